@@ -1,0 +1,29 @@
+package cdg
+
+// Deps is the event-level half of the graph: activities in their lanes, and for each activity what released it.
+//
+// Invariants (Check): First is non-decreasing and First[len(Acts)] == len(In); the sources of an activity are sorted
+// by (Rule, From); ActOf and Acts[].Event are inverse; program order is not stored, it follows from the lanes.
+type Deps struct {
+	Lanes []Lane
+	Acts  []Act
+	ActOf []ActID // per event of the trace; NoAct for events that are no activity
+	First []int32 // CSR: the sources of activity a are In[First[a]:First[a+1]]
+	In    []Dep
+	Cal   Calibration
+}
+
+// Calibration holds the delays measured on the trace itself, ns, with the number of samples behind each.
+type Calibration struct {
+	Lmin, Lmax       int64 // launch call's start to operation's start
+	Kmin, Kmax       int64 // operation's end to the next operation's start on a stream
+	Wmin, Wmax       int64 // operation's end to the start of an operation on another stream that waited for it
+	SyncMin, SyncMax int64 // operation's end to the end of a call that waited for it
+	LaunchSamples    int
+	KernelSamples    int
+	WaitSamples      int
+	SyncSamples      int
+}
+
+// Sources returns the stored dependencies of an activity.
+func (d *Deps) Sources(a ActID) []Dep { return d.In[d.First[a]:d.First[a+1]] }

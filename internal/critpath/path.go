@@ -1,0 +1,136 @@
+package critpath
+
+import (
+	"overlay/internal/cdg"
+	"overlay/internal/kineto"
+)
+
+// SegmentKind is what a piece of the path is made of.
+type SegmentKind uint8
+
+// The kinds, in the order of the contract.
+const (
+	CPU SegmentKind = iota
+	RuntimeCall
+	PythonFrame
+	Compute
+	Comm
+	Memcpy
+	Memset
+	LaunchDelay
+	KernelDelay
+	EventDelay
+	SyncWait
+	HandoffDelay
+	Unexplained
+	Untraced
+	NumSegmentKinds
+)
+
+var kindNames = [NumSegmentKinds]string{"cpu", "runtime", "python", "compute", "comm", "memcpy", "memset",
+	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced"}
+
+func (k SegmentKind) String() string { return kindNames[k] }
+
+// Class groups segment kinds into what a person would say bounds the run.
+type Class uint8
+
+// The classes, in table order (the order that breaks ties).
+const (
+	ClassCPU Class = iota
+	ClassCompute
+	ClassComm
+	ClassCopy
+	ClassLaunch
+	ClassSync
+	ClassHandoff
+	ClassUnexplained
+	ClassUntraced
+	NumClasses
+)
+
+var classNames = [NumClasses]string{"cpu", "gpu_compute", "communication", "copy", "launch", "sync", "handoff", "unexplained", "untraced"}
+var classWords = [NumClasses]string{"CPU", "GPU compute", "communication", "copy", "launch latency", "sync", "hand-off", "unexplained", "untraced"}
+var kindClass = [NumSegmentKinds]Class{ClassCPU, ClassCPU, ClassCPU, ClassCompute, ClassComm, ClassCopy, ClassCopy,
+	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced}
+
+// String is the class as reports and bound_by write it; Words is what viewers show.
+func (c Class) String() string { return classNames[c] }
+
+// Words is the class in the words of the viewer.
+func (c Class) Words() string { return classWords[c] }
+
+// Class of a segment kind.
+func (k SegmentKind) Class() Class { return kindClass[k] }
+
+// Segment is a piece of the path on one resource, owned by at most one event.
+type Segment struct {
+	Start, End int64          // ns, Start < End
+	Event      kineto.EventID // owner, NoEvent for untraced time and hand-offs
+	Track      kineto.TrackID // resource
+	Kind       SegmentKind
+	Evidence   cdg.Evidence // how the step into this segment is known
+}
+
+// EdgeType is the type of a critical edge, in HTA's words where HTA has one.
+type EdgeType uint8
+
+// The types. The last two groups belong to the ctda and hta methods.
+const (
+	OperatorEdge EdgeType = iota
+	DependencyEdge
+	LaunchDelayEdge
+	KernelDelayEdge
+	SyncDependencyEdge
+	EventWaitEdge
+	QueueFullEdge
+	HandoffEdge
+	SequentialNodeEdge // ctda
+	CallNodeEdge
+	SyncNodeEdge
+	CrossThreadNodeEdge
+	NumEdgeTypes
+)
+
+var edgeNames = [NumEdgeTypes]string{"critical_path_operator", "critical_path_dependency", "critical_path_kernel_launch_delay",
+	"critical_path_kernel_kernel_delay", "critical_path_sync_dependency", "critical_path_event_wait", "critical_path_queue_full",
+	"critical_path_thread_handoff", "sequential", "call", "sync", "cross_thread"}
+
+func (t EdgeType) String() string { return edgeNames[t] }
+
+// Edge is one step of the path from one event to the next, in time order.
+type Edge struct {
+	From, To       kineto.EventID
+	FromEnd, ToEnd bool // side of the event: its end, else its start
+	Type           EdgeType
+	Evidence       cdg.Evidence
+	Weight         int64 // ns
+	// Row says that both events are neighbours on one row (thread or stream): the first to go when arrows are limited.
+	Row bool
+}
+
+// Mark is what the path says of one event.
+type Mark struct {
+	Event kineto.EventID
+	NS    int64 // time of the window attributed to the event itself, > 0 (exact)
+	ID    int32 // index of its first segment on the path
+	Next  int32 // ID of the event that the path enters when it leaves this one for the last time; -1 on the last
+}
+
+// Path is a critical path.
+//
+// Invariants for the exact method (Check): segments are sorted, disjoint, adjacent, and tile the window;
+// edges go forward; the NS of the marks sum to the owned time.
+type Path struct {
+	Method   string // exact, ctda, hta
+	Window   cdg.Window
+	Segments []Segment
+	Edges    []Edge
+	Marks    []Mark // sorted by Event
+	Duration int64  // ns: window (exact), effective time (ctda), weight (hta)
+	Covered  int64  // ns of the window covered by owned segments, once: CPCR = Covered / window
+
+	// Nodes of the aggregated graph on the path (ctda), in time order.
+	Nodes   []cdg.NodeID
+	Quality map[string]int // counts of what the method met: reasons to numbers
+}

@@ -1,0 +1,75 @@
+package overlay
+
+import "overlay/internal/kineto"
+
+// Mark is what is written on one input event.
+type Mark struct {
+	Event    kineto.EventID
+	Critical bool
+	NS       int64 // critical_ns, when Critical
+	ID       int32 // critical_id, when Critical
+	Next     int32 // critical_next, -1 = absent
+	TotalNS  int64 // critical_total_ns, 0 = absent
+	Node     int32 // cdg_node, -1 = absent
+}
+
+// Arg is one typed argument of an added slice. Exactly one of Int and Str is meant, by IsStr.
+type Arg struct {
+	Key   string
+	Int   int64
+	Str   string
+	IsStr bool
+}
+
+// Slice is an added slice. Slices of one track nest properly and are sorted by (Start, longer first).
+type Slice struct {
+	Start, Dur int64 // ns
+	Name       string
+	Color      string // Perfetto's correlation id string; "" = by name
+	Args       []Arg
+}
+
+// Point is one value of a counter track.
+type Point struct {
+	TS    int64
+	Value float64
+}
+
+// Track is an added row. Parent is an index into Overlay.Tracks, -1 for a root. A track holds slices, counter points, or neither (a group).
+type Track struct {
+	Name        string
+	Parent      int
+	Description string
+	Category    string // of its slices
+	Slices      []Slice
+	Counter     bool
+	Unit        string
+	Points      []Point
+}
+
+// Arrow is one critical edge that is drawn, between two input events.
+type Arrow struct {
+	From, To       kineto.EventID
+	FromEnd, ToEnd bool
+	Type           string
+	Weight         int64 // ns
+	Inferred       bool
+}
+
+// Attr is one overlay.* attribute of the trace.
+type Attr struct {
+	Key   string
+	Int   int64
+	Str   string
+	IsStr bool
+}
+
+// Overlay is everything that is drawn on a trace, in no format.
+type Overlay struct {
+	Marks  []Mark  // sorted by Event
+	Tracks []Track // parents before children, in drawing order
+	Arrows []Arrow
+	Attrs  []Attr
+	Plain  bool   // leave the colours of input slices alone
+	Keep   []bool // per event: false leaves it out (slim traces, earlier overlays); nil keeps all
+}
