@@ -1,0 +1,81 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// commandLine checks the name of the command and puts its flags before its file names, because the flag library stops
+// reading flags at the first argument that is none and would hand `-o x` on as two file names.
+func commandLine(app *cli.App, args []string) ([]string, error) {
+	if len(args) < 2 {
+		return nil, &usageError{msg: "no command: run, convert, report, diff, open, check, sql or version"}
+	}
+	name, rest := args[1], args[2:]
+	switch name {
+	case "help", "--help", "-h", "-help":
+		if len(rest) == 0 {
+			return []string{args[0], "--help"}, nil
+		}
+		name, rest = rest[0], []string{"--help"}
+	case "--version", "-version":
+		name = "version"
+	}
+	if strings.HasPrefix(name, "-") {
+		return nil, &usageError{msg: "flag " + name + " before the command: flags go behind it, as in 'overlay run " + name + "'"}
+	}
+	for _, c := range app.Commands {
+		if c.Name == name {
+			rest, err := flagsFirst(c, rest)
+			return append([]string{args[0], name}, rest...), err
+		}
+	}
+	return nil, unknownCommand(app, name)
+}
+
+func unknownCommand(app *cli.App, name string) error {
+	msg := "no command " + quote(name)
+	if strings.ContainsAny(name, "./") {
+		return &usageError{msg: msg + "; to analyse a file: overlay run -i " + name}
+	}
+	if near := cli.SuggestCommand(app.Commands, name); near != "" {
+		msg += " (" + strings.TrimSuffix(strings.Replace(near, "Did", "did", 1), "?") + "?)"
+	}
+	return &usageError{msg: msg}
+}
+
+// flagsFirst moves flags before file names and keeps the order within each. "--" ends the flags, "-" is a file name.
+// An unknown flag is moved too, so that the flag library refuses it.
+func flagsFirst(c *cli.Command, args []string) ([]string, error) {
+	takesValue := map[string]bool{"help": false, "h": false}
+	for _, f := range c.Flags {
+		for _, n := range f.Names() {
+			takesValue[n] = f.(cli.DocGenerationFlag).TakesValue()
+		}
+	}
+	var flags, files []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--":
+			files = append(files, args[i+1:]...)
+			i = len(args)
+		case len(a) < 2 || a[0] != '-':
+			files = append(files, a)
+		default:
+			flags = append(flags, a)
+			if takesValue[strings.TrimLeft(a, "-")] {
+				i++
+				if i == len(args) {
+					return nil, &usageError{"flag " + a + " needs a value", c.Name}
+				}
+				if _, known := takesValue[strings.TrimLeft(args[i], "-")]; known && strings.HasPrefix(args[i], "-") {
+					return nil, &usageError{"flag " + a + " needs a value before " + args[i], c.Name}
+				}
+				flags = append(flags, args[i])
+			}
+		}
+	}
+	return append(append(flags, "--"), files...), nil
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) runCommand() *cli.Command {
+	flags := slices.Concat(inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"),
+		[]cli.Flag{&cli.StringFlag{Name: "report", Category: filesGroup, Usage: "also write the report to `FILE`, named .json or .html"}},
+		analysisFlags(), htaFlags(), pictureFlags(), reportFlags(), generalFlags())
+	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "-i FILE [-o FILE] [flags]", Flags: flags,
+		Description: `
+Finds the critical path of the trace and draws it in: critical slices red, a track "Critical path" that says what the
+time is bound by, arrows along the path. Prints a summary to standard output (to standard error with -o -).
+
+Examples:
+  overlay run -i trace.json.gz
+  overlay run -i trace.json.gz -o step3.pftrace.gz --step 3
+  overlay run -i trace.json.gz -o overlaid.json --method hta
+  overlay run -i trace.json.gz -o slim.pftrace.gz --only-critical --anonymize
+  kubectl exec pod -- cat trace.json | overlay run -i - -o - --format perfetto > overlaid.pftrace`,
+		Action: p.action(0, checkRun, (*job).run)}
+}
+
+func (p *program) convertCommand() *cli.Command {
+	return &cli.Command{Name: "convert", Usage: "change the format, draw nothing", ArgsUsage: "-i FILE -o FILE [flags]",
+		Flags: slices.Concat(inputFlags(), outputFlags("required"), generalFlags()),
+		Description: `
+Writes the trace in another format without analysis. To Chrome JSON every event is copied byte for byte.
+
+Examples:
+  overlay convert -i trace.json.gz -o trace.pftrace
+  overlay convert -i trace.json.zst -o trace.json.gz`,
+		Action: p.action(0, checkConvert, (*job).convert)}
+}
+
+func (p *program) reportCommand() *cli.Command {
+	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "-i FILE [flags]",
+		Flags: slices.Concat(inputFlags(), analysisFlags(), htaFlags(), reportFlags(), formFlags(), generalFlags()),
+		Description: `
+Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps.
+
+Examples:
+  overlay report -i trace.json.gz
+  overlay report -i trace.json.gz --step 3 --top 20
+  overlay report -i trace.json.gz --json --segments > report.json
+  overlay report -i trace.json.gz --html report.html --analysis all`,
+		Action: p.action(0, func(r *flagReader, o *options) { r.needInput(o) }, (*job).printReport)}
+}
+
+func (p *program) diffCommand() *cli.Command {
+	return &cli.Command{Name: "diff", Usage: "compare two traces", ArgsUsage: "BEFORE AFTER [flags]",
+		Flags: slices.Concat(analysisFlags(), formFlags(), []cli.Flag{
+			&cli.Float64Flag{Name: "fail-if-slower", Category: reportGroup, DefaultText: "off",
+				Usage: "end with status 3 when the window of AFTER is longer by more than `PERCENT`"}}, generalFlags()),
+		Description: `
+Analyses both traces in the same way and compares the reports: duration, classes, hotspots.
+
+Examples:
+  overlay diff before.json.gz after.json.gz
+  overlay diff before.json.gz after.json.gz --step 3 --fail-if-slower 5`,
+		Action: p.action(2, nil, (*job).diff)}
+}
+
+func (p *program) openCommand() *cli.Command {
+	return &cli.Command{Name: "open", Usage: "show a trace in ui.perfetto.dev from this machine", ArgsUsage: "FILE [flags]",
+		Flags: slices.Concat([]cli.Flag{&cli.BoolFlag{Name: "no-browser", Category: filesGroup,
+			Usage: "print the link only, start no browser"}}, generalFlags()),
+		Description: `
+Serves this one file on 127.0.0.1:9001 and opens the viewer with it, zoomed to the analysed window and with the critical
+path pinned on top. The trace goes from this machine into the browser on this machine and nowhere else. Ends after the
+transfer, or after two minutes without one.
+
+Examples:
+  overlay open trace.overlaid.pftrace
+  overlay open trace.overlaid.pftrace --no-browser`,
+		Action: p.action(1, nil, (*job).openInViewer)}
+}
+
+func (p *program) checkCommand() *cli.Command {
+	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "FILE [flags]",
+		Flags: slices.Concat([]cli.Flag{&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, generalFlags()),
+		Description: `
+Reads a Kineto trace or a .pftrace and prints what is in it, what was repaired, and what the analysis will miss.
+
+Examples:
+  overlay check trace.json.gz
+  overlay check overlaid.pftrace --json`,
+		Action: p.action(1, nil, (*job).check)}
+}
+
+func (p *program) sqlCommand() *cli.Command {
+	return &cli.Command{Name: "sql", Usage: "print PerfettoSQL views and queries for the output", ArgsUsage: "",
+		Flags: generalFlags(),
+		Description: `
+The text goes into the query page of ui.perfetto.dev or into trace_processor_shell. It works on both output formats.
+
+Examples:
+  overlay sql > overlay.sql
+  trace_processor_shell query -f overlay.sql overlaid.pftrace`,
+		Action: p.action(0, nil, func(j *job) error { return j.print(sqlText) })}
+}
+
+func (p *program) versionCommand() *cli.Command {
+	return &cli.Command{Name: "version", Usage: "print the version", ArgsUsage: "", Flags: generalFlags(),
+		Action: p.action(0, nil, func(j *job) error { return j.print(versionText()) })}
+}
+
+// print makes text the result of a command.
+func (j *job) print(text string) error {
+	j.result = func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+	return nil
+}
+
+// versionText is the version, the commit when the build knows it, and the compiler.
+func versionText() string {
+	s := "overlay " + version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, kv := range info.Settings {
+			if kv.Key == "vcs.revision" && len(kv.Value) >= 12 {
+				s += " (" + kv.Value[:12] + ")"
+			}
+		}
+	}
+	return fmt.Sprintf("%s %s %s/%s\n", s, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// noColorWanted follows no-color.org: any value but the empty one.
+func noColorWanted() bool { return os.Getenv("NO_COLOR") != "" }
+
+// group writes an integer with commas between thousands.
+func group(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

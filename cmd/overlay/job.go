@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/urfave/cli/v2"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+	"overlay/internal/overlay"
+)
+
+// job is one run of a command that works on files.
+type job struct {
+	*program
+	opts   *options
+	files  []string // arguments that are no flags
+	stages *stages
+
+	// result is printed when everything else is done and all outputs are in place.
+	result func(w io.Writer) error
+	// resultTo is standard output, or standard error when standard output carries a trace.
+	resultTo io.Writer
+}
+
+// action makes a command out of a function on a job. nFiles is the number of file names that the command takes.
+func (p *program) action(nFiles int, check func(*flagReader, *options), body func(*job) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		o, err := readOptions(c)
+		r := &flagReader{Context: c, err: err}
+		r.wantFiles(nFiles)
+		if check != nil {
+			check(r, o)
+		}
+		if r.err != nil {
+			return r.err
+		}
+		runtime.GOMAXPROCS(min(o.jobs, runtime.NumCPU()))
+		j := &job{program: p, opts: o, files: c.Args().Slice(), stages: newStages(p.stderr, o), resultTo: p.stdout}
+		return j.do(body)
+	}
+}
+
+func (j *job) do(body func(*job) error) error {
+	stopProfiles, err := j.startProfiles(j.opts)
+	if err != nil {
+		return err
+	}
+	err = body(j)
+	j.stages.finish()
+	if e := stopProfiles(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = j.outs.commit()
+	}
+	if err == nil && j.result != nil {
+		out := stream(j.resultTo, "standard output")
+		if err = j.result(out); err == nil {
+			err = out.close()
+		}
+	}
+	if err == nil && j.opts.timing {
+		j.stages.print()
+	}
+	return err
+}
+
+// wantFiles checks the number of arguments that are no flags.
+func (r *flagReader) wantFiles(n int) {
+	switch got := r.NArg(); {
+	case got > n && n == 0 && r.Command.Name != "sql" && r.Command.Name != "version":
+		r.problem("argument %s is no flag; an input is given with -i", quote(r.Args().First()))
+	case got > n:
+		r.problem("argument %s is too many", quote(r.Args().Get(n)))
+	case got < n && n == 1:
+		r.problem("no file given")
+	case got < n:
+		r.problem("two files needed, %d given", got)
+	}
+}
+
+// needInput checks that -i is there.
+func (r *flagReader) needInput(o *options) {
+	if o.input == "" {
+		r.problem("no input: give a trace with -i, or -i - for standard input")
+	}
+}
+
+// analysis is what the stages know of one input.
+type analysis struct {
+	trace *kineto.Trace
+	graph *cdg.Graph
+	path  *critpath.Path
+	draw  *overlay.Overlay
+}
+
+// color reports whether text for w may be coloured.
+func (j *job) color(w io.Writer) bool {
+	return !j.opts.noColor && !noColorWanted() && isTerminal(w)
+}
+
+// count writes a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%s %ss", group(int64(n)), noun)
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// outputs are the files that a command writes. Each goes to a temporary file beside its target; commit renames them all
+// when the work is done, abandon removes what was not committed.
+type outputs struct {
+	mu       sync.Mutex
+	open     []*output
+	finished bool // abandoned: no file may appear any more
+}
+
+// output is one file that is being written.
+type output struct {
+	target string // where it goes, symbolic links resolved
+	shown  string // as the user wrote it, for messages
+	temp   string // "" when the target is written directly: standard output, a device, a FIFO
+	file   *os.File
+	buf    *bufio.Writer
+	n      int64
+	err    error // the first write error; it sticks
+	mode   fs.FileMode
+}
+
+// create prepares an output file and refuses at once what cannot end well: a missing or read-only folder, a folder in
+// its place, or the same file as one of inputs (by any name, hard and symbolic links included).
+func (o *outputs) create(name string, inputs ...string) (*output, error) {
+	out := &output{target: name, shown: name, mode: 0o666}
+	old, err := os.Stat(name)
+	switch {
+	case err == nil && old.IsDir():
+		return nil, fmt.Errorf("%s is a folder: give the name of a file in it", name)
+	case err == nil && !old.Mode().IsRegular():
+		return out.openDirectly()
+	case err == nil:
+		if err := out.checkReplace(old, inputs); err != nil {
+			return nil, err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, outputError(name, err)
+	default:
+		if link, err := os.Lstat(name); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+			return nil, fmt.Errorf("%s is a symbolic link to nothing: remove it or choose another name", name)
+		}
+	}
+	return out, o.createTemp(out)
+}
+
+// checkReplace looks at an existing regular file that the output is to replace.
+func (out *output) checkReplace(old fs.FileInfo, inputs []string) error {
+	for _, in := range inputs {
+		if info, err := os.Stat(in); in != "-" && err == nil && os.SameFile(info, old) {
+			return fmt.Errorf("output %s is the input: choose another name with -o", out.shown)
+		}
+	}
+	probe, err := os.OpenFile(out.shown, os.O_WRONLY, 0) // a rename would replace a read-only file too
+	if err != nil {
+		return outputError(out.shown, err)
+	}
+	probe.Close()
+	resolved, err := filepath.EvalSymlinks(out.shown) // replace the file, not the link to it
+	if err != nil {
+		return outputError(out.shown, err)
+	}
+	out.target, out.mode = resolved, old.Mode().Perm()
+	return nil
+}
+
+func (o *outputs) createTemp(out *output) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.finished {
+		return errors.New("interrupted")
+	}
+	for _, other := range o.open {
+		if other.target == out.target {
+			return fmt.Errorf("%s is to be written twice: give the outputs different names", out.shown)
+		}
+	}
+	dir, base := filepath.Split(out.target)
+	for i := 0; ; i++ {
+		temp := dir + "." + base + ".tmp" + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(i)
+		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, out.mode) // the mode a plain create would give
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return outputError(out.shown, err)
+		}
+		out.temp, out.file, out.buf = temp, f, bufio.NewWriterSize(f, 1<<20)
+		o.open = append(o.open, out)
+		return nil
+	}
+}
+
+// openDirectly opens a target that cannot be renamed into place, such as a FIFO or a device.
+func (out *output) openDirectly() (*output, error) {
+	f, err := os.OpenFile(out.target, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, outputError(out.shown, err)
+	}
+	out.file, out.buf = f, bufio.NewWriterSize(f, 1<<20)
+	return out, nil
+}
+
+// stream makes an output of a writer that is there already: standard output.
+func stream(w io.Writer, shown string) *output {
+	return &output{shown: shown, buf: bufio.NewWriterSize(w, 1<<20)}
+}
+
+// Write counts bytes and keeps the first error.
+func (out *output) Write(b []byte) (int, error) {
+	if out.err != nil {
+		return 0, out.err
+	}
+	n, err := out.buf.Write(b)
+	out.n += int64(n)
+	if err != nil {
+		out.err = outputError(out.shown, err)
+	}
+	return n, out.err
+}
+
+// close flushes the output. Only then is its size final and its content known to be written.
+func (out *output) close() error {
+	if err := out.buf.Flush(); err != nil && out.err == nil {
+		out.err = outputError(out.shown, err)
+	}
+	if out.file != nil {
+		if err := out.file.Close(); err != nil && out.err == nil {
+			out.err = outputError(out.shown, err)
+		}
+		out.file = nil
+	}
+	return out.err
+}
+
+// commit closes all outputs, then renames them. If one cannot be closed, none appears.
+func (o *outputs) commit() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.finished {
+		return errors.New("interrupted")
+	}
+	for _, out := range o.open {
+		if err := out.close(); err != nil {
+			return err
+		}
+	}
+	for len(o.open) > 0 {
+		out := o.open[0]
+		if err := os.Rename(out.temp, out.target); err != nil {
+			return outputError(out.shown, err)
+		}
+		o.open = o.open[1:]
+	}
+	return nil
+}
+
+// abandon removes every temporary file, and makes sure that none appears later.
+func (o *outputs) abandon() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.finished = true
+	for _, out := range o.open {
+		os.Remove(out.temp) // best effort: an error is being reported already
+	}
+	o.open = nil
+}
+
+// outputError says in one line what stands in the way of an output, and what to do.
+func outputError(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	dir := filepath.Dir(name)
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("cannot write %s: no space left; free some or choose another folder with -o", name)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot write %s: no folder %s; create it or choose another with -o", name, dir)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("cannot write %s: %s is no folder; choose another name with -o", name, dir)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("cannot write %s: no permission; choose another folder with -o", name)
+	case errors.Is(err, syscall.EPIPE):
+		return fmt.Errorf("cannot write %s: nobody reads it any more", name)
+	}
+	return fmt.Errorf("cannot write %s: %w", name, err)
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"runtime"
+	"runtime/pprof"
+)
+
+// startProfiles begins the profiles that were asked for; the returned function completes their files.
+func (p *program) startProfiles(o *options) (stop func() error, err error) {
+	cpu, mem := (*output)(nil), (*output)(nil)
+	if o.cpuProfile != "" {
+		if cpu, err = p.outs.create(o.cpuProfile, o.input); err != nil {
+			return nil, err
+		}
+		if err = pprof.StartCPUProfile(cpu); err != nil {
+			return nil, err
+		}
+	}
+	if o.memProfile != "" {
+		if mem, err = p.outs.create(o.memProfile, o.input); err != nil {
+			return nil, err
+		}
+	}
+	return func() error {
+		if cpu != nil {
+			pprof.StopCPUProfile()
+		}
+		if mem != nil {
+			runtime.GC() // the profile shows what was alive at the last collection
+			return pprof.Lookup("heap").WriteTo(mem, 0)
+		}
+		return nil
+	}, nil
+}

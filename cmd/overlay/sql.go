@@ -1,0 +1,8 @@
+package main
+
+import _ "embed"
+
+// sqlText is what `overlay sql` prints.
+//
+//go:embed overlay.sql
+var sqlText string
