@@ -1,0 +1,65 @@
+# A list of commands; `make` alone prints it. Everything needs Go only, but for: generate (protoc), race (a C compiler),
+# test-browser (chromium). Those that lack their tool say so.
+
+GO ?= go
+
+# Go asks git for the commit to put into the binary and fails where git refuses the folder (another owner, as in containers).
+VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
+
+.PHONY: help build demo test race check bench fuzz update generate test-browser lint clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+build: ## bin/overlay
+	$(GO) build $(VCS) -trimpath -o bin/overlay ./cmd/overlay
+
+demo: build ## analyse the demo trace of the project and print the summary
+	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace
+
+# Package lines are kept: they are what a reader of the log looks for.
+test: ## all tests that need Go only; those on real traces run where OVERLAY_CORPUS has them
+	$(GO) test ./...
+
+# The race detector needs cgo and costs about ten times the time; heavy loops stay off.
+race: ## all tests under the race detector
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 20m ./...
+
+lint: ## gofmt, go vet, staticcheck
+	@bad=$$(gofmt -l cmd internal proto testdata); if [ -n "$$bad" ]; then echo "gofmt: not formatted:"; echo "$$bad"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+# OVERLAY_LONG switches the heavy loops on. The clean-tree check comes last, since a test may be what leaves a file.
+check: lint ## everything: lint, all tests with their heavy loops, generated files up to date
+	OVERLAY_LONG=1 $(GO) test -timeout 40m ./...
+	@if command -v protoc >/dev/null; then $(MAKE) --no-print-directory generate && git diff --exit-code --stat -- '*.pb.go'; \
+	else echo "check: protoc is missing, generated files are not compared"; fi
+
+bench: ## benchmarks, ten runs each, into bench/latest.txt (compare with: go tool benchstat OLD NEW)
+	$(GO) test -run '^$$' -bench . -benchmem -count 10 -timeout 60m ./... | tee bench/latest.txt
+
+# go test fuzzes one target of one package at a time.
+FUZZTIME ?= 20s
+fuzz: ## every fuzz target for FUZZTIME
+	@set -e; for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -run '^$$' -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "== $$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+	  done; \
+	done
+
+# Only packages with golden texts know the flag.
+update: ## rewrite golden texts; look at the difference before you commit it
+	$(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,') -update
+
+generate: ## generated files, the demo trace included
+	@command -v protoc >/dev/null || { echo "generate: protoc is missing (Debian: protobuf-compiler)"; exit 1; }
+	$(GO) generate ./...
+
+test-browser: ## the outputs in a real viewer, headless
+	@if command -v chromium >/dev/null || command -v google-chrome >/dev/null; then \
+	  OVERLAY_BROWSER=1 $(GO) test -count=1 -run '^TestBrowser' -v ./cmd/overlay; \
+	else echo "test-browser: chromium is missing, nothing was tested"; fi
+
+clean: ## remove what was built
+	rm -rf bin

@@ -1,0 +1,168 @@
+// Package internal holds no code, only the test of what may import what.
+package internal
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers says which packages of this module a package may import. A new package needs a line. A line holds for the
+// packages below it too; they may also import the package of the line. Tests may import anything.
+var layers = map[string][]string{
+	"internal/kineto":    {},
+	"internal/perfetto":  {},
+	"internal/chrome":    {},
+	"internal/cdg":       {"internal/kineto"},
+	"internal/critpath":  {"internal/kineto", "internal/cdg"},
+	"internal/analyses":  {"internal/kineto", "internal/cdg", "internal/critpath"},
+	"internal/overlay":   {"internal/kineto", "internal/cdg", "internal/critpath", "internal/analyses", "internal/perfetto", "internal/chrome"},
+	"internal/report":    {"internal/kineto", "internal/cdg", "internal/critpath", "internal/analyses", "internal/overlay"},
+	"internal/testtrace": {"internal"},
+	"cmd":                {"internal"},
+	"proto":              {},
+}
+
+// worldly are packages of the standard library by which code touches the world: only cmd may.
+var worldly = []string{"os", "log", "flag", "net", "syscall", "plugin"}
+
+// worldlyCalls do so without an import that betrays them.
+var worldlyCalls = []string{"fmt.Print", "fmt.Printf", "fmt.Println", "time.Now", "time.Since", "time.Sleep"}
+
+// mayTouchWorld are the exceptions: commands, and tools for tests.
+var mayTouchWorld = []string{"cmd", "internal/testtrace"}
+
+// TestLayers checks the import table on every Go file of the module that is no test.
+func TestLayers(t *testing.T) {
+	root := os.DirFS("..")
+	checked := 0
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		src, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		checked++
+		for _, v := range violations(name, src) {
+			t.Error(v)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if checked < 10 {
+		t.Fatalf("only %d files found: is the test run from its folder?", checked)
+	}
+}
+
+// TestPlantedImports shows that the check finds what it is for.
+func TestPlantedImports(t *testing.T) {
+	for _, c := range []struct {
+		file, src string
+		want      string // part of the one violation, "" for none
+	}{
+		{"internal/kineto/a.go", `import "overlay/internal/cdg"`, "internal/kineto must not import internal/cdg"},
+		{"internal/perfetto/a.go", `import "overlay/internal/kineto"`, "must not import internal/kineto"},
+		{"internal/cdg/a.go", `import "overlay/internal/critpath"`, "must not import internal/critpath"},
+		{"internal/cdg/a.go", `import "overlay/internal/kineto"`, ""},
+		{"internal/critpath/hta/a.go", `import "overlay/internal/critpath"`, ""},
+		{"internal/critpath/hta/a.go", `import "overlay/internal/overlay"`, "must not import internal/overlay"},
+		{"internal/cdg/a.go", `import "overlay/internal/testtrace"`, "must not import internal/testtrace"},
+		{"internal/overlay/a.go", `import "overlay/cmd/overlay"`, "must not import cmd/overlay"},
+		{"internal/novelty/a.go", `import "fmt"`, "internal/novelty has no line"},
+		{"internal/report/a.go", `import "os"`, `touches the world: import "os"`},
+		{"internal/report/a.go", `import "log/slog"`, `touches the world: import "log/slog"`},
+		{"internal/report/a.go", `import "net/http"`, `touches the world: import "net/http"`},
+		{"internal/report/a.go", `import "fmt"; func f() { fmt.Println() }`, "touches the world: fmt.Println"},
+		{"internal/report/a.go", `import "time"; var t = time.Now()`, "touches the world: time.Now"},
+		{"internal/report/a.go", `import "time"; const t = time.Second`, ""},
+		{"internal/testtrace/cmd/demo/main.go", `import "os"`, ""},
+		{"cmd/overlay/a.go", `import "os"; import "overlay/internal/report"`, ""},
+	} {
+		got := violations(c.file, []byte("package p\n"+c.src))
+		switch {
+		case c.want == "" && len(got) > 0:
+			t.Errorf("%s with %s: unexpected %q", c.file, c.src, got)
+		case c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)):
+			t.Errorf("%s with %s: got %q, want one with %q", c.file, c.src, got, c.want)
+		}
+	}
+}
+
+// violations lists what a file does against the table.
+func violations(file string, src []byte) (list []string) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, filepath.FromSlash(file), src, parser.SkipObjectResolution)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	pkg := path.Dir(file)
+	line, ok := layerOf(pkg)
+	if !ok {
+		return []string{fmt.Sprintf("%s has no line in the import table of internal/layering_test.go", pkg)}
+	}
+	world := slices.ContainsFunc(mayTouchWorld, func(p string) bool { return within(pkg, p) })
+	for _, imp := range f.Imports {
+		name, _ := strconv.Unquote(imp.Path.Value)
+		if own, ok := strings.CutPrefix(name, "overlay/"); ok {
+			if own != pkg && !within(own, line) && !slices.ContainsFunc(layers[line], func(p string) bool { return within(own, p) }) {
+				list = append(list, fmt.Sprintf("%s: %s must not import %s", file, pkg, own))
+			}
+			continue
+		}
+		if !world && slices.ContainsFunc(worldly, func(p string) bool { return within(name, p) }) {
+			list = append(list, fmt.Sprintf("%s: touches the world: import %q", file, name))
+		}
+	}
+	if !world {
+		list = append(list, calls(file, f)...)
+	}
+	return list
+}
+
+// calls lists the worldly calls of a file.
+func calls(file string, f *ast.File) (list []string) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok && slices.Contains(worldlyCalls, x.Name+"."+sel.Sel.Name) {
+				list = append(list, fmt.Sprintf("%s: touches the world: %s.%s", file, x.Name, sel.Sel.Name))
+			}
+		}
+		return true
+	})
+	return list
+}
+
+// layerOf finds the line that holds for a package: its own or that of the nearest package above it.
+func layerOf(pkg string) (string, bool) {
+	for p := pkg; p != "."; p = path.Dir(p) {
+		if _, ok := layers[p]; ok {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+// within reports whether package p is q or below q.
+func within(p, q string) bool { return p == q || strings.HasPrefix(p, q+"/") }
