@@ -11,6 +11,14 @@ type Deps struct {
 	First []int32 // CSR: the sources of activity a are In[First[a]:First[a+1]]
 	In    []Dep
 	Cal   Calibration
+
+	Parent     []ActID    // slice of the thread that was open when a slice started, NoAct at the top and for operations
+	Pieces     []Piece    // threads flattened: at every instant the slice that started last owns the thread
+	PieceFirst []int32    // CSR: the pieces of a lane are Pieces[PieceFirst[lane]:PieceFirst[lane+1]]
+	Partners   [][]LaneID // per thread lane: the threads it takes turns with, ascending (rule 7, condition 3)
+
+	threads  []threadInfo
+	explicit bool
 }
 
 // Calibration holds the delays measured on the trace itself, ns, with the number of samples behind each.

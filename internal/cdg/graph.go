@@ -68,7 +68,8 @@ type Act struct {
 type Lane struct {
 	Track  kineto.TrackID
 	Proc   kineto.ProcID
-	Stream bool // a GPU stream; else a CPU thread
+	Host   kineto.ProcID // process whose calls feed it; NoProc for a stream without a recorded launch
+	Stream bool          // a GPU stream; else a CPU thread
 	First  ActID
 	Limit  ActID
 }
@@ -157,4 +158,7 @@ type Graph struct {
 	Edges  []NodeEdge // sorted by (To, From, Kind), no duplicates, acyclic
 	NodeOf []NodeID   // per event of the trace; NoNode for events outside
 	Phases []Phase    // per event of the trace
+
+	Threads ThreadMode     // how hand-offs were read: ThreadsGIL or ThreadsExplicit
+	Quality map[string]int // counts of what was met while building: reasons to numbers
 }

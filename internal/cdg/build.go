@@ -1,0 +1,159 @@
+// Package cdg builds the computation dependency graph of a trace: event-level dependencies (Deps) and the aggregated
+// nodes made from them (Nodes, Edges). It infers what a trace does not record, and says on what evidence.
+package cdg
+
+import (
+	"fmt"
+
+	"overlay/internal/kineto"
+)
+
+// ThreadMode says how work passes from thread to thread.
+type ThreadMode uint8
+
+// The modes.
+const (
+	ThreadsAuto     ThreadMode = iota // decided from the trace
+	ThreadsGIL                        // threads that alternate hand over to each other, by time stamps
+	ThreadsExplicit                   // only flows, blocking frames and joins hand over (threads run without a GIL)
+)
+
+var threadModeNames = [...]string{"auto", "gil", "explicit"}
+
+func (m ThreadMode) String() string { return threadModeNames[m] }
+
+// ParseThreadMode reads the value of --threads.
+func ParseThreadMode(s string) (ThreadMode, error) {
+	for m, name := range threadModeNames {
+		if s == name {
+			return ThreadMode(m), nil
+		}
+	}
+	return 0, fmt.Errorf("threads: %q is none of auto, gil, explicit", s)
+}
+
+// Options choose the window and the reading of threads. The zero value is the whole trace, threads decided from it.
+type Options struct {
+	Annotation string // window: events of annotations and ops whose name contains it; "" for the whole trace
+	Instance   string // "N", or "A:B" from the start of A to the end of B; "" is the first
+	Step       string // window: the digits N of ProfilerStep#N, exactly; "" for none
+	Threads    ThreadMode
+
+	disabled uint32 // bit per Rule; tests switch rows of the dependency table off
+}
+
+func (o *Options) without(r Rule) bool { return o.disabled&(1<<r) != 0 }
+
+// builder holds what the rules share while Deps is made.
+type builder struct {
+	tr      *kineto.Trace
+	o       *Options
+	d       *Deps
+	quality map[string]int
+
+	calls   []callClass // per symbol: what a runtime or driver call of that name does
+	launch  []ActID     // per act: the call that launched the operation, or NoAct
+	pred    []ActID     // per act: stream predecessor
+	graph   []bool      // per act: launched together with others
+	order   [][]ActID   // per stream lane: operations with a recorded launch, in launch order
+	pos     []int32     // per act: index in order of its lane, -1
+	byEnd   []ActID     // all operations by (End, Start, id)
+	threads []threadInfo
+	sync    syncRecords
+	records map[kineto.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
+	waits   [][]ActID                 // per thread lane: cudaStreamWaitEvent calls in time order
+
+	ofCall []ActID // per act: an operation of the launch, made on demand
+
+	found []foundDep
+}
+
+type foundDep struct {
+	to ActID
+	Dep
+}
+
+func (b *builder) add(to, from ActID, r Rule, e Evidence) {
+	if !b.o.without(r) {
+		b.found = append(b.found, foundDep{to, Dep{from, r, e}})
+	}
+}
+
+// Build makes the graph of one window of a trace. It fails only when the window cannot be found.
+func Build(tr *kineto.Trace, o Options) (*Graph, error) {
+	w, err := FindWindow(tr, o)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{tr: tr, o: &o, d: &Deps{}, quality: map[string]int{}}
+	b.layActs()
+	b.flatten()
+	b.classifyCalls()
+	b.linkStreams()
+	b.describeThreads()
+	b.readSyncRecords()
+	b.calibrateLaunches()
+	b.exactEventWaits()
+	b.graphOrder()
+	b.inferEventWaits()
+	b.calibrateWaits()
+	b.blockingCalls()
+	b.queueFull()
+	b.polledWaits()
+	b.storeDeps()
+	b.pairThreads()
+
+	g := &Graph{Trace: tr, Window: w, Steps: FindSteps(tr), Deps: b.d, Quality: b.quality}
+	g.Window.CarriedIn = b.carriedIn(w)
+	buildNodes(g)
+	return g, nil
+}
+
+// storeDeps sorts what the rules found into CSR form.
+func (b *builder) storeDeps() {
+	d := b.d
+	d.First = make([]int32, len(d.Acts)+1)
+	for i := range b.found {
+		d.First[b.found[i].to+1]++
+	}
+	for i := 1; i < len(d.First); i++ {
+		d.First[i] += d.First[i-1]
+	}
+	d.In = make([]Dep, len(b.found))
+	next := make([]int32, len(d.Acts))
+	copy(next, d.First)
+	for i := range b.found {
+		f := &b.found[i]
+		at := next[f.to]
+		// Insertion keeps the few sources of an activity sorted by (Rule, From).
+		for at > d.First[f.to] && depLess(f.Dep, d.In[at-1]) {
+			d.In[at] = d.In[at-1]
+			at--
+		}
+		d.In[at] = f.Dep
+		next[f.to]++
+	}
+	b.found = nil
+}
+
+func depLess(a, b Dep) bool {
+	if a.Rule != b.Rule {
+		return a.Rule < b.Rule
+	}
+	return a.From < b.From
+}
+
+// carriedIn counts the operations launched before the window that still run inside it.
+func (b *builder) carriedIn(w Window) int {
+	n := 0
+	for a := range b.d.Acts {
+		act := &b.d.Acts[a]
+		if !b.d.Lanes[act.Lane].Stream || act.End <= w.Start || act.Start >= w.End {
+			continue
+		}
+		if l := b.launch[a]; l != NoAct && b.d.Acts[l].Start < w.Start || l == NoAct && act.Start < w.Start {
+			n++
+		}
+	}
+	return n
+}

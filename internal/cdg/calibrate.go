@@ -1,0 +1,72 @@
+package cdg
+
+import "slices"
+
+const us = 1000 // ns
+
+func sortInt64(s []int64) { slices.Sort(s) }
+
+// quantile of sorted samples, by the nearest rank below.
+func quantile(sorted []int64, q float64) int64 {
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+// enough samples to trust a quantile; below it the defaults stand.
+const enough = 5
+
+// calibrateLaunches measures launch latency on idle streams, and the gap between operations that were queued
+// back to back.
+func (b *builder) calibrateLaunches() {
+	d := b.d
+	var launch, gap []int64
+	for l := range d.Lanes {
+		lane := &d.Lanes[l]
+		if !lane.Stream {
+			continue
+		}
+		for a := lane.First; a < lane.Limit; a++ {
+			call, p, act := b.launch[a], b.pred[a], &d.Acts[a]
+			if call == NoAct || b.graph[a] || act.Start < d.Acts[call].Start {
+				continue
+			}
+			waited := b.waitCall(a) != NoAct
+			switch {
+			case (p == NoAct || d.Acts[p].End <= d.Acts[call].Start) && !waited:
+				launch = append(launch, act.Start-d.Acts[call].Start)
+			case p != NoAct && d.Acts[call].End+2*us < d.Acts[p].End && act.Start >= d.Acts[p].End && !waited:
+				gap = append(gap, act.Start-d.Acts[p].End)
+			}
+		}
+	}
+	c := &d.Cal
+	c.LaunchSamples, c.KernelSamples = len(launch), len(gap)
+	c.Lmin, c.Lmax = 5*us, 20*us
+	if sortInt64(launch); len(launch) >= enough {
+		c.Lmin = min(quantile(launch, 0.1), 20*us)
+		c.Lmax = min(quantile(launch, 0.9)*13/10, max(4*c.Lmin, 15*us))
+	}
+	c.Kmin, c.Kmax = 1*us, 5*us
+	if sortInt64(gap); len(gap) >= enough {
+		c.Kmin = min(quantile(gap, 0.25), 5*us)
+		c.Kmax = min(quantile(gap, 0.9)*13/10+300, max(4*c.Kmin, 5*us))
+	}
+	c.Wmin, c.Wmax = c.Kmin, 30*us
+}
+
+// calibrateWaits measures the delay of operations that waited for another stream.
+func (b *builder) calibrateWaits() {
+	var delay []int64
+	for i := range b.found {
+		f := &b.found[i]
+		if f.Rule != EventWait {
+			continue
+		}
+		if dt := b.d.Acts[f.to].Start - b.d.Acts[f.From].End; dt >= 0 && dt <= b.d.Cal.Wmax {
+			delay = append(delay, dt)
+		}
+	}
+	b.d.Cal.WaitSamples = len(delay)
+	if sortInt64(delay); len(delay) >= enough {
+		b.d.Cal.Wmin = min(quantile(delay, 0.1), 30*us)
+	}
+}

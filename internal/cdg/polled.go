@@ -1,0 +1,41 @@
+package cdg
+
+import (
+	"sort"
+
+	"overlay/internal/kineto"
+)
+
+// polledWaits finds annotations and frames that spin on memory which a kernel writes (DeepEP, NVSHMEM): long unbroken
+// self time right after a launch of their own, ended when an operation of that launch ends. Never ops: they compute.
+func (b *builder) polledWaits() {
+	d := b.d
+	for l := range d.Lanes {
+		launches := b.threads[l].launches
+		if len(launches) == 0 {
+			continue
+		}
+		pieces := d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]
+		for i := 0; i+1 < len(pieces); i++ {
+			from, t, c := pieces[i].Start, pieces[i+1].Start, pieces[i].Owner
+			if t-from < 500*us || c == NoAct {
+				continue
+			}
+			if k := b.event(c).Kind; k != kineto.Annotation && k != kineto.Python {
+				continue
+			}
+			n := sort.Search(len(launches), func(j int) bool { return d.Acts[launches[j]].Start >= from })
+			if n == 0 || d.Acts[launches[n-1]].Start < d.Acts[c].Start {
+				continue
+			}
+			lo, hi := b.endsIn(t-20*us-1, t+100*us)
+			for j := hi - 1; j >= lo; j-- {
+				g := b.byEnd[j]
+				if b.launch[g] == launches[n-1] && d.Acts[g].Start < t && d.Acts[g].End > from {
+					b.add(c, g, PolledWait, ByAlignment)
+					break
+				}
+			}
+		}
+	}
+}

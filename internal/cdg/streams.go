@@ -1,0 +1,141 @@
+package cdg
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"overlay/internal/kineto"
+)
+
+// linkStreams finds the stream predecessor and the launch of every operation, and puts each stream into launch order.
+func (b *builder) linkStreams() {
+	d := b.d
+	n := len(d.Acts)
+	b.launch, b.pred, b.pos, b.graph = make([]ActID, n), make([]ActID, n), make([]int32, n), make([]bool, n)
+	b.order = make([][]ActID, len(d.Lanes))
+	for a := range d.Acts {
+		b.launch[a], b.pred[a], b.pos[a] = NoAct, NoAct, -1
+	}
+	for l := range d.Lanes {
+		lane := &d.Lanes[l]
+		lane.Host = lane.Proc
+		if lane.Stream {
+			b.linkStream(LaneID(l))
+		}
+	}
+	b.markGraphs()
+	slices.SortFunc(b.byEnd, func(x, y ActID) int {
+		ax, ay := &d.Acts[x], &d.Acts[y]
+		return cmp.Or(cmp.Compare(ax.End, ay.End), cmp.Compare(ax.Start, ay.Start), cmp.Compare(x, y))
+	})
+}
+
+func (b *builder) linkStream(l LaneID) {
+	d := b.d
+	lane := &d.Lanes[l]
+	lane.Host = kineto.NoProc
+	best, pending := NoAct, NoAct // pending: best among those that start with the current one
+	var order []ActID
+	for a := lane.First; a < lane.Limit; a++ {
+		act := &d.Acts[a]
+		if pending != NoAct && d.Acts[pending].Start < act.Start {
+			if best == NoAct || d.Acts[pending].End >= d.Acts[best].End {
+				best = pending
+			}
+			pending = NoAct
+		}
+		if best != NoAct {
+			b.pred[a] = best
+			b.add(a, best, StreamOrder, ByStream)
+		}
+		// An operation without length cannot be entered; what it waited for is found from its successor.
+		if act.End > act.Start && (pending == NoAct || act.End > d.Acts[pending].End) {
+			pending = a
+		}
+		b.byEnd = append(b.byEnd, a)
+		call := b.tr.Launch[act.Event]
+		if call == kineto.NoEvent || d.ActOf[call] == NoAct {
+			b.quality["operations_without_launch"]++
+			continue
+		}
+		launch := d.ActOf[call]
+		b.launch[a] = launch
+		b.add(a, launch, Launch, ByCorrelation)
+		if lane.Host == kineto.NoProc {
+			lane.Host = d.Lanes[d.Acts[launch].Lane].Proc
+		}
+		if d.Acts[launch].Start > act.Start {
+			b.quality["operations_before_their_launch"]++
+		}
+		order = append(order, a)
+	}
+	byLaunch := func(x, y ActID) int {
+		return cmp.Or(cmp.Compare(d.Acts[b.launch[x]].Start, d.Acts[b.launch[y]].Start), cmp.Compare(x, y))
+	}
+	if !slices.IsSortedFunc(order, byLaunch) {
+		slices.SortFunc(order, byLaunch)
+	}
+	for i, a := range order {
+		b.pos[a] = int32(i)
+	}
+	b.order[l] = order
+}
+
+// markGraphs marks operations of calls that launched more than one, or that launch graphs.
+func (b *builder) markGraphs() {
+	count := make([]int32, len(b.d.Acts))
+	for a := range b.launch {
+		if l := b.launch[a]; l != NoAct {
+			count[l]++
+		}
+	}
+	for a := range b.launch {
+		if l := b.launch[a]; l != NoAct && (count[l] > 1 || b.class(l) == graphLaunch) {
+			b.graph[a] = true
+		}
+	}
+}
+
+// lastLaunchedBefore returns the operation put last on a stream by a call that started before t, or NoAct.
+func (b *builder) lastLaunchedBefore(l LaneID, t int64) ActID {
+	order := b.order[l]
+	n := sort.Search(len(order), func(i int) bool { return b.d.Acts[b.launch[order[i]]].Start >= t })
+	if n == 0 {
+		return NoAct
+	}
+	return order[n-1]
+}
+
+// firstLaunchedAfter returns the operation put first on a stream by a call that started after t, or NoAct.
+func (b *builder) firstLaunchedAfter(l LaneID, t int64) ActID {
+	order := b.order[l]
+	n := sort.Search(len(order), func(i int) bool { return b.d.Acts[b.launch[order[i]]].Start > t })
+	if n == len(order) {
+		return NoAct
+	}
+	return order[n]
+}
+
+// launchedBefore reports whether an operation was launched before t; one without a recorded launch always was,
+// provided that it started before.
+func (b *builder) launchedBefore(a ActID, t int64) bool {
+	if l := b.launch[a]; l != NoAct {
+		return b.d.Acts[l].Start < t
+	}
+	return b.d.Acts[a].Start < t
+}
+
+// sameProcess reports whether work of two lanes can depend on each other.
+func (b *builder) sameProcess(x, y LaneID) bool {
+	hx, hy := b.d.Lanes[x].Host, b.d.Lanes[y].Host
+	return hx == hy || hx == kineto.NoProc || hy == kineto.NoProc
+}
+
+// endsIn returns the range of byEnd with from < end <= to.
+func (b *builder) endsIn(from, to int64) (lo, hi int) {
+	after := func(t int64) int {
+		return sort.Search(len(b.byEnd), func(i int) bool { return b.d.Acts[b.byEnd[i]].End > t })
+	}
+	return after(from), after(to)
+}

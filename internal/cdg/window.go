@@ -1,0 +1,201 @@
+package cdg
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"overlay/internal/kineto"
+)
+
+// FindWindow finds the analysed interval that the options ask for, without CarriedIn.
+func FindWindow(tr *kineto.Trace, o Options) (Window, error) {
+	if o.Annotation == "" && o.Step == "" {
+		if o.Instance != "" {
+			return Window{}, fmt.Errorf("window: an instance needs an annotation")
+		}
+		start, end := wholeExtent(tr)
+		return Window{Start: start, End: end}, nil
+	}
+	name := o.Annotation
+	match := func(s string) bool { return strings.Contains(s, o.Annotation) }
+	if o.Step != "" {
+		name = "ProfilerStep#" + o.Step
+		match = func(s string) bool { return s == name }
+	}
+	found := annotationEvents(tr, match)
+	if len(found) == 0 {
+		return Window{}, fmt.Errorf("window: no annotation %q in the trace%s", name, frequentAnnotations(tr))
+	}
+	first, last, err := parseInstance(o.Instance, len(found))
+	if err != nil {
+		return Window{}, fmt.Errorf("window: annotation %q: %w", name, err)
+	}
+	w := Window{Start: tr.Events[found[first]].Start, End: tr.Events[found[last]].End(), Annotation: name, Instance: o.Instance}
+	if w.Instance == "" {
+		w.Instance = "0"
+	}
+	w.End = max(w.End, lastEndOfLaunched(tr, w.Start, w.End))
+	return w, nil
+}
+
+// parseInstance reads "", "N" or "A:B" against a number of instances.
+func parseInstance(s string, n int) (first, last int, err error) {
+	a, b, ranged := strings.Cut(s, ":")
+	if s == "" {
+		a = "0"
+	}
+	if !ranged {
+		b = a
+	}
+	first, err1 := strconv.Atoi(a)
+	last, err2 := strconv.Atoi(b)
+	if err1 != nil || err2 != nil || first < 0 || last < first {
+		return 0, 0, fmt.Errorf("instance %q is neither N nor A:B", s)
+	}
+	if last >= n {
+		return 0, 0, fmt.Errorf("instance %q asked for, there are %d (0 to %d)", s, n, n-1)
+	}
+	return first, last, nil
+}
+
+// annotationEvents returns annotations and ops whose name matches, by start time.
+func annotationEvents(tr *kineto.Trace, match func(string) bool) []kineto.EventID {
+	hit := matchSyms(tr, match)
+	var found []kineto.EventID
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		if e.Ph == 'X' && (e.Kind == kineto.Annotation || e.Kind == kineto.CPUOp) && e.Flags&kineto.ClampedTS == 0 && hit[e.Name] {
+			found = append(found, kineto.EventID(i))
+		}
+	}
+	slices.SortStableFunc(found, func(x, y kineto.EventID) int {
+		ex, ey := &tr.Events[x], &tr.Events[y]
+		return cmp.Or(cmp.Compare(ex.Start, ey.Start), cmp.Compare(ey.Dur, ex.Dur), strings.Compare(tr.Name(x), tr.Name(y)))
+	})
+	return found
+}
+
+func matchSyms(tr *kineto.Trace, match func(string) bool) []bool {
+	hit := make([]bool, len(tr.Syms))
+	for i, s := range tr.Syms {
+		hit[i] = match(s)
+	}
+	return hit
+}
+
+// lastEndOfLaunched returns the last end of operations whose launch started in [start, end]; start without any.
+func lastEndOfLaunched(tr *kineto.Trace, start, end int64) int64 {
+	last := start
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		if !e.Kind.Device() || e.Ph != 'X' || tr.Launch[i] == kineto.NoEvent {
+			continue
+		}
+		if l := &tr.Events[tr.Launch[i]]; l.Start >= start && l.Start <= end {
+			last = max(last, e.End())
+		}
+	}
+	return last
+}
+
+// wholeExtent spans the operations and the activities of threads that launch GPU work, run autograd, or carry
+// annotations or frames; of all threads when no thread does.
+func wholeExtent(tr *kineto.Trace) (start, end int64) {
+	counts := make([]bool, len(tr.Tracks))
+	node := matchSyms(tr, func(s string) bool { return strings.HasPrefix(s, "autograd::engine::evaluate_function") })
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		if !isAct(e) {
+			continue
+		}
+		switch {
+		case e.Kind.Device():
+			counts[e.Track] = true
+			if l := tr.Launch[i]; l != kineto.NoEvent && tr.Events[l].Track != kineto.NoTrack {
+				counts[tr.Events[l].Track] = true
+			}
+		case e.Kind == kineto.Annotation, e.Kind == kineto.Python, e.Kind == kineto.CPUOp && node[e.Name]:
+			counts[e.Track] = true
+		}
+	}
+	if !slices.Contains(counts, true) {
+		for i := range counts {
+			counts[i] = true
+		}
+	}
+	first := true
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		if !isAct(e) || !counts[e.Track] {
+			continue
+		}
+		if first || e.Start < start {
+			start = e.Start
+		}
+		if first || e.End() > end {
+			end = e.End()
+		}
+		first = false
+	}
+	return start, end
+}
+
+// frequentAnnotations lists the ten most frequent annotation names, for an error message.
+func frequentAnnotations(tr *kineto.Trace) string {
+	count := make([]int, len(tr.Syms))
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Ph == 'X' && e.Kind == kineto.Annotation {
+			count[e.Name]++
+		}
+	}
+	var names []kineto.Sym
+	for s, n := range count {
+		if n > 0 {
+			names = append(names, kineto.Sym(s))
+		}
+	}
+	if len(names) == 0 {
+		return "; it has no annotations"
+	}
+	slices.SortFunc(names, func(x, y kineto.Sym) int {
+		return cmp.Or(cmp.Compare(count[y], count[x]), strings.Compare(tr.Str(x), tr.Str(y)))
+	})
+	var sb strings.Builder
+	sb.WriteString("; the most frequent are")
+	for i, s := range names[:min(10, len(names))] {
+		if i > 0 {
+			sb.WriteByte(',')
+		}
+		fmt.Fprintf(&sb, " %q (%d)", tr.Str(s), count[s])
+	}
+	return sb.String()
+}
+
+// FindSteps returns the ProfilerStep#N annotations of the trace, by start time. A step lasts to the start of the
+// next; the last to its own end.
+func FindSteps(tr *kineto.Trace) []Step {
+	found := annotationEvents(tr, isStepName)
+	var steps []Step
+	for _, id := range found {
+		e := &tr.Events[id]
+		if len(steps) > 0 && tr.Events[steps[0].Event].Track != e.Track {
+			continue // steps of one thread only: a merged trace has one list per process
+		}
+		if n := len(steps); n > 0 {
+			steps[n-1].End = e.Start
+		}
+		steps = append(steps, Step{tr.Name(id), id, e.Start, e.End()})
+	}
+	return steps
+}
+
+func isStepName(s string) bool {
+	digits, ok := strings.CutPrefix(s, "ProfilerStep#")
+	if !ok || digits == "" {
+		return false
+	}
+	return strings.Trim(digits, "0123456789") == ""
+}

@@ -1,0 +1,218 @@
+package critpath
+
+import (
+	"fmt"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/kineto"
+)
+
+// Options of a method. The zero value is the default.
+type Options struct{}
+
+// Exact walks backward from the end of the window over what did happen: which activity was running at each point,
+// and what released it. The segments tile the window. It fails on an empty window only.
+func Exact(g *cdg.Graph, _ Options) (*Path, error) {
+	if g.Window.End <= g.Window.Start {
+		return nil, fmt.Errorf("critical path: the window holds no activity")
+	}
+	w := &walker{g: g, d: g.Deps, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: kineto.NoEvent}
+	w.comm = newNameSet(g.Trace, commName)
+	w.quality = map[string]int{}
+	for reason, n := range g.Quality {
+		w.quality[reason] = n
+	}
+	w.start()
+	for w.t > w.t0 {
+		before := w.t
+		jumps := w.jumps
+		if w.d.Lanes[w.lane].Stream {
+			w.stepStream()
+		} else {
+			w.stepThread()
+		}
+		if w.t > before {
+			panic("critpath: internal error: the walk went forward")
+		}
+		if w.t == before && w.jumps == jumps {
+			panic("critpath: internal error: the walk stands still")
+		}
+		if w.t == before {
+			if w.still++; w.still > 4*len(w.d.Lanes)+8 {
+				w.giveUp()
+			}
+		} else {
+			w.still = 0
+			w.barred = w.barred[:0]
+		}
+	}
+	return w.path(), nil
+}
+
+// walker is the state of the walk: an activity or a thread, and the time up to which the path is known.
+type walker struct {
+	g  *cdg.Graph
+	d  *cdg.Deps
+	tr *kineto.Trace
+	t0 int64
+
+	lane  cdg.LaneID
+	act   cdg.ActID // on a stream: the operation that covers t; NoAct: find it
+	piece int       // on a thread: index of the piece that ends at t; -1: find it
+	t     int64
+
+	left    left         // what the last hand-off left behind
+	barred  []cdg.LaneID // threads left at this t: never back to them
+	comeTo  int64        // until here down the time of the thread is its own
+	jumps   int
+	still   int
+	comm    nameSet
+	quality map[string]int
+
+	next kineto.EventID // event that the path enters after what is emitted now
+	step edgeStep       // how it gets there
+	segs []Segment      // backward
+	eds  []Edge         // backward
+}
+
+// left is the slice in which a thread waited when the walk left it by a hand-off.
+type left struct {
+	lane cdg.LaneID
+	act  cdg.ActID
+	ok   bool
+}
+
+// edgeStep describes the pending edge into walker.next.
+type edgeStep struct {
+	kind     EdgeType
+	evidence cdg.Evidence
+	toEnd    bool
+	to       int64 // time at which the path enters next
+}
+
+// start puts the walk on the activity that ends last in the window.
+func (w *walker) start() {
+	d, end := w.d, w.g.Window.End
+	best := cdg.NoAct
+	for a := range d.Acts {
+		act := &d.Acts[a]
+		if act.End > end || act.End <= w.t0 || act.Start == act.End {
+			continue
+		}
+		if best == cdg.NoAct || w.endsLater(cdg.ActID(a), best) {
+			best = cdg.ActID(a)
+		}
+	}
+	if best == cdg.NoAct { // one slice covers the whole window
+		best = 0
+	}
+	w.lane = d.Acts[best].Lane
+	if d.Lanes[w.lane].Stream {
+		w.act = best
+		if d.Acts[best].End < w.t {
+			w.emit(d.Acts[best].End, kineto.NoEvent, Untraced, cdg.ByNothing)
+		}
+	}
+}
+
+// endsLater orders activities by end; at equal ends streams come after threads, and of threads that end together
+// the one that launches more counts, then the slice that started last.
+func (w *walker) endsLater(x, y cdg.ActID) bool {
+	d := w.d
+	ax, ay := &d.Acts[x], &d.Acts[y]
+	if ax.End != ay.End {
+		return ax.End > ay.End
+	}
+	if ax.Lane != ay.Lane {
+		lx, ly := &d.Lanes[ax.Lane], &d.Lanes[ay.Lane]
+		if lx.Stream != ly.Stream {
+			return ly.Stream
+		}
+		if nx, ny := d.Launches(ax.Lane), d.Launches(ay.Lane); nx != ny {
+			return nx > ny
+		}
+	}
+	if ax.Start != ay.Start {
+		return ax.Start > ay.Start
+	}
+	return x < y
+}
+
+// emit puts [from, t] on the path and goes back to from.
+func (w *walker) emit(from int64, event kineto.EventID, kind SegmentKind, by cdg.Evidence) {
+	from = min(max(from, w.t0), w.t)
+	if from == w.t {
+		return
+	}
+	if event != kineto.NoEvent {
+		w.link(event, w.t)
+	}
+	track := w.d.Lanes[w.lane].Track
+	if n := len(w.segs); n > 0 {
+		s := &w.segs[n-1]
+		if s.Event == event && s.Kind == kind && s.Track == track && s.Evidence == by {
+			s.Start, w.t = from, from
+			return
+		}
+	}
+	w.segs = append(w.segs, Segment{from, w.t, event, track, kind, by})
+	w.t = from
+}
+
+// link adds the edge from an event that the path leaves at time t to the event that it enters.
+func (w *walker) link(event kineto.EventID, t int64) {
+	if w.next != kineto.NoEvent && w.next != event {
+		from := &w.tr.Events[event]
+		e := Edge{From: event, To: w.next, FromEnd: t >= from.End(), ToEnd: w.step.toEnd, Type: w.step.kind,
+			Evidence: w.step.evidence, Weight: max(0, w.step.to-t)}
+		if e.Type == OperatorEdge {
+			e.Type, e.Weight = w.programEdge(event, w.next, e.Weight)
+		}
+		e.Row = w.tr.Events[event].Track == w.tr.Events[w.next].Track
+		w.eds = append(w.eds, e)
+	}
+	w.next = event
+	w.step = edgeStep{kind: OperatorEdge, evidence: cdg.ByProgram, to: t}
+}
+
+// programEdge tells a step between parent and child from one between neighbours.
+func (w *walker) programEdge(from, to kineto.EventID, gap int64) (EdgeType, int64) {
+	a, b := w.d.ActOf[from], w.d.ActOf[to]
+	if w.encloses(a, b) || w.encloses(b, a) {
+		return OperatorEdge, 0
+	}
+	return DependencyEdge, gap
+}
+
+func (w *walker) encloses(a, b cdg.ActID) bool {
+	x, y := &w.d.Acts[a], &w.d.Acts[b]
+	return x.Start <= y.Start && x.End >= y.End
+}
+
+// enter sets the kind of the edge into the event that was emitted or named last.
+func (w *walker) enter(kind EdgeType, by cdg.Evidence, toEnd bool, to int64) {
+	w.step = edgeStep{kind, by, toEnd, to}
+}
+
+// goTo continues on a lane at the present time.
+func (w *walker) goTo(lane cdg.LaneID, act cdg.ActID) {
+	w.lane, w.act, w.piece = lane, act, -1
+	w.jumps++
+}
+
+// giveUp closes the path when nothing goes on; invariants hold, and it is counted.
+func (w *walker) giveUp() {
+	w.quality["walk_gave_up"]++
+	w.emit(w.t0, kineto.NoEvent, Untraced, cdg.ByNothing)
+}
+
+// path turns the walk around.
+func (w *walker) path() *Path {
+	slices.Reverse(w.segs)
+	slices.Reverse(w.eds)
+	p := &Path{Method: "exact", Window: w.g.Window, Segments: w.segs, Edges: w.eds, Quality: w.quality,
+		Duration: w.g.Window.End - w.g.Window.Start}
+	p.mark(len(w.tr.Events))
+	return p
+}

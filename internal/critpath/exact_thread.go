@@ -1,0 +1,161 @@
+package critpath
+
+import (
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/kineto"
+)
+
+const (
+	comeBackWait = 20_000    // ns: a longer wait that nobody ends goes back to the slice left behind
+	longHandoff  = 1_000_000 // ns: a longer hand-off is counted
+)
+
+// stepThread emits the end of the piece that a thread was in up to t, or goes to what ended its wait.
+func (w *walker) stepThread() {
+	d := w.d
+	if w.piece < 0 {
+		w.piece = d.PieceAt(w.lane, w.t)
+	}
+	if w.piece < 0 { // before the first slice of the thread
+		if w.comeBack(w.t0) || w.handOff(cdg.NoAct, w.t0) {
+			return
+		}
+		w.emit(w.t0, kineto.NoEvent, Untraced, cdg.ByNothing)
+		return
+	}
+	from, owner := d.Pieces[w.piece].Start, d.Pieces[w.piece].Owner
+	if owner == cdg.NoAct {
+		if w.handOff(cdg.NoAct, from) || w.comeBack(from) {
+			return
+		}
+		w.emit(from, kineto.NoEvent, Untraced, cdg.ByNothing)
+		w.piece--
+		return
+	}
+	event := &w.tr.Events[d.Acts[owner].Event]
+	switch event.Kind {
+	case kineto.Runtime, kineto.Driver:
+		if w.blocked(owner, from) {
+			return
+		}
+	case kineto.Annotation, kineto.Python:
+		if w.polled(owner, from) || w.handOff(owner, from) || w.comeBack(from) {
+			return
+		}
+	}
+	w.own(from, owner)
+}
+
+// own emits self time of a slice down to from.
+func (w *walker) own(from int64, owner cdg.ActID) {
+	e := w.d.Acts[owner].Event
+	stop := w.d.Pieces[w.piece].Start
+	w.emit(from, e, hostKind[w.tr.Events[e].Kind], cdg.ByProgram)
+	if w.t <= stop {
+		w.piece--
+		if w.piece < int(w.d.PieceFirst[w.lane]) {
+			w.piece = -1
+		}
+	}
+}
+
+var hostKind = [kineto.NumKinds]SegmentKind{kineto.Runtime: RuntimeCall, kineto.Driver: RuntimeCall, kineto.Python: PythonFrame}
+
+// blocked goes from a call, or the call around it, to the operation that it waited for.
+func (w *walker) blocked(owner cdg.ActID, from int64) bool {
+	d := w.d
+	for c := owner; c != cdg.NoAct && w.tr.Events[d.Acts[c].Event].Kind.Call(); c = d.Parent[c] {
+		call := &d.Acts[c]
+		best, found := cdg.Dep{From: cdg.NoAct}, false
+		for _, dep := range d.Sources(c) {
+			if dep.Rule != cdg.Sync && dep.Rule != cdg.QueueFull {
+				continue
+			}
+			if !found || d.Acts[dep.From].End > d.Acts[best.From].End {
+				best, found = dep, true
+			}
+		}
+		if !found {
+			continue
+		}
+		end := min(d.Acts[best.From].End, call.End)
+		if end > w.t || end < from || d.Acts[best.From].Start >= end {
+			continue
+		}
+		edge := SyncDependencyEdge
+		if best.Rule == cdg.QueueFull {
+			edge = QueueFullEdge
+		}
+		w.waitedFor(d.Acts[owner].Event, end, best, edge)
+		return true
+	}
+	return false
+}
+
+// waitedFor emits the rest of a wait after an operation ended, and goes to the operation.
+func (w *walker) waitedFor(event kineto.EventID, end int64, dep cdg.Dep, edge EdgeType) {
+	if end == w.t {
+		w.link(event, w.t)
+	}
+	w.emit(end, event, SyncWait, cdg.ByProgram)
+	w.enter(edge, dep.Evidence, true, end)
+	w.goTo(w.d.Acts[dep.From].Lane, dep.From)
+}
+
+// polled goes from a slice that spins on memory to the operation that wrote it.
+func (w *walker) polled(owner cdg.ActID, from int64) bool {
+	d := w.d
+	for _, dep := range d.Sources(owner) {
+		g := &d.Acts[dep.From]
+		if dep.Rule != cdg.PolledWait || g.Start >= w.t || g.End < w.t-20_000 || g.End > w.t+100_000 || g.End <= from {
+			continue
+		}
+		w.waitedFor(d.Acts[owner].Event, min(g.End, w.t), dep, SyncDependencyEdge)
+		return true
+	}
+	return false
+}
+
+// handOff goes to the thread that ended a wait over (from, t], if there is one.
+func (w *walker) handOff(owner cdg.ActID, from int64) bool {
+	if slices.Contains(w.barred, w.lane) {
+		return false
+	}
+	from = max(from, w.t0)
+	to, h, ok := w.d.HandoffAt(w.tr, w.lane, owner, from, w.t)
+	if !ok || slices.Contains(w.barred, to) {
+		return false
+	}
+	if w.t-h > longHandoff {
+		w.quality["long_handoff"]++
+	}
+	w.barred = append(w.barred, w.lane)
+	w.left = left{w.lane, owner, owner != cdg.NoAct}
+	t := w.t
+	w.emit(h, kineto.NoEvent, HandoffDelay, cdg.ByAlignment)
+	if w.next != kineto.NoEvent {
+		w.enter(HandoffEdge, cdg.ByAlignment, w.step.toEnd, t)
+	}
+	w.goTo(to, cdg.NoAct)
+	return true
+}
+
+// comeBack returns to the slice that a hand-off left behind when the other thread waits long and nobody ends that
+// wait: the time was the slice's own.
+func (w *walker) comeBack(from int64) bool {
+	from = max(from, w.t0)
+	if !w.left.ok || w.left.lane == w.lane || w.t-from <= comeBackWait || w.d.Acts[w.left.act].Start >= w.t {
+		return false
+	}
+	w.goTo(w.left.lane, cdg.NoAct)
+	w.left.ok = false
+	w.piece = w.d.PieceAt(w.lane, w.t)
+	p := w.d.Pieces[w.piece]
+	if p.Owner == cdg.NoAct {
+		return true
+	}
+	w.own(max(from, p.Start), p.Owner)
+	return true
+}

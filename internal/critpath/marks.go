@@ -1,0 +1,113 @@
+package critpath
+
+import (
+	"fmt"
+
+	"overlay/internal/cdg"
+	"overlay/internal/kineto"
+)
+
+// Owned reports whether a segment belongs to an event; delays, hand-offs and unknown time belong to none.
+func (s *Segment) Owned() bool { return s.Event != kineto.NoEvent }
+
+// mark sums the segments per event and sets Covered.
+func (p *Path) mark(events int) {
+	index := make([]int32, events)
+	last := make([]int32, events) // index of the event's last segment
+	for i := range index {
+		index[i] = -1
+	}
+	n := 0
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		if !s.Owned() {
+			continue
+		}
+		p.Covered += s.End - s.Start
+		if index[s.Event] < 0 {
+			index[s.Event] = int32(i)
+			n++
+		}
+		last[s.Event] = int32(i)
+	}
+	// The next owned segment after each.
+	next := make([]int32, len(p.Segments)+1)
+	next[len(p.Segments)] = -1
+	for i := len(p.Segments) - 1; i >= 0; i-- {
+		next[i] = next[i+1]
+		if p.Segments[i].Owned() {
+			next[i] = int32(i)
+		}
+	}
+	p.Marks = make([]Mark, 0, n)
+	at := make([]int32, events)
+	for e := range index {
+		if index[e] < 0 {
+			continue
+		}
+		m := Mark{Event: kineto.EventID(e), ID: index[e], Next: -1}
+		if nx := next[last[e]+1]; nx >= 0 {
+			m.Next = index[p.Segments[nx].Event]
+		}
+		at[e] = int32(len(p.Marks))
+		p.Marks = append(p.Marks, m)
+	}
+	for i := range p.Segments {
+		if s := &p.Segments[i]; s.Owned() {
+			p.Marks[at[s.Event]].NS += s.End - s.Start
+		}
+	}
+}
+
+// Check verifies the invariants of the exact method: tiling, edges that go forward, marks that sum to the owned time.
+func (p *Path) Check(g *cdg.Graph) error {
+	t := p.Window.Start
+	owned := int64(0)
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		if s.Start != t || s.End <= s.Start {
+			return fmt.Errorf("segment %d: [%d, %d] after %d", i, s.Start, s.End, t)
+		}
+		t = s.End
+		if s.Owned() {
+			owned += s.End - s.Start
+			if e := &g.Trace.Events[s.Event]; s.Start < e.Start || s.End > e.End() {
+				return fmt.Errorf("segment %d: [%d, %d] outside its event %d [%d, %d]", i, s.Start, s.End, s.Event, e.Start, e.End())
+			}
+		}
+	}
+	if t != p.Window.End {
+		return fmt.Errorf("segments end at %d, the window at %d", t, p.Window.End)
+	}
+	marked := int64(0)
+	for i := range p.Marks {
+		m := &p.Marks[i]
+		if i > 0 && p.Marks[i-1].Event >= m.Event {
+			return fmt.Errorf("mark %d: out of order", i)
+		}
+		if m.NS <= 0 || m.NS > g.Trace.Events[m.Event].Dur {
+			return fmt.Errorf("mark %d: event %d of %d ns has %d ns on the path", i, m.Event, g.Trace.Events[m.Event].Dur, m.NS)
+		}
+		marked += m.NS
+	}
+	if marked != owned || owned != p.Covered {
+		return fmt.Errorf("marks sum to %d ns, owned segments to %d, covered is %d", marked, owned, p.Covered)
+	}
+	for i := range p.Edges {
+		if err := p.checkEdge(g, &p.Edges[i]); err != nil {
+			return fmt.Errorf("edge %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (p *Path) checkEdge(g *cdg.Graph, e *Edge) error {
+	if e.Weight < 0 {
+		return fmt.Errorf("weight %d", e.Weight)
+	}
+	from, to := &g.Trace.Events[e.From], &g.Trace.Events[e.To]
+	if from.Start > to.End() {
+		return fmt.Errorf("%s goes back: event %d [%d, %d] to %d [%d, %d]", e.Type, e.From, from.Start, from.End(), e.To, to.Start, to.End())
+	}
+	return nil
+}
