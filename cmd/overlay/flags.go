@@ -130,6 +130,7 @@ type options struct {
 	top            int
 	analyses       []string
 	failIfSlower   float64 // percent, negative = off
+	noBrowser      bool
 
 	strict, quiet, noColor, timing bool
 	maxExpand                      int64 // bytes
@@ -174,7 +175,7 @@ func readOptions(c *cli.Context) (*options, error) {
 		input: r.path("input"), output: r.path("output"), report: r.path("report"), html: r.path("html"),
 		json: c.Bool("json"), segments: c.Bool("segments"), top: c.Int("top"),
 		flows: r.oneOf("flows", "critical", "all", "none"), plain: c.Bool("plain"),
-		onlyCritical: c.Bool("only-critical"), anonymize: c.Bool("anonymize"),
+		onlyCritical: c.Bool("only-critical"), noBrowser: c.Bool("no-browser"), anonymize: c.Bool("anonymize"),
 		strict: c.Bool("strict"), quiet: c.Bool("quiet"), noColor: c.Bool("no-color"), timing: c.Bool("timing"),
 		cpuProfile: r.path("cpuprofile"), memProfile: r.path("memprofile"),
 	}

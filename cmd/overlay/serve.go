@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// viewerAddress is the one loopback port that the viewer's content security policy lets it fetch from.
+	viewerAddress = "127.0.0.1:9001"
+	viewerOrigin  = "https://ui.perfetto.dev"
+	// viewerPatience is how long nobody may fetch the file.
+	viewerPatience = 2 * time.Minute
+)
+
+// transfer is a server that hands one file to the viewer, once.
+type transfer struct {
+	path string // of the URL, with the leading slash
+	host string // the only Host that is served: another name for this machine may be an attack by DNS
+	file *os.File
+	size int64
+
+	mu   sync.Mutex
+	busy bool
+	over bool
+	end  chan struct{} // closed after the transfer
+}
+
+// listen takes the viewer's port.
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp4", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		_, port, _ := net.SplitHostPort(address)
+		return nil, fmt.Errorf("port %s of this machine is taken, by another 'overlay open' or a trace_processor: end it, then try again", port)
+	case err != nil:
+		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+	}
+	return l, nil
+}
+
+// serve runs until the file was fetched, patience ran out, or ctx ends.
+func (t *transfer) serve(ctx context.Context, l net.Listener, patience time.Duration) error {
+	server := &http.Server{Handler: t, ReadHeaderTimeout: 10 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	defer server.Close()
+
+	idle := time.NewTimer(patience)
+	defer idle.Stop()
+	for {
+		select {
+		case <-t.end:
+			// Lets the last bytes leave; nothing else is in flight.
+			last, cancel := context.WithTimeout(ctx, 5*time.Second)
+			defer cancel()
+			return server.Shutdown(last)
+		case <-idle.C:
+			if t.running() {
+				idle.Reset(time.Second) // a transfer under way may finish
+				continue
+			}
+			return fmt.Errorf("nobody fetched the file within %v: run the command again and open the link, or drop the file on %s", patience, viewerOrigin)
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-failed:
+			return err
+		}
+	}
+}
+
+func (t *transfer) running() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.busy
+}
+
+// ServeHTTP answers the viewer, and nobody else.
+func (t *transfer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Content-Type-Options", "nosniff")
+	switch {
+	case r.Host != t.host:
+		http.Error(w, "wrong host", http.StatusForbidden)
+	case r.URL.Path != t.path || r.URL.RawQuery != "":
+		http.NotFound(w, r) // the viewer looks for a trace_processor here too (/status)
+	case r.Header.Get("Origin") != viewerOrigin:
+		http.Error(w, "wrong origin", http.StatusForbidden)
+	default:
+		h.Set("Access-Control-Allow-Origin", viewerOrigin)
+		h.Set("Vary", "Origin")
+		t.answer(w, r)
+	}
+}
+
+func (t *transfer) answer(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodOptions: // a public page that asks for a local address is announced by the browser
+		w.Header().Set("Access-Control-Allow-Methods", "GET")
+		w.Header().Set("Access-Control-Allow-Headers", "*")
+		w.Header().Set("Access-Control-Allow-Private-Network", "true")
+		w.WriteHeader(http.StatusNoContent)
+	case http.MethodGet:
+		if !t.begin() {
+			http.Error(w, "the file was fetched already", http.StatusGone)
+			return
+		}
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("Content-Length", strconv.FormatInt(t.size, 10))
+		n, err := io.Copy(w, io.NewSectionReader(t.file, 0, t.size))
+		t.finish(err == nil && n == t.size)
+	default:
+		w.Header().Set("Allow", "GET, OPTIONS")
+		http.Error(w, "only GET", http.StatusMethodNotAllowed)
+	}
+}
+
+// begin claims the one transfer.
+func (t *transfer) begin() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.busy || t.over {
+		return false
+	}
+	t.busy = true
+	return true
+}
+
+// finish ends a transfer; one that broke off may be tried again.
+func (t *transfer) finish(complete bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.busy = false
+	if complete {
+		t.over = true
+		close(t.end)
+	}
+}
