@@ -1,0 +1,207 @@
+package perfetto
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Body is the description of one slice or instant, given by Track.Fill: its name, category, colour, flows, and its
+// arguments in order. Arguments nest: between Dict (or Array) and End they are entries of it; entries of an array
+// take "" as their key. Strings that are not valid UTF-8 are mended.
+type Body struct {
+	ev []byte // the TrackEvent so far
+	in []byte // the InternedData that it needs and that its sequence has not sent yet
+
+	names, cats, keys, strs, colors table
+
+	tag  byte // field of DebugAnnotation or TrackEvent that the next argument goes to
+	open []frame
+}
+
+// frame is an open Dict or Array.
+type frame struct {
+	at    int  // of the length byte
+	empty int  // length of ev while it has no entry
+	tag   byte // to go back to
+	dict  bool
+}
+
+// Tags of the fields that hold annotations.
+const (
+	topArg    = 4<<3 | 2  // TrackEvent.debug_annotations
+	dictEntry = 11<<3 | 2 // DebugAnnotation.dict_entries
+	element   = 12<<3 | 2 // DebugAnnotation.array_values
+)
+
+// table numbers the strings of one interned field from 1. Its tag is the field of InternedData.
+type table struct {
+	ids map[string]uint64
+	tag uint64
+}
+
+func newBody() *Body {
+	b := &Body{tag: topArg}
+	b.reset()
+	return b
+}
+
+// reset forgets the strings: a new sequence begins.
+func (b *Body) reset() {
+	b.cats.reset(1<<3 | 2)
+	b.names.reset(2<<3 | 2)
+	b.keys.reset(3<<3 | 2)
+	b.strs.reset(29<<3 | 2)
+	b.colors.reset(43<<3 | 2)
+}
+
+func (t *table) reset(tag uint64) {
+	t.tag = tag
+	// Emptying a map costs its capacity, and a trace may have thousands of small sequences after a large one.
+	if t.ids == nil || len(t.ids) > 256 {
+		t.ids = make(map[string]uint64)
+		return
+	}
+	clear(t.ids)
+}
+
+// intern returns the number of a string, and sends the string with the packet when it is new.
+func (b *Body) intern(t *table, s string) uint64 {
+	if id, ok := t.ids[s]; ok {
+		return id
+	}
+	id := uint64(len(t.ids)) + 1
+	t.ids[s] = id
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	b.in = protowire.AppendVarint(b.in, t.tag)
+	b.in = protowire.AppendVarint(b.in, uint64(1+protowire.SizeVarint(id)+1+protowire.SizeBytes(len(s))))
+	b.in = append(b.in, 1<<3)
+	b.in = protowire.AppendVarint(b.in, id)
+	b.in = append(b.in, 2<<3|2)
+	b.in = protowire.AppendString(b.in, s)
+	return id
+}
+
+// Name sets the name. Every slice and instant needs one; "" is a name.
+func (b *Body) Name(s string) {
+	b.ev = append(b.ev, 10<<3)
+	b.ev = protowire.AppendVarint(b.ev, b.intern(&b.names, s))
+}
+
+// Category sets the category.
+func (b *Body) Category(s string) {
+	b.ev = append(b.ev, 3<<3)
+	b.ev = protowire.AppendVarint(b.ev, b.intern(&b.cats, s))
+}
+
+// Color sets the string whose hash the viewer takes as colour, instead of the name's.
+func (b *Body) Color(s string) {
+	b.ev = protowire.AppendVarint(b.ev, 54<<3)
+	b.ev = protowire.AppendVarint(b.ev, b.intern(&b.colors, s))
+}
+
+// Flow adds an end of a flow. The viewer joins the slices that carry one id in order of time.
+func (b *Body) Flow(id uint64) {
+	b.ev = protowire.AppendVarint(b.ev, 47<<3|1)
+	b.ev = protowire.AppendFixed64(b.ev, id)
+}
+
+// Int adds an integer argument.
+func (b *Body) Int(key string, v int64) {
+	at := b.begin(key)
+	b.ev = append(b.ev, 4<<3)
+	b.ev = protowire.AppendVarint(b.ev, uint64(v))
+	b.finish(at)
+}
+
+// Uint adds an integer argument that may exceed an int64.
+func (b *Body) Uint(key string, v uint64) {
+	at := b.begin(key)
+	b.ev = append(b.ev, 3<<3)
+	b.ev = protowire.AppendVarint(b.ev, v)
+	b.finish(at)
+}
+
+// Float adds a floating point argument.
+func (b *Body) Float(key string, v float64) {
+	at := b.begin(key)
+	b.ev = append(b.ev, 5<<3|1)
+	b.ev = protowire.AppendFixed64(b.ev, math.Float64bits(v))
+	b.finish(at)
+}
+
+// Bool adds a boolean argument.
+func (b *Body) Bool(key string, v bool) {
+	at := b.begin(key)
+	b.ev = append(b.ev, 2<<3, byte(protowire.EncodeBool(v)))
+	b.finish(at)
+}
+
+// Str adds a string argument.
+func (b *Body) Str(key, v string) {
+	at := b.begin(key)
+	b.str(v)
+	b.finish(at)
+}
+
+func (b *Body) str(v string) {
+	id := b.intern(&b.strs, v)
+	b.ev = protowire.AppendVarint(b.ev, 17<<3)
+	b.ev = protowire.AppendVarint(b.ev, id)
+}
+
+// Dict opens an argument that holds named arguments, up to End.
+func (b *Body) Dict(key string) { b.nest(key, dictEntry) }
+
+// Array opens an argument that holds arguments without names, up to End.
+func (b *Body) Array(key string) { b.nest(key, element) }
+
+func (b *Body) nest(key string, tag byte) {
+	at := b.begin(key)
+	b.open = append(b.open, frame{at: at, empty: len(b.ev), tag: b.tag, dict: tag == dictEntry})
+	b.tag = tag
+}
+
+// End closes the innermost Dict or Array. An empty one becomes the text {} or []: the importer would drop it, and in
+// an array would give its index to the next element.
+func (b *Body) End() {
+	f := b.open[len(b.open)-1]
+	b.open = b.open[:len(b.open)-1]
+	b.tag = f.tag
+	if len(b.ev) == f.empty {
+		if f.dict {
+			b.str("{}")
+		} else {
+			b.str("[]")
+		}
+	}
+	b.finish(f.at)
+}
+
+// begin starts an annotation and returns the place of its length.
+func (b *Body) begin(key string) int {
+	b.ev = append(b.ev, b.tag, 0)
+	at := len(b.ev) - 1
+	if b.tag != element {
+		b.ev = append(b.ev, 1<<3)
+		b.ev = protowire.AppendVarint(b.ev, b.intern(&b.keys, key))
+	}
+	return at
+}
+
+// finish writes the length of an annotation, moving it when one byte is not enough.
+func (b *Body) finish(at int) {
+	n := len(b.ev) - at - 1
+	if n < 0x80 {
+		b.ev[at] = byte(n)
+		return
+	}
+	extra := protowire.SizeVarint(uint64(n)) - 1
+	b.ev = append(b.ev, make([]byte, extra)...)
+	copy(b.ev[at+1+extra:], b.ev[at+1:at+1+n])
+	protowire.AppendVarint(b.ev[:at], uint64(n))
+}

@@ -1,0 +1,133 @@
+package perfetto
+
+import (
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Values of the format.
+const (
+	clockRealtime = 1
+	clockBoottime = 6
+	clockSequence = 64 // the sequence's own clock: each time stamp is a delta to the one before
+
+	flagCleared = 1 // SEQ_INCREMENTAL_STATE_CLEARED
+	flagNeeds   = 2 // SEQ_NEEDS_INCREMENTAL_STATE
+
+	typeBegin   = 1
+	typeEnd     = 2
+	typeInstant = 3
+	typeCounter = 4
+)
+
+// chunkSize is when an encoder hands over what it has.
+const chunkSize = 256 << 10
+
+// encoder turns lanes into packets. It is reused from lane to lane.
+type encoder struct {
+	body *Body
+	out  []byte
+	seq  []byte // fields 10 and 13 of every packet of the sequence
+	last int64  // time stamp of the sequence's last packet
+	ends []int64
+}
+
+// items appends the packets of a lane, and calls flush with every full chunk; flush returns a buffer to go on with,
+// or nil to stop.
+func (e *encoder) items(l *lane, fill func(*Body, int32), seq uint32, start int64, flush func([]byte) []byte) {
+	e.begin(seq, start)
+	for _, it := range l.items {
+		e.close(it.Start)
+		kind := byte(typeBegin)
+		if it.Instant {
+			kind = typeInstant
+		}
+		e.body.ev = append(e.body.ev[:0], 9<<3, kind)
+		fill(e.body, it.Ref)
+		if len(e.body.open) > 0 {
+			panic("perfetto: internal error: Fill left a Dict or an Array open")
+		}
+		e.packet(it.Start)
+		if !it.Instant {
+			e.ends = append(e.ends, it.Start+it.Dur)
+		}
+		if len(e.out) >= chunkSize {
+			if e.out = flush(e.out); e.out == nil {
+				e.ends = e.ends[:0]
+				return
+			}
+		}
+	}
+	e.close(math.MaxInt64)
+	e.out = flush(e.out)
+}
+
+// points appends the packets of a counter.
+func (e *encoder) points(points []Point, seq uint32, start int64, flush func([]byte) []byte) {
+	e.begin(seq, start)
+	for _, p := range points {
+		ev := append(e.body.ev[:0], 9<<3, typeCounter)
+		if p.IsInt {
+			ev = protowire.AppendVarint(ev, 30<<3)
+			ev = protowire.AppendVarint(ev, uint64(p.Int))
+		} else {
+			ev = protowire.AppendVarint(ev, 44<<3|1)
+			ev = protowire.AppendFixed64(ev, math.Float64bits(p.Float))
+		}
+		e.body.ev = ev
+		e.packet(p.TS)
+		if len(e.out) >= chunkSize {
+			if e.out = flush(e.out); e.out == nil {
+				return
+			}
+		}
+	}
+	e.out = flush(e.out)
+}
+
+// begin starts a sequence.
+func (e *encoder) begin(seq uint32, start int64) {
+	e.body.reset()
+	e.last = start
+	e.seq = append(e.seq[:0], 10<<3)
+	e.seq = protowire.AppendVarint(e.seq, uint64(seq))
+	e.seq = append(e.seq, 13<<3, flagNeeds)
+}
+
+// close ends the slices that are over at ts, innermost first.
+func (e *encoder) close(ts int64) {
+	for n := len(e.ends); n > 0 && e.ends[n-1] <= ts; n-- {
+		end := e.ends[n-1]
+		e.ends = e.ends[:n-1]
+		delta := uint64(end - e.last)
+		e.last = end
+		e.out = append(e.out, 1<<3|2, byte(1+protowire.SizeVarint(delta)+len(e.seq)+4), 8<<3)
+		e.out = protowire.AppendVarint(e.out, delta)
+		e.out = append(e.out, e.seq...)
+		e.out = append(e.out, 11<<3|2, 2, 9<<3, typeEnd)
+	}
+}
+
+// packet appends the event in body, with the strings that it needs.
+func (e *encoder) packet(ts int64) {
+	delta := uint64(ts - e.last)
+	e.last = ts
+	b := e.body
+	size := 1 + protowire.SizeVarint(delta) + len(e.seq) + 1 + protowire.SizeBytes(len(b.ev))
+	if len(b.in) > 0 {
+		size += 1 + protowire.SizeBytes(len(b.in))
+	}
+	e.out = append(e.out, 1<<3|2)
+	e.out = protowire.AppendVarint(e.out, uint64(size))
+	e.out = append(e.out, 8<<3)
+	e.out = protowire.AppendVarint(e.out, delta)
+	e.out = append(e.out, e.seq...)
+	if len(b.in) > 0 {
+		e.out = append(e.out, 12<<3|2)
+		e.out = protowire.AppendBytes(e.out, b.in)
+		b.in = b.in[:0]
+	}
+	e.out = append(e.out, 11<<3|2)
+	e.out = protowire.AppendBytes(e.out, b.ev)
+}

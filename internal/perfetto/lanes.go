@@ -1,0 +1,124 @@
+package perfetto
+
+import (
+	"cmp"
+	"slices"
+)
+
+// lane is a run of items that nest: one packet sequence.
+type lane struct {
+	track int // index into Trace.Tracks
+	uuid  uint64
+	items []Item
+}
+
+// compareItems is the order in which items of one row begin: at one time stamp the longest slice first, slices
+// without length after those that may contain them, instants last (an instant stays on the viewer's stack until
+// time moves on).
+func compareItems(a, b Item) int {
+	switch {
+	case a.Start != b.Start:
+		return cmp.Compare(a.Start, b.Start)
+	case a.Dur != b.Dur:
+		return cmp.Compare(b.Dur, a.Dur)
+	case a.Instant != b.Instant:
+		if b.Instant {
+			return -1
+		}
+		return 1
+	case a.Rank != b.Rank:
+		return cmp.Compare(a.Rank, b.Rank)
+	}
+	return cmp.Compare(a.Ref, b.Ref)
+}
+
+// stack is the open slices of a lane while it is filled.
+type stack struct {
+	ends     []int64 // innermost last; never increasing
+	instants int     // instants at instantTS; the viewer stacks them
+	at       int64
+}
+
+// fits reports whether an item may join the lane, after closing what ended before it. deep says that only the depth
+// is in the way.
+func (s *stack) fits(it Item) (ok, deep bool) {
+	for len(s.ends) > 0 && s.ends[len(s.ends)-1] <= it.Start {
+		s.ends = s.ends[:len(s.ends)-1]
+	}
+	if len(s.ends) > 0 && it.Start+it.Dur > s.ends[len(s.ends)-1] {
+		return false, false
+	}
+	depth := len(s.ends)
+	if it.Instant && s.at == it.Start {
+		depth += s.instants
+	}
+	return depth < MaxDepth, depth >= MaxDepth
+}
+
+func (s *stack) push(it Item) {
+	if !it.Instant {
+		s.ends = append(s.ends, it.Start+it.Dur)
+		return
+	}
+	if s.at != it.Start {
+		s.at, s.instants = it.Start, 0
+	}
+	s.instants++
+}
+
+// splitLanes sorts the items of a row and distributes them over as few lanes as first fit gives. Within a lane any
+// two slices nest or do not meet, and at most MaxDepth are open at once. deep counts the items that only their depth
+// moved. The result shares memory with items when one lane is enough.
+func splitLanes(items []Item) (lanes [][]Item, deep int) {
+	if !slices.IsSortedFunc(items, compareItems) {
+		slices.SortFunc(items, compareItems)
+	}
+	stacks := make([]stack, 1, 4)
+	var of []int32 // lane of each item, once a second lane was needed
+	for i, it := range items {
+		l, moved := 0, false
+		for ; l < len(stacks); l++ {
+			ok, tooDeep := stacks[l].fits(it)
+			if ok {
+				break
+			}
+			moved = moved || tooDeep
+		}
+		if l == len(stacks) {
+			stacks = append(stacks, stack{})
+		}
+		stacks[l].push(it)
+		if moved {
+			deep++
+		}
+		if l > 0 && of == nil {
+			of = make([]int32, len(items))
+		}
+		if of != nil {
+			of[i] = int32(l)
+		}
+	}
+	if of == nil {
+		return [][]Item{items}, deep
+	}
+	return distribute(items, of, len(stacks)), deep
+}
+
+// distribute cuts items into n runs by of, keeping their order.
+func distribute(items []Item, of []int32, n int) [][]Item {
+	sizes := make([]int, n)
+	for _, l := range of {
+		sizes[l]++
+	}
+	slab := make([]Item, len(items))
+	lanes := make([][]Item, n)
+	at := 0
+	for l, size := range sizes {
+		lanes[l] = slab[at : at : at+size]
+		at += size
+	}
+	for i, it := range items {
+		lanes[of[i]] = append(lanes[of[i]], it)
+	}
+	return lanes
+}

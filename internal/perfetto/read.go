@@ -1,0 +1,487 @@
+package perfetto
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/gzip"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Imported is a trace as Perfetto's trace processor sees it after the import.
+//
+// The rules are those of v58: packets and sequences of proto_trace_reader.cc and packet_sequence_state_generation.cc,
+// tracks of track_event_tracker.cc, slices of slice_tracker.cc, flows of flow_tracker.cc, arguments of
+// debug_annotation_parser.cc. The code shares nothing with Write, so that each checks the other.
+type Imported struct {
+	Tracks    []ReadTrack // in order of their first descriptor
+	Slices    []ReadSlice // slices and instants, in the order in which they begin
+	Points    []ReadPoint
+	Flows     []ReadFlow
+	Attrs     []Attr
+	UUID      [2]uint64
+	HasUUID   bool
+	Packets   int
+	Sequences int
+
+	// Realtime is Unix time minus trace time, ns, from the first snapshot that has both.
+	Realtime    int64
+	HasRealtime bool
+
+	// Problems counts what the importer (or this reader) objects to, by name: Perfetto's own stats where it has
+	// one, and what Perfetto does in silence: open_slice, unnamed_slice, unmatched_end, idle_process, pid_reuse, …
+	// A sound trace has none.
+	Problems map[string]int
+
+	ProcessOrder, ThreadOrder bool // by rank
+}
+
+// ReadTrack is a row.
+type ReadTrack struct {
+	Kind        Kind
+	UUID        uint64
+	Parent      int // index, -1 for none
+	Name        string
+	Description string
+	Order       int64
+	Explicit    bool
+	PID, TID    int64
+	Labels      []string
+	Unit        string
+	Merge       int // sibling_merge_behavior
+	MergeKey    string
+	Declared    bool // by a descriptor
+	parentUUID  uint64
+	broken      bool // its chain of parents does not end in a root
+	stack       []int32
+}
+
+// ReadSlice is a slice or an instant.
+type ReadSlice struct {
+	TS, Dur  int64 // Dur is -1 when the slice was never closed
+	Track    int32
+	Depth    int32
+	Parent   int32 // index, -1 for none
+	Instant  bool
+	Unnamed  bool
+	Name     string
+	Category string
+	Color    string
+	args     [][]byte
+	state    *sequence
+}
+
+// ReadPoint is a value of a counter.
+type ReadPoint struct {
+	Track int32
+	TS    int64
+	Value float64
+}
+
+// ReadFlow is an arrow between two slices, in the direction that the viewer draws.
+type ReadFlow struct {
+	ID       uint64
+	From, To int32 // indexes of slices
+}
+
+// sequence is the state of a packet sequence since it was last cleared.
+type sequence struct {
+	track   uint64
+	clock   uint64
+	strings [44]map[uint64]string // by field of InternedData
+}
+
+// internedFields are the string fields of InternedData that we know.
+var internedFields = [...]protowire.Number{1, 2, 3, 29, 43}
+
+// rawEvent is a TrackEvent before sorting.
+type rawEvent struct {
+	ts    int64
+	track uint64
+	state *sequence
+	body  []byte
+}
+
+type reader struct {
+	im     *Imported
+	states map[uint64]*sequence
+	last   map[[2]uint64]int64 // incremental clocks: time of the last packet by (sequence, clock)
+	incr   map[[2]uint64]bool
+	offset map[uint64]int64 // builtin clock -> trace time minus its time
+	events []rawEvent
+	byUUID map[uint64]int
+	flows  map[uint64]int32 // active flow -> its last slice
+}
+
+// Read imports a trace, plain or gzipped. The error says that the bytes are no such trace; what an importer would
+// accept and count is in Problems.
+func Read(r io.Reader) (*Imported, error) {
+	br := bufio.NewReaderSize(r, 64<<10)
+	if magic, _ := br.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		gz, err := gzip.NewReader(br)
+		if err != nil {
+			return nil, fmt.Errorf("perfetto: gzip: %w", err)
+		}
+		br = bufio.NewReader(gz)
+	}
+	data, err := io.ReadAll(br)
+	if err != nil {
+		return nil, err
+	}
+	rd := &reader{
+		im:     &Imported{Problems: make(map[string]int)},
+		states: make(map[uint64]*sequence),
+		last:   make(map[[2]uint64]int64),
+		incr:   make(map[[2]uint64]bool),
+		offset: make(map[uint64]int64),
+		byUUID: make(map[uint64]int),
+		flows:  make(map[uint64]int32),
+	}
+	if err := rd.packets(data); err != nil {
+		return nil, err
+	}
+	rd.im.Sequences = len(rd.states)
+	rd.hierarchy()
+	// The importer sorts by time; at equal times the order of the file stands.
+	slices.SortStableFunc(rd.events, func(a, b rawEvent) int { return cmp.Compare(a.ts, b.ts) })
+	for i := range rd.events {
+		rd.event(&rd.events[i])
+	}
+	rd.finish()
+	return rd.im, nil
+}
+
+func (rd *reader) problem(name string) { rd.im.Problems[name]++ }
+
+// field is one decoded field of a message.
+type field struct {
+	num protowire.Number
+	typ protowire.Type
+	v   uint64 // varint and fixed
+	b   []byte // length-delimited
+}
+
+var errWire = errors.New("malformed field")
+
+// next cuts the first field off a message.
+func next(m []byte) (f field, rest []byte, err error) {
+	num, typ, n := protowire.ConsumeTag(m)
+	if n < 0 {
+		return f, nil, errWire
+	}
+	f.num, f.typ, m = num, typ, m[n:]
+	switch typ {
+	case protowire.VarintType:
+		f.v, n = protowire.ConsumeVarint(m)
+	case protowire.Fixed64Type:
+		f.v, n = protowire.ConsumeFixed64(m)
+	case protowire.Fixed32Type:
+		var v uint32
+		v, n = protowire.ConsumeFixed32(m)
+		f.v = uint64(v)
+	case protowire.BytesType:
+		f.b, n = protowire.ConsumeBytes(m)
+	default:
+		return f, nil, errWire
+	}
+	if n < 0 {
+		return f, nil, errWire
+	}
+	return f, m[n:], nil
+}
+
+// fields calls do for each field of a message, and reports whether the message is well-formed.
+func fields(m []byte, do func(field)) bool {
+	for len(m) > 0 {
+		f, rest, err := next(m)
+		if err != nil {
+			return false
+		}
+		do(f)
+		m = rest
+	}
+	return true
+}
+
+// packets reads the file in order: sequence states, clocks, tracks; events are put aside for sorting.
+func (rd *reader) packets(data []byte) error {
+	if len(data) == 0 {
+		return errors.New("perfetto: empty file")
+	}
+	total := len(data)
+	for len(data) > 0 {
+		at := total - len(data)
+		f, rest, err := next(data)
+		if err != nil || f.num != 1 || f.typ != protowire.BytesType {
+			return fmt.Errorf("perfetto: byte %d: no trace packet here", at)
+		}
+		data = rest
+		rd.im.Packets++
+		if err := rd.packet(f.b); err != nil {
+			return fmt.Errorf("perfetto: byte %d: %w", at, err)
+		}
+	}
+	return nil
+}
+
+func (rd *reader) packet(p []byte) error {
+	var ts, clock, seq, flags uint64
+	var hasTS, hasClock bool
+	var interned, defaults, event, desc, snapshot []byte
+	var hasEvent, hasDesc, hasSnapshot bool
+	ok := fields(p, func(f field) {
+		switch f.num {
+		case 8:
+			ts, hasTS = f.v, true
+		case 58:
+			clock, hasClock = f.v, true
+		case 10:
+			seq = f.v
+		case 13:
+			flags = f.v
+		case 12:
+			interned = f.b
+		case 59:
+			defaults = f.b
+		case 11:
+			event, hasEvent = f.b, true
+		case 60:
+			desc, hasDesc = f.b, true
+		case 6:
+			snapshot, hasSnapshot = f.b, true
+		case 89:
+			rd.uuid(f.b)
+		case 126:
+			rd.attributes(f.b)
+		}
+	})
+	if !ok {
+		return errWire
+	}
+	state := rd.sequence(seq, flags, defaults, interned)
+	if flags&2 != 0 && state == nil {
+		rd.problem("packet_skipped_seq_needs_incremental_state_invalid")
+		return nil
+	}
+	if hasSnapshot {
+		rd.snapshot(snapshot, seq)
+		return nil
+	}
+	if hasDesc {
+		rd.descriptor(desc)
+	}
+	if !hasEvent {
+		return nil
+	}
+	if seq == 0 {
+		rd.problem("track_event_missing_sequence_id")
+		return nil
+	}
+	if state == nil {
+		state = &sequence{}
+	}
+	if !hasClock {
+		clock = state.clock
+	}
+	if !hasTS {
+		rd.problem("track_event_without_timestamp")
+		return nil
+	}
+	t, ok := rd.time(ts, clock, seq)
+	if !ok {
+		rd.problem("clock_sync_failure")
+		return nil
+	}
+	if t < 0 {
+		rd.problem("track_event_invalid_timestamp")
+		return nil
+	}
+	track := state.track
+	fields(event, func(f field) {
+		if f.num == 11 {
+			track = f.v
+		}
+	})
+	rd.events = append(rd.events, rawEvent{ts: t, track: track, state: state, body: event})
+	return nil
+}
+
+// sequence applies flags, defaults and interned data, in this order.
+func (rd *reader) sequence(seq, flags uint64, defaults, interned []byte) *sequence {
+	if seq == 0 {
+		return nil
+	}
+	if flags&1 != 0 {
+		rd.states[seq] = &sequence{}
+	}
+	s := rd.states[seq]
+	if s == nil {
+		if defaults != nil || interned != nil {
+			rd.problem("interned_data_skipped_incremental_state_invalid")
+		}
+		return nil
+	}
+	fields(defaults, func(f field) {
+		switch f.num {
+		case 58:
+			s.clock = f.v
+		case 11:
+			fields(f.b, func(f field) {
+				if f.num == 11 {
+					s.track = f.v
+				}
+			})
+		}
+	})
+	if !fields(interned, func(f field) { rd.internedString(s, f) }) {
+		rd.problem("interned_data_tokenizer_errors")
+	}
+	return s
+}
+
+func (rd *reader) internedString(s *sequence, f field) {
+	if !slices.Contains(internedFields[:], f.num) {
+		return
+	}
+	var iid uint64
+	var str []byte
+	fields(f.b, func(f field) {
+		switch f.num {
+		case 1:
+			iid = f.v
+		case 2:
+			str = f.b
+		}
+	})
+	if iid == 0 {
+		rd.problem("interned_data_tokenizer_errors")
+		return
+	}
+	m := s.strings[f.num]
+	if m == nil {
+		m = make(map[uint64]string)
+		s.strings[f.num] = m
+	}
+	if old, ok := m[iid]; ok {
+		if old != string(str) { // the first one stays, without a word from Perfetto
+			rd.problem("interned_id_reused")
+		}
+		return
+	}
+	m[iid] = string(str)
+}
+
+// snapshot ties clocks together. The sequence's own clocks (64 to 127) count for its sequence only.
+func (rd *reader) snapshot(p []byte, seq uint64) {
+	type reading struct{ id, ts, incremental uint64 }
+	var clocks []reading
+	var primary uint64
+	fields(p, func(f field) {
+		switch f.num {
+		case 1:
+			var c reading
+			fields(f.b, func(f field) {
+				switch f.num {
+				case 1:
+					c.id = f.v
+				case 2:
+					c.ts = f.v
+				case 3:
+					c.incremental = f.v
+				}
+			})
+			clocks = append(clocks, c)
+		case 2:
+			primary = f.v
+		}
+	})
+	if primary == 0 {
+		primary = 6
+	}
+	i := slices.IndexFunc(clocks, func(c reading) bool { return c.id == primary })
+	if i < 0 {
+		rd.problem("clock_snapshot_without_trace_clock")
+		return
+	}
+	now := int64(clocks[i].ts)
+	for _, c := range clocks {
+		switch {
+		case c.id >= 64 && c.id < 128:
+			if seq == 0 {
+				rd.problem("invalid_clock_snapshots")
+				continue
+			}
+			key := [2]uint64{seq, c.id}
+			rd.incr[key] = c.incremental != 0
+			if c.incremental != 0 {
+				rd.last[key] = now // trace time of the last packet
+			} else {
+				rd.last[key] = now - int64(c.ts)
+			}
+		default:
+			off := now - int64(c.ts)
+			if c.id == 1 && !rd.im.HasRealtime {
+				rd.im.Realtime, rd.im.HasRealtime = -off, true
+			}
+			if old, ok := rd.offset[c.id]; ok && old != off {
+				rd.problem("clock_drift")
+			}
+			rd.offset[c.id] = off
+		}
+	}
+}
+
+// time converts a packet's time stamp to trace time.
+func (rd *reader) time(ts, clock, seq uint64) (int64, bool) {
+	if clock >= 64 && clock < 128 {
+		key := [2]uint64{seq, clock}
+		last, ok := rd.last[key]
+		if !ok {
+			return 0, false
+		}
+		t := last + int64(ts)
+		if rd.incr[key] {
+			rd.last[key] = t
+		}
+		return t, true
+	}
+	if clock == 0 || len(rd.offset) == 0 {
+		return int64(ts), true
+	}
+	off, ok := rd.offset[clock]
+	return int64(ts) + off, ok
+}
+
+func (rd *reader) uuid(p []byte) {
+	rd.im.HasUUID = true
+	fields(p, func(f field) {
+		if f.num == 1 || f.num == 2 {
+			rd.im.UUID[f.num-1] = f.v
+		}
+	})
+}
+
+func (rd *reader) attributes(p []byte) {
+	fields(p, func(f field) {
+		if f.num != 1 {
+			return
+		}
+		var a Attr
+		fields(f.b, func(f field) {
+			switch f.num {
+			case 1:
+				a.Key = string(f.b)
+			case 2:
+				a.Int = int64(f.v)
+			case 3:
+				a.Str, a.IsStr = string(f.b), true
+			}
+		})
+		rd.im.Attrs = append(rd.im.Attrs, a)
+	})
+}

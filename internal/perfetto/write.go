@@ -1,0 +1,200 @@
+package perfetto
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// Write writes a trace, encoding up to jobs rows at a time; the bytes do not depend on jobs. It sorts the items of
+// the tracks in place. The error is the first one of w; after it nothing more is written.
+func Write(w io.Writer, t *Trace, jobs int) (Stats, error) {
+	lanes, st := plan(t, jobs)
+	start := firstTime(t)
+
+	bw := bufio.NewWriterSize(w, chunkSize)
+	n, err := bw.Write(header(t, lanes, start))
+	st.Bytes = int64(n)
+	if err != nil {
+		return st, err
+	}
+	each(lanes, t, start, jobs, func(chunk []byte) bool {
+		n, err := bw.Write(chunk)
+		st.Bytes += int64(n)
+		return err == nil
+	})
+	return st, bw.Flush()
+}
+
+// plan splits all tracks into lanes: one for each track that has events, then those that overlaps need.
+func plan(t *Trace, jobs int) ([]lane, Stats) {
+	var st Stats
+	split := make([][][]Item, len(t.Tracks))
+	deep := make([]int, len(t.Tracks))
+	parallel(len(t.Tracks), jobs, func(i int) {
+		if len(t.Tracks[i].Items) > 0 {
+			split[i], deep[i] = splitLanes(t.Tracks[i].Items)
+		}
+	})
+	var lanes []lane
+	next := trackUUID(len(t.Tracks))
+	for i := range t.Tracks {
+		tr := &t.Tracks[i]
+		st.Deep += deep[i]
+		st.Points += len(tr.Points)
+		if len(tr.Points) > 0 {
+			lanes = append(lanes, lane{track: i, uuid: trackUUID(i)})
+		}
+		for k, items := range split[i] {
+			l := lane{track: i, uuid: trackUUID(i), items: items}
+			if k > 0 {
+				l.uuid = next
+				next++
+				st.Lanes++
+			}
+			lanes = append(lanes, l)
+			for _, it := range items {
+				if it.Instant {
+					st.Instants++
+				} else {
+					st.Slices++
+				}
+			}
+		}
+	}
+	return lanes, st
+}
+
+// firstTime is the earliest time stamp: where every sequence's clock starts.
+func firstTime(t *Trace) int64 {
+	first := int64(math.MaxInt64)
+	for i := range t.Tracks {
+		for _, it := range t.Tracks[i].Items {
+			first = min(first, it.Start)
+		}
+		for _, p := range t.Tracks[i].Points {
+			first = min(first, p.TS)
+		}
+	}
+	if first == math.MaxInt64 {
+		return 0
+	}
+	return first
+}
+
+// task is a lane being encoded. Its chunks arrive in order.
+type task struct {
+	lane   int
+	chunks chan []byte
+}
+
+// ahead is how many chunks a lane may be encoded before it is its turn to be written.
+const ahead = 32
+
+// each encodes the lanes and hands their chunks to write in order, until write returns false.
+func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool) {
+	encode := func(e *encoder, i int, flush func([]byte) []byte) {
+		l := &lanes[i]
+		tr := &t.Tracks[l.track]
+		if tr.Kind == Counter {
+			e.points(tr.Points, uint32(i+1), start, flush)
+			return
+		}
+		e.items(l, tr.Fill, uint32(i+1), start, flush)
+	}
+	if jobs <= 1 || len(lanes) <= 1 {
+		e := &encoder{body: newBody()}
+		for i := range lanes {
+			ok := true
+			encode(e, i, func(b []byte) []byte {
+				if ok = write(b); !ok {
+					return nil
+				}
+				return b[:0]
+			})
+			if !ok {
+				return
+			}
+		}
+		return
+	}
+
+	var stop atomic.Bool
+	free := make(chan []byte, 2*jobs)
+	get := func() []byte {
+		select {
+		case b := <-free:
+			return b[:0]
+		default:
+			return make([]byte, 0, chunkSize+chunkSize/4)
+		}
+	}
+	queue := make(chan *task)
+	order := make(chan *task, 4*jobs)
+	go func() {
+		for i := range lanes {
+			tk := &task{lane: i, chunks: make(chan []byte, ahead)}
+			order <- tk
+			queue <- tk // the oldest unfinished task always has a worker, so its chunks always come
+		}
+		close(order)
+		close(queue)
+	}()
+	for range jobs {
+		go func() {
+			e := &encoder{body: newBody()}
+			for tk := range queue {
+				if !stop.Load() {
+					if e.out == nil {
+						e.out = get()
+					}
+					encode(e, tk.lane, func(b []byte) []byte {
+						tk.chunks <- b
+						if stop.Load() {
+							return nil
+						}
+						return get()
+					})
+				}
+				close(tk.chunks)
+			}
+		}()
+	}
+	for tk := range order {
+		for chunk := range tk.chunks {
+			if !stop.Load() && !write(chunk) {
+				stop.Store(true)
+			}
+			select {
+			case free <- chunk:
+			default:
+			}
+		}
+	}
+}
+
+// parallel calls do for 0 to n-1 on up to jobs goroutines.
+func parallel(n, jobs int, do func(int)) {
+	if jobs <= 1 || n <= 1 {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(jobs, n) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
+}
