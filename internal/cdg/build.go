@@ -103,7 +103,7 @@ func Build(tr *kineto.Trace, o Options) (*Graph, error) {
 	b.storeDeps()
 	b.pairThreads()
 
-	g := &Graph{Trace: tr, Window: w, Steps: FindSteps(tr), Deps: b.d, Quality: b.quality}
+	g := &Graph{Trace: tr, Window: w, Steps: FindSteps(tr), Deps: b.d, Threads: b.d.mode, Quality: b.quality}
 	g.Window.CarriedIn = b.carriedIn(w)
 	buildNodes(g)
 	return g, nil

@@ -17,8 +17,10 @@ type Deps struct {
 	PieceFirst []int32    // CSR: the pieces of a lane are Pieces[PieceFirst[lane]:PieceFirst[lane+1]]
 	Partners   [][]LaneID // per thread lane: the threads it takes turns with, ascending (rule 7, condition 3)
 
-	threads  []threadInfo
-	explicit bool
+	threads    []threadInfo
+	mode       ThreadMode
+	loaderWait []bool // per symbol
+	blocking   []bool // per symbol; nil unless mode is ThreadsExplicit
 }
 
 // Calibration holds the delays measured on the trace itself, ns, with the number of samples behind each.

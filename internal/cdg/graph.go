@@ -124,6 +124,9 @@ type Node struct {
 	Busy       int64  // ns covered by its activities, once
 	Events     int32
 	Sync       bool // begins with a blocking call that waited
+
+	First, Last kineto.EventID // the activity that starts it, and the one that ends last
+	Launch      kineto.EventID // CPU: its first call that launched an operation, else NoEvent
 }
 
 // NodeEdgeKind is the kind of an edge between aggregated nodes.
@@ -150,14 +153,18 @@ type NodeEdge struct {
 
 // Graph is the computation dependency graph of one window of a trace.
 type Graph struct {
-	Trace  *kineto.Trace
-	Window Window
-	Steps  []Step
-	Deps   *Deps      // event level
-	Nodes  []Node     // aggregated, in order of (Start, id)
-	Edges  []NodeEdge // sorted by (To, From, Kind), no duplicates, acyclic
-	NodeOf []NodeID   // per event of the trace; NoNode for events outside
-	Phases []Phase    // per event of the trace
+	Trace   *kineto.Trace
+	Window  Window
+	Steps   []Step
+	Deps    *Deps       // event level
+	Nodes   []Node      // aggregated, in order of (Start, id)
+	Edges   []NodeEdge  // sorted by (To, From, Kind), no duplicates, acyclic
+	NodeOf  []NodeID    // per event of the trace; NoNode for events outside
+	Phases  []Phase     // per event of the trace
+	PhaseBy []PhaseRule // per event of the trace: the rule behind its phase
+
+	logical [][]LaneID // threads that take turns, see stretches
+	bounds  [][]bound  // per logical thread: its nodes in order
 
 	Threads ThreadMode     // how hand-offs were read: ThreadsGIL or ThreadsExplicit
 	Quality map[string]int // counts of what was met while building: reasons to numbers

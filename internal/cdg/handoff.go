@@ -1,6 +1,8 @@
 package cdg
 
 import (
+	"regexp"
+	"slices"
 	"sort"
 
 	"overlay/internal/kineto"
@@ -12,28 +14,63 @@ const (
 	turnsNeeded = 20     // busy intervals that both need, unless one is an autograd thread
 )
 
-// pairThreads finds the threads that take turns: pairwise, once.
+var (
+	// loaderWait names slices in which a data loader waits for its pin-memory thread.
+	loaderWait = regexp.MustCompile(`^enumerate\(Data(Loader|Pipe)\)#|torch/utils/data/|queue\.py|multiprocessing/`)
+	// blockingFrame names slices in which a thread waits for another: locks, joins, queues, the autograd engine.
+	blockingFrame = regexp.MustCompile(`(^|[\W_])(run_backward|wait|wait_for|join|acquire|result|recv|recv_bytes|select|poll|_wait_for_tstate_lock)($|\W)|queue\.py\(\d+\): get`)
+)
+
+// pairThreads finds which threads may hand work over to each other.
 func (b *builder) pairThreads() {
 	d := b.d
 	d.Partners = make([][]LaneID, len(d.Lanes))
 	if b.o.without(Handoff) {
 		return
 	}
-	for x := range d.Lanes {
-		for y := x + 1; y < len(d.Lanes); y++ {
-			if d.Lanes[x].Stream || d.Lanes[y].Stream || d.Lanes[x].Proc != d.Lanes[y].Proc {
-				continue
-			}
-			if b.takeTurns(&b.threads[x], &b.threads[y]) {
-				d.Partners[x] = append(d.Partners[x], LaneID(y))
-				d.Partners[y] = append(d.Partners[y], LaneID(x))
+	linked := b.flowPairs()
+	mode := b.o.Threads
+	if mode == ThreadsAuto {
+		mode = ThreadsGIL
+		for _, p := range linked {
+			if !b.takeTurns(&b.threads[p[0]], &b.threads[p[1]]) {
+				mode = ThreadsExplicit // forward and backward run at once: time order says nothing
 			}
 		}
 	}
+	b.d.mode = mode
+	pair := func(x, y LaneID) {
+		d.Partners[x] = append(d.Partners[x], y)
+		d.Partners[y] = append(d.Partners[y], x)
+	}
+	d.loaderWait, d.blocking = matchSyms(b.tr, loaderWait.MatchString), nil
+	if mode == ThreadsExplicit {
+		d.blocking = matchSyms(b.tr, blockingFrame.MatchString)
+		for _, p := range linked {
+			pair(p[0], p[1])
+		}
+	}
+	for x := range d.Lanes {
+		for y := x + 1; y < len(d.Lanes) && mode == ThreadsGIL; y++ {
+			if b.siblings(LaneID(x), LaneID(y)) && b.takeTurns(&b.threads[x], &b.threads[y]) {
+				pair(LaneID(x), LaneID(y))
+			}
+		}
+	}
+	for x := range d.Partners {
+		slices.Sort(d.Partners[x])
+	}
 }
 
+// siblings reports whether two lanes are threads of one process that run ops: a thread with calls only is a watchdog.
+func (b *builder) siblings(x, y LaneID) bool {
+	lx, ly := &b.d.Lanes[x], &b.d.Lanes[y]
+	return x != y && !lx.Stream && !ly.Stream && lx.Proc == ly.Proc && b.threads[x].ops > 0 && b.threads[y].ops > 0
+}
+
+// takeTurns reports whether two threads hardly ever have ops or calls open at once.
 func (b *builder) takeTurns(x, y *threadInfo) bool {
-	if x.ops == 0 || y.ops == 0 || len(x.busy) == 0 || len(y.busy) == 0 {
+	if len(x.busy) == 0 || len(y.busy) == 0 {
 		return false
 	}
 	if !x.autograd && !y.autograd && (len(x.busy) < turnsNeeded || len(y.busy) < turnsNeeded) {
@@ -55,15 +92,74 @@ func (b *builder) takeTurns(x, y *threadInfo) bool {
 	return true
 }
 
+// flowPairs returns the pairs of threads that forward-backward flows link, ascending.
+func (b *builder) flowPairs() [][2]LaneID {
+	tr := b.tr
+	laneOf := make([]LaneID, len(tr.Tracks))
+	for i := range laneOf {
+		laneOf[i] = NoLane
+	}
+	for l := range b.d.Lanes {
+		laneOf[b.d.Lanes[l].Track] = LaneID(l)
+	}
+	isFlow := matchSyms(tr, func(s string) bool { return s == "fwdbwd" || s == "forward_backward" || s == "fwd_bwd" })
+	type key struct {
+		proc kineto.ProcID
+		id   int64
+	}
+	from := map[key]LaneID{}
+	var pairs [][2]LaneID
+	for _, ph := range []byte{'s', 'f'} {
+		for i := range tr.Events {
+			e := &tr.Events[i]
+			if e.Ph != ph || e.Track == kineto.NoTrack || !isFlow[e.Cat] && !isFlow[e.Name] {
+				continue
+			}
+			k := key{tr.Tracks[e.Track].Proc, e.Corr}
+			lane := laneOf[e.Track]
+			if ph == 's' {
+				from[k] = lane
+				continue
+			}
+			s, ok := from[k]
+			if !ok || s == NoLane || lane == NoLane || s == lane {
+				continue
+			}
+			p := [2]LaneID{min(s, lane), max(s, lane)}
+			if !slices.Contains(pairs, p) && b.siblings(s, lane) {
+				pairs = append(pairs, p)
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(x, y [2]LaneID) int { return slices.Compare(x[:], y[:]) })
+	return pairs
+}
+
 // HandoffAt finds the thread that ended a wait of another: the wait lasted over (from, t], and its owner is the
 // slice that waited, NoAct in a gap. It returns the thread and its last boundary h <= t.
 func (d *Deps) HandoffAt(tr *kineto.Trace, lane LaneID, owner ActID, from, t int64) (to LaneID, h int64, ok bool) {
 	if t-from <= handoffGap {
 		return NoLane, 0, false
 	}
-	for _, p := range d.Partners[lane] {
+	try := func(p LaneID) {
 		if at, good := d.endedWait(p, from, t); good && (!ok || at > h) {
 			to, h, ok = p, at, true
+		}
+	}
+	for _, p := range d.Partners[lane] {
+		try(p)
+	}
+	if owner == NoAct {
+		return to, h, ok
+	}
+	name := tr.Events[d.Acts[owner].Event].Name
+	blocks := d.blocking != nil && d.blocking[name]
+	if !blocks && !d.loaderWait[name] {
+		return to, h, ok
+	}
+	for p := range d.threads {
+		if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && d.threads[p].ops > 0 && (blocks || d.threads[p].pinMemory) {
+			try(LaneID(p))
 		}
 	}
 	return to, h, ok
@@ -79,6 +175,5 @@ func (d *Deps) endedWait(lane LaneID, from, t int64) (int64, bool) {
 	if busy[n-1].end == t {
 		return t, true
 	}
-	i := d.PieceAt(lane, t)
-	return d.Pieces[i].Start, true
+	return d.Pieces[d.PieceAt(lane, t)].Start, true
 }

@@ -1,0 +1,98 @@
+package critpath
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/kineto"
+)
+
+// ByResource is the time of the path on one thread or stream.
+type ByResource struct {
+	Track kineto.TrackID
+	NS    int64
+}
+
+// Totals is the time of the path by what it is made of, ns. For the exact method each field sums to the window.
+type Totals struct {
+	Class    [NumClasses]int64
+	Kind     [NumSegmentKinds]int64
+	Evidence [cdg.NumEvidence]int64
+	Resource []ByResource // most time first, then by track
+}
+
+// Breakdown sums the segments by class, kind, evidence and resource.
+func Breakdown(p *Path) Totals {
+	var t Totals
+	ns := map[kineto.TrackID]int64{}
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		d := s.End - s.Start
+		t.Class[s.Kind.Class()] += d
+		t.Kind[s.Kind] += d
+		t.Evidence[s.Evidence] += d
+		ns[s.Track] += d
+	}
+	for track, d := range ns {
+		t.Resource = append(t.Resource, ByResource{track, d})
+	}
+	slices.SortFunc(t.Resource, func(a, b ByResource) int {
+		return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.Track, b.Track))
+	})
+	return t
+}
+
+// BoundBy is the class with the most time; at equal times the first of the table.
+func BoundBy(byClass *[NumClasses]int64) Class {
+	best := Class(0)
+	for c := range byClass {
+		if byClass[c] > byClass[best] {
+			best = Class(c)
+		}
+	}
+	return best
+}
+
+// StepLine is the path of the window clipped to one step.
+type StepLine struct {
+	Name       string // of the step; "before" and "after" for what lies outside all steps
+	Step       int    // index into Graph.Steps, -1 for before and after
+	Start, End int64  // ns
+	Class      [NumClasses]int64
+}
+
+// StepTable clips the one path to the steps of the window. The lines tile the window; without steps there are none.
+func StepTable(g *cdg.Graph, p *Path) []StepLine {
+	var lines []StepLine
+	t, end := p.Window.Start, p.Window.End
+	for i := range g.Steps {
+		s := &g.Steps[i]
+		from, to := max(s.Start, t), min(s.End, end)
+		if from >= to {
+			continue
+		}
+		if from > t {
+			lines = append(lines, StepLine{Name: "before", Step: -1, Start: t, End: from})
+		}
+		lines = append(lines, StepLine{Name: s.Name, Step: i, Start: from, End: to})
+		t = to
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if t < end {
+		lines = append(lines, StepLine{Name: "after", Step: -1, Start: t, End: end})
+	}
+	l := 0
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		for l < len(lines) && lines[l].End <= s.Start {
+			l++
+		}
+		for j := l; j < len(lines) && lines[j].Start < s.End; j++ {
+			lines[j].Class[s.Kind.Class()] += max(0, min(s.End, lines[j].End)-max(s.Start, lines[j].Start))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,187 @@
+package critpath
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/kineto"
+)
+
+// Hotspot is the critical time of all events of one name.
+type Hotspot struct {
+	Name          string // normalised
+	Category      string // as written on the first of them
+	Kind          SegmentKind
+	Phase         cdg.Phase // in which it spends most of its time
+	Calls         int       // events on the path
+	NS            int64
+	ShareOfPath   float64
+	ShareOfWindow float64
+	Caller        string         // innermost user Python frame around most of the time, "" when unknown
+	Event         kineto.EventID // the one with the most time
+}
+
+type hotKey struct {
+	name string
+	kind SegmentKind
+}
+
+// Hotspots groups the path's marks by name and kind, most time first, then by name.
+func Hotspots(g *cdg.Graph, p *Path) []Hotspot {
+	tr := g.Trace
+	kinds := segmentKinds(p, len(tr.Events))
+	names := make([]string, len(tr.Syms))
+	index := map[hotKey]int{}
+	type sums struct {
+		phase  [cdg.NumPhases]int64
+		caller map[kineto.Sym]int64
+		most   int64
+	}
+	var spots []Hotspot
+	var detail []sums
+	callers := newCallers(g)
+	for i := range p.Marks {
+		m := &p.Marks[i]
+		e := &tr.Events[m.Event]
+		if names[e.Name] == "" {
+			names[e.Name] = NormalName(tr.Str(e.Name))
+		}
+		key := hotKey{names[e.Name], kinds[m.Event]}
+		at, ok := index[key]
+		if !ok {
+			at = len(spots)
+			index[key] = at
+			spots = append(spots, Hotspot{Name: key.name, Category: tr.Category(m.Event), Kind: key.kind})
+			detail = append(detail, sums{caller: map[kineto.Sym]int64{}})
+		}
+		h, d := &spots[at], &detail[at]
+		h.Calls++
+		h.NS += m.NS
+		if m.NS > d.most {
+			d.most, h.Event = m.NS, m.Event
+		}
+		d.phase[g.Phases[m.Event]] += m.NS
+		if c := callers.of(m.Event); c != 0 {
+			d.caller[c] += m.NS
+		}
+	}
+	window := p.Window.End - p.Window.Start
+	for i := range spots {
+		h, d := &spots[i], &detail[i]
+		for ph := range d.phase {
+			if d.phase[ph] > d.phase[h.Phase] {
+				h.Phase = cdg.Phase(ph)
+			}
+		}
+		h.Caller = mostTime(tr, d.caller)
+		if p.Duration > 0 {
+			h.ShareOfPath = float64(h.NS) / float64(p.Duration)
+		}
+		if window > 0 {
+			h.ShareOfWindow = float64(h.NS) / float64(window)
+		}
+	}
+	slices.SortFunc(spots, func(a, b Hotspot) int {
+		return cmp.Or(cmp.Compare(b.NS, a.NS), strings.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
+	})
+	return spots
+}
+
+// segmentKinds gives for each event on the path the kind in which it spends most of its time there: the time of a
+// blocking call is runtime and sync.
+func segmentKinds(p *Path, events int) []SegmentKind {
+	kind := make([]SegmentKind, events)
+	most := make([]int64, events)
+	for i := range p.Segments {
+		if s := &p.Segments[i]; s.Owned() && s.End-s.Start > most[s.Event] {
+			most[s.Event], kind[s.Event] = s.End-s.Start, s.Kind
+		}
+	}
+	return kind
+}
+
+func mostTime(tr *kineto.Trace, ns map[kineto.Sym]int64) string {
+	best, most := "", int64(0)
+	for s, t := range ns {
+		if name := NormalName(tr.Str(s)); t > most || t == most && name < best {
+			best, most = name, t
+		}
+	}
+	return best
+}
+
+// NormalName is a name as hotspots group it: addresses and the path up to site-packages are cut.
+func NormalName(s string) string {
+	for {
+		i := strings.Index(s, " at 0x")
+		if i < 0 {
+			break
+		}
+		j := i + len(" at 0x")
+		for j < len(s) && strings.IndexByte("0123456789abcdefABCDEF", s[j]) >= 0 {
+			j++
+		}
+		s = s[:i] + s[j:]
+	}
+	for _, dir := range []string{"/site-packages/", "/dist-packages/"} {
+		if i := strings.LastIndex(s, dir); i >= 0 {
+			s = s[i+len(dir):]
+		}
+	}
+	return s
+}
+
+// callers finds the innermost Python frame of the user's code around an event: outside torch and the profiler.
+type callers struct {
+	g    *cdg.Graph
+	user []uint8 // per symbol: 0 not asked, 1 no, 2 yes
+}
+
+func newCallers(g *cdg.Graph) callers { return callers{g, make([]uint8, len(g.Trace.Syms))} }
+
+// of returns the name of the caller, 0 when there is none; of an operation, the caller of its launch.
+func (c *callers) of(id kineto.EventID) kineto.Sym {
+	tr, d := c.g.Trace, c.g.Deps
+	if tr.Events[id].Kind.Device() {
+		if id = tr.Launch[id]; id == kineto.NoEvent {
+			return 0
+		}
+	}
+	a := d.ActOf[id]
+	if a == cdg.NoAct {
+		return 0
+	}
+	for a = d.Parent[a]; a != cdg.NoAct; a = d.Parent[a] {
+		e := &tr.Events[d.Acts[a].Event]
+		if e.Kind == kineto.Python && c.isUser(e.Name) {
+			return e.Name
+		}
+	}
+	return 0
+}
+
+func (c *callers) isUser(name kineto.Sym) bool {
+	if c.user[name] == 0 {
+		c.user[name] = 1
+		if userFrame(NormalName(c.g.Trace.Str(name))) {
+			c.user[name] = 2
+		}
+	}
+	return c.user[name] == 2
+}
+
+// userFrame tells frames of the user's files: "path/file.py(12): name", outside torch and the standard library.
+func userFrame(name string) bool {
+	if !strings.Contains(name, ".py(") {
+		return false
+	}
+	file, _, _ := strings.Cut(name, "(")
+	for _, lib := range []string{"torch/", "/torch/", "threading.py", "contextlib.py", "functools.py", "/lib/python", "<frozen ", "<string>"} {
+		if strings.HasPrefix(file, strings.TrimPrefix(lib, "/")) && lib[0] != '/' || lib[0] == '/' && strings.Contains(file, lib) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,46 @@
+package critpath
+
+import (
+	"fmt"
+	"io"
+
+	"overlay/internal/cdg"
+	"overlay/internal/kineto"
+)
+
+// WriteText prints a path for people and tests: segments, then edges, then marks.
+func (p *Path) WriteText(w io.Writer, g *cdg.Graph) error {
+	tr := g.Trace
+	var err error
+	line := func(format string, args ...any) {
+		if err == nil {
+			_, err = fmt.Fprintf(w, format+"\n", args...)
+		}
+	}
+	name := func(e kineto.EventID) string {
+		if e == kineto.NoEvent {
+			return "-"
+		}
+		return tr.Name(e)
+	}
+	line("window %d %d", p.Window.Start, p.Window.End)
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		line("segment %d %d %s %s %s %q", s.Start, s.End, s.Kind, cdg.TrackText(tr, s.Track), s.Evidence, name(s.Event))
+	}
+	side := func(end bool) string {
+		if end {
+			return "end"
+		}
+		return "start"
+	}
+	for i := range p.Edges {
+		e := &p.Edges[i]
+		line("edge %s %q %s -> %q %s %d %s", e.Type, name(e.From), side(e.FromEnd), name(e.To), side(e.ToEnd), e.Weight, e.Evidence)
+	}
+	for i := range p.Marks {
+		m := &p.Marks[i]
+		line("mark %q %d id %d next %d", name(m.Event), m.NS, m.ID, m.Next)
+	}
+	return err
+}
