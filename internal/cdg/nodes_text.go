@@ -1,0 +1,64 @@
+package cdg
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"overlay/internal/kineto"
+)
+
+// bound is the first stretch of a node on its logical thread.
+type bound struct {
+	stretch int32
+	node    NodeID
+}
+
+// CPUTime calls visit for every stretch of every logical thread with the node that it belongs to, in order of time
+// within a thread. Stretches without length are left out.
+func (g *Graph) CPUTime(visit func(NodeID, Stretch)) {
+	var buf []Stretch
+	for i, lanes := range g.logical {
+		if len(g.bounds[i]) == 0 {
+			continue
+		}
+		buf = g.stretches(lanes, buf)
+		at := 0
+		for s := range buf {
+			for at+1 < len(g.bounds[i]) && int(g.bounds[i][at+1].stretch) <= s {
+				at++
+			}
+			if buf[s].Start < buf[s].End {
+				visit(g.bounds[i][at].node, buf[s])
+			}
+		}
+	}
+}
+
+// LogicalThreads returns the threads of the trace in groups that take turns: each group is one thread of the aggregated graph.
+func (g *Graph) LogicalThreads() [][]LaneID { return g.logical }
+
+// WriteNodes writes the aggregated half of the graph as text, one line a node and one an edge; times are ns since the
+// start of the window.
+func (g *Graph) WriteNodes(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	name := func(id kineto.EventID) string {
+		if id == kineto.NoEvent {
+			return "-"
+		}
+		return g.Trace.Name(id)
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		kind := "cpu"
+		if n.GPU {
+			kind = "gpu"
+		}
+		fmt.Fprintf(out, "node %d %s %s lane=%d %d..%d busy=%d events=%d sync=%t first=%q last=%q launch=%q\n", i, kind, n.Phase, n.Lane,
+			n.Start-g.Window.Start, n.End-g.Window.Start, n.Busy, n.Events, n.Sync, name(n.First), name(n.Last), name(n.Launch))
+	}
+	for _, e := range g.Edges {
+		fmt.Fprintf(out, "edge %d -> %d %s\n", e.From, e.To, e.Kind)
+	}
+	return out.Flush()
+}

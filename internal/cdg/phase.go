@@ -1,0 +1,287 @@
+package cdg
+
+import (
+	"sort"
+	"strings"
+
+	"overlay/internal/kineto"
+)
+
+// Training phases, per event: by the event's own name (phase_rules.go), else by the nearest enclosing event that has a
+// name rule, else by its thread, else by its place in the step. Symbols meet the expressions once, events only tables.
+
+// phaser holds what the passes share.
+type phaser struct {
+	t     *kineto.Trace
+	d     *Deps
+	rules ruleSet
+	names [3][]PhaseRule // per kind bit and symbol: rule, or unknownRule when not asked yet
+	phase []Phase        // per event
+	by    []PhaseRule    // per event
+	steps []stepBounds
+	copy  []bool    // per activity: an op that copies to the device, or inside one
+	inner []context // per activity
+}
+
+// unknownRule marks a symbol whose name was not looked at yet.
+const unknownRule PhaseRule = 255
+
+// Aten ops that end a loss written by hand.
+var reductions = []string{"aten::mean", "aten::sum", "aten::div"}
+
+// findPhases fills g.Phases and g.PhaseBy.
+func findPhases(g *Graph, rules ruleSet) {
+	p := &phaser{t: g.Trace, d: g.Deps, rules: rules, phase: make([]Phase, len(g.Trace.Events)), by: make([]PhaseRule, len(g.Trace.Events)),
+		inner: make([]context, len(g.Deps.Acts))}
+	for i := range p.names {
+		p.names[i] = make([]PhaseRule, len(p.t.Syms))
+		for s := range p.names[i] {
+			p.names[i][s] = unknownRule
+		}
+	}
+	p.steps = p.findSteps(g.Steps)
+	p.copy = p.findCopies()
+	for l := range p.d.Lanes {
+		if !p.d.Lanes[l].Stream {
+			p.thread(LaneID(l))
+		}
+	}
+	p.externals()
+	p.operations()
+	g.Phases, g.PhaseBy = p.phase, p.by
+}
+
+// named returns the table rule of an event's name.
+func (p *phaser) named(e *kineto.Event) PhaseRule {
+	bit := kindBit(e.Kind)
+	if bit == 0 {
+		return NoPhaseRule
+	}
+	cache := &p.names[bit>>1][e.Name]
+	if *cache == unknownRule {
+		*cache = p.rules.match(p.t.Str(e.Name), bit)
+	}
+	return *cache
+}
+
+// own returns the rule that an event matches by itself, NoPhaseRule when it needs its surroundings.
+func (p *phaser) own(e *kineto.Event) PhaseRule {
+	r := p.named(e)
+	if e.Kind == kineto.CPUOp && e.Fwd > 0 && p.rules.on(ByFwdThread) {
+		if n := r.nameRule(); n == nil || n.row > 7 {
+			return ByFwdThread
+		}
+	}
+	return r
+}
+
+// context is what an event passes on to the events that it encloses.
+type context struct {
+	phase    Phase
+	by       PhaseRule // NoPhaseRule: nothing around matched
+	backward bool      // inside a backward pass
+}
+
+// thread gives phases to the events of one thread. Parents come before what they enclose.
+func (p *phaser) thread(l LaneID) {
+	lane := &p.d.Lanes[l]
+	base := p.threadContext(lane)
+	for a := lane.First; a < lane.Limit; a++ {
+		ctx := base
+		if up := p.d.Parent[a]; up != NoAct {
+			ctx = p.inner[up]
+		}
+		p.inner[a] = p.event(a, ctx)
+	}
+}
+
+// event gives one event its phase, and returns the context of what it encloses.
+func (p *phaser) event(a ActID, ctx context) context {
+	act := &p.d.Acts[a]
+	e := &p.t.Events[act.Event]
+	r := p.own(e)
+	n := r.nameRule()
+	if r == NoPhaseRule || n != nil && gives(n, ctx) {
+		return p.inherit(a, ctx, e.Kind)
+	}
+	phase := Backward
+	if n != nil {
+		phase = n.phase
+	}
+	if ctx.backward && (phase == Forward || phase == Loss || phase == DataLoad) && p.rules.on(ByAutogradContext) {
+		phase, r = Backward, ByAutogradContext
+	}
+	p.phase[act.Event], p.by[act.Event] = phase, r
+	return context{phase: phase, by: r, backward: ctx.backward || phase == Backward}
+}
+
+// gives reports whether an entry gives way to what is around the event.
+func gives(n *phaseEntry, ctx context) bool {
+	switch n.force {
+	case transparent:
+		return true
+	case helper:
+		return ctx.by != NoPhaseRule
+	case generic:
+		return ctx.by != NoPhaseRule && (ctx.phase == DataLoad || ctx.phase == Loss || ctx.phase == Backward)
+	case inBackward:
+		return !ctx.backward
+	}
+	return false
+}
+
+// inherit gives the phase of what is around the event: the context, else (ops and calls) the place in the step.
+// The context of what it encloses is unchanged: a place in the step is no match.
+func (p *phaser) inherit(a ActID, ctx context, kind kineto.Kind) context {
+	id := p.d.Acts[a].Event
+	switch {
+	case ctx.by >= firstNameRule, ctx.by == ByFwdThread, ctx.by == ByAutogradContext:
+		if p.rules.on(ByAncestor) {
+			p.phase[id], p.by[id] = ctx.phase, ByAncestor
+		}
+	case ctx.by != NoPhaseRule:
+		p.phase[id], p.by[id] = ctx.phase, ctx.by // the thread's
+	case kind == kineto.CPUOp || kind.Call():
+		p.phase[id], p.by[id] = p.place(a)
+	}
+	return ctx
+}
+
+// threadContext is the thread rule: threads of the autograd engine, of data loading, of communication.
+func (p *phaser) threadContext(lane *Lane) context {
+	name := p.t.Tracks[lane.Track].Name
+	switch {
+	case p.rules.on(ByAutogradThread) && (strings.Contains(name, "pt_autograd_") || p.runsBackwardOnly(lane)):
+		return context{phase: Backward, by: ByAutogradThread, backward: true}
+	case p.rules.on(ByLoaderThread) && (strings.Contains(name, "pt_data_") || p.pinsMemory(lane)):
+		return context{phase: DataLoad, by: ByLoaderThread}
+	case p.rules.on(ByCommThread) && (strings.Contains(name, "pt_nccl_") || p.pollsOnly(lane)):
+		return context{phase: Communication, by: ByCommThread}
+	}
+	return context{}
+}
+
+// runsBackwardOnly tells the engine's thread from a main thread that runs backward itself (CPU tensors): nothing but
+// nodes of the engine takes part in autograd at its top level, and it is not the one that steps.
+func (p *phaser) runsBackwardOnly(lane *Lane) bool {
+	found := false
+	var end int64 // of the outermost op so far
+	for a := lane.First; a < lane.Limit; a++ {
+		act := &p.d.Acts[a]
+		e := &p.t.Events[act.Event]
+		switch {
+		case e.Kind == kineto.Annotation && strings.HasPrefix(p.t.Str(e.Name), "ProfilerStep#"):
+			return false
+		case e.Kind != kineto.CPUOp || found && act.Start < end:
+		case isEvaluate(p.t.Str(e.Name)):
+			found, end = true, act.End
+		case e.Flags&kineto.HasSeq != 0 && e.Fwd == 0 && act.Start >= end:
+			return false
+		}
+	}
+	return found
+}
+
+func isEvaluate(name string) bool {
+	return strings.HasPrefix(name, "autograd::engine::evaluate_function: ")
+}
+
+// pinsMemory finds the pin-memory thread of a DataLoader by its frames.
+func (p *phaser) pinsMemory(lane *Lane) bool {
+	for a := lane.First; a < lane.Limit; a++ {
+		e := &p.t.Events[p.d.Acts[a].Event]
+		if e.Kind == kineto.Python && strings.Contains(p.t.Str(e.Name), "_pin_memory_loop") {
+			return true
+		}
+		if e.Kind == kineto.CPUOp && !strings.HasSuffix(p.t.Str(e.Name), "pin_memory") {
+			return false
+		}
+	}
+	return false
+}
+
+// pollsOnly finds a watchdog: a thread with nothing but event queries.
+func (p *phaser) pollsOnly(lane *Lane) bool {
+	for a := lane.First; a < lane.Limit; a++ {
+		e := &p.t.Events[p.d.Acts[a].Event]
+		if !e.Kind.Call() || !strings.HasSuffix(p.t.Str(e.Name), "EventQuery") {
+			return false
+		}
+	}
+	return lane.First < lane.Limit
+}
+
+// externals gives calls without an op around them the phase of the op that their External id names: the thread of such a
+// call may be wrong (Kineto maps pthread ids to threads once). The op must cover the call in time.
+func (p *phaser) externals() {
+	if !p.rules.on(ByExternalID) {
+		return
+	}
+	type pair struct {
+		ext int64
+		id  kineto.EventID
+	}
+	var lost, ops []pair
+	for a := range p.d.Acts {
+		id := p.d.Acts[a].Event
+		e := &p.t.Events[id]
+		if e.Flags&kineto.HasExt == 0 || !e.Kind.Call() {
+			continue
+		}
+		if r := p.by[id]; r == NoPhaseRule || r >= ByCommThread && r < firstNameRule {
+			lost = append(lost, pair{e.Ext, id})
+		}
+	}
+	if len(lost) == 0 {
+		return
+	}
+	for a := range p.d.Acts {
+		id := p.d.Acts[a].Event
+		if e := &p.t.Events[id]; e.Kind == kineto.CPUOp && e.Flags&kineto.HasExt != 0 {
+			ops = append(ops, pair{e.Ext, id})
+		}
+	}
+	sort.Slice(ops, func(i, j int) bool {
+		return ops[i].ext < ops[j].ext || ops[i].ext == ops[j].ext && ops[i].id < ops[j].id
+	})
+	for _, c := range lost {
+		call := &p.t.Events[c.id]
+		for i := sort.Search(len(ops), func(i int) bool { return ops[i].ext >= c.ext }); i < len(ops) && ops[i].ext == c.ext; i++ {
+			op := &p.t.Events[ops[i].id]
+			if op.Start <= call.Start && call.End() <= op.End() && p.by[ops[i].id] != NoPhaseRule {
+				p.phase[c.id], p.by[c.id] = p.phase[ops[i].id], ByExternalID
+				break
+			}
+		}
+	}
+}
+
+// operations gives GPU operations the phase of their launch call.
+func (p *phaser) operations() {
+	comm := make([]int8, len(p.t.Syms)) // 1 collective, -1 not, 0 not asked yet
+	for l := range p.d.Lanes {
+		lane := &p.d.Lanes[l]
+		if !lane.Stream {
+			continue
+		}
+		for a := lane.First; a < lane.Limit; a++ {
+			id := p.d.Acts[a].Event
+			if call := p.t.Launch[id]; call != kineto.NoEvent {
+				if p.rules.on(ByLaunchCall) {
+					p.phase[id], p.by[id] = p.phase[call], ByLaunchCall
+				}
+				continue
+			}
+			c := &comm[p.t.Events[id].Name]
+			if *c == 0 {
+				*c = -1
+				if commKernel.MatchString(p.t.Name(id)) {
+					*c = 1
+				}
+			}
+			if *c == 1 && p.rules.on(ByCommKernel) {
+				p.phase[id], p.by[id] = Communication, ByCommKernel
+			}
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package cdg
+
+import (
+	"math"
+	"sort"
+	"strings"
+
+	"overlay/internal/kineto"
+)
+
+// stepBounds are the marks inside one training step that place an op which no name explains.
+type stepBounds struct {
+	start       int64 // the step lasts until the next one starts
+	first, last int64 // start of the first backward op, end of the last; first = MaxInt64 when there is none
+	grad        int64 // start of the first op that takes part in autograd, MaxInt64 when there is none
+	gradLast    int64 // start of the last such op before the backward pass
+	gradTop     int64 // end of the outermost forward op so far (while building)
+}
+
+// findSteps cuts the trace into steps: ProfilerStep#N, else the ends of optimizer steps, else one for all.
+func (p *phaser) findSteps(marked []Step) []stepBounds {
+	starts := []int64{math.MinInt64}
+	for _, s := range marked {
+		starts = append(starts, s.Start)
+	}
+	if len(marked) == 0 {
+		starts = append(starts, p.optimizerEnds()...)
+	}
+	sort.Slice(starts, func(i, j int) bool { return starts[i] < starts[j] })
+	steps := make([]stepBounds, len(starts))
+	for i, s := range starts {
+		steps[i] = stepBounds{start: s, first: math.MaxInt64, last: math.MinInt64, grad: math.MaxInt64, gradLast: math.MaxInt64}
+	}
+	p.eachOp(func(act *Act, e *kineto.Event) {
+		if isEvaluate(p.t.Str(e.Name)) {
+			s := stepAt(steps, act.Start)
+			s.first, s.last = min(s.first, act.Start), max(s.last, act.End)
+		}
+	})
+	p.eachOp(func(act *Act, e *kineto.Event) {
+		if e.Flags&kineto.HasSeq == 0 || e.Fwd > 0 || isEvaluate(p.t.Str(e.Name)) {
+			return
+		}
+		s := stepAt(steps, act.Start)
+		s.grad = min(s.grad, act.Start)
+		if act.Start < s.first && act.Start >= s.gradTop { // outermost only: nested ops share its number
+			s.gradLast, s.gradTop = act.Start, act.End
+		}
+	})
+	return steps
+}
+
+func (p *phaser) eachOp(visit func(*Act, *kineto.Event)) {
+	for l := range p.d.Lanes {
+		lane := &p.d.Lanes[l]
+		if lane.Stream {
+			continue
+		}
+		for a := lane.First; a < lane.Limit; a++ {
+			if e := &p.t.Events[p.d.Acts[a].Event]; e.Kind == kineto.CPUOp {
+				visit(&p.d.Acts[a], e)
+			}
+		}
+	}
+}
+
+// optimizerEnds returns the ends of Optimizer.step annotations (ops up to PyTorch 1.8).
+func (p *phaser) optimizerEnds() []int64 {
+	var ends []int64
+	for a := range p.d.Acts {
+		act := &p.d.Acts[a]
+		e := &p.t.Events[act.Event]
+		if (e.Kind == kineto.Annotation || e.Kind == kineto.CPUOp) && strings.HasPrefix(p.t.Str(e.Name), "Optimizer.step#") {
+			ends = append(ends, act.End)
+		}
+	}
+	return ends
+}
+
+func stepAt(steps []stepBounds, at int64) *stepBounds {
+	return &steps[sort.Search(len(steps), func(i int) bool { return steps[i].start > at })-1]
+}
+
+// place is the window rule, for ops and calls that nothing else explains. A trace without any backward op is inference.
+func (p *phaser) place(a ActID) (Phase, PhaseRule) {
+	act := &p.d.Acts[a]
+	s := stepAt(p.steps, act.Start)
+	phase, by := Forward, ByWindowForward
+	switch {
+	case act.Start >= s.first && act.Start < s.last:
+		phase, by = Backward, ByWindowBackward
+	case act.Start >= s.last && s.first != math.MaxInt64:
+		phase, by = Update, ByWindowUpdate
+	case p.copy[a] && act.Start < s.grad && s.first != math.MaxInt64 && p.rules.on(ByWindowCopy):
+		return DataLoad, ByWindowCopy
+	case s.first != math.MaxInt64 && s.gradLast != math.MaxInt64 && act.Start >= s.gradLast && p.isReduction(act.Event) && p.rules.on(ByWindowLoss):
+		return Loss, ByWindowLoss
+	}
+	if !p.rules.on(by) {
+		return Other, NoPhaseRule
+	}
+	return phase, by
+}
+
+func (p *phaser) isReduction(id kineto.EventID) bool {
+	name := p.t.Name(id)
+	for _, r := range reductions {
+		if name == r {
+			return true
+		}
+	}
+	return false
+}
+
+// findCopies marks the aten ops around the launch of a copy to the device, and all that they enclose.
+func (p *phaser) findCopies() []bool {
+	calls := make([]bool, len(p.t.Events))
+	any := false
+	for a := range p.d.Acts {
+		id := p.d.Acts[a].Event
+		e := &p.t.Events[id]
+		if e.Kind == kineto.Memcpy && strings.HasPrefix(p.t.Str(e.Name), "Memcpy HtoD") && p.t.Launch[id] != kineto.NoEvent {
+			calls[p.t.Launch[id]], any = true, true
+		}
+	}
+	inside := make([]bool, len(p.d.Acts))
+	if !any {
+		return inside
+	}
+	for id, is := range calls {
+		if !is {
+			continue
+		}
+		for a := p.d.ActOf[id]; a != NoAct; a = p.d.Parent[a] {
+			e := &p.t.Events[p.d.Acts[a].Event]
+			inside[a] = inside[a] || e.Kind.Call() || e.Kind == kineto.CPUOp && strings.HasPrefix(p.t.Str(e.Name), "aten::")
+		}
+	}
+	for a, up := range p.d.Parent {
+		if up != NoAct && inside[up] {
+			inside[a] = true
+		}
+	}
+	return inside
+}
