@@ -19,8 +19,7 @@ const (
 	blockingCopy // cudaMemcpy, hipMemcpyWithStream: returns when the copy is done
 	asyncCopy    // cudaMemcpyAsync: returns at once unless a side is pageable
 	graphLaunch
-	freeCall // cudaFree and its like wait for the device when they really free
-	eventQuery
+	freeCall     // cudaFree and its like wait for the device when they really free
 	pageableCopy // name of a device copy with a pageable side
 )
 
@@ -29,6 +28,11 @@ func classifyCall(name string) callClass {
 	name = strings.TrimSuffix(name, "_ptsz")
 	has := func(s string) bool { return strings.Contains(name, s) }
 	switch {
+	case strings.HasPrefix(name, "Memcpy "):
+		if has("Pageable") || has("Pagable") { // the spelling of 2020
+			return pageableCopy
+		}
+		return plainCall
 	case has("StreamSynchronize"), has("synchronizeStream"):
 		return streamSync
 	case has("DeviceSynchronize"), has("CtxSynchronize"):
@@ -39,8 +43,6 @@ func classifyCall(name string) callClass {
 		return streamWait
 	case has("EventRecord"):
 		return eventRecord
-	case has("EventQuery"), has("StreamQuery"):
-		return eventQuery
 	case has("GraphLaunch"):
 		return graphLaunch
 	case has("Memcpy") && has("Async"):
@@ -49,8 +51,6 @@ func classifyCall(name string) callClass {
 		return blockingCopy
 	case name == "cudaFree", name == "hipFree", name == "cuMemFree_v2", name == "cudaFreeHost", name == "hipHostFree":
 		return freeCall
-	case has("Pageable"), has("Pagable"):
-		return pageableCopy
 	}
 	return plainCall
 }

@@ -19,6 +19,7 @@ type Deps struct {
 
 	threads    []threadInfo
 	mode       ThreadMode
+	marker     []bool // per symbol
 	loaderWait []bool // per symbol
 	blocking   []bool // per symbol; nil unless mode is ThreadsExplicit
 }

@@ -1,10 +1,6 @@
 package cdg
 
-import (
-	"sort"
-
-	"overlay/internal/kineto"
-)
+import "sort"
 
 // polledWaits finds annotations and frames that spin on memory which a kernel writes (DeepEP, NVSHMEM): long unbroken
 // self time right after a launch of their own, ended when an operation of that launch ends. Never ops: they compute.
@@ -18,10 +14,7 @@ func (b *builder) polledWaits() {
 		pieces := d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]
 		for i := 0; i+1 < len(pieces); i++ {
 			from, t, c := pieces[i].Start, pieces[i+1].Start, pieces[i].Owner
-			if t-from < 500*us || c == NoAct {
-				continue
-			}
-			if k := b.event(c).Kind; k != kineto.Annotation && k != kineto.Python {
+			if t-from < 500*us || c == NoAct || !d.Marker(b.tr, c) {
 				continue
 			}
 			n := sort.Search(len(launches), func(j int) bool { return d.Acts[launches[j]].Start >= from })

@@ -117,13 +117,10 @@ func (b *builder) firstLaunchedAfter(l LaneID, t int64) ActID {
 	return order[n]
 }
 
-// launchedBefore reports whether an operation was launched before t; one without a recorded launch always was,
-// provided that it started before.
+// launchedBefore reports whether an operation was launched before t; one without a recorded launch always was.
 func (b *builder) launchedBefore(a ActID, t int64) bool {
-	if l := b.launch[a]; l != NoAct {
-		return b.d.Acts[l].Start < t
-	}
-	return b.d.Acts[a].Start < t
+	l := b.launch[a]
+	return l == NoAct || b.d.Acts[l].Start < t
 }
 
 // sameProcess reports whether work of two lanes can depend on each other.

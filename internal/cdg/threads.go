@@ -1,6 +1,7 @@
 package cdg
 
 import (
+	"regexp"
 	"strings"
 
 	"overlay/internal/kineto"
@@ -14,8 +15,15 @@ type threadInfo struct {
 	ops       int     // ops, annotations and frames: a thread with calls only is a watchdog
 	autograd  bool    // runs autograd nodes and carries no steps, or is named pt_autograd_*
 	pinMemory bool    // runs pin_memory ops
-	marked    bool    // carries annotations or frames
-	firstOp   ActID
+}
+
+// markerOp names ops that are annotations: the first schemas wrote both with one category.
+var markerOp = regexp.MustCompile(`^(ProfilerStep#|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
+
+// Marker reports whether a slice is an annotation or a frame: it says where its thread is, not that the thread works.
+func (d *Deps) Marker(tr *kineto.Trace, a ActID) bool {
+	e := &tr.Events[d.Acts[a].Event]
+	return e.Kind == kineto.Annotation || e.Kind == kineto.Python || e.Kind == kineto.CPUOp && d.marker[e.Name]
 }
 
 type span struct{ start, end int64 }
@@ -34,6 +42,7 @@ func (b *builder) describeThreads() {
 		}
 	}
 	isNode, isStep, isPin := b.nameFlags()
+	d.marker = matchSyms(b.tr, markerOp.MatchString)
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
 		if lane.Stream {
@@ -46,13 +55,12 @@ func (b *builder) describeThreads() {
 			if launches[a] {
 				t.launches = append(t.launches, a)
 			}
-			switch e.Kind {
-			case kineto.Annotation, kineto.Python:
-				t.marked = true
+			switch {
+			case d.Marker(b.tr, a):
 				t.ops++
 				steps = steps || isStep[e.Name]
 				continue
-			case kineto.CPUOp:
+			case e.Kind == kineto.CPUOp:
 				t.ops++
 				t.autograd = t.autograd || isNode[e.Name]
 				t.pinMemory = t.pinMemory || isPin[e.Name]

@@ -34,13 +34,12 @@ func (w *walker) stepThread() {
 		w.piece--
 		return
 	}
-	event := &w.tr.Events[d.Acts[owner].Event]
-	switch event.Kind {
-	case kineto.Runtime, kineto.Driver:
+	switch {
+	case w.tr.Events[d.Acts[owner].Event].Kind.Call():
 		if w.blocked(owner, from) {
 			return
 		}
-	case kineto.Annotation, kineto.Python:
+	case d.Marker(w.tr, owner):
 		if w.polled(owner, from) || w.handOff(owner, from) || w.comeBack(from) {
 			return
 		}
