@@ -1,9 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"runtime"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -108,5 +108,9 @@ func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%s %ss", group(int64(n)), noun)
+	plural := "s"
+	if strings.HasSuffix(noun, "s") {
+		plural = "es"
+	}
+	return group(int64(n)) + " " + noun + plural
 }

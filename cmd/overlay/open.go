@@ -40,7 +40,7 @@ func (j *job) openInViewer() error {
 	defer l.Close()
 
 	served := servedName(name)
-	link := viewerLink(served, readView(f, info.Size()))
+	link := viewerLink(served, readView(name, info.Size()))
 	if j.opts.noBrowser || startBrowser(link) != nil {
 		fmt.Fprintf(j.stdout, "%s\n", link)
 		j.say("open this link within %v", viewerPatience)
@@ -125,8 +125,18 @@ func startBrowser(link string) error {
 	return nil
 }
 
-// readView finds the analysed window and the rows of the path in a file that overlay wrote.
-func readView(f *os.File, size int64) view { return view{} }
+// viewLimit is the size of a file that is still read for the sake of the zoom; the viewer takes long for more anyway.
+const viewLimit = 256 << 20
 
-// inputError says in one line why an input cannot be opened.
-func inputError(name string, err error) error { return err }
+// readView finds the analysed window and the rows of the path in a .pftrace that overlay wrote; other files are shown
+// as they are.
+func readView(name string, size int64) view {
+	if ours, err := isPerfetto(name); err != nil || !ours || size > viewLimit {
+		return view{}
+	}
+	im, _, err := readPerfetto(name)
+	if err != nil {
+		return view{} // the viewer will say what is wrong with the file
+	}
+	return viewOf(im)
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"sync"
 	"time"
 
@@ -93,7 +92,5 @@ func (s *stages) print() {
 	for _, t := range s.done {
 		fmt.Fprintf(s.w, "%-12s %10.3f\n", t.name, t.wall.Seconds())
 	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	fmt.Fprintf(s.w, "%-12s %10.3f   %d MB of memory from the system\n", "all", time.Since(s.began).Seconds(), m.Sys/1e6)
+	fmt.Fprintf(s.w, "%-12s %10.3f\n%-12s %10.1f\n", "all", time.Since(s.began).Seconds(), "peak MB", float64(peakMemory())/1e6)
 }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"overlay/internal/perfetto"
+)
+
+// tinyTrace is a .pftrace with a hole of 10 ns in the path and a mark of 30 ns.
+func tinyTrace(t *testing.T) []byte {
+	t.Helper()
+	tr := &perfetto.Trace{
+		Attrs: []perfetto.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}},
+		Tracks: []perfetto.Track{
+			{Kind: perfetto.Row, Parent: -1, Name: "Critical path", Explicit: true},
+			{Kind: perfetto.Row, Parent: 0, Name: "Path segments", Items: []perfetto.Item{{Start: 100, Dur: 30}, {Start: 140, Dur: 60, Ref: 1}},
+				Fill: func(b *perfetto.Body, ref int32) {
+					b.Name([]string{"add", "mul"}[ref])
+					b.Category("critical_path")
+				}},
+			{Kind: perfetto.Process, Parent: -1, Name: "python (rank 0)", PID: 42},
+			{Kind: perfetto.Thread, Parent: 2, Name: "main", PID: 42, TID: 43, Items: []perfetto.Item{{Start: 100, Dur: 30}},
+				Fill: func(b *perfetto.Body, _ int32) {
+					b.Name("add")
+					b.Color(criticalColor)
+					b.Int("critical", 1)
+					b.Int("critical_ns", 30)
+				}},
+		},
+	}
+	var out bytes.Buffer
+	if _, err := perfetto.Write(&out, tr, 1); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestCheckPerfetto(t *testing.T) {
+	b := tinyTrace(t)
+	if !looksPerfetto(b) {
+		t.Error("a .pftrace is not recognised")
+	}
+	im, err := perfetto.Read(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := checkPerfetto("a.pftrace", 1234, im).writeText(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := `a.pftrace       Perfetto trace, 1,234 bytes
+rows            1 process, 1 thread, 2 other rows
+slices          3
+instants        0
+counter values  0
+flows           0
+time            100 ns to 200 ns
+critical path   2 segments in 90 ns of 100 ns, 1 hole, 0 overlaps
+marked events   1 with 30 ns
+overlay.method  exact
+problems        none
+`
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	v := viewOf(im)
+	if v.start != 100 || v.end != 200 || len(v.rows) != 1 || v.rows[0] != "python (rank 0)" {
+		t.Errorf("view %+v", v)
+	}
+}
+
+func TestLooksPerfetto(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "\n": false, "\n\n\n": false, "{}": false, "\n{\"a\":1}": false, "\n [\n{": false, "\n{\n \"traceEvents\"": false,
+		"hello": false, "\n\x04\x52\x02\x08\x01": true, "\n{\x52\x02": true,
+	} {
+		if got := looksPerfetto([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
