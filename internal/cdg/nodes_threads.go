@@ -1,6 +1,7 @@
 package cdg
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -131,4 +132,28 @@ func mergeStretches(a []Stretch, runs []int) []Stretch {
 		a, b, runs = b, a, out
 	}
 	return a
+}
+
+// Overlap is the time, ns, in which two threads of one logical thread have ops or calls open: their order there is
+// by time stamps, not by dependency.
+func (g *Graph) Overlap() int64 {
+	var sum int64
+	for _, lanes := range g.logical {
+		var t int64 = math.MinInt64
+		spans := make([]span, 0)
+		for _, l := range lanes {
+			if len(lanes) > 1 {
+				spans = append(spans, g.Deps.threads[l].busy...)
+			}
+		}
+		slices.SortFunc(spans, func(x, y span) int { return cmp.Compare(x.start, y.start) })
+		for _, s := range spans {
+			start, end := max(s.start, g.Window.Start), min(s.end, g.Window.End)
+			if start < end {
+				sum += max(0, min(t, end)-start)
+				t = max(t, end)
+			}
+		}
+	}
+	return sum
 }

@@ -1,0 +1,185 @@
+package critpath
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/kineto"
+)
+
+// collect gathers the time of the critical nodes, activity by activity, inside their effective time.
+func (c *ctda) collect() {
+	add := func(at int32, start, end int64, act cdg.ActID) {
+		if start, end = max(start, c.from[at]), min(end, c.to[at]); start < end {
+			c.parts = append(c.parts, part{start, end, act, at})
+		}
+	}
+	c.g.CPUTime(func(n cdg.NodeID, s cdg.Stretch) {
+		if at := c.at[n]; at >= 0 {
+			add(at, s.Start, s.End, s.Act)
+		}
+	})
+	d := c.g.Deps
+	for l := range d.Lanes {
+		if !d.Lanes[l].Stream {
+			continue
+		}
+		for a := d.Lanes[l].First; a < d.Lanes[l].Limit; a++ {
+			act := &d.Acts[a]
+			if n := c.g.NodeOf[act.Event]; n != cdg.NoNode && c.at[n] >= 0 {
+				add(c.at[n], act.Start, act.End, a)
+			}
+		}
+	}
+	slices.SortFunc(c.parts, func(x, y part) int {
+		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.at, y.at), cmp.Compare(x.act, y.act))
+	})
+}
+
+// tile makes segments of the collected time. Time that two events share belongs to the one that started first: it is counted once.
+func (c *ctda) tile() []Segment {
+	var segs []Segment
+	w := walker{tr: c.tr, comm: newNameSet(c.tr, commName)}
+	t := c.g.Window.Start
+	for _, p := range c.parts {
+		start := max(p.start, t)
+		if start >= p.end {
+			continue
+		}
+		t = p.end
+		act := &c.g.Deps.Acts[p.act]
+		s := Segment{Start: start, End: p.end, Event: act.Event, Track: c.g.Deps.Lanes[act.Lane].Track, Evidence: cdg.ByProgram}
+		if node := &c.g.Nodes[c.path[p.at]]; node.GPU {
+			s.Kind, s.Evidence = w.opKind(act.Event), cdg.ByStream
+			if act.Event == node.First && p.at > 0 {
+				s.Evidence = c.evidence(c.via[p.at])
+			}
+		} else {
+			s.Kind = hostKind[c.tr.Events[act.Event].Kind]
+			if act.Event == node.First && p.at > 0 && c.via[p.at].Kind == cdg.SyncEdge {
+				s.Kind, s.Evidence = SyncWait, c.evidence(c.via[p.at])
+			}
+		}
+		if n := len(segs); n > 0 && segs[n-1].End == start && segs[n-1].Event == s.Event && segs[n-1].Kind == s.Kind {
+			segs[n-1].End = p.end
+			continue
+		}
+		segs = append(segs, s)
+	}
+	return segs
+}
+
+// duration sums the effective time of the critical nodes, each instant once.
+func (c *ctda) duration() int64 {
+	spans := make([][2]int64, 0, len(c.path))
+	for i := range c.path {
+		spans = append(spans, [2]int64{c.from[i], c.to[i]})
+	}
+	slices.SortFunc(spans, func(x, y [2]int64) int { return cmp.Compare(x[0], y[0]) })
+	sum, t := int64(0), c.g.Window.Start
+	for _, s := range spans {
+		sum += max(0, s[1]-max(s[0], t))
+		t = max(t, s[1])
+	}
+	return sum
+}
+
+func (c *ctda) evidence(e cdg.NodeEdge) cdg.Evidence {
+	switch e.Kind {
+	case cdg.CallEdge:
+		return cdg.ByCorrelation
+	case cdg.CrossThreadEdge:
+		return cdg.ByAlignment
+	case cdg.SyncEdge:
+		if _, dep, ok := c.waited(e); ok {
+			return dep.Evidence
+		}
+		return cdg.ByAlignment
+	}
+	if c.g.Nodes[e.To].GPU {
+		return cdg.ByStream
+	}
+	return cdg.ByProgram
+}
+
+var nodeEdgeTypes = [cdg.NumNodeEdgeKinds]EdgeType{cdg.SequentialEdge: SequentialNodeEdge, cdg.CallEdge: CallNodeEdge,
+	cdg.SyncEdge: SyncNodeEdge, cdg.CrossThreadEdge: CrossThreadNodeEdge}
+
+// edges turns the steps of the path into edges between events: from what ended a node's effective time to what begins the next.
+func (c *ctda) edges() []Edge {
+	var edges []Edge
+	for i := 1; i < len(c.path); i++ {
+		step := c.via[i]
+		from, to := &c.g.Nodes[step.From], &c.g.Nodes[step.To]
+		e := Edge{From: from.Last, To: to.First, FromEnd: true, Type: nodeEdgeTypes[step.Kind], Evidence: c.evidence(step)}
+		end := c.to[i-1]
+		switch step.Kind {
+		case cdg.CallEdge:
+			if call := c.tr.Launch[to.First]; call != kineto.NoEvent {
+				e.From, end = call, c.tr.Events[call].End()
+			}
+		case cdg.SyncEdge:
+			if op, dep, ok := c.waited(step); ok {
+				e.From, e.To, end = c.g.Deps.Acts[op].Event, c.g.Deps.Acts[dep.From].Event, c.g.Deps.Acts[op].End
+			}
+			e.ToEnd = !to.GPU
+		default:
+			if c.to[i-1] < from.End && from.Launch != kineto.NoEvent {
+				e.From = from.Launch
+			}
+		}
+		if !e.ToEnd {
+			e.Weight = max(0, c.tr.Events[e.To].Start-end)
+		}
+		e.Row = c.tr.Events[e.From].Track == c.tr.Events[e.To].Track
+		edges = append(edges, e)
+	}
+	return edges
+}
+
+// measureOverlap notes how long threads of one logical thread worked at the same time: there, their order by time
+// stamps is no dependency.
+func (c *ctda) measureOverlap() {
+	if ns := c.g.Overlap(); ns > 0 {
+		c.quality["ctda_threads_overlap_ns"] = int(ns)
+	}
+}
+
+// PaperHotspot is a line of the paper's table.
+type PaperHotspot struct {
+	Name       string // normalised
+	Category   string // kernel, gpu_memcpy, gpu_memset, cpu_op, user_annotation, python_function, cuda_runtime
+	Calls      int
+	NS         int64   // self time inside effective time
+	OfPath     float64 // proportion: share of the time of all events on the path
+	OfMakespan float64 // prop_in_total: share of the window
+}
+
+var paperCategories = [kineto.NumKinds]string{kineto.CPUOp: "cpu_op", kineto.Annotation: "user_annotation", kineto.Python: "python_function",
+	kineto.Runtime: "cuda_runtime", kineto.Driver: "cuda_runtime", kineto.Kernel: "kernel", kineto.Memcpy: "gpu_memcpy", kineto.Memset: "gpu_memset"}
+
+// PaperHotspots are the two tables of the paper, CPU events and GPU events apart, most time first.
+func PaperHotspots(g *cdg.Graph, p *Path) (cpu, gpu []PaperHotspot) {
+	for _, h := range Hotspots(g, p) {
+		kind := g.Trace.Events[h.Event].Kind
+		line := PaperHotspot{Name: h.Name, Category: paperCategories[kind], Calls: h.Calls, NS: h.NS, OfMakespan: h.ShareOfWindow}
+		if p.Covered > 0 {
+			line.OfPath = float64(h.NS) / float64(p.Covered)
+		}
+		if kind.Device() {
+			gpu = append(gpu, line)
+		} else {
+			cpu = append(cpu, line)
+		}
+	}
+	return cpu, gpu
+}
+
+// CPCR is the share of the window that the events on the path cover, once (critical path coverage ratio).
+func (p *Path) CPCR() float64 {
+	if p.Window.End <= p.Window.Start {
+		return 0
+	}
+	return float64(p.Covered) / float64(p.Window.End-p.Window.Start)
+}
