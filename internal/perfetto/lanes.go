@@ -32,6 +32,18 @@ func compareItems(a, b Item) int {
 	return cmp.Compare(a.Ref, b.Ref)
 }
 
+// Sorted returns the items in the order in which they begin, outer ones first. It sorts them in place.
+func (t *Track) Sorted() []Item {
+	sortItems(t.Items)
+	return t.Items
+}
+
+func sortItems(items []Item) {
+	if !slices.IsSortedFunc(items, compareItems) {
+		slices.SortFunc(items, compareItems)
+	}
+}
+
 // stack is the open slices of a lane while it is filled.
 type stack struct {
 	ends     []int64 // innermost last; never increasing
@@ -70,9 +82,7 @@ func (s *stack) push(it Item) {
 // two slices nest or do not meet, and at most MaxDepth are open at once. deep counts the items that only their depth
 // moved. The result shares memory with items when one lane is enough.
 func splitLanes(items []Item) (lanes [][]Item, deep int) {
-	if !slices.IsSortedFunc(items, compareItems) {
-		slices.SortFunc(items, compareItems)
-	}
+	sortItems(items)
 	stacks := make([]stack, 1, 4)
 	var of []int32 // lane of each item, once a second lane was needed
 	for i, it := range items {

@@ -1,0 +1,148 @@
+package overlay
+
+import (
+	"hash/crc32"
+	"hash/fnv"
+	"io"
+
+	"overlay/internal/kineto"
+	"overlay/internal/perfetto"
+)
+
+// WriteOptions says how an output is written. The bytes do not depend on it.
+type WriteOptions struct {
+	Jobs int // rows encoded at a time; 0 means one
+}
+
+// PerfettoStats is what became of a trace in Perfetto's format.
+type PerfettoStats struct {
+	perfetto.Stats
+	Events   int          // events of the input that are drawn: as slice, instant, counter value or arrow
+	Flows    int          // arrows of the input
+	Unbound  int          // s, t and f events that are part of no arrow
+	Arrows   int          // arrows of the overlay
+	Unclosed int          // B, b and S events without their end: drawn to the end of their row
+	Unopened int          // E, e and F events without their begin: drawn as instants
+	Negative int          // events before time 0, which the format cannot hold: not drawn
+	NotDrawn map[byte]int // events of phase letters that have no picture, by letter (0: no event at all)
+}
+
+// WritePerfetto writes a trace in Perfetto's format. ov is what to draw on it, nil for nothing.
+// The error is the writer's; everything that cannot be drawn is in the stats.
+func WritePerfetto(w io.Writer, tr *kineto.Trace, ov *Overlay, o WriteOptions) (PerfettoStats, error) {
+	p := newPicture(tr, ov)
+	out := p.build()
+	ws, err := perfetto.Write(w, out, max(o.Jobs, 1))
+	p.stats.Stats = ws
+	return p.stats, err
+}
+
+// picture is a trace on its way into Perfetto's tracks.
+type picture struct {
+	tr    *kineto.Trace
+	ov    *Overlay
+	stats PerfettoStats
+
+	out    perfetto.Trace
+	rowOf  []int32           // per kineto.TrackID: its index in out.Tracks, -1 without
+	procOf []int32           // per kineto.ProcID, the same
+	items  [][]perfetto.Item // per kineto.TrackID: its slices and instants
+	async  []asyncRow
+	counts []counterRow
+
+	endOf  map[int32]int32 // begin event -> end event, for B/E, b/e and S/F
+	slice  []bool          // per event: it became a slice
+	marks  []int32         // per event: 1 + index of its mark, 0 without; nil without overlay
+	pale   []uint8         // per Sym: 1 + index of its pale colour; nil when colours stay
+	flowAt []int32         // per event and one: where its flow ids begin in flows
+	flows  []uint64
+}
+
+func newPicture(tr *kineto.Trace, ov *Overlay) *picture {
+	p := &picture{tr: tr, ov: ov, endOf: make(map[int32]int32), slice: make([]bool, len(tr.Events))}
+	p.stats.NotDrawn = make(map[byte]int)
+	if ov == nil {
+		return p
+	}
+	p.marks = make([]int32, len(tr.Events))
+	for i := range ov.Marks {
+		p.marks[ov.Marks[i].Event] = int32(i) + 1
+	}
+	if !ov.Plain {
+		p.pale = make([]uint8, len(tr.Syms))
+	}
+	return p
+}
+
+func (p *picture) build() *perfetto.Trace {
+	p.sortEvents()
+	p.addRows()
+	p.bindFlows()
+	if p.ov != nil {
+		p.addOverlay()
+	}
+	p.out.UUID = p.uuid()
+	p.out.Realtime, p.out.HasRealtime = realtime(p.tr)
+	return &p.out
+}
+
+// kept reports whether an event is drawn at all.
+func (p *picture) kept(id int) bool {
+	return p.ov == nil || p.ov.Keep == nil || p.ov.Keep[id]
+}
+
+// realtime returns the Unix time of time stamp 0. Without a base, time stamps from 1973 on (1e14 µs is 1973 in
+// Unix time, or three years of uptime) are Unix times themselves; smaller ones are relative to nothing known.
+func realtime(tr *kineto.Trace) (int64, bool) {
+	if tr.HasBase {
+		return tr.Base, true
+	}
+	last := int64(0)
+	for i := range tr.Events {
+		last = max(last, tr.Events[i].Start)
+	}
+	return 0, last >= 1e17
+}
+
+// uuid is a hash of the input and of what is drawn on it: the viewer keeps what it knows of a trace under this
+// number, and without it two overlays of one input would be one trace. It guards against accidents, not attacks.
+func (p *picture) uuid() [2]uint64 {
+	castagnoli := crc32.Update(0, crc32.MakeTable(crc32.Castagnoli), p.tr.Src)
+	ieee := crc32.ChecksumIEEE(p.tr.Src)
+	h := fnv.New64a()
+	word := func(v int64) {
+		var b [8]byte
+		for i := range b {
+			b[i] = byte(v >> (8 * i))
+		}
+		h.Write(b[:])
+	}
+	word(int64(len(p.tr.Src)))
+	if ov := p.ov; ov != nil {
+		word(1)
+		for _, a := range ov.Attrs {
+			io.WriteString(h, a.Key+"\x00"+a.Str+"\x00")
+			word(a.Int)
+		}
+		for i := range ov.Marks {
+			m := &ov.Marks[i]
+			word(int64(m.Event))
+			word(m.NS ^ int64(m.ID)<<40)
+		}
+		word(int64(len(ov.Arrows)))
+		word(int64(len(ov.Tracks)))
+		for _, t := range ov.Tracks {
+			word(int64(len(t.Slices)))
+			word(int64(len(t.Points)))
+		}
+		if ov.Plain {
+			word(2)
+		}
+		for _, k := range ov.Keep {
+			if !k {
+				word(3)
+			}
+		}
+	}
+	return [2]uint64{uint64(castagnoli)<<32 | uint64(ieee), h.Sum64()}
+}

@@ -1,0 +1,98 @@
+package overlay
+
+import (
+	"strings"
+
+	"overlay/internal/kineto"
+	"overlay/internal/perfetto"
+)
+
+// Colours of input slices. The viewer takes the hash of these strings as colour, for light and dark themes and for
+// both of its palettes; none of the pale ones is near red.
+const criticalColor = "critical#2796"
+
+var paleColors = [24]string{
+	"off#3216", "off#8734", "off#11962", "off#873", "off#26776", "off#15212", "off#2676", "off#9466",
+	"off#90421", "off#15209", "off#9559", "off#10147", "off#9499", "off#30643", "off#10007", "off#17575",
+	"off#8603", "off#53639", "off#44709", "off#7045", "off#7787", "off#10191", "off#10061", "off#10221",
+}
+
+// noPale in picture.pale says that the name keeps its own colour.
+const noPale = uint8(len(paleColors))
+
+// paleIndex chooses a pale colour by name without digits (FNV-1a), as the viewer's own colours go by name.
+func paleIndex(name string) uint8 {
+	if strings.HasPrefix(name, "ProfilerStep") {
+		return noPale
+	}
+	h := uint32(2166136261)
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; c < '0' || c > '9' {
+			h = (h ^ uint32(c)) * 16777619
+		}
+	}
+	return uint8(h % uint32(len(paleColors)))
+}
+
+// fill describes an input event.
+func (p *picture) fill(b *perfetto.Body, id int32) {
+	e := &p.tr.Events[id]
+	b.Name(p.tr.Syms[e.Name])
+	if e.Cat != 0 {
+		b.Category(p.tr.Syms[e.Cat])
+	}
+	var m *Mark
+	if p.marks != nil && p.marks[id] > 0 {
+		m = &p.ov.Marks[p.marks[id]-1]
+	}
+	if p.pale != nil {
+		// Red is what the path spends its time in; an event that only wraps such work stays pale.
+		if m != nil && m.Critical && m.NS*10 >= e.Dur {
+			b.Color(criticalColor)
+		} else if c := p.pale[e.Name] - 1; c != noPale {
+			b.Color(paleColors[c])
+		}
+	}
+	if p.flowAt != nil {
+		for _, f := range p.flows[p.flowAt[id]:p.flowAt[id+1]] {
+			b.Flow(f)
+		}
+	}
+	if m != nil {
+		mark(b, m)
+	}
+	if e.Args > 0 {
+		writeArgs(b, p.args(kineto.EventID(id)), p.ov != nil)
+	}
+	if e.Ph == 'B' || e.Ph == 'b' || e.Ph == 'S' {
+		if end, ok := p.endOf[id]; ok && p.tr.Events[end].Args > 0 {
+			writeArgs(b, p.args(kineto.EventID(end)), p.ov != nil)
+		}
+	}
+}
+
+func mark(b *perfetto.Body, m *Mark) {
+	if m.Critical {
+		b.Int("critical", 1)
+		b.Int("critical_ns", m.NS)
+		b.Int("critical_id", int64(m.ID))
+		if m.Next >= 0 {
+			b.Int("critical_next", int64(m.Next))
+		}
+	}
+	if m.TotalNS > 0 {
+		b.Int("critical_total_ns", m.TotalNS)
+	}
+	if m.Node >= 0 {
+		b.Int("cdg_node", int64(m.Node))
+	}
+}
+
+// isMark reports whether an argument of an input event is a mark of an earlier overlay, which a new one replaces.
+func isMark(key string) bool {
+	switch key {
+	case "critical", "critical_ns", "critical_id", "critical_next", "critical_total_ns", "cdg_node":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,79 @@
+package overlay
+
+import (
+	"math"
+	"slices"
+
+	"overlay/internal/perfetto"
+)
+
+// addOverlay adds the rows, attributes and counters of the overlay.
+func (p *picture) addOverlay() {
+	ov := p.ov
+	first := len(p.out.Tracks)
+	for i := range ov.Tracks {
+		t := &ov.Tracks[i]
+		out := perfetto.Track{Kind: perfetto.Row, Parent: -1, Name: t.Name, Description: t.Description, Explicit: true, Order: int32(i)}
+		if t.Parent >= 0 {
+			out.Parent = first + t.Parent
+		}
+		if t.Counter {
+			out.Kind = perfetto.Counter
+			out.Unit = t.Unit
+			if t.Parent >= 0 {
+				out.ShareKey = ov.Tracks[t.Parent].Name // one axis for a group: its rows compare
+			}
+			out.Points = points(t.Points)
+		} else {
+			out.Items = make([]perfetto.Item, len(t.Slices))
+			for k := range t.Slices {
+				out.Items[k] = perfetto.Item{Start: t.Slices[k].Start, Dur: t.Slices[k].Dur, Ref: int32(k)}
+			}
+			out.Fill = t.fill
+		}
+		p.out.Tracks = append(p.out.Tracks, out)
+	}
+	for _, a := range ov.Attrs {
+		p.out.Attrs = append(p.out.Attrs, perfetto.Attr(a))
+	}
+}
+
+// fill describes an added slice.
+func (t *Track) fill(b *perfetto.Body, k int32) {
+	s := &t.Slices[k]
+	b.Name(s.Name)
+	if t.Category != "" {
+		b.Category(t.Category)
+	}
+	if s.Color != "" {
+		b.Color(s.Color)
+	}
+	for i := range s.Args {
+		if a := &s.Args[i]; a.IsStr {
+			b.Str(a.Key, a.Str)
+		} else {
+			b.Int(a.Key, a.Int)
+		}
+	}
+}
+
+func points(in []Point) []perfetto.Point {
+	out := make([]perfetto.Point, 0, len(in))
+	for _, pt := range in {
+		v := perfetto.Point{TS: pt.TS, Float: pt.Value}
+		if pt.Value == math.Trunc(pt.Value) && math.Abs(pt.Value) < 1<<53 {
+			v.Int, v.IsInt = int64(pt.Value), true
+		}
+		out = append(out, v)
+	}
+	slices.SortStableFunc(out, func(a, b perfetto.Point) int {
+		switch {
+		case a.TS < b.TS:
+			return -1
+		case a.TS > b.TS:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
