@@ -147,6 +147,7 @@ func (w *walker) emit(from int64, event kineto.EventID, kind SegmentKind, by cdg
 	}
 	if event != kineto.NoEvent {
 		w.link(event, w.t)
+		w.step.to = from
 	}
 	track := w.d.Lanes[w.lane].Track
 	if n := len(w.segs); n > 0 {

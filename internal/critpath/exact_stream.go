@@ -40,11 +40,14 @@ func (w *walker) stepStream() {
 		return
 	}
 	act := &d.Acts[k]
-	w.emit(act.Start, act.Event, w.opKind(act.Event), w.lastEvidence())
+	best, ok := w.release(k)
+	if !ok {
+		best.evidence = cdg.ByNothing
+	}
+	w.emit(act.Start, act.Event, w.opKind(act.Event), best.evidence)
 	if w.t <= w.t0 {
 		return
 	}
-	best, ok := w.release(k)
 	if !ok {
 		w.quality["operations_without_release"]++
 		w.emit(w.t0, kineto.NoEvent, Unexplained, cdg.ByNothing)
@@ -143,12 +146,4 @@ func (w *walker) launchOf(k cdg.ActID) cdg.ActID {
 		}
 	}
 	return cdg.NoAct
-}
-
-// lastEvidence is how the step into what is emitted now is known; the evidence of the last link.
-func (w *walker) lastEvidence() cdg.Evidence {
-	if w.next == kineto.NoEvent {
-		return cdg.ByStream
-	}
-	return w.step.evidence
 }

@@ -98,7 +98,7 @@ func (w *walker) waitedFor(event kineto.EventID, end int64, dep cdg.Dep, edge Ed
 	if end == w.t {
 		w.link(event, w.t)
 	}
-	w.emit(end, event, SyncWait, cdg.ByProgram)
+	w.emit(end, event, SyncWait, dep.Evidence)
 	w.enter(edge, dep.Evidence, true, end)
 	w.goTo(w.d.Acts[dep.From].Lane, dep.From)
 }
