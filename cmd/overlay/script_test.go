@@ -40,6 +40,9 @@ func TestScript(t *testing.T) {
 			switch cond {
 			case "root":
 				return os.Getuid() == 0, nil
+			case "demo":
+				_, err := os.Stat("../../testdata/demo.json.gz")
+				return err == nil, nil
 			case "userns": // may a script mount a small disk?
 				return exec.Command("unshare", "-rm", "true").Run() == nil, nil
 			}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The tests of this file run in a real browser, headless: make test-browser. A page does the work and posts what it
+// found to the test's server, so that nothing but the browser itself is needed.
+
+// browserName finds a browser, or skips the test.
+func browserName(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("OVERLAY_BROWSER") == "" {
+		t.Skip("set OVERLAY_BROWSER=1, or use make test-browser")
+	}
+	for _, name := range []string{"chromium", "google-chrome", "chromium-browser"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no chromium")
+	return ""
+}
+
+// pageServer serves a site and takes what its page posts to /result.
+type pageServer struct {
+	*httptest.Server
+	result chan []byte
+}
+
+// servePage starts a server for a page, its data files by path, and a folder of static files (may be "").
+func servePage(t *testing.T, tls bool, page string, data map[string][]byte, static string) *pageServer {
+	t.Helper()
+	s := &pageServer{result: make(chan []byte, 1)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if b, ok := data[r.URL.Path]; ok {
+			w.Write(b)
+			return
+		}
+		if static != "" && r.URL.Path != "/" {
+			http.ServeFile(w, r, filepath.Join(static, filepath.Clean(r.URL.Path)))
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, page)
+	})
+	mux.HandleFunc("/result", func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		select {
+		case s.result <- b:
+		default:
+		}
+	})
+	if s.Server = httptest.NewUnstartedServer(mux); tls {
+		s.StartTLS()
+	} else {
+		s.Start()
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// browse opens a page in the browser and decodes what it posts.
+func (s *pageServer) browse(t *testing.T, browser, url string, result any) {
+	t.Helper()
+	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var log bytes.Buffer
+	cmd := exec.CommandContext(ctx, browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--ignore-certificate-errors",
+		"--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--window-size=1600,1000",
+		"--host-resolver-rules=MAP ui.perfetto.dev 127.0.0.1:"+port+",MAP evil.example 127.0.0.1:"+port, url)
+	cmd.Stdout, cmd.Stderr = &log, &log
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cancel(); cmd.Wait() }()
+	select {
+	case b := <-s.result:
+		if err := json.Unmarshal(b, result); err != nil {
+			t.Fatalf("the page posted %q: %v", b, err)
+		}
+	case <-time.After(90 * time.Second):
+		cancel()
+		cmd.Wait()
+		t.Fatalf("the page posted nothing; the browser says\n%s", log.String())
+	}
+}
+
+// fetchPage tries addresses one after the other and posts what became of each.
+const fetchPage = `<!doctype html><script>
+(async () => {
+  const results = [];
+  for (const url of %s) {
+    try {
+      const r = await fetch(url);
+      const b = new Uint8Array(await r.arrayBuffer());
+      let sum = 0;
+      for (const x of b) sum = (sum * 31 + x) >>> 0;
+      results.push({status: r.status, bytes: b.length, sum});
+    } catch (e) {
+      results.push({error: String(e)});
+    }
+  }
+  await fetch('/result', {method: 'POST', body: JSON.stringify(results)});
+})();
+</script>`
+
+type fetched struct {
+	Status, Bytes int
+	Sum           uint32
+	Error         string
+}
+
+// TestBrowserOpen lets a page in the place of the viewer fetch the file that `overlay open` serves, and pages of other
+// origins, other paths and a second transfer fail.
+func TestBrowserOpen(t *testing.T) {
+	browser := browserName(t)
+	content := bytes.Repeat([]byte("a trace of some size "), 100_000)
+	var sum uint32
+	for _, b := range content {
+		sum = sum*31 + uint32(b)
+	}
+	name := filepath.Join(t.TempDir(), "my trace.pftrace")
+	if err := os.WriteFile(name, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan int, 1)
+	linkR, linkW := io.Pipe()
+	var stderr bytes.Buffer
+	go func() { ended <- run([]string{"overlay", "open", "--no-browser", name}, nil, linkW, &stderr) }()
+	buf := make([]byte, 4096)
+	n, err := linkR.Read(buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, linkR)
+	link := strings.TrimSpace(string(buf[:n]))
+	if !strings.HasPrefix(link, viewerOrigin+"/#!/?url=http://127.0.0.1:9001/my_trace.pftrace&") {
+		t.Errorf("link %s", link)
+	}
+
+	file := "http://127.0.0.1:9001/my_trace.pftrace"
+	list := func(urls ...string) string { b, _ := json.Marshal(urls); return fmt.Sprintf(fetchPage, b) }
+	var got []fetched
+
+	evil := servePage(t, true, list(file, "http://127.0.0.1:9001/status"), nil, "")
+	evil.browse(t, browser, "https://evil.example/", &got)
+	for i, f := range got {
+		if f.Error == "" {
+			t.Errorf("another origin, request %d: %+v", i, f)
+		}
+	}
+
+	viewer := servePage(t, true, list("http://127.0.0.1:9001/status", "http://localhost:9001/my_trace.pftrace", file, file), nil, "")
+	got = nil
+	viewer.browse(t, browser, link, &got)
+	if len(got) != 4 {
+		t.Fatalf("got %+v", got)
+	}
+	for i, what := range []string{"another path", "another host"} {
+		if got[i].Error == "" {
+			t.Errorf("%s: %+v", what, got[i])
+		}
+	}
+	if want := (fetched{Status: 200, Bytes: len(content), Sum: sum}); got[2] != want {
+		t.Errorf("the file: got %+v, want %+v", got[2], want)
+	}
+	if got[3].Status == 200 {
+		t.Errorf("the second transfer: %+v", got[3])
+	}
+	select {
+	case status := <-ended:
+		if status != 0 {
+			t.Errorf("status %d: %s", status, stderr.String())
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("overlay open goes on after the transfer")
+	}
+}
