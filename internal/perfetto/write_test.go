@@ -1,0 +1,315 @@
+package perfetto
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"overlay/internal/perfetto/pb"
+)
+
+// small is a trace with something of everything.
+func small() *Trace {
+	names := []string{"outer", "inner", "over\xfflap", "tick", ""}
+	fill := func(b *Body, ref int32) {
+		b.Name(names[ref])
+		b.Category("cpu_op")
+		if ref == 1 {
+			b.Color("critical#2796")
+			b.Flow(7)
+		}
+		if ref == 2 {
+			b.Flow(7)
+		}
+		if ref == 0 {
+			b.Int("n", -3)
+			b.Uint("u", math.MaxUint64)
+			b.Float("f", 0.5)
+			b.Bool("b", true)
+			b.Str("s", "é\"x")
+			b.Array("dims")
+			b.Array("")
+			b.Int("", 2)
+			b.Int("", 3)
+			b.End()
+			b.Array("")
+			b.End()
+			b.Dict("")
+			b.Str("a.b", strings.Repeat("long ", 40))
+			b.End()
+			b.End()
+		}
+	}
+	return &Trace{
+		UUID: [2]uint64{1, math.MaxUint64}, HasRealtime: true, Realtime: 1_700_000_000_000_000_000,
+		Attrs:  []Attr{{Key: "overlay.method", Str: "exact", IsStr: true}, {Key: "overlay.n", Int: -5}},
+		Tracks: []Track{
+			{Kind: Process, Parent: -1, Name: "python 42", PID: 42, Description: "pid=42", Labels: []string{"CPU"}},
+			{Kind: Thread, Parent: 0, Name: "thread 43", PID: 42, TID: 43, Description: "pid=42 tid=43", Fill: fill, Items: []Item{
+				{Start: 1150, Dur: 100, Ref: 2}, {Start: 1000, Dur: 200, Ref: 0}, {Start: 1100, Dur: 100, Ref: 1},
+				{Start: 1100, Ref: 3, Instant: true}, {Start: 1200, Ref: 4},
+			}},
+			{Kind: Row, Parent: -1, Name: "Critical path", Explicit: true, Fill: fill, Items: []Item{{Start: 1000, Dur: 50, Ref: 3}}},
+			{Kind: Counter, Parent: 2, Name: "Queue length", Unit: "ops", ShareKey: "q",
+				Points: []Point{{TS: 1000, Int: 3, IsInt: true}, {TS: 1010, Float: 2.5}, {TS: 1020, IsInt: true}}},
+		},
+	}
+}
+
+func write(t testing.TB, tr *Trace, jobs int) ([]byte, Stats) {
+	t.Helper()
+	var buf bytes.Buffer
+	st, err := Write(&buf, tr, jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(buf.Len()) != st.Bytes {
+		t.Fatalf("Stats.Bytes = %d, written %d", st.Bytes, buf.Len())
+	}
+	return buf.Bytes(), st
+}
+
+func TestWriteReadText(t *testing.T) {
+	data, st := write(t, small(), 1)
+	im, err := Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	im.CheckArgs()
+	var got strings.Builder
+	im.WriteText(&got)
+	want := `row "Critical path" order=0 explicit
+  1000 +50 "tick" cpu_op
+  counter "Queue length" order=0 unit=ops
+    1000 3
+    1010 2.5
+    1020 0
+process "python 42" pid=42 order=0 labels=CPU | pid=42
+  thread "thread 43" pid=42 tid=43 order=0 | pid=42 tid=43
+    1000 +200 "outer" cpu_op {n=-3 u=18446744073709551615 f=0.5 b=true s="é\"x" dims[0][0]=2 dims[0][1]=3 dims[1]="[]" dims[2].a_b="` + strings.Repeat("long ", 40) + `"}
+      1100 +100 "inner" cpu_op color=critical#2796
+        1100 instant "tick" cpu_op
+    1200 +0 "" cpu_op
+    lane "thread 43 (overlap)" order=1048576 key=overlap
+      1150 +100 "over�lap" cpu_op
+flow 7 "inner"@1100 -> "over�lap"@1150
+attribute overlay.method = "exact"
+attribute overlay.n = -5
+uuid 0000000000000001ffffffffffffffff
+realtime +1700000000000000000
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+	if st != (Stats{Slices: 5, Instants: 1, Points: 3, Lanes: 1, Bytes: st.Bytes}) {
+		t.Errorf("stats: %+v", st)
+	}
+}
+
+// TestReaderAgainstGenerated decodes a file with the generated messages and compares what they say with our reader.
+func TestReaderAgainstGenerated(t *testing.T) {
+	data, _ := write(t, small(), 1)
+	compareWithGenerated(t, data)
+}
+
+func compareWithGenerated(t *testing.T, data []byte) {
+	t.Helper()
+	var msg pb.Trace
+	if err := proto.Unmarshal(data, &msg); err != nil {
+		t.Fatal(err)
+	}
+	im, err := Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type seq struct {
+		last   int64
+		track  uint64
+		names  map[uint64]string
+		cats   map[uint64]string
+		colors map[uint64]string
+	}
+	seqs := make(map[uint32]*seq)
+	var want, got []string
+	uuids := make(map[uint64]string)
+	for _, p := range msg.Packet {
+		if p.ProtoReflect().GetUnknown() != nil {
+			t.Fatalf("packet with unknown fields: %v", p)
+		}
+		s := seqs[p.GetTrustedPacketSequenceId()]
+		if p.GetSequenceFlags() == uint32(pb.TracePacket_SEQ_INCREMENTAL_STATE_CLEARED) {
+			s = &seq{names: map[uint64]string{}, cats: map[uint64]string{}, colors: map[uint64]string{}}
+			seqs[p.GetTrustedPacketSequenceId()] = s
+			s.track = p.GetTracePacketDefaults().GetTrackEventDefaults().GetTrackUuid()
+			s.last = int64(p.GetClockSnapshot().GetClocks()[0].GetTimestamp())
+		}
+		if d := p.GetTrackDescriptor(); d != nil {
+			uuids[d.GetUuid()] = d.GetName() + d.GetProcess().GetProcessName() + d.GetThread().GetThreadName()
+		}
+		for _, n := range p.GetInternedData().GetEventNames() {
+			s.names[n.GetIid()] = n.GetName()
+		}
+		for _, n := range p.GetInternedData().GetEventCategories() {
+			s.cats[n.GetIid()] = n.GetName()
+		}
+		for _, n := range p.GetInternedData().GetCorrelationIdStr() {
+			s.colors[n.GetIid()] = string(n.GetStr())
+		}
+		ev := p.GetTrackEvent()
+		if ev == nil {
+			continue
+		}
+		s.last += int64(p.GetTimestamp())
+		row := uuids[s.track]
+		switch ev.GetType() {
+		case pb.TrackEvent_TYPE_SLICE_BEGIN, pb.TrackEvent_TYPE_INSTANT:
+			want = append(want, fmt.Sprintf("begin %d %s %s %s %s args %d", s.last, row, s.names[ev.GetNameIid()],
+				s.cats[ev.GetCategoryIids()[0]], s.colors[ev.GetCorrelationIdStrIid()], len(ev.DebugAnnotations)))
+			if ev.GetType() == pb.TrackEvent_TYPE_INSTANT {
+				want = append(want, fmt.Sprintf("end %d %s", s.last, row))
+			}
+		case pb.TrackEvent_TYPE_SLICE_END:
+			want = append(want, fmt.Sprintf("end %d %s", s.last, row))
+		case pb.TrackEvent_TYPE_COUNTER:
+			v := ev.GetDoubleCounterValue()
+			if _, ok := ev.GetCounterValueField().(*pb.TrackEvent_CounterValue); ok {
+				v = float64(ev.GetCounterValue())
+			}
+			want = append(want, fmt.Sprintf("point %d %s %g", s.last, row, v))
+		}
+	}
+	for i := range im.Slices {
+		s := &im.Slices[i]
+		row := im.Tracks[s.Track].Name
+		got = append(got,
+			fmt.Sprintf("begin %d %s %s %s %s args %d", s.TS, row, s.Name, s.Category, s.Color, len(s.args)),
+			fmt.Sprintf("end %d %s", s.TS+s.Dur, row))
+	}
+	for _, p := range im.Points {
+		got = append(got, fmt.Sprintf("point %d %s %g", p.TS, im.Tracks[p.Track].Name, p.Value))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("generated messages against reader (-generated +reader):\n%s", diff)
+	}
+}
+
+// failAt fails once n bytes are through.
+type failAt struct{ n int }
+
+var errDisk = errors.New("no space left")
+
+func (f *failAt) Write(p []byte) (int, error) {
+	if len(p) > f.n {
+		n := f.n
+		f.n = 0
+		return n, errDisk
+	}
+	f.n -= len(p)
+	return len(p), nil
+}
+
+func TestWriteErrorAtEveryByte(t *testing.T) {
+	data, _ := write(t, small(), 1)
+	for _, jobs := range []int{1, 3} {
+		for n := range data {
+			if _, err := Write(&failAt{n}, small(), jobs); !errors.Is(err, errDisk) {
+				t.Fatalf("jobs %d, failure after %d of %d bytes: error %v", jobs, n, len(data), err)
+			}
+		}
+		if _, err := Write(&failAt{len(data)}, small(), jobs); err != nil {
+			t.Fatalf("a disk with room for all: %v", err)
+		}
+	}
+}
+
+// TestLanes checks the writer against the model of the slice stack: whatever the slices, each must come back with its own
+// time, length and name.
+func TestLanes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 40).Draw(t, "n")
+		span := rapid.Int64Range(0, 30).Draw(t, "span")
+		items := make([]Item, n)
+		want := make([]string, n)
+		for i := range items {
+			it := Item{Start: rapid.Int64Range(0, span).Draw(t, "start"), Dur: rapid.Int64Range(0, span).Draw(t, "dur"), Ref: int32(i),
+				Rank: rapid.Uint8Range(0, 2).Draw(t, "rank")}
+			if rapid.IntRange(0, 5).Draw(t, "kind") == 0 {
+				it.Instant, it.Dur = true, 0
+			}
+			items[i] = it
+			want[i] = fmt.Sprint(it.Start, it.Dur, it.Ref, it.Instant)
+		}
+		fill := func(b *Body, ref int32) { b.Name(fmt.Sprint(ref)) }
+		tr := &Trace{Tracks: []Track{
+			{Kind: Process, Parent: -1, PID: 1, Name: "p"},
+			{Kind: Thread, Parent: 0, PID: 1, TID: 1, Name: "t", Items: items, Fill: fill},
+			{Kind: Row, Parent: -1, Name: "r", Items: slices.Clone(items), Fill: fill},
+		}}
+		var one, many bytes.Buffer
+		if _, err := Write(&one, tr, 1); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Write(&many, tr, 4); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(one.Bytes(), many.Bytes()) {
+			t.Fatal("the bytes depend on the number of jobs")
+		}
+		im, err := Read(bytes.NewReader(one.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(im.Problems) > 0 {
+			t.Fatalf("problems: %v", im.Problems)
+		}
+		got := map[string][]string{}
+		for i := range im.Slices {
+			s := &im.Slices[i]
+			row := strings.TrimSuffix(im.Tracks[s.Track].Name, " (overlap)")
+			got[row] = append(got[row], fmt.Sprint(s.TS, s.Dur, s.Name, s.Instant))
+		}
+		for i, it := range tr.Tracks[1].Items {
+			want[i] = fmt.Sprint(it.Start, it.Dur, fmt.Sprint(it.Ref), it.Instant)
+		}
+		slices.Sort(want)
+		for _, row := range []string{"t", "r"} {
+			slices.Sort(got[row])
+			if diff := cmp.Diff(want, append([]string{}, got[row]...)); diff != "" {
+				t.Fatalf("row %s (-given +read):\n%s", row, diff)
+			}
+		}
+	})
+}
+
+// TestDepth nests more slices, and stacks more instants, than the viewer keeps.
+func TestDepth(t *testing.T) {
+	var items []Item
+	for i := range 1200 {
+		items = append(items, Item{Start: int64(i), Dur: int64(3000 - 2*i), Ref: int32(i)})
+	}
+	for i := range 1000 {
+		items = append(items, Item{Start: 5000, Ref: int32(2000 + i), Instant: true})
+	}
+	tr := &Trace{Tracks: []Track{{Kind: Row, Parent: -1, Name: "deep", Items: items, Fill: func(b *Body, ref int32) { b.Name("s") }}}}
+	data, st := write(t, tr, 1)
+	if want := 1200 - MaxDepth + 1000 - MaxDepth; st.Deep < want || st.Lanes != 2 {
+		t.Errorf("Deep = %d, Lanes = %d; want at least %d and 2", st.Deep, st.Lanes, want)
+	}
+	im, err := Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(im.Problems) > 0 || len(im.Slices) != len(items) {
+		t.Errorf("%d slices of %d, problems %v", len(im.Slices), len(items), im.Problems)
+	}
+}
