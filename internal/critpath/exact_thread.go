@@ -19,7 +19,7 @@ func (w *walker) stepThread() {
 		w.piece = d.PieceAt(w.lane, w.t)
 	}
 	if w.piece < 0 { // before the first slice of the thread
-		if w.comeBack(w.t0) || w.handOff(cdg.NoAct, w.t0) {
+		if w.handOff(cdg.NoAct, w.t0) || w.comeBack(w.t0) {
 			return
 		}
 		w.emit(w.t0, kineto.NoEvent, Untraced, cdg.ByNothing)
@@ -141,20 +141,22 @@ func (w *walker) handOff(owner cdg.ActID, from int64) bool {
 	return true
 }
 
-// comeBack returns to the slice that a hand-off left behind when the other thread waits long and nobody ends that
-// wait: the time was the slice's own.
+// comeBack returns to the slice that a hand-off left behind when the other thread waits long, nobody ends that wait,
+// and the slice began to wait inside it: the time is the slice's own. Had the other thread worked for the slice before
+// the wait, the wait would be part of that work.
 func (w *walker) comeBack(from int64) bool {
 	from = max(from, w.t0)
-	if !w.left.ok || w.left.lane == w.lane || w.t-from <= comeBackWait || w.d.Acts[w.left.act].Start >= w.t {
+	if !w.left.ok || w.left.lane == w.lane || w.t-from <= comeBackWait {
+		return false
+	}
+	i := w.d.PieceAt(w.left.lane, w.t)
+	if i < 0 || w.d.Pieces[i].Owner != w.left.act || max(w.d.Pieces[i].Start, w.t0) < from {
 		return false
 	}
 	w.goTo(w.left.lane, cdg.NoAct)
 	w.left.ok = false
-	w.piece = w.d.PieceAt(w.lane, w.t)
-	p := w.d.Pieces[w.piece]
-	if p.Owner == cdg.NoAct {
-		return true
-	}
-	w.own(max(from, p.Start), p.Owner)
+	w.enter(HandoffEdge, cdg.ByAlignment, w.step.toEnd, w.t)
+	w.piece = i
+	w.own(w.d.Pieces[i].Start, w.left.act)
 	return true
 }
