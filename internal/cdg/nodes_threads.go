@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"overlay/internal/kineto"
 )
 
 // Stretch is a piece of a logical thread that belongs to one activity: self time, or the start of an activity that
@@ -72,7 +70,7 @@ func (g *Graph) laneStretches(l LaneID, lanes []LaneID, out []Stretch) []Stretch
 // work appends a stretch, less the time in which it only waits for another thread.
 func (g *Graph) work(l LaneID, lanes []LaneID, s Stretch, out []Stretch) []Stretch {
 	d := g.Deps
-	if k := g.Trace.Events[d.Acts[s.Act].Event].Kind; len(lanes) == 1 || k != kineto.Annotation && k != kineto.Python {
+	if len(lanes) == 1 || !d.Marker(g.Trace, s.Act) {
 		return append(out, s)
 	}
 	at, first := s.Start, s.first
@@ -139,7 +137,7 @@ func mergeStretches(a []Stretch, runs []int) []Stretch {
 func (g *Graph) Overlap() int64 {
 	var sum int64
 	for _, lanes := range g.logical {
-		var t int64 = math.MinInt64
+		t := g.Window.Start
 		spans := make([]span, 0)
 		for _, l := range lanes {
 			if len(lanes) > 1 {

@@ -1,6 +1,7 @@
 package cdg
 
 import (
+	"math"
 	"sort"
 	"strings"
 
@@ -51,11 +52,15 @@ func findPhases(g *Graph, rules ruleSet) {
 	g.Phases, g.PhaseBy = p.phase, p.by
 }
 
-// named returns the table rule of an event's name.
-func (p *phaser) named(e *kineto.Event) PhaseRule {
+// named returns the table rule of an activity's name.
+func (p *phaser) named(a ActID) PhaseRule {
+	e := &p.t.Events[p.d.Acts[a].Event]
 	bit := kindBit(e.Kind)
 	if bit == 0 {
 		return NoPhaseRule
+	}
+	if bit == onOp && p.d.Marker(p.t, a) { // the first schemas wrote annotations as ops
+		bit = onAnnotation
 	}
 	cache := &p.names[bit>>1][e.Name]
 	if *cache == unknownRule {
@@ -64,9 +69,16 @@ func (p *phaser) named(e *kineto.Event) PhaseRule {
 	return *cache
 }
 
-// own returns the rule that an event matches by itself, NoPhaseRule when it needs its surroundings.
-func (p *phaser) own(e *kineto.Event) PhaseRule {
-	r := p.named(e)
+// isBackward reports whether an op runs a node of the autograd graph, by its name.
+func (p *phaser) isBackward(a ActID) bool {
+	n := p.named(a).nameRule()
+	return n != nil && n.row == 7
+}
+
+// own returns the rule that an activity matches by itself, NoPhaseRule when it needs its surroundings.
+func (p *phaser) own(a ActID) PhaseRule {
+	r := p.named(a)
+	e := &p.t.Events[p.d.Acts[a].Event]
 	if e.Kind == kineto.CPUOp && e.Fwd > 0 && p.rules.on(ByFwdThread) {
 		if n := r.nameRule(); n == nil || n.row > 7 {
 			return ByFwdThread
@@ -98,11 +110,10 @@ func (p *phaser) thread(l LaneID) {
 // event gives one event its phase, and returns the context of what it encloses.
 func (p *phaser) event(a ActID, ctx context) context {
 	act := &p.d.Acts[a]
-	e := &p.t.Events[act.Event]
-	r := p.own(e)
+	r := p.own(a)
 	n := r.nameRule()
 	if r == NoPhaseRule || n != nil && gives(n, ctx) {
-		return p.inherit(a, ctx, e.Kind)
+		return p.inherit(a, ctx)
 	}
 	phase := Backward
 	if n != nil {
@@ -132,7 +143,7 @@ func gives(n *phaseEntry, ctx context) bool {
 
 // inherit gives the phase of what is around the event: the context, else (ops and calls) the place in the step.
 // The context of what it encloses is unchanged: a place in the step is no match.
-func (p *phaser) inherit(a ActID, ctx context, kind kineto.Kind) context {
+func (p *phaser) inherit(a ActID, ctx context) context {
 	id := p.d.Acts[a].Event
 	switch {
 	case ctx.by >= firstNameRule, ctx.by == ByFwdThread, ctx.by == ByAutogradContext:
@@ -141,7 +152,7 @@ func (p *phaser) inherit(a ActID, ctx context, kind kineto.Kind) context {
 		}
 	case ctx.by != NoPhaseRule:
 		p.phase[id], p.by[id] = ctx.phase, ctx.by // the thread's
-	case kind == kineto.CPUOp || kind.Call():
+	case !p.d.Marker(p.t, a):
 		p.phase[id], p.by[id] = p.place(a)
 	}
 	return ctx
@@ -165,25 +176,23 @@ func (p *phaser) threadContext(lane *Lane) context {
 // nodes of the engine takes part in autograd at its top level, and it is not the one that steps.
 func (p *phaser) runsBackwardOnly(lane *Lane) bool {
 	found := false
-	var end int64 // of the outermost op so far
+	end := int64(math.MinInt64) // of the outermost backward op so far
 	for a := lane.First; a < lane.Limit; a++ {
 		act := &p.d.Acts[a]
 		e := &p.t.Events[act.Event]
 		switch {
-		case e.Kind == kineto.Annotation && strings.HasPrefix(p.t.Str(e.Name), "ProfilerStep#"):
-			return false
-		case e.Kind != kineto.CPUOp || found && act.Start < end:
-		case isEvaluate(p.t.Str(e.Name)):
+		case p.d.Marker(p.t, a):
+			if strings.HasPrefix(p.t.Str(e.Name), "ProfilerStep#") {
+				return false
+			}
+		case e.Kind != kineto.CPUOp || act.Start < end:
+		case p.isBackward(a):
 			found, end = true, act.End
-		case e.Flags&kineto.HasSeq != 0 && e.Fwd == 0 && act.Start >= end:
+		case e.Flags&kineto.HasSeq != 0 && e.Fwd == 0:
 			return false
 		}
 	}
 	return found
-}
-
-func isEvaluate(name string) bool {
-	return strings.HasPrefix(name, "autograd::engine::evaluate_function: ")
 }
 
 // pinsMemory finds the pin-memory thread of a DataLoader by its frames.

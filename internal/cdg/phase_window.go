@@ -31,14 +31,14 @@ func (p *phaser) findSteps(marked []Step) []stepBounds {
 	for i, s := range starts {
 		steps[i] = stepBounds{start: s, first: math.MaxInt64, last: math.MinInt64, grad: math.MaxInt64, gradLast: math.MaxInt64}
 	}
-	p.eachOp(func(act *Act, e *kineto.Event) {
-		if isEvaluate(p.t.Str(e.Name)) {
+	p.eachOp(func(a ActID, act *Act, e *kineto.Event) {
+		if p.isBackward(a) {
 			s := stepAt(steps, act.Start)
 			s.first, s.last = min(s.first, act.Start), max(s.last, act.End)
 		}
 	})
-	p.eachOp(func(act *Act, e *kineto.Event) {
-		if e.Flags&kineto.HasSeq == 0 || e.Fwd > 0 || isEvaluate(p.t.Str(e.Name)) {
+	p.eachOp(func(a ActID, act *Act, e *kineto.Event) {
+		if e.Flags&kineto.HasSeq == 0 || e.Fwd > 0 || p.isBackward(a) {
 			return
 		}
 		s := stepAt(steps, act.Start)
@@ -50,15 +50,15 @@ func (p *phaser) findSteps(marked []Step) []stepBounds {
 	return steps
 }
 
-func (p *phaser) eachOp(visit func(*Act, *kineto.Event)) {
+func (p *phaser) eachOp(visit func(ActID, *Act, *kineto.Event)) {
 	for l := range p.d.Lanes {
 		lane := &p.d.Lanes[l]
 		if lane.Stream {
 			continue
 		}
 		for a := lane.First; a < lane.Limit; a++ {
-			if e := &p.t.Events[p.d.Acts[a].Event]; e.Kind == kineto.CPUOp {
-				visit(&p.d.Acts[a], e)
+			if e := &p.t.Events[p.d.Acts[a].Event]; e.Kind == kineto.CPUOp && !p.d.Marker(p.t, a) {
+				visit(a, &p.d.Acts[a], e)
 			}
 		}
 	}
