@@ -21,7 +21,8 @@ type Arg struct {
 	IsStr bool
 }
 
-// Slice is an added slice. Slices of one track nest properly and are sorted by (Start, longer first).
+// Slice is an added slice. Slices of one track are sorted by (Start, longer first). Where they do not nest (nodes of
+// parallel threads) the writers draw them on rows of their own.
 type Slice struct {
 	Start, Dur int64 // ns
 	Name       string
@@ -72,4 +73,7 @@ type Overlay struct {
 	Attrs  []Attr
 	Plain  bool   // leave the colours of input slices alone
 	Keep   []bool // per event: false leaves it out (slim traces, earlier overlays); nil keeps all
+
+	EarlierRemoved  int  // events of an earlier overlay that are left out, and events that lose its marks
+	HasEarlierMarks bool // some input events may carry marks of an earlier overlay: args for which isMark holds
 }

@@ -1,0 +1,81 @@
+package overlay
+
+import (
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+)
+
+// Flows says which critical edges become arrows.
+type Flows uint8
+
+// The choices of --flows.
+const (
+	FlowsCritical Flows = iota // every critical edge, within the limits that keep the viewer usable
+	FlowsAll                   // every critical edge, whatever it costs
+	FlowsNone
+)
+
+// Options of Annotate. The zero value is the default.
+type Options struct {
+	Flows   Flows
+	Plain   bool   // leave the colours of input slices alone
+	Version string // of the tool, for the attribute overlay.version
+}
+
+// Annotate decides what to draw on a trace: marks on its events, added rows, arrows and attributes. What an earlier
+// overlay left in the trace is left out. g and p must belong to tr; none of the three is changed.
+func Annotate(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Overlay {
+	if g.Trace != tr {
+		panic("overlay: internal error: the graph belongs to another trace")
+	}
+	ov := &Overlay{Plain: o.Plain, Marks: marks(tr, g, p)}
+	ov.Tracks = append(ov.Tracks, verdictTrack(g, p), segmentsTrack(tr, p))
+	ov.Tracks = append(ov.Tracks, nodeTracks(g, p, len(ov.Tracks), 0)...)
+	StripEarlier(tr, ov)
+	all := drawable(tr, p)
+	ov.Arrows = chooseArrows(tr, ov.Keep, all, o.Flows)
+	ov.Attrs = attributes(p, o, len(ov.Arrows), len(all)-len(ov.Arrows))
+	return ov
+}
+
+// Keys of attributes, in both formats.
+const (
+	attrBoundBy  = "overlay.bound_by"
+	attrMethod   = "overlay.method"
+	attrWindow   = "overlay.window_ns"
+	attrStart    = "overlay.window_start_ns"
+	attrEnd      = "overlay.window_end_ns"
+	attrSegments = "overlay.path_segments"
+	attrDrawn    = "overlay.flows_drawn"
+	attrLeftOut  = "overlay.flows_left_out"
+	attrVersion  = "overlay.version"
+	attrPrefix   = "overlay."
+)
+
+// attributes tell from outside what an overlaid trace shows.
+func attributes(p *critpath.Path, o Options, drawn, leftOut int) []Attr {
+	total := critpath.Breakdown(p)
+	w := p.Window
+	attrs := []Attr{
+		{Key: attrVersion, Str: o.Version, IsStr: true},
+		{Key: attrMethod, Str: p.Method, IsStr: true},
+		{Key: attrBoundBy, Str: critpath.BoundBy(&total.Class).String(), IsStr: true},
+		{Key: attrWindow, Int: w.End - w.Start},
+		{Key: attrStart, Int: w.Start},
+		{Key: attrEnd, Int: w.End},
+		{Key: attrSegments, Int: int64(len(p.Segments))},
+		{Key: attrDrawn, Int: int64(drawn)},
+		{Key: attrLeftOut, Int: int64(leftOut)},
+	}
+	if o.Version == "" {
+		attrs = attrs[1:]
+	}
+	if w.Annotation != "" {
+		attrs = append(attrs, Attr{Key: "overlay.annotation", Str: w.Annotation, IsStr: true})
+		if w.Instance != "" {
+			attrs = append(attrs, Attr{Key: "overlay.instance", Str: w.Instance, IsStr: true})
+		}
+	}
+	return attrs
+}

@@ -1,0 +1,121 @@
+package overlay
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+)
+
+// tiny is a hand-made trace: a thread with step [op [launch]] and a sync call, and a stream with one kernel.
+//
+//	thread   |step0 .................... 0..1000|
+//	           op 100..300, launch 200..260     sync 400..900
+//	stream             kernel 300..850
+func tiny() (*kineto.Trace, *cdg.Graph, *critpath.Path) {
+	tr := &kineto.Trace{Syms: []string{"", "user_annotation", "cpu_op", "cuda_runtime", "kernel", "ProfilerStep#7", "aten::add", "cudaLaunchKernel",
+		"add_kernel", "cudaStreamSynchronize", "1", "7", "0"}, Rank: -1}
+	ev := func(cat uint16, name kineto.Sym, kind kineto.Kind, track kineto.TrackID, start, end int64) {
+		tr.Events = append(tr.Events, kineto.Event{Start: start, Dur: end - start, Cat: cat, Name: name, Kind: kind, Track: track, Ph: 'X', Flags: kineto.HasDur})
+	}
+	ev(1, 5, kineto.Annotation, 0, 0, 1000)
+	ev(2, 6, kineto.CPUOp, 0, 100, 300)
+	ev(3, 7, kineto.Runtime, 0, 200, 260)
+	ev(3, 9, kineto.Runtime, 0, 400, 900)
+	ev(4, 8, kineto.Kernel, 1, 300, 850)
+	tr.Procs = []kineto.Process{{PID: kineto.Token{Raw: 10, Num: 1, IsNum: true}, Device: -1}, {PID: kineto.Token{Raw: 12, IsNum: true}, Device: 0, IsDevice: true}}
+	tr.Tracks = []kineto.Track{{Proc: 0, Class: kineto.HostThread, TID: kineto.Token{Raw: 10, Num: 1, IsNum: true}, Stream: -1},
+		{Proc: 1, Class: kineto.DeviceStream, TID: kineto.Token{Raw: 11, Num: 7, IsNum: true}, Stream: 7}}
+	tr.Launch = []kineto.EventID{-1, -1, -1, -1, 2}
+
+	d := &cdg.Deps{
+		Lanes:  []cdg.Lane{{Track: 0, First: 0, Limit: 4}, {Track: 1, Proc: 1, Stream: true, First: 4, Limit: 5}},
+		ActOf:  []cdg.ActID{0, 1, 2, 3, 4},
+		Parent: []cdg.ActID{-1, 0, 1, 0, -1},
+	}
+	for i, e := range tr.Events {
+		d.Acts = append(d.Acts, cdg.Act{Start: e.Start, End: e.End(), Event: kineto.EventID(i), Lane: cdg.LaneID(e.Track)})
+	}
+	g := &cdg.Graph{Trace: tr, Deps: d, Window: cdg.Window{Start: 0, End: 1000},
+		Steps: []cdg.Step{{Name: "ProfilerStep#7", Event: 0, Start: 0, End: 1000}},
+		Nodes: []cdg.Node{{Phase: cdg.Forward, Lane: 0, Start: 0, End: 400, Busy: 400, Events: 3},
+			{GPU: true, Phase: cdg.Forward, Lane: 1, Start: 300, End: 850, Busy: 550, Events: 1}, {Phase: cdg.Update, Lane: 0, Start: 400, End: 1000, Busy: 600, Events: 1, Sync: true}},
+		NodeOf: []cdg.NodeID{0, 0, 0, 2, 1}}
+	p := &critpath.Path{Method: "exact", Window: g.Window, Duration: 1000,
+		Segments: []critpath.Segment{
+			{Start: 0, End: 100, Event: 0, Track: 0, Kind: critpath.CPU},
+			{Start: 100, End: 200, Event: 1, Track: 0, Kind: critpath.CPU},
+			{Start: 200, End: 300, Event: kineto.NoEvent, Track: 1, Kind: critpath.LaunchDelay, Evidence: cdg.ByCorrelation},
+			{Start: 300, End: 850, Event: 4, Track: 1, Kind: critpath.Compute, Evidence: cdg.ByCorrelation},
+			{Start: 850, End: 900, Event: 3, Track: 0, Kind: critpath.SyncWait, Evidence: cdg.ByAPI},
+			{Start: 900, End: 1000, Event: 0, Track: 0, Kind: critpath.CPU}},
+		Edges: []critpath.Edge{
+			{From: 0, To: 1, Type: critpath.OperatorEdge, Row: true},
+			{From: 1, To: 2, Type: critpath.OperatorEdge, Row: true},
+			{From: 2, To: 4, Type: critpath.LaunchDelayEdge, Weight: 100, Evidence: cdg.ByCorrelation},
+			{From: 4, To: 3, FromEnd: true, ToEnd: true, Type: critpath.SyncDependencyEdge, Evidence: cdg.ByAPI},
+			{From: 3, To: 0, FromEnd: true, ToEnd: true, Type: critpath.OperatorEdge, Row: true}},
+		Marks: []critpath.Mark{{Event: 0, NS: 200, ID: 0, Next: -1}, {Event: 1, NS: 100, ID: 1, Next: 3}, {Event: 3, NS: 50, ID: 4, Next: 0}, {Event: 4, NS: 550, ID: 3, Next: 4}}}
+	return tr, g, p
+}
+
+// overlayText prints an overlay for comparison.
+func overlayText(ov *Overlay) string {
+	var b strings.Builder
+	for _, m := range ov.Marks {
+		fmt.Fprintf(&b, "mark %d", m.Event)
+		if m.Critical {
+			fmt.Fprintf(&b, " ns=%d id=%d next=%d", m.NS, m.ID, m.Next)
+		}
+		fmt.Fprintf(&b, " total=%d node=%d\n", m.TotalNS, m.Node)
+	}
+	for i, t := range ov.Tracks {
+		fmt.Fprintf(&b, "track %d %q in %d (%s)\n", i, t.Name, t.Parent, t.Category)
+		for _, s := range t.Slices {
+			fmt.Fprintf(&b, "  [%d, %d] %s | %s", s.Start, s.Start+s.Dur, s.Name, s.Color)
+			for _, a := range s.Args {
+				if a.IsStr {
+					fmt.Fprintf(&b, " %s=%s", a.Key, a.Str)
+				} else {
+					fmt.Fprintf(&b, " %s=%d", a.Key, a.Int)
+				}
+			}
+			b.WriteByte('\n')
+		}
+	}
+	for _, a := range ov.Arrows {
+		fmt.Fprintf(&b, "arrow %d(%v) -> %d(%v) %s %d inferred=%v\n", a.From, a.FromEnd, a.To, a.ToEnd, a.Type, a.Weight, a.Inferred)
+	}
+	for _, a := range ov.Attrs {
+		if a.IsStr {
+			fmt.Fprintf(&b, "%s=%s\n", a.Key, a.Str)
+		} else {
+			fmt.Fprintf(&b, "%s=%d\n", a.Key, a.Int)
+		}
+	}
+	return b.String()
+}
+
+func TestAnnotate(t *testing.T) {
+	tr, g, p := tiny()
+	got := overlayText(Annotate(tr, g, p, Options{Version: "1.0"}))
+	const golden = "testdata/annotate.txt"
+	if os.Getenv("OVERLAY_UPDATE") != "" {
+		if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,136 @@
+package overlay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+)
+
+const nodesCategory = "cdg"
+
+// phaseColors are the colours of a phase: on the path dark, off it pale.
+var phaseColors = [cdg.NumPhases][2]string{
+	cdg.Other:         {"other#13", "other_off#84"},
+	cdg.DataLoad:      {"dataload#62247", "dataload_off#99293"},
+	cdg.Forward:       {"forward#5736", "forward_off#6255"},
+	cdg.Loss:          {"loss#25", "loss_off#14087"},
+	cdg.Backward:      {"backward#4102", "backward_off#5986"},
+	cdg.Communication: {"phasecomm#22455", "phasecomm_off#1237"},
+	cdg.Update:        {"update#2576", "update_off#2002"},
+}
+
+const nodesLegend = "A node is a run of events with only sequential dependencies among them; its name is the training phase.\n" +
+	"Dark: more than 2 % of its time is on the critical path. Pale: off the path.\n" +
+	"Events of the input carry the number of their node as arg cdg_node."
+
+// nodeTracks shows the aggregated graph: a group below parent with one row for the CPU and one for each stream, in
+// order of their numbers. first is the index that the group gets in Overlay.Tracks.
+func nodeTracks(g *cdg.Graph, p *critpath.Path, first, parent int) []Track {
+	if len(g.Nodes) == 0 {
+		return nil
+	}
+	critical := nodeTime(g, p)
+	onPath := make([]bool, len(g.Nodes))
+	for _, id := range p.Nodes {
+		onPath[id] = true
+	}
+	rows := map[cdg.LaneID]int{} // lane of a stream -> index in out
+	out := []Track{{Name: "Dependency graph", Parent: parent, Category: nodesCategory,
+		Description: fmt.Sprintf("The computation dependency graph: %d nodes, %d edges.\n%s", len(g.Nodes), len(g.Edges), nodesLegend)}}
+	add := func(name, what string) int {
+		out = append(out, Track{Name: name, Parent: first, Category: nodesCategory, Description: what + "\n" + nodesLegend})
+		return len(out) - 1
+	}
+	host := -1
+	if slices.ContainsFunc(g.Nodes, func(n cdg.Node) bool { return !n.GPU }) {
+		host = add("CDG host", "Aggregated nodes of the CPU threads.")
+	}
+	for _, s := range nodeStreams(g) {
+		rows[s.lane] = add("CDG "+s.name, "Aggregated nodes of GPU "+s.name+": what one CPU node launched on it.")
+	}
+	for id := range g.Nodes {
+		n := &g.Nodes[id]
+		row := host
+		if n.GPU {
+			row = rows[n.Lane]
+		}
+		out[row].Slices = append(out[row].Slices, nodeSlice(cdg.NodeID(id), n, critical[id], onPath[id]))
+	}
+	for i := range out {
+		sortSlices(out[i].Slices)
+	}
+	return out
+}
+
+// nodeSlice draws a node, at least 1 ns long: viewers draw less as a mark that pushes later slices down.
+func nodeSlice(id cdg.NodeID, n *cdg.Node, critical int64, onPath bool) Slice {
+	dur := max(n.End-n.Start, 1)
+	shade := 1
+	if critical*50 > dur || onPath {
+		shade = 0
+	}
+	return Slice{Start: n.Start, Dur: dur, Name: n.Phase.String(), Color: phaseColors[n.Phase][shade], Args: []Arg{
+		{Key: "cdg_node", Int: int64(id)},
+		{Key: "phase", Str: n.Phase.String(), IsStr: true},
+		{Key: "events", Int: int64(n.Events)},
+		{Key: "busy_ns", Int: n.Busy},
+		{Key: "node_critical_ns", Int: critical}, // never critical_ns: sums over critical slices would count it twice
+	}}
+}
+
+// nodeTime is the critical time of the events of each node.
+func nodeTime(g *cdg.Graph, p *critpath.Path) []int64 {
+	ns := make([]int64, len(g.Nodes))
+	for i := range p.Marks {
+		if n := g.NodeOf[p.Marks[i].Event]; n != cdg.NoNode {
+			ns[n] += p.Marks[i].NS
+		}
+	}
+	return ns
+}
+
+type nodeStream struct {
+	lane           cdg.LaneID
+	device, stream int64
+	name           string
+}
+
+// nodeStreams lists the streams that have nodes, by device and number.
+func nodeStreams(g *cdg.Graph) []nodeStream {
+	var out []nodeStream
+	seen := make([]bool, len(g.Deps.Lanes))
+	devices := map[int64]bool{}
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; n.GPU && !seen[n.Lane] {
+			seen[n.Lane] = true
+			t := &g.Trace.Tracks[g.Deps.Lanes[n.Lane].Track]
+			s := nodeStream{lane: n.Lane, device: g.Trace.Procs[t.Proc].Device, stream: t.Stream}
+			s.name = fmt.Sprintf("stream %d", s.stream)
+			if s.stream < 0 {
+				s.name = "stream " + strings.TrimPrefix(strings.Trim(g.Trace.Str(t.TID.Raw), `"`), "stream ")
+			}
+			devices[s.device] = true
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b nodeStream) int {
+		return cmp.Or(cmp.Compare(a.device, b.device), cmp.Compare(a.stream, b.stream), cmp.Compare(a.lane, b.lane))
+	})
+	if len(devices) > 1 {
+		for i := range out {
+			out[i].name = fmt.Sprintf("GPU %d %s", out[i].device, out[i].name)
+		}
+	}
+	return out
+}
+
+// sortSlices puts slices in the order of a Track.
+func sortSlices(s []Slice) {
+	slices.SortStableFunc(s, func(a, b Slice) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.Dur, a.Dur))
+	})
+}

@@ -1,0 +1,128 @@
+package overlay
+
+import (
+	"fmt"
+
+	"overlay/internal/critpath"
+)
+
+// run is a stretch of the path shown in one class, with the time of all classes in it.
+type run struct {
+	start, end int64
+	class      critpath.Class
+	ns         byClass
+	hole       bool // no segment: the method explains nothing here
+}
+
+func (r *run) dur() int64 { return r.end - r.start }
+
+// slice shows a run: its class, and the share of that class where it is not all.
+func (r *run) slice() Slice {
+	name := r.class.Words()
+	if share := float64(r.ns[r.class]) / float64(r.dur()); share < 0.995 {
+		name = fmt.Sprintf("%s %d %%", name, percent(r.ns[r.class], r.dur()))
+	}
+	s := summarySlice(r.start, r.end, name, &r.ns)
+	s.Color = classColors[r.class]
+	s.Args[0].Str = r.class.String()
+	return s
+}
+
+// classRuns joins neighbouring segments of one class. Where segments leave time out, a run is a hole.
+func classRuns(p *critpath.Path) []run {
+	var runs []run
+	t := p.Window.Start
+	add := func(r run) {
+		if n := len(runs); n > 0 && runs[n-1].class == r.class && runs[n-1].hole == r.hole {
+			runs[n-1].end = r.end
+			runs[n-1].ns[r.class] += r.ns[r.class]
+			return
+		}
+		runs = append(runs, r)
+	}
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		start, end := max(s.Start, t), min(s.End, p.Window.End)
+		if start >= end {
+			continue
+		}
+		if start > t {
+			add(run{start: t, end: start, hole: true})
+		}
+		r := run{start: start, end: end, class: s.Kind.Class()}
+		r.ns[r.class] = end - start
+		add(r)
+		t = end
+	}
+	if t < p.Window.End {
+		add(run{start: t, end: p.Window.End, hole: true})
+	}
+	return runs
+}
+
+// clipRuns cuts the runs to [start, end].
+func clipRuns(runs []run, start, end int64) []run {
+	var out []run
+	for _, r := range runs {
+		if r.end <= start || r.start >= end {
+			continue
+		}
+		r.start, r.end = max(r.start, start), min(r.end, end)
+		if !r.hole {
+			r.ns = byClass{}
+			r.ns[r.class] = r.dur()
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// smooth joins short runs until nothing is shorter than 1/400 of the window, so that the row can be read: a run of
+// that length stands alone; shorter ones are collected up to it and shown in their largest class; a rest below half
+// of it joins its left neighbour. What tiled before tiles after. Holes stay holes and end a collection.
+func smooth(runs []run, window int64) []run {
+	least := max(window/smoothing, 1)
+	var out []run
+	var pending run // collected, empty when start == end
+	put := func(r run) {
+		r.class = critpath.BoundBy(&r.ns)
+		if n := len(out); n > 0 && out[n-1].end == r.start && (out[n-1].class == r.class || r.dur() < least/2) {
+			l := &out[n-1]
+			l.end = r.end
+			for c := range l.ns {
+				l.ns[c] += r.ns[c]
+			}
+			l.class = critpath.BoundBy(&l.ns)
+			return
+		}
+		out = append(out, r)
+	}
+	flush := func() {
+		if pending.dur() > 0 {
+			put(pending)
+		}
+		pending = run{}
+	}
+	for _, r := range runs {
+		switch {
+		case r.hole:
+			flush()
+		case r.dur() >= least:
+			flush()
+			put(r)
+		default:
+			if pending.dur() == 0 {
+				pending.start = r.start
+			}
+			pending.end = r.end
+			for c := range r.ns {
+				pending.ns[c] += r.ns[c]
+			}
+			if pending.dur() >= least {
+				flush()
+			}
+		}
+	}
+	flush()
+	return out
+}

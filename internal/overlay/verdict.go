@@ -1,0 +1,135 @@
+package overlay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+)
+
+const (
+	rootName        = "Critical path"
+	summaryCategory = "critical_path_summary"
+
+	smoothing = 400 // the class row shows nothing shorter than the window over this
+	worthWord = 2   // per cent of the time from which a class is named
+)
+
+// classColors are the colours of the classes, as strings whose hash the viewer takes (see criticalColor).
+var classColors = [critpath.NumClasses]string{
+	critpath.ClassCPU:         "cpu#966",
+	critpath.ClassCompute:     "compute#14732",
+	critpath.ClassComm:        "communication#16346",
+	critpath.ClassCopy:        "copy#42447",
+	critpath.ClassLaunch:      "launch#25195",
+	critpath.ClassSync:        "sync.7896",
+	critpath.ClassHandoff:     "handoff#4756",
+	critpath.ClassUnexplained: "unexplained#19312",
+	critpath.ClassUntraced:    "untraced#2259",
+}
+
+const legend = "Colours: CPU blue, GPU compute green, communication purple, copy lime, launch latency orange, sync light blue, hand-off azure, unexplained pink, untraced brown."
+
+type byClass = [critpath.NumClasses]int64
+
+// verdictTrack is the root row, readable while everything is collapsed: the verdict of the window, below it one bar
+// for each step, below that the classes, smoothed.
+func verdictTrack(g *cdg.Graph, p *critpath.Path) Track {
+	t := Track{Name: rootName, Parent: -1, Category: summaryCategory, Description: strings.Join([]string{
+		"What bounds the run: the critical path of the window, method " + p.Method + ".",
+		"Top: share of each class of at least 2 %. Middle: the same path cut at the training steps.",
+		"Bottom: the class of each stretch, smoothed to 1/400 of the window; row \"Path segments\" has it exact.",
+		legend}, "\n")}
+	w := p.Window
+	if w.End <= w.Start {
+		return t
+	}
+	total := critpath.Breakdown(p)
+	t.Slices = append(t.Slices, summarySlice(w.Start, w.End, verdict(&total.Class, w.End-w.Start), &total.Class))
+	lines := critpath.StepTable(g, p)
+	runs := classRuns(p)
+	if len(lines) == 0 {
+		for _, r := range smooth(runs, w.End-w.Start) {
+			t.Slices = append(t.Slices, r.slice())
+		}
+		return t
+	}
+	for i := range lines {
+		l := &lines[i]
+		name := "outside steps"
+		if l.Step >= 0 {
+			name = stepWords(l)
+		}
+		t.Slices = append(t.Slices, summarySlice(l.Start, l.End, name, &l.Class))
+		for _, r := range smooth(clipRuns(runs, l.Start, l.End), w.End-w.Start) {
+			t.Slices = append(t.Slices, r.slice())
+		}
+	}
+	return t
+}
+
+// verdict is the sentence of the window. d is its length, ns.
+func verdict(class *byClass, d int64) string {
+	words := shares(class, d)
+	if words == "" {
+		return "No critical path · " + duration(d)
+	}
+	return "Bound by " + words + " · " + duration(d)
+}
+
+// stepWords puts the number first: the bar is narrow, and the viewer cuts the text on the right.
+func stepWords(l *critpath.StepLine) string {
+	name := l.Name
+	if n, ok := strings.CutPrefix(name, "ProfilerStep#"); ok {
+		name = "Step " + n
+	}
+	return name + ": " + shares(&l.Class, l.End-l.Start) + " · " + duration(l.End-l.Start)
+}
+
+// shares lists the classes with at least 2 % of d, most first.
+func shares(class *byClass, d int64) string {
+	var order []critpath.Class
+	for c := critpath.Class(0); c < critpath.NumClasses; c++ {
+		if class[c]*100 >= worthWord*d && class[c] > 0 {
+			order = append(order, c)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b critpath.Class) int { return cmp.Compare(class[b], class[a]) })
+	words := make([]string, len(order))
+	for i, c := range order {
+		words[i] = fmt.Sprintf("%s %d %%", c.Words(), percent(class[c], d))
+	}
+	return strings.Join(words, ", ")
+}
+
+// percent is rounded to the nearest.
+func percent(part, whole int64) int64 { return int64(float64(part)/float64(whole)*100 + 0.5) }
+
+// duration writes ns in the unit that suits.
+func duration(ns int64) string {
+	switch {
+	case ns < 1e3:
+		return fmt.Sprintf("%d ns", ns)
+	case ns < 1e6:
+		return fmt.Sprintf("%.1f µs", float64(ns)/1e3)
+	case ns < 1e9:
+		return fmt.Sprintf("%.1f ms", float64(ns)/1e6)
+	}
+	return fmt.Sprintf("%.2f s", float64(ns)/1e9)
+}
+
+// summarySlice covers [start, end]; its args sum to its duration where the path has no holes.
+func summarySlice(start, end int64, name string, class *byClass) Slice {
+	best := critpath.BoundBy(class)
+	s := Slice{Start: start, Dur: end - start, Name: name, Color: classColors[best],
+		Args: []Arg{{Key: "class", Str: best.String(), IsStr: true}}}
+	for c := critpath.Class(0); c < critpath.NumClasses; c++ {
+		if class[c] > 0 {
+			s.Args = append(s.Args, Arg{Key: c.String() + "_ns", Int: class[c]})
+		}
+	}
+	return s
+}
