@@ -51,6 +51,7 @@ type builder struct {
 	d       *Deps
 	quality map[string]int
 
+	tick    int64       // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
 	calls   []callClass // per symbol: what a runtime or driver call of that name does
 	launch  []ActID     // per act: the call that launched the operation, or NoAct
 	pred    []ActID     // per act: stream predecessor

@@ -58,7 +58,7 @@ func (b *builder) exactEventWaits() {
 						continue
 					}
 					// Clocks of one device agree; a wait that ends after its waiter started is a wrong record.
-					if d.Acts[x].End > d.Acts[k].Start+us {
+					if d.Acts[x].End > d.Acts[k].Start+b.tick {
 						b.quality["event_waits_rejected"]++
 						continue
 					}
@@ -101,7 +101,7 @@ func (b *builder) graphOrder() {
 			if !b.graph[before] || b.launch[before] == b.launch[a] {
 				continue
 			}
-			if x := last[b.launch[before]]; d.Acts[x].Lane != LaneID(l) && d.Acts[x].End <= d.Acts[a].Start+us && d.Acts[x].Start < d.Acts[a].Start {
+			if x := last[b.launch[before]]; d.Acts[x].Lane != LaneID(l) && d.Acts[x].End <= d.Acts[a].Start+b.tick && d.Acts[x].Start < d.Acts[a].Start {
 				b.add(a, x, GraphOrder, ByGraph)
 			}
 		}
@@ -116,7 +116,7 @@ func (b *builder) graphSource(k ActID) ActID {
 	if p := b.pred[k]; p != NoAct {
 		from = max(from, d.Acts[p].End+d.Cal.Kmin)
 	}
-	lo, hi := b.endsIn(from-1, act.Start)
+	lo, hi := b.endsIn(from-1, act.Start+b.tick)
 	for i := hi - 1; i >= lo; i-- {
 		x := b.byEnd[i]
 		if b.launch[x] == b.launch[k] && d.Acts[x].Lane != act.Lane && d.Acts[x].Start < act.Start {
@@ -183,7 +183,7 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 func (b *builder) waitCandidate(k, wait ActID, reach, gapStart int64) ActID {
 	d := b.d
 	act := &d.Acts[k]
-	lo, hi := b.endsIn(act.Start-reach-1, act.Start)
+	lo, hi := b.endsIn(act.Start-reach-1, act.Start+b.tick)
 	best := NoAct
 	var seen [64]LaneID
 	n := 0
@@ -209,7 +209,7 @@ next:
 		if wait != NoAct {
 			if y := b.lastLaunchedBefore(xa.Lane, d.Acts[wait].Start); y != NoAct {
 				ya := &d.Acts[y]
-				if ya.End >= act.Start-reach && ya.End <= act.Start && ya.Start < act.Start && ya.Start < ya.End {
+				if ya.End >= act.Start-reach && ya.End <= act.Start+b.tick && ya.Start < act.Start && ya.Start < ya.End {
 					x, xa = y, ya
 				}
 			}

@@ -54,10 +54,14 @@ func (b *builder) layActs() {
 		at += count[t]
 	}
 	d.Acts = make([]Act, n)
+	b.tick = us
 	for i := range tr.Events {
 		if e := &tr.Events[i]; isAct(e) {
 			d.Acts[next[e.Track]] = Act{e.Start, e.End(), kineto.EventID(i), laneOf[e.Track]}
 			next[e.Track]++
+			if e.Start%us != 0 || e.Dur%us != 0 {
+				b.tick = 1
+			}
 		}
 	}
 	s := actSorter{tr: tr}
