@@ -111,7 +111,7 @@ func (p *picture) match(ids []int32, items []perfetto.Item) []perfetto.Item {
 		b := open[k]
 		open = slices.Delete(open, k, k+1)
 		p.endOf[b] = end
-		p.stats.Events++
+		p.stats.Events++ // the end; item counts the begin
 		items = append(items, p.item(b, events[b].Start, events[end].Start-events[b].Start, false))
 	}
 	for i := 0; i < len(ids); i++ {

@@ -103,36 +103,82 @@ func (p *picture) inputFlows(arrow func(from, to int32) bool) {
 // slice of the row that began before them; an end without bp belongs to the next slice that begins.
 func (p *picture) bind(ids []int32) []int32 {
 	events := p.tr.Events
+	rows, rowOf := p.flowRows()
+	row := func(i int32) int32 {
+		if t := events[ids[i]].Track; t >= 0 {
+			return rowOf[t]
+		}
+		return -1
+	}
 	order := make([]int32, len(ids))
 	for i := range order {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int {
-		x, y := &events[ids[a]], &events[ids[b]]
-		return cmp.Or(cmp.Compare(x.Track, y.Track), cmp.Compare(x.Start, y.Start))
+		return cmp.Or(cmp.Compare(row(a), row(b)), cmp.Compare(events[ids[a]].Start, events[ids[b]].Start))
 	})
 	bound := fill32(len(ids))
 	for len(order) > 0 {
-		t := events[ids[order[0]]].Track
+		r := row(order[0])
 		n := 1
-		for n < len(order) && events[ids[order[n]]].Track == t {
+		for n < len(order) && row(order[n]) == r {
 			n++
 		}
-		if t >= 0 {
-			p.bindRow(p.rowItems(t), ids, order[:n], bound)
+		if r >= 0 {
+			p.bindRow(p.flowItems(rows[r]), ids, order[:n], bound)
 		}
 		order = order[n:]
 	}
 	return bound
 }
 
-// rowItems returns the sorted items of a row that flows of the track bind to.
-func (p *picture) rowItems(t kineto.TrackID) []perfetto.Item {
-	row := p.rowOf[t]
-	if row < 0 {
-		return nil
+// flowRows groups tracks that share a pid and a tid as written: a flow event says no more than these about where
+// it belongs. Rows of pseudo events take no flows.
+func (p *picture) flowRows() (rows [][]kineto.TrackID, rowOf []int32) {
+	type key struct {
+		pid, tid       int64
+		pidRaw, tidRaw kineto.Sym
 	}
-	return p.out.Tracks[row].Sorted()
+	tr := p.tr
+	rowOf = make([]int32, len(tr.Tracks))
+	index := make(map[key]int32)
+	for t := range tr.Tracks {
+		kt := &tr.Tracks[t]
+		pid := tr.Procs[kt.Proc].PID
+		k := key{pid: pid.Num, tid: kt.TID.Num}
+		if !pid.IsNum {
+			k.pidRaw = pid.Raw
+		}
+		if !kt.TID.IsNum {
+			k.tidRaw = kt.TID.Raw
+		}
+		r, ok := index[k]
+		if !ok {
+			r = int32(len(rows))
+			index[k] = r
+			rows = append(rows, nil)
+		}
+		rowOf[t] = r
+		switch kt.Class {
+		case kineto.HostThread, kineto.DeviceStream, kineto.DeviceTrack, kineto.OtherTrack:
+			if p.rowOf[t] >= 0 {
+				rows[r] = append(rows[r], kineto.TrackID(t))
+			}
+		}
+	}
+	return rows, rowOf
+}
+
+// flowItems returns the items of a few tracks in the order in which they begin.
+func (p *picture) flowItems(tracks []kineto.TrackID) []perfetto.Item {
+	if len(tracks) == 1 {
+		return p.out.Tracks[p.rowOf[tracks[0]]].Sorted()
+	}
+	var all perfetto.Track
+	for _, t := range tracks {
+		all.Items = append(all.Items, p.items[t]...)
+	}
+	return all.Sorted()
 }
 
 func (p *picture) bindRow(items []perfetto.Item, ids, order, bound []int32) {
