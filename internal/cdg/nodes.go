@@ -24,6 +24,7 @@ type nodeBuilder struct {
 	threads [][]LaneID // logical threads
 	stream  []LaneID   // per event: the stream of what a call launched first, NoLane for all others
 	waits   []bool     // per activity: a blocking call that waited for the GPU, and long enough
+	light   []bool     // per activity: communication that starts no collective
 	relaxed bool       // collectives do not end CPU nodes
 
 	nodes []protoNode
@@ -51,6 +52,7 @@ func buildNodes(g *Graph) {
 	g.logical = b.threads
 	b.findLaunches()
 	b.findWaits()
+	b.findLight()
 	b.cutThreads()
 	if len(b.nodes) > nodeBudget {
 		b.relaxed = true
@@ -130,6 +132,26 @@ func (b *nodeBuilder) findWaits() {
 				b.waits[a] = true
 			}
 		}
+	}
+}
+
+// findLight notes short communication slices that launched nothing: waits and bookkeeping of a collective, which start none.
+func (b *nodeBuilder) findLight() {
+	starts := make([]bool, len(b.d.Acts))
+	for call, stream := range b.stream {
+		if stream != NoLane {
+			for a := b.d.ActOf[call]; a != NoAct && !starts[a]; a = b.d.Parent[a] {
+				starts[a] = true
+			}
+		}
+	}
+	b.light = make([]bool, len(b.d.Acts))
+	for a := range b.d.Acts {
+		act, up := &b.d.Acts[a], b.d.Parent[a]
+		if b.g.Phases[act.Event] != Communication || starts[a] || act.End-act.Start >= shortOther {
+			continue
+		}
+		b.light[a] = up == NoAct || b.g.Phases[b.d.Acts[up].Event] != Communication || b.light[up]
 	}
 }
 

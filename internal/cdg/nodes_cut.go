@@ -53,7 +53,7 @@ func (c *cutter) add(s *Stretch) {
 		c.release()
 	}
 	phase := c.g.Phases[act.Event]
-	soft := c.relaxed && phase == Communication
+	soft := phase == Communication && (c.relaxed || c.light[s.Act])
 	foreign := c.runLane != act.Lane && s.Start < c.runEnd // another thread still runs
 	switch {
 	case !c.open:

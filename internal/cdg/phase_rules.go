@@ -116,7 +116,7 @@ var phaseTable = []phaseEntry{
 	entry(2, "2 trainers", Communication, onPython, strong, "deepspeed/|megatron/", `deepspeed/comm/|megatron/core/(tensor_parallel/mappings|pipeline_parallel/p2p_communication)`),
 
 	entry(3, "3 loader", DataLoad, onOp|onAnnotation, strong, "enumerate(", `^enumerate\(Data(Loader|Pipe)\)#`),
-	entry(3, "3 words", DataLoad, onOp|onAnnotation, strong, "data|batch|h2d|fetch", `(?i)(data_?load|load_?data|next_?batch|get_?batch|wait_for_batch|copy_batch|h2d|prefetch_batch|train_dataloader_next|fetch_?next)`),
+	entry(3, "3 words", DataLoad, onOp|onAnnotation, strong, "data|batch|h2d|fetch", `(?i)(data_?load|load_?data|load_?batch|next_?batch|get_?batch|wait_for_batch|copy_batch|h2d|prefetch_batch|train_dataloader_next|fetch_?next)`),
 	entry(4, "4 torch", DataLoad, onPython, strong, "torch/utils/data/|torchdata/", `torch/utils/data/.*\.py\(|torchdata/`),
 	// "datasets/" is also a usual folder of users: only the installed package counts.
 	entry(4, "4 libraries", DataLoad, onPython, strong, "datasets/|webdataset/|nvidia/dali/|torchvision/", `(^|-packages/)datasets/|webdataset/|nvidia/dali/|torchvision/(transforms|datasets)/`),
