@@ -59,6 +59,7 @@ type builder struct {
 	order   [][]ActID   // per stream lane: operations with a recorded launch, in launch order
 	pos     []int32     // per act: index in order of its lane, -1
 	byEnd   []ActID     // all operations by (End, Start, id)
+	endsOf  [][]ActID   // per stream lane: its operations by end
 	threads []threadInfo
 	sync    syncRecords
 	records map[kineto.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending

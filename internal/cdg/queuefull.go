@@ -2,41 +2,71 @@ package cdg
 
 import "sort"
 
-// queueLength is how many operations a stream holds before a launch blocks (about 1,024 on NVIDIA hardware).
-const queueLength = 1000
+const (
+	hardQueue   = 1000 // operations that a stream of NVIDIA hardware holds, about 1,024, less some slack
+	shortQueue  = 4    // the least limit that is believed when it is learned from the trace
+	queueProofs = 3    // long launches at the same backlog that prove a learned limit
+)
 
 // queueFull finds launches that were held up because their stream's queue was full (rule 6): they last much longer
-// than most, and return when an operation of the stream ends.
+// than most, start when the backlog is at its limit, and return when an operation of the stream ends. The limit is
+// the largest backlog of the stream, believed when several long launches stop at it or when it is the hardware's.
 func (b *builder) queueFull() {
 	d := b.d
 	for l := range d.Lanes {
-		order := b.order[l]
-		if len(order) <= queueLength {
+		order, ends := b.singles(b.order[l]), b.singles(b.endsOf[l])
+		if len(order) <= shortQueue {
 			continue
 		}
-		ends := make([]ActID, 0, len(order))
-		for _, a := range b.byEnd {
-			if d.Acts[a].Lane == LaneID(l) {
-				ends = append(ends, a)
-			}
+		endedBy := func(t int64) int {
+			return sort.Search(len(ends), func(j int) bool { return d.Acts[ends[j]].End > t })
+		}
+		limit := 0
+		backlog := make([]int, len(order))
+		for i, k := range order {
+			backlog[i] = i - endedBy(d.Acts[b.launch[k]].Start)
+			limit = max(limit, backlog[i])
+		}
+		if limit < shortQueue {
+			continue
 		}
 		median := b.medianLaunch(order)
+		var held []callWait
+		atLimit := 0
 		for i, k := range order {
+			if backlog[i] < limit-1 && backlog[i] < hardQueue {
+				continue
+			}
+			atLimit++
 			call := &d.Acts[b.launch[k]]
 			if call.End-call.Start < max(5*median, 10*us) {
 				continue
 			}
-			endedBy := func(t int64) int {
-				return sort.Search(len(ends), func(j int) bool { return d.Acts[ends[j]].End > t })
-			}
-			if i-endedBy(call.Start) < queueLength {
-				continue
-			}
-			if n := endedBy(call.End); n > 0 && d.Acts[ends[n-1]].End > call.Start {
-				b.add(b.launch[k], ends[n-1], QueueFull, ByAPI)
+			if n := endedBy(call.End); n > 0 {
+				g := ends[n-1]
+				if e := d.Acts[g].End; e > call.Start && call.End-e <= 50*us {
+					held = append(held, callWait{b.launch[k], g, ByAPI})
+				}
 			}
 		}
+		if limit < hardQueue && (len(held) < queueProofs || 5*len(held) < 4*atLimit) {
+			continue // a backlog that short calls reach is no limit
+		}
+		for _, w := range held {
+			b.add(w.call, w.op, QueueFull, w.by)
+		}
 	}
+}
+
+// singles leaves out what graphs launched, which the queue counts otherwise, and what has no recorded launch.
+func (b *builder) singles(ops []ActID) []ActID {
+	out := make([]ActID, 0, len(ops))
+	for _, a := range ops {
+		if b.launch[a] != NoAct && !b.graph[a] {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 func (b *builder) medianLaunch(order []ActID) int64 {

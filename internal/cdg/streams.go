@@ -29,6 +29,11 @@ func (b *builder) linkStreams() {
 		ax, ay := &d.Acts[x], &d.Acts[y]
 		return cmp.Or(cmp.Compare(ax.End, ay.End), cmp.Compare(ax.Start, ay.Start), cmp.Compare(x, y))
 	})
+	b.endsOf = make([][]ActID, len(d.Lanes))
+	for _, a := range b.byEnd {
+		l := d.Acts[a].Lane
+		b.endsOf[l] = append(b.endsOf[l], a)
+	}
 }
 
 func (b *builder) linkStream(l LaneID) {
