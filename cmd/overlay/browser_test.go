@@ -196,3 +196,75 @@ func TestBrowserOpen(t *testing.T) {
 		t.Error("overlay open goes on after the transfer")
 	}
 }
+
+// viewerPage loads /trace.json into the trace viewer that Go ships and posts what is in its model.
+const viewerPage = `<!doctype html><html><head>
+<script src="/webcomponents.min.js"></script>
+<script>
+  const fail = e => fetch('/result', {method: 'POST', body: JSON.stringify({Error: String(e && e.stack || e)})});
+  window.addEventListener('error', e => fail(e.message));
+  document.addEventListener('WebComponentsReady', async () => {
+    try {
+      const container = document.createElement('track-view-container');
+      container.id = 'track_view_container';
+      const viewer = document.createElement('tr-ui-timeline-view');
+      viewer.track_view_container = container;
+      Polymer.dom(viewer).appendChild(container);
+      viewer.globalMode = true;
+      Polymer.dom(document.body).appendChild(viewer);
+      const text = await (await fetch('/trace.json')).text();
+      const model = new tr.Model();
+      const options = new tr.importer.ImportOptions();
+      await new tr.importer.Import(model, options).importTracesWithProgressDialog([text]);
+      viewer.model = model;
+      const result = {Processes: [], Slices: 0, Flows: 0, Unbound: 0, Ours: [], Warnings: {}};
+      for (const p of model.getAllProcesses()) {
+        result.Processes.push(p.name || '');
+        for (const tid in p.threads) {
+          const slices = p.threads[tid].sliceGroup.slices;
+          result.Slices += slices.length;
+        }
+      }
+      for (const f of model.flowEvents) {
+        result.Flows++;
+        if (!f.startSlice || !f.endSlice) result.Unbound++;
+        if (f.title === 'critical_path') result.Ours.push([f.startSlice && f.startSlice.title, f.endSlice && f.endSlice.title]);
+      }
+      for (const w of model.importWarnings) result.Warnings[w.type] = (result.Warnings[w.type] || 0) + 1;
+      await fetch('/result', {method: 'POST', body: JSON.stringify(result)});
+    } catch (e) { fail(e); }
+  });
+</script>
+<link rel="import" href="/trace_viewer_full.html">
+</head><body></body></html>`
+
+// viewerModel is what the viewer made of a trace.
+type viewerModel struct {
+	Error     string
+	Processes []string
+	Slices    int
+	Flows     int
+	Unbound   int
+	Ours      [][2]string // names of the slices that our arrows join
+	Warnings  map[string]int
+}
+
+// loadInViewer loads a Chrome trace into the viewer.
+func loadInViewer(t *testing.T, browser string, trace []byte) viewerModel {
+	t.Helper()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Skip("no go command to find the viewer with")
+	}
+	static := filepath.Join(strings.TrimSpace(string(root)), "src/internal/trace/traceviewer/static")
+	if _, err := os.Stat(static); err != nil {
+		t.Skip("this Go has no trace viewer: ", err)
+	}
+	s := servePage(t, false, viewerPage, map[string][]byte{"/trace.json": trace}, static)
+	var m viewerModel
+	s.browse(t, browser, s.URL+"/", &m)
+	if m.Error != "" {
+		t.Fatal(m.Error)
+	}
+	return m
+}

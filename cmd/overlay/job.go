@@ -6,11 +6,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/kineto"
-	"overlay/internal/overlay"
 )
 
 // job is one run of a command that works on files.
@@ -88,14 +83,6 @@ func (r *flagReader) needInput(o *options) {
 	if o.input == "" {
 		r.problem("no input: give a trace with -i, or -i - for standard input")
 	}
-}
-
-// analysis is what the stages know of one input.
-type analysis struct {
-	trace *kineto.Trace
-	graph *cdg.Graph
-	path  *critpath.Path
-	draw  *overlay.Overlay
 }
 
 // color reports whether text for w may be coloured.

@@ -4,7 +4,7 @@
 -- Every event that has critical time of its own.
 --   critical_ns       time of the window attributed to the event itself
 --   critical_id       place of its first segment on the path, from 0
---   critical_next     critical_id of the event that the path enters next; NULL on the last
+--   critical_next     critical_id of the event that the path enters next (NULL on the last)
 CREATE OR REPLACE PERFETTO VIEW overlay_critical AS
 SELECT
   s.id, s.ts, s.dur, s.track_id, s.category, s.name, s.arg_set_id,

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"strings"
+
+	"overlay/internal/overlay"
 )
 
 // checkRun completes and checks the options of `run`.
@@ -27,6 +29,23 @@ func overlaidName(input string) string {
 	return name + ".overlaid.pftrace"
 }
 
-func (j *job) run() error { return errNotYet }
+// run analyses a trace and writes it with the analysis drawn in.
+func (j *job) run() error {
+	out, err := j.createOutput()
+	if err != nil {
+		return err
+	}
+	a, err := j.analyse(j.opts.input)
+	if err != nil {
+		return err
+	}
+	j.stages.start("drawing")
+	ov := overlay.Annotate(a.trace, a.graph, a.path, overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version})
+	_, err = j.write(out, a.trace, ov)
+	return err
+}
+
+// flowNames are the values of --flows.
+var flowNames = map[string]overlay.Flows{"critical": overlay.FlowsCritical, "all": overlay.FlowsAll, "none": overlay.FlowsNone}
 
 var errNotYet = errors.New("this stage is not connected yet")

@@ -58,6 +58,7 @@ func (s *stages) show() {
 	s.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(s.w), progressbar.OptionSetDescription(s.name),
 		progressbar.OptionSpinnerType(14), progressbar.OptionSetElapsedTime(true), progressbar.OptionClearOnFinish(),
 		progressbar.OptionThrottle(100*time.Millisecond))
+	s.bar.RenderBlank() // else it waits for the first step, which a spinner never takes
 }
 
 // start ends the running stage and begins the next.

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/critpath/hta"
+	"overlay/internal/kineto"
+)
+
+// analysis is what the stages know of one input.
+type analysis struct {
+	trace *kineto.Trace
+	graph *cdg.Graph
+	path  *critpath.Path
+}
+
+// analyse reads a trace and finds its critical path.
+func (j *job) analyse(name string) (a analysis, err error) {
+	if a.trace, err = j.load(name); err != nil {
+		return a, err
+	}
+	j.stages.start("linking")
+	o := cdg.Options{Annotation: j.opts.annotation, Instance: j.opts.instance}
+	if j.opts.step >= 0 {
+		o.Step = strconv.Itoa(j.opts.step)
+	}
+	if a.graph, err = cdg.Build(a.trace, o); err != nil {
+		return a, fmt.Errorf("%s: %w", name, err)
+	}
+	j.stages.start("path")
+	switch j.opts.method {
+	case "ctda":
+		a.path, err = critpath.CTDA(a.graph, critpath.Options{})
+	case "hta":
+		a.path, err = j.findHTA(a.trace)
+	default:
+		a.path, err = critpath.Exact(a.graph, critpath.Options{})
+	}
+	if err != nil {
+		return a, fmt.Errorf("%s: %w", name, err)
+	}
+	return a, nil
+}
+
+// findHTA runs the peer's method with the peer's options.
+func (j *job) findHTA(tr *kineto.Trace) (*critpath.Path, error) {
+	o := hta.Options{Annotation: j.opts.annotation, First: -1, Last: -1,
+		ZeroLaunch: j.opts.htaZeroWeightLaunch, KeepLastStep: j.opts.htaLastStep}
+	if j.opts.step >= 0 {
+		o.Annotation = "ProfilerStep#" + strconv.Itoa(j.opts.step)
+	}
+	if j.opts.htaDataLoad != "" {
+		o.DataLoad = []string{j.opts.htaDataLoad}
+	}
+	if first, last, isRange := strings.Cut(j.opts.instance, ":"); first != "" {
+		o.First, _ = strconv.Atoi(first) // readWindow has checked both
+		o.Last = o.First
+		if isRange {
+			o.Last, _ = strconv.Atoi(last)
+		}
+	}
+	g, err := hta.Find(tr, o)
+	if err != nil {
+		return nil, err
+	}
+	return g.AsPath(), nil
+}

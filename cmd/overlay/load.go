@@ -1,0 +1,24 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"overlay/internal/kineto"
+)
+
+// load reads a trace.
+func (j *job) load(name string) (*kineto.Trace, error) {
+	j.stages.start("reading")
+	var r io.Reader = j.stdin
+	shown := "standard input"
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, inputError(name, err)
+		}
+		defer f.Close()
+		r, shown = f, name
+	}
+	return kineto.Read(r, shown, kineto.Options{Jobs: j.opts.jobs, Strict: j.opts.strict, MaxExpand: j.opts.maxExpand})
+}
