@@ -54,14 +54,10 @@ func (b *builder) layActs() {
 		at += count[t]
 	}
 	d.Acts = make([]Act, n)
-	b.tick = us
 	for i := range tr.Events {
 		if e := &tr.Events[i]; isAct(e) {
 			d.Acts[next[e.Track]] = Act{e.Start, e.End(), kineto.EventID(i), laneOf[e.Track]}
 			next[e.Track]++
-			if e.Start%us != 0 || e.Dur%us != 0 {
-				b.tick = 1
-			}
 		}
 	}
 	s := actSorter{tr: tr}
@@ -72,8 +68,13 @@ func (b *builder) layActs() {
 	for i := range d.ActOf {
 		d.ActOf[i] = NoAct
 	}
+	b.tick = us
 	for a := range d.Acts {
-		d.ActOf[d.Acts[a].Event] = ActID(a)
+		act := &d.Acts[a]
+		d.ActOf[act.Event] = ActID(a)
+		if (act.Start-d.Acts[0].Start)%us != 0 || (act.End-act.Start)%us != 0 {
+			b.tick = 1
+		}
 	}
 }
 

@@ -164,19 +164,17 @@ func (r *bruteRun) nearlyLongest(slack int64) map[string]bool {
 	return found
 }
 
-func drawBrute(t *rapid.T) []bruteStep {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) bruteStep {
-		return bruteStep{
-			kind: rapid.IntRange(0, 3).Draw(t, "kind"),
-			a:    rapid.IntRange(0, 1).Draw(t, "a"), b: rapid.IntRange(0, 1).Draw(t, "b"),
-			dur: rapid.Int64Range(4_000, 60_000).Draw(t, "dur"), gpu: rapid.Int64Range(2_000, 300_000).Draw(t, "gpu"),
-		}
-	}), 1, 12).Draw(t, "program")
+func drawStep(t *rapid.T) bruteStep {
+	return bruteStep{
+		kind: rapid.IntRange(0, 3).Draw(t, "kind"),
+		a:    rapid.IntRange(0, 1).Draw(t, "a"), b: rapid.IntRange(0, 1).Draw(t, "b"),
+		dur: rapid.Int64Range(4_000, 60_000).Draw(t, "dur"), gpu: rapid.Int64Range(2_000, 300_000).Draw(t, "gpu"),
+	}
 }
 
 func TestExactIsALongestPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := runBrute(drawBrute(t))
+		r := runBrute(rapid.SliceOfN(rapid.Custom(drawStep), 1, 12).Draw(t, "program"))
 		if r.events == 0 || r.events > 12 {
 			t.Skip("too large to enumerate")
 		}

@@ -1,0 +1,150 @@
+package critpath_test
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+	"pgregory.net/rapid"
+)
+
+// shuffled returns a copy of a trace with its events and rows in another order, all times shifted, and for each
+// event and row of the copy the original.
+func shuffled(tr *kineto.Trace, r *rand.Rand, shift int64) (*kineto.Trace, []kineto.EventID, []kineto.TrackID) {
+	c := *tr
+	n := len(tr.Events)
+	perm := r.Perm(n) // new position -> old
+	inverse := make([]kineto.EventID, n)
+	origin := make([]kineto.EventID, n)
+	for to, from := range perm {
+		inverse[from], origin[to] = kineto.EventID(to), kineto.EventID(from)
+	}
+	rows := r.Perm(len(tr.Tracks))
+	newRow := make([]kineto.TrackID, len(rows))
+	rowOrigin := make([]kineto.TrackID, len(rows))
+	c.Tracks = make([]kineto.Track, len(rows))
+	for to, from := range rows {
+		newRow[from], rowOrigin[to] = kineto.TrackID(to), kineto.TrackID(from)
+		c.Tracks[to] = tr.Tracks[from]
+	}
+	c.Events, c.Launch = make([]kineto.Event, n), make([]kineto.EventID, n)
+	for to, from := range perm {
+		e := tr.Events[from]
+		e.Start += shift
+		if e.Track != kineto.NoTrack {
+			e.Track = newRow[e.Track]
+		}
+		c.Events[to] = e
+		c.Launch[to] = kineto.NoEvent
+		if l := tr.Launch[from]; l != kineto.NoEvent {
+			c.Launch[to] = inverse[l]
+		}
+	}
+	return &c, origin, rowOrigin
+}
+
+func exactPath(t interface{ Fatal(...any) }, tr *kineto.Trace) *critpath.Path {
+	g, err := cdg.Build(tr, cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := critpath.Exact(g, critpath.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Check(g); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// samePath fails unless the path of a shuffled and shifted copy is the path of the original.
+func samePath(t interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, tr *kineto.Trace, seed uint64, shift int64) {
+	want := exactPath(t, tr)
+	copied, origin, rows := shuffled(tr, rand.New(rand.NewPCG(seed, 1)), shift)
+	got := exactPath(t, copied)
+	for i := range got.Segments {
+		s := &got.Segments[i]
+		s.Start, s.End, s.Track = s.Start-shift, s.End-shift, rows[s.Track]
+		if s.Event != kineto.NoEvent {
+			s.Event = origin[s.Event]
+		}
+		if i >= len(want.Segments) || *s != want.Segments[i] {
+			t.Fatalf("segment %d: %+v of the copy, %+v of the original", i, *s, want.Segments[min(i, len(want.Segments)-1)])
+		}
+	}
+	if len(got.Segments) != len(want.Segments) || len(got.Edges) != len(want.Edges) {
+		t.Fatalf("%d segments and %d edges of the copy, %d and %d of the original", len(got.Segments), len(got.Edges), len(want.Segments), len(want.Edges))
+	}
+}
+
+func TestOrderOfTheFileDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.SliceOfN(rapid.Custom(drawStep), 1, 80).Draw(t, "program")
+		r := runBrute(steps)
+		if r.events == 0 {
+			t.Skip("empty")
+		}
+		samePath(t, r.tr, rapid.Uint64().Draw(t, "seed"), rapid.Int64Range(0, 1<<50).Draw(t, "shift"))
+	})
+}
+
+func TestOrderOfRealFilesDoesNotMatter(t *testing.T) {
+	for _, file := range corpus(t) {
+		tr := readTrace(t, file)
+		if len(tr.Events) > 25_000 && testing.Short() {
+			continue
+		}
+		if twins(tr) {
+			continue // identical events are told apart by position only
+		}
+		t.Log(filepath.Base(file))
+		samePath(t, tr, 7, 12_345_000)
+	}
+}
+
+// twins reports whether two events of a trace agree in all that the order of nesting looks at.
+func twins(tr *kineto.Trace) bool {
+	type id struct {
+		start, dur, ext, corr int64
+		name                  kineto.Sym
+		track                 kineto.TrackID
+	}
+	seen := map[id]bool{}
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		if e.Ph != 'X' || !e.Kind.Host() && !e.Kind.Device() {
+			continue
+		}
+		k := id{e.Start, e.Dur, e.Ext, e.Corr, e.Name, e.Track}
+		if seen[k] && e.Dur > 0 {
+			return true
+		}
+		seen[k] = true
+	}
+	return false
+}
+
+func TestProcessorsDoNotMatter(t *testing.T) {
+	files := corpus(t)
+	tr := readTrace(t, files[len(files)-2])
+	var paths []*critpath.Path
+	for _, n := range []int{1, 2, 8} {
+		old := runtime.GOMAXPROCS(n)
+		paths = append(paths, exactPath(t, tr))
+		runtime.GOMAXPROCS(old)
+	}
+	for _, p := range paths[1:] {
+		if !slices.Equal(p.Segments, paths[0].Segments) || !slices.Equal(p.Edges, paths[0].Edges) || !slices.Equal(p.Marks, paths[0].Marks) {
+			t.Fatal("the path depends on GOMAXPROCS")
+		}
+	}
+}
