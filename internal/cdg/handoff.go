@@ -138,7 +138,7 @@ func (b *builder) flowPairs() [][2]LaneID {
 // HandoffAt finds the thread that ended a wait of another: the wait lasted over (from, t], and its owner is the
 // slice that waited, NoAct in a gap. It returns the thread and its last boundary h <= t.
 func (d *Deps) HandoffAt(tr *kineto.Trace, lane LaneID, owner ActID, from, t int64) (to LaneID, h int64, ok bool) {
-	if t-from <= handoffGap {
+	if t-from <= handoffGap || d.loaderWait == nil { // the rule may be off
 		return NoLane, 0, false
 	}
 	try := func(p LaneID) {

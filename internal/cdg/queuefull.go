@@ -30,7 +30,7 @@ func (b *builder) queueFull() {
 		if limit < shortQueue {
 			continue
 		}
-		median := b.medianLaunch(order)
+		usual := b.usualLaunch(order)
 		var held []callWait
 		atLimit := 0
 		for i, k := range order {
@@ -39,7 +39,7 @@ func (b *builder) queueFull() {
 			}
 			atLimit++
 			call := &d.Acts[b.launch[k]]
-			if call.End-call.Start < max(5*median, 10*us) {
+			if call.End-call.Start < max(5*usual, 10*us) {
 				continue
 			}
 			if n := endedBy(call.End); n > 0 {
@@ -69,12 +69,13 @@ func (b *builder) singles(ops []ActID) []ActID {
 	return out
 }
 
-func (b *builder) medianLaunch(order []ActID) int64 {
+// usualLaunch is how long launches last that nothing holds up: where the queue is always full they are few.
+func (b *builder) usualLaunch(order []ActID) int64 {
 	durs := make([]int64, len(order))
 	for i, k := range order {
 		c := &b.d.Acts[b.launch[k]]
 		durs[i] = c.End - c.Start
 	}
 	sortInt64(durs)
-	return quantile(durs, 0.5)
+	return quantile(durs, 0.1)
 }

@@ -1,0 +1,163 @@
+package cdg_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+)
+
+// parseLines makes a trace of lines "kind row name start dur [correlation]", times in µs.
+// A ~ in a name is a blank. Kinds: op, note (user annotation), frame, call, kernel, copy, set.
+func parseLines(t *testing.T, text string) *kineto.Trace {
+	t.Helper()
+	category := map[string]string{"op": "cpu_op", "note": "user_annotation", "frame": "python_function", "call": "cuda_runtime",
+		"kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset"}
+	var events []string
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			continue
+		}
+		if len(f) < 5 {
+			t.Fatalf("line %q", line)
+		}
+		pid, args := 100, ""
+		if len(f) > 5 {
+			args = `, "args": {"correlation": ` + f[5] + `, "device": 0, "stream": ` + f[1] + `}`
+		}
+		if c := category[f[0]]; c == "kernel" || strings.HasPrefix(c, "gpu_") {
+			pid = 0
+		}
+		name := strconv.Quote(strings.ReplaceAll(f[2], "~", " "))
+		events = append(events, fmt.Sprintf(`{"ph": "X", "cat": %q, "name": %s, "pid": %d, "tid": %s, "ts": %s, "dur": %s%s}`,
+			category[f[0]], name, pid, f[1], f[3], f[4], args))
+	}
+	tr, err := kineto.Parse([]byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",\n")+`]}`), "test", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// Each row of the dependency table, with the smallest trace that needs it.
+var ruleCases = []struct {
+	rule cdg.Rule
+	name string
+	text string
+	want string // an edge of the exact path
+}{
+	{cdg.StreamOrder, "a kernel starts when the one before it on its stream ends", `
+call 1 cudaLaunchKernel 0 5.5 1
+call 1 cudaLaunchKernel 6 5 2
+kernel 7 a 5 100.5 1
+kernel 7 b 107 50 2
+`, `critical_path_kernel_kernel_delay "a" end -> "b" start`},
+	{cdg.Launch, "a kernel starts when its launch was made", `
+op 1 aten::x 0 100.5
+call 1 cudaLaunchKernel 100.5 5 1
+kernel 7 a 106 50 1
+`, `critical_path_kernel_launch_delay "cudaLaunchKernel" start -> "a" start`},
+	{cdg.EventWait, "a kernel waits for an event recorded on another stream", `
+call 1 cudaLaunchKernel 0 5.5 1
+call 1 cudaEventRecord 6 1
+call 1 cudaStreamWaitEvent 8 1
+call 1 cudaLaunchKernel 10 5 2
+kernel 7 a 5 200.5 1
+kernel 20 b 207 50 2
+`, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.GraphOrder, "a kernel waits for a kernel of its graph on another stream", `
+call 1 cudaGraphLaunch 0 10.5 1
+kernel 7 a 12 100.5 1
+kernel 20 b 114 100 1
+`, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.Sync, "a call waits for the device", `
+call 1 cudaLaunchKernel 0 5.5 1
+kernel 7 a 5 200.5 1
+call 1 cudaDeviceSynchronize 10 200
+op 1 aten::x 210 10
+`, `critical_path_sync_dependency "a" end -> "cudaDeviceSynchronize" end`},
+	{cdg.Sync, "a pageable copy waits for itself", `
+call 1 cudaLaunchKernel 0 5.5 1
+kernel 7 a 5 200.5 1
+call 1 cudaMemcpyAsync 10 220 2
+copy 7 Memcpy~DtoH~(Device~->~Pageable) 207 20 2
+op 1 aten::x 230 10
+`, `critical_path_sync_dependency "Memcpy DtoH (Device -> Pageable)" end -> "cudaMemcpyAsync" end`},
+	{cdg.QueueFull, "a launch waits for a place in its stream's queue", queueFullText(), `critical_path_queue_full "k6" end -> "cudaLaunchKernel" end`},
+	{cdg.Handoff, "the autograd thread works while the main thread waits, and back", `
+note 1 ProfilerStep#1 0.5 400
+op 1 aten::forward 1 99
+op 2 autograd::engine::evaluate_function:~X 110 190
+op 1 aten::step 310 90
+`, `critical_path_thread_handoff "autograd::engine::evaluate_function: X" end -> "aten::step" start`},
+	{cdg.PolledWait, "an annotation spins on memory that its kernel writes", `
+note 1 dispatch 0.5 1000
+call 1 cudaLaunchKernel 1 5 1
+kernel 7 a 10 980 1
+op 1 aten::x 1001 10
+`, `critical_path_sync_dependency "a" end -> "dispatch" end`},
+}
+
+// queueFullText is a burst of launches on a stream that holds four operations of 100 µs.
+func queueFullText() string {
+	var sb strings.Builder
+	launch := 0
+	for i := range 12 {
+		dur := 5
+		if i > 4 {
+			dur = 10 + 102*(i-4) + 3 - launch // until operation i-5 ended
+		}
+		fmt.Fprintf(&sb, "call 1 cudaLaunchKernel %d %d.5 %d\nkernel 7 k%d %d 100 %d\n", launch, dur-1, i+1, i, 8+102*i, i+1)
+		launch += dur
+	}
+	fmt.Fprintf(&sb, "op 1 aten::x %d 2000\n", launch)
+	return sb.String()
+}
+
+func pathText(t *testing.T, tr *kineto.Trace, o cdg.Options) string {
+	t.Helper()
+	g, err := cdg.Build(tr, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := critpath.Exact(g, critpath.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Check(g); err != nil {
+		t.Fatal(err)
+	}
+	var sb strings.Builder
+	if err := p.WriteText(&sb, g); err != nil {
+		t.Fatal(err)
+	}
+	return sb.String()
+}
+
+func TestEachRuleIsNeeded(t *testing.T) {
+	tested := map[cdg.Rule]bool{cdg.Program: true} // not stored: it follows from the lanes
+	for _, c := range ruleCases {
+		tested[c.rule] = true
+		t.Run(c.rule.String()+": "+c.name, func(t *testing.T) {
+			tr := parseLines(t, c.text)
+			if got := pathText(t, tr, cdg.Options{}); !strings.Contains(got, "edge "+c.want) {
+				t.Errorf("want edge %s\n%s", c.want, got)
+			}
+			var off cdg.Options
+			off.Disable(c.rule)
+			if got := pathText(t, tr, off); strings.Contains(got, "edge "+c.want) {
+				t.Errorf("edge %s without its rule\n%s", c.want, got)
+			}
+		})
+	}
+	for r := range cdg.NumRules {
+		if !tested[r] {
+			t.Errorf("rule %s has no case", r)
+		}
+	}
+}
