@@ -1,0 +1,83 @@
+package cdg_test
+
+import (
+	"strings"
+	"testing"
+
+	"overlay/internal/cdg"
+)
+
+const windowText = `
+note 1 ProfilerStep#7 0 100
+op 1 aten::a 10.5 20
+call 1 cudaLaunchKernel 90 5 1
+note 1 ProfilerStep#8 100 100
+kernel 7 k 110 40 1
+op 1 aten::b 120 10
+note 1 ProfilerStep#70 200 50
+note 1 train 20 10
+note 1 train 40 10
+op 9 watchdog 300 10
+`
+
+func TestFindWindow(t *testing.T) {
+	tr := parseLines(t, windowText)
+	us := func(n int64) int64 { return n * 1000 }
+	for _, c := range []struct {
+		name       string
+		o          cdg.Options
+		start, end int64
+		fails      string
+	}{
+		{name: "whole trace: threads without launches, annotations, frames or autograd do not count", start: 0, end: us(250)},
+		{name: "a step with its GPU tail", o: cdg.Options{Step: "7"}, start: 0, end: us(150)},
+		{name: "a step is named exactly", o: cdg.Options{Step: "8"}, start: us(100), end: us(200)},
+		{name: "the first instance", o: cdg.Options{Annotation: "train"}, start: us(20), end: us(30)},
+		{name: "an instance by number", o: cdg.Options{Annotation: "train", Instance: "1"}, start: us(40), end: us(50)},
+		{name: "a range of instances", o: cdg.Options{Annotation: "ProfilerStep", Instance: "1:2"}, start: us(100), end: us(250)},
+		{name: "ops count", o: cdg.Options{Annotation: "aten::b"}, start: us(120), end: us(130)},
+		{name: "no such annotation", o: cdg.Options{Annotation: "eval"}, fails: `no annotation "eval" in the trace; the most frequent are "train" (2), "ProfilerStep#7" (1)`},
+		{name: "no such step", o: cdg.Options{Step: "9"}, fails: `no annotation "ProfilerStep#9"`},
+		{name: "no such instance", o: cdg.Options{Annotation: "train", Instance: "2"}, fails: "there are 2 (0 to 1)"},
+		{name: "a malformed instance", o: cdg.Options{Annotation: "train", Instance: "1:0"}, fails: "neither N nor A:B"},
+		{name: "an instance of nothing", o: cdg.Options{Instance: "1"}, fails: "needs an annotation"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, err := cdg.FindWindow(tr, c.o)
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Fatalf("error %v, want one with %q", err, c.fails)
+				}
+				return
+			}
+			if err != nil || w.Start != c.start || w.End != c.end {
+				t.Fatalf("window [%d, %d], error %v, want [%d, %d]", w.Start, w.End, err, c.start, c.end)
+			}
+		})
+	}
+}
+
+func TestFindSteps(t *testing.T) {
+	steps := cdg.FindSteps(parseLines(t, windowText))
+	if len(steps) != 3 {
+		t.Fatalf("%d steps, want 3", len(steps))
+	}
+	for i, want := range []struct {
+		name       string
+		start, end int64
+	}{{"ProfilerStep#7", 0, 100_000}, {"ProfilerStep#8", 100_000, 200_000}, {"ProfilerStep#70", 200_000, 250_000}} {
+		if s := steps[i]; s.Name != want.name || s.Start != want.start || s.End != want.end {
+			t.Errorf("step %d: %+v, want %+v", i, s, want)
+		}
+	}
+}
+
+func TestCarriedIn(t *testing.T) {
+	g, err := cdg.Build(parseLines(t, windowText), cdg.Options{Step: "8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Window.CarriedIn != 1 {
+		t.Errorf("%d operations carried in, want 1", g.Window.CarriedIn)
+	}
+}
