@@ -17,6 +17,7 @@ type Deps struct {
 	PieceFirst []int32    // CSR: the pieces of a lane are Pieces[PieceFirst[lane]:PieceFirst[lane+1]]
 	Partners   [][]LaneID // per thread lane: the threads it takes turns with, ascending (rule 7, condition 3)
 
+	graph      []bool // per act: launched by a graph launch
 	threads    []threadInfo
 	mode       ThreadMode
 	marker     []bool // per symbol
@@ -38,3 +39,6 @@ type Calibration struct {
 
 // Sources returns the stored dependencies of an activity.
 func (d *Deps) Sources(a ActID) []Dep { return d.In[d.First[a]:d.First[a+1]] }
+
+// InGraph reports whether an operation was launched together with others, by a graph launch.
+func (d *Deps) InGraph(a ActID) bool { return d.graph[a] }

@@ -25,6 +25,7 @@ func (b *builder) linkStreams() {
 		}
 	}
 	b.markGraphs()
+	d.graph = b.graph
 	slices.SortFunc(b.byEnd, func(x, y ActID) int {
 		ax, ay := &d.Acts[x], &d.Acts[y]
 		return cmp.Or(cmp.Compare(ax.End, ay.End), cmp.Compare(ax.Start, ay.Start), cmp.Compare(x, y))

@@ -63,6 +63,9 @@ func (w *walker) stepStream() {
 	by := best.evidence
 	if w.unexplained(k, &best) {
 		kind, by = Unexplained, cdg.ByNothing
+		if d.InGraph(k) && (best.rule == cdg.Launch || w.launchOf(best.from) != w.launchOf(k)) {
+			w.quality["gpu_records_lost_before_graph"]++ // an idle GPU before a graph's first operation
+		}
 	}
 	w.enter(edge, best.evidence, false, act.Start)
 	w.emit(best.at, kineto.NoEvent, kind, by)

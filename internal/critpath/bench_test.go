@@ -1,0 +1,82 @@
+package critpath_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+)
+
+// repeated concatenates n copies of a trace in time.
+func repeated(tr *kineto.Trace, n int) *kineto.Trace {
+	c := *tr
+	c.Events, c.Launch = nil, nil
+	first, last := int64(1<<62), int64(0)
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Ph == 'X' {
+			first, last = min(first, e.Start), max(last, e.End())
+		}
+	}
+	for i := range n {
+		base := kineto.EventID(len(c.Events))
+		for j, e := range tr.Events {
+			e.Start += int64(i) * (last - first + 1000)
+			l := tr.Launch[j]
+			if l != kineto.NoEvent {
+				l += base
+			}
+			c.Events, c.Launch = append(c.Events, e), append(c.Launch, l)
+		}
+	}
+	return &c
+}
+
+func benchTrace(b *testing.B) *kineto.Trace {
+	dir := os.Getenv("OVERLAY_CORPUS")
+	if dir == "" {
+		dir = "../../../shared/traces"
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "SAF*False*"))
+	if len(files) == 0 {
+		b.Skip("no trace")
+	}
+	f, err := os.Open(files[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	tr, err := kineto.Read(f, files[0], kineto.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return tr
+}
+
+func BenchmarkBuild(b *testing.B)   { benchmark(b, 1, false) }
+func BenchmarkExact(b *testing.B)   { benchmark(b, 1, true) }
+func BenchmarkBuild5M(b *testing.B) { benchmark(b, 18, false) }
+func BenchmarkExact5M(b *testing.B) { benchmark(b, 18, true) }
+
+func benchmark(b *testing.B, copies int, exact bool) {
+	tr := repeated(benchTrace(b), copies)
+	g, err := cdg.Build(tr, cdg.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		if exact {
+			_, err = critpath.Exact(g, critpath.Options{})
+		} else {
+			_, err = cdg.Build(tr, cdg.Options{})
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(tr.Events))*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+}
