@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"overlay/internal/cdg"
@@ -24,7 +25,12 @@ func corpus(t *testing.T) []string {
 	return files
 }
 
+var traces sync.Map // file name to *kineto.Trace: several tests read the same files
+
 func readTrace(t *testing.T, file string) *kineto.Trace {
+	if tr, ok := traces.Load(file); ok {
+		return tr.(*kineto.Trace)
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -34,6 +40,7 @@ func readTrace(t *testing.T, file string) *kineto.Trace {
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
+	traces.Store(file, tr)
 	return tr
 }
 
