@@ -3,6 +3,7 @@ package overlay
 import (
 	"bytes"
 
+	"overlay/internal/chrome"
 	"overlay/internal/kineto"
 )
 
@@ -23,18 +24,35 @@ func StripEarlier(tr *kineto.Trace, ov *Overlay) {
 			ov.EarlierRemoved++
 		}
 	}
-	if ov.HasEarlierMarks = bytes.Contains(tr.Src, markHint); !ov.HasEarlierMarks {
+	if ov.HasEarlierMarks = bytes.Contains(tr.Src, markHint) || bytes.Contains(tr.Src, nodeHint); !ov.HasEarlierMarks {
 		return
 	}
 	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Args != 0 && (ov.Keep == nil || ov.Keep[i]) && bytes.Contains(tr.Raw(kineto.EventID(i))[e.Args:], markHint) {
+		if e := &tr.Events[i]; e.Args != 0 && (ov.Keep == nil || ov.Keep[i]) && hasMarks(tr.Raw(kineto.EventID(i))[e.Args:]) {
 			ov.EarlierRemoved++
 		}
 	}
 }
 
-// markHint is in every event with marks of the path.
-var markHint = []byte(`"critical`)
+// The keys of marks start with these.
+var markHint, nodeHint = []byte(`"critical`), []byte(`"cdg_node"`)
+
+// hasMarks reports whether args, which start b, hold a mark of an earlier overlay.
+func hasMarks(b []byte) bool {
+	if !bytes.Contains(b, markHint) && !bytes.Contains(b, nodeHint) {
+		return false
+	}
+	for i := 1; ; {
+		m, ok := chrome.NextMember(b, i)
+		if !ok {
+			return false
+		}
+		if isMark(string(m.Key)) {
+			return true
+		}
+		i = m.End
+	}
+}
 
 // addedCategories says for each category symbol whether overlays add it.
 func addedCategories(tr *kineto.Trace) []bool {

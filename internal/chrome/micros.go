@@ -1,0 +1,34 @@
+package chrome
+
+import (
+	"math"
+	"strconv"
+)
+
+// AppendMicros appends a time of ns in µs, as decimal text without loss: whole µs as an integer, else three digits
+// behind the point.
+func AppendMicros(dst []byte, ns int64) []byte {
+	if ns < 0 {
+		return AppendMicros(append(dst, '-'), -ns)
+	}
+	dst = strconv.AppendInt(dst, ns/1000, 10)
+	if f := ns % 1000; f != 0 {
+		dst = append(dst, '.', byte('0'+f/100), byte('0'+f/10%10), byte('0'+f%10))
+	}
+	return dst
+}
+
+// Imported is the time that Perfetto's JSON import makes of a time written by AppendMicros, ns. Integers are exact;
+// text with a point goes through a double of µs, which holds every ns only below 2^42 µs (50.9 days) and rounds the
+// µs since 1970 to 256 ns (json_trace_tokenizer.cc).
+func Imported(ns int64) int64 {
+	if ns%1000 == 0 {
+		return ns
+	}
+	var buf [32]byte
+	us, err := strconv.ParseFloat(string(AppendMicros(buf[:0], ns)), 64)
+	if err != nil {
+		panic("chrome: internal error: " + err.Error())
+	}
+	return int64(math.Floor(us*1000 + 0.5))
+}

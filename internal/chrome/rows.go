@@ -1,0 +1,153 @@
+package chrome
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// Rows knows the pid and tid tokens of a trace and finds numbers for those that viewers fold onto other rows.
+// Perfetto takes numbers from 0 to 2^32-1; every other number becomes 0, tid 0 of another pid becomes that pid, and
+// a string becomes the number of an internal table (json_trace_tokenizer.cc). Tokens that say the same number, 7 and
+// "7", are one row.
+type Rows struct {
+	rows  map[rowKey]*Row
+	order []*Row
+	used  map[int64]bool
+
+	lastPID, lastTID []byte // the tokens seen last: neighbours in a file are mostly of one row
+}
+
+// rowKey is a pid and tid without their spelling.
+type rowKey struct {
+	pid, tid string
+	whole    bool // no tid: events of a whole process
+}
+
+func keyOf(pid, tid []byte) rowKey {
+	return rowKey{string(unquote(pid)), string(unquote(tid)), tid == nil}
+}
+
+// Row is one pair of pid and tid.
+type Row struct {
+	PIDText, TIDText string // as written, without quotes
+	Whole            bool   // the whole process: there is no tid
+	PID, TID         int64  // as they have to be written
+	NewPID, NewTID   bool   // not the number that stood there
+}
+
+// NewRows returns an empty table.
+func NewRows() *Rows { return &Rows{rows: map[rowKey]*Row{}, used: map[int64]bool{}} }
+
+// Tokens returns the values of pid and tid of an event; nil where there is none.
+func Tokens(raw []byte) (pid, tid []byte) {
+	for i := 1; pid == nil || tid == nil; {
+		m, ok := NextMember(raw, i)
+		if !ok {
+			break
+		}
+		switch string(m.Key) {
+		case "pid":
+			pid = raw[m.At:m.End]
+		case "tid":
+			tid = raw[m.At:m.End]
+		}
+		i = m.End
+	}
+	return pid, tid
+}
+
+// Add learns the tokens of an event; tid is nil for one of a whole process. Events without a pid are no row.
+func (r *Rows) Add(pid, tid []byte) {
+	if pid == nil || bytes.Equal(pid, r.lastPID) && bytes.Equal(tid, r.lastTID) && (tid == nil) == (r.lastTID == nil) {
+		return
+	}
+	r.lastPID, r.lastTID = pid, tid
+	k := keyOf(pid, tid)
+	if r.rows[k] != nil {
+		return
+	}
+	row := &Row{PIDText: k.pid, TIDText: k.tid, Whole: k.whole}
+	r.rows[k] = row
+	r.order = append(r.order, row)
+	for _, s := range []string{k.pid, k.tid} {
+		if n, ok := plain(s); ok {
+			r.used[n] = true
+		}
+	}
+}
+
+// Assign gives every row its numbers: its own where a viewer keeps them, else ones that are free in the file.
+func (r *Rows) Assign() {
+	pids := map[string]int64{}
+	for _, row := range r.order {
+		n, ok := plain(row.PIDText)
+		if !ok {
+			row.NewPID = true
+			if n, ok = pids[row.PIDText]; !ok {
+				n = r.Free()
+				pids[row.PIDText] = n
+			}
+		}
+		row.PID = n
+		if row.Whole {
+			continue
+		}
+		if row.TID, ok = plain(row.TIDText); !ok || row.TID == 0 && row.PID != 0 {
+			row.TID, row.NewTID = r.Free(), true
+		}
+	}
+}
+
+// firstFree is where made-up numbers start: above streams, devices and most threads.
+const firstFree = 1_000_000
+
+// Free returns a number that is no pid and no tid of the file, a new one each time.
+func (r *Rows) Free() int64 {
+	n := int64(firstFree + 1)
+	for r.used[n] {
+		n++
+	}
+	r.used[n] = true
+	return n
+}
+
+// Find returns the row of an event's tokens; nil for an event without a pid.
+func (r *Rows) Find(pid, tid []byte) *Row {
+	if pid == nil {
+		return nil
+	}
+	return r.rows[keyOf(pid, tid)]
+}
+
+// All returns the rows in order of first appearance.
+func (r *Rows) All() []*Row { return r.order }
+
+// Edit sets the tokens of an event that have to change, and reports whether there are any.
+func (w *Row) Edit(e *Edit, pid, tid []byte) bool {
+	if needs(pid, w.PID) {
+		e.PID = strconv.AppendInt(nil, w.PID, 10)
+	}
+	if !w.Whole && needs(tid, w.TID) {
+		e.TID = strconv.AppendInt(nil, w.TID, 10)
+	}
+	return e.PID != nil || e.TID != nil
+}
+
+// needs reports whether a token is not the number.
+func needs(token []byte, n int64) bool {
+	var buf [20]byte
+	return !bytes.Equal(token, strconv.AppendInt(buf[:0], n, 10))
+}
+
+// plain is the number of a token that viewers keep.
+func plain(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && n >= 0 && n < 1<<32
+}
+
+func unquote(b []byte) []byte {
+	if len(b) >= 2 && b[0] == '"' {
+		return b[1 : len(b)-1]
+	}
+	return b
+}

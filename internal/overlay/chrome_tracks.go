@@ -1,0 +1,166 @@
+package overlay
+
+import (
+	"overlay/internal/chrome"
+)
+
+// chromeLane is an added row: slices that nest, as written.
+type chromeLane struct {
+	name     string
+	category string
+	tid      int64
+	slices   []*Slice
+	durs     []int64
+}
+
+// layOut gives the added tracks rows in the process "Critical path". Slices that do not nest go to rows of their own.
+func (c *chromeJob) layOut() {
+	for i := range c.ov.Tracks {
+		t := &c.ov.Tracks[i]
+		name := t.Name
+		if t.Parent < 0 && name == rootName {
+			name = "Bound by" // the process has the name already
+		}
+		for k, slices := range splitSlices(t.Slices) {
+			if k > 0 {
+				name = t.Name + " (overlap)"
+			}
+			c.lanes = append(c.lanes, chromeLane{name: name, category: t.Category, tid: int64(len(c.lanes) + 1),
+				slices: slices, durs: importedDurs(slices)})
+		}
+	}
+}
+
+// splitSlices puts sorted slices into lanes in which they nest.
+func splitSlices(sorted []Slice) [][]*Slice {
+	var lanes [][]*Slice
+	var open [][]int64 // per lane: ends of open slices
+	for i := range sorted {
+		s := &sorted[i]
+		for k := 0; ; k++ {
+			if k == len(lanes) {
+				lanes, open = append(lanes, nil), append(open, nil)
+			}
+			ends := open[k]
+			for len(ends) > 0 && ends[len(ends)-1] <= s.Start {
+				ends = ends[:len(ends)-1]
+			}
+			open[k] = ends
+			if len(ends) == 0 || s.Start+s.Dur <= ends[len(ends)-1] {
+				lanes[k] = append(lanes[k], s)
+				open[k] = append(ends, s.Start+s.Dur)
+				break
+			}
+		}
+	}
+	return lanes
+}
+
+// importedDurs are the durations to write so that slices that nest still nest after Perfetto's import has rounded
+// their times. They are the true ones, less what rounding takes: 1 ns for most traces.
+func importedDurs(slices []*Slice) []int64 {
+	durs := make([]int64, len(slices))
+	type bounds struct{ end, imported int64 }
+	var open []bounds
+	for i, s := range slices {
+		start, end := chrome.Imported(s.Start), s.Start+s.Dur
+		for len(open) > 0 && open[len(open)-1].end <= s.Start {
+			open = open[:len(open)-1]
+		}
+		last := min(chrome.Imported(end), start+s.Dur)
+		if len(open) > 0 {
+			last = min(last, open[len(open)-1].imported)
+		}
+		last = max(last, start)
+		durs[i] = last - start
+		open = append(open, bounds{end, last})
+	}
+	return durs
+}
+
+// addRecords writes everything that is added: names, slices, counters, arrows.
+func (c *chromeJob) addRecords() {
+	rec := &records{c: c}
+	rec.meta(chrome.Meta{Kind: "process_name", PID: c.pid, Args: nameArg(rootName)})
+	rec.meta(chrome.Meta{Kind: "process_sort_index", PID: c.pid, Args: []chrome.Arg{{Key: "sort_index", Int: -1000}}})
+	for i := range c.lanes {
+		l := &c.lanes[i]
+		rec.meta(chrome.Meta{Kind: "thread_name", PID: c.pid, TID: l.tid, Args: nameArg(l.name)})
+		rec.meta(chrome.Meta{Kind: "thread_sort_index", PID: c.pid, TID: l.tid, Args: []chrome.Arg{{Key: "sort_index", Int: l.tid}}})
+	}
+	for _, m := range c.names {
+		rec.plainMeta(m)
+	}
+	for i := range c.lanes {
+		rec.slices(&c.lanes[i])
+	}
+	for i := range c.ov.Tracks {
+		rec.counter(&c.ov.Tracks[i])
+	}
+	for i := range c.flows {
+		rec.buf = chrome.AppendFlow(rec.next(), &c.flows[i])
+	}
+	c.out.Write(rec.buf)
+}
+
+// records collects added events into pieces that are worth a write.
+type records struct {
+	c    *chromeJob
+	buf  []byte
+	some bool // something stands before the next event
+	args []chrome.Arg
+}
+
+// next makes room for an event and returns the buffer to append it to.
+func (r *records) next() []byte {
+	if len(r.buf) > 1<<19 {
+		r.c.out.Write(r.buf)
+		r.buf = r.buf[:0]
+	}
+	if !r.some && r.c.first < 0 {
+		r.some = true
+		return append(r.buf, '\n')
+	}
+	return append(r.buf, ",\n"...)
+}
+
+// meta writes a name or order of an added row; the category says that it goes when the overlay goes.
+func (r *records) meta(m chrome.Meta) {
+	m.Category = summaryCategory
+	r.plainMeta(m)
+}
+
+func (r *records) plainMeta(m chrome.Meta) { r.buf = chrome.AppendMeta(r.next(), &m) }
+
+func (r *records) slices(l *chromeLane) {
+	for i, s := range l.slices {
+		r.args = r.args[:0]
+		for _, a := range s.Args {
+			r.args = append(r.args, chrome.Arg{Key: a.Key, Int: a.Int, Str: a.Str, IsStr: a.IsStr})
+		}
+		if l.durs[i] != s.Dur {
+			r.args = append(r.args, chrome.Arg{Key: "exact_dur_ns", Int: s.Dur})
+		}
+		r.buf = chrome.AppendSlice(r.next(), &chrome.Slice{Name: s.Name, Category: l.category, PID: r.c.pid, TID: l.tid,
+			Start: s.Start, Dur: l.durs[i], Args: r.args})
+		r.c.stats.Slices++
+	}
+}
+
+func (r *records) counter(t *Track) {
+	if !t.Counter {
+		return
+	}
+	name := t.Name
+	if t.Parent >= 0 {
+		name = r.c.ov.Tracks[t.Parent].Name + " " + name
+	}
+	key := t.Unit
+	if key == "" {
+		key = "value"
+	}
+	for _, p := range t.Points {
+		r.buf = chrome.AppendCounter(r.next(), t.Category, name, key, r.c.pid, p.TS, p.Value)
+		r.c.stats.Points++
+	}
+}
