@@ -1,0 +1,94 @@
+package critpath_test
+
+import (
+	"strings"
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+)
+
+// flow links two threads by a forward-backward flow.
+func (m *traceMaker) flow(from, to int64, start, end int64, id int64) {
+	cat := uint16(m.sym("fwdbwd"))
+	for _, e := range []kineto.Event{
+		{Start: start, Track: m.track(false, from), Ph: 's'},
+		{Start: end, Track: m.track(false, to), Ph: 'f'},
+	} {
+		e.Cat, e.Name, e.Corr = cat, m.sym("fwdbwd"), id
+		m.tr.Events = append(m.tr.Events, e)
+		m.tr.Launch = append(m.tr.Launch, kineto.NoEvent)
+	}
+}
+
+// twoWorkers is a process whose two threads take turns by chance; with a blocking frame the main thread really waits.
+func twoWorkers(frame string, linked bool) *kineto.Trace {
+	const us = 1000
+	m := newTraceMaker()
+	m.add(kineto.Python, 1, frame, 0, 6000*us, 0)
+	for i := range int64(30) {
+		t := i * 200 * us
+		m.add(kineto.CPUOp, 1, "aten::a", t, t+80*us, 0)
+		m.add(kineto.CPUOp, 2, "aten::b", t+90*us, t+190*us, 0)
+	}
+	if linked {
+		m.flow(1, 2, 0, 90*us, 1)
+	}
+	return m.tr
+}
+
+// overlapping is a process whose forward and backward run at once: no GIL.
+func overlapping() *kineto.Trace {
+	const us = 1000
+	m := newTraceMaker()
+	m.add(kineto.Annotation, 1, "train", 0, 6000*us, 0)
+	for i := range int64(30) {
+		t := i * 200 * us
+		m.add(kineto.CPUOp, 1, "aten::a", t, t+150*us, 0)
+		m.add(kineto.CPUOp, 2, "aten::b", t+50*us, t+190*us, 0)
+	}
+	m.flow(1, 2, 0, 50*us, 1)
+	return m.tr
+}
+
+func TestThreadModes(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		tr       *kineto.Trace
+		mode     cdg.ThreadMode
+		want     cdg.ThreadMode
+		handoffs bool
+	}{
+		{"threads that take turns are read by time", twoWorkers("train.py(1): step", false), cdg.ThreadsAuto, cdg.ThreadsGIL, true},
+		{"explicit: taking turns proves nothing", twoWorkers("train.py(1): step", false), cdg.ThreadsExplicit, cdg.ThreadsExplicit, false},
+		{"explicit: a frame that blocks waits", twoWorkers("<built-in method acquire of _thread.lock object at 0x7f>", false), cdg.ThreadsExplicit, cdg.ThreadsExplicit, true},
+		{"explicit: a join waits", twoWorkers("threading.py(1115): join", false), cdg.ThreadsExplicit, cdg.ThreadsExplicit, true},
+		{"explicit: flows link threads", twoWorkers("train.py(1): step", true), cdg.ThreadsExplicit, cdg.ThreadsExplicit, true},
+		{"linked threads that run at once have no GIL", overlapping(), cdg.ThreadsAuto, cdg.ThreadsExplicit, false},
+		{"and are parallel when read by time", overlapping(), cdg.ThreadsGIL, cdg.ThreadsGIL, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, err := cdg.Build(c.tr, cdg.Options{Threads: c.mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := critpath.Exact(g, critpath.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Check(g); err != nil {
+				t.Fatal(err)
+			}
+			handoffs := false
+			for _, e := range p.Edges {
+				handoffs = handoffs || e.Type == critpath.HandoffEdge
+			}
+			if g.Threads != c.want || handoffs != c.handoffs {
+				var sb strings.Builder
+				p.WriteText(&sb, g)
+				t.Errorf("threads %s, want %s; hand-offs %v, want %v\n%s", g.Threads, c.want, handoffs, c.handoffs, sb.String())
+			}
+		})
+	}
+}
