@@ -107,6 +107,11 @@ func Build(tr *kineto.Trace, o Options) (*Graph, error) {
 
 	g := &Graph{Trace: tr, Window: w, Steps: FindSteps(tr), Deps: b.d, Threads: b.d.mode, Quality: b.quality}
 	g.Window.CarriedIn = b.carriedIn(w)
+	for i := range g.Steps {
+		if o.Step != "" && g.Steps[i].Start > w.Start && g.Steps[i].Start < w.End {
+			g.Quality["step_tail_under_next_step"] = 1 // the next step began before this one's operations ended
+		}
+	}
 	buildNodes(g)
 	return g, nil
 }

@@ -57,6 +57,18 @@ func TestFindWindow(t *testing.T) {
 	}
 }
 
+func TestStepTailUnderNextStep(t *testing.T) {
+	for step, want := range map[string]int{"7": 1, "8": 0} {
+		g, err := cdg.Build(parseLines(t, windowText), cdg.Options{Step: step})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := g.Quality["step_tail_under_next_step"]; got != want {
+			t.Errorf("step %s: %d, want %d", step, got, want)
+		}
+	}
+}
+
 func TestFindSteps(t *testing.T) {
 	steps := cdg.FindSteps(parseLines(t, windowText))
 	if len(steps) != 3 {
