@@ -18,9 +18,11 @@ func AppendMicros(dst []byte, ns int64) []byte {
 	return dst
 }
 
-// Imported is the time that Perfetto's JSON import makes of a time written by AppendMicros, ns. Integers are exact;
-// text with a point goes through a double of µs, which holds every ns only below 2^42 µs (50.9 days) and rounds the
-// µs since 1970 to 256 ns (json_trace_tokenizer.cc).
+// ExactBelow is the time, ns, below which Perfetto's JSON import keeps every ns: 2^42 µs, or 50.9 days.
+const ExactBelow = 1 << 42 * 1000
+
+// Imported is the time that Perfetto's JSON import makes of a time written by AppendMicros, ns. Whole µs are exact;
+// all others go through a double of µs (json_trace_tokenizer.cc), which rounds times since 1970 to 256 ns.
 func Imported(ns int64) int64 {
 	if ns%1000 == 0 {
 		return ns
@@ -29,6 +31,9 @@ func Imported(ns int64) int64 {
 	us, err := strconv.ParseFloat(string(AppendMicros(buf[:0], ns)), 64)
 	if err != nil {
 		panic("chrome: internal error: " + err.Error())
+	}
+	if whole := math.Trunc(us); whole == us {
+		return int64(whole) * 1000
 	}
 	return int64(math.Floor(us*1000 + 0.5))
 }

@@ -93,13 +93,27 @@ func (r *Rows) Assign() {
 			continue
 		}
 		if row.TID, ok = plain(row.TIDText); !ok || row.TID == 0 && row.PID != 0 {
-			row.TID, row.NewTID = r.Free(), true
+			row.TID, row.NewTID = r.near(row), true
 		}
 	}
 }
 
 // firstFree is where made-up numbers start: above streams, devices and most threads.
 const firstFree = 1_000_000
+
+// near returns a tid for a text: the number that it ends in, as in "stream 7", where that is no row of the process.
+func (r *Rows) near(row *Row) int64 {
+	text := row.TIDText
+	digits := len(text)
+	for digits > 0 && text[digits-1] >= '0' && text[digits-1] <= '9' {
+		digits--
+	}
+	n, ok := plain(text[digits:])
+	if !ok || digits == 0 || text[digits-1] != ' ' || n == 0 || n == row.PID || r.rows[rowKey{pid: row.PIDText, tid: text[digits:]}] != nil {
+		return r.Free()
+	}
+	return n
+}
 
 // Free returns a number that is no pid and no tid of the file, a new one each time.
 func (r *Rows) Free() int64 {

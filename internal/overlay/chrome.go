@@ -193,8 +193,11 @@ func (enc *eventEncoder) count() {
 // appendMark appends a mark as members of args.
 func appendMark(dst []byte, m *Mark) []byte {
 	if m.Critical {
-		dst = append(dst, `"critical":1,"critical_ns":`...)
-		dst = strconv.AppendInt(dst, m.NS, 10)
+		dst = append(dst, `"critical":1`...)
+		if m.NS > 0 { // 0: an event of another tool's path without time of its own
+			dst = append(dst, `,"critical_ns":`...)
+			dst = strconv.AppendInt(dst, m.NS, 10)
+		}
 		dst = append(dst, `,"critical_id":`...)
 		dst = strconv.AppendInt(dst, int64(m.ID), 10)
 		if m.Next >= 0 {

@@ -92,6 +92,9 @@ func (c *chromeJob) candidates(id kineto.EventID, end bool, r reach) []int64 {
 	e := &c.tr.Events[id]
 	var out []int64
 	add := func(t int64) {
+		if t > chrome.ExactBelow && t%1000 != 0 && t != e.Start { // a made-up time has to survive the import
+			return
+		}
 		if i := chrome.Imported(t); t >= e.Start && t <= e.End() && i >= r.from && i < r.until && !slices.Contains(out, t) {
 			out = append(out, t)
 		}

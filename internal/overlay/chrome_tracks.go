@@ -81,6 +81,11 @@ func importedDurs(slices []*Slice) []int64 {
 // addRecords writes everything that is added: names, slices, counters, arrows.
 func (c *chromeJob) addRecords() {
 	rec := &records{c: c}
+	for _, m := range c.names {
+		if m.Category == "" { // a repair, not overlay: it stays when the overlay goes
+			rec.plainMeta(m)
+		}
+	}
 	rec.meta(chrome.Meta{Kind: "process_name", PID: c.pid, Args: nameArg(rootName)})
 	rec.meta(chrome.Meta{Kind: "process_sort_index", PID: c.pid, Args: []chrome.Arg{{Key: "sort_index", Int: -1000}}})
 	for i := range c.lanes {
@@ -89,7 +94,9 @@ func (c *chromeJob) addRecords() {
 		rec.meta(chrome.Meta{Kind: "thread_sort_index", PID: c.pid, TID: l.tid, Args: []chrome.Arg{{Key: "sort_index", Int: l.tid}}})
 	}
 	for _, m := range c.names {
-		rec.plainMeta(m)
+		if m.Category != "" {
+			rec.plainMeta(m)
+		}
 	}
 	for i := range c.lanes {
 		rec.slices(&c.lanes[i])
