@@ -249,3 +249,28 @@ func (in *input) trim(keepLast bool) {
 	}
 	in.rows = append(gpu, cpu...)
 }
+
+// Row is a row of the peer's data frame, for those who compare other analyses with the peer's. Times are ns, rounded
+// as the peer rounds them.
+type Row struct {
+	Event    kineto.EventID
+	TS, Dur  int64
+	Stream   int64          // -1 for a CPU row
+	Corr     int64          // -1 without
+	Partner  kineto.EventID // index_correlation: the launch of an operation, the operation of a launch
+	PID, TID int64
+}
+
+// Rows loads the data frame, in the peer's row order.
+func Rows(tr *kineto.Trace, keepLastStep bool) []Row {
+	in := load(tr, keepLastStep)
+	out := make([]Row, len(in.rows))
+	for i := range in.rows {
+		r := &in.rows[i]
+		out[i] = Row{r.ev, r.ts, r.dur, r.stream, r.corr, kineto.EventID(r.partner), r.pid, r.tid}
+		if r.partner <= 0 {
+			out[i].Partner = kineto.NoEvent
+		}
+	}
+	return out
+}

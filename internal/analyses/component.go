@@ -1,0 +1,200 @@
+package analyses
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/kineto"
+)
+
+// StepComponent splits the time of one step by which components work: the host, computation (copies too), and
+// communication. Overlap, the three alone, and free time sum to the step (Hermes, 4.2.1).
+type StepComponent struct {
+	Step          string  `json:"step"`
+	Start         int64   `json:"start_ns"`
+	Duration      int64   `json:"duration_ns"`
+	Overlap       int64   `json:"overlap_ns"` // at least two at once
+	Computation   int64   `json:"computation_only_ns"`
+	Communication int64   `json:"communication_only_ns"`
+	Host          int64   `json:"host_only_ns"`
+	Free          int64   `json:"free_ns"`
+	Ratio         float64 `json:"overlap_ratio"` // overlap / step
+	HostComp      float64 `json:"overlap_ratio_host_computation"`
+	HostComm      float64 `json:"overlap_ratio_host_communication"`
+	CompComm      float64 `json:"overlap_ratio_computation_communication"`
+	Low           bool    `json:"low"` // the ratio is below the threshold
+
+	Operators []Exposed `json:"operators"`       // with critical time outside the overlap, most first
+	Remaining float64   `json:"operators_share"` // of the names of operators, those listed before the cut
+}
+
+// Exposed is an operator with critical time while nothing else worked.
+type Exposed struct {
+	Name     string `json:"name"`
+	Critical int64  `json:"critical_ns"`
+}
+
+// Components makes one line a step; without steps, one for the window.
+func Components(s *Set, o Options) []StepComponent {
+	o = o.withDefaults()
+	steps := s.Steps
+	if len(steps) == 0 {
+		steps = []cdg.Step{{Name: "window", Event: kineto.NoEvent, Start: s.Start, End: s.End}}
+	}
+	comp := s.merged(1<<Computation | 1<<Memory | 1<<OtherType)
+	comm := s.merged(1 << CommunicationType)
+	host := s.hostWork()
+	var out []StepComponent
+	for _, st := range steps {
+		from, to := max(st.Start, s.Start), min(st.End, s.End)
+		if from >= to {
+			continue
+		}
+		c := StepComponent{Step: st.Name, Start: from, Duration: to - from}
+		h, p, m := clip(host, from, to), clip(comp, from, to), clip(comm, from, to)
+		hp, hm, pm := intersect(h, p), intersect(h, m), intersect(p, m)
+		both := mergeAll(hp, hm, pm)
+		c.Overlap = length(both)
+		c.Host, c.Computation, c.Communication = length(subtract(h, both)), length(subtract(p, both)), length(subtract(m, both))
+		c.Free = c.Duration - c.Overlap - c.Host - c.Computation - c.Communication
+		c.Ratio = ratio(c.Overlap, c.Duration)
+		c.HostComp, c.HostComm, c.CompComm = ratio(length(hp), c.Duration), ratio(length(hm), c.Duration), ratio(length(pm), c.Duration)
+		c.Low = c.Ratio < o.OverlapBelow
+		s.exposed(&c, subtract([]Interval{{from, to}}, both), o)
+		out = append(out, c)
+	}
+	return out
+}
+
+// merged is the union of operations of all devices.
+func (s *Set) merged(types int) []Interval {
+	return mergeAll(func() [][]Interval {
+		var parts [][]Interval
+		s.devices(func(_ int64, ops []Op) { parts = append(parts, ofTypes(ops, types)) })
+		return parts
+	}()...)
+}
+
+func mergeAll(parts ...[]Interval) []Interval {
+	all := slices.Concat(parts...)
+	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.Start, b.Start) })
+	return union(nil, len(all), func(i int) (Interval, bool) { return all[i], true })
+}
+
+func clip(v []Interval, from, to int64) []Interval {
+	i, _ := slices.BinarySearchFunc(v, from, func(v Interval, t int64) int { return cmp.Compare(v.End, t) })
+	var out []Interval
+	for ; i < len(v) && v[i].Start < to; i++ {
+		if c := (Interval{max(v[i].Start, from), min(v[i].End, to)}); c.Start < c.End {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// hostWork is when a thread that hands work to the GPU, or to a thread that does, works: an operator or a call is
+// open, and no blocking call waits.
+func (s *Set) hostWork() []Interval {
+	var all []Interval
+	for _, threads := range s.workers() {
+		all = append(all, s.threadWork(threads)...)
+	}
+	return mergeAll(all)
+}
+
+// workers groups the lanes of the threads that launch, with those they take turns with.
+func (s *Set) workers() [][]cdg.LaneID {
+	d := s.graph.Deps
+	var out [][]cdg.LaneID
+	for l := range d.Lanes {
+		if d.Lanes[l].Stream {
+			continue
+		}
+		works := d.Launches(cdg.LaneID(l)) > 0
+		for _, p := range d.Partners[l] {
+			works = works || d.Launches(p) > 0
+		}
+		if works {
+			out = append(out, []cdg.LaneID{cdg.LaneID(l)})
+		}
+	}
+	return out
+}
+
+func (s *Set) threadWork(lanes []cdg.LaneID) []Interval {
+	d := s.graph.Deps
+	var all []Interval
+	for _, l := range lanes {
+		lane := &d.Lanes[l]
+		busy := union(nil, int(lane.Limit-lane.First), func(i int) (Interval, bool) {
+			a := lane.First + cdg.ActID(i)
+			return Interval{d.Acts[a].Start, d.Acts[a].End}, !d.Marker(s.Trace, a)
+		})
+		waits := union(nil, int(lane.Limit-lane.First), func(i int) (Interval, bool) {
+			a := lane.First + cdg.ActID(i)
+			w, ok := s.waitOf(a)
+			return w, ok
+		})
+		all = append(all, subtract(busy, waits)...)
+	}
+	return all
+}
+
+// waitOf is the stretch of a blocking call in which it waited for an operation.
+func (s *Set) waitOf(a cdg.ActID) (Interval, bool) {
+	d := s.graph.Deps
+	act := &d.Acts[a]
+	end := int64(-1)
+	for _, dep := range d.Sources(a) {
+		if dep.Rule == cdg.Sync || dep.Rule == cdg.QueueFull {
+			end = max(end, d.Acts[dep.From].End)
+		}
+	}
+	if end <= act.Start {
+		return Interval{}, false
+	}
+	return Interval{act.Start, min(end, act.End)}, true
+}
+
+// exposed ranks what the path spent outside the overlap, by name.
+func (s *Set) exposed(c *StepComponent, alone []Interval, o Options) {
+	if s.path == nil {
+		return
+	}
+	sum := map[kineto.Sym]int64{}
+	i := 0
+	for k := range s.path.Segments {
+		seg := &s.path.Segments[k]
+		if seg.Event == kineto.NoEvent || seg.End <= c.Start || seg.Start >= c.Start+c.Duration {
+			continue
+		}
+		for i < len(alone) && alone[i].End <= seg.Start {
+			i++
+		}
+		for j := i; j < len(alone) && alone[j].Start < seg.End; j++ {
+			if d := min(seg.End, alone[j].End) - max(seg.Start, alone[j].Start); d > 0 {
+				sum[s.Trace.Events[seg.Event].Name] += d
+			}
+		}
+	}
+	for name, ns := range sum {
+		c.Operators = append(c.Operators, Exposed{s.Trace.Str(name), ns})
+	}
+	slices.SortFunc(c.Operators, func(a, b Exposed) int {
+		return cmp.Or(cmp.Compare(b.Critical, a.Critical), cmp.Compare(a.Name, b.Name))
+	})
+	names := map[kineto.Sym]bool{}
+	for k := range s.Host {
+		if h := &s.Host[k]; h.Start >= c.Start && h.Start < c.Start+c.Duration {
+			names[h.Name] = true
+		}
+	}
+	for k := range s.Ops {
+		if op := &s.Ops[k]; op.Start >= c.Start && op.Start < c.Start+c.Duration {
+			names[op.Name] = true
+		}
+	}
+	c.Remaining = min(1, ratio(int64(len(c.Operators)), int64(len(names))))
+	c.Operators = head(c.Operators, o.Top)
+}

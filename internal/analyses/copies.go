@@ -1,0 +1,182 @@
+package analyses
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"overlay/internal/kineto"
+)
+
+// Copies is what memory operations moved, and what the allocator did.
+type Copies struct {
+	Kinds  []CopyKind  `json:"kinds"`
+	Memory []MemoryUse `json:"memory"`
+}
+
+// CopyKind is one kind of copy: "Memcpy HtoD", "Memset". GB/s figures are those of the operations themselves.
+type CopyKind struct {
+	Kind      string  `json:"kind"`
+	Count     int     `json:"count"`
+	NS        int64   `json:"ns"`
+	Bytes     int64   `json:"bytes"`
+	GBs       float64 `json:"gb_per_s"`  // bytes over time
+	Bandwidth Stats   `json:"bandwidth"` // GB/s of all running copies of the kind, after each change, where above 0 (HTA)
+
+	series []level
+}
+
+// MemoryUse follows the allocator of one device ("cpu" for the host) by its [memory] events.
+type MemoryUse struct {
+	Device   string `json:"device"`
+	Events   int    `json:"events"`
+	Peak     int64  `json:"peak_allocated_bytes"`
+	Reserved int64  `json:"peak_reserved_bytes"`
+
+	allocated, reserved []level
+}
+
+type level struct {
+	ts int64
+	v  float64
+}
+
+// CopyStats follows HTA's memory bandwidth (trace_counters.py, _get_memory_bw_time_series_for_rank): an operation
+// without length counts as 1 µs long.
+func CopyStats(s *Set) *Copies {
+	kinds := map[string]*CopyKind{}
+	for i := range s.Ops {
+		op := &s.Ops[i]
+		if op.Type != Memory {
+			continue
+		}
+		name := copyKind(s.Trace.Str(op.Name))
+		k := kinds[name]
+		if k == nil {
+			k = &CopyKind{Kind: name}
+			kinds[name] = k
+		}
+		args := argsOf(s.Trace, op.Event)
+		bytes, _ := kineto.ArgInt(args, "bytes")
+		k.Count++
+		k.NS += op.End - op.Start
+		k.Bytes += bytes
+		bw := argFloat(args, "memory bandwidth (GB/s)")
+		end := op.End
+		if end == op.Start {
+			end += 1000
+		}
+		k.series = append(k.series, level{op.Start, bw}, level{end, -bw})
+	}
+	c := &Copies{}
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		k := kinds[name]
+		k.GBs = ratio(k.Bytes, k.NS)
+		k.Bandwidth = cumulate(k.series)
+		c.Kinds = append(c.Kinds, *k)
+	}
+	c.Memory = memoryUse(s)
+	return c
+}
+
+// copyKind is the first 11 characters of the name, HTA's grouping: "Memcpy HtoD", "Memset (Dev" becomes "Memset".
+func copyKind(name string) string {
+	if strings.HasPrefix(name, "Memset") {
+		return "Memset"
+	}
+	return name[:min(11, len(name))]
+}
+
+// cumulate turns changes into levels and summarises those above 0. At one time ends come before starts (HTA adds
+// first, which counts copies that follow each other twice), and what floats leave when nothing runs is 0.
+func cumulate(series []level) Stats {
+	slices.SortStableFunc(series, func(a, b level) int { return cmp.Or(cmp.Compare(a.ts, b.ts), cmp.Compare(a.v, b.v)) })
+	sum, running := 0.0, 0
+	var positive []float64
+	for i := range series {
+		sum += series[i].v
+		switch {
+		case series[i].v > 0:
+			running++
+		case series[i].v < 0:
+			running--
+		}
+		if running == 0 {
+			sum = 0
+		}
+		series[i].v = sum
+		if sum > 0 {
+			positive = append(positive, sum)
+		}
+	}
+	return describe(positive)
+}
+
+// memoryUse reads the [memory] instants of the window, a device each.
+func memoryUse(s *Set) []MemoryUse {
+	var sym kineto.Sym
+	if i := slices.Index(s.Trace.Syms, "[memory]"); i > 0 {
+		sym = kineto.Sym(i)
+	} else {
+		return nil
+	}
+	use := map[string]*MemoryUse{}
+	for i := range s.Trace.Events {
+		e := &s.Trace.Events[i]
+		if e.Name != sym || e.Ph != 'i' || !s.inside(e.Start) {
+			continue
+		}
+		args := argsOf(s.Trace, kineto.EventID(i))
+		allocated, ok := kineto.ArgInt(args, "Total Allocated")
+		if !ok {
+			continue
+		}
+		reserved, _ := kineto.ArgInt(args, "Total Reserved")
+		device := "cpu"
+		if t, _ := kineto.ArgInt(args, "Device Type"); t != 0 {
+			d, _ := kineto.ArgInt(args, "Device Id")
+			device = "GPU " + strconv.FormatInt(d, 10)
+		}
+		m := use[device]
+		if m == nil {
+			m = &MemoryUse{Device: device}
+			use[device] = m
+		}
+		m.Events++
+		m.allocated = append(m.allocated, level{e.Start, float64(allocated)})
+		m.reserved = append(m.reserved, level{e.Start, float64(reserved)})
+		m.Peak, m.Reserved = max(m.Peak, allocated), max(m.Reserved, reserved)
+	}
+	var out []MemoryUse
+	for _, d := range slices.Sorted(maps.Keys(use)) {
+		m := use[d]
+		for _, l := range [][]level{m.allocated, m.reserved} {
+			slices.SortStableFunc(l, func(a, b level) int { return cmp.Compare(a.ts, b.ts) })
+		}
+		out = append(out, *m)
+	}
+	return out
+}
+
+// argsOf returns the bytes of an event's args, nil without.
+func argsOf(tr *kineto.Trace, e kineto.EventID) []byte {
+	if tr.Events[e].Args == 0 {
+		return nil
+	}
+	return tr.Raw(e)[tr.Events[e].Args:]
+}
+
+// argFloat reads a number that may be written as a string; "N/A", "inf" and what is missing are 0.
+func argFloat(args []byte, key string) float64 {
+	v, ok := kineto.ArgString(args, key)
+	if !ok {
+		return 0
+	}
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil || f != f || f > 1e300 || f < -1e300 {
+		return 0
+	}
+	return f
+}

@@ -1,0 +1,130 @@
+package analyses
+
+import "fmt"
+
+// Row is what an analysis draws: a counter, or slices that do not overlap.
+type Row struct {
+	Group  string // "Queue length" or "GPU analysis"
+	Name   string
+	Unit   string // of a counter; "" for slices
+	Points []Point
+	Slices []Slice
+	About  string // how it was computed
+}
+
+// Point is the value of a counter from a time on.
+type Point struct {
+	TS    int64
+	Value float64
+}
+
+// Slice is one drawn interval.
+type Slice struct {
+	Interval
+	Name string
+}
+
+const (
+	queueGroup = "Queue length"
+	gpuGroup   = "GPU analysis"
+)
+
+// streamName tells a stream apart; the device is named when there are several.
+func streamName(s *Set, device, stream int64) string {
+	for i := range s.Streams {
+		if s.Streams[i].Device != s.Streams[0].Device {
+			return fmt.Sprintf("GPU %d stream %d", device, stream)
+		}
+	}
+	return fmt.Sprintf("stream %d", stream)
+}
+
+func idleRows(s *Set, idle []StreamIdle) []Row {
+	var rows []Row
+	for i := range idle {
+		r := Row{Group: gpuGroup, Name: "idle " + streamName(s, idle[i].Device, idle[i].Stream),
+			About: "Why the stream had nothing to do between two operations. host_wait: the next one was launched after the one before had ended. " +
+				"kernel_wait: a short gap with work queued. other: it was queued and waited, for another stream as a rule."}
+		for _, g := range idle[i].gaps {
+			r.Slices = append(r.Slices, Slice{g.Interval, g.cause.String()})
+		}
+		if len(r.Slices) > 0 {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+func exposedRows(s *Set, overlap []DeviceOverlap) []Row {
+	var rows []Row
+	i := 0
+	s.devices(func(device int64, ops []Op) {
+		o := overlap[i]
+		i++
+		if o.Exposed == 0 {
+			return
+		}
+		name := "exposed communication"
+		if len(overlap) > 1 {
+			name = fmt.Sprintf("exposed communication GPU %d", device)
+		}
+		r := Row{Group: gpuGroup, Name: name, About: "Communication runs and no computation does: what better overlap could hide."}
+		for _, v := range subtract(ofTypes(ops, 1<<CommunicationType), ofTypes(ops, 1<<Computation)) {
+			r.Slices = append(r.Slices, Slice{v, "exposed communication"})
+		}
+		rows = append(rows, r)
+	})
+	return rows
+}
+
+func queueRows(s *Set, queues []StreamQueue) []Row {
+	var rows []Row
+	for i := range queues {
+		q := &queues[i]
+		name := streamName(s, q.Device, q.Stream)
+		rows = append(rows,
+			Row{Group: queueGroup, Name: "outstanding " + name, Unit: "ops", Points: steps(q.outstanding), About: "Operations launched and not ended. CUDA's queue holds 1,024: a launch beyond that blocks."},
+			Row{Group: queueGroup, Name: "waiting " + name, Unit: "ops", Points: steps(q.waiting), About: "Operations launched and not started."})
+	}
+	return rows
+}
+
+// steps keeps the last value of each time.
+func steps(list []change) []Point {
+	out := make([]Point, 0, len(list))
+	for i, c := range list {
+		if i+1 < len(list) && list[i+1].ts == c.ts {
+			continue
+		}
+		out = append(out, Point{c.ts, float64(c.n)})
+	}
+	return out
+}
+
+func memoryRows(c *Copies) []Row {
+	var rows []Row
+	for i := range c.Kinds {
+		k := &c.Kinds[i]
+		if k.Bandwidth.Max > 0 {
+			rows = append(rows, Row{Group: gpuGroup, Name: k.Kind + " bandwidth", Unit: "GB/s", Points: levels(k.series), About: "Bandwidth of the copies of this kind that run, added up."})
+		}
+	}
+	for i := range c.Memory {
+		m := &c.Memory[i]
+		rows = append(rows,
+			Row{Group: gpuGroup, Name: "allocated " + m.Device, Unit: "bytes", Points: levels(m.allocated), About: "Total Allocated of the [memory] events."},
+			Row{Group: gpuGroup, Name: "reserved " + m.Device, Unit: "bytes", Points: levels(m.reserved), About: "Total Reserved of the [memory] events."})
+	}
+	return rows
+}
+
+func levels(list []level) []Point {
+	out := make([]Point, 0, len(list))
+	for i, l := range list {
+		if i+1 < len(list) && list[i+1].ts == l.ts {
+			continue
+		}
+		out = append(out, Point{l.ts, max(l.v, 0)})
+	}
+	return out
+}

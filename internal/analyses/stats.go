@@ -1,0 +1,129 @@
+package analyses
+
+import (
+	"math"
+	"slices"
+)
+
+// Stats summarises values: sample standard deviation, quartiles with linear interpolation. Empty: Count 0, all 0.
+type Stats struct {
+	Count int     `json:"count"`
+	Sum   float64 `json:"sum"`
+	Mean  float64 `json:"mean"`
+	Std   float64 `json:"std"` // 0 with fewer than two values
+	Min   float64 `json:"min"`
+	P25   float64 `json:"p25"`
+	P50   float64 `json:"p50"`
+	P75   float64 `json:"p75"`
+	Max   float64 `json:"max"`
+}
+
+type number interface{ ~int64 | ~float64 }
+
+// describe sorts values.
+func describe[T number](values []T) Stats {
+	n := len(values)
+	if n == 0 {
+		return Stats{}
+	}
+	slices.Sort(values)
+	s := Stats{Count: n, Min: float64(values[0]), Max: float64(values[n-1])}
+	for _, v := range values {
+		s.Sum += float64(v)
+	}
+	s.Mean = s.Sum / float64(n)
+	if n > 1 {
+		sq := 0.0
+		for _, v := range values {
+			sq += (float64(v) - s.Mean) * (float64(v) - s.Mean)
+		}
+		s.Std = math.Sqrt(sq / float64(n-1))
+	}
+	s.P25, s.P50, s.P75 = quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75)
+	return s
+}
+
+// quantile of sorted values, linear between neighbours.
+func quantile[T number](sorted []T, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	v := float64(sorted[i])
+	if i+1 < len(sorted) {
+		v += (at - float64(i)) * (float64(sorted[i+1]) - v)
+	}
+	return v
+}
+
+// Interval is [Start, End], ns.
+type Interval struct{ Start, End int64 }
+
+// union appends the union of the intervals, which must come in order of Start, to dst.
+func union(dst []Interval, n int, at func(int) (Interval, bool)) []Interval {
+	first := len(dst)
+	for i := range n {
+		v, ok := at(i)
+		if !ok || v.End <= v.Start {
+			continue
+		}
+		if k := len(dst); k > first && v.Start <= dst[k-1].End {
+			dst[k-1].End = max(dst[k-1].End, v.End)
+		} else {
+			dst = append(dst, v)
+		}
+	}
+	return dst
+}
+
+func length(v []Interval) int64 {
+	var n int64
+	for _, i := range v {
+		n += i.End - i.Start
+	}
+	return n
+}
+
+// intersect returns what two unions share, in order.
+func intersect(a, b []Interval) []Interval {
+	var out []Interval
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		v := Interval{max(a[i].Start, b[j].Start), min(a[i].End, b[j].End)}
+		if v.Start < v.End {
+			out = append(out, v)
+		}
+		if a[i].End < b[j].End {
+			i++
+		} else {
+			j++
+		}
+	}
+	return out
+}
+
+// subtract returns what of a is not in b.
+func subtract(a, b []Interval) []Interval {
+	var out []Interval
+	j := 0
+	for _, v := range a {
+		for j < len(b) && b[j].End <= v.Start {
+			j++
+		}
+		at := v.Start
+		for k := j; k < len(b) && b[k].Start < v.End; k++ {
+			if b[k].Start > at {
+				out = append(out, Interval{at, b[k].Start})
+			}
+			at = max(at, b[k].End)
+		}
+		if at < v.End {
+			out = append(out, Interval{at, v.End})
+		}
+	}
+	return out
+}
+
+func ratio(a, b int64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}

@@ -1,0 +1,62 @@
+package analyses
+
+// DeviceTime says what one device did between its first and its last operation of the window. The parts sum to the span.
+type DeviceTime struct {
+	Device        int64 `json:"device"`
+	Span          int64 `json:"span_ns"`
+	Computation   int64 `json:"computation_ns"` // wins where several run at once
+	Communication int64 `json:"communication_ns"`
+	Copies        int64 `json:"copies_ns"`
+	Idle          int64 `json:"idle_ns"`
+}
+
+// Temporal is HTA's temporal breakdown a device (breakdown_analysis.py, get_temporal_breakdown), with what it calls
+// non-compute time split into communication and copies.
+func Temporal(s *Set) []DeviceTime {
+	var out []DeviceTime
+	s.devices(func(device int64, ops []Op) {
+		t := DeviceTime{Device: device}
+		last := ops[0].End
+		for i := range ops {
+			last = max(last, ops[i].End)
+		}
+		t.Span = last - ops[0].Start
+		comp := ofTypes(ops, 1<<Computation)
+		work := ofTypes(ops, 1<<Computation|1<<CommunicationType)
+		all := ofTypes(ops, 1<<numTypes-1)
+		t.Computation = length(comp)
+		t.Communication = length(work) - t.Computation
+		t.Copies = length(all) - length(work)
+		t.Idle = t.Span - length(all)
+		out = append(out, t)
+	})
+	return out
+}
+
+// ofTypes is the union of the operations of some types, a bit each.
+func ofTypes(ops []Op, types int) []Interval {
+	return union(nil, len(ops), func(i int) (Interval, bool) {
+		return Interval{ops[i].Start, ops[i].End}, types>>ops[i].Type&1 == 1
+	})
+}
+
+// DeviceOverlap says how much of a device's communication computation hides.
+type DeviceOverlap struct {
+	Device        int64   `json:"device"`
+	Communication int64   `json:"communication_ns"` // some communication kernel runs
+	Hidden        int64   `json:"hidden_ns"`        // some computation kernel runs, too
+	Exposed       int64   `json:"exposed_ns"`
+	Ratio         float64 `json:"ratio"` // hidden / communication
+}
+
+// Overlap is HTA's communication-computation overlap (communication_analysis.py).
+func Overlap(s *Set) []DeviceOverlap {
+	var out []DeviceOverlap
+	s.devices(func(device int64, ops []Op) {
+		comm := ofTypes(ops, 1<<CommunicationType)
+		hidden := length(intersect(ofTypes(ops, 1<<Computation), comm))
+		c := length(comm)
+		out = append(out, DeviceOverlap{device, c, hidden, c - hidden, ratio(hidden, c)})
+	})
+	return out
+}
