@@ -34,7 +34,7 @@ func Annotate(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Over
 	ov.Tracks = append(ov.Tracks, nodeTracks(g, p, len(ov.Tracks), 0)...)
 	StripEarlier(tr, ov)
 	all := drawable(tr, p)
-	ov.Arrows = chooseArrows(tr, ov.Keep, all, o.Flows)
+	ov.Arrows = chooseArrows(g, ov.Keep, all, o.Flows)
 	ov.Attrs = attributes(p, o, len(ov.Arrows), len(all)-len(ov.Arrows))
 	return ov
 }

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
 )
@@ -34,7 +35,7 @@ func drawable(tr *kineto.Trace, p *critpath.Path) []candidate {
 
 // chooseArrows picks the arrows to draw, in the order of the path. Where a component would be too large its edges
 // along rows are left out, all of them: half a chain would tell a wrong story. keep is Overlay.Keep.
-func chooseArrows(tr *kineto.Trace, keep []bool, all []candidate, flows Flows) []Arrow {
+func chooseArrows(g *cdg.Graph, keep []bool, all []candidate, flows Flows) []Arrow {
 	if flows == FlowsNone {
 		return nil
 	}
@@ -45,10 +46,10 @@ func chooseArrows(tr *kineto.Trace, keep []bool, all []candidate, flows Flows) [
 		}
 		return taken(all, take)
 	}
-	input := inputArrows(tr, keep)
+	input := inputArrows(g, keep)
 
 	// All edges, to see which components are too large for their edges along rows.
-	u := newComponents(len(tr.Events))
+	u := newComponents(len(g.Trace.Events))
 	for _, a := range input {
 		u.join(a[0], a[1])
 	}
@@ -69,7 +70,7 @@ func chooseArrows(tr *kineto.Trace, keep []bool, all []candidate, flows Flows) [
 	}
 
 	// What is left, as far as it goes.
-	u = newComponents(len(tr.Events))
+	u = newComponents(len(g.Trace.Events))
 	for _, a := range input {
 		u.join(a[0], a[1])
 	}
