@@ -31,6 +31,9 @@ func (j *job) analyse(name string) (a analysis, err error) {
 	if a.graph, err = cdg.Build(a.trace, o); err != nil {
 		return a, fmt.Errorf("%s: %w", name, err)
 	}
+	if w := a.graph.Window; w.End <= w.Start {
+		return a, fmt.Errorf("%s: no activity of CPU threads or GPU streams in the window: is it a trace of the PyTorch profiler? See what it holds with 'overlay check'", name)
+	}
 	j.stages.start("path")
 	switch j.opts.method {
 	case "ctda":

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -267,4 +268,102 @@ func loadInViewer(t *testing.T, browser string, trace []byte) viewerModel {
 		t.Fatal(m.Error)
 	}
 	return m
+}
+
+// TestBrowserChrome loads the Chrome output of traces into a viewer: everything of the input is there, our rows and
+// arrows are there, arrows join the slices that the file names, and the viewer objects to nothing that it accepts in
+// the input.
+func TestBrowserChrome(t *testing.T) {
+	browser := browserName(t)
+	inputs := []string{"../../testdata/demo.json.gz"}
+	corpus := os.Getenv("OVERLAY_CORPUS")
+	if corpus == "" {
+		corpus = "../../../shared/traces"
+	}
+	real, _ := filepath.Glob(filepath.Join(corpus, "*alexnet*.json.gz"))
+	for _, input := range append(inputs, real...) {
+		t.Run(filepath.Base(input), func(t *testing.T) {
+			if _, err := os.Stat(input); err != nil {
+				t.Skip("no ", input)
+			}
+			before := loadInViewer(t, browser, chromeOutput(t, "convert", input))
+			text := chromeOutput(t, "run", input)
+			after := loadInViewer(t, browser, text)
+			t.Logf("%d slices and %d arrows of the input, %d and %d in the output, processes %q", before.Slices, before.Flows,
+				after.Slices, after.Flows, after.Processes)
+			compareModels(t, before, after, drawnBy(t, text))
+		})
+	}
+}
+
+// chromeOutput runs a command of the program and returns the Chrome JSON that it writes.
+func chromeOutput(t *testing.T, command, input string) []byte {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out.json")
+	var stderr bytes.Buffer
+	if status := run([]string{"overlay", command, "-i", input, "-o", out, "--quiet"}, nil, io.Discard, &stderr); status != 0 {
+		t.Fatalf("%s: %s", command, stderr.String())
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// drawn is what the text of an output says that we added.
+type drawn struct{ slices, arrows int }
+
+func drawnBy(t *testing.T, text []byte) (d drawn) {
+	t.Helper()
+	var doc struct {
+		TraceEvents []struct{ Ph, Cat, Name string }
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range doc.TraceEvents {
+		ours := strings.HasPrefix(e.Cat, "critical_path") || e.Cat == "cdg"
+		switch {
+		case e.Ph == "X" && ours:
+			d.slices++
+		case e.Ph == "s" && e.Cat == "critical_path":
+			d.arrows++
+		}
+	}
+	return d
+}
+
+func compareModels(t *testing.T, before, after viewerModel, d drawn) {
+	t.Helper()
+	if d.slices == 0 {
+		t.Error("the output has no slice of ours")
+	}
+	if after.Slices != before.Slices+d.slices {
+		t.Errorf("slices: %d of the input, %d added, %d in the viewer", before.Slices, d.slices, after.Slices)
+	}
+	if after.Flows != before.Flows+d.arrows || len(after.Ours) != d.arrows {
+		t.Errorf("arrows: %d of the input, %d added, %d in the viewer, %d of them ours", before.Flows, d.arrows, after.Flows, len(after.Ours))
+	}
+	for _, a := range after.Ours {
+		if a[0] == "" || a[1] == "" {
+			t.Errorf("an arrow of ours joins %q and %q", a[0], a[1])
+		}
+	}
+	if after.Unbound > before.Unbound {
+		t.Errorf("%d arrows without slices, %d in the input", after.Unbound, before.Unbound)
+	}
+	// Both halves of an arrow carry its args, as HTA's do; the viewer merges them and notes each that it has twice.
+	const argsOfArrow = 5
+	for kind, n := range after.Warnings {
+		if kind == "arg_merge_error" {
+			n -= argsOfArrow * d.arrows
+		}
+		if n > before.Warnings[kind] {
+			t.Errorf("%d warnings %s, %d in the input", n, kind, before.Warnings[kind])
+		}
+	}
+	if !slices.ContainsFunc(after.Processes, func(name string) bool { return strings.HasPrefix(name, "Critical path") }) {
+		t.Errorf("no process Critical path: %q", after.Processes)
+	}
 }

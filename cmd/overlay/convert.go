@@ -34,8 +34,7 @@ func (j *job) convert() error {
 	}
 	if !j.opts.quiet {
 		j.result = func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %s of %s, %s bytes\n", out.shown, st.drawn, count(len(tr.Events), "event"), group(out.n))
-			return err
+			return writeLines(w, fmt.Sprintf("%s: %s, %s bytes", out.shown, st.drawn, group(out.n)), st.notes, repairLines(tr))
 		}
 	}
 	return nil
@@ -48,11 +47,6 @@ func (j *job) createOutput() (*output, error) {
 		return stream(j.stdout, "standard output"), nil
 	}
 	return j.outs.create(j.opts.output, j.opts.input)
-}
-
-// written is what the summary says of an output.
-type written struct {
-	drawn string // as in "1,234 slices, 56 flows"
 }
 
 // write writes a trace with what is drawn on it (nil for nothing) in the format of -o.
@@ -84,9 +78,73 @@ func (j *job) write(out *output, tr *kineto.Trace, ov *overlay.Overlay) (written
 const gzipLevel = 6
 
 func (j *job) writeFormat(w io.Writer, tr *kineto.Trace, ov *overlay.Overlay) (written, error) {
+	o := overlay.WriteOptions{Jobs: j.opts.jobs}
 	if j.opts.chrome {
-		return written{}, errNotYet
+		st, err := overlay.WriteChrome(w, tr, ov, o)
+		return writtenChrome(st), err
 	}
-	st, err := overlay.WritePerfetto(w, tr, ov, overlay.WriteOptions{Jobs: j.opts.jobs})
-	return written{count(st.Slices, "slice") + ", " + count(st.Flows+st.Arrows, "flow")}, err
+	st, err := overlay.WritePerfetto(w, tr, ov, o)
+	return writtenPerfetto(st), err
+}
+
+// written is what the summary says of an output.
+type written struct {
+	drawn string // as in "1,234 slices, 56 arrows"
+	notes []string
+}
+
+func (w *written) note(n int, noun, what string) {
+	if n > 0 {
+		w.notes = append(w.notes, count(n, noun)+" "+what)
+	}
+}
+
+func writtenPerfetto(st overlay.PerfettoStats) written {
+	w := written{drawn: count(st.Slices, "slice") + ", " + count(st.Flows, "arrow") + " of the input, " + count(st.Arrows, "arrow") + " of the path"}
+	w.note(st.Lanes, "row", "added for slices that overlap without nesting")
+	w.note(st.Unclosed, "event", "without an end, drawn to the end of the row")
+	w.note(st.Unopened, "event", "without a begin, drawn as instants")
+	w.note(st.Unbound, "flow event", "without a slice to bind to, not drawn")
+	w.note(st.Negative, "event", "before time 0, not drawn")
+	for _, ph := range sortedKeys(st.NotDrawn) {
+		if ph != 0 {
+			w.note(st.NotDrawn[ph], "event", "of phase "+string(rune(ph))+", not drawn")
+		} else {
+			w.note(st.NotDrawn[ph], "element", "that is no event, not drawn")
+		}
+	}
+	return w
+}
+
+func writtenChrome(st overlay.ChromeStats) written {
+	w := written{drawn: count(st.Events, "event") + " copied, " + count(st.Slices, "slice") + " and " + count(st.Arrows, "arrow") + " added"}
+	w.note(st.Reencoded, "event", "that were no valid JSON, mended")
+	w.note(st.Renumbered, "event", "with a pid or tid that viewers fold onto another row, renumbered")
+	w.note(st.MarksLost, "event", "whose args are no object, not marked")
+	w.note(st.Unbindable, "arrow", "that the viewer would bind to other slices, left out")
+	return w
+}
+
+// repairLines says what was mended while reading.
+func repairLines(tr *kineto.Trace) []string {
+	var lines []string
+	for _, r := range tr.Repairs {
+		line := fmt.Sprintf("repaired %s: %s", r.Reason, group(int64(r.Count)))
+		if len(r.First) > 0 {
+			line += fmt.Sprintf(", the first at byte %d", r.First[0])
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// writeLines writes a line and lists of further ones, indented.
+func writeLines(w io.Writer, first string, lists ...[]string) error {
+	for _, list := range lists {
+		for _, line := range list {
+			first += "\n  " + line
+		}
+	}
+	_, err := io.WriteString(w, first+"\n")
+	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 
@@ -18,6 +19,9 @@ func (j *job) load(name string) (*kineto.Trace, error) {
 			return nil, inputError(name, err)
 		}
 		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return nil, fmt.Errorf("%s is a folder: give a trace file", name)
+		}
 		r, shown = f, name
 	}
 	return kineto.Read(r, shown, kineto.Options{Jobs: j.opts.jobs, Strict: j.opts.strict, MaxExpand: j.opts.maxExpand})

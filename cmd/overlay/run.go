@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 
 	"overlay/internal/overlay"
@@ -41,8 +43,23 @@ func (j *job) run() error {
 	}
 	j.stages.start("drawing")
 	ov := overlay.Annotate(a.trace, a.graph, a.path, overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version})
-	_, err = j.write(out, a.trace, ov)
-	return err
+	st, err := j.write(out, a.trace, ov)
+	if err != nil {
+		return err
+	}
+	if !j.opts.quiet {
+		j.result = func(w io.Writer) error { return j.summary(w, a, out, st) }
+	}
+	return nil
+}
+
+// summary says what bounds the run, what was written, what was mended, and what to do next.
+func (j *job) summary(w io.Writer, a analysis, out *output, st written) error {
+	next := "next: overlay open " + out.shown
+	if out.temp == "" || j.opts.chrome {
+		next = "next: open it in " + viewerOrigin
+	}
+	return writeLines(w, fmt.Sprintf("%s: %s, %s bytes", out.shown, st.drawn, group(out.n)), st.notes, repairLines(a.trace), []string{next})
 }
 
 // flowNames are the values of --flows.
