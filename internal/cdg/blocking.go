@@ -33,6 +33,7 @@ func (b *builder) blockingCalls() {
 		cal.SyncMin = min(quantile(far, 0.1)*7/10, 5*us)
 		cal.SyncMax = max(50*us, 3*quantile(far, 0.5))
 	}
+	b.recall()
 	for _, w := range waits {
 		act := &d.Acts[w.call]
 		dist := act.End - d.Acts[w.op].End

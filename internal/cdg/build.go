@@ -38,6 +38,7 @@ type Options struct {
 	Instance   string // "N", or "A:B" from the start of A to the end of B; "" is the first
 	Step       string // window: the digits N of ProfilerStep#N, exactly; "" for none
 	Threads    ThreadMode
+	Recorded   *Recorded // of the run that wrote this part of a trace; its window holds where none is asked for
 
 	disabled uint32 // bit per Rule; tests switch rows of the dependency table off
 }

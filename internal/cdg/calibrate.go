@@ -51,6 +51,7 @@ func (b *builder) calibrateLaunches() {
 		c.Kmax = min(quantile(gap, 0.9)*13/10+300, max(4*c.Kmin, 5*us))
 	}
 	c.Wmin, c.Wmax = c.Kmin, 30*us
+	b.recall()
 }
 
 // calibrateWaits measures the delay of operations that waited for another stream.
@@ -69,4 +70,5 @@ func (b *builder) calibrateWaits() {
 	if sortInt64(delay); len(delay) >= enough {
 		b.d.Cal.Wmin = min(quantile(delay, 0.1), 30*us)
 	}
+	b.recall()
 }

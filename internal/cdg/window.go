@@ -16,6 +16,9 @@ func FindWindow(tr *kineto.Trace, o Options) (Window, error) {
 		if o.Instance != "" {
 			return Window{}, fmt.Errorf("window: an instance needs an annotation")
 		}
+		if o.Recorded != nil {
+			return o.Recorded.Window, nil
+		}
 		start, end := wholeExtent(tr)
 		return Window{Start: start, End: end}, nil
 	}
