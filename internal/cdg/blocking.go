@@ -83,6 +83,9 @@ func (b *builder) callWait(c ActID, class callClass) callWait {
 				if g := b.lastLaunchedBefore(s, act.Start); inside(g) {
 					return callWait{c, g, ByAPI}
 				}
+				if b.copiesFor(launches[n-1], c) {
+					return callWait{c, NoAct, ByAPI} // the stream is certain, and it was idle
+				}
 			}
 		}
 	}
@@ -99,6 +102,12 @@ func (b *builder) callWait(c ActID, class callClass) callWait {
 		return callWait{c, g, ByAPI}
 	}
 	return callWait{c, NoAct, ByAPI}
+}
+
+// copiesFor reports whether a launch is the copy that a synchronisation in the same op waits for.
+func (b *builder) copiesFor(launch, sync ActID) bool {
+	class := b.class(launch)
+	return (class == asyncCopy || class == blockingCopy) && b.d.Parent[launch] == b.d.Parent[sync] && b.d.Parent[sync] != NoAct
 }
 
 // streamOf returns the stream of the operations of a launch.

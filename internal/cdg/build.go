@@ -64,7 +64,7 @@ type builder struct {
 	threads []threadInfo
 	sync    syncRecords
 	records map[kineto.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
-	waits   [][]ActID                 // per thread lane: cudaStreamWaitEvent calls in time order
+	waits   map[kineto.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
 
 	ofCall []ActID // per act: an operation of the launch, made on demand
 

@@ -29,7 +29,7 @@ func (b *builder) calibrateLaunches() {
 			if call == NoAct || b.graph[a] || act.Start < d.Acts[call].Start {
 				continue
 			}
-			waited := b.waitCall(a) != NoAct
+			waited := len(b.waitCalls(a)) > 0
 			switch {
 			case (p == NoAct || d.Acts[p].End <= d.Acts[call].Start) && !waited:
 				launch = append(launch, act.Start-d.Acts[call].Start)

@@ -1,33 +1,38 @@
 package cdg
 
-// waitCall returns the last cudaStreamWaitEvent of the launching thread between the launch before an operation on its
-// stream and its own launch, or NoAct.
-func (b *builder) waitCall(a ActID) ActID {
+import "sort"
+
+// waitCalls returns the cudaStreamWaitEvent calls of the process between the launch before an operation on its stream
+// and its own launch, in time order. Any thread may make them.
+func (b *builder) waitCalls(a ActID) []ActID {
 	call := b.launch[a]
 	if call == NoAct {
-		return NoAct
+		return nil
 	}
 	d := b.d
-	waits := b.waits[d.Acts[call].Lane]
+	waits := b.waits[d.Lanes[d.Acts[call].Lane].Proc]
 	if len(waits) == 0 {
-		return NoAct
+		return nil
 	}
 	from := int64(-1 << 63)
 	if i := b.pos[a]; i > 0 {
 		from = d.Acts[b.launch[b.order[d.Acts[a].Lane][i-1]]].Start
 	}
-	lo, hi := 0, len(waits)
-	for lo < hi {
-		if m := (lo + hi) / 2; d.Acts[waits[m]].Start < d.Acts[call].Start {
-			lo = m + 1
-		} else {
-			hi = m
-		}
+	lo := sort.Search(len(waits), func(i int) bool { return d.Acts[waits[i]].Start > from })
+	hi := sort.Search(len(waits), func(i int) bool { return d.Acts[waits[i]].Start >= d.Acts[call].Start })
+	return waits[lo:max(lo, hi)]
+}
+
+// isFor reports whether a wait call was made for an operation rather than for another stream: the next launch of its
+// thread goes to the operation's stream, or comes after the operation's launch.
+func (b *builder) isFor(wait, k ActID) bool {
+	d := b.d
+	launches := b.threads[d.Acts[wait].Lane].launches
+	n := sort.Search(len(launches), func(i int) bool { return d.Acts[launches[i]].Start > d.Acts[wait].Start })
+	if n == len(launches) || d.Acts[launches[n]].Start >= d.Acts[b.launch[k]].Start {
+		return true
 	}
-	if lo == 0 || d.Acts[waits[lo-1]].Start <= from {
-		return NoAct
-	}
-	return waits[lo-1]
+	return b.streamOf(launches[n]) == d.Acts[k].Lane
 }
 
 // exactEventWaits joins what cuda_sync records of cudaStreamWaitEvent say: the operation put last on the recording
@@ -37,8 +42,8 @@ func (b *builder) exactEventWaits() {
 		return
 	}
 	d := b.d
-	for l := range b.waits {
-		for _, wait := range b.waits[l] {
+	for _, waits := range b.waits {
+		for _, wait := range waits {
 			r, ok := b.sync.of[wait]
 			if !ok || r.stream < 0 || r.waitStream < 0 {
 				continue
@@ -153,8 +158,11 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 		return NoAct, 0
 	}
 	release, gapStart := int64(-1<<63), int64(-1<<63)
+	explained := false // a known release explains the start with a delay that happens
 	if p != NoAct {
-		release, gapStart = d.Acts[p].End+cal.Kmin, d.Acts[p].End
+		end := d.Acts[p].End
+		release, gapStart = end+cal.Kmin, end
+		explained = act.Start-end <= cal.Kmax
 	}
 	if call != NoAct {
 		r := d.Acts[call].Start + cal.Lmin
@@ -162,65 +170,82 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 			r = max(r, d.Acts[call].End) // a graph launch is an ordinary launch, only slow
 		}
 		release, gapStart = max(release, r), max(gapStart, d.Acts[call].Start)
+		explained = explained || act.Start-d.Acts[call].Start <= cal.Lmax
 	}
-	wait := b.waitCall(k)
-	slack, reach := max(20*us, 10*cal.Kmin), int64(30*us)
-	if wait != NoAct {
-		slack, reach = max(3*us, 3*cal.Kmin), 200*us
+	if waits := b.waitCalls(k); len(waits) > 0 && act.Start > release+max(3*us, 3*cal.Kmin) {
+		for i := len(waits) - 1; i >= max(0, len(waits)-8); i-- {
+			if !b.isFor(waits[i], k) {
+				continue
+			}
+			if x := b.recordedSource(k, waits[i]); x != NoAct {
+				return x, ByAPI
+			}
+		}
+		if !explained {
+			if x := b.alignedSource(k, 200*us, gapStart, false); x != NoAct {
+				return x, ByAPI
+			}
+		}
 	}
-	if act.Start <= release+slack {
-		return NoAct, 0
+	if act.Start > release+max(20*us, 10*cal.Kmin) {
+		return b.alignedSource(k, 30*us, gapStart, true), ByAlignment
 	}
-	x := b.waitCandidate(k, wait, reach, gapStart)
-	if wait != NoAct {
-		return x, ByAPI
+	if !explained {
+		return b.alignedSource(k, 5*us, gapStart, true), ByAlignment
 	}
-	return x, ByAlignment
+	return NoAct, 0
 }
 
-// waitCandidate picks the operation of another stream that ended last in [k.start - reach, k.start]; with a wait
-// call, the one put last on its stream before that call stands for its stream.
-func (b *builder) waitCandidate(k, wait ActID, reach, gapStart int64) ActID {
+// mayHaveHeld reports whether an operation can be what another waited for.
+func (b *builder) mayHaveHeld(x, k ActID) bool {
+	d := b.d
+	xa, ka := &d.Acts[x], &d.Acts[k]
+	if xa.Lane == ka.Lane || xa.Start >= ka.Start || xa.Start == xa.End || !b.sameProcess(xa.Lane, ka.Lane) {
+		return false
+	}
+	lx, lk := b.launch[x], b.launch[k]
+	return lx == NoAct || lk == NoAct || d.Acts[lx].Start < d.Acts[lk].Start
+}
+
+// recordedSource picks, of the operations put last on their streams before a wait call, the one that ended last
+// in [k.start - 200 µs, k.start].
+func (b *builder) recordedSource(k, wait ActID) ActID {
 	d := b.d
 	act := &d.Acts[k]
-	lo, hi := b.endsIn(act.Start-reach-1, act.Start+b.tick)
 	best := NoAct
-	var seen [64]LaneID
-	n := 0
-next:
-	for i := hi - 1; i >= lo; i-- {
-		x := b.byEnd[i]
-		xa := &d.Acts[x]
-		if xa.Lane == act.Lane || xa.Start >= act.Start || xa.Start == xa.End || !b.sameProcess(xa.Lane, act.Lane) {
+	for l := range d.Lanes {
+		if LaneID(l) == act.Lane || len(b.order[l]) == 0 {
 			continue
 		}
-		if lk, lx := b.launch[k], b.launch[x]; lk != NoAct && lx != NoAct && d.Acts[lx].Start >= d.Acts[lk].Start {
+		x := b.lastLaunchedBefore(LaneID(l), d.Acts[wait].Start)
+		if x == NoAct || !b.mayHaveHeld(x, k) || d.Acts[x].End > act.Start+b.tick || d.Acts[x].End < act.Start-200*us {
 			continue
 		}
-		for _, s := range seen[:n] {
-			if s == xa.Lane {
-				continue next
-			}
-		}
-		if n < len(seen) {
-			seen[n] = xa.Lane
-			n++
-		}
-		if wait != NoAct {
-			if y := b.lastLaunchedBefore(xa.Lane, d.Acts[wait].Start); y != NoAct {
-				ya := &d.Acts[y]
-				if ya.End >= act.Start-reach && ya.End <= act.Start+b.tick && ya.Start < act.Start && ya.Start < ya.End {
-					x, xa = y, ya
-				}
-			}
-		} else if !b.busyHalf(xa.Lane, gapStart, act.Start) {
-			continue
-		}
-		if best == NoAct || xa.End > d.Acts[best].End {
+		if best == NoAct || d.Acts[x].End > d.Acts[best].End {
 			best = x
 		}
 	}
 	return best
+}
+
+// alignedSource picks the operation of another stream that ended last in [k.start - reach, k.start]; if asked, only
+// one whose stream was busy for at least half of the gap.
+func (b *builder) alignedSource(k ActID, reach, gapStart int64, busy bool) ActID {
+	d := b.d
+	act := &d.Acts[k]
+	lo, hi := b.endsIn(act.Start-reach-1, act.Start+b.tick)
+	tried := NoLane
+	for i := hi - 1; i >= lo; i-- {
+		x := b.byEnd[i]
+		if l := d.Acts[x].Lane; !b.mayHaveHeld(x, k) || l == tried {
+			continue
+		} else if busy && !b.busyHalf(l, gapStart, act.Start) {
+			tried = l
+			continue
+		}
+		return x
+	}
+	return NoAct
 }
 
 // busyHalf reports whether a stream ran operations for at least half of an interval.

@@ -1,7 +1,9 @@
 package cdg
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"overlay/internal/kineto"
@@ -33,7 +35,7 @@ func (b *builder) describeThreads() {
 	d := b.d
 	b.threads = make([]threadInfo, len(d.Lanes))
 	d.threads = b.threads
-	b.waits = make([][]ActID, len(d.Lanes))
+	b.waits = map[kineto.ProcID][]ActID{}
 	b.records = map[kineto.ProcID][]int64{}
 	launches := make([]bool, len(d.Acts))
 	for _, l := range b.launch {
@@ -67,7 +69,7 @@ func (b *builder) describeThreads() {
 			default:
 				switch b.calls[e.Name] {
 				case streamWait:
-					b.waits[l] = append(b.waits[l], a)
+					b.waits[lane.Proc] = append(b.waits[lane.Proc], a)
 				case eventRecord:
 					b.records[lane.Proc] = append(b.records[lane.Proc], act.Start)
 				}
@@ -85,6 +87,9 @@ func (b *builder) describeThreads() {
 	}
 	for p := range b.records {
 		sortInt64(b.records[p])
+	}
+	for p := range b.waits {
+		slices.SortFunc(b.waits[p], func(x, y ActID) int { return cmp.Or(cmp.Compare(d.Acts[x].Start, d.Acts[y].Start), cmp.Compare(x, y)) })
 	}
 }
 
