@@ -34,7 +34,7 @@ func (j *job) convert() error {
 	}
 	if !j.opts.quiet {
 		j.result = func(w io.Writer) error {
-			return writeLines(w, fmt.Sprintf("%s: %s, %s bytes", out.shown, st.drawn, group(out.n)), st.notes, repairLines(tr))
+			return writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, group(out.n), st.drawn), st.notes, repairLines(tr))
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func (j *job) write(out *output, tr *kineto.Trace, ov *overlay.Overlay) (written
 }
 
 // gzipLevel trades size for time.
-const gzipLevel = 6
+const gzipLevel = 8
 
 func (j *job) writeFormat(w io.Writer, tr *kineto.Trace, ov *overlay.Overlay) (written, error) {
 	o := overlay.WriteOptions{Jobs: j.opts.jobs}

@@ -55,11 +55,14 @@ func (j *job) run() error {
 
 // summary says what bounds the run, what was written, what was mended, and what to do next.
 func (j *job) summary(w io.Writer, a analysis, out *output, st written) error {
+	if err := j.writeFindings(w, a, j.color(j.resultTo)); err != nil {
+		return err
+	}
 	next := "next: overlay open " + out.shown
-	if out.temp == "" || j.opts.chrome {
+	if out.temp == "" {
 		next = "next: open it in " + viewerOrigin
 	}
-	return writeLines(w, fmt.Sprintf("%s: %s, %s bytes", out.shown, st.drawn, group(out.n)), st.notes, repairLines(a.trace), []string{next})
+	return writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, group(out.n), st.drawn), st.notes, repairLines(a.trace), []string{next})
 }
 
 // flowNames are the values of --flows.
