@@ -100,13 +100,20 @@ func milliseconds(ns int64) string {
 	return fmt.Sprintf("%s.%03d ms", group(us/1000), us%1000)
 }
 
-// shorten cuts the middle out of a name: kernels that differ in their last template argument are different kernels.
+// kernelNoise is what C++ kernel names have in common: without it, what tells them apart fits on a line.
+var kernelNoise = strings.NewReplacer("(anonymous namespace)::", "", "at::native::", "", "c10::", "")
+
+// shorten cuts a name for a line of text: parameters and common namespaces first, then the end.
 func shorten(s string, n int) string {
-	s = oneLine(s)
-	r := []rune(s)
-	if len(r) <= n {
-		return s
+	s = kernelNoise.Replace(oneLine(s))
+	if rest, ok := strings.CutPrefix(s, "void "); ok {
+		s, _, _ = strings.Cut(rest, ">(") // the parameters follow the template's last bracket
+		if s != rest {
+			s += ">"
+		}
 	}
-	head := n * 5 / 8
-	return string(r[:head]) + "…" + string(r[len(r)-(n-head-1):])
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
 }
