@@ -22,6 +22,7 @@ var layers = map[string][]string{
 	"internal/kineto":    {},
 	"internal/perfetto":  {},
 	"internal/chrome":    {},
+	"internal/pgzip":     {},
 	"internal/cdg":       {"internal/kineto"},
 	"internal/critpath":  {"internal/kineto", "internal/cdg"},
 	"internal/analyses":  {"internal/kineto", "internal/cdg", "internal/critpath"},

@@ -37,6 +37,10 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
+	rep, err := j.createReport(j.opts.report)
+	if err != nil {
+		return err
+	}
 	a, err := j.analyse(j.opts.input)
 	if err != nil {
 		return err
@@ -45,6 +49,9 @@ func (j *job) run() error {
 	ov := overlay.Annotate(a.trace, a.graph, a.path, overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version})
 	st, err := j.write(out, a.trace, ov)
 	if err != nil {
+		return err
+	}
+	if err := j.writeReport(rep, a); err != nil {
 		return err
 	}
 	if !j.opts.quiet {
