@@ -20,6 +20,11 @@ func checkRun(r *flagReader, o *options) {
 		o.output = overlaidName(o.input)
 	}
 	r.readFormat(o)
+	for _, name := range []string{"only-critical", "anonymize"} {
+		if r.Bool(name) {
+			r.problem("--%s is not part of this version", name)
+		}
+	}
 }
 
 // overlaidName is the output of `run` when none is given.
