@@ -1,48 +1,65 @@
 package cdg
 
-import "sort"
+import (
+	"sort"
+
+	"overlay/internal/kineto"
+)
 
 // blockingCalls finds for each call that waits for the GPU the operation that it waited for (rule 5).
+// A first pass measures the time from the end of the operation to the return of calls that certainly waited; the
+// second takes only operations at such a distance.
 func (b *builder) blockingCalls() {
-	var waits []callWait
-	var far []int64 // distances of calls that certainly waited
 	d := b.d
+	cal := &d.Cal
+	var calls []ActID
 	for l := range d.Lanes {
-		lane := &d.Lanes[l]
-		if lane.Stream {
-			continue
-		}
-		for a := lane.First; a < lane.Limit; a++ {
-			switch c := b.class(a); c {
-			case streamSync, deviceSync, eventSync, freeCall:
-				w := b.callWait(a, c)
-				if w.op == NoAct {
-					continue
-				}
-				waits = append(waits, w)
-				if act := &d.Acts[a]; act.End-act.Start > 50*us && w.by != ByAlignment {
-					far = append(far, max(0, act.End-d.Acts[w.op].End))
+		if lane := &d.Lanes[l]; !lane.Stream {
+			for a := lane.First; a < lane.Limit; a++ {
+				switch b.class(a) {
+				case streamSync, deviceSync, eventSync, freeCall:
+					calls = append(calls, a)
 				}
 			}
 		}
 	}
-	cal := &d.Cal
+	cal.SyncMin, cal.SyncMax = 0, 1<<62
+	var far []int64
+	for _, c := range calls {
+		if act := &d.Acts[c]; act.End-act.Start > 50*us {
+			if w := b.callWait(c); w.op != NoAct {
+				far = append(far, max(0, act.End-d.Acts[w.op].End))
+			}
+		}
+	}
 	cal.SyncSamples = len(far)
 	cal.SyncMin, cal.SyncMax = us, 50*us
 	if sortInt64(far); len(far) >= enough {
-		cal.SyncMin = min(quantile(far, 0.1)*7/10, 5*us)
-		cal.SyncMax = max(50*us, 3*quantile(far, 0.5))
+		median := quantile(far, 0.5)
+		cal.SyncMin = min(max(quantile(far, 0.1)*7/10, median*4/10), 5*us)
+		cal.SyncMax = max(50*us, 3*median)
 	}
 	b.recall()
-	for _, w := range waits {
-		act := &d.Acts[w.call]
-		dist := act.End - d.Acts[w.op].End
-		if dist > cal.SyncMax || act.End-act.Start < 30*us && dist < cal.SyncMin {
-			continue // the call returned for another reason: its time is its own
+	for _, c := range calls {
+		if w := b.callWait(c); w.op != NoAct {
+			b.add(c, w.op, Sync, w.by)
 		}
-		b.add(w.call, w.op, Sync, w.by)
 	}
 	b.copyWaits()
+}
+
+// returned tells how an operation's end fits the return of a call: 2 it fits, 1 it is too close, 0 it does not.
+func (b *builder) returned(c, g ActID) int {
+	act, end := &b.d.Acts[c], b.d.Acts[g].End
+	switch dist := act.End - end; {
+	case end <= act.Start, dist < -2*us, dist > b.d.Cal.SyncMax:
+		return 0
+	case dist >= b.d.Cal.SyncMin:
+		return 2
+	case act.End-act.Start < 30*us:
+		return 0 // a short call returns by itself
+	}
+	return 1
 }
 
 // callWait is a call with the operation that it may have waited for.
@@ -51,12 +68,9 @@ type callWait struct {
 	by       Evidence
 }
 
-func (b *builder) callWait(c ActID, class callClass) callWait {
+func (b *builder) callWait(c ActID) callWait {
 	d := b.d
-	act := &d.Acts[c]
-	inside := func(g ActID) bool {
-		return g != NoAct && d.Acts[g].End > act.Start && d.Acts[g].End <= act.End+2*us
-	}
+	act, class := &d.Acts[c], b.class(c)
 	if r, ok := b.sync.of[c]; ok {
 		t, stream := act.Start, r.stream
 		known := class == streamSync && stream >= 0
@@ -68,7 +82,7 @@ func (b *builder) callWait(c ActID, class callClass) callWait {
 		if known {
 			best := NoAct
 			for _, s := range b.streams(r.device, stream) {
-				if g := b.lastLaunchedBefore(s, t); inside(g) && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
+				if g := b.lastLaunchedBefore(s, t); g != NoAct && b.returned(c, g) > 0 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
 					best = g
 				}
 			}
@@ -79,17 +93,16 @@ func (b *builder) callWait(c ActID, class callClass) callWait {
 		launches := b.threads[act.Lane].launches
 		n := sort.Search(len(launches), func(i int) bool { return d.Acts[launches[i]].Start >= act.Start })
 		if n > 0 {
-			if s := b.streamOf(launches[n-1]); s != NoLane {
-				if g := b.lastLaunchedBefore(s, act.Start); inside(g) {
-					return callWait{c, g, ByAPI}
-				}
-				if b.copiesFor(launches[n-1], c) {
-					return callWait{c, NoAct, ByAPI} // the stream is certain, and it was idle
-				}
+			if g := b.lastLaunchedBefore(b.streamOf(launches[n-1]), act.Start); g != NoAct && b.returned(c, g) > 0 {
+				return callWait{c, g, ByAPI}
+			}
+			if b.copiesFor(launches[n-1], c) {
+				return callWait{c, NoAct, ByAPI} // the stream is certain, and it was idle
 			}
 		}
 	}
 	records := b.records[d.Lanes[act.Lane].Proc]
+	close := NoAct
 	lo, hi := b.endsIn(act.Start, act.End+2*us)
 	for i := hi - 1; i >= lo; i-- {
 		g := b.byEnd[i]
@@ -99,9 +112,18 @@ func (b *builder) callWait(c ActID, class callClass) callWait {
 		if class == eventSync && len(records) > 0 && !b.lastAtRecord(g, records) {
 			continue
 		}
-		return callWait{c, g, ByAPI}
+		switch b.returned(c, g) {
+		case 2:
+			return callWait{c, g, ByAPI}
+		case 1:
+			if close == NoAct {
+				close = g
+			}
+		case 0:
+			return callWait{c, close, ByAPI} // earlier ends fit less
+		}
 	}
-	return callWait{c, NoAct, ByAPI}
+	return callWait{c, close, ByAPI}
 }
 
 // copiesFor reports whether a launch is the copy that a synchronisation in the same op waits for.
@@ -112,17 +134,6 @@ func (b *builder) copiesFor(launch, sync ActID) bool {
 
 // streamOf returns the stream of the operations of a launch.
 func (b *builder) streamOf(call ActID) LaneID {
-	if b.ofCall == nil {
-		b.ofCall = make([]ActID, len(b.d.Acts))
-		for i := range b.ofCall {
-			b.ofCall[i] = NoAct
-		}
-		for a, l := range b.launch {
-			if l != NoAct {
-				b.ofCall[l] = ActID(a)
-			}
-		}
-	}
 	if a := b.ofCall[call]; a != NoAct {
 		return b.d.Acts[a].Lane
 	}
@@ -155,6 +166,9 @@ func (b *builder) copyWaits() {
 	for a := range b.launch {
 		call := b.launch[a]
 		if call == NoAct {
+			if b.event(ActID(a)).Kind == kineto.Memcpy {
+				b.orphanCopy(ActID(a))
+			}
 			continue
 		}
 		class := b.class(call)
@@ -168,5 +182,27 @@ func (b *builder) copyWaits() {
 		if op.End > c.Start && op.End <= c.End+2*us && op.Start < c.End {
 			b.add(call, ActID(a), Sync, ByAPI)
 		}
+	}
+}
+
+// orphanCopy joins a copy without a recorded launch to the copy call without a recorded copy that returned when it
+// ended.
+func (b *builder) orphanCopy(op ActID) {
+	d := b.d
+	end := d.Acts[op].End
+	for _, calls := range b.copyCalls {
+		n := sort.Search(len(calls), func(i int) bool { return d.Acts[calls[i]].End+2*us >= end })
+		if n == len(calls) || b.ofCall[calls[n]] != NoAct {
+			continue
+		}
+		c := &d.Acts[calls[n]]
+		if !b.sameProcess(c.Lane, d.Acts[op].Lane) || c.Start >= end || d.Acts[op].Start < c.Start || c.End-end > d.Cal.SyncMax {
+			continue
+		}
+		if b.class(calls[n]) == asyncCopy && b.calls[b.event(op).Name] != pageableCopy {
+			continue
+		}
+		b.add(calls[n], op, Sync, ByAlignment)
+		return
 	}
 }

@@ -66,7 +66,10 @@ type builder struct {
 	records map[kineto.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
 	waits   map[kineto.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
 
-	ofCall []ActID // per act: an operation of the launch, made on demand
+	ofCall    []ActID   // per act: the last operation of the launch, or NoAct
+	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
+
+	graphWait map[ActID]ActID // operations that wait for another of a graph
 
 	found []foundDep
 }

@@ -42,3 +42,12 @@ func (d *Deps) Sources(a ActID) []Dep { return d.In[d.First[a]:d.First[a+1]] }
 
 // InGraph reports whether an operation was launched together with others, by a graph launch.
 func (d *Deps) InGraph(a ActID) bool { return d.graph[a] }
+
+// LaunchMax is the longest time from the start of a launch call to its operation that the launch alone explains. A
+// graph launch, whose latency is not calibrated, holds its operations back to the end of the call and longer.
+func (d *Deps) LaunchMax(op, call ActID) int64 {
+	if d.graph[op] {
+		return max(2*d.Cal.Lmax, d.Acts[call].End-d.Acts[call].Start+d.Cal.Lmax)
+	}
+	return d.Cal.Lmax
+}

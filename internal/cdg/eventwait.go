@@ -84,6 +84,7 @@ func (b *builder) graphOrder() {
 			last[b.launch[a]] = a
 		}
 	}
+	b.graphWait = map[ActID]ActID{}
 	if len(last) == 0 {
 		return
 	}
@@ -93,27 +94,38 @@ func (b *builder) graphOrder() {
 			continue
 		}
 		for a := lane.First; a < lane.Limit; a++ {
+			x := NoAct
 			if b.graph[a] {
-				if x := b.graphSource(a); x != NoAct {
-					b.add(a, x, GraphOrder, ByGraph)
-				}
+				x = b.graphSource(a)
 			}
-			i := b.pos[a]
-			if i <= 0 {
-				continue
+			if x == NoAct && b.pos[a] > 0 {
+				x = b.graphBefore(a, last)
 			}
-			before := b.order[l][i-1]
-			if !b.graph[before] || b.launch[before] == b.launch[a] {
-				continue
-			}
-			if x := last[b.launch[before]]; d.Acts[x].Lane != LaneID(l) && d.Acts[x].End <= d.Acts[a].Start+b.tick && d.Acts[x].Start < d.Acts[a].Start {
+			if x != NoAct {
+				b.graphWait[a] = x
 				b.add(a, x, GraphOrder, ByGraph)
 			}
 		}
 	}
 }
 
-// graphSource returns the operation of the same graph launch, on another stream, that ended last before k started.
+// graphBefore returns the operation that ended last of the graph launched before an operation on its stream, if it
+// ran on another stream.
+func (b *builder) graphBefore(a ActID, last map[ActID]ActID) ActID {
+	d := b.d
+	before := b.order[d.Acts[a].Lane][b.pos[a]-1]
+	if !b.graph[before] || b.launch[before] == b.launch[a] {
+		return NoAct
+	}
+	x := last[b.launch[before]]
+	if d.Acts[x].Lane == d.Acts[a].Lane || d.Acts[x].End > d.Acts[a].Start+b.tick || d.Acts[x].Start >= d.Acts[a].Start {
+		return NoAct
+	}
+	return x
+}
+
+// graphSource returns the operation of the same graph launch, on another stream, that ended last before k started;
+// one that ended so shortly before that no delay fits counts only without any other.
 func (b *builder) graphSource(k ActID) ActID {
 	d := b.d
 	act := &d.Acts[k]
@@ -122,13 +134,34 @@ func (b *builder) graphSource(k ActID) ActID {
 		from = max(from, d.Acts[p].End+d.Cal.Kmin)
 	}
 	lo, hi := b.endsIn(from-1, act.Start+b.tick)
+	late := NoAct
 	for i := hi - 1; i >= lo; i-- {
 		x := b.byEnd[i]
-		if b.launch[x] == b.launch[k] && d.Acts[x].Lane != act.Lane && d.Acts[x].Start < act.Start {
-			return x
+		if b.launch[x] != b.launch[k] || d.Acts[x].Lane == act.Lane || d.Acts[x].Start >= act.Start {
+			continue
 		}
+		if b.tooLate(x, k) {
+			if late == NoAct {
+				late = x
+			}
+			continue
+		}
+		return x
 	}
-	return NoAct
+	if p := b.pred[k]; p != NoAct && act.Start-d.Acts[p].End <= d.Cal.Kmax {
+		return NoAct // the predecessor explains it better
+	}
+	return late
+}
+
+// tooLate reports whether an operation ended so shortly before another started that it can hardly be its reason:
+// every delay on the GPU takes about Kmin. In traces of whole µs a delay of Kmin can still show as less.
+func (b *builder) tooLate(x, k ActID) bool {
+	gap := b.d.Acts[k].Start - b.d.Acts[x].End
+	if b.tick == us {
+		return gap < b.d.Cal.Kmin
+	}
+	return gap < b.d.Cal.Kmin/2
 }
 
 // inferEventWaits looks for what an operation waited for when nothing known explains its start.
@@ -170,7 +203,13 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 			r = max(r, d.Acts[call].End) // a graph launch is an ordinary launch, only slow
 		}
 		release, gapStart = max(release, r), max(gapStart, d.Acts[call].Start)
-		explained = explained || act.Start-d.Acts[call].Start <= cal.Lmax
+		explained = explained || act.Start-d.Acts[call].Start <= d.LaunchMax(k, call)
+	}
+	if x, ok := b.graphWait[k]; ok {
+		if b.launch[x] == call && call != NoAct {
+			return NoAct, 0 // inside a graph nothing else is waited for
+		}
+		release, explained = max(release, d.Acts[x].End+cal.Kmin), explained || act.Start-d.Acts[x].End <= cal.Kmax
 	}
 	if waits := b.waitCalls(k); len(waits) > 0 && act.Start > release+max(3*us, 3*cal.Kmin) {
 		for i := len(waits) - 1; i >= max(0, len(waits)-8); i-- {
@@ -218,7 +257,7 @@ func (b *builder) recordedSource(k, wait ActID) ActID {
 			continue
 		}
 		x := b.lastLaunchedBefore(LaneID(l), d.Acts[wait].Start)
-		if x == NoAct || !b.mayHaveHeld(x, k) || d.Acts[x].End > act.Start+b.tick || d.Acts[x].End < act.Start-200*us {
+		if x == NoAct || !b.mayHaveHeld(x, k) || d.Acts[x].End > act.Start+b.tick || d.Acts[x].End < act.Start-200*us || b.tick == 1 && b.tooLate(x, k) {
 			continue
 		}
 		if best == NoAct || d.Acts[x].End > d.Acts[best].End {
@@ -237,7 +276,7 @@ func (b *builder) alignedSource(k ActID, reach, gapStart int64, busy bool) ActID
 	tried := NoLane
 	for i := hi - 1; i >= lo; i-- {
 		x := b.byEnd[i]
-		if l := d.Acts[x].Lane; !b.mayHaveHeld(x, k) || l == tried {
+		if l := d.Acts[x].Lane; !b.mayHaveHeld(x, k) || l == tried || b.tick == 1 && b.tooLate(x, k) {
 			continue
 		} else if busy && !b.busyHalf(l, gapStart, act.Start) {
 			tried = l

@@ -24,6 +24,15 @@ func (b *builder) linkStreams() {
 			b.linkStream(LaneID(l))
 		}
 	}
+	b.ofCall = make([]ActID, n)
+	for a := range b.ofCall {
+		b.ofCall[a] = NoAct
+	}
+	for a, l := range b.launch {
+		if l != NoAct {
+			b.ofCall[l] = ActID(a)
+		}
+	}
 	b.markGraphs()
 	d.graph = b.graph
 	slices.SortFunc(b.byEnd, func(x, y ActID) int {

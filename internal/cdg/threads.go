@@ -52,6 +52,7 @@ func (b *builder) describeThreads() {
 		}
 		t := &b.threads[l]
 		steps := false
+		var copies []ActID
 		for a := lane.First; a < lane.Limit; a++ {
 			act, e := &d.Acts[a], b.event(a)
 			if launches[a] {
@@ -70,6 +71,8 @@ func (b *builder) describeThreads() {
 				switch b.calls[e.Name] {
 				case streamWait:
 					b.waits[lane.Proc] = append(b.waits[lane.Proc], a)
+				case asyncCopy, blockingCopy:
+					copies = append(copies, a)
 				case eventRecord:
 					b.records[lane.Proc] = append(b.records[lane.Proc], act.Start)
 				}
@@ -79,6 +82,9 @@ func (b *builder) describeThreads() {
 			} else if act.End > act.Start {
 				t.busy = append(t.busy, span{act.Start, act.End})
 			}
+		}
+		if copies != nil {
+			b.copyCalls = append(b.copyCalls, copies)
 		}
 		for _, s := range t.busy {
 			t.busyTime += s.end - s.start

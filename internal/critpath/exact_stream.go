@@ -107,7 +107,7 @@ func (w *walker) release(k cdg.ActID) (best candidate, ok bool) {
 		least, most := cal.Kmin, cal.Kmax
 		switch dep.Rule {
 		case cdg.Launch:
-			c.at, least, most = from.Start, cal.Lmin, cal.Lmax
+			c.at, least, most = from.Start, cal.Lmin, d.LaunchMax(k, dep.From)
 		case cdg.EventWait:
 			c.at, least, most = from.End, cal.Wmin, cal.Wmax
 		case cdg.GraphOrder:
@@ -132,7 +132,7 @@ func (w *walker) release(k cdg.ActID) (best candidate, ok bool) {
 
 // unexplained reports whether an operation started long after everything known had released it.
 func (w *walker) unexplained(k cdg.ActID, c *candidate) bool {
-	if c.rule == cdg.EventWait || c.rule == cdg.GraphOrder {
+	if c.rule == cdg.EventWait || c.rule == cdg.GraphOrder && c.feasible {
 		return false
 	}
 	release := c.release
