@@ -36,6 +36,9 @@ func Annotate(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Over
 	all := drawable(tr, p)
 	ov.Arrows = chooseArrows(g, ov.Keep, all, o.Flows)
 	ov.Attrs = attributes(p, o, len(ov.Arrows), len(all)-len(ov.Arrows))
+	if rec := ReadRecord(tr); rec != nil { // what is drawn on a slim trace is one too
+		ov.Attrs = append(ov.Attrs, recordAttrs(&rec.Recorded)...)
+	}
 	return ov
 }
 
@@ -51,6 +54,9 @@ const (
 	attrLeftOut  = "overlay.flows_left_out"
 	attrVersion  = "overlay.version"
 	attrPrefix   = "overlay."
+
+	attrAnnotation = "overlay.annotation"
+	attrInstance   = "overlay.instance"
 )
 
 // attributes tell from outside what an overlaid trace shows.
@@ -72,9 +78,9 @@ func attributes(p *critpath.Path, o Options, drawn, leftOut int) []Attr {
 		attrs = attrs[1:]
 	}
 	if w.Annotation != "" {
-		attrs = append(attrs, Attr{Key: "overlay.annotation", Str: w.Annotation, IsStr: true})
+		attrs = append(attrs, Attr{Key: attrAnnotation, Str: w.Annotation, IsStr: true})
 		if w.Instance != "" {
-			attrs = append(attrs, Attr{Key: "overlay.instance", Str: w.Instance, IsStr: true})
+			attrs = append(attrs, Attr{Key: attrInstance, Str: w.Instance, IsStr: true})
 		}
 	}
 	return attrs
