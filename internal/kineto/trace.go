@@ -173,6 +173,9 @@ type Trace struct {
 	Truncated        bool
 	Repairs          []Repair // sorted by reason
 
+	fracs fraction  // how decimals of times are written
+	metas []EventID // M events, until rows are named
+
 	// Launch gives for each device operation the runtime or driver call with its correlation, else NoEvent.
 	// len(Launch) == len(Events).
 	Launch []EventID

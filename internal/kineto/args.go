@@ -1,0 +1,120 @@
+package kineto
+
+import "strconv"
+
+// Member walks the members of an object in the bytes of an event: its args, or the event itself.
+type Member struct {
+	Key   []byte // as written, without quotes
+	Value []byte // as written
+	m     members
+	p     scanner
+}
+
+// Members starts at the object that raw begins with. Broken values are mended as Parse mends them; what cannot be
+// mended ends the walk.
+func Members(raw []byte) *Member {
+	it := &Member{p: scanner{s: raw}}
+	it.m = members{p: &it.p, depth: 1}
+	if len(raw) == 0 || raw[0] != '{' {
+		it.m.state = 3
+	}
+	return it
+}
+
+// Next moves to the next member.
+func (it *Member) Next() bool {
+	if it.m.state >= 2 || !it.m.next() {
+		return false
+	}
+	at := it.m.at
+	it.Key = it.m.key
+	if !it.m.skip() {
+		return false
+	}
+	it.Value = it.p.s[at:it.m.at]
+	return true
+}
+
+// KeyText is the key with escapes resolved.
+func (it *Member) KeyText() string {
+	if plain(it.Key) {
+		return string(it.Key)
+	}
+	return unquote(it.Key)
+}
+
+// Elements calls visit for each element of the array that raw begins with.
+func Elements(raw []byte, visit func(value []byte)) {
+	p := scanner{s: raw}
+	if len(raw) == 0 || raw[0] != '[' {
+		return
+	}
+	i := skipSpace(raw, 1)
+	for i < len(raw) && raw[i] != ']' {
+		end := p.skipValue(i, false, 1)
+		if end < 0 {
+			return
+		}
+		visit(raw[i:end])
+		i = skipSpace(raw, end)
+		if i < len(raw) && raw[i] == ',' {
+			i = skipSpace(raw, i+1)
+		}
+	}
+}
+
+// arg finds the value of a key in the args object that raw begins with.
+func arg(raw []byte, key string) []byte {
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil
+	}
+	p := scanner{s: raw}
+	m := members{p: &p, depth: 2}
+	for m.next() {
+		at := m.at
+		hit := string(m.key) == key
+		if !m.skip() {
+			return nil
+		}
+		if hit {
+			return raw[at:m.at]
+		}
+	}
+	return nil
+}
+
+// ArgInt returns an integer of the args object that raw begins with, also one written as a string.
+func ArgInt(raw []byte, key string) (int64, bool) {
+	d, _ := unquote1(arg(raw, key))
+	return parseInt(d)
+}
+
+// ArgFloat returns a number of the args object, also one written as a string; N/A, nan and inf are none.
+func ArgFloat(raw []byte, key string) (float64, bool) {
+	d, _ := unquote1(arg(raw, key))
+	if !isNumber(d) {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(string(d), 64)
+	return v, err == nil
+}
+
+// ArgString returns a value of the args object as text: a string without quotes and escapes, other values as written.
+func ArgString(raw []byte, key string) (string, bool) {
+	v := arg(raw, key)
+	if v == nil {
+		return "", false
+	}
+	return Text(v), true
+}
+
+// Text is a value as text: a string without quotes and escapes, other values as written.
+func Text(value []byte) string {
+	if len(value) >= 2 && value[0] == '"' {
+		value = value[1 : len(value)-1]
+		if !plain(value) {
+			return unquote(value)
+		}
+	}
+	return string(value)
+}

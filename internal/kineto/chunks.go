@@ -1,0 +1,230 @@
+package kineto
+
+import (
+	"bytes"
+	"runtime"
+	"sync"
+)
+
+// chunkSize is about how many bytes of the list one piece holds.
+const chunkSize = 4 << 20
+
+// piece is one part of the event list. All but the first start where a cheap look finds the border of an event; the
+// piece before proves it by ending exactly there.
+type piece struct {
+	from, to int // bytes: the first event's '{' (or anything before it), and where the next piece starts
+	*chunkParser
+	events []Event
+	end    int  // position after the piece: to when it fits, behind it when not
+	closed bool // the list ends in this piece; end is at its ']' or at the end of the input
+	cut    bool // the input ends inside the list
+}
+
+// list scans the elements between ListOff+1 and the closing bracket.
+func scanList(src []byte, from, jobs int) []*piece {
+	pieces := cutList(src, from)
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	next := make(chan *piece, len(pieces))
+	for _, p := range pieces {
+		next <- p
+	}
+	close(next)
+	var wg sync.WaitGroup
+	for range min(jobs, len(pieces)) {
+		wg.Go(func() {
+			for p := range next {
+				p.scan(src)
+			}
+		})
+	}
+	wg.Wait()
+	return prove(src, pieces)
+}
+
+// prove keeps the pieces up to the first one that does not end where the next one starts, and scans from there in one
+// go: the cut was inside a string or an object that looks like an event.
+func prove(src []byte, pieces []*piece) []*piece {
+	for i, p := range pieces {
+		if p.closed {
+			return pieces[:i+1]
+		}
+		if i+1 < len(pieces) && p.end != pieces[i+1].from {
+			rest := &piece{from: p.end, to: len(src)}
+			// Pieces that start behind the damage may still be right: join them again at the first border that fits.
+			for j := i + 1; j < len(pieces); j++ {
+				if pieces[j].from > p.end {
+					rest.to = pieces[j].from
+					rest.scan(src)
+					if rest.closed || rest.end == rest.to {
+						out := append(pieces[:i+1:i+1], rest)
+						if rest.closed {
+							return out
+						}
+						return append(out, prove(src, pieces[j:])...)
+					}
+				}
+			}
+			rest.to = len(src)
+			rest.scan(src)
+			return append(pieces[:i+1:i+1], rest)
+		}
+	}
+	return pieces
+}
+
+// cutList proposes the borders of pieces.
+func cutList(src []byte, from int) []*piece {
+	var out []*piece
+	at := from
+	for len(src)-at > chunkSize+chunkSize/2 {
+		b := border(src, at+chunkSize)
+		if b < 0 {
+			break
+		}
+		out = append(out, &piece{from: at, to: b})
+		at = b
+	}
+	return append(out, &piece{from: at, to: len(src)})
+}
+
+// border finds the '{' of what looks like the next event after i: "}", a comma, and an object that starts with a key
+// that events start with.
+func border(src []byte, i int) int {
+	limit := min(len(src), i+chunkSize/2)
+	for i < limit {
+		n := bytes.IndexByte(src[i:limit], '}')
+		if n < 0 {
+			return -1
+		}
+		i += n + 1
+		j := skipSpace(src, i)
+		if j >= len(src) || src[j] != ',' {
+			continue
+		}
+		j = skipSpace(src, j+1)
+		if looksLikeEvent(src, j) {
+			return j
+		}
+	}
+	return -1
+}
+
+// looksLikeEvent reports whether an object that could be an event starts at j.
+func looksLikeEvent(src []byte, j int) bool {
+	if j >= len(src) || src[j] != '{' {
+		return false
+	}
+	j = skipSpace(src, j+1)
+	if j+4 > len(src) || src[j] != '"' {
+		return false
+	}
+	for _, key := range [...]string{`"ph"`, `"name"`, `"cat"`, `"pid"`, `"ts"`, `"tid"`} {
+		if len(src)-j >= len(key) && string(src[j:j+len(key)]) == key {
+			return true
+		}
+	}
+	return false
+}
+
+var phKey = []byte(`"ph"`)
+
+// scan reads the elements from from to to.
+func (p *piece) scan(src []byte) {
+	p.chunkParser = newChunkParser(src)
+	p.closed, p.cut = false, false
+	n := min(bytes.Count(src[p.from:p.to], phKey), 1<<31-1)
+	p.events = make([]Event, 0, n)
+	i := skipSpace(src, p.from)
+	for {
+		if i >= len(src) {
+			p.end, p.closed, p.cut = len(src), true, true
+			return
+		}
+		switch c := src[i]; {
+		case c == ']' || c == 0 && onlyZeros(src[i:]):
+			p.end, p.closed, p.cut = i, true, c == 0
+			return
+		case c == ',':
+			p.mend(RepairComma, i)
+			i = skipSpace(src, i+1)
+			continue
+		case i >= p.to:
+			p.end = i
+			return
+		}
+		i = p.element(i)
+		if i < 0 {
+			p.end, p.closed, p.cut = len(src), true, true
+			return
+		}
+		i = skipSpace(src, i)
+		if i < len(src) && src[i] == ',' {
+			i = skipSpace(src, i+1)
+			if i < len(src) && src[i] == ']' {
+				p.mend(RepairComma, i)
+			}
+		}
+	}
+}
+
+// onlyZeros: a file whose last blocks were never written.
+func onlyZeros(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// element scans the element at i; -1 when the input is cut inside it.
+func (p *piece) element(i int) int {
+	var e Event
+	if p.s[i] == '{' {
+		if end := p.event(i, &e); end >= 0 {
+			if e.Ph == 'M' {
+				p.metas = append(p.metas, int32(len(p.events)))
+			}
+			p.events = append(p.events, e)
+			return end
+		}
+	} else {
+		p.dirty = false
+		if end := p.skipValue(i, false, 1); end >= 0 && end < len(p.s) {
+			p.mend(RepairNoObject, i)
+			p.events = append(p.events, Event{Off: int64(i), Len: uint32(end - i), Track: NoTrack})
+			return end
+		}
+	}
+	next := p.resync(i)
+	if next < 0 {
+		return -1
+	}
+	end := next
+	for end > i+1 && (isBlank(p.s[end-1]) || p.s[end-1] == ',') {
+		end--
+	}
+	p.mend(RepairBroken, i)
+	p.events = append(p.events, Event{Off: int64(i), Len: uint32(min(end-i, 1<<32-1)), Track: NoTrack, Flags: Dirty | Repaired})
+	return next
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// resync finds where the next event starts after a broken one; -1 when there is none.
+func (p *piece) resync(i int) int {
+	for j := i + 1; j < len(p.s); {
+		n := bytes.IndexByte(p.s[j:], '{')
+		if n < 0 {
+			return -1
+		}
+		j += n
+		if looksLikeEvent(p.s, j) {
+			return j
+		}
+		j++
+	}
+	return -1
+}

@@ -1,0 +1,37 @@
+// Package kineto reads the Chrome JSON traces that the PyTorch profiler (Kineto) writes, of every generation, and the
+// copies that other tools make of them.
+//
+// Parse is one pass over the bytes: events are cut, scanned into flat structs and linked; values that are rarely
+// wanted stay in the input and are read later (Args, ArgInt). What is broken is mended, counted by reason with the
+// first positions (Trace.Repairs), or, where nothing can be made of it, a SyntaxError with the byte offset.
+//
+// # Units
+//
+// Times are int64 ns made from the decimal digits of ts and dur (µs), never from a float: at 1.7e15 µs a float64 has
+// steps of 250 ns. Offsets are bytes of the decompressed input.
+//
+// # Order
+//
+// Events keep their positions; symbols, tracks and processes are numbered by first appearance, so the result is the
+// same for any number of workers.
+//
+// # Sources
+//
+// libkineto/src/output_json.cpp (layout, printing of times), include/ActivityType.h (categories), pytorch
+// torch/csrc/profiler/kineto_shim.cpp, collection.cpp (ids and names), tb_plugin (old categories).
+package kineto
+
+// Options of reading. The zero value reads with all processors and mends what it can.
+type Options struct {
+	Jobs      int   // workers; 0 = GOMAXPROCS
+	Strict    bool  // the first repair is an error
+	MaxExpand int64 // bytes that a compressed input may expand to; 0 = 64 GiB
+}
+
+// Limits on what the input controls.
+const (
+	maxDepth      = 512      // nesting of values
+	maxString     = 64 << 20 // bytes of one string
+	keptPerRepair = 5        // positions kept of each reason
+	defaultExpand = 64 << 30
+)

@@ -1,0 +1,87 @@
+package kineto
+
+import (
+	"fmt"
+	"strings"
+)
+
+// SyntaxError says where reading could not go on and what was expected there.
+type SyntaxError struct {
+	File       string
+	Offset     int64  // byte of the (decompressed) input; -1 when there is none
+	Compressed int64  // byte of the compressed file that was being read; -1 for plain input
+	Pointer    string // JSON pointer of the value, "" at the top
+	Want       string // what was expected, or what is wrong and what to do
+}
+
+func (e *SyntaxError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Offset >= 0 {
+		fmt.Fprintf(&b, ": byte %d", e.Offset)
+		if e.Compressed >= 0 {
+			fmt.Fprintf(&b, " (byte %d of the compressed file)", e.Compressed)
+		}
+	}
+	if e.Pointer != "" {
+		fmt.Fprintf(&b, ": %s", e.Pointer)
+	}
+	b.WriteString(": ")
+	b.WriteString(e.Want)
+	return b.String()
+}
+
+// The reasons of repairs.
+const (
+	RepairNumberString = "number_as_string"
+	RepairBareWord     = "bare_word"         // N/A, nan, inf, Infinity where a value should be
+	RepairControl      = "control_character" // raw bytes below 0x20 in a string
+	RepairUTF8         = "invalid_utf8"
+	RepairQuote        = "unescaped_quote"
+	RepairEscape       = "bad_escape"
+	RepairComma        = "trailing_comma"
+	RepairTruncated    = "truncated"
+	RepairNoDur        = "complete_without_dur"
+	RepairNegativeDur  = "negative_dur"
+	RepairNoTS         = "no_ts"
+	RepairTS0          = "ts_0" // before the base, or unknown
+	RepairBroken       = "broken_event"
+	RepairNoObject     = "not_an_object"
+	RepairBigNumber    = "number_out_of_range"
+	RepairUnpadded     = "unpadded_fraction"
+	RepairTopLevel     = "broken_top_level"
+	RepairCategories   = "too_many_categories"
+)
+
+// repairs counts by reason; reasons are few, so a list will do.
+type repairs []Repair
+
+func (r *repairs) add(reason string, at int64) {
+	for i := range *r {
+		if x := &(*r)[i]; x.Reason == reason {
+			x.Count++
+			if len(x.First) < keptPerRepair {
+				x.First = append(x.First, at)
+			}
+			return
+		}
+	}
+	*r = append(*r, Repair{Reason: reason, Count: 1, First: []int64{at}})
+}
+
+func (r *repairs) merge(o repairs) {
+	for _, x := range o {
+		found := false
+		for i := range *r {
+			if y := &(*r)[i]; y.Reason == x.Reason {
+				y.Count += x.Count
+				y.First = append(y.First, x.First...)
+				y.First = y.First[:min(len(y.First), keptPerRepair)]
+				found = true
+			}
+		}
+		if !found {
+			*r = append(*r, x)
+		}
+	}
+}

@@ -1,0 +1,348 @@
+package kineto
+
+import "bytes"
+
+// chunkParser scans the events of one piece of the list. Symbols, categories and tracks are numbered by first
+// appearance in the piece; merge renumbers them for the whole file.
+type chunkParser struct {
+	scanner
+	names   table
+	cats    table
+	catKind []Kind // per category of the piece
+	tracks  map[trackKey]TrackID
+	keys    []trackKey // per track of the piece
+	last    trackKey   // the track of the event before, the likely one
+	lastID  TrackID
+	fracs   fraction
+	metas   []int32 // events with phase M, indexes into the piece
+	big     int     // categories beyond what an event can hold
+}
+
+// table numbers strings by first appearance.
+type table struct {
+	ids  map[string]uint32
+	list []string
+}
+
+func (t *table) id(b []byte) uint32 {
+	if id, ok := t.ids[string(b)]; ok {
+		return id
+	}
+	return t.add(string(b))
+}
+
+func (t *table) idString(s string) uint32 {
+	if id, ok := t.ids[s]; ok {
+		return id
+	}
+	return t.add(s)
+}
+
+func (t *table) add(s string) uint32 {
+	if t.ids == nil {
+		t.ids = map[string]uint32{}
+	}
+	id := uint32(len(t.list))
+	t.ids[s] = id
+	t.list = append(t.list, s)
+	return id
+}
+
+// trackKey is a row: texts are names of the piece, used when the token is no number.
+type trackKey struct {
+	pid, tid         int64
+	pidText, tidText uint32
+	pidRaw, tidRaw   uint32 // the tokens as first written; not part of what makes a row
+	flags            uint8  // bit 0: pid is a number, bit 1: tid
+	class            TrackClass
+}
+
+func (k trackKey) sameRow(o trackKey) bool {
+	k.pidRaw, k.tidRaw, o.pidRaw, o.tidRaw = 0, 0, 0, 0
+	return k == o
+}
+
+func newChunkParser(src []byte) *chunkParser {
+	p := &chunkParser{scanner: scanner{s: src}, tracks: map[trackKey]TrackID{}, lastID: NoTrack}
+	p.names.add("")
+	p.cats.add("")
+	p.catKind = append(p.catKind, KindOther)
+	return p
+}
+
+// fields are the values of one event as written.
+type fields struct {
+	name, cat, pid, tid, ts, dur, id []byte
+	ph                               byte
+}
+
+// event scans the object at i into e and returns the position after it; -1 when it is broken or cut.
+func (p *chunkParser) event(i int, e *Event) int {
+	p.dirty = false
+	var f fields
+	*e = Event{Off: int64(i), Track: NoTrack}
+	m := members{p: &p.scanner, at: i, depth: 1}
+	for m.next() {
+		at := m.at
+		if string(m.key) == "args" && at < len(p.s) && p.s[at] == '{' {
+			n := p.args(at, e)
+			if n < 0 {
+				return -1
+			}
+			e.Args = uint32(at - i)
+			m.at = n
+			continue
+		}
+		key := m.key
+		if !m.skip() {
+			return -1
+		}
+		p.take(key, p.s[at:m.at], &f, e)
+	}
+	end := m.end()
+	if end < 0 || int64(end-i) > 1<<32-1 {
+		return -1
+	}
+	e.Len = uint32(end - i)
+	if p.dirty {
+		e.Flags |= Dirty
+	}
+	p.finish(&f, e)
+	return end
+}
+
+// take keeps the values that matter.
+func (p *chunkParser) take(key, v []byte, f *fields, e *Event) {
+	switch string(key) {
+	case "ph":
+		if len(v) >= 3 && v[0] == '"' {
+			f.ph = v[1]
+		}
+	case "name":
+		f.name = v
+	case "cat":
+		f.cat = v
+	case "pid":
+		f.pid = v
+	case "tid":
+		f.tid = v
+	case "ts":
+		f.ts = v
+	case "dur":
+		f.dur = v
+	case "id":
+		f.id = v
+	case "bp":
+		if len(v) == 3 && v[1] == 'e' {
+			e.Flags |= BindEnd
+		}
+	}
+}
+
+// args walks the args object at i and keeps the ids that link events.
+func (p *chunkParser) args(i int, e *Event) int {
+	m := members{p: &p.scanner, at: i, depth: 2}
+	for m.next() {
+		at := m.at
+		key := m.key
+		if !m.skip() {
+			return -1
+		}
+		if len(key) != 11 && len(key) != 13 && len(key) != 15 {
+			continue
+		}
+		switch string(key) {
+		case "correlation":
+			if v, ok := p.int(p.s[at:m.at], at); ok {
+				e.Corr, e.Flags = v, e.Flags|HasCorr
+			}
+		case "External id", "external id":
+			if v, ok := p.int(p.s[at:m.at], at); ok {
+				e.Ext, e.Flags = v, e.Flags|HasExt
+			}
+		case "Sequence number":
+			if v, ok := p.int(p.s[at:m.at], at); ok && v >= 0 && v < 1<<31 {
+				e.Seq, e.Flags = int32(v), e.Flags|HasSeq
+			}
+		case "Fwd thread id":
+			if v, ok := p.int(p.s[at:m.at], at); ok && v >= 0 && v < 1<<31 {
+				e.Fwd = int32(v)
+			}
+		}
+	}
+	return m.end()
+}
+
+// int reads an integer, also one that is written as a string.
+func (p *chunkParser) int(w []byte, at int) (int64, bool) {
+	d, quoted := unquote1(w)
+	v, ok := parseInt(d)
+	if ok && quoted {
+		p.mend(RepairNumberString, at)
+	}
+	return v, ok
+}
+
+// finish turns the values into ids and times.
+func (p *chunkParser) finish(f *fields, e *Event) {
+	e.Ph = f.ph
+	e.Name = Sym(p.name(f.name))
+	cat := p.category(f.cat)
+	e.Cat = cat
+	e.Kind = p.catKind[cat]
+	p.times(f, e)
+	switch f.ph {
+	case 's', 't', 'f', 'b', 'n', 'e', 'S', 'T', 'p', 'F', 'N', 'O', 'D', 'v', 'V', '(', ')':
+		p.identity(f.id, e)
+	case 'M':
+		return // names a row, lies on none
+	}
+	e.Track = p.track(f.pid, f.tid, classOf(e.Kind))
+}
+
+// name interns the text of a string; other values by their bytes.
+func (p *chunkParser) name(v []byte) uint32 {
+	if len(v) < 2 || v[0] != '"' {
+		if string(v) == "null" {
+			return 0
+		}
+		return p.names.id(v)
+	}
+	return p.names.idOf(v[1 : len(v)-1])
+}
+
+// idOf interns the text between quotes.
+func (t *table) idOf(raw []byte) uint32 {
+	if id, ok := t.ids[string(raw)]; ok && bytes.IndexByte(raw, '\\') < 0 {
+		return id
+	}
+	if plain(raw) {
+		return t.add(string(raw))
+	}
+	return t.idString(unquote(raw))
+}
+
+// plain reports whether a string means its own bytes.
+func plain(raw []byte) bool {
+	for _, c := range raw {
+		if c == '\\' || c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *chunkParser) category(v []byte) uint16 {
+	if len(v) < 2 || v[0] != '"' {
+		return 0
+	}
+	id := p.cats.idOf(v[1 : len(v)-1])
+	if id > 1<<16-1 {
+		p.big++
+		return 0
+	}
+	for int(id) >= len(p.catKind) {
+		p.catKind = append(p.catKind, kindOf(p.cats.list[len(p.catKind)]))
+	}
+	return uint16(id)
+}
+
+func (p *chunkParser) times(f *fields, e *Event) {
+	if f.ts != nil {
+		ns, ok := p.micros(f.ts)
+		if !ok {
+			p.mend(RepairBigNumber, int(e.Off))
+			e.Flags |= Repaired
+		}
+		e.Start = ns
+	} else if f.ph != 'M' && f.ph != 0 {
+		p.mend(RepairNoTS, int(e.Off))
+		e.Flags |= Repaired
+	}
+	if f.dur == nil {
+		if f.ph == 'X' {
+			p.mend(RepairNoDur, int(e.Off))
+			e.Flags |= Repaired
+		}
+		return
+	}
+	ns, ok := p.micros(f.dur)
+	switch {
+	case !ok:
+		p.mend(RepairBigNumber, int(e.Off))
+		e.Flags |= Repaired | Dirty
+	case ns < 0:
+		p.mend(RepairNegativeDur, int(e.Off))
+		e.Flags |= Repaired | Dirty | HasDur
+		ns = 0
+	default:
+		e.Flags |= HasDur
+	}
+	if ns > 1<<62-max(e.Start, 0) { // an end that does not fit
+		ns = 0
+	}
+	e.Dur = ns
+}
+
+func (p *chunkParser) micros(w []byte) (int64, bool) {
+	d, quoted := unquote1(w)
+	ns, frac, ok := parseMicros(d)
+	p.fracs |= frac
+	if quoted && ok {
+		p.mend(RepairNumberString, 0)
+	}
+	return ns, ok
+}
+
+// identity keeps the id of a flow or async event: an integer as it is, other ids as symbols.
+func (p *chunkParser) identity(w []byte, e *Event) {
+	if w == nil {
+		return
+	}
+	if w[0] != '"' {
+		if v, ok := parseInt(w); ok {
+			e.Corr, e.Flags = v, e.Flags|HasCorr
+			return
+		}
+	}
+	e.Flags &^= HasCorr
+	e.Corr = -1 - int64(p.name(w))
+}
+
+// track finds the row of an event.
+func (p *chunkParser) track(pid, tid []byte, class TrackClass) TrackID {
+	k := trackKey{class: class}
+	k.pid, k.pidText, k.pidRaw = p.token(pid, &k.flags, 1)
+	k.tid, k.tidText, k.tidRaw = p.token(tid, &k.flags, 2)
+	if p.lastID != NoTrack && k.sameRow(p.last) {
+		return p.lastID
+	}
+	p.last = k
+	k.pidRaw, k.tidRaw = 0, 0
+	id, ok := p.tracks[k]
+	if !ok {
+		id = TrackID(len(p.keys))
+		p.tracks[k] = id
+		p.keys = append(p.keys, p.last)
+	}
+	p.lastID = id
+	return id
+}
+
+// token reads a pid or tid: a number, digits in a string, or a text.
+func (p *chunkParser) token(w []byte, flags *uint8, bit uint8) (num int64, text, raw uint32) {
+	if w == nil {
+		*flags |= bit
+		return 0, 0, 0
+	}
+	d, quoted := unquote1(w)
+	if v, ok := parseInt(d); ok && len(d) < 20 {
+		*flags |= bit
+		if quoted {
+			return v, 0, p.names.id(w)
+		}
+		return v, 0, p.names.id(w)
+	}
+	id := p.names.id(w)
+	return 0, id, id
+}

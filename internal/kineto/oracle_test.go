@@ -1,0 +1,159 @@
+package kineto
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// oracle reads a trace the slow way, with encoding/json and maps, and shares no code with Parse.
+type oracleEvent struct {
+	Ph, Cat, Name string
+	PID, TID      string
+	TS, Dur       int64
+	HasDur        bool
+	Corr          int64
+	HasCorr       bool
+}
+
+func oracle(t *testing.T, src []byte) []oracleEvent {
+	t.Helper()
+	var list []json.RawMessage
+	var top struct{ TraceEvents []json.RawMessage }
+	if bytes.HasPrefix(bytes.TrimSpace(src), []byte("[")) {
+		if err := json.Unmarshal(src, &list); err != nil {
+			t.Fatal(err)
+		}
+	} else if err := json.Unmarshal(src, &top); err != nil {
+		t.Fatal(err)
+	} else {
+		list = top.TraceEvents
+	}
+	out := make([]oracleEvent, len(list))
+	for i, raw := range list {
+		var f map[string]json.RawMessage
+		if json.Unmarshal(raw, &f) != nil {
+			continue
+		}
+		text := func(k string) string { return strings.Trim(string(f[k]), `"`) }
+		str := func(k string) string { var s string; json.Unmarshal(f[k], &s); return s }
+		o := &out[i]
+		o.Ph, o.Cat, o.Name, o.PID, o.TID = str("ph"), str("cat"), str("name"), text("pid"), text("tid")
+		o.TS = oracleNS(text("ts"))
+		if d, ok := f["dur"]; ok {
+			o.HasDur, o.Dur = true, max(0, oracleNS(strings.Trim(string(d), `"`)))
+		}
+		var args map[string]json.RawMessage
+		json.Unmarshal(f["args"], &args)
+		if c, ok := args["correlation"]; ok && !strings.ContainsAny(o.Ph, "stf") {
+			v, err := strconv.ParseInt(strings.Trim(string(c), `"`), 10, 64)
+			o.Corr, o.HasCorr = v, err == nil
+		}
+	}
+	return out
+}
+
+// oracleNS multiplies decimal text by 1000 by moving the point.
+func oracleNS(s string) int64 {
+	if s == "" {
+		return 0
+	}
+	whole, frac, _ := strings.Cut(s, ".")
+	n, _ := strconv.ParseInt(whole+(frac + "000")[:3], 10, 64)
+	if len(frac) > 3 && frac[3] >= '5' { // half a ns and more
+		n++
+	}
+	return n
+}
+
+func corpus(t testing.TB) string {
+	dir := os.Getenv("OVERLAY_CORPUS")
+	if dir == "" {
+		dir = "../shared/traces"
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join("../..", dir)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("no real traces at %s: set OVERLAY_CORPUS to run this test", dir)
+	}
+	return dir
+}
+
+func corpusFiles(t testing.TB) []string {
+	dir := corpus(t)
+	a, _ := filepath.Glob(filepath.Join(dir, "*.json.gz"))
+	b, _ := filepath.Glob(filepath.Join(dir, "odd", "*.json.gz"))
+	return append(a, b...)
+}
+
+func readFile(t testing.TB, path string, o Options) (*Trace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return Read(f, filepath.Base(path), o)
+}
+
+// TestAgainstOracle: every event of every real trace, field by field.
+func TestAgainstOracle(t *testing.T) {
+	for _, path := range corpusFiles(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			tr, err := readFile(t, path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tr.Check(); err != nil {
+				t.Fatal(err)
+			}
+			if testing.Short() && len(tr.Src) > 20<<20 {
+				t.Skip("large")
+			}
+			if !json.Valid(tr.Src) {
+				t.Skipf("no valid JSON: the oracle cannot read it; repairs %v", tr.Repairs)
+			}
+			want := oracle(t, tr.Src)
+			if len(want) != len(tr.Events) {
+				t.Fatalf("%d events, the oracle has %d", len(tr.Events), len(want))
+			}
+			bad := 0
+			for i := range want {
+				if got := asOracle(tr, EventID(i)); got != want[i] {
+					if bad++; bad < 5 {
+						t.Errorf("event %d: %+v, the oracle has %+v", i, got, want[i])
+					}
+				}
+			}
+		})
+	}
+}
+
+func asOracle(tr *Trace, id EventID) oracleEvent {
+	e := &tr.Events[id]
+	o := oracleEvent{Cat: tr.Syms[e.Cat], Name: tr.Syms[e.Name], TS: e.Start, Dur: e.Dur, HasDur: e.Flags&HasDur != 0}
+	if e.Ph != 0 {
+		o.Ph = string(rune(e.Ph))
+	}
+	if !strings.ContainsAny(o.Ph, "stfbneSTpFNODvV") && e.Flags&HasCorr != 0 {
+		o.Corr, o.HasCorr = e.Corr, true
+	}
+	if e.Track != NoTrack {
+		x := &tr.Tracks[e.Track]
+		o.PID, o.TID = strings.Trim(tr.Syms[tr.Procs[x.Proc].PID.Raw], `"`), strings.Trim(tr.Syms[x.TID.Raw], `"`)
+	} else {
+		for m := Members(tr.Raw(id)); m.Next(); {
+			switch string(m.Key) {
+			case "pid":
+				o.PID = Text(m.Value)
+			case "tid":
+				o.TID = Text(m.Value)
+			}
+		}
+	}
+	return o
+}

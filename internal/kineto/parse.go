@@ -1,0 +1,158 @@
+package kineto
+
+import (
+	"slices"
+	"strings"
+)
+
+// Parse reads a trace from its bytes. The trace keeps src; the caller must not change it. name is for messages.
+func Parse(src []byte, name string, o Options) (*Trace, error) {
+	return parse(src, name, o, false)
+}
+
+// parse is Parse; cut says that a compressed input ended early.
+func parse(src []byte, name string, o Options, cut bool) (*Trace, error) {
+	t := &Trace{File: name, Src: src, Rank: -1, DeviceNames: map[int64]string{}}
+	top := topLevel{t: t, p: scanner{s: src}, o: o}
+	if err := top.read(); err != nil {
+		return nil, err
+	}
+	if cut && !t.Truncated {
+		t.Truncated = true
+		top.p.mend(RepairTruncated, len(src))
+	}
+	if len(t.Events) == 0 && t.Truncated {
+		return nil, &SyntaxError{File: name, Offset: int64(len(src)), Compressed: -1, Pointer: "/traceEvents", Want: "the input ends before the first whole event"}
+	}
+	top.resolve()
+	slices.SortFunc(top.p.repairs, func(a, b Repair) int { return strings.Compare(a.Reason, b.Reason) })
+	t.Repairs = top.p.repairs
+	if o.Strict && len(t.Repairs) > 0 {
+		r := t.Repairs[0]
+		return nil, &SyntaxError{File: name, Offset: r.First[0], Compressed: -1, Want: "--strict: " + strings.ReplaceAll(r.Reason, "_", " ")}
+	}
+	return t, t.refuse()
+}
+
+// topLevel reads what is around the events.
+type topLevel struct {
+	t *Trace
+	p scanner
+	o Options
+}
+
+func (r *topLevel) fail(at int, pointer, want string) error {
+	return &SyntaxError{File: r.t.File, Offset: int64(at), Compressed: -1, Pointer: pointer, Want: want}
+}
+
+func (r *topLevel) read() error {
+	src := r.t.Src
+	i := 0
+	if len(src) >= 3 && src[0] == 0xef && src[1] == 0xbb && src[2] == 0xbf {
+		i = 3
+	}
+	i = skipSpace(src, i)
+	switch {
+	case i >= len(src):
+		return r.fail(0, "", "the input is empty: expected a JSON trace")
+	case src[i] == '[':
+		r.t.ArrayForm = true
+		_, err := r.events(i)
+		return err
+	case src[i] != '{':
+		return r.fail(i, "", "expected '{' or '[': this is no JSON trace")
+	}
+	return r.object(i)
+}
+
+// object reads the top-level object at i, keys on either side of the events.
+func (r *topLevel) object(i int) error {
+	found := false
+	m := members{p: &r.p, at: i, depth: 0}
+	for m.next() {
+		if string(m.key) == "traceEvents" && !found {
+			if m.at >= len(r.t.Src) {
+				return r.fail(m.at, "/traceEvents", "the input ends before the first whole event")
+			}
+			if r.t.Src[m.at] != '[' {
+				return r.fail(m.at, "/traceEvents", "expected '[': the list of events")
+			}
+			found = true
+			end, err := r.events(m.at)
+			if err != nil {
+				return err
+			}
+			if r.t.Truncated {
+				return nil
+			}
+			m.at = end
+			continue
+		}
+		key, at := unquote(m.key), m.at
+		if !m.skip() {
+			// A value that client code wrote broken: go on at the events when they come later.
+			if found {
+				break
+			}
+			n := r.findEvents(at)
+			if n < 0 {
+				return r.fail(at, "/"+key, "expected a JSON value")
+			}
+			r.p.mend(RepairTopLevel, at)
+			m = members{p: &r.p, at: n, depth: 0, state: 1}
+			continue
+		}
+		r.t.Fields = append(r.t.Fields, Field{Key: key, Off: int64(at), Len: int64(m.at - at)})
+		r.field(key, r.t.Src[at:m.at])
+	}
+	if !found {
+		if m.end() >= 0 {
+			return r.fail(i, "", `no "traceEvents" in the top-level object: this is no profiler trace`)
+		}
+		return r.fail(m.at, "", `expected a JSON object with "traceEvents"`)
+	}
+	if m.end() < 0 && !r.t.Truncated {
+		if skipSpace(r.t.Src, m.at) >= len(r.t.Src) {
+			r.t.Truncated = true
+			r.p.mend(RepairTruncated, len(r.t.Src))
+		} else {
+			r.p.mend(RepairTopLevel, m.at)
+		}
+	}
+	return nil
+}
+
+// findEvents returns the position before the key "traceEvents", as if a member had just ended there.
+func (r *topLevel) findEvents(i int) int {
+	n := strings.Index(string(r.t.Src[i:min(len(r.t.Src), i+16<<20)]), `"traceEvents"`)
+	if n < 0 {
+		return -1
+	}
+	for n += i - 1; n > i && r.t.Src[n] != ','; n-- {
+	}
+	return n
+}
+
+// events reads the list at i and returns the position after it.
+func (r *topLevel) events(i int) (int, error) {
+	t := r.t
+	t.ListOff = int64(i)
+	pieces := scanList(t.Src, i+1, r.o.Jobs)
+	last := pieces[len(pieces)-1]
+	t.ListEnd = int64(last.end)
+	total := 0
+	for _, p := range pieces {
+		total += len(p.events)
+		r.p.repairs.merge(p.repairs)
+	}
+	if total > 1<<31-2 {
+		return 0, r.fail(i, "/traceEvents", "more than 2,147,483,646 events: split the trace")
+	}
+	merge(t, pieces, total)
+	if last.cut {
+		t.Truncated = true
+		r.p.mend(RepairTruncated, last.end)
+		return last.end, nil
+	}
+	return last.end + 1, nil
+}
