@@ -54,7 +54,6 @@ type chromeJob struct {
 	rows   *chrome.Rows             // pids and tids of the input's events
 	rowOf  []*chrome.Row            // per kineto.TrackID
 	flows  []chrome.Flow            // both ends of each arrow, one after the other
-	flowID int64                    // of the first arrow
 	pid    int64                    // of the process "Critical path"
 	names  []chrome.Meta            // of devices and of rows with new numbers
 	lanes  []chromeLane             // added rows
@@ -155,7 +154,7 @@ func (enc *eventEncoder) append(dst []byte, id kineto.EventID) []byte {
 	raw, args := enc.tr.Raw(id), int(ev.Args)
 	enc.n[countEvents]++
 	if ev.Flags&kineto.Dirty != 0 {
-		raw = cleaned(enc.tr, id)
+		raw = enc.tr.Clean(id)
 		args = argsOffset(raw)
 		enc.n[countReencoded]++
 	}

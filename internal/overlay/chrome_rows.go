@@ -105,6 +105,3 @@ func oldName(name, what, text string) string {
 }
 
 func nameArg(name string) []chrome.Arg { return []chrome.Arg{{Key: "name", Str: name, IsStr: true}} }
-
-// cleaned is a valid JSON form of an event that is none.
-func cleaned(tr *kineto.Trace, id kineto.EventID) []byte { return tr.Raw(id) }
