@@ -36,7 +36,7 @@ func (e *usageError) Error() string {
 }
 
 // errSlower ends `diff` with status 3; the result is printed already.
-var errSlower = errors.New("the second window is longer than allowed")
+var errSlower = errors.New("slower")
 
 // program is the world that the commands may touch.
 type program struct {
@@ -61,7 +61,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return p.exitStatus(err)
 	case <-ctx.Done():
 		p.outs.abandon()
-		fmt.Fprintln(stderr, "overlay: interrupted; nothing was written")
+		fmt.Fprintln(stderr, "overlay: interrupted")
 		return exitInterrupted
 	}
 }

@@ -19,6 +19,8 @@ type job struct {
 	result func(w io.Writer) error
 	// resultTo is standard output, or standard error when standard output carries a trace.
 	resultTo io.Writer
+	// verdict is the error to end with after the result is printed: --fail-if-slower.
+	verdict error
 }
 
 // action makes a command out of a function on a job. nFiles is the number of file names that the command takes.
@@ -60,6 +62,9 @@ func (j *job) do(body func(*job) error) error {
 	}
 	if err == nil && j.opts.timing {
 		j.stages.print()
+	}
+	if err == nil {
+		err = j.verdict
 	}
 	return err
 }

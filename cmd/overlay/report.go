@@ -37,5 +37,3 @@ func (j *job) writeReport(out *output, a analysis) error {
 	}
 	return errNotYet
 }
-
-func (j *job) diff() error { return errNotYet }

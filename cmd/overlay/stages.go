@@ -91,7 +91,7 @@ func (s *stages) finish() {
 func (s *stages) print() {
 	fmt.Fprintf(s.w, "%-12s %10s\n", "stage", "seconds")
 	for _, t := range s.done {
-		fmt.Fprintf(s.w, "%-12s %10.3f\n", t.name, t.wall.Seconds())
+		fmt.Fprintf(s.w, "%-12s %10.4f\n", t.name, t.wall.Seconds())
 	}
-	fmt.Fprintf(s.w, "%-12s %10.3f\n%-12s %10.1f\n", "all", time.Since(s.began).Seconds(), "peak MB", float64(peakMemory())/1e6)
+	fmt.Fprintf(s.w, "%-12s %10.4f\n%-12s %8.1f\n", "all", time.Since(s.began).Seconds(), "peak MB", float64(peakMemory())/1e6)
 }
