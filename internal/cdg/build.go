@@ -103,6 +103,7 @@ func Build(tr *kineto.Trace, o Options) (*Graph, error) {
 	b.graphOrder()
 	b.inferEventWaits()
 	b.calibrateWaits()
+	b.assumeLaunches()
 	b.blockingCalls()
 	b.queueFull()
 	b.polledWaits()

@@ -71,7 +71,7 @@ func (w *walker) stepStream() {
 	w.emit(best.at, kineto.NoEvent, kind, by)
 	from := &d.Acts[best.from]
 	if best.rule == cdg.Launch {
-		w.link(from.Event, from.Start)
+		w.link(from.Event, w.t)
 		w.goTo(from.Lane, cdg.NoAct)
 		return
 	}
@@ -108,6 +108,9 @@ func (w *walker) release(k cdg.ActID) (best candidate, ok bool) {
 		switch dep.Rule {
 		case cdg.Launch:
 			c.at, least, most = from.Start, cal.Lmin, d.LaunchMax(k, dep.From)
+			if dep.Evidence == cdg.ByAlignment && act.Start-from.Start > most {
+				c.at = act.Start - least // launched from within a slice, not recorded
+			}
 		case cdg.EventWait:
 			c.at, least, most = from.End, cal.Wmin, cal.Wmax
 		case cdg.GraphOrder:
