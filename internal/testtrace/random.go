@@ -1,0 +1,427 @@
+package testtrace
+
+import "math/rand/v2"
+
+// Classes are the scenario classes of random programs.
+var Classes = []string{"eager", "autograd", "streams", "ddp", "sync", "copies", "queue", "graphs", "overlap", "loader", "gil",
+	"parallel", "hidden", "prewindow", "python", "polled", "mixed", "explicit"}
+
+// Random makes a program of a scenario class from a seed. What is no matter of the class is drawn: the vendor's launch
+// latency, whole-µs stamps, cuda_sync records, threads that have nothing to do with it.
+func Random(class string, seed uint64) *Program {
+	pick := rand.New(rand.NewPCG(seed, 77))
+	p := NewProgram(class, seed, pick.IntN(3) == 0)
+	p.SyncRecords = pick.IntN(2) == 0
+	p.IntegerMicros = pick.IntN(5) == 0
+	g := &generator{p: p, class: class}
+	has := func(classes ...string) bool {
+		for _, c := range classes {
+			if c == class {
+				return true
+			}
+		}
+		return class == "mixed" && p.chance(45)
+	}
+	g.autograd = has("autograd", "ddp", "python", "explicit") || class != "gil" && p.chance(25)
+	g.side, g.comm = has("streams", "copies"), has("ddp")
+	g.syncs, g.copies, g.graphs, g.overlap = has("sync"), has("copies"), has("graphs"), has("overlap")
+	g.loader, g.frames, g.polls = has("loader"), has("python"), has("polled")
+	g.steps = 2
+	g.scale = p.between(1, 20)
+	if class == "queue" || class == "prewindow" || class == "overlap" || class == "hidden" {
+		g.scale = p.between(12, 25)
+	}
+	if has("queue") {
+		p.QueueLimit = int(p.between(8, 24))
+	}
+	switch class {
+	case "gil":
+		g.turns()
+	case "explicit":
+		p.Explicit = true
+		g.freeThreads()
+	default:
+		g.train()
+	}
+	if class == "parallel" || p.chance(30) {
+		g.strangers()
+	}
+	for i := range p.Threads {
+		if p.Threads[i].background {
+			for _, id := range p.Threads[i].code {
+				p.instrs[id].block |= 2
+			}
+		}
+	}
+	g.settle(has("hidden"), has("prewindow"))
+	return p
+}
+
+type generator struct {
+	p                                                                           *Program
+	class                                                                       string
+	steps                                                                       int
+	scale                                                                       int64 // how long kernels are
+	autograd, side, comm, syncs, copies, graphs, overlap, loader, frames, polls bool
+
+	compute, copying, nccl, branch int32
+	main, engine                   *host
+	bucket                         int32
+	fwd                            []int32
+}
+
+var kernels = []string{"gemm_f16", "elementwise_kernel", "layer_norm", "softmax", "reduce_kernel", "flash_fwd"}
+
+// train is a training loop: load, forward, loss, backward on a second thread or not, update.
+func (g *generator) train() {
+	p := g.p
+	g.compute = p.stream(7)
+	g.copying, g.nccl, g.branch = g.compute, g.compute, g.compute
+	if g.side {
+		g.copying = p.stream(20)
+	}
+	if g.comm {
+		g.nccl = p.stream(24)
+	}
+	if g.graphs {
+		g.branch = p.stream(28)
+	}
+	g.main = p.on(p.thread(100, "python"))
+	if g.autograd {
+		g.engine = p.on(p.thread(101, "pt_autograd_0"))
+	}
+	layers := int(p.between(3, 7))
+	for s := range g.steps {
+		body := func() { g.step(layers) }
+		if p.chance(80) || s > 0 {
+			g.main.annotate("ProfilerStep#"+itoa(int64(s+1)), body)
+		} else {
+			body()
+		}
+		g.main.work(500, 5000)
+	}
+	g.main.deviceSync()
+	g.main.op("aten::last", func() { g.main.work(2000, 9000) })
+}
+
+func (g *generator) step(layers int) {
+	p, m := g.p, g.main
+	g.load()
+	m.work(500, 4000)
+	g.framed("train.py(20): forward", func() {
+		for i := range layers {
+			g.layer(m, "aten::linear", i)
+		}
+	})
+	m.op("aten::nll_loss", func() { g.kernel(m, g.compute) })
+	g.backward(layers)
+	m.work(1000, 4000)
+	m.annotate("Optimizer.step#SGD.step", func() {
+		m.work(1000, 4000)
+		for range p.between(1, 3) {
+			m.op("aten::_foreach_add_", func() { g.kernel(m, g.compute) })
+			m.work(300, 1500)
+		}
+	})
+	if p.chance(40) || g.syncs {
+		m.op("aten::item", func() {
+			m.work(500, 1500)
+			m.copyTo(g.compute, DtoHPageable, p.between(1200, 2500), true)
+			m.streamSync(g.compute)
+			m.work(500, 1500)
+		})
+	}
+}
+
+func (g *generator) framed(name string, body func()) {
+	if !g.frames {
+		body()
+		return
+	}
+	m := g.main
+	m.frame(name, func() {
+		m.work(500, 3000)
+		body()
+		m.work(500, 3000)
+	})
+}
+
+func (g *generator) load() {
+	p, m := g.p, g.main
+	m.annotate("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", func() {
+		m.work(2000, 10000)
+		if g.loader {
+			for range p.between(1, 4) {
+				m.op("aten::stack", func() { m.work(5000, 60000) })
+				m.work(1000, 20000)
+			}
+		}
+		if g.loader && p.chance(50) {
+			m.work(50_000, 400_000) // a worker process is late
+		}
+	})
+	if !g.copies && !g.side && !p.chance(40) {
+		return
+	}
+	m.op("aten::copy_", func() {
+		m.work(500, 2500)
+		switch {
+		case p.chance(40):
+			m.copyTo(g.copying, HtoDPageable, p.between(3000, 30000), true)
+		default:
+			m.copyTo(g.copying, HtoDPinned, p.between(3000, 50000), false)
+		}
+		m.work(300, 1500)
+	})
+	if g.copying != g.compute {
+		g.join(m, g.copying, g.compute)
+	}
+}
+
+// join lets a stream wait for another.
+func (g *generator) join(h *host, from, to int32) {
+	ev := h.record(from)
+	h.work(200, 1200)
+	h.waitEvent(to, ev)
+}
+
+func (g *generator) kernel(h *host, s int32) {
+	p := g.p
+	h.work(1500, 8000)
+	dur := p.between(1000, 4000) * g.scale
+	if p.chance(15) {
+		dur *= 4
+	}
+	o := h.launch(s, kernels[p.rng.IntN(len(kernels))], dur)
+	if g.overlap && p.chance(60) {
+		o.gap = -p.between(300, max(301, dur/4))
+	}
+	h.work(500, 3000)
+}
+
+func (g *generator) layer(h *host, name string, i int) int32 {
+	p := g.p
+	if g.graphs && p.chance(40) {
+		h.work(2000, 8000)
+		h.graph(g.compute, g.branch, int(p.between(4, 9)), func() int64 { return p.between(1500, 4000) * g.scale })
+		h.work(1000, 4000)
+	}
+	id := h.op(name, func() {
+		h.work(500, 3000)
+		if p.chance(50) {
+			h.op("aten::addmm", func() { g.kernel(h, g.compute) })
+		}
+		g.kernel(h, g.compute)
+	})
+	h.work(300, 2500)
+	if g.side && p.chance(25) { // a side stream takes a part
+		g.join(h, g.compute, g.copying)
+		h.op("aten::copy_", func() { g.kernel(h, g.copying) })
+		g.join(h, g.copying, g.compute)
+	}
+	if g.syncs && p.chance(25) {
+		g.synchronise(h)
+	}
+	if g.copies && p.chance(30) {
+		h.op("aten::to", func() {
+			h.work(500, 2000)
+			if p.chance(60) {
+				h.copyTo(g.compute, DtoHPageable, p.between(1500, 20000), true)
+			} else {
+				h.copyTo(g.compute, DtoHPinned, p.between(1500, 20000), false)
+			}
+		})
+	}
+	if g.polls && p.chance(20) {
+		h.frame("deep_ep/buffer.py(88): dispatch", func() {
+			h.work(1000, 3000)
+			h.launch(g.compute, "deep_ep_notify_dispatch", p.between(600_000, 900_000))
+			ev := h.mark(g.compute)
+			h.poll(ev)
+		})
+	}
+	return id
+}
+
+// mark is an event record that leaves no trace: what a spinning thread looks at is memory.
+func (h *host) mark(s int32) int32 {
+	ev := h.record(s)
+	in := &h.p.instrs[len(h.p.instrs)-1]
+	in.hidden, in.dur = true, 0
+	return ev
+}
+
+func (g *generator) synchronise(h *host) {
+	switch g.p.rng.IntN(3) {
+	case 0:
+		h.streamSync(g.compute)
+	case 1:
+		h.deviceSync()
+	default:
+		ev := h.record(g.compute)
+		if g.p.chance(50) {
+			h.op("aten::relu", func() { g.kernel(h, g.compute) })
+		}
+		h.eventSync(ev)
+	}
+}
+
+// backward runs on the autograd thread, if there is one, while main waits in a gap, an annotation or a frame.
+func (g *generator) backward(layers int) {
+	p, m := g.p, g.main
+	run := func(h *host) {
+		for i := range layers {
+			h.op("autograd::engine::evaluate_function: AddmmBackward0", func() {
+				h.work(500, 3000)
+				h.op("AddmmBackward0", func() { g.kernel(h, g.compute) })
+				h.work(300, 1500)
+			})
+			if g.comm && (i%2 == 1 || i == layers-1) {
+				g.allReduce(h)
+			}
+			h.work(300, 3000)
+		}
+		if g.comm {
+			h.op("c10d::wait", func() {
+				ev := h.record(g.nccl)
+				h.waitEvent(g.compute, ev)
+			})
+		}
+	}
+	if !g.autograd {
+		run(m)
+		return
+	}
+	start, done := p.cond(), p.cond()
+	call := func() {
+		m.work(500, 4000)
+		m.signal(start)
+		m.waitFor(done)
+		m.work(500, 3000)
+	}
+	g.engine.waitFor(start)
+	g.engine.work(300, 3000)
+	run(g.engine)
+	g.engine.signal(done)
+	switch {
+	case g.frames:
+		m.frame("<built-in method run_backward of torch._C._EngineBase object at 0x7f00>", call)
+	case p.chance(30):
+		m.annotate("## backward ##", call)
+	default:
+		call()
+	}
+}
+
+func (g *generator) allReduce(h *host) {
+	p := g.p
+	h.work(500, 2000)
+	h.op("c10d::allreduce_", func() {
+		h.work(500, 2000)
+		h.op("record_param_comms", func() {
+			h.work(500, 3000)
+			g.join(h, g.compute, g.nccl)
+			o := h.launch(g.nccl, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", p.between(10_000, 60_000)*max(1, g.scale/4))
+			if p.chance(30) {
+				o.extra = p.between(20_000, 200_000)
+			}
+		})
+	})
+}
+
+// turns are Python threads that share the GIL: each computes while it holds it.
+func (g *generator) turns() {
+	p := g.p
+	g.compute = p.stream(7)
+	gil := p.lock()
+	n := int(p.between(2, 3))
+	for i := range n {
+		h := p.on(p.thread(int64(100+i), "python"))
+		rounds := int(p.between(24, 32))
+		for k := range rounds {
+			h.acquire(gil)
+			h.op("aten::step"+itoa(int64(i)), func() {
+				h.work(3000, 20000)
+				if p.chance(40) {
+					g.kernel(h, g.compute)
+				}
+			})
+			h.release(gil)
+			if k < rounds-1 {
+				h.work(200, 600)
+			}
+		}
+	}
+}
+
+// freeThreads are threads without a GIL: main gives work to two workers that compute at once, and joins them.
+func (g *generator) freeThreads() {
+	p := g.p
+	g.compute = p.stream(7)
+	side := p.stream(13)
+	m := p.on(p.thread(100, "python"))
+	w := []*host{p.on(p.thread(101, "worker")), p.on(p.thread(102, "worker"))}
+	for range int(p.between(3, 5)) {
+		m.op("aten::prepare", func() { m.work(10_000, 80_000); g.kernel(m, g.compute) })
+		var done [2]int32
+		for i, h := range w {
+			start := p.cond()
+			done[i] = p.cond()
+			m.work(300, 2000)
+			m.signal(start)
+			h.frame("threading.py(589): wait", func() { h.waitFor(start) })
+			for range p.between(2, 5) {
+				h.op("aten::work", func() { h.work(5000, 90_000); g.kernel(h, side) })
+				h.work(300, 2000)
+			}
+			h.signal(done[i])
+		}
+		for i := range w {
+			m.frame("threading.py(1100): join", func() { m.waitFor(done[i]) })
+		}
+		m.work(300, 2000)
+	}
+	m.deviceSync()
+}
+
+// strangers are a watchdog that queries events, and a thread that computes at the same time.
+func (g *generator) strangers() {
+	p := g.p
+	h := p.on(p.thread(177, "pt_nccl_watchdg"))
+	p.Threads[h.th].background = true
+	for range 60 {
+		h.call("cudaEventQuery", 700, 2500)
+		h.work(5000, 60000)
+	}
+	if g.class == "gil" || p.chance(50) {
+		return
+	}
+	h = p.on(p.thread(178, "logger"))
+	p.Threads[h.th].background = true
+	for range 60 {
+		h.op("aten::sum", func() { h.work(5000, 40000) })
+		h.work(1000, 9000)
+	}
+}
+
+// settle runs the program once for what depends on its times: until when strangers run, when peers arrive, what is
+// hidden, when recording begins.
+func (g *generator) settle(hide, late bool) {
+	p := g.p
+	var r Run
+	r.Simulate(p)
+	for i := range p.Threads {
+		p.Threads[i].until = r.End * 9 / 10
+	}
+	if hide { // only launches whose operation was released by something else: nobody could know the others
+		for o := range p.ops {
+			op := &p.ops[o]
+			if !op.graph && r.why[r.opBeg[o]] != byLaunch && p.chance(40) {
+				p.instrs[op.instr].hidden = p.instrs[op.instr].block == 0
+			}
+		}
+	}
+	if late {
+		p.RecordFrom = r.End / 5
+	}
+}
