@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
 	"overlay/internal/kineto"
+	"overlay/internal/overlay"
 )
 
 // analysis is what the stages know of one input.
@@ -16,6 +18,7 @@ type analysis struct {
 	trace *kineto.Trace
 	graph *cdg.Graph
 	path  *critpath.Path
+	slim  bool // window, method and delays are those of the run that wrote the trace
 }
 
 // analyse reads a trace and finds its critical path.
@@ -28,6 +31,13 @@ func (j *job) analyse(name string) (a analysis, err error) {
 	if j.opts.step >= 0 {
 		o.Step = strconv.Itoa(j.opts.step)
 	}
+	method := j.opts.method
+	if rec := overlay.ReadRecord(a.trace); rec != nil {
+		a.slim, o.Recorded = true, &rec.Recorded
+		if !j.opts.methodSet && slices.Contains(methods, rec.Method) {
+			method = rec.Method
+		}
+	}
 	if a.graph, err = cdg.Build(a.trace, o); err != nil {
 		return a, fmt.Errorf("%s: %w", name, err)
 	}
@@ -35,7 +45,7 @@ func (j *job) analyse(name string) (a analysis, err error) {
 		return a, fmt.Errorf("%s: no activity of CPU threads or GPU streams in the window: is it a trace of the PyTorch profiler? See what it holds with 'overlay check'", name)
 	}
 	j.stages.start("path")
-	switch j.opts.method {
+	switch method {
 	case "ctda":
 		a.path, err = critpath.CTDA(a.graph, critpath.Options{})
 	case "hta":
@@ -48,6 +58,9 @@ func (j *job) analyse(name string) (a analysis, err error) {
 	}
 	return a, nil
 }
+
+// methods are the values of --method.
+var methods = []string{"exact", "ctda", "hta"}
 
 // findHTA runs the peer's method with the peer's options.
 func (j *job) findHTA(tr *kineto.Trace) (*critpath.Path, error) {

@@ -67,7 +67,7 @@ func pictureFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "plain", Category: pictureGroup,
 			Usage: "Perfetto: leave the colours of slices alone"},
 		&cli.BoolFlag{Name: "only-critical", Category: pictureGroup,
-			Usage: "write a slim trace: the path with its context, nothing else"},
+			Usage: "write a slim trace: the path with its context, nothing else; a run on it gives the same path again"},
 		&cli.BoolFlag{Name: "anonymize", Category: pictureGroup,
 			Usage: "replace paths, hosts, users, processes and Python names by stable pseudonyms; operators and kernels keep theirs"},
 	}
@@ -117,7 +117,8 @@ type options struct {
 	chrome, compress bool // the format of output
 
 	method, annotation, instance string
-	step                         int // -1 = none
+	methodSet                    bool // else a slim trace decides
+	step                         int  // -1 = none
 	htaZeroWeightLaunch          bool
 	htaDataLoad                  string
 	htaLastStep                  bool
@@ -216,7 +217,7 @@ func (r *flagReader) readWindow(o *options) {
 }
 
 func (r *flagReader) readMethod(o *options) {
-	o.method = r.oneOf("method", "exact", "ctda", "hta")
+	o.method, o.methodSet = r.oneOf("method", methods...), r.IsSet("method")
 	o.htaZeroWeightLaunch, o.htaLastStep = r.Bool("hta-zero-weight-launch"), r.Bool("hta-last-step")
 	o.htaDataLoad = r.path("hta-data-load")
 	for _, name := range []string{"hta-zero-weight-launch", "hta-data-load", "hta-last-step"} {

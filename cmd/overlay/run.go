@@ -20,10 +20,8 @@ func checkRun(r *flagReader, o *options) {
 		o.output = overlaidName(o.input)
 	}
 	r.readFormat(o)
-	for _, name := range []string{"only-critical", "anonymize"} {
-		if r.Bool(name) {
-			r.problem("--%s is not part of this version", name)
-		}
+	if o.anonymize {
+		r.problem("--anonymize is not part of this version")
 	}
 }
 
@@ -52,6 +50,9 @@ func (j *job) run() error {
 	}
 	j.stages.start("drawing")
 	ov := overlay.Annotate(a.trace, a.graph, a.path, overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version})
+	if j.opts.onlyCritical {
+		overlay.Slim(a.graph, a.path, ov)
+	}
 	st, err := j.write(out, a.trace, ov)
 	if err != nil {
 		return err

@@ -18,6 +18,9 @@ func (j *job) writeFindings(w io.Writer, a analysis, bold bool) error {
 		emphasis, plain = "\x1b[1m", "\x1b[0m"
 	}
 	fmt.Fprintf(w, "%s, %s\n", count(len(a.trace.Events), "event"), windowText(p))
+	if a.slim {
+		fmt.Fprintf(w, "a slim trace: window, method and delays are those of the run that wrote it\n")
+	}
 	fmt.Fprintf(w, "%sbound by %s%s, method %s\n", emphasis, critpath.BoundBy(&totals.Class).Words(), plain, p.Method)
 
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
