@@ -116,10 +116,10 @@ func dropMembers(obj []byte, drop func([]byte) bool) (out []byte, empty bool) {
 		if drop(m.Key) {
 			changed = true
 		} else {
-			if n > 0 {
-				out = append(out, ',')
+			if n == 0 { // the first that stays needs no comma
+				at = behindComma(obj, at)
 			}
-			out = append(out, obj[behindComma(obj, at):m.End]...)
+			out = append(out, obj[at:m.End]...)
 			n++
 		}
 		at = m.End
