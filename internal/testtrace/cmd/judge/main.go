@@ -1,0 +1,35 @@
+// Judge compares the exact critical path with the truth on simulated programs, and prints a table by scenario.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+
+	"overlay/internal/testtrace"
+)
+
+func main() {
+	n := flag.Int("n", 2000, "number of random programs")
+	seed := flag.Uint64("seed", 1, "seed of the first program; the others follow")
+	worst := flag.Int("worst", 20, "worst programs to list")
+	class := flag.String("class", "", "list the worst of this scenario class only")
+	dump := flag.String("dump", "", "write the trace of -class at -seed to this file and stop")
+	flag.Parse()
+	if *dump != "" {
+		var r testtrace.Run
+		r.Simulate(testtrace.Random(*class, *seed))
+		b, _ := r.Build()
+		if err := os.WriteFile(*dump, b.JSON(), 0o666); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	all := testtrace.JudgeAll(*n, *seed)
+	if *class != "" {
+		all = slices.DeleteFunc(all, func(v testtrace.Verdict) bool { return v.Program.Class != *class })
+	}
+	testtrace.WriteTable(os.Stdout, all, *worst)
+}

@@ -1,0 +1,383 @@
+package testtrace
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+)
+
+// Verdict is how well the exact path of one program agrees with the truth.
+type Verdict struct {
+	Program *Program
+	Seed    uint64
+	Events  int
+	Window  int64 // ns
+	Agreed  int64 // ns of the window whose owner is the true one, or one that a near tie allows
+	Err     error // the trace was refused, or the path breaks its own invariants
+
+	Hit, Tried       int // counterfactuals of the engine's path
+	Ceiling, Ceiled  int // the same on the truth
+	Right, Claimed   int // inferred dependencies on the engine's path that exist
+	Found, Needed    int // true dependencies on the true path that the engine's path has
+	Worst            string
+	WorstLen         int64
+	MissedA, MissedB string
+}
+
+// Judge holds the buffers of one worker.
+type Judge struct {
+	run, scratch Run
+	buf          []byte
+	key          []int32 // activity of each event
+	pos          []int32
+	rng          *rand.Rand
+	p            *Program
+	tr           *kineto.Trace
+}
+
+// Check simulates a program, has it analysed and compares.
+func (j *Judge) Check(p *Program, seed uint64) Verdict {
+	v := Verdict{Program: p, Seed: seed}
+	j.p, j.rng = p, rand.New(rand.NewPCG(seed, 5))
+	j.run.Simulate(p)
+	b, pos := j.run.Build()
+	j.pos = pos
+	j.buf = b.AppendJSON(make([]byte, 0, len(j.buf)+1024))
+	tr, err := kineto.Parse(j.buf, "simulated.json", kineto.Options{})
+	if err != nil {
+		v.Err = err
+		return v
+	}
+	j.tr = tr
+	o := cdg.Options{}
+	if p.Explicit {
+		o.Threads = cdg.ThreadsExplicit
+	}
+	g, err := cdg.Build(tr, o)
+	if err != nil {
+		v.Err = err
+		return v
+	}
+	path, err := critpath.Exact(g, critpath.Options{})
+	if err == nil {
+		err = path.Check(g)
+	}
+	if err != nil {
+		v.Err = err
+		return v
+	}
+	v.Events = len(tr.Events)
+	v.Window = path.Window.End - path.Window.Start
+	j.key = resize(j.key, len(tr.Events))
+	for i := range j.key {
+		j.key[i] = -1
+	}
+	for k, e := range pos {
+		if e >= 0 {
+			j.key[e] = int32(k)
+		}
+	}
+	j.agree(&v, path)
+	j.counterfactuals(&v, path)
+	j.dependencies(&v, path)
+	return v
+}
+
+// stamp is a time as the trace has it.
+func (j *Judge) stamp(ns int64) int64 {
+	if j.p.IntegerMicros {
+		return micros(ns) * 1000
+	}
+	return ns
+}
+
+// shown is the owner as the trace shows it: what is not recorded owns nothing.
+func (j *Judge) shown(key int32) int32 {
+	if key >= 0 && j.pos[key] < 0 {
+		return -1
+	}
+	return key
+}
+
+func (j *Judge) owner(s *critpath.Segment) int32 {
+	if s.Event == kineto.NoEvent {
+		return -1
+	}
+	return j.key[s.Event]
+}
+
+// agree sums the time for which the path's owner is one that the truth allows.
+func (j *Judge) agree(v *Verdict, path *critpath.Path) {
+	allowed := j.run.Allowed()
+	for i := range allowed {
+		a := &allowed[i]
+		a.Start, a.End, a.Owner = j.stamp(a.Start), j.stamp(a.End), j.shown(a.Owner)
+	}
+	slices.SortFunc(allowed, func(x, y Piece) int {
+		if x.Owner != y.Owner {
+			return int(x.Owner) - int(y.Owner)
+		}
+		return int(x.Start - y.Start)
+	})
+	for i := range path.Segments {
+		s := &path.Segments[i]
+		key := j.owner(s)
+		n, _ := slices.BinarySearchFunc(allowed, key, func(x Piece, k int32) int { return int(x.Owner) - int(k) })
+		t, good := s.Start, int64(0)
+		for ; n < len(allowed) && allowed[n].Owner == key && allowed[n].Start < s.End; n++ {
+			from, to := max(t, allowed[n].Start), min(s.End, allowed[n].End)
+			if to > from {
+				good += to - from
+				t = to
+			}
+		}
+		v.Agreed += good
+		if bad := s.End - s.Start - good; bad > v.WorstLen {
+			v.WorstLen = bad
+			v.Worst = j.describe(s)
+		}
+	}
+}
+
+func (j *Judge) name(key int32) string {
+	if key < 0 {
+		return "-"
+	}
+	if int(key) >= len(j.p.instrs) {
+		return j.p.ops[int(key)-len(j.p.instrs)].name
+	}
+	return j.p.instrs[key].name
+}
+
+// describe says what the engine put where, and what is true in the middle of it.
+func (j *Judge) describe(s *critpath.Segment) string {
+	mid := (s.Start + s.End) / 2
+	for _, x := range j.run.Path() {
+		if x.Start <= mid && mid < x.End {
+			return span2(s.Start, s.End) + " " + s.Kind.String() + " " + j.name(j.owner(s)) + "; true: " + span2(x.Start, x.End) + " " + j.name(x.Owner) + " " + ruleWords[x.why]
+		}
+	}
+	return span2(s.Start, s.End) + " " + s.Kind.String() + " " + j.name(j.owner(s)) + "; true: nothing"
+}
+
+var ruleWords = [...]string{"", "(stream order)", "(launch)", "(event wait)", "(graph)", "(sync)", "(queue full)", "(hand-off)"}
+
+func span2(a, b int64) string { return "[" + itoa(a) + ", " + itoa(b) + "]" }
+
+const samples = 20
+
+// counterfactuals shortens activities with and without critical time, by the engine's word and by the truth.
+func (j *Judge) counterfactuals(v *Verdict, path *critpath.Path) {
+	parts := make([]Piece, 0, len(path.Segments))
+	for i := range path.Segments {
+		s := &path.Segments[i]
+		parts = append(parts, Piece{Start: s.Start, End: s.End, Owner: j.owner(s)})
+	}
+	v.Hit, v.Tried = j.shortenAll(parts, path.Window.Start)
+	truth := j.run.Path()
+	for i := range truth {
+		truth[i].Owner = j.shown(truth[i].Owner)
+	}
+	v.Ceiling, v.Ceiled = j.shortenAll(truth, path.Window.Start)
+}
+
+func (j *Judge) shortenAll(path []Piece, from int64) (hit, tried int) {
+	critical := map[int32]int64{}
+	for i := range path {
+		if x := &path[i]; x.Owner >= 0 && x.End > from {
+			critical[x.Owner] += x.End - max(x.Start, from)
+		}
+	}
+	var with, without []int32
+	for k := range j.pos {
+		key := int32(k)
+		switch {
+		case j.pos[k] < 0 || j.run.background(key):
+		case critical[key] > 0:
+			with = append(with, key)
+		case j.longest(key, nil) >= 0:
+			without = append(without, key)
+		}
+	}
+	pick := func(list []int32) []int32 {
+		r := rand.New(rand.NewPCG(uint64(len(list)), 9))
+		r.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
+		return list[:min(len(list), samples)]
+	}
+	for _, key := range pick(with) {
+		tried++
+		var own []Piece
+		for i := range path {
+			if path[i].Owner == key {
+				own = append(own, path[i])
+			}
+		}
+		pt := j.longest(key, own)
+		d := max(100, critical[key]/100)
+		if pt < 0 || *j.p.knob(j.run.knob[pt]) <= d {
+			continue
+		}
+		if j.run.Effect(&j.scratch, j.run.knob[pt], d) == d {
+			hit++
+		}
+	}
+	for _, key := range pick(without) {
+		pt := j.longest(key, nil)
+		k := j.run.knob[pt]
+		d := max(100, *j.p.knob(k)/100)
+		if *j.p.knob(k) <= d {
+			continue
+		}
+		tried++
+		if j.run.Effect(&j.scratch, k, d) == 0 {
+			hit++
+		}
+	}
+	return hit, tried
+}
+
+// longest is the point whose step belongs to an activity, can be shortened, and overlaps most with the given parts.
+func (j *Judge) longest(key int32, parts []Piece) int32 {
+	best, most := int32(-1), int64(0)
+	for i := range j.run.at {
+		if j.run.owner[i] != key || j.run.knob[i] < 0 {
+			continue
+		}
+		from, to := j.run.at[j.run.pred[i]], j.run.at[i]
+		n := to - from
+		if parts != nil {
+			n = 0
+			for _, x := range parts {
+				n += max(0, min(x.End, j.stamp(to))-max(x.Start, j.stamp(from)))
+			}
+		}
+		if n > most {
+			best, most = int32(i), n
+		}
+	}
+	return best
+}
+
+// dependencies compares what was inferred on the path with what is true.
+func (j *Judge) dependencies(v *Verdict, path *critpath.Path) {
+	type pair = struct{ from, to int32 }
+	isTrue := map[pair]bool{}
+	hands := map[pair][]int64{}
+	for _, d := range j.run.deps {
+		if d.why == byHand {
+			hands[pair{d.from, d.to}] = append(hands[pair{d.from, d.to}], j.stamp(d.at))
+			continue
+		}
+		isTrue[pair{d.from, j.shown(d.to)}] = true
+	}
+	claimed := map[pair]bool{}
+	claimedHand := map[pair][]int64{}
+	for i := range path.Edges {
+		e := &path.Edges[i]
+		if !e.Evidence.Inferred() && e.Evidence != cdg.ByGraph && e.Evidence != cdg.BySyncEvent {
+			continue
+		}
+		x := pair{j.key[e.From], j.key[e.To]}
+		if e.Type == critpath.HandoffEdge {
+			continue // by segments below
+		}
+		claimed[x] = true
+		if !e.Evidence.Inferred() {
+			continue
+		}
+		v.Claimed++
+		if isTrue[x] {
+			v.Right++
+		} else if v.MissedA == "" {
+			v.MissedA = e.Evidence.String() + " " + e.Type.String() + " " + j.name(x.from) + " -> " + j.name(x.to)
+		}
+	}
+	for i := range path.Segments {
+		s := &path.Segments[i]
+		if s.Kind != critpath.HandoffDelay || i == 0 || i+1 == len(path.Segments) {
+			continue
+		}
+		// The segment is drawn on the waiting thread; the one before on the thread that ended the wait.
+		x := pair{j.threadOf(path.Segments[i-1].Track), j.threadOf(s.Track)}
+		claimedHand[x] = append(claimedHand[x], s.End)
+		v.Claimed++
+		if near(hands[x], s.End) {
+			v.Right++
+		} else if v.MissedA == "" {
+			v.MissedA = "hand-off at " + itoa(s.End)
+		}
+	}
+	for _, x := range j.run.Path() {
+		if x.Start < path.Window.Start {
+			continue
+		}
+		switch x.why {
+		case byHand:
+			v.Needed++
+			if j.hasHand(claimedHand, x) {
+				v.Found++
+			} else if v.MissedB == "" {
+				v.MissedB = "hand-off at " + itoa(x.End)
+			}
+		case byEvent, byGraph, bySync, byQueue:
+			to := x.Owner
+			if x.why == byEvent || x.why == byGraph {
+				to = j.opAt(x.to)
+			}
+			from := j.run.owner[x.from]
+			if j.shown(from) < 0 || j.shown(to) < 0 {
+				continue
+			}
+			v.Needed++
+			if claimed[pair{from, to}] {
+				v.Found++
+			} else if v.MissedB == "" {
+				v.MissedB = ruleWords[x.why] + " " + j.name(from) + " -> " + j.name(to) + " at " + itoa(x.End)
+			}
+		}
+	}
+}
+
+// opAt is the operation that starts at a point.
+func (j *Judge) opAt(point int32) int32 {
+	for o, b := range j.run.opBeg {
+		if b == point {
+			return j.p.opKey(int32(o))
+		}
+	}
+	return -1
+}
+
+func (j *Judge) threadOf(t kineto.TrackID) int32 {
+	if t == kineto.NoTrack {
+		return -1
+	}
+	for i := range j.p.Threads {
+		if tid := j.tr.Tracks[t].TID; tid.IsNum && tid.Num == j.p.Threads[i].tid && j.tr.Tracks[t].Class == kineto.HostThread {
+			return int32(i)
+		}
+	}
+	return -1
+}
+
+func (j *Judge) hasHand(claimed map[struct{ from, to int32 }][]int64, x Piece) bool {
+	for _, d := range j.run.deps {
+		if d.why == byHand && d.at == x.End && near(claimed[struct{ from, to int32 }{d.from, d.to}], j.stamp(x.End)) {
+			return true
+		}
+	}
+	return false
+}
+
+// near tells whether a time is in the list, give or take what lies between a wake-up and the next slice.
+func near(times []int64, t int64) bool {
+	for _, x := range times {
+		if x-t <= 10_000 && t-x <= 10_000 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package testtrace
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// JudgeAll checks n random programs, the classes in turn, on all cores. The order of the verdicts is that of the seeds.
+func JudgeAll(n int, seed uint64) []Verdict {
+	out := make([]Verdict, n)
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wg.Go(func() {
+			var j Judge
+			for i := w; i < n; i += workers {
+				s := seed + uint64(i)
+				out[i] = j.Check(Random(Classes[i%len(Classes)], s), s)
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// Sum is the agreement of a group of programs.
+type Sum struct {
+	Name             string
+	Programs, Failed int
+	Agreement        float64 // mean over programs
+	Least            float64
+	Hit, Tried       int
+	Ceiling, Ceiled  int
+	Right, Claimed   int
+	Found, Needed    int
+}
+
+// Share of the window that agrees.
+func (v *Verdict) Share() float64 {
+	if v.Err != nil || v.Window == 0 {
+		return 0
+	}
+	return float64(v.Agreed) / float64(v.Window)
+}
+
+// Add counts a verdict in.
+func (s *Sum) Add(v *Verdict) {
+	if s.Programs == 0 {
+		s.Least = 1
+	}
+	s.Programs++
+	if v.Err != nil {
+		s.Failed++
+	}
+	s.Agreement += (v.Share() - s.Agreement) / float64(s.Programs)
+	s.Least = min(s.Least, v.Share())
+	s.Hit, s.Tried = s.Hit+v.Hit, s.Tried+v.Tried
+	s.Ceiling, s.Ceiled = s.Ceiling+v.Ceiling, s.Ceiled+v.Ceiled
+	s.Right, s.Claimed = s.Right+v.Right, s.Claimed+v.Claimed
+	s.Found, s.Needed = s.Found+v.Found, s.Needed+v.Needed
+}
+
+func ratio(a, b int) float64 {
+	if b == 0 {
+		return 1
+	}
+	return float64(a) / float64(b)
+}
+
+// Counterfactual is the rate of counterfactuals that came true, as a share of the simulator's own.
+func (s *Sum) Counterfactual() float64 {
+	return ratio(s.Hit, s.Tried) / ratio(s.Ceiling, s.Ceiled)
+}
+
+// Precision and Recall are those of inferred dependencies on the path.
+func (s *Sum) Precision() float64 { return ratio(s.Right, s.Claimed) }
+
+// Recall is the share of true dependencies on the true path that were found.
+func (s *Sum) Recall() float64 { return ratio(s.Found, s.Needed) }
+
+// Groups sums verdicts: all, by class, and by what was drawn.
+func Groups(all []Verdict) []Sum {
+	sums := []Sum{{Name: "all"}}
+	of := map[string]int{"all": 0}
+	for _, name := range append(slices.Clone(Classes), "sync records", "no sync records", "NVIDIA-like", "AMD-like", "strangers", "no strangers", "whole µs", "ns") {
+		of[name] = len(sums)
+		sums = append(sums, Sum{Name: name})
+	}
+	either := func(yes bool, a, b string) string {
+		if yes {
+			return a
+		}
+		return b
+	}
+	for i := range all {
+		v := &all[i]
+		p := v.Program
+		for _, name := range []string{"all", p.Class, either(p.SyncRecords, "sync records", "no sync records"), either(p.jitter == amd, "AMD-like", "NVIDIA-like"),
+			either(slices.ContainsFunc(p.Threads, func(t threadProgram) bool { return t.background }), "strangers", "no strangers"), either(p.IntegerMicros, "whole µs", "ns")} {
+			sums[of[name]].Add(v)
+		}
+	}
+	return sums
+}
+
+// WriteTable prints the groups and the worst programs.
+func WriteTable(w io.Writer, all []Verdict, worst int) {
+	fmt.Fprintf(w, "%-16s %8s %9s %8s %9s %8s %9s %7s %6s\n", "", "programs", "agreement", "least", "effect", "ceiling", "precision", "recall", "failed")
+	for _, s := range Groups(all) {
+		fmt.Fprintf(w, "%-16s %8d %8.2f%% %7.1f%% %9.3f %8.3f %9.3f %7.3f %6d\n", s.Name, s.Programs, 100*s.Agreement, 100*s.Least,
+			s.Counterfactual(), ratio(s.Ceiling, s.Ceiled), s.Precision(), s.Recall(), s.Failed)
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Share(), all[b].Share()) })
+	fmt.Fprintln(w, "\nworst programs")
+	for _, i := range order[:min(worst, len(order))] {
+		v := &all[i]
+		if v.Err != nil {
+			fmt.Fprintf(w, "%s seed %d: %v\n", v.Program.Class, v.Seed, v.Err)
+			continue
+		}
+		fmt.Fprintf(w, "%s seed %d: %.1f%% of %d ns, %d events\n    %s\n", v.Program.Class, v.Seed, 100*v.Share(), v.Window, v.Events, v.Worst)
+		if v.MissedA != "" {
+			fmt.Fprintf(w, "    wrong: %s\n", v.MissedA)
+		}
+		if v.MissedB != "" {
+			fmt.Fprintf(w, "    missed: %s\n", v.MissedB)
+		}
+	}
+}
