@@ -27,6 +27,10 @@ func Random(class string, seed uint64) *Program {
 	g.syncs, g.copies, g.graphs, g.overlap = has("sync"), has("copies"), has("graphs"), has("overlap")
 	g.loader, g.frames, g.polls = has("loader"), has("python"), has("polled")
 	g.steps = 2
+	late := has("prewindow")
+	if late {
+		g.steps = 3
+	}
 	g.scale = p.between(1, 20)
 	if class == "queue" || class == "prewindow" || class == "overlap" || class == "hidden" {
 		g.scale = p.between(12, 25)
@@ -53,7 +57,7 @@ func Random(class string, seed uint64) *Program {
 			}
 		}
 	}
-	g.settle(has("hidden"), has("prewindow"))
+	g.settle(has("hidden"), late)
 	return p
 }
 
@@ -66,9 +70,11 @@ type generator struct {
 
 	compute, copying, nccl, branch int32
 	main, engine                   *host
-	bucket                         int32
-	fwd                            []int32
+	stepStart                      []int32 // first slice of each step
 }
+
+// spinKernel writes the memory that a thread spins on.
+const spinKernel = "deep_ep_notify_dispatch"
 
 var kernels = []string{"gemm_f16", "elementwise_kernel", "layer_norm", "softmax", "reduce_kernel", "flash_fwd"}
 
@@ -92,6 +98,7 @@ func (g *generator) train() {
 	}
 	layers := int(p.between(3, 7))
 	for s := range g.steps {
+		g.stepStart = append(g.stepStart, int32(len(p.instrs)))
 		body := func() { g.step(layers) }
 		if p.chance(80) || s > 0 {
 			g.main.annotate("ProfilerStep#"+itoa(int64(s+1)), body)
@@ -235,7 +242,7 @@ func (g *generator) layer(h *host, name string, i int) int32 {
 	if g.polls && p.chance(20) {
 		h.frame("deep_ep/buffer.py(88): dispatch", func() {
 			h.work(1000, 3000)
-			h.launch(g.compute, "deep_ep_notify_dispatch", p.between(600_000, 900_000))
+			h.launch(g.compute, spinKernel, p.between(600_000, 900_000))
 			ev := h.mark(g.compute)
 			h.poll(ev)
 		})
@@ -416,12 +423,12 @@ func (g *generator) settle(hide, late bool) {
 	if hide { // only launches whose operation was released by something else: nobody could know the others
 		for o := range p.ops {
 			op := &p.ops[o]
-			if !op.graph && r.why[r.opBeg[o]] != byLaunch && p.chance(40) {
+			if !op.graph && op.name != spinKernel && r.why[r.opBeg[o]] != byLaunch && p.chance(40) {
 				p.instrs[op.instr].hidden = p.instrs[op.instr].block == 0
 			}
 		}
 	}
-	if late {
-		p.RecordFrom = r.End / 5
+	if late && len(g.stepStart) > 1 { // the main thread starts the profiler between two steps
+		p.RecordFrom = r.slice[g.stepStart[1]].start
 	}
 }
