@@ -12,6 +12,7 @@ const chunkSize = 4 << 20
 // piece is one part of the event list. All but the first start where a cheap look finds the border of an event; the
 // piece before proves it by ending exactly there.
 type piece struct {
+	likely   int // events, by their keys "ph"
 	from, to int // bytes: the first event's '{' (or anything before it), and where the next piece starts
 	*chunkParser
 	events []Event
@@ -20,12 +21,30 @@ type piece struct {
 	cut    bool // the input ends inside the list
 }
 
-// list scans the elements between ListOff+1 and the closing bracket.
-func scanList(src []byte, from, jobs int) []*piece {
-	pieces := cutList(src, from)
+// scanList scans the elements from the byte after the list's bracket on.
+func scanList(src []byte, from, jobs, size int) (found []*piece, slab []Event) {
+	pieces := cutList(src, from, size)
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
+	each(pieces, jobs, func(p *piece) { p.likely = min(bytes.Count(src[p.from:p.to], phKey), 1<<31-1) })
+	total := 0
+	for _, p := range pieces {
+		total += p.likely
+	}
+	// One slab for all: as a rule every event has one "ph", and the pieces come out joined.
+	slab = make([]Event, total)
+	at := 0
+	for _, p := range pieces {
+		p.events = slab[at : at : at+p.likely]
+		at += p.likely
+	}
+	each(pieces, jobs, func(p *piece) { p.scan(src) })
+	return prove(src, pieces), slab
+}
+
+// each runs work on every piece with jobs workers.
+func each(pieces []*piece, jobs int, work func(*piece)) {
 	next := make(chan *piece, len(pieces))
 	for _, p := range pieces {
 		next <- p
@@ -35,12 +54,11 @@ func scanList(src []byte, from, jobs int) []*piece {
 	for range min(jobs, len(pieces)) {
 		wg.Go(func() {
 			for p := range next {
-				p.scan(src)
+				work(p)
 			}
 		})
 	}
 	wg.Wait()
-	return prove(src, pieces)
 }
 
 // prove keeps the pieces up to the first one that does not end where the next one starts, and scans from there in one
@@ -75,11 +93,11 @@ func prove(src []byte, pieces []*piece) []*piece {
 }
 
 // cutList proposes the borders of pieces.
-func cutList(src []byte, from int) []*piece {
+func cutList(src []byte, from, size int) []*piece {
 	var out []*piece
 	at := from
-	for len(src)-at > chunkSize+chunkSize/2 {
-		b := border(src, at+chunkSize)
+	for len(src)-at > size+size/2 {
+		b := border(src, at+size, size/2)
 		if b < 0 {
 			break
 		}
@@ -89,10 +107,10 @@ func cutList(src []byte, from int) []*piece {
 	return append(out, &piece{from: at, to: len(src)})
 }
 
-// border finds the '{' of what looks like the next event after i: "}", a comma, and an object that starts with a key
+// border finds, within reach, the '{' of what looks like the next event after i: "}", a comma, and an object that starts with a key
 // that events start with.
-func border(src []byte, i int) int {
-	limit := min(len(src), i+chunkSize/2)
+func border(src []byte, i, reach int) int {
+	limit := min(len(src), i+reach)
 	for i < limit {
 		n := bytes.IndexByte(src[i:limit], '}')
 		if n < 0 {
@@ -134,8 +152,7 @@ var phKey = []byte(`"ph"`)
 func (p *piece) scan(src []byte) {
 	p.chunkParser = newChunkParser(src)
 	p.closed, p.cut = false, false
-	n := min(bytes.Count(src[p.from:p.to], phKey), 1<<31-1)
-	p.events = make([]Event, 0, n)
+	p.events = p.events[:0]
 	i := skipSpace(src, p.from)
 	for {
 		if i >= len(src) {
@@ -194,7 +211,11 @@ func (p *piece) element(i int) int {
 		p.dirty = false
 		if end := p.skipValue(i, false, 1); end >= 0 && end < len(p.s) {
 			p.mend(RepairNoObject, i)
-			p.events = append(p.events, Event{Off: int64(i), Len: uint32(end - i), Track: NoTrack})
+			e := Event{Off: int64(i), Len: uint32(end - i), Track: NoTrack}
+			if p.dirty {
+				e.Flags |= Dirty
+			}
+			p.events = append(p.events, e)
 			return end
 		}
 	}

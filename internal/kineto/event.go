@@ -249,7 +249,7 @@ func (p *chunkParser) category(v []byte) uint16 {
 
 func (p *chunkParser) times(f *fields, e *Event) {
 	if f.ts != nil {
-		ns, ok := p.micros(f.ts)
+		ns, ok := p.micros(f.ts, e)
 		if !ok {
 			p.mend(RepairBigNumber, int(e.Off))
 			e.Flags |= Repaired
@@ -266,7 +266,7 @@ func (p *chunkParser) times(f *fields, e *Event) {
 		}
 		return
 	}
-	ns, ok := p.micros(f.dur)
+	ns, ok := p.micros(f.dur, e)
 	switch {
 	case !ok:
 		p.mend(RepairBigNumber, int(e.Off))
@@ -284,12 +284,12 @@ func (p *chunkParser) times(f *fields, e *Event) {
 	e.Dur = ns
 }
 
-func (p *chunkParser) micros(w []byte) (int64, bool) {
+func (p *chunkParser) micros(w []byte, e *Event) (int64, bool) {
 	d, quoted := unquote1(w)
 	ns, frac, ok := parseMicros(d)
 	p.fracs |= frac
 	if quoted && ok {
-		p.mend(RepairNumberString, 0)
+		p.mend(RepairNumberString, int(e.Off))
 	}
 	return ns, ok
 }

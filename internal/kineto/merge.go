@@ -1,12 +1,11 @@
 package kineto
 
 import (
-	"slices"
 	"sync"
 )
 
 // merge joins the pieces: events at their positions, symbols, tracks and processes by first appearance in the file.
-func merge(t *Trace, pieces []*piece, total int) {
+func merge(t *Trace, pieces []*piece, slab []Event, total int) {
 	cats := table{}
 	cats.add("")
 	for _, p := range pieces {
@@ -41,7 +40,7 @@ func merge(t *Trace, pieces []*piece, total int) {
 		}
 	}
 	t.Syms = syms.list
-	t.Events = joinEvents(pieces, maps, total)
+	t.Events = joinEvents(pieces, maps, slab, total)
 	t.Tracks, t.Procs = tracks.tracks, tracks.procs
 
 	var fracs fraction
@@ -65,12 +64,17 @@ type remap struct {
 	tracks []TrackID
 }
 
-// joinEvents copies the pieces into one slab; a single piece is used as it is.
-func joinEvents(pieces []*piece, maps []remap, total int) []Event {
-	var out []Event
-	if len(pieces) == 1 {
-		out = slices.Clip(pieces[0].events)
-	} else {
+// joinEvents brings the pieces together. Those that filled their part of the slab lie in order already.
+func joinEvents(pieces []*piece, maps []remap, slab []Event, total int) []Event {
+	joined, at := total <= len(slab), 0
+	for _, p := range pieces {
+		if n := len(p.events); joined && n > 0 {
+			joined = &p.events[0] == &slab[at]
+			at += n
+		}
+	}
+	out := slab[:min(total, len(slab)):min(total, len(slab))]
+	if !joined {
 		out = make([]Event, total)
 	}
 	var wg sync.WaitGroup
@@ -79,7 +83,7 @@ func joinEvents(pieces []*piece, maps []remap, total int) []Event {
 		dst, m := out[base:base+len(p.events)], &maps[i]
 		base += len(p.events)
 		wg.Go(func() {
-			if len(pieces) > 1 {
+			if !joined {
 				copy(dst, p.events)
 			}
 			m.apply(dst)

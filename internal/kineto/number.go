@@ -1,17 +1,17 @@
 package kineto
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // unquote1 removes the quotes around a number that is written as a string.
 func unquote1(w []byte) (digits []byte, quoted bool) {
 	if len(w) >= 2 && w[0] == '"' && w[len(w)-1] == '"' {
 		w = w[1 : len(w)-1]
-		for len(w) > 0 && (w[0] == ' ' || w[0] == '\t') {
-			w = w[1:]
-		}
-		for len(w) > 0 && (w[len(w)-1] == ' ' || w[len(w)-1] == '\t') { // Ascend writes a tab after ts
-			w = w[:len(w)-1]
-		}
+		w = bytes.TrimLeft(w, " \t")
+		w = bytes.TrimSuffix(w, []byte(`\t`)) // Ascend writes a tab after ts
+		w = bytes.TrimRight(w, " \t")
 		return w, true
 	}
 	return w, false

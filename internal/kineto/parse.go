@@ -1,6 +1,8 @@
 package kineto
 
 import (
+	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -112,7 +114,7 @@ func (r *topLevel) object(i int) error {
 		return r.fail(m.at, "", `expected a JSON object with "traceEvents"`)
 	}
 	if m.end() < 0 && !r.t.Truncated {
-		if skipSpace(r.t.Src, m.at) >= len(r.t.Src) {
+		if tail := bytes.TrimRight(r.t.Src[m.at:], " \t\r\n"); len(tail) == 0 || tail[len(tail)-1] != '}' {
 			r.t.Truncated = true
 			r.p.mend(RepairTruncated, len(r.t.Src))
 		} else {
@@ -137,7 +139,7 @@ func (r *topLevel) findEvents(i int) int {
 func (r *topLevel) events(i int) (int, error) {
 	t := r.t
 	t.ListOff = int64(i)
-	pieces := scanList(t.Src, i+1, r.o.Jobs)
+	pieces, slab := scanList(t.Src, i+1, r.o.Jobs, cmp.Or(r.o.chunk, chunkSize))
 	last := pieces[len(pieces)-1]
 	t.ListEnd = int64(last.end)
 	total := 0
@@ -148,7 +150,7 @@ func (r *topLevel) events(i int) (int, error) {
 	if total > 1<<31-2 {
 		return 0, r.fail(i, "/traceEvents", "more than 2,147,483,646 events: split the trace")
 	}
-	merge(t, pieces, total)
+	merge(t, pieces, slab, total)
 	if last.cut {
 		t.Truncated = true
 		r.p.mend(RepairTruncated, last.end)

@@ -1,0 +1,162 @@
+package kineto
+
+import (
+	"bytes"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// TestAnyNumberOfWorkers: small pieces, so that borders fall everywhere, give what one worker gives.
+func TestAnyNumberOfWorkers(t *testing.T) {
+	sources := map[string][]byte{"generated": generated(400), "compact": bytes.ReplaceAll(bytes.ReplaceAll(generated(400), []byte("\n"), nil), []byte(": "), []byte(":"))}
+	// Strings and nested objects that look like events at every border.
+	trap := `{"ph":"X","cat":"cpu_op","name":"a }, {\"ph\": b","pid":1,"tid":2,"ts":10.5,"dur":3,"args":{"list":[{"ph":"X","name":"n"}, {"ph":"X","ts":3}],"x":"}, { "}}`
+	var traps []string
+	for range 60 {
+		traps = append(traps, trap)
+	}
+	sources["traps"] = wrap(traps...)
+	for _, path := range corpusFiles(t) {
+		if st, _ := os.Stat(path); st.Size() < 200<<10 {
+			tr, err := readFile(t, path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources[filepath.Base(path)] = tr.Src
+		}
+	}
+	for name, src := range sources {
+		want, err := Parse(src, "x", Options{Jobs: 1, chunk: 1 << 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, jobs := range []int{1, 2, 3, 8} {
+			for _, size := range []int{200, 1000, 7919, 100_000} {
+				got, err := Parse(src, "x", Options{Jobs: jobs, chunk: size})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("%s: %d workers, pieces of %d bytes give another trace", name, jobs, size)
+				}
+			}
+		}
+	}
+}
+
+// rounds says how much of the long tests runs.
+func rounds(short, long int) int {
+	if os.Getenv("OVERLAY_LONG") != "" {
+		return long
+	}
+	return short
+}
+
+// damaged holds what must be true of any input: no panic, no hang, and a trace that keeps its invariants or an error.
+func damaged(t testing.TB, src []byte, what string) {
+	start := time.Now()
+	tr, err := Parse(src, "x", Options{Jobs: 2})
+	if d := time.Since(start); d > 2*time.Second+time.Duration(len(src)/20) {
+		t.Fatalf("%s: took %v", what, d)
+	}
+	if err != nil {
+		return
+	}
+	if err := tr.Check(); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// TestCutsAndFlips cuts and damages real traces.
+func TestCutsAndFlips(t *testing.T) {
+	files := corpusFiles(t)
+	rnd := rand.New(rand.NewSource(1))
+	cuts, flips := rounds(600, 20_000), rounds(1500, 200_000)
+	var sources [][]byte
+	for _, path := range files {
+		tr, err := readFile(t, path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, tr.Src)
+	}
+	pick := func() []byte { // big files less often
+		for {
+			s := sources[rnd.Intn(len(sources))]
+			if len(s) < 1<<20 || rnd.Intn(len(s)>>19) == 0 && len(s) < 8<<20 {
+				return s
+			}
+		}
+	}
+	for range cuts {
+		s := pick()
+		n := rnd.Intn(len(s))
+		damaged(t, s[:n], "cut")
+	}
+	for range flips {
+		s := pick()
+		if len(s) > 256<<10 { // damage is local: a window will do, and copies cost
+			at := rnd.Intn(len(s) - 128<<10)
+			s = append(append([]byte(`{"traceEvents":[`), s[at:at+128<<10]...), "]}"...)
+		} else {
+			s = bytes.Clone(s)
+		}
+		for range 1 + rnd.Intn(3) {
+			s[rnd.Intn(len(s))] = byte(rnd.Intn(256))
+		}
+		damaged(t, s, "flip")
+	}
+}
+
+// TestCutAnywhere: a small trace cut at every byte keeps the whole events before the cut.
+func TestCutAnywhere(t *testing.T) {
+	src := generated(9)
+	whole, err := Parse(src, "x", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range src {
+		tr, err := Parse(src[:n], "x", Options{})
+		want := 0
+		for i := range whole.Events {
+			if whole.Events[i].Off+int64(whole.Events[i].Len) <= int64(n) {
+				want++
+			}
+		}
+		if want == 0 {
+			if err == nil && len(tr.Events) > 0 {
+				t.Fatalf("cut at %d: %d events", n, len(tr.Events))
+			}
+			continue
+		}
+		if err != nil || len(tr.Events) != want || tr.Truncated != (n < len(src)-1) { // only the last newline may go
+			t.Fatalf("cut at %d of %d: %v, %d events of %d, truncated %v", n, len(src), err, len(tr.Events), want, tr.Truncated)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(generated(5))
+	f.Add(wrap(goodOp, `{"ph":"X","name":"say "a", then b","ts":N/A,}`, nextOp))
+	f.Add([]byte(`[{"ph":"B","name":"a","ts":1,"pid":"p","tid":-1},{"ph":"s","id":"0x12"},`))
+	f.Add([]byte(`{"deviceProperties":[{"id":0,"name":"g"}],"traceEvents":[{"args":{"a":[[[{}]]]}}],"baseTimeNanoseconds":1e3}`))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		a, err := Parse(src, "x", Options{Jobs: 1})
+		if err != nil {
+			return
+		}
+		if err := a.Check(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range a.Events {
+			checkValid(t, a, EventID(i))
+		}
+		if b, err := Parse(src, "x", Options{Jobs: 2, chunk: 64}); err != nil || !reflect.DeepEqual(a, b) {
+			t.Fatalf("small pieces give another trace, %v", err)
+		}
+	})
+}
