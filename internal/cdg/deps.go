@@ -1,5 +1,11 @@
 package cdg
 
+import (
+	"sort"
+
+	"overlay/internal/kineto"
+)
+
 // Deps is the event-level half of the graph: activities in their lanes, and for each activity what released it.
 //
 // Invariants (Check): First is non-decreasing and First[len(Acts)] == len(In); the sources of an activity are sorted
@@ -17,12 +23,14 @@ type Deps struct {
 	PieceFirst []int32    // CSR: the pieces of a lane are Pieces[PieceFirst[lane]:PieceFirst[lane+1]]
 	Partners   [][]LaneID // per thread lane: the threads it takes turns with, ascending (rule 7, condition 3)
 
-	graph      []bool // per act: launched by a graph launch
+	byEnd      []ActID // operations by end
+	graph      []bool  // per act: launched by a graph launch
 	threads    []threadInfo
 	mode       ThreadMode
 	marker     []bool // per symbol
 	loaderWait []bool // per symbol
 	blocking   []bool // per symbol; nil unless mode is ThreadsExplicit
+	lonely     bool   // at most one thread blocks: whom it waits for is not recorded as such
 }
 
 // Calibration holds the delays measured on the trace itself, ns, with the number of samples behind each.
@@ -50,4 +58,16 @@ func (d *Deps) LaunchMax(op, call ActID) int64 {
 		return max(2*d.Cal.Lmax, d.Acts[call].End-d.Acts[call].Start+d.Cal.Lmax)
 	}
 	return d.Cal.Lmax
+}
+
+// LastEnded returns the operation with the latest end in [from, to] that feeds a thread's process, or NoAct.
+func (d *Deps) LastEnded(thread LaneID, from, to int64) ActID {
+	n := sort.Search(len(d.byEnd), func(i int) bool { return d.Acts[d.byEnd[i]].End > to })
+	for i := n - 1; i >= 0 && d.Acts[d.byEnd[i]].End >= from; i-- {
+		g := d.byEnd[i]
+		if h := d.Lanes[d.Acts[g].Lane].Host; (h == kineto.NoProc || h == d.Lanes[thread].Proc) && d.Acts[g].Start < d.Acts[g].End {
+			return g
+		}
+	}
+	return NoAct
 }

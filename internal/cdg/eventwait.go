@@ -58,6 +58,7 @@ func (b *builder) exactEventWaits() {
 					continue
 				}
 				for _, to := range b.streams(r.device, r.stream) {
+					b.sync.sources[to] = append(b.sync.sources[to], x)
 					k := b.firstLaunchedAfter(to, d.Acts[wait].Start)
 					if k == NoAct || to == from {
 						continue
@@ -164,11 +165,9 @@ func (b *builder) tooLate(x, k ActID) bool {
 	return gap < b.d.Cal.Kmin/2
 }
 
-// inferEventWaits looks for what an operation waited for when nothing known explains its start.
+// inferEventWaits looks for what an operation waited for when nothing known explains its start. Where cuda_sync
+// records say it, only operations without a recorded launch need that: the records are joined by launch order.
 func (b *builder) inferEventWaits() {
-	if b.sync.waitsUsed {
-		return
-	}
 	d := b.d
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
@@ -176,11 +175,41 @@ func (b *builder) inferEventWaits() {
 			continue
 		}
 		for k := lane.First; k < lane.Limit; k++ {
+			if b.sync.waitsUsed {
+				if b.launch[k] != NoAct {
+					continue
+				}
+				if x := b.sourceOfStream(k); x != NoAct {
+					b.add(k, x, EventWait, ByAPI)
+					continue
+				}
+			}
 			if x, by := b.inferEventWait(k); x != NoAct {
 				b.add(k, x, EventWait, by)
 			}
 		}
 	}
+}
+
+// sourceOfStream picks, of the operations that a stream was made to wait for, the one that ended last in the 30 µs
+// before an operation started.
+func (b *builder) sourceOfStream(k ActID) ActID {
+	d := b.d
+	act := &d.Acts[k]
+	best := NoAct
+	for _, x := range b.sync.sources[act.Lane] {
+		end := d.Acts[x].End
+		if end > act.Start+b.tick || end < act.Start-30*us || b.tooLate(x, k) || d.Acts[x].Start >= act.Start {
+			continue
+		}
+		if p := b.pred[k]; p != NoAct && d.Acts[p].End >= end {
+			continue
+		}
+		if best == NoAct || end > d.Acts[best].End {
+			best = x
+		}
+	}
+	return best
 }
 
 func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {

@@ -46,6 +46,18 @@ func (b *builder) pairThreads() {
 	d.loaderWait, d.blocking = matchSyms(b.tr, loaderWait.MatchString), nil
 	if mode == ThreadsExplicit {
 		d.blocking = matchSyms(b.tr, blockingFrame.MatchString)
+		for a := range d.Acts { // only threads that block take part in it
+			if act := &d.Acts[a]; d.blocking[b.event(ActID(a)).Name] && !d.Lanes[act.Lane].Stream {
+				b.threads[act.Lane].blocks = true
+			}
+		}
+		blockers := 0
+		for t := range b.threads {
+			if b.threads[t].blocks {
+				blockers++
+			}
+		}
+		d.lonely = blockers < 2
 		for _, p := range linked {
 			pair(p[0], p[1])
 		}
@@ -158,7 +170,7 @@ func (d *Deps) HandoffAt(tr *kineto.Trace, lane LaneID, owner ActID, from, t int
 		return to, h, ok
 	}
 	for p := range d.threads {
-		if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && d.threads[p].ops > 0 && (blocks || d.threads[p].pinMemory) {
+		if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && d.threads[p].ops > 0 && (blocks && (d.threads[p].blocks || d.lonely) || d.threads[p].pinMemory) {
 			try(LaneID(p))
 		}
 	}

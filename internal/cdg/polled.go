@@ -8,26 +8,27 @@ func (b *builder) polledWaits() {
 	d := b.d
 	for l := range d.Lanes {
 		launches := b.threads[l].launches
-		if len(launches) == 0 {
-			continue
-		}
 		pieces := d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]
 		for i := 0; i+1 < len(pieces); i++ {
 			from, t, c := pieces[i].Start, pieces[i+1].Start, pieces[i].Owner
 			if t-from < 500*us || c == NoAct || !d.Marker(b.tr, c) {
 				continue
 			}
+			call := NoAct // the thread's last launch before, if it lies inside the slice
 			n := sort.Search(len(launches), func(j int) bool { return d.Acts[launches[j]].Start >= from })
-			if n == 0 || d.Acts[launches[n-1]].Start < d.Acts[c].Start {
-				continue
+			if n > 0 && d.Acts[launches[n-1]].Start >= d.Acts[c].Start {
+				call = launches[n-1]
 			}
 			lo, hi := b.endsIn(t-20*us-1, t+100*us)
 			for j := hi - 1; j >= lo; j-- {
 				g := b.byEnd[j]
-				if b.launch[g] == launches[n-1] && d.Acts[g].Start < t && d.Acts[g].End > from {
-					b.add(c, g, PolledWait, ByAlignment)
-					break
+				// Without a recorded launch, an operation that ran for most of the time will do.
+				if b.launch[g] != call || d.Acts[g].Start >= t || d.Acts[g].End <= from || !b.sameProcess(d.Acts[g].Lane, LaneID(l)) ||
+					call == NoAct && (d.Acts[g].Start < d.Acts[c].Start || 2*(t-d.Acts[g].Start) < t-from) {
+					continue
 				}
+				b.add(c, g, PolledWait, ByAlignment)
+				break
 			}
 		}
 	}

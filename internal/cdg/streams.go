@@ -39,6 +39,7 @@ func (b *builder) linkStreams() {
 		ax, ay := &d.Acts[x], &d.Acts[y]
 		return cmp.Or(cmp.Compare(ax.End, ay.End), cmp.Compare(ax.Start, ay.Start), cmp.Compare(x, y))
 	})
+	d.byEnd = b.byEnd
 	b.endsOf = make([][]ActID, len(d.Lanes))
 	for _, a := range b.byEnd {
 		l := d.Acts[a].Lane

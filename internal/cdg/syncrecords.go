@@ -20,6 +20,7 @@ type syncRecords struct {
 	recordAt  map[corrKey]int64      // start of the cudaEventRecord call of a correlation
 	byStream  map[streamKey][]LaneID // lanes of a stream number on a device
 	waitsUsed bool                   // some Stream Wait Event names its record
+	sources   map[LaneID][]ActID     // per stream: what it was made to wait for
 }
 
 type corrKey struct {
@@ -48,7 +49,7 @@ func (b *builder) readSyncRecords() {
 	if len(records) == 0 {
 		return
 	}
-	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]int64{}, byStream: map[streamKey][]LaneID{}}
+	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]int64{}, byStream: map[streamKey][]LaneID{}, sources: map[LaneID][]ActID{}}
 	calls := map[int64][]ActID{}
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]

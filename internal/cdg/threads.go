@@ -17,6 +17,7 @@ type threadInfo struct {
 	ops       int     // ops, annotations and frames: a thread with calls only is a watchdog
 	autograd  bool    // runs autograd nodes and carries no steps, or is named pt_autograd_*
 	pinMemory bool    // runs pin_memory ops
+	blocks    bool    // has slices in which it waits for other threads (explicit mode)
 }
 
 // markerOp names ops that are annotations: the first schemas wrote both with one category.

@@ -19,7 +19,7 @@ func (w *walker) stepThread() {
 		w.piece = d.PieceAt(w.lane, w.t)
 	}
 	if w.piece < 0 { // before the first slice of the thread
-		if w.handOff(cdg.NoAct, w.t0) || w.comeBack(w.t0) {
+		if w.handOff(cdg.NoAct, w.t0) || w.comeBack(w.t0) || w.beforeRecording() {
 			return
 		}
 		w.emit(w.t0, kineto.NoEvent, Untraced, cdg.ByNothing)
@@ -138,6 +138,20 @@ func (w *walker) handOff(owner cdg.ActID, from int64) bool {
 		w.enter(HandoffEdge, cdg.ByAlignment, w.step.toEnd, t)
 	}
 	w.goTo(to, cdg.NoAct)
+	return true
+}
+
+// beforeRecording goes from the first slice of a thread to the operation that ended just before: recording began
+// inside a call that waited for it.
+func (w *walker) beforeRecording() bool {
+	g := w.d.LastEnded(w.lane, w.t-w.d.Cal.SyncMax, w.t)
+	if g == cdg.NoAct {
+		return false
+	}
+	t := w.t
+	w.emit(w.d.Acts[g].End, kineto.NoEvent, Untraced, cdg.ByNothing)
+	w.enter(SyncDependencyEdge, cdg.ByAlignment, w.step.toEnd, t)
+	w.goTo(w.d.Acts[g].Lane, g)
 	return true
 }
 
