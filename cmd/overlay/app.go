@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -35,6 +36,14 @@ func (e *usageError) Error() string {
 	return e.msg + "; see '" + help + "'"
 }
 
+// bugError is a panic: a bug of ours.
+type bugError struct {
+	value any
+	stack []byte
+}
+
+func (e *bugError) Error() string { return fmt.Sprint(e.value) }
+
 // errSlower ends `diff` with status 3; the result is printed already.
 var errSlower = errors.New("slower")
 
@@ -55,7 +64,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 
 	done := make(chan error, 1)
-	go func() { done <- p.dispatch(ctx, args) }()
+	go func() {
+		defer func() {
+			if bug := recover(); bug != nil { // temporary files have to go all the same
+				done <- &bugError{bug, debug.Stack()}
+			}
+		}()
+		done <- p.dispatch(ctx, args)
+	}()
 	select {
 	case err := <-done:
 		return p.exitStatus(err)
@@ -70,12 +86,16 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func (p *program) exitStatus(err error) int {
 	p.outs.abandon() // nothing is left of outputs that were not committed
 	var usage *usageError
+	var bug *bugError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.Is(err, errSlower):
 		fmt.Fprintln(p.stderr, "overlay:", err)
 		return exitSlower
+	case errors.As(err, &bug):
+		fmt.Fprintf(p.stderr, "overlay: %v; this is a bug in overlay, please report it with these lines\n%s", bug.value, bug.stack)
+		return exitFailed
 	case errors.As(err, &usage):
 		fmt.Fprintln(p.stderr, "overlay:", oneLine(err.Error()))
 		return exitUsage
