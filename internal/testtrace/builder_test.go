@@ -48,7 +48,8 @@ func TestBuilderWritesJSON(t *testing.T) {
 		if len(list) <= b.Len() {
 			t.Errorf("%d elements in the list, %d events added and rows announced", len(list), b.Len())
 		}
-		if string(b.JSON()) != string(b.JSON()) {
+		first, second := b.JSON(), b.JSON()
+		if string(first) != string(second) {
 			t.Error("writing changes the builder")
 		}
 	}

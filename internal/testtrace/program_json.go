@@ -2,7 +2,10 @@ package testtrace
 
 // Build writes what a profiler would have recorded of a run. pos gives the position of each activity in traceEvents,
 // -1 for those that were not recorded.
-func (r *Run) Build() (b *Builder, pos []int32) {
+func (r *Run) Build() (b *Builder, pos []int32) { return r.build(func(*Event, int32) {}) }
+
+// build calls decorate after each event of an activity, while args can still be added to it.
+func (r *Run) build(decorate func(e *Event, key int32)) (b *Builder, pos []int32) {
 	p := r.p
 	b = New()
 	b.NoFlows, b.IntegerMicros, b.Device = true, p.IntegerMicros, "NVIDIA H100 80GB HBM3"
@@ -15,7 +18,9 @@ func (r *Run) Build() (b *Builder, pos []int32) {
 		host := b.Thread(t.pid, t.tid, t.name)
 		for _, id := range t.code {
 			if r.recorded(id) {
-				pos[id] = int32(r.writeStep(host, id).ID())
+				e := r.writeStep(host, id)
+				pos[id] = int32(e.ID())
+				decorate(e, id)
 			}
 		}
 	}
@@ -32,6 +37,7 @@ func (r *Run) Build() (b *Builder, pos []int32) {
 		s := r.slice[key]
 		e := streams[op.stream].op(op.cat, op.name, s.start, s.end-s.start, int64(op.instr)+1)
 		pos[key] = int32(e.ID())
+		decorate(e, key)
 	}
 	if p.SyncRecords {
 		r.writeSyncRecords(b, pos)
