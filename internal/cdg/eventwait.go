@@ -216,10 +216,7 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 	d, cal := b.d, &b.d.Cal
 	act := &d.Acts[k]
 	p, call := b.pred[k], b.launch[k]
-	if p == NoAct && call == NoAct {
-		return NoAct, 0
-	}
-	release, gapStart := int64(-1<<63), int64(-1<<63)
+	release, gapStart := int64(-1<<62), int64(-1<<62)
 	explained := false // a known release explains the start with a delay that happens
 	if p != NoAct {
 		end := d.Acts[p].End
@@ -254,6 +251,14 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 				return x, ByAPI
 			}
 		}
+	}
+	if call == NoAct && !explained {
+		if x := b.alignedSource(k, 5*us, gapStart, false); x != NoAct {
+			return x, ByAlignment // closely followed: likelier than a launch that nobody saw
+		}
+	}
+	if p == NoAct && call == NoAct {
+		return NoAct, 0
 	}
 	if act.Start > release+max(20*us, 10*cal.Kmin) {
 		return b.alignedSource(k, 30*us, gapStart, true), ByAlignment
