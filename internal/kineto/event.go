@@ -242,7 +242,7 @@ func (p *chunkParser) category(v []byte) uint16 {
 		return 0
 	}
 	for int(id) >= len(p.catKind) {
-		p.catKind = append(p.catKind, kindOf(p.cats.list[len(p.catKind)]))
+		p.catKind = append(p.catKind, KindOf(p.cats.list[len(p.catKind)]))
 	}
 	return uint16(id)
 }

@@ -21,7 +21,8 @@ var kinds = map[string]Kind{
 	"mtia_ccp_events": DeviceOther, "mtia_insight": DeviceOther, "hpu_op": DeviceOther, "cuda_profiler_range": DeviceOther, "xpu_sync": DeviceOther,
 }
 
-func kindOf(category string) Kind {
+// KindOf maps a category of any generation.
+func KindOf(category string) Kind {
 	if k, ok := kinds[category]; ok {
 		return k
 	}
