@@ -82,7 +82,7 @@ func (b *builder) callWait(c ActID) callWait {
 		if known {
 			best := NoAct
 			for _, s := range b.streams(r.device, stream) {
-				if g := b.lastLaunchedBefore(s, t); g != NoAct && b.returned(c, g) > 0 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
+				if g := b.lastPutBefore(s, t, act.End+2*us); g != NoAct && b.returned(c, g) > 0 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
 					best = g
 				}
 			}
@@ -93,7 +93,7 @@ func (b *builder) callWait(c ActID) callWait {
 		launches := b.threads[act.Lane].launches
 		n := sort.Search(len(launches), func(i int) bool { return d.Acts[launches[i]].Start >= act.Start })
 		if n > 0 {
-			if g := b.lastLaunchedBefore(b.streamOf(launches[n-1]), act.Start); g != NoAct && b.returned(c, g) > 0 {
+			if g := b.lastPutBefore(b.streamOf(launches[n-1]), act.Start, act.End+2*us); g != NoAct && b.returned(c, g) > 0 {
 				return callWait{c, g, ByAPI}
 			}
 			if b.copiesFor(launches[n-1], c) {

@@ -53,14 +53,18 @@ func (b *builder) exactEventWaits() {
 				continue
 			}
 			for _, from := range b.streams(r.device, r.waitStream) {
-				x := b.lastLaunchedBefore(from, t)
-				if x == NoAct {
-					continue
-				}
 				for _, to := range b.streams(r.device, r.stream) {
-					b.sync.sources[to] = append(b.sync.sources[to], x)
 					k := b.firstLaunchedAfter(to, d.Acts[wait].Start)
-					if k == NoAct || to == from {
+					end := int64(1 << 62)
+					if k != NoAct {
+						end = d.Acts[k].Start + b.tick
+					}
+					x := b.lastPutBefore(from, t, end)
+					if x == NoAct || to == from {
+						continue
+					}
+					b.sync.sources[to] = append(b.sync.sources[to], x)
+					if k == NoAct {
 						continue
 					}
 					// Clocks of one device agree; a wait that ends after its waiter started is a wrong record.
@@ -287,10 +291,10 @@ func (b *builder) recordedSource(k, wait ActID) ActID {
 	act := &d.Acts[k]
 	best := NoAct
 	for l := range d.Lanes {
-		if LaneID(l) == act.Lane || len(b.order[l]) == 0 {
+		if LaneID(l) == act.Lane || !d.Lanes[l].Stream {
 			continue
 		}
-		x := b.lastLaunchedBefore(LaneID(l), d.Acts[wait].Start)
+		x := b.lastPutBefore(LaneID(l), d.Acts[wait].Start, act.Start+b.tick)
 		if x == NoAct || !b.mayHaveHeld(x, k) || d.Acts[x].End > act.Start+b.tick || d.Acts[x].End < act.Start-200*us || b.tick == 1 && b.tooLate(x, k) {
 			continue
 		}

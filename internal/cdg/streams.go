@@ -123,6 +123,20 @@ func (b *builder) lastLaunchedBefore(l LaneID, t int64) ActID {
 	return order[n-1]
 }
 
+// lastPutBefore is lastLaunchedBefore, but operations without a recorded launch that follow on the stream count as
+// put before t, as long as they ended by end.
+func (b *builder) lastPutBefore(l LaneID, t, end int64) ActID {
+	x := b.lastLaunchedBefore(l, t)
+	next := x + 1
+	if x == NoAct {
+		next = b.d.Lanes[l].First
+	}
+	for a := next; a < b.d.Lanes[l].Limit && b.launch[a] == NoAct && b.d.Acts[a].End <= end; a++ {
+		x = a
+	}
+	return x
+}
+
 // firstLaunchedAfter returns the operation put first on a stream by a call that started after t, or NoAct.
 func (b *builder) firstLaunchedAfter(l LaneID, t int64) ActID {
 	order := b.order[l]
