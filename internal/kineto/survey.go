@@ -1,0 +1,271 @@
+package kineto
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Survey says what a trace holds and what is odd about it.
+type Survey struct {
+	Form       string         `json:"form"` // object or array
+	Generation string         `json:"generation"`
+	Hints      []string       `json:"hints"` // who wrote it, as far as it shows
+	Rank       int64          `json:"rank"`  // -1 when not said
+	Bytes      int64          `json:"bytes"` // decompressed
+	Events     int            `json:"events"`
+	ByPhase    map[string]int `json:"by_phase_letter"`
+	ByCategory map[string]int `json:"by_category"`
+	Threads    int            `json:"threads"`
+	Streams    int            `json:"streams"`
+	Devices    []Device       `json:"devices"`
+	Start      int64          `json:"start_ns"` // of the complete events, clamped ones left out
+	End        int64          `json:"end_ns"`
+	Steps      int            `json:"steps"`
+	Base       int64          `json:"base_ns"`
+	Repairs    []Repair       `json:"repairs"`
+	Oddities   []Oddity       `json:"oddities"`
+}
+
+// Device is a device that ran operations.
+type Device struct {
+	ID         int64  `json:"id"`
+	Name       string `json:"name"`
+	Operations int    `json:"operations"`
+}
+
+// Oddity is something that the format allows and that costs the analysis or the viewer something.
+type Oddity struct {
+	What  string `json:"what"`
+	Count int    `json:"count"`
+	Means string `json:"means"` // what it costs, and what to do
+}
+
+// Inspect surveys a trace.
+func Inspect(t *Trace) Survey {
+	s := Survey{Form: "object", Rank: t.Rank, Bytes: int64(len(t.Src)), Events: len(t.Events), ByPhase: map[string]int{}, ByCategory: map[string]int{}, Base: t.Base,
+		Repairs: t.Repairs, Start: 1<<63 - 1, End: -1 << 63}
+	if t.ArrayForm {
+		s.Form = "array"
+	}
+	ops := map[int64]int{}
+	byCat := make([]int, len(t.Syms))
+	var byPh [256]int
+	steps := map[Sym]bool{}
+	for i := range t.Events {
+		e := &t.Events[i]
+		byPh[e.Ph]++
+		byCat[e.Cat]++
+		if e.Ph != 'X' {
+			continue
+		}
+		if e.Flags&ClampedTS == 0 {
+			s.Start, s.End = min(s.Start, e.Start), max(s.End, e.End())
+		}
+		if e.Kind.Device() {
+			ops[t.Procs[t.Tracks[e.Track].Proc].Device]++
+		}
+		if strings.HasPrefix(t.Syms[e.Name], "ProfilerStep#") && e.Kind.Host() {
+			steps[e.Name] = true
+		}
+	}
+	if s.Start > s.End {
+		s.Start, s.End = 0, 0
+	}
+	s.Steps = len(steps)
+	for ph, n := range byPh {
+		if n > 0 {
+			s.ByPhase[phaseName(byte(ph))] = n
+		}
+	}
+	for c, n := range byCat {
+		if n > 0 {
+			s.ByCategory[cmp.Or(t.Syms[c], "(none)")] = n
+		}
+	}
+	for i := range t.Tracks {
+		switch t.Tracks[i].Class {
+		case HostThread:
+			s.Threads++
+		case DeviceStream:
+			s.Streams++
+		}
+	}
+	for _, d := range slices.Sorted(maps.Keys(ops)) {
+		s.Devices = append(s.Devices, Device{d, t.DeviceNames[d], ops[d]})
+	}
+	s.Generation, s.Hints = t.generation(&s)
+	s.Oddities = t.oddities(&s)
+	return s
+}
+
+func phaseName(ph byte) string {
+	if ph == 0 {
+		return "(none)"
+	}
+	return string(rune(ph))
+}
+
+// generation tells the era of the writer by what it wrote; no version is in the file.
+func (t *Trace) generation(s *Survey) (string, []string) {
+	var hints []string
+	has := func(cat string) bool { return s.ByCategory[cat] > 0 }
+	key := func(name string) bool {
+		return slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Key == name })
+	}
+	hint := func(ok bool, text string) {
+		if ok {
+			hints = append(hints, text)
+		}
+	}
+	hint(has("mtia_runtime") || has("mtia_ccp_events"), "MTIA")
+	hint(has("xpu_runtime"), "Intel XPU")
+	hint(slices.ContainsFunc(t.Syms, func(n string) bool {
+		return strings.HasPrefix(n, "hipLaunchKernel") || strings.HasPrefix(n, "hipModule") || strings.HasPrefix(n, "hipExt")
+	}), "AMD ROCm")
+	hint(slices.ContainsFunc(t.Syms, func(n string) bool { return strings.HasPrefix(n, "cudaLaunchKernel") }), "NVIDIA CUDA")
+	hint(slices.ContainsFunc(t.Syms, func(n string) bool { return strings.HasPrefix(n, "nccl") }), "NCCL")
+	hint(has("python_function"), "Python stacks")
+	hint(slices.Contains(t.Syms, "[memory]"), "memory events")
+	hint(key("record_shapes"), "input shapes")
+	hint(has("cuda_sync"), "synchronisation events")
+	hint(s.ByCategory["critical_path"] > 0 || s.ByCategory["critical_path_summary"] > 0, "a critical path drawn in by an earlier run")
+	switch {
+	case len(t.Events) == 0:
+		return "empty", hints
+	case t.HasBase:
+		return "K5: ns relative to baseTimeNanoseconds (PyTorch 2.4 and later)", hints
+	case t.fracs&fracThree != 0 && key("schemaVersion"):
+		return "K4: ns since the epoch (nightlies of 2024)", hints
+	case has("cpu_op") && has("gpu_user_annotation"):
+		return "K3: whole µs, annotations on the GPU (PyTorch 2.2 and 2.3)", hints
+	case has("cpu_op"):
+		return "K2: whole µs (PyTorch 1.9 to 2.1)", hints
+	case has("Operator") || has("Kernel") || has("Runtime"):
+		return "K1: first categories (2020 and 2021)", hints
+	case t.ArrayForm && slices.Contains(t.Syms, "cpu_to_cuda"):
+		return "K0: the autograd profiler before Kineto", hints
+	}
+	return "not by Kineto: a Chrome trace of another tool", hints
+}
+
+// oddities lists what costs the analysis something.
+func (t *Trace) oddities(s *Survey) []Oddity {
+	var out []Oddity
+	add := func(n int, what, means string) {
+		if n > 0 {
+			out = append(out, Oddity{what, n, means})
+		}
+	}
+	noLaunch, early := 0, 0
+	launched := make([]bool, len(t.Events))
+	for i := range t.Events {
+		e := &t.Events[i]
+		if !e.Kind.Device() || e.Ph != 'X' {
+			continue
+		}
+		if l := t.Launch[i]; l == NoEvent {
+			noLaunch++
+		} else {
+			launched[l] = true
+			if e.Start < t.Events[l].Start {
+				early++
+			}
+		}
+	}
+	noOp := 0
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind.Call() && !launched[i] && strings.Contains(t.Syms[e.Name], "LaunchKernel") {
+			noOp++
+		}
+	}
+	add(noLaunch, "operations without a recorded launch", "their start is explained by their stream alone; they lie at the edges of the capture, or their launch API was not traced")
+	add(noOp, "kernel launches without a recorded kernel", "GPU work is missing: the capture ended before it ran, or the profiler's buffers were full (raise the CUPTI buffer limit)")
+	add(early, "operations that start before their launch", "CPU and GPU clocks differ; such launches explain nothing")
+	threads, streams := t.overlaps()
+	add(threads, "slices that overlap without nesting on a thread", "viewers of JSON drop or bend them; the .pftrace gives them rows of their own")
+	add(streams, "operations that overlap on one stream", "CUDA graphs and programmatic launch do that")
+	if len(s.Devices) > 0 && s.ByCategory["cuda_sync"] == 0 && s.ByCategory["xpu_sync"] == 0 {
+		add(1, "no synchronisation events", "waits between streams are inferred from times; record them with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True)")
+	}
+	if len(s.Devices) > 0 && s.Steps == 0 {
+		add(1, "no steps", "call profiler.step() once an iteration, with a schedule, to get a line for each step")
+	}
+	return out
+}
+
+// overlaps counts slices that start inside another one of their row and end after it.
+func (t *Trace) overlaps() (threads, streams int) {
+	rows := make([][]EventID, len(t.Tracks))
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Ph == 'X' && e.Track != NoTrack && e.Dur > 0 {
+			if c := t.Tracks[e.Track].Class; c == HostThread || c == DeviceStream {
+				rows[e.Track] = append(rows[e.Track], EventID(i))
+			}
+		}
+	}
+	for k, row := range rows {
+		slices.SortFunc(row, func(a, b EventID) int {
+			x, y := &t.Events[a], &t.Events[b]
+			return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End(), x.End()), cmp.Compare(a, b))
+		})
+		var open []int64
+		n := 0
+		for _, id := range row {
+			e := &t.Events[id]
+			for len(open) > 0 && open[len(open)-1] <= e.Start {
+				open = open[:len(open)-1]
+			}
+			if len(open) > 0 && open[len(open)-1] < e.End() {
+				n++
+				continue
+			}
+			open = append(open, e.End())
+		}
+		if t.Tracks[k].Class == HostThread {
+			threads += n
+		} else {
+			for i := 1; i < len(row); i++ { // of operations, nesting is overlap too
+				if t.Events[row[i]].Start < t.Events[row[i-1]].End() {
+					streams++
+				}
+			}
+		}
+	}
+	return threads, streams
+}
+
+// WriteText writes the survey for a terminal.
+func (s *Survey) WriteText(line func(format string, args ...any)) {
+	line("%s form, %s", s.Form, s.Generation)
+	if len(s.Hints) > 0 {
+		line("holds       %s", strings.Join(s.Hints, ", "))
+	}
+	if s.Rank >= 0 {
+		line("rank        %d", s.Rank)
+	}
+	line("events      %d in %d bytes", s.Events, s.Bytes)
+	line("window      %.3f ms, %d steps", float64(s.End-s.Start)/1e6, s.Steps)
+	line("rows        %d threads, %d streams", s.Threads, s.Streams)
+	for _, d := range s.Devices {
+		line("device      %s", strings.TrimSuffix(fmt.Sprintf("GPU %d, %d operations, %s", d.ID, d.Operations, d.Name), ", "))
+	}
+	cats := slices.SortedFunc(maps.Keys(s.ByCategory), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.ByCategory[b], s.ByCategory[a]), cmp.Compare(a, b))
+	})
+	for i, c := range cats {
+		if i == 12 {
+			line("            and %d more categories", len(cats)-i)
+			break
+		}
+		line("%-11s %8d %s", map[bool]string{true: "categories"}[i == 0], s.ByCategory[c], c)
+	}
+	for i, r := range s.Repairs {
+		line("%-11s %8d %s, first at byte %d", map[bool]string{true: "mended"}[i == 0], r.Count, strings.ReplaceAll(r.Reason, "_", " "), r.First[0])
+	}
+	for i, o := range s.Oddities {
+		line("%-11s %8d %s: %s", map[bool]string{true: "odd"}[i == 0], o.Count, o.What, o.Means)
+	}
+}
