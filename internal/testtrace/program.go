@@ -47,7 +47,6 @@ type threadProgram struct {
 	background bool  // has nothing to do with the run; stops at until
 	until      int64 // only for background threads, 0 = not known yet
 	code       []int32
-	p          *Program
 }
 
 type opcode uint8
@@ -68,7 +67,6 @@ const (
 	opWait
 	opAcquire
 	opRelease
-	opUntil // waits for something outside of the process, at an absolute time
 )
 
 // instr is one step of a thread. Its index is the identity of the slice that it opens.
@@ -140,9 +138,8 @@ func (p *Program) stream(number int64) int32 {
 
 // host writes the code of one thread.
 type host struct {
-	p    *Program
-	th   int
-	open []int32
+	p  *Program
+	th int
 }
 
 func (p *Program) on(th int) *host { return &host{p: p, th: th} }
@@ -256,7 +253,6 @@ func (h *host) streamSync(s int32) { h.sync(opStreamSync, "cudaStreamSynchronize
 func (h *host) deviceSync()        { h.sync(opDeviceSync, "cudaDeviceSynchronize", -1, -1) }
 func (h *host) eventSync(ev int32) { h.sync(opEventSync, "cudaEventSynchronize", -1, ev) }
 func (h *host) poll(ev int32)      { h.add(instr{code: opPoll, ref: ev, lat: h.p.between(500, 3000)}) }
-func (h *host) until(at int64)     { h.add(instr{code: opUntil, dur: at}) }
 func (h *host) acquire(lock int32) {
 	h.add(instr{code: opAcquire, ref: lock, lat: h.p.between(1000, 8000)})
 }

@@ -203,8 +203,6 @@ func (r *Run) step(th int32) {
 		t.stack = t.stack[:len(t.stack)-1]
 	case opWork:
 		r.advance(th, t.clock+in.dur, t.point, t.top(), id, byProgram)
-	case opUntil:
-		r.advance(th, max(t.clock, in.dur), t.point, t.top(), -1, byProgram)
 	case opSignal:
 		r.signal(th, in)
 	case opWait:
