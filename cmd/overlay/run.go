@@ -20,9 +20,6 @@ func checkRun(r *flagReader, o *options) {
 		o.output = overlaidName(o.input)
 	}
 	r.readFormat(o)
-	if o.anonymize {
-		r.problem("--anonymize is not part of this version")
-	}
 }
 
 // overlaidName is the output of `run` when none is given.
@@ -49,15 +46,20 @@ func (j *job) run() error {
 		return err
 	}
 	j.stages.start("drawing")
-	ov := overlay.Annotate(a.trace, a.graph, a.path, overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version})
+	drawn := a
+	if j.opts.anonymize {
+		drawn.graph, drawn.path = overlay.Anonymize(a.graph, a.path)
+		drawn.trace = drawn.graph.Trace
+	}
+	ov := overlay.Annotate(drawn.trace, drawn.graph, drawn.path, overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version})
 	if j.opts.onlyCritical {
 		overlay.Slim(a.graph, a.path, ov)
 	}
-	st, err := j.write(out, a.trace, ov)
+	st, err := j.write(out, drawn.trace, ov)
 	if err != nil {
 		return err
 	}
-	if err := j.writeReport(rep, a); err != nil {
+	if err := j.writeReport(rep, drawn); err != nil {
 		return err
 	}
 	if !j.opts.quiet {
