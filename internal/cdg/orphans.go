@@ -68,8 +68,8 @@ func (b *builder) assumeLaunch(k ActID, last LaneID, launchers []LaneID, isLaunc
 			op = c
 		}
 	}
-	if call != NoAct {
-		return call
+	if call != NoAct || b.pred[k] == NoAct {
+		return call // the first operation of a stream was as likely launched before recording began
 	}
 	return op
 }
