@@ -11,8 +11,9 @@ VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
+# Without cgo the binary is static and runs on any Linux of its architecture.
 build: ## bin/overlay
-	$(GO) build $(VCS) -trimpath -o bin/overlay ./cmd/overlay
+	CGO_ENABLED=0 $(GO) build $(VCS) -trimpath -o bin/overlay ./cmd/overlay
 
 demo: build ## analyse the demo trace of the project and print the summary
 	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace
@@ -50,7 +51,7 @@ fuzz: ## every fuzz target for FUZZTIME
 
 # Only packages with golden texts know the flag.
 update: ## rewrite golden texts; look at the difference before you commit it
-	$(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,') -update
+	OVERLAY_LONG=1 $(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,') -update
 
 generate: ## generated files, the demo trace included
 	@command -v protoc >/dev/null || { echo "generate: protoc is missing (Debian: protobuf-compiler)"; exit 1; }

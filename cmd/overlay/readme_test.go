@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestReadme runs the commands of the README's transcript and wants the output that stands there; -update rewrites it.
+// `overlay open` is left alone: it waits for a browser.
+func TestReadme(t *testing.T) {
+	if os.Getenv("OVERLAY_LONG") == "" && !*update {
+		t.Skip("part of make check: the output changes with every stage")
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	demo, err := os.ReadFile("../../testdata/demo.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "trace.json.gz"), demo, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	home, err := filepath.Abs("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+
+	var got strings.Builder
+	commands := 0
+	lines := strings.SplitAfter(string(readme), "\n")
+	for i := 0; i < len(lines); i++ {
+		got.WriteString(lines[i])
+		command, ok := strings.CutPrefix(strings.TrimSpace(lines[i]), "$ overlay ")
+		if !ok || strings.HasPrefix(command, "open") {
+			continue
+		}
+		commands++
+		for i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" { // the old output
+			i++
+		}
+		var out, errs bytes.Buffer
+		if status := run(append([]string{"overlay"}, strings.Fields(command)...), nil, &out, &errs); status != 0 || errs.Len() > 0 {
+			t.Fatalf("overlay %s: status %d: %s", command, status, errs.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			got.WriteString("    " + line)
+		}
+	}
+	if commands < 2 {
+		t.Error("the README shows no commands")
+	}
+	if got.String() == string(readme) {
+		return
+	}
+	if *update {
+		if err := os.WriteFile(home, []byte(got.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Error("the README shows other output than the program prints: go test ./cmd/overlay -run TestReadme -update")
+}
