@@ -16,6 +16,7 @@ type Verdict struct {
 	Events  int
 	Window  int64 // ns
 	Agreed  int64 // ns of the window whose owner is the true one, or one that a near tie allows
+	Strict  int64 // ns of the window whose owner is the true one
 	Err     error // the trace was refused, or the path breaks its own invariants
 
 	Hit, Tried       int // counterfactuals of the engine's path
@@ -111,7 +112,12 @@ func (j *Judge) owner(s *critpath.Segment) int32 {
 
 // agree sums the time for which the path's owner is one that the truth allows.
 func (j *Judge) agree(v *Verdict, path *critpath.Path) {
-	allowed := j.run.Allowed()
+	v.Strict = j.covered(j.run.Path(), path, nil)
+	v.Agreed = j.covered(j.run.Allowed(), path, v)
+}
+
+// covered is the time for which the path's owner is among the allowed ones; the worst segment is noted in v.
+func (j *Judge) covered(allowed []Piece, path *critpath.Path, v *Verdict) (sum int64) {
 	for i := range allowed {
 		a := &allowed[i]
 		a.Start, a.End, a.Owner = j.stamp(a.Start), j.stamp(a.End), j.shown(a.Owner)
@@ -134,12 +140,13 @@ func (j *Judge) agree(v *Verdict, path *critpath.Path) {
 				t = to
 			}
 		}
-		v.Agreed += good
-		if bad := s.End - s.Start - good; bad > v.WorstLen {
+		sum += good
+		if bad := s.End - s.Start - good; v != nil && bad > v.WorstLen {
 			v.WorstLen = bad
 			v.Worst = j.describe(s)
 		}
 	}
+	return sum
 }
 
 func (j *Judge) name(key int32) string {

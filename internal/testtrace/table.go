@@ -32,7 +32,7 @@ type Sum struct {
 	Name             string
 	Programs, Failed int
 	Agreement        float64 // mean over programs
-	Least            float64
+	Least, Strict    float64
 	Hit, Tried       int
 	Ceiling, Ceiled  int
 	Right, Claimed   int
@@ -57,6 +57,7 @@ func (s *Sum) Add(v *Verdict) {
 		s.Failed++
 	}
 	s.Agreement += (v.Share() - s.Agreement) / float64(s.Programs)
+	s.Strict += (float64(v.Strict)/float64(max(1, v.Window)) - s.Strict) / float64(s.Programs)
 	s.Least = min(s.Least, v.Share())
 	s.Hit, s.Tried = s.Hit+v.Hit, s.Tried+v.Tried
 	s.Ceiling, s.Ceiled = s.Ceiling+v.Ceiling, s.Ceiled+v.Ceiled
@@ -109,9 +110,9 @@ func Groups(all []Verdict) []Sum {
 
 // WriteTable prints the groups and the worst programs.
 func WriteTable(w io.Writer, all []Verdict, worst int) {
-	fmt.Fprintf(w, "%-16s %8s %9s %8s %9s %8s %9s %7s %6s\n", "", "programs", "agreement", "least", "effect", "ceiling", "precision", "recall", "failed")
+	fmt.Fprintf(w, "%-16s %8s %9s %8s %8s %9s %8s %9s %7s %6s\n", "", "programs", "agreement", "strict", "least", "effect", "ceiling", "precision", "recall", "failed")
 	for _, s := range Groups(all) {
-		fmt.Fprintf(w, "%-16s %8d %8.2f%% %7.1f%% %9.3f %8.3f %9.3f %7.3f %6d\n", s.Name, s.Programs, 100*s.Agreement, 100*s.Least,
+		fmt.Fprintf(w, "%-16s %8d %8.2f%% %7.2f%% %7.1f%% %9.3f %8.3f %9.3f %7.3f %6d\n", s.Name, s.Programs, 100*s.Agreement, 100*s.Strict, 100*s.Least,
 			s.Counterfactual(), ratio(s.Ceiling, s.Ceiled), s.Precision(), s.Recall(), s.Failed)
 	}
 	order := make([]int, len(all))

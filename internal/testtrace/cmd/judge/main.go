@@ -5,8 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
+	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 )
 
@@ -32,4 +34,39 @@ func main() {
 		all = slices.DeleteFunc(all, func(v testtrace.Verdict) bool { return v.Program.Class != *class })
 	}
 	testtrace.WriteTable(os.Stdout, all, *worst)
+	compareRecorded()
+}
+
+// compareRecorded prints how inference does on real traces that have cuda_sync records, where there are any.
+func compareRecorded() {
+	corpus := os.Getenv("OVERLAY_CORPUS")
+	if corpus == "" {
+		corpus = "../shared/traces"
+	}
+	files, _ := filepath.Glob(filepath.Join(corpus, "*.json.gz"))
+	if len(files) > 0 {
+		fmt.Println("\nreal traces with cuda_sync records, which inference does not see")
+	}
+	for _, name := range files {
+		if err := compareFile(name); err != nil {
+			fmt.Fprintln(os.Stderr, "judge:", name, err)
+		}
+	}
+}
+
+func compareFile(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	tr, err := kineto.Read(f, name, kineto.Options{})
+	if err != nil {
+		return err
+	}
+	c, ok, err := testtrace.CompareRecorded(tr)
+	if ok {
+		c.WriteText(os.Stdout, filepath.Base(name))
+	}
+	return err
 }
