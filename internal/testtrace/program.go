@@ -261,6 +261,12 @@ func (h *host) signal(cond int32)  { h.add(instr{code: opSignal, ref: cond}) }
 func (h *host) waitFor(cond int32) {
 	h.add(instr{code: opWait, ref: cond, lat: h.p.draw(h.p.jitter.wake)})
 }
+
+// waitQuietly waits for something outside of the process that the other thread stands in for: no hand-off.
+func (h *host) waitQuietly(cond int32) {
+	h.add(instr{code: opWait, ref: cond, lat: h.p.between(100, 1000), hidden: true})
+}
+
 func (p *Program) cond() int32 { p.conds++; return int32(p.conds - 1) }
 func (p *Program) lock() int32 { p.locks++; return int32(p.locks - 1) }
 

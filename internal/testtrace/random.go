@@ -4,7 +4,8 @@ import "math/rand/v2"
 
 // Classes are the scenario classes of random programs.
 var Classes = []string{"eager", "autograd", "streams", "ddp", "sync", "copies", "queue", "graphs", "overlap", "loader", "gil",
-	"parallel", "hidden", "prewindow", "python", "polled", "mixed", "explicit"}
+	"parallel", "hidden", "prewindow", "ondemand",
+	"checkpoint", "python", "polled", "mixed", "explicit"}
 
 // Random makes a program of a scenario class from a seed. What is no matter of the class is drawn: the vendor's launch
 // latency, whole-µs stamps, cuda_sync records, threads that have nothing to do with it.
@@ -27,15 +28,18 @@ func Random(class string, seed uint64) *Program {
 	g.syncs, g.copies, g.graphs, g.overlap = has("sync"), has("copies"), has("graphs"), has("overlap")
 	g.loader, g.frames, g.polls = has("loader"), has("python"), has("polled")
 	g.steps = 2
-	late := has("prewindow")
+	late, anywhere := has("prewindow"), has("ondemand")
 	if late {
 		g.steps = 3
+	}
+	if class == "queue" && p.chance(10) {
+		p.QueueLimit, g.steps, g.scale = 1024, 1, 40
 	}
 	g.scale = p.between(1, 20)
 	if class == "queue" || class == "prewindow" || class == "overlap" || class == "hidden" {
 		g.scale = p.between(12, 25)
 	}
-	if has("queue") {
+	if has("queue") && p.QueueLimit == 0 {
 		p.QueueLimit = int(p.between(8, 24))
 	}
 	switch class {
@@ -47,6 +51,9 @@ func Random(class string, seed uint64) *Program {
 	default:
 		g.train()
 	}
+	if has("checkpoint") {
+		g.checkpoint()
+	}
 	if class == "parallel" || p.chance(30) {
 		g.strangers()
 	}
@@ -57,7 +64,7 @@ func Random(class string, seed uint64) *Program {
 			}
 		}
 	}
-	g.settle(has("hidden"), late)
+	g.settle(has("hidden"), late, anywhere)
 	return p
 }
 
@@ -69,7 +76,7 @@ type generator struct {
 	autograd, side, comm, syncs, copies, graphs, overlap, loader, frames, polls bool
 
 	compute, copying, nccl, branch int32
-	main, engine                   *host
+	main, engine, pin              *host
 	stepStart                      []int32 // first slice of each step
 }
 
@@ -93,10 +100,16 @@ func (g *generator) train() {
 		g.branch = p.stream(28)
 	}
 	g.main = p.on(p.thread(100, "python"))
+	if g.loader && p.chance(40) {
+		g.pin = p.on(p.thread(103, "pt_data_pin"))
+	}
 	if g.autograd {
 		g.engine = p.on(p.thread(101, "pt_autograd_0"))
 	}
 	layers := int(p.between(3, 7))
+	if p.QueueLimit == 1024 {
+		layers = 900
+	}
 	for s := range g.steps {
 		g.stepStart = append(g.stepStart, int32(len(p.instrs)))
 		body := func() { g.step(layers) }
@@ -155,6 +168,27 @@ func (g *generator) framed(name string, body func()) {
 
 func (g *generator) load() {
 	p, m := g.p, g.main
+	if g.pin != nil {
+		// A worker process is late, which only main's wait shows; then the batch is pinned.
+		arrived, ready := p.cond(), p.cond()
+		g.pin.waitQuietly(arrived)
+		for range p.between(1, 3) {
+			g.pin.op("aten::pin_memory", func() { g.pin.work(4000, 120_000) })
+			g.pin.work(300, 1500)
+		}
+		g.pin.signal(ready)
+		m.annotate("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", func() {
+			m.work(2000, 10000)
+			if p.chance(50) {
+				m.work(10_000, 300_000)
+			}
+			m.signal(arrived)
+			m.waitFor(ready)
+			m.work(2000, 10000)
+		})
+		g.toDevice()
+		return
+	}
 	m.annotate("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", func() {
 		m.work(2000, 10000)
 		if g.loader {
@@ -167,14 +201,20 @@ func (g *generator) load() {
 			m.work(50_000, 400_000) // a worker process is late
 		}
 	})
+	g.toDevice()
+}
+
+// toDevice copies the batch.
+func (g *generator) toDevice() {
+	p, m := g.p, g.main
 	if !g.copies && !g.side && !p.chance(40) {
 		return
 	}
 	m.op("aten::copy_", func() {
 		m.work(500, 2500)
 		switch {
-		case p.chance(40):
-			m.copyTo(g.copying, HtoDPageable, p.between(3000, 30000), true)
+		case p.chance(40): // small pageable copies are staged and do not wait
+			m.copyTo(g.copying, HtoDPageable, p.between(3000, 30000), p.chance(50))
 		default:
 			m.copyTo(g.copying, HtoDPinned, p.between(3000, 50000), false)
 		}
@@ -391,6 +431,25 @@ func (g *generator) freeThreads() {
 	m.deviceSync()
 }
 
+// checkpoint is a thread that saves the model: copies on a stream of its own, and a wait for each, while training goes on.
+func (g *generator) checkpoint() {
+	p := g.p
+	s := p.stream(33)
+	h := p.on(p.thread(140, "checkpoint"))
+	for range p.between(3, 8) {
+		h.op("aten::copy_", func() {
+			h.work(2000, 9000)
+			h.copyTo(s, DtoHPinned, p.between(10_000, 90_000), false)
+			h.work(500, 2000)
+		})
+		ev := h.record(s)
+		h.work(300, 2000)
+		h.eventSync(ev)
+		h.op("aten::clone", func() { h.work(3000, 30_000) })
+		h.work(500, 4000)
+	}
+}
+
 // strangers are a watchdog that queries events, and a thread that computes at the same time.
 func (g *generator) strangers() {
 	p := g.p
@@ -413,7 +472,7 @@ func (g *generator) strangers() {
 
 // settle runs the program once for what depends on its times: until when strangers run, when peers arrive, what is
 // hidden, when recording begins.
-func (g *generator) settle(hide, late bool) {
+func (g *generator) settle(hide, late, anywhere bool) {
 	p := g.p
 	var r Run
 	r.Simulate(p)
@@ -430,5 +489,8 @@ func (g *generator) settle(hide, late bool) {
 	}
 	if late && len(g.stepStart) > 1 { // the main thread starts the profiler between two steps
 		p.RecordFrom = r.slice[g.stepStart[1]].start
+	}
+	if anywhere { // started from outside: in the middle of anything
+		p.RecordFrom = p.between(r.End/20, r.End/3)
 	}
 }

@@ -409,8 +409,7 @@ func (r *Run) wait(th, id int32) {
 		return
 	}
 	if lat := r.p.instrs[id].lat; r.at[c.point]+lat > t.clock { // signalled, not yet through
-		r.deps = append(r.deps, dep{c.thread, th, byHand, r.at[c.point] + lat})
-		r.advance(th, r.at[c.point]+lat, c.point, -1, id+int32(len(r.p.instrs)), byHand)
+		r.handOver(th, c.thread, id, r.at[c.point]+lat, c.point)
 		return
 	}
 	from := t.point
@@ -423,9 +422,18 @@ func (r *Run) wake(th, by, point int32) {
 	t := &r.thread[th]
 	id := r.p.Threads[th].code[t.pc-1]
 	at := max(r.at[point]+r.p.instrs[id].lat, t.clock)
-	r.deps = append(r.deps, dep{by, th, byHand, at})
 	t.parked = false
-	r.advance(th, at, point, -1, id+int32(len(r.p.instrs)), byHand)
+	r.handOver(th, by, id, at, point)
+}
+
+func (r *Run) handOver(th, by, id int32, at int64, point int32) {
+	why := byHand
+	if r.p.instrs[id].hidden {
+		why = byProgram
+	} else {
+		r.deps = append(r.deps, dep{by, th, byHand, at})
+	}
+	r.advance(th, at, point, -1, id+int32(len(r.p.instrs)), why)
 }
 
 func (r *Run) acquire(th, id int32) {
