@@ -46,7 +46,7 @@ func (j *job) do(body func(*job) error) error {
 	if err != nil {
 		return err
 	}
-	err = body(j)
+	err = guardInput(j.opts.input, func() error { return body(j) })
 	j.stages.finish()
 	if e := stopProfiles(); err == nil {
 		err = e

@@ -1,28 +1,20 @@
 package main
 
-import (
-	"fmt"
-	"io"
-	"os"
+import "overlay/internal/kineto"
 
-	"overlay/internal/kineto"
-)
-
-// load reads a trace.
+// load reads a trace. Its bytes stay mapped or in memory until the program ends: the outputs are made from them.
 func (j *job) load(name string) (*kineto.Trace, error) {
 	j.stages.start("reading")
-	var r io.Reader = j.stdin
-	shown := "standard input"
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, inputError(name, err)
-		}
-		defer f.Close()
-		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return nil, fmt.Errorf("%s is a folder: give a trace file", name)
-		}
-		r, shown = f, name
+	o := kineto.Options{Jobs: j.opts.jobs, Strict: j.opts.strict, MaxExpand: j.opts.maxExpand}
+	in, err := openInput(name, j.stdin, o)
+	if err != nil {
+		return nil, err
 	}
-	return kineto.Read(r, shown, kineto.Options{Jobs: j.opts.jobs, Strict: j.opts.strict, MaxExpand: j.opts.maxExpand})
+	shown := name
+	if name == "-" {
+		shown = "standard input"
+	}
+	j.stages.start("parsing")
+	o.Cut = in.cut
+	return kineto.Parse(in.bytes, shown, o)
 }

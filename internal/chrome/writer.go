@@ -8,6 +8,7 @@ package chrome
 
 import (
 	"io"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -58,6 +59,7 @@ func (w *Writer) Chunks(n, jobs int, encode func(dst []byte, chunk int) []byte) 
 	}
 	var next atomic.Int64
 	var stop atomic.Bool
+	var fault atomic.Pointer[any] // what a worker panicked with
 	done := make(chan result, jobs)
 	free := make(chan []byte, 2*jobs) // bounds what may be encoded ahead of the writer
 	for range 2 * jobs {
@@ -66,6 +68,13 @@ func (w *Writer) Chunks(n, jobs int, encode func(dst []byte, chunk int) []byte) 
 	var wg sync.WaitGroup
 	for range jobs {
 		wg.Go(func() {
+			debug.SetPanicOnFault(true) // the input may be a mapped file that shrinks
+			defer func() {
+				if x := recover(); x != nil {
+					fault.CompareAndSwap(nil, &x)
+					stop.Store(true)
+				}
+			}()
 			for !stop.Load() {
 				buf := <-free // before the chunk is taken: the oldest chunk always has a buffer
 				i := int(next.Add(1)) - 1
@@ -82,6 +91,9 @@ func (w *Writer) Chunks(n, jobs int, encode func(dst []byte, chunk int) []byte) 
 	for want := 0; want < n; {
 		r, ok := <-done
 		if !ok { // stopped by an error: the chunks that were begun have all arrived
+			if x := fault.Load(); x != nil {
+				panic(*x)
+			}
 			return
 		}
 		waiting[r.chunk] = r.buf

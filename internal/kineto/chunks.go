@@ -3,7 +3,9 @@ package kineto
 import (
 	"bytes"
 	"runtime"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 )
 
 // chunkSize is about how many bytes of the list one piece holds.
@@ -51,14 +53,24 @@ func each(pieces []*piece, jobs int, work func(*piece)) {
 	}
 	close(next)
 	var wg sync.WaitGroup
+	var fault atomic.Pointer[any] // what a worker panicked with
 	for range min(jobs, len(pieces)) {
 		wg.Go(func() {
+			debug.SetPanicOnFault(true) // the input may be a mapped file that shrinks
+			defer func() {
+				if x := recover(); x != nil {
+					fault.CompareAndSwap(nil, &x)
+				}
+			}()
 			for p := range next {
 				work(p)
 			}
 		})
 	}
 	wg.Wait()
+	if x := fault.Load(); x != nil {
+		panic(*x)
+	}
 }
 
 // prove keeps the pieces up to the first one that does not end where the next one starts, and scans from there in one

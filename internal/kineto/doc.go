@@ -26,6 +26,7 @@ type Options struct {
 	Jobs      int   // workers; 0 = GOMAXPROCS
 	Strict    bool  // the first repair is an error
 	MaxExpand int64 // bytes that a compressed input may expand to; 0 = 64 GiB
+	Cut       bool  // the input is known to end early: its compressed form was cut
 
 	chunk int // bytes a piece; 0 = chunkSize. Tests make pieces small
 }

@@ -9,17 +9,12 @@ import (
 
 // Parse reads a trace from its bytes. The trace keeps src; the caller must not change it. name is for messages.
 func Parse(src []byte, name string, o Options) (*Trace, error) {
-	return parse(src, name, o, false)
-}
-
-// parse is Parse; cut says that a compressed input ended early.
-func parse(src []byte, name string, o Options, cut bool) (*Trace, error) {
 	t := &Trace{File: name, Src: src, Rank: -1, DeviceNames: map[int64]string{}}
 	top := topLevel{t: t, p: scanner{s: src}, o: o}
 	if err := top.read(); err != nil {
 		return nil, err
 	}
-	if cut && !t.Truncated {
+	if o.Cut && !t.Truncated {
 		t.Truncated = true
 		top.p.mend(RepairTruncated, len(src))
 	}

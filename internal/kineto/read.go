@@ -51,7 +51,8 @@ func Read(r io.Reader, name string, o Options) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse(src, name, o, cut)
+	o.Cut = o.Cut || cut
+	return Parse(src, name, o)
 }
 
 // Spool keeps decompressed bytes.

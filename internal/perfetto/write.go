@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"math"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -122,6 +123,7 @@ func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool
 	}
 
 	var stop atomic.Bool
+	var fault atomic.Pointer[any] // what a worker panicked with
 	free := make(chan []byte, 2*jobs)
 	get := func() []byte {
 		select {
@@ -145,8 +147,19 @@ func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool
 	for range jobs {
 		go func() {
 			e := &encoder{body: newBody()}
+			debug.SetPanicOnFault(true) // the input may be a mapped file that shrinks
 			for tk := range queue {
-				if !stop.Load() {
+				func() {
+					defer close(tk.chunks)
+					defer func() {
+						if x := recover(); x != nil {
+							fault.CompareAndSwap(nil, &x)
+							stop.Store(true)
+						}
+					}()
+					if stop.Load() {
+						return
+					}
 					if e.out == nil {
 						e.out = get()
 					}
@@ -157,8 +170,7 @@ func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool
 						}
 						return get()
 					})
-				}
-				close(tk.chunks)
+				}()
 			}
 		}()
 	}
@@ -172,6 +184,9 @@ func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool
 			default:
 			}
 		}
+	}
+	if x := fault.Load(); x != nil {
+		panic(*x)
 	}
 }
 
