@@ -72,17 +72,17 @@ func (b *builder) callWait(c ActID) callWait {
 	d := b.d
 	act, class := &d.Acts[c], b.class(c)
 	if r, ok := b.sync.of[c]; ok {
-		t, stream := act.Start, r.stream
+		before, stream := c, r.stream
 		known := class == streamSync && stream >= 0
 		if class == eventSync && r.waitStream >= 0 {
-			if at, ok := b.recordTime(c, r); ok {
-				t, stream, known = at, r.waitStream, true
+			if record, ok := b.recordOf(c, r); ok {
+				before, stream, known = record, r.waitStream, true
 			}
 		}
 		if known {
 			best := NoAct
 			for _, s := range b.streams(r.device, stream) {
-				if g := b.lastPutBefore(s, t, act.End+2*us); g != NoAct && b.returned(c, g) > 0 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
+				if g := b.lastPutBefore(s, before, act.End+2*us); g != NoAct && b.returned(c, g) > 0 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
 					best = g
 				}
 			}
@@ -91,9 +91,9 @@ func (b *builder) callWait(c ActID) callWait {
 	}
 	if class == streamSync {
 		launches := b.threads[act.Lane].launches
-		n := sort.Search(len(launches), func(i int) bool { return d.Acts[launches[i]].Start >= act.Start })
+		n := sort.Search(len(launches), func(i int) bool { return !b.callLess(launches[i], c) })
 		if n > 0 {
-			if g := b.lastPutBefore(b.streamOf(launches[n-1]), act.Start, act.End+2*us); g != NoAct && b.returned(c, g) > 0 {
+			if g := b.lastPutBefore(b.streamOf(launches[n-1]), c, act.End+2*us); g != NoAct && b.returned(c, g) > 0 {
 				return callWait{c, g, ByAPI}
 			}
 			if b.copiesFor(launches[n-1], c) {

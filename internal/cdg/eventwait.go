@@ -14,12 +14,12 @@ func (b *builder) waitCalls(a ActID) []ActID {
 	if len(waits) == 0 {
 		return nil
 	}
-	from := int64(-1 << 63)
+	lo := 0
 	if i := b.pos[a]; i > 0 {
-		from = d.Acts[b.launch[b.order[d.Acts[a].Lane][i-1]]].Start
+		before := b.launch[b.order[d.Acts[a].Lane][i-1]]
+		lo = sort.Search(len(waits), func(i int) bool { return b.callLess(before, waits[i]) })
 	}
-	lo := sort.Search(len(waits), func(i int) bool { return d.Acts[waits[i]].Start > from })
-	hi := sort.Search(len(waits), func(i int) bool { return d.Acts[waits[i]].Start >= d.Acts[call].Start })
+	hi := sort.Search(len(waits), func(i int) bool { return !b.callLess(waits[i], call) })
 	return waits[lo:max(lo, hi)]
 }
 
@@ -28,8 +28,8 @@ func (b *builder) waitCalls(a ActID) []ActID {
 func (b *builder) isFor(wait, k ActID) bool {
 	d := b.d
 	launches := b.threads[d.Acts[wait].Lane].launches
-	n := sort.Search(len(launches), func(i int) bool { return d.Acts[launches[i]].Start > d.Acts[wait].Start })
-	if n == len(launches) || d.Acts[launches[n]].Start >= d.Acts[b.launch[k]].Start {
+	n := sort.Search(len(launches), func(i int) bool { return b.callLess(wait, launches[i]) })
+	if n == len(launches) || !b.callLess(launches[n], b.launch[k]) {
 		return true
 	}
 	return b.streamOf(launches[n]) == d.Acts[k].Lane
@@ -48,18 +48,18 @@ func (b *builder) exactEventWaits() {
 			if !ok || r.stream < 0 || r.waitStream < 0 {
 				continue
 			}
-			t, ok := b.recordTime(wait, r)
+			record, ok := b.recordOf(wait, r)
 			if !ok {
 				continue
 			}
 			for _, from := range b.streams(r.device, r.waitStream) {
 				for _, to := range b.streams(r.device, r.stream) {
-					k := b.firstLaunchedAfter(to, d.Acts[wait].Start)
+					k := b.firstLaunchedAfter(to, wait)
 					end := int64(1 << 62)
 					if k != NoAct {
 						end = d.Acts[k].Start + b.tick
 					}
-					x := b.lastPutBefore(from, t, end)
+					x := b.lastPutBefore(from, record, end)
 					if x == NoAct || to == from {
 						continue
 					}
@@ -294,7 +294,7 @@ func (b *builder) recordedSource(k, wait ActID) ActID {
 		if LaneID(l) == act.Lane || !d.Lanes[l].Stream {
 			continue
 		}
-		x := b.lastPutBefore(LaneID(l), d.Acts[wait].Start, act.Start+b.tick)
+		x := b.lastPutBefore(LaneID(l), wait, act.Start+b.tick)
 		if x == NoAct || !b.mayHaveHeld(x, k) || d.Acts[x].End > act.Start+b.tick || d.Acts[x].End < act.Start-200*us || b.tick == 1 && b.tooLate(x, k) {
 			continue
 		}

@@ -87,7 +87,8 @@ func (b *builder) linkStream(l LaneID) {
 		order = append(order, a)
 	}
 	byLaunch := func(x, y ActID) int {
-		return cmp.Or(cmp.Compare(d.Acts[b.launch[x]].Start, d.Acts[b.launch[y]].Start), cmp.Compare(x, y))
+		lx, ly := b.launch[x], b.launch[y]
+		return cmp.Or(cmp.Compare(d.Acts[lx].Start, d.Acts[ly].Start), cmp.Compare(b.event(lx).Corr, b.event(ly).Corr), cmp.Compare(x, y))
 	}
 	if !slices.IsSortedFunc(order, byLaunch) {
 		slices.SortFunc(order, byLaunch)
@@ -113,10 +114,20 @@ func (b *builder) markGraphs() {
 	}
 }
 
-// lastLaunchedBefore returns the operation put last on a stream by a call that started before t, or NoAct.
-func (b *builder) lastLaunchedBefore(l LaneID, t int64) ActID {
+// callLess orders calls by their start; of calls that start together, in traces of whole µs, by correlation, which
+// counts calls.
+func (b *builder) callLess(x, y ActID) bool {
+	ax, ay := &b.d.Acts[x], &b.d.Acts[y]
+	if ax.Start != ay.Start {
+		return ax.Start < ay.Start
+	}
+	return b.event(x).Corr < b.event(y).Corr
+}
+
+// lastLaunchedBefore returns the operation put last on a stream by a call before another call, or NoAct.
+func (b *builder) lastLaunchedBefore(l LaneID, call ActID) ActID {
 	order := b.order[l]
-	n := sort.Search(len(order), func(i int) bool { return b.d.Acts[b.launch[order[i]]].Start >= t })
+	n := sort.Search(len(order), func(i int) bool { return !b.callLess(b.launch[order[i]], call) })
 	if n == 0 {
 		return NoAct
 	}
@@ -124,9 +135,9 @@ func (b *builder) lastLaunchedBefore(l LaneID, t int64) ActID {
 }
 
 // lastPutBefore is lastLaunchedBefore, but operations without a recorded launch that follow on the stream count as
-// put before t, as long as they ended by end.
-func (b *builder) lastPutBefore(l LaneID, t, end int64) ActID {
-	x := b.lastLaunchedBefore(l, t)
+// put before the call, as long as they ended by end.
+func (b *builder) lastPutBefore(l LaneID, call ActID, end int64) ActID {
+	x := b.lastLaunchedBefore(l, call)
 	next := x + 1
 	if x == NoAct {
 		next = b.d.Lanes[l].First
@@ -137,10 +148,10 @@ func (b *builder) lastPutBefore(l LaneID, t, end int64) ActID {
 	return x
 }
 
-// firstLaunchedAfter returns the operation put first on a stream by a call that started after t, or NoAct.
-func (b *builder) firstLaunchedAfter(l LaneID, t int64) ActID {
+// firstLaunchedAfter returns the operation put first on a stream by a call after another call, or NoAct.
+func (b *builder) firstLaunchedAfter(l LaneID, call ActID) ActID {
 	order := b.order[l]
-	n := sort.Search(len(order), func(i int) bool { return b.d.Acts[b.launch[order[i]]].Start > t })
+	n := sort.Search(len(order), func(i int) bool { return b.callLess(call, b.launch[order[i]]) })
 	if n == len(order) {
 		return NoAct
 	}

@@ -17,7 +17,7 @@ type syncRecord struct {
 // syncRecords joins cuda_sync records to calls.
 type syncRecords struct {
 	of        map[ActID]syncRecord   // per call
-	recordAt  map[corrKey]int64      // start of the cudaEventRecord call of a correlation
+	recordAt  map[corrKey]ActID      // the cudaEventRecord call of a correlation
 	byStream  map[streamKey][]LaneID // lanes of a stream number on a device
 	waitsUsed bool                   // some Stream Wait Event names its record
 	sources   map[LaneID][]ActID     // per stream: what it was made to wait for
@@ -49,7 +49,7 @@ func (b *builder) readSyncRecords() {
 	if len(records) == 0 {
 		return
 	}
-	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]int64{}, byStream: map[streamKey][]LaneID{}, sources: map[LaneID][]ActID{}}
+	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, sources: map[LaneID][]ActID{}}
 	calls := map[int64][]ActID{}
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
@@ -65,7 +65,7 @@ func (b *builder) readSyncRecords() {
 			}
 			switch b.calls[e.Name] {
 			case eventRecord:
-				b.sync.recordAt[corrKey{lane.Proc, e.Corr}] = e.Start
+				b.sync.recordAt[corrKey{lane.Proc, e.Corr}] = a
 			case streamSync, deviceSync, eventSync, streamWait:
 				calls[e.Corr] = append(calls[e.Corr], a)
 			}
@@ -81,7 +81,7 @@ func (b *builder) readSyncRecords() {
 		call := calls[e.Corr][0]
 		b.sync.of[call] = r
 		if b.class(call) == streamWait {
-			if _, ok := b.recordTime(call, r); ok && r.waitStream >= 0 {
+			if _, ok := b.recordOf(call, r); ok && r.waitStream >= 0 {
 				b.sync.waitsUsed = true
 			} else if strings.Contains(tr.Name(id), "Wait") {
 				b.quality["sync_records_unresolved"]++
@@ -99,17 +99,17 @@ func (b *builder) argOr(id kineto.EventID, key []byte) int64 {
 	return v
 }
 
-// recordTime returns when the event of a wait was recorded. A record later than the wait is a re-used event id.
-func (b *builder) recordTime(wait ActID, r syncRecord) (int64, bool) {
+// recordOf returns the call that recorded the event of a wait. A record later than the wait is a re-used event id.
+func (b *builder) recordOf(wait ActID, r syncRecord) (ActID, bool) {
 	if r.recordCorr < 0 {
-		return 0, false
+		return NoAct, false
 	}
-	t, ok := b.sync.recordAt[corrKey{b.d.Lanes[b.d.Acts[wait].Lane].Proc, r.recordCorr}]
-	if ok && t > b.d.Acts[wait].Start {
+	call, ok := b.sync.recordAt[corrKey{b.d.Lanes[b.d.Acts[wait].Lane].Proc, r.recordCorr}]
+	if ok && b.callLess(wait, call) {
 		b.quality["sync_records_of_a_later_record"]++
-		return 0, false
+		return NoAct, false
 	}
-	return t, ok
+	return call, ok
 }
 
 // streams returns the lanes of a stream number; device -1 is any.

@@ -87,6 +87,7 @@ func (b *builder) describeThreads() {
 		if copies != nil {
 			b.copyCalls = append(b.copyCalls, copies)
 		}
+		b.sortCalls(t.launches)
 		for _, s := range t.busy {
 			t.busyTime += s.end - s.start
 		}
@@ -96,7 +97,23 @@ func (b *builder) describeThreads() {
 		sortInt64(b.records[p])
 	}
 	for p := range b.waits {
-		slices.SortFunc(b.waits[p], func(x, y ActID) int { return cmp.Or(cmp.Compare(d.Acts[x].Start, d.Acts[y].Start), cmp.Compare(x, y)) })
+		b.sortCalls(b.waits[p])
+	}
+}
+
+// sortCalls puts calls into the order in which they were made.
+func (b *builder) sortCalls(calls []ActID) {
+	order := func(x, y ActID) int {
+		if b.callLess(x, y) {
+			return -1
+		}
+		if b.callLess(y, x) {
+			return 1
+		}
+		return cmp.Compare(x, y)
+	}
+	if !slices.IsSortedFunc(calls, order) {
+		slices.SortFunc(calls, order)
 	}
 }
 
