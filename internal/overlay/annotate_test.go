@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -102,11 +103,13 @@ func overlayText(ov *Overlay) string {
 	return b.String()
 }
 
+var update = flag.Bool("update", false, "rewrite golden texts")
+
 func TestAnnotate(t *testing.T) {
 	tr, g, p := tiny()
 	got := overlayText(Annotate(tr, g, p, Options{Version: "1.0"}))
 	const golden = "testdata/annotate.txt"
-	if os.Getenv("OVERLAY_UPDATE") != "" {
+	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
 			t.Fatal(err)
 		}

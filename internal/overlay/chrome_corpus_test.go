@@ -173,8 +173,16 @@ func outputPositions(tr *kineto.Trace, ov *overlay.Overlay) []int {
 	return at
 }
 
+// checker is a test, or a round of a property test.
+type checker interface {
+	Helper()
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // compareSlices wants each slice of the input unchanged, and the added ones where they belong.
-func compareSlices(t *testing.T, before, after *importer.Result, position []int, ov *overlay.Overlay) {
+func compareSlices(t checker, before, after *importer.Result, position []int, ov *overlay.Overlay) {
 	t.Helper()
 	type key struct {
 		event   int
@@ -227,7 +235,7 @@ func compareSlices(t *testing.T, before, after *importer.Result, position []int,
 }
 
 // compareArrows wants each arrow of the overlay between its two slices, and no other of its category.
-func compareArrows(t *testing.T, after *importer.Result, position []int, ov *overlay.Overlay, st overlay.ChromeStats) {
+func compareArrows(t checker, after *importer.Result, position []int, ov *overlay.Overlay, st overlay.ChromeStats) {
 	t.Helper()
 	type pair struct{ a, b int }
 	want := map[pair]int{}

@@ -1,0 +1,160 @@
+package overlay
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+)
+
+// flat is a graph over n events without flows of the input.
+func flat(n int) *cdg.Graph {
+	tr := &kineto.Trace{Syms: []string{""}, Events: make([]kineto.Event, n)}
+	for i := range tr.Events {
+		tr.Events[i].Track = kineto.NoTrack
+	}
+	return &cdg.Graph{Trace: tr, Deps: &cdg.Deps{}}
+}
+
+// largest is the largest number of arrows in a connected component, by a search that shares nothing with union-find.
+func largest(n int, arrows []Arrow) int {
+	next := make([][]int, n)
+	for i, a := range arrows {
+		next[a.From] = append(next[a.From], i)
+		next[a.To] = append(next[a.To], i)
+	}
+	seen := make([]bool, n)
+	best := 0
+	for start := range n {
+		if seen[start] {
+			continue
+		}
+		ends := 0
+		stack := []int{start}
+		seen[start] = true
+		for len(stack) > 0 {
+			x := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			ends += len(next[x])
+			for _, i := range next[x] {
+				for _, y := range []int{int(arrows[i].From), int(arrows[i].To)} {
+					if !seen[y] {
+						seen[y] = true
+						stack = append(stack, y)
+					}
+				}
+			}
+		}
+		best = max(best, ends/2)
+	}
+	return best
+}
+
+func chain(from, n int, row bool) []candidate {
+	var out []candidate
+	for i := range n {
+		out = append(out, candidate{Arrow{From: kineto.EventID(from + i), To: kineto.EventID(from + i + 1)}, row})
+	}
+	return out
+}
+
+func TestArrowLimits(t *testing.T) {
+	const n = 60_000
+	for _, c := range []struct {
+		name  string
+		all   []candidate
+		flows Flows
+		want  int
+	}{
+		{"a short row stays", chain(0, 1000, true), FlowsCritical, 1000},
+		{"a long row goes as a whole", chain(0, 1001, true), FlowsCritical, 0},
+		{"what changes rows stays in a long chain", append(chain(0, 5000, true), chain(5000, 9, false)...), FlowsCritical, 9},
+		{"what changes rows is cut at the limit", chain(0, 3000, false), FlowsCritical, 2999 - 1},
+		{"all", append(chain(0, 5000, true), chain(5000, 9, false)...), FlowsAll, 5009},
+		{"none", chain(0, 5, false), FlowsNone, 0},
+	} {
+		got := chooseArrows(flat(n), nil, c.all, c.flows)
+		if len(got) != c.want {
+			t.Errorf("%s: %d arrows, want %d", c.name, len(got), c.want)
+		}
+		if l := largest(n, got); c.flows == FlowsCritical && l > maxConnected {
+			t.Errorf("%s: a component of %d arrows", c.name, l)
+		}
+	}
+	var pairs []candidate
+	for i := range 25_000 {
+		pairs = append(pairs, candidate{Arrow{From: kineto.EventID(2 * i), To: kineto.EventID(2*i + 1)}, i%2 == 0})
+	}
+	got := chooseArrows(flat(n), nil, pairs, FlowsCritical)
+	if len(got) != 12_500 {
+		t.Errorf("of 25,000 single arrows %d are drawn: the 12,500 that change rows should be", len(got))
+	}
+}
+
+func TestArrowsStayWithinLimits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 3000).Draw(t, "events")
+		seed := rapid.IntRange(1, 1<<20).Draw(t, "seed")
+		var all []candidate
+		for i := range rapid.IntRange(0, 4000).Draw(t, "edges") {
+			seed = seed*1103515245 + 12345
+			a, b := (seed>>8)%n, (seed>>20)%n
+			if a < 0 {
+				a = -a
+			}
+			if b < 0 {
+				b = -b
+			}
+			all = append(all, candidate{Arrow{From: kineto.EventID(a), To: kineto.EventID(b)}, i%3 == 0})
+		}
+		got := chooseArrows(flat(n), nil, all, FlowsCritical)
+		if l := largest(n, got); l > maxConnected {
+			t.Fatalf("a component of %d arrows", l)
+		}
+		if len(all) <= maxConnected && len(got) != len(all) {
+			t.Fatalf("%d of %d arrows drawn though all fit", len(got), len(all))
+		}
+	})
+}
+
+// TestSmoothTiles checks the class row: it tiles what it was made of, sums are kept, and little is short.
+func TestSmoothTiles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := &critpath.Path{}
+		at := int64(1000)
+		for range rapid.IntRange(1, 200).Draw(t, "segments") {
+			d := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 5000)).Draw(t, "dur")
+			p.Segments = append(p.Segments, critpath.Segment{Start: at, End: at + d, Kind: critpath.SegmentKind(rapid.IntRange(0, int(critpath.NumSegmentKinds)-1).Draw(t, "kind"))})
+			at += d
+		}
+		p.Window = cdg.Window{Start: 1000, End: at}
+		window := at - 1000
+		total := critpath.Breakdown(p)
+		var sum byClass
+		next := int64(1000)
+		runs := smooth(classRuns(p), window)
+		for i, r := range runs {
+			if r.start != next || r.end <= r.start {
+				t.Fatalf("run %d is [%d, %d] after %d", i, r.start, r.end, next)
+			}
+			next = r.end
+			own := int64(0)
+			for c := range r.ns {
+				sum[c] += r.ns[c]
+				own += r.ns[c]
+			}
+			if own != r.dur() || critpath.BoundBy(&r.ns) != r.class {
+				t.Fatalf("run %d: %+v", i, r)
+			}
+		}
+		if next != at || sum != total.Class {
+			t.Fatalf("ends at %d of %d, sums %v of %v", next, at, sum, total.Class)
+		}
+		if len(runs) > 2*smoothing+1 {
+			t.Fatalf("%d runs", len(runs))
+		}
+	})
+}
