@@ -177,6 +177,11 @@ func (d *Deps) HandoffAt(tr *kineto.Trace, lane LaneID, owner ActID, from, t int
 	return to, h, ok
 }
 
+// WaitsForLoader reports whether a slice waits for the batch that a data loader prepares elsewhere.
+func (d *Deps) WaitsForLoader(tr *kineto.Trace, a ActID) bool {
+	return d.loaderWait != nil && d.loaderWait[tr.Events[d.Acts[a].Event].Name]
+}
+
 // endedWait reports whether a thread ended an op or call in (from, t] and is idle at t, and its last boundary.
 func (d *Deps) endedWait(lane LaneID, from, t int64) (int64, bool) {
 	busy := d.threads[lane].busy

@@ -117,7 +117,8 @@ func (w *walker) polled(owner cdg.ActID, from int64) bool {
 	return false
 }
 
-// handOff goes to the thread that ended a wait over (from, t], if there is one.
+// handOff goes to the thread that ended a wait over (from, t], if there is one; where the slice left behind explains
+// the wait better, back to that.
 func (w *walker) handOff(owner cdg.ActID, from int64) bool {
 	if slices.Contains(w.barred, w.lane) {
 		return false
@@ -126,6 +127,9 @@ func (w *walker) handOff(owner cdg.ActID, from int64) bool {
 	to, h, ok := w.d.HandoffAt(w.tr, w.lane, owner, from, w.t)
 	if !ok || slices.Contains(w.barred, to) {
 		return false
+	}
+	if began := w.leftBegan(from); began > h || began == h && w.d.WaitsForLoader(w.tr, w.left.act) {
+		return w.comeBack(from)
 	}
 	if w.t-h > longHandoff {
 		w.quality["long_handoff"]++
@@ -139,6 +143,19 @@ func (w *walker) handOff(owner cdg.ActID, from int64) bool {
 	}
 	w.goTo(to, cdg.NoAct)
 	return true
+}
+
+// leftBegan returns when the slice that a hand-off left behind began to wait, if it still waits at t and began inside
+// a long wait of this thread that started at from; else -1 << 62.
+func (w *walker) leftBegan(from int64) int64 {
+	if !w.left.ok || w.left.lane == w.lane || w.t-from <= comeBackWait {
+		return -1 << 62
+	}
+	i := w.d.PieceAt(w.left.lane, w.t)
+	if i < 0 || w.d.Pieces[i].Owner != w.left.act || max(w.d.Pieces[i].Start, w.t0) < from {
+		return -1 << 62
+	}
+	return max(w.d.Pieces[i].Start, w.t0)
 }
 
 // beforeRecording goes from the first slice of a thread to the operation that ended just before: recording began
@@ -159,18 +176,14 @@ func (w *walker) beforeRecording() bool {
 // and the slice began to wait inside it: the time is the slice's own. Had the other thread worked for the slice before
 // the wait, the wait would be part of that work.
 func (w *walker) comeBack(from int64) bool {
-	from = max(from, w.t0)
-	if !w.left.ok || w.left.lane == w.lane || w.t-from <= comeBackWait {
-		return false
-	}
-	i := w.d.PieceAt(w.left.lane, w.t)
-	if i < 0 || w.d.Pieces[i].Owner != w.left.act || max(w.d.Pieces[i].Start, w.t0) < from {
+	began := w.leftBegan(max(from, w.t0))
+	if began < w.t0 {
 		return false
 	}
 	w.goTo(w.left.lane, cdg.NoAct)
 	w.left.ok = false
 	w.enter(HandoffEdge, cdg.ByAlignment, w.step.toEnd, w.t)
-	w.piece = i
-	w.own(w.d.Pieces[i].Start, w.left.act)
+	w.piece = w.d.PieceAt(w.lane, w.t)
+	w.own(began, w.left.act)
 	return true
 }
