@@ -10,6 +10,9 @@ var Classes = []string{"eager", "autograd", "streams", "ddp", "sync", "copies", 
 // Random makes a program of a scenario class from a seed. What is no matter of the class is drawn: the vendor's launch
 // latency, whole-µs stamps, cuda_sync records, threads that have nothing to do with it.
 func Random(class string, seed uint64) *Program {
+	if class == "tiny" {
+		return Tiny(seed)
+	}
 	pick := rand.New(rand.NewPCG(seed, 77))
 	p := NewProgram(class, seed, pick.IntN(3) == 0)
 	p.SyncRecords = pick.IntN(2) == 0
@@ -493,4 +496,36 @@ func (g *generator) settle(hide, late, anywhere bool) {
 	if anywhere { // started from outside: in the middle of anything
 		p.RecordFrom = p.between(r.End/20, r.End/3)
 	}
+}
+
+// Tiny makes a program of up to 12 activities: a few launches on one or two streams, waits and blocking calls.
+func Tiny(seed uint64) *Program {
+	p := NewProgram("tiny", seed, false)
+	s, side := p.stream(7), p.stream(20)
+	h := p.on(p.thread(100, "python"))
+	used, last := 0, s
+	for used < 9 {
+		h.work(1500, 6000)
+		switch p.rng.IntN(5) {
+		case 0, 1:
+			h.launch(s, "gemm", p.between(2000, 60_000))
+			last = s
+			used += 2
+		case 2:
+			h.op("aten::add", func() { h.work(3000, 30_000) })
+			used++
+		case 3:
+			h.streamSync(last)
+			used++
+		default:
+			ev := h.record(s)
+			h.work(200, 1000)
+			h.waitEvent(side, ev)
+			h.launch(side, "copy_kernel", p.between(2000, 60_000))
+			last = side
+			used += 4
+		}
+	}
+	h.op("aten::end", func() { h.work(2000, 5000) })
+	return p
 }

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// JudgeAll checks n random programs, the classes in turn, on all cores. The order of the verdicts is that of the seeds.
-func JudgeAll(n int, seed uint64) []Verdict {
+// JudgeAll checks n random programs of the classes in turn, on all cores. The order of the verdicts is that of the seeds.
+func JudgeAll(n int, seed uint64, classes []string) []Verdict {
 	out := make([]Verdict, n)
 	var wg sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
@@ -19,7 +19,7 @@ func JudgeAll(n int, seed uint64) []Verdict {
 			var j Judge
 			for i := w; i < n; i += workers {
 				s := seed + uint64(i)
-				out[i] = j.Check(Random(Classes[i%len(Classes)], s), s)
+				out[i] = j.Check(Random(classes[i%len(classes)], s), s)
 			}
 		})
 	}

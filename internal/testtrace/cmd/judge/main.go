@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
@@ -16,7 +15,7 @@ func main() {
 	n := flag.Int("n", 2000, "number of random programs")
 	seed := flag.Uint64("seed", 1, "seed of the first program; the others follow")
 	worst := flag.Int("worst", 20, "worst programs to list")
-	class := flag.String("class", "", "list the worst of this scenario class only")
+	class := flag.String("class", "", "judge this scenario class only")
 	dump := flag.String("dump", "", "write the trace of -class at -seed to this file and stop")
 	flag.Parse()
 	if *dump != "" {
@@ -29,12 +28,14 @@ func main() {
 		}
 		return
 	}
-	all := testtrace.JudgeAll(*n, *seed)
+	classes := testtrace.Classes
 	if *class != "" {
-		all = slices.DeleteFunc(all, func(v testtrace.Verdict) bool { return v.Program.Class != *class })
+		classes = []string{*class}
 	}
-	testtrace.WriteTable(os.Stdout, all, *worst)
-	compareRecorded()
+	testtrace.WriteTable(os.Stdout, testtrace.JudgeAll(*n, *seed, classes), *worst)
+	if *class == "" {
+		compareRecorded()
+	}
 }
 
 // compareRecorded prints how inference does on real traces that have cuda_sync records, where there are any.
