@@ -48,8 +48,6 @@ func (j *job) checkPerfettoFile(name string) error {
 	return nil
 }
 
-func (j *job) checkKineto(string) error { return errNotYet }
-
 // readPerfetto reads a .pftrace, plain or gzipped.
 func readPerfetto(name string) (*perfetto.Imported, int64, error) {
 	f, err := os.Open(name)
