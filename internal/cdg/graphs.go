@@ -1,0 +1,91 @@
+package cdg
+
+// graphOrder lets operations of one graph launch wait for each other across streams, and what is launched next on
+// any stream that a graph used wait for all of the graph.
+func (b *builder) graphOrder() {
+	d := b.d
+	last := map[ActID]ActID{} // per graph launch: its operation with the latest end
+	for _, a := range b.byEnd {
+		if b.graph[a] {
+			last[b.launch[a]] = a
+		}
+	}
+	b.graphWait = map[ActID]ActID{}
+	if len(last) == 0 {
+		return
+	}
+	for l := range d.Lanes {
+		lane := &d.Lanes[l]
+		if !lane.Stream {
+			continue
+		}
+		for a := lane.First; a < lane.Limit; a++ {
+			x := NoAct
+			if b.graph[a] {
+				x = b.graphSource(a)
+			}
+			if x == NoAct && b.pos[a] > 0 {
+				x = b.graphBefore(a, last)
+			}
+			if x != NoAct {
+				b.graphWait[a] = x
+				b.add(a, x, GraphOrder, ByGraph)
+			}
+		}
+	}
+}
+
+// graphBefore returns the operation that ended last of the graph launched before an operation on its stream, if it
+// ran on another stream.
+func (b *builder) graphBefore(a ActID, last map[ActID]ActID) ActID {
+	d := b.d
+	before := b.order[d.Acts[a].Lane][b.pos[a]-1]
+	if !b.graph[before] || b.launch[before] == b.launch[a] {
+		return NoAct
+	}
+	x := last[b.launch[before]]
+	if d.Acts[x].Lane == d.Acts[a].Lane || d.Acts[x].End > d.Acts[a].Start+b.tick || d.Acts[x].Start >= d.Acts[a].Start {
+		return NoAct
+	}
+	return x
+}
+
+// graphSource returns the operation of the same graph launch, on another stream, that ended last before k started;
+// one that ended so shortly before that no delay fits counts only without any other.
+func (b *builder) graphSource(k ActID) ActID {
+	d := b.d
+	act := &d.Acts[k]
+	from := act.Start - 30*us
+	if p := b.pred[k]; p != NoAct {
+		from = max(from, d.Acts[p].End+d.Cal.Kmin)
+	}
+	lo, hi := b.endsIn(from-1, act.Start+b.tick)
+	late := NoAct
+	for i := hi - 1; i >= lo; i-- {
+		x := b.byEnd[i]
+		if b.launch[x] != b.launch[k] || d.Acts[x].Lane == act.Lane || d.Acts[x].Start >= act.Start {
+			continue
+		}
+		if b.tooLate(x, k) {
+			if late == NoAct {
+				late = x
+			}
+			continue
+		}
+		return x
+	}
+	if p := b.pred[k]; p != NoAct && act.Start-d.Acts[p].End <= d.Cal.Kmax {
+		return NoAct // the predecessor explains it better
+	}
+	return late
+}
+
+// tooLate reports whether an operation ended so shortly before another started that it can hardly be its reason:
+// every delay on the GPU takes about Kmin. In traces of whole µs a delay of Kmin can still show as less.
+func (b *builder) tooLate(x, k ActID) bool {
+	gap := b.d.Acts[k].Start - b.d.Acts[x].End
+	if b.tick == us {
+		return gap < b.d.Cal.Kmin
+	}
+	return gap < b.d.Cal.Kmin/2
+}
