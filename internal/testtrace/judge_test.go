@@ -195,7 +195,7 @@ func TestJudgeSeesWrongPaths(t *testing.T) {
 		v = j.Check(p, seed)
 		wrong.Add(&v)
 	}
-	if right.Agreement < 0.97 || wrong.Agreement > 0.9 || wrong.Recall() > 0.9 {
+	if right.Agreement < 0.97 || wrong.Agreement > right.Agreement-0.02 || wrong.Recall() > 0.9 {
 		t.Errorf("agreement %.3f with hand-offs, %.3f (recall %.3f) without", right.Agreement, wrong.Agreement, wrong.Recall())
 	}
 }

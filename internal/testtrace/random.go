@@ -482,6 +482,14 @@ func (g *generator) settle(hide, late, anywhere bool) {
 	for i := range p.Threads {
 		p.Threads[i].until = r.End * 9 / 10
 	}
+	for _, order := range r.tail { // an operation is not released in the first half of the one before
+		for i := 1; i < len(order); i++ {
+			if op := &p.ops[order[i]]; op.gap < 0 {
+				op.gap = -min(-op.gap, p.ops[order[i-1]].dur*4/10)
+			}
+		}
+	}
+	r.Simulate(p)
 	if hide { // only launches whose operation was released by something else: nobody could know the others
 		for o := range p.ops {
 			op := &p.ops[o]
