@@ -64,7 +64,6 @@ type walker struct {
 
 	left    left         // what the last hand-off left behind
 	barred  []cdg.LaneID // threads left at this t: never back to them
-	comeTo  int64        // until here down the time of the thread is its own
 	jumps   int
 	still   int
 	comm    nameSet
