@@ -1,5 +1,9 @@
 package testtrace
 
+// cbids are CUPTI's numbers of the calls.
+var cbids = map[string]int{"cudaLaunchKernel": 211, "cudaLaunchKernelExC": 430, "cudaMemcpyAsync": 41, "cudaStreamSynchronize": 131,
+	"cudaEventRecord": 135, "cudaStreamWaitEvent": 147}
+
 // json writes the run as Kineto of PyTorch 2.6 does.
 func (d *demo) json(r *Run) []byte {
 	p := d.p
@@ -20,7 +24,7 @@ func (d *demo) json(r *Run) []byte {
 			e.Arg("Record function id", 0).Arg("Ev Idx", idx)
 			idx++
 		case key < n:
-			e.Arg("cbid", 211)
+			e.Arg("cbid", cbids[ev.name])
 		case ev.cat == "kernel":
 			e.Arg("queued", 0).Arg("registers per thread", 64).Arg("shared memory", 49152).Arg("blocks per SM", 8).
 				Arg("warps per SM", 32).Arg("grid", Raw("[1056, 1, 1]")).Arg("block", Raw("[256, 1, 1]")).Arg("est. achieved occupancy %", 50)

@@ -102,7 +102,9 @@ func Groups(all []Verdict) []Sum {
 		p := v.Program
 		for _, name := range []string{"all", p.Class, either(p.SyncRecords, "sync records", "no sync records"), either(p.jitter == amd, "AMD-like", "NVIDIA-like"),
 			either(slices.ContainsFunc(p.Threads, func(t threadProgram) bool { return t.background }), "strangers", "no strangers"), either(p.IntegerMicros, "whole µs", "ns")} {
-			sums[of[name]].Add(v)
+			if n, ok := of[name]; ok {
+				sums[n].Add(v)
+			}
 		}
 	}
 	return sums
@@ -112,6 +114,9 @@ func Groups(all []Verdict) []Sum {
 func WriteTable(w io.Writer, all []Verdict, worst int) {
 	fmt.Fprintf(w, "%-16s %8s %9s %8s %8s %9s %8s %9s %7s %6s\n", "", "programs", "agreement", "strict", "least", "effect", "ceiling", "precision", "recall", "failed")
 	for _, s := range Groups(all) {
+		if s.Programs == 0 {
+			continue
+		}
 		fmt.Fprintf(w, "%-16s %8d %8.2f%% %7.2f%% %7.1f%% %9.3f %8.3f %9.3f %7.3f %6d\n", s.Name, s.Programs, 100*s.Agreement, 100*s.Strict, 100*s.Least,
 			s.Counterfactual(), ratio(s.Ceiling, s.Ceiled), s.Precision(), s.Recall(), s.Failed)
 	}
