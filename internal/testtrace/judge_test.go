@@ -152,7 +152,7 @@ func TestPathDependsOnTimesOnly(t *testing.T) {
 }
 
 // smallWrong is how many small programs have a wrong path; the aim is none.
-const smallWrong = 30
+const smallWrong = 4
 
 // On programs of up to 12 activities every one of them is shortened: the path must hold those, and only those, that
 // make the run shorter, but for near ties.
