@@ -50,12 +50,12 @@ func secrets(tr *kineto.Trace) map[string]bool {
 		}
 	}
 	for _, f := range tr.Fields {
-		var s string
-		if json.Unmarshal(tr.Src[f.Off:f.Off+f.Len], &s) == nil && f.Key != "displayTimeUnit" {
-			for _, tok := range tokenText.FindAllString(s, -1) {
-				if len(tok) > 3 {
-					out[tok] = true
-				}
+		if f.Key == "displayTimeUnit" || f.Key == "deviceProperties" || f.Key == "distributedInfo" {
+			continue
+		}
+		for _, tok := range tokenText.FindAllString(string(tr.Src[f.Off:f.Off+f.Len]), -1) {
+			if len(tok) > 3 && strings.ContainsAny(strings.ToLower(tok), "abcdefghijklmnopqrstuvwxyz") {
+				out[tok] = true // keys of what others add, too
 			}
 		}
 	}
@@ -87,24 +87,14 @@ func harmless(tr *kineto.Trace) map[string]bool {
 			}
 		}
 	}
-	var keys func(raw json.RawMessage)
-	keys = func(raw json.RawMessage) {
-		var obj map[string]json.RawMessage
-		if json.Unmarshal(raw, &obj) == nil {
-			for k, v := range obj {
-				add(k)
-				keys(v)
-			}
-		}
-	}
 	for _, f := range tr.Fields {
 		add(f.Key)
-		keys(tr.Src[f.Off : f.Off+f.Len])
 		if f.Key == "deviceProperties" || f.Key == "distributedInfo" {
 			add(string(tr.Src[f.Off : f.Off+f.Len]))
 		}
 	}
-	add("wait copy zero_grad graph runtime") // kinds and evidence of ours, names of the profiler
+	// Words of our own rows and of the profiler that logs and environments use as well.
+	add("wait copy zero_grad graph runtime Traces events Record CUPTI MTIA with False True compute kind null segments node")
 	add("name args tid pid PyTorch Profiler process thread file critical_path python stream forward backward step loss data event")
 	return out
 }

@@ -12,7 +12,8 @@ import (
 	"overlay/internal/kineto"
 )
 
-// pseudonym stands for a text. It depends on the text alone, so that two traces of one program can be compared.
+// pseudonym stands for a text. It depends on the text alone, so that two traces of one program can be compared; who
+// guesses the text can confirm the guess.
 func pseudonym(prefix, text string) string {
 	sum := sha256.Sum256([]byte("overlay\x00" + text))
 	return prefix + hex.EncodeToString(sum[:5])
@@ -202,27 +203,42 @@ func appendValue(dst []byte, key string, value []byte) []byte {
 	})
 }
 
-// fieldValue is a top-level value that is safe to share. Logs of the profiler are left out: they hold paths and hosts.
+// fieldValue is a top-level value that is safe to share. Texts get pseudonyms; of objects and lists only those stay
+// that are known: others hold whole environments, and the profiler's logs hold paths and hosts.
 func fieldValue(key string, value []byte) []byte {
 	switch key {
 	case "displayTimeUnit", "deviceProperties":
 		return value
-	case "INFO", "WARNING", "ERROR", "STAGE", "VERBOSE":
-		return []byte("[]")
-	}
-	return appendStrings(nil, value, func(inner, s string) string {
-		if inner == "" {
-			inner = key
+	case "distributedInfo":
+	case "metadata": // ours, and what others put there
+		return overlayOnly(value)
+	default:
+		if len(value) > 0 && value[0] == '{' {
+			return []byte("{}")
 		}
-		switch {
-		case shortList.MatchString(s), inner == "backend", inner == "nccl_version", inner == "backend_config" && !strings.ContainsAny(s, "/@"):
-			return s
-		case inner == attrAnnotation:
-			return annotationName(s)
-		case strings.HasPrefix(inner, attrPrefix):
+		if len(value) > 0 && value[0] == '[' {
+			return []byte("[]")
+		}
+	}
+	return appendStrings(nil, value, func(key, s string) string {
+		if shortList.MatchString(s) || key == "backend" || key == "nccl_version" || key == "backend_config" && !strings.ContainsAny(s, "/@") {
 			return s
 		}
 		return pseudonym("s_", s)
+	})
+}
+
+// overlayOnly keeps the attributes of an earlier overlay.
+func overlayOnly(value []byte) []byte {
+	if len(value) == 0 || value[0] != '{' {
+		return []byte("{}")
+	}
+	ours := chrome.AppendObject(nil, value, func(key []byte) bool { return !strings.HasPrefix(string(key), attrPrefix) }, nil)
+	return appendStrings(nil, ours, func(key, s string) string {
+		if key == attrAnnotation {
+			return annotationName(s)
+		}
+		return s
 	})
 }
 
