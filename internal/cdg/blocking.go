@@ -101,6 +101,11 @@ func (b *builder) callWait(c ActID) callWait {
 			}
 		}
 	}
+	if class == eventSync {
+		if g := b.recordedByThread(c); g != NoAct {
+			return callWait{c, g, ByAPI}
+		}
+	}
 	records := b.records[d.Lanes[act.Lane].Proc]
 	close := NoAct
 	lo, hi := b.endsIn(act.Start, act.End+2*us)
@@ -124,6 +129,27 @@ func (b *builder) callWait(c ActID) callWait {
 		}
 	}
 	return callWait{c, close, ByAPI}
+}
+
+// recordedByThread picks, of the operations that the last few events of the thread stand for, the one with the latest
+// end that fits the return of an event synchronisation.
+func (b *builder) recordedByThread(c ActID) ActID {
+	d := b.d
+	t := &b.threads[d.Acts[c].Lane]
+	best := NoAct
+	n := sort.Search(len(t.records), func(i int) bool { return !b.callLess(t.records[i], c) })
+	for i := n - 1; i >= max(0, n-8); i-- {
+		record := t.records[i]
+		m := sort.Search(len(t.launches), func(j int) bool { return !b.callLess(t.launches[j], record) })
+		if m == 0 {
+			continue
+		}
+		g := b.lastPutBefore(b.streamOf(t.launches[m-1]), record, d.Acts[c].End+2*us)
+		if g != NoAct && b.returned(c, g) == 2 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
+			best = g
+		}
+	}
+	return best
 }
 
 // copiesFor reports whether a launch is the copy that a synchronisation in the same op waits for.

@@ -48,27 +48,36 @@ func (b *builder) calibrateLaunches() {
 	c.Kmin, c.Kmax = 1*us, 5*us
 	if sortInt64(gap); len(gap) >= enough {
 		c.Kmin = min(quantile(gap, 0.25), 5*us)
-		c.Kmax = min(quantile(gap, 0.9)*13/10+300, max(4*c.Kmin, 5*us))
+		c.Kmax = min(quantile(gap, 0.9)*13/10+300+b.tick, max(4*c.Kmin, 5*us))
 	}
 	c.Wmin, c.Wmax = c.Kmin, 30*us
 	b.recall()
 }
 
-// calibrateWaits measures the delay of operations that waited for another stream.
+// calibrateWaits measures the delay of operations that waited for another stream: of waits that were satisfied after
+// everything else that is known of the operation.
 func (b *builder) calibrateWaits() {
+	d, cal := b.d, &b.d.Cal
 	var delay []int64
 	for i := range b.found {
 		f := &b.found[i]
 		if f.Rule != EventWait {
 			continue
 		}
-		if dt := b.d.Acts[f.to].Start - b.d.Acts[f.From].End; dt >= 0 && dt <= b.d.Cal.Wmax {
+		end := d.Acts[f.From].End
+		if p := b.pred[f.to]; p != NoAct && d.Acts[p].End > end {
+			continue
+		}
+		if l := b.launch[f.to]; l != NoAct && d.Acts[l].Start > end {
+			continue
+		}
+		if dt := d.Acts[f.to].Start - end; dt >= 0 && dt <= cal.Wmax {
 			delay = append(delay, dt)
 		}
 	}
-	b.d.Cal.WaitSamples = len(delay)
+	cal.WaitSamples = len(delay)
 	if sortInt64(delay); len(delay) >= enough {
-		b.d.Cal.Wmin = min(quantile(delay, 0.1), 30*us)
+		cal.Wmin = min(quantile(delay, 0.1), 30*us)
 	}
 	b.recall()
 }

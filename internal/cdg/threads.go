@@ -14,6 +14,7 @@ type threadInfo struct {
 	busy      []span // union of its ops and calls, ascending
 	busyTime  int64
 	launches  []ActID // calls that launched operations, in time order
+	records   []ActID // cudaEventRecord calls, in time order
 	ops       int     // ops, annotations and frames: a thread with calls only is a watchdog
 	autograd  bool    // runs autograd nodes and carries no steps, or is named pt_autograd_*
 	pinMemory bool    // runs pin_memory ops
@@ -76,6 +77,7 @@ func (b *builder) describeThreads() {
 					copies = append(copies, a)
 				case eventRecord:
 					b.records[lane.Proc] = append(b.records[lane.Proc], act.Start)
+					t.records = append(t.records, a)
 				}
 			}
 			if n := len(t.busy); n > 0 && act.Start <= t.busy[n-1].end {
@@ -88,6 +90,7 @@ func (b *builder) describeThreads() {
 			b.copyCalls = append(b.copyCalls, copies)
 		}
 		b.sortCalls(t.launches)
+		b.sortCalls(t.records)
 		for _, s := range t.busy {
 			t.busyTime += s.end - s.start
 		}
