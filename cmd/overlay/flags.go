@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"overlay/internal/analyses"
 )
 
 // The headings of --help.
@@ -79,7 +81,7 @@ func reportFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "segments", Category: reportGroup,
 			Usage: "add the path itself: segments and edges in JSON, the walk line by line with runs folded in text"},
 		&cli.StringFlag{Name: "analysis", Category: reportGroup,
-			Usage: "further analyses, `NAME,…` or all: " + strings.Join(analysisNames, ", ")},
+			Usage: "further analyses, `NAME,…` or all: " + strings.Join(analyses.Names, ", ")},
 	}
 }
 
@@ -104,10 +106,6 @@ func generalFlags() []cli.Flag {
 		&cli.StringFlag{Name: "memprofile", Category: generalGroup, Usage: "write a profile of the memory in use at the end to `FILE`"},
 	}
 }
-
-// analysisNames are the values of --analysis, in the order of the report.
-var analysisNames = []string{"temporal", "idle", "overlap", "queue", "copies", "launch", "sequences", "component",
-	"kernels", "annotations", "blocking", "operators"}
 
 // options are the checked flags of one command. Flags that a command does not have are at their default.
 type options struct {
@@ -235,11 +233,11 @@ func (r *flagReader) readReport(o *options) {
 		switch name = strings.TrimSpace(name); {
 		case name == "":
 		case name == "all":
-			o.analyses = analysisNames
-		case slices.Contains(analysisNames, name):
+			o.analyses = analyses.Names
+		case slices.Contains(analyses.Names, name):
 			o.analyses = append(o.analyses[:len(o.analyses):len(o.analyses)], name)
 		default:
-			r.problem("--analysis %s is unknown: %s, all", quote(name), strings.Join(analysisNames, ", "))
+			r.problem("--analysis %s is unknown: %s, all", quote(name), strings.Join(analyses.Names, ", "))
 		}
 	}
 	if o.report != "" {

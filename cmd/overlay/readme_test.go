@@ -42,7 +42,7 @@ func TestReadme(t *testing.T) {
 			continue
 		}
 		commands++
-		for i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" { // the old output
+		for i+1 < len(lines) && strings.HasPrefix(lines[i+1], "    ") && !strings.HasPrefix(lines[i+1], "    $") { // the old output
 			i++
 		}
 		var out, errs bytes.Buffer

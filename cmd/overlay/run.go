@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"overlay/internal/overlay"
+	"overlay/internal/report"
 )
 
 // checkRun completes and checks the options of `run`.
@@ -59,25 +60,33 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	if err := j.writeReport(rep, drawn); err != nil {
+	r := j.report(j.opts.input, drawn, j.opts.top)
+	if err := writeReport(rep, r); err != nil {
 		return err
 	}
 	if !j.opts.quiet {
-		j.result = func(w io.Writer) error { return j.summary(w, a, out, st) }
+		j.result = func(w io.Writer) error { return j.summary(w, drawn, r, out, st) }
 	}
 	return nil
 }
 
 // summary says what bounds the run, what was written, what was mended, and what to do next.
-func (j *job) summary(w io.Writer, a analysis, out *output, st written) error {
-	if err := j.writeFindings(w, a, j.color(j.resultTo)); err != nil {
+func (j *job) summary(w io.Writer, a analysis, r *report.Report, out *output, st written) error {
+	if err := r.WriteText(w, j.textOptions(j.resultTo)); err != nil {
 		return err
 	}
-	next := "next: overlay open " + out.shown
-	if out.temp == "" {
-		next = "next: open it in " + viewerOrigin
+	notes := st.notes
+	if a.slim {
+		notes = append(notes, "the input is a slim trace: window, method and delays are those of the run that wrote it")
 	}
-	return writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, group(out.n), st.drawn), st.notes, repairLines(a.trace), []string{next})
+	next := "next  overlay open " + out.shown
+	if out.temp == "" {
+		next = "next  open it in " + viewerOrigin
+	}
+	if err := writeLines(w, fmt.Sprintf("\nwrote %s, %s bytes: %s", out.shown, group(out.n), st.drawn), notes, repairLines(a.trace)); err != nil {
+		return err
+	}
+	return writeLines(w, next)
 }
 
 // flowNames are the values of --flows.
