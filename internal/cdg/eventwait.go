@@ -72,6 +72,7 @@ func (b *builder) exactEventWaits() {
 						b.quality["event_waits_rejected"]++
 						continue
 					}
+					b.sync.joined[k] = true
 					b.add(k, x, EventWait, BySyncEvent)
 				}
 			}
@@ -90,11 +91,16 @@ func (b *builder) inferEventWaits() {
 		}
 		for k := lane.First; k < lane.Limit; k++ {
 			if b.sync.waitsUsed {
-				if b.launch[k] != NoAct {
-					continue
-				}
-				if x := b.sourceOfStream(k); x != NoAct {
-					b.add(k, x, EventWait, ByAPI)
+				if b.launch[k] == NoAct {
+					if x := b.sourceOfStream(k); x != NoAct {
+						b.add(k, x, EventWait, ByAPI)
+						continue
+					}
+				} else {
+					// The wait call itself may be older than the recording.
+					if x, by := b.inferEventWait(k); x != NoAct && by == ByAlignment && !b.sync.joined[k] {
+						b.add(k, x, EventWait, by)
+					}
 					continue
 				}
 			}

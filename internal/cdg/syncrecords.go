@@ -21,6 +21,7 @@ type syncRecords struct {
 	byStream  map[streamKey][]LaneID // lanes of a stream number on a device
 	waitsUsed bool                   // some Stream Wait Event names its record
 	sources   map[LaneID][]ActID     // per stream: what it was made to wait for
+	joined    map[ActID]bool         // operations whose wait a record names
 }
 
 type corrKey struct {
@@ -49,7 +50,7 @@ func (b *builder) readSyncRecords() {
 	if len(records) == 0 {
 		return
 	}
-	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, sources: map[LaneID][]ActID{}}
+	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, sources: map[LaneID][]ActID{}, joined: map[ActID]bool{}}
 	calls := map[int64][]ActID{}
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
