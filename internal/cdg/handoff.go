@@ -162,6 +162,13 @@ func (d *Deps) HandoffAt(tr *kineto.Trace, lane LaneID, owner ActID, from, t int
 		try(p)
 	}
 	if owner == NoAct {
+		if d.blocking != nil { // a thread that blocks at t may have given its work to this one
+			for p := range d.threads {
+				if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && d.threads[p].blocks && d.blocksAt(tr, LaneID(p), t) {
+					try(LaneID(p))
+				}
+			}
+		}
 		return to, h, ok
 	}
 	name := tr.Events[d.Acts[owner].Event].Name
@@ -170,11 +177,18 @@ func (d *Deps) HandoffAt(tr *kineto.Trace, lane LaneID, owner ActID, from, t int
 		return to, h, ok
 	}
 	for p := range d.threads {
-		if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && d.threads[p].ops > 0 && (blocks && (d.threads[p].blocks || d.lonely) || d.threads[p].pinMemory) {
+		x := &d.threads[p]
+		if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && x.ops > 0 && (blocks && (x.blocks || x.autograd || d.lonely) || x.pinMemory) {
 			try(LaneID(p))
 		}
 	}
 	return to, h, ok
+}
+
+// blocksAt reports whether a thread is in a blocking slice just before t.
+func (d *Deps) blocksAt(tr *kineto.Trace, lane LaneID, t int64) bool {
+	i := d.PieceAt(lane, t)
+	return i >= 0 && d.Pieces[i].Owner != NoAct && d.blocking[tr.Events[d.Acts[d.Pieces[i].Owner].Event].Name]
 }
 
 // WaitsForLoader reports whether a slice waits for the batch that a data loader prepares elsewhere.

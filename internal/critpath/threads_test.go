@@ -52,6 +52,18 @@ func overlapping() *kineto.Trace {
 	return m.tr
 }
 
+// engine is a main thread that blocks in run_backward while the autograd thread works, without flows.
+func engine() *kineto.Trace {
+	const us = 1000
+	m := newTraceMaker()
+	m.add(kineto.Annotation, 1, "train", 0, 1000*us, 0)
+	m.add(kineto.CPUOp, 1, "aten::forward", 10*us, 200*us, 0)
+	m.add(kineto.Python, 1, "<built-in method run_backward of torch._C._EngineBase object at 0x7f>", 205*us, 700*us, 0)
+	m.add(kineto.CPUOp, 2, "autograd::engine::evaluate_function: X", 220*us, 690*us, 0)
+	m.add(kineto.CPUOp, 1, "aten::step", 710*us, 900*us, 0)
+	return m.tr
+}
+
 func TestThreadModes(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -65,6 +77,7 @@ func TestThreadModes(t *testing.T) {
 		{"explicit: a frame that blocks waits", twoWorkers("<built-in method acquire of _thread.lock object at 0x7f>", false), cdg.ThreadsExplicit, cdg.ThreadsExplicit, true},
 		{"explicit: a join waits", twoWorkers("threading.py(1115): join", false), cdg.ThreadsExplicit, cdg.ThreadsExplicit, true},
 		{"explicit: flows link threads", twoWorkers("train.py(1): step", true), cdg.ThreadsExplicit, cdg.ThreadsExplicit, true},
+		{"explicit: the engine's thread works while run_backward blocks", engine(), cdg.ThreadsExplicit, cdg.ThreadsExplicit, true},
 		{"linked threads that run at once have no GIL", overlapping(), cdg.ThreadsAuto, cdg.ThreadsExplicit, false},
 		{"and are parallel when read by time", overlapping(), cdg.ThreadsGIL, cdg.ThreadsGIL, false},
 	} {
