@@ -60,6 +60,9 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
+	if rep == nil && j.opts.quiet {
+		return nil
+	}
 	r := j.report(j.opts.input, drawn, j.opts.top)
 	if err := writeReport(rep, r); err != nil {
 		return err

@@ -76,7 +76,6 @@ func wantOneLine(ts *testscript.TestScript, neg bool, args []string) {
 
 // TestEveryFlagIsScripted: a flag that no script uses is a flag nobody tried.
 func TestEveryFlagIsScripted(t *testing.T) {
-	t.Skip("until the report is connected")
 	files, err := os.ReadDir("../../testdata/script")
 	if err != nil {
 		t.Fatal(err)
