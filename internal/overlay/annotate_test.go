@@ -78,9 +78,9 @@ func overlayText(ov *Overlay) string {
 	}
 	for i, t := range ov.Tracks {
 		fmt.Fprintf(&b, "track %d %q in %d (%s)\n", i, t.Name, t.Parent, t.Category)
-		for _, s := range t.Slices {
+		for k, s := range t.Slices {
 			fmt.Fprintf(&b, "  [%d, %d] %s | %s", s.Start, s.Start+s.Dur, s.Name, s.Color)
-			for _, a := range s.Args {
+			for _, a := range t.SliceArgs(k) {
 				if a.IsStr {
 					fmt.Fprintf(&b, " %s=%s", a.Key, a.Str)
 				} else {

@@ -9,7 +9,8 @@ type chromeLane struct {
 	name     string
 	category string
 	tid      int64
-	slices   []*Slice
+	track    *Track
+	slices   []int32 // indexes into the track's
 	durs     []int64
 }
 
@@ -26,14 +27,14 @@ func (c *chromeJob) layOut() {
 				name = t.Name + " (overlap)"
 			}
 			c.lanes = append(c.lanes, chromeLane{name: name, category: t.Category, tid: int64(len(c.lanes) + 1),
-				slices: slices, durs: importedDurs(slices)})
+				track: t, slices: slices, durs: importedDurs(t.Slices, slices)})
 		}
 	}
 }
 
 // splitSlices puts sorted slices into lanes in which they nest.
-func splitSlices(sorted []Slice) [][]*Slice {
-	var lanes [][]*Slice
+func splitSlices(sorted []Slice) [][]int32 {
+	var lanes [][]int32
 	var open [][]int64 // per lane: ends of open slices
 	for i := range sorted {
 		s := &sorted[i]
@@ -47,7 +48,7 @@ func splitSlices(sorted []Slice) [][]*Slice {
 			}
 			open[k] = ends
 			if len(ends) == 0 || s.Start+s.Dur <= ends[len(ends)-1] {
-				lanes[k] = append(lanes[k], s)
+				lanes[k] = append(lanes[k], int32(i))
 				open[k] = append(ends, s.Start+s.Dur)
 				break
 			}
@@ -58,11 +59,12 @@ func splitSlices(sorted []Slice) [][]*Slice {
 
 // importedDurs are the durations to write so that slices that nest still nest after Perfetto's import has rounded
 // their times. They are the true ones, less what rounding takes: 1 ns for most traces.
-func importedDurs(slices []*Slice) []int64 {
-	durs := make([]int64, len(slices))
+func importedDurs(all []Slice, lane []int32) []int64 {
+	durs := make([]int64, len(lane))
 	type bounds struct{ end, imported int64 }
 	var open []bounds
-	for i, s := range slices {
+	for i, k := range lane {
+		s := &all[k]
 		start, end := chrome.Imported(s.Start), s.Start+s.Dur
 		for len(open) > 0 && open[len(open)-1].end <= s.Start {
 			open = open[:len(open)-1]
@@ -140,10 +142,14 @@ func (r *records) meta(m chrome.Meta) {
 func (r *records) plainMeta(m chrome.Meta) { r.buf = chrome.AppendMeta(r.next(), &m) }
 
 func (r *records) slices(l *chromeLane) {
-	for i, s := range l.slices {
+	for i, k := range l.slices {
+		s := &l.track.Slices[k]
 		r.args = r.args[:0]
-		for _, a := range s.Args {
-			r.args = append(r.args, chrome.Arg{Key: a.Key, Int: a.Int, Str: a.Str, IsStr: a.IsStr})
+		if l.track.ArgsOf != nil {
+			args, n := l.track.ArgsOf(int(k))
+			r.addArgs(args[:n])
+		} else {
+			r.addArgs(s.Args)
 		}
 		if l.durs[i] != s.Dur {
 			r.args = append(r.args, chrome.Arg{Key: "exact_dur_ns", Int: s.Dur})
@@ -151,6 +157,13 @@ func (r *records) slices(l *chromeLane) {
 		r.buf = chrome.AppendSlice(r.next(), &chrome.Slice{Name: s.Name, Category: l.category, PID: r.c.pid, TID: l.tid,
 			Start: s.Start, Dur: l.durs[i], Args: r.args})
 		r.c.stats.Slices++
+	}
+}
+
+func (r *records) addArgs(args []Arg) {
+	for i := range args {
+		a := &args[i]
+		r.args = append(r.args, chrome.Arg{Key: a.Key, Int: a.Int, Str: a.Str, IsStr: a.IsStr})
 	}
 }
 

@@ -48,8 +48,17 @@ func (t *Track) fill(b *perfetto.Body, k int32) {
 	if s.Color != "" {
 		b.Color(s.Color)
 	}
-	for i := range s.Args {
-		if a := &s.Args[i]; a.IsStr {
+	if t.ArgsOf == nil {
+		addArgs(b, s.Args)
+		return
+	}
+	args, n := t.ArgsOf(int(k))
+	addArgs(b, args[:n])
+}
+
+func addArgs(b *perfetto.Body, args []Arg) {
+	for i := range args {
+		if a := &args[i]; a.IsStr {
 			b.Str(a.Key, a.Str)
 		} else {
 			b.Int(a.Key, a.Int)

@@ -22,7 +22,7 @@ func segmentsTrack(tr *kineto.Trace, p *critpath.Path) Track {
 	for i := range p.Marks {
 		id[p.Marks[i].Event] = p.Marks[i].ID
 	}
-	rows := resources(tr)
+	shown := make([]int32, 0, len(p.Segments)) // the segment of each slice
 	at := p.Window.Start
 	for i := range p.Segments {
 		s := &p.Segments[i]
@@ -31,26 +31,42 @@ func segmentsTrack(tr *kineto.Trace, p *critpath.Path) Track {
 			continue
 		}
 		at = s.End
-		sl := Slice{Start: start, Dur: s.End - start, Name: s.Kind.String(), Color: classColors[s.Kind.Class()]}
-		sl.Args = make([]Arg, 0, 5)
-		sl.Args = append(sl.Args, Arg{Key: "kind", Str: s.Kind.String(), IsStr: true})
-		if s.Track != kineto.NoTrack {
-			sl.Args = append(sl.Args, Arg{Key: "resource", Str: rows[s.Track], IsStr: true})
+		name := s.Kind.String()
+		if s.Owned() && tr.Name(s.Event) != "" {
+			name = tr.Name(s.Event)
 		}
-		sl.Args = append(sl.Args, Arg{Key: "evidence", Str: s.Evidence.String(), IsStr: true})
-		critical := int32(i)
-		if s.Owned() {
-			if name := tr.Name(s.Event); name != "" {
-				sl.Name = name
-			}
-			critical = id[s.Event]
-			sl.Args = append(sl.Args, Arg{Key: "event", Int: int64(s.Event)})
-		}
-		sl.Args = append(sl.Args, Arg{Key: "critical_id", Int: int64(critical)})
-		t.Slices = append(t.Slices, sl)
+		t.Slices = append(t.Slices, Slice{Start: start, Dur: s.End - start, Name: name, Color: classColors[s.Kind.Class()]})
+		shown = append(shown, int32(i))
 	}
+	rows := resources(tr)
+	t.ArgsOf = func(i int) ([MaxArgs]Arg, int) { return segmentArgs(p, rows, id, shown[i]) }
 	return t
 }
+
+// segmentArgs are the args of a segment. An owned one has the critical_id of its event, every other its own number.
+func segmentArgs(p *critpath.Path, rows []string, id []int32, i int32) (args [MaxArgs]Arg, n int) {
+	s := &p.Segments[i]
+	args[0] = Arg{Key: "kind", Str: s.Kind.String(), IsStr: true}
+	args[1] = Arg{Key: "evidence", Str: s.Evidence.String(), IsStr: true}
+	critical := i
+	if s.Owned() {
+		critical = id[s.Event]
+	}
+	args[2] = Arg{Key: "critical_id", Int: int64(critical)}
+	n = 3
+	if s.Track != kineto.NoTrack {
+		args[n] = Arg{Key: "resource", Str: rows[s.Track], IsStr: true}
+		n++
+	}
+	if s.Owned() {
+		args[n] = Arg{Key: positionArg, Int: int64(s.Event)}
+		n++
+	}
+	return args, n
+}
+
+// positionArg is the position of a segment's event in the input; it stands last.
+const positionArg = "event"
 
 // resources names the rows of a trace in short: "thread 416", "stream 7"; with the process or GPU where there are several.
 func resources(tr *kineto.Trace) []string {

@@ -32,12 +32,16 @@ func Slim(g *cdg.Graph, p *critpath.Path, ov *Overlay) {
 // numbers without pattern are half of what a segment costs. critical_id leads to the event.
 func dropPositions(ov *Overlay) {
 	for t := range ov.Tracks {
-		if ov.Tracks[t].Category != segmentsCategory {
+		all := ov.Tracks[t].ArgsOf
+		if all == nil {
 			continue
 		}
-		for i := range ov.Tracks[t].Slices {
-			sl := &ov.Tracks[t].Slices[i]
-			sl.Args = slices.DeleteFunc(sl.Args, func(a Arg) bool { return a.Key == "event" })
+		ov.Tracks[t].ArgsOf = func(i int) ([MaxArgs]Arg, int) {
+			args, n := all(i)
+			if n > 0 && args[n-1].Key == positionArg {
+				n--
+			}
+			return args, n
 		}
 	}
 }
