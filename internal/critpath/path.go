@@ -131,6 +131,14 @@ type Path struct {
 	Covered  int64  // ns of the window covered by owned segments, once: CPCR = Covered / window
 
 	// Nodes of the aggregated graph on the path (ctda), in time order.
-	Nodes   []cdg.NodeID
+	Nodes []cdg.NodeID
+	// Peer is the peer's own bound-by summary (hta).
+	Peer    []PeerShare
 	Quality map[string]int // counts of what the method met: reasons to numbers
+}
+
+// PeerShare is a line of the peer's summary, in its own words.
+type PeerShare struct {
+	Name string
+	NS   int64
 }

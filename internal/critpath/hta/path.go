@@ -30,6 +30,9 @@ func (g *Graph) AsPath() *critpath.Path {
 		at = max(at, to.TS)
 	}
 	p.Marks = g.marks(p.Segments)
+	for _, b := range g.Summary() {
+		p.Peer = append(p.Peer, critpath.PeerShare(b))
+	}
 	return p
 }
 

@@ -1,0 +1,273 @@
+package report
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"overlay/internal/analyses"
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+	"overlay/internal/overlay"
+)
+
+// Source is what a report is made of.
+type Source struct {
+	Name     string // of the input
+	Version  string
+	Graph    *cdg.Graph
+	Path     *critpath.Path
+	Top      int  // hotspots listed; 0 = 10
+	Segments bool // with the walk
+	Analyses *analyses.Result
+}
+
+// New makes the report.
+func New(s Source) *Report {
+	tr, g, p := s.Graph.Trace, s.Graph, s.Path
+	if s.Top <= 0 {
+		s.Top = 10
+	}
+	w := p.Window
+	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Analyses: s.Analyses,
+		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn}}
+	r.Input = inputInfo(tr, s.Name)
+	r.Path = pathOf(tr, p, s.Segments)
+	r.Hotspots = hotspots(g, p, s.Top)
+	r.Steps = steps(g, p)
+	r.CDG = graphOf(g, p)
+	r.Quality = map[string]int{}
+	maps.Copy(r.Quality, g.Quality)
+	maps.Copy(r.Quality, p.Quality)
+	c := &g.Deps.Cal
+	r.Calibration = Calibration{c.Lmin, c.Kmin, c.Wmax, map[string]int{"launch": c.LaunchSamples, "kernel": c.KernelSamples, "event": c.WaitSamples, "sync": c.SyncSamples}}
+	r.Hints = hints(r)
+	if p.Method == "ctda" {
+		r.Paper = paper(g, p, s.Top)
+	}
+	var total int64
+	for _, b := range p.Peer {
+		total += b.NS
+	}
+	for _, b := range p.Peer {
+		r.Peer = append(r.Peer, PeerShare{b.Name, b.NS, share(b.NS, total)})
+	}
+	return r
+}
+
+func share(a, b int64) float64 {
+	if b <= 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+func inputInfo(tr *kineto.Trace, name string) InputInfo {
+	in := InputInfo{Name: filepath.Base(name), Bytes: int64(len(tr.Src)), Events: len(tr.Events), ByPhase: map[string]int{}, Repairs: map[string]int{}}
+	var count [256]int
+	for i := range tr.Events {
+		count[tr.Events[i].Ph]++
+	}
+	for ph, n := range count {
+		if n > 0 {
+			letter := "none"
+			if ph != 0 {
+				letter = string(rune(ph))
+			}
+			in.ByPhase[letter] = n
+		}
+	}
+	for _, r := range tr.Repairs {
+		in.Repairs[r.Reason] = r.Count
+	}
+	return in
+}
+
+func pathOf(tr *kineto.Trace, p *critpath.Path, walk bool) Path {
+	t := critpath.Breakdown(p)
+	out := Path{Duration: p.Duration, CPCR: p.CPCR(), BoundBy: critpath.BoundBy(&t.Class).String(), Count: len(p.Segments),
+		ByClass: classes(&t.Class), ByKind: map[string]int64{}, ByEvidence: map[string]int64{}}
+	for k, ns := range t.Kind {
+		if ns > 0 {
+			out.ByKind[critpath.SegmentKind(k).String()] = ns
+		}
+	}
+	for e, ns := range t.Evidence {
+		if ns > 0 {
+			out.ByEvidence[cdg.Evidence(e).String()] = ns
+		}
+		if cdg.Evidence(e).Inferred() {
+			out.Inferred += ns
+		}
+	}
+	for _, x := range t.Resource {
+		out.ByResource = append(out.ByResource, Resource{resource(tr, x.Track), x.NS})
+	}
+	for _, s := range overlay.Strip(p) {
+		out.Strip = append(out.Strip, Run{s.Start, s.End, s.Class.String()})
+	}
+	if walk {
+		out.Segments, out.Edges = walkOf(tr, p)
+	}
+	return out
+}
+
+func classes(c *[critpath.NumClasses]int64) map[string]int64 {
+	m := map[string]int64{}
+	for k, ns := range c {
+		if ns > 0 {
+			m[critpath.Class(k).String()] = ns
+		}
+	}
+	return m
+}
+
+func resource(tr *kineto.Trace, t kineto.TrackID) string {
+	if t == kineto.NoTrack {
+		return ""
+	}
+	return cdg.TrackText(tr, t)
+}
+
+func position(id kineto.EventID) *int32 {
+	if id == kineto.NoEvent {
+		return nil
+	}
+	v := int32(id)
+	return &v
+}
+
+func walkOf(tr *kineto.Trace, p *critpath.Path) ([]Segment, []Edge) {
+	segments, edges := []Segment{}, []Edge{}
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		name := s.Kind.String()
+		if s.Event != kineto.NoEvent {
+			name = tr.Name(s.Event)
+		}
+		segments = append(segments, Segment{s.Start, s.End, s.Kind.String(), position(s.Event), name, resource(tr, s.Track), s.Evidence.String()})
+	}
+	side := func(end bool) string {
+		if end {
+			return "end"
+		}
+		return "start"
+	}
+	for i := range p.Edges {
+		e := &p.Edges[i]
+		edges = append(edges, Edge{position(e.From), side(e.FromEnd), position(e.To), side(e.ToEnd), e.Type.String(), e.Weight, e.Evidence.String(), e.Evidence.Inferred()})
+	}
+	return segments, edges
+}
+
+func hotspots(g *cdg.Graph, p *critpath.Path, top int) []Hotspot {
+	out := []Hotspot{}
+	for i, h := range critpath.Hotspots(g, p) {
+		if i == top {
+			break
+		}
+		out = append(out, Hotspot{h.Name, Readable(h.Name), h.Category, h.Kind.String(), h.Phase.String(), h.Calls, h.NS, h.ShareOfPath, h.ShareOfWindow, h.Caller})
+	}
+	return out
+}
+
+func steps(g *cdg.Graph, p *critpath.Path) []Step {
+	out := []Step{}
+	for _, l := range critpath.StepTable(g, p) {
+		out = append(out, Step{l.Name, l.Start, l.End - l.Start, critpath.BoundBy(&l.Class).String(), classes(&l.Class)})
+	}
+	return out
+}
+
+func graphOf(g *cdg.Graph, p *critpath.Path) CDG {
+	tr := g.Trace
+	critical := make([]int64, len(g.Nodes))
+	for _, m := range p.Marks {
+		if n := g.NodeOf[m.Event]; n != cdg.NoNode {
+			critical[n] += m.NS
+		}
+	}
+	out := CDG{Nodes: []Node{}, Edges: []NodeEdge{}, ByPhase: map[string]int64{}}
+	events := 0
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		kind := "cpu"
+		if n.GPU {
+			kind = "gpu"
+		}
+		events += int(n.Events)
+		out.ByPhase[n.Phase.String()] += n.Busy
+		out.Nodes = append(out.Nodes, Node{i, kind, n.Phase.String(), resource(tr, g.Deps.Lanes[n.Lane].Track), n.Start, n.End, n.Busy, int(n.Events), critical[i]})
+	}
+	for _, e := range g.Edges {
+		out.Edges = append(out.Edges, NodeEdge{int(e.From), int(e.To), e.Kind.String()})
+	}
+	if len(g.Nodes) > 0 {
+		out.Reduction = float64(events) / float64(len(g.Nodes))
+	}
+	return out
+}
+
+func paper(g *cdg.Graph, p *critpath.Path, top int) *Paper {
+	cpu, gpu := critpath.PaperHotspots(g, p)
+	lines := func(list []critpath.PaperHotspot) []PaperLine {
+		out := []PaperLine{}
+		for i, h := range list {
+			if i == top {
+				break
+			}
+			out = append(out, PaperLine{h.Name, h.Category, h.NS, h.OfPath, h.OfMakespan})
+		}
+		return out
+	}
+	nodes := []int{}
+	for _, n := range p.Nodes {
+		nodes = append(nodes, int(n))
+	}
+	return &Paper{lines(cpu), lines(gpu), nodes}
+}
+
+// advice is what to try about a class that holds much of the path.
+var advice = map[string]string{
+	"cpu":           "larger batches, torch.compile, or CUDA graphs: the GPU waits for Python and operator overhead",
+	"gpu_compute":   "the GPU is the limit: lower precision, fused or better kernels, less work",
+	"communication": "overlap collectives with backward (buckets, prefetch), or move fewer bytes",
+	"copy":          "pin the memory and copy with non_blocking=True on a stream of its own; copy less",
+	"launch":        "many short kernels: fuse them, or capture them in a CUDA graph",
+	"sync":          "remove .item(), .cpu() and synchronize() from the step, or do them once a step",
+	"handoff":       "threads hand work over late: look at locks and at work between forward and backward",
+	"unexplained":   "record synchronisation events (enable_cuda_sync_events) to see what the GPU waited for",
+	"untraced":      "nothing was recorded there: profile with_stack=True to see the Python code",
+}
+
+// hints lists advice for each class with a tenth of the path and more, largest first.
+func hints(r *Report) []Hint {
+	out := []Hint{}
+	names := slices.SortedFunc(maps.Keys(r.Path.ByClass), func(a, b string) int {
+		if d := r.Path.ByClass[b] - r.Path.ByClass[a]; d != 0 {
+			return int(min(max(d, -1), 1))
+		}
+		return classOrder[a] - classOrder[b]
+	})
+	for _, c := range names {
+		if ns := r.Path.ByClass[c]; ns*10 >= r.Window.Duration && advice[c] != "" {
+			out = append(out, Hint{c, ns, advice[c]})
+		}
+	}
+	return out
+}
+
+// classOrder and classWords follow the table of classes.
+var (
+	classOrder = map[string]int{}
+	classWords = map[string]string{}
+	classList  []string
+)
+
+func init() {
+	for c := range critpath.NumClasses {
+		classOrder[c.String()], classWords[c.String()] = int(c), c.Words()
+		classList = append(classList, c.String())
+	}
+}

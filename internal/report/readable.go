@@ -1,0 +1,77 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+var collective = regexp.MustCompile(`^(?:void )?nccl(?:Dev)?Kernel_([A-Za-z]+)(?:_(.*?))?(?:\(.*)?$`)
+
+// Readable makes the name of a kernel fit for a table: return types, namespaces of PyTorch, template and call arguments
+// are folded; NCCL kernels read as collective, operation, type, algorithm.
+func Readable(name string) string {
+	if m := collective.FindStringSubmatch(name); m != nil {
+		parts := []string{"NCCL " + m[1]}
+		for _, w := range strings.Split(m[2], "_") {
+			if w != "" {
+				parts = append(parts, w)
+			}
+		}
+		return strings.Join(parts, " ")
+	}
+	if !strings.ContainsAny(name, "<(") || strings.HasPrefix(name, "Mem") || strings.Contains(name, ".py(") || strings.HasPrefix(name, "<") || strings.HasPrefix(name, "enumerate(") {
+		return name
+	}
+	s := strings.ReplaceAll(strings.TrimPrefix(name, "void "), "(anonymous namespace)::", "")
+	s = fold(s)
+	for _, ns := range [...]string{"at::native::", "at::cuda::", "c10::", "cub::", "cutlass::", "cudnn::ops::"} {
+		s = strings.ReplaceAll(s, ns, "")
+	}
+	if s == "" {
+		return name
+	}
+	return s
+}
+
+// fold keeps the outermost template argument that names something ("CUDAFunctor_add") and drops the rest.
+func fold(s string) string {
+	i := strings.IndexAny(s, "<(")
+	if i <= 0 {
+		return s
+	}
+	base := s[:i]
+	if f := functor.FindString(s[i:]); f != "" && !strings.Contains(base, f) {
+		return base + "<" + f + ">"
+	}
+	if s[i] == '<' {
+		return base + "<…>"
+	}
+	return base
+}
+
+// functor finds what an elementwise kernel does.
+var functor = regexp.MustCompile(`CUDAFunctor\w*|\w+Functor\b|\w+_kernel_cuda|\w+_kernel_impl\b|launch_\w+|\w+ops?::\w+Ops`)
+
+// Shorten cuts the middle out of a name that is longer than n characters.
+func Shorten(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	r := []rune(s)
+	if n < 4 {
+		return string(r[:max(n, 0)])
+	}
+	head := (n - 1) * 3 / 5
+	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
+}
+
+// plain replaces what would break a line or a terminal.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '·'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,165 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"overlay/internal/analyses"
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+)
+
+// reportOf reads a trace file and reports on it.
+func reportOf(t testing.TB, path string, o cdg.Options) *Report {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tr, err := kineto.Read(f, path, kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := cdg.Build(tr, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := critpath.Exact(g, critpath.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Source{Name: path, Version: "test", Graph: g, Path: p, Segments: true, Analyses: analyses.Run(g, p, analyses.Names, analyses.Options{})})
+}
+
+const demo = "../../testdata/demo.json.gz"
+
+// TestSums: every breakdown of the exact path sums to the window, and so do the steps.
+func TestSums(t *testing.T) {
+	files := []string{demo}
+	{
+		dir := os.Getenv("OVERLAY_CORPUS")
+		if dir == "" {
+			dir = "../shared/traces"
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join("../..", dir)
+		}
+		more, _ := filepath.Glob(filepath.Join(dir, "*.json.gz"))
+		files = append(files, more...)
+	}
+	for _, f := range files {
+		if st, err := os.Stat(f); err != nil || st.Size() > 2<<20 {
+			continue
+		}
+		r := reportOf(t, f, cdg.Options{})
+		for name, m := range map[string]map[string]int64{"by_class": r.Path.ByClass, "by_kind": r.Path.ByKind, "by_evidence": r.Path.ByEvidence} {
+			if sum(m) != r.Window.Duration {
+				t.Errorf("%s: %s sums to %d, the window is %d", f, name, sum(m), r.Window.Duration)
+			}
+		}
+		var steps, walk int64
+		for _, s := range r.Steps {
+			steps += s.Duration
+			if sum(s.ByClass) != s.Duration {
+				t.Errorf("%s: step %s sums to %d of %d", f, s.Name, sum(s.ByClass), s.Duration)
+			}
+		}
+		if len(r.Steps) > 0 && steps != r.Window.Duration {
+			t.Errorf("%s: steps sum to %d, the window is %d", f, steps, r.Window.Duration)
+		}
+		for _, s := range r.Path.Segments {
+			walk += s.End - s.Start
+		}
+		if walk != r.Window.Duration {
+			t.Errorf("%s: segments sum to %d, the window is %d", f, walk, r.Window.Duration)
+		}
+	}
+}
+
+func sum(m map[string]int64) (n int64) {
+	for _, v := range m {
+		n += v
+	}
+	return
+}
+
+// TestTextFits: no line is longer than the width, whatever the names are.
+func TestTextFits(t *testing.T) {
+	r := reportOf(t, demo, cdg.Options{})
+	hostile := "<script>alert(1)</script>\x1b[31m\n" + strings.Repeat("x", 10_000)
+	r.Hotspots[0].Name, r.Hotspots[0].Readable, r.Hotspots[0].Caller = hostile, Readable(hostile), hostile
+	r.Steps[0].Name = hostile
+	for _, width := range []int{80, 100, 120} {
+		var b bytes.Buffer
+		if err := r.WriteText(&b, TextOptions{Width: width, Walk: true, Next: "overlay open x"}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "\x1b") {
+			t.Error("an escape reaches the terminal")
+		}
+		for _, l := range strings.Split(b.String(), "\n") {
+			if n := len([]rune(l)); n > max(width, 100) {
+				t.Errorf("width %d: a line of %d: %.120s", width, n, l)
+			}
+		}
+	}
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	r := reportOf(t, demo, cdg.Options{})
+	var b bytes.Buffer
+	if err := r.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var back Report
+	d := json.NewDecoder(&b)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&back); err != nil {
+		t.Fatal(err)
+	}
+	if back.Window != r.Window || back.Path.BoundBy != r.Path.BoundBy || len(back.Path.Segments) != len(r.Path.Segments) {
+		t.Error("the report changes on its way through JSON")
+	}
+}
+
+func TestReadable(t *testing.T) {
+	for _, c := range [][2]string{
+		{"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*, unsigned long, ncclWork*)", "NCCL AllReduce Sum bf16 RING LL"},
+		{"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", "NCCL SendRecv RING SIMPLE Sum int8 t"},
+		{"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)", "vectorized_elementwise_kernel<CUDAFunctor_add>"},
+		{"aten::mm", "aten::mm"},
+		{"Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pinned -> Device)"},
+		{"torch/nn/modules/module.py(1501): _call_impl", "torch/nn/modules/module.py(1501): _call_impl"},
+		{"<built-in method resize of ImagingCore object>", "<built-in method resize of ImagingCore object>"},
+	} {
+		if got := Readable(c[0]); got != c[1] {
+			t.Errorf("%q reads %q, want %q", c[0], got, c[1])
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	a, b := reportOf(t, demo, cdg.Options{}), reportOf(t, demo, cdg.Options{Step: "1"})
+	d := Compare(a, b)
+	if d.Window.Effect >= 0 || d.Slower >= 0 {
+		t.Errorf("one step against three: %+v", d.Window)
+	}
+	if same := Compare(a, a); same.Slower != 0 || same.Window.Effect != 0 || same.Classes[0].Effect != 0 {
+		t.Errorf("a report differs from itself")
+	}
+	back := Compare(b, a)
+	if back.Window.Effect != -d.Window.Effect || len(back.Classes) != len(d.Classes) {
+		t.Error("the difference is not the opposite the other way round")
+	}
+	for i := 1; i < len(d.Hotspots); i++ {
+		if max(d.Hotspots[i].Effect, -d.Hotspots[i].Effect) > max(d.Hotspots[i-1].Effect, -d.Hotspots[i-1].Effect) {
+			t.Error("hotspots are not sorted by effect")
+		}
+	}
+}
