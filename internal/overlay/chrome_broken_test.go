@@ -1,0 +1,96 @@
+package overlay_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"overlay/internal/kineto"
+	"overlay/internal/overlay"
+)
+
+const small = `{
+  "schemaVersion": 1,
+  "distributedInfo": {"rank": 3},
+  "displayTimeUnit": "ms",
+  "traceEvents": [
+  {"ph": "X", "cat": "cpu_op", "name": "a\"b", "pid": 1, "tid": 1, "ts": 1.5, "dur": 2, "args": {"External id": 1}}
+  , {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 2, "dur": 1.001, "args": {"stream": 7}},
+  {"ph": "M", "name": "process_name", "pid": "Spans", "tid": 0, "args": {"name": "x"}}
+  ],
+  "traceName": "somewhere.json", "INFO": ["}", "]"]
+}
+`
+
+// TestCutAnywhere cuts a trace at every byte. What can be read is copied, and the output is whole.
+func TestCutAnywhere(t *testing.T) {
+	read := 0
+	for n := range len(small) + 1 {
+		tr, err := kineto.Parse([]byte(small[:n]), "cut", kineto.Options{})
+		if err != nil {
+			continue
+		}
+		read++
+		for _, ov := range []*overlay.Overlay{nil, {Attrs: []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}}}} {
+			out, st := write(t, tr, ov)
+			if !json.Valid(out) {
+				t.Fatalf("cut at %d, overlay %v: %s", n, ov != nil, out)
+			}
+			got := elements(t, out)
+			if len(got) < len(tr.Events) || st.Events != len(tr.Events) {
+				t.Fatalf("cut at %d: %d events of %d", n, len(got), len(tr.Events))
+			}
+			for i := range tr.Events {
+				if ov == nil && tr.Events[i].Flags&kineto.Dirty == 0 && !bytes.Equal(got[i], tr.Raw(kineto.EventID(i))) {
+					t.Fatalf("cut at %d: event %d is %s", n, i, got[i])
+				}
+			}
+		}
+	}
+	if read < 50 {
+		t.Errorf("only %d of the cut traces were read", read)
+	}
+	tr, err := kineto.Parse([]byte(small), "", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := write(t, tr, nil); string(out) != small {
+		t.Errorf("a whole trace is not copied byte for byte: %s", out)
+	}
+}
+
+// TestBrokenEvents copies events that are no JSON in the form that the reader makes of them, marks included.
+func TestBrokenEvents(t *testing.T) {
+	const src = `{"traceEvents": [
+{"ph": "X", "cat": "gpu_memcpy", "name": "m", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {"bandwidth": N/A, "x": NaN, "critical": 1}},
+{"ph": "X", "cat": "cpu_op", "name": "line
+feed", "pid": 1, "tid": 1, "ts": 1, "dur": 1,},
+{"ph": "X", "cat": "cpu_op", "name": "none", "pid": 1, "tid": 1, "ts": 3, "dur": 1, "args": null},
+7, null,
+],}`
+	tr, err := kineto.Parse([]byte(src), "", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ov := &overlay.Overlay{}
+	overlay.StripEarlier(tr, ov)
+	for i := range 3 {
+		ov.Marks = append(ov.Marks, overlay.Mark{Event: kineto.EventID(i), Critical: true, NS: 5, ID: int32(i), Next: -1, Node: 2})
+	}
+	out, st := write(t, tr, ov)
+	if !json.Valid(out) || st.Marked != 3 || st.MarksLost != 0 || st.Reencoded < 2 {
+		t.Fatalf("%+v: %s", st, out)
+	}
+	for i, raw := range elements(t, out)[:3] {
+		var e struct{ Args map[string]any }
+		if err := json.Unmarshal(raw, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Args["critical_ns"] != 5.0 || e.Args["critical_id"] != float64(i) || e.Args["cdg_node"] != 2.0 {
+			t.Errorf("event %d: %s", i, raw)
+		}
+	}
+	if bytes.Count(out, []byte(`"critical":`)) != 3 {
+		t.Errorf("the earlier mark stays: %s", out)
+	}
+}
