@@ -50,7 +50,7 @@ func small() *Trace {
 	}
 	return &Trace{
 		UUID: [2]uint64{1, math.MaxUint64}, HasRealtime: true, Realtime: 1_700_000_000_000_000_000,
-		Attrs:  []Attr{{Key: "overlay.method", Str: "exact", IsStr: true}, {Key: "overlay.n", Int: -5}},
+		Attrs: []Attr{{Key: "overlay.method", Str: "exact", IsStr: true}, {Key: "overlay.n", Int: -5}},
 		Tracks: []Track{
 			{Kind: Process, Parent: -1, Name: "python 42", PID: 42, Description: "pid=42", Labels: []string{"CPU"}},
 			{Kind: Thread, Parent: 0, Name: "thread 43", PID: 42, TID: 43, Description: "pid=42 tid=43", Fill: fill, Items: []Item{
