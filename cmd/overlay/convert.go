@@ -79,12 +79,21 @@ const gzipLevel = 8
 
 func (j *job) writeFormat(w io.Writer, tr *kineto.Trace, ov *overlay.Overlay) (written, error) {
 	o := overlay.WriteOptions{Jobs: j.opts.jobs}
+	var out written
+	var err error
 	if j.opts.chrome {
-		st, err := overlay.WriteChrome(w, tr, ov, o)
-		return writtenChrome(st), err
+		var st overlay.ChromeStats
+		st, err = overlay.WriteChrome(w, tr, ov, o)
+		out = writtenChrome(st)
+	} else {
+		var st overlay.PerfettoStats
+		st, err = overlay.WritePerfetto(w, tr, ov, o)
+		out = writtenPerfetto(st)
 	}
-	st, err := overlay.WritePerfetto(w, tr, ov, o)
-	return writtenPerfetto(st), err
+	if ov != nil {
+		out.repair(ov.EarlierRemoved, "earlier_overlay_removed")
+	}
+	return out, err
 }
 
 // written is what the summary says of an output.
@@ -96,6 +105,13 @@ type written struct {
 func (w *written) note(n int, noun, what string) {
 	if n > 0 {
 		w.notes = append(w.notes, count(n, noun)+" "+what)
+	}
+}
+
+// repair is something that was mended while drawing, in the words of repairs while reading.
+func (w *written) repair(n int, reason string) {
+	if n > 0 {
+		w.notes = append(w.notes, fmt.Sprintf("repaired %s: %s", reason, group(int64(n))))
 	}
 }
 
@@ -119,7 +135,7 @@ func writtenPerfetto(st overlay.PerfettoStats) written {
 func writtenChrome(st overlay.ChromeStats) written {
 	w := written{drawn: count(st.Events, "event") + " copied, " + count(st.Slices, "slice") + " and " + count(st.Arrows, "arrow") + " added"}
 	w.note(st.Reencoded, "event", "that were no valid JSON, mended")
-	w.note(st.Renumbered, "event", "with a pid or tid that viewers fold onto another row, renumbered")
+	w.repair(st.Renumbered, "id_renumbered")
 	w.note(st.MarksLost, "event", "whose args are no object, not marked")
 	w.note(st.Unbindable, "arrow", "that the viewer would bind to other slices, left out")
 	return w
