@@ -138,3 +138,37 @@ func checkSums(t *testing.T, name string, g *cdg.Graph, p *critpath.Path, sums *
 		}
 	}
 }
+
+// The window of every step of the real traces tiles too, and lies in the step plus its GPU tail.
+func TestRealSteps(t *testing.T) {
+	windows := 0
+	for _, file := range corpus(t) {
+		tr := readTrace(t, file)
+		name := filepath.Base(file)
+		for _, step := range cdg.FindSteps(tr) {
+			g, err := cdg.Build(tr, cdg.Options{Step: strings.TrimPrefix(step.Name, "ProfilerStep#")})
+			if err != nil {
+				t.Errorf("%s %s: %v", name, step.Name, err)
+				continue
+			}
+			p, err := critpath.Exact(g, critpath.Options{})
+			if err == nil {
+				err = p.Check(g)
+			}
+			if err != nil {
+				t.Errorf("%s %s: %v", name, step.Name, err)
+				continue
+			}
+			sums := critpath.Breakdown(p)
+			checkSums(t, name, g, p, &sums)
+			if g.Window.Start != step.Start {
+				t.Errorf("%s %s: the window starts at %d, the step at %d", name, step.Name, g.Window.Start, step.Start)
+			}
+			windows++
+		}
+	}
+	if windows == 0 {
+		t.Error("no trace has steps")
+	}
+	t.Logf("%d step windows", windows)
+}

@@ -10,6 +10,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
 	"pgregory.net/rapid"
 )
 
@@ -60,6 +61,9 @@ func exactPath(t interface{ Fatal(...any) }, tr *kineto.Trace) *critpath.Path {
 	if err := p.Check(g); err != nil {
 		t.Fatal(err)
 	}
+	if p.Quality["walk_gave_up"] > 0 {
+		t.Fatal("the walk stood still")
+	}
 	return p
 }
 
@@ -95,6 +99,24 @@ func TestOrderOfTheFileDoesNotMatter(t *testing.T) {
 		}
 		samePath(t, r.tr, rapid.Uint64().Draw(t, "seed"), rapid.Int64Range(0, 1<<50).Draw(t, "shift"))
 	})
+}
+
+// Simulated programs have what the small ones above lack: several threads, graphs, copies, polls, lost launches.
+func TestOrderOfSimulatedFilesDoesNotMatter(t *testing.T) {
+	for _, class := range testtrace.Classes {
+		for seed := range uint64(20) {
+			var r testtrace.Run
+			r.Simulate(testtrace.Random(class, seed))
+			b, _ := r.Build()
+			tr, err := kineto.Parse(b.JSON(), class, kineto.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !twins(tr) {
+				samePath(t, tr, seed, int64(seed)*1_000_003)
+			}
+		}
+	}
 }
 
 func TestOrderOfRealFilesDoesNotMatter(t *testing.T) {
