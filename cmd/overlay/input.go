@@ -65,7 +65,7 @@ func expansion(f *os.File, size int64) int64 {
 }
 
 func spoolInput(r io.Reader, name string, hint int64, o kineto.Options) (*input, error) {
-	s := &spool{b: make([]byte, 0, min(hint, memoryLimit))}
+	s := &spool{b: make([]byte, 0, min(hint, memoryLimit)), limit: memoryLimit}
 	src, cut, err := kineto.Decompress(r, name, o, s)
 	if err != nil {
 		return nil, err
@@ -73,17 +73,18 @@ func spoolInput(r io.Reader, name string, hint int64, o kineto.Options) (*input,
 	return &input{bytes: src, cut: cut}, nil
 }
 
-// spool keeps bytes in memory up to memoryLimit, then in a temporary file without a name.
+// spool keeps bytes in memory up to limit, then in a temporary file without a name.
 type spool struct {
-	b    []byte
-	file *os.File
-	size int64
+	b     []byte
+	limit int
+	file  *os.File
+	size  int64
 }
 
 func (s *spool) Write(p []byte) (int, error) {
 	s.size += int64(len(p))
 	if s.file == nil {
-		if len(s.b)+len(p) <= memoryLimit {
+		if len(s.b)+len(p) <= s.limit {
 			s.b = append(s.b, p...)
 			return len(p), nil
 		}
@@ -118,6 +119,9 @@ func guardInput(name string, work func() error) (err error) {
 			return
 		}
 		if _, fault := x.(interface{ Addr() uintptr }); fault {
+			if name == "" {
+				name = "the input"
+			}
 			err = fmt.Errorf("%s shrank while it was read: wait until it is written, and try again", name)
 			return
 		}

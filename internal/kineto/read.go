@@ -38,10 +38,18 @@ func Sniff(head []byte) Format {
 	return Plain
 }
 
-// jsonAfterNewline: 0x0a is a newline too, and Kineto's files start with one.
+// jsonAfterNewline: 0x0a is a newline too, and Kineto's files start with one. A packet whose length byte is '{' or '['
+// goes on with binary, JSON with a value, a key, an end or blanks.
 func jsonAfterNewline(head []byte) bool {
 	i := skipSpace(head, 0)
-	return i >= len(head) || head[i] == '{' || head[i] == '['
+	if i >= len(head) {
+		return true
+	}
+	if head[i] != '{' && head[i] != '[' {
+		return false
+	}
+	i = skipSpace(head, i+1)
+	return i >= len(head) || bytes.IndexByte([]byte("\"{}[]"), head[i]) >= 0
 }
 
 // Read reads a trace from a stream: plain, gzip (of many members) or zstd, told apart by their first bytes. It keeps the

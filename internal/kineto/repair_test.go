@@ -141,6 +141,8 @@ func TestErrors(t *testing.T) {
 		{`{"traceEvents": [`, "before the first whole event"},
 		{`{"traceEvents": [{"ph":"X","name":"a`, "before the first whole event"},
 		{"PK\x03\x04aaaaaaaaaaaaaaaa", "zip archive"},
+		{"\x0a{\x52\x01\x02\x03\x04aaaaaaaaaaaaa", "Perfetto trace"}, // a packet of 123 bytes
+		{"\n{ \n", "expected a JSON object"},
 		{"\x0a\x10\x01\x02\x03\x04aaaaaaaaaaaaa", "Perfetto trace"},
 		{"\x1f\x8b\x08zzzzzzzzzzzzzzzzzzz", "broken"},
 	} {

@@ -146,9 +146,9 @@ type Field struct {
 
 // Repair is something that was mended while reading.
 type Repair struct {
-	Reason string
-	Count  int
-	First  []int64 // byte offsets of the first few
+	Reason string  `json:"reason"`
+	Count  int     `json:"count"`
+	First  []int64 `json:"first"` // byte offsets of the first few
 }
 
 // Trace is a parsed trace. It is frozen: no later stage changes it.

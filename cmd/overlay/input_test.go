@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"overlay/internal/kineto"
+)
+
+// TestShrunkInput: a mapped file that is cut while it is read is an error, not a crash.
+func TestShrunkInput(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "trace.json")
+	src := append([]byte(`{"traceEvents":[`), bytes.Repeat([]byte(`{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},`), 40_000)...)
+	if err := os.WriteFile(name, append(src, "]}"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := guardInput(name, func() error {
+		in, err := openInput(name, nil, kineto.Options{})
+		if err != nil {
+			return err
+		}
+		if err := os.Truncate(name, 10_000); err != nil {
+			return err
+		}
+		_, err = kineto.Parse(in.bytes, name, kineto.Options{Jobs: 2})
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "shrank while it was read") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestSpool: what does not fit into memory goes to a file and comes back whole.
+func TestSpool(t *testing.T) {
+	s := &spool{limit: 100}
+	var want []byte
+	for i := range 50 {
+		p := bytes.Repeat([]byte{byte(i)}, 7)
+		want = append(want, p...)
+		if _, err := s.Write(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Bytes()
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes of %d, %v", len(got), len(want), err)
+	}
+}
