@@ -27,8 +27,8 @@ const maxNesting = 64
 // left out (Perfetto has no such value), except in an array, where it becomes a text so that indices stay. Values
 // that are no JSON (NaN, inf, N/A) are taken as what they mean. The object has been checked by the reader; what is
 // broken all the same ends the arguments.
-func writeArgs(b *perfetto.Body, src []byte, dropMarks bool) {
-	a := argWriter{b: b, s: src, dropMarks: dropMarks}
+func writeArgs(b *perfetto.Body, src []byte, drop func(key string) bool) {
+	a := argWriter{b: b, s: src, drop: drop}
 	a.space()
 	switch {
 	case a.i >= len(a.s):
@@ -41,10 +41,10 @@ func writeArgs(b *perfetto.Body, src []byte, dropMarks bool) {
 }
 
 type argWriter struct {
-	b         *perfetto.Body
-	s         []byte
-	i         int
-	dropMarks bool
+	b    *perfetto.Body
+	s    []byte
+	i    int
+	drop func(key string) bool // of the top level; nil drops none
 }
 
 func (a *argWriter) space() {
@@ -81,7 +81,7 @@ func (a *argWriter) object(depth int) bool {
 		}
 		a.i++
 		a.space()
-		if depth == 0 && a.dropMarks && isMark(key) {
+		if depth == 0 && a.drop != nil && a.drop(key) {
 			skip := argWriter{b: nil, s: a.s, i: a.i}
 			if !skip.skip(1) {
 				return false

@@ -62,11 +62,11 @@ func (p *picture) fill(b *perfetto.Body, id int32) {
 		mark(b, m)
 	}
 	if e.Args > 0 {
-		writeArgs(b, p.args(kineto.EventID(id)), p.ov != nil)
+		writeArgs(b, p.args(kineto.EventID(id)), p.ov.dropped())
 	}
 	if e.Ph == 'B' || e.Ph == 'b' || e.Ph == 'S' {
 		if end, ok := p.endOf[id]; ok && p.tr.Events[end].Args > 0 {
-			writeArgs(b, p.args(kineto.EventID(end)), p.ov != nil)
+			writeArgs(b, p.args(kineto.EventID(end)), p.ov.dropped())
 		}
 	}
 }
@@ -86,6 +86,28 @@ func mark(b *perfetto.Body, m *Mark) {
 	if m.Node >= 0 {
 		b.Int("cdg_node", int64(m.Node))
 	}
+}
+
+// dropped says which args of input events are left out.
+func (ov *Overlay) dropped() func(key string) bool {
+	switch {
+	case ov == nil:
+		return nil
+	case ov.Slim:
+		return isMarkOrNumber
+	}
+	return isMark
+}
+
+// isMarkOrNumber holds for marks and for numbers by which the profiler joins its records: they are of no use to a
+// person, nothing reads them from a .pftrace, and they make a fifth of a slim one.
+func isMarkOrNumber(key string) bool {
+	switch key {
+	case "Ev Idx", "Profiler Event Index", "External id", "external id", "external ts", "Record function id", "Sequence number",
+		"Fwd thread id", "cbid", "correlation", "context", "queued", "Python id", "Python parent id", "Python module id":
+		return true
+	}
+	return isMark(key)
 }
 
 // isMark reports whether an argument of an input event is a mark of an earlier overlay, which a new one replaces.

@@ -21,7 +21,7 @@ func Slim(g *cdg.Graph, p *critpath.Path, ov *Overlay) {
 	if p.Method == "exact" {
 		s.untilSame(p, rec)
 	}
-	ov.Keep = s.keep
+	ov.Keep, ov.Slim = s.keep, true
 	dropPositions(ov)
 	if ReadRecord(g.Trace) == nil {
 		ov.Attrs = append(ov.Attrs, recordAttrs(rec)...)
