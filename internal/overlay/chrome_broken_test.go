@@ -3,6 +3,7 @@ package overlay_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"overlay/internal/kineto"
@@ -93,4 +94,54 @@ feed", "pid": 1, "tid": 1, "ts": 1, "dur": 1,},
 	if bytes.Count(out, []byte(`"critical":`)) != 3 {
 		t.Errorf("the earlier mark stays: %s", out)
 	}
+}
+
+// limited takes n bytes, then fails.
+type limited struct{ n int }
+
+var errFull = errors.New("disk full")
+
+func (l *limited) Write(b []byte) (int, error) {
+	if len(b) > l.n {
+		n := l.n
+		l.n = 0
+		return n, errFull
+	}
+	l.n -= len(b)
+	return len(b), nil
+}
+
+// TestEveryWriteError lets writing fail at every byte, and wants to hear of it.
+func TestEveryWriteError(t *testing.T) {
+	tr, err := kineto.Parse([]byte(small), "", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, ov := annotate(t, tr, overlay.Options{})
+	whole, _ := write(t, tr, ov)
+	for n := range len(whole) {
+		for _, jobs := range []int{1, 4} {
+			st, err := overlay.WriteChrome(&limited{n}, tr, ov, overlay.WriteOptions{Jobs: jobs})
+			if !errors.Is(err, errFull) || st.Bytes != int64(n) {
+				t.Fatalf("after %d bytes, %d jobs: %v, %d bytes", n, jobs, err, st.Bytes)
+			}
+		}
+	}
+}
+
+// TestJobs wants the same bytes from any number of workers.
+func TestJobs(t *testing.T) {
+	traces(t, func(t *testing.T, tr *kineto.Trace) {
+		_, _, ov := annotate(t, tr, overlay.Options{})
+		want, _ := write(t, tr, ov)
+		for _, jobs := range []int{1, 5} {
+			var got bytes.Buffer
+			if _, err := overlay.WriteChrome(&got, tr, ov, overlay.WriteOptions{Jobs: jobs}); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("%d jobs: other bytes", jobs)
+			}
+		}
+	})
 }
