@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
@@ -15,10 +16,11 @@ import (
 
 // analysis is what the stages know of one input.
 type analysis struct {
-	trace *kineto.Trace
-	graph *cdg.Graph
-	path  *critpath.Path
-	slim  bool // window, method and delays are those of the run that wrote the trace
+	trace    *kineto.Trace
+	graph    *cdg.Graph
+	path     *critpath.Path
+	analyses *analyses.Result // those that were asked for, nil for none
+	slim     bool             // window, method and delays are those of the run that wrote the trace
 }
 
 // analyse reads a trace and finds its critical path.
@@ -84,4 +86,13 @@ func (j *job) findHTA(tr *kineto.Trace) (*critpath.Path, error) {
 		return nil, err
 	}
 	return g.AsPath(), nil
+}
+
+// runAnalyses makes the analyses of --analysis.
+func (j *job) runAnalyses(a analysis) *analyses.Result {
+	if len(j.opts.analyses) == 0 {
+		return nil
+	}
+	j.stages.start("analyses")
+	return analyses.Run(a.graph, a.path, j.opts.analyses, analyses.Options{})
 }

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/term"
 
-	"overlay/internal/analyses"
 	"overlay/internal/report"
 )
 
@@ -45,8 +44,8 @@ func (j *job) report(name string, a analysis, top int) *report.Report {
 	case name == "-":
 		s.Name = "standard input"
 	}
-	if len(j.opts.analyses) > 0 {
-		s.Analyses = analyses.Run(a.graph, a.path, j.opts.analyses, analyses.Options{})
+	if s.Analyses = a.analyses; s.Analyses == nil {
+		s.Analyses = j.runAnalyses(a)
 	}
 	return report.New(s)
 }

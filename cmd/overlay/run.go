@@ -46,13 +46,17 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	j.stages.start("drawing")
 	drawn := a
 	if j.opts.anonymize {
 		drawn.graph, drawn.path = overlay.Anonymize(a.graph, a.path)
 		drawn.trace = drawn.graph.Trace
 	}
-	ov := overlay.Annotate(drawn.trace, drawn.graph, drawn.path, overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version})
+	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version}
+	if drawn.analyses = j.runAnalyses(drawn); drawn.analyses != nil {
+		o.Rows = drawn.analyses.Rows
+	}
+	j.stages.start("drawing")
+	ov := overlay.Annotate(drawn.trace, drawn.graph, drawn.path, o)
 	if j.opts.onlyCritical {
 		overlay.Slim(a.graph, a.path, ov)
 	}

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
@@ -19,8 +20,9 @@ const (
 // Options of Annotate. The zero value is the default.
 type Options struct {
 	Flows   Flows
-	Plain   bool   // leave the colours of input slices alone
-	Version string // of the tool, for the attribute overlay.version
+	Plain   bool           // leave the colours of input slices alone
+	Version string         // of the tool, for the attribute overlay.version
+	Rows    []analyses.Row // of the analyses, drawn in groups of their own
 }
 
 // Annotate decides what to draw on a trace: marks on its events, added rows, arrows and attributes. What an earlier
@@ -32,6 +34,7 @@ func Annotate(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Over
 	ov := &Overlay{Plain: o.Plain, Marks: marks(tr, g, p)}
 	ov.Tracks = append(ov.Tracks, verdictTrack(g, p), segmentsTrack(tr, p))
 	ov.Tracks = append(ov.Tracks, nodeTracks(g, p, len(ov.Tracks), 0)...)
+	ov.Tracks = append(ov.Tracks, analysisTracks(o.Rows, len(ov.Tracks), 0)...)
 	StripEarlier(tr, ov)
 	all := drawable(tr, p)
 	ov.Arrows = chooseArrows(g, ov.Keep, all, o.Flows)
