@@ -74,7 +74,9 @@ func (p *picture) fill(b *perfetto.Body, id int32) {
 func mark(b *perfetto.Body, m *Mark) {
 	if m.Critical {
 		b.Int("critical", 1)
-		b.Int("critical_ns", m.NS)
+		if m.NS > 0 { // the peer's method marks events that have none
+			b.Int("critical_ns", m.NS)
+		}
 		b.Int("critical_id", int64(m.ID))
 		if m.Next >= 0 {
 			b.Int("critical_next", int64(m.Next))
