@@ -27,6 +27,9 @@ func drawable(tr *kineto.Trace, p *critpath.Path) []candidate {
 		if e.Type == critpath.OperatorEdge || e.From == e.To || e.From == kineto.NoEvent || e.To == kineto.NoEvent {
 			continue
 		}
+		if p.Method == "hta" && e.Type == critpath.KernelDelayEdge {
+			continue // the peer draws dependencies, launches and waits
+		}
 		out = append(out, candidate{Arrow{From: e.From, To: e.To, FromEnd: e.FromEnd, ToEnd: e.ToEnd, Type: e.Type.String(),
 			Weight: e.Weight, Inferred: e.Evidence.Inferred()}, tr.Events[e.From].Track == tr.Events[e.To].Track})
 	}
