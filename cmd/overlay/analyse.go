@@ -29,7 +29,7 @@ func (j *job) analyse(name string) (a analysis, err error) {
 		return a, err
 	}
 	j.stages.start("linking")
-	o := cdg.Options{Annotation: j.opts.annotation, Instance: j.opts.instance}
+	o := cdg.Options{Annotation: j.opts.annotation, Instance: j.opts.instance, Threads: j.opts.threads}
 	if j.opts.step >= 0 {
 		o.Step = strconv.Itoa(j.opts.step)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/analyses"
+	"overlay/internal/cdg"
 )
 
 // The headings of --help.
@@ -41,7 +42,9 @@ func outputFlags(whenAbsent string) []cli.Flag {
 func analysisFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "method", Category: analysisGroup, Value: "exact",
-			Usage: "how the critical path is found, `exact|ctda|hta`: exact walks back from the last event and explains every nanosecond; ctda takes the heaviest chain of the aggregated graph; hta gives the path of Holistic Trace Analysis"},
+			Usage: "how the critical path is found, `exact|ctda|hta`: exact walks back from the last event and explains every nanosecond; ctda is the CTDA-CPA paper's walk over the aggregated graph; hta gives the path of Holistic Trace Analysis"},
+		&cli.StringFlag{Name: "threads", Category: analysisGroup, Value: "auto",
+			Usage: "how threads hand work over, `auto|gil|explicit`: gil by taking turns, explicit by flows, blocking frames and joins only (for code without a GIL); auto decides from the trace"},
 		&cli.StringFlag{Name: "annotation", Category: analysisGroup,
 			Usage: "analyse only the annotation whose name contains `NAME` (default: the whole trace)"},
 		&cli.StringFlag{Name: "instance", Category: analysisGroup,
@@ -54,7 +57,7 @@ func analysisFlags() []cli.Flag {
 func htaFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "hta-zero-weight-launch", Category: analysisGroup,
-			Usage: "with --method hta: launch delays weigh nothing"},
+			Usage: "with --method hta: add a launch edge of weight 0 to every kernel that HTA gives none"},
 		&cli.StringFlag{Name: "hta-data-load", Category: analysisGroup,
 			Usage: "with --method hta: events of this `NAME` are data loading"},
 		&cli.BoolFlag{Name: "hta-last-step", Category: analysisGroup,
@@ -115,6 +118,7 @@ type options struct {
 	chrome, compress bool // the format of output
 
 	method, annotation, instance string
+	threads                      cdg.ThreadMode
 	methodSet                    bool // else a slim trace decides
 	step                         int  // -1 = none
 	htaZeroWeightLaunch          bool
@@ -216,6 +220,9 @@ func (r *flagReader) readWindow(o *options) {
 
 func (r *flagReader) readMethod(o *options) {
 	o.method, o.methodSet = r.oneOf("method", methods...), r.IsSet("method")
+	if word := r.oneOf("threads", "auto", "gil", "explicit"); word != "" {
+		o.threads, _ = cdg.ParseThreadMode(word)
+	}
 	o.htaZeroWeightLaunch, o.htaLastStep = r.Bool("hta-zero-weight-launch"), r.Bool("hta-last-step")
 	o.htaDataLoad = r.path("hta-data-load")
 	for _, name := range []string{"hta-zero-weight-launch", "hta-data-load", "hta-last-step"} {

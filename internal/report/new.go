@@ -30,7 +30,7 @@ func New(s Source) *Report {
 		s.Top = 10
 	}
 	w := p.Window
-	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Analyses: s.Analyses,
+	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses,
 		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn}}
 	r.Input = inputInfo(tr, s.Name)
 	r.Path = pathOf(tr, p, s.Segments)

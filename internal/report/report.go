@@ -21,6 +21,7 @@ type Report struct {
 	Tool        Tool             `json:"tool"`
 	Input       InputInfo        `json:"input"`
 	Method      string           `json:"method"`
+	Threads     string           `json:"threads"` // gil or explicit: how threads hand work over
 	Window      Window           `json:"window"`
 	Path        Path             `json:"critical_path"`
 	Hotspots    []Hotspot        `json:"hotspots"`

@@ -89,7 +89,7 @@ func (t *text) head(r *Report) {
 		}
 	}
 	t.line("%s", t.bold(Shorten(plain(r.Input.Name), t.width)))
-	t.line("%s events, window %s (%s), method %s", group(int64(r.Input.Events)), MS(r.Window.Duration), Shorten(window, 40), r.Method)
+	t.line("%s events, window %s (%s), method %s, threads %s", group(int64(r.Input.Events)), MS(r.Window.Duration), Shorten(window, max(t.width-64, 10)), r.Method, r.Threads)
 	t.line("")
 	word := classWords[r.Path.BoundBy]
 	t.line("%s   path %s in %s segments, covers %s of the window", t.bold(t.paint(ansi[r.Path.BoundBy], "bound by "+word)), MS(r.Path.Duration), group(int64(r.Path.Count)), Percent(r.Path.CPCR))
