@@ -20,9 +20,25 @@ type phaser struct {
 	phase []Phase        // per event
 	by    []PhaseRule    // per event
 	steps []stepBounds
-	copy  []bool    // per activity: an op that copies to the device, or inside one
-	inner []context // per activity
+	copy  []bool      // per activity: an op that copies to the device, or inside one
+	inner []context   // per activity
+	named []PhaseRule // per activity: the rule of its name
+	trait []trait     // per activity
+	marks []ActID     // activities with a trait that places others
 }
+
+// trait is what the passes ask of an activity. It is gathered once, since events lie far apart in memory.
+type trait uint8
+
+const (
+	isMarker    trait = 1 << iota // annotation or frame
+	isOp                          // op that works
+	isCall                        // runtime or driver call
+	isStep                        // ProfilerStep#N
+	isBackward                    // op that runs a node of the autograd graph
+	isForward                     // op that takes part in autograd, and runs no node
+	isOptimizer                   // optimizer step
+)
 
 // unknownRule marks a symbol whose name was not looked at yet.
 const unknownRule PhaseRule = 255
@@ -40,6 +56,7 @@ func findPhases(g *Graph, rules ruleSet) {
 			p.names[i][s] = unknownRule
 		}
 	}
+	p.survey()
 	p.steps = p.findSteps(g.Steps)
 	p.copy = p.findCopies()
 	for l := range p.d.Lanes {
@@ -52,39 +69,52 @@ func findPhases(g *Graph, rules ruleSet) {
 	g.Phases, g.PhaseBy = p.phase, p.by
 }
 
-// named returns the table rule of an activity's name.
-func (p *phaser) named(a ActID) PhaseRule {
-	e := &p.t.Events[p.d.Acts[a].Event]
+// survey gathers rules of names and traits.
+func (p *phaser) survey() {
+	p.named, p.trait = make([]PhaseRule, len(p.d.Acts)), make([]trait, len(p.d.Acts))
+	for l := range p.d.Lanes {
+		lane := &p.d.Lanes[l]
+		if lane.Stream {
+			continue
+		}
+		for a := lane.First; a < lane.Limit; a++ {
+			p.named[a], p.trait[a] = p.look(a, &p.t.Events[p.d.Acts[a].Event])
+			if p.trait[a]&(isBackward|isForward|isOptimizer) != 0 {
+				p.marks = append(p.marks, a)
+			}
+		}
+	}
+}
+
+func (p *phaser) look(a ActID, e *kineto.Event) (PhaseRule, trait) {
 	bit := kindBit(e.Kind)
 	if bit == 0 {
-		return NoPhaseRule
+		return NoPhaseRule, isCall
 	}
-	if bit == onOp && p.d.Marker(p.t, a) { // the first schemas wrote annotations as ops
-		bit = onAnnotation
+	is := isOp
+	if bit != onOp || p.d.Marker(p.t, a) { // the first schemas wrote annotations as ops
+		is = isMarker
+		bit = max(bit, onAnnotation)
 	}
 	cache := &p.names[bit>>1][e.Name]
 	if *cache == unknownRule {
 		*cache = p.rules.match(p.t.Str(e.Name), bit)
 	}
-	return *cache
-}
-
-// isBackward reports whether an op runs a node of the autograd graph, by its name.
-func (p *phaser) isBackward(a ActID) bool {
-	n := p.named(a).nameRule()
-	return n != nil && n.row == 7
-}
-
-// own returns the rule that an activity matches by itself, NoPhaseRule when it needs its surroundings.
-func (p *phaser) own(a ActID) PhaseRule {
-	r := p.named(a)
-	e := &p.t.Events[p.d.Acts[a].Event]
-	if e.Kind == kineto.CPUOp && e.Fwd > 0 && p.rules.on(ByFwdThread) {
-		if n := r.nameRule(); n == nil || n.row > 7 {
-			return ByFwdThread
-		}
+	n := cache.nameRule()
+	switch {
+	case n != nil && n.row == 7 && is == isOp:
+		is |= isBackward
+	case is == isOp && e.Flags&kineto.HasSeq != 0 && e.Fwd == 0:
+		is |= isForward
+	case n != nil && n.row == 5 && bit == onAnnotation && strings.HasPrefix(p.t.Str(e.Name), "Optimizer.step#"):
+		is |= isOptimizer
+	case bit == onAnnotation && strings.HasPrefix(p.t.Str(e.Name), "ProfilerStep#"):
+		is |= isStep
 	}
-	return r
+	if is&isOp != 0 && e.Fwd > 0 && p.rules.on(ByFwdThread) && (n == nil || n.row > 7) {
+		return ByFwdThread, is
+	}
+	return *cache, is
 }
 
 // context is what an event passes on to the events that it encloses.
@@ -110,7 +140,7 @@ func (p *phaser) thread(l LaneID) {
 // event gives one event its phase, and returns the context of what it encloses.
 func (p *phaser) event(a ActID, ctx context) context {
 	act := &p.d.Acts[a]
-	r := p.own(a)
+	r := p.named[a]
 	n := r.nameRule()
 	if r == NoPhaseRule || n != nil && gives(n, ctx) {
 		return p.inherit(a, ctx)
@@ -152,7 +182,7 @@ func (p *phaser) inherit(a ActID, ctx context) context {
 		}
 	case ctx.by != NoPhaseRule:
 		p.phase[id], p.by[id] = ctx.phase, ctx.by // the thread's
-	case !p.d.Marker(p.t, a):
+	case p.trait[a]&isMarker == 0:
 		p.phase[id], p.by[id] = p.place(a)
 	}
 	return ctx
@@ -178,17 +208,13 @@ func (p *phaser) runsBackwardOnly(lane *Lane) bool {
 	found := false
 	end := int64(math.MinInt64) // of the outermost backward op so far
 	for a := lane.First; a < lane.Limit; a++ {
-		act := &p.d.Acts[a]
-		e := &p.t.Events[act.Event]
-		switch {
-		case p.d.Marker(p.t, a):
-			if strings.HasPrefix(p.t.Str(e.Name), "ProfilerStep#") {
-				return false
-			}
-		case e.Kind != kineto.CPUOp || act.Start < end:
-		case p.isBackward(a):
-			found, end = true, act.End
-		case e.Flags&kineto.HasSeq != 0 && e.Fwd == 0:
+		switch is := p.trait[a]; {
+		case is&isStep != 0:
+			return false
+		case is&(isBackward|isForward) == 0 || p.d.Acts[a].Start < end:
+		case is&isBackward != 0:
+			found, end = true, p.d.Acts[a].End
+		default:
 			return false
 		}
 	}
@@ -233,11 +259,11 @@ func (p *phaser) externals() {
 	var lost, ops []pair
 	for a := range p.d.Acts {
 		id := p.d.Acts[a].Event
-		e := &p.t.Events[id]
-		if e.Flags&kineto.HasExt == 0 || !e.Kind.Call() {
+		if p.trait[a]&isCall == 0 || p.insideOp(ActID(a)) {
 			continue
 		}
-		if r := p.by[id]; r == NoPhaseRule || r >= ByCommThread && r < firstNameRule {
+		e := &p.t.Events[id]
+		if r := p.by[id]; e.Flags&kineto.HasExt != 0 && (r == NoPhaseRule || r >= ByCommThread && r < firstNameRule) {
 			lost = append(lost, pair{e.Ext, id})
 		}
 	}
@@ -246,7 +272,7 @@ func (p *phaser) externals() {
 	}
 	for a := range p.d.Acts {
 		id := p.d.Acts[a].Event
-		if e := &p.t.Events[id]; e.Kind == kineto.CPUOp && e.Flags&kineto.HasExt != 0 {
+		if e := &p.t.Events[id]; p.trait[a]&isOp != 0 && e.Flags&kineto.HasExt != 0 {
 			ops = append(ops, pair{e.Ext, id})
 		}
 	}
@@ -263,6 +289,16 @@ func (p *phaser) externals() {
 			}
 		}
 	}
+}
+
+// insideOp reports whether an op encloses an activity.
+func (p *phaser) insideOp(a ActID) bool {
+	for a = p.d.Parent[a]; a != NoAct; a = p.d.Parent[a] {
+		if p.trait[a]&isOp != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // operations gives GPU operations the phase of their launch call.

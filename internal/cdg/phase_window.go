@@ -24,57 +24,35 @@ func (p *phaser) findSteps(marked []Step) []stepBounds {
 		starts = append(starts, s.Start)
 	}
 	if len(marked) == 0 {
-		starts = append(starts, p.optimizerEnds()...)
+		for _, a := range p.marks {
+			if p.trait[a]&isOptimizer != 0 {
+				starts = append(starts, p.d.Acts[a].End)
+			}
+		}
 	}
 	sort.Slice(starts, func(i, j int) bool { return starts[i] < starts[j] })
 	steps := make([]stepBounds, len(starts))
 	for i, s := range starts {
 		steps[i] = stepBounds{start: s, first: math.MaxInt64, last: math.MinInt64, grad: math.MaxInt64, gradLast: math.MaxInt64}
 	}
-	p.eachOp(func(a ActID, act *Act, e *kineto.Event) {
-		if p.isBackward(a) {
+	for _, a := range p.marks {
+		if act := &p.d.Acts[a]; p.trait[a]&isBackward != 0 {
 			s := stepAt(steps, act.Start)
 			s.first, s.last = min(s.first, act.Start), max(s.last, act.End)
 		}
-	})
-	p.eachOp(func(a ActID, act *Act, e *kineto.Event) {
-		if e.Flags&kineto.HasSeq == 0 || e.Fwd > 0 || p.isBackward(a) {
-			return
+	}
+	for _, a := range p.marks {
+		if p.trait[a]&isForward == 0 {
+			continue
 		}
+		act := &p.d.Acts[a]
 		s := stepAt(steps, act.Start)
 		s.grad = min(s.grad, act.Start)
 		if act.Start < s.first && act.Start >= s.gradTop { // outermost only: nested ops share its number
 			s.gradLast, s.gradTop = act.Start, act.End
 		}
-	})
+	}
 	return steps
-}
-
-func (p *phaser) eachOp(visit func(ActID, *Act, *kineto.Event)) {
-	for l := range p.d.Lanes {
-		lane := &p.d.Lanes[l]
-		if lane.Stream {
-			continue
-		}
-		for a := lane.First; a < lane.Limit; a++ {
-			if e := &p.t.Events[p.d.Acts[a].Event]; e.Kind == kineto.CPUOp && !p.d.Marker(p.t, a) {
-				visit(a, &p.d.Acts[a], e)
-			}
-		}
-	}
-}
-
-// optimizerEnds returns the ends of Optimizer.step annotations (ops up to PyTorch 1.8).
-func (p *phaser) optimizerEnds() []int64 {
-	var ends []int64
-	for a := range p.d.Acts {
-		act := &p.d.Acts[a]
-		e := &p.t.Events[act.Event]
-		if (e.Kind == kineto.Annotation || e.Kind == kineto.CPUOp) && strings.HasPrefix(p.t.Str(e.Name), "Optimizer.step#") {
-			ends = append(ends, act.End)
-		}
-	}
-	return ends
 }
 
 func stepAt(steps []stepBounds, at int64) *stepBounds {
@@ -116,11 +94,14 @@ func (p *phaser) isReduction(id kineto.EventID) bool {
 func (p *phaser) findCopies() []bool {
 	calls := make([]bool, len(p.t.Events))
 	any := false
-	for a := range p.d.Acts {
-		id := p.d.Acts[a].Event
-		e := &p.t.Events[id]
-		if e.Kind == kineto.Memcpy && strings.HasPrefix(p.t.Str(e.Name), "Memcpy HtoD") && p.t.Launch[id] != kineto.NoEvent {
-			calls[p.t.Launch[id]], any = true, true
+	for l := range p.d.Lanes {
+		lane := &p.d.Lanes[l]
+		for a := lane.First; lane.Stream && a < lane.Limit; a++ {
+			id := p.d.Acts[a].Event
+			e := &p.t.Events[id]
+			if e.Kind == kineto.Memcpy && p.t.Launch[id] != kineto.NoEvent && strings.HasPrefix(p.t.Str(e.Name), "Memcpy HtoD") {
+				calls[p.t.Launch[id]], any = true, true
+			}
 		}
 	}
 	inside := make([]bool, len(p.d.Acts))
