@@ -197,7 +197,7 @@ func (c *ctda) cutEffective() {
 			c.from[i] = min(max(node.Start, c.waitEnd(e)), node.End)
 		}
 	}
-	for i, n := range c.path {
+	for _, n := range c.path {
 		if !c.g.Nodes[n].GPU {
 			continue
 		}
@@ -206,7 +206,6 @@ func (c *ctda) cutEffective() {
 				c.to[at] = max(c.from[at], c.launchEnd(&c.g.Nodes[e.From]))
 			}
 		}
-		_ = i
 	}
 }
 
@@ -218,8 +217,9 @@ func (c *ctda) waitEnd(e cdg.NodeEdge) int64 {
 	return c.g.Nodes[e.To].Start
 }
 
-// waited finds the operation of the source node, and the evidence, that an activity of the target node waited for:
-// the blocking call that opens a CPU node, the first such operation of a GPU node.
+// waited finds the wait that an edge stands for: the operation of its source node that was waited for, and in Dep the
+// activity of its target node that waited (From) with rule and evidence. That is the blocking call which opens a CPU
+// node, or the first operation of a GPU node that waited.
 func (c *ctda) waited(e cdg.NodeEdge) (cdg.ActID, cdg.Dep, bool) {
 	d := c.g.Deps
 	node := &c.g.Nodes[e.To]
@@ -239,8 +239,7 @@ func (c *ctda) waited(e cdg.NodeEdge) (cdg.ActID, cdg.Dep, bool) {
 			}
 		}
 		if found {
-			best, to := best, a
-			return best.From, cdg.Dep{From: to, Rule: best.Rule, Evidence: best.Evidence}, true
+			return best.From, cdg.Dep{From: a, Rule: best.Rule, Evidence: best.Evidence}, true
 		}
 	}
 	return cdg.NoAct, cdg.Dep{}, false
