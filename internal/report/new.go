@@ -230,14 +230,14 @@ func paper(g *cdg.Graph, p *critpath.Path, top int) *Paper {
 
 // advice is what to try about a class that holds much of the path.
 var advice = map[string]string{
-	"cpu":           "larger batches, torch.compile, or CUDA graphs: the GPU waits for Python and operator overhead",
+	"cpu":           "larger batches, torch.compile or CUDA graphs: the GPU waits for the host",
 	"gpu_compute":   "the GPU is the limit: lower precision, fused or better kernels, less work",
 	"communication": "overlap collectives with backward (buckets, prefetch), or move fewer bytes",
 	"copy":          "pin the memory and copy with non_blocking=True on a stream of its own; copy less",
 	"launch":        "many short kernels: fuse them, or capture them in a CUDA graph",
 	"sync":          "remove .item(), .cpu() and synchronize() from the step, or do them once a step",
-	"handoff":       "threads hand work over late: look at locks and at work between forward and backward",
-	"unexplained":   "record synchronisation events (enable_cuda_sync_events) to see what the GPU waited for",
+	"handoff":       "look at locks, and at what runs between forward and backward",
+	"unexplained":   "record with enable_cuda_sync_events to see what the GPU waited for",
 	"untraced":      "nothing was recorded there: profile with_stack=True to see the Python code",
 }
 
