@@ -22,7 +22,7 @@ func CTDA(g *cdg.Graph, _ Options) (*Path, error) {
 	c.walk(c.startNode())
 	c.cutEffective()
 	c.collect()
-	c.measureOverlap()
+	c.note()
 	p := &Path{Method: "ctda", Window: g.Window, Nodes: c.path, Segments: c.tile(), Edges: c.edges(), Quality: c.quality}
 	p.Duration = c.duration()
 	p.mark(len(c.tr.Events))

@@ -175,11 +175,17 @@ func (c *ctda) edges() []Edge {
 	return edges
 }
 
-// measureOverlap notes how long threads of one logical thread worked at the same time: there, their order by time
-// stamps is no dependency.
-func (c *ctda) measureOverlap() {
+// note counts what the paper names as limits: threads of one logical thread that worked at the same time, whose order
+// by time stamps is no dependency; and critical GPU nodes that ran nothing for more than half of their time, in which
+// a late launch may have bound an operation, not the one before.
+func (c *ctda) note() {
 	if ns := c.g.Overlap(); ns > 0 {
 		c.quality["ctda_threads_overlap_ns"] = int(ns)
+	}
+	for _, n := range c.path {
+		if node := &c.g.Nodes[n]; node.GPU && 2*node.Busy < node.End-node.Start {
+			c.quality["ctda_sparse_gpu_nodes"]++
+		}
 	}
 }
 
