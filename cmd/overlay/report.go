@@ -25,7 +25,7 @@ func (j *job) printReport() error {
 	r := j.report(j.opts.input, a, j.opts.top)
 	switch {
 	case page != nil:
-		return errNotYet
+		return r.WriteHTML(page)
 	case j.opts.json:
 		j.result = r.WriteJSON
 	default:
@@ -75,7 +75,7 @@ func writeReport(out *output, r *report.Report) error {
 	case out == nil:
 		return nil
 	case filepath.Ext(out.shown) == ".html":
-		return errNotYet
+		return r.WriteHTML(out)
 	}
 	return r.WriteJSON(out)
 }
@@ -100,7 +100,7 @@ func (j *job) diff() error {
 	}
 	switch {
 	case page != nil:
-		return errNotYet
+		return d.WriteHTML(page)
 	case j.opts.json:
 		j.result = d.WriteJSON
 	default:

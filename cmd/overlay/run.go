@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -98,5 +97,3 @@ func (j *job) summary(w io.Writer, a analysis, r *report.Report, out *output, st
 
 // flowNames are the values of --flows.
 var flowNames = map[string]overlay.Flows{"critical": overlay.FlowsCritical, "all": overlay.FlowsAll, "none": overlay.FlowsNone}
-
-var errNotYet = errors.New("this stage is not connected yet")

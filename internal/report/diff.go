@@ -76,16 +76,9 @@ func (d *Difference) WriteJSON(w io.Writer) error {
 // WriteText writes the difference on about one screen, top hotspots at most.
 func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 	t := &text{w: bufio.NewWriter(w), o: o, width: max(cmp.Or(o.Width, 100), 60)}
-	verdict := "as long as before"
-	switch {
-	case d.Window.Effect > 0:
-		verdict = fmt.Sprintf("%.1f %% slower", d.Slower)
-	case d.Window.Effect < 0:
-		verdict = fmt.Sprintf("%.1f %% faster", -d.Slower)
-	}
 	t.line("before  %s, %s, bound by %s", Shorten(plain(d.Before.Input.Name), 60), MS(d.Before.Window.Duration), classWords[d.Before.Path.BoundBy])
 	t.line("after   %s, %s, bound by %s", Shorten(plain(d.After.Input.Name), 60), MS(d.After.Window.Duration), classWords[d.After.Path.BoundBy])
-	t.line("%s", t.bold(verdict))
+	t.line("%s", t.bold(d.verdict()))
 	t.line("")
 	t.line("  %12s %12s %13s  %s", "before", "after", "effect", "on the path")
 	for _, c := range d.Classes {
@@ -100,6 +93,17 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 		t.line("  %12s %12s %13s  %s", MS(c.Before), MS(c.After), signed(c.Effect), Shorten(plain(Readable(c.Name)), t.width-43))
 	}
 	return t.w.Flush()
+}
+
+// verdict is the difference of the windows in words.
+func (d *Difference) verdict() string {
+	switch {
+	case d.Window.Effect > 0:
+		return fmt.Sprintf("%.1f %% slower", d.Slower)
+	case d.Window.Effect < 0:
+		return fmt.Sprintf("%.1f %% faster", -d.Slower)
+	}
+	return "as long as before"
 }
 
 func signed(ns int64) string {
