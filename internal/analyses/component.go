@@ -51,7 +51,7 @@ func Components(s *Set, o Options) []StepComponent {
 		if from >= to {
 			continue
 		}
-		c := StepComponent{Step: st.Name, Start: from, Duration: to - from}
+		c := StepComponent{Step: st.Name, Start: from, Duration: to - from, Operators: []Exposed{}}
 		h, p, m := clip(host, from, to), clip(comp, from, to), clip(comm, from, to)
 		hp, hm, pm := intersect(h, p), intersect(h, m), intersect(p, m)
 		both := mergeAll(hp, hm, pm)

@@ -70,7 +70,7 @@ func CopyStats(s *Set) *Copies {
 		}
 		k.series = append(k.series, level{op.Start, bw}, level{end, -bw})
 	}
-	c := &Copies{}
+	c := &Copies{Kinds: []CopyKind{}}
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		k := kinds[name]
 		k.GBs = ratio(k.Bytes, k.NS)
@@ -116,12 +116,12 @@ func cumulate(series []level) Stats {
 
 // memoryUse reads the [memory] instants of the window, a device each.
 func memoryUse(s *Set) []MemoryUse {
-	var sym kineto.Sym
-	if i := slices.Index(s.Trace.Syms, "[memory]"); i > 0 {
-		sym = kineto.Sym(i)
-	} else {
-		return nil
+	out := []MemoryUse{}
+	i := slices.Index(s.Trace.Syms, "[memory]")
+	if i < 0 {
+		return out
 	}
+	sym := kineto.Sym(i)
 	use := map[string]*MemoryUse{}
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]
@@ -149,7 +149,6 @@ func memoryUse(s *Set) []MemoryUse {
 		m.reserved = append(m.reserved, level{e.Start, float64(reserved)})
 		m.Peak, m.Reserved = max(m.Peak, allocated), max(m.Reserved, reserved)
 	}
-	var out []MemoryUse
 	for _, d := range slices.Sorted(maps.Keys(use)) {
 		m := use[d]
 		for _, l := range [][]level{m.allocated, m.reserved} {

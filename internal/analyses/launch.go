@@ -69,7 +69,7 @@ func histogram(values []int64) []Bucket {
 		count[b]++
 		last = max(last, b)
 	}
-	var out []Bucket
+	out := []Bucket{}
 	for b := 0; b <= last; b++ {
 		from := int64(0)
 		if b > 0 {

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
@@ -123,11 +125,23 @@ func classes(c *[critpath.NumClasses]int64) map[string]int64 {
 	return m
 }
 
+// resource names a row: "thread 4242", "GPU 0 stream 7", with the pid where the trace has several processes.
 func resource(tr *kineto.Trace, t kineto.TrackID) string {
 	if t == kineto.NoTrack {
 		return ""
 	}
-	return cdg.TrackText(tr, t)
+	x := &tr.Tracks[t]
+	p := &tr.Procs[x.Proc]
+	if x.Class == kineto.DeviceStream {
+		return fmt.Sprintf("GPU %d stream %d", p.Device, x.Stream)
+	}
+	name := "thread " + strings.Trim(tr.Str(x.TID.Raw), `"`)
+	for i := range tr.Tracks {
+		if y := &tr.Tracks[i]; y.Class == kineto.HostThread && y.Proc != x.Proc {
+			return name + " of " + strings.Trim(tr.Str(p.PID.Raw), `"`)
+		}
+	}
+	return name
 }
 
 func position(id kineto.EventID) *int32 {
@@ -164,7 +178,7 @@ func walkOf(tr *kineto.Trace, p *critpath.Path) ([]Segment, []Edge) {
 func hotspots(g *cdg.Graph, p *critpath.Path, top int) []Hotspot {
 	out := []Hotspot{}
 	for i, h := range critpath.Hotspots(g, p) {
-		if i == top {
+		if i == top || h.NS == 0 { // the peer's method marks events without time
 			break
 		}
 		out = append(out, Hotspot{h.Name, Readable(h.Name), h.Category, h.Kind.String(), h.Phase.String(), h.Calls, h.NS, h.ShareOfPath, h.ShareOfWindow, h.Caller})
