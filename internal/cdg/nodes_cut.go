@@ -14,7 +14,7 @@ type cutter struct {
 	open    bool             // b.nodes ends with a node of this thread
 	runEnd  int64            // end of the latest stretch so far, and its thread
 	runLane LaneID           //
-	held    []kineto.EventID // events that start at one instant and wait for the node of what they enclose
+	held    []kineto.EventID // events that start at one instant, own no time there, and wait for the node of what they enclose
 	heldAt  int64
 	heldBy  LaneID
 }
@@ -51,6 +51,10 @@ func (c *cutter) add(s *Stretch) {
 	act := &c.d.Acts[s.Act]
 	if len(c.held) > 0 && (c.heldAt != s.Start || c.heldBy != act.Lane) {
 		c.release()
+	}
+	if s.first && s.End == s.Start && act.End > act.Start && c.stream[act.Event] == NoLane && !c.waits[s.Act] {
+		c.held, c.heldAt, c.heldBy = append(c.held, act.Event), s.Start, act.Lane
+		return
 	}
 	phase := c.g.Phases[act.Event]
 	soft := phase == Communication && (c.relaxed || c.light[s.Act])
@@ -93,6 +97,9 @@ func (c *cutter) start(s *Stretch, act *Act) {
 	n := protoNode{thread: c.thread, stretch: c.at, tail: act.Lane, opened: NoAct, target: NoLane, from: NoNode, head: NoAct, covered: s.Start}
 	n.Lane, n.Start, n.End = act.Lane, s.Start, s.Start
 	n.First, n.Last, n.Launch = act.Event, act.Event, kineto.NoEvent
+	if len(c.held) > 0 {
+		n.First = c.held[0]
+	}
 	if s.first && c.waits[s.Act] {
 		n.opened, n.Sync = s.Act, true
 	}
@@ -119,16 +126,19 @@ func (c *cutter) extend(n *protoNode, s *Stretch, act *Act) {
 		}
 		return
 	}
-	if s.End == s.Start && act.End > act.Start {
-		c.held, c.heldAt, c.heldBy = append(c.held, act.Event), s.Start, act.Lane
-		return
-	}
 	c.g.NodeOf[act.Event] = NodeID(len(c.nodes) - 1)
 	c.release()
 }
 
 // release gives the held events the current node: that of the first time among what they enclose.
 func (c *cutter) release() {
+	if len(c.held) == 0 {
+		return
+	}
+	if !c.open {
+		a := c.d.ActOf[c.held[0]]
+		c.start(&Stretch{c.heldAt, c.heldAt, a, true}, &c.d.Acts[a])
+	}
 	for _, id := range c.held {
 		c.g.NodeOf[id] = NodeID(len(c.nodes) - 1)
 	}

@@ -118,6 +118,50 @@ node 2 cpu Update lane=0 300000..400000 busy=100000 events=1 sync=false first="a
 edge 0 -> 1 cross_thread
 edge 1 -> 2 sequential
 `},
+	{"an op belongs to the node of what it encloses from its first instant", `
+op 1 aten::mm 0 100
+op 1 c10d::allreduce_ 100 100
+op 1 record_param_comms 100 90
+`, `node 0 cpu Forward lane=0 0..100000 busy=100000 events=1 sync=false first="aten::mm" last="aten::mm" launch="-"
+node 1 cpu Communication lane=0 100000..200000 busy=100000 events=2 sync=false first="c10d::allreduce_" last="c10d::allreduce_" launch="-"
+edge 0 -> 1 sequential
+`},
+	{"a stream's operations of several threads interleave", `
+op 1 x 0 100
+op 2 x 0 100
+op 3 x 0 100
+call 1 cudaLaunchKernel 1 2 1
+call 2 cudaLaunchKernel 2 2 2
+call 1 cudaLaunchKernel 4 2 3
+call 3 cudaLaunchKernel 6 2 4
+kernel 7 a 10 10 1
+kernel 7 b 30 10 2
+kernel 7 a 70 10 3
+kernel 7 c 85 10 4
+`, `node 0 cpu Forward lane=0 0..100000 busy=100000 events=3 sync=false first="x" last="x" launch="cudaLaunchKernel"
+node 1 cpu Forward lane=1 0..100000 busy=100000 events=2 sync=false first="x" last="x" launch="cudaLaunchKernel"
+node 2 cpu Forward lane=2 0..100000 busy=100000 events=2 sync=false first="x" last="x" launch="cudaLaunchKernel"
+node 3 gpu Forward lane=3 10000..80000 busy=20000 events=2 sync=false first="a" last="a" launch="-"
+node 4 gpu Forward lane=3 30000..40000 busy=10000 events=1 sync=false first="b" last="b" launch="-"
+node 5 gpu Forward lane=3 85000..95000 busy=10000 events=1 sync=false first="c" last="c" launch="-"
+edge 0 -> 3 call
+edge 1 -> 4 call
+edge 3 -> 4 sequential
+edge 2 -> 5 call
+edge 3 -> 5 sequential
+edge 4 -> 5 sequential
+`},
+	{"a thread that takes turns with the engine's, not with the main thread, stays apart", `
+note 1 forward 0 100
+op 1 aten::mm 0 100
+op 2 autograd::engine::evaluate_function:~X 110 200
+note 3 forward 0 90
+op 3 aten::mm 0 90
+`, `node 0 cpu Forward lane=0 0..100000 busy=100000 events=2 sync=false first="forward" last="aten::mm" launch="-"
+node 1 cpu Forward lane=2 0..90000 busy=90000 events=2 sync=false first="forward" last="aten::mm" launch="-"
+node 2 cpu Backward lane=1 110000..310000 busy=200000 events=1 sync=false first="autograd::engine::evaluate_function: X" last="autograd::engine::evaluate_function: X" launch="-"
+edge 0 -> 2 cross_thread
+`},
 	{"operations without a launch form a node as long as they follow one another", `
 call 1 cudaLaunchKernel 50 5 1
 kernel 7 a 0 10
@@ -146,6 +190,32 @@ func TestNodes(t *testing.T) {
 				t.Errorf("graph (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestNodeBudget: when collectives would make more CPU nodes than anyone looks at, they end none. What they launched
+// stays apart, on a common stream too.
+func TestNodeBudget(t *testing.T) {
+	var text strings.Builder
+	for i := range 1500 {
+		at := i * 200
+		fmt.Fprintf(&text, "op 1 aten::mm %d 100\ncall 1 cudaLaunchKernel %d 5 %d\nkernel 7 gemm %d 20 %d\n", at, at+5, 2*i+1, at+12, 2*i+1)
+		fmt.Fprintf(&text, "op 1 record_param_comms %d 90\ncall 1 cudaLaunchKernel %d 5 %d\nkernel 7 ncclKernel_AllReduce %d 20 %d\n", at+100, at+105, 2*i+2, at+112, 2*i+2)
+	}
+	g := build(t, parseLines(t, text.String()))
+	var got strings.Builder
+	if err := g.WriteNodes(&got); err != nil {
+		t.Fatal(err)
+	}
+	want := `node 0 cpu Forward lane=0 0..299990000 busy=285000000 events=6000 sync=false first="aten::mm" last="record_param_comms" launch="cudaLaunchKernel"
+node 1 gpu Forward lane=1 12000..299832000 busy=30000000 events=1500 sync=false first="gemm" last="gemm" launch="-"
+node 2 gpu Communication lane=1 112000..299932000 busy=30000000 events=1500 sync=false first="ncclKernel_AllReduce" last="ncclKernel_AllReduce" launch="-"
+edge 0 -> 1 call
+edge 0 -> 2 call
+edge 1 -> 2 sequential
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("graph (-want +got):\n%s", diff)
 	}
 }
 

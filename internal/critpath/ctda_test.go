@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-const us = 1000
+const micro = 1000
 
 // paperTrace writes traces in µs.
 type paperTrace struct {
@@ -29,19 +29,19 @@ func newPaperTrace() *paperTrace {
 }
 
 func (p *paperTrace) op(t *testtrace.Thread, name string, from, to int64) *testtrace.Event {
-	return t.Op(name, from*us, (to-from)*us)
+	return t.Op(name, from*micro, (to-from)*micro)
 }
 
 // launch adds a call over [at, at+5] and its kernel over [from, to].
 func (p *paperTrace) launch(t *testtrace.Thread, at int64, s *testtrace.Stream, name string, from, to int64) {
 	p.corr++
-	t.Launch("cudaLaunchKernel", at*us, 5*us, p.corr)
-	s.Kernel(name, from*us, (to-from)*us, p.corr)
+	t.Launch("cudaLaunchKernel", at*micro, 5*micro, p.corr)
+	s.Kernel(name, from*micro, (to-from)*micro, p.corr)
 }
 
 func (p *paperTrace) sync(t *testtrace.Thread, from, to int64) {
 	p.corr++
-	t.Call("cudaStreamSynchronize", from*us, (to-from)*us, p.corr)
+	t.Call("cudaStreamSynchronize", from*micro, (to-from)*micro, p.corr)
 }
 
 // ctdaOf builds the graph and the paper's path, and checks what must always hold of it.
@@ -107,7 +107,7 @@ func marked(g *cdg.Graph, p *critpath.Path) map[string]float64 {
 func edgesOf(g *cdg.Graph, p *critpath.Path) string {
 	var out strings.Builder
 	for _, e := range p.Edges {
-		fmt.Fprintf(&out, "%s %q -> %q %d\n", e.Type, g.Trace.Name(e.From), g.Trace.Name(e.To), e.Weight/us)
+		fmt.Fprintf(&out, "%s %q -> %q %d\n", e.Type, g.Trace.Name(e.From), g.Trace.Name(e.To), e.Weight/micro)
 	}
 	return out.String()
 }
@@ -130,7 +130,7 @@ func TestFigure3(t *testing.T) {
 			t.Errorf("%s is on the path", name)
 		}
 	}
-	if _, short := run(20); short.Duration != long.Duration || long.Duration != 500*us {
+	if _, short := run(20); short.Duration != long.Duration || long.Duration != 500*micro {
 		t.Errorf("the path takes %d ns with the long kernel, %d with a short one, of 500 µs", long.Duration, short.Duration)
 	}
 }
@@ -138,19 +138,19 @@ func TestFigure3(t *testing.T) {
 // fig4 is a step whose backward pass runs on the engine's thread.
 func fig4() *paperTrace {
 	p := newPaperTrace()
-	p.main.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 100*us)
+	p.main.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 100*micro)
 	p.op(p.main, "aten::linear", 100, 200).Arg("Sequence number", 1).Arg("Fwd thread id", 0)
 	p.op(p.main, "aten::nll_loss", 200, 260)
 	p.op(p.grad, "autograd::engine::evaluate_function: NllLossBackward0", 270, 350)
 	p.op(p.grad, "autograd::engine::evaluate_function: AddmmBackward0", 350, 470)
 	p.op(p.grad, "c10d::allreduce_", 470, 480)
 	p.launch(p.grad, 472, p.net, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 482, 500)
-	p.main.Annotation("Optimizer.step#SGD.step", 490*us, 110*us)
+	p.main.Annotation("Optimizer.step#SGD.step", 490*micro, 110*micro)
 	return p
 }
 
-// TestFigure4: from the update the path crosses to the engine's thread and back to the main thread, to the data loading.
-func TestFigure4(t *testing.T) {
+// TestCrossThreadFigure4: from the update the path crosses to the engine's thread and back to the main thread, to the data loading.
+func TestCrossThreadFigure4(t *testing.T) {
 	g, p := ctdaOf(t, fig4().b.Parse(t))
 	var phases []string
 	for _, n := range p.Nodes {
@@ -178,7 +178,7 @@ func TestThreadsOverlap(t *testing.T) {
 	p := fig4()
 	p.op(p.main, "aten::mul_", 345, 352)
 	_, path := ctdaOf(t, p.b.Parse(t))
-	if n := path.Quality["ctda_threads_overlap_ns"]; n != 7*us {
+	if n := path.Quality["ctda_threads_overlap_ns"]; n != 7*micro {
 		t.Errorf("overlap of %d ns, want 7000", n)
 	}
 }
@@ -200,7 +200,7 @@ func TestFigure7(t *testing.T) {
 		t.Errorf("time on the path, µs (-want +got):\n%s", diff)
 	}
 	// [17, 19] launch latency, [120, 121] between the kernels, [200, 205] before Op E.
-	if path.Covered != 222*us || path.Duration != 228*us {
+	if path.Covered != 222*micro || path.Duration != 228*micro {
 		t.Errorf("covered %d ns of a path of %d", path.Covered, path.Duration)
 	}
 	if got := path.CPCR(); got != 222.0/230 {
@@ -216,28 +216,28 @@ sync "kernel 2" -> "cudaStreamSynchronize" 0
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := exact.Check(g); err != nil || exact.Duration != 230*us { // our own path tiles what CPCR leaves out
+	if err := exact.Check(g); err != nil || exact.Duration != 230*micro { // our own path tiles what CPCR leaves out
 		t.Errorf("exact: %d ns, %v", exact.Duration, err)
 	}
 }
 
-// TestPaperHotspots: two tables, whose shares are of all events on the path and of the makespan.
-func TestPaperHotspots(t *testing.T) {
+// TestPaperTables: two tables, whose shares are of all events on the path and of the makespan.
+func TestPaperTables(t *testing.T) {
 	p := newPaperTrace()
 	p.op(p.main, "aten::mm", 0, 40)
 	p.launch(p.main, 30, p.compute, "gemm", 40, 160)
 	p.sync(p.main, 45, 165)
-	p.main.Frame("train.py(3): log at 0x7f00", 165*us, 35*us)
+	p.main.Frame("train.py(3): log at 0x7f00", 165*micro, 35*micro)
 	g, path := ctdaOf(t, p.b.Parse(t))
 	cpu, gpu := critpath.PaperHotspots(g, path)
 	covered := float64(path.Covered)
 	wantCPU := []critpath.PaperHotspot{
-		{Name: "train.py(3): log", Category: "python_function", Calls: 1, NS: 35 * us, OfPath: 35 * us / covered, OfMakespan: 0.175},
-		{Name: "aten::mm", Category: "cpu_op", Calls: 1, NS: 30 * us, OfPath: 30 * us / covered, OfMakespan: 0.15},
-		{Name: "cudaLaunchKernel", Category: "cuda_runtime", Calls: 1, NS: 5 * us, OfPath: 5 * us / covered, OfMakespan: 0.025},
-		{Name: "cudaStreamSynchronize", Category: "cuda_runtime", Calls: 1, NS: 5 * us, OfPath: 5 * us / covered, OfMakespan: 0.025},
+		{Name: "train.py(3): log", Category: "python_function", Calls: 1, NS: 35 * micro, OfPath: 35 * micro / covered, OfMakespan: 0.175},
+		{Name: "aten::mm", Category: "cpu_op", Calls: 1, NS: 30 * micro, OfPath: 30 * micro / covered, OfMakespan: 0.15},
+		{Name: "cudaLaunchKernel", Category: "cuda_runtime", Calls: 1, NS: 5 * micro, OfPath: 5 * micro / covered, OfMakespan: 0.025},
+		{Name: "cudaStreamSynchronize", Category: "cuda_runtime", Calls: 1, NS: 5 * micro, OfPath: 5 * micro / covered, OfMakespan: 0.025},
 	}
-	wantGPU := []critpath.PaperHotspot{{Name: "gemm", Category: "kernel", Calls: 1, NS: 120 * us, OfPath: 120 * us / covered, OfMakespan: 0.6}}
+	wantGPU := []critpath.PaperHotspot{{Name: "gemm", Category: "kernel", Calls: 1, NS: 120 * micro, OfPath: 120 * micro / covered, OfMakespan: 0.6}}
 	if diff := cmp.Diff(wantCPU, cpu); diff != "" {
 		t.Errorf("CPU (-want +got):\n%s", diff)
 	}
@@ -249,8 +249,8 @@ func TestPaperHotspots(t *testing.T) {
 // smallStep is a step of a small network: the shape of the paper's ResNet-18 run.
 func smallStep() *paperTrace {
 	p := newPaperTrace()
-	p.main.Annotation("ProfilerStep#1", 0, 20_000*us)
-	p.main.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 4000*us)
+	p.main.Annotation("ProfilerStep#1", 0, 20_000*micro)
+	p.main.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 4000*micro)
 	t := int64(4000)
 	for i := range 62 {
 		p.op(p.main, "aten::conv2d", t, t+40).Arg("Sequence number", i).Arg("Fwd thread id", 0)
@@ -265,7 +265,7 @@ func smallStep() *paperTrace {
 		p.launch(p.grad, t+10, p.compute, "dgrad", t+18, t+50)
 		t += 65
 	}
-	p.main.Annotation("Optimizer.step#SGD.step", t*us, 1500*us)
+	p.main.Annotation("Optimizer.step#SGD.step", t*micro, 1500*micro)
 	for range 20 {
 		p.op(p.main, "aten::add_", t, t+50)
 		p.launch(p.main, t+10, p.compute, "add", t+18, t+40)
@@ -298,14 +298,14 @@ func TestSizeOfSmallStep(t *testing.T) {
 	}
 }
 
-// resizeStep is a step of 1,000 µs in which a data loader without workers resizes images for 220 µs.
-func resizeStep(frames bool) *paperTrace {
+// resizeTrace is a step of 1,000 µs in which a data loader without workers resizes images for 220 µs.
+func resizeTrace(frames bool) *paperTrace {
 	p := newPaperTrace()
-	p.main.Annotation("ProfilerStep#1", 0, 1000*us)
-	p.main.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 300*us)
+	p.main.Annotation("ProfilerStep#1", 0, 1000*micro)
+	p.main.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 300*micro)
 	frame := func(t *testtrace.Thread, name string, from, to int64) {
 		if frames {
-			t.Frame(name, from*us, (to-from)*us)
+			t.Frame(name, from*micro, (to-from)*micro)
 		}
 	}
 	frame(p.main, "torch/utils/data/dataloader.py(630): __next__", 1, 299)
@@ -331,7 +331,7 @@ func resizeStep(frames bool) *paperTrace {
 		p.launch(p.grad, t+5, p.compute, "dgemm", t+12, t+17)
 		t += 20
 	}
-	p.main.Annotation("Optimizer.step#SGD.step", 860*us, 140*us)
+	p.main.Annotation("Optimizer.step#SGD.step", 860*micro, 140*micro)
 	for t = 861; t < 990; t += 10 {
 		p.op(p.main, "aten::add_", t, t+9)
 	}
@@ -355,7 +355,7 @@ func TestResizeUnderDataLoader(t *testing.T) {
 			{true, "<built-in method resize of ImagingCore object>", 0.22},
 			{false, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0.3},
 		} {
-			g, err := cdg.Build(resizeStep(c.frames).b.Parse(t), cdg.Options{})
+			g, err := cdg.Build(resizeTrace(c.frames).b.Parse(t), cdg.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
