@@ -97,11 +97,10 @@ func (c *cutter) start(s *Stretch, act *Act) {
 	n := protoNode{thread: c.thread, stretch: c.at, tail: act.Lane, opened: NoAct, target: NoLane, from: NoNode, head: NoAct, covered: s.Start}
 	n.Lane, n.Start, n.End = act.Lane, s.Start, s.Start
 	n.First, n.Last, n.Launch = act.Event, act.Event, kineto.NoEvent
-	if len(c.held) > 0 {
-		n.First = c.held[0]
-	}
 	if s.first && c.waits[s.Act] {
 		n.opened, n.Sync = s.Act, true
+	} else if len(c.held) > 0 {
+		n.First = c.held[0]
 	}
 	c.nodes = append(c.nodes, n)
 	c.open = true

@@ -99,7 +99,7 @@ func checkCTDA(g *cdg.Graph, p *critpath.Path) error {
 func marked(g *cdg.Graph, p *critpath.Path) map[string]float64 {
 	ns := map[string]float64{}
 	for _, m := range p.Marks {
-		ns[g.Trace.Name(m.Event)] += float64(m.NS) / us
+		ns[g.Trace.Name(m.Event)] += float64(m.NS) / micro
 	}
 	return ns
 }
