@@ -125,7 +125,7 @@ type Node struct {
 	Events     int32
 	Sync       bool // begins with a blocking call that waited
 
-	First, Last kineto.EventID // the activity that starts it, and the one that ends last
+	First, Last kineto.EventID // the activity that starts it (with Sync: the blocking call), and the one that ends last
 	Launch      kineto.EventID // CPU: its first call that launched an operation, else NoEvent
 }
 
