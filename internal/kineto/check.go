@@ -28,7 +28,7 @@ func (t *Trace) Check() error {
 			return fmt.Errorf("kineto: event %d: kind %d", i, e.Kind)
 		}
 		end = e.Off + int64(e.Len)
-		if l := t.Launch[i]; l != NoEvent && (l < 0 || int(l) >= len(t.Events) || !t.Events[l].Kind.Call() || !e.Kind.Device()) {
+		if l := t.Launch[i]; l != NoEvent && (l < 0 || int(l) >= len(t.Events) || !t.Events[l].Kind.Call() && !(t.foreign && t.Events[l].Kind.Host()) || !e.Kind.Device()) {
 			return fmt.Errorf("kineto: event %d: launched by %d", i, l)
 		}
 	}

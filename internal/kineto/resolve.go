@@ -43,7 +43,9 @@ func (r *topLevel) resolve() {
 	}
 	t.numberRows()
 	t.nameRows()
+	t.foreignRows()
 	t.link()
+	t.foreignLinks()
 }
 
 // unpadded tells the traces of Kineto nightlies of March 2024, which wrote 12 µs and 5 ns as 12.5: laid out by Kineto,

@@ -173,10 +173,12 @@ type Trace struct {
 	Truncated        bool
 	Repairs          []Repair // sorted by reason
 
-	fracs fraction  // how decimals of times are written
-	metas []EventID // M events, until rows are named
+	fracs   fraction  // how decimals of times are written
+	metas   []EventID // M events, until rows are named
+	foreign bool      // kinds come from processes, launches from flows
 
-	// Launch gives for each device operation the runtime or driver call with its correlation, else NoEvent.
+	// Launch gives for each device operation the runtime or driver call with its correlation (in traces without
+	// correlation the host slice in which its flow begins), else NoEvent.
 	// len(Launch) == len(Events).
 	Launch []EventID
 }

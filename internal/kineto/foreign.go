@@ -1,0 +1,141 @@
+package kineto
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Traces in which not the category but the process says what an event is:
+//
+//   - the autograd profiler before Kineto: pid "CPU functions" and "CUDA functions", events without category, flows of
+//     category cpu_to_cuda (pytorch torch/csrc/autograd/profiler_legacy.cpp)
+//   - Ascend's trace_view.json: processes named Python, CANN and Ascend Hardware, flows async_npu (torch_npu
+//     profiler/analysis/prof_view/_trace_view_parser.py); its pids hold the device number in the low 5 bits.
+func (t *Trace) foreignRows() {
+	kinds := make([]Kind, len(t.Procs))
+	some := false
+	for i := range t.Procs {
+		p := &t.Procs[i]
+		switch strings.Trim(t.Syms[p.PID.Raw], `"`) {
+		case "CPU functions":
+			kinds[i] = CPUOp
+		case "CUDA functions":
+			kinds[i], p.IsDevice, p.Device = Kernel, true, 0
+		}
+		switch p.Name {
+		case "Ascend Hardware":
+			kinds[i], p.IsDevice, p.Device = Kernel, true, p.PID.Num&31
+		case "CANN":
+			kinds[i] = Runtime
+		}
+		some = some || kinds[i] != KindOther
+	}
+	if !some {
+		return
+	}
+	if slices.ContainsFunc(t.Procs, func(p Process) bool { return p.Name == "Ascend Hardware" }) {
+		for i := range t.Procs {
+			if t.Procs[i].Name == "Python" {
+				kinds[i] = CPUOp
+			}
+		}
+	}
+	t.foreign = true
+	changed := make([]bool, len(t.Tracks))
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Ph == 'X' && e.Kind == KindOther && e.Track != NoTrack {
+			e.Kind = kinds[t.Tracks[e.Track].Proc]
+			changed[e.Track] = e.Kind != KindOther
+			if e.Kind == Kernel && strings.HasPrefix(strings.ToLower(t.Syms[e.Name]), "memcpy") {
+				e.Kind = Memcpy
+			}
+		}
+	}
+	for i := range t.Tracks {
+		x := &t.Tracks[i]
+		if changed[i] {
+			x.Class = classOf(kinds[x.Proc])
+			if x.Class == DeviceStream && x.TID.IsNum {
+				x.Stream = x.TID.Num
+			}
+		}
+	}
+}
+
+// place is where a flow event stands.
+type place struct {
+	track TrackID
+	ts    int64
+}
+
+// foreignLinks joins operations without correlation to the host slice in which their flow begins.
+func (t *Trace) foreignLinks() {
+	if !t.foreign {
+		return
+	}
+	type end struct {
+		id    int64
+		event EventID
+	}
+	var starts []end
+	at := map[place]EventID{} // device operations by where they start
+	rows := map[TrackID][]EventID{}
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch {
+		case e.Ph == 's':
+			starts = append(starts, end{e.Corr, EventID(i)})
+		case e.Ph == 'X' && e.Kind.Device():
+			at[place{e.Track, e.Start}] = EventID(i)
+		case e.Ph == 'X' && e.Kind.Host() && e.Track != NoTrack:
+			rows[e.Track] = append(rows[e.Track], EventID(i))
+		}
+	}
+	slices.SortStableFunc(starts, func(a, b end) int { return cmp.Compare(a.id, b.id) })
+	for k := range rows {
+		slices.SortStableFunc(rows[k], func(a, b EventID) int { return cmp.Compare(t.Events[a].Start, t.Events[b].Start) })
+	}
+	for i := range t.Events {
+		f := &t.Events[i]
+		if f.Ph != 'f' {
+			continue
+		}
+		op, ok := at[place{t.sameRow(f.Track, DeviceStream), f.Start}]
+		if !ok || t.Launch[op] != NoEvent {
+			continue
+		}
+		k, found := slices.BinarySearchFunc(starts, f.Corr, func(s end, id int64) int { return cmp.Compare(s.id, id) })
+		for ; found && k < len(starts) && starts[k].id == f.Corr; k++ {
+			s := &t.Events[starts[k].event]
+			if s.Cat != f.Cat || s.Name != f.Name {
+				continue
+			}
+			row := rows[t.sameRow(s.Track, HostThread)]
+			n, _ := slices.BinarySearchFunc(row, s.Start+1, func(id EventID, ts int64) int { return cmp.Compare(t.Events[id].Start, ts) })
+			for n--; n >= 0; n-- { // the innermost slice that is open there
+				if h := &t.Events[row[n]]; h.End() >= s.Start {
+					t.Launch[op] = row[n]
+					break
+				}
+			}
+			break
+		}
+	}
+}
+
+// sameRow is the track of a class with the pid and tid of another track, or that track.
+func (t *Trace) sameRow(id TrackID, class TrackClass) TrackID {
+	if id == NoTrack || t.Tracks[id].Class == class {
+		return id
+	}
+	x := &t.Tracks[id]
+	for i := range t.Tracks {
+		y := &t.Tracks[i]
+		if y.Class == class && bare(y.TID) == bare(x.TID) && bare(t.Procs[y.Proc].PID) == bare(t.Procs[x.Proc].PID) {
+			return TrackID(i)
+		}
+	}
+	return id
+}

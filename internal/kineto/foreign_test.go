@@ -1,0 +1,55 @@
+package kineto
+
+import "testing"
+
+func TestAscend(t *testing.T) {
+	// pids: 5<<10, 6<<10|1<<5, 7<<10|2<<5|3, the device in the low bits
+	tr, err := Parse([]byte(`[
+{"ph":"M","name":"process_name","pid":5120,"tid":0,"args":{"name":"Python"}},
+{"ph":"M","name":"process_name","pid":6176,"tid":0,"args":{"name":"CANN"}},
+{"ph":"M","name":"process_name","pid":7235,"tid":0,"args":{"name":"Ascend Hardware"}},
+{"ph":"X","name":"aten::matmul","pid":5120,"tid":100,"ts":"1700000000000010.250\t","dur":30.5,"cat":"cpu_op","args":{"Sequence number":4}},
+{"ph":"X","name":"AscendCL@aclnnMatmul","pid":6176,"tid":100,"ts":"1700000000000012.000\t","dur":5},
+{"ph":"s","bp":"e","name":"torch_to_npu","id":77,"pid":5120,"tid":100,"ts":"1700000000000011.000\t","cat":"async_npu"},
+{"ph":"f","bp":"e","name":"torch_to_npu","id":77,"pid":7235,"tid":9,"ts":"1700000000000060.500\t","cat":"async_npu"},
+{"ph":"X","name":"MatMulV2","pid":7235,"tid":9,"ts":"1700000000000060.500\t","dur":12.125,"args":{"Task Type":"AI_CORE"}}
+]`), "trace_view.json", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Check(); err != nil {
+		t.Fatal(err)
+	}
+	k := &tr.Events[7]
+	x := &tr.Tracks[k.Track]
+	if k.Kind != Kernel || k.Start != 1700000000000060500 || x.Class != DeviceStream || x.Stream != 9 || tr.Procs[x.Proc].Device != 3 {
+		t.Errorf("kernel %+v on %+v of %+v", *k, *x, tr.Procs[x.Proc])
+	}
+	if tr.Launch[7] != 3 {
+		t.Errorf("launched by %d", tr.Launch[7])
+	}
+	if tr.Events[4].Kind != Runtime || tr.Events[3].Kind != CPUOp {
+		t.Errorf("kinds %v %v", tr.Events[4].Kind, tr.Events[3].Kind)
+	}
+}
+
+func TestBeforeKineto(t *testing.T) {
+	tr, err := Parse([]byte(`[
+{"name":"mul","ph":"X","ts":10.5,"dur":4.25,"tid":1,"pid":"CPU functions","args":{}},
+{"name":"mul","ph":"s","ts":10.5,"tid":1,"pid":"CPU functions","id":3,"cat":"cpu_to_cuda","args":{}},
+{"name":"mul","ph":"f","ts":20.75,"tid":0,"pid":"CUDA functions","id":3,"cat":"cpu_to_cuda","args":{}},
+{"name":"mul","ph":"X","ts":20.75,"dur":2,"tid":0,"pid":"CUDA functions","args":{}},
+]`), "old.json", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if tr.Events[0].Kind != CPUOp || tr.Events[3].Kind != Kernel || tr.Launch[3] != 0 {
+		t.Errorf("kinds %v %v, launched by %d", tr.Events[0].Kind, tr.Events[3].Kind, tr.Launch[3])
+	}
+	if s := Inspect(tr); s.Generation != "K0: the autograd profiler before Kineto" {
+		t.Error(s.Generation)
+	}
+}
