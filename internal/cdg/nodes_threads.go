@@ -17,7 +17,11 @@ type Stretch struct {
 // stretches lists a logical thread in order of time. Self time of annotations and frames while another of its threads
 // has ops or calls open is waiting, not work, and is left out. Where two of its threads work at a time, stretches overlap.
 func (g *Graph) stretches(lanes []LaneID, buf []Stretch) []Stretch {
-	buf = buf[:0]
+	n := 0 // at most, but for slices that wait more than once
+	for _, l := range lanes {
+		n += int(g.Deps.PieceFirst[l+1]-g.Deps.PieceFirst[l]) + int(g.Deps.Lanes[l].Limit-g.Deps.Lanes[l].First)
+	}
+	buf = slices.Grow(buf[:0], n)
 	var runs []int
 	for _, l := range lanes {
 		runs = append(runs, len(buf))

@@ -1,0 +1,58 @@
+package cdg_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/kineto"
+)
+
+// BenchmarkNodes sets the aggregated half of the graph beside the whole, on the largest real trace.
+func BenchmarkNodes(b *testing.B) {
+	dir := os.Getenv("OVERLAY_CORPUS")
+	if dir == "" {
+		dir = "../../../shared/traces"
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*.json.gz"))
+	var tr *kineto.Trace
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		t, err := kineto.Read(f, file, kineto.Options{})
+		f.Close()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if tr == nil || len(t.Events) > len(tr.Events) {
+			tr = t
+		}
+	}
+	if tr == nil {
+		b.Skipf("no traces in %s; set OVERLAY_CORPUS", dir)
+	}
+	g, err := cdg.Build(tr, cdg.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		run  func() error
+	}{
+		{"Build", func() error { _, err := cdg.Build(tr, cdg.Options{}); return err }},
+		{"Nodes", func() error { cdg.BuildNodes(g); return nil }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				if err := c.run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(tr.Events))*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+		})
+	}
+}

@@ -1,0 +1,46 @@
+package critpath_test
+
+import (
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
+)
+
+// simulatedTrace joins simulated training processes in time until they hold n events.
+func simulatedTrace(tb testing.TB, n int) *kineto.Trace {
+	var r testtrace.Run
+	r.Simulate(testtrace.Random("autograd", 1))
+	b, _ := r.Build()
+	tr := b.Parse(tb)
+	return repeated(tr, (n+len(tr.Events)-1)/len(tr.Events))
+}
+
+// BenchmarkMethods sets the walks of both methods beside the graph that they share, on 500,000 simulated events.
+func BenchmarkMethods(b *testing.B) {
+	tr := simulatedTrace(b, 500_000)
+	g, err := cdg.Build(tr, cdg.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		run  func() error
+	}{
+		{"Build", func() error { _, err := cdg.Build(tr, cdg.Options{}); return err }},
+		{"Exact", func() error { _, err := critpath.Exact(g, critpath.Options{}); return err }},
+		{"CTDA", func() error { _, err := critpath.CTDA(g, critpath.Options{}); return err }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				if err := c.run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(g.Nodes)), "nodes")
+		})
+	}
+}
