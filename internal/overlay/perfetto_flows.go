@@ -58,12 +58,14 @@ func (p *picture) inputFlows(arrow func(from, to int32) bool) {
 	if len(ids) == 0 {
 		return
 	}
-	bound := p.bind(ids)
-	order := make([]int32, len(ids))
+	order := make([]int32, len(ids)) // by time, then by place in the file
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(events[ids[a]].Start, events[ids[b]].Start) })
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(events[ids[a]].Start, events[ids[b]].Start), cmp.Compare(a, b))
+	})
+	bound := p.bind(ids, order)
 
 	type key struct {
 		id   int64
@@ -71,7 +73,7 @@ func (p *picture) inputFlows(arrow func(from, to int32) bool) {
 		cat  uint16
 	}
 	type source struct{ slice, event int32 }
-	live := make(map[key]source)
+	live := make(map[key]source, len(ids)/2)
 	drawn := make([]bool, len(ids))
 	for _, i := range order {
 		e := &events[ids[i]]
@@ -101,33 +103,21 @@ func (p *picture) inputFlows(arrow func(from, to int32) bool) {
 // bind returns for each flow event the slice that it belongs to, -1 without. A start, a step and an end with
 // "bp":"e" belong to the innermost slice around them (the last one to begin), or, as in the viewer, to the last
 // slice of the row that began before them; an end without bp belongs to the next slice that begins.
-func (p *picture) bind(ids []int32) []int32 {
+// order lists the flow events by time.
+func (p *picture) bind(ids, order []int32) []int32 {
 	events := p.tr.Events
 	rows, rowOf := p.flowRows()
-	row := func(i int32) int32 {
+	ofRow := make([][]int32, len(rows))
+	for _, i := range order {
 		if t := events[ids[i]].Track; t >= 0 {
-			return rowOf[t]
+			ofRow[rowOf[t]] = append(ofRow[rowOf[t]], i)
 		}
-		return -1
 	}
-	order := make([]int32, len(ids))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortStableFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(row(a), row(b)), cmp.Compare(events[ids[a]].Start, events[ids[b]].Start))
-	})
 	bound := fill32(len(ids))
-	for len(order) > 0 {
-		r := row(order[0])
-		n := 1
-		for n < len(order) && row(order[n]) == r {
-			n++
+	for r, flows := range ofRow {
+		if len(flows) > 0 {
+			p.bindRow(p.flowItems(rows[r]), ids, flows, bound)
 		}
-		if r >= 0 {
-			p.bindRow(p.flowItems(rows[r]), ids, order[:n], bound)
-		}
-		order = order[n:]
 	}
 	return bound
 }

@@ -2,16 +2,26 @@ package overlay
 
 import (
 	"fmt"
+	"slices"
+	"sort"
 
 	"overlay/internal/critpath"
 )
+
+// piece is a stretch of the path in one class.
+type piece struct {
+	start, end int64
+	class      critpath.Class
+	hole       bool // no segment: the method explains nothing here
+}
+
+func (p *piece) dur() int64 { return p.end - p.start }
 
 // run is a stretch of the path shown in one class, with the time of all classes in it.
 type run struct {
 	start, end int64
 	class      critpath.Class
 	ns         byClass
-	hole       bool // no segment: the method explains nothing here
 }
 
 func (r *run) dur() int64 { return r.end - r.start }
@@ -28,14 +38,13 @@ func (r *run) slice() Slice {
 	return s
 }
 
-// classRuns joins neighbouring segments of one class. Where segments leave time out, a run is a hole.
-func classRuns(p *critpath.Path) []run {
-	var runs []run
+// classRuns joins neighbouring segments of one class. Where segments leave time out, a piece is a hole.
+func classRuns(p *critpath.Path) []piece {
+	var runs []piece
 	t := p.Window.Start
-	add := func(r run) {
+	add := func(r piece) {
 		if n := len(runs); n > 0 && runs[n-1].class == r.class && runs[n-1].hole == r.hole {
 			runs[n-1].end = r.end
-			runs[n-1].ns[r.class] += r.ns[r.class]
 			return
 		}
 		runs = append(runs, r)
@@ -47,40 +56,34 @@ func classRuns(p *critpath.Path) []run {
 			continue
 		}
 		if start > t {
-			add(run{start: t, end: start, hole: true})
+			add(piece{start: t, end: start, hole: true})
 		}
-		r := run{start: start, end: end, class: s.Kind.Class()}
-		r.ns[r.class] = end - start
-		add(r)
+		add(piece{start: start, end: end, class: s.Kind.Class()})
 		t = end
 	}
 	if t < p.Window.End {
-		add(run{start: t, end: p.Window.End, hole: true})
+		add(piece{start: t, end: p.Window.End, hole: true})
 	}
 	return runs
 }
 
-// clipRuns cuts the runs to [start, end].
-func clipRuns(runs []run, start, end int64) []run {
-	var out []run
-	for _, r := range runs {
-		if r.end <= start || r.start >= end {
-			continue
-		}
-		r.start, r.end = max(r.start, start), min(r.end, end)
-		if !r.hole {
-			r.ns = byClass{}
-			r.ns[r.class] = r.dur()
-		}
-		out = append(out, r)
+// clipRuns cuts the pieces, which are sorted, to [start, end].
+func clipRuns(runs []piece, start, end int64) []piece {
+	first := sort.Search(len(runs), func(i int) bool { return runs[i].end > start })
+	limit := sort.Search(len(runs), func(i int) bool { return runs[i].start >= end })
+	if first >= limit {
+		return nil
 	}
+	out := slices.Clone(runs[first:limit])
+	out[0].start = max(out[0].start, start)
+	out[len(out)-1].end = min(out[len(out)-1].end, end)
 	return out
 }
 
 // smooth joins short runs until nothing is shorter than 1/400 of the window, so that the row can be read: a run of
 // that length stands alone; shorter ones are collected up to it and shown in their largest class; a rest below half
 // of it joins its left neighbour. What tiled before tiles after. Holes stay holes and end a collection.
-func smooth(runs []run, window int64) []run {
+func smooth(runs []piece, window int64) []run {
 	least := max(window/smoothing, 1)
 	var out []run
 	var pending run // collected, empty when start == end
@@ -109,15 +112,15 @@ func smooth(runs []run, window int64) []run {
 			flush()
 		case r.dur() >= least:
 			flush()
-			put(r)
+			whole := run{start: r.start, end: r.end}
+			whole.ns[r.class] = r.dur()
+			put(whole)
 		default:
 			if pending.dur() == 0 {
 				pending.start = r.start
 			}
 			pending.end = r.end
-			for c := range r.ns {
-				pending.ns[c] += r.ns[c]
-			}
+			pending.ns[r.class] += r.dur()
 			if pending.dur() >= least {
 				flush()
 			}

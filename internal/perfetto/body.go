@@ -38,8 +38,36 @@ const (
 
 // table numbers the strings of one interned field from 1. Its tag is the field of InternedData.
 type table struct {
-	ids map[string]uint64
-	tag uint64
+	ids    map[string]uint64
+	tag    uint64
+	recent [recentSlots]recent // spares most look-ups in ids
+}
+
+// recent is the last string seen with one value of slot; id 0 is none.
+type recent struct {
+	s  string
+	id uint64
+}
+
+const recentSlots = 512
+
+// slot is a cheap hash: its length, its first and its last bytes.
+func slot(s string) uint64 {
+	h := uint64(len(s))
+	if len(s) >= 8 {
+		h ^= load64(s, 0) ^ load64(s, len(s)-8)<<1
+	} else {
+		for i := range len(s) {
+			h = h<<8 ^ uint64(s[i])
+		}
+	}
+	return h * 0x9E3779B97F4A7C15 >> 55 // 9 bits, for recentSlots
+}
+
+func load64(s string, at int) uint64 {
+	b := s[at : at+8]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
 func newBody() *Body {
@@ -59,6 +87,9 @@ func (b *Body) reset() {
 
 func (t *table) reset(tag uint64) {
 	t.tag = tag
+	if len(t.ids) > 0 {
+		clear(t.recent[:])
+	}
 	// Emptying a map costs its capacity, and a trace may have thousands of small sequences after a large one.
 	if t.ids == nil || len(t.ids) > 256 {
 		t.ids = make(map[string]uint64)
@@ -69,11 +100,18 @@ func (t *table) reset(tag uint64) {
 
 // intern returns the number of a string, and sends the string with the packet when it is new.
 func (b *Body) intern(t *table, s string) uint64 {
-	if id, ok := t.ids[s]; ok {
+	r := &t.recent[slot(s)]
+	if r.id != 0 && r.s == s {
+		return r.id
+	}
+	id, ok := t.ids[s]
+	if ok {
+		*r = recent{s, id}
 		return id
 	}
-	id := uint64(len(t.ids)) + 1
+	id = uint64(len(t.ids)) + 1
 	t.ids[s] = id
+	*r = recent{s, id}
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}

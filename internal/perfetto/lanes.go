@@ -39,8 +39,56 @@ func (t *Track) Sorted() []Item {
 }
 
 func sortItems(items []Item) {
-	if !slices.IsSortedFunc(items, compareItems) {
+	if slices.IsSortedFunc(items, compareItems) {
+		return
+	}
+	if len(items) < radixFrom {
 		slices.SortFunc(items, compareItems)
+		return
+	}
+	sortByStart(items)
+	for i := 0; i < len(items); {
+		k := i + 1
+		for k < len(items) && items[k].Start == items[i].Start {
+			k++
+		}
+		if k-i > 1 {
+			slices.SortFunc(items[i:k], compareItems)
+		}
+		i = k
+	}
+}
+
+const (
+	radixFrom = 1 << 12 // items from which passes over all of them pay
+	radixBits = 11
+)
+
+// sortByStart is a stable radix sort.
+func sortByStart(items []Item) {
+	first, last := items[0].Start, items[0].Start
+	for i := range items {
+		first, last = min(first, items[i].Start), max(last, items[i].Start)
+	}
+	from, to := items, make([]Item, len(items))
+	for shift := 0; uint64(last-first)>>shift > 0; shift += radixBits {
+		var at [1 << radixBits]int
+		for i := range from {
+			at[uint64(from[i].Start-first)>>shift&(1<<radixBits-1)]++
+		}
+		sum := 0
+		for b, n := range at {
+			at[b], sum = sum, sum+n
+		}
+		for i := range from {
+			b := uint64(from[i].Start-first) >> shift & (1<<radixBits - 1)
+			to[at[b]] = from[i]
+			at[b]++
+		}
+		from, to = to, from
+	}
+	if &from[0] != &items[0] {
+		copy(items, from)
 	}
 }
 
