@@ -36,6 +36,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"classes":  byTime,
 	"short":    func(n int, s string) string { return Shorten(plain(s), n) },
 	"readable": Readable,
+	"add":      func(a, b int64) int64 { return a + b },
 	"signed":   signed,
 	"sub":      func(a, b int64) int64 { return a - b },
 	"words":    func(s string) string { return strings.ReplaceAll(s, "_", " ") },

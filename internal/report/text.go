@@ -92,7 +92,8 @@ func (t *text) head(r *Report) {
 	t.line("%s events, window %s (%s), method %s, threads %s", group(int64(r.Input.Events)), MS(r.Window.Duration), Shorten(window, max(t.width-64, 10)), r.Method, r.Threads)
 	t.line("")
 	word := classWords[r.Path.BoundBy]
-	t.line("%s   path %s in %s segments, covers %s of the window", t.bold(t.paint(ansi[r.Path.BoundBy], "bound by "+word)), MS(r.Path.Duration), group(int64(r.Path.Count)), Percent(r.Path.CPCR))
+	t.line("%s", t.bold(t.paint(ansi[r.Path.BoundBy], "bound by "+word)))
+	t.line("path %s in %s segments, covers %s of the window", MS(r.Path.Duration), group(int64(r.Path.Count)), Percent(r.Path.CPCR))
 	t.strip(r)
 }
 
@@ -179,11 +180,16 @@ func (t *text) hotspots(r *Report) {
 	}
 	t.line("")
 	t.line("%s", t.bold("hotspots: time on the critical path"))
-	const fixed = 2 + 7 + 1 + 11 + 1 + 8 + 2 + 8 + 1 + 9 + 2
+	phase := func(string) string { return "" }
+	fixed := 2 + 7 + 1 + 11 + 1 + 8 + 2 + 8 + 2
+	if t.width >= 100 { // room for one more column
+		phase = func(s string) string { return fmt.Sprintf("%-9s  ", Shorten(s, 9)) }
+		fixed += 11
+	}
 	name := t.width - fixed
-	t.line("  %7s %11s %8s  %-8s %-9s  %s", "share", "time", "calls", "kind", "phase", "name")
+	t.line("  %7s %11s %8s  %-8s  %s%s", "share", "time", "calls", "kind", phase("phase"), "name")
 	for _, h := range r.Hotspots {
-		t.line("  %7s %11s %8s  %-8s %-9s  %s", Percent(h.ShareOfWindow), MS(h.NS), group(int64(h.Calls)), Shorten(h.Kind, 8), Shorten(h.Phase, 9), Shorten(plain(h.Readable), name))
+		t.line("  %7s %11s %8s  %-8s  %s%s", Percent(h.ShareOfWindow), MS(h.NS), group(int64(h.Calls)), Shorten(h.Kind, 8), phase(h.Phase), Shorten(plain(h.Readable), name))
 		if h.Caller != "" {
 			t.line("%s%s", strings.Repeat(" ", fixed), Shorten("from "+plain(h.Caller), name))
 		}
@@ -218,9 +224,9 @@ func (t *text) peers(r *Report) {
 // trust says what is measured and what is not.
 func (t *text) trust(r *Report) {
 	t.line("")
-	known := r.Path.ByEvidence["none"]
-	t.line("measured %s, inferred %s, unexplained and untraced %s", Percent(share(r.Path.Duration-r.Path.Inferred-known, r.Path.Duration)),
-		Percent(share(r.Path.Inferred, r.Path.Duration)), Percent(share(known, r.Path.Duration)))
+	none := r.Path.ByEvidence["none"]
+	t.line("measured %s, inferred %s, no evidence %s; unexplained and untraced %s", Percent(share(r.Path.Duration-r.Path.Inferred-none, r.Path.Duration)),
+		Percent(share(r.Path.Inferred, r.Path.Duration)), Percent(share(none, r.Path.Duration)), Percent(share(r.Path.ByClass["unexplained"]+r.Path.ByClass["untraced"], r.Window.Duration)))
 	var notes []string
 	for _, k := range slices.Sorted(maps.Keys(r.Input.Repairs)) {
 		notes = append(notes, fmt.Sprintf("%s %s", group(int64(r.Input.Repairs[k])), strings.ReplaceAll(k, "_", " ")))
