@@ -25,9 +25,15 @@ type analysis struct {
 
 // analyse reads a trace and finds its critical path.
 func (j *job) analyse(name string) (a analysis, err error) {
-	if a.trace, err = j.load(name); err != nil {
+	tr, err := j.load(name)
+	if err != nil {
 		return a, err
 	}
+	return j.analyseTrace(name, tr)
+}
+
+func (j *job) analyseTrace(name string, tr *kineto.Trace) (a analysis, err error) {
+	a.trace = tr
 	j.stages.start("linking")
 	o := cdg.Options{Annotation: j.opts.annotation, Instance: j.opts.instance, Threads: j.opts.threads}
 	if j.opts.step >= 0 {

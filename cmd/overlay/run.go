@@ -41,7 +41,12 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	a, err := j.analyse(j.opts.input)
+	tr, err := j.load(j.opts.input)
+	if err != nil {
+		return err
+	}
+	scan := overlay.StartScan(tr) // beside the analysis
+	a, err := j.analyseTrace(j.opts.input, tr)
 	if err != nil {
 		return err
 	}
@@ -50,7 +55,7 @@ func (j *job) run() error {
 		drawn.graph, drawn.path = overlay.Anonymize(a.graph, a.path)
 		drawn.trace = drawn.graph.Trace
 	}
-	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version}
+	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version, Scan: scan}
 	if drawn.analyses = j.runAnalyses(drawn); drawn.analyses != nil {
 		o.Rows = drawn.analyses.Rows
 	}

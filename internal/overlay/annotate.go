@@ -23,6 +23,7 @@ type Options struct {
 	Plain   bool           // leave the colours of input slices alone
 	Version string         // of the tool, for the attribute overlay.version
 	Rows    []analyses.Row // of the analyses, drawn in groups of their own
+	Scan    *Scan          // of the trace; nil: it is scanned when needed
 }
 
 // Annotate decides what to draw on a trace: marks on its events, added rows, arrows and attributes. What an earlier
@@ -31,13 +32,17 @@ func Annotate(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Over
 	if g.Trace != tr {
 		panic("overlay: internal error: the graph belongs to another trace")
 	}
-	ov := &Overlay{Plain: o.Plain, Marks: marks(tr, g, p)}
-	ov.Tracks = append(ov.Tracks, verdictTrack(g, p), segmentsTrack(tr, p))
-	ov.Tracks = append(ov.Tracks, nodeTracks(g, p, len(ov.Tracks), 0)...)
-	ov.Tracks = append(ov.Tracks, analysisTracks(o.Rows, len(ov.Tracks), 0)...)
+	ov := &Overlay{Plain: o.Plain, scan: o.Scan}
+	wait := beside(func() {
+		ov.Marks = marks(tr, g, p)
+		ov.Tracks = append(ov.Tracks, verdictTrack(g, p), segmentsTrack(tr, p))
+		ov.Tracks = append(ov.Tracks, nodeTracks(g, p, len(ov.Tracks), 0)...)
+		ov.Tracks = append(ov.Tracks, analysisTracks(o.Rows, len(ov.Tracks), 0)...)
+	})
 	StripEarlier(tr, ov)
 	all := drawable(tr, p)
 	ov.Arrows = chooseArrows(g, ov.Keep, all, o.Flows)
+	wait()
 	ov.Attrs = attributes(p, o, len(ov.Arrows), len(all)-len(ov.Arrows))
 	if rec := ReadRecord(tr); rec != nil { // what is drawn on a slim trace is one too
 		ov.Attrs = append(ov.Attrs, recordAttrs(&rec.Recorded)...)

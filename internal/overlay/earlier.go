@@ -24,7 +24,12 @@ func StripEarlier(tr *kineto.Trace, ov *Overlay) {
 			ov.EarlierRemoved++
 		}
 	}
-	if ov.HasEarlierMarks = bytes.Contains(tr.Src, markHint) || bytes.Contains(tr.Src, nodeHint); !ov.HasEarlierMarks {
+	if s := ov.scan.of(tr); s != nil {
+		ov.HasEarlierMarks = s.hint
+	} else {
+		ov.HasEarlierMarks = marksHinted(tr.Src)
+	}
+	if !ov.HasEarlierMarks {
 		return
 	}
 	for i := range tr.Events {

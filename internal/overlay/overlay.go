@@ -94,4 +94,6 @@ type Overlay struct {
 
 	EarlierRemoved  int  // events of an earlier overlay that are left out, and events that lose its marks
 	HasEarlierMarks bool // some input events may carry marks of an earlier overlay: args for which isMark holds
+
+	scan *Scan // of the trace, nil without
 }

@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"hash/crc32"
 	"hash/fnv"
 	"io"
 
@@ -77,12 +76,15 @@ func newPicture(tr *kineto.Trace, ov *Overlay) *picture {
 func (p *picture) build() *perfetto.Trace {
 	p.sortEvents()
 	p.addRows()
+	wait := beside(func() {
+		p.out.UUID = p.uuid()
+		p.out.Realtime, p.out.HasRealtime = realtime(p.tr)
+	})
 	p.bindFlows()
+	wait()
 	if p.ov != nil {
 		p.addOverlay()
 	}
-	p.out.UUID = p.uuid()
-	p.out.Realtime, p.out.HasRealtime = realtime(p.tr)
 	return &p.out
 }
 
@@ -107,8 +109,16 @@ func realtime(tr *kineto.Trace) (int64, bool) {
 // uuid is a hash of the input and of what is drawn on it: the viewer keeps what it knows of a trace under this
 // number, and without it two overlays of one input would be one trace. It guards against accidents, not attacks.
 func (p *picture) uuid() [2]uint64 {
-	castagnoli := crc32.Update(0, crc32.MakeTable(crc32.Castagnoli), p.tr.Src)
-	ieee := crc32.ChecksumIEEE(p.tr.Src)
+	var sums [2]uint32
+	var scan *Scan
+	if p.ov != nil {
+		scan = p.ov.scan.of(p.tr)
+	}
+	if scan != nil {
+		sums = scan.sums
+	} else {
+		sums = checksums(p.tr.Src)
+	}
 	h := fnv.New64a()
 	word := func(v int64) {
 		var b [8]byte
@@ -144,5 +154,5 @@ func (p *picture) uuid() [2]uint64 {
 			}
 		}
 	}
-	return [2]uint64{uint64(castagnoli)<<32 | uint64(ieee), h.Sum64()}
+	return [2]uint64{uint64(sums[0])<<32 | uint64(sums[1]), h.Sum64()}
 }
