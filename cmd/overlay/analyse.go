@@ -100,5 +100,5 @@ func (j *job) runAnalyses(a analysis) *analyses.Result {
 		return nil
 	}
 	j.stages.start("analyses")
-	return analyses.Run(a.graph, a.path, j.opts.analyses, analyses.Options{})
+	return analyses.Run(a.graph, a.path, j.opts.analyses, j.opts.analysis)
 }

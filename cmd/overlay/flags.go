@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -85,6 +86,12 @@ func reportFlags() []cli.Flag {
 			Usage: "add the path itself: segments and edges in JSON, the walk line by line with runs folded in text"},
 		&cli.StringFlag{Name: "analysis", Category: reportGroup,
 			Usage: "further analyses, `NAME,…` or all: " + strings.Join(analyses.Names, ", ")},
+		&cli.DurationFlag{Name: "idle-threshold", Category: reportGroup, Value: 30 * time.Microsecond,
+			Usage: "with --analysis idle: a gap shorter than `TIME`, with work queued, is a wait between kernels"},
+		&cli.Float64Flag{Name: "overlap-threshold", Category: reportGroup, Value: 0.10,
+			Usage: "with --analysis component: say so when less than this `SHARE` of a step overlaps"},
+		&cli.StringFlag{Name: "operator", Category: reportGroup,
+			Usage: "with --analysis sequences: sequences below operators whose name contains `NAME` (default: every top-level operator)"},
 	}
 }
 
@@ -132,6 +139,7 @@ type options struct {
 	json, segments bool
 	top            int
 	analyses       []string
+	analysis       analyses.Options
 	failIfSlower   float64 // percent, negative = off
 	noBrowser      bool
 
@@ -246,6 +254,15 @@ func (r *flagReader) readReport(o *options) {
 		default:
 			r.problem("--analysis %s is unknown: %s, all", quote(name), strings.Join(analyses.Names, ", "))
 		}
+	}
+	if o.analysis.IdleThreshold = r.Duration("idle-threshold").Nanoseconds(); r.IsSet("idle-threshold") && o.analysis.IdleThreshold <= 0 {
+		r.problem("--idle-threshold %s is not a time above 0", r.String("idle-threshold"))
+	}
+	if o.analysis.OverlapBelow = r.Float64("overlap-threshold"); r.IsSet("overlap-threshold") && !(o.analysis.OverlapBelow > 0 && o.analysis.OverlapBelow <= 1) {
+		r.problem("--overlap-threshold %v is not a share above 0 and up to 1", o.analysis.OverlapBelow)
+	}
+	if name := r.path("operator"); name != "" {
+		o.analysis.Operators = []string{name}
 	}
 	if o.report != "" {
 		if ext := filepath.Ext(o.report); ext != ".json" && ext != ".html" {
