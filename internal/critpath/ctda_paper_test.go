@@ -152,3 +152,26 @@ func TestFirstLaunchIsAnyCall(t *testing.T) {
 		t.Errorf("critical µs by name (-want +got):\n%s", diff)
 	}
 }
+
+// The paper groups by name: a call that blocks at one place and only takes time at another is one line of its table.
+func TestPaperTableGroupsByName(t *testing.T) {
+	p := newPaperTrace()
+	p.op(p.main, "aten::mm", 0, 100)
+	p.deviceSync(100, 110) // nothing to wait for
+	p.launchOver(110, 120, p.compute, "k", 125, 400)
+	p.deviceSync(130, 405)
+	p.op(p.main, "aten::add", 405, 500)
+	g, path := ctdaOf(t, p.b.Parse(t))
+	cpu, gpu := critpath.PaperHotspots(g, path)
+	got, sum := map[string]int{}, int64(0)
+	for _, h := range append(cpu, gpu...) {
+		if _, twice := got[h.Name]; twice {
+			t.Errorf("%s has two lines", h.Name)
+		}
+		got[h.Name] = h.Calls
+		sum += h.NS
+	}
+	if want := map[string]int{"aten::mm": 1, "cudaDeviceSynchronize": 2, "cudaLaunchKernel": 1, "k": 1, "aten::add": 1}; cmp.Diff(want, got) != "" || sum != path.Covered {
+		t.Errorf("calls %v, %d of %d ns", got, sum, path.Covered)
+	}
+}

@@ -202,19 +202,36 @@ type PaperHotspot struct {
 var paperCategories = [kineto.NumKinds]string{kineto.CPUOp: "cpu_op", kineto.Annotation: "user_annotation", kineto.Python: "python_function",
 	kineto.Runtime: "cuda_runtime", kineto.Driver: "cuda_runtime", kineto.Kernel: "kernel", kineto.Memcpy: "gpu_memcpy", kineto.Memset: "gpu_memset"}
 
-// PaperHotspots are the two tables of the paper, CPU events and GPU events apart, most time first.
+// PaperHotspots are the two tables of the paper, CPU events and GPU events apart, most time first, then by name. The
+// paper groups by name: time of a call that waited and time of one that did not are one line.
 func PaperHotspots(g *cdg.Graph, p *Path) (cpu, gpu []PaperHotspot) {
+	type key struct{ name, category string }
+	at := map[key]int{}
 	for _, h := range Hotspots(g, p) {
 		kind := g.Trace.Events[h.Event].Kind
-		line := PaperHotspot{Name: h.Name, Category: paperCategories[kind], Calls: h.Calls, NS: h.NS, OfMakespan: h.ShareOfWindow}
-		if p.Covered > 0 {
-			line.OfPath = float64(h.NS) / float64(p.Covered)
-		}
+		list, k := &cpu, key{h.Name, paperCategories[kind]}
 		if kind.Device() {
-			gpu = append(gpu, line)
-		} else {
-			cpu = append(cpu, line)
+			list = &gpu
 		}
+		i, known := at[k]
+		if !known {
+			i = len(*list)
+			at[k] = i
+			*list = append(*list, PaperHotspot{Name: h.Name, Category: k.category})
+		}
+		line := &(*list)[i]
+		line.Calls, line.NS = line.Calls+h.Calls, line.NS+h.NS
+	}
+	window := p.Window.End - p.Window.Start
+	for _, list := range [][]PaperHotspot{cpu, gpu} {
+		for i := range list {
+			if h := &list[i]; p.Covered > 0 && window > 0 {
+				h.OfPath, h.OfMakespan = float64(h.NS)/float64(p.Covered), float64(h.NS)/float64(window)
+			}
+		}
+		slices.SortFunc(list, func(a, b PaperHotspot) int {
+			return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Category, b.Category))
+		})
 	}
 	return cpu, gpu
 }
