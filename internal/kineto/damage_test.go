@@ -2,10 +2,12 @@ package kineto
 
 import (
 	"bytes"
+	"encoding/json"
 	"math/rand"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"testing"
 	"time"
 )
@@ -155,8 +157,57 @@ func FuzzParse(f *testing.F) {
 		for i := range a.Events {
 			checkValid(t, a, EventID(i))
 		}
+		compareWithOracle(t, a, src)
 		if b, err := Parse(src, "x", Options{Jobs: 2, chunk: 64}); err != nil || !reflect.DeepEqual(a, b) {
 			t.Fatalf("small pieces give another trace, %v", err)
 		}
 	})
+}
+
+// compareWithOracle holds what Parse made of valid JSON against encoding/json: the number of elements, and of each
+// object phase, category, name and plain times.
+func compareWithOracle(t *testing.T, tr *Trace, src []byte) {
+	list, ok := oracleList(src)
+	if !ok {
+		return
+	}
+	if len(list) != len(tr.Events) {
+		t.Fatalf("%d events, encoding/json has %d", len(tr.Events), len(list))
+	}
+	for i, raw := range list {
+		var f map[string]json.RawMessage
+		if json.Unmarshal(raw, &f) != nil {
+			continue
+		}
+		e := &tr.Events[i]
+		for key, got := range map[string]string{"name": tr.Syms[e.Name], "cat": tr.Syms[e.Cat]} {
+			var want string
+			if v, ok := f[key]; ok && v[0] == '"' && json.Unmarshal(v, &want) == nil && want != got {
+				t.Fatalf("event %d: %s %q, encoding/json has %q", i, key, got, want)
+			}
+		}
+		if ts := string(f["ts"]); plainNumber.MatchString(ts) && e.Start != oracleNS(ts) {
+			t.Fatalf("event %d: ts %s is %d ns", i, ts, e.Start)
+		}
+	}
+}
+
+var plainNumber = regexp.MustCompile(`^[1-9][0-9]{0,13}(\.[0-9]{1,6})?$`)
+
+// oracleList is the list of events of a valid trace that says everything once.
+func oracleList(src []byte) (list []json.RawMessage, ok bool) {
+	if !json.Valid(src) {
+		return nil, false
+	}
+	if json.Unmarshal(src, &list) == nil {
+		return list, true
+	}
+	if bytes.Count(src, []byte("traceEvents")) != 1 || bytes.Contains(src, []byte("\\")) {
+		return nil, false // keys written twice, or with escapes
+	}
+	var top map[string]json.RawMessage
+	if json.Unmarshal(src, &top) != nil || json.Unmarshal(top["traceEvents"], &list) != nil {
+		return nil, false
+	}
+	return list, true
 }
