@@ -2,7 +2,6 @@ package critpath
 
 import (
 	"fmt"
-	"slices"
 
 	"overlay/internal/cdg"
 	"overlay/internal/kineto"
@@ -71,8 +70,8 @@ type walker struct {
 
 	next kineto.EventID // event that the path enters after what is emitted now
 	step edgeStep       // how it gets there
-	segs []Segment      // backward
-	eds  []Edge         // backward
+	segs backward[Segment]
+	eds  backward[Edge]
 }
 
 // left is the slice in which a thread waited when the walk left it by a hand-off.
@@ -149,14 +148,13 @@ func (w *walker) emit(from int64, event kineto.EventID, kind SegmentKind, by cdg
 		w.step.to = from
 	}
 	track := w.d.Lanes[w.lane].Track
-	if n := len(w.segs); n > 0 {
-		s := &w.segs[n-1]
+	if s := w.segs.last(); s != nil {
 		if s.Event == event && s.Kind == kind && s.Track == track && s.Evidence == by {
 			s.Start, w.t = from, from
 			return
 		}
 	}
-	w.segs = append(w.segs, Segment{from, w.t, event, track, kind, by})
+	w.segs.add(Segment{from, w.t, event, track, kind, by})
 	w.t = from
 }
 
@@ -170,7 +168,7 @@ func (w *walker) link(event kineto.EventID, t int64) {
 			e.Type, e.Weight = w.programEdge(event, w.next, e.Weight)
 		}
 		e.Row = w.tr.Events[event].Track == w.tr.Events[w.next].Track
-		w.eds = append(w.eds, e)
+		w.eds.add(e)
 	}
 	w.next = event
 	w.step = edgeStep{kind: OperatorEdge, evidence: cdg.ByProgram, to: t}
@@ -209,9 +207,7 @@ func (w *walker) giveUp() {
 
 // path turns the walk around.
 func (w *walker) path() *Path {
-	slices.Reverse(w.segs)
-	slices.Reverse(w.eds)
-	p := &Path{Method: "exact", Window: w.g.Window, Segments: w.segs, Edges: w.eds, Quality: w.quality,
+	p := &Path{Method: "exact", Window: w.g.Window, Segments: w.segs.forward(), Edges: w.eds.forward(), Quality: w.quality,
 		Duration: w.g.Window.End - w.g.Window.Start}
 	p.mark(len(w.tr.Events))
 	return p

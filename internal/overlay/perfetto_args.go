@@ -3,6 +3,7 @@ package overlay
 import (
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
@@ -191,11 +192,17 @@ func (a *argWriter) word(key, tok string, inArray bool) {
 		}
 		return
 	}
-	if n, err := strconv.ParseInt(tok, 10, 64); err == nil {
-		a.b.Int(key, n)
-	} else if n, err := strconv.ParseUint(tok, 10, 64); err == nil {
-		a.b.Uint(key, n)
-	} else if f, err := strconv.ParseFloat(tok, 64); err == nil || math.IsInf(f, 0) {
+	if !strings.ContainsAny(tok, ".eE") { // a failed attempt costs an error value
+		if n, err := strconv.ParseInt(tok, 10, 64); err == nil {
+			a.b.Int(key, n)
+			return
+		}
+		if n, err := strconv.ParseUint(tok, 10, 64); err == nil {
+			a.b.Uint(key, n)
+			return
+		}
+	}
+	if f, err := strconv.ParseFloat(tok, 64); err == nil || math.IsInf(f, 0) {
 		a.b.Float(key, f)
 	} else {
 		a.b.Str(key, tok)

@@ -40,7 +40,7 @@ func (r *run) slice() Slice {
 
 // classRuns joins neighbouring segments of one class. Where segments leave time out, a piece is a hole.
 func classRuns(p *critpath.Path) []piece {
-	var runs []piece
+	runs := make([]piece, 0, len(p.Segments))
 	t := p.Window.Start
 	add := func(r piece) {
 		if n := len(runs); n > 0 && runs[n-1].class == r.class && runs[n-1].hole == r.hole {

@@ -124,7 +124,7 @@ func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool
 
 	var stop atomic.Bool
 	var fault atomic.Pointer[any] // what a worker panicked with
-	free := make(chan []byte, 2*jobs)
+	free := make(chan []byte, ahead)
 	get := func() []byte {
 		select {
 		case b := <-free:
