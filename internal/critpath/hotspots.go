@@ -112,26 +112,8 @@ func mostTime(tr *kineto.Trace, ns map[kineto.Sym]int64) string {
 	return best
 }
 
-// NormalName is a name as hotspots group it: addresses and the path up to site-packages are cut.
-func NormalName(s string) string {
-	for {
-		i := strings.Index(s, " at 0x")
-		if i < 0 {
-			break
-		}
-		j := i + len(" at 0x")
-		for j < len(s) && strings.IndexByte("0123456789abcdefABCDEF", s[j]) >= 0 {
-			j++
-		}
-		s = s[:i] + s[j:]
-	}
-	for _, dir := range []string{"/site-packages/", "/dist-packages/"} {
-		if i := strings.LastIndex(s, dir); i >= 0 {
-			s = s[i+len(dir):]
-		}
-	}
-	return s
-}
+// NormalName is a name as hotspots group it.
+func NormalName(s string) string { return kineto.NormalName(s) }
 
 // callers finds the innermost Python frame of the user's code around an event: outside torch and the profiler.
 type callers struct {
