@@ -63,7 +63,7 @@ func CopyStats(s *Set) *Copies {
 		k.Count++
 		k.NS += op.End - op.Start
 		k.Bytes += bytes
-		bw := argFloat(args, "memory bandwidth (GB/s)")
+		bw, _ := kineto.ArgFloat(args, "memory bandwidth (GB/s)")
 		end := op.End
 		if end == op.Start {
 			end += 1000
@@ -165,17 +165,4 @@ func argsOf(tr *kineto.Trace, e kineto.EventID) []byte {
 		return nil
 	}
 	return tr.Raw(e)[tr.Events[e].Args:]
-}
-
-// argFloat reads a number that may be written as a string; "N/A", "inf" and what is missing are 0.
-func argFloat(args []byte, key string) float64 {
-	v, ok := kineto.ArgString(args, key)
-	if !ok {
-		return 0
-	}
-	f, err := strconv.ParseFloat(v, 64)
-	if err != nil || f != f || f > 1e300 || f < -1e300 {
-		return 0
-	}
-	return f
 }

@@ -35,34 +35,6 @@ func (it *Member) Next() bool {
 	return true
 }
 
-// KeyText is the key with escapes resolved.
-func (it *Member) KeyText() string {
-	if plain(it.Key) {
-		return string(it.Key)
-	}
-	return unquote(it.Key)
-}
-
-// Elements calls visit for each element of the array that raw begins with.
-func Elements(raw []byte, visit func(value []byte)) {
-	p := scanner{s: raw}
-	if len(raw) == 0 || raw[0] != '[' {
-		return
-	}
-	i := skipSpace(raw, 1)
-	for i < len(raw) && raw[i] != ']' {
-		end := p.skipValue(i, false, 1)
-		if end < 0 {
-			return
-		}
-		visit(raw[i:end])
-		i = skipSpace(raw, end)
-		if i < len(raw) && raw[i] == ',' {
-			i = skipSpace(raw, i+1)
-		}
-	}
-}
-
 // arg finds the value of a key in the args object that raw begins with.
 func arg(raw []byte, key string) []byte {
 	if len(raw) == 0 || raw[0] != '{' {
