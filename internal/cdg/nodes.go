@@ -54,10 +54,6 @@ func buildNodes(g *Graph) {
 	b.findWaits()
 	b.findLight()
 	b.cutThreads()
-	if len(b.nodes) > nodeBudget {
-		b.relaxed = true
-		b.cutThreads()
-	}
 	b.cutStreams()
 	b.number()
 	b.link()

@@ -19,21 +19,37 @@ type cutter struct {
 	heldBy  LaneID
 }
 
-// cutThreads makes the CPU nodes.
+// cutThreads makes the CPU nodes. As soon as they exceed the budget it starts again with collectives that end none.
 func (b *nodeBuilder) cutThreads() {
 	b.nodes = b.nodes[:0]
 	b.g.NodeOf = resetNodes(b.g.NodeOf, len(b.g.Trace.Events))
 	var buf []Stretch
-	for i, lanes := range b.threads {
-		buf = b.g.stretches(lanes, buf)
-		c := cutter{nodeBuilder: b, thread: int32(i), runEnd: math.MinInt64}
-		for s := range buf {
-			c.at = int32(s)
-			c.add(&buf[s])
+	held := -1 // the logical thread whose stretches are in buf
+	for i := 0; i < len(b.threads); i++ {
+		if held != i {
+			buf, held = b.g.stretches(b.threads[i], buf), i
 		}
-		c.release()
+		if !b.cutThread(int32(i), buf) {
+			b.relaxed = true
+			b.nodes, i = b.nodes[:0], -1
+			b.g.NodeOf = resetNodes(b.g.NodeOf, len(b.g.Trace.Events))
+		}
 	}
 	b.cpu = len(b.nodes)
+}
+
+// cutThread cuts one logical thread; false when that makes too many nodes.
+func (b *nodeBuilder) cutThread(thread int32, stretches []Stretch) bool {
+	c := cutter{nodeBuilder: b, thread: thread, runEnd: math.MinInt64}
+	for s := range stretches {
+		c.at = int32(s)
+		c.add(&stretches[s])
+		if !b.relaxed && len(b.nodes) > nodeBudget {
+			return false
+		}
+	}
+	c.release()
+	return true
 }
 
 func resetNodes(of []NodeID, n int) []NodeID {
