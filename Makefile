@@ -6,7 +6,7 @@ GO ?= go
 # Go asks git for the commit to put into the binary and fails where git refuses the folder (another owner, as in containers).
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
-.PHONY: help build demo test race check bench fuzz update generate test-browser lint clean
+.PHONY: help build demo test race check bench bench-hta fuzz update generate test-browser lint clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -39,6 +39,9 @@ check: lint ## everything: lint, all tests with their heavy loops, generated fil
 
 bench: ## benchmarks, ten runs each, into bench/latest.txt (compare with: go tool benchstat OLD NEW)
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 -timeout 60m ./... | tee bench/latest.txt
+
+bench-hta: ## the hta method, ten runs each, into bench/hta.txt
+	$(GO) test -run '^$$' -bench 'Find|Stages/.*/hta' -benchmem -count 10 ./internal/critpath/hta ./internal/overlay | tee bench/hta.txt
 
 # go test fuzzes one target of one package at a time.
 FUZZTIME ?= 20s

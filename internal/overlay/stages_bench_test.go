@@ -1,0 +1,101 @@
+package overlay_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/critpath/hta"
+	"overlay/internal/kineto"
+	"overlay/internal/overlay"
+	"overlay/internal/testtrace"
+)
+
+// BenchmarkStages measures every stage of a run on the demo and on generated traces; on 1 and 5 million events with
+// OVERLAY_LONG=1. It works on as many cores as GOMAXPROCS (-cpu) says.
+func BenchmarkStages(b *testing.B) {
+	b.Run("demo", func(b *testing.B) { stages(b, demo(b)) })
+	for _, c := range []struct {
+		name   string
+		events int
+		stacks bool
+	}{
+		{"10k", 10_000, false}, {"100k", 100_000, false}, {"100k_stacks", 100_000, true},
+		{"1M", 1_000_000, false}, {"1M_stacks", 1_000_000, true}, {"5M", 5_000_000, false},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			if c.events > 100_000 && os.Getenv("OVERLAY_LONG") == "" {
+				b.Skip("OVERLAY_LONG=1 runs it")
+			}
+			var buf bytes.Buffer
+			if err := testtrace.Large(&buf, c.events, c.stacks); err != nil {
+				b.Fatal(err)
+			}
+			stages(b, buf.Bytes())
+		})
+	}
+}
+
+func demo(b *testing.B) []byte {
+	f, err := os.Open("../../testdata/demo.json.gz")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	src, err := io.ReadAll(z)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return src
+}
+
+func stages(b *testing.B, src []byte) {
+	const jobs = 2
+	tr, err := kineto.Parse(src, "bench", kineto.Options{Jobs: jobs})
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := cdg.Build(tr, cdg.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := critpath.Exact(g, critpath.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ov := overlay.Annotate(tr, g, p, overlay.Options{})
+	stage := func(name string, work func() error) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := work(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(tr.Events))*float64(b.N)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+	stage("parse", func() error { _, err := kineto.Parse(src, "bench", kineto.Options{Jobs: jobs}); return err })
+	stage("build", func() error { _, err := cdg.Build(tr, cdg.Options{}); return err })
+	stage("exact", func() error { _, err := critpath.Exact(g, critpath.Options{}); return err })
+	stage("ctda", func() error { _, err := critpath.CTDA(g, critpath.Options{}); return err })
+	stage("hta", func() error { _, err := hta.Find(tr, hta.Options{First: -1, Last: -1}); return err })
+	stage("annotate", func() error { overlay.Annotate(tr, g, p, overlay.Options{}); return nil })
+	stage("perfetto", func() error {
+		_, err := overlay.WritePerfetto(io.Discard, tr, ov, overlay.WriteOptions{Jobs: jobs})
+		return err
+	})
+	stage("chrome", func() error {
+		_, err := overlay.WriteChrome(io.Discard, tr, ov, overlay.WriteOptions{Jobs: jobs})
+		return err
+	})
+}
