@@ -90,3 +90,21 @@ func Text(value []byte) string {
 	}
 	return string(value)
 }
+
+// elements calls visit for each element of the array that raw begins with.
+func elements(raw []byte, visit func(value []byte)) {
+	if len(raw) == 0 || raw[0] != '[' {
+		return
+	}
+	p := scanner{s: raw}
+	for i := skipSpace(raw, 1); i < len(raw) && raw[i] != ']'; {
+		end := p.skipValue(i, false, 1)
+		if end < 0 {
+			return
+		}
+		visit(raw[i:end])
+		if i = skipSpace(raw, end); i < len(raw) && raw[i] == ',' {
+			i = skipSpace(raw, i+1)
+		}
+	}
+}

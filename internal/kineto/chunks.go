@@ -21,11 +21,17 @@ type piece struct {
 	end    int  // position after the piece: to when it fits, behind it when not
 	closed bool // the list ends in this piece; end is at its ']' or at the end of the input
 	cut    bool // the input ends inside the list
+	waste  int  // bytes that were scanned in broken events and have to be scanned again
+	budget int  // of waste; what comes after it is taken for cut
 }
+
+// wasteFactor bounds the time that broken input can cost: times its length, beyond reading it once.
+const wasteFactor = 32
 
 // scanList scans the elements from the byte after the list's bracket on.
 func scanList(src []byte, from, jobs, size int) (found []*piece, slab []Event) {
 	pieces := cutList(src, from, size)
+	budget := wasteFactor*len(src) + 1<<20
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
@@ -38,11 +44,12 @@ func scanList(src []byte, from, jobs, size int) (found []*piece, slab []Event) {
 	slab = make([]Event, total)
 	at := 0
 	for _, p := range pieces {
+		p.budget = budget
 		p.events = slab[at : at : at+p.likely]
 		at += p.likely
 	}
 	each(pieces, jobs, func(p *piece) { p.scan(src) })
-	return prove(src, pieces), slab
+	return prove(src, pieces, budget), slab
 }
 
 // each runs work on every piece with jobs workers.
@@ -73,35 +80,35 @@ func each(pieces []*piece, jobs int, work func(*piece)) {
 	}
 }
 
-// prove keeps the pieces up to the first one that does not end where the next one starts, and scans from there in one
-// go: the cut was inside a string or an object that looks like an event.
-func prove(src []byte, pieces []*piece) []*piece {
-	for i, p := range pieces {
+// prove keeps the pieces that start where the one before ends. Where none does, the cut was inside a string or an
+// object that looks like an event, or the bytes there are broken: the gap is scanned in one go up to the next piece.
+func prove(src []byte, pieces []*piece, budget int) []*piece {
+	var out []*piece
+	p := pieces[0]
+	for next := 1; ; {
+		if p.waste > budget {
+			p.budget = budget
+			p.scan(src)
+		}
+		budget -= p.waste
+		out = append(out, p)
 		if p.closed {
-			return pieces[:i+1]
+			return out
 		}
-		if i+1 < len(pieces) && p.end != pieces[i+1].from {
-			rest := &piece{from: p.end, to: len(src)}
-			// Pieces that start behind the damage may still be right: join them again at the first border that fits.
-			for j := i + 1; j < len(pieces); j++ {
-				if pieces[j].from > p.end {
-					rest.to = pieces[j].from
-					rest.scan(src)
-					if rest.closed || rest.end == rest.to {
-						out := append(pieces[:i+1:i+1], rest)
-						if rest.closed {
-							return out
-						}
-						return append(out, prove(src, pieces[j:])...)
-					}
-				}
-			}
-			rest.to = len(src)
-			rest.scan(src)
-			return append(pieces[:i+1:i+1], rest)
+		for next < len(pieces) && pieces[next].from < p.end {
+			next++
 		}
+		if next < len(pieces) && pieces[next].from == p.end {
+			p = pieces[next]
+			continue
+		}
+		gap := &piece{from: p.end, to: len(src), budget: budget}
+		if next < len(pieces) {
+			gap.to = pieces[next].from
+		}
+		gap.scan(src)
+		p = gap
 	}
-	return pieces
 }
 
 // cutList proposes the borders of pieces.
@@ -163,7 +170,7 @@ var phKey = []byte(`"ph"`)
 // scan reads the elements from from to to.
 func (p *piece) scan(src []byte) {
 	p.chunkParser = newChunkParser(src)
-	p.closed, p.cut = false, false
+	p.closed, p.cut, p.waste = false, false, 0
 	p.events = p.events[:0]
 	i := skipSpace(src, p.from)
 	for {
@@ -211,6 +218,7 @@ func onlyZeros(b []byte) bool {
 // element scans the element at i; -1 when the input is cut inside it.
 func (p *piece) element(i int) int {
 	var e Event
+	p.far = i
 	if p.s[i] == '{' {
 		if end := p.event(i, &e); end >= 0 {
 			if e.Ph == 'M' {
@@ -233,6 +241,9 @@ func (p *piece) element(i int) int {
 	}
 	next := p.resync(i)
 	if next < 0 {
+		return -1
+	}
+	if p.waste += max(0, p.far-next); p.waste > p.budget {
 		return -1
 	}
 	end := next

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
@@ -111,6 +112,32 @@ func TestCutsAndFlips(t *testing.T) {
 			s[rnd.Intn(len(s))] = byte(rnd.Intn(256))
 		}
 		damaged(t, s, "flip")
+	}
+}
+
+// TestLinearTime: input made to be scanned again and again costs time in proportion to its length, and any number of
+// workers still gives one trace.
+func TestLinearTime(t *testing.T) {
+	for _, part := range []string{`{"ph"`, `{"ph":"`, `{"ph":[`, `{"ph":`, `{"ph":"\`, `{"ph":"a","b`, `{"ph":{"b`, `{"ph":"a"},{"ph":"b","c`, `{"ph":"\\"`, `{"ph":"a","b":[`} {
+		src := []byte(`{"traceEvents":[` + goodOp + "," + strings.Repeat(part, 300_000/len(part)))
+		start := time.Now()
+		a, err := Parse(src, "x", Options{Jobs: 1, chunk: 1 << 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Parse(src, "x", Options{Jobs: 2, chunk: 50_000})
+		if err != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: pieces give another trace, %v", part, err)
+		}
+		if d := time.Since(start); d > 2*time.Second {
+			t.Errorf("%s: took %v", part, d)
+		}
+	}
+	start := time.Now()
+	src := `{"deviceProperties":[` + strings.Repeat(`{"id":0,"name":"a"},`, 30_000) + `{"id":4,"name":"b"}],"traceEvents":[]}`
+	tr, err := Parse([]byte(src), "x", Options{})
+	if err != nil || tr.DeviceNames[4] != "b" || time.Since(start) > 2*time.Second {
+		t.Errorf("devices %v, %v, %v", tr.DeviceNames, err, time.Since(start))
 	}
 }
 

@@ -33,7 +33,7 @@ type Options struct {
 
 // Limits on what the input controls.
 const (
-	maxDepth      = 512      // nesting of values
+	maxDepth      = 128      // nesting of values
 	maxString     = 64 << 20 // bytes of one string
 	keptPerRepair = 5        // positions kept of each reason
 	defaultExpand = 64 << 30

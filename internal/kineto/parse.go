@@ -25,7 +25,7 @@ func Parse(src []byte, name string, o Options) (*Trace, error) {
 	slices.SortFunc(top.p.repairs, func(a, b Repair) int { return strings.Compare(a.Reason, b.Reason) })
 	t.Repairs = top.p.repairs
 	if o.Strict && len(t.Repairs) > 0 {
-		r := t.Repairs[0]
+		r := slices.MinFunc(t.Repairs, func(a, b Repair) int { return cmp.Compare(a.First[0], b.First[0]) })
 		return nil, &SyntaxError{File: name, Offset: r.First[0], Compressed: -1, Want: "--strict: " + strings.ReplaceAll(r.Reason, "_", " ")}
 	}
 	return t, t.refuse()

@@ -3,8 +3,6 @@ package kineto
 import (
 	"strconv"
 	"strings"
-
-	jsoniter "github.com/json-iterator/go"
 )
 
 // field takes what matters from a top-level value.
@@ -16,16 +14,16 @@ func (r *topLevel) field(key string, v []byte) {
 			t.Base, t.HasBase = n, true
 		}
 	case "distributedInfo":
-		if rank := jsoniter.Get(v, "rank"); rank.ValueType() == jsoniter.NumberValue {
-			t.Rank = rank.ToInt64()
+		if rank, ok := ArgInt(v, "rank"); ok {
+			t.Rank = rank
 		}
 	case "deviceProperties":
-		all := jsoniter.Get(v)
-		for i := range all.Size() {
-			if d := all.Get(i); d.Get("name").ValueType() == jsoniter.StringValue {
-				t.DeviceNames[d.Get("id").ToInt64()] = d.Get("name").ToString()
+		elements(v, func(d []byte) {
+			id, ok := ArgInt(d, "id")
+			if name, named := ArgString(d, "name"); ok && named {
+				t.DeviceNames[id] = name
 			}
-		}
+		})
 	}
 }
 

@@ -40,11 +40,16 @@ func skipSpace(s []byte, i int) int {
 	return i
 }
 
-// scanString scans the string whose opening quote is at i. It returns the position of the closing quote, -1 when the
-// input ends before. A quote ends the string only where JSON could go on after it; Kineto wrote names with quotes in
-// them (pytorch#113001). key says that a colon must follow.
+// scanString scans the string whose opening quote is at i. It returns the position of the closing quote; when there is
+// none up to the end of the input or the limit of a string, ^j of the position j it came to. A quote ends the string
+// only where JSON could go on after it; Kineto wrote names with quotes in them (pytorch#113001). key says that a colon
+// must follow.
 func scanString(s []byte, i int, key, inObject bool) (end int, f strFlags) {
-	j := i + 1
+	return scanStringFrom(s, i, i+1, key, inObject)
+}
+
+// scanStringFrom goes on at j in the string that starts at i.
+func scanStringFrom(s []byte, i, j int, key, inObject bool) (end int, f strFlags) {
 	for {
 		for j+8 <= len(s) {
 			m := special(binary.LittleEndian.Uint64(s[j:]))
@@ -55,7 +60,7 @@ func scanString(s []byte, i int, key, inObject bool) (end int, f strFlags) {
 			j += 8
 		}
 		if j >= len(s) || j-i > maxString {
-			return -1, f
+			return ^j, f
 		}
 		switch c := s[j]; {
 		case c == '"':
@@ -105,18 +110,19 @@ func escapeLen(s []byte, j int) int {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// closes reports whether JSON could go on at j, right after a quote.
+// closes reports whether JSON could go on at j, right after a quote. At the end of the input it could not: then what
+// the string is in has no end.
 func closes(s []byte, j int, key, inObject bool) bool {
 	if key {
 		j = skipSpace(s, j)
-		return j >= len(s) || s[j] == ':'
+		return j < len(s) && s[j] == ':'
 	}
 	if j < len(s) && s[j] == ',' && !inObject {
 		return true
 	}
 	j = skipSpace(s, j)
 	if j >= len(s) {
-		return true
+		return false
 	}
 	switch s[j] {
 	case '}', ']':
@@ -126,7 +132,7 @@ func closes(s []byte, j int, key, inObject bool) bool {
 			return true
 		}
 		j = skipSpace(s, j+1)
-		return j >= len(s) || s[j] == '"' || s[j] == '}'
+		return j < len(s) && (s[j] == '"' || s[j] == '}')
 	}
 	return false
 }
@@ -136,6 +142,32 @@ type scanner struct {
 	s       []byte
 	dirty   bool // the value scanned last is not valid JSON
 	repairs repairs
+	open    [3]span // by what may follow a string: one that was scanned last and found no end
+	far     int     // the value that was looked at last starts here
+}
+
+// span is a range of bytes.
+type span struct{ from, to int }
+
+// str is scanString in linear time: a string that starts inside one without an end has no end there either, since the
+// same quotes were looked at. Only a quote behind a backslash may not have been.
+func (p *scanner) str(i int, key, inObject bool) (end int, f strFlags) {
+	open := &p.open[0]
+	if key {
+		open = &p.open[1]
+	} else if inObject {
+		open = &p.open[2]
+	}
+	if i > open.from && i < open.to && p.s[i-1] != '\\' {
+		if end, _ := scanStringFrom(p.s, i, open.to, key, inObject); end < 0 {
+			open.to = max(open.to, ^end)
+			return end, 0
+		}
+	}
+	if end, f = scanString(p.s, i, key, inObject); end < 0 {
+		*open = span{i, ^end}
+	}
+	return end, f
 }
 
 func (p *scanner) mend(reason string, at int) {
@@ -160,7 +192,7 @@ func (p *scanner) mendString(f strFlags, at int) {
 
 // skipString returns the position after the string at i, -1 at the end of the input.
 func (p *scanner) skipString(i int, inObject bool) int {
-	end, f := scanString(p.s, i, false, inObject)
+	end, f := p.str(i, false, inObject)
 	if end < 0 {
 		return -1
 	}
@@ -353,7 +385,7 @@ func (m *members) next() bool {
 		m.state = 3
 		return false
 	}
-	end, f := scanString(s, j, true, true)
+	end, f := m.p.str(j, true, true)
 	if end < 0 {
 		m.state = 3
 		return false
@@ -368,6 +400,7 @@ func (m *members) next() bool {
 		return false
 	}
 	m.at = skipSpace(s, j+1)
+	m.p.far = m.at
 	return true
 }
 
