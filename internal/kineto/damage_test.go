@@ -63,7 +63,7 @@ func rounds(short, long int) int {
 func damaged(t testing.TB, src []byte, what string) {
 	start := time.Now()
 	tr, err := Parse(src, "x", Options{Jobs: 2})
-	if d := time.Since(start); d > 2*time.Second+time.Duration(len(src)/20) {
+	if d := time.Since(start); d > slower*(2*time.Second+time.Duration(len(src)/20)) {
 		t.Fatalf("%s: took %v", what, d)
 	}
 	if err != nil {
@@ -129,14 +129,14 @@ func TestLinearTime(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: pieces give another trace, %v", part, err)
 		}
-		if d := time.Since(start); d > 2*time.Second {
+		if d := time.Since(start); d > slower*2*time.Second {
 			t.Errorf("%s: took %v", part, d)
 		}
 	}
 	start := time.Now()
 	src := `{"deviceProperties":[` + strings.Repeat(`{"id":0,"name":"a"},`, 30_000) + `{"id":4,"name":"b"}],"traceEvents":[]}`
 	tr, err := Parse([]byte(src), "x", Options{})
-	if err != nil || tr.DeviceNames[4] != "b" || time.Since(start) > 2*time.Second {
+	if err != nil || tr.DeviceNames[4] != "b" || time.Since(start) > slower*2*time.Second {
 		t.Errorf("devices %v, %v, %v", tr.DeviceNames, err, time.Since(start))
 	}
 }
