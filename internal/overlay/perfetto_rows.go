@@ -15,6 +15,7 @@ import (
 // are to be shown: host processes, devices, then the profiler's own.
 func (p *picture) addRows() {
 	tr := p.tr
+	p.joinThreads()
 	p.rowOf = fill32(len(tr.Tracks))
 	p.procOf = fill32(len(tr.Procs))
 	threads := make([][]kineto.TrackID, len(tr.Procs))
@@ -49,6 +50,38 @@ func (p *picture) addRows() {
 	pids := p.pids(procs, pseudo)
 	for order, id := range procs {
 		p.addProcess(id, int32(order), pids[id], threads[id], pseudo[id])
+	}
+}
+
+// joinThreads gives events of unknown category, such as the instants of the memory profiler, to the thread on which
+// they happened. They have a track of their own in the trace only because they are no part of the analysis.
+func (p *picture) joinThreads() {
+	type key struct {
+		proc kineto.ProcID
+		num  int64
+		raw  kineto.Sym
+	}
+	of := func(t *kineto.Track) key {
+		if t.TID.IsNum {
+			return key{proc: t.Proc, num: t.TID.Num}
+		}
+		return key{proc: t.Proc, raw: t.TID.Raw}
+	}
+	threads := make(map[key]int)
+	for t := range p.tr.Tracks {
+		if kt := &p.tr.Tracks[t]; kt.Class == kineto.HostThread && len(p.items[t]) > 0 {
+			threads[of(kt)] = t
+		}
+	}
+	for t := range p.tr.Tracks {
+		kt := &p.tr.Tracks[t]
+		if kt.Class != kineto.OtherTrack || len(p.items[t]) == 0 {
+			continue
+		}
+		if host, ok := threads[of(kt)]; ok {
+			p.items[host] = append(p.items[host], p.items[t]...)
+			p.items[t] = nil
+		}
 	}
 }
 
@@ -180,6 +213,8 @@ func (p *picture) processName(pr *kineto.Process, pseudo bool) string {
 			name += " · " + model
 		}
 		return name
+	case pseudo && pr.PID.IsNum:
+		return cmp.Or(strings.TrimSpace(pr.Name), strings.TrimSpace(pr.Labels), "profiler "+p.raw(pr.PID))
 	case pseudo:
 		return cmp.Or(strings.TrimSpace(pr.Name), p.raw(pr.PID), "profiler")
 	}
@@ -236,7 +271,7 @@ func (p *picture) compareThreads(a, b *kineto.Track) int {
 	key := func(t *kineto.Track) (group int, place int64) {
 		switch t.Class {
 		case kineto.SpanTrack, kineto.OverheadTrack:
-			group = 1
+			group = 2
 		}
 		pid := p.tr.Procs[t.Proc].PID
 		switch {
@@ -244,6 +279,8 @@ func (p *picture) compareThreads(a, b *kineto.Track) int {
 			return -1, 0
 		case t.Stream >= 0:
 			return group, t.Stream
+		case t.TID.IsNum && t.TID.Num < 0:
+			return group + 1, 0 // a thread that ran no op, by the low bits of its pthread
 		case t.HasSort:
 			return group, t.Sort
 		case t.TID.IsNum:
