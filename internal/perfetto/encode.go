@@ -33,10 +33,11 @@ type encoder struct {
 	ends []int64
 }
 
-// items appends the packets of a lane, and calls flush with every full chunk; flush returns a buffer to go on with,
+// items appends the packets of a lane or a piece of one, and calls flush with every full chunk; flush returns a buffer to go on with,
 // or nil to stop.
 func (e *encoder) items(l *lane, fill func(*Body, int32), seq uint32, start int64, flush func([]byte) []byte) {
 	e.begin(seq, start)
+	e.ends = append(e.ends[:0], l.open...)
 	for _, it := range l.items {
 		e.close(it.Start)
 		kind := byte(typeBegin)
@@ -54,12 +55,13 @@ func (e *encoder) items(l *lane, fill func(*Body, int32), seq uint32, start int6
 		}
 		if len(e.out) >= chunkSize {
 			if e.out = flush(e.out); e.out == nil {
-				e.ends = e.ends[:0]
 				return
 			}
 		}
 	}
-	e.close(math.MaxInt64)
+	if !l.more {
+		e.close(math.MaxInt64)
+	}
 	e.out = flush(e.out)
 }
 

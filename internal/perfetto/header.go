@@ -22,7 +22,7 @@ func header(t *Trace, lanes []lane, start int64) []byte {
 		out = appendDescriptor(out, descriptor(t, i))
 	}
 	for i := range lanes {
-		if l := &lanes[i]; l.uuid > uint64(len(t.Tracks)) {
+		if l := &lanes[i]; l.uuid > uint64(len(t.Tracks)) && (i == 0 || lanes[i-1].uuid != l.uuid) {
 			out = appendDescriptor(out, overflow(&t.Tracks[l.track], l))
 		}
 	}

@@ -5,11 +5,41 @@ import (
 	"slices"
 )
 
-// lane is a run of items that nest: one packet sequence.
+// lane is a run of items that nest, or a piece of one: one packet sequence.
 type lane struct {
 	track int // index into Trace.Tracks
 	uuid  uint64
 	items []Item
+	open  []int64 // ends of the slices that are open where the piece begins, innermost last
+	more  bool    // another piece follows and closes what is open
+}
+
+// pieceItems bounds a sequence: pieces of a long row are encoded side by side, each with few strings of its own.
+const pieceItems = 1 << 16
+
+// cut splits a lane into pieces.
+func (l lane) cut(size int) []lane {
+	if len(l.items) <= size {
+		return []lane{l}
+	}
+	var pieces []lane
+	var ends []int64
+	for from := 0; from < len(l.items); from += size {
+		piece := l
+		piece.items = l.items[from:min(from+size, len(l.items))]
+		piece.open = slices.Clone(ends)
+		piece.more = from+size < len(l.items)
+		pieces = append(pieces, piece)
+		for _, it := range piece.items {
+			for len(ends) > 0 && ends[len(ends)-1] <= it.Start {
+				ends = ends[:len(ends)-1]
+			}
+			if !it.Instant {
+				ends = append(ends, it.Start+it.Dur)
+			}
+		}
+	}
+	return pieces
 }
 
 // compareItems is the order in which items of one row begin: at one time stamp the longest slice first, slices

@@ -11,8 +11,10 @@ import (
 
 // Write writes a trace, encoding up to jobs rows at a time; the bytes do not depend on jobs. It sorts the items of
 // the tracks in place. The error is the first one of w; after it nothing more is written.
-func Write(w io.Writer, t *Trace, jobs int) (Stats, error) {
-	lanes, st := plan(t, jobs)
+func Write(w io.Writer, t *Trace, jobs int) (Stats, error) { return writePieces(w, t, jobs, pieceItems) }
+
+func writePieces(w io.Writer, t *Trace, jobs, size int) (Stats, error) {
+	lanes, st := plan(t, jobs, size)
 	start := firstTime(t)
 
 	bw := bufio.NewWriterSize(w, chunkSize)
@@ -29,8 +31,9 @@ func Write(w io.Writer, t *Trace, jobs int) (Stats, error) {
 	return st, bw.Flush()
 }
 
-// plan splits all tracks into lanes: one for each track that has events, then those that overlaps need.
-func plan(t *Trace, jobs int) ([]lane, Stats) {
+// plan splits all tracks into lanes, one for each track that has events and those that overlaps need, and long lanes
+// into pieces of size items.
+func plan(t *Trace, jobs, size int) ([]lane, Stats) {
 	var st Stats
 	split := make([][][]Item, len(t.Tracks))
 	deep := make([]int, len(t.Tracks))
@@ -55,7 +58,7 @@ func plan(t *Trace, jobs int) ([]lane, Stats) {
 				next++
 				st.Lanes++
 			}
-			lanes = append(lanes, l)
+			lanes = append(lanes, l.cut(size)...)
 			for _, it := range items {
 				if it.Instant {
 					st.Instants++

@@ -256,10 +256,11 @@ func TestLanes(t *testing.T) {
 			{Kind: Row, Parent: -1, Name: "r", Items: slices.Clone(items), Fill: fill},
 		}}
 		var one, many bytes.Buffer
-		if _, err := Write(&one, tr, 1); err != nil {
+		size := rapid.IntRange(1, 50).Draw(t, "size of pieces")
+		if _, err := writePieces(&one, tr, 1, size); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Write(&many, tr, 4); err != nil {
+		if _, err := writePieces(&many, tr, 4, size); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(one.Bytes(), many.Bytes()) {
