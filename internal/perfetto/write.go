@@ -11,7 +11,9 @@ import (
 
 // Write writes a trace, encoding up to jobs rows at a time; the bytes do not depend on jobs. It sorts the items of
 // the tracks in place. The error is the first one of w; after it nothing more is written.
-func Write(w io.Writer, t *Trace, jobs int) (Stats, error) { return writePieces(w, t, jobs, pieceItems) }
+func Write(w io.Writer, t *Trace, jobs int) (Stats, error) {
+	return writePieces(w, t, jobs, pieceItems)
+}
 
 func writePieces(w io.Writer, t *Trace, jobs, size int) (Stats, error) {
 	lanes, st := plan(t, jobs, size)
