@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/report"
 )
@@ -64,37 +65,39 @@ func (j *job) run() error {
 	if j.opts.onlyCritical {
 		overlay.Slim(a.graph, a.path, ov)
 	}
-	st, err := j.write(out, drawn.trace, ov)
+	var r *report.Report
+	if rep != nil || !j.opts.quiet {
+		r = j.report(j.opts.input, drawn, j.opts.top)
+	}
+	tr, slim := drawn.trace, a.slim
+	a, drawn = analysis{}, analysis{} // the graph is as large as the trace, and writing does not need it
+	st, err := j.write(out, tr, ov)
 	if err != nil {
 		return err
 	}
-	if rep == nil && j.opts.quiet {
-		return nil
-	}
-	r := j.report(j.opts.input, drawn, j.opts.top)
 	if err := writeReport(rep, r); err != nil {
 		return err
 	}
 	if !j.opts.quiet {
-		j.result = func(w io.Writer) error { return j.summary(w, drawn, r, out, st) }
+		j.result = func(w io.Writer) error { return j.summary(w, tr, slim, r, out, st) }
 	}
 	return nil
 }
 
 // summary says what bounds the run, what was written, what was mended, and what to do next.
-func (j *job) summary(w io.Writer, a analysis, r *report.Report, out *output, st written) error {
+func (j *job) summary(w io.Writer, tr *kineto.Trace, slim bool, r *report.Report, out *output, st written) error {
 	if err := r.WriteText(w, j.textOptions(j.resultTo)); err != nil {
 		return err
 	}
 	notes := st.notes
-	if a.slim {
+	if slim {
 		notes = append(notes, "the input is a slim trace: window, method and delays are those of the run that wrote it")
 	}
 	next := "next  overlay open " + out.shown
 	if out.temp == "" {
 		next = "next  open it in " + viewerOrigin
 	}
-	if err := writeLines(w, fmt.Sprintf("\nwrote %s, %s bytes: %s", out.shown, group(out.n), st.drawn), notes, repairLines(a.trace)); err != nil {
+	if err := writeLines(w, fmt.Sprintf("\nwrote %s, %s bytes: %s", out.shown, group(out.n), st.drawn), notes, repairLines(tr)); err != nil {
 		return err
 	}
 	return writeLines(w, next)
