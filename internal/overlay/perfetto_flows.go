@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"cmp"
 	"slices"
 
 	"overlay/internal/kineto"
@@ -49,46 +48,43 @@ func (p *picture) bindFlows() {
 // a step passes it on, an end takes it without closing it. So one start may have many ends.
 func (p *picture) inputFlows(arrow func(from, to int32) bool) {
 	events := p.tr.Events
-	var ids []int32
+	n := 0
 	for i := range events {
-		if ph := events[i].Ph; (ph == 's' || ph == 't' || ph == 'f') && p.kept(i) {
-			ids = append(ids, int32(i))
+		if isFlow(events[i].Ph) && p.kept(i) {
+			n++
 		}
 	}
-	if len(ids) == 0 {
+	if n == 0 {
 		return
 	}
-	order := make([]int32, len(ids)) // by time, then by place in the file
-	for i := range order {
-		order[i] = int32(i)
+	flows := perfetto.Track{Items: make([]perfetto.Item, 0, n)}
+	for i := range events {
+		if isFlow(events[i].Ph) && p.kept(i) {
+			flows.Items = append(flows.Items, perfetto.Item{Start: events[i].Start, Ref: int32(i)})
+		}
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(events[ids[a]].Start, events[ids[b]].Start), cmp.Compare(a, b))
-	})
-	bound := p.bind(ids, order)
+	ids := make([]int32, n) // by time, then by place in the file
+	for i, it := range flows.Sorted() {
+		ids[i] = it.Ref
+	}
+	bound := p.bind(ids)
 
-	type key struct {
-		id   int64
-		name kineto.Sym
-		cat  uint16
-	}
-	type source struct{ slice, event int32 }
-	live := make(map[key]source, len(ids)/2)
-	drawn := make([]bool, len(ids))
-	for _, i := range order {
-		e := &events[ids[i]]
-		k := key{e.Corr, e.Name, e.Cat}
-		if e.Ph == 's' {
-			live[k] = source{bound[i], i}
-			continue
-		}
-		from, ok := live[k]
-		if ok && arrow(from.slice, bound[i]) {
-			p.stats.Flows++
-			drawn[i], drawn[from.event] = true, true
-		}
-		if ok && e.Ph == 't' {
-			live[k] = source{bound[i], i}
+	live := newFlowTable(events, ids)
+	drawn := make([]bool, n)
+	for i, id := range ids {
+		from := live.find(id)
+		switch ph := events[id].Ph; {
+		case ph == 's':
+			*from = int32(i) + 1
+		case *from > 0:
+			src := *from - 1
+			if arrow(bound[src], bound[i]) {
+				p.stats.Flows++
+				drawn[i], drawn[src] = true, true
+			}
+			if ph == 't' {
+				*from = int32(i) + 1
+			}
 		}
 	}
 	for _, d := range drawn {
@@ -100,17 +96,58 @@ func (p *picture) inputFlows(arrow func(from, to int32) bool) {
 	}
 }
 
+func isFlow(ph byte) bool { return ph == 's' || ph == 't' || ph == 'f' }
+
+// flowTable finds for a flow event the last start or step of its flow: a hash table with open addressing.
+type flowTable struct {
+	events []kineto.Event
+	flow   []int32 // per slot: 1 + an event of the flow, 0 when free
+	last   []int32 // per slot: what the caller keeps for the flow, 0 at first
+}
+
+func newFlowTable(events []kineto.Event, ids []int32) *flowTable {
+	size := 1
+	for size < 2*len(ids) {
+		size *= 2
+	}
+	return &flowTable{events: events, flow: make([]int32, size), last: make([]int32, size)}
+}
+
+func (t *flowTable) find(id int32) *int32 {
+	e := &t.events[id]
+	h := (uint64(e.Corr)*0x9E3779B97F4A7C15 ^ uint64(e.Name)<<16 ^ uint64(e.Cat)) * 0x9E3779B97F4A7C15
+	mask := uint64(len(t.flow) - 1)
+	for slot := h >> 32 & mask; ; slot = (slot + 1) & mask {
+		if t.flow[slot] == 0 {
+			t.flow[slot] = id + 1
+			return &t.last[slot]
+		}
+		if o := &t.events[t.flow[slot]-1]; o.Corr == e.Corr && o.Name == e.Name && o.Cat == e.Cat {
+			return &t.last[slot]
+		}
+	}
+}
+
 // bind returns for each flow event the slice that it belongs to, -1 without. A start, a step and an end with
 // "bp":"e" belong to the innermost slice around them (the last one to begin), or, as in the viewer, to the last
 // slice of the row that began before them; an end without bp belongs to the next slice that begins.
-// order lists the flow events by time.
-func (p *picture) bind(ids, order []int32) []int32 {
+// ids are the flow events by time.
+func (p *picture) bind(ids []int32) []int32 {
 	events := p.tr.Events
 	rows, rowOf := p.flowRows()
-	ofRow := make([][]int32, len(rows))
-	for _, i := range order {
-		if t := events[ids[i]].Track; t >= 0 {
-			ofRow[rowOf[t]] = append(ofRow[rowOf[t]], i)
+	sizes := make([]int32, len(rows))
+	for _, id := range ids {
+		if t := events[id].Track; t >= 0 {
+			sizes[rowOf[t]]++
+		}
+	}
+	ofRow := make([][]int32, len(rows)) // places in ids
+	for r, n := range sizes {
+		ofRow[r] = make([]int32, 0, n)
+	}
+	for i, id := range ids {
+		if t := events[id].Track; t >= 0 {
+			ofRow[rowOf[t]] = append(ofRow[rowOf[t]], int32(i))
 		}
 	}
 	bound := fill32(len(ids))
@@ -171,11 +208,11 @@ func (p *picture) flowItems(tracks []kineto.TrackID) []perfetto.Item {
 	return all.Sorted()
 }
 
-func (p *picture) bindRow(items []perfetto.Item, ids, order, bound []int32) {
+func (p *picture) bindRow(items []perfetto.Item, ids, flows, bound []int32) {
 	events := p.tr.Events
 	var open []perfetto.Item // begun, in order; finished ones stay until the next begins
 	next := 0
-	for _, i := range order {
+	for _, i := range flows {
 		e := &events[ids[i]]
 		for ; next < len(items) && items[next].Start <= e.Start; next++ {
 			if items[next].Instant {
