@@ -53,8 +53,8 @@ type picture struct {
 	slice  []bool          // per event: it became a slice
 	marks  []int32         // per event: 1 + index of its mark, 0 without; nil without overlay
 	pale   []uint8         // per Sym: 1 + index of its pale colour; nil when colours stay
-	flowAt []int32         // per event and one: where its flow ids begin in flows
-	flows  []uint64
+	flowAt []uint32        // per event and one: where its flow ids begin in flows; nil without flows
+	flows  []uint32
 }
 
 func newPicture(tr *kineto.Trace, ov *Overlay) *picture {

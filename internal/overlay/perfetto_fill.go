@@ -55,7 +55,7 @@ func (p *picture) fill(b *perfetto.Body, id int32) {
 	}
 	if p.flowAt != nil {
 		for _, f := range p.flows[p.flowAt[id]:p.flowAt[id+1]] {
-			b.Flow(f)
+			b.Flow(uint64(f))
 		}
 	}
 	if m != nil {

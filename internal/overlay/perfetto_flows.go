@@ -1,52 +1,100 @@
 package overlay
 
 import (
-	"slices"
-
 	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
 )
 
-// bindFlows finds the arrows of the input and those of the overlay, and gives each an id of its own on both slices.
+// bindFlows finds the arrows of the input and those of the overlay, and gives each an id of its own on both slices:
+// 1 and up, in that order.
 func (p *picture) bindFlows() {
-	var ends [][2]int32 // slice, arrow
-	arrow := func(from, to int32) bool {
-		if from < 0 || to < 0 || from == to {
-			return false
+	in := p.inputFlows()
+	id := uint32(0)
+	each := func(put func(slice int32)) {
+		id = 0
+		for i, src := range in.source {
+			if src > 0 {
+				id++
+				put(in.bound[src-1])
+				put(in.bound[i])
+			}
 		}
-		id := int32(len(ends) / 2)
-		ends = append(ends, [2]int32{from, id}, [2]int32{to, id})
-		return true
-	}
-	p.inputFlows(arrow)
-	if p.ov != nil {
-		for _, a := range p.ov.Arrows {
-			if p.slice[a.From] && p.slice[a.To] && arrow(int32(a.From), int32(a.To)) {
-				p.stats.Arrows++
+		if p.ov == nil {
+			return
+		}
+		for i := range p.ov.Arrows {
+			if a := &p.ov.Arrows[i]; a.From != a.To && p.slice[a.From] && p.slice[a.To] {
+				id++
+				put(int32(a.From))
+				put(int32(a.To))
 			}
 		}
 	}
-	if len(ends) == 0 {
+	// Counts first, two places on: then each place is free when its turn comes, and in the end one place on.
+	at := make([]uint32, len(p.tr.Events)+2)
+	each(func(slice int32) { at[slice+2]++ })
+	p.stats.Arrows = int(id) - p.stats.Flows
+	if id == 0 {
 		return
 	}
-	p.flowAt = make([]int32, len(p.tr.Events)+1)
-	for _, e := range ends {
-		p.flowAt[e[0]+1]++
+	for i := 2; i < len(at); i++ {
+		at[i] += at[i-1]
 	}
-	for i := range p.tr.Events {
-		p.flowAt[i+1] += p.flowAt[i]
-	}
-	p.flows = make([]uint64, len(ends))
-	at := slices.Clone(p.flowAt)
-	for _, e := range ends {
-		p.flows[at[e[0]]] = uint64(e[1]) + 1
-		at[e[0]]++
-	}
+	p.flows = make([]uint32, at[len(at)-1])
+	each(func(slice int32) {
+		p.flows[at[slice+1]] = id
+		at[slice+1]++
+	})
+	p.flowAt = at[:len(at)-1]
+}
+
+// inputFlow is what joins the flow events of the input, in order of time.
+type inputFlow struct {
+	bound  []int32 // slice of each, -1 without
+	source []int32 // 1 + place of the start or step from which an arrow comes here; 0 without
 }
 
 // inputFlows joins s, t and f events that have one id, category and name, in order of time: a start opens the flow,
 // a step passes it on, an end takes it without closing it. So one start may have many ends.
-func (p *picture) inputFlows(arrow func(from, to int32) bool) {
+func (p *picture) inputFlows() (in inputFlow) {
+	events := p.tr.Events
+	ids := p.flowEvents()
+	if len(ids) == 0 {
+		return in
+	}
+	in.bound = p.bind(ids)
+	in.source = make([]int32, len(ids))
+	live := newFlowTable(events, ids)
+	starts := make([]bool, len(ids)) // of an arrow
+	for i, id := range ids {
+		from := live.find(id)
+		switch ph := events[id].Ph; {
+		case ph == 's':
+			*from = int32(i) + 1
+		case *from > 0:
+			a, b := in.bound[*from-1], in.bound[i]
+			if a >= 0 && b >= 0 && a != b {
+				p.stats.Flows++
+				in.source[i] = *from
+				starts[*from-1] = true
+			}
+			if ph == 't' {
+				*from = int32(i) + 1
+			}
+		}
+	}
+	for i, src := range in.source {
+		if src > 0 || starts[i] {
+			p.stats.Events++
+		} else {
+			p.stats.Unbound++
+		}
+	}
+	return in
+}
+
+// flowEvents returns the flow events by time, then by place in the file.
+func (p *picture) flowEvents() []int32 {
 	events := p.tr.Events
 	n := 0
 	for i := range events {
@@ -54,46 +102,18 @@ func (p *picture) inputFlows(arrow func(from, to int32) bool) {
 			n++
 		}
 	}
-	if n == 0 {
-		return
-	}
-	flows := perfetto.Track{Items: make([]perfetto.Item, 0, n)}
+	var byTime perfetto.Track
+	byTime.Items = make([]perfetto.Item, 0, n)
 	for i := range events {
 		if isFlow(events[i].Ph) && p.kept(i) {
-			flows.Items = append(flows.Items, perfetto.Item{Start: events[i].Start, Ref: int32(i)})
+			byTime.Items = append(byTime.Items, perfetto.Item{Start: events[i].Start, Ref: int32(i)})
 		}
 	}
-	ids := make([]int32, n) // by time, then by place in the file
-	for i, it := range flows.Sorted() {
+	ids := make([]int32, n)
+	for i, it := range byTime.Sorted() {
 		ids[i] = it.Ref
 	}
-	bound := p.bind(ids)
-
-	live := newFlowTable(events, ids)
-	drawn := make([]bool, n)
-	for i, id := range ids {
-		from := live.find(id)
-		switch ph := events[id].Ph; {
-		case ph == 's':
-			*from = int32(i) + 1
-		case *from > 0:
-			src := *from - 1
-			if arrow(bound[src], bound[i]) {
-				p.stats.Flows++
-				drawn[i], drawn[src] = true, true
-			}
-			if ph == 't' {
-				*from = int32(i) + 1
-			}
-		}
-	}
-	for _, d := range drawn {
-		if d {
-			p.stats.Events++
-		} else {
-			p.stats.Unbound++
-		}
-	}
+	return ids
 }
 
 func isFlow(ph byte) bool { return ph == 's' || ph == 't' || ph == 'f' }
