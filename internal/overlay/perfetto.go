@@ -76,11 +76,18 @@ func newPicture(tr *kineto.Trace, ov *Overlay) *picture {
 func (p *picture) build() *perfetto.Trace {
 	p.sortEvents()
 	p.addRows()
+	rowsSorted := beside(func() {
+		for i := range p.out.Tracks {
+			p.out.Tracks[i].Sorted()
+		}
+	})
+	flows := p.flowEvents()
+	rowsSorted()
 	wait := beside(func() {
 		p.out.UUID = p.uuid()
 		p.out.Realtime, p.out.HasRealtime = realtime(p.tr)
 	})
-	p.bindFlows()
+	p.bindFlows(flows)
 	wait()
 	if p.ov != nil {
 		p.addOverlay()

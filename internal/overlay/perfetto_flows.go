@@ -6,9 +6,9 @@ import (
 )
 
 // bindFlows finds the arrows of the input and those of the overlay, and gives each an id of its own on both slices:
-// 1 and up, in that order.
-func (p *picture) bindFlows() {
-	in := p.inputFlows()
+// 1 and up, in that order. ids are the flow events of the input by time.
+func (p *picture) bindFlows(ids []int32) {
+	in := p.inputFlows(ids)
 	id := uint32(0)
 	each := func(put func(slice int32)) {
 		id = 0
@@ -56,9 +56,8 @@ type inputFlow struct {
 
 // inputFlows joins s, t and f events that have one id, category and name, in order of time: a start opens the flow,
 // a step passes it on, an end takes it without closing it. So one start may have many ends.
-func (p *picture) inputFlows() (in inputFlow) {
+func (p *picture) inputFlows(ids []int32) (in inputFlow) {
 	events := p.tr.Events
-	ids := p.flowEvents()
 	if len(ids) == 0 {
 		return in
 	}
@@ -219,7 +218,7 @@ func (p *picture) flowRows() (rows [][]kineto.TrackID, rowOf []int32) {
 // flowItems returns the items of a few tracks in the order in which they begin.
 func (p *picture) flowItems(tracks []kineto.TrackID) []perfetto.Item {
 	if len(tracks) == 1 {
-		return p.out.Tracks[p.rowOf[tracks[0]]].Sorted()
+		return p.items[tracks[0]] // the row's, sorted already
 	}
 	var all perfetto.Track
 	for _, t := range tracks {
