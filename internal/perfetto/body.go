@@ -126,20 +126,18 @@ func (b *Body) intern(t *table, s string) uint64 {
 
 // Name sets the name. Every slice and instant needs one; "" is a name.
 func (b *Body) Name(s string) {
-	b.ev = append(b.ev, 10<<3)
-	b.ev = protowire.AppendVarint(b.ev, b.intern(&b.names, s))
+	b.ev = appendVarint(append(b.ev, 10<<3), b.intern(&b.names, s))
 }
 
 // Category sets the category.
 func (b *Body) Category(s string) {
-	b.ev = append(b.ev, 3<<3)
-	b.ev = protowire.AppendVarint(b.ev, b.intern(&b.cats, s))
+	b.ev = appendVarint(append(b.ev, 3<<3), b.intern(&b.cats, s))
 }
 
 // Color sets the string whose hash the viewer takes as colour, instead of the name's.
 func (b *Body) Color(s string) {
 	b.ev = protowire.AppendVarint(b.ev, 54<<3)
-	b.ev = protowire.AppendVarint(b.ev, b.intern(&b.colors, s))
+	b.ev = appendVarint(b.ev, b.intern(&b.colors, s))
 }
 
 // Flow adds an end of a flow. The viewer joins the slices that carry one id in order of time.
@@ -149,19 +147,16 @@ func (b *Body) Flow(id uint64) {
 }
 
 // Int adds an integer argument.
-func (b *Body) Int(key string, v int64) {
-	at := b.begin(key)
-	b.ev = append(b.ev, 4<<3)
-	b.ev = protowire.AppendVarint(b.ev, uint64(v))
-	b.finish(at)
-}
+func (b *Body) Int(key string, v int64) { b.varint(key, 4<<3, uint64(v)) }
 
 // Uint adds an integer argument that may exceed an int64.
-func (b *Body) Uint(key string, v uint64) {
+func (b *Body) Uint(key string, v uint64) { b.varint(key, 3<<3, v) }
+
+// varint adds an annotation with one number: always short enough for one byte of length.
+func (b *Body) varint(key string, tag byte, v uint64) {
 	at := b.begin(key)
-	b.ev = append(b.ev, 3<<3)
-	b.ev = protowire.AppendVarint(b.ev, v)
-	b.finish(at)
+	b.ev = appendVarint(append(b.ev, tag), v)
+	b.ev[at] = byte(len(b.ev) - at - 1)
 }
 
 // Float adds a floating point argument.
@@ -191,9 +186,7 @@ func (b *Body) str(v string) {
 		b.ev = append(b.ev, 6<<3|2, 0)
 		return
 	}
-	id := b.intern(&b.strs, v)
-	b.ev = protowire.AppendVarint(b.ev, 17<<3)
-	b.ev = protowire.AppendVarint(b.ev, id)
+	b.ev = appendVarint(append(b.ev, 17<<3&0x7f|0x80, 17<<3>>7), b.intern(&b.strs, v))
 }
 
 // Dict opens an argument that holds named arguments, up to End.
@@ -226,13 +219,21 @@ func (b *Body) End() {
 
 // begin starts an annotation and returns the place of its length.
 func (b *Body) begin(key string) int {
-	b.ev = append(b.ev, b.tag, 0)
-	at := len(b.ev) - 1
-	if b.tag != element {
-		b.ev = append(b.ev, 1<<3)
-		b.ev = protowire.AppendVarint(b.ev, b.intern(&b.keys, key))
+	at := len(b.ev) + 1
+	if b.tag == element {
+		b.ev = append(b.ev, b.tag, 0)
+	} else {
+		b.ev = appendVarint(append(b.ev, b.tag, 0, 1<<3), b.intern(&b.keys, key))
 	}
 	return at
+}
+
+// appendVarint is protowire.AppendVarint with a short way for short numbers.
+func appendVarint(b []byte, v uint64) []byte {
+	if v < 0x80 {
+		return append(b, byte(v))
+	}
+	return protowire.AppendVarint(b, v)
 }
 
 // finish writes the length of an annotation, moving it when one byte is not enough.

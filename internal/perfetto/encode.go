@@ -71,10 +71,10 @@ func (e *encoder) points(points []Point, seq uint32, start int64, flush func([]b
 	for _, p := range points {
 		ev := append(e.body.ev[:0], 9<<3, typeCounter)
 		if p.IsInt {
-			ev = protowire.AppendVarint(ev, 30<<3)
-			ev = protowire.AppendVarint(ev, uint64(p.Int))
+			ev = appendVarint(ev, 30<<3)
+			ev = appendVarint(ev, uint64(p.Int))
 		} else {
-			ev = protowire.AppendVarint(ev, 44<<3|1)
+			ev = appendVarint(ev, 44<<3|1)
 			ev = protowire.AppendFixed64(ev, math.Float64bits(p.Float))
 		}
 		e.body.ev = ev
@@ -93,7 +93,7 @@ func (e *encoder) begin(seq uint32, start int64) {
 	e.body.reset()
 	e.last = start
 	e.seq = append(e.seq[:0], 10<<3)
-	e.seq = protowire.AppendVarint(e.seq, uint64(seq))
+	e.seq = appendVarint(e.seq, uint64(seq))
 	e.seq = append(e.seq, 13<<3, flagNeeds)
 }
 
@@ -107,7 +107,7 @@ func (e *encoder) close(ts int64) {
 		e.out = append(e.out, 1<<3|2, byte(4+len(e.seq)+1+protowire.SizeVarint(delta)), 11<<3|2, 2, 9<<3, typeEnd)
 		e.out = append(e.out, e.seq...)
 		e.out = append(e.out, 8<<3)
-		e.out = protowire.AppendVarint(e.out, delta)
+		e.out = appendVarint(e.out, delta)
 	}
 }
 
@@ -122,7 +122,7 @@ func (e *encoder) packet(ts int64) {
 		size += 1 + protowire.SizeBytes(len(b.in))
 	}
 	e.out = append(e.out, 1<<3|2)
-	e.out = protowire.AppendVarint(e.out, uint64(size))
+	e.out = appendVarint(e.out, uint64(size))
 	if len(b.in) > 0 {
 		e.out = append(e.out, 12<<3|2)
 		e.out = protowire.AppendBytes(e.out, b.in)
@@ -132,5 +132,5 @@ func (e *encoder) packet(ts int64) {
 	e.out = protowire.AppendBytes(e.out, b.ev)
 	e.out = append(e.out, e.seq...)
 	e.out = append(e.out, 8<<3)
-	e.out = protowire.AppendVarint(e.out, delta)
+	e.out = appendVarint(e.out, delta)
 }
