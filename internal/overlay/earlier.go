@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"bytes"
+	"slices"
 
 	"overlay/internal/chrome"
 	"overlay/internal/kineto"
@@ -12,6 +13,7 @@ import (
 // Marks on input events are dropped by the writers (see isMark); here they are counted.
 func StripEarlier(tr *kineto.Trace, ov *Overlay) {
 	added := addedCategories(tr)
+	earlier := slices.Contains(added, true) // the rows of an earlier overlay, so its marks too
 	for i := range tr.Events {
 		if added[tr.Events[i].Cat] {
 			if ov.Keep == nil {
@@ -25,9 +27,9 @@ func StripEarlier(tr *kineto.Trace, ov *Overlay) {
 		}
 	}
 	if s := ov.scan.of(tr); s != nil {
-		ov.HasEarlierMarks = s.hint
+		ov.HasEarlierMarks = earlier || s.hint
 	} else {
-		ov.HasEarlierMarks = marksHinted(tr.Src)
+		ov.HasEarlierMarks = earlier || marksHinted(tr.Src)
 	}
 	if !ov.HasEarlierMarks {
 		return
@@ -39,7 +41,7 @@ func StripEarlier(tr *kineto.Trace, ov *Overlay) {
 	}
 }
 
-// The keys of marks start with these.
+// The keys of marks start with these. No overlay has marks of the second kind alone, unless its rows are there too.
 var markHint, nodeHint = []byte(`"critical`), []byte(`"cdg_node"`)
 
 // hasMarks reports whether args, which start b, hold a mark of an earlier overlay.

@@ -41,7 +41,7 @@ const scanChunk = 128 << 10
 func marksHinted(src []byte) bool {
 	for len(src) > 0 {
 		chunk := src[:min(len(src), scanChunk+len(markHint)-1)] // a hint may lie across the border
-		if bytes.Contains(chunk, markHint) || bytes.Contains(chunk, nodeHint) {
+		if bytes.Contains(chunk, markHint) {
 			return true
 		}
 		src = src[min(len(src), scanChunk):]
