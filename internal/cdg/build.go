@@ -94,6 +94,9 @@ func Build(tr *kineto.Trace, o Options) (*Graph, error) {
 	b := &builder{tr: tr, o: &o, d: &Deps{}, quality: map[string]int{}}
 	b.layActs()
 	b.flatten()
+	b.findMarkers()
+	g := &Graph{Trace: tr, Window: w, Steps: FindSteps(tr), Deps: b.d, Quality: b.quality}
+	phases := kineto.Beside(func() { findPhases(g, ruleSet{}) }) // they follow from names and nesting alone
 	b.classifyCalls()
 	b.linkStreams()
 	b.describeThreads()
@@ -110,13 +113,14 @@ func Build(tr *kineto.Trace, o Options) (*Graph, error) {
 	b.storeDeps()
 	b.pairThreads()
 
-	g := &Graph{Trace: tr, Window: w, Steps: FindSteps(tr), Deps: b.d, Threads: b.d.mode, Quality: b.quality}
+	g.Threads = b.d.mode
 	g.Window.CarriedIn = b.carriedIn(w)
 	for i := range g.Steps {
 		if o.Step != "" && g.Steps[i].Start > w.Start && g.Steps[i].Start < w.End {
 			g.Quality["step_tail_under_next_step"] = 1 // the next step began before this one's operations ended
 		}
 	}
+	phases()
 	buildNodes(g)
 	return g, nil
 }

@@ -45,9 +45,8 @@ type protoNode struct {
 	settled bool   // CPU: the phase is known
 }
 
-// buildNodes fills Nodes, Edges, NodeOf, Phases and PhaseBy.
+// buildNodes fills Nodes, Edges and NodeOf. It needs the phases.
 func buildNodes(g *Graph) {
-	findPhases(g, ruleSet{})
 	b := &nodeBuilder{g: g, d: g.Deps, threads: logicalThreads(g.Deps)}
 	g.logical = b.threads
 	b.findLaunches()

@@ -23,13 +23,8 @@ type cutter struct {
 func (b *nodeBuilder) cutThreads() {
 	b.nodes = b.nodes[:0]
 	b.g.NodeOf = resetNodes(b.g.NodeOf, len(b.g.Trace.Events))
-	var buf []Stretch
-	held := -1 // the logical thread whose stretches are in buf
 	for i := 0; i < len(b.threads); i++ {
-		if held != i {
-			buf, held = b.g.stretches(b.threads[i], buf), i
-		}
-		if !b.cutThread(int32(i), buf) {
+		if !b.cutThread(int32(i)) {
 			b.relaxed = true
 			b.nodes, i = b.nodes[:0], -1
 			b.g.NodeOf = resetNodes(b.g.NodeOf, len(b.g.Trace.Events))
@@ -39,17 +34,19 @@ func (b *nodeBuilder) cutThreads() {
 }
 
 // cutThread cuts one logical thread; false when that makes too many nodes.
-func (b *nodeBuilder) cutThread(thread int32, stretches []Stretch) bool {
-	c := cutter{nodeBuilder: b, thread: thread, runEnd: math.MinInt64}
-	for s := range stretches {
-		c.at = int32(s)
-		c.add(&stretches[s])
-		if !b.relaxed && len(b.nodes) > nodeBudget {
-			return false
-		}
+func (b *nodeBuilder) cutThread(thread int32) bool {
+	c := cutter{nodeBuilder: b, thread: thread, at: -1, runEnd: math.MinInt64}
+	within := true
+	b.g.stretches(b.threads[thread], func(s *Stretch) bool {
+		c.at++
+		c.add(s)
+		within = b.relaxed || len(b.nodes) <= nodeBudget
+		return within
+	})
+	if within {
+		c.release()
 	}
-	c.release()
-	return true
+	return within
 }
 
 func resetNodes(of []NodeID, n int) []NodeID {

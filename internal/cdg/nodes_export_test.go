@@ -1,4 +1,7 @@
 package cdg
 
 // BuildNodes makes the aggregated half of a graph again.
-func BuildNodes(g *Graph) { buildNodes(g) }
+func BuildNodes(g *Graph) {
+	findPhases(g, ruleSet{})
+	buildNodes(g)
+}

@@ -17,21 +17,22 @@ type bound struct {
 // CPUTime calls visit for every stretch of every logical thread with the node that it belongs to, in order of time
 // within a thread. Stretches without length are left out.
 func (g *Graph) CPUTime(visit func(NodeID, Stretch)) {
-	var buf []Stretch
 	for i, lanes := range g.logical {
-		if len(g.bounds[i]) == 0 {
+		bounds := g.bounds[i]
+		if len(bounds) == 0 {
 			continue
 		}
-		buf = g.stretches(lanes, buf)
-		at := 0
-		for s := range buf {
-			for at+1 < len(g.bounds[i]) && int(g.bounds[i][at+1].stretch) <= s {
-				at++
+		n := int32(0)
+		g.stretches(lanes, func(s *Stretch) bool {
+			for len(bounds) > 1 && bounds[1].stretch <= n {
+				bounds = bounds[1:]
 			}
-			if buf[s].Start < buf[s].End {
-				visit(g.bounds[i][at].node, buf[s])
+			n++
+			if s.Start < s.End {
+				visit(bounds[0].node, *s)
 			}
-		}
+			return true
+		})
 	}
 }
 

@@ -14,59 +14,97 @@ type Stretch struct {
 	first      bool // the activity starts here
 }
 
-// stretches lists a logical thread in order of time. Self time of annotations and frames while another of its threads
-// has ops or calls open is waiting, not work, and is left out. Where two of its threads work at a time, stretches overlap.
-func (g *Graph) stretches(lanes []LaneID, buf []Stretch) []Stretch {
-	n := 0 // at most, but for slices that wait more than once
-	for _, l := range lanes {
-		n += int(g.Deps.PieceFirst[l+1]-g.Deps.PieceFirst[l]) + int(g.Deps.Lanes[l].Limit-g.Deps.Lanes[l].First)
+// stretches visits a logical thread in order of time, until visit returns false. Self time of annotations and frames
+// while another of its threads has ops or calls open is waiting, not work, and is left out. Where two of its threads
+// work at a time, stretches overlap; of equal starts the earlier thread comes first.
+func (g *Graph) stretches(lanes []LaneID, visit func(*Stretch) bool) {
+	d := g.Deps
+	runs := make([]stretchRun, len(lanes))
+	for i, l := range lanes {
+		runs[i] = stretchRun{g: g, lane: l, lanes: lanes, act: d.Lanes[l].First, pieces: d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]}
+		runs[i].fill()
 	}
-	buf = slices.Grow(buf[:0], n)
-	var runs []int
-	for _, l := range lanes {
-		runs = append(runs, len(buf))
-		buf = g.laneStretches(l, lanes, buf)
+	for {
+		// The run that comes first goes on until another one does.
+		var first *stretchRun
+		until, after := int64(math.MaxInt64), true // start of the other runs' next stretch; it comes after one of ours
+		for i := range runs {
+			r := &runs[i]
+			switch {
+			case len(r.ready) == 0:
+			case first == nil:
+				first = r
+			case r.ready[0].Start < first.ready[0].Start:
+				until, after = first.ready[0].Start, false
+				first = r
+			case r.ready[0].Start < until:
+				until, after = r.ready[0].Start, true
+			}
+		}
+		if first == nil {
+			return
+		}
+		for len(first.ready) > 0 && (first.ready[0].Start < until || after && first.ready[0].Start == until) {
+			if !visit(&first.ready[0]) {
+				return
+			}
+			if first.ready = first.ready[1:]; len(first.ready) == 0 {
+				first.fill()
+			}
+		}
 	}
-	return mergeStretches(buf, append(runs, len(buf)))
 }
 
-// laneStretches appends the stretches of one thread.
-func (g *Graph) laneStretches(l LaneID, lanes []LaneID, out []Stretch) []Stretch {
-	d, w := g.Deps, g.Window
-	pieces := d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]
-	next := 0
-	emit := func(i int, first bool) { // pieces[i]
-		s := Stretch{pieces[i].Start, math.MaxInt64, pieces[i].Owner, first}
-		if i+1 < len(pieces) {
-			s.End = pieces[i+1].Start
+// stretchRun makes the stretches of one thread, some at a time.
+type stretchRun struct {
+	g      *Graph
+	lane   LaneID
+	lanes  []LaneID
+	act    ActID   // the next activity
+	pieces []Piece // the next ones
+	ready  []Stretch
+	buf    []Stretch
+}
+
+// stretchesAhead is how many stretches a run makes at a time: enough to forget the cost of a call, few enough for the cache.
+const stretchesAhead = 256
+
+// fill makes stretches until some are ready or the thread is over.
+func (r *stretchRun) fill() {
+	d, w := r.g.Deps, r.g.Window
+	limit := d.Lanes[r.lane].Limit
+	out := r.buf[:0]
+	for ; r.act < limit && len(out) < stretchesAhead; r.act++ {
+		act := &d.Acts[r.act]
+		for len(r.pieces) > 0 && (r.pieces[0].Start < act.Start || r.pieces[0].Start == act.Start && r.pieces[0].Owner < r.act) {
+			out = r.piece(false, out)
 		}
-		if s.Start < w.Start {
-			s.Start, s.first = w.Start, false
-		}
-		if s.End = min(s.End, w.End); s.Start < s.End {
-			out = g.work(l, lanes, s, out)
-		}
-	}
-	lane := &d.Lanes[l]
-	for a := lane.First; a < lane.Limit; a++ {
-		act := &d.Acts[a]
-		for next < len(pieces) && (pieces[next].Start < act.Start || pieces[next].Start == act.Start && pieces[next].Owner < a) {
-			if pieces[next].Owner != NoAct {
-				emit(next, false)
-			}
-			next++
-		}
-		if next < len(pieces) && pieces[next].Start == act.Start && pieces[next].Owner == a {
-			emit(next, true)
-			next++
+		if len(r.pieces) > 0 && r.pieces[0].Start == act.Start && r.pieces[0].Owner == r.act {
+			out = r.piece(true, out)
 		} else if act.Start >= w.Start && act.Start <= w.End {
-			out = append(out, Stretch{act.Start, act.Start, a, true})
+			out = append(out, Stretch{act.Start, act.Start, r.act, true})
 		}
 	}
-	for ; next < len(pieces); next++ {
-		if pieces[next].Owner != NoAct {
-			emit(next, false)
-		}
+	for r.act == limit && len(r.pieces) > 0 {
+		out = r.piece(false, out)
+	}
+	r.ready, r.buf = out, out
+}
+
+// piece takes the next piece; first says that its owner starts with it.
+func (r *stretchRun) piece(first bool, out []Stretch) []Stretch {
+	s := Stretch{r.pieces[0].Start, math.MaxInt64, r.pieces[0].Owner, first}
+	if r.pieces = r.pieces[1:]; s.Act == NoAct {
+		return out
+	}
+	if len(r.pieces) > 0 {
+		s.End = r.pieces[0].Start
+	}
+	if w := r.g.Window; s.Start < w.Start {
+		s.Start, s.first = w.Start, false
+	}
+	if s.End = min(s.End, r.g.Window.End); s.Start < s.End {
+		out = r.g.work(r.lane, r.lanes, s, out)
 	}
 	return out
 }
@@ -105,35 +143,6 @@ func (g *Graph) work(l LaneID, lanes []LaneID, s Stretch, out []Stretch) []Stret
 		at = max(at, busy.end)
 	}
 	return out
-}
-
-// mergeStretches merges sorted runs; runs[len-1] is the end of the last. Of equal starts the earlier run comes first.
-func mergeStretches(a []Stretch, runs []int) []Stretch {
-	if len(runs) <= 2 {
-		return a
-	}
-	b := make([]Stretch, len(a))
-	for len(runs) > 2 {
-		out := []int{0}
-		for i := 0; i+1 < len(runs); i += 2 {
-			lo, mid := runs[i], runs[i+1]
-			hi := mid
-			if i+2 < len(runs) {
-				hi = runs[i+2]
-			}
-			x, y := a[lo:mid], a[mid:hi]
-			for k := lo; k < hi; k++ {
-				if len(y) == 0 || len(x) > 0 && x[0].Start <= y[0].Start {
-					b[k], x = x[0], x[1:]
-				} else {
-					b[k], y = y[0], y[1:]
-				}
-			}
-			out = append(out, hi)
-		}
-		a, b, runs = b, a, out
-	}
-	return a
 }
 
 // Overlap is the time, ns, in which two threads of one logical thread have ops or calls open: their order there is

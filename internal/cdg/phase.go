@@ -1,7 +1,9 @@
 package cdg
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -252,11 +254,8 @@ func (p *phaser) externals() {
 	if !p.rules.on(ByExternalID) {
 		return
 	}
-	type pair struct {
-		ext int64
-		id  kineto.EventID
-	}
-	var lost, ops []pair
+	var lost []ActID
+	first, last := int64(math.MaxInt64), int64(math.MinInt64) // External ids that are asked for
 	for a := range p.d.Acts {
 		id := p.d.Acts[a].Event
 		if p.trait[a]&isCall == 0 || p.insideOp(ActID(a)) {
@@ -264,27 +263,35 @@ func (p *phaser) externals() {
 		}
 		e := &p.t.Events[id]
 		if r := p.by[id]; e.Flags&kineto.HasExt != 0 && (r == NoPhaseRule || r >= ByCommThread && r < firstNameRule) {
-			lost = append(lost, pair{e.Ext, id})
+			lost = append(lost, ActID(a))
+			first, last = min(first, e.Ext), max(last, e.Ext)
 		}
 	}
 	if len(lost) == 0 {
 		return
 	}
+	type pair struct {
+		ext int64
+		id  kineto.EventID
+	}
+	var ops []pair
 	for a := range p.d.Acts {
 		id := p.d.Acts[a].Event
-		if e := &p.t.Events[id]; p.trait[a]&isOp != 0 && e.Flags&kineto.HasExt != 0 {
+		if e := &p.t.Events[id]; p.trait[a]&isOp != 0 && e.Flags&kineto.HasExt != 0 && e.Ext >= first && e.Ext <= last {
 			ops = append(ops, pair{e.Ext, id})
 		}
 	}
-	sort.Slice(ops, func(i, j int) bool {
-		return ops[i].ext < ops[j].ext || ops[i].ext == ops[j].ext && ops[i].id < ops[j].id
-	})
-	for _, c := range lost {
-		call := &p.t.Events[c.id]
-		for i := sort.Search(len(ops), func(i int) bool { return ops[i].ext >= c.ext }); i < len(ops) && ops[i].ext == c.ext; i++ {
+	order := func(x, y pair) int { return cmp.Or(cmp.Compare(x.ext, y.ext), cmp.Compare(x.id, y.id)) }
+	if !slices.IsSortedFunc(ops, order) { // one thread counts up
+		slices.SortFunc(ops, order)
+	}
+	for _, a := range lost {
+		id := p.d.Acts[a].Event
+		call := &p.t.Events[id]
+		for i := sort.Search(len(ops), func(i int) bool { return ops[i].ext >= call.Ext }); i < len(ops) && ops[i].ext == call.Ext; i++ {
 			op := &p.t.Events[ops[i].id]
 			if op.Start <= call.Start && call.End() <= op.End() && p.by[ops[i].id] != NoPhaseRule {
-				p.phase[c.id], p.by[c.id] = p.phase[ops[i].id], ByExternalID
+				p.phase[id], p.by[id] = p.phase[ops[i].id], ByExternalID
 				break
 			}
 		}

@@ -30,6 +30,9 @@ func (d *Deps) Marker(tr *kineto.Trace, a ActID) bool {
 	return e.Kind == kineto.Annotation || e.Kind == kineto.Python || e.Kind == kineto.CPUOp && d.marker[e.Name]
 }
 
+// findMarkers evaluates once per name which ops are annotations.
+func (b *builder) findMarkers() { b.d.marker = matchSyms(b.tr, markerOp.MatchString) }
+
 type span struct{ start, end int64 }
 
 // describeThreads gathers what each thread does.
@@ -46,7 +49,6 @@ func (b *builder) describeThreads() {
 		}
 	}
 	isNode, isStep, isPin := b.nameFlags()
-	d.marker = matchSyms(b.tr, markerOp.MatchString)
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
 		if lane.Stream {

@@ -33,7 +33,7 @@ func Annotate(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Over
 		panic("overlay: internal error: the graph belongs to another trace")
 	}
 	ov := &Overlay{Plain: o.Plain, scan: o.Scan}
-	wait := beside(func() {
+	wait := kineto.Beside(func() {
 		ov.Marks = marks(tr, g, p)
 		ov.Tracks = append(ov.Tracks, verdictTrack(g, p), segmentsTrack(tr, p))
 		ov.Tracks = append(ov.Tracks, nodeTracks(g, p, len(ov.Tracks), 0)...)

@@ -76,14 +76,14 @@ func newPicture(tr *kineto.Trace, ov *Overlay) *picture {
 func (p *picture) build() *perfetto.Trace {
 	p.sortEvents()
 	p.addRows()
-	rowsSorted := beside(func() {
+	rowsSorted := kineto.Beside(func() {
 		for i := range p.out.Tracks {
 			p.out.Tracks[i].Sorted()
 		}
 	})
 	flows := p.flowEvents()
 	rowsSorted()
-	wait := beside(func() {
+	wait := kineto.Beside(func() {
 		p.out.UUID = p.uuid()
 		p.out.Realtime, p.out.HasRealtime = realtime(p.tr)
 	})

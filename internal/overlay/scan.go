@@ -3,7 +3,6 @@ package overlay
 import (
 	"bytes"
 	"hash/crc32"
-	"runtime/debug"
 
 	"overlay/internal/kineto"
 )
@@ -19,7 +18,7 @@ type Scan struct {
 // StartScan begins to scan a trace, whose bytes must not change any more.
 func StartScan(tr *kineto.Trace) *Scan {
 	s := &Scan{tr: tr}
-	s.wait = beside(func() {
+	s.wait = kineto.Beside(func() {
 		s.hint = marksHinted(tr.Src)
 		s.sums = checksums(tr.Src)
 	})
@@ -58,23 +57,4 @@ func checksums(src []byte) (sums [2]uint32) {
 		src = src[n:]
 	}
 	return sums
-}
-
-// beside runs work on a goroutine of its own. The returned function waits for its end and passes on its panic: the
-// input may be a mapped file that shrinks.
-func beside(work func()) (wait func()) {
-	done := make(chan struct{})
-	var trap any
-	go func() {
-		defer close(done)
-		defer func() { trap = recover() }()
-		debug.SetPanicOnFault(true)
-		work()
-	}()
-	return func() {
-		<-done
-		if trap != nil {
-			panic(trap)
-		}
-	}
 }
