@@ -10,6 +10,11 @@ import (
 
 // collect gathers the time of the critical nodes, activity by activity, inside their effective time.
 func (c *ctda) collect() {
+	events := 0
+	for _, n := range c.path {
+		events += int(c.g.Nodes[n].Events)
+	}
+	c.parts = make([]part, 0, events+events/4) // some have several
 	add := func(at int32, start, end int64, act cdg.ActID) {
 		if start, end = max(start, c.from[at]), min(end, c.to[at]); start < end {
 			c.parts = append(c.parts, part{start, end, act, at})
@@ -55,7 +60,11 @@ func sortRuns(a []part) []part {
 		}
 	}
 	runs = append(runs, len(a))
-	for b := make([]part, len(a)); len(runs) > 2; a, b = b, a {
+	var b []part
+	for ; len(runs) > 2; a, b = b, a {
+		if b == nil {
+			b = make([]part, len(a))
+		}
 		next := []int{0}
 		for i := 0; i+1 < len(runs); i += 2 {
 			lo, mid, hi := runs[i], runs[i+1], runs[min(i+2, len(runs)-1)]
@@ -76,7 +85,7 @@ func sortRuns(a []part) []part {
 
 // tile makes segments of the collected time. Time that two events share belongs to the one that started first: it is counted once.
 func (c *ctda) tile() []Segment {
-	var segs []Segment
+	segs := make([]Segment, 0, len(c.parts))
 	w := walker{tr: c.tr, comm: newNameSet(c.tr, commName)}
 	t := c.g.Window.Start
 	for _, p := range c.parts {
@@ -145,7 +154,7 @@ var nodeEdgeTypes = [cdg.NumNodeEdgeKinds]EdgeType{cdg.SequentialEdge: Sequentia
 
 // edges turns the steps of the path into edges between events: from what ended a node's effective time to what begins the next.
 func (c *ctda) edges() []Edge {
-	var edges []Edge
+	edges := make([]Edge, 0, len(c.path)-1)
 	for i := 1; i < len(c.path); i++ {
 		step := c.via[i]
 		from, to := &c.g.Nodes[step.From], &c.g.Nodes[step.To]

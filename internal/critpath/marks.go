@@ -12,10 +12,10 @@ func (s *Segment) Owned() bool { return s.Event != kineto.NoEvent }
 
 // mark sums the segments per event and sets Covered.
 func (p *Path) mark(events int) {
-	index := make([]int32, events)
-	last := make([]int32, events) // index of the event's last segment
-	for i := range index {
-		index[i] = -1
+	first := make([]int32, events) // per event: its first segment, -1 without
+	last := make([]int32, events)  // its last segment; later the index of its mark
+	for i := range first {
+		first[i] = -1
 	}
 	n := 0
 	for i := range p.Segments {
@@ -24,37 +24,30 @@ func (p *Path) mark(events int) {
 			continue
 		}
 		p.Covered += s.End - s.Start
-		if index[s.Event] < 0 {
-			index[s.Event] = int32(i)
+		if first[s.Event] < 0 {
+			first[s.Event] = int32(i)
 			n++
 		}
 		last[s.Event] = int32(i)
 	}
-	// The next owned segment after each.
-	next := make([]int32, len(p.Segments)+1)
-	next[len(p.Segments)] = -1
-	for i := len(p.Segments) - 1; i >= 0; i-- {
-		next[i] = next[i+1]
-		if p.Segments[i].Owned() {
-			next[i] = int32(i)
-		}
-	}
 	p.Marks = make([]Mark, 0, n)
-	at := make([]int32, events)
-	for e := range index {
-		if index[e] < 0 {
+	for e := range first {
+		if first[e] < 0 {
 			continue
 		}
-		m := Mark{Event: kineto.EventID(e), ID: index[e], Next: -1}
-		if nx := next[last[e]+1]; nx >= 0 {
-			m.Next = index[p.Segments[nx].Event]
+		m := Mark{Event: kineto.EventID(e), ID: first[e], Next: -1}
+		for _, s := range p.Segments[last[e]+1:] { // few stand between two events
+			if s.Owned() {
+				m.Next = first[s.Event]
+				break
+			}
 		}
-		at[e] = int32(len(p.Marks))
+		last[e] = int32(len(p.Marks))
 		p.Marks = append(p.Marks, m)
 	}
 	for i := range p.Segments {
 		if s := &p.Segments[i]; s.Owned() {
-			p.Marks[at[s.Event]].NS += s.End - s.Start
+			p.Marks[last[s.Event]].NS += s.End - s.Start
 		}
 	}
 }
