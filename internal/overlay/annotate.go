@@ -40,10 +40,10 @@ func Annotate(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Over
 		ov.Tracks = append(ov.Tracks, analysisTracks(o.Rows, len(ov.Tracks), 0)...)
 	})
 	StripEarlier(tr, ov)
-	all := drawable(tr, p)
-	ov.Arrows = chooseArrows(g, ov.Keep, all, o.Flows)
+	arrows, all := chooseArrows(g, ov.Keep, p, o.Flows)
+	ov.Arrows = arrows
 	wait()
-	ov.Attrs = attributes(p, o, len(ov.Arrows), len(all)-len(ov.Arrows))
+	ov.Attrs = attributes(p, o, len(arrows), all-len(arrows))
 	if rec := ReadRecord(tr); rec != nil { // what is drawn on a slim trace is one too
 		ov.Attrs = append(ov.Attrs, recordAttrs(&rec.Recorded)...)
 	}

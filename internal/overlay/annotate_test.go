@@ -78,9 +78,10 @@ func overlayText(ov *Overlay) string {
 	}
 	for i, t := range ov.Tracks {
 		fmt.Fprintf(&b, "track %d %q in %d (%s)\n", i, t.Name, t.Parent, t.Category)
-		for k, s := range t.Slices {
+		for k := range t.Len() {
+			s := t.Slice(k)
 			fmt.Fprintf(&b, "  [%d, %d] %s | %s", s.Start, s.Start+s.Dur, s.Name, s.Color)
-			for _, a := range t.SliceArgs(k) {
+			for _, a := range s.Args {
 				if a.IsStr {
 					fmt.Fprintf(&b, " %s=%s", a.Key, a.Str)
 				} else {

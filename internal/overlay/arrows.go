@@ -13,90 +13,87 @@ const (
 	maxArrows    = 20000 // arrows of the overlay
 )
 
-// candidate is a critical edge that can be drawn.
-type candidate struct {
-	arrow Arrow
-	row   bool // joins neighbours of one row: says no more than critical_next
+// drawable reports whether an edge is an arrow at all: between two events, and not between a slice and one around it.
+func drawable(p *critpath.Path, e *critpath.Edge) bool {
+	if e.Type == critpath.OperatorEdge || e.From == e.To || e.From == kineto.NoEvent || e.To == kineto.NoEvent {
+		return false
+	}
+	return p.Method != "hta" || e.Type != critpath.KernelDelayEdge // the peer draws dependencies, launches and waits
 }
 
-// drawable lists the edges that are arrows at all: between two events, and not between a slice and one around it.
-func drawable(tr *kineto.Trace, p *critpath.Path) []candidate {
-	out := make([]candidate, 0, len(p.Edges))
+// chooseArrows picks the arrows to draw, in the order of the path; all counts those that could be. Where a component
+// would be too large its edges along rows, which say no more than critical_next, are left out, all of them: half a
+// chain would tell a wrong story. keep is Overlay.Keep.
+func chooseArrows(g *cdg.Graph, keep []bool, p *critpath.Path, flows Flows) (arrows []Arrow, all int) {
+	take := make([]bool, len(p.Edges))
 	for i := range p.Edges {
-		e := &p.Edges[i]
-		if e.Type == critpath.OperatorEdge || e.From == e.To || e.From == kineto.NoEvent || e.To == kineto.NoEvent {
-			continue
+		if take[i] = drawable(p, &p.Edges[i]); take[i] {
+			all++
 		}
-		if p.Method == "hta" && e.Type == critpath.KernelDelayEdge {
-			continue // the peer draws dependencies, launches and waits
-		}
-		out = append(out, candidate{Arrow{From: e.From, To: e.To, FromEnd: e.FromEnd, ToEnd: e.ToEnd, Type: e.Type.String(),
-			Weight: e.Weight, Inferred: e.Evidence.Inferred()}, tr.Events[e.From].Track == tr.Events[e.To].Track})
 	}
-	return out
-}
-
-// chooseArrows picks the arrows to draw, in the order of the path. Where a component would be too large its edges
-// along rows are left out, all of them: half a chain would tell a wrong story. keep is Overlay.Keep.
-func chooseArrows(g *cdg.Graph, keep []bool, all []candidate, flows Flows) []Arrow {
-	if flows == FlowsNone {
-		return nil
-	}
-	take := make([]bool, len(all))
-	if flows == FlowsAll {
-		for i := range take {
-			take[i] = true
-		}
-		return taken(all, take)
+	switch flows {
+	case FlowsNone:
+		return nil, all
+	case FlowsAll:
+		return taken(p.Edges, take), all
 	}
 	input := inputArrows(g, keep)
+	events := g.Trace.Events
+	row := func(e *critpath.Edge) bool { // the peer's edges do not say
+		return e.Row || p.Method == "hta" && events[e.From].Track == events[e.To].Track
+	}
 
 	// All edges, to see which components are too large for their edges along rows.
-	u := newComponents(len(g.Trace.Events))
+	u := newComponents(len(events))
 	for _, a := range input {
 		u.join(a[0], a[1])
 	}
-	for i := range all {
-		u.join(int32(all[i].arrow.From), int32(all[i].arrow.To))
+	for i := range p.Edges {
+		if e := &p.Edges[i]; take[i] {
+			u.join(int32(e.From), int32(e.To))
+		}
 	}
 	n := 0
-	for i := range all {
-		take[i] = !all[i].row || u.size(int32(all[i].arrow.From)) <= maxConnected
+	for i := range p.Edges {
+		if e := &p.Edges[i]; take[i] && row(e) && u.size(int32(e.From)) > maxConnected {
+			take[i] = false
+		}
 		if take[i] {
 			n++
 		}
 	}
 	if n > maxArrows {
-		for i := range all {
-			take[i] = !all[i].row
+		for i := range p.Edges {
+			take[i] = take[i] && !row(&p.Edges[i])
 		}
 	}
 
 	// What is left, as far as it goes.
-	u = newComponents(len(g.Trace.Events))
+	u.reset()
 	for _, a := range input {
 		u.join(a[0], a[1])
 	}
 	n = 0
-	for i := range all {
+	for i := range p.Edges {
 		if !take[i] {
 			continue
 		}
-		from, to := int32(all[i].arrow.From), int32(all[i].arrow.To)
+		from, to := int32(p.Edges[i].From), int32(p.Edges[i].To)
 		take[i] = n < maxArrows && u.joined(from, to) <= maxConnected
 		if take[i] {
 			u.join(from, to)
 			n++
 		}
 	}
-	return taken(all, take)
+	return taken(p.Edges, take), all
 }
 
-func taken(all []candidate, take []bool) []Arrow {
+func taken(edges []critpath.Edge, take []bool) []Arrow {
 	var out []Arrow
-	for i := range all {
-		if take[i] {
-			out = append(out, all[i].arrow)
+	for i := range edges {
+		if e := &edges[i]; take[i] {
+			out = append(out, Arrow{From: e.From, To: e.To, FromEnd: e.FromEnd, ToEnd: e.ToEnd, Type: e.Type.String(),
+				Weight: e.Weight, Inferred: e.Evidence.Inferred()})
 		}
 	}
 	return out
@@ -109,6 +106,12 @@ type components struct {
 }
 
 func newComponents(n int) *components { return &components{make([]int32, n), make([]int32, n)} }
+
+// reset takes all arrows away.
+func (u *components) reset() {
+	clear(u.up)
+	clear(u.arrows)
+}
 
 func (u *components) root(x int32) int32 {
 	for u.up[x] != 0 {

@@ -10,39 +10,36 @@ import (
 // inputArrows are the arrows that the input itself draws, as pairs of events: a start and an end that share id, name
 // and category, each bound to the innermost activity around it. They count in the size of a component.
 func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
-	type key struct {
-		id   int64
-		name kineto.Sym
-		cat  uint16
-	}
 	tr := g.Trace
-	var ends []kineto.EventID
-	starts := map[key]kineto.EventID{}
+	var flows []int32
 	for i := range tr.Events {
-		e := &tr.Events[i]
-		if e.Track == kineto.NoTrack || keep != nil && !keep[i] {
-			continue
-		}
-		switch e.Ph {
-		case 's':
-			starts[key{e.Corr, e.Name, e.Cat}] = kineto.EventID(i)
-		case 'f', 't':
-			ends = append(ends, kineto.EventID(i))
+		if e := &tr.Events[i]; isFlow(e.Ph) && e.Track != kineto.NoTrack && (keep == nil || keep[i]) {
+			flows = append(flows, int32(i))
 		}
 	}
-	if len(starts) == 0 {
+	if len(flows) == 0 {
 		return nil
 	}
+	starts := newFlowTable(tr.Events, flows)
+	ends := 0
+	for _, i := range flows {
+		if start := starts.find(i); tr.Events[i].Ph == 's' {
+			*start = i + 1
+		} else {
+			ends++
+		}
+	}
+	f := finder{d: g.Deps, last: make([]int32, len(g.Deps.Lanes))}
 	lanes := lanesByToken(g)
-	var out [][2]int32
-	for _, end := range ends {
+	out := make([][2]int32, 0, ends)
+	for _, end := range flows {
 		e := &tr.Events[end]
-		start, ok := starts[key{e.Corr, e.Name, e.Cat}]
-		if !ok {
+		start := *starts.find(end) - 1
+		if e.Ph == 's' || start < 0 {
 			continue
 		}
 		s := &tr.Events[start]
-		from, to := around(g.Deps, lanes[s.Track], s.Start), around(g.Deps, lanes[e.Track], e.Start)
+		from, to := f.around(lanes[s.Track], s.Start), f.around(lanes[e.Track], e.Start)
 		if from != kineto.NoEvent && to != kineto.NoEvent && from != to {
 			out = append(out, [2]int32{int32(from), int32(to)})
 		}
@@ -75,20 +72,43 @@ func lanesByToken(g *cdg.Graph) [][]cdg.LaneID {
 	return out
 }
 
+// finder looks up activities by time, beginning where it found the last one: flows stand in the file in order of time,
+// or nearly so.
+type finder struct {
+	d    *cdg.Deps
+	last []int32 // per lane: how many of its activities had started
+}
+
 // around is the innermost activity of the lanes that covers t, ends included.
-func around(d *cdg.Deps, lanes []cdg.LaneID, t int64) kineto.EventID {
+func (f *finder) around(lanes []cdg.LaneID, t int64) kineto.EventID {
+	d := f.d
 	for _, l := range lanes {
 		first := d.Lanes[l].First
-		acts := d.Acts[first:d.Lanes[l].Limit]
-		a := first + cdg.ActID(sort.Search(len(acts), func(i int) bool { return acts[i].Start > t })) - 1
-		if a < first {
-			continue
-		}
-		for ; a != cdg.NoAct; a = d.Parent[a] {
+		for a := first + cdg.ActID(f.started(l, t)) - 1; a >= first; a = d.Parent[a] {
 			if d.Acts[a].End >= t {
 				return d.Acts[a].Event
 			}
 		}
 	}
 	return kineto.NoEvent
+}
+
+// started counts the activities of a lane that start at t or before.
+func (f *finder) started(l cdg.LaneID, t int64) int {
+	acts := f.d.Acts[f.d.Lanes[l].First:f.d.Lanes[l].Limit]
+	low, high, step := 0, len(acts), 8 // low have started, those from high on have not
+	if at := int(f.last[l]); at < len(acts) && acts[at].Start <= t {
+		for low = at + 1; low+step < len(acts) && acts[low+step].Start <= t; step *= 2 {
+			low += step
+		}
+		high = min(low+step, len(acts))
+	} else {
+		for high = at; high-step > 0 && acts[high-step].Start > t; step *= 2 {
+			high -= step
+		}
+		low = max(high-step, 0)
+	}
+	n := low + sort.Search(high-low, func(i int) bool { return acts[low+i].Start > t })
+	f.last[l] = int32(n)
+	return n
 }

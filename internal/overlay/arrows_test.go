@@ -19,6 +19,12 @@ func flat(n int) *cdg.Graph {
 	return &cdg.Graph{Trace: tr, Deps: &cdg.Deps{}}
 }
 
+// choose picks arrows of a path with the given edges, on a graph of n events.
+func choose(n int, edges []critpath.Edge, flows Flows) []Arrow {
+	arrows, _ := chooseArrows(flat(n), nil, &critpath.Path{Edges: edges}, flows)
+	return arrows
+}
+
 // largest is the largest number of arrows in a connected component, by a search that shares nothing with union-find.
 func largest(n int, arrows []Arrow) int {
 	next := make([][]int, n)
@@ -53,10 +59,10 @@ func largest(n int, arrows []Arrow) int {
 	return best
 }
 
-func chain(from, n int, row bool) []candidate {
-	var out []candidate
+func chain(from, n int, row bool) []critpath.Edge {
+	var out []critpath.Edge
 	for i := range n {
-		out = append(out, candidate{Arrow{From: kineto.EventID(from + i), To: kineto.EventID(from + i + 1)}, row})
+		out = append(out, critpath.Edge{From: kineto.EventID(from + i), To: kineto.EventID(from + i + 1), Type: critpath.DependencyEdge, Row: row})
 	}
 	return out
 }
@@ -65,7 +71,7 @@ func TestArrowLimits(t *testing.T) {
 	const n = 60_000
 	for _, c := range []struct {
 		name  string
-		all   []candidate
+		all   []critpath.Edge
 		flows Flows
 		want  int
 	}{
@@ -76,7 +82,7 @@ func TestArrowLimits(t *testing.T) {
 		{"all", append(chain(0, 5000, true), chain(5000, 9, false)...), FlowsAll, 5009},
 		{"none", chain(0, 5, false), FlowsNone, 0},
 	} {
-		got := chooseArrows(flat(n), nil, c.all, c.flows)
+		got := choose(n, c.all, c.flows)
 		if len(got) != c.want {
 			t.Errorf("%s: %d arrows, want %d", c.name, len(got), c.want)
 		}
@@ -84,11 +90,11 @@ func TestArrowLimits(t *testing.T) {
 			t.Errorf("%s: a component of %d arrows", c.name, l)
 		}
 	}
-	var pairs []candidate
+	var pairs []critpath.Edge
 	for i := range 25_000 {
-		pairs = append(pairs, candidate{Arrow{From: kineto.EventID(2 * i), To: kineto.EventID(2*i + 1)}, i%2 == 0})
+		pairs = append(pairs, critpath.Edge{From: kineto.EventID(2 * i), To: kineto.EventID(2*i + 1), Type: critpath.DependencyEdge, Row: i%2 == 0})
 	}
-	got := chooseArrows(flat(n), nil, pairs, FlowsCritical)
+	got := choose(n, pairs, FlowsCritical)
 	if len(got) != 12_500 {
 		t.Errorf("of 25,000 single arrows %d are drawn: the 12,500 that change rows should be", len(got))
 	}
@@ -98,7 +104,7 @@ func TestArrowsStayWithinLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 3000).Draw(t, "events")
 		seed := rapid.IntRange(1, 1<<20).Draw(t, "seed")
-		var all []candidate
+		var all []critpath.Edge
 		for i := range rapid.IntRange(0, 4000).Draw(t, "edges") {
 			seed = seed*1103515245 + 12345
 			a, b := (seed>>8)%n, (seed>>20)%n
@@ -108,9 +114,12 @@ func TestArrowsStayWithinLimits(t *testing.T) {
 			if b < 0 {
 				b = -b
 			}
-			all = append(all, candidate{Arrow{From: kineto.EventID(a), To: kineto.EventID(b)}, i%3 == 0})
+			if a == b {
+				b = (a + 1) % n
+			}
+			all = append(all, critpath.Edge{From: kineto.EventID(a), To: kineto.EventID(b), Type: critpath.DependencyEdge, Row: i%3 == 0})
 		}
-		got := chooseArrows(flat(n), nil, all, FlowsCritical)
+		got := choose(n, all, FlowsCritical)
 		if l := largest(n, got); l > maxConnected {
 			t.Fatalf("a component of %d arrows", l)
 		}

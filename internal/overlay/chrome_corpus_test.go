@@ -227,7 +227,7 @@ func compareSlices(t checker, before, after *importer.Result, position []int, ov
 	}
 	total := 0
 	for _, tk := range ov.Tracks {
-		total += len(tk.Slices)
+		total += tk.Len()
 	}
 	if got := added["critical_path_summary"] + added["critical_path"] + added["cdg"]; got != total {
 		t.Errorf("%d added slices, wanted %d (%v)", got, total, added)

@@ -22,34 +22,34 @@ func (c *chromeJob) layOut() {
 		if t.Parent < 0 && name == rootName {
 			name = "Bound by" // the process has the name already
 		}
-		for k, slices := range splitSlices(t.Slices) {
+		for k, slices := range splitSlices(t) {
 			if k > 0 {
 				name = t.Name + " (overlap)"
 			}
 			c.lanes = append(c.lanes, chromeLane{name: name, category: t.Category, tid: int64(len(c.lanes) + 1),
-				track: t, slices: slices, durs: importedDurs(t.Slices, slices)})
+				track: t, slices: slices, durs: importedDurs(t, slices)})
 		}
 	}
 }
 
-// splitSlices puts sorted slices into lanes in which they nest.
-func splitSlices(sorted []Slice) [][]int32 {
+// splitSlices puts the slices of a track into lanes in which they nest.
+func splitSlices(t *Track) [][]int32 {
 	var lanes [][]int32
 	var open [][]int64 // per lane: ends of open slices
-	for i := range sorted {
-		s := &sorted[i]
+	for i := range t.Len() {
+		start, dur := t.Span(i)
 		for k := 0; ; k++ {
 			if k == len(lanes) {
 				lanes, open = append(lanes, nil), append(open, nil)
 			}
 			ends := open[k]
-			for len(ends) > 0 && ends[len(ends)-1] <= s.Start {
+			for len(ends) > 0 && ends[len(ends)-1] <= start {
 				ends = ends[:len(ends)-1]
 			}
 			open[k] = ends
-			if len(ends) == 0 || s.Start+s.Dur <= ends[len(ends)-1] {
+			if len(ends) == 0 || start+dur <= ends[len(ends)-1] {
 				lanes[k] = append(lanes[k], int32(i))
-				open[k] = append(ends, s.Start+s.Dur)
+				open[k] = append(ends, start+dur)
 				break
 			}
 		}
@@ -59,17 +59,17 @@ func splitSlices(sorted []Slice) [][]int32 {
 
 // importedDurs are the durations to write so that slices that nest still nest after Perfetto's import has rounded
 // their times. They are the true ones, less what rounding takes: 1 ns for most traces.
-func importedDurs(all []Slice, lane []int32) []int64 {
+func importedDurs(t *Track, lane []int32) []int64 {
 	durs := make([]int64, len(lane))
 	type bounds struct{ end, imported int64 }
 	var open []bounds
 	for i, k := range lane {
-		s := &all[k]
-		start, end := chrome.Imported(s.Start), s.Start+s.Dur
-		for len(open) > 0 && open[len(open)-1].end <= s.Start {
+		from, dur := t.Span(int(k))
+		start, end := chrome.Imported(from), from+dur
+		for len(open) > 0 && open[len(open)-1].end <= from {
 			open = open[:len(open)-1]
 		}
-		last := min(chrome.Imported(end), start+s.Dur)
+		last := min(chrome.Imported(end), start+dur)
 		if len(open) > 0 {
 			last = min(last, open[len(open)-1].imported)
 		}
@@ -143,19 +143,22 @@ func (r *records) plainMeta(m chrome.Meta) { r.buf = chrome.AppendMeta(r.next(),
 
 func (r *records) slices(l *chromeLane) {
 	for i, k := range l.slices {
-		s := &l.track.Slices[k]
+		start, dur := l.track.Span(int(k))
 		r.args = r.args[:0]
-		if l.track.ArgsOf != nil {
-			args, n := l.track.ArgsOf(int(k))
+		var name string
+		if row := l.track.Row; row != nil {
+			name, _ = row.Look(int(k))
+			args, n := row.Args(int(k))
 			r.addArgs(args[:n])
 		} else {
-			r.addArgs(s.Args)
+			name = l.track.Slices[k].Name
+			r.addArgs(l.track.Slices[k].Args)
 		}
-		if l.durs[i] != s.Dur {
-			r.args = append(r.args, chrome.Arg{Key: "exact_dur_ns", Int: s.Dur})
+		if l.durs[i] != dur {
+			r.args = append(r.args, chrome.Arg{Key: "exact_dur_ns", Int: dur})
 		}
-		r.buf = chrome.AppendSlice(r.next(), &chrome.Slice{Name: s.Name, Category: l.category, PID: r.c.pid, TID: l.tid,
-			Start: s.Start, Dur: l.durs[i], Args: r.args})
+		r.buf = chrome.AppendSlice(r.next(), &chrome.Slice{Name: name, Category: l.category, PID: r.c.pid, TID: l.tid,
+			Start: start, Dur: l.durs[i], Args: r.args})
 		r.c.stats.Slices++
 	}
 }

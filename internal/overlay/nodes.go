@@ -39,10 +39,13 @@ func nodeTracks(g *cdg.Graph, p *critpath.Path, first, parent int) []Track {
 		onPath[id] = true
 	}
 	rows := map[cdg.LaneID]int{} // lane of a stream -> index in out
+	drawn := []*nodeRow{nil}     // of the tracks in out
 	out := []Track{{Name: "Dependency graph", Parent: parent, Category: nodesCategory,
 		Description: fmt.Sprintf("The computation dependency graph: %d nodes, %d edges.\n%s", len(g.Nodes), len(g.Edges), nodesLegend)}}
 	add := func(name, what string) int {
-		out = append(out, Track{Name: name, Parent: first, Category: nodesCategory, Description: what + "\n" + nodesLegend})
+		r := &nodeRow{nodes: g.Nodes, critical: critical, onPath: onPath}
+		drawn = append(drawn, r)
+		out = append(out, Track{Name: name, Parent: first, Category: nodesCategory, Row: r, Description: what + "\n" + nodesLegend})
 		return len(out) - 1
 	}
 	host := -1
@@ -58,28 +61,58 @@ func nodeTracks(g *cdg.Graph, p *critpath.Path, first, parent int) []Track {
 		if n.GPU {
 			row = rows[n.Lane]
 		}
-		out[row].Slices = append(out[row].Slices, nodeSlice(cdg.NodeID(id), n, critical[id], onPath[id]))
+		drawn[row].ids = append(drawn[row].ids, cdg.NodeID(id))
 	}
-	for i := range out {
-		sortSlices(out[i].Slices)
+	for _, r := range drawn[1:] {
+		r.sort()
 	}
 	return out
 }
 
-// nodeSlice draws a node, at least 1 ns long: viewers draw less as a mark that pushes later slices down.
-func nodeSlice(id cdg.NodeID, n *cdg.Node, critical int64, onPath bool) Slice {
-	dur := max(n.End-n.Start, 1)
+// nodeRow draws the nodes of one row.
+type nodeRow struct {
+	nodes    []cdg.Node
+	critical []int64      // per node, ns
+	onPath   []bool       // per node
+	ids      []cdg.NodeID // in the order of the row
+}
+
+func (r *nodeRow) sort() {
+	slices.SortStableFunc(r.ids, func(a, b cdg.NodeID) int {
+		return cmp.Or(cmp.Compare(r.nodes[a].Start, r.nodes[b].Start), cmp.Compare(drawnLength(&r.nodes[b]), drawnLength(&r.nodes[a])))
+	})
+}
+
+// drawnLength is at least 1 ns: viewers draw less as a mark that pushes later slices down.
+func drawnLength(n *cdg.Node) int64 { return max(n.End-n.Start, 1) }
+
+func (r *nodeRow) Len() int { return len(r.ids) }
+
+func (r *nodeRow) Span(i int) (start, dur int64) {
+	n := &r.nodes[r.ids[i]]
+	return n.Start, drawnLength(n)
+}
+
+func (r *nodeRow) Look(i int) (name, color string) {
+	id := r.ids[i]
+	n := &r.nodes[id]
 	shade := 1
-	if critical*50 > dur || onPath {
+	if r.critical[id]*50 > drawnLength(n) || r.onPath[id] {
 		shade = 0
 	}
-	return Slice{Start: n.Start, Dur: dur, Name: n.Phase.String(), Color: phaseColors[n.Phase][shade], Args: []Arg{
+	return n.Phase.String(), phaseColors[n.Phase][shade]
+}
+
+func (r *nodeRow) Args(i int) ([MaxArgs]Arg, int) {
+	id := r.ids[i]
+	n := &r.nodes[id]
+	return [MaxArgs]Arg{
 		{Key: "cdg_node", Int: int64(id)},
 		{Key: "phase", Str: n.Phase.String(), IsStr: true},
 		{Key: "events", Int: int64(n.Events)},
 		{Key: "busy_ns", Int: n.Busy},
-		{Key: "node_critical_ns", Int: critical}, // never critical_ns: sums over critical slices would count it twice
-	}}
+		{Key: "node_critical_ns", Int: r.critical[id]}, // never critical_ns: sums over critical slices would count it twice
+	}, 5
 }
 
 // nodeTime is the critical time of the events of each node.
@@ -126,11 +159,4 @@ func nodeStreams(g *cdg.Graph) []nodeStream {
 		}
 	}
 	return out
-}
-
-// sortSlices puts slices in the order of a Track.
-func sortSlices(s []Slice) {
-	slices.SortStableFunc(s, func(a, b Slice) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.Dur, a.Dur))
-	})
 }

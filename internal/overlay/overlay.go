@@ -43,25 +43,10 @@ type Track struct {
 	Description string
 	Category    string // of its slices
 	Slices      []Slice
+	Row         Row // instead of Slices
 	Counter     bool
 	Unit        string
 	Points      []Point
-
-	// ArgsOf returns the args of Slices[i] and their number, for rows with more slices than args can be kept; nil: they
-	// are in Slices[i].Args. It may be called from several goroutines.
-	ArgsOf func(i int) ([MaxArgs]Arg, int)
-}
-
-// MaxArgs is how many args ArgsOf may return.
-const MaxArgs = 5
-
-// SliceArgs returns the args of Slices[i].
-func (t *Track) SliceArgs(i int) []Arg {
-	if t.ArgsOf == nil {
-		return t.Slices[i].Args
-	}
-	args, n := t.ArgsOf(i)
-	return args[:n:n]
 }
 
 // Arrow is one critical edge that is drawn, between two input events.

@@ -148,9 +148,9 @@ func (p *picture) uuid() [2]uint64 {
 		}
 		word(int64(len(ov.Arrows)))
 		word(int64(len(ov.Tracks)))
-		for _, t := range ov.Tracks {
-			word(int64(len(t.Slices)))
-			word(int64(len(t.Points)))
+		for i := range ov.Tracks {
+			word(int64(ov.Tracks[i].Len()))
+			word(int64(len(ov.Tracks[i].Points)))
 		}
 		if ov.Plain {
 			word(2)

@@ -25,9 +25,10 @@ func (p *picture) addOverlay() {
 			}
 			out.Points = points(t.Points)
 		} else {
-			out.Items = make([]perfetto.Item, len(t.Slices))
-			for k := range t.Slices {
-				out.Items[k] = perfetto.Item{Start: t.Slices[k].Start, Dur: t.Slices[k].Dur, Ref: int32(k)}
+			out.Items = make([]perfetto.Item, t.Len())
+			for k := range out.Items {
+				start, dur := t.Span(k)
+				out.Items[k] = perfetto.Item{Start: start, Dur: dur, Ref: int32(k)}
 			}
 			out.Fill = t.fill
 		}
@@ -40,20 +41,26 @@ func (p *picture) addOverlay() {
 
 // fill describes an added slice.
 func (t *Track) fill(b *perfetto.Body, k int32) {
-	s := &t.Slices[k]
-	b.Name(s.Name)
-	if t.Category != "" {
-		b.Category(t.Category)
-	}
-	if s.Color != "" {
-		b.Color(s.Color)
-	}
-	if t.ArgsOf == nil {
+	if t.Row == nil {
+		s := &t.Slices[k]
+		t.look(b, s.Name, s.Color)
 		addArgs(b, s.Args)
 		return
 	}
-	args, n := t.ArgsOf(int(k))
+	name, color := t.Row.Look(int(k))
+	t.look(b, name, color)
+	args, n := t.Row.Args(int(k))
 	addArgs(b, args[:n])
+}
+
+func (t *Track) look(b *perfetto.Body, name, color string) {
+	b.Name(name)
+	if t.Category != "" {
+		b.Category(t.Category)
+	}
+	if color != "" {
+		b.Color(color)
+	}
 }
 
 func addArgs(b *perfetto.Body, args []Arg) {

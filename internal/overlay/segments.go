@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -13,59 +14,107 @@ const segmentsCategory = "critical_path"
 // segmentsTrack shows every segment of the path. The exact method leaves no holes; the others do where they explain
 // nothing.
 func segmentsTrack(tr *kineto.Trace, p *critpath.Path) Track {
-	t := Track{Name: "Path segments", Parent: 0, Category: segmentsCategory, Description: strings.Join([]string{
+	r := &segmentRow{tr: tr, window: p.Window.Start, segs: p.Segments, resources: resources(tr), id: make([]int32, len(tr.Events))}
+	for i := range p.Marks {
+		r.id[p.Marks[i].Event] = p.Marks[i].ID
+	}
+	r.leaveOutCovered()
+	return Track{Name: "Path segments", Parent: 0, Category: segmentsCategory, Row: r, Description: strings.Join([]string{
 		"Every segment of the critical path, in time order: which event the run waited for at each moment.",
 		"Name: the event, or what the time is where it belongs to none. Args: kind, resource, position in the input.",
 		"critical_id is also on the event itself: find slices with the same arg value to go there.",
-		legend}, "\n"), Slices: make([]Slice, 0, len(p.Segments))}
-	id := make([]int32, len(tr.Events))
-	for i := range p.Marks {
-		id[p.Marks[i].Event] = p.Marks[i].ID
-	}
-	shown := make([]int32, 0, len(p.Segments)) // the segment of each slice
-	at := p.Window.Start
-	for i := range p.Segments {
-		s := &p.Segments[i]
-		start := max(s.Start, at) // segments of ctda and hta may overlap: the row shows the later one cut
-		if start >= s.End {
-			continue
-		}
-		at = s.End
-		name := s.Kind.String()
-		if s.Owned() && tr.Name(s.Event) != "" {
-			name = tr.Name(s.Event)
-		}
-		t.Slices = append(t.Slices, Slice{Start: start, Dur: s.End - start, Name: name, Color: classColors[s.Kind.Class()]})
-		shown = append(shown, int32(i))
-	}
-	rows := resources(tr)
-	t.ArgsOf = func(i int) ([MaxArgs]Arg, int) { return segmentArgs(p, rows, id, shown[i]) }
-	return t
+		legend}, "\n")}
 }
 
-// segmentArgs are the args of a segment. An owned one has the critical_id of its event, every other its own number.
-func segmentArgs(p *critpath.Path, rows []string, id []int32, i int32) (args [MaxArgs]Arg, n int) {
-	s := &p.Segments[i]
+// segmentRow draws segments.
+type segmentRow struct {
+	tr        *kineto.Trace
+	window    int64 // its start
+	segs      []critpath.Segment
+	shown     []int32  // the segment of each slice; nil: all are shown
+	resources []string // per track
+	id        []int32  // per event: its critical_id, when it is on the path
+	plain     bool     // without position in the input
+}
+
+// leaveOutCovered finds the segments that lie under earlier ones: those of ctda and hta may.
+func (r *segmentRow) leaveOutCovered() {
+	at := r.window
+	for i := range r.segs {
+		covered := r.segs[i].End <= at
+		if covered && r.shown == nil {
+			r.shown = make([]int32, i, len(r.segs))
+			for k := range r.shown {
+				r.shown[k] = int32(k)
+			}
+		}
+		if covered {
+			continue
+		}
+		if r.shown != nil {
+			r.shown = append(r.shown, int32(i))
+		}
+		at = r.segs[i].End
+	}
+}
+
+func (r *segmentRow) Len() int {
+	if r.shown != nil {
+		return len(r.shown)
+	}
+	return len(r.segs)
+}
+
+// at returns the index of the segment of a slice.
+func (r *segmentRow) at(i int) int {
+	if r.shown != nil {
+		return int(r.shown[i])
+	}
+	return i
+}
+
+// Span shows of segments that overlap the later one cut.
+func (r *segmentRow) Span(i int) (start, dur int64) {
+	before := r.window
+	if i > 0 {
+		before = r.segs[r.at(i-1)].End
+	}
+	s := &r.segs[r.at(i)]
+	start = max(s.Start, before)
+	return start, s.End - start
+}
+
+func (r *segmentRow) Look(i int) (name, color string) {
+	s := &r.segs[r.at(i)]
+	if s.Owned() {
+		name = r.tr.Name(s.Event)
+	}
+	return cmp.Or(name, s.Kind.String()), classColors[s.Kind.Class()]
+}
+
+// Args are those of a segment: an owned one has the critical_id of its event, every other its own number.
+func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
+	critical := r.at(i)
+	s := &r.segs[critical]
+	if s.Owned() {
+		critical = int(r.id[s.Event])
+	}
 	args[0] = Arg{Key: "kind", Str: s.Kind.String(), IsStr: true}
 	args[1] = Arg{Key: "evidence", Str: s.Evidence.String(), IsStr: true}
-	critical := i
-	if s.Owned() {
-		critical = id[s.Event]
-	}
 	args[2] = Arg{Key: "critical_id", Int: int64(critical)}
 	n = 3
 	if s.Track != kineto.NoTrack {
-		args[n] = Arg{Key: "resource", Str: rows[s.Track], IsStr: true}
+		args[n] = Arg{Key: "resource", Str: r.resources[s.Track], IsStr: true}
 		n++
 	}
-	if s.Owned() {
+	if s.Owned() && !r.plain {
 		args[n] = Arg{Key: positionArg, Int: int64(s.Event)}
 		n++
 	}
 	return args, n
 }
 
-// positionArg is the position of a segment's event in the input; it stands last.
+// positionArg is the position of a segment's event in the input.
 const positionArg = "event"
 
 // resources names the rows of a trace in short: "thread 416", "stream 7"; with the process or GPU where there are several.

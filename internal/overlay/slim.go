@@ -32,16 +32,8 @@ func Slim(g *cdg.Graph, p *critpath.Path, ov *Overlay) {
 // numbers without pattern are half of what a segment costs. critical_id leads to the event.
 func dropPositions(ov *Overlay) {
 	for t := range ov.Tracks {
-		all := ov.Tracks[t].ArgsOf
-		if all == nil {
-			continue
-		}
-		ov.Tracks[t].ArgsOf = func(i int) ([MaxArgs]Arg, int) {
-			args, n := all(i)
-			if n > 0 && args[n-1].Key == positionArg {
-				n--
-			}
-			return args, n
+		if r, ok := ov.Tracks[t].Row.(*segmentRow); ok {
+			r.plain = true
 		}
 	}
 }

@@ -40,15 +40,30 @@ func (r *run) slice() Slice {
 
 // classRuns joins neighbouring segments of one class. Where segments leave time out, a piece is a hole.
 func classRuns(p *critpath.Path) []piece {
-	runs := make([]piece, 0, len(p.Segments))
-	t := p.Window.Start
-	add := func(r piece) {
+	var runs []piece
+	n, last := 0, piece{class: critpath.NumClasses}
+	count := func(r piece) {
+		if last.class != r.class || last.hole != r.hole {
+			n++
+		}
+		last = r
+	}
+	join := func(r piece) {
 		if n := len(runs); n > 0 && runs[n-1].class == r.class && runs[n-1].hole == r.hole {
 			runs[n-1].end = r.end
 			return
 		}
 		runs = append(runs, r)
 	}
+	eachPiece(p, count)
+	runs = make([]piece, 0, n)
+	eachPiece(p, join)
+	return runs
+}
+
+// eachPiece visits the segments and the holes between them in order of time.
+func eachPiece(p *critpath.Path, visit func(piece)) {
+	t := p.Window.Start
 	for i := range p.Segments {
 		s := &p.Segments[i]
 		start, end := max(s.Start, t), min(s.End, p.Window.End)
@@ -56,15 +71,14 @@ func classRuns(p *critpath.Path) []piece {
 			continue
 		}
 		if start > t {
-			add(piece{start: t, end: start, hole: true})
+			visit(piece{start: t, end: start, hole: true})
 		}
-		add(piece{start: start, end: end, class: s.Kind.Class()})
+		visit(piece{start: start, end: end, class: s.Kind.Class()})
 		t = end
 	}
 	if t < p.Window.End {
-		add(piece{start: t, end: p.Window.End, hole: true})
+		visit(piece{start: t, end: p.Window.End, hole: true})
 	}
-	return runs
 }
 
 // clipRuns cuts the pieces, which are sorted, to [start, end].
