@@ -31,7 +31,13 @@ func (b *builder) flatten() {
 	d := b.d
 	d.PieceFirst = make([]int32, len(d.Lanes)+1)
 	d.Parent = make([]ActID, len(d.Acts))
-	d.Pieces = make([]Piece, 0, 2*len(d.Acts))
+	activities := 0 // of threads
+	for l := range d.Lanes {
+		if lane := &d.Lanes[l]; !lane.Stream {
+			activities += int(lane.Limit - lane.First)
+		}
+	}
+	d.Pieces = make([]Piece, 0, 2*activities)
 	for i := range d.Parent {
 		d.Parent[i] = NoAct
 	}

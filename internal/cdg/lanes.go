@@ -60,9 +60,8 @@ func (b *builder) layActs() {
 			next[e.Track]++
 		}
 	}
-	s := actSorter{tr: tr}
 	for i := range d.Lanes {
-		s.sort(d.Acts[d.Lanes[i].First:d.Lanes[i].Limit])
+		SortRuns(d.Acts[d.Lanes[i].First:d.Lanes[i].Limit], actOrder{tr}.less)
 	}
 	d.ActOf = make([]ActID, len(tr.Events))
 	for i := range d.ActOf {
@@ -98,61 +97,10 @@ func compareTokens(tr *kineto.Trace, x, y kineto.Token) int {
 	return strings.Compare(tr.Str(x.Raw), tr.Str(y.Raw))
 }
 
-// actSorter sorts activities by (start, longer first, outer kind first, ids, name, position).
-type actSorter struct {
-	tr   *kineto.Trace
-	tmp  []Act
-	runs []int
-}
+// actOrder is the order of activities: (start, longer first, outer kind first, ids, name, position).
+type actOrder struct{ tr *kineto.Trace }
 
-// sort is a natural merge sort: the profiler writes each row as a few sorted runs.
-func (s *actSorter) sort(a []Act) {
-	s.runs = append(s.runs[:0], 0)
-	for i := 1; i < len(a); i++ {
-		if s.less(&a[i], &a[i-1]) {
-			s.runs = append(s.runs, i)
-		}
-	}
-	s.runs = append(s.runs, len(a))
-	if len(s.runs) <= 2 {
-		return
-	}
-	if cap(s.tmp) < len(a) {
-		s.tmp = make([]Act, len(a))
-	}
-	src, dst := a, s.tmp[:len(a)]
-	for len(s.runs) > 2 {
-		out := s.runs[:1]
-		i := 0
-		for ; i+2 < len(s.runs); i += 2 {
-			lo, mid, hi := s.runs[i], s.runs[i+1], s.runs[i+2]
-			s.merge(dst[lo:hi], src[lo:mid], src[mid:hi])
-			out = append(out, hi)
-		}
-		if i+1 < len(s.runs) {
-			lo, hi := s.runs[i], s.runs[i+1]
-			copy(dst[lo:hi], src[lo:hi])
-			out = append(out, hi)
-		}
-		s.runs = out
-		src, dst = dst, src
-	}
-	if &src[0] != &a[0] {
-		copy(a, src)
-	}
-}
-
-func (s *actSorter) merge(dst, x, y []Act) {
-	for i := range dst {
-		if len(y) == 0 || len(x) > 0 && !s.less(&y[0], &x[0]) {
-			dst[i], x = x[0], x[1:]
-		} else {
-			dst[i], y = y[0], y[1:]
-		}
-	}
-}
-
-func (s *actSorter) less(x, y *Act) bool {
+func (s actOrder) less(x, y *Act) bool {
 	if x.Start != y.Start {
 		return x.Start < y.Start
 	}
@@ -167,7 +115,7 @@ var nesting = [kineto.NumKinds]uint8{kineto.Python: 0, kineto.Annotation: 1, kin
 	kineto.Kernel: 5, kineto.Memcpy: 6, kineto.Memset: 7}
 
 // tie orders equal intervals: by kind, then by the ids that count slices in the order they were opened.
-func (s *actSorter) tie(x, y *Act) int {
+func (s actOrder) tie(x, y *Act) int {
 	ex, ey := &s.tr.Events[x.Event], &s.tr.Events[y.Event]
 	if c := cmp.Compare(nesting[ex.Kind], nesting[ey.Kind]); c != 0 {
 		return c

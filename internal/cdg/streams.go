@@ -17,6 +17,14 @@ func (b *builder) linkStreams() {
 	for a := range d.Acts {
 		b.launch[a], b.pred[a], b.pos[a] = NoAct, NoAct, -1
 	}
+	operations := 0
+	for l := range d.Lanes {
+		if lane := &d.Lanes[l]; lane.Stream {
+			operations += int(lane.Limit - lane.First)
+		}
+	}
+	b.byEnd = make([]ActID, 0, operations)
+	b.found = make([]foundDep, 0, 2*operations+operations/8) // stream order, launch, and few others
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
 		lane.Host = lane.Proc
@@ -35,12 +43,20 @@ func (b *builder) linkStreams() {
 	}
 	b.markGraphs()
 	d.graph = b.graph
-	slices.SortFunc(b.byEnd, func(x, y ActID) int {
-		ax, ay := &d.Acts[x], &d.Acts[y]
-		return cmp.Or(cmp.Compare(ax.End, ay.End), cmp.Compare(ax.Start, ay.Start), cmp.Compare(x, y))
+	SortRuns(b.byEnd, func(x, y *ActID) bool {
+		ax, ay := &d.Acts[*x], &d.Acts[*y]
+		if ax.End != ay.End {
+			return ax.End < ay.End
+		}
+		return ax.Start < ay.Start || ax.Start == ay.Start && *x < *y
 	})
 	d.byEnd = b.byEnd
 	b.endsOf = make([][]ActID, len(d.Lanes))
+	for l := range d.Lanes {
+		if lane := &d.Lanes[l]; lane.Stream {
+			b.endsOf[l] = make([]ActID, 0, lane.Limit-lane.First)
+		}
+	}
 	for _, a := range b.byEnd {
 		l := d.Acts[a].Lane
 		b.endsOf[l] = append(b.endsOf[l], a)
@@ -52,7 +68,7 @@ func (b *builder) linkStream(l LaneID) {
 	lane := &d.Lanes[l]
 	lane.Host = kineto.NoProc
 	best, pending := NoAct, NoAct // pending: best among those that start with the current one
-	var order []ActID
+	order := make([]ActID, 0, lane.Limit-lane.First)
 	for a := lane.First; a < lane.Limit; a++ {
 		act := &d.Acts[a]
 		if pending != NoAct && d.Acts[pending].Start < act.Start {

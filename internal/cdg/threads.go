@@ -43,9 +43,11 @@ func (b *builder) describeThreads() {
 	b.waits = map[kineto.ProcID][]ActID{}
 	b.records = map[kineto.ProcID][]int64{}
 	launches := make([]bool, len(d.Acts))
+	counts := make([]int, len(d.Lanes)) // of launching calls
 	for _, l := range b.launch {
-		if l != NoAct {
+		if l != NoAct && !launches[l] {
 			launches[l] = true
+			counts[d.Acts[l].Lane]++
 		}
 	}
 	isNode, isStep, isPin := b.nameFlags()
@@ -55,6 +57,7 @@ func (b *builder) describeThreads() {
 			continue
 		}
 		t := &b.threads[l]
+		t.launches = make([]ActID, 0, counts[l])
 		steps := false
 		var copies []ActID
 		for a := lane.First; a < lane.Limit; a++ {

@@ -37,7 +37,7 @@ func (c *ctda) collect() {
 			}
 		}
 	}
-	c.parts = sortRuns(c.parts)
+	cdg.SortRuns(c.parts, (*part).less) // a run for each logical thread and each stream
 }
 
 // less orders parts by time; of equal starts the one that comes first on the path.
@@ -49,38 +49,6 @@ func (x *part) less(y *part) bool {
 		return x.at < y.at
 	}
 	return x.act < y.act
-}
-
-// sortRuns is a natural merge sort: parts come as one sorted run for each logical thread and each stream.
-func sortRuns(a []part) []part {
-	runs := []int{0}
-	for i := 1; i < len(a); i++ {
-		if a[i].less(&a[i-1]) {
-			runs = append(runs, i)
-		}
-	}
-	runs = append(runs, len(a))
-	var b []part
-	for ; len(runs) > 2; a, b = b, a {
-		if b == nil {
-			b = make([]part, len(a))
-		}
-		next := []int{0}
-		for i := 0; i+1 < len(runs); i += 2 {
-			lo, mid, hi := runs[i], runs[i+1], runs[min(i+2, len(runs)-1)]
-			x, y := a[lo:mid], a[mid:hi]
-			for k := lo; k < hi; k++ {
-				if len(y) == 0 || len(x) > 0 && !y[0].less(&x[0]) {
-					b[k], x = x[0], x[1:]
-				} else {
-					b[k], y = y[0], y[1:]
-				}
-			}
-			next = append(next, hi)
-		}
-		runs = next
-	}
-	return a
 }
 
 // tile makes segments of the collected time. Time that two events share belongs to the one that started first: it is counted once.

@@ -101,10 +101,10 @@ func (t EdgeType) String() string { return edgeNames[t] }
 // Edge is one step of the path from one event to the next, in time order.
 type Edge struct {
 	From, To       kineto.EventID
-	FromEnd, ToEnd bool // side of the event: its end, else its start
+	Weight         int64 // ns
+	FromEnd, ToEnd bool  // side of the event: its end, else its start
 	Type           EdgeType
 	Evidence       cdg.Evidence
-	Weight         int64 // ns
 	// Row says that both events are neighbours on one row (thread or stream): the first to go when arrows are limited.
 	Row bool
 }

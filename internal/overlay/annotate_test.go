@@ -71,7 +71,7 @@ func overlayText(ov *Overlay) string {
 	var b strings.Builder
 	for _, m := range ov.Marks {
 		fmt.Fprintf(&b, "mark %d", m.Event)
-		if m.Critical {
+		if m.Critical() {
 			fmt.Fprintf(&b, " ns=%d id=%d next=%d", m.NS, m.ID, m.Next)
 		}
 		fmt.Fprintf(&b, " total=%d node=%d\n", m.TotalNS, m.Node)

@@ -96,7 +96,8 @@ func (f *finder) around(lanes []cdg.LaneID, t int64) kineto.EventID {
 // started counts the activities of a lane that start at t or before.
 func (f *finder) started(l cdg.LaneID, t int64) int {
 	acts := f.d.Acts[f.d.Lanes[l].First:f.d.Lanes[l].Limit]
-	low, high, step := 0, len(acts), 8 // low have started, those from high on have not
+	var low, high int // low have started, those from high on have not
+	step := 8
 	if at := int(f.last[l]); at < len(acts) && acts[at].Start <= t {
 		for low = at + 1; low+step < len(acts) && acts[low+step].Start <= t; step *= 2 {
 			low += step

@@ -191,7 +191,7 @@ func (enc *eventEncoder) count() {
 
 // appendMark appends a mark as members of args.
 func appendMark(dst []byte, m *Mark) []byte {
-	if m.Critical {
+	if m.Critical() {
 		dst = append(dst, `"critical":1`...)
 		if m.NS > 0 { // 0: an event of another tool's path without time of its own
 			dst = append(dst, `,"critical_ns":`...)

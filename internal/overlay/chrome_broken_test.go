@@ -76,7 +76,7 @@ feed", "pid": 1, "tid": 1, "ts": 1, "dur": 1,},
 	ov := &overlay.Overlay{}
 	overlay.StripEarlier(tr, ov)
 	for i := range 3 {
-		ov.Marks = append(ov.Marks, overlay.Mark{Event: kineto.EventID(i), Critical: true, NS: 5, ID: int32(i), Next: -1, Node: 2})
+		ov.Marks = append(ov.Marks, overlay.Mark{Event: kineto.EventID(i), NS: 5, ID: int32(i), Next: -1, Node: 2})
 	}
 	out, st := write(t, tr, ov)
 	if !json.Valid(out) || st.Marked != 3 || st.MarksLost != 0 || st.Reencoded < 2 {

@@ -53,7 +53,7 @@ func TestRandomImport(t *testing.T) {
 				slices = append(slices, kineto.EventID(i))
 			}
 			if rapid.Bool().Draw(t, "mark") {
-				ov.Marks = append(ov.Marks, overlay.Mark{Event: kineto.EventID(i), Critical: true, NS: 1, Next: -1, Node: -1})
+				ov.Marks = append(ov.Marks, overlay.Mark{Event: kineto.EventID(i), NS: 1, Next: -1, Node: -1})
 			}
 		}
 		if len(slices) > 1 {

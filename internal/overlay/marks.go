@@ -18,16 +18,16 @@ func marks(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path) []Mark {
 	out := make([]Mark, 0, n+len(p.Marks)/8)
 	next := 0 // in p.Marks
 	for i := range tr.Events {
-		m := Mark{Event: kineto.EventID(i), Next: -1, Node: int32(g.NodeOf[i])}
+		m := Mark{Event: kineto.EventID(i), ID: -1, Next: -1, Node: int32(g.NodeOf[i])}
 		if next < len(p.Marks) && int(p.Marks[next].Event) == i {
 			own := &p.Marks[next]
-			m.Critical, m.NS, m.ID, m.Next, m.TotalNS = true, own.NS, own.ID, own.Next, own.NS
+			m.NS, m.ID, m.Next, m.TotalNS = own.NS, own.ID, own.Next, own.NS
 			next++
 		}
 		if a := g.Deps.ActOf[i]; a != cdg.NoAct && total[a] > 0 {
 			m.TotalNS = total[a]
 		}
-		if m.Critical || m.TotalNS > 0 || m.Node >= 0 {
+		if m.Critical() || m.TotalNS > 0 || m.Node >= 0 {
 			out = append(out, m)
 		}
 	}

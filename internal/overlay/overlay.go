@@ -4,14 +4,16 @@ import "overlay/internal/kineto"
 
 // Mark is what is written on one input event.
 type Mark struct {
-	Event    kineto.EventID
-	Critical bool
-	NS       int64 // critical_ns, when Critical
-	ID       int32 // critical_id, when Critical
-	Next     int32 // critical_next, -1 = absent
-	TotalNS  int64 // critical_total_ns, 0 = absent
-	Node     int32 // cdg_node, -1 = absent
+	Event   kineto.EventID
+	ID      int32 // critical_id, -1 = not on the path
+	NS      int64 // critical_ns, on the path
+	TotalNS int64 // critical_total_ns, 0 = absent
+	Next    int32 // critical_next, -1 = absent
+	Node    int32 // cdg_node, -1 = absent
 }
+
+// Critical reports whether the event is on the path.
+func (m *Mark) Critical() bool { return m.ID >= 0 }
 
 // Arg is one typed argument of an added slice. Exactly one of Int and Str is meant, by IsStr.
 type Arg struct {

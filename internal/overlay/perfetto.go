@@ -144,7 +144,7 @@ func (p *picture) uuid() [2]uint64 {
 		for i := range ov.Marks {
 			m := &ov.Marks[i]
 			word(int64(m.Event))
-			word(m.NS ^ int64(m.ID)<<40)
+			word(m.NS ^ int64(max(m.ID, 0))<<40)
 		}
 		word(int64(len(ov.Arrows)))
 		word(int64(len(ov.Tracks)))

@@ -47,7 +47,7 @@ func (p *picture) fill(b *perfetto.Body, id int32) {
 	}
 	if p.pale != nil {
 		// Red is what the path spends its time in; an event that only wraps such work stays pale.
-		if m != nil && m.Critical && m.NS*10 >= e.Dur {
+		if m != nil && m.Critical() && m.NS*10 >= e.Dur {
 			b.Color(criticalColor)
 		} else if c := p.pale[e.Name] - 1; c != noPale {
 			b.Color(paleColors[c])
@@ -72,7 +72,7 @@ func (p *picture) fill(b *perfetto.Body, id int32) {
 }
 
 func mark(b *perfetto.Body, m *Mark) {
-	if m.Critical {
+	if m.Critical() {
 		b.Int("critical", 1)
 		if m.NS > 0 { // the peer's method marks events that have none
 			b.Int("critical_ns", m.NS)

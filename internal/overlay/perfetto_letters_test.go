@@ -102,8 +102,8 @@ func TestPerfettoOverlay(t *testing.T) {
 	draw := func(tr *kineto.Trace) *Overlay {
 		return &Overlay{
 			Marks: []Mark{
-				{Event: 0, Critical: true, NS: 999, ID: 0, Next: 2, TotalNS: 2000, Node: -1},
-				{Event: 3, Critical: true, NS: 500, ID: 2, Next: -1, Node: 4},
+				{Event: 0, NS: 999, ID: 0, Next: 2, TotalNS: 2000, Node: -1},
+				{Event: 3, NS: 500, ID: 2, Next: -1, Node: 4},
 			},
 			Tracks: []Track{
 				{Name: "Critical path", Parent: -1, Description: "why", Category: "critical_path_summary", Slices: []Slice{
