@@ -1,6 +1,4 @@
 // Command overlay turns a PyTorch profiler trace into a Perfetto or Chrome trace that shows what bounds the run.
-//
-//go:debug madvdontneed=0
 package main
 
 import (
@@ -9,7 +7,7 @@ import (
 )
 
 // gcPercent keeps the heap close to what is in use. A trace is a few large arrays without pointers, so a collection
-// takes a millisecond. What it frees stays at hand until the system wants it (madvdontneed=0): new pages cost more.
+// takes a millisecond.
 const gcPercent = 25
 
 func main() {
