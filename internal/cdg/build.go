@@ -87,16 +87,32 @@ func (b *builder) add(to, from ActID, r Rule, e Evidence) {
 
 // Build makes the graph of one window of a trace. It fails only when the window cannot be found.
 func Build(tr *kineto.Trace, o Options) (*Graph, error) {
-	w, err := FindWindow(tr, o)
+	b, g, err := lay(tr, &o)
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{tr: tr, o: &o, d: &Deps{}, quality: map[string]int{}}
+	phases := kineto.Beside(func() { findPhases(g, ruleSet{}) }) // they follow from names and nesting alone
+	b.link(g)
+	phases()
+	buildNodes(g)
+	return g, nil
+}
+
+// lay finds the window and puts the activities into lanes and inside each other.
+func lay(tr *kineto.Trace, o *Options) (*builder, *Graph, error) {
+	w, err := FindWindow(tr, *o)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := &builder{tr: tr, o: o, d: &Deps{}, quality: map[string]int{}}
 	b.layActs()
 	b.flatten()
 	b.findMarkers()
-	g := &Graph{Trace: tr, Window: w, Steps: FindSteps(tr), Deps: b.d, Quality: b.quality}
-	phases := kineto.Beside(func() { findPhases(g, ruleSet{}) }) // they follow from names and nesting alone
+	return b, &Graph{Trace: tr, Window: w, Steps: FindSteps(tr), Deps: b.d, Quality: b.quality}, nil
+}
+
+// link applies the rules, each after those whose results it reads.
+func (b *builder) link(g *Graph) {
 	b.classifyCalls()
 	b.linkStreams()
 	b.describeThreads()
@@ -114,15 +130,12 @@ func Build(tr *kineto.Trace, o Options) (*Graph, error) {
 	b.pairThreads()
 
 	g.Threads = b.d.mode
-	g.Window.CarriedIn = b.carriedIn(w)
+	g.Window.CarriedIn = b.carriedIn(g.Window)
 	for i := range g.Steps {
-		if o.Step != "" && g.Steps[i].Start > w.Start && g.Steps[i].Start < w.End {
+		if w := &g.Window; b.o.Step != "" && g.Steps[i].Start > w.Start && g.Steps[i].Start < w.End {
 			g.Quality["step_tail_under_next_step"] = 1 // the next step began before this one's operations ended
 		}
 	}
-	phases()
-	buildNodes(g)
-	return g, nil
 }
 
 // storeDeps sorts what the rules found into CSR form.

@@ -9,8 +9,8 @@ import (
 	"overlay/internal/kineto"
 )
 
-// BenchmarkNodes sets the aggregated half of the graph beside the whole, on the largest real trace.
-func BenchmarkNodes(b *testing.B) {
+// largest is the largest real trace.
+func largest(b *testing.B) *kineto.Trace {
 	dir := os.Getenv("OVERLAY_CORPUS")
 	if dir == "" {
 		dir = "../../../shared/traces"
@@ -34,6 +34,12 @@ func BenchmarkNodes(b *testing.B) {
 	if tr == nil {
 		b.Skipf("no traces in %s; set OVERLAY_CORPUS", dir)
 	}
+	return tr
+}
+
+// BenchmarkNodes sets the aggregated half of the graph beside the whole, on the largest real trace.
+func BenchmarkNodes(b *testing.B) {
+	tr := largest(b)
 	g, err := cdg.Build(tr, cdg.Options{})
 	if err != nil {
 		b.Fatal(err)

@@ -1,5 +1,16 @@
 package cdg
 
+import "overlay/internal/kineto"
+
+// BuildDeps makes the event-level half of a graph.
+func BuildDeps(tr *kineto.Trace, o Options) (*Graph, error) {
+	b, g, err := lay(tr, &o)
+	if err == nil {
+		b.link(g)
+	}
+	return g, err
+}
+
 // BuildNodes makes the aggregated half of a graph again.
 func BuildNodes(g *Graph) {
 	findPhases(g, ruleSet{})
