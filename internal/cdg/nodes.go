@@ -45,6 +45,14 @@ type protoNode struct {
 	settled bool   // CPU: the phase is known
 }
 
+// addNode appends a node. It makes room for as many again when there is none: nodes are large to copy.
+func (b *nodeBuilder) addNode(n protoNode) {
+	if len(b.nodes) == cap(b.nodes) {
+		b.nodes = slices.Grow(b.nodes, len(b.nodes)+64)
+	}
+	b.nodes = append(b.nodes, n)
+}
+
 // buildNodes fills Nodes, Edges and NodeOf. It needs the phases.
 func buildNodes(g *Graph) {
 	b := &nodeBuilder{g: g, d: g.Deps, threads: logicalThreads(g.Deps)}

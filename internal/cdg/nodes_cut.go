@@ -115,7 +115,7 @@ func (c *cutter) start(s *Stretch, act *Act) {
 	} else if len(c.held) > 0 {
 		n.First = c.held[0]
 	}
-	c.nodes = append(c.nodes, n)
+	c.addNode(n)
 	c.open = true
 }
 

@@ -8,23 +8,16 @@ import (
 // link makes the edges between nodes: what is certain first, so that of a cycle the weakest edge is left out.
 // Cycles come from aggregation: two nodes may each hold something that the other waited for.
 func (b *nodeBuilder) link() {
-	n := len(b.nodes)
-	l := linker{rank: make([]int32, n), out: make([][]NodeID, n), in: make([][]NodeID, n), refused: make([][]NodeID, n), seen: make([]bool, n)}
-	for i := range l.rank {
-		l.rank[i] = int32(i)
-	}
-	b.linkThreads(&l)
-	b.linkStreams(&l)
+	l := newLinker(len(b.nodes))
+	b.linkThreads(l)
+	b.linkStreams(l)
 	for i := range b.nodes {
 		if from := b.nodes[i].from; from != NoNode {
 			l.add(from, NodeID(i), CallEdge)
 		}
 	}
-	b.linkWaits(&l)
-	slices.SortFunc(l.edges, func(x, y NodeEdge) int {
-		return cmp.Or(cmp.Compare(x.To, y.To), cmp.Compare(x.From, y.From), cmp.Compare(x.Kind, y.Kind))
-	})
-	b.g.Edges = l.edges
+	b.linkWaits(l)
+	b.g.Edges = l.sorted()
 	if l.cyclic > 0 {
 		b.g.Quality["cdg_edges_left_out"] = l.cyclic
 	}
@@ -110,36 +103,79 @@ func (b *nodeBuilder) linkSources(l *linker, a ActID, to NodeID, r1, r2 Rule) {
 type linker struct {
 	edges   []NodeEdge
 	rank    []int32
-	out, in [][]NodeID
+	in, out adjacency
 	seen    []bool
-	cyclic  int        // edges left out, each pair once
-	refused [][]NodeID // per node: sources of edges left out
+	cyclic  int                   // edges left out, each pair once
+	refused map[NodeEdge]struct{} // they, without kind
+}
+
+func newLinker(nodes int) *linker {
+	l := &linker{rank: make([]int32, nodes), seen: make([]bool, nodes), refused: map[NodeEdge]struct{}{}}
+	for i := range l.rank {
+		l.rank[i] = int32(i)
+	}
+	l.edges = make([]NodeEdge, 0, 2*nodes)
+	l.in, l.out = newAdjacency(nodes), newAdjacency(nodes)
+	return l
+}
+
+// adjacency lists for each node the edges on one side of it, as chains.
+type adjacency struct {
+	first []int32 // per node: 1 + its last edge, 0 without
+	next  []int32 // per edge: 1 + the one before it
+}
+
+func newAdjacency(nodes int) adjacency {
+	return adjacency{first: make([]int32, nodes), next: make([]int32, 0, 2*nodes)}
+}
+
+func (a *adjacency) add(n NodeID) {
+	a.next = append(a.next, a.first[n])
+	a.first[n] = int32(len(a.next))
 }
 
 // add adds an edge, unless the two nodes are joined already or it would close a cycle.
 func (l *linker) add(from, to NodeID, kind NodeEdgeKind) {
-	if slices.Contains(l.in[to], from) {
-		return
+	for e := l.in.first[to]; e > 0; e = l.in.next[e-1] {
+		if l.edges[e-1].From == from {
+			return
+		}
 	}
-	if slices.Contains(l.refused[to], from) {
-		return
-	}
-	if l.rank[from] > l.rank[to] && !l.reorder(from, to) {
-		l.refused[to] = append(l.refused[to], from)
-		l.cyclic++
-		return
+	if l.rank[from] > l.rank[to] {
+		if _, is := l.refused[NodeEdge{From: from, To: to}]; is {
+			return
+		}
+		if !l.reorder(from, to) {
+			l.refused[NodeEdge{From: from, To: to}] = struct{}{}
+			l.cyclic++
+			return
+		}
 	}
 	l.edges = append(l.edges, NodeEdge{from, to, kind})
-	l.out[from], l.in[to] = append(l.out[from], to), append(l.in[to], from)
+	l.in.add(to)
+	l.out.add(from)
+}
+
+// sorted returns the edges by (To, From); no pair of nodes has two.
+func (l *linker) sorted() []NodeEdge {
+	out := make([]NodeEdge, 0, len(l.edges))
+	for to := range l.in.first {
+		at := len(out)
+		for e := l.in.first[to]; e > 0; e = l.in.next[e-1] {
+			out = append(out, l.edges[e-1])
+		}
+		slices.SortFunc(out[at:], func(x, y NodeEdge) int { return cmp.Compare(x.From, y.From) })
+	}
+	return out
 }
 
 // reorder makes room for an edge whose ends stand the wrong way round; false when from can be reached from to.
 func (l *linker) reorder(from, to NodeID) bool {
 	low, high := l.rank[to], l.rank[from]
 	var ahead, behind []NodeID
-	ahead, ok := l.reach(to, func(n NodeID) []NodeID { return l.out[n] }, func(r int32) bool { return r <= high }, from)
+	ahead, ok := l.reach(to, &l.out, func(e NodeEdge) NodeID { return e.To }, func(r int32) bool { return r <= high }, from)
 	if ok {
-		behind, _ = l.reach(from, func(n NodeID) []NodeID { return l.in[n] }, func(r int32) bool { return r >= low }, NoNode)
+		behind, _ = l.reach(from, &l.in, func(e NodeEdge) NodeID { return e.From }, func(r int32) bool { return r >= low }, NoNode)
 	}
 	byRank := func(x, y NodeID) int { return cmp.Compare(l.rank[x], l.rank[y]) }
 	slices.SortFunc(ahead, byRank)
@@ -160,11 +196,12 @@ func (l *linker) reorder(from, to NodeID) bool {
 }
 
 // reach collects the nodes that can be reached inside the ranks that count; false as soon as one of them is avoid.
-func (l *linker) reach(from NodeID, next func(NodeID) []NodeID, counts func(int32) bool, avoid NodeID) ([]NodeID, bool) {
+func (l *linker) reach(from NodeID, edges *adjacency, end func(NodeEdge) NodeID, counts func(int32) bool, avoid NodeID) ([]NodeID, bool) {
 	found := []NodeID{from}
 	l.seen[from] = true
 	for i := 0; i < len(found); i++ {
-		for _, n := range next(found[i]) {
+		for e := edges.first[found[i]]; e > 0; e = edges.next[e-1] {
+			n := end(l.edges[e-1])
 			if n == avoid {
 				return found, false
 			}

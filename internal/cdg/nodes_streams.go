@@ -70,7 +70,7 @@ func (b *nodeBuilder) gpuNode(a ActID, from NodeID, comm bool) NodeID {
 	}
 	n.Start, n.End = max(act.Start, b.g.Window.Start), max(act.Start, b.g.Window.Start)
 	n.First, n.Last, n.Launch = act.Event, act.Event, kineto.NoEvent
-	b.nodes = append(b.nodes, n)
+	b.addNode(n)
 	return NodeID(len(b.nodes) - 1)
 }
 
