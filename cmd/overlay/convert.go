@@ -56,7 +56,7 @@ func (j *job) write(out *output, tr *kineto.Trace, ov *overlay.Overlay) (written
 	var z *pgzip.Writer
 	if j.opts.compress {
 		var err error
-		if z, err = pgzip.NewWriter(out, gzipLevel, j.opts.jobs); err != nil {
+		if z, err = pgzip.NewWriter(out, j.gzipLevel(), j.opts.jobs); err != nil {
 			return written{}, err
 		}
 		w = z
@@ -74,8 +74,13 @@ func (j *job) write(out *output, tr *kineto.Trace, ov *overlay.Overlay) (written
 	return st, err
 }
 
-// gzipLevel trades size for time.
-const gzipLevel = 8
+// gzipLevel trades size for time. A slim trace is made to be sent: it takes the best.
+func (j *job) gzipLevel() int {
+	if j.opts.onlyCritical {
+		return 9
+	}
+	return 8
+}
 
 func (j *job) writeFormat(w io.Writer, tr *kineto.Trace, ov *overlay.Overlay) (written, error) {
 	o := overlay.WriteOptions{Jobs: j.opts.jobs}

@@ -24,7 +24,8 @@ func (p *picture) args(id kineto.EventID) []byte {
 // maxNesting bounds the depth of arguments; what lies deeper is left out.
 const maxNesting = 64
 
-// writeArgs adds the JSON object that src starts with as arguments, in their order. Integers stay exact, null is
+// writeArgs adds the JSON object that src starts with as arguments, in their order, integers of the top level after all
+// others: they differ from event to event, and what does not compresses best undivided (1 to 3 % of a .gz). Integers stay exact, null is
 // left out (Perfetto has no such value), except in an array, where it becomes a text so that indices stay. Values
 // that are no JSON (NaN, inf, N/A) are taken as what they mean. The object has been checked by the reader; what is
 // broken all the same ends the arguments.
@@ -36,6 +37,9 @@ func writeArgs(b *perfetto.Body, src []byte, drop func(key string) bool) {
 	case a.s[a.i] == '{':
 		a.i++
 		a.object(0)
+		for i := range a.held[:a.n] {
+			b.Int(a.held[i].key, a.held[i].v)
+		}
 	default:
 		a.value("args", 0, false)
 	}
@@ -46,6 +50,13 @@ type argWriter struct {
 	s    []byte
 	i    int
 	drop func(key string) bool // of the top level; nil drops none
+	held [24]intArg            // integers of the top level, as far as they fit
+	n    int                   // of them
+}
+
+type intArg struct {
+	key string
+	v   int64
 }
 
 func (a *argWriter) space() {
@@ -143,11 +154,11 @@ func (a *argWriter) value(key string, depth int, inArray bool) bool {
 		}
 		return ok
 	}
-	return a.scalar(key, inArray)
+	return a.scalar(key, depth, inArray)
 }
 
 // scalar writes a number or a word.
-func (a *argWriter) scalar(key string, inArray bool) bool {
+func (a *argWriter) scalar(key string, depth int, inArray bool) bool {
 	start := a.i
 	digits, integer := 0, true
 	var v uint64
@@ -172,6 +183,11 @@ loop:
 		n := int64(v)
 		if tok[0] == '-' {
 			n = -n
+		}
+		if depth == 1 && a.n < len(a.held) {
+			a.held[a.n] = intArg{key, n}
+			a.n++
+			return true
 		}
 		a.b.Int(key, n)
 		return true

@@ -13,7 +13,6 @@ const (
 	clockSequence = 64 // the sequence's own clock: each time stamp is a delta to the one before
 
 	flagCleared = 1 // SEQ_INCREMENTAL_STATE_CLEARED
-	flagNeeds   = 2 // SEQ_NEEDS_INCREMENTAL_STATE
 
 	typeBegin   = 1
 	typeEnd     = 2
@@ -28,15 +27,16 @@ const chunkSize = 256 << 10
 type encoder struct {
 	body *Body
 	out  []byte
-	seq  []byte // fields 10 and 13 of every packet of the sequence
+	seq  []byte // field 10 of every packet of the sequence
 	last int64  // time stamp of the sequence's last packet
+	unit int64  // ns: of the sequence's time stamps
 	ends []int64
 }
 
 // items appends the packets of a lane or a piece of one, and calls flush with every full chunk; flush returns a buffer to go on with,
 // or nil to stop.
 func (e *encoder) items(l *lane, fill func(*Body, int32), seq uint32, start int64, flush func([]byte) []byte) {
-	e.begin(seq, start)
+	e.begin(l, seq, start)
 	e.ends = append(e.ends[:0], l.open...)
 	for _, it := range l.items {
 		e.close(it.Start)
@@ -66,8 +66,8 @@ func (e *encoder) items(l *lane, fill func(*Body, int32), seq uint32, start int6
 }
 
 // points appends the packets of a counter.
-func (e *encoder) points(points []Point, seq uint32, start int64, flush func([]byte) []byte) {
-	e.begin(seq, start)
+func (e *encoder) points(l *lane, points []Point, seq uint32, start int64, flush func([]byte) []byte) {
+	e.begin(l, seq, start)
 	for _, p := range points {
 		ev := append(e.body.ev[:0], 9<<3, typeCounter)
 		if p.IsInt {
@@ -88,13 +88,13 @@ func (e *encoder) points(points []Point, seq uint32, start int64, flush func([]b
 	e.out = flush(e.out)
 }
 
-// begin starts a sequence.
-func (e *encoder) begin(seq uint32, start int64) {
+// begin starts a sequence. Its packets do not say that they need its state (SEQ_NEEDS_INCREMENTAL_STATE): that would
+// only have them skipped where the header is missing (proto_trace_reader.cc).
+func (e *encoder) begin(l *lane, seq uint32, start int64) {
 	e.body.reset()
-	e.last = start
+	e.last, e.unit = start, l.unit
 	e.seq = append(e.seq[:0], 10<<3)
 	e.seq = appendVarint(e.seq, uint64(seq))
-	e.seq = append(e.seq, 13<<3, flagNeeds)
 }
 
 // close ends the slices that are over at ts, innermost first.
@@ -102,7 +102,7 @@ func (e *encoder) close(ts int64) {
 	for n := len(e.ends); n > 0 && e.ends[n-1] <= ts; n-- {
 		end := e.ends[n-1]
 		e.ends = e.ends[:n-1]
-		delta := uint64(end - e.last)
+		delta := uint64((end - e.last) / e.unit)
 		e.last = end
 		e.out = append(e.out, 1<<3|2, byte(4+len(e.seq)+1+protowire.SizeVarint(delta)), 11<<3|2, 2, 9<<3, typeEnd)
 		e.out = append(e.out, e.seq...)
@@ -114,7 +114,7 @@ func (e *encoder) close(ts int64) {
 // packet appends the event in body, with the strings that it needs. The time stamp comes last, beside the length of
 // the next packet: bytes that differ from packet to packet compress best side by side (2 to 4 % of a .gz).
 func (e *encoder) packet(ts int64) {
-	delta := uint64(ts - e.last)
+	delta := uint64((ts - e.last) / e.unit)
 	e.last = ts
 	b := e.body
 	size := 1 + protowire.SizeBytes(len(b.ev)) + len(e.seq) + 1 + protowire.SizeVarint(delta)

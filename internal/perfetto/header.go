@@ -10,7 +10,7 @@ import "google.golang.org/protobuf/encoding/protowire"
 func header(t *Trace, lanes []lane, start int64) []byte {
 	var out []byte
 	for i := range lanes {
-		out = appendPacket(out, sequenceHeader(uint32(i+1), lanes[i].uuid, t, start))
+		out = appendPacket(out, sequenceHeader(uint32(i+1), &lanes[i], t, start))
 	}
 	out = appendPacket(out, traceUUID(t.UUID))
 	if len(t.Attrs) > 0 {
@@ -53,15 +53,15 @@ func appendDescriptor(out []byte, d message) []byte {
 	return appendPacket(out, message(nil).sub(60, d))
 }
 
-func sequenceHeader(seq uint32, uuid uint64, t *Trace, start int64) message {
+func sequenceHeader(seq uint32, l *lane, t *Trace, start int64) message {
 	clocks := message(nil).
-		sub(1, message(nil).uint(1, clockSequence).uint(2, uint64(start)).uint(3, 1)).
+		sub(1, message(nil).uint(1, clockSequence).uint(2, uint64(start/l.unit)).uint(3, 1).uint(4, uint64(l.unit))).
 		sub(1, message(nil).uint(1, clockBoottime).uint(2, uint64(start)))
 	if t.HasRealtime {
 		clocks = clocks.sub(1, message(nil).uint(1, clockRealtime).uint(2, uint64(t.Realtime+start)))
 	}
 	clocks = clocks.uint(2, clockBoottime)
-	defaults := message(nil).uint(58, clockSequence).sub(11, message(nil).uint(11, uuid))
+	defaults := message(nil).uint(58, clockSequence).sub(11, message(nil).uint(11, l.uuid))
 	return message(nil).uint(10, uint64(seq)).uint(13, flagCleared).sub(59, defaults).sub(6, clocks)
 }
 

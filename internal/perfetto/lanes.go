@@ -12,6 +12,7 @@ type lane struct {
 	items []Item
 	open  []int64 // ends of the slices that are open where the piece begins, innermost last
 	more  bool    // another piece follows and closes what is open
+	unit  int64   // ns: of its clock
 }
 
 // pieceItems bounds a sequence: pieces of a long row are encoded side by side, each with few strings of its own.
@@ -40,6 +41,39 @@ func (l lane) cut(size int) []lane {
 		}
 	}
 	return pieces
+}
+
+// findUnit sets the unit to the greatest one in which the clock, which starts at start, can tell all times of the lane:
+// 1 µs in traces of whole µs. Numbers are shorter for it.
+func (l *lane) findUnit(t *Track, start int64) {
+	unit := int64(0)
+	tell := func(d int64) bool {
+		if unit == 0 || d%unit != 0 {
+			unit = gcd(unit, d)
+		}
+		return unit != 1
+	}
+	for i := range l.items {
+		if it := &l.items[i]; !tell(it.Start-start) || !tell(it.Dur) {
+			break
+		}
+	}
+	for _, end := range l.open {
+		tell(end - start)
+	}
+	if t.Kind == Counter {
+		for i := range t.Points {
+			tell(t.Points[i].TS - start)
+		}
+	}
+	l.unit = max(unit, 1)
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // compareItems is the order in which items of one row begin: at one time stamp the longest slice first, slices

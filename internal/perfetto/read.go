@@ -110,6 +110,7 @@ type rawEvent struct {
 type reader struct {
 	im     *Imported
 	states map[uint64]*sequence
+	unit   map[[2]uint64]int64 // ns: of the clocks of sequences, by the same
 	last   map[[2]uint64]int64 // incremental clocks: time of the last packet by (sequence, clock)
 	incr   map[[2]uint64]bool
 	offset map[uint64]int64 // builtin clock -> trace time minus its time
@@ -136,6 +137,7 @@ func Read(r io.Reader) (*Imported, error) {
 	rd := &reader{
 		im:     &Imported{Problems: make(map[string]int)},
 		states: make(map[uint64]*sequence),
+		unit:   make(map[[2]uint64]int64),
 		last:   make(map[[2]uint64]int64),
 		incr:   make(map[[2]uint64]bool),
 		offset: make(map[uint64]int64),
@@ -378,13 +380,13 @@ func (rd *reader) internedString(s *sequence, f field) {
 
 // snapshot ties clocks together. The sequence's own clocks (64 to 127) count for its sequence only.
 func (rd *reader) snapshot(p []byte, seq uint64) {
-	type reading struct{ id, ts, incremental uint64 }
+	type reading struct{ id, ts, incremental, unit uint64 }
 	var clocks []reading
 	var primary uint64
 	fields(p, func(f field) {
 		switch f.num {
 		case 1:
-			var c reading
+			c := reading{unit: 1}
 			fields(f.b, func(f field) {
 				switch f.num {
 				case 1:
@@ -393,6 +395,8 @@ func (rd *reader) snapshot(p []byte, seq uint64) {
 					c.ts = f.v
 				case 3:
 					c.incremental = f.v
+				case 4:
+					c.unit = f.v
 				}
 			})
 			clocks = append(clocks, c)
@@ -408,6 +412,10 @@ func (rd *reader) snapshot(p []byte, seq uint64) {
 		rd.problem("clock_snapshot_without_trace_clock")
 		return
 	}
+	if clocks[i].unit != 1 {
+		rd.problem("invalid_clock_snapshots") // the trace clock counts ns
+		return
+	}
 	now := int64(clocks[i].ts)
 	for _, c := range clocks {
 		switch {
@@ -421,10 +429,11 @@ func (rd *reader) snapshot(p []byte, seq uint64) {
 			if c.incremental != 0 {
 				rd.last[key] = now // trace time of the last packet
 			} else {
-				rd.last[key] = now - int64(c.ts)
+				rd.last[key] = now - int64(c.ts*c.unit)
 			}
+			rd.unit[key] = int64(c.unit)
 		default:
-			off := now - int64(c.ts)
+			off := now - int64(c.ts*c.unit)
 			if c.id == 1 && !rd.im.HasRealtime {
 				rd.im.Realtime, rd.im.HasRealtime = -off, true
 			}
@@ -444,7 +453,7 @@ func (rd *reader) time(ts, clock, seq uint64) (int64, bool) {
 		if !ok {
 			return 0, false
 		}
-		t := last + int64(ts)
+		t := last + int64(ts)*rd.unit[key]
 		if rd.incr[key] {
 			rd.last[key] = t
 		}

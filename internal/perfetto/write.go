@@ -18,6 +18,7 @@ func Write(w io.Writer, t *Trace, jobs int) (Stats, error) {
 func writePieces(w io.Writer, t *Trace, jobs, size int) (Stats, error) {
 	lanes, st := plan(t, jobs, size)
 	start := firstTime(t)
+	parallel(len(lanes), jobs, func(i int) { lanes[i].findUnit(&t.Tracks[lanes[i].track], start) })
 
 	bw := bufio.NewWriterSize(w, chunkSize)
 	n, err := bw.Write(header(t, lanes, start))
@@ -105,7 +106,7 @@ func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool
 		l := &lanes[i]
 		tr := &t.Tracks[l.track]
 		if tr.Kind == Counter {
-			e.points(tr.Points, uint32(i+1), start, flush)
+			e.points(l, tr.Points, uint32(i+1), start, flush)
 			return
 		}
 		e.items(l, tr.Fill, uint32(i+1), start, flush)

@@ -132,6 +132,7 @@ func compareWithGenerated(t *testing.T, data []byte) {
 	}
 	type seq struct {
 		last   int64
+		unit   int64
 		track  uint64
 		names  map[uint64]string
 		cats   map[uint64]string
@@ -149,7 +150,8 @@ func compareWithGenerated(t *testing.T, data []byte) {
 			s = &seq{names: map[uint64]string{}, cats: map[uint64]string{}, colors: map[uint64]string{}}
 			seqs[p.GetTrustedPacketSequenceId()] = s
 			s.track = p.GetTracePacketDefaults().GetTrackEventDefaults().GetTrackUuid()
-			s.last = int64(p.GetClockSnapshot().GetClocks()[0].GetTimestamp())
+			own, trace := p.GetClockSnapshot().GetClocks()[0], p.GetClockSnapshot().GetClocks()[1]
+			s.last, s.unit = int64(trace.GetTimestamp()), int64(own.GetUnitMultiplierNs())
 		}
 		if d := p.GetTrackDescriptor(); d != nil {
 			uuids[d.GetUuid()] = d.GetName() + d.GetProcess().GetProcessName() + d.GetThread().GetThreadName()
@@ -167,7 +169,7 @@ func compareWithGenerated(t *testing.T, data []byte) {
 		if ev == nil {
 			continue
 		}
-		s.last += int64(p.GetTimestamp())
+		s.last += int64(p.GetTimestamp()) * s.unit
 		row := uuids[s.track]
 		switch ev.GetType() {
 		case pb.TrackEvent_TYPE_SLICE_BEGIN, pb.TrackEvent_TYPE_INSTANT:

@@ -1759,12 +1759,13 @@ func (x *CounterDescriptor) GetYAxisShareKey() string {
 }
 
 type ClockSnapshot_Clock struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ClockId       *uint32                `protobuf:"varint,1,opt,name=clock_id,json=clockId" json:"clock_id,omitempty"` // BuiltinClock, or 64 to 127: the sequence's own
-	Timestamp     *uint64                `protobuf:"varint,2,opt,name=timestamp" json:"timestamp,omitempty"`
-	IsIncremental *bool                  `protobuf:"varint,3,opt,name=is_incremental,json=isIncremental" json:"is_incremental,omitempty"` // later time stamps are deltas
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	ClockId          *uint32                `protobuf:"varint,1,opt,name=clock_id,json=clockId" json:"clock_id,omitempty"` // BuiltinClock, or 64 to 127: the sequence's own
+	Timestamp        *uint64                `protobuf:"varint,2,opt,name=timestamp" json:"timestamp,omitempty"`
+	IsIncremental    *bool                  `protobuf:"varint,3,opt,name=is_incremental,json=isIncremental" json:"is_incremental,omitempty"`            // later time stamps are deltas
+	UnitMultiplierNs *uint64                `protobuf:"varint,4,opt,name=unit_multiplier_ns,json=unitMultiplierNs" json:"unit_multiplier_ns,omitempty"` // of its time stamps; 1 for the trace clock
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ClockSnapshot_Clock) Reset() {
@@ -1816,6 +1817,13 @@ func (x *ClockSnapshot_Clock) GetIsIncremental() bool {
 		return *x.IsIncremental
 	}
 	return false
+}
+
+func (x *ClockSnapshot_Clock) GetUnitMultiplierNs() uint64 {
+	if x != nil && x.UnitMultiplierNs != nil {
+		return *x.UnitMultiplierNs
+	}
+	return 0
 }
 
 type TraceAttributes_Attribute struct {
@@ -1939,14 +1947,15 @@ const file_perfetto_proto_rawDesc = "" +
 	"\x14track_event_defaults\x18\v \x01(\v2#.perfetto.protos.TrackEventDefaultsR\x12trackEventDefaults\"3\n" +
 	"\x12TrackEventDefaults\x12\x1d\n" +
 	"\n" +
-	"track_uuid\x18\v \x01(\x04R\ttrackUuid\"\xe6\x01\n" +
+	"track_uuid\x18\v \x01(\x04R\ttrackUuid\"\x95\x02\n" +
 	"\rClockSnapshot\x12<\n" +
 	"\x06clocks\x18\x01 \x03(\v2$.perfetto.protos.ClockSnapshot.ClockR\x06clocks\x12.\n" +
-	"\x13primary_trace_clock\x18\x02 \x01(\rR\x11primaryTraceClock\x1ag\n" +
+	"\x13primary_trace_clock\x18\x02 \x01(\rR\x11primaryTraceClock\x1a\x95\x01\n" +
 	"\x05Clock\x12\x19\n" +
 	"\bclock_id\x18\x01 \x01(\rR\aclockId\x12\x1c\n" +
 	"\ttimestamp\x18\x02 \x01(\x04R\ttimestamp\x12%\n" +
-	"\x0eis_incremental\x18\x03 \x01(\bR\risIncremental\"/\n" +
+	"\x0eis_incremental\x18\x03 \x01(\bR\risIncremental\x12,\n" +
+	"\x12unit_multiplier_ns\x18\x04 \x01(\x04R\x10unitMultiplierNs\"/\n" +
 	"\tTraceUuid\x12\x10\n" +
 	"\x03msb\x18\x01 \x01(\x03R\x03msb\x12\x10\n" +
 	"\x03lsb\x18\x02 \x01(\x03R\x03lsb\"\xc9\x01\n" +
