@@ -15,6 +15,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
 	"overlay/internal/pgzip"
@@ -280,6 +282,54 @@ func TestSizes(t *testing.T) {
 	t.Logf("all above 10,000 events: %.3f of the JSON, compressed %.3f of the .json.gz", plain, zipped)
 	if plain > 0.215 || zipped > 0.595 {
 		t.Errorf("together %.3f of the JSON (at most 0.215), compressed %.3f of the .json.gz (at most 0.595)", plain, zipped)
+	}
+}
+
+// TestSlimSizes holds slim traces to sizes that were reached. The goal is a third of the compressed input above 20,000
+// events, and less than 1 MB where the input has less than 3 MB. A third is missed where one thread bounds the run and
+// most of what the trace holds is on the path (nccl_data, asdf_True).
+func TestSlimSizes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
+	missed := 0
+	for _, name := range corpus(t, "*.json.gz") {
+		data, packed := gunzip(t, name)
+		tr, err := kineto.Parse(data, name, kineto.Options{})
+		if err != nil || len(tr.Events) < 1000 {
+			continue
+		}
+		g, err := cdg.Build(tr, cdg.Options{})
+		if err != nil || g.Window.End <= g.Window.Start {
+			continue
+		}
+		p, err := critpath.Exact(g, critpath.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ov := Annotate(tr, g, p, Options{})
+		Slim(g, p, ov)
+		var gz bytes.Buffer
+		z, err := pgzip.NewWriter(&gz, 9, 2) // as in cmd/overlay
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := WritePerfetto(z, tr, ov, WriteOptions{Jobs: 2}); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		share := float64(gz.Len()) / float64(packed)
+		t.Logf("%-72s %8d %9d %6.3f", filepath.Base(name)[:min(72, len(filepath.Base(name)))], len(tr.Events), gz.Len(), share)
+		if packed < 3e6 && gz.Len() > 1e6 {
+			t.Errorf("%s: %d bytes, more than 1 MB for an input of %d", name, gz.Len(), packed)
+		}
+		if len(tr.Events) > 20_000 && share > 1./3 {
+			if missed++; missed > 2 || share > 0.62 {
+				t.Errorf("%s: %.3f of the .json.gz; two traces miss a third, with at most 0.62", name, share)
+			}
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ type segmentRow struct {
 	shown     []int32  // the segment of each slice; nil: all are shown
 	resources []string // per track
 	id        []int32  // per event: its critical_id, when it is on the path
-	plain     bool     // without position in the input
+	plain     bool     // without numbers that lead to the event
 }
 
 // leaveOutCovered finds the segments that lie under earlier ones: those of ctda and hta may.
@@ -94,22 +94,25 @@ func (r *segmentRow) Look(i int) (name, color string) {
 
 // Args are those of a segment: an owned one has the critical_id of its event, every other its own number.
 func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
+	add := func(a Arg) {
+		args[n] = a
+		n++
+	}
 	critical := r.at(i)
 	s := &r.segs[critical]
 	if s.Owned() {
 		critical = int(r.id[s.Event])
 	}
-	args[0] = Arg{Key: "kind", Str: s.Kind.String(), IsStr: true}
-	args[1] = Arg{Key: "evidence", Str: s.Evidence.String(), IsStr: true}
-	args[2] = Arg{Key: "critical_id", Int: int64(critical)}
-	n = 3
+	add(Arg{Key: "kind", Str: s.Kind.String(), IsStr: true})
+	add(Arg{Key: "evidence", Str: s.Evidence.String(), IsStr: true})
+	if !r.plain {
+		add(Arg{Key: "critical_id", Int: int64(critical)})
+	}
 	if s.Track != kineto.NoTrack {
-		args[n] = Arg{Key: "resource", Str: r.resources[s.Track], IsStr: true}
-		n++
+		add(Arg{Key: "resource", Str: r.resources[s.Track], IsStr: true})
 	}
 	if s.Owned() && !r.plain {
-		args[n] = Arg{Key: positionArg, Int: int64(s.Event)}
-		n++
+		add(Arg{Key: positionArg, Int: int64(s.Event)})
 	}
 	return args, n
 }

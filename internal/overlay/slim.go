@@ -22,15 +22,15 @@ func Slim(g *cdg.Graph, p *critpath.Path, ov *Overlay) {
 		s.untilSame(p, rec)
 	}
 	ov.Keep, ov.Slim = s.keep, true
-	dropPositions(ov)
+	dropNumbers(ov)
 	if ReadRecord(g.Trace) == nil {
 		ov.Attrs = append(ov.Attrs, recordAttrs(rec)...)
 	}
 }
 
-// dropPositions removes positions of events from the segments: they count in a file that the reader may not have, and
-// numbers without pattern are half of what a segment costs. critical_id leads to the event.
-func dropPositions(ov *Overlay) {
+// dropNumbers removes from the segments the numbers that lead to their events: positions count in a file that the
+// reader may not have, and numbers without pattern are half of what a segment costs.
+func dropNumbers(ov *Overlay) {
 	for t := range ov.Tracks {
 		if r, ok := ov.Tracks[t].Row.(*segmentRow); ok {
 			r.plain = true
