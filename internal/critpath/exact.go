@@ -70,8 +70,9 @@ type walker struct {
 
 	next kineto.EventID // event that the path enters after what is emitted now
 	step edgeStep       // how it gets there
-	segs backward[Segment]
-	eds  backward[Edge]
+	open Segment        // earliest of the path so far, which may grow; empty at first
+	segs segmentTape
+	eds  edgeTape
 }
 
 // left is the slice in which a thread waited when the walk left it by a hand-off.
@@ -148,14 +149,18 @@ func (w *walker) emit(from int64, event kineto.EventID, kind SegmentKind, by cdg
 		w.step.to = from
 	}
 	track := w.d.Lanes[w.lane].Track
-	if s := w.segs.last(); s != nil {
-		if s.Event == event && s.Kind == kind && s.Track == track && s.Evidence == by {
-			s.Start, w.t = from, from
-			return
-		}
+	if s := &w.open; s.Event != event || s.Kind != kind || s.Track != track || s.Evidence != by || s.End == s.Start {
+		w.close()
+		*s = Segment{w.t, w.t, event, track, kind, by}
 	}
-	w.segs.add(Segment{from, w.t, event, track, kind, by})
-	w.t = from
+	w.open.Start, w.t = from, from
+}
+
+// close puts the open segment on the tape.
+func (w *walker) close() {
+	if w.open.End > w.open.Start {
+		w.segs.add(&w.open)
+	}
 }
 
 // link adds the edge from an event that the path leaves at time t to the event that it enters.
@@ -168,7 +173,7 @@ func (w *walker) link(event kineto.EventID, t int64) {
 			e.Type, e.Weight = w.programEdge(event, w.next, e.Weight)
 		}
 		e.Row = w.tr.Events[event].Track == w.tr.Events[w.next].Track
-		w.eds.add(e)
+		w.eds.add(&e)
 	}
 	w.next = event
 	w.step = edgeStep{kind: OperatorEdge, evidence: cdg.ByProgram, to: t}
@@ -207,7 +212,8 @@ func (w *walker) giveUp() {
 
 // path turns the walk around.
 func (w *walker) path() *Path {
-	p := &Path{Method: "exact", Window: w.g.Window, Segments: w.segs.forward(), Edges: w.eds.forward(), Quality: w.quality,
+	w.close()
+	p := &Path{Method: "exact", Window: w.g.Window, Segments: w.segs.forward(w.g.Window.End), Edges: w.eds.forward(), Quality: w.quality,
 		Duration: w.g.Window.End - w.g.Window.Start}
 	p.mark(len(w.tr.Events))
 	return p

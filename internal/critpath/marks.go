@@ -12,43 +12,32 @@ func (s *Segment) Owned() bool { return s.Event != kineto.NoEvent }
 
 // mark sums the segments per event and sets Covered.
 func (p *Path) mark(events int) {
-	first := make([]int32, events) // per event: its first segment, -1 without
-	last := make([]int32, events)  // its last segment; later the index of its mark
-	for i := range first {
-		first[i] = -1
+	on := NewEventSet(events)
+	for i := range p.Segments {
+		if s := &p.Segments[i]; s.Owned() {
+			on.Add(s.Event)
+			p.Covered += s.End - s.Start
+		}
 	}
-	n := 0
+	p.Marks = make([]Mark, on.Freeze())
+	var last *Mark
 	for i := range p.Segments {
 		s := &p.Segments[i]
 		if !s.Owned() {
 			continue
 		}
-		p.Covered += s.End - s.Start
-		if first[s.Event] < 0 {
-			first[s.Event] = int32(i)
-			n++
+		m := &p.Marks[on.Place(s.Event)]
+		if m.NS == 0 {
+			m.Event, m.ID = s.Event, int32(i)
 		}
-		last[s.Event] = int32(i)
+		m.NS += s.End - s.Start
+		if last != nil {
+			last.Next = m.ID // the last time counts
+		}
+		last = m
 	}
-	p.Marks = make([]Mark, 0, n)
-	for e := range first {
-		if first[e] < 0 {
-			continue
-		}
-		m := Mark{Event: kineto.EventID(e), ID: first[e], Next: -1}
-		for _, s := range p.Segments[last[e]+1:] { // few stand between two events
-			if s.Owned() {
-				m.Next = first[s.Event]
-				break
-			}
-		}
-		last[e] = int32(len(p.Marks))
-		p.Marks = append(p.Marks, m)
-	}
-	for i := range p.Segments {
-		if s := &p.Segments[i]; s.Owned() {
-			p.Marks[last[s.Event]].NS += s.End - s.Start
-		}
+	if last != nil {
+		last.Next = -1
 	}
 }
 
