@@ -34,8 +34,8 @@ func Annotate(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Over
 	}
 	ov := &Overlay{Plain: o.Plain, scan: o.Scan}
 	wait := kineto.Beside(func() {
-		ov.Marks = marks(tr, g, p)
-		ov.Tracks = append(ov.Tracks, verdictTrack(g, p), segmentsTrack(tr, p))
+		ov.Marks = newMarks(g, p)
+		ov.Tracks = append(ov.Tracks, verdictTrack(g, p), segmentsTrack(tr, p, &ov.Marks))
 		ov.Tracks = append(ov.Tracks, nodeTracks(g, p, len(ov.Tracks), 0)...)
 		ov.Tracks = append(ov.Tracks, analysisTracks(o.Rows, len(ov.Tracks), 0)...)
 	})

@@ -69,7 +69,11 @@ func tiny() (*kineto.Trace, *cdg.Graph, *critpath.Path) {
 // overlayText prints an overlay for comparison.
 func overlayText(ov *Overlay) string {
 	var b strings.Builder
-	for _, m := range ov.Marks {
+	for i := range ov.Marks.Events() {
+		m, ok := ov.Marks.Of(kineto.EventID(i))
+		if !ok {
+			continue
+		}
 		fmt.Fprintf(&b, "mark %d", m.Event)
 		if m.Critical() {
 			fmt.Fprintf(&b, " ns=%d id=%d next=%d", m.NS, m.ID, m.Next)

@@ -50,7 +50,6 @@ type chromeJob struct {
 	stats ChromeStats
 
 	first  int                      // first event that is written, -1 for none
-	marks  []int32                  // per event: 1 + index of its mark
 	rows   *chrome.Rows             // pids and tids of the input's events
 	rowOf  []*chrome.Row            // per kineto.TrackID
 	flows  []chrome.Flow            // both ends of each arrow, one after the other
@@ -66,10 +65,6 @@ func (c *chromeJob) kept(i int) bool {
 
 // plan decides everything that needs more than one event: numbers of rows, times of arrows, added rows.
 func (c *chromeJob) plan() {
-	c.marks = make([]int32, len(c.tr.Events))
-	for i := range c.ov.Marks {
-		c.marks[c.ov.Marks[i].Event] = int32(i) + 1
-	}
 	c.findRows()
 	c.pid = c.rows.Free()
 	c.rows.Assign()
@@ -162,8 +157,8 @@ func (enc *eventEncoder) append(dst []byte, id kineto.EventID) []byte {
 		return append(dst, raw...)
 	}
 	e := chrome.Edit{Args: args}
-	if k := enc.marks[id]; k > 0 {
-		enc.members = appendMark(enc.members[:0], &enc.ov.Marks[k-1])
+	if m, ok := enc.ov.Marks.Of(id); ok {
+		enc.members = appendMark(enc.members[:0], &m)
 		e.Members = enc.members
 		enc.n[countMarked]++
 		if args > 0 && raw[args] != '{' && string(raw[args:chrome.SkipValue(raw, args)]) != "null" {

@@ -75,9 +75,11 @@ feed", "pid": 1, "tid": 1, "ts": 1, "dur": 1,},
 	}
 	ov := &overlay.Overlay{}
 	overlay.StripEarlier(tr, ov)
+	var marks []overlay.Mark
 	for i := range 3 {
-		ov.Marks = append(ov.Marks, overlay.Mark{Event: kineto.EventID(i), NS: 5, ID: int32(i), Next: -1, Node: 2})
+		marks = append(marks, overlay.Mark{Event: kineto.EventID(i), NS: 5, ID: int32(i), Next: -1, Node: 2})
 	}
+	ov.Marks = overlay.MarksOf(len(tr.Events), marks)
 	out, st := write(t, tr, ov)
 	if !json.Valid(out) || st.Marked != 3 || st.MarksLost != 0 || st.Reencoded < 2 {
 		t.Fatalf("%+v: %s", st, out)

@@ -48,14 +48,16 @@ func TestRandomImport(t *testing.T) {
 		ov := &overlay.Overlay{Attrs: []overlay.Attr{{Key: "overlay.flows_drawn"}}}
 		overlay.StripEarlier(tr, ov)
 		var slices []kineto.EventID
+		var marks []overlay.Mark
 		for i := range tr.Events {
 			if tr.Events[i].Ph == 'X' {
 				slices = append(slices, kineto.EventID(i))
 			}
 			if rapid.Bool().Draw(t, "mark") {
-				ov.Marks = append(ov.Marks, overlay.Mark{Event: kineto.EventID(i), NS: 1, Next: -1, Node: -1})
+				marks = append(marks, overlay.Mark{Event: kineto.EventID(i), NS: 1, Next: -1, Node: -1})
 			}
 		}
+		ov.Marks = overlay.MarksOf(len(tr.Events), marks)
 		if len(slices) > 1 {
 			for range rapid.IntRange(0, 20).Draw(t, "arrows") {
 				a := overlay.Arrow{From: rapid.SampledFrom(slices).Draw(t, "from"), To: rapid.SampledFrom(slices).Draw(t, "to"),

@@ -6,35 +6,52 @@ import (
 	"overlay/internal/kineto"
 )
 
-// marks says what is written on each input event: its part of the path, and its node of the aggregated graph.
-func marks(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path) []Mark {
-	total := enclosed(g, p)
-	n := 0
-	for i := range tr.Events {
-		if g.NodeOf[i] != cdg.NoNode {
-			n++
-		}
+// Marks say what is written on each input event: its part of the path, and its node of the aggregated graph. They are
+// put together when asked for: most events have one.
+type Marks struct {
+	path  []critpath.Mark    // sorted by event
+	on    *critpath.EventSet // the events of path
+	node  []cdg.NodeID       // per event
+	actOf []cdg.ActID        // per event
+	total []int64            // per activity: critical time of itself and of what it encloses, ns
+}
+
+func newMarks(g *cdg.Graph, p *critpath.Path) Marks {
+	on := critpath.NewEventSet(len(g.Trace.Events))
+	for i := range p.Marks {
+		on.Add(p.Marks[i].Event)
 	}
-	out := make([]Mark, 0, n+len(p.Marks)/8)
-	next := 0 // in p.Marks
-	for i := range tr.Events {
-		m := Mark{Event: kineto.EventID(i), ID: -1, Next: -1, Node: int32(g.NodeOf[i])}
-		if next < len(p.Marks) && int(p.Marks[next].Event) == i {
-			own := &p.Marks[next]
-			m.NS, m.ID, m.Next, m.TotalNS = own.NS, own.ID, own.Next, own.NS
-			next++
-		}
-		if a := g.Deps.ActOf[i]; a != cdg.NoAct && total[a] > 0 {
-			m.TotalNS = total[a]
-		}
-		if m.Critical() || m.TotalNS > 0 || m.Node >= 0 {
-			out = append(out, m)
-		}
+	if on.Freeze() != len(p.Marks) {
+		panic("overlay: internal error: an event has two marks")
 	}
-	if next != len(p.Marks) {
-		panic("overlay: internal error: the marks of the path are not sorted by event")
+	return Marks{path: p.Marks, on: on, node: g.NodeOf, actOf: g.Deps.ActOf, total: enclosed(g, p)}
+}
+
+// Events is how many events may have marks.
+func (ms *Marks) Events() int { return len(ms.node) }
+
+// Of returns the mark of an event, if it has one.
+func (ms *Marks) Of(e kineto.EventID) (m Mark, ok bool) {
+	if int(e) >= len(ms.node) {
+		return m, false
 	}
-	return out
+	m = Mark{Event: e, ID: -1, Next: -1, Node: int32(ms.node[e])}
+	if ms.on.Has(e) {
+		own := &ms.path[ms.on.Place(e)]
+		m.NS, m.ID, m.Next, m.TotalNS = own.NS, own.ID, own.Next, own.NS
+	}
+	if a := ms.actOf[e]; a != cdg.NoAct && ms.total[a] > 0 {
+		m.TotalNS = ms.total[a]
+	}
+	return m, m.Critical() || m.TotalNS > 0 || m.Node >= 0
+}
+
+// id is the critical_id of an event, 0 without: the peer's path has segments of events that it does not mark.
+func (ms *Marks) id(e kineto.EventID) int32 {
+	if !ms.on.Has(e) {
+		return 0
+	}
+	return ms.path[ms.on.Place(e)].ID
 }
 
 // enclosed sums for each activity the critical time of itself and of what it encloses on its thread.

@@ -70,7 +70,7 @@ type Attr struct {
 
 // Overlay is everything that is drawn on a trace, in no format.
 type Overlay struct {
-	Marks  []Mark  // sorted by Event
+	Marks  Marks
 	Tracks []Track // parents before children, in drawing order
 	Arrows []Arrow
 	Attrs  []Attr

@@ -51,7 +51,6 @@ type picture struct {
 
 	endOf  map[int32]int32 // begin event -> end event, for B/E, b/e and S/F
 	slice  []bool          // per event: it became a slice
-	marks  []int32         // per event: 1 + index of its mark, 0 without; nil without overlay
 	pale   []uint8         // per Sym: 1 + index of its pale colour; nil when colours stay
 	flowAt []uint32        // per event and one: where its flow ids begin in flows; nil without flows
 	flows  []uint32
@@ -62,10 +61,6 @@ func newPicture(tr *kineto.Trace, ov *Overlay) *picture {
 	p.stats.NotDrawn = make(map[byte]int)
 	if ov == nil {
 		return p
-	}
-	p.marks = make([]int32, len(tr.Events))
-	for i := range ov.Marks {
-		p.marks[ov.Marks[i].Event] = int32(i) + 1
 	}
 	if !ov.Plain {
 		p.pale = make([]uint8, len(tr.Syms))
@@ -141,10 +136,11 @@ func (p *picture) uuid() [2]uint64 {
 			io.WriteString(h, a.Key+"\x00"+a.Str+"\x00")
 			word(a.Int)
 		}
-		for i := range ov.Marks {
-			m := &ov.Marks[i]
-			word(int64(m.Event))
-			word(m.NS ^ int64(max(m.ID, 0))<<40)
+		for i := range ov.Marks.Events() {
+			if m, ok := ov.Marks.Of(kineto.EventID(i)); ok {
+				word(int64(m.Event))
+				word(m.NS ^ int64(max(m.ID, 0))<<40)
+			}
 		}
 		word(int64(len(ov.Arrows)))
 		word(int64(len(ov.Tracks)))

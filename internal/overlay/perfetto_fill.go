@@ -41,13 +41,14 @@ func (p *picture) fill(b *perfetto.Body, id int32) {
 	if e.Cat != 0 {
 		b.Category(p.tr.Syms[e.Cat])
 	}
-	var m *Mark
-	if p.marks != nil && p.marks[id] > 0 {
-		m = &p.ov.Marks[p.marks[id]-1]
+	var m Mark
+	marked := false
+	if p.ov != nil {
+		m, marked = p.ov.Marks.Of(kineto.EventID(id))
 	}
 	if p.pale != nil {
 		// Red is what the path spends its time in; an event that only wraps such work stays pale.
-		if m != nil && m.Critical() && m.NS*10 >= e.Dur {
+		if marked && m.Critical() && m.NS*10 >= e.Dur {
 			b.Color(criticalColor)
 		} else if c := p.pale[e.Name] - 1; c != noPale {
 			b.Color(paleColors[c])
@@ -58,8 +59,8 @@ func (p *picture) fill(b *perfetto.Body, id int32) {
 			b.Flow(uint64(f))
 		}
 	}
-	if m != nil {
-		mark(b, m, p.ov.Slim)
+	if marked {
+		mark(b, &m, p.ov.Slim)
 	}
 	if e.Args > 0 {
 		writeArgs(b, p.args(kineto.EventID(id)), p.ov.dropped())

@@ -101,10 +101,10 @@ func TestPerfettoOverlay(t *testing.T) {
 {"ph":"i","cat":"cpu_instant_event","pid":5,"tid":5,"ts":50,"name":"[memory]"}]`
 	draw := func(tr *kineto.Trace) *Overlay {
 		return &Overlay{
-			Marks: []Mark{
+			Marks: MarksOf(len(tr.Events), []Mark{
 				{Event: 0, NS: 999, ID: 0, Next: 2, TotalNS: 2000, Node: -1},
-				{Event: 3, NS: 500, ID: 2, Next: -1, Node: 4},
-			},
+				{Event: 3, NS: 500, ID: 2, Next: -1, TotalNS: 500, Node: 4},
+			}),
 			Tracks: []Track{
 				{Name: "Critical path", Parent: -1, Description: "why", Category: "critical_path_summary", Slices: []Slice{
 					{Start: 1000, Dur: 24000, Name: "Bound by CPU", Color: "cpu#966", Args: []Arg{{Key: "class", Str: "cpu", IsStr: true}, {Key: "cpu_ns", Int: 9}}},
@@ -136,7 +136,7 @@ process "process 5" pid=5 order=0 | pid=5
     50000 instant "[memory]" cpu_instant_event color=off#8603
 process "GPU 0" pid=1000000 order=1 | pid=0
   thread "stream 7" pid=1000000 tid=7 order=0 | pid=0 tid=7
-    20000 +5000 "gemm" kernel color=critical#2796 {critical=1 critical_ns=500 critical_id=2 cdg_node=4 stream=7}
+    20000 +5000 "gemm" kernel color=critical#2796 {critical=1 critical_ns=500 critical_id=2 critical_total_ns=500 cdg_node=4 stream=7}
 flow 1 "aten::add 12"@1000 -> "gemm"@20000
 attribute overlay.method = "exact"
 attribute overlay.window_ns = 24000

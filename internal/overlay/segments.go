@@ -13,11 +13,8 @@ const segmentsCategory = "critical_path"
 
 // segmentsTrack shows every segment of the path. The exact method leaves no holes; the others do where they explain
 // nothing.
-func segmentsTrack(tr *kineto.Trace, p *critpath.Path) Track {
-	r := &segmentRow{tr: tr, window: p.Window.Start, segs: p.Segments, resources: resources(tr), id: make([]int32, len(tr.Events))}
-	for i := range p.Marks {
-		r.id[p.Marks[i].Event] = p.Marks[i].ID
-	}
+func segmentsTrack(tr *kineto.Trace, p *critpath.Path, marks *Marks) Track {
+	r := &segmentRow{tr: tr, window: p.Window.Start, segs: p.Segments, resources: resources(tr), marks: marks}
 	r.leaveOutCovered()
 	return Track{Name: "Path segments", Parent: 0, Category: segmentsCategory, Row: r, Description: strings.Join([]string{
 		"Every segment of the critical path, in time order: which event the run waited for at each moment.",
@@ -33,8 +30,8 @@ type segmentRow struct {
 	segs      []critpath.Segment
 	shown     []int32  // the segment of each slice; nil: all are shown
 	resources []string // per track
-	id        []int32  // per event: its critical_id, when it is on the path
-	plain     bool     // without numbers that lead to the event
+	marks     *Marks
+	plain     bool // without numbers that lead to the event
 }
 
 // leaveOutCovered finds the segments that lie under earlier ones: those of ctda and hta may.
@@ -101,7 +98,7 @@ func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
 	critical := r.at(i)
 	s := &r.segs[critical]
 	if s.Owned() {
-		critical = int(r.id[s.Event])
+		critical = int(r.marks.id(s.Event))
 	}
 	add(Arg{Key: "kind", Str: s.Kind.String(), IsStr: true})
 	add(Arg{Key: "evidence", Str: s.Evidence.String(), IsStr: true})
