@@ -100,49 +100,43 @@ func taken(edges []critpath.Edge, take []bool) []Arrow {
 }
 
 // components is a union-find over events that counts the arrows of each component.
-type components struct {
-	up     []int32 // parent + 1; 0 for a root
-	arrows []int32 // of a root
-}
+type components []int32 // parent + 1; of a root: 0 - arrows
 
-func newComponents(n int) *components { return &components{make([]int32, n), make([]int32, n)} }
+func newComponents(n int) components { return make(components, n) }
 
 // reset takes all arrows away.
-func (u *components) reset() {
-	clear(u.up)
-	clear(u.arrows)
-}
+func (u components) reset() { clear(u) }
 
-func (u *components) root(x int32) int32 {
-	for u.up[x] != 0 {
-		if y := u.up[x] - 1; u.up[y] != 0 {
-			u.up[x] = u.up[y]
+func (u components) root(x int32) int32 {
+	for u[x] > 0 {
+		if y := u[x] - 1; u[y] > 0 {
+			u[x] = u[y]
 		}
-		x = u.up[x] - 1
+		x = u[x] - 1
 	}
 	return x
 }
 
 // size is the number of arrows in the component of x.
-func (u *components) size(x int32) int32 { return u.arrows[u.root(x)] }
+func (u components) size(x int32) int32 { return -u[u.root(x)] }
 
 // joined is the number of arrows that the component of x and y would have with an arrow between them.
-func (u *components) joined(x, y int32) int32 {
+func (u components) joined(x, y int32) int32 {
 	x, y = u.root(x), u.root(y)
 	if x == y {
-		return u.arrows[x] + 1
+		return 1 - u[x]
 	}
-	return u.arrows[x] + u.arrows[y] + 1
+	return 1 - u[x] - u[y]
 }
 
-func (u *components) join(x, y int32) {
+func (u components) join(x, y int32) {
 	n := u.joined(x, y)
 	x, y = u.root(x), u.root(y)
 	if x != y {
-		if u.arrows[x] < u.arrows[y] {
-			x, y = y, x
+		if u[x] > u[y] {
+			x, y = y, x // the larger one is the root
 		}
-		u.up[y] = x + 1
+		u[y] = x + 1
 	}
-	u.arrows[x] = n
+	u[x] = -n
 }

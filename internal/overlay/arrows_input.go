@@ -11,33 +11,43 @@ import (
 // and category, each bound to the innermost activity around it. They count in the size of a component.
 func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
 	tr := g.Trace
-	var flows []int32
+	drawn := func(i int) bool {
+		e := &tr.Events[i]
+		return isFlow(e.Ph) && e.Track != kineto.NoTrack && (keep == nil || keep[i])
+	}
+	starts, ends := 0, 0
 	for i := range tr.Events {
-		if e := &tr.Events[i]; isFlow(e.Ph) && e.Track != kineto.NoTrack && (keep == nil || keep[i]) {
-			flows = append(flows, int32(i))
+		switch {
+		case !drawn(i):
+		case tr.Events[i].Ph == 's':
+			starts++
+		default:
+			ends++
 		}
 	}
-	if len(flows) == 0 {
+	if starts == 0 || ends == 0 {
 		return nil
 	}
-	starts := newFlowTable(tr.Events, flows)
-	ends := 0
-	for _, i := range flows {
-		if start := starts.find(i); tr.Events[i].Ph == 's' {
-			*start = i + 1
-		} else {
-			ends++
+	slots := newFlowSlots(tr.Events, starts) // each with the last start of its flow in the file
+	flowEnds := make([]int32, 0, ends)
+	for i := range tr.Events {
+		switch {
+		case !drawn(i):
+		case tr.Events[i].Ph == 's':
+			slots.flow[slots.slot(int32(i))] = int32(i) + 1
+		default:
+			flowEnds = append(flowEnds, int32(i))
 		}
 	}
 	f := finder{d: g.Deps, last: make([]int32, len(g.Deps.Lanes))}
 	lanes := lanesByToken(g)
 	out := make([][2]int32, 0, ends)
-	for _, end := range flows {
-		e := &tr.Events[end]
-		start := *starts.find(end) - 1
-		if e.Ph == 's' || start < 0 {
+	for _, end := range flowEnds {
+		start := slots.flow[slots.slot(end)] - 1
+		if start < 0 {
 			continue
 		}
+		e := &tr.Events[end]
 		s := &tr.Events[start]
 		from, to := f.around(lanes[s.Track], s.Start), f.around(lanes[e.Track], e.Start)
 		if from != kineto.NoEvent && to != kineto.NoEvent && from != to {

@@ -117,32 +117,51 @@ func (p *picture) flowEvents() []int32 {
 
 func isFlow(ph byte) bool { return ph == 's' || ph == 't' || ph == 'f' }
 
-// flowTable finds for a flow event the last start or step of its flow: a hash table with open addressing.
-type flowTable struct {
+// flowSlots is a hash table of flows with open addressing.
+type flowSlots struct {
 	events []kineto.Event
 	flow   []int32 // per slot: 1 + an event of the flow, 0 when free
-	last   []int32 // per slot: what the caller keeps for the flow, 0 at first
+}
+
+// newFlowSlots makes room for n flows.
+func newFlowSlots(events []kineto.Event, n int) flowSlots {
+	size := 2
+	for size < 2*n {
+		size *= 2
+	}
+	return flowSlots{events, make([]int32, size)}
+}
+
+// flowTable finds for a flow event the last start or step of its flow.
+type flowTable struct {
+	flowSlots
+	last []int32 // per slot: what the caller keeps for the flow, 0 at first
 }
 
 func newFlowTable(events []kineto.Event, ids []int32) *flowTable {
-	size := 1
-	for size < 2*len(ids) {
-		size *= 2
-	}
-	return &flowTable{events: events, flow: make([]int32, size), last: make([]int32, size)}
+	slots := newFlowSlots(events, len(ids))
+	return &flowTable{slots, make([]int32, len(slots.flow))}
 }
 
 func (t *flowTable) find(id int32) *int32 {
+	slot := t.slot(id)
+	if t.flow[slot] == 0 {
+		t.flow[slot] = id + 1
+	}
+	return &t.last[slot]
+}
+
+// slot is the slot of the flow of an event: a free one when the flow is new.
+func (t *flowSlots) slot(id int32) int {
 	e := &t.events[id]
 	h := (uint64(e.Corr)*0x9E3779B97F4A7C15 ^ uint64(e.Name)<<16 ^ uint64(e.Cat)) * 0x9E3779B97F4A7C15
 	mask := uint64(len(t.flow) - 1)
 	for slot := h >> 32 & mask; ; slot = (slot + 1) & mask {
 		if t.flow[slot] == 0 {
-			t.flow[slot] = id + 1
-			return &t.last[slot]
+			return int(slot)
 		}
 		if o := &t.events[t.flow[slot]-1]; o.Corr == e.Corr && o.Name == e.Name && o.Cat == e.Cat {
-			return &t.last[slot]
+			return int(slot)
 		}
 	}
 }
