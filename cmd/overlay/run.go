@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 
 	"overlay/internal/kineto"
@@ -61,15 +62,20 @@ func (j *job) run() error {
 		o.Rows = drawn.analyses.Rows
 	}
 	j.stages.start("drawing")
-	ov := overlay.Annotate(drawn.trace, drawn.graph, drawn.path, o)
-	if j.opts.onlyCritical {
-		overlay.Slim(a.graph, a.path, ov)
-	}
 	var r *report.Report
 	if rep != nil || !j.opts.quiet {
 		r = j.report(j.opts.input, drawn, j.opts.top)
 	}
-	tr, slim := drawn.trace, a.slim
+	slim := a.slim
+	if !j.opts.onlyCritical {
+		a, drawn.graph = analysis{}, drawn.graph.Bare()
+	}
+	runtime.GC() // here the most is in use, and much that is not
+	ov := overlay.Annotate(drawn.trace, drawn.graph, drawn.path, o)
+	if j.opts.onlyCritical {
+		overlay.Slim(a.graph, a.path, ov)
+	}
+	tr = drawn.trace
 	a, drawn = analysis{}, analysis{} // the graph is as large as the trace, and writing does not need it
 	st, err := j.write(out, tr, ov)
 	if err != nil {

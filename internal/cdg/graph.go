@@ -169,3 +169,12 @@ type Graph struct {
 	Threads ThreadMode     // how hand-offs were read: ThreadsGIL or ThreadsExplicit
 	Quality map[string]int // counts of what was met while building: reasons to numbers
 }
+
+// Bare returns a graph of what it takes to draw: activities and nodes, without what released them. The rest is as large
+// as the trace, and can go with the graph.
+func (g *Graph) Bare() *Graph {
+	b := *g
+	b.Deps = &Deps{Lanes: g.Deps.Lanes, Acts: g.Deps.Acts, ActOf: g.Deps.ActOf, Parent: g.Deps.Parent, Cal: g.Deps.Cal}
+	b.Phases, b.PhaseBy, b.logical, b.bounds = nil, nil, nil, nil
+	return &b
+}
