@@ -95,6 +95,12 @@ op 1 aten::forward 1 99
 op 2 autograd::engine::evaluate_function:~X 110 190
 op 1 aten::step 310 90
 `, `critical_path_thread_handoff "autograd::engine::evaluate_function: X" end -> "aten::step" start`},
+	{cdg.Handoff, "the same in the first schema, whose autograd nodes have other names", `
+note 1 ProfilerStep#1 0.5 400
+op 1 aten::forward 1 99
+op 2 torch::autograd::AccumulateGrad 110 190
+op 1 aten::step 310 90
+`, `critical_path_thread_handoff "torch::autograd::AccumulateGrad" end -> "aten::step" start`},
 	{cdg.PolledWait, "an annotation spins on memory that its kernel writes", `
 note 1 dispatch 0.5 1000
 call 1 cudaLaunchKernel 1 5 1

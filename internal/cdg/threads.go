@@ -130,7 +130,7 @@ func (b *builder) nameFlags() (node, step, pin []bool) {
 	n := len(b.tr.Syms)
 	node, step, pin = make([]bool, n), make([]bool, n), make([]bool, n)
 	for i, s := range b.tr.Syms {
-		node[i] = strings.HasPrefix(s, "autograd::engine::evaluate_function")
+		node[i] = strings.HasPrefix(s, "autograd::engine::evaluate_function") || strings.HasPrefix(s, "torch::autograd::") // the first schema has no evaluate_function
 		step[i] = strings.HasPrefix(s, "ProfilerStep#")
 		pin[i] = strings.Contains(s, "pin_memory")
 	}
