@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,7 @@ func (j *job) analyseTrace(name string, tr *kineto.Trace) (a analysis, err error
 	if w := a.graph.Window; w.End <= w.Start {
 		return a, fmt.Errorf("%s: no activity of CPU threads or GPU streams in the window: is it a trace of the PyTorch profiler? See what it holds with 'overlay check'", name)
 	}
+	runtime.GC() // of what linking left
 	j.stages.start("path")
 	switch method {
 	case "ctda":

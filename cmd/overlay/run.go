@@ -70,13 +70,14 @@ func (j *job) run() error {
 	if !j.opts.onlyCritical {
 		a, drawn.graph = analysis{}, drawn.graph.Bare()
 	}
-	runtime.GC() // here the most is in use, and much that is not
+	runtime.GC() // a millisecond, and drawing needs room
 	ov := overlay.Annotate(drawn.trace, drawn.graph, drawn.path, o)
 	if j.opts.onlyCritical {
 		overlay.Slim(a.graph, a.path, ov)
 	}
 	tr = drawn.trace
 	a, drawn = analysis{}, analysis{} // the graph is as large as the trace, and writing does not need it
+	runtime.GC()
 	st, err := j.write(out, tr, ov)
 	if err != nil {
 		return err

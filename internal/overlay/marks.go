@@ -9,22 +9,39 @@ import (
 // Marks say what is written on each input event: its part of the path, and its node of the aggregated graph. They are
 // put together when asked for: most events have one.
 type Marks struct {
-	path  []critpath.Mark    // sorted by event
-	on    *critpath.EventSet // the events of path
-	node  []cdg.NodeID       // per event
-	actOf []cdg.ActID        // per event
-	total []int64            // per activity: critical time of itself and of what it encloses, ns
+	path   []critpath.Mark    // sorted by event
+	on     *critpath.EventSet // the events of path
+	node   []cdg.NodeID       // per event
+	totals []int64            // critical time of an event and of what it encloses, ns, by event
+	above  *critpath.EventSet // the events of totals: those of which it is more than their own time
 }
 
 func newMarks(g *cdg.Graph, p *critpath.Path) Marks {
-	on := critpath.NewEventSet(len(g.Trace.Events))
+	ms := Marks{path: p.Marks, on: critpath.NewEventSet(len(g.Trace.Events)), above: critpath.NewEventSet(len(g.Trace.Events)), node: g.NodeOf}
 	for i := range p.Marks {
-		on.Add(p.Marks[i].Event)
+		ms.on.Add(p.Marks[i].Event)
 	}
-	if on.Freeze() != len(p.Marks) {
+	if ms.on.Freeze() != len(p.Marks) {
 		panic("overlay: internal error: an event has two marks")
 	}
-	return Marks{path: p.Marks, on: on, node: g.NodeOf, actOf: g.Deps.ActOf, total: enclosed(g, p)}
+	total := enclosed(g, p)
+	for i := range p.Marks {
+		if a := g.Deps.ActOf[p.Marks[i].Event]; a != cdg.NoAct && total[a] == p.Marks[i].NS {
+			total[a] = 0
+		}
+	}
+	for a, ns := range total {
+		if ns > 0 {
+			ms.above.Add(g.Deps.Acts[a].Event)
+		}
+	}
+	ms.totals = make([]int64, ms.above.Freeze())
+	for a, ns := range total {
+		if ns > 0 {
+			ms.totals[ms.above.Place(g.Deps.Acts[a].Event)] = ns
+		}
+	}
+	return ms
 }
 
 // Events is how many events may have marks.
@@ -40,8 +57,8 @@ func (ms *Marks) Of(e kineto.EventID) (m Mark, ok bool) {
 		own := &ms.path[ms.on.Place(e)]
 		m.NS, m.ID, m.Next, m.TotalNS = own.NS, own.ID, own.Next, own.NS
 	}
-	if a := ms.actOf[e]; a != cdg.NoAct && ms.total[a] > 0 {
-		m.TotalNS = ms.total[a]
+	if ms.above.Has(e) {
+		m.TotalNS = ms.totals[ms.above.Place(e)]
 	}
 	return m, m.Critical() || m.TotalNS > 0 || m.Node >= 0
 }
