@@ -25,17 +25,26 @@ type Totals struct {
 // Breakdown sums the segments by class, kind, evidence and resource.
 func Breakdown(p *Path) Totals {
 	var t Totals
-	ns := map[kineto.TrackID]int64{}
+	const none = -1
+	var ns []int64 // per track, from NoTrack on; none where the path never is
 	for i := range p.Segments {
 		s := &p.Segments[i]
 		d := s.End - s.Start
-		t.Class[s.Kind.Class()] += d
 		t.Kind[s.Kind] += d
 		t.Evidence[s.Evidence] += d
-		ns[s.Track] += d
+		at := int(s.Track - kineto.NoTrack)
+		for at >= len(ns) {
+			ns = append(ns, none)
+		}
+		ns[at] = max(ns[at], 0) + d
 	}
-	for track, d := range ns {
-		t.Resource = append(t.Resource, ByResource{track, d})
+	for k, d := range t.Kind {
+		t.Class[SegmentKind(k).Class()] += d
+	}
+	for at, d := range ns {
+		if d != none {
+			t.Resource = append(t.Resource, ByResource{kineto.TrackID(at) + kineto.NoTrack, d})
+		}
 	}
 	slices.SortFunc(t.Resource, func(a, b ByResource) int {
 		return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.Track, b.Track))
