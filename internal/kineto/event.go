@@ -1,6 +1,9 @@
 package kineto
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // chunkParser scans the events of one piece of the list. Symbols, categories and tracks are numbered by first
 // appearance in the piece; merge renumbers them for the whole file.
@@ -11,8 +14,7 @@ type chunkParser struct {
 	catKind []Kind // per category of the piece
 	tracks  map[trackKey]TrackID
 	keys    []trackKey // per track of the piece
-	last    trackKey   // the track of the event before, the likely one
-	lastID  TrackID
+	seen    [seenRows]seenRow
 	fracs   fraction
 	metas   []int32 // events with phase M, indexes into the piece
 	big     int     // categories beyond what an event can hold
@@ -20,15 +22,37 @@ type chunkParser struct {
 
 // table numbers strings by first appearance.
 type table struct {
-	ids  map[string]uint32
-	list []string
+	ids    map[string]uint32
+	list   []string
+	recent [256]uint32 // by slot: 1 + the last string without backslash seen there; spares most look-ups in ids
 }
 
 func (t *table) id(b []byte) uint32 {
-	if id, ok := t.ids[string(b)]; ok {
-		return id
+	r := &t.recent[slot(b)]
+	if *r > 0 && t.list[*r-1] == string(b) {
+		return *r - 1
 	}
-	return t.add(string(b))
+	id, ok := t.ids[string(b)]
+	if !ok {
+		id = t.add(string(b))
+	}
+	if bytes.IndexByte(b, '\\') < 0 {
+		*r = id + 1
+	}
+	return id
+}
+
+// slot is a cheap hash: of the length, the first and the last bytes.
+func slot(b []byte) uint8 {
+	h := uint64(len(b))
+	if n := len(b); n >= 8 {
+		h ^= binary.LittleEndian.Uint64(b) ^ binary.LittleEndian.Uint64(b[n-8:])<<1
+	} else {
+		for _, c := range b {
+			h = h<<8 ^ uint64(c)
+		}
+	}
+	return uint8(h * 0x9E3779B97F4A7C15 >> 56)
 }
 
 func (t *table) idString(s string) uint32 {
@@ -57,13 +81,8 @@ type trackKey struct {
 	class            TrackClass
 }
 
-func (k trackKey) sameRow(o trackKey) bool {
-	k.pidRaw, k.tidRaw, o.pidRaw, o.tidRaw = 0, 0, 0, 0
-	return k == o
-}
-
 func newChunkParser(src []byte) *chunkParser {
-	p := &chunkParser{scanner: scanner{s: src}, tracks: map[trackKey]TrackID{}, lastID: NoTrack}
+	p := &chunkParser{scanner: scanner{s: src}, tracks: map[trackKey]TrackID{}}
 	p.names.add("")
 	p.cats.add("")
 	p.catKind = append(p.catKind, KindOther)
@@ -213,13 +232,23 @@ func (p *chunkParser) name(v []byte) uint32 {
 
 // idOf interns the text between quotes.
 func (t *table) idOf(raw []byte) uint32 {
-	if id, ok := t.ids[string(raw)]; ok && bytes.IndexByte(raw, '\\') < 0 {
-		return id
+	r := &t.recent[slot(raw)]
+	if *r > 0 && t.list[*r-1] == string(raw) {
+		return *r - 1
 	}
-	if plain(raw) {
-		return t.add(string(raw))
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		return t.idString(unquote(raw))
 	}
-	return t.idString(unquote(raw))
+	id, ok := t.ids[string(raw)]
+	switch {
+	case ok:
+	case plain(raw):
+		id = t.add(string(raw))
+	default:
+		return t.idString(unquote(raw))
+	}
+	*r = id + 1
+	return id
 }
 
 // plain reports whether a string means its own bytes.
@@ -309,23 +338,34 @@ func (p *chunkParser) identity(w []byte, e *Event) {
 	e.Corr = -1 - int64(p.name(w))
 }
 
+// seenRow is a row as an event wrote it. Events of few rows take turns, so most are found here.
+type seenRow struct {
+	pid, tid []byte // tokens, nil when absent
+	class    TrackClass
+	known    bool
+	id       TrackID
+}
+
+const seenRows = 32
+
 // track finds the row of an event.
 func (p *chunkParser) track(pid, tid []byte, class TrackClass) TrackID {
+	s := &p.seen[(slot(tid)^uint8(class)*31^slot(pid)>>4)%seenRows]
+	if s.known && s.class == class && bytes.Equal(s.pid, pid) && bytes.Equal(s.tid, tid) {
+		return s.id
+	}
 	k := trackKey{class: class}
 	k.pid, k.pidText, k.pidRaw = p.token(pid, &k.flags, 1)
 	k.tid, k.tidText, k.tidRaw = p.token(tid, &k.flags, 2)
-	if p.lastID != NoTrack && k.sameRow(p.last) {
-		return p.lastID
-	}
-	p.last = k
+	asWritten := k
 	k.pidRaw, k.tidRaw = 0, 0
 	id, ok := p.tracks[k]
 	if !ok {
 		id = TrackID(len(p.keys))
 		p.tracks[k] = id
-		p.keys = append(p.keys, p.last)
+		p.keys = append(p.keys, asWritten)
 	}
-	p.lastID = id
+	*s = seenRow{pid, tid, class, true, id}
 	return id
 }
 
