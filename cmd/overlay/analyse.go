@@ -11,13 +11,13 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/trace"
 )
 
 // analysis is what the stages know of one input.
 type analysis struct {
-	trace    *kineto.Trace
+	trace    *trace.Trace
 	graph    *cdg.Graph
 	path     *critpath.Path
 	analyses *analyses.Result // those that were asked for, nil for none
@@ -33,7 +33,7 @@ func (j *job) analyse(name string) (a analysis, err error) {
 	return j.analyseTrace(name, tr)
 }
 
-func (j *job) analyseTrace(name string, tr *kineto.Trace) (a analysis, err error) {
+func (j *job) analyseTrace(name string, tr *trace.Trace) (a analysis, err error) {
 	a.trace = tr
 	j.stages.start("linking")
 	o := cdg.Options{Annotation: j.opts.annotation, Instance: j.opts.instance, Threads: j.opts.threads}
@@ -73,7 +73,7 @@ func (j *job) analyseTrace(name string, tr *kineto.Trace) (a analysis, err error
 var methods = []string{"exact", "ctda", "hta"}
 
 // findHTA runs the peer's method with the peer's options.
-func (j *job) findHTA(tr *kineto.Trace) (*critpath.Path, error) {
+func (j *job) findHTA(tr *trace.Trace) (*critpath.Path, error) {
 	o := hta.Options{Annotation: j.opts.annotation, First: -1, Last: -1,
 		ZeroLaunch: j.opts.htaZeroWeightLaunch, KeepLastStep: j.opts.htaLastStep}
 	if j.opts.step >= 0 {

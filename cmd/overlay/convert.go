@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/pgzip"
+	"overlay/internal/trace"
 )
 
 func checkConvert(r *flagReader, o *options) {
@@ -50,7 +50,7 @@ func (j *job) createOutput() (*output, error) {
 }
 
 // write writes a trace with what is drawn on it (nil for nothing) in the format of -o.
-func (j *job) write(out *output, tr *kineto.Trace, ov *overlay.Overlay) (written, error) {
+func (j *job) write(out *output, tr *trace.Trace, ov *overlay.Overlay) (written, error) {
 	j.stages.start("writing")
 	var w io.Writer = out
 	var z *pgzip.Writer
@@ -82,7 +82,7 @@ func (j *job) gzipLevel() int {
 	return 8
 }
 
-func (j *job) writeFormat(w io.Writer, tr *kineto.Trace, ov *overlay.Overlay) (written, error) {
+func (j *job) writeFormat(w io.Writer, tr *trace.Trace, ov *overlay.Overlay) (written, error) {
 	o := overlay.WriteOptions{Jobs: j.opts.jobs}
 	var out written
 	var err error
@@ -147,7 +147,7 @@ func writtenChrome(st overlay.ChromeStats) written {
 }
 
 // repairLines says what was mended while reading.
-func repairLines(tr *kineto.Trace) []string {
+func repairLines(tr *trace.Trace) []string {
 	var lines []string
 	for _, r := range tr.Repairs {
 		line := fmt.Sprintf("repaired %s: %s", r.Reason, group(int64(r.Count)))

@@ -6,9 +6,9 @@ import (
 	"runtime"
 	"strings"
 
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/report"
+	"overlay/internal/trace"
 )
 
 // checkRun completes and checks the options of `run`.
@@ -47,7 +47,7 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	scan := overlay.StartScan(tr) // beside the analysis
+	scanned := overlay.Prescan(tr)
 	a, err := j.analyseTrace(j.opts.input, tr)
 	if err != nil {
 		return err
@@ -57,10 +57,11 @@ func (j *job) run() error {
 		drawn.graph, drawn.path = overlay.Anonymize(a.graph, a.path)
 		drawn.trace = drawn.graph.Trace
 	}
-	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version, Scan: scan}
+	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version}
 	if drawn.analyses = j.runAnalyses(drawn); drawn.analyses != nil {
 		o.Rows = drawn.analyses.Rows
 	}
+	scanned()
 	j.stages.start("drawing")
 	var r *report.Report
 	if rep != nil || !j.opts.quiet {
@@ -92,7 +93,7 @@ func (j *job) run() error {
 }
 
 // summary says what bounds the run, what was written, what was mended, and what to do next.
-func (j *job) summary(w io.Writer, tr *kineto.Trace, slim bool, r *report.Report, out *output, st written) error {
+func (j *job) summary(w io.Writer, tr *trace.Trace, slim bool, r *report.Report, out *output, st written) error {
 	if err := r.WriteText(w, j.textOptions(j.resultTo)); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // op is one operation of a hand-made set: device 0.
@@ -22,11 +23,11 @@ type op struct {
 }
 
 func handSet(ops ...op) *Set {
-	s := &Set{Trace: &kineto.Trace{Syms: []string{""}}, End: 1 << 40}
+	s := &Set{Trace: &trace.Trace{Syms: []string{""}}, End: 1 << 40}
 	for i, o := range ops {
-		x := Op{Stream: o.stream, Start: o.start, End: o.end, Event: kineto.EventID(2*i + 1), Launch: kineto.NoEvent, Type: o.typ}
+		x := Op{Stream: o.stream, Start: o.start, End: o.end, Event: trace.EventID(2*i + 1), Launch: trace.NoEvent, Type: o.typ}
 		if o.launch >= 0 {
-			x.Launch, x.LaunchStart, x.LaunchEnd = kineto.EventID(2*i), o.launch, o.launch+1000
+			x.Launch, x.LaunchStart, x.LaunchEnd = trace.EventID(2*i), o.launch, o.launch+1000
 		}
 		s.Ops = append(s.Ops, x)
 	}

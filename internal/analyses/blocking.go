@@ -7,7 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // BlockingCall groups synchronising calls by what made them.
@@ -43,7 +43,7 @@ func Blocking(s *Set, o Options) []BlockingCall {
 	for i, n := range s.Trace.Syms {
 		blocks[i] = strings.Contains(n, "Synchronize") || strings.Contains(n, "synchronizeStream")
 	}
-	type key struct{ call, op, caller kineto.Sym }
+	type key struct{ call, op, caller trace.Sym }
 	at := map[key]int{}
 	var out []BlockingCall
 	for i := range s.Host {
@@ -86,10 +86,10 @@ func Blocking(s *Set, o Options) []BlockingCall {
 }
 
 // causeOf names the outermost operator with a known cause around a call, else the innermost operator; 0 without one.
-func (s *Set) causeOf(i int32) kineto.Sym {
-	var known, inner kineto.Sym
+func (s *Set) causeOf(i int32) trace.Sym {
+	var known, inner trace.Sym
 	for p := s.Host[i].Parent; p >= 0; p = s.Host[p].Parent {
-		if s.Host[p].Kind != kineto.CPUOp {
+		if s.Host[p].Kind != trace.CPUOp {
 			continue
 		}
 		name := s.Host[p].Name

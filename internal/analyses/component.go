@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // StepComponent splits the time of one step by which components work: the host, computation (copies too), and
@@ -40,7 +40,7 @@ func Components(s *Set, o Options) []StepComponent {
 	o = o.withDefaults()
 	steps := s.Steps
 	if len(steps) == 0 {
-		steps = []cdg.Step{{Name: "window", Event: kineto.NoEvent, Start: s.Start, End: s.End}}
+		steps = []cdg.Step{{Name: "window", Event: trace.NoEvent, Start: s.Start, End: s.End}}
 	}
 	comp := s.merged(1<<Computation | 1<<Memory | 1<<OtherType)
 	comm := s.merged(1 << CommunicationType)
@@ -162,11 +162,11 @@ func (s *Set) exposed(c *StepComponent, alone []Interval, o Options) {
 	if s.path == nil {
 		return
 	}
-	sum := map[kineto.Sym]int64{}
+	sum := map[trace.Sym]int64{}
 	i := 0
 	for k := range s.path.Segments {
 		seg := &s.path.Segments[k]
-		if seg.Event == kineto.NoEvent || seg.End <= c.Start || seg.Start >= c.Start+c.Duration {
+		if seg.Event == trace.NoEvent || seg.End <= c.Start || seg.Start >= c.Start+c.Duration {
 			continue
 		}
 		for i < len(alone) && alone[i].End <= seg.Start {
@@ -184,7 +184,7 @@ func (s *Set) exposed(c *StepComponent, alone []Interval, o Options) {
 	slices.SortFunc(c.Operators, func(a, b Exposed) int {
 		return cmp.Or(cmp.Compare(b.Critical, a.Critical), cmp.Compare(a.Name, b.Name))
 	})
-	names := map[kineto.Sym]bool{}
+	names := map[trace.Sym]bool{}
 	for k := range s.Host {
 		if h := &s.Host[k]; h.Start >= c.Start && h.Start < c.Start+c.Duration {
 			names[h.Name] = true

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Copies is what memory operations moved, and what the allocator did.
@@ -58,12 +58,11 @@ func CopyStats(s *Set) *Copies {
 			k = &CopyKind{Kind: name}
 			kinds[name] = k
 		}
-		args := argsOf(s.Trace, op.Event)
-		bytes, _ := kineto.ArgInt(args, "bytes")
+		bytes, _ := s.Trace.ArgInt(op.Event, "bytes")
 		k.Count++
 		k.NS += op.End - op.Start
 		k.Bytes += bytes
-		bw, _ := kineto.ArgFloat(args, "memory bandwidth (GB/s)")
+		bw, _ := s.Trace.ArgFloat(op.Event, "memory bandwidth (GB/s)")
 		end := op.End
 		if end == op.Start {
 			end += 1000
@@ -121,22 +120,22 @@ func memoryUse(s *Set) []MemoryUse {
 	if i < 0 {
 		return out
 	}
-	sym := kineto.Sym(i)
+	sym := trace.Sym(i)
 	use := map[string]*MemoryUse{}
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]
 		if e.Name != sym || e.Ph != 'i' || !s.inside(e.Start) {
 			continue
 		}
-		args := argsOf(s.Trace, kineto.EventID(i))
-		allocated, ok := kineto.ArgInt(args, "Total Allocated")
+		id := trace.EventID(i)
+		allocated, ok := s.Trace.ArgInt(id, "Total Allocated")
 		if !ok {
 			continue
 		}
-		reserved, _ := kineto.ArgInt(args, "Total Reserved")
+		reserved, _ := s.Trace.ArgInt(id, "Total Reserved")
 		device := "cpu"
-		if t, _ := kineto.ArgInt(args, "Device Type"); t != 0 {
-			d, _ := kineto.ArgInt(args, "Device Id")
+		if t, _ := s.Trace.ArgInt(id, "Device Type"); t != 0 {
+			d, _ := s.Trace.ArgInt(id, "Device Id")
 			device = "GPU " + strconv.FormatInt(d, 10)
 		}
 		m := use[device]
@@ -157,12 +156,4 @@ func memoryUse(s *Set) []MemoryUse {
 		out = append(out, *m)
 	}
 	return out
-}
-
-// argsOf returns the bytes of an event's args, nil without.
-func argsOf(tr *kineto.Trace, e kineto.EventID) []byte {
-	if tr.Events[e].Args == 0 {
-		return nil
-	}
-	return tr.Raw(e)[tr.Events[e].Args:]
 }

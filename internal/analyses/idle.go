@@ -1,6 +1,6 @@
 package analyses
 
-import "overlay/internal/kineto"
+import "overlay/internal/trace"
 
 // IdleCause says why a stream idled.
 type IdleCause uint8
@@ -80,7 +80,7 @@ func Idle(s *Set, o Options) []StreamIdle {
 
 func cause(op *Op, prevEnd, d, threshold int64) IdleCause {
 	switch {
-	case op.Launch != kineto.NoEvent && op.LaunchStart > prevEnd:
+	case op.Launch != trace.NoEvent && op.LaunchStart > prevEnd:
 		return HostWait
 	case d < threshold:
 		return KernelWait

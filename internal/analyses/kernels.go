@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Group sums events of one name.
@@ -65,9 +65,9 @@ func Annotations(s *Set) []Group {
 			continue
 		}
 		switch e.Kind {
-		case kineto.Annotation:
-			cpu = append(cpu, sample{e.Name, e.Dur, s.criticalOf(kineto.EventID(i))})
-		case kineto.GPUAnnotation:
+		case trace.Annotation:
+			cpu = append(cpu, sample{e.Name, e.Dur, s.criticalOf(trace.EventID(i))})
+		case trace.GPUAnnotation:
 			gpu = append(gpu, sample{e.Name, e.Dur, 0})
 		}
 	}
@@ -75,13 +75,13 @@ func Annotations(s *Set) []Group {
 }
 
 type sample struct {
-	name     kineto.Sym
+	name     trace.Sym
 	ns       int64
 	critical int64
 }
 
 // groups sums by name, most time first, then by name.
-func groups(tr *kineto.Trace, list []sample, gpu bool) []Group {
+func groups(tr *trace.Trace, list []sample, gpu bool) []Group {
 	slices.SortStableFunc(list, func(a, b sample) int { return cmp.Compare(a.name, b.name) })
 	var out []Group
 	for i := 0; i < len(list); {

@@ -3,7 +3,7 @@ package analyses
 import (
 	"math/bits"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // LaunchStats compares the calls that launch with what they launched, one pair an operation.
@@ -38,7 +38,7 @@ func Launches(s *Set, _ Options) *LaunchStats {
 	r := &LaunchStats{}
 	for i := range s.Ops {
 		op := &s.Ops[i]
-		if op.Launch == kineto.NoEvent {
+		if op.Launch == trace.NoEvent {
 			continue
 		}
 		c, g, d := op.LaunchEnd-op.LaunchStart, op.End-op.Start, max(0, op.Start-op.LaunchEnd)

@@ -14,6 +14,7 @@ import (
 
 	"overlay/internal/critpath/hta"
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // The peer's own results on real traces, against ours on the peer's event set and rounding.
@@ -53,10 +54,10 @@ func peerType(name string) Type {
 
 // peerSet is the Set of the peer's data frame: devices merged, streams by number, records of waits among the operations
 // when sync is set; keep chooses which operations have a launch.
-func peerSet(tr *kineto.Trace, sync bool, keep func(launch string) bool) *Set {
+func peerSet(tr *trace.Trace, sync bool, keep func(launch string) bool) *Set {
 	s := &Set{Trace: tr, Start: math.MinInt64, End: math.MaxInt64}
 	rows := hta.Rows(tr, false)
-	at := map[kineto.EventID]*hta.Row{}
+	at := map[trace.EventID]*hta.Row{}
 	for i := range rows {
 		at[rows[i].Event] = &rows[i]
 	}
@@ -70,8 +71,8 @@ func peerSet(tr *kineto.Trace, sync bool, keep func(launch string) bool) *Set {
 		if !sync && tr.Category(r.Event) == "cuda_sync" {
 			continue
 		}
-		op := Op{Start: r.TS, End: r.TS + r.Dur, Stream: r.Stream, Event: r.Event, Launch: kineto.NoEvent, Name: e.Name, Type: peerType(tr.Str(e.Name))}
-		if l := at[r.Partner]; r.Partner != kineto.NoEvent && l != nil && keep(tr.Name(r.Partner)) {
+		op := Op{Start: r.TS, End: r.TS + r.Dur, Stream: r.Stream, Event: r.Event, Launch: trace.NoEvent, Name: e.Name, Type: peerType(tr.Str(e.Name))}
+		if l := at[r.Partner]; r.Partner != trace.NoEvent && l != nil && keep(tr.Name(r.Partner)) {
 			op.Launch, op.LaunchStart, op.LaunchEnd = r.Partner, l.TS, l.TS+l.Dur
 		}
 		s.Ops = append(s.Ops, op)
@@ -82,7 +83,7 @@ func peerSet(tr *kineto.Trace, sync bool, keep func(launch string) bool) *Set {
 }
 
 // peerHosts nests CPU rows by a stack.
-func peerHosts(tr *kineto.Trace, rows []hta.Row) []Host {
+func peerHosts(tr *trace.Trace, rows []hta.Row) []Host {
 	slices.SortStableFunc(rows, func(a, b hta.Row) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.TID, b.TID), cmp.Compare(a.TS, b.TS), cmp.Compare(b.Dur, a.Dur), cmp.Compare(a.Event, b.Event))
 	})
@@ -131,9 +132,9 @@ func (p *peerResult) get(t *testing.T, key string, v any) bool {
 	return true
 }
 
-var parsed = map[string]*kineto.Trace{} // tests of a package run one after another
+var parsed = map[string]*trace.Trace{} // tests of a package run one after another
 
-func eachPeer(t *testing.T, run func(t *testing.T, p *peerResult, tr *kineto.Trace)) {
+func eachPeer(t *testing.T, run func(t *testing.T, p *peerResult, tr *trace.Trace)) {
 	dir := corpus(t)
 	files, _ := filepath.Glob(filepath.Join(dir, "../golden/hta-analyzers/*.json"))
 	if len(files) == 0 {
@@ -189,7 +190,7 @@ func same(got, want float64, digits int) bool {
 func us(ns int64) float64 { return float64(ns) / 1000 }
 
 func TestTemporalLikePeer(t *testing.T) {
-	eachPeer(t, func(t *testing.T, p *peerResult, tr *kineto.Trace) {
+	eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {
 		var want table
 		if !p.get(t, "temporal_breakdown", &want) {
 			t.Skip("the peer did not finish")
@@ -210,7 +211,7 @@ func TestTemporalLikePeer(t *testing.T) {
 }
 
 func TestOverlapLikePeer(t *testing.T) {
-	eachPeer(t, func(t *testing.T, p *peerResult, tr *kineto.Trace) {
+	eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {
 		var want table
 		if !p.get(t, "comm_comp_overlap", &want) {
 			t.Skip("the peer did not finish")
@@ -233,7 +234,7 @@ func overlapping(s *Set, st *Stream) bool {
 }
 
 func TestIdleLikePeer(t *testing.T) {
-	eachPeer(t, func(t *testing.T, p *peerResult, tr *kineto.Trace) {
+	eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {
 		var tables []table
 		for k := range p.raw {
 			if strings.HasPrefix(k, "idle_time_breakdown_rank") {
@@ -300,7 +301,7 @@ func TestLaunchStatsLikePeer(t *testing.T) {
 			names["cudaMemcpyAsync"], names["cudaMemsetAsync"] = true, true
 		}
 		t.Run(key, func(t *testing.T) {
-			eachPeer(t, func(t *testing.T, p *peerResult, tr *kineto.Trace) {
+			eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {
 				var want map[string]struct {
 					Rows     int
 					Sum      map[string]float64
@@ -331,7 +332,7 @@ func TestLaunchStatsLikePeer(t *testing.T) {
 func TestQueueLikePeer(t *testing.T) {
 	// The names that the peer counts as launches.
 	launches := regexp.MustCompile(`^(cudaLaunchKernel(ExC)?|cuLaunchKernel(Ex)?|cudaMem(cpy|set)Async|runFunction - job_prep_and_submit_for_execution|hipLaunchKernel|hipExtModuleLaunchKernel|hipMem(set|cpy)Async|hipMemcpyWithStream)$`)
-	eachPeer(t, func(t *testing.T, p *peerResult, tr *kineto.Trace) {
+	eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {
 		var want table
 		if !p.get(t, "queue_length_summary", &want) {
 			t.Skip("the peer did not finish")
@@ -373,7 +374,7 @@ func TestQueueLikePeer(t *testing.T) {
 }
 
 func TestMemoryBandwidthLikePeer(t *testing.T) {
-	eachPeer(t, func(t *testing.T, p *peerResult, tr *kineto.Trace) {
+	eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {
 		var want table
 		if !p.get(t, "memory_bw_summary", &want) {
 			t.Skip("the peer did not finish")
@@ -424,7 +425,7 @@ func peerRoots(s *Set, name string) []bool {
 			return d
 		}
 		for k := range s.Host {
-			if a := &s.Host[k]; a.Thread != h.Thread && a.Kind == kineto.Annotation && a.Start <= s.Host[root].Start && a.End >= s.Host[root].End {
+			if a := &s.Host[k]; a.Thread != h.Thread && a.Kind == trace.Annotation && a.Start <= s.Host[root].Start && a.End >= s.Host[root].End {
 				d++
 			}
 		}
@@ -449,7 +450,7 @@ func peerRoots(s *Set, name string) []bool {
 func TestSequencesLikePeer(t *testing.T) {
 	for _, name := range []string{"aten::linear", "aten::add", "aten::copy_"} {
 		t.Run(name, func(t *testing.T) {
-			eachPeer(t, func(t *testing.T, p *peerResult, tr *kineto.Trace) {
+			eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {
 				var want table
 				if !p.get(t, "frequent_cuda_kernel_sequences["+name+"]", &want) {
 					t.Skip("the peer did not finish")
@@ -494,7 +495,7 @@ func onOtherThread(s *Set, name string) bool {
 	return false
 }
 
-func (s *Set) hostOf(e kineto.EventID) *Host {
+func (s *Set) hostOf(e trace.EventID) *Host {
 	for i := range s.Host {
 		if s.Host[i].Event == e {
 			return &s.Host[i]
@@ -504,7 +505,7 @@ func (s *Set) hostOf(e kineto.EventID) *Host {
 }
 
 func TestOperatorsLikePeer(t *testing.T) {
-	eachPeer(t, func(t *testing.T, p *peerResult, tr *kineto.Trace) {
+	eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {
 		var tables map[string]table
 		if !p.get(t, "aten_op_kernels_and_delay", &tables) {
 			t.Skip("the peer did not finish")
@@ -535,7 +536,7 @@ func TestOperatorsLikePeer(t *testing.T) {
 }
 
 func TestKernelsLikePeer(t *testing.T) {
-	eachPeer(t, func(t *testing.T, p *peerResult, tr *kineto.Trace) {
+	eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {
 		var tables []table
 		if !p.get(t, "gpu_kernel_breakdown_mem_1000", &tables) {
 			t.Skip("the peer did not finish")
@@ -560,10 +561,10 @@ func TestKernelsLikePeer(t *testing.T) {
 }
 
 func TestAnnotationsLikePeer(t *testing.T) {
-	eachPeer(t, func(t *testing.T, p *peerResult, tr *kineto.Trace) {
+	eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {
 		var cpu []sample
 		for _, r := range hta.Rows(tr, false) {
-			if e := &tr.Events[r.Event]; e.Kind == kineto.Annotation {
+			if e := &tr.Events[r.Event]; e.Kind == trace.Annotation {
 				cpu = append(cpu, sample{e.Name, r.Dur, 0})
 			}
 		}

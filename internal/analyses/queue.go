@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // StreamQueue is the queue of one stream over time.
@@ -48,12 +48,12 @@ func Queue(s *Set, o Options) []StreamQueue {
 func series(s *Set, ops []int32, leave func(*Op) int64) []change {
 	list := make([]change, 0, 2*len(ops))
 	for _, id := range ops {
-		if op := &s.Ops[id]; op.Launch != kineto.NoEvent {
+		if op := &s.Ops[id]; op.Launch != trace.NoEvent {
 			list = append(list, change{op.LaunchStart, 1})
 		}
 	}
 	for _, id := range ops {
-		if op := &s.Ops[id]; op.Launch != kineto.NoEvent {
+		if op := &s.Ops[id]; op.Launch != trace.NoEvent {
 			list = append(list, change{max(leave(op), op.LaunchStart), -1})
 		}
 	}
@@ -89,7 +89,7 @@ func blocked(s *Set, ops []int32, outstanding []change, limit int64) int {
 	n := 0
 	for _, id := range ops {
 		op := &s.Ops[id]
-		if op.Launch == kineto.NoEvent {
+		if op.Launch == trace.NoEvent {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(outstanding, op.LaunchStart, func(c change, t int64) int { return cmp.Compare(c.ts, t) })

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Sequence is a sequence of operations that an operator launches, with how often it occurs.
@@ -81,7 +81,7 @@ func (s *Set) outermost(names []string) []bool {
 		h := &s.Host[i]
 		takes := match[h.Name]
 		if len(names) == 0 {
-			takes = h.Kind == kineto.CPUOp
+			takes = h.Kind == trace.CPUOp
 		}
 		around := h.Parent >= 0 && inside[h.Parent]
 		roots[i] = takes && !around

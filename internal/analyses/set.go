@@ -6,7 +6,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Type is what a device operation does.
@@ -32,20 +32,20 @@ type Op struct {
 	Stream      int64
 	LaunchStart int64 // of the call that launched it; meaningless when Launch is NoEvent
 	LaunchEnd   int64
-	Event       kineto.EventID
-	Launch      kineto.EventID
-	Name        kineto.Sym
+	Event       trace.EventID
+	Launch      trace.EventID
+	Name        trace.Sym
 	Type        Type
 }
 
 // Host is a slice of a CPU thread.
 type Host struct {
 	Start, End int64
-	Event      kineto.EventID
+	Event      trace.EventID
 	Parent     int32 // index into Set.Host of the slice around it, -1 at the top
 	Thread     int32 // dense thread number
-	Name       kineto.Sym
-	Kind       kineto.Kind
+	Name       trace.Sym
+	Kind       trace.Kind
 	Depth      int32 // slices around it
 }
 
@@ -54,7 +54,7 @@ type Host struct {
 // Invariants: Ops are sorted by (Device, Start, Event); Streams by (Device, Stream), the operations of each by
 // (Start, Event); Host by (Thread, Start), a parent before its children.
 type Set struct {
-	Trace   *kineto.Trace
+	Trace   *trace.Trace
 	Ops     []Op
 	Streams []Stream
 	Host    []Host
@@ -105,7 +105,7 @@ func (s *Set) takeOps(g *cdg.Graph) {
 			e := &tr.Events[a.Event]
 			op := Op{Start: a.Start, End: a.End, Device: tr.Procs[track.Proc].Device, Stream: track.Stream, Event: a.Event,
 				Launch: tr.Launch[a.Event], Name: e.Name, Type: typeOf(e.Kind, isComm(tr, comm, e.Name))}
-			if op.Launch != kineto.NoEvent {
+			if op.Launch != trace.NoEvent {
 				l := &tr.Events[op.Launch]
 				op.LaunchStart, op.LaunchEnd = l.Start, l.End()
 			}
@@ -114,9 +114,9 @@ func (s *Set) takeOps(g *cdg.Graph) {
 	}
 }
 
-func typeOf(k kineto.Kind, comm bool) Type {
+func typeOf(k trace.Kind, comm bool) Type {
 	switch {
-	case k != kineto.Kernel:
+	case k != trace.Kernel:
 		return Memory
 	case comm:
 		return CommunicationType
@@ -167,7 +167,7 @@ func (s *Set) index() {
 			s.Streams = append(s.Streams, Stream{Device: k.device, Stream: k.stream})
 		}
 		s.Streams[n].Ops = append(s.Streams[n].Ops, int32(i))
-		if s.Ops[i].Launch != kineto.NoEvent {
+		if s.Ops[i].Launch != trace.NoEvent {
 			s.ofLaunch = append(s.ofLaunch, int32(i))
 		}
 	}
@@ -178,8 +178,8 @@ func (s *Set) index() {
 }
 
 // launched returns the operations of a launch, by start.
-func (s *Set) launched(call kineto.EventID) []int32 {
-	lo, _ := slices.BinarySearchFunc(s.ofLaunch, call, func(o int32, c kineto.EventID) int { return cmp.Compare(s.Ops[o].Launch, c) })
+func (s *Set) launched(call trace.EventID) []int32 {
+	lo, _ := slices.BinarySearchFunc(s.ofLaunch, call, func(o int32, c trace.EventID) int { return cmp.Compare(s.Ops[o].Launch, c) })
 	hi := lo
 	for hi < len(s.ofLaunch) && s.Ops[s.ofLaunch[hi]].Launch == call {
 		hi++
@@ -187,7 +187,7 @@ func (s *Set) launched(call kineto.EventID) []int32 {
 	return s.ofLaunch[lo:hi]
 }
 
-func (s *Set) criticalOf(e kineto.EventID) int64 {
+func (s *Set) criticalOf(e trace.EventID) int64 {
 	if s.critical == nil {
 		return 0
 	}
@@ -206,7 +206,7 @@ func (s *Set) devices(visit func(device int64, ops []Op)) {
 	}
 }
 
-func isComm(tr *kineto.Trace, known []int8, name kineto.Sym) bool {
+func isComm(tr *trace.Trace, known []int8, name trace.Sym) bool {
 	if known[name] == 0 {
 		known[name] = -1
 		if critpath.IsComm(tr.Str(name)) {

@@ -3,7 +3,7 @@ package cdg
 import (
 	"sort"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // blockingCalls finds for each call that waits for the GPU the operation that it waited for (rule 5).
@@ -192,7 +192,7 @@ func (b *builder) copyWaits() {
 	for a := range b.launch {
 		call := b.launch[a]
 		if call == NoAct {
-			if b.event(ActID(a)).Kind == kineto.Memcpy {
+			if b.event(ActID(a)).Kind == trace.Memcpy {
 				b.orphanCopy(ActID(a))
 			}
 			continue

@@ -5,7 +5,7 @@ package cdg
 import (
 	"fmt"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // ThreadMode says how work passes from thread to thread.
@@ -47,7 +47,7 @@ func (o *Options) without(r Rule) bool { return o.disabled&(1<<r) != 0 }
 
 // builder holds what the rules share while Deps is made.
 type builder struct {
-	tr      *kineto.Trace
+	tr      *trace.Trace
 	o       *Options
 	d       *Deps
 	quality map[string]int
@@ -63,8 +63,8 @@ type builder struct {
 	endsOf  [][]ActID   // per stream lane: its operations by end
 	threads []threadInfo
 	sync    syncRecords
-	records map[kineto.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
-	waits   map[kineto.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
+	records map[trace.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
+	waits   map[trace.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
 
 	ofCall    []ActID   // per act: the last operation of the launch, or NoAct
 	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
@@ -86,12 +86,12 @@ func (b *builder) add(to, from ActID, r Rule, e Evidence) {
 }
 
 // Build makes the graph of one window of a trace. It fails only when the window cannot be found.
-func Build(tr *kineto.Trace, o Options) (*Graph, error) {
+func Build(tr *trace.Trace, o Options) (*Graph, error) {
 	b, g, err := lay(tr, &o)
 	if err != nil {
 		return nil, err
 	}
-	phases := kineto.Beside(func() { findPhases(g, ruleSet{}) }) // they follow from names and nesting alone
+	phases := trace.Beside(func() { findPhases(g, ruleSet{}) }) // they follow from names and nesting alone
 	b.link(g)
 	phases()
 	buildNodes(g)
@@ -99,7 +99,7 @@ func Build(tr *kineto.Trace, o Options) (*Graph, error) {
 }
 
 // lay finds the window and puts the activities into lanes and inside each other.
-func lay(tr *kineto.Trace, o *Options) (*builder, *Graph, error) {
+func lay(tr *trace.Trace, o *Options) (*builder, *Graph, error) {
 	w, err := FindWindow(tr, *o)
 	if err != nil {
 		return nil, nil, err

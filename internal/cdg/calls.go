@@ -3,7 +3,7 @@ package cdg
 import (
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // callClass says what a runtime or driver call does, by its name; for device copies, whether a side is pageable.
@@ -72,4 +72,4 @@ func (b *builder) class(a ActID) callClass {
 	return plainCall
 }
 
-func (b *builder) event(a ActID) *kineto.Event { return &b.tr.Events[b.d.Acts[a].Event] }
+func (b *builder) event(a ActID) *trace.Event { return &b.tr.Events[b.d.Acts[a].Event] }

@@ -3,7 +3,7 @@ package cdg
 import (
 	"sort"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Deps is the event-level half of the graph: activities in their lanes, and for each activity what released it.
@@ -65,7 +65,7 @@ func (d *Deps) LastEnded(thread LaneID, from, to int64) ActID {
 	n := sort.Search(len(d.byEnd), func(i int) bool { return d.Acts[d.byEnd[i]].End > to })
 	for i := n - 1; i >= 0 && d.Acts[d.byEnd[i]].End >= from; i-- {
 		g := d.byEnd[i]
-		if h := d.Lanes[d.Acts[g].Lane].Host; (h == kineto.NoProc || h == d.Lanes[thread].Proc) && d.Acts[g].Start < d.Acts[g].End {
+		if h := d.Lanes[d.Acts[g].Lane].Host; (h == trace.NoProc || h == d.Lanes[thread].Proc) && d.Acts[g].Start < d.Acts[g].End {
 			return g
 		}
 	}

@@ -1,6 +1,6 @@
 package cdg
 
-import "overlay/internal/kineto"
+import "overlay/internal/trace"
 
 // ActID is an index into Deps.Acts; LaneID into Deps.Lanes; NodeID into Graph.Nodes.
 type (
@@ -59,17 +59,17 @@ func (e Evidence) Inferred() bool { return e == ByAPI || e == ByAlignment }
 // Act is an activity: a complete event on a CPU thread or a GPU stream. Times are the event's own, ns.
 type Act struct {
 	Start, End int64
-	Event      kineto.EventID
+	Event      trace.EventID
 	Lane       LaneID
 }
 
 // Lane is a resource that runs activities: a CPU thread or a GPU stream.
 // Its activities are Deps.Acts[First:Limit], in the order of analysis rule 1 (threads) or start order (streams).
 type Lane struct {
-	Track  kineto.TrackID
-	Proc   kineto.ProcID
-	Host   kineto.ProcID // process whose calls feed it; NoProc for a stream without a recorded launch
-	Stream bool          // a GPU stream; else a CPU thread
+	Track  trace.TrackID
+	Proc   trace.ProcID
+	Host   trace.ProcID // process whose calls feed it; NoProc for a stream without a recorded launch
+	Stream bool         // a GPU stream; else a CPU thread
 	First  ActID
 	Limit  ActID
 }
@@ -92,7 +92,7 @@ type Window struct {
 // Step is one ProfilerStep#N of the trace.
 type Step struct {
 	Name       string
-	Event      kineto.EventID
+	Event      trace.EventID
 	Start, End int64 // [start of the step, start of the next (end of the last)]
 }
 
@@ -125,8 +125,8 @@ type Node struct {
 	Events     int32
 	Sync       bool // begins with a blocking call that waited
 
-	First, Last kineto.EventID // the activity that starts it (with Sync: the blocking call), and the one that ends last
-	Launch      kineto.EventID // CPU: its first call that launched an operation, else NoEvent
+	First, Last trace.EventID // the activity that starts it (with Sync: the blocking call), and the one that ends last
+	Launch      trace.EventID // CPU: its first call that launched an operation, else NoEvent
 }
 
 // NodeEdgeKind is the kind of an edge between aggregated nodes.
@@ -153,7 +153,7 @@ type NodeEdge struct {
 
 // Graph is the computation dependency graph of one window of a trace.
 type Graph struct {
-	Trace   *kineto.Trace
+	Trace   *trace.Trace
 	Window  Window
 	Steps   []Step
 	Deps    *Deps       // event level

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 const (
@@ -116,7 +116,7 @@ func (b *builder) flowPairs() [][2]LaneID {
 	}
 	isFlow := matchSyms(tr, func(s string) bool { return s == "fwdbwd" || s == "forward_backward" || s == "fwd_bwd" })
 	type key struct {
-		proc kineto.ProcID
+		proc trace.ProcID
 		id   int64
 	}
 	from := map[key]LaneID{}
@@ -124,7 +124,7 @@ func (b *builder) flowPairs() [][2]LaneID {
 	for _, ph := range []byte{'s', 'f'} {
 		for i := range tr.Events {
 			e := &tr.Events[i]
-			if e.Ph != ph || e.Track == kineto.NoTrack || !isFlow[e.Cat] && !isFlow[e.Name] {
+			if e.Ph != ph || e.Track == trace.NoTrack || !isFlow[e.Cat] && !isFlow[e.Name] {
 				continue
 			}
 			k := key{tr.Tracks[e.Track].Proc, e.Corr}
@@ -149,7 +149,7 @@ func (b *builder) flowPairs() [][2]LaneID {
 
 // HandoffAt finds the thread that ended a wait of another: the wait lasted over (from, t], and its owner is the
 // slice that waited, NoAct in a gap. It returns the thread and its last boundary h <= t.
-func (d *Deps) HandoffAt(tr *kineto.Trace, lane LaneID, owner ActID, from, t int64) (to LaneID, h int64, ok bool) {
+func (d *Deps) HandoffAt(tr *trace.Trace, lane LaneID, owner ActID, from, t int64) (to LaneID, h int64, ok bool) {
 	if t-from <= handoffGap || d.loaderWait == nil { // the rule may be off
 		return NoLane, 0, false
 	}
@@ -186,13 +186,13 @@ func (d *Deps) HandoffAt(tr *kineto.Trace, lane LaneID, owner ActID, from, t int
 }
 
 // blocksAt reports whether a thread is in a blocking slice just before t.
-func (d *Deps) blocksAt(tr *kineto.Trace, lane LaneID, t int64) bool {
+func (d *Deps) blocksAt(tr *trace.Trace, lane LaneID, t int64) bool {
 	i := d.PieceAt(lane, t)
 	return i >= 0 && d.Pieces[i].Owner != NoAct && d.blocking[tr.Events[d.Acts[d.Pieces[i].Owner].Event].Name]
 }
 
 // WaitsForLoader reports whether a slice waits for the batch that a data loader prepares elsewhere.
-func (d *Deps) WaitsForLoader(tr *kineto.Trace, a ActID) bool {
+func (d *Deps) WaitsForLoader(tr *trace.Trace, a ActID) bool {
 	return d.loaderWait != nil && d.loaderWait[tr.Events[d.Acts[a].Event].Name]
 }
 

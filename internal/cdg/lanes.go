@@ -1,18 +1,17 @@
 package cdg
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // isAct reports whether an event is an activity: a complete event of a CPU thread or a GPU stream.
 // Events clamped to ts 0 happened at an unknown time before the base and are left out.
-func isAct(e *kineto.Event) bool {
-	return e.Ph == 'X' && e.Track != kineto.NoTrack && e.Flags&kineto.ClampedTS == 0 && (e.Kind.Host() || e.Kind.Device())
+func isAct(e *trace.Event) bool {
+	return e.Ph == 'X' && e.Track != trace.NoTrack && e.Flags&trace.ClampedTS == 0 && (e.Kind.Host() || e.Kind.Device())
 }
 
 // layActs puts the activities into lanes: threads before streams, each by the ids of process and row, so that lane
@@ -29,13 +28,13 @@ func (b *builder) layActs() {
 			n++
 		}
 	}
-	var tracks []kineto.TrackID
+	var tracks []trace.TrackID
 	for t, c := range count {
 		if c > 0 {
-			tracks = append(tracks, kineto.TrackID(t))
+			tracks = append(tracks, trace.TrackID(t))
 		}
 	}
-	slices.SortStableFunc(tracks, func(x, y kineto.TrackID) int {
+	slices.SortStableFunc(tracks, func(x, y trace.TrackID) int {
 		if device[x] != device[y] {
 			if device[y] {
 				return -1
@@ -56,7 +55,7 @@ func (b *builder) layActs() {
 	d.Acts = make([]Act, n)
 	for i := range tr.Events {
 		if e := &tr.Events[i]; isAct(e) {
-			d.Acts[next[e.Track]] = Act{e.Start, e.End(), kineto.EventID(i), laneOf[e.Track]}
+			d.Acts[next[e.Track]] = Act{e.Start, e.End(), trace.EventID(i), laneOf[e.Track]}
 			next[e.Track]++
 		}
 	}
@@ -77,14 +76,14 @@ func (b *builder) layActs() {
 	}
 }
 
-func procToken(tr *kineto.Trace, p kineto.ProcID) kineto.Token {
-	if p == kineto.NoProc {
-		return kineto.Token{}
+func procToken(tr *trace.Trace, p trace.ProcID) trace.Token {
+	if p == trace.NoProc {
+		return trace.Token{}
 	}
 	return tr.Procs[p].PID
 }
 
-func compareTokens(tr *kineto.Trace, x, y kineto.Token) int {
+func compareTokens(tr *trace.Trace, x, y trace.Token) int {
 	if x.IsNum && y.IsNum {
 		return cmp.Compare(x.Num, y.Num)
 	}
@@ -98,7 +97,7 @@ func compareTokens(tr *kineto.Trace, x, y kineto.Token) int {
 }
 
 // actOrder is the order of activities: (start, longer first, outer kind first, ids, name, position).
-type actOrder struct{ tr *kineto.Trace }
+type actOrder struct{ tr *trace.Trace }
 
 func (s actOrder) less(x, y *Act) bool {
 	if x.Start != y.Start {
@@ -111,8 +110,8 @@ func (s actOrder) less(x, y *Act) bool {
 }
 
 // nesting is the order of kinds from the outside in, for equal intervals.
-var nesting = [kineto.NumKinds]uint8{kineto.Python: 0, kineto.Annotation: 1, kineto.CPUOp: 2, kineto.Runtime: 3, kineto.Driver: 4,
-	kineto.Kernel: 5, kineto.Memcpy: 6, kineto.Memset: 7}
+var nesting = [trace.NumKinds]uint8{trace.Python: 0, trace.Annotation: 1, trace.CPUOp: 2, trace.Runtime: 3, trace.Driver: 4,
+	trace.Kernel: 5, trace.Memcpy: 6, trace.Memset: 7}
 
 // tie orders equal intervals: by kind, then by the ids that count slices in the order they were opened.
 func (s actOrder) tie(x, y *Act) int {
@@ -134,38 +133,10 @@ func (s actOrder) tie(x, y *Act) int {
 	return cmp.Or(cmp.Compare(ex.Corr, ey.Corr), cmp.Compare(x.Event, y.Event))
 }
 
-var evIdxKey = []byte(`"Ev Idx"`)
-
 // eventIndex reads args."Ev Idx", the profiler's own running number; -1 when absent.
-func eventIndex(tr *kineto.Trace, id kineto.EventID) int64 {
-	if v, ok := intArg(tr, id, evIdxKey); ok {
+func eventIndex(tr *trace.Trace, id trace.EventID) int64 {
+	if v, ok := tr.ArgInt(id, "Ev Idx"); ok {
 		return v
 	}
 	return -1
-}
-
-// intArg reads an integer argument of an event by its quoted key, from the event's bytes.
-func intArg(tr *kineto.Trace, id kineto.EventID, key []byte) (int64, bool) {
-	e := &tr.Events[id]
-	if e.Args == 0 {
-		return 0, false
-	}
-	raw := tr.Raw(id)[e.Args:]
-	i := bytes.Index(raw, key)
-	if i < 0 {
-		return 0, false
-	}
-	raw = bytes.TrimLeft(raw[i+len(key):], " \t\r\n:\"")
-	neg := len(raw) > 0 && raw[0] == '-'
-	if neg {
-		raw = raw[1:]
-	}
-	v, n := int64(0), 0
-	for ; n < len(raw) && n < 18 && raw[n] >= '0' && raw[n] <= '9'; n++ {
-		v = v*10 + int64(raw[n]-'0')
-	}
-	if neg {
-		v = -v
-	}
-	return v, n > 0
 }

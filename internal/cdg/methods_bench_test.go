@@ -9,6 +9,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/trace"
 )
 
 // BenchmarkAdded measures what the aggregated graph and the ctda method add to the exact method: to reading, the
@@ -25,7 +26,7 @@ func BenchmarkAdded(b *testing.B) {
 	}
 	b.Run("generated", func(b *testing.B) { added(b, generated(false)) })
 	b.Run("generated_stacks", func(b *testing.B) { added(b, generated(true)) })
-	b.Run("largest_real", func(b *testing.B) { added(b, largest(b).Src) })
+	b.Run("largest_real", func(b *testing.B) { added(b, kineto.TextOf(largest(b)).Src) })
 }
 
 func added(b *testing.B, src []byte) {
@@ -39,7 +40,7 @@ func added(b *testing.B, src []byte) {
 		*sum += time.Since(start)
 	}
 	for b.Loop() {
-		var tr *kineto.Trace
+		var tr *trace.Trace
 		var g *cdg.Graph
 		timed(&read, func() (err error) { tr, err = kineto.Parse(src, "bench", kineto.Options{Jobs: 2}); return err })
 		timed(&deps, func() (err error) { g, err = cdg.BuildDeps(tr, cdg.Options{}); return err })

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Aggregated nodes (CTDA-CPA 3.2): threads that take turns form one logical thread; along it a node ends where the
@@ -118,7 +118,7 @@ func (b *nodeBuilder) findLaunches() {
 			continue
 		}
 		for a := lane.First; a < lane.Limit; a++ {
-			if call := b.g.Trace.Launch[b.d.Acts[a].Event]; call != kineto.NoEvent && b.stream[call] == NoLane {
+			if call := b.g.Trace.Launch[b.d.Acts[a].Event]; call != trace.NoEvent && b.stream[call] == NoLane {
 				b.stream[call] = LaneID(l)
 			}
 		}

@@ -7,16 +7,17 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // largest is the largest real trace.
-func largest(b *testing.B) *kineto.Trace {
+func largest(b *testing.B) *trace.Trace {
 	dir := os.Getenv("OVERLAY_CORPUS")
 	if dir == "" {
 		dir = "../../../shared/traces"
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*.json.gz"))
-	var tr *kineto.Trace
+	var tr *trace.Trace
 	for _, file := range files {
 		f, err := os.Open(file)
 		if err != nil {

@@ -3,7 +3,7 @@ package cdg
 import (
 	"fmt"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // CheckNodes verifies the invariants of the aggregated half: nodes in order of start and of sane extent; every activity
@@ -34,7 +34,7 @@ func (g *Graph) CheckNodes() error {
 			return fmt.Errorf("node %d: [%d, %d] busy %d in window [%d, %d]", i, n.Start, n.End, n.Busy, g.Window.Start, g.Window.End)
 		case n.Events != events[i]:
 			return fmt.Errorf("node %d counts %d events and has %d", i, n.Events, events[i])
-		case n.Phase >= NumPhases, n.First == kineto.NoEvent, n.Last == kineto.NoEvent:
+		case n.Phase >= NumPhases, n.First == trace.NoEvent, n.Last == trace.NoEvent:
 			return fmt.Errorf("node %d is incomplete", i)
 		}
 	}

@@ -3,18 +3,18 @@ package cdg
 import (
 	"math"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // cutter cuts one logical thread into nodes.
 type cutter struct {
 	*nodeBuilder
 	thread  int32
-	at      int32            // index of the stretch
-	open    bool             // b.nodes ends with a node of this thread
-	runEnd  int64            // end of the latest stretch so far, and its thread
-	runLane LaneID           //
-	held    []kineto.EventID // events that start at one instant, own no time there, and wait for the node of what they enclose
+	at      int32           // index of the stretch
+	open    bool            // b.nodes ends with a node of this thread
+	runEnd  int64           // end of the latest stretch so far, and its thread
+	runLane LaneID          //
+	held    []trace.EventID // events that start at one instant, own no time there, and wait for the node of what they enclose
 	heldAt  int64
 	heldBy  LaneID
 }
@@ -109,7 +109,7 @@ func (c *cutter) phaseEnds(phase Phase, soft bool, long int64) bool {
 func (c *cutter) start(s *Stretch, act *Act) {
 	n := protoNode{thread: c.thread, stretch: c.at, tail: act.Lane, opened: NoAct, target: NoLane, from: NoNode, head: NoAct, covered: s.Start}
 	n.Lane, n.Start, n.End = act.Lane, s.Start, s.Start
-	n.First, n.Last, n.Launch = act.Event, act.Event, kineto.NoEvent
+	n.First, n.Last, n.Launch = act.Event, act.Event, trace.NoEvent
 	if s.first && c.waits[s.Act] {
 		n.opened, n.Sync = s.Act, true
 	} else if len(c.held) > 0 {

@@ -1,9 +1,9 @@
 package cdg
 
-import "overlay/internal/kineto"
+import "overlay/internal/trace"
 
 // BuildDeps makes the event-level half of a graph.
-func BuildDeps(tr *kineto.Trace, o Options) (*Graph, error) {
+func BuildDeps(tr *trace.Trace, o Options) (*Graph, error) {
 	b, g, err := lay(tr, &o)
 	if err == nil {
 		b.link(g)

@@ -3,7 +3,7 @@ package cdg
 import (
 	"math"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // cutStreams makes the GPU nodes: what one CPU node launched on one stream. Collectives stay apart from other work.
@@ -49,9 +49,9 @@ func (b *nodeBuilder) cutStreams() {
 
 // launcher returns the CPU node that launched an operation. A copy call that waited for its own copy opens a node; its
 // copy belongs to the node before it, or the two would wait for each other.
-func (b *nodeBuilder) launcher(op kineto.EventID) NodeID {
+func (b *nodeBuilder) launcher(op trace.EventID) NodeID {
 	call := b.g.Trace.Launch[op]
-	if call == kineto.NoEvent {
+	if call == trace.NoEvent {
 		return NoNode
 	}
 	n := b.g.NodeOf[call]
@@ -69,7 +69,7 @@ func (b *nodeBuilder) gpuNode(a ActID, from NodeID, comm bool) NodeID {
 		n.Phase = b.nodes[from].Phase
 	}
 	n.Start, n.End = max(act.Start, b.g.Window.Start), max(act.Start, b.g.Window.Start)
-	n.First, n.Last, n.Launch = act.Event, act.Event, kineto.NoEvent
+	n.First, n.Last, n.Launch = act.Event, act.Event, trace.NoEvent
 	b.addNode(n)
 	return NodeID(len(b.nodes) - 1)
 }
@@ -88,9 +88,9 @@ func (b *nodeBuilder) addOperation(id NodeID, a ActID) {
 }
 
 // noteLaunch keeps the first launch call of a CPU node.
-func (b *nodeBuilder) noteLaunch(from NodeID, op kineto.EventID) {
+func (b *nodeBuilder) noteLaunch(from NodeID, op trace.EventID) {
 	call := b.g.Trace.Launch[op]
-	if l := &b.nodes[from].Launch; *l == kineto.NoEvent || b.g.Trace.Events[call].Start < b.g.Trace.Events[*l].Start {
+	if l := &b.nodes[from].Launch; *l == trace.NoEvent || b.g.Trace.Events[call].Start < b.g.Trace.Events[*l].Start {
 		*l = call
 	}
 }

@@ -12,9 +12,11 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"pgregory.net/rapid"
+
+	"overlay/internal/trace"
 )
 
-func build(t *testing.T, tr *kineto.Trace) *cdg.Graph {
+func build(t *testing.T, tr *trace.Trace) *cdg.Graph {
 	t.Helper()
 	g, err := cdg.Build(tr, cdg.Options{})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // bound is the first stretch of a node on its logical thread.
@@ -43,8 +43,8 @@ func (g *Graph) LogicalThreads() [][]LaneID { return g.logical }
 // start of the window.
 func (g *Graph) WriteNodes(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	name := func(id kineto.EventID) string {
-		if id == kineto.NoEvent {
+	name := func(id trace.EventID) string {
+		if id == trace.NoEvent {
 			return "-"
 		}
 		return g.Trace.Name(id)

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Training phases, per event: by the event's own name (phase_rules.go), else by the nearest enclosing event that has a
@@ -15,7 +15,7 @@ import (
 
 // phaser holds what the passes share.
 type phaser struct {
-	t     *kineto.Trace
+	t     *trace.Trace
 	d     *Deps
 	rules ruleSet
 	names [3][]PhaseRule // per kind bit and symbol: rule, or unknownRule when not asked yet
@@ -88,7 +88,7 @@ func (p *phaser) survey() {
 	}
 }
 
-func (p *phaser) look(a ActID, e *kineto.Event) (PhaseRule, trait) {
+func (p *phaser) look(a ActID, e *trace.Event) (PhaseRule, trait) {
 	bit := kindBit(e.Kind)
 	if bit == 0 {
 		return NoPhaseRule, isCall
@@ -106,7 +106,7 @@ func (p *phaser) look(a ActID, e *kineto.Event) (PhaseRule, trait) {
 	switch {
 	case n != nil && n.row == 7 && is == isOp:
 		is |= isBackward
-	case is == isOp && e.Flags&kineto.HasSeq != 0 && e.Fwd == 0:
+	case is == isOp && e.Flags&trace.HasSeq != 0 && e.Fwd == 0:
 		is |= isForward
 	case n != nil && n.row == 5 && bit == onAnnotation && strings.HasPrefix(p.t.Str(e.Name), "Optimizer.step#"):
 		is |= isOptimizer
@@ -227,10 +227,10 @@ func (p *phaser) runsBackwardOnly(lane *Lane) bool {
 func (p *phaser) pinsMemory(lane *Lane) bool {
 	for a := lane.First; a < lane.Limit; a++ {
 		e := &p.t.Events[p.d.Acts[a].Event]
-		if e.Kind == kineto.Python && strings.Contains(p.t.Str(e.Name), "_pin_memory_loop") {
+		if e.Kind == trace.Python && strings.Contains(p.t.Str(e.Name), "_pin_memory_loop") {
 			return true
 		}
-		if e.Kind == kineto.CPUOp && !strings.HasSuffix(p.t.Str(e.Name), "pin_memory") {
+		if e.Kind == trace.CPUOp && !strings.HasSuffix(p.t.Str(e.Name), "pin_memory") {
 			return false
 		}
 	}
@@ -262,7 +262,7 @@ func (p *phaser) externals() {
 			continue
 		}
 		e := &p.t.Events[id]
-		if r := p.by[id]; e.Flags&kineto.HasExt != 0 && (r == NoPhaseRule || r >= ByCommThread && r < firstNameRule) {
+		if r := p.by[id]; e.Flags&trace.HasExt != 0 && (r == NoPhaseRule || r >= ByCommThread && r < firstNameRule) {
 			lost = append(lost, ActID(a))
 			first, last = min(first, e.Ext), max(last, e.Ext)
 		}
@@ -272,12 +272,12 @@ func (p *phaser) externals() {
 	}
 	type pair struct {
 		ext int64
-		id  kineto.EventID
+		id  trace.EventID
 	}
 	var ops []pair
 	for a := range p.d.Acts {
 		id := p.d.Acts[a].Event
-		if e := &p.t.Events[id]; p.trait[a]&isOp != 0 && e.Flags&kineto.HasExt != 0 && e.Ext >= first && e.Ext <= last {
+		if e := &p.t.Events[id]; p.trait[a]&isOp != 0 && e.Flags&trace.HasExt != 0 && e.Ext >= first && e.Ext <= last {
 			ops = append(ops, pair{e.Ext, id})
 		}
 	}
@@ -318,7 +318,7 @@ func (p *phaser) operations() {
 		}
 		for a := lane.First; a < lane.Limit; a++ {
 			id := p.d.Acts[a].Event
-			if call := p.t.Launch[id]; call != kineto.NoEvent {
+			if call := p.t.Launch[id]; call != trace.NoEvent {
 				if p.rules.on(ByLaunchCall) {
 					p.phase[id], p.by[id] = p.phase[call], ByLaunchCall
 				}

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // PhaseRule says which rule gave an event its phase. The rules of the table match an event by its own name; the
@@ -56,13 +56,13 @@ const (
 	onPython
 )
 
-func kindBit(k kineto.Kind) uint8 {
+func kindBit(k trace.Kind) uint8 {
 	switch k {
-	case kineto.CPUOp:
+	case trace.CPUOp:
 		return onOp
-	case kineto.Annotation:
+	case trace.Annotation:
 		return onAnnotation
-	case kineto.Python:
+	case trace.Python:
 		return onPython
 	}
 	return 0

@@ -4,42 +4,42 @@ import (
 	"slices"
 	"testing"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // mini builds a trace event by event. Times are µs.
 type mini struct {
-	tr   kineto.Trace
-	syms map[string]kineto.Sym
-	rows map[string]kineto.TrackID
+	tr   trace.Trace
+	syms map[string]trace.Sym
+	rows map[string]trace.TrackID
 	corr int64
 }
 
 func newMini() *mini {
-	m := &mini{syms: map[string]kineto.Sym{}, rows: map[string]kineto.TrackID{}}
-	m.tr.Procs = []kineto.Process{{Device: -1}, {Device: 0, IsDevice: true}}
+	m := &mini{syms: map[string]trace.Sym{}, rows: map[string]trace.TrackID{}}
+	m.tr.Procs = []trace.Process{{Device: -1}, {Device: 0, IsDevice: true}}
 	m.sym("")
 	return m
 }
 
-func (m *mini) sym(s string) kineto.Sym {
+func (m *mini) sym(s string) trace.Sym {
 	if id, ok := m.syms[s]; ok {
 		return id
 	}
-	id := kineto.Sym(len(m.tr.Syms))
+	id := trace.Sym(len(m.tr.Syms))
 	m.tr.Syms = append(m.tr.Syms, s)
 	m.syms[s] = id
 	return id
 }
 
-func (m *mini) row(name string, device bool) kineto.TrackID {
+func (m *mini) row(name string, device bool) trace.TrackID {
 	id, ok := m.rows[name]
 	if !ok {
-		id = kineto.TrackID(len(m.tr.Tracks))
+		id = trace.TrackID(len(m.tr.Tracks))
 		m.rows[name] = id
-		t := kineto.Track{Class: kineto.HostThread, Name: name, TID: kineto.Token{Num: int64(id) + 1, IsNum: true}, Stream: -1}
+		t := trace.Track{Class: trace.HostThread, Name: name, TID: trace.Token{Num: int64(id) + 1, IsNum: true}, Stream: -1}
 		if device {
-			t.Class, t.Proc, t.Stream = kineto.DeviceStream, 1, int64(id)
+			t.Class, t.Proc, t.Stream = trace.DeviceStream, 1, int64(id)
 		}
 		m.tr.Tracks = append(m.tr.Tracks, t)
 	}
@@ -47,36 +47,36 @@ func (m *mini) row(name string, device bool) kineto.TrackID {
 }
 
 // on adds an event to a thread.
-func (m *mini) on(thread string, kind kineto.Kind, start, end int64, name string) *kineto.Event {
-	m.tr.Events = append(m.tr.Events, kineto.Event{Ph: 'X', Kind: kind, Start: start * us, Dur: (end - start) * us, Name: m.sym(name),
-		Track: m.row(thread, kind.Device()), Flags: kineto.HasDur})
-	m.tr.Launch = append(m.tr.Launch, kineto.NoEvent)
+func (m *mini) on(thread string, kind trace.Kind, start, end int64, name string) *trace.Event {
+	m.tr.Events = append(m.tr.Events, trace.Event{Ph: 'X', Kind: kind, Start: start * us, Dur: (end - start) * us, Name: m.sym(name),
+		Track: m.row(thread, kind.Device()), Flags: trace.HasDur})
+	m.tr.Launch = append(m.tr.Launch, trace.NoEvent)
 	return &m.tr.Events[len(m.tr.Events)-1]
 }
 
 // launch adds a call and the operation that it launches.
-func (m *mini) launch(thread string, start, end int64, stream string, kind kineto.Kind, from, to int64, name string) {
+func (m *mini) launch(thread string, start, end int64, stream string, kind trace.Kind, from, to int64, name string) {
 	m.corr++
 	call := len(m.tr.Events)
-	m.on(thread, kineto.Runtime, start, end, "cudaLaunchKernel").Corr = m.corr
+	m.on(thread, trace.Runtime, start, end, "cudaLaunchKernel").Corr = m.corr
 	m.on(stream, kind, from, to, name).Corr = m.corr
-	m.tr.Events[call].Flags |= kineto.HasCorr
-	m.tr.Events[call+1].Flags |= kineto.HasCorr
-	m.tr.Launch[call+1] = kineto.EventID(call)
+	m.tr.Events[call].Flags |= trace.HasCorr
+	m.tr.Events[call+1].Flags |= trace.HasCorr
+	m.tr.Launch[call+1] = trace.EventID(call)
 }
 
 // phaseCase puts a name where only the rule under test can give it its phase.
 type phaseCase struct {
 	rule string // name of the rule that must fire
-	kind kineto.Kind
+	kind trace.Kind
 	name string
 	want Phase
 }
 
 const (
-	op = kineto.CPUOp
-	ua = kineto.Annotation
-	py = kineto.Python
+	op = trace.CPUOp
+	ua = trace.Annotation
+	py = trace.Python
 )
 
 // Every alternative of every expression of the table, by an example of it.
@@ -172,15 +172,15 @@ var surroundings = []struct {
 	{"ancestor", func(m *mini) { m.on("a", ua, 0, 90, "## optimizer ##"); m.on("a", py, 10, 20, "x") }, Update},
 	{"14 external_id", func(m *mini) {
 		e := m.on("a", op, 0, 90, "aten::cross_entropy_loss")
-		e.Ext, e.Flags = 7, e.Flags|kineto.HasExt
-		e = m.on("b", kineto.Runtime, 10, 20, "x")
-		e.Ext, e.Flags = 7, e.Flags|kineto.HasExt
+		e.Ext, e.Flags = 7, e.Flags|trace.HasExt
+		e = m.on("b", trace.Runtime, 10, 20, "x")
+		e.Ext, e.Flags = 7, e.Flags|trace.HasExt
 	}, Loss},
 	{"14 launch", func(m *mini) {
 		m.on("a", ua, 0, 90, "## optimizer ##")
-		m.launch("a", 10, 20, "s", kineto.Kernel, 30, 60, "x")
+		m.launch("a", 10, 20, "s", trace.Kernel, 30, 60, "x")
 	}, Update},
-	{"14 comm_kernel", func(m *mini) { m.on("s", kineto.Kernel, 0, 9, "ncclDevKernel_AllReduce"); m.rename("x") }, Communication},
+	{"14 comm_kernel", func(m *mini) { m.on("s", trace.Kernel, 0, 9, "ncclDevKernel_AllReduce"); m.rename("x") }, Communication},
 	{"autograd_context", func(m *mini) {
 		m.on("a", op, 0, 90, "CheckpointFunctionBackward")
 		m.on("a", py, 10, 20, "nn.Module: Linear_0")
@@ -189,10 +189,10 @@ var surroundings = []struct {
 	}, Backward},
 	{"thread autograd", func(m *mini) { m.on("pt_autograd_0", py, 0, 9, "x") }, Backward},
 	{"thread loader", func(m *mini) { m.on("pt_data_pin", py, 0, 9, "x") }, DataLoad},
-	{"thread comm", func(m *mini) { m.on("pt_nccl_watchdg", kineto.Runtime, 0, 9, "x") }, Communication},
+	{"thread comm", func(m *mini) { m.on("pt_nccl_watchdg", trace.Runtime, 0, 9, "x") }, Communication},
 	{"window copy", func(m *mini) {
 		m.on("a", op, 0, 20, "aten::to")
-		m.launch("a", 5, 10, "s", kineto.Memcpy, 12, 30, "Memcpy HtoD (Pageable -> Device)")
+		m.launch("a", 5, 10, "s", trace.Memcpy, 12, 30, "Memcpy HtoD (Pageable -> Device)")
 		m.on("a", op, 11, 12, "x")
 		m.step()
 	}, DataLoad},
@@ -208,7 +208,7 @@ func (m *mini) rename(alias string) { m.syms[alias] = m.tr.Events[len(m.tr.Event
 // step adds what places ops inside a step: an op that takes part in autograd, and a backward op on another thread.
 func (m *mini) step() {
 	e := m.on("a", op, 40, 50, "aten::linear")
-	e.Seq, e.Flags = 1, e.Flags|kineto.HasSeq
+	e.Seq, e.Flags = 1, e.Flags|trace.HasSeq
 	m.on("engine", op, 100, 200, "autograd::engine::evaluate_function: AddmmBackward0")
 }
 
@@ -226,7 +226,7 @@ func ruleByName(t *testing.T, name string) PhaseRule {
 func TestPhaseRules(t *testing.T) {
 	tested := make([]bool, numPhaseRules)
 	tested[NoPhaseRule] = true
-	check := func(rule string, m *mini, x kineto.EventID, want Phase) {
+	check := func(rule string, m *mini, x trace.EventID, want Phase) {
 		t.Helper()
 		r := ruleByName(t, rule)
 		tested[r] = true
@@ -250,8 +250,8 @@ func TestPhaseRules(t *testing.T) {
 	for _, c := range surroundings {
 		m := newMini()
 		c.build(m)
-		x := slices.IndexFunc(m.tr.Events, func(e kineto.Event) bool { return e.Name == m.sym("x") })
-		check(c.rule, m, kineto.EventID(x), c.want)
+		x := slices.IndexFunc(m.tr.Events, func(e trace.Event) bool { return e.Name == m.sym("x") })
+		check(c.rule, m, trace.EventID(x), c.want)
 	}
 	for r, ok := range tested {
 		if !ok {
@@ -260,7 +260,7 @@ func TestPhaseRules(t *testing.T) {
 	}
 }
 
-func (m *mini) phase(t *testing.T, id kineto.EventID, off PhaseRule) (Phase, PhaseRule) {
+func (m *mini) phase(t *testing.T, id trace.EventID, off PhaseRule) (Phase, PhaseRule) {
 	t.Helper()
 	g, err := Build(&m.tr, Options{})
 	if err != nil {
@@ -316,7 +316,7 @@ func TestPhasePrecedence(t *testing.T) {
 			m.step()
 			m.on("cpu", op, 100, 150, "autograd::engine::evaluate_function: MulBackward0")
 			e := m.on("cpu", op, 10, 20, "aten::mul")
-			e.Seq, e.Flags = 4, e.Flags|kineto.HasSeq
+			e.Seq, e.Flags = 4, e.Flags|trace.HasSeq
 		}},
 		{"without any backward op everything is forward", Forward, func(m *mini) {
 			m.on("a", ua, 0, 90, "ProfilerStep#3")
@@ -326,7 +326,7 @@ func TestPhasePrecedence(t *testing.T) {
 	for _, c := range tests {
 		m := newMini()
 		c.build(m)
-		last := kineto.EventID(len(m.tr.Events) - 1)
+		last := trace.EventID(len(m.tr.Events) - 1)
 		if got, by := m.phase(t, last, NoPhaseRule); got != c.want {
 			t.Errorf("%s: %q is %v by %v, want %v", c.what, m.tr.Name(last), got, by, c.want)
 		}

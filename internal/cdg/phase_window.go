@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // stepBounds are the marks inside one training step that place an op which no name explains.
@@ -80,7 +80,7 @@ func (p *phaser) place(a ActID) (Phase, PhaseRule) {
 	return phase, by
 }
 
-func (p *phaser) isReduction(id kineto.EventID) bool {
+func (p *phaser) isReduction(id trace.EventID) bool {
 	name := p.t.Name(id)
 	for _, r := range reductions {
 		if name == r {
@@ -99,7 +99,7 @@ func (p *phaser) findCopies() []bool {
 		for a := lane.First; lane.Stream && a < lane.Limit; a++ {
 			id := p.d.Acts[a].Event
 			e := &p.t.Events[id]
-			if e.Kind == kineto.Memcpy && p.t.Launch[id] != kineto.NoEvent && strings.HasPrefix(p.t.Str(e.Name), "Memcpy HtoD") {
+			if e.Kind == trace.Memcpy && p.t.Launch[id] != trace.NoEvent && strings.HasPrefix(p.t.Str(e.Name), "Memcpy HtoD") {
 				calls[p.t.Launch[id]], any = true, true
 			}
 		}
@@ -114,7 +114,7 @@ func (p *phaser) findCopies() []bool {
 		}
 		for a := p.d.ActOf[id]; a != NoAct; a = p.d.Parent[a] {
 			e := &p.t.Events[p.d.Acts[a].Event]
-			inside[a] = inside[a] || e.Kind.Call() || e.Kind == kineto.CPUOp && strings.HasPrefix(p.t.Str(e.Name), "aten::")
+			inside[a] = inside[a] || e.Kind.Call() || e.Kind == trace.CPUOp && strings.HasPrefix(p.t.Str(e.Name), "aten::")
 		}
 	}
 	for a, up := range p.d.Parent {

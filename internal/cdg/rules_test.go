@@ -9,11 +9,12 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // parseLines makes a trace of lines "kind row name start dur [correlation]", times in µs.
 // A ~ in a name is a blank. Kinds: op, note (user annotation), frame, call, kernel, copy, set.
-func parseLines(t *testing.T, text string) *kineto.Trace {
+func parseLines(t *testing.T, text string) *trace.Trace {
 	t.Helper()
 	category := map[string]string{"op": "cpu_op", "note": "user_annotation", "frame": "python_function", "call": "cuda_runtime",
 		"kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset"}
@@ -125,7 +126,7 @@ func queueFullText() string {
 	return sb.String()
 }
 
-func pathText(t *testing.T, tr *kineto.Trace, o cdg.Options) string {
+func pathText(t *testing.T, tr *trace.Trace, o cdg.Options) string {
 	t.Helper()
 	g, err := cdg.Build(tr, o)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // linkStreams finds the stream predecessor and the launch of every operation, and puts each stream into launch order.
@@ -66,7 +66,7 @@ func (b *builder) linkStreams() {
 func (b *builder) linkStream(l LaneID) {
 	d := b.d
 	lane := &d.Lanes[l]
-	lane.Host = kineto.NoProc
+	lane.Host = trace.NoProc
 	best, pending := NoAct, NoAct // pending: best among those that start with the current one
 	order := make([]ActID, 0, lane.Limit-lane.First)
 	for a := lane.First; a < lane.Limit; a++ {
@@ -87,14 +87,14 @@ func (b *builder) linkStream(l LaneID) {
 		}
 		b.byEnd = append(b.byEnd, a)
 		call := b.tr.Launch[act.Event]
-		if call == kineto.NoEvent || d.ActOf[call] == NoAct {
+		if call == trace.NoEvent || d.ActOf[call] == NoAct {
 			b.quality["operations_without_launch"]++
 			continue
 		}
 		launch := d.ActOf[call]
 		b.launch[a] = launch
 		b.add(a, launch, Launch, ByCorrelation)
-		if lane.Host == kineto.NoProc {
+		if lane.Host == trace.NoProc {
 			lane.Host = d.Lanes[d.Acts[launch].Lane].Proc
 		}
 		if d.Acts[launch].Start > act.Start {
@@ -183,7 +183,7 @@ func (b *builder) launchedBefore(a ActID, t int64) bool {
 // sameProcess reports whether work of two lanes can depend on each other.
 func (b *builder) sameProcess(x, y LaneID) bool {
 	hx, hy := b.d.Lanes[x].Host, b.d.Lanes[y].Host
-	return hx == hy || hx == kineto.NoProc || hy == kineto.NoProc
+	return hx == hy || hx == trace.NoProc || hy == trace.NoProc
 }
 
 // endsIn returns the range of byEnd with from < end <= to.

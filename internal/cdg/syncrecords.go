@@ -3,7 +3,7 @@ package cdg
 import (
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // syncRecord is what a cuda_sync record says about the call with its correlation (kineto-format 4.1).
@@ -25,26 +25,26 @@ type syncRecords struct {
 }
 
 type corrKey struct {
-	proc kineto.ProcID
+	proc trace.ProcID
 	corr int64
 }
 
 type streamKey struct{ device, stream int64 }
 
-var (
-	streamArg     = []byte(`"stream"`)
-	waitStreamArg = []byte(`"wait_on_stream"`)
-	recordCorrArg = []byte(`"wait_on_cuda_event_record_corr_id"`)
-	deviceArg     = []byte(`"device"`)
+const (
+	streamArg     = "stream"
+	waitStreamArg = "wait_on_stream"
+	recordCorrArg = "wait_on_cuda_event_record_corr_id"
+	deviceArg     = "device"
 )
 
 // readSyncRecords reads the cuda_sync records, if the trace has any.
 func (b *builder) readSyncRecords() {
 	tr, d := b.tr, b.d
-	var records []kineto.EventID
+	var records []trace.EventID
 	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Kind == kineto.SyncRecord && e.Ph == 'X' && e.Flags&kineto.HasCorr != 0 {
-			records = append(records, kineto.EventID(i))
+		if e := &tr.Events[i]; e.Kind == trace.SyncRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
+			records = append(records, trace.EventID(i))
 		}
 	}
 	if len(records) == 0 {
@@ -61,7 +61,7 @@ func (b *builder) readSyncRecords() {
 		}
 		for a := lane.First; a < lane.Limit; a++ {
 			e := b.event(a)
-			if !e.Kind.Call() || e.Flags&kineto.HasCorr == 0 {
+			if !e.Kind.Call() || e.Flags&trace.HasCorr == 0 {
 				continue
 			}
 			switch b.calls[e.Name] {
@@ -92,8 +92,8 @@ func (b *builder) readSyncRecords() {
 }
 
 // argOr reads an id; absent, -1 and the raw 32-bit -1 are -1.
-func (b *builder) argOr(id kineto.EventID, key []byte) int64 {
-	v, ok := intArg(b.tr, id, key)
+func (b *builder) argOr(id trace.EventID, key string) int64 {
+	v, ok := b.tr.ArgInt(id, key)
 	if !ok || v < 0 || v == 1<<32-1 {
 		return -1
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 var ruleNames = [NumRules]string{"program", "stream_order", "launch", "event_wait", "graph_order", "sync", "queue_full", "handoff", "polled_wait"}
@@ -12,18 +12,18 @@ var ruleNames = [NumRules]string{"program", "stream_order", "launch", "event_wai
 func (r Rule) String() string { return ruleNames[r] }
 
 // TrackText names a track by its ids: "7/7" for a stream of device 7, "100/101" for a thread.
-func TrackText(tr *kineto.Trace, t kineto.TrackID) string {
-	if t == kineto.NoTrack {
+func TrackText(tr *trace.Trace, t trace.TrackID) string {
+	if t == trace.NoTrack {
 		return "-"
 	}
-	pid := kineto.Token{}
-	if p := tr.Tracks[t].Proc; p != kineto.NoProc {
+	pid := trace.Token{}
+	if p := tr.Tracks[t].Proc; p != trace.NoProc {
 		pid = tr.Procs[p].PID
 	}
 	return tokenText(tr, pid) + "/" + tokenText(tr, tr.Tracks[t].TID)
 }
 
-func tokenText(tr *kineto.Trace, t kineto.Token) string {
+func tokenText(tr *trace.Trace, t trace.Token) string {
 	if t.IsNum {
 		return fmt.Sprint(t.Num)
 	}
@@ -31,7 +31,7 @@ func tokenText(tr *kineto.Trace, t kineto.Token) string {
 }
 
 // WriteText prints lanes, activities with their sources, and thread pairs, for people and tests.
-func (d *Deps) WriteText(w io.Writer, tr *kineto.Trace) error {
+func (d *Deps) WriteText(w io.Writer, tr *trace.Trace) error {
 	var err error
 	line := func(format string, args ...any) {
 		if err == nil {

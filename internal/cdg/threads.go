@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // threadInfo is what hand-offs and waits need to know of a thread.
@@ -25,9 +25,9 @@ type threadInfo struct {
 var markerOp = regexp.MustCompile(`^(ProfilerStep#|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
 
 // Marker reports whether a slice is an annotation or a frame: it says where its thread is, not that the thread works.
-func (d *Deps) Marker(tr *kineto.Trace, a ActID) bool {
+func (d *Deps) Marker(tr *trace.Trace, a ActID) bool {
 	e := &tr.Events[d.Acts[a].Event]
-	return e.Kind == kineto.Annotation || e.Kind == kineto.Python || e.Kind == kineto.CPUOp && d.marker[e.Name]
+	return e.Kind == trace.Annotation || e.Kind == trace.Python || e.Kind == trace.CPUOp && d.marker[e.Name]
 }
 
 // findMarkers evaluates once per name which ops are annotations.
@@ -40,8 +40,8 @@ func (b *builder) describeThreads() {
 	d := b.d
 	b.threads = make([]threadInfo, len(d.Lanes))
 	d.threads = b.threads
-	b.waits = map[kineto.ProcID][]ActID{}
-	b.records = map[kineto.ProcID][]int64{}
+	b.waits = map[trace.ProcID][]ActID{}
+	b.records = map[trace.ProcID][]int64{}
 	launches := make([]bool, len(d.Acts))
 	counts := make([]int, len(d.Lanes)) // of launching calls
 	for _, l := range b.launch {
@@ -70,7 +70,7 @@ func (b *builder) describeThreads() {
 				t.ops++
 				steps = steps || isStep[e.Name]
 				continue
-			case e.Kind == kineto.CPUOp:
+			case e.Kind == trace.CPUOp:
 				t.ops++
 				t.autograd = t.autograd || isNode[e.Name]
 				t.pinMemory = t.pinMemory || isPin[e.Name]

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // FindWindow finds the analysed interval that the options ask for, without CarriedIn.
-func FindWindow(tr *kineto.Trace, o Options) (Window, error) {
+func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 	if o.Annotation == "" && o.Step == "" {
 		if o.Instance != "" {
 			return Window{}, fmt.Errorf("window: an instance needs an annotation")
@@ -65,23 +65,23 @@ func parseInstance(s string, n int) (first, last int, err error) {
 }
 
 // annotationEvents returns annotations and ops whose name matches, by start time.
-func annotationEvents(tr *kineto.Trace, match func(string) bool) []kineto.EventID {
+func annotationEvents(tr *trace.Trace, match func(string) bool) []trace.EventID {
 	hit := matchSyms(tr, match)
-	var found []kineto.EventID
+	var found []trace.EventID
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if e.Ph == 'X' && (e.Kind == kineto.Annotation || e.Kind == kineto.CPUOp) && e.Flags&kineto.ClampedTS == 0 && hit[e.Name] {
-			found = append(found, kineto.EventID(i))
+		if e.Ph == 'X' && (e.Kind == trace.Annotation || e.Kind == trace.CPUOp) && e.Flags&trace.ClampedTS == 0 && hit[e.Name] {
+			found = append(found, trace.EventID(i))
 		}
 	}
-	slices.SortStableFunc(found, func(x, y kineto.EventID) int {
+	slices.SortStableFunc(found, func(x, y trace.EventID) int {
 		ex, ey := &tr.Events[x], &tr.Events[y]
 		return cmp.Or(cmp.Compare(ex.Start, ey.Start), cmp.Compare(ey.Dur, ex.Dur), strings.Compare(tr.Name(x), tr.Name(y)))
 	})
 	return found
 }
 
-func matchSyms(tr *kineto.Trace, match func(string) bool) []bool {
+func matchSyms(tr *trace.Trace, match func(string) bool) []bool {
 	hit := make([]bool, len(tr.Syms))
 	for i, s := range tr.Syms {
 		hit[i] = match(s)
@@ -90,11 +90,11 @@ func matchSyms(tr *kineto.Trace, match func(string) bool) []bool {
 }
 
 // lastEndOfLaunched returns the last end of operations whose launch started in [start, end]; start without any.
-func lastEndOfLaunched(tr *kineto.Trace, start, end int64) int64 {
+func lastEndOfLaunched(tr *trace.Trace, start, end int64) int64 {
 	last := start
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if !e.Kind.Device() || e.Ph != 'X' || tr.Launch[i] == kineto.NoEvent {
+		if !e.Kind.Device() || e.Ph != 'X' || tr.Launch[i] == trace.NoEvent {
 			continue
 		}
 		if l := &tr.Events[tr.Launch[i]]; l.Start >= start && l.Start <= end {
@@ -106,7 +106,7 @@ func lastEndOfLaunched(tr *kineto.Trace, start, end int64) int64 {
 
 // wholeExtent spans the operations and the activities of threads that launch GPU work, run autograd, or carry
 // annotations or frames; of all threads when no thread does.
-func wholeExtent(tr *kineto.Trace) (start, end int64) {
+func wholeExtent(tr *trace.Trace) (start, end int64) {
 	counts := make([]bool, len(tr.Tracks))
 	node := matchSyms(tr, func(s string) bool { return strings.HasPrefix(s, "autograd::engine::evaluate_function") })
 	for i := range tr.Events {
@@ -117,10 +117,10 @@ func wholeExtent(tr *kineto.Trace) (start, end int64) {
 		switch {
 		case e.Kind.Device():
 			counts[e.Track] = true
-			if l := tr.Launch[i]; l != kineto.NoEvent && tr.Events[l].Track != kineto.NoTrack {
+			if l := tr.Launch[i]; l != trace.NoEvent && tr.Events[l].Track != trace.NoTrack {
 				counts[tr.Events[l].Track] = true
 			}
-		case e.Kind == kineto.Annotation, e.Kind == kineto.Python, e.Kind == kineto.CPUOp && node[e.Name]:
+		case e.Kind == trace.Annotation, e.Kind == trace.Python, e.Kind == trace.CPUOp && node[e.Name]:
 			counts[e.Track] = true
 		}
 	}
@@ -147,23 +147,23 @@ func wholeExtent(tr *kineto.Trace) (start, end int64) {
 }
 
 // frequentAnnotations lists the ten most frequent annotation names, for an error message.
-func frequentAnnotations(tr *kineto.Trace) string {
+func frequentAnnotations(tr *trace.Trace) string {
 	count := make([]int, len(tr.Syms))
 	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Ph == 'X' && e.Kind == kineto.Annotation {
+		if e := &tr.Events[i]; e.Ph == 'X' && e.Kind == trace.Annotation {
 			count[e.Name]++
 		}
 	}
-	var names []kineto.Sym
+	var names []trace.Sym
 	for s, n := range count {
 		if n > 0 {
-			names = append(names, kineto.Sym(s))
+			names = append(names, trace.Sym(s))
 		}
 	}
 	if len(names) == 0 {
 		return "; it has no annotations"
 	}
-	slices.SortFunc(names, func(x, y kineto.Sym) int {
+	slices.SortFunc(names, func(x, y trace.Sym) int {
 		return cmp.Or(cmp.Compare(count[y], count[x]), strings.Compare(tr.Str(x), tr.Str(y)))
 	})
 	var sb strings.Builder
@@ -179,7 +179,7 @@ func frequentAnnotations(tr *kineto.Trace) string {
 
 // FindSteps returns the ProfilerStep#N annotations of the trace, by start time. A step lasts to the start of the
 // next; the last to its own end.
-func FindSteps(tr *kineto.Trace) []Step {
+func FindSteps(tr *trace.Trace) []Step {
 	found := annotationEvents(tr, isStepName)
 	var steps []Step
 	for _, id := range found {

@@ -5,12 +5,12 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/trace"
 )
 
 // simulatedTrace joins simulated training processes in time until they hold n events.
-func simulatedTrace(tb testing.TB, n int) *kineto.Trace {
+func simulatedTrace(tb testing.TB, n int) *trace.Trace {
 	var r testtrace.Run
 	r.Simulate(testtrace.Random("autograd", 1))
 	b, _ := r.Build()

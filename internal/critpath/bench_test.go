@@ -8,12 +8,15 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
+	"overlay/internal/trace"
 )
 
 // repeated concatenates n copies of a trace in time.
-func repeated(tr *kineto.Trace, n int) *kineto.Trace {
+func repeated(tr *trace.Trace, n int) *trace.Trace {
 	c := *tr
 	c.Events, c.Launch = nil, nil
+	var of []trace.EventID
 	first, last := int64(1<<62), int64(0)
 	for i := range tr.Events {
 		if e := &tr.Events[i]; e.Ph == 'X' {
@@ -21,20 +24,21 @@ func repeated(tr *kineto.Trace, n int) *kineto.Trace {
 		}
 	}
 	for i := range n {
-		base := kineto.EventID(len(c.Events))
+		base := trace.EventID(len(c.Events))
 		for j, e := range tr.Events {
 			e.Start += int64(i) * (last - first + 1000)
 			l := tr.Launch[j]
-			if l != kineto.NoEvent {
+			if l != trace.NoEvent {
 				l += base
 			}
-			c.Events, c.Launch = append(c.Events, e), append(c.Launch, l)
+			c.Events, c.Launch, of = append(c.Events, e), append(c.Launch, l), append(of, trace.EventID(j))
 		}
 	}
+	c.Source = testtrace.Renumbered{Source: tr.Source, Of: of}
 	return &c
 }
 
-func benchTrace(b *testing.B) *kineto.Trace {
+func benchTrace(b *testing.B) *trace.Trace {
 	dir := os.Getenv("OVERLAY_CORPUS")
 	if dir == "" {
 		dir = "../../../shared/traces"

@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // ByResource is the time of the path on one thread or stream.
 type ByResource struct {
-	Track kineto.TrackID
+	Track trace.TrackID
 	NS    int64
 }
 
@@ -32,7 +32,7 @@ func Breakdown(p *Path) Totals {
 		d := s.End - s.Start
 		t.Kind[s.Kind] += d
 		t.Evidence[s.Evidence] += d
-		at := int(s.Track - kineto.NoTrack)
+		at := int(s.Track - trace.NoTrack)
 		for at >= len(ns) {
 			ns = append(ns, none)
 		}
@@ -43,7 +43,7 @@ func Breakdown(p *Path) Totals {
 	}
 	for at, d := range ns {
 		if d != none {
-			t.Resource = append(t.Resource, ByResource{kineto.TrackID(at) + kineto.NoTrack, d})
+			t.Resource = append(t.Resource, ByResource{trace.TrackID(at) + trace.NoTrack, d})
 		}
 	}
 	slices.SortFunc(t.Resource, func(a, b ByResource) int {

@@ -7,7 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 	"pgregory.net/rapid"
 )
 
@@ -36,7 +36,7 @@ type constraint struct {
 }
 
 type bruteRun struct {
-	tr     *kineto.Trace
+	tr     *trace.Trace
 	cons   []constraint
 	times  []int64
 	sink   int
@@ -55,7 +55,7 @@ func runBrute(steps []bruteStep) *bruteRun {
 	last := [2]int{-1, -1} // end point of the last operation of each stream
 	var waits [2][]int
 	corr := int64(0)
-	advance := func(name string, kind kineto.Kind, w int64, corr int64) (start int) {
+	advance := func(name string, kind trace.Kind, w int64, corr int64) (start int) {
 		start = here
 		end := r.point(r.times[start] + w)
 		r.cons = append(r.cons, constraint{start, end, w, name})
@@ -67,10 +67,10 @@ func runBrute(steps []bruteStep) *bruteRun {
 	for i, s := range steps {
 		switch s.kind {
 		case 0:
-			advance(fmt.Sprintf("aten::op%d", i), kineto.CPUOp, s.dur, 0)
+			advance(fmt.Sprintf("aten::op%d", i), trace.CPUOp, s.dur, 0)
 		case 1:
 			corr++
-			call := advance("cudaLaunchKernel"+strings.Repeat("_", i), kineto.Runtime, s.dur, corr)
+			call := advance("cudaLaunchKernel"+strings.Repeat("_", i), trace.Runtime, s.dur, corr)
 			t := r.times[call] + bruteLaunch
 			from := []constraint{{call, 0, bruteLaunch, ""}}
 			if last[s.a] >= 0 {
@@ -91,7 +91,7 @@ func runBrute(steps []bruteStep) *bruteRun {
 			end := r.point(t + s.gpu)
 			name := fmt.Sprintf("kernel%d", i)
 			r.cons = append(r.cons, constraint{start, end, s.gpu, name})
-			m.add(kineto.Kernel, int64(7+s.a), name, t, t+s.gpu, corr)
+			m.add(trace.Kernel, int64(7+s.a), name, t, t+s.gpu, corr)
 			r.events++
 			last[s.a] = end
 		case 2:
@@ -109,15 +109,15 @@ func runBrute(steps []bruteStep) *bruteRun {
 					r.cons = append(r.cons, constraint{l, end, bruteSync, name})
 				}
 			}
-			m.add(kineto.Runtime, 100, name, r.times[start], r.times[end], 0)
+			m.add(trace.Runtime, 100, name, r.times[start], r.times[end], 0)
 			r.events++
 			here = end
 		case 3:
 			if last[s.a] < 0 || s.a == s.b {
 				continue
 			}
-			advance("cudaEventRecord", kineto.Runtime, 1_000, 0)
-			advance("cudaStreamWaitEvent", kineto.Runtime, 1_000, 0)
+			advance("cudaEventRecord", trace.Runtime, 1_000, 0)
+			advance("cudaStreamWaitEvent", trace.Runtime, 1_000, 0)
 			waits[s.b] = append(waits[s.b], last[s.a])
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // corpus returns the real traces, or skips.
@@ -27,9 +28,9 @@ func corpus(t *testing.T) []string {
 
 var traces sync.Map // file name to *kineto.Trace: several tests read the same files
 
-func readTrace(t *testing.T, file string) *kineto.Trace {
+func readTrace(t *testing.T, file string) *trace.Trace {
 	if tr, ok := traces.Load(file); ok {
-		return tr.(*kineto.Trace)
+		return tr.(*trace.Trace)
 	}
 	f, err := os.Open(file)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // CTDA finds the path of the CTDA-CPA paper: backward over the aggregated graph, always to the predecessor that
@@ -32,7 +32,7 @@ func CTDA(g *cdg.Graph, _ Options) (*Path, error) {
 // ctda is the state of Algorithm 1.
 type ctda struct {
 	g       *cdg.Graph
-	tr      *kineto.Trace
+	tr      *trace.Trace
 	first   []int32        // CSR: the edges into node n are g.Edges[first[n]:first[n+1]]
 	path    []cdg.NodeID   // in time order
 	via     []cdg.NodeEdge // via[i] is the edge from path[i-1] to path[i]
@@ -180,7 +180,7 @@ func (c *ctda) effectiveEnd(e cdg.NodeEdge) int64 {
 }
 
 func (c *ctda) launchEnd(n *cdg.Node) int64 {
-	if n.Launch == kineto.NoEvent {
+	if n.Launch == trace.NoEvent {
 		return n.End
 	}
 	return min(n.End, c.tr.Events[n.Launch].End())

@@ -13,10 +13,12 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"pgregory.net/rapid"
+
+	"overlay/internal/trace"
 )
 
 // graphText is the aggregated graph and the paper's path through it, by names and times alone: no positions, no rows.
-func graphText(tr *kineto.Trace, o cdg.Options) (string, error) {
+func graphText(tr *trace.Trace, o cdg.Options) (string, error) {
 	g, err := cdg.Build(tr, o)
 	if err != nil {
 		return "", err
@@ -28,8 +30,8 @@ func graphText(tr *kineto.Trace, o cdg.Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := func(id kineto.EventID) string {
-		if id == kineto.NoEvent {
+	name := func(id trace.EventID) string {
+		if id == trace.NoEvent {
 			return "-"
 		}
 		return tr.Name(id)
@@ -61,7 +63,7 @@ func graphText(tr *kineto.Trace, o cdg.Options) (string, error) {
 func sameGraph(t interface {
 	Fatal(...any)
 	Fatalf(string, ...any)
-}, tr *kineto.Trace, seed uint64) {
+}, tr *trace.Trace, seed uint64) {
 	want, err := graphText(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"pgregory.net/rapid"
+
+	"overlay/internal/trace"
 )
 
 const micro = 1000
@@ -45,7 +47,7 @@ func (p *paperTrace) sync(t *testtrace.Thread, from, to int64) {
 }
 
 // ctdaOf builds the graph and the paper's path, and checks what must always hold of it.
-func ctdaOf(t testing.TB, tr *kineto.Trace) (*cdg.Graph, *critpath.Path) {
+func ctdaOf(t testing.TB, tr *trace.Trace) (*cdg.Graph, *critpath.Path) {
 	t.Helper()
 	g, err := cdg.Build(tr, cdg.Options{})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // collect gathers the time of the critical nodes, activity by activity, inside their effective time.
@@ -130,7 +130,7 @@ func (c *ctda) edges() []Edge {
 		end := c.to[i-1]
 		switch step.Kind {
 		case cdg.CallEdge:
-			if call := c.tr.Launch[to.First]; call != kineto.NoEvent {
+			if call := c.tr.Launch[to.First]; call != trace.NoEvent {
 				e.From, end = call, c.tr.Events[call].End()
 			}
 		case cdg.SyncEdge:
@@ -139,7 +139,7 @@ func (c *ctda) edges() []Edge {
 			}
 			e.ToEnd = !to.GPU
 		default:
-			if c.to[i-1] < from.End && from.Launch != kineto.NoEvent {
+			if c.to[i-1] < from.End && from.Launch != trace.NoEvent {
 				e.From = from.Launch
 			}
 		}
@@ -176,8 +176,8 @@ type PaperHotspot struct {
 	OfMakespan float64 // prop_in_total: share of the window
 }
 
-var paperCategories = [kineto.NumKinds]string{kineto.CPUOp: "cpu_op", kineto.Annotation: "user_annotation", kineto.Python: "python_function",
-	kineto.Runtime: "cuda_runtime", kineto.Driver: "cuda_runtime", kineto.Kernel: "kernel", kineto.Memcpy: "gpu_memcpy", kineto.Memset: "gpu_memset"}
+var paperCategories = [trace.NumKinds]string{trace.CPUOp: "cpu_op", trace.Annotation: "user_annotation", trace.Python: "python_function",
+	trace.Runtime: "cuda_runtime", trace.Driver: "cuda_runtime", trace.Kernel: "kernel", trace.Memcpy: "gpu_memcpy", trace.Memset: "gpu_memset"}
 
 // PaperHotspots are the two tables of the paper, CPU events and GPU events apart, most time first, then by name. The
 // paper groups by name: time of a call that waited and time of one that did not are one line.

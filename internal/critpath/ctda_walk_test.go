@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // handNode is a node of a graph made by hand. Times have no unit here.
@@ -18,16 +18,16 @@ type handNode struct {
 
 // handGraph makes a graph of nodes and of edges "A>B".
 func handGraph(nodes []handNode, edges string) (*cdg.Graph, []string) {
-	tr := &kineto.Trace{Syms: []string{""}}
+	tr := &trace.Trace{Syms: []string{""}}
 	g := &cdg.Graph{Trace: tr, Deps: &cdg.Deps{}, Window: cdg.Window{Start: 0, End: 1000}}
 	index := map[string]cdg.NodeID{}
 	var names []string
-	event := func(start, end int64) kineto.EventID {
-		tr.Events = append(tr.Events, kineto.Event{Start: start, Dur: end - start})
-		return kineto.EventID(len(tr.Events) - 1)
+	event := func(start, end int64) trace.EventID {
+		tr.Events = append(tr.Events, trace.Event{Start: start, Dur: end - start})
+		return trace.EventID(len(tr.Events) - 1)
 	}
 	for i, n := range nodes {
-		node := cdg.Node{GPU: n.name[0] == 'G', Start: n.start, End: n.end, Sync: n.sync, Launch: kineto.NoEvent}
+		node := cdg.Node{GPU: n.name[0] == 'G', Start: n.start, End: n.end, Sync: n.sync, Launch: trace.NoEvent}
 		node.First = event(n.start, n.end)
 		node.Last = node.First
 		if n.launch != 0 {

@@ -3,7 +3,7 @@ package critpath
 import (
 	"math/bits"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // EventSet is a set of events that numbers its members by position: two bits an event, where an index of them would
@@ -19,7 +19,7 @@ func NewEventSet(events int) *EventSet {
 }
 
 // Add puts an event into the set, which must not be frozen.
-func (s *EventSet) Add(e kineto.EventID) { s.member[uint32(e)/64] |= 1 << (uint32(e) % 64) }
+func (s *EventSet) Add(e trace.EventID) { s.member[uint32(e)/64] |= 1 << (uint32(e) % 64) }
 
 // Freeze numbers the members and returns how many there are.
 func (s *EventSet) Freeze() int {
@@ -33,10 +33,10 @@ func (s *EventSet) Freeze() int {
 }
 
 // Has reports whether an event is a member.
-func (s *EventSet) Has(e kineto.EventID) bool { return s.member[uint32(e)/64]>>(uint32(e)%64)&1 != 0 }
+func (s *EventSet) Has(e trace.EventID) bool { return s.member[uint32(e)/64]>>(uint32(e)%64)&1 != 0 }
 
 // Place is how many members of a frozen set stand before the event in the trace.
-func (s *EventSet) Place(e kineto.EventID) int {
+func (s *EventSet) Place(e trace.EventID) int {
 	i := uint32(e)
 	return int(s.before[i/64]) + bits.OnesCount64(s.member[i/64]&(1<<(i%64)-1))
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Options of a method. The zero value is the default.
@@ -16,7 +16,7 @@ func Exact(g *cdg.Graph, _ Options) (*Path, error) {
 	if g.Window.End <= g.Window.Start {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
-	w := &walker{g: g, d: g.Deps, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: kineto.NoEvent}
+	w := &walker{g: g, d: g.Deps, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent}
 	w.comm = newNameSet(g.Trace, commName)
 	w.quality = map[string]int{}
 	for reason, n := range g.Quality {
@@ -53,7 +53,7 @@ func Exact(g *cdg.Graph, _ Options) (*Path, error) {
 type walker struct {
 	g  *cdg.Graph
 	d  *cdg.Deps
-	tr *kineto.Trace
+	tr *trace.Trace
 	t0 int64
 
 	lane  cdg.LaneID
@@ -68,9 +68,9 @@ type walker struct {
 	comm    nameSet
 	quality map[string]int
 
-	next kineto.EventID // event that the path enters after what is emitted now
-	step edgeStep       // how it gets there
-	open Segment        // earliest of the path so far, which may grow; empty at first
+	next trace.EventID // event that the path enters after what is emitted now
+	step edgeStep      // how it gets there
+	open Segment       // earliest of the path so far, which may grow; empty at first
 	segs segmentTape
 	eds  edgeTape
 }
@@ -110,7 +110,7 @@ func (w *walker) start() {
 	if d.Lanes[w.lane].Stream {
 		w.act = best
 		if d.Acts[best].End < w.t {
-			w.emit(d.Acts[best].End, kineto.NoEvent, Untraced, cdg.ByNothing)
+			w.emit(d.Acts[best].End, trace.NoEvent, Untraced, cdg.ByNothing)
 		}
 	}
 }
@@ -139,12 +139,12 @@ func (w *walker) endsLater(x, y cdg.ActID) bool {
 }
 
 // emit puts [from, t] on the path and goes back to from.
-func (w *walker) emit(from int64, event kineto.EventID, kind SegmentKind, by cdg.Evidence) {
+func (w *walker) emit(from int64, event trace.EventID, kind SegmentKind, by cdg.Evidence) {
 	from = min(max(from, w.t0), w.t)
 	if from == w.t {
 		return
 	}
-	if event != kineto.NoEvent {
+	if event != trace.NoEvent {
 		w.link(event, w.t)
 		w.step.to = from
 	}
@@ -164,8 +164,8 @@ func (w *walker) close() {
 }
 
 // link adds the edge from an event that the path leaves at time t to the event that it enters.
-func (w *walker) link(event kineto.EventID, t int64) {
-	if w.next != kineto.NoEvent && w.next != event {
+func (w *walker) link(event trace.EventID, t int64) {
+	if w.next != trace.NoEvent && w.next != event {
 		from := &w.tr.Events[event]
 		e := Edge{From: event, To: w.next, FromEnd: t >= from.End(), ToEnd: w.step.toEnd, Type: w.step.kind,
 			Evidence: w.step.evidence, Weight: max(0, w.step.to-t)}
@@ -180,7 +180,7 @@ func (w *walker) link(event kineto.EventID, t int64) {
 }
 
 // programEdge tells a step between parent and child from one between neighbours.
-func (w *walker) programEdge(from, to kineto.EventID, gap int64) (EdgeType, int64) {
+func (w *walker) programEdge(from, to trace.EventID, gap int64) (EdgeType, int64) {
 	a, b := w.d.ActOf[from], w.d.ActOf[to]
 	if w.encloses(a, b) || w.encloses(b, a) {
 		return OperatorEdge, 0
@@ -207,7 +207,7 @@ func (w *walker) goTo(lane cdg.LaneID, act cdg.ActID) {
 // giveUp closes the path when nothing goes on; invariants hold, and it is counted.
 func (w *walker) giveUp() {
 	w.quality["walk_gave_up"]++
-	w.emit(w.t0, kineto.NoEvent, Untraced, cdg.ByNothing)
+	w.emit(w.t0, trace.NoEvent, Untraced, cdg.ByNothing)
 }
 
 // path turns the walk around.

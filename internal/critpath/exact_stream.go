@@ -2,7 +2,7 @@ package critpath
 
 import (
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // candidate is something that may have released an operation.
@@ -36,7 +36,7 @@ func (w *walker) stepStream() {
 		k = w.runningAt(w.lane, w.t)
 	}
 	if k == cdg.NoAct {
-		w.emit(w.t0, kineto.NoEvent, Unexplained, cdg.ByNothing)
+		w.emit(w.t0, trace.NoEvent, Unexplained, cdg.ByNothing)
 		return
 	}
 	act := &d.Acts[k]
@@ -50,7 +50,7 @@ func (w *walker) stepStream() {
 	}
 	if !ok {
 		w.quality["operations_without_release"]++
-		w.emit(w.t0, kineto.NoEvent, Unexplained, cdg.ByNothing)
+		w.emit(w.t0, trace.NoEvent, Unexplained, cdg.ByNothing)
 		return
 	}
 	kind, edge := LaunchDelay, LaunchDelayEdge
@@ -68,7 +68,7 @@ func (w *walker) stepStream() {
 		}
 	}
 	w.enter(edge, best.evidence, false, act.Start)
-	w.emit(best.at, kineto.NoEvent, kind, by)
+	w.emit(best.at, trace.NoEvent, kind, by)
 	from := &d.Acts[best.from]
 	if best.rule == cdg.Launch {
 		w.link(from.Event, w.t)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 const (
@@ -22,7 +22,7 @@ func (w *walker) stepThread() {
 		if w.handOff(cdg.NoAct, w.t0) || w.comeBack(w.t0) || w.beforeRecording() {
 			return
 		}
-		w.emit(w.t0, kineto.NoEvent, Untraced, cdg.ByNothing)
+		w.emit(w.t0, trace.NoEvent, Untraced, cdg.ByNothing)
 		return
 	}
 	from, owner := d.Pieces[w.piece].Start, d.Pieces[w.piece].Owner
@@ -30,7 +30,7 @@ func (w *walker) stepThread() {
 		if w.handOff(cdg.NoAct, from) || w.comeBack(from) {
 			return
 		}
-		w.emit(from, kineto.NoEvent, Untraced, cdg.ByNothing)
+		w.emit(from, trace.NoEvent, Untraced, cdg.ByNothing)
 		w.piece--
 		return
 	}
@@ -60,7 +60,7 @@ func (w *walker) own(from int64, owner cdg.ActID) {
 	}
 }
 
-var hostKind = [kineto.NumKinds]SegmentKind{kineto.Runtime: RuntimeCall, kineto.Driver: RuntimeCall, kineto.Python: PythonFrame}
+var hostKind = [trace.NumKinds]SegmentKind{trace.Runtime: RuntimeCall, trace.Driver: RuntimeCall, trace.Python: PythonFrame}
 
 // blocked goes from a call, or the call around it, to the operation that it waited for.
 func (w *walker) blocked(owner cdg.ActID, from int64) bool {
@@ -94,7 +94,7 @@ func (w *walker) blocked(owner cdg.ActID, from int64) bool {
 }
 
 // waitedFor emits the rest of a wait after an operation ended, and goes to the operation.
-func (w *walker) waitedFor(event kineto.EventID, end int64, dep cdg.Dep, edge EdgeType) {
+func (w *walker) waitedFor(event trace.EventID, end int64, dep cdg.Dep, edge EdgeType) {
 	if end == w.t {
 		w.link(event, w.t)
 	}
@@ -137,8 +137,8 @@ func (w *walker) handOff(owner cdg.ActID, from int64) bool {
 	w.barred = append(w.barred, w.lane)
 	w.left = left{w.lane, owner, owner != cdg.NoAct}
 	t := w.t
-	w.emit(h, kineto.NoEvent, HandoffDelay, cdg.ByAlignment)
-	if w.next != kineto.NoEvent {
+	w.emit(h, trace.NoEvent, HandoffDelay, cdg.ByAlignment)
+	if w.next != trace.NoEvent {
 		w.enter(HandoffEdge, cdg.ByAlignment, w.step.toEnd, t)
 	}
 	w.goTo(to, cdg.NoAct)
@@ -166,7 +166,7 @@ func (w *walker) beforeRecording() bool {
 		return false
 	}
 	t := w.t
-	w.emit(w.d.Acts[g].End, kineto.NoEvent, Untraced, cdg.ByNothing)
+	w.emit(w.d.Acts[g].End, trace.NoEvent, Untraced, cdg.ByNothing)
 	w.enter(SyncDependencyEdge, cdg.ByAlignment, w.step.toEnd, t)
 	w.goTo(w.d.Acts[g].Lane, g)
 	return true

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Hotspot is the critical time of all events of one name.
@@ -19,8 +19,8 @@ type Hotspot struct {
 	NS            int64
 	ShareOfPath   float64
 	ShareOfWindow float64
-	Caller        string         // innermost user Python frame around most of the time, "" when unknown
-	Event         kineto.EventID // the one with the most time
+	Caller        string        // innermost user Python frame around most of the time, "" when unknown
+	Event         trace.EventID // the one with the most time
 }
 
 type hotKey struct {
@@ -36,7 +36,7 @@ func Hotspots(g *cdg.Graph, p *Path) []Hotspot {
 	index := map[hotKey]int{}
 	type sums struct {
 		phase  [cdg.NumPhases]int64
-		caller map[kineto.Sym]int64
+		caller map[trace.Sym]int64
 		most   int64
 	}
 	var spots []Hotspot
@@ -54,7 +54,7 @@ func Hotspots(g *cdg.Graph, p *Path) []Hotspot {
 			at = len(spots)
 			index[key] = at
 			spots = append(spots, Hotspot{Name: key.name, Category: tr.Category(m.Event), Kind: key.kind})
-			detail = append(detail, sums{caller: map[kineto.Sym]int64{}})
+			detail = append(detail, sums{caller: map[trace.Sym]int64{}})
 		}
 		h, d := &spots[at], &detail[at]
 		h.Calls++
@@ -102,7 +102,7 @@ func segmentKinds(p *Path, events int) []SegmentKind {
 	return kind
 }
 
-func mostTime(tr *kineto.Trace, ns map[kineto.Sym]int64) string {
+func mostTime(tr *trace.Trace, ns map[trace.Sym]int64) string {
 	best, most := "", int64(0)
 	for s, t := range ns {
 		if name := NormalName(tr.Str(s)); t > most || t == most && name < best {
@@ -111,9 +111,6 @@ func mostTime(tr *kineto.Trace, ns map[kineto.Sym]int64) string {
 	}
 	return best
 }
-
-// NormalName is a name as hotspots group it.
-func NormalName(s string) string { return kineto.NormalName(s) }
 
 // callers finds the innermost Python frame of the user's code around an event: outside torch and the profiler.
 type callers struct {
@@ -124,10 +121,10 @@ type callers struct {
 func newCallers(g *cdg.Graph) callers { return callers{g, make([]uint8, len(g.Trace.Syms))} }
 
 // of returns the name of the caller, 0 when there is none; of an operation, the caller of its launch.
-func (c *callers) of(id kineto.EventID) kineto.Sym {
+func (c *callers) of(id trace.EventID) trace.Sym {
 	tr, d := c.g.Trace, c.g.Deps
 	if tr.Events[id].Kind.Device() {
-		if id = tr.Launch[id]; id == kineto.NoEvent {
+		if id = tr.Launch[id]; id == trace.NoEvent {
 			return 0
 		}
 	}
@@ -137,14 +134,14 @@ func (c *callers) of(id kineto.EventID) kineto.Sym {
 	}
 	for a = d.Parent[a]; a != cdg.NoAct; a = d.Parent[a] {
 		e := &tr.Events[d.Acts[a].Event]
-		if e.Kind == kineto.Python && c.isUser(e.Name) {
+		if e.Kind == trace.Python && c.isUser(e.Name) {
 			return e.Name
 		}
 	}
 	return 0
 }
 
-func (c *callers) isUser(name kineto.Sym) bool {
+func (c *callers) isUser(name trace.Sym) bool {
 	if c.user[name] == 0 {
 		c.user[name] = 1
 		if userFrame(NormalName(c.g.Trace.Str(name))) {

@@ -6,26 +6,26 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // withoutSync is a copy of a trace without its cuda_sync records, as most users record it.
-func withoutSync(tr *kineto.Trace) (c *kineto.Trace, removed int) {
+func withoutSync(tr *trace.Trace) (c *trace.Trace, removed int) {
 	copied := *tr
 	copied.Events = slices.Clone(tr.Events)
 	for i := range copied.Events {
-		if e := &copied.Events[i]; e.Kind == kineto.SyncRecord {
-			e.Kind = kineto.Overhead
+		if e := &copied.Events[i]; e.Kind == trace.SyncRecord {
+			e.Kind = trace.Overhead
 			removed++
 		}
 	}
 	return &copied, removed
 }
 
-type waitPair struct{ to, from kineto.EventID }
+type waitPair struct{ to, from trace.EventID }
 
 // waits returns the recorded or inferred waits of a trace: GPU to GPU and GPU to CPU.
-func waits(t *testing.T, tr *kineto.Trace, rules ...cdg.Rule) map[waitPair]bool {
+func waits(t *testing.T, tr *trace.Trace, rules ...cdg.Rule) map[waitPair]bool {
 	g, err := cdg.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)

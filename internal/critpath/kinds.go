@@ -3,7 +3,7 @@ package critpath
 import (
 	"regexp"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // commName tells communication kernels by name: NCCL, RCCL, HCCL, oneCCL, and custom collectives.
@@ -11,16 +11,16 @@ var commName = regexp.MustCompile(`(?i)nccl|rccl|hccl|oneccl|all_?reduce|all_?ga
 
 // nameSet evaluates a pattern once per name, when first asked.
 type nameSet struct {
-	tr    *kineto.Trace
+	tr    *trace.Trace
 	re    *regexp.Regexp
 	known []uint8 // 0 not asked, 1 no, 2 yes
 }
 
-func newNameSet(tr *kineto.Trace, re *regexp.Regexp) nameSet {
+func newNameSet(tr *trace.Trace, re *regexp.Regexp) nameSet {
 	return nameSet{tr, re, make([]uint8, len(tr.Syms))}
 }
 
-func (s *nameSet) has(name kineto.Sym) bool {
+func (s *nameSet) has(name trace.Sym) bool {
 	if s.known[name] == 0 {
 		s.known[name] = 1
 		if s.re.MatchString(s.tr.Str(name)) {
@@ -31,11 +31,11 @@ func (s *nameSet) has(name kineto.Sym) bool {
 }
 
 // opKind is the segment kind of a GPU operation.
-func (w *walker) opKind(id kineto.EventID) SegmentKind {
+func (w *walker) opKind(id trace.EventID) SegmentKind {
 	switch e := &w.tr.Events[id]; {
-	case e.Kind == kineto.Memcpy:
+	case e.Kind == trace.Memcpy:
 		return Memcpy
-	case e.Kind == kineto.Memset:
+	case e.Kind == trace.Memset:
 		return Memset
 	case w.comm.has(e.Name):
 		return Comm

@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Owned reports whether a segment belongs to an event; delays, hand-offs and unknown time belong to none.
-func (s *Segment) Owned() bool { return s.Event != kineto.NoEvent }
+func (s *Segment) Owned() bool { return s.Event != trace.NoEvent }
 
 // mark sums the segments per event and sets Covered.
 func (p *Path) mark(events int) {

@@ -12,44 +12,47 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"pgregory.net/rapid"
+
+	"overlay/internal/trace"
 )
 
 // shuffled returns a copy of a trace with its events and rows in another order, all times shifted, and for each
 // event and row of the copy the original.
-func shuffled(tr *kineto.Trace, r *rand.Rand, shift int64) (*kineto.Trace, []kineto.EventID, []kineto.TrackID) {
+func shuffled(tr *trace.Trace, r *rand.Rand, shift int64) (*trace.Trace, []trace.EventID, []trace.TrackID) {
 	c := *tr
 	n := len(tr.Events)
 	perm := r.Perm(n) // new position -> old
-	inverse := make([]kineto.EventID, n)
-	origin := make([]kineto.EventID, n)
+	inverse := make([]trace.EventID, n)
+	origin := make([]trace.EventID, n)
 	for to, from := range perm {
-		inverse[from], origin[to] = kineto.EventID(to), kineto.EventID(from)
+		inverse[from], origin[to] = trace.EventID(to), trace.EventID(from)
 	}
 	rows := r.Perm(len(tr.Tracks))
-	newRow := make([]kineto.TrackID, len(rows))
-	rowOrigin := make([]kineto.TrackID, len(rows))
-	c.Tracks = make([]kineto.Track, len(rows))
+	newRow := make([]trace.TrackID, len(rows))
+	rowOrigin := make([]trace.TrackID, len(rows))
+	c.Tracks = make([]trace.Track, len(rows))
 	for to, from := range rows {
-		newRow[from], rowOrigin[to] = kineto.TrackID(to), kineto.TrackID(from)
+		newRow[from], rowOrigin[to] = trace.TrackID(to), trace.TrackID(from)
 		c.Tracks[to] = tr.Tracks[from]
 	}
-	c.Events, c.Launch = make([]kineto.Event, n), make([]kineto.EventID, n)
+	c.Events, c.Launch = make([]trace.Event, n), make([]trace.EventID, n)
 	for to, from := range perm {
 		e := tr.Events[from]
 		e.Start += shift
-		if e.Track != kineto.NoTrack {
+		if e.Track != trace.NoTrack {
 			e.Track = newRow[e.Track]
 		}
 		c.Events[to] = e
-		c.Launch[to] = kineto.NoEvent
-		if l := tr.Launch[from]; l != kineto.NoEvent {
+		c.Launch[to] = trace.NoEvent
+		if l := tr.Launch[from]; l != trace.NoEvent {
 			c.Launch[to] = inverse[l]
 		}
 	}
+	c.Source = testtrace.Renumbered{Source: tr.Source, Of: origin}
 	return &c, origin, rowOrigin
 }
 
-func exactPath(t interface{ Fatal(...any) }, tr *kineto.Trace) *critpath.Path {
+func exactPath(t interface{ Fatal(...any) }, tr *trace.Trace) *critpath.Path {
 	g, err := cdg.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -71,14 +74,14 @@ func exactPath(t interface{ Fatal(...any) }, tr *kineto.Trace) *critpath.Path {
 func samePath(t interface {
 	Fatal(...any)
 	Fatalf(string, ...any)
-}, tr *kineto.Trace, seed uint64, shift int64) {
+}, tr *trace.Trace, seed uint64, shift int64) {
 	want := exactPath(t, tr)
 	copied, origin, rows := shuffled(tr, rand.New(rand.NewPCG(seed, 1)), shift)
 	got := exactPath(t, copied)
 	for i := range got.Segments {
 		s := &got.Segments[i]
 		s.Start, s.End, s.Track = s.Start-shift, s.End-shift, rows[s.Track]
-		if s.Event != kineto.NoEvent {
+		if s.Event != trace.NoEvent {
 			s.Event = origin[s.Event]
 		}
 		if i >= len(want.Segments) || *s != want.Segments[i] {
@@ -134,11 +137,11 @@ func TestOrderOfRealFilesDoesNotMatter(t *testing.T) {
 }
 
 // twins reports whether two events of a trace agree in all that the order of nesting looks at.
-func twins(tr *kineto.Trace) bool {
+func twins(tr *trace.Trace) bool {
 	type id struct {
 		start, dur, ext, corr int64
-		name                  kineto.Sym
-		track                 kineto.TrackID
+		name                  trace.Sym
+		track                 trace.TrackID
 	}
 	seen := map[id]bool{}
 	for i := range tr.Events {

@@ -2,7 +2,7 @@ package critpath
 
 import (
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // SegmentKind is what a piece of the path is made of.
@@ -65,9 +65,9 @@ func (k SegmentKind) Class() Class { return kindClass[k] }
 
 // Segment is a piece of the path on one resource, owned by at most one event.
 type Segment struct {
-	Start, End int64          // ns, Start < End
-	Event      kineto.EventID // owner, NoEvent for untraced time and hand-offs
-	Track      kineto.TrackID // resource
+	Start, End int64         // ns, Start < End
+	Event      trace.EventID // owner, NoEvent for untraced time and hand-offs
+	Track      trace.TrackID // resource
 	Kind       SegmentKind
 	Evidence   cdg.Evidence // how the step into this segment is known
 }
@@ -100,7 +100,7 @@ func (t EdgeType) String() string { return edgeNames[t] }
 
 // Edge is one step of the path from one event to the next, in time order.
 type Edge struct {
-	From, To       kineto.EventID
+	From, To       trace.EventID
 	Weight         int64 // ns
 	FromEnd, ToEnd bool  // side of the event: its end, else its start
 	Type           EdgeType
@@ -111,7 +111,7 @@ type Edge struct {
 
 // Mark is what the path says of one event.
 type Mark struct {
-	Event kineto.EventID
+	Event trace.EventID
 	NS    int64 // time of the window attributed to the event itself, > 0 (exact)
 	ID    int32 // index of its first segment on the path
 	Next  int32 // ID of the event that the path enters when it leaves this one for the last time; -1 on the last

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // tape holds what a walk finds, from the last to the first, in few bytes: a path has about as many segments and edges
@@ -71,7 +71,7 @@ func varint(b []byte) (int64, []byte) {
 // segmentTape holds segments that tile a window.
 type segmentTape struct {
 	tape
-	event kineto.EventID // of the last owned segment
+	event trace.EventID // of the last owned segment
 }
 
 func (t *segmentTape) add(s *Segment) {
@@ -98,13 +98,13 @@ func (t *segmentTape) forward(end int64) []Segment {
 		dur, b := uvarint(b)
 		track, b := varint(b)
 		head, b := uvarint(b)
-		s := Segment{Start: end - int64(dur), End: end, Event: kineto.NoEvent, Track: kineto.TrackID(track),
+		s := Segment{Start: end - int64(dur), End: end, Event: trace.NoEvent, Track: trace.TrackID(track),
 			Kind: SegmentKind(head / 2 / uint64(cdg.NumEvidence)), Evidence: cdg.Evidence(head / 2 % uint64(cdg.NumEvidence))}
 		if head%2 == 1 {
 			var d int64
 			d, b = varint(b)
 			event += d
-			s.Event = kineto.EventID(event)
+			s.Event = trace.EventID(event)
 		}
 		p.used(b)
 		end = s.Start
@@ -117,7 +117,7 @@ func (t *segmentTape) forward(end int64) []Segment {
 // edgeTape holds edges of which each leads to the event from which the one before it on the tape comes.
 type edgeTape struct {
 	tape
-	last, event kineto.EventID // where the path ends; where it comes from
+	last, event trace.EventID // where the path ends; where it comes from
 }
 
 func (t *edgeTape) add(e *Edge) {
@@ -147,7 +147,7 @@ func (t *edgeTape) forward() []Edge {
 	for i := t.n - 1; i >= 0; i-- {
 		d, b := varint(p.next())
 		weight, b := uvarint(b)
-		from := to + kineto.EventID(d)
+		from := to + trace.EventID(d)
 		out[i] = Edge{From: from, To: to, Weight: int64(weight), FromEnd: b[0]&1 != 0, ToEnd: b[0]&2 != 0, Row: b[0]&4 != 0,
 			Type: EdgeType(b[1]), Evidence: cdg.Evidence(b[2])}
 		p.used(b[3:])

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // WriteText prints a path for people and tests: segments, then edges, then marks.
@@ -17,8 +17,8 @@ func (p *Path) WriteText(w io.Writer, g *cdg.Graph) error {
 			_, err = fmt.Fprintf(w, format+"\n", args...)
 		}
 	}
-	name := func(e kineto.EventID) string {
-		if e == kineto.NoEvent {
+	name := func(e trace.EventID) string {
+		if e == trace.NoEvent {
 			return "-"
 		}
 		return tr.Name(e)

@@ -6,31 +6,31 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // flow links two threads by a forward-backward flow.
 func (m *traceMaker) flow(from, to int64, start, end int64, id int64) {
 	cat := uint16(m.sym("fwdbwd"))
-	for _, e := range []kineto.Event{
+	for _, e := range []trace.Event{
 		{Start: start, Track: m.track(false, from), Ph: 's'},
 		{Start: end, Track: m.track(false, to), Ph: 'f'},
 	} {
 		e.Cat, e.Name, e.Corr = cat, m.sym("fwdbwd"), id
 		m.tr.Events = append(m.tr.Events, e)
-		m.tr.Launch = append(m.tr.Launch, kineto.NoEvent)
+		m.tr.Launch = append(m.tr.Launch, trace.NoEvent)
 	}
 }
 
 // twoWorkers is a process whose two threads take turns by chance; with a blocking frame the main thread really waits.
-func twoWorkers(frame string, linked bool) *kineto.Trace {
+func twoWorkers(frame string, linked bool) *trace.Trace {
 	const us = 1000
 	m := newTraceMaker()
-	m.add(kineto.Python, 1, frame, 0, 6000*us, 0)
+	m.add(trace.Python, 1, frame, 0, 6000*us, 0)
 	for i := range int64(30) {
 		t := i * 200 * us
-		m.add(kineto.CPUOp, 1, "aten::a", t, t+80*us, 0)
-		m.add(kineto.CPUOp, 2, "aten::b", t+90*us, t+190*us, 0)
+		m.add(trace.CPUOp, 1, "aten::a", t, t+80*us, 0)
+		m.add(trace.CPUOp, 2, "aten::b", t+90*us, t+190*us, 0)
 	}
 	if linked {
 		m.flow(1, 2, 0, 90*us, 1)
@@ -39,35 +39,35 @@ func twoWorkers(frame string, linked bool) *kineto.Trace {
 }
 
 // overlapping is a process whose forward and backward run at once: no GIL.
-func overlapping() *kineto.Trace {
+func overlapping() *trace.Trace {
 	const us = 1000
 	m := newTraceMaker()
-	m.add(kineto.Annotation, 1, "train", 0, 6000*us, 0)
+	m.add(trace.Annotation, 1, "train", 0, 6000*us, 0)
 	for i := range int64(30) {
 		t := i * 200 * us
-		m.add(kineto.CPUOp, 1, "aten::a", t, t+150*us, 0)
-		m.add(kineto.CPUOp, 2, "aten::b", t+50*us, t+190*us, 0)
+		m.add(trace.CPUOp, 1, "aten::a", t, t+150*us, 0)
+		m.add(trace.CPUOp, 2, "aten::b", t+50*us, t+190*us, 0)
 	}
 	m.flow(1, 2, 0, 50*us, 1)
 	return m.tr
 }
 
 // engine is a main thread that blocks in run_backward while the autograd thread works, without flows.
-func engine() *kineto.Trace {
+func engine() *trace.Trace {
 	const us = 1000
 	m := newTraceMaker()
-	m.add(kineto.Annotation, 1, "train", 0, 1000*us, 0)
-	m.add(kineto.CPUOp, 1, "aten::forward", 10*us, 200*us, 0)
-	m.add(kineto.Python, 1, "<built-in method run_backward of torch._C._EngineBase object at 0x7f>", 205*us, 700*us, 0)
-	m.add(kineto.CPUOp, 2, "autograd::engine::evaluate_function: X", 220*us, 690*us, 0)
-	m.add(kineto.CPUOp, 1, "aten::step", 710*us, 900*us, 0)
+	m.add(trace.Annotation, 1, "train", 0, 1000*us, 0)
+	m.add(trace.CPUOp, 1, "aten::forward", 10*us, 200*us, 0)
+	m.add(trace.Python, 1, "<built-in method run_backward of torch._C._EngineBase object at 0x7f>", 205*us, 700*us, 0)
+	m.add(trace.CPUOp, 2, "autograd::engine::evaluate_function: X", 220*us, 690*us, 0)
+	m.add(trace.CPUOp, 1, "aten::step", 710*us, 900*us, 0)
 	return m.tr
 }
 
 func TestThreadModes(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		tr       *kineto.Trace
+		tr       *trace.Trace
 		mode     cdg.ThreadMode
 		want     cdg.ThreadMode
 		handoffs bool

@@ -3,48 +3,49 @@ package critpath_test
 import (
 	"fmt"
 
-	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
+	"overlay/internal/trace"
 )
 
-// traceMaker builds a kineto.Trace event by event, without JSON: times in ns.
+// traceMaker builds a trace.Trace event by event, without JSON: times in ns.
 type traceMaker struct {
-	tr     *kineto.Trace
-	syms   map[string]kineto.Sym
-	tracks map[string]kineto.TrackID
-	calls  map[int64]kineto.EventID
+	tr     *trace.Trace
+	syms   map[string]trace.Sym
+	tracks map[string]trace.TrackID
+	calls  map[int64]trace.EventID
 }
 
 func newTraceMaker() *traceMaker {
-	m := &traceMaker{tr: &kineto.Trace{Syms: []string{""}, Rank: -1}, syms: map[string]kineto.Sym{"": 0},
-		tracks: map[string]kineto.TrackID{}, calls: map[int64]kineto.EventID{}}
-	m.tr.Procs = []kineto.Process{{PID: m.number(100), Device: -1}, {PID: m.number(0), Device: 0, IsDevice: true}}
+	m := &traceMaker{tr: &trace.Trace{Syms: []string{""}, Rank: -1, Source: testtrace.Args{}}, syms: map[string]trace.Sym{"": 0},
+		tracks: map[string]trace.TrackID{}, calls: map[int64]trace.EventID{}}
+	m.tr.Procs = []trace.Process{{PID: m.number(100), Device: -1}, {PID: m.number(0), Device: 0, IsDevice: true}}
 	return m
 }
 
-func (m *traceMaker) sym(s string) kineto.Sym {
+func (m *traceMaker) sym(s string) trace.Sym {
 	id, ok := m.syms[s]
 	if !ok {
-		id = kineto.Sym(len(m.tr.Syms))
+		id = trace.Sym(len(m.tr.Syms))
 		m.tr.Syms = append(m.tr.Syms, s)
 		m.syms[s] = id
 	}
 	return id
 }
 
-func (m *traceMaker) number(n int64) kineto.Token {
-	return kineto.Token{Raw: m.sym(fmt.Sprint(n)), Num: n, IsNum: true}
+func (m *traceMaker) number(n int64) trace.Token {
+	return trace.Token{Raw: m.sym(fmt.Sprint(n)), Num: n, IsNum: true}
 }
 
 // track returns the row of a thread, or of a stream of device 0.
-func (m *traceMaker) track(stream bool, id int64) kineto.TrackID {
+func (m *traceMaker) track(stream bool, id int64) trace.TrackID {
 	key := fmt.Sprint(stream, id)
 	t, ok := m.tracks[key]
 	if !ok {
-		t = kineto.TrackID(len(m.tr.Tracks))
+		t = trace.TrackID(len(m.tr.Tracks))
 		m.tracks[key] = t
-		track := kineto.Track{TID: m.number(id), Class: kineto.HostThread, Stream: -1}
+		track := trace.Track{TID: m.number(id), Class: trace.HostThread, Stream: -1}
 		if stream {
-			track.Proc, track.Class, track.Stream = 1, kineto.DeviceStream, id
+			track.Proc, track.Class, track.Stream = 1, trace.DeviceStream, id
 		}
 		m.tr.Tracks = append(m.tr.Tracks, track)
 	}
@@ -52,12 +53,12 @@ func (m *traceMaker) track(stream bool, id int64) kineto.TrackID {
 }
 
 // add appends a complete event; corr 0 is none. A runtime call comes before the operations with its correlation.
-func (m *traceMaker) add(kind kineto.Kind, row int64, name string, start, end, corr int64) kineto.EventID {
-	e := kineto.Event{Start: start, Dur: end - start, Kind: kind, Ph: 'X', Name: m.sym(name), Track: m.track(kind.Device(), row)}
-	launch := kineto.NoEvent
-	id := kineto.EventID(len(m.tr.Events))
+func (m *traceMaker) add(kind trace.Kind, row int64, name string, start, end, corr int64) trace.EventID {
+	e := trace.Event{Start: start, Dur: end - start, Kind: kind, Ph: 'X', Name: m.sym(name), Track: m.track(kind.Device(), row)}
+	launch := trace.NoEvent
+	id := trace.EventID(len(m.tr.Events))
 	if corr != 0 {
-		e.Corr, e.Flags = corr, kineto.HasCorr
+		e.Corr, e.Flags = corr, trace.HasCorr
 		if kind.Call() {
 			m.calls[corr] = id
 		} else if call, ok := m.calls[corr]; ok && kind.Device() {

@@ -1,7 +1,5 @@
 package kineto
 
-import "strconv"
-
 // Member walks the members of an object in the bytes of an event: its args, or the event itself.
 type Member struct {
 	Key   []byte // as written, without quotes
@@ -55,33 +53,23 @@ func arg(raw []byte, key string) []byte {
 	return nil
 }
 
-// ArgInt returns an integer of the args object that raw begins with, also one written as a string.
-func ArgInt(raw []byte, key string) (int64, bool) {
+// argInt returns an integer of the args object that raw begins with, also one written as a string.
+func argInt(raw []byte, key string) (int64, bool) {
 	d, _ := unquote1(arg(raw, key))
 	return parseInt(d)
 }
 
-// ArgFloat returns a number of the args object, also one written as a string; N/A, nan and inf are none.
-func ArgFloat(raw []byte, key string) (float64, bool) {
-	d, _ := unquote1(arg(raw, key))
-	if !isNumber(d) {
-		return 0, false
-	}
-	v, err := strconv.ParseFloat(string(d), 64)
-	return v, err == nil
-}
-
-// ArgString returns a value of the args object as text: a string without quotes and escapes, other values as written.
-func ArgString(raw []byte, key string) (string, bool) {
+// argString returns a value of the args object as text: a string without quotes and escapes, other values as written.
+func argString(raw []byte, key string) (string, bool) {
 	v := arg(raw, key)
 	if v == nil {
 		return "", false
 	}
-	return Text(v), true
+	return text(v), true
 }
 
-// Text is a value as text: a string without quotes and escapes, other values as written.
-func Text(value []byte) string {
+// text is a value as text: a string without quotes and escapes, other values as written.
+func text(value []byte) string {
 	if len(value) >= 2 && value[0] == '"' {
 		value = value[1 : len(value)-1]
 		if !plain(value) {

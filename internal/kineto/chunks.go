@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"overlay/internal/trace"
 )
 
 // chunkSize is about how many bytes of the list one piece holds.
@@ -17,19 +19,26 @@ type piece struct {
 	likely   int // events, by their keys "ph"
 	from, to int // bytes: the first event's '{' (or anything before it), and where the next piece starts
 	*chunkParser
-	events []Event
-	end    int  // position after the piece: to when it fits, behind it when not
-	closed bool // the list ends in this piece; end is at its ']' or at the end of the input
-	cut    bool // the input ends inside the list
-	waste  int  // bytes that were scanned in broken events and have to be scanned again
-	budget int  // of waste; what comes after it is taken for cut
+	events []trace.Event
+	spans  []Span // per event
+	end    int    // position after the piece: to when it fits, behind it when not
+	closed bool   // the list ends in this piece; end is at its ']' or at the end of the input
+	cut    bool   // the input ends inside the list
+	waste  int    // bytes that were scanned in broken events and have to be scanned again
+	budget int    // of waste; what comes after it is taken for cut
 }
 
 // wasteFactor bounds the time that broken input can cost: times its length, beyond reading it once.
 const wasteFactor = 32
 
+// slab is room for all events: as a rule every event has one "ph", and the pieces come out joined.
+type slab struct {
+	events []trace.Event
+	spans  []Span
+}
+
 // scanList scans the elements from the byte after the list's bracket on.
-func scanList(src []byte, from, jobs, size int) (found []*piece, slab []Event) {
+func scanList(src []byte, from, jobs, size int) (found []*piece, all slab) {
 	pieces := cutList(src, from, size)
 	budget := wasteFactor*len(src) + 1<<20
 	if jobs <= 0 {
@@ -40,16 +49,15 @@ func scanList(src []byte, from, jobs, size int) (found []*piece, slab []Event) {
 	for _, p := range pieces {
 		total += p.likely
 	}
-	// One slab for all: as a rule every event has one "ph", and the pieces come out joined.
-	slab = make([]Event, total)
+	all = slab{make([]trace.Event, total), make([]Span, total)}
 	at := 0
 	for _, p := range pieces {
 		p.budget = budget
-		p.events = slab[at : at : at+p.likely]
+		p.events, p.spans = all.events[at:at:at+p.likely], all.spans[at:at:at+p.likely]
 		at += p.likely
 	}
 	each(pieces, jobs, func(p *piece) { p.scan(src) })
-	return prove(src, pieces, budget), slab
+	return prove(src, pieces, budget), all
 }
 
 // each runs work on every piece with jobs workers.
@@ -171,7 +179,7 @@ var phKey = []byte(`"ph"`)
 func (p *piece) scan(src []byte) {
 	p.chunkParser = newChunkParser(src)
 	p.closed, p.cut, p.waste = false, false, 0
-	p.events = p.events[:0]
+	p.events, p.spans = p.events[:0], p.spans[:0]
 	i := skipSpace(src, p.from)
 	for {
 		if i >= len(src) {
@@ -217,25 +225,26 @@ func onlyZeros(b []byte) bool {
 
 // element scans the element at i; -1 when the input is cut inside it.
 func (p *piece) element(i int) int {
-	var e Event
+	var e trace.Event
+	var at Span
 	p.far = i
 	if p.s[i] == '{' {
-		if end := p.event(i, &e); end >= 0 {
+		if end := p.event(i, &e, &at); end >= 0 {
 			if e.Ph == 'M' {
 				p.metas = append(p.metas, int32(len(p.events)))
 			}
-			p.events = append(p.events, e)
+			p.add(e, at)
 			return end
 		}
 	} else {
 		p.dirty = false
 		if end := p.skipValue(i, false, 1); end >= 0 && end < len(p.s) {
 			p.mend(RepairNoObject, i)
-			e := Event{Off: int64(i), Len: uint32(end - i), Track: NoTrack}
+			e := trace.Event{Track: trace.NoTrack}
 			if p.dirty {
-				e.Flags |= Dirty
+				e.Flags |= trace.Dirty
 			}
-			p.events = append(p.events, e)
+			p.add(e, Span{Off: int64(i), Len: uint32(end - i)})
 			return end
 		}
 	}
@@ -251,8 +260,13 @@ func (p *piece) element(i int) int {
 		end--
 	}
 	p.mend(RepairBroken, i)
-	p.events = append(p.events, Event{Off: int64(i), Len: uint32(min(end-i, 1<<32-1)), Track: NoTrack, Flags: Dirty | Repaired})
+	p.add(trace.Event{Track: trace.NoTrack, Flags: trace.Dirty | trace.Repaired}, Span{Off: int64(i), Len: uint32(min(end-i, 1<<32-1))})
 	return next
+}
+
+func (p *piece) add(e trace.Event, at Span) {
+	p.events = append(p.events, e)
+	p.spans = append(p.spans, at)
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

@@ -2,22 +2,23 @@ package kineto
 
 import (
 	"unicode/utf8"
+
+	"overlay/internal/trace"
 )
 
-// Clean returns the bytes of an event as valid JSON: broken strings are escaped anew, words that JSON does not know
+// Clean returns the bytes of an event, which is e, as valid JSON: broken strings are escaped anew, words that JSON does not know
 // become strings, trailing commas go, a dur below 0 becomes 0. Of an element that could not be read it makes a metadata
 // event that holds the bytes as text.
-func (t *Trace) Clean(id EventID) []byte {
-	raw := t.Raw(id)
-	e := &t.Events[id]
-	if e.Flags&Dirty == 0 {
+func (x *Text) Clean(id trace.EventID, e *trace.Event) []byte {
+	raw := x.Raw(id)
+	if e.Flags&trace.Dirty == 0 {
 		return raw
 	}
 	if e.Ph == 0 && (len(raw) == 0 || raw[0] != '{' || skipsTo(raw) != len(raw)) {
 		out := append([]byte(nil), `{"ph":"M","name":"broken_event","pid":0,"tid":0,"args":{"text":`...)
 		return append(appendString(out, unquote(raw)), "}}"...)
 	}
-	c := cleaner{s: raw, negative: e.Flags&Repaired != 0}
+	c := cleaner{s: raw, negative: e.Flags&trace.Repaired != 0}
 	c.value(0, true, 0)
 	return c.out
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"overlay/internal/trace"
 )
 
 // TestAnyNumberOfWorkers: small pieces, so that borders fall everywhere, give what one worker gives.
@@ -29,7 +31,7 @@ func TestAnyNumberOfWorkers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sources[filepath.Base(path)] = tr.Src
+			sources[filepath.Base(path)] = TextOf(tr).Src
 		}
 	}
 	for name, src := range sources {
@@ -85,7 +87,7 @@ func TestCutsAndFlips(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sources = append(sources, tr.Src)
+		sources = append(sources, TextOf(tr).Src)
 	}
 	pick := func() []byte { // big files less often
 		for {
@@ -152,7 +154,7 @@ func TestCutAnywhere(t *testing.T) {
 		tr, err := Parse(src[:n], "x", Options{})
 		want := 0
 		for i := range whole.Events {
-			if whole.Events[i].Off+int64(whole.Events[i].Len) <= int64(n) {
+			if TextOf(whole).Spans[i].End() <= int64(n) {
 				want++
 			}
 		}
@@ -182,7 +184,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		for i := range a.Events {
-			checkValid(t, a, EventID(i))
+			checkValid(t, a, trace.EventID(i))
 		}
 		compareWithOracle(t, a, src)
 		if b, err := Parse(src, "x", Options{Jobs: 2, chunk: 64}); err != nil || !reflect.DeepEqual(a, b) {
@@ -193,7 +195,7 @@ func FuzzParse(f *testing.F) {
 
 // compareWithOracle holds what Parse made of valid JSON against encoding/json: the number of elements, and of each
 // object phase, category, name and plain times.
-func compareWithOracle(t *testing.T, tr *Trace, src []byte) {
+func compareWithOracle(t *testing.T, tr *trace.Trace, src []byte) {
 	list, ok := oracleList(src)
 	if !ok {
 		return

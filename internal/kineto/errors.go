@@ -3,6 +3,8 @@ package kineto
 import (
 	"fmt"
 	"strings"
+
+	"overlay/internal/trace"
 )
 
 // SyntaxError says where reading could not go on and what was expected there.
@@ -54,7 +56,7 @@ const (
 )
 
 // repairs counts by reason; reasons are few, so a list will do.
-type repairs []Repair
+type repairs []trace.Repair
 
 func (r *repairs) add(reason string, at int64) {
 	for i := range *r {
@@ -66,7 +68,7 @@ func (r *repairs) add(reason string, at int64) {
 			return
 		}
 	}
-	*r = append(*r, Repair{Reason: reason, Count: 1, First: []int64{at}})
+	*r = append(*r, trace.Repair{Reason: reason, Count: 1, First: []int64{at}})
 }
 
 func (r *repairs) merge(o repairs) {

@@ -3,6 +3,8 @@ package kineto
 import (
 	"bytes"
 	"encoding/binary"
+
+	"overlay/internal/trace"
 )
 
 // chunkParser scans the events of one piece of the list. Symbols, categories and tracks are numbered by first
@@ -11,8 +13,8 @@ type chunkParser struct {
 	scanner
 	names   table
 	cats    table
-	catKind []Kind // per category of the piece
-	tracks  map[trackKey]TrackID
+	catKind []trace.Kind // per category of the piece
+	tracks  map[trackKey]trace.TrackID
 	keys    []trackKey // per track of the piece
 	seen    [seenRows]seenRow
 	fracs   fraction
@@ -78,14 +80,14 @@ type trackKey struct {
 	pidText, tidText uint32
 	pidRaw, tidRaw   uint32 // the tokens as first written; not part of what makes a row
 	flags            uint8  // bit 0: pid is a number, bit 1: tid
-	class            TrackClass
+	class            trace.TrackClass
 }
 
 func newChunkParser(src []byte) *chunkParser {
-	p := &chunkParser{scanner: scanner{s: src}, tracks: map[trackKey]TrackID{}}
+	p := &chunkParser{scanner: scanner{s: src}, tracks: map[trackKey]trace.TrackID{}}
 	p.names.add("")
 	p.cats.add("")
-	p.catKind = append(p.catKind, KindOther)
+	p.catKind = append(p.catKind, trace.KindOther)
 	return p
 }
 
@@ -93,22 +95,25 @@ func newChunkParser(src []byte) *chunkParser {
 type fields struct {
 	name, cat, pid, tid, ts, dur, id []byte
 	ph                               byte
+	at                               int // of the event
 }
 
 // event scans the object at i into e and returns the position after it; -1 when it is broken or cut.
-func (p *chunkParser) event(i int, e *Event) int {
+func (p *chunkParser) event(i int, e *trace.Event, at *Span) int {
 	p.dirty = false
-	var f fields
-	*e = Event{Off: int64(i), Track: NoTrack}
+	f := fields{at: i}
+	*e = trace.Event{Track: trace.NoTrack}
 	m := members{p: &p.scanner, at: i, depth: 1}
+	args := 0
 	for m.next() {
-		at := m.at
-		if string(m.key) == "args" && at < len(p.s) && p.s[at] == '{' {
-			n := p.args(at, e)
+		from := m.at
+		if string(m.key) == "args" && from < len(p.s) && p.s[from] == '{' {
+			n := p.args(from, e)
 			if n < 0 {
 				return -1
 			}
-			e.Args = uint32(at - i)
+			args = from - i
+			e.Flags |= trace.HasArgs
 			m.at = n
 			continue
 		}
@@ -116,22 +121,22 @@ func (p *chunkParser) event(i int, e *Event) int {
 		if !m.skip() {
 			return -1
 		}
-		p.take(key, p.s[at:m.at], &f, e)
+		p.take(key, p.s[from:m.at], &f, e)
 	}
 	end := m.end()
 	if end < 0 || int64(end-i) > 1<<32-1 {
 		return -1
 	}
-	e.Len = uint32(end - i)
+	*at = Span{int64(i), uint32(end - i), uint32(args)}
 	if p.dirty {
-		e.Flags |= Dirty
+		e.Flags |= trace.Dirty
 	}
 	p.finish(&f, e)
 	return end
 }
 
 // take keeps the values that matter.
-func (p *chunkParser) take(key, v []byte, f *fields, e *Event) {
+func (p *chunkParser) take(key, v []byte, f *fields, e *trace.Event) {
 	switch string(key) {
 	case "ph":
 		if len(v) >= 3 && v[0] == '"' {
@@ -153,13 +158,13 @@ func (p *chunkParser) take(key, v []byte, f *fields, e *Event) {
 		f.id = v
 	case "bp":
 		if len(v) == 3 && v[1] == 'e' {
-			e.Flags |= BindEnd
+			e.Flags |= trace.BindEnd
 		}
 	}
 }
 
 // args walks the args object at i and keeps the ids that link events.
-func (p *chunkParser) args(i int, e *Event) int {
+func (p *chunkParser) args(i int, e *trace.Event) int {
 	m := members{p: &p.scanner, at: i, depth: 2}
 	for m.next() {
 		at := m.at
@@ -173,15 +178,15 @@ func (p *chunkParser) args(i int, e *Event) int {
 		switch string(key) {
 		case "correlation":
 			if v, ok := p.int(p.s[at:m.at], at); ok {
-				e.Corr, e.Flags = v, e.Flags|HasCorr
+				e.Corr, e.Flags = v, e.Flags|trace.HasCorr
 			}
 		case "External id", "external id":
 			if v, ok := p.int(p.s[at:m.at], at); ok {
-				e.Ext, e.Flags = v, e.Flags|HasExt
+				e.Ext, e.Flags = v, e.Flags|trace.HasExt
 			}
 		case "Sequence number":
 			if v, ok := p.int(p.s[at:m.at], at); ok && v >= 0 && v < 1<<31 {
-				e.Seq, e.Flags = int32(v), e.Flags|HasSeq
+				e.Seq, e.Flags = int32(v), e.Flags|trace.HasSeq
 			}
 		case "Fwd thread id":
 			if v, ok := p.int(p.s[at:m.at], at); ok && v >= 0 && v < 1<<31 {
@@ -203,9 +208,9 @@ func (p *chunkParser) int(w []byte, at int) (int64, bool) {
 }
 
 // finish turns the values into ids and times.
-func (p *chunkParser) finish(f *fields, e *Event) {
+func (p *chunkParser) finish(f *fields, e *trace.Event) {
 	e.Ph = f.ph
-	e.Name = Sym(p.name(f.name))
+	e.Name = trace.Sym(p.name(f.name))
 	cat := p.category(f.cat)
 	e.Cat = cat
 	e.Kind = p.catKind[cat]
@@ -216,7 +221,7 @@ func (p *chunkParser) finish(f *fields, e *Event) {
 	case 'M':
 		return // names a row, lies on none
 	}
-	e.Track = p.track(f.pid, f.tid, classOf(e.Kind))
+	e.Track = p.track(f.pid, f.tid, trace.ClassOf(e.Kind))
 }
 
 // name interns the text of a string; other values by their bytes.
@@ -276,36 +281,36 @@ func (p *chunkParser) category(v []byte) uint16 {
 	return uint16(id)
 }
 
-func (p *chunkParser) times(f *fields, e *Event) {
+func (p *chunkParser) times(f *fields, e *trace.Event) {
 	if f.ts != nil {
-		ns, ok := p.micros(f.ts, e)
+		ns, ok := p.micros(f.ts, f)
 		if !ok {
-			p.mend(RepairBigNumber, int(e.Off))
-			e.Flags |= Repaired
+			p.mend(RepairBigNumber, f.at)
+			e.Flags |= trace.Repaired
 		}
 		e.Start = ns
 	} else if f.ph != 'M' && f.ph != 0 {
-		p.mend(RepairNoTS, int(e.Off))
-		e.Flags |= Repaired
+		p.mend(RepairNoTS, f.at)
+		e.Flags |= trace.Repaired
 	}
 	if f.dur == nil {
 		if f.ph == 'X' {
-			p.mend(RepairNoDur, int(e.Off))
-			e.Flags |= Repaired
+			p.mend(RepairNoDur, f.at)
+			e.Flags |= trace.Repaired
 		}
 		return
 	}
-	ns, ok := p.micros(f.dur, e)
+	ns, ok := p.micros(f.dur, f)
 	switch {
 	case !ok:
-		p.mend(RepairBigNumber, int(e.Off))
-		e.Flags |= Repaired | Dirty
+		p.mend(RepairBigNumber, f.at)
+		e.Flags |= trace.Repaired | trace.Dirty
 	case ns < 0:
-		p.mend(RepairNegativeDur, int(e.Off))
-		e.Flags |= Repaired | Dirty | HasDur
+		p.mend(RepairNegativeDur, f.at)
+		e.Flags |= trace.Repaired | trace.Dirty | trace.HasDur
 		ns = 0
 	default:
-		e.Flags |= HasDur
+		e.Flags |= trace.HasDur
 	}
 	if ns > 1<<62-max(e.Start, 0) { // an end that does not fit
 		ns = 0
@@ -313,43 +318,43 @@ func (p *chunkParser) times(f *fields, e *Event) {
 	e.Dur = ns
 }
 
-func (p *chunkParser) micros(w []byte, e *Event) (int64, bool) {
+func (p *chunkParser) micros(w []byte, f *fields) (int64, bool) {
 	d, quoted := unquote1(w)
 	ns, frac, ok := parseMicros(d)
 	p.fracs |= frac
 	if quoted && ok {
-		p.mend(RepairNumberString, int(e.Off))
+		p.mend(RepairNumberString, f.at)
 	}
 	return ns, ok
 }
 
 // identity keeps the id of a flow or async event: an integer as it is, other ids as symbols.
-func (p *chunkParser) identity(w []byte, e *Event) {
+func (p *chunkParser) identity(w []byte, e *trace.Event) {
 	if w == nil {
 		return
 	}
 	if w[0] != '"' {
 		if v, ok := parseInt(w); ok {
-			e.Corr, e.Flags = v, e.Flags|HasCorr
+			e.Corr, e.Flags = v, e.Flags|trace.HasCorr
 			return
 		}
 	}
-	e.Flags &^= HasCorr
+	e.Flags &^= trace.HasCorr
 	e.Corr = -1 - int64(p.name(w))
 }
 
 // seenRow is a row as an event wrote it. Events of few rows take turns, so most are found here.
 type seenRow struct {
 	pid, tid []byte // tokens, nil when absent
-	class    TrackClass
+	class    trace.TrackClass
 	known    bool
-	id       TrackID
+	id       trace.TrackID
 }
 
 const seenRows = 32
 
 // track finds the row of an event.
-func (p *chunkParser) track(pid, tid []byte, class TrackClass) TrackID {
+func (p *chunkParser) track(pid, tid []byte, class trace.TrackClass) trace.TrackID {
 	s := &p.seen[(slot(tid)^uint8(class)*31^slot(pid)>>4)%seenRows]
 	if s.known && s.class == class && bytes.Equal(s.pid, pid) && bytes.Equal(s.tid, tid) {
 		return s.id
@@ -361,7 +366,7 @@ func (p *chunkParser) track(pid, tid []byte, class TrackClass) TrackID {
 	k.pidRaw, k.tidRaw = 0, 0
 	id, ok := p.tracks[k]
 	if !ok {
-		id = TrackID(len(p.keys))
+		id = trace.TrackID(len(p.keys))
 		p.tracks[k] = id
 		p.keys = append(p.keys, asWritten)
 	}

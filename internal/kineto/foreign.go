@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"overlay/internal/trace"
 )
 
 // Traces in which not the category but the process says what an event is:
@@ -12,52 +14,52 @@ import (
 //     category cpu_to_cuda (pytorch torch/csrc/autograd/profiler_legacy.cpp)
 //   - Ascend's trace_view.json: processes named Python, CANN and Ascend Hardware, flows async_npu (torch_npu
 //     profiler/analysis/prof_view/_trace_view_parser.py); its pids hold the device number in the low 5 bits.
-func (t *Trace) foreignRows() {
-	kinds := make([]Kind, len(t.Procs))
+func (t *draft) foreignRows() {
+	kinds := make([]trace.Kind, len(t.Procs))
 	some := false
 	for i := range t.Procs {
 		p := &t.Procs[i]
 		switch strings.Trim(t.Syms[p.PID.Raw], `"`) {
 		case "CPU functions":
-			kinds[i] = CPUOp
+			kinds[i] = trace.CPUOp
 		case "CUDA functions":
-			kinds[i], p.IsDevice, p.Device = Kernel, true, 0
+			kinds[i], p.IsDevice, p.Device = trace.Kernel, true, 0
 		}
 		switch p.Name {
 		case "Ascend Hardware":
-			kinds[i], p.IsDevice, p.Device = Kernel, true, p.PID.Num&31
+			kinds[i], p.IsDevice, p.Device = trace.Kernel, true, p.PID.Num&31
 		case "CANN":
-			kinds[i] = Runtime
+			kinds[i] = trace.Runtime
 		}
-		some = some || kinds[i] != KindOther
+		some = some || kinds[i] != trace.KindOther
 	}
 	if !some {
 		return
 	}
-	if slices.ContainsFunc(t.Procs, func(p Process) bool { return p.Name == "Ascend Hardware" }) {
+	if slices.ContainsFunc(t.Procs, func(p trace.Process) bool { return p.Name == "Ascend Hardware" }) {
 		for i := range t.Procs {
 			if t.Procs[i].Name == "Python" {
-				kinds[i] = CPUOp
+				kinds[i] = trace.CPUOp
 			}
 		}
 	}
-	t.foreign = true
+	t.LaunchByFlow = true
 	changed := make([]bool, len(t.Tracks))
 	for i := range t.Events {
 		e := &t.Events[i]
-		if e.Ph == 'X' && e.Kind == KindOther && e.Track != NoTrack {
+		if e.Ph == 'X' && e.Kind == trace.KindOther && e.Track != trace.NoTrack {
 			e.Kind = kinds[t.Tracks[e.Track].Proc]
-			changed[e.Track] = e.Kind != KindOther
-			if e.Kind == Kernel && strings.HasPrefix(strings.ToLower(t.Syms[e.Name]), "memcpy") {
-				e.Kind = Memcpy
+			changed[e.Track] = e.Kind != trace.KindOther
+			if e.Kind == trace.Kernel && strings.HasPrefix(strings.ToLower(t.Syms[e.Name]), "memcpy") {
+				e.Kind = trace.Memcpy
 			}
 		}
 	}
 	for i := range t.Tracks {
 		x := &t.Tracks[i]
 		if changed[i] {
-			x.Class = classOf(kinds[x.Proc])
-			if x.Class == DeviceStream && x.TID.IsNum {
+			x.Class = trace.ClassOf(kinds[x.Proc])
+			if x.Class == trace.DeviceStream && x.TID.IsNum {
 				x.Stream = x.TID.Num
 			}
 		}
@@ -66,44 +68,44 @@ func (t *Trace) foreignRows() {
 
 // place is where a flow event stands.
 type place struct {
-	track TrackID
+	track trace.TrackID
 	ts    int64
 }
 
 // foreignLinks joins operations without correlation to the host slice in which their flow begins.
-func (t *Trace) foreignLinks() {
-	if !t.foreign {
+func (t *draft) foreignLinks() {
+	if !t.LaunchByFlow {
 		return
 	}
 	type end struct {
 		id    int64
-		event EventID
+		event trace.EventID
 	}
 	var starts []end
-	at := map[place]EventID{} // device operations by where they start
-	rows := map[TrackID][]EventID{}
+	at := map[place]trace.EventID{} // device operations by where they start
+	rows := map[trace.TrackID][]trace.EventID{}
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch {
 		case e.Ph == 's':
-			starts = append(starts, end{e.Corr, EventID(i)})
+			starts = append(starts, end{e.Corr, trace.EventID(i)})
 		case e.Ph == 'X' && e.Kind.Device():
-			at[place{e.Track, e.Start}] = EventID(i)
-		case e.Ph == 'X' && e.Kind.Host() && e.Track != NoTrack:
-			rows[e.Track] = append(rows[e.Track], EventID(i))
+			at[place{e.Track, e.Start}] = trace.EventID(i)
+		case e.Ph == 'X' && e.Kind.Host() && e.Track != trace.NoTrack:
+			rows[e.Track] = append(rows[e.Track], trace.EventID(i))
 		}
 	}
 	slices.SortStableFunc(starts, func(a, b end) int { return cmp.Compare(a.id, b.id) })
 	for k := range rows {
-		slices.SortStableFunc(rows[k], func(a, b EventID) int { return cmp.Compare(t.Events[a].Start, t.Events[b].Start) })
+		slices.SortStableFunc(rows[k], func(a, b trace.EventID) int { return cmp.Compare(t.Events[a].Start, t.Events[b].Start) })
 	}
 	for i := range t.Events {
 		f := &t.Events[i]
 		if f.Ph != 'f' {
 			continue
 		}
-		op, ok := at[place{t.sameRow(f.Track, DeviceStream), f.Start}]
-		if !ok || t.Launch[op] != NoEvent {
+		op, ok := at[place{t.sameRow(f.Track, trace.DeviceStream), f.Start}]
+		if !ok || t.Launch[op] != trace.NoEvent {
 			continue
 		}
 		k, found := slices.BinarySearchFunc(starts, f.Corr, func(s end, id int64) int { return cmp.Compare(s.id, id) })
@@ -112,8 +114,8 @@ func (t *Trace) foreignLinks() {
 			if s.Cat != f.Cat || s.Name != f.Name {
 				continue
 			}
-			row := rows[t.sameRow(s.Track, HostThread)]
-			n, _ := slices.BinarySearchFunc(row, s.Start+1, func(id EventID, ts int64) int { return cmp.Compare(t.Events[id].Start, ts) })
+			row := rows[t.sameRow(s.Track, trace.HostThread)]
+			n, _ := slices.BinarySearchFunc(row, s.Start+1, func(id trace.EventID, ts int64) int { return cmp.Compare(t.Events[id].Start, ts) })
 			for n--; n >= 0; n-- { // the innermost slice that is open there
 				if h := &t.Events[row[n]]; h.End() >= s.Start {
 					t.Launch[op] = row[n]
@@ -126,15 +128,15 @@ func (t *Trace) foreignLinks() {
 }
 
 // sameRow is the track of a class with the pid and tid of another track, or that track.
-func (t *Trace) sameRow(id TrackID, class TrackClass) TrackID {
-	if id == NoTrack || t.Tracks[id].Class == class {
+func (t *draft) sameRow(id trace.TrackID, class trace.TrackClass) trace.TrackID {
+	if id == trace.NoTrack || t.Tracks[id].Class == class {
 		return id
 	}
 	x := &t.Tracks[id]
 	for i := range t.Tracks {
 		y := &t.Tracks[i]
-		if y.Class == class && bare(y.TID) == bare(x.TID) && bare(t.Procs[y.Proc].PID) == bare(t.Procs[x.Proc].PID) {
-			return TrackID(i)
+		if y.Class == class && y.TID.Bare() == x.TID.Bare() && t.Procs[y.Proc].PID.Bare() == t.Procs[x.Proc].PID.Bare() {
+			return trace.TrackID(i)
 		}
 	}
 	return id

@@ -1,6 +1,10 @@
 package kineto
 
-import "testing"
+import (
+	"testing"
+
+	"overlay/internal/trace"
+)
 
 func TestAscend(t *testing.T) {
 	// pids: 5<<10, 6<<10|1<<5, 7<<10|2<<5|3, the device in the low bits
@@ -22,13 +26,13 @@ func TestAscend(t *testing.T) {
 	}
 	k := &tr.Events[7]
 	x := &tr.Tracks[k.Track]
-	if k.Kind != Kernel || k.Start != 1700000000000060500 || x.Class != DeviceStream || x.Stream != 9 || tr.Procs[x.Proc].Device != 3 {
+	if k.Kind != trace.Kernel || k.Start != 1700000000000060500 || x.Class != trace.DeviceStream || x.Stream != 9 || tr.Procs[x.Proc].Device != 3 {
 		t.Errorf("kernel %+v on %+v of %+v", *k, *x, tr.Procs[x.Proc])
 	}
 	if tr.Launch[7] != 3 {
 		t.Errorf("launched by %d", tr.Launch[7])
 	}
-	if tr.Events[4].Kind != Runtime || tr.Events[3].Kind != CPUOp {
+	if tr.Events[4].Kind != trace.Runtime || tr.Events[3].Kind != trace.CPUOp {
 		t.Errorf("kinds %v %v", tr.Events[4].Kind, tr.Events[3].Kind)
 	}
 }
@@ -46,7 +50,7 @@ func TestBeforeKineto(t *testing.T) {
 	if err := tr.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if tr.Events[0].Kind != CPUOp || tr.Events[3].Kind != Kernel || tr.Launch[3] != 0 {
+	if tr.Events[0].Kind != trace.CPUOp || tr.Events[3].Kind != trace.Kernel || tr.Launch[3] != 0 {
 		t.Errorf("kinds %v %v, launched by %d", tr.Events[0].Kind, tr.Events[3].Kind, tr.Launch[3])
 	}
 	if s := Inspect(tr); s.Generation != "K0: the autograd profiler before Kineto" {

@@ -1,56 +1,34 @@
 package kineto
 
-import "strings"
+import (
+	"strings"
+
+	"overlay/internal/trace"
+)
 
 // kinds maps categories, in lower case, of all generations (libkineto/include/ActivityType.h; the first names are in
 // tb_plugin, trace.py).
-var kinds = map[string]Kind{
-	"cpu_op": CPUOp, "operator": CPUOp, "python": CPUOp, "collective_comm": CPUOp,
-	"user_annotation": Annotation,
-	"python_function": Python,
-	"cuda_runtime":    Runtime, "runtime": Runtime, "xpu_runtime": Runtime, "mtia_runtime": Runtime, "privateuse1_runtime": Runtime, "glow_runtime": Runtime,
-	"cuda_driver": Driver, "xpu_driver": Driver, "privateuse1_driver": Driver,
-	"kernel":     Kernel,
-	"gpu_memcpy": Memcpy, "memcpy": Memcpy,
-	"gpu_memset": Memset, "memset": Memset,
-	"gpu_user_annotation": GPUAnnotation,
-	"cuda_sync":           SyncRecord,
-	"cuda_event":          EventRecord,
-	"overhead":            Overhead,
-	"trace":               Span, "net": Span,
-	"mtia_ccp_events": DeviceOther, "mtia_insight": DeviceOther, "hpu_op": DeviceOther, "cuda_profiler_range": DeviceOther, "xpu_sync": DeviceOther,
+var kinds = map[string]trace.Kind{
+	"cpu_op": trace.CPUOp, "operator": trace.CPUOp, "python": trace.CPUOp, "collective_comm": trace.CPUOp,
+	"user_annotation": trace.Annotation,
+	"python_function": trace.Python,
+	"cuda_runtime":    trace.Runtime, "runtime": trace.Runtime, "xpu_runtime": trace.Runtime, "mtia_runtime": trace.Runtime, "privateuse1_runtime": trace.Runtime, "glow_runtime": trace.Runtime,
+	"cuda_driver": trace.Driver, "xpu_driver": trace.Driver, "privateuse1_driver": trace.Driver,
+	"kernel":     trace.Kernel,
+	"gpu_memcpy": trace.Memcpy, "memcpy": trace.Memcpy,
+	"gpu_memset": trace.Memset, "memset": trace.Memset,
+	"gpu_user_annotation": trace.GPUAnnotation,
+	"cuda_sync":           trace.SyncRecord,
+	"cuda_event":          trace.EventRecord,
+	"overhead":            trace.Overhead,
+	"trace":               trace.Span, "net": trace.Span,
+	"mtia_ccp_events": trace.DeviceOther, "mtia_insight": trace.DeviceOther, "hpu_op": trace.DeviceOther, "cuda_profiler_range": trace.DeviceOther, "xpu_sync": trace.DeviceOther,
 }
 
 // KindOf maps a category of any generation.
-func KindOf(category string) Kind {
+func KindOf(category string) trace.Kind {
 	if k, ok := kinds[category]; ok {
 		return k
 	}
 	return kinds[strings.ToLower(category)]
-}
-
-// classOf is the class of the rows on which events of a kind lie.
-func classOf(k Kind) TrackClass {
-	switch {
-	case k.Host():
-		return HostThread
-	case k.Device():
-		return DeviceStream
-	case k == GPUAnnotation:
-		return AnnotationTrack
-	case k == SyncRecord || k == EventRecord:
-		return SyncTrack
-	case k == Span:
-		return SpanTrack
-	case k == Overhead:
-		return OverheadTrack
-	case k == DeviceOther:
-		return DeviceTrack
-	}
-	return OtherTrack
-}
-
-// onDevice reports whether rows of the class belong to a device.
-func (c TrackClass) onDevice() bool {
-	return c == DeviceStream || c == AnnotationTrack || c == SyncTrack || c == DeviceTrack
 }

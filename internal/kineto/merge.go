@@ -2,10 +2,12 @@ package kineto
 
 import (
 	"sync"
+
+	"overlay/internal/trace"
 )
 
 // merge joins the pieces: events at their positions, symbols, tracks and processes by first appearance in the file.
-func merge(t *Trace, pieces []*piece, slab []Event, total int) {
+func merge(t *draft, pieces []*piece, all slab, total int) {
 	cats := table{}
 	cats.add("")
 	for _, p := range pieces {
@@ -24,9 +26,9 @@ func merge(t *Trace, pieces []*piece, slab []Event, total int) {
 	maps := make([]remap, len(pieces))
 	for i, p := range pieces {
 		m := &maps[i]
-		m.names = make([]Sym, len(p.names.list))
+		m.names = make([]trace.Sym, len(p.names.list))
 		for k, s := range p.names.list {
-			m.names[k] = Sym(syms.idString(s))
+			m.names[k] = trace.Sym(syms.idString(s))
 		}
 		m.cats = make([]uint16, len(p.cats.list))
 		for k, s := range p.cats.list {
@@ -34,73 +36,75 @@ func merge(t *Trace, pieces []*piece, slab []Event, total int) {
 				m.cats[k] = uint16(id)
 			}
 		}
-		m.tracks = make([]TrackID, len(p.keys))
+		m.tracks = make([]trace.TrackID, len(p.keys))
 		for k, key := range p.keys {
 			m.tracks[k] = tracks.id(key, m.names)
 		}
 	}
 	t.Syms = syms.list
-	t.Events = joinEvents(pieces, maps, slab, total)
+	t.Events, t.Spans = joinEvents(pieces, maps, all, total)
 	t.Tracks, t.Procs = tracks.tracks, tracks.procs
 
 	var fracs fraction
-	var metas []EventID
+	var metas []trace.EventID
 	base := 0
-	for i, p := range pieces {
+	for _, p := range pieces {
 		fracs |= p.fracs
 		for _, k := range p.metas {
-			metas = append(metas, EventID(base+int(k)))
+			metas = append(metas, trace.EventID(base+int(k)))
 		}
 		base += len(p.events)
-		pieces[i].events = nil
+		p.events, p.spans = nil, nil
 	}
 	t.fracs, t.metas = fracs, metas
 }
 
 // remap turns the numbers of a piece into those of the file.
 type remap struct {
-	names  []Sym
+	names  []trace.Sym
 	cats   []uint16
-	tracks []TrackID
+	tracks []trace.TrackID
 }
 
 // joinEvents brings the pieces together. Those that filled their part of the slab lie in order already.
-func joinEvents(pieces []*piece, maps []remap, slab []Event, total int) []Event {
-	joined, at := total <= len(slab), 0
+func joinEvents(pieces []*piece, maps []remap, all slab, total int) ([]trace.Event, []Span) {
+	joined, at := total <= len(all.events), 0
 	for _, p := range pieces {
 		if n := len(p.events); joined && n > 0 {
-			joined = &p.events[0] == &slab[at]
+			joined = &p.events[0] == &all.events[at]
 			at += n
 		}
 	}
-	out := slab[:min(total, len(slab)):min(total, len(slab))]
+	n := min(total, len(all.events))
+	events, spans := all.events[:n:n], all.spans[:n:n]
 	if !joined {
-		out = make([]Event, total)
+		events, spans = make([]trace.Event, total), make([]Span, total)
 	}
 	var wg sync.WaitGroup
 	base := 0
 	for i, p := range pieces {
-		dst, m := out[base:base+len(p.events)], &maps[i]
+		dst, at, m := events[base:base+len(p.events)], spans[base:base+len(p.events)], &maps[i]
 		base += len(p.events)
 		wg.Go(func() {
 			if !joined {
 				copy(dst, p.events)
+				copy(at, p.spans)
 			}
 			m.apply(dst)
 		})
 	}
 	wg.Wait()
-	return out
+	return events, spans
 }
 
-func (m *remap) apply(events []Event) {
+func (m *remap) apply(events []trace.Event) {
 	for i := range events {
 		e := &events[i]
 		e.Name, e.Cat = m.names[e.Name], m.cats[e.Cat]
-		if e.Track != NoTrack {
+		if e.Track != trace.NoTrack {
 			e.Track = m.tracks[e.Track]
 		}
-		if e.Corr < 0 && e.Flags&HasCorr == 0 {
+		if e.Corr < 0 && e.Flags&trace.HasCorr == 0 {
 			e.Corr = -1 - int64(m.names[-1-e.Corr])
 		}
 	}
@@ -108,37 +112,37 @@ func (m *remap) apply(events []Event) {
 
 // trackTable numbers tracks and processes.
 type trackTable struct {
-	tracks []Track
-	procs  []Process
-	rows   map[trackKey]TrackID
-	owner  map[trackKey]ProcID
+	tracks []trace.Track
+	procs  []trace.Process
+	rows   map[trackKey]trace.TrackID
+	owner  map[trackKey]trace.ProcID
 }
 
 // id returns the track of a key whose texts are numbered by names.
-func (t *trackTable) id(k trackKey, names []Sym) TrackID {
+func (t *trackTable) id(k trackKey, names []trace.Sym) trace.TrackID {
 	if t.rows == nil {
-		t.rows, t.owner = map[trackKey]TrackID{}, map[trackKey]ProcID{}
+		t.rows, t.owner = map[trackKey]trace.TrackID{}, map[trackKey]trace.ProcID{}
 	}
-	pid := Token{Raw: names[k.pidRaw], Num: k.pid, IsNum: k.flags&1 != 0}
-	tid := Token{Raw: names[k.tidRaw], Num: k.tid, IsNum: k.flags&2 != 0}
+	pid := trace.Token{Raw: names[k.pidRaw], Num: k.pid, IsNum: k.flags&1 != 0}
+	tid := trace.Token{Raw: names[k.tidRaw], Num: k.tid, IsNum: k.flags&2 != 0}
 	k.pidRaw, k.tidRaw = 0, 0
 	k.pidText, k.tidText = uint32(names[k.pidText]), uint32(names[k.tidText])
 	if id, ok := t.rows[k]; ok {
 		return id
 	}
-	device := k.class.onDevice()
+	device := k.class.OnDevice()
 	pk := trackKey{pid: k.pid, pidText: k.pidText, flags: k.flags & 1}
 	if device {
-		pk.class = DeviceStream
+		pk.class = trace.DeviceStream
 	}
 	proc, ok := t.owner[pk]
 	if !ok {
-		proc = ProcID(len(t.procs))
+		proc = trace.ProcID(len(t.procs))
 		t.owner[pk] = proc
-		t.procs = append(t.procs, Process{PID: pid, Device: -1, IsDevice: device})
+		t.procs = append(t.procs, trace.Process{PID: pid, Device: -1, IsDevice: device})
 	}
-	id := TrackID(len(t.tracks))
+	id := trace.TrackID(len(t.tracks))
 	t.rows[k] = id
-	t.tracks = append(t.tracks, Track{Proc: proc, Class: k.class, TID: tid, Stream: -1})
+	t.tracks = append(t.tracks, trace.Track{Proc: proc, Class: k.class, TID: tid, Stream: -1})
 	return id
 }

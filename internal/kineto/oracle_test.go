@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"overlay/internal/trace"
 )
 
 // oracle reads a trace the slow way, with encoding/json and maps, and shares no code with Parse.
@@ -91,7 +93,7 @@ func corpusFiles(t testing.TB) []string {
 	return append(a, b...)
 }
 
-func readFile(t testing.TB, path string, o Options) (*Trace, error) {
+func readFile(t testing.TB, path string, o Options) (*trace.Trace, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -111,19 +113,19 @@ func TestAgainstOracle(t *testing.T) {
 			if err := tr.Check(); err != nil {
 				t.Fatal(err)
 			}
-			if testing.Short() && len(tr.Src) > 20<<20 {
+			if testing.Short() && len(TextOf(tr).Src) > 20<<20 {
 				t.Skip("large")
 			}
-			if !json.Valid(tr.Src) {
+			if !json.Valid(TextOf(tr).Src) {
 				t.Skipf("no valid JSON: the oracle cannot read it; repairs %v", tr.Repairs)
 			}
-			want := oracle(t, tr.Src)
+			want := oracle(t, TextOf(tr).Src)
 			if len(want) != len(tr.Events) {
 				t.Fatalf("%d events, the oracle has %d", len(tr.Events), len(want))
 			}
 			bad := 0
 			for i := range want {
-				if got := asOracle(tr, EventID(i)); got != want[i] {
+				if got := asOracle(tr, trace.EventID(i)); got != want[i] {
 					if bad++; bad < 5 {
 						t.Errorf("event %d: %+v, the oracle has %+v", i, got, want[i])
 					}
@@ -133,25 +135,25 @@ func TestAgainstOracle(t *testing.T) {
 	}
 }
 
-func asOracle(tr *Trace, id EventID) oracleEvent {
+func asOracle(tr *trace.Trace, id trace.EventID) oracleEvent {
 	e := &tr.Events[id]
-	o := oracleEvent{Cat: tr.Syms[e.Cat], Name: tr.Syms[e.Name], TS: e.Start, Dur: e.Dur, HasDur: e.Flags&HasDur != 0}
+	o := oracleEvent{Cat: tr.Syms[e.Cat], Name: tr.Syms[e.Name], TS: e.Start, Dur: e.Dur, HasDur: e.Flags&trace.HasDur != 0}
 	if e.Ph != 0 {
 		o.Ph = string(rune(e.Ph))
 	}
-	if !strings.ContainsAny(o.Ph, "stfbneSTpFNODvV") && e.Flags&HasCorr != 0 {
+	if !strings.ContainsAny(o.Ph, "stfbneSTpFNODvV") && e.Flags&trace.HasCorr != 0 {
 		o.Corr, o.HasCorr = e.Corr, true
 	}
-	if e.Track != NoTrack {
+	if e.Track != trace.NoTrack {
 		x := &tr.Tracks[e.Track]
 		o.PID, o.TID = strings.Trim(tr.Syms[tr.Procs[x.Proc].PID.Raw], `"`), strings.Trim(tr.Syms[x.TID.Raw], `"`)
 	} else {
-		for m := Members(tr.Raw(id)); m.Next(); {
+		for m := Members(TextOf(tr).Raw(id)); m.Next(); {
 			switch string(m.Key) {
 			case "pid":
-				o.PID = Text(m.Value)
+				o.PID = text(m.Value)
 			case "tid":
-				o.TID = Text(m.Value)
+				o.TID = text(m.Value)
 			}
 		}
 	}

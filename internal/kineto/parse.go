@@ -3,13 +3,17 @@ package kineto
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+
+	"overlay/internal/trace"
 )
 
 // Parse reads a trace from its bytes. The trace keeps src; the caller must not change it. name is for messages.
-func Parse(src []byte, name string, o Options) (*Trace, error) {
-	t := &Trace{File: name, Src: src, Rank: -1, DeviceNames: map[int64]string{}}
+func Parse(src []byte, name string, o Options) (*trace.Trace, error) {
+	x := &Text{Src: src}
+	t := &draft{Trace: &trace.Trace{File: name, Rank: -1, DeviceNames: map[int64]string{}, Source: x}, Text: x}
 	top := topLevel{t: t, p: scanner{s: src}, o: o}
 	if err := top.read(); err != nil {
 		return nil, err
@@ -22,18 +26,25 @@ func Parse(src []byte, name string, o Options) (*Trace, error) {
 		return nil, &SyntaxError{File: name, Offset: int64(len(src)), Compressed: -1, Pointer: "/traceEvents", Want: "the input ends before the first whole event"}
 	}
 	top.resolve()
-	slices.SortFunc(top.p.repairs, func(a, b Repair) int { return strings.Compare(a.Reason, b.Reason) })
+	slices.SortFunc(top.p.repairs, func(a, b trace.Repair) int { return strings.Compare(a.Reason, b.Reason) })
 	t.Repairs = top.p.repairs
 	if o.Strict && len(t.Repairs) > 0 {
-		r := slices.MinFunc(t.Repairs, func(a, b Repair) int { return cmp.Compare(a.First[0], b.First[0]) })
+		r := slices.MinFunc(t.Repairs, func(a, b trace.Repair) int { return cmp.Compare(a.First[0], b.First[0]) })
 		return nil, &SyntaxError{File: name, Offset: r.First[0], Compressed: -1, Want: "--strict: " + strings.ReplaceAll(r.Reason, "_", " ")}
 	}
-	return t, t.refuse()
+	return t.Trace, t.refuse()
+}
+
+// draft is a trace while it is read.
+type draft struct {
+	*trace.Trace
+	*Text
+	metas []trace.EventID // M events, until rows are named
 }
 
 // topLevel reads what is around the events.
 type topLevel struct {
-	t *Trace
+	t *draft
 	p scanner
 	o Options
 }
@@ -134,7 +145,7 @@ func (r *topLevel) findEvents(i int) int {
 func (r *topLevel) events(i int) (int, error) {
 	t := r.t
 	t.ListOff = int64(i)
-	pieces, slab := scanList(t.Src, i+1, r.o.Jobs, cmp.Or(r.o.chunk, chunkSize))
+	pieces, all := scanList(t.Src, i+1, r.o.Jobs, cmp.Or(r.o.chunk, chunkSize))
 	last := pieces[len(pieces)-1]
 	t.ListEnd = int64(last.end)
 	total := 0
@@ -145,11 +156,35 @@ func (r *topLevel) events(i int) (int, error) {
 	if total > 1<<31-2 {
 		return 0, r.fail(i, "/traceEvents", "more than 2,147,483,646 events: split the trace")
 	}
-	merge(t, pieces, slab, total)
+	merge(t, pieces, all, total)
 	if last.cut {
 		t.Truncated = true
 		r.p.mend(RepairTruncated, last.end)
 		return last.end, nil
 	}
 	return last.end + 1, nil
+}
+
+// refuse says no to what would be read wrong: several host processes that launch GPU work in one file share
+// correlations and device rows.
+func (t *draft) refuse() error {
+	first := trace.NoProc
+	for i := range t.Events {
+		if t.Launch[i] == trace.NoEvent {
+			continue
+		}
+		c := &t.Events[t.Launch[i]]
+		if c.Track == trace.NoTrack {
+			continue
+		}
+		p := t.Tracks[c.Track].Proc
+		if first == trace.NoProc {
+			first = p
+		}
+		if p != first {
+			return &SyntaxError{File: t.File, Offset: t.Spans[t.Launch[i]].Off, Compressed: -1, Pointer: fmt.Sprintf("/traceEvents/%d", t.Launch[i]),
+				Want: fmt.Sprintf("processes %s and %s both launch GPU work in this file, and their streams cannot be told apart: give one rank's trace", t.Syms[t.Procs[first].PID.Raw], t.Syms[t.Procs[p].PID.Raw])}
+		}
+	}
+	return nil
 }

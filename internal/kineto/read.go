@@ -9,6 +9,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"overlay/internal/trace"
 )
 
 // Format is what the first bytes of a file say it is.
@@ -54,7 +56,7 @@ func jsonAfterNewline(head []byte) bool {
 
 // Read reads a trace from a stream: plain, gzip (of many members) or zstd, told apart by their first bytes. It keeps the
 // decompressed bytes in memory. name is for messages.
-func Read(r io.Reader, name string, o Options) (*Trace, error) {
+func Read(r io.Reader, name string, o Options) (*trace.Trace, error) {
 	src, cut, err := Decompress(r, name, o, &memory{})
 	if err != nil {
 		return nil, err

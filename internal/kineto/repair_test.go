@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"overlay/internal/trace"
 )
 
 // wrap puts events into the object form.
@@ -74,23 +76,23 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-func dumpOf(t testing.TB, tr *Trace) string {
+func dumpOf(t testing.TB, tr *trace.Trace) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := tr.WriteText(&b); err != nil {
+	if err := Dump(&b, tr); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
 // checkClean: the cleaned bytes are valid JSON, and reading them gives the same event without a repair of the bytes.
-func checkClean(t testing.TB, tr *Trace) {
+func checkClean(t testing.TB, tr *trace.Trace) {
 	t.Helper()
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		clean := tr.Clean(EventID(i))
+		clean := TextOf(tr).Clean(trace.EventID(i), &tr.Events[i])
 		if !json.Valid(clean) {
-			t.Fatalf("event %d: cleaned bytes are not valid: %q of %q", i, clean, tr.Raw(EventID(i)))
+			t.Fatalf("event %d: cleaned bytes are not valid: %q of %q", i, clean, TextOf(tr).Raw(trace.EventID(i)))
 		}
 		if e.Ph == 0 {
 			continue
@@ -100,7 +102,7 @@ func checkClean(t testing.TB, tr *Trace) {
 			t.Fatal(err)
 		}
 		a := &again.Events[0]
-		if a.Start != e.Start || a.Dur != e.Dur || a.Ph != e.Ph || again.Syms[a.Name] != tr.Syms[e.Name] || a.Flags&Dirty != 0 {
+		if a.Start != e.Start || a.Dur != e.Dur || a.Ph != e.Ph || again.Syms[a.Name] != tr.Syms[e.Name] || a.Flags&trace.Dirty != 0 {
 			t.Fatalf("event %d: %q reads as %+v, was %+v", i, clean, *a, *e)
 		}
 	}
@@ -208,9 +210,9 @@ func TestUnpaddedFractions(t *testing.T) {
 	}
 }
 
-func checkValid(t testing.TB, tr *Trace, id EventID) {
+func checkValid(t testing.TB, tr *trace.Trace, id trace.EventID) {
 	t.Helper()
-	if clean := tr.Clean(id); !json.Valid(clean) {
-		t.Fatalf("event %d: cleaned bytes are not valid: %q of %q", id, clean, tr.Raw(id))
+	if clean := TextOf(tr).Clean(id, &tr.Events[id]); !json.Valid(clean) {
+		t.Fatalf("event %d: cleaned bytes are not valid: %q of %q", id, clean, TextOf(tr).Raw(id))
 	}
 }

@@ -3,6 +3,8 @@ package kineto
 import (
 	"strconv"
 	"strings"
+
+	"overlay/internal/trace"
 )
 
 // field takes what matters from a top-level value.
@@ -13,19 +15,37 @@ func (r *topLevel) field(key string, v []byte) {
 		if n, ok := parseInt(v); ok {
 			t.Base, t.HasBase = n, true
 		}
+	case "metadata":
+		t.noteAttrs(v)
 	case "distributedInfo":
-		if rank, ok := ArgInt(v, "rank"); ok {
+		if rank, ok := argInt(v, "rank"); ok {
 			t.Rank = rank
 		}
 	case "deviceProperties":
 		elements(v, func(d []byte) {
-			id, ok := ArgInt(d, "id")
-			if name, named := ArgString(d, "name"); ok && named {
+			id, ok := argInt(d, "id")
+			if name, named := argString(d, "name"); ok && named {
 				t.DeviceNames[id] = name
 			}
 		})
 	}
 }
+
+// noteAttrs keeps the scalars that an earlier run of this program noted.
+func (t *draft) noteAttrs(v []byte) {
+	for m := Members(v); m.Next(); {
+		key := text(append(append([]byte{'"'}, m.Key...), '"'))
+		if c := m.Value[0]; strings.HasPrefix(key, attrPrefix) && c != '{' && c != '[' {
+			if t.Attrs == nil {
+				t.Attrs = map[string]trace.Value{}
+			}
+			t.Attrs[key] = value(m.Value)
+		}
+	}
+}
+
+// attrPrefix begins the keys of what a run of this program notes about a trace.
+const attrPrefix = "overlay."
 
 // resolve finishes the trace after the last byte: times, rows, names, links.
 func (r *topLevel) resolve() {
@@ -42,13 +62,13 @@ func (r *topLevel) resolve() {
 	t.numberRows()
 	t.nameRows()
 	t.foreignRows()
-	t.link()
+	t.LinkLaunches()
 	t.foreignLinks()
 }
 
 // unpadded tells the traces of Kineto nightlies of March 2024, which wrote 12 µs and 5 ns as 12.5: laid out by Kineto,
 // epoch stamps, no base, and short fractions of which none starts with 0.
-func (t *Trace) unpadded() bool {
+func (t *draft) unpadded() bool {
 	if t.fracs&fracShort == 0 || t.fracs&fracThree == 0 || t.fracs&fracShort0 != 0 || t.HasBase || t.ArrayForm {
 		return false
 	}
@@ -63,14 +83,14 @@ func (t *Trace) unpadded() bool {
 	return false
 }
 
-func (t *Trace) rereadUnpadded() {
+func (t *draft) rereadUnpadded() {
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Ph == 0 {
 			continue
 		}
 		p := scanner{s: t.Src}
-		m := members{p: &p, at: int(e.Off), depth: 1}
+		m := members{p: &p, at: int(t.Spans[i].Off), depth: 1}
 		for m.next() {
 			at := m.at
 			if !m.skip() {
@@ -92,7 +112,7 @@ func (t *Trace) rereadUnpadded() {
 
 // flagClamped marks complete events at ts 0 when the others are more than a second away: transToRelativeTime of
 // output_json.cpp clamps what lies before the base, and CUPTI gives 0 for a time that it did not collect.
-func (t *Trace) flagClamped() int {
+func (t *draft) flagClamped() int {
 	first, zeros := int64(1<<63-1), 0
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Ph == 'X' && e.Start > 0 {
@@ -106,39 +126,36 @@ func (t *Trace) flagClamped() int {
 	}
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Ph == 'X' && e.Start == 0 {
-			e.Flags |= ClampedTS
+			e.Flags |= trace.ClampedTS
 		}
 	}
 	return zeros
 }
 
 // numberRows finds device and stream numbers: args say them best; pid and tid do in all but odd traces.
-func (t *Trace) numberRows() {
+func (t *draft) numberRows() {
 	seen := make([]bool, len(t.Tracks))
 	left := len(t.Tracks)
 	for i := 0; i < len(t.Events) && left > 0; i++ {
 		e := &t.Events[i]
-		if e.Track == NoTrack || seen[e.Track] {
+		if e.Track == trace.NoTrack || seen[e.Track] {
 			continue
 		}
 		seen[e.Track] = true
 		left--
 		track := &t.Tracks[e.Track]
-		if !track.Class.onDevice() {
+		if !track.Class.OnDevice() {
 			continue
 		}
 		proc := &t.Procs[track.Proc]
-		var args []byte
-		if e.Args != 0 {
-			args = t.Raw(EventID(i))[e.Args:]
-		}
-		if d, ok := ArgInt(args, "device"); ok && d >= 0 && proc.Device < 0 {
+		args := t.rawArgs(trace.EventID(i))
+		if d, ok := argInt(args, "device"); ok && d >= 0 && proc.Device < 0 {
 			proc.Device = d
 		}
-		if track.Class != DeviceStream {
+		if track.Class != trace.DeviceStream {
 			continue
 		}
-		if s, ok := ArgInt(args, "stream"); ok && s >= 0 {
+		if s, ok := argInt(args, "stream"); ok && s >= 0 {
 			track.Stream = s
 		} else if track.TID.IsNum {
 			track.Stream = track.TID.Num
@@ -156,34 +173,34 @@ func (t *Trace) numberRows() {
 // nameRows applies the M events. A pid may belong to a host process and a device; labels and sort indexes tell them
 // apart. Of several names of a thread the last one counts, but not the main thread's: an entry keyed with thread 0
 // gets the name of the thread that stopped the profiler.
-func (t *Trace) nameRows() {
+func (t *draft) nameRows() {
 	type row struct {
-		pid, tid Token
+		pid, tid trace.Token
 	}
-	byPID := map[Token][]ProcID{}
+	byPID := map[trace.Token][]trace.ProcID{}
 	for i := range t.Procs {
-		k := bare(t.Procs[i].PID)
-		byPID[k] = append(byPID[k], ProcID(i))
+		k := t.Procs[i].PID.Bare()
+		byPID[k] = append(byPID[k], trace.ProcID(i))
 	}
-	byRow := map[row][]TrackID{}
+	byRow := map[row][]trace.TrackID{}
 	for i := range t.Tracks {
-		k := row{bare(t.Procs[t.Tracks[i].Proc].PID), bare(t.Tracks[i].TID)}
-		byRow[k] = append(byRow[k], TrackID(i))
+		k := row{t.Procs[t.Tracks[i].Proc].PID.Bare(), t.Tracks[i].TID.Bare()}
+		byRow[k] = append(byRow[k], trace.TrackID(i))
 	}
-	symOf := map[string]Sym{}
+	symOf := map[string]trace.Sym{}
 	for i, s := range t.Syms {
-		symOf[s] = Sym(i)
+		symOf[s] = trace.Sym(i)
 	}
-	token := func(w []byte) Token {
+	token := func(w []byte) trace.Token {
 		if w == nil {
-			return Token{IsNum: true}
+			return trace.Token{IsNum: true}
 		}
 		if d, _ := unquote1(w); len(d) < 20 {
 			if v, ok := parseInt(d); ok {
-				return Token{Num: v, IsNum: true}
+				return trace.Token{Num: v, IsNum: true}
 			}
 		}
-		return Token{Raw: symOf[string(w)]}
+		return trace.Token{Raw: symOf[string(w)]}
 	}
 	for _, id := range t.metas {
 		var pid, tid []byte
@@ -196,30 +213,29 @@ func (t *Trace) nameRows() {
 				tid = m.Value
 			}
 		}
-		e := &t.Events[id]
-		if e.Args == 0 {
+		args := t.rawArgs(id)
+		if args == nil {
 			continue
 		}
-		args := t.Raw(id)[e.Args:]
 		p := token(pid)
 		switch t.Name(id) {
 		case "process_name":
-			name, _ := ArgString(args, "name")
+			name, _ := argString(args, "name")
 			for _, k := range byPID[p] {
 				t.Procs[k].Name = name
 			}
 		case "process_labels":
-			label, _ := ArgString(args, "labels")
+			label, _ := argString(args, "labels")
 			for _, k := range t.mean(byPID[p], !strings.HasPrefix(label, "CPU")) {
 				t.Procs[k].Labels = label
 			}
 		case "process_sort_index":
-			v, ok := ArgInt(args, "sort_index")
+			v, ok := argInt(args, "sort_index")
 			for _, k := range t.mean(byPID[p], v != p.Num) {
 				t.Procs[k].Sort, t.Procs[k].HasSort = v, ok
 			}
 		case "thread_name":
-			name, _ := ArgString(args, "name")
+			name, _ := argString(args, "name")
 			for _, k := range byRow[row{p, token(tid)}] {
 				x := &t.Tracks[k]
 				if x.Name == "" || !mainName(name) || x.TID.Num == p.Num || mainName(x.Name) {
@@ -227,7 +243,7 @@ func (t *Trace) nameRows() {
 				}
 			}
 		case "thread_sort_index":
-			v, ok := ArgInt(args, "sort_index")
+			v, ok := argInt(args, "sort_index")
 			for _, k := range byRow[row{p, token(tid)}] {
 				t.Tracks[k].Sort, t.Tracks[k].HasSort = v, ok
 			}
@@ -241,20 +257,12 @@ func mainName(s string) bool {
 	return strings.Contains(s, "(pt_main_thread)") || strings.Contains(s, "(python)")
 }
 
-// bare is a token without the way in which a number is written.
-func bare(k Token) Token {
-	if k.IsNum {
-		k.Raw = 0
-	}
-	return k
-}
-
 // mean picks, where a host process and a device share a pid, the one that is meant.
-func (t *Trace) mean(procs []ProcID, device bool) []ProcID {
+func (t *draft) mean(procs []trace.ProcID, device bool) []trace.ProcID {
 	if len(procs) < 2 {
 		return procs
 	}
-	var out []ProcID
+	var out []trace.ProcID
 	for _, p := range procs {
 		if t.Procs[p].IsDevice == device {
 			out = append(out, p)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"overlay/internal/trace"
 )
 
 // Survey says what a trace holds and what is odd about it.
@@ -25,7 +27,7 @@ type Survey struct {
 	End        int64          `json:"end_ns"`
 	Steps      int            `json:"steps"`
 	Base       int64          `json:"base_ns"`
-	Repairs    []Repair       `json:"repairs"`
+	Repairs    []trace.Repair `json:"repairs"`
 	Oddities   []Oddity       `json:"oddities"`
 }
 
@@ -44,7 +46,8 @@ type Oddity struct {
 }
 
 // Inspect surveys a trace.
-func Inspect(t *Trace) Survey {
+func Inspect(tr *trace.Trace) Survey {
+	t := &draft{Trace: tr, Text: TextOf(tr)}
 	s := Survey{Form: "object", Rank: t.Rank, Bytes: int64(len(t.Src)), Events: len(t.Events), ByPhase: map[string]int{}, ByCategory: map[string]int{}, Base: t.Base,
 		Repairs: t.Repairs, Start: 1<<63 - 1, End: -1 << 63}
 	if t.ArrayForm {
@@ -53,7 +56,7 @@ func Inspect(t *Trace) Survey {
 	ops := map[int64]int{}
 	byCat := make([]int, len(t.Syms))
 	var byPh [256]int
-	steps := map[Sym]bool{}
+	steps := map[trace.Sym]bool{}
 	for i := range t.Events {
 		e := &t.Events[i]
 		byPh[e.Ph]++
@@ -61,7 +64,7 @@ func Inspect(t *Trace) Survey {
 		if e.Ph != 'X' {
 			continue
 		}
-		if e.Flags&ClampedTS == 0 {
+		if e.Flags&trace.ClampedTS == 0 {
 			s.Start, s.End = min(s.Start, e.Start), max(s.End, e.End())
 		}
 		if e.Kind.Device() {
@@ -87,9 +90,9 @@ func Inspect(t *Trace) Survey {
 	}
 	for i := range t.Tracks {
 		switch t.Tracks[i].Class {
-		case HostThread:
+		case trace.HostThread:
 			s.Threads++
-		case DeviceStream:
+		case trace.DeviceStream:
 			s.Streams++
 		}
 	}
@@ -109,7 +112,7 @@ func phaseName(ph byte) string {
 }
 
 // generation tells the era of the writer by what it wrote; no version is in the file.
-func (t *Trace) generation(s *Survey) (string, []string) {
+func (t *draft) generation(s *Survey) (string, []string) {
 	var hints []string
 	has := func(cat string) bool { return s.ByCategory[cat] > 0 }
 	key := func(name string) bool {
@@ -152,7 +155,7 @@ func (t *Trace) generation(s *Survey) (string, []string) {
 }
 
 // oddities lists what costs the analysis something.
-func (t *Trace) oddities(s *Survey) []Oddity {
+func (t *draft) oddities(s *Survey) []Oddity {
 	var out []Oddity
 	add := func(n int, what, means string) {
 		if n > 0 {
@@ -166,7 +169,7 @@ func (t *Trace) oddities(s *Survey) []Oddity {
 		if !e.Kind.Device() || e.Ph != 'X' {
 			continue
 		}
-		if l := t.Launch[i]; l == NoEvent {
+		if l := t.Launch[i]; l == trace.NoEvent {
 			noLaunch++
 		} else {
 			launched[l] = true
@@ -197,17 +200,17 @@ func (t *Trace) oddities(s *Survey) []Oddity {
 }
 
 // overlaps counts slices that start inside another one of their row and end after it.
-func (t *Trace) overlaps() (threads, streams int) {
-	rows := make([][]EventID, len(t.Tracks))
+func (t *draft) overlaps() (threads, streams int) {
+	rows := make([][]trace.EventID, len(t.Tracks))
 	for i := range t.Events {
-		if e := &t.Events[i]; e.Ph == 'X' && e.Track != NoTrack && e.Dur > 0 {
-			if c := t.Tracks[e.Track].Class; c == HostThread || c == DeviceStream {
-				rows[e.Track] = append(rows[e.Track], EventID(i))
+		if e := &t.Events[i]; e.Ph == 'X' && e.Track != trace.NoTrack && e.Dur > 0 {
+			if c := t.Tracks[e.Track].Class; c == trace.HostThread || c == trace.DeviceStream {
+				rows[e.Track] = append(rows[e.Track], trace.EventID(i))
 			}
 		}
 	}
 	for k, row := range rows {
-		slices.SortFunc(row, func(a, b EventID) int {
+		slices.SortFunc(row, func(a, b trace.EventID) int {
 			x, y := &t.Events[a], &t.Events[b]
 			return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End(), x.End()), cmp.Compare(a, b))
 		})
@@ -224,7 +227,7 @@ func (t *Trace) overlaps() (threads, streams int) {
 			}
 			open = append(open, e.End())
 		}
-		if t.Tracks[k].Class == HostThread {
+		if t.Tracks[k].Class == trace.HostThread {
 			threads += n
 		} else {
 			for i := 1; i < len(row); i++ { // of operations, nesting is overlap too

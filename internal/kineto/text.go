@@ -1,89 +1,175 @@
 package kineto
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
-	"io"
-	"strconv"
-	"strings"
+	"hash/crc32"
+	"sync"
+
+	jsoniter "github.com/json-iterator/go"
+
+	"overlay/internal/trace"
 )
 
-var kindNames = [NumKinds]string{"other", "cpu_op", "annotation", "python", "runtime", "driver", "kernel", "memcpy", "memset",
-	"gpu_annotation", "sync_record", "event_record", "overhead", "span", "device_other"}
+// Text is the JSON that a trace came from: the source of its args, and what writers that copy or rewrite the text work
+// on.
+//
+// Invariants (Check): a span for each event; spans lie inside Src, in order, and do not overlap; a span has Args exactly
+// where its event has the flag HasArgs.
+type Text struct {
+	Src    []byte  // decompressed; spans and fields point into it
+	Spans  []Span  // per event
+	Fields []Field // top-level keys in file order, without traceEvents
 
-func (k Kind) String() string { return kindNames[k] }
+	ArrayForm        bool  // top level is an array
+	ListOff, ListEnd int64 // '[' of the event list, and its ']' (len(Src) when cut)
 
-var classNames = [...]string{"other", "thread", "stream", "gpu_annotation", "sync", "span", "overhead", "device"}
-
-func (c TrackClass) String() string { return classNames[c] }
-
-// WriteText writes a stable dump, a line for each field, row, event and repair.
-func (t *Trace) WriteText(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	form := "object"
-	if t.ArrayForm {
-		form = "array"
-	}
-	fmt.Fprintf(b, "form %s base %d/%v rank %d truncated %v\n", form, t.Base, t.HasBase, t.Rank, t.Truncated)
-	for _, f := range t.Fields {
-		fmt.Fprintf(b, "field %q %d+%d\n", f.Key, f.Off, f.Len)
-	}
-	for i := range t.Procs {
-		p := &t.Procs[i]
-		fmt.Fprintf(b, "process %d pid %s device %d name %q labels %q sort %d/%v\n", i, t.Syms[p.PID.Raw], p.Device, p.Name, p.Labels, p.Sort, p.HasSort)
-	}
-	for i := range t.Tracks {
-		x := &t.Tracks[i]
-		fmt.Fprintf(b, "track %d process %d %s tid %s stream %d name %q sort %d/%v\n", i, x.Proc, x.Class, t.Syms[x.TID.Raw], x.Stream, x.Name, x.Sort, x.HasSort)
-	}
-	for i := range t.Events {
-		t.writeEvent(b, EventID(i))
-	}
-	for _, r := range t.Repairs {
-		fmt.Fprintf(b, "repair %s %d %v\n", r.Reason, r.Count, r.First)
-	}
-	return b.Flush()
+	fracs  fraction // how decimals of times are written
+	digest sync.Once
+	sums   [2]uint32 // when digest is done
+	found  sync.Map  // text -> func() bool: what was asked for before
 }
 
-func (t *Trace) writeEvent(b *bufio.Writer, id EventID) {
-	e := &t.Events[id]
-	ph := "-"
-	if e.Ph != 0 {
-		ph = strconv.QuoteRune(rune(e.Ph))
-	}
-	fmt.Fprintf(b, "event %d %s %s cat %q name %q track %d ts %d dur %d", id, ph, e.Kind, t.Syms[e.Cat], t.Syms[e.Name], e.Track, e.Start, e.Dur)
-	if e.Flags&HasCorr != 0 || e.Corr != 0 {
-		fmt.Fprintf(b, " corr %d", e.Corr)
-	}
-	if e.Flags&HasExt != 0 {
-		fmt.Fprintf(b, " ext %d", e.Ext)
-	}
-	if e.Flags&HasSeq != 0 {
-		fmt.Fprintf(b, " seq %d fwd %d", e.Seq, e.Fwd)
-	}
-	if t.Launch[id] != NoEvent {
-		fmt.Fprintf(b, " launch %d", t.Launch[id])
-	}
-	fmt.Fprintf(b, " at %d+%d args %d flags %#x\n", e.Off, e.Len, e.Args, uint16(e.Flags))
+// Span is where an event stands in the text.
+type Span struct {
+	Off  int64  // of its '{'
+	Len  uint32 // '{' to '}'
+	Args uint32 // offset of the args value from Off; 0 = no args
 }
 
-// NormalName is a name as statistics group it: the addresses of Python objects and the path up to site-packages are cut.
-func NormalName(s string) string {
-	for {
-		i := strings.Index(s, " at 0x")
-		if i < 0 {
-			break
-		}
-		j := i + len(" at 0x")
-		for j < len(s) && isHex(s[j]) {
-			j++
-		}
-		s = s[:i] + s[j:]
+// End is the byte after the event.
+func (s Span) End() int64 { return s.Off + int64(s.Len) }
+
+// Field is a top-level key of the object form other than traceEvents, by its bytes.
+type Field struct {
+	Key string
+	Off int64 // of the value in Src
+	Len int64
+}
+
+// TextOf is the text that a trace was read from, nil for a trace of another format.
+func TextOf(t *trace.Trace) *Text {
+	x, _ := t.Source.(*Text)
+	return x
+}
+
+// Raw returns the bytes of an event, from '{' to '}'. The caller must not change them.
+func (x *Text) Raw(id trace.EventID) []byte {
+	s := &x.Spans[id]
+	return x.Src[s.Off : s.Off+int64(s.Len)]
+}
+
+// rawArgs returns the bytes from the args value of an event to the end of the event.
+func (x *Text) rawArgs(id trace.EventID) []byte {
+	s := &x.Spans[id]
+	if s.Args == 0 {
+		return nil
 	}
-	for _, dir := range [...]string{"/site-packages/", "/dist-packages/"} {
-		if i := strings.LastIndex(s, dir); i >= 0 {
-			s = s[i+len(dir):]
+	return x.Src[s.Off+int64(s.Args) : s.Off+int64(s.Len)]
+}
+
+// Args calls visit for each argument of an event; see trace.Source.
+func (x *Text) Args(id trace.EventID, visit func(key string, v trace.Value) bool) {
+	readArgs(x.rawArgs(id), visit)
+}
+
+// Arg returns an argument of an event; see trace.Source.
+func (x *Text) Arg(id trace.EventID, key string) (trace.Value, bool) {
+	v := arg(x.rawArgs(id), key)
+	if v == nil {
+		return trace.Value{}, false
+	}
+	return value(v), true
+}
+
+// Member returns a member of an event by a path of keys; see trace.Source.
+func (x *Text) Member(id trace.EventID, path ...string) (trace.Value, bool) {
+	keys := make([]any, len(path))
+	for i, k := range path {
+		keys[i] = k
+	}
+	v := jsoniter.Get(x.Raw(id), keys...)
+	switch v.ValueType() {
+	case jsoniter.InvalidValue:
+		return trace.Value{}, false
+	case jsoniter.StringValue:
+		return trace.Value{Kind: trace.String, Text: v.ToString()}, true
+	case jsoniter.ObjectValue:
+		return trace.Value{Kind: trace.Object, Text: v.ToString()}, true
+	case jsoniter.ArrayValue:
+		return trace.Value{Kind: trace.Array, Text: v.ToString()}, true
+	}
+	return trace.NumberValue(v.ToString()), true
+}
+
+// value is the typed value of the text of a JSON value.
+func value(raw []byte) trace.Value {
+	switch raw[0] {
+	case '"':
+		return trace.Value{Kind: trace.String, Text: text(raw)}
+	case '{':
+		return trace.Value{Kind: trace.Object, Text: borrow(raw)}
+	case '[':
+		return trace.Value{Kind: trace.Array, Text: borrow(raw)}
+	}
+	return trace.NumberValue(borrow(raw))
+}
+
+// Size is the length of the text in bytes.
+func (x *Text) Size() int64 { return int64(len(x.Src)) }
+
+// scanChunk is how much is scanned at a time: a collection of garbage waits for the end of such a loop.
+const scanChunk = 128 << 10
+
+// Mentions reports whether a text stands anywhere in the input as it is written.
+func (x *Text) Mentions(s string) bool {
+	look, _ := x.found.LoadOrStore(s, sync.OnceValue(func() bool { return contains(x.Src, []byte(s)) }))
+	return look.(func() bool)()
+}
+
+func contains(src, want []byte) bool {
+	for ; len(src) > 0; src = src[min(len(src), scanChunk):] {
+		if bytes.Contains(src[:min(len(src), scanChunk+len(want)-1)], want) { // it may lie across the border
+			return true
 		}
 	}
-	return s
+	return false
+}
+
+// Check verifies the invariants of the text of a trace.
+func (x *Text) Check(t *trace.Trace) error {
+	if len(x.Spans) != len(t.Events) {
+		return fmt.Errorf("kineto: %d spans for %d events", len(x.Spans), len(t.Events))
+	}
+	end := x.ListOff
+	for i := range x.Spans {
+		s := &x.Spans[i]
+		switch {
+		case s.Off < end || s.End() > int64(len(x.Src)):
+			return fmt.Errorf("kineto: event %d: bytes %d to %d, the event before ends at %d, the input at %d", i, s.Off, s.End(), end, len(x.Src))
+		case s.Args >= s.Len && s.Args != 0:
+			return fmt.Errorf("kineto: event %d: args outside of it", i)
+		case s.Args != 0 != (t.Events[i].Flags&trace.HasArgs != 0):
+			return fmt.Errorf("kineto: event %d: args and the flag that it has some disagree", i)
+		}
+		end = s.End()
+	}
+	return nil
+}
+
+// Digest is the CRC-32 of the text by two polynomials.
+func (x *Text) Digest() [2]uint32 {
+	x.digest.Do(func() { x.sums = checksums(x.Src) })
+	return x.sums
+}
+
+func checksums(src []byte) (sums [2]uint32) {
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	for len(src) > 0 {
+		n := min(len(src), scanChunk)
+		sums[0] = crc32.Update(sums[0], castagnoli, src[:n])
+		sums[1] = crc32.Update(sums[1], crc32.IEEETable, src[:n])
+		src = src[n:]
+	}
+	return sums
 }

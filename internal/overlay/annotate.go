@@ -4,7 +4,7 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Flows says which critical edges become arrows.
@@ -23,17 +23,16 @@ type Options struct {
 	Plain   bool           // leave the colours of input slices alone
 	Version string         // of the tool, for the attribute overlay.version
 	Rows    []analyses.Row // of the analyses, drawn in groups of their own
-	Scan    *Scan          // of the trace; nil: it is scanned when needed
 }
 
 // Annotate decides what to draw on a trace: marks on its events, added rows, arrows and attributes. What an earlier
 // overlay left in the trace is left out. g and p must belong to tr; none of the three is changed.
-func Annotate(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Overlay {
+func Annotate(tr *trace.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Overlay {
 	if g.Trace != tr {
 		panic("overlay: internal error: the graph belongs to another trace")
 	}
-	ov := &Overlay{Plain: o.Plain, scan: o.Scan}
-	wait := kineto.Beside(func() {
+	ov := &Overlay{Plain: o.Plain}
+	wait := trace.Beside(func() {
 		ov.Marks = newMarks(g, p)
 		ov.Tracks = append(ov.Tracks, verdictTrack(g, p), segmentsTrack(tr, p, &ov.Marks))
 		ov.Tracks = append(ov.Tracks, nodeTracks(g, p, len(ov.Tracks), 0)...)

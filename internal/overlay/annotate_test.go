@@ -11,7 +11,8 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
+	"overlay/internal/trace"
 )
 
 // tiny is a hand-made trace: a thread with step [op [launch]] and a sync call, and a stream with one kernel.
@@ -19,21 +20,21 @@ import (
 //	thread   |step0 .................... 0..1000|
 //	           op 100..300, launch 200..260     sync 400..900
 //	stream             kernel 300..850
-func tiny() (*kineto.Trace, *cdg.Graph, *critpath.Path) {
-	tr := &kineto.Trace{Syms: []string{"", "user_annotation", "cpu_op", "cuda_runtime", "kernel", "ProfilerStep#7", "aten::add", "cudaLaunchKernel",
-		"add_kernel", "cudaStreamSynchronize", "1", "7", "0"}, Rank: -1}
-	ev := func(cat uint16, name kineto.Sym, kind kineto.Kind, track kineto.TrackID, start, end int64) {
-		tr.Events = append(tr.Events, kineto.Event{Start: start, Dur: end - start, Cat: cat, Name: name, Kind: kind, Track: track, Ph: 'X', Flags: kineto.HasDur})
+func tiny() (*trace.Trace, *cdg.Graph, *critpath.Path) {
+	tr := &trace.Trace{Syms: []string{"", "user_annotation", "cpu_op", "cuda_runtime", "kernel", "ProfilerStep#7", "aten::add", "cudaLaunchKernel",
+		"add_kernel", "cudaStreamSynchronize", "1", "7", "0"}, Rank: -1, Source: testtrace.Args{}}
+	ev := func(cat uint16, name trace.Sym, kind trace.Kind, track trace.TrackID, start, end int64) {
+		tr.Events = append(tr.Events, trace.Event{Start: start, Dur: end - start, Cat: cat, Name: name, Kind: kind, Track: track, Ph: 'X', Flags: trace.HasDur})
 	}
-	ev(1, 5, kineto.Annotation, 0, 0, 1000)
-	ev(2, 6, kineto.CPUOp, 0, 100, 300)
-	ev(3, 7, kineto.Runtime, 0, 200, 260)
-	ev(3, 9, kineto.Runtime, 0, 400, 900)
-	ev(4, 8, kineto.Kernel, 1, 300, 850)
-	tr.Procs = []kineto.Process{{PID: kineto.Token{Raw: 10, Num: 1, IsNum: true}, Device: -1}, {PID: kineto.Token{Raw: 12, IsNum: true}, Device: 0, IsDevice: true}}
-	tr.Tracks = []kineto.Track{{Proc: 0, Class: kineto.HostThread, TID: kineto.Token{Raw: 10, Num: 1, IsNum: true}, Stream: -1},
-		{Proc: 1, Class: kineto.DeviceStream, TID: kineto.Token{Raw: 11, Num: 7, IsNum: true}, Stream: 7}}
-	tr.Launch = []kineto.EventID{-1, -1, -1, -1, 2}
+	ev(1, 5, trace.Annotation, 0, 0, 1000)
+	ev(2, 6, trace.CPUOp, 0, 100, 300)
+	ev(3, 7, trace.Runtime, 0, 200, 260)
+	ev(3, 9, trace.Runtime, 0, 400, 900)
+	ev(4, 8, trace.Kernel, 1, 300, 850)
+	tr.Procs = []trace.Process{{PID: trace.Token{Raw: 10, Num: 1, IsNum: true}, Device: -1}, {PID: trace.Token{Raw: 12, IsNum: true}, Device: 0, IsDevice: true}}
+	tr.Tracks = []trace.Track{{Proc: 0, Class: trace.HostThread, TID: trace.Token{Raw: 10, Num: 1, IsNum: true}, Stream: -1},
+		{Proc: 1, Class: trace.DeviceStream, TID: trace.Token{Raw: 11, Num: 7, IsNum: true}, Stream: 7}}
+	tr.Launch = []trace.EventID{-1, -1, -1, -1, 2}
 
 	d := &cdg.Deps{
 		Lanes:  []cdg.Lane{{Track: 0, First: 0, Limit: 4}, {Track: 1, Proc: 1, Stream: true, First: 4, Limit: 5}},
@@ -41,7 +42,7 @@ func tiny() (*kineto.Trace, *cdg.Graph, *critpath.Path) {
 		Parent: []cdg.ActID{-1, 0, 1, 0, -1},
 	}
 	for i, e := range tr.Events {
-		d.Acts = append(d.Acts, cdg.Act{Start: e.Start, End: e.End(), Event: kineto.EventID(i), Lane: cdg.LaneID(e.Track)})
+		d.Acts = append(d.Acts, cdg.Act{Start: e.Start, End: e.End(), Event: trace.EventID(i), Lane: cdg.LaneID(e.Track)})
 	}
 	g := &cdg.Graph{Trace: tr, Deps: d, Window: cdg.Window{Start: 0, End: 1000},
 		Steps: []cdg.Step{{Name: "ProfilerStep#7", Event: 0, Start: 0, End: 1000}},
@@ -52,7 +53,7 @@ func tiny() (*kineto.Trace, *cdg.Graph, *critpath.Path) {
 		Segments: []critpath.Segment{
 			{Start: 0, End: 100, Event: 0, Track: 0, Kind: critpath.CPU},
 			{Start: 100, End: 200, Event: 1, Track: 0, Kind: critpath.CPU},
-			{Start: 200, End: 300, Event: kineto.NoEvent, Track: 1, Kind: critpath.LaunchDelay, Evidence: cdg.ByCorrelation},
+			{Start: 200, End: 300, Event: trace.NoEvent, Track: 1, Kind: critpath.LaunchDelay, Evidence: cdg.ByCorrelation},
 			{Start: 300, End: 850, Event: 4, Track: 1, Kind: critpath.Compute, Evidence: cdg.ByCorrelation},
 			{Start: 850, End: 900, Event: 3, Track: 0, Kind: critpath.SyncWait, Evidence: cdg.ByAPI},
 			{Start: 900, End: 1000, Event: 0, Track: 0, Kind: critpath.CPU}},
@@ -70,7 +71,7 @@ func tiny() (*kineto.Trace, *cdg.Graph, *critpath.Path) {
 func overlayText(ov *Overlay) string {
 	var b strings.Builder
 	for i := range ov.Marks.Events() {
-		m, ok := ov.Marks.Of(kineto.EventID(i))
+		m, ok := ov.Marks.Of(trace.EventID(i))
 		if !ok {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"overlay/internal/chrome"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Anonymize returns a graph and a path that are the same but for names: those that tell of people, machines, jobs,
@@ -24,22 +25,25 @@ func Anonymize(g *cdg.Graph, p *critpath.Path) (*cdg.Graph, *critpath.Path) {
 }
 
 type anonymizer struct {
-	tr   *kineto.Trace
-	out  kineto.Trace
-	syms map[string]kineto.Sym
-	name map[nameKey]kineto.Sym // pseudonyms of names
+	tr   *trace.Trace
+	old  *kineto.Text
+	text *kineto.Text // of the new trace
+	out  trace.Trace
+	syms map[string]trace.Sym
+	name map[nameKey]trace.Sym // pseudonyms of names
 	buf  []byte
 }
 
 type nameKey struct {
-	sym  kineto.Sym
-	kind kineto.Kind
+	sym  trace.Sym
+	kind trace.Kind
 	ph   byte
 }
 
-func anonymizeTrace(tr *kineto.Trace) *kineto.Trace {
-	a := &anonymizer{tr: tr, out: *tr, syms: map[string]kineto.Sym{}, name: map[nameKey]kineto.Sym{}}
-	a.out.File, a.out.Fields = "", nil
+func anonymizeTrace(tr *trace.Trace) *trace.Trace {
+	a := &anonymizer{tr: tr, old: kineto.TextOf(tr), out: *tr, text: &kineto.Text{}, syms: map[string]trace.Sym{}, name: map[nameKey]trace.Sym{}}
+	a.out.File, a.out.Source = "", a.text
+	a.text.ArrayForm, a.text.Spans = a.old.ArrayForm, make([]kineto.Span, len(tr.Events))
 	a.out.Syms = make([]string, len(tr.Syms)) // categories and tokens keep their numbers, names get new ones
 	a.categories()
 	a.rows()
@@ -54,7 +58,7 @@ func (a *anonymizer) categories() {
 		if a.out.Syms[e.Cat] != "" {
 			continue
 		}
-		if a.out.Syms[e.Cat] = a.tr.Syms[e.Cat]; e.Kind == kineto.KindOther {
+		if a.out.Syms[e.Cat] = a.tr.Syms[e.Cat]; e.Kind == trace.KindOther {
 			a.out.Syms[e.Cat] = categoryName(a.tr.Syms[e.Cat])
 		}
 	}
@@ -62,9 +66,9 @@ func (a *anonymizer) categories() {
 
 // rows replaces names of processes and threads, and pids and tids that are texts.
 func (a *anonymizer) rows() {
-	a.out.Procs = append([]kineto.Process(nil), a.tr.Procs...)
-	a.out.Tracks = append([]kineto.Track(nil), a.tr.Tracks...)
-	token := func(t *kineto.Token) {
+	a.out.Procs = append([]trace.Process(nil), a.tr.Procs...)
+	a.out.Tracks = append([]trace.Track(nil), a.tr.Tracks...)
+	token := func(t *trace.Token) {
 		raw := a.tr.Syms[t.Raw]
 		t.Raw = a.sym(string(rowToken([]byte(raw))))
 	}
@@ -80,13 +84,13 @@ func (a *anonymizer) rows() {
 }
 
 // sym interns a string of the new trace.
-func (a *anonymizer) sym(s string) kineto.Sym {
+func (a *anonymizer) sym(s string) trace.Sym {
 	if s == "" {
 		return 0
 	}
 	id, ok := a.syms[s]
 	if !ok {
-		id = kineto.Sym(len(a.out.Syms))
+		id = trace.Sym(len(a.out.Syms))
 		a.out.Syms = append(a.out.Syms, s)
 		a.syms[s] = id
 	}
@@ -94,7 +98,7 @@ func (a *anonymizer) sym(s string) kineto.Sym {
 }
 
 // eventName is the symbol of the pseudonym of an event's name.
-func (a *anonymizer) eventName(e *kineto.Event) kineto.Sym {
+func (a *anonymizer) eventName(e *trace.Event) trace.Sym {
 	k := nameKey{e.Name, e.Kind, e.Ph}
 	id, ok := a.name[k]
 	if !ok {
@@ -106,39 +110,39 @@ func (a *anonymizer) eventName(e *kineto.Event) kineto.Sym {
 
 // source writes the new bytes, and moves events and top-level fields to where they stand in them.
 func (a *anonymizer) source() {
-	a.out.Events = append([]kineto.Event(nil), a.tr.Events...)
+	a.out.Events = append([]trace.Event(nil), a.tr.Events...)
 	var before, after []chrome.Field
-	for _, f := range a.tr.Fields {
-		field := chrome.Field{Key: f.Key, Value: fieldValue(f.Key, a.tr.Src[f.Off:f.Off+f.Len])}
-		if f.Off < a.tr.ListOff {
+	for _, f := range a.old.Fields {
+		field := chrome.Field{Key: f.Key, Value: fieldValue(f.Key, a.old.Src[f.Off:f.Off+f.Len])}
+		if f.Off < a.old.ListOff {
 			before = append(before, field)
 		} else {
 			after = append(after, field)
 		}
 	}
 	doc := chrome.NewDocument(before, after)
-	if a.tr.ArrayForm {
+	if a.old.ArrayForm {
 		doc = chrome.Document{Head: []byte("["), Tail: []byte("]\n")}
 	}
-	a.buf = append(make([]byte, 0, len(a.tr.Src)), doc.Head...)
-	a.out.ListOff = int64(len(a.buf)) - 1
+	a.buf = append(make([]byte, 0, len(a.old.Src)), doc.Head...)
+	a.text.ListOff = int64(len(a.buf)) - 1
 	for i := range a.out.Events {
 		if i > 0 {
 			a.buf = append(a.buf, ',')
 		}
 		a.buf = append(a.buf, '\n')
-		a.event(kineto.EventID(i))
+		a.event(trace.EventID(i))
 	}
 	a.buf = append(a.buf, '\n')
-	a.out.ListEnd = int64(len(a.buf))
+	a.text.ListEnd = int64(len(a.buf))
 	a.buf = append(a.buf, doc.Tail...)
-	a.out.Src, a.out.Truncated = a.buf, false
+	a.text.Src, a.out.Truncated = a.buf, false
 	a.fields(append(before, after...))
 }
 
 // fields finds the top-level members in the new bytes.
 func (a *anonymizer) fields(fields []chrome.Field) {
-	if a.tr.ArrayForm {
+	if a.old.ArrayForm {
 		return
 	}
 	at := 1
@@ -148,22 +152,23 @@ func (a *anonymizer) fields(fields []chrome.Field) {
 			break
 		}
 		if string(m.Key) != "traceEvents" {
-			a.out.Fields = append(a.out.Fields, kineto.Field{Key: string(m.Key), Off: int64(m.At), Len: int64(m.End - m.At)})
+			a.text.Fields = append(a.text.Fields, kineto.Field{Key: string(m.Key), Off: int64(m.At), Len: int64(m.End - m.At)})
 		}
 		at = m.End
 	}
 }
 
 // event appends an event with its texts replaced.
-func (a *anonymizer) event(id kineto.EventID) {
-	raw := a.tr.Clean(id)
+func (a *anonymizer) event(id trace.EventID) {
 	e := &a.out.Events[id]
+	raw := a.old.Clean(id, e)
 	name := a.eventName(e)
-	e.Off, e.Args, e.Name = int64(len(a.buf)), 0, name
-	e.Flags &^= kineto.Dirty
+	at := &a.text.Spans[id]
+	at.Off, e.Name = int64(len(a.buf)), name
+	e.Flags &^= trace.Dirty | trace.HasArgs
 	if len(raw) == 0 || raw[0] != '{' {
 		a.buf = append(a.buf, "{}"...)
-		e.Len = 2
+		at.Len = 2
 		return
 	}
 	a.buf = append(a.buf, '{')
@@ -188,18 +193,19 @@ func (a *anonymizer) event(id kineto.EventID) {
 		case "ph", "s", "bp", "ts", "dur":
 			a.buf = append(a.buf, value...)
 		case "args":
-			e.Args = uint32(int64(len(a.buf)) - e.Off)
+			at.Args = uint32(int64(len(a.buf)) - at.Off)
+			e.Flags |= trace.HasArgs
 			a.args(e, value)
 		default:
 			a.buf = appendValue(a.buf, "", value)
 		}
 	}
 	a.buf = append(a.buf, '}')
-	e.Len = uint32(int64(len(a.buf)) - e.Off)
+	at.Len = uint32(int64(len(a.buf)) - at.Off)
 }
 
 // args appends the args of an event; those of a metadata event are names of rows.
-func (a *anonymizer) args(e *kineto.Event, value []byte) {
+func (a *anonymizer) args(e *trace.Event, value []byte) {
 	if e.Ph != 'M' {
 		a.buf = appendValue(a.buf, "args", value)
 		return

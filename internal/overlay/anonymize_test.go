@@ -10,6 +10,7 @@ import (
 
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/trace"
 )
 
 var (
@@ -20,7 +21,7 @@ var (
 
 // secrets collects from a trace what must not be in its anonymous form: parts of paths, names of functions of
 // Python, values of top-level texts and thread and process names.
-func secrets(tr *kineto.Trace) map[string]bool {
+func secrets(tr *trace.Trace) map[string]bool {
 	out := map[string]bool{}
 	path := func(s string) {
 		for _, p := range pathText.FindAllString(s, -1) {
@@ -38,22 +39,22 @@ func secrets(tr *kineto.Trace) map[string]bool {
 	}
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if e.Kind == kineto.Python {
-			name := tr.Name(kineto.EventID(i))
+		if e.Kind == trace.Python {
+			name := tr.Name(trace.EventID(i))
 			path(name)
 			if m := frameText.FindStringSubmatch(name); m != nil && len(m[1]) > 3 {
 				out[m[1]] = true
 			}
 		}
-		if e.Args > 0 {
-			path(string(tr.Raw(kineto.EventID(i))[e.Args:]))
+		if e.Flags&trace.HasArgs != 0 {
+			path(string(argsText(tr, i)))
 		}
 	}
-	for _, f := range tr.Fields {
+	for _, f := range kineto.TextOf(tr).Fields {
 		if f.Key == "displayTimeUnit" || f.Key == "deviceProperties" || f.Key == "distributedInfo" {
 			continue
 		}
-		for _, tok := range tokenText.FindAllString(string(tr.Src[f.Off:f.Off+f.Len]), -1) {
+		for _, tok := range tokenText.FindAllString(string(kineto.TextOf(tr).Src[f.Off:f.Off+f.Len]), -1) {
 			if len(tok) > 3 && strings.ContainsAny(strings.ToLower(tok), "abcdefghijklmnopqrstuvwxyz") {
 				out[tok] = true // keys of what others add, too
 			}
@@ -62,8 +63,14 @@ func secrets(tr *kineto.Trace) map[string]bool {
 	return out
 }
 
+// argsText is the args object of an event as it is written.
+func argsText(tr *trace.Trace, i int) []byte {
+	raw, at := kineto.TextOf(tr).Raw(trace.EventID(i)), kineto.TextOf(tr).Spans[i].Args
+	return raw[at : len(raw)-1]
+}
+
 // harmless are tokens that stay for other reasons: names of ops, calls and kernels, and keys.
-func harmless(tr *kineto.Trace) map[string]bool {
+func harmless(tr *trace.Trace) map[string]bool {
 	out := map[string]bool{}
 	add := func(s string) {
 		for _, tok := range tokenText.FindAllString(s, -1) {
@@ -72,13 +79,13 @@ func harmless(tr *kineto.Trace) map[string]bool {
 	}
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if e.Kind.Device() || e.Kind.Call() || e.Kind == kineto.CPUOp {
-			add(tr.Name(kineto.EventID(i)))
+		if e.Kind.Device() || e.Kind.Call() || e.Kind == trace.CPUOp {
+			add(tr.Name(trace.EventID(i)))
 		}
-		add(tr.Category(kineto.EventID(i)))
-		if e.Args > 0 {
+		add(tr.Category(trace.EventID(i)))
+		if e.Flags&trace.HasArgs != 0 {
 			var args map[string]json.RawMessage
-			if json.Unmarshal(tr.Raw(kineto.EventID(i))[e.Args:e.Len-1], &args) == nil {
+			if json.Unmarshal(argsText(tr, i), &args) == nil {
 				for k := range args {
 					add(k)
 				}
@@ -87,10 +94,10 @@ func harmless(tr *kineto.Trace) map[string]bool {
 			}
 		}
 	}
-	for _, f := range tr.Fields {
+	for _, f := range kineto.TextOf(tr).Fields {
 		add(f.Key)
 		if f.Key == "deviceProperties" || f.Key == "distributedInfo" {
-			add(string(tr.Src[f.Off : f.Off+f.Len]))
+			add(string(kineto.TextOf(tr).Src[f.Off : f.Off+f.Len]))
 		}
 	}
 	// Words of our own rows and of the profiler that logs and environments use as well.
@@ -101,7 +108,7 @@ func harmless(tr *kineto.Trace) map[string]bool {
 
 // TestAnonymous looks for every secret of the input in both forms of the anonymous output.
 func TestAnonymous(t *testing.T) {
-	traces(t, func(t *testing.T, tr *kineto.Trace) {
+	traces(t, func(t *testing.T, tr *trace.Trace) {
 		g, p, _ := annotate(t, tr, overlay.Options{})
 		g2, p2 := overlay.Anonymize(g, p)
 		ov := overlay.Annotate(g2.Trace, g2, p2, overlay.Options{})
@@ -138,8 +145,8 @@ func TestAnonymous(t *testing.T) {
 		}
 		for i := range tr.Events {
 			a, b := &tr.Events[i], &same.Events[i]
-			if ov.Keep == nil && (a.Start != b.Start || a.Dur != b.Dur || a.Ph != b.Ph || a.Kind != b.Kind || a.Flags&kineto.HasCorr != b.Flags&kineto.HasCorr || a.Kind != kineto.KindOther && a.Corr != b.Corr) {
-				t.Fatalf("event %d: %s became %s", i, tr.Raw(kineto.EventID(i)), same.Raw(kineto.EventID(i)))
+			if ov.Keep == nil && (a.Start != b.Start || a.Dur != b.Dur || a.Ph != b.Ph || a.Kind != b.Kind || a.Flags&trace.HasCorr != b.Flags&trace.HasCorr || a.Kind != trace.KindOther && a.Corr != b.Corr) {
+				t.Fatalf("event %d: %s became %s", i, kineto.TextOf(tr).Raw(trace.EventID(i)), kineto.TextOf(same).Raw(trace.EventID(i)))
 			}
 		}
 		t.Logf("%d secrets", len(wanted))

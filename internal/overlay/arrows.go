@@ -3,7 +3,7 @@ package overlay
 import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Limits of the arrows. A click on a slice makes Perfetto load and draw everything connected to it: 1,000 arrows
@@ -15,7 +15,7 @@ const (
 
 // drawable reports whether an edge is an arrow at all: between two events, and not between a slice and one around it.
 func drawable(p *critpath.Path, e *critpath.Edge) bool {
-	if e.Type == critpath.OperatorEdge || e.From == e.To || e.From == kineto.NoEvent || e.To == kineto.NoEvent {
+	if e.Type == critpath.OperatorEdge || e.From == e.To || e.From == trace.NoEvent || e.To == trace.NoEvent {
 		return false
 	}
 	return p.Method != "hta" || e.Type != critpath.KernelDelayEdge // the peer draws dependencies, launches and waits

@@ -4,7 +4,7 @@ import (
 	"sort"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // inputArrows are the arrows that the input itself draws, as pairs of events: a start and an end that share id, name
@@ -13,7 +13,7 @@ func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
 	tr := g.Trace
 	drawn := func(i int) bool {
 		e := &tr.Events[i]
-		return isFlow(e.Ph) && e.Track != kineto.NoTrack && (keep == nil || keep[i])
+		return isFlow(e.Ph) && e.Track != trace.NoTrack && (keep == nil || keep[i])
 	}
 	starts, ends := 0, 0
 	for i := range tr.Events {
@@ -50,7 +50,7 @@ func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
 		e := &tr.Events[end]
 		s := &tr.Events[start]
 		from, to := f.around(lanes[s.Track], s.Start), f.around(lanes[e.Track], e.Start)
-		if from != kineto.NoEvent && to != kineto.NoEvent && from != to {
+		if from != trace.NoEvent && to != trace.NoEvent && from != to {
 			out = append(out, [2]int32{int32(from), int32(to)})
 		}
 	}
@@ -61,13 +61,13 @@ func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
 func lanesByToken(g *cdg.Graph) [][]cdg.LaneID {
 	type row struct{ pid, tid int64 }
 	tr := g.Trace
-	number := func(t kineto.Token) int64 {
+	number := func(t trace.Token) int64 {
 		if t.IsNum {
 			return t.Num
 		}
 		return -1 - int64(t.Raw)<<32 // no number that a file writes
 	}
-	of := func(t kineto.TrackID) row {
+	of := func(t trace.TrackID) row {
 		return row{number(tr.Procs[tr.Tracks[t].Proc].PID), number(tr.Tracks[t].TID)}
 	}
 	lanes := map[row][]cdg.LaneID{}
@@ -77,7 +77,7 @@ func lanesByToken(g *cdg.Graph) [][]cdg.LaneID {
 	}
 	out := make([][]cdg.LaneID, len(tr.Tracks))
 	for t := range out {
-		out[t] = lanes[of(kineto.TrackID(t))]
+		out[t] = lanes[of(trace.TrackID(t))]
 	}
 	return out
 }
@@ -90,7 +90,7 @@ type finder struct {
 }
 
 // around is the innermost activity of the lanes that covers t, ends included.
-func (f *finder) around(lanes []cdg.LaneID, t int64) kineto.EventID {
+func (f *finder) around(lanes []cdg.LaneID, t int64) trace.EventID {
 	d := f.d
 	for _, l := range lanes {
 		first := d.Lanes[l].First
@@ -100,7 +100,7 @@ func (f *finder) around(lanes []cdg.LaneID, t int64) kineto.EventID {
 			}
 		}
 	}
-	return kineto.NoEvent
+	return trace.NoEvent
 }
 
 // started counts the activities of a lane that start at t or before.

@@ -7,14 +7,14 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // flat is a graph over n events without flows of the input.
 func flat(n int) *cdg.Graph {
-	tr := &kineto.Trace{Syms: []string{""}, Events: make([]kineto.Event, n)}
+	tr := &trace.Trace{Syms: []string{""}, Events: make([]trace.Event, n)}
 	for i := range tr.Events {
-		tr.Events[i].Track = kineto.NoTrack
+		tr.Events[i].Track = trace.NoTrack
 	}
 	return &cdg.Graph{Trace: tr, Deps: &cdg.Deps{}}
 }
@@ -62,7 +62,7 @@ func largest(n int, arrows []Arrow) int {
 func chain(from, n int, row bool) []critpath.Edge {
 	var out []critpath.Edge
 	for i := range n {
-		out = append(out, critpath.Edge{From: kineto.EventID(from + i), To: kineto.EventID(from + i + 1), Type: critpath.DependencyEdge, Row: row})
+		out = append(out, critpath.Edge{From: trace.EventID(from + i), To: trace.EventID(from + i + 1), Type: critpath.DependencyEdge, Row: row})
 	}
 	return out
 }
@@ -92,7 +92,7 @@ func TestArrowLimits(t *testing.T) {
 	}
 	var pairs []critpath.Edge
 	for i := range 25_000 {
-		pairs = append(pairs, critpath.Edge{From: kineto.EventID(2 * i), To: kineto.EventID(2*i + 1), Type: critpath.DependencyEdge, Row: i%2 == 0})
+		pairs = append(pairs, critpath.Edge{From: trace.EventID(2 * i), To: trace.EventID(2*i + 1), Type: critpath.DependencyEdge, Row: i%2 == 0})
 	}
 	got := choose(n, pairs, FlowsCritical)
 	if len(got) != 12_500 {
@@ -117,7 +117,7 @@ func TestArrowsStayWithinLimits(t *testing.T) {
 			if a == b {
 				b = (a + 1) % n
 			}
-			all = append(all, critpath.Edge{From: kineto.EventID(a), To: kineto.EventID(b), Type: critpath.DependencyEdge, Row: i%3 == 0})
+			all = append(all, critpath.Edge{From: trace.EventID(a), To: trace.EventID(b), Type: critpath.DependencyEdge, Row: i%3 == 0})
 		}
 		got := choose(n, all, FlowsCritical)
 		if l := largest(n, got); l > maxConnected {

@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/chrome"
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // ChromeStats is what became of a trace in Chrome's format.
@@ -24,9 +25,9 @@ type ChromeStats struct {
 
 // WriteChrome writes a trace in Chrome's format: the bytes of the input, with what ov draws spliced in; ov is nil
 // for a plain copy. The error is the writer's.
-func WriteChrome(w io.Writer, tr *kineto.Trace, ov *Overlay, o WriteOptions) (ChromeStats, error) {
-	c := &chromeJob{tr: tr, ov: ov, first: -1, out: chrome.NewWriter(w)}
-	doc := document(tr)
+func WriteChrome(w io.Writer, tr *trace.Trace, ov *Overlay, o WriteOptions) (ChromeStats, error) {
+	c := &chromeJob{tr: tr, text: kineto.TextOf(tr), ov: ov, first: -1, out: chrome.NewWriter(w)}
+	doc := document(c.text)
 	if ov != nil {
 		c.plan()
 		doc = c.describe(doc)
@@ -44,7 +45,8 @@ func WriteChrome(w io.Writer, tr *kineto.Trace, ov *Overlay, o WriteOptions) (Ch
 
 // chromeJob is a trace on its way into Chrome's format.
 type chromeJob struct {
-	tr    *kineto.Trace
+	tr    *trace.Trace
+	text  *kineto.Text // of tr
 	ov    *Overlay
 	out   *chrome.Writer
 	stats ChromeStats
@@ -60,7 +62,7 @@ type chromeJob struct {
 }
 
 func (c *chromeJob) kept(i int) bool {
-	return c.tr.Events[i].Len > 0 && (c.ov == nil || c.ov.Keep == nil || c.ov.Keep[i])
+	return c.text.Spans[i].Len > 0 && (c.ov == nil || c.ov.Keep == nil || c.ov.Keep[i])
 }
 
 // plan decides everything that needs more than one event: numbers of rows, times of arrows, added rows.
@@ -90,7 +92,7 @@ func (c *chromeJob) copyEvents(jobs int) {
 		enc := eventEncoder{chromeJob: c}
 		for i := chunk * chunkEvents; i < min(n, (chunk+1)*chunkEvents); i++ {
 			if c.kept(i) {
-				dst = enc.append(append(dst, c.gap(i)...), kineto.EventID(i))
+				dst = enc.append(append(dst, c.gap(i)...), trace.EventID(i))
 			}
 		}
 		enc.count()
@@ -105,12 +107,11 @@ func (c *chromeJob) copyEvents(jobs int) {
 
 // gap is what stands before an event: the input's own comma and white space where they are one comma and white space.
 func (c *chromeJob) gap(i int) []byte {
-	at := c.tr.ListOff + 1
+	at := c.text.ListOff + 1
 	if i > 0 {
-		prev := &c.tr.Events[i-1]
-		at = prev.Off + int64(prev.Len)
+		at = c.text.Spans[i-1].End()
 	}
-	b := c.tr.Src[at:max(at, c.tr.Events[i].Off)]
+	b := c.text.Src[at:max(at, c.text.Spans[i].Off)]
 	k := chrome.SkipSpace(b, 0)
 	comma := k < len(b) && b[k] == ','
 	if comma {
@@ -127,11 +128,11 @@ func (c *chromeJob) gap(i int) []byte {
 
 // listEnd is the white space between the last event and the end of the list.
 func (c *chromeJob) listEnd() []byte {
-	at := c.tr.ListOff + 1
-	if n := len(c.tr.Events); n > 0 {
-		at = c.tr.Events[n-1].Off + int64(c.tr.Events[n-1].Len)
+	at := c.text.ListOff + 1
+	if n := len(c.text.Spans); n > 0 {
+		at = c.text.Spans[n-1].End()
 	}
-	if b := c.tr.Src[min(at, c.tr.ListEnd):c.tr.ListEnd]; c.ov == nil && chrome.SkipSpace(b, 0) == len(b) {
+	if b := c.text.Src[min(at, c.text.ListEnd):c.text.ListEnd]; c.ov == nil && chrome.SkipSpace(b, 0) == len(b) {
 		return b
 	}
 	return []byte("\n")
@@ -144,12 +145,12 @@ type eventEncoder struct {
 	n       [eventCounts]int
 }
 
-func (enc *eventEncoder) append(dst []byte, id kineto.EventID) []byte {
+func (enc *eventEncoder) append(dst []byte, id trace.EventID) []byte {
 	ev := &enc.tr.Events[id]
-	raw, args := enc.tr.Raw(id), int(ev.Args)
+	raw, args := enc.text.Raw(id), int(enc.text.Spans[id].Args)
 	enc.n[countEvents]++
-	if ev.Flags&kineto.Dirty != 0 {
-		raw = enc.tr.Clean(id)
+	if ev.Flags&trace.Dirty != 0 {
+		raw = enc.text.Clean(id, ev)
 		args = argsOffset(raw)
 		enc.n[countReencoded]++
 	}
@@ -165,7 +166,7 @@ func (enc *eventEncoder) append(dst []byte, id kineto.EventID) []byte {
 			enc.n[countLost]++
 		}
 	}
-	if enc.ov.HasEarlierMarks && args > 0 && hasMarks(raw[args:]) {
+	if enc.ov.HasEarlierMarks && args > 0 && hasMarks(enc.tr, id) {
 		e.Drop = func(key []byte) bool { return isMark(string(key)) }
 	}
 	pid, tid := enc.tokens(raw, ev)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"overlay/internal/chrome"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // An end of an arrow has no slice in Chrome's format, only a row and a time. Perfetto binds it to the slice of the
@@ -37,7 +37,7 @@ func (c *chromeJob) bindArrows() {
 			src, dst, from, to = dst, src, to, from
 			args = append(args, chrome.Arg{Key: "reversed", Int: 1})
 		}
-		for k, end := range []kineto.EventID{src, dst} {
+		for k, end := range []trace.EventID{src, dst} {
 			row := c.rowOf[c.tr.Events[end].Track]
 			f := chrome.Flow{Name: "critical_path", Category: segmentsCategory, ID: id, PID: row.PID, TID: row.TID, TS: from, Args: args}
 			if k == 1 {
@@ -64,7 +64,7 @@ func (c *chromeJob) firstFlowID() int64 {
 // times chooses the time stamps of an arrow, as close to the true ones as viewers allow: its start not after its
 // end. Where the path enters a slice that began before the one it leaves, and that has had a child since, only the
 // arrow turned around can be bound (Perfetto draws every arrow from the earlier slice to the later one anyway).
-func (c *chromeJob) times(a *Arrow, at map[kineto.EventID]reach) (from, to int64, turned, ok bool) {
+func (c *chromeJob) times(a *Arrow, at map[trace.EventID]reach) (from, to int64, turned, ok bool) {
 	froms := c.candidates(a.From, a.FromEnd, at[a.From])
 	tos := c.candidates(a.To, a.ToEnd, at[a.To])
 	for _, t := range tos {
@@ -85,7 +85,7 @@ func (c *chromeJob) times(a *Arrow, at map[kineto.EventID]reach) (from, to int64
 }
 
 // candidates are the times at which an end can be put, the wanted one first.
-func (c *chromeJob) candidates(id kineto.EventID, end bool, r reach) []int64 {
+func (c *chromeJob) candidates(id trace.EventID, end bool, r reach) []int64 {
 	if r.from >= r.until || c.rowOf[c.tr.Events[id].Track] == nil {
 		return nil
 	}
@@ -115,12 +115,12 @@ func (c *chromeJob) candidates(id kineto.EventID, end bool, r reach) []int64 {
 }
 
 // reaches finds the reach of every slice at an end of an arrow, by replaying the rows on which they are.
-func (c *chromeJob) reaches() map[kineto.EventID]reach {
+func (c *chromeJob) reaches() map[trace.EventID]reach {
 	type rowID struct{ pid, tid int64 }
-	wanted := make(map[kineto.EventID]reach, 2*len(c.ov.Arrows))
+	wanted := make(map[trace.EventID]reach, 2*len(c.ov.Arrows))
 	rows := map[rowID][]int32{}
 	for i := range c.ov.Arrows {
-		for _, id := range []kineto.EventID{c.ov.Arrows[i].From, c.ov.Arrows[i].To} {
+		for _, id := range []trace.EventID{c.ov.Arrows[i].From, c.ov.Arrows[i].To} {
 			wanted[id] = reach{}
 			if row := c.rowOf[c.tr.Events[id].Track]; row != nil {
 				rows[rowID{row.PID, row.TID}] = nil
@@ -159,7 +159,7 @@ func (c *chromeJob) reaches() map[kineto.EventID]reach {
 }
 
 // replay goes through the events of a row as the import does and fills in the reach of those that are wanted.
-func (c *chromeJob) replay(ids []int32, wanted map[kineto.EventID]reach) {
+func (c *chromeJob) replay(ids []int32, wanted map[trace.EventID]reach) {
 	events := c.tr.Events
 	type item struct {
 		ts, dur int64
@@ -184,8 +184,8 @@ func (c *chromeJob) replay(ids []int32, wanted map[kineto.EventID]reach) {
 	slices.SortFunc(items, func(a, b item) int {
 		return cmp.Or(cmp.Compare(a.ts, b.ts), cmp.Compare(a.class, b.class), cmp.Compare(b.dur, a.dur), cmp.Compare(a.id, b.id))
 	})
-	last := kineto.NoEvent // began last
-	var open []int64       // ends of open slices
+	last := trace.NoEvent // began last
+	var open []int64      // ends of open slices
 	end := func(ts int64) {
 		if r, ok := wanted[last]; ok {
 			r.until = ts
@@ -196,7 +196,7 @@ func (c *chromeJob) replay(ids []int32, wanted map[kineto.EventID]reach) {
 		ph := events[it.id].Ph
 		if ph == 'E' {
 			end(it.ts)
-			last = kineto.NoEvent
+			last = trace.NoEvent
 			if len(open) > 0 {
 				open = open[:len(open)-1]
 			}
@@ -214,7 +214,7 @@ func (c *chromeJob) replay(ids []int32, wanted map[kineto.EventID]reach) {
 		}
 		open = append(open, stop)
 		end(it.ts)
-		last = kineto.EventID(it.id)
+		last = trace.EventID(it.id)
 		if _, ok := wanted[last]; ok {
 			wanted[last] = reach{it.ts, math.MaxInt64}
 		}

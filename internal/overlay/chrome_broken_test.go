@@ -8,6 +8,7 @@ import (
 
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/trace"
 )
 
 const small = `{
@@ -42,7 +43,7 @@ func TestCutAnywhere(t *testing.T) {
 				t.Fatalf("cut at %d: %d events of %d", n, len(got), len(tr.Events))
 			}
 			for i := range tr.Events {
-				if ov == nil && tr.Events[i].Flags&kineto.Dirty == 0 && !bytes.Equal(got[i], tr.Raw(kineto.EventID(i))) {
+				if ov == nil && tr.Events[i].Flags&trace.Dirty == 0 && !bytes.Equal(got[i], kineto.TextOf(tr).Raw(trace.EventID(i))) {
 					t.Fatalf("cut at %d: event %d is %s", n, i, got[i])
 				}
 			}
@@ -77,7 +78,7 @@ feed", "pid": 1, "tid": 1, "ts": 1, "dur": 1,},
 	overlay.StripEarlier(tr, ov)
 	var marks []overlay.Mark
 	for i := range 3 {
-		marks = append(marks, overlay.Mark{Event: kineto.EventID(i), NS: 5, ID: int32(i), Next: -1, Node: 2})
+		marks = append(marks, overlay.Mark{Event: trace.EventID(i), NS: 5, ID: int32(i), Next: -1, Node: 2})
 	}
 	ov.Marks = overlay.MarksOf(len(tr.Events), marks)
 	out, st := write(t, tr, ov)
@@ -133,7 +134,7 @@ func TestEveryWriteError(t *testing.T) {
 
 // TestJobs wants the same bytes from any number of workers.
 func TestJobs(t *testing.T) {
-	traces(t, func(t *testing.T, tr *kineto.Trace) {
+	traces(t, func(t *testing.T, tr *trace.Trace) {
 		_, _, ov := annotate(t, tr, overlay.Options{})
 		want, _ := write(t, tr, ov)
 		for _, jobs := range []int{1, 5} {

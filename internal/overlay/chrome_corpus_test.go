@@ -14,10 +14,11 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/trace"
 )
 
 // traces calls f for every real trace; large ones only when OVERLAY_LONG is set.
-func traces(t *testing.T, f func(t *testing.T, tr *kineto.Trace)) {
+func traces(t *testing.T, f func(t *testing.T, tr *trace.Trace)) {
 	dir := os.Getenv("OVERLAY_CORPUS")
 	if dir == "" {
 		dir = "../shared/traces"
@@ -60,7 +61,7 @@ func traces(t *testing.T, f func(t *testing.T, tr *kineto.Trace)) {
 }
 
 // annotate analyses a trace; traces without anything to analyse are skipped.
-func annotate(t *testing.T, tr *kineto.Trace, o overlay.Options) (*cdg.Graph, *critpath.Path, *overlay.Overlay) {
+func annotate(t *testing.T, tr *trace.Trace, o overlay.Options) (*cdg.Graph, *critpath.Path, *overlay.Overlay) {
 	t.Helper()
 	g, err := cdg.Build(tr, cdg.Options{})
 	if err != nil {
@@ -75,7 +76,7 @@ func annotate(t *testing.T, tr *kineto.Trace, o overlay.Options) (*cdg.Graph, *c
 
 // annotateAny draws a made-up verdict on traces that hold nothing to analyse: rows of theirs are copied and numbered
 // all the same.
-func annotateAny(t *testing.T, tr *kineto.Trace) *overlay.Overlay {
+func annotateAny(t *testing.T, tr *trace.Trace) *overlay.Overlay {
 	t.Helper()
 	g, err := cdg.Build(tr, cdg.Options{})
 	if err != nil {
@@ -88,7 +89,7 @@ func annotateAny(t *testing.T, tr *kineto.Trace) *overlay.Overlay {
 		Slices: []overlay.Slice{{Start: 1, Dur: 1000, Name: "nothing"}}}}}
 }
 
-func write(t *testing.T, tr *kineto.Trace, ov *overlay.Overlay) ([]byte, overlay.ChromeStats) {
+func write(t *testing.T, tr *trace.Trace, ov *overlay.Overlay) ([]byte, overlay.ChromeStats) {
 	t.Helper()
 	var b bytes.Buffer
 	st, err := overlay.WriteChrome(&b, tr, ov, overlay.WriteOptions{Jobs: 2})
@@ -117,18 +118,18 @@ func elements(t *testing.T, src []byte) []json.RawMessage {
 
 // TestConvertCopies compares every event of a plain copy with the input, byte for byte.
 func TestConvertCopies(t *testing.T) {
-	traces(t, func(t *testing.T, tr *kineto.Trace) {
+	traces(t, func(t *testing.T, tr *trace.Trace) {
 		out, _ := write(t, tr, nil)
 		got := elements(t, out)
 		if len(got) != len(tr.Events) {
 			t.Fatalf("%d events in, %d out", len(tr.Events), len(got))
 		}
 		for i, raw := range got {
-			if tr.Events[i].Flags&kineto.Dirty == 0 && !bytes.Equal(raw, tr.Raw(kineto.EventID(i))) {
-				t.Fatalf("event %d: in %s, out %s", i, tr.Raw(kineto.EventID(i)), raw)
+			if tr.Events[i].Flags&trace.Dirty == 0 && !bytes.Equal(raw, kineto.TextOf(tr).Raw(trace.EventID(i))) {
+				t.Fatalf("event %d: in %s, out %s", i, kineto.TextOf(tr).Raw(trace.EventID(i)), raw)
 			}
 		}
-		if !tr.Truncated && len(tr.Repairs) == 0 && !bytes.Equal(out, tr.Src) {
+		if !tr.Truncated && len(tr.Repairs) == 0 && !bytes.Equal(out, kineto.TextOf(tr).Src) {
 			t.Errorf("an unbroken input is not copied byte for byte")
 		}
 	})
@@ -136,10 +137,10 @@ func TestConvertCopies(t *testing.T) {
 
 // TestImport reads the output as Perfetto does and compares with the input and with what was to be drawn.
 func TestImport(t *testing.T) {
-	traces(t, func(t *testing.T, tr *kineto.Trace) {
+	traces(t, func(t *testing.T, tr *trace.Trace) {
 		ov := annotateAny(t, tr)
 		out, st := write(t, tr, ov)
-		before, err := importer.Import(tr.Src)
+		before, err := importer.Import(kineto.TextOf(tr).Src)
 		if err != nil {
 			t.Skip("the viewer refuses the input: ", err)
 		}
@@ -160,7 +161,7 @@ func TestImport(t *testing.T) {
 }
 
 // outputPositions gives for each input event its position in the output, -1 for those left out.
-func outputPositions(tr *kineto.Trace, ov *overlay.Overlay) []int {
+func outputPositions(tr *trace.Trace, ov *overlay.Overlay) []int {
 	at := make([]int, len(tr.Events))
 	n := 0
 	for i := range at {
@@ -262,7 +263,7 @@ func compareArrows(t checker, after *importer.Result, position []int, ov *overla
 
 // TestRunOnRun wants the same path and marks from the output of a run as from its input.
 func TestRunOnRun(t *testing.T) {
-	traces(t, func(t *testing.T, tr *kineto.Trace) {
+	traces(t, func(t *testing.T, tr *trace.Trace) {
 		_, p1, ov1 := annotate(t, tr, overlay.Options{Version: "1"})
 		out1, _ := write(t, tr, ov1)
 		tr2, err := kineto.Parse(out1, "again", kineto.Options{})

@@ -9,18 +9,18 @@ import (
 
 // document is what stands around the events of the input: its own bytes, or, where they are cut or broken, what
 // can be kept of them.
-func document(tr *kineto.Trace) chrome.Document {
-	d := chrome.Document{Head: tr.Src[:tr.ListOff+1], Tail: tr.Src[tr.ListEnd:]}
+func document(x *kineto.Text) chrome.Document {
+	d := chrome.Document{Head: x.Src[:x.ListOff+1], Tail: x.Src[x.ListEnd:]}
 	if d.Valid() {
 		return d
 	}
-	if tr.ArrayForm {
+	if x.ArrayForm {
 		return chrome.Document{Head: []byte("["), Tail: []byte("]\n")}
 	}
 	var before, after []chrome.Field
-	for _, f := range tr.Fields {
-		field := chrome.Field{Key: f.Key, Value: tr.Src[f.Off : f.Off+f.Len]}
-		if f.Off < tr.ListOff {
+	for _, f := range x.Fields {
+		field := chrome.Field{Key: f.Key, Value: x.Src[f.Off : f.Off+f.Len]}
+		if f.Off < x.ListOff {
 			before = append(before, field)
 		} else {
 			after = append(after, field)
@@ -32,7 +32,7 @@ func document(tr *kineto.Trace) chrome.Document {
 // describe adds the attributes of the overlay to the document. The array form has no place for them and becomes the
 // object form.
 func (c *chromeJob) describe(d chrome.Document) chrome.Document {
-	if c.tr.ArrayForm {
+	if c.text.ArrayForm {
 		d = chrome.NewDocument(nil, nil)
 	}
 	if d.Get("displayTimeUnit") == nil {

@@ -7,13 +7,14 @@ import (
 	"overlay/internal/chrome/importer"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // TestImportMethods draws the paths of the other methods, with all arrows, and reads them as the viewer does.
 func TestImportMethods(t *testing.T) {
-	traces(t, func(t *testing.T, tr *kineto.Trace) {
+	traces(t, func(t *testing.T, tr *trace.Trace) {
 		g, err := cdg.Build(tr, cdg.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -28,7 +29,7 @@ func TestImportMethods(t *testing.T) {
 		for _, p := range paths {
 			ov := overlay.Annotate(tr, g, p, overlay.Options{Flows: overlay.FlowsAll})
 			out, st := write(t, tr, ov)
-			before, err := importer.Import(tr.Src)
+			before, err := importer.Import(kineto.TextOf(tr).Src)
 			if err != nil {
 				t.Skip("the viewer refuses the input: ", err)
 			}

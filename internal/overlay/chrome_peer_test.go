@@ -11,6 +11,7 @@ import (
 	"overlay/internal/critpath/hta"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/trace"
 )
 
 // TestPeerOverlay: with the peer's method our Chrome output has the arrows by type and the marked events of the peer's
@@ -24,7 +25,7 @@ func TestPeerOverlay(t *testing.T) {
 		dir = filepath.Join("../..", dir)
 	}
 	const name = "HTA__critical_path__end_to_end__simple_add__"
-	open := func(file string) *kineto.Trace {
+	open := func(file string) *trace.Trace {
 		f, err := os.Open(filepath.Join(dir, name+file))
 		if err != nil {
 			t.Skipf("%v: set OVERLAY_CORPUS to run this test", err)
@@ -46,7 +47,7 @@ func TestPeerOverlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, _ := write(t, tr, overlay.Annotate(tr, g, h.AsPath(), overlay.Options{}))
-	got, want := drawnBy(t, out), drawnBy(t, peer.Src)
+	got, want := drawnBy(t, out), drawnBy(t, kineto.TextOf(peer).Src)
 	if len(want) < 7 || !maps.Equal(got, want) {
 		t.Errorf("drawn %v, the peer has %v", got, want)
 	}

@@ -11,6 +11,7 @@ import (
 	"overlay/internal/chrome/importer"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/trace"
 )
 
 // TestRandomImport draws random arrows and rows on random traces with odd pids, overlaps, instants and empty slices,
@@ -47,14 +48,14 @@ func TestRandomImport(t *testing.T) {
 		}
 		ov := &overlay.Overlay{Attrs: []overlay.Attr{{Key: "overlay.flows_drawn"}}}
 		overlay.StripEarlier(tr, ov)
-		var slices []kineto.EventID
+		var slices []trace.EventID
 		var marks []overlay.Mark
 		for i := range tr.Events {
 			if tr.Events[i].Ph == 'X' {
-				slices = append(slices, kineto.EventID(i))
+				slices = append(slices, trace.EventID(i))
 			}
 			if rapid.Bool().Draw(t, "mark") {
-				marks = append(marks, overlay.Mark{Event: kineto.EventID(i), NS: 1, Next: -1, Node: -1})
+				marks = append(marks, overlay.Mark{Event: trace.EventID(i), NS: 1, Next: -1, Node: -1})
 			}
 		}
 		ov.Marks = overlay.MarksOf(len(tr.Events), marks)

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"overlay/internal/chrome"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // atomicCount is a counter of the workers.
@@ -25,14 +25,14 @@ func (c *chromeJob) findRows() {
 	c.rows = chrome.NewRows()
 	for i := range c.tr.Events {
 		if c.kept(i) {
-			c.rows.Add(c.tokens(c.tr.Raw(kineto.EventID(i)), &c.tr.Events[i]))
+			c.rows.Add(c.tokens(c.text.Raw(trace.EventID(i)), &c.tr.Events[i]))
 		}
 	}
 }
 
 // tokens returns the pid and tid of an event as written. The tid is nil where it means nothing: in names of
 // processes, counters and asynchronous events, mostly written as 0.
-func (c *chromeJob) tokens(raw []byte, e *kineto.Event) (pid, tid []byte) {
+func (c *chromeJob) tokens(raw []byte, e *trace.Event) (pid, tid []byte) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return nil, nil
 	}
@@ -63,7 +63,7 @@ func (c *chromeJob) nameRows() {
 			continue
 		}
 		procRow[k.Proc] = row
-		if k.Class == kineto.HostThread {
+		if k.Class == trace.HostThread {
 			shared[row.PID] = true
 		}
 	}

@@ -1,17 +1,15 @@
 package overlay
 
 import (
-	"bytes"
 	"slices"
 
-	"overlay/internal/chrome"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // StripEarlier leaves out what an earlier overlay added to the trace, ours or HTA's: slices, arrows, names and
 // counters of our categories. They are in none of the categories that the analysis reads, so it needs no telling.
 // Marks on input events are dropped by the writers (see isMark); here they are counted.
-func StripEarlier(tr *kineto.Trace, ov *Overlay) {
+func StripEarlier(tr *trace.Trace, ov *Overlay) {
 	added := addedCategories(tr)
 	earlier := slices.Contains(added, true) // the rows of an earlier overlay, so its marks too
 	for i := range tr.Events {
@@ -26,43 +24,48 @@ func StripEarlier(tr *kineto.Trace, ov *Overlay) {
 			ov.EarlierRemoved++
 		}
 	}
-	if s := ov.scan.of(tr); s != nil {
-		ov.HasEarlierMarks = earlier || s.hint
-	} else {
-		ov.HasEarlierMarks = earlier || marksHinted(tr.Src)
-	}
+	ov.HasEarlierMarks = earlier || tr.Source.Mentions(markHint)
 	if !ov.HasEarlierMarks {
 		return
 	}
 	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Args != 0 && (ov.Keep == nil || ov.Keep[i]) && hasMarks(tr.Raw(kineto.EventID(i))[e.Args:]) {
+		if e := &tr.Events[i]; e.Flags&trace.HasArgs != 0 && (ov.Keep == nil || ov.Keep[i]) && hasMarks(tr, trace.EventID(i)) {
 			ov.EarlierRemoved++
 		}
 	}
 }
 
-// The keys of marks start with these. No overlay has marks of the second kind alone, unless its rows are there too.
-var markHint, nodeHint = []byte(`"critical`), []byte(`"cdg_node"`)
+// markHint begins the keys of marks in the input's text. No overlay has marks of the other kind alone, unless its rows
+// are there too.
+const markHint = `"critical`
 
-// hasMarks reports whether args, which start b, hold a mark of an earlier overlay.
-func hasMarks(b []byte) bool {
-	if !bytes.Contains(b, markHint) && !bytes.Contains(b, nodeHint) {
-		return false
-	}
-	for i := 1; ; {
-		m, ok := chrome.NextMember(b, i)
-		if !ok {
-			return false
+// Prescan makes the input answer beforehand what drawing asks of all of its bytes, beside the analysis, which leaves a
+// core idle. The returned function waits for the end.
+func Prescan(tr *trace.Trace) (wait func()) {
+	return trace.Beside(func() {
+		tr.Source.Mentions(markHint)
+		tr.Source.Digest()
+	})
+}
+
+// hasMarks reports whether an event has marks of an earlier overlay.
+func hasMarks(tr *trace.Trace, id trace.EventID) bool {
+	found, depth := false, 0
+	tr.Args(id, func(key string, v trace.Value) bool {
+		found = depth == 0 && isMark(key)
+		switch v.Kind {
+		case trace.Object, trace.Array:
+			depth++
+		case trace.End:
+			depth--
 		}
-		if isMark(string(m.Key)) {
-			return true
-		}
-		i = m.End
-	}
+		return !found
+	})
+	return found
 }
 
 // addedCategories says for each category symbol whether overlays add it.
-func addedCategories(tr *kineto.Trace) []bool {
+func addedCategories(tr *trace.Trace) []bool {
 	added := make([]bool, min(len(tr.Syms), 1<<16))
 	for s := range added {
 		added[s] = addedCategory(tr.Syms[s])

@@ -8,12 +8,13 @@ import (
 
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/trace"
 )
 
 // TestEarlierHTA wants the same path from HTA's overlay of a trace as from the trace, and nothing of HTA's in the output.
 func TestEarlierHTA(t *testing.T) {
 	paths := map[string]string{}
-	traces(t, func(t *testing.T, tr *kineto.Trace) {
+	traces(t, func(t *testing.T, tr *trace.Trace) {
 		which := ""
 		for _, w := range []string{"input", "output"} {
 			if strings.Contains(t.Name(), "end_to_end__simple_add__"+w) {

@@ -3,7 +3,7 @@ package overlay
 import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Marks say what is written on each input event: its part of the path, and its node of the aggregated graph. They are
@@ -48,7 +48,7 @@ func newMarks(g *cdg.Graph, p *critpath.Path) Marks {
 func (ms *Marks) Events() int { return len(ms.node) }
 
 // Of returns the mark of an event, if it has one.
-func (ms *Marks) Of(e kineto.EventID) (m Mark, ok bool) {
+func (ms *Marks) Of(e trace.EventID) (m Mark, ok bool) {
 	if int(e) >= len(ms.node) {
 		return m, false
 	}
@@ -64,7 +64,7 @@ func (ms *Marks) Of(e kineto.EventID) (m Mark, ok bool) {
 }
 
 // id is the critical_id of an event, 0 without: the peer's path has segments of events that it does not mark.
-func (ms *Marks) id(e kineto.EventID) int32 {
+func (ms *Marks) id(e trace.EventID) int32 {
 	if !ms.on.Has(e) {
 		return 0
 	}

@@ -1,10 +1,10 @@
 package overlay
 
-import "overlay/internal/kineto"
+import "overlay/internal/trace"
 
 // Mark is what is written on one input event.
 type Mark struct {
-	Event   kineto.EventID
+	Event   trace.EventID
 	ID      int32 // critical_id, -1 = not on the path
 	NS      int64 // critical_ns, on the path
 	TotalNS int64 // critical_total_ns, 0 = absent
@@ -53,7 +53,7 @@ type Track struct {
 
 // Arrow is one critical edge that is drawn, between two input events.
 type Arrow struct {
-	From, To       kineto.EventID
+	From, To       trace.EventID
 	FromEnd, ToEnd bool
 	Type           string
 	Weight         int64 // ns
@@ -81,6 +81,4 @@ type Overlay struct {
 
 	EarlierRemoved  int  // events of an earlier overlay that are left out, and events that lose its marks
 	HasEarlierMarks bool // some input events may carry marks of an earlier overlay: args for which isMark holds
-
-	scan *Scan // of the trace, nil without
 }

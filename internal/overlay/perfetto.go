@@ -4,8 +4,8 @@ import (
 	"hash/fnv"
 	"io"
 
-	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
+	"overlay/internal/trace"
 )
 
 // WriteOptions says how an output is written. The bytes do not depend on it.
@@ -28,7 +28,7 @@ type PerfettoStats struct {
 
 // WritePerfetto writes a trace in Perfetto's format. ov is what to draw on it, nil for nothing.
 // The error is the writer's; everything that cannot be drawn is in the stats.
-func WritePerfetto(w io.Writer, tr *kineto.Trace, ov *Overlay, o WriteOptions) (PerfettoStats, error) {
+func WritePerfetto(w io.Writer, tr *trace.Trace, ov *Overlay, o WriteOptions) (PerfettoStats, error) {
 	p := newPicture(tr, ov)
 	out := p.build()
 	ws, err := perfetto.Write(w, out, max(o.Jobs, 1))
@@ -38,7 +38,7 @@ func WritePerfetto(w io.Writer, tr *kineto.Trace, ov *Overlay, o WriteOptions) (
 
 // picture is a trace on its way into Perfetto's tracks.
 type picture struct {
-	tr    *kineto.Trace
+	tr    *trace.Trace
 	ov    *Overlay
 	stats PerfettoStats
 
@@ -56,7 +56,7 @@ type picture struct {
 	flows  []uint32
 }
 
-func newPicture(tr *kineto.Trace, ov *Overlay) *picture {
+func newPicture(tr *trace.Trace, ov *Overlay) *picture {
 	p := &picture{tr: tr, ov: ov, endOf: make(map[int32]int32), slice: make([]bool, len(tr.Events))}
 	p.stats.NotDrawn = make(map[byte]int)
 	if ov == nil {
@@ -71,14 +71,14 @@ func newPicture(tr *kineto.Trace, ov *Overlay) *picture {
 func (p *picture) build() *perfetto.Trace {
 	p.sortEvents()
 	p.addRows()
-	rowsSorted := kineto.Beside(func() {
+	rowsSorted := trace.Beside(func() {
 		for i := range p.out.Tracks {
 			p.out.Tracks[i].Sorted()
 		}
 	})
 	flows := p.flowEvents()
 	rowsSorted()
-	wait := kineto.Beside(func() {
+	wait := trace.Beside(func() {
 		p.out.UUID = p.uuid()
 		p.out.Realtime, p.out.HasRealtime = realtime(p.tr)
 	})
@@ -97,7 +97,7 @@ func (p *picture) kept(id int) bool {
 
 // realtime returns the Unix time of time stamp 0. Without a base, time stamps from 1973 on (1e14 µs is 1973 in
 // Unix time, or three years of uptime) are Unix times themselves; smaller ones are relative to nothing known.
-func realtime(tr *kineto.Trace) (int64, bool) {
+func realtime(tr *trace.Trace) (int64, bool) {
 	if tr.HasBase {
 		return tr.Base, true
 	}
@@ -111,16 +111,7 @@ func realtime(tr *kineto.Trace) (int64, bool) {
 // uuid is a hash of the input and of what is drawn on it: the viewer keeps what it knows of a trace under this
 // number, and without it two overlays of one input would be one trace. It guards against accidents, not attacks.
 func (p *picture) uuid() [2]uint64 {
-	var sums [2]uint32
-	var scan *Scan
-	if p.ov != nil {
-		scan = p.ov.scan.of(p.tr)
-	}
-	if scan != nil {
-		sums = scan.sums
-	} else {
-		sums = checksums(p.tr.Src)
-	}
+	sums := p.tr.Source.Digest()
 	h := fnv.New64a()
 	word := func(v int64) {
 		var b [8]byte
@@ -129,7 +120,7 @@ func (p *picture) uuid() [2]uint64 {
 		}
 		h.Write(b[:])
 	}
-	word(int64(len(p.tr.Src)))
+	word(p.tr.Source.Size())
 	if ov := p.ov; ov != nil {
 		word(1)
 		for _, a := range ov.Attrs {
@@ -137,7 +128,7 @@ func (p *picture) uuid() [2]uint64 {
 			word(a.Int)
 		}
 		for i := range ov.Marks.Events() {
-			if m, ok := ov.Marks.Of(kineto.EventID(i)); ok {
+			if m, ok := ov.Marks.Of(trace.EventID(i)); ok {
 				word(int64(m.Event))
 				word(m.NS ^ int64(max(m.ID, 0))<<40)
 			}

@@ -5,16 +5,14 @@ import (
 	"slices"
 	"strconv"
 
-	jsoniter "github.com/json-iterator/go"
-
-	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
+	"overlay/internal/trace"
 )
 
 // asyncRow is the row of one asynchronous operation: all events of one category, id and scope.
 type asyncRow struct {
-	proc  kineto.ProcID // of its first event
-	name  kineto.Sym
+	proc  trace.ProcID // of its first event
+	name  trace.Sym
 	items []perfetto.Item
 }
 
@@ -32,11 +30,11 @@ func (p *picture) matchAsync(ids []int32) {
 	for _, id := range ids {
 		e := &events[id]
 		k := key{cat: e.Cat, id: e.Corr, legacy: e.Ph == 'S' || e.Ph == 'T' || e.Ph == 'p' || e.Ph == 'F'}
-		raw := p.tr.Raw(kineto.EventID(id))
-		k.scope = jsoniter.Get(raw, "scope").ToString()
-		if id2 := jsoniter.Get(raw, "id2"); id2.ValueType() == jsoniter.ObjectValue {
-			k.id2 = id2.ToString()
-			if id2.Get("local").ValueType() != jsoniter.InvalidValue {
+		scope, _ := p.tr.Source.Member(trace.EventID(id), "scope")
+		k.scope = scope.Text
+		if id2, ok := p.tr.Source.Member(trace.EventID(id), "id2"); ok && id2.Kind == trace.Object {
+			k.id2 = id2.Text
+			if _, local := p.tr.Source.Member(trace.EventID(id), "id2", "local"); local {
 				k.id2 += "\x00" + strconv.Itoa(int(p.tr.Tracks[e.Track].Proc))
 			}
 		}
@@ -59,7 +57,7 @@ func (p *picture) matchAsync(ids []int32) {
 
 // counterRow is a counter: one key of the args of C events of one name and id.
 type counterRow struct {
-	proc   kineto.ProcID
+	proc   trace.ProcID
 	name   string
 	points []perfetto.Point
 }
@@ -68,32 +66,27 @@ type counterRow struct {
 func (p *picture) addCounter(id int32) {
 	e := &p.tr.Events[id]
 	name := p.tr.Syms[e.Name]
-	if any := jsoniter.Get(p.tr.Raw(kineto.EventID(id)), "id"); any.ValueType() != jsoniter.InvalidValue {
-		name += "[" + any.ToString() + "]"
+	if v, ok := p.tr.Source.Member(trace.EventID(id), "id"); ok {
+		name += "[" + v.Text + "]"
 	}
 	proc := p.tr.Tracks[e.Track].Proc
 	drawn := false
-	it := jsoniter.ParseBytes(jsoniter.ConfigDefault, p.args(kineto.EventID(id)))
-	if it.WhatIsNext() == jsoniter.ObjectValue {
-		it.ReadObjectCB(func(it *jsoniter.Iterator, key string) bool {
-			var text string
-			switch it.WhatIsNext() {
-			case jsoniter.NumberValue:
-				text = string(it.ReadNumber())
-			case jsoniter.StringValue:
-				text = it.ReadString()
-			default:
-				it.Skip()
-			}
-			pt, ok := point(e.Start, text)
-			if ok {
+	depth := 0
+	p.tr.Args(trace.EventID(id), func(key string, v trace.Value) bool {
+		switch v.Kind {
+		case trace.Object, trace.Array:
+			depth++
+		case trace.End:
+			depth--
+		case trace.Int, trace.Uint, trace.Float, trace.String: // not null, true, N/A
+			if pt, ok := point(e.Start, v.Text); ok && depth == 0 {
 				row := p.counter(proc, name+" "+key)
 				row.points = append(row.points, pt)
 				drawn = true
 			}
-			return true
-		})
-	}
+		}
+		return true
+	})
 	if drawn {
 		p.stats.Events++
 	} else {
@@ -109,7 +102,7 @@ func point(ts int64, text string) (perfetto.Point, bool) {
 	return perfetto.Point{TS: ts, Float: v}, err == nil
 }
 
-func (p *picture) counter(proc kineto.ProcID, name string) *counterRow {
+func (p *picture) counter(proc trace.ProcID, name string) *counterRow {
 	// A trace has few counters, and the last one is the likely one.
 	for i := len(p.counts) - 1; i >= 0; i-- {
 		if p.counts[i].proc == proc && p.counts[i].name == name {

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"slices"
 
-	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
+	"overlay/internal/trace"
 )
 
 // depthRank nests slices of one interval by what they are, outside in.
-var depthRank = [kineto.NumKinds]uint8{
-	kineto.Python: 1, kineto.Annotation: 2, kineto.CPUOp: 3, kineto.Runtime: 4, kineto.Driver: 5,
+var depthRank = [trace.NumKinds]uint8{
+	trace.Python: 1, trace.Annotation: 2, trace.CPUOp: 3, trace.Runtime: 4, trace.Driver: 5,
 }
 
 // sortEvents decides by phase letter what every event becomes, and gives slices and instants to their rows.
@@ -64,7 +64,7 @@ func (p *picture) sortEvents() {
 	p.matchAsync(async)
 }
 
-func (p *picture) addItem(t kineto.TrackID, id int32, start, dur int64, instant bool) {
+func (p *picture) addItem(t trace.TrackID, id int32, start, dur int64, instant bool) {
 	p.items[t] = append(p.items[t], p.item(id, start, dur, instant))
 }
 

@@ -3,8 +3,8 @@ package overlay
 import (
 	"strings"
 
-	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
+	"overlay/internal/trace"
 )
 
 // Colours of input slices. The viewer takes the hash of these strings as colour, for light and dark themes and for
@@ -44,7 +44,7 @@ func (p *picture) fill(b *perfetto.Body, id int32) {
 	var m Mark
 	marked := false
 	if p.ov != nil {
-		m, marked = p.ov.Marks.Of(kineto.EventID(id))
+		m, marked = p.ov.Marks.Of(trace.EventID(id))
 	}
 	if p.pale != nil {
 		// Red is what the path spends its time in; an event that only wraps such work stays pale.
@@ -62,12 +62,10 @@ func (p *picture) fill(b *perfetto.Body, id int32) {
 	if marked {
 		mark(b, &m, p.ov.Slim)
 	}
-	if e.Args > 0 {
-		writeArgs(b, p.args(kineto.EventID(id)), p.ov.dropped())
-	}
+	writeArgs(b, p.tr, trace.EventID(id), p.ov.dropped())
 	if e.Ph == 'B' || e.Ph == 'b' || e.Ph == 'S' {
-		if end, ok := p.endOf[id]; ok && p.tr.Events[end].Args > 0 {
-			writeArgs(b, p.args(kineto.EventID(end)), p.ov.dropped())
+		if end, ok := p.endOf[id]; ok {
+			writeArgs(b, p.tr, trace.EventID(end), p.ov.dropped())
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package overlay
 
 import (
-	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
+	"overlay/internal/trace"
 )
 
 // bindFlows finds the arrows of the input and those of the overlay, and gives each an id of its own on both slices:
@@ -119,12 +119,12 @@ func isFlow(ph byte) bool { return ph == 's' || ph == 't' || ph == 'f' }
 
 // flowSlots is a hash table of flows with open addressing.
 type flowSlots struct {
-	events []kineto.Event
+	events []trace.Event
 	flow   []int32 // per slot: 1 + an event of the flow, 0 when free
 }
 
 // newFlowSlots makes room for n flows.
-func newFlowSlots(events []kineto.Event, n int) flowSlots {
+func newFlowSlots(events []trace.Event, n int) flowSlots {
 	size := 2
 	for size < 2*n {
 		size *= 2
@@ -138,7 +138,7 @@ type flowTable struct {
 	last []int32 // per slot: what the caller keeps for the flow, 0 at first
 }
 
-func newFlowTable(events []kineto.Event, ids []int32) *flowTable {
+func newFlowTable(events []trace.Event, ids []int32) *flowTable {
 	slots := newFlowSlots(events, len(ids))
 	return &flowTable{slots, make([]int32, len(slots.flow))}
 }
@@ -200,10 +200,10 @@ func (p *picture) bind(ids []int32) []int32 {
 
 // flowRows groups tracks that share a pid and a tid as written: a flow event says no more than these about where
 // it belongs. Rows of pseudo events take no flows.
-func (p *picture) flowRows() (rows [][]kineto.TrackID, rowOf []int32) {
+func (p *picture) flowRows() (rows [][]trace.TrackID, rowOf []int32) {
 	type key struct {
 		pid, tid       int64
-		pidRaw, tidRaw kineto.Sym
+		pidRaw, tidRaw trace.Sym
 	}
 	tr := p.tr
 	rowOf = make([]int32, len(tr.Tracks))
@@ -226,9 +226,9 @@ func (p *picture) flowRows() (rows [][]kineto.TrackID, rowOf []int32) {
 		}
 		rowOf[t] = r
 		switch kt.Class {
-		case kineto.HostThread, kineto.DeviceStream, kineto.DeviceTrack, kineto.OtherTrack:
+		case trace.HostThread, trace.DeviceStream, trace.DeviceTrack, trace.OtherTrack:
 			if p.rowOf[t] >= 0 {
-				rows[r] = append(rows[r], kineto.TrackID(t))
+				rows[r] = append(rows[r], trace.TrackID(t))
 			}
 		}
 	}
@@ -236,7 +236,7 @@ func (p *picture) flowRows() (rows [][]kineto.TrackID, rowOf []int32) {
 }
 
 // flowItems returns the items of a few tracks in the order in which they begin.
-func (p *picture) flowItems(tracks []kineto.TrackID) []perfetto.Item {
+func (p *picture) flowItems(tracks []trace.TrackID) []perfetto.Item {
 	if len(tracks) == 1 {
 		return p.items[tracks[0]] // the row's, sorted already
 	}
@@ -262,7 +262,7 @@ func (p *picture) bindRow(items []perfetto.Item, ids, flows, bound []int32) {
 			}
 			open = append(open, items[next])
 		}
-		if e.Ph == 'f' && e.Flags&kineto.BindEnd == 0 {
+		if e.Ph == 'f' && e.Flags&trace.BindEnd == 0 {
 			bound[i] = nextSlice(items[next:], open, e.Start)
 			continue
 		}

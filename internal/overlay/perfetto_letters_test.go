@@ -15,6 +15,7 @@ import (
 
 	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
+	"overlay/internal/trace"
 )
 
 var updatePerfetto = flag.Bool("update-perfetto", false, "rewrite testdata/perfetto")
@@ -47,7 +48,7 @@ func TestPerfettoCases(t *testing.T) {
 }
 
 // perfettoText writes a trace and returns it as the reader's text, without its uuid, and the stats.
-func perfettoText(t *testing.T, src []byte, draw func(*kineto.Trace) *Overlay) string {
+func perfettoText(t *testing.T, src []byte, draw func(*trace.Trace) *Overlay) string {
 	t.Helper()
 	tr, err := kineto.Parse(src, "case", kineto.Options{})
 	if err != nil {
@@ -99,7 +100,7 @@ func TestPerfettoOverlay(t *testing.T) {
 {"ph":"X","cat":"kernel","pid":0,"tid":7,"ts":20,"dur":5,"name":"gemm","args":{"stream":7}},
 {"ph":"X","cat":"kernel","pid":0,"tid":7,"ts":30,"dur":5,"name":"removed"},
 {"ph":"i","cat":"cpu_instant_event","pid":5,"tid":5,"ts":50,"name":"[memory]"}]`
-	draw := func(tr *kineto.Trace) *Overlay {
+	draw := func(tr *trace.Trace) *Overlay {
 		return &Overlay{
 			Marks: MarksOf(len(tr.Events), []Mark{
 				{Event: 0, NS: 999, ID: 0, Next: 2, TotalNS: 2000, Node: -1},

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
+	"overlay/internal/trace"
 )
 
 // addRows adds the processes, threads, counters and asynchronous rows that have events, in the order in which they
@@ -18,12 +18,12 @@ func (p *picture) addRows() {
 	p.joinThreads()
 	p.rowOf = fill32(len(tr.Tracks))
 	p.procOf = fill32(len(tr.Procs))
-	threads := make([][]kineto.TrackID, len(tr.Procs))
+	threads := make([][]trace.TrackID, len(tr.Procs))
 	used := make([]bool, len(tr.Procs))
 	for t := range tr.Tracks {
 		if len(p.items[t]) > 0 {
 			proc := tr.Tracks[t].Proc
-			threads[proc] = append(threads[proc], kineto.TrackID(t))
+			threads[proc] = append(threads[proc], trace.TrackID(t))
 			used[proc] = true
 		}
 	}
@@ -33,17 +33,17 @@ func (p *picture) addRows() {
 	for i := range p.counts {
 		used[p.counts[i].proc] = true
 	}
-	var procs []kineto.ProcID
+	var procs []trace.ProcID
 	for i := range tr.Procs {
 		if used[i] {
-			procs = append(procs, kineto.ProcID(i))
+			procs = append(procs, trace.ProcID(i))
 		}
 	}
 	pseudo := make([]bool, len(tr.Procs))
 	for _, id := range procs {
 		pseudo[id] = p.isPseudo(id, threads[id])
 	}
-	slices.SortStableFunc(procs, func(a, b kineto.ProcID) int {
+	slices.SortStableFunc(procs, func(a, b trace.ProcID) int {
 		x, y := &tr.Procs[a], &tr.Procs[b]
 		return cmp.Or(cmp.Compare(procGroup(x, pseudo[a]), procGroup(y, pseudo[b])), cmp.Compare(x.Device, y.Device), cmp.Compare(x.Sort, y.Sort))
 	})
@@ -57,11 +57,11 @@ func (p *picture) addRows() {
 // they happened. They have a track of their own in the trace only because they are no part of the analysis.
 func (p *picture) joinThreads() {
 	type key struct {
-		proc kineto.ProcID
+		proc trace.ProcID
 		num  int64
-		raw  kineto.Sym
+		raw  trace.Sym
 	}
-	of := func(t *kineto.Track) key {
+	of := func(t *trace.Track) key {
 		if t.TID.IsNum {
 			return key{proc: t.Proc, num: t.TID.Num}
 		}
@@ -69,13 +69,13 @@ func (p *picture) joinThreads() {
 	}
 	threads := make(map[key]int)
 	for t := range p.tr.Tracks {
-		if kt := &p.tr.Tracks[t]; kt.Class == kineto.HostThread && len(p.items[t]) > 0 {
+		if kt := &p.tr.Tracks[t]; kt.Class == trace.HostThread && len(p.items[t]) > 0 {
 			threads[of(kt)] = t
 		}
 	}
 	for t := range p.tr.Tracks {
 		kt := &p.tr.Tracks[t]
-		if kt.Class != kineto.OtherTrack || len(p.items[t]) == 0 {
+		if kt.Class != trace.OtherTrack || len(p.items[t]) == 0 {
 			continue
 		}
 		if host, ok := threads[of(kt)]; ok {
@@ -94,7 +94,7 @@ func fill32(n int) []int32 {
 }
 
 // isPseudo reports whether a process stands for something else: no number, or nothing but the profiler's own events.
-func (p *picture) isPseudo(id kineto.ProcID, threads []kineto.TrackID) bool {
+func (p *picture) isPseudo(id trace.ProcID, threads []trace.TrackID) bool {
 	pr := &p.tr.Procs[id]
 	if pr.IsDevice {
 		return false
@@ -103,14 +103,14 @@ func (p *picture) isPseudo(id kineto.ProcID, threads []kineto.TrackID) bool {
 		return true
 	}
 	for _, t := range threads {
-		if c := p.tr.Tracks[t].Class; c != kineto.SpanTrack && c != kineto.OverheadTrack {
+		if c := p.tr.Tracks[t].Class; c != trace.SpanTrack && c != trace.OverheadTrack {
 			return false
 		}
 	}
 	return len(threads) > 0
 }
 
-func procGroup(pr *kineto.Process, pseudo bool) int {
+func procGroup(pr *trace.Process, pseudo bool) int {
 	switch {
 	case pseudo:
 		return 2
@@ -129,8 +129,8 @@ const (
 
 // pids gives every process a number of its own that is neither 0 nor negative: a host process its own where it has
 // one. (A process 0 would be the idle process, and equal numbers are one process to the viewer.)
-func (p *picture) pids(procs []kineto.ProcID, pseudo []bool) map[kineto.ProcID]int64 {
-	pids := make(map[kineto.ProcID]int64)
+func (p *picture) pids(procs []trace.ProcID, pseudo []bool) map[trace.ProcID]int64 {
+	pids := make(map[trace.ProcID]int64)
 	taken := make(map[int64]bool)
 	for _, id := range procs {
 		pr := &p.tr.Procs[id]
@@ -154,7 +154,7 @@ func (p *picture) pids(procs []kineto.ProcID, pseudo []bool) map[kineto.ProcID]i
 	return pids
 }
 
-func (p *picture) addProcess(id kineto.ProcID, order int32, pid int64, threads []kineto.TrackID, pseudo bool) {
+func (p *picture) addProcess(id trace.ProcID, order int32, pid int64, threads []trace.TrackID, pseudo bool) {
 	tr := p.tr
 	pr := &tr.Procs[id]
 	self := len(p.out.Tracks)
@@ -166,7 +166,7 @@ func (p *picture) addProcess(id kineto.ProcID, order int32, pid int64, threads [
 	}
 	p.out.Tracks = append(p.out.Tracks, t)
 
-	slices.SortStableFunc(threads, func(a, b kineto.TrackID) int { return p.compareThreads(&tr.Tracks[a], &tr.Tracks[b]) })
+	slices.SortStableFunc(threads, func(a, b trace.TrackID) int { return p.compareThreads(&tr.Tracks[a], &tr.Tracks[b]) })
 	tids := p.tids(pid, pr.IsDevice, threads)
 	for i, t := range threads {
 		kt := &tr.Tracks[t]
@@ -195,10 +195,10 @@ func (p *picture) addProcess(id kineto.ProcID, order int32, pid int64, threads [
 }
 
 // raw is a pid or tid as it was written, without quotes.
-func (p *picture) raw(t kineto.Token) string { return strings.Trim(p.tr.Syms[t.Raw], `"`) }
+func (p *picture) raw(t trace.Token) string { return strings.Trim(p.tr.Syms[t.Raw], `"`) }
 
 // processName is what the viewer shows before the pid.
-func (p *picture) processName(pr *kineto.Process, pseudo bool) string {
+func (p *picture) processName(pr *trace.Process, pseudo bool) string {
 	switch {
 	case pr.IsDevice:
 		label := "GPU"
@@ -225,7 +225,7 @@ func (p *picture) processName(pr *kineto.Process, pseudo bool) string {
 	return name
 }
 
-func (p *picture) threadName(t *kineto.Track) string {
+func (p *picture) threadName(t *trace.Track) string {
 	tid := p.raw(t.TID)
 	number := tid
 	if t.TID.IsNum {
@@ -237,20 +237,20 @@ func (p *picture) threadName(t *kineto.Track) string {
 	name := strings.TrimSpace(t.Name)
 	stream := "stream " + strings.TrimPrefix(number, "stream ")
 	switch t.Class {
-	case kineto.DeviceStream:
+	case trace.DeviceStream:
 		return stream
-	case kineto.AnnotationTrack:
+	case trace.AnnotationTrack:
 		return stream + " annotations"
-	case kineto.SyncTrack:
+	case trace.SyncTrack:
 		if t.TID.IsNum && t.TID.Num < 0 {
 			return "device sync"
 		}
 		return stream + " sync"
-	case kineto.OverheadTrack:
+	case trace.OverheadTrack:
 		return cmp.Or(name, "overhead "+number)
-	case kineto.DeviceTrack:
+	case trace.DeviceTrack:
 		return cmp.Or(name, "row "+number)
-	case kineto.SpanTrack:
+	case trace.SpanTrack:
 		return cmp.Or(name, tid, "spans")
 	}
 	if !t.TID.IsNum {
@@ -261,21 +261,21 @@ func (p *picture) threadName(t *kineto.Track) string {
 
 // classOrder puts the shadows of annotations above their stream, and what waits below it.
 var classOrder = [...]int{
-	kineto.HostThread: 0, kineto.OtherTrack: 0, kineto.AnnotationTrack: 1, kineto.DeviceStream: 2, kineto.SyncTrack: 3,
-	kineto.DeviceTrack: 4, kineto.OverheadTrack: 5, kineto.SpanTrack: 6,
+	trace.HostThread: 0, trace.OtherTrack: 0, trace.AnnotationTrack: 1, trace.DeviceStream: 2, trace.SyncTrack: 3,
+	trace.DeviceTrack: 4, trace.OverheadTrack: 5, trace.SpanTrack: 6,
 }
 
 // compareThreads orders the rows of a process: the main thread, then by sort index or number (rows of one stream
 // together), then as they appear.
-func (p *picture) compareThreads(a, b *kineto.Track) int {
-	key := func(t *kineto.Track) (group int, place int64) {
+func (p *picture) compareThreads(a, b *trace.Track) int {
+	key := func(t *trace.Track) (group int, place int64) {
 		switch t.Class {
-		case kineto.SpanTrack, kineto.OverheadTrack:
+		case trace.SpanTrack, trace.OverheadTrack:
 			group = 2
 		}
 		pid := p.tr.Procs[t.Proc].PID
 		switch {
-		case t.Class == kineto.HostThread && t.TID.IsNum && pid.IsNum && t.TID.Num == pid.Num:
+		case t.Class == trace.HostThread && t.TID.IsNum && pid.IsNum && t.TID.Num == pid.Num:
 			return -1, 0
 		case t.Stream >= 0:
 			return group, t.Stream
@@ -295,16 +295,16 @@ func (p *picture) compareThreads(a, b *kineto.Track) int {
 
 // tids gives the rows of a process numbers: threads and streams their own, where it is positive, not taken, and (on
 // a device) not the pid, which would make it the main thread. Other rows get one that tells where they belong.
-func (p *picture) tids(pid int64, device bool, threads []kineto.TrackID) []int64 {
+func (p *picture) tids(pid int64, device bool, threads []trace.TrackID) []int64 {
 	tids := make([]int64, len(threads))
 	taken := make(map[int64]bool)
 	for i, id := range threads {
 		t := &p.tr.Tracks[id]
 		n := t.TID.Num
-		if t.Class == kineto.DeviceStream && t.Stream >= 0 {
+		if t.Class == trace.DeviceStream && t.Stream >= 0 {
 			n = t.Stream
 		}
-		own := t.Class == kineto.HostThread || t.Class == kineto.DeviceStream || t.Class == kineto.OtherTrack || t.Class == kineto.DeviceTrack
+		own := t.Class == trace.HostThread || t.Class == trace.DeviceStream || t.Class == trace.OtherTrack || t.Class == trace.DeviceTrack
 		if own && (t.TID.IsNum || t.Stream >= 0) && n > 0 && !taken[n] && !(device && n == pid) {
 			tids[i], taken[n] = n, true
 		}

@@ -20,6 +20,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
 	"overlay/internal/pgzip"
+	"overlay/internal/trace"
 )
 
 // corpus returns the real traces, or skips the test.
@@ -118,7 +119,7 @@ func flatArgs(t *testing.T, raw []byte) string {
 	return strings.Join(lines, " ")
 }
 
-func token(tr *kineto.Trace, t kineto.Token) string {
+func token(tr *trace.Trace, t trace.Token) string {
 	return strings.Trim(tr.Syms[t.Raw], `"`)
 }
 
@@ -170,7 +171,7 @@ func TestNothingLost(t *testing.T) {
 	}
 }
 
-func checkSlices(t *testing.T, tr *kineto.Trace, im *perfetto.Imported) {
+func checkSlices(t *testing.T, tr *trace.Trace, im *perfetto.Imported) {
 	t.Helper()
 	var want, got []string
 	for i := range tr.Events {
@@ -182,8 +183,8 @@ func checkSlices(t *testing.T, tr *kineto.Trace, im *perfetto.Imported) {
 		row := "pid=" + token(tr, tr.Procs[kt.Proc].PID) + " tid=" + token(tr, kt.TID)
 		name := strings.ToValidUTF8(tr.Syms[e.Name], "\uFFFD")
 		args := "?"
-		if e.Flags&kineto.Dirty == 0 {
-			args = flatArgs(t, tr.Raw(kineto.EventID(i)))
+		if e.Flags&trace.Dirty == 0 {
+			args = flatArgs(t, kineto.TextOf(tr).Raw(trace.EventID(i)))
 		}
 		want = append(want, fmt.Sprintf("%s %d %d %q %s {%s}", row, e.Start, e.Dur, name, tr.Syms[e.Cat], args))
 	}

@@ -9,7 +9,7 @@ import (
 	jsoniter "github.com/json-iterator/go"
 
 	"overlay/internal/chrome"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // pseudonym stands for a text. It depends on the text alone, so that two traces of one program can be compared; who
@@ -47,22 +47,22 @@ var plainWords = map[string]bool{"forward": true, "backward": true, "fwd": true,
 	"iteration": true, "epoch": true, "copy": true, "to": true, "gpu": true, "wait": true, "for": true, "update": true}
 
 // eventText is the name of an event that is safe to share.
-func eventText(kind kineto.Kind, ph byte, name string) string {
+func eventText(kind trace.Kind, ph byte, name string) string {
 	switch kind {
-	case kineto.Kernel, kineto.Memcpy, kineto.Memset, kineto.SyncRecord, kineto.EventRecord, kineto.Overhead:
+	case trace.Kernel, trace.Memcpy, trace.Memset, trace.SyncRecord, trace.EventRecord, trace.Overhead:
 		return name
-	case kineto.Runtime, kineto.Driver:
+	case trace.Runtime, trace.Driver:
 		if vendorCall.MatchString(name) {
 			return name
 		}
 		return pseudonym("call_", name)
-	case kineto.CPUOp:
+	case trace.CPUOp:
 		return opName(name)
-	case kineto.Annotation, kineto.GPUAnnotation:
+	case trace.Annotation, trace.GPUAnnotation:
 		return annotationName(name)
-	case kineto.Python:
+	case trace.Python:
 		return frameName(name)
-	case kineto.Span:
+	case trace.Span:
 		return rowText(name)
 	}
 	switch {

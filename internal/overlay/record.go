@@ -1,10 +1,8 @@
 package overlay
 
 import (
-	jsoniter "github.com/json-iterator/go"
-
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Record is what a slim trace says of the run that wrote it.
@@ -60,28 +58,25 @@ func recordAttrs(rec *cdg.Recorded) []Attr {
 }
 
 // ReadRecord returns the record of a slim trace; nil for every other trace.
-func ReadRecord(tr *kineto.Trace) *Record {
-	for _, f := range tr.Fields {
-		if f.Key != "metadata" {
-			continue
-		}
-		meta := jsoniter.Get(tr.Src[f.Off : f.Off+f.Len])
-		number := func(key string) int64 { return meta.Get(key).ToInt64() }
-		if number(attrSlim) != 1 {
-			continue
-		}
-		r := &Record{Method: meta.Get(attrMethod).ToString()}
-		r.Window = cdg.Window{Start: number(attrStart), End: number(attrEnd), CarriedIn: int(number(attrCarried)),
-			Annotation: meta.Get(attrAnnotation).ToString(), Instance: meta.Get(attrInstance).ToString()}
-		for _, f := range recordedInts(&r.Cal) {
-			*f.at = number(f.key)
-		}
-		for _, f := range recordedSamples(&r.Cal) {
-			*f.at = int(number(f.key))
-		}
-		if r.Window.End > r.Window.Start {
-			return r
-		}
+func ReadRecord(tr *trace.Trace) *Record {
+	number := func(key string) int64 {
+		n, _ := tr.Attrs[key].AsInt()
+		return n
+	}
+	if number(attrSlim) != 1 {
+		return nil
+	}
+	r := &Record{Method: tr.Attrs[attrMethod].Text}
+	r.Window = cdg.Window{Start: number(attrStart), End: number(attrEnd), CarriedIn: int(number(attrCarried)),
+		Annotation: tr.Attrs[attrAnnotation].Text, Instance: tr.Attrs[attrInstance].Text}
+	for _, f := range recordedInts(&r.Cal) {
+		*f.at = number(f.key)
+	}
+	for _, f := range recordedSamples(&r.Cal) {
+		*f.at = int(number(f.key))
+	}
+	if r.Window.End > r.Window.Start {
+		return r
 	}
 	return nil
 }

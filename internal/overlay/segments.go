@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 const segmentsCategory = "critical_path"
 
 // segmentsTrack shows every segment of the path. The exact method leaves no holes; the others do where they explain
 // nothing.
-func segmentsTrack(tr *kineto.Trace, p *critpath.Path, marks *Marks) Track {
+func segmentsTrack(tr *trace.Trace, p *critpath.Path, marks *Marks) Track {
 	r := &segmentRow{tr: tr, window: p.Window.Start, segs: p.Segments, resources: resources(tr), marks: marks}
 	r.leaveOutCovered()
 	return Track{Name: "Path segments", Parent: 0, Category: segmentsCategory, Row: r, Description: strings.Join([]string{
@@ -25,7 +25,7 @@ func segmentsTrack(tr *kineto.Trace, p *critpath.Path, marks *Marks) Track {
 
 // segmentRow draws segments.
 type segmentRow struct {
-	tr        *kineto.Trace
+	tr        *trace.Trace
 	window    int64 // its start
 	segs      []critpath.Segment
 	shown     []int32  // the segment of each slice; nil: all are shown
@@ -105,7 +105,7 @@ func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
 	if !r.plain {
 		add(Arg{Key: "critical_id", Int: int64(critical)})
 	}
-	if s.Track != kineto.NoTrack {
+	if s.Track != trace.NoTrack {
 		add(Arg{Key: "resource", Str: r.resources[s.Track], IsStr: true})
 	}
 	if s.Owned() && !r.plain {
@@ -118,7 +118,7 @@ func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
 const positionArg = "event"
 
 // resources names the rows of a trace in short: "thread 416", "stream 7"; with the process or GPU where there are several.
-func resources(tr *kineto.Trace) []string {
+func resources(tr *trace.Trace) []string {
 	hosts, gpus := 0, 0
 	for i := range tr.Procs {
 		if tr.Procs[i].IsDevice {
@@ -129,17 +129,17 @@ func resources(tr *kineto.Trace) []string {
 	}
 	names := make([]string, len(tr.Tracks))
 	for i := range tr.Tracks {
-		names[i] = resource(tr, kineto.TrackID(i), hosts > 1, gpus > 1)
+		names[i] = resource(tr, trace.TrackID(i), hosts > 1, gpus > 1)
 	}
 	return names
 }
 
-func resource(tr *kineto.Trace, id kineto.TrackID, withHost, withGPU bool) string {
+func resource(tr *trace.Trace, id trace.TrackID, withHost, withGPU bool) string {
 	t := &tr.Tracks[id]
 	proc := &tr.Procs[t.Proc]
 	tid := strings.Trim(tr.Str(t.TID.Raw), `"`)
 	name := "thread " + tid
-	if t.Class != kineto.HostThread {
+	if t.Class != trace.HostThread {
 		if t.Stream >= 0 {
 			tid = strconv.FormatInt(t.Stream, 10)
 		}

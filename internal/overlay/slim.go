@@ -7,7 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Slim leaves out what the path does not need (Overlay.Keep) and records in the attributes what cannot be measured on
@@ -46,14 +46,14 @@ type slimmer struct {
 	climbed []bool // per activity: what encloses it is kept
 }
 
-func (s *slimmer) event(id kineto.EventID) {
+func (s *slimmer) event(id trace.EventID) {
 	if s.may == nil || s.may[id] {
 		s.keep[id] = true
 	}
 }
 
 // around keeps an event and what encloses it on its thread.
-func (s *slimmer) around(id kineto.EventID) {
+func (s *slimmer) around(id trace.EventID) {
 	d := s.g.Deps
 	s.event(id)
 	if a := d.ActOf[id]; a != cdg.NoAct {
@@ -65,9 +65,9 @@ func (s *slimmer) around(id kineto.EventID) {
 }
 
 // launched keeps an event, its launch call, and what encloses both.
-func (s *slimmer) launched(id kineto.EventID) {
+func (s *slimmer) launched(id trace.EventID) {
 	s.around(id)
-	if l := s.g.Trace.Launch[id]; l != kineto.NoEvent {
+	if l := s.g.Trace.Launch[id]; l != trace.NoEvent {
 		s.around(l)
 	}
 }
@@ -82,9 +82,9 @@ func (s *slimmer) path(p *critpath.Path) {
 	}
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if e.Ph == 'M' || e.Ph == 'X' && (e.Kind == kineto.Annotation || e.Kind == kineto.SyncRecord ||
-			e.Kind == kineto.EventRecord || e.Kind.Call() && waits[e.Name]) {
-			s.event(kineto.EventID(i))
+		if e.Ph == 'M' || e.Ph == 'X' && (e.Kind == trace.Annotation || e.Kind == trace.SyncRecord ||
+			e.Kind == trace.EventRecord || e.Kind.Call() && waits[e.Name]) {
+			s.event(trace.EventID(i))
 		}
 	}
 	for i := range p.Marks {
@@ -92,8 +92,8 @@ func (s *slimmer) path(p *critpath.Path) {
 	}
 	for i := range p.Edges {
 		e := &p.Edges[i]
-		for _, id := range []kineto.EventID{e.From, e.To} {
-			if id != kineto.NoEvent {
+		for _, id := range []trace.EventID{e.From, e.To} {
+			if id != trace.NoEvent {
 				s.launched(id)
 			}
 		}
@@ -105,7 +105,7 @@ func (s *slimmer) path(p *critpath.Path) {
 
 // predecessor keeps the operation before one on its stream, with its launch call: the gap between the two is what an
 // event wait explains.
-func (s *slimmer) predecessor(id kineto.EventID) {
+func (s *slimmer) predecessor(id trace.EventID) {
 	d := s.g.Deps
 	if a := d.ActOf[id]; a != cdg.NoAct && a > d.Lanes[d.Acts[a].Lane].First {
 		s.launched(d.Acts[a-1].Event)
@@ -148,7 +148,7 @@ func (s *slimmer) keepPhases(round int) {
 	for _, a := range s.byStart() {
 		act := &d.Acts[a]
 		e := &tr.Events[act.Event]
-		if e.Kind != kineto.CPUOp {
+		if e.Kind != trace.CPUOp {
 			continue
 		}
 		if round > 0 && d.Parent[a] == cdg.NoAct {
@@ -161,7 +161,7 @@ func (s *slimmer) keepPhases(round int) {
 		switch {
 		case s.g.Phases[act.Event] == cdg.Backward && strings.HasPrefix(tr.Str(e.Name), "autograd::engine::"):
 			kind = 0
-		case e.Flags&kineto.HasSeq != 0 && s.g.Phases[act.Event] != cdg.Backward:
+		case e.Flags&trace.HasSeq != 0 && s.g.Phases[act.Event] != cdg.Backward:
 			kind = 1
 		default:
 			continue
@@ -207,7 +207,7 @@ func (s *slimmer) keepNear(wrong []critpath.Segment, near int64, round int) {
 		for _, w := range wrong {
 			if act.Start <= w.End+near && act.End >= w.Start-near {
 				s.event(act.Event)
-				if l := tr.Launch[act.Event]; l != kineto.NoEvent {
+				if l := tr.Launch[act.Event]; l != trace.NoEvent {
 					s.event(l)
 				}
 				break
@@ -248,18 +248,18 @@ func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []crit
 }
 
 // restrict is a trace in which everything but the kept events is nothing; positions stay.
-func restrict(tr *kineto.Trace, keep []bool) *kineto.Trace {
+func restrict(tr *trace.Trace, keep []bool) *trace.Trace {
 	out := *tr
-	out.Events = make([]kineto.Event, len(tr.Events))
-	out.Launch = make([]kineto.EventID, len(tr.Events))
+	out.Events = make([]trace.Event, len(tr.Events))
+	out.Launch = make([]trace.EventID, len(tr.Events))
 	for i := range tr.Events {
-		out.Launch[i] = kineto.NoEvent
+		out.Launch[i] = trace.NoEvent
 		if !keep[i] {
-			out.Events[i] = kineto.Event{Off: tr.Events[i].Off, Len: tr.Events[i].Len, Track: kineto.NoTrack}
+			out.Events[i] = trace.Event{Track: trace.NoTrack}
 			continue
 		}
 		out.Events[i] = tr.Events[i]
-		if l := tr.Launch[i]; l != kineto.NoEvent && keep[l] {
+		if l := tr.Launch[i]; l != trace.NoEvent && keep[l] {
 			out.Launch[i] = l
 		}
 	}

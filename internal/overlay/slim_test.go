@@ -10,11 +10,12 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/trace"
 )
 
 // TestSlimFixPoint wants the same segments and hotspots from the slim form of a trace as from the whole.
 func TestSlimFixPoint(t *testing.T) {
-	traces(t, func(t *testing.T, tr *kineto.Trace) {
+	traces(t, func(t *testing.T, tr *trace.Trace) {
 		g, p, ov := annotate(t, tr, overlay.Options{})
 		overlay.Slim(g, p, ov)
 		out, st := write(t, tr, ov)
@@ -49,11 +50,11 @@ func TestSlimFixPoint(t *testing.T) {
 		if overlay.ReadRecord(again) == nil {
 			t.Error("the record is lost when a slim trace is drawn on again")
 		}
-		t.Logf("%d of %d events, %d KB of %d KB", st.Events, len(tr.Events), st.Bytes/1000, len(tr.Src)/1000)
+		t.Logf("%d of %d events, %d KB of %d KB", st.Events, len(tr.Events), st.Bytes/1000, len(kineto.TextOf(tr).Src)/1000)
 	})
 }
 
-func segmentTexts(tr *kineto.Trace, p *critpath.Path) []string {
+func segmentTexts(tr *trace.Trace, p *critpath.Path) []string {
 	var out []string
 	for _, s := range p.Segments {
 		name := ""

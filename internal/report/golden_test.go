@@ -15,12 +15,13 @@ import (
 	"overlay/internal/critpath/hta"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/trace"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
 // loaderTrace is a step in which a data loader resizes images in Python before one kernel runs.
-func loaderTrace(t *testing.T) *kineto.Trace {
+func loaderTrace(t *testing.T) *trace.Trace {
 	b := testtrace.New()
 	main, stream := b.Thread(100, 100, "python"), b.Stream(0, 7)
 	main.Annotation("ProfilerStep#5", 0, 1_000_000)
@@ -36,7 +37,7 @@ func loaderTrace(t *testing.T) *kineto.Trace {
 }
 
 // streamsTrace is two streams of which one waits for the other, twice, between steps.
-func streamsTrace(t *testing.T) *kineto.Trace {
+func streamsTrace(t *testing.T) *trace.Trace {
 	b := testtrace.New()
 	main, compute, comm := b.Thread(100, 100, "python"), b.Stream(0, 7), b.Stream(0, 20)
 	for i := range int64(2) {
@@ -53,7 +54,7 @@ func streamsTrace(t *testing.T) *kineto.Trace {
 	return b.Parse(t)
 }
 
-func ownTraces(t *testing.T) map[string]*kineto.Trace {
+func ownTraces(t *testing.T) map[string]*trace.Trace {
 	f, err := os.Open(demo)
 	if err != nil {
 		t.Fatal(err)
@@ -63,11 +64,11 @@ func ownTraces(t *testing.T) map[string]*kineto.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]*kineto.Trace{"demo": d, "loader": loaderTrace(t), "streams": streamsTrace(t)}
+	return map[string]*trace.Trace{"demo": d, "loader": loaderTrace(t), "streams": streamsTrace(t)}
 }
 
 // reports makes the report of a trace by each method.
-func reports(t *testing.T, name string, tr *kineto.Trace, segments bool) map[string]*Report {
+func reports(t *testing.T, name string, tr *trace.Trace, segments bool) map[string]*Report {
 	g, err := cdg.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)

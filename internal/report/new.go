@@ -10,8 +10,8 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/trace"
 )
 
 // Source is what a report is made of.
@@ -65,8 +65,8 @@ func share(a, b int64) float64 {
 	return float64(a) / float64(b)
 }
 
-func inputInfo(tr *kineto.Trace, name string) InputInfo {
-	in := InputInfo{Name: filepath.Base(name), Bytes: int64(len(tr.Src)), Events: len(tr.Events), ByPhase: map[string]int{}, Repairs: map[string]int{}}
+func inputInfo(tr *trace.Trace, name string) InputInfo {
+	in := InputInfo{Name: filepath.Base(name), Bytes: tr.Source.Size(), Events: len(tr.Events), ByPhase: map[string]int{}, Repairs: map[string]int{}}
 	var count [256]int
 	for i := range tr.Events {
 		count[tr.Events[i].Ph]++
@@ -86,7 +86,7 @@ func inputInfo(tr *kineto.Trace, name string) InputInfo {
 	return in
 }
 
-func pathOf(tr *kineto.Trace, p *critpath.Path, walk bool) Path {
+func pathOf(tr *trace.Trace, p *critpath.Path, walk bool) Path {
 	t := critpath.Breakdown(p)
 	out := Path{Duration: p.Duration, CPCR: p.CPCR(), BoundBy: critpath.BoundBy(&t.Class).String(), Count: len(p.Segments),
 		ByClass: classes(&t.Class), ByKind: map[string]int64{}, ByEvidence: map[string]int64{}}
@@ -126,38 +126,38 @@ func classes(c *[critpath.NumClasses]int64) map[string]int64 {
 }
 
 // resource names a row: "thread 4242", "GPU 0 stream 7", with the pid where the trace has several processes.
-func resource(tr *kineto.Trace, t kineto.TrackID) string {
-	if t == kineto.NoTrack {
+func resource(tr *trace.Trace, t trace.TrackID) string {
+	if t == trace.NoTrack {
 		return ""
 	}
 	x := &tr.Tracks[t]
 	p := &tr.Procs[x.Proc]
-	if x.Class == kineto.DeviceStream {
+	if x.Class == trace.DeviceStream {
 		return fmt.Sprintf("GPU %d stream %d", p.Device, x.Stream)
 	}
 	name := "thread " + strings.Trim(tr.Str(x.TID.Raw), `"`)
 	for i := range tr.Tracks {
-		if y := &tr.Tracks[i]; y.Class == kineto.HostThread && y.Proc != x.Proc {
+		if y := &tr.Tracks[i]; y.Class == trace.HostThread && y.Proc != x.Proc {
 			return name + " of " + strings.Trim(tr.Str(p.PID.Raw), `"`)
 		}
 	}
 	return name
 }
 
-func position(id kineto.EventID) *int32 {
-	if id == kineto.NoEvent {
+func position(id trace.EventID) *int32 {
+	if id == trace.NoEvent {
 		return nil
 	}
 	v := int32(id)
 	return &v
 }
 
-func walkOf(tr *kineto.Trace, p *critpath.Path) ([]Segment, []Edge) {
+func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 	segments, edges := []Segment{}, []Edge{}
 	for i := range p.Segments {
 		s := &p.Segments[i]
 		name := s.Kind.String()
-		if s.Event != kineto.NoEvent {
+		if s.Event != trace.NoEvent {
 			name = tr.Name(s.Event)
 		}
 		segments = append(segments, Segment{s.Start, s.End, s.Kind.String(), position(s.Event), name, resource(tr, s.Track), s.Evidence.String()})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Builder collects the events of a trace in file order. Times are ns.
@@ -34,7 +35,7 @@ type Builder struct {
 // Event is a handle of an added event.
 type Event struct {
 	b  *Builder
-	id kineto.EventID
+	id trace.EventID
 }
 
 // Thread is a CPU thread of a Builder, Stream a GPU stream.
@@ -117,14 +118,14 @@ func (b *Builder) add(e event) *Event {
 	e.argFrom = int32(len(b.args))
 	e.argTo = e.argFrom
 	b.events = append(b.events, e)
-	return &Event{b, kineto.EventID(len(b.events) - 1)}
+	return &Event{b, trace.EventID(len(b.events) - 1)}
 }
 
 // Len is the number of events added so far: the position of the next.
 func (b *Builder) Len() int { return len(b.events) }
 
 // ID is the position of the event in traceEvents.
-func (e *Event) ID() kineto.EventID { return e.id }
+func (e *Event) ID() trace.EventID { return e.id }
 
 // Arg adds a member to args of the event that was added last: an int, int64, string, bool or Raw value.
 func (e *Event) Arg(key string, value any) *Event {
@@ -273,7 +274,7 @@ func (b *Builder) Slice(cat, name string, pid, tid, start, dur int64) *Event {
 }
 
 // Parse reads the trace with the reader of the project.
-func (b *Builder) Parse(t testing.TB) *kineto.Trace {
+func (b *Builder) Parse(t testing.TB) *trace.Trace {
 	t.Helper()
 	tr, err := kineto.Parse(b.JSON(), "built.json", kineto.Options{})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 func small() *Builder {
@@ -70,16 +70,16 @@ func TestBuilderParses(t *testing.T) {
 	b := small()
 	tr := b.Parse(t)
 	for i, want := range []struct {
-		kind       kineto.Kind
+		kind       trace.Kind
 		start, dur int64
-	}{0: {kineto.Annotation, 1_000, 90_000}, 1: {kineto.Python, 1_500, 80_000}, 2: {kineto.CPUOp, 2_000, 20_000}, 3: {kineto.Runtime, 3_000, 5_001}} {
+	}{0: {trace.Annotation, 1_000, 90_000}, 1: {trace.Python, 1_500, 80_000}, 2: {trace.CPUOp, 2_000, 20_000}, 3: {trace.Runtime, 3_000, 5_001}} {
 		e := &tr.Events[i]
 		if e.Kind != want.kind || e.Start != want.start || e.Dur != want.dur {
 			t.Errorf("event %d: kind %d [%d, +%d], want %v", i, e.Kind, e.Start, e.Dur, want)
 		}
 	}
 	for i := range tr.Events {
-		if tr.Name(kineto.EventID(i)) == "gemm" && tr.Launch[i] != 3 {
+		if tr.Name(trace.EventID(i)) == "gemm" && tr.Launch[i] != 3 {
 			t.Errorf("launch of gemm is event %d, want 3", tr.Launch[i])
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Verdict is how well the exact path of one program agrees with the truth.
@@ -36,7 +37,7 @@ type Judge struct {
 	pos          []int32
 	rng          *rand.Rand
 	p            *Program
-	tr           *kineto.Trace
+	tr           *trace.Trace
 }
 
 // Check simulates a program, has it analysed and compares.
@@ -104,7 +105,7 @@ func (j *Judge) shown(key int32) int32 {
 }
 
 func (j *Judge) owner(s *critpath.Segment) int32 {
-	if s.Event == kineto.NoEvent {
+	if s.Event == trace.NoEvent {
 		return -1
 	}
 	return j.key[s.Event]
@@ -358,12 +359,12 @@ func (j *Judge) opAt(point int32) int32 {
 	return -1
 }
 
-func (j *Judge) threadOf(t kineto.TrackID) int32 {
-	if t == kineto.NoTrack {
+func (j *Judge) threadOf(t trace.TrackID) int32 {
+	if t == trace.NoTrack {
 		return -1
 	}
 	for i := range j.p.Threads {
-		if tid := j.tr.Tracks[t].TID; tid.IsNum && tid.Num == j.p.Threads[i].tid && j.tr.Tracks[t].Class == kineto.HostThread {
+		if tid := j.tr.Tracks[t].TID; tid.IsNum && tid.Num == j.p.Threads[i].tid && j.tr.Tracks[t].Class == trace.HostThread {
 			return int32(i)
 		}
 	}

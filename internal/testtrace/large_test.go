@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // TestLarge: the generated trace needs no repair, and every kernel has its launch.
@@ -22,7 +23,7 @@ func TestLarge(t *testing.T) {
 			t.Errorf("stacks %v: %d events, want about 5000", stacks, n)
 		}
 		for i := range tr.Events {
-			if tr.Events[i].Kind == kineto.Kernel && tr.Launch[i] == kineto.NoEvent {
+			if tr.Events[i].Kind == trace.Kernel && tr.Launch[i] == trace.NoEvent {
 				t.Fatalf("stacks %v: kernel %d has no launch", stacks, i)
 			}
 		}

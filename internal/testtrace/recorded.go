@@ -7,7 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Recorded compares, on a real trace with cuda_sync records, what they say with what is inferred without them.
@@ -19,13 +19,13 @@ type Recorded struct {
 }
 
 // CompareRecorded analyses the trace with its cuda_sync records and without. ok is false when there are none to use.
-func CompareRecorded(tr *kineto.Trace) (c Recorded, ok bool, err error) {
+func CompareRecorded(tr *trace.Trace) (c Recorded, ok bool, err error) {
 	bare := *tr
 	bare.Events = slices.Clone(tr.Events)
 	found := false
 	for i := range bare.Events {
-		if e := &bare.Events[i]; e.Kind == kineto.SyncRecord || e.Kind == kineto.EventRecord {
-			e.Kind, found = kineto.Overhead, true
+		if e := &bare.Events[i]; e.Kind == trace.SyncRecord || e.Kind == trace.EventRecord {
+			e.Kind, found = trace.Overhead, true
 		}
 	}
 	if !found {
@@ -41,7 +41,7 @@ func CompareRecorded(tr *kineto.Trace) (c Recorded, ok bool, err error) {
 	}
 	recorded, inferred := waitsOf(with), waitsOf(without)
 	for to, w := range recorded {
-		var said []kineto.EventID
+		var said []trace.EventID
 		for _, x := range w {
 			if x.by == cdg.BySyncEvent {
 				said = append(said, x.from)
@@ -69,7 +69,7 @@ func CompareRecorded(tr *kineto.Trace) (c Recorded, ok bool, err error) {
 	return c, c.Waits > 0, nil
 }
 
-func analyse(tr *kineto.Trace) (*cdg.Graph, *critpath.Path, error) {
+func analyse(tr *trace.Trace) (*cdg.Graph, *critpath.Path, error) {
 	g, err := cdg.Build(tr, cdg.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -79,13 +79,13 @@ func analyse(tr *kineto.Trace) (*cdg.Graph, *critpath.Path, error) {
 }
 
 type waited struct {
-	from kineto.EventID
+	from trace.EventID
 	by   cdg.Evidence
 }
 
 // waitsOf lists event waits and synchronisations by the event that waited.
-func waitsOf(g *cdg.Graph) map[kineto.EventID][]waited {
-	waits := map[kineto.EventID][]waited{}
+func waitsOf(g *cdg.Graph) map[trace.EventID][]waited {
+	waits := map[trace.EventID][]waited{}
 	d := g.Deps
 	for a := range d.Acts {
 		for _, s := range d.Sources(cdg.ActID(a)) {

@@ -3,11 +3,11 @@ package hta
 import (
 	"errors"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // noOwner is an edge that the peer attributes to nobody.
-const noOwner = kineto.NoEvent
+const noOwner = trace.NoEvent
 
 // builder adds edges in the peer's order: the order decides ties of the longest path.
 type builder struct {
@@ -51,7 +51,7 @@ func (b *builder) row(node int32) *row { return &b.in.rows[b.in.at[b.g.Nodes[nod
 
 // add inserts an edge, or replaces type and weight of the one that is there (networkx add_edge: the position and
 // the peer's attribution map keep the first).
-func (b *builder) add(from, to int32, t EdgeType, zero bool, owner kineto.EventID) {
+func (b *builder) add(from, to int32, t EdgeType, zero bool, owner trace.EventID) {
 	var w int64
 	if t != Dependency && t != SyncDependency && !zero {
 		w = b.g.Nodes[to].TS - b.g.Nodes[from].TS
@@ -80,7 +80,7 @@ func (b *builder) add(from, to int32, t EdgeType, zero bool, owner kineto.EventI
 }
 
 // ownerOf is the peer's _attribute_edge for an operator edge.
-func (b *builder) ownerOf(from, to int32, parent kineto.EventID) kineto.EventID {
+func (b *builder) ownerOf(from, to int32, parent trace.EventID) trace.EventID {
 	f, t := b.g.Nodes[from], b.g.Nodes[to]
 	switch {
 	case !f.End:

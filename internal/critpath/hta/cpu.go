@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // addLockEdges models the lock of the CUDA runtime: allocating, launching and copying calls of all threads in one
@@ -100,7 +100,7 @@ func (b *builder) backwardThread() (backward, forward int64, ok bool) {
 type mark struct {
 	ts, dur int64
 	row     int32
-	ev      kineto.EventID
+	ev      trace.EventID
 	end     bool
 }
 
@@ -152,12 +152,12 @@ type walker struct {
 	b          *builder
 	stack      []int32 // rows
 	last       int32   // node
-	lastParent kineto.EventID
+	lastParent trace.EventID
 	depth      int
 }
 
 // parent is the event on top of the stack, nodes or not.
-func (w *walker) parent() kineto.EventID {
+func (w *walker) parent() trace.EventID {
 	if n := len(w.stack); n > 0 {
 		return w.b.in.rows[w.stack[n-1]].ev
 	}

@@ -20,7 +20,7 @@ import (
 	"errors"
 	"fmt"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // Options are the peer's own options.
@@ -52,7 +52,7 @@ func (t EdgeType) String() string { return typeNames[t] }
 // Node is the start or the end of an event. TS is ns on the trace's own clock.
 type Node struct {
 	TS    int64
-	Event kineto.EventID
+	Event trace.EventID
 	End   bool
 }
 
@@ -62,7 +62,7 @@ type Edge struct {
 	From, To            int32 // indexes into Graph.Nodes
 	Type                EdgeType
 	Weight, GraphWeight int64
-	Owner               kineto.EventID
+	Owner               trace.EventID
 }
 
 // Graph is the peer's graph of one window.
@@ -84,7 +84,7 @@ type Graph struct {
 var ErrNoInstance = errors.New("no such annotation instance")
 
 // Find builds the graph of the window and its longest path.
-func Find(tr *kineto.Trace, o Options) (*Graph, error) {
+func Find(tr *trace.Trace, o Options) (*Graph, error) {
 	g := &Graph{opts: o}
 	g.in = load(tr, o.KeepLastStep)
 	g.MinTS = g.in.minTS

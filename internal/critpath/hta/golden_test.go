@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // corpus returns the folder of real traces; tests that need it skip without it.
@@ -92,7 +93,7 @@ func (gd *golden) options(t *testing.T) Options {
 func TestGoldens(t *testing.T) {
 	dir := corpus(t)
 	files, _ := filepath.Glob(filepath.Join(dir, "../golden/hta/*.json.gz"))
-	traces := map[string]*kineto.Trace{}
+	traces := map[string]*trace.Trace{}
 	ran := 0
 	for _, f := range files {
 		if strings.HasSuffix(f, ".edges.json.gz") {
@@ -121,7 +122,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-func parse(t testing.TB, path string) *kineto.Trace {
+func parse(t testing.TB, path string) *trace.Trace {
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +135,7 @@ func parse(t testing.TB, path string) *kineto.Trace {
 	return tr
 }
 
-func checkGolden(t *testing.T, tr *kineto.Trace, gd *golden, edges string) {
+func checkGolden(t *testing.T, tr *trace.Trace, gd *golden, edges string) {
 	g, err := Find(tr, gd.options(t))
 	if gd.ReturnedNone {
 		if err == nil {

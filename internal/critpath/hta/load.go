@@ -4,13 +4,13 @@ import (
 	"math"
 	"strings"
 
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // row is one surviving row of the peer's data frame.
 type row struct {
-	ev         kineto.EventID
-	name       kineto.Sym
+	ev         trace.EventID
+	name       trace.Sym
 	cat        uint16
 	hasArgs    bool
 	gpuish     bool // stream and correlation, or an Event/Context Sync
@@ -27,7 +27,7 @@ func (r *row) end() int64 { return r.ts + r.dur }
 
 // input is the peer's data frame of one rank after loading: rows in its order, and where each event is.
 type input struct {
-	tr    *kineto.Trace
+	tr    *trace.Trace
 	rows  []row
 	at    []int32 // per event: its row, -1
 	minTS int64
@@ -69,7 +69,7 @@ var nameTable = map[string]nameFlag{
 	"Event Sync": isEventSync, "Context Sync": isContextSync, "Stream Sync": isStreamSync, "Stream Wait Event": isStreamWait,
 }
 
-func classify(tr *kineto.Trace) nameSet {
+func classify(tr *trace.Trace) nameSet {
 	s := nameSet{flags: make([]nameFlag, len(tr.Syms))}
 	for i, name := range tr.Syms {
 		f := nameTable[name]
@@ -90,7 +90,7 @@ func classify(tr *kineto.Trace) nameSet {
 func (in *input) is(r *row, f nameFlag) bool { return in.names.flags[r.name]&f != 0 }
 
 // load makes the rows: complete events with a category other than Trace (trace_parser.py, _compress_df).
-func load(tr *kineto.Trace, keepLast bool) input {
+func load(tr *trace.Trace, keepLast bool) input {
 	in := input{tr: tr, names: classify(tr), minTS: math.MaxInt64}
 	fractions := false
 	n := 0
@@ -99,27 +99,27 @@ func load(tr *kineto.Trace, keepLast bool) input {
 		if e.Start%1000 != 0 && e.Ph != 0 {
 			fractions = true
 		}
-		if e.Flags&kineto.HasDur != 0 && e.Cat != 0 {
+		if e.Flags&trace.HasDur != 0 && e.Cat != 0 {
 			n++
 		}
 	}
 	in.rows = make([]row, 0, n)
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if e.Flags&kineto.HasDur == 0 || e.Cat == 0 || tr.Syms[e.Cat] == "Trace" {
+		if e.Flags&trace.HasDur == 0 || e.Cat == 0 || tr.Syms[e.Cat] == "Trace" {
 			continue
 		}
-		r := row{ev: kineto.EventID(i), name: e.Name, cat: e.Cat, ts: e.Start, dur: e.Dur, stream: -1, corr: -1, waitStream: -1, waitRecord: -1}
+		r := row{ev: trace.EventID(i), name: e.Name, cat: e.Cat, ts: e.Start, dur: e.Dur, stream: -1, corr: -1, waitStream: -1, waitRecord: -1}
 		if fractions {
 			r.ts, r.dur = roundMicros(e.Start, e.Dur)
 		}
-		if e.Args != 0 {
+		if e.Flags&trace.HasArgs != 0 {
 			in.readArgs(&r)
 		}
-		if e.Flags&kineto.HasCorr != 0 {
+		if e.Flags&trace.HasCorr != 0 {
 			r.corr = e.Corr
 		}
-		if e.Track != kineto.NoTrack {
+		if e.Track != trace.NoTrack {
 			t := &tr.Tracks[e.Track]
 			r.tid, r.pid = tokenKey(t.TID), tokenKey(tr.Procs[t.Proc].PID)
 		}
@@ -139,7 +139,7 @@ func load(tr *kineto.Trace, keepLast bool) input {
 }
 
 // tokenKey orders pids and tids as the peer's group keys: numbers by value, strings after them.
-func tokenKey(t kineto.Token) int64 {
+func tokenKey(t trace.Token) int64 {
 	if t.IsNum {
 		return t.Num
 	}
@@ -166,17 +166,15 @@ func micros(ns int64) float64 {
 
 // readArgs takes the columns that the peer loads. A stream that is no number counts as none (to_numeric, coerce).
 func (in *input) readArgs(r *row) {
-	e := &in.tr.Events[r.ev]
-	raw := in.tr.Raw(r.ev)[e.Args:]
 	r.hasArgs = true
-	if v, ok := kineto.ArgInt(raw, "stream"); ok {
+	if v, ok := in.tr.ArgInt(r.ev, "stream"); ok {
 		r.stream = v
 	}
-	if in.tr.Events[r.ev].Kind == kineto.SyncRecord {
-		if v, ok := kineto.ArgInt(raw, "wait_on_stream"); ok {
+	if in.tr.Events[r.ev].Kind == trace.SyncRecord {
+		if v, ok := in.tr.ArgInt(r.ev, "wait_on_stream"); ok {
 			r.waitStream = v
 		}
-		if v, ok := kineto.ArgInt(raw, "wait_on_cuda_event_record_corr_id"); ok {
+		if v, ok := in.tr.ArgInt(r.ev, "wait_on_cuda_event_record_corr_id"); ok {
 			r.waitRecord = v
 		}
 	}
@@ -216,7 +214,7 @@ func (in *input) link() {
 // trim leaves out the last ProfilerStep when there are several names of steps, and reorders the rows: GPU rows
 // first (trace_filter.py, trace.py: filter by iterations).
 func (in *input) trim(keepLast bool) {
-	names := map[kineto.Sym]bool{}
+	names := map[trace.Sym]bool{}
 	lastStart := int64(math.MinInt64)
 	for i := range in.rows {
 		r := &in.rows[i]
@@ -253,23 +251,23 @@ func (in *input) trim(keepLast bool) {
 // Row is a row of the peer's data frame, for those who compare other analyses with the peer's. Times are ns, rounded
 // as the peer rounds them.
 type Row struct {
-	Event    kineto.EventID
+	Event    trace.EventID
 	TS, Dur  int64
-	Stream   int64          // -1 for a CPU row
-	Corr     int64          // -1 without
-	Partner  kineto.EventID // index_correlation: the launch of an operation, the operation of a launch
+	Stream   int64         // -1 for a CPU row
+	Corr     int64         // -1 without
+	Partner  trace.EventID // index_correlation: the launch of an operation, the operation of a launch
 	PID, TID int64
 }
 
 // Rows loads the data frame, in the peer's row order.
-func Rows(tr *kineto.Trace, keepLastStep bool) []Row {
+func Rows(tr *trace.Trace, keepLastStep bool) []Row {
 	in := load(tr, keepLastStep)
 	out := make([]Row, len(in.rows))
 	for i := range in.rows {
 		r := &in.rows[i]
-		out[i] = Row{r.ev, r.ts, r.dur, r.stream, r.corr, kineto.EventID(r.partner), r.pid, r.tid}
+		out[i] = Row{r.ev, r.ts, r.dur, r.stream, r.corr, trace.EventID(r.partner), r.pid, r.tid}
 		if r.partner <= 0 {
-			out[i].Partner = kineto.NoEvent
+			out[i].Partner = trace.NoEvent
 		}
 	}
 	return out

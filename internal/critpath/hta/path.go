@@ -6,7 +6,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/trace"
 )
 
 // AsPath gives the peer's path in our terms: marks on exactly its events, its edges with types, sides and weights,
@@ -46,7 +46,7 @@ func (g *Graph) segment(e *Edge, start, end int64) (critpath.Segment, bool) {
 	if e.GraphWeight <= 0 || end <= start {
 		return critpath.Segment{}, false
 	}
-	s := critpath.Segment{Start: start, End: end, Event: e.Owner, Track: kineto.NoTrack, Evidence: evidence[e.Type]}
+	s := critpath.Segment{Start: start, End: end, Event: e.Owner, Track: trace.NoTrack, Evidence: evidence[e.Type]}
 	switch e.Type {
 	case LaunchDelay:
 		s.Event, s.Kind = g.Nodes[e.To].Event, critpath.LaunchDelay
@@ -55,32 +55,32 @@ func (g *Graph) segment(e *Edge, start, end int64) (critpath.Segment, bool) {
 	default:
 		s.Kind = g.kindOf(e.Owner)
 	}
-	if s.Event != kineto.NoEvent {
+	if s.Event != trace.NoEvent {
 		s.Track = g.in.tr.Events[s.Event].Track
 	}
 	if s.Kind.Class() == critpath.ClassLaunch {
-		s.Event = kineto.NoEvent // a gap belongs to no event
+		s.Event = trace.NoEvent // a gap belongs to no event
 	}
 	return s, true
 }
 
-func (g *Graph) kindOf(ev kineto.EventID) critpath.SegmentKind {
-	if ev == kineto.NoEvent {
+func (g *Graph) kindOf(ev trace.EventID) critpath.SegmentKind {
+	if ev == trace.NoEvent {
 		return critpath.CPU
 	}
 	switch e := &g.in.tr.Events[ev]; e.Kind {
-	case kineto.Kernel:
+	case trace.Kernel:
 		if isComm(short(g.in.tr.Syms[e.Name])) {
 			return critpath.Comm
 		}
 		return critpath.Compute
-	case kineto.Memcpy:
+	case trace.Memcpy:
 		return critpath.Memcpy
-	case kineto.Memset:
+	case trace.Memset:
 		return critpath.Memset
-	case kineto.Runtime, kineto.Driver:
+	case trace.Runtime, trace.Driver:
 		return critpath.RuntimeCall
-	case kineto.Python:
+	case trace.Python:
 		return critpath.PythonFrame
 	}
 	return critpath.CPU
@@ -88,15 +88,15 @@ func (g *Graph) kindOf(ev kineto.EventID) critpath.SegmentKind {
 
 // marks lists the events of the path's nodes, exactly the peer's critical set, with the time that segments give them.
 func (g *Graph) marks(segments []critpath.Segment) []critpath.Mark {
-	ns := map[kineto.EventID]int64{}
+	ns := map[trace.EventID]int64{}
 	for _, s := range segments {
-		if s.Event != kineto.NoEvent {
+		if s.Event != trace.NoEvent {
 			ns[s.Event] += s.End - s.Start
 		}
 	}
-	var order []kineto.EventID // of events by their first node on the path
-	id := map[kineto.EventID]int32{}
-	lastAt := map[kineto.EventID]int{}
+	var order []trace.EventID // of events by their first node on the path
+	id := map[trace.EventID]int32{}
+	lastAt := map[trace.EventID]int{}
 	for i, n := range g.PathNode {
 		ev := g.Nodes[n].Event
 		if _, ok := id[ev]; !ok {
@@ -147,8 +147,8 @@ func (g *Graph) Summary() []Share {
 	return out
 }
 
-func (g *Graph) boundBy(ev kineto.EventID) string {
-	if ev == kineto.NoEvent {
+func (g *Graph) boundBy(ev trace.EventID) string {
+	if ev == trace.NoEvent {
 		return "cpu_bound"
 	}
 	r := &g.in.rows[g.in.at[ev]]

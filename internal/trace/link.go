@@ -1,8 +1,7 @@
-package kineto
+package trace
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
@@ -12,10 +11,10 @@ type call struct {
 	id   EventID
 }
 
-// link joins device operations with the calls that launched them, by args.correlation. Where a runtime and a driver
+// LinkLaunches fills Launch: it joins device operations with the calls that launched them, by args.correlation. Where a runtime and a driver
 // call share one (XPU), the runtime call counts; of several of a kind (ROCm) the last that does not start after the
 // operation, else the first.
-func (t *Trace) link() {
+func (t *Trace) LinkLaunches() {
 	t.Launch = make([]EventID, len(t.Events))
 	calls, sorted := t.calls()
 	for i := range t.Events {
@@ -92,28 +91,4 @@ func (t *Trace) choose(calls []call, k int, op *Event) EventID {
 		}
 	}
 	return best
-}
-
-// refuse says no to what would be read wrong: several host processes that launch GPU work in one file share
-// correlations and device rows.
-func (t *Trace) refuse() error {
-	first := NoProc
-	for i := range t.Events {
-		if t.Launch[i] == NoEvent {
-			continue
-		}
-		c := &t.Events[t.Launch[i]]
-		if c.Track == NoTrack {
-			continue
-		}
-		p := t.Tracks[c.Track].Proc
-		if first == NoProc {
-			first = p
-		}
-		if p != first {
-			return &SyntaxError{File: t.File, Offset: c.Off, Compressed: -1, Pointer: fmt.Sprintf("/traceEvents/%d", t.Launch[i]),
-				Want: fmt.Sprintf("processes %s and %s both launch GPU work in this file, and their streams cannot be told apart: give one rank's trace", t.Syms[t.Procs[first].PID.Raw], t.Syms[t.Procs[p].PID.Raw])}
-		}
-	}
-	return nil
 }

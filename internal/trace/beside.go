@@ -1,4 +1,4 @@
-package kineto
+package trace
 
 import "runtime/debug"
 

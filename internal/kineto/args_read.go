@@ -1,0 +1,163 @@
+package kineto
+
+import (
+	"unsafe"
+
+	"overlay/internal/trace"
+)
+
+// argReader tells the members of an args object one by one. The object has been through the scanner before, so only
+// what the scanner accepts is met; what is broken all the same ends the args.
+type argReader struct {
+	s     []byte
+	i     int
+	visit func(key string, v trace.Value) bool
+}
+
+// readArgs tells what stands in the args value that raw begins with; see trace.Source.
+func readArgs(raw []byte, visit func(key string, v trace.Value) bool) {
+	a := argReader{s: raw, visit: visit}
+	a.i = skipSpace(raw, 0)
+	switch {
+	case a.i >= len(raw):
+	case raw[a.i] == '{':
+		a.i++
+		a.object(1)
+	default:
+		a.value("args", 1, false)
+	}
+}
+
+// object tells the members up to '}'; false ends all.
+func (a *argReader) object(depth int) bool {
+	for {
+		a.i = skipSpace(a.s, a.i)
+		if a.i >= len(a.s) {
+			return false
+		}
+		switch a.s[a.i] {
+		case '}':
+			a.i++
+			return true
+		case ',':
+			a.i++
+			continue
+		case '"':
+		default:
+			return false
+		}
+		key, ok := a.str(true, true)
+		if !ok {
+			return false
+		}
+		a.i = skipSpace(a.s, a.i)
+		if a.i >= len(a.s) || a.s[a.i] != ':' {
+			return false
+		}
+		a.i = skipSpace(a.s, a.i+1)
+		if !a.value(key, depth, true) {
+			return false
+		}
+	}
+}
+
+func (a *argReader) array(depth int) bool {
+	for {
+		a.i = skipSpace(a.s, a.i)
+		if a.i >= len(a.s) {
+			return false
+		}
+		switch a.s[a.i] {
+		case ']':
+			a.i++
+			return true
+		case ',':
+			a.i++
+			continue
+		}
+		if !a.value("", depth, false) {
+			return false
+		}
+	}
+}
+
+func (a *argReader) value(key string, depth int, inObject bool) bool {
+	if a.i >= len(a.s) {
+		return false
+	}
+	if depth > trace.MaxDepth {
+		return a.skip(inObject)
+	}
+	switch a.s[a.i] {
+	case '{':
+		a.i++
+		return a.visit(key, trace.Value{Kind: trace.Object}) && a.object(depth+1) && a.visit("", trace.Value{Kind: trace.End})
+	case '[':
+		a.i++
+		return a.visit(key, trace.Value{Kind: trace.Array}) && a.array(depth+1) && a.visit("", trace.Value{Kind: trace.End})
+	case '"':
+		s, ok := a.str(false, inObject)
+		return ok && a.visit(key, trace.Value{Kind: trace.String, Text: s})
+	}
+	return a.scalar(key)
+}
+
+// scalar tells a number or a word.
+func (a *argReader) scalar(key string) bool {
+	start := a.i
+	digits, integer := 0, true
+	var v uint64
+loop:
+	for ; a.i < len(a.s); a.i++ {
+		switch c := a.s[a.i]; {
+		case c >= '0' && c <= '9':
+			v = v*10 + uint64(c-'0')
+			digits++
+		case c == '-' && a.i == start:
+		case c == ',' || c == '}' || c == ']' || c <= ' ':
+			break loop
+		default:
+			integer = false
+		}
+	}
+	tok := a.s[start:a.i]
+	switch {
+	case len(tok) == 0:
+		return false
+	case integer && digits > 0 && digits <= 18:
+		if tok[0] == '-' {
+			v = -v
+		}
+		return a.visit(key, trace.Value{Kind: trace.Int, Bits: v, Text: borrow(tok)})
+	}
+	return a.visit(key, trace.NumberValue(borrow(tok)))
+}
+
+// skip passes over a value that lies too deep.
+func (a *argReader) skip(inObject bool) bool {
+	p := scanner{s: a.s}
+	end := p.skipValue(a.i, inObject, 0)
+	if end < 0 {
+		return false
+	}
+	a.i = end
+	return true
+}
+
+// str reads the string at a.i. Without escapes it shares the bytes of the text.
+func (a *argReader) str(key, inObject bool) (string, bool) {
+	start := a.i
+	end, f := scanString(a.s, start, key, inObject)
+	if end < 0 {
+		return "", false
+	}
+	a.i = end + 1
+	raw := a.s[start+1 : end]
+	if f&(strEscape|strBadUTF8) != 0 {
+		return unquote(raw), true
+	}
+	return borrow(raw), true
+}
+
+// borrow is the bytes of the text as a string without a copy: they never change.
+func borrow(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

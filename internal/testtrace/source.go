@@ -1,0 +1,64 @@
+package testtrace
+
+import "overlay/internal/trace"
+
+// Renumbered is the source of a trace whose events stand at other positions than in the trace that it was made from.
+type Renumbered struct {
+	trace.Source                 // of the other trace
+	Of           []trace.EventID // per event: its position there
+}
+
+// Args gives the arguments of the event in the other trace.
+func (r Renumbered) Args(id trace.EventID, visit func(key string, v trace.Value) bool) {
+	r.Source.Args(r.Of[id], visit)
+}
+
+// Arg gives an argument of the event in the other trace.
+func (r Renumbered) Arg(id trace.EventID, key string) (trace.Value, bool) {
+	return r.Source.Arg(r.Of[id], key)
+}
+
+// Member gives a member of the event in the other trace.
+func (r Renumbered) Member(id trace.EventID, path ...string) (trace.Value, bool) {
+	return r.Source.Member(r.Of[id], path...)
+}
+
+// Args is the source of a trace that a test made by hand: the arguments of each event, in their order.
+type Args map[trace.EventID][]Arg
+
+// Arg is one argument, of no type that nests.
+type Arg struct {
+	Key   string
+	Value trace.Value
+}
+
+// Args gives the arguments of an event.
+func (a Args) Args(id trace.EventID, visit func(key string, v trace.Value) bool) {
+	for _, arg := range a[id] {
+		if !visit(arg.Key, arg.Value) {
+			return
+		}
+	}
+}
+
+// Arg gives an argument of an event.
+func (a Args) Arg(id trace.EventID, key string) (trace.Value, bool) {
+	for _, arg := range a[id] {
+		if arg.Key == key {
+			return arg.Value, true
+		}
+	}
+	return trace.Value{}, false
+}
+
+// Member gives nothing: the events say no more.
+func (a Args) Member(trace.EventID, ...string) (trace.Value, bool) { return trace.Value{}, false }
+
+// Mentions is always possible.
+func (a Args) Mentions(string) bool { return true }
+
+// Digest is that of no input.
+func (a Args) Digest() [2]uint32 { return [2]uint32{} }
+
+// Size is that of no input.
+func (a Args) Size() int64 { return 0 }

@@ -1,0 +1,38 @@
+package trace
+
+import "fmt"
+
+// Check verifies the invariants of a trace.
+func (t *Trace) Check() error {
+	if len(t.Syms) == 0 || t.Syms[0] != "" {
+		return fmt.Errorf("trace: symbol 0 is not empty")
+	}
+	if t.Source == nil && len(t.Events) > 0 {
+		return fmt.Errorf("trace: no source of args")
+	}
+	if len(t.Launch) != len(t.Events) {
+		return fmt.Errorf("trace: %d launches for %d events", len(t.Launch), len(t.Events))
+	}
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch {
+		case int(e.Name) >= len(t.Syms) || int(e.Cat) >= len(t.Syms):
+			return fmt.Errorf("trace: event %d: symbol out of range", i)
+		case e.Track != NoTrack && (e.Track < 0 || int(e.Track) >= len(t.Tracks)):
+			return fmt.Errorf("trace: event %d: track %d of %d", i, e.Track, len(t.Tracks))
+		case e.Dur < 0:
+			return fmt.Errorf("trace: event %d: dur %d", i, e.Dur)
+		case e.Kind >= NumKinds:
+			return fmt.Errorf("trace: event %d: kind %d", i, e.Kind)
+		}
+		if l := t.Launch[i]; l != NoEvent && (l < 0 || int(l) >= len(t.Events) || !t.Events[l].Kind.Call() && !(t.LaunchByFlow && t.Events[l].Kind.Host()) || !e.Kind.Device()) {
+			return fmt.Errorf("trace: event %d: launched by %d", i, l)
+		}
+	}
+	for i := range t.Tracks {
+		if p := t.Tracks[i].Proc; p < 0 || int(p) >= len(t.Procs) {
+			return fmt.Errorf("trace: track %d: process %d of %d", i, p, len(t.Procs))
+		}
+	}
+	return nil
+}

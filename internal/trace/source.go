@@ -1,0 +1,62 @@
+package trace
+
+// Source is what stays in the input and is read when somebody wants it. Its methods may be called by several
+// goroutines at once.
+type Source interface {
+	// Args calls visit for each argument of an event, in the order of the input, until visit returns false. An object or an
+	// array is told as a value of that kind, then its members (those of an array without key), then a value of kind End.
+	// Members that nest deeper than MaxDepth are left out.
+	Args(id EventID, visit func(key string, v Value) bool)
+
+	// Arg returns the first argument of an event with a key; an object or array as its text.
+	Arg(id EventID, key string) (Value, bool)
+
+	// Member returns what an event says beside its args and the fields of Event, by a path of keys: the scope and id2 of an
+	// asynchronous event, the id of a counter.
+	Member(id EventID, path ...string) (Value, bool)
+
+	// Mentions reports whether a text may stand anywhere in the input. It is cheap, and it errs on the side of yes.
+	Mentions(text string) bool
+
+	// Digest is a hash of the input that guards against accidents, not attacks.
+	Digest() [2]uint32
+
+	// Size is the length of the input in bytes, decompressed.
+	Size() int64
+}
+
+// MaxDepth bounds the nesting of arguments.
+const MaxDepth = 64
+
+// Args calls visit for each argument of an event; see Source.
+func (t *Trace) Args(id EventID, visit func(key string, v Value) bool) {
+	if t.Events[id].Flags&HasArgs != 0 {
+		t.Source.Args(id, visit)
+	}
+}
+
+// Arg returns an argument of an event; see Source.
+func (t *Trace) Arg(id EventID, key string) (Value, bool) {
+	if t.Events[id].Flags&HasArgs == 0 {
+		return Value{}, false
+	}
+	return t.Source.Arg(id, key)
+}
+
+// ArgInt returns an argument of an event as an integer, also one written as a text.
+func (t *Trace) ArgInt(id EventID, key string) (int64, bool) {
+	v, ok := t.Arg(id, key)
+	if !ok {
+		return 0, false
+	}
+	return v.AsInt()
+}
+
+// ArgFloat returns an argument of an event as a number, also one written as a text; N/A, nan and inf are none.
+func (t *Trace) ArgFloat(id EventID, key string) (float64, bool) {
+	v, ok := t.Arg(id, key)
+	if !ok {
+		return 0, false
+	}
+	return v.AsFloat()
+}

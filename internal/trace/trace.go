@@ -1,0 +1,107 @@
+// Package trace is the model that every stage after reading works on: events, rows, symbols, links and typed args of one
+// profiler trace, in no format. A package for an input format makes a Trace and a Source; nothing else sees its bytes.
+//
+// # Units
+//
+// Times are int64 ns on the trace's own clock. Ids are indexes into the slices of one Trace.
+package trace
+
+// EventID is the zero-based position of an event in the input's list of events (traceEvents in JSON). Every element of
+// the list has one, broken and unknown elements included, so positions in reports and in the input are the same numbers.
+type EventID int32
+
+// NoEvent is the absent EventID.
+const NoEvent EventID = -1
+
+// Sym is an index into Trace.Syms; 0 is the empty string.
+type Sym uint32
+
+// TrackID is an index into Trace.Tracks, ProcID into Trace.Procs.
+type (
+	TrackID int32
+	ProcID  int32
+)
+
+// NoTrack and NoProc are the absent ids.
+const (
+	NoTrack TrackID = -1
+	NoProc  ProcID  = -1
+)
+
+// Flags of an event.
+type Flags uint16
+
+// The flags.
+const (
+	HasDur    Flags = 1 << iota // the event carries a dur
+	HasCorr                     // Corr is set
+	HasExt                      // Ext is set
+	HasSeq                      // Seq is set
+	Dirty                       // its text is broken: who copies text has to mend it
+	ClampedTS                   // ts is 0 in a trace whose other events are far from it: "before the base", never part of an extent
+	BindEnd                     // flow end with "bp":"e"
+	Repaired                    // a value was mended; see Trace.Repairs
+	HasArgs                     // Trace.Args gives something
+)
+
+// Event is one element of the list of events. It holds no pointer: a trace has millions.
+type Event struct {
+	Start int64 // ns on the trace's own clock; the time of stamp 0 is Trace.Base
+	Dur   int64 // ns, >= 0; 0 when absent
+	Corr  int64 // args.correlation; for flow and async events the integer id, or -1-Sym when the id is no integer
+	Ext   int64 // args."External id" (or "external id")
+	Name  Sym
+	Track TrackID
+	Seq   int32  // args."Sequence number"
+	Fwd   int32  // args."Fwd thread id"
+	Cat   uint16 // Sym of the category (category symbols come first in Syms)
+	Flags Flags
+	Kind  Kind
+	Ph    byte // phase letter; 0 for an element that is no event
+}
+
+// End is Start + Dur.
+func (e *Event) End() int64 { return e.Start + e.Dur }
+
+// Repair is something that was mended while reading.
+type Repair struct {
+	Reason string  `json:"reason"`
+	Count  int     `json:"count"`
+	First  []int64 `json:"first"` // byte offsets of the first few
+}
+
+// Trace is one profiler trace. It is frozen: no later stage changes it.
+//
+// Invariants (Check): every id is in range; Dur >= 0; Syms[0] == ""; category symbols come before the others; Tracks and
+// Procs are in order of first appearance in the input; len(Launch) == len(Events).
+type Trace struct {
+	File   string // name for messages only
+	Events []Event
+	Syms   []string
+	Tracks []Track
+	Procs  []Process
+
+	Base        int64 // Unix time in ns of time stamp 0 (baseTimeNanoseconds), when HasBase
+	HasBase     bool
+	Rank        int64            // of the process among those of its job (distributedInfo.rank), -1 when absent
+	DeviceNames map[int64]string // device number -> model
+	Attrs       map[string]Value // what an earlier run of this program noted about the trace, by its keys "overlay.…"
+	Truncated   bool             // the input ended early
+	Repairs     []Repair         // sorted by reason
+
+	// Launch gives for each device operation the runtime or driver call with its correlation, else NoEvent. In traces
+	// without correlation (LaunchByFlow) it is the host slice in which the operation's flow begins.
+	Launch       []EventID
+	LaunchByFlow bool
+
+	Source Source // what is read from the input on demand: args
+}
+
+// Str returns the string of a symbol.
+func (t *Trace) Str(s Sym) string { return t.Syms[s] }
+
+// Name returns an event's name.
+func (t *Trace) Name(id EventID) string { return t.Syms[t.Events[id].Name] }
+
+// Category returns an event's category as written.
+func (t *Trace) Category(id EventID) string { return t.Syms[t.Events[id].Cat] }
