@@ -17,21 +17,26 @@ import (
 )
 
 // layers says which packages of this module a package may import. A new package needs a line. A line holds for the
-// packages below it too; they may also import the package of the line. Tests may import anything.
+// packages below it too, as far as they have none of their own; packages of one line may import each other. "internal"
+// stands for all. Tests may import anything.
 var layers = map[string][]string{
-	"internal/trace":     {},
-	"internal/kineto":    {"internal/trace"},
-	"internal/perfetto":  {},
-	"internal/chrome":    {},
-	"internal/pgzip":     {},
-	"internal/cdg":       {"internal/trace"},
-	"internal/critpath":  {"internal/trace", "internal/cdg"},
-	"internal/analyses":  {"internal/trace", "internal/cdg", "internal/critpath"},
-	"internal/overlay":   {"internal/trace", "internal/kineto", "internal/cdg", "internal/critpath", "internal/analyses", "internal/perfetto", "internal/chrome"},
-	"internal/report":    {"internal/trace", "internal/cdg", "internal/critpath", "internal/analyses", "internal/overlay"},
-	"internal/testtrace": {"internal"},
-	"cmd":                {"internal"},
-	"proto":              {},
+	"internal/trace":              {},
+	"internal/kineto":             {"internal/trace"},
+	"internal/perfetto":           {},
+	"internal/chrome":             {},
+	"internal/pgzip":              {},
+	"internal/cdg":                {"internal/trace"},
+	"internal/critpath":           {"internal/trace", "internal/cdg"},
+	"internal/analyses":           {"internal/trace", "internal/cdg", "internal/critpath"},
+	"internal/overlay":            {"internal/trace", "internal/cdg", "internal/critpath", "internal/analyses"},
+	"internal/overlay/pftrace":    {"internal/trace", "internal/overlay", "internal/perfetto"},
+	"internal/overlay/chromejson": {"internal/trace", "internal/overlay", "internal/chrome", "internal/kineto"},
+	"internal/slim":               {"internal/trace", "internal/cdg", "internal/critpath", "internal/overlay"},
+	"internal/anonymize":          {"internal/trace", "internal/kineto", "internal/cdg", "internal/critpath", "internal/overlay", "internal/chrome"},
+	"internal/report":             {"internal/trace", "internal/cdg", "internal/critpath", "internal/analyses", "internal/overlay"},
+	"internal/testtrace":          {"internal"},
+	"cmd":                         {"internal"},
+	"proto":                       {},
 }
 
 // worldly are packages of the standard library by which code touches the world: only cmd may.
@@ -93,6 +98,9 @@ func TestPlantedImports(t *testing.T) {
 		{"internal/critpath/hta/a.go", `import "overlay/internal/overlay"`, "must not import internal/overlay"},
 		{"internal/cdg/a.go", `import "overlay/internal/testtrace"`, "must not import internal/testtrace"},
 		{"internal/overlay/a.go", `import "overlay/cmd/overlay"`, "must not import cmd/overlay"},
+		{"internal/overlay/a.go", `import "overlay/internal/overlay/pftrace"`, "must not import internal/overlay/pftrace"},
+		{"internal/overlay/pftrace/a.go", `import "overlay/internal/overlay"`, ""},
+		{"internal/report/a.go", `import "overlay/internal/overlay/pftrace"`, "must not import internal/overlay/pftrace"},
 		{"internal/novelty/a.go", `import "fmt"`, "internal/novelty has no line"},
 		{"internal/report/a.go", `import "os"`, `touches the world: import "os"`},
 		{"internal/report/a.go", `import "log/slog"`, `touches the world: import "log/slog"`},
@@ -129,7 +137,8 @@ func violations(file string, src []byte) (list []string) {
 	for _, imp := range f.Imports {
 		name, _ := strconv.Unquote(imp.Path.Value)
 		if own, ok := strings.CutPrefix(name, "overlay/"); ok {
-			if own != pkg && !within(own, line) && !slices.ContainsFunc(layers[line], func(p string) bool { return within(own, p) }) {
+			target, _ := layerOf(own)
+			if target != line && !slices.ContainsFunc(layers[line], func(p string) bool { return p == target || p == "internal" && within(own, p) }) {
 				list = append(list, fmt.Sprintf("%s: %s must not import %s", file, pkg, own))
 			}
 			continue

@@ -11,7 +11,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
-	"overlay/internal/overlay"
+	"overlay/internal/slim"
 	"overlay/internal/trace"
 )
 
@@ -41,7 +41,7 @@ func (j *job) analyseTrace(name string, tr *trace.Trace) (a analysis, err error)
 		o.Step = strconv.Itoa(j.opts.step)
 	}
 	method := j.opts.method
-	if rec := overlay.ReadRecord(a.trace); rec != nil {
+	if rec := slim.ReadRecord(a.trace); rec != nil {
 		a.slim, o.Recorded = true, &rec.Recorded
 		if !j.opts.methodSet && slices.Contains(methods, rec.Method) {
 			method = rec.Method

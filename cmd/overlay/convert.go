@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"overlay/internal/overlay"
+	"overlay/internal/overlay/chromejson"
+	"overlay/internal/overlay/pftrace"
 	"overlay/internal/pgzip"
 	"overlay/internal/trace"
 )
@@ -83,16 +85,15 @@ func (j *job) gzipLevel() int {
 }
 
 func (j *job) writeFormat(w io.Writer, tr *trace.Trace, ov *overlay.Overlay) (written, error) {
-	o := overlay.WriteOptions{Jobs: j.opts.jobs}
 	var out written
 	var err error
 	if j.opts.chrome {
-		var st overlay.ChromeStats
-		st, err = overlay.WriteChrome(w, tr, ov, o)
+		var st chromejson.Stats
+		st, err = chromejson.Write(w, tr, ov, chromejson.Options{Jobs: j.opts.jobs})
 		out = writtenChrome(st)
 	} else {
-		var st overlay.PerfettoStats
-		st, err = overlay.WritePerfetto(w, tr, ov, o)
+		var st pftrace.Stats
+		st, err = pftrace.Write(w, tr, ov, pftrace.Options{Jobs: j.opts.jobs})
 		out = writtenPerfetto(st)
 	}
 	if ov != nil {
@@ -120,7 +121,7 @@ func (w *written) repair(n int, reason string) {
 	}
 }
 
-func writtenPerfetto(st overlay.PerfettoStats) written {
+func writtenPerfetto(st pftrace.Stats) written {
 	w := written{drawn: count(st.Slices, "slice") + ", " + count(st.Flows, "arrow") + " of the input, " + count(st.Arrows, "arrow") + " of the path"}
 	w.note(st.Lanes, "row", "added for slices that overlap without nesting")
 	w.note(st.Unclosed, "event", "without an end, drawn to the end of the row")
@@ -137,7 +138,7 @@ func writtenPerfetto(st overlay.PerfettoStats) written {
 	return w
 }
 
-func writtenChrome(st overlay.ChromeStats) written {
+func writtenChrome(st chromejson.Stats) written {
 	w := written{drawn: count(st.Events, "event") + " copied, " + count(st.Slices, "slice") + " and " + count(st.Arrows, "arrow") + " added"}
 	w.note(st.Reencoded, "event", "that were no valid JSON, mended")
 	w.repair(st.Renumbered, "id_renumbered")

@@ -6,8 +6,10 @@ import (
 	"runtime"
 	"strings"
 
+	"overlay/internal/anonymize"
 	"overlay/internal/overlay"
 	"overlay/internal/report"
+	"overlay/internal/slim"
 	"overlay/internal/trace"
 )
 
@@ -54,10 +56,13 @@ func (j *job) run() error {
 	}
 	drawn := a
 	if j.opts.anonymize {
-		drawn.graph, drawn.path = overlay.Anonymize(a.graph, a.path)
+		drawn.graph, drawn.path = anonymize.Graph(a.graph, a.path)
 		drawn.trace = drawn.graph.Trace
 	}
-	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version}
+	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version, Slim: j.opts.onlyCritical}
+	if rec := slim.ReadRecord(drawn.trace); rec != nil { // what is drawn on a slim trace is one too
+		o.Attrs = slim.Attrs(&rec.Recorded)
+	}
 	if drawn.analyses = j.runAnalyses(drawn); drawn.analyses != nil {
 		o.Rows = drawn.analyses.Rows
 	}
@@ -67,14 +72,14 @@ func (j *job) run() error {
 	if rep != nil || !j.opts.quiet {
 		r = j.report(j.opts.input, drawn, j.opts.top)
 	}
-	slim := a.slim
+	recorded := a.slim
 	if !j.opts.onlyCritical {
 		a, drawn.graph = analysis{}, drawn.graph.Bare()
 	}
 	runtime.GC() // a millisecond, and drawing needs room
 	ov := overlay.Annotate(drawn.trace, drawn.graph, drawn.path, o)
 	if j.opts.onlyCritical {
-		overlay.Slim(a.graph, a.path, ov)
+		slim.Cut(a.graph, a.path, ov)
 	}
 	tr = drawn.trace
 	a, drawn = analysis{}, analysis{} // the graph is as large as the trace, and writing does not need it
@@ -87,18 +92,18 @@ func (j *job) run() error {
 		return err
 	}
 	if !j.opts.quiet {
-		j.result = func(w io.Writer) error { return j.summary(w, tr, slim, r, out, st) }
+		j.result = func(w io.Writer) error { return j.summary(w, tr, recorded, r, out, st) }
 	}
 	return nil
 }
 
 // summary says what bounds the run, what was written, what was mended, and what to do next.
-func (j *job) summary(w io.Writer, tr *trace.Trace, slim bool, r *report.Report, out *output, st written) error {
+func (j *job) summary(w io.Writer, tr *trace.Trace, recorded bool, r *report.Report, out *output, st written) error {
 	if err := r.WriteText(w, j.textOptions(j.resultTo)); err != nil {
 		return err
 	}
 	notes := st.notes
-	if slim {
+	if recorded {
 		notes = append(notes, "the input is a slim trace: window, method and delays are those of the run that wrote it")
 	}
 	next := "next  overlay open " + out.shown

@@ -2,8 +2,6 @@ package overlay
 
 import "overlay/internal/analyses"
 
-const analysisCategory = "critical_path_analysis"
-
 // causeColors are the colours of drawn analysis slices; those of the classes that they speak of.
 var causeColors = map[string]string{
 	analyses.HostWait.String():   "cpu#966",
@@ -21,11 +19,11 @@ func analysisTracks(rows []analyses.Row, first, parent int) []Track {
 	for _, r := range rows {
 		if _, ok := groups[r.Group]; !ok {
 			groups[r.Group] = first + len(out)
-			out = append(out, Track{Name: r.Group, Parent: parent, Category: analysisCategory, Description: "From the analyses that were asked for with --analysis."})
+			out = append(out, Track{Name: r.Group, Parent: parent, Category: CategoryAnalysis, Description: "From the analyses that were asked for with --analysis."})
 		}
 	}
 	for _, r := range rows {
-		t := Track{Name: r.Name, Parent: groups[r.Group], Category: analysisCategory, Description: r.About, Counter: r.Unit != "", Unit: r.Unit}
+		t := Track{Name: r.Name, Parent: groups[r.Group], Category: CategoryAnalysis, Description: r.About, Counter: r.Unit != "", Unit: r.Unit}
 		for _, p := range r.Points {
 			t.Points = append(t.Points, Point(p))
 		}

@@ -23,6 +23,8 @@ type Options struct {
 	Plain   bool           // leave the colours of input slices alone
 	Version string         // of the tool, for the attribute overlay.version
 	Rows    []analyses.Row // of the analyses, drawn in groups of their own
+	Attrs   []Attr         // further attributes
+	Slim    bool           // for a trace of the path and its context: no numbers that join records
 }
 
 // Annotate decides what to draw on a trace: marks on its events, added rows, arrows and attributes. What an earlier
@@ -31,10 +33,10 @@ func Annotate(tr *trace.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Overl
 	if g.Trace != tr {
 		panic("overlay: internal error: the graph belongs to another trace")
 	}
-	ov := &Overlay{Plain: o.Plain}
+	ov := &Overlay{Plain: o.Plain, Slim: o.Slim}
 	wait := trace.Beside(func() {
 		ov.Marks = newMarks(g, p)
-		ov.Tracks = append(ov.Tracks, verdictTrack(g, p), segmentsTrack(tr, p, &ov.Marks))
+		ov.Tracks = append(ov.Tracks, verdictTrack(g, p), segmentsTrack(tr, p, &ov.Marks, o.Slim))
 		ov.Tracks = append(ov.Tracks, nodeTracks(g, p, len(ov.Tracks), 0)...)
 		ov.Tracks = append(ov.Tracks, analysisTracks(o.Rows, len(ov.Tracks), 0)...)
 	})
@@ -42,52 +44,32 @@ func Annotate(tr *trace.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Overl
 	arrows, all := chooseArrows(g, ov.Keep, p, o.Flows)
 	ov.Arrows = arrows
 	wait()
-	ov.Attrs = attributes(p, o, len(arrows), all-len(arrows))
-	if rec := ReadRecord(tr); rec != nil { // what is drawn on a slim trace is one too
-		ov.Attrs = append(ov.Attrs, recordAttrs(&rec.Recorded)...)
-	}
+	ov.Attrs = append(attributes(p, o, len(arrows), all-len(arrows)), o.Attrs...)
 	return ov
 }
-
-// Keys of attributes, in both formats.
-const (
-	attrBoundBy  = "overlay.bound_by"
-	attrMethod   = "overlay.method"
-	attrWindow   = "overlay.window_ns"
-	attrStart    = "overlay.window_start_ns"
-	attrEnd      = "overlay.window_end_ns"
-	attrSegments = "overlay.path_segments"
-	attrDrawn    = "overlay.flows_drawn"
-	attrLeftOut  = "overlay.flows_left_out"
-	attrVersion  = "overlay.version"
-	attrPrefix   = "overlay."
-
-	attrAnnotation = "overlay.annotation"
-	attrInstance   = "overlay.instance"
-)
 
 // attributes tell from outside what an overlaid trace shows.
 func attributes(p *critpath.Path, o Options, drawn, leftOut int) []Attr {
 	total := critpath.Breakdown(p)
 	w := p.Window
 	attrs := []Attr{
-		{Key: attrVersion, Str: o.Version, IsStr: true},
-		{Key: attrMethod, Str: p.Method, IsStr: true},
-		{Key: attrBoundBy, Str: critpath.BoundBy(&total.Class).String(), IsStr: true},
-		{Key: attrWindow, Int: w.End - w.Start},
-		{Key: attrStart, Int: w.Start},
-		{Key: attrEnd, Int: w.End},
-		{Key: attrSegments, Int: int64(len(p.Segments))},
-		{Key: attrDrawn, Int: int64(drawn)},
-		{Key: attrLeftOut, Int: int64(leftOut)},
+		{Key: AttrVersion, Str: o.Version, IsStr: true},
+		{Key: AttrMethod, Str: p.Method, IsStr: true},
+		{Key: AttrBoundBy, Str: critpath.BoundBy(&total.Class).String(), IsStr: true},
+		{Key: AttrWindow, Int: w.End - w.Start},
+		{Key: AttrStart, Int: w.Start},
+		{Key: AttrEnd, Int: w.End},
+		{Key: AttrSegments, Int: int64(len(p.Segments))},
+		{Key: AttrDrawn, Int: int64(drawn)},
+		{Key: AttrLeftOut, Int: int64(leftOut)},
 	}
 	if o.Version == "" {
 		attrs = attrs[1:]
 	}
 	if w.Annotation != "" {
-		attrs = append(attrs, Attr{Key: attrAnnotation, Str: w.Annotation, IsStr: true})
+		attrs = append(attrs, Attr{Key: AttrAnnotation, Str: w.Annotation, IsStr: true})
 		if w.Instance != "" {
-			attrs = append(attrs, Attr{Key: attrInstance, Str: w.Instance, IsStr: true})
+			attrs = append(attrs, Attr{Key: AttrInstance, Str: w.Instance, IsStr: true})
 		}
 	}
 	return attrs

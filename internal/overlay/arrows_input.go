@@ -13,7 +13,7 @@ func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
 	tr := g.Trace
 	drawn := func(i int) bool {
 		e := &tr.Events[i]
-		return isFlow(e.Ph) && e.Track != trace.NoTrack && (keep == nil || keep[i])
+		return trace.IsFlow(e.Ph) && e.Track != trace.NoTrack && (keep == nil || keep[i])
 	}
 	starts, ends := 0, 0
 	for i := range tr.Events {
@@ -28,13 +28,13 @@ func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
 	if starts == 0 || ends == 0 {
 		return nil
 	}
-	slots := newFlowSlots(tr.Events, starts) // each with the last start of its flow in the file
+	slots := trace.NewFlowSlots(tr.Events, starts) // each with the last start of its flow in the file
 	flowEnds := make([]int32, 0, ends)
 	for i := range tr.Events {
 		switch {
 		case !drawn(i):
 		case tr.Events[i].Ph == 's':
-			slots.flow[slots.slot(int32(i))] = int32(i) + 1
+			slots.Flow[slots.Slot(int32(i))] = int32(i) + 1
 		default:
 			flowEnds = append(flowEnds, int32(i))
 		}
@@ -43,7 +43,7 @@ func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
 	lanes := lanesByToken(g)
 	out := make([][2]int32, 0, ends)
 	for _, end := range flowEnds {
-		start := slots.flow[slots.slot(end)] - 1
+		start := slots.Flow[slots.Slot(end)] - 1
 		if start < 0 {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 
 // StripEarlier leaves out what an earlier overlay added to the trace, ours or HTA's: slices, arrows, names and
 // counters of our categories. They are in none of the categories that the analysis reads, so it needs no telling.
-// Marks on input events are dropped by the writers (see isMark); here they are counted.
+// Marks on input events are dropped by the writers (see IsMark); here they are counted.
 func StripEarlier(tr *trace.Trace, ov *Overlay) {
 	added := addedCategories(tr)
 	earlier := slices.Contains(added, true) // the rows of an earlier overlay, so its marks too
@@ -29,7 +29,7 @@ func StripEarlier(tr *trace.Trace, ov *Overlay) {
 		return
 	}
 	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Flags&trace.HasArgs != 0 && (ov.Keep == nil || ov.Keep[i]) && hasMarks(tr, trace.EventID(i)) {
+		if e := &tr.Events[i]; e.Flags&trace.HasArgs != 0 && (ov.Keep == nil || ov.Keep[i]) && HasMarks(tr, trace.EventID(i)) {
 			ov.EarlierRemoved++
 		}
 	}
@@ -48,11 +48,11 @@ func Prescan(tr *trace.Trace) (wait func()) {
 	})
 }
 
-// hasMarks reports whether an event has marks of an earlier overlay.
-func hasMarks(tr *trace.Trace, id trace.EventID) bool {
+// HasMarks reports whether an event carries marks of an earlier overlay.
+func HasMarks(tr *trace.Trace, id trace.EventID) bool {
 	found, depth := false, 0
 	tr.Args(id, func(key string, v trace.Value) bool {
-		found = depth == 0 && isMark(key)
+		found = depth == 0 && IsMark(key)
 		switch v.Kind {
 		case trace.Object, trace.Array:
 			depth++
@@ -71,13 +71,4 @@ func addedCategories(tr *trace.Trace) []bool {
 		added[s] = addedCategory(tr.Syms[s])
 	}
 	return added
-}
-
-// addedCategory reports whether a category is one of those that overlays add. No profiler writes them.
-func addedCategory(cat string) bool {
-	switch cat {
-	case summaryCategory, segmentsCategory, nodesCategory, "critical_path_analysis":
-		return true
-	}
-	return false
 }

@@ -87,3 +87,24 @@ func enclosed(g *cdg.Graph, p *critpath.Path) []int64 {
 	}
 	return total
 }
+
+// MarksOf returns the marks of a list that is sorted by event, on a trace of so many events: for paths that were not found
+// here.
+func MarksOf(events int, list []Mark) Marks {
+	ms := Marks{on: critpath.NewEventSet(events), above: critpath.NewEventSet(events), node: make([]cdg.NodeID, events)}
+	for i := range ms.node {
+		ms.node[i] = cdg.NoNode
+	}
+	for _, m := range list {
+		ms.on.Add(m.Event)
+		ms.path = append(ms.path, critpath.Mark{Event: m.Event, NS: m.NS, ID: m.ID, Next: m.Next})
+		ms.node[m.Event] = cdg.NodeID(m.Node)
+		if m.TotalNS > m.NS {
+			ms.above.Add(m.Event)
+			ms.totals = append(ms.totals, m.TotalNS)
+		}
+	}
+	ms.on.Freeze()
+	ms.above.Freeze()
+	return ms
+}

@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 )
-
-const nodesCategory = "cdg"
 
 // phaseColors are the colours of a phase: on the path dark, off it pale.
 var phaseColors = [cdg.NumPhases][2]string{
@@ -40,20 +37,20 @@ func nodeTracks(g *cdg.Graph, p *critpath.Path, first, parent int) []Track {
 	}
 	rows := map[cdg.LaneID]int{} // lane of a stream -> index in out
 	drawn := []*nodeRow{nil}     // of the tracks in out
-	out := []Track{{Name: "Dependency graph", Parent: parent, Category: nodesCategory,
+	out := []Track{{Name: TrackNodes, Parent: parent, Category: CategoryNodes,
 		Description: fmt.Sprintf("The computation dependency graph: %d nodes, %d edges.\n%s", len(g.Nodes), len(g.Edges), nodesLegend)}}
 	add := func(name, what string) int {
 		r := &nodeRow{nodes: g.Nodes, critical: critical, onPath: onPath}
 		drawn = append(drawn, r)
-		out = append(out, Track{Name: name, Parent: first, Category: nodesCategory, Row: r, Description: what + "\n" + nodesLegend})
+		out = append(out, Track{Name: name, Parent: first, Category: CategoryNodes, Row: r, Description: what + "\n" + nodesLegend})
 		return len(out) - 1
 	}
 	host := -1
 	if slices.ContainsFunc(g.Nodes, func(n cdg.Node) bool { return !n.GPU }) {
-		host = add("CDG host", "Aggregated nodes of the CPU threads.")
+		host = add(TrackHost, "Aggregated nodes of the CPU threads.")
 	}
 	for _, s := range nodeStreams(g) {
-		rows[s.lane] = add("CDG "+s.name, "Aggregated nodes of GPU "+s.name+": what one CPU node launched on it.")
+		rows[s.lane] = add(trackStream+s.name, "Aggregated nodes of GPU "+s.name+": what one CPU node launched on it.")
 	}
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
@@ -107,11 +104,11 @@ func (r *nodeRow) Args(i int) ([MaxArgs]Arg, int) {
 	id := r.ids[i]
 	n := &r.nodes[id]
 	return [MaxArgs]Arg{
-		{Key: "cdg_node", Int: int64(id)},
-		{Key: "phase", Str: n.Phase.String(), IsStr: true},
-		{Key: "events", Int: int64(n.Events)},
-		{Key: "busy_ns", Int: n.Busy},
-		{Key: "node_critical_ns", Int: r.critical[id]}, // never critical_ns: sums over critical slices would count it twice
+		{Key: ArgNode, Int: int64(id)},
+		{Key: argPhase, Str: n.Phase.String(), IsStr: true},
+		{Key: argEvents, Int: int64(n.Events)},
+		{Key: argBusyNS, Int: n.Busy},
+		{Key: argNodeCriticalNS, Int: r.critical[id]},
 	}, 5
 }
 
@@ -141,11 +138,7 @@ func nodeStreams(g *cdg.Graph) []nodeStream {
 		if n := &g.Nodes[i]; n.GPU && !seen[n.Lane] {
 			seen[n.Lane] = true
 			t := &g.Trace.Tracks[g.Deps.Lanes[n.Lane].Track]
-			s := nodeStream{lane: n.Lane, device: g.Trace.Procs[t.Proc].Device, stream: t.Stream}
-			s.name = fmt.Sprintf("stream %d", s.stream)
-			if s.stream < 0 {
-				s.name = "stream " + strings.TrimPrefix(strings.Trim(g.Trace.Str(t.TID.Raw), `"`), "stream ")
-			}
+			s := nodeStream{lane: n.Lane, device: g.Trace.Procs[t.Proc].Device, stream: t.Stream, name: g.Trace.StreamName(t)}
 			devices[s.device] = true
 			out = append(out, s)
 		}

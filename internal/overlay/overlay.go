@@ -77,8 +77,8 @@ type Overlay struct {
 	Plain  bool   // leave the colours of input slices alone
 	Keep   []bool // per event: false leaves it out (slim traces, earlier overlays); nil keeps all
 
-	Slim bool // only the path and its context: see func Slim
+	Slim bool // only the path and its context are kept
 
 	EarlierRemoved  int  // events of an earlier overlay that are left out, and events that lose its marks
-	HasEarlierMarks bool // some input events may carry marks of an earlier overlay: args for which isMark holds
+	HasEarlierMarks bool // some input events may carry marks of an earlier overlay: args for which IsMark holds
 }

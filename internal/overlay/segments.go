@@ -9,14 +9,12 @@ import (
 	"overlay/internal/trace"
 )
 
-const segmentsCategory = "critical_path"
-
 // segmentsTrack shows every segment of the path. The exact method leaves no holes; the others do where they explain
 // nothing.
-func segmentsTrack(tr *trace.Trace, p *critpath.Path, marks *Marks) Track {
-	r := &segmentRow{tr: tr, window: p.Window.Start, segs: p.Segments, resources: resources(tr), marks: marks}
+func segmentsTrack(tr *trace.Trace, p *critpath.Path, marks *Marks, slim bool) Track {
+	r := &segmentRow{tr: tr, window: p.Window.Start, segs: p.Segments, resources: resources(tr), marks: marks, slim: slim}
 	r.leaveOutCovered()
-	return Track{Name: "Path segments", Parent: 0, Category: segmentsCategory, Row: r, Description: strings.Join([]string{
+	return Track{Name: TrackSegments, Parent: 0, Category: CategoryPath, Row: r, Description: strings.Join([]string{
 		"Every segment of the critical path, in time order: which event the run waited for at each moment.",
 		"Name: the event, or what the time is where it belongs to none. Args: kind, resource, position in the input.",
 		"critical_id is also on the event itself: find slices with the same arg value to go there.",
@@ -31,7 +29,7 @@ type segmentRow struct {
 	shown     []int32  // the segment of each slice; nil: all are shown
 	resources []string // per track
 	marks     *Marks
-	plain     bool // without numbers that lead to the event
+	slim      bool // without numbers that lead to the event: positions count in a file that the reader may not have, and numbers without pattern are half of what a segment costs
 }
 
 // leaveOutCovered finds the segments that lie under earlier ones: those of ctda and hta may.
@@ -100,22 +98,19 @@ func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
 	if s.Owned() {
 		critical = int(r.marks.id(s.Event))
 	}
-	add(Arg{Key: "kind", Str: s.Kind.String(), IsStr: true})
-	add(Arg{Key: "evidence", Str: s.Evidence.String(), IsStr: true})
-	if !r.plain {
-		add(Arg{Key: "critical_id", Int: int64(critical)})
+	add(Arg{Key: argKind, Str: s.Kind.String(), IsStr: true})
+	add(Arg{Key: argEvidence, Str: s.Evidence.String(), IsStr: true})
+	if !r.slim {
+		add(Arg{Key: ArgID, Int: int64(critical)})
 	}
 	if s.Track != trace.NoTrack {
-		add(Arg{Key: "resource", Str: r.resources[s.Track], IsStr: true})
+		add(Arg{Key: argResource, Str: r.resources[s.Track], IsStr: true})
 	}
-	if s.Owned() && !r.plain {
-		add(Arg{Key: positionArg, Int: int64(s.Event)})
+	if s.Owned() && !r.slim {
+		add(Arg{Key: argEvent, Int: int64(s.Event)})
 	}
 	return args, n
 }
-
-// positionArg is the position of a segment's event in the input.
-const positionArg = "event"
 
 // resources names the rows of a trace in short: "thread 416", "stream 7"; with the process or GPU where there are several.
 func resources(tr *trace.Trace) []string {
@@ -137,19 +132,15 @@ func resources(tr *trace.Trace) []string {
 func resource(tr *trace.Trace, id trace.TrackID, withHost, withGPU bool) string {
 	t := &tr.Tracks[id]
 	proc := &tr.Procs[t.Proc]
-	tid := strings.Trim(tr.Str(t.TID.Raw), `"`)
-	name := "thread " + tid
+	name := "thread " + tr.TokenText(t.TID)
 	if t.Class != trace.HostThread {
-		if t.Stream >= 0 {
-			tid = strconv.FormatInt(t.Stream, 10)
-		}
-		name = "stream " + strings.TrimPrefix(tid, "stream ")
+		name = tr.StreamName(t)
 	}
 	switch {
 	case proc.IsDevice && withGPU:
 		name = "GPU " + strconv.FormatInt(proc.Device, 10) + " " + name
 	case !proc.IsDevice && withHost:
-		name = "process " + strings.Trim(tr.Str(proc.PID.Raw), `"`) + " " + name
+		name = "process " + tr.TokenText(proc.PID) + " " + name
 	}
 	return name
 }

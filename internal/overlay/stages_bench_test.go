@@ -12,6 +12,8 @@ import (
 	"overlay/internal/critpath/hta"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/overlay/chromejson"
+	"overlay/internal/overlay/pftrace"
 	"overlay/internal/testtrace"
 )
 
@@ -91,11 +93,11 @@ func stages(b *testing.B, src []byte) {
 	stage("hta", func() error { _, err := hta.Find(tr, hta.Options{First: -1, Last: -1}); return err })
 	stage("annotate", func() error { overlay.Annotate(tr, g, p, overlay.Options{}); return nil })
 	stage("perfetto", func() error {
-		_, err := overlay.WritePerfetto(io.Discard, tr, ov, overlay.WriteOptions{Jobs: jobs})
+		_, err := pftrace.Write(io.Discard, tr, ov, pftrace.Options{Jobs: jobs})
 		return err
 	})
 	stage("chrome", func() error {
-		_, err := overlay.WriteChrome(io.Discard, tr, ov, overlay.WriteOptions{Jobs: jobs})
+		_, err := chromejson.Write(io.Discard, tr, ov, chromejson.Options{Jobs: jobs})
 		return err
 	})
 }

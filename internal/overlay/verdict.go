@@ -11,9 +11,6 @@ import (
 )
 
 const (
-	rootName        = "Critical path"
-	summaryCategory = "critical_path_summary"
-
 	smoothing = 400 // the class row shows nothing shorter than the window over this
 	worthWord = 2   // per cent of the time from which a class is named
 )
@@ -38,7 +35,7 @@ type byClass = [critpath.NumClasses]int64
 // verdictTrack is the root row, readable while everything is collapsed: the verdict of the window, below it one bar
 // for each step, below that the classes, smoothed.
 func verdictTrack(g *cdg.Graph, p *critpath.Path) Track {
-	t := Track{Name: rootName, Parent: -1, Category: summaryCategory, Description: strings.Join([]string{
+	t := Track{Name: TrackRoot, Parent: -1, Category: CategorySummary, Description: strings.Join([]string{
 		"What bounds the run: the critical path of the window, method " + p.Method + ".",
 		"Top: share of each class of at least 2 %. Middle: the same path cut at the training steps.",
 		"Bottom: the class of each stretch, smoothed to 1/400 of the window; row \"Path segments\" has it exact.",
@@ -125,7 +122,7 @@ func duration(ns int64) string {
 func summarySlice(start, end int64, name string, class *byClass) Slice {
 	best := critpath.BoundBy(class)
 	s := Slice{Start: start, Dur: end - start, Name: name, Color: classColors[best],
-		Args: []Arg{{Key: "class", Str: best.String(), IsStr: true}}}
+		Args: []Arg{{Key: argClass, Str: best.String(), IsStr: true}}}
 	for c := critpath.Class(0); c < critpath.NumClasses; c++ {
 		if class[c] > 0 {
 			s.Args = append(s.Args, Arg{Key: c.String() + "_ns", Int: class[c]})

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
@@ -135,10 +134,10 @@ func resource(tr *trace.Trace, t trace.TrackID) string {
 	if x.Class == trace.DeviceStream {
 		return fmt.Sprintf("GPU %d stream %d", p.Device, x.Stream)
 	}
-	name := "thread " + strings.Trim(tr.Str(x.TID.Raw), `"`)
+	name := "thread " + tr.TokenText(x.TID)
 	for i := range tr.Tracks {
 		if y := &tr.Tracks[i]; y.Class == trace.HostThread && y.Proc != x.Proc {
-			return name + " of " + strings.Trim(tr.Str(p.PID.Raw), `"`)
+			return name + " of " + tr.TokenText(p.PID)
 		}
 	}
 	return name

@@ -1,0 +1,152 @@
+package chromejson_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"overlay/internal/kineto"
+	"overlay/internal/overlay"
+	"overlay/internal/overlay/chromejson"
+	"overlay/internal/testtrace"
+	"overlay/internal/trace"
+)
+
+const small = `{
+  "schemaVersion": 1,
+  "distributedInfo": {"rank": 3},
+  "displayTimeUnit": "ms",
+  "traceEvents": [
+  {"ph": "X", "cat": "cpu_op", "name": "a\"b", "pid": 1, "tid": 1, "ts": 1.5, "dur": 2, "args": {"External id": 1}}
+  , {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 2, "dur": 1.001, "args": {"stream": 7}},
+  {"ph": "M", "name": "process_name", "pid": "Spans", "tid": 0, "args": {"name": "x"}}
+  ],
+  "traceName": "somewhere.json", "INFO": ["}", "]"]
+}
+`
+
+// TestCutAnywhere cuts a trace at every byte. What can be read is copied, and the output is whole.
+func TestCutAnywhere(t *testing.T) {
+	read := 0
+	for n := range len(small) + 1 {
+		tr, err := kineto.Parse([]byte(small[:n]), "cut", kineto.Options{})
+		if err != nil {
+			continue
+		}
+		read++
+		for _, ov := range []*overlay.Overlay{nil, {Attrs: []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}}}} {
+			out, st := write(t, tr, ov)
+			if !json.Valid(out) {
+				t.Fatalf("cut at %d, overlay %v: %s", n, ov != nil, out)
+			}
+			got := elements(t, out)
+			if len(got) < len(tr.Events) || st.Events != len(tr.Events) {
+				t.Fatalf("cut at %d: %d events of %d", n, len(got), len(tr.Events))
+			}
+			for i := range tr.Events {
+				if ov == nil && tr.Events[i].Flags&trace.Dirty == 0 && !bytes.Equal(got[i], kineto.TextOf(tr).Raw(trace.EventID(i))) {
+					t.Fatalf("cut at %d: event %d is %s", n, i, got[i])
+				}
+			}
+		}
+	}
+	if read < 50 {
+		t.Errorf("only %d of the cut traces were read", read)
+	}
+	tr, err := kineto.Parse([]byte(small), "", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := write(t, tr, nil); string(out) != small {
+		t.Errorf("a whole trace is not copied byte for byte: %s", out)
+	}
+}
+
+// TestBrokenEvents copies events that are no JSON in the form that the reader makes of them, marks included.
+func TestBrokenEvents(t *testing.T) {
+	const src = `{"traceEvents": [
+{"ph": "X", "cat": "gpu_memcpy", "name": "m", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {"bandwidth": N/A, "x": NaN, "critical": 1}},
+{"ph": "X", "cat": "cpu_op", "name": "line
+feed", "pid": 1, "tid": 1, "ts": 1, "dur": 1,},
+{"ph": "X", "cat": "cpu_op", "name": "none", "pid": 1, "tid": 1, "ts": 3, "dur": 1, "args": null},
+7, null,
+],}`
+	tr, err := kineto.Parse([]byte(src), "", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ov := &overlay.Overlay{}
+	overlay.StripEarlier(tr, ov)
+	var marks []overlay.Mark
+	for i := range 3 {
+		marks = append(marks, overlay.Mark{Event: trace.EventID(i), NS: 5, ID: int32(i), Next: -1, Node: 2})
+	}
+	ov.Marks = overlay.MarksOf(len(tr.Events), marks)
+	out, st := write(t, tr, ov)
+	if !json.Valid(out) || st.Marked != 3 || st.MarksLost != 0 || st.Reencoded < 2 {
+		t.Fatalf("%+v: %s", st, out)
+	}
+	for i, raw := range elements(t, out)[:3] {
+		var e struct{ Args map[string]any }
+		if err := json.Unmarshal(raw, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Args["critical_ns"] != 5.0 || e.Args["critical_id"] != float64(i) || e.Args["cdg_node"] != 2.0 {
+			t.Errorf("event %d: %s", i, raw)
+		}
+	}
+	if bytes.Count(out, []byte(`"critical":`)) != 3 {
+		t.Errorf("the earlier mark stays: %s", out)
+	}
+}
+
+// limited takes n bytes, then fails.
+type limited struct{ n int }
+
+var errFull = errors.New("disk full")
+
+func (l *limited) Write(b []byte) (int, error) {
+	if len(b) > l.n {
+		n := l.n
+		l.n = 0
+		return n, errFull
+	}
+	l.n -= len(b)
+	return len(b), nil
+}
+
+// TestEveryWriteError lets writing fail at every byte, and wants to hear of it.
+func TestEveryWriteError(t *testing.T) {
+	tr, err := kineto.Parse([]byte(small), "", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ov := annotate(t, tr, overlay.Options{})
+	whole, _ := write(t, tr, ov)
+	for n := range len(whole) {
+		for _, jobs := range []int{1, 4} {
+			st, err := chromejson.Write(&limited{n}, tr, ov, chromejson.Options{Jobs: jobs})
+			if !errors.Is(err, errFull) || st.Bytes != int64(n) {
+				t.Fatalf("after %d bytes, %d jobs: %v, %d bytes", n, jobs, err, st.Bytes)
+			}
+		}
+	}
+}
+
+// TestJobs wants the same bytes from any number of workers.
+func TestJobs(t *testing.T) {
+	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
+		_, ov := annotate(t, tr, overlay.Options{})
+		want, _ := write(t, tr, ov)
+		for _, jobs := range []int{1, 5} {
+			var got bytes.Buffer
+			if _, err := chromejson.Write(&got, tr, ov, chromejson.Options{Jobs: jobs}); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("%d jobs: other bytes", jobs)
+			}
+		}
+	})
+}

@@ -1,0 +1,236 @@
+package chromejson_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"overlay/internal/chrome/importer"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+	"overlay/internal/overlay"
+	"overlay/internal/overlay/chromejson"
+	"overlay/internal/testtrace"
+	"overlay/internal/trace"
+)
+
+// annotate analyses a trace; traces without anything to analyse are skipped.
+func annotate(t *testing.T, tr *trace.Trace, o overlay.Options) (*critpath.Path, *overlay.Overlay) {
+	t.Helper()
+	g, p, ok := testtrace.Analyse(t, tr)
+	if !ok {
+		t.Skip("nothing to analyse")
+	}
+	return p, overlay.Annotate(tr, g, p, o)
+}
+
+// annotateAny draws a made-up verdict on traces that hold nothing to analyse: rows of theirs are copied and numbered
+// all the same.
+func annotateAny(t *testing.T, tr *trace.Trace) *overlay.Overlay {
+	t.Helper()
+	if g, p, ok := testtrace.Analyse(t, tr); ok {
+		return overlay.Annotate(tr, g, p, overlay.Options{})
+	}
+	return &overlay.Overlay{Tracks: []overlay.Track{{Name: "Critical path", Parent: -1, Category: "critical_path_summary",
+		Slices: []overlay.Slice{{Start: 1, Dur: 1000, Name: "nothing"}}}}}
+}
+
+func write(t *testing.T, tr *trace.Trace, ov *overlay.Overlay) ([]byte, chromejson.Stats) {
+	t.Helper()
+	var b bytes.Buffer
+	st, err := chromejson.Write(&b, tr, ov, chromejson.Options{Jobs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st.Bytes != int64(b.Len()) {
+		t.Errorf("stats say %d bytes, written are %d", st.Bytes, b.Len())
+	}
+	return b.Bytes(), st
+}
+
+// elements are the events of a Chrome trace as written.
+func elements(t *testing.T, src []byte) []json.RawMessage {
+	t.Helper()
+	var list []json.RawMessage
+	if err := json.Unmarshal(src, &list); err == nil {
+		return list
+	}
+	var doc struct{ TraceEvents []json.RawMessage }
+	if err := json.Unmarshal(src, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc.TraceEvents
+}
+
+// TestConvertCopies compares every event of a plain copy with the input, byte for byte.
+func TestConvertCopies(t *testing.T) {
+	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
+		out, _ := write(t, tr, nil)
+		got := elements(t, out)
+		if len(got) != len(tr.Events) {
+			t.Fatalf("%d events in, %d out", len(tr.Events), len(got))
+		}
+		for i, raw := range got {
+			if tr.Events[i].Flags&trace.Dirty == 0 && !bytes.Equal(raw, kineto.TextOf(tr).Raw(trace.EventID(i))) {
+				t.Fatalf("event %d: in %s, out %s", i, kineto.TextOf(tr).Raw(trace.EventID(i)), raw)
+			}
+		}
+		if !tr.Truncated && len(tr.Repairs) == 0 && !bytes.Equal(out, kineto.TextOf(tr).Src) {
+			t.Errorf("an unbroken input is not copied byte for byte")
+		}
+	})
+}
+
+// TestImport reads the output as Perfetto does and compares with the input and with what was to be drawn.
+func TestImport(t *testing.T) {
+	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
+		ov := annotateAny(t, tr)
+		out, st := write(t, tr, ov)
+		before, err := importer.Import(kineto.TextOf(tr).Src)
+		if err != nil {
+			t.Skip("the viewer refuses the input: ", err)
+		}
+		after, err := importer.Import(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, n := range after.Errors() {
+			if n > before.Errors()[name] {
+				t.Errorf("%s: %d, in the input %d", name, n, before.Errors()[name])
+			}
+		}
+		position := outputPositions(tr, ov)
+		compareSlices(t, before, after, position, ov)
+		compareArrows(t, after, position, ov, st)
+		t.Logf("%d slices, %d added, %d arrows of %d, %d unbindable, %d renumbered, %v", len(after.Slices), st.Slices, st.Arrows, len(ov.Arrows), st.Unbindable, st.Renumbered, after.Stats)
+	})
+}
+
+// outputPositions gives for each input event its position in the output, -1 for those left out.
+func outputPositions(tr *trace.Trace, ov *overlay.Overlay) []int {
+	at := make([]int, len(tr.Events))
+	n := 0
+	for i := range at {
+		at[i] = -1
+		if ov.Keep == nil || ov.Keep[i] {
+			at[i] = n
+			n++
+		}
+	}
+	return at
+}
+
+// checker is a test, or a round of a property test.
+type checker interface {
+	Helper()
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// compareSlices wants each slice of the input unchanged, and the added ones where they belong.
+func compareSlices(t checker, before, after *importer.Result, position []int, ov *overlay.Overlay) {
+	t.Helper()
+	type key struct {
+		event   int
+		name    string
+		ts, dur int64
+	}
+	want, n := map[key]int{}, 0
+	for _, s := range before.Slices {
+		if position[s.Event] >= 0 {
+			want[key{position[s.Event], s.Name, s.TS, s.Dur}]++
+			n++
+		}
+	}
+	added := map[string]int{}
+	critical := int64(-1)
+	for pid, name := range after.Processes {
+		if name == "Critical path" {
+			critical = pid
+		}
+	}
+	if critical < 0 || after.Order[critical] != -1000 {
+		t.Error("no process Critical path, or not first")
+	}
+	for _, s := range after.Slices {
+		if s.PID == critical {
+			added[s.Category]++
+			if s.Spilled {
+				t.Errorf("added slice %s at %d overlaps another", s.Name, s.TS)
+			}
+			continue
+		}
+		want[key{s.Event, s.Name, s.TS, s.Dur}]--
+		n--
+	}
+	if n != 0 {
+		t.Errorf("%d slices lost or gained", n)
+	}
+	for k, n := range want {
+		if n != 0 {
+			t.Fatalf("slice %+v: %d times too few", k, n)
+		}
+	}
+	total := 0
+	for _, tk := range ov.Tracks {
+		total += tk.Len()
+	}
+	if got := added["critical_path_summary"] + added["critical_path"] + added["cdg"]; got != total {
+		t.Errorf("%d added slices, wanted %d (%v)", got, total, added)
+	}
+}
+
+// compareArrows wants each arrow of the overlay between its two slices, and no other of its category.
+func compareArrows(t checker, after *importer.Result, position []int, ov *overlay.Overlay, st chromejson.Stats) {
+	t.Helper()
+	type pair struct{ a, b int }
+	want := map[pair]int{}
+	for _, a := range ov.Arrows {
+		x, y := position[a.From], position[a.To]
+		want[pair{min(x, y), max(x, y)}]++
+	}
+	got := 0
+	for _, f := range after.Flows {
+		if f.Category != "critical_path" {
+			continue
+		}
+		got++
+		x, y := after.Slices[f.Out].Event, after.Slices[f.In].Event
+		k := pair{min(x, y), max(x, y)}
+		if want[k]--; want[k] < 0 {
+			t.Fatalf("arrow between events %d and %d of the output: not wanted", x, y)
+		}
+	}
+	if got != st.Arrows || st.Arrows+st.Unbindable != len(ov.Arrows) {
+		t.Errorf("%d arrows found, %d written, %d unbindable, %d wanted", got, st.Arrows, st.Unbindable, len(ov.Arrows))
+	}
+}
+
+// TestRunOnRun wants the same path and marks from the output of a run as from its input.
+func TestRunOnRun(t *testing.T) {
+	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
+		p1, ov1 := annotate(t, tr, overlay.Options{Version: "1"})
+		out1, _ := write(t, tr, ov1)
+		tr2, err := kineto.Parse(out1, "again", kineto.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p2, ov2 := annotate(t, tr2, overlay.Options{Version: "1"})
+		if a, b := fmt.Sprint(p1.Segments[:min(len(p1.Segments), 5)], len(p1.Segments)), fmt.Sprint(p2.Segments[:min(len(p2.Segments), 5)], len(p2.Segments)); a != b && ov1.EarlierRemoved == 0 {
+			t.Errorf("path differs: %s, then %s", a, b)
+		}
+		if ov2.EarlierRemoved == 0 {
+			t.Error("nothing of the first run was found")
+		}
+		out2, _ := write(t, tr2, ov2)
+		if !bytes.Equal(out1, out2) {
+			i := 0
+			for i < min(len(out1), len(out2)) && out1[i] == out2[i] {
+				i++
+			}
+			t.Errorf("the second output differs from byte %d on: %q, then %q", i, out1[max(0, i-80):min(len(out1), i+80)], out2[max(0, i-80):min(len(out2), i+80)])
+		}
+	})
+}

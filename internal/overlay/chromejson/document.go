@@ -1,0 +1,59 @@
+package chromejson
+
+import (
+	"strings"
+
+	"overlay/internal/chrome"
+	"overlay/internal/kineto"
+	"overlay/internal/overlay"
+)
+
+// document is what stands around the events of the input: its own bytes, or, where they are cut or broken, what
+// can be kept of them.
+func document(x *kineto.Text) chrome.Document {
+	d := chrome.Document{Head: x.Src[:x.ListOff+1], Tail: x.Src[x.ListEnd:]}
+	if d.Valid() {
+		return d
+	}
+	if x.ArrayForm {
+		return chrome.Document{Head: []byte("["), Tail: []byte("]\n")}
+	}
+	var before, after []chrome.Field
+	for _, f := range x.Fields {
+		field := chrome.Field{Key: f.Key, Value: x.Src[f.Off : f.Off+f.Len]}
+		if f.Off < x.ListOff {
+			before = append(before, field)
+		} else {
+			after = append(after, field)
+		}
+	}
+	return chrome.NewDocument(before, after)
+}
+
+// describe adds the attributes of the overlay to the document. The array form has no place for them and becomes the
+// object form.
+func (c *chromeJob) describe(d chrome.Document) chrome.Document {
+	if c.text.ArrayForm {
+		d = chrome.NewDocument(nil, nil)
+	}
+	if d.Get("displayTimeUnit") == nil {
+		d.Set("displayTimeUnit", []byte(`"ns"`)) // with "ms" the viewer draws slices below 1 µs one under the other
+	}
+	args := make([]chrome.Arg, len(c.ov.Attrs))
+	for i, a := range c.ov.Attrs {
+		args[i] = chrome.Arg{Key: a.Key, Int: a.Int, Str: a.Str, IsStr: a.IsStr}
+		switch a.Key {
+		case overlay.AttrDrawn:
+			args[i].Int = int64(c.stats.Arrows)
+		case overlay.AttrLeftOut:
+			args[i].Int += int64(c.stats.Unbindable)
+		}
+	}
+	old := d.Get("metadata")
+	if len(old) == 0 || old[0] != '{' {
+		old = []byte("{}")
+	}
+	earlier := func(key []byte) bool { return strings.HasPrefix(string(key), overlay.AttrPrefix) }
+	d.Set("metadata", chrome.AppendObject(nil, old, earlier, chrome.AppendMembers(nil, args)))
+	return d
+}

@@ -1,0 +1,55 @@
+package chromejson_test
+
+import (
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/chrome/importer"
+	"overlay/internal/critpath"
+	"overlay/internal/critpath/hta"
+	"overlay/internal/kineto"
+	"overlay/internal/overlay"
+	"overlay/internal/testtrace"
+	"overlay/internal/trace"
+)
+
+// TestImportMethods draws the paths of the other methods, with all arrows, and reads them as the viewer does.
+func TestImportMethods(t *testing.T) {
+	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
+		g, err := cdg.Build(tr, cdg.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var paths []*critpath.Path
+		if p, err := critpath.CTDA(g, critpath.Options{}); err == nil {
+			paths = append(paths, p)
+		}
+		if h, err := hta.Find(tr, hta.Options{First: -1, Last: -1}); err == nil {
+			paths = append(paths, h.AsPath())
+		}
+		for _, p := range paths {
+			ov := overlay.Annotate(tr, g, p, overlay.Options{Flows: overlay.FlowsAll})
+			out, st := write(t, tr, ov)
+			before, err := importer.Import(kineto.TextOf(tr).Src)
+			if err != nil {
+				t.Skip("the viewer refuses the input: ", err)
+			}
+			after, err := importer.Import(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, n := range after.Errors() {
+				if n > before.Errors()[name] {
+					t.Errorf("%s: %s: %d, in the input %d", p.Method, name, n, before.Errors()[name])
+				}
+			}
+			position := outputPositions(tr, ov)
+			compareSlices(t, before, after, position, ov)
+			compareArrows(t, after, position, ov, st)
+			for _, s := range ov.Tracks[0].Slices[:min(5, len(ov.Tracks[0].Slices))] {
+				t.Logf("%s: %s", p.Method, s.Name)
+			}
+			t.Logf("%d arrows of %d edges, %d unbindable; %d segments", st.Arrows, len(p.Edges), st.Unbindable, ov.Tracks[1].Len())
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package chromejson
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"overlay/internal/chrome"
+	"overlay/internal/overlay"
+	"overlay/internal/trace"
+)
+
+// atomicCount is a counter of the workers.
+type atomicCount = atomic.Int64
+
+const (
+	countEvents = iota
+	countMarked
+	countLost
+	countRenumbered
+	countReencoded
+	eventCounts
+)
+
+// findRows learns the pids and tids of all events that are written.
+func (c *chromeJob) findRows() {
+	c.rows = chrome.NewRows()
+	for i := range c.tr.Events {
+		if c.kept(i) {
+			c.rows.Add(c.tokens(c.text.Raw(trace.EventID(i)), &c.tr.Events[i]))
+		}
+	}
+}
+
+// tokens returns the pid and tid of an event as written. The tid is nil where it means nothing: in names of
+// processes, counters and asynchronous events, mostly written as 0.
+func (c *chromeJob) tokens(raw []byte, e *trace.Event) (pid, tid []byte) {
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil, nil
+	}
+	pid, tid = chrome.Tokens(raw)
+	switch e.Ph {
+	case 'X', 'B', 'E', 'i', 'I', 'R', 's', 't', 'f':
+		return pid, tid
+	case 'M':
+		if strings.HasPrefix(c.tr.Str(e.Name), "thread_") {
+			return pid, tid
+		}
+	}
+	return pid, nil
+}
+
+// nameRows finds the written row of each track, names rows with new numbers after their old ones, and devices after
+// their model: viewers show no labels of processes.
+func (c *chromeJob) nameRows() {
+	tr := c.tr
+	c.rowOf = make([]*chrome.Row, len(tr.Tracks))
+	procRow := make([]*chrome.Row, len(tr.Procs))
+	shared := map[int64]bool{} // pid of a host process with threads
+	for t := range tr.Tracks {
+		k := &tr.Tracks[t]
+		row := c.rows.Find([]byte(tr.Str(tr.Procs[k.Proc].PID.Raw)), []byte(tr.Str(k.TID.Raw)))
+		c.rowOf[t] = row
+		if row == nil {
+			continue
+		}
+		procRow[k.Proc] = row
+		if k.Class == trace.HostThread {
+			shared[row.PID] = true
+		}
+	}
+	renamed := map[[2]int64]bool{}
+	for p := range tr.Procs {
+		row, proc := procRow[p], &tr.Procs[p]
+		switch {
+		case row == nil:
+		case row.NewPID && !renamed[[2]int64{row.PID, -1}]:
+			renamed[[2]int64{row.PID, -1}] = true
+			c.names = append(c.names, chrome.Meta{Kind: "process_name", PID: row.PID, Args: nameArg(oldName(proc.Name, "pid", row.PIDText))})
+		case proc.IsDevice && !shared[row.PID]:
+			c.names = append(c.names, chrome.Meta{Kind: "process_name", Category: overlay.CategorySummary, PID: row.PID, Args: nameArg(tr.DeviceName(proc))})
+		}
+	}
+	for t := range tr.Tracks {
+		if row := c.rowOf[t]; row != nil && row.NewTID && !renamed[[2]int64{row.PID, row.TID}] {
+			renamed[[2]int64{row.PID, row.TID}] = true
+			c.names = append(c.names, chrome.Meta{Kind: "thread_name", PID: row.PID, TID: row.TID, Args: nameArg(oldName(tr.Tracks[t].Name, "tid", row.TIDText))})
+		}
+	}
+}
+
+// oldName keeps the number or text that a row had.
+func oldName(name, what, text string) string {
+	name = strings.TrimSpace(name)
+	switch {
+	case name == "" && text == "":
+		return "(no " + what + ")"
+	case name == "" && strings.Trim(text, "-0123456789") != "":
+		return text
+	case name == "":
+		return what + " " + text
+	case strings.Contains(name, text):
+		return name
+	}
+	return name + " (" + what + " " + text + ")"
+}
+
+func nameArg(name string) []chrome.Arg { return []chrome.Arg{{Key: "name", Str: name, IsStr: true}} }

@@ -1,0 +1,190 @@
+package chromejson
+
+import (
+	"overlay/internal/chrome"
+	"overlay/internal/overlay"
+)
+
+// chromeLane is an added row: slices that nest, as written.
+type chromeLane struct {
+	name     string
+	category string
+	tid      int64
+	track    *overlay.Track
+	slices   []int32 // indexes into the track's
+	durs     []int64
+}
+
+// layOut gives the added tracks rows in the process "Critical path". Slices that do not nest go to rows of their own.
+func (c *chromeJob) layOut() {
+	for i := range c.ov.Tracks {
+		t := &c.ov.Tracks[i]
+		name := t.Name
+		if t.Parent < 0 && name == overlay.TrackRoot {
+			name = "Bound by" // the process has the name already
+		}
+		for k, slices := range splitSlices(t) {
+			if k > 0 {
+				name = t.Name + " (overlap)"
+			}
+			c.lanes = append(c.lanes, chromeLane{name: name, category: t.Category, tid: int64(len(c.lanes) + 1),
+				track: t, slices: slices, durs: importedDurs(t, slices)})
+		}
+	}
+}
+
+// splitSlices puts the slices of a track into lanes in which they nest.
+func splitSlices(t *overlay.Track) [][]int32 {
+	var lanes [][]int32
+	var open [][]int64 // per lane: ends of open slices
+	for i := range t.Len() {
+		start, dur := t.Span(i)
+		for k := 0; ; k++ {
+			if k == len(lanes) {
+				lanes, open = append(lanes, nil), append(open, nil)
+			}
+			ends := open[k]
+			for len(ends) > 0 && ends[len(ends)-1] <= start {
+				ends = ends[:len(ends)-1]
+			}
+			open[k] = ends
+			if len(ends) == 0 || start+dur <= ends[len(ends)-1] {
+				lanes[k] = append(lanes[k], int32(i))
+				open[k] = append(ends, start+dur)
+				break
+			}
+		}
+	}
+	return lanes
+}
+
+// importedDurs are the durations to write so that slices that nest still nest after Perfetto's import has rounded
+// their times. They are the true ones, less what rounding takes: 1 ns for most traces.
+func importedDurs(t *overlay.Track, lane []int32) []int64 {
+	durs := make([]int64, len(lane))
+	type bounds struct{ end, imported int64 }
+	var open []bounds
+	for i, k := range lane {
+		from, dur := t.Span(int(k))
+		start, end := chrome.Imported(from), from+dur
+		for len(open) > 0 && open[len(open)-1].end <= from {
+			open = open[:len(open)-1]
+		}
+		last := min(chrome.Imported(end), start+dur)
+		if len(open) > 0 {
+			last = min(last, open[len(open)-1].imported)
+		}
+		last = max(last, start)
+		durs[i] = last - start
+		open = append(open, bounds{end, last})
+	}
+	return durs
+}
+
+// addRecords writes everything that is added: names, slices, counters, arrows.
+func (c *chromeJob) addRecords() {
+	rec := &records{c: c}
+	for _, m := range c.names {
+		if m.Category == "" { // a repair, not overlay: it stays when the overlay goes
+			rec.plainMeta(m)
+		}
+	}
+	rec.meta(chrome.Meta{Kind: "process_name", PID: c.pid, Args: nameArg(overlay.TrackRoot)})
+	rec.meta(chrome.Meta{Kind: "process_sort_index", PID: c.pid, Args: []chrome.Arg{{Key: "sort_index", Int: -1000}}})
+	for i := range c.lanes {
+		l := &c.lanes[i]
+		rec.meta(chrome.Meta{Kind: "thread_name", PID: c.pid, TID: l.tid, Args: nameArg(l.name)})
+		rec.meta(chrome.Meta{Kind: "thread_sort_index", PID: c.pid, TID: l.tid, Args: []chrome.Arg{{Key: "sort_index", Int: l.tid}}})
+	}
+	for _, m := range c.names {
+		if m.Category != "" {
+			rec.plainMeta(m)
+		}
+	}
+	for i := range c.lanes {
+		rec.slices(&c.lanes[i])
+	}
+	for i := range c.ov.Tracks {
+		rec.counter(&c.ov.Tracks[i])
+	}
+	for i := range c.flows {
+		rec.buf = chrome.AppendFlow(rec.next(), &c.flows[i])
+	}
+	c.out.Write(rec.buf)
+}
+
+// records collects added events into pieces that are worth a write.
+type records struct {
+	c    *chromeJob
+	buf  []byte
+	some bool // something stands before the next event
+	args []chrome.Arg
+}
+
+// next makes room for an event and returns the buffer to append it to.
+func (r *records) next() []byte {
+	if len(r.buf) > 1<<19 {
+		r.c.out.Write(r.buf)
+		r.buf = r.buf[:0]
+	}
+	if !r.some && r.c.first < 0 {
+		r.some = true
+		return append(r.buf, '\n')
+	}
+	return append(r.buf, ",\n"...)
+}
+
+// meta writes a name or order of an added row; the category says that it goes when the overlay goes.
+func (r *records) meta(m chrome.Meta) {
+	m.Category = overlay.CategorySummary
+	r.plainMeta(m)
+}
+
+func (r *records) plainMeta(m chrome.Meta) { r.buf = chrome.AppendMeta(r.next(), &m) }
+
+func (r *records) slices(l *chromeLane) {
+	for i, k := range l.slices {
+		start, dur := l.track.Span(int(k))
+		r.args = r.args[:0]
+		var name string
+		if row := l.track.Row; row != nil {
+			name, _ = row.Look(int(k))
+			args, n := row.Args(int(k))
+			r.addArgs(args[:n])
+		} else {
+			name = l.track.Slices[k].Name
+			r.addArgs(l.track.Slices[k].Args)
+		}
+		if l.durs[i] != dur {
+			r.args = append(r.args, chrome.Arg{Key: overlay.ArgExactDurNS, Int: dur})
+		}
+		r.buf = chrome.AppendSlice(r.next(), &chrome.Slice{Name: name, Category: l.category, PID: r.c.pid, TID: l.tid,
+			Start: start, Dur: l.durs[i], Args: r.args})
+		r.c.stats.Slices++
+	}
+}
+
+func (r *records) addArgs(args []overlay.Arg) {
+	for i := range args {
+		a := &args[i]
+		r.args = append(r.args, chrome.Arg{Key: a.Key, Int: a.Int, Str: a.Str, IsStr: a.IsStr})
+	}
+}
+
+func (r *records) counter(t *overlay.Track) {
+	if !t.Counter {
+		return
+	}
+	name := t.Name
+	if t.Parent >= 0 {
+		name = r.c.ov.Tracks[t.Parent].Name + " " + name
+	}
+	key := t.Unit
+	if key == "" {
+		key = "value"
+	}
+	for _, p := range t.Points {
+		r.buf = chrome.AppendCounter(r.next(), t.Category, name, key, r.c.pid, p.TS, p.Value)
+		r.c.stats.Points++
+	}
+}

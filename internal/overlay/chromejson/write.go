@@ -1,0 +1,240 @@
+// Package chromejson writes a trace, and what is drawn on it, in Chrome's JSON: the bytes of the input, spliced.
+package chromejson
+
+import (
+	"io"
+	"strconv"
+
+	"overlay/internal/chrome"
+	"overlay/internal/kineto"
+	"overlay/internal/overlay"
+	"overlay/internal/trace"
+)
+
+// Options says how an output is written. The bytes do not depend on it.
+type Options struct {
+	Jobs int // pieces encoded at a time; 0 means one
+}
+
+// Stats is what became of a trace in Chrome's format.
+type Stats struct {
+	Events     int // of the input, copied
+	Marked     int // of these, with marks spliced in
+	MarksLost  int // events whose args are no object: nothing could be spliced in
+	Renumbered int // events with a pid or tid that viewers fold onto another row
+	Reencoded  int // events that were no valid JSON
+	Slices     int // added
+	Points     int // values of added counters
+	Arrows     int // of the overlay
+	Unbindable int // arrows left out: no time stamp makes the viewer bind them to their slices
+	Bytes      int64
+}
+
+// Write writes a trace in Chrome's format: the bytes of the input, with what ov draws spliced in; ov is nil
+// for a plain copy. The error is the writer's.
+func Write(w io.Writer, tr *trace.Trace, ov *overlay.Overlay, o Options) (Stats, error) {
+	c := &chromeJob{tr: tr, text: kineto.TextOf(tr), ov: ov, first: -1, out: chrome.NewWriter(w)}
+	doc := document(c.text)
+	if ov != nil {
+		c.plan()
+		doc = c.describe(doc)
+	}
+	c.out.Write(doc.Head)
+	c.copyEvents(max(o.Jobs, 1))
+	if ov != nil {
+		c.addRecords()
+	}
+	c.out.Write(c.listEnd())
+	c.out.Write(doc.Tail)
+	c.stats.Bytes = c.out.Bytes()
+	return c.stats, c.out.Err()
+}
+
+// chromeJob is a trace on its way into Chrome's format.
+type chromeJob struct {
+	tr    *trace.Trace
+	text  *kineto.Text // of tr
+	ov    *overlay.Overlay
+	out   *chrome.Writer
+	stats Stats
+
+	first  int                      // first event that is written, -1 for none
+	rows   *chrome.Rows             // pids and tids of the input's events
+	rowOf  []*chrome.Row            // per kineto.TrackID
+	flows  []chrome.Flow            // both ends of each arrow, one after the other
+	pid    int64                    // of the process "Critical path"
+	names  []chrome.Meta            // of devices and of rows with new numbers
+	lanes  []chromeLane             // added rows
+	counts [eventCounts]atomicCount // by worker-shared counters
+}
+
+func (c *chromeJob) kept(i int) bool {
+	return c.text.Spans[i].Len > 0 && (c.ov == nil || c.ov.Keep == nil || c.ov.Keep[i])
+}
+
+// plan decides everything that needs more than one event: numbers of rows, times of arrows, added rows.
+func (c *chromeJob) plan() {
+	c.findRows()
+	c.pid = c.rows.Free()
+	c.rows.Assign()
+	c.nameRows()
+	c.bindArrows()
+	c.layOut()
+}
+
+// chunkEvents is how many events are encoded at a time: a megabyte or so.
+const chunkEvents = 4096
+
+func (c *chromeJob) copyEvents(jobs int) {
+	n := len(c.tr.Events)
+	for i := 0; i < n && c.first < 0; i++ {
+		if c.kept(i) {
+			c.first = i
+		}
+	}
+	if c.first < 0 {
+		return
+	}
+	c.out.Chunks((n+chunkEvents-1)/chunkEvents, jobs, func(dst []byte, chunk int) []byte {
+		enc := eventEncoder{chromeJob: c}
+		for i := chunk * chunkEvents; i < min(n, (chunk+1)*chunkEvents); i++ {
+			if c.kept(i) {
+				dst = enc.append(append(dst, c.gap(i)...), trace.EventID(i))
+			}
+		}
+		enc.count()
+		return dst
+	})
+	c.stats.Events = int(c.counts[countEvents].Load())
+	c.stats.Marked = int(c.counts[countMarked].Load())
+	c.stats.MarksLost = int(c.counts[countLost].Load())
+	c.stats.Renumbered = int(c.counts[countRenumbered].Load())
+	c.stats.Reencoded = int(c.counts[countReencoded].Load())
+}
+
+// gap is what stands before an event: the input's own comma and white space where they are one comma and white space.
+func (c *chromeJob) gap(i int) []byte {
+	at := c.text.ListOff + 1
+	if i > 0 {
+		at = c.text.Spans[i-1].End()
+	}
+	b := c.text.Src[at:max(at, c.text.Spans[i].Off)]
+	k := chrome.SkipSpace(b, 0)
+	comma := k < len(b) && b[k] == ','
+	if comma {
+		k = chrome.SkipSpace(b, k+1)
+	}
+	switch {
+	case k == len(b) && comma == (i != c.first):
+		return b
+	case i == c.first:
+		return []byte("\n")
+	}
+	return []byte(",\n")
+}
+
+// listEnd is the white space between the last event and the end of the list.
+func (c *chromeJob) listEnd() []byte {
+	at := c.text.ListOff + 1
+	if n := len(c.text.Spans); n > 0 {
+		at = c.text.Spans[n-1].End()
+	}
+	if b := c.text.Src[min(at, c.text.ListEnd):c.text.ListEnd]; c.ov == nil && chrome.SkipSpace(b, 0) == len(b) {
+		return b
+	}
+	return []byte("\n")
+}
+
+// eventEncoder copies events; each chunk has its own.
+type eventEncoder struct {
+	*chromeJob
+	members []byte
+	n       [eventCounts]int
+}
+
+func (enc *eventEncoder) append(dst []byte, id trace.EventID) []byte {
+	ev := &enc.tr.Events[id]
+	raw, args := enc.text.Raw(id), int(enc.text.Spans[id].Args)
+	enc.n[countEvents]++
+	if ev.Flags&trace.Dirty != 0 {
+		raw = enc.text.Clean(id, ev)
+		args = argsOffset(raw)
+		enc.n[countReencoded]++
+	}
+	if enc.ov == nil || len(raw) == 0 || raw[0] != '{' {
+		return append(dst, raw...)
+	}
+	e := chrome.Edit{Args: args}
+	if m, ok := enc.ov.Marks.Of(id); ok {
+		enc.members = appendMark(enc.members[:0], &m)
+		e.Members = enc.members
+		enc.n[countMarked]++
+		if args > 0 && raw[args] != '{' && string(raw[args:chrome.SkipValue(raw, args)]) != "null" {
+			enc.n[countLost]++
+		}
+	}
+	if enc.ov.HasEarlierMarks && args > 0 && overlay.HasMarks(enc.tr, id) {
+		e.Drop = func(key []byte) bool { return overlay.IsMark(string(key)) }
+	}
+	pid, tid := enc.tokens(raw, ev)
+	if row := enc.rows.Find(pid, tid); row != nil && row.Edit(&e, pid, tid) {
+		enc.n[countRenumbered]++
+	}
+	if e.PID == nil && e.TID == nil && e.Members == nil && e.Drop == nil {
+		return append(dst, raw...)
+	}
+	return chrome.AppendEvent(dst, raw, &e)
+}
+
+func (enc *eventEncoder) count() {
+	for i := range enc.n {
+		enc.counts[i].Add(int64(enc.n[i]))
+	}
+}
+
+// appendMark appends a mark as members of args.
+func appendMark(dst []byte, m *overlay.Mark) []byte {
+	if m.Critical() {
+		dst = append(dst, `"critical":1`...)
+		if m.NS > 0 { // 0: an event of another tool's path without time of its own
+			dst = append(dst, `,"critical_ns":`...)
+			dst = strconv.AppendInt(dst, m.NS, 10)
+		}
+		dst = append(dst, `,"critical_id":`...)
+		dst = strconv.AppendInt(dst, int64(m.ID), 10)
+		if m.Next >= 0 {
+			dst = append(dst, `,"critical_next":`...)
+			dst = strconv.AppendInt(dst, int64(m.Next), 10)
+		}
+	}
+	if m.TotalNS > 0 {
+		dst = append(comma(dst), `"critical_total_ns":`...)
+		dst = strconv.AppendInt(dst, m.TotalNS, 10)
+	}
+	if m.Node >= 0 {
+		dst = append(comma(dst), `"cdg_node":`...)
+		dst = strconv.AppendInt(dst, int64(m.Node), 10)
+	}
+	return dst
+}
+
+func comma(dst []byte) []byte {
+	if len(dst) > 0 {
+		return append(dst, ',')
+	}
+	return dst
+}
+
+// argsOffset finds args in the bytes of an event; 0 when there is none.
+func argsOffset(raw []byte) int {
+	for i := 1; ; {
+		m, ok := chrome.NextMember(raw, i)
+		if !ok {
+			return 0
+		}
+		if string(m.Key) == "args" {
+			return m.At
+		}
+		i = m.End
+	}
+}

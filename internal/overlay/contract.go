@@ -1,0 +1,89 @@
+package overlay
+
+// This file holds the names that users, queries and scripts rely on: what stands in both output formats beside the
+// input's own. They change only together with their tests and the documentation.
+
+// Categories of what is added. No profiler writes them; a later run knows by them what to take out.
+const (
+	CategorySummary  = "critical_path_summary"
+	CategoryPath     = "critical_path" // segments, and arrows of Chrome's format
+	CategoryNodes    = "cdg"
+	CategoryAnalysis = "critical_path_analysis"
+)
+
+// Names of the added tracks.
+const (
+	TrackRoot     = "Critical path"
+	TrackSegments = "Path segments"
+	TrackNodes    = "Dependency graph"
+	TrackHost     = "CDG host"
+	trackStream   = "CDG " // + "stream 7"
+)
+
+// Marks: arguments on events of the input.
+const (
+	ArgCritical   = "critical"
+	ArgCriticalNS = "critical_ns"
+	ArgID         = "critical_id"
+	ArgNext       = "critical_next"
+	ArgTotalNS    = "critical_total_ns"
+	ArgNode       = "cdg_node"
+)
+
+// Arguments of added slices.
+const (
+	argClass          = "class" // and a number for each class, as "gpu_compute_ns"
+	argKind           = "kind"
+	argEvidence       = "evidence"
+	argResource       = "resource"
+	argEvent          = "event" // position in the input
+	argPhase          = "phase"
+	argEvents         = "events"
+	argBusyNS         = "busy_ns"
+	argNodeCriticalNS = "node_critical_ns" // never critical_ns: sums over critical slices would count it twice
+	ArgExactDurNS     = "exact_dur_ns"     // where a writer had to shorten a slice
+)
+
+// Arguments of arrows in Chrome's format.
+const (
+	ArgArrowType     = "type"
+	ArgArrowWeight   = "weight"
+	ArgArrowInferred = "inferred"
+	ArgArrowReversed = "reversed"
+)
+
+// Attributes of the trace.
+const (
+	AttrPrefix     = "overlay."
+	AttrVersion    = "overlay.version"
+	AttrMethod     = "overlay.method"
+	AttrBoundBy    = "overlay.bound_by"
+	AttrWindow     = "overlay.window_ns"
+	AttrStart      = "overlay.window_start_ns"
+	AttrEnd        = "overlay.window_end_ns"
+	AttrSegments   = "overlay.path_segments"
+	AttrDrawn      = "overlay.flows_drawn"
+	AttrLeftOut    = "overlay.flows_left_out"
+	AttrAnnotation = "overlay.annotation"
+	AttrInstance   = "overlay.instance"
+	AttrSlim       = "overlay.slim"
+	AttrCarried    = "overlay.carried_in"
+)
+
+// IsMark reports whether an argument is a mark.
+func IsMark(key string) bool {
+	switch key {
+	case ArgCritical, ArgCriticalNS, ArgID, ArgNext, ArgTotalNS, ArgNode:
+		return true
+	}
+	return false
+}
+
+// addedCategory reports whether a category is one of those that are added.
+func addedCategory(cat string) bool {
+	switch cat {
+	case CategorySummary, CategoryPath, CategoryNodes, CategoryAnalysis:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,110 @@
+package pftrace
+
+import (
+	"strings"
+	"sync"
+
+	"overlay/internal/perfetto"
+	"overlay/internal/trace"
+)
+
+// argWriter writes the args of input events as arguments of slices, in their order, integers of the top level after all
+// others: they differ from event to event, and what does not compresses best undivided (1 to 3 % of a .gz). Integers stay
+// exact, null is left out (Perfetto has no such value), except in an array, where it becomes a text so that indices stay.
+type argWriter struct {
+	b      *perfetto.Body
+	drop   func(key string) bool // of the top level; nil drops none
+	visit  func(key string, v trace.Value) bool
+	depth  int                      // of open objects and arrays
+	arrays [trace.MaxDepth + 1]bool // per depth: it is an array
+	skip   int                      // depth of the dropped value that is being passed over, 0 for none
+
+	held [24]intArg // integers of the top level, as far as they fit
+	n    int        // of them
+}
+
+type intArg struct {
+	key string
+	v   int64
+}
+
+// argWriters are kept for the goroutines that describe events.
+var argWriters = sync.Pool{New: func() any {
+	a := new(argWriter)
+	a.visit = a.arg // made once: a method value costs an allocation
+	return a
+}}
+
+// writeArgs adds the args of an event; drop says which to leave out, nil none.
+func writeArgs(b *perfetto.Body, tr *trace.Trace, id trace.EventID, drop func(key string) bool) {
+	if tr.Events[id].Flags&trace.HasArgs == 0 {
+		return
+	}
+	a := argWriters.Get().(*argWriter)
+	a.write(b, tr, id, drop)
+	argWriters.Put(a)
+}
+
+func (a *argWriter) write(b *perfetto.Body, tr *trace.Trace, id trace.EventID, drop func(key string) bool) {
+	a.b, a.drop, a.depth, a.skip, a.n = b, drop, 0, 0, 0
+	tr.Args(id, a.visit)
+	for ; a.depth > 0; a.depth-- { // args that break off
+		b.End()
+	}
+	for i := range a.held[:a.n] {
+		b.Int(a.held[i].key, a.held[i].v)
+	}
+}
+
+func (a *argWriter) arg(key string, v trace.Value) bool {
+	if a.skip > 0 {
+		a.pass(v)
+		return true
+	}
+	if a.depth == 0 && a.drop != nil && a.drop(key) {
+		a.pass(v)
+		return true
+	}
+	switch v.Kind {
+	case trace.Int:
+		if a.depth == 0 && a.n < len(a.held) && len(strings.TrimPrefix(v.Text, "-")) <= 18 {
+			a.held[a.n] = intArg{key, v.Int64()}
+			a.n++
+		} else {
+			a.b.Int(key, v.Int64())
+		}
+	case trace.String, trace.Word:
+		a.b.Str(key, v.Text)
+	case trace.Float:
+		a.b.Float(key, v.Float64())
+	case trace.Bool:
+		a.b.Bool(key, v.Bits != 0)
+	case trace.Uint:
+		a.b.Uint(key, v.Bits)
+	case trace.Null:
+		if a.arrays[a.depth] {
+			a.b.Str(key, v.Text)
+		}
+	case trace.Object, trace.Array:
+		a.depth++
+		if a.arrays[a.depth] = v.Kind == trace.Array; a.arrays[a.depth] {
+			a.b.Array(key)
+		} else {
+			a.b.Dict(key)
+		}
+	case trace.End:
+		a.b.End()
+		a.depth--
+	}
+	return true
+}
+
+// pass skips a dropped value and what is inside it.
+func (a *argWriter) pass(v trace.Value) {
+	switch v.Kind {
+	case trace.Object, trace.Array:
+		a.skip++
+	case trace.End:
+		a.skip--
+	}
+}

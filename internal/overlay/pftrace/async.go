@@ -1,0 +1,114 @@
+package pftrace
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"overlay/internal/perfetto"
+	"overlay/internal/trace"
+)
+
+// asyncRow is the row of one asynchronous operation: all events of one category, id and scope.
+type asyncRow struct {
+	proc  trace.ProcID // of its first event
+	name  trace.Sym
+	items []perfetto.Item
+}
+
+// matchAsync makes a row for each (category, id, scope), in order of first appearance.
+func (p *picture) matchAsync(ids []int32) {
+	type key struct {
+		cat        uint16
+		legacy     bool // S, T, p, F have ids of their own
+		id         int64
+		id2, scope string
+	}
+	events := p.tr.Events
+	groups := make(map[key][]int32)
+	var order []key
+	for _, id := range ids {
+		e := &events[id]
+		k := key{cat: e.Cat, id: e.Corr, legacy: e.Ph == 'S' || e.Ph == 'T' || e.Ph == 'p' || e.Ph == 'F'}
+		scope, _ := p.tr.Source.Member(trace.EventID(id), "scope")
+		k.scope = scope.Text
+		if id2, ok := p.tr.Source.Member(trace.EventID(id), "id2"); ok && id2.Kind == trace.Object {
+			k.id2 = id2.Text
+			if _, local := p.tr.Source.Member(trace.EventID(id), "id2", "local"); local {
+				k.id2 += "\x00" + strconv.Itoa(int(p.tr.Tracks[e.Track].Proc))
+			}
+		}
+		if groups[k] == nil {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], id)
+	}
+	for _, k := range order {
+		g := groups[k]
+		first := &events[g[0]]
+		slices.SortStableFunc(g, func(a, b int32) int { return cmp.Compare(events[a].Start, events[b].Start) })
+		p.async = append(p.async, asyncRow{
+			proc:  p.tr.Tracks[first.Track].Proc,
+			name:  first.Name,
+			items: p.match(g, nil),
+		})
+	}
+}
+
+// counterRow is a counter: one key of the args of C events of one name and id.
+type counterRow struct {
+	proc   trace.ProcID
+	name   string
+	points []perfetto.Point
+}
+
+// addCounter adds the values of a C event.
+func (p *picture) addCounter(id int32) {
+	e := &p.tr.Events[id]
+	name := p.tr.Syms[e.Name]
+	if v, ok := p.tr.Source.Member(trace.EventID(id), "id"); ok {
+		name += "[" + v.Text + "]"
+	}
+	proc := p.tr.Tracks[e.Track].Proc
+	drawn := false
+	depth := 0
+	p.tr.Args(trace.EventID(id), func(key string, v trace.Value) bool {
+		switch v.Kind {
+		case trace.Object, trace.Array:
+			depth++
+		case trace.End:
+			depth--
+		case trace.Int, trace.Uint, trace.Float, trace.String: // not null, true, N/A
+			if pt, ok := point(e.Start, v.Text); ok && depth == 0 {
+				row := p.counter(proc, name+" "+key)
+				row.points = append(row.points, pt)
+				drawn = true
+			}
+		}
+		return true
+	})
+	if drawn {
+		p.stats.Events++
+	} else {
+		p.stats.NotDrawn['C']++
+	}
+}
+
+func point(ts int64, text string) (perfetto.Point, bool) {
+	if v, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return perfetto.Point{TS: ts, Int: v, IsInt: true}, true
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	return perfetto.Point{TS: ts, Float: v}, err == nil
+}
+
+func (p *picture) counter(proc trace.ProcID, name string) *counterRow {
+	// A trace has few counters, and the last one is the likely one.
+	for i := len(p.counts) - 1; i >= 0; i-- {
+		if p.counts[i].proc == proc && p.counts[i].name == name {
+			return &p.counts[i]
+		}
+	}
+	p.counts = append(p.counts, counterRow{proc: proc, name: name})
+	return &p.counts[len(p.counts)-1]
+}

@@ -1,0 +1,117 @@
+package pftrace
+
+import (
+	"strings"
+
+	"overlay/internal/overlay"
+	"overlay/internal/perfetto"
+	"overlay/internal/trace"
+)
+
+// Colours of input slices. The viewer takes the hash of these strings as colour, for light and dark themes and for
+// both of its palettes; none of the pale ones is near red.
+const criticalColor = "critical#2796"
+
+var paleColors = [24]string{
+	"off#3216", "off#8734", "off#11962", "off#873", "off#26776", "off#15212", "off#2676", "off#9466",
+	"off#90421", "off#15209", "off#9559", "off#10147", "off#9499", "off#30643", "off#10007", "off#17575",
+	"off#8603", "off#53639", "off#44709", "off#7045", "off#7787", "off#10191", "off#10061", "off#10221",
+}
+
+// noPale in picture.pale says that the name keeps its own colour.
+const noPale = uint8(len(paleColors))
+
+// paleIndex chooses a pale colour by name without digits (FNV-1a), as the viewer's own colours go by name.
+func paleIndex(name string) uint8 {
+	if strings.HasPrefix(name, "ProfilerStep") {
+		return noPale
+	}
+	h := uint32(2166136261)
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; c < '0' || c > '9' {
+			h = (h ^ uint32(c)) * 16777619
+		}
+	}
+	return uint8(h % uint32(len(paleColors)))
+}
+
+// fill describes an input event.
+func (p *picture) fill(b *perfetto.Body, id int32) {
+	e := &p.tr.Events[id]
+	b.Name(p.tr.Syms[e.Name])
+	if e.Cat != 0 {
+		b.Category(p.tr.Syms[e.Cat])
+	}
+	var m overlay.Mark
+	marked := false
+	if p.ov != nil {
+		m, marked = p.ov.Marks.Of(trace.EventID(id))
+	}
+	if p.pale != nil {
+		// Red is what the path spends its time in; an event that only wraps such work stays pale.
+		if marked && m.Critical() && m.NS*10 >= e.Dur {
+			b.Color(criticalColor)
+		} else if c := p.pale[e.Name] - 1; c != noPale {
+			b.Color(paleColors[c])
+		}
+	}
+	if p.flowAt != nil {
+		for _, f := range p.flows[p.flowAt[id]:p.flowAt[id+1]] {
+			b.Flow(uint64(f))
+		}
+	}
+	if marked {
+		mark(b, &m, p.ov.Slim)
+	}
+	writeArgs(b, p.tr, trace.EventID(id), dropped(p.ov))
+	if e.Ph == 'B' || e.Ph == 'b' || e.Ph == 'S' {
+		if end, ok := p.endOf[id]; ok {
+			writeArgs(b, p.tr, trace.EventID(end), dropped(p.ov))
+		}
+	}
+}
+
+// mark writes a mark. A slim trace has no numbers that join events with segments: they are half of what a mark costs,
+// and both lie at the same time. It also has no total that is the event's own time.
+func mark(b *perfetto.Body, m *overlay.Mark, slim bool) {
+	if m.Critical() {
+		b.Int(overlay.ArgCritical, 1)
+		if m.NS > 0 { // the peer's method marks events that have none
+			b.Int(overlay.ArgCriticalNS, m.NS)
+		}
+	}
+	if m.Critical() && !slim {
+		b.Int(overlay.ArgID, int64(m.ID))
+		if m.Next >= 0 {
+			b.Int(overlay.ArgNext, int64(m.Next))
+		}
+	}
+	if m.TotalNS > 0 && !(slim && m.TotalNS == m.NS) {
+		b.Int(overlay.ArgTotalNS, m.TotalNS)
+	}
+	if m.Node >= 0 {
+		b.Int(overlay.ArgNode, int64(m.Node))
+	}
+}
+
+// dropped says which args of input events are left out.
+func dropped(ov *overlay.Overlay) func(key string) bool {
+	switch {
+	case ov == nil:
+		return nil
+	case ov.Slim:
+		return isMarkOrNumber
+	}
+	return overlay.IsMark
+}
+
+// isMarkOrNumber holds for marks and for numbers by which the profiler joins its records: they are of no use to a
+// person, nothing reads them from a .pftrace, and they make a fifth of a slim one.
+func isMarkOrNumber(key string) bool {
+	switch key {
+	case "Ev Idx", "Profiler Event Index", "External id", "external id", "external ts", "Record function id", "Sequence number",
+		"Fwd thread id", "cbid", "correlation", "context", "queued", "Python id", "Python parent id", "Python module id":
+		return true
+	}
+	return overlay.IsMark(key)
+}

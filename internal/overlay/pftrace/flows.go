@@ -1,0 +1,261 @@
+package pftrace
+
+import (
+	"overlay/internal/perfetto"
+	"overlay/internal/trace"
+)
+
+// bindFlows finds the arrows of the input and those of the overlay, and gives each an id of its own on both slices:
+// 1 and up, in that order. ids are the flow events of the input by time.
+func (p *picture) bindFlows(ids []int32) {
+	in := p.inputFlows(ids)
+	id := uint32(0)
+	each := func(put func(slice int32)) {
+		id = 0
+		for i, src := range in.source {
+			if src > 0 {
+				id++
+				put(in.bound[src-1])
+				put(in.bound[i])
+			}
+		}
+		if p.ov == nil {
+			return
+		}
+		for i := range p.ov.Arrows {
+			if a := &p.ov.Arrows[i]; a.From != a.To && p.slice[a.From] && p.slice[a.To] {
+				id++
+				put(int32(a.From))
+				put(int32(a.To))
+			}
+		}
+	}
+	// Counts first, two places on: then each place is free when its turn comes, and in the end one place on.
+	at := make([]uint32, len(p.tr.Events)+2)
+	each(func(slice int32) { at[slice+2]++ })
+	p.stats.Arrows = int(id) - p.stats.Flows
+	if id == 0 {
+		return
+	}
+	for i := 2; i < len(at); i++ {
+		at[i] += at[i-1]
+	}
+	p.flows = make([]uint32, at[len(at)-1])
+	each(func(slice int32) {
+		p.flows[at[slice+1]] = id
+		at[slice+1]++
+	})
+	p.flowAt = at[:len(at)-1]
+}
+
+// inputFlow is what joins the flow events of the input, in order of time.
+type inputFlow struct {
+	bound  []int32 // slice of each, -1 without
+	source []int32 // 1 + place of the start or step from which an arrow comes here; 0 without
+}
+
+// inputFlows joins s, t and f events that have one id, category and name, in order of time: a start opens the flow,
+// a step passes it on, an end takes it without closing it. So one start may have many ends.
+func (p *picture) inputFlows(ids []int32) (in inputFlow) {
+	events := p.tr.Events
+	if len(ids) == 0 {
+		return in
+	}
+	in.bound = p.bind(ids)
+	in.source = make([]int32, len(ids))
+	live := newFlowTable(events, ids)
+	starts := make([]bool, len(ids)) // of an arrow
+	for i, id := range ids {
+		from := live.find(id)
+		switch ph := events[id].Ph; {
+		case ph == 's':
+			*from = int32(i) + 1
+		case *from > 0:
+			a, b := in.bound[*from-1], in.bound[i]
+			if a >= 0 && b >= 0 && a != b {
+				p.stats.Flows++
+				in.source[i] = *from
+				starts[*from-1] = true
+			}
+			if ph == 't' {
+				*from = int32(i) + 1
+			}
+		}
+	}
+	for i, src := range in.source {
+		if src > 0 || starts[i] {
+			p.stats.Events++
+		} else {
+			p.stats.Unbound++
+		}
+	}
+	return in
+}
+
+// flowEvents returns the flow events by time, then by place in the file.
+func (p *picture) flowEvents() []int32 {
+	events := p.tr.Events
+	n := 0
+	for i := range events {
+		if trace.IsFlow(events[i].Ph) && p.kept(i) {
+			n++
+		}
+	}
+	var byTime perfetto.Track
+	byTime.Items = make([]perfetto.Item, 0, n)
+	for i := range events {
+		if trace.IsFlow(events[i].Ph) && p.kept(i) {
+			byTime.Items = append(byTime.Items, perfetto.Item{Start: events[i].Start, Ref: int32(i)})
+		}
+	}
+	ids := make([]int32, n)
+	for i, it := range byTime.Sorted() {
+		ids[i] = it.Ref
+	}
+	return ids
+}
+
+// flowTable finds for a flow event the last start or step of its flow.
+type flowTable struct {
+	trace.FlowSlots
+	last []int32 // per slot: what the caller keeps for the flow, 0 at first
+}
+
+func newFlowTable(events []trace.Event, ids []int32) *flowTable {
+	slots := trace.NewFlowSlots(events, len(ids))
+	return &flowTable{slots, make([]int32, len(slots.Flow))}
+}
+
+func (t *flowTable) find(id int32) *int32 {
+	slot := t.Slot(id)
+	if t.Flow[slot] == 0 {
+		t.Flow[slot] = id + 1
+	}
+	return &t.last[slot]
+}
+
+// bind returns for each flow event the slice that it belongs to, -1 without. A start, a step and an end with
+// "bp":"e" belong to the innermost slice around them (the last one to begin), or, as in the viewer, to the last
+// slice of the row that began before them; an end without bp belongs to the next slice that begins.
+// ids are the flow events by time.
+func (p *picture) bind(ids []int32) []int32 {
+	events := p.tr.Events
+	rows, rowOf := p.flowRows()
+	sizes := make([]int32, len(rows))
+	for _, id := range ids {
+		if t := events[id].Track; t >= 0 {
+			sizes[rowOf[t]]++
+		}
+	}
+	ofRow := make([][]int32, len(rows)) // places in ids
+	for r, n := range sizes {
+		ofRow[r] = make([]int32, 0, n)
+	}
+	for i, id := range ids {
+		if t := events[id].Track; t >= 0 {
+			ofRow[rowOf[t]] = append(ofRow[rowOf[t]], int32(i))
+		}
+	}
+	bound := fill32(len(ids))
+	for r, flows := range ofRow {
+		if len(flows) > 0 {
+			p.bindRow(p.flowItems(rows[r]), ids, flows, bound)
+		}
+	}
+	return bound
+}
+
+// flowRows groups tracks that share a pid and a tid as written: a flow event says no more than these about where
+// it belongs. Rows of pseudo events take no flows.
+func (p *picture) flowRows() (rows [][]trace.TrackID, rowOf []int32) {
+	type key struct {
+		pid, tid       int64
+		pidRaw, tidRaw trace.Sym
+	}
+	tr := p.tr
+	rowOf = make([]int32, len(tr.Tracks))
+	index := make(map[key]int32)
+	for t := range tr.Tracks {
+		kt := &tr.Tracks[t]
+		pid := tr.Procs[kt.Proc].PID
+		k := key{pid: pid.Num, tid: kt.TID.Num}
+		if !pid.IsNum {
+			k.pidRaw = pid.Raw
+		}
+		if !kt.TID.IsNum {
+			k.tidRaw = kt.TID.Raw
+		}
+		r, ok := index[k]
+		if !ok {
+			r = int32(len(rows))
+			index[k] = r
+			rows = append(rows, nil)
+		}
+		rowOf[t] = r
+		switch kt.Class {
+		case trace.HostThread, trace.DeviceStream, trace.DeviceTrack, trace.OtherTrack:
+			if p.rowOf[t] >= 0 {
+				rows[r] = append(rows[r], trace.TrackID(t))
+			}
+		}
+	}
+	return rows, rowOf
+}
+
+// flowItems returns the items of a few tracks in the order in which they begin.
+func (p *picture) flowItems(tracks []trace.TrackID) []perfetto.Item {
+	if len(tracks) == 1 {
+		return p.items[tracks[0]] // the row's, sorted already
+	}
+	var all perfetto.Track
+	for _, t := range tracks {
+		all.Items = append(all.Items, p.items[t]...)
+	}
+	return all.Sorted()
+}
+
+func (p *picture) bindRow(items []perfetto.Item, ids, flows, bound []int32) {
+	events := p.tr.Events
+	var open []perfetto.Item // begun, in order; finished ones stay until the next begins
+	next := 0
+	for _, i := range flows {
+		e := &events[ids[i]]
+		for ; next < len(items) && items[next].Start <= e.Start; next++ {
+			if items[next].Instant {
+				continue
+			}
+			for len(open) > 0 && open[len(open)-1].Start+open[len(open)-1].Dur <= items[next].Start {
+				open = open[:len(open)-1]
+			}
+			open = append(open, items[next])
+		}
+		if e.Ph == 'f' && e.Flags&trace.BindEnd == 0 {
+			bound[i] = nextSlice(items[next:], open, e.Start)
+			continue
+		}
+		for k := len(open) - 1; k >= 0; k-- {
+			if open[k].Start+open[k].Dur >= e.Start {
+				bound[i] = open[k].Ref
+				break
+			}
+		}
+		if bound[i] < 0 && len(open) > 0 {
+			bound[i] = open[len(open)-1].Ref
+		}
+	}
+}
+
+// nextSlice returns the first slice that begins at ts or later: the outermost of those that begin together.
+func nextSlice(later, open []perfetto.Item, ts int64) int32 {
+	for k := range open {
+		if open[k].Start == ts {
+			return open[k].Ref
+		}
+	}
+	for _, it := range later {
+		if !it.Instant {
+			return it.Ref
+		}
+	}
+	return -1
+}

@@ -1,0 +1,96 @@
+package pftrace
+
+import (
+	"math"
+	"slices"
+
+	"overlay/internal/overlay"
+	"overlay/internal/perfetto"
+)
+
+// addOverlay adds the rows, attributes and counters of the overlay.
+func (p *picture) addOverlay() {
+	ov := p.ov
+	first := len(p.out.Tracks)
+	for i := range ov.Tracks {
+		t := &ov.Tracks[i]
+		out := perfetto.Track{Kind: perfetto.Row, Parent: -1, Name: t.Name, Description: t.Description, Explicit: true, Order: int32(i)}
+		if t.Parent >= 0 {
+			out.Parent = first + t.Parent
+		}
+		if t.Counter {
+			out.Kind = perfetto.Counter
+			out.Unit = t.Unit
+			if t.Parent >= 0 {
+				out.ShareKey = ov.Tracks[t.Parent].Name // one axis for a group: its rows compare
+			}
+			out.Points = points(t.Points)
+		} else {
+			out.Items = make([]perfetto.Item, t.Len())
+			for k := range out.Items {
+				start, dur := t.Span(k)
+				out.Items[k] = perfetto.Item{Start: start, Dur: dur, Ref: int32(k)}
+			}
+			out.Fill = func(b *perfetto.Body, k int32) { fillAdded(t, b, k) }
+		}
+		p.out.Tracks = append(p.out.Tracks, out)
+	}
+	for _, a := range ov.Attrs {
+		p.out.Attrs = append(p.out.Attrs, perfetto.Attr(a))
+	}
+}
+
+// fillAdded describes an added slice.
+func fillAdded(t *overlay.Track, b *perfetto.Body, k int32) {
+	if t.Row == nil {
+		s := &t.Slices[k]
+		look(t, b, s.Name, s.Color)
+		addArgs(b, s.Args)
+		return
+	}
+	name, color := t.Row.Look(int(k))
+	look(t, b, name, color)
+	args, n := t.Row.Args(int(k))
+	addArgs(b, args[:n])
+}
+
+func look(t *overlay.Track, b *perfetto.Body, name, color string) {
+	b.Name(name)
+	if t.Category != "" {
+		b.Category(t.Category)
+	}
+	if color != "" {
+		b.Color(color)
+	}
+}
+
+func addArgs(b *perfetto.Body, args []overlay.Arg) {
+	for i := range args {
+		if a := &args[i]; a.IsStr {
+			b.Str(a.Key, a.Str)
+		} else {
+			b.Int(a.Key, a.Int)
+		}
+	}
+}
+
+func points(in []overlay.Point) []perfetto.Point {
+	out := make([]perfetto.Point, 0, len(in))
+	for _, pt := range in {
+		v := perfetto.Point{TS: pt.TS, Float: pt.Value}
+		if pt.Value == math.Trunc(pt.Value) && math.Abs(pt.Value) < 1<<53 {
+			v.Int, v.IsInt = int64(pt.Value), true
+		}
+		out = append(out, v)
+	}
+	slices.SortStableFunc(out, func(a, b perfetto.Point) int {
+		switch {
+		case a.TS < b.TS:
+			return -1
+		case a.TS > b.TS:
+			return 1
+		}
+		return 0
+	})
+	return out
+}

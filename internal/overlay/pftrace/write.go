@@ -1,0 +1,154 @@
+// Package pftrace writes a trace, and what is drawn on it, in Perfetto's format.
+package pftrace
+
+import (
+	"hash/fnv"
+	"io"
+
+	"overlay/internal/overlay"
+	"overlay/internal/perfetto"
+	"overlay/internal/trace"
+)
+
+// Options says how an output is written. The bytes do not depend on it.
+type Options struct {
+	Jobs int // rows encoded at a time; 0 means one
+}
+
+// Stats is what became of a trace in Perfetto's format.
+type Stats struct {
+	perfetto.Stats
+	Events   int          // events of the input that are drawn: as slice, instant, counter value or arrow
+	Flows    int          // arrows of the input
+	Unbound  int          // s, t and f events that are part of no arrow
+	Arrows   int          // arrows of the overlay
+	Unclosed int          // B, b and S events without their end: drawn to the end of their row
+	Unopened int          // E, e and F events without their begin: drawn as instants
+	Negative int          // events before time 0, which the format cannot hold: not drawn
+	NotDrawn map[byte]int // events of phase letters that have no picture, by letter (0: no event at all)
+}
+
+// Write writes a trace in Perfetto's format. ov is what to draw on it, nil for nothing.
+// The error is the writer's; everything that cannot be drawn is in the stats.
+func Write(w io.Writer, tr *trace.Trace, ov *overlay.Overlay, o Options) (Stats, error) {
+	p := newPicture(tr, ov)
+	out := p.build()
+	ws, err := perfetto.Write(w, out, max(o.Jobs, 1))
+	p.stats.Stats = ws
+	return p.stats, err
+}
+
+// picture is a trace on its way into Perfetto's tracks.
+type picture struct {
+	tr    *trace.Trace
+	ov    *overlay.Overlay
+	stats Stats
+
+	out    perfetto.Trace
+	rowOf  []int32           // per kineto.TrackID: its index in out.Tracks, -1 without
+	procOf []int32           // per kineto.ProcID, the same
+	items  [][]perfetto.Item // per kineto.TrackID: its slices and instants
+	async  []asyncRow
+	counts []counterRow
+
+	endOf  map[int32]int32 // begin event -> end event, for B/E, b/e and S/F
+	slice  []bool          // per event: it became a slice
+	pale   []uint8         // per Sym: 1 + index of its pale colour; nil when colours stay
+	flowAt []uint32        // per event and one: where its flow ids begin in flows; nil without flows
+	flows  []uint32
+}
+
+func newPicture(tr *trace.Trace, ov *overlay.Overlay) *picture {
+	p := &picture{tr: tr, ov: ov, endOf: make(map[int32]int32), slice: make([]bool, len(tr.Events))}
+	p.stats.NotDrawn = make(map[byte]int)
+	if ov == nil {
+		return p
+	}
+	if !ov.Plain {
+		p.pale = make([]uint8, len(tr.Syms))
+	}
+	return p
+}
+
+func (p *picture) build() *perfetto.Trace {
+	p.sortEvents()
+	p.addRows()
+	rowsSorted := trace.Beside(func() {
+		for i := range p.out.Tracks {
+			p.out.Tracks[i].Sorted()
+		}
+	})
+	flows := p.flowEvents()
+	rowsSorted()
+	wait := trace.Beside(func() {
+		p.out.UUID = p.uuid()
+		p.out.Realtime, p.out.HasRealtime = realtime(p.tr)
+	})
+	p.bindFlows(flows)
+	wait()
+	if p.ov != nil {
+		p.addOverlay()
+	}
+	return &p.out
+}
+
+// kept reports whether an event is drawn at all.
+func (p *picture) kept(id int) bool {
+	return p.ov == nil || p.ov.Keep == nil || p.ov.Keep[id]
+}
+
+// realtime returns the Unix time of time stamp 0. Without a base, time stamps from 1973 on (1e14 µs is 1973 in
+// Unix time, or three years of uptime) are Unix times themselves; smaller ones are relative to nothing known.
+func realtime(tr *trace.Trace) (int64, bool) {
+	if tr.HasBase {
+		return tr.Base, true
+	}
+	last := int64(0)
+	for i := range tr.Events {
+		last = max(last, tr.Events[i].Start)
+	}
+	return 0, last >= 1e17
+}
+
+// uuid is a hash of the input and of what is drawn on it: the viewer keeps what it knows of a trace under this
+// number, and without it two overlays of one input would be one trace. It guards against accidents, not attacks.
+func (p *picture) uuid() [2]uint64 {
+	sums := p.tr.Source.Digest()
+	h := fnv.New64a()
+	word := func(v int64) {
+		var b [8]byte
+		for i := range b {
+			b[i] = byte(v >> (8 * i))
+		}
+		h.Write(b[:])
+	}
+	word(p.tr.Source.Size())
+	if ov := p.ov; ov != nil {
+		word(1)
+		for _, a := range ov.Attrs {
+			io.WriteString(h, a.Key+"\x00"+a.Str+"\x00")
+			word(a.Int)
+		}
+		for i := range ov.Marks.Events() {
+			if m, ok := ov.Marks.Of(trace.EventID(i)); ok {
+				word(int64(m.Event))
+				word(m.NS ^ int64(max(m.ID, 0))<<40)
+			}
+		}
+		word(int64(len(ov.Arrows)))
+		word(int64(len(ov.Tracks)))
+		for i := range ov.Tracks {
+			word(int64(ov.Tracks[i].Len()))
+			word(int64(len(ov.Tracks[i].Points)))
+		}
+		if ov.Plain {
+			word(2)
+		}
+		for _, k := range ov.Keep {
+			if !k {
+				word(3)
+			}
+		}
+	}
+	return [2]uint64{uint64(sums[0])<<32 | uint64(sums[1]), h.Sum64()}
+}

@@ -1,0 +1,258 @@
+// Package slim cuts a trace down to its critical path and what it takes to find the same path again.
+package slim
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/overlay"
+	"overlay/internal/trace"
+)
+
+// Cut leaves out what the path does not need (Overlay.Keep) and records in the attributes what cannot be measured on
+// the rest. Of the input stay the events on the path, what encloses them, the launch call of each operation on the
+// path, both ends of each critical edge, annotations, names of rows; and for the exact method whatever else it takes
+// to find the same path again.
+func Cut(g *cdg.Graph, p *critpath.Path, ov *overlay.Overlay) {
+	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), may: ov.Keep, climbed: make([]bool, len(g.Deps.Acts))}
+	s.path(p)
+	rec := &cdg.Recorded{Window: g.Window, Cal: g.Deps.Cal}
+	if p.Method == "exact" {
+		s.untilSame(p, rec)
+	}
+	ov.Keep = s.keep
+	if ReadRecord(g.Trace) == nil { // else the attributes have been copied
+		ov.Attrs = append(ov.Attrs, Attrs(rec)...)
+	}
+}
+
+type slimmer struct {
+	g    *cdg.Graph
+	keep []bool
+	may  []bool // what may be kept; nil for everything
+
+	climbed []bool // per activity: what encloses it is kept
+}
+
+func (s *slimmer) event(id trace.EventID) {
+	if s.may == nil || s.may[id] {
+		s.keep[id] = true
+	}
+}
+
+// around keeps an event and what encloses it on its thread.
+func (s *slimmer) around(id trace.EventID) {
+	d := s.g.Deps
+	s.event(id)
+	if a := d.ActOf[id]; a != cdg.NoAct {
+		for ; a != cdg.NoAct && !s.climbed[a]; a = d.Parent[a] {
+			s.climbed[a] = true
+			s.event(d.Acts[a].Event)
+		}
+	}
+}
+
+// launched keeps an event, its launch call, and what encloses both.
+func (s *slimmer) launched(id trace.EventID) {
+	s.around(id)
+	if l := s.g.Trace.Launch[id]; l != trace.NoEvent {
+		s.around(l)
+	}
+}
+
+// path keeps what belongs to the path, and what tells how waits for GPU events are known: the calls that record and
+// wait, and the profiler's records of them.
+func (s *slimmer) path(p *critpath.Path) {
+	tr := s.g.Trace
+	waits := make([]bool, len(tr.Syms))
+	for i, name := range tr.Syms {
+		waits[i] = strings.Contains(name, "EventRecord") || strings.Contains(name, "WaitEvent")
+	}
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		if e.Ph == 'M' || e.Ph == 'X' && (e.Kind == trace.Annotation || e.Kind == trace.SyncRecord ||
+			e.Kind == trace.EventRecord || e.Kind.Call() && waits[e.Name]) {
+			s.event(trace.EventID(i))
+		}
+	}
+	for i := range p.Marks {
+		s.launched(p.Marks[i].Event)
+	}
+	for i := range p.Edges {
+		e := &p.Edges[i]
+		for _, id := range []trace.EventID{e.From, e.To} {
+			if id != trace.NoEvent {
+				s.launched(id)
+			}
+		}
+		if e.Type == critpath.EventWaitEdge {
+			s.predecessor(e.To)
+		}
+	}
+}
+
+// predecessor keeps the operation before one on its stream, with its launch call: the gap between the two is what an
+// event wait explains.
+func (s *slimmer) predecessor(id trace.EventID) {
+	d := s.g.Deps
+	if a := d.ActOf[id]; a != cdg.NoAct && a > d.Lanes[d.Acts[a].Lane].First {
+		s.launched(d.Acts[a-1].Event)
+	}
+}
+
+const (
+	slimRounds = 6
+	slimNear   = 50_000 // ns around a wrong segment, twice as much each round
+)
+
+// untilSame finds the path again on what is kept, and keeps more where segments or phases come out differently: what
+// releases an operation, and what phase an op is in, is told from what ran near it, on the path or not.
+func (s *slimmer) untilSame(p *critpath.Path, rec *cdg.Recorded) {
+	near := int64(slimNear)
+	for round := range slimRounds {
+		wrong, phases := s.differences(p, rec)
+		if len(wrong) == 0 && !phases {
+			return
+		}
+		if phases {
+			s.keepPhases(round)
+		}
+		if len(wrong) > 0 {
+			s.keepNear(wrong, near, round)
+		}
+		near *= 2
+	}
+	for i := range s.g.Deps.Acts { // the whole input of the analysis always gives the same path
+		s.event(s.g.Deps.Acts[i].Event)
+	}
+}
+
+// keepPhases keeps the ops by which steps and threads are told apart: first the ends of the backward pass and of the
+// ops that take part in autograd in each step, then all ops that nothing encloses.
+func (s *slimmer) keepPhases(round int) {
+	tr, d := s.g.Trace, s.g.Deps
+	step := -1
+	ends := map[[2]int][2]cdg.ActID{} // step and kind of op -> first to start, last to end
+	for _, a := range s.byStart() {
+		act := &d.Acts[a]
+		e := &tr.Events[act.Event]
+		if e.Kind != trace.CPUOp {
+			continue
+		}
+		if round > 0 && d.Parent[a] == cdg.NoAct {
+			s.event(act.Event)
+		}
+		for step+1 < len(s.g.Steps) && s.g.Steps[step+1].Start <= act.Start {
+			step++
+		}
+		kind := -1
+		switch {
+		case s.g.Phases[act.Event] == cdg.Backward && strings.HasPrefix(tr.Str(e.Name), "autograd::engine::"):
+			kind = 0
+		case e.Flags&trace.HasSeq != 0 && s.g.Phases[act.Event] != cdg.Backward:
+			kind = 1
+		default:
+			continue
+		}
+		key := [2]int{step, kind}
+		both, ok := ends[key]
+		if !ok {
+			both = [2]cdg.ActID{a, a}
+		}
+		if act.End > d.Acts[both[1]].End {
+			both[1] = a
+		}
+		ends[key] = both
+	}
+	for _, both := range ends {
+		s.around(d.Acts[both[0]].Event)
+		s.around(d.Acts[both[1]].Event)
+	}
+}
+
+// byStart lists the activities of threads by start.
+func (s *slimmer) byStart() []cdg.ActID {
+	d := s.g.Deps
+	var ids []cdg.ActID
+	for a := range d.Acts {
+		if !d.Lanes[d.Acts[a].Lane].Stream {
+			ids = append(ids, cdg.ActID(a))
+		}
+	}
+	slices.SortStableFunc(ids, func(a, b cdg.ActID) int { return cmp.Compare(d.Acts[a].Start, d.Acts[b].Start) })
+	return ids
+}
+
+// keepNear keeps what ran close to segments: operations with their launch calls, from the second round on all calls,
+// from the third on everything.
+func (s *slimmer) keepNear(wrong []critpath.Segment, near int64, round int) {
+	tr, d := s.g.Trace, s.g.Deps
+	for i := range d.Acts {
+		act := &d.Acts[i]
+		if k := tr.Events[act.Event].Kind; s.keep[act.Event] || !(k.Device() || round > 0 && k.Call() || round > 1) {
+			continue
+		}
+		for _, w := range wrong {
+			if act.Start <= w.End+near && act.End >= w.Start-near {
+				s.event(act.Event)
+				if l := tr.Launch[act.Event]; l != trace.NoEvent {
+					s.event(l)
+				}
+				break
+			}
+		}
+	}
+}
+
+// differences returns segments of p that are missing from the path of what is kept: of each run of them the latest,
+// since the walk goes backward. It also reports whether the phase of an event on the path differs.
+func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []critpath.Segment, phases bool) {
+	g, err := cdg.Build(restrict(s.g.Trace, s.keep), cdg.Options{Recorded: rec, Threads: s.g.Threads})
+	if err != nil {
+		panic("slim: internal error: " + err.Error()) // the recorded window needs no search
+	}
+	q, err := critpath.Exact(g, critpath.Options{})
+	if err != nil {
+		return p.Segments[len(p.Segments)-1:], false
+	}
+	for i := range p.Marks {
+		ev := p.Marks[i].Event
+		phases = phases || g.Phases[ev] != s.g.Phases[ev]
+	}
+	k := len(q.Segments) - 1
+	missed := false
+	for i := len(p.Segments) - 1; i >= 0; i-- {
+		seg := p.Segments[i]
+		for k >= 0 && q.Segments[k].Start > seg.Start {
+			k--
+		}
+		same := k >= 0 && q.Segments[k] == seg
+		if !same && !missed {
+			wrong = append(wrong, seg)
+		}
+		missed = !same
+	}
+	return wrong, phases
+}
+
+// restrict is a trace in which everything but the kept events is nothing; positions stay.
+func restrict(tr *trace.Trace, keep []bool) *trace.Trace {
+	out := *tr
+	out.Events = make([]trace.Event, len(tr.Events))
+	out.Launch = make([]trace.EventID, len(tr.Events))
+	for i := range tr.Events {
+		out.Launch[i] = trace.NoEvent
+		if !keep[i] {
+			out.Events[i] = trace.Event{Track: trace.NoTrack}
+			continue
+		}
+		out.Events[i] = tr.Events[i]
+		if l := tr.Launch[i]; l != trace.NoEvent && keep[l] {
+			out.Launch[i] = l
+		}
+	}
+	return &out
+}

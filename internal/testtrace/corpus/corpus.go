@@ -1,0 +1,74 @@
+// Package corpus finds the files that tests read: those of the project, and real traces, which are not part of it. It
+// imports nothing of the module, so that every package's tests can use it.
+package corpus
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Root is the folder of the project.
+func Root(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			tb.Fatal("no go.mod above the working folder")
+		}
+		dir = up
+	}
+}
+
+// Demo is the path of the project's own trace.
+func Demo(tb testing.TB) string {
+	tb.Helper()
+	return filepath.Join(Root(tb), "testdata", "demo.json.gz")
+}
+
+// Dir is the folder of real traces: OVERLAY_CORPUS, by default ../shared/traces beside the project.
+func Dir(tb testing.TB) string {
+	tb.Helper()
+	dir := os.Getenv("OVERLAY_CORPUS")
+	if dir == "" {
+		dir = filepath.Join("..", "shared", "traces")
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(Root(tb), dir)
+	}
+	return dir
+}
+
+// Find returns the real traces that match one of the patterns, by default all; none when they are not at hand.
+func Find(tb testing.TB, patterns ...string) []string {
+	tb.Helper()
+	if len(patterns) == 0 {
+		patterns = []string{"*.json.gz", "odd/*.json.gz"}
+	}
+	var files []string
+	for _, p := range patterns {
+		m, err := filepath.Glob(filepath.Join(Dir(tb), p))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		files = append(files, m...)
+	}
+	return files
+}
+
+// Files is Find for tests that need real traces: they are skipped, with a word, where there are none.
+func Files(tb testing.TB, patterns ...string) []string {
+	tb.Helper()
+	files := Find(tb, patterns...)
+	if len(files) == 0 {
+		tb.Skipf("no real traces in %s: set OVERLAY_CORPUS to run this test", Dir(tb))
+	}
+	return files
+}
