@@ -114,17 +114,18 @@ func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
 
 // resources names the rows of a trace in short: "thread 416", "stream 7"; with the process or GPU where there are several.
 func resources(tr *trace.Trace) []string {
-	hosts, gpus := 0, 0
-	for i := range tr.Procs {
-		if tr.Procs[i].IsDevice {
-			gpus++
-		} else {
-			hosts++
+	hosts, gpus := map[trace.ProcID]bool{}, map[trace.ProcID]bool{} // processes that run threads, devices: an input has others too
+	for i := range tr.Tracks {
+		switch t := &tr.Tracks[i]; {
+		case t.Class == trace.HostThread:
+			hosts[t.Proc] = true
+		case tr.Procs[t.Proc].IsDevice:
+			gpus[t.Proc] = true
 		}
 	}
 	names := make([]string, len(tr.Tracks))
 	for i := range tr.Tracks {
-		names[i] = resource(tr, trace.TrackID(i), hosts > 1, gpus > 1)
+		names[i] = resource(tr, trace.TrackID(i), len(hosts) > 1, len(gpus) > 1)
 	}
 	return names
 }

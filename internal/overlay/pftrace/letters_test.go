@@ -19,9 +19,9 @@ import (
 	"overlay/internal/trace"
 )
 
-var updatePerfetto = flag.Bool("update-perfetto", false, "rewrite testdata/perfetto")
+var update = flag.Bool("update", false, "rewrite testdata")
 
-// TestPerfettoCases turns each "in" of testdata/perfetto into the text of what the viewer would make of it.
+// TestPerfettoCases turns each "in" of testdata into the text of what the viewer would make of it.
 func TestPerfettoCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -34,7 +34,7 @@ func TestPerfettoCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := perfettoText(t, ar.Files[0].Data, nil)
-			if *updatePerfetto {
+			if *update {
 				ar.Files = []txtar.File{ar.Files[0], {Name: "out", Data: []byte(got)}}
 				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
 					t.Fatal(err)
