@@ -44,7 +44,7 @@ func Annotate(tr *kineto.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Over
 	ov.Arrows = arrows
 	wait()
 	ov.Attrs = attributes(p, o, len(arrows), all-len(arrows))
-	if rec := ReadRecord(tr); rec != nil { // what is drawn on a slim trace is one too
+	if rec, _ := ReadRecord(tr); rec != nil { // what is drawn on a slim trace is one too
 		ov.Attrs = append(ov.Attrs, recordAttrs(&rec.Recorded)...)
 	}
 	return ov

@@ -1,7 +1,7 @@
 package overlay
 
 import (
-	jsoniter "github.com/json-iterator/go"
+	"fmt"
 
 	"overlay/internal/cdg"
 	"overlay/internal/kineto"
@@ -59,29 +59,49 @@ func recordAttrs(rec *cdg.Recorded) []Attr {
 	return attrs
 }
 
-// ReadRecord returns the record of a slim trace; nil for every other trace.
-func ReadRecord(tr *kineto.Trace) *Record {
+// farthest is how far from 0 times of a record may lie: differences of two of them still fit.
+const farthest = 1 << 62
+
+// ReadRecord returns the record of a slim trace; nil for every other trace. A record that no run can have written is an
+// error: without it the trace would give another path than the one it was cut for.
+func ReadRecord(tr *kineto.Trace) (*Record, error) {
 	for _, f := range tr.Fields {
 		if f.Key != "metadata" {
 			continue
 		}
-		meta := jsoniter.Get(tr.Src[f.Off : f.Off+f.Len])
-		number := func(key string) int64 { return meta.Get(key).ToInt64() }
-		if number(attrSlim) != 1 {
-			continue
-		}
-		r := &Record{Method: meta.Get(attrMethod).ToString()}
-		r.Window = cdg.Window{Start: number(attrStart), End: number(attrEnd), CarriedIn: int(number(attrCarried)),
-			Annotation: meta.Get(attrAnnotation).ToString(), Instance: meta.Get(attrInstance).ToString()}
-		for _, f := range recordedInts(&r.Cal) {
-			*f.at = number(f.key)
-		}
-		for _, f := range recordedSamples(&r.Cal) {
-			*f.at = int(number(f.key))
-		}
-		if r.Window.End > r.Window.Start {
-			return r
+		meta := tr.Src[f.Off : f.Off+f.Len]
+		if slim, ok := kineto.ArgInt(meta, attrSlim); ok && slim == 1 {
+			return readRecord(meta)
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+func readRecord(meta []byte) (*Record, error) {
+	var bad error
+	number := func(key string, least int64) int64 {
+		v, ok := kineto.ArgInt(meta, key)
+		if bad == nil && (!ok || v < least || v > farthest) {
+			bad = fmt.Errorf("the record of this slim trace is broken: metadata %q has no value that a run could have written", key)
+		}
+		return v
+	}
+	text := func(key string) string {
+		s, _ := kineto.ArgString(meta, key)
+		return s
+	}
+	r := &Record{Method: text(attrMethod)}
+	r.Window = cdg.Window{Start: number(attrStart, -farthest), Annotation: text(attrAnnotation), Instance: text(attrInstance)}
+	r.Window.End = number(attrEnd, r.Window.Start+1)
+	r.Window.CarriedIn = int(number(attrCarried, 0))
+	for _, f := range recordedInts(&r.Cal) {
+		*f.at = number(f.key, 0)
+	}
+	for _, f := range recordedSamples(&r.Cal) {
+		*f.at = int(number(f.key, 0))
+	}
+	if bad != nil {
+		return nil, bad
+	}
+	return r, nil
 }

@@ -23,7 +23,7 @@ func Slim(g *cdg.Graph, p *critpath.Path, ov *Overlay) {
 	}
 	ov.Keep, ov.Slim = s.keep, true
 	dropNumbers(ov)
-	if ReadRecord(g.Trace) == nil {
+	if before, _ := ReadRecord(g.Trace); before == nil {
 		ov.Attrs = append(ov.Attrs, recordAttrs(rec)...)
 	}
 }

@@ -22,9 +22,9 @@ func TestSlimFixPoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec := overlay.ReadRecord(slim)
+		rec, err := overlay.ReadRecord(slim)
 		if rec == nil {
-			t.Fatal("no record in the slim trace")
+			t.Fatal("no record in the slim trace:", err)
 		}
 		if rec.Method != "exact" || rec.Cal != g.Deps.Cal || rec.Window != g.Window {
 			t.Errorf("record %+v, wanted %+v and %+v", rec, g.Window, g.Deps.Cal)
@@ -46,8 +46,8 @@ func TestSlimFixPoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if overlay.ReadRecord(again) == nil {
-			t.Error("the record is lost when a slim trace is drawn on again")
+		if rec, err := overlay.ReadRecord(again); rec == nil {
+			t.Error("the record is lost when a slim trace is drawn on again:", err)
 		}
 		t.Logf("%d of %d events, %d KB of %d KB", st.Events, len(tr.Events), st.Bytes/1000, len(tr.Src)/1000)
 	})
