@@ -22,6 +22,17 @@ func (t *Trace) Clean(id EventID) []byte {
 	return c.out
 }
 
+// CleanField returns the value of a top-level member as valid JSON, mended as Clean mends events.
+func (t *Trace) CleanField(f Field) []byte {
+	raw := t.Src[f.Off : f.Off+f.Len]
+	if !f.Dirty {
+		return raw
+	}
+	c := cleaner{s: raw}
+	c.value(0, true, 0)
+	return c.out
+}
+
 // skipsTo is the end of the value at the start of raw, -1 when it is broken.
 func skipsTo(raw []byte) int {
 	p := scanner{s: raw}

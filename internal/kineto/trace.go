@@ -139,9 +139,10 @@ type Process struct {
 
 // Field is a top-level key of the object form other than traceEvents, by its bytes.
 type Field struct {
-	Key string
-	Off int64 // of the value in Src
-	Len int64
+	Key   string
+	Off   int64 // of the value in Src
+	Len   int64
+	Dirty bool // key or value are not valid JSON as written; see CleanField
 }
 
 // Repair is something that was mended while reading.
@@ -171,6 +172,7 @@ type Trace struct {
 	Rank             int64            // distributedInfo.rank, -1 when absent
 	DeviceNames      map[int64]string // deviceProperties id -> name
 	Truncated        bool
+	Mended           bool     // what stands around the events cannot be copied: it is not valid JSON, or holds a second list
 	Repairs          []Repair // sorted by reason
 
 	fracs   fraction  // how decimals of times are written

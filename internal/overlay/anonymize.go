@@ -109,7 +109,7 @@ func (a *anonymizer) source() {
 	a.out.Events = append([]kineto.Event(nil), a.tr.Events...)
 	var before, after []chrome.Field
 	for _, f := range a.tr.Fields {
-		field := chrome.Field{Key: f.Key, Value: fieldValue(f.Key, a.tr.Src[f.Off:f.Off+f.Len])}
+		field := chrome.Field{Key: f.Key, Value: fieldValue(f.Key, a.tr.CleanField(f))}
 		if f.Off < a.tr.ListOff {
 			before = append(before, field)
 		} else {
@@ -132,7 +132,7 @@ func (a *anonymizer) source() {
 	a.buf = append(a.buf, '\n')
 	a.out.ListEnd = int64(len(a.buf))
 	a.buf = append(a.buf, doc.Tail...)
-	a.out.Src, a.out.Truncated = a.buf, false
+	a.out.Src, a.out.Truncated, a.out.Mended = a.buf, false, false
 	a.fields(append(before, after...))
 }
 

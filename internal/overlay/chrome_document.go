@@ -11,7 +11,7 @@ import (
 // can be kept of them.
 func document(tr *kineto.Trace) chrome.Document {
 	d := chrome.Document{Head: tr.Src[:tr.ListOff+1], Tail: tr.Src[tr.ListEnd:]}
-	if d.Valid() {
+	if !tr.Mended && d.Valid() {
 		return d
 	}
 	if tr.ArrayForm {
@@ -19,7 +19,7 @@ func document(tr *kineto.Trace) chrome.Document {
 	}
 	var before, after []chrome.Field
 	for _, f := range tr.Fields {
-		field := chrome.Field{Key: f.Key, Value: tr.Src[f.Off : f.Off+f.Len]}
+		field := chrome.Field{Key: f.Key, Value: tr.CleanField(f)}
 		if f.Off < tr.ListOff {
 			before = append(before, field)
 		} else {
