@@ -116,6 +116,8 @@ func (s *Set) takeOps(g *cdg.Graph) {
 
 func typeOf(k kineto.Kind, comm bool) Type {
 	switch {
+	case k == kineto.GraphNode:
+		return OtherType
 	case k != kineto.Kernel:
 		return Memory
 	case comm:

@@ -163,6 +163,9 @@ func (w *walker) emit(from int64, event kineto.EventID, kind SegmentKind, by cdg
 		w.step.to = from
 	}
 	track := w.d.Lanes[w.lane].Track
+	if event != kineto.NoEvent { // operations of a stream may be drawn on several rows
+		track = w.tr.Events[event].Track
+	}
 	if s := &w.open; s.Event != event || s.Kind != kind || s.Track != track || s.Evidence != by || s.End == s.Start {
 		w.close()
 		*s = Segment{w.t, w.t, event, track, kind, by}

@@ -187,9 +187,21 @@ func (p *chunkParser) args(i int, e *Event) int {
 			if v, ok := p.int(p.s[at:m.at], at); ok && v >= 0 && v < 1<<31 {
 				e.Fwd = int32(v)
 			}
+		case "original_stream":
+			e.Flags |= Moved
+		case "graph node id":
+			e.Flags |= GraphOp
 		}
 	}
 	return m.end()
+}
+
+// argsOf is the args object of an event, and what follows it; nil without.
+func (p *chunkParser) argsOf(e *Event) []byte {
+	if e.Args == 0 {
+		return nil
+	}
+	return p.s[e.Off+int64(e.Args) : e.Off+int64(e.Len)]
 }
 
 // int reads an integer, also one that is written as a string.
@@ -209,6 +221,11 @@ func (p *chunkParser) finish(f *fields, e *Event) {
 	cat := p.category(f.cat)
 	e.Cat = cat
 	e.Kind = p.catKind[cat]
+	if e.Kind == Memcpy && string(f.name) == `"Memcpy"` || e.Kind == Memset && string(f.name) == `"Memset"` {
+		if name := composed(e.Kind, p.argsOf(e)); name != "" {
+			e.Name, e.Flags = Sym(p.names.idString(name)), e.Flags|Composed
+		}
+	}
 	p.times(f, e)
 	switch f.ph {
 	case 's', 't', 'f', 'b', 'n', 'e', 'S', 'T', 'p', 'F', 'N', 'O', 'D', 'v', 'V', '(', ')':

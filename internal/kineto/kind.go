@@ -13,6 +13,7 @@ var kinds = map[string]Kind{
 	"kernel":     Kernel,
 	"gpu_memcpy": Memcpy, "memcpy": Memcpy,
 	"gpu_memset": Memset, "memset": Memset,
+	"graph_event_node": GraphNode, "graph_host_node": GraphNode,
 	"gpu_user_annotation": GPUAnnotation,
 	"cuda_sync":           SyncRecord,
 	"cuda_event":          EventRecord,

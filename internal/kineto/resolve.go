@@ -43,6 +43,7 @@ func (r *topLevel) resolve() {
 	t.nameRows()
 	t.foreignRows()
 	t.link()
+	t.readGraphEdges()
 	t.foreignLinks()
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-var kindNames = [NumKinds]string{"other", "cpu_op", "annotation", "python", "runtime", "driver", "kernel", "memcpy", "memset",
+var kindNames = [NumKinds]string{"other", "cpu_op", "annotation", "python", "runtime", "driver", "kernel", "memcpy", "memset", "graph_node",
 	"gpu_annotation", "sync_record", "event_record", "overhead", "span", "device_other"}
 
 func (k Kind) String() string { return kindNames[k] }

@@ -36,6 +36,7 @@ const (
 	Kernel             // device work: kernel
 	Memcpy             // device work: gpu_memcpy
 	Memset             // device work: gpu_memset
+	GraphNode          // graph_event_node, graph_host_node: an operation of a CUDA graph that is neither kernel nor copy
 	GPUAnnotation      // gpu_user_annotation: shadow of an annotation on a stream, never in the graph
 	SyncRecord         // cuda_sync: host-timed record of a wait, drawn on a device row
 	EventRecord        // cuda_event
@@ -49,7 +50,7 @@ const (
 func (k Kind) Host() bool { return k >= CPUOp && k <= Driver }
 
 // Device reports whether events of the kind are operations of a GPU stream.
-func (k Kind) Device() bool { return k >= Kernel && k <= Memset }
+func (k Kind) Device() bool { return k >= Kernel && k <= GraphNode }
 
 // Call reports whether events of the kind are runtime or driver calls.
 func (k Kind) Call() bool { return k == Runtime || k == Driver }
@@ -67,6 +68,9 @@ const (
 	ClampedTS                   // ts is 0 in a trace whose other events are far from it: "before the base", never part of an extent
 	BindEnd                     // flow end with "bp":"e"
 	Repaired                    // a value was mended; see Trace.Repairs
+	Composed                    // Name is not what the input says; see Trace.WrittenName
+	Moved                       // the row is not the operation's stream; see Trace.CUDAStream
+	GraphOp                     // args hold a graph node id
 )
 
 // Event is one element of traceEvents. It holds no pointer: a trace has millions.
@@ -178,6 +182,9 @@ type Trace struct {
 	fracs   fraction  // how decimals of times are written
 	metas   []EventID // M events, until rows are named
 	foreign bool      // kinds come from processes, launches from flows
+
+	// GraphEdges are the dependencies inside of CUDA graphs that the profiler recorded, in file order.
+	GraphEdges []GraphEdge
 
 	// Launch gives for each device operation the runtime or driver call with its correlation (in traces without
 	// correlation the host slice in which its flow begins), else NoEvent.

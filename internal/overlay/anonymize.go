@@ -180,7 +180,7 @@ func (a *anonymizer) event(id kineto.EventID) {
 		value := raw[m.At:m.End]
 		switch string(m.Key) {
 		case "name":
-			a.buf = chrome.AppendString(a.buf, a.out.Syms[name])
+			a.buf = chrome.AppendString(a.buf, a.out.WrittenName(id))
 		case "cat":
 			a.buf = chrome.AppendString(a.buf, a.out.Syms[e.Cat])
 		case "pid", "tid":

@@ -140,11 +140,11 @@ func nodeStreams(g *cdg.Graph) []nodeStream {
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; n.GPU && !seen[n.Lane] {
 			seen[n.Lane] = true
-			t := &g.Trace.Tracks[g.Deps.Lanes[n.Lane].Track]
-			s := nodeStream{lane: n.Lane, device: g.Trace.Procs[t.Proc].Device, stream: t.Stream}
+			lane := &g.Deps.Lanes[n.Lane]
+			s := nodeStream{lane: n.Lane, device: g.Trace.Procs[lane.Proc].Device, stream: lane.Number}
 			s.name = fmt.Sprintf("stream %d", s.stream)
 			if s.stream < 0 {
-				s.name = "stream " + strings.TrimPrefix(strings.Trim(g.Trace.Str(t.TID.Raw), `"`), "stream ")
+				s.name = "stream " + strings.TrimPrefix(strings.Trim(g.Trace.Str(g.Trace.Tracks[lane.Track].TID.Raw), `"`), "stream ")
 			}
 			devices[s.device] = true
 			out = append(out, s)

@@ -21,6 +21,7 @@ func Slim(g *cdg.Graph, p *critpath.Path, ov *Overlay) {
 	if p.Method == "exact" {
 		s.untilSame(p, rec)
 	}
+	s.graphEdges()
 	ov.Keep, ov.Slim = s.keep, true
 	dropNumbers(ov)
 	if before, _ := ReadRecord(g.Trace); before == nil {
@@ -99,6 +100,16 @@ func (s *slimmer) path(p *critpath.Path) {
 		}
 		if e.Type == critpath.EventWaitEdge {
 			s.predecessor(e.To)
+		}
+	}
+}
+
+// graphEdges keeps the flows that record how operations of a graph depend on each other, where both stay.
+func (s *slimmer) graphEdges() {
+	for _, e := range s.g.Trace.GraphEdges {
+		if s.keep[e.From] && s.keep[e.To] {
+			s.event(e.Start)
+			s.event(e.End)
 		}
 	}
 }
