@@ -44,6 +44,7 @@ func TestCopyWaits(t *testing.T) {
 		{"unknown, returned before", "", "", "", 19, 20, "", 0},
 		{"no kinds of memory", "DtoH", "", "", 30, 20, "aligned", 0},
 		{"unknown memory", "DtoH", "device", "unknown", 10, 20, "", 0},
+		{"words of another", "s_1", "s_2", "s_3", 30, 20, "aligned", 0},
 		{"to pageable", "DtoH", "device", "pageable", 30, 20, "api", 0},
 		{"to pageable, returned before", "DtoH", "device", "pageable", 10, 20, "", 1},
 		{"from pageable", "HtoD", "pageable", "device", 30, 20, "api", 0},

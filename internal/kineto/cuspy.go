@@ -2,7 +2,7 @@ package kineto
 
 import (
 	"cmp"
-	"strings"
+	"slices"
 )
 
 // PyTorch's Cuspy backend (torch/profiler/_cuspy) writes Kineto's schema with differences that matter to whoever reads
@@ -18,7 +18,7 @@ var (
 	copyDirections = [...]string{1: "HtoD", 2: "DtoH", 3: "HtoA", 4: "AtoH", 5: "AtoA", 6: "AtoD", 7: "DtoA", 8: "DtoD", 9: "HtoH", 10: "PtoP"}
 	memoryKinds    = [...]string{"Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"}
 	memoryWords    = map[string]string{"unknown": "Unknown", "pageable": "Pageable", "pinned": "Pinned", "device": "Device", "array": "Array",
-		"managed": "Managed", "device_static": "Device Static", "managed_static": "Managed Static"}
+		"managed": "Managed", "device_static": "Device Static", "managed_static": "Managed Static", "host": "Host"} // "Host" is ROCm's
 )
 
 // composed is the name that Kineto would have given a copy or memset with these args; "" when they do not say enough.
@@ -30,14 +30,13 @@ func composed(kind Kind, args []byte) string {
 		return ""
 	}
 	direction, ok := ArgString(args, "copy kind")
-	if n, isNumber := ArgInt(args, "copy kind"); isNumber {
-		direction = "<unknown>"
-		if n > 0 && n < int64(len(copyDirections)) {
-			direction = copyDirections[n]
-		}
-	}
 	if !ok {
 		return ""
+	}
+	if n, isNumber := ArgInt(args, "copy kind"); isNumber && n > 0 && n < int64(len(copyDirections)) {
+		direction = copyDirections[n]
+	} else if !slices.Contains(copyDirections[1:], direction) {
+		direction = "<unknown>"
 	}
 	name := "Memcpy " + direction
 	if src, dst := memoryKind(args, "src kind"), memoryKind(args, "dst kind"); src != "" && dst != "" {
@@ -58,7 +57,7 @@ func memoryKind(args []byte, key string) string {
 	if !ok {
 		return ""
 	}
-	return cmp.Or(memoryWords[word], strings.ToUpper(word[:min(1, len(word))])+word[min(1, len(word)):])
+	return cmp.Or(memoryWords[word], "Unrecognized")
 }
 
 // WrittenName is the name that stands in the input. Name differs for copies and memsets whose kind stands in args:

@@ -12,6 +12,7 @@ func TestComposedNames(t *testing.T) {
 		{"gpu_memcpy", "Memcpy", `"copy kind": "HtoD", "src kind": "pinned", "dst kind": "device_static"`, "Memcpy HtoD (Pinned -> Device Static)"},
 		{"gpu_memcpy", "Memcpy", `"copy kind": 9, "src kind": 1, "dst kind": 2`, "Memcpy HtoH (Pageable -> Pinned)"},
 		{"gpu_memcpy", "Memcpy", `"copy kind": 77, "src kind": 99, "dst kind": 0`, "Memcpy <unknown> (Unrecognized -> Unknown)"},
+		{"gpu_memcpy", "Memcpy", `"copy kind": "s_1", "src kind": "s_2", "dst kind": "device"`, "Memcpy <unknown> (Unrecognized -> Device)"},
 		{"gpu_memcpy", "Memcpy", `"copy kind": "PtoP"`, "Memcpy PtoP"},
 		{"gpu_memcpy", "Memcpy", `"src kind": "device", "dst kind": "device"`, "Memcpy"},
 		{"gpu_memcpy", "Memcpy", ``, "Memcpy"},
