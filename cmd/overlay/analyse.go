@@ -41,7 +41,11 @@ func (j *job) analyseTrace(name string, tr *trace.Trace) (a analysis, err error)
 		o.Step = strconv.Itoa(j.opts.step)
 	}
 	method := j.opts.method
-	if rec := slim.ReadRecord(a.trace); rec != nil {
+	rec, err := slim.ReadRecord(a.trace)
+	if err != nil {
+		return a, fmt.Errorf("%s: %w", name, err)
+	}
+	if rec != nil {
 		a.slim, o.Recorded = true, &rec.Recorded
 		if !j.opts.methodSet && slices.Contains(methods, rec.Method) {
 			method = rec.Method

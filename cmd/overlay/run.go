@@ -60,7 +60,7 @@ func (j *job) run() error {
 		drawn.trace = drawn.graph.Trace
 	}
 	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version, Slim: j.opts.onlyCritical}
-	if rec := slim.ReadRecord(drawn.trace); rec != nil { // what is drawn on a slim trace is one too
+	if rec, _ := slim.ReadRecord(drawn.trace); rec != nil { // what is drawn on a slim trace is one too
 		o.Attrs = slim.Attrs(&rec.Recorded)
 	}
 	if drawn.analyses = j.runAnalyses(drawn); drawn.analyses != nil {

@@ -129,7 +129,7 @@ func (s *Set) threadWork(lanes []cdg.LaneID) []Interval {
 		lane := &d.Lanes[l]
 		busy := union(nil, int(lane.Limit-lane.First), func(i int) (Interval, bool) {
 			a := lane.First + cdg.ActID(i)
-			return Interval{d.Acts[a].Start, d.Acts[a].End}, !d.Marker(s.Trace, a)
+			return Interval{d.Acts[a].Start, d.Acts[a].End}, !d.Marker(a)
 		})
 		waits := union(nil, int(lane.Limit-lane.First), func(i int) (Interval, bool) {
 			a := lane.First + cdg.ActID(i)

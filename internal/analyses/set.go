@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+
 	"overlay/internal/trace"
 )
 
@@ -116,6 +117,8 @@ func (s *Set) takeOps(g *cdg.Graph) {
 
 func typeOf(k trace.Kind, comm bool) Type {
 	switch {
+	case k == trace.GraphNode:
+		return OtherType
 	case k != trace.Kernel:
 		return Memory
 	case comm:

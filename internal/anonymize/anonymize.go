@@ -114,7 +114,7 @@ func (a *anonymizer) source() {
 	a.out.Events = append([]trace.Event(nil), a.tr.Events...)
 	var before, after []chrome.Field
 	for _, f := range a.old.Fields {
-		field := chrome.Field{Key: f.Key, Value: fieldValue(f.Key, a.old.Src[f.Off:f.Off+f.Len])}
+		field := chrome.Field{Key: f.Key, Value: fieldValue(f.Key, a.old.CleanField(f))}
 		if f.Off < a.old.ListOff {
 			before = append(before, field)
 		} else {
@@ -186,7 +186,7 @@ func (a *anonymizer) event(id trace.EventID) {
 		value := raw[m.At:m.End]
 		switch string(m.Key) {
 		case "name":
-			a.buf = chrome.AppendString(a.buf, a.out.Syms[name])
+			a.buf = chrome.AppendString(a.buf, a.out.WrittenName(id))
 		case "cat":
 			a.buf = chrome.AppendString(a.buf, a.out.Syms[e.Cat])
 		case "pid", "tid":

@@ -3,13 +3,15 @@ package anonymize_test
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"overlay/internal/kineto"
+	"overlay/internal/analyses"
 	"overlay/internal/anonymize"
+	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/overlay/pftrace"
@@ -161,4 +163,38 @@ func TestAnonymous(t *testing.T) {
 		}
 		t.Logf("%d secrets", len(wanted))
 	})
+}
+
+// TestAnonymousAnalyses runs every analysis on the graph whose names are replaced, as --anonymize --analysis all does:
+// times are those of the input.
+func TestAnonymousAnalyses(t *testing.T) {
+	demo, err := testtrace.Demo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := kineto.Read(bytes.NewReader(demo), "demo", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, p, _ := testtrace.Analyse(t, tr)
+	g2, p2 := anonymize.Graph(g, p)
+	want, got := analyses.Run(g, p, analyses.Names, analyses.Options{}), analyses.Run(g2, p2, analyses.Names, analyses.Options{})
+	if len(want.Component) != 3 || len(got.Component) != len(want.Component) {
+		t.Fatalf("%d steps, after replacing names %d", len(want.Component), len(got.Component))
+	}
+	for i := range want.Component {
+		w, g := want.Component[i], got.Component[i]
+		for k := range w.Operators {
+			w.Operators[k].Name = ""
+		}
+		for k := range g.Operators {
+			g.Operators[k].Name = ""
+		}
+		if !reflect.DeepEqual(w, g) {
+			t.Errorf("step %d: %+v, after replacing names %+v", i, w, g)
+		}
+	}
+	if !reflect.DeepEqual(want.Temporal, got.Temporal) || !reflect.DeepEqual(want.Idle, got.Idle) || !reflect.DeepEqual(want.Queue, got.Queue) {
+		t.Error("replacing names changes times")
+	}
 }

@@ -1,10 +1,6 @@
 package cdg
 
-import (
-	"sort"
-
-	"overlay/internal/trace"
-)
+import "sort"
 
 // blockingCalls finds for each call that waits for the GPU the operation that it waited for (rule 5).
 // A first pass measures the time from the end of the operation to the return of calls that certainly waited; the
@@ -72,21 +68,27 @@ func (b *builder) callWait(c ActID) callWait {
 	d := b.d
 	act, class := &d.Acts[c], b.class(c)
 	if r, ok := b.sync.of[c]; ok {
-		before, stream := c, r.stream
-		known := class == streamSync && stream >= 0
-		if class == eventSync && r.waitStream >= 0 {
+		before, by, known := c, BySyncEvent, false
+		var lanes []LaneID
+		if class == streamSync && r.stream >= 0 {
+			lanes, known = b.streams(r.device, r.stream), true
+		}
+		if class == eventSync {
 			if record, ok := b.recordOf(c, r); ok {
-				before, stream, known = record, r.waitStream, true
+				lanes, by = b.recordLanes(record, r)
+				before, known = record, true
 			}
 		}
 		if known {
 			best := NoAct
-			for _, s := range b.streams(r.device, stream) {
+			for _, s := range lanes {
 				if g := b.lastPutBefore(s, before, act.End+2*us); g != NoAct && b.returned(c, g) > 0 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
 					best = g
 				}
 			}
-			return callWait{c, best, BySyncEvent}
+			if best != NoAct || by == BySyncEvent {
+				return callWait{c, best, by}
+			}
 		}
 	}
 	if class == streamSync {
@@ -184,51 +186,4 @@ func (b *builder) lastAtRecord(g ActID, records []int64) bool {
 		}
 	}
 	return true
-}
-
-// copyWaits lets a copy call wait for its own copy: when it is not Async, or one side is pageable memory.
-func (b *builder) copyWaits() {
-	d := b.d
-	for a := range b.launch {
-		call := b.launch[a]
-		if call == NoAct {
-			if b.event(ActID(a)).Kind == trace.Memcpy {
-				b.orphanCopy(ActID(a))
-			}
-			continue
-		}
-		class := b.class(call)
-		if class != blockingCopy && class != asyncCopy {
-			continue
-		}
-		if class == asyncCopy && b.calls[b.event(ActID(a)).Name] != pageableCopy {
-			continue
-		}
-		op, c := &d.Acts[a], &d.Acts[call]
-		if op.End > c.Start && op.End <= c.End+2*us && op.Start < c.End {
-			b.add(call, ActID(a), Sync, ByAPI)
-		}
-	}
-}
-
-// orphanCopy joins a copy without a recorded launch to the copy call without a recorded copy that returned when it
-// ended.
-func (b *builder) orphanCopy(op ActID) {
-	d := b.d
-	end := d.Acts[op].End
-	for _, calls := range b.copyCalls {
-		n := sort.Search(len(calls), func(i int) bool { return d.Acts[calls[i]].End+2*us >= end })
-		if n == len(calls) || b.ofCall[calls[n]] != NoAct {
-			continue
-		}
-		c := &d.Acts[calls[n]]
-		if !b.sameProcess(c.Lane, d.Acts[op].Lane) || c.Start >= end || d.Acts[op].Start < c.Start || c.End-end > d.Cal.SyncMax {
-			continue
-		}
-		if b.class(calls[n]) == asyncCopy && b.calls[b.event(op).Name] != pageableCopy {
-			continue
-		}
-		b.add(calls[n], op, Sync, ByAlignment)
-		return
-	}
 }

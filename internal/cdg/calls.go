@@ -6,7 +6,8 @@ import (
 	"overlay/internal/trace"
 )
 
-// callClass says what a runtime or driver call does, by its name; for device copies, whether a side is pageable.
+// callClass says what a runtime or driver call does, by its name; for device copies, whether an asynchronous call that
+// makes them waits for them.
 type callClass uint8
 
 const (
@@ -19,8 +20,12 @@ const (
 	blockingCopy // cudaMemcpy, hipMemcpyWithStream: returns when the copy is done
 	asyncCopy    // cudaMemcpyAsync: returns at once unless a side is pageable
 	graphLaunch
-	freeCall     // cudaFree and its like wait for the device when they really free
-	pageableCopy // name of a device copy with a pageable side
+	freeCall // cudaFree and its like wait for the device when they really free
+
+	waitedCopy  // name of a device copy to pageable memory: the call returns when it is done
+	stagedCopy  // with another pageable side: the call returns when the data are staged, which may be the end
+	unwaited    // without a pageable side: the call returns at once
+	unknownCopy // of memory whose kinds are not known
 )
 
 // classifyCall reads the name of a runtime or driver call: cuda*, cu*, hip*, and what ports of them keep of those names.
@@ -28,11 +33,8 @@ func classifyCall(name string) callClass {
 	name = strings.TrimSuffix(name, "_ptsz")
 	has := func(s string) bool { return strings.Contains(name, s) }
 	switch {
-	case strings.HasPrefix(name, "Memcpy "):
-		if has("Pageable") || has("Pagable") { // the spelling of 2020
-			return pageableCopy
-		}
-		return plainCall
+	case name == "Memcpy", strings.HasPrefix(name, "Memcpy "):
+		return classifyCopy(name)
 	case has("StreamSynchronize"), has("synchronizeStream"):
 		return streamSync
 	case has("DeviceSynchronize"), has("CtxSynchronize"):
@@ -53,6 +55,20 @@ func classifyCall(name string) callClass {
 		return freeCall
 	}
 	return plainCall
+}
+
+// classifyCopy reads the name of a device copy: "Memcpy DtoH (Device -> Pageable)".
+func classifyCopy(name string) callClass {
+	name = strings.ReplaceAll(name, "Pagable", "Pageable") // the spelling of 2020
+	switch {
+	case strings.Contains(name, "DtoH (") && strings.Contains(name, "-> Pageable"):
+		return waitedCopy
+	case strings.Contains(name, "Pageable"):
+		return stagedCopy
+	case !strings.Contains(name, "(") || strings.Contains(name, "Unknown") || strings.Contains(name, "Unrecognized"):
+		return unknownCopy
+	}
+	return unwaited
 }
 
 // classifyCalls classifies each name once.

@@ -27,9 +27,9 @@ type Deps struct {
 	graph      []bool  // per act: launched by a graph launch
 	threads    []threadInfo
 	mode       ThreadMode
-	marker     []bool // per symbol
-	loaderWait []bool // per symbol
-	blocking   []bool // per symbol; nil unless mode is ThreadsExplicit
+	marker     []bool // per act
+	loaderWait []bool // per act; nil where hand-offs are switched off
+	blocking   []bool // per act; nil unless mode is ThreadsExplicit
 	lonely     bool   // at most one thread blocks: whom it waits for is not recorded as such
 }
 

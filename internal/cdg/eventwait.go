@@ -41,42 +41,58 @@ func (b *builder) exactEventWaits() {
 	if !b.sync.waitsUsed {
 		return
 	}
-	d := b.d
 	for _, waits := range b.waits {
 		for _, wait := range waits {
 			r, ok := b.sync.of[wait]
-			if !ok || r.stream < 0 || r.waitStream < 0 {
+			if !ok || r.stream < 0 {
 				continue
 			}
 			record, ok := b.recordOf(wait, r)
 			if !ok {
 				continue
 			}
-			for _, from := range b.streams(r.device, r.waitStream) {
-				for _, to := range b.streams(r.device, r.stream) {
-					k := b.firstLaunchedAfter(to, wait)
-					end := int64(1 << 62)
-					if k != NoAct {
-						end = d.Acts[k].Start + b.tick
-					}
-					x := b.lastPutBefore(from, record, end)
-					if x == NoAct || to == from {
-						continue
-					}
-					b.sync.sources[to] = append(b.sync.sources[to], x)
-					if k == NoAct {
-						continue
-					}
-					// Clocks of one device agree; a wait that ends after its waiter started is a wrong record.
-					if d.Acts[x].End > d.Acts[k].Start+b.tick {
-						b.quality["event_waits_rejected"]++
-						continue
-					}
-					b.sync.joined[k] = true
-					b.add(k, x, EventWait, BySyncEvent)
-				}
+			for _, to := range b.streams(r.device, r.stream) {
+				b.recordedWait(to, wait, record, r)
 			}
 		}
+	}
+}
+
+// recordedWait holds back the first operation put on a stream behind a wait call by what was put last on the recording
+// stream before the record. Where that stream is a guess that does not fit, any stream's last operation may be it.
+func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
+	d := b.d
+	k := b.firstLaunchedAfter(to, wait)
+	end := int64(1 << 62)
+	if k != NoAct {
+		end = d.Acts[k].Start + b.tick
+	}
+	lanes, by := b.recordLanes(record, r)
+	found := false
+	for _, from := range lanes {
+		x := b.lastPutBefore(from, record, end)
+		if x == NoAct || to == from {
+			continue
+		}
+		b.sync.sources[to] = append(b.sync.sources[to], x)
+		if k == NoAct {
+			continue
+		}
+		// Clocks of one device agree; a wait that ends after its waiter started is a wrong record.
+		if d.Acts[x].End <= end {
+			b.sync.joined[k] = true
+			b.add(k, x, EventWait, by)
+			found = true
+		} else if by == BySyncEvent {
+			b.quality["event_waits_rejected"]++
+		}
+	}
+	if k == NoAct || by == BySyncEvent || found {
+		return
+	}
+	if x := b.recordedSource(k, record); x != NoAct {
+		b.sync.joined[k] = true
+		b.add(k, x, EventWait, by)
 	}
 }
 

@@ -66,10 +66,11 @@ type Act struct {
 // Lane is a resource that runs activities: a CPU thread or a GPU stream.
 // Its activities are Deps.Acts[First:Limit], in the order of analysis rule 1 (threads) or start order (streams).
 type Lane struct {
-	Track  trace.TrackID
+	Track  trace.TrackID // its row; operations of a stream without a row of its own may lie on several
 	Proc   trace.ProcID
 	Host   trace.ProcID // process whose calls feed it; NoProc for a stream without a recorded launch
 	Stream bool         // a GPU stream; else a CPU thread
+	Number int64        // of a stream; -1 when unknown
 	First  ActID
 	Limit  ActID
 }

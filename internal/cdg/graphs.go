@@ -1,7 +1,7 @@
 package cdg
 
-// graphOrder lets operations of one graph launch wait for each other across streams, and what is launched next on
-// any stream that a graph used wait for all of the graph.
+// graphOrder lets operations of one graph launch wait for each other, by recorded edges where there are any, else across
+// streams by times, and what is launched next on any stream that a graph used wait for all of the graph.
 func (b *builder) graphOrder() {
 	d := b.d
 	last := map[ActID]ActID{} // per graph launch: its operation with the latest end
@@ -11,6 +11,7 @@ func (b *builder) graphOrder() {
 		}
 	}
 	b.graphWait = map[ActID]ActID{}
+	edges := b.readGraphEdges()
 	if len(last) == 0 {
 		return
 	}
@@ -20,8 +21,12 @@ func (b *builder) graphOrder() {
 			continue
 		}
 		for a := lane.First; a < lane.Limit; a++ {
+			if x := b.recordedOrder(a, &edges); x != NoAct {
+				b.graphWait[a] = x
+				continue
+			}
 			x := NoAct
-			if b.graph[a] {
+			if b.graph[a] && !edges.launched[b.launch[a]] {
 				x = b.graphSource(a)
 			}
 			if x == NoAct && b.pos[a] > 0 {

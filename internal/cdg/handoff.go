@@ -43,11 +43,11 @@ func (b *builder) pairThreads() {
 		d.Partners[x] = append(d.Partners[x], y)
 		d.Partners[y] = append(d.Partners[y], x)
 	}
-	d.loaderWait, d.blocking = matchSyms(b.tr, loaderWait.MatchString), nil
+	d.loaderWait, d.blocking = b.named(loaderWait), nil
 	if mode == ThreadsExplicit {
-		d.blocking = matchSyms(b.tr, blockingFrame.MatchString)
+		d.blocking = b.named(blockingFrame)
 		for a := range d.Acts { // only threads that block take part in it
-			if act := &d.Acts[a]; d.blocking[b.event(ActID(a)).Name] && !d.Lanes[act.Lane].Stream {
+			if act := &d.Acts[a]; d.blocking[a] && !d.Lanes[act.Lane].Stream {
 				b.threads[act.Lane].blocks = true
 			}
 		}
@@ -171,9 +171,8 @@ func (d *Deps) HandoffAt(tr *trace.Trace, lane LaneID, owner ActID, from, t int6
 		}
 		return to, h, ok
 	}
-	name := tr.Events[d.Acts[owner].Event].Name
-	blocks := d.blocking != nil && d.blocking[name]
-	if !blocks && !d.loaderWait[name] {
+	blocks := d.blocking != nil && d.blocking[owner]
+	if !blocks && !d.loaderWait[owner] {
 		return to, h, ok
 	}
 	for p := range d.threads {
@@ -188,12 +187,12 @@ func (d *Deps) HandoffAt(tr *trace.Trace, lane LaneID, owner ActID, from, t int6
 // blocksAt reports whether a thread is in a blocking slice just before t.
 func (d *Deps) blocksAt(tr *trace.Trace, lane LaneID, t int64) bool {
 	i := d.PieceAt(lane, t)
-	return i >= 0 && d.Pieces[i].Owner != NoAct && d.blocking[tr.Events[d.Acts[d.Pieces[i].Owner].Event].Name]
+	return i >= 0 && d.Pieces[i].Owner != NoAct && d.blocking[d.Pieces[i].Owner]
 }
 
 // WaitsForLoader reports whether a slice waits for the batch that a data loader prepares elsewhere.
 func (d *Deps) WaitsForLoader(tr *trace.Trace, a ActID) bool {
-	return d.loaderWait != nil && d.loaderWait[tr.Events[d.Acts[a].Event].Name]
+	return d.loaderWait != nil && d.loaderWait[a]
 }
 
 // endedWait reports whether a thread ended an op or call in (from, t] and is idle at t, and its last boundary.

@@ -18,45 +18,49 @@ func isAct(e *trace.Event) bool {
 // ids do not depend on the order of the file.
 func (b *builder) layActs() {
 	tr, d := b.tr, b.d
-	count := make([]int32, len(tr.Tracks))
-	device := make([]bool, len(tr.Tracks))
+	rows, rowOf := laneRows(tr)
+	count := make([]int32, len(rows))
+	device := make([]bool, len(rows))
 	n := 0
 	for i := range tr.Events {
 		if e := &tr.Events[i]; isAct(e) {
-			count[e.Track]++
-			device[e.Track] = e.Kind.Device()
+			r := rowOf(trace.EventID(i))
+			count[r]++
+			device[r] = e.Kind.Device()
 			n++
 		}
 	}
-	var tracks []trace.TrackID
-	for t, c := range count {
+	var used []int
+	for r, c := range count {
 		if c > 0 {
-			tracks = append(tracks, trace.TrackID(t))
+			used = append(used, r)
 		}
 	}
-	slices.SortStableFunc(tracks, func(x, y trace.TrackID) int {
+	slices.SortStableFunc(used, func(x, y int) int {
 		if device[x] != device[y] {
 			if device[y] {
 				return -1
 			}
 			return 1
 		}
-		tx, ty := &tr.Tracks[x], &tr.Tracks[y]
-		return cmp.Or(compareTokens(tr, procToken(tr, tx.Proc), procToken(tr, ty.Proc)), compareTokens(tr, tx.TID, ty.TID))
+		px, py := tr.Tracks[rows[x].track].Proc, tr.Tracks[rows[y].track].Proc
+		return cmp.Or(compareTokens(tr, procToken(tr, px), procToken(tr, py)), compareTokens(tr, rows[x].tid, rows[y].tid))
 	})
-	next := make([]int32, len(tr.Tracks))
-	laneOf := make([]LaneID, len(tr.Tracks))
+	next := make([]int32, len(rows))
+	laneOf := make([]LaneID, len(rows))
 	at := int32(0)
-	for i, t := range tracks {
-		d.Lanes = append(d.Lanes, Lane{Track: t, Proc: tr.Tracks[t].Proc, Stream: device[t], First: ActID(at), Limit: ActID(at + count[t])})
-		laneOf[t], next[t] = LaneID(i), at
-		at += count[t]
+	for i, r := range used {
+		d.Lanes = append(d.Lanes, Lane{Track: rows[r].track, Proc: tr.Tracks[rows[r].track].Proc, Stream: device[r], Number: rows[r].stream,
+			First: ActID(at), Limit: ActID(at + count[r])})
+		laneOf[r], next[r] = LaneID(i), at
+		at += count[r]
 	}
 	d.Acts = make([]Act, n)
 	for i := range tr.Events {
 		if e := &tr.Events[i]; isAct(e) {
-			d.Acts[next[e.Track]] = Act{e.Start, e.End(), trace.EventID(i), laneOf[e.Track]}
-			next[e.Track]++
+			r := rowOf(trace.EventID(i))
+			d.Acts[next[r]] = Act{e.Start, e.End(), trace.EventID(i), laneOf[r]}
+			next[r]++
 		}
 	}
 	for i := range d.Lanes {
@@ -111,7 +115,7 @@ func (s actOrder) less(x, y *Act) bool {
 
 // nesting is the order of kinds from the outside in, for equal intervals.
 var nesting = [trace.NumKinds]uint8{trace.Python: 0, trace.Annotation: 1, trace.CPUOp: 2, trace.Runtime: 3, trace.Driver: 4,
-	trace.Kernel: 5, trace.Memcpy: 6, trace.Memset: 7}
+	trace.Kernel: 5, trace.Memcpy: 6, trace.Memset: 7, trace.GraphNode: 8}
 
 // tie orders equal intervals: by kind, then by the ids that count slices in the order they were opened.
 func (s actOrder) tie(x, y *Act) int {

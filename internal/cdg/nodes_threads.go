@@ -112,7 +112,7 @@ func (r *stretchRun) piece(first bool, out []Stretch) []Stretch {
 // work appends a stretch, less the time in which it only waits for another thread.
 func (g *Graph) work(l LaneID, lanes []LaneID, s Stretch, out []Stretch) []Stretch {
 	d := g.Deps
-	if len(lanes) == 1 || !d.Marker(g.Trace, s.Act) {
+	if len(lanes) == 1 || !d.Marker(s.Act) {
 		return append(out, s)
 	}
 	at, first := s.Start, s.first

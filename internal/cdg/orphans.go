@@ -64,7 +64,7 @@ func (b *builder) assumeLaunch(k ActID, last LaneID, launchers []LaneID, isLaunc
 				break
 			}
 		}
-		if c := d.Pieces[i].Owner; c != NoAct && !b.event(c).Kind.Call() && !d.Marker(b.tr, c) && (op == NoAct || t == last) {
+		if c := d.Pieces[i].Owner; c != NoAct && !b.event(c).Kind.Call() && !d.Marker(c) && (op == NoAct || t == last) {
 			op = c
 		}
 	}

@@ -94,7 +94,7 @@ func (p *phaser) look(a ActID, e *trace.Event) (PhaseRule, trait) {
 		return NoPhaseRule, isCall
 	}
 	is := isOp
-	if bit != onOp || p.d.Marker(p.t, a) { // the first schemas wrote annotations as ops
+	if bit != onOp || p.d.Marker(a) { // the first schemas wrote annotations as ops
 		is = isMarker
 		bit = max(bit, onAnnotation)
 	}

@@ -11,7 +11,7 @@ func (b *builder) polledWaits() {
 		pieces := d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]
 		for i := 0; i+1 < len(pieces); i++ {
 			from, t, c := pieces[i].Start, pieces[i+1].Start, pieces[i].Owner
-			if t-from < 500*us || c == NoAct || !d.Marker(b.tr, c) {
+			if t-from < 500*us || c == NoAct || !d.Marker(c) {
 				continue
 			}
 			call := NoAct // the thread's last launch before, if it lies inside the slice

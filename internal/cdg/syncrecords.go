@@ -1,15 +1,16 @@
 package cdg
 
 import (
+	"sort"
 	"strings"
 
 	"overlay/internal/trace"
 )
 
-// syncRecord is what a cuda_sync record says about the call with its correlation (kineto-format 4.1).
+// syncRecord is what a cuda_sync record says about the call with its correlation.
 type syncRecord struct {
 	stream     int64 // the stream that was synchronised or made to wait; -1 for all
-	waitStream int64 // the stream of the event's record; -1 unknown
+	waitStream int64 // the stream of the event's record; -1 unknown, which is all that Cuspy writes
 	recordCorr int64 // correlation of the cudaEventRecord; -1 unknown
 	device     int64
 }
@@ -19,6 +20,7 @@ type syncRecords struct {
 	of        map[ActID]syncRecord   // per call
 	recordAt  map[corrKey]ActID      // the cudaEventRecord call of a correlation
 	byStream  map[streamKey][]LaneID // lanes of a stream number on a device
+	stream    map[int64]int64        // the stream of a cudaEventRecord by its correlation, where the profiler recorded that
 	waitsUsed bool                   // some Stream Wait Event names its record
 	sources   map[LaneID][]ActID     // per stream: what it was made to wait for
 	joined    map[ActID]bool         // operations whose wait a record names
@@ -50,12 +52,20 @@ func (b *builder) readSyncRecords() {
 	if len(records) == 0 {
 		return
 	}
-	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, sources: map[LaneID][]ActID{}, joined: map[ActID]bool{}}
+	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, stream: map[int64]int64{},
+		sources: map[LaneID][]ActID{}, joined: map[ActID]bool{}}
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Kind == trace.EventRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
+			if s := b.argOr(trace.EventID(i), streamArg); s >= 0 {
+				b.sync.stream[e.Corr] = s
+			}
+		}
+	}
 	calls := map[int64][]ActID{}
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
 		if lane.Stream {
-			key := streamKey{tr.Procs[lane.Proc].Device, tr.Tracks[lane.Track].Stream}
+			key := streamKey{tr.Procs[lane.Proc].Device, lane.Number}
 			b.sync.byStream[key] = append(b.sync.byStream[key], LaneID(l))
 			continue
 		}
@@ -82,7 +92,7 @@ func (b *builder) readSyncRecords() {
 		call := calls[e.Corr][0]
 		b.sync.of[call] = r
 		if b.class(call) == streamWait {
-			if _, ok := b.recordOf(call, r); ok && r.waitStream >= 0 {
+			if _, ok := b.recordOf(call, r); ok {
 				b.sync.waitsUsed = true
 			} else if strings.Contains(tr.Name(id), "Wait") {
 				b.quality["sync_records_unresolved"]++
@@ -113,6 +123,32 @@ func (b *builder) recordOf(wait ActID, r syncRecord) (ActID, bool) {
 	return call, ok
 }
 
+// recordLanes returns the streams on which an event was recorded, and on what evidence. Where the record of the wait
+// does not name it, the record of the event does; without one it is the stream on which the thread that recorded the
+// event launched last.
+func (b *builder) recordLanes(record ActID, r syncRecord) ([]LaneID, Evidence) {
+	if r.waitStream >= 0 {
+		return b.streams(r.device, r.waitStream), BySyncEvent
+	}
+	if s, ok := b.sync.stream[r.recordCorr]; ok {
+		return b.streams(r.device, s), BySyncEvent
+	}
+	if l := b.launchedLast(record); l != NoLane {
+		return []LaneID{l}, ByAPI
+	}
+	return nil, ByAPI
+}
+
+// launchedLast is the stream on which a call's thread launched last before the call.
+func (b *builder) launchedLast(call ActID) LaneID {
+	launches := b.threads[b.d.Acts[call].Lane].launches
+	n := sort.Search(len(launches), func(i int) bool { return !b.callLess(launches[i], call) })
+	if n == 0 {
+		return NoLane
+	}
+	return b.streamOf(launches[n-1])
+}
+
 // streams returns the lanes of a stream number; device -1 is any.
 func (b *builder) streams(device, stream int64) []LaneID {
 	if device >= 0 {
@@ -120,7 +156,7 @@ func (b *builder) streams(device, stream int64) []LaneID {
 	}
 	var all []LaneID
 	for l := range b.d.Lanes {
-		if lane := &b.d.Lanes[l]; lane.Stream && b.tr.Tracks[lane.Track].Stream == stream {
+		if lane := &b.d.Lanes[l]; lane.Stream && lane.Number == stream {
 			all = append(all, LaneID(l))
 		}
 	}

@@ -25,13 +25,32 @@ type threadInfo struct {
 var markerOp = regexp.MustCompile(`^(ProfilerStep#|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
 
 // Marker reports whether a slice is an annotation or a frame: it says where its thread is, not that the thread works.
-func (d *Deps) Marker(tr *trace.Trace, a ActID) bool {
-	e := &tr.Events[d.Acts[a].Event]
-	return e.Kind == trace.Annotation || e.Kind == trace.Python || e.Kind == trace.CPUOp && d.marker[e.Name]
+func (d *Deps) Marker(a ActID) bool { return d.marker[a] }
+
+// findMarkers finds the annotations and frames, also among ops.
+func (b *builder) findMarkers() {
+	b.d.marker = b.named(markerOp)
+	for a := range b.d.marker {
+		switch b.event(ActID(a)).Kind {
+		case trace.Annotation, trace.Python:
+			b.d.marker[a] = true
+		case trace.CPUOp:
+		default:
+			b.d.marker[a] = false
+		}
+	}
 }
 
-// findMarkers evaluates once per name which ops are annotations.
-func (b *builder) findMarkers() { b.d.marker = matchSyms(b.tr, markerOp.MatchString) }
+// named tells which activities have a name that matches. The graph keeps what it learns from names by activity, never
+// by symbol: a copy of the trace in which names are replaced numbers its symbols anew.
+func (b *builder) named(re *regexp.Regexp) []bool {
+	matches := matchSyms(b.tr, re.MatchString)
+	of := make([]bool, len(b.d.Acts))
+	for a := range of {
+		of[a] = matches[b.event(ActID(a)).Name]
+	}
+	return of
+}
 
 type span struct{ start, end int64 }
 
@@ -66,7 +85,7 @@ func (b *builder) describeThreads() {
 				t.launches = append(t.launches, a)
 			}
 			switch {
-			case d.Marker(b.tr, a):
+			case d.Marker(a):
 				t.ops++
 				steps = steps || isStep[e.Name]
 				continue

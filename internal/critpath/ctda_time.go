@@ -63,7 +63,7 @@ func (c *ctda) tile() []Segment {
 		}
 		t = p.end
 		act := &c.g.Deps.Acts[p.act]
-		s := Segment{Start: start, End: p.end, Event: act.Event, Track: c.g.Deps.Lanes[act.Lane].Track, Evidence: cdg.ByProgram}
+		s := Segment{Start: start, End: p.end, Event: act.Event, Track: c.tr.Events[act.Event].Track, Evidence: cdg.ByProgram}
 		if node := &c.g.Nodes[c.path[p.at]]; node.GPU {
 			s.Kind, s.Evidence = w.opKind(act.Event), cdg.ByStream
 			if act.Event == node.First && p.at > 0 {

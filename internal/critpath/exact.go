@@ -11,9 +11,10 @@ import (
 type Options struct{}
 
 // Exact walks backward from the end of the window over what did happen: which activity was running at each point,
-// and what released it. The segments tile the window. It fails on an empty window only.
+// and what released it. The segments tile the window. It fails only on an empty window and on a trace without any
+// activity, whose window can come from the record of a slim trace.
 func Exact(g *cdg.Graph, _ Options) (*Path, error) {
-	if g.Window.End <= g.Window.Start {
+	if g.Window.End <= g.Window.Start || len(g.Deps.Acts) == 0 {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
 	w := &walker{g: g, d: g.Deps, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent}
@@ -103,8 +104,8 @@ func (w *walker) start() {
 			best = cdg.ActID(a)
 		}
 	}
-	if best == cdg.NoAct { // one slice covers the whole window
-		best = 0
+	if best == cdg.NoAct {
+		best = w.covering()
 	}
 	w.lane = d.Acts[best].Lane
 	if d.Lanes[w.lane].Stream {
@@ -113,6 +114,19 @@ func (w *walker) start() {
 			w.emit(d.Acts[best].End, trace.NoEvent, Untraced, cdg.ByNothing)
 		}
 	}
+}
+
+// covering finds, where nothing ends in the window, the activity that runs at its end and started last; without one
+// the first of all, whose lane has nothing to say about the window.
+func (w *walker) covering() cdg.ActID {
+	d, end, best := w.d, w.g.Window.End, cdg.ActID(0)
+	found := false
+	for a := range d.Acts {
+		if act := &d.Acts[a]; act.Start < end && act.End > end && (!found || act.Start > d.Acts[best].Start) {
+			best, found = cdg.ActID(a), true
+		}
+	}
+	return best
 }
 
 // endsLater orders activities by end; at equal ends streams come after threads, and of threads that end together
@@ -149,6 +163,9 @@ func (w *walker) emit(from int64, event trace.EventID, kind SegmentKind, by cdg.
 		w.step.to = from
 	}
 	track := w.d.Lanes[w.lane].Track
+	if event != trace.NoEvent { // operations of a stream may be drawn on several rows
+		track = w.tr.Events[event].Track
+	}
 	if s := &w.open; s.Event != event || s.Kind != kind || s.Track != track || s.Evidence != by || s.End == s.Start {
 		w.close()
 		*s = Segment{w.t, w.t, event, track, kind, by}

@@ -39,7 +39,7 @@ func (w *walker) stepThread() {
 		if w.blocked(owner, from) {
 			return
 		}
-	case d.Marker(w.tr, owner):
+	case d.Marker(owner):
 		if w.polled(owner, from) || w.handOff(owner, from) || w.comeBack(from) {
 			return
 		}

@@ -37,6 +37,8 @@ func (w *walker) opKind(id trace.EventID) SegmentKind {
 		return Memcpy
 	case e.Kind == trace.Memset:
 		return Memset
+	case e.Kind == trace.GraphNode:
+		return CPU // a callback that the GPU waits for; what only records an event takes no time
 	case w.comm.has(e.Name):
 		return Comm
 	}

@@ -23,6 +23,17 @@ func (x *Text) Clean(id trace.EventID, e *trace.Event) []byte {
 	return c.out
 }
 
+// CleanField returns the value of a top-level member as valid JSON, mended as Clean mends events.
+func (x *Text) CleanField(f Field) []byte {
+	raw := x.Src[f.Off : f.Off+f.Len]
+	if !f.Dirty {
+		return raw
+	}
+	c := cleaner{s: raw}
+	c.value(0, true, 0)
+	return c.out
+}
+
 // skipsTo is the end of the value at the start of raw, -1 when it is broken.
 func skipsTo(raw []byte) int {
 	p := scanner{s: raw}

@@ -53,6 +53,8 @@ const (
 	RepairUnpadded     = "unpadded_fraction"
 	RepairTopLevel     = "broken_top_level"
 	RepairCategories   = "too_many_categories"
+	RepairTrailing     = "trailing_bytes"    // something behind the end of the document, which is not read
+	RepairSecondList   = "second_event_list" // another traceEvents, which is not read
 )
 
 // repairs counts by reason; reasons are few, so a list will do.

@@ -95,7 +95,8 @@ func newChunkParser(src []byte) *chunkParser {
 type fields struct {
 	name, cat, pid, tid, ts, dur, id []byte
 	ph                               byte
-	at                               int // of the event
+	at                               int    // of the event
+	args                             []byte // from the args object to the end of the event
 }
 
 // event scans the object at i into e and returns the position after it; -1 when it is broken or cut.
@@ -128,6 +129,9 @@ func (p *chunkParser) event(i int, e *trace.Event, at *Span) int {
 		return -1
 	}
 	*at = Span{int64(i), uint32(end - i), uint32(args)}
+	if args > 0 {
+		f.args = p.s[i+args : end]
+	}
 	if p.dirty {
 		e.Flags |= trace.Dirty
 	}
@@ -192,6 +196,10 @@ func (p *chunkParser) args(i int, e *trace.Event) int {
 			if v, ok := p.int(p.s[at:m.at], at); ok && v >= 0 && v < 1<<31 {
 				e.Fwd = int32(v)
 			}
+		case "original_stream":
+			e.Flags |= trace.Moved
+		case "graph node id":
+			e.Flags |= trace.GraphOp
 		}
 	}
 	return m.end()
@@ -214,6 +222,11 @@ func (p *chunkParser) finish(f *fields, e *trace.Event) {
 	cat := p.category(f.cat)
 	e.Cat = cat
 	e.Kind = p.catKind[cat]
+	if e.Kind == trace.Memcpy && string(f.name) == `"Memcpy"` || e.Kind == trace.Memset && string(f.name) == `"Memset"` {
+		if name := composed(e.Kind, f.args); name != "" {
+			e.Name, e.Flags = trace.Sym(p.names.idString(name)), e.Flags|trace.Composed
+		}
+	}
 	p.times(f, e)
 	switch f.ph {
 	case 's', 't', 'f', 'b', 'n', 'e', 'S', 'T', 'p', 'F', 'N', 'O', 'D', 'v', 'V', '(', ')':

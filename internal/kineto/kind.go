@@ -17,6 +17,7 @@ var kinds = map[string]trace.Kind{
 	"kernel":     trace.Kernel,
 	"gpu_memcpy": trace.Memcpy, "memcpy": trace.Memcpy,
 	"gpu_memset": trace.Memset, "memset": trace.Memset,
+	"graph_event_node": trace.GraphNode, "graph_host_node": trace.GraphNode,
 	"gpu_user_annotation": trace.GPUAnnotation,
 	"cuda_sync":           trace.SyncRecord,
 	"cuda_event":          trace.EventRecord,

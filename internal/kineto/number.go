@@ -69,6 +69,9 @@ const (
 	fracShort0                      // one or two, the first one 0
 )
 
+// farMicros is how far from 0 a time may lie, 146 years: the difference of any two times fits into 64 bits of ns.
+const farMicros = 4_611_000_000_000_000
+
 // parseMicros turns the decimal digits of µs into ns, exactly; what lies below a ns is rounded half up.
 func parseMicros(w []byte) (ns int64, f fraction, ok bool) {
 	i := 0
@@ -84,8 +87,8 @@ func parseMicros(w []byte) (ns int64, f fraction, ok bool) {
 		if c > 9 {
 			break
 		}
-		if i-start >= 15 { // 10^15 µs and more: 31 years, beyond what fits after the scaling below with room to spare
-			if v > 9_000_000_000_000_000 {
+		if i-start >= 15 { // 10^15 µs and more
+			if v > farMicros {
 				return 0, 0, false
 			}
 		}
@@ -94,7 +97,7 @@ func parseMicros(w []byte) (ns int64, f fraction, ok bool) {
 	if i == start {
 		return 0, 0, false
 	}
-	if v > 9_000_000_000_000_000 {
+	if v > farMicros {
 		return 0, 0, false
 	}
 	v *= 1000

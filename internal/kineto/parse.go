@@ -65,7 +65,10 @@ func (r *topLevel) read() error {
 		return r.fail(0, "", "the input is empty: expected a JSON trace")
 	case src[i] == '[':
 		r.t.ArrayForm = true
-		_, err := r.events(i)
+		end, err := r.events(i)
+		if err == nil && !r.t.Truncated {
+			r.trailing(end)
+		}
 		return err
 	case src[i] != '{':
 		return r.fail(i, "", "expected '{' or '[': this is no JSON trace")
@@ -77,7 +80,11 @@ func (r *topLevel) read() error {
 func (r *topLevel) object(i int) error {
 	found := false
 	m := members{p: &r.p, at: i, depth: 0}
-	for m.next() {
+	for {
+		r.p.dirty = false
+		if !m.next() {
+			break
+		}
 		if string(m.key) == "traceEvents" && !found {
 			if m.at >= len(r.t.Src) {
 				return r.fail(m.at, "/traceEvents", "the input ends before the first whole event")
@@ -110,7 +117,13 @@ func (r *topLevel) object(i int) error {
 			m = members{p: &r.p, at: n, depth: 0, state: 1}
 			continue
 		}
-		r.t.Fields = append(r.t.Fields, Field{Key: key, Off: int64(at), Len: int64(m.at - at)})
+		if key == "traceEvents" {
+			r.p.mend(RepairSecondList, at)
+			r.t.Mended = true
+			continue
+		}
+		r.t.Mended = r.t.Mended || r.p.dirty
+		r.t.Fields = append(r.t.Fields, Field{Key: key, Off: int64(at), Len: int64(m.at - at), Dirty: r.p.dirty})
 		r.field(key, r.t.Src[at:m.at])
 	}
 	if !found {
@@ -119,7 +132,9 @@ func (r *topLevel) object(i int) error {
 		}
 		return r.fail(m.at, "", `expected a JSON object with "traceEvents"`)
 	}
-	if m.end() < 0 && !r.t.Truncated {
+	if end := m.end(); end >= 0 {
+		r.trailing(end)
+	} else if !r.t.Truncated {
 		if tail := bytes.TrimRight(r.t.Src[m.at:], " \t\r\n"); len(tail) == 0 || tail[len(tail)-1] != '}' {
 			r.t.Truncated = true
 			r.p.mend(RepairTruncated, len(r.t.Src))
@@ -128,6 +143,14 @@ func (r *topLevel) object(i int) error {
 		}
 	}
 	return nil
+}
+
+// trailing notes what stands behind the end of the document, such as a second trace: it is not read. Blanks and the
+// NULs with which file systems and allocators pad are nothing.
+func (r *topLevel) trailing(end int) {
+	if rest := bytes.TrimLeft(r.t.Src[end:], " \t\r\n\x00"); len(rest) > 0 {
+		r.p.mend(RepairTrailing, len(r.t.Src)-len(rest))
+	}
 }
 
 // findEvents returns the position before the key "traceEvents", as if a member had just ended there.

@@ -134,6 +134,47 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
+// TestTrailing: what stands behind the document is counted with its place and refused by --strict; padding is nothing.
+func TestTrailing(t *testing.T) {
+	object, array := `{"traceEvents":[`+goodOp+`]}`, `[`+goodOp+`]`
+	for _, c := range []struct {
+		doc, behind string
+		reason      string
+	}{
+		{object, "", ""}, {object, "\n\r\t ", ""}, {object, "\n\x00\x00\x00", ""}, {array, " \x00\n", ""},
+		{object, object, RepairTrailing}, {object, "\n\n" + object, RepairTrailing}, {object, "\x00" + array, RepairTrailing},
+		{object, "}", RepairTrailing}, {object, ", 5", RepairTrailing}, {array, array, RepairTrailing}, {array, "\n]", RepairTrailing},
+		{array, "\n" + object, RepairTrailing},
+		{strings.TrimSuffix(object, "}"), `, "traceEvents": [1]}`, RepairSecondList},
+	} {
+		src := []byte(c.doc + c.behind)
+		tr, err := Parse(src, "x", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tr.Events) != 1 {
+			t.Errorf("%q: %d events", src, len(tr.Events))
+		}
+		_, strict := Parse(src, "x", Options{Strict: true})
+		if c.reason == "" {
+			if len(tr.Repairs) > 0 || strict != nil {
+				t.Errorf("%q: repairs %v, strict %v", src, tr.Repairs, strict)
+			}
+			continue
+		}
+		at := int64(len(c.doc) + len(c.behind) - len(strings.TrimLeft(c.behind, " \n\x00")))
+		if c.reason == RepairSecondList {
+			at = int64(strings.LastIndex(string(src), "[1]"))
+		}
+		if len(tr.Repairs) != 1 || tr.Repairs[0].Reason != c.reason || tr.Repairs[0].Count != 1 || tr.Repairs[0].First[0] != at {
+			t.Errorf("%q: repairs %v, wanted %s at %d", src, tr.Repairs, c.reason, at)
+		}
+		if strict == nil || !strings.Contains(strict.Error(), fmt.Sprintf("byte %d: --strict: ", at)) {
+			t.Errorf("%q: strict says %v", src, strict)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"", "x: byte 0: the input is empty"},

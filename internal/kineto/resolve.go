@@ -63,6 +63,7 @@ func (r *topLevel) resolve() {
 	t.nameRows()
 	t.foreignRows()
 	t.LinkLaunches()
+	t.readGraphEdges()
 	t.foreignLinks()
 }
 

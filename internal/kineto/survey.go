@@ -132,6 +132,10 @@ func (t *draft) generation(s *Survey) (string, []string) {
 	hint(slices.ContainsFunc(t.Syms, func(n string) bool { return strings.HasPrefix(n, "nccl") }), "NCCL")
 	hint(has("python_function"), "Python stacks")
 	hint(slices.Contains(t.Syms, "[memory]"), "memory events")
+	hint(slices.ContainsFunc(t.Events, func(e trace.Event) bool {
+		return e.Flags&(trace.Composed|trace.Moved) != 0 || e.Kind == trace.GraphNode
+	}), "PyTorch's Cuspy backend")
+	hint(len(t.GraphEdges) > 0, "recorded edges of CUDA graphs")
 	hint(key("record_shapes"), "input shapes")
 	hint(has("cuda_sync"), "synchronisation events")
 	hint(s.ByCategory["critical_path"] > 0 || s.ByCategory["critical_path_summary"] > 0, "a critical path drawn in by an earlier run")

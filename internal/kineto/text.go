@@ -23,6 +23,7 @@ type Text struct {
 
 	ArrayForm        bool  // top level is an array
 	ListOff, ListEnd int64 // '[' of the event list, and its ']' (len(Src) when cut)
+	Mended           bool  // what stands around the events cannot be copied: it is not valid JSON, or holds a second list
 
 	fracs  fraction // how decimals of times are written
 	digest sync.Once
@@ -42,9 +43,10 @@ func (s Span) End() int64 { return s.Off + int64(s.Len) }
 
 // Field is a top-level key of the object form other than traceEvents, by its bytes.
 type Field struct {
-	Key string
-	Off int64 // of the value in Src
-	Len int64
+	Key   string
+	Off   int64 // of the value in Src
+	Len   int64
+	Dirty bool // key or value are not valid JSON as written; see CleanField
 }
 
 // TextOf is the text that a trace was read from, nil for a trace of another format.

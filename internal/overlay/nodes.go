@@ -137,8 +137,12 @@ func nodeStreams(g *cdg.Graph) []nodeStream {
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; n.GPU && !seen[n.Lane] {
 			seen[n.Lane] = true
-			t := &g.Trace.Tracks[g.Deps.Lanes[n.Lane].Track]
-			s := nodeStream{lane: n.Lane, device: g.Trace.Procs[t.Proc].Device, stream: t.Stream, name: g.Trace.StreamName(t)}
+			lane := &g.Deps.Lanes[n.Lane]
+			s := nodeStream{lane: n.Lane, device: g.Trace.Procs[lane.Proc].Device, stream: lane.Number}
+			s.name = fmt.Sprintf("stream %d", s.stream)
+			if s.stream < 0 {
+				s.name = g.Trace.StreamName(&g.Trace.Tracks[lane.Track])
+			}
 			devices[s.device] = true
 			out = append(out, s)
 		}

@@ -1,6 +1,8 @@
 package slim
 
 import (
+	"fmt"
+
 	"overlay/internal/cdg"
 	"overlay/internal/overlay"
 	"overlay/internal/trace"
@@ -53,26 +55,36 @@ func Attrs(rec *cdg.Recorded) []overlay.Attr {
 	return attrs
 }
 
-// ReadRecord returns the record of a slim trace; nil for every other trace.
-func ReadRecord(tr *trace.Trace) *Record {
-	number := func(key string) int64 {
-		n, _ := tr.Attrs[key].AsInt()
-		return n
+// farthest is how far from 0 times of a record may lie: differences of two of them still fit.
+const farthest = 1 << 62
+
+// ReadRecord returns the record of a slim trace; nil for every other trace. A record that no run can have written is an
+// error: without it the trace would give another path than the one it was cut for.
+func ReadRecord(tr *trace.Trace) (*Record, error) {
+	if slim, ok := tr.Attrs[overlay.AttrSlim].AsInt(); !ok || slim != 1 {
+		return nil, nil
 	}
-	if number(overlay.AttrSlim) != 1 {
-		return nil
+	var bad error
+	number := func(key string, least int64) int64 {
+		v, ok := tr.Attrs[key].AsInt()
+		if bad == nil && (!ok || v < least || v > farthest) {
+			bad = fmt.Errorf("the record of this slim trace is broken: metadata %q has no value that a run could have written", key)
+		}
+		return v
 	}
 	r := &Record{Method: tr.Attrs[overlay.AttrMethod].Text}
-	r.Window = cdg.Window{Start: number(overlay.AttrStart), End: number(overlay.AttrEnd), CarriedIn: int(number(overlay.AttrCarried)),
-		Annotation: tr.Attrs[overlay.AttrAnnotation].Text, Instance: tr.Attrs[overlay.AttrInstance].Text}
+	r.Window = cdg.Window{Start: number(overlay.AttrStart, -farthest), Annotation: tr.Attrs[overlay.AttrAnnotation].Text,
+		Instance: tr.Attrs[overlay.AttrInstance].Text}
+	r.Window.End = number(overlay.AttrEnd, r.Window.Start+1)
+	r.Window.CarriedIn = int(number(overlay.AttrCarried, 0))
 	for _, f := range recordedInts(&r.Cal) {
-		*f.at = number(f.key)
+		*f.at = number(f.key, 0)
 	}
 	for _, f := range recordedSamples(&r.Cal) {
-		*f.at = int(number(f.key))
+		*f.at = int(number(f.key, 0))
 	}
-	if r.Window.End > r.Window.Start {
-		return r
+	if bad != nil {
+		return nil, bad
 	}
-	return nil
+	return r, nil
 }

@@ -23,8 +23,9 @@ func Cut(g *cdg.Graph, p *critpath.Path, ov *overlay.Overlay) {
 	if p.Method == "exact" {
 		s.untilSame(p, rec)
 	}
+	s.graphEdges()
 	ov.Keep = s.keep
-	if ReadRecord(g.Trace) == nil { // else the attributes have been copied
+	if before, _ := ReadRecord(g.Trace); before == nil { // else the attributes have been copied
 		ov.Attrs = append(ov.Attrs, Attrs(rec)...)
 	}
 }
@@ -90,6 +91,16 @@ func (s *slimmer) path(p *critpath.Path) {
 		}
 		if e.Type == critpath.EventWaitEdge {
 			s.predecessor(e.To)
+		}
+	}
+}
+
+// graphEdges keeps the flows that record how operations of a graph depend on each other, where both stay.
+func (s *slimmer) graphEdges() {
+	for _, e := range s.g.Trace.GraphEdges {
+		if s.keep[e.From] && s.keep[e.To] {
+			s.event(e.Start)
+			s.event(e.End)
 		}
 	}
 }

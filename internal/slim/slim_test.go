@@ -31,9 +31,9 @@ func TestSlimFixPoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec := slim.ReadRecord(cut)
+		rec, err := slim.ReadRecord(cut)
 		if rec == nil {
-			t.Fatal("no record in the slim trace")
+			t.Fatal("no record in the slim trace:", err)
 		}
 		if rec.Method != "exact" || rec.Cal != g.Deps.Cal || rec.Window != g.Window {
 			t.Errorf("record %+v, wanted %+v and %+v", rec, g.Window, g.Deps.Cal)
@@ -55,8 +55,8 @@ func TestSlimFixPoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slim.ReadRecord(again) == nil {
-			t.Error("the record is lost when a slim trace is drawn on again")
+		if rec, err := slim.ReadRecord(again); rec == nil {
+			t.Error("the record is lost when a slim trace is drawn on again:", err)
 		}
 		t.Logf("%d of %d events, %d KB of %d KB", st.Events, len(tr.Events), st.Bytes/1000, len(kineto.TextOf(tr).Src)/1000)
 	})
@@ -105,4 +105,57 @@ func compare(t *testing.T, what string, want, got []string) {
 	if len(want) != len(got) {
 		t.Errorf("%s: %d, wanted %d", what, len(got), len(want))
 	}
+}
+
+// TestSlimGraphEdges: a slim trace keeps the recorded edges of graphs, and gives the same path again.
+func TestSlimGraphEdges(t *testing.T) {
+	b := testtrace.New()
+	b.NoFlows = true
+	main := b.Thread(1, 1, "")
+	id := int64(1) << 40
+	for replay := range int64(5) {
+		at, corr := 200_000*replay, replay+1
+		main.Launch("cudaGraphLaunch", at, 4_000, corr)
+		node := func(name string, stream, start, dur int64) {
+			b.Slice("kernel", name, 0, stream, at+start, dur).Arg("device", 0).Arg("stream", stream).Arg("correlation", corr).Arg("graph node id", start)
+		}
+		node("a", 7, 5_000, 20_000)
+		node("c", 9, 5_000, 22_000)
+		node("d", 8, 28_000, 10_000)
+		for _, f := range []struct {
+			ph         string
+			stream, ts int64
+		}{{"s", 7, at + 25_000}, {"f", 8, at + 28_000}} {
+			b.Element(fmt.Sprintf(`{"ph": %q, "id": %d, "pid": 0, "tid": %d, "ts": %d, "cat": "ac2g", "name": "ac2g", "bp": "e"}`, f.ph, id, f.stream, f.ts/1000))
+		}
+		id++
+	}
+	tr := b.Parse(t)
+	if len(tr.GraphEdges) != 5 {
+		t.Fatalf("edges %v", tr.GraphEdges)
+	}
+	g, p, _ := testtrace.Analyse(t, tr)
+	ov := overlay.Annotate(tr, g, p, overlay.Options{Slim: true})
+	slim.Cut(g, p, ov)
+	out, _ := write(t, tr, ov)
+	cut, err := kineto.Parse(out, "slim", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cut.GraphEdges) == 0 {
+		t.Error("no recorded edge in the slim trace")
+	}
+	rec, err := slim.ReadRecord(cut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g2, err := cdg.Build(cut, cdg.Options{Recorded: &rec.Recorded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p2, err := critpath.Exact(g2, critpath.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "segments", segmentTexts(tr, p), segmentTexts(cut, p2))
 }

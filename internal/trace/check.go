@@ -29,6 +29,11 @@ func (t *Trace) Check() error {
 			return fmt.Errorf("trace: event %d: launched by %d", i, l)
 		}
 	}
+	for _, e := range t.GraphEdges {
+		if e.From == e.To || !t.Events[e.From].Kind.Device() || !t.Events[e.To].Kind.Device() {
+			return fmt.Errorf("trace: graph edge from event %d to %d", e.From, e.To)
+		}
+	}
 	for i := range t.Tracks {
 		if p := t.Tracks[i].Proc; p < 0 || int(p) >= len(t.Procs) {
 			return fmt.Errorf("trace: track %d: process %d of %d", i, p, len(t.Procs))

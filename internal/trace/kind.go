@@ -14,6 +14,7 @@ const (
 	Kernel             // device work: kernel
 	Memcpy             // device work: gpu_memcpy
 	Memset             // device work: gpu_memset
+	GraphNode          // graph_event_node, graph_host_node: an operation of a CUDA graph that is neither kernel nor copy
 	GPUAnnotation      // gpu_user_annotation: shadow of an annotation on a stream, never in the graph
 	SyncRecord         // cuda_sync: host-timed record of a wait, drawn on a device row
 	EventRecord        // cuda_event
@@ -23,7 +24,7 @@ const (
 	NumKinds
 )
 
-var kindNames = [NumKinds]string{"other", "cpu_op", "annotation", "python", "runtime", "driver", "kernel", "memcpy", "memset",
+var kindNames = [NumKinds]string{"other", "cpu_op", "annotation", "python", "runtime", "driver", "kernel", "memcpy", "memset", "graph_node",
 	"gpu_annotation", "sync_record", "event_record", "overhead", "span", "device_other"}
 
 func (k Kind) String() string { return kindNames[k] }
@@ -32,7 +33,7 @@ func (k Kind) String() string { return kindNames[k] }
 func (k Kind) Host() bool { return k >= CPUOp && k <= Driver }
 
 // Device reports whether events of the kind are operations of a GPU stream.
-func (k Kind) Device() bool { return k >= Kernel && k <= Memset }
+func (k Kind) Device() bool { return k >= Kernel && k <= GraphNode }
 
 // Call reports whether events of the kind are runtime or driver calls.
 func (k Kind) Call() bool { return k == Runtime || k == Driver }

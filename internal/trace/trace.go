@@ -41,6 +41,9 @@ const (
 	ClampedTS                   // ts is 0 in a trace whose other events are far from it: "before the base", never part of an extent
 	BindEnd                     // flow end with "bp":"e"
 	Repaired                    // a value was mended; see Trace.Repairs
+	Composed                    // Name is not what the input says; see Trace.WrittenName
+	Moved                       // the row is not the operation's stream; see Trace.CUDAStream
+	GraphOp                     // args hold a graph node id
 	HasArgs                     // Trace.Args gives something
 )
 
@@ -94,6 +97,9 @@ type Trace struct {
 	Launch       []EventID
 	LaunchByFlow bool
 
+	// GraphEdges are the dependencies inside of CUDA graphs that the profiler recorded, in the order of the input.
+	GraphEdges []GraphEdge
+
 	Source Source // what is read from the input on demand: args
 }
 
@@ -105,3 +111,31 @@ func (t *Trace) Name(id EventID) string { return t.Syms[t.Events[id].Name] }
 
 // Category returns an event's category as written.
 func (t *Trace) Category(id EventID) string { return t.Syms[t.Events[id].Cat] }
+
+// GraphEdge is a recorded dependency between two operations of one graph launch, with the flow events that say so.
+type GraphEdge struct {
+	From, To   EventID
+	Start, End EventID // the flow's s and f
+}
+
+// WrittenName is the name that stands in the input. Name differs for copies and memsets whose kind stands in args:
+// there it is the name that Kineto would have used.
+func (t *Trace) WrittenName(id EventID) string {
+	e := &t.Events[id]
+	switch {
+	case e.Flags&Composed == 0:
+		return t.Syms[e.Name]
+	case e.Kind == Memset:
+		return "Memset"
+	}
+	return "Memcpy"
+}
+
+// CUDAStream is the stream on which an operation ran, where that is not the one of its row.
+func (t *Trace) CUDAStream(id EventID) (int64, bool) {
+	if t.Events[id].Flags&Moved == 0 {
+		return 0, false
+	}
+	n, ok := t.ArgInt(id, "original_stream")
+	return n, ok && n >= 0
+}

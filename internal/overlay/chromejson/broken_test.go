@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
@@ -60,6 +64,67 @@ func TestCutAnywhere(t *testing.T) {
 	}
 	if out, _ := write(t, tr, nil); string(out) != small {
 		t.Errorf("a whole trace is not copied byte for byte: %s", out)
+	}
+}
+
+// TestBrokenAround breaks what stands around the events, a byte at a time. The output is valid JSON in valid UTF-8,
+// with the same events; what was broken is counted.
+func TestBrokenAround(t *testing.T) {
+	list := [2]int{strings.Index(small, "["), strings.Index(small, "  ],")}
+	read := 0
+	for i := range small {
+		if i >= list[0] && i <= list[1]+2 {
+			continue
+		}
+		for _, c := range []byte("\xff\x01\n\",]}") {
+			src := []byte(small)
+			src[i] = c
+			tr, err := kineto.Parse(src, "broken", kineto.Options{})
+			if err != nil || len(tr.Events) == 0 {
+				continue // one of the keys before the list cannot be read, or the list was called by another name
+			}
+			read++
+			for _, ov := range []*overlay.Overlay{nil, {Attrs: []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}}}} {
+				out, _ := write(t, tr, ov)
+				if !json.Valid(out) || !utf8.Valid(out) {
+					t.Fatalf("%q at %d, overlay %v: %q", c, i, ov != nil, out)
+				}
+				if got := elements(t, out); len(got) < len(tr.Events) {
+					t.Fatalf("%q at %d: %d events of %d", c, i, len(got), len(tr.Events))
+				}
+				if ov == nil && !bytes.Equal(out, src) && len(tr.Repairs) == 0 {
+					t.Fatalf("%q at %d: not copied as it is, and nothing is counted: %q", c, i, out)
+				}
+			}
+		}
+	}
+	if read < 500 {
+		t.Errorf("only %d of the broken traces were read", read)
+	}
+	// Each member is mended alone: the others keep their bytes, and lists stay lists.
+	const event = `{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}`
+	for _, c := range [][2]string{
+		{"{\"host\": \"a\xffb\", \"n\": 1.50, \"traceEvents\": [%s]}", `{"host": "a\ufffdb", "n": 1.50, "traceEvents": [%s]}`},
+		{"{\"ho\nst\": \"x\", \"list\": [1, [2, 3,], ], \"traceEvents\": [%s]}", `{"ho\nst": "x", "list": [1, [2, 3]], "traceEvents": [%s]}`},
+		{`{"traceEvents": [%s], "o": {"a": N/A, "b": 1,}}`, `{"traceEvents": [%s], "o": {"a": "N/A", "b": 1}}`},
+		{`{"traceEvents": [%s], "traceEvents": [1, 2], "n": 1}`, `{"traceEvents": [%s], "n": 1}`},
+		{`{"traceEvents": [%s]} {"traceEvents": []}`, `{"traceEvents": [%s]}`},
+	} {
+		tr, err := kineto.Parse(fmt.Appendf(nil, c[0], event), "", kineto.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, _ := write(t, tr, nil)
+		var got, want any
+		if err := json.Unmarshal(out, &got); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(fmt.Appendf(nil, c[1], event), &want); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) || len(tr.Repairs) == 0 {
+			t.Errorf("%s became %s, repairs %v", c[0], out, tr.Repairs)
+		}
 	}
 }
 

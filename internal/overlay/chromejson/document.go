@@ -12,7 +12,7 @@ import (
 // can be kept of them.
 func document(x *kineto.Text) chrome.Document {
 	d := chrome.Document{Head: x.Src[:x.ListOff+1], Tail: x.Src[x.ListEnd:]}
-	if d.Valid() {
+	if !x.Mended && d.Valid() {
 		return d
 	}
 	if x.ArrayForm {
@@ -20,7 +20,7 @@ func document(x *kineto.Text) chrome.Document {
 	}
 	var before, after []chrome.Field
 	for _, f := range x.Fields {
-		field := chrome.Field{Key: f.Key, Value: x.Src[f.Off : f.Off+f.Len]}
+		field := chrome.Field{Key: f.Key, Value: x.CleanField(f)}
 		if f.Off < x.ListOff {
 			before = append(before, field)
 		} else {

@@ -38,7 +38,7 @@ func paleIndex(name string) uint8 {
 // fill describes an input event.
 func (p *picture) fill(b *perfetto.Body, id int32) {
 	e := &p.tr.Events[id]
-	b.Name(p.tr.Syms[e.Name])
+	b.Name(p.tr.WrittenName(trace.EventID(id)))
 	if e.Cat != 0 {
 		b.Category(p.tr.Syms[e.Cat])
 	}

@@ -8,7 +8,8 @@ import (
 	"overlay/internal/perfetto"
 )
 
-// addOverlay adds the rows, attributes and counters of the overlay.
+// addOverlay adds the rows, attributes and counters of the overlay. Of added rows, as of the input, only what comes
+// after time 0 can be drawn; a slice across it and the value of a counter begin there.
 func (p *picture) addOverlay() {
 	ov := p.ov
 	first := len(p.out.Tracks)
@@ -26,10 +27,16 @@ func (p *picture) addOverlay() {
 			}
 			out.Points = points(t.Points)
 		} else {
-			out.Items = make([]perfetto.Item, t.Len())
-			for k := range out.Items {
+			out.Items = make([]perfetto.Item, 0, t.Len())
+			for k := range t.Len() {
 				start, dur := t.Span(k)
-				out.Items[k] = perfetto.Item{Start: start, Dur: dur, Ref: int32(k)}
+				if start < 0 {
+					if dur += start; dur <= 0 {
+						continue
+					}
+					start = 0
+				}
+				out.Items = append(out.Items, perfetto.Item{Start: start, Dur: dur, Ref: int32(k)})
 			}
 			out.Fill = func(b *perfetto.Body, k int32) { fillAdded(t, b, k) }
 		}
@@ -92,5 +99,13 @@ func points(in []overlay.Point) []perfetto.Point {
 		}
 		return 0
 	})
-	return out
+	before := 0 // values before time 0
+	for before < len(out) && out[before].TS < 0 {
+		before++
+	}
+	if before > 0 && (before == len(out) || out[before].TS > 0) {
+		before--
+		out[before].TS = 0
+	}
+	return out[before:]
 }

@@ -1,0 +1,75 @@
+package cdg
+
+import (
+	"sort"
+
+	"overlay/internal/trace"
+)
+
+// copyWaits lets a copy call wait for its own copy: when it is not asynchronous, or one side is pageable memory. Where
+// the kinds of memory are not known, the call waited exactly when it did not return before its copy ended; where they
+// are, that is a check.
+func (b *builder) copyWaits() {
+	d := b.d
+	for a := range b.launch {
+		call := b.launch[a]
+		if call == NoAct {
+			if b.event(ActID(a)).Kind == trace.Memcpy {
+				b.orphanCopy(ActID(a))
+			}
+			continue
+		}
+		class := b.class(call)
+		if class != blockingCopy && class != asyncCopy {
+			continue
+		}
+		op, c := &d.Acts[a], &d.Acts[call]
+		waited, by := op.End <= c.End+2*us, ByAPI
+		if class == asyncCopy {
+			kind := b.calls[b.event(ActID(a)).Name]
+			switch kind {
+			case waitedCopy, stagedCopy:
+			case unknownCopy:
+				waited, by = op.End <= c.End, ByAlignment
+			default:
+				waited = false
+			}
+			if kind == waitedCopy && !waited || kind == unwaited && op.End <= c.End {
+				b.quality["copy_kind_against_times"]++
+			}
+		}
+		if waited && op.End > c.Start && op.Start < c.End {
+			b.add(call, ActID(a), Sync, by)
+		}
+	}
+}
+
+// orphanCopy joins a copy without a recorded launch to the copy call without a recorded copy that returned when it
+// ended.
+func (b *builder) orphanCopy(op ActID) {
+	d := b.d
+	end := d.Acts[op].End
+	for _, calls := range b.copyCalls {
+		n := sort.Search(len(calls), func(i int) bool { return d.Acts[calls[i]].End+2*us >= end })
+		if n == len(calls) || b.ofCall[calls[n]] != NoAct {
+			continue
+		}
+		c := &d.Acts[calls[n]]
+		if !b.sameProcess(c.Lane, d.Acts[op].Lane) || c.Start >= end || d.Acts[op].Start < c.Start || c.End-end > d.Cal.SyncMax {
+			continue
+		}
+		if b.class(calls[n]) == asyncCopy {
+			switch b.calls[b.event(op).Name] {
+			case waitedCopy, stagedCopy:
+			case unknownCopy:
+				if c.End < end {
+					continue
+				}
+			default:
+				continue
+			}
+		}
+		b.add(calls[n], op, Sync, ByAlignment)
+		return
+	}
+}

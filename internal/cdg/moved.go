@@ -1,0 +1,59 @@
+package cdg
+
+import (
+	"overlay/internal/trace"
+)
+
+// laneRow is what a lane is made of: a row of the trace, or a stream whose operations the profiler drew on other rows.
+type laneRow struct {
+	track  trace.TrackID // the row; for a stream without one, the row of its first operation
+	tid    trace.Token   // by which lanes of a process are ordered
+	stream int64         // number of the stream, -1 for threads
+}
+
+// laneRows returns a row for each of the trace, in order, and behind them one for each stream that has none. row tells
+// the row of each activity. Cuspy draws operations of CUDA graphs on lanes for the eye, and says on which stream they
+// ran: what waits for what follows from the streams.
+func laneRows(tr *trace.Trace) (rows []laneRow, row func(id trace.EventID) int32) {
+	type stream struct {
+		proc   trace.ProcID
+		number int64
+	}
+	rows = make([]laneRow, len(tr.Tracks))
+	of := map[stream]int32{}
+	for t := range tr.Tracks {
+		x := &tr.Tracks[t]
+		rows[t] = laneRow{trace.TrackID(t), x.TID, x.Stream}
+		if _, known := of[stream{x.Proc, x.Stream}]; !known && x.Class == trace.DeviceStream {
+			of[stream{x.Proc, x.Stream}] = int32(t)
+		}
+	}
+	moved := map[trace.EventID]int32{}
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		if e.Flags&trace.Moved == 0 || !isAct(e) || !e.Kind.Device() {
+			continue
+		}
+		number, ok := tr.CUDAStream(trace.EventID(i))
+		if !ok {
+			continue
+		}
+		key := stream{tr.Tracks[e.Track].Proc, number}
+		r, ok := of[key]
+		if !ok {
+			r = int32(len(rows))
+			of[key] = r
+			rows = append(rows, laneRow{e.Track, trace.Token{Num: number, IsNum: true}, number})
+		}
+		moved[trace.EventID(i)] = r
+	}
+	return rows, func(id trace.EventID) int32 {
+		if e := &tr.Events[id]; e.Flags&trace.Moved == 0 {
+			return int32(e.Track)
+		}
+		if r, ok := moved[id]; ok {
+			return r
+		}
+		return int32(tr.Events[id].Track)
+	}
+}

@@ -1,0 +1,80 @@
+package pftrace_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"overlay/internal/analyses"
+	"overlay/internal/kineto"
+	"overlay/internal/overlay"
+	"overlay/internal/overlay/pftrace"
+	"overlay/internal/perfetto"
+	"overlay/internal/testtrace"
+)
+
+// TestBeforeZero moves the demo trace so that time 0 lies before, inside and after it. Perfetto's format has no time
+// before 0: what is added stops there, and the reader finds nothing wrong.
+func TestBeforeZero(t *testing.T) {
+	demo, err := testtrace.Demo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(demo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []float64{-0.1, 0.01, 0.5, 0.999, 1.1} {
+		t.Run(fmt.Sprint(part), func(t *testing.T) {
+			var doc map[string]any
+			if err := json.Unmarshal(src, &doc); err != nil {
+				t.Fatal(err)
+			}
+			first, last := math.Inf(1), math.Inf(-1)
+			each := func(visit func(ts float64) float64) {
+				for _, e := range doc["traceEvents"].([]any) {
+					if ev := e.(map[string]any); ev["ph"] != "M" {
+						ev["ts"] = visit(ev["ts"].(float64))
+					}
+				}
+			}
+			each(func(ts float64) float64 { first, last = min(first, ts), max(last, ts); return ts })
+			zero := math.Round(first + part*(last-first))
+			each(func(ts float64) float64 { return math.Round((ts-zero)*1000) / 1000 })
+			moved, err := json.Marshal(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr, err := kineto.Parse(moved, "moved", kineto.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, p, _ := testtrace.Analyse(t, tr)
+			ov := overlay.Annotate(tr, g, p, overlay.Options{Rows: analyses.Run(g, p, analyses.Names, analyses.Options{}).Rows})
+			var out bytes.Buffer
+			st, err := pftrace.Write(&out, tr, ov, pftrace.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (st.Negative > 0) != (part > 0) {
+				t.Errorf("%d events before 0", st.Negative)
+			}
+			im, err := perfetto.Read(&out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, n := range im.Problems {
+				t.Errorf("%s: %d", name, n)
+			}
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package slim_test
+
+import (
+	"strings"
+	"testing"
+
+	"overlay/internal/kineto"
+	"overlay/internal/slim"
+)
+
+const goodRecord = `{"overlay.slim": 1, "overlay.method": "exact", "overlay.window_start_ns": 0, "overlay.window_end_ns": 1000,
+"overlay.carried_in": 0, "overlay.launch_min_ns": 1, "overlay.launch_max_ns": 2, "overlay.kernel_min_ns": 1, "overlay.kernel_max_ns": 2,
+"overlay.event_min_ns": 1, "overlay.event_max_ns": 2, "overlay.sync_min_ns": 1, "overlay.sync_max_ns": 2,
+"overlay.launch_samples": 3, "overlay.kernel_samples": 3, "overlay.event_samples": 3, "overlay.sync_samples": 3}`
+
+// TestBrokenRecord changes one value of a good record at a time into one that no run can have written.
+func TestBrokenRecord(t *testing.T) {
+	read := func(meta string) (*slim.Record, error) {
+		tr, err := kineto.Parse([]byte(`{"metadata": `+meta+`, "traceEvents": []}`), "record", kineto.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slim.ReadRecord(tr)
+	}
+	rec, err := read(goodRecord)
+	if err != nil || rec == nil || rec.Method != "exact" || rec.Window.End != 1000 || rec.Cal.SyncMax != 2 || rec.Cal.SyncSamples != 3 {
+		t.Fatalf("good record: %+v, %v", rec, err)
+	}
+	for _, c := range [][3]string{
+		{"overlay.window_start_ns", "0", "-9223372036854775808"},
+		{"overlay.window_start_ns", "0", "1e300"},
+		{"overlay.window_end_ns", "1000", "9223372036854775807"},
+		{"overlay.window_end_ns", "1000", "0"},
+		{"overlay.window_end_ns", "1000", "[1]"},
+		{"overlay.carried_in", "0", "-1"},
+		{"overlay.kernel_min_ns", "1", "-5"},
+		{"overlay.sync_max_ns", "2", "N/A"},
+		{"overlay.event_samples", "3", "null"},
+	} {
+		meta := strings.Replace(goodRecord, `"`+c[0]+`": `+c[1], `"`+c[0]+`": `+c[2], 1)
+		if meta == goodRecord {
+			t.Fatalf("%s: nothing changed", c[0])
+		}
+		if rec, err := read(meta); err == nil || !strings.Contains(err.Error(), c[0]) {
+			t.Errorf("%s %s: %+v, error %v", c[0], c[2], rec, err)
+		}
+	}
+	if rec, err := read(strings.Replace(goodRecord, `"overlay.slim": 1`, `"overlay.slim": 0`, 1)); rec != nil || err != nil {
+		t.Errorf("a trace that is not slim: %+v, %v", rec, err)
+	}
+}
