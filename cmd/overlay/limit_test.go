@@ -1,8 +1,11 @@
 package main
 
 import (
+	"runtime"
+	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 func TestContainerMemory(t *testing.T) {
@@ -34,5 +37,25 @@ func TestRoom(t *testing.T) {
 		if got := roomFor(container); got != want {
 			t.Errorf("container of %d: %d, want %d", container, got, want)
 		}
+	}
+}
+
+// TestMemoryIsWatched: a process that holds more than its container allows says so; without a limit nothing is said.
+func TestMemoryIsWatched(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("nobody says here how much memory is held")
+	}
+	select {
+	case err := <-watchMemory(1 << 20):
+		if !strings.Contains(err.Error(), "out of memory: the container allows 1 MB") {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("a full container is not noticed")
+	}
+	select {
+	case err := <-watchMemory(0):
+		t.Error(err)
+	case <-time.After(60 * time.Millisecond):
 	}
 }
