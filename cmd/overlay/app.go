@@ -5,24 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"overlay/internal/report"
 )
 
 // version is the version of the program; it is also the one that outputs carry.
 const version = "0.1.0"
 
-// Exit statuses, as the contract has them.
+// Exit statuses. A signal gives 128 and its number, as shells count: 130 for SIGINT.
 const (
-	exitDone        = 0
-	exitFailed      = 1   // the work failed: one line says why
-	exitUsage       = 2   // the command line is wrong
-	exitSlower      = 3   // diff --fail-if-slower
-	exitInterrupted = 130 // SIGINT or SIGTERM
+	exitDone   = 0
+	exitFailed = 1 // the work failed: one line says why
+	exitUsage  = 2 // the command line is wrong
+	exitSlower = 3 // diff --fail-if-slower
+	exitSignal = 128
 )
 
 // usageError is a wrong command line: status 2 instead of 1.
@@ -44,6 +47,9 @@ type bugError struct {
 
 func (e *bugError) Error() string { return fmt.Sprint(e.value) }
 
+// errPipe is that nobody reads standard output any more, as behind `| head`: the end of the work, and no news.
+var errPipe = errors.New("standard output is closed")
+
 // errSlower ends `diff` with status 3; the result is printed already.
 var errSlower = errors.New("slower")
 
@@ -52,6 +58,7 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	outs           outputs
+	memory         int64 // that the container allows, in bytes; 0 for no limit
 }
 
 // run is the whole program: it returns the exit status and leaves the process alone.
@@ -60,8 +67,12 @@ type program struct {
 // removed, no further one can appear (outputs.abandon), and the process ends with the work unfinished.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
+	p.outs.stdout = stdout
+	p.memory = containerMemory(os.DirFS("/"))
+	limitHeap(p.memory, 0)
+	full := watchMemory(p.memory)
+	signals := watchSignals()
+	defer signal.Stop(signals)
 
 	done := make(chan error, 1)
 	go func() {
@@ -70,16 +81,40 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 				done <- &bugError{bug, debug.Stack()}
 			}
 		}()
-		done <- p.dispatch(ctx, args)
+		done <- p.dispatch(context.Background(), args)
 	}()
 	select {
 	case err := <-done:
 		return p.exitStatus(err)
-	case <-ctx.Done():
+	case err := <-full:
+		return p.exitStatus(err)
+	case got := <-signals:
 		p.outs.abandon()
-		fmt.Fprintln(stderr, "overlay: interrupted")
-		return exitInterrupted
+		status := exitSignal
+		if n, ok := got.(syscall.Signal); ok {
+			status += int(n)
+		}
+		if got == syscall.SIGINT {
+			fmt.Fprintln(stderr, "overlay: interrupted")
+		} else {
+			fmt.Fprintf(stderr, "overlay: interrupted (%v)\n", got)
+		}
+		return status
 	}
+}
+
+// watchSignals asks for every signal that would end the process and leave files behind. One that the caller of the
+// process had ignored, as nohup does with SIGHUP, stays ignored.
+func watchSignals() chan os.Signal {
+	c := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) {
+			signal.Notify(c, s)
+		}
+	}
+	// SIGPIPE is asked for and never looked at: then a write into a closed pipe is an error like any other.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return c
 }
 
 // exitStatus prints an error as one line and tells the status that belongs to it.
@@ -91,28 +126,20 @@ func (p *program) exitStatus(err error) int {
 	case err == nil:
 		return exitDone
 	case errors.Is(err, errSlower):
-		fmt.Fprintln(p.stderr, "overlay:", err)
+		fmt.Fprintln(p.stderr, "overlay:", report.Plain(err.Error()))
 		return exitSlower
+	case errors.Is(err, errPipe):
+		return exitSignal + int(syscall.SIGPIPE)
 	case errors.As(err, &bug):
-		fmt.Fprintf(p.stderr, "overlay: %v; this is a bug in overlay, please report it with these lines\n%s", bug.value, bug.stack)
+		fmt.Fprintf(p.stderr, "overlay: %s; this is a bug in overlay, please report it with these lines\n%s", report.Plain(fmt.Sprint(bug.value)), bug.stack)
 		return exitFailed
 	case errors.As(err, &usage):
-		fmt.Fprintln(p.stderr, "overlay:", oneLine(err.Error()))
+		fmt.Fprintln(p.stderr, "overlay:", report.Plain(err.Error()))
 		return exitUsage
 	default:
-		fmt.Fprintln(p.stderr, "overlay:", oneLine(err.Error()))
+		fmt.Fprintln(p.stderr, "overlay:", report.Plain(err.Error()))
 		return exitFailed
 	}
-}
-
-// oneLine keeps a message on one line, whatever file name or text it quotes.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.TrimSpace(s))
 }
 
 // dispatch runs the command that args name.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -14,9 +15,10 @@ func TestExitStatus(t *testing.T) {
 		want   string
 	}{
 		{nil, 0, ""},
-		{errors.New("cannot\nread"), 1, "overlay: cannot read\n"},
+		{errors.New("cannot\nread"), 1, "overlay: cannot·read\n"},
 		{&usageError{"no flag --x", "run"}, 2, "overlay: no flag --x; see 'overlay run --help'\n"},
 		{&usageError{msg: "no command"}, 2, "overlay: no command; see 'overlay --help'\n"},
+		{fmt.Errorf("cannot write: %w", errPipe), 141, ""},
 		{errSlower, 3, "overlay: slower\n"},
 		{&bugError{"cdg: internal error: x", []byte("stack\n")}, 1, "overlay: cdg: internal error: x; this is a bug in overlay, please report it with these lines\nstack\n"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"overlay/internal/kineto"
+	"overlay/internal/report"
 )
 
 // kinetoCheck is the JSON form of `check` for a profiler trace.
@@ -16,8 +17,8 @@ type kinetoCheck struct {
 }
 
 // checkKineto says what a profiler trace holds.
-func (j *job) checkKineto(name string) error {
-	tr, err := j.load(name)
+func (j *job) checkKineto(name string, in *input, o kineto.Options) error {
+	tr, err := j.parse(name, in, o)
 	if err != nil {
 		return err
 	}
@@ -29,8 +30,8 @@ func (j *job) checkKineto(name string) error {
 	}
 	j.result = func(w io.Writer) error {
 		out := stickyWriter{w: w}
-		fmt.Fprintf(&out, "%s: profiler trace\n", name)
-		s.WriteText(func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) })
+		fmt.Fprintf(&out, "%s: profiler trace\n", report.Plain(name))
+		s.WriteText(func(format string, args ...any) { fmt.Fprintln(&out, report.Plain(fmt.Sprintf(format, args...))) })
 		if len(s.Repairs) == 0 {
 			fmt.Fprintf(&out, "mended      nothing\n")
 		}

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"overlay/internal/perfetto"
+	"overlay/internal/report"
 )
 
 // perfettoCheck is what `check` says of a .pftrace, as Perfetto's importer would see it. Field order is output order.
@@ -134,7 +135,7 @@ func pathOf(im *perfetto.Imported) *perfettoPath {
 
 func (c *perfettoCheck) writeText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%s\tPerfetto trace, %s bytes\n", c.File, group(c.Bytes))
+	fmt.Fprintf(t, "%s\tPerfetto trace, %s bytes\n", report.Plain(c.File), group(c.Bytes))
 	fmt.Fprintf(t, "rows\t%s, %s, %s\n", count(c.Processes, "process"), count(c.Threads, "thread"), count(c.Rows, "other row"))
 	fmt.Fprintf(t, "slices\t%s\n", group(int64(c.Slices)))
 	fmt.Fprintf(t, "instants\t%s\n", group(int64(c.Instants)))
@@ -147,7 +148,7 @@ func (c *perfettoCheck) writeText(w io.Writer) error {
 		fmt.Fprintf(t, "marked events\t%s with %s ns\n", group(int64(p.Marked)), group(p.MarkedNS))
 	}
 	for _, a := range c.Attrs {
-		fmt.Fprintf(t, "%s\t%v\n", a.Key, a.Value)
+		fmt.Fprintf(t, "%s\t%s\n", report.Plain(a.Key), report.Plain(fmt.Sprint(a.Value)))
 	}
 	if len(c.Problems) == 0 {
 		fmt.Fprintf(t, "problems\tnone\n")
@@ -166,28 +167,4 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-// viewOf finds the window and the rows of the path for the viewer.
-func viewOf(im *perfetto.Imported) view {
-	var v view
-	if p := pathOf(im); p != nil {
-		v.start, v.end = p.StartNS, p.EndNS
-	}
-	seen := map[string]bool{}
-	for i := range im.Slices {
-		if im.Slices[i].Color != criticalColor {
-			continue
-		}
-		t := int(im.Slices[i].Track)
-		for t >= 0 && im.Tracks[t].Kind != perfetto.Process {
-			t = im.Tracks[t].Parent
-		}
-		if t >= 0 && !seen[im.Tracks[t].Name] {
-			seen[im.Tracks[t].Name] = true
-			v.rows = append(v.rows, im.Tracks[t].Name)
-		}
-	}
-	slices.Sort(v.rows)
-	return v
 }

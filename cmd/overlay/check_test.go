@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"strings"
 	"testing"
 
+	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
 )
 
@@ -12,7 +14,7 @@ import (
 func tinyTrace(t *testing.T) []byte {
 	t.Helper()
 	tr := &perfetto.Trace{
-		Attrs: []perfetto.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}},
+		Attrs: []perfetto.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}, {Key: windowStart, Int: 90}, {Key: windowEnd, Int: 210}},
 		Tracks: []perfetto.Track{
 			{Kind: perfetto.Row, Parent: -1, Name: "Critical path", Explicit: true},
 			{Kind: perfetto.Row, Parent: 0, Name: "Path segments", Items: []perfetto.Item{{Start: 100, Dur: 30}, {Start: 140, Dur: 60, Ref: 1}},
@@ -39,7 +41,7 @@ func tinyTrace(t *testing.T) []byte {
 
 func TestCheckPerfetto(t *testing.T) {
 	b := tinyTrace(t)
-	if !looksPerfetto(b) {
+	if !kineto.IsPerfetto(b) {
 		t.Error("a .pftrace is not recognised")
 	}
 	im, err := perfetto.Read(bytes.NewReader(b))
@@ -50,33 +52,52 @@ func TestCheckPerfetto(t *testing.T) {
 	if err := checkPerfetto("a.pftrace", 1234, im).writeText(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := `a.pftrace       Perfetto trace, 1,234 bytes
-rows            1 process, 1 thread, 2 other rows
-slices          3
-instants        0
-counter values  0
-flows           0
-time            100 ns to 200 ns
-critical path   2 segments in 90 ns of 100 ns, 1 hole, 0 overlaps
-marked events   1 with 30 ns
-overlay.method  exact
-problems        none
+	want := `a.pftrace                Perfetto trace, 1,234 bytes
+rows                     1 process, 1 thread, 2 other rows
+slices                   3
+instants                 0
+counter values           0
+flows                    0
+time                     100 ns to 200 ns
+critical path            2 segments in 90 ns of 100 ns, 1 hole, 0 overlaps
+marked events            1 with 30 ns
+overlay.method           exact
+overlay.window_start_ns  90
+overlay.window_end_ns    210
+problems                 none
 `
 	if got := out.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	v := viewOf(im)
-	if v.start != 100 || v.end != 200 || len(v.rows) != 1 || v.rows[0] != "python (rank 0)" {
-		t.Errorf("view %+v", v)
+}
+
+// TestReadView: the window is that of the attributes, the rows are the processes with a red slice, also of a compressed
+// trace, and what comes before a cut is used.
+func TestReadView(t *testing.T) {
+	b := tinyTrace(t)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(b)
+	z.Close()
+	for _, src := range [][]byte{b, packed.Bytes(), b[:len(b)-1]} {
+		v := readView(bytes.NewReader(src), int64(len(src)))
+		if v.start != 90 || v.end != 210 || len(v.rows) != 1 || v.rows[0] != "python (rank 0)" {
+			t.Errorf("view %+v", v)
+		}
+	}
+	for _, src := range []string{"", "\n", "{}", "\n\x04\xff\xff\xff\xff", "\x1f\x8b\x08", "\n\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"} {
+		if v := readView(strings.NewReader(src), int64(len(src))); v.start != v.end || v.rows != nil {
+			t.Errorf("%q gives %+v", src, v)
+		}
 	}
 }
 
-func TestLooksPerfetto(t *testing.T) {
+func TestIsPerfetto(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": false, "\n": false, "\n\n\n": false, "{}": false, "\n{\"a\":1}": false, "\n [\n{": false, "\n{\n \"traceEvents\"": false,
 		"hello": false, "\n\x04\x52\x02\x08\x01": true, "\n{\x52\x02": true,
 	} {
-		if got := looksPerfetto([]byte(text)); got != want {
+		if got := kineto.IsPerfetto([]byte(text)); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"overlay/internal/report"
 )
 
 // commandLine checks the name of the command and puts its flags before its file names, because the flag library stops
@@ -37,7 +39,10 @@ func commandLine(app *cli.App, args []string) ([]string, error) {
 func unknownCommand(app *cli.App, name string) error {
 	msg := "no command " + quote(name)
 	if strings.ContainsAny(name, "./") {
-		return &usageError{msg: msg + "; to analyse a file: overlay run -i " + name}
+		if word, ok := shellWord(name); ok {
+			msg += "; to analyse a file: overlay run -i " + word
+		}
+		return &usageError{msg: msg}
 	}
 	if near := cli.SuggestCommand(app.Commands, name); near != "" {
 		msg += " (" + strings.TrimSuffix(strings.Replace(near, "Did", "did", 1), "?") + "?)"
@@ -78,4 +83,16 @@ func flagsFirst(c *cli.Command, args []string) ([]string, error) {
 		}
 	}
 	return append(append(flags, "--"), files...), nil
+}
+
+// shellWord is a file name as it can be pasted into a shell; false when it cannot be shown.
+func shellWord(name string) (string, bool) {
+	const harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%"
+	if strings.HasPrefix(name, "-") {
+		name = "./" + name // else it would be a flag
+	}
+	if strings.Trim(name, harmless) != "" {
+		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return name, report.Plain(name) == name
 }

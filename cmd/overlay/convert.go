@@ -8,6 +8,7 @@ import (
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/pgzip"
+	"overlay/internal/report"
 	"overlay/internal/trace"
 )
 
@@ -42,13 +43,12 @@ func (j *job) convert() error {
 	return nil
 }
 
-// createOutput prepares the file of -o, or standard output; results then go to standard error.
+// createOutput prepares the output of -o; when that is standard output, results go to standard error.
 func (j *job) createOutput() (*output, error) {
-	if j.opts.output == "-" {
+	if isStdout(j.opts.output) {
 		j.resultTo = j.stderr
-		return stream(j.stdout, "standard output"), nil
 	}
-	return j.outs.create(j.opts.output, j.opts.input)
+	return j.outs.create(j.opts.output)
 }
 
 // write writes a trace with what is drawn on it (nil for nothing) in the format of -o.
@@ -66,9 +66,6 @@ func (j *job) write(out *output, tr *trace.Trace, ov *overlay.Overlay) (written,
 	st, err := j.writeFormat(w, tr, ov)
 	if err == nil && z != nil {
 		err = z.Close()
-	}
-	if err == nil && out.temp == "" {
-		err = out.close() // nothing to rename: what is written is there
 	}
 	if out.err != nil {
 		err = out.err // the writers wrap it, which says nothing more
@@ -162,9 +159,10 @@ func repairLines(tr *trace.Trace) []string {
 
 // writeLines writes a line and lists of further ones, indented.
 func writeLines(w io.Writer, first string, lists ...[]string) error {
+	first = report.Plain(first)
 	for _, list := range lists {
 		for _, line := range list {
-			first += "\n  " + line
+			first += "\n  " + report.Plain(line)
 		}
 	}
 	_, err := io.WriteString(w, first+"\n")

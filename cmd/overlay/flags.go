@@ -13,6 +13,7 @@ import (
 
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
+	"overlay/internal/report"
 )
 
 // The headings of --help.
@@ -107,7 +108,7 @@ func generalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "strict", Category: generalGroup, Usage: "treat repairs of the input as errors"},
 		&cli.StringFlag{Name: "max-expand", Category: generalGroup, Value: "64GiB",
 			Usage: "stop when a compressed input expands to more than `SIZE`, as in 500MB or 2GiB"},
-		&cli.IntFlag{Name: "jobs", Category: generalGroup, DefaultText: "one per CPU", Usage: "work on `N` cores"},
+		&cli.IntFlag{Name: "jobs", Category: generalGroup, DefaultText: "one per CPU, within the quota of the container", Usage: "work on `N` cores"},
 		&cli.BoolFlag{Name: "quiet", Category: generalGroup, Usage: "no progress and no summary"},
 		&cli.BoolFlag{Name: "no-color", Category: generalGroup, EnvVars: []string{},
 			Usage: "no colour; also with NO_COLOR set, and where the output is no terminal"},
@@ -281,7 +282,7 @@ func (r *flagReader) readReport(o *options) {
 }
 
 func (r *flagReader) readLimits(o *options) {
-	o.jobs = runtime.NumCPU()
+	o.jobs = runtime.GOMAXPROCS(0) // the CPUs, or what the quota of a container leaves of them
 	if r.IsSet("jobs") {
 		if o.jobs = r.Int("jobs"); o.jobs < 1 {
 			r.problem("--jobs %d is less than 1", o.jobs)
@@ -304,11 +305,11 @@ func (r *flagReader) readFormat(o *options) {
 	switch {
 	case format != "":
 		o.chrome = format == "chrome"
-	case o.output == "-":
-		r.problem("-o - needs --format perfetto or --format chrome")
 	case strings.HasSuffix(name, ".pftrace"):
 	case strings.HasSuffix(name, ".json"):
 		o.chrome = true
+	case isStdout(o.output):
+		r.problem("-o %s needs --format perfetto or --format chrome", report.Plain(o.output))
 	default:
 		r.problem("no format known for %s: end it in .pftrace, .pftrace.gz, .json or .json.gz, or add --format", quote(o.output))
 	}

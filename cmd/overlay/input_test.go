@@ -18,7 +18,7 @@ func TestShrunkInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := guardInput(name, func() error {
-		in, err := openInput(name, nil, kineto.Options{})
+		in, err := openInput(name, nil, kineto.Options{}, spoolRoom)
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func TestShrunkInput(t *testing.T) {
 
 // TestSpool: what does not fit into memory goes to a file and comes back whole.
 func TestSpool(t *testing.T) {
-	s := &spool{limit: 100}
+	s := newSpool(100)
 	var want []byte
 	for i := range 50 {
 		p := bytes.Repeat([]byte{byte(i)}, 7)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"overlay/internal/report"
 )
 
 // job is one run of a command that works on files.
@@ -32,6 +34,9 @@ func (p *program) action(nFiles int, check func(*flagReader, *options), body fun
 		if check != nil {
 			check(r, o)
 		}
+		if r.err == nil {
+			r.checkPlaces(p.places(o, c.Args().Slice()))
+		}
 		if r.err != nil {
 			return r.err
 		}
@@ -55,8 +60,8 @@ func (j *job) do(body func(*job) error) error {
 		err = j.outs.commit()
 	}
 	if err == nil && j.result != nil {
-		out := stream(j.resultTo, "standard output")
-		if err = j.result(out); err == nil {
+		out := stream(j.resultTo, j.resultName())
+		if err = j.printResult(out); err == nil {
 			err = out.close()
 		}
 	}
@@ -67,6 +72,26 @@ func (j *job) do(body func(*job) error) error {
 		err = j.verdict
 	}
 	return err
+}
+
+// printResult prints the result, JSON in a form that a terminal can be shown.
+func (j *job) printResult(w io.Writer) error {
+	if !j.opts.json {
+		return j.result(w)
+	}
+	safe := report.PlainJSON(w)
+	if err := j.result(safe); err != nil {
+		return err
+	}
+	return safe.Close()
+}
+
+// resultName is what messages call the stream of the result.
+func (j *job) resultName() string {
+	if j.resultTo == j.stderr {
+		return "standard error"
+	}
+	return stdoutName
 }
 
 // wantFiles checks the number of arguments that are no flags.

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"os/exec"
@@ -12,6 +15,12 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"overlay/internal/kineto"
+	"overlay/internal/perfetto"
+	"overlay/internal/report"
 )
 
 // openInViewer serves one file to ui.perfetto.dev.
@@ -40,7 +49,7 @@ func (j *job) openInViewer() error {
 	defer l.Close()
 
 	served := servedName(name)
-	link := viewerLink(served, readView(name, info.Size()))
+	link := viewerLink(served, readView(f, info.Size()))
 	if j.opts.noBrowser || startBrowser(link) != nil {
 		fmt.Fprintf(j.stdout, "%s\n", link)
 		j.say("open this link within %v", viewerPatience)
@@ -58,7 +67,7 @@ func (j *job) openInViewer() error {
 // say prints a message, but not with --quiet.
 func (j *job) say(format string, args ...any) {
 	if !j.opts.quiet {
-		fmt.Fprintf(j.stderr, "overlay: "+format+"\n", args...)
+		fmt.Fprintln(j.stderr, "overlay: "+report.Plain(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -125,18 +134,37 @@ func startBrowser(link string) error {
 	return nil
 }
 
-// viewLimit is the size of a file that is still read for the sake of the zoom; the viewer takes long for more anyway.
-const viewLimit = 256 << 20
+// viewLimit is how much of a trace is passed over for the sake of the rows: a second's work. The window stands at its start.
+const viewLimit = 512 << 20
+
+// The attributes of the analysed window.
+const (
+	windowStart = "overlay.window_start_ns"
+	windowEnd   = "overlay.window_end_ns"
+)
 
 // readView finds the analysed window and the rows of the path in a .pftrace that overlay wrote; other files are shown
 // as they are.
-func readView(name string, size int64) view {
-	if ours, err := isPerfetto(name); err != nil || !ours || size > viewLimit {
+func readView(f io.ReaderAt, size int64) view {
+	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 1<<20)
+	head, _ := in.Peek(2)
+	if bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return view{}
+		}
+		in = bufio.NewReaderSize(z, 1<<20)
+	}
+	if head, _ = in.Peek(512); !kineto.IsPerfetto(head) {
 		return view{}
 	}
-	im, _, err := readPerfetto(name)
-	if err != nil {
-		return view{} // the viewer will say what is wrong with the file
+	// What cannot be read the viewer will complain about; what comes behind the limit has its rows folded.
+	g, _ := perfetto.GlanceAt(io.LimitReader(in, viewLimit), criticalColor)
+	v := view{rows: g.Processes}
+	start, okStart := g.Int(windowStart)
+	end, okEnd := g.Int(windowEnd)
+	if okStart && okEnd {
+		v.start, v.end = start, end
 	}
-	return viewOf(im)
+	return v
 }

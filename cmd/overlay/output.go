@@ -13,15 +13,16 @@ import (
 	"syscall"
 )
 
-// outputs are the files that a command writes. Each goes to a temporary file beside its target; commit renames them all
-// when the work is done, abandon removes what was not committed.
+// outputs are all that a command writes. A file goes to a temporary file beside its target; commit renames them all when
+// the work is done, abandon removes what was not committed. Standard output, FIFOs and devices are written as they come.
 type outputs struct {
+	stdout   io.Writer
 	mu       sync.Mutex
 	open     []*output
 	finished bool // abandoned: no file may appear any more
 }
 
-// output is one file that is being written.
+// output is one place that is being written.
 type output struct {
 	target string // where it goes, symbolic links resolved
 	shown  string // as the user wrote it, for messages
@@ -33,18 +34,24 @@ type output struct {
 	mode   fs.FileMode
 }
 
-// create prepares an output file and refuses at once what cannot end well: a missing or read-only folder, a folder in
-// its place, or the same file as one of inputs (by any name, hard and symbolic links included).
-func (o *outputs) create(name string, inputs ...string) (*output, error) {
+// create prepares an output and refuses at once what cannot end well: a missing or read-only folder, or a folder in its
+// place. That it is neither an input nor another output, the command line has been checked for.
+func (o *outputs) create(name string) (*output, error) {
+	if isStdout(name) {
+		return o.add(stream(o.stdout, stdoutName))
+	}
 	out := &output{target: name, shown: name, mode: 0o666}
 	old, err := os.Stat(name)
 	switch {
 	case err == nil && old.IsDir():
 		return nil, fmt.Errorf("%s is a folder: give the name of a file in it", name)
 	case err == nil && !old.Mode().IsRegular():
-		return out.openDirectly()
+		if err := out.openDirectly(); err != nil {
+			return nil, err
+		}
+		return o.add(out)
 	case err == nil:
-		if err := out.checkReplace(old, inputs); err != nil {
+		if err := out.checkReplace(old); err != nil {
 			return nil, err
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -58,12 +65,7 @@ func (o *outputs) create(name string, inputs ...string) (*output, error) {
 }
 
 // checkReplace looks at an existing regular file that the output is to replace.
-func (out *output) checkReplace(old fs.FileInfo, inputs []string) error {
-	for _, in := range inputs {
-		if info, err := os.Stat(in); in != "-" && err == nil && os.SameFile(info, old) {
-			return fmt.Errorf("output %s is the input: choose another name with -o", out.shown)
-		}
-	}
+func (out *output) checkReplace(old fs.FileInfo) error {
 	probe, err := os.OpenFile(out.shown, os.O_WRONLY, 0) // a rename would replace a read-only file too
 	if err != nil {
 		return outputError(out.shown, err)
@@ -77,21 +79,22 @@ func (out *output) checkReplace(old fs.FileInfo, inputs []string) error {
 	return nil
 }
 
+// createTemp creates the temporary file under the lock, so that an interruption either finds it or prevents it.
 func (o *outputs) createTemp(out *output) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.finished {
-		return errors.New("interrupted")
-	}
-	for _, other := range o.open {
-		if other.target == out.target {
-			return fmt.Errorf("%s is to be written twice: give the outputs different names", out.shown)
-		}
+		return errInterrupted
 	}
 	dir, base := filepath.Split(out.target)
 	for i := 0; ; i++ {
-		temp := dir + "." + base + ".tmp" + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(i)
+		tail := ".tmp" + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(i)
+		temp := dir + "." + base + tail
 		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, out.mode) // the mode a plain create would give
+		if errors.Is(err, syscall.ENAMETOOLONG) {                                // create has seen that the target's name is not
+			temp = dir + ".overlay" + tail
+			f, err = os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, out.mode)
+		}
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -104,17 +107,35 @@ func (o *outputs) createTemp(out *output) error {
 	}
 }
 
-// openDirectly opens a target that cannot be renamed into place, such as a FIFO or a device.
-func (out *output) openDirectly() (*output, error) {
+// openDirectly opens a target that cannot be renamed into place, such as a FIFO or a device. It may wait for a reader,
+// so no lock is held.
+func (out *output) openDirectly() error {
 	f, err := os.OpenFile(out.target, os.O_WRONLY, 0)
 	if err != nil {
-		return nil, outputError(out.shown, err)
+		return outputError(out.shown, err)
 	}
 	out.file, out.buf = f, bufio.NewWriterSize(f, 1<<20)
+	return nil
+}
+
+// add takes an output that has no temporary file.
+func (o *outputs) add(out *output) (*output, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.finished {
+		return nil, errInterrupted
+	}
+	o.open = append(o.open, out)
 	return out, nil
 }
 
-// stream makes an output of a writer that is there already: standard output.
+// errInterrupted ends work that goes on after a signal; the signal has been reported.
+var errInterrupted = errors.New("interrupted")
+
+// stdoutName is what messages call standard output.
+const stdoutName = "standard output"
+
+// stream makes an output of a writer that is there already.
 func stream(w io.Writer, shown string) *output {
 	return &output{shown: shown, buf: bufio.NewWriterSize(w, 1<<20)}
 }
@@ -146,22 +167,27 @@ func (out *output) close() error {
 	return out.err
 }
 
-// commit closes all outputs, then renames them. If one cannot be closed, none appears.
+// commit closes all outputs, then renames those that have a temporary file. If one cannot be closed, none appears.
 func (o *outputs) commit() error {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.finished {
-		return errors.New("interrupted")
-	}
-	for _, out := range o.open {
+	open := o.open
+	o.mu.Unlock()
+	for _, out := range open { // without the lock: the reader of a FIFO may take its time, and a signal may come
 		if err := out.close(); err != nil {
 			return err
 		}
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.finished {
+		return errInterrupted
+	}
 	for len(o.open) > 0 {
 		out := o.open[0]
-		if err := os.Rename(out.temp, out.target); err != nil {
-			return outputError(out.shown, err)
+		if out.temp != "" {
+			if err := os.Rename(out.temp, out.target); err != nil {
+				return outputError(out.shown, err)
+			}
 		}
 		o.open = o.open[1:]
 	}
@@ -174,6 +200,9 @@ func (o *outputs) abandon() {
 	defer o.mu.Unlock()
 	o.finished = true
 	for _, out := range o.open {
+		if out.temp == "" {
+			continue
+		}
 		os.Remove(out.temp) // best effort: an error is being reported already
 	}
 	o.open = nil
@@ -195,6 +224,8 @@ func outputError(name string, err error) error {
 		return fmt.Errorf("cannot write %s: %s is no folder; choose another name with -o", name, dir)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("cannot write %s: no permission; choose another folder with -o", name)
+	case errors.Is(err, syscall.EPIPE) && name == stdoutName:
+		return errPipe
 	case errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf("cannot write %s: nobody reads it any more", name)
 	}

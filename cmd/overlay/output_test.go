@@ -2,16 +2,19 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/urfave/cli/v2"
 )
 
-func mustCreate(t *testing.T, o *outputs, name string, inputs ...string) *output {
+func mustCreate(t *testing.T, o *outputs, name string) *output {
 	t.Helper()
-	out, err := o.create(name, inputs...)
+	out, err := o.create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,20 +84,80 @@ func TestAbandon(t *testing.T) {
 	}
 }
 
-// TestOutputIsInput: no name may lead from the output to the input.
-func TestOutputIsInput(t *testing.T) {
+// TestPlaces: no name may lead from an output to an input or to another output.
+func TestPlaces(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.json")
-	hard, soft := filepath.Join(dir, "hard"), filepath.Join(dir, "soft")
+	hard, soft, folder := filepath.Join(dir, "hard"), filepath.Join(dir, "soft"), filepath.Join(dir, "folder")
 	os.WriteFile(in, []byte("{}"), 0o666)
-	if err := errors.Join(os.Link(in, hard), os.Symlink(in, soft)); err != nil {
+	if err := errors.Join(os.Link(in, hard), os.Symlink(in, soft), os.Symlink(dir, folder)); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{in, filepath.Join(dir, ".", "x", "..", "in.json"), hard, soft} {
-		var o outputs
-		if _, err := o.create(name, in); err == nil {
-			t.Errorf("%s is accepted as output", name)
+	stdin, err := os.Open(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	p := &program{stdin: stdin, stdout: io.Discard}
+	refused := func(o *options, files ...string) string {
+		r := &flagReader{Context: &cli.Context{Command: &cli.Command{Name: "run"}}}
+		r.checkPlaces(p.places(o, files))
+		if r.err == nil {
+			return ""
 		}
+		return r.err.Error()
+	}
+	names := []string{in, filepath.Join(dir, ".", "x", "..", "in.json"), hard, soft, filepath.Join(folder, "in.json")}
+	for _, name := range names {
+		for _, o := range []*options{{output: name}, {report: name}, {html: name}, {cpuProfile: name}, {memProfile: name}} {
+			o.input = in
+			if got := refused(o); !strings.Contains(got, "is the input") {
+				t.Errorf("%+v: %q", o, got)
+			}
+			if o.input = ""; !strings.Contains(refused(o, "other", in), "is the input") {
+				t.Errorf("%s is accepted as output beside it as argument", name)
+			}
+			if !strings.Contains(refused(o, "-"), "is the input standard input") {
+				t.Errorf("%s is accepted as output beside it as standard input", name)
+			}
+		}
+	}
+	fresh := []string{filepath.Join(dir, "new"), filepath.Join(dir, ".", "new"), filepath.Join(folder, "new")}
+	for _, a := range fresh {
+		for _, b := range fresh {
+			if got := refused(&options{input: in, output: a, memProfile: b}); got == "" {
+				t.Errorf("%s and %s are accepted as two outputs", a, b)
+			}
+		}
+	}
+	for _, o := range []*options{{output: "-", report: "/dev/stdout"}, {cpuProfile: "-"}, {command: "convert", memProfile: "/dev/fd/1"}} {
+		if got := refused(o); !strings.Contains(got, "standard output is to be written twice") {
+			t.Errorf("%+v: %q", o, got)
+		}
+	}
+	for _, o := range []*options{{output: fresh[0], report: filepath.Join(dir, "new2")}, {output: "/dev/null", report: "/dev/null"}, {command: "run", output: "-"},
+		{command: "run", quiet: true, memProfile: "-"}} {
+		if o.input = in; refused(o) != "" {
+			t.Errorf("%+v: %q", o, refused(o))
+		}
+	}
+}
+
+// TestLongName: a name of the greatest length works, although a temporary file beside it cannot have a longer one.
+func TestLongName(t *testing.T) {
+	dir := t.TempDir()
+	var o outputs
+	for _, n := range []int{253, 255} {
+		mustCreate(t, &o, filepath.Join(dir, strings.Repeat("x", n))).Write([]byte("new"))
+	}
+	if err := o.commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got := folder(t, dir); len(got) != 253+1+255 {
+		t.Errorf("left in the folder: %s", got)
+	}
+	if _, err := o.create(filepath.Join(dir, strings.Repeat("x", 256))); err == nil {
+		t.Error("a name that is too long is refused after the work only")
 	}
 }
 
@@ -114,16 +177,6 @@ func TestOutputThroughLink(t *testing.T) {
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Error("the link is gone")
-	}
-}
-
-func TestOutputTwice(t *testing.T) {
-	var o outputs
-	defer o.abandon()
-	name := filepath.Join(t.TempDir(), "a")
-	mustCreate(t, &o, name)
-	if _, err := o.create(name); err == nil || !strings.Contains(err.Error(), "written twice") {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 func (p *program) startProfiles(o *options) (stop func() error, err error) {
 	cpu, mem := (*output)(nil), (*output)(nil)
 	if o.cpuProfile != "" {
-		if cpu, err = p.outs.create(o.cpuProfile, o.input); err != nil {
+		if cpu, err = p.outs.create(o.cpuProfile); err != nil {
 			return nil, err
 		}
 		if err = pprof.StartCPUProfile(cpu); err != nil {
@@ -17,7 +17,7 @@ func (p *program) startProfiles(o *options) (stop func() error, err error) {
 		}
 	}
 	if o.memProfile != "" {
-		if mem, err = p.outs.create(o.memProfile, o.input); err != nil {
+		if mem, err = p.outs.create(o.memProfile); err != nil {
 			return nil, err
 		}
 	}

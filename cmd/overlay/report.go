@@ -37,12 +37,9 @@ func (j *job) printReport() error {
 // report makes the report of an analysis with the top hotspots.
 func (j *job) report(name string, a analysis, top int) *report.Report {
 	j.stages.start("reporting")
-	s := report.Source{Name: name, Version: version, Graph: a.graph, Path: a.path, Top: top, Segments: j.opts.segments}
-	switch {
-	case j.opts.anonymize:
+	s := report.Source{Name: inputName(name), Version: version, Graph: a.graph, Path: a.path, Top: top, Segments: j.opts.segments}
+	if j.opts.anonymize {
 		s.Name = "trace"
-	case name == "-":
-		s.Name = "standard input"
 	}
 	if s.Analyses = a.analyses; s.Analyses == nil {
 		s.Analyses = j.runAnalyses(a)
@@ -66,7 +63,7 @@ func (j *job) createReport(name string) (*output, error) {
 	if name == "" {
 		return nil, nil
 	}
-	return j.outs.create(name, append(j.files, j.opts.input)...)
+	return j.outs.create(name)
 }
 
 // writeReport writes a report in the form that the name of its file asks for; no file, nothing written.

@@ -106,11 +106,14 @@ func (j *job) summary(w io.Writer, tr *trace.Trace, recorded bool, r *report.Rep
 	if recorded {
 		notes = append(notes, "the input is a slim trace: window, method and delays are those of the run that wrote it")
 	}
-	next := "next  overlay open " + out.shown
-	if out.temp == "" {
-		next = "next  open it in " + viewerOrigin
+	next := "next  open it in " + viewerOrigin
+	if word, ok := shellWord(out.shown); ok && out.temp != "" {
+		next = "next  overlay open " + word
 	}
-	if err := writeLines(w, fmt.Sprintf("\nwrote %s, %s bytes: %s", out.shown, group(out.n), st.drawn), notes, repairLines(tr)); err != nil {
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	if err := writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, group(out.n), st.drawn), notes, repairLines(tr)); err != nil {
 		return err
 	}
 	return writeLines(w, next)

@@ -20,6 +20,8 @@ const (
 	viewerOrigin  = "https://ui.perfetto.dev"
 	// viewerPatience is how long nobody may fetch the file.
 	viewerPatience = 2 * time.Minute
+	// lastWords is how long connections may take to end after the transfer.
+	lastWords = 200 * time.Millisecond
 )
 
 // transfer is a server that hands one file to the viewer, once.
@@ -60,10 +62,12 @@ func (t *transfer) serve(ctx context.Context, l net.Listener, patience time.Dura
 	for {
 		select {
 		case <-t.end:
-			// Lets the last bytes leave; nothing else is in flight.
-			last, cancel := context.WithTimeout(ctx, 5*time.Second)
+			// The file is with the kernel. The answer's connection may end in peace; one that a browser keeps spare
+			// would never end, and is no reason to wait or to complain.
+			last, cancel := context.WithTimeout(ctx, lastWords)
 			defer cancel()
-			return server.Shutdown(last)
+			server.Shutdown(last)
+			return nil
 		case <-idle.C:
 			if t.running() {
 				idle.Reset(time.Second) // a transfer under way may finish
@@ -118,6 +122,9 @@ func (t *transfer) answer(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("Content-Length", strconv.FormatInt(t.size, 10))
 		n, err := io.Copy(w, io.NewSectionReader(t.file, 0, t.size))
+		if err == nil {
+			err = http.NewResponseController(w).Flush() // the end of the file leaves before the server does
+		}
 		t.finish(err == nil && n == t.size)
 	default:
 		w.Header().Set("Allow", "GET, OPTIONS")

@@ -150,6 +150,30 @@ func TestServeOnce(t *testing.T) {
 	}
 }
 
+// TestServeSpareConnection: browsers open connections that they never use; the end of the transfer is the end.
+func TestServeSpareConnection(t *testing.T) {
+	url, ended := startTransfer(t, "trace bytes", time.Minute)
+	address := strings.Split(url, "/")[2]
+	for _, begin := range []string{"", "GET /a.pf"} {
+		spare, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer spare.Close()
+		io.WriteString(spare, begin)
+	}
+	if _, body := ask(t, "GET", url, viewerOrigin, ""); body != "trace bytes" {
+		t.Errorf("body %q", body)
+	}
+	began := time.Now()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("the server went on for %v", took)
+	}
+}
+
 func TestServePatience(t *testing.T) {
 	_, ended := startTransfer(t, "x", 50*time.Millisecond)
 	select {

@@ -32,6 +32,8 @@ func Sniff(head []byte) Format {
 		return Gzip
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		return Zstd
+	case len(head) >= 4 && head[0]&0xf0 == 0x50 && head[1] == 0x2a && head[2] == 0x4d && head[3] == 0x18:
+		return Zstd // begins with a frame to be skipped
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return Zip
 	case len(head) > 2 && head[0] == 0x0a && !jsonAfterNewline(head):
@@ -61,9 +63,27 @@ func Read(r io.Reader, name string, o Options) (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := RefusePerfetto(src, name); err != nil {
+		return nil, err
+	}
 	o.Cut = o.Cut || cut
 	return Parse(src, name, o)
 }
+
+// IsPerfetto tells a .pftrace from JSON. Both may begin with a line feed, which is the tag of a packet there and blank
+// space here: what follows it decides.
+func IsPerfetto(src []byte) bool { return Sniff(src[:min(len(src), sniffLen)]) == Perfetto }
+
+// RefusePerfetto says what to do with a .pftrace where the profiler's JSON is wanted.
+func RefusePerfetto(src []byte, name string) error {
+	if !IsPerfetto(src) {
+		return nil
+	}
+	return &SyntaxError{File: name, Offset: -1, Compressed: -1, Want: "this is a Perfetto trace (.pftrace): give the profiler's JSON; `overlay check` reads this file"}
+}
+
+// sniffLen is enough to see past the blank lines at the start of a JSON file.
+const sniffLen = 512
 
 // Spool keeps decompressed bytes.
 type Spool interface {
@@ -76,17 +96,24 @@ type memory struct{ b []byte }
 func (m *memory) Write(p []byte) (int, error) { m.b = append(m.b, p...); return len(p), nil }
 func (m *memory) Bytes() ([]byte, error)      { return m.b, nil }
 
-// counter counts the bytes read from a compressed stream.
+// counter counts the bytes read from a compressed stream, and keeps the error that reading them gave.
 type counter struct {
-	r io.Reader
-	n int64
+	r   io.Reader
+	n   int64
+	err error
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
+	if err != io.EOF {
+		c.err = err
+	}
 	return n, err
 }
+
+// maxWindow is how far a zstd stream may look back: what zstd --long=30 asks for. The decoder keeps that much.
+const maxWindow = 1 << 30
 
 // Decompress copies the decompressed stream into a spool. A stream that is cut gives what came before, and cut.
 func Decompress(r io.Reader, name string, o Options, to Spool) (src []byte, cut bool, err error) {
@@ -104,17 +131,16 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (src []byte, cut 
 	switch Sniff(head) {
 	case Zip:
 		return nil, false, fail("this is a zip archive: unpack it and give the trace inside")
-	case Perfetto:
-		return nil, false, fail("this is a Perfetto trace (.pftrace): give the profiler's JSON; `overlay check` reads this file")
 	case Gzip:
 		z, err := gzip.NewReader(b)
 		if err != nil {
 			return nil, false, fail("the gzip header is broken: " + err.Error())
 		}
-		body = z
+		z.Multistream(false)
+		body = &gzipMembers{z, b}
 		limit = o.expandLimit()
 	case Zstd:
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1))
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, false, fail("the zstd header is broken: " + err.Error())
 		}
@@ -122,27 +148,70 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (src []byte, cut 
 		body = z
 		limit = o.expandLimit()
 	}
-	n, err := copyUpTo(to, body, limit)
+	n, err, full := copyUpTo(to, body, limit)
+	if full == nil && errors.Is(err, io.ErrUnexpectedEOF) {
+		// The zstd decoder still holds the last block when the checksum behind it is missing.
+		var rest int64
+		rest, _, full = copyUpTo(to, body, limit-n)
+		n += rest
+	}
 	switch {
+	case full != nil:
+		return nil, false, fmt.Errorf("%s: %w", name, full)
+	case in.err != nil:
+		return nil, false, fmt.Errorf("%s: %w", name, in.err)
 	case n > limit:
 		return nil, false, &SyntaxError{File: name, Offset: limit, Compressed: in.n, Want: fmt.Sprintf("the input expands to more than %d bytes: raise --max-expand", limit)}
+	case errors.Is(err, io.ErrUnexpectedEOF) && n == 0:
+		return nil, false, &SyntaxError{File: name, Offset: 0, Compressed: in.n, Want: "the compressed data is cut before anything of it can be read"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		cut = true
-	case isCorrupt(err):
-		return nil, false, &SyntaxError{File: name, Offset: n, Compressed: in.n, Want: "the compressed data is broken: " + err.Error()}
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return nil, false, fail(fmt.Sprintf("zstd looks back further than %d bytes: compress with --long=30 or less", maxWindow))
 	case err != nil:
-		return nil, false, fmt.Errorf("%s: %w", name, err)
+		return nil, false, &SyntaxError{File: name, Offset: n, Compressed: in.n, Want: "the compressed data is broken: " + err.Error()}
 	}
 	src, err = to.Bytes()
 	return src, cut, err
 }
 
-func isCorrupt(err error) bool {
-	if err == nil {
-		return false
+// gzipMembers reads all members of a gzip file, and accepts zeros between and behind them, as tapes and block devices
+// leave them and gzip does too.
+type gzipMembers struct {
+	z *gzip.Reader
+	b *bufio.Reader
+}
+
+func (m *gzipMembers) Read(p []byte) (int, error) {
+	for {
+		n, err := m.z.Read(p)
+		if err != io.EOF {
+			return n, err
+		}
+		if n > 0 {
+			return n, nil // the end comes again
+		}
+		for {
+			c, err := m.b.ReadByte()
+			if err != nil {
+				return 0, err
+			}
+			if c != 0 {
+				break
+			}
+		}
+		m.b.UnreadByte()
+		if magic, _ := m.b.Peek(2); !bytes.HasPrefix([]byte{0x1f, 0x8b}, magic) {
+			return 0, gzip.ErrHeader // no member, whole or cut
+		}
+		if err := m.z.Reset(m.b); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF // in the middle of a header
+			}
+			return 0, err
+		}
+		m.z.Multistream(false)
 	}
-	return errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, zstd.ErrMagicMismatch) ||
-		bytes.Contains([]byte(err.Error()), []byte("flate")) || bytes.Contains([]byte(err.Error()), []byte("zstd")) || bytes.Contains([]byte(err.Error()), []byte("corrupt"))
 }
 
 func (o Options) expandLimit() int64 {
@@ -152,25 +221,24 @@ func (o Options) expandLimit() int64 {
 	return defaultExpand
 }
 
-// copyUpTo copies, and stops after limit bytes have been passed.
-func copyUpTo(w io.Writer, r io.Reader, limit int64) (int64, error) {
+// copyUpTo copies, and stops after limit bytes have been passed. It tells errors of the two sides apart.
+func copyUpTo(w io.Writer, r io.Reader, limit int64) (n int64, read, write error) {
 	buf := make([]byte, 1<<20)
-	var n int64
 	for {
 		k, err := r.Read(buf)
 		if k > 0 {
 			if n += int64(k); n > limit {
-				return n, nil
+				return n, nil, nil
 			}
-			if _, werr := w.Write(buf[:k]); werr != nil {
-				return n, werr
+			if _, err := w.Write(buf[:k]); err != nil {
+				return n, nil, err
 			}
 		}
 		if err == io.EOF {
-			return n, nil
+			return n, nil, nil
 		}
 		if err != nil {
-			return n, err
+			return n, err, nil
 		}
 	}
 }

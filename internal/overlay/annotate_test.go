@@ -37,7 +37,7 @@ func tiny() (*trace.Trace, *cdg.Graph, *critpath.Path) {
 	tr.Launch = []trace.EventID{-1, -1, -1, -1, 2}
 
 	d := &cdg.Deps{
-		Lanes:  []cdg.Lane{{Track: 0, First: 0, Limit: 4}, {Track: 1, Proc: 1, Stream: true, First: 4, Limit: 5}},
+		Lanes:  []cdg.Lane{{Track: 0, First: 0, Limit: 4}, {Track: 1, Proc: 1, Stream: true, Number: 7, First: 4, Limit: 5}},
 		ActOf:  []cdg.ActID{0, 1, 2, 3, 4},
 		Parent: []cdg.ActID{-1, 0, 1, 0, -1},
 	}

@@ -119,8 +119,7 @@ type reader struct {
 	flows  map[uint64]int32 // active flow -> its last slice
 }
 
-// Read imports a trace, plain or gzipped. The error says that the bytes are no such trace; what an importer would
-// accept and count is in Problems.
+// Read imports a trace, plain or gzipped. See Parse.
 func Read(r io.Reader) (*Imported, error) {
 	br := bufio.NewReaderSize(r, 64<<10)
 	if magic, _ := br.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -134,6 +133,12 @@ func Read(r io.Reader) (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Parse(data)
+}
+
+// Parse imports the bytes of a trace, which must stay as they are. The error says that the bytes are no such trace;
+// what an importer would accept and count is in Problems.
+func Parse(data []byte) (*Imported, error) {
 	rd := &reader{
 		im:     &Imported{Problems: make(map[string]int)},
 		states: make(map[uint64]*sequence),
@@ -259,7 +264,7 @@ func (rd *reader) packet(p []byte) error {
 		case 89:
 			rd.uuid(f.b)
 		case 126:
-			rd.attributes(f.b)
+			rd.im.Attrs = append(rd.im.Attrs, readAttrs(f.b)...)
 		}
 	})
 	if !ok {
@@ -475,7 +480,9 @@ func (rd *reader) uuid(p []byte) {
 	})
 }
 
-func (rd *reader) attributes(p []byte) {
+// readAttrs reads the attributes of a trace.
+func readAttrs(p []byte) []Attr {
+	var attrs []Attr
 	fields(p, func(f field) {
 		if f.num != 1 {
 			return
@@ -491,6 +498,7 @@ func (rd *reader) attributes(p []byte) {
 				a.Str, a.IsStr = string(f.b), true
 			}
 		})
-		rd.im.Attrs = append(rd.im.Attrs, a)
+		attrs = append(attrs, a)
 	})
+	return attrs
 }

@@ -66,7 +66,11 @@ type argParser struct {
 	state *sequence
 	args  []ReadArg
 	bad   int
+	depth int // of dicts and arrays around the value
 }
+
+// maxArgDepth bounds the nesting of arguments, since a file can nest deeper than a stack can.
+const maxArgDepth = 100
 
 // noSeparators is what the importer does to keys.
 var noSeparators = strings.NewReplacer(".", "_", "[", "_", "]", "_")
@@ -91,6 +95,12 @@ func (p *argParser) name(ann []byte) (string, bool) {
 
 // value appends what an annotation holds, and reports whether it held anything.
 func (p *argParser) value(key string, ann []byte) bool {
+	if p.depth > maxArgDepth {
+		p.bad++
+		return false
+	}
+	p.depth++
+	defer func() { p.depth-- }()
 	before := len(p.args)
 	index := 0
 	fields(ann, func(f field) {

@@ -196,7 +196,7 @@ func (rd *reader) track(uuid uint64, name string) int32 {
 	return int32(i)
 }
 
-// Path is the name of a track with those of its parents, for messages.
+// Path is the name of a track with those of its parents, for messages. Of a circle of parents it is the track's alone.
 func (im *Imported) Path(track int32) string {
 	t := &im.Tracks[track]
 	name := t.Name
@@ -206,7 +206,7 @@ func (im *Imported) Path(track int32) string {
 	case Thread:
 		name = fmt.Sprintf("%s [%d]", name, t.TID)
 	}
-	if t.Parent < 0 {
+	if t.Parent < 0 || t.broken {
 		return name
 	}
 	return im.Path(int32(t.Parent)) + " / " + name

@@ -65,13 +65,3 @@ func Shorten(s string, n int) string {
 	head := (n - 1) * 3 / 5
 	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
 }
-
-// plain replaces what would break a line or a terminal.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return '·'
-		}
-		return r
-	}, s)
-}

@@ -44,10 +44,10 @@ func (t *text) analyses(r *Report) {
 	if c := a.Copies; c != nil {
 		title("copies")
 		for _, k := range c.Kinds {
-			t.line("  %-12s %7s × %11s %10.2f MB %9.2f GB/s", k.Kind, group(int64(k.Count)), MS(k.NS), float64(k.Bytes)/1e6, k.GBs)
+			t.line("  %-12s %7s × %11s %10.2f MB %9.2f GB/s", plain(k.Kind), group(int64(k.Count)), MS(k.NS), float64(k.Bytes)/1e6, k.GBs)
 		}
 		for _, m := range c.Memory {
-			t.line("  memory %-5s most %.1f MB allocated, %.1f MB reserved", m.Device, float64(m.Peak)/1e6, float64(m.Reserved)/1e6)
+			t.line("  memory %-5s most %.1f MB allocated, %.1f MB reserved", plain(m.Device), float64(m.Peak)/1e6, float64(m.Reserved)/1e6)
 		}
 	}
 	if l := a.Launch; l != nil {

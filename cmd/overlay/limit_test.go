@@ -1,0 +1,61 @@
+package main
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+func TestContainerMemory(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  int64
+	}{
+		"no cgroups":             {nil, 0},
+		"version 2":              {map[string]string{"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "1000000000\n", "sys/fs/cgroup/a/memory.max": "max\n"}, 1e9},
+		"version 2, parent":      {map[string]string{"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/memory.max": "2000000000\n"}, 2e9},
+		"version 2, namespace":   {map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "1000000000\n"}, 1e9},
+		"version 1":              {map[string]string{"proc/self/cgroup": "5:cpu:/x\n4:memory:/x/y\n0::/\n", "sys/fs/cgroup/memory/x/y/memory.limit_in_bytes": "1000000000\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 1e9},
+		"version 1, host's path": {map[string]string{"proc/self/cgroup": "4:memory:/docker/id\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "1000000000\n"}, 1e9},
+		"no limit":               {map[string]string{"proc/self/cgroup": "4:memory:/\n0::/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n", "sys/fs/cgroup/memory.max": "max\n"}, 0},
+		"nonsense":               {map[string]string{"proc/self/cgroup": "4\n:::\n0::/\n", "sys/fs/cgroup/memory.max": "-3\n"}, 0},
+	} {
+		root := fstest.MapFS{}
+		for file, text := range c.files {
+			root[file] = &fstest.MapFile{Data: []byte(text)}
+		}
+		if got := containerMemory(root); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestRoom(t *testing.T) {
+	for container, want := range map[int64]int64{0: spoolRoom, 1 << 30: 1 << 28, 1 << 50: spoolRoom} {
+		if got := roomFor(container); got != want {
+			t.Errorf("container of %d: %d, want %d", container, got, want)
+		}
+	}
+}
+
+// TestMemoryIsWatched: a process that holds more than its container allows says so; without a limit nothing is said.
+func TestMemoryIsWatched(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("nobody says here how much memory is held")
+	}
+	select {
+	case err := <-watchMemory(1 << 20):
+		if !strings.Contains(err.Error(), "out of memory: the container allows 1 MB") {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("a full container is not noticed")
+	}
+	select {
+	case err := <-watchMemory(0):
+		t.Error(err)
+	case <-time.After(60 * time.Millisecond):
+	}
+}
