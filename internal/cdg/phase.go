@@ -256,9 +256,11 @@ func (p *phaser) externals() {
 	}
 	var lost []ActID
 	first, last := int64(math.MaxInt64), int64(math.MinInt64) // External ids that are asked for
-	for a := range p.d.Acts {
+	inside := make([]bool, len(p.d.Acts))                     // an op encloses the activity
+	for a, up := range p.d.Parent {
 		id := p.d.Acts[a].Event
-		if p.trait[a]&isCall == 0 || p.insideOp(ActID(a)) {
+		inside[a] = up != NoAct && (inside[up] || p.trait[up]&isOp != 0) // what encloses comes first
+		if p.trait[a]&isCall == 0 || inside[a] {
 			continue
 		}
 		e := &p.t.Events[id]
@@ -296,16 +298,6 @@ func (p *phaser) externals() {
 			}
 		}
 	}
-}
-
-// insideOp reports whether an op encloses an activity.
-func (p *phaser) insideOp(a ActID) bool {
-	for a = p.d.Parent[a]; a != NoAct; a = p.d.Parent[a] {
-		if p.trait[a]&isOp != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // operations gives GPU operations the phase of their launch call.
