@@ -71,6 +71,7 @@ type builder struct {
 	ofCall    []ActID   // per act: the last operation of the launch, or NoAct
 	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
 
+	orphans   orphanRuns
 	graphWait map[ActID]ActID // operations that wait for another of a graph
 
 	found []foundDep

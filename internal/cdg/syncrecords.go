@@ -19,6 +19,7 @@ type syncRecords struct {
 	of        map[ActID]syncRecord   // per call
 	recordAt  map[corrKey]ActID      // the cudaEventRecord call of a correlation
 	byStream  map[streamKey][]LaneID // lanes of a stream number on a device
+	byNumber  map[int64][]LaneID     // lanes of a stream number on any
 	waitsUsed bool                   // some Stream Wait Event names its record
 	sources   map[LaneID][]ActID     // per stream: what it was made to wait for
 	joined    map[ActID]bool         // operations whose wait a record names
@@ -50,13 +51,14 @@ func (b *builder) readSyncRecords() {
 	if len(records) == 0 {
 		return
 	}
-	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, sources: map[LaneID][]ActID{}, joined: map[ActID]bool{}}
+	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, byNumber: map[int64][]LaneID{}, sources: map[LaneID][]ActID{}, joined: map[ActID]bool{}}
 	calls := map[int64][]ActID{}
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
 		if lane.Stream {
 			key := streamKey{tr.Procs[lane.Proc].Device, tr.Tracks[lane.Track].Stream}
 			b.sync.byStream[key] = append(b.sync.byStream[key], LaneID(l))
+			b.sync.byNumber[key.stream] = append(b.sync.byNumber[key.stream], LaneID(l))
 			continue
 		}
 		for a := lane.First; a < lane.Limit; a++ {
@@ -118,11 +120,5 @@ func (b *builder) streams(device, stream int64) []LaneID {
 	if device >= 0 {
 		return b.sync.byStream[streamKey{device, stream}]
 	}
-	var all []LaneID
-	for l := range b.d.Lanes {
-		if lane := &b.d.Lanes[l]; lane.Stream && b.tr.Tracks[lane.Track].Stream == stream {
-			all = append(all, LaneID(l))
-		}
-	}
-	return all
+	return b.sync.byNumber[stream]
 }

@@ -266,6 +266,66 @@ var Hostiles = []Hostile{
 			h.kernel("k", 7+i%2, 5*n+10*i, 8, i, "")
 		}
 	}},
+	{"orphans", func(h *hostile, n int64) { // operations whose launches nobody recorded, and who waits for them
+		for i := range n {
+			h.sliceArgs("kernel", "k", 0, 7, 40*n+40*i, 8, `"device":0,"stream":7`)
+			h.call("cudaStreamSynchronize", 1, 40*n+40*i, 12, i)
+		}
+	}},
+	{"orphans-threads", func(h *hostile, n int64) {
+		for i := range n {
+			h.launched(i, 7, 20*i, i)
+			h.sliceArgs("kernel", "k", 0, 8, 40*i+15, 2, `"device":0,"stream":8`)
+		}
+	}},
+	{"external-ids", func(h *hostile, n int64) { // calls of another thread than their op
+		for i := range n {
+			h.sliceArgs("cpu_op", "aten::mm", 1, 1, 20*i, 18, `"External id":5`)
+			h.sliceArgs("cuda_runtime", "cudaEventQuery", 1, 2, 20*i+2, 3, `"External id":5,"correlation":`+itoa(i))
+		}
+	}},
+	{"stack-flows", func(h *hostile, n int64) { // a stack that is over when the arrows come
+		for i := range n {
+			h.op("aten::mm", 1, i, 2*n-2*i)
+		}
+		for i := range n {
+			h.op("aten::mm", 2, 2*n+20*i, 5)
+			h.flow("mine", i, 1, 2, 2*n+20*i, 2*n+20*i+1)
+		}
+	}},
+	{"process-counters", func(h *hostile, n int64) {
+		for i := range n {
+			h.event(`"ph":"C","name":"memory","pid":`+itoa(1000+i), 10*i, -1, `"bytes":`+itoa(i))
+		}
+	}},
+	{"text-rows", func(h *hostile, n int64) { // rows without numbers
+		for i := range n {
+			h.event(`"ph":"X","cat":"mine","name":"x","pid":1,"tid":"row `+itoa(i)+`a"`, 10*i, 5, "")
+			h.event(`"ph":"X","cat":"mine","name":"x","pid":"process `+itoa(i)+`a","tid":1`, 10*i, 5, "")
+		}
+	}},
+	{"many-to-one", func(h *hostile, n int64) { // waits of one operation for streams that each wait for it
+		for i := range n {
+			h.launched(1, 8+i, 40*i, 3*i)
+			h.call("cudaStreamWaitEvent", 1, 40*i+10, 2, 3*i+1)
+			h.launched(1, 7, 40*i+14, 3*i+2)
+		}
+	}},
+	{"event-streams", func(h *hostile, n int64) { // waits long after their launch, with as many streams
+		for i := range n {
+			h.launched(1, 8+i, 100*i, 3*i)
+			h.call("cudaEventRecord", 1, 100*i+4, 2, 3*i+1)
+			h.call("cudaStreamWaitEvent", 1, 100*i+8, 2, 3*i+2)
+			h.call("cudaLaunchKernel", 1, 100*i+12, 2, 3*n+i)
+			h.kernel("k", 7, 100*i+70, 5, 3*n+i, "")
+		}
+	}},
+	{"copies", func(h *hostile, n int64) {
+		for i := range n {
+			h.call("cudaMemcpyAsync", 1, 20*i, 10, i)
+			h.sliceArgs("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 20*i+4, 5, `"device":0,"stream":7,"bytes":64,"correlation":`+itoa(i))
+		}
+	}},
 	{"open", func(h *hostile, n int64) {
 		for i := range n {
 			h.event(`"ph":"B","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1`, 10*i, -1, "")
