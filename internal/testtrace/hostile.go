@@ -272,12 +272,6 @@ var Hostiles = []Hostile{
 			h.call("cudaStreamSynchronize", 1, 40*n+40*i, 12, i)
 		}
 	}},
-	{"orphans-threads", func(h *hostile, n int64) {
-		for i := range n {
-			h.launched(i, 7, 20*i, i)
-			h.sliceArgs("kernel", "k", 0, 8, 40*i+15, 2, `"device":0,"stream":8`)
-		}
-	}},
 	{"external-ids", func(h *hostile, n int64) { // calls of another thread than their op
 		for i := range n {
 			h.sliceArgs("cpu_op", "aten::mm", 1, 1, 20*i, 18, `"External id":5`)
