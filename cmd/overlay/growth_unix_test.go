@@ -40,7 +40,10 @@ var growing = []string{
 // TestGrowth doubles each hostile trace and compares what the commands cost: memory in a small form, processor time in
 // a large one, which OVERLAY_LONG switches on.
 func TestGrowth(t *testing.T) {
-	n, cost := 1000, allocated
+	if testing.Short() {
+		t.Skip("runs every command on every kind of hostile trace")
+	}
+	n, cost := 500, allocated
 	if os.Getenv("OVERLAY_LONG") != "" {
 		n, cost = 5000, processor
 		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as in main
