@@ -43,6 +43,7 @@ func Blocking(s *Set, o Options) []BlockingCall {
 	for i, n := range s.Trace.Syms {
 		blocks[i] = strings.Contains(n, "Synchronize") || strings.Contains(n, "synchronizeStream")
 	}
+	cause := s.causeAround()
 	type key struct{ call, op, caller trace.Sym }
 	at := map[key]int{}
 	var out []BlockingCall
@@ -58,7 +59,7 @@ func Blocking(s *Set, o Options) []BlockingCall {
 		if !waited && !blocks[h.Name] {
 			continue
 		}
-		k := key{h.Name, s.causeOf(int32(i)), caller(h.Event)}
+		k := key{h.Name, cause(int32(i)), caller(h.Event)}
 		n, ok := at[k]
 		if !ok {
 			n = len(out)
@@ -85,23 +86,32 @@ func Blocking(s *Set, o Options) []BlockingCall {
 	return head(out, o.Top)
 }
 
-// causeOf names the outermost operator with a known cause around a call, else the innermost operator; 0 without one.
-func (s *Set) causeOf(i int32) trace.Sym {
-	var known, inner trace.Sym
-	for p := s.Host[i].Parent; p >= 0; p = s.Host[p].Parent {
-		if s.Host[p].Kind != trace.CPUOp {
+// causeAround returns what names the outermost operator with a known cause around a call, else the innermost operator;
+// 0 without one.
+func (s *Set) causeAround() func(call int32) trace.Sym {
+	type around struct{ known, inner trace.Sym } // at a slice or around it
+	list := make([]around, len(s.Host))
+	for i := range s.Host {
+		h, a := &s.Host[i], &list[i]
+		if h.Parent >= 0 {
+			*a = list[h.Parent] // a parent comes before its children
+		}
+		if h.Kind != trace.CPUOp {
 			continue
 		}
-		name := s.Host[p].Name
-		if inner == 0 {
-			inner = name
-		}
-		if causes[s.Trace.Str(name)] != "" {
-			known = name
+		a.inner = h.Name
+		if a.known == 0 && causes[s.Trace.Str(h.Name)] != "" {
+			a.known = h.Name
 		}
 	}
-	if known != 0 {
-		return known
+	return func(call int32) trace.Sym {
+		p := s.Host[call].Parent
+		switch {
+		case p < 0:
+			return 0
+		case list[p].known != 0:
+			return list[p].known
+		}
+		return list[p].inner
 	}
-	return inner
 }

@@ -3,6 +3,7 @@ package analyses
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"overlay/internal/cdg"
 	"overlay/internal/trace"
@@ -45,6 +46,7 @@ func Components(s *Set, o Options) []StepComponent {
 	comp := s.merged(1<<Computation | 1<<Memory | 1<<OtherType)
 	comm := s.merged(1 << CommunicationType)
 	host := s.hostWork()
+	begun := s.begun()
 	var out []StepComponent
 	for _, st := range steps {
 		from, to := max(st.Start, s.Start), min(st.End, s.End)
@@ -61,7 +63,7 @@ func Components(s *Set, o Options) []StepComponent {
 		c.Ratio = ratio(c.Overlap, c.Duration)
 		c.HostComp, c.HostComm, c.CompComm = ratio(length(hp), c.Duration), ratio(length(hm), c.Duration), ratio(length(pm), c.Duration)
 		c.Low = c.Ratio < o.OverlapBelow
-		s.exposed(&c, subtract([]Interval{{from, to}}, both), o)
+		s.exposed(&c, subtract([]Interval{{from, to}}, both), begun, o)
 		out = append(out, c)
 	}
 	return out
@@ -157,16 +159,39 @@ func (s *Set) waitOf(a cdg.ActID) (Interval, bool) {
 	return Interval{act.Start, min(end, act.End)}, true
 }
 
+// beginning is when a slice or an operation starts.
+type beginning struct {
+	at   int64
+	name trace.Sym
+}
+
+// begun lists the slices and operations by start, so that a step looks at its own only.
+func (s *Set) begun() []beginning {
+	list := make([]beginning, 0, len(s.Host)+len(s.Ops))
+	for i := range s.Host {
+		list = append(list, beginning{s.Host[i].Start, s.Host[i].Name})
+	}
+	for i := range s.Ops {
+		list = append(list, beginning{s.Ops[i].Start, s.Ops[i].Name})
+	}
+	slices.SortFunc(list, func(a, b beginning) int { return cmp.Compare(a.at, b.at) })
+	return list
+}
+
 // exposed ranks what the path spent outside the overlap, by name.
-func (s *Set) exposed(c *StepComponent, alone []Interval, o Options) {
+func (s *Set) exposed(c *StepComponent, alone []Interval, begun []beginning, o Options) {
 	if s.path == nil {
 		return
 	}
 	sum := map[trace.Sym]int64{}
 	i := 0
-	for k := range s.path.Segments {
-		seg := &s.path.Segments[k]
-		if seg.Event == trace.NoEvent || seg.End <= c.Start || seg.Start >= c.Start+c.Duration {
+	segments := s.path.Segments // in order of time, and none overlaps another
+	for k := sort.Search(len(segments), func(k int) bool { return segments[k].End > c.Start }); k < len(segments); k++ {
+		seg := &segments[k]
+		if seg.Start >= c.Start+c.Duration {
+			break
+		}
+		if seg.Event == trace.NoEvent {
 			continue
 		}
 		for i < len(alone) && alone[i].End <= seg.Start {
@@ -185,15 +210,8 @@ func (s *Set) exposed(c *StepComponent, alone []Interval, o Options) {
 		return cmp.Or(cmp.Compare(b.Critical, a.Critical), cmp.Compare(a.Name, b.Name))
 	})
 	names := map[trace.Sym]bool{}
-	for k := range s.Host {
-		if h := &s.Host[k]; h.Start >= c.Start && h.Start < c.Start+c.Duration {
-			names[h.Name] = true
-		}
-	}
-	for k := range s.Ops {
-		if op := &s.Ops[k]; op.Start >= c.Start && op.Start < c.Start+c.Duration {
-			names[op.Name] = true
-		}
+	for k := sort.Search(len(begun), func(k int) bool { return begun[k].at >= c.Start }); k < len(begun) && begun[k].at < c.Start+c.Duration; k++ {
+		names[begun[k].name] = true
 	}
 	c.Remaining = min(1, ratio(int64(len(c.Operators)), int64(len(names))))
 	c.Operators = head(c.Operators, o.Top)

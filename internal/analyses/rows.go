@@ -31,10 +31,8 @@ const (
 
 // streamName tells a stream apart; the device is named when there are several.
 func streamName(s *Set, device, stream int64) string {
-	for i := range s.Streams {
-		if s.Streams[i].Device != s.Streams[0].Device {
-			return fmt.Sprintf("GPU %d stream %d", device, stream)
-		}
+	if n := len(s.Streams); n > 0 && s.Streams[0].Device != s.Streams[n-1].Device { // they are sorted by device
+		return fmt.Sprintf("GPU %d stream %d", device, stream)
 	}
 	return fmt.Sprintf("stream %d", stream)
 }

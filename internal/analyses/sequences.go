@@ -132,15 +132,17 @@ func Operators(s *Set, o Options) []Operator {
 	var out []Operator
 	var total []sums
 	own := make([][]int32, len(s.Host)) // launches whose deepest aten operator it is, in time order
+	deepest := make([]int32, len(s.Host))
 	for i := range s.Host {
-		if !s.Host[i].Kind.Call() || len(s.launched(s.Host[i].Event)) == 0 {
-			continue
+		h, around := &s.Host[i], int32(-1)
+		if h.Parent >= 0 {
+			around = deepest[h.Parent]
 		}
-		for p := s.Host[i].Parent; p >= 0; p = s.Host[p].Parent {
-			if aten[s.Host[p].Name] {
-				own[p] = append(own[p], int32(i))
-				break
-			}
+		if around >= 0 && h.Kind.Call() && len(s.launched(h.Event)) > 0 {
+			own[around] = append(own[around], int32(i))
+		}
+		if deepest[i] = around; aten[h.Name] {
+			deepest[i] = int32(i)
 		}
 	}
 	var key []byte

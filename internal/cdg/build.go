@@ -3,7 +3,9 @@
 package cdg
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"overlay/internal/trace"
 )
@@ -69,6 +71,7 @@ type builder struct {
 	ofCall    []ActID   // per act: the last operation of the launch, or NoAct
 	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
 
+	orphans   orphanRuns
 	graphWait map[ActID]ActID // operations that wait for another of a graph
 
 	found []foundDep
@@ -153,23 +156,20 @@ func (b *builder) storeDeps() {
 	copy(next, d.First)
 	for i := range b.found {
 		f := &b.found[i]
-		at := next[f.to]
-		// Insertion keeps the few sources of an activity sorted by (Rule, From).
-		for at > d.First[f.to] && depLess(f.Dep, d.In[at-1]) {
-			d.In[at] = d.In[at-1]
-			at--
-		}
-		d.In[at] = f.Dep
+		d.In[next[f.to]] = f.Dep
 		next[f.to]++
+	}
+	for a := range d.Acts {
+		if in := d.In[d.First[a]:d.First[a+1]]; len(in) > 1 {
+			slices.SortStableFunc(in, compareDeps)
+		}
 	}
 	b.found = nil
 }
 
-func depLess(a, b Dep) bool {
-	if a.Rule != b.Rule {
-		return a.Rule < b.Rule
-	}
-	return a.From < b.From
+// compareDeps is the order of the sources of an activity.
+func compareDeps(a, b Dep) int {
+	return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.From, b.From))
 }
 
 // carriedIn counts the operations launched before the window that still run inside it.

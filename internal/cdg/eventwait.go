@@ -1,6 +1,10 @@
 package cdg
 
-import "sort"
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
 
 // waitCalls returns the cudaStreamWaitEvent calls of the process between the launch before an operation on its stream
 // and its own launch, in time order. Any thread may make them.
@@ -41,6 +45,12 @@ func (b *builder) exactEventWaits() {
 	if !b.sync.waitsUsed {
 		return
 	}
+	d := b.d
+	defer func() {
+		for _, sources := range b.sync.sources {
+			slices.SortStableFunc(sources, func(x, y ActID) int { return cmp.Compare(d.Acts[x].End, d.Acts[y].End) })
+		}
+	}()
 	for _, waits := range b.waits {
 		for _, wait := range waits {
 			r, ok := b.sync.of[wait]
@@ -133,16 +143,16 @@ func (b *builder) sourceOfStream(k ActID) ActID {
 	d := b.d
 	act := &d.Acts[k]
 	best := NoAct
-	for _, x := range b.sync.sources[act.Lane] {
+	sources := b.sync.sources[act.Lane]
+	n := sort.Search(len(sources), func(i int) bool { return d.Acts[sources[i]].End > act.Start+b.tick })
+	for i := n - 1; i >= 0; i-- {
+		x := sources[i]
 		end := d.Acts[x].End
-		if end > act.Start+b.tick || end < act.Start-30*us || b.tooLate(x, k) || d.Acts[x].Start >= act.Start {
-			continue
+		if p := b.pred[k]; end < act.Start-30*us || p != NoAct && d.Acts[p].End >= end || best != NoAct && end < d.Acts[best].End {
+			break
 		}
-		if p := b.pred[k]; p != NoAct && d.Acts[p].End >= end {
-			continue
-		}
-		if best == NoAct || end > d.Acts[best].End {
-			best = x
+		if !b.tooLate(x, k) && d.Acts[x].Start < act.Start {
+			best = x // of those that end together the one that was found first
 		}
 	}
 	return best
@@ -221,13 +231,28 @@ func (b *builder) mayHaveHeld(x, k ActID) bool {
 func (b *builder) recordedSource(k, wait ActID) ActID {
 	d := b.d
 	act := &d.Acts[k]
+	counts := func(x ActID) bool { return b.mayHaveHeld(x, k) && !(b.tick == 1 && b.tooLate(x, k)) }
 	best := NoAct
+	lo, hi := b.endsIn(act.Start-200*us-1, act.Start+b.tick)
+	if hi-lo < len(d.Lanes) { // fewer operations than streams
+		for i := hi - 1; i >= lo; i-- {
+			x := b.byEnd[i]
+			l := d.Acts[x].Lane
+			if best != NoAct && d.Acts[x].End < d.Acts[best].End {
+				break
+			}
+			if (best == NoAct || l < d.Acts[best].Lane) && l != act.Lane && counts(x) && x == b.lastPutBefore(l, wait, act.Start+b.tick) {
+				best = x
+			}
+		}
+		return best
+	}
 	for l := range d.Lanes {
 		if LaneID(l) == act.Lane || !d.Lanes[l].Stream {
 			continue
 		}
 		x := b.lastPutBefore(LaneID(l), wait, act.Start+b.tick)
-		if x == NoAct || !b.mayHaveHeld(x, k) || d.Acts[x].End > act.Start+b.tick || d.Acts[x].End < act.Start-200*us || b.tick == 1 && b.tooLate(x, k) {
+		if x == NoAct || !counts(x) || d.Acts[x].End > act.Start+b.tick || d.Acts[x].End < act.Start-200*us {
 			continue
 		}
 		if best == NoAct || d.Acts[x].End > d.Acts[best].End {

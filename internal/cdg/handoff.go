@@ -1,6 +1,8 @@
 package cdg
 
 import (
+	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"sort"
@@ -11,6 +13,7 @@ import (
 const (
 	handoffGap  = 2 * us // a wait shorter than this is ordinary time between slices
 	turnOverlap = 20     // two threads take turns when at most 1/20 of the smaller busy time overlaps
+	manyThreads = 32     // of one process: above it only the time in which several of them work is compared
 	turnsNeeded = 20     // busy intervals that both need, unless one is an autograd thread
 )
 
@@ -62,15 +65,71 @@ func (b *builder) pairThreads() {
 			pair(p[0], p[1])
 		}
 	}
-	for x := range d.Lanes {
-		for y := x + 1; y < len(d.Lanes) && mode == ThreadsGIL; y++ {
-			if b.siblings(LaneID(x), LaneID(y)) && b.takeTurns(&b.threads[x], &b.threads[y]) {
-				pair(LaneID(x), LaneID(y))
-			}
-		}
+	if mode == ThreadsGIL {
+		b.pairByTurns(pair)
 	}
 	for x := range d.Partners {
 		slices.Sort(d.Partners[x])
+	}
+}
+
+// pairByTurns pairs the threads that take turns. Only threads that can belong to a pair are looked at: where there are
+// very many threads, most do too little.
+func (b *builder) pairByTurns(pair func(x, y LaneID)) {
+	d := b.d
+	of := map[trace.ProcID][]LaneID{}  // threads with enough to do to take turns, and those of the autograd engine
+	few := map[trace.ProcID][]LaneID{} // others that do something: only the engine's threads take turns with them
+	for l := range d.Lanes {
+		t, proc := &b.threads[l], d.Lanes[l].Proc
+		switch {
+		case d.Lanes[l].Stream || t.ops == 0 || len(t.busy) == 0:
+		case t.autograd || len(t.busy) >= turnsNeeded:
+			of[proc] = append(of[proc], LaneID(l))
+		default:
+			few[proc] = append(few[proc], LaneID(l))
+		}
+	}
+	for proc, lanes := range of {
+		if len(lanes)+len(few[proc]) > manyThreads {
+			b.sift(slices.Concat(lanes, few[proc]))
+		}
+		for i, x := range lanes {
+			rest := lanes[i+1:]
+			if b.threads[x].autograd {
+				rest = slices.Concat(rest, few[proc])
+			}
+			for _, y := range rest {
+				if b.takeTurns(&b.threads[x], &b.threads[y]) {
+					pair(x, y)
+				}
+			}
+		}
+	}
+}
+
+// sift notes of each thread the busy intervals that meet one of another of these threads: only they count where each
+// of very many threads is compared with all others.
+func (b *builder) sift(lanes []LaneID) {
+	type busy struct {
+		span
+		lane LaneID
+	}
+	var all []busy
+	for _, l := range lanes {
+		for _, s := range b.threads[l].busy {
+			all = append(all, busy{s, l})
+		}
+		b.threads[l].sifted = true
+	}
+	slices.SortFunc(all, func(x, y busy) int { return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.lane, y.lane)) })
+	end := int64(math.MinInt64) // the latest so far
+	for i := range all {        // the intervals of one thread do not meet
+		s := &all[i]
+		if s.start < end || i+1 < len(all) && all[i+1].start < s.end {
+			t := &b.threads[s.lane]
+			t.contested = append(t.contested, s.span)
+		}
+		end = max(end, s.end)
 	}
 }
 
@@ -88,14 +147,18 @@ func (b *builder) takeTurns(x, y *threadInfo) bool {
 	if !x.autograd && !y.autograd && (len(x.busy) < turnsNeeded || len(y.busy) < turnsNeeded) {
 		return false
 	}
-	if len(x.busy) > len(y.busy) {
-		x, y = y, x
-	}
 	limit, overlap := min(x.busyTime, y.busyTime)/turnOverlap, int64(0)
-	for _, s := range x.busy {
-		i := sort.Search(len(y.busy), func(i int) bool { return y.busy[i].end > s.start })
-		for ; i < len(y.busy) && y.busy[i].start < s.end; i++ {
-			overlap += min(s.end, y.busy[i].end) - max(s.start, y.busy[i].start)
+	xs, ys := x.busy, y.busy
+	if x.sifted && y.sifted {
+		xs, ys = x.contested, y.contested
+	}
+	if len(xs) > len(ys) {
+		xs, ys = ys, xs
+	}
+	for _, s := range xs {
+		i := sort.Search(len(ys), func(i int) bool { return ys[i].end > s.start })
+		for ; i < len(ys) && ys[i].start < s.end; i++ {
+			overlap += min(s.end, ys[i].end) - max(s.start, ys[i].start)
 		}
 		if overlap > limit {
 			return false
@@ -138,13 +201,13 @@ func (b *builder) flowPairs() [][2]LaneID {
 				continue
 			}
 			p := [2]LaneID{min(s, lane), max(s, lane)}
-			if !slices.Contains(pairs, p) && b.siblings(s, lane) {
+			if b.siblings(s, lane) {
 				pairs = append(pairs, p)
 			}
 		}
 	}
 	slices.SortFunc(pairs, func(x, y [2]LaneID) int { return slices.Compare(x[:], y[:]) })
-	return pairs
+	return slices.Compact(pairs)
 }
 
 // HandoffAt finds the thread that ended a wait of another: the wait lasted over (from, t], and its owner is the

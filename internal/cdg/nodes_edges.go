@@ -136,8 +136,9 @@ func (a *adjacency) add(n NodeID) {
 
 // add adds an edge, unless the two nodes are joined already or it would close a cycle.
 func (l *linker) add(from, to NodeID, kind NodeEdgeKind) {
-	for e := l.in.first[to]; e > 0; e = l.in.next[e-1] {
-		if l.edges[e-1].From == from {
+	// Of a node with very many edges the other end mostly has few: the shorter of the two lists ends the search.
+	for in, out := l.in.first[to], l.out.first[from]; in > 0 && out > 0; in, out = l.in.next[in-1], l.out.next[out-1] {
+		if l.edges[in-1].From == from || l.edges[out-1].To == to {
 			return
 		}
 	}

@@ -20,31 +20,20 @@ type Stretch struct {
 func (g *Graph) stretches(lanes []LaneID, visit func(*Stretch) bool) {
 	d := g.Deps
 	runs := make([]stretchRun, len(lanes))
+	var heap runHeap
 	for i, l := range lanes {
 		runs[i] = stretchRun{g: g, lane: l, lanes: lanes, act: d.Lanes[l].First, pieces: d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]}
-		runs[i].fill()
+		if runs[i].fill(); len(runs[i].ready) > 0 {
+			heap = append(heap, &runs[i])
+		}
 	}
-	for {
+	for i := len(heap)/2 - 1; i >= 0; i-- {
+		heap.sink(i)
+	}
+	for len(heap) > 0 {
 		// The run that comes first goes on until another one does.
-		var first *stretchRun
-		until, after := int64(math.MaxInt64), true // start of the other runs' next stretch; it comes after one of ours
-		for i := range runs {
-			r := &runs[i]
-			switch {
-			case len(r.ready) == 0:
-			case first == nil:
-				first = r
-			case r.ready[0].Start < first.ready[0].Start:
-				until, after = first.ready[0].Start, false
-				first = r
-			case r.ready[0].Start < until:
-				until, after = r.ready[0].Start, true
-			}
-		}
-		if first == nil {
-			return
-		}
-		for len(first.ready) > 0 && (first.ready[0].Start < until || after && first.ready[0].Start == until) {
+		first, other := heap[0], heap.second()
+		for len(first.ready) > 0 && (other == nil || first.before(other)) {
 			if !visit(&first.ready[0]) {
 				return
 			}
@@ -52,7 +41,49 @@ func (g *Graph) stretches(lanes []LaneID, visit func(*Stretch) bool) {
 				first.fill()
 			}
 		}
+		if n := len(heap) - 1; len(first.ready) == 0 {
+			heap[0] = heap[n]
+			heap = heap[:n]
+		}
+		heap.sink(0)
 	}
+}
+
+// runHeap has the run first whose next stretch comes first: run i comes before the runs 2i+1 and 2i+2.
+type runHeap []*stretchRun
+
+func (h runHeap) sink(i int) {
+	for {
+		k := 2*i + 1
+		if k >= len(h) {
+			return
+		}
+		if k+1 < len(h) && h[k+1].before(h[k]) {
+			k++
+		}
+		if h[i].before(h[k]) {
+			return
+		}
+		h[i], h[k] = h[k], h[i]
+		i = k
+	}
+}
+
+// second is the run that comes next after the first, nil without one.
+func (h runHeap) second() *stretchRun {
+	switch {
+	case len(h) < 2:
+		return nil
+	case len(h) > 2 && h[2].before(h[1]):
+		return h[2]
+	}
+	return h[1]
+}
+
+// before orders runs by the start of their next stretch, then by thread.
+func (r *stretchRun) before(o *stretchRun) bool {
+	a, b := r.ready[0].Start, o.ready[0].Start
+	return a < b || a == b && r.lane < o.lane
 }
 
 // stretchRun makes the stretches of one thread, some at a time.

@@ -1,10 +1,7 @@
 package cdg
 
 import (
-	"cmp"
 	"math"
-	"slices"
-	"sort"
 	"strings"
 
 	"overlay/internal/trace"
@@ -246,66 +243,6 @@ func (p *phaser) pollsOnly(lane *Lane) bool {
 		}
 	}
 	return lane.First < lane.Limit
-}
-
-// externals gives calls without an op around them the phase of the op that their External id names: the thread of such a
-// call may be wrong (Kineto maps pthread ids to threads once). The op must cover the call in time.
-func (p *phaser) externals() {
-	if !p.rules.on(ByExternalID) {
-		return
-	}
-	var lost []ActID
-	first, last := int64(math.MaxInt64), int64(math.MinInt64) // External ids that are asked for
-	for a := range p.d.Acts {
-		id := p.d.Acts[a].Event
-		if p.trait[a]&isCall == 0 || p.insideOp(ActID(a)) {
-			continue
-		}
-		e := &p.t.Events[id]
-		if r := p.by[id]; e.Flags&trace.HasExt != 0 && (r == NoPhaseRule || r >= ByCommThread && r < firstNameRule) {
-			lost = append(lost, ActID(a))
-			first, last = min(first, e.Ext), max(last, e.Ext)
-		}
-	}
-	if len(lost) == 0 {
-		return
-	}
-	type pair struct {
-		ext int64
-		id  trace.EventID
-	}
-	var ops []pair
-	for a := range p.d.Acts {
-		id := p.d.Acts[a].Event
-		if e := &p.t.Events[id]; p.trait[a]&isOp != 0 && e.Flags&trace.HasExt != 0 && e.Ext >= first && e.Ext <= last {
-			ops = append(ops, pair{e.Ext, id})
-		}
-	}
-	order := func(x, y pair) int { return cmp.Or(cmp.Compare(x.ext, y.ext), cmp.Compare(x.id, y.id)) }
-	if !slices.IsSortedFunc(ops, order) { // one thread counts up
-		slices.SortFunc(ops, order)
-	}
-	for _, a := range lost {
-		id := p.d.Acts[a].Event
-		call := &p.t.Events[id]
-		for i := sort.Search(len(ops), func(i int) bool { return ops[i].ext >= call.Ext }); i < len(ops) && ops[i].ext == call.Ext; i++ {
-			op := &p.t.Events[ops[i].id]
-			if op.Start <= call.Start && call.End() <= op.End() && p.by[ops[i].id] != NoPhaseRule {
-				p.phase[id], p.by[id] = p.phase[ops[i].id], ByExternalID
-				break
-			}
-		}
-	}
-}
-
-// insideOp reports whether an op encloses an activity.
-func (p *phaser) insideOp(a ActID) bool {
-	for a = p.d.Parent[a]; a != NoAct; a = p.d.Parent[a] {
-		if p.trait[a]&isOp != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // operations gives GPU operations the phase of their launch call.

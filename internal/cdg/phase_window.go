@@ -108,11 +108,13 @@ func (p *phaser) findCopies() []bool {
 	if !any {
 		return inside
 	}
+	climbed := make([]bool, len(p.d.Acts))
 	for id, is := range calls {
 		if !is {
 			continue
 		}
-		for a := p.d.ActOf[id]; a != NoAct; a = p.d.Parent[a] {
+		for a := p.d.ActOf[id]; a != NoAct && !climbed[a]; a = p.d.Parent[a] {
+			climbed[a] = true
 			e := &p.t.Events[p.d.Acts[a].Event]
 			inside[a] = inside[a] || e.Kind.Call() || e.Kind == trace.CPUOp && strings.HasPrefix(p.t.Str(e.Name), "aten::")
 		}

@@ -159,9 +159,47 @@ func (b *builder) lastPutBefore(l LaneID, call ActID, end int64) ActID {
 		next = b.d.Lanes[l].First
 	}
 	for a := next; a < b.d.Lanes[l].Limit && b.launch[a] == NoAct && b.d.Acts[a].End <= end; a++ {
-		x = a
+		if x = a; a == next+shortRun {
+			return b.orphanBefore(next, end)
+		}
 	}
 	return x
+}
+
+// shortRun is the number of operations without a recorded launch that are looked at one by one.
+const shortRun = 8
+
+// orphanRuns finds ends in runs of operations without a recorded launch.
+type orphanRuns struct {
+	latest []int64 // per operation of a run: the latest end from the first of the run to it
+	limit  []ActID // per first operation of a run: where the run is over
+}
+
+// orphanBefore returns the last operation, from the first of a run on, before one that ends after end.
+func (b *builder) orphanBefore(first ActID, end int64) ActID {
+	r := &b.orphans
+	if r.latest == nil {
+		r.latest, r.limit = make([]int64, len(b.d.Acts)), make([]ActID, len(b.d.Acts))
+		for l := range b.d.Lanes {
+			lane := &b.d.Lanes[l]
+			run := NoAct
+			for a := lane.First; lane.Stream && a < lane.Limit; a++ {
+				if b.launch[a] != NoAct {
+					run = NoAct
+					continue
+				}
+				r.latest[a] = b.d.Acts[a].End
+				if run == NoAct {
+					run = a
+				} else {
+					r.latest[a] = max(r.latest[a], r.latest[a-1])
+				}
+				r.limit[run] = a + 1
+			}
+		}
+	}
+	n := sort.Search(int(r.limit[first]-first), func(i int) bool { return r.latest[first+ActID(i)] > end })
+	return first + ActID(n) - 1
 }
 
 // firstLaunchedAfter returns the operation put first on a stream by a call after another call, or NoAct.

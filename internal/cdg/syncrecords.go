@@ -21,6 +21,7 @@ type syncRecords struct {
 	recordAt  map[corrKey]ActID      // the cudaEventRecord call of a correlation
 	byStream  map[streamKey][]LaneID // lanes of a stream number on a device
 	stream    map[int64]int64        // the stream of a cudaEventRecord by its correlation, where the profiler recorded that
+	byNumber  map[int64][]LaneID     // lanes of a stream number on any
 	waitsUsed bool                   // some Stream Wait Event names its record
 	sources   map[LaneID][]ActID     // per stream: what it was made to wait for
 	joined    map[ActID]bool         // operations whose wait a record names
@@ -52,7 +53,7 @@ func (b *builder) readSyncRecords() {
 	if len(records) == 0 {
 		return
 	}
-	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, stream: map[int64]int64{},
+	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, byNumber: map[int64][]LaneID{}, stream: map[int64]int64{},
 		sources: map[LaneID][]ActID{}, joined: map[ActID]bool{}}
 	for i := range tr.Events {
 		if e := &tr.Events[i]; e.Kind == trace.EventRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
@@ -67,6 +68,7 @@ func (b *builder) readSyncRecords() {
 		if lane.Stream {
 			key := streamKey{tr.Procs[lane.Proc].Device, lane.Number}
 			b.sync.byStream[key] = append(b.sync.byStream[key], LaneID(l))
+			b.sync.byNumber[key.stream] = append(b.sync.byNumber[key.stream], LaneID(l))
 			continue
 		}
 		for a := lane.First; a < lane.Limit; a++ {
@@ -154,11 +156,5 @@ func (b *builder) streams(device, stream int64) []LaneID {
 	if device >= 0 {
 		return b.sync.byStream[streamKey{device, stream}]
 	}
-	var all []LaneID
-	for l := range b.d.Lanes {
-		if lane := &b.d.Lanes[l]; lane.Stream && lane.Number == stream {
-			all = append(all, LaneID(l))
-		}
-	}
-	return all
+	return b.sync.byNumber[stream]
 }

@@ -13,6 +13,8 @@ import (
 type threadInfo struct {
 	busy      []span // union of its ops and calls, ascending
 	busyTime  int64
+	contested []span // of busy, where sifted: what meets busy time of another thread
+	sifted    bool
 	launches  []ActID // calls that launched operations, in time order
 	records   []ActID // cudaEventRecord calls, in time order
 	ops       int     // ops, annotations and frames: a thread with calls only is a watchdog

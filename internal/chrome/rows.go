@@ -13,6 +13,7 @@ type Rows struct {
 	rows  map[rowKey]*Row
 	order []*Row
 	used  map[int64]bool
+	free  int64 // all made-up numbers below it are used
 
 	lastPID, lastTID []byte // the tokens seen last: neighbours in a file are mostly of one row
 }
@@ -36,7 +37,9 @@ type Row struct {
 }
 
 // NewRows returns an empty table.
-func NewRows() *Rows { return &Rows{rows: map[rowKey]*Row{}, used: map[int64]bool{}} }
+func NewRows() *Rows {
+	return &Rows{rows: map[rowKey]*Row{}, used: map[int64]bool{}, free: firstFree + 1}
+}
 
 // Tokens returns the values of pid and tid of an event; nil where there is none.
 func Tokens(raw []byte) (pid, tid []byte) {
@@ -117,12 +120,11 @@ func (r *Rows) near(row *Row) int64 {
 
 // Free returns a number that is no pid and no tid of the file, a new one each time.
 func (r *Rows) Free() int64 {
-	n := int64(firstFree + 1)
-	for r.used[n] {
-		n++
+	for r.used[r.free] {
+		r.free++
 	}
-	r.used[n] = true
-	return n
+	r.used[r.free] = true
+	return r.free
 }
 
 // Find returns the row of an event's tokens; nil for an event without a pid.

@@ -114,11 +114,20 @@ func mostTime(tr *trace.Trace, ns map[trace.Sym]int64) string {
 
 // callers finds the innermost Python frame of the user's code around an event: outside torch and the profiler.
 type callers struct {
-	g    *cdg.Graph
-	user []uint8 // per symbol: 0 not asked, 1 no, 2 yes
+	g     *cdg.Graph
+	user  []uint8     // per symbol: 0 not asked, 1 no, 2 yes
+	known []trace.Sym // per activity: the user's frame at it or around it, 0 without one, notAsked at first
 }
 
-func newCallers(g *cdg.Graph) callers { return callers{g, make([]uint8, len(g.Trace.Syms))} }
+const notAsked = ^trace.Sym(0)
+
+func newCallers(g *cdg.Graph) callers {
+	c := callers{g, make([]uint8, len(g.Trace.Syms)), make([]trace.Sym, len(g.Deps.Acts))}
+	for i := range c.known {
+		c.known[i] = notAsked
+	}
+	return c
+}
 
 // of returns the name of the caller, 0 when there is none; of an operation, the caller of its launch.
 func (c *callers) of(id trace.EventID) trace.Sym {
@@ -132,13 +141,23 @@ func (c *callers) of(id trace.EventID) trace.Sym {
 	if a == cdg.NoAct {
 		return 0
 	}
-	for a = d.Parent[a]; a != cdg.NoAct; a = d.Parent[a] {
-		e := &tr.Events[d.Acts[a].Event]
-		if e.Kind == trace.Python && c.isUser(e.Name) {
-			return e.Name
+	// Climb to what has been asked before or answers, and tell all on the way: each activity is passed once.
+	first, frame := d.Parent[a], trace.Sym(0)
+	for a = first; a != cdg.NoAct; a = d.Parent[a] {
+		if frame = c.known[a]; frame != notAsked {
+			break
 		}
+		if e := &tr.Events[d.Acts[a].Event]; e.Kind == trace.Python && c.isUser(e.Name) {
+			frame = e.Name
+			c.known[a] = frame
+			break
+		}
+		frame = 0
 	}
-	return 0
+	for a = first; a != cdg.NoAct && c.known[a] == notAsked; a = d.Parent[a] {
+		c.known[a] = frame
+	}
+	return frame
 }
 
 func (c *callers) isUser(name trace.Sym) bool {

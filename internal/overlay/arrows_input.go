@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"math"
 	"sort"
 
 	"overlay/internal/cdg"
@@ -39,7 +40,10 @@ func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
 			flowEnds = append(flowEnds, int32(i))
 		}
 	}
-	f := finder{d: g.Deps, last: make([]int32, len(g.Deps.Lanes))}
+	f := finder{d: g.Deps, last: make([]int32, len(g.Deps.Lanes)), now: make([]int64, len(g.Deps.Lanes)), over: map[cdg.ActID]cdg.ActID{}}
+	for l := range f.now {
+		f.now[l] = math.MinInt64
+	}
 	lanes := lanesByToken(g)
 	out := make([][2]int32, 0, ends)
 	for _, end := range flowEnds {
@@ -87,6 +91,9 @@ func lanesByToken(g *cdg.Graph) [][]cdg.LaneID {
 type finder struct {
 	d    *cdg.Deps
 	last []int32 // per lane: how many of its activities had started
+
+	now  []int64                 // per lane: the latest time at which over was told
+	over map[cdg.ActID]cdg.ActID // activities that had ended: what encloses them and had not
 }
 
 // around is the innermost activity of the lanes that covers t, ends included.
@@ -94,13 +101,43 @@ func (f *finder) around(lanes []cdg.LaneID, t int64) trace.EventID {
 	d := f.d
 	for _, l := range lanes {
 		first := d.Lanes[l].First
-		for a := first + cdg.ActID(f.started(l, t)) - 1; a >= first; a = d.Parent[a] {
-			if d.Acts[a].End >= t {
-				return d.Acts[a].Event
-			}
+		a := first + cdg.ActID(f.started(l, t)) - 1
+		if a < first {
+			continue
+		}
+		if a = f.open(l, a, t); a != cdg.NoAct {
+			return d.Acts[a].Event
 		}
 	}
 	return trace.NoEvent
+}
+
+// longClimb is how far up it goes before it pays to remember where that led.
+const longClimb = 8
+
+// open returns the innermost of an activity and what encloses it that has not ended before t. What is over stays over:
+// as long as time goes forward, none climbs twice what has ended.
+func (f *finder) open(l cdg.LaneID, a cdg.ActID, t int64) cdg.ActID {
+	d := f.d
+	above := func(a cdg.ActID) cdg.ActID {
+		if up, known := f.over[a]; known && t >= f.now[l] {
+			return up
+		}
+		return d.Parent[a]
+	}
+	from, steps := a, 0
+	for a != cdg.NoAct && d.Acts[a].End < t {
+		a = above(a)
+		steps++
+	}
+	if steps < longClimb || t < f.now[l] {
+		return a
+	}
+	for b := from; b != a; {
+		b, f.over[b] = above(b), a
+	}
+	f.now[l] = t
+	return a
 }
 
 // started counts the activities of a lane that start at t or before.

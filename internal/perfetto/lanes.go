@@ -163,12 +163,19 @@ type stack struct {
 	at       int64
 }
 
+// close ends what ends by a time, and reports whether there was any.
+func (s *stack) close(at int64) bool {
+	open := len(s.ends)
+	for len(s.ends) > 0 && s.ends[len(s.ends)-1] <= at {
+		s.ends = s.ends[:len(s.ends)-1]
+	}
+	return len(s.ends) < open
+}
+
 // fits reports whether an item may join the lane, after closing what ended before it. deep says that only the depth
 // is in the way.
 func (s *stack) fits(it Item) (ok, deep bool) {
-	for len(s.ends) > 0 && s.ends[len(s.ends)-1] <= it.Start {
-		s.ends = s.ends[:len(s.ends)-1]
-	}
+	s.close(it.Start)
 	if len(s.ends) > 0 && it.Start+it.Dur > s.ends[len(s.ends)-1] {
 		return false, false
 	}
@@ -196,20 +203,28 @@ func (s *stack) push(it Item) {
 func splitLanes(items []Item) (lanes [][]Item, deep int) {
 	sortItems(items)
 	stacks := make([]stack, 1, 4)
-	var of []int32 // lane of each item, once a second lane was needed
+	var many *manyLanes // once there are more than few
+	var of []int32      // lane of each item, once a second lane was needed
 	for i, it := range items {
 		l, moved := 0, false
-		for ; l < len(stacks); l++ {
-			ok, tooDeep := stacks[l].fits(it)
-			if ok {
-				break
+		if many != nil {
+			l, moved = many.place(it)
+		} else {
+			for ; l < len(stacks); l++ {
+				ok, tooDeep := stacks[l].fits(it)
+				if ok {
+					break
+				}
+				moved = moved || tooDeep
 			}
-			moved = moved || tooDeep
+			if l == len(stacks) {
+				stacks = append(stacks, stack{})
+			}
+			stacks[l].push(it)
+			if len(stacks) > fewLanes {
+				many = newManyLanes(stacks)
+			}
 		}
-		if l == len(stacks) {
-			stacks = append(stacks, stack{})
-		}
-		stacks[l].push(it)
 		if moved {
 			deep++
 		}
@@ -222,6 +237,9 @@ func splitLanes(items []Item) (lanes [][]Item, deep int) {
 	}
 	if of == nil {
 		return [][]Item{items}, deep
+	}
+	if many != nil {
+		stacks = many.stacks
 	}
 	return distribute(items, of, len(stacks)), deep
 }

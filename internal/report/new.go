@@ -102,8 +102,9 @@ func pathOf(tr *trace.Trace, p *critpath.Path, walk bool) Path {
 			out.Inferred += ns
 		}
 	}
+	row := rowNames(tr)
 	for _, x := range t.Resource {
-		out.ByResource = append(out.ByResource, Resource{resource(tr, x.Track), x.NS})
+		out.ByResource = append(out.ByResource, Resource{row(x.Track), x.NS})
 	}
 	for _, s := range overlay.Strip(p) {
 		out.Strip = append(out.Strip, Run{s.Start, s.End, s.Class.String()})
@@ -124,23 +125,30 @@ func classes(c *[critpath.NumClasses]int64) map[string]int64 {
 	return m
 }
 
-// resource names a row: "thread 4242", "GPU 0 stream 7", with the pid where the trace has several processes.
-func resource(tr *trace.Trace, t trace.TrackID) string {
-	if t == trace.NoTrack {
-		return ""
-	}
-	x := &tr.Tracks[t]
-	p := &tr.Procs[x.Proc]
-	if x.Class == trace.DeviceStream {
-		return fmt.Sprintf("GPU %d stream %d", p.Device, x.Stream)
-	}
-	name := "thread " + tr.TokenText(x.TID)
+// rowNames returns what names a row: "thread 4242", "GPU 0 stream 7", with the pid where the trace has several processes.
+func rowNames(tr *trace.Trace) func(trace.TrackID) string {
+	host, several := trace.NoProc, false // the processes with threads
 	for i := range tr.Tracks {
-		if y := &tr.Tracks[i]; y.Class == trace.HostThread && y.Proc != x.Proc {
-			return name + " of " + tr.TokenText(p.PID)
+		if y := &tr.Tracks[i]; y.Class == trace.HostThread {
+			several = several || host != trace.NoProc && host != y.Proc
+			host = y.Proc
 		}
 	}
-	return name
+	return func(t trace.TrackID) string {
+		if t == trace.NoTrack {
+			return ""
+		}
+		x := &tr.Tracks[t]
+		p := &tr.Procs[x.Proc]
+		if x.Class == trace.DeviceStream {
+			return fmt.Sprintf("GPU %d stream %d", p.Device, x.Stream)
+		}
+		name := "thread " + tr.TokenText(x.TID)
+		if several || host != trace.NoProc && host != x.Proc {
+			name += " of " + tr.TokenText(p.PID)
+		}
+		return name
+	}
 }
 
 func position(id trace.EventID) *int32 {
@@ -153,13 +161,14 @@ func position(id trace.EventID) *int32 {
 
 func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 	segments, edges := []Segment{}, []Edge{}
+	row := rowNames(tr)
 	for i := range p.Segments {
 		s := &p.Segments[i]
 		name := s.Kind.String()
 		if s.Event != trace.NoEvent {
 			name = tr.Name(s.Event)
 		}
-		segments = append(segments, Segment{s.Start, s.End, s.Kind.String(), position(s.Event), name, resource(tr, s.Track), s.Evidence.String()})
+		segments = append(segments, Segment{s.Start, s.End, s.Kind.String(), position(s.Event), name, row(s.Track), s.Evidence.String()})
 	}
 	side := func(end bool) string {
 		if end {
@@ -194,7 +203,7 @@ func steps(g *cdg.Graph, p *critpath.Path) []Step {
 }
 
 func graphOf(g *cdg.Graph, p *critpath.Path) CDG {
-	tr := g.Trace
+	row := rowNames(g.Trace)
 	critical := make([]int64, len(g.Nodes))
 	for _, m := range p.Marks {
 		if n := g.NodeOf[m.Event]; n != cdg.NoNode {
@@ -211,7 +220,7 @@ func graphOf(g *cdg.Graph, p *critpath.Path) CDG {
 		}
 		events += int(n.Events)
 		out.ByPhase[n.Phase.String()] += n.Busy
-		out.Nodes = append(out.Nodes, Node{i, kind, n.Phase.String(), resource(tr, g.Deps.Lanes[n.Lane].Track), n.Start, n.End, n.Busy, int(n.Events), critical[i]})
+		out.Nodes = append(out.Nodes, Node{i, kind, n.Phase.String(), row(g.Deps.Lanes[n.Lane].Track), n.Start, n.End, n.Busy, int(n.Events), critical[i]})
 	}
 	for _, e := range g.Edges {
 		out.Edges = append(out.Edges, NodeEdge{int(e.From), int(e.To), e.Kind.String()})

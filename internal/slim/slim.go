@@ -4,6 +4,7 @@ package slim
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -201,21 +202,42 @@ func (s *slimmer) byStart() []cdg.ActID {
 // from the third on everything.
 func (s *slimmer) keepNear(wrong []critpath.Segment, near int64, round int) {
 	tr, d := s.g.Trace, s.g.Deps
+	spans := unite(wrong, near)
 	for i := range d.Acts {
 		act := &d.Acts[i]
 		if k := tr.Events[act.Event].Kind; s.keep[act.Event] || !(k.Device() || round > 0 && k.Call() || round > 1) {
 			continue
 		}
-		for _, w := range wrong {
-			if act.Start <= w.End+near && act.End >= w.Start-near {
-				s.event(act.Event)
-				if l := tr.Launch[act.Event]; l != trace.NoEvent {
-					s.event(l)
-				}
-				break
+		at := sort.Search(len(spans), func(i int) bool { return spans[i].end >= act.Start })
+		if at < len(spans) && spans[at].start <= act.End {
+			s.event(act.Event)
+			if l := tr.Launch[act.Event]; l != trace.NoEvent {
+				s.event(l)
 			}
 		}
 	}
+}
+
+// timeSpan is a stretch of time, both ends included.
+type timeSpan struct{ start, end int64 }
+
+// unite returns the time less than near away from segments, as stretches that do not meet, in order.
+func unite(segments []critpath.Segment, near int64) []timeSpan {
+	spans := make([]timeSpan, len(segments))
+	for i, w := range segments {
+		spans[i] = timeSpan{w.Start - near, w.End + near}
+	}
+	slices.SortFunc(spans, func(a, b timeSpan) int { return cmp.Compare(a.start, b.start) })
+	n := 0
+	for _, s := range spans {
+		if n > 0 && s.start <= spans[n-1].end {
+			spans[n-1].end = max(spans[n-1].end, s.end)
+			continue
+		}
+		spans[n] = s
+		n++
+	}
+	return spans[:n]
 }
 
 // differences returns segments of p that are missing from the path of what is kept: of each run of them the latest,

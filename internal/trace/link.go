@@ -3,16 +3,18 @@ package trace
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // call is a runtime or driver call with its correlation.
 type call struct {
 	corr int64
 	id   EventID
+	more int32 // calls behind it that share its correlation and may be preferred to it
 }
 
-// LinkLaunches fills Launch: it joins device operations with the calls that launched them, by args.correlation. Where a runtime and a driver
-// call share one (XPU), the runtime call counts; of several of a kind (ROCm) the last that does not start after the
+// LinkLaunches fills Launch: it joins device operations with the calls that launched them, by args.correlation. Where a
+// runtime and a driver call share one (XPU), the runtime call counts; of several of a kind (ROCm) the last that does not start after the
 // operation, else the first.
 func (t *Trace) LinkLaunches() {
 	t.Launch = make([]EventID, len(t.Events))
@@ -25,12 +27,12 @@ func (t *Trace) LinkLaunches() {
 		}
 		if sorted != nil {
 			if k := e.Corr - sorted.low; k >= 0 && k < int64(len(sorted.first)) {
-				t.Launch[i] = t.choose(calls, int(sorted.first[k]), e)
+				t.Launch[i] = t.choose(calls[sorted.first[k]:], e)
 			}
 			continue
 		}
 		k, _ := slices.BinarySearchFunc(calls, e.Corr, func(c call, v int64) int { return cmp.Compare(c.corr, v) })
-		t.Launch[i] = t.choose(calls, k, e)
+		t.Launch[i] = t.choose(calls[k:], e)
 	}
 }
 
@@ -54,12 +56,13 @@ func (t *Trace) calls() ([]call, *dense) {
 	calls := make([]call, 0, n)
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind.Call() && e.Flags&HasCorr != 0 {
-			calls = append(calls, call{e.Corr, EventID(i)})
+			calls = append(calls, call{corr: e.Corr, id: EventID(i)})
 		}
 	}
 	if !inOrder {
 		slices.SortStableFunc(calls, func(a, b call) int { return cmp.Compare(a.corr, b.corr) })
 	}
+	calls = t.rank(calls)
 	if n == 0 || high-low < 0 || high-low > 8*int64(n)+1024 {
 		return calls, nil
 	}
@@ -73,22 +76,45 @@ func (t *Trace) calls() ([]call, *dense) {
 	return calls, d
 }
 
-// choose picks among the calls from k on that have the operation's correlation.
-func (t *Trace) choose(calls []call, k int, op *Event) EventID {
-	best := NoEvent
-	for ; k < len(calls) && calls[k].corr == op.Corr; k++ {
-		c := &t.Events[calls[k].id]
-		if best == NoEvent {
-			best = calls[k].id
-			continue
+// rank keeps of the calls of one correlation those that an operation may choose: the first of the preferred kind in
+// the file, and behind it, by start, those that start after it, of each start the first.
+func (t *Trace) rank(calls []call) []call {
+	out := calls[:0]
+	for from := 0; from < len(calls); {
+		to := from + 1
+		for to < len(calls) && calls[to].corr == calls[from].corr {
+			to++
 		}
-		b := &t.Events[best]
-		switch {
-		case b.Kind == Driver && c.Kind == Runtime:
-			best = calls[k].id
-		case b.Kind == c.Kind && c.Start > b.Start && c.Start <= op.Start:
-			best = calls[k].id
+		group := calls[from:to]
+		from = to
+		if len(group) > 1 {
+			group = t.rankGroup(group)
 		}
+		out = append(out, group...)
 	}
-	return best
+	return out
+}
+
+func (t *Trace) rankGroup(group []call) []call {
+	if slices.ContainsFunc(group, func(c call) bool { return t.Events[c.id].Kind == Runtime }) {
+		group = slices.DeleteFunc(group, func(c call) bool { return t.Events[c.id].Kind != Runtime })
+	}
+	start := func(c call) int64 { return t.Events[c.id].Start }
+	first := start(group[0])
+	later := slices.DeleteFunc(group[1:], func(c call) bool { return start(c) <= first })
+	slices.SortStableFunc(later, func(a, b call) int { return cmp.Compare(start(a), start(b)) })
+	later = slices.CompactFunc(later, func(a, b call) bool { return start(a) == start(b) })
+	group = group[:1+len(later)]
+	group[0].more = int32(len(later))
+	return group
+}
+
+// choose picks the call of an operation; its correlation, if there is a call of it, comes first in calls.
+func (t *Trace) choose(calls []call, op *Event) EventID {
+	if len(calls) == 0 || calls[0].corr != op.Corr {
+		return NoEvent
+	}
+	later := calls[1 : 1+calls[0].more]
+	n := sort.Search(len(later), func(i int) bool { return t.Events[later[i].id].Start > op.Start })
+	return calls[n].id
 }

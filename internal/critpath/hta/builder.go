@@ -20,6 +20,9 @@ type builder struct {
 	out   []int32 // per node: its first out edge, -1; the rest through next
 	last  []int32 // per node: its last out edge
 	next  []int32 // per edge: the next out edge of the same node
+
+	degree []int32            // per node: its out edges
+	far    map[[2]int32]int32 // edges of nodes with many, by their ends
 }
 
 func newBuilder(g *Graph) *builder {
@@ -36,6 +39,7 @@ func newBuilder(g *Graph) *builder {
 	}
 	b.known = make([]bool, len(g.Nodes))
 	b.out, b.last = fill(len(g.Nodes), -1), fill(len(g.Nodes), -1)
+	b.degree, b.far = make([]int32, len(g.Nodes)), map[[2]int32]int32{}
 	return b
 }
 
@@ -56,11 +60,9 @@ func (b *builder) add(from, to int32, t EdgeType, zero bool, owner trace.EventID
 	if t != Dependency && t != SyncDependency && !zero {
 		w = b.g.Nodes[to].TS - b.g.Nodes[from].TS
 	}
-	for e := b.out[from]; e >= 0; e = b.next[e] {
-		if b.g.Edges[e].To == to {
-			b.g.Edges[e].Type, b.g.Edges[e].Weight = t, w
-			return
-		}
+	if e := b.find(from, to); e >= 0 {
+		b.g.Edges[e].Type, b.g.Edges[e].Weight = t, w
+		return
 	}
 	for _, n := range [2]int32{from, to} {
 		if !b.known[n] {
@@ -77,6 +79,31 @@ func (b *builder) add(from, to int32, t EdgeType, zero bool, owner trace.EventID
 		b.out[from] = id
 	}
 	b.last[from] = id
+	if b.degree[from]++; b.degree[from] == manyEdges {
+		for e := b.out[from]; e >= 0; e = b.next[e] {
+			b.far[[2]int32{from, b.g.Edges[e].To}] = e
+		}
+	} else if b.degree[from] > manyEdges {
+		b.far[[2]int32{from, to}] = id
+	}
+}
+
+// manyEdges is the number of out edges from which on those of a node are looked up.
+const manyEdges = 16
+
+// find returns the edge between two nodes, -1 without one.
+func (b *builder) find(from, to int32) int32 {
+	if b.degree[from] >= manyEdges {
+		if e, ok := b.far[[2]int32{from, to}]; ok {
+			return e
+		}
+		return -1
+	}
+	e := b.out[from]
+	for e >= 0 && b.g.Edges[e].To != to {
+		e = b.next[e]
+	}
+	return e
 }
 
 // ownerOf is the peer's _attribute_edge for an operator edge.

@@ -78,24 +78,20 @@ func (g *Graph) clip() error {
 		}
 	}
 	if in.dup {
+		calls := map[int64]int{} // per correlation
+		for i := range in.rows {
+			if r := &in.rows[i]; !r.gpuish {
+				calls[r.corr]++
+			}
+		}
 		for _, p := range in.clip {
-			if r := &in.rows[p]; r.gpuish && in.duplicated(r) {
+			if r := &in.rows[p]; r.gpuish && calls[r.corr] > 1 {
 				return raises("its step filter duplicates the row at position %d", r.ev)
 			}
 		}
 	}
 	g.Clipped = len(in.clip)
 	return nil
-}
-
-func (in *input) duplicated(r *row) bool {
-	n := 0
-	for i := range in.rows {
-		if o := &in.rows[i]; !o.gpuish && o.corr == r.corr {
-			n++
-		}
-	}
-	return n > 1
 }
 
 // nodes makes the start and end nodes of the events that the peer gives nodes, in its order.

@@ -102,13 +102,23 @@ func point(ts int64, text string) (perfetto.Point, bool) {
 	return perfetto.Point{TS: ts, Float: v}, err == nil
 }
 
+// counterKey tells counters apart.
+type counterKey struct {
+	proc trace.ProcID
+	name string
+}
+
 func (p *picture) counter(proc trace.ProcID, name string) *counterRow {
-	// A trace has few counters, and the last one is the likely one.
-	for i := len(p.counts) - 1; i >= 0; i-- {
-		if p.counts[i].proc == proc && p.counts[i].name == name {
-			return &p.counts[i]
-		}
+	// The last one is the likely one.
+	if n := len(p.counts); n > 0 && p.counts[n-1].proc == proc && p.counts[n-1].name == name {
+		return &p.counts[n-1]
 	}
-	p.counts = append(p.counts, counterRow{proc: proc, name: name})
-	return &p.counts[len(p.counts)-1]
+	key := counterKey{proc, name}
+	i, ok := p.countAt[key]
+	if !ok {
+		i = len(p.counts)
+		p.countAt[key] = i
+		p.counts = append(p.counts, counterRow{proc: proc, name: name})
+	}
+	return &p.counts[i]
 }

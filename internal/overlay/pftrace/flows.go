@@ -1,6 +1,8 @@
 package pftrace
 
 import (
+	"sort"
+
 	"overlay/internal/perfetto"
 	"overlay/internal/trace"
 )
@@ -217,7 +219,8 @@ func (p *picture) flowItems(tracks []trace.TrackID) []perfetto.Item {
 func (p *picture) bindRow(items []perfetto.Item, ids, flows, bound []int32) {
 	events := p.tr.Events
 	var open []perfetto.Item // begun, in order; finished ones stay until the next begins
-	next := 0
+	var below []int          // per open slice: the next one below that may not have finished, -1 without one
+	next, slice := 0, 0      // slice: the first of the later items that is no instant
 	for _, i := range flows {
 		e := &events[ids[i]]
 		for ; next < len(items) && items[next].Start <= e.Start; next++ {
@@ -227,35 +230,39 @@ func (p *picture) bindRow(items []perfetto.Item, ids, flows, bound []int32) {
 			for len(open) > 0 && open[len(open)-1].Start+open[len(open)-1].Dur <= items[next].Start {
 				open = open[:len(open)-1]
 			}
+			below = append(below[:len(open)], len(open)-1)
 			open = append(open, items[next])
 		}
 		if e.Ph == 'f' && e.Flags&trace.BindEnd == 0 {
-			bound[i] = nextSlice(items[next:], open, e.Start)
+			for slice = max(slice, next); slice < len(items) && items[slice].Instant; {
+				slice++
+			}
+			bound[i] = nextSlice(items[slice:], open, e.Start)
 			continue
 		}
-		for k := len(open) - 1; k >= 0; k-- {
-			if open[k].Start+open[k].Dur >= e.Start {
-				bound[i] = open[k].Ref
-				break
-			}
+		top := len(open) - 1
+		k := top
+		for k >= 0 && open[k].Start+open[k].Dur < e.Start {
+			k = below[k]
 		}
-		if bound[i] < 0 && len(open) > 0 {
-			bound[i] = open[len(open)-1].Ref
+		if k >= 0 {
+			bound[i] = open[k].Ref
+		} else if top >= 0 {
+			bound[i] = open[top].Ref
+		}
+		for top > k { // the flows come in order of time: what has finished is passed once
+			top, below[top] = below[top], k
 		}
 	}
 }
 
 // nextSlice returns the first slice that begins at ts or later: the outermost of those that begin together.
 func nextSlice(later, open []perfetto.Item, ts int64) int32 {
-	for k := range open {
-		if open[k].Start == ts {
-			return open[k].Ref
-		}
+	if k := sort.Search(len(open), func(k int) bool { return open[k].Start >= ts }); k < len(open) && open[k].Start == ts {
+		return open[k].Ref
 	}
-	for _, it := range later {
-		if !it.Instant {
-			return it.Ref
-		}
+	if len(later) > 0 {
+		return later[0].Ref
 	}
 	return -1
 }

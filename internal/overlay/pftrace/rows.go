@@ -27,11 +27,14 @@ func (p *picture) addRows() {
 			used[proc] = true
 		}
 	}
+	async, counts := make([][]int, len(tr.Procs)), make([][]int, len(tr.Procs))
 	for i := range p.async {
-		used[p.async[i].proc] = true
+		proc := p.async[i].proc
+		async[proc], used[proc] = append(async[proc], i), true
 	}
 	for i := range p.counts {
-		used[p.counts[i].proc] = true
+		proc := p.counts[i].proc
+		counts[proc], used[proc] = append(counts[proc], i), true
 	}
 	var procs []trace.ProcID
 	for i := range tr.Procs {
@@ -50,6 +53,8 @@ func (p *picture) addRows() {
 	pids := p.pids(procs, pseudo)
 	for order, id := range procs {
 		p.addProcess(id, int32(order), pids[id], threads[id], pseudo[id])
+		p.addAsync(id, async[id])
+		p.addCounters(id, counts[id])
 	}
 }
 
@@ -131,11 +136,11 @@ const (
 // one. (A process 0 would be the idle process, and equal numbers are one process to the viewer.)
 func (p *picture) pids(procs []trace.ProcID, pseudo []bool) map[trace.ProcID]int64 {
 	pids := make(map[trace.ProcID]int64)
-	taken := make(map[int64]bool)
+	taken := make(numbers)
 	for _, id := range procs {
 		pr := &p.tr.Procs[id]
-		if n := pr.PID.Num; !pr.IsDevice && !pseudo[id] && n > 0 && n < 1<<31 && !taken[n] {
-			pids[id], taken[n] = n, true
+		if n := pr.PID.Num; !pr.IsDevice && !pseudo[id] && n > 0 && n < 1<<31 && taken.from(n) == n {
+			pids[id] = taken.take(n)
 		}
 	}
 	for i, id := range procs {
@@ -146,10 +151,7 @@ func (p *picture) pids(procs []trace.ProcID, pseudo []bool) map[trace.ProcID]int
 		if pr := &p.tr.Procs[id]; pr.IsDevice && pr.Device >= 0 && pr.Device < 1e6 {
 			n = devicePID + 100*max(p.tr.Rank, 0)%1_000_000 + pr.Device
 		}
-		for taken[n] {
-			n++
-		}
-		pids[id], taken[n] = n, true
+		pids[id] = taken.take(n)
 	}
 	return pids
 }
@@ -177,20 +179,24 @@ func (p *picture) addProcess(id trace.ProcID, order int32, pid int64, threads []
 			Items: p.items[t], Fill: p.fill,
 		})
 	}
-	for i := range p.async {
-		if a := &p.async[i]; a.proc == id {
-			p.out.Tracks = append(p.out.Tracks, perfetto.Track{
-				Kind: perfetto.Row, Parent: self, Name: p.tr.Syms[a.name], Merge: true, Items: a.items, Fill: p.fill,
-			})
-		}
+}
+
+func (p *picture) addAsync(proc trace.ProcID, ids []int) {
+	for _, i := range ids {
+		a := &p.async[i]
+		p.out.Tracks = append(p.out.Tracks, perfetto.Track{
+			Kind: perfetto.Row, Parent: int(p.procOf[proc]), Name: p.tr.Syms[a.name], Merge: true, Items: a.items, Fill: p.fill,
+		})
 	}
-	for i := range p.counts {
-		if c := &p.counts[i]; c.proc == id {
-			slices.SortStableFunc(c.points, func(a, b perfetto.Point) int { return cmp.Compare(a.TS, b.TS) })
-			p.out.Tracks = append(p.out.Tracks, perfetto.Track{
-				Kind: perfetto.Counter, Parent: self, Name: c.name, Order: int32(i), Points: c.points,
-			})
-		}
+}
+
+func (p *picture) addCounters(proc trace.ProcID, ids []int) {
+	for _, i := range ids {
+		c := &p.counts[i]
+		slices.SortStableFunc(c.points, func(a, b perfetto.Point) int { return cmp.Compare(a.TS, b.TS) })
+		p.out.Tracks = append(p.out.Tracks, perfetto.Track{
+			Kind: perfetto.Counter, Parent: int(p.procOf[proc]), Name: c.name, Order: int32(i), Points: c.points,
+		})
 	}
 }
 
@@ -283,7 +289,7 @@ func (p *picture) compareThreads(a, b *trace.Track) int {
 // a device) not the pid, which would make it the main thread. Other rows get one that tells where they belong.
 func (p *picture) tids(pid int64, device bool, threads []trace.TrackID) []int64 {
 	tids := make([]int64, len(threads))
-	taken := make(map[int64]bool)
+	taken := make(numbers)
 	for i, id := range threads {
 		t := &p.tr.Tracks[id]
 		n := t.TID.Num
@@ -291,9 +297,12 @@ func (p *picture) tids(pid int64, device bool, threads []trace.TrackID) []int64 
 			n = t.Stream
 		}
 		own := t.Class == trace.HostThread || t.Class == trace.DeviceStream || t.Class == trace.OtherTrack || t.Class == trace.DeviceTrack
-		if own && (t.TID.IsNum || t.Stream >= 0) && n > 0 && !taken[n] && !(device && n == pid) {
-			tids[i], taken[n] = n, true
+		if own && (t.TID.IsNum || t.Stream >= 0) && n > 0 && taken.from(n) == n && !(device && n == pid) {
+			tids[i] = taken.take(n)
 		}
+	}
+	if taken.from(pid) == pid {
+		taken.take(pid)
 	}
 	for i, id := range threads {
 		if tids[i] != 0 {
@@ -304,10 +313,29 @@ func (p *picture) tids(pid int64, device bool, threads []trace.TrackID) []int64 
 		if t.TID.IsNum && t.TID.Num > 0 && t.TID.Num < madeUpTID {
 			n += t.TID.Num
 		}
-		for taken[n] || n == pid {
-			n++
-		}
-		tids[i], taken[n] = n, true
+		tids[i] = taken.take(n)
 	}
 	return tids
+}
+
+// numbers are numbers that are taken, each with a later one: those between the two are taken, too.
+type numbers map[int64]int64
+
+// from returns the first number from n on that is not taken.
+func (t numbers) from(n int64) int64 {
+	free := n
+	for next, ok := t[free]; ok; next, ok = t[free] {
+		free = next
+	}
+	for n != free { // the next search is shorter
+		t[n], n = free, t[n]
+	}
+	return free
+}
+
+// take takes the first number from n on that is not taken.
+func (t numbers) take(n int64) int64 {
+	n = t.from(n)
+	t[n] = n + 1
+	return n
 }

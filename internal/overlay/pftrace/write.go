@@ -51,6 +51,8 @@ type picture struct {
 	async  []asyncRow
 	counts []counterRow
 
+	countAt map[counterKey]int // index in counts
+
 	endOf  map[int32]int32 // begin event -> end event, for B/E, b/e and S/F
 	slice  []bool          // per event: it became a slice
 	pale   []uint8         // per Sym: 1 + index of its pale colour; nil when colours stay
@@ -59,7 +61,7 @@ type picture struct {
 }
 
 func newPicture(tr *trace.Trace, ov *overlay.Overlay) *picture {
-	p := &picture{tr: tr, ov: ov, endOf: make(map[int32]int32), slice: make([]bool, len(tr.Events))}
+	p := &picture{tr: tr, ov: ov, endOf: make(map[int32]int32), slice: make([]bool, len(tr.Events)), countAt: map[counterKey]int{}}
 	p.stats.NotDrawn = make(map[byte]int)
 	if ov == nil {
 		return p
