@@ -1,6 +1,8 @@
 package overlay
 
 import (
+	"strings"
+
 	"overlay/internal/cdg"
 	"overlay/internal/chrome"
 	"overlay/internal/critpath"
@@ -8,14 +10,20 @@ import (
 )
 
 // Anonymize returns a graph and a path that are the same but for names: those that tell of people, machines, jobs,
-// files and code of the user are replaced by pseudonyms. A string always gets the same one. Names of PyTorch, of
-// vendors' APIs and of kernels stay. What is not known to be harmless is replaced; numbers stay. The trace of the
-// result is a new one, with new bytes; positions of events are the same.
+// files and code of the user are replaced by pseudonyms. A string always gets the same one. What is made of known words
+// stays: names of PyTorch, of vendors' interfaces and of libraries of kernels (anonymize_words.txt). Everything else is
+// replaced, keys of objects included. The trace of the result is a new one, with new bytes; positions of events are the
+// same.
 func Anonymize(g *cdg.Graph, p *critpath.Path) (*cdg.Graph, *critpath.Path) {
 	g2, p2 := *g, *p
 	g2.Trace = anonymizeTrace(g.Trace)
 	g2.Window.Annotation = annotationName(g.Window.Annotation)
 	p2.Window.Annotation = annotationName(p.Window.Annotation)
+	for _, w := range []*cdg.Window{&g2.Window, &p2.Window} {
+		if !isNumbers(strings.ReplaceAll(w.Instance, ":", " ")) { // the record of a slim trace may say anything
+			w.Instance = pseudonym("", w.Instance)
+		}
+	}
 	g2.Steps = append([]cdg.Step(nil), g.Steps...)
 	for i := range g2.Steps {
 		g2.Steps[i].Name = annotationName(g2.Steps[i].Name)
@@ -28,6 +36,8 @@ type anonymizer struct {
 	out  kineto.Trace
 	syms map[string]kineto.Sym
 	name map[nameKey]kineto.Sym // pseudonyms of names
+	text map[string]string      // of texts under known keys
+	vals values                 // of args
 	buf  []byte
 }
 
@@ -38,8 +48,13 @@ type nameKey struct {
 }
 
 func anonymizeTrace(tr *kineto.Trace) *kineto.Trace {
-	a := &anonymizer{tr: tr, out: *tr, syms: map[string]kineto.Sym{}, name: map[nameKey]kineto.Sym{}}
+	a := &anonymizer{tr: tr, out: *tr, syms: map[string]kineto.Sym{}, name: map[nameKey]kineto.Sym{}, text: map[string]string{}}
+	a.vals = values{known: func(key string) bool { return knownArgs[key] }, text: a.argText}
 	a.out.File, a.out.Fields = "", nil
+	a.out.DeviceNames = make(map[int64]string, len(tr.DeviceNames))
+	for id, name := range tr.DeviceNames {
+		a.out.DeviceNames[id] = metaText(true, name)
+	}
 	a.out.Syms = make([]string, len(tr.Syms)) // categories and tokens keep their numbers, names get new ones
 	a.categories()
 	a.rows()
@@ -47,14 +62,24 @@ func anonymizeTrace(tr *kineto.Trace) *kineto.Trace {
 	return &a.out
 }
 
-// categories replaces unknown categories; their symbols come first and stay where they are.
+// argText is argText with a memory: the same few texts come again and again.
+func (a *anonymizer) argText(known bool, s string) string {
+	if !known {
+		return argText(false, s)
+	}
+	t, ok := a.text[s]
+	if !ok {
+		t = argText(true, s)
+		a.text[s] = t
+	}
+	return t
+}
+
+// categories replaces unknown categories; their symbols come first and stay where they are. An event of an unknown
+// category may have a kind all the same, by its process.
 func (a *anonymizer) categories() {
 	for i := range a.tr.Events {
-		e := &a.tr.Events[i]
-		if a.out.Syms[e.Cat] != "" {
-			continue
-		}
-		if a.out.Syms[e.Cat] = a.tr.Syms[e.Cat]; e.Kind == kineto.KindOther {
+		if e := &a.tr.Events[i]; a.out.Syms[e.Cat] == "" {
 			a.out.Syms[e.Cat] = categoryName(a.tr.Syms[e.Cat])
 		}
 	}
@@ -110,6 +135,9 @@ func (a *anonymizer) source() {
 	var before, after []chrome.Field
 	for _, f := range a.tr.Fields {
 		field := chrome.Field{Key: f.Key, Value: fieldValue(f.Key, a.tr.Src[f.Off:f.Off+f.Len])}
+		if !knownFields[f.Key] {
+			field.Key = pseudonym("k_", f.Key)
+		}
 		if f.Off < a.tr.ListOff {
 			before = append(before, field)
 		} else {
@@ -176,7 +204,8 @@ func (a *anonymizer) event(id kineto.EventID) {
 		if n > 0 {
 			a.buf = append(a.buf, ", "...)
 		}
-		a.buf = append(append(a.buf, raw[m.KeyAt:m.KeyAt+len(m.Key)+2]...), ": "...)
+		known := knownEventKeys[string(m.Key)]
+		a.buf = append(appendKey(a.buf, known, m.Key), ": "...)
 		value := raw[m.At:m.End]
 		switch string(m.Key) {
 		case "name":
@@ -185,31 +214,62 @@ func (a *anonymizer) event(id kineto.EventID) {
 			a.buf = chrome.AppendString(a.buf, a.out.Syms[e.Cat])
 		case "pid", "tid":
 			a.buf = append(a.buf, rowToken(value)...)
-		case "ph", "s", "bp", "ts", "dur":
-			a.buf = append(a.buf, value...)
+		case "ph":
+			a.buf = append(a.buf, phase(value)...)
+		case "ts", "dur":
+			a.buf = append(a.buf, timeValue(value)...)
 		case "args":
 			e.Args = uint32(int64(len(a.buf)) - e.Off)
 			a.args(e, value)
 		default:
-			a.buf = appendValue(a.buf, "", value)
+			a.buf = a.vals.append(a.buf, known, value)
 		}
 	}
 	a.buf = append(a.buf, '}')
 	e.Len = uint32(int64(len(a.buf)) - e.Off)
 }
 
-// args appends the args of an event; those of a metadata event are names of rows.
+// phase is a phase letter. The reader takes the first of several.
+func phase(value []byte) string {
+	switch {
+	case len(value) >= 3 && value[0] == '"' && strings.IndexByte(knownPhases, value[1]) >= 0:
+		return `"` + string(value[1]) + `"`
+	case isScalar(value):
+		return string(value)
+	}
+	return `"?"`
+}
+
+// timeValue is a time as it is written, if it is one.
+func timeValue(value []byte) string {
+	if isScalar(value) || len(value) > 2 && value[0] == '"' && number.Match(value[1:len(value)-1]) {
+		return string(value)
+	}
+	return `"?"`
+}
+
+// args appends the args of an event; those of a metadata event are names of rows, and the keys of a counter's are names
+// of what is counted.
 func (a *anonymizer) args(e *kineto.Event, value []byte) {
-	if e.Ph != 'M' {
-		a.buf = appendValue(a.buf, "args", value)
-		return
+	switch {
+	case e.Ph == 'C' && value[0] == '{':
+		a.buf = (&values{known: a.vals.known, text: a.argText, numbers: true}).append(a.buf, true, value)
+	case e.Ph != 'M':
+		a.buf = a.vals.append(a.buf, true, value)
+	default:
+		text := rowText
+		switch a.out.Syms[e.Name] {
+		case "process_name":
+			text = processText
+		case "thread_name":
+			text = threadText
+		}
+		rows := values{known: a.vals.known, text: func(known bool, s string) string {
+			if !known {
+				return argText(false, s)
+			}
+			return text(s)
+		}}
+		a.buf = rows.append(a.buf, true, value)
 	}
-	text := rowText
-	switch a.out.Syms[e.Name] {
-	case "process_name":
-		text = processText
-	case "thread_name":
-		text = threadText
-	}
-	a.buf = appendStrings(a.buf, value, func(_, s string) string { return text(s) })
 }
