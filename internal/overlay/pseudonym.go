@@ -367,10 +367,13 @@ var (
 
 func threadText(s string) string {
 	if m := threadName.FindStringSubmatch(s); m != nil {
-		if m[3] == "" || strings.HasPrefix(m[3], "pt_") && plainThread[strings.TrimRight(m[3], "0123456789")] {
+		if m[3] == "" || plainThread[strings.TrimRight(m[3], "0123456789")] {
 			return s
 		}
 		return m[1] + " " + m[2]
+	}
+	if plainThread[strings.TrimRight(s, "0123456789")] {
+		return s
 	}
 	return rowText(s)
 }
