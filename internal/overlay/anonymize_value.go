@@ -95,7 +95,12 @@ func (o *values) object(dst []byte, known bool, v []byte) []byte {
 		}
 		k := o.known(string(m.Key))
 		dst = append(appendKey(dst, k, m.Key), ": "...)
-		dst = o.append(dst, known && k, v[m.At:m.End])
+		value := v[m.At:m.End]
+		if named[string(m.Key)] && len(value) > 0 && value[0] == '"' {
+			dst = chrome.AppendString(dst, nameText(jsoniter.Get(value).ToString()))
+			continue
+		}
+		dst = o.append(dst, known && k, value)
 	}
 }
 
@@ -132,6 +137,22 @@ func appendKey(dst []byte, known bool, key []byte) []byte {
 // inMeta are values that describe devices and the processes of the run.
 var inMeta = values{known: func(key string) bool { return knownMeta[key] }, text: metaText}
 
+// named are keys of texts that users and their systems choose. Known words prove nothing there.
+var named = keySet(`Call stack, Module Hierarchy, kernel_file, kernel_hash, uuid, executable_name, cmd_name, Trace name, Trace id, debug
+Process Group Name, Process Group Description, pg_name, pg_desc`)
+
+// nameText is a text under such a key: numbers stay, and what PyTorch calls things by itself.
+func nameText(s string) string {
+	switch s {
+	case "", "default_pg", "undefined", "PyTorch Profiler":
+		return s
+	}
+	if isNumbers(s) && len(s) < 5 {
+		return s
+	}
+	return pseudonym("s_", s)
+}
+
 // metaText is a text that describes a device or the processes of the run.
 func metaText(known bool, s string) string {
 	if known && (shortVersion(s) || isPublic(s) || isNumbers(s) && len(s) < 5) {
@@ -158,5 +179,8 @@ func fieldValue(key string, value []byte) []byte {
 	case len(value) > 0 && value[0] == '[':
 		return []byte("[]")
 	}
-	return inMeta.append(nil, knownFields[key] && key != "traceName", value)
+	if len(value) > 0 && value[0] == '"' { // names of hosts, users and jobs, whatever their words
+		return chrome.AppendString(nil, pseudonym("s_", jsoniter.Get(value).ToString()))
+	}
+	return inMeta.append(nil, knownFields[key], value)
 }

@@ -83,15 +83,35 @@ const (
 )
 
 var (
-	machine = regexp.MustCompile(`\d+\.\d+\.\d+|\d+[-:]\d+[-:]\d+`)      // an address, a date, a time
-	node    = regexp.MustCompile(`(^|[^A-Za-z0-9])[A-Za-z]\d{2,}($|\W)`) // as machines in a rack are called
-	regions = regexp.MustCompile(`^(Torch-Compiled Region): \d+/\d+$`)   // PyTorch's number of a compiled frame and of its version
+	machine = regexp.MustCompile(`\d+\.\d+\.\d+|\d+[-:]\d+[-:]\d+`)    // an address, a date, a time
+	regions = regexp.MustCompile(`^(Torch-Compiled Region): \d+/\d+$`) // PyTorch's number of a compiled frame and of its version
 	longNum = regexp.MustCompile(`\d{7}`)
 )
 
+var (
+	numbered = regexp.MustCompile(`[A-Za-z_]*[A-Za-z]\d{2,}\b`)             // node17
+	dotted   = regexp.MustCompile(`-\d|[A-Za-z0-9]\.[A-Za-z]\w*\.[A-Za-z]`) // gpu-17, worker.data.center
+)
+
+// isMachine reports whether a text may be the name of a machine although its words are known.
+func isMachine(s string) bool {
+	if dotted.MatchString(s) {
+		return true
+	}
+	for _, w := range numbered.FindAllString(s, -1) {
+		if w = strings.ToLower(w); !knownWords[w] && !knownWords[w[strings.LastIndexByte(w, '_')+1:]] {
+			return true
+		}
+	}
+	return false
+}
+
+// isCommon reports whether a text that a user may have written says nothing of anybody.
+func isCommon(s string) bool { return isPublic(s) && !isMachine(s) }
+
 // isPublic reports whether a text is made of known words only.
 func isPublic(s string) bool {
-	if machine.MatchString(s) || node.MatchString(s) {
+	if machine.MatchString(s) {
 		return false
 	}
 	if longNum.MatchString(s) && !strings.HasPrefix(s, "ProfilerStep#") && !strings.HasPrefix(s, "execute_") {
@@ -275,7 +295,7 @@ func categoryName(cat string) string {
 
 // opName is the name of an operator. The first schemas wrote annotations as operators.
 func opName(name string) string {
-	if strings.Contains(name, "::") || !strings.ContainsAny(name, " #(.:") {
+	if strings.Contains(name, "::") || !strings.ContainsAny(name, " #(.:-") && (!isMachine(name) || backwardEnd.MatchString(name)) {
 		return codeText("op_", name)
 	}
 	return annotationName(name)
@@ -288,10 +308,10 @@ var markers = []string{"ProfilerStep#", "enumerate(DataLoader)#", "enumerate(Dat
 	"nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:", "rccl:"}
 
 func annotationName(name string) string {
-	if name == "" || isPublic(name) && !strings.HasPrefix(name, "FSDP::") || regions.MatchString(name) {
+	if name == "" || isCommon(name) && !strings.HasPrefix(name, "FSDP::") || regions.MatchString(name) {
 		return name
 	}
-	if strings.HasPrefix(name, "FSDP::") && isPublic(name) && !strings.Contains(name, " ") {
+	if strings.HasPrefix(name, "FSDP::") && isCommon(name) && !strings.Contains(name, " ") {
 		return name
 	}
 	start := ""
@@ -329,28 +349,32 @@ func frameName(name string) string {
 	}
 	if m := pythonFrame.FindStringSubmatch(name); m != nil {
 		file, fn := pseudonym("file_", m[1])+".py", m[3]
-		if lib := m[1][len(libraryAt.FindString(m[1])):]; library.MatchString(lib) && plainPath.MatchString(lib) && isPublic(strings.NewReplacer("/", " ", ".py", "").Replace(lib)) {
+		lib := m[1][len(libraryAt.FindString(m[1])):]
+		if library.MatchString(lib) && plainPath.MatchString(lib) && isCommon(strings.NewReplacer("/", " ", ".py", "").Replace(lib)) {
 			file = lib
 		}
-		if !isPublic(fn) {
+		if !isCommon(fn) || file != lib && !readFrames[fn] {
 			fn = pseudonym("f_", fn)
 		}
 		return file + "(" + m[2] + "): " + fn
 	}
 	if m := module.FindStringSubmatch(name); m != nil {
-		if isPublic(m[1]) {
+		if isCommon(m[1]) {
 			return name
 		}
 		return "nn.Module: " + pseudonym("M", m[1]) + m[2]
 	}
 	switch {
-	case isPublic(name):
+	case isCommon(name):
 		return name
 	case strings.HasPrefix(name, "<built-in "):
 		return "<built-in " + pseudonym("f_", name) + ">"
 	}
 	return pseudonym("f_", name)
 }
+
+// readFrames are functions of any file that the analysis knows: those that compute and those that wait.
+var readFrames = set(`forward backward backward_step run_backward step wait wait_for join acquire result recv recv_bytes select poll get _wait_for_tstate_lock _pin_memory_loop`)
 
 // processText is the name of a process; ours and the profiler's stay.
 func processText(s string) string {
@@ -404,7 +428,7 @@ func isNumbers(s string) bool {
 
 // argText is a text among args, under a key that is known or not.
 func argText(known bool, s string) string {
-	if s == "" || known && (isNumbers(s) || isPublic(s)) {
+	if s == "" || known && (isNumbers(s) || isCommon(s)) {
 		return s
 	}
 	if rest, ok := strings.CutPrefix(s, "critical_path_"); ok && knownEdges[rest] {
