@@ -2,6 +2,8 @@
 package anonymize
 
 import (
+	"strings"
+
 	"overlay/internal/cdg"
 	"overlay/internal/chrome"
 	"overlay/internal/critpath"
@@ -10,14 +12,19 @@ import (
 )
 
 // Graph returns a graph and a path that are the same but for names: those that tell of people, machines, jobs,
-// files and code of the user are replaced by pseudonyms. A string always gets the same one. Names of PyTorch, of
-// vendors' APIs and of kernels stay. What is not known to be harmless is replaced; numbers stay. The trace of the
-// result is a new one, with new bytes; positions of events are the same.
+// files and code of the user are replaced by pseudonyms. A string always gets the same one. What is made of known words
+// stays: names of PyTorch, of vendors' interfaces and of libraries of kernels (words.txt). Everything else is replaced,
+// keys of objects included. The trace of the result is a new one, with new bytes; positions of events are the same.
 func Graph(g *cdg.Graph, p *critpath.Path) (*cdg.Graph, *critpath.Path) {
 	g2, p2 := *g, *p
 	g2.Trace = anonymizeTrace(g.Trace)
 	g2.Window.Annotation = annotationName(g.Window.Annotation)
 	p2.Window.Annotation = annotationName(p.Window.Annotation)
+	for _, w := range []*cdg.Window{&g2.Window, &p2.Window} {
+		if !isNumbers(strings.ReplaceAll(w.Instance, ":", " ")) { // the record of a slim trace may say anything
+			w.Instance = pseudonym("", w.Instance)
+		}
+	}
 	g2.Steps = append([]cdg.Step(nil), g.Steps...)
 	for i := range g2.Steps {
 		g2.Steps[i].Name = annotationName(g2.Steps[i].Name)
@@ -28,10 +35,12 @@ func Graph(g *cdg.Graph, p *critpath.Path) (*cdg.Graph, *critpath.Path) {
 type anonymizer struct {
 	tr   *trace.Trace
 	old  *kineto.Text
-	text *kineto.Text // of the new trace
+	json *kineto.Text // of the new trace
 	out  trace.Trace
 	syms map[string]trace.Sym
 	name map[nameKey]trace.Sym // pseudonyms of names
+	text map[string]string     // of texts under known keys
+	vals values                // of args
 	buf  []byte
 }
 
@@ -42,9 +51,14 @@ type nameKey struct {
 }
 
 func anonymizeTrace(tr *trace.Trace) *trace.Trace {
-	a := &anonymizer{tr: tr, old: kineto.TextOf(tr), out: *tr, text: &kineto.Text{}, syms: map[string]trace.Sym{}, name: map[nameKey]trace.Sym{}}
-	a.out.File, a.out.Source = "", a.text
-	a.text.ArrayForm, a.text.Spans = a.old.ArrayForm, make([]kineto.Span, len(tr.Events))
+	a := &anonymizer{tr: tr, old: kineto.TextOf(tr), out: *tr, json: &kineto.Text{}, syms: map[string]trace.Sym{}, name: map[nameKey]trace.Sym{}, text: map[string]string{}}
+	a.vals = values{known: func(key string) bool { return knownArgs[key] }, text: a.argText}
+	a.out.File, a.out.Source = "", a.json
+	a.json.ArrayForm, a.json.Spans = a.old.ArrayForm, make([]kineto.Span, len(tr.Events))
+	a.out.DeviceNames = make(map[int64]string, len(tr.DeviceNames))
+	for id, name := range tr.DeviceNames {
+		a.out.DeviceNames[id] = metaText(true, name)
+	}
 	a.out.Syms = make([]string, len(tr.Syms)) // categories and tokens keep their numbers, names get new ones
 	a.categories()
 	a.rows()
@@ -52,14 +66,24 @@ func anonymizeTrace(tr *trace.Trace) *trace.Trace {
 	return &a.out
 }
 
-// categories replaces unknown categories; their symbols come first and stay where they are.
+// argText is argText with a memory: the same few texts come again and again.
+func (a *anonymizer) argText(known bool, s string) string {
+	if !known {
+		return argText(false, s)
+	}
+	t, ok := a.text[s]
+	if !ok {
+		t = argText(true, s)
+		a.text[s] = t
+	}
+	return t
+}
+
+// categories replaces unknown categories; their symbols come first and stay where they are. An event of an unknown
+// category may have a kind all the same, by its process.
 func (a *anonymizer) categories() {
 	for i := range a.tr.Events {
-		e := &a.tr.Events[i]
-		if a.out.Syms[e.Cat] != "" {
-			continue
-		}
-		if a.out.Syms[e.Cat] = a.tr.Syms[e.Cat]; e.Kind == trace.KindOther {
+		if e := &a.tr.Events[i]; a.out.Syms[e.Cat] == "" {
 			a.out.Syms[e.Cat] = categoryName(a.tr.Syms[e.Cat])
 		}
 	}
@@ -115,6 +139,9 @@ func (a *anonymizer) source() {
 	var before, after []chrome.Field
 	for _, f := range a.old.Fields {
 		field := chrome.Field{Key: f.Key, Value: fieldValue(f.Key, a.old.CleanField(f))}
+		if !knownFields[f.Key] {
+			field.Key = pseudonym("k_", f.Key)
+		}
 		if f.Off < a.old.ListOff {
 			before = append(before, field)
 		} else {
@@ -126,7 +153,7 @@ func (a *anonymizer) source() {
 		doc = chrome.Document{Head: []byte("["), Tail: []byte("]\n")}
 	}
 	a.buf = append(make([]byte, 0, len(a.old.Src)), doc.Head...)
-	a.text.ListOff = int64(len(a.buf)) - 1
+	a.json.ListOff = int64(len(a.buf)) - 1
 	for i := range a.out.Events {
 		if i > 0 {
 			a.buf = append(a.buf, ',')
@@ -135,9 +162,9 @@ func (a *anonymizer) source() {
 		a.event(trace.EventID(i))
 	}
 	a.buf = append(a.buf, '\n')
-	a.text.ListEnd = int64(len(a.buf))
+	a.json.ListEnd = int64(len(a.buf))
 	a.buf = append(a.buf, doc.Tail...)
-	a.text.Src, a.out.Truncated = a.buf, false
+	a.json.Src, a.out.Truncated = a.buf, false
 	a.fields(append(before, after...))
 }
 
@@ -153,7 +180,7 @@ func (a *anonymizer) fields(fields []chrome.Field) {
 			break
 		}
 		if string(m.Key) != "traceEvents" {
-			a.text.Fields = append(a.text.Fields, kineto.Field{Key: string(m.Key), Off: int64(m.At), Len: int64(m.End - m.At)})
+			a.json.Fields = append(a.json.Fields, kineto.Field{Key: string(m.Key), Off: int64(m.At), Len: int64(m.End - m.At)})
 		}
 		at = m.End
 	}
@@ -164,7 +191,7 @@ func (a *anonymizer) event(id trace.EventID) {
 	e := &a.out.Events[id]
 	raw := a.old.Clean(id, e)
 	name := a.eventName(e)
-	at := &a.text.Spans[id]
+	at := &a.json.Spans[id]
 	at.Off, e.Name = int64(len(a.buf)), name
 	e.Flags &^= trace.Dirty | trace.HasArgs
 	if len(raw) == 0 || raw[0] != '{' {
@@ -182,7 +209,8 @@ func (a *anonymizer) event(id trace.EventID) {
 		if n > 0 {
 			a.buf = append(a.buf, ", "...)
 		}
-		a.buf = append(append(a.buf, raw[m.KeyAt:m.KeyAt+len(m.Key)+2]...), ": "...)
+		known := knownEventKeys[string(m.Key)]
+		a.buf = append(appendKey(a.buf, known, m.Key), ": "...)
 		value := raw[m.At:m.End]
 		switch string(m.Key) {
 		case "name":
@@ -191,32 +219,63 @@ func (a *anonymizer) event(id trace.EventID) {
 			a.buf = chrome.AppendString(a.buf, a.out.Syms[e.Cat])
 		case "pid", "tid":
 			a.buf = append(a.buf, rowToken(value)...)
-		case "ph", "s", "bp", "ts", "dur":
-			a.buf = append(a.buf, value...)
+		case "ph":
+			a.buf = append(a.buf, phase(value)...)
+		case "ts", "dur":
+			a.buf = append(a.buf, timeValue(value)...)
 		case "args":
 			at.Args = uint32(int64(len(a.buf)) - at.Off)
 			e.Flags |= trace.HasArgs
 			a.args(e, value)
 		default:
-			a.buf = appendValue(a.buf, "", value)
+			a.buf = a.vals.append(a.buf, known, value)
 		}
 	}
 	a.buf = append(a.buf, '}')
 	at.Len = uint32(int64(len(a.buf)) - at.Off)
 }
 
-// args appends the args of an event; those of a metadata event are names of rows.
+// phase is a phase letter. The reader takes the first of several.
+func phase(value []byte) string {
+	switch {
+	case len(value) >= 3 && value[0] == '"' && strings.IndexByte(knownPhases, value[1]) >= 0:
+		return `"` + string(value[1]) + `"`
+	case isScalar(value):
+		return string(value)
+	}
+	return `"?"`
+}
+
+// timeValue is a time as it is written, if it is one.
+func timeValue(value []byte) string {
+	if isScalar(value) || len(value) > 2 && value[0] == '"' && number.Match(value[1:len(value)-1]) {
+		return string(value)
+	}
+	return `"?"`
+}
+
+// args appends the args of an event; those of a metadata event are names of rows, and the keys of a counter's are names
+// of what is counted.
 func (a *anonymizer) args(e *trace.Event, value []byte) {
-	if e.Ph != 'M' {
-		a.buf = appendValue(a.buf, "args", value)
-		return
+	switch {
+	case e.Ph == 'C' && value[0] == '{':
+		a.buf = (&values{known: a.vals.known, text: a.argText, numbers: true}).append(a.buf, true, value)
+	case e.Ph != 'M':
+		a.buf = a.vals.append(a.buf, true, value)
+	default:
+		text := rowText
+		switch a.out.Syms[e.Name] {
+		case "process_name":
+			text = processText
+		case "thread_name":
+			text = threadText
+		}
+		rows := values{known: a.vals.known, text: func(known bool, s string) string {
+			if !known {
+				return argText(false, s)
+			}
+			return text(s)
+		}}
+		a.buf = rows.append(a.buf, true, value)
 	}
-	text := rowText
-	switch a.out.Syms[e.Name] {
-	case "process_name":
-		text = processText
-	case "thread_name":
-		text = threadText
-	}
-	a.buf = appendStrings(a.buf, value, func(_, s string) string { return text(s) })
 }

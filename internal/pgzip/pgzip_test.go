@@ -112,3 +112,27 @@ func TestErrors(t *testing.T) {
 		t.Error("level 42 was accepted")
 	}
 }
+
+// FuzzRoundTrip: what is written in any pieces, at any level, by any number of workers comes back.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add([]byte(""), uint8(6), uint8(1), uint16(1))
+	f.Add(sample(3000), uint8(9), uint8(4), uint16(700))
+	f.Add(bytes.Repeat([]byte{0}, 5000), uint8(1), uint8(2), uint16(4999))
+	f.Fuzz(func(t *testing.T, data []byte, level, jobs uint8, step uint16) {
+		for range 9 { // a block is larger than what the fuzzer makes
+			data = append(data, data...)
+			if len(data) > 300_000 {
+				break
+			}
+		}
+		z := compress(t, data, 1+int(level)%9, 1+int(jobs)%5, 1+int(step)*16)
+		r, err := gzip.NewReader(bytes.NewReader(z))
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := io.ReadAll(r)
+		if err != nil || !bytes.Equal(back, data) {
+			t.Fatalf("%d bytes came back as %d, %v", len(data), len(back), err)
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package anonymize_test
+
+import (
+	"bytes"
+	"cmp"
+	"os"
+	"slices"
+	"testing"
+
+	"overlay/internal/anonymize"
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/kineto"
+	"overlay/internal/overlay/chromejson"
+	"overlay/internal/testtrace"
+	"overlay/internal/trace"
+)
+
+// samePath analyses the anonymous form of a trace anew and wants the path of the trace itself: its segments, classes,
+// owners and resources, and the phases of its events.
+func samePath(t *testing.T, tr *trace.Trace) {
+	t.Helper()
+	g, err := cdg.Build(tr, cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := critpath.Exact(g, critpath.Options{})
+	if err != nil {
+		t.Skip(err) // nothing to analyse: chrome traces of other programs
+	}
+	g2, p2 := anonymize.Graph(g, p)
+	if !slices.Equal(p.Segments, p2.Segments) {
+		t.Error("anonymising changes the path")
+	}
+	var b bytes.Buffer
+	if _, err := chromejson.Write(&b, g2.Trace, nil, chromejson.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := kineto.Parse(b.Bytes(), "", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g3, err := cdg.Build(again, cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p3, err := critpath.Exact(g3, critpath.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Segments {
+		a := p.Segments[i]
+		if i >= len(p3.Segments) || p3.Segments[i] != a {
+			name := ""
+			if a.Event != trace.NoEvent {
+				name = tr.Name(a.Event)
+			}
+			t.Fatalf("segment %d of %d is %+v (%s), in the anonymous form %+v", i, len(p.Segments), a, name, p3.Segments[min(i, len(p3.Segments)-1)])
+		}
+	}
+	if len(p.Segments) != len(p3.Segments) {
+		t.Errorf("%d segments became %d", len(p.Segments), len(p3.Segments))
+	}
+	changed := 0
+	for i := range g.Phases {
+		if g.Phases[i] != g3.Phases[i] {
+			if changed++; changed <= 3 {
+				t.Errorf("phase of %q is %v, of %q %v", tr.Name(trace.EventID(i)), g.Phases[i], again.Name(trace.EventID(i)), g3.Phases[i])
+			}
+		}
+	}
+	if changed > 0 {
+		t.Errorf("%d of %d phases changed", changed, len(g.Phases))
+	}
+}
+
+func TestAnonymousPath(t *testing.T) { testtrace.Subjects(t, samePath) }
+
+func TestAnonymousPathOfSimulated(t *testing.T) {
+	for _, class := range testtrace.Classes {
+		for seed := range uint64(cmp.Or(len(os.Getenv("OVERLAY_LONG"))*20, 4)) {
+			p := testtrace.Random(class, seed)
+			var r testtrace.Run
+			r.Simulate(p)
+			b, _ := r.Build()
+			samePath(t, b.Parse(t))
+		}
+	}
+}
