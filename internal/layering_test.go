@@ -27,7 +27,7 @@ var layers = map[string][]string{
 	"internal/critpath":  {"internal/kineto", "internal/cdg"},
 	"internal/analyses":  {"internal/kineto", "internal/cdg", "internal/critpath"},
 	"internal/overlay":   {"internal/kineto", "internal/cdg", "internal/critpath", "internal/analyses", "internal/perfetto", "internal/chrome"},
-	"internal/report":    {"internal/kineto", "internal/cdg", "internal/critpath", "internal/analyses", "internal/overlay"},
+	"internal/report":    {"internal/kineto", "internal/cdg", "internal/critpath", "internal/analyses"},
 	"internal/testtrace": {"internal"},
 	"cmd":                {"internal"},
 	"proto":              {},

@@ -14,8 +14,7 @@ const (
 	rootName        = "Critical path"
 	summaryCategory = "critical_path_summary"
 
-	smoothing = 400 // the class row shows nothing shorter than the window over this
-	worthWord = 2   // per cent of the time from which a class is named
+	worthWord = 2 // per cent of the time from which a class is named
 )
 
 // classColors are the colours of the classes, as strings whose hash the viewer takes (see criticalColor).
@@ -50,10 +49,10 @@ func verdictTrack(g *cdg.Graph, p *critpath.Path) Track {
 	total := critpath.Breakdown(p)
 	t.Slices = append(t.Slices, summarySlice(w.Start, w.End, verdict(&total.Class, w.End-w.Start), &total.Class))
 	lines := critpath.StepTable(g, p)
-	runs := classRuns(p)
+	runs := critpath.NewClassRuns(p)
 	if len(lines) == 0 {
-		for _, r := range smooth(runs, w.End-w.Start) {
-			t.Slices = append(t.Slices, r.slice())
+		for _, s := range runs.Strip(w.Start, w.End) {
+			t.Slices = append(t.Slices, stretchSlice(&s))
 		}
 		return t
 	}
@@ -64,8 +63,8 @@ func verdictTrack(g *cdg.Graph, p *critpath.Path) Track {
 			name = stepWords(l)
 		}
 		t.Slices = append(t.Slices, summarySlice(l.Start, l.End, name, &l.Class))
-		for _, r := range smooth(clipRuns(runs, l.Start, l.End), w.End-w.Start) {
-			t.Slices = append(t.Slices, r.slice())
+		for _, s := range runs.Strip(l.Start, l.End) {
+			t.Slices = append(t.Slices, stretchSlice(&s))
 		}
 	}
 	return t
@@ -131,5 +130,17 @@ func summarySlice(start, end int64, name string, class *byClass) Slice {
 			s.Args = append(s.Args, Arg{Key: c.String() + "_ns", Int: class[c]})
 		}
 	}
+	return s
+}
+
+// stretchSlice shows a stretch: its class, and the share of that class where it is not all.
+func stretchSlice(r *critpath.Stretch) Slice {
+	name := r.Class.Words()
+	if share := float64(r.NS[r.Class]) / float64(r.Dur()); share < 0.995 {
+		name = fmt.Sprintf("%s %d %%", name, percent(r.NS[r.Class], r.Dur()))
+	}
+	s := summarySlice(r.Start, r.End, name, &r.NS)
+	s.Color = classColors[r.Class]
+	s.Args[0].Str = r.Class.String()
 	return s
 }

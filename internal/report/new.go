@@ -11,7 +11,6 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
-	"overlay/internal/overlay"
 )
 
 // Source is what a report is made of.
@@ -106,7 +105,7 @@ func pathOf(tr *kineto.Trace, p *critpath.Path, walk bool) Path {
 	for _, x := range t.Resource {
 		out.ByResource = append(out.ByResource, Resource{resource(tr, x.Track), x.NS})
 	}
-	for _, s := range overlay.Strip(p) {
+	for _, s := range critpath.Strip(p) {
 		out.Strip = append(out.Strip, Run{s.Start, s.End, s.Class.String()})
 	}
 	if walk {
