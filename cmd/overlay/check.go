@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"overlay/internal/perfetto"
+	"overlay/internal/tables"
 )
 
 // check says what a file holds: a .pftrace by our own reader of that format, everything else as a Kineto trace.
@@ -39,7 +40,7 @@ func (j *job) checkPerfettoFile(name string) error {
 	if j.opts.strict && len(c.Problems) > 0 {
 		first := sortedKeys(c.Problems)[0]
 		return fmt.Errorf("%s: %s, the first is %s (%d times); run without --strict to see all",
-			name, count(len(c.Problems), "kind")+" of problems", first, c.Problems[first])
+			name, tables.Counted(len(c.Problems), "kind")+" of problems", first, c.Problems[first])
 	}
 	j.result = c.writeText
 	if j.opts.json {

@@ -9,6 +9,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/report"
+	"overlay/internal/tables"
 )
 
 // checkRun completes and checks the options of `run`.
@@ -104,7 +105,7 @@ func (j *job) summary(w io.Writer, tr *kineto.Trace, slim bool, r *report.Report
 	if out.temp == "" {
 		next = "next  open it in " + viewerOrigin
 	}
-	if err := writeLines(w, fmt.Sprintf("\nwrote %s, %s bytes: %s", out.shown, group(out.n), st.drawn), notes, repairLines(tr)); err != nil {
+	if err := writeLines(w, fmt.Sprintf("\nwrote %s, %s bytes: %s", out.shown, tables.Grouped(out.n), st.drawn), notes, repairLines(tr)); err != nil {
 		return err
 	}
 	return writeLines(w, next)

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -62,7 +61,7 @@ func borders(s *Set) []int64 {
 func TestTemporalAndOverlapAgainstCounting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := randomSet(t)
-		got, over := Temporal(s)[0], Overlap(s)[0]
+		got, over := Temporal(s, Options{})[0], Overlap(s, Options{})[0]
 		var want DeviceTime
 		var comm, hidden int64
 		b := borders(s)
@@ -199,18 +198,6 @@ func TestHistogramKeepsEveryValue(t *testing.T) {
 	}
 	if n != len(values) {
 		t.Errorf("%d of %d values", n, len(values))
-	}
-}
-
-func TestParseNames(t *testing.T) {
-	if n, err := ParseNames("idle, queue"); err != nil || !slices.Equal(n, []string{"idle", "queue"}) {
-		t.Error(n, err)
-	}
-	if n, err := ParseNames("all"); err != nil || len(n) != len(Names) {
-		t.Error(n, err)
-	}
-	if _, err := ParseNames("idel"); err == nil || !strings.Contains(err.Error(), "temporal,idle") {
-		t.Error(err)
 	}
 }
 

@@ -20,10 +20,10 @@ const (
 // Options of Annotate. The zero value is the default.
 type Options struct {
 	Flows   Flows
-	Plain   bool           // leave the colours of input slices alone
-	Version string         // of the tool, for the attribute overlay.version
-	Rows    []analyses.Row // of the analyses, drawn in groups of their own
-	Scan    *Scan          // of the trace; nil: it is scanned when needed
+	Plain   bool                // leave the colours of input slices alone
+	Version string              // of the tool, for the attribute overlay.version
+	Rows    []analyses.AddedRow // of the analyses, drawn in groups of their own
+	Scan    *Scan               // of the trace; nil: it is scanned when needed
 }
 
 // Annotate decides what to draw on a trace: marks on its events, added rows, arrows and attributes. What an earlier

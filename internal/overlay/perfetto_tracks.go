@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"overlay/internal/analyses"
 	"overlay/internal/perfetto"
 )
 
@@ -73,7 +74,7 @@ func addArgs(b *perfetto.Body, args []Arg) {
 	}
 }
 
-func points(in []Point) []perfetto.Point {
+func points(in []analyses.Point) []perfetto.Point {
 	out := make([]perfetto.Point, 0, len(in))
 	for _, pt := range in {
 		v := perfetto.Point{TS: pt.TS, Float: pt.Value}

@@ -2,12 +2,12 @@ package overlay
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/tables"
 )
 
 const (
@@ -74,9 +74,9 @@ func verdictTrack(g *cdg.Graph, p *critpath.Path) Track {
 func verdict(class *byClass, d int64) string {
 	words := shares(class, d)
 	if words == "" {
-		return "No critical path · " + duration(d)
+		return "No critical path · " + tables.ShortDuration(d)
 	}
-	return "Bound by " + words + " · " + duration(d)
+	return "Bound by " + words + " · " + tables.ShortDuration(d)
 }
 
 // stepWords puts the number first: the bar is narrow, and the viewer cuts the text on the right.
@@ -85,7 +85,7 @@ func stepWords(l *critpath.StepLine) string {
 	if n, ok := strings.CutPrefix(name, "ProfilerStep#"); ok {
 		name = "Step " + n
 	}
-	return name + ": " + shares(&l.Class, l.End-l.Start) + " · " + duration(l.End-l.Start)
+	return name + ": " + shares(&l.Class, l.End-l.Start) + " · " + tables.ShortDuration(l.End-l.Start)
 }
 
 // shares lists the classes with at least 2 % of d, most first.
@@ -99,25 +99,9 @@ func shares(class *byClass, d int64) string {
 	slices.SortStableFunc(order, func(a, b critpath.Class) int { return cmp.Compare(class[b], class[a]) })
 	words := make([]string, len(order))
 	for i, c := range order {
-		words[i] = fmt.Sprintf("%s %d %%", c.Words(), percent(class[c], d))
+		words[i] = c.Words() + " " + tables.WholePercent(class[c], d)
 	}
 	return strings.Join(words, ", ")
-}
-
-// percent is rounded to the nearest.
-func percent(part, whole int64) int64 { return int64(float64(part)/float64(whole)*100 + 0.5) }
-
-// duration writes ns in the unit that suits.
-func duration(ns int64) string {
-	switch {
-	case ns < 1e3:
-		return fmt.Sprintf("%d ns", ns)
-	case ns < 1e6:
-		return fmt.Sprintf("%.1f µs", float64(ns)/1e3)
-	case ns < 1e9:
-		return fmt.Sprintf("%.1f ms", float64(ns)/1e6)
-	}
-	return fmt.Sprintf("%.2f s", float64(ns)/1e9)
 }
 
 // summarySlice covers [start, end]; its args sum to its duration where the path has no holes.
@@ -137,7 +121,7 @@ func summarySlice(start, end int64, name string, class *byClass) Slice {
 func stretchSlice(r *critpath.Stretch) Slice {
 	name := r.Class.Words()
 	if share := float64(r.NS[r.Class]) / float64(r.Dur()); share < 0.995 {
-		name = fmt.Sprintf("%s %d %%", name, percent(r.NS[r.Class], r.Dur()))
+		name += " " + tables.WholePercent(r.NS[r.Class], r.Dur())
 	}
 	s := summarySlice(r.Start, r.End, name, &r.NS)
 	s.Color = classColors[r.Class]

@@ -103,7 +103,7 @@ func TestGoldens(t *testing.T) {
 	for name, tr := range ownTraces(t) {
 		for method, r := range reports(t, name, tr, name != "demo") {
 			var text, js, page bytes.Buffer
-			if err := r.WriteText(&text, TextOptions{Next: "overlay open x", Walk: name != "demo"}); err != nil {
+			if err := r.WriteText(&text, TextOptions{Walk: name != "demo"}); err != nil {
 				t.Fatal(err)
 			}
 			if err := r.WriteJSON(&js); err != nil {

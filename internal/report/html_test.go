@@ -31,7 +31,7 @@ func TestPageStandsAlone(t *testing.T) {
 	if n := len(page); n > 1<<20 {
 		t.Errorf("%d bytes", n)
 	}
-	for _, want := range []string{"<h1>Bound by GPU compute</h1>", "ProfilerStep#2", "<svg", "Analysis: idle", "How to read it"} {
+	for _, want := range []string{"<h1>Bound by GPU compute</h1>", "ProfilerStep#2", "<div class=\"bars\">", "Analysis: idle", "How to read it"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q", want)
 		}

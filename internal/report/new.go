@@ -11,6 +11,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
+	"overlay/internal/tables"
 )
 
 // Source is what a report is made of.
@@ -52,16 +53,9 @@ func New(s Source) *Report {
 		total += b.NS
 	}
 	for _, b := range p.Peer {
-		r.Peer = append(r.Peer, PeerShare{b.Name, b.NS, share(b.NS, total)})
+		r.Peer = append(r.Peer, PeerShare{b.Name, b.NS, tables.ShareOf(b.NS, total)})
 	}
 	return r
-}
-
-func share(a, b int64) float64 {
-	if b <= 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
 }
 
 func inputInfo(tr *kineto.Trace, name string) InputInfo {
@@ -271,16 +265,21 @@ func hints(r *Report) []Hint {
 	return out
 }
 
-// classOrder and classWords follow the table of classes.
+// phases are the names of the training phases in the order in which a step goes through them.
+var phases = []string{cdg.DataLoad.String(), cdg.Forward.String(), cdg.Loss.String(), cdg.Backward.String(), cdg.Communication.String(), cdg.Update.String(), cdg.Other.String()}
+
+// classOrder, classWords and kindClass follow the tables of classes and of kinds of segments.
 var (
 	classOrder = map[string]int{}
 	classWords = map[string]string{}
-	classList  []string
+	kindClass  = map[string]string{}
 )
 
 func init() {
 	for c := range critpath.NumClasses {
 		classOrder[c.String()], classWords[c.String()] = int(c), c.Words()
-		classList = append(classList, c.String())
+	}
+	for k := range critpath.NumSegmentKinds {
+		kindClass[k.String()] = k.Class().String()
 	}
 }
