@@ -6,8 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"pgregory.net/rapid"
-
-	"overlay/internal/tables"
 )
 
 // TestFlagsFirst mixes flags and file names in any order and wants both lists back in their order.
@@ -64,16 +62,5 @@ func TestOverlaidName(t *testing.T) {
 		if got := overlaidName(in); got != want+".overlaid.pftrace" {
 			t.Errorf("%s: %s", in, got)
 		}
-	}
-}
-
-func TestNumbers(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100", 1234567: "1,234,567"} {
-		if got := tables.Grouped(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
-	}
-	if got := tables.Counted(1, "process") + ", " + tables.Counted(2, "process") + ", " + tables.Counted(0, "row"); got != "1 process, 2 processes, 0 rows" {
-		t.Error(got)
 	}
 }

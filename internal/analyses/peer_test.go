@@ -139,6 +139,7 @@ func eachPeer(t *testing.T, run func(t *testing.T, p *peerResult, tr *kineto.Tra
 	if len(files) == 0 {
 		t.Skip("no results of the peer are here")
 	}
+	compared := 0
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if err != nil {
@@ -166,8 +167,18 @@ func eachPeer(t *testing.T, run func(t *testing.T, p *peerResult, tr *kineto.Tra
 				}
 				parsed[path] = tr
 			}
-			t.Run(p.Trace, func(t *testing.T) { run(t, p, tr) })
+			t.Run(p.Trace, func(t *testing.T) {
+				defer func() {
+					if !t.Skipped() {
+						compared++
+					}
+				}()
+				run(t, p, tr)
+			})
 		}
+	}
+	if compared == 0 {
+		t.Error("none of the peer's results was compared")
 	}
 }
 
