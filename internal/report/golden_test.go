@@ -99,7 +99,7 @@ func reports(t *testing.T, name string, tr *kineto.Trace, segments bool) map[str
 func TestGoldens(t *testing.T) {
 	const dir = "testdata/golden"
 	made := map[string]bool{}
-	drawings := regexp.MustCompile(`(?s)<(svg|style|script)\b.*?</(svg|style|script)>`)
+	styles := regexp.MustCompile(`(?s)<(style|script)\b.*?</(style|script)>`)
 	for name, tr := range ownTraces(t) {
 		for method, r := range reports(t, name, tr, name != "demo") {
 			var text, js, page bytes.Buffer
@@ -114,7 +114,7 @@ func TestGoldens(t *testing.T) {
 			}
 			files := map[string][]byte{".txt": text.Bytes()}
 			if name != "demo" { // its JSON and page are long and show nothing new
-				files[".json"], files[".html"] = js.Bytes(), drawings.ReplaceAll(page.Bytes(), nil)
+				files[".json"], files[".html"] = js.Bytes(), styles.ReplaceAll(page.Bytes(), nil)
 			}
 			for ext, got := range files {
 				file := filepath.Join(dir, name+"."+method+ext)

@@ -46,14 +46,14 @@ func New(s Source) *Report {
 	r.Calibration = Calibration{c.Lmin, c.Kmin, c.Wmax, map[string]int{"launch": c.LaunchSamples, "kernel": c.KernelSamples, "event": c.WaitSamples, "sync": c.SyncSamples}}
 	r.Hints = hints(r)
 	if p.Method == "ctda" {
-		r.Paper = paper(g, p, s.Top)
+		r.CTDA = ctdaTables(g, p, s.Top)
 	}
 	var total int64
 	for _, b := range p.Peer {
 		total += b.NS
 	}
 	for _, b := range p.Peer {
-		r.Peer = append(r.Peer, PeerShare{b.Name, b.NS, tables.ShareOf(b.NS, total)})
+		r.HTA = append(r.HTA, HTAShare{b.Name, b.NS, tables.ShareOf(b.NS, total)})
 	}
 	return r
 }
@@ -216,15 +216,15 @@ func graphOf(g *cdg.Graph, p *critpath.Path) CDG {
 	return out
 }
 
-func paper(g *cdg.Graph, p *critpath.Path, top int) *Paper {
+func ctdaTables(g *cdg.Graph, p *critpath.Path, top int) *CTDA {
 	cpu, gpu := critpath.PaperHotspots(g, p)
-	lines := func(list []critpath.PaperHotspot) []PaperLine {
-		out := []PaperLine{}
+	lines := func(list []critpath.PaperHotspot) []CTDALine {
+		out := []CTDALine{}
 		for i, h := range list {
 			if i == top {
 				break
 			}
-			out = append(out, PaperLine{h.Name, h.Category, h.NS, h.OfPath, h.OfMakespan})
+			out = append(out, CTDALine{h.Name, h.Category, h.NS, h.OfPath, h.OfMakespan})
 		}
 		return out
 	}
@@ -232,7 +232,7 @@ func paper(g *cdg.Graph, p *critpath.Path, top int) *Paper {
 	for _, n := range p.Nodes {
 		nodes = append(nodes, int(n))
 	}
-	return &Paper{lines(cpu), lines(gpu), nodes}
+	return &CTDA{lines(cpu), lines(gpu), nodes}
 }
 
 // advice is what to try about a class that holds much of the path.

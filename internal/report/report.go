@@ -30,8 +30,8 @@ type Report struct {
 	Hotspots    []Hotspot        `json:"hotspots" table:"hotspots" about:"time on the critical path by name"`
 	Steps       []Step           `json:"steps" table:"steps" about:"the one path of the window clipped to each step"`
 	CDG         CDG              `json:"cdg" table:"cdg" about:"the aggregated graph"`
-	Paper       *Paper           `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`
-	Peer        []PeerShare      `json:"hta,omitempty" table:"hta" about:"with method hta: its own summary"`
+	CTDA        *CTDA            `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`
+	HTA         []HTAShare       `json:"hta,omitempty" table:"hta" about:"with method hta: its own summary"`
 	Calibration Calibration      `json:"calibration" table:"calibration" about:"the delays measured on the trace"`
 	Hints       []Hint           `json:"hints" table:"hints" about:"what to try about the classes that hold much of the path"`
 	Analyses    *analyses.Result `json:"analyses,omitempty" table:"-"`
@@ -166,15 +166,15 @@ type NodeEdge struct {
 	Type string `json:"type"`
 }
 
-// Paper is the tables of the CTDA-CPA paper, CPU and GPU events apart.
-type Paper struct {
-	CPU   []PaperLine `json:"cpu" about:"events of the CPU on the path"`
-	GPU   []PaperLine `json:"gpu" about:"events of the GPU on the path"`
-	Nodes []int       `json:"path_nodes" entry:"node" unit:"id" about:"nodes on the path"`
+// CTDA is the tables of the CTDA-CPA paper, CPU and GPU events apart.
+type CTDA struct {
+	CPU   []CTDALine `json:"cpu" about:"events of the CPU on the path"`
+	GPU   []CTDALine `json:"gpu" about:"events of the GPU on the path"`
+	Nodes []int      `json:"path_nodes" entry:"node" unit:"id" about:"nodes on the path"`
 }
 
-// PaperLine has the paper's columns.
-type PaperLine struct {
+// CTDALine has the paper's columns.
+type CTDALine struct {
 	Name       string  `json:"name"`
 	Category   string  `json:"category"`
 	Duration   int64   `json:"duration_ns" unit:"ns"`
@@ -182,8 +182,8 @@ type PaperLine struct {
 	InTotal    float64 `json:"prop_in_total" unit:"share"`
 }
 
-// PeerShare is a line of HTA's summary.
-type PeerShare struct {
+// HTAShare is a line of HTA's summary.
+type HTAShare struct {
 	Name  string  `json:"bound_by"`
 	NS    int64   `json:"ns" unit:"ns"`
 	Share float64 `json:"share" unit:"share" about:"of the weight of the path"`

@@ -52,8 +52,8 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t.composition(r)
 	t.steps(r)
 	t.hotspots()
-	t.paper(r)
-	t.peer()
+	t.ctda(r)
+	t.hta()
 	t.trust(r)
 	t.hints()
 	if o.Walk {
@@ -198,9 +198,9 @@ func (t *text) hotspots() {
 	}
 }
 
-// paper prints the tables of the CTDA-CPA paper.
-func (t *text) paper(r *Report) {
-	if r.Paper == nil {
+// ctda prints the tables of the CTDA-CPA paper.
+func (t *text) ctda(r *Report) {
+	if r.CTDA == nil {
 		return
 	}
 	for _, side := range [...][2]string{{"ctda_cpu", "CPU"}, {"ctda_gpu", "GPU"}} {
@@ -216,8 +216,8 @@ func (t *text) paper(r *Report) {
 		tables.Fixed(t.one("cdg").Value("events_per_node").Float(), 0), rows("ctda_path_nodes"))
 }
 
-// peer prints the summary of HTA's method.
-func (t *text) peer() {
+// hta prints the summary of HTA's method.
+func (t *text) hta() {
 	classes := t.table("hta")
 	if classes.Rows == 0 {
 		return
