@@ -19,6 +19,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"color":    classColor,
 	"classes":  byTime,
 	"short":    func(n int, s string) string { return Shorten(plain(s), n) },
+	"plain":    plain,
 	"readable": Readable,
 	"add":      func(a, b int64) int64 { return a + b },
 	"sub":      func(a, b int64) int64 { return a - b },
