@@ -1,5 +1,5 @@
-// Package report says what bounds a run: as data (Report, the JSON of the contract), as text for a terminal, as one
-// self-contained page, and as the difference of two runs.
+// Package report says what bounds a run: as data (Report, which is the JSON), as text for a terminal, as one self-contained
+// page, and as the difference of two runs.
 //
 // Every number in text and page is a field of Report, or a share or sum of such. Times are int64 ns on the trace's own
 // clock, shares are ratios 0 to 1. Tables gives the same as tables, which text and page show. New is pure; lists have a

@@ -28,7 +28,6 @@ type row struct {
 	ByClass map[string]int64 `json:"by_class" entry:"class" unit:"ns"`
 	Hidden  int              `json:"-"`
 	Apart   []cause          `json:"apart" table:"-"`
-	own     int
 }
 
 type doc struct {
