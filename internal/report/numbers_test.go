@@ -235,6 +235,48 @@ func visible(page string) string {
 	return html.UnescapeString(s + "\n" + strings.Join(titles, "\n"))
 }
 
+// TestUnitsFollowNames: where the name of a column in the JSON says what it is, its unit says the same.
+func TestUnitsFollowNames(t *testing.T) {
+	times := []tables.Unit{tables.NS, tables.Time, tables.Change}
+	type rule struct {
+		form  *regexp.Regexp
+		units []tables.Unit
+	}
+	names := []rule{
+		{regexp.MustCompile(`(^|_)ns$`), times},
+		{regexp.MustCompile(`^(cpu_duration|gpu_duration|delay|latency|stats)_(sum|mean|std|min|max|p\d\d)$`), times},
+		{regexp.MustCompile(`^(waiting|outstanding)_(sum|mean|std|min|max|p\d\d)$`), []tables.Unit{tables.Count}},
+		{regexp.MustCompile(`^(gb_per_s|bandwidth_(sum|mean|std|min|max|p\d\d))$`), []tables.Unit{tables.PerSecond}},
+		{regexp.MustCompile(`(^|_)(share|ratio|cpcr|prop|proportion)(_|$)`), []tables.Unit{tables.Share}},
+		{regexp.MustCompile(`percent`), []tables.Unit{tables.Percent}},
+		{regexp.MustCompile(`bytes$`), []tables.Unit{tables.Bytes}},
+		{regexp.MustCompile(`(^|_)(count|calls|events|others|waited|pairs|outliers|calls_that_blocked|events_per_node|carried_in|short_kernels)$`), []tables.Unit{tables.Count}},
+		{regexp.MustCompile(`^(event|from|to)$`), []tables.Unit{tables.Ref, tables.ID}},
+		{regexp.MustCompile(`^(device|stream|id|node)$`), []tables.Unit{tables.ID, tables.Text}},
+	}
+	matched := make([]int, len(names))
+	r := reports(t, "loader", ownTraces(t)["loader"], true)["exact"]
+	for _, table := range append(r.Tables(), Compare(r, r).Tables()...) {
+		for _, c := range table.Cols {
+			i := slices.IndexFunc(names, func(r rule) bool { return r.form.MatchString(c.Name) })
+			switch {
+			case i < 0 && c.Unit.Numeric():
+				t.Errorf("%s.%s: nothing says whether %s is its unit", table.Name, c.Name, c.Unit)
+			case i >= 0:
+				matched[i]++
+				if !slices.Contains(names[i].units, c.Unit) {
+					t.Errorf("%s.%s has the unit %s", table.Name, c.Name, c.Unit)
+				}
+			}
+		}
+	}
+	for i, n := range matched {
+		if n == 0 {
+			t.Errorf("no column is called %s", names[i].form)
+		}
+	}
+}
+
 // TestEveryCellHasItsUnit: on the page each number of a time, a share, an amount or a rate shows its unit.
 func TestEveryCellHasItsUnit(t *testing.T) {
 	want := map[tables.Unit]*regexp.Regexp{
