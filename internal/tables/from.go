@@ -2,7 +2,6 @@ package tables
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"sort"
@@ -26,23 +25,27 @@ func From(name, about string, v any) []Table {
 	case x.Kind() == reflect.Pointer:
 		x = x.Elem()
 	}
-	var rows []reflect.Value
-	t := x.Type()
-	if t.Kind() == reflect.Slice {
-		rows, t = elements(x), t.Elem()
-	} else {
-		rows = []reflect.Value{x}
+	l := level{name: name, about: about, of: x.Type()}
+	if x.Kind() == reflect.Slice {
+		l.of = l.of.Elem()
 	}
+	l.rows = rowsOf(x, l.of)
 	var out []Table
-	(&level{name: name, about: about, of: t, rows: rows}).add(&out)
+	l.add(&out)
 	return out
+}
+
+// rows are the rows of a table: how many, and row i.
+type rows struct {
+	n  int
+	at func(i int) reflect.Value
 }
 
 // level is one table in the making with what lies around it.
 type level struct {
 	name, about string
 	of          reflect.Type // of a row
-	rows        []reflect.Value
+	rows        rows
 
 	keys  []Column                    // of the tables around it
 	outer func(i int, values []Value) // fills them for row i
@@ -71,12 +74,13 @@ func (l *level) add(out *[]Table) {
 			cols = append(cols, f.Column)
 		}
 		n := len(l.keys)
-		*out = append(*out, Table{Name: l.name, About: l.about, Cols: cols, Rows: len(l.rows), Row: func(i int, values []Value) {
+		*out = append(*out, Table{Name: l.name, About: l.about, Cols: cols, Rows: l.rows.n, Row: func(i int, values []Value) {
 			if n > 0 {
 				l.outer(i, values)
 			}
+			row := l.rows.at(i)
 			for k := range leaves {
-				values[n+k] = valueOf(l.rows[i].FieldByIndex(leaves[k].index))
+				values[n+k] = valueOf(row.FieldByIndex(leaves[k].index))
 			}
 		}})
 	}
@@ -97,19 +101,22 @@ func (l *level) descend(b below, keys []leaf) *level {
 	for _, k := range keys {
 		c.keys = append(c.keys, k.Column)
 	}
-	first := []int{0} // rows of c before those of row i of l
-	for _, r := range l.rows {
-		c.rows = append(c.rows, entries(r.FieldByIndex(b.index), b.of)...)
-		first = append(first, len(c.rows))
+	parts := make([]rows, l.rows.n)  // the rows of c below each row of l
+	first := make([]int, l.rows.n+1) // rows of c before those
+	for i := range parts {
+		parts[i] = rowsOf(l.rows.at(i).FieldByIndex(b.index), b.of)
+		first[i+1] = first[i] + parts[i].n
 	}
+	row := func(i int) int { return sort.SearchInts(first, i+1) - 1 } // of l, around row i of c
+	c.rows = rows{first[len(parts)], func(i int) reflect.Value { r := row(i); return parts[r].at(i - first[r]) }}
 	n := len(l.keys)
 	c.outer = func(i int, values []Value) {
-		r := sort.SearchInts(first, i+1) - 1
+		r := row(i)
 		if n > 0 {
 			l.outer(r, values)
 		}
 		for k := range keys {
-			values[n+k] = valueOf(l.rows[r].FieldByIndex(keys[k].index))
+			values[n+k] = valueOf(l.rows.at(r).FieldByIndex(keys[k].index))
 		}
 	}
 	return c
@@ -187,46 +194,32 @@ func numberType(f reflect.StructField) reflect.Type {
 		{Name: "Value", Type: f.Type.Elem(), Tag: reflect.StructTag(fmt.Sprintf("json:%q unit:%q", f.Tag.Get("entry"), f.Tag.Get("unit")))}})
 }
 
-// entries lists the rows that a field holds; those of a map by its keys.
-func entries(v reflect.Value, of reflect.Type) []reflect.Value {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() {
-			return nil
-		}
-		return []reflect.Value{v.Elem()}
-	case reflect.Struct:
-		return []reflect.Value{v}
-	case reflect.Map:
-		byKey := map[string]reflect.Value{}
-		for it := v.MapRange(); it.Next(); {
-			byKey[it.Key().String()] = it.Value()
-		}
-		var out []reflect.Value
-		for _, k := range slices.Sorted(maps.Keys(byKey)) {
-			row := reflect.New(of).Elem()
-			row.Field(0).SetString(k)
-			row.Field(1).Set(byKey[k])
-			out = append(out, row)
-		}
-		return out
+// rowsOf gives the rows that a field holds; those of a map by its keys.
+func rowsOf(v reflect.Value, of reflect.Type) rows {
+	switch k := v.Kind(); {
+	case k == reflect.Pointer && v.IsNil():
+		return rows{}
+	case k == reflect.Pointer:
+		return rows{1, func(int) reflect.Value { return v.Elem() }}
+	case k == reflect.Struct:
+		return rows{1, func(int) reflect.Value { return v }}
+	case k == reflect.Map:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		return rows{len(keys), func(i int) reflect.Value { return rowWith(of, keys[i], v.MapIndex(keys[i])) }}
+	case v.Type().Elem().Kind() != reflect.Struct:
+		return rows{v.Len(), func(i int) reflect.Value { return rowWith(of, v.Index(i)) }}
 	}
-	list := elements(v)
-	if len(list) > 0 && list[0].Kind() != reflect.Struct {
-		for i, x := range list {
-			list[i] = reflect.New(of).Elem()
-			list[i].Field(0).Set(x)
-		}
-	}
-	return list
+	return rows{v.Len(), v.Index}
 }
 
-func elements(v reflect.Value) []reflect.Value {
-	out := make([]reflect.Value, v.Len())
-	for i := range out {
-		out[i] = v.Index(i)
+// rowWith makes a row of its fields.
+func rowWith(of reflect.Type, fields ...reflect.Value) reflect.Value {
+	row := reflect.New(of).Elem()
+	for i, f := range fields {
+		row.Field(i).Set(f)
 	}
-	return out
+	return row
 }
 
 // valueOf reads one cell.
