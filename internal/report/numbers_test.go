@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"overlay/internal/analyses"
+	"overlay/internal/cdg"
 	"overlay/internal/kineto"
 	"overlay/internal/tables"
 	"overlay/internal/testtrace"
@@ -68,6 +69,43 @@ func TestNumbersAreInJSON(t *testing.T) {
 		}
 	}
 	t.Log(looked)
+}
+
+// TestDifferenceNumbersAreInJSON does the same for the difference of two reports.
+func TestDifferenceNumbersAreInJSON(t *testing.T) {
+	a, b := reportOf(t, demo, cdg.Options{}), reportOf(t, demo, cdg.Options{Step: "2"})
+	looked := map[string]int{}
+	for _, d := range []*Difference{Compare(a, b), Compare(b, a)} {
+		var text, page, js bytes.Buffer
+		if err := d.WriteText(&text, TextOptions{Width: 400}, 10); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.WriteHTML(&page); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.WriteJSON(&js); err != nil {
+			t.Fatal(err)
+		}
+		var back Difference
+		if err := json.Unmarshal(js.Bytes(), &back); err != nil {
+			t.Fatal(err)
+		}
+		known := known{}
+		known.addTables(append(back.Tables(), append(back.Before.Tables(), back.After.Tables()...)...))
+		known["share"] = append(known["share"], back.Slower/100, -back.Slower/100) // slower by less is faster
+		known.sort()
+		for form, shown := range map[string][]number{"text": read(text.String()), "page": append(read(visible(page.String())), cells(page.String())...)} {
+			for _, n := range shown {
+				looked[form+" "+n.unit]++
+				if !known.has(n) {
+					t.Errorf("the %s shows %q, which is not in the JSON, in %q", form, n.text, n.around)
+				}
+			}
+		}
+	}
+	if looked["text time"] < 60 || looked["page time"] < 60 || looked["text share"] != 2 || looked["page share"] != 2 {
+		t.Errorf("looked at %v", looked)
+	}
 }
 
 // TestWrongNumbersAreFound shows that the test above would find a number of the wrong unit, or one that is made up.
@@ -155,21 +193,8 @@ func (k known) has(n number) bool {
 // of a step and of the time of a device; the length of a stretch; how many rows a list has.
 func numbersOf(r *Report) known {
 	k := known{"time": {50_000, 100_000}} // the cut-offs in the words of the analysis launch
+	k.addTables(r.Tables())
 	add := func(unit string, x float64) { k[unit] = append(k[unit], x) }
-	unitWord := map[tables.Unit]string{tables.NS: "time", tables.Time: "time", tables.Change: "time", tables.Share: "share", tables.Bytes: "bytes", tables.PerSecond: "rate", tables.Count: "count", tables.ID: "count"}
-	list := r.Tables()
-	for i := range list {
-		t := &list[i]
-		add("count", float64(t.Rows))
-		add("count", float64(t.Rows-maxRows))
-		for l := range t.Lines(-1) {
-			for c, v := range l.Values {
-				if unit := unitWord[t.Cols[c].Unit]; unit != "" && !v.IsNull() {
-					add(unit, v.Float())
-				}
-			}
-		}
-	}
 	add("count", math.RoundToEven(r.CDG.Reduction))
 	of := func(part, whole int64) { add("share", tables.ShareOf(part, whole)) }
 	p, window := &r.Path, r.Window.Duration
@@ -201,10 +226,33 @@ func numbersOf(r *Report) known {
 			}
 		}
 	}
+	k.sort()
+	return k
+}
+
+func (k known) sort() {
 	for unit := range k {
 		slices.Sort(k[unit])
 	}
-	return k
+}
+
+// unitWords are the units in which numbers are read back.
+var unitWords = map[tables.Unit]string{tables.NS: "time", tables.Time: "time", tables.Change: "time", tables.Share: "share",
+	tables.Bytes: "bytes", tables.PerSecond: "rate", tables.Count: "count", tables.ID: "count"}
+
+// addTables takes every cell of tables, how many rows they have, and how many of them a page leaves out.
+func (k known) addTables(list []tables.Table) {
+	for i := range list {
+		t := &list[i]
+		k["count"] = append(k["count"], float64(t.Rows), float64(t.Rows-maxRows))
+		for l := range t.Lines(-1) {
+			for c, v := range l.Values {
+				if unit := unitWords[t.Cols[c].Unit]; unit != "" && !v.IsNull() {
+					k[unit] = append(k[unit], v.Float())
+				}
+			}
+		}
+	}
 }
 
 var (
