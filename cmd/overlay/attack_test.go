@@ -84,7 +84,6 @@ func TestAttack(t *testing.T) {
 	}
 }
 
-
 // command is a command line; IN stands for the input, OTHER for another trace, - for standard input.
 func (a *attacker) command() []string {
 	maybe := func(args []string, in int, more ...string) []string {

@@ -26,7 +26,7 @@ f.onload = async () => {
   const up = calls();
   await new Promise(r => setTimeout(r, 300));
   await fetch('/result', {method: 'POST', body: JSON.stringify({
-    title: d.querySelector('h1').textContent, tables: tables.length, drawings: d.querySelectorAll('svg').length, before, down, up, errors,
+    title: d.querySelector('h1').textContent, tables: tables.length, drawings: d.querySelectorAll('.bars').length, before, down, up, errors,
     requests: w.performance.getEntriesByType('resource').map(r => r.name), width: d.documentElement.scrollWidth - d.documentElement.clientWidth})});
 };
 f.src = '/report.html';

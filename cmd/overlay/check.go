@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
+	"overlay/internal/tables"
 )
 
 // check says what a file holds: a .pftrace by our own reader of that format, everything else as a Kineto trace.
@@ -36,7 +37,7 @@ func (j *job) checkPerfettoFile(name string, in *input) error {
 	if j.opts.strict && len(c.Problems) > 0 {
 		first := sortedKeys(c.Problems)[0]
 		return fmt.Errorf("%s: %s, the first is %s (%d times); run without --strict to see all",
-			name, count(len(c.Problems), "kind")+" of problems", first, c.Problems[first])
+			name, tables.Counted(len(c.Problems), "kind")+" of problems", first, c.Problems[first])
 	}
 	j.result = c.writeText
 	if j.opts.json {

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"overlay/internal/kineto"
 	"overlay/internal/report"
+	"overlay/internal/tables"
 )
 
 // kinetoCheck is the JSON form of `check` for a profiler trace.
@@ -31,10 +36,7 @@ func (j *job) checkKineto(name string, in *input, o kineto.Options) error {
 	j.result = func(w io.Writer) error {
 		out := stickyWriter{w: w}
 		fmt.Fprintf(&out, "%s: profiler trace\n", report.Plain(name))
-		s.WriteText(func(format string, args ...any) { fmt.Fprintln(&out, report.Plain(fmt.Sprintf(format, args...))) })
-		if len(s.Repairs) == 0 {
-			fmt.Fprintf(&out, "mended      nothing\n")
-		}
+		writeSurvey(&out, &s)
 		return out.err
 	}
 	return nil
@@ -53,4 +55,50 @@ func (s *stickyWriter) Write(b []byte) (int, error) {
 	var n int
 	n, s.err = s.w.Write(b)
 	return n, s.err
+}
+
+// maxCategories is how many categories are listed.
+const maxCategories = 12
+
+// writeSurvey writes what a trace holds, a line each.
+func writeSurvey(w io.Writer, s *kineto.Survey) {
+	line := func(format string, args ...any) { fmt.Fprintln(w, report.Plain(fmt.Sprintf(format, args...))) }
+	line("%s form, %s", s.Form, s.Generation)
+	if len(s.Hints) > 0 {
+		line("holds       %s", strings.Join(s.Hints, ", "))
+	}
+	if s.Rank >= 0 {
+		line("rank        %d", s.Rank)
+	}
+	line("events      %d in %d bytes", s.Events, s.Bytes)
+	line("window      %s, %d steps", tables.Milliseconds(s.End-s.Start), s.Steps)
+	line("rows        %d threads, %d streams", s.Threads, s.Streams)
+	for _, d := range s.Devices {
+		line("device      %s", strings.TrimSuffix(fmt.Sprintf("GPU %d, %d operations, %s", d.ID, d.Operations, d.Name), ", "))
+	}
+	categories := slices.SortedFunc(maps.Keys(s.ByCategory), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.ByCategory[b], s.ByCategory[a]), cmp.Compare(a, b))
+	})
+	head := func(i int, word string) string { // before the first line of a list
+		if i > 0 {
+			return ""
+		}
+		return word
+	}
+	for i, c := range categories {
+		if i == maxCategories {
+			line("            and %d more categories", len(categories)-i)
+			break
+		}
+		line("%-11s %8d %s", head(i, "categories"), s.ByCategory[c], c)
+	}
+	for i, r := range s.Repairs {
+		line("%-11s %8d %s, first at byte %d", head(i, "mended"), r.Count, strings.ReplaceAll(r.Reason, "_", " "), r.First[0])
+	}
+	for i, o := range s.Oddities {
+		line("%-11s %8d %s: %s", head(i, "odd"), o.Count, o.What, o.Means)
+	}
+	if len(s.Repairs) == 0 {
+		line("mended      nothing")
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"overlay/internal/perfetto"
 	"overlay/internal/report"
+	"overlay/internal/tables"
 )
 
 // perfettoCheck is what `check` says of a .pftrace, as Perfetto's importer would see it. Field order is output order.
@@ -135,17 +136,17 @@ func pathOf(im *perfetto.Imported) *perfettoPath {
 
 func (c *perfettoCheck) writeText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%s\tPerfetto trace, %s bytes\n", report.Plain(c.File), group(c.Bytes))
-	fmt.Fprintf(t, "rows\t%s, %s, %s\n", count(c.Processes, "process"), count(c.Threads, "thread"), count(c.Rows, "other row"))
-	fmt.Fprintf(t, "slices\t%s\n", group(int64(c.Slices)))
-	fmt.Fprintf(t, "instants\t%s\n", group(int64(c.Instants)))
-	fmt.Fprintf(t, "counter values\t%s\n", group(int64(c.Values)))
-	fmt.Fprintf(t, "flows\t%s\n", group(int64(c.Flows)))
-	fmt.Fprintf(t, "time\t%s ns to %s ns\n", group(c.StartNS), group(c.EndNS))
+	fmt.Fprintf(t, "%s\tPerfetto trace, %s bytes\n", report.Plain(c.File), tables.Grouped(c.Bytes))
+	fmt.Fprintf(t, "rows\t%s, %s, %s\n", tables.Counted(c.Processes, "process"), tables.Counted(c.Threads, "thread"), tables.Counted(c.Rows, "other row"))
+	fmt.Fprintf(t, "slices\t%s\n", tables.Grouped(int64(c.Slices)))
+	fmt.Fprintf(t, "instants\t%s\n", tables.Grouped(int64(c.Instants)))
+	fmt.Fprintf(t, "counter values\t%s\n", tables.Grouped(int64(c.Values)))
+	fmt.Fprintf(t, "flows\t%s\n", tables.Grouped(int64(c.Flows)))
+	fmt.Fprintf(t, "time\t%s to %s\n", tables.Nanoseconds(c.StartNS), tables.Nanoseconds(c.EndNS))
 	if p := c.Path; p != nil {
-		fmt.Fprintf(t, "critical path\t%s in %s ns of %s ns, %s, %s\n", count(p.Segments, "segment"), group(p.TiledNS),
-			group(p.EndNS-p.StartNS), count(p.Holes, "hole"), count(p.Overlaps, "overlap"))
-		fmt.Fprintf(t, "marked events\t%s with %s ns\n", group(int64(p.Marked)), group(p.MarkedNS))
+		fmt.Fprintf(t, "critical path\t%s in %s of %s, %s, %s\n", tables.Counted(p.Segments, "segment"), tables.Nanoseconds(p.TiledNS),
+			tables.Nanoseconds(p.EndNS-p.StartNS), tables.Counted(p.Holes, "hole"), tables.Counted(p.Overlaps, "overlap"))
+		fmt.Fprintf(t, "marked events\t%s with %s\n", tables.Grouped(int64(p.Marked)), tables.Nanoseconds(p.MarkedNS))
 	}
 	for _, a := range c.Attrs {
 		fmt.Fprintf(t, "%s\t%s\n", report.Plain(a.Key), report.Plain(fmt.Sprint(a.Value)))
@@ -154,7 +155,7 @@ func (c *perfettoCheck) writeText(w io.Writer) error {
 		fmt.Fprintf(t, "problems\tnone\n")
 	}
 	for _, name := range sortedKeys(c.Problems) {
-		fmt.Fprintf(t, "problem\t%s: %s\n", name, group(int64(c.Problems[name])))
+		fmt.Fprintf(t, "problem\t%s: %s\n", name, tables.Grouped(int64(c.Problems[name])))
 	}
 	return t.Flush()
 }

@@ -64,14 +64,3 @@ func TestOverlaidName(t *testing.T) {
 		}
 	}
 }
-
-func TestNumbers(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100", 1234567: "1,234,567"} {
-		if got := group(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
-	}
-	if got := count(1, "process") + ", " + count(2, "process") + ", " + count(0, "row"); got != "1 process, 2 processes, 0 rows" {
-		t.Error(got)
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 
 	"github.com/urfave/cli/v2"
 )
@@ -138,12 +137,3 @@ func versionText() string {
 
 // noColorWanted follows no-color.org: any value but the empty one.
 func noColorWanted() bool { return os.Getenv("NO_COLOR") != "" }
-
-// group writes an integer with commas between thousands.
-func group(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}

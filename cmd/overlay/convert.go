@@ -9,6 +9,7 @@ import (
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/pgzip"
 	"overlay/internal/report"
+	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
 
@@ -37,7 +38,7 @@ func (j *job) convert() error {
 	}
 	if !j.opts.quiet {
 		j.result = func(w io.Writer) error {
-			return writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, group(out.n), st.drawn), st.notes, repairLines(tr))
+			return writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, tables.Grouped(out.n), st.drawn), st.notes, repairLines(tr))
 		}
 	}
 	return nil
@@ -107,19 +108,19 @@ type written struct {
 
 func (w *written) note(n int, noun, what string) {
 	if n > 0 {
-		w.notes = append(w.notes, count(n, noun)+" "+what)
+		w.notes = append(w.notes, tables.Counted(n, noun)+" "+what)
 	}
 }
 
 // repair is something that was mended while drawing, in the words of repairs while reading.
 func (w *written) repair(n int, reason string) {
 	if n > 0 {
-		w.notes = append(w.notes, fmt.Sprintf("repaired %s: %s", reason, group(int64(n))))
+		w.notes = append(w.notes, fmt.Sprintf("repaired %s: %s", reason, tables.Grouped(int64(n))))
 	}
 }
 
 func writtenPerfetto(st pftrace.Stats) written {
-	w := written{drawn: count(st.Slices, "slice") + ", " + count(st.Flows, "arrow") + " of the input, " + count(st.Arrows, "arrow") + " of the path"}
+	w := written{drawn: tables.Counted(st.Slices, "slice") + ", " + tables.Counted(st.Flows, "arrow") + " of the input, " + tables.Counted(st.Arrows, "arrow") + " of the path"}
 	w.note(st.Lanes, "row", "added for slices that overlap without nesting")
 	w.note(st.Unclosed, "event", "without an end, drawn to the end of the row")
 	w.note(st.Unopened, "event", "without a begin, drawn as instants")
@@ -136,7 +137,7 @@ func writtenPerfetto(st pftrace.Stats) written {
 }
 
 func writtenChrome(st chromejson.Stats) written {
-	w := written{drawn: count(st.Events, "event") + " copied, " + count(st.Slices, "slice") + " and " + count(st.Arrows, "arrow") + " added"}
+	w := written{drawn: tables.Counted(st.Events, "event") + " copied, " + tables.Counted(st.Slices, "slice") + " and " + tables.Counted(st.Arrows, "arrow") + " added"}
 	w.note(st.Reencoded, "event", "that were no valid JSON, mended")
 	w.repair(st.Renumbered, "id_renumbered")
 	w.note(st.MarksLost, "event", "whose args are no object, not marked")
@@ -148,7 +149,7 @@ func writtenChrome(st chromejson.Stats) written {
 func repairLines(tr *trace.Trace) []string {
 	var lines []string
 	for _, r := range tr.Repairs {
-		line := fmt.Sprintf("repaired %s: %s", r.Reason, group(int64(r.Count)))
+		line := fmt.Sprintf("repaired %s: %s", r.Reason, tables.Grouped(int64(r.Count)))
 		if len(r.First) > 0 {
 			line += fmt.Sprintf(", the first at byte %d", r.First[0])
 		}

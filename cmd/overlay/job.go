@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"runtime"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -118,16 +117,4 @@ func (r *flagReader) needInput(o *options) {
 // color reports whether text for w may be coloured.
 func (j *job) color(w io.Writer) bool {
 	return !j.opts.noColor && !noColorWanted() && isTerminal(w)
-}
-
-// count writes a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	plural := "s"
-	if strings.HasSuffix(noun, "s") {
-		plural = "es"
-	}
-	return group(int64(n)) + " " + noun + plural
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"overlay/internal/tables"
 )
 
 // A container's memory is shared out like this: the heap is told to stay below heapShare of it, and when the process
@@ -58,4 +60,4 @@ func privateMemory() int64 {
 	return (resident - shared) * int64(os.Getpagesize())
 }
 
-func megabytes(n int64) string { return group(n/1e6) + " MB" }
+func megabytes(n int64) string { return tables.FormatMegabytes(n, 0) }

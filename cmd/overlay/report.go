@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"overlay/internal/report"
+	"overlay/internal/tables"
 )
 
 // printReport prints the analysis of one trace.
@@ -93,7 +94,7 @@ func (j *job) diff() error {
 	}
 	d := report.Compare(sides[0], sides[1])
 	if limit := j.opts.failIfSlower; limit >= 0 && d.Slower > limit {
-		j.verdict = fmt.Errorf("%w: %s takes %.1f %% longer than %s, more than %v %%", errSlower, j.files[1], d.Slower, j.files[0], limit)
+		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, j.files[1], tables.FormatPercent(d.Slower), j.files[0], tables.GivenPercent(limit))
 	}
 	switch {
 	case page != nil:

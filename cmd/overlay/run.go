@@ -10,6 +10,7 @@ import (
 	"overlay/internal/overlay"
 	"overlay/internal/report"
 	"overlay/internal/slim"
+	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
 
@@ -113,7 +114,7 @@ func (j *job) summary(w io.Writer, tr *trace.Trace, recorded bool, r *report.Rep
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	if err := writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, group(out.n), st.drawn), notes, repairLines(tr)); err != nil {
+	if err := writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, tables.Grouped(out.n), st.drawn), notes, repairLines(tr)); err != nil {
 		return err
 	}
 	return writeLines(w, next)

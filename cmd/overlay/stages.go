@@ -9,6 +9,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"overlay/internal/tables"
 )
 
 // progressDelay is how long the work may take before progress appears: shorter work needs none.
@@ -91,7 +93,7 @@ func (s *stages) finish() {
 func (s *stages) print() {
 	fmt.Fprintf(s.w, "%-12s %10s\n", "stage", "seconds")
 	for _, t := range s.done {
-		fmt.Fprintf(s.w, "%-12s %10.4f\n", t.name, t.wall.Seconds())
+		fmt.Fprintf(s.w, "%-12s %10s\n", t.name, tables.Seconds(t.wall.Nanoseconds()))
 	}
-	fmt.Fprintf(s.w, "%-12s %10.4f\n%-12s %8.1f\n", "all", time.Since(s.began).Seconds(), "peak MB", float64(peakMemory())/1e6)
+	fmt.Fprintf(s.w, "%-12s %10s\n%-12s %8s\n", "all", tables.Seconds(time.Since(s.began).Nanoseconds()), "peak MB", tables.Megabytes(peakMemory()))
 }

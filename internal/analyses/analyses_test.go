@@ -2,17 +2,11 @@ package analyses
 
 import (
 	"math/rand"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
 
@@ -63,7 +57,7 @@ func borders(s *Set) []int64 {
 func TestTemporalAndOverlapAgainstCounting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := randomSet(t)
-		got, over := Temporal(s)[0], Overlap(s)[0]
+		got, over := Temporal(s, Options{})[0], Overlap(s, Options{})[0]
 		var want DeviceTime
 		var comm, hidden int64
 		b := borders(s)
@@ -200,72 +194,5 @@ func TestHistogramKeepsEveryValue(t *testing.T) {
 	}
 	if n != len(values) {
 		t.Errorf("%d of %d values", n, len(values))
-	}
-}
-
-func TestParseNames(t *testing.T) {
-	if n, err := ParseNames("idle, queue"); err != nil || !slices.Equal(n, []string{"idle", "queue"}) {
-		t.Error(n, err)
-	}
-	if n, err := ParseNames("all"); err != nil || len(n) != len(Names) {
-		t.Error(n, err)
-	}
-	if _, err := ParseNames("idel"); err == nil || !strings.Contains(err.Error(), "temporal,idle") {
-		t.Error(err)
-	}
-}
-
-// TestRealTraces: all analyses run on every real trace, steps add up, and rows do not overlap.
-func TestRealTraces(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(corpus(t), "*.json.gz"))
-	for _, f := range files {
-		if st, _ := os.Stat(f); testing.Short() && st.Size() > 1<<20 {
-			continue
-		}
-		r, err := os.Open(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tr, err := kineto.Read(r, f, kineto.Options{})
-		r.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := cdg.Build(tr, cdg.Options{})
-		if err != nil {
-			continue // nothing to analyse
-		}
-		p, err := critpath.Exact(g, critpath.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		res := Run(g, p, Names, Options{})
-		for _, d := range res.Temporal {
-			if d.Computation+d.Communication+d.Copies+d.Idle != d.Span || min(d.Computation, d.Communication, d.Copies, d.Idle) < 0 {
-				t.Errorf("%s: %+v", f, d)
-			}
-		}
-		for _, c := range res.Component {
-			if c.Overlap+c.Computation+c.Communication+c.Host+c.Free != c.Duration || min(c.Overlap, c.Computation, c.Communication, c.Host, c.Free) < 0 {
-				t.Errorf("%s: %+v", f, c)
-			}
-		}
-		for _, row := range res.Rows {
-			for i := 1; i < len(row.Slices); i++ {
-				if row.Slices[i].Start < row.Slices[i-1].End {
-					t.Errorf("%s: %s overlaps itself", f, row.Name)
-				}
-			}
-			for i := 1; i < len(row.Points); i++ {
-				if row.Points[i].TS <= row.Points[i-1].TS {
-					t.Errorf("%s: %s goes back in time", f, row.Name)
-				}
-			}
-		}
-		for _, b := range res.Blocking {
-			if b.WaitNS > b.NS || b.Waited > b.Count {
-				t.Errorf("%s: %+v", f, b)
-			}
-		}
 	}
 }

@@ -13,14 +13,14 @@ import (
 // BlockingCall groups synchronising calls by what made them.
 type BlockingCall struct {
 	Call     string `json:"call"`
-	Operator string `json:"operator"` // outermost known cause around it: aten::item, aten::nonzero, aten::copy_, else the innermost operator
-	Caller   string `json:"caller"`   // innermost Python frame of the user's code
-	Count    int    `json:"count"`
-	Waited   int    `json:"waited"`    // calls that really waited for the GPU
-	NS       int64  `json:"ns"`        // inside the calls
-	WaitNS   int64  `json:"waited_ns"` // of it, until the operation that they waited for had ended
-	Critical int64  `json:"critical_ns"`
-	Hint     string `json:"hint,omitempty"`
+	Operator string `json:"operator" about:"outermost known cause around it, such as aten::item; else the innermost operator"`
+	Caller   string `json:"caller" about:"innermost Python frame of the user's code"`
+	Count    int    `json:"count" unit:"count"`
+	Waited   int    `json:"waited" unit:"count" about:"calls that really waited for the GPU"`
+	NS       int64  `json:"ns" unit:"ns" about:"inside the calls"`
+	WaitNS   int64  `json:"waited_ns" unit:"ns" about:"of it, until the operation that they waited for had ended"`
+	Critical int64  `json:"critical_ns" unit:"ns"`
+	Hint     string `json:"hint,omitempty" about:"what to do"`
 }
 
 // causes are operators that block by their nature, with what to do about them.

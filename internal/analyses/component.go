@@ -12,28 +12,28 @@ import (
 // StepComponent splits the time of one step by which components work: the host, computation (copies too), and
 // communication. Overlap, the three alone, and free time sum to the step (Hermes, 4.2.1).
 type StepComponent struct {
-	Step          string  `json:"step"`
-	Start         int64   `json:"start_ns"`
-	Duration      int64   `json:"duration_ns"`
-	Overlap       int64   `json:"overlap_ns"` // at least two at once
-	Computation   int64   `json:"computation_only_ns"`
-	Communication int64   `json:"communication_only_ns"`
-	Host          int64   `json:"host_only_ns"`
-	Free          int64   `json:"free_ns"`
-	Ratio         float64 `json:"overlap_ratio"` // overlap / step
-	HostComp      float64 `json:"overlap_ratio_host_computation"`
-	HostComm      float64 `json:"overlap_ratio_host_communication"`
-	CompComm      float64 `json:"overlap_ratio_computation_communication"`
-	Low           bool    `json:"low"` // the ratio is below the threshold
+	Step          string  `json:"step" key:"yes"`
+	Start         int64   `json:"start_ns" unit:"time"`
+	Duration      int64   `json:"duration_ns" unit:"ns"`
+	Overlap       int64   `json:"overlap_ns" unit:"ns" about:"at least two at once"`
+	Computation   int64   `json:"computation_only_ns" unit:"ns"`
+	Communication int64   `json:"communication_only_ns" unit:"ns"`
+	Host          int64   `json:"host_only_ns" unit:"ns"`
+	Free          int64   `json:"free_ns" unit:"ns"`
+	Ratio         float64 `json:"overlap_ratio" unit:"share" about:"overlap over step"`
+	HostComp      float64 `json:"overlap_ratio_host_computation" unit:"share"`
+	HostComm      float64 `json:"overlap_ratio_host_communication" unit:"share"`
+	CompComm      float64 `json:"overlap_ratio_computation_communication" unit:"share"`
+	Low           bool    `json:"low" about:"the ratio is below the threshold"`
 
-	Operators []Exposed `json:"operators"`       // with critical time outside the overlap, most first
-	Remaining float64   `json:"operators_share"` // of the names of operators, those listed before the cut
+	Operators []Exposed `json:"operators" about:"names with critical time outside the overlap, most first"`
+	Remaining float64   `json:"operators_share" unit:"share" about:"of all names, those with critical time outside the overlap"`
 }
 
 // Exposed is an operator with critical time while nothing else worked.
 type Exposed struct {
 	Name     string `json:"name"`
-	Critical int64  `json:"critical_ns"`
+	Critical int64  `json:"critical_ns" unit:"ns"`
 }
 
 // Components makes one line a step; without steps, one for the window.

@@ -12,18 +12,18 @@ import (
 
 // Copies is what memory operations moved, and what the allocator did.
 type Copies struct {
-	Kinds  []CopyKind  `json:"kinds"`
-	Memory []MemoryUse `json:"memory"`
+	Kinds  []CopyKind  `json:"kinds" about:"memory operations by kind"`
+	Memory []MemoryUse `json:"memory" about:"memory that the allocator held, by device"`
 }
 
 // CopyKind is one kind of copy: "Memcpy HtoD", "Memset". GB/s figures are those of the operations themselves.
 type CopyKind struct {
 	Kind      string  `json:"kind"`
-	Count     int     `json:"count"`
-	NS        int64   `json:"ns"`
-	Bytes     int64   `json:"bytes"`
-	GBs       float64 `json:"gb_per_s"`  // bytes over time
-	Bandwidth Stats   `json:"bandwidth"` // GB/s of all running copies of the kind, after each change, where above 0 (HTA)
+	Count     int     `json:"count" unit:"count"`
+	NS        int64   `json:"ns" unit:"ns"`
+	Bytes     int64   `json:"bytes" unit:"bytes"`
+	GBs       float64 `json:"gb_per_s" unit:"gb_per_s" about:"bytes over time"`
+	Bandwidth Stats   `json:"bandwidth" unit:"gb_per_s"` // of all running copies of the kind, after each change, where above 0 (HTA)
 
 	series []level
 }
@@ -31,9 +31,9 @@ type CopyKind struct {
 // MemoryUse follows the allocator of one device ("cpu" for the host) by its [memory] events.
 type MemoryUse struct {
 	Device   string `json:"device"`
-	Events   int    `json:"events"`
-	Peak     int64  `json:"peak_allocated_bytes"`
-	Reserved int64  `json:"peak_reserved_bytes"`
+	Events   int    `json:"events" unit:"count"`
+	Peak     int64  `json:"peak_allocated_bytes" unit:"bytes"`
+	Reserved int64  `json:"peak_reserved_bytes" unit:"bytes"`
 
 	allocated, reserved []level
 }
@@ -45,7 +45,7 @@ type level struct {
 
 // CopyStats follows HTA's memory bandwidth (trace_counters.py, _get_memory_bw_time_series_for_rank): an operation
 // without length counts as 1 µs long.
-func CopyStats(s *Set) *Copies {
+func CopyStats(s *Set, _ Options) *Copies {
 	kinds := map[string]*CopyKind{}
 	for i := range s.Ops {
 		op := &s.Ops[i]

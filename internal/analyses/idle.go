@@ -19,10 +19,10 @@ func (c IdleCause) String() string { return causeNames[c] }
 
 // StreamIdle is the idle time of one stream between its operations.
 type StreamIdle struct {
-	Device int64       `json:"device"`
-	Stream int64       `json:"stream"`
-	Idle   int64       `json:"idle_ns"`
-	Causes []CauseTime `json:"causes"`
+	Device int64       `json:"device" unit:"id" key:"yes"`
+	Stream int64       `json:"stream" unit:"id" key:"yes"`
+	Idle   int64       `json:"idle_ns" unit:"ns"`
+	Causes []CauseTime `json:"causes" about:"idle time of a stream by its cause"`
 
 	gaps []gap
 }
@@ -30,9 +30,9 @@ type StreamIdle struct {
 // CauseTime is the idle time of one cause. Stats are of the gaps, gaps of no length included.
 type CauseTime struct {
 	Cause string  `json:"cause"`
-	NS    int64   `json:"ns"`
-	Share float64 `json:"share"` // of the stream's idle time
-	Stats Stats   `json:"stats"`
+	NS    int64   `json:"ns" unit:"ns"`
+	Share float64 `json:"share" unit:"share" about:"of the idle time of the stream"`
+	Stats Stats   `json:"stats" unit:"ns"`
 }
 
 type gap struct {

@@ -12,17 +12,17 @@ import (
 type Group struct {
 	Name     string `json:"name"`
 	GPU      bool   `json:"gpu"`
-	Stats    Stats  `json:"stats"` // of the durations
-	Critical int64  `json:"critical_ns"`
+	Stats    Stats  `json:"stats" unit:"ns"` // of the durations
+	Critical int64  `json:"critical_ns" unit:"ns"`
 }
 
 // KernelGroup is the operations of one type, with the names that take most of their time.
 type KernelGroup struct {
-	Type   string  `json:"type"`
-	NS     int64   `json:"ns"`     // sum of durations
-	Share  float64 `json:"share"`  // of the durations of all operations
-	Names  []Group `json:"names"`  // most time first
-	Others int     `json:"others"` // names left out
+	Type   string  `json:"type" key:"yes"`
+	NS     int64   `json:"ns" unit:"ns" about:"sum of durations"`
+	Share  float64 `json:"share" unit:"share" about:"of the durations of all operations"`
+	Names  []Group `json:"names" about:"operations by name, most time first"`
+	Others int     `json:"others" unit:"count" about:"names left out"`
 }
 
 // Kernels groups operations by type and name (breakdown_analysis.py, get_gpu_kernel_breakdown). Unlike HTA it keeps
@@ -57,7 +57,7 @@ func Kernels(s *Set, o Options) []KernelGroup {
 }
 
 // Annotations groups user annotations and their shadows on the GPU by name.
-func Annotations(s *Set) []Group {
+func Annotations(s *Set, _ Options) []Group {
 	var cpu, gpu []sample
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]

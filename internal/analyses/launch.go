@@ -8,22 +8,22 @@ import (
 
 // LaunchStats compares the calls that launch with what they launched, one pair an operation.
 type LaunchStats struct {
-	Pairs           int      `json:"pairs"`
-	CPU             Stats    `json:"cpu_duration"`     // of the call
-	GPU             Stats    `json:"gpu_duration"`     // of the operation
-	Delay           Stats    `json:"delay"`            // end of the call to start of the operation, at least 0 (HTA's launch delay)
-	Latency         Stats    `json:"latency"`          // start of the call to start of the operation
-	ShortKernels    int      `json:"short_kernels"`    // shorter than their call, which took at most 50 µs
-	RuntimeOutliers int      `json:"runtime_outliers"` // calls longer than 50 µs
-	DelayOutliers   int      `json:"delay_outliers"`   // delays longer than 100 µs
-	DelayHistogram  []Bucket `json:"delay_histogram"`
-	GPUHistogram    []Bucket `json:"gpu_histogram"`
+	Pairs           int      `json:"pairs" unit:"count"`
+	CPU             Stats    `json:"cpu_duration" unit:"ns"` // of the call
+	GPU             Stats    `json:"gpu_duration" unit:"ns"` // of the operation
+	Delay           Stats    `json:"delay" unit:"ns"`        // end of the call to start of the operation, at least 0 (HTA's launch delay)
+	Latency         Stats    `json:"latency" unit:"ns"`      // start of the call to start of the operation
+	ShortKernels    int      `json:"short_kernels" unit:"count" about:"shorter than their call, which took at most 50 µs"`
+	RuntimeOutliers int      `json:"runtime_outliers" unit:"count" about:"calls longer than 50 µs"`
+	DelayOutliers   int      `json:"delay_outliers" unit:"count" about:"delays longer than 100 µs"`
+	DelayHistogram  []Bucket `json:"delay_histogram" about:"delays from the end of the call to the start of the operation"`
+	GPUHistogram    []Bucket `json:"gpu_histogram" about:"durations of the operations"`
 }
 
 // Bucket counts values in [From, 2*From) ns; the first one holds those below 1,024 ns.
 type Bucket struct {
-	From  int64 `json:"from_ns"`
-	Count int   `json:"count"`
+	From  int64 `json:"from_ns" unit:"ns" about:"up to twice as much; from 0, up to 1,024 ns"`
+	Count int   `json:"count" unit:"count"`
 }
 
 const (

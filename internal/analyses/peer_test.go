@@ -140,6 +140,7 @@ func eachPeer(t *testing.T, run func(t *testing.T, p *peerResult, tr *trace.Trac
 	if len(files) == 0 {
 		t.Skip("no results of the peer are here")
 	}
+	compared := 0
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if err != nil {
@@ -167,8 +168,18 @@ func eachPeer(t *testing.T, run func(t *testing.T, p *peerResult, tr *trace.Trac
 				}
 				parsed[path] = tr
 			}
-			t.Run(p.Trace, func(t *testing.T) { run(t, p, tr) })
+			t.Run(p.Trace, func(t *testing.T) {
+				defer func() {
+					if !t.Skipped() {
+						compared++
+					}
+				}()
+				run(t, p, tr)
+			})
 		}
+	}
+	if compared == 0 {
+		t.Error("none of the peer's results was compared")
 	}
 }
 
@@ -199,7 +210,7 @@ func TestTemporalLikePeer(t *testing.T) {
 		if slices.ContainsFunc(s.Ops, func(o Op) bool { return o.End < o.Start }) {
 			t.Skip("the peer's rounding makes durations of -1 here, and it counts them as negative busy time")
 		}
-		got := Temporal(s)
+		got := Temporal(s, Options{})
 		if len(got) != 1 {
 			t.Fatalf("%d devices", len(got))
 		}
@@ -216,7 +227,7 @@ func TestOverlapLikePeer(t *testing.T) {
 		if !p.get(t, "comm_comp_overlap", &want) {
 			t.Skip("the peer did not finish")
 		}
-		got := Overlap(peerSet(tr, true, anyLaunch))
+		got := Overlap(peerSet(tr, true, anyLaunch), Options{})
 		if w := num(want.Rows[0][1]); !same(100*got[0].Ratio, w, 2) {
 			t.Errorf("overlap %.3f %%, the peer has %v", 100*got[0].Ratio, want.Rows[0][1])
 		}
@@ -381,7 +392,7 @@ func TestMemoryBandwidthLikePeer(t *testing.T) {
 		}
 		got := map[string]Stats{}
 		touching := map[string]bool{}
-		for _, k := range CopyStats(peerSet(tr, true, anyLaunch)).Kinds {
+		for _, k := range CopyStats(peerSet(tr, true, anyLaunch), Options{}).Kinds {
 			got[k.Kind] = k.Bandwidth
 			for i := 1; i < len(k.series); i++ {
 				touching[k.Kind] = touching[k.Kind] || k.series[i].ts == k.series[i-1].ts

@@ -9,13 +9,13 @@ import (
 
 // StreamQueue is the queue of one stream over time.
 type StreamQueue struct {
-	Device      int64 `json:"device"`
-	Stream      int64 `json:"stream"`
-	Waiting     Stats `json:"waiting"`             // launched and not started (HTA's queue length), after each change
-	Outstanding Stats `json:"outstanding"`         // launched and not ended: what fills CUDA's queue of 1,024
-	AtLimit     int64 `json:"at_limit_ns"`         // time with as many outstanding operations as the limit
-	WaitAtLimit int64 `json:"waiting_at_limit_ns"` // the same of Waiting (HTA's time blocked)
-	Blocked     int   `json:"calls_that_blocked"`  // launches that began while the queue was full
+	Device      int64 `json:"device" unit:"id"`
+	Stream      int64 `json:"stream" unit:"id"`
+	Waiting     Stats `json:"waiting" unit:"count"`     // launched and not started (HTA's queue length), after each change
+	Outstanding Stats `json:"outstanding" unit:"count"` // launched and not ended: what fills CUDA's queue of 1,024
+	AtLimit     int64 `json:"at_limit_ns" unit:"ns" about:"time with as many outstanding operations as the limit"`
+	WaitAtLimit int64 `json:"waiting_at_limit_ns" unit:"ns" about:"time with as many waiting operations as the limit"`
+	Blocked     int   `json:"calls_that_blocked" unit:"count" about:"launches that began while the queue was full"`
 
 	waiting, outstanding []change
 }

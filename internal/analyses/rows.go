@@ -2,8 +2,8 @@ package analyses
 
 import "fmt"
 
-// Row is what an analysis draws: a counter, or slices that do not overlap.
-type Row struct {
+// AddedRow is what an analysis draws: a counter, or slices that do not overlap.
+type AddedRow struct {
 	Group  string // "Queue length" or "GPU analysis"
 	Name   string
 	Unit   string // of a counter; "" for slices
@@ -37,10 +37,10 @@ func streamName(s *Set, device, stream int64) string {
 	return fmt.Sprintf("stream %d", stream)
 }
 
-func idleRows(s *Set, idle []StreamIdle) []Row {
-	var rows []Row
+func idleRows(s *Set, idle []StreamIdle) []AddedRow {
+	var rows []AddedRow
 	for i := range idle {
-		r := Row{Group: gpuGroup, Name: "idle " + streamName(s, idle[i].Device, idle[i].Stream),
+		r := AddedRow{Group: gpuGroup, Name: "idle " + streamName(s, idle[i].Device, idle[i].Stream),
 			About: "Why the stream had nothing to do between two operations. host_wait: the next one was launched after the one before had ended. " +
 				"kernel_wait: a short gap with work queued. other: it was queued and waited, for another stream as a rule."}
 		for _, g := range idle[i].gaps {
@@ -53,8 +53,8 @@ func idleRows(s *Set, idle []StreamIdle) []Row {
 	return rows
 }
 
-func exposedRows(s *Set, overlap []DeviceOverlap) []Row {
-	var rows []Row
+func exposedRows(s *Set, overlap []DeviceOverlap) []AddedRow {
+	var rows []AddedRow
 	i := 0
 	s.devices(func(device int64, ops []Op) {
 		o := overlap[i]
@@ -66,7 +66,7 @@ func exposedRows(s *Set, overlap []DeviceOverlap) []Row {
 		if len(overlap) > 1 {
 			name = fmt.Sprintf("exposed communication GPU %d", device)
 		}
-		r := Row{Group: gpuGroup, Name: name, About: "Communication runs and no computation does: what better overlap could hide."}
+		r := AddedRow{Group: gpuGroup, Name: name, About: "Communication runs and no computation does: what better overlap could hide."}
 		for _, v := range subtract(ofTypes(ops, 1<<CommunicationType), ofTypes(ops, 1<<Computation)) {
 			r.Slices = append(r.Slices, Slice{v, "exposed communication"})
 		}
@@ -75,14 +75,14 @@ func exposedRows(s *Set, overlap []DeviceOverlap) []Row {
 	return rows
 }
 
-func queueRows(s *Set, queues []StreamQueue) []Row {
-	var rows []Row
+func queueRows(s *Set, queues []StreamQueue) []AddedRow {
+	var rows []AddedRow
 	for i := range queues {
 		q := &queues[i]
 		name := streamName(s, q.Device, q.Stream)
 		rows = append(rows,
-			Row{Group: queueGroup, Name: "outstanding " + name, Unit: "ops", Points: steps(q.outstanding), About: "Operations launched and not ended. CUDA's queue holds 1,024: a launch beyond that blocks."},
-			Row{Group: queueGroup, Name: "waiting " + name, Unit: "ops", Points: steps(q.waiting), About: "Operations launched and not started."})
+			AddedRow{Group: queueGroup, Name: "outstanding " + name, Unit: "ops", Points: steps(q.outstanding), About: "Operations launched and not ended. CUDA's queue holds 1,024: a launch beyond that blocks."},
+			AddedRow{Group: queueGroup, Name: "waiting " + name, Unit: "ops", Points: steps(q.waiting), About: "Operations launched and not started."})
 	}
 	return rows
 }
@@ -99,19 +99,19 @@ func steps(list []change) []Point {
 	return out
 }
 
-func memoryRows(c *Copies) []Row {
-	var rows []Row
+func memoryRows(_ *Set, c *Copies) []AddedRow {
+	var rows []AddedRow
 	for i := range c.Kinds {
 		k := &c.Kinds[i]
 		if k.Bandwidth.Max > 0 {
-			rows = append(rows, Row{Group: gpuGroup, Name: k.Kind + " bandwidth", Unit: "GB/s", Points: levels(k.series), About: "Bandwidth of the copies of this kind that run, added up."})
+			rows = append(rows, AddedRow{Group: gpuGroup, Name: k.Kind + " bandwidth", Unit: "GB/s", Points: levels(k.series), About: "Bandwidth of the copies of this kind that run, added up."})
 		}
 	}
 	for i := range c.Memory {
 		m := &c.Memory[i]
 		rows = append(rows,
-			Row{Group: gpuGroup, Name: "allocated " + m.Device, Unit: "bytes", Points: levels(m.allocated), About: "Total Allocated of the [memory] events."},
-			Row{Group: gpuGroup, Name: "reserved " + m.Device, Unit: "bytes", Points: levels(m.reserved), About: "Total Reserved of the [memory] events."})
+			AddedRow{Group: gpuGroup, Name: "allocated " + m.Device, Unit: "bytes", Points: levels(m.allocated), About: "Total Allocated of the [memory] events."},
+			AddedRow{Group: gpuGroup, Name: "reserved " + m.Device, Unit: "bytes", Points: levels(m.reserved), About: "Total Reserved of the [memory] events."})
 	}
 	return rows
 }

@@ -11,11 +11,11 @@ import (
 // Sequence is a sequence of operations that an operator launches, with how often it occurs.
 type Sequence struct {
 	Operator string   `json:"operator"`
-	Kernels  []string `json:"kernels"` // by start
-	Count    int      `json:"count"`
-	GPU      int64    `json:"gpu_ns"`
-	CPU      int64    `json:"cpu_ns"`
-	Critical int64    `json:"critical_ns"` // of the operators and operations of all occurrences
+	Kernels  []string `json:"kernels" about:"by start"`
+	Count    int      `json:"count" unit:"count"`
+	GPU      int64    `json:"gpu_ns" unit:"ns"`
+	CPU      int64    `json:"cpu_ns" unit:"ns"`
+	Critical int64    `json:"critical_ns" unit:"ns" about:"of the operators and operations of all occurrences"`
 }
 
 // Sequences counts frequent kernel sequences (cuda_kernel_analysis.py, get_frequent_cuda_kernel_sequences) below the
@@ -113,11 +113,11 @@ func (s *Set) operationsBelow(roots []bool) [][]int32 {
 // Operator is an aten operator with the operations that it launches itself.
 type Operator struct {
 	Operator    string   `json:"operator"`
-	Kernels     []string `json:"kernels"`
-	Count       int      `json:"count"`
-	LaunchDelay float64  `json:"launch_delay_ns"` // mean: start of the operator to its first launch
-	KernelDelay float64  `json:"kernel_delay_ns"` // mean: start of the first launch to its operation
-	Critical    int64    `json:"critical_ns"`
+	Kernels     []string `json:"kernels" about:"by start"`
+	Count       int      `json:"count" unit:"count"`
+	LaunchDelay float64  `json:"launch_delay_ns" unit:"ns" about:"mean: start of the operator to its first launch"`
+	KernelDelay float64  `json:"kernel_delay_ns" unit:"ns" about:"mean: start of the first launch to its operation"`
+	Critical    int64    `json:"critical_ns" unit:"ns"`
 }
 
 // Operators groups launches by the aten operator right around them (cuda_kernel_analysis.py,

@@ -7,15 +7,15 @@ import (
 
 // Stats summarises values: sample standard deviation, quartiles with linear interpolation. Empty: Count 0, all 0.
 type Stats struct {
-	Count int     `json:"count"`
-	Sum   float64 `json:"sum"`
-	Mean  float64 `json:"mean"`
-	Std   float64 `json:"std"` // 0 with fewer than two values
-	Min   float64 `json:"min"`
-	P25   float64 `json:"p25"`
-	P50   float64 `json:"p50"`
-	P75   float64 `json:"p75"`
-	Max   float64 `json:"max"`
+	Count int     `json:"count" unit:"count"`
+	Sum   float64 `json:"sum" unit:"*"`
+	Mean  float64 `json:"mean" unit:"*"`
+	Std   float64 `json:"std" unit:"*" about:"0 with fewer than two values"`
+	Min   float64 `json:"min" unit:"*"`
+	P25   float64 `json:"p25" unit:"*"`
+	P50   float64 `json:"p50" unit:"*"`
+	P75   float64 `json:"p75" unit:"*"`
+	Max   float64 `json:"max" unit:"*"`
 }
 
 type number interface{ ~int64 | ~float64 }

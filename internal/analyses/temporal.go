@@ -2,17 +2,17 @@ package analyses
 
 // DeviceTime says what one device did between its first and its last operation of the window. The parts sum to the span.
 type DeviceTime struct {
-	Device        int64 `json:"device"`
-	Span          int64 `json:"span_ns"`
-	Computation   int64 `json:"computation_ns"` // wins where several run at once
-	Communication int64 `json:"communication_ns"`
-	Copies        int64 `json:"copies_ns"`
-	Idle          int64 `json:"idle_ns"`
+	Device        int64 `json:"device" unit:"id"`
+	Span          int64 `json:"span_ns" unit:"ns" about:"first to last operation of the window"`
+	Computation   int64 `json:"computation_ns" unit:"ns" about:"wins where several run at once"`
+	Communication int64 `json:"communication_ns" unit:"ns"`
+	Copies        int64 `json:"copies_ns" unit:"ns"`
+	Idle          int64 `json:"idle_ns" unit:"ns"`
 }
 
 // Temporal is HTA's temporal breakdown a device (breakdown_analysis.py, get_temporal_breakdown), with what it calls
 // non-compute time split into communication and copies.
-func Temporal(s *Set) []DeviceTime {
+func Temporal(s *Set, _ Options) []DeviceTime {
 	var out []DeviceTime
 	s.devices(func(device int64, ops []Op) {
 		t := DeviceTime{Device: device}
@@ -42,15 +42,15 @@ func ofTypes(ops []Op, types int) []Interval {
 
 // DeviceOverlap says how much of a device's communication computation hides.
 type DeviceOverlap struct {
-	Device        int64   `json:"device"`
-	Communication int64   `json:"communication_ns"` // some communication kernel runs
-	Hidden        int64   `json:"hidden_ns"`        // some computation kernel runs, too
-	Exposed       int64   `json:"exposed_ns"`
-	Ratio         float64 `json:"ratio"` // hidden / communication
+	Device        int64   `json:"device" unit:"id"`
+	Communication int64   `json:"communication_ns" unit:"ns" about:"some communication kernel runs"`
+	Hidden        int64   `json:"hidden_ns" unit:"ns" about:"some computation kernel runs, too"`
+	Exposed       int64   `json:"exposed_ns" unit:"ns"`
+	Ratio         float64 `json:"ratio" unit:"share" about:"hidden over communication"`
 }
 
 // Overlap is HTA's communication-computation overlap (communication_analysis.py).
-func Overlap(s *Set) []DeviceOverlap {
+func Overlap(s *Set, _ Options) []DeviceOverlap {
 	var out []DeviceOverlap
 	s.devices(func(device int64, ops []Op) {
 		comm := ofTypes(ops, 1<<CommunicationType)

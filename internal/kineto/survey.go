@@ -2,7 +2,6 @@ package kineto
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -242,37 +241,4 @@ func (t *draft) overlaps() (threads, streams int) {
 		}
 	}
 	return threads, streams
-}
-
-// WriteText writes the survey for a terminal.
-func (s *Survey) WriteText(line func(format string, args ...any)) {
-	line("%s form, %s", s.Form, s.Generation)
-	if len(s.Hints) > 0 {
-		line("holds       %s", strings.Join(s.Hints, ", "))
-	}
-	if s.Rank >= 0 {
-		line("rank        %d", s.Rank)
-	}
-	line("events      %d in %d bytes", s.Events, s.Bytes)
-	line("window      %.3f ms, %d steps", float64(s.End-s.Start)/1e6, s.Steps)
-	line("rows        %d threads, %d streams", s.Threads, s.Streams)
-	for _, d := range s.Devices {
-		line("device      %s", strings.TrimSuffix(fmt.Sprintf("GPU %d, %d operations, %s", d.ID, d.Operations, d.Name), ", "))
-	}
-	cats := slices.SortedFunc(maps.Keys(s.ByCategory), func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.ByCategory[b], s.ByCategory[a]), cmp.Compare(a, b))
-	})
-	for i, c := range cats {
-		if i == 12 {
-			line("            and %d more categories", len(cats)-i)
-			break
-		}
-		line("%-11s %8d %s", map[bool]string{true: "categories"}[i == 0], s.ByCategory[c], c)
-	}
-	for i, r := range s.Repairs {
-		line("%-11s %8d %s, first at byte %d", map[bool]string{true: "mended"}[i == 0], r.Count, strings.ReplaceAll(r.Reason, "_", " "), r.First[0])
-	}
-	for i, o := range s.Oddities {
-		line("%-11s %8d %s: %s", map[bool]string{true: "odd"}[i == 0], o.Count, o.What, o.Means)
-	}
 }

@@ -19,8 +19,11 @@ func TestInspect(t *testing.T) {
 	}
 	s := Inspect(tr)
 	var b strings.Builder
-	s.WriteText(func(f string, a ...any) { fmt.Fprintf(&b, f+"\n", a...) })
-	for _, want := range []string{"1 operations without a recorded launch", "1 kernel launches without", "1 operations that start before", "1 slices that overlap", "1 operations that overlap on one stream", "no synchronisation events", "NVIDIA CUDA", "1 steps", "GPU 0, 2 operations", "K2"} {
+	for _, o := range s.Oddities {
+		fmt.Fprintf(&b, "%d %s\n", o.Count, o.What)
+	}
+	fmt.Fprintf(&b, "%s, %s, %d steps, %+v\n", s.Generation, s.Hints, s.Steps, s.Devices)
+	for _, want := range []string{"1 operations without a recorded launch", "1 kernel launches without", "1 operations that start before", "1 slices that overlap", "1 operations that overlap on one stream", "no synchronisation events", "NVIDIA CUDA", "1 steps", "{ID:0 Name: Operations:2}", "K2"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

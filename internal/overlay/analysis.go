@@ -1,6 +1,10 @@
 package overlay
 
-import "overlay/internal/analyses"
+import (
+	"slices"
+
+	"overlay/internal/analyses"
+)
 
 // causeColors are the colours of drawn analysis slices; those of the classes that they speak of.
 var causeColors = map[string]string{
@@ -13,7 +17,7 @@ var causeColors = map[string]string{
 // analysisTracks shows the rows of the analyses: a group below parent for each of their groups, in order of the rows.
 // first is the index that the first track gets in Overlay.Tracks. Counters end with 0, or they would run on to the end
 // of the trace.
-func analysisTracks(rows []analyses.Row, first, parent int) []Track {
+func analysisTracks(rows []analyses.AddedRow, first, parent int) []Track {
 	var out []Track
 	groups := map[string]int{}
 	for _, r := range rows {
@@ -23,12 +27,9 @@ func analysisTracks(rows []analyses.Row, first, parent int) []Track {
 		}
 	}
 	for _, r := range rows {
-		t := Track{Name: r.Name, Parent: groups[r.Group], Category: CategoryAnalysis, Description: r.About, Counter: r.Unit != "", Unit: r.Unit}
-		for _, p := range r.Points {
-			t.Points = append(t.Points, Point(p))
-		}
+		t := Track{Name: r.Name, Parent: groups[r.Group], Category: CategoryAnalysis, Description: r.About, Counter: r.Unit != "", Unit: r.Unit, Points: r.Points}
 		if n := len(t.Points); n > 0 && t.Points[n-1].Value != 0 && r.Unit != "bytes" {
-			t.Points = append(t.Points, Point{TS: t.Points[n-1].TS + 1})
+			t.Points = append(slices.Clip(t.Points), analyses.Point{TS: t.Points[n-1].TS + 1})
 		}
 		for _, s := range r.Slices {
 			t.Slices = append(t.Slices, Slice{Start: s.Start, Dur: s.End - s.Start, Name: s.Name, Color: causeColors[s.Name]})

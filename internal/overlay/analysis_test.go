@@ -7,7 +7,7 @@ import (
 )
 
 func TestAnalysisTracks(t *testing.T) {
-	rows := []analyses.Row{
+	rows := []analyses.AddedRow{
 		{Group: "Queue length", Name: "waiting", Unit: "ops", Points: []analyses.Point{{TS: 5, Value: 2}}},
 		{Group: "GPU analysis", Name: "idle", Slices: []analyses.Slice{{Interval: analyses.Interval{Start: 3, End: 9}, Name: "host_wait"}}},
 		{Group: "Queue length", Name: "outstanding", Unit: "ops", Points: []analyses.Point{{TS: 5, Value: 2}, {TS: 8}}},

@@ -20,11 +20,11 @@ const (
 // Options of Annotate. The zero value is the default.
 type Options struct {
 	Flows   Flows
-	Plain   bool           // leave the colours of input slices alone
-	Version string         // of the tool, for the attribute overlay.version
-	Rows    []analyses.Row // of the analyses, drawn in groups of their own
-	Attrs   []Attr         // further attributes
-	Slim    bool           // for a trace of the path and its context: no numbers that join records
+	Plain   bool                // leave the colours of input slices alone
+	Version string              // of the tool, for the attribute overlay.version
+	Rows    []analyses.AddedRow // of the analyses, drawn in groups of their own
+	Attrs   []Attr              // further attributes
+	Slim    bool                // for a trace of the path and its context: no numbers that join records
 }
 
 // Annotate decides what to draw on a trace: marks on its events, added rows, arrows and attributes. What an earlier

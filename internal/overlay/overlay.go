@@ -1,6 +1,9 @@
 package overlay
 
-import "overlay/internal/trace"
+import (
+	"overlay/internal/analyses"
+	"overlay/internal/trace"
+)
 
 // Mark is what is written on one input event.
 type Mark struct {
@@ -32,12 +35,6 @@ type Slice struct {
 	Args       []Arg
 }
 
-// Point is one value of a counter track.
-type Point struct {
-	TS    int64
-	Value float64
-}
-
 // Track is an added row. Parent is an index into Overlay.Tracks, -1 for a root. A track holds slices, counter points, or neither (a group).
 type Track struct {
 	Name        string
@@ -48,7 +45,7 @@ type Track struct {
 	Row         Row // instead of Slices
 	Counter     bool
 	Unit        string
-	Points      []Point
+	Points      []analyses.Point
 }
 
 // Arrow is one critical edge that is drawn, between two input events.

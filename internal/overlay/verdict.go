@@ -2,17 +2,16 @@ package overlay
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/tables"
 )
 
 const (
-	smoothing = 400 // the class row shows nothing shorter than the window over this
-	worthWord = 2   // per cent of the time from which a class is named
+	worthWord = 2 // per cent of the time from which a class is named
 )
 
 // classColors are the colours of the classes, as strings whose hash the viewer takes (see criticalColor).
@@ -47,10 +46,10 @@ func verdictTrack(g *cdg.Graph, p *critpath.Path) Track {
 	total := critpath.Breakdown(p)
 	t.Slices = append(t.Slices, summarySlice(w.Start, w.End, verdict(&total.Class, w.End-w.Start), &total.Class))
 	lines := critpath.StepTable(g, p)
-	runs := classRuns(p)
+	runs := critpath.NewClassRuns(p)
 	if len(lines) == 0 {
-		for _, r := range smooth(runs, w.End-w.Start) {
-			t.Slices = append(t.Slices, r.slice())
+		for _, s := range runs.Strip(w.Start, w.End) {
+			t.Slices = append(t.Slices, stretchSlice(&s))
 		}
 		return t
 	}
@@ -61,8 +60,8 @@ func verdictTrack(g *cdg.Graph, p *critpath.Path) Track {
 			name = stepWords(l)
 		}
 		t.Slices = append(t.Slices, summarySlice(l.Start, l.End, name, &l.Class))
-		for _, r := range smooth(clipRuns(runs, l.Start, l.End), w.End-w.Start) {
-			t.Slices = append(t.Slices, r.slice())
+		for _, s := range runs.Strip(l.Start, l.End) {
+			t.Slices = append(t.Slices, stretchSlice(&s))
 		}
 	}
 	return t
@@ -72,9 +71,9 @@ func verdictTrack(g *cdg.Graph, p *critpath.Path) Track {
 func verdict(class *byClass, d int64) string {
 	words := shares(class, d)
 	if words == "" {
-		return "No critical path · " + duration(d)
+		return "No critical path · " + tables.ShortDuration(d)
 	}
-	return "Bound by " + words + " · " + duration(d)
+	return "Bound by " + words + " · " + tables.ShortDuration(d)
 }
 
 // stepWords puts the number first: the bar is narrow, and the viewer cuts the text on the right.
@@ -83,7 +82,7 @@ func stepWords(l *critpath.StepLine) string {
 	if n, ok := strings.CutPrefix(name, "ProfilerStep#"); ok {
 		name = "Step " + n
 	}
-	return name + ": " + shares(&l.Class, l.End-l.Start) + " · " + duration(l.End-l.Start)
+	return name + ": " + shares(&l.Class, l.End-l.Start) + " · " + tables.ShortDuration(l.End-l.Start)
 }
 
 // shares lists the classes with at least 2 % of d, most first.
@@ -97,25 +96,9 @@ func shares(class *byClass, d int64) string {
 	slices.SortStableFunc(order, func(a, b critpath.Class) int { return cmp.Compare(class[b], class[a]) })
 	words := make([]string, len(order))
 	for i, c := range order {
-		words[i] = fmt.Sprintf("%s %d %%", c.Words(), percent(class[c], d))
+		words[i] = c.Words() + " " + tables.WholePercent(class[c], d)
 	}
 	return strings.Join(words, ", ")
-}
-
-// percent is rounded to the nearest.
-func percent(part, whole int64) int64 { return int64(float64(part)/float64(whole)*100 + 0.5) }
-
-// duration writes ns in the unit that suits.
-func duration(ns int64) string {
-	switch {
-	case ns < 1e3:
-		return fmt.Sprintf("%d ns", ns)
-	case ns < 1e6:
-		return fmt.Sprintf("%.1f µs", float64(ns)/1e3)
-	case ns < 1e9:
-		return fmt.Sprintf("%.1f ms", float64(ns)/1e6)
-	}
-	return fmt.Sprintf("%.2f s", float64(ns)/1e9)
 }
 
 // summarySlice covers [start, end]; its args sum to its duration where the path has no holes.
@@ -128,5 +111,17 @@ func summarySlice(start, end int64, name string, class *byClass) Slice {
 			s.Args = append(s.Args, Arg{Key: c.String() + "_ns", Int: class[c]})
 		}
 	}
+	return s
+}
+
+// stretchSlice shows a stretch: its class, and the share of that class where it is not all.
+func stretchSlice(r *critpath.Stretch) Slice {
+	name := r.Class.Words()
+	if share := float64(r.NS[r.Class]) / float64(r.Dur()); share < 0.995 {
+		name += " " + tables.WholePercent(r.NS[r.Class], r.Dur())
+	}
+	s := summarySlice(r.Start, r.End, name, &r.NS)
+	s.Color = classColors[r.Class]
+	s.Args[0].Str = r.Class.String()
 	return s
 }

@@ -1,40 +1,40 @@
 package report
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
+
+	"overlay/internal/tables"
 )
 
 // Difference compares two reports; differences are after minus before.
 type Difference struct {
 	Schema   string   `json:"schema"`
-	Before   *Report  `json:"before"`
-	After    *Report  `json:"after"`
-	Window   Change   `json:"window"`
-	Slower   float64  `json:"slower_percent"` // below 0: faster
-	Classes  []Change `json:"classes"`        // largest effect first
-	Hotspots []Change `json:"hotspots"`       // of the hotspots of either side
+	Before   *Report  `json:"before" table:"-"`
+	After    *Report  `json:"after" table:"-"`
+	Window   Change   `json:"window" table:"window" about:"length of the window"`
+	Slower   float64  `json:"slower_percent" unit:"percent" about:"below 0: faster"`
+	Classes  []Change `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
+	Hotspots []Change `json:"hotspots" table:"hotspots" about:"time on the path by name, of the hotspots of either side"`
 }
 
 // Change is one value before and after, ns.
 type Change struct {
 	Name   string `json:"name"`
-	Before int64  `json:"before_ns"`
-	After  int64  `json:"after_ns"`
-	Effect int64  `json:"effect_ns"`
+	Before int64  `json:"before_ns" unit:"ns"`
+	After  int64  `json:"after_ns" unit:"ns"`
+	Effect int64  `json:"effect_ns" unit:"change"`
 }
 
 // Compare makes the difference. For hotspots to be complete both reports must list all of them.
 func Compare(before, after *Report) *Difference {
 	d := &Difference{Schema: "overlay-diff/1", Before: before, After: after,
 		Window: Change{"window", before.Window.Duration, after.Window.Duration, after.Window.Duration - before.Window.Duration}}
-	d.Slower = 100 * share(d.Window.Effect, before.Window.Duration)
+	d.Slower = 100 * tables.ShareOf(d.Window.Effect, before.Window.Duration)
 	if d.Window.Effect < 0 {
-		d.Slower = -100 * share(-d.Window.Effect, before.Window.Duration)
+		d.Slower = -100 * tables.ShareOf(-d.Window.Effect, before.Window.Duration)
 	}
 	d.Classes = changes(before.Path.ByClass, after.Path.ByClass)
 	sum := func(r *Report) map[string]int64 {
@@ -73,24 +73,35 @@ func (d *Difference) WriteJSON(w io.Writer) error {
 	return e.Encode(d)
 }
 
+// Tables gives the difference as tables; those of the two reports are theirs.
+func (d *Difference) Tables() []tables.Table {
+	return tables.From("difference", "how much longer the window takes", d)
+}
+
 // WriteText writes the difference on about one screen, top hotspots at most.
 func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
-	t := &text{w: bufio.NewWriter(w), o: o, width: max(cmp.Or(o.Width, 100), 60)}
-	t.line("before  %s, %s, bound by %s", Shorten(plain(d.Before.Input.Name), 60), MS(d.Before.Window.Duration), classWords[d.Before.Path.BoundBy])
-	t.line("after   %s, %s, bound by %s", Shorten(plain(d.After.Input.Name), 60), MS(d.After.Window.Duration), classWords[d.After.Path.BoundBy])
+	t := newText(w, o, d.Tables())
+	side := func(name string, r *Report) {
+		t.line("%-7s %s, %s, bound by %s", name, Shorten(Plain(r.Input.Name), 60), tables.Duration(r.Window.Duration), classWords[r.Path.BoundBy])
+	}
+	side("before", d.Before)
+	side("after", d.After)
 	t.line("%s", t.bold(d.verdict()))
+	change := func(l tables.Line, name string) {
+		t.line("  %12s %12s %13s  %s", l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"), name)
+	}
 	t.line("")
 	t.line("  %12s %12s %13s  %s", "before", "after", "effect", "on the path")
-	for _, c := range d.Classes {
-		t.line("  %12s %12s %13s  %s", MS(c.Before), MS(c.After), signed(c.Effect), classWords[c.Name])
+	for l := range t.table("classes").Lines(-1) {
+		change(l, classWords[l.Str("name")])
 	}
 	t.line("")
 	t.line("  %12s %12s %13s  %s", "before", "after", "effect", "hotspot")
-	for i, c := range d.Hotspots {
-		if i == top || c.Effect == 0 {
+	for l := range t.table("hotspots").Lines(top) {
+		if l.Value("effect_ns").Int() == 0 {
 			break
 		}
-		t.line("  %12s %12s %13s  %s", MS(c.Before), MS(c.After), signed(c.Effect), Shorten(plain(Readable(c.Name)), t.width-43))
+		change(l, Shorten(Plain(Readable(l.Str("name"))), t.width-43))
 	}
 	return t.w.Flush()
 }
@@ -99,16 +110,9 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 func (d *Difference) verdict() string {
 	switch {
 	case d.Window.Effect > 0:
-		return fmt.Sprintf("%.1f %% slower", d.Slower)
+		return tables.FormatPercent(d.Slower) + " slower"
 	case d.Window.Effect < 0:
-		return fmt.Sprintf("%.1f %% faster", -d.Slower)
+		return tables.FormatPercent(-d.Slower) + " faster"
 	}
 	return "as long as before"
-}
-
-func signed(ns int64) string {
-	if ns > 0 {
-		return "+" + MS(ns)
-	}
-	return MS(ns)
 }

@@ -2,126 +2,133 @@ package report
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
-	"strings"
 
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
-
-	"overlay/internal/critpath"
+	"overlay/internal/tables"
 )
 
 //go:embed page.html
 var pageText string
 
-// kindClass is the class of each segment kind.
-var kindClass = map[string]string{}
-
-func init() {
-	for k := range critpath.NumSegmentKinds {
-		kindClass[k.String()] = k.Class().String()
-	}
-}
-
-func plotCanvas(c *vgsvg.Canvas) draw.Canvas { return draw.New(c) }
-
 // page is the template; every value goes through its escaping.
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"ms": MS, "percent": Percent, "share": share, "group": func(n int) string { return group(int64(n)) },
+	"ms": tables.Duration, "percent": tables.FormatShare, "share": tables.ShareOf, "group": func(n int) string { return tables.Grouped(int64(n)) },
 	"word":     func(c string) string { return classWords[c] },
-	"color":    func(c string) template.CSS { return template.CSS(hex[c]) }, // of our own table
+	"color":    classColor,
 	"classes":  byTime,
-	"short":    func(n int, s string) string { return Shorten(plain(s), n) },
+	"short":    func(n int, s string) string { return Shorten(Plain(s), n) },
+	"plain":    Plain,
 	"readable": Readable,
 	"add":      func(a, b int64) int64 { return a + b },
-	"signed":   signed,
 	"sub":      func(a, b int64) int64 { return a - b },
-	"words":    func(s string) string { return strings.ReplaceAll(s, "_", " ") },
-	"width":    func(x float64) template.CSS { return template.CSS(fmt.Sprintf("%.3f%%", 100*x)) },
+	"words":    words,
+	"width":    func(x float64) template.CSS { return template.CSS(fmt.Sprintf("%.3f%%", 100*x)) }, // of a box, not shown
 }).Parse(pageText))
 
 // maxRows is how many rows the long tables of the page hold.
 const maxRows = 200
 
+// shown gives the page the rows of tables.
+type shown []tables.Table
+
+// Rows is the head of a table.
+func (s shown) Rows(name string) []tables.Line {
+	var out []tables.Line
+	if t := tables.Find(s, name); t != nil {
+		for l := range t.Lines(maxRows) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Row is the row of a table that always has one.
+func (s shown) Row(name string) tables.Line { return tables.Find(s, name).Line(0) }
+
+// Left is how many rows of a table the page does not hold.
+func (s shown) Left(name string) int { return max(0, tables.Find(s, name).Rows-maxRows) }
+
 // WriteHTML writes the report as one page that needs nothing else: no network, no other file.
 func (r *Report) WriteHTML(w io.Writer) error {
-	p := struct {
+	return page.Execute(w, struct {
 		*Report
-		StepsPlot, HotspotsPlot, PhasesPlot template.HTML
-		Nodes                               []Node
-		NodesLeft                           int
-		StepRows                            []Step
-		StepsLeft                           int
-		Sections                            []section
-	}{Report: r}
-	var err error
-	if p.StepsPlot, err = r.stepsPlot(); err != nil {
-		return fmt.Errorf("plot of the steps: %w", err)
-	}
-	if p.HotspotsPlot, err = r.hotspotsPlot(); err != nil {
-		return fmt.Errorf("plot of the hotspots: %w", err)
-	}
-	if p.PhasesPlot, err = r.phasesPlot(); err != nil {
-		return fmt.Errorf("plot of the phases: %w", err)
-	}
-	p.Nodes = r.CDG.Nodes[:min(len(r.CDG.Nodes), maxRows)]
-	p.NodesLeft = len(r.CDG.Nodes) - len(p.Nodes)
-	p.StepRows = r.Steps[:min(len(r.Steps), maxRows)]
-	p.StepsLeft = len(r.Steps) - len(p.StepRows)
-	p.Sections = r.sections()
-	return page.Execute(w, p)
+		shown
+		StepBars, HotspotBars, PhaseBars []bar
+		Sections                         []section
+	}{r, r.Tables(), r.stepBars(), r.hotspotBars(), r.phaseBars(), r.sections()})
 }
 
-// section is an analysis as a table of its own JSON.
+// section is an analysis on the page.
 type section struct {
-	Name    string
-	Columns []string
-	Rows    [][]string
+	Name   string
+	Tables []grid
 }
 
-// sections lays the analyses out as tables, a row an entry, columns by the fields that hold one value.
+// grid is a table whose cells are texts.
+type grid struct {
+	Title   string // "" for the table of the analysis itself
+	Columns []tables.Column
+	Rows    [][]gridCell
+	Left    int // rows that the page does not hold
+}
+
+type gridCell struct {
+	Text, Exact string
+	Number      bool
+}
+
+// sections lays the analyses out as tables; those without rows are left out.
 func (r *Report) sections() []section {
-	if r.Analyses == nil {
-		return nil
-	}
-	raw, err := json.Marshal(r.Analyses)
-	if err != nil {
-		panic("report: internal error: " + err.Error())
-	}
-	var parts map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &parts); err != nil {
-		panic("report: internal error: " + err.Error())
-	}
 	var out []section
-	for _, name := range analysisNames() {
-		part, ok := parts[name]
-		if !ok {
-			continue
+	for _, a := range r.Analyses.Sections() {
+		s := section{Name: a.Name}
+		for i := range a.Tables {
+			if a.Tables[i].Rows > 0 {
+				s.Tables = append(s.Tables, gridOf(&a.Tables[i], a.Name))
+			}
 		}
-		if part[0] == '{' {
-			part = append(append([]byte{'['}, part...), ']')
-		}
-		if s := tableOf(name, part); len(s.Rows) > 0 {
+		if len(s.Tables) > 0 {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
+func gridOf(t *tables.Table, analysis string) grid {
+	g := grid{Columns: t.Cols, Left: max(0, t.Rows-maxRows)}
+	if t.Name != analysis {
+		g.Title = t.About
+	}
+	for l := range t.Lines(maxRows) {
+		var row []gridCell
+		for i, c := range t.Cols {
+			row = append(row, gridCell{cellText(c.Unit, l.Values[i]), l.Values[i].Exact(), c.Unit.Numeric()})
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+// cellText makes names readable; numbers are shown by their unit.
+func cellText(u tables.Unit, v tables.Value) string {
+	switch {
+	case u != tables.Text:
+		return u.Format(v)
+	case v.List() != nil:
+		return readableList(v.List())
+	}
+	return Readable(v.Str())
+}
+
 // WriteHTML writes the difference as one page that needs nothing else.
 func (d *Difference) WriteHTML(w io.Writer) error {
-	p := struct {
+	return page.ExecuteTemplate(w, "diff", struct {
 		*Difference
-		Verdict   string
-		Sides     []*Report
-		Longest   int64
-		Spots     []Change
-		SpotsLeft int
-	}{Difference: d, Verdict: d.verdict(), Sides: []*Report{d.Before, d.After}, Longest: max(d.Window.Before, d.Window.After)}
-	p.Spots = d.Hotspots[:min(len(d.Hotspots), maxRows)]
-	p.SpotsLeft = len(d.Hotspots) - len(p.Spots)
-	return page.ExecuteTemplate(w, "diff", p)
+		shown
+		Verdict string
+		Sides   []*Report
+		Longest int64
+	}{d, d.Tables(), d.verdict(), []*Report{d.Before, d.After}, max(d.Window.Before, d.Window.After)})
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"html/template"
 	"regexp"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestPageStandsAlone(t *testing.T) {
 	if n := len(page); n > 1<<20 {
 		t.Errorf("%d bytes", n)
 	}
-	for _, want := range []string{"<h1>Bound by GPU compute</h1>", "ProfilerStep#2", "<svg", "Analysis: idle", "How to read it"} {
+	for _, want := range []string{"<h1>Bound by GPU compute</h1>", "ProfilerStep#2", "<div class=\"bars\">", "Analysis: idle", "How to read it"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q", want)
 		}
@@ -99,5 +100,50 @@ func TestDifferencePage(t *testing.T) {
 	}
 	if s := page.String(); !strings.Contains(s, "faster</h1>") || loads.MatchString(strings.Replace(s, `href="data:,"`, "", 1)) {
 		t.Errorf("%.300s", s)
+	}
+}
+
+// TestBars: every bar has its whole label and its number in words; a bar is as long as its number says; steps left out
+// in the middle are counted.
+func TestBars(t *testing.T) {
+	r := reportOf(t, demo, cdg.Options{})
+	page := htmlOf(t, r)
+	looked := 0
+	for _, bars := range [][]bar{r.stepBars(), r.hotspotBars(), r.phaseBars()} {
+		longest := 0.0
+		for _, b := range bars {
+			looked++
+			sum := 0.0
+			for _, p := range b.Parts {
+				sum += p.Of
+			}
+			longest = max(longest, sum)
+			if b.Label == "" || !regexp.MustCompile(` (ns|µs|ms|s)$`).MatchString(b.Value) {
+				t.Errorf("bar %q shows %q", b.Label, b.Value)
+			}
+			if !strings.Contains(page, `<span class="label">`+template.HTMLEscapeString(b.Label)+`</span>`) {
+				t.Errorf("the label %q is not on the page as a whole", b.Label)
+			}
+		}
+		if longest < 0.999 || longest > 1.001 {
+			t.Errorf("the longest bar is %g of its place", longest)
+		}
+	}
+	if len(phases) != int(cdg.NumPhases) {
+		t.Errorf("%d phases are drawn, there are %d", len(phases), cdg.NumPhases)
+	}
+	if looked < 15 {
+		t.Errorf("only %d bars", looked)
+	}
+	for _, h := range r.Hotspots {
+		if !strings.Contains(page, `<span class="label">`+template.HTMLEscapeString(h.Readable)+`</span>`) {
+			t.Errorf("the label of %q is cut", h.Readable)
+		}
+	}
+	for len(r.Steps) < 100 {
+		r.Steps = append(r.Steps, r.Steps[0])
+	}
+	if bars := r.stepBars(); len(bars) != maxBars || bars[maxBars/2].Left != 76 || !strings.Contains(htmlOf(t, r), "<p>… 76 more in between</p>") {
+		t.Errorf("%d bars of 100 steps", len(bars))
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/overlay"
+	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
 
@@ -45,23 +45,16 @@ func New(s Source) *Report {
 	r.Calibration = Calibration{c.Lmin, c.Kmin, c.Wmax, map[string]int{"launch": c.LaunchSamples, "kernel": c.KernelSamples, "event": c.WaitSamples, "sync": c.SyncSamples}}
 	r.Hints = hints(r)
 	if p.Method == "ctda" {
-		r.Paper = paper(g, p, s.Top)
+		r.CTDA = ctdaTables(g, p, s.Top)
 	}
 	var total int64
 	for _, b := range p.Peer {
 		total += b.NS
 	}
 	for _, b := range p.Peer {
-		r.Peer = append(r.Peer, PeerShare{b.Name, b.NS, share(b.NS, total)})
+		r.HTA = append(r.HTA, HTAShare{b.Name, b.NS, tables.ShareOf(b.NS, total)})
 	}
 	return r
-}
-
-func share(a, b int64) float64 {
-	if b <= 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
 }
 
 func inputInfo(tr *trace.Trace, name string) InputInfo {
@@ -106,7 +99,7 @@ func pathOf(tr *trace.Trace, p *critpath.Path, walk bool) Path {
 	for _, x := range t.Resource {
 		out.ByResource = append(out.ByResource, Resource{row(x.Track), x.NS})
 	}
-	for _, s := range overlay.Strip(p) {
+	for _, s := range critpath.Strip(p) {
 		out.Strip = append(out.Strip, Run{s.Start, s.End, s.Class.String()})
 	}
 	if walk {
@@ -231,15 +224,15 @@ func graphOf(g *cdg.Graph, p *critpath.Path) CDG {
 	return out
 }
 
-func paper(g *cdg.Graph, p *critpath.Path, top int) *Paper {
+func ctdaTables(g *cdg.Graph, p *critpath.Path, top int) *CTDA {
 	cpu, gpu := critpath.PaperHotspots(g, p)
-	lines := func(list []critpath.PaperHotspot) []PaperLine {
-		out := []PaperLine{}
+	lines := func(list []critpath.PaperHotspot) []CTDALine {
+		out := []CTDALine{}
 		for i, h := range list {
 			if i == top {
 				break
 			}
-			out = append(out, PaperLine{h.Name, h.Category, h.NS, h.OfPath, h.OfMakespan})
+			out = append(out, CTDALine{h.Name, h.Category, h.NS, h.OfPath, h.OfMakespan})
 		}
 		return out
 	}
@@ -247,7 +240,7 @@ func paper(g *cdg.Graph, p *critpath.Path, top int) *Paper {
 	for _, n := range p.Nodes {
 		nodes = append(nodes, int(n))
 	}
-	return &Paper{lines(cpu), lines(gpu), nodes}
+	return &CTDA{lines(cpu), lines(gpu), nodes}
 }
 
 // advice is what to try about a class that holds much of the path.
@@ -280,16 +273,21 @@ func hints(r *Report) []Hint {
 	return out
 }
 
-// classOrder and classWords follow the table of classes.
+// phases are the names of the training phases in the order in which a step goes through them.
+var phases = []string{cdg.DataLoad.String(), cdg.Forward.String(), cdg.Loss.String(), cdg.Backward.String(), cdg.Communication.String(), cdg.Update.String(), cdg.Other.String()}
+
+// classOrder, classWords and kindClass follow the tables of classes and of kinds of segments.
 var (
 	classOrder = map[string]int{}
 	classWords = map[string]string{}
-	classList  []string
+	kindClass  = map[string]string{}
 )
 
 func init() {
 	for c := range critpath.NumClasses {
 		classOrder[c.String()], classWords[c.String()] = int(c), c.Words()
-		classList = append(classList, c.String())
+	}
+	for k := range critpath.NumSegmentKinds {
+		kindClass[k.String()] = k.Class().String()
 	}
 }

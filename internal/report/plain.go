@@ -21,9 +21,6 @@ func Plain(s string) string {
 	}, s)
 }
 
-// plain is Plain, for this package's tables.
-func plain(s string) string { return Plain(s) }
-
 // unseen reports whether a character controls what is printed, or does not show.
 func unseen(r rune) bool {
 	return !unicode.IsGraphic(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)

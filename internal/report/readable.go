@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"overlay/internal/tables"
 )
 
 var collective = regexp.MustCompile(`^(?:void )?nccl(?:Dev)?Kernel_([A-Za-z]+)(?:_(.*?))?(?:\(.*)?$`)
@@ -32,6 +34,15 @@ func Readable(name string) string {
 		return name
 	}
 	return s
+}
+
+// readableList is several names in order.
+func readableList(names []string) string {
+	short := make([]string, len(names))
+	for i, n := range names {
+		short[i] = Readable(n)
+	}
+	return strings.Join(short, tables.Arrow)
 }
 
 // fold keeps the outermost template argument that names something ("CUDAFunctor_add") and drops the rest.

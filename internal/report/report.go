@@ -1,8 +1,9 @@
-// Package report says what bounds a run: as data (Report, the JSON of the contract), as text for a terminal, as one
-// self-contained page, and as the difference of two runs.
+// Package report says what bounds a run: as data (Report, which is the JSON), as text for a terminal, as one self-contained
+// page, and as the difference of two runs.
 //
-// Every number in text and page is a field of Report. Times are int64 ns on the trace's own clock, shares are ratios
-// 0 to 1. New is pure; lists have a stable order.
+// Every number in text and page is a field of Report, or a share or sum of such. Times are int64 ns on the trace's own
+// clock, shares are ratios 0 to 1. Tables gives the same as tables, which text and page show. New is pure; lists have a
+// stable order.
 package report
 
 import (
@@ -10,29 +11,31 @@ import (
 	"io"
 
 	"overlay/internal/analyses"
+	"overlay/internal/tables"
 )
 
 // Schema names the form of the JSON; docs/report.schema.json describes it.
 const Schema = "overlay-report/1"
 
-// Report is the analysis of one window of one trace.
+// Report is the analysis of one window of one trace. The tags unit, about, key, entry and table make the tables
+// (internal/tables).
 type Report struct {
 	Schema      string           `json:"schema"`
 	Tool        Tool             `json:"tool"`
-	Input       InputInfo        `json:"input"`
-	Method      string           `json:"method"`
-	Threads     string           `json:"threads"` // gil or explicit: how threads hand work over
-	Window      Window           `json:"window"`
-	Path        Path             `json:"critical_path"`
-	Hotspots    []Hotspot        `json:"hotspots"`
-	Steps       []Step           `json:"steps"`
-	CDG         CDG              `json:"cdg"`
-	Paper       *Paper           `json:"ctda,omitempty"` // method ctda
-	Peer        []PeerShare      `json:"hta,omitempty"`  // method hta: its own summary
-	Calibration Calibration      `json:"calibration"`
-	Hints       []Hint           `json:"hints"`
-	Analyses    *analyses.Result `json:"analyses,omitempty"`
-	Quality     map[string]int   `json:"quality"`
+	Input       InputInfo        `json:"input" table:"input" about:"what was read"`
+	Method      string           `json:"method" about:"how the path was found"`
+	Threads     string           `json:"threads" about:"gil or explicit: how threads hand work over"`
+	Window      Window           `json:"window" table:"window" about:"the analysed interval"`
+	Path        Path             `json:"critical_path" table:"critical_path" about:"the critical path by what it is made of"`
+	Hotspots    []Hotspot        `json:"hotspots" table:"hotspots" about:"time on the critical path by name"`
+	Steps       []Step           `json:"steps" table:"steps" about:"the one path of the window clipped to each step"`
+	CDG         CDG              `json:"cdg" table:"cdg" about:"the aggregated graph"`
+	CTDA        *CTDA            `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`
+	HTA         []HTAShare       `json:"hta,omitempty" table:"hta" about:"with method hta: its own summary"`
+	Calibration Calibration      `json:"calibration" table:"calibration" about:"the delays measured on the trace"`
+	Hints       []Hint           `json:"hints" table:"hints" about:"what to try about the classes that hold much of the path"`
+	Analyses    *analyses.Result `json:"analyses,omitempty" table:"-"`
+	Quality     map[string]int   `json:"quality" table:"quality" entry:"reason" unit:"count" about:"what was odd, by reason"`
 }
 
 // Tool is who made the report.
@@ -43,58 +46,58 @@ type Tool struct {
 
 // InputInfo is what was read.
 type InputInfo struct {
-	Name    string         `json:"name"`  // file name without its folders
-	Bytes   int64          `json:"bytes"` // decompressed
-	Events  int            `json:"events"`
-	ByPhase map[string]int `json:"by_phase_letter"`
-	Repairs map[string]int `json:"repairs"`
+	Name    string         `json:"name" about:"file name without its folders"`
+	Bytes   int64          `json:"bytes" unit:"bytes" about:"decompressed"`
+	Events  int            `json:"events" unit:"count"`
+	ByPhase map[string]int `json:"by_phase_letter" entry:"phase_letter" unit:"count" about:"events by their letter ph"`
+	Repairs map[string]int `json:"repairs" table:"repairs" entry:"reason" unit:"count" about:"what was mended in the input"`
 }
 
 // Window is the analysed interval.
 type Window struct {
-	Start      int64  `json:"start_ns"`
-	End        int64  `json:"end_ns"`
-	Duration   int64  `json:"duration_ns"`
-	Annotation string `json:"annotation"`
+	Start      int64  `json:"start_ns" unit:"time"`
+	End        int64  `json:"end_ns" unit:"time"`
+	Duration   int64  `json:"duration_ns" unit:"ns"`
+	Annotation string `json:"annotation" about:"that it is an instance of; empty for the whole trace"`
 	Instance   string `json:"instance"`
-	CarriedIn  int    `json:"carried_in"`
+	CarriedIn  int    `json:"carried_in" unit:"count" about:"activities that run when it starts"`
 }
 
 // Path is the critical path by what it is made of.
 type Path struct {
-	Duration   int64            `json:"duration_ns"`
-	CPCR       float64          `json:"cpcr"`
-	BoundBy    string           `json:"bound_by"`
-	ByClass    map[string]int64 `json:"by_class"`
-	ByKind     map[string]int64 `json:"by_kind"`
-	ByEvidence map[string]int64 `json:"by_evidence"`
-	Inferred   int64            `json:"inferred_ns"` // of by_evidence: api and aligned
-	ByResource []Resource       `json:"by_resource"`
-	Segments   []Segment        `json:"segments,omitempty"`
-	Edges      []Edge           `json:"edges,omitempty"`
-	Count      int              `json:"segment_count"`
-	Strip      []Run            `json:"strip"` // the window in order, smoothed to 1/400 of it
+	Duration   int64            `json:"duration_ns" unit:"ns"`
+	CPCR       float64          `json:"cpcr" unit:"share" about:"of the window, what segments with an event cover"`
+	BoundBy    string           `json:"bound_by" about:"the class with the most time"`
+	ByClass    map[string]int64 `json:"by_class" table:"by_class" entry:"class" unit:"ns" about:"time of the path by class"`
+	ByKind     map[string]int64 `json:"by_kind" table:"by_kind" entry:"kind" unit:"ns" about:"time of the path by kind of segment"`
+	ByEvidence map[string]int64 `json:"by_evidence" table:"by_evidence" entry:"evidence" unit:"ns" about:"time of the path by what says that it is on it"`
+	Inferred   int64            `json:"inferred_ns" unit:"ns" about:"of by_evidence: api and aligned"`
+	ByResource []Resource       `json:"by_resource" table:"by_resource" about:"time of the path by thread and stream"`
+	Segments   []Segment        `json:"segments,omitempty" table:"segments" about:"the path, in order of time"`
+	Edges      []Edge           `json:"edges,omitempty" table:"edges" about:"the steps of the path from event to event"`
+	Count      int              `json:"segment_count" unit:"count"`
+	Strip      []Run            `json:"strip" table:"strip" about:"the window in order, smoothed to 1/400 of it"`
 }
 
 // Run is a stretch of the strip.
 type Run struct {
-	Start int64  `json:"start_ns"`
-	End   int64  `json:"end_ns"`
+	Start int64  `json:"start_ns" unit:"time"`
+	End   int64  `json:"end_ns" unit:"time"`
 	Class string `json:"class"`
 }
 
 // Resource is a thread or stream with its time on the path.
 type Resource struct {
 	Name string `json:"resource"`
-	NS   int64  `json:"ns"`
+	NS   int64  `json:"ns" unit:"ns"`
 }
 
 // Segment is a piece of the path. Event is a position in traceEvents, nil where no event owns it.
 type Segment struct {
-	Start    int64  `json:"start_ns"`
-	End      int64  `json:"end_ns"`
+	Start    int64  `json:"start_ns" unit:"time"`
+	End      int64  `json:"end_ns" unit:"time"`
 	Kind     string `json:"kind"`
-	Event    *int32 `json:"event"`
+	Event    *int32 `json:"event" unit:"ref"`
 	Name     string `json:"name"`
 	Resource string `json:"resource"`
 	Evidence string `json:"evidence"`
@@ -102,12 +105,12 @@ type Segment struct {
 
 // Edge is a step of the path.
 type Edge struct {
-	From     *int32 `json:"from"`
-	FromSide string `json:"from_side"` // start or end
-	To       *int32 `json:"to"`
-	ToSide   string `json:"to_side"`
+	From     *int32 `json:"from" unit:"ref"`
+	FromSide string `json:"from_side" about:"start or end"`
+	To       *int32 `json:"to" unit:"ref"`
+	ToSide   string `json:"to_side" about:"start or end"`
 	Type     string `json:"type"`
-	Weight   int64  `json:"weight_ns"`
+	Weight   int64  `json:"weight_ns" unit:"ns"`
 	Evidence string `json:"evidence"`
 	Inferred bool   `json:"inferred"`
 }
@@ -115,89 +118,89 @@ type Edge struct {
 // Hotspot is the critical time of one name.
 type Hotspot struct {
 	Name          string  `json:"name"`
-	Readable      string  `json:"readable"` // templates folded, collectives spelled out
+	Readable      string  `json:"readable" about:"templates folded, collectives spelled out"`
 	Category      string  `json:"category"`
 	Kind          string  `json:"kind"`
 	Phase         string  `json:"phase"`
-	Calls         int     `json:"calls"`
-	NS            int64   `json:"critical_ns"`
-	ShareOfPath   float64 `json:"share_of_path"`
-	ShareOfWindow float64 `json:"share_of_window"`
-	Caller        string  `json:"caller"`
+	Calls         int     `json:"calls" unit:"count"`
+	NS            int64   `json:"critical_ns" unit:"ns"`
+	ShareOfPath   float64 `json:"share_of_path" unit:"share"`
+	ShareOfWindow float64 `json:"share_of_window" unit:"share"`
+	Caller        string  `json:"caller" about:"innermost Python frame of the user's code"`
 }
 
 // Step is the one path of the window clipped to a step; "before" and "after" are what lies outside.
 type Step struct {
-	Name     string           `json:"name"`
-	Start    int64            `json:"start_ns"`
-	Duration int64            `json:"duration_ns"`
+	Name     string           `json:"name" key:"yes"`
+	Start    int64            `json:"start_ns" unit:"time"`
+	Duration int64            `json:"duration_ns" unit:"ns"`
 	BoundBy  string           `json:"bound_by"`
-	ByClass  map[string]int64 `json:"by_class"`
+	ByClass  map[string]int64 `json:"by_class" entry:"class" unit:"ns" about:"time of the step by class"`
 }
 
 // CDG is the aggregated graph.
 type CDG struct {
-	Nodes     []Node           `json:"nodes"`
-	Edges     []NodeEdge       `json:"edges"`
-	Reduction float64          `json:"events_per_node"`
-	ByPhase   map[string]int64 `json:"busy_ns_by_phase"`
+	Nodes     []Node           `json:"nodes" table:"nodes" about:"nodes of the aggregated graph"`
+	Edges     []NodeEdge       `json:"edges" table:"node_edges" about:"edges of the aggregated graph"`
+	Reduction float64          `json:"events_per_node" unit:"count"`
+	ByPhase   map[string]int64 `json:"busy_ns_by_phase" table:"by_phase" entry:"phase" unit:"ns" about:"busy time of the nodes by training phase"`
 }
 
 // Node is a node of it.
 type Node struct {
-	ID       int    `json:"id"`
-	Kind     string `json:"kind"` // cpu or gpu
+	ID       int    `json:"id" unit:"id"`
+	Kind     string `json:"kind" about:"cpu or gpu"`
 	Phase    string `json:"phase"`
 	Resource string `json:"resource"`
-	Start    int64  `json:"start_ns"`
-	End      int64  `json:"end_ns"`
-	Busy     int64  `json:"busy_ns"`
-	Events   int    `json:"events"`
-	Critical int64  `json:"critical_ns"`
+	Start    int64  `json:"start_ns" unit:"time"`
+	End      int64  `json:"end_ns" unit:"time"`
+	Busy     int64  `json:"busy_ns" unit:"ns"`
+	Events   int    `json:"events" unit:"count"`
+	Critical int64  `json:"critical_ns" unit:"ns"`
 }
 
 // NodeEdge joins two nodes.
 type NodeEdge struct {
-	From int    `json:"from"`
-	To   int    `json:"to"`
+	From int    `json:"from" unit:"id"`
+	To   int    `json:"to" unit:"id"`
 	Type string `json:"type"`
 }
 
-// Paper is the tables of the CTDA-CPA paper, CPU and GPU events apart.
-type Paper struct {
-	CPU   []PaperLine `json:"cpu"`
-	GPU   []PaperLine `json:"gpu"`
-	Nodes []int       `json:"path_nodes"`
+// CTDA is the tables of the CTDA-CPA paper, CPU and GPU events apart.
+type CTDA struct {
+	CPU   []CTDALine `json:"cpu" about:"events of the CPU on the path"`
+	GPU   []CTDALine `json:"gpu" about:"events of the GPU on the path"`
+	Nodes []int      `json:"path_nodes" entry:"node" unit:"id" about:"nodes on the path"`
 }
 
-// PaperLine has the paper's columns.
-type PaperLine struct {
+// CTDALine has the paper's columns.
+type CTDALine struct {
 	Name       string  `json:"name"`
 	Category   string  `json:"category"`
-	Duration   int64   `json:"duration_ns"`
-	Proportion float64 `json:"proportion"`
-	InTotal    float64 `json:"prop_in_total"`
+	Duration   int64   `json:"duration_ns" unit:"ns"`
+	Proportion float64 `json:"proportion" unit:"share"`
+	InTotal    float64 `json:"prop_in_total" unit:"share"`
 }
 
-// PeerShare is a line of HTA's summary.
-type PeerShare struct {
+// HTAShare is a line of HTA's summary.
+type HTAShare struct {
 	Name  string  `json:"bound_by"`
-	NS    int64   `json:"ns"`
-	Share float64 `json:"share"`
+	NS    int64   `json:"ns" unit:"ns"`
+	Share float64 `json:"share" unit:"share" about:"of the weight of the path"`
 }
 
 // Calibration is the delays measured on the trace.
 type Calibration struct {
-	Launch      int64          `json:"launch_ns"`
-	Kernel      int64          `json:"kernel_ns"`
-	EventWindow int64          `json:"event_window_ns"`
-	Samples     map[string]int `json:"samples"`
+	Launch      int64          `json:"launch_ns" unit:"ns"`
+	Kernel      int64          `json:"kernel_ns" unit:"ns"`
+	EventWindow int64          `json:"event_window_ns" unit:"ns"`
+	Samples     map[string]int `json:"samples" entry:"delay" unit:"count" about:"how many cases each delay rests on"`
 }
 
 // Hint is what to try about a class, with the time at stake.
 type Hint struct {
 	Class string `json:"class"`
-	NS    int64  `json:"at_stake_ns"`
+	NS    int64  `json:"at_stake_ns" unit:"ns"`
 	Text  string `json:"text"`
 }
 
@@ -207,4 +210,13 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	return e.Encode(r)
+}
+
+// Tables gives the report as tables; those of the analyses come last.
+func (r *Report) Tables() []tables.Table {
+	out := tables.From("report", "how the report was made", r)
+	for _, s := range r.Analyses.Sections() {
+		out = append(out, s.Tables...)
+	}
+	return out
 }

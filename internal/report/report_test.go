@@ -12,6 +12,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
+	"overlay/internal/tables"
 )
 
 // reportOf reads a trace file and reports on it.
@@ -41,44 +42,65 @@ const demo = "../../testdata/demo.json.gz"
 
 // TestSums: every breakdown of the exact path sums to the window, and so do the steps.
 func TestSums(t *testing.T) {
-	files := []string{demo}
-	{
-		dir := os.Getenv("OVERLAY_CORPUS")
-		if dir == "" {
-			dir = "../shared/traces"
-		}
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join("../..", dir)
-		}
-		more, _ := filepath.Glob(filepath.Join(dir, "*.json.gz"))
-		files = append(files, more...)
+	steps := 0
+	for name, tr := range numberTraces(t) {
+		r := reports(t, name, tr, true)["exact"]
+		sumsUp(t, name, r)
+		steps += len(r.Steps)
 	}
+	if steps == 0 {
+		t.Error("no trace has steps")
+	}
+}
+
+// TestRealSums does the same on the real traces, where they are.
+func TestRealSums(t *testing.T) {
+	dir := os.Getenv("OVERLAY_CORPUS")
+	if dir == "" {
+		dir = "../shared/traces"
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join("../..", dir)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*.json.gz"))
+	if len(files) == 0 {
+		t.Skipf("no real traces at %s: set OVERLAY_CORPUS to run this test", dir)
+	}
+	looked := 0
 	for _, f := range files {
 		if st, err := os.Stat(f); err != nil || st.Size() > 2<<20 {
 			continue
 		}
-		r := reportOf(t, f, cdg.Options{})
-		for name, m := range map[string]map[string]int64{"by_class": r.Path.ByClass, "by_kind": r.Path.ByKind, "by_evidence": r.Path.ByEvidence} {
-			if sum(m) != r.Window.Duration {
-				t.Errorf("%s: %s sums to %d, the window is %d", f, name, sum(m), r.Window.Duration)
-			}
+		looked++
+		sumsUp(t, f, reportOf(t, f, cdg.Options{}))
+	}
+	if looked == 0 {
+		t.Error("no trace was small enough")
+	}
+}
+
+func sumsUp(t *testing.T, f string, r *Report) {
+	t.Helper()
+	for name, m := range map[string]map[string]int64{"by_class": r.Path.ByClass, "by_kind": r.Path.ByKind, "by_evidence": r.Path.ByEvidence} {
+		if sum(m) != r.Window.Duration {
+			t.Errorf("%s: %s sums to %d, the window is %d", f, name, sum(m), r.Window.Duration)
 		}
-		var steps, walk int64
-		for _, s := range r.Steps {
-			steps += s.Duration
-			if sum(s.ByClass) != s.Duration {
-				t.Errorf("%s: step %s sums to %d of %d", f, s.Name, sum(s.ByClass), s.Duration)
-			}
+	}
+	var steps, walk int64
+	for _, s := range r.Steps {
+		steps += s.Duration
+		if sum(s.ByClass) != s.Duration {
+			t.Errorf("%s: step %s sums to %d of %d", f, s.Name, sum(s.ByClass), s.Duration)
 		}
-		if len(r.Steps) > 0 && steps != r.Window.Duration {
-			t.Errorf("%s: steps sum to %d, the window is %d", f, steps, r.Window.Duration)
-		}
-		for _, s := range r.Path.Segments {
-			walk += s.End - s.Start
-		}
-		if walk != r.Window.Duration {
-			t.Errorf("%s: segments sum to %d, the window is %d", f, walk, r.Window.Duration)
-		}
+	}
+	if len(r.Steps) > 0 && steps != r.Window.Duration {
+		t.Errorf("%s: steps sum to %d, the window is %d", f, steps, r.Window.Duration)
+	}
+	for _, s := range r.Path.Segments {
+		walk += s.End - s.Start
+	}
+	if walk != r.Window.Duration {
+		t.Errorf("%s: segments sum to %d, the window is %d", f, walk, r.Window.Duration)
 	}
 }
 
@@ -97,7 +119,7 @@ func TestTextFits(t *testing.T) {
 	r.Steps[0].Name = hostile
 	for _, width := range []int{80, 100, 120} {
 		var b bytes.Buffer
-		if err := r.WriteText(&b, TextOptions{Width: width, Walk: true, Next: "overlay open x"}); err != nil {
+		if err := r.WriteText(&b, TextOptions{Width: width, Walk: true}); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(b.String(), "\x1b") {
@@ -160,6 +182,35 @@ func TestCompare(t *testing.T) {
 	for i := 1; i < len(d.Hotspots); i++ {
 		if max(d.Hotspots[i].Effect, -d.Hotspots[i].Effect) > max(d.Hotspots[i-1].Effect, -d.Hotspots[i-1].Effect) {
 			t.Error("hotspots are not sorted by effect")
+		}
+	}
+}
+
+// TestDifferenceText: the text names both sides, the verdict, and the classes and hotspots with their effect.
+func TestDifferenceText(t *testing.T) {
+	a, b := reportOf(t, demo, cdg.Options{}), reportOf(t, demo, cdg.Options{Step: "1"})
+	for _, c := range []struct {
+		before, after *Report
+		want          string
+	}{{a, b, "faster"}, {b, a, "slower"}, {a, a, "as long as before"}} {
+		d := Compare(c.before, c.after)
+		var text, js bytes.Buffer
+		if err := d.WriteText(&text, TextOptions{}, 3); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.WriteJSON(&js); err != nil || !json.Valid(js.Bytes()) {
+			t.Fatal(err)
+		}
+		s := text.String()
+		if !strings.Contains(s, c.want) || !strings.Contains(s, "before  demo.json.gz, "+tables.Duration(c.before.Window.Duration)) || !strings.Contains(s, "GPU compute\n") {
+			t.Errorf("%s", s)
+		}
+		listed := strings.Count(s[strings.Index(s, "hotspot"):], "\n") - 1
+		if want := map[bool]int{true: 0, false: 3}[c.before == c.after]; listed != want {
+			t.Errorf("%d hotspots listed, want %d, in\n%s", listed, want, s)
+		}
+		if l := tables.Find(d.Tables(), "window").Line(0); l.Value("effect_ns").Int() != c.after.Window.Duration-c.before.Window.Duration {
+			t.Errorf("the effect is %s", l.Show("effect_ns"))
 		}
 	}
 }

@@ -66,6 +66,34 @@ func TestSchemaFile(t *testing.T) {
 	checkGolden(t, schemaFile, append(b, '\n'))
 }
 
+// TestTablesFile: docs/tables.md lists the tables with their columns and units.
+func TestTablesFile(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("# The tables of a report\n\nMade by a test from the types of the report (`make update`). Names are those of the JSON report. Times are ns, shares ratios 0 to 1,\n" +
+		"a `time` is a moment on the trace's own clock, a `ref` a position in traceEvents, an `id` the number of a device, a stream or a node.\n")
+	r := reports(t, "loader", ownTraces(t)["loader"], true)["exact"]
+	list := r.Tables()
+	d := Compare(r, r)
+	for i, t := range append(list, d.Tables()...) {
+		title := t.Name
+		if i >= len(list) && i > 0 && t.Name != "difference" {
+			title = "difference: " + t.Name
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n", title)
+		if t.About != "" {
+			fmt.Fprintf(&b, "%s.\n\n", strings.ToUpper(t.About[:1])+t.About[1:])
+		}
+		b.WriteString("| column | unit | meaning |\n| --- | --- | --- |\n")
+		for _, c := range t.Cols {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", c.Name, c.Unit, c.About)
+		}
+	}
+	if len(list) < 40 {
+		t.Fatalf("only %d tables", len(list))
+	}
+	checkGolden(t, "../../docs/tables.md", b.Bytes())
+}
+
 // TestReportsFollowSchema validates every report against the file, with a validator of its own.
 func TestReportsFollowSchema(t *testing.T) {
 	raw, err := os.ReadFile(schemaFile)

@@ -8,43 +8,59 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"overlay/internal/tables"
 )
 
 // TextOptions say how text is laid out.
 type TextOptions struct {
 	Color bool
-	Width int    // columns; 0 = 100; at least 60
-	Next  string // command to type next, "" for none
-	Walk  bool   // the path, a line a segment
+	Width int  // columns; 0 = 100; at least 60
+	Walk  bool // the path, a line a segment
 }
 
 // ansi are the colours of the classes on a terminal.
 var ansi = map[string]string{"cpu": "34", "gpu_compute": "32", "communication": "35", "copy": "33", "launch": "93", "sync": "36", "handoff": "94", "unexplained": "95", "untraced": "90"}
 
-// text lays out lines; the first write error sticks.
+// text lays out lines of tables; the first write error sticks.
 type text struct {
-	w     *bufio.Writer
-	o     TextOptions
-	width int
+	w      *bufio.Writer
+	o      TextOptions
+	width  int
+	tables []tables.Table
 }
+
+func newText(w io.Writer, o TextOptions, list []tables.Table) *text {
+	return &text{w: bufio.NewWriter(w), o: o, width: max(cmp.Or(o.Width, 100), 60), tables: list}
+}
+
+// table finds a table; one that is not there has no rows.
+func (t *text) table(name string) *tables.Table {
+	if found := tables.Find(t.tables, name); found != nil {
+		return found
+	}
+	return &tables.Table{Name: name}
+}
+
+// one is the row of a table that always has one.
+func (t *text) one(name string) tables.Line { return t.table(name).Line(0) }
 
 // WriteText writes the report on about one screen.
 func (r *Report) WriteText(w io.Writer, o TextOptions) error {
-	t := &text{w: bufio.NewWriter(w), o: o, width: max(cmp.Or(o.Width, 100), 60)}
+	t := newText(w, o, r.Tables())
 	t.head(r)
 	t.composition(r)
 	t.steps(r)
-	t.hotspots(r)
-	t.peers(r)
+	t.hotspots()
+	t.ctda(r)
+	t.hta()
 	t.trust(r)
-	t.hints(r)
+	t.hints()
 	if o.Walk {
 		t.walk(r)
 	}
-	t.analyses(r)
-	if o.Next != "" {
-		t.line("")
-		t.line("next  %s", o.Next)
+	for _, s := range r.Analyses.Sections() {
+		t.analysis(s)
 	}
 	return t.w.Flush()
 }
@@ -64,36 +80,21 @@ func (t *text) paint(code, s string) string {
 
 func (t *text) bold(s string) string { return t.paint("1", s) }
 
-// MS is a time as people read it.
-func MS(ns int64) string {
-	switch a := max(ns, -ns); {
-	case a >= 10_000_000_000:
-		return fmt.Sprintf("%.2f s", float64(ns)/1e9)
-	case a >= 1_000_000:
-		return fmt.Sprintf("%.2f ms", float64(ns)/1e6)
-	case a >= 1000:
-		return fmt.Sprintf("%.1f µs", float64(ns)/1e3)
-	}
-	return fmt.Sprintf("%d ns", ns)
-}
-
-// Percent is a share with one decimal.
-func Percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
-
 func (t *text) head(r *Report) {
 	window := "whole trace"
 	if r.Window.Annotation != "" {
-		window = plain(r.Window.Annotation)
+		window = Plain(r.Window.Annotation)
 		if r.Window.Instance != "" {
 			window += ", instance " + r.Window.Instance
 		}
 	}
-	t.line("%s", t.bold(Shorten(plain(r.Input.Name), t.width)))
-	t.line("%s events, window %s (%s), method %s, threads %s", group(int64(r.Input.Events)), MS(r.Window.Duration), Shorten(window, max(t.width-64, 10)), r.Method, r.Threads)
+	t.line("%s", t.bold(Shorten(Plain(r.Input.Name), t.width)))
+	t.line("%s events, window %s (%s), method %s, threads %s", t.one("input").Show("events"), t.one("window").Show("duration_ns"), Shorten(window, max(t.width-64, 10)), r.Method, r.Threads)
 	t.line("")
 	word := classWords[r.Path.BoundBy]
 	t.line("%s", t.bold(t.paint(ansi[r.Path.BoundBy], "bound by "+word)))
-	t.line("path %s in %s segments, covers %s of the window", MS(r.Path.Duration), group(int64(r.Path.Count)), Percent(r.Path.CPCR))
+	p := t.one("critical_path")
+	t.line("path %s in %s segments, covers %s of the window", p.Show("duration_ns"), p.Show("segment_count"), p.Show("cpcr"))
 	t.strip(r)
 }
 
@@ -138,13 +139,13 @@ func (t *text) composition(r *Report) {
 	const bar = 40
 	for _, c := range byTime(r.Path.ByClass) {
 		ns := r.Path.ByClass[c]
-		s := share(ns, r.Window.Duration)
+		s := tables.ShareOf(ns, r.Window.Duration)
 		n := int(s*bar + 0.5)
 		key := " "
 		if !t.o.Color {
 			key = letters[c]
 		}
-		t.line("%s %-15s %8s %12s  %s", key, classWords[c], Percent(s), MS(ns), t.paint(ansi[c], strings.Repeat("█", n)))
+		t.line("%s %-15s %8s %12s  %s", key, classWords[c], tables.FormatShare(s), tables.Duration(ns), t.paint(ansi[c], strings.Repeat("█", n)))
 	}
 }
 
@@ -160,22 +161,23 @@ func (t *text) steps(r *Report) {
 	for i, s := range r.Steps {
 		if len(r.Steps) > maxSteps && i >= maxSteps/2 && i < len(r.Steps)-maxSteps/2 {
 			if i == maxSteps/2 {
-				t.line("  … %d more", len(r.Steps)-maxSteps)
+				t.line("  … %s more", tables.Plain(int64(len(r.Steps)-maxSteps)))
 			}
 			continue
 		}
 		var parts []string
 		for _, c := range byTime(s.ByClass) {
-			if sh := share(s.ByClass[c], s.Duration); sh >= 0.02 && len(parts) < 4 {
-				parts = append(parts, fmt.Sprintf("%s %.0f %%", classWords[c], 100*sh))
+			if ns := s.ByClass[c]; tables.ShareOf(ns, s.Duration) >= 0.02 && len(parts) < 4 {
+				parts = append(parts, classWords[c]+" "+tables.WholePercent(ns, s.Duration))
 			}
 		}
-		t.line("  %-18s %11s  %s", Shorten(plain(s.Name), 18), MS(s.Duration), Shorten(strings.Join(parts, ", "), t.width-34))
+		t.line("  %-18s %11s  %s", Shorten(Plain(s.Name), 18), tables.Duration(s.Duration), Shorten(strings.Join(parts, ", "), t.width-34))
 	}
 }
 
-func (t *text) hotspots(r *Report) {
-	if len(r.Hotspots) == 0 {
+func (t *text) hotspots() {
+	spots := t.table("hotspots")
+	if spots.Rows == 0 {
 		return
 	}
 	t.line("")
@@ -188,56 +190,64 @@ func (t *text) hotspots(r *Report) {
 	}
 	name := t.width - fixed
 	t.line("  %7s %11s %8s  %-8s  %s%s", "share", "time", "calls", "kind", phase("phase"), "name")
-	for _, h := range r.Hotspots {
-		t.line("  %7s %11s %8s  %-8s  %s%s", Percent(h.ShareOfWindow), MS(h.NS), group(int64(h.Calls)), Shorten(h.Kind, 8), phase(h.Phase), Shorten(plain(h.Readable), name))
-		if h.Caller != "" {
-			t.line("%s%s", strings.Repeat(" ", fixed), Shorten("from "+plain(h.Caller), name))
+	for l := range spots.Lines(-1) {
+		t.line("  %7s %11s %8s  %-8s  %s%s", l.Show("share_of_window"), l.Show("critical_ns"), l.Show("calls"), Shorten(l.Str("kind"), 8), phase(l.Str("phase")), Shorten(Plain(l.Str("readable")), name))
+		if caller := l.Str("caller"); caller != "" {
+			t.line("%s%s", strings.Repeat(" ", fixed), Shorten("from "+Plain(caller), name))
 		}
 	}
 }
 
-// peers prints the tables of the methods that are not ours.
-func (t *text) peers(r *Report) {
-	if r.Paper != nil {
-		for _, side := range []struct {
-			name string
-			list []PaperLine
-		}{{"CPU", r.Paper.CPU}, {"GPU", r.Paper.GPU}} {
-			t.line("")
-			t.line("%s", t.bold("paper's table, "+side.name))
-			t.line("  %11s %10s %13s  %-15s %s", "duration", "proportion", "prop_in_total", "category", "name")
-			for _, h := range side.list {
-				t.line("  %11s %10s %13s  %-15s %s", MS(h.Duration), Percent(h.Proportion), Percent(h.InTotal), h.Category, Shorten(plain(Readable(h.Name)), t.width-55))
-			}
-		}
-		t.line("%d nodes, %d edges, %.0f events a node, %d nodes on the path", len(r.CDG.Nodes), len(r.CDG.Edges), r.CDG.Reduction, len(r.Paper.Nodes))
+// ctda prints the tables of the CTDA-CPA paper.
+func (t *text) ctda(r *Report) {
+	if r.CTDA == nil {
+		return
 	}
-	if len(r.Peer) > 0 {
+	for _, side := range [...][2]string{{"ctda_cpu", "CPU"}, {"ctda_gpu", "GPU"}} {
 		t.line("")
-		t.line("%s", t.bold("HTA's summary, of the path's weight"))
-		for _, p := range r.Peer {
-			t.line("  %8s %12s  %s", Percent(p.Share), MS(p.NS), p.Name)
+		t.line("%s", t.bold("paper's table, "+side[1]))
+		t.line("  %11s %10s %13s  %-15s %s", "duration", "proportion", "prop_in_total", "category", "name")
+		for l := range t.table(side[0]).Lines(-1) {
+			t.line("  %11s %10s %13s  %-15s %s", l.Show("duration_ns"), l.Show("proportion"), l.Show("prop_in_total"), l.Str("category"), Shorten(Plain(Readable(l.Str("name"))), t.width-55))
 		}
+	}
+	rows := func(name string) string { return tables.Plain(int64(t.table(name).Rows)) }
+	t.line("%s nodes, %s edges, %s events a node, %s nodes on the path", rows("nodes"), rows("node_edges"),
+		tables.Fixed(t.one("cdg").Value("events_per_node").Float(), 0), rows("ctda_path_nodes"))
+}
+
+// hta prints the summary of HTA's method.
+func (t *text) hta() {
+	classes := t.table("hta")
+	if classes.Rows == 0 {
+		return
+	}
+	t.line("")
+	t.line("%s", t.bold("HTA's summary, of the path's weight"))
+	for l := range classes.Lines(-1) {
+		t.line("  %8s %12s  %s", l.Show("share"), l.Show("ns"), l.Str("bound_by"))
 	}
 }
 
 // trust says what is measured and what is not.
 func (t *text) trust(r *Report) {
 	t.line("")
-	none := r.Path.ByEvidence["none"]
-	t.line("measured %s, inferred %s, no evidence %s; unexplained and untraced %s", Percent(share(r.Path.Duration-r.Path.Inferred-none, r.Path.Duration)),
-		Percent(share(r.Path.Inferred, r.Path.Duration)), Percent(share(none, r.Path.Duration)), Percent(share(r.Path.ByClass["unexplained"]+r.Path.ByClass["untraced"], r.Window.Duration)))
+	p := &r.Path
+	none := p.ByEvidence["none"]
+	of := func(ns, whole int64) string { return tables.FormatShare(tables.ShareOf(ns, whole)) }
+	t.line("measured %s, inferred %s, no evidence %s; unexplained and untraced %s", of(p.Duration-p.Inferred-none, p.Duration),
+		of(p.Inferred, p.Duration), of(none, p.Duration), of(p.ByClass["unexplained"]+p.ByClass["untraced"], r.Window.Duration))
 	var notes []string
-	for _, k := range slices.Sorted(maps.Keys(r.Input.Repairs)) {
-		notes = append(notes, fmt.Sprintf("%s %s", group(int64(r.Input.Repairs[k])), strings.ReplaceAll(k, "_", " ")))
+	for l := range t.table("repairs").Lines(-1) {
+		notes = append(notes, l.Show("count")+" "+words(l.Str("reason")))
 	}
 	if len(notes) > 0 {
 		t.line("%s", Shorten("mended in the input: "+strings.Join(notes, ", "), t.width))
 	}
 	notes = notes[:0]
-	for _, k := range slices.Sorted(maps.Keys(r.Quality)) {
-		if r.Quality[k] > 0 {
-			notes = append(notes, fmt.Sprintf("%s %s", strings.ReplaceAll(k, "_", " "), group(int64(r.Quality[k]))))
+	for l := range t.table("quality").Lines(-1) {
+		if l.Value("count").Int() > 0 {
+			notes = append(notes, words(l.Str("reason"))+" "+l.Show("count"))
 		}
 	}
 	if len(notes) > 0 {
@@ -245,13 +255,17 @@ func (t *text) trust(r *Report) {
 	}
 }
 
-func (t *text) hints(r *Report) {
-	if len(r.Hints) == 0 {
+// words writes a reason or a cause as words.
+func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
+
+func (t *text) hints() {
+	hints := t.table("hints")
+	if hints.Rows == 0 {
 		return
 	}
 	t.line("")
-	for _, h := range r.Hints {
-		t.line("%s", Shorten(fmt.Sprintf("%s at stake: %s", MS(h.NS), h.Text), t.width))
+	for l := range hints.Lines(-1) {
+		t.line("%s", Shorten(l.Show("at_stake_ns")+" at stake: "+l.Str("text"), t.width))
 	}
 }
 
@@ -268,19 +282,10 @@ func (t *text) walk(r *Report) {
 		}
 		times := ""
 		if j-i > 1 {
-			times = fmt.Sprintf("%d×", j-i)
+			times = tables.Plain(int64(j-i)) + "×"
 		}
-		where := Shorten(plain(s.Resource), 18)
-		t.line("%12s %11s %5s  %-12s %-18s %s", "+"+MS(s.Start-r.Window.Start), MS(sum), times, s.Kind, where, Shorten(plain(Readable(s.Name)), max(t.width-66, 20)))
+		where := Shorten(Plain(s.Resource), 18)
+		t.line("%12s %11s %5s  %-12s %-18s %s", "+"+tables.Duration(s.Start-r.Window.Start), tables.Duration(sum), times, s.Kind, where, Shorten(Plain(Readable(s.Name)), max(t.width-66, 20)))
 		i = j
 	}
-}
-
-// group writes thousands apart.
-func group(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -4,134 +4,112 @@ import (
 	"strings"
 
 	"overlay/internal/analyses"
+	"overlay/internal/tables"
 )
 
-// analyses prints the sections that were asked for, a few lines each.
-func (t *text) analyses(r *Report) {
-	a := r.Analyses
-	if a == nil {
-		return
-	}
-	title := func(s string) {
-		t.line("")
-		t.line("%s", t.bold(s))
-	}
-	if a.Temporal != nil {
-		title("temporal: what each GPU did")
-		for _, d := range a.Temporal {
-			t.line("  GPU %-3d %11s  computation %s, communication %s, copies %s, idle %s", d.Device, MS(d.Span), Percent(share(d.Computation, d.Span)),
-				Percent(share(d.Communication, d.Span)), Percent(share(d.Copies, d.Span)), Percent(share(d.Idle, d.Span)))
-		}
-	}
-	if a.Idle != nil {
-		title("idle: why streams had nothing to do")
-		for _, s := range a.Idle {
-			t.line("  GPU %d stream %-4d %11s  %s", s.Device, s.Stream, MS(s.Idle), causesText(s.Causes))
-		}
-	}
-	if a.Overlap != nil {
-		title("overlap: communication hidden by computation")
-		for _, o := range a.Overlap {
-			t.line("  GPU %-3d %8s of %s hidden, %s exposed", o.Device, Percent(o.Ratio), MS(o.Communication), MS(o.Exposed))
-		}
-	}
-	if a.Queue != nil {
-		title("queue: operations launched and not ended")
-		for _, q := range a.Queue {
-			t.line("  GPU %d stream %-4d mean %8.1f, most %6.0f, %s at the limit, %d calls blocked", q.Device, q.Stream, q.Outstanding.Mean, q.Outstanding.Max, MS(q.AtLimit), q.Blocked)
-		}
-	}
-	if c := a.Copies; c != nil {
-		title("copies")
-		for _, k := range c.Kinds {
-			t.line("  %-12s %7s × %11s %10.2f MB %9.2f GB/s", plain(k.Kind), group(int64(k.Count)), MS(k.NS), float64(k.Bytes)/1e6, k.GBs)
-		}
-		for _, m := range c.Memory {
-			t.line("  memory %-5s most %.1f MB allocated, %.1f MB reserved", plain(m.Device), float64(m.Peak)/1e6, float64(m.Reserved)/1e6)
-		}
-	}
-	if l := a.Launch; l != nil {
-		title("launch: calls and what they launched")
-		t.line("  %s pairs; call %s, operation %s, delay %s (means)", group(int64(l.Pairs)), MS(int64(l.CPU.Mean)), MS(int64(l.GPU.Mean)), MS(int64(l.Delay.Mean)))
-		t.line("  %s kernels shorter than their call, %s calls over 50 µs, %s delays over 100 µs", group(int64(l.ShortKernels)), group(int64(l.RuntimeOutliers)), group(int64(l.DelayOutliers)))
-	}
-	t.moreAnalyses(r, title)
+// analysis prints what was asked for, a few lines each.
+func (t *text) analysis(s analyses.Section) {
+	t.line("")
+	t.line("%s", t.bold(s.Title))
+	analysisLines[s.Name](t, s.Tables)
 }
 
-func (t *text) moreAnalyses(r *Report, title func(string)) {
-	a := r.Analyses
-	seq := func(kernels []string) string {
-		short := make([]string, len(kernels))
-		for i, k := range kernels {
-			short[i] = Readable(k)
+// analysisLines are the lines of each analysis. Numbers come out of the tables with their unit.
+var analysisLines = map[string]func(t *text, list []tables.Table){
+	"temporal": func(t *text, list []tables.Table) {
+		for l := range list[0].Lines(-1) {
+			t.line("  GPU %-3s %11s  computation %s, communication %s, copies %s, idle %s", l.Show("device"), l.Show("span_ns"), l.Share("computation_ns", "span_ns"),
+				l.Share("communication_ns", "span_ns"), l.Share("copies_ns", "span_ns"), l.Share("idle_ns", "span_ns"))
 		}
-		return strings.Join(short, " → ")
-	}
-	if a.Sequences != nil {
-		title("sequences: kernels that operators launch together")
-		for _, s := range a.Sequences {
-			t.line("  %7s × %11s critical  %s", group(int64(s.Count)), MS(s.Critical), Shorten(plain(s.Operator+": "+seq(s.Kernels)), t.width-36))
+	},
+	"idle": func(t *text, list []tables.Table) {
+		for l := range list[0].Lines(-1) {
+			var causes []string
+			for c := range tables.Find(list, "idle_causes").Below(l, "device", "stream") {
+				if c.Value("ns").Int() > 0 {
+					causes = append(causes, words(c.Str("cause"))+" "+c.Show("share"))
+				}
+			}
+			t.line("  GPU %s stream %-4s %11s  %s", l.Show("device"), l.Show("stream"), l.Show("idle_ns"), strings.Join(causes, ", "))
 		}
-	}
-	if a.Operators != nil {
-		title("operators: delay to the launch, and from there to the kernel")
-		for _, o := range a.Operators {
-			t.line("  %7s × %10s %11s  %s", group(int64(o.Count)), MS(int64(o.LaunchDelay)), MS(int64(o.KernelDelay)), Shorten(plain(o.Operator+": "+seq(o.Kernels)), t.width-38))
+	},
+	"overlap": func(t *text, list []tables.Table) {
+		for l := range list[0].Lines(-1) {
+			t.line("  GPU %-3s %8s of %s hidden, %s exposed", l.Show("device"), l.Show("ratio"), l.Show("communication_ns"), l.Show("exposed_ns"))
 		}
-	}
-	if a.Component != nil {
-		title("component: who worked alone: computation, communication, host; or together")
-		for _, c := range a.Component {
+	},
+	"queue": func(t *text, list []tables.Table) {
+		for l := range list[0].Lines(-1) {
+			t.line("  GPU %s stream %-4s mean %8s, most %6s, %s at the limit, %s calls blocked", l.Show("device"), l.Show("stream"),
+				tables.Fixed(l.Value("outstanding_mean").Float(), 1), tables.Fixed(l.Value("outstanding_max").Float(), 0), l.Show("at_limit_ns"), l.Exact("calls_that_blocked"))
+		}
+	},
+	"copies": func(t *text, list []tables.Table) {
+		for l := range tables.Find(list, "copies_kinds").Lines(-1) {
+			t.line("  %-12s %7s × %11s %13s %14s", Plain(l.Str("kind")), l.Show("count"), l.Show("ns"), tables.FormatMegabytes(l.Value("bytes").Int(), 2), l.Show("gb_per_s"))
+		}
+		for l := range tables.Find(list, "copies_memory").Lines(-1) {
+			t.line("  memory %-5s most %s allocated, %s reserved", Plain(l.Str("device")), tables.FormatMegabytes(l.Value("peak_allocated_bytes").Int(), 1), tables.FormatMegabytes(l.Value("peak_reserved_bytes").Int(), 1))
+		}
+	},
+	"launch": func(t *text, list []tables.Table) {
+		for l := range list[0].Lines(-1) {
+			t.line("  %s pairs; call %s, operation %s, delay %s (means)", l.Show("pairs"), l.Show("cpu_duration_mean"), l.Show("gpu_duration_mean"), l.Show("delay_mean"))
+			t.line("  %s kernels shorter than their call, %s calls over 50 µs, %s delays over 100 µs", l.Show("short_kernels"), l.Show("runtime_outliers"), l.Show("delay_outliers"))
+		}
+	},
+	"sequences": func(t *text, list []tables.Table) {
+		for l := range list[0].Lines(-1) {
+			t.line("  %7s × %11s critical  %s", l.Show("count"), l.Show("critical_ns"), Shorten(launches(l), t.width-36))
+		}
+	},
+	"operators": func(t *text, list []tables.Table) {
+		for l := range list[0].Lines(-1) {
+			t.line("  %7s × %10s %11s  %s", l.Show("count"), l.Show("launch_delay_ns"), l.Show("kernel_delay_ns"), Shorten(launches(l), t.width-38))
+		}
+	},
+	"component": func(t *text, list []tables.Table) {
+		for l := range list[0].Lines(-1) {
 			mark := ""
-			if c.Low {
+			if l.Value("low").Int() != 0 {
 				mark = "  low overlap"
 			}
-			t.line("  %-18s overlap %s, comp %s, comm %s, host %s, free %s%s", Shorten(plain(c.Step), 18), Percent(c.Ratio), Percent(share(c.Computation, c.Duration)),
-				Percent(share(c.Communication, c.Duration)), Percent(share(c.Host, c.Duration)), Percent(share(c.Free, c.Duration)), mark)
+			t.line("  %-18s overlap %s, comp %s, comm %s, host %s, free %s%s", Shorten(Plain(l.Str("step")), 18), l.Show("overlap_ratio"), l.Share("computation_only_ns", "duration_ns"),
+				l.Share("communication_only_ns", "duration_ns"), l.Share("host_only_ns", "duration_ns"), l.Share("free_ns", "duration_ns"), mark)
 		}
-	}
-	if a.Kernels != nil {
-		title("kernels by type")
-		for _, k := range a.Kernels {
-			t.line("  %-14s %8s %11s", k.Type, Percent(k.Share), MS(k.NS))
-			for i, n := range k.Names {
-				if i == 3 {
+	},
+	"kernels": func(t *text, list []tables.Table) {
+		for l := range list[0].Lines(-1) {
+			t.line("  %-14s %8s %11s", l.Str("type"), l.Show("share"), l.Show("ns"))
+			listed := 0
+			for n := range tables.Find(list, "kernels_names").Below(l, "type") {
+				if listed++; listed > 3 {
 					break
 				}
-				t.line("    %7s × %11s  %s", group(int64(n.Stats.Count)), MS(int64(n.Stats.Sum)), Shorten(plain(Readable(n.Name)), t.width-30))
+				t.line("    %7s × %11s  %s", n.Show("stats_count"), n.Show("stats_sum"), Shorten(Plain(Readable(n.Str("name"))), t.width-30))
 			}
 		}
-	}
-	if a.Annotations != nil {
-		title("annotations")
-		for i, n := range a.Annotations {
-			if i == 10 {
-				break
-			}
+	},
+	"annotations": func(t *text, list []tables.Table) {
+		for l := range list[0].Lines(10) {
 			where := "CPU"
-			if n.GPU {
+			if l.Value("gpu").Int() != 0 {
 				where = "GPU"
 			}
-			t.line("  %s %7s × %11s  %s", where, group(int64(n.Stats.Count)), MS(int64(n.Stats.Sum)), Shorten(plain(n.Name), t.width-32))
+			t.line("  %s %7s × %11s  %s", where, l.Show("stats_count"), l.Show("stats_sum"), Shorten(Plain(l.Str("name")), t.width-32))
 		}
-	}
-	if a.Blocking != nil {
-		title("blocking calls")
-		for _, b := range a.Blocking {
-			t.line("  %7s × %11s, %d waited %s  %s", group(int64(b.Count)), MS(b.NS), b.Waited, MS(b.WaitNS), Shorten(plain(b.Call+" in "+b.Operator), t.width-48))
-			if b.Hint != "" {
-				t.line("            %s", Shorten(b.Hint, t.width-12))
+	},
+	"blocking": func(t *text, list []tables.Table) {
+		for l := range list[0].Lines(-1) {
+			t.line("  %7s × %11s, %s waited %s  %s", l.Show("count"), l.Show("ns"), l.Exact("waited"), l.Show("waited_ns"), Shorten(Plain(l.Str("call")+" in "+l.Str("operator")), t.width-48))
+			if hint := l.Str("hint"); hint != "" {
+				t.line("            %s", Shorten(hint, t.width-12))
 			}
 		}
-	}
+	},
 }
 
-func causesText(causes []analyses.CauseTime) string {
-	var parts []string
-	for _, c := range causes {
-		if c.NS > 0 {
-			parts = append(parts, strings.ReplaceAll(c.Cause, "_", " ")+" "+Percent(c.Share))
-		}
-	}
-	return strings.Join(parts, ", ")
+// launches is an operator with the operations that it launches.
+func launches(l tables.Line) string {
+	return Plain(l.Str("operator") + ": " + readableList(l.Value("kernels").List()))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"overlay/internal/analyses"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/perfetto"
@@ -113,7 +114,7 @@ func TestPerfettoOverlay(t *testing.T) {
 					{Start: 1000, Dur: 10000, Name: "CPU"}}},
 				{Name: "Path segments", Parent: 0, Category: "critical_path", Slices: []overlay.Slice{{Start: 1000, Dur: 10000, Name: "aten::add 12"}}},
 				{Name: "Queue length", Parent: 0},
-				{Name: "stream 7", Parent: 2, Counter: true, Unit: "ops", Points: []overlay.Point{{TS: 1000, Value: 1}, {TS: 2000, Value: 0.5}}},
+				{Name: "stream 7", Parent: 2, Counter: true, Unit: "ops", Points: []analyses.Point{{TS: 1000, Value: 1}, {TS: 2000, Value: 0.5}}},
 			},
 			Arrows:          []overlay.Arrow{{From: 0, To: 3}, {From: 3, To: 4}, {From: 3, To: 5}},
 			Attrs:           []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}, {Key: "overlay.window_ns", Int: 24000}},

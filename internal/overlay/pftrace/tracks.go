@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"overlay/internal/analyses"
 	"overlay/internal/overlay"
 	"overlay/internal/perfetto"
 )
@@ -81,7 +82,7 @@ func addArgs(b *perfetto.Body, args []overlay.Arg) {
 	}
 }
 
-func points(in []overlay.Point) []perfetto.Point {
+func points(in []analyses.Point) []perfetto.Point {
 	out := make([]perfetto.Point, 0, len(in))
 	for _, pt := range in {
 		v := perfetto.Point{TS: pt.TS, Float: pt.Value}

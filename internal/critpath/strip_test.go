@@ -1,0 +1,47 @@
+package critpath
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"overlay/internal/cdg"
+)
+
+// TestStripTiles checks the strip: it tiles what it was made of, sums are kept, and little is short.
+func TestStripTiles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := &Path{}
+		at := int64(1000)
+		for range rapid.IntRange(1, 200).Draw(t, "segments") {
+			d := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 5000)).Draw(t, "dur")
+			p.Segments = append(p.Segments, Segment{Start: at, End: at + d, Kind: SegmentKind(rapid.IntRange(0, int(NumSegmentKinds)-1).Draw(t, "kind"))})
+			at += d
+		}
+		p.Window = cdg.Window{Start: 1000, End: at}
+		total := Breakdown(p)
+		var sum [NumClasses]int64
+		next := int64(1000)
+		runs := Strip(p)
+		for i, r := range runs {
+			if r.Start != next || r.End <= r.Start {
+				t.Fatalf("run %d is [%d, %d] after %d", i, r.Start, r.End, next)
+			}
+			next = r.End
+			own := int64(0)
+			for c := range r.NS {
+				sum[c] += r.NS[c]
+				own += r.NS[c]
+			}
+			if own != r.Dur() || BoundBy(&r.NS) != r.Class {
+				t.Fatalf("run %d: %+v", i, r)
+			}
+		}
+		if next != at || sum != total.Class {
+			t.Fatalf("ends at %d of %d, sums %v of %v", next, at, sum, total.Class)
+		}
+		if len(runs) > 2*Smoothing+1 {
+			t.Fatalf("%d runs", len(runs))
+		}
+	})
+}
