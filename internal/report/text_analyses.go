@@ -23,9 +23,10 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 		}
 	},
 	"idle": func(t *text, list []tables.Table) {
+		causesOf := tables.Find(list, "idle_causes").By("device", "stream")
 		for l := range list[0].Lines(-1) {
 			var causes []string
-			for c := range tables.Find(list, "idle_causes").Below(l, "device", "stream") {
+			for c := range causesOf(l) {
 				if c.Value("ns").Int() > 0 {
 					causes = append(causes, words(c.Str("cause"))+" "+c.Show("share"))
 				}
@@ -79,10 +80,11 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 		}
 	},
 	"kernels": func(t *text, list []tables.Table) {
+		namesOf := tables.Find(list, "kernels_names").By("type")
 		for l := range list[0].Lines(-1) {
 			t.line("  %-14s %8s %11s", l.Str("type"), l.Show("share"), l.Show("ns"))
 			listed := 0
-			for n := range tables.Find(list, "kernels_names").Below(l, "type") {
+			for n := range namesOf(l) {
 				if listed++; listed > 3 {
 					break
 				}

@@ -105,7 +105,7 @@ doc_ids () id:id
 		t.Error("what a column means is lost, or a table is found that is not there")
 	}
 	n := 0
-	for l := range Find(list, "rows_causes").Below(rows.Line(0), "device") {
+	for l := range Find(list, "rows_causes").By("device")(rows.Line(0)) {
 		n++
 		if l.Share("ns", "ns") != "100.0 %" {
 			t.Errorf("a share of itself is %s", l.Share("ns", "ns"))

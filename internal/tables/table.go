@@ -193,13 +193,27 @@ func (l Line) Share(part, whole string) string {
 	return FormatShare(ShareOf(l.Value(part).Int(), l.Value(whole).Int()))
 }
 
-// Below gives the rows of t that belong to a row of the table around it: those with the same keys.
-func (t *Table) Below(l Line, keys ...string) iter.Seq[Line] {
-	return func(yield func(Line) bool) {
-		for below := range t.Lines(-1) {
-			same := !slices.ContainsFunc(keys, func(k string) bool { return below.Value(k).Exact() != l.Value(k).Exact() })
-			if same && !yield(below) {
-				return
+// By groups the rows of t by some columns. The returned function gives those that belong to a row of the table around
+// it: the ones with the same values.
+func (t *Table) By(cols ...string) func(l Line) iter.Seq[Line] {
+	group := func(l Line) string {
+		var key strings.Builder
+		for _, c := range cols {
+			key.WriteString(l.Exact(c) + "\x00")
+		}
+		return key.String()
+	}
+	rows := map[string][]int{}
+	for i := range t.Rows {
+		k := group(t.Line(i))
+		rows[k] = append(rows[k], i)
+	}
+	return func(l Line) iter.Seq[Line] {
+		return func(yield func(Line) bool) {
+			for _, i := range rows[group(l)] {
+				if !yield(t.Line(i)) {
+					return
+				}
 			}
 		}
 	}
