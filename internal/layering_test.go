@@ -35,9 +35,11 @@ var layers = map[string][]string{
 	"internal/slim":               {"internal/trace", "internal/cdg", "internal/critpath", "internal/overlay"},
 	"internal/anonymize":          {"internal/trace", "internal/kineto", "internal/cdg", "internal/critpath", "internal/overlay", "internal/chrome"},
 	"internal/report":             {"internal/trace", "internal/cdg", "internal/critpath", "internal/analyses", "internal/tables"},
-	"internal/testtrace":          {"internal"},
-	"cmd":                         {"internal"},
-	"proto":                       {},
+	"internal/pipeline": {"internal/trace", "internal/cdg", "internal/critpath", "internal/analyses", "internal/report", "internal/overlay", "internal/overlay/pftrace",
+		"internal/overlay/chromejson", "internal/slim", "internal/anonymize"},
+	"internal/testtrace": {"internal"},
+	"cmd":                {"internal"},
+	"proto":              {},
 }
 
 // worldly are packages of the standard library by which code touches the world: only cmd may.

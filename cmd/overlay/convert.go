@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 
-	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/pgzip"
+	"overlay/internal/pipeline"
 	"overlay/internal/report"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
@@ -32,7 +32,7 @@ func (j *job) convert() error {
 	if err != nil {
 		return err
 	}
-	st, err := j.write(out, tr, nil)
+	st, err := j.write(out, pipeline.Drawing{Trace: tr})
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ func (j *job) createOutput() (*output, error) {
 	return j.outs.create(j.opts.output)
 }
 
-// write writes a trace with what is drawn on it (nil for nothing) in the format of -o.
-func (j *job) write(out *output, tr *trace.Trace, ov *overlay.Overlay) (written, error) {
+// write writes a drawing in the format of -o.
+func (j *job) write(out *output, d pipeline.Drawing) (written, error) {
 	j.stages.start("writing")
 	var w io.Writer = out
 	var z *pgzip.Writer
@@ -64,7 +64,7 @@ func (j *job) write(out *output, tr *trace.Trace, ov *overlay.Overlay) (written,
 		}
 		w = z
 	}
-	st, err := j.writeFormat(w, tr, ov)
+	st, err := j.writeFormat(w, d)
 	if err == nil && z != nil {
 		err = z.Close()
 	}
@@ -82,20 +82,20 @@ func (j *job) gzipLevel() int {
 	return 8
 }
 
-func (j *job) writeFormat(w io.Writer, tr *trace.Trace, ov *overlay.Overlay) (written, error) {
-	var out written
-	var err error
+func (j *job) writeFormat(w io.Writer, d pipeline.Drawing) (written, error) {
+	format := pipeline.Perfetto
 	if j.opts.chrome {
-		var st chromejson.Stats
-		st, err = chromejson.Write(w, tr, ov, chromejson.Options{Jobs: j.opts.jobs})
-		out = writtenChrome(st)
-	} else {
-		var st pftrace.Stats
-		st, err = pftrace.Write(w, tr, ov, pftrace.Options{Jobs: j.opts.jobs})
-		out = writtenPerfetto(st)
+		format = pipeline.Chrome
 	}
-	if ov != nil {
-		out.repair(ov.EarlierRemoved, "earlier_overlay_removed")
+	st, err := d.Write(w, format, j.opts.jobs)
+	var out written
+	if st.Chrome != nil {
+		out = writtenChrome(st.Chrome)
+	} else {
+		out = writtenPerfetto(st.Perfetto)
+	}
+	if d.Overlay != nil {
+		out.repair(d.Overlay.EarlierRemoved, "earlier_overlay_removed")
 	}
 	return out, err
 }
@@ -119,7 +119,7 @@ func (w *written) repair(n int, reason string) {
 	}
 }
 
-func writtenPerfetto(st pftrace.Stats) written {
+func writtenPerfetto(st *pftrace.Stats) written {
 	w := written{drawn: tables.Counted(st.Slices, "slice") + ", " + tables.Counted(st.Flows, "arrow") + " of the input, " + tables.Counted(st.Arrows, "arrow") + " of the path"}
 	w.note(st.Lanes, "row", "added for slices that overlap without nesting")
 	w.note(st.Unclosed, "event", "without an end, drawn to the end of the row")
@@ -136,7 +136,7 @@ func writtenPerfetto(st pftrace.Stats) written {
 	return w
 }
 
-func writtenChrome(st chromejson.Stats) written {
+func writtenChrome(st *chromejson.Stats) written {
 	w := written{drawn: tables.Counted(st.Events, "event") + " copied, " + tables.Counted(st.Slices, "slice") + " and " + tables.Counted(st.Arrows, "arrow") + " added"}
 	w.note(st.Reencoded, "event", "that were no valid JSON, mended")
 	w.repair(st.Renumbered, "id_renumbered")

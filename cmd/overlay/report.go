@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -9,8 +10,10 @@ import (
 
 	"golang.org/x/term"
 
+	"overlay/internal/pipeline"
 	"overlay/internal/report"
 	"overlay/internal/tables"
+	"overlay/internal/trace"
 )
 
 // printReport prints the analysis of one trace.
@@ -19,11 +22,15 @@ func (j *job) printReport() error {
 	if err != nil {
 		return err
 	}
-	a, err := j.analyse(j.opts.input)
+	tr, err := j.load(j.opts.input)
 	if err != nil {
 		return err
 	}
-	r := j.report(j.opts.input, a, j.opts.top)
+	solved, err := j.solve(j.opts.input, tr, false)
+	if err != nil {
+		return err
+	}
+	r := j.report(j.opts.input, solved, j.opts.top)
 	switch {
 	case page != nil:
 		return r.WriteHTML(page)
@@ -35,17 +42,13 @@ func (j *job) printReport() error {
 	return nil
 }
 
-// report makes the report of an analysis with the top hotspots.
-func (j *job) report(name string, a analysis, top int) *report.Report {
-	j.stages.start("reporting")
-	s := report.Source{Name: inputName(name), Version: version, Graph: a.graph, Path: a.path, Top: top, Segments: j.opts.segments}
+// report makes the report of a run with the top hotspots.
+func (j *job) report(name string, r *pipeline.Run, top int) *report.Report {
+	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments}
 	if j.opts.anonymize {
 		s.Name = "trace"
 	}
-	if s.Analyses = a.analyses; s.Analyses == nil {
-		s.Analyses = j.runAnalyses(a)
-	}
-	return report.New(s)
+	return r.Report(s)
 }
 
 // textOptions fits text to the terminal that w is, if it is one.
@@ -85,12 +88,15 @@ func (j *job) diff() error {
 		return err
 	}
 	var sides [2]*report.Report
-	for i, name := range j.files {
-		a, err := j.analyse(name)
-		if err != nil {
-			return err
-		}
-		sides[i] = j.report(name, a, math.MaxInt) // a hotspot of one side may be last on the other
+	err = pipeline.Each(len(j.files), j.pipeline(), func(i int) (*trace.Trace, error) { return j.load(j.files[i]) }, func(i int, r *pipeline.Run) error {
+		sides[i] = j.report(j.files[i], r, math.MaxInt) // a hotspot of one side may be last on the other
+		return nil
+	})
+	if side := (*pipeline.Error)(nil); errors.As(err, &side) {
+		return fmt.Errorf("%s: %w", j.files[side.Index], err)
+	}
+	if err != nil {
+		return err
 	}
 	d := report.Compare(sides[0], sides[1])
 	if limit := j.opts.failIfSlower; limit >= 0 && d.Slower > limit {

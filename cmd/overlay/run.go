@@ -3,13 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 
-	"overlay/internal/anonymize"
 	"overlay/internal/overlay"
 	"overlay/internal/report"
-	"overlay/internal/slim"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
@@ -50,42 +47,17 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	scanned := overlay.Prescan(tr)
-	a, err := j.analyseTrace(j.opts.input, tr)
+	solved, err := j.solve(j.opts.input, tr, true)
 	if err != nil {
 		return err
 	}
-	drawn := a
-	if j.opts.anonymize {
-		drawn.graph, drawn.path = anonymize.Graph(a.graph, a.path)
-		drawn.trace = drawn.graph.Trace
-	}
-	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version, Slim: j.opts.onlyCritical}
-	if rec, _ := slim.ReadRecord(drawn.trace); rec != nil { // what is drawn on a slim trace is one too
-		o.Attrs = slim.Attrs(&rec.Recorded)
-	}
-	if drawn.analyses = j.runAnalyses(drawn); drawn.analyses != nil {
-		o.Rows = drawn.analyses.Rows
-	}
-	scanned()
-	j.stages.start("drawing")
 	var r *report.Report
 	if rep != nil || !j.opts.quiet {
-		r = j.report(j.opts.input, drawn, j.opts.top)
+		r = j.report(j.opts.input, solved, j.opts.top)
 	}
-	recorded := a.slim
-	if !j.opts.onlyCritical {
-		a, drawn.graph = analysis{}, drawn.graph.Bare()
-	}
-	runtime.GC() // a millisecond, and drawing needs room
-	ov := overlay.Annotate(drawn.trace, drawn.graph, drawn.path, o)
-	if j.opts.onlyCritical {
-		slim.Cut(a.graph, a.path, ov)
-	}
-	tr = drawn.trace
-	a, drawn = analysis{}, analysis{} // the graph is as large as the trace, and writing does not need it
-	runtime.GC()
-	st, err := j.write(out, tr, ov)
+	recorded := solved.Recorded
+	d := solved.Draw(overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version, Slim: j.opts.onlyCritical})
+	st, err := j.write(out, d)
 	if err != nil {
 		return err
 	}
@@ -93,7 +65,7 @@ func (j *job) run() error {
 		return err
 	}
 	if !j.opts.quiet {
-		j.result = func(w io.Writer) error { return j.summary(w, tr, recorded, r, out, st) }
+		j.result = func(w io.Writer) error { return j.summary(w, d.Trace, recorded, r, out, st) }
 	}
 	return nil
 }

@@ -10,6 +10,9 @@ import (
 // Options of a method. The zero value is the default.
 type Options struct{}
 
+// Method finds the critical path of a graph.
+type Method func(*cdg.Graph, Options) (*Path, error)
+
 // Exact walks backward from the end of the window over what did happen: which activity was running at each point,
 // and what released it. The segments tile the window. It fails only on an empty window and on a trace without any
 // activity, whose window can come from the record of a slim trace.

@@ -20,6 +20,8 @@ import (
 	"errors"
 	"fmt"
 
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/trace"
 )
 
@@ -105,6 +107,17 @@ func Find(tr *trace.Trace, o Options) (*Graph, error) {
 		return nil, err
 	}
 	return g, nil
+}
+
+// Method is the peer's method as one of ours: on the trace of a graph, whose window it does not look at.
+func Method(o Options) critpath.Method {
+	return func(g *cdg.Graph, _ critpath.Options) (*critpath.Path, error) {
+		h, err := Find(g.Trace, o)
+		if err != nil {
+			return nil, err
+		}
+		return h.AsPath(), nil
+	}
 }
 
 func raises(format string, args ...any) error {

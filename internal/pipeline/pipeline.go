@@ -1,0 +1,156 @@
+// Package pipeline runs the stages on one trace or on several: link, solve, analyse, report, draw, write. It knows no
+// files, flags or terminals.
+//
+// # Memory
+//
+// The trace stays until its output is written. The graph is as large as the trace: it is let go when what is to be
+// drawn has been decided (Draw), or with the run. Garbage is collected at three borders, where much of it is left and
+// the next stage needs room: after linking, before drawing, before writing. Of several traces, Each holds as many as
+// it is told.
+package pipeline
+
+import (
+	"errors"
+	"runtime"
+
+	"overlay/internal/analyses"
+	"overlay/internal/anonymize"
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/overlay"
+	"overlay/internal/report"
+	"overlay/internal/slim"
+	"overlay/internal/trace"
+)
+
+// Options say what is done with a trace. The zero value finds the exact path of the whole.
+type Options struct {
+	Link     cdg.Options
+	Method   critpath.Method            // how the path is found; nil: that of the run that wrote a slim trace, else exact
+	Methods  map[string]critpath.Method // by the name that a slim trace records
+	Analyses []string                   // names of analyses to make
+	Analysis analyses.Options
+
+	Anonymous bool // replace names in the report and the drawing
+
+	Stage func(name string) // told when a stage begins; nil: nobody wants to know
+}
+
+// ErrNothing says that a trace holds nothing to analyse.
+var ErrNothing = errors.New("no activity of CPU threads or GPU streams in the window: is it a trace of the PyTorch profiler? See what it holds with 'overlay check'")
+
+// Run is a trace on its way through the stages.
+type Run struct {
+	Trace    *trace.Trace // with Options.Anonymous: the anonymous form
+	Recorded bool         // window, method and delays are those of the run that wrote the trace
+
+	o        Options
+	graph    *cdg.Graph     // of Trace
+	path     *critpath.Path // in graph
+	analyses *analyses.Result
+	original *Run   // with Options.Anonymous: the run on the input
+	scanned  func() // waits for what drawing wants to know of the input
+}
+
+func (o *Options) stage(name string) {
+	if o.Stage != nil {
+		o.Stage(name)
+	}
+}
+
+// Solve links a trace, finds its path and makes the analyses. A run that is going to be drawn says so with draw: then
+// the input is looked through on the way, which leaves a core idle.
+func Solve(tr *trace.Trace, o Options, draw bool) (*Run, error) {
+	r := &Run{Trace: tr, o: o, scanned: func() {}}
+	if draw && !o.Anonymous {
+		r.scanned = overlay.Prescan(tr)
+	}
+	if err := r.solve(); err != nil {
+		r.scanned()
+		return nil, err
+	}
+	if o.Anonymous {
+		original := *r
+		r.original = &original
+		r.graph, r.path = anonymize.Graph(r.graph, r.path)
+		r.Trace = r.graph.Trace
+	}
+	if len(o.Analyses) > 0 {
+		o.stage("analyses")
+		r.analyses = analyses.Run(r.graph, r.path, o.Analyses, o.Analysis)
+	}
+	return r, nil
+}
+
+func (r *Run) solve() error {
+	r.o.stage("linking")
+	link, method := r.o.Link, r.o.Method
+	rec, err := slim.ReadRecord(r.Trace)
+	if err != nil {
+		return err
+	}
+	if rec != nil {
+		r.Recorded, link.Recorded = true, &rec.Recorded
+		if method == nil {
+			method = r.o.Methods[rec.Method]
+		}
+	}
+	if method == nil {
+		method = critpath.Exact
+	}
+	if r.graph, err = cdg.Build(r.Trace, link); err != nil {
+		return err
+	}
+	if w := r.graph.Window; w.End <= w.Start {
+		return ErrNothing
+	}
+	runtime.GC() // of what linking left
+	r.o.stage("path")
+	r.path, err = method(r.graph, critpath.Options{})
+	return err
+}
+
+// Report makes the report of a run. s says what is wanted; what the report is made of is filled in.
+func (r *Run) Report(s report.Source) *report.Report {
+	r.o.stage("reporting")
+	s.Graph, s.Path, s.Analyses = r.graph, r.path, r.analyses
+	return report.New(s)
+}
+
+// Drawing is what is to be written: a trace and what is drawn on it.
+type Drawing struct {
+	Trace   *trace.Trace
+	Overlay *overlay.Overlay
+}
+
+// Draw decides what to draw; with o.Slim on the path and its context only. It uses the run up: the graph is let go on
+// the way, since it is as large as the trace and writing does not need it.
+func (r *Run) Draw(o overlay.Options) Drawing {
+	r.scanned()
+	r.o.stage("drawing")
+	if rec, _ := slim.ReadRecord(r.Trace); rec != nil { // what is drawn on a slim trace is one too
+		o.Attrs = slim.Attrs(&rec.Recorded)
+	}
+	if r.analyses != nil {
+		o.Rows = r.analyses.Rows
+	}
+	whole := r
+	if r.original != nil {
+		whole = r.original
+	}
+	tr, g, p := r.Trace, r.graph, r.path
+	cut := func(*overlay.Overlay) {}
+	if o.Slim {
+		graph, path := whole.graph, whole.path
+		cut = func(ov *overlay.Overlay) { slim.Cut(graph, path, ov) }
+	} else {
+		g = g.Bare()
+	}
+	*whole, *r = Run{}, Run{}
+	runtime.GC() // a millisecond, and drawing needs room
+	ov := overlay.Annotate(tr, g, p, o)
+	cut(ov)
+	g, p, cut = nil, nil, nil
+	runtime.GC()
+	return Drawing{tr, ov}
+}
