@@ -16,9 +16,6 @@ import (
 	"overlay/internal/report"
 )
 
-// version is the version of the program; it is also the one that outputs carry.
-const version = "0.1.0"
-
 // Exit statuses. A signal gives 128 and its number, as shells count: 130 for SIGINT.
 const (
 	exitDone   = 0

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -120,19 +117,6 @@ func (j *job) print(text string) error {
 		return err
 	}
 	return nil
-}
-
-// versionText is the version, the commit when the build knows it, and the compiler.
-func versionText() string {
-	s := "overlay " + version
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, kv := range info.Settings {
-			if kv.Key == "vcs.revision" && len(kv.Value) >= 12 {
-				s += " (" + kv.Value[:12] + ")"
-			}
-		}
-	}
-	return fmt.Sprintf("%s %s %s/%s\n", s, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // noColorWanted follows no-color.org: any value but the empty one.
