@@ -66,16 +66,17 @@ func (j *job) run() error {
 	if rep != nil || !j.opts.quiet {
 		r = j.report(j.opts.input, drawn, j.opts.top)
 	}
-	slim := a.slim
+	slim, layout := a.slim, drawn.graph.Layout
+	drawn.graph = nil
 	if !j.opts.onlyCritical {
-		a, drawn.graph = analysis{}, drawn.graph.Bare()
+		a = analysis{}
 	}
-	runtime.GC() // a millisecond, and drawing needs room
-	ov := overlay.Annotate(drawn.trace, drawn.graph, drawn.path, o)
+	runtime.GC() // a millisecond; drawing needs room, and of the graph only the layout
+	ov := overlay.Annotate(layout, drawn.path, o)
 	if j.opts.onlyCritical {
 		overlay.Slim(a.graph, a.path, ov)
 	}
-	tr = drawn.trace
+	tr, layout = drawn.trace, nil
 	a, drawn = analysis{}, analysis{} // the graph is as large as the trace, and writing does not need it
 	runtime.GC()
 	st, err := j.write(out, tr, ov)

@@ -1,5 +1,5 @@
-// Package cdg builds the computation dependency graph of a trace: event-level dependencies (Deps) and the aggregated
-// nodes made from them (Nodes, Edges). It infers what a trace does not record, and says on what evidence.
+// Package cdg builds the computation dependency graph of a trace: where activities lie
+// (Layout), what each of them waited for, and the aggregated nodes made from that. It infers what a trace does not record, and says on what evidence.
 package cdg
 
 import (
@@ -45,43 +45,54 @@ type Options struct {
 
 func (o *Options) without(r Rule) bool { return o.disabled&(1<<r) != 0 }
 
-// builder holds what the rules share while Deps is made.
+// builder holds what the rules share while the graph is made.
 type builder struct {
 	tr      *kineto.Trace
 	o       *Options
-	d       *Deps
+	d       *Graph // what is built
 	quality map[string]int
 
-	tick    int64       // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
-	calls   []callClass // per symbol: what a runtime or driver call of that name does
-	launch  []ActID     // per act: the call that launched the operation, or NoAct
-	pred    []ActID     // per act: stream predecessor
-	graph   []bool      // per act: launched together with others
-	order   [][]ActID   // per stream lane: operations with a recorded launch, in launch order
-	pos     []int32     // per act: index in order of its lane, -1
-	byEnd   []ActID     // all operations by (End, Start, id)
-	endsOf  [][]ActID   // per stream lane: its operations by end
-	threads []threadInfo
-	sync    syncRecords
-	records map[kineto.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
-	waits   map[kineto.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
+	clockGrain int64       // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
+	calls      []callClass // per symbol: what a runtime or driver call of that name does
+	launch     []ActID     // per act: the call that launched the operation, or NoAct
+	pred       []ActID     // per act: stream predecessor
+	graph      []bool      // per act: launched together with others
+	order      [][]ActID   // per stream lane: operations with a recorded launch, in launch order
+	pos        []int32     // per act: index in order of its lane, -1
+	byEnd      []ActID     // all operations by (End, Start, id)
+	endsOf     [][]ActID   // per stream lane: its operations by end
+	threads    []threadInfo
+	sync       syncRecords
+	records    map[kineto.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
+	waits      map[kineto.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
 
 	ofCall    []ActID   // per act: the last operation of the launch, or NoAct
 	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
 
 	graphWait map[ActID]ActID // operations that wait for another of a graph
 
-	found []foundDep
+	blocking []bool // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
+	lonely   bool   // at most one thread blocks: whom it waits for is not recorded as such
+
+	found  []foundDep
+	inside []Inside // points inside pieces of threads that something comes from
+}
+
+// dep is a dependency that a rule found.
+type dep struct {
+	From     ActID
+	Rule     Rule
+	Evidence Evidence
 }
 
 type foundDep struct {
 	to ActID
-	Dep
+	dep
 }
 
 func (b *builder) add(to, from ActID, r Rule, e Evidence) {
 	if !b.o.without(r) {
-		b.found = append(b.found, foundDep{to, Dep{from, r, e}})
+		b.found = append(b.found, foundDep{to, dep{from, r, e}})
 	}
 }
 
@@ -104,11 +115,12 @@ func lay(tr *kineto.Trace, o *Options) (*builder, *Graph, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b := &builder{tr: tr, o: o, d: &Deps{}, quality: map[string]int{}}
+	g := &Graph{Layout: &Layout{Trace: tr, Window: w, Steps: FindSteps(tr)}, Quality: map[string]int{}}
+	b := &builder{tr: tr, o: o, d: g, quality: g.Quality}
 	b.layActs()
 	b.flatten()
-	b.findMarkers()
-	return b, &Graph{Trace: tr, Window: w, Steps: FindSteps(tr), Deps: b.d, Quality: b.quality}, nil
+	b.findFacts()
+	return b, g, nil
 }
 
 // link applies the rules, each after those whose results it reads.
@@ -126,50 +138,16 @@ func (b *builder) link(g *Graph) {
 	b.blockingCalls()
 	b.queueFull()
 	b.polledWaits()
-	b.storeDeps()
 	b.pairThreads()
+	b.bindOperations(b.sortFound())
+	b.bindThreads(g.Window.Start, g.Window.End)
 
-	g.Threads = b.d.mode
 	g.Window.CarriedIn = b.carriedIn(g.Window)
 	for i := range g.Steps {
 		if w := &g.Window; b.o.Step != "" && g.Steps[i].Start > w.Start && g.Steps[i].Start < w.End {
 			g.Quality["step_tail_under_next_step"] = 1 // the next step began before this one's operations ended
 		}
 	}
-}
-
-// storeDeps sorts what the rules found into CSR form.
-func (b *builder) storeDeps() {
-	d := b.d
-	d.First = make([]int32, len(d.Acts)+1)
-	for i := range b.found {
-		d.First[b.found[i].to+1]++
-	}
-	for i := 1; i < len(d.First); i++ {
-		d.First[i] += d.First[i-1]
-	}
-	d.In = make([]Dep, len(b.found))
-	next := make([]int32, len(d.Acts))
-	copy(next, d.First)
-	for i := range b.found {
-		f := &b.found[i]
-		at := next[f.to]
-		// Insertion keeps the few sources of an activity sorted by (Rule, From).
-		for at > d.First[f.to] && depLess(f.Dep, d.In[at-1]) {
-			d.In[at] = d.In[at-1]
-			at--
-		}
-		d.In[at] = f.Dep
-		next[f.to]++
-	}
-	b.found = nil
-}
-
-func depLess(a, b Dep) bool {
-	if a.Rule != b.Rule {
-		return a.Rule < b.Rule
-	}
-	return a.From < b.From
 }
 
 // carriedIn counts the operations launched before the window that still run inside it.

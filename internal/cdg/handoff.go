@@ -38,16 +38,15 @@ func (b *builder) pairThreads() {
 			}
 		}
 	}
-	b.d.mode = mode
+	b.d.Threads = mode
 	pair := func(x, y LaneID) {
 		d.Partners[x] = append(d.Partners[x], y)
 		d.Partners[y] = append(d.Partners[y], x)
 	}
-	d.loaderWait, d.blocking = matchSyms(b.tr, loaderWait.MatchString), nil
 	if mode == ThreadsExplicit {
-		d.blocking = matchSyms(b.tr, blockingFrame.MatchString)
+		b.blocking = matchSyms(b.tr, blockingFrame.MatchString)
 		for a := range d.Acts { // only threads that block take part in it
-			if act := &d.Acts[a]; d.blocking[b.event(ActID(a)).Name] && !d.Lanes[act.Lane].Stream {
+			if act := &d.Acts[a]; b.blocking[b.event(ActID(a)).Name] && !d.Lanes[act.Lane].Stream {
 				b.threads[act.Lane].blocks = true
 			}
 		}
@@ -57,7 +56,7 @@ func (b *builder) pairThreads() {
 				blockers++
 			}
 		}
-		d.lonely = blockers < 2
+		b.lonely = blockers < 2
 		for _, p := range linked {
 			pair(p[0], p[1])
 		}
@@ -147,14 +146,15 @@ func (b *builder) flowPairs() [][2]LaneID {
 	return pairs
 }
 
-// HandoffAt finds the thread that ended a wait of another: the wait lasted over (from, t], and its owner is the
+// handoffAt finds the thread that ended a wait of another: the wait lasted over (from, t], and its owner is the
 // slice that waited, NoAct in a gap. It returns the thread and its last boundary h <= t.
-func (d *Deps) HandoffAt(tr *kineto.Trace, lane LaneID, owner ActID, from, t int64) (to LaneID, h int64, ok bool) {
-	if t-from <= handoffGap || d.loaderWait == nil { // the rule may be off
+func (b *builder) handoffAt(lane LaneID, owner ActID, from, t int64) (to LaneID, h int64, ok bool) {
+	d := b.d
+	if t-from <= handoffGap || b.o.without(Handoff) { // the rule may be off
 		return NoLane, 0, false
 	}
 	try := func(p LaneID) {
-		if at, good := d.endedWait(p, from, t); good && (!ok || at > h) {
+		if at, good := b.endedWait(p, from, t); good && (!ok || at > h) {
 			to, h, ok = p, at, true
 		}
 	}
@@ -162,23 +162,22 @@ func (d *Deps) HandoffAt(tr *kineto.Trace, lane LaneID, owner ActID, from, t int
 		try(p)
 	}
 	if owner == NoAct {
-		if d.blocking != nil { // a thread that blocks at t may have given its work to this one
-			for p := range d.threads {
-				if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && d.threads[p].blocks && d.blocksAt(tr, LaneID(p), t) {
+		if b.blocking != nil { // a thread that blocks at t may have given its work to this one
+			for p := range b.threads {
+				if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && b.threads[p].blocks && b.blocksAt(LaneID(p), t) {
 					try(LaneID(p))
 				}
 			}
 		}
 		return to, h, ok
 	}
-	name := tr.Events[d.Acts[owner].Event].Name
-	blocks := d.blocking != nil && d.blocking[name]
-	if !blocks && !d.loaderWait[name] {
+	blocks := b.blocking != nil && b.blocking[b.event(owner).Name]
+	if !blocks && !d.WaitsForLoader(owner) {
 		return to, h, ok
 	}
-	for p := range d.threads {
-		x := &d.threads[p]
-		if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && x.ops > 0 && (blocks && (x.blocks || x.autograd || d.lonely) || x.pinMemory) {
+	for p := range b.threads {
+		x := &b.threads[p]
+		if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && x.ops > 0 && (blocks && (x.blocks || x.autograd || b.lonely) || x.pinMemory) {
 			try(LaneID(p))
 		}
 	}
@@ -186,19 +185,15 @@ func (d *Deps) HandoffAt(tr *kineto.Trace, lane LaneID, owner ActID, from, t int
 }
 
 // blocksAt reports whether a thread is in a blocking slice just before t.
-func (d *Deps) blocksAt(tr *kineto.Trace, lane LaneID, t int64) bool {
+func (b *builder) blocksAt(lane LaneID, t int64) bool {
+	d := b.d
 	i := d.PieceAt(lane, t)
-	return i >= 0 && d.Pieces[i].Owner != NoAct && d.blocking[tr.Events[d.Acts[d.Pieces[i].Owner].Event].Name]
-}
-
-// WaitsForLoader reports whether a slice waits for the batch that a data loader prepares elsewhere.
-func (d *Deps) WaitsForLoader(tr *kineto.Trace, a ActID) bool {
-	return d.loaderWait != nil && d.loaderWait[tr.Events[d.Acts[a].Event].Name]
+	return i >= 0 && d.Pieces[i].Owner != NoAct && b.blocking[b.event(d.Pieces[i].Owner).Name]
 }
 
 // endedWait reports whether a thread ended an op or call in (from, t] and is idle at t, and its last boundary.
-func (d *Deps) endedWait(lane LaneID, from, t int64) (int64, bool) {
-	busy := d.threads[lane].busy
+func (b *builder) endedWait(lane LaneID, from, t int64) (int64, bool) {
+	busy := b.threads[lane].busy
 	n := sort.Search(len(busy), func(i int) bool { return busy[i].start >= t })
 	if n == 0 || busy[n-1].end > t || busy[n-1].end <= from {
 		return 0, false
@@ -206,5 +201,5 @@ func (d *Deps) endedWait(lane LaneID, from, t int64) (int64, bool) {
 	if busy[n-1].end == t {
 		return t, true
 	}
-	return d.Pieces[d.PieceAt(lane, t)].Start, true
+	return b.d.Pieces[b.d.PieceAt(lane, t)].Start, true
 }

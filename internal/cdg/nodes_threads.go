@@ -18,7 +18,7 @@ type Stretch struct {
 // while another of its threads has ops or calls open is waiting, not work, and is left out. Where two of its threads
 // work at a time, stretches overlap; of equal starts the earlier thread comes first.
 func (g *Graph) stretches(lanes []LaneID, visit func(*Stretch) bool) {
-	d := g.Deps
+	d := g
 	runs := make([]stretchRun, len(lanes))
 	for i, l := range lanes {
 		runs[i] = stretchRun{g: g, lane: l, lanes: lanes, act: d.Lanes[l].First, pieces: d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]}
@@ -71,7 +71,7 @@ const stretchesAhead = 256
 
 // fill makes stretches until some are ready or the thread is over.
 func (r *stretchRun) fill() {
-	d, w := r.g.Deps, r.g.Window
+	d, w := r.g, r.g.Window
 	limit := d.Lanes[r.lane].Limit
 	out := r.buf[:0]
 	for ; r.act < limit && len(out) < stretchesAhead; r.act++ {
@@ -111,8 +111,8 @@ func (r *stretchRun) piece(first bool, out []Stretch) []Stretch {
 
 // work appends a stretch, less the time in which it only waits for another thread.
 func (g *Graph) work(l LaneID, lanes []LaneID, s Stretch, out []Stretch) []Stretch {
-	d := g.Deps
-	if len(lanes) == 1 || !d.Marker(g.Trace, s.Act) {
+	d := g
+	if len(lanes) == 1 || !d.Marker(s.Act) {
 		return append(out, s)
 	}
 	at, first := s.Start, s.first
@@ -154,7 +154,7 @@ func (g *Graph) Overlap() int64 {
 		spans := make([]span, 0)
 		for _, l := range lanes {
 			if len(lanes) > 1 {
-				spans = append(spans, g.Deps.threads[l].busy...)
+				spans = append(spans, g.threads[l].busy...)
 			}
 		}
 		slices.SortFunc(spans, func(x, y span) int { return cmp.Compare(x.start, y.start) })

@@ -16,7 +16,7 @@ import (
 // phaser holds what the passes share.
 type phaser struct {
 	t     *kineto.Trace
-	d     *Deps
+	d     *Graph
 	rules ruleSet
 	names [3][]PhaseRule // per kind bit and symbol: rule, or unknownRule when not asked yet
 	phase []Phase        // per event
@@ -50,8 +50,8 @@ var reductions = []string{"aten::mean", "aten::sum", "aten::div"}
 
 // findPhases fills g.Phases and g.PhaseBy.
 func findPhases(g *Graph, rules ruleSet) {
-	p := &phaser{t: g.Trace, d: g.Deps, rules: rules, phase: make([]Phase, len(g.Trace.Events)), by: make([]PhaseRule, len(g.Trace.Events)),
-		inner: make([]context, len(g.Deps.Acts))}
+	p := &phaser{t: g.Trace, d: g, rules: rules, phase: make([]Phase, len(g.Trace.Events)), by: make([]PhaseRule, len(g.Trace.Events)),
+		inner: make([]context, len(g.Acts))}
 	for i := range p.names {
 		p.names[i] = make([]PhaseRule, len(p.t.Syms))
 		for s := range p.names[i] {
@@ -94,7 +94,7 @@ func (p *phaser) look(a ActID, e *kineto.Event) (PhaseRule, trait) {
 		return NoPhaseRule, isCall
 	}
 	is := isOp
-	if bit != onOp || p.d.Marker(p.t, a) { // the first schemas wrote annotations as ops
+	if bit != onOp || p.d.Marker(a) { // the first schemas wrote annotations as ops
 		is = isMarker
 		bit = max(bit, onAnnotation)
 	}

@@ -24,15 +24,6 @@ type threadInfo struct {
 // markerOp names ops that are annotations: the first schemas wrote both with one category.
 var markerOp = regexp.MustCompile(`^(ProfilerStep#|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
 
-// Marker reports whether a slice is an annotation or a frame: it says where its thread is, not that the thread works.
-func (d *Deps) Marker(tr *kineto.Trace, a ActID) bool {
-	e := &tr.Events[d.Acts[a].Event]
-	return e.Kind == kineto.Annotation || e.Kind == kineto.Python || e.Kind == kineto.CPUOp && d.marker[e.Name]
-}
-
-// findMarkers evaluates once per name which ops are annotations.
-func (b *builder) findMarkers() { b.d.marker = matchSyms(b.tr, markerOp.MatchString) }
-
 type span struct{ start, end int64 }
 
 // describeThreads gathers what each thread does.
@@ -66,7 +57,7 @@ func (b *builder) describeThreads() {
 				t.launches = append(t.launches, a)
 			}
 			switch {
-			case d.Marker(b.tr, a):
+			case d.Marker(a):
 				t.ops++
 				steps = steps || isStep[e.Name]
 				continue
@@ -136,6 +127,3 @@ func (b *builder) nameFlags() (node, step, pin []bool) {
 	}
 	return
 }
-
-// Launches returns how many calls of a thread launched operations.
-func (d *Deps) Launches(lane LaneID) int { return len(d.threads[lane].launches) }

@@ -16,7 +16,7 @@ func Exact(g *cdg.Graph, _ Options) (*Path, error) {
 	if g.Window.End <= g.Window.Start {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
-	w := &walker{g: g, d: g.Deps, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: kineto.NoEvent}
+	w := &walker{g: g, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: kineto.NoEvent}
 	w.comm = newNameSet(g.Trace, commName)
 	w.quality = map[string]int{}
 	for reason, n := range g.Quality {
@@ -26,7 +26,7 @@ func Exact(g *cdg.Graph, _ Options) (*Path, error) {
 	for w.t > w.t0 {
 		before := w.t
 		jumps := w.jumps
-		if w.d.Lanes[w.lane].Stream {
+		if w.g.Lanes[w.lane].Stream {
 			w.stepStream()
 		} else {
 			w.stepThread()
@@ -38,7 +38,7 @@ func Exact(g *cdg.Graph, _ Options) (*Path, error) {
 			panic("critpath: internal error: the walk stands still")
 		}
 		if w.t == before {
-			if w.still++; w.still > 4*len(w.d.Lanes)+8 {
+			if w.still++; w.still > 4*len(w.g.Lanes)+8 {
 				w.giveUp()
 			}
 		} else {
@@ -52,7 +52,6 @@ func Exact(g *cdg.Graph, _ Options) (*Path, error) {
 // walker is the state of the walk: an activity or a thread, and the time up to which the path is known.
 type walker struct {
 	g  *cdg.Graph
-	d  *cdg.Deps
 	tr *kineto.Trace
 	t0 int64
 
@@ -92,10 +91,10 @@ type edgeStep struct {
 
 // start puts the walk on the activity that ends last in the window.
 func (w *walker) start() {
-	d, end := w.d, w.g.Window.End
+	g, end := w.g, w.g.Window.End
 	best := cdg.NoAct
-	for a := range d.Acts {
-		act := &d.Acts[a]
+	for a := range g.Acts {
+		act := &g.Acts[a]
 		if act.End > end || act.End <= w.t0 || act.Start == act.End {
 			continue
 		}
@@ -106,11 +105,11 @@ func (w *walker) start() {
 	if best == cdg.NoAct { // one slice covers the whole window
 		best = 0
 	}
-	w.lane = d.Acts[best].Lane
-	if d.Lanes[w.lane].Stream {
+	w.lane = g.Acts[best].Lane
+	if g.Lanes[w.lane].Stream {
 		w.act = best
-		if d.Acts[best].End < w.t {
-			w.emit(d.Acts[best].End, kineto.NoEvent, Untraced, cdg.ByNothing)
+		if g.Acts[best].End < w.t {
+			w.emit(g.Acts[best].End, kineto.NoEvent, Untraced, cdg.ByNothing)
 		}
 	}
 }
@@ -118,17 +117,17 @@ func (w *walker) start() {
 // endsLater orders activities by end; at equal ends streams come after threads, and of threads that end together
 // the one that launches more counts, then the slice that started last.
 func (w *walker) endsLater(x, y cdg.ActID) bool {
-	d := w.d
-	ax, ay := &d.Acts[x], &d.Acts[y]
+	g := w.g
+	ax, ay := &g.Acts[x], &g.Acts[y]
 	if ax.End != ay.End {
 		return ax.End > ay.End
 	}
 	if ax.Lane != ay.Lane {
-		lx, ly := &d.Lanes[ax.Lane], &d.Lanes[ay.Lane]
+		lx, ly := &g.Lanes[ax.Lane], &g.Lanes[ay.Lane]
 		if lx.Stream != ly.Stream {
 			return ly.Stream
 		}
-		if nx, ny := d.Launches(ax.Lane), d.Launches(ay.Lane); nx != ny {
+		if nx, ny := g.Launches(ax.Lane), g.Launches(ay.Lane); nx != ny {
 			return nx > ny
 		}
 	}
@@ -148,7 +147,7 @@ func (w *walker) emit(from int64, event kineto.EventID, kind SegmentKind, by cdg
 		w.link(event, w.t)
 		w.step.to = from
 	}
-	track := w.d.Lanes[w.lane].Track
+	track := w.g.Lanes[w.lane].Track
 	if s := &w.open; s.Event != event || s.Kind != kind || s.Track != track || s.Evidence != by || s.End == s.Start {
 		w.close()
 		*s = Segment{w.t, w.t, event, track, kind, by}
@@ -181,7 +180,7 @@ func (w *walker) link(event kineto.EventID, t int64) {
 
 // programEdge tells a step between parent and child from one between neighbours.
 func (w *walker) programEdge(from, to kineto.EventID, gap int64) (EdgeType, int64) {
-	a, b := w.d.ActOf[from], w.d.ActOf[to]
+	a, b := w.g.ActOf[from], w.g.ActOf[to]
 	if w.encloses(a, b) || w.encloses(b, a) {
 		return OperatorEdge, 0
 	}
@@ -189,7 +188,7 @@ func (w *walker) programEdge(from, to kineto.EventID, gap int64) (EdgeType, int6
 }
 
 func (w *walker) encloses(a, b cdg.ActID) bool {
-	x, y := &w.d.Acts[a], &w.d.Acts[b]
+	x, y := &w.g.Acts[a], &w.g.Acts[b]
 	return x.Start <= y.Start && x.End >= y.End
 }
 

@@ -125,7 +125,7 @@ func newCallers(g *cdg.Graph) callers { return callers{g, make([]uint8, len(g.Tr
 
 // of returns the name of the caller, 0 when there is none; of an operation, the caller of its launch.
 func (c *callers) of(id kineto.EventID) kineto.Sym {
-	tr, d := c.g.Trace, c.g.Deps
+	tr, d := c.g.Trace, c.g
 	if tr.Events[id].Kind.Device() {
 		if id = tr.Launch[id]; id == kineto.NoEvent {
 			return 0

@@ -104,7 +104,7 @@ func TestAnonymous(t *testing.T) {
 	traces(t, func(t *testing.T, tr *kineto.Trace) {
 		g, p, _ := annotate(t, tr, overlay.Options{})
 		g2, p2 := overlay.Anonymize(g, p)
-		ov := overlay.Annotate(g2.Trace, g2, p2, overlay.Options{})
+		ov := overlay.Annotate(g2.Layout, p2, overlay.Options{})
 		out, _ := write(t, g2.Trace, ov)
 		var pf bytes.Buffer
 		if _, err := overlay.WritePerfetto(&pf, g2.Trace, ov, overlay.WriteOptions{}); err != nil {

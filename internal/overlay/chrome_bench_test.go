@@ -37,10 +37,10 @@ func BenchmarkWriteChrome(b *testing.B) {
 	}
 	b.Run("annotate", func(b *testing.B) {
 		for b.Loop() {
-			overlay.Annotate(tr, g, p, overlay.Options{})
+			overlay.Annotate(g.Layout, p, overlay.Options{})
 		}
 	})
-	ov := overlay.Annotate(tr, g, p, overlay.Options{})
+	ov := overlay.Annotate(g.Layout, p, overlay.Options{})
 	b.Run("write", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := overlay.WriteChrome(io.Discard, tr, ov, overlay.WriteOptions{Jobs: 1}); err != nil {

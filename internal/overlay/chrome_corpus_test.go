@@ -70,7 +70,7 @@ func annotate(t *testing.T, tr *kineto.Trace, o overlay.Options) (*cdg.Graph, *c
 	if err != nil {
 		t.Skip(err)
 	}
-	return g, p, overlay.Annotate(tr, g, p, o)
+	return g, p, overlay.Annotate(g.Layout, p, o)
 }
 
 // annotateAny draws a made-up verdict on traces that hold nothing to analyse: rows of theirs are copied and numbered
@@ -82,7 +82,7 @@ func annotateAny(t *testing.T, tr *kineto.Trace) *overlay.Overlay {
 		t.Fatal(err)
 	}
 	if p, err := critpath.Exact(g, critpath.Options{}); err == nil {
-		return overlay.Annotate(tr, g, p, overlay.Options{})
+		return overlay.Annotate(g.Layout, p, overlay.Options{})
 	}
 	return &overlay.Overlay{Tracks: []overlay.Track{{Name: "Critical path", Parent: -1, Category: "critical_path_summary",
 		Slices: []overlay.Slice{{Start: 1, Dur: 1000, Name: "nothing"}}}}}

@@ -307,7 +307,7 @@ func TestSlimSizes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ov := Annotate(tr, g, p, Options{})
+		ov := Annotate(g.Layout, p, Options{})
 		Slim(g, p, ov)
 		var gz bytes.Buffer
 		z, err := pgzip.NewWriter(&gz, 9, 2) // as in cmd/overlay

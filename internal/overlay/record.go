@@ -17,7 +17,7 @@ type Record struct {
 const attrSlim = "overlay.slim"
 
 // recorded are the fields of the record beside method, window and annotation, which every overlay has.
-func recordedInts(c *cdg.Calibration) []struct {
+func recordedInts(c *cdg.Delays) []struct {
 	key string
 	at  *int64
 } {
@@ -25,14 +25,14 @@ func recordedInts(c *cdg.Calibration) []struct {
 		key string
 		at  *int64
 	}{
-		{"overlay.launch_min_ns", &c.Lmin}, {"overlay.launch_max_ns", &c.Lmax},
-		{"overlay.kernel_min_ns", &c.Kmin}, {"overlay.kernel_max_ns", &c.Kmax},
-		{"overlay.event_min_ns", &c.Wmin}, {"overlay.event_max_ns", &c.Wmax},
-		{"overlay.sync_min_ns", &c.SyncMin}, {"overlay.sync_max_ns", &c.SyncMax},
+		{"overlay.launch_min_ns", &c.Launch.Min}, {"overlay.launch_max_ns", &c.Launch.Max},
+		{"overlay.kernel_min_ns", &c.Kernel.Min}, {"overlay.kernel_max_ns", &c.Kernel.Max},
+		{"overlay.event_min_ns", &c.Event.Min}, {"overlay.event_max_ns", &c.Event.Max},
+		{"overlay.sync_min_ns", &c.Sync.Min}, {"overlay.sync_max_ns", &c.Sync.Max},
 	}
 }
 
-func recordedSamples(c *cdg.Calibration) []struct {
+func recordedSamples(c *cdg.Delays) []struct {
 	key string
 	at  *int
 } {
@@ -40,8 +40,8 @@ func recordedSamples(c *cdg.Calibration) []struct {
 		key string
 		at  *int
 	}{
-		{"overlay.launch_samples", &c.LaunchSamples}, {"overlay.kernel_samples", &c.KernelSamples},
-		{"overlay.event_samples", &c.WaitSamples}, {"overlay.sync_samples", &c.SyncSamples},
+		{"overlay.launch_samples", &c.Launch.Samples}, {"overlay.kernel_samples", &c.Kernel.Samples},
+		{"overlay.event_samples", &c.Event.Samples}, {"overlay.sync_samples", &c.Sync.Samples},
 	}
 }
 
@@ -50,10 +50,10 @@ const attrCarried = "overlay.carried_in"
 // recordAttrs writes the record into attributes.
 func recordAttrs(rec *cdg.Recorded) []Attr {
 	attrs := []Attr{{Key: attrSlim, Int: 1}, {Key: attrCarried, Int: int64(rec.Window.CarriedIn)}}
-	for _, f := range recordedInts(&rec.Cal) {
+	for _, f := range recordedInts(&rec.Delays) {
 		attrs = append(attrs, Attr{Key: f.key, Int: *f.at})
 	}
-	for _, f := range recordedSamples(&rec.Cal) {
+	for _, f := range recordedSamples(&rec.Delays) {
 		attrs = append(attrs, Attr{Key: f.key, Int: int64(*f.at)})
 	}
 	return attrs
@@ -73,10 +73,10 @@ func ReadRecord(tr *kineto.Trace) *Record {
 		r := &Record{Method: meta.Get(attrMethod).ToString()}
 		r.Window = cdg.Window{Start: number(attrStart), End: number(attrEnd), CarriedIn: int(number(attrCarried)),
 			Annotation: meta.Get(attrAnnotation).ToString(), Instance: meta.Get(attrInstance).ToString()}
-		for _, f := range recordedInts(&r.Cal) {
+		for _, f := range recordedInts(&r.Delays) {
 			*f.at = number(f.key)
 		}
-		for _, f := range recordedSamples(&r.Cal) {
+		for _, f := range recordedSamples(&r.Delays) {
 			*f.at = int(number(f.key))
 		}
 		if r.Window.End > r.Window.Start {

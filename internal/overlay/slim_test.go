@@ -26,8 +26,8 @@ func TestSlimFixPoint(t *testing.T) {
 		if rec == nil {
 			t.Fatal("no record in the slim trace")
 		}
-		if rec.Method != "exact" || rec.Cal != g.Deps.Cal || rec.Window != g.Window {
-			t.Errorf("record %+v, wanted %+v and %+v", rec, g.Window, g.Deps.Cal)
+		if rec.Method != "exact" || rec.Delays != g.Delays || rec.Window != g.Window {
+			t.Errorf("record %+v, wanted %+v and %+v", rec, g.Window, g.Delays)
 		}
 		g2, err := cdg.Build(slim, cdg.Options{Recorded: &rec.Recorded})
 		if err != nil {
@@ -40,7 +40,7 @@ func TestSlimFixPoint(t *testing.T) {
 		compare(t, "segments", segmentTexts(tr, p), segmentTexts(slim, p2))
 		compare(t, "hotspots", hotspotTexts(g, p), hotspotTexts(g2, p2))
 
-		ov2 := overlay.Annotate(slim, g2, p2, overlay.Options{})
+		ov2 := overlay.Annotate(g2.Layout, p2, overlay.Options{})
 		out2, _ := write(t, slim, ov2)
 		again, err := kineto.Parse(out2, "again", kineto.Options{})
 		if err != nil {
