@@ -140,6 +140,7 @@ func (b *builder) link(g *Graph) {
 	b.polledWaits()
 	b.pairThreads()
 	b.bindOperations(b.sortFound())
+	g.ClockGrain = b.clockGrain
 	b.bindThreads(g.Window.Start, g.Window.End)
 
 	g.Window.CarriedIn = b.carriedIn(g.Window)

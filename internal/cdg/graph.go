@@ -161,6 +161,8 @@ type Graph struct {
 	Inside []Inside // the same for times inside pieces, where something comes from; sorted by (Lane, At)
 	Delays Delays   // measured on the trace
 
+	ClockGrain int64 // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
+
 	Partners [][]LaneID // per thread lane: the threads it takes turns with, ascending
 
 	Phases  []Phase     // per event of the trace
