@@ -76,6 +76,7 @@ type builder struct {
 
 	found  []foundDep
 	inside []Inside // points inside pieces of threads that something comes from
+	turns  *turns   // the threads of the process at hand; nil when it has one only
 }
 
 // dep is a dependency that a rule found.

@@ -1,6 +1,7 @@
 package cdg
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -8,55 +9,67 @@ import (
 )
 
 // bindThreads chooses what each thread waited for where a piece of it ends, and where something comes from inside a
-// piece in which it waits. t0 and t1 are the window: a wait counts from its start.
+// piece in which it waits. t0 and t1 are the window: a wait counts from its start, and the path may begin at its end.
 func (b *builder) bindThreads(t0, t1 int64) {
 	d := b.d
 	d.Begun = make([]WaitID, len(d.Pieces))
+	groups := map[kineto.ProcID][]LaneID{} // the threads of each process
+	var procs []kineto.ProcID
 	for l := range d.Lanes {
-		if d.Lanes[l].Stream {
-			continue
-		}
-		lo, hi := int(d.PieceFirst[l]), int(d.PieceFirst[l+1])
-		if lo < hi {
-			d.Begun[lo] = b.bindPoint(LaneID(l), -1, d.Pieces[lo].Start, t0)
-		}
-		for i := lo; i+1 < hi; i++ {
-			d.Begun[i+1] = NoWait
-			if d.waits(LaneID(l), i) {
-				d.Begun[i+1] = b.bindPoint(LaneID(l), i, d.Pieces[i+1].Start, t0)
+		if lane := &d.Lanes[l]; !lane.Stream {
+			if groups[lane.Proc] == nil {
+				procs = append(procs, lane.Proc)
 			}
+			groups[lane.Proc] = append(groups[lane.Proc], LaneID(l))
+			b.inside = append(b.inside, Inside{At: t1, Lane: LaneID(l)})
 		}
-		b.inside = append(b.inside, Inside{At: t1, Lane: LaneID(l)}) // the path may begin there
 	}
-	for len(b.inside) > 0 {
-		b.bindInside(t0)
+	asked := map[kineto.ProcID][]Inside{}
+	for _, x := range b.inside {
+		p := d.Lanes[x.Lane].Proc
+		asked[p] = append(asked[p], x)
 	}
+	b.inside = nil
+	index := make([]int32, len(d.Lanes))
+	for _, p := range procs {
+		inside := asked[p]
+		slices.SortFunc(inside, func(x, y Inside) int { return cmp.Or(cmp.Compare(x.At, y.At), cmp.Compare(x.Lane, y.Lane)) })
+		if lanes := groups[p]; len(lanes) > 1 {
+			b.turns = newTurns(b, lanes, index)
+			b.turns.run(inside, t0)
+			b.turns = nil
+		} else {
+			b.bindAlone(lanes[0], inside, t0)
+		}
+	}
+	slices.SortFunc(d.Inside, func(x, y Inside) int { return x.compare(y.Lane, y.At) })
 }
 
-// bindInside answers the points that are asked for; hand-offs among them may ask for more.
-func (b *builder) bindInside(t0 int64) {
+// bindAlone does so for a thread that no other can hand over to.
+func (b *builder) bindAlone(lane LaneID, inside []Inside, t0 int64) {
 	d := b.d
-	order := func(x, y Inside) int { return x.compare(y.Lane, y.At) }
-	slices.SortFunc(b.inside, order)
-	asked := slices.CompactFunc(b.inside, func(x, y Inside) bool { return order(x, y) == 0 })
-	b.inside = nil
-	known := len(d.Inside)
-	for _, x := range asked {
-		piece := d.PieceAt(x.Lane, x.At)
+	lo, hi := int(d.PieceFirst[lane]), int(d.PieceFirst[lane+1])
+	if lo < hi {
+		d.Begun[lo] = b.bindPoint(lane, -1, d.Pieces[lo].Start, t0)
+	}
+	for i := lo; i+1 < hi; i++ {
+		d.Begun[i+1] = NoWait
+		if d.waits(lane, i) {
+			d.Begun[i+1] = b.bindPoint(lane, i, d.Pieces[i+1].Start, t0)
+		}
+	}
+	for k, x := range inside {
+		piece := d.PieceAt(lane, x.At)
 		next := piece + 1
 		if piece < 0 {
-			next = int(d.PieceFirst[x.Lane])
+			next = lo
 		}
-		if !d.waits(x.Lane, piece) || next < int(d.PieceFirst[x.Lane+1]) && d.Pieces[next].Start == x.At {
-			continue // its own time, or a border, which has an answer
+		if !d.waits(lane, piece) || next < hi && d.Pieces[next].Start == x.At || k > 0 && inside[k-1].At == x.At {
+			continue // time of its own, or a border, which has its answer, or asked before
 		}
-		if _, ok := slices.BinarySearchFunc(d.Inside[:known], x, order); ok {
-			continue
-		}
-		x.Wait = b.bindPoint(x.Lane, piece, x.At, t0)
+		x.Wait = b.bindPoint(lane, piece, x.At, t0)
 		d.Inside = append(d.Inside, x)
 	}
-	slices.SortFunc(d.Inside, order)
 }
 
 // bindPoint stores what a thread waited for in a piece until t, and returns where.
@@ -127,7 +140,10 @@ func (b *builder) polled(w *Wait, owner ActID, from, t int64) bool {
 
 // handedOver finds the thread that ended a wait over (from, t], if there is one.
 func (b *builder) handedOver(w *Wait, lane LaneID, owner ActID, from, t int64) bool {
-	to, h, ok := b.handoffAt(lane, owner, from, t)
+	if b.turns == nil || b.o.without(Handoff) {
+		return false
+	}
+	to, h, ok := b.turns.handoffAt(lane, owner, from, t)
 	if !ok {
 		return false
 	}

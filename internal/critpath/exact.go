@@ -43,7 +43,6 @@ func Exact(g *cdg.Graph, _ Options) (*Path, error) {
 			}
 		} else {
 			w.still = 0
-			w.barred = w.barred[:0]
 		}
 	}
 	return w.path(), nil
@@ -60,8 +59,7 @@ type walker struct {
 	piece int       // on a thread: index of the piece that ends at t; -1: find it
 	t     int64
 
-	left    left         // what the last hand-off left behind
-	barred  []cdg.LaneID // threads left at this t: never back to them
+	left    left // what the last hand-off left behind
 	jumps   int
 	still   int
 	comm    nameSet

@@ -1,8 +1,6 @@
 package critpath
 
 import (
-	"slices"
-
 	"overlay/internal/cdg"
 	"overlay/internal/kineto"
 )
@@ -84,16 +82,12 @@ func (w *walker) waitedFor(event kineto.EventID, wait *cdg.Wait) {
 // back to that.
 func (w *walker) handOff(owner cdg.ActID, from int64, wait *cdg.Wait) bool {
 	to := w.g.Acts[wait.From].Lane
-	if slices.Contains(w.barred, w.lane) || slices.Contains(w.barred, to) {
-		return false
-	}
 	if began := w.leftBegan(max(from, w.t0)); began > wait.At || began == wait.At && w.g.WaitsForLoader(w.left.act) {
 		return w.comeBack(from)
 	}
 	if w.t-wait.At > longHandoff {
 		w.quality["long_handoff"]++
 	}
-	w.barred = append(w.barred, w.lane)
 	w.left = left{w.lane, owner, owner != cdg.NoAct}
 	t := w.t
 	w.emit(wait.At, kineto.NoEvent, HandoffDelay, wait.Evidence)
