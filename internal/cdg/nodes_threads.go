@@ -25,25 +25,42 @@ func (g *Graph) stretches(lanes []LaneID, visit func(*Stretch) bool) {
 		runs[i] = stretchRun{g: g, lane: l, busy: busy, act: d.Lanes[l].First, pieces: d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]}
 		runs[i].fill()
 	}
-	for {
-		// The run that comes first goes on until another one does.
-		var first *stretchRun
-		until, after := int64(math.MaxInt64), true // start of the other runs' next stretch; it comes after one of ours
-		for i := range runs {
-			r := &runs[i]
-			switch {
-			case len(r.ready) == 0:
-			case first == nil:
-				first = r
-			case r.ready[0].Start < first.ready[0].Start:
-				until, after = first.ready[0].Start, false
-				first = r
-			case r.ready[0].Start < until:
-				until, after = r.ready[0].Start, true
+	// A heap of the runs that have stretches, by the start of the next one, then by thread.
+	var heap []int
+	less := func(x, y int) bool {
+		sx, sy := runs[x].ready[0].Start, runs[y].ready[0].Start
+		return sx < sy || sx == sy && x < y
+	}
+	sift := func(at int) {
+		for {
+			least := at
+			for c := 2*at + 1; c <= 2*at+2 && c < len(heap); c++ {
+				if less(heap[c], heap[least]) {
+					least = c
+				}
 			}
+			if least == at {
+				return
+			}
+			heap[at], heap[least] = heap[least], heap[at]
+			at = least
 		}
-		if first == nil {
-			return
+	}
+	for i := range runs {
+		if len(runs[i].ready) > 0 {
+			heap = append(heap, i)
+		}
+	}
+	for i := len(heap)/2 - 1; i >= 0; i-- {
+		sift(i)
+	}
+	for len(heap) > 0 {
+		// The run that comes first goes on until another one does.
+		first, until, after := &runs[heap[0]], int64(math.MaxInt64), true // start of the others' next stretch; it comes after one of ours
+		for c := 1; c <= 2 && c < len(heap); c++ {
+			if c == 1 || less(heap[c], heap[1]) {
+				until, after = runs[heap[c]].ready[0].Start, heap[0] < heap[c]
+			}
 		}
 		for len(first.ready) > 0 && (first.ready[0].Start < until || after && first.ready[0].Start == until) {
 			if !visit(&first.ready[0]) {
@@ -53,6 +70,11 @@ func (g *Graph) stretches(lanes []LaneID, visit func(*Stretch) bool) {
 				first.fill()
 			}
 		}
+		if len(first.ready) == 0 {
+			heap[0] = heap[len(heap)-1]
+			heap = heap[:len(heap)-1]
+		}
+		sift(0)
 	}
 }
 
