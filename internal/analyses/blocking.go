@@ -37,7 +37,7 @@ var causes = map[string]string{
 // Blocking lists the calls that can wait for the GPU, most critical time first, then most time.
 func Blocking(s *Set, o Options) []BlockingCall {
 	o = o.withDefaults()
-	d := s.graph.Deps
+	d := s.graph
 	caller := critpath.CallerOf(s.graph)
 	blocks := make([]bool, len(s.Trace.Syms))
 	for i, n := range s.Trace.Syms {

@@ -107,7 +107,7 @@ func (s *Set) hostWork() []Interval {
 
 // workers groups the lanes of the threads that launch, with those they take turns with.
 func (s *Set) workers() [][]cdg.LaneID {
-	d := s.graph.Deps
+	d := s.graph
 	var out [][]cdg.LaneID
 	for l := range d.Lanes {
 		if d.Lanes[l].Stream {
@@ -125,7 +125,7 @@ func (s *Set) workers() [][]cdg.LaneID {
 }
 
 func (s *Set) threadWork(lanes []cdg.LaneID) []Interval {
-	d := s.graph.Deps
+	d := s.graph
 	var all []Interval
 	for _, l := range lanes {
 		lane := &d.Lanes[l]
@@ -145,7 +145,7 @@ func (s *Set) threadWork(lanes []cdg.LaneID) []Interval {
 
 // waitOf is the stretch of a blocking call in which it waited for an operation.
 func (s *Set) waitOf(a cdg.ActID) (Interval, bool) {
-	d := s.graph.Deps
+	d := s.graph
 	act := &d.Acts[a]
 	end := int64(-1)
 	for _, dep := range d.Sources(a) {

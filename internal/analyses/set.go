@@ -93,13 +93,13 @@ func (s *Set) inside(t int64) bool { return t >= s.Start && t <= s.End }
 func (s *Set) takeOps(g *cdg.Graph) {
 	tr := g.Trace
 	comm := make([]int8, len(tr.Syms)) // per symbol: 0 not asked, 1 yes, -1 no
-	for i := range g.Deps.Lanes {
-		lane := &g.Deps.Lanes[i]
+	for i := range g.Lanes {
+		lane := &g.Lanes[i]
 		if !lane.Stream {
 			continue
 		}
 		track := &tr.Tracks[lane.Track]
-		for _, a := range g.Deps.Acts[lane.First:lane.Limit] {
+		for _, a := range g.Acts[lane.First:lane.Limit] {
 			if !s.inside(a.Start) {
 				continue
 			}
@@ -128,7 +128,7 @@ func typeOf(k trace.Kind, comm bool) Type {
 }
 
 func (s *Set) takeHost(g *cdg.Graph) {
-	d := g.Deps
+	d := g
 	at := make([]int32, len(d.Acts))
 	for i := range at {
 		at[i] = -1

@@ -16,7 +16,8 @@ import (
 // stays: names of PyTorch, of vendors' interfaces and of libraries of kernels (words.txt). Everything else is replaced,
 // keys of objects included. The trace of the result is a new one, with new bytes; positions of events are the same.
 func Graph(g *cdg.Graph, p *critpath.Path) (*cdg.Graph, *critpath.Path) {
-	g2, p2 := *g, *p
+	g2, y2, p2 := *g, *g.Layout, *p
+	g2.Layout = &y2
 	g2.Trace = anonymizeTrace(g.Trace)
 	g2.Window.Annotation = annotationName(g.Window.Annotation)
 	p2.Window.Annotation = annotationName(p.Window.Annotation)

@@ -7,7 +7,7 @@ import "sort"
 // second takes only operations at such a distance.
 func (b *builder) blockingCalls() {
 	d := b.d
-	cal := &d.Cal
+	cal := &d.Delays
 	var calls []ActID
 	for l := range d.Lanes {
 		if lane := &d.Lanes[l]; !lane.Stream {
@@ -19,7 +19,7 @@ func (b *builder) blockingCalls() {
 			}
 		}
 	}
-	cal.SyncMin, cal.SyncMax = 0, 1<<62
+	cal.Sync.Min, cal.Sync.Max = 0, 1<<62
 	var far []int64
 	for _, c := range calls {
 		if act := &d.Acts[c]; act.End-act.Start > 50*us {
@@ -28,12 +28,12 @@ func (b *builder) blockingCalls() {
 			}
 		}
 	}
-	cal.SyncSamples = len(far)
-	cal.SyncMin, cal.SyncMax = us, 50*us
+	cal.Sync.Samples = len(far)
+	cal.Sync.Min, cal.Sync.Max = us, 50*us
 	if sortInt64(far); len(far) >= enough {
 		median := quantile(far, 0.5)
-		cal.SyncMin = min(max(quantile(far, 0.1)*7/10, median*4/10), 5*us)
-		cal.SyncMax = max(50*us, 3*median)
+		cal.Sync.Min = min(max(quantile(far, 0.1)*7/10, median*4/10), 5*us)
+		cal.Sync.Max = max(50*us, 3*median)
 	}
 	b.recall()
 	for _, c := range calls {
@@ -48,9 +48,9 @@ func (b *builder) blockingCalls() {
 func (b *builder) returned(c, g ActID) int {
 	act, end := &b.d.Acts[c], b.d.Acts[g].End
 	switch dist := act.End - end; {
-	case end <= act.Start, dist < -2*us, dist > b.d.Cal.SyncMax:
+	case end <= act.Start, dist < -2*us, dist > b.d.Delays.Sync.Max:
 		return 0
-	case dist >= b.d.Cal.SyncMin:
+	case dist >= b.d.Delays.Sync.Min:
 		return 2
 	case act.End-act.Start < 30*us:
 		return 0 // a short call returns by itself

@@ -1,11 +1,9 @@
-// Package cdg builds the computation dependency graph of a trace: event-level dependencies (Deps) and the aggregated
-// nodes made from them (Nodes, Edges). It infers what a trace does not record, and says on what evidence.
+// Package cdg builds the computation dependency graph of a trace: where activities lie
+// (Layout), what each of them waited for, and the aggregated nodes made from that. It infers what a trace does not record, and says on what evidence.
 package cdg
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"overlay/internal/trace"
 )
@@ -47,26 +45,26 @@ type Options struct {
 
 func (o *Options) without(r Rule) bool { return o.disabled&(1<<r) != 0 }
 
-// builder holds what the rules share while Deps is made.
+// builder holds what the rules share while the graph is made.
 type builder struct {
 	tr      *trace.Trace
 	o       *Options
-	d       *Deps
+	d       *Graph // what is built
 	quality map[string]int
 
-	tick    int64       // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
-	calls   []callClass // per symbol: what a runtime or driver call of that name does
-	launch  []ActID     // per act: the call that launched the operation, or NoAct
-	pred    []ActID     // per act: stream predecessor
-	graph   []bool      // per act: launched together with others
-	order   [][]ActID   // per stream lane: operations with a recorded launch, in launch order
-	pos     []int32     // per act: index in order of its lane, -1
-	byEnd   []ActID     // all operations by (End, Start, id)
-	endsOf  [][]ActID   // per stream lane: its operations by end
-	threads []threadInfo
-	sync    syncRecords
-	records map[trace.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
-	waits   map[trace.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
+	clockGrain int64       // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
+	calls      []callClass // per symbol: what a runtime or driver call of that name does
+	launch     []ActID     // per act: the call that launched the operation, or NoAct
+	pred       []ActID     // per act: stream predecessor
+	graph      []bool      // per act: launched together with others
+	order      [][]ActID   // per stream lane: operations with a recorded launch, in launch order
+	pos        []int32     // per act: index in order of its lane, -1
+	byEnd      []ActID     // all operations by (End, Start, id)
+	endsOf     [][]ActID   // per stream lane: its operations by end
+	threads    []threadInfo
+	sync       syncRecords
+	records    map[trace.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
+	waits      map[trace.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
 
 	ofCall    []ActID   // per act: the last operation of the launch, or NoAct
 	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
@@ -74,17 +72,29 @@ type builder struct {
 	orphans   orphanRuns
 	graphWait map[ActID]ActID // operations that wait for another of a graph
 
-	found []foundDep
+	blocking []bool // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
+	lonely   bool   // at most one thread blocks: whom it waits for is not recorded as such
+
+	found  []foundDep
+	inside []Inside // points inside pieces of threads that something comes from
+	turns  *turns   // the threads of the process at hand; nil when it has one only
+}
+
+// dep is a dependency that a rule found.
+type dep struct {
+	From     ActID
+	Rule     Rule
+	Evidence Evidence
 }
 
 type foundDep struct {
 	to ActID
-	Dep
+	dep
 }
 
 func (b *builder) add(to, from ActID, r Rule, e Evidence) {
 	if !b.o.without(r) {
-		b.found = append(b.found, foundDep{to, Dep{from, r, e}})
+		b.found = append(b.found, foundDep{to, dep{from, r, e}})
 	}
 }
 
@@ -107,11 +117,12 @@ func lay(tr *trace.Trace, o *Options) (*builder, *Graph, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b := &builder{tr: tr, o: o, d: &Deps{}, quality: map[string]int{}}
+	g := &Graph{Layout: &Layout{Trace: tr, Window: w, Steps: FindSteps(tr)}, Quality: map[string]int{}}
+	b := &builder{tr: tr, o: o, d: g, quality: g.Quality}
 	b.layActs()
 	b.flatten()
-	b.findMarkers()
-	return b, &Graph{Trace: tr, Window: w, Steps: FindSteps(tr), Deps: b.d, Quality: b.quality}, nil
+	b.findFacts()
+	return b, g, nil
 }
 
 // link applies the rules, each after those whose results it reads.
@@ -129,47 +140,17 @@ func (b *builder) link(g *Graph) {
 	b.blockingCalls()
 	b.queueFull()
 	b.polledWaits()
-	b.storeDeps()
 	b.pairThreads()
+	b.bindOperations(b.sortFound())
+	g.ClockGrain = b.clockGrain
+	b.bindThreads(g.Window.Start, g.Window.End)
 
-	g.Threads = b.d.mode
 	g.Window.CarriedIn = b.carriedIn(g.Window)
 	for i := range g.Steps {
 		if w := &g.Window; b.o.Step != "" && g.Steps[i].Start > w.Start && g.Steps[i].Start < w.End {
 			g.Quality["step_tail_under_next_step"] = 1 // the next step began before this one's operations ended
 		}
 	}
-}
-
-// storeDeps sorts what the rules found into CSR form.
-func (b *builder) storeDeps() {
-	d := b.d
-	d.First = make([]int32, len(d.Acts)+1)
-	for i := range b.found {
-		d.First[b.found[i].to+1]++
-	}
-	for i := 1; i < len(d.First); i++ {
-		d.First[i] += d.First[i-1]
-	}
-	d.In = make([]Dep, len(b.found))
-	next := make([]int32, len(d.Acts))
-	copy(next, d.First)
-	for i := range b.found {
-		f := &b.found[i]
-		d.In[next[f.to]] = f.Dep
-		next[f.to]++
-	}
-	for a := range d.Acts {
-		if in := d.In[d.First[a]:d.First[a+1]]; len(in) > 1 {
-			slices.SortStableFunc(in, compareDeps)
-		}
-	}
-	b.found = nil
-}
-
-// compareDeps is the order of the sources of an activity.
-func compareDeps(a, b Dep) int {
-	return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.From, b.From))
 }
 
 // carriedIn counts the operations launched before the window that still run inside it.

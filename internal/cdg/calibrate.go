@@ -38,26 +38,26 @@ func (b *builder) calibrateLaunches() {
 			}
 		}
 	}
-	c := &d.Cal
-	c.LaunchSamples, c.KernelSamples = len(launch), len(gap)
-	c.Lmin, c.Lmax = 5*us, 20*us
+	c := &d.Delays
+	c.Launch.Samples, c.Kernel.Samples = len(launch), len(gap)
+	c.Launch.Min, c.Launch.Max = 5*us, 20*us
 	if sortInt64(launch); len(launch) >= enough {
-		c.Lmin = min(quantile(launch, 0.1), 20*us)
-		c.Lmax = min(quantile(launch, 0.9)*13/10, max(4*c.Lmin, 15*us))
+		c.Launch.Min = min(quantile(launch, 0.1), 20*us)
+		c.Launch.Max = min(quantile(launch, 0.9)*13/10, max(4*c.Launch.Min, 15*us))
 	}
-	c.Kmin, c.Kmax = 1*us, 5*us
+	c.Kernel.Min, c.Kernel.Max = 1*us, 5*us
 	if sortInt64(gap); len(gap) >= enough {
-		c.Kmin = min(quantile(gap, 0.25), 5*us)
-		c.Kmax = min(quantile(gap, 0.9)*13/10+300+b.tick, max(4*c.Kmin, 5*us))
+		c.Kernel.Min = min(quantile(gap, 0.25), 5*us)
+		c.Kernel.Max = min(quantile(gap, 0.9)*13/10+300+b.clockGrain, max(4*c.Kernel.Min, 5*us))
 	}
-	c.Wmin, c.Wmax = c.Kmin, 30*us
+	c.Event.Min, c.Event.Max = c.Kernel.Min, 30*us
 	b.recall()
 }
 
 // calibrateWaits measures the delay of operations that waited for another stream: of waits that were satisfied after
 // everything else that is known of the operation.
 func (b *builder) calibrateWaits() {
-	d, cal := b.d, &b.d.Cal
+	d, cal := b.d, &b.d.Delays
 	var delay []int64
 	for i := range b.found {
 		f := &b.found[i]
@@ -71,13 +71,13 @@ func (b *builder) calibrateWaits() {
 		if l := b.launch[f.to]; l != NoAct && d.Acts[l].Start > end {
 			continue
 		}
-		if dt := d.Acts[f.to].Start - end; dt >= 0 && dt <= cal.Wmax {
+		if dt := d.Acts[f.to].Start - end; dt >= 0 && dt <= cal.Event.Max {
 			delay = append(delay, dt)
 		}
 	}
-	cal.WaitSamples = len(delay)
+	cal.Event.Samples = len(delay)
 	if sortInt64(delay); len(delay) >= enough {
-		cal.Wmin = min(quantile(delay, 0.1), 30*us)
+		cal.Event.Min = min(quantile(delay, 0.1), 30*us)
 	}
 	b.recall()
 }

@@ -55,7 +55,7 @@ func (b *builder) orphanCopy(op ActID) {
 			continue
 		}
 		c := &d.Acts[calls[n]]
-		if !b.sameProcess(c.Lane, d.Acts[op].Lane) || c.Start >= end || d.Acts[op].Start < c.Start || c.End-end > d.Cal.SyncMax {
+		if !b.sameProcess(c.Lane, d.Acts[op].Lane) || c.Start >= end || d.Acts[op].Start < c.Start || c.End-end > d.Delays.Sync.Max {
 			continue
 		}
 		if b.class(calls[n]) == asyncCopy {

@@ -16,9 +16,9 @@ import (
 // dependsOn lists the dependencies of an event by a rule: "position evidence".
 func dependsOn(g *cdg.Graph, e *testtrace.Event, rule cdg.Rule) []string {
 	var out []string
-	for _, dep := range g.Deps.Sources(g.Deps.ActOf[e.ID()]) {
+	for _, dep := range g.Sources(g.ActOf[e.ID()]) {
 		if dep.Rule == rule {
-			out = append(out, fmt.Sprint(g.Deps.Acts[dep.From].Event, " ", dep.Evidence))
+			out = append(out, fmt.Sprint(g.Acts[dep.From].Event, " ", dep.Evidence))
 		}
 	}
 	return out

@@ -75,7 +75,7 @@ func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
 	k := b.firstLaunchedAfter(to, wait)
 	end := int64(1 << 62)
 	if k != NoAct {
-		end = d.Acts[k].Start + b.tick
+		end = d.Acts[k].Start + b.clockGrain
 	}
 	lanes, by := b.recordLanes(record, r)
 	found := false
@@ -144,7 +144,7 @@ func (b *builder) sourceOfStream(k ActID) ActID {
 	act := &d.Acts[k]
 	best := NoAct
 	sources := b.sync.sources[act.Lane]
-	n := sort.Search(len(sources), func(i int) bool { return d.Acts[sources[i]].End > act.Start+b.tick })
+	n := sort.Search(len(sources), func(i int) bool { return d.Acts[sources[i]].End > act.Start+b.clockGrain })
 	for i := n - 1; i >= 0; i-- {
 		x := sources[i]
 		end := d.Acts[x].End
@@ -159,31 +159,31 @@ func (b *builder) sourceOfStream(k ActID) ActID {
 }
 
 func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
-	d, cal := b.d, &b.d.Cal
+	d, cal := b.d, &b.d.Delays
 	act := &d.Acts[k]
 	p, call := b.pred[k], b.launch[k]
 	release, gapStart := int64(-1<<62), int64(-1<<62)
 	explained := false // a known release explains the start with a delay that happens
 	if p != NoAct {
 		end := d.Acts[p].End
-		release, gapStart = end+cal.Kmin, end
-		explained = act.Start-end <= cal.Kmax
+		release, gapStart = end+cal.Kernel.Min, end
+		explained = act.Start-end <= cal.Kernel.Max
 	}
 	if call != NoAct {
-		r := d.Acts[call].Start + cal.Lmin
+		r := d.Acts[call].Start + cal.Launch.Min
 		if b.graph[k] {
 			r = max(r, d.Acts[call].End) // a graph launch is an ordinary launch, only slow
 		}
 		release, gapStart = max(release, r), max(gapStart, d.Acts[call].Start)
-		explained = explained || act.Start-d.Acts[call].Start <= d.LaunchMax(k, call)
+		explained = explained || act.Start-d.Acts[call].Start <= b.launchMax(k, call)
 	}
 	if x, ok := b.graphWait[k]; ok {
 		if b.launch[x] == call && call != NoAct {
 			return NoAct, 0 // inside a graph nothing else is waited for
 		}
-		release, explained = max(release, d.Acts[x].End+cal.Kmin), explained || act.Start-d.Acts[x].End <= cal.Kmax
+		release, explained = max(release, d.Acts[x].End+cal.Kernel.Min), explained || act.Start-d.Acts[x].End <= cal.Kernel.Max
 	}
-	if waits := b.waitCalls(k); len(waits) > 0 && act.Start > release+max(3*us, 3*cal.Kmin) {
+	if waits := b.waitCalls(k); len(waits) > 0 && act.Start > release+max(3*us, 3*cal.Kernel.Min) {
 		for i := len(waits) - 1; i >= max(0, len(waits)-8); i-- {
 			if !b.isFor(waits[i], k) {
 				continue
@@ -206,7 +206,7 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 	if p == NoAct && call == NoAct {
 		return NoAct, 0
 	}
-	if act.Start > release+max(20*us, 10*cal.Kmin) {
+	if act.Start > release+max(20*us, 10*cal.Kernel.Min) {
 		return b.alignedSource(k, 30*us, gapStart, true), ByAlignment
 	}
 	if !explained {
@@ -231,9 +231,9 @@ func (b *builder) mayHaveHeld(x, k ActID) bool {
 func (b *builder) recordedSource(k, wait ActID) ActID {
 	d := b.d
 	act := &d.Acts[k]
-	counts := func(x ActID) bool { return b.mayHaveHeld(x, k) && !(b.tick == 1 && b.tooLate(x, k)) }
+	counts := func(x ActID) bool { return b.mayHaveHeld(x, k) && !(b.clockGrain == 1 && b.tooLate(x, k)) }
 	best := NoAct
-	lo, hi := b.endsIn(act.Start-200*us-1, act.Start+b.tick)
+	lo, hi := b.endsIn(act.Start-200*us-1, act.Start+b.clockGrain)
 	if hi-lo < len(d.Lanes) { // fewer operations than streams
 		for i := hi - 1; i >= lo; i-- {
 			x := b.byEnd[i]
@@ -241,7 +241,7 @@ func (b *builder) recordedSource(k, wait ActID) ActID {
 			if best != NoAct && d.Acts[x].End < d.Acts[best].End {
 				break
 			}
-			if (best == NoAct || l < d.Acts[best].Lane) && l != act.Lane && counts(x) && x == b.lastPutBefore(l, wait, act.Start+b.tick) {
+			if (best == NoAct || l < d.Acts[best].Lane) && l != act.Lane && counts(x) && x == b.lastPutBefore(l, wait, act.Start+b.clockGrain) {
 				best = x
 			}
 		}
@@ -251,8 +251,8 @@ func (b *builder) recordedSource(k, wait ActID) ActID {
 		if LaneID(l) == act.Lane || !d.Lanes[l].Stream {
 			continue
 		}
-		x := b.lastPutBefore(LaneID(l), wait, act.Start+b.tick)
-		if x == NoAct || !counts(x) || d.Acts[x].End > act.Start+b.tick || d.Acts[x].End < act.Start-200*us {
+		x := b.lastPutBefore(LaneID(l), wait, act.Start+b.clockGrain)
+		if x == NoAct || !counts(x) || d.Acts[x].End > act.Start+b.clockGrain || d.Acts[x].End < act.Start-200*us {
 			continue
 		}
 		if best == NoAct || d.Acts[x].End > d.Acts[best].End {
@@ -267,11 +267,11 @@ func (b *builder) recordedSource(k, wait ActID) ActID {
 func (b *builder) alignedSource(k ActID, reach, gapStart int64, busy bool) ActID {
 	d := b.d
 	act := &d.Acts[k]
-	lo, hi := b.endsIn(act.Start-reach-1, act.Start+b.tick)
+	lo, hi := b.endsIn(act.Start-reach-1, act.Start+b.clockGrain)
 	tried := NoLane
 	for i := hi - 1; i >= lo; i-- {
 		x := b.byEnd[i]
-		if l := d.Acts[x].Lane; !b.mayHaveHeld(x, k) || l == tried || b.tick == 1 && b.tooLate(x, k) {
+		if l := d.Acts[x].Lane; !b.mayHaveHeld(x, k) || l == tried || b.clockGrain == 1 && b.tooLate(x, k) {
 			continue
 		} else if busy && !b.busyHalf(l, gapStart, act.Start) {
 			tried = l

@@ -9,9 +9,9 @@ type Piece struct {
 	Owner ActID // NoAct in a gap
 }
 
-// PieceAt returns the index, into Deps.Pieces, of the piece of a thread with start < t <= end;
+// PieceAt returns the index, into Graph.Pieces, of the piece of a thread with start < t <= end;
 // -1 when t lies at or before the thread's first piece.
-func (d *Deps) PieceAt(lane LaneID, t int64) int {
+func (d *Graph) PieceAt(lane LaneID, t int64) int {
 	lo, hi := int(d.PieceFirst[lane]), int(d.PieceFirst[lane+1])
 	n, _ := slices.BinarySearchFunc(d.Pieces[lo:hi], t, func(p Piece, t int64) int {
 		if p.Start < t {

@@ -22,7 +22,7 @@ func TestFlattenGivesEachInstantToTheLastStarted(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		d := g.Deps
+		d := g
 		var bounds []int64
 		for _, a := range d.Acts {
 			bounds = append(bounds, a.Start, a.End)

@@ -2,7 +2,7 @@ package cdg
 
 import "overlay/internal/trace"
 
-// ActID is an index into Deps.Acts; LaneID into Deps.Lanes; NodeID into Graph.Nodes.
+// ActID is an index into Layout.Acts; LaneID into Layout.Lanes; NodeID into Layout.Nodes.
 type (
 	ActID  int32
 	LaneID int32
@@ -21,15 +21,18 @@ type Rule uint8
 
 // The rules.
 const (
-	Program     Rule = iota // same thread, program order (not stored: it follows from the lanes)
-	StreamOrder             // same stream, the earlier operation that ends last
-	Launch                  // launch call -> operation
-	EventWait               // operation -> operation of another stream
-	GraphOrder              // operation -> operation of the same graph launch
-	Sync                    // operation -> blocking call
-	QueueFull               // operation -> launch that found the queue full
-	Handoff                 // thread -> thread
-	PolledWait              // operation -> slice that spins on memory
+	Program         Rule = iota // same thread, program order: what NoWait stands for
+	StreamOrder                 // same stream, the earlier operation that ends last
+	Launch                      // launch call -> operation
+	EventWait                   // operation -> operation of another stream
+	GraphOrder                  // operation -> operation of the same graph launch
+	Sync                        // operation -> blocking call
+	QueueFull                   // operation -> launch that found the queue full
+	Handoff                     // thread -> thread
+	PolledWait                  // operation -> slice that spins on memory
+	BeforeRecording             // operation -> first slice of a thread: recording began inside a call that waited for it
+	Untraced                    // a gap of a thread that nobody is known to have ended
+	Unexplained                 // nothing is known that the start waited for
 	NumRules
 )
 
@@ -64,7 +67,7 @@ type Act struct {
 }
 
 // Lane is a resource that runs activities: a CPU thread or a GPU stream.
-// Its activities are Deps.Acts[First:Limit], in the order of analysis rule 1 (threads) or start order (streams).
+// Its activities are Layout.Acts[First:Limit] by start; what encloses comes before what it encloses.
 type Lane struct {
 	Track  trace.TrackID // its row; operations of a stream without a row of its own may lie on several
 	Proc   trace.ProcID
@@ -73,13 +76,6 @@ type Lane struct {
 	Number int64        // of a stream; -1 when unknown
 	First  ActID
 	Limit  ActID
-}
-
-// Dep is one incoming dependency of an activity.
-type Dep struct {
-	From     ActID
-	Rule     Rule
-	Evidence Evidence
 }
 
 // Window is the analysed interval, ns on the trace's own clock.
@@ -152,30 +148,34 @@ type NodeEdge struct {
 	Kind     NodeEdgeKind
 }
 
-// Graph is the computation dependency graph of one window of a trace.
+// Graph is the computation dependency graph of one window of a trace: for every start of an operation and every border
+// between pieces of a thread it says what was waited for. Nothing that it says depends on who asks, or in which order.
 type Graph struct {
-	Trace   *trace.Trace
-	Window  Window
-	Steps   []Step
-	Deps    *Deps       // event level
-	Nodes   []Node      // aggregated, in order of (Start, id)
-	Edges   []NodeEdge  // sorted by (To, From, Kind), no duplicates, acyclic
-	NodeOf  []NodeID    // per event of the trace; NoNode for events outside
+	*Layout
+
+	Pieces     []Piece // threads flattened: at every instant the slice that started last owns the thread
+	PieceFirst []int32 // CSR: the pieces of a lane are Pieces[PieceFirst[lane]:PieceFirst[lane+1]]
+
+	Waits  []Wait   // first those of activities, then those of threads
+	First  []int32  // CSR: the waits of activity a are Waits[First[a]:First[a+1]], sorted by (Rule, From)
+	Begun  []WaitID // per piece: what its thread waited for until it began; NoWait: for the piece before to be over
+	Inside []Inside // the same for times inside pieces, where something comes from; sorted by (Lane, At)
+	Delays Delays   // measured on the trace
+
+	ClockGrain int64 // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
+
+	Partners [][]LaneID // per thread lane: the threads it takes turns with, ascending
+
 	Phases  []Phase     // per event of the trace
 	PhaseBy []PhaseRule // per event of the trace: the rule behind its phase
 
-	logical [][]LaneID // threads that take turns, see stretches
-	bounds  [][]bound  // per logical thread: its nodes in order
+	threads []threadInfo // per lane
+	logical [][]LaneID   // threads that take turns, see stretches
+	bounds  [][]bound    // per logical thread: its nodes in order
 
 	Threads ThreadMode     // how hand-offs were read: ThreadsGIL or ThreadsExplicit
 	Quality map[string]int // counts of what was met while building: reasons to numbers
 }
 
-// Bare returns a graph of what it takes to draw: activities and nodes, without what released them. The rest is as large
-// as the trace, and can go with the graph.
-func (g *Graph) Bare() *Graph {
-	b := *g
-	b.Deps = &Deps{Lanes: g.Deps.Lanes, Acts: g.Deps.Acts, ActOf: g.Deps.ActOf, Parent: g.Deps.Parent, Cal: g.Deps.Cal}
-	b.Phases, b.PhaseBy, b.logical, b.bounds = nil, nil, nil, nil
-	return &b
-}
+// Launches returns how many calls of a thread launched operations.
+func (g *Graph) Launches(lane LaneID) int { return len(g.threads[lane].launches) }

@@ -49,7 +49,7 @@ func (b *builder) graphBefore(a ActID, last map[ActID]ActID) ActID {
 		return NoAct
 	}
 	x := last[b.launch[before]]
-	if d.Acts[x].Lane == d.Acts[a].Lane || d.Acts[x].End > d.Acts[a].Start+b.tick || d.Acts[x].Start >= d.Acts[a].Start {
+	if d.Acts[x].Lane == d.Acts[a].Lane || d.Acts[x].End > d.Acts[a].Start+b.clockGrain || d.Acts[x].Start >= d.Acts[a].Start {
 		return NoAct
 	}
 	return x
@@ -62,9 +62,9 @@ func (b *builder) graphSource(k ActID) ActID {
 	act := &d.Acts[k]
 	from := act.Start - 30*us
 	if p := b.pred[k]; p != NoAct {
-		from = max(from, d.Acts[p].End+d.Cal.Kmin)
+		from = max(from, d.Acts[p].End+d.Delays.Kernel.Min)
 	}
-	lo, hi := b.endsIn(from-1, act.Start+b.tick)
+	lo, hi := b.endsIn(from-1, act.Start+b.clockGrain)
 	late := NoAct
 	for i := hi - 1; i >= lo; i-- {
 		x := b.byEnd[i]
@@ -79,18 +79,18 @@ func (b *builder) graphSource(k ActID) ActID {
 		}
 		return x
 	}
-	if p := b.pred[k]; p != NoAct && act.Start-d.Acts[p].End <= d.Cal.Kmax {
+	if p := b.pred[k]; p != NoAct && act.Start-d.Acts[p].End <= d.Delays.Kernel.Max {
 		return NoAct // the predecessor explains it better
 	}
 	return late
 }
 
 // tooLate reports whether an operation ended so shortly before another started that it can hardly be its reason:
-// every delay on the GPU takes about Kmin. In traces of whole µs a delay of Kmin can still show as less.
+// every delay on the GPU takes about Kernel.Min. In traces of whole µs a delay of Kernel.Min can still show as less.
 func (b *builder) tooLate(x, k ActID) bool {
 	gap := b.d.Acts[k].Start - b.d.Acts[x].End
-	if b.tick == us {
-		return gap < b.d.Cal.Kmin
+	if b.clockGrain == us {
+		return gap < b.d.Delays.Kernel.Min
 	}
-	return gap < b.d.Cal.Kmin/2
+	return gap < b.d.Delays.Kernel.Min/2
 }

@@ -41,16 +41,15 @@ func (b *builder) pairThreads() {
 			}
 		}
 	}
-	b.d.mode = mode
+	b.d.Threads = mode
 	pair := func(x, y LaneID) {
 		d.Partners[x] = append(d.Partners[x], y)
 		d.Partners[y] = append(d.Partners[y], x)
 	}
-	d.loaderWait, d.blocking = b.named(loaderWait), nil
 	if mode == ThreadsExplicit {
-		d.blocking = b.named(blockingFrame)
+		b.blocking = matchSyms(b.tr, blockingFrame.MatchString)
 		for a := range d.Acts { // only threads that block take part in it
-			if act := &d.Acts[a]; d.blocking[a] && !d.Lanes[act.Lane].Stream {
+			if act := &d.Acts[a]; b.blocking[b.event(ActID(a)).Name] && !d.Lanes[act.Lane].Stream {
 				b.threads[act.Lane].blocks = true
 			}
 		}
@@ -60,7 +59,7 @@ func (b *builder) pairThreads() {
 				blockers++
 			}
 		}
-		d.lonely = blockers < 2
+		b.lonely = blockers < 2
 		for _, p := range linked {
 			pair(p[0], p[1])
 		}
@@ -208,65 +207,4 @@ func (b *builder) flowPairs() [][2]LaneID {
 	}
 	slices.SortFunc(pairs, func(x, y [2]LaneID) int { return slices.Compare(x[:], y[:]) })
 	return slices.Compact(pairs)
-}
-
-// HandoffAt finds the thread that ended a wait of another: the wait lasted over (from, t], and its owner is the
-// slice that waited, NoAct in a gap. It returns the thread and its last boundary h <= t.
-func (d *Deps) HandoffAt(tr *trace.Trace, lane LaneID, owner ActID, from, t int64) (to LaneID, h int64, ok bool) {
-	if t-from <= handoffGap || d.loaderWait == nil { // the rule may be off
-		return NoLane, 0, false
-	}
-	try := func(p LaneID) {
-		if at, good := d.endedWait(p, from, t); good && (!ok || at > h) {
-			to, h, ok = p, at, true
-		}
-	}
-	for _, p := range d.Partners[lane] {
-		try(p)
-	}
-	if owner == NoAct {
-		if d.blocking != nil { // a thread that blocks at t may have given its work to this one
-			for p := range d.threads {
-				if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && d.threads[p].blocks && d.blocksAt(tr, LaneID(p), t) {
-					try(LaneID(p))
-				}
-			}
-		}
-		return to, h, ok
-	}
-	blocks := d.blocking != nil && d.blocking[owner]
-	if !blocks && !d.loaderWait[owner] {
-		return to, h, ok
-	}
-	for p := range d.threads {
-		x := &d.threads[p]
-		if LaneID(p) != lane && d.Lanes[p].Proc == d.Lanes[lane].Proc && x.ops > 0 && (blocks && (x.blocks || x.autograd || d.lonely) || x.pinMemory) {
-			try(LaneID(p))
-		}
-	}
-	return to, h, ok
-}
-
-// blocksAt reports whether a thread is in a blocking slice just before t.
-func (d *Deps) blocksAt(tr *trace.Trace, lane LaneID, t int64) bool {
-	i := d.PieceAt(lane, t)
-	return i >= 0 && d.Pieces[i].Owner != NoAct && d.blocking[d.Pieces[i].Owner]
-}
-
-// WaitsForLoader reports whether a slice waits for the batch that a data loader prepares elsewhere.
-func (d *Deps) WaitsForLoader(tr *trace.Trace, a ActID) bool {
-	return d.loaderWait != nil && d.loaderWait[a]
-}
-
-// endedWait reports whether a thread ended an op or call in (from, t] and is idle at t, and its last boundary.
-func (d *Deps) endedWait(lane LaneID, from, t int64) (int64, bool) {
-	busy := d.threads[lane].busy
-	n := sort.Search(len(busy), func(i int) bool { return busy[i].start >= t })
-	if n == 0 || busy[n-1].end > t || busy[n-1].end <= from {
-		return 0, false
-	}
-	if busy[n-1].end == t {
-		return t, true
-	}
-	return d.Pieces[d.PieceAt(lane, t)].Start, true
 }

@@ -70,12 +70,12 @@ func (b *builder) layActs() {
 	for i := range d.ActOf {
 		d.ActOf[i] = NoAct
 	}
-	b.tick = us
+	b.clockGrain = us
 	for a := range d.Acts {
 		act := &d.Acts[a]
 		d.ActOf[act.Event] = ActID(a)
 		if (act.Start-d.Acts[0].Start)%us != 0 || (act.End-act.Start)%us != 0 {
-			b.tick = 1
+			b.clockGrain = 1
 		}
 	}
 }

@@ -20,7 +20,7 @@ const (
 // nodeBuilder holds the nodes while they are made: CPU nodes, logical thread by logical thread, then GPU nodes.
 type nodeBuilder struct {
 	g       *Graph
-	d       *Deps
+	d       *Graph
 	threads [][]LaneID // logical threads
 	stream  []LaneID   // per event: the stream of what a call launched first, NoLane for all others
 	waits   []bool     // per activity: a blocking call that waited for the GPU, and long enough
@@ -55,7 +55,7 @@ func (b *nodeBuilder) addNode(n protoNode) {
 
 // buildNodes fills Nodes, Edges and NodeOf. It needs the phases.
 func buildNodes(g *Graph) {
-	b := &nodeBuilder{g: g, d: g.Deps, threads: logicalThreads(g.Deps)}
+	b := &nodeBuilder{g: g, d: g, threads: logicalThreads(g)}
 	g.logical = b.threads
 	b.findLaunches()
 	b.findWaits()
@@ -68,7 +68,7 @@ func buildNodes(g *Graph) {
 
 // logicalThreads groups the threads that take turns. The leader of a group is the busiest thread that is not the
 // autograd engine's; whoever takes turns with it joins. Groups and their members are in order of lane.
-func logicalThreads(d *Deps) [][]LaneID {
+func logicalThreads(d *Graph) [][]LaneID {
 	var order []LaneID
 	for l := range d.Lanes {
 		if !d.Lanes[l].Stream {

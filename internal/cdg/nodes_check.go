@@ -11,8 +11,8 @@ import (
 // their ends, sorted, no pair twice, and without a cycle; the time of the threads divided among the nodes.
 func (g *Graph) CheckNodes() error {
 	events := make([]int32, len(g.Nodes))
-	for a := range g.Deps.Acts {
-		act := &g.Deps.Acts[a]
+	for a := range g.Acts {
+		act := &g.Acts[a]
 		n := g.NodeOf[act.Event]
 		if n == NoNode {
 			if act.Start >= g.Window.Start && act.Start < g.Window.End {
@@ -20,7 +20,7 @@ func (g *Graph) CheckNodes() error {
 			}
 			continue
 		}
-		if g.Nodes[n].GPU != g.Deps.Lanes[act.Lane].Stream {
+		if g.Nodes[n].GPU != g.Lanes[act.Lane].Stream {
 			return fmt.Errorf("event %d: node %d is on the wrong side", act.Event, n)
 		}
 		events[n]++
@@ -100,7 +100,7 @@ func (g *Graph) checkCPUTime() error {
 	g.CPUTime(func(n NodeID, s Stretch) {
 		node := &g.Nodes[n]
 		sum[n] += s.End - s.Start
-		act := &g.Deps.Acts[s.Act]
+		act := &g.Acts[s.Act]
 		if s.Start < node.Start || s.End > node.End || s.Start < act.Start || s.End > act.End {
 			err = fmt.Errorf("stretch [%d, %d] of event %d lies outside it or node %d [%d, %d]", s.Start, s.End, act.Event, n, node.Start, node.End)
 		}

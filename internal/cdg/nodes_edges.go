@@ -61,7 +61,10 @@ func (b *nodeBuilder) linkStreams(l *linker) {
 		}
 		last[n.Lane] = NodeID(i)
 		for _, in := range b.d.Sources(n.head) {
-			if from := b.g.NodeOf[b.d.Acts[in.From].Event]; in.Rule == StreamOrder && from != NoNode && from != NodeID(i) {
+			if in.Rule != StreamOrder {
+				continue
+			}
+			if from := b.g.NodeOf[b.d.Acts[in.From].Event]; from != NoNode && from != NodeID(i) {
 				l.add(from, NodeID(i), SequentialEdge)
 			}
 		}

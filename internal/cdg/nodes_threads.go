@@ -18,11 +18,12 @@ type Stretch struct {
 // while another of its threads has ops or calls open is waiting, not work, and is left out. Where two of its threads
 // work at a time, stretches overlap; of equal starts the earlier thread comes first.
 func (g *Graph) stretches(lanes []LaneID, visit func(*Stretch) bool) {
-	d := g.Deps
+	d := g
 	runs := make([]stretchRun, len(lanes))
+	busy := g.busyTimes(lanes)
 	var heap runHeap
 	for i, l := range lanes {
-		runs[i] = stretchRun{g: g, lane: l, lanes: lanes, act: d.Lanes[l].First, pieces: d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]}
+		runs[i] = stretchRun{g: g, lane: l, busy: busy, act: d.Lanes[l].First, pieces: d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]}
 		if runs[i].fill(); len(runs[i].ready) > 0 {
 			heap = append(heap, &runs[i])
 		}
@@ -90,9 +91,9 @@ func (r *stretchRun) before(o *stretchRun) bool {
 type stretchRun struct {
 	g      *Graph
 	lane   LaneID
-	lanes  []LaneID
-	act    ActID   // the next activity
-	pieces []Piece // the next ones
+	busy   []busyLane // when all threads work, from now on; nil when there is no other
+	act    ActID      // the next activity
+	pieces []Piece    // the next ones
 	ready  []Stretch
 	buf    []Stretch
 }
@@ -102,7 +103,7 @@ const stretchesAhead = 256
 
 // fill makes stretches until some are ready or the thread is over.
 func (r *stretchRun) fill() {
-	d, w := r.g.Deps, r.g.Window
+	d, w := r.g, r.g.Window
 	limit := d.Lanes[r.lane].Limit
 	out := r.buf[:0]
 	for ; r.act < limit && len(out) < stretchesAhead; r.act++ {
@@ -135,34 +136,46 @@ func (r *stretchRun) piece(first bool, out []Stretch) []Stretch {
 		s.Start, s.first = w.Start, false
 	}
 	if s.End = min(s.End, r.g.Window.End); s.Start < s.End {
-		out = r.g.work(r.lane, r.lanes, s, out)
+		out = r.work(s, out)
 	}
 	return out
 }
 
-// work appends a stretch, less the time in which it only waits for another thread.
-func (g *Graph) work(l LaneID, lanes []LaneID, s Stretch, out []Stretch) []Stretch {
-	d := g.Deps
-	if len(lanes) == 1 || !d.Marker(s.Act) {
+// busyLane is time in which a thread has ops or calls open.
+type busyLane struct {
+	span
+	lane LaneID
+}
+
+// busyTimes lists when the threads of a logical thread work, in order of time; nil for a single one.
+func (g *Graph) busyTimes(lanes []LaneID) []busyLane {
+	if len(lanes) == 1 {
+		return nil
+	}
+	var all []busyLane
+	for _, l := range lanes {
+		for _, s := range g.threads[l].busy {
+			all = append(all, busyLane{s, l})
+		}
+	}
+	SortRuns(all, func(x, y *busyLane) bool { return x.start < y.start || x.start == y.start && x.lane < y.lane })
+	return all
+}
+
+// work appends a stretch, less the time in which it only waits for another thread. Stretches come in order of time, so
+// what another thread did before is passed over once.
+func (r *stretchRun) work(s Stretch, out []Stretch) []Stretch {
+	if r.busy == nil || !r.g.Marker(s.Act) {
 		return append(out, s)
 	}
 	at, first := s.Start, s.first
 	for at < s.End {
+		for len(r.busy) > 0 && (r.busy[0].lane == r.lane || r.busy[0].end <= at) {
+			r.busy = r.busy[1:]
+		}
 		busy := span{math.MaxInt64, math.MaxInt64} // the next time in which another thread works
-		for _, o := range lanes {
-			if o == l {
-				continue
-			}
-			spans := d.threads[o].busy
-			i, _ := slices.BinarySearchFunc(spans, at, func(b span, at int64) int {
-				if b.end <= at {
-					return -1
-				}
-				return 1
-			})
-			if i < len(spans) && spans[i].start < busy.start {
-				busy = spans[i]
-			}
+		if len(r.busy) > 0 {
+			busy = r.busy[0].span
 		}
 		if stop := min(busy.start, s.End); at < stop {
 			out = append(out, Stretch{at, stop, s.Act, first})
@@ -185,7 +198,7 @@ func (g *Graph) Overlap() int64 {
 		spans := make([]span, 0)
 		for _, l := range lanes {
 			if len(lanes) > 1 {
-				spans = append(spans, g.Deps.threads[l].busy...)
+				spans = append(spans, g.threads[l].busy...)
 			}
 		}
 		slices.SortFunc(spans, func(x, y span) int { return cmp.Compare(x.start, y.start) })

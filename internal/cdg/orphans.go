@@ -6,7 +6,7 @@ import "strings"
 // start: a launch call without a recorded operation, else the op that a launching thread was in one launch latency
 // before.
 func (b *builder) assumeLaunches() {
-	d, cal := b.d, &b.d.Cal
+	d, cal := b.d, &b.d.Delays
 	held := make([]bool, len(d.Acts))
 	for i := range b.found {
 		f := &b.found[i]
@@ -32,7 +32,7 @@ func (b *builder) assumeLaunches() {
 				last = d.Acts[b.launch[k]].Lane
 				continue
 			}
-			if p := b.pred[k]; held[k] || p != NoAct && d.Acts[k].Start <= d.Acts[p].End+max(20*us, 10*cal.Kmin) {
+			if p := b.pred[k]; held[k] || p != NoAct && d.Acts[k].Start <= d.Acts[p].End+max(20*us, 10*cal.Kernel.Min) {
 				continue
 			}
 			if c := b.assumeLaunch(k, last, launchers, isLaunch); c != NoAct {
@@ -51,11 +51,11 @@ func (b *builder) assumeLaunch(k ActID, last LaneID, launchers []LaneID, isLaunc
 		if !b.sameProcess(t, d.Acts[k].Lane) {
 			continue
 		}
-		i := d.PieceAt(t, start-d.Cal.Lmin)
+		i := d.PieceAt(t, start-d.Delays.Launch.Min)
 		if i < 0 {
 			continue
 		}
-		for j := i; j >= int(d.PieceFirst[t]) && d.Pieces[j].Start >= start-d.Cal.Lmax; j-- {
+		for j := i; j >= int(d.PieceFirst[t]) && d.Pieces[j].Start >= start-d.Delays.Launch.Max; j-- {
 			c := d.Pieces[j].Owner
 			if c != NoAct && b.event(c).Kind.Call() && b.ofCall[c] == NoAct && isLaunch[b.event(c).Name] {
 				if call == NoAct || d.Acts[c].Start > d.Acts[call].Start {

@@ -13,7 +13,7 @@ import (
 // phaser holds what the passes share.
 type phaser struct {
 	t     *trace.Trace
-	d     *Deps
+	d     *Graph
 	rules ruleSet
 	names [3][]PhaseRule // per kind bit and symbol: rule, or unknownRule when not asked yet
 	phase []Phase        // per event
@@ -47,8 +47,8 @@ var reductions = []string{"aten::mean", "aten::sum", "aten::div"}
 
 // findPhases fills g.Phases and g.PhaseBy.
 func findPhases(g *Graph, rules ruleSet) {
-	p := &phaser{t: g.Trace, d: g.Deps, rules: rules, phase: make([]Phase, len(g.Trace.Events)), by: make([]PhaseRule, len(g.Trace.Events)),
-		inner: make([]context, len(g.Deps.Acts))}
+	p := &phaser{t: g.Trace, d: g, rules: rules, phase: make([]Phase, len(g.Trace.Events)), by: make([]PhaseRule, len(g.Trace.Events)),
+		inner: make([]context, len(g.Acts))}
 	for i := range p.names {
 		p.names[i] = make([]PhaseRule, len(p.t.Syms))
 		for s := range p.names[i] {

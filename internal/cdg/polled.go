@@ -2,6 +2,11 @@ package cdg
 
 import "sort"
 
+const (
+	polledBefore = 20 * us  // how long before the end of a spinning slice's self time the operation may end,
+	polledAfter  = 100 * us // and how long after
+)
+
 // polledWaits finds annotations and frames that spin on memory which a kernel writes (DeepEP, NVSHMEM): long unbroken
 // self time right after a launch of their own, ended when an operation of that launch ends. Never ops: they compute.
 func (b *builder) polledWaits() {
@@ -19,7 +24,7 @@ func (b *builder) polledWaits() {
 			if n > 0 && d.Acts[launches[n-1]].Start >= d.Acts[c].Start {
 				call = launches[n-1]
 			}
-			lo, hi := b.endsIn(t-20*us-1, t+100*us)
+			lo, hi := b.endsIn(t-polledBefore-1, t+polledAfter)
 			for j := hi - 1; j >= lo; j-- {
 				g := b.byEnd[j]
 				// Without a recorded launch, an operation that ran for most of the time will do.

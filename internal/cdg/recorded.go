@@ -4,12 +4,12 @@ package cdg
 // window nor the delays can be measured on what is left.
 type Recorded struct {
 	Window Window
-	Cal    Calibration
+	Delays Delays
 }
 
 // recall puts recorded delays in the place of measured ones.
 func (b *builder) recall() {
 	if b.o.Recorded != nil {
-		b.d.Cal = b.o.Recorded.Cal
+		b.d.Delays = b.o.Recorded.Delays
 	}
 }

@@ -108,6 +108,12 @@ call 1 cudaLaunchKernel 1 5 1
 kernel 7 a 10 980 1
 op 1 aten::x 1001 10
 `, `critical_path_sync_dependency "a" end -> "dispatch" end`},
+	{cdg.BeforeRecording, "recording began inside a call that waited", `
+kernel 7 a 0 100
+op 1 aten::x 101 50
+call 1 cudaLaunchKernel 115 5 1
+kernel 7 b 125 100 1
+`, `critical_path_sync_dependency "a" end -> "aten::x" start`},
 }
 
 // queueFullText is a burst of launches on a stream that holds four operations of 100 µs.
@@ -147,7 +153,8 @@ func pathText(t *testing.T, tr *trace.Trace, o cdg.Options) string {
 }
 
 func TestEachRuleIsNeeded(t *testing.T) {
-	tested := map[cdg.Rule]bool{cdg.Program: true} // not stored: it follows from the lanes
+	// No rule stands behind these: they are what is left.
+	tested := map[cdg.Rule]bool{cdg.Program: true, cdg.Untraced: true, cdg.Unexplained: true}
 	for _, c := range ruleCases {
 		tested[c.rule] = true
 		t.Run(c.rule.String()+": "+c.name, func(t *testing.T) {

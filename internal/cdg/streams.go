@@ -42,7 +42,6 @@ func (b *builder) linkStreams() {
 		}
 	}
 	b.markGraphs()
-	d.graph = b.graph
 	SortRuns(b.byEnd, func(x, y *ActID) bool {
 		ax, ay := &d.Acts[*x], &d.Acts[*y]
 		if ax.End != ay.End {
@@ -50,7 +49,6 @@ func (b *builder) linkStreams() {
 		}
 		return ax.Start < ay.Start || ax.Start == ay.Start && *x < *y
 	})
-	d.byEnd = b.byEnd
 	b.endsOf = make([][]ActID, len(d.Lanes))
 	for l := range d.Lanes {
 		if lane := &d.Lanes[l]; lane.Stream {

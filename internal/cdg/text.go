@@ -7,7 +7,8 @@ import (
 	"overlay/internal/trace"
 )
 
-var ruleNames = [NumRules]string{"program", "stream_order", "launch", "event_wait", "graph_order", "sync", "queue_full", "handoff", "polled_wait"}
+var ruleNames = [NumRules]string{"program", "stream_order", "launch", "event_wait", "graph_order", "sync", "queue_full", "handoff", "polled_wait",
+	"before_recording", "untraced", "unexplained"}
 
 func (r Rule) String() string { return ruleNames[r] }
 
@@ -30,38 +31,57 @@ func tokenText(tr *trace.Trace, t trace.Token) string {
 	return tr.Str(t.Raw)
 }
 
-// WriteText prints lanes, activities with their sources, and thread pairs, for people and tests.
-func (d *Deps) WriteText(w io.Writer, tr *trace.Trace) error {
+// WriteText prints lanes, activities with their waits, what threads waited for, and thread pairs, for people and tests.
+func (g *Graph) WriteText(w io.Writer) error {
 	var err error
 	line := func(format string, args ...any) {
 		if err == nil {
 			_, err = fmt.Fprintf(w, format+"\n", args...)
 		}
 	}
-	name := func(a ActID) string { return tr.Name(d.Acts[a].Event) }
-	for l := range d.Lanes {
-		lane := &d.Lanes[l]
+	name := func(a ActID) string {
+		if a == NoAct {
+			return ""
+		}
+		return g.Trace.Name(g.Acts[a].Event)
+	}
+	wait := func(x *Wait) {
+		bound := ""
+		if x.Bound {
+			bound = " bound"
+		}
+		line("    <- %s %s %q %d +%d%s%s", x.Rule, x.Evidence, name(x.From), x.At, x.Lag, bound, noteNames[x.Note])
+	}
+	for l := range g.Lanes {
+		lane := &g.Lanes[l]
 		what := "thread"
 		if lane.Stream {
 			what = "stream"
 		}
-		line("%s %s", what, TrackText(tr, lane.Track))
-		for _, p := range d.partners(LaneID(l)) {
-			line("  takes turns with %s", TrackText(tr, d.Lanes[p].Track))
+		line("%s %s", what, TrackText(g.Trace, lane.Track))
+		for _, p := range g.Partners[l] {
+			line("  takes turns with %s", TrackText(g.Trace, g.Lanes[p].Track))
 		}
 		for a := lane.First; a < lane.Limit; a++ {
-			line("  %q %d %d", name(a), d.Acts[a].Start, d.Acts[a].End)
-			for _, s := range d.Sources(a) {
-				line("    <- %s %s %q %d", s.Rule, s.Evidence, name(s.From), d.Acts[s.From].End)
+			line("  %q %d %d", name(a), g.Acts[a].Start, g.Acts[a].End)
+			for i := range g.Sources(a) {
+				wait(&g.Sources(a)[i])
+			}
+		}
+		for i := g.PieceFirst[l]; i < g.PieceFirst[l+1]; i++ {
+			if id := g.Begun[i]; id != NoWait {
+				line("  at %d", g.Pieces[i].Start)
+				wait(&g.Waits[id])
+			}
+		}
+		for _, x := range g.Inside {
+			if x.Lane == LaneID(l) && x.Wait != NoWait {
+				line("  inside, at %d", x.At)
+				wait(&g.Waits[x.Wait])
 			}
 		}
 	}
 	return err
 }
 
-func (d *Deps) partners(l LaneID) []LaneID {
-	if d.Partners == nil {
-		return nil
-	}
-	return d.Partners[l]
-}
+var noteNames = [...]string{"", " late", " records_lost"}

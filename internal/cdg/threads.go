@@ -26,34 +26,6 @@ type threadInfo struct {
 // markerOp names ops that are annotations: the first schemas wrote both with one category.
 var markerOp = regexp.MustCompile(`^(ProfilerStep#|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
 
-// Marker reports whether a slice is an annotation or a frame: it says where its thread is, not that the thread works.
-func (d *Deps) Marker(a ActID) bool { return d.marker[a] }
-
-// findMarkers finds the annotations and frames, also among ops.
-func (b *builder) findMarkers() {
-	b.d.marker = b.named(markerOp)
-	for a := range b.d.marker {
-		switch b.event(ActID(a)).Kind {
-		case trace.Annotation, trace.Python:
-			b.d.marker[a] = true
-		case trace.CPUOp:
-		default:
-			b.d.marker[a] = false
-		}
-	}
-}
-
-// named tells which activities have a name that matches. The graph keeps what it learns from names by activity, never
-// by symbol: a copy of the trace in which names are replaced numbers its symbols anew.
-func (b *builder) named(re *regexp.Regexp) []bool {
-	matches := matchSyms(b.tr, re.MatchString)
-	of := make([]bool, len(b.d.Acts))
-	for a := range of {
-		of[a] = matches[b.event(ActID(a)).Name]
-	}
-	return of
-}
-
 type span struct{ start, end int64 }
 
 // describeThreads gathers what each thread does.
@@ -157,6 +129,3 @@ func (b *builder) nameFlags() (node, step, pin []bool) {
 	}
 	return
 }
-
-// Launches returns how many calls of a thread launched operations.
-func (d *Deps) Launches(lane LaneID) int { return len(d.threads[lane].launches) }

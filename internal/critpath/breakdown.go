@@ -72,11 +72,11 @@ type StepLine struct {
 }
 
 // StepTable clips the one path to the steps of the window. The lines tile the window; without steps there are none.
-func StepTable(g *cdg.Graph, p *Path) []StepLine {
+func StepTable(y *cdg.Layout, p *Path) []StepLine {
 	var lines []StepLine
 	t, end := p.Window.Start, p.Window.End
-	for i := range g.Steps {
-		s := &g.Steps[i]
+	for i := range y.Steps {
+		s := &y.Steps[i]
 		from, to := max(s.Start, t), min(s.End, end)
 		if from >= to {
 			continue

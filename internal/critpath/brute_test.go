@@ -199,7 +199,7 @@ func TestExactIsALongestPath(t *testing.T) {
 		// Releases closer than the delays' own spread cannot be told apart.
 		if want := r.nearlyLongest(3_000); !want[got.String()] {
 			var sb strings.Builder
-			g.Deps.WriteText(&sb, r.tr)
+			g.WriteText(&sb)
 			p.WriteText(&sb, g)
 			t.Fatalf("path %q is none of %v\n%s", got.String(), want, sb.String())
 		}

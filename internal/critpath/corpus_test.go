@@ -126,7 +126,7 @@ func checkSums(t *testing.T, name string, g *cdg.Graph, p *critpath.Path, sums *
 	if hot != p.Covered {
 		t.Errorf("%s: hotspots sum to %d, covered is %d", name, hot, p.Covered)
 	}
-	if lines := critpath.StepTable(g, p); lines != nil {
+	if lines := critpath.StepTable(g.Layout, p); lines != nil {
 		at := p.Window.Start
 		for _, l := range lines {
 			if l.Start != at || total(l.Class[:]) != l.End-l.Start {

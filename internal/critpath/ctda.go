@@ -92,7 +92,7 @@ func (c *ctda) endsLater(a, b *cdg.Node) bool {
 		return a.End > b.End
 	}
 	if !a.GPU {
-		if x, y := c.g.Deps.Launches(a.Lane), c.g.Deps.Launches(b.Lane); x != y {
+		if x, y := c.g.Launches(a.Lane), c.g.Launches(b.Lane); x != y {
 			return x > y
 		}
 	}
@@ -211,36 +211,36 @@ func (c *ctda) cutEffective() {
 
 // waitEnd returns when the wait that an edge stands for was over.
 func (c *ctda) waitEnd(e cdg.NodeEdge) int64 {
-	if op, _, ok := c.waited(e); ok {
-		return min(c.g.Deps.Acts[op].End, c.tr.Events[c.g.Nodes[e.To].First].End())
+	if _, wait := c.waited(e); wait != nil {
+		return min(c.g.Acts[wait.From].End, c.tr.Events[c.g.Nodes[e.To].First].End())
 	}
 	return c.g.Nodes[e.To].Start
 }
 
-// waited finds the wait that an edge stands for: the operation of its source node that was waited for, and in Dep the
-// activity of its target node that waited (From) with rule and evidence. That is the blocking call which opens a CPU
-// node, or the first operation of a GPU node that waited.
-func (c *ctda) waited(e cdg.NodeEdge) (cdg.ActID, cdg.Dep, bool) {
-	d := c.g.Deps
-	node := &c.g.Nodes[e.To]
-	last := d.ActOf[node.First]
+// waited finds the wait that an edge stands for, of an operation of its source node, and who waited: the blocking call
+// which opens a CPU node, or the first operation of a GPU node that waited.
+func (c *ctda) waited(e cdg.NodeEdge) (cdg.ActID, *cdg.Wait) {
+	g := c.g
+	node := &g.Nodes[e.To]
+	last := g.ActOf[node.First]
 	if node.GPU {
-		last = d.ActOf[node.Last]
+		last = g.ActOf[node.Last]
 	}
-	for a := d.ActOf[node.First]; a <= last; a++ {
-		if c.g.NodeOf[d.Acts[a].Event] != e.To {
+	for a := g.ActOf[node.First]; a <= last; a++ {
+		if g.NodeOf[g.Acts[a].Event] != e.To {
 			continue
 		}
-		best, found := cdg.Dep{}, false
-		for _, in := range d.Sources(a) {
+		var best *cdg.Wait
+		for i, row := 0, g.Sources(a); i < len(row); i++ {
+			in := &row[i]
 			wait := in.Rule == cdg.Sync || in.Rule == cdg.EventWait || in.Rule == cdg.GraphOrder
-			if wait && c.g.NodeOf[d.Acts[in.From].Event] == e.From && (!found || d.Acts[in.From].End > d.Acts[best.From].End) {
-				best, found = in, true
+			if wait && g.NodeOf[g.Acts[in.From].Event] == e.From && (best == nil || g.Acts[in.From].End > g.Acts[best.From].End) {
+				best = in
 			}
 		}
-		if found {
-			return best.From, cdg.Dep{From: a, Rule: best.Rule, Evidence: best.Evidence}, true
+		if best != nil {
+			return a, best
 		}
 	}
-	return cdg.NoAct, cdg.Dep{}, false
+	return cdg.NoAct, nil
 }

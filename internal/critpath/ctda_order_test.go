@@ -38,7 +38,7 @@ func graphText(tr *trace.Trace, o cdg.Options) (string, error) {
 	}
 	node := func(id cdg.NodeID) string {
 		n := &g.Nodes[id]
-		track := &tr.Tracks[g.Deps.Lanes[n.Lane].Track]
+		track := &tr.Tracks[g.Lanes[n.Lane].Track]
 		return fmt.Sprintf("%s/%s %t %s %d..%d busy %d of %d %t %s %s %s", tr.Str(tr.Procs[track.Proc].PID.Raw), tr.Str(track.TID.Raw), n.GPU, n.Phase, n.Start-g.Window.Start,
 			n.End-g.Window.Start, n.Busy, n.Events, n.Sync, name(n.First), name(n.Last), name(n.Launch))
 	}

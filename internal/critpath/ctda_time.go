@@ -25,7 +25,7 @@ func (c *ctda) collect() {
 			add(at, s.Start, s.End, s.Act)
 		}
 	})
-	d := c.g.Deps
+	d := c.g
 	for l := range d.Lanes {
 		if !d.Lanes[l].Stream {
 			continue
@@ -62,7 +62,7 @@ func (c *ctda) tile() []Segment {
 			continue
 		}
 		t = p.end
-		act := &c.g.Deps.Acts[p.act]
+		act := &c.g.Acts[p.act]
 		s := Segment{Start: start, End: p.end, Event: act.Event, Track: c.tr.Events[act.Event].Track, Evidence: cdg.ByProgram}
 		if node := &c.g.Nodes[c.path[p.at]]; node.GPU {
 			s.Kind, s.Evidence = w.opKind(act.Event), cdg.ByStream
@@ -106,8 +106,8 @@ func (c *ctda) evidence(e cdg.NodeEdge) cdg.Evidence {
 	case cdg.CrossThreadEdge:
 		return cdg.ByAlignment
 	case cdg.SyncEdge:
-		if _, dep, ok := c.waited(e); ok {
-			return dep.Evidence
+		if _, wait := c.waited(e); wait != nil {
+			return wait.Evidence
 		}
 		return cdg.ByAlignment
 	}
@@ -134,8 +134,9 @@ func (c *ctda) edges() []Edge {
 				e.From, end = call, c.tr.Events[call].End()
 			}
 		case cdg.SyncEdge:
-			if op, dep, ok := c.waited(step); ok {
-				e.From, e.To, end = c.g.Deps.Acts[op].Event, c.g.Deps.Acts[dep.From].Event, c.g.Deps.Acts[op].End
+			if waiter, wait := c.waited(step); wait != nil {
+				op := &c.g.Acts[wait.From]
+				e.From, e.To, end = op.Event, c.g.Acts[waiter].Event, op.End
 			}
 			e.ToEnd = !to.GPU
 		default:

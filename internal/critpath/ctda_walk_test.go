@@ -19,7 +19,7 @@ type handNode struct {
 // handGraph makes a graph of nodes and of edges "A>B".
 func handGraph(nodes []handNode, edges string) (*cdg.Graph, []string) {
 	tr := &trace.Trace{Syms: []string{""}}
-	g := &cdg.Graph{Trace: tr, Deps: &cdg.Deps{}, Window: cdg.Window{Start: 0, End: 1000}}
+	g := &cdg.Graph{Layout: &cdg.Layout{Trace: tr, Window: cdg.Window{Start: 0, End: 1000}}}
 	index := map[string]cdg.NodeID{}
 	var names []string
 	event := func(start, end int64) trace.EventID {

@@ -17,10 +17,10 @@ type Method func(*cdg.Graph, Options) (*Path, error)
 // and what released it. The segments tile the window. It fails only on an empty window and on a trace without any
 // activity, whose window can come from the record of a slim trace.
 func Exact(g *cdg.Graph, _ Options) (*Path, error) {
-	if g.Window.End <= g.Window.Start || len(g.Deps.Acts) == 0 {
+	if g.Window.End <= g.Window.Start || len(g.Acts) == 0 {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
-	w := &walker{g: g, d: g.Deps, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent}
+	w := &walker{g: g, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent}
 	w.comm = newNameSet(g.Trace, commName)
 	w.quality = map[string]int{}
 	for reason, n := range g.Quality {
@@ -30,7 +30,7 @@ func Exact(g *cdg.Graph, _ Options) (*Path, error) {
 	for w.t > w.t0 {
 		before := w.t
 		jumps := w.jumps
-		if w.d.Lanes[w.lane].Stream {
+		if w.g.Lanes[w.lane].Stream {
 			w.stepStream()
 		} else {
 			w.stepThread()
@@ -42,12 +42,11 @@ func Exact(g *cdg.Graph, _ Options) (*Path, error) {
 			panic("critpath: internal error: the walk stands still")
 		}
 		if w.t == before {
-			if w.still++; w.still > 4*len(w.d.Lanes)+8 {
+			if w.still++; w.still > 4*len(w.g.Lanes)+8 {
 				w.giveUp()
 			}
 		} else {
 			w.still = 0
-			w.barred = w.barred[:0]
 		}
 	}
 	return w.path(), nil
@@ -56,7 +55,6 @@ func Exact(g *cdg.Graph, _ Options) (*Path, error) {
 // walker is the state of the walk: an activity or a thread, and the time up to which the path is known.
 type walker struct {
 	g  *cdg.Graph
-	d  *cdg.Deps
 	tr *trace.Trace
 	t0 int64
 
@@ -65,8 +63,7 @@ type walker struct {
 	piece int       // on a thread: index of the piece that ends at t; -1: find it
 	t     int64
 
-	left    left         // what the last hand-off left behind
-	barred  []cdg.LaneID // threads left at this t: never back to them
+	left    left // what the last hand-off left behind
 	jumps   int
 	still   int
 	comm    nameSet
@@ -96,10 +93,10 @@ type edgeStep struct {
 
 // start puts the walk on the activity that ends last in the window.
 func (w *walker) start() {
-	d, end := w.d, w.g.Window.End
+	g, end := w.g, w.g.Window.End
 	best := cdg.NoAct
-	for a := range d.Acts {
-		act := &d.Acts[a]
+	for a := range g.Acts {
+		act := &g.Acts[a]
 		if act.End > end || act.End <= w.t0 || act.Start == act.End {
 			continue
 		}
@@ -110,11 +107,11 @@ func (w *walker) start() {
 	if best == cdg.NoAct {
 		best = w.covering()
 	}
-	w.lane = d.Acts[best].Lane
-	if d.Lanes[w.lane].Stream {
+	w.lane = g.Acts[best].Lane
+	if g.Lanes[w.lane].Stream {
 		w.act = best
-		if d.Acts[best].End < w.t {
-			w.emit(d.Acts[best].End, trace.NoEvent, Untraced, cdg.ByNothing)
+		if g.Acts[best].End < w.t {
+			w.emit(g.Acts[best].End, trace.NoEvent, Untraced, cdg.ByNothing)
 		}
 	}
 }
@@ -122,7 +119,7 @@ func (w *walker) start() {
 // covering finds, where nothing ends in the window, the activity that runs at its end and started last; without one
 // the first of all, whose lane has nothing to say about the window.
 func (w *walker) covering() cdg.ActID {
-	d, end, best := w.d, w.g.Window.End, cdg.ActID(0)
+	d, end, best := w.g, w.g.Window.End, cdg.ActID(0)
 	found := false
 	for a := range d.Acts {
 		if act := &d.Acts[a]; act.Start < end && act.End > end && (!found || act.Start > d.Acts[best].Start) {
@@ -135,17 +132,17 @@ func (w *walker) covering() cdg.ActID {
 // endsLater orders activities by end; at equal ends streams come after threads, and of threads that end together
 // the one that launches more counts, then the slice that started last.
 func (w *walker) endsLater(x, y cdg.ActID) bool {
-	d := w.d
-	ax, ay := &d.Acts[x], &d.Acts[y]
+	g := w.g
+	ax, ay := &g.Acts[x], &g.Acts[y]
 	if ax.End != ay.End {
 		return ax.End > ay.End
 	}
 	if ax.Lane != ay.Lane {
-		lx, ly := &d.Lanes[ax.Lane], &d.Lanes[ay.Lane]
+		lx, ly := &g.Lanes[ax.Lane], &g.Lanes[ay.Lane]
 		if lx.Stream != ly.Stream {
 			return ly.Stream
 		}
-		if nx, ny := d.Launches(ax.Lane), d.Launches(ay.Lane); nx != ny {
+		if nx, ny := g.Launches(ax.Lane), g.Launches(ay.Lane); nx != ny {
 			return nx > ny
 		}
 	}
@@ -165,7 +162,7 @@ func (w *walker) emit(from int64, event trace.EventID, kind SegmentKind, by cdg.
 		w.link(event, w.t)
 		w.step.to = from
 	}
-	track := w.d.Lanes[w.lane].Track
+	track := w.g.Lanes[w.lane].Track
 	if event != trace.NoEvent { // operations of a stream may be drawn on several rows
 		track = w.tr.Events[event].Track
 	}
@@ -201,7 +198,7 @@ func (w *walker) link(event trace.EventID, t int64) {
 
 // programEdge tells a step between parent and child from one between neighbours.
 func (w *walker) programEdge(from, to trace.EventID, gap int64) (EdgeType, int64) {
-	a, b := w.d.ActOf[from], w.d.ActOf[to]
+	a, b := w.g.ActOf[from], w.g.ActOf[to]
 	if w.encloses(a, b) || w.encloses(b, a) {
 		return OperatorEdge, 0
 	}
@@ -209,7 +206,7 @@ func (w *walker) programEdge(from, to trace.EventID, gap int64) (EdgeType, int64
 }
 
 func (w *walker) encloses(a, b cdg.ActID) bool {
-	x, y := &w.d.Acts[a], &w.d.Acts[b]
+	x, y := &w.g.Acts[a], &w.g.Acts[b]
 	return x.Start <= y.Start && x.End >= y.End
 }
 

@@ -1,8 +1,6 @@
 package critpath
 
 import (
-	"slices"
-
 	"overlay/internal/cdg"
 	"overlay/internal/trace"
 )
@@ -12,49 +10,53 @@ const (
 	longHandoff  = 1_000_000 // ns: a longer hand-off is counted
 )
 
-// stepThread emits the end of the piece that a thread was in up to t, or goes to what ended its wait.
+// stepThread emits the end of the piece that a thread was in up to t, or goes to what it waited for until then.
 func (w *walker) stepThread() {
-	d := w.d
+	g := w.g
 	if w.piece < 0 {
-		w.piece = d.PieceAt(w.lane, w.t)
+		w.piece = g.PieceAt(w.lane, w.t)
 	}
-	if w.piece < 0 { // before the first slice of the thread
-		if w.handOff(cdg.NoAct, w.t0) || w.comeBack(w.t0) || w.beforeRecording() {
+	from, owner := w.t0, cdg.NoAct // before the first slice of the thread
+	if w.piece >= 0 {
+		from, owner = g.Pieces[w.piece].Start, g.Pieces[w.piece].Owner
+	}
+	if wait := g.WaitAt(w.lane, w.piece, w.t); wait != nil {
+		switch wait.Rule {
+		case cdg.Sync, cdg.QueueFull, cdg.PolledWait:
+			w.waitedFor(g.Acts[owner].Event, wait)
+			return
+		case cdg.Handoff:
+			if w.handOff(owner, from, wait) {
+				return
+			}
+		case cdg.BeforeRecording:
+			if !w.comeBack(from) {
+				w.beforeRecording(wait)
+			}
 			return
 		}
-		w.emit(w.t0, trace.NoEvent, Untraced, cdg.ByNothing)
-		return
 	}
-	from, owner := d.Pieces[w.piece].Start, d.Pieces[w.piece].Owner
+	if owner == cdg.NoAct || g.Marker(owner) {
+		if w.comeBack(from) {
+			return
+		}
+	}
 	if owner == cdg.NoAct {
-		if w.handOff(cdg.NoAct, from) || w.comeBack(from) {
-			return
-		}
 		w.emit(from, trace.NoEvent, Untraced, cdg.ByNothing)
 		w.piece--
 		return
-	}
-	switch {
-	case w.tr.Events[d.Acts[owner].Event].Kind.Call():
-		if w.blocked(owner, from) {
-			return
-		}
-	case d.Marker(owner):
-		if w.polled(owner, from) || w.handOff(owner, from) || w.comeBack(from) {
-			return
-		}
 	}
 	w.own(from, owner)
 }
 
 // own emits self time of a slice down to from.
 func (w *walker) own(from int64, owner cdg.ActID) {
-	e := w.d.Acts[owner].Event
-	stop := w.d.Pieces[w.piece].Start
+	e := w.g.Acts[owner].Event
+	stop := w.g.Pieces[w.piece].Start
 	w.emit(from, e, hostKind[w.tr.Events[e].Kind], cdg.ByProgram)
 	if w.t <= stop {
 		w.piece--
-		if w.piece < int(w.d.PieceFirst[w.lane]) {
+		if w.piece < int(w.g.PieceFirst[w.lane]) {
 			w.piece = -1
 		}
 	}
@@ -62,84 +64,35 @@ func (w *walker) own(from int64, owner cdg.ActID) {
 
 var hostKind = [trace.NumKinds]SegmentKind{trace.Runtime: RuntimeCall, trace.Driver: RuntimeCall, trace.Python: PythonFrame}
 
-// blocked goes from a call, or the call around it, to the operation that it waited for.
-func (w *walker) blocked(owner cdg.ActID, from int64) bool {
-	d := w.d
-	for c := owner; c != cdg.NoAct && w.tr.Events[d.Acts[c].Event].Kind.Call(); c = d.Parent[c] {
-		call := &d.Acts[c]
-		best, found := cdg.Dep{From: cdg.NoAct}, false
-		for _, dep := range d.Sources(c) {
-			if dep.Rule != cdg.Sync && dep.Rule != cdg.QueueFull {
-				continue
-			}
-			if !found || d.Acts[dep.From].End > d.Acts[best.From].End {
-				best, found = dep, true
-			}
-		}
-		if !found {
-			continue
-		}
-		end := min(d.Acts[best.From].End, call.End)
-		if end > w.t || end < from || d.Acts[best.From].Start >= end {
-			continue
-		}
-		edge := SyncDependencyEdge
-		if best.Rule == cdg.QueueFull {
-			edge = QueueFullEdge
-		}
-		w.waitedFor(d.Acts[owner].Event, end, best, edge)
-		return true
-	}
-	return false
-}
-
 // waitedFor emits the rest of a wait after an operation ended, and goes to the operation.
-func (w *walker) waitedFor(event trace.EventID, end int64, dep cdg.Dep, edge EdgeType) {
-	if end == w.t {
+func (w *walker) waitedFor(event trace.EventID, wait *cdg.Wait) {
+	edge := SyncDependencyEdge
+	if wait.Rule == cdg.QueueFull {
+		edge = QueueFullEdge
+	}
+	if wait.At == w.t {
 		w.link(event, w.t)
 	}
-	w.emit(end, event, SyncWait, dep.Evidence)
-	w.enter(edge, dep.Evidence, true, end)
-	w.goTo(w.d.Acts[dep.From].Lane, dep.From)
+	w.emit(wait.At, event, SyncWait, wait.Evidence)
+	w.enter(edge, wait.Evidence, true, wait.At)
+	w.goTo(w.g.Acts[wait.From].Lane, wait.From)
 }
 
-// polled goes from a slice that spins on memory to the operation that wrote it.
-func (w *walker) polled(owner cdg.ActID, from int64) bool {
-	d := w.d
-	for _, dep := range d.Sources(owner) {
-		g := &d.Acts[dep.From]
-		if dep.Rule != cdg.PolledWait || g.Start >= w.t || g.End < w.t-20_000 || g.End > w.t+100_000 || g.End <= from {
-			continue
-		}
-		w.waitedFor(d.Acts[owner].Event, min(g.End, w.t), dep, SyncDependencyEdge)
-		return true
-	}
-	return false
-}
-
-// handOff goes to the thread that ended a wait over (from, t], if there is one; where the slice left behind explains
-// the wait better, back to that.
-func (w *walker) handOff(owner cdg.ActID, from int64) bool {
-	if slices.Contains(w.barred, w.lane) {
-		return false
-	}
-	from = max(from, w.t0)
-	to, h, ok := w.d.HandoffAt(w.tr, w.lane, owner, from, w.t)
-	if !ok || slices.Contains(w.barred, to) {
-		return false
-	}
-	if began := w.leftBegan(from); began > h || began == h && w.d.WaitsForLoader(w.tr, w.left.act) {
+// handOff goes to the thread that ended a wait over (from, t]; where the slice left behind explains the wait better,
+// back to that.
+func (w *walker) handOff(owner cdg.ActID, from int64, wait *cdg.Wait) bool {
+	to := w.g.Acts[wait.From].Lane
+	if began := w.leftBegan(max(from, w.t0)); began > wait.At || began == wait.At && w.g.WaitsForLoader(w.left.act) {
 		return w.comeBack(from)
 	}
-	if w.t-h > longHandoff {
+	if w.t-wait.At > longHandoff {
 		w.quality["long_handoff"]++
 	}
-	w.barred = append(w.barred, w.lane)
 	w.left = left{w.lane, owner, owner != cdg.NoAct}
 	t := w.t
-	w.emit(h, trace.NoEvent, HandoffDelay, cdg.ByAlignment)
+	w.emit(wait.At, trace.NoEvent, HandoffDelay, wait.Evidence)
 	if w.next != trace.NoEvent {
-		w.enter(HandoffEdge, cdg.ByAlignment, w.step.toEnd, t)
+		w.enter(HandoffEdge, wait.Evidence, w.step.toEnd, t)
 	}
 	w.goTo(to, cdg.NoAct)
 	return true
@@ -151,25 +104,19 @@ func (w *walker) leftBegan(from int64) int64 {
 	if !w.left.ok || w.left.lane == w.lane || w.t-from <= comeBackWait {
 		return -1 << 62
 	}
-	i := w.d.PieceAt(w.left.lane, w.t)
-	if i < 0 || w.d.Pieces[i].Owner != w.left.act || max(w.d.Pieces[i].Start, w.t0) < from {
+	i := w.g.PieceAt(w.left.lane, w.t)
+	if i < 0 || w.g.Pieces[i].Owner != w.left.act || max(w.g.Pieces[i].Start, w.t0) < from {
 		return -1 << 62
 	}
-	return max(w.d.Pieces[i].Start, w.t0)
+	return max(w.g.Pieces[i].Start, w.t0)
 }
 
-// beforeRecording goes from the first slice of a thread to the operation that ended just before: recording began
-// inside a call that waited for it.
-func (w *walker) beforeRecording() bool {
-	g := w.d.LastEnded(w.lane, w.t-w.d.Cal.SyncMax, w.t)
-	if g == cdg.NoAct {
-		return false
-	}
+// beforeRecording goes from the first slice of a thread to the operation that ended just before.
+func (w *walker) beforeRecording(wait *cdg.Wait) {
 	t := w.t
-	w.emit(w.d.Acts[g].End, trace.NoEvent, Untraced, cdg.ByNothing)
-	w.enter(SyncDependencyEdge, cdg.ByAlignment, w.step.toEnd, t)
-	w.goTo(w.d.Acts[g].Lane, g)
-	return true
+	w.emit(wait.At, trace.NoEvent, Untraced, cdg.ByNothing)
+	w.enter(SyncDependencyEdge, wait.Evidence, w.step.toEnd, t)
+	w.goTo(w.g.Acts[wait.From].Lane, wait.From)
 }
 
 // comeBack returns to the slice that a hand-off left behind when the other thread waits long, nobody ends that wait,
@@ -183,7 +130,7 @@ func (w *walker) comeBack(from int64) bool {
 	w.goTo(w.left.lane, cdg.NoAct)
 	w.left.ok = false
 	w.enter(HandoffEdge, cdg.ByAlignment, w.step.toEnd, w.t)
-	w.piece = w.d.PieceAt(w.lane, w.t)
+	w.piece = w.g.PieceAt(w.lane, w.t)
 	w.own(began, w.left.act)
 	return true
 }

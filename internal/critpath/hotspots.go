@@ -122,7 +122,7 @@ type callers struct {
 const notAsked = ^trace.Sym(0)
 
 func newCallers(g *cdg.Graph) callers {
-	c := callers{g, make([]uint8, len(g.Trace.Syms)), make([]trace.Sym, len(g.Deps.Acts))}
+	c := callers{g, make([]uint8, len(g.Trace.Syms)), make([]trace.Sym, len(g.Acts))}
 	for i := range c.known {
 		c.known[i] = notAsked
 	}
@@ -131,7 +131,7 @@ func newCallers(g *cdg.Graph) callers {
 
 // of returns the name of the caller, 0 when there is none; of an operation, the caller of its launch.
 func (c *callers) of(id trace.EventID) trace.Sym {
-	tr, d := c.g.Trace, c.g.Deps
+	tr, d := c.g.Trace, c.g
 	if tr.Events[id].Kind.Device() {
 		if id = tr.Launch[id]; id == trace.NoEvent {
 			return 0

@@ -30,7 +30,7 @@ func waits(t *testing.T, tr *trace.Trace, rules ...cdg.Rule) map[waitPair]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := g.Deps
+	d := g
 	found := map[waitPair]bool{}
 	for a := range d.Acts {
 		for _, dep := range d.Sources(cdg.ActID(a)) {

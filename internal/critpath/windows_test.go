@@ -67,7 +67,7 @@ func TestWindows(t *testing.T) {
 			for _, p := range []*critpath.Path{exact, ctda} {
 				var text []string
 				var sum int64
-				for _, l := range critpath.StepTable(g, p) {
+				for _, l := range critpath.StepTable(g.Layout, p) {
 					text = append(text, fmt.Sprintf("%s %d", l.Name, (l.End-l.Start)/us))
 					for _, ns := range l.Class {
 						sum += ns

@@ -28,20 +28,18 @@ type Options struct {
 }
 
 // Annotate decides what to draw on a trace: marks on its events, added rows, arrows and attributes. What an earlier
-// overlay left in the trace is left out. g and p must belong to tr; none of the three is changed.
-func Annotate(tr *trace.Trace, g *cdg.Graph, p *critpath.Path, o Options) *Overlay {
-	if g.Trace != tr {
-		panic("overlay: internal error: the graph belongs to another trace")
-	}
+// overlay left in the trace is left out. p must belong to the same trace; neither is changed.
+func Annotate(y *cdg.Layout, p *critpath.Path, o Options) *Overlay {
+	tr := y.Trace
 	ov := &Overlay{Plain: o.Plain, Slim: o.Slim}
 	wait := trace.Beside(func() {
-		ov.Marks = newMarks(g, p)
-		ov.Tracks = append(ov.Tracks, verdictTrack(g, p), segmentsTrack(tr, p, &ov.Marks, o.Slim))
-		ov.Tracks = append(ov.Tracks, nodeTracks(g, p, len(ov.Tracks), 0)...)
+		ov.Marks = newMarks(y, p)
+		ov.Tracks = append(ov.Tracks, verdictTrack(y, p), segmentsTrack(tr, p, &ov.Marks, o.Slim))
+		ov.Tracks = append(ov.Tracks, nodeTracks(y, p, len(ov.Tracks), 0)...)
 		ov.Tracks = append(ov.Tracks, analysisTracks(o.Rows, len(ov.Tracks), 0)...)
 	})
 	StripEarlier(tr, ov)
-	arrows, all := chooseArrows(g, ov.Keep, p, o.Flows)
+	arrows, all := chooseArrows(y, ov.Keep, p, o.Flows)
 	ov.Arrows = arrows
 	wait()
 	ov.Attrs = append(attributes(p, o, len(arrows), all-len(arrows)), o.Attrs...)

@@ -20,7 +20,7 @@ import (
 //	thread   |step0 .................... 0..1000|
 //	           op 100..300, launch 200..260     sync 400..900
 //	stream             kernel 300..850
-func tiny() (*trace.Trace, *cdg.Graph, *critpath.Path) {
+func tiny() (*trace.Trace, *cdg.Layout, *critpath.Path) {
 	tr := &trace.Trace{Syms: []string{"", "user_annotation", "cpu_op", "cuda_runtime", "kernel", "ProfilerStep#7", "aten::add", "cudaLaunchKernel",
 		"add_kernel", "cudaStreamSynchronize", "1", "7", "0"}, Rank: -1, Source: testtrace.Args{}}
 	ev := func(cat uint16, name trace.Sym, kind trace.Kind, track trace.TrackID, start, end int64) {
@@ -36,20 +36,19 @@ func tiny() (*trace.Trace, *cdg.Graph, *critpath.Path) {
 		{Proc: 1, Class: trace.DeviceStream, TID: trace.Token{Raw: 11, Num: 7, IsNum: true}, Stream: 7}}
 	tr.Launch = []trace.EventID{-1, -1, -1, -1, 2}
 
-	d := &cdg.Deps{
+	y := &cdg.Layout{Trace: tr, Window: cdg.Window{Start: 0, End: 1000},
+		Steps: []cdg.Step{{Name: "ProfilerStep#7", Event: 0, Start: 0, End: 1000}},
+		Nodes: []cdg.Node{{Phase: cdg.Forward, Lane: 0, Start: 0, End: 400, Busy: 400, Events: 3},
+			{GPU: true, Phase: cdg.Forward, Lane: 1, Start: 300, End: 850, Busy: 550, Events: 1}, {Phase: cdg.Update, Lane: 0, Start: 400, End: 1000, Busy: 600, Events: 1, Sync: true}},
+		NodeOf: []cdg.NodeID{0, 0, 0, 2, 1},
 		Lanes:  []cdg.Lane{{Track: 0, First: 0, Limit: 4}, {Track: 1, Proc: 1, Stream: true, Number: 7, First: 4, Limit: 5}},
 		ActOf:  []cdg.ActID{0, 1, 2, 3, 4},
 		Parent: []cdg.ActID{-1, 0, 1, 0, -1},
 	}
 	for i, e := range tr.Events {
-		d.Acts = append(d.Acts, cdg.Act{Start: e.Start, End: e.End(), Event: trace.EventID(i), Lane: cdg.LaneID(e.Track)})
+		y.Acts = append(y.Acts, cdg.Act{Start: e.Start, End: e.End(), Event: trace.EventID(i), Lane: cdg.LaneID(e.Track)})
 	}
-	g := &cdg.Graph{Trace: tr, Deps: d, Window: cdg.Window{Start: 0, End: 1000},
-		Steps: []cdg.Step{{Name: "ProfilerStep#7", Event: 0, Start: 0, End: 1000}},
-		Nodes: []cdg.Node{{Phase: cdg.Forward, Lane: 0, Start: 0, End: 400, Busy: 400, Events: 3},
-			{GPU: true, Phase: cdg.Forward, Lane: 1, Start: 300, End: 850, Busy: 550, Events: 1}, {Phase: cdg.Update, Lane: 0, Start: 400, End: 1000, Busy: 600, Events: 1, Sync: true}},
-		NodeOf: []cdg.NodeID{0, 0, 0, 2, 1}}
-	p := &critpath.Path{Method: "exact", Window: g.Window, Duration: 1000,
+	p := &critpath.Path{Method: "exact", Window: y.Window, Duration: 1000,
 		Segments: []critpath.Segment{
 			{Start: 0, End: 100, Event: 0, Track: 0, Kind: critpath.CPU},
 			{Start: 100, End: 200, Event: 1, Track: 0, Kind: critpath.CPU},
@@ -64,7 +63,7 @@ func tiny() (*trace.Trace, *cdg.Graph, *critpath.Path) {
 			{From: 4, To: 3, FromEnd: true, ToEnd: true, Type: critpath.SyncDependencyEdge, Evidence: cdg.ByAPI},
 			{From: 3, To: 0, FromEnd: true, ToEnd: true, Type: critpath.OperatorEdge, Row: true}},
 		Marks: []critpath.Mark{{Event: 0, NS: 200, ID: 0, Next: -1}, {Event: 1, NS: 100, ID: 1, Next: 3}, {Event: 3, NS: 50, ID: 4, Next: 0}, {Event: 4, NS: 550, ID: 3, Next: 4}}}
-	return tr, g, p
+	return tr, y, p
 }
 
 // overlayText prints an overlay for comparison.
@@ -112,8 +111,8 @@ func overlayText(ov *Overlay) string {
 var update = flag.Bool("update", false, "rewrite golden texts")
 
 func TestAnnotate(t *testing.T) {
-	tr, g, p := tiny()
-	got := overlayText(Annotate(tr, g, p, Options{Version: "1.0"}))
+	_, y, p := tiny()
+	got := overlayText(Annotate(y, p, Options{Version: "1.0"}))
 	const golden = "testdata/annotate.txt"
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {

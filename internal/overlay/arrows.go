@@ -24,7 +24,7 @@ func drawable(p *critpath.Path, e *critpath.Edge) bool {
 // chooseArrows picks the arrows to draw, in the order of the path; all counts those that could be. Where a component
 // would be too large its edges along rows, which say no more than critical_next, are left out, all of them: half a
 // chain would tell a wrong story. keep is Overlay.Keep.
-func chooseArrows(g *cdg.Graph, keep []bool, p *critpath.Path, flows Flows) (arrows []Arrow, all int) {
+func chooseArrows(y *cdg.Layout, keep []bool, p *critpath.Path, flows Flows) (arrows []Arrow, all int) {
 	take := make([]bool, len(p.Edges))
 	for i := range p.Edges {
 		if take[i] = drawable(p, &p.Edges[i]); take[i] {
@@ -37,8 +37,8 @@ func chooseArrows(g *cdg.Graph, keep []bool, p *critpath.Path, flows Flows) (arr
 	case FlowsAll:
 		return taken(p.Edges, take), all
 	}
-	input := inputArrows(g, keep)
-	events := g.Trace.Events
+	input := inputArrows(y, keep)
+	events := y.Trace.Events
 	row := func(e *critpath.Edge) bool { // the peer's edges do not say
 		return e.Row || p.Method == "hta" && events[e.From].Track == events[e.To].Track
 	}

@@ -10,8 +10,8 @@ import (
 
 // inputArrows are the arrows that the input itself draws, as pairs of events: a start and an end that share id, name
 // and category, each bound to the innermost activity around it. They count in the size of a component.
-func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
-	tr := g.Trace
+func inputArrows(y *cdg.Layout, keep []bool) [][2]int32 {
+	tr := y.Trace
 	drawn := func(i int) bool {
 		e := &tr.Events[i]
 		return trace.IsFlow(e.Ph) && e.Track != trace.NoTrack && (keep == nil || keep[i])
@@ -40,11 +40,11 @@ func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
 			flowEnds = append(flowEnds, int32(i))
 		}
 	}
-	f := finder{d: g.Deps, last: make([]int32, len(g.Deps.Lanes)), now: make([]int64, len(g.Deps.Lanes)), over: map[cdg.ActID]cdg.ActID{}}
+	f := finder{d: y, last: make([]int32, len(y.Lanes)), now: make([]int64, len(y.Lanes)), over: map[cdg.ActID]cdg.ActID{}}
 	for l := range f.now {
 		f.now[l] = math.MinInt64
 	}
-	lanes := lanesByToken(g)
+	lanes := lanesByToken(y)
 	out := make([][2]int32, 0, ends)
 	for _, end := range flowEnds {
 		start := slots.Flow[slots.Slot(end)] - 1
@@ -62,9 +62,9 @@ func inputArrows(g *cdg.Graph, keep []bool) [][2]int32 {
 }
 
 // lanesByToken gives for each track the lanes that share its pid and tid: flows may stand on a row of their own.
-func lanesByToken(g *cdg.Graph) [][]cdg.LaneID {
+func lanesByToken(y *cdg.Layout) [][]cdg.LaneID {
 	type row struct{ pid, tid int64 }
-	tr := g.Trace
+	tr := y.Trace
 	number := func(t trace.Token) int64 {
 		if t.IsNum {
 			return t.Num
@@ -75,8 +75,8 @@ func lanesByToken(g *cdg.Graph) [][]cdg.LaneID {
 		return row{number(tr.Procs[tr.Tracks[t].Proc].PID), number(tr.Tracks[t].TID)}
 	}
 	lanes := map[row][]cdg.LaneID{}
-	for l := range g.Deps.Lanes {
-		r := of(g.Deps.Lanes[l].Track)
+	for l := range y.Lanes {
+		r := of(y.Lanes[l].Track)
 		lanes[r] = append(lanes[r], cdg.LaneID(l))
 	}
 	out := make([][]cdg.LaneID, len(tr.Tracks))
@@ -89,7 +89,7 @@ func lanesByToken(g *cdg.Graph) [][]cdg.LaneID {
 // finder looks up activities by time, beginning where it found the last one: flows stand in the file in order of time,
 // or nearly so.
 type finder struct {
-	d    *cdg.Deps
+	d    *cdg.Layout
 	last []int32 // per lane: how many of its activities had started
 
 	now  []int64                 // per lane: the latest time at which over was told

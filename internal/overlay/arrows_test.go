@@ -10,13 +10,13 @@ import (
 	"overlay/internal/trace"
 )
 
-// flat is a graph over n events without flows of the input.
-func flat(n int) *cdg.Graph {
+// flat is a layout over n events without flows of the input.
+func flat(n int) *cdg.Layout {
 	tr := &trace.Trace{Syms: []string{""}, Events: make([]trace.Event, n)}
 	for i := range tr.Events {
 		tr.Events[i].Track = trace.NoTrack
 	}
-	return &cdg.Graph{Trace: tr, Deps: &cdg.Deps{}}
+	return &cdg.Layout{Trace: tr}
 }
 
 // choose picks arrows of a path with the given edges, on a graph of n events.

@@ -16,29 +16,29 @@ type Marks struct {
 	above  *critpath.EventSet // the events of totals: those of which it is more than their own time
 }
 
-func newMarks(g *cdg.Graph, p *critpath.Path) Marks {
-	ms := Marks{path: p.Marks, on: critpath.NewEventSet(len(g.Trace.Events)), above: critpath.NewEventSet(len(g.Trace.Events)), node: g.NodeOf}
+func newMarks(y *cdg.Layout, p *critpath.Path) Marks {
+	ms := Marks{path: p.Marks, on: critpath.NewEventSet(len(y.Trace.Events)), above: critpath.NewEventSet(len(y.Trace.Events)), node: y.NodeOf}
 	for i := range p.Marks {
 		ms.on.Add(p.Marks[i].Event)
 	}
 	if ms.on.Freeze() != len(p.Marks) {
 		panic("overlay: internal error: an event has two marks")
 	}
-	total := enclosed(g, p)
+	total := enclosed(y, p)
 	for i := range p.Marks {
-		if a := g.Deps.ActOf[p.Marks[i].Event]; a != cdg.NoAct && total[a] == p.Marks[i].NS {
+		if a := y.ActOf[p.Marks[i].Event]; a != cdg.NoAct && total[a] == p.Marks[i].NS {
 			total[a] = 0
 		}
 	}
 	for a, ns := range total {
 		if ns > 0 {
-			ms.above.Add(g.Deps.Acts[a].Event)
+			ms.above.Add(y.Acts[a].Event)
 		}
 	}
 	ms.totals = make([]int64, ms.above.Freeze())
 	for a, ns := range total {
 		if ns > 0 {
-			ms.totals[ms.above.Place(g.Deps.Acts[a].Event)] = ns
+			ms.totals[ms.above.Place(y.Acts[a].Event)] = ns
 		}
 	}
 	return ms
@@ -72,8 +72,8 @@ func (ms *Marks) id(e trace.EventID) int32 {
 }
 
 // enclosed sums for each activity the critical time of itself and of what it encloses on its thread.
-func enclosed(g *cdg.Graph, p *critpath.Path) []int64 {
-	d := g.Deps
+func enclosed(y *cdg.Layout, p *critpath.Path) []int64 {
+	d := y
 	total := make([]int64, len(d.Acts))
 	for i := range p.Marks {
 		if a := d.ActOf[p.Marks[i].Event]; a != cdg.NoAct {

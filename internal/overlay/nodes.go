@@ -26,34 +26,34 @@ const nodesLegend = "A node is a run of events with only sequential dependencies
 
 // nodeTracks shows the aggregated graph: a group below parent with one row for the CPU and one for each stream, in
 // order of their numbers. first is the index that the group gets in Overlay.Tracks.
-func nodeTracks(g *cdg.Graph, p *critpath.Path, first, parent int) []Track {
-	if len(g.Nodes) == 0 {
+func nodeTracks(y *cdg.Layout, p *critpath.Path, first, parent int) []Track {
+	if len(y.Nodes) == 0 {
 		return nil
 	}
-	critical := nodeTime(g, p)
-	onPath := make([]bool, len(g.Nodes))
+	critical := nodeTime(y, p)
+	onPath := make([]bool, len(y.Nodes))
 	for _, id := range p.Nodes {
 		onPath[id] = true
 	}
 	rows := map[cdg.LaneID]int{} // lane of a stream -> index in out
 	drawn := []*nodeRow{nil}     // of the tracks in out
 	out := []Track{{Name: TrackNodes, Parent: parent, Category: CategoryNodes,
-		Description: fmt.Sprintf("The computation dependency graph: %d nodes, %d edges.\n%s", len(g.Nodes), len(g.Edges), nodesLegend)}}
+		Description: fmt.Sprintf("The computation dependency graph: %d nodes, %d edges.\n%s", len(y.Nodes), len(y.Edges), nodesLegend)}}
 	add := func(name, what string) int {
-		r := &nodeRow{nodes: g.Nodes, critical: critical, onPath: onPath}
+		r := &nodeRow{nodes: y.Nodes, critical: critical, onPath: onPath}
 		drawn = append(drawn, r)
 		out = append(out, Track{Name: name, Parent: first, Category: CategoryNodes, Row: r, Description: what + "\n" + nodesLegend})
 		return len(out) - 1
 	}
 	host := -1
-	if slices.ContainsFunc(g.Nodes, func(n cdg.Node) bool { return !n.GPU }) {
+	if slices.ContainsFunc(y.Nodes, func(n cdg.Node) bool { return !n.GPU }) {
 		host = add(TrackHost, "Aggregated nodes of the CPU threads.")
 	}
-	for _, s := range nodeStreams(g) {
+	for _, s := range nodeStreams(y) {
 		rows[s.lane] = add(trackStream+s.name, "Aggregated nodes of GPU "+s.name+": what one CPU node launched on it.")
 	}
-	for id := range g.Nodes {
-		n := &g.Nodes[id]
+	for id := range y.Nodes {
+		n := &y.Nodes[id]
 		row := host
 		if n.GPU {
 			row = rows[n.Lane]
@@ -113,10 +113,10 @@ func (r *nodeRow) Args(i int) ([MaxArgs]Arg, int) {
 }
 
 // nodeTime is the critical time of the events of each node.
-func nodeTime(g *cdg.Graph, p *critpath.Path) []int64 {
-	ns := make([]int64, len(g.Nodes))
+func nodeTime(y *cdg.Layout, p *critpath.Path) []int64 {
+	ns := make([]int64, len(y.Nodes))
 	for i := range p.Marks {
-		if n := g.NodeOf[p.Marks[i].Event]; n != cdg.NoNode {
+		if n := y.NodeOf[p.Marks[i].Event]; n != cdg.NoNode {
 			ns[n] += p.Marks[i].NS
 		}
 	}
@@ -130,18 +130,18 @@ type nodeStream struct {
 }
 
 // nodeStreams lists the streams that have nodes, by device and number.
-func nodeStreams(g *cdg.Graph) []nodeStream {
+func nodeStreams(y *cdg.Layout) []nodeStream {
 	var out []nodeStream
-	seen := make([]bool, len(g.Deps.Lanes))
+	seen := make([]bool, len(y.Lanes))
 	devices := map[int64]bool{}
-	for i := range g.Nodes {
-		if n := &g.Nodes[i]; n.GPU && !seen[n.Lane] {
+	for i := range y.Nodes {
+		if n := &y.Nodes[i]; n.GPU && !seen[n.Lane] {
 			seen[n.Lane] = true
-			lane := &g.Deps.Lanes[n.Lane]
-			s := nodeStream{lane: n.Lane, device: g.Trace.Procs[lane.Proc].Device, stream: lane.Number}
+			lane := &y.Lanes[n.Lane]
+			s := nodeStream{lane: n.Lane, device: y.Trace.Procs[lane.Proc].Device, stream: lane.Number}
 			s.name = fmt.Sprintf("stream %d", s.stream)
 			if s.stream < 0 {
-				s.name = g.Trace.StreamName(&g.Trace.Tracks[lane.Track])
+				s.name = y.Trace.StreamName(&y.Trace.Tracks[lane.Track])
 			}
 			devices[s.device] = true
 			out = append(out, s)

@@ -73,7 +73,7 @@ func stages(b *testing.B, src []byte) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	ov := overlay.Annotate(tr, g, p, overlay.Options{})
+	ov := overlay.Annotate(g.Layout, p, overlay.Options{})
 	stage := func(name string, work func() error) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(src)))
@@ -91,7 +91,7 @@ func stages(b *testing.B, src []byte) {
 	stage("exact", func() error { _, err := critpath.Exact(g, critpath.Options{}); return err })
 	stage("ctda", func() error { _, err := critpath.CTDA(g, critpath.Options{}); return err })
 	stage("hta", func() error { _, err := hta.Find(tr, hta.Options{First: -1, Last: -1}); return err })
-	stage("annotate", func() error { overlay.Annotate(tr, g, p, overlay.Options{}); return nil })
+	stage("annotate", func() error { overlay.Annotate(g.Layout, p, overlay.Options{}); return nil })
 	stage("perfetto", func() error {
 		_, err := pftrace.Write(io.Discard, tr, ov, pftrace.Options{Jobs: jobs})
 		return err

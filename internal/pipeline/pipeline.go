@@ -138,19 +138,17 @@ func (r *Run) Draw(o overlay.Options) Drawing {
 	if r.original != nil {
 		whole = r.original
 	}
-	tr, g, p := r.Trace, r.graph, r.path
+	tr, layout, p := r.Trace, r.graph.Layout, r.path
 	cut := func(*overlay.Overlay) {}
 	if o.Slim {
 		graph, path := whole.graph, whole.path
 		cut = func(ov *overlay.Overlay) { slim.Cut(graph, path, ov) }
-	} else {
-		g = g.Bare()
 	}
 	*whole, *r = Run{}, Run{}
-	runtime.GC() // a millisecond, and drawing needs room
-	ov := overlay.Annotate(tr, g, p, o)
+	runtime.GC() // a millisecond; drawing needs room, and of the graph only the layout
+	ov := overlay.Annotate(layout, p, o)
 	cut(ov)
-	g, p, cut = nil, nil, nil
+	layout, p, cut = nil, nil, nil
 	runtime.GC()
 	return Drawing{tr, ov}
 }

@@ -41,8 +41,8 @@ func New(s Source) *Report {
 	r.Quality = map[string]int{}
 	maps.Copy(r.Quality, g.Quality)
 	maps.Copy(r.Quality, p.Quality)
-	c := &g.Deps.Cal
-	r.Calibration = Calibration{c.Lmin, c.Kmin, c.Wmax, map[string]int{"launch": c.LaunchSamples, "kernel": c.KernelSamples, "event": c.WaitSamples, "sync": c.SyncSamples}}
+	c := &g.Delays
+	r.Calibration = Calibration{c.Launch.Min, c.Kernel.Min, c.Event.Max, map[string]int{"launch": c.Launch.Samples, "kernel": c.Kernel.Samples, "event": c.Event.Samples, "sync": c.Sync.Samples}}
 	r.Hints = hints(r)
 	if p.Method == "ctda" {
 		r.CTDA = ctdaTables(g, p, s.Top)
@@ -189,7 +189,7 @@ func hotspots(g *cdg.Graph, p *critpath.Path, top int) []Hotspot {
 
 func steps(g *cdg.Graph, p *critpath.Path) []Step {
 	out := []Step{}
-	for _, l := range critpath.StepTable(g, p) {
+	for _, l := range critpath.StepTable(g.Layout, p) {
 		out = append(out, Step{l.Name, l.Start, l.End - l.Start, critpath.BoundBy(&l.Class).String(), classes(&l.Class)})
 	}
 	return out
@@ -213,7 +213,7 @@ func graphOf(g *cdg.Graph, p *critpath.Path) CDG {
 		}
 		events += int(n.Events)
 		out.ByPhase[n.Phase.String()] += n.Busy
-		out.Nodes = append(out.Nodes, Node{i, kind, n.Phase.String(), row(g.Deps.Lanes[n.Lane].Track), n.Start, n.End, n.Busy, int(n.Events), critical[i]})
+		out.Nodes = append(out.Nodes, Node{i, kind, n.Phase.String(), row(g.Lanes[n.Lane].Track), n.Start, n.End, n.Busy, int(n.Events), critical[i]})
 	}
 	for _, e := range g.Edges {
 		out.Edges = append(out.Edges, NodeEdge{int(e.From), int(e.To), e.Kind.String()})

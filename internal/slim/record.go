@@ -15,7 +15,7 @@ type Record struct {
 }
 
 // recorded are the fields of the record beside method, window and annotation, which every overlay has.
-func recordedInts(c *cdg.Calibration) []struct {
+func recordedInts(c *cdg.Delays) []struct {
 	key string
 	at  *int64
 } {
@@ -23,14 +23,14 @@ func recordedInts(c *cdg.Calibration) []struct {
 		key string
 		at  *int64
 	}{
-		{"overlay.launch_min_ns", &c.Lmin}, {"overlay.launch_max_ns", &c.Lmax},
-		{"overlay.kernel_min_ns", &c.Kmin}, {"overlay.kernel_max_ns", &c.Kmax},
-		{"overlay.event_min_ns", &c.Wmin}, {"overlay.event_max_ns", &c.Wmax},
-		{"overlay.sync_min_ns", &c.SyncMin}, {"overlay.sync_max_ns", &c.SyncMax},
+		{"overlay.launch_min_ns", &c.Launch.Min}, {"overlay.launch_max_ns", &c.Launch.Max},
+		{"overlay.kernel_min_ns", &c.Kernel.Min}, {"overlay.kernel_max_ns", &c.Kernel.Max},
+		{"overlay.event_min_ns", &c.Event.Min}, {"overlay.event_max_ns", &c.Event.Max},
+		{"overlay.sync_min_ns", &c.Sync.Min}, {"overlay.sync_max_ns", &c.Sync.Max},
 	}
 }
 
-func recordedSamples(c *cdg.Calibration) []struct {
+func recordedSamples(c *cdg.Delays) []struct {
 	key string
 	at  *int
 } {
@@ -38,18 +38,18 @@ func recordedSamples(c *cdg.Calibration) []struct {
 		key string
 		at  *int
 	}{
-		{"overlay.launch_samples", &c.LaunchSamples}, {"overlay.kernel_samples", &c.KernelSamples},
-		{"overlay.event_samples", &c.WaitSamples}, {"overlay.sync_samples", &c.SyncSamples},
+		{"overlay.launch_samples", &c.Launch.Samples}, {"overlay.kernel_samples", &c.Kernel.Samples},
+		{"overlay.event_samples", &c.Event.Samples}, {"overlay.sync_samples", &c.Sync.Samples},
 	}
 }
 
 // Attrs writes the record into attributes.
 func Attrs(rec *cdg.Recorded) []overlay.Attr {
 	attrs := []overlay.Attr{{Key: overlay.AttrSlim, Int: 1}, {Key: overlay.AttrCarried, Int: int64(rec.Window.CarriedIn)}}
-	for _, f := range recordedInts(&rec.Cal) {
+	for _, f := range recordedInts(&rec.Delays) {
 		attrs = append(attrs, overlay.Attr{Key: f.key, Int: *f.at})
 	}
-	for _, f := range recordedSamples(&rec.Cal) {
+	for _, f := range recordedSamples(&rec.Delays) {
 		attrs = append(attrs, overlay.Attr{Key: f.key, Int: int64(*f.at)})
 	}
 	return attrs
@@ -77,10 +77,10 @@ func ReadRecord(tr *trace.Trace) (*Record, error) {
 		Instance: tr.Attrs[overlay.AttrInstance].Text}
 	r.Window.End = number(overlay.AttrEnd, r.Window.Start+1)
 	r.Window.CarriedIn = int(number(overlay.AttrCarried, 0))
-	for _, f := range recordedInts(&r.Cal) {
+	for _, f := range recordedInts(&r.Delays) {
 		*f.at = number(f.key, 0)
 	}
-	for _, f := range recordedSamples(&r.Cal) {
+	for _, f := range recordedSamples(&r.Delays) {
 		*f.at = int(number(f.key, 0))
 	}
 	if bad != nil {

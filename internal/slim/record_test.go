@@ -23,7 +23,7 @@ func TestBrokenRecord(t *testing.T) {
 		return slim.ReadRecord(tr)
 	}
 	rec, err := read(goodRecord)
-	if err != nil || rec == nil || rec.Method != "exact" || rec.Window.End != 1000 || rec.Cal.SyncMax != 2 || rec.Cal.SyncSamples != 3 {
+	if err != nil || rec == nil || rec.Method != "exact" || rec.Window.End != 1000 || rec.Delays.Sync.Max != 2 || rec.Delays.Sync.Samples != 3 {
 		t.Fatalf("good record: %+v, %v", rec, err)
 	}
 	for _, c := range [][3]string{

@@ -18,9 +18,9 @@ import (
 // path, both ends of each critical edge, annotations, names of rows; and for the exact method whatever else it takes
 // to find the same path again.
 func Cut(g *cdg.Graph, p *critpath.Path, ov *overlay.Overlay) {
-	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), may: ov.Keep, climbed: make([]bool, len(g.Deps.Acts))}
+	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), may: ov.Keep, climbed: make([]bool, len(g.Acts))}
 	s.path(p)
-	rec := &cdg.Recorded{Window: g.Window, Cal: g.Deps.Cal}
+	rec := &cdg.Recorded{Window: g.Window, Delays: g.Delays}
 	if p.Method == "exact" {
 		s.untilSame(p, rec)
 	}
@@ -47,7 +47,7 @@ func (s *slimmer) event(id trace.EventID) {
 
 // around keeps an event and what encloses it on its thread.
 func (s *slimmer) around(id trace.EventID) {
-	d := s.g.Deps
+	d := s.g
 	s.event(id)
 	if a := d.ActOf[id]; a != cdg.NoAct {
 		for ; a != cdg.NoAct && !s.climbed[a]; a = d.Parent[a] {
@@ -109,7 +109,7 @@ func (s *slimmer) graphEdges() {
 // predecessor keeps the operation before one on its stream, with its launch call: the gap between the two is what an
 // event wait explains.
 func (s *slimmer) predecessor(id trace.EventID) {
-	d := s.g.Deps
+	d := s.g
 	if a := d.ActOf[id]; a != cdg.NoAct && a > d.Lanes[d.Acts[a].Lane].First {
 		s.launched(d.Acts[a-1].Event)
 	}
@@ -137,15 +137,15 @@ func (s *slimmer) untilSame(p *critpath.Path, rec *cdg.Recorded) {
 		}
 		near *= 2
 	}
-	for i := range s.g.Deps.Acts { // the whole input of the analysis always gives the same path
-		s.event(s.g.Deps.Acts[i].Event)
+	for i := range s.g.Acts { // the whole input of the analysis always gives the same path
+		s.event(s.g.Acts[i].Event)
 	}
 }
 
 // keepPhases keeps the ops by which steps and threads are told apart: first the ends of the backward pass and of the
 // ops that take part in autograd in each step, then all ops that nothing encloses.
 func (s *slimmer) keepPhases(round int) {
-	tr, d := s.g.Trace, s.g.Deps
+	tr, d := s.g.Trace, s.g
 	step := -1
 	ends := map[[2]int][2]cdg.ActID{} // step and kind of op -> first to start, last to end
 	for _, a := range s.byStart() {
@@ -187,7 +187,7 @@ func (s *slimmer) keepPhases(round int) {
 
 // byStart lists the activities of threads by start.
 func (s *slimmer) byStart() []cdg.ActID {
-	d := s.g.Deps
+	d := s.g
 	var ids []cdg.ActID
 	for a := range d.Acts {
 		if !d.Lanes[d.Acts[a].Lane].Stream {
@@ -201,7 +201,7 @@ func (s *slimmer) byStart() []cdg.ActID {
 // keepNear keeps what ran close to segments: operations with their launch calls, from the second round on all calls,
 // from the third on everything.
 func (s *slimmer) keepNear(wrong []critpath.Segment, near int64, round int) {
-	tr, d := s.g.Trace, s.g.Deps
+	tr, d := s.g.Trace, s.g
 	spans := unite(wrong, near)
 	for i := range d.Acts {
 		act := &d.Acts[i]

@@ -24,7 +24,7 @@ func TestSlimFixPoint(t *testing.T) {
 		if !ok {
 			t.Skip("nothing to analyse")
 		}
-		ov := overlay.Annotate(tr, g, p, overlay.Options{Slim: true})
+		ov := overlay.Annotate(g.Layout, p, overlay.Options{Slim: true})
 		slim.Cut(g, p, ov)
 		out, st := write(t, tr, ov)
 		cut, err := kineto.Parse(out, "slim", kineto.Options{})
@@ -35,8 +35,8 @@ func TestSlimFixPoint(t *testing.T) {
 		if rec == nil {
 			t.Fatal("no record in the slim trace:", err)
 		}
-		if rec.Method != "exact" || rec.Cal != g.Deps.Cal || rec.Window != g.Window {
-			t.Errorf("record %+v, wanted %+v and %+v", rec, g.Window, g.Deps.Cal)
+		if rec.Method != "exact" || rec.Delays != g.Delays || rec.Window != g.Window {
+			t.Errorf("record %+v, wanted %+v and %+v", rec, g.Window, g.Delays)
 		}
 		g2, err := cdg.Build(cut, cdg.Options{Recorded: &rec.Recorded})
 		if err != nil {
@@ -49,7 +49,7 @@ func TestSlimFixPoint(t *testing.T) {
 		compare(t, "segments", segmentTexts(tr, p), segmentTexts(cut, p2))
 		compare(t, "hotspots", hotspotTexts(g, p), hotspotTexts(g2, p2))
 
-		ov2 := overlay.Annotate(cut, g2, p2, overlay.Options{Attrs: slim.Attrs(&rec.Recorded)})
+		ov2 := overlay.Annotate(g2.Layout, p2, overlay.Options{Attrs: slim.Attrs(&rec.Recorded)})
 		out2, _ := write(t, cut, ov2)
 		again, err := kineto.Parse(out2, "again", kineto.Options{})
 		if err != nil {
@@ -135,7 +135,7 @@ func TestSlimGraphEdges(t *testing.T) {
 		t.Fatalf("edges %v", tr.GraphEdges)
 	}
 	g, p, _ := testtrace.Analyse(t, tr)
-	ov := overlay.Annotate(tr, g, p, overlay.Options{Slim: true})
+	ov := overlay.Annotate(g.Layout, p, overlay.Options{Slim: true})
 	slim.Cut(g, p, ov)
 	out, _ := write(t, tr, ov)
 	cut, err := kineto.Parse(out, "slim", kineto.Options{})

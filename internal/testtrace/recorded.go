@@ -86,7 +86,7 @@ type waited struct {
 // waitsOf lists event waits and synchronisations by the event that waited.
 func waitsOf(g *cdg.Graph) map[trace.EventID][]waited {
 	waits := map[trace.EventID][]waited{}
-	d := g.Deps
+	d := g
 	for a := range d.Acts {
 		for _, s := range d.Sources(cdg.ActID(a)) {
 			if s.Rule == cdg.EventWait || s.Rule == cdg.Sync {

@@ -28,7 +28,7 @@ func TestImportMethods(t *testing.T) {
 			paths = append(paths, h.AsPath())
 		}
 		for _, p := range paths {
-			ov := overlay.Annotate(tr, g, p, overlay.Options{Flows: overlay.FlowsAll})
+			ov := overlay.Annotate(g.Layout, p, overlay.Options{Flows: overlay.FlowsAll})
 			out, st := write(t, tr, ov)
 			before, err := importer.Import(kineto.TextOf(tr).Src)
 			if err != nil {

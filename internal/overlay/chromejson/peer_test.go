@@ -27,7 +27,7 @@ func TestPeerOverlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, _ := write(t, tr, overlay.Annotate(tr, g, h.AsPath(), overlay.Options{}))
+	out, _ := write(t, tr, overlay.Annotate(g.Layout, h.AsPath(), overlay.Options{}))
 	got, want := drawnBy(t, out), drawnBy(t, kineto.TextOf(peer).Src)
 	if len(want) < 7 || !maps.Equal(got, want) {
 		t.Errorf("drawn %v, the peer has %v", got, want)

@@ -297,7 +297,7 @@ func TestSlimSizes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ov := overlay.Annotate(tr, g, p, overlay.Options{Slim: true})
+		ov := overlay.Annotate(g.Layout, p, overlay.Options{Slim: true})
 		slim.Cut(g, p, ov)
 		var gz bytes.Buffer
 		z, err := pgzip.NewWriter(&gz, 9, 2) // as in cmd/overlay

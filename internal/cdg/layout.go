@@ -1,0 +1,68 @@
+package cdg
+
+import "overlay/internal/trace"
+
+// Layout is the part of a graph that drawing needs, and that may outlive the rest: where the activities of the window
+// lie, in lanes and inside each other, and in which aggregated nodes.
+//
+// Invariants: ActOf and Acts[].Event are inverse; a parent stands before its children.
+type Layout struct {
+	Trace  *trace.Trace
+	Window Window
+	Steps  []Step
+
+	Lanes  []Lane
+	Acts   []Act
+	ActOf  []ActID // per event of the trace; NoAct for events that are no activity
+	Parent []ActID // slice of the thread that was open when a slice started, NoAct at the top and for operations
+
+	Nodes  []Node     // aggregated, in order of (Start, id)
+	Edges  []NodeEdge // sorted by (To, From), no duplicates, acyclic
+	NodeOf []NodeID   // per event of the trace; NoNode for events outside
+
+	facts []facts // per activity
+}
+
+// facts are what the rules and the walk ask about one activity. They are kept by activity and not by name, because the
+// names of a trace may be replaced after the graph was built.
+type facts uint8
+
+const (
+	factMarker facts = 1 << iota // an annotation or a frame: it says where its thread is, not that the thread works
+	factCall                     // a runtime or driver call
+	factLoader                   // a slice in which a data loader waits for a batch that is prepared elsewhere
+)
+
+// Marker reports whether a slice is an annotation or a frame: it says where its thread is, not that the thread works.
+func (y *Layout) Marker(a ActID) bool { return y.facts[a]&factMarker != 0 }
+
+// Call reports whether a slice is a runtime or driver call.
+func (y *Layout) Call(a ActID) bool { return y.facts[a]&factCall != 0 }
+
+// WaitsForLoader reports whether a slice waits for the batch that a data loader prepares elsewhere.
+func (y *Layout) WaitsForLoader(a ActID) bool { return y.facts[a]&factLoader != 0 }
+
+// findFacts looks up what kinds of slices there are, once per name.
+func (b *builder) findFacts() {
+	d := b.d
+	marker, loader := matchSyms(b.tr, markerOp.MatchString), matchSyms(b.tr, loaderWait.MatchString)
+	d.facts = make([]facts, len(d.Acts))
+	for l := range d.Lanes {
+		lane := &d.Lanes[l]
+		if lane.Stream {
+			continue
+		}
+		for a := lane.First; a < lane.Limit; a++ {
+			e := b.event(a)
+			switch {
+			case e.Kind.Call():
+				d.facts[a] = factCall
+			case e.Kind == trace.Annotation, e.Kind == trace.Python, e.Kind == trace.CPUOp && marker[e.Name]:
+				d.facts[a] = factMarker
+			}
+			if loader[e.Name] {
+				d.facts[a] |= factLoader
+			}
+		}
+	}
+}

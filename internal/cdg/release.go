@@ -1,0 +1,176 @@
+package cdg
+
+// sortFound puts what the rules found into rows by activity (CSR), each sorted by (Rule, From).
+func (b *builder) sortFound() (first []int32, rows []dep) {
+	first = make([]int32, len(b.d.Acts)+1)
+	for i := range b.found {
+		first[b.found[i].to+1]++
+	}
+	for i := 1; i < len(first); i++ {
+		first[i] += first[i-1]
+	}
+	rows = make([]dep, len(b.found))
+	next := make([]int32, len(b.d.Acts))
+	copy(next, first)
+	for i := range b.found {
+		f := &b.found[i]
+		at := next[f.to]
+		// Insertion keeps the few sources of an activity sorted.
+		for at > first[f.to] && f.less(&rows[at-1]) {
+			rows[at] = rows[at-1]
+			at--
+		}
+		rows[at] = f.dep
+		next[f.to]++
+	}
+	b.found = nil
+	return first, rows
+}
+
+func (x *dep) less(y *dep) bool {
+	if x.Rule != y.Rule {
+		return x.Rule < y.Rule
+	}
+	return x.From < y.From
+}
+
+// bindOperations stores the waits of activities with their times, and chooses for each operation the one that bound
+// its start.
+func (b *builder) bindOperations(first []int32, rows []dep) {
+	d := b.d
+	d.First = make([]int32, len(d.Acts)+1)
+	d.Waits = make([]Wait, 0, len(rows)+b.moreWaits(first))
+	launchOf := func(k ActID) ActID {
+		for _, x := range rows[first[k]:first[k+1]] {
+			if x.Rule == Launch {
+				return x.From
+			}
+		}
+		return NoAct
+	}
+	for a := range d.Acts {
+		k := ActID(a)
+		row := rows[first[a]:first[a+1]]
+		if d.Lanes[d.Acts[a].Lane].Stream {
+			b.bindOperation(k, row, launchOf)
+		} else {
+			end := d.Acts[a].End
+			for _, x := range row {
+				at := min(d.Acts[x.From].End, end)
+				d.Waits = append(d.Waits, Wait{At: at, Lag: end - at, From: x.From, Rule: x.Rule, Evidence: x.Evidence})
+			}
+		}
+		d.First[a+1] = int32(len(d.Waits))
+	}
+}
+
+// moreWaits is about how many waits there will be besides those of the rules: of operations that nothing is known to
+// have released, and of gaps.
+func (b *builder) moreWaits(first []int32) int {
+	n := len(b.d.Lanes)
+	for l := range b.d.Lanes {
+		lane := &b.d.Lanes[l]
+		for k := lane.First; lane.Stream && k < lane.Limit; k++ {
+			if first[k] == first[k+1] {
+				n++
+			}
+		}
+	}
+	for i := range b.d.Pieces {
+		if b.d.Pieces[i].Owner == NoAct {
+			n++
+		}
+	}
+	return n
+}
+
+// candidate is a wait of an operation as something that may have bound its start.
+type candidate struct {
+	at      int   // index into Waits
+	release int64 // the wait's time + its least delay
+	fits    bool  // the delay is one that happens
+}
+
+// releaseRank orders rules when all else is equal: stream order, event wait, launch.
+var releaseRank = [NumRules]int{StreamOrder: 0, EventWait: 1, GraphOrder: 1, Launch: 2}
+
+// bindOperation chooses what bound the start of an operation: of the delays that happen, else of all, the latest
+// release.
+func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) {
+	d := b.d
+	start := d.Acts[k].Start
+	best := candidate{at: -1}
+	for _, x := range row {
+		from := &d.Acts[x.From]
+		at, delay := from.End, d.Delays.Kernel
+		switch x.Rule {
+		case Launch:
+			at, delay = from.Start, d.Delays.Launch
+			delay.Max = b.launchMax(k, x.From)
+			if x.Evidence == ByAlignment && start-at > delay.Max {
+				at = start - delay.Min // launched from within a slice, not recorded
+			}
+		case EventWait:
+			delay = d.Delays.Event
+		case GraphOrder:
+			delay.Max = d.Delays.Event.Max
+		}
+		at = min(at, start)
+		d.Waits = append(d.Waits, Wait{At: at, Lag: start - at, From: x.From, Rule: x.Rule, Evidence: x.Evidence})
+		if x.Rule != Launch && from.Start >= at {
+			continue // no progress: it started together with k
+		}
+		c := candidate{len(d.Waits) - 1, at + delay.Min, start-at <= delay.Max}
+		if best.at < 0 || b.better(&c, &best) {
+			best = c
+		}
+	}
+	if best.at < 0 {
+		d.Waits = append(d.Waits, Wait{At: start, From: NoAct, Rule: Unexplained, Evidence: ByNothing, Bound: true})
+		return
+	}
+	w := &d.Waits[best.at]
+	w.Bound = true
+	if from := &d.Acts[w.From]; w.Rule == Launch && (w.At != from.Start || from.End == from.Start) { // else a piece begins there
+		b.inside = append(b.inside, Inside{At: w.At, Lane: from.Lane})
+	}
+	if call := launchOf(k); b.late(start, w, &best, call) {
+		w.Note = Late
+		if b.graph[k] && (w.Rule == Launch || launchOf(w.From) != call) {
+			w.Note = RecordsLost
+		}
+	}
+}
+
+// better orders candidates: delays that happen first, then the latest release, then the rank of the rule.
+func (b *builder) better(x, y *candidate) bool {
+	if x.fits != y.fits {
+		return x.fits
+	}
+	if x.release != y.release {
+		return x.release > y.release
+	}
+	return releaseRank[b.d.Waits[x.at].Rule] < releaseRank[b.d.Waits[y.at].Rule]
+}
+
+// late reports whether an operation started long after everything known had released it.
+func (b *builder) late(start int64, w *Wait, c *candidate, call ActID) bool {
+	if w.Rule == EventWait || w.Rule == GraphOrder && c.fits {
+		return false
+	}
+	release := c.release
+	if call != NoAct {
+		release = max(release, b.d.Acts[call].End) // a slow call, a graph launch for one, holds its operations back
+	}
+	return start > release+max(20*us, 10*b.d.Delays.Kernel.Min)
+}
+
+// launchMax is the longest time from the start of a launch call to its operation that the launch alone explains. A
+// graph launch, whose latency is not calibrated, holds its operations back to the end of the call and longer.
+func (b *builder) launchMax(op, call ActID) int64 {
+	most := b.d.Delays.Launch.Max
+	if b.graph[op] {
+		return max(2*most, b.d.Acts[call].End-b.d.Acts[call].Start+most)
+	}
+	return most
+}
