@@ -1,4 +1,4 @@
-package cdg_test
+package nodes_test
 
 import (
 	"fmt"
