@@ -4,23 +4,21 @@ import (
 	"fmt"
 
 	"overlay/internal/cdg"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
-// Options of a method. The zero value is the default.
-type Options struct{}
-
 // Method finds the critical path of a graph.
-type Method func(*cdg.Graph, Options) (*Path, error)
+type Method func(*graph.Graph) (*Path, error)
 
 // Exact walks backward from the end of the window over what did happen: which activity was running at each point,
 // and what released it. The segments tile the window. It fails only on an empty window and on a trace without any
 // activity, whose window can come from the record of a slim trace.
-func Exact(g *cdg.Graph, _ Options) (*Path, error) {
+func Exact(g *graph.Graph) (*Path, error) {
 	if g.Window.End <= g.Window.Start || len(g.Acts) == 0 {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
-	w := &walker{g: g, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent}
+	w := &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent}
 	w.comm = newNameSet(g.Trace, commName)
 	w.quality = map[string]int{}
 	for reason, n := range g.Quality {

@@ -2,6 +2,7 @@ package critpath
 
 import (
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
 	"overlay/internal/trace"
 )
 
@@ -131,7 +132,7 @@ type Path struct {
 	Covered  int64  // ns of the window covered by owned segments, once: CPCR = Covered / window
 
 	// Nodes of the aggregated graph on the path (ctda), in time order.
-	Nodes []cdg.NodeID
+	Nodes []nodes.ID
 	// Peer is the peer's own bound-by summary (hta).
 	Peer    []PeerShare
 	Quality map[string]int // counts of what the method met: reasons to numbers

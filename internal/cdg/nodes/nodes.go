@@ -1,9 +1,12 @@
+// Package nodes aggregates the graph of a trace: some thousand nodes in the place of its events.
 package nodes
 
 import (
 	"cmp"
 	"slices"
 
+	"overlay/internal/cdg"
+	"overlay/internal/cdg/phases"
 	"overlay/internal/trace"
 )
 
@@ -12,6 +15,7 @@ import (
 // launched on a stream is one GPU node.
 
 const (
+	us         = 1000    // ns
 	shortOther = 50 * us // self time of no phase below this belongs to the node before it
 	longWait   = 20 * us // a blocking call that waited less does not end a node
 	nodeBudget = 2000    // above this many CPU nodes collectives no longer end them
@@ -19,13 +23,14 @@ const (
 
 // nodeBuilder holds the nodes while they are made: CPU nodes, logical thread by logical thread, then GPU nodes.
 type nodeBuilder struct {
-	g       *Graph
-	d       *Graph
-	threads [][]LaneID // logical threads
-	stream  []LaneID   // per event: the stream of what a call launched first, NoLane for all others
-	waits   []bool     // per activity: a blocking call that waited for the GPU, and long enough
-	light   []bool     // per activity: communication that starts no collective
-	relaxed bool       // collectives do not end CPU nodes
+	g       *cdg.Graph
+	phase   []phases.Phase // per event
+	out     *Aggregated
+	threads [][]cdg.LaneID // logical threads
+	stream  []cdg.LaneID   // per event: the stream of what a call launched first, NoLane for all others
+	waits   []bool         // per activity: a blocking call that waited for the GPU, and long enough
+	light   []bool         // per activity: communication that starts no collective
+	relaxed bool           // collectives do not end CPU nodes
 
 	nodes []protoNode
 	cpu   int // nodes[:cpu] are CPU nodes
@@ -34,15 +39,15 @@ type nodeBuilder struct {
 // protoNode is a node with what its edges need.
 type protoNode struct {
 	Node
-	thread  int32  // CPU: index of its logical thread
-	stretch int32  // CPU: index of its first stretch there
-	tail    LaneID // CPU: the thread of its last activity
-	opened  ActID  // CPU: the blocking call that opened it, or NoAct
-	target  LaneID // CPU: the stream of its launches so far, or NoLane
-	from    NodeID // GPU: the CPU node that launched it, or NoNode
-	head    ActID  // GPU: its first operation
-	covered int64  // end of the time counted in Busy
-	settled bool   // CPU: the phase is known
+	thread  int32      // CPU: index of its logical thread
+	piece   int32      // CPU: index of its first piece there
+	tail    cdg.LaneID // CPU: the thread of its last activity
+	opened  cdg.ActID  // CPU: the blocking call that opened it, or NoAct
+	target  cdg.LaneID // CPU: the stream of its launches so far, or NoLane
+	from    ID         // GPU: the CPU node that launched it, or None
+	head    cdg.ActID  // GPU: its first operation
+	covered int64      // end of the time counted in Busy
+	settled bool       // CPU: the phase is known
 }
 
 // addNode appends a node. It makes room for as many again when there is none: nodes are large to copy.
@@ -53,10 +58,10 @@ func (b *nodeBuilder) addNode(n protoNode) {
 	b.nodes = append(b.nodes, n)
 }
 
-// buildNodes fills Nodes, Edges and NodeOf. It needs the phases.
-func buildNodes(g *Graph) {
-	b := &nodeBuilder{g: g, d: g, threads: logicalThreads(g)}
-	g.logical = b.threads
+// Aggregate makes the aggregated graph of a graph. phase has the training phase of each event of the trace.
+func Aggregate(g *cdg.Graph, phase []phases.Phase) *Aggregated {
+	b := &nodeBuilder{g: g, phase: phase, threads: logicalThreads(g)}
+	b.out = &Aggregated{threads: b.threads}
 	b.findLaunches()
 	b.findWaits()
 	b.findLight()
@@ -64,36 +69,36 @@ func buildNodes(g *Graph) {
 	b.cutStreams()
 	b.number()
 	b.link()
+	return b.out
 }
 
 // logicalThreads groups the threads that take turns. The leader of a group is the busiest thread that is not the
 // autograd engine's; whoever takes turns with it joins. Groups and their members are in order of lane.
-func logicalThreads(d *Graph) [][]LaneID {
-	var order []LaneID
-	for l := range d.Lanes {
-		if !d.Lanes[l].Stream {
-			order = append(order, LaneID(l))
+func logicalThreads(g *cdg.Graph) [][]cdg.LaneID {
+	var order []cdg.LaneID
+	for l := range g.Lanes {
+		if !g.Lanes[l].Stream {
+			order = append(order, cdg.LaneID(l))
 		}
 	}
-	slices.SortStableFunc(order, func(x, y LaneID) int {
-		tx, ty := &d.threads[x], &d.threads[y]
-		if tx.autograd != ty.autograd {
-			if ty.autograd {
+	slices.SortStableFunc(order, func(x, y cdg.LaneID) int {
+		if ax, ay := g.Autograd(x), g.Autograd(y); ax != ay {
+			if ay {
 				return -1
 			}
 			return 1
 		}
-		return cmp.Compare(ty.busyTime, tx.busyTime)
+		return cmp.Compare(g.BusyTime(y), g.BusyTime(x))
 	})
-	taken := make([]bool, len(d.Lanes))
-	var groups [][]LaneID
+	taken := make([]bool, len(g.Lanes))
+	var groups [][]cdg.LaneID
 	for _, l := range order {
 		if taken[l] {
 			continue
 		}
 		taken[l] = true
-		group := []LaneID{l}
-		for _, p := range d.Partners[l] {
+		group := []cdg.LaneID{l}
+		for _, p := range g.Partners[l] {
 			if !taken[p] {
 				taken[p] = true
 				group = append(group, p)
@@ -102,24 +107,24 @@ func logicalThreads(d *Graph) [][]LaneID {
 		slices.Sort(group)
 		groups = append(groups, group)
 	}
-	slices.SortFunc(groups, func(x, y []LaneID) int { return cmp.Compare(x[0], y[0]) })
+	slices.SortFunc(groups, func(x, y []cdg.LaneID) int { return cmp.Compare(x[0], y[0]) })
 	return groups
 }
 
 // findLaunches notes for each call the stream of the first operation that it launched.
 func (b *nodeBuilder) findLaunches() {
-	b.stream = make([]LaneID, len(b.g.Trace.Events))
+	b.stream = make([]cdg.LaneID, len(b.g.Trace.Events))
 	for i := range b.stream {
-		b.stream[i] = NoLane
+		b.stream[i] = cdg.NoLane
 	}
-	for l := range b.d.Lanes {
-		lane := &b.d.Lanes[l]
+	for l := range b.g.Lanes {
+		lane := &b.g.Lanes[l]
 		if !lane.Stream {
 			continue
 		}
 		for a := lane.First; a < lane.Limit; a++ {
-			if call := b.g.Trace.Launch[b.d.Acts[a].Event]; call != trace.NoEvent && b.stream[call] == NoLane {
-				b.stream[call] = LaneID(l)
+			if call := b.g.Trace.Launch[b.g.Acts[a].Event]; call != trace.NoEvent && b.stream[call] == cdg.NoLane {
+				b.stream[call] = cdg.LaneID(l)
 			}
 		}
 	}
@@ -127,11 +132,11 @@ func (b *nodeBuilder) findLaunches() {
 
 // findWaits notes which calls waited for operations, and long enough.
 func (b *nodeBuilder) findWaits() {
-	b.waits = make([]bool, len(b.d.Acts))
-	for a := range b.d.Acts {
-		for _, in := range b.d.Sources(ActID(a)) {
-			act := &b.d.Acts[a]
-			if in.Rule == Sync && min(b.d.Acts[in.From].End, act.End)-act.Start >= longWait {
+	b.waits = make([]bool, len(b.g.Acts))
+	for a := range b.g.Acts {
+		for _, in := range b.g.Sources(cdg.ActID(a)) {
+			act := &b.g.Acts[a]
+			if in.Rule == cdg.Sync && min(b.g.Acts[in.From].End, act.End)-act.Start >= longWait {
 				b.waits[a] = true
 			}
 		}
@@ -140,21 +145,21 @@ func (b *nodeBuilder) findWaits() {
 
 // findLight notes short communication slices that launched nothing: waits and bookkeeping of a collective, which start none.
 func (b *nodeBuilder) findLight() {
-	starts := make([]bool, len(b.d.Acts))
+	starts := make([]bool, len(b.g.Acts))
 	for call, stream := range b.stream {
-		if stream != NoLane {
-			for a := b.d.ActOf[call]; a != NoAct && !starts[a]; a = b.d.Parent[a] {
+		if stream != cdg.NoLane {
+			for a := b.g.ActOf[call]; a != cdg.NoAct && !starts[a]; a = b.g.Parent[a] {
 				starts[a] = true
 			}
 		}
 	}
-	b.light = make([]bool, len(b.d.Acts))
-	for a := range b.d.Acts {
-		act, up := &b.d.Acts[a], b.d.Parent[a]
-		if b.g.Phases[act.Event] != Communication || starts[a] || act.End-act.Start >= shortOther {
+	b.light = make([]bool, len(b.g.Acts))
+	for a := range b.g.Acts {
+		act, up := &b.g.Acts[a], b.g.Parent[a]
+		if b.phase[act.Event] != phases.Communication || starts[a] || act.End-act.Start >= shortOther {
 			continue
 		}
-		b.light[a] = up == NoAct || b.g.Phases[b.d.Acts[up].Event] != Communication || b.light[up]
+		b.light[a] = up == cdg.NoAct || b.phase[b.g.Acts[up].Event] != phases.Communication || b.light[up]
 	}
 }
 
@@ -165,26 +170,26 @@ func (b *nodeBuilder) number() {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(b.nodes[x].Start, b.nodes[y].Start) })
-	to := make([]NodeID, len(b.nodes))
+	to := make([]ID, len(b.nodes))
 	sorted := make([]protoNode, len(b.nodes))
-	b.g.Nodes = make([]Node, len(b.nodes))
+	b.out.Nodes = make([]Node, len(b.nodes))
 	for i, o := range order {
-		to[o], sorted[i] = NodeID(i), b.nodes[o]
+		to[o], sorted[i] = ID(i), b.nodes[o]
 	}
 	for i := range sorted {
-		if n := &sorted[i]; n.from != NoNode {
+		if n := &sorted[i]; n.from != None {
 			n.from = to[n.from]
 		}
 	}
-	for i, n := range b.g.NodeOf {
-		if n != NoNode {
-			b.g.NodeOf[i] = to[n]
+	for i, n := range b.out.NodeOf {
+		if n != None {
+			b.out.NodeOf[i] = to[n]
 			b.nodes[n].Events++
 		}
 	}
 	for i, o := range order {
 		sorted[i].Events = b.nodes[o].Events
-		b.g.Nodes[i] = sorted[i].Node
+		b.out.Nodes[i] = sorted[i].Node
 	}
 	b.nodes = sorted
 }

@@ -5,43 +5,41 @@ import (
 	"fmt"
 	"io"
 
+	"overlay/internal/cdg"
 	"overlay/internal/trace"
 )
 
-// bound is the first stretch of a node on its logical thread.
+// bound is the first piece of a node on its logical thread.
 type bound struct {
-	stretch int32
-	node    NodeID
+	piece int32
+	node  ID
 }
 
-// CPUTime calls visit for every stretch of every logical thread with the node that it belongs to, in order of time
+// CPUTime calls visit for every piece of every logical thread with the node that it belongs to, in order of time
 // within a thread. Stretches without length are left out.
-func (g *Graph) CPUTime(visit func(NodeID, Stretch)) {
-	for i, lanes := range g.logical {
-		bounds := g.bounds[i]
+func (s *Aggregated) CPUTime(g *cdg.Graph, visit func(ID, Piece)) {
+	for i, lanes := range s.threads {
+		bounds := s.bounds[i]
 		if len(bounds) == 0 {
 			continue
 		}
 		n := int32(0)
-		g.stretches(lanes, func(s *Stretch) bool {
-			for len(bounds) > 1 && bounds[1].stretch <= n {
+		eachPiece(g, lanes, func(p *Piece) bool {
+			for len(bounds) > 1 && bounds[1].piece <= n {
 				bounds = bounds[1:]
 			}
 			n++
-			if s.Start < s.End {
-				visit(bounds[0].node, *s)
+			if p.Start < p.End {
+				visit(bounds[0].node, *p)
 			}
 			return true
 		})
 	}
 }
 
-// LogicalThreads returns the threads of the trace in groups that take turns: each group is one thread of the aggregated graph.
-func (g *Graph) LogicalThreads() [][]LaneID { return g.logical }
-
-// WriteNodes writes the aggregated half of the graph as text, one line a node and one an edge; times are ns since the
+// WriteNodes writes the aggregated graph of g as text, one line a node and one an edge; times are ns since the
 // start of the window.
-func (g *Graph) WriteNodes(w io.Writer) error {
+func (s *Aggregated) WriteNodes(w io.Writer, g *cdg.Graph) error {
 	out := bufio.NewWriter(w)
 	name := func(id trace.EventID) string {
 		if id == trace.NoEvent {
@@ -49,8 +47,8 @@ func (g *Graph) WriteNodes(w io.Writer) error {
 		}
 		return g.Trace.Name(id)
 	}
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
 		kind := "cpu"
 		if n.GPU {
 			kind = "gpu"
@@ -58,7 +56,7 @@ func (g *Graph) WriteNodes(w io.Writer) error {
 		fmt.Fprintf(out, "node %d %s %s lane=%d %d..%d busy=%d events=%d sync=%t first=%q last=%q launch=%q\n", i, kind, n.Phase, n.Lane,
 			n.Start-g.Window.Start, n.End-g.Window.Start, n.Busy, n.Events, n.Sync, name(n.First), name(n.Last), name(n.Launch))
 	}
-	for _, e := range g.Edges {
+	for _, e := range s.Edges {
 		fmt.Fprintf(out, "edge %d -> %d %s\n", e.From, e.To, e.Kind)
 	}
 	return out.Flush()
