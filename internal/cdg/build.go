@@ -115,7 +115,7 @@ func LayOut(tr *trace.Trace, o Options) (y *Layout, link func() *Graph, err erro
 	if err != nil {
 		return nil, nil, err
 	}
-	return b.d.Layout, b.link, nil
+	return b.d.Layout, b.applyRules, nil
 }
 
 // layOut finds the window and puts the activities into lanes and inside each other.
@@ -132,8 +132,8 @@ func layOut(tr *trace.Trace, o *Options) (*builder, error) {
 	return b, nil
 }
 
-// link applies the rules, each after those whose results it reads, and completes the graph.
-func (b *builder) link() *Graph {
+// applyRules applies the rules, each after those whose results it reads, and completes the graph.
+func (b *builder) applyRules() *Graph {
 	g := b.d
 	b.classifyCalls()
 	b.linkStreams()

@@ -14,7 +14,7 @@ func CheckHandoffs(tr *trace.Trace, o Options) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	g := b.link()
+	g := b.applyRules()
 	check := func(lane LaneID, piece int, t int64, id WaitID) error {
 		from, owner := g.Window.Start, NoAct
 		if piece >= 0 {

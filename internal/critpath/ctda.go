@@ -41,12 +41,12 @@ type ctda struct {
 	at      []int32      // per node: its index on the path, -1
 	from    []int64      // per path index: start of its effective time
 	to      []int64      // per path index: end of its effective time
-	parts   []part       // time of the critical nodes, by activity
+	pieces  []nodePiece  // time of the critical nodes, by activity
 	quality map[string]int
 }
 
-// part is time of a critical node that belongs to one activity.
-type part struct {
+// nodePiece is a piece of a critical node: time that belongs to one activity.
+type nodePiece struct {
 	start, end int64
 	act        cdg.ActID
 	at         int32 // index on the path

@@ -16,10 +16,10 @@ func (c *ctda) collect() {
 	for _, n := range c.path {
 		events += int(c.g.Nodes[n].Events)
 	}
-	c.parts = make([]part, 0, events+events/4) // some have several
+	c.pieces = make([]nodePiece, 0, events+events/4) // some have several
 	add := func(at int32, start, end int64, act cdg.ActID) {
 		if start, end = max(start, c.from[at]), min(end, c.to[at]); start < end {
-			c.parts = append(c.parts, part{start, end, act, at})
+			c.pieces = append(c.pieces, nodePiece{start, end, act, at})
 		}
 	}
 	c.g.CPUTime(c.g.Graph, func(n nodes.ID, s nodes.Piece) {
@@ -39,11 +39,11 @@ func (c *ctda) collect() {
 			}
 		}
 	}
-	cdg.SortRuns(c.parts, (*part).less) // a run for each logical thread and each stream
+	cdg.SortRuns(c.pieces, (*nodePiece).less) // there is a sorted run for each logical thread and each stream
 }
 
-// less orders parts by time; of equal starts the one that comes first on the path.
-func (x *part) less(y *part) bool {
+// less orders pieces by time; of equal starts the one that comes first on the path.
+func (x *nodePiece) less(y *nodePiece) bool {
 	if x.start != y.start {
 		return x.start < y.start
 	}
@@ -55,10 +55,10 @@ func (x *part) less(y *part) bool {
 
 // tile makes segments of the collected time. Time that two events share belongs to the one that started first: it is counted once.
 func (c *ctda) tile() []Segment {
-	segs := make([]Segment, 0, len(c.parts))
+	segs := make([]Segment, 0, len(c.pieces))
 	w := walker{tr: c.tr, comm: newNameSet(c.tr, commName)}
 	t := c.g.Window.Start
-	for _, p := range c.parts {
+	for _, p := range c.pieces {
 		start := max(p.start, t)
 		if start >= p.end {
 			continue

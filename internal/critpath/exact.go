@@ -61,7 +61,7 @@ type walker struct {
 	piece int       // on a thread: index of the piece that ends at t; -1: find it
 	t     int64
 
-	left    left // what the last hand-off left behind
+	waiting waitingSlice // what the last hand-off left behind
 	jumps   int
 	still   int
 	comm    nameSet
@@ -74,8 +74,8 @@ type walker struct {
 	eds  edgeTape
 }
 
-// left is the slice in which a thread waited when the walk left it by a hand-off.
-type left struct {
+// waitingSlice is the slice in which a thread waited when the walk left it by a hand-off.
+type waitingSlice struct {
 	lane cdg.LaneID
 	act  cdg.ActID
 	ok   bool
@@ -157,7 +157,7 @@ func (w *walker) emit(from int64, event trace.EventID, kind SegmentKind, by cdg.
 		return
 	}
 	if event != trace.NoEvent {
-		w.link(event, w.t)
+		w.addEdge(event, w.t)
 		w.step.to = from
 	}
 	track := w.g.Lanes[w.lane].Track
@@ -178,8 +178,8 @@ func (w *walker) close() {
 	}
 }
 
-// link adds the edge from an event that the path leaves at time t to the event that it enters.
-func (w *walker) link(event trace.EventID, t int64) {
+// addEdge adds the edge from an event that the path leaves at time t to the event that it enters.
+func (w *walker) addEdge(event trace.EventID, t int64) {
 	if w.next != trace.NoEvent && w.next != event {
 		from := &w.tr.Events[event]
 		e := Edge{From: event, To: w.next, FromEnd: t >= from.End(), ToEnd: w.step.toEnd, Type: w.step.kind,

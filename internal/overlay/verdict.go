@@ -46,7 +46,7 @@ func verdictTrack(y *graph.Layout, p *critpath.Path) Track {
 	total := critpath.Breakdown(p)
 	t.Slices = append(t.Slices, summarySlice(w.Start, w.End, verdict(&total.Class, w.End-w.Start), &total.Class))
 	lines := critpath.StepTable(y.Steps, p)
-	runs := critpath.NewClassRuns(p)
+	runs := critpath.NewClassPieces(p)
 	if len(lines) == 0 {
 		for _, s := range runs.Strip(w.Start, w.End) {
 			t.Slices = append(t.Slices, stretchSlice(&s))
@@ -115,7 +115,7 @@ func summarySlice(start, end int64, name string, class *byClass) Slice {
 }
 
 // stretchSlice shows a stretch: its class, and the share of that class where it is not all.
-func stretchSlice(r *critpath.Stretch) Slice {
+func stretchSlice(r *critpath.Piece) Slice {
 	name := r.Class.Words()
 	if share := float64(r.NS[r.Class]) / float64(r.Dur()); share < 0.995 {
 		name += " " + tables.WholePercent(r.NS[r.Class], r.Dur())

@@ -51,10 +51,10 @@ func New(s Source) *Report {
 		r.CTDA = ctdaTables(g, p, s.Top)
 	}
 	var total int64
-	for _, b := range p.Peer {
+	for _, b := range p.HTA {
 		total += b.NS
 	}
-	for _, b := range p.Peer {
+	for _, b := range p.HTA {
 		r.HTA = append(r.HTA, HTAShare{b.Name, b.NS, tables.ShareOf(b.NS, total)})
 	}
 	return r

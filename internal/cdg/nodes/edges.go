@@ -7,9 +7,9 @@ import (
 	"overlay/internal/cdg"
 )
 
-// link makes the edges between nodes: what is certain first, so that of a cycle the weakest edge is left out.
+// makeEdges makes the edges between nodes. What is certain comes first, so that of a cycle the weakest edge is left out.
 // Cycles come from aggregation: two nodes may each hold something that the other waited for.
-func (b *nodeBuilder) link() {
+func (b *nodeBuilder) makeEdges() {
 	l := newLinker(len(b.nodes))
 	b.linkThreads(l)
 	b.linkStreams(l)

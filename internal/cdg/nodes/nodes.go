@@ -68,7 +68,7 @@ func Aggregate(g *cdg.Graph, phase []phases.Phase) *Aggregated {
 	b.cutThreads()
 	b.cutStreams()
 	b.number()
-	b.link()
+	b.makeEdges()
 	return b.out
 }
 

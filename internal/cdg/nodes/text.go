@@ -16,7 +16,7 @@ type bound struct {
 }
 
 // CPUTime calls visit for every piece of every logical thread with the node that it belongs to, in order of time
-// within a thread. Stretches without length are left out.
+// within a thread. Pieces without length are left out.
 func (s *Aggregated) CPUTime(g *cdg.Graph, visit func(ID, Piece)) {
 	for i, lanes := range s.threads {
 		bounds := s.bounds[i]

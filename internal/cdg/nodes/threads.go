@@ -163,7 +163,7 @@ func busyTimes(g *cdg.Graph, lanes []cdg.LaneID) []busyLane {
 	return all
 }
 
-// work appends a piece, less the time in which it only waits for another thread. Stretches come in order of time, so
+// work appends a piece, less the time in which it only waits for another thread. Pieces come in order of time, so
 // what another thread did before is passed over once.
 func (r *feed) work(s Piece, out []Piece) []Piece {
 	if r.busy == nil || !r.g.Marker(s.Act) {

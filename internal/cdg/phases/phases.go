@@ -167,7 +167,7 @@ func (p *phaser) event(a cdg.ActID, ctx context) context {
 	act := &p.d.Acts[a]
 	r := p.named[a]
 	n := r.nameRule()
-	if r == NoRule || n != nil && gives(n, ctx) {
+	if r == NoRule || n != nil && yields(n, ctx) {
 		return p.inherit(a, ctx)
 	}
 	phase := Backward
@@ -181,9 +181,9 @@ func (p *phaser) event(a cdg.ActID, ctx context) context {
 	return context{phase: phase, by: r, backward: ctx.backward || phase == Backward}
 }
 
-// gives reports whether an entry gives way to what is around the event.
-func gives(n *nameRule, ctx context) bool {
-	switch n.force {
+// yields reports whether an entry gives way to what is around the event.
+func yields(n *nameRule, ctx context) bool {
+	switch n.strength {
 	case transparent:
 		return true
 	case helper:

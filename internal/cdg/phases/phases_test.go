@@ -241,7 +241,7 @@ func TestPhaseRules(t *testing.T) {
 		if off == phase && offBy == by {
 			t.Errorf("rule %s: %q is %v by %v with and without the rule", rule, m.tr.Name(x), phase, by)
 		}
-		if r.nameRule() != nil && r.nameRule().force != transparent && r.nameRule().force != inBackward && by != r {
+		if r.nameRule() != nil && r.nameRule().strength != transparent && r.nameRule().strength != inBackward && by != r {
 			t.Errorf("rule %s: %q is %v by %v", rule, m.tr.Name(x), phase, by)
 		}
 	}

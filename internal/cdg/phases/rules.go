@@ -79,17 +79,17 @@ const (
 
 // nameRule is one pattern of the table. Row numbers and order are the precedence: the first entry that matches wins.
 type nameRule struct {
-	row   int
-	name  string
-	phase Phase
-	on    uint8
-	force uint8
-	lits  []string // lower case; a name that matches contains one of them. Spares most names the expression
-	re    *regexp.Regexp
+	row      int
+	name     string
+	phase    Phase
+	on       uint8
+	strength uint8
+	lits     []string // lower case; a name that matches contains one of them. Spares most names the expression
+	re       *regexp.Regexp
 }
 
-func entry(row int, name string, phase Phase, on, force uint8, lits, re string) nameRule {
-	e := nameRule{row: row, name: name, phase: phase, on: on, force: force, re: regexp.MustCompile(re)}
+func entry(row int, name string, phase Phase, on, strength uint8, lits, re string) nameRule {
+	e := nameRule{row: row, name: name, phase: phase, on: on, strength: strength, re: regexp.MustCompile(re)}
 	if lits != "" {
 		e.lits = strings.Split(lits, "|")
 	}
