@@ -3,8 +3,8 @@ package analyses
 import (
 	"slices"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/tables"
 )
 
@@ -73,7 +73,7 @@ type Result struct {
 }
 
 // Run makes the analyses that are named, over the window of the path.
-func Run(g *cdg.Graph, p *critpath.Path, names []string, o Options) *Result {
+func Run(g *graph.Graph, p *critpath.Path, names []string, o Options) *Result {
 	s := newSet(g, p)
 	r := &Result{}
 	for _, a := range All {

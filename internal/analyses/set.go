@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 
 	"overlay/internal/trace"
 )
@@ -63,7 +64,7 @@ type Set struct {
 	Start   int64 // of the window
 	End     int64
 
-	graph    *cdg.Graph
+	graph    *graph.Graph
 	path     *critpath.Path
 	critical []int64 // per event: ns on the path; nil without a path
 	ofLaunch []int32 // operations by (Launch, Start): indexes into Ops, those without a launch left out
@@ -76,7 +77,7 @@ type Stream struct {
 }
 
 // newSet takes what starts inside the window.
-func newSet(g *cdg.Graph, p *critpath.Path) *Set {
+func newSet(g *graph.Graph, p *critpath.Path) *Set {
 	s := &Set{Trace: g.Trace, graph: g, path: p, Start: p.Window.Start, End: p.Window.End, Steps: g.Steps}
 	s.critical = make([]int64, len(g.Trace.Events))
 	for _, m := range p.Marks {
@@ -90,7 +91,7 @@ func newSet(g *cdg.Graph, p *critpath.Path) *Set {
 
 func (s *Set) inside(t int64) bool { return t >= s.Start && t <= s.End }
 
-func (s *Set) takeOps(g *cdg.Graph) {
+func (s *Set) takeOps(g *graph.Graph) {
 	tr := g.Trace
 	comm := make([]int8, len(tr.Syms)) // per symbol: 0 not asked, 1 yes, -1 no
 	for i := range g.Lanes {
@@ -127,7 +128,7 @@ func typeOf(k trace.Kind, comm bool) Type {
 	return Computation
 }
 
-func (s *Set) takeHost(g *cdg.Graph) {
+func (s *Set) takeHost(g *graph.Graph) {
 	d := g
 	at := make([]int32, len(d.Acts))
 	for i := range at {

@@ -13,6 +13,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
@@ -90,11 +91,11 @@ func readFile(t testing.TB, name string) *trace.Trace {
 
 // analysed runs all analyses on a trace.
 func analysed(t testing.TB, tr *trace.Trace) (*critpath.Path, *Result, error) {
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := critpath.Exact(g, critpath.Options{})
+	p, err := critpath.Exact(g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,11 +333,11 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("the result has %q, the registry %q", keys, Names)
 	}
 	tr := memoryTrace(t)
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := critpath.Exact(g, critpath.Options{})
+	p, err := critpath.Exact(g)
 	if err != nil {
 		t.Fatal(err)
 	}

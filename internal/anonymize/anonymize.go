@@ -7,6 +7,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/chrome"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
@@ -15,9 +16,9 @@ import (
 // files and code of the user are replaced by pseudonyms. A string always gets the same one. What is made of known words
 // stays: names of PyTorch, of vendors' interfaces and of libraries of kernels (words.txt). Everything else is replaced,
 // keys of objects included. The trace of the result is a new one, with new bytes; positions of events are the same.
-func Graph(g *cdg.Graph, p *critpath.Path) (*cdg.Graph, *critpath.Path) {
-	g2, y2, p2 := *g, *g.Layout, *p
-	g2.Layout = &y2
+func Graph(g *graph.Graph, p *critpath.Path) (*graph.Graph, *critpath.Path) {
+	g2, deps, layout, p2 := *g, *g.Graph, *g.Graph.Layout, *p
+	g2.Graph, deps.Layout = &deps, &layout
 	g2.Trace = anonymizeTrace(g.Trace)
 	g2.Window.Annotation = annotationName(g.Window.Annotation)
 	p2.Window.Annotation = annotationName(p.Window.Annotation)

@@ -103,7 +103,7 @@ func TestAnonymous(t *testing.T) {
 			t.Skip("nothing to analyse")
 		}
 		g2, p2 := anonymize.Graph(g, p)
-		ov := overlay.Annotate(g2.Layout, p2, overlay.Options{})
+		ov := overlay.Annotate(g2.Layout(), p2, overlay.Options{})
 		var js, pf bytes.Buffer
 		if _, err := chromejson.Write(&js, g2.Trace, ov, chromejson.Options{Jobs: 2}); err != nil {
 			t.Fatal(err)

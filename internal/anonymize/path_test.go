@@ -10,6 +10,7 @@ import (
 	"overlay/internal/anonymize"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
@@ -20,11 +21,11 @@ import (
 // owners and resources, and the phases of its events.
 func samePath(t *testing.T, tr *trace.Trace) {
 	t.Helper()
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := critpath.Exact(g, critpath.Options{})
+	p, err := critpath.Exact(g)
 	if err != nil {
 		t.Skip(err) // nothing to analyse: chrome traces of other programs
 	}
@@ -40,11 +41,11 @@ func samePath(t *testing.T, tr *trace.Trace) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g3, err := cdg.Build(again, cdg.Options{})
+	g3, err := graph.Build(again, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p3, err := critpath.Exact(g3, critpath.Options{})
+	p3, err := critpath.Exact(g3)
 	if err != nil {
 		t.Fatal(err)
 	}

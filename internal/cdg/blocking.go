@@ -2,7 +2,7 @@ package cdg
 
 import "sort"
 
-// blockingCalls finds for each call that waits for the GPU the operation that it waited for (rule 5).
+// blockingCalls finds for each call that waits for the GPU the operation that it waited for.
 // A first pass measures the time from the end of the operation to the return of calls that certainly waited; the
 // second takes only operations at such a distance.
 func (b *builder) blockingCalls() {

@@ -1,5 +1,5 @@
 // Package cdg builds the computation dependency graph of a trace: where activities lie
-// (Layout), what each of them waited for, and the aggregated nodes made from that. It infers what a trace does not record, and says on what evidence.
+// (Layout), and what each of them waited for. It infers what a trace does not record, and says on what evidence.
 package cdg
 
 import (
@@ -100,33 +100,41 @@ func (b *builder) add(to, from ActID, r Rule, e Evidence) {
 
 // Build makes the graph of one window of a trace. It fails only when the window cannot be found.
 func Build(tr *trace.Trace, o Options) (*Graph, error) {
-	b, g, err := lay(tr, &o)
+	_, link, err := LayOut(tr, o)
 	if err != nil {
 		return nil, err
 	}
-	phases := trace.Beside(func() { findPhases(g, ruleSet{}) }) // they follow from names and nesting alone
-	b.link(g)
-	phases()
-	buildNodes(g)
-	return g, nil
+	return link(), nil
 }
 
-// lay finds the window and puts the activities into lanes and inside each other.
-func lay(tr *trace.Trace, o *Options) (*builder, *Graph, error) {
-	w, err := FindWindow(tr, *o)
+// LayOut is Build in two steps, for those who have work to do beside the second one: link makes the graph, once, around
+// the layout. Of the layout it still sets Window.CarriedIn and the hosts of streams. LayOut fails only when the window
+// cannot be found.
+func LayOut(tr *trace.Trace, o Options) (y *Layout, link func() *Graph, err error) {
+	b, err := layOut(tr, &o)
 	if err != nil {
 		return nil, nil, err
+	}
+	return b.d.Layout, b.applyRules, nil
+}
+
+// layOut finds the window and puts the activities into lanes and inside each other.
+func layOut(tr *trace.Trace, o *Options) (*builder, error) {
+	w, err := FindWindow(tr, *o)
+	if err != nil {
+		return nil, err
 	}
 	g := &Graph{Layout: &Layout{Trace: tr, Window: w, Steps: FindSteps(tr)}, Quality: map[string]int{}}
 	b := &builder{tr: tr, o: o, d: g, quality: g.Quality}
 	b.layActs()
 	b.flatten()
 	b.findFacts()
-	return b, g, nil
+	return b, nil
 }
 
-// link applies the rules, each after those whose results it reads.
-func (b *builder) link(g *Graph) {
+// applyRules applies the rules, each after those whose results it reads, and completes the graph.
+func (b *builder) applyRules() *Graph {
+	g := b.d
 	b.classifyCalls()
 	b.linkStreams()
 	b.describeThreads()
@@ -151,6 +159,7 @@ func (b *builder) link(g *Graph) {
 			g.Quality["step_tail_under_next_step"] = 1 // the next step began before this one's operations ended
 		}
 	}
+	return g
 }
 
 // carriedIn counts the operations launched before the window that still run inside it.

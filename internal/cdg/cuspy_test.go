@@ -8,13 +8,23 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
 
+func build(t *testing.T, tr *trace.Trace) *graph.Graph {
+	t.Helper()
+	g, err := graph.Build(tr, cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
 // dependsOn lists the dependencies of an event by a rule: "position evidence".
-func dependsOn(g *cdg.Graph, e *testtrace.Event, rule cdg.Rule) []string {
+func dependsOn(g *graph.Graph, e *testtrace.Event, rule cdg.Rule) []string {
 	var out []string
 	for _, dep := range g.Sources(g.ActOf[e.ID()]) {
 		if dep.Rule == rule {
@@ -101,7 +111,7 @@ func TestLanesForTheEye(t *testing.T) {
 	wants(t, "next on stream 8", dependsOn(g, next8, cdg.StreamOrder), fmt.Sprint(on8.ID(), " stream"))
 	wants(t, "on stream 9", dependsOn(g, on9, cdg.StreamOrder))
 	wants(t, "synchronisation of stream 9", dependsOn(g, sync, cdg.Sync), fmt.Sprint(on9.ID(), " sync_event"))
-	p, err := critpath.Exact(g, critpath.Options{})
+	p, err := critpath.Exact(g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +167,7 @@ func TestGraphEdges(t *testing.T) {
 	wants(t, "a root", dependsOn(g, c, cdg.GraphOrder))
 	wants(t, "the callback", dependsOn(g, host, cdg.GraphOrder), fmt.Sprint(d.ID(), " graph"))
 	wants(t, "launch of the callback", dependsOn(g, host, cdg.Launch), "0 correlation")
-	p, err := critpath.Exact(g, critpath.Options{})
+	p, err := critpath.Exact(g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,9 @@ package cdg
 
 import "slices"
 
-// Piece is a stretch of a thread with one owner; it ends where the next piece of the thread starts.
+// Piece is time of a thread that belongs to one slice, its owner, or to none; it ends where the next piece of the
+// thread starts. In this package and in those built on it a piece is always time with an owner, and a Span is time
+// without one.
 // The last piece of a thread has no owner and no end.
 type Piece struct {
 	Start int64 // ns

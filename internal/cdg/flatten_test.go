@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/testtrace"
 	"pgregory.net/rapid"
 )
 
@@ -18,7 +19,7 @@ func TestFlattenGivesEachInstantToTheLastStarted(t *testing.T) {
 		for i := range n {
 			fmt.Fprintf(&text, "op 1 s%d %d %d\n", i, rapid.IntRange(1, 30).Draw(rt, "start"), rapid.IntRange(0, 20).Draw(rt, "dur"))
 		}
-		g, err := cdg.Build(parseLines(t, text.String()), cdg.Options{})
+		g, err := cdg.Build(testtrace.Lines(t, text.String()), cdg.Options{})
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -2,18 +2,16 @@ package cdg
 
 import "overlay/internal/trace"
 
-// ActID is an index into Layout.Acts; LaneID into Layout.Lanes; NodeID into Layout.Nodes.
+// ActID is an index into Layout.Acts; LaneID into Layout.Lanes.
 type (
 	ActID  int32
 	LaneID int32
-	NodeID int32
 )
 
 // The absent ids.
 const (
 	NoAct  ActID  = -1
 	NoLane LaneID = -1
-	NoNode NodeID = -1
 )
 
 // Rule says why one activity depends on another.
@@ -93,61 +91,6 @@ type Step struct {
 	Start, End int64 // [start of the step, start of the next (end of the last)]
 }
 
-// Phase is a training phase.
-type Phase uint8
-
-// The phases.
-const (
-	Other Phase = iota
-	DataLoad
-	Forward
-	Loss
-	Backward
-	Communication
-	Update
-	NumPhases
-)
-
-var phaseNames = [NumPhases]string{"Other", "DataLoad", "Forward", "Loss", "Backward", "Communication", "Update"}
-
-func (p Phase) String() string { return phaseNames[p] }
-
-// Node is an aggregated node of the graph: a run of activities with only sequential dependencies among them.
-type Node struct {
-	GPU        bool
-	Phase      Phase
-	Lane       LaneID // the stream, or the thread of its first activity
-	Start, End int64  // ns
-	Busy       int64  // ns covered by its activities, once
-	Events     int32
-	Sync       bool // begins with a blocking call that waited
-
-	First, Last trace.EventID // the activity that starts it (with Sync: the blocking call), and the one that ends last
-	Launch      trace.EventID // CPU: its first call that launched an operation, else NoEvent
-}
-
-// NodeEdgeKind is the kind of an edge between aggregated nodes.
-type NodeEdgeKind uint8
-
-// The kinds.
-const (
-	SequentialEdge NodeEdgeKind = iota
-	CallEdge
-	SyncEdge
-	CrossThreadEdge
-	NumNodeEdgeKinds
-)
-
-var nodeEdgeNames = [NumNodeEdgeKinds]string{"sequential", "call", "sync", "cross_thread"}
-
-func (k NodeEdgeKind) String() string { return nodeEdgeNames[k] }
-
-// NodeEdge is an edge between aggregated nodes.
-type NodeEdge struct {
-	From, To NodeID
-	Kind     NodeEdgeKind
-}
-
 // Graph is the computation dependency graph of one window of a trace: for every start of an operation and every border
 // between pieces of a thread it says what was waited for. Nothing that it says depends on who asks, or in which order.
 type Graph struct {
@@ -166,12 +109,7 @@ type Graph struct {
 
 	Partners [][]LaneID // per thread lane: the threads it takes turns with, ascending
 
-	Phases  []Phase     // per event of the trace
-	PhaseBy []PhaseRule // per event of the trace: the rule behind its phase
-
 	threads []threadInfo // per lane
-	logical [][]LaneID   // threads that take turns, see stretches
-	bounds  [][]bound    // per logical thread: its nodes in order
 
 	Threads ThreadMode     // how hand-offs were read: ThreadsGIL or ThreadsExplicit
 	Quality map[string]int // counts of what was met while building: reasons to numbers
@@ -179,3 +117,15 @@ type Graph struct {
 
 // Launches returns how many calls of a thread launched operations.
 func (g *Graph) Launches(lane LaneID) int { return len(g.threads[lane].launches) }
+
+// Autograd reports whether a thread is one of the autograd engine's: it runs nodes of the engine and carries no steps.
+func (g *Graph) Autograd(lane LaneID) bool { return g.threads[lane].autograd }
+
+// Busy returns when a thread has ops or calls open, ascending; BusyTime is how long that is, ns.
+func (g *Graph) Busy(lane LaneID) []Span { return g.threads[lane].busy }
+
+// BusyTime is the length of Busy.
+func (g *Graph) BusyTime(lane LaneID) int64 { return g.threads[lane].busyTime }
+
+// Span is an interval of time, ns, that says nothing of who it belongs to. A Piece says that.
+type Span struct{ Start, End int64 }

@@ -110,7 +110,7 @@ func (b *builder) pairByTurns(pair func(x, y LaneID)) {
 // of very many threads is compared with all others.
 func (b *builder) sift(lanes []LaneID) {
 	type busy struct {
-		span
+		Span
 		lane LaneID
 	}
 	var all []busy
@@ -120,15 +120,15 @@ func (b *builder) sift(lanes []LaneID) {
 		}
 		b.threads[l].sifted = true
 	}
-	slices.SortFunc(all, func(x, y busy) int { return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.lane, y.lane)) })
+	slices.SortFunc(all, func(x, y busy) int { return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.lane, y.lane)) })
 	end := int64(math.MinInt64) // the latest so far
 	for i := range all {        // the intervals of one thread do not meet
 		s := &all[i]
-		if s.start < end || i+1 < len(all) && all[i+1].start < s.end {
+		if s.Start < end || i+1 < len(all) && all[i+1].Start < s.End {
 			t := &b.threads[s.lane]
-			t.contested = append(t.contested, s.span)
+			t.contested = append(t.contested, s.Span)
 		}
-		end = max(end, s.end)
+		end = max(end, s.End)
 	}
 }
 
@@ -155,9 +155,9 @@ func (b *builder) takeTurns(x, y *threadInfo) bool {
 		xs, ys = ys, xs
 	}
 	for _, s := range xs {
-		i := sort.Search(len(ys), func(i int) bool { return ys[i].end > s.start })
-		for ; i < len(ys) && ys[i].start < s.end; i++ {
-			overlap += min(s.end, ys[i].end) - max(s.start, ys[i].start)
+		i := sort.Search(len(ys), func(i int) bool { return ys[i].End > s.Start })
+		for ; i < len(ys) && ys[i].Start < s.End; i++ {
+			overlap += min(s.End, ys[i].End) - max(s.Start, ys[i].Start)
 		}
 		if overlap > limit {
 			return false

@@ -10,11 +10,11 @@ import (
 // CheckHandoffs builds a graph and compares its hand-offs with a look at every thread at every border and at every
 // point inside a piece. It returns how many there are.
 func CheckHandoffs(tr *trace.Trace, o Options) (n int, err error) {
-	b, g, err := lay(tr, &o)
+	b, err := layOut(tr, &o)
 	if err != nil {
 		return 0, err
 	}
-	b.link(g)
+	g := b.applyRules()
 	check := func(lane LaneID, piece int, t int64, id WaitID) error {
 		from, owner := g.Window.Start, NoAct
 		if piece >= 0 {
@@ -110,11 +110,11 @@ func (b *builder) blocksAt(lane LaneID, t int64) bool {
 // endedWait reports whether a thread ended an op or call in (from, t] and is idle at t, and its last boundary.
 func (b *builder) endedWait(lane LaneID, from, t int64) (int64, bool) {
 	busy := b.threads[lane].busy
-	n := sort.Search(len(busy), func(i int) bool { return busy[i].start >= t })
-	if n == 0 || busy[n-1].end > t || busy[n-1].end <= from {
+	n := sort.Search(len(busy), func(i int) bool { return busy[i].Start >= t })
+	if n == 0 || busy[n-1].End > t || busy[n-1].End <= from {
 		return 0, false
 	}
-	if busy[n-1].end == t {
+	if busy[n-1].End == t {
 		return t, true
 	}
 	return b.d.Pieces[b.d.PieceAt(lane, t)].Start, true

@@ -5,13 +5,13 @@ import "slices"
 // ended returns the last border of a thread before t, or t, if it ended an op or call in (from, t] and is idle at t.
 func (s *turns) ended(i int32, from, t int64) (int64, bool) {
 	busy := s.b.threads[s.lanes[i]].busy
-	for int(s.busy[i]) < len(busy) && busy[s.busy[i]].start < t {
+	for int(s.busy[i]) < len(busy) && busy[s.busy[i]].Start < t {
 		s.busy[i]++
 	}
 	if s.busy[i] == 0 {
 		return 0, false
 	}
-	switch end := busy[s.busy[i]-1].end; {
+	switch end := busy[s.busy[i]-1].End; {
 	case end > t || end <= from:
 		return 0, false
 	case end == t:

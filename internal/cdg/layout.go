@@ -3,7 +3,7 @@ package cdg
 import "overlay/internal/trace"
 
 // Layout is the part of a graph that drawing needs, and that may outlive the rest: where the activities of the window
-// lie, in lanes and inside each other, and in which aggregated nodes.
+// lie, in lanes and inside each other.
 //
 // Invariants: ActOf and Acts[].Event are inverse; a parent stands before its children.
 type Layout struct {
@@ -15,10 +15,6 @@ type Layout struct {
 	Acts   []Act
 	ActOf  []ActID // per event of the trace; NoAct for events that are no activity
 	Parent []ActID // slice of the thread that was open when a slice started, NoAct at the top and for operations
-
-	Nodes  []Node     // aggregated, in order of (Start, id)
-	Edges  []NodeEdge // sorted by (To, From), no duplicates, acyclic
-	NodeOf []NodeID   // per event of the trace; NoNode for events outside
 
 	facts []facts // per activity
 }

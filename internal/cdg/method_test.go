@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/testtrace"
 )
 
 // One behaviour of the exact method each, on the smallest trace that shows it. Lines of the path's text that must
@@ -106,7 +107,7 @@ func parallelText() string {
 func TestMethod(t *testing.T) {
 	for _, c := range methodCases {
 		t.Run(c.name, func(t *testing.T) {
-			got := pathText(t, parseLines(t, c.text), cdg.Options{})
+			got := pathText(t, testtrace.Lines(t, c.text), cdg.Options{})
 			for _, w := range c.want {
 				if !strings.Contains(got, w) {
 					t.Errorf("want %q\n%s", w, got)

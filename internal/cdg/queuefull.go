@@ -8,7 +8,7 @@ const (
 	queueProofs = 3    // long launches at the same backlog that prove a learned limit
 )
 
-// queueFull finds launches that were held up because their stream's queue was full (rule 6): they last much longer
+// queueFull finds launches that were held up because their stream's queue was full: they last much longer
 // than most, start when the backlog is at its limit, and return when an operation of the stream ends. The limit is
 // the largest backlog of the stream, believed when several long launches stop at it or when it is the hardware's.
 func (b *builder) queueFull() {

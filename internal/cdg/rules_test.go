@@ -2,48 +2,15 @@ package cdg_test
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
+	"overlay/internal/graph"
+	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
-
-// parseLines makes a trace of lines "kind row name start dur [correlation]", times in µs.
-// A ~ in a name is a blank. Kinds: op, note (user annotation), frame, call, kernel, copy, set.
-func parseLines(t *testing.T, text string) *trace.Trace {
-	t.Helper()
-	category := map[string]string{"op": "cpu_op", "note": "user_annotation", "frame": "python_function", "call": "cuda_runtime",
-		"kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset"}
-	var events []string
-	for line := range strings.Lines(text) {
-		f := strings.Fields(line)
-		if len(f) == 0 {
-			continue
-		}
-		if len(f) < 5 {
-			t.Fatalf("line %q", line)
-		}
-		pid, args := 100, ""
-		if len(f) > 5 {
-			args = `, "args": {"correlation": ` + f[5] + `, "device": 0, "stream": ` + f[1] + `}`
-		}
-		if c := category[f[0]]; c == "kernel" || strings.HasPrefix(c, "gpu_") {
-			pid = 0
-		}
-		name := strconv.Quote(strings.ReplaceAll(f[2], "~", " "))
-		events = append(events, fmt.Sprintf(`{"ph": "X", "cat": %q, "name": %s, "pid": %d, "tid": %s, "ts": %s, "dur": %s%s}`,
-			category[f[0]], name, pid, f[1], f[3], f[4], args))
-	}
-	tr, err := kineto.Parse([]byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",\n")+`]}`), "test", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
-}
 
 // Each row of the dependency table, with the smallest trace that needs it.
 var ruleCases = []struct {
@@ -134,11 +101,11 @@ func queueFullText() string {
 
 func pathText(t *testing.T, tr *trace.Trace, o cdg.Options) string {
 	t.Helper()
-	g, err := cdg.Build(tr, o)
+	g, err := graph.Build(tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := critpath.Exact(g, critpath.Options{})
+	p, err := critpath.Exact(g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +125,7 @@ func TestEachRuleIsNeeded(t *testing.T) {
 	for _, c := range ruleCases {
 		tested[c.rule] = true
 		t.Run(c.rule.String()+": "+c.name, func(t *testing.T) {
-			tr := parseLines(t, c.text)
+			tr := testtrace.Lines(t, c.text)
 			if got := pathText(t, tr, cdg.Options{}); !strings.Contains(got, "edge "+c.want) {
 				t.Errorf("want edge %s\n%s", c.want, got)
 			}

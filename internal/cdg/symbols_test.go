@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/graph"
+	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
 
@@ -22,8 +24,8 @@ func TestNoTableBySymbol(t *testing.T) {
 		fmt.Fprintf(&text, "op 2 name%d 0 0\nop 2 name%d 1 0\n", i, i)
 	}
 	for _, mode := range []cdg.ThreadMode{cdg.ThreadsGIL, cdg.ThreadsExplicit} {
-		tr := parseLines(t, text.String())
-		g, err := cdg.Build(tr, cdg.Options{Threads: mode})
+		tr := testtrace.Lines(t, text.String())
+		g, err := graph.Build(tr, cdg.Options{Threads: mode})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,9 +11,9 @@ import (
 
 // threadInfo is what hand-offs and waits need to know of a thread.
 type threadInfo struct {
-	busy      []span // union of its ops and calls, ascending
+	busy      []Span // union of its ops and calls, ascending
 	busyTime  int64
-	contested []span // of busy, where sifted: what meets busy time of another thread
+	contested []Span // of busy, where sifted: what meets busy time of another thread
 	sifted    bool
 	launches  []ActID // calls that launched operations, in time order
 	records   []ActID // cudaEventRecord calls, in time order
@@ -25,8 +25,6 @@ type threadInfo struct {
 
 // markerOp names ops that are annotations: the first schemas wrote both with one category.
 var markerOp = regexp.MustCompile(`^(ProfilerStep#|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
-
-type span struct{ start, end int64 }
 
 // describeThreads gathers what each thread does.
 func (b *builder) describeThreads() {
@@ -78,10 +76,10 @@ func (b *builder) describeThreads() {
 					t.records = append(t.records, a)
 				}
 			}
-			if n := len(t.busy); n > 0 && act.Start <= t.busy[n-1].end {
-				t.busy[n-1].end = max(t.busy[n-1].end, act.End)
+			if n := len(t.busy); n > 0 && act.Start <= t.busy[n-1].End {
+				t.busy[n-1].End = max(t.busy[n-1].End, act.End)
 			} else if act.End > act.Start {
-				t.busy = append(t.busy, span{act.Start, act.End})
+				t.busy = append(t.busy, Span{act.Start, act.End})
 			}
 		}
 		if copies != nil {
@@ -90,7 +88,7 @@ func (b *builder) describeThreads() {
 		b.sortCalls(t.launches)
 		b.sortCalls(t.records)
 		for _, s := range t.busy {
-			t.busyTime += s.end - s.start
+			t.busyTime += s.End - s.Start
 		}
 		t.autograd = t.autograd && !steps || strings.Contains(b.tr.Tracks[lane.Track].Name, "pt_autograd")
 	}

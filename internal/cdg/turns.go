@@ -64,7 +64,7 @@ func (s *turns) border(i int32) int64 {
 func (s *turns) schedule(i int32) bool {
 	s.when[i] = s.border(i)
 	if busy := s.b.threads[s.lanes[i]].busy; int(s.ends[i]) < len(busy) {
-		s.when[i] = min(s.when[i], busy[s.ends[i]].end)
+		s.when[i] = min(s.when[i], busy[s.ends[i]].End)
 	}
 	return s.when[i] < math.MaxInt64
 }
@@ -189,7 +189,7 @@ func (s *turns) take(t int64) {
 func (s *turns) cross(t int64) {
 	for _, i := range s.batch {
 		ended := false
-		for busy := s.b.threads[s.lanes[i]].busy; int(s.ends[i]) < len(busy) && busy[s.ends[i]].end == t; s.ends[i]++ {
+		for busy := s.b.threads[s.lanes[i]].busy; int(s.ends[i]) < len(busy) && busy[s.ends[i]].End == t; s.ends[i]++ {
 			ended = true
 		}
 		passed := s.border(i) == t

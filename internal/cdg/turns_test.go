@@ -93,7 +93,7 @@ func TestTurnsSimulated(t *testing.T) {
 
 // Two threads end an op at one instant, and each was in a frame in which it might have waited for the other.
 func TestThreadsDoNotWaitForEachOther(t *testing.T) {
-	tr := parseLines(t, `
+	tr := testtrace.Lines(t, `
 op 1 aten::x 0 60
 op 2 autograd::engine::evaluate_function:~X 61 64
 op 1 aten::y 127 3

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"overlay/internal/cdg"
+	"overlay/internal/testtrace"
 )
 
 // What is stored of a small trace: each line after an activity is one of its waits, each after "at" what ended a piece.
@@ -94,7 +95,7 @@ stream 0/7
 func TestWaits(t *testing.T) {
 	for _, c := range waitCases {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := cdg.Build(parseLines(t, c.text), cdg.Options{})
+			g, err := cdg.Build(testtrace.Lines(t, c.text), cdg.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +136,7 @@ func TestCheckWaits(t *testing.T) {
 			row[0], row[1] = row[1], row[0]
 		}},
 	} {
-		g, err := cdg.Build(parseLines(t, waitCases[0].text), cdg.Options{})
+		g, err := cdg.Build(testtrace.Lines(t, waitCases[0].text), cdg.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

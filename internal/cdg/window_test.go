@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/testtrace"
 )
 
 const windowText = `
@@ -21,7 +22,7 @@ op 9 watchdog 300 10
 `
 
 func TestFindWindow(t *testing.T) {
-	tr := parseLines(t, windowText)
+	tr := testtrace.Lines(t, windowText)
 	us := func(n int64) int64 { return n * 1000 }
 	for _, c := range []struct {
 		name       string
@@ -59,7 +60,7 @@ func TestFindWindow(t *testing.T) {
 
 func TestStepTailUnderNextStep(t *testing.T) {
 	for step, want := range map[string]int{"7": 1, "8": 0} {
-		g, err := cdg.Build(parseLines(t, windowText), cdg.Options{Step: step})
+		g, err := cdg.Build(testtrace.Lines(t, windowText), cdg.Options{Step: step})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,7 @@ func TestStepTailUnderNextStep(t *testing.T) {
 }
 
 func TestFindSteps(t *testing.T) {
-	steps := cdg.FindSteps(parseLines(t, windowText))
+	steps := cdg.FindSteps(testtrace.Lines(t, windowText))
 	if len(steps) != 3 {
 		t.Fatalf("%d steps, want 3", len(steps))
 	}
@@ -85,7 +86,7 @@ func TestFindSteps(t *testing.T) {
 }
 
 func TestCarriedIn(t *testing.T) {
-	g, err := cdg.Build(parseLines(t, windowText), cdg.Options{Step: "8"})
+	g, err := cdg.Build(testtrace.Lines(t, windowText), cdg.Options{Step: "8"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
@@ -21,7 +22,7 @@ func simulatedTrace(tb testing.TB, n int) *trace.Trace {
 // BenchmarkMethods sets the walks of both methods beside the graph that they share, on 500,000 simulated events.
 func BenchmarkMethods(b *testing.B) {
 	tr := simulatedTrace(b, 500_000)
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -29,9 +30,9 @@ func BenchmarkMethods(b *testing.B) {
 		name string
 		run  func() error
 	}{
-		{"Build", func() error { _, err := cdg.Build(tr, cdg.Options{}); return err }},
-		{"Exact", func() error { _, err := critpath.Exact(g, critpath.Options{}); return err }},
-		{"CTDA", func() error { _, err := critpath.CTDA(g, critpath.Options{}); return err }},
+		{"Build", func() error { _, err := graph.Build(tr, cdg.Options{}); return err }},
+		{"Exact", func() error { _, err := critpath.Exact(g); return err }},
+		{"CTDA", func() error { _, err := critpath.CTDA(g); return err }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
@@ -66,7 +67,7 @@ func BenchmarkExact5M(b *testing.B) { benchmark(b, 18, true) }
 
 func benchmark(b *testing.B, copies int, exact bool) {
 	tr := repeated(benchTrace(b), copies)
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -74,9 +75,9 @@ func benchmark(b *testing.B, copies int, exact bool) {
 	b.ResetTimer()
 	for range b.N {
 		if exact {
-			_, err = critpath.Exact(g, critpath.Options{})
+			_, err = critpath.Exact(g)
 		} else {
-			_, err = cdg.Build(tr, cdg.Options{})
+			_, err = graph.Build(tr, cdg.Options{})
 		}
 		if err != nil {
 			b.Fatal(err)

@@ -66,17 +66,17 @@ func BoundBy(byClass *[NumClasses]int64) Class {
 // StepLine is the path of the window clipped to one step.
 type StepLine struct {
 	Name       string // of the step; "before" and "after" for what lies outside all steps
-	Step       int    // index into Graph.Steps, -1 for before and after
+	Step       int    // index into the steps, -1 for before and after
 	Start, End int64  // ns
 	Class      [NumClasses]int64
 }
 
 // StepTable clips the one path to the steps of the window. The lines tile the window; without steps there are none.
-func StepTable(y *cdg.Layout, p *Path) []StepLine {
+func StepTable(steps []cdg.Step, p *Path) []StepLine {
 	var lines []StepLine
 	t, end := p.Window.Start, p.Window.End
-	for i := range y.Steps {
-		s := &y.Steps[i]
+	for i := range steps {
+		s := &steps[i]
 		from, to := max(s.Start, t), min(s.End, end)
 		if from >= to {
 			continue

@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 	"pgregory.net/rapid"
 )
@@ -178,11 +179,11 @@ func TestExactIsALongestPath(t *testing.T) {
 		if r.events == 0 || r.events > 12 {
 			t.Skip("too large to enumerate")
 		}
-		g, err := cdg.Build(r.tr, cdg.Options{})
+		g, err := graph.Build(r.tr, cdg.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := critpath.Exact(g, critpath.Options{})
+		p, err := critpath.Exact(g)
 		if err != nil {
 			t.Fatal(err)
 		}

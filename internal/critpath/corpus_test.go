@@ -9,6 +9,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
@@ -64,12 +65,12 @@ func TestRealTraces(t *testing.T) {
 	for _, file := range corpus(t) {
 		name := strings.TrimSuffix(filepath.Base(file), ".json.gz")
 		tr := readTrace(t, file)
-		g, err := cdg.Build(tr, cdg.Options{})
+		g, err := graph.Build(tr, cdg.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		p, err := critpath.Exact(g, critpath.Options{})
+		p, err := critpath.Exact(g)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -104,7 +105,7 @@ func TestRealTraces(t *testing.T) {
 }
 
 // checkSums verifies that everything that is derived from the segments adds up.
-func checkSums(t *testing.T, name string, g *cdg.Graph, p *critpath.Path, sums *critpath.Totals) {
+func checkSums(t *testing.T, name string, g *graph.Graph, p *critpath.Path, sums *critpath.Totals) {
 	window := p.Window.End - p.Window.Start
 	total := func(ns []int64) (s int64) {
 		for _, n := range ns {
@@ -126,7 +127,7 @@ func checkSums(t *testing.T, name string, g *cdg.Graph, p *critpath.Path, sums *
 	if hot != p.Covered {
 		t.Errorf("%s: hotspots sum to %d, covered is %d", name, hot, p.Covered)
 	}
-	if lines := critpath.StepTable(g.Layout, p); lines != nil {
+	if lines := critpath.StepTable(g.Steps, p); lines != nil {
 		at := p.Window.Start
 		for _, l := range lines {
 			if l.Start != at || total(l.Class[:]) != l.End-l.Start {
@@ -147,12 +148,12 @@ func TestRealSteps(t *testing.T) {
 		tr := readTrace(t, file)
 		name := filepath.Base(file)
 		for _, step := range cdg.FindSteps(tr) {
-			g, err := cdg.Build(tr, cdg.Options{Step: strings.TrimPrefix(step.Name, "ProfilerStep#")})
+			g, err := graph.Build(tr, cdg.Options{Step: strings.TrimPrefix(step.Name, "ProfilerStep#")})
 			if err != nil {
 				t.Errorf("%s %s: %v", name, step.Name, err)
 				continue
 			}
-			p, err := critpath.Exact(g, critpath.Options{})
+			p, err := critpath.Exact(g)
 			if err == nil {
 				err = p.Check(g)
 			}

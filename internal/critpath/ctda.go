@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
 // CTDA finds the path of the CTDA-CPA paper: backward over the aggregated graph, always to the predecessor that
 // ended last (Algorithm 1). What it does not explain stays a hole between segments. It fails on a window without nodes.
-func CTDA(g *cdg.Graph, _ Options) (*Path, error) {
+func CTDA(g *graph.Graph) (*Path, error) {
 	if g.Window.End <= g.Window.Start || len(g.Nodes) == 0 {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
@@ -31,20 +33,20 @@ func CTDA(g *cdg.Graph, _ Options) (*Path, error) {
 
 // ctda is the state of Algorithm 1.
 type ctda struct {
-	g       *cdg.Graph
+	g       *graph.Graph
 	tr      *trace.Trace
-	first   []int32        // CSR: the edges into node n are g.Edges[first[n]:first[n+1]]
-	path    []cdg.NodeID   // in time order
-	via     []cdg.NodeEdge // via[i] is the edge from path[i-1] to path[i]
-	at      []int32        // per node: its index on the path, -1
-	from    []int64        // per path index: start of its effective time
-	to      []int64        // per path index: end of its effective time
-	parts   []part         // time of the critical nodes, by activity
+	first   []int32      // CSR: the edges into node n are g.Edges[first[n]:first[n+1]]
+	path    []nodes.ID   // in time order
+	via     []nodes.Edge // via[i] is the edge from path[i-1] to path[i]
+	at      []int32      // per node: its index on the path, -1
+	from    []int64      // per path index: start of its effective time
+	to      []int64      // per path index: end of its effective time
+	pieces  []nodePiece  // time of the critical nodes, by activity
 	quality map[string]int
 }
 
-// part is time of a critical node that belongs to one activity.
-type part struct {
+// nodePiece is a piece of a critical node: time that belongs to one activity.
+type nodePiece struct {
 	start, end int64
 	act        cdg.ActID
 	at         int32 // index on the path
@@ -63,31 +65,31 @@ func (c *ctda) invert() {
 
 // startNode is lines 6 to 13: the node with the latest end; a GPU node only when it ends strictly later than every CPU
 // node. Nodes that run on beyond the window do not decide its end.
-func (c *ctda) startNode() cdg.NodeID {
+func (c *ctda) startNode() nodes.ID {
 	cpu, gpu := c.latest(false), c.latest(true)
-	if cpu == cdg.NoNode || gpu != cdg.NoNode && c.g.Nodes[gpu].End > c.g.Nodes[cpu].End {
+	if cpu == nodes.None || gpu != nodes.None && c.g.Nodes[gpu].End > c.g.Nodes[cpu].End {
 		return gpu
 	}
 	return cpu
 }
 
-func (c *ctda) latest(gpu bool) cdg.NodeID {
-	best, bestRuns := cdg.NoNode, true
+func (c *ctda) latest(gpu bool) nodes.ID {
+	best, bestRuns := nodes.None, true
 	for i := range c.g.Nodes {
 		n := &c.g.Nodes[i]
 		if n.GPU != gpu {
 			continue
 		}
 		runs := c.tr.Events[n.Last].End() > c.g.Window.End
-		if best == cdg.NoNode || bestRuns && !runs || runs == bestRuns && c.endsLater(n, &c.g.Nodes[best]) {
-			best, bestRuns = cdg.NodeID(i), runs
+		if best == nodes.None || bestRuns && !runs || runs == bestRuns && c.endsLater(n, &c.g.Nodes[best]) {
+			best, bestRuns = nodes.ID(i), runs
 		}
 	}
 	return best
 }
 
 // endsLater orders nodes by end; of CPU nodes that end together the one whose thread launches more counts, then the later start.
-func (c *ctda) endsLater(a, b *cdg.Node) bool {
+func (c *ctda) endsLater(a, b *nodes.Node) bool {
 	if a.End != b.End {
 		return a.End > b.End
 	}
@@ -100,9 +102,9 @@ func (c *ctda) endsLater(a, b *cdg.Node) bool {
 }
 
 // walk is lines 14 to 42: from the start node back until a node without predecessors.
-func (c *ctda) walk(n cdg.NodeID) {
-	c.path = []cdg.NodeID{n}
-	c.via = []cdg.NodeEdge{{}}
+func (c *ctda) walk(n nodes.ID) {
+	c.path = []nodes.ID{n}
+	c.via = []nodes.Edge{{}}
 	for {
 		e, ok := c.predecessor(n)
 		if !ok {
@@ -111,7 +113,7 @@ func (c *ctda) walk(n cdg.NodeID) {
 		n = e.From
 		c.path = append(c.path, n)
 		c.via[len(c.via)-1] = e
-		c.via = append(c.via, cdg.NodeEdge{})
+		c.via = append(c.via, nodes.Edge{})
 	}
 	slices.Reverse(c.path)
 	slices.Reverse(c.via)
@@ -125,19 +127,19 @@ func (c *ctda) walk(n cdg.NodeID) {
 }
 
 // predecessor chooses the edge to go back. Of predecessors that end together a GPU node comes before a CPU node, then the later start.
-func (c *ctda) predecessor(n cdg.NodeID) (cdg.NodeEdge, bool) {
+func (c *ctda) predecessor(n nodes.ID) (nodes.Edge, bool) {
 	in := c.g.Edges[c.first[n]:c.first[n+1]]
 	node := &c.g.Nodes[n]
 	if node.GPU {
-		return c.choose(in, func(cdg.NodeEdge) bool { return true }) // lines 27 to 38
+		return c.choose(in, func(nodes.Edge) bool { return true }) // lines 27 to 38
 	}
-	gpu := func(e cdg.NodeEdge) bool { return c.g.Nodes[e.From].GPU }
+	gpu := func(e nodes.Edge) bool { return c.g.Nodes[e.From].GPU }
 	if node.Sync { // lines 18 to 22
 		if e, ok := c.choose(in, gpu); ok {
 			return e, true
 		}
 	}
-	if e, ok := c.choose(in, func(e cdg.NodeEdge) bool { return !gpu(e) }); ok { // lines 23 to 26
+	if e, ok := c.choose(in, func(e nodes.Edge) bool { return !gpu(e) }); ok { // lines 23 to 26
 		return e, true
 	}
 	e, ok := c.choose(in, gpu)
@@ -147,8 +149,8 @@ func (c *ctda) predecessor(n cdg.NodeID) (cdg.NodeEdge, bool) {
 	return e, ok
 }
 
-func (c *ctda) choose(in []cdg.NodeEdge, counts func(cdg.NodeEdge) bool) (cdg.NodeEdge, bool) {
-	best, found := cdg.NodeEdge{}, false
+func (c *ctda) choose(in []nodes.Edge, counts func(nodes.Edge) bool) (nodes.Edge, bool) {
+	best, found := nodes.Edge{}, false
 	for _, e := range in {
 		if counts(e) && (!found || c.later(e, best)) {
 			best, found = e, true
@@ -157,7 +159,7 @@ func (c *ctda) choose(in []cdg.NodeEdge, counts func(cdg.NodeEdge) bool) (cdg.No
 	return best, found
 }
 
-func (c *ctda) later(a, b cdg.NodeEdge) bool {
+func (c *ctda) later(a, b nodes.Edge) bool {
 	x, y := c.effectiveEnd(a), c.effectiveEnd(b)
 	if x != y {
 		return x > y
@@ -171,7 +173,7 @@ func (c *ctda) later(a, b cdg.NodeEdge) bool {
 
 // effectiveEnd is lines 28 to 36: what launches a GPU node needs only its first launch call for that; section 3.4 and
 // Figure 7 of the paper take the end of the call.
-func (c *ctda) effectiveEnd(e cdg.NodeEdge) int64 {
+func (c *ctda) effectiveEnd(e nodes.Edge) int64 {
 	from := &c.g.Nodes[e.From]
 	if c.g.Nodes[e.To].GPU && !from.GPU {
 		return c.launchEnd(from)
@@ -179,7 +181,7 @@ func (c *ctda) effectiveEnd(e cdg.NodeEdge) int64 {
 	return from.End
 }
 
-func (c *ctda) launchEnd(n *cdg.Node) int64 {
+func (c *ctda) launchEnd(n *nodes.Node) int64 {
 	if n.Launch == trace.NoEvent {
 		return n.End
 	}
@@ -193,7 +195,7 @@ func (c *ctda) cutEffective() {
 	for i, n := range c.path {
 		node := &c.g.Nodes[n]
 		c.from[i], c.to[i] = node.Start, node.End
-		if e := c.via[i]; i > 0 && e.Kind == cdg.SyncEdge && !node.GPU {
+		if e := c.via[i]; i > 0 && e.Kind == nodes.SyncEdge && !node.GPU {
 			c.from[i] = min(max(node.Start, c.waitEnd(e)), node.End)
 		}
 	}
@@ -202,7 +204,7 @@ func (c *ctda) cutEffective() {
 			continue
 		}
 		for _, e := range c.g.Edges[c.first[n]:c.first[n+1]] {
-			if at := c.at[e.From]; e.Kind == cdg.CallEdge && at >= 0 {
+			if at := c.at[e.From]; e.Kind == nodes.CallEdge && at >= 0 {
 				c.to[at] = max(c.from[at], c.launchEnd(&c.g.Nodes[e.From]))
 			}
 		}
@@ -210,7 +212,7 @@ func (c *ctda) cutEffective() {
 }
 
 // waitEnd returns when the wait that an edge stands for was over.
-func (c *ctda) waitEnd(e cdg.NodeEdge) int64 {
+func (c *ctda) waitEnd(e nodes.Edge) int64 {
 	if _, wait := c.waited(e); wait != nil {
 		return min(c.g.Acts[wait.From].End, c.tr.Events[c.g.Nodes[e.To].First].End())
 	}
@@ -219,7 +221,7 @@ func (c *ctda) waitEnd(e cdg.NodeEdge) int64 {
 
 // waited finds the wait that an edge stands for, of an operation of its source node, and who waited: the blocking call
 // which opens a CPU node, or the first operation of a GPU node that waited.
-func (c *ctda) waited(e cdg.NodeEdge) (cdg.ActID, *cdg.Wait) {
+func (c *ctda) waited(e nodes.Edge) (cdg.ActID, *cdg.Wait) {
 	g := c.g
 	node := &g.Nodes[e.To]
 	last := g.ActOf[node.First]

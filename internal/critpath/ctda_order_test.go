@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"pgregory.net/rapid"
@@ -19,14 +21,14 @@ import (
 
 // graphText is the aggregated graph and the paper's path through it, by names and times alone: no positions, no rows.
 func graphText(tr *trace.Trace, o cdg.Options) (string, error) {
-	g, err := cdg.Build(tr, o)
+	g, err := graph.Build(tr, o)
 	if err != nil {
 		return "", err
 	}
-	if err := g.CheckNodes(); err != nil {
+	if err := g.CheckNodes(g.Graph); err != nil {
 		return "", err
 	}
-	p, err := critpath.CTDA(g, critpath.Options{})
+	p, err := critpath.CTDA(g)
 	if err != nil {
 		return "", err
 	}
@@ -36,7 +38,7 @@ func graphText(tr *trace.Trace, o cdg.Options) (string, error) {
 		}
 		return tr.Name(id)
 	}
-	node := func(id cdg.NodeID) string {
+	node := func(id nodes.ID) string {
 		n := &g.Nodes[id]
 		track := &tr.Tracks[g.Lanes[n.Lane].Track]
 		return fmt.Sprintf("%s/%s %t %s %d..%d busy %d of %d %t %s %s %s", tr.Str(tr.Procs[track.Proc].PID.Raw), tr.Str(track.TID.Raw), n.GPU, n.Phase, n.Start-g.Window.Start,
@@ -44,7 +46,7 @@ func graphText(tr *trace.Trace, o cdg.Options) (string, error) {
 	}
 	var lines []string
 	for i := range g.Nodes {
-		lines = append(lines, "node "+node(cdg.NodeID(i)))
+		lines = append(lines, "node "+node(nodes.ID(i)))
 	}
 	for _, e := range g.Edges {
 		lines = append(lines, fmt.Sprintf("edge %s: %s -> %s", e.Kind, node(e.From), node(e.To)))

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 )
 
@@ -38,7 +38,7 @@ func (p *paperTrace) deviceSync(start, end int64) {
 }
 
 // nodeNames lists the nodes of a path by the event that starts them.
-func nodeNames(g *cdg.Graph, p *critpath.Path) string {
+func nodeNames(g *graph.Graph, p *critpath.Path) string {
 	var names []string
 	for _, n := range p.Nodes {
 		names = append(names, g.Trace.Name(g.Nodes[n].First))
@@ -129,7 +129,7 @@ func TestPaperPaths(t *testing.T) {
 			g, p := ctdaOf(t, trace.b.Parse(t))
 			if got := nodeNames(g, p); got != c.want {
 				var text strings.Builder
-				g.WriteNodes(&text)
+				g.WriteNodes(&text, g.Graph)
 				t.Errorf("the path is %s, want %s\n%s", got, c.want, text.String())
 			}
 		})

@@ -7,7 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
+	"overlay/internal/cdg/phases"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"pgregory.net/rapid"
@@ -47,13 +50,13 @@ func (p *paperTrace) sync(t *testtrace.Thread, from, to int64) {
 }
 
 // ctdaOf builds the graph and the paper's path, and checks what must always hold of it.
-func ctdaOf(t testing.TB, tr *trace.Trace) (*cdg.Graph, *critpath.Path) {
+func ctdaOf(t testing.TB, tr *trace.Trace) (*graph.Graph, *critpath.Path) {
 	t.Helper()
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := critpath.CTDA(g, critpath.Options{})
+	p, err := critpath.CTDA(g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,13 +68,13 @@ func ctdaOf(t testing.TB, tr *trace.Trace) (*cdg.Graph, *critpath.Path) {
 
 // checkCTDA: the nodes are a chain of edges; segments are sorted, apart, and inside their events and the window;
 // time is counted once.
-func checkCTDA(g *cdg.Graph, p *critpath.Path) error {
-	joined := map[[2]cdg.NodeID]bool{}
+func checkCTDA(g *graph.Graph, p *critpath.Path) error {
+	joined := map[[2]nodes.ID]bool{}
 	for _, e := range g.Edges {
-		joined[[2]cdg.NodeID{e.From, e.To}] = true
+		joined[[2]nodes.ID{e.From, e.To}] = true
 	}
 	for i := 1; i < len(p.Nodes); i++ {
-		if !joined[[2]cdg.NodeID{p.Nodes[i-1], p.Nodes[i]}] {
+		if !joined[[2]nodes.ID{p.Nodes[i-1], p.Nodes[i]}] {
 			return fmt.Errorf("no edge from node %d to node %d", p.Nodes[i-1], p.Nodes[i])
 		}
 	}
@@ -98,7 +101,7 @@ func checkCTDA(g *cdg.Graph, p *critpath.Path) error {
 }
 
 // marked is the time of each name on the path, µs.
-func marked(g *cdg.Graph, p *critpath.Path) map[string]float64 {
+func marked(g *graph.Graph, p *critpath.Path) map[string]float64 {
 	ns := map[string]float64{}
 	for _, m := range p.Marks {
 		ns[g.Trace.Name(m.Event)] += float64(m.NS) / micro
@@ -106,7 +109,7 @@ func marked(g *cdg.Graph, p *critpath.Path) map[string]float64 {
 	return ns
 }
 
-func edgesOf(g *cdg.Graph, p *critpath.Path) string {
+func edgesOf(g *graph.Graph, p *critpath.Path) string {
 	var out strings.Builder
 	for _, e := range p.Edges {
 		fmt.Fprintf(&out, "%s %q -> %q %d\n", e.Type, g.Trace.Name(e.From), g.Trace.Name(e.To), e.Weight/micro)
@@ -116,7 +119,7 @@ func edgesOf(g *cdg.Graph, p *critpath.Path) string {
 
 // TestFigure3: the longest event of all runs under CPU work. It is no hotspot, and shortening it gains nothing.
 func TestFigure3(t *testing.T) {
-	run := func(b int64) (*cdg.Graph, *critpath.Path) {
+	run := func(b int64) (*graph.Graph, *critpath.Path) {
 		p := newPaperTrace()
 		for i := range int64(5) {
 			p.op(p.main, fmt.Sprintf("aten::op%d", i), i*100, i*100+100)
@@ -214,7 +217,7 @@ sync "kernel 2" -> "cudaStreamSynchronize" 0
 	if diff := cmp.Diff(wantEdges, edgesOf(g, path)); diff != "" {
 		t.Errorf("edges (-want +got):\n%s", diff)
 	}
-	exact, err := critpath.Exact(g, critpath.Options{})
+	exact, err := critpath.Exact(g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +349,7 @@ func resizeTrace(frames bool) *paperTrace {
 func TestResizeUnderDataLoader(t *testing.T) {
 	methods := []struct {
 		name string
-		find func(*cdg.Graph, critpath.Options) (*critpath.Path, error)
+		find critpath.Method
 	}{{"exact", critpath.Exact}, {"ctda", critpath.CTDA}}
 	for _, m := range methods {
 		for _, c := range []struct {
@@ -357,16 +360,16 @@ func TestResizeUnderDataLoader(t *testing.T) {
 			{true, "<built-in method resize of ImagingCore object>", 0.22},
 			{false, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0.3},
 		} {
-			g, err := cdg.Build(resizeTrace(c.frames).b.Parse(t), cdg.Options{})
+			g, err := graph.Build(resizeTrace(c.frames).b.Parse(t), cdg.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := m.find(g, critpath.Options{})
+			p, err := m.find(g)
 			if err != nil {
 				t.Fatal(err)
 			}
 			spots := critpath.Hotspots(g, p)
-			if h := spots[0]; h.Name != c.first || h.ShareOfWindow != c.share || h.Phase != cdg.DataLoad {
+			if h := spots[0]; h.Name != c.first || h.ShareOfWindow != c.share || h.Phase != phases.DataLoad {
 				t.Errorf("%s, frames %t: first hotspot %q in %s with %.4f of the window, want %q with %.4f", m.name, c.frames, h.Name, h.Phase, h.ShareOfWindow, c.first, c.share)
 			}
 			if c.frames && spots[0].Caller != "dataset.py(20): __getitem__" {
@@ -393,14 +396,14 @@ func TestCTDAOfPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, o := range []cdg.Options{{}, {Annotation: "ProfilerStep"}, {Annotation: "ProfilerStep", Instance: "1"}} {
-			g, err := cdg.Build(tr, o)
+			g, err := graph.Build(tr, o)
 			if err != nil && o.Annotation != "" {
 				continue // not every program has steps
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := critpath.CTDA(g, critpath.Options{})
+			p, err := critpath.CTDA(g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -417,7 +420,7 @@ func TestCTDAOfRealTraces(t *testing.T) {
 	for _, file := range corpus(t) {
 		tr := readTrace(t, file)
 		g, p := ctdaOf(t, tr)
-		exact, err := critpath.Exact(g, critpath.Options{})
+		exact, err := critpath.Exact(g)
 		if err != nil {
 			t.Fatal(err)
 		}

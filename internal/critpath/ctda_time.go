@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -14,13 +16,13 @@ func (c *ctda) collect() {
 	for _, n := range c.path {
 		events += int(c.g.Nodes[n].Events)
 	}
-	c.parts = make([]part, 0, events+events/4) // some have several
+	c.pieces = make([]nodePiece, 0, events+events/4) // some have several
 	add := func(at int32, start, end int64, act cdg.ActID) {
 		if start, end = max(start, c.from[at]), min(end, c.to[at]); start < end {
-			c.parts = append(c.parts, part{start, end, act, at})
+			c.pieces = append(c.pieces, nodePiece{start, end, act, at})
 		}
 	}
-	c.g.CPUTime(func(n cdg.NodeID, s cdg.Stretch) {
+	c.g.CPUTime(c.g.Graph, func(n nodes.ID, s nodes.Piece) {
 		if at := c.at[n]; at >= 0 {
 			add(at, s.Start, s.End, s.Act)
 		}
@@ -32,16 +34,16 @@ func (c *ctda) collect() {
 		}
 		for a := d.Lanes[l].First; a < d.Lanes[l].Limit; a++ {
 			act := &d.Acts[a]
-			if n := c.g.NodeOf[act.Event]; n != cdg.NoNode && c.at[n] >= 0 {
+			if n := c.g.NodeOf[act.Event]; n != nodes.None && c.at[n] >= 0 {
 				add(c.at[n], act.Start, act.End, a)
 			}
 		}
 	}
-	cdg.SortRuns(c.parts, (*part).less) // a run for each logical thread and each stream
+	cdg.SortRuns(c.pieces, (*nodePiece).less) // there is a sorted run for each logical thread and each stream
 }
 
-// less orders parts by time; of equal starts the one that comes first on the path.
-func (x *part) less(y *part) bool {
+// less orders pieces by time; of equal starts the one that comes first on the path.
+func (x *nodePiece) less(y *nodePiece) bool {
 	if x.start != y.start {
 		return x.start < y.start
 	}
@@ -53,10 +55,10 @@ func (x *part) less(y *part) bool {
 
 // tile makes segments of the collected time. Time that two events share belongs to the one that started first: it is counted once.
 func (c *ctda) tile() []Segment {
-	segs := make([]Segment, 0, len(c.parts))
+	segs := make([]Segment, 0, len(c.pieces))
 	w := walker{tr: c.tr, comm: newNameSet(c.tr, commName)}
 	t := c.g.Window.Start
-	for _, p := range c.parts {
+	for _, p := range c.pieces {
 		start := max(p.start, t)
 		if start >= p.end {
 			continue
@@ -71,7 +73,7 @@ func (c *ctda) tile() []Segment {
 			}
 		} else {
 			s.Kind = hostKind[c.tr.Events[act.Event].Kind]
-			if act.Event == node.First && p.at > 0 && c.via[p.at].Kind == cdg.SyncEdge {
+			if act.Event == node.First && p.at > 0 && c.via[p.at].Kind == nodes.SyncEdge {
 				s.Kind, s.Evidence = SyncWait, c.evidence(c.via[p.at])
 			}
 		}
@@ -99,13 +101,13 @@ func (c *ctda) duration() int64 {
 	return sum
 }
 
-func (c *ctda) evidence(e cdg.NodeEdge) cdg.Evidence {
+func (c *ctda) evidence(e nodes.Edge) cdg.Evidence {
 	switch e.Kind {
-	case cdg.CallEdge:
+	case nodes.CallEdge:
 		return cdg.ByCorrelation
-	case cdg.CrossThreadEdge:
+	case nodes.CrossThreadEdge:
 		return cdg.ByAlignment
-	case cdg.SyncEdge:
+	case nodes.SyncEdge:
 		if _, wait := c.waited(e); wait != nil {
 			return wait.Evidence
 		}
@@ -117,8 +119,8 @@ func (c *ctda) evidence(e cdg.NodeEdge) cdg.Evidence {
 	return cdg.ByProgram
 }
 
-var nodeEdgeTypes = [cdg.NumNodeEdgeKinds]EdgeType{cdg.SequentialEdge: SequentialNodeEdge, cdg.CallEdge: CallNodeEdge,
-	cdg.SyncEdge: SyncNodeEdge, cdg.CrossThreadEdge: CrossThreadNodeEdge}
+var nodeEdgeTypes = [nodes.NumEdgeKinds]EdgeType{nodes.SequentialEdge: SequentialNodeEdge, nodes.CallEdge: CallNodeEdge,
+	nodes.SyncEdge: SyncNodeEdge, nodes.CrossThreadEdge: CrossThreadNodeEdge}
 
 // edges turns the steps of the path into edges between events: from what ended a node's effective time to what begins the next.
 func (c *ctda) edges() []Edge {
@@ -129,11 +131,11 @@ func (c *ctda) edges() []Edge {
 		e := Edge{From: from.Last, To: to.First, FromEnd: true, Type: nodeEdgeTypes[step.Kind], Evidence: c.evidence(step)}
 		end := c.to[i-1]
 		switch step.Kind {
-		case cdg.CallEdge:
+		case nodes.CallEdge:
 			if call := c.tr.Launch[to.First]; call != trace.NoEvent {
 				e.From, end = call, c.tr.Events[call].End()
 			}
-		case cdg.SyncEdge:
+		case nodes.SyncEdge:
 			if waiter, wait := c.waited(step); wait != nil {
 				op := &c.g.Acts[wait.From]
 				e.From, e.To, end = op.Event, c.g.Acts[waiter].Event, op.End
@@ -157,7 +159,7 @@ func (c *ctda) edges() []Edge {
 // by time stamps is no dependency; and critical GPU nodes that ran nothing for more than half of their time, in which
 // a late launch may have bound an operation, not the one before.
 func (c *ctda) note() {
-	if ns := c.g.Overlap(); ns > 0 {
+	if ns := c.g.Overlap(c.g.Graph); ns > 0 {
 		c.quality["ctda_threads_overlap_ns"] = int(ns)
 	}
 	for _, n := range c.path {
@@ -182,7 +184,7 @@ var paperCategories = [trace.NumKinds]string{trace.CPUOp: "cpu_op", trace.Annota
 
 // PaperHotspots are the two tables of the paper, CPU events and GPU events apart, most time first, then by name. The
 // paper groups by name: time of a call that waited and time of one that did not are one line.
-func PaperHotspots(g *cdg.Graph, p *Path) (cpu, gpu []PaperHotspot) {
+func PaperHotspots(g *graph.Graph, p *Path) (cpu, gpu []PaperHotspot) {
 	type key struct{ name, category string }
 	at := map[key]int{}
 	for _, h := range Hotspots(g, p) {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -17,31 +19,31 @@ type handNode struct {
 }
 
 // handGraph makes a graph of nodes and of edges "A>B".
-func handGraph(nodes []handNode, edges string) (*cdg.Graph, []string) {
+func handGraph(drawn []handNode, edges string) (*graph.Graph, []string) {
 	tr := &trace.Trace{Syms: []string{""}}
-	g := &cdg.Graph{Layout: &cdg.Layout{Trace: tr, Window: cdg.Window{Start: 0, End: 1000}}}
-	index := map[string]cdg.NodeID{}
+	g := &graph.Graph{Graph: &cdg.Graph{Layout: &cdg.Layout{Trace: tr, Window: cdg.Window{Start: 0, End: 1000}}}, Aggregated: &nodes.Aggregated{}}
+	index := map[string]nodes.ID{}
 	var names []string
 	event := func(start, end int64) trace.EventID {
 		tr.Events = append(tr.Events, trace.Event{Start: start, Dur: end - start})
 		return trace.EventID(len(tr.Events) - 1)
 	}
-	for i, n := range nodes {
-		node := cdg.Node{GPU: n.name[0] == 'G', Start: n.start, End: n.end, Sync: n.sync, Launch: trace.NoEvent}
+	for i, n := range drawn {
+		node := nodes.Node{GPU: n.name[0] == 'G', Start: n.start, End: n.end, Sync: n.sync, Launch: trace.NoEvent}
 		node.First = event(n.start, n.end)
 		node.Last = node.First
 		if n.launch != 0 {
 			node.Launch = event(n.launch-1, n.launch)
 		}
 		g.Nodes = append(g.Nodes, node)
-		index[n.name] = cdg.NodeID(i)
+		index[n.name] = nodes.ID(i)
 		names = append(names, n.name)
 	}
-	for to := range nodes { // edges are sorted by target
+	for to := range drawn { // edges are sorted by target
 		for _, e := range strings.Fields(edges) {
 			from, target, _ := strings.Cut(e, ">")
-			if index[target] == cdg.NodeID(to) {
-				g.Edges = append(g.Edges, cdg.NodeEdge{From: index[from], To: index[target]})
+			if index[target] == nodes.ID(to) {
+				g.Edges = append(g.Edges, nodes.Edge{From: index[from], To: index[target]})
 			}
 		}
 	}

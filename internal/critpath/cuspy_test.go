@@ -14,6 +14,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
@@ -43,11 +44,11 @@ func sameClasses(t *testing.T, src []byte, forms []cuspyForm) {
 		if err := tr.Check(); err != nil {
 			t.Fatal(err)
 		}
-		g, err := cdg.Build(tr, cdg.Options{})
+		g, err := graph.Build(tr, cdg.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := critpath.Exact(g, critpath.Options{})
+		p, err := critpath.Exact(g)
 		if err != nil {
 			return by, 0, tr // nothing to analyse in either form
 		}

@@ -4,23 +4,21 @@ import (
 	"fmt"
 
 	"overlay/internal/cdg"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
-// Options of a method. The zero value is the default.
-type Options struct{}
-
 // Method finds the critical path of a graph.
-type Method func(*cdg.Graph, Options) (*Path, error)
+type Method func(*graph.Graph) (*Path, error)
 
 // Exact walks backward from the end of the window over what did happen: which activity was running at each point,
 // and what released it. The segments tile the window. It fails only on an empty window and on a trace without any
 // activity, whose window can come from the record of a slim trace.
-func Exact(g *cdg.Graph, _ Options) (*Path, error) {
+func Exact(g *graph.Graph) (*Path, error) {
 	if g.Window.End <= g.Window.Start || len(g.Acts) == 0 {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
-	w := &walker{g: g, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent}
+	w := &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent}
 	w.comm = newNameSet(g.Trace, commName)
 	w.quality = map[string]int{}
 	for reason, n := range g.Quality {
@@ -63,7 +61,7 @@ type walker struct {
 	piece int       // on a thread: index of the piece that ends at t; -1: find it
 	t     int64
 
-	left    left // what the last hand-off left behind
+	waiting waitingSlice // what the last hand-off left behind
 	jumps   int
 	still   int
 	comm    nameSet
@@ -76,8 +74,8 @@ type walker struct {
 	eds  edgeTape
 }
 
-// left is the slice in which a thread waited when the walk left it by a hand-off.
-type left struct {
+// waitingSlice is the slice in which a thread waited when the walk left it by a hand-off.
+type waitingSlice struct {
 	lane cdg.LaneID
 	act  cdg.ActID
 	ok   bool
@@ -159,7 +157,7 @@ func (w *walker) emit(from int64, event trace.EventID, kind SegmentKind, by cdg.
 		return
 	}
 	if event != trace.NoEvent {
-		w.link(event, w.t)
+		w.addEdge(event, w.t)
 		w.step.to = from
 	}
 	track := w.g.Lanes[w.lane].Track
@@ -180,8 +178,8 @@ func (w *walker) close() {
 	}
 }
 
-// link adds the edge from an event that the path leaves at time t to the event that it enters.
-func (w *walker) link(event trace.EventID, t int64) {
+// addEdge adds the edge from an event that the path leaves at time t to the event that it enters.
+func (w *walker) addEdge(event trace.EventID, t int64) {
 	if w.next != trace.NoEvent && w.next != event {
 		from := &w.tr.Events[event]
 		e := Edge{From: event, To: w.next, FromEnd: t >= from.End(), ToEnd: w.step.toEnd, Type: w.step.kind,

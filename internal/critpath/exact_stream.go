@@ -44,7 +44,7 @@ func (w *walker) stepStream() {
 	w.emit(wait.At, trace.NoEvent, kind, by)
 	from := &g.Acts[wait.From]
 	if wait.Rule == cdg.Launch {
-		w.link(from.Event, w.t)
+		w.addEdge(from.Event, w.t)
 		w.goTo(from.Lane, cdg.NoAct)
 		return
 	}

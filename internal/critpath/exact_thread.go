@@ -71,7 +71,7 @@ func (w *walker) waitedFor(event trace.EventID, wait *cdg.Wait) {
 		edge = QueueFullEdge
 	}
 	if wait.At == w.t {
-		w.link(event, w.t)
+		w.addEdge(event, w.t)
 	}
 	w.emit(wait.At, event, SyncWait, wait.Evidence)
 	w.enter(edge, wait.Evidence, true, wait.At)
@@ -82,13 +82,13 @@ func (w *walker) waitedFor(event trace.EventID, wait *cdg.Wait) {
 // back to that.
 func (w *walker) handOff(owner cdg.ActID, from int64, wait *cdg.Wait) bool {
 	to := w.g.Acts[wait.From].Lane
-	if began := w.leftBegan(max(from, w.t0)); began > wait.At || began == wait.At && w.g.WaitsForLoader(w.left.act) {
+	if began := w.waitingBegan(max(from, w.t0)); began > wait.At || began == wait.At && w.g.WaitsForLoader(w.waiting.act) {
 		return w.comeBack(from)
 	}
 	if w.t-wait.At > longHandoff {
 		w.quality["long_handoff"]++
 	}
-	w.left = left{w.lane, owner, owner != cdg.NoAct}
+	w.waiting = waitingSlice{w.lane, owner, owner != cdg.NoAct}
 	t := w.t
 	w.emit(wait.At, trace.NoEvent, HandoffDelay, wait.Evidence)
 	if w.next != trace.NoEvent {
@@ -98,14 +98,14 @@ func (w *walker) handOff(owner cdg.ActID, from int64, wait *cdg.Wait) bool {
 	return true
 }
 
-// leftBegan returns when the slice that a hand-off left behind began to wait, if it still waits at t and began inside
+// waitingBegan returns when the slice that a hand-off left behind began to wait, if it still waits at t and began inside
 // a long wait of this thread that started at from; else -1 << 62.
-func (w *walker) leftBegan(from int64) int64 {
-	if !w.left.ok || w.left.lane == w.lane || w.t-from <= comeBackWait {
+func (w *walker) waitingBegan(from int64) int64 {
+	if !w.waiting.ok || w.waiting.lane == w.lane || w.t-from <= comeBackWait {
 		return -1 << 62
 	}
-	i := w.g.PieceAt(w.left.lane, w.t)
-	if i < 0 || w.g.Pieces[i].Owner != w.left.act || max(w.g.Pieces[i].Start, w.t0) < from {
+	i := w.g.PieceAt(w.waiting.lane, w.t)
+	if i < 0 || w.g.Pieces[i].Owner != w.waiting.act || max(w.g.Pieces[i].Start, w.t0) < from {
 		return -1 << 62
 	}
 	return max(w.g.Pieces[i].Start, w.t0)
@@ -123,14 +123,14 @@ func (w *walker) beforeRecording(wait *cdg.Wait) {
 // and the slice began to wait inside it: the time is the slice's own. Had the other thread worked for the slice before
 // the wait, the wait would be part of that work.
 func (w *walker) comeBack(from int64) bool {
-	began := w.leftBegan(max(from, w.t0))
+	began := w.waitingBegan(max(from, w.t0))
 	if began < w.t0 {
 		return false
 	}
-	w.goTo(w.left.lane, cdg.NoAct)
-	w.left.ok = false
+	w.goTo(w.waiting.lane, cdg.NoAct)
+	w.waiting.ok = false
 	w.enter(HandoffEdge, cdg.ByAlignment, w.step.toEnd, w.t)
 	w.piece = w.g.PieceAt(w.lane, w.t)
-	w.own(began, w.left.act)
+	w.own(began, w.waiting.act)
 	return true
 }

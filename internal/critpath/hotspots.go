@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/phases"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -14,8 +16,8 @@ type Hotspot struct {
 	Name          string // normalised
 	Category      string // as written on the first of them
 	Kind          SegmentKind
-	Phase         cdg.Phase // in which it spends most of its time
-	Calls         int       // events on the path
+	Phase         phases.Phase // in which it spends most of its time
+	Calls         int          // events on the path
 	NS            int64
 	ShareOfPath   float64
 	ShareOfWindow float64
@@ -29,13 +31,13 @@ type hotKey struct {
 }
 
 // Hotspots groups the path's marks by name and kind, most time first, then by name.
-func Hotspots(g *cdg.Graph, p *Path) []Hotspot {
+func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 	tr := g.Trace
 	kinds := segmentKinds(p, len(tr.Events))
 	names := make([]string, len(tr.Syms))
 	index := map[hotKey]int{}
 	type sums struct {
-		phase  [cdg.NumPhases]int64
+		phase  [phases.NumPhases]int64
 		caller map[trace.Sym]int64
 		most   int64
 	}
@@ -72,7 +74,7 @@ func Hotspots(g *cdg.Graph, p *Path) []Hotspot {
 		h, d := &spots[i], &detail[i]
 		for ph := range d.phase {
 			if d.phase[ph] > d.phase[h.Phase] {
-				h.Phase = cdg.Phase(ph)
+				h.Phase = phases.Phase(ph)
 			}
 		}
 		h.Caller = mostTime(tr, d.caller)
@@ -114,14 +116,14 @@ func mostTime(tr *trace.Trace, ns map[trace.Sym]int64) string {
 
 // callers finds the innermost Python frame of the user's code around an event: outside torch and the profiler.
 type callers struct {
-	g     *cdg.Graph
+	g     *graph.Graph
 	user  []uint8     // per symbol: 0 not asked, 1 no, 2 yes
 	known []trace.Sym // per activity: the user's frame at it or around it, 0 without one, notAsked at first
 }
 
 const notAsked = ^trace.Sym(0)
 
-func newCallers(g *cdg.Graph) callers {
+func newCallers(g *graph.Graph) callers {
 	c := callers{g, make([]uint8, len(g.Trace.Syms)), make([]trace.Sym, len(g.Acts))}
 	for i := range c.known {
 		c.known[i] = notAsked

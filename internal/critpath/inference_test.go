@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -26,7 +27,7 @@ type waitPair struct{ to, from trace.EventID }
 
 // waits returns the recorded or inferred waits of a trace: GPU to GPU and GPU to CPU.
 func waits(t *testing.T, tr *trace.Trace, rules ...cdg.Rule) map[waitPair]bool {
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package critpath
 import (
 	"fmt"
 
-	"overlay/internal/cdg"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -42,7 +42,7 @@ func (p *Path) mark(events int) {
 }
 
 // Check verifies the invariants of the exact method: tiling, edges that go forward, marks that sum to the owned time.
-func (p *Path) Check(g *cdg.Graph) error {
+func (p *Path) Check(g *graph.Graph) error {
 	t := p.Window.Start
 	owned := int64(0)
 	for i := range p.Segments {
@@ -83,7 +83,7 @@ func (p *Path) Check(g *cdg.Graph) error {
 	return nil
 }
 
-func (p *Path) checkEdge(g *cdg.Graph, e *Edge) error {
+func (p *Path) checkEdge(g *graph.Graph, e *Edge) error {
 	if e.Weight < 0 {
 		return fmt.Errorf("weight %d", e.Weight)
 	}

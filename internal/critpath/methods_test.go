@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/phases"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
+	"overlay/internal/graph"
 )
 
 // topNames are the names of the first 20 hotspots.
-func topNames(g *cdg.Graph, p *critpath.Path) []string {
+func topNames(g *graph.Graph, p *critpath.Path) []string {
 	var names []string
 	for _, h := range critpath.Hotspots(g, p) {
 		if len(names) < 20 && !slices.Contains(names, h.Name) {
@@ -63,7 +65,7 @@ func TestAgreement(t *testing.T) {
 }
 
 // trains reports whether a trace holds a backward pass.
-func trains(g *cdg.Graph) bool { return slices.Contains(g.Phases, cdg.Backward) }
+func trains(g *graph.Graph) bool { return slices.Contains(g.Phases, phases.Backward) }
 
 // TestMethodsOfTrainingTraces logs the table of docs/methods.md. The peer keeps its last step here, which it drops unless
 // told: otherwise the lists would differ by the window.
@@ -74,18 +76,18 @@ func TestMethodsOfTrainingTraces(t *testing.T) {
 	for _, file := range corpus(t) {
 		tr := readTrace(t, file)
 		name := strings.TrimSuffix(filepath.Base(file), ".json.gz")
-		g, err := cdg.Build(tr, cdg.Options{})
+		g, err := graph.Build(tr, cdg.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if !trains(g) {
 			continue
 		}
-		exact, err := critpath.Exact(g, critpath.Options{})
+		exact, err := critpath.Exact(g)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		ctda, err := critpath.CTDA(g, critpath.Options{})
+		ctda, err := critpath.CTDA(g)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

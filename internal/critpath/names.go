@@ -3,7 +3,7 @@ package critpath
 import (
 	"strings"
 
-	"overlay/internal/cdg"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -11,7 +11,7 @@ import (
 func IsComm(name string) bool { return commName.MatchString(name) }
 
 // CallerOf returns a function that names the innermost Python frame of the user's code around an event, 0 without one.
-func CallerOf(g *cdg.Graph) func(trace.EventID) trace.Sym {
+func CallerOf(g *graph.Graph) func(trace.EventID) trace.Sym {
 	c := newCallers(g)
 	return c.of
 }

@@ -9,6 +9,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"pgregory.net/rapid"
@@ -53,11 +54,11 @@ func shuffled(tr *trace.Trace, r *rand.Rand, shift int64) (*trace.Trace, []trace
 }
 
 func exactPath(t interface{ Fatal(...any) }, tr *trace.Trace) *critpath.Path {
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := critpath.Exact(g, critpath.Options{})
+	p, err := critpath.Exact(g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,14 @@ package critpath
 
 import (
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
 	"overlay/internal/trace"
 )
 
-// SegmentKind is what a piece of the path is made of.
+// SegmentKind is what a segment of the path is made of.
 type SegmentKind uint8
 
-// The kinds, in the order of the contract.
+// The kinds, in the order in which reports list them.
 const (
 	CPU SegmentKind = iota
 	RuntimeCall
@@ -63,7 +64,7 @@ func (c Class) Words() string { return classWords[c] }
 // Class of a segment kind.
 func (k SegmentKind) Class() Class { return kindClass[k] }
 
-// Segment is a piece of the path on one resource, owned by at most one event.
+// Segment is a piece of the path: time on one resource that belongs to one event, or to none.
 type Segment struct {
 	Start, End int64         // ns, Start < End
 	Event      trace.EventID // owner, NoEvent for untraced time and hand-offs
@@ -131,14 +132,14 @@ type Path struct {
 	Covered  int64  // ns of the window covered by owned segments, once: CPCR = Covered / window
 
 	// Nodes of the aggregated graph on the path (ctda), in time order.
-	Nodes []cdg.NodeID
-	// Peer is the peer's own bound-by summary (hta).
-	Peer    []PeerShare
+	Nodes []nodes.ID
+	// HTA is the summary of HTA of what bounds the path (hta).
+	HTA     []HTAShare
 	Quality map[string]int // counts of what the method met: reasons to numbers
 }
 
-// PeerShare is a line of the peer's summary, in its own words.
-type PeerShare struct {
+// HTAShare is a line of that summary, in the words of HTA.
+type HTAShare struct {
 	Name string
 	NS   int64
 }

@@ -5,6 +5,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
@@ -12,11 +13,11 @@ import (
 // TestRecordedWindow takes windows as the record of a slim trace gives them: they need not fit what is in the trace.
 func TestRecordedWindow(t *testing.T) {
 	find := func(b *testtrace.Builder, start, end int64) (*critpath.Path, error) {
-		g, err := cdg.Build(b.Parse(t), cdg.Options{Recorded: &cdg.Recorded{Window: cdg.Window{Start: start, End: end}}})
+		g, err := graph.Build(b.Parse(t), cdg.Options{Recorded: &cdg.Recorded{Window: cdg.Window{Start: start, End: end}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := critpath.Exact(g, critpath.Options{})
+		p, err := critpath.Exact(g)
 		if err == nil {
 			err = p.Check(g)
 		}

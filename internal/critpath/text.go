@@ -5,11 +5,12 @@ import (
 	"io"
 
 	"overlay/internal/cdg"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
 // WriteText prints a path for people and tests: segments, then edges, then marks.
-func (p *Path) WriteText(w io.Writer, g *cdg.Graph) error {
+func (p *Path) WriteText(w io.Writer, g *graph.Graph) error {
 	tr := g.Trace
 	var err error
 	line := func(format string, args ...any) {

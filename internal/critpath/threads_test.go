@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -82,11 +83,11 @@ func TestThreadModes(t *testing.T) {
 		{"and are parallel when read by time", overlapping(), cdg.ThreadsGIL, cdg.ThreadsGIL, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := cdg.Build(c.tr, cdg.Options{Threads: c.mode})
+			g, err := graph.Build(c.tr, cdg.Options{Threads: c.mode})
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := critpath.Exact(g, critpath.Options{})
+			p, err := critpath.Exact(g)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 )
 
@@ -49,14 +50,14 @@ func TestWindows(t *testing.T) {
 		{"an annotation outside the steps", cdg.Options{Annotation: "load"}, 0, 200, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := cdg.Build(tr, c.o)
+			g, err := graph.Build(tr, c.o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if w := g.Window; w.Start != c.start*us || w.End != c.end*us || w.CarriedIn != c.carried {
 				t.Fatalf("window [%d, %d], %d carried in, want [%d, %d] µs, %d", w.Start, w.End, w.CarriedIn, c.start, c.end, c.carried)
 			}
-			exact, err := critpath.Exact(g, critpath.Options{})
+			exact, err := critpath.Exact(g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +68,7 @@ func TestWindows(t *testing.T) {
 			for _, p := range []*critpath.Path{exact, ctda} {
 				var text []string
 				var sum int64
-				for _, l := range critpath.StepTable(g.Layout, p) {
+				for _, l := range critpath.StepTable(g.Steps, p) {
 					text = append(text, fmt.Sprintf("%s %d", l.Name, (l.End-l.Start)/us))
 					for _, ns := range l.Class {
 						sum += ns
@@ -88,9 +89,9 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-func ctdaPath(t *testing.T, g *cdg.Graph) *critpath.Path {
+func ctdaPath(t *testing.T, g *graph.Graph) *critpath.Path {
 	t.Helper()
-	p, err := critpath.CTDA(g, critpath.Options{})
+	p, err := critpath.CTDA(g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +103,11 @@ func ctdaPath(t *testing.T, g *cdg.Graph) *critpath.Path {
 
 // Work that was launched before the window and still runs in it may own its time, in both methods.
 func TestCarriedInWorkOwnsTime(t *testing.T) {
-	g, err := cdg.Build(stepsTrace().b.Parse(t), cdg.Options{Step: "1"})
+	g, err := graph.Build(stepsTrace().b.Parse(t), cdg.Options{Step: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := critpath.Exact(g, critpath.Options{})
+	exact, err := critpath.Exact(g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestNoSuchWindow(t *testing.T) {
 			p.main.Annotation(fmt.Sprintf("note%02d", i), (i*100+k)*us, us)
 		}
 	}
-	_, err := cdg.Build(p.b.Parse(t), cdg.Options{Annotation: "absent"})
+	_, err := graph.Build(p.b.Parse(t), cdg.Options{Annotation: "absent"})
 	want := `window: no annotation "absent" in the trace; the most frequent are "note11" (12), "note10" (11), "note09" (10), "note08" (9), ` +
 		`"note07" (8), "note06" (7), "note05" (6), "note04" (5), "note03" (4), "note02" (3)`
 	if err == nil || err.Error() != want {
@@ -133,7 +134,7 @@ func TestNoSuchWindow(t *testing.T) {
 	}
 	bare := testtrace.New()
 	bare.Thread(1, 1, "python").Op("aten::mm", 0, us)
-	if _, err = cdg.Build(bare.Parse(t), cdg.Options{Step: "3"}); err == nil || err.Error() != `window: no annotation "ProfilerStep#3" in the trace; it has no annotations` {
+	if _, err = graph.Build(bare.Parse(t), cdg.Options{Step: "3"}); err == nil || err.Error() != `window: no annotation "ProfilerStep#3" in the trace; it has no annotations` {
 		t.Errorf("error %v", err)
 	}
 }

@@ -2,8 +2,8 @@ package overlay
 
 import (
 	"overlay/internal/analyses"
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -29,7 +29,7 @@ type Options struct {
 
 // Annotate decides what to draw on a trace: marks on its events, added rows, arrows and attributes. What an earlier
 // overlay left in the trace is left out. p must belong to the same trace; neither is changed.
-func Annotate(y *cdg.Layout, p *critpath.Path, o Options) *Overlay {
+func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Overlay {
 	tr := y.Trace
 	ov := &Overlay{Plain: o.Plain, Slim: o.Slim}
 	wait := trace.Beside(func() {

@@ -10,7 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
+	"overlay/internal/cdg/phases"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
@@ -20,7 +23,7 @@ import (
 //	thread   |step0 .................... 0..1000|
 //	           op 100..300, launch 200..260     sync 400..900
 //	stream             kernel 300..850
-func tiny() (*trace.Trace, *cdg.Layout, *critpath.Path) {
+func tiny() (*trace.Trace, *graph.Layout, *critpath.Path) {
 	tr := &trace.Trace{Syms: []string{"", "user_annotation", "cpu_op", "cuda_runtime", "kernel", "ProfilerStep#7", "aten::add", "cudaLaunchKernel",
 		"add_kernel", "cudaStreamSynchronize", "1", "7", "0"}, Rank: -1, Source: testtrace.Args{}}
 	ev := func(cat uint16, name trace.Sym, kind trace.Kind, track trace.TrackID, start, end int64) {
@@ -36,14 +39,14 @@ func tiny() (*trace.Trace, *cdg.Layout, *critpath.Path) {
 		{Proc: 1, Class: trace.DeviceStream, TID: trace.Token{Raw: 11, Num: 7, IsNum: true}, Stream: 7}}
 	tr.Launch = []trace.EventID{-1, -1, -1, -1, 2}
 
-	y := &cdg.Layout{Trace: tr, Window: cdg.Window{Start: 0, End: 1000},
-		Steps: []cdg.Step{{Name: "ProfilerStep#7", Event: 0, Start: 0, End: 1000}},
-		Nodes: []cdg.Node{{Phase: cdg.Forward, Lane: 0, Start: 0, End: 400, Busy: 400, Events: 3},
-			{GPU: true, Phase: cdg.Forward, Lane: 1, Start: 300, End: 850, Busy: 550, Events: 1}, {Phase: cdg.Update, Lane: 0, Start: 400, End: 1000, Busy: 600, Events: 1, Sync: true}},
-		NodeOf: []cdg.NodeID{0, 0, 0, 2, 1},
+	y := &graph.Layout{Layout: &cdg.Layout{Trace: tr, Window: cdg.Window{Start: 0, End: 1000},
+		Steps:  []cdg.Step{{Name: "ProfilerStep#7", Event: 0, Start: 0, End: 1000}},
 		Lanes:  []cdg.Lane{{Track: 0, First: 0, Limit: 4}, {Track: 1, Proc: 1, Stream: true, Number: 7, First: 4, Limit: 5}},
 		ActOf:  []cdg.ActID{0, 1, 2, 3, 4},
-		Parent: []cdg.ActID{-1, 0, 1, 0, -1},
+		Parent: []cdg.ActID{-1, 0, 1, 0, -1}},
+		Aggregated: &nodes.Aggregated{Nodes: []nodes.Node{{Phase: phases.Forward, Lane: 0, Start: 0, End: 400, Busy: 400, Events: 3},
+			{GPU: true, Phase: phases.Forward, Lane: 1, Start: 300, End: 850, Busy: 550, Events: 1}, {Phase: phases.Update, Lane: 0, Start: 400, End: 1000, Busy: 600, Events: 1, Sync: true}},
+			NodeOf: []nodes.ID{0, 0, 0, 2, 1}},
 	}
 	for i, e := range tr.Events {
 		y.Acts = append(y.Acts, cdg.Act{Start: e.Start, End: e.End(), Event: trace.EventID(i), Lane: cdg.LaneID(e.Track)})

@@ -1,8 +1,8 @@
 package overlay
 
 import (
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -24,7 +24,7 @@ func drawable(p *critpath.Path, e *critpath.Edge) bool {
 // chooseArrows picks the arrows to draw, in the order of the path; all counts those that could be. Where a component
 // would be too large its edges along rows, which say no more than critical_next, are left out, all of them: half a
 // chain would tell a wrong story. keep is Overlay.Keep.
-func chooseArrows(y *cdg.Layout, keep []bool, p *critpath.Path, flows Flows) (arrows []Arrow, all int) {
+func chooseArrows(y *graph.Layout, keep []bool, p *critpath.Path, flows Flows) (arrows []Arrow, all int) {
 	take := make([]bool, len(p.Edges))
 	for i := range p.Edges {
 		if take[i] = drawable(p, &p.Edges[i]); take[i] {

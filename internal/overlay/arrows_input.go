@@ -5,12 +5,13 @@ import (
 	"sort"
 
 	"overlay/internal/cdg"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
 // inputArrows are the arrows that the input itself draws, as pairs of events: a start and an end that share id, name
 // and category, each bound to the innermost activity around it. They count in the size of a component.
-func inputArrows(y *cdg.Layout, keep []bool) [][2]int32 {
+func inputArrows(y *graph.Layout, keep []bool) [][2]int32 {
 	tr := y.Trace
 	drawn := func(i int) bool {
 		e := &tr.Events[i]
@@ -62,7 +63,7 @@ func inputArrows(y *cdg.Layout, keep []bool) [][2]int32 {
 }
 
 // lanesByToken gives for each track the lanes that share its pid and tid: flows may stand on a row of their own.
-func lanesByToken(y *cdg.Layout) [][]cdg.LaneID {
+func lanesByToken(y *graph.Layout) [][]cdg.LaneID {
 	type row struct{ pid, tid int64 }
 	tr := y.Trace
 	number := func(t trace.Token) int64 {
@@ -89,7 +90,7 @@ func lanesByToken(y *cdg.Layout) [][]cdg.LaneID {
 // finder looks up activities by time, beginning where it found the last one: flows stand in the file in order of time,
 // or nearly so.
 type finder struct {
-	d    *cdg.Layout
+	d    *graph.Layout
 	last []int32 // per lane: how many of its activities had started
 
 	now  []int64                 // per lane: the latest time at which over was told

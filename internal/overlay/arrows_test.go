@@ -6,17 +6,19 @@ import (
 	"pgregory.net/rapid"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
 // flat is a layout over n events without flows of the input.
-func flat(n int) *cdg.Layout {
+func flat(n int) *graph.Layout {
 	tr := &trace.Trace{Syms: []string{""}, Events: make([]trace.Event, n)}
 	for i := range tr.Events {
 		tr.Events[i].Track = trace.NoTrack
 	}
-	return &cdg.Layout{Trace: tr}
+	return &graph.Layout{Layout: &cdg.Layout{Trace: tr}, Aggregated: &nodes.Aggregated{}}
 }
 
 // choose picks arrows of a path with the given edges, on a graph of n events.

@@ -2,7 +2,9 @@ package overlay
 
 import (
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -11,12 +13,12 @@ import (
 type Marks struct {
 	path   []critpath.Mark    // sorted by event
 	on     *critpath.EventSet // the events of path
-	node   []cdg.NodeID       // per event
+	node   []nodes.ID         // per event
 	totals []int64            // critical time of an event and of what it encloses, ns, by event
 	above  *critpath.EventSet // the events of totals: those of which it is more than their own time
 }
 
-func newMarks(y *cdg.Layout, p *critpath.Path) Marks {
+func newMarks(y *graph.Layout, p *critpath.Path) Marks {
 	ms := Marks{path: p.Marks, on: critpath.NewEventSet(len(y.Trace.Events)), above: critpath.NewEventSet(len(y.Trace.Events)), node: y.NodeOf}
 	for i := range p.Marks {
 		ms.on.Add(p.Marks[i].Event)
@@ -72,7 +74,7 @@ func (ms *Marks) id(e trace.EventID) int32 {
 }
 
 // enclosed sums for each activity the critical time of itself and of what it encloses on its thread.
-func enclosed(y *cdg.Layout, p *critpath.Path) []int64 {
+func enclosed(y *graph.Layout, p *critpath.Path) []int64 {
 	d := y
 	total := make([]int64, len(d.Acts))
 	for i := range p.Marks {
@@ -91,14 +93,14 @@ func enclosed(y *cdg.Layout, p *critpath.Path) []int64 {
 // MarksOf returns the marks of a list that is sorted by event, on a trace of so many events: for paths that were not found
 // here.
 func MarksOf(events int, list []Mark) Marks {
-	ms := Marks{on: critpath.NewEventSet(events), above: critpath.NewEventSet(events), node: make([]cdg.NodeID, events)}
+	ms := Marks{on: critpath.NewEventSet(events), above: critpath.NewEventSet(events), node: make([]nodes.ID, events)}
 	for i := range ms.node {
-		ms.node[i] = cdg.NoNode
+		ms.node[i] = nodes.None
 	}
 	for _, m := range list {
 		ms.on.Add(m.Event)
 		ms.path = append(ms.path, critpath.Mark{Event: m.Event, NS: m.NS, ID: m.ID, Next: m.Next})
-		ms.node[m.Event] = cdg.NodeID(m.Node)
+		ms.node[m.Event] = nodes.ID(m.Node)
 		if m.TotalNS > m.NS {
 			ms.above.Add(m.Event)
 			ms.totals = append(ms.totals, m.TotalNS)

@@ -6,18 +6,21 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
+	"overlay/internal/cdg/phases"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 )
 
 // phaseColors are the colours of a phase: on the path dark, off it pale.
-var phaseColors = [cdg.NumPhases][2]string{
-	cdg.Other:         {"other#13", "other_off#84"},
-	cdg.DataLoad:      {"dataload#62247", "dataload_off#99293"},
-	cdg.Forward:       {"forward#5736", "forward_off#6255"},
-	cdg.Loss:          {"loss#25", "loss_off#14087"},
-	cdg.Backward:      {"backward#4102", "backward_off#5986"},
-	cdg.Communication: {"phasecomm#22455", "phasecomm_off#1237"},
-	cdg.Update:        {"update#2576", "update_off#2002"},
+var phaseColors = [phases.NumPhases][2]string{
+	phases.Other:         {"other#13", "other_off#84"},
+	phases.DataLoad:      {"dataload#62247", "dataload_off#99293"},
+	phases.Forward:       {"forward#5736", "forward_off#6255"},
+	phases.Loss:          {"loss#25", "loss_off#14087"},
+	phases.Backward:      {"backward#4102", "backward_off#5986"},
+	phases.Communication: {"phasecomm#22455", "phasecomm_off#1237"},
+	phases.Update:        {"update#2576", "update_off#2002"},
 }
 
 const nodesLegend = "A node is a run of events with only sequential dependencies among them; its name is the training phase.\n" +
@@ -26,7 +29,7 @@ const nodesLegend = "A node is a run of events with only sequential dependencies
 
 // nodeTracks shows the aggregated graph: a group below parent with one row for the CPU and one for each stream, in
 // order of their numbers. first is the index that the group gets in Overlay.Tracks.
-func nodeTracks(y *cdg.Layout, p *critpath.Path, first, parent int) []Track {
+func nodeTracks(y *graph.Layout, p *critpath.Path, first, parent int) []Track {
 	if len(y.Nodes) == 0 {
 		return nil
 	}
@@ -46,7 +49,7 @@ func nodeTracks(y *cdg.Layout, p *critpath.Path, first, parent int) []Track {
 		return len(out) - 1
 	}
 	host := -1
-	if slices.ContainsFunc(y.Nodes, func(n cdg.Node) bool { return !n.GPU }) {
+	if slices.ContainsFunc(y.Nodes, func(n nodes.Node) bool { return !n.GPU }) {
 		host = add(TrackHost, "Aggregated nodes of the CPU threads.")
 	}
 	for _, s := range nodeStreams(y) {
@@ -58,7 +61,7 @@ func nodeTracks(y *cdg.Layout, p *critpath.Path, first, parent int) []Track {
 		if n.GPU {
 			row = rows[n.Lane]
 		}
-		drawn[row].ids = append(drawn[row].ids, cdg.NodeID(id))
+		drawn[row].ids = append(drawn[row].ids, nodes.ID(id))
 	}
 	for _, r := range drawn[1:] {
 		r.sort()
@@ -68,20 +71,20 @@ func nodeTracks(y *cdg.Layout, p *critpath.Path, first, parent int) []Track {
 
 // nodeRow draws the nodes of one row.
 type nodeRow struct {
-	nodes    []cdg.Node
-	critical []int64      // per node, ns
-	onPath   []bool       // per node
-	ids      []cdg.NodeID // in the order of the row
+	nodes    []nodes.Node
+	critical []int64    // per node, ns
+	onPath   []bool     // per node
+	ids      []nodes.ID // in the order of the row
 }
 
 func (r *nodeRow) sort() {
-	slices.SortStableFunc(r.ids, func(a, b cdg.NodeID) int {
+	slices.SortStableFunc(r.ids, func(a, b nodes.ID) int {
 		return cmp.Or(cmp.Compare(r.nodes[a].Start, r.nodes[b].Start), cmp.Compare(drawnLength(&r.nodes[b]), drawnLength(&r.nodes[a])))
 	})
 }
 
 // drawnLength is at least 1 ns: viewers draw less as a mark that pushes later slices down.
-func drawnLength(n *cdg.Node) int64 { return max(n.End-n.Start, 1) }
+func drawnLength(n *nodes.Node) int64 { return max(n.End-n.Start, 1) }
 
 func (r *nodeRow) Len() int { return len(r.ids) }
 
@@ -113,10 +116,10 @@ func (r *nodeRow) Args(i int) ([MaxArgs]Arg, int) {
 }
 
 // nodeTime is the critical time of the events of each node.
-func nodeTime(y *cdg.Layout, p *critpath.Path) []int64 {
+func nodeTime(y *graph.Layout, p *critpath.Path) []int64 {
 	ns := make([]int64, len(y.Nodes))
 	for i := range p.Marks {
-		if n := y.NodeOf[p.Marks[i].Event]; n != cdg.NoNode {
+		if n := y.NodeOf[p.Marks[i].Event]; n != nodes.None {
 			ns[n] += p.Marks[i].NS
 		}
 	}
@@ -130,7 +133,7 @@ type nodeStream struct {
 }
 
 // nodeStreams lists the streams that have nodes, by device and number.
-func nodeStreams(y *cdg.Layout) []nodeStream {
+func nodeStreams(y *graph.Layout) []nodeStream {
 	var out []nodeStream
 	seen := make([]bool, len(y.Lanes))
 	devices := map[int64]bool{}

@@ -10,6 +10,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
@@ -65,15 +66,15 @@ func stages(b *testing.B, src []byte) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := critpath.Exact(g, critpath.Options{})
+	p, err := critpath.Exact(g)
 	if err != nil {
 		b.Fatal(err)
 	}
-	ov := overlay.Annotate(g.Layout, p, overlay.Options{})
+	ov := overlay.Annotate(g.Layout(), p, overlay.Options{})
 	stage := func(name string, work func() error) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(src)))
@@ -87,11 +88,11 @@ func stages(b *testing.B, src []byte) {
 		})
 	}
 	stage("parse", func() error { _, err := kineto.Parse(src, "bench", kineto.Options{Jobs: jobs}); return err })
-	stage("build", func() error { _, err := cdg.Build(tr, cdg.Options{}); return err })
-	stage("exact", func() error { _, err := critpath.Exact(g, critpath.Options{}); return err })
-	stage("ctda", func() error { _, err := critpath.CTDA(g, critpath.Options{}); return err })
+	stage("build", func() error { _, err := graph.Build(tr, cdg.Options{}); return err })
+	stage("exact", func() error { _, err := critpath.Exact(g); return err })
+	stage("ctda", func() error { _, err := critpath.CTDA(g); return err })
 	stage("hta", func() error { _, err := hta.Find(tr, hta.Options{First: -1, Last: -1}); return err })
-	stage("annotate", func() error { overlay.Annotate(g.Layout, p, overlay.Options{}); return nil })
+	stage("annotate", func() error { overlay.Annotate(g.Layout(), p, overlay.Options{}); return nil })
 	stage("perfetto", func() error {
 		_, err := pftrace.Write(io.Discard, tr, ov, pftrace.Options{Jobs: jobs})
 		return err

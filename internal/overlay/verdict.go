@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/tables"
 )
 
@@ -33,7 +33,7 @@ type byClass = [critpath.NumClasses]int64
 
 // verdictTrack is the root row, readable while everything is collapsed: the verdict of the window, below it one bar
 // for each step, below that the classes, smoothed.
-func verdictTrack(y *cdg.Layout, p *critpath.Path) Track {
+func verdictTrack(y *graph.Layout, p *critpath.Path) Track {
 	t := Track{Name: TrackRoot, Parent: -1, Category: CategorySummary, Description: strings.Join([]string{
 		"What bounds the run: the critical path of the window, method " + p.Method + ".",
 		"Top: share of each class of at least 2 %. Middle: the same path cut at the training steps.",
@@ -45,8 +45,8 @@ func verdictTrack(y *cdg.Layout, p *critpath.Path) Track {
 	}
 	total := critpath.Breakdown(p)
 	t.Slices = append(t.Slices, summarySlice(w.Start, w.End, verdict(&total.Class, w.End-w.Start), &total.Class))
-	lines := critpath.StepTable(y, p)
-	runs := critpath.NewClassRuns(p)
+	lines := critpath.StepTable(y.Steps, p)
+	runs := critpath.NewClassPieces(p)
 	if len(lines) == 0 {
 		for _, s := range runs.Strip(w.Start, w.End) {
 			t.Slices = append(t.Slices, stretchSlice(&s))
@@ -115,7 +115,7 @@ func summarySlice(start, end int64, name string, class *byClass) Slice {
 }
 
 // stretchSlice shows a stretch: its class, and the share of that class where it is not all.
-func stretchSlice(r *critpath.Stretch) Slice {
+func stretchSlice(r *critpath.Piece) Slice {
 	name := r.Class.Words()
 	if share := float64(r.NS[r.Class]) / float64(r.Dur()); share < 0.995 {
 		name += " " + tables.WholePercent(r.NS[r.Class], r.Dur())

@@ -17,6 +17,7 @@ import (
 	"overlay/internal/anonymize"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/overlay"
 	"overlay/internal/report"
 	"overlay/internal/slim"
@@ -45,7 +46,7 @@ type Run struct {
 	Recorded bool         // window, method and delays are those of the run that wrote the trace
 
 	o        Options
-	graph    *cdg.Graph     // of Trace
+	graph    *graph.Graph   // of Trace
 	path     *critpath.Path // in graph
 	analyses *analyses.Result
 	original *Run   // with Options.Anonymous: the run on the input
@@ -98,7 +99,7 @@ func (r *Run) solve() error {
 	if method == nil {
 		method = critpath.Exact
 	}
-	if r.graph, err = cdg.Build(r.Trace, link); err != nil {
+	if r.graph, err = graph.Build(r.Trace, link); err != nil {
 		return err
 	}
 	if w := r.graph.Window; w.End <= w.Start {
@@ -106,7 +107,7 @@ func (r *Run) solve() error {
 	}
 	runtime.GC() // of what linking left
 	r.o.stage("path")
-	r.path, err = method(r.graph, critpath.Options{})
+	r.path, err = method(r.graph)
 	return err
 }
 
@@ -138,7 +139,7 @@ func (r *Run) Draw(o overlay.Options) Drawing {
 	if r.original != nil {
 		whole = r.original
 	}
-	tr, layout, p := r.Trace, r.graph.Layout, r.path
+	tr, layout, p := r.Trace, r.graph.Layout(), r.path
 	cut := func(*overlay.Overlay) {}
 	if o.Slim {
 		graph, path := whole.graph, whole.path

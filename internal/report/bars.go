@@ -71,7 +71,7 @@ func (r *Report) phaseBars() []bar {
 		longest = max(longest, ns)
 	}
 	var out []bar
-	for _, phase := range phases {
+	for _, phase := range phaseNames {
 		if ns := r.CDG.ByPhase[phase]; ns > 0 {
 			out = append(out, one(phase, ns, longest, "handoff"))
 		}

@@ -13,6 +13,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
@@ -69,15 +70,15 @@ func ownTraces(t *testing.T) map[string]*trace.Trace {
 
 // reports makes the report of a trace by each method.
 func reports(t *testing.T, name string, tr *trace.Trace, segments bool) map[string]*Report {
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := critpath.Exact(g, critpath.Options{})
+	exact, err := critpath.Exact(g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctda, err := critpath.CTDA(g, critpath.Options{})
+	ctda, err := critpath.CTDA(g)
 	if err != nil {
 		t.Fatal(err)
 	}

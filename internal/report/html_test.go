@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/phases"
 )
 
 func htmlOf(t *testing.T, r *Report) string {
@@ -129,8 +130,8 @@ func TestBars(t *testing.T) {
 			t.Errorf("the longest bar is %g of its place", longest)
 		}
 	}
-	if len(phases) != int(cdg.NumPhases) {
-		t.Errorf("%d phases are drawn, there are %d", len(phases), cdg.NumPhases)
+	if len(phaseNames) != int(phases.NumPhases) {
+		t.Errorf("%d phases are drawn, there are %d", len(phaseNames), phases.NumPhases)
 	}
 	if looked < 15 {
 		t.Errorf("only %d bars", looked)

@@ -8,7 +8,10 @@ import (
 
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
+	"overlay/internal/cdg/phases"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
@@ -17,7 +20,7 @@ import (
 type Source struct {
 	Name     string // of the input
 	Version  string
-	Graph    *cdg.Graph
+	Graph    *graph.Graph
 	Path     *critpath.Path
 	Top      int  // hotspots listed; 0 = 10
 	Segments bool // with the walk
@@ -48,10 +51,10 @@ func New(s Source) *Report {
 		r.CTDA = ctdaTables(g, p, s.Top)
 	}
 	var total int64
-	for _, b := range p.Peer {
+	for _, b := range p.HTA {
 		total += b.NS
 	}
-	for _, b := range p.Peer {
+	for _, b := range p.HTA {
 		r.HTA = append(r.HTA, HTAShare{b.Name, b.NS, tables.ShareOf(b.NS, total)})
 	}
 	return r
@@ -176,7 +179,7 @@ func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 	return segments, edges
 }
 
-func hotspots(g *cdg.Graph, p *critpath.Path, top int) []Hotspot {
+func hotspots(g *graph.Graph, p *critpath.Path, top int) []Hotspot {
 	out := []Hotspot{}
 	for i, h := range critpath.Hotspots(g, p) {
 		if i == top || h.NS == 0 { // the peer's method marks events without time
@@ -187,19 +190,19 @@ func hotspots(g *cdg.Graph, p *critpath.Path, top int) []Hotspot {
 	return out
 }
 
-func steps(g *cdg.Graph, p *critpath.Path) []Step {
+func steps(g *graph.Graph, p *critpath.Path) []Step {
 	out := []Step{}
-	for _, l := range critpath.StepTable(g.Layout, p) {
+	for _, l := range critpath.StepTable(g.Steps, p) {
 		out = append(out, Step{l.Name, l.Start, l.End - l.Start, critpath.BoundBy(&l.Class).String(), classes(&l.Class)})
 	}
 	return out
 }
 
-func graphOf(g *cdg.Graph, p *critpath.Path) CDG {
+func graphOf(g *graph.Graph, p *critpath.Path) CDG {
 	row := rowNames(g.Trace)
 	critical := make([]int64, len(g.Nodes))
 	for _, m := range p.Marks {
-		if n := g.NodeOf[m.Event]; n != cdg.NoNode {
+		if n := g.NodeOf[m.Event]; n != nodes.None {
 			critical[n] += m.NS
 		}
 	}
@@ -224,7 +227,7 @@ func graphOf(g *cdg.Graph, p *critpath.Path) CDG {
 	return out
 }
 
-func ctdaTables(g *cdg.Graph, p *critpath.Path, top int) *CTDA {
+func ctdaTables(g *graph.Graph, p *critpath.Path, top int) *CTDA {
 	cpu, gpu := critpath.PaperHotspots(g, p)
 	lines := func(list []critpath.PaperHotspot) []CTDALine {
 		out := []CTDALine{}
@@ -273,8 +276,8 @@ func hints(r *Report) []Hint {
 	return out
 }
 
-// phases are the names of the training phases in the order in which a step goes through them.
-var phases = []string{cdg.DataLoad.String(), cdg.Forward.String(), cdg.Loss.String(), cdg.Backward.String(), cdg.Communication.String(), cdg.Update.String(), cdg.Other.String()}
+// phaseNames are the names of the training phases in the order in which a step goes through them.
+var phaseNames = []string{phases.DataLoad.String(), phases.Forward.String(), phases.Loss.String(), phases.Backward.String(), phases.Communication.String(), phases.Update.String(), phases.Other.String()}
 
 // classOrder, classWords and kindClass follow the tables of classes and of kinds of segments.
 var (

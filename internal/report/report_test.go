@@ -11,6 +11,7 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/tables"
 )
@@ -27,11 +28,11 @@ func reportOf(t testing.TB, path string, o cdg.Options) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := cdg.Build(tr, o)
+	g, err := graph.Build(tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := critpath.Exact(g, critpath.Options{})
+	p, err := critpath.Exact(g)
 	if err != nil {
 		t.Fatal(err)
 	}

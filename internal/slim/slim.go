@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/phases"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/overlay"
 	"overlay/internal/trace"
 )
@@ -17,7 +19,7 @@ import (
 // the rest. Of the input stay the events on the path, what encloses them, the launch call of each operation on the
 // path, both ends of each critical edge, annotations, names of rows; and for the exact method whatever else it takes
 // to find the same path again.
-func Cut(g *cdg.Graph, p *critpath.Path, ov *overlay.Overlay) {
+func Cut(g *graph.Graph, p *critpath.Path, ov *overlay.Overlay) {
 	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), may: ov.Keep, climbed: make([]bool, len(g.Acts))}
 	s.path(p)
 	rec := &cdg.Recorded{Window: g.Window, Delays: g.Delays}
@@ -32,7 +34,7 @@ func Cut(g *cdg.Graph, p *critpath.Path, ov *overlay.Overlay) {
 }
 
 type slimmer struct {
-	g    *cdg.Graph
+	g    *graph.Graph
 	keep []bool
 	may  []bool // what may be kept; nil for everything
 
@@ -162,9 +164,9 @@ func (s *slimmer) keepPhases(round int) {
 		}
 		kind := -1
 		switch {
-		case s.g.Phases[act.Event] == cdg.Backward && strings.HasPrefix(tr.Str(e.Name), "autograd::engine::"):
+		case s.g.Phases[act.Event] == phases.Backward && strings.HasPrefix(tr.Str(e.Name), "autograd::engine::"):
 			kind = 0
-		case e.Flags&trace.HasSeq != 0 && s.g.Phases[act.Event] != cdg.Backward:
+		case e.Flags&trace.HasSeq != 0 && s.g.Phases[act.Event] != phases.Backward:
 			kind = 1
 		default:
 			continue
@@ -243,11 +245,11 @@ func unite(segments []critpath.Segment, near int64) []timeSpan {
 // differences returns segments of p that are missing from the path of what is kept: of each run of them the latest,
 // since the walk goes backward. It also reports whether the phase of an event on the path differs.
 func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []critpath.Segment, phases bool) {
-	g, err := cdg.Build(restrict(s.g.Trace, s.keep), cdg.Options{Recorded: rec, Threads: s.g.Threads})
+	g, err := graph.Build(restrict(s.g.Trace, s.keep), cdg.Options{Recorded: rec, Threads: s.g.Threads})
 	if err != nil {
 		panic("slim: internal error: " + err.Error()) // the recorded window needs no search
 	}
-	q, err := critpath.Exact(g, critpath.Options{})
+	q, err := critpath.Exact(g)
 	if err != nil {
 		return p.Segments[len(p.Segments)-1:], false
 	}

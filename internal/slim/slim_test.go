@@ -9,6 +9,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
@@ -24,7 +25,7 @@ func TestSlimFixPoint(t *testing.T) {
 		if !ok {
 			t.Skip("nothing to analyse")
 		}
-		ov := overlay.Annotate(g.Layout, p, overlay.Options{Slim: true})
+		ov := overlay.Annotate(g.Layout(), p, overlay.Options{Slim: true})
 		slim.Cut(g, p, ov)
 		out, st := write(t, tr, ov)
 		cut, err := kineto.Parse(out, "slim", kineto.Options{})
@@ -38,18 +39,18 @@ func TestSlimFixPoint(t *testing.T) {
 		if rec.Method != "exact" || rec.Delays != g.Delays || rec.Window != g.Window {
 			t.Errorf("record %+v, wanted %+v and %+v", rec, g.Window, g.Delays)
 		}
-		g2, err := cdg.Build(cut, cdg.Options{Recorded: &rec.Recorded})
+		g2, err := graph.Build(cut, cdg.Options{Recorded: &rec.Recorded})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p2, err := critpath.Exact(g2, critpath.Options{})
+		p2, err := critpath.Exact(g2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		compare(t, "segments", segmentTexts(tr, p), segmentTexts(cut, p2))
 		compare(t, "hotspots", hotspotTexts(g, p), hotspotTexts(g2, p2))
 
-		ov2 := overlay.Annotate(g2.Layout, p2, overlay.Options{Attrs: slim.Attrs(&rec.Recorded)})
+		ov2 := overlay.Annotate(g2.Layout(), p2, overlay.Options{Attrs: slim.Attrs(&rec.Recorded)})
 		out2, _ := write(t, cut, ov2)
 		again, err := kineto.Parse(out2, "again", kineto.Options{})
 		if err != nil {
@@ -84,7 +85,7 @@ func segmentTexts(tr *trace.Trace, p *critpath.Path) []string {
 	return out
 }
 
-func hotspotTexts(g *cdg.Graph, p *critpath.Path) []string {
+func hotspotTexts(g *graph.Graph, p *critpath.Path) []string {
 	var out []string
 	for _, h := range critpath.Hotspots(g, p) {
 		h.Event = 0 // positions differ
@@ -135,7 +136,7 @@ func TestSlimGraphEdges(t *testing.T) {
 		t.Fatalf("edges %v", tr.GraphEdges)
 	}
 	g, p, _ := testtrace.Analyse(t, tr)
-	ov := overlay.Annotate(g.Layout, p, overlay.Options{Slim: true})
+	ov := overlay.Annotate(g.Layout(), p, overlay.Options{Slim: true})
 	slim.Cut(g, p, ov)
 	out, _ := write(t, tr, ov)
 	cut, err := kineto.Parse(out, "slim", kineto.Options{})
@@ -149,11 +150,11 @@ func TestSlimGraphEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g2, err := cdg.Build(cut, cdg.Options{Recorded: &rec.Recorded})
+	g2, err := graph.Build(cut, cdg.Options{Recorded: &rec.Recorded})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p2, err := critpath.Exact(g2, critpath.Options{})
+	p2, err := critpath.Exact(g2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
@@ -58,12 +59,12 @@ func (j *Judge) Check(p *Program, seed uint64) Verdict {
 	if p.Explicit {
 		o.Threads = cdg.ThreadsExplicit
 	}
-	g, err := cdg.Build(tr, o)
+	g, err := graph.Build(tr, o)
 	if err != nil {
 		v.Err = err
 		return v
 	}
-	path, err := critpath.Exact(g, critpath.Options{})
+	path, err := critpath.Exact(g)
 	if err == nil {
 		err = path.Check(g)
 	}

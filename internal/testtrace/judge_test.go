@@ -12,6 +12,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 )
 
 // The exact path must agree with the truth of random programs. The limits are those of the project's plan; what is
@@ -84,11 +85,11 @@ func TestTruthIsCritical(t *testing.T) {
 // span of a path by activity, to compare paths of one run that was written in different ways.
 func pathText(t *testing.T, b *Builder, key []int32, shift int64) string {
 	t.Helper()
-	g, err := cdg.Build(b.Parse(t), cdg.Options{})
+	g, err := graph.Build(b.Parse(t), cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, err := critpath.Exact(g, critpath.Options{})
+	path, err := critpath.Exact(g)
 	if err != nil {
 		t.Fatal(err)
 	}

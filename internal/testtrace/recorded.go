@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -69,12 +70,12 @@ func CompareRecorded(tr *trace.Trace) (c Recorded, ok bool, err error) {
 	return c, c.Waits > 0, nil
 }
 
-func analyse(tr *trace.Trace) (*cdg.Graph, *critpath.Path, error) {
-	g, err := cdg.Build(tr, cdg.Options{})
+func analyse(tr *trace.Trace) (*graph.Graph, *critpath.Path, error) {
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := critpath.Exact(g, critpath.Options{})
+	p, err := critpath.Exact(g)
 	return g, p, err
 }
 
@@ -84,7 +85,7 @@ type waited struct {
 }
 
 // waitsOf lists event waits and synchronisations by the event that waited.
-func waitsOf(g *cdg.Graph) map[trace.EventID][]waited {
+func waitsOf(g *graph.Graph) map[trace.EventID][]waited {
 	waits := map[trace.EventID][]waited{}
 	d := g
 	for a := range d.Acts {

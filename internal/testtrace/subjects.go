@@ -8,6 +8,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
@@ -78,16 +79,16 @@ func Read(tb testing.TB, name string) *trace.Trace {
 }
 
 // Analyse finds the exact path of a trace; false when it holds nothing to analyse.
-func Analyse(tb testing.TB, tr *trace.Trace) (g *cdg.Graph, p *critpath.Path, ok bool) {
+func Analyse(tb testing.TB, tr *trace.Trace) (g *graph.Graph, p *critpath.Path, ok bool) {
 	tb.Helper()
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	if g.Window.End <= g.Window.Start {
 		return g, nil, false
 	}
-	if p, err = critpath.Exact(g, critpath.Options{}); err != nil {
+	if p, err = critpath.Exact(g); err != nil {
 		tb.Fatal(err)
 	}
 	return g, p, true

@@ -20,8 +20,8 @@ import (
 	"errors"
 	"fmt"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -111,7 +111,7 @@ func Find(tr *trace.Trace, o Options) (*Graph, error) {
 
 // Method is the peer's method as one of ours: on the trace of a graph, whose window it does not look at.
 func Method(o Options) critpath.Method {
-	return func(g *cdg.Graph, _ critpath.Options) (*critpath.Path, error) {
+	return func(g *graph.Graph) (*critpath.Path, error) {
 		h, err := Find(g.Trace, o)
 		if err != nil {
 			return nil, err

@@ -31,7 +31,7 @@ func (g *Graph) AsPath() *critpath.Path {
 	}
 	p.Marks = g.marks(p.Segments)
 	for _, b := range g.Summary() {
-		p.Peer = append(p.Peer, critpath.PeerShare(b))
+		p.HTA = append(p.HTA, critpath.HTAShare(b))
 	}
 	return p
 }

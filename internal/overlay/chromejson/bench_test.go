@@ -16,10 +16,10 @@ func BenchmarkWriteChrome(b *testing.B) {
 	g, p, _ := testtrace.Analyse(b, tr)
 	b.Run("annotate", func(b *testing.B) {
 		for b.Loop() {
-			overlay.Annotate(g.Layout, p, overlay.Options{})
+			overlay.Annotate(g.Layout(), p, overlay.Options{})
 		}
 	})
-	ov := overlay.Annotate(g.Layout, p, overlay.Options{})
+	ov := overlay.Annotate(g.Layout(), p, overlay.Options{})
 	b.Run("write", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := chromejson.Write(io.Discard, tr, ov, chromejson.Options{Jobs: 1}); err != nil {

@@ -22,7 +22,7 @@ func annotate(t *testing.T, tr *trace.Trace, o overlay.Options) (*critpath.Path,
 	if !ok {
 		t.Skip("nothing to analyse")
 	}
-	return p, overlay.Annotate(g.Layout, p, o)
+	return p, overlay.Annotate(g.Layout(), p, o)
 }
 
 // annotateAny draws a made-up verdict on traces that hold nothing to analyse: rows of theirs are copied and numbered
@@ -30,7 +30,7 @@ func annotate(t *testing.T, tr *trace.Trace, o overlay.Options) (*critpath.Path,
 func annotateAny(t *testing.T, tr *trace.Trace) *overlay.Overlay {
 	t.Helper()
 	if g, p, ok := testtrace.Analyse(t, tr); ok {
-		return overlay.Annotate(g.Layout, p, overlay.Options{})
+		return overlay.Annotate(g.Layout(), p, overlay.Options{})
 	}
 	return &overlay.Overlay{Tracks: []overlay.Track{{Name: "Critical path", Parent: -1, Category: "critical_path_summary",
 		Slices: []overlay.Slice{{Start: 1, Dur: 1000, Name: "nothing"}}}}}

@@ -7,6 +7,7 @@ import (
 	"overlay/internal/chrome/importer"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/testtrace"
@@ -16,19 +17,19 @@ import (
 // TestImportMethods draws the paths of the other methods, with all arrows, and reads them as the viewer does.
 func TestImportMethods(t *testing.T) {
 	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
-		g, err := cdg.Build(tr, cdg.Options{})
+		g, err := graph.Build(tr, cdg.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var paths []*critpath.Path
-		if p, err := critpath.CTDA(g, critpath.Options{}); err == nil {
+		if p, err := critpath.CTDA(g); err == nil {
 			paths = append(paths, p)
 		}
 		if h, err := hta.Find(tr, hta.Options{First: -1, Last: -1}); err == nil {
 			paths = append(paths, h.AsPath())
 		}
 		for _, p := range paths {
-			ov := overlay.Annotate(g.Layout, p, overlay.Options{Flows: overlay.FlowsAll})
+			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Flows: overlay.FlowsAll})
 			out, st := write(t, tr, ov)
 			before, err := importer.Import(kineto.TextOf(tr).Src)
 			if err != nil {

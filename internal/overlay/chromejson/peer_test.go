@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath/hta"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/testtrace"
@@ -23,11 +24,11 @@ func TestPeerOverlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, _ := write(t, tr, overlay.Annotate(g.Layout, h.AsPath(), overlay.Options{}))
+	out, _ := write(t, tr, overlay.Annotate(g.Layout(), h.AsPath(), overlay.Options{}))
 	got, want := drawnBy(t, out), drawnBy(t, kineto.TextOf(peer).Src)
 	if len(want) < 7 || !maps.Equal(got, want) {
 		t.Errorf("drawn %v, the peer has %v", got, want)

@@ -21,7 +21,7 @@ func TestWrittenNames(t *testing.T) {
 		Arg("copy kind", "DtoH").Arg("src kind", "device").Arg("dst kind", "pageable")
 	tr := b.Parse(t)
 	g, p, _ := testtrace.Analyse(t, tr)
-	ov := overlay.Annotate(g.Layout, p, overlay.Options{})
+	ov := overlay.Annotate(g.Layout(), p, overlay.Options{})
 	if spots := critpath.Hotspots(g, p); len(spots) == 0 || spots[0].Name != testtrace.DtoHPageable {
 		t.Errorf("hotspots %+v", spots)
 	}
@@ -43,7 +43,7 @@ func TestWrittenNames(t *testing.T) {
 	// The anonymous copy of the trace is written with the same name too.
 	g2, p2 := anonymize.Graph(g, p)
 	var text bytes.Buffer
-	if _, err := chromejson.Write(&text, g2.Trace, overlay.Annotate(g2.Layout, p2, overlay.Options{}), chromejson.Options{}); err != nil {
+	if _, err := chromejson.Write(&text, g2.Trace, overlay.Annotate(g2.Layout(), p2, overlay.Options{}), chromejson.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(text.Bytes(), []byte(`"name": "Memcpy"`)) {

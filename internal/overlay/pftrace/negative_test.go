@@ -59,7 +59,7 @@ func TestBeforeZero(t *testing.T) {
 				t.Fatal(err)
 			}
 			g, p, _ := testtrace.Analyse(t, tr)
-			ov := overlay.Annotate(g.Layout, p, overlay.Options{Rows: analyses.Run(g, p, analyses.Names, analyses.Options{}).Rows})
+			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Rows: analyses.Run(g, p, analyses.Names, analyses.Options{}).Rows})
 			var out bytes.Buffer
 			st, err := pftrace.Write(&out, tr, ov, pftrace.Options{})
 			if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/perfetto"
@@ -289,15 +290,15 @@ func TestSlimSizes(t *testing.T) {
 		if err != nil || len(tr.Events) < 1000 {
 			continue
 		}
-		g, err := cdg.Build(tr, cdg.Options{})
+		g, err := graph.Build(tr, cdg.Options{})
 		if err != nil || g.Window.End <= g.Window.Start {
 			continue
 		}
-		p, err := critpath.Exact(g, critpath.Options{})
+		p, err := critpath.Exact(g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ov := overlay.Annotate(g.Layout, p, overlay.Options{Slim: true})
+		ov := overlay.Annotate(g.Layout(), p, overlay.Options{Slim: true})
 		slim.Cut(g, p, ov)
 		var gz bytes.Buffer
 		z, err := pgzip.NewWriter(&gz, 9, 2) // as in cmd/overlay

@@ -1,62 +1,64 @@
-package cdg
+package nodes
 
 import (
 	"fmt"
 
+	"overlay/internal/cdg"
+	"overlay/internal/cdg/phases"
 	"overlay/internal/trace"
 )
 
-// CheckNodes verifies the invariants of the aggregated half: nodes in order of start and of sane extent; every activity
+// CheckNodes verifies the invariants of the aggregated graph of g: nodes in order of start and of sane extent; every activity
 // that starts in the window in exactly one node, on its thread's or stream's side; edges in range, of a kind that fits
 // their ends, sorted, no pair twice, and without a cycle; the time of the threads divided among the nodes.
-func (g *Graph) CheckNodes() error {
-	events := make([]int32, len(g.Nodes))
+func (s *Aggregated) CheckNodes(g *cdg.Graph) error {
+	events := make([]int32, len(s.Nodes))
 	for a := range g.Acts {
 		act := &g.Acts[a]
-		n := g.NodeOf[act.Event]
-		if n == NoNode {
+		n := s.NodeOf[act.Event]
+		if n == None {
 			if act.Start >= g.Window.Start && act.Start < g.Window.End {
 				return fmt.Errorf("event %d [%d, %d] starts in the window and has no node", act.Event, act.Start, act.End)
 			}
 			continue
 		}
-		if g.Nodes[n].GPU != g.Lanes[act.Lane].Stream {
+		if s.Nodes[n].GPU != g.Lanes[act.Lane].Stream {
 			return fmt.Errorf("event %d: node %d is on the wrong side", act.Event, n)
 		}
 		events[n]++
 	}
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
 		switch {
-		case i > 0 && n.Start < g.Nodes[i-1].Start:
+		case i > 0 && n.Start < s.Nodes[i-1].Start:
 			return fmt.Errorf("node %d starts before the one before", i)
 		case n.Start < g.Window.Start, n.End > g.Window.End, n.End < n.Start, n.Busy < 0, n.Busy > n.End-n.Start:
 			return fmt.Errorf("node %d: [%d, %d] busy %d in window [%d, %d]", i, n.Start, n.End, n.Busy, g.Window.Start, g.Window.End)
 		case n.Events != events[i]:
 			return fmt.Errorf("node %d counts %d events and has %d", i, n.Events, events[i])
-		case n.Phase >= NumPhases, n.First == trace.NoEvent, n.Last == trace.NoEvent:
+		case n.Phase >= phases.NumPhases, n.First == trace.NoEvent, n.Last == trace.NoEvent:
 			return fmt.Errorf("node %d is incomplete", i)
 		}
 	}
-	if err := g.checkEdges(); err != nil {
+	if err := s.checkEdges(); err != nil {
 		return err
 	}
-	return g.checkCPUTime()
+	return s.checkCPUTime(g)
 }
 
-func (g *Graph) checkEdges() error {
-	in := make([]int, len(g.Nodes))
-	next := make([][]NodeID, len(g.Nodes))
-	for i, e := range g.Edges {
-		if e.From == e.To || e.From < 0 || e.To < 0 || int(e.From) >= len(g.Nodes) || int(e.To) >= len(g.Nodes) {
+func (s *Aggregated) checkEdges() error {
+	in := make([]int, len(s.Nodes))
+	next := make([][]ID, len(s.Nodes))
+	for i, e := range s.Edges {
+		if e.From == e.To || e.From < 0 || e.To < 0 || int(e.From) >= len(s.Nodes) || int(e.To) >= len(s.Nodes) {
 			return fmt.Errorf("edge %d: %v", i, e)
 		}
 		if i > 0 {
-			if p := g.Edges[i-1]; p.To > e.To || p.To == e.To && p.From >= e.From {
+			if p := s.Edges[i-1]; p.To > e.To || p.To == e.To && p.From >= e.From {
 				return fmt.Errorf("edge %d: %v after %v", i, e, p)
 			}
 		}
-		from, to := &g.Nodes[e.From], &g.Nodes[e.To]
+		from, to := &s.Nodes[e.From], &s.Nodes[e.To]
 		fits := false
 		switch e.Kind {
 		case SequentialEdge:
@@ -74,10 +76,10 @@ func (g *Graph) checkEdges() error {
 		in[e.To]++
 		next[e.From] = append(next[e.From], e.To)
 	}
-	var free []NodeID
+	var free []ID
 	for n, k := range in {
 		if k == 0 {
-			free = append(free, NodeID(n))
+			free = append(free, ID(n))
 		}
 	}
 	for i := 0; i < len(free); i++ {
@@ -87,26 +89,26 @@ func (g *Graph) checkEdges() error {
 			}
 		}
 	}
-	if len(free) != len(g.Nodes) {
-		return fmt.Errorf("%d of %d nodes lie on or behind a cycle", len(g.Nodes)-len(free), len(g.Nodes))
+	if len(free) != len(s.Nodes) {
+		return fmt.Errorf("%d of %d nodes lie on or behind a cycle", len(s.Nodes)-len(free), len(s.Nodes))
 	}
 	return nil
 }
 
-// checkCPUTime adds up the stretches of each node: inside it, and together its busy time unless threads overlap there.
-func (g *Graph) checkCPUTime() error {
-	sum := make([]int64, len(g.Nodes))
+// checkCPUTime adds up the pieces of each node: inside it, and together its busy time unless threads overlap there.
+func (s *Aggregated) checkCPUTime(g *cdg.Graph) error {
+	sum := make([]int64, len(s.Nodes))
 	var err error
-	g.CPUTime(func(n NodeID, s Stretch) {
-		node := &g.Nodes[n]
-		sum[n] += s.End - s.Start
-		act := &g.Acts[s.Act]
-		if s.Start < node.Start || s.End > node.End || s.Start < act.Start || s.End > act.End {
-			err = fmt.Errorf("stretch [%d, %d] of event %d lies outside it or node %d [%d, %d]", s.Start, s.End, act.Event, n, node.Start, node.End)
+	s.CPUTime(g, func(n ID, p Piece) {
+		node := &s.Nodes[n]
+		sum[n] += p.End - p.Start
+		act := &g.Acts[p.Act]
+		if p.Start < node.Start || p.End > node.End || p.Start < act.Start || p.End > act.End {
+			err = fmt.Errorf("piece [%d, %d] of event %d lies outside it or node %d [%d, %d]", p.Start, p.End, act.Event, n, node.Start, node.End)
 		}
 	})
-	for i := range g.Nodes {
-		if n := &g.Nodes[i]; err == nil && !n.GPU && sum[i] < n.Busy {
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; err == nil && !n.GPU && sum[i] < n.Busy {
 			err = fmt.Errorf("node %d is busy %d and holds %d", i, n.Busy, sum[i])
 		}
 	}

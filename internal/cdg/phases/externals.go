@@ -1,4 +1,4 @@
-package cdg
+package phases
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"overlay/internal/cdg"
 	"overlay/internal/trace"
 )
 
@@ -22,18 +23,18 @@ func (p *phaser) externals() {
 	if !p.rules.on(ByExternalID) {
 		return
 	}
-	var lost []ActID
+	var lost []cdg.ActID
 	first, last := int64(math.MaxInt64), int64(math.MinInt64) // External ids that are asked for
 	inside := make([]bool, len(p.d.Acts))                     // an op encloses the activity
 	for a, up := range p.d.Parent {
 		id := p.d.Acts[a].Event
-		inside[a] = up != NoAct && (inside[up] || p.trait[up]&isOp != 0) // what encloses comes first
+		inside[a] = up != cdg.NoAct && (inside[up] || p.trait[up]&isOp != 0) // what encloses comes first
 		if p.trait[a]&isCall == 0 || inside[a] {
 			continue
 		}
 		e := &p.t.Events[id]
-		if r := p.by[id]; e.Flags&trace.HasExt != 0 && (r == NoPhaseRule || r >= ByCommThread && r < firstNameRule) {
-			lost = append(lost, ActID(a))
+		if r := p.by[id]; e.Flags&trace.HasExt != 0 && (r == NoRule || r >= ByCommThread && r < firstNameRule) {
+			lost = append(lost, cdg.ActID(a))
 			first, last = min(first, e.Ext), max(last, e.Ext)
 		}
 	}
@@ -79,7 +80,7 @@ const crowd = 16
 
 func (p *phaser) covers(op, call trace.EventID) bool {
 	o, c := &p.t.Events[op], &p.t.Events[call]
-	return o.Start <= c.Start && c.End() <= o.End() && p.by[op] != NoPhaseRule
+	return o.Start <= c.Start && c.End() <= o.End() && p.by[op] != NoRule
 }
 
 // crowdedExternal finds the ops of calls in one pass over time: an op is entered when it starts, under its end, and a
@@ -90,7 +91,7 @@ func (p *phaser) crowdedExternal(ops []external, calls []trace.EventID) {
 	var entered []trace.EventID // by start
 	var ends []int64            // latest first
 	for _, o := range ops {
-		if p.by[o.id] != NoPhaseRule {
+		if p.by[o.id] != NoRule {
 			entered, ends = append(entered, o.id), append(ends, events[o.id].End())
 		}
 	}

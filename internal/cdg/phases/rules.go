@@ -1,4 +1,4 @@
-package cdg
+package phases
 
 import (
 	"regexp"
@@ -7,46 +7,46 @@ import (
 	"overlay/internal/trace"
 )
 
-// PhaseRule says which rule gave an event its phase. The rules of the table match an event by its own name; the
+// Rule says which rule gave an event its phase. The rules of the table match an event by its own name; the
 // others follow from the event's surroundings.
-type PhaseRule uint8
+type Rule uint8
 
-// The rules that look at more than a name. NoPhaseRule is the zero value: nothing is known of the event.
+// The rules that look at more than a name. NoRule is the zero value: nothing is known of the event.
 const (
-	NoPhaseRule       PhaseRule = iota
-	ByFwdThread                 // row 7: the op names the forward thread it belongs to
-	ByAncestor                  // nearest enclosing event that matched a rule
-	ByExternalID                // row 14: a call on its own takes the op that its External id names
-	ByLaunchCall                // row 14: a GPU operation takes its launch call
-	ByCommKernel                // row 14: an operation without a launch, named like a collective
-	ByAutogradContext           // forward, loss and loading inside a backward pass are recomputation
-	ByAutogradThread            // thread of the autograd engine
-	ByLoaderThread              // thread that loads or pins batches
-	ByCommThread                // thread of a communication back end
-	ByWindowCopy                // step window: copies to the device before the first op that takes part in autograd
-	ByWindowForward             // step window: before the first backward op
-	ByWindowLoss                // step window: last reduction before the first backward op
-	ByWindowBackward            // step window: between the first and the last backward op
-	ByWindowUpdate              // step window: after the last backward op
-	firstNameRule               // phaseTable[0]
+	NoRule            Rule = iota
+	ByFwdThread            // row 7: the op names the forward thread it belongs to
+	ByAncestor             // nearest enclosing event that matched a rule
+	ByExternalID           // row 14: a call on its own takes the op that its External id names
+	ByLaunchCall           // row 14: a GPU operation takes its launch call
+	ByCommKernel           // row 14: an operation without a launch, named like a collective
+	ByAutogradContext      // forward, loss and loading inside a backward pass are recomputation
+	ByAutogradThread       // thread of the autograd engine
+	ByLoaderThread         // thread that loads or pins batches
+	ByCommThread           // thread of a communication back end
+	ByWindowCopy           // step window: copies to the device before the first op that takes part in autograd
+	ByWindowForward        // step window: before the first backward op
+	ByWindowLoss           // step window: last reduction before the first backward op
+	ByWindowBackward       // step window: between the first and the last backward op
+	ByWindowUpdate         // step window: after the last backward op
+	firstNameRule          // nameRules[0]
 )
 
 var contextRuleNames = [firstNameRule]string{"none", "7 fwd_thread", "ancestor", "14 external_id", "14 launch", "14 comm_kernel", "autograd_context",
 	"thread autograd", "thread loader", "thread comm", "window copy", "window forward", "window loss", "window backward", "window update"}
 
-func (r PhaseRule) String() string {
+func (r Rule) String() string {
 	if r < firstNameRule {
 		return contextRuleNames[r]
 	}
-	return phaseTable[r-firstNameRule].name
+	return nameRules[r-firstNameRule].name
 }
 
 // nameRule returns the table entry of a rule, nil for rules that look at more than a name.
-func (r PhaseRule) nameRule() *phaseEntry {
+func (r Rule) nameRule() *nameRule {
 	if r < firstNameRule {
 		return nil
 	}
-	return &phaseTable[r-firstNameRule]
+	return &nameRules[r-firstNameRule]
 }
 
 // The kinds of events that an entry applies to.
@@ -77,29 +77,29 @@ const (
 	inBackward  // holds only inside a backward pass
 )
 
-// phaseEntry is one pattern of the table. Row numbers and order are the precedence: the first entry that matches wins.
-type phaseEntry struct {
-	row   int
-	name  string
-	phase Phase
-	on    uint8
-	force uint8
-	lits  []string // lower case; a name that matches contains one of them. Spares most names the expression
-	re    *regexp.Regexp
+// nameRule is one pattern of the table. Row numbers and order are the precedence: the first entry that matches wins.
+type nameRule struct {
+	row      int
+	name     string
+	phase    Phase
+	on       uint8
+	strength uint8
+	lits     []string // lower case; a name that matches contains one of them. Spares most names the expression
+	re       *regexp.Regexp
 }
 
-func entry(row int, name string, phase Phase, on, force uint8, lits, re string) phaseEntry {
-	e := phaseEntry{row: row, name: name, phase: phase, on: on, force: force, re: regexp.MustCompile(re)}
+func entry(row int, name string, phase Phase, on, strength uint8, lits, re string) nameRule {
+	e := nameRule{row: row, name: name, phase: phase, on: on, strength: strength, re: regexp.MustCompile(re)}
 	if lits != "" {
 		e.lits = strings.Split(lits, "|")
 	}
 	return e
 }
 
-// phaseTable maps names to training phases. The names are PyTorch's own markers (torch.profiler, torch.optim hooks,
+// nameRules maps names to training phases. The names are PyTorch's own markers (torch.profiler, torch.optim hooks,
 // DDP, FSDP1 and FSDP2, c10d, autograd, inductor), those of common trainers, and words that users put into record_function.
 // Row 1 tells apart what starts a collective and what helps it: bucket copies and FSDP hooks belong to the phase around them.
-var phaseTable = []phaseEntry{
+var nameRules = []nameRule{
 	entry(0, "0 step", Other, onAnnotation|onPython, transparent, "profiler", `^ProfilerStep#|^PyTorch Profiler`),
 	entry(0, "0 compiled", Other, onAnnotation|onPython, transparent, "compile|dynamo|aotd|pregraph", `^Torch-Compiled Region|^## Call CompiledFxGraph|^TorchDynamo |^AOTDispatcher |^Pregraph`),
 	entry(0, "0 lightning", Other, onAnnotation|onPython, transparent, "[pl]", `^\[pl\]\[profile\](run_training_(epoch|batch)|.*Strategy.*(training_step)?$)`),
@@ -160,8 +160,8 @@ var phaseTable = []phaseEntry{
 	entry(13, "13 forward", Forward, onPython, generic, ": forward", `: forward$`),
 }
 
-// numPhaseRules counts all rules; firstNameRule + index of the table is a rule.
-var numPhaseRules = int(firstNameRule) + len(phaseTable)
+// numRules counts all rules; firstNameRule + index of the table is a rule.
+var numRules = int(firstNameRule) + len(nameRules)
 
 // commKernel is the test for collectives among operations without a launch.
 var commKernel = regexp.MustCompile(`(?i)nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|sendrecv|multimem`)
@@ -169,19 +169,19 @@ var commKernel = regexp.MustCompile(`(?i)nccl|rccl|all_?reduce|all_?gather|reduc
 // ruleSet is the table with some rules switched off (by tests).
 type ruleSet struct{ off []bool }
 
-func (s ruleSet) on(r PhaseRule) bool { return s.off == nil || !s.off[r] }
+func (s ruleSet) on(r Rule) bool { return s.off == nil || !s.off[r] }
 
-// match returns the first entry of the table that matches a name, NoPhaseRule if none does.
-func (s ruleSet) match(name string, kind uint8) PhaseRule {
+// match returns the first entry of the table that matches a name, NoRule if none does.
+func (s ruleSet) match(name string, kind uint8) Rule {
 	lower := strings.ToLower(name)
-	for i := range phaseTable {
-		e := &phaseTable[i]
-		r := firstNameRule + PhaseRule(i)
+	for i := range nameRules {
+		e := &nameRules[i]
+		r := firstNameRule + Rule(i)
 		if e.on&kind != 0 && s.on(r) && containsOne(lower, e.lits) && e.re.MatchString(name) {
 			return r
 		}
 	}
-	return NoPhaseRule
+	return NoRule
 }
 
 func containsOne(s string, lits []string) bool {

@@ -1,11 +1,14 @@
-package cdg
+package phases
 
 import (
 	"slices"
 	"testing"
 
+	"overlay/internal/cdg"
 	"overlay/internal/trace"
 )
+
+const us = 1000 // ns
 
 // mini builds a trace event by event. Times are µs.
 type mini struct {
@@ -212,10 +215,10 @@ func (m *mini) step() {
 	m.on("engine", op, 100, 200, "autograd::engine::evaluate_function: AddmmBackward0")
 }
 
-func ruleByName(t *testing.T, name string) PhaseRule {
-	for r := 0; r < numPhaseRules; r++ {
-		if PhaseRule(r).String() == name {
-			return PhaseRule(r)
+func ruleByName(t *testing.T, name string) Rule {
+	for r := 0; r < numRules; r++ {
+		if Rule(r).String() == name {
+			return Rule(r)
 		}
 	}
 	t.Fatalf("no rule %q", name)
@@ -224,13 +227,13 @@ func ruleByName(t *testing.T, name string) PhaseRule {
 
 // TestPhaseRules asks of every rule: a case that has its phase with the rule, and another one, or another reason, without.
 func TestPhaseRules(t *testing.T) {
-	tested := make([]bool, numPhaseRules)
-	tested[NoPhaseRule] = true
+	tested := make([]bool, numRules)
+	tested[NoRule] = true
 	check := func(rule string, m *mini, x trace.EventID, want Phase) {
 		t.Helper()
 		r := ruleByName(t, rule)
 		tested[r] = true
-		phase, by := m.phase(t, x, NoPhaseRule)
+		phase, by := m.phase(t, x, NoRule)
 		if phase != want {
 			t.Errorf("rule %s: %q is %v by %v, want %v", rule, m.tr.Name(x), phase, by, want)
 		}
@@ -238,7 +241,7 @@ func TestPhaseRules(t *testing.T) {
 		if off == phase && offBy == by {
 			t.Errorf("rule %s: %q is %v by %v with and without the rule", rule, m.tr.Name(x), phase, by)
 		}
-		if r.nameRule() != nil && r.nameRule().force != transparent && r.nameRule().force != inBackward && by != r {
+		if r.nameRule() != nil && r.nameRule().strength != transparent && r.nameRule().strength != inBackward && by != r {
 			t.Errorf("rule %s: %q is %v by %v", rule, m.tr.Name(x), phase, by)
 		}
 	}
@@ -255,21 +258,21 @@ func TestPhaseRules(t *testing.T) {
 	}
 	for r, ok := range tested {
 		if !ok {
-			t.Errorf("rule %s has no case", PhaseRule(r))
+			t.Errorf("rule %s has no case", Rule(r))
 		}
 	}
 }
 
-func (m *mini) phase(t *testing.T, id trace.EventID, off PhaseRule) (Phase, PhaseRule) {
+func (m *mini) phase(t *testing.T, id trace.EventID, off Rule) (Phase, Rule) {
 	t.Helper()
-	g, err := Build(&m.tr, Options{})
+	y, _, err := cdg.LayOut(&m.tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := ruleSet{off: make([]bool, numPhaseRules)}
-	rules.off[off] = off != NoPhaseRule
-	findPhases(g, rules)
-	return g.Phases[id], g.PhaseBy[id]
+	rules := ruleSet{off: make([]bool, numRules)}
+	rules.off[off] = off != NoRule
+	phase, by := find(y, rules)
+	return phase[id], by[id]
 }
 
 // TestPhasePrecedence holds the overrides: what wins where two rules could speak.
@@ -327,7 +330,7 @@ func TestPhasePrecedence(t *testing.T) {
 		m := newMini()
 		c.build(m)
 		last := trace.EventID(len(m.tr.Events) - 1)
-		if got, by := m.phase(t, last, NoPhaseRule); got != c.want {
+		if got, by := m.phase(t, last, NoRule); got != c.want {
 			t.Errorf("%s: %q is %v by %v, want %v", c.what, m.tr.Name(last), got, by, c.want)
 		}
 	}
@@ -337,10 +340,10 @@ func TestPhasePrecedence(t *testing.T) {
 func TestPhaseLiterals(t *testing.T) {
 	for _, c := range nameCases {
 		with := ruleSet{}.match(c.name, kindBit(c.kind))
-		without := NoPhaseRule
-		for i := range phaseTable {
-			if e := &phaseTable[i]; e.on&kindBit(c.kind) != 0 && e.re.MatchString(c.name) {
-				without = firstNameRule + PhaseRule(i)
+		without := NoRule
+		for i := range nameRules {
+			if e := &nameRules[i]; e.on&kindBit(c.kind) != 0 && e.re.MatchString(c.name) {
+				without = firstNameRule + Rule(i)
 				break
 			}
 		}

@@ -1,4 +1,4 @@
-package cdg_test
+package nodes_test
 
 import (
 	"os"
@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
+	"overlay/internal/cdg/phases"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
@@ -38,10 +41,10 @@ func largest(b *testing.B) *trace.Trace {
 	return tr
 }
 
-// BenchmarkNodes sets the aggregated half of the graph beside the whole, on the largest real trace.
+// BenchmarkNodes sets phases and aggregated nodes beside the whole graph, on the largest real trace.
 func BenchmarkNodes(b *testing.B) {
 	tr := largest(b)
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -49,8 +52,8 @@ func BenchmarkNodes(b *testing.B) {
 		name string
 		run  func() error
 	}{
-		{"Build", func() error { _, err := cdg.Build(tr, cdg.Options{}); return err }},
-		{"Nodes", func() error { cdg.BuildNodes(g); return nil }},
+		{"Build", func() error { _, err := graph.Build(tr, cdg.Options{}); return err }},
+		{"Nodes", func() error { nodes.Aggregate(g.Graph, phases.Find(g.Graph.Layout)); return nil }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -1,4 +1,4 @@
-package cdg_test
+package nodes_test
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"overlay/internal/cdg"
+	"overlay/internal/cdg/phases"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"pgregory.net/rapid"
@@ -16,13 +18,13 @@ import (
 	"overlay/internal/trace"
 )
 
-func build(t *testing.T, tr *trace.Trace) *cdg.Graph {
+func build(t *testing.T, tr *trace.Trace) *graph.Graph {
 	t.Helper()
-	g, err := cdg.Build(tr, cdg.Options{})
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.CheckNodes(); err != nil {
+	if err := g.CheckNodes(g.Graph); err != nil {
 		t.Error(err)
 	}
 	return g
@@ -183,9 +185,9 @@ edge 2 -> 3 sequential
 func TestNodes(t *testing.T) {
 	for _, c := range nodeCases {
 		t.Run(c.name, func(t *testing.T) {
-			g := build(t, parseLines(t, c.text))
+			g := build(t, testtrace.Lines(t, c.text))
 			var got strings.Builder
-			if err := g.WriteNodes(&got); err != nil {
+			if err := g.WriteNodes(&got, g.Graph); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, got.String()); diff != "" {
@@ -204,9 +206,9 @@ func TestNodeBudget(t *testing.T) {
 		fmt.Fprintf(&text, "op 1 aten::mm %d 100\ncall 1 cudaLaunchKernel %d 5 %d\nkernel 7 gemm %d 20 %d\n", at, at+5, 2*i+1, at+12, 2*i+1)
 		fmt.Fprintf(&text, "op 1 record_param_comms %d 90\ncall 1 cudaLaunchKernel %d 5 %d\nkernel 7 ncclKernel_AllReduce %d 20 %d\n", at+100, at+105, 2*i+2, at+112, 2*i+2)
 	}
-	g := build(t, parseLines(t, text.String()))
+	g := build(t, testtrace.Lines(t, text.String()))
 	var got strings.Builder
-	if err := g.WriteNodes(&got); err != nil {
+	if err := g.WriteNodes(&got, g.Graph); err != nil {
 		t.Fatal(err)
 	}
 	want := `node 0 cpu Forward lane=0 0..299990000 busy=285000000 events=6000 sync=false first="aten::mm" last="record_param_comms" launch="cudaLaunchKernel"
@@ -233,12 +235,12 @@ func TestNodesOfPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, o := range []cdg.Options{{}, {Annotation: "ProfilerStep"}, {Annotation: "ProfilerStep", Instance: "1"}} {
-			g, err := cdg.Build(tr, o)
+			g, err := graph.Build(tr, o)
 			if err != nil && o.Annotation == "" {
 				t.Fatal(err)
 			}
 			if err == nil {
-				err = g.CheckNodes()
+				err = g.CheckNodes(g.Graph)
 				if err != nil {
 					t.Errorf("window %v: %v", o, err)
 				}
@@ -268,14 +270,14 @@ func TestNodesOfRealTraces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := cdg.Build(tr, cdg.Options{})
+		g, err := graph.Build(tr, cdg.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := g.CheckNodes(); err != nil {
+		if err := g.CheckNodes(g.Graph); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		var busy [cdg.NumPhases]int64
+		var busy [phases.NumPhases]int64
 		var sum int64
 		cpu := 0
 		for i := range g.Nodes {
@@ -291,7 +293,7 @@ func TestNodesOfRealTraces(t *testing.T) {
 		var shares strings.Builder
 		for ph, ns := range busy {
 			if ns*200 >= sum && ns > 0 {
-				fmt.Fprintf(&shares, " %s %d%%", cdg.Phase(ph), 100*ns/sum)
+				fmt.Fprintf(&shares, " %s %d%%", phases.Phase(ph), 100*ns/sum)
 			}
 		}
 		t.Logf("%-60.60s %7d events %4d CPU %4d GPU nodes %5d edges %s", name, len(tr.Events), cpu, len(g.Nodes)-cpu, len(g.Edges), shares.String())

@@ -1,10 +1,11 @@
-package cdg
+package phases
 
 import (
 	"math"
 	"sort"
 	"strings"
 
+	"overlay/internal/cdg"
 	"overlay/internal/trace"
 )
 
@@ -18,7 +19,7 @@ type stepBounds struct {
 }
 
 // findSteps cuts the trace into steps: ProfilerStep#N, else the ends of optimizer steps, else one for all.
-func (p *phaser) findSteps(marked []Step) []stepBounds {
+func (p *phaser) findSteps(marked []cdg.Step) []stepBounds {
 	starts := []int64{math.MinInt64}
 	for _, s := range marked {
 		starts = append(starts, s.Start)
@@ -60,7 +61,7 @@ func stepAt(steps []stepBounds, at int64) *stepBounds {
 }
 
 // place is the window rule, for ops and calls that nothing else explains. A trace without any backward op is inference.
-func (p *phaser) place(a ActID) (Phase, PhaseRule) {
+func (p *phaser) place(a cdg.ActID) (Phase, Rule) {
 	act := &p.d.Acts[a]
 	s := stepAt(p.steps, act.Start)
 	phase, by := Forward, ByWindowForward
@@ -75,7 +76,7 @@ func (p *phaser) place(a ActID) (Phase, PhaseRule) {
 		return Loss, ByWindowLoss
 	}
 	if !p.rules.on(by) {
-		return Other, NoPhaseRule
+		return Other, NoRule
 	}
 	return phase, by
 }
@@ -113,14 +114,14 @@ func (p *phaser) findCopies() []bool {
 		if !is {
 			continue
 		}
-		for a := p.d.ActOf[id]; a != NoAct && !climbed[a]; a = p.d.Parent[a] {
+		for a := p.d.ActOf[id]; a != cdg.NoAct && !climbed[a]; a = p.d.Parent[a] {
 			climbed[a] = true
 			e := &p.t.Events[p.d.Acts[a].Event]
 			inside[a] = inside[a] || e.Kind.Call() || e.Kind == trace.CPUOp && strings.HasPrefix(p.t.Str(e.Name), "aten::")
 		}
 	}
 	for a, up := range p.d.Parent {
-		if up != NoAct && inside[up] {
+		if up != cdg.NoAct && inside[up] {
 			inside[a] = true
 		}
 	}

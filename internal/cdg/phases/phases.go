@@ -1,29 +1,49 @@
-package cdg
+// Package phases tells the training phase of every event of a trace: loading, forward, loss, backward, communication,
+// update. An event's phase follows from its own name (rules.go), else from the nearest enclosing event that has a name
+// rule, else from its thread, else from its place in the step. Symbols meet the expressions once, events only tables.
+package phases
 
 import (
 	"math"
 	"strings"
 
+	"overlay/internal/cdg"
 	"overlay/internal/trace"
 )
 
-// Training phases, per event: by the event's own name (phase_rules.go), else by the nearest enclosing event that has a
-// name rule, else by its thread, else by its place in the step. Symbols meet the expressions once, events only tables.
+// Phase is a training phase.
+type Phase uint8
+
+// The phases.
+const (
+	Other Phase = iota
+	DataLoad
+	Forward
+	Loss
+	Backward
+	Communication
+	Update
+	NumPhases
+)
+
+var phaseNames = [NumPhases]string{"Other", "DataLoad", "Forward", "Loss", "Backward", "Communication", "Update"}
+
+func (p Phase) String() string { return phaseNames[p] }
 
 // phaser holds what the passes share.
 type phaser struct {
 	t     *trace.Trace
-	d     *Graph
+	d     *cdg.Layout
 	rules ruleSet
-	names [3][]PhaseRule // per kind bit and symbol: rule, or unknownRule when not asked yet
-	phase []Phase        // per event
-	by    []PhaseRule    // per event
+	names [3][]Rule // per kind bit and symbol: rule, or unknownRule when not asked yet
+	phase []Phase   // per event
+	by    []Rule    // per event
 	steps []stepBounds
 	copy  []bool      // per activity: an op that copies to the device, or inside one
 	inner []context   // per activity
-	named []PhaseRule // per activity: the rule of its name
+	named []Rule      // per activity: the rule of its name
 	trait []trait     // per activity
-	marks []ActID     // activities with a trait that places others
+	marks []cdg.ActID // activities with a trait that places others
 }
 
 // trait is what the passes ask of an activity. It is gathered once, since events lie far apart in memory.
@@ -40,37 +60,43 @@ const (
 )
 
 // unknownRule marks a symbol whose name was not looked at yet.
-const unknownRule PhaseRule = 255
+const unknownRule Rule = 255
 
 // Aten ops that end a loss written by hand.
 var reductions = []string{"aten::mean", "aten::sum", "aten::div"}
 
-// findPhases fills g.Phases and g.PhaseBy.
-func findPhases(g *Graph, rules ruleSet) {
-	p := &phaser{t: g.Trace, d: g, rules: rules, phase: make([]Phase, len(g.Trace.Events)), by: make([]PhaseRule, len(g.Trace.Events)),
-		inner: make([]context, len(g.Acts))}
+// Find returns the phase of each event of a trace.
+func Find(y *cdg.Layout) []Phase {
+	phase, _ := find(y, ruleSet{})
+	return phase
+}
+
+// find also returns the rule behind each phase. It takes the rules that are on.
+func find(y *cdg.Layout, rules ruleSet) ([]Phase, []Rule) {
+	p := &phaser{t: y.Trace, d: y, rules: rules, phase: make([]Phase, len(y.Trace.Events)), by: make([]Rule, len(y.Trace.Events)),
+		inner: make([]context, len(y.Acts))}
 	for i := range p.names {
-		p.names[i] = make([]PhaseRule, len(p.t.Syms))
+		p.names[i] = make([]Rule, len(p.t.Syms))
 		for s := range p.names[i] {
 			p.names[i][s] = unknownRule
 		}
 	}
 	p.survey()
-	p.steps = p.findSteps(g.Steps)
+	p.steps = p.findSteps(y.Steps)
 	p.copy = p.findCopies()
 	for l := range p.d.Lanes {
 		if !p.d.Lanes[l].Stream {
-			p.thread(LaneID(l))
+			p.thread(cdg.LaneID(l))
 		}
 	}
 	p.externals()
 	p.operations()
-	g.Phases, g.PhaseBy = p.phase, p.by
+	return p.phase, p.by
 }
 
 // survey gathers rules of names and traits.
 func (p *phaser) survey() {
-	p.named, p.trait = make([]PhaseRule, len(p.d.Acts)), make([]trait, len(p.d.Acts))
+	p.named, p.trait = make([]Rule, len(p.d.Acts)), make([]trait, len(p.d.Acts))
 	for l := range p.d.Lanes {
 		lane := &p.d.Lanes[l]
 		if lane.Stream {
@@ -85,10 +111,10 @@ func (p *phaser) survey() {
 	}
 }
 
-func (p *phaser) look(a ActID, e *trace.Event) (PhaseRule, trait) {
+func (p *phaser) look(a cdg.ActID, e *trace.Event) (Rule, trait) {
 	bit := kindBit(e.Kind)
 	if bit == 0 {
-		return NoPhaseRule, isCall
+		return NoRule, isCall
 	}
 	is := isOp
 	if bit != onOp || p.d.Marker(a) { // the first schemas wrote annotations as ops
@@ -119,17 +145,17 @@ func (p *phaser) look(a ActID, e *trace.Event) (PhaseRule, trait) {
 // context is what an event passes on to the events that it encloses.
 type context struct {
 	phase    Phase
-	by       PhaseRule // NoPhaseRule: nothing around matched
-	backward bool      // inside a backward pass
+	by       Rule // NoRule: nothing around matched
+	backward bool // inside a backward pass
 }
 
 // thread gives phases to the events of one thread. Parents come before what they enclose.
-func (p *phaser) thread(l LaneID) {
+func (p *phaser) thread(l cdg.LaneID) {
 	lane := &p.d.Lanes[l]
 	base := p.threadContext(lane)
 	for a := lane.First; a < lane.Limit; a++ {
 		ctx := base
-		if up := p.d.Parent[a]; up != NoAct {
+		if up := p.d.Parent[a]; up != cdg.NoAct {
 			ctx = p.inner[up]
 		}
 		p.inner[a] = p.event(a, ctx)
@@ -137,11 +163,11 @@ func (p *phaser) thread(l LaneID) {
 }
 
 // event gives one event its phase, and returns the context of what it encloses.
-func (p *phaser) event(a ActID, ctx context) context {
+func (p *phaser) event(a cdg.ActID, ctx context) context {
 	act := &p.d.Acts[a]
 	r := p.named[a]
 	n := r.nameRule()
-	if r == NoPhaseRule || n != nil && gives(n, ctx) {
+	if r == NoRule || n != nil && yields(n, ctx) {
 		return p.inherit(a, ctx)
 	}
 	phase := Backward
@@ -155,15 +181,15 @@ func (p *phaser) event(a ActID, ctx context) context {
 	return context{phase: phase, by: r, backward: ctx.backward || phase == Backward}
 }
 
-// gives reports whether an entry gives way to what is around the event.
-func gives(n *phaseEntry, ctx context) bool {
-	switch n.force {
+// yields reports whether an entry gives way to what is around the event.
+func yields(n *nameRule, ctx context) bool {
+	switch n.strength {
 	case transparent:
 		return true
 	case helper:
-		return ctx.by != NoPhaseRule
+		return ctx.by != NoRule
 	case generic:
-		return ctx.by != NoPhaseRule && (ctx.phase == DataLoad || ctx.phase == Loss || ctx.phase == Backward)
+		return ctx.by != NoRule && (ctx.phase == DataLoad || ctx.phase == Loss || ctx.phase == Backward)
 	case inBackward:
 		return !ctx.backward
 	}
@@ -172,14 +198,14 @@ func gives(n *phaseEntry, ctx context) bool {
 
 // inherit gives the phase of what is around the event: the context, else (ops and calls) the place in the step.
 // The context of what it encloses is unchanged: a place in the step is no match.
-func (p *phaser) inherit(a ActID, ctx context) context {
+func (p *phaser) inherit(a cdg.ActID, ctx context) context {
 	id := p.d.Acts[a].Event
 	switch {
 	case ctx.by >= firstNameRule, ctx.by == ByFwdThread, ctx.by == ByAutogradContext:
 		if p.rules.on(ByAncestor) {
 			p.phase[id], p.by[id] = ctx.phase, ByAncestor
 		}
-	case ctx.by != NoPhaseRule:
+	case ctx.by != NoRule:
 		p.phase[id], p.by[id] = ctx.phase, ctx.by // the thread's
 	case p.trait[a]&isMarker == 0:
 		p.phase[id], p.by[id] = p.place(a)
@@ -188,7 +214,7 @@ func (p *phaser) inherit(a ActID, ctx context) context {
 }
 
 // threadContext is the thread rule: threads of the autograd engine, of data loading, of communication.
-func (p *phaser) threadContext(lane *Lane) context {
+func (p *phaser) threadContext(lane *cdg.Lane) context {
 	name := p.t.Tracks[lane.Track].Name
 	switch {
 	case p.rules.on(ByAutogradThread) && (strings.Contains(name, "pt_autograd_") || p.runsBackwardOnly(lane)):
@@ -203,7 +229,7 @@ func (p *phaser) threadContext(lane *Lane) context {
 
 // runsBackwardOnly tells the engine's thread from a main thread that runs backward itself (CPU tensors): nothing but
 // nodes of the engine takes part in autograd at its top level, and it is not the one that steps.
-func (p *phaser) runsBackwardOnly(lane *Lane) bool {
+func (p *phaser) runsBackwardOnly(lane *cdg.Lane) bool {
 	found := false
 	end := int64(math.MinInt64) // of the outermost backward op so far
 	for a := lane.First; a < lane.Limit; a++ {
@@ -221,7 +247,7 @@ func (p *phaser) runsBackwardOnly(lane *Lane) bool {
 }
 
 // pinsMemory finds the pin-memory thread of a DataLoader by its frames.
-func (p *phaser) pinsMemory(lane *Lane) bool {
+func (p *phaser) pinsMemory(lane *cdg.Lane) bool {
 	for a := lane.First; a < lane.Limit; a++ {
 		e := &p.t.Events[p.d.Acts[a].Event]
 		if e.Kind == trace.Python && strings.Contains(p.t.Str(e.Name), "_pin_memory_loop") {
@@ -235,7 +261,7 @@ func (p *phaser) pinsMemory(lane *Lane) bool {
 }
 
 // pollsOnly finds a watchdog: a thread with nothing but event queries.
-func (p *phaser) pollsOnly(lane *Lane) bool {
+func (p *phaser) pollsOnly(lane *cdg.Lane) bool {
 	for a := lane.First; a < lane.Limit; a++ {
 		e := &p.t.Events[p.d.Acts[a].Event]
 		if !e.Kind.Call() || !strings.HasSuffix(p.t.Str(e.Name), "EventQuery") {

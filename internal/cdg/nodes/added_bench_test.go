@@ -1,4 +1,4 @@
-package cdg_test
+package nodes_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
@@ -31,7 +32,7 @@ func BenchmarkAdded(b *testing.B) {
 
 func added(b *testing.B, src []byte) {
 	var read, deps, exact, build, ctda time.Duration
-	var nodes, events int
+	var aggregated, events int
 	timed := func(sum *time.Duration, work func() error) {
 		start := time.Now()
 		if err := work(); err != nil {
@@ -41,13 +42,13 @@ func added(b *testing.B, src []byte) {
 	}
 	for b.Loop() {
 		var tr *trace.Trace
-		var g *cdg.Graph
+		var g *graph.Graph
 		timed(&read, func() (err error) { tr, err = kineto.Parse(src, "bench", kineto.Options{Jobs: 2}); return err })
-		timed(&deps, func() (err error) { g, err = cdg.BuildDeps(tr, cdg.Options{}); return err })
-		timed(&exact, func() error { _, err := critpath.Exact(g, critpath.Options{}); return err })
-		timed(&build, func() (err error) { g, err = cdg.Build(tr, cdg.Options{}); return err })
-		timed(&ctda, func() error { _, err := critpath.CTDA(g, critpath.Options{}); return err })
-		nodes, events = len(g.Nodes), len(tr.Events)
+		timed(&deps, func() (err error) { _, err = cdg.Build(tr, cdg.Options{}); return err })
+		timed(&build, func() (err error) { g, err = graph.Build(tr, cdg.Options{}); return err })
+		timed(&exact, func() error { _, err := critpath.Exact(g); return err })
+		timed(&ctda, func() error { _, err := critpath.CTDA(g); return err })
+		aggregated, events = len(g.Nodes), len(tr.Events)
 	}
 	base, more := read+deps+exact, build-deps+ctda
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 / float64(b.N) }
@@ -57,6 +58,6 @@ func added(b *testing.B, src []byte) {
 	b.ReportMetric(ms(build-deps), "nodes-ms")
 	b.ReportMetric(ms(ctda), "ctda-ms")
 	b.ReportMetric(100*float64(more)/float64(base), "%-added")
-	b.ReportMetric(float64(nodes), "nodes")
+	b.ReportMetric(float64(aggregated), "nodes")
 	b.ReportMetric(float64(events), "events")
 }
