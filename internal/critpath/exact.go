@@ -18,7 +18,7 @@ func Exact(g *cdg.Graph, _ Options) (*Path, error) {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
 	w := &walker{g: g, d: g.Deps, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent}
-	w.comm = newNameSet(g.Trace, commName)
+	w.comm = newCommSet(g.Trace)
 	w.quality = map[string]int{}
 	for reason, n := range g.Quality {
 		w.quality[reason] = n
@@ -66,7 +66,7 @@ type walker struct {
 	barred  []cdg.LaneID // threads left at this t: never back to them
 	jumps   int
 	still   int
-	comm    nameSet
+	comm    commSet
 	quality map[string]int
 
 	next trace.EventID // event that the path enters after what is emitted now
