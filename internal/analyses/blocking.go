@@ -3,11 +3,11 @@ package analyses
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // BlockingCall groups synchronising calls by what made them.
@@ -39,9 +39,9 @@ func Blocking(s *Set, o Options) []BlockingCall {
 	o = o.withDefaults()
 	d := s.graph
 	caller := critpath.CallerOf(s.graph)
-	blocks := make([]bool, len(s.Trace.Syms))
+	verbs := make([]vendors.Verb, len(s.Trace.Syms))
 	for i, n := range s.Trace.Syms {
-		blocks[i] = strings.Contains(n, "Synchronize") || strings.Contains(n, "synchronizeStream")
+		verbs[i] = vendors.VerbOf(n)
 	}
 	cause := s.causeAround()
 	type key struct{ call, op, caller trace.Sym }
@@ -56,7 +56,7 @@ func Blocking(s *Set, o Options) []BlockingCall {
 		if a := d.ActOf[h.Event]; a != cdg.NoAct {
 			wait, waited = s.waitOf(a)
 		}
-		if !waited && !blocks[h.Name] {
+		if !waited && !verbs[h.Name].Blocks() {
 			continue
 		}
 		k := key{h.Name, cause(int32(i)), caller(h.Event)}
@@ -66,7 +66,7 @@ func Blocking(s *Set, o Options) []BlockingCall {
 			at[k] = n
 			b := BlockingCall{Call: s.Trace.Str(k.call), Operator: s.Trace.Str(k.op), Caller: critpath.NormalName(s.Trace.Str(k.caller))}
 			b.Hint = causes[b.Operator]
-			if b.Hint == "" && strings.Contains(b.Call, "EventSynchronize") {
+			if b.Hint == "" && verbs[k.call] == vendors.EventSync {
 				b.Hint = "Event.synchronize: let a stream wait for the event instead"
 			}
 			out = append(out, b)

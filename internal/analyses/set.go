@@ -9,6 +9,7 @@ import (
 	"overlay/internal/graph"
 
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // Type is what a device operation does.
@@ -213,7 +214,7 @@ func (s *Set) devices(visit func(device int64, ops []Op)) {
 func isComm(tr *trace.Trace, known []int8, name trace.Sym) bool {
 	if known[name] == 0 {
 		known[name] = -1
-		if critpath.IsComm(tr.Str(name)) {
+		if vendors.IsCollective(tr.Str(name)) {
 			known[name] = 1
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // Graph returns a graph and a path that are the same but for names: those that tell of people, machines, jobs,
 // files and code of the user are replaced by pseudonyms. A string always gets the same one. What is made of known words
-// stays: names of PyTorch, of vendors' interfaces and of libraries of kernels (words.txt). Everything else is replaced,
+// stays: names of PyTorch, of vendors' interfaces and of libraries of kernels (words.txt, internal/vendors). Everything else is replaced,
 // keys of objects included. The trace of the result is a new one, with new bytes; positions of events are the same.
 func Graph(g *graph.Graph, p *critpath.Path) (*graph.Graph, *critpath.Path) {
 	g2, deps, layout, p2 := *g, *g.Graph, *g.Graph.Layout, *p

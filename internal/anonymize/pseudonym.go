@@ -4,13 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
-	"overlay/internal/kineto"
-	"overlay/internal/trace"
-
 	"overlay/internal/overlay"
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // pseudonym stands for a text. It depends on the text alone, so that two traces of one program can be compared; who
@@ -141,11 +141,9 @@ func isPublic(s string) bool {
 
 // Hints are kept from what is replaced, because analyses read them: who runs one on the result gets the same answer.
 var (
-	collectiveHint = regexp.MustCompile(`(?i)nccl|rccl|hccl|oneccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|sendrecv|multimem`)
-	callHint       = regexp.MustCompile(`Launch|Memcpy|Memset|StreamSynchronize|DeviceSynchronize|EventSynchronize|Synchronize|EventRecord|WaitEvent|EventQuery`)
-	phaseHint      = regexp.MustCompile(`^(?i:forward|fwd|fw|backward|bwd|bw|optimizer|optim|opt_step|zero_grad|clip_grad|grad_clip|loss|criterion|inference|generate|prefill|decode|load_batch|data_load|dataload|dataloader|copy_batch_to_gpu|wait_for_batch|update_params)$`)
-	backwardEnd    = regexp.MustCompile(`Backward\d*$`)
-	fusedStart     = regexp.MustCompile(`^triton_(poi|red|per|tem|for)_(fused_)?`)
+	phaseHint   = regexp.MustCompile(`^(?i:forward|fwd|fw|backward|bwd|bw|optimizer|optim|opt_step|zero_grad|clip_grad|grad_clip|loss|criterion|inference|generate|prefill|decode|load_batch|data_load|dataload|dataloader|copy_batch_to_gpu|wait_for_batch|update_params)$`)
+	backwardEnd = regexp.MustCompile(`Backward\d*$`)
+	fusedStart  = regexp.MustCompile(`^triton_(poi|red|per|tem|for)_(fused_)?`)
 )
 
 // codeText is the name of a function, an operator or a kernel: of its qualified identifiers the known part stays.
@@ -202,7 +200,7 @@ func codeText(prefix, s string) string {
 
 // withHint adds the collective that a name speaks of.
 func withHint(p, name string) string {
-	if h := collectiveHint.FindString(name); h != "" {
+	if h := vendors.CollectiveIn(name); h != "" {
 		return p + "_" + strings.ToLower(h)
 	}
 	return p
@@ -272,7 +270,7 @@ func eventText(kind trace.Kind, ph byte, name string) string {
 		if isPublic(name) {
 			return name
 		}
-		return pseudonym("call_", name) + strings.Join(callHint.FindAllString(name, -1), "")
+		return pseudonym("call_", name) + vendors.HintOf(name)
 	case trace.CPUOp:
 		return opName(name)
 	case trace.Annotation, trace.GPUAnnotation:
@@ -290,7 +288,7 @@ func eventText(kind trace.Kind, ph byte, name string) string {
 }
 
 func categoryName(cat string) string {
-	if cat == "" || plainFlow[cat] || kineto.KindOf(cat) != trace.KindOther {
+	if cat == "" || plainFlow[cat] || vendors.KindOf(cat) != trace.KindOther {
 		return cat
 	}
 	return pseudonym("cat_", cat)
@@ -305,10 +303,17 @@ func opName(name string) string {
 }
 
 // Starts of annotations of PyTorch that stay although what follows does not.
-var markers = []string{"ProfilerStep#", "enumerate(DataLoader)#", "enumerate(DataPipe)#", "Optimizer.step#", "Optimizer.zero_grad#", "## Call CompiledFxGraph ", "## ",
+var markers = append([]string{"ProfilerStep#", "enumerate(DataLoader)#", "enumerate(DataPipe)#", "Optimizer.step#", "Optimizer.zero_grad#", "## Call CompiledFxGraph ", "## ",
 	"PyTorch Profiler ", "TorchDynamo ", "AOTDispatcher ", "Torch-Compiled Region ", "FSDP::pre_forward ", "FSDP::post_forward ", "FSDP::pre_backward ", "FSDP::post_backward ", "FSDP::root_pre_forward ",
-	"FSDP::all_gather ", "FSDP::all_gather_copy_in ", "FSDP::all_gather_copy_out ", "FSDP::post_backward_reduce ", "FSDP::post_backward_rs_wait ", "FSDP::backward_prefetch ", "FSDP::",
-	"nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:", "rccl:"}
+	"FSDP::all_gather ", "FSDP::all_gather_copy_in ", "FSDP::all_gather_copy_out ", "FSDP::post_backward_reduce ", "FSDP::post_backward_rs_wait ", "FSDP::backward_prefetch ", "FSDP::"}, backendMarkers()...)
+
+// backendMarkers are the starts of the annotations of torch.distributed.
+func backendMarkers() (list []string) {
+	for _, b := range vendors.Backends() {
+		list = append(list, b+":")
+	}
+	return list
+}
 
 func annotationName(name string) string {
 	if name == "" || isCommon(name) && !strings.HasPrefix(name, "FSDP::") || regions.MatchString(name) {
@@ -389,24 +394,31 @@ func processText(s string) string {
 
 var (
 	threadName = regexp.MustCompile(`^(thread|Thread) (-?\d+) ?(?:\((.*)\))?$`)
-	plainRow   = regexp.MustCompile(`^ *((s|S)tream -?\d+|Device -?\d+|(GPU|CPU|MTIA|XPU|HPU|NPU) \d+|(Trace )?PyTorch Profiler \(\d+\)|GPU: PyTorch Profiler( \(\d+\))?|-?\d{1,20}) *$`)
+	plainRow   = regexp.MustCompile(`^ *((s|S)tream -?\d+|Device -?\d+|(` + strings.Join(vendors.Devices(), "|") + `) \d+|(Trace )?PyTorch Profiler \(\d+\)|GPU: PyTorch Profiler( \(\d+\))?|-?\d{1,20}) *$`)
 )
 
 func threadText(s string) string {
 	if m := threadName.FindStringSubmatch(s); m != nil {
-		if m[3] == "" || plainThread[strings.TrimRight(m[3], "0123456789")] {
+		if m[3] == "" || isPlainThread(m[3]) {
 			return s
 		}
 		return m[1] + " " + m[2]
 	}
-	if plainThread[strings.TrimRight(s, "0123456789")] {
+	if isPlainThread(s) {
 		return s
 	}
 	return rowText(s)
 }
 
-// plainThread are the names that PyTorch gives its threads.
-var plainThread = set("pt_main_thread pt_autograd_ pt_data_pin pt_data_worker pt_nccl_watchdg")
+// plainThread are the names that PyTorch gives its threads, with numbers or without; those of a back end of
+// torch.distributed that watches its collectives are vendors'.
+var plainThread = set("pt_main_thread pt_autograd_ pt_data_pin pt_data_worker")
+
+func isPlainThread(s string) bool {
+	s = strings.TrimRight(s, "0123456789")
+	start, watchdog := strings.CutSuffix(s, "watchdg")
+	return plainThread[s] || watchdog && slices.Contains(vendors.BackendThreads(), start)
+}
 
 // rowText is a text that names a row.
 func rowText(s string) string {

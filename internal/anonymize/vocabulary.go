@@ -3,14 +3,16 @@ package anonymize
 import (
 	_ "embed"
 	"strings"
+
+	"overlay/internal/vendors"
 )
 
 //go:embed words.txt
 var wordList string
 
-// knownWords are the words of names that are public: of PyTorch, of vendors' interfaces, of libraries of kernels.
+// knownWords are the words of names that are public: of PyTorch, of libraries of kernels, of calls of vendors.
 var knownWords = func() map[string]bool {
-	words := map[string]bool{}
+	words := union(nil, vendors.Words())
 	for line := range strings.Lines(wordList) {
 		if strings.HasPrefix(line, "#") {
 			continue
@@ -27,6 +29,17 @@ func set(words string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
 		m[w] = true
+	}
+	return m
+}
+
+// union adds a list to a set.
+func union(m map[string]bool, list []string) map[string]bool {
+	if m == nil {
+		m = map[string]bool{}
+	}
+	for _, s := range list {
+		m[s] = true
 	}
 	return m
 }
@@ -84,12 +97,12 @@ var (
 var knownMetadata = set(`process_name process_labels process_sort_index process_uptime_seconds thread_name thread_sort_index num_cpus stackFrames trace_buffer_overflowed IsTimeInRange`)
 
 // plainFlow are names and categories of events that belong to no kind.
-var plainFlow = set(`ac2g async_gpu async_cpu_to_gpu launch async fwdbwd fwd_bwd forward_backward cpu_instant_event Trace critical_path critical_path_summary
-	critical_path_analysis cdg cpu_to_cuda async_npu async_task_queue HostToDevice fwdbwd_cpu fwdbwd_gpu [memory] [OutOfMemory]`)
+var plainFlow = union(set(`ac2g async_gpu async_cpu_to_gpu launch async fwdbwd fwd_bwd forward_backward cpu_instant_event Trace critical_path critical_path_summary
+	critical_path_analysis cdg fwdbwd_cpu fwdbwd_gpu [memory] [OutOfMemory]`), vendors.Flows())
 
 // rowNames are names of processes and rows that profilers give.
-var rowNames = keySet(`python, python3, Python, CANN, Ascend Hardware, CPU functions, CUDA functions, Spans, Traces, PyTorch Profiler, Trace PyTorch Profiler
-CUPTI Overhead, CPU, GPU, MTIA, XPU, HPU, NPU, Overlap Analysis, HBM, process, Critical path, Bound by`)
+var rowNames = union(keySet(`python, python3, Python, Spans, Traces, PyTorch Profiler, Trace PyTorch Profiler
+process, Critical path, Bound by`), vendors.Rows())
 
 // tensile are the short forms of parameters in the names of Tensile's kernels.
 var tensile = set(`SL EM Ailk Alik Bjlk Bljk Ailkm Alikm Bjlkm Bljkm AAC ABV ACED AF AFC AFEM AMAS APM ASAE ASBE ASCE ASE ASEM ASGT ASLT ASM B BBS BH BL BS Bias BIAS CADS CDO CLR CGEMM CLS

@@ -4,57 +4,37 @@ import (
 	"strings"
 
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // callClass says what a runtime or driver call does, by its name; for device copies, whether an asynchronous call that
 // makes them waits for them.
-type callClass uint8
+type callClass = vendors.Verb
 
 const (
-	plainCall callClass = iota
-	streamSync
-	deviceSync
-	eventSync
-	eventRecord
-	streamWait
-	blockingCopy // cudaMemcpy, hipMemcpyWithStream: returns when the copy is done
-	asyncCopy    // cudaMemcpyAsync: returns at once unless a side is pageable
-	graphLaunch
-	freeCall // cudaFree and its like wait for the device when they really free
+	plainCall    = vendors.NoVerb
+	streamSync   = vendors.StreamSync
+	deviceSync   = vendors.DeviceSync
+	eventSync    = vendors.EventSync
+	eventRecord  = vendors.EventRecord
+	streamWait   = vendors.StreamWait
+	blockingCopy = vendors.BlockingCopy
+	asyncCopy    = vendors.AsyncCopy
+	graphLaunch  = vendors.GraphLaunch
+	freeCall     = vendors.Free
 
-	waitedCopy  // name of a device copy to pageable memory: the call returns when it is done
-	stagedCopy  // with another pageable side: the call returns when the data are staged, which may be the end
-	unwaited    // without a pageable side: the call returns at once
-	unknownCopy // of memory whose kinds are not known
+	waitedCopy  = vendors.NumVerbs + iota // name of a device copy to pageable memory: the call returns when it is done
+	stagedCopy                            // with another pageable side: the call returns when the data are staged, which may be the end
+	unwaited                              // without a pageable side: the call returns at once
+	unknownCopy                           // of memory whose kinds are not known
 )
 
-// classifyCall reads the name of a runtime or driver call: cuda*, cu*, hip*, and what ports of them keep of those names.
+// classifyCall reads the name of a runtime or driver call, or of a device copy.
 func classifyCall(name string) callClass {
-	name = strings.TrimSuffix(name, "_ptsz")
-	has := func(s string) bool { return strings.Contains(name, s) }
-	switch {
-	case name == "Memcpy", strings.HasPrefix(name, "Memcpy "):
+	if name == "Memcpy" || strings.HasPrefix(name, "Memcpy ") {
 		return classifyCopy(name)
-	case has("StreamSynchronize"), has("synchronizeStream"):
-		return streamSync
-	case has("DeviceSynchronize"), has("CtxSynchronize"):
-		return deviceSync
-	case has("EventSynchronize"):
-		return eventSync
-	case has("StreamWaitEvent"):
-		return streamWait
-	case has("EventRecord"):
-		return eventRecord
-	case has("GraphLaunch"):
-		return graphLaunch
-	case has("Memcpy") && has("Async"):
-		return asyncCopy
-	case has("Memcpy"):
-		return blockingCopy
-	case name == "cudaFree", name == "hipFree", name == "cuMemFree_v2", name == "cudaFreeHost", name == "hipHostFree":
-		return freeCall
 	}
-	return plainCall
+	return vendors.VerbOf(name)
 }
 
 // classifyCopy reads the name of a device copy: "Memcpy DtoH (Device -> Pageable)".

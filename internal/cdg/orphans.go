@@ -1,6 +1,6 @@
 package cdg
 
-import "strings"
+import "overlay/internal/vendors"
 
 // assumeLaunches looks for what launched operations without a recorded launch, where nothing else explains their
 // start: a launch call without a recorded operation, else the op that a launching thread was in one launch latency
@@ -12,9 +12,7 @@ func (b *builder) assumeLaunches() {
 		f := &b.found[i]
 		held[f.to] = held[f.to] || f.Rule == EventWait || f.Rule == GraphOrder
 	}
-	isLaunch := matchSyms(b.tr, func(s string) bool {
-		return strings.Contains(s, "Launch") || strings.Contains(s, "Memcpy") || strings.Contains(s, "Memset")
-	})
+	isLaunch := matchSyms(b.tr, func(s string) bool { return vendors.VerbOf(s).Launches() })
 	var launchers []LaneID
 	for l := range d.Lanes {
 		if len(b.threads[l].launches) > 0 {

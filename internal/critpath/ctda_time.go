@@ -56,7 +56,7 @@ func (x *nodePiece) less(y *nodePiece) bool {
 // tile makes segments of the collected time. Time that two events share belongs to the one that started first: it is counted once.
 func (c *ctda) tile() []Segment {
 	segs := make([]Segment, 0, len(c.pieces))
-	w := walker{tr: c.tr, comm: newNameSet(c.tr, commName)}
+	w := walker{tr: c.tr, comm: newCommSet(c.tr)}
 	t := c.g.Window.Start
 	for _, p := range c.pieces {
 		start := max(p.start, t)

@@ -19,7 +19,7 @@ func Exact(g *graph.Graph) (*Path, error) {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
 	w := &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent}
-	w.comm = newNameSet(g.Trace, commName)
+	w.comm = newCommSet(g.Trace)
 	w.quality = map[string]int{}
 	for reason, n := range g.Quality {
 		w.quality[reason] = n
@@ -64,7 +64,7 @@ type walker struct {
 	waiting waitingSlice // what the last hand-off left behind
 	jumps   int
 	still   int
-	comm    nameSet
+	comm    commSet
 	quality map[string]int
 
 	next trace.EventID // event that the path enters after what is emitted now

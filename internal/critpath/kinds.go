@@ -1,29 +1,22 @@
 package critpath
 
 import (
-	"regexp"
-
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
-// commName tells communication kernels by name: NCCL, RCCL, HCCL, oneCCL, and custom collectives.
-var commName = regexp.MustCompile(`(?i)nccl|rccl|hccl|oneccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|sendrecv|multimem`)
-
-// nameSet evaluates a pattern once per name, when first asked.
-type nameSet struct {
+// commSet tells communication kernels. Each name is looked at once, when first asked.
+type commSet struct {
 	tr    *trace.Trace
-	re    *regexp.Regexp
 	known []uint8 // 0 not asked, 1 no, 2 yes
 }
 
-func newNameSet(tr *trace.Trace, re *regexp.Regexp) nameSet {
-	return nameSet{tr, re, make([]uint8, len(tr.Syms))}
-}
+func newCommSet(tr *trace.Trace) commSet { return commSet{tr, make([]uint8, len(tr.Syms))} }
 
-func (s *nameSet) has(name trace.Sym) bool {
+func (s *commSet) has(name trace.Sym) bool {
 	if s.known[name] == 0 {
 		s.known[name] = 1
-		if s.re.MatchString(s.tr.Str(name)) {
+		if vendors.IsCollective(s.tr.Str(name)) {
 			s.known[name] = 2
 		}
 	}

@@ -7,9 +7,6 @@ import (
 	"overlay/internal/trace"
 )
 
-// IsComm reports whether a kernel of that name communicates.
-func IsComm(name string) bool { return commName.MatchString(name) }
-
 // CallerOf returns a function that names the innermost Python frame of the user's code around an event, 0 without one.
 func CallerOf(g *graph.Graph) func(trace.EventID) trace.Sym {
 	c := newCallers(g)

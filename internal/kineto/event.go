@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // chunkParser scans the events of one piece of the list. Symbols, categories and tracks are numbered by first
@@ -289,7 +290,7 @@ func (p *chunkParser) category(v []byte) uint16 {
 		return 0
 	}
 	for int(id) >= len(p.catKind) {
-		p.catKind = append(p.catKind, KindOf(p.cats.list[len(p.catKind)]))
+		p.catKind = append(p.catKind, vendors.KindOf(p.cats.list[len(p.catKind)]))
 	}
 	return uint16(id)
 }

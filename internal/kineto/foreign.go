@@ -6,42 +6,15 @@ import (
 	"strings"
 
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
-// Traces in which not the category but the process says what an event is:
-//
-//   - the autograd profiler before Kineto: pid "CPU functions" and "CUDA functions", events without category, flows of
-//     category cpu_to_cuda (pytorch torch/csrc/autograd/profiler_legacy.cpp)
-//   - Ascend's trace_view.json: processes named Python, CANN and Ascend Hardware, flows async_npu (torch_npu
-//     profiler/analysis/prof_view/_trace_view_parser.py); its pids hold the device number in the low 5 bits.
+// foreignRows reads traces in which not the category but the process says what an event is, as before Kineto and on
+// some devices (vendors.Process). Flows join their operations to what launched them.
 func (t *draft) foreignRows() {
-	kinds := make([]trace.Kind, len(t.Procs))
-	some := false
-	for i := range t.Procs {
-		p := &t.Procs[i]
-		switch strings.Trim(t.Syms[p.PID.Raw], `"`) {
-		case "CPU functions":
-			kinds[i] = trace.CPUOp
-		case "CUDA functions":
-			kinds[i], p.IsDevice, p.Device = trace.Kernel, true, 0
-		}
-		switch p.Name {
-		case "Ascend Hardware":
-			kinds[i], p.IsDevice, p.Device = trace.Kernel, true, p.PID.Num&31
-		case "CANN":
-			kinds[i] = trace.Runtime
-		}
-		some = some || kinds[i] != trace.KindOther
-	}
+	kinds, some := t.kindsOfProcesses()
 	if !some {
 		return
-	}
-	if slices.ContainsFunc(t.Procs, func(p trace.Process) bool { return p.Name == "Ascend Hardware" }) {
-		for i := range t.Procs {
-			if t.Procs[i].Name == "Python" {
-				kinds[i] = trace.CPUOp
-			}
-		}
 	}
 	t.LaunchByFlow = true
 	changed := make([]bool, len(t.Tracks))
@@ -64,6 +37,30 @@ func (t *draft) foreignRows() {
 			}
 		}
 	}
+}
+
+// kindsOfProcesses finds the processes that say what their events are, and notes which of them are devices.
+func (t *draft) kindsOfProcesses() (kinds []trace.Kind, some bool) {
+	kinds = make([]trace.Kind, len(t.Procs))
+	names := map[string]bool{}
+	for i := range t.Procs {
+		names[t.Procs[i].Name] = true
+	}
+	for _, k := range vendors.Processes() {
+		if k.With != "" && !names[k.With] {
+			continue
+		}
+		for i := range t.Procs {
+			p := &t.Procs[i]
+			if k.Name != "" && k.Name == p.Name || k.PID != "" && k.PID == t.TokenText(p.PID) {
+				kinds[i], some = k.Kind, true
+				if k.Kind.Device() {
+					p.IsDevice, p.Device = true, p.PID.Num&(1<<k.DeviceBits-1)
+				}
+			}
+		}
+	}
+	return kinds, some
 }
 
 // place is where a flow event stands.

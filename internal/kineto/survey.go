@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // Survey says what a trace holds and what is odd about it.
@@ -112,8 +113,8 @@ func phaseName(ph byte) string {
 
 // generation tells the era of the writer by what it wrote; no version is in the file.
 func (t *draft) generation(s *Survey) (string, []string) {
-	var hints []string
 	has := func(cat string) bool { return s.ByCategory[cat] > 0 }
+	hints := vendors.Seen(has, t.Syms)
 	key := func(name string) bool {
 		return slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Key == name })
 	}
@@ -122,13 +123,6 @@ func (t *draft) generation(s *Survey) (string, []string) {
 			hints = append(hints, text)
 		}
 	}
-	hint(has("mtia_runtime") || has("mtia_ccp_events"), "MTIA")
-	hint(has("xpu_runtime"), "Intel XPU")
-	hint(slices.ContainsFunc(t.Syms, func(n string) bool {
-		return strings.HasPrefix(n, "hipLaunchKernel") || strings.HasPrefix(n, "hipModule") || strings.HasPrefix(n, "hipExt")
-	}), "AMD ROCm")
-	hint(slices.ContainsFunc(t.Syms, func(n string) bool { return strings.HasPrefix(n, "cudaLaunchKernel") }), "NVIDIA CUDA")
-	hint(slices.ContainsFunc(t.Syms, func(n string) bool { return strings.HasPrefix(n, "nccl") }), "NCCL")
 	hint(has("python_function"), "Python stacks")
 	hint(slices.Contains(t.Syms, "[memory]"), "memory events")
 	hint(slices.ContainsFunc(t.Events, func(e trace.Event) bool {
@@ -136,7 +130,7 @@ func (t *draft) generation(s *Survey) (string, []string) {
 	}), "PyTorch's Cuspy backend")
 	hint(len(t.GraphEdges) > 0, "recorded edges of CUDA graphs")
 	hint(key("record_shapes"), "input shapes")
-	hint(has("cuda_sync"), "synchronisation events")
+	hint(slices.ContainsFunc(t.Events, func(e trace.Event) bool { return e.Kind == trace.SyncRecord }), "synchronisation events")
 	hint(s.ByCategory["critical_path"] > 0 || s.ByCategory["critical_path_summary"] > 0, "a critical path drawn in by an earlier run")
 	switch {
 	case len(t.Events) == 0:
@@ -151,7 +145,7 @@ func (t *draft) generation(s *Survey) (string, []string) {
 		return "K2: whole µs (PyTorch 1.9 to 2.1)", hints
 	case has("Operator") || has("Kernel") || has("Runtime"):
 		return "K1: first categories (2020 and 2021)", hints
-	case t.ArrayForm && slices.Contains(t.Syms, "cpu_to_cuda"):
+	case t.ArrayForm && slices.Contains(t.Syms, vendors.OldFlow):
 		return "K0: the autograd profiler before Kineto", hints
 	}
 	return "not by Kineto: a Chrome trace of another tool", hints
@@ -182,8 +176,12 @@ func (t *draft) oddities(s *Survey) []Oddity {
 		}
 	}
 	noOp := 0
+	launches := make([]bool, len(t.Syms))
+	for i, name := range t.Syms {
+		launches[i] = vendors.VerbOf(name) == vendors.KernelLaunch
+	}
 	for i := range t.Events {
-		if e := &t.Events[i]; e.Kind.Call() && !launched[i] && strings.Contains(t.Syms[e.Name], "LaunchKernel") {
+		if e := &t.Events[i]; e.Kind.Call() && !launched[i] && launches[e.Name] {
 			noOp++
 		}
 	}
@@ -193,7 +191,7 @@ func (t *draft) oddities(s *Survey) []Oddity {
 	threads, streams := t.overlaps()
 	add(threads, "slices that overlap without nesting on a thread", "viewers of JSON drop or bend them; the .pftrace gives them rows of their own")
 	add(streams, "operations that overlap on one stream", "CUDA graphs and programmatic launch do that")
-	if len(s.Devices) > 0 && s.ByCategory["cuda_sync"] == 0 && s.ByCategory["xpu_sync"] == 0 {
+	if len(s.Devices) > 0 && !slices.ContainsFunc(vendors.Syncs(), func(cat string) bool { return s.ByCategory[cat] > 0 }) {
 		add(1, "no synchronisation events", "waits between streams are inferred from times; record them with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True)")
 	}
 	if len(s.Devices) > 0 && s.Steps == 0 {

@@ -6,28 +6,46 @@ import (
 	"unicode/utf8"
 
 	"overlay/internal/tables"
+	"overlay/internal/vendors"
 )
 
-var collective = regexp.MustCompile(`^(?:void )?nccl(?:Dev)?Kernel_([A-Za-z]+)(?:_(.*?))?(?:\(.*)?$`)
+// collective reads the names of kernels of one library: collective, then what else the library says of it.
+type collective struct {
+	library string
+	re      *regexp.Regexp
+}
+
+var collectives = func() (list []collective) {
+	for _, l := range vendors.Libraries() {
+		if l.Kernel != "" {
+			list = append(list, collective{l.Name, regexp.MustCompile(`^(?:void )?(?:` + l.Kernel + `)([A-Za-z]+)(?:_(.*?))?(?:\(.*)?$`)})
+		}
+	}
+	return list
+}()
+
+var namespaces = vendors.Namespaces()
 
 // Readable makes the name of a kernel fit for a table: return types, namespaces of PyTorch, template and call arguments
-// are folded; NCCL kernels read as collective, operation, type, algorithm.
+// are folded; kernels of libraries of collectives read as library, collective, operation, type, algorithm.
 func Readable(name string) string {
-	if m := collective.FindStringSubmatch(name); m != nil {
-		parts := []string{"NCCL " + m[1]}
-		for _, w := range strings.Split(m[2], "_") {
-			if w != "" {
-				parts = append(parts, w)
+	for _, c := range collectives {
+		if m := c.re.FindStringSubmatch(name); m != nil {
+			parts := []string{c.library, m[1]}
+			for _, w := range strings.Split(m[2], "_") {
+				if w != "" {
+					parts = append(parts, w)
+				}
 			}
+			return strings.Join(parts, " ")
 		}
-		return strings.Join(parts, " ")
 	}
 	if !strings.ContainsAny(name, "<(") || strings.HasPrefix(name, "Mem") || strings.Contains(name, ".py(") || strings.HasPrefix(name, "<") || strings.HasPrefix(name, "enumerate(") {
 		return name
 	}
 	s := strings.ReplaceAll(strings.TrimPrefix(name, "void "), "(anonymous namespace)::", "")
 	s = fold(s)
-	for _, ns := range [...]string{"at::native::", "at::cuda::", "c10::", "cub::", "cutlass::", "cudnn::ops::"} {
+	for _, ns := range namespaces {
 		s = strings.ReplaceAll(s, ns, "")
 	}
 	if s == "" {
@@ -62,7 +80,7 @@ func fold(s string) string {
 }
 
 // functor finds what an elementwise kernel does.
-var functor = regexp.MustCompile(`CUDAFunctor\w*|\w+Functor\b|\w+_kernel_cuda|\w+_kernel_impl\b|launch_\w+|\w+ops?::\w+Ops`)
+var functor = regexp.MustCompile(strings.Join(vendors.Functors(), "|"))
 
 // Shorten cuts the middle out of a name that is longer than n characters.
 func Shorten(s string, n int) string {

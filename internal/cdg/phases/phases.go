@@ -5,10 +5,12 @@ package phases
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // Phase is a training phase.
@@ -221,10 +223,15 @@ func (p *phaser) threadContext(lane *cdg.Lane) context {
 		return context{phase: Backward, by: ByAutogradThread, backward: true}
 	case p.rules.on(ByLoaderThread) && (strings.Contains(name, "pt_data_") || p.pinsMemory(lane)):
 		return context{phase: DataLoad, by: ByLoaderThread}
-	case p.rules.on(ByCommThread) && (strings.Contains(name, "pt_nccl_") || p.pollsOnly(lane)):
+	case p.rules.on(ByCommThread) && (ofBackend(name) || p.pollsOnly(lane)):
 		return context{phase: Communication, by: ByCommThread}
 	}
 	return context{}
+}
+
+// ofBackend reports whether a thread of that name belongs to a back end of torch.distributed.
+func ofBackend(thread string) bool {
+	return slices.ContainsFunc(vendors.BackendThreads(), func(start string) bool { return strings.Contains(thread, start) })
 }
 
 // runsBackwardOnly tells the engine's thread from a main thread that runs backward itself (CPU tensors): nothing but
@@ -262,11 +269,13 @@ func (p *phaser) pinsMemory(lane *cdg.Lane) bool {
 
 // pollsOnly finds a watchdog: a thread with nothing but event queries.
 func (p *phaser) pollsOnly(lane *cdg.Lane) bool {
+	var query trace.Sym // a name that was found to be a query
 	for a := lane.First; a < lane.Limit; a++ {
 		e := &p.t.Events[p.d.Acts[a].Event]
-		if !e.Kind.Call() || !strings.HasSuffix(p.t.Str(e.Name), "EventQuery") {
+		if !e.Kind.Call() || e.Name != query && vendors.VerbOf(p.t.Str(e.Name)) != vendors.EventQuery {
 			return false
 		}
+		query = e.Name
 	}
 	return lane.First < lane.Limit
 }
@@ -290,7 +299,7 @@ func (p *phaser) operations() {
 			c := &comm[p.t.Events[id].Name]
 			if *c == 0 {
 				*c = -1
-				if commKernel.MatchString(p.t.Name(id)) {
+				if vendors.IsCollective(p.t.Name(id)) {
 					*c = 1
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // Rule says which rule gave an event its phase. The rules of the table match an event by its own name; the
@@ -106,7 +107,7 @@ var nameRules = []nameRule{
 	entry(0, "0 train loop", Other, onAnnotation|onPython, transparent, "train", `^(train|training)_?(step|loop|iter)`),
 	entry(0, "0 pipeline", Other, onAnnotation|onPython, transparent, "1f1b", `1F1B`),
 
-	entry(1, "1 backend", Communication, onOp|onAnnotation, strong, ":", `^(nccl|gloo|mpi|ucc|xccl|hccl|rccl):`),
+	entry(1, "1 backend", Communication, onOp|onAnnotation, strong, ":", `^(`+strings.Join(vendors.Backends(), "|")+`):`),
 	entry(1, "1 params", Communication, onOp|onAnnotation, strong, "record_param_comms", `^record_param_comms$`),
 	entry(1, "1 c10d", Communication, onOp|onAnnotation, strong, "c10d|symm_mem", `^(c10d|_c10d_functional|c10d_functional|symm_mem)::`),
 	entry(1, "1 fsdp2 helper", Communication, onOp|onAnnotation, helper, "fsdp::", `^FSDP::(all_gather|all_gather_copy_in|all_gather_copy_out|post_backward_reduce|post_backward_rs_wait|backward_prefetch)`),
@@ -162,9 +163,6 @@ var nameRules = []nameRule{
 
 // numRules counts all rules; firstNameRule + index of the table is a rule.
 var numRules = int(firstNameRule) + len(nameRules)
-
-// commKernel is the test for collectives among operations without a launch.
-var commKernel = regexp.MustCompile(`(?i)nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|sendrecv|multimem`)
 
 // ruleSet is the table with some rules switched off (by tests).
 type ruleSet struct{ off []bool }

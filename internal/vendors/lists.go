@@ -1,0 +1,73 @@
+package vendors
+
+import (
+	"slices"
+	"strings"
+)
+
+// Libraries are all libraries of collectives.
+func Libraries() []Library {
+	return gather(func(v *Vendor) []Library { return v.Libraries })
+}
+
+// Backends are the backends of torch.distributed.
+func Backends() []string { return known.ofLibraries(func(l *Library) string { return l.Backend }) }
+
+// BackendThreads are the starts of the names of threads that belong to such backends.
+func BackendThreads() []string {
+	return known.ofLibraries(func(l *Library) string { return l.Threads })
+}
+
+// Processes are the processes whose name or pid says what their events are.
+func Processes() []Process {
+	return gather(func(v *Vendor) []Process { return v.Processes })
+}
+
+// Syncs are the categories of records of what waited for what.
+func Syncs() []string { return gather(func(v *Vendor) []string { return v.Syncs }) }
+
+// Devices are the words before the number of a device.
+func Devices() []string { return gather(func(v *Vendor) []string { return v.Devices }) }
+
+// Flows are names and categories of flow events, beside those that Kineto writes for all.
+func Flows() []string { return gather(func(v *Vendor) []string { return v.Flows }) }
+
+// Words are the words of names of calls.
+func Words() []string { return gather(func(v *Vendor) []string { return strings.Fields(v.Words) }) }
+
+// Namespaces are those of kernels that a short name leaves out.
+func Namespaces() []string { return gather(func(v *Vendor) []string { return v.Namespaces }) }
+
+// Functors are patterns of what names the work of a kernel.
+func Functors() []string { return gather(func(v *Vendor) []string { return v.Functors }) }
+
+// Rows are names of rows and processes, the words for devices among them.
+func Rows() []string {
+	return gather(func(v *Vendor) []string {
+		list := slices.Concat(v.Rows, v.Devices)
+		for _, p := range v.Processes {
+			list = append(list, p.PID+p.Name) // one of them is empty
+		}
+		return list
+	})
+}
+
+// gather joins lists of all vendors.
+func gather[T any](of func(*Vendor) []T) (list []T) {
+	for i := range known.vendors {
+		list = append(list, of(&known.vendors[i])...)
+	}
+	return list
+}
+
+// ofLibraries lists what some libraries have, each once.
+func (x *index) ofLibraries(of func(*Library) string) (list []string) {
+	for i := range x.vendors {
+		for k := range x.vendors[i].Libraries {
+			if s := of(&x.vendors[i].Libraries[k]); s != "" && !slices.Contains(list, s) {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,116 @@
+package vendors
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"overlay/internal/trace"
+)
+
+// index answers questions about one table. Questions about names cost as much as a search: ask once a symbol.
+type index struct {
+	vendors    []Vendor
+	kinds      map[string]trace.Kind
+	names      map[string]Verb // of calls
+	calls      []Call          // with parts, by verb
+	endings    []string
+	collective *regexp.Regexp
+}
+
+// known is the index of the table. It is complete before any package that imports this one is initialised.
+var known = newIndex(table)
+
+func newIndex(vendors []Vendor) *index {
+	x := &index{vendors: vendors, kinds: map[string]trace.Kind{}, names: map[string]Verb{}}
+	for i := range vendors {
+		v := &vendors[i]
+		for kind, list := range v.Categories {
+			for _, c := range list {
+				x.kinds[c] = kind
+			}
+		}
+		for _, c := range v.Calls {
+			for _, name := range c.Names {
+				x.names[name] = c.Verb
+			}
+			if len(c.Parts) > 0 {
+				x.calls = append(x.calls, c)
+			}
+		}
+		x.endings = append(x.endings, v.Endings...)
+	}
+	slices.SortStableFunc(x.calls, func(a, b Call) int { return int(a.Verb) - int(b.Verb) })
+	x.collective = regexp.MustCompile(`(?i)` + strings.Join(x.ofLibraries(func(l *Library) string { return l.Kernels }), "|"))
+	return x
+}
+
+// KindOf is the kind of events of a category, KindOther for one that nobody is known to write.
+func KindOf(category string) trace.Kind {
+	if k, ok := known.kinds[category]; ok {
+		return k
+	}
+	return known.kinds[strings.ToLower(category)]
+}
+
+// VerbOf says what a call does, by its name.
+func VerbOf(name string) Verb {
+	verb, _ := known.call(name)
+	return verb
+}
+
+// HintOf is the part of the name of a call that says what the call does, "" if none does or the whole name is needed.
+func HintOf(name string) string {
+	_, parts := known.call(name)
+	return strings.Join(parts, "")
+}
+
+func (x *index) call(name string) (Verb, []string) {
+	for _, e := range x.endings {
+		name = strings.TrimSuffix(name, e)
+	}
+	if v := x.names[name]; v != NoVerb {
+		return v, nil
+	}
+	for i := range x.calls {
+		if c := &x.calls[i]; containsAll(name, c.Parts) {
+			return c.Verb, c.Parts
+		}
+	}
+	return NoVerb, nil
+}
+
+func containsAll(s string, parts []string) bool {
+	for _, p := range parts {
+		if !strings.Contains(s, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsCollective reports whether a kernel of that name communicates.
+func IsCollective(name string) bool { return known.collective.MatchString(name) }
+
+// CollectiveIn is the part of a name that speaks of a collective, "" if none does.
+func CollectiveIn(name string) string { return known.collective.FindString(name) }
+
+// Seen names the vendors and then the libraries whose marks a trace has.
+func Seen(has func(category string) bool, names []string) (list []string) {
+	found := func(m Marks) bool {
+		return slices.ContainsFunc(m.Categories, has) || len(m.Starts) > 0 && slices.ContainsFunc(names, func(n string) bool {
+			return slices.ContainsFunc(m.Starts, func(s string) bool { return strings.HasPrefix(n, s) })
+		})
+	}
+	for i := range known.vendors {
+		if v := &known.vendors[i]; found(v.Marks) {
+			list = append(list, v.Name)
+		}
+	}
+	for _, l := range Libraries() {
+		if found(l.Marks) && !slices.Contains(list, l.Name) {
+			list = append(list, l.Name)
+		}
+	}
+	return list
+}

@@ -1,0 +1,149 @@
+package vendors
+
+import "overlay/internal/trace"
+
+// OldFlow is the category of flows from operators to kernels in what PyTorch wrote before Kineto.
+const OldFlow = "cpu_to_cuda"
+
+// table holds all vendors, and last what they have in common. `overlay check` names those that it finds in this order.
+var table = []Vendor{meta, intel, amd, nvidia, ascend, habana, privateUse, common}
+
+// common is what PyTorch and Kineto write for every device. Runtimes modelled after CUDA's keep the verbs of its calls
+// and put a start of their own in front. Categories are those of libkineto/include/ActivityType.h; the first ones of
+// all are in the profiler's plugin for TensorBoard.
+var common = Vendor{
+	Categories: map[trace.Kind][]string{
+		trace.CPUOp:         {"cpu_op", "operator", "python", "collective_comm"},
+		trace.Annotation:    {"user_annotation"},
+		trace.Python:        {"python_function"},
+		trace.Runtime:       {"runtime", "glow_runtime"},
+		trace.Kernel:        {"kernel"},
+		trace.Memcpy:        {"gpu_memcpy", "memcpy"},
+		trace.Memset:        {"gpu_memset", "memset"},
+		trace.GraphNode:     {"graph_event_node", "graph_host_node"},
+		trace.GPUAnnotation: {"gpu_user_annotation"},
+		trace.Overhead:      {"overhead"},
+		trace.Span:          {"trace", "net"},
+	},
+	Calls: []Call{
+		{Verb: StreamSync, Parts: []string{"StreamSynchronize"}},
+		{Verb: DeviceSync, Parts: []string{"DeviceSynchronize"}},
+		{Verb: EventSync, Parts: []string{"EventSynchronize"}},
+		{Verb: OtherSync, Parts: []string{"Synchronize"}},
+		{Verb: StreamWait, Parts: []string{"StreamWaitEvent"}},
+		{Verb: EventRecord, Parts: []string{"EventRecord"}},
+		{Verb: GraphLaunch, Parts: []string{"GraphLaunch"}},
+		{Verb: AsyncCopy, Parts: []string{"Memcpy", "Async"}},
+		{Verb: BlockingCopy, Parts: []string{"Memcpy"}},
+		{Verb: Memset, Parts: []string{"Memset"}},
+		{Verb: KernelLaunch, Parts: []string{"LaunchKernel"}},
+		{Verb: OtherLaunch, Parts: []string{"Launch"}},
+		{Verb: EventQuery, Parts: []string{"EventQuery"}},
+	},
+	Libraries: []Library{
+		{Kernels: `all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|sendrecv|multimem`},
+		{Name: "Gloo", Backend: "gloo"},
+		{Name: "MPI", Backend: "mpi"},
+		{Name: "UCC", Backend: "ucc"},
+	},
+	Processes:  []Process{{PID: "CPU functions", Kind: trace.CPUOp}}, // of the autograd profiler before Kineto (profiler_legacy.cpp)
+	Devices:    []string{"GPU", "CPU"},
+	Namespaces: []string{"at::native::", "c10::"},
+	Functors:   []string{`\w+Functor\b`, `\w+_kernel_impl\b`, `launch_\w+`, `\w+ops?::\w+Ops`},
+}
+
+// meta is Meta's accelerator. What runs on it has categories of its own, and is drawn, not analysed.
+var meta = Vendor{
+	Name:  "MTIA",
+	Marks: Marks{Categories: []string{"mtia_runtime", "mtia_ccp_events"}},
+	Categories: map[trace.Kind][]string{
+		trace.Runtime:     {"mtia_runtime"},
+		trace.DeviceOther: {"mtia_ccp_events", "mtia_insight"},
+	},
+	Calls:     []Call{{Verb: StreamSync, Parts: []string{"synchronizeStream"}}},
+	Libraries: []Library{hccl},
+	Devices:   []string{"MTIA"},
+	Words:     "mtia",
+}
+
+var intel = Vendor{
+	Name:  "Intel XPU",
+	Marks: Marks{Categories: []string{"xpu_runtime"}},
+	Categories: map[trace.Kind][]string{
+		trace.Runtime:     {"xpu_runtime"},
+		trace.Driver:      {"xpu_driver"},
+		trace.DeviceOther: {"xpu_sync"},
+	},
+	Syncs:     []string{"xpu_sync"},
+	Libraries: []Library{{Name: "oneCCL", Kernels: "oneccl", Backend: "xccl"}},
+	Devices:   []string{"XPU"},
+	Words:     "xpu ur pi ze zes sycl oneccl xccl",
+}
+
+// amd uses NVIDIA's categories, and kernels of its library of collectives keep the names of NVIDIA's.
+var amd = Vendor{
+	Name:      "AMD ROCm",
+	Marks:     Marks{Starts: []string{"hipLaunchKernel", "hipModule", "hipExt"}},
+	Calls:     []Call{{Verb: Free, Names: []string{"hipFree", "hipHostFree"}}},
+	Libraries: []Library{{Name: "RCCL", Kernels: "rccl", Backend: "rccl"}},
+	Words:     "hip hsa amd roctx rccl",
+}
+
+var nvidia = Vendor{
+	Name:  "NVIDIA CUDA",
+	Marks: Marks{Starts: []string{"cudaLaunchKernel"}},
+	Categories: map[trace.Kind][]string{
+		trace.Runtime:     {"cuda_runtime"},
+		trace.Driver:      {"cuda_driver"},
+		trace.SyncRecord:  {"cuda_sync"},
+		trace.EventRecord: {"cuda_event"},
+		trace.DeviceOther: {"cuda_profiler_range"},
+	},
+	Syncs: []string{"cuda_sync"},
+	Calls: []Call{
+		{Verb: DeviceSync, Parts: []string{"CtxSynchronize"}},
+		{Verb: Free, Names: []string{"cudaFree", "cuMemFree_v2", "cudaFreeHost"}},
+	},
+	Endings: []string{"_ptsz"}, // calls that mean the default stream of their thread
+	Libraries: []Library{{Name: "NCCL", Marks: Marks{Starts: []string{"nccl"}}, Kernels: "nccl", Kernel: `nccl(?:Dev)?Kernel_`,
+		Backend: "nccl", Threads: "pt_nccl_"}},
+	Processes:  []Process{{PID: "CUDA functions", Kind: trace.Kernel}}, // of the autograd profiler before Kineto
+	Rows:       []string{"CUPTI Overhead"},
+	Flows:      []string{OldFlow},
+	Words:      "cu cuda nvtx cupti nccl",
+	Namespaces: []string{"at::cuda::", "cub::", "cutlass::", "cudnn::ops::"},
+	Functors:   []string{`CUDAFunctor\w*`, `\w+_kernel_cuda`},
+}
+
+// ascend writes traces of its own (torch_npu, _trace_view_parser.py): processes take the place of categories.
+var ascend = Vendor{
+	Name:      "Ascend",
+	Libraries: []Library{hccl},
+	Processes: []Process{
+		{Name: "Ascend Hardware", Kind: trace.Kernel, DeviceBits: 5},
+		{Name: "CANN", Kind: trace.Runtime},
+		{Name: "Python", With: "Ascend Hardware", Kind: trace.CPUOp},
+	},
+	Devices: []string{"NPU"},
+	Rows:    []string{"Overlap Analysis", "HBM"},
+	Flows:   []string{"async_npu", "async_task_queue", "HostToDevice"},
+	Words:   "acl aclnn aclrt aclop ascend cann npu hccl",
+}
+
+var habana = Vendor{
+	Name:       "Intel Gaudi",
+	Categories: map[trace.Kind][]string{trace.DeviceOther: {"hpu_op"}},
+	Libraries:  []Library{hccl},
+	Devices:    []string{"HPU"},
+}
+
+// privateUse is PyTorch's name for devices that it does not know.
+var privateUse = Vendor{
+	Categories: map[trace.Kind][]string{
+		trace.Runtime: {"privateuse1_runtime"},
+		trace.Driver:  {"privateuse1_driver"},
+	},
+}
+
+// hccl is a name that several libraries have.
+var hccl = Library{Name: "HCCL", Kernels: "hccl", Backend: "hccl"}

@@ -1,0 +1,230 @@
+package vendors_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"overlay/internal/analyses"
+	"overlay/internal/anonymize"
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/graph"
+	"overlay/internal/kineto"
+	"overlay/internal/report"
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+)
+
+// acme is a small trace of the vendor that export_test.go makes up: a collective that its stream is waited for, another
+// one without a launch, a launch without an operation, and a thread that watches.
+const acme = `{"schemaVersion":1,"traceEvents":[
+{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0,"dur":100},
+{"ph":"X","cat":"acme_runtime","name":"acmeFire","pid":1,"tid":1,"ts":10,"dur":5,"args":{"correlation":1}},
+{"ph":"X","cat":"acme_work","name":"accl_v2_Swap_f32","pid":0,"tid":7,"ts":20,"dur":50,"args":{"correlation":1,"device":0,"stream":7}},
+{"ph":"X","cat":"acme_runtime","name":"acmeJoin_x2","pid":1,"tid":1,"ts":30,"dur":45,"args":{"correlation":2}},
+{"ph":"X","cat":"user_annotation","name":"accl:swap","pid":1,"tid":1,"ts":77,"dur":2},
+{"ph":"X","cat":"acme_work","name":"secret_accl_v2","pid":0,"tid":7,"ts":80,"dur":6,"args":{"device":0,"stream":7}},
+{"ph":"X","cat":"acme_runtime","name":"acmeFire","pid":1,"tid":1,"ts":90,"dur":2,"args":{"correlation":3}},
+{"ph":"X","cat":"cpu_op","name":"aten::item","pid":1,"tid":3,"ts":2,"dur":3},
+{"ph":"X","cat":"acme_wait","name":"Wait","pid":0,"tid":7,"ts":40,"dur":1},
+{"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"WAFER 0"}},
+{"ph":"M","name":"thread_name","pid":0,"tid":7,"args":{"name":"Acme Bus"}},
+{"ph":"M","name":"thread_name","pid":1,"tid":3,"args":{"name":"pt_accl_watchdg"}}
+]}`
+
+// TestOneEntryIsEnough: everything that looks at names knows a vendor as soon as the table does, and takes nothing for it
+// that only resembles it.
+func TestOneEntryIsEnough(t *testing.T) {
+	want := `hints [Acme Wafer ACCL synchronisation events]
+cpu_op Forward aten::mm
+runtime Forward acmeFire
+kernel Forward accl_v2_Swap_f32
+runtime Forward acmeJoin_x2
+annotation Communication accl:swap
+kernel Communication kernel_x#_accl
+runtime Forward acmeFire
+cpu_op Communication aten::item
+sync_record Other Wait
+processes WAFER 0
+rows Acme Bus pt_accl_watchdg
+path cpu launch_delay comm sync cpu cpu cpu runtime cpu
+blocking acmeJoin_x2 1
+odd 1 operations without a recorded launch
+odd 1 kernel launches without a recorded kernel
+`
+	if got := told(t, acme); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	unknown := `hints []
+cpu_op Forward aten::mm
+annotation Other annotation_#
+cpu_op Forward aten::item
+processes process
+rows row_# row_#
+path cpu cpu cpu
+`
+	if got := told(t, strings.NewReplacer("acme", "zork", "Acme", "Zork", "accl", "zkkl", "WAFER", "PLATE").Replace(acme)); got != unknown {
+		t.Errorf("of a stranger: got\n%swant\n%s", got, unknown)
+	}
+}
+
+// told is what the program makes of a trace, names as anonymising leaves them.
+func told(t *testing.T, text string) string {
+	t.Helper()
+	tr, err := kineto.Parse([]byte(text), "acme.json", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Check(); err != nil {
+		t.Fatal(err)
+	}
+	g, err := graph.Build(tr, cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := critpath.Exact(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anonymous, _ := anonymize.Graph(g, p)
+	var b strings.Builder
+	survey := kineto.Inspect(tr)
+	fmt.Fprintln(&b, "hints", survey.Hints)
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Ph == 'X' && e.Kind != trace.KindOther {
+			fmt.Fprintln(&b, e.Kind, g.Phases[i], anonymous.Trace.Name(trace.EventID(i)))
+		}
+	}
+	fmt.Fprint(&b, "processes")
+	for i := range anonymous.Trace.Procs {
+		if name := anonymous.Trace.Procs[i].Name; name != "" {
+			fmt.Fprint(&b, " ", name)
+		}
+	}
+	fmt.Fprint(&b, "\nrows")
+	for _, name := range rowNames(anonymous.Trace) {
+		fmt.Fprint(&b, " ", name)
+	}
+	fmt.Fprint(&b, "\npath")
+	for _, s := range p.Segments {
+		fmt.Fprint(&b, " ", s.Kind)
+	}
+	fmt.Fprintln(&b)
+	for _, c := range analyses.Run(g, p, []string{"blocking"}, analyses.Options{}).Blocking {
+		fmt.Fprintln(&b, "blocking", c.Call, c.Count)
+	}
+	for _, o := range survey.Oddities {
+		if strings.Contains(o.What, "recorded") {
+			fmt.Fprintln(&b, "odd", o.Count, o.What)
+		}
+	}
+	return regexp.MustCompile(`[0-9a-f]{10}`).ReplaceAllString(b.String(), "#")
+}
+
+func rowNames(tr *trace.Trace) (list []string) {
+	for i := range tr.Tracks {
+		if name := tr.Tracks[i].Name; name != "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// TestProcessesOfAnEntry: where categories say nothing, processes do, and one of them may need another.
+func TestProcessesOfAnEntry(t *testing.T) {
+	const board = `[
+{"ph":"M","name":"process_name","pid":40,"tid":0,"args":{"name":"Acme Host"}},
+{"ph":"X","name":"push","pid":40,"tid":1,"ts":1,"dur":5},
+{"ph":"s","name":"go","id":4,"pid":40,"tid":1,"ts":2,"cat":"acme_arrow"},
+{"ph":"f","name":"go","id":4,"pid":45,"tid":2,"ts":9,"cat":"acme_arrow"},
+{"ph":"X","name":"pulled","pid":45,"tid":2,"ts":9,"dur":5},
+{"ph":"M","name":"process_name","pid":45,"tid":0,"args":{"name":"Acme Board"}}]`
+	parse := func(text string) *trace.Trace {
+		tr, err := kineto.Parse([]byte(text), "board.json", kineto.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tr
+	}
+	tr := parse(board)
+	device := tr.Procs[tr.Tracks[tr.Events[4].Track].Proc]
+	if tr.Events[1].Kind != trace.CPUOp || tr.Events[4].Kind != trace.Kernel || tr.Launch[4] != 1 || !device.IsDevice || device.Device != 5 {
+		t.Errorf("kinds %v and %v, launched by %d, on %+v", tr.Events[1].Kind, tr.Events[4].Kind, tr.Launch[4], device)
+	}
+	tr = parse(strings.Replace(board, "Acme Board", "Board", 1))
+	if tr.Events[1].Kind != trace.KindOther || tr.Events[4].Kind != trace.KindOther || tr.LaunchByFlow {
+		t.Errorf("without the board: kinds %v and %v", tr.Events[1].Kind, tr.Events[4].Kind)
+	}
+}
+
+// TestShortNamesOfAnEntry: kernels are shown without what says nothing.
+func TestShortNamesOfAnEntry(t *testing.T) {
+	for name, want := range map[string]string{
+		"accl_v2_Swap_f32_RING(Args)":          "ACCL Swap f32 RING",
+		"accl_Swap_f32":                        "accl_Swap_f32",
+		"void acme::detail::run<float>(int)":   "run<…>",
+		"void run<4, BigAcmeWork<float>>(int)": "run<BigAcmeWork>",
+	} {
+		if got := report.Readable(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestVerbs: what calls do, by their names.
+func TestVerbs(t *testing.T) {
+	for name, want := range map[string]vendors.Verb{
+		"cudaStreamSynchronize_ptsz": vendors.StreamSync, "aclrtSynchronizeStream": vendors.OtherSync, "synchronizeStream": vendors.StreamSync,
+		"cuCtxSynchronize": vendors.DeviceSync, "hipDeviceSynchronize": vendors.DeviceSync, "hipEventSynchronize": vendors.EventSync,
+		"cudaStreamWaitEvent": vendors.StreamWait, "hipEventRecord": vendors.EventRecord, "cudaGraphLaunch": vendors.GraphLaunch,
+		"cuMemcpyDtoHAsync_v2": vendors.AsyncCopy, "hipMemcpyWithStream": vendors.BlockingCopy, "cudaFree": vendors.Free, "cudaFreeArray": vendors.NoVerb,
+		"hipHostFree": vendors.Free, "cuMemFree_v2": vendors.Free, "cudaMemsetAsync": vendors.Memset, "hipExtModuleLaunchKernel": vendors.KernelLaunch,
+		"cudaLaunchCooperativeKernelMultiDevice": vendors.OtherLaunch, "urEnqueueKernelLaunch": vendors.OtherLaunch, "cudaEventQuery": vendors.EventQuery,
+		"cudaMalloc": vendors.NoVerb, "": vendors.NoVerb, "acmeJoin_x2": vendors.StreamSync, "acmeJoinLater": vendors.NoVerb, "LaterOf_acmeCarry": vendors.AsyncCopy,
+	} {
+		if got := vendors.VerbOf(name); got != want {
+			t.Errorf("%s: %d, want %d", name, got, want)
+		}
+	}
+}
+
+// TestCollectives: kernels that communicate, of every library.
+func TestCollectives(t *testing.T) {
+	for name, want := range map[string]bool{
+		"ncclDevKernel_AllReduce_Sum_bf16_RING_LL": true, "rcclGenericKernel": true, "hccl_broadcast": true, "oneccl_reduce_kernel": true,
+		"void vllm::cross_device_reduce_2stage": false, "allgather_kernel": true, "multimem_one_shot": true, "accl_v2": true, "gemm": false, "gloo": false,
+	} {
+		if got := vendors.IsCollective(name); got != want || (vendors.CollectiveIn(name) != "") != want {
+			t.Errorf("%s: %v, %q", name, got, vendors.CollectiveIn(name))
+		}
+	}
+	if got := strings.Join(vendors.Backends(), " "); got != "accl hccl xccl rccl nccl gloo mpi ucc" {
+		t.Error(got)
+	}
+}
+
+// TestHintsSayWhatNamesSaid: what a name says of its call survives in the hint, so that an anonymous trace is analysed
+// like the trace itself.
+func TestHintsSayWhatNamesSaid(t *testing.T) {
+	for _, name := range []string{"fooStreamSynchronize", "fooCtxSynchronize", "foo_synchronizeStream", "fooStreamWaitEvent", "fooMemcpyAsync", "fooMemcpy",
+		"fooGraphLaunch", "fooMemset2D", "fooLaunchKernel", "fooLaunch", "fooEventQuery", "fooMalloc", "Later_acmeCarry"} {
+		if hint := vendors.HintOf(name); vendors.VerbOf("call_0123456789"+hint) != vendors.VerbOf(name) {
+			t.Errorf("%s: hint %q", name, hint)
+		}
+	}
+}
+
+// TestCategoriesHaveOneKind: no two entries mean different things by one category, and all are in lower case.
+func TestCategoriesHaveOneKind(t *testing.T) {
+	vendors.EachCategory(func(category string, kind trace.Kind) {
+		if vendors.KindOf(category) != kind || strings.ToLower(category) != category {
+			t.Errorf("%s is %v and %v", category, kind, vendors.KindOf(category))
+		}
+	})
+	if vendors.KindOf("Operator") != trace.CPUOp || vendors.KindOf("nobody's") != trace.KindOther {
+		t.Error("capitals or strangers are misread")
+	}
+}
