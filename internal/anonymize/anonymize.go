@@ -4,6 +4,8 @@ package anonymize
 import (
 	"strings"
 
+	jsoniter "github.com/json-iterator/go"
+
 	"overlay/internal/cdg"
 	"overlay/internal/chrome"
 	"overlay/internal/critpath"
@@ -248,7 +250,10 @@ func phase(value []byte) string {
 
 // timeValue is a time as it is written, if it is one.
 func timeValue(value []byte) string {
-	if isScalar(value) || len(value) > 2 && value[0] == '"' && number.Match(value[1:len(value)-1]) {
+	if isScalar(value) {
+		return string(value)
+	}
+	if len(value) > 2 && value[0] == '"' && number.MatchString(strings.Trim(jsoniter.Get(value).ToString(), " \t")) {
 		return string(value)
 	}
 	return `"?"`

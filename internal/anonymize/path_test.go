@@ -20,13 +20,9 @@ import (
 // owners and resources, and the phases of its events.
 func samePath(t *testing.T, tr *trace.Trace) {
 	t.Helper()
-	g, err := cdg.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g, critpath.Options{})
-	if err != nil {
-		t.Skip(err) // nothing to analyse: chrome traces of other programs
+	g, p, ok := testtrace.Analyse(t, tr)
+	if !ok {
+		t.Skip("nothing to analyse")
 	}
 	g2, p2 := anonymize.Graph(g, p)
 	if !slices.Equal(p.Segments, p2.Segments) {

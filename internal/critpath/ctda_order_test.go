@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
-	"pgregory.net/rapid"
-
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
@@ -101,7 +102,7 @@ func TestOrderOfTheFileDoesNotMatterToNodes(t *testing.T) {
 }
 
 func TestOrderOfRealFilesDoesNotMatterToNodes(t *testing.T) {
-	for _, file := range corpus(t) {
+	for _, file := range corpus.Files(t, "*.json.gz") {
 		if tr := readTrace(t, file); !twins(tr) && (len(tr.Events) <= 25_000 || !testing.Short()) {
 			sameGraph(t, tr, 11)
 		}

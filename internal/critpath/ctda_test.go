@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
-	"pgregory.net/rapid"
-
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
@@ -414,7 +415,7 @@ func TestCTDAOfPrograms(t *testing.T) {
 // TestCTDAOfRealTraces holds the invariants on real traces, and reports the paper's ratio beside the sizes and the
 // agreement of the first 20 hotspots with those of the exact method.
 func TestCTDAOfRealTraces(t *testing.T) {
-	for _, file := range corpus(t) {
+	for _, file := range corpus.Files(t, "*.json.gz") {
 		tr := readTrace(t, file)
 		g, p := ctdaOf(t, tr)
 		exact, err := critpath.Exact(g, critpath.Options{})

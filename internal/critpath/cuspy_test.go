@@ -17,6 +17,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
@@ -112,7 +113,7 @@ func TestCuspySimulated(t *testing.T) {
 
 // TestCuspyCorpus rewrites the real traces. Those that are no JSON are mended first, as the writer does it.
 func TestCuspyCorpus(t *testing.T) {
-	for _, file := range corpus(t) {
+	for _, file := range corpus.Files(t, "*.json.gz") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			f, err := os.Open(file)
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
@@ -44,7 +45,7 @@ func waits(t *testing.T, tr *trace.Trace, rules ...cdg.Rule) map[waitPair]bool {
 
 // What is inferred without cuda_sync records is compared with what they say.
 func TestInferenceAgainstSyncRecords(t *testing.T) {
-	for _, file := range corpus(t) {
+	for _, file := range corpus.Files(t, "*.json.gz") {
 		tr := readTrace(t, file)
 		stripped, records := withoutSync(tr)
 		if records == 0 {

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
-	"pgregory.net/rapid"
-
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
@@ -123,7 +124,7 @@ func TestOrderOfSimulatedFilesDoesNotMatter(t *testing.T) {
 }
 
 func TestOrderOfRealFilesDoesNotMatter(t *testing.T) {
-	for _, file := range corpus(t) {
+	for _, file := range corpus.Files(t, "*.json.gz") {
 		tr := readTrace(t, file)
 		if len(tr.Events) > 25_000 && testing.Short() {
 			continue
@@ -159,7 +160,7 @@ func twins(tr *trace.Trace) bool {
 }
 
 func TestProcessorsDoNotMatter(t *testing.T) {
-	files := corpus(t)
+	files := corpus.Files(t, "*.json.gz")
 	tr := readTrace(t, files[len(files)-2])
 	var paths []*critpath.Path
 	for _, n := range []int{1, 2, 8} {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
@@ -25,7 +26,7 @@ func TestAnyNumberOfWorkers(t *testing.T) {
 		traps = append(traps, trap)
 	}
 	sources["traps"] = wrap(traps...)
-	for _, path := range corpusFiles(t) {
+	for _, path := range corpus.Files(t) {
 		if st, _ := os.Stat(path); st.Size() < 200<<10 {
 			tr, err := readFile(t, path, Options{})
 			if err != nil {
@@ -78,7 +79,7 @@ func damaged(t testing.TB, src []byte, what string) {
 
 // TestCutsAndFlips cuts and damages real traces.
 func TestCutsAndFlips(t *testing.T) {
-	files := corpusFiles(t)
+	files := corpus.Files(t)
 	rnd := rand.New(rand.NewSource(1))
 	cuts, flips := rounds(600, 20_000), rounds(1500, 200_000)
 	var sources [][]byte
