@@ -57,7 +57,9 @@ func (j *job) run() error {
 	}
 	drawn := a
 	if j.opts.anonymize {
-		drawn.graph, drawn.path = anonymize.Graph(a.graph, a.path)
+		if drawn.graph, drawn.path, err = anonymize.Graph(a.graph, a.path); err != nil {
+			return err
+		}
 		drawn.trace = drawn.graph.Trace
 	}
 	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version, Slim: j.opts.onlyCritical}

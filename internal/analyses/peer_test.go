@@ -291,6 +291,7 @@ func count(m map[string]bool) (n int) {
 }
 
 func TestLaunchStatsLikePeer(t *testing.T) {
+	corpus.Files(t)
 	names := map[string]bool{"cudaLaunchKernel": true, "cudaLaunchKernelExC": true, "runFunction - job_prep_and_submit_for_execution": true}
 	for _, mem := range []bool{false, true} {
 		key := "cuda_kernel_launch_stats_nomem"
@@ -446,6 +447,7 @@ func peerRoots(s *Set, name string) []bool {
 }
 
 func TestSequencesLikePeer(t *testing.T) {
+	corpus.Files(t)
 	for _, name := range []string{"aten::linear", "aten::add", "aten::copy_"} {
 		t.Run(name, func(t *testing.T) {
 			eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {

@@ -2,6 +2,7 @@
 package anonymize
 
 import (
+	"errors"
 	"strings"
 
 	jsoniter "github.com/json-iterator/go"
@@ -17,7 +18,11 @@ import (
 // files and code of the user are replaced by pseudonyms. A string always gets the same one. What is made of known words
 // stays: names of PyTorch, of vendors' interfaces and of libraries of kernels (words.txt). Everything else is replaced,
 // keys of objects included. The trace of the result is a new one, with new bytes; positions of events are the same.
-func Graph(g *cdg.Graph, p *critpath.Path) (*cdg.Graph, *critpath.Path) {
+// A trace that was not read from JSON has no bytes to rewrite: that is the error.
+func Graph(g *cdg.Graph, p *critpath.Path) (*cdg.Graph, *critpath.Path, error) {
+	if kineto.TextOf(g.Trace) == nil {
+		return nil, nil, errors.New("the trace cannot be anonymised: it was not read from JSON")
+	}
 	g2, p2 := *g, *p
 	g2.Trace = anonymizeTrace(g.Trace)
 	g2.Window.Annotation = annotationName(g.Window.Annotation)
@@ -31,7 +36,7 @@ func Graph(g *cdg.Graph, p *critpath.Path) (*cdg.Graph, *critpath.Path) {
 	for i := range g2.Steps {
 		g2.Steps[i].Name = annotationName(g2.Steps[i].Name)
 	}
-	return &g2, &p2
+	return &g2, &p2, nil
 }
 
 type anonymizer struct {

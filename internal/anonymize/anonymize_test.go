@@ -102,7 +102,10 @@ func TestAnonymous(t *testing.T) {
 		if !ok {
 			t.Skip("nothing to analyse")
 		}
-		g2, p2 := anonymize.Graph(g, p)
+		g2, p2, err := anonymize.Graph(g, p)
+		if err != nil {
+			t.Fatal(err)
+		}
 		ov := overlay.Annotate(g2.Trace, g2, p2, overlay.Options{})
 		var js, pf bytes.Buffer
 		if _, err := chromejson.Write(&js, g2.Trace, ov, chromejson.Options{Jobs: 2}); err != nil {
@@ -160,7 +163,10 @@ func TestAnonymousAnalyses(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, p, _ := testtrace.Analyse(t, tr)
-	g2, p2 := anonymize.Graph(g, p)
+	g2, p2, err := anonymize.Graph(g, p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want, got := analyses.Run(g, p, analyses.Names, analyses.Options{}), analyses.Run(g2, p2, analyses.Names, analyses.Options{})
 	if len(want.Component) != 3 || len(got.Component) != len(want.Component) {
 		t.Fatalf("%d steps, after replacing names %d", len(want.Component), len(got.Component))

@@ -24,7 +24,10 @@ func samePath(t *testing.T, tr *trace.Trace) {
 	if !ok {
 		t.Skip("nothing to analyse")
 	}
-	g2, p2 := anonymize.Graph(g, p)
+	g2, p2, err := anonymize.Graph(g, p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !slices.Equal(p.Segments, p2.Segments) {
 		t.Error("anonymising changes the path")
 	}
