@@ -384,6 +384,12 @@ func TestResizeUnderDataLoader(t *testing.T) {
 
 // TestCTDAOfPrograms holds the invariants of the path on simulated processes of every class.
 func TestCTDAOfPrograms(t *testing.T) {
+	windows := 0
+	defer func() {
+		if windows == 0 {
+			t.Error("no program has steps")
+		}
+	}()
 	rapid.Check(t, func(t *rapid.T) {
 		class := rapid.SampledFrom(testtrace.Classes).Draw(t, "class")
 		var r testtrace.Run
@@ -400,6 +406,9 @@ func TestCTDAOfPrograms(t *testing.T) {
 			}
 			if err != nil {
 				t.Fatal(err)
+			}
+			if o.Annotation != "" {
+				windows++
 			}
 			p, err := critpath.CTDA(g, critpath.Options{})
 			if err != nil {

@@ -48,9 +48,12 @@ func sameClasses(t *testing.T, src []byte, forms []cuspyForm) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if g.Window.End <= g.Window.Start {
+			return by, 0, tr // nothing to analyse in either form
+		}
 		p, err := critpath.Exact(g, critpath.Options{})
 		if err != nil {
-			return by, 0, tr // nothing to analyse in either form
+			t.Fatal(err)
 		}
 		if err := p.Check(g); err != nil {
 			t.Fatal(err)

@@ -26,7 +26,7 @@ func TestAnyNumberOfWorkers(t *testing.T) {
 		traps = append(traps, trap)
 	}
 	sources["traps"] = wrap(traps...)
-	for _, path := range corpus.Files(t) {
+	for _, path := range append(corpus.Find(t), corpus.Demo(t)) {
 		if st, _ := os.Stat(path); st.Size() < 200<<10 {
 			tr, err := readFile(t, path, Options{})
 			if err != nil {
@@ -79,10 +79,10 @@ func damaged(t testing.TB, src []byte, what string) {
 
 // TestCutsAndFlips cuts and damages real traces.
 func TestCutsAndFlips(t *testing.T) {
-	files := corpus.Files(t)
+	files := append(corpus.Find(t), corpus.Demo(t))
 	rnd := rand.New(rand.NewSource(1))
 	cuts, flips := rounds(600, 20_000), rounds(1500, 200_000)
-	var sources [][]byte
+	sources := [][]byte{generated(400), generated(8)}
 	for _, path := range files {
 		tr, err := readFile(t, path, Options{})
 		if err != nil {

@@ -82,9 +82,9 @@ func readFile(t testing.TB, path string, o Options) (*trace.Trace, error) {
 	return Read(f, filepath.Base(path), o)
 }
 
-// TestAgainstOracle: every event of every real trace, field by field.
+// TestAgainstOracle: every event of the demo and of every real trace, field by field.
 func TestAgainstOracle(t *testing.T) {
-	for _, path := range corpus.Files(t) {
+	for _, path := range append(corpus.Find(t), corpus.Demo(t)) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			tr, err := readFile(t, path, Options{})
 			if err != nil {
