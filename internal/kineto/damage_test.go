@@ -128,20 +128,20 @@ const mostRescans = 16 * wasteFactor
 func TestLinearTime(t *testing.T) {
 	const length = 300_000
 	cost := func(src []byte) time.Duration {
-		least := time.Duration(1<<63 - 1)
-		for range 3 { // noise only adds
-			start := processor(t)
-			if _, err := Parse(src, "x", Options{Jobs: 1, chunk: 1 << 40}); err != nil {
-				t.Fatal(err)
-			}
-			least = min(least, processor(t)-start)
+		start := processor(t)
+		if _, err := Parse(src, "x", Options{Jobs: 1, chunk: 1 << 40}); err != nil {
+			t.Fatal(err)
 		}
-		return max(least, 100*time.Microsecond)
+		return max(processor(t)-start, 100*time.Microsecond)
 	}
-	whole := cost(generated(length / 250))
+	text := generated(length / 250)
+	whole := min(cost(text), cost(text), cost(text)) // noise only adds
 	inTime := func(name string, src []byte) {
 		t.Helper()
 		broken := cost(src)
+		for try := 0; try < 2 && broken > mostRescans*whole; try++ {
+			broken = min(broken, cost(src))
+		}
 		t.Logf("%-30.30s %6.1f times a whole trace", name, float64(broken)/float64(whole))
 		if broken > mostRescans*whole {
 			t.Errorf("%s: took %v of processor time, a whole trace of this length takes %v", name, broken, whole)
