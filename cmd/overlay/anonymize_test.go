@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"overlay/internal/testtrace/corpus"
 )
 
 // planted is a trace with a made-up name at every place that can hold text. Each @ becomes another one, 987654321 is
@@ -125,10 +127,10 @@ func TestAnonymousOutputs(t *testing.T) {
 	list := plant()
 	list = list[strings.Index(list, "[\n{"):]
 	inputs["array"] = list[:strings.LastIndex(list, "],\"after")+1]
-	if shared, err := os.ReadFile(filepath.Join(os.Getenv("OVERLAY_CORPUS"), "../repro/anon.json")); err == nil && os.Getenv("OVERLAY_CORPUS") != "" {
+	if shared, err := os.ReadFile(filepath.Join(corpus.Dir(t), "../repro/anon.json")); err == nil {
 		inputs["shared"] = string(shared)
 	} else {
-		t.Log("no further trace beside OVERLAY_CORPUS, only the ones made here are looked at")
+		t.Log("no further trace beside the real ones, only the ones made here are looked at")
 	}
 	for name, text := range inputs {
 		for _, suffix := range []string{".json", ".json.gz", ".pftrace", ".pftrace.gz"} {

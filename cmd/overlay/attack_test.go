@@ -51,6 +51,7 @@ func TestAttack(t *testing.T) {
 		t.Fatal(err)
 	}
 	done, failed := 0, 0
+	of := map[string]int{} // those that succeeded, by command
 	for seed := first; seed < first+uint64(count); seed++ {
 		a := &attacker{rand.New(rand.NewPCG(seed, 0))}
 		input := a.input()
@@ -60,6 +61,7 @@ func TestAttack(t *testing.T) {
 			problem, status := c.try(input)
 			if status == exitDone {
 				done++
+				of[args[0]]++
 			}
 			if problem == "" {
 				continue
@@ -81,6 +83,11 @@ func TestAttack(t *testing.T) {
 	t.Logf("%d of %d commands succeeded", done, 2*count)
 	if done < count/4 {
 		t.Errorf("only %d of %d commands succeeded: the mutations tell nothing", done, 2*count)
+	}
+	for _, command := range []string{"run", "convert", "report", "check", "diff"} {
+		if of[command] == 0 && count >= 50 {
+			t.Errorf("no input let %s succeed", command)
+		}
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"overlay/internal/testtrace/corpus"
 )
 
 // The tests of this file run in a real browser, headless: make test-browser. A page does the work and posts what it
@@ -276,12 +278,7 @@ func loadInViewer(t *testing.T, browser string, trace []byte) viewerModel {
 func TestBrowserChrome(t *testing.T) {
 	browser := browserName(t)
 	inputs := []string{"../../testdata/demo.json.gz"}
-	corpus := os.Getenv("OVERLAY_CORPUS")
-	if corpus == "" {
-		corpus = "../../../shared/traces"
-	}
-	real, _ := filepath.Glob(filepath.Join(corpus, "*alexnet*.json.gz"))
-	for _, input := range append(inputs, real...) {
+	for _, input := range append(inputs, corpus.Find(t, "*alexnet*.json.gz")...) {
 		t.Run(filepath.Base(input), func(t *testing.T) {
 			if _, err := os.Stat(input); err != nil {
 				t.Skip("no ", input)

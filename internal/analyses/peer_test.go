@@ -14,24 +14,11 @@ import (
 
 	"overlay/internal/critpath/hta"
 	"overlay/internal/kineto"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
 // The peer's own results on real traces, against ours on the peer's event set and rounding.
-
-func corpus(t testing.TB) string {
-	dir := os.Getenv("OVERLAY_CORPUS")
-	if dir == "" {
-		dir = "../shared/traces"
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("../..", dir)
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no real traces at %s: set OVERLAY_CORPUS to run this test", dir)
-	}
-	return dir
-}
 
 // peerType is the peer's kernel type by name.
 var (
@@ -135,7 +122,7 @@ func (p *peerResult) get(t *testing.T, key string, v any) bool {
 var parsed = map[string]*trace.Trace{} // tests of a package run one after another
 
 func eachPeer(t *testing.T, run func(t *testing.T, p *peerResult, tr *trace.Trace)) {
-	dir := corpus(t)
+	dir := corpus.Dir(t)
 	files, _ := filepath.Glob(filepath.Join(dir, "../golden/hta-analyzers/*.json"))
 	if len(files) == 0 {
 		t.Skip("no results of the peer are here")
@@ -304,6 +291,7 @@ func count(m map[string]bool) (n int) {
 }
 
 func TestLaunchStatsLikePeer(t *testing.T) {
+	corpus.Files(t)
 	names := map[string]bool{"cudaLaunchKernel": true, "cudaLaunchKernelExC": true, "runFunction - job_prep_and_submit_for_execution": true}
 	for _, mem := range []bool{false, true} {
 		key := "cuda_kernel_launch_stats_nomem"
@@ -459,6 +447,7 @@ func peerRoots(s *Set, name string) []bool {
 }
 
 func TestSequencesLikePeer(t *testing.T) {
+	corpus.Files(t)
 	for _, name := range []string{"aten::linear", "aten::add", "aten::copy_"} {
 		t.Run(name, func(t *testing.T) {
 			eachPeer(t, func(t *testing.T, p *peerResult, tr *trace.Trace) {

@@ -16,6 +16,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
@@ -128,7 +129,7 @@ func TestMadeTraces(t *testing.T) {
 
 // TestRealTraces does the same on the real traces, where they are.
 func TestRealTraces(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(corpus(t), "*.json.gz"))
+	files := corpus.Files(t, "*.json.gz")
 	built := 0
 	for _, f := range files {
 		if st, _ := os.Stat(f); testing.Short() && st.Size() > 1<<20 {

@@ -2,7 +2,10 @@
 package anonymize
 
 import (
+	"errors"
 	"strings"
+
+	jsoniter "github.com/json-iterator/go"
 
 	"overlay/internal/cdg"
 	"overlay/internal/chrome"
@@ -16,7 +19,11 @@ import (
 // files and code of the user are replaced by pseudonyms. A string always gets the same one. What is made of known words
 // stays: names of PyTorch, of vendors' interfaces and of libraries of kernels (words.txt, internal/vendors). Everything else is replaced,
 // keys of objects included. The trace of the result is a new one, with new bytes; positions of events are the same.
-func Graph(g *graph.Graph, p *critpath.Path) (*graph.Graph, *critpath.Path) {
+// A trace that was not read from JSON has no bytes to rewrite: that is the error.
+func Graph(g *graph.Graph, p *critpath.Path) (*graph.Graph, *critpath.Path, error) {
+	if kineto.TextOf(g.Trace) == nil {
+		return nil, nil, errors.New("the trace cannot be anonymised: it was not read from JSON")
+	}
 	g2, deps, layout, p2 := *g, *g.Graph, *g.Graph.Layout, *p
 	g2.Graph, deps.Layout = &deps, &layout
 	g2.Trace = anonymizeTrace(g.Trace)
@@ -31,7 +38,7 @@ func Graph(g *graph.Graph, p *critpath.Path) (*graph.Graph, *critpath.Path) {
 	for i := range g2.Steps {
 		g2.Steps[i].Name = annotationName(g2.Steps[i].Name)
 	}
-	return &g2, &p2
+	return &g2, &p2, nil
 }
 
 type anonymizer struct {
@@ -250,7 +257,10 @@ func phase(value []byte) string {
 
 // timeValue is a time as it is written, if it is one.
 func timeValue(value []byte) string {
-	if isScalar(value) || len(value) > 2 && value[0] == '"' && number.Match(value[1:len(value)-1]) {
+	if isScalar(value) {
+		return string(value)
+	}
+	if len(value) > 2 && value[0] == '"' && number.MatchString(strings.Trim(jsoniter.Get(value).ToString(), " \t")) {
 		return string(value)
 	}
 	return `"?"`

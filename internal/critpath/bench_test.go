@@ -1,15 +1,13 @@
 package critpath_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
@@ -40,24 +38,7 @@ func repeated(tr *trace.Trace, n int) *trace.Trace {
 }
 
 func benchTrace(b *testing.B) *trace.Trace {
-	dir := os.Getenv("OVERLAY_CORPUS")
-	if dir == "" {
-		dir = "../../../shared/traces"
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "SAF*False*"))
-	if len(files) == 0 {
-		b.Skip("no trace")
-	}
-	f, err := os.Open(files[0])
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	tr, err := kineto.Read(f, files[0], kineto.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return tr
+	return testtrace.Read(b, corpus.Files(b, "SAF*False*")[0])
 }
 
 func BenchmarkBuild(b *testing.B)   { benchmark(b, 1, false) }

@@ -11,21 +11,9 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
-
-// corpus returns the real traces, or skips.
-func corpus(t *testing.T) []string {
-	dir := os.Getenv("OVERLAY_CORPUS")
-	if dir == "" {
-		dir = "../../../shared/traces"
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.json.gz"))
-	if len(files) == 0 {
-		t.Skipf("no traces in %s; set OVERLAY_CORPUS", dir)
-	}
-	return files
-}
 
 var traces sync.Map // file name to *kineto.Trace: several tests read the same files
 
@@ -62,7 +50,7 @@ var stories = []struct {
 
 func TestRealTraces(t *testing.T) {
 	explained, total := 0, 0
-	for _, file := range corpus(t) {
+	for _, file := range corpus.Files(t, "*.json.gz") {
 		name := strings.TrimSuffix(filepath.Base(file), ".json.gz")
 		tr := readTrace(t, file)
 		g, err := graph.Build(tr, cdg.Options{})
@@ -144,7 +132,7 @@ func checkSums(t *testing.T, name string, g *graph.Graph, p *critpath.Path, sums
 // The window of every step of the real traces tiles too, and lies in the step plus its GPU tail.
 func TestRealSteps(t *testing.T) {
 	windows := 0
-	for _, file := range corpus(t) {
+	for _, file := range corpus.Files(t, "*.json.gz") {
 		tr := readTrace(t, file)
 		name := filepath.Base(file)
 		for _, step := range cdg.FindSteps(tr) {

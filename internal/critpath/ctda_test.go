@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"overlay/internal/cdg"
 	"overlay/internal/cdg/nodes"
 	"overlay/internal/cdg/phases"
@@ -13,8 +15,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
-	"pgregory.net/rapid"
-
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
@@ -386,6 +387,12 @@ func TestResizeUnderDataLoader(t *testing.T) {
 
 // TestCTDAOfPrograms holds the invariants of the path on simulated processes of every class.
 func TestCTDAOfPrograms(t *testing.T) {
+	windows := 0
+	defer func() {
+		if windows == 0 {
+			t.Error("no program has steps")
+		}
+	}()
 	rapid.Check(t, func(t *rapid.T) {
 		class := rapid.SampledFrom(testtrace.Classes).Draw(t, "class")
 		var r testtrace.Run
@@ -403,6 +410,9 @@ func TestCTDAOfPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if o.Annotation != "" {
+				windows++
+			}
 			p, err := critpath.CTDA(g)
 			if err != nil {
 				t.Fatal(err)
@@ -417,7 +427,7 @@ func TestCTDAOfPrograms(t *testing.T) {
 // TestCTDAOfRealTraces holds the invariants on real traces, and reports the paper's ratio beside the sizes and the
 // agreement of the first 20 hotspots with those of the exact method.
 func TestCTDAOfRealTraces(t *testing.T) {
-	for _, file := range corpus(t) {
+	for _, file := range corpus.Files(t, "*.json.gz") {
 		tr := readTrace(t, file)
 		g, p := ctdaOf(t, tr)
 		exact, err := critpath.Exact(g)

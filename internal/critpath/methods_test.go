@@ -12,6 +12,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
 	"overlay/internal/graph"
+	"overlay/internal/testtrace/corpus"
 )
 
 // topNames are the names of the first 20 hotspots.
@@ -73,7 +74,7 @@ func TestMethodsOfTrainingTraces(t *testing.T) {
 	var table strings.Builder
 	fmt.Fprintf(&table, "| trace | events | owned, exact | CPCR, ctda | nodes | edges | on path | exact/ctda | exact/hta | ctda/hta | window of hta |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	lines := 0
-	for _, file := range corpus(t) {
+	for _, file := range corpus.Files(t, "*.json.gz") {
 		tr := readTrace(t, file)
 		name := strings.TrimSuffix(filepath.Base(file), ".json.gz")
 		g, err := graph.Build(tr, cdg.Options{})

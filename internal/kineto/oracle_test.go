@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
@@ -72,27 +73,6 @@ func oracleNS(s string) int64 {
 	return n
 }
 
-func corpus(t testing.TB) string {
-	dir := os.Getenv("OVERLAY_CORPUS")
-	if dir == "" {
-		dir = "../shared/traces"
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("../..", dir)
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no real traces at %s: set OVERLAY_CORPUS to run this test", dir)
-	}
-	return dir
-}
-
-func corpusFiles(t testing.TB) []string {
-	dir := corpus(t)
-	a, _ := filepath.Glob(filepath.Join(dir, "*.json.gz"))
-	b, _ := filepath.Glob(filepath.Join(dir, "odd", "*.json.gz"))
-	return append(a, b...)
-}
-
 func readFile(t testing.TB, path string, o Options) (*trace.Trace, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -102,9 +82,9 @@ func readFile(t testing.TB, path string, o Options) (*trace.Trace, error) {
 	return Read(f, filepath.Base(path), o)
 }
 
-// TestAgainstOracle: every event of every real trace, field by field.
+// TestAgainstOracle: every event of the demo and of every real trace, field by field.
 func TestAgainstOracle(t *testing.T) {
-	for _, path := range corpusFiles(t) {
+	for _, path := range append(corpus.Find(t), corpus.Demo(t)) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			tr, err := readFile(t, path, Options{})
 			if err != nil {

@@ -47,6 +47,10 @@ func (t *draft) noteAttrs(v []byte) {
 // attrPrefix begins the keys of what a run of this program notes about a trace.
 const attrPrefix = "overlay."
 
+// addedCategory is that of the names that a run of this program gave to devices. They are for viewers: the profiler's own
+// names stay, since some profilers say by them what a process is.
+const addedCategory = "critical_path_summary"
+
 // resolve finishes the trace after the last byte: times, rows, names, links.
 func (r *topLevel) resolve() {
 	t := r.t
@@ -222,8 +226,11 @@ func (t *draft) nameRows() {
 		switch t.Name(id) {
 		case "process_name":
 			name, _ := argString(args, "name")
+			added := t.Category(id) == addedCategory
 			for _, k := range byPID[p] {
-				t.Procs[k].Name = name
+				if !added || t.Procs[k].Name == "" {
+					t.Procs[k].Name = name
+				}
 			}
 		case "process_labels":
 			label, _ := argString(args, "labels")

@@ -73,7 +73,10 @@ func Solve(tr *trace.Trace, o Options, draw bool) (*Run, error) {
 	if o.Anonymous {
 		original := *r
 		r.original = &original
-		r.graph, r.path = anonymize.Graph(r.graph, r.path)
+		var err error
+		if r.graph, r.path, err = anonymize.Graph(r.graph, r.path); err != nil {
+			return nil, err
+		}
 		r.Trace = r.graph.Trace
 	}
 	if len(o.Analyses) > 0 {

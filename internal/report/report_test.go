@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/tables"
+	"overlay/internal/testtrace/corpus"
 )
 
 // reportOf reads a trace file and reports on it.
@@ -56,17 +56,7 @@ func TestSums(t *testing.T) {
 
 // TestRealSums does the same on the real traces, where they are.
 func TestRealSums(t *testing.T) {
-	dir := os.Getenv("OVERLAY_CORPUS")
-	if dir == "" {
-		dir = "../shared/traces"
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("../..", dir)
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.json.gz"))
-	if len(files) == 0 {
-		t.Skipf("no real traces at %s: set OVERLAY_CORPUS to run this test", dir)
-	}
+	files := corpus.Files(t, "*.json.gz")
 	looked := 0
 	for _, f := range files {
 		if st, err := os.Stat(f); err != nil || st.Size() > 2<<20 {

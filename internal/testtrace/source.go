@@ -26,29 +26,70 @@ func (r Renumbered) Member(id trace.EventID, path ...string) (trace.Value, bool)
 // Args is the source of a trace that a test made by hand: the arguments of each event, in their order.
 type Args map[trace.EventID][]Arg
 
-// Arg is one argument, of no type that nests.
+// Arg is one argument. That of kind Object or Array has members, those of an array without keys.
 type Arg struct {
-	Key   string
-	Value trace.Value
+	Key     string
+	Value   trace.Value
+	Members []Arg
 }
 
 // Args gives the arguments of an event.
 func (a Args) Args(id trace.EventID, visit func(key string, v trace.Value) bool) {
-	for _, arg := range a[id] {
-		if !visit(arg.Key, arg.Value) {
-			return
-		}
-	}
+	tell(a[id], visit)
 }
 
-// Arg gives an argument of an event.
-func (a Args) Arg(id trace.EventID, key string) (trace.Value, bool) {
-	for _, arg := range a[id] {
-		if arg.Key == key {
-			return arg.Value, true
+// tell visits arguments and what they hold; false when the visit ended early.
+func tell(args []Arg, visit func(key string, v trace.Value) bool) bool {
+	for _, arg := range args {
+		if !visit(arg.Key, arg.Value) {
+			return false
+		}
+		if arg.nests() && !(tell(arg.Members, visit) && visit("", trace.Value{Kind: trace.End})) {
+			return false
 		}
 	}
+	return true
+}
+
+func (a Arg) nests() bool { return a.Value.Kind == trace.Object || a.Value.Kind == trace.Array }
+
+// Arg gives an argument of an event, one that nests as its text.
+func (a Args) Arg(id trace.EventID, key string) (trace.Value, bool) {
+	for _, arg := range a[id] {
+		if arg.Key != key {
+			continue
+		}
+		if arg.nests() {
+			return trace.Value{Kind: arg.Value.Kind, Text: string(arg.appendText(nil))}, true
+		}
+		return arg.Value, true
+	}
 	return trace.Value{}, false
+}
+
+// appendText appends the value as JSON.
+func (a Arg) appendText(dst []byte) []byte {
+	ends := "[]"
+	switch a.Value.Kind {
+	case trace.Object:
+		ends = "{}"
+	case trace.Array:
+	case trace.String:
+		return appendString(dst, a.Value.Text)
+	default:
+		return append(dst, a.Value.Text...)
+	}
+	dst = append(dst, ends[0])
+	for i, m := range a.Members {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		if a.Value.Kind == trace.Object {
+			dst = append(appendString(dst, m.Key), ": "...)
+		}
+		dst = m.appendText(dst)
+	}
+	return append(dst, ends[1])
 }
 
 // Member gives nothing: the events say no more.

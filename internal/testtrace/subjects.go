@@ -14,23 +14,32 @@ import (
 	"overlay/internal/trace"
 )
 
-// Subjects calls look, each time in a test of its own, for the traces that a statement is to hold for: the demo, a
-// simulated one of each class, and the real ones that are at hand, large ones only when OVERLAY_LONG is set. look may
-// skip a trace that it cannot use; the test fails when it skips all of the made ones.
+// Subjects calls look, each time in a test of its own, for the traces that a statement is to hold for: the made ones,
+// the odd ones, and the real ones that are at hand, large ones only when OVERLAY_LONG is set. look may skip an odd or a
+// real trace, in which there may be nothing to look at, but none of the made ones.
 func Subjects(t *testing.T, look func(t *testing.T, tr *trace.Trace)) {
 	t.Helper()
-	used := 0
-	one := func(name string, tr *trace.Trace) {
+	ran, looked := 0, 0
+	one := func(name string, tr *trace.Trace, required bool) {
 		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if required && t.Skipped() {
+					t.Error("a trace that was made to be looked at was left out")
+				}
+			}()
+			ran++
 			look(t, tr)
-			used++
+			looked++
 		})
 	}
 	for _, m := range Made(t) {
-		one(m.Name, m.Trace)
+		one(m.Name, m.Trace, true)
 	}
-	if used == 0 && !t.Failed() {
-		t.Error("none of the made traces was of use")
+	if looked == 0 && ran > 0 && !t.Failed() { // none ran: other tests were asked for
+		t.Error("no trace was looked at")
+	}
+	for _, m := range Odd(t) {
+		one(m.Name, m.Trace, false)
 	}
 	for _, name := range corpus.Find(t) {
 		info, err := os.Stat(name)
@@ -40,27 +49,8 @@ func Subjects(t *testing.T, look func(t *testing.T, tr *trace.Trace)) {
 		if info.Size() > 500_000 && os.Getenv("OVERLAY_LONG") == "" {
 			continue
 		}
-		one(strings.TrimSuffix(filepath.Base(name), ".json.gz"), Read(t, name))
+		one(strings.TrimSuffix(filepath.Base(name), ".json.gz"), Read(t, name), false)
 	}
-}
-
-// MadeTrace is a trace of the project's own.
-type MadeTrace struct {
-	Name  string
-	Trace *trace.Trace
-}
-
-// Made returns the demo and a simulated trace of each class.
-func Made(tb testing.TB) []MadeTrace {
-	tb.Helper()
-	list := []MadeTrace{{"demo", Read(tb, corpus.Demo(tb))}}
-	for i, class := range Classes {
-		var r Run
-		r.Simulate(Random(class, uint64(i)+1))
-		b, _ := r.Build()
-		list = append(list, MadeTrace{"simulated_" + class, b.Parse(tb)})
-	}
-	return list
 }
 
 // Read reads a trace from a file.

@@ -89,7 +89,10 @@ func told(t *testing.T, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	anonymous, _ := anonymize.Graph(g, p)
+	anonymous, _, err := anonymize.Graph(g, p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
 	survey := kineto.Inspect(tr)
 	fmt.Fprintln(&b, "hints", survey.Hints)

@@ -1,42 +1,24 @@
 package nodes_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"overlay/internal/cdg"
 	"overlay/internal/cdg/nodes"
 	"overlay/internal/cdg/phases"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
 // largest is the largest real trace.
 func largest(b *testing.B) *trace.Trace {
-	dir := os.Getenv("OVERLAY_CORPUS")
-	if dir == "" {
-		dir = "../../../shared/traces"
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.json.gz"))
 	var tr *trace.Trace
-	for _, file := range files {
-		f, err := os.Open(file)
-		if err != nil {
-			b.Fatal(err)
-		}
-		t, err := kineto.Read(f, file, kineto.Options{})
-		f.Close()
-		if err != nil {
-			b.Fatal(err)
-		}
-		if tr == nil || len(t.Events) > len(tr.Events) {
+	for _, file := range corpus.Files(b, "*.json.gz") {
+		if t := testtrace.Read(b, file); tr == nil || len(t.Events) > len(tr.Events) {
 			tr = t
 		}
-	}
-	if tr == nil {
-		b.Skipf("no traces in %s; set OVERLAY_CORPUS", dir)
 	}
 	return tr
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"overlay/internal/cdg"
 	"overlay/internal/cdg/phases"
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
-	"pgregory.net/rapid"
-
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
 
@@ -251,15 +252,7 @@ func TestNodesOfPrograms(t *testing.T) {
 
 // TestNodesOfRealTraces holds the invariants, and the sizes, on real traces.
 func TestNodesOfRealTraces(t *testing.T) {
-	dir := os.Getenv("OVERLAY_CORPUS")
-	if dir == "" {
-		dir = "../../../shared/traces"
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.json.gz"))
-	if len(files) == 0 {
-		t.Skipf("no traces in %s; set OVERLAY_CORPUS", dir)
-	}
-	for _, file := range files {
+	for _, file := range corpus.Files(t, "*.json.gz") {
 		name, _, _ := strings.Cut(filepath.Base(file), ".")
 		f, err := os.Open(file)
 		if err != nil {

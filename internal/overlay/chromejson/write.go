@@ -2,6 +2,7 @@
 package chromejson
 
 import (
+	"errors"
 	"io"
 	"strconv"
 
@@ -30,9 +31,15 @@ type Stats struct {
 	Bytes      int64
 }
 
+// ErrNoText says that there are no bytes to splice: the trace came from another format.
+var ErrNoText = errors.New("the trace cannot be written as Chrome JSON: it was not read from JSON")
+
 // Write writes a trace in Chrome's format: the bytes of the input, with what ov draws spliced in; ov is nil
-// for a plain copy. The error is the writer's.
+// for a plain copy. The error is the writer's, or ErrNoText.
 func Write(w io.Writer, tr *trace.Trace, ov *overlay.Overlay, o Options) (Stats, error) {
+	if kineto.TextOf(tr) == nil {
+		return Stats{}, ErrNoText
+	}
 	c := &chromeJob{tr: tr, text: kineto.TextOf(tr), ov: ov, first: -1, out: chrome.NewWriter(w)}
 	doc := document(c.text)
 	if ov != nil {

@@ -41,7 +41,10 @@ func TestWrittenNames(t *testing.T) {
 		t.Errorf("slices %v", names)
 	}
 	// The anonymous copy of the trace is written with the same name too.
-	g2, p2 := anonymize.Graph(g, p)
+	g2, p2, err := anonymize.Graph(g, p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var text bytes.Buffer
 	if _, err := chromejson.Write(&text, g2.Trace, overlay.Annotate(g2.Layout(), p2, overlay.Options{}), chromejson.Options{}); err != nil {
 		t.Fatal(err)
