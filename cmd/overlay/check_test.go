@@ -33,7 +33,7 @@ func tinyTrace(t *testing.T) []byte {
 		},
 	}
 	var out bytes.Buffer
-	if _, err := perfetto.Write(&out, tr, 1); err != nil {
+	if _, err := perfetto.Write(&out, tr); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -59,7 +59,7 @@ func (j *job) write(out *output, d pipeline.Drawing) (written, error) {
 	var z *pgzip.Writer
 	if j.opts.compress {
 		var err error
-		if z, err = pgzip.NewWriter(out, j.gzipLevel(), j.opts.jobs); err != nil {
+		if z, err = pgzip.NewWriter(out, j.gzipLevel()); err != nil {
 			return written{}, err
 		}
 		w = z
@@ -87,7 +87,7 @@ func (j *job) writeFormat(w io.Writer, d pipeline.Drawing) (written, error) {
 	if j.opts.chrome {
 		format = pipeline.Chrome
 	}
-	st, err := d.Write(w, format, j.opts.jobs)
+	st, err := d.Write(w, format)
 	var out written
 	if st.Chrome != nil {
 		out = writtenChrome(st.Chrome)

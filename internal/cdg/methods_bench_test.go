@@ -42,7 +42,7 @@ func added(b *testing.B, src []byte) {
 	for b.Loop() {
 		var tr *trace.Trace
 		var g *cdg.Graph
-		timed(&read, func() (err error) { tr, err = kineto.Parse(src, "bench", kineto.Options{Jobs: 2}); return err })
+		timed(&read, func() (err error) { tr, err = kineto.Parse(src, "bench", kineto.Options{}); return err })
 		timed(&deps, func() (err error) { g, err = cdg.BuildDeps(tr, cdg.Options{}); return err })
 		timed(&exact, func() error { _, err := critpath.Exact(g, critpath.Options{}); return err })
 		timed(&build, func() (err error) { g, err = cdg.Build(tr, cdg.Options{}); return err })

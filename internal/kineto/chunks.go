@@ -38,13 +38,10 @@ type slab struct {
 }
 
 // scanList scans the elements from the byte after the list's bracket on.
-func scanList(src []byte, from, jobs, size int) (found []*piece, all slab) {
+func scanList(src []byte, from, size int) (found []*piece, all slab) {
 	pieces := cutList(src, from, size)
 	budget := wasteFactor*len(src) + 1<<20
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	each(pieces, jobs, func(p *piece) { p.likely = min(bytes.Count(src[p.from:p.to], phKey), 1<<31-1) })
+	each(pieces, func(p *piece) { p.likely = min(bytes.Count(src[p.from:p.to], phKey), 1<<31-1) })
 	total := 0
 	for _, p := range pieces {
 		total += p.likely
@@ -56,12 +53,12 @@ func scanList(src []byte, from, jobs, size int) (found []*piece, all slab) {
 		p.events, p.spans = all.events[at:at:at+p.likely], all.spans[at:at:at+p.likely]
 		at += p.likely
 	}
-	each(pieces, jobs, func(p *piece) { p.scan(src) })
+	each(pieces, func(p *piece) { p.scan(src) })
 	return prove(src, pieces, budget), all
 }
 
-// each runs work on every piece with jobs workers.
-func each(pieces []*piece, jobs int, work func(*piece)) {
+// each runs work on every piece, on as many workers as there are processors.
+func each(pieces []*piece, work func(*piece)) {
 	next := make(chan *piece, len(pieces))
 	for _, p := range pieces {
 		next <- p
@@ -69,7 +66,7 @@ func each(pieces []*piece, jobs int, work func(*piece)) {
 	close(next)
 	var wg sync.WaitGroup
 	var fault atomic.Pointer[any] // what a worker panicked with
-	for range min(jobs, len(pieces)) {
+	for range min(runtime.GOMAXPROCS(0), len(pieces)) {
 		wg.Go(func() {
 			debug.SetPanicOnFault(true) // the input may be a mapped file that shrinks
 			defer func() {

@@ -39,7 +39,7 @@ func annotateAny(t *testing.T, tr *trace.Trace) *overlay.Overlay {
 func write(t *testing.T, tr *trace.Trace, ov *overlay.Overlay) ([]byte, chromejson.Stats) {
 	t.Helper()
 	var b bytes.Buffer
-	st, err := chromejson.Write(&b, tr, ov, chromejson.Options{Jobs: 2})
+	st, err := chromejson.Write(&b, tr, ov)
 	if err != nil {
 		t.Fatal(err)
 	}

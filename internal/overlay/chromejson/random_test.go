@@ -83,7 +83,7 @@ func TestRandomImport(t *testing.T) {
 		ov.Tracks = []overlay.Track{root, segments}
 
 		var b bytes.Buffer
-		st, err := chromejson.Write(&b, tr, ov, chromejson.Options{Jobs: 1})
+		st, err := chromejson.Write(&b, tr, ov)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}

@@ -11,11 +11,6 @@ import (
 	"overlay/internal/trace"
 )
 
-// Options says how an output is written. The bytes do not depend on it.
-type Options struct {
-	Jobs int // pieces encoded at a time; 0 means one
-}
-
 // Stats is what became of a trace in Chrome's format.
 type Stats struct {
 	Events     int // of the input, copied
@@ -32,7 +27,7 @@ type Stats struct {
 
 // Write writes a trace in Chrome's format: the bytes of the input, with what ov draws spliced in; ov is nil
 // for a plain copy. The error is the writer's.
-func Write(w io.Writer, tr *trace.Trace, ov *overlay.Overlay, o Options) (Stats, error) {
+func Write(w io.Writer, tr *trace.Trace, ov *overlay.Overlay) (Stats, error) {
 	c := &chromeJob{tr: tr, text: kineto.TextOf(tr), ov: ov, first: -1, out: chrome.NewWriter(w)}
 	doc := document(c.text)
 	if ov != nil {
@@ -40,7 +35,7 @@ func Write(w io.Writer, tr *trace.Trace, ov *overlay.Overlay, o Options) (Stats,
 		doc = c.describe(doc)
 	}
 	c.out.Write(doc.Head)
-	c.copyEvents(max(o.Jobs, 1))
+	c.copyEvents()
 	if ov != nil {
 		c.addRecords()
 	}
@@ -85,7 +80,7 @@ func (c *chromeJob) plan() {
 // chunkEvents is how many events are encoded at a time: a megabyte or so.
 const chunkEvents = 4096
 
-func (c *chromeJob) copyEvents(jobs int) {
+func (c *chromeJob) copyEvents() {
 	n := len(c.tr.Events)
 	for i := 0; i < n && c.first < 0; i++ {
 		if c.kept(i) {
@@ -95,7 +90,7 @@ func (c *chromeJob) copyEvents(jobs int) {
 	if c.first < 0 {
 		return
 	}
-	c.out.Chunks((n+chunkEvents-1)/chunkEvents, jobs, func(dst []byte, chunk int) []byte {
+	c.out.Chunks((n+chunkEvents-1)/chunkEvents, func(dst []byte, chunk int) []byte {
 		enc := eventEncoder{chromeJob: c}
 		for i := chunk * chunkEvents; i < min(n, (chunk+1)*chunkEvents); i++ {
 			if c.kept(i) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -60,16 +61,21 @@ func perfettoText(t *testing.T, src []byte, draw func(*trace.Trace) *overlay.Ove
 	if draw != nil {
 		ov = draw(tr)
 	}
-	var buf, again, text bytes.Buffer
-	st, err := Write(&buf, tr, ov, Options{})
+	var buf, text bytes.Buffer
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	st, err := Write(&buf, tr, ov)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(&again, tr, ov, Options{Jobs: 3}); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(buf.Bytes(), again.Bytes()) {
-		t.Error("the bytes depend on the number of jobs")
+	for _, cpus := range []int{2, 5} {
+		runtime.GOMAXPROCS(cpus)
+		var again bytes.Buffer
+		if _, err := Write(&again, tr, ov); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(buf.Bytes(), again.Bytes()) {
+			t.Errorf("%d CPUs: other bytes", cpus)
+		}
 	}
 	im, err := perfetto.Read(&buf)
 	if err != nil {

@@ -10,11 +10,6 @@ import (
 	"overlay/internal/trace"
 )
 
-// Options says how an output is written. The bytes do not depend on it.
-type Options struct {
-	Jobs int // rows encoded at a time; 0 means one
-}
-
 // Stats is what became of a trace in Perfetto's format.
 type Stats struct {
 	perfetto.Stats
@@ -30,10 +25,10 @@ type Stats struct {
 
 // Write writes a trace in Perfetto's format. ov is what to draw on it, nil for nothing.
 // The error is the writer's; everything that cannot be drawn is in the stats.
-func Write(w io.Writer, tr *trace.Trace, ov *overlay.Overlay, o Options) (Stats, error) {
+func Write(w io.Writer, tr *trace.Trace, ov *overlay.Overlay) (Stats, error) {
 	p := newPicture(tr, ov)
 	out := p.build()
-	ws, err := perfetto.Write(w, out, max(o.Jobs, 1))
+	ws, err := perfetto.Write(w, out)
 	p.stats.Stats = ws
 	return p.stats, err
 }
