@@ -32,7 +32,7 @@ func (j *job) convert() error {
 	if err != nil {
 		return err
 	}
-	st, err := j.write(out, pipeline.Drawing{Trace: tr})
+	st, err := j.write(out, pipeline.Picture{Trace: tr})
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (j *job) createOutput() (*output, error) {
 }
 
 // write writes a drawing in the format of -o.
-func (j *job) write(out *output, d pipeline.Drawing) (written, error) {
+func (j *job) write(out *output, d pipeline.Picture) (written, error) {
 	j.stages.start("writing")
 	var w io.Writer = out
 	var z *pgzip.Writer
@@ -82,7 +82,7 @@ func (j *job) gzipLevel() int {
 	return 8
 }
 
-func (j *job) writeFormat(w io.Writer, d pipeline.Drawing) (written, error) {
+func (j *job) writeFormat(w io.Writer, d pipeline.Picture) (written, error) {
 	format := pipeline.Perfetto
 	if j.opts.chrome {
 		format = pipeline.Chrome
@@ -94,8 +94,8 @@ func (j *job) writeFormat(w io.Writer, d pipeline.Drawing) (written, error) {
 	} else {
 		out = writtenPerfetto(st.Perfetto)
 	}
-	if d.Overlay != nil {
-		out.repair(d.Overlay.EarlierRemoved, "earlier_overlay_removed")
+	if d.Drawing != nil {
+		out.repair(d.Drawing.EarlierRemoved, "earlier_overlay_removed")
 	}
 	return out, err
 }

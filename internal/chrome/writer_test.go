@@ -82,7 +82,7 @@ func TestImportedTime(t *testing.T) {
 }
 
 func TestRows(t *testing.T) {
-	r := chrome.NewRows()
+	r := chrome.NewThreads()
 	add := func(pid, tid string) {
 		var td []byte
 		if tid != "" {

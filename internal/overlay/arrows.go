@@ -23,7 +23,7 @@ func drawable(p *critpath.Path, e *critpath.Edge) bool {
 
 // chooseArrows picks the arrows to draw, in the order of the path; all counts those that could be. Where a component
 // would be too large its edges along rows, which say no more than critical_next, are left out, all of them: half a
-// chain would tell a wrong story. keep is Overlay.Keep.
+// chain would tell a wrong story. keep is Drawing.Keep.
 func chooseArrows(y *cdg.Layout, keep []bool, p *critpath.Path, flows Flows) (arrows []Arrow, all int) {
 	take := make([]bool, len(p.Edges))
 	for i := range p.Edges {

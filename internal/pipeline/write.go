@@ -22,12 +22,12 @@ type Written struct {
 	Chrome   *chromejson.Stats
 }
 
-// Write writes a drawing; without an overlay, the trace alone.
-func (d Drawing) Write(w io.Writer, f Format) (Written, error) {
+// Write writes a picture; without a drawing, the trace alone.
+func (p Picture) Write(w io.Writer, f Format) (Written, error) {
 	if f == Chrome {
-		st, err := chromejson.Write(w, d.Trace, d.Overlay)
+		st, err := chromejson.Write(w, p.Trace, p.Drawing)
 		return Written{Chrome: &st}, err
 	}
-	st, err := pftrace.Write(w, d.Trace, d.Overlay)
+	st, err := pftrace.Write(w, p.Trace, p.Drawing)
 	return Written{Perfetto: &st}, err
 }

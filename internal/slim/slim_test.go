@@ -62,7 +62,7 @@ func TestSlimFixPoint(t *testing.T) {
 	})
 }
 
-func write(t *testing.T, tr *trace.Trace, ov *overlay.Overlay) ([]byte, chromejson.Stats) {
+func write(t *testing.T, tr *trace.Trace, ov *overlay.Drawing) ([]byte, chromejson.Stats) {
 	t.Helper()
 	var b bytes.Buffer
 	st, err := chromejson.Write(&b, tr, ov)

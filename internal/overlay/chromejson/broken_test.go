@@ -40,7 +40,7 @@ func TestCutAnywhere(t *testing.T) {
 			continue
 		}
 		read++
-		for _, ov := range []*overlay.Overlay{nil, {Attrs: []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}}}} {
+		for _, ov := range []*overlay.Drawing{nil, {Attrs: []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}}}} {
 			out, st := write(t, tr, ov)
 			if !json.Valid(out) {
 				t.Fatalf("cut at %d, overlay %v: %s", n, ov != nil, out)
@@ -85,7 +85,7 @@ func TestBrokenAround(t *testing.T) {
 				continue // one of the keys before the list cannot be read, or the list was called by another name
 			}
 			read++
-			for _, ov := range []*overlay.Overlay{nil, {Attrs: []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}}}} {
+			for _, ov := range []*overlay.Drawing{nil, {Attrs: []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}}}} {
 				out, _ := write(t, tr, ov)
 				if !json.Valid(out) || !utf8.Valid(out) {
 					t.Fatalf("%q at %d, overlay %v: %q", c, i, ov != nil, out)
@@ -142,7 +142,7 @@ feed", "pid": 1, "tid": 1, "ts": 1, "dur": 1,},
 	if err != nil {
 		t.Fatal(err)
 	}
-	ov := &overlay.Overlay{}
+	ov := &overlay.Drawing{}
 	overlay.StripEarlier(tr, ov)
 	var marks []overlay.Mark
 	for i := range 3 {

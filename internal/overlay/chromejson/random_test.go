@@ -47,7 +47,7 @@ func TestRandomImport(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", src, err)
 		}
-		ov := &overlay.Overlay{Attrs: []overlay.Attr{{Key: "overlay.flows_drawn"}}}
+		ov := &overlay.Drawing{Attrs: []overlay.Attr{{Key: "overlay.flows_drawn"}}}
 		overlay.StripEarlier(tr, ov)
 		var slices []trace.EventID
 		var marks []overlay.Mark
