@@ -21,8 +21,9 @@ import (
 // stands for all. Tests may import anything.
 var layers = map[string][]string{
 	"internal/trace":              {},
-	"internal/kineto":             {"internal/trace"},
-	"internal/perfetto":           {},
+	"internal/par":                {},
+	"internal/kineto":             {"internal/trace", "internal/par"},
+	"internal/perfetto":           {"internal/par"},
 	"internal/chrome":             {},
 	"internal/pgzip":              {},
 	"internal/tables":             {},

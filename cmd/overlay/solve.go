@@ -36,7 +36,7 @@ func (j *job) htaOptions() hta.Options {
 	o := hta.Options{Annotation: j.opts.annotation, First: -1, Last: -1,
 		ZeroLaunch: j.opts.htaZeroWeightLaunch, KeepLastStep: j.opts.htaLastStep}
 	if j.opts.step >= 0 {
-		o.Annotation = "ProfilerStep#" + strconv.Itoa(j.opts.step)
+		o.Annotation = trace.StepPrefix + strconv.Itoa(j.opts.step)
 	}
 	if j.opts.htaDataLoad != "" {
 		o.DataLoad = []string{j.opts.htaDataLoad}

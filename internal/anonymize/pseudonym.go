@@ -117,7 +117,7 @@ func isPublic(s string) bool {
 	if machine.MatchString(s) {
 		return false
 	}
-	if longNum.MatchString(s) && !strings.HasPrefix(s, "ProfilerStep#") && !strings.HasPrefix(s, "execute_") {
+	if longNum.MatchString(s) && !strings.HasPrefix(s, trace.StepPrefix) && !strings.HasPrefix(s, "execute_") {
 		return false
 	}
 	for i := 0; i < len(s); {
@@ -305,7 +305,7 @@ func opName(name string) string {
 }
 
 // Starts of annotations of PyTorch that stay although what follows does not.
-var markers = []string{"ProfilerStep#", "enumerate(DataLoader)#", "enumerate(DataPipe)#", "Optimizer.step#", "Optimizer.zero_grad#", "## Call CompiledFxGraph ", "## ",
+var markers = []string{trace.StepPrefix, "enumerate(DataLoader)#", "enumerate(DataPipe)#", "Optimizer.step#", "Optimizer.zero_grad#", "## Call CompiledFxGraph ", "## ",
 	"PyTorch Profiler ", "TorchDynamo ", "AOTDispatcher ", "Torch-Compiled Region ", "FSDP::pre_forward ", "FSDP::post_forward ", "FSDP::pre_backward ", "FSDP::post_backward ", "FSDP::root_pre_forward ",
 	"FSDP::all_gather ", "FSDP::all_gather_copy_in ", "FSDP::all_gather_copy_out ", "FSDP::post_backward_reduce ", "FSDP::post_backward_rs_wait ", "FSDP::backward_prefetch ", "FSDP::",
 	"nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:", "rccl:"}

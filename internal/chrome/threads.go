@@ -135,9 +135,6 @@ func (r *Threads) Find(pid, tid []byte) *Thread {
 	return r.rows[keyOf(pid, tid)]
 }
 
-// All returns the rows in order of first appearance.
-func (r *Threads) All() []*Thread { return r.order }
-
 // Edit sets the tokens of an event that have to change, and reports whether there are any.
 func (w *Thread) Edit(e *Edit, pid, tid []byte) bool {
 	if needs(pid, w.PID) {

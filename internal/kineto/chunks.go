@@ -2,11 +2,8 @@ package kineto
 
 import (
 	"bytes"
-	"runtime"
-	"runtime/debug"
-	"sync"
-	"sync/atomic"
 
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -41,7 +38,10 @@ type slab struct {
 func scanList(src []byte, from, size int) (found []*piece, all slab) {
 	pieces := cutList(src, from, size)
 	budget := wasteFactor*len(src) + 1<<20
-	each(pieces, func(p *piece) { p.likely = min(bytes.Count(src[p.from:p.to], phKey), 1<<31-1) })
+	par.Each(len(pieces), func(i int) {
+		p := pieces[i]
+		p.likely = min(bytes.Count(src[p.from:p.to], phKey), 1<<31-1)
+	})
 	total := 0
 	for _, p := range pieces {
 		total += p.likely
@@ -53,36 +53,8 @@ func scanList(src []byte, from, size int) (found []*piece, all slab) {
 		p.events, p.spans = all.events[at:at:at+p.likely], all.spans[at:at:at+p.likely]
 		at += p.likely
 	}
-	each(pieces, func(p *piece) { p.scan(src) })
+	par.Each(len(pieces), func(i int) { pieces[i].scan(src) })
 	return prove(src, pieces, budget), all
-}
-
-// each runs work on every piece, on as many workers as there are processors.
-func each(pieces []*piece, work func(*piece)) {
-	next := make(chan *piece, len(pieces))
-	for _, p := range pieces {
-		next <- p
-	}
-	close(next)
-	var wg sync.WaitGroup
-	var fault atomic.Pointer[any] // what a worker panicked with
-	for range min(runtime.GOMAXPROCS(0), len(pieces)) {
-		wg.Go(func() {
-			debug.SetPanicOnFault(true) // the input may be a mapped file that shrinks
-			defer func() {
-				if x := recover(); x != nil {
-					fault.CompareAndSwap(nil, &x)
-				}
-			}()
-			for p := range next {
-				work(p)
-			}
-		})
-	}
-	wg.Wait()
-	if x := fault.Load(); x != nil {
-		panic(*x)
-	}
 }
 
 // prove keeps the pieces that start where the one before ends. Where none does, the cut was inside a string or an

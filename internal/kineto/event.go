@@ -393,12 +393,9 @@ func (p *chunkParser) token(w []byte, flags *uint8, bit uint8) (num int64, text,
 		*flags |= bit
 		return 0, 0, 0
 	}
-	d, quoted := unquote1(w)
+	d, _ := unquote1(w)
 	if v, ok := parseInt(d); ok && len(d) < 20 {
 		*flags |= bit
-		if quoted {
-			return v, 0, p.names.id(w)
-		}
 		return v, 0, p.names.id(w)
 	}
 	id := p.names.id(w)

@@ -155,7 +155,7 @@ func (r *topLevel) trailing(end int) {
 
 // findEvents returns the position before the key "traceEvents", as if a member had just ended there.
 func (r *topLevel) findEvents(i int) int {
-	n := strings.Index(string(r.t.Src[i:min(len(r.t.Src), i+16<<20)]), `"traceEvents"`)
+	n := bytes.Index(r.t.Src[i:min(len(r.t.Src), i+16<<20)], []byte(`"traceEvents"`))
 	if n < 0 {
 		return -1
 	}

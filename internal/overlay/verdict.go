@@ -8,6 +8,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
+	"overlay/internal/trace"
 )
 
 const (
@@ -79,7 +80,7 @@ func verdict(class *byClass, d int64) string {
 // stepWords puts the number first: the bar is narrow, and the viewer cuts the text on the right.
 func stepWords(l *critpath.StepLine) string {
 	name := l.Name
-	if n, ok := strings.CutPrefix(name, "ProfilerStep#"); ok {
+	if n, ok := strings.CutPrefix(name, trace.StepPrefix); ok {
 		name = "Step " + n
 	}
 	return name + ": " + shares(&l.Class, l.End-l.Start) + " · " + tables.ShortDuration(l.End-l.Start)

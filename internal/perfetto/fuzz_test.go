@@ -66,9 +66,6 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("flow %+v goes back", fl)
 			}
 		}
-		for i := range im.Tracks {
-			im.Path(int32(i))
-		}
 		if glanceErr == nil && !slices.Equal(g.Attrs, im.Attrs) {
 			t.Fatalf("glance sees %v, reader %v", g.Attrs, im.Attrs)
 		}

@@ -6,8 +6,9 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
+
+	"overlay/internal/par"
 )
 
 // Write writes a trace. It encodes as many rows at a time as there are processors; the bytes do not depend on that. It
@@ -19,7 +20,7 @@ func Write(w io.Writer, t *Trace) (Stats, error) {
 func writePieces(w io.Writer, t *Trace, size int) (Stats, error) {
 	lanes, st := plan(t, size)
 	start := firstTime(t)
-	parallel(len(lanes), func(i int) { lanes[i].findUnit(&t.Tracks[lanes[i].track], start) })
+	par.Each(len(lanes), func(i int) { lanes[i].findUnit(&t.Tracks[lanes[i].track], start) })
 
 	bw := bufio.NewWriterSize(w, chunkSize)
 	n, err := bw.Write(header(t, lanes, start))
@@ -41,7 +42,7 @@ func plan(t *Trace, size int) ([]lane, Stats) {
 	var st Stats
 	split := make([][][]Item, len(t.Tracks))
 	deep := make([]int, len(t.Tracks))
-	parallel(len(t.Tracks), func(i int) {
+	par.Each(len(t.Tracks), func(i int) {
 		if len(t.Tracks[i].Items) > 0 {
 			split[i], deep[i] = splitLanes(t.Tracks[i].Items)
 		}
@@ -196,29 +197,4 @@ func each(lanes []lane, t *Trace, start int64, write func([]byte) bool) {
 	if x := fault.Load(); x != nil {
 		panic(*x)
 	}
-}
-
-// parallel calls do for 0 to n-1 on as many goroutines as there are processors.
-func parallel(n int, do func(int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers <= 1 {
-		for i := range n {
-			do(i)
-		}
-		return
-	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				do(i)
-			}
-		})
-	}
-	wg.Wait()
 }
