@@ -52,8 +52,8 @@ func (j *job) createOutput() (*output, error) {
 	return j.outs.create(j.opts.output)
 }
 
-// write writes a drawing in the format of -o.
-func (j *job) write(out *output, d pipeline.Picture) (written, error) {
+// write writes a picture in the format of -o.
+func (j *job) write(out *output, p pipeline.Picture) (written, error) {
 	j.stages.start("writing")
 	var w io.Writer = out
 	var z *pgzip.Writer
@@ -64,7 +64,7 @@ func (j *job) write(out *output, d pipeline.Picture) (written, error) {
 		}
 		w = z
 	}
-	st, err := j.writeFormat(w, d)
+	st, err := j.writeFormat(w, p)
 	if err == nil && z != nil {
 		err = z.Close()
 	}
@@ -82,20 +82,20 @@ func (j *job) gzipLevel() int {
 	return 8
 }
 
-func (j *job) writeFormat(w io.Writer, d pipeline.Picture) (written, error) {
+func (j *job) writeFormat(w io.Writer, p pipeline.Picture) (written, error) {
 	format := pipeline.Perfetto
 	if j.opts.chrome {
 		format = pipeline.Chrome
 	}
-	st, err := d.Write(w, format)
+	st, err := p.Write(w, format)
 	var out written
 	if st.Chrome != nil {
 		out = writtenChrome(st.Chrome)
 	} else {
 		out = writtenPerfetto(st.Perfetto)
 	}
-	if d.Drawing != nil {
-		out.repair(d.Drawing.EarlierRemoved, "earlier_overlay_removed")
+	if p.Drawing != nil {
+		out.repair(p.Drawing.EarlierRemoved, "earlier_overlay_removed")
 	}
 	return out, err
 }

@@ -60,7 +60,7 @@ func htaFlags() []cli.Flag {
 	}
 }
 
-func pictureFlags() []cli.Flag {
+func drawingFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "flows", Category: pictureGroup, Value: "critical",
 			Usage: "arrows to draw, `critical|all|none`: critical draws every edge of the path as long as the viewer stays usable; all lifts the limits"},

@@ -31,7 +31,7 @@ func (j *job) pipeline() pipeline.Options {
 	return o
 }
 
-// htaOptions are the peer's options for its own method.
+// htaOptions are the options of the hta method, which cuts its window itself.
 func (j *job) htaOptions() hta.Options {
 	o := hta.Options{Annotation: j.opts.annotation, First: -1, Last: -1,
 		ZeroLaunch: j.opts.htaZeroWeightLaunch, KeepLastStep: j.opts.htaLastStep}

@@ -182,7 +182,7 @@ func (p *piece) scan(src []byte) {
 	}
 }
 
-// onlyZeros: a file whose last blocks were never written.
+// onlyZeros reports whether nothing but NULs is left, as in a file whose last blocks were never written.
 func onlyZeros(b []byte) bool {
 	for _, c := range b {
 		if c != 0 {

@@ -15,7 +15,7 @@ const (
 	worthWord = 2 // per cent of the time from which a class is named
 )
 
-// classColors are the colours of the classes, as strings whose hash the viewer takes (see criticalColor).
+// classColors are the colours of the classes, as strings whose hash the viewer takes (see pftrace.CriticalColor).
 var classColors = [critpath.NumClasses]string{
 	critpath.ClassCPU:         "cpu#966",
 	critpath.ClassCompute:     "compute#14732",

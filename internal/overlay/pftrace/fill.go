@@ -8,10 +8,11 @@ import (
 	"overlay/internal/trace"
 )
 
-// Colours of input slices. The viewer takes the hash of these strings as colour, for light and dark themes and for
-// both of its palettes; none of the pale ones is near red.
-const criticalColor = "critical#2796"
+// CriticalColor colours the slices on the path. The viewer takes the hash of the string as colour, for light and dark
+// themes and for both of its palettes.
+const CriticalColor = "critical#2796"
 
+// paleColors colour the other slices of the input, each by its name; none of them is near red.
 var paleColors = [24]string{
 	"off#3216", "off#8734", "off#11962", "off#873", "off#26776", "off#15212", "off#2676", "off#9466",
 	"off#90421", "off#15209", "off#9559", "off#10147", "off#9499", "off#30643", "off#10007", "off#17575",
@@ -50,7 +51,7 @@ func (w *writer) fill(b *perfetto.Body, id int32) {
 	if w.pale != nil {
 		// Red is what the path spends its time in; an event that only wraps such work stays pale.
 		if marked && m.Critical() && m.NS*10 >= e.Dur {
-			b.Color(criticalColor)
+			b.Color(CriticalColor)
 		} else if c := w.pale[e.Name] - 1; c != noPale {
 			b.Color(paleColors[c])
 		}
@@ -76,7 +77,7 @@ func (w *writer) fill(b *perfetto.Body, id int32) {
 func mark(b *perfetto.Body, m *overlay.Mark, slim bool) {
 	if m.Critical() {
 		b.Int(overlay.ArgCritical, 1)
-		if m.NS > 0 { // the peer's method marks events that have none
+		if m.NS > 0 { // the path of HTA marks events that own no time
 			b.Int(overlay.ArgCriticalNS, m.NS)
 		}
 	}

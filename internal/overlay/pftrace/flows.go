@@ -32,7 +32,8 @@ func (w *writer) bindFlows(ids []int32) {
 			}
 		}
 	}
-	// Counts first, two places on: then each place is free when its turn comes, and in the end one place on.
+	// Counting sort of the ids by slice. The count of slice k is kept at at[k+2]; so after the prefix sum at[k+1] is the
+	// next free slot of slice k, and when all slots are filled it is where the ids of slice k+1 begin.
 	at := make([]uint32, len(w.tr.Events)+2)
 	each(func(slice int32) { at[slice+2]++ })
 	w.stats.Arrows = int(id) - w.stats.Flows
