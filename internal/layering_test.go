@@ -21,9 +21,10 @@ import (
 // stands for all. Tests may import anything.
 var layers = map[string][]string{
 	"internal/trace":              {},
+	"internal/par":                {},
 	"internal/vendors":            {"internal/trace"},
-	"internal/kineto":             {"internal/trace", "internal/vendors"},
-	"internal/perfetto":           {},
+	"internal/kineto":             {"internal/trace", "internal/vendors", "internal/par"},
+	"internal/perfetto":           {"internal/par"},
 	"internal/chrome":             {},
 	"internal/pgzip":              {},
 	"internal/tables":             {},

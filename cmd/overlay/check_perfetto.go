@@ -7,6 +7,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"overlay/internal/overlay"
 	"overlay/internal/perfetto"
 	"overlay/internal/report"
 	"overlay/internal/tables"
@@ -48,12 +49,6 @@ type perfettoAttr struct {
 	Key   string `json:"key"`
 	Value any    `json:"value"`
 }
-
-// The category and the colour of the contract that `check` and `open` look for.
-const (
-	segmentCategory = "critical_path"
-	criticalColor   = "critical#2796"
-)
 
 func checkPerfetto(name string, bytes int64, im *perfetto.Imported) *perfettoCheck {
 	im.CheckArgs()
@@ -98,7 +93,7 @@ func pathOf(im *perfetto.Imported) *perfettoPath {
 	end := int64(0)
 	for i := range im.Slices {
 		s := &im.Slices[i]
-		if s.Category == segmentCategory {
+		if s.Category == overlay.CategoryPath {
 			if p.Segments == 0 {
 				p.StartNS, end = s.TS, s.TS
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"overlay/internal/kineto"
+	"overlay/internal/overlay/pftrace"
 	"overlay/internal/perfetto"
 )
 
@@ -26,14 +27,14 @@ func tinyTrace(t *testing.T) []byte {
 			{Kind: perfetto.Thread, Parent: 2, Name: "main", PID: 42, TID: 43, Items: []perfetto.Item{{Start: 100, Dur: 30}},
 				Fill: func(b *perfetto.Body, _ int32) {
 					b.Name("add")
-					b.Color(criticalColor)
+					b.Color(pftrace.CriticalColor)
 					b.Int("critical", 1)
 					b.Int("critical_ns", 30)
 				}},
 		},
 	}
 	var out bytes.Buffer
-	if _, err := perfetto.Write(&out, tr, 1); err != nil {
+	if _, err := perfetto.Write(&out, tr); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

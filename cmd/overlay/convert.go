@@ -32,7 +32,7 @@ func (j *job) convert() error {
 	if err != nil {
 		return err
 	}
-	st, err := j.write(out, pipeline.Drawing{Trace: tr})
+	st, err := j.write(out, pipeline.Picture{Trace: tr})
 	if err != nil {
 		return err
 	}
@@ -52,19 +52,19 @@ func (j *job) createOutput() (*output, error) {
 	return j.outs.create(j.opts.output)
 }
 
-// write writes a drawing in the format of -o.
-func (j *job) write(out *output, d pipeline.Drawing) (written, error) {
+// write writes a picture in the format of -o.
+func (j *job) write(out *output, p pipeline.Picture) (written, error) {
 	j.stages.start("writing")
 	var w io.Writer = out
 	var z *pgzip.Writer
 	if j.opts.compress {
 		var err error
-		if z, err = pgzip.NewWriter(out, j.gzipLevel(), j.opts.jobs); err != nil {
+		if z, err = pgzip.NewWriter(out, j.gzipLevel()); err != nil {
 			return written{}, err
 		}
 		w = z
 	}
-	st, err := j.writeFormat(w, d)
+	st, err := j.writeFormat(w, p)
 	if err == nil && z != nil {
 		err = z.Close()
 	}
@@ -82,20 +82,20 @@ func (j *job) gzipLevel() int {
 	return 8
 }
 
-func (j *job) writeFormat(w io.Writer, d pipeline.Drawing) (written, error) {
+func (j *job) writeFormat(w io.Writer, p pipeline.Picture) (written, error) {
 	format := pipeline.Perfetto
 	if j.opts.chrome {
 		format = pipeline.Chrome
 	}
-	st, err := d.Write(w, format, j.opts.jobs)
+	st, err := p.Write(w, format)
 	var out written
 	if st.Chrome != nil {
 		out = writtenChrome(st.Chrome)
 	} else {
 		out = writtenPerfetto(st.Perfetto)
 	}
-	if d.Overlay != nil {
-		out.repair(d.Overlay.EarlierRemoved, "earlier_overlay_removed")
+	if p.Drawing != nil {
+		out.repair(p.Drawing.EarlierRemoved, "earlier_overlay_removed")
 	}
 	return out, err
 }

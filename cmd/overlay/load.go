@@ -8,7 +8,7 @@ import (
 // open reads the bytes of an input, decompressed.
 func (j *job) open(name string) (*input, kineto.Options, error) {
 	j.stages.start("reading")
-	o := kineto.Options{Jobs: j.opts.jobs, Strict: j.opts.strict, MaxExpand: j.opts.maxExpand}
+	o := kineto.Options{Strict: j.opts.strict, MaxExpand: j.opts.maxExpand}
 	in, err := openInput(name, j.stdin, o, roomFor(j.memory))
 	if err != nil {
 		return nil, o, err

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"overlay/internal/kineto"
+	"overlay/internal/overlay/pftrace"
 	"overlay/internal/perfetto"
 	"overlay/internal/report"
 )
@@ -159,7 +160,7 @@ func readView(f io.ReaderAt, size int64) view {
 		return view{}
 	}
 	// What cannot be read the viewer will complain about; what comes behind the limit has its rows folded.
-	g, _ := perfetto.GlanceAt(io.LimitReader(in, viewLimit), criticalColor)
+	g, _ := perfetto.GlanceAt(io.LimitReader(in, viewLimit), pftrace.CriticalColor)
 	v := view{rows: g.Processes}
 	start, okStart := g.Int(windowStart)
 	end, okEnd := g.Int(windowEnd)

@@ -72,7 +72,7 @@ func TestHostileText(t *testing.T) {
 	var attrs bytes.Buffer
 	tr := &perfetto.Trace{Attrs: []perfetto.Attr{{Key: hostile, Str: hostile, IsStr: true}},
 		Tracks: []perfetto.Track{{Kind: perfetto.Process, Parent: -1, Name: hostile, PID: 42}}}
-	if _, err := perfetto.Write(&attrs, tr, 1); err != nil {
+	if _, err := perfetto.Write(&attrs, tr); err != nil {
 		t.Fatal(err)
 	}
 	os.WriteFile(name+".pftrace", attrs.Bytes(), 0o666)

@@ -31,12 +31,12 @@ func (j *job) pipeline() pipeline.Options {
 	return o
 }
 
-// htaOptions are the peer's options for its own method.
+// htaOptions are the options of the hta method, which cuts its window itself.
 func (j *job) htaOptions() hta.Options {
 	o := hta.Options{Annotation: j.opts.annotation, First: -1, Last: -1,
 		ZeroLaunch: j.opts.htaZeroWeightLaunch, KeepLastStep: j.opts.htaLastStep}
 	if j.opts.step >= 0 {
-		o.Annotation = "ProfilerStep#" + strconv.Itoa(j.opts.step)
+		o.Annotation = trace.StepPrefix + strconv.Itoa(j.opts.step)
 	}
 	if j.opts.htaDataLoad != "" {
 		o.DataLoad = []string{j.opts.htaDataLoad}

@@ -10,7 +10,7 @@ import (
 )
 
 // StepComponent splits the time of one step by which components work: the host, computation (copies too), and
-// communication. Overlap, the three alone, and free time sum to the step (Hermes, 4.2.1).
+// communication. Overlap, the three alone, and free time sum to the step. The split is that of the Hermes paper.
 type StepComponent struct {
 	Step          string  `json:"step" key:"yes"`
 	Start         int64   `json:"start_ns" unit:"time"`

@@ -28,7 +28,7 @@ func Sequences(s *Set, o Options) []Sequence {
 // sequencesBelow counts the sequences below the slices that are marked.
 func (s *Set) sequencesBelow(roots []bool, o Options) []Sequence {
 	below := s.operationsBelow(roots)
-	bySeq := map[string]int{}
+	known := launchPatterns{}
 	var out []Sequence
 	for i := range s.Host {
 		if !roots[i] || len(below[i]) == 0 {
@@ -39,19 +39,9 @@ func (s *Set) sequencesBelow(roots []bool, o Options) []Sequence {
 			return cmp.Or(cmp.Compare(s.Ops[a].Start, s.Ops[b].Start), cmp.Compare(s.Ops[a].Event, s.Ops[b].Event))
 		})
 		h := &s.Host[i]
-		key := []byte(s.Trace.Str(h.Name))
-		for _, id := range ops {
-			key = append(append(key, '|'), s.Trace.Str(s.Ops[id].Name)...)
-		}
-		n, ok := bySeq[string(key)]
-		if !ok {
-			n = len(out)
-			bySeq[string(key)] = n
-			q := Sequence{Operator: s.Trace.Str(h.Name)}
-			for _, id := range ops {
-				q.Kernels = append(q.Kernels, s.Trace.Str(s.Ops[id].Name))
-			}
-			out = append(out, q)
+		n := known.number(s, h, ops)
+		if n == len(out) {
+			out = append(out, Sequence{Operator: s.Trace.Str(h.Name), Kernels: s.namesOf(ops)})
 		}
 		q := &out[n]
 		q.Count++
@@ -128,7 +118,7 @@ func Operators(s *Set, o Options) []Operator {
 		aten[i] = strings.HasPrefix(n, "aten::")
 	}
 	type sums struct{ launch, kernel int64 }
-	bySeq := map[string]int{}
+	known := launchPatterns{}
 	var out []Operator
 	var total []sums
 	own := make([][]int32, len(s.Host)) // launches whose deepest aten operator it is, in time order
@@ -145,29 +135,18 @@ func Operators(s *Set, o Options) []Operator {
 			deepest[i] = int32(i)
 		}
 	}
-	var key []byte
 	for i := range s.Host {
 		if len(own[i]) == 0 {
 			continue
 		}
 		h := &s.Host[i]
-		key = append(key[:0], s.Trace.Str(h.Name)...)
 		var ops []int32
 		for _, l := range own[i] {
 			ops = append(ops, s.launched(s.Host[l].Event)...)
 		}
-		for _, id := range ops {
-			key = append(append(key, '|'), s.Trace.Str(s.Ops[id].Name)...)
-		}
-		n, ok := bySeq[string(key)]
-		if !ok {
-			n = len(out)
-			bySeq[string(key)] = n
-			q := Operator{Operator: s.Trace.Str(h.Name)}
-			for _, id := range ops {
-				q.Kernels = append(q.Kernels, s.Trace.Str(s.Ops[id].Name))
-			}
-			out, total = append(out, q), append(total, sums{})
+		n := known.number(s, h, ops)
+		if n == len(out) {
+			out, total = append(out, Operator{Operator: s.Trace.Str(h.Name), Kernels: s.namesOf(ops)}), append(total, sums{})
 		}
 		first := &s.Host[own[i][0]]
 		out[n].Count++
@@ -186,6 +165,31 @@ func Operators(s *Set, o Options) []Operator {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Operator, b.Operator), slices.Compare(a.Kernels, b.Kernels))
 	})
 	return head(out, o.withDefaults().Top)
+}
+
+// launchPatterns numbers slices by their name and the names of the operations that they launched, in order of first
+// appearance.
+type launchPatterns map[string]int
+
+func (p launchPatterns) number(s *Set, h *Host, ops []int32) int {
+	key := []byte(s.Trace.Str(h.Name))
+	for _, id := range ops {
+		key = append(append(key, '|'), s.Trace.Str(s.Ops[id].Name)...)
+	}
+	n, ok := p[string(key)]
+	if !ok {
+		n = len(p)
+		p[string(key)] = n
+	}
+	return n
+}
+
+// namesOf are the names of operations; nil for none.
+func (s *Set) namesOf(ops []int32) (names []string) {
+	for _, id := range ops {
+		names = append(names, s.Trace.Str(s.Ops[id].Name))
+	}
+	return names
 }
 
 // head keeps the first n rows; all when n is negative.

@@ -108,11 +108,11 @@ func TestAnonymous(t *testing.T) {
 		}
 		ov := overlay.Annotate(g2.Layout(), p2, overlay.Options{})
 		var js, pf bytes.Buffer
-		if _, err := chromejson.Write(&js, g2.Trace, ov, chromejson.Options{Jobs: 2}); err != nil {
+		if _, err := chromejson.Write(&js, g2.Trace, ov); err != nil {
 			t.Fatal(err)
 		}
 		out := js.Bytes()
-		if _, err := pftrace.Write(&pf, g2.Trace, ov, pftrace.Options{}); err != nil {
+		if _, err := pftrace.Write(&pf, g2.Trace, ov); err != nil {
 			t.Fatal(err)
 		}
 		plain := harmless(g2.Trace)

@@ -33,7 +33,7 @@ func samePath(t *testing.T, tr *trace.Trace) {
 		t.Error("anonymising changes the path")
 	}
 	var b bytes.Buffer
-	if _, err := chromejson.Write(&b, g2.Trace, nil, chromejson.Options{}); err != nil {
+	if _, err := chromejson.Write(&b, g2.Trace, nil); err != nil {
 		t.Fatal(err)
 	}
 	again, err := kineto.Parse(b.Bytes(), "", kineto.Options{})

@@ -8,6 +8,7 @@ package chrome
 
 import (
 	"io"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -42,10 +43,11 @@ func (w *Writer) Write(b []byte) {
 	w.err = err
 }
 
-// Chunks writes n chunks in order. encode appends one to a buffer; up to jobs calls of it run at a time, each worker
-// with a buffer of its own. What is written does not depend on jobs.
-func (w *Writer) Chunks(n, jobs int, encode func(dst []byte, chunk int) []byte) {
-	if jobs <= 1 || n <= 1 {
+// Chunks writes n chunks in order. encode appends one to a buffer; as many calls of it as there are processors
+// run at a time, each with a buffer of its own. What is written does not depend on their number.
+func (w *Writer) Chunks(n int, encode func(dst []byte, chunk int) []byte) {
+	workers := runtime.GOMAXPROCS(0)
+	if workers <= 1 || n <= 1 {
 		var buf []byte
 		for i := 0; i < n && w.err == nil; i++ {
 			buf = encode(buf[:0], i)
@@ -60,13 +62,13 @@ func (w *Writer) Chunks(n, jobs int, encode func(dst []byte, chunk int) []byte) 
 	var next atomic.Int64
 	var stop atomic.Bool
 	var fault atomic.Pointer[any] // what a worker panicked with
-	done := make(chan result, jobs)
-	free := make(chan []byte, 2*jobs) // bounds what may be encoded ahead of the writer
-	for range 2 * jobs {
+	done := make(chan result, workers)
+	free := make(chan []byte, 2*workers) // bounds what may be encoded ahead of the writer
+	for range 2 * workers {
 		free <- nil
 	}
 	var wg sync.WaitGroup
-	for range jobs {
+	for range workers {
 		wg.Go(func() {
 			debug.SetPanicOnFault(true) // the input may be a mapped file that shrinks
 			defer func() {

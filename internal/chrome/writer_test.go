@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -33,12 +34,14 @@ func encodeChunk(dst []byte, i int) []byte { return fmt.Appendf(dst, "chunk %d\n
 
 func TestChunksInOrder(t *testing.T) {
 	var want bytes.Buffer
-	chrome.NewWriter(&want).Chunks(100, 1, encodeChunk)
-	for jobs := 2; jobs < 9; jobs++ {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	chrome.NewWriter(&want).Chunks(100, encodeChunk)
+	for cpus := 2; cpus < 9; cpus++ {
+		runtime.GOMAXPROCS(cpus)
 		var got bytes.Buffer
-		chrome.NewWriter(&got).Chunks(100, jobs, encodeChunk)
+		chrome.NewWriter(&got).Chunks(100, encodeChunk)
 		if got.String() != want.String() {
-			t.Fatalf("%d jobs: other bytes", jobs)
+			t.Fatalf("%d CPUs: other bytes", cpus)
 		}
 	}
 }
@@ -47,14 +50,16 @@ func TestChunksInOrder(t *testing.T) {
 func TestWriteErrors(t *testing.T) {
 	broken := errors.New("disk full")
 	var whole bytes.Buffer
-	chrome.NewWriter(&whole).Chunks(20, 1, encodeChunk)
-	for n := range whole.Len() {
-		for _, jobs := range []int{1, 3} {
+	chrome.NewWriter(&whole).Chunks(20, encodeChunk)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, cpus := range []int{1, 3} {
+		runtime.GOMAXPROCS(cpus)
+		for n := range whole.Len() {
 			w := chrome.NewWriter(&failAfter{n, broken})
-			w.Chunks(20, jobs, encodeChunk)
+			w.Chunks(20, encodeChunk)
 			w.Write([]byte("tail"))
 			if w.Err() != broken || w.Bytes() != int64(n) {
-				t.Fatalf("after %d bytes, %d jobs: error %v, %d bytes written", n, jobs, w.Err(), w.Bytes())
+				t.Fatalf("after %d bytes, %d CPUs: error %v, %d bytes written", n, cpus, w.Err(), w.Bytes())
 			}
 		}
 	}
@@ -77,7 +82,7 @@ func TestImportedTime(t *testing.T) {
 }
 
 func TestRows(t *testing.T) {
-	r := chrome.NewRows()
+	r := chrome.NewThreads()
 	add := func(pid, tid string) {
 		var td []byte
 		if tid != "" {

@@ -131,7 +131,7 @@ func TestCuspyCorpus(t *testing.T) {
 					t.Fatal(err)
 				}
 				var b bytes.Buffer
-				if _, err := chromejson.Write(&b, tr, nil, chromejson.Options{}); err != nil {
+				if _, err := chromejson.Write(&b, tr, nil); err != nil {
 					t.Fatal(err)
 				}
 				src = b.Bytes()

@@ -1,20 +1,24 @@
 package kineto
 
 import (
+	"fmt"
 	"os"
+	"runtime"
 	"testing"
 )
 
 // BenchmarkParse reads OVERLAY_LARGE_TRACE, a plain JSON file, or a generated trace.
 func BenchmarkParse(b *testing.B) {
 	src := largeTrace(b)
-	for _, jobs := range []int{1, 2} {
-		b.Run(map[int]string{1: "jobs=1", 2: "jobs=2"}[jobs], func(b *testing.B) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, cpus := range []int{1, 2} {
+		b.Run(fmt.Sprintf("cpus=%d", cpus), func(b *testing.B) {
+			runtime.GOMAXPROCS(cpus)
 			b.SetBytes(int64(len(src)))
 			b.ReportAllocs()
 			events := 0
 			for b.Loop() {
-				tr, err := Parse(src, "bench", Options{Jobs: jobs})
+				tr, err := Parse(src, "bench", Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

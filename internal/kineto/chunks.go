@@ -2,11 +2,8 @@ package kineto
 
 import (
 	"bytes"
-	"runtime"
-	"runtime/debug"
-	"sync"
-	"sync/atomic"
 
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -38,13 +35,13 @@ type slab struct {
 }
 
 // scanList scans the elements from the byte after the list's bracket on.
-func scanList(src []byte, from, jobs, size int) (found []*piece, all slab) {
+func scanList(src []byte, from, size int) (found []*piece, all slab) {
 	pieces := cutList(src, from, size)
 	budget := wasteFactor*len(src) + 1<<20
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	each(pieces, jobs, func(p *piece) { p.likely = min(bytes.Count(src[p.from:p.to], phKey), 1<<31-1) })
+	par.Each(len(pieces), func(i int) {
+		p := pieces[i]
+		p.likely = min(bytes.Count(src[p.from:p.to], phKey), 1<<31-1)
+	})
 	total := 0
 	for _, p := range pieces {
 		total += p.likely
@@ -56,36 +53,8 @@ func scanList(src []byte, from, jobs, size int) (found []*piece, all slab) {
 		p.events, p.spans = all.events[at:at:at+p.likely], all.spans[at:at:at+p.likely]
 		at += p.likely
 	}
-	each(pieces, jobs, func(p *piece) { p.scan(src) })
+	par.Each(len(pieces), func(i int) { pieces[i].scan(src) })
 	return prove(src, pieces, budget), all
-}
-
-// each runs work on every piece with jobs workers.
-func each(pieces []*piece, jobs int, work func(*piece)) {
-	next := make(chan *piece, len(pieces))
-	for _, p := range pieces {
-		next <- p
-	}
-	close(next)
-	var wg sync.WaitGroup
-	var fault atomic.Pointer[any] // what a worker panicked with
-	for range min(jobs, len(pieces)) {
-		wg.Go(func() {
-			debug.SetPanicOnFault(true) // the input may be a mapped file that shrinks
-			defer func() {
-				if x := recover(); x != nil {
-					fault.CompareAndSwap(nil, &x)
-				}
-			}()
-			for p := range next {
-				work(p)
-			}
-		})
-	}
-	wg.Wait()
-	if x := fault.Load(); x != nil {
-		panic(*x)
-	}
 }
 
 // prove keeps the pieces that start where the one before ends. Where none does, the cut was inside a string or an
@@ -213,7 +182,7 @@ func (p *piece) scan(src []byte) {
 	}
 }
 
-// onlyZeros: a file whose last blocks were never written.
+// onlyZeros reports whether nothing but NULs is left, as in a file whose last blocks were never written.
 func onlyZeros(b []byte) bool {
 	for _, c := range b {
 		if c != 0 {

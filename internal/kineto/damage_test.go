@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -35,19 +36,22 @@ func TestAnyNumberOfWorkers(t *testing.T) {
 			sources[filepath.Base(path)] = TextOf(tr).Src
 		}
 	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for name, src := range sources {
-		want, err := Parse(src, "x", Options{Jobs: 1, chunk: 1 << 40})
+		runtime.GOMAXPROCS(1)
+		want, err := Parse(src, "x", Options{chunk: 1 << 40})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, jobs := range []int{1, 2, 3, 8} {
+		for _, cpus := range []int{1, 2, 5, 8} {
+			runtime.GOMAXPROCS(cpus)
 			for _, size := range []int{200, 1000, 7919, 100_000} {
-				got, err := Parse(src, "x", Options{Jobs: jobs, chunk: size})
+				got, err := Parse(src, "x", Options{chunk: size})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !reflect.DeepEqual(got, want) {
-					t.Fatalf("%s: %d workers, pieces of %d bytes give another trace", name, jobs, size)
+					t.Fatalf("%s: %d CPUs, pieces of %d bytes give another trace", name, cpus, size)
 				}
 			}
 		}
@@ -65,7 +69,7 @@ func rounds(short, long int) int {
 // damaged holds what must be true of any input: no panic, no hang, and a trace that keeps its invariants or an error.
 func damaged(t testing.TB, src []byte, what string) {
 	start := processor(t)
-	tr, err := Parse(src, "x", Options{Jobs: 2})
+	tr, err := Parse(src, "x", Options{})
 	if d := processor(t) - start; d > slower*2*time.Second {
 		t.Fatalf("%s: took %v of processor time for %d bytes", what, d, len(src))
 	}
@@ -129,7 +133,7 @@ func TestLinearTime(t *testing.T) {
 	const length = 300_000
 	cost := func(src []byte) time.Duration {
 		start := processor(t)
-		if _, err := Parse(src, "x", Options{Jobs: 1, chunk: 1 << 40}); err != nil {
+		if _, err := Parse(src, "x", Options{chunk: 1 << 40}); err != nil {
 			t.Fatal(err)
 		}
 		return max(processor(t)-start, 100*time.Microsecond)
@@ -150,11 +154,11 @@ func TestLinearTime(t *testing.T) {
 	for _, part := range []string{`{"ph"`, `{"ph":"`, `{"ph":[`, `{"ph":`, `{"ph":"\`, `{"ph":"a","b`, `{"ph":{"b`, `{"ph":"a"},{"ph":"b","c`, `{"ph":"\\"`, `{"ph":"a","b":[`} {
 		src := []byte(`{"traceEvents":[` + goodOp + "," + strings.Repeat(part, length/len(part)))
 		inTime(part, src)
-		a, err := Parse(src, "x", Options{Jobs: 1, chunk: 1 << 40})
+		a, err := Parse(src, "x", Options{chunk: 1 << 40})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := Parse(src, "x", Options{Jobs: 2, chunk: 50_000})
+		b, err := Parse(src, "x", Options{chunk: 50_000})
 		if err != nil || !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: pieces give another trace, %v", part, err)
 		}
@@ -199,7 +203,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`[{"ph":"B","name":"a","ts":1,"pid":"p","tid":-1},{"ph":"s","id":"0x12"},`))
 	f.Add([]byte(`{"deviceProperties":[{"id":0,"name":"g"}],"traceEvents":[{"args":{"a":[[[{}]]]}}],"baseTimeNanoseconds":1e3}`))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		a, err := Parse(src, "x", Options{Jobs: 1})
+		a, err := Parse(src, "x", Options{})
 		if err != nil {
 			return
 		}
@@ -210,7 +214,7 @@ func FuzzParse(f *testing.F) {
 			checkValid(t, a, trace.EventID(i))
 		}
 		compareWithOracle(t, a, src)
-		if b, err := Parse(src, "x", Options{Jobs: 2, chunk: 64}); err != nil || !reflect.DeepEqual(a, b) {
+		if b, err := Parse(src, "x", Options{chunk: 64}); err != nil || !reflect.DeepEqual(a, b) {
 			t.Fatalf("small pieces give another trace, %v", err)
 		}
 	})

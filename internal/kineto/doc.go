@@ -21,9 +21,8 @@
 // torch/csrc/profiler/kineto_shim.cpp, collection.cpp (ids and names), tb_plugin (old categories).
 package kineto
 
-// Options of reading. The zero value reads with all processors and mends what it can.
+// Options of reading. The zero value mends what it can. Reading works on as many cores as GOMAXPROCS says.
 type Options struct {
-	Jobs      int   // workers; 0 = GOMAXPROCS
 	Strict    bool  // the first repair is an error
 	MaxExpand int64 // bytes that a compressed input may expand to; 0 = 64 GiB
 	Cut       bool  // the input is known to end early: its compressed form was cut

@@ -1,9 +1,6 @@
 package kineto
 
 import (
-	"bytes"
-	"encoding/binary"
-
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
@@ -21,67 +18,6 @@ type chunkParser struct {
 	fracs   fraction
 	metas   []int32 // events with phase M, indexes into the piece
 	big     int     // categories beyond what an event can hold
-}
-
-// table numbers strings by first appearance.
-type table struct {
-	ids    map[string]uint32
-	list   []string
-	recent [256]uint32 // by slot: 1 + the last string without backslash seen there; spares most look-ups in ids
-}
-
-func (t *table) id(b []byte) uint32 {
-	r := &t.recent[slot(b)]
-	if *r > 0 && t.list[*r-1] == string(b) {
-		return *r - 1
-	}
-	id, ok := t.ids[string(b)]
-	if !ok {
-		id = t.add(string(b))
-	}
-	if bytes.IndexByte(b, '\\') < 0 {
-		*r = id + 1
-	}
-	return id
-}
-
-// slot is a cheap hash: of the length, the first and the last bytes.
-func slot(b []byte) uint8 {
-	h := uint64(len(b))
-	if n := len(b); n >= 8 {
-		h ^= binary.LittleEndian.Uint64(b) ^ binary.LittleEndian.Uint64(b[n-8:])<<1
-	} else {
-		for _, c := range b {
-			h = h<<8 ^ uint64(c)
-		}
-	}
-	return uint8(h * 0x9E3779B97F4A7C15 >> 56)
-}
-
-func (t *table) idString(s string) uint32 {
-	if id, ok := t.ids[s]; ok {
-		return id
-	}
-	return t.add(s)
-}
-
-func (t *table) add(s string) uint32 {
-	if t.ids == nil {
-		t.ids = map[string]uint32{}
-	}
-	id := uint32(len(t.list))
-	t.ids[s] = id
-	t.list = append(t.list, s)
-	return id
-}
-
-// trackKey is a row: texts are names of the piece, used when the token is no number.
-type trackKey struct {
-	pid, tid         int64
-	pidText, tidText uint32
-	pidRaw, tidRaw   uint32 // the tokens as first written; not part of what makes a row
-	flags            uint8  // bit 0: pid is a number, bit 1: tid
-	class            trace.TrackClass
 }
 
 func newChunkParser(src []byte) *chunkParser {
@@ -249,37 +185,6 @@ func (p *chunkParser) name(v []byte) uint32 {
 	return p.names.idOf(v[1 : len(v)-1])
 }
 
-// idOf interns the text between quotes.
-func (t *table) idOf(raw []byte) uint32 {
-	r := &t.recent[slot(raw)]
-	if *r > 0 && t.list[*r-1] == string(raw) {
-		return *r - 1
-	}
-	if bytes.IndexByte(raw, '\\') >= 0 {
-		return t.idString(unquote(raw))
-	}
-	id, ok := t.ids[string(raw)]
-	switch {
-	case ok:
-	case plain(raw):
-		id = t.add(string(raw))
-	default:
-		return t.idString(unquote(raw))
-	}
-	*r = id + 1
-	return id
-}
-
-// plain reports whether a string means its own bytes.
-func plain(raw []byte) bool {
-	for _, c := range raw {
-		if c == '\\' || c >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
 func (p *chunkParser) category(v []byte) uint16 {
 	if len(v) < 2 || v[0] != '"' {
 		return 0
@@ -355,53 +260,4 @@ func (p *chunkParser) identity(w []byte, e *trace.Event) {
 	}
 	e.Flags &^= trace.HasCorr
 	e.Corr = -1 - int64(p.name(w))
-}
-
-// seenRow is a row as an event wrote it. Events of few rows take turns, so most are found here.
-type seenRow struct {
-	pid, tid []byte // tokens, nil when absent
-	class    trace.TrackClass
-	known    bool
-	id       trace.TrackID
-}
-
-const seenRows = 32
-
-// track finds the row of an event.
-func (p *chunkParser) track(pid, tid []byte, class trace.TrackClass) trace.TrackID {
-	s := &p.seen[(slot(tid)^uint8(class)*31^slot(pid)>>4)%seenRows]
-	if s.known && s.class == class && bytes.Equal(s.pid, pid) && bytes.Equal(s.tid, tid) {
-		return s.id
-	}
-	k := trackKey{class: class}
-	k.pid, k.pidText, k.pidRaw = p.token(pid, &k.flags, 1)
-	k.tid, k.tidText, k.tidRaw = p.token(tid, &k.flags, 2)
-	asWritten := k
-	k.pidRaw, k.tidRaw = 0, 0
-	id, ok := p.tracks[k]
-	if !ok {
-		id = trace.TrackID(len(p.keys))
-		p.tracks[k] = id
-		p.keys = append(p.keys, asWritten)
-	}
-	*s = seenRow{pid, tid, class, true, id}
-	return id
-}
-
-// token reads a pid or tid: a number, digits in a string, or a text.
-func (p *chunkParser) token(w []byte, flags *uint8, bit uint8) (num int64, text, raw uint32) {
-	if w == nil {
-		*flags |= bit
-		return 0, 0, 0
-	}
-	d, quoted := unquote1(w)
-	if v, ok := parseInt(d); ok && len(d) < 20 {
-		*flags |= bit
-		if quoted {
-			return v, 0, p.names.id(w)
-		}
-		return v, 0, p.names.id(w)
-	}
-	id := p.names.id(w)
-	return 0, id, id
 }

@@ -1,8 +1,7 @@
 package kineto
 
 import (
-	"sync"
-
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -80,20 +79,20 @@ func joinEvents(pieces []*piece, maps []remap, all slab, total int) ([]trace.Eve
 	if !joined {
 		events, spans = make([]trace.Event, total), make([]Span, total)
 	}
-	var wg sync.WaitGroup
-	base := 0
+	first, base := make([]int, len(pieces)), 0 // of each piece: the number of its first event
 	for i, p := range pieces {
-		dst, at, m := events[base:base+len(p.events)], spans[base:base+len(p.events)], &maps[i]
+		first[i] = base
 		base += len(p.events)
-		wg.Go(func() {
-			if !joined {
-				copy(dst, p.events)
-				copy(at, p.spans)
-			}
-			m.apply(dst)
-		})
 	}
-	wg.Wait()
+	par.Each(len(pieces), func(i int) {
+		p := pieces[i]
+		dst := events[first[i]:][:len(p.events)]
+		if !joined {
+			copy(dst, p.events)
+			copy(spans[first[i]:], p.spans)
+		}
+		maps[i].apply(dst)
+	})
 	return events, spans
 }
 

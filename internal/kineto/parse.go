@@ -155,7 +155,7 @@ func (r *topLevel) trailing(end int) {
 
 // findEvents returns the position before the key "traceEvents", as if a member had just ended there.
 func (r *topLevel) findEvents(i int) int {
-	n := strings.Index(string(r.t.Src[i:min(len(r.t.Src), i+16<<20)]), `"traceEvents"`)
+	n := bytes.Index(r.t.Src[i:min(len(r.t.Src), i+16<<20)], []byte(`"traceEvents"`))
 	if n < 0 {
 		return -1
 	}
@@ -168,7 +168,7 @@ func (r *topLevel) findEvents(i int) int {
 func (r *topLevel) events(i int) (int, error) {
 	t := r.t
 	t.ListOff = int64(i)
-	pieces, all := scanList(t.Src, i+1, r.o.Jobs, cmp.Or(r.o.chunk, chunkSize))
+	pieces, all := scanList(t.Src, i+1, cmp.Or(r.o.chunk, chunkSize))
 	last := pieces[len(pieces)-1]
 	t.ListEnd = int64(last.end)
 	total := 0

@@ -42,8 +42,9 @@ func Sniff(head []byte) Format {
 	return Plain
 }
 
-// jsonAfterNewline: 0x0a is a newline too, and Kineto's files start with one. A packet whose length byte is '{' or '['
-// goes on with binary, JSON with a value, a key, an end or blanks.
+// jsonAfterNewline reports whether a file that starts with 0x0a is JSON: the byte is the tag of a packet and a newline
+// too, and Kineto's files start with one. A packet whose length byte is '{' or '[' goes on with binary, JSON with a
+// value, a key, an end or blanks.
 func jsonAfterNewline(head []byte) bool {
 	i := skipSpace(head, 0)
 	if i >= len(head) {

@@ -97,7 +97,7 @@ func checkClean(t testing.TB, tr *trace.Trace) {
 		if e.Ph == 0 {
 			continue
 		}
-		again, err := Parse(wrap(string(clean)), "again", Options{Jobs: 1})
+		again, err := Parse(wrap(string(clean)), "again", Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -234,12 +234,12 @@ func (t *draft) nameRows() {
 			}
 		case "process_labels":
 			label, _ := argString(args, "labels")
-			for _, k := range t.mean(byPID[p], !strings.HasPrefix(label, "CPU")) {
+			for _, k := range t.pickByKind(byPID[p], !strings.HasPrefix(label, "CPU")) {
 				t.Procs[k].Labels = label
 			}
 		case "process_sort_index":
 			v, ok := argInt(args, "sort_index")
-			for _, k := range t.mean(byPID[p], v != p.Num) {
+			for _, k := range t.pickByKind(byPID[p], v != p.Num) {
 				t.Procs[k].Sort, t.Procs[k].HasSort = v, ok
 			}
 		case "thread_name":
@@ -265,8 +265,8 @@ func mainName(s string) bool {
 	return strings.Contains(s, "(pt_main_thread)") || strings.Contains(s, "(python)")
 }
 
-// mean picks, where a host process and a device share a pid, the one that is meant.
-func (t *draft) mean(procs []trace.ProcID, device bool) []trace.ProcID {
+// pickByKind picks, where a host process and a device share a pid, the one of the kind that is meant.
+func (t *draft) pickByKind(procs []trace.ProcID, device bool) []trace.ProcID {
 	if len(procs) < 2 {
 		return procs
 	}

@@ -70,7 +70,7 @@ func Inspect(tr *trace.Trace) Survey {
 		if e.Kind.Device() {
 			ops[t.Procs[t.Tracks[e.Track].Proc].Device]++
 		}
-		if strings.HasPrefix(t.Syms[e.Name], "ProfilerStep#") && e.Kind.Host() {
+		if strings.HasPrefix(t.Syms[e.Name], trace.StepPrefix) && e.Kind.Host() {
 			steps[e.Name] = true
 		}
 	}

@@ -15,7 +15,7 @@ var causeColors = map[string]string{
 }
 
 // analysisTracks shows the rows of the analyses: a group below parent for each of their groups, in order of the rows.
-// first is the index that the first track gets in Overlay.Tracks. Counters end with 0, or they would run on to the end
+// first is the index that the first track gets in Drawing.Tracks. Counters end with 0, or they would run on to the end
 // of the trace.
 func analysisTracks(rows []analyses.AddedRow, first, parent int) []Track {
 	var out []Track

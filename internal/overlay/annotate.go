@@ -29,21 +29,21 @@ type Options struct {
 
 // Annotate decides what to draw on a trace: marks on its events, added rows, arrows and attributes. What an earlier
 // overlay left in the trace is left out. p must belong to the same trace; neither is changed.
-func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Overlay {
+func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 	tr := y.Trace
-	ov := &Overlay{Plain: o.Plain, Slim: o.Slim}
+	drawing := &Drawing{Plain: o.Plain, Slim: o.Slim}
 	wait := trace.Beside(func() {
-		ov.Marks = newMarks(y, p)
-		ov.Tracks = append(ov.Tracks, verdictTrack(y, p), segmentsTrack(tr, p, &ov.Marks, o.Slim))
-		ov.Tracks = append(ov.Tracks, nodeTracks(y, p, len(ov.Tracks), 0)...)
-		ov.Tracks = append(ov.Tracks, analysisTracks(o.Rows, len(ov.Tracks), 0)...)
+		drawing.Marks = newMarks(y, p)
+		drawing.Tracks = append(drawing.Tracks, verdictTrack(y, p), segmentsTrack(tr, p, &drawing.Marks, o.Slim))
+		drawing.Tracks = append(drawing.Tracks, nodeTracks(y, p, len(drawing.Tracks), 0)...)
+		drawing.Tracks = append(drawing.Tracks, analysisTracks(o.Rows, len(drawing.Tracks), 0)...)
 	})
-	StripEarlier(tr, ov)
-	arrows, all := chooseArrows(y, ov.Keep, p, o.Flows)
-	ov.Arrows = arrows
+	StripEarlier(tr, drawing)
+	arrows, all := chooseArrows(y, drawing.Keep, p, o.Flows)
+	drawing.Arrows = arrows
 	wait()
-	ov.Attrs = append(attributes(p, o, len(arrows), all-len(arrows)), o.Attrs...)
-	return ov
+	drawing.Attrs = append(attributes(p, o, len(arrows), all-len(arrows)), o.Attrs...)
+	return drawing
 }
 
 // attributes tell from outside what an overlaid trace shows.

@@ -70,7 +70,7 @@ func tiny() (*trace.Trace, *graph.Layout, *critpath.Path) {
 }
 
 // overlayText prints an overlay for comparison.
-func overlayText(ov *Overlay) string {
+func overlayText(ov *Drawing) string {
 	var b strings.Builder
 	for i := range ov.Marks.Events() {
 		m, ok := ov.Marks.Of(trace.EventID(i))

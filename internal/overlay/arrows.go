@@ -18,12 +18,12 @@ func drawable(p *critpath.Path, e *critpath.Edge) bool {
 	if e.Type == critpath.OperatorEdge || e.From == e.To || e.From == trace.NoEvent || e.To == trace.NoEvent {
 		return false
 	}
-	return p.Method != "hta" || e.Type != critpath.KernelDelayEdge // the peer draws dependencies, launches and waits
+	return p.Method != "hta" || e.Type != critpath.KernelDelayEdge // HTA draws dependencies, launches and waits
 }
 
 // chooseArrows picks the arrows to draw, in the order of the path; all counts those that could be. Where a component
 // would be too large its edges along rows, which say no more than critical_next, are left out, all of them: half a
-// chain would tell a wrong story. keep is Overlay.Keep.
+// chain would tell a wrong story. keep is Drawing.Keep.
 func chooseArrows(y *graph.Layout, keep []bool, p *critpath.Path, flows Flows) (arrows []Arrow, all int) {
 	take := make([]bool, len(p.Edges))
 	for i := range p.Edges {
@@ -39,11 +39,11 @@ func chooseArrows(y *graph.Layout, keep []bool, p *critpath.Path, flows Flows) (
 	}
 	input := inputArrows(y, keep)
 	events := y.Trace.Events
-	row := func(e *critpath.Edge) bool { // the peer's edges do not say
+	row := func(e *critpath.Edge) bool { // edges of HTA's path do not say
 		return e.Row || p.Method == "hta" && events[e.From].Track == events[e.To].Track
 	}
 
-	// All edges, to see which components are too large for their edges along rows.
+	// Join all edges first, to see which components are too large for their edges along rows.
 	u := newComponents(len(events))
 	for _, a := range input {
 		u.join(a[0], a[1])
@@ -68,7 +68,7 @@ func chooseArrows(y *graph.Layout, keep []bool, p *critpath.Path, flows Flows) (
 		}
 	}
 
-	// What is left, as far as it goes.
+	// Take of what is left as many as the limits allow.
 	u.reset()
 	for _, a := range input {
 		u.join(a[0], a[1])

@@ -9,28 +9,28 @@ import (
 // StripEarlier leaves out what an earlier overlay added to the trace, ours or HTA's: slices, arrows, names and
 // counters of our categories. They are in none of the categories that the analysis reads, so it needs no telling.
 // Marks on input events are dropped by the writers (see IsMark); here they are counted.
-func StripEarlier(tr *trace.Trace, ov *Overlay) {
+func StripEarlier(tr *trace.Trace, drawing *Drawing) {
 	added := addedCategories(tr)
 	earlier := slices.Contains(added, true) // the rows of an earlier overlay, so its marks too
 	for i := range tr.Events {
 		if added[tr.Events[i].Cat] {
-			if ov.Keep == nil {
-				ov.Keep = make([]bool, len(tr.Events))
-				for k := range ov.Keep {
-					ov.Keep[k] = true
+			if drawing.Keep == nil {
+				drawing.Keep = make([]bool, len(tr.Events))
+				for k := range drawing.Keep {
+					drawing.Keep[k] = true
 				}
 			}
-			ov.Keep[i] = false
-			ov.EarlierRemoved++
+			drawing.Keep[i] = false
+			drawing.EarlierRemoved++
 		}
 	}
-	ov.HasEarlierMarks = earlier || tr.Source.Mentions(markHint)
-	if !ov.HasEarlierMarks {
+	drawing.HasEarlierMarks = earlier || tr.Source.Mentions(markHint)
+	if !drawing.HasEarlierMarks {
 		return
 	}
 	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Flags&trace.HasArgs != 0 && (ov.Keep == nil || ov.Keep[i]) && HasMarks(tr, trace.EventID(i)) {
-			ov.EarlierRemoved++
+		if e := &tr.Events[i]; e.Flags&trace.HasArgs != 0 && (drawing.Keep == nil || drawing.Keep[i]) && HasMarks(tr, trace.EventID(i)) {
+			drawing.EarlierRemoved++
 		}
 	}
 }

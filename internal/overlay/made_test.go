@@ -31,7 +31,7 @@ func TestAnnotateMade(t *testing.T) {
 	})
 }
 
-func checkDrawing(t *testing.T, tr *trace.Trace, p *critpath.Path, flows overlay.Flows, ov *overlay.Overlay) {
+func checkDrawing(t *testing.T, tr *trace.Trace, p *critpath.Path, flows overlay.Flows, ov *overlay.Drawing) {
 	t.Helper()
 	kept := func(id trace.EventID) bool { return ov.Keep == nil || ov.Keep[id] }
 	var marked, want int64

@@ -65,7 +65,7 @@ func (ms *Marks) Of(e trace.EventID) (m Mark, ok bool) {
 	return m, m.Critical() || m.TotalNS > 0 || m.Node >= 0
 }
 
-// id is the critical_id of an event, 0 without: the peer's path has segments of events that it does not mark.
+// id is the critical_id of an event, 0 without: HTA's path has segments of events that it does not mark.
 func (ms *Marks) id(e trace.EventID) int32 {
 	if !ms.on.Has(e) {
 		return 0
@@ -90,8 +90,8 @@ func enclosed(y *graph.Layout, p *critpath.Path) []int64 {
 	return total
 }
 
-// MarksOf returns the marks of a list that is sorted by event, on a trace of so many events: for paths that were not found
-// here.
+// MarksOf returns the marks of a list that is sorted by event, on a trace of so many events: for tests of the writers, which
+// need no path.
 func MarksOf(events int, list []Mark) Marks {
 	ms := Marks{on: critpath.NewEventSet(events), above: critpath.NewEventSet(events), node: make([]nodes.ID, events)}
 	for i := range ms.node {

@@ -28,7 +28,7 @@ const nodesLegend = "A node is a run of events with only sequential dependencies
 	"Events of the input carry the number of their node as arg cdg_node."
 
 // nodeTracks shows the aggregated graph: a group below parent with one row for the CPU and one for each stream, in
-// order of their numbers. first is the index that the group gets in Overlay.Tracks.
+// order of their numbers. first is the index that the group gets in Drawing.Tracks.
 func nodeTracks(y *graph.Layout, p *critpath.Path, first, parent int) []Track {
 	if len(y.Nodes) == 0 {
 		return nil
@@ -45,7 +45,7 @@ func nodeTracks(y *graph.Layout, p *critpath.Path, first, parent int) []Track {
 	add := func(name, what string) int {
 		r := &nodeRow{nodes: y.Nodes, critical: critical, onPath: onPath}
 		drawn = append(drawn, r)
-		out = append(out, Track{Name: name, Parent: first, Category: CategoryNodes, Row: r, Description: what + "\n" + nodesLegend})
+		out = append(out, Track{Name: name, Parent: first, Category: CategoryNodes, Maker: r, Description: what + "\n" + nodesLegend})
 		return len(out) - 1
 	}
 	host := -1

@@ -61,8 +61,7 @@ func demo(b *testing.B) []byte {
 }
 
 func stages(b *testing.B, src []byte) {
-	const jobs = 2
-	tr, err := kineto.Parse(src, "bench", kineto.Options{Jobs: jobs})
+	tr, err := kineto.Parse(src, "bench", kineto.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -87,18 +86,18 @@ func stages(b *testing.B, src []byte) {
 			b.ReportMetric(float64(len(tr.Events))*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 		})
 	}
-	stage("parse", func() error { _, err := kineto.Parse(src, "bench", kineto.Options{Jobs: jobs}); return err })
+	stage("parse", func() error { _, err := kineto.Parse(src, "bench", kineto.Options{}); return err })
 	stage("build", func() error { _, err := graph.Build(tr, cdg.Options{}); return err })
 	stage("exact", func() error { _, err := critpath.Exact(g); return err })
 	stage("ctda", func() error { _, err := critpath.CTDA(g); return err })
 	stage("hta", func() error { _, err := hta.Find(tr, hta.Options{First: -1, Last: -1}); return err })
 	stage("annotate", func() error { overlay.Annotate(g.Layout(), p, overlay.Options{}); return nil })
 	stage("perfetto", func() error {
-		_, err := pftrace.Write(io.Discard, tr, ov, pftrace.Options{Jobs: jobs})
+		_, err := pftrace.Write(io.Discard, tr, ov)
 		return err
 	})
 	stage("chrome", func() error {
-		_, err := chromejson.Write(io.Discard, tr, ov, chromejson.Options{Jobs: jobs})
+		_, err := chromejson.Write(io.Discard, tr, ov)
 		return err
 	})
 }

@@ -8,13 +8,14 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/tables"
+	"overlay/internal/trace"
 )
 
 const (
 	worthWord = 2 // per cent of the time from which a class is named
 )
 
-// classColors are the colours of the classes, as strings whose hash the viewer takes (see criticalColor).
+// classColors are the colours of the classes, as strings whose hash the viewer takes (see pftrace.CriticalColor).
 var classColors = [critpath.NumClasses]string{
 	critpath.ClassCPU:         "cpu#966",
 	critpath.ClassCompute:     "compute#14732",
@@ -79,7 +80,7 @@ func verdict(class *byClass, d int64) string {
 // stepWords puts the number first: the bar is narrow, and the viewer cuts the text on the right.
 func stepWords(l *critpath.StepLine) string {
 	name := l.Name
-	if n, ok := strings.CutPrefix(name, "ProfilerStep#"); ok {
+	if n, ok := strings.CutPrefix(name, trace.StepPrefix); ok {
 		name = "Step " + n
 	}
 	return name + ": " + shares(&l.Class, l.End-l.Start) + " · " + tables.ShortDuration(l.End-l.Start)

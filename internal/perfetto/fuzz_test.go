@@ -26,7 +26,7 @@ func seeds(t testing.TB) [][]byte {
 			{Kind: Counter, Parent: 1, Name: "c", Unit: "u", Points: []Point{{TS: 5, Int: 1, IsInt: true}, {TS: 9, Float: math.Inf(1)}}}}},
 	} {
 		var b bytes.Buffer
-		if _, err := Write(&b, tr, 1); err != nil {
+		if _, err := Write(&b, tr); err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, b.Bytes())
@@ -65,9 +65,6 @@ func FuzzRead(f *testing.F) {
 			if im.Slices[fl.From].TS > im.Slices[fl.To].TS {
 				t.Fatalf("flow %+v goes back", fl)
 			}
-		}
-		for i := range im.Tracks {
-			im.Path(int32(i))
 		}
 		if glanceErr == nil && !slices.Equal(g.Attrs, im.Attrs) {
 			t.Fatalf("glance sees %v, reader %v", g.Attrs, im.Attrs)

@@ -1,7 +1,5 @@
 package perfetto
 
-import "fmt"
-
 // descriptor declares a track. A second declaration of one uuid may add a name; it may not move the track.
 func (rd *reader) descriptor(p []byte) {
 	t := ReadTrack{Parent: -1, Declared: true}
@@ -194,20 +192,4 @@ func (rd *reader) track(uuid uint64, name string) int32 {
 	rd.byUUID[uuid] = i
 	rd.im.Tracks = append(rd.im.Tracks, ReadTrack{UUID: uuid, Parent: -1, Name: name})
 	return int32(i)
-}
-
-// Path is the name of a track with those of its parents, for messages. Of a circle of parents it is the track's alone.
-func (im *Imported) Path(track int32) string {
-	t := &im.Tracks[track]
-	name := t.Name
-	switch t.Kind {
-	case Process:
-		name = fmt.Sprintf("%s [%d]", name, t.PID)
-	case Thread:
-		name = fmt.Sprintf("%s [%d]", name, t.TID)
-	}
-	if t.Parent < 0 || t.broken {
-		return name
-	}
-	return im.Path(int32(t.Parent)) + " / " + name
 }

@@ -4,21 +4,23 @@ import (
 	"bufio"
 	"io"
 	"math"
+	"runtime"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
+
+	"overlay/internal/par"
 )
 
-// Write writes a trace, encoding up to jobs rows at a time; the bytes do not depend on jobs. It sorts the items of
-// the tracks in place. The error is the first one of w; after it nothing more is written.
-func Write(w io.Writer, t *Trace, jobs int) (Stats, error) {
-	return writePieces(w, t, jobs, pieceItems)
+// Write writes a trace. It encodes as many rows at a time as there are processors; the bytes do not depend on that. It
+// sorts the items of the tracks in place. The error is the first one of w; after it nothing more is written.
+func Write(w io.Writer, t *Trace) (Stats, error) {
+	return writePieces(w, t, pieceItems)
 }
 
-func writePieces(w io.Writer, t *Trace, jobs, size int) (Stats, error) {
-	lanes, st := plan(t, jobs, size)
+func writePieces(w io.Writer, t *Trace, size int) (Stats, error) {
+	lanes, st := plan(t, size)
 	start := firstTime(t)
-	parallel(len(lanes), jobs, func(i int) { lanes[i].findUnit(&t.Tracks[lanes[i].track], start) })
+	par.Each(len(lanes), func(i int) { lanes[i].findUnit(&t.Tracks[lanes[i].track], start) })
 
 	bw := bufio.NewWriterSize(w, chunkSize)
 	n, err := bw.Write(header(t, lanes, start))
@@ -26,7 +28,7 @@ func writePieces(w io.Writer, t *Trace, jobs, size int) (Stats, error) {
 	if err != nil {
 		return st, err
 	}
-	each(lanes, t, start, jobs, func(chunk []byte) bool {
+	each(lanes, t, start, func(chunk []byte) bool {
 		n, err := bw.Write(chunk)
 		st.Bytes += int64(n)
 		return err == nil
@@ -36,11 +38,11 @@ func writePieces(w io.Writer, t *Trace, jobs, size int) (Stats, error) {
 
 // plan splits all tracks into lanes, one for each track that has events and those that overlaps need, and long lanes
 // into pieces of size items.
-func plan(t *Trace, jobs, size int) ([]lane, Stats) {
+func plan(t *Trace, size int) ([]lane, Stats) {
 	var st Stats
 	split := make([][][]Item, len(t.Tracks))
 	deep := make([]int, len(t.Tracks))
-	parallel(len(t.Tracks), jobs, func(i int) {
+	par.Each(len(t.Tracks), func(i int) {
 		if len(t.Tracks[i].Items) > 0 {
 			split[i], deep[i] = splitLanes(t.Tracks[i].Items)
 		}
@@ -101,7 +103,8 @@ type task struct {
 const ahead = 32
 
 // each encodes the lanes and hands their chunks to write in order, until write returns false.
-func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool) {
+func each(lanes []lane, t *Trace, start int64, write func([]byte) bool) {
+	workers := runtime.GOMAXPROCS(0)
 	encode := func(e *encoder, i int, flush func([]byte) []byte) {
 		l := &lanes[i]
 		tr := &t.Tracks[l.track]
@@ -111,7 +114,7 @@ func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool
 		}
 		e.items(l, tr.Fill, uint32(i+1), start, flush)
 	}
-	if jobs <= 1 || len(lanes) <= 1 {
+	if workers <= 1 || len(lanes) <= 1 {
 		e := &encoder{body: newBody()}
 		for i := range lanes {
 			ok := true
@@ -140,7 +143,7 @@ func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool
 		}
 	}
 	queue := make(chan *task)
-	order := make(chan *task, 4*jobs)
+	order := make(chan *task, 4*workers)
 	go func() {
 		for i := range lanes {
 			tk := &task{lane: i, chunks: make(chan []byte, ahead)}
@@ -150,7 +153,7 @@ func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool
 		close(order)
 		close(queue)
 	}()
-	for range jobs {
+	for range workers {
 		go func() {
 			e := &encoder{body: newBody()}
 			debug.SetPanicOnFault(true) // the input may be a mapped file that shrinks
@@ -194,28 +197,4 @@ func each(lanes []lane, t *Trace, start int64, jobs int, write func([]byte) bool
 	if x := fault.Load(); x != nil {
 		panic(*x)
 	}
-}
-
-// parallel calls do for 0 to n-1 on up to jobs goroutines.
-func parallel(n, jobs int, do func(int)) {
-	if jobs <= 1 || n <= 1 {
-		for i := range n {
-			do(i)
-		}
-		return
-	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(jobs, n) {
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				do(i)
-			}
-		})
-	}
-	wg.Wait()
 }

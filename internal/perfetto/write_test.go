@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -64,10 +65,10 @@ func small() *Trace {
 	}
 }
 
-func write(t testing.TB, tr *Trace, jobs int) ([]byte, Stats) {
+func write(t testing.TB, tr *Trace) ([]byte, Stats) {
 	t.Helper()
 	var buf bytes.Buffer
-	st, err := Write(&buf, tr, jobs)
+	st, err := Write(&buf, tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func write(t testing.TB, tr *Trace, jobs int) ([]byte, Stats) {
 }
 
 func TestWriteReadText(t *testing.T) {
-	data, st := write(t, small(), 1)
+	data, st := write(t, small())
 	im, err := Read(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +117,7 @@ realtime +1700000000000000000
 
 // TestReaderAgainstGenerated decodes a file with the generated messages and compares what they say with our reader.
 func TestReaderAgainstGenerated(t *testing.T) {
-	data, _ := write(t, small(), 1)
+	data, _ := write(t, small())
 	compareWithGenerated(t, data)
 }
 
@@ -221,14 +222,16 @@ func (f *failAt) Write(p []byte) (int, error) {
 }
 
 func TestWriteErrorAtEveryByte(t *testing.T) {
-	data, _ := write(t, small(), 1)
-	for _, jobs := range []int{1, 3} {
+	data, _ := write(t, small())
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, cpus := range []int{1, 3} {
+		runtime.GOMAXPROCS(cpus)
 		for n := range data {
-			if _, err := Write(&failAt{n}, small(), jobs); !errors.Is(err, errDisk) {
-				t.Fatalf("jobs %d, failure after %d of %d bytes: error %v", jobs, n, len(data), err)
+			if _, err := Write(&failAt{n}, small()); !errors.Is(err, errDisk) {
+				t.Fatalf("%d CPUs, failure after %d of %d bytes: error %v", cpus, n, len(data), err)
 			}
 		}
-		if _, err := Write(&failAt{len(data)}, small(), jobs); err != nil {
+		if _, err := Write(&failAt{len(data)}, small()); err != nil {
 			t.Fatalf("a disk with room for all: %v", err)
 		}
 	}
@@ -237,6 +240,7 @@ func TestWriteErrorAtEveryByte(t *testing.T) {
 // TestLanes checks the writer against the model of the slice stack: whatever the slices, each must come back with its own
 // time, length and name.
 func TestLanes(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 40).Draw(t, "n")
 		span := rapid.Int64Range(0, 30).Draw(t, "span")
@@ -257,16 +261,19 @@ func TestLanes(t *testing.T) {
 			{Kind: Thread, Parent: 0, PID: 1, TID: 1, Name: "t", Items: items, Fill: fill},
 			{Kind: Row, Parent: -1, Name: "r", Items: slices.Clone(items), Fill: fill},
 		}}
-		var one, many bytes.Buffer
+		var one bytes.Buffer
 		size := rapid.IntRange(1, 50).Draw(t, "size of pieces")
-		if _, err := writePieces(&one, tr, 1, size); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := writePieces(&many, tr, 4, size); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(one.Bytes(), many.Bytes()) {
-			t.Fatal("the bytes depend on the number of jobs")
+		for _, cpus := range []int{1, 2, 5} {
+			runtime.GOMAXPROCS(cpus)
+			var many bytes.Buffer
+			if _, err := writePieces(&many, tr, size); err != nil {
+				t.Fatal(err)
+			}
+			if cpus == 1 {
+				one = many
+			} else if !bytes.Equal(one.Bytes(), many.Bytes()) {
+				t.Fatalf("%d CPUs: other bytes", cpus)
+			}
 		}
 		im, err := Read(bytes.NewReader(one.Bytes()))
 		if err != nil {
@@ -304,7 +311,7 @@ func TestDepth(t *testing.T) {
 		items = append(items, Item{Start: 5000, Ref: int32(2000 + i), Instant: true})
 	}
 	tr := &Trace{Tracks: []Track{{Kind: Row, Parent: -1, Name: "deep", Items: items, Fill: func(b *Body, ref int32) { b.Name("s") }}}}
-	data, st := write(t, tr, 1)
+	data, st := write(t, tr)
 	if want := 1200 - MaxDepth + 1000 - MaxDepth; st.Deep < want || st.Lanes != 2 {
 		t.Errorf("Deep = %d, Lanes = %d; want at least %d and 2", st.Deep, st.Lanes, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"runtime"
 
 	"github.com/klauspost/compress/flate"
 )
@@ -20,7 +21,7 @@ const (
 type Writer struct {
 	w     io.Writer
 	level int
-	jobs  int
+	ahead int    // blocks that may be compressed at a time
 	block []byte // not yet handed out
 	dict  []byte // the last bytes before block
 	order []chan []byte
@@ -36,14 +37,14 @@ type compressor struct {
 	out bytes.Buffer
 }
 
-// NewWriter returns a writer that compresses up to jobs blocks at a time, at a level of compress/flate.
-func NewWriter(w io.Writer, level, jobs int) (*Writer, error) {
+// NewWriter returns a writer that compresses at a level of compress/flate, as many blocks at a time as there are processors.
+func NewWriter(w io.Writer, level int) (*Writer, error) {
 	if _, err := flate.NewWriter(io.Discard, level); err != nil {
 		return nil, err
 	}
-	jobs = max(jobs, 1)
-	z := &Writer{w: w, level: level, jobs: jobs, back: make(chan *compressor, jobs), block: make([]byte, 0, blockSize)}
-	for range jobs {
+	ahead := runtime.GOMAXPROCS(0)
+	z := &Writer{w: w, level: level, ahead: ahead, back: make(chan *compressor, ahead), block: make([]byte, 0, blockSize)}
+	for range ahead {
 		z.back <- nil
 	}
 	// No name and no time: the same input gives the same bytes.
@@ -68,7 +69,7 @@ func (z *Writer) Write(p []byte) (int, error) {
 	return n, z.err
 }
 
-// submit starts the compression of the block, and writes finished ones so that at most jobs are under way.
+// submit starts the compression of the block, and writes finished ones so that at most ahead of them are under way.
 func (z *Writer) submit(last bool) {
 	z.crc = crc32.Update(z.crc, crc32.IEEETable, z.block)
 	z.size += uint32(len(z.block))
@@ -85,7 +86,7 @@ func (z *Writer) submit(last bool) {
 	}()
 	z.dict = block[max(0, len(block)-window):]
 	z.block = make([]byte, 0, blockSize)
-	for len(z.order) >= z.jobs+1 {
+	for len(z.order) >= z.ahead+1 {
 		z.drain()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 )
 
@@ -24,10 +25,11 @@ func sample(n int) []byte {
 	return out[:n]
 }
 
-func compress(t testing.TB, data []byte, level, jobs, step int) []byte {
+func compress(t testing.TB, data []byte, level, cpus, step int) []byte {
 	t.Helper()
 	var buf bytes.Buffer
-	z, err := NewWriter(&buf, level, jobs)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cpus))
+	z, err := NewWriter(&buf, level)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,9 +51,9 @@ func TestRoundTripAndDeterminism(t *testing.T) {
 		for _, level := range []int{1, 6} {
 			data := sample(n)
 			want := compress(t, data, level, 1, 1<<20)
-			for _, c := range [][2]int{{2, 1 << 20}, {5, 99_991}} {
+			for _, c := range [][2]int{{1, 77_777}, {2, 1 << 20}, {5, 99_991}} {
 				if got := compress(t, data, level, c[0], c[1]); !bytes.Equal(got, want) {
-					t.Fatalf("%d bytes, level %d: %d jobs in steps of %d give other bytes than one", n, level, c[0], c[1])
+					t.Fatalf("%d bytes, level %d: %d CPUs in steps of %d give other bytes than one", n, level, c[0], c[1])
 				}
 			}
 			gz, err := gzip.NewReader(bytes.NewReader(want)) // the standard library's: other code than ours
@@ -96,8 +98,9 @@ func (f *failAt) Write(p []byte) (int, error) {
 func TestErrors(t *testing.T) {
 	data := sample(3 * blockSize)
 	full := len(compress(t, data, 1, 2, 1<<20))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	for n := 0; n < full; n += 1 + full/50 {
-		z, err := NewWriter(&failAt{n}, 1, 3)
+		z, err := NewWriter(&failAt{n}, 1)
 		if err == nil {
 			_, err = z.Write(data)
 			if cerr := z.Close(); err == nil {
@@ -108,24 +111,24 @@ func TestErrors(t *testing.T) {
 			t.Fatalf("failure after %d of %d bytes: %v", n, full, err)
 		}
 	}
-	if _, err := NewWriter(io.Discard, 42, 1); err == nil {
+	if _, err := NewWriter(io.Discard, 42); err == nil {
 		t.Error("level 42 was accepted")
 	}
 }
 
-// FuzzRoundTrip: what is written in any pieces, at any level, by any number of workers comes back.
+// FuzzRoundTrip: what is written in any pieces, at any level, on any number of CPUs comes back.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add([]byte(""), uint8(6), uint8(1), uint16(1))
 	f.Add(sample(3000), uint8(9), uint8(4), uint16(700))
 	f.Add(bytes.Repeat([]byte{0}, 5000), uint8(1), uint8(2), uint16(4999))
-	f.Fuzz(func(t *testing.T, data []byte, level, jobs uint8, step uint16) {
+	f.Fuzz(func(t *testing.T, data []byte, level, cpus uint8, step uint16) {
 		for range 9 { // a block is larger than what the fuzzer makes
 			data = append(data, data...)
 			if len(data) > 300_000 {
 				break
 			}
 		}
-		z := compress(t, data, 1+int(level)%9, 1+int(jobs)%5, 1+int(step)*16)
+		z := compress(t, data, 1+int(level)%9, 1+int(cpus)%5, 1+int(step)*16)
 		r, err := gzip.NewReader(bytes.NewReader(z))
 		if err != nil {
 			t.Fatal(err)

@@ -121,15 +121,15 @@ func (r *Run) Report(s report.Source) *report.Report {
 	return report.New(s)
 }
 
-// Drawing is what is to be written: a trace and what is drawn on it.
-type Drawing struct {
+// Picture is what is to be written: a trace and what is drawn on it.
+type Picture struct {
 	Trace   *trace.Trace
-	Overlay *overlay.Overlay
+	Drawing *overlay.Drawing
 }
 
 // Draw decides what to draw; with o.Slim on the path and its context only. It uses the run up: the graph is let go on
 // the way, since it is as large as the trace and writing does not need it.
-func (r *Run) Draw(o overlay.Options) Drawing {
+func (r *Run) Draw(o overlay.Options) Picture {
 	r.scanned()
 	r.o.stage("drawing")
 	if rec, _ := slim.ReadRecord(r.Trace); rec != nil { // what is drawn on a slim trace is one too
@@ -143,16 +143,16 @@ func (r *Run) Draw(o overlay.Options) Drawing {
 		whole = r.original
 	}
 	tr, layout, p := r.Trace, r.graph.Layout(), r.path
-	cut := func(*overlay.Overlay) {}
+	cut := func(*overlay.Drawing) {}
 	if o.Slim {
 		graph, path := whole.graph, whole.path
-		cut = func(ov *overlay.Overlay) { slim.Cut(graph, path, ov) }
+		cut = func(drawing *overlay.Drawing) { slim.Cut(graph, path, drawing) }
 	}
 	*whole, *r = Run{}, Run{}
 	runtime.GC() // a millisecond; drawing needs room, and of the graph only the layout
-	ov := overlay.Annotate(layout, p, o)
-	cut(ov)
+	drawing := overlay.Annotate(layout, p, o)
+	cut(drawing)
 	layout, p, cut = nil, nil, nil
 	runtime.GC()
-	return Drawing{tr, ov}
+	return Picture{tr, drawing}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"runtime"
 	"testing"
 
 	"overlay/internal/analyses"
@@ -78,7 +79,7 @@ func TestMethods(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if _, err := r.Draw(overlay.Options{Slim: true}).Write(&out, pipeline.Chrome, 1); err != nil {
+	if _, err := r.Draw(overlay.Options{Slim: true}).Write(&out, pipeline.Chrome); err != nil {
 		t.Fatal(err)
 	}
 	slim, err := kineto.Parse(out.Bytes(), "slim", kineto.Options{})
@@ -110,11 +111,13 @@ func TestDrawEndsTheRun(t *testing.T) {
 			t.Errorf("stages %v", stages)
 		}
 		var a, b bytes.Buffer
-		if st, err := d.Write(&a, pipeline.Perfetto, 1); err != nil || st.Perfetto == nil || st.Perfetto.Slices == 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+		if st, err := d.Write(&a, pipeline.Perfetto); err != nil || st.Perfetto == nil || st.Perfetto.Slices == 0 {
 			t.Errorf("written %+v, %v", st, err)
 		}
-		if _, err := d.Write(&b, pipeline.Perfetto, 3); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
-			t.Errorf("other bytes from three workers: %v", err)
+		runtime.GOMAXPROCS(3)
+		if _, err := d.Write(&b, pipeline.Perfetto); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
+			t.Errorf("other bytes on three CPUs: %v", err)
 		}
 	}
 }

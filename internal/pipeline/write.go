@@ -22,13 +22,12 @@ type Written struct {
 	Chrome   *chromejson.Stats
 }
 
-// Write writes a drawing; without an overlay, the trace alone. jobs is how many parts are encoded at a time; the bytes
-// do not depend on it.
-func (d Drawing) Write(w io.Writer, f Format, jobs int) (Written, error) {
+// Write writes a picture; without a drawing, the trace alone.
+func (p Picture) Write(w io.Writer, f Format) (Written, error) {
 	if f == Chrome {
-		st, err := chromejson.Write(w, d.Trace, d.Overlay, chromejson.Options{Jobs: jobs})
+		st, err := chromejson.Write(w, p.Trace, p.Drawing)
 		return Written{Chrome: &st}, err
 	}
-	st, err := pftrace.Write(w, d.Trace, d.Overlay, pftrace.Options{Jobs: jobs})
+	st, err := pftrace.Write(w, p.Trace, p.Drawing)
 	return Written{Perfetto: &st}, err
 }

@@ -182,7 +182,7 @@ func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 func hotspots(g *graph.Graph, p *critpath.Path, top int) []Hotspot {
 	out := []Hotspot{}
 	for i, h := range critpath.Hotspots(g, p) {
-		if i == top || h.NS == 0 { // the peer's method marks events without time
+		if i == top || h.NS == 0 { // the path of HTA marks events without time
 			break
 		}
 		out = append(out, Hotspot{h.Name, Readable(h.Name), h.Category, h.Kind.String(), h.Phase.String(), h.Calls, h.NS, h.ShareOfPath, h.ShareOfWindow, h.Caller})

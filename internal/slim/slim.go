@@ -15,34 +15,34 @@ import (
 	"overlay/internal/trace"
 )
 
-// Cut leaves out what the path does not need (Overlay.Keep) and records in the attributes what cannot be measured on
+// Cut leaves out what the path does not need (Drawing.Keep) and records in the attributes what cannot be measured on
 // the rest. Of the input stay the events on the path, what encloses them, the launch call of each operation on the
 // path, both ends of each critical edge, annotations, names of rows; and for the exact method whatever else it takes
 // to find the same path again.
-func Cut(g *graph.Graph, p *critpath.Path, ov *overlay.Overlay) {
-	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), may: ov.Keep, climbed: make([]bool, len(g.Acts))}
+func Cut(g *graph.Graph, p *critpath.Path, drawing *overlay.Drawing) {
+	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), allowed: drawing.Keep, climbed: make([]bool, len(g.Acts))}
 	s.path(p)
 	rec := &cdg.Recorded{Window: g.Window, Delays: g.Delays}
 	if p.Method == "exact" {
 		s.untilSame(p, rec)
 	}
 	s.graphEdges()
-	ov.Keep = s.keep
+	drawing.Keep = s.keep
 	if before, _ := ReadRecord(g.Trace); before == nil { // else the attributes have been copied
-		ov.Attrs = append(ov.Attrs, Attrs(rec)...)
+		drawing.Attrs = append(drawing.Attrs, Attrs(rec)...)
 	}
 }
 
 type slimmer struct {
-	g    *graph.Graph
-	keep []bool
-	may  []bool // what may be kept; nil for everything
+	g       *graph.Graph
+	keep    []bool
+	allowed []bool // per event: it may be kept; nil for everything
 
 	climbed []bool // per activity: what encloses it is kept
 }
 
 func (s *slimmer) event(id trace.EventID) {
-	if s.may == nil || s.may[id] {
+	if s.allowed == nil || s.allowed[id] {
 		s.keep[id] = true
 	}
 }

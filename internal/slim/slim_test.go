@@ -63,10 +63,10 @@ func TestSlimFixPoint(t *testing.T) {
 	})
 }
 
-func write(t *testing.T, tr *trace.Trace, ov *overlay.Overlay) ([]byte, chromejson.Stats) {
+func write(t *testing.T, tr *trace.Trace, ov *overlay.Drawing) ([]byte, chromejson.Stats) {
 	t.Helper()
 	var b bytes.Buffer
-	st, err := chromejson.Write(&b, tr, ov, chromejson.Options{Jobs: 2})
+	st, err := chromejson.Write(&b, tr, ov)
 	if err != nil {
 		t.Fatal(err)
 	}

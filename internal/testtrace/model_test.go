@@ -174,9 +174,9 @@ func TestModelByHand(t *testing.T) {
 	}
 
 	g, p, _ := testtrace.Analyse(t, hand)
-	for _, ov := range []*overlay.Overlay{nil, overlay.Annotate(g.Layout(), p, overlay.Options{})} {
+	for _, ov := range []*overlay.Drawing{nil, overlay.Annotate(g.Layout(), p, overlay.Options{})} {
 		var b bytes.Buffer
-		_, err := chromejson.Write(&b, hand, ov, chromejson.Options{})
+		_, err := chromejson.Write(&b, hand, ov)
 		if err == nil || b.Len() > 0 || err.Error() != "the trace cannot be written as Chrome JSON: it was not read from JSON" {
 			t.Errorf("error %v, %d bytes", err, b.Len())
 		}
@@ -235,10 +235,10 @@ func everything(t *testing.T, tr *trace.Trace) map[string]string {
 }
 
 // pictureText is the text of what the viewer makes of a trace, without the number that tells inputs apart.
-func pictureText(t *testing.T, tr *trace.Trace, ov *overlay.Overlay) string {
+func pictureText(t *testing.T, tr *trace.Trace, ov *overlay.Drawing) string {
 	t.Helper()
 	var b bytes.Buffer
-	if _, err := pftrace.Write(&b, tr, ov, pftrace.Options{Jobs: 2}); err != nil {
+	if _, err := pftrace.Write(&b, tr, ov); err != nil {
 		t.Fatal(err)
 	}
 	im, err := perfetto.Read(&b)

@@ -43,7 +43,7 @@ func added(b *testing.B, src []byte) {
 	for b.Loop() {
 		var tr *trace.Trace
 		var g *graph.Graph
-		timed(&read, func() (err error) { tr, err = kineto.Parse(src, "bench", kineto.Options{Jobs: 2}); return err })
+		timed(&read, func() (err error) { tr, err = kineto.Parse(src, "bench", kineto.Options{}); return err })
 		timed(&deps, func() (err error) { _, err = cdg.Build(tr, cdg.Options{}); return err })
 		timed(&build, func() (err error) { g, err = graph.Build(tr, cdg.Options{}); return err })
 		timed(&exact, func() error { _, err := critpath.Exact(g); return err })

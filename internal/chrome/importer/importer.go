@@ -33,8 +33,8 @@ type Flow struct {
 	ID       string
 }
 
-// Row is a pid and tid as the viewer sees them.
-type Row struct{ PID, TID int64 }
+// ThreadID is a pid and tid as the viewer sees them.
+type ThreadID struct{ PID, TID int64 }
 
 // Result is the content of the viewer's tables.
 type Result struct {
@@ -42,7 +42,7 @@ type Result struct {
 	Flows     []Flow
 	Counters  int
 	Processes map[int64]string // names by pid
-	Threads   map[Row]string
+	Threads   map[ThreadID]string
 	Order     map[int64]int64 // process_sort_index
 	Metadata  map[string]json.RawMessage
 	Events    []json.RawMessage // the elements of the list
@@ -62,7 +62,7 @@ func (r *Result) Errors() map[string]int {
 
 // Import reads a trace. The error is what makes the viewer refuse the whole file.
 func Import(src []byte) (*Result, error) {
-	im := &importer{r: &Result{Processes: map[int64]string{}, Threads: map[Row]string{}, Order: map[int64]int64{}, Stats: map[string]int{}},
+	im := &importer{r: &Result{Processes: map[int64]string{}, Threads: map[ThreadID]string{}, Order: map[int64]int64{}, Stats: map[string]int{}},
 		pool: map[string]int64{}, tracks: map[any]*track{}, flows: map[flowKey]int{}}
 	if err := im.document(src); err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func (im *importer) tokenize(pos int, raw json.RawMessage) error {
 		im.r.Processes[e.pid] = pidName
 	}
 	if tidName != "" {
-		im.r.Threads[Row{e.pid, e.tid}] = tidName
+		im.r.Threads[ThreadID{e.pid, e.tid}] = tidName
 	}
 	im.queue = append(im.queue, e)
 	return nil

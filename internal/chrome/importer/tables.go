@@ -53,7 +53,7 @@ func (im *importer) track(key any, pid, tid int64) *track {
 }
 
 func (im *importer) parse(e *event) {
-	thread := func() *track { return im.track(Row{e.pid, e.tid}, e.pid, e.tid) }
+	thread := func() *track { return im.track(ThreadID{e.pid, e.tid}, e.pid, e.tid) }
 	switch e.ph {
 	case 'X':
 		if e.dur < 0 {
@@ -234,7 +234,7 @@ func (im *importer) meta(e *event) {
 	case "process_name":
 		im.r.Processes[e.pid] = a.Name
 	case "thread_name":
-		im.r.Threads[Row{e.pid, e.tid}] = a.Name
+		im.r.Threads[ThreadID{e.pid, e.tid}] = a.Name
 	case "process_sort_index":
 		im.r.Order[e.pid], _ = a.Sort.Int64()
 	}

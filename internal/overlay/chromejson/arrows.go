@@ -19,14 +19,14 @@ import (
 type reach struct{ from, until int64 }
 
 // bindArrows finds time stamps for both ends of each arrow. Arrows of which one end cannot be reached are left out.
-func (c *chromeJob) bindArrows() {
-	at := c.reaches()
-	id := c.firstFlowID()
-	for i := range c.ov.Arrows {
-		a := &c.ov.Arrows[i]
-		from, to, turned, ok := c.times(a, at)
+func (w *writer) bindArrows() {
+	at := w.reaches()
+	id := w.firstFlowID()
+	for i := range w.drawing.Arrows {
+		a := &w.drawing.Arrows[i]
+		from, to, turned, ok := w.times(a, at)
 		if !ok {
-			c.stats.Unbindable++
+			w.stats.Unbindable++
 			continue
 		}
 		args := []chrome.Arg{{Key: overlay.ArgArrowType, Str: a.Type, IsStr: true}, {Key: overlay.ArgArrowWeight, Int: a.Weight, IsTime: true}, {Key: overlay.ArgCritical, Int: 1}}
@@ -39,23 +39,23 @@ func (c *chromeJob) bindArrows() {
 			args = append(args, chrome.Arg{Key: overlay.ArgArrowReversed, Int: 1})
 		}
 		for k, end := range []trace.EventID{src, dst} {
-			row := c.rowOf[c.tr.Events[end].Track]
+			row := w.rowOf[w.tr.Events[end].Track]
 			f := chrome.Flow{Name: overlay.CategoryPath, Category: overlay.CategoryPath, ID: id, PID: row.PID, TID: row.TID, TS: from, Args: args}
 			if k == 1 {
 				f.TS, f.Finish = to, true
 			}
-			c.flows = append(c.flows, f)
+			w.flows = append(w.flows, f)
 		}
 		id++
-		c.stats.Arrows++
+		w.stats.Arrows++
 	}
 }
 
 // firstFlowID is above every id of the input's flows: some viewers tell flows apart by id alone.
-func (c *chromeJob) firstFlowID() int64 {
+func (w *writer) firstFlowID() int64 {
 	id := int64(1)
-	for i := range c.tr.Events {
-		if e := &c.tr.Events[i]; (e.Ph == 's' || e.Ph == 't' || e.Ph == 'f') && c.kept(i) && e.Corr >= id && e.Corr < math.MaxInt32 {
+	for i := range w.tr.Events {
+		if e := &w.tr.Events[i]; (e.Ph == 's' || e.Ph == 't' || e.Ph == 'f') && w.kept(i) && e.Corr >= id && e.Corr < math.MaxInt32 {
 			id = e.Corr + 1
 		}
 	}
@@ -65,9 +65,9 @@ func (c *chromeJob) firstFlowID() int64 {
 // times chooses the time stamps of an arrow, as close to the true ones as viewers allow: its start not after its
 // end. Where the path enters a slice that began before the one it leaves, and that has had a child since, only the
 // arrow turned around can be bound (Perfetto draws every arrow from the earlier slice to the later one anyway).
-func (c *chromeJob) times(a *overlay.Arrow, at map[trace.EventID]reach) (from, to int64, turned, ok bool) {
-	froms := c.candidates(a.From, a.FromEnd, at[a.From])
-	tos := c.candidates(a.To, a.ToEnd, at[a.To])
+func (w *writer) times(a *overlay.Arrow, at map[trace.EventID]reach) (from, to int64, turned, ok bool) {
+	froms := w.candidates(a.From, a.FromEnd, at[a.From])
+	tos := w.candidates(a.To, a.ToEnd, at[a.To])
 	for _, t := range tos {
 		for _, f := range froms {
 			if chrome.Imported(f) <= chrome.Imported(t) && f <= t {
@@ -86,11 +86,11 @@ func (c *chromeJob) times(a *overlay.Arrow, at map[trace.EventID]reach) (from, t
 }
 
 // candidates are the times at which an end can be put, the wanted one first.
-func (c *chromeJob) candidates(id trace.EventID, end bool, r reach) []int64 {
-	if r.from >= r.until || c.rowOf[c.tr.Events[id].Track] == nil {
+func (w *writer) candidates(id trace.EventID, end bool, r reach) []int64 {
+	if r.from >= r.until || w.rowOf[w.tr.Events[id].Track] == nil {
 		return nil
 	}
-	e := &c.tr.Events[id]
+	e := &w.tr.Events[id]
 	var out []int64
 	add := func(t int64) {
 		if t > chrome.ExactBelow && t%1000 != 0 && t != e.Start { // a made-up time has to survive the import
@@ -116,21 +116,21 @@ func (c *chromeJob) candidates(id trace.EventID, end bool, r reach) []int64 {
 }
 
 // reaches finds the reach of every slice at an end of an arrow, by replaying the rows on which they are.
-func (c *chromeJob) reaches() map[trace.EventID]reach {
+func (w *writer) reaches() map[trace.EventID]reach {
 	type rowID struct{ pid, tid int64 }
-	wanted := make(map[trace.EventID]reach, 2*len(c.ov.Arrows))
+	wanted := make(map[trace.EventID]reach, 2*len(w.drawing.Arrows))
 	rows := map[rowID][]int32{}
-	for i := range c.ov.Arrows {
-		for _, id := range []trace.EventID{c.ov.Arrows[i].From, c.ov.Arrows[i].To} {
+	for i := range w.drawing.Arrows {
+		for _, id := range []trace.EventID{w.drawing.Arrows[i].From, w.drawing.Arrows[i].To} {
 			wanted[id] = reach{}
-			if row := c.rowOf[c.tr.Events[id].Track]; row != nil {
+			if row := w.rowOf[w.tr.Events[id].Track]; row != nil {
 				rows[rowID{row.PID, row.TID}] = nil
 			}
 		}
 	}
-	byTrack := make([]*[]int32, len(c.tr.Tracks))
+	byTrack := make([]*[]int32, len(w.tr.Tracks))
 	lists := map[rowID]*[]int32{}
-	for t, row := range c.rowOf {
+	for t, row := range w.rowOf {
 		if row == nil {
 			continue
 		}
@@ -143,9 +143,9 @@ func (c *chromeJob) reaches() map[trace.EventID]reach {
 		}
 		byTrack[t] = lists[id]
 	}
-	for i := range c.tr.Events {
-		e := &c.tr.Events[i]
-		if e.Track < 0 || byTrack[e.Track] == nil || !c.kept(i) {
+	for i := range w.tr.Events {
+		e := &w.tr.Events[i]
+		if e.Track < 0 || byTrack[e.Track] == nil || !w.kept(i) {
 			continue
 		}
 		switch e.Ph {
@@ -154,14 +154,14 @@ func (c *chromeJob) reaches() map[trace.EventID]reach {
 		}
 	}
 	for _, list := range lists {
-		c.replay(*list, wanted)
+		w.replay(*list, wanted)
 	}
 	return wanted
 }
 
 // replay goes through the events of a row as the import does and fills in the reach of those that are wanted.
-func (c *chromeJob) replay(ids []int32, wanted map[trace.EventID]reach) {
-	events := c.tr.Events
+func (w *writer) replay(ids []int32, wanted map[trace.EventID]reach) {
+	events := w.tr.Events
 	type item struct {
 		ts, dur int64
 		id      int32

@@ -22,7 +22,7 @@ func BenchmarkWriteChrome(b *testing.B) {
 	ov := overlay.Annotate(g.Layout(), p, overlay.Options{})
 	b.Run("write", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := chromejson.Write(io.Discard, tr, ov, chromejson.Options{Jobs: 1}); err != nil {
+			if _, err := chromejson.Write(io.Discard, tr, ov); err != nil {
 				b.Fatal(err)
 			}
 		}

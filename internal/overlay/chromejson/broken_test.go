@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -39,7 +40,7 @@ func TestCutAnywhere(t *testing.T) {
 			continue
 		}
 		read++
-		for _, ov := range []*overlay.Overlay{nil, {Attrs: []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}}}} {
+		for _, ov := range []*overlay.Drawing{nil, {Attrs: []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}}}} {
 			out, st := write(t, tr, ov)
 			if !json.Valid(out) {
 				t.Fatalf("cut at %d, overlay %v: %s", n, ov != nil, out)
@@ -84,7 +85,7 @@ func TestBrokenAround(t *testing.T) {
 				continue // one of the keys before the list cannot be read, or the list was called by another name
 			}
 			read++
-			for _, ov := range []*overlay.Overlay{nil, {Attrs: []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}}}} {
+			for _, ov := range []*overlay.Drawing{nil, {Attrs: []overlay.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}}}} {
 				out, _ := write(t, tr, ov)
 				if !json.Valid(out) || !utf8.Valid(out) {
 					t.Fatalf("%q at %d, overlay %v: %q", c, i, ov != nil, out)
@@ -141,7 +142,7 @@ feed", "pid": 1, "tid": 1, "ts": 1, "dur": 1,},
 	if err != nil {
 		t.Fatal(err)
 	}
-	ov := &overlay.Overlay{}
+	ov := &overlay.Drawing{}
 	overlay.StripEarlier(tr, ov)
 	var marks []overlay.Mark
 	for i := range 3 {
@@ -189,28 +190,33 @@ func TestEveryWriteError(t *testing.T) {
 	}
 	_, ov := annotate(t, tr, overlay.Options{})
 	whole, _ := write(t, tr, ov)
-	for n := range len(whole) {
-		for _, jobs := range []int{1, 4} {
-			st, err := chromejson.Write(&limited{n}, tr, ov, chromejson.Options{Jobs: jobs})
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, cpus := range []int{1, 4} {
+		runtime.GOMAXPROCS(cpus)
+		for n := range len(whole) {
+			st, err := chromejson.Write(&limited{n}, tr, ov)
 			if !errors.Is(err, errFull) || st.Bytes != int64(n) {
-				t.Fatalf("after %d bytes, %d jobs: %v, %d bytes", n, jobs, err, st.Bytes)
+				t.Fatalf("after %d bytes, %d CPUs: %v, %d bytes", n, cpus, err, st.Bytes)
 			}
 		}
 	}
 }
 
-// TestJobs wants the same bytes from any number of workers.
-func TestJobs(t *testing.T) {
+// TestCPUs wants the same bytes on any number of CPUs.
+func TestCPUs(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
 		_, ov := annotate(t, tr, overlay.Options{})
+		runtime.GOMAXPROCS(1)
 		want, _ := write(t, tr, ov)
-		for _, jobs := range []int{1, 5} {
+		for _, cpus := range []int{2, 5} {
+			runtime.GOMAXPROCS(cpus)
 			var got bytes.Buffer
-			if _, err := chromejson.Write(&got, tr, ov, chromejson.Options{Jobs: jobs}); err != nil {
+			if _, err := chromejson.Write(&got, tr, ov); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got.Bytes(), want) {
-				t.Errorf("%d jobs: other bytes", jobs)
+				t.Errorf("%d CPUs: other bytes", cpus)
 			}
 		}
 	})

@@ -17,7 +17,7 @@ import (
 )
 
 // annotate analyses a trace; odd ones without anything to analyse are skipped.
-func annotate(t *testing.T, tr *trace.Trace, o overlay.Options) (*critpath.Path, *overlay.Overlay) {
+func annotate(t *testing.T, tr *trace.Trace, o overlay.Options) (*critpath.Path, *overlay.Drawing) {
 	t.Helper()
 	g, p, ok := testtrace.Analyse(t, tr)
 	if !ok {
@@ -28,19 +28,19 @@ func annotate(t *testing.T, tr *trace.Trace, o overlay.Options) (*critpath.Path,
 
 // annotateAny draws a made-up verdict on traces that hold nothing to analyse: rows of theirs are copied and numbered
 // all the same.
-func annotateAny(t *testing.T, tr *trace.Trace) *overlay.Overlay {
+func annotateAny(t *testing.T, tr *trace.Trace) *overlay.Drawing {
 	t.Helper()
 	if g, p, ok := testtrace.Analyse(t, tr); ok {
 		return overlay.Annotate(g.Layout(), p, overlay.Options{})
 	}
-	return &overlay.Overlay{Tracks: []overlay.Track{{Name: "Critical path", Parent: -1, Category: "critical_path_summary",
+	return &overlay.Drawing{Tracks: []overlay.Track{{Name: "Critical path", Parent: -1, Category: "critical_path_summary",
 		Slices: []overlay.Slice{{Start: 1, Dur: 1000, Name: "nothing"}}}}}
 }
 
-func write(t *testing.T, tr *trace.Trace, ov *overlay.Overlay) ([]byte, chromejson.Stats) {
+func write(t *testing.T, tr *trace.Trace, ov *overlay.Drawing) ([]byte, chromejson.Stats) {
 	t.Helper()
 	var b bytes.Buffer
-	st, err := chromejson.Write(&b, tr, ov, chromejson.Options{Jobs: 2})
+	st, err := chromejson.Write(&b, tr, ov)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func importInput(t *testing.T, tr *trace.Trace) *importer.Result {
 }
 
 // outputPositions gives for each input event its position in the output, -1 for those left out.
-func outputPositions(tr *trace.Trace, ov *overlay.Overlay) []int {
+func outputPositions(tr *trace.Trace, ov *overlay.Drawing) []int {
 	at := make([]int, len(tr.Events))
 	n := 0
 	for i := range at {
@@ -144,7 +144,7 @@ type checker interface {
 }
 
 // compareSlices wants each slice of the input unchanged, and the added ones where they belong.
-func compareSlices(t checker, before, after *importer.Result, position []int, ov *overlay.Overlay) {
+func compareSlices(t checker, before, after *importer.Result, position []int, ov *overlay.Drawing) {
 	t.Helper()
 	type key struct {
 		event   int
@@ -197,7 +197,7 @@ func compareSlices(t checker, before, after *importer.Result, position []int, ov
 }
 
 // compareArrows wants each arrow of the overlay between its two slices, and no other of its category.
-func compareArrows(t checker, after *importer.Result, position []int, ov *overlay.Overlay, st chromejson.Stats) {
+func compareArrows(t checker, after *importer.Result, position []int, ov *overlay.Drawing, st chromejson.Stats) {
 	t.Helper()
 	type pair struct{ a, b int }
 	want := map[pair]int{}

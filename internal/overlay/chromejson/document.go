@@ -32,21 +32,21 @@ func document(x *kineto.Text) chrome.Document {
 
 // describe adds the attributes of the overlay to the document. The array form has no place for them and becomes the
 // object form.
-func (c *chromeJob) describe(d chrome.Document) chrome.Document {
-	if c.text.ArrayForm {
+func (w *writer) describe(d chrome.Document) chrome.Document {
+	if w.text.ArrayForm {
 		d = chrome.NewDocument(nil, nil)
 	}
 	if d.Get("displayTimeUnit") == nil {
 		d.Set("displayTimeUnit", []byte(`"ns"`)) // with "ms" the viewer draws slices below 1 µs one under the other
 	}
-	args := make([]chrome.Arg, len(c.ov.Attrs))
-	for i, a := range c.ov.Attrs {
+	args := make([]chrome.Arg, len(w.drawing.Attrs))
+	for i, a := range w.drawing.Attrs {
 		args[i] = chrome.Arg{Key: a.Key, Int: a.Int, Str: a.Str, IsStr: a.IsStr}
 		switch a.Key {
 		case overlay.AttrDrawn:
-			args[i].Int = int64(c.stats.Arrows)
+			args[i].Int = int64(w.stats.Arrows)
 		case overlay.AttrLeftOut:
-			args[i].Int += int64(c.stats.Unbindable)
+			args[i].Int += int64(w.stats.Unbindable)
 		}
 	}
 	old := d.Get("metadata")

@@ -78,7 +78,7 @@ func TestEarlierOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ov := &overlay.Overlay{}
+	ov := &overlay.Drawing{}
 	overlay.StripEarlier(tr, ov)
 	if got := fmt.Sprint(ov.Keep, ov.EarlierRemoved); got != "[true true false false false false] 5" {
 		t.Error(got)

@@ -47,7 +47,7 @@ func TestRandomImport(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", src, err)
 		}
-		ov := &overlay.Overlay{Attrs: []overlay.Attr{{Key: "overlay.flows_drawn"}}}
+		ov := &overlay.Drawing{Attrs: []overlay.Attr{{Key: "overlay.flows_drawn"}}}
 		overlay.StripEarlier(tr, ov)
 		var slices []trace.EventID
 		var marks []overlay.Mark
@@ -83,7 +83,7 @@ func TestRandomImport(t *testing.T) {
 		ov.Tracks = []overlay.Track{root, segments}
 
 		var b bytes.Buffer
-		st, err := chromejson.Write(&b, tr, ov, chromejson.Options{Jobs: 1})
+		st, err := chromejson.Write(&b, tr, ov)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}

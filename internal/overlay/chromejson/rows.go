@@ -22,18 +22,18 @@ const (
 )
 
 // findRows learns the pids and tids of all events that are written.
-func (c *chromeJob) findRows() {
-	c.rows = chrome.NewRows()
-	for i := range c.tr.Events {
-		if c.kept(i) {
-			c.rows.Add(c.tokens(c.text.Raw(trace.EventID(i)), &c.tr.Events[i]))
+func (w *writer) findRows() {
+	w.rows = chrome.NewThreads()
+	for i := range w.tr.Events {
+		if w.kept(i) {
+			w.rows.Add(w.tokens(w.text.Raw(trace.EventID(i)), &w.tr.Events[i]))
 		}
 	}
 }
 
 // tokens returns the pid and tid of an event as written. The tid is nil where it means nothing: in names of
 // processes, counters and asynchronous events, mostly written as 0.
-func (c *chromeJob) tokens(raw []byte, e *trace.Event) (pid, tid []byte) {
+func (w *writer) tokens(raw []byte, e *trace.Event) (pid, tid []byte) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return nil, nil
 	}
@@ -42,7 +42,7 @@ func (c *chromeJob) tokens(raw []byte, e *trace.Event) (pid, tid []byte) {
 	case 'X', 'B', 'E', 'i', 'I', 'R', 's', 't', 'f':
 		return pid, tid
 	case 'M':
-		if strings.HasPrefix(c.tr.Str(e.Name), "thread_") {
+		if strings.HasPrefix(w.tr.Str(e.Name), "thread_") {
 			return pid, tid
 		}
 	}
@@ -51,15 +51,15 @@ func (c *chromeJob) tokens(raw []byte, e *trace.Event) (pid, tid []byte) {
 
 // nameRows finds the written row of each track, names rows with new numbers after their old ones, and devices after
 // their model: viewers show no labels of processes.
-func (c *chromeJob) nameRows() {
-	tr := c.tr
-	c.rowOf = make([]*chrome.Row, len(tr.Tracks))
-	procRow := make([]*chrome.Row, len(tr.Procs))
+func (w *writer) nameRows() {
+	tr := w.tr
+	w.rowOf = make([]*chrome.Thread, len(tr.Tracks))
+	procRow := make([]*chrome.Thread, len(tr.Procs))
 	shared := map[int64]bool{} // pid of a host process with threads
 	for t := range tr.Tracks {
 		k := &tr.Tracks[t]
-		row := c.rows.Find([]byte(tr.Str(tr.Procs[k.Proc].PID.Raw)), []byte(tr.Str(k.TID.Raw)))
-		c.rowOf[t] = row
+		row := w.rows.Find([]byte(tr.Str(tr.Procs[k.Proc].PID.Raw)), []byte(tr.Str(k.TID.Raw)))
+		w.rowOf[t] = row
 		if row == nil {
 			continue
 		}
@@ -75,15 +75,15 @@ func (c *chromeJob) nameRows() {
 		case row == nil:
 		case row.NewPID && !renamed[[2]int64{row.PID, -1}]:
 			renamed[[2]int64{row.PID, -1}] = true
-			c.names = append(c.names, chrome.Meta{Kind: "process_name", PID: row.PID, Args: nameArg(oldName(proc.Name, "pid", row.PIDText))})
+			w.names = append(w.names, chrome.Meta{Kind: "process_name", PID: row.PID, Args: nameArg(oldName(proc.Name, "pid", row.PIDText))})
 		case proc.IsDevice && !shared[row.PID]:
-			c.names = append(c.names, chrome.Meta{Kind: "process_name", Category: overlay.CategorySummary, PID: row.PID, Args: nameArg(tr.DeviceName(proc))})
+			w.names = append(w.names, chrome.Meta{Kind: "process_name", Category: overlay.CategorySummary, PID: row.PID, Args: nameArg(tr.DeviceName(proc))})
 		}
 	}
 	for t := range tr.Tracks {
-		if row := c.rowOf[t]; row != nil && row.NewTID && !renamed[[2]int64{row.PID, row.TID}] {
+		if row := w.rowOf[t]; row != nil && row.NewTID && !renamed[[2]int64{row.PID, row.TID}] {
 			renamed[[2]int64{row.PID, row.TID}] = true
-			c.names = append(c.names, chrome.Meta{Kind: "thread_name", PID: row.PID, TID: row.TID, Args: nameArg(oldName(tr.Tracks[t].Name, "tid", row.TIDText))})
+			w.names = append(w.names, chrome.Meta{Kind: "thread_name", PID: row.PID, TID: row.TID, Args: nameArg(oldName(tr.Tracks[t].Name, "tid", row.TIDText))})
 		}
 	}
 }

@@ -16,9 +16,9 @@ type chromeLane struct {
 }
 
 // layOut gives the added tracks rows in the process "Critical path". Slices that do not nest go to rows of their own.
-func (c *chromeJob) layOut() {
-	for i := range c.ov.Tracks {
-		t := &c.ov.Tracks[i]
+func (w *writer) layOut() {
+	for i := range w.drawing.Tracks {
+		t := &w.drawing.Tracks[i]
 		name := t.Name
 		if t.Parent < 0 && name == overlay.TrackRoot {
 			name = "Bound by" // the process has the name already
@@ -27,7 +27,7 @@ func (c *chromeJob) layOut() {
 			if k > 0 {
 				name = t.Name + " (overlap)"
 			}
-			c.lanes = append(c.lanes, chromeLane{name: name, category: t.Category, tid: int64(len(c.lanes) + 1),
+			w.lanes = append(w.lanes, chromeLane{name: name, category: t.Category, tid: int64(len(w.lanes) + 1),
 				track: t, slices: slices, durs: importedDurs(t, slices)})
 		}
 	}
@@ -82,40 +82,40 @@ func importedDurs(t *overlay.Track, lane []int32) []int64 {
 }
 
 // addRecords writes everything that is added: names, slices, counters, arrows.
-func (c *chromeJob) addRecords() {
-	rec := &records{c: c}
-	for _, m := range c.names {
+func (w *writer) addRecords() {
+	rec := &records{w: w}
+	for _, m := range w.names {
 		if m.Category == "" { // a repair, not overlay: it stays when the overlay goes
 			rec.plainMeta(m)
 		}
 	}
-	rec.meta(chrome.Meta{Kind: "process_name", PID: c.pid, Args: nameArg(overlay.TrackRoot)})
-	rec.meta(chrome.Meta{Kind: "process_sort_index", PID: c.pid, Args: []chrome.Arg{{Key: "sort_index", Int: -1000}}})
-	for i := range c.lanes {
-		l := &c.lanes[i]
-		rec.meta(chrome.Meta{Kind: "thread_name", PID: c.pid, TID: l.tid, Args: nameArg(l.name)})
-		rec.meta(chrome.Meta{Kind: "thread_sort_index", PID: c.pid, TID: l.tid, Args: []chrome.Arg{{Key: "sort_index", Int: l.tid}}})
+	rec.meta(chrome.Meta{Kind: "process_name", PID: w.pid, Args: nameArg(overlay.TrackRoot)})
+	rec.meta(chrome.Meta{Kind: "process_sort_index", PID: w.pid, Args: []chrome.Arg{{Key: "sort_index", Int: -1000}}})
+	for i := range w.lanes {
+		l := &w.lanes[i]
+		rec.meta(chrome.Meta{Kind: "thread_name", PID: w.pid, TID: l.tid, Args: nameArg(l.name)})
+		rec.meta(chrome.Meta{Kind: "thread_sort_index", PID: w.pid, TID: l.tid, Args: []chrome.Arg{{Key: "sort_index", Int: l.tid}}})
 	}
-	for _, m := range c.names {
+	for _, m := range w.names {
 		if m.Category != "" {
 			rec.plainMeta(m)
 		}
 	}
-	for i := range c.lanes {
-		rec.slices(&c.lanes[i])
+	for i := range w.lanes {
+		rec.slices(&w.lanes[i])
 	}
-	for i := range c.ov.Tracks {
-		rec.counter(&c.ov.Tracks[i])
+	for i := range w.drawing.Tracks {
+		rec.counter(&w.drawing.Tracks[i])
 	}
-	for i := range c.flows {
-		rec.buf = chrome.AppendFlow(rec.next(), &c.flows[i])
+	for i := range w.flows {
+		rec.buf = chrome.AppendFlow(rec.next(), &w.flows[i])
 	}
-	c.out.Write(rec.buf)
+	w.out.Write(rec.buf)
 }
 
 // records collects added events into pieces that are worth a write.
 type records struct {
-	c    *chromeJob
+	w    *writer
 	buf  []byte
 	some bool // something stands before the next event
 	args []chrome.Arg
@@ -124,10 +124,10 @@ type records struct {
 // next makes room for an event and returns the buffer to append it to.
 func (r *records) next() []byte {
 	if len(r.buf) > 1<<19 {
-		r.c.out.Write(r.buf)
+		r.w.out.Write(r.buf)
 		r.buf = r.buf[:0]
 	}
-	if !r.some && r.c.first < 0 {
+	if !r.some && r.w.first < 0 {
 		r.some = true
 		return append(r.buf, '\n')
 	}
@@ -147,7 +147,7 @@ func (r *records) slices(l *chromeLane) {
 		start, dur := l.track.Span(int(k))
 		r.args = r.args[:0]
 		var name string
-		if row := l.track.Row; row != nil {
+		if row := l.track.Maker; row != nil {
 			name, _ = row.Look(int(k))
 			args, n := row.Args(int(k))
 			r.addArgs(args[:n])
@@ -158,9 +158,9 @@ func (r *records) slices(l *chromeLane) {
 		if l.durs[i] != dur {
 			r.args = append(r.args, chrome.Arg{Key: overlay.ArgExactDurNS, Int: dur})
 		}
-		r.buf = chrome.AppendSlice(r.next(), &chrome.Slice{Name: name, Category: l.category, PID: r.c.pid, TID: l.tid,
+		r.buf = chrome.AppendSlice(r.next(), &chrome.Slice{Name: name, Category: l.category, PID: r.w.pid, TID: l.tid,
 			Start: start, Dur: l.durs[i], Args: r.args})
-		r.c.stats.Slices++
+		r.w.stats.Slices++
 	}
 }
 
@@ -177,14 +177,14 @@ func (r *records) counter(t *overlay.Track) {
 	}
 	name := t.Name
 	if t.Parent >= 0 {
-		name = r.c.ov.Tracks[t.Parent].Name + " " + name
+		name = r.w.drawing.Tracks[t.Parent].Name + " " + name
 	}
 	key := t.Unit
 	if key == "" {
 		key = "value"
 	}
 	for _, p := range t.Points {
-		r.buf = chrome.AppendCounter(r.next(), t.Category, name, key, r.c.pid, p.TS, p.Value)
-		r.c.stats.Points++
+		r.buf = chrome.AppendCounter(r.next(), t.Category, name, key, r.w.pid, p.TS, p.Value)
+		r.w.stats.Points++
 	}
 }

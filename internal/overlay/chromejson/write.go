@@ -12,11 +12,6 @@ import (
 	"overlay/internal/trace"
 )
 
-// Options says how an output is written. The bytes do not depend on it.
-type Options struct {
-	Jobs int // pieces encoded at a time; 0 means one
-}
-
 // Stats is what became of a trace in Chrome's format.
 type Stats struct {
 	Events     int // of the input, copied
@@ -34,40 +29,40 @@ type Stats struct {
 // ErrNoText says that there are no bytes to splice: the trace came from another format.
 var ErrNoText = errors.New("the trace cannot be written as Chrome JSON: it was not read from JSON")
 
-// Write writes a trace in Chrome's format: the bytes of the input, with what ov draws spliced in; ov is nil
+// Write writes a trace in Chrome's format: the bytes of the input, with what drawing draws spliced in; drawing is nil
 // for a plain copy. The error is the writer's, or ErrNoText.
-func Write(w io.Writer, tr *trace.Trace, ov *overlay.Overlay, o Options) (Stats, error) {
+func Write(to io.Writer, tr *trace.Trace, drawing *overlay.Drawing) (Stats, error) {
 	if kineto.TextOf(tr) == nil {
 		return Stats{}, ErrNoText
 	}
-	c := &chromeJob{tr: tr, text: kineto.TextOf(tr), ov: ov, first: -1, out: chrome.NewWriter(w)}
-	doc := document(c.text)
-	if ov != nil {
-		c.plan()
-		doc = c.describe(doc)
+	w := &writer{tr: tr, text: kineto.TextOf(tr), drawing: drawing, first: -1, out: chrome.NewWriter(to)}
+	doc := document(w.text)
+	if drawing != nil {
+		w.plan()
+		doc = w.describe(doc)
 	}
-	c.out.Write(doc.Head)
-	c.copyEvents(max(o.Jobs, 1))
-	if ov != nil {
-		c.addRecords()
+	w.out.Write(doc.Head)
+	w.copyEvents()
+	if drawing != nil {
+		w.addRecords()
 	}
-	c.out.Write(c.listEnd())
-	c.out.Write(doc.Tail)
-	c.stats.Bytes = c.out.Bytes()
-	return c.stats, c.out.Err()
+	w.out.Write(w.listEnd())
+	w.out.Write(doc.Tail)
+	w.stats.Bytes = w.out.Bytes()
+	return w.stats, w.out.Err()
 }
 
-// chromeJob is a trace on its way into Chrome's format.
-type chromeJob struct {
-	tr    *trace.Trace
-	text  *kineto.Text // of tr
-	ov    *overlay.Overlay
-	out   *chrome.Writer
-	stats Stats
+// writer is a trace on its way into Chrome's format.
+type writer struct {
+	tr      *trace.Trace
+	text    *kineto.Text // of tr
+	drawing *overlay.Drawing
+	out     *chrome.Writer
+	stats   Stats
 
 	first  int                      // first event that is written, -1 for none
-	rows   *chrome.Rows             // pids and tids of the input's events
-	rowOf  []*chrome.Row            // per kineto.TrackID
+	rows   *chrome.Threads          // pids and tids of the input's events
+	rowOf  []*chrome.Thread         // per trace.TrackID
 	flows  []chrome.Flow            // both ends of each arrow, one after the other
 	pid    int64                    // of the process "Critical path"
 	names  []chrome.Meta            // of devices and of rows with new numbers
@@ -75,78 +70,78 @@ type chromeJob struct {
 	counts [eventCounts]atomicCount // by worker-shared counters
 }
 
-func (c *chromeJob) kept(i int) bool {
-	return c.text.Spans[i].Len > 0 && (c.ov == nil || c.ov.Keep == nil || c.ov.Keep[i])
+func (w *writer) kept(i int) bool {
+	return w.text.Spans[i].Len > 0 && (w.drawing == nil || w.drawing.Keep == nil || w.drawing.Keep[i])
 }
 
 // plan decides everything that needs more than one event: numbers of rows, times of arrows, added rows.
-func (c *chromeJob) plan() {
-	c.findRows()
-	c.pid = c.rows.Free()
-	c.rows.Assign()
-	c.nameRows()
-	c.bindArrows()
-	c.layOut()
+func (w *writer) plan() {
+	w.findRows()
+	w.pid = w.rows.Free()
+	w.rows.Assign()
+	w.nameRows()
+	w.bindArrows()
+	w.layOut()
 }
 
 // chunkEvents is how many events are encoded at a time: a megabyte or so.
 const chunkEvents = 4096
 
-func (c *chromeJob) copyEvents(jobs int) {
-	n := len(c.tr.Events)
-	for i := 0; i < n && c.first < 0; i++ {
-		if c.kept(i) {
-			c.first = i
+func (w *writer) copyEvents() {
+	n := len(w.tr.Events)
+	for i := 0; i < n && w.first < 0; i++ {
+		if w.kept(i) {
+			w.first = i
 		}
 	}
-	if c.first < 0 {
+	if w.first < 0 {
 		return
 	}
-	c.out.Chunks((n+chunkEvents-1)/chunkEvents, jobs, func(dst []byte, chunk int) []byte {
-		enc := eventEncoder{chromeJob: c}
+	w.out.Chunks((n+chunkEvents-1)/chunkEvents, func(dst []byte, chunk int) []byte {
+		enc := eventEncoder{writer: w}
 		for i := chunk * chunkEvents; i < min(n, (chunk+1)*chunkEvents); i++ {
-			if c.kept(i) {
-				dst = enc.append(append(dst, c.gap(i)...), trace.EventID(i))
+			if w.kept(i) {
+				dst = enc.append(append(dst, w.gap(i)...), trace.EventID(i))
 			}
 		}
 		enc.count()
 		return dst
 	})
-	c.stats.Events = int(c.counts[countEvents].Load())
-	c.stats.Marked = int(c.counts[countMarked].Load())
-	c.stats.MarksLost = int(c.counts[countLost].Load())
-	c.stats.Renumbered = int(c.counts[countRenumbered].Load())
-	c.stats.Reencoded = int(c.counts[countReencoded].Load())
+	w.stats.Events = int(w.counts[countEvents].Load())
+	w.stats.Marked = int(w.counts[countMarked].Load())
+	w.stats.MarksLost = int(w.counts[countLost].Load())
+	w.stats.Renumbered = int(w.counts[countRenumbered].Load())
+	w.stats.Reencoded = int(w.counts[countReencoded].Load())
 }
 
 // gap is what stands before an event: the input's own comma and white space where they are one comma and white space.
-func (c *chromeJob) gap(i int) []byte {
-	at := c.text.ListOff + 1
+func (w *writer) gap(i int) []byte {
+	at := w.text.ListOff + 1
 	if i > 0 {
-		at = c.text.Spans[i-1].End()
+		at = w.text.Spans[i-1].End()
 	}
-	b := c.text.Src[at:max(at, c.text.Spans[i].Off)]
+	b := w.text.Src[at:max(at, w.text.Spans[i].Off)]
 	k := chrome.SkipSpace(b, 0)
 	comma := k < len(b) && b[k] == ','
 	if comma {
 		k = chrome.SkipSpace(b, k+1)
 	}
 	switch {
-	case k == len(b) && comma == (i != c.first):
+	case k == len(b) && comma == (i != w.first):
 		return b
-	case i == c.first:
+	case i == w.first:
 		return []byte("\n")
 	}
 	return []byte(",\n")
 }
 
 // listEnd is the white space between the last event and the end of the list.
-func (c *chromeJob) listEnd() []byte {
-	at := c.text.ListOff + 1
-	if n := len(c.text.Spans); n > 0 {
-		at = c.text.Spans[n-1].End()
+func (w *writer) listEnd() []byte {
+	at := w.text.ListOff + 1
+	if n := len(w.text.Spans); n > 0 {
+		at = w.text.Spans[n-1].End()
 	}
-	if b := c.text.Src[min(at, c.text.ListEnd):c.text.ListEnd]; c.ov == nil && chrome.SkipSpace(b, 0) == len(b) {
+	if b := w.text.Src[min(at, w.text.ListEnd):w.text.ListEnd]; w.drawing == nil && chrome.SkipSpace(b, 0) == len(b) {
 		return b
 	}
 	return []byte("\n")
@@ -154,7 +149,7 @@ func (c *chromeJob) listEnd() []byte {
 
 // eventEncoder copies events; each chunk has its own.
 type eventEncoder struct {
-	*chromeJob
+	*writer
 	members []byte
 	n       [eventCounts]int
 }
@@ -168,11 +163,11 @@ func (enc *eventEncoder) append(dst []byte, id trace.EventID) []byte {
 		args = argsOffset(raw)
 		enc.n[countReencoded]++
 	}
-	if enc.ov == nil || len(raw) == 0 || raw[0] != '{' {
+	if enc.drawing == nil || len(raw) == 0 || raw[0] != '{' {
 		return append(dst, raw...)
 	}
 	e := chrome.Edit{Args: args}
-	if m, ok := enc.ov.Marks.Of(id); ok {
+	if m, ok := enc.drawing.Marks.Of(id); ok {
 		enc.members = appendMark(enc.members[:0], &m)
 		e.Members = enc.members
 		enc.n[countMarked]++
@@ -180,7 +175,7 @@ func (enc *eventEncoder) append(dst []byte, id trace.EventID) []byte {
 			enc.n[countLost]++
 		}
 	}
-	if enc.ov.HasEarlierMarks && args > 0 && overlay.HasMarks(enc.tr, id) {
+	if enc.drawing.HasEarlierMarks && args > 0 && overlay.HasMarks(enc.tr, id) {
 		e.Drop = func(key []byte) bool { return overlay.IsMark(string(key)) }
 	}
 	pid, tid := enc.tokens(raw, ev)

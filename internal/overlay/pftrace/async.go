@@ -17,25 +17,25 @@ type asyncRow struct {
 }
 
 // matchAsync makes a row for each (category, id, scope), in order of first appearance.
-func (p *picture) matchAsync(ids []int32) {
+func (w *writer) matchAsync(ids []int32) {
 	type key struct {
 		cat        uint16
 		legacy     bool // S, T, p, F have ids of their own
 		id         int64
 		id2, scope string
 	}
-	events := p.tr.Events
+	events := w.tr.Events
 	groups := make(map[key][]int32)
 	var order []key
 	for _, id := range ids {
 		e := &events[id]
 		k := key{cat: e.Cat, id: e.Corr, legacy: e.Ph == 'S' || e.Ph == 'T' || e.Ph == 'p' || e.Ph == 'F'}
-		scope, _ := p.tr.Source.Member(trace.EventID(id), "scope")
+		scope, _ := w.tr.Source.Member(trace.EventID(id), "scope")
 		k.scope = scope.Text
-		if id2, ok := p.tr.Source.Member(trace.EventID(id), "id2"); ok && id2.Kind == trace.Object {
+		if id2, ok := w.tr.Source.Member(trace.EventID(id), "id2"); ok && id2.Kind == trace.Object {
 			k.id2 = id2.Text
-			if _, local := p.tr.Source.Member(trace.EventID(id), "id2", "local"); local {
-				k.id2 += "\x00" + strconv.Itoa(int(p.tr.Tracks[e.Track].Proc))
+			if _, local := w.tr.Source.Member(trace.EventID(id), "id2", "local"); local {
+				k.id2 += "\x00" + strconv.Itoa(int(w.tr.Tracks[e.Track].Proc))
 			}
 		}
 		if groups[k] == nil {
@@ -47,10 +47,10 @@ func (p *picture) matchAsync(ids []int32) {
 		g := groups[k]
 		first := &events[g[0]]
 		slices.SortStableFunc(g, func(a, b int32) int { return cmp.Compare(events[a].Start, events[b].Start) })
-		p.async = append(p.async, asyncRow{
-			proc:  p.tr.Tracks[first.Track].Proc,
+		w.async = append(w.async, asyncRow{
+			proc:  w.tr.Tracks[first.Track].Proc,
 			name:  first.Name,
-			items: p.match(g, nil),
+			items: w.match(g, nil),
 		})
 	}
 }
@@ -63,16 +63,16 @@ type counterRow struct {
 }
 
 // addCounter adds the values of a C event.
-func (p *picture) addCounter(id int32) {
-	e := &p.tr.Events[id]
-	name := p.tr.Syms[e.Name]
-	if v, ok := p.tr.Source.Member(trace.EventID(id), "id"); ok {
+func (w *writer) addCounter(id int32) {
+	e := &w.tr.Events[id]
+	name := w.tr.Syms[e.Name]
+	if v, ok := w.tr.Source.Member(trace.EventID(id), "id"); ok {
 		name += "[" + v.Text + "]"
 	}
-	proc := p.tr.Tracks[e.Track].Proc
+	proc := w.tr.Tracks[e.Track].Proc
 	drawn := false
 	depth := 0
-	p.tr.Args(trace.EventID(id), func(key string, v trace.Value) bool {
+	w.tr.Args(trace.EventID(id), func(key string, v trace.Value) bool {
 		switch v.Kind {
 		case trace.Object, trace.Array:
 			depth++
@@ -80,7 +80,7 @@ func (p *picture) addCounter(id int32) {
 			depth--
 		case trace.Int, trace.Uint, trace.Float, trace.String: // not null, true, N/A
 			if pt, ok := point(e.Start, v.Text); ok && depth == 0 {
-				row := p.counter(proc, name+" "+key)
+				row := w.counter(proc, name+" "+key)
 				row.points = append(row.points, pt)
 				drawn = true
 			}
@@ -88,9 +88,9 @@ func (p *picture) addCounter(id int32) {
 		return true
 	})
 	if drawn {
-		p.stats.Events++
+		w.stats.Events++
 	} else {
-		p.stats.NotDrawn['C']++
+		w.stats.NotDrawn['C']++
 	}
 }
 
@@ -108,17 +108,17 @@ type counterKey struct {
 	name string
 }
 
-func (p *picture) counter(proc trace.ProcID, name string) *counterRow {
+func (w *writer) counter(proc trace.ProcID, name string) *counterRow {
 	// The last one is the likely one.
-	if n := len(p.counts); n > 0 && p.counts[n-1].proc == proc && p.counts[n-1].name == name {
-		return &p.counts[n-1]
+	if n := len(w.counts); n > 0 && w.counts[n-1].proc == proc && w.counts[n-1].name == name {
+		return &w.counts[n-1]
 	}
 	key := counterKey{proc, name}
-	i, ok := p.countAt[key]
+	i, ok := w.countAt[key]
 	if !ok {
-		i = len(p.counts)
-		p.countAt[key] = i
-		p.counts = append(p.counts, counterRow{proc: proc, name: name})
+		i = len(w.counts)
+		w.countAt[key] = i
+		w.counts = append(w.counts, counterRow{proc: proc, name: name})
 	}
-	return &p.counts[i]
+	return &w.counts[i]
 }

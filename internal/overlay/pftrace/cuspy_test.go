@@ -26,7 +26,7 @@ func TestWrittenNames(t *testing.T) {
 		t.Errorf("hotspots %+v", spots)
 	}
 	var out bytes.Buffer
-	if _, err := pftrace.Write(&out, tr, ov, pftrace.Options{}); err != nil {
+	if _, err := pftrace.Write(&out, tr, ov); err != nil {
 		t.Fatal(err)
 	}
 	im, err := perfetto.Read(&out)
@@ -46,7 +46,7 @@ func TestWrittenNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if _, err := chromejson.Write(&text, g2.Trace, overlay.Annotate(g2.Layout(), p2, overlay.Options{}), chromejson.Options{}); err != nil {
+	if _, err := chromejson.Write(&text, g2.Trace, overlay.Annotate(g2.Layout(), p2, overlay.Options{})); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(text.Bytes(), []byte(`"name": "Memcpy"`)) {

@@ -14,10 +14,10 @@ var depthRank = [trace.NumKinds]uint8{
 }
 
 // sortEvents decides by phase letter what every event becomes, and gives slices and instants to their rows.
-func (p *picture) sortEvents() {
-	events := p.tr.Events
-	p.items = make([][]perfetto.Item, len(p.tr.Tracks))
-	sizes := make([]int, len(p.tr.Tracks))
+func (w *writer) sortEvents() {
+	events := w.tr.Events
+	w.items = make([][]perfetto.Item, len(w.tr.Tracks))
+	sizes := make([]int, len(w.tr.Tracks))
 	for i := range events {
 		if events[i].Track >= 0 && (events[i].Ph == 'X' || events[i].Ph == 'i') {
 			sizes[events[i].Track]++
@@ -25,14 +25,14 @@ func (p *picture) sortEvents() {
 	}
 	for t, n := range sizes {
 		if n > 0 {
-			p.items[t] = make([]perfetto.Item, 0, n)
+			w.items[t] = make([]perfetto.Item, 0, n)
 		}
 	}
 	var pairs []int32 // B and E
 	var async []int32
 	for i := range events {
 		e := &events[i]
-		if !p.kept(i) {
+		if !w.kept(i) {
 			continue
 		}
 		switch e.Ph {
@@ -40,47 +40,47 @@ func (p *picture) sortEvents() {
 			continue
 		}
 		if e.Start < 0 {
-			p.stats.Negative++
+			w.stats.Negative++
 			continue
 		}
 		switch ph := e.Ph; {
 		case e.Track < 0:
-			p.stats.NotDrawn[ph]++
+			w.stats.NotDrawn[ph]++
 		case ph == 'X':
-			p.addItem(e.Track, int32(i), e.Start, e.Dur, false)
+			w.addItem(e.Track, int32(i), e.Start, e.Dur, false)
 		case ph == 'i' || ph == 'I' || ph == 'R':
-			p.addItem(e.Track, int32(i), e.Start, 0, true)
+			w.addItem(e.Track, int32(i), e.Start, 0, true)
 		case ph == 'B' || ph == 'E':
 			pairs = append(pairs, int32(i))
 		case ph == 'b' || ph == 'n' || ph == 'e' || ph == 'S' || ph == 'T' || ph == 'p' || ph == 'F':
 			async = append(async, int32(i))
 		case ph == 'C':
-			p.addCounter(int32(i))
+			w.addCounter(int32(i))
 		default:
-			p.stats.NotDrawn[ph]++
+			w.stats.NotDrawn[ph]++
 		}
 	}
-	p.matchThreads(pairs)
-	p.matchAsync(async)
+	w.matchThreads(pairs)
+	w.matchAsync(async)
 }
 
-func (p *picture) addItem(t trace.TrackID, id int32, start, dur int64, instant bool) {
-	p.items[t] = append(p.items[t], p.item(id, start, dur, instant))
+func (w *writer) addItem(t trace.TrackID, id int32, start, dur int64, instant bool) {
+	w.items[t] = append(w.items[t], w.item(id, start, dur, instant))
 }
 
-func (p *picture) item(id int32, start, dur int64, instant bool) perfetto.Item {
-	e := &p.tr.Events[id]
-	p.stats.Events++
-	p.slice[id] = !instant
-	if p.pale != nil && p.pale[e.Name] == 0 {
-		p.pale[e.Name] = 1 + paleIndex(p.tr.Syms[e.Name])
+func (w *writer) item(id int32, start, dur int64, instant bool) perfetto.Item {
+	e := &w.tr.Events[id]
+	w.stats.Events++
+	w.slice[id] = !instant
+	if w.pale != nil && w.pale[e.Name] == 0 {
+		w.pale[e.Name] = 1 + paleIndex(w.tr.Syms[e.Name])
 	}
 	return perfetto.Item{Start: start, Dur: dur, Ref: id, Rank: depthRank[e.Kind], Instant: instant}
 }
 
 // matchThreads makes slices of the B and E events, thread by thread.
-func (p *picture) matchThreads(ids []int32) {
-	events := p.tr.Events
+func (w *writer) matchThreads(ids []int32) {
+	events := w.tr.Events
 	slices.SortStableFunc(ids, func(a, b int32) int {
 		x, y := &events[a], &events[b]
 		if c := cmp.Compare(x.Track, y.Track); c != 0 {
@@ -94,7 +94,7 @@ func (p *picture) matchThreads(ids []int32) {
 		for n < len(ids) && events[ids[n]].Track == t {
 			n++
 		}
-		p.items[t] = p.match(ids[:n], p.items[t])
+		w.items[t] = w.match(ids[:n], w.items[t])
 		ids = ids[n:]
 	}
 }
@@ -104,15 +104,15 @@ func (p *picture) matchThreads(ids []int32) {
 //
 // An end closes the innermost open begin of its name, or the innermost of all where it has no name or one that is
 // not open. Begins and ends of one time stamp may stand in any order in the file: an end whose begin follows waits.
-func (p *picture) match(ids []int32, items []perfetto.Item) []perfetto.Item {
-	events := p.tr.Events
+func (w *writer) match(ids []int32, items []perfetto.Item) []perfetto.Item {
+	events := w.tr.Events
 	var open []int32
 	closeTop := func(k int, end int32) {
 		b := open[k]
 		open = slices.Delete(open, k, k+1)
-		p.endOf[b] = end
-		p.stats.Events++ // the end; item counts the begin
-		items = append(items, p.item(b, events[b].Start, events[end].Start-events[b].Start, false))
+		w.endOf[b] = end
+		w.stats.Events++ // the end; item counts the begin
+		items = append(items, w.item(b, events[b].Start, events[end].Start-events[b].Start, false))
 	}
 	for i := 0; i < len(ids); i++ {
 		id := ids[i]
@@ -122,7 +122,7 @@ func (p *picture) match(ids []int32, items []perfetto.Item) []perfetto.Item {
 			open = append(open, id)
 			continue
 		case 'n', 'T', 'p':
-			items = append(items, p.item(id, e.Start, 0, true))
+			items = append(items, w.item(id, e.Start, 0, true))
 			continue
 		}
 		k := len(open) - 1
@@ -131,7 +131,7 @@ func (p *picture) match(ids []int32, items []perfetto.Item) []perfetto.Item {
 				k--
 			}
 			if k < 0 {
-				if j := p.laterBegin(ids, i); j > 0 {
+				if j := w.laterBegin(ids, i); j > 0 {
 					copy(ids[i:j], ids[i+1:j+1])
 					ids[j] = id
 					i--
@@ -141,8 +141,8 @@ func (p *picture) match(ids []int32, items []perfetto.Item) []perfetto.Item {
 			}
 		}
 		if k < 0 {
-			p.stats.Unopened++
-			items = append(items, p.item(id, e.Start, 0, true))
+			w.stats.Unopened++
+			items = append(items, w.item(id, e.Start, 0, true))
 			continue
 		}
 		closeTop(k, id)
@@ -156,18 +156,18 @@ func (p *picture) match(ids []int32, items []perfetto.Item) []perfetto.Item {
 			last = max(last, events[id].Start)
 		}
 		for _, b := range open {
-			p.stats.Unclosed++
-			items = append(items, p.item(b, events[b].Start, last-events[b].Start, false))
+			w.stats.Unclosed++
+			items = append(items, w.item(b, events[b].Start, last-events[b].Start, false))
 		}
 	}
 	return items
 }
 
 // laterBegin returns the place of a begin with the name and the time of the end at i, behind it; 0 without.
-func (p *picture) laterBegin(ids []int32, i int) int {
-	e := &p.tr.Events[ids[i]]
+func (w *writer) laterBegin(ids []int32, i int) int {
+	e := &w.tr.Events[ids[i]]
 	for j := i + 1; j < len(ids); j++ {
-		b := &p.tr.Events[ids[j]]
+		b := &w.tr.Events[ids[j]]
 		if b.Start != e.Start {
 			return 0
 		}

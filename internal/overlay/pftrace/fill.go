@@ -8,17 +8,18 @@ import (
 	"overlay/internal/trace"
 )
 
-// Colours of input slices. The viewer takes the hash of these strings as colour, for light and dark themes and for
-// both of its palettes; none of the pale ones is near red.
-const criticalColor = "critical#2796"
+// CriticalColor colours the slices on the path. The viewer takes the hash of the string as colour, for light and dark
+// themes and for both of its palettes.
+const CriticalColor = "critical#2796"
 
+// paleColors colour the other slices of the input, each by its name; none of them is near red.
 var paleColors = [24]string{
 	"off#3216", "off#8734", "off#11962", "off#873", "off#26776", "off#15212", "off#2676", "off#9466",
 	"off#90421", "off#15209", "off#9559", "off#10147", "off#9499", "off#30643", "off#10007", "off#17575",
 	"off#8603", "off#53639", "off#44709", "off#7045", "off#7787", "off#10191", "off#10061", "off#10221",
 }
 
-// noPale in picture.pale says that the name keeps its own colour.
+// noPale in writer.pale says that the name keeps its own colour.
 const noPale = uint8(len(paleColors))
 
 // paleIndex chooses a pale colour by name without digits (FNV-1a), as the viewer's own colours go by name.
@@ -36,37 +37,37 @@ func paleIndex(name string) uint8 {
 }
 
 // fill describes an input event.
-func (p *picture) fill(b *perfetto.Body, id int32) {
-	e := &p.tr.Events[id]
-	b.Name(p.tr.WrittenName(trace.EventID(id)))
+func (w *writer) fill(b *perfetto.Body, id int32) {
+	e := &w.tr.Events[id]
+	b.Name(w.tr.WrittenName(trace.EventID(id)))
 	if e.Cat != 0 {
-		b.Category(p.tr.Syms[e.Cat])
+		b.Category(w.tr.Syms[e.Cat])
 	}
 	var m overlay.Mark
 	marked := false
-	if p.ov != nil {
-		m, marked = p.ov.Marks.Of(trace.EventID(id))
+	if w.drawing != nil {
+		m, marked = w.drawing.Marks.Of(trace.EventID(id))
 	}
-	if p.pale != nil {
+	if w.pale != nil {
 		// Red is what the path spends its time in; an event that only wraps such work stays pale.
 		if marked && m.Critical() && m.NS*10 >= e.Dur {
-			b.Color(criticalColor)
-		} else if c := p.pale[e.Name] - 1; c != noPale {
+			b.Color(CriticalColor)
+		} else if c := w.pale[e.Name] - 1; c != noPale {
 			b.Color(paleColors[c])
 		}
 	}
-	if p.flowAt != nil {
-		for _, f := range p.flows[p.flowAt[id]:p.flowAt[id+1]] {
+	if w.flowAt != nil {
+		for _, f := range w.flows[w.flowAt[id]:w.flowAt[id+1]] {
 			b.Flow(uint64(f))
 		}
 	}
 	if marked {
-		mark(b, &m, p.ov.Slim)
+		mark(b, &m, w.drawing.Slim)
 	}
-	writeArgs(b, p.tr, trace.EventID(id), dropped(p.ov))
+	writeArgs(b, w.tr, trace.EventID(id), dropped(w.drawing))
 	if e.Ph == 'B' || e.Ph == 'b' || e.Ph == 'S' {
-		if end, ok := p.endOf[id]; ok {
-			writeArgs(b, p.tr, trace.EventID(end), dropped(p.ov))
+		if end, ok := w.endOf[id]; ok {
+			writeArgs(b, w.tr, trace.EventID(end), dropped(w.drawing))
 		}
 	}
 }
@@ -76,7 +77,7 @@ func (p *picture) fill(b *perfetto.Body, id int32) {
 func mark(b *perfetto.Body, m *overlay.Mark, slim bool) {
 	if m.Critical() {
 		b.Int(overlay.ArgCritical, 1)
-		if m.NS > 0 { // the peer's method marks events that have none
+		if m.NS > 0 { // the path of HTA marks events that own no time
 			b.Int(overlay.ArgCriticalNS, m.NS)
 		}
 	}
@@ -95,11 +96,11 @@ func mark(b *perfetto.Body, m *overlay.Mark, slim bool) {
 }
 
 // dropped says which args of input events are left out.
-func dropped(ov *overlay.Overlay) func(key string) bool {
+func dropped(drawing *overlay.Drawing) func(key string) bool {
 	switch {
-	case ov == nil:
+	case drawing == nil:
 		return nil
-	case ov.Slim:
+	case drawing.Slim:
 		return isMarkOrNumber
 	}
 	return overlay.IsMark

@@ -9,8 +9,8 @@ import (
 
 // bindFlows finds the arrows of the input and those of the overlay, and gives each an id of its own on both slices:
 // 1 and up, in that order. ids are the flow events of the input by time.
-func (p *picture) bindFlows(ids []int32) {
-	in := p.inputFlows(ids)
+func (w *writer) bindFlows(ids []int32) {
+	in := w.inputFlows(ids)
 	id := uint32(0)
 	each := func(put func(slice int32)) {
 		id = 0
@@ -21,33 +21,34 @@ func (p *picture) bindFlows(ids []int32) {
 				put(in.bound[i])
 			}
 		}
-		if p.ov == nil {
+		if w.drawing == nil {
 			return
 		}
-		for i := range p.ov.Arrows {
-			if a := &p.ov.Arrows[i]; a.From != a.To && p.slice[a.From] && p.slice[a.To] {
+		for i := range w.drawing.Arrows {
+			if a := &w.drawing.Arrows[i]; a.From != a.To && w.slice[a.From] && w.slice[a.To] {
 				id++
 				put(int32(a.From))
 				put(int32(a.To))
 			}
 		}
 	}
-	// Counts first, two places on: then each place is free when its turn comes, and in the end one place on.
-	at := make([]uint32, len(p.tr.Events)+2)
+	// Counting sort of the ids by slice. The count of slice k is kept at at[k+2]; so after the prefix sum at[k+1] is the
+	// next free slot of slice k, and when all slots are filled it is where the ids of slice k+1 begin.
+	at := make([]uint32, len(w.tr.Events)+2)
 	each(func(slice int32) { at[slice+2]++ })
-	p.stats.Arrows = int(id) - p.stats.Flows
+	w.stats.Arrows = int(id) - w.stats.Flows
 	if id == 0 {
 		return
 	}
 	for i := 2; i < len(at); i++ {
 		at[i] += at[i-1]
 	}
-	p.flows = make([]uint32, at[len(at)-1])
+	w.flows = make([]uint32, at[len(at)-1])
 	each(func(slice int32) {
-		p.flows[at[slice+1]] = id
+		w.flows[at[slice+1]] = id
 		at[slice+1]++
 	})
-	p.flowAt = at[:len(at)-1]
+	w.flowAt = at[:len(at)-1]
 }
 
 // inputFlow is what joins the flow events of the input, in order of time.
@@ -58,12 +59,12 @@ type inputFlow struct {
 
 // inputFlows joins s, t and f events that have one id, category and name, in order of time: a start opens the flow,
 // a step passes it on, an end takes it without closing it. So one start may have many ends.
-func (p *picture) inputFlows(ids []int32) (in inputFlow) {
-	events := p.tr.Events
+func (w *writer) inputFlows(ids []int32) (in inputFlow) {
+	events := w.tr.Events
 	if len(ids) == 0 {
 		return in
 	}
-	in.bound = p.bind(ids)
+	in.bound = w.bind(ids)
 	in.source = make([]int32, len(ids))
 	live := newFlowTable(events, ids)
 	starts := make([]bool, len(ids)) // of an arrow
@@ -75,7 +76,7 @@ func (p *picture) inputFlows(ids []int32) (in inputFlow) {
 		case *from > 0:
 			a, b := in.bound[*from-1], in.bound[i]
 			if a >= 0 && b >= 0 && a != b {
-				p.stats.Flows++
+				w.stats.Flows++
 				in.source[i] = *from
 				starts[*from-1] = true
 			}
@@ -86,27 +87,27 @@ func (p *picture) inputFlows(ids []int32) (in inputFlow) {
 	}
 	for i, src := range in.source {
 		if src > 0 || starts[i] {
-			p.stats.Events++
+			w.stats.Events++
 		} else {
-			p.stats.Unbound++
+			w.stats.Unbound++
 		}
 	}
 	return in
 }
 
 // flowEvents returns the flow events by time, then by place in the file.
-func (p *picture) flowEvents() []int32 {
-	events := p.tr.Events
+func (w *writer) flowEvents() []int32 {
+	events := w.tr.Events
 	n := 0
 	for i := range events {
-		if trace.IsFlow(events[i].Ph) && p.kept(i) {
+		if trace.IsFlow(events[i].Ph) && w.kept(i) {
 			n++
 		}
 	}
 	var byTime perfetto.Track
 	byTime.Items = make([]perfetto.Item, 0, n)
 	for i := range events {
-		if trace.IsFlow(events[i].Ph) && p.kept(i) {
+		if trace.IsFlow(events[i].Ph) && w.kept(i) {
 			byTime.Items = append(byTime.Items, perfetto.Item{Start: events[i].Start, Ref: int32(i)})
 		}
 	}
@@ -140,9 +141,9 @@ func (t *flowTable) find(id int32) *int32 {
 // "bp":"e" belong to the innermost slice around them (the last one to begin), or, as in the viewer, to the last
 // slice of the row that began before them; an end without bp belongs to the next slice that begins.
 // ids are the flow events by time.
-func (p *picture) bind(ids []int32) []int32 {
-	events := p.tr.Events
-	rows, rowOf := p.flowRows()
+func (w *writer) bind(ids []int32) []int32 {
+	events := w.tr.Events
+	rows, rowOf := w.flowRows()
 	sizes := make([]int32, len(rows))
 	for _, id := range ids {
 		if t := events[id].Track; t >= 0 {
@@ -161,7 +162,7 @@ func (p *picture) bind(ids []int32) []int32 {
 	bound := fill32(len(ids))
 	for r, flows := range ofRow {
 		if len(flows) > 0 {
-			p.bindRow(p.flowItems(rows[r]), ids, flows, bound)
+			w.bindRow(w.flowItems(rows[r]), ids, flows, bound)
 		}
 	}
 	return bound
@@ -169,12 +170,12 @@ func (p *picture) bind(ids []int32) []int32 {
 
 // flowRows groups tracks that share a pid and a tid as written: a flow event says no more than these about where
 // it belongs. Rows of pseudo events take no flows.
-func (p *picture) flowRows() (rows [][]trace.TrackID, rowOf []int32) {
+func (w *writer) flowRows() (rows [][]trace.TrackID, rowOf []int32) {
 	type key struct {
 		pid, tid       int64
 		pidRaw, tidRaw trace.Sym
 	}
-	tr := p.tr
+	tr := w.tr
 	rowOf = make([]int32, len(tr.Tracks))
 	index := make(map[key]int32)
 	for t := range tr.Tracks {
@@ -196,7 +197,7 @@ func (p *picture) flowRows() (rows [][]trace.TrackID, rowOf []int32) {
 		rowOf[t] = r
 		switch kt.Class {
 		case trace.HostThread, trace.DeviceStream, trace.DeviceTrack, trace.OtherTrack:
-			if p.rowOf[t] >= 0 {
+			if w.rowOf[t] >= 0 {
 				rows[r] = append(rows[r], trace.TrackID(t))
 			}
 		}
@@ -205,19 +206,19 @@ func (p *picture) flowRows() (rows [][]trace.TrackID, rowOf []int32) {
 }
 
 // flowItems returns the items of a few tracks in the order in which they begin.
-func (p *picture) flowItems(tracks []trace.TrackID) []perfetto.Item {
+func (w *writer) flowItems(tracks []trace.TrackID) []perfetto.Item {
 	if len(tracks) == 1 {
-		return p.items[tracks[0]] // the row's, sorted already
+		return w.items[tracks[0]] // the row's, sorted already
 	}
 	var all perfetto.Track
 	for _, t := range tracks {
-		all.Items = append(all.Items, p.items[t]...)
+		all.Items = append(all.Items, w.items[t]...)
 	}
 	return all.Sorted()
 }
 
-func (p *picture) bindRow(items []perfetto.Item, ids, flows, bound []int32) {
-	events := p.tr.Events
+func (w *writer) bindRow(items []perfetto.Item, ids, flows, bound []int32) {
+	events := w.tr.Events
 	var open []perfetto.Item // begun, in order; finished ones stay until the next begins
 	var below []int          // per open slice: the next one below that may not have finished, -1 without one
 	next, slice := 0, 0      // slice: the first of the later items that is no instant

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -50,26 +51,31 @@ func TestPerfettoCases(t *testing.T) {
 }
 
 // perfettoText writes a trace and returns it as the reader's text, without its uuid, and the stats.
-func perfettoText(t *testing.T, src []byte, draw func(*trace.Trace) *overlay.Overlay) string {
+func perfettoText(t *testing.T, src []byte, draw func(*trace.Trace) *overlay.Drawing) string {
 	t.Helper()
 	tr, err := kineto.Parse(src, "case", kineto.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ov *overlay.Overlay
+	var ov *overlay.Drawing
 	if draw != nil {
 		ov = draw(tr)
 	}
-	var buf, again, text bytes.Buffer
-	st, err := Write(&buf, tr, ov, Options{})
+	var buf, text bytes.Buffer
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	st, err := Write(&buf, tr, ov)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(&again, tr, ov, Options{Jobs: 3}); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(buf.Bytes(), again.Bytes()) {
-		t.Error("the bytes depend on the number of jobs")
+	for _, cpus := range []int{2, 5} {
+		runtime.GOMAXPROCS(cpus)
+		var again bytes.Buffer
+		if _, err := Write(&again, tr, ov); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(buf.Bytes(), again.Bytes()) {
+			t.Errorf("%d CPUs: other bytes", cpus)
+		}
 	}
 	im, err := perfetto.Read(&buf)
 	if err != nil {
@@ -102,8 +108,8 @@ func TestPerfettoOverlay(t *testing.T) {
 {"ph":"X","cat":"kernel","pid":0,"tid":7,"ts":20,"dur":5,"name":"gemm","args":{"stream":7}},
 {"ph":"X","cat":"kernel","pid":0,"tid":7,"ts":30,"dur":5,"name":"removed"},
 {"ph":"i","cat":"cpu_instant_event","pid":5,"tid":5,"ts":50,"name":"[memory]"}]`
-	draw := func(tr *trace.Trace) *overlay.Overlay {
-		return &overlay.Overlay{
+	draw := func(tr *trace.Trace) *overlay.Drawing {
+		return &overlay.Drawing{
 			Marks: overlay.MarksOf(len(tr.Events), []overlay.Mark{
 				{Event: 0, NS: 999, ID: 0, Next: 2, TotalNS: 2000, Node: -1},
 				{Event: 3, NS: 500, ID: 2, Next: -1, TotalNS: 500, Node: 4},

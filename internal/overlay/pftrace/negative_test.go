@@ -61,7 +61,7 @@ func TestBeforeZero(t *testing.T) {
 			g, p, _ := testtrace.Analyse(t, tr)
 			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Rows: analyses.Run(g, p, analyses.Names, analyses.Options{}).Rows})
 			var out bytes.Buffer
-			st, err := pftrace.Write(&out, tr, ov, pftrace.Options{})
+			st, err := pftrace.Write(&out, tr, ov)
 			if err != nil {
 				t.Fatal(err)
 			}

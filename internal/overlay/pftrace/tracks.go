@@ -11,11 +11,11 @@ import (
 
 // addOverlay adds the rows, attributes and counters of the overlay. Of added rows, as of the input, only what comes
 // after time 0 can be drawn; a slice across it and the value of a counter begin there.
-func (p *picture) addOverlay() {
-	ov := p.ov
-	first := len(p.out.Tracks)
-	for i := range ov.Tracks {
-		t := &ov.Tracks[i]
+func (w *writer) addOverlay() {
+	drawing := w.drawing
+	first := len(w.out.Tracks)
+	for i := range drawing.Tracks {
+		t := &drawing.Tracks[i]
 		out := perfetto.Track{Kind: perfetto.Row, Parent: -1, Name: t.Name, Description: t.Description, Explicit: true, Order: int32(i)}
 		if t.Parent >= 0 {
 			out.Parent = first + t.Parent
@@ -24,7 +24,7 @@ func (p *picture) addOverlay() {
 			out.Kind = perfetto.Counter
 			out.Unit = t.Unit
 			if t.Parent >= 0 {
-				out.ShareKey = ov.Tracks[t.Parent].Name // one axis for a group: its rows compare
+				out.ShareKey = drawing.Tracks[t.Parent].Name // one axis for a group: its rows compare
 			}
 			out.Points = points(t.Points)
 		} else {
@@ -41,24 +41,24 @@ func (p *picture) addOverlay() {
 			}
 			out.Fill = func(b *perfetto.Body, k int32) { fillAdded(t, b, k) }
 		}
-		p.out.Tracks = append(p.out.Tracks, out)
+		w.out.Tracks = append(w.out.Tracks, out)
 	}
-	for _, a := range ov.Attrs {
-		p.out.Attrs = append(p.out.Attrs, perfetto.Attr(a))
+	for _, a := range drawing.Attrs {
+		w.out.Attrs = append(w.out.Attrs, perfetto.Attr(a))
 	}
 }
 
 // fillAdded describes an added slice.
 func fillAdded(t *overlay.Track, b *perfetto.Body, k int32) {
-	if t.Row == nil {
+	if t.Maker == nil {
 		s := &t.Slices[k]
 		look(t, b, s.Name, s.Color)
 		addArgs(b, s.Args)
 		return
 	}
-	name, color := t.Row.Look(int(k))
+	name, color := t.Maker.Look(int(k))
 	look(t, b, name, color)
-	args, n := t.Row.Args(int(k))
+	args, n := t.Maker.Args(int(k))
 	addArgs(b, args[:n])
 }
 

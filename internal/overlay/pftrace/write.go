@@ -10,11 +10,6 @@ import (
 	"overlay/internal/trace"
 )
 
-// Options says how an output is written. The bytes do not depend on it.
-type Options struct {
-	Jobs int // rows encoded at a time; 0 means one
-}
-
 // Stats is what became of a trace in Perfetto's format.
 type Stats struct {
 	perfetto.Stats
@@ -25,29 +20,28 @@ type Stats struct {
 	Unclosed int          // B, b and S events without their end: drawn to the end of their row
 	Unopened int          // E, e and F events without their begin: drawn as instants
 	Negative int          // events before time 0, which the format cannot hold: not drawn
-	NotDrawn map[byte]int // events of phase letters that have no picture, by letter (0: no event at all)
+	NotDrawn map[byte]int // events of phase letters that cannot be drawn, by letter (0: no event at all)
 }
 
-// Write writes a trace in Perfetto's format. ov is what to draw on it, nil for nothing.
+// Write writes a trace in Perfetto's format. drawing is what to draw on it, nil for nothing.
 // The error is the writer's; everything that cannot be drawn is in the stats.
-func Write(w io.Writer, tr *trace.Trace, ov *overlay.Overlay, o Options) (Stats, error) {
-	p := newPicture(tr, ov)
-	out := p.build()
-	ws, err := perfetto.Write(w, out, max(o.Jobs, 1))
-	p.stats.Stats = ws
-	return p.stats, err
+func Write(to io.Writer, tr *trace.Trace, drawing *overlay.Drawing) (Stats, error) {
+	w := newWriter(tr, drawing)
+	stats, err := perfetto.Write(to, w.build())
+	w.stats.Stats = stats
+	return w.stats, err
 }
 
-// picture is a trace on its way into Perfetto's tracks.
-type picture struct {
-	tr    *trace.Trace
-	ov    *overlay.Overlay
-	stats Stats
+// writer is a trace on its way into Perfetto's tracks.
+type writer struct {
+	tr      *trace.Trace
+	drawing *overlay.Drawing
+	stats   Stats
 
 	out    perfetto.Trace
-	rowOf  []int32           // per kineto.TrackID: its index in out.Tracks, -1 without
-	procOf []int32           // per kineto.ProcID, the same
-	items  [][]perfetto.Item // per kineto.TrackID: its slices and instants
+	rowOf  []int32           // per trace.TrackID: its index in out.Tracks, -1 without
+	procOf []int32           // per trace.ProcID, the same
+	items  [][]perfetto.Item // per trace.TrackID: its slices and instants
 	async  []asyncRow
 	counts []counterRow
 
@@ -60,43 +54,43 @@ type picture struct {
 	flows  []uint32
 }
 
-func newPicture(tr *trace.Trace, ov *overlay.Overlay) *picture {
-	p := &picture{tr: tr, ov: ov, endOf: make(map[int32]int32), slice: make([]bool, len(tr.Events)), countAt: map[counterKey]int{}}
-	p.stats.NotDrawn = make(map[byte]int)
-	if ov == nil {
-		return p
+func newWriter(tr *trace.Trace, drawing *overlay.Drawing) *writer {
+	w := &writer{tr: tr, drawing: drawing, endOf: make(map[int32]int32), slice: make([]bool, len(tr.Events)), countAt: map[counterKey]int{}}
+	w.stats.NotDrawn = make(map[byte]int)
+	if drawing == nil {
+		return w
 	}
-	if !ov.Plain {
-		p.pale = make([]uint8, len(tr.Syms))
+	if !drawing.Plain {
+		w.pale = make([]uint8, len(tr.Syms))
 	}
-	return p
+	return w
 }
 
-func (p *picture) build() *perfetto.Trace {
-	p.sortEvents()
-	p.addRows()
+func (w *writer) build() *perfetto.Trace {
+	w.sortEvents()
+	w.addRows()
 	rowsSorted := trace.Beside(func() {
-		for i := range p.out.Tracks {
-			p.out.Tracks[i].Sorted()
+		for i := range w.out.Tracks {
+			w.out.Tracks[i].Sorted()
 		}
 	})
-	flows := p.flowEvents()
+	flows := w.flowEvents()
 	rowsSorted()
 	wait := trace.Beside(func() {
-		p.out.UUID = p.uuid()
-		p.out.Realtime, p.out.HasRealtime = realtime(p.tr)
+		w.out.UUID = w.uuid()
+		w.out.Realtime, w.out.HasRealtime = realtime(w.tr)
 	})
-	p.bindFlows(flows)
+	w.bindFlows(flows)
 	wait()
-	if p.ov != nil {
-		p.addOverlay()
+	if w.drawing != nil {
+		w.addOverlay()
 	}
-	return &p.out
+	return &w.out
 }
 
 // kept reports whether an event is drawn at all.
-func (p *picture) kept(id int) bool {
-	return p.ov == nil || p.ov.Keep == nil || p.ov.Keep[id]
+func (w *writer) kept(id int) bool {
+	return w.drawing == nil || w.drawing.Keep == nil || w.drawing.Keep[id]
 }
 
 // realtime returns the Unix time of time stamp 0. Without a base, time stamps from 1973 on (1e14 µs is 1973 in
@@ -114,8 +108,8 @@ func realtime(tr *trace.Trace) (int64, bool) {
 
 // uuid is a hash of the input and of what is drawn on it: the viewer keeps what it knows of a trace under this
 // number, and without it two overlays of one input would be one trace. It guards against accidents, not attacks.
-func (p *picture) uuid() [2]uint64 {
-	sums := p.tr.Source.Digest()
+func (w *writer) uuid() [2]uint64 {
+	sums := w.tr.Source.Digest()
 	h := fnv.New64a()
 	word := func(v int64) {
 		var b [8]byte
@@ -124,29 +118,29 @@ func (p *picture) uuid() [2]uint64 {
 		}
 		h.Write(b[:])
 	}
-	word(p.tr.Source.Size())
-	if ov := p.ov; ov != nil {
+	word(w.tr.Source.Size())
+	if drawing := w.drawing; drawing != nil {
 		word(1)
-		for _, a := range ov.Attrs {
+		for _, a := range drawing.Attrs {
 			io.WriteString(h, a.Key+"\x00"+a.Str+"\x00")
 			word(a.Int)
 		}
-		for i := range ov.Marks.Events() {
-			if m, ok := ov.Marks.Of(trace.EventID(i)); ok {
+		for i := range drawing.Marks.Events() {
+			if m, ok := drawing.Marks.Of(trace.EventID(i)); ok {
 				word(int64(m.Event))
 				word(m.NS ^ int64(max(m.ID, 0))<<40)
 			}
 		}
-		word(int64(len(ov.Arrows)))
-		word(int64(len(ov.Tracks)))
-		for i := range ov.Tracks {
-			word(int64(ov.Tracks[i].Len()))
-			word(int64(len(ov.Tracks[i].Points)))
+		word(int64(len(drawing.Arrows)))
+		word(int64(len(drawing.Tracks)))
+		for i := range drawing.Tracks {
+			word(int64(drawing.Tracks[i].Len()))
+			word(int64(len(drawing.Tracks[i].Points)))
 		}
-		if ov.Plain {
+		if drawing.Plain {
 			word(2)
 		}
-		for _, k := range ov.Keep {
+		for _, k := range drawing.Keep {
 			if !k {
 				word(3)
 			}

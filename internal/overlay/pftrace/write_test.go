@@ -131,7 +131,7 @@ func TestNothingLost(t *testing.T) {
 func nothingLost(t *testing.T, tr *trace.Trace) {
 	t.Helper()
 	var buf bytes.Buffer
-	st, err := Write(&buf, tr, nil, Options{Jobs: 2})
+	st, err := Write(&buf, tr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,10 +243,10 @@ func TestSizes(t *testing.T) {
 			continue
 		}
 		var buf, gz bytes.Buffer
-		if _, err := Write(&buf, tr, nil, Options{Jobs: 2}); err != nil {
+		if _, err := Write(&buf, tr, nil); err != nil {
 			t.Fatal(err)
 		}
-		z, err := pgzip.NewWriter(&gz, 8, 2)
+		z, err := pgzip.NewWriter(&gz, 8)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,11 +298,11 @@ func TestSlimSizes(t *testing.T) {
 		ov := overlay.Annotate(g.Layout(), p, overlay.Options{Slim: true})
 		slim.Cut(g, p, ov)
 		var gz bytes.Buffer
-		z, err := pgzip.NewWriter(&gz, 9, 2) // as in cmd/overlay
+		z, err := pgzip.NewWriter(&gz, 9) // as in cmd/overlay
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Write(z, tr, ov, Options{Jobs: 2}); err != nil {
+		if _, err := Write(z, tr, ov); err != nil {
 			t.Fatal(err)
 		}
 		if err := z.Close(); err != nil {
@@ -332,7 +332,7 @@ func BenchmarkWrite(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Write(io.Discard, tr, nil, Options{Jobs: 1}); err != nil {
+		if _, err := Write(io.Discard, tr, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,40 +5,40 @@ import (
 	"strconv"
 )
 
-// Rows knows the pid and tid tokens of a trace and finds numbers for those that viewers fold onto other rows.
+// Threads knows the pid and tid tokens of a trace and finds numbers for those that viewers fold onto other rows.
 // Perfetto takes numbers from 0 to 2^32-1; every other number becomes 0, tid 0 of another pid becomes that pid, and
 // a string becomes the number of an internal table (json_trace_tokenizer.cc). Tokens that say the same number, 7 and
 // "7", are one row.
-type Rows struct {
-	rows  map[rowKey]*Row
-	order []*Row
+type Threads struct {
+	rows  map[threadKey]*Thread
+	order []*Thread
 	used  map[int64]bool
 	free  int64 // all made-up numbers below it are used
 
 	lastPID, lastTID []byte // the tokens seen last: neighbours in a file are mostly of one row
 }
 
-// rowKey is a pid and tid without their spelling.
-type rowKey struct {
+// threadKey is a pid and tid without their spelling.
+type threadKey struct {
 	pid, tid string
 	whole    bool // no tid: events of a whole process
 }
 
-func keyOf(pid, tid []byte) rowKey {
-	return rowKey{string(unquote(pid)), string(unquote(tid)), tid == nil}
+func keyOf(pid, tid []byte) threadKey {
+	return threadKey{string(unquote(pid)), string(unquote(tid)), tid == nil}
 }
 
-// Row is one pair of pid and tid.
-type Row struct {
+// Thread is one pair of pid and tid.
+type Thread struct {
 	PIDText, TIDText string // as written, without quotes
 	Whole            bool   // the whole process: there is no tid
 	PID, TID         int64  // as they have to be written
 	NewPID, NewTID   bool   // not the number that stood there
 }
 
-// NewRows returns an empty table.
-func NewRows() *Rows {
-	return &Rows{rows: map[rowKey]*Row{}, used: map[int64]bool{}, free: firstFree + 1}
+// NewThreads returns an empty table.
+func NewThreads() *Threads {
+	return &Threads{rows: map[threadKey]*Thread{}, used: map[int64]bool{}, free: firstFree + 1}
 }
 
 // Tokens returns the values of pid and tid of an event; nil where there is none.
@@ -60,7 +60,7 @@ func Tokens(raw []byte) (pid, tid []byte) {
 }
 
 // Add learns the tokens of an event; tid is nil for one of a whole process. Events without a pid are no row.
-func (r *Rows) Add(pid, tid []byte) {
+func (r *Threads) Add(pid, tid []byte) {
 	if pid == nil || bytes.Equal(pid, r.lastPID) && bytes.Equal(tid, r.lastTID) && (tid == nil) == (r.lastTID == nil) {
 		return
 	}
@@ -69,7 +69,7 @@ func (r *Rows) Add(pid, tid []byte) {
 	if r.rows[k] != nil {
 		return
 	}
-	row := &Row{PIDText: k.pid, TIDText: k.tid, Whole: k.whole}
+	row := &Thread{PIDText: k.pid, TIDText: k.tid, Whole: k.whole}
 	r.rows[k] = row
 	r.order = append(r.order, row)
 	for _, s := range []string{k.pid, k.tid} {
@@ -80,7 +80,7 @@ func (r *Rows) Add(pid, tid []byte) {
 }
 
 // Assign gives every row its numbers: its own where a viewer keeps them, else ones that are free in the file.
-func (r *Rows) Assign() {
+func (r *Threads) Assign() {
 	pids := map[string]int64{}
 	for _, row := range r.order {
 		n, ok := plain(row.PIDText)
@@ -105,21 +105,21 @@ func (r *Rows) Assign() {
 const firstFree = 1_000_000
 
 // near returns a tid for a text: the number that it ends in, as in "stream 7", where that is no row of the process.
-func (r *Rows) near(row *Row) int64 {
+func (r *Threads) near(row *Thread) int64 {
 	text := row.TIDText
 	digits := len(text)
 	for digits > 0 && text[digits-1] >= '0' && text[digits-1] <= '9' {
 		digits--
 	}
 	n, ok := plain(text[digits:])
-	if !ok || digits == 0 || text[digits-1] != ' ' || n == 0 || n == row.PID || r.rows[rowKey{pid: row.PIDText, tid: text[digits:]}] != nil {
+	if !ok || digits == 0 || text[digits-1] != ' ' || n == 0 || n == row.PID || r.rows[threadKey{pid: row.PIDText, tid: text[digits:]}] != nil {
 		return r.Free()
 	}
 	return n
 }
 
 // Free returns a number that is no pid and no tid of the file, a new one each time.
-func (r *Rows) Free() int64 {
+func (r *Threads) Free() int64 {
 	for r.used[r.free] {
 		r.free++
 	}
@@ -128,18 +128,15 @@ func (r *Rows) Free() int64 {
 }
 
 // Find returns the row of an event's tokens; nil for an event without a pid.
-func (r *Rows) Find(pid, tid []byte) *Row {
+func (r *Threads) Find(pid, tid []byte) *Thread {
 	if pid == nil {
 		return nil
 	}
 	return r.rows[keyOf(pid, tid)]
 }
 
-// All returns the rows in order of first appearance.
-func (r *Rows) All() []*Row { return r.order }
-
 // Edit sets the tokens of an event that have to change, and reports whether there are any.
-func (w *Row) Edit(e *Edit, pid, tid []byte) bool {
+func (w *Thread) Edit(e *Edit, pid, tid []byte) bool {
 	if needs(pid, w.PID) {
 		e.PID = strconv.AppendInt(nil, w.PID, 10)
 	}

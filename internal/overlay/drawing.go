@@ -35,14 +35,14 @@ type Slice struct {
 	Args       []Arg
 }
 
-// Track is an added row. Parent is an index into Overlay.Tracks, -1 for a root. A track holds slices, counter points, or neither (a group).
+// Track is an added row. Parent is an index into Drawing.Tracks, -1 for a root. A track holds slices, counter points, or neither (a group).
 type Track struct {
 	Name        string
 	Parent      int
 	Description string
 	Category    string // of its slices
 	Slices      []Slice
-	Row         Row // instead of Slices
+	Maker       SliceMaker // instead of Slices
 	Counter     bool
 	Unit        string
 	Points      []analyses.Point
@@ -65,8 +65,8 @@ type Attr struct {
 	IsStr bool
 }
 
-// Overlay is everything that is drawn on a trace, in no format.
-type Overlay struct {
+// Drawing is everything that is drawn on a trace, in no format.
+type Drawing struct {
 	Marks  Marks
 	Tracks []Track // parents before children, in drawing order
 	Arrows []Arrow

@@ -1,43 +1,30 @@
 package overlay
 
-// Row makes the slices of a track when they are asked for: a path has as many segments as a trace has events, and a
+// SliceMaker makes the slices of a track when they are asked for: a path has as many segments as a trace has events, and a
 // slice with its args takes 350 bytes. Slices are in the order of Track.Slices. The methods may be called from several
 // goroutines.
-type Row interface {
+type SliceMaker interface {
 	Len() int
 	Span(i int) (start, dur int64) // ns
 	Look(i int) (name, color string)
 	Args(i int) ([MaxArgs]Arg, int) // the args and their number
 }
 
-// MaxArgs is how many args a slice of a Row may have.
+// MaxArgs is how many args a slice of a SliceMaker may have.
 const MaxArgs = 5
 
 // Len is the number of slices.
 func (t *Track) Len() int {
-	if t.Row != nil {
-		return t.Row.Len()
+	if t.Maker != nil {
+		return t.Maker.Len()
 	}
 	return len(t.Slices)
 }
 
 // Span is where slice i begins, and how long it is, ns.
 func (t *Track) Span(i int) (start, dur int64) {
-	if t.Row != nil {
-		return t.Row.Span(i)
+	if t.Maker != nil {
+		return t.Maker.Span(i)
 	}
 	return t.Slices[i].Start, t.Slices[i].Dur
-}
-
-// Slice returns slice i.
-func (t *Track) Slice(i int) Slice {
-	if t.Row == nil {
-		return t.Slices[i]
-	}
-	var s Slice
-	s.Start, s.Dur = t.Row.Span(i)
-	s.Name, s.Color = t.Row.Look(i)
-	args, n := t.Row.Args(i)
-	s.Args = args[:n:n]
-	return s
 }

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"overlay/internal/analyses"
+	"overlay/internal/cdg"
+	"overlay/internal/report"
+)
+
+// options are the checked flags of one command. Flags that a command does not have are at their default.
+type options struct {
+	command string
+
+	input, output    string
+	chrome, compress bool // the format of output
+
+	method, annotation, instance string
+	threads                      cdg.ThreadMode
+	methodSet                    bool // else a slim trace decides
+	step                         int  // -1 = none
+	htaZeroWeightLaunch          bool
+	htaDataLoad                  string
+	htaLastStep                  bool
+
+	flows                          string
+	plain, onlyCritical, anonymize bool
+
+	report, html   string // further outputs; "" = none
+	json, segments bool
+	top            int
+	analyses       []string
+	analysis       analyses.Options
+	failIfSlower   float64 // percent, negative = off
+	noBrowser      bool
+
+	strict, quiet, noColor, timing bool
+	maxExpand                      int64 // bytes
+	jobs                           int
+	cpuProfile, memProfile         string
+}
+
+// flagReader collects the first problem of a command line.
+type flagReader struct {
+	*cli.Context
+	err error
+}
+
+func (r *flagReader) problem(format string, args ...any) {
+	if r.err == nil {
+		r.err = &usageError{fmt.Sprintf(format, args...), r.Command.Name}
+	}
+}
+
+// oneOf reads a flag that takes one of a few words.
+func (r *flagReader) oneOf(name string, words ...string) string {
+	v := r.String(name)
+	if v != "" && !slices.Contains(words, v) {
+		r.problem("--%s %s is unknown: %s", name, quote(v), strings.Join(words, ", "))
+	}
+	return v
+}
+
+// path reads a flag that names a file.
+func (r *flagReader) path(name string) string {
+	v := r.String(name)
+	if v == "" && r.IsSet(name) {
+		r.problem("--%s has an empty name", name)
+	}
+	return v
+}
+
+// readOptions checks every flag of a command before the first byte is read.
+func readOptions(c *cli.Context) (*options, error) {
+	r := &flagReader{Context: c}
+	o := &options{command: c.Command.Name, failIfSlower: -1,
+		input: r.path("input"), output: r.path("output"), report: r.path("report"), html: r.path("html"),
+		json: c.Bool("json"), segments: c.Bool("segments"), top: c.Int("top"),
+		flows: r.oneOf("flows", "critical", "all", "none"), plain: c.Bool("plain"),
+		onlyCritical: c.Bool("only-critical"), noBrowser: c.Bool("no-browser"), anonymize: c.Bool("anonymize"),
+		strict: c.Bool("strict"), quiet: c.Bool("quiet"), noColor: c.Bool("no-color"), timing: c.Bool("timing"),
+		cpuProfile: r.path("cpuprofile"), memProfile: r.path("memprofile"),
+	}
+	r.readWindow(o)
+	r.readMethod(o)
+	r.readReport(o)
+	r.readLimits(o)
+	return o, r.err
+}
+
+func (r *flagReader) readWindow(o *options) {
+	o.annotation, o.instance, o.step = r.path("annotation"), r.path("instance"), -1
+	if r.IsSet("step") {
+		o.step = r.Int("step")
+		if o.step < 0 {
+			r.problem("--step %d is negative", o.step)
+		}
+		if o.annotation != "" || o.instance != "" {
+			r.problem("--step names the window by itself; leave out --annotation and --instance")
+		}
+	}
+	if o.instance == "" {
+		return
+	}
+	if o.annotation == "" {
+		r.problem("--instance needs --annotation")
+	}
+	first, last, isRange := strings.Cut(o.instance, ":")
+	a, errA := strconv.Atoi(first)
+	b := a
+	var errB error
+	if isRange {
+		b, errB = strconv.Atoi(last)
+	}
+	if errA != nil || errB != nil || a < 0 || b < a {
+		r.problem("--instance %s is neither a number from 0 nor a range A:B", quote(o.instance))
+	}
+}
+
+func (r *flagReader) readMethod(o *options) {
+	o.method, o.methodSet = r.oneOf("method", methods...), r.IsSet("method")
+	if word := r.oneOf("threads", "auto", "gil", "explicit"); word != "" {
+		o.threads, _ = cdg.ParseThreadMode(word)
+	}
+	o.htaZeroWeightLaunch, o.htaLastStep = r.Bool("hta-zero-weight-launch"), r.Bool("hta-last-step")
+	o.htaDataLoad = r.path("hta-data-load")
+	for _, name := range []string{"hta-zero-weight-launch", "hta-data-load", "hta-last-step"} {
+		if r.IsSet(name) && o.method != "hta" {
+			r.problem("--%s needs --method hta", name)
+		}
+	}
+}
+
+func (r *flagReader) readReport(o *options) {
+	if r.IsSet("top") && o.top < 0 {
+		r.problem("--top %d is negative", o.top)
+	}
+	for name := range strings.SplitSeq(r.path("analysis"), ",") {
+		switch name = strings.TrimSpace(name); {
+		case name == "":
+		case name == "all":
+			o.analyses = analyses.Names
+		case slices.Contains(analyses.Names, name):
+			o.analyses = append(o.analyses[:len(o.analyses):len(o.analyses)], name)
+		default:
+			r.problem("--analysis %s is unknown: %s, all", quote(name), strings.Join(analyses.Names, ", "))
+		}
+	}
+	if o.analysis.IdleThreshold = r.Duration("idle-threshold").Nanoseconds(); r.IsSet("idle-threshold") && o.analysis.IdleThreshold <= 0 {
+		r.problem("--idle-threshold %s is not a time above 0", r.String("idle-threshold"))
+	}
+	if o.analysis.OverlapBelow = r.Float64("overlap-threshold"); r.IsSet("overlap-threshold") && !(o.analysis.OverlapBelow > 0 && o.analysis.OverlapBelow <= 1) {
+		r.problem("--overlap-threshold %v is not a share above 0 and up to 1", o.analysis.OverlapBelow)
+	}
+	if name := r.path("operator"); name != "" {
+		o.analysis.Operators = []string{name}
+	}
+	if o.report != "" {
+		if ext := filepath.Ext(o.report); ext != ".json" && ext != ".html" {
+			r.problem("--report %s must end in .json or .html", quote(o.report))
+		}
+	}
+	if o.json && o.html != "" {
+		r.problem("--json and --html exclude each other")
+	}
+	if r.IsSet("fail-if-slower") {
+		o.failIfSlower = r.Float64("fail-if-slower")
+		if !(o.failIfSlower >= 0) { // NaN too
+			r.problem("--fail-if-slower %v is no percentage", o.failIfSlower)
+		}
+	}
+}
+
+func (r *flagReader) readLimits(o *options) {
+	o.jobs = runtime.GOMAXPROCS(0) // the CPUs, or what the quota of a container leaves of them
+	if r.IsSet("jobs") {
+		if o.jobs = r.Int("jobs"); o.jobs < 1 {
+			r.problem("--jobs %d is less than 1", o.jobs)
+		}
+	}
+	if v := r.String("max-expand"); v != "" {
+		n, ok := parseSize(v)
+		if !ok {
+			r.problem("--max-expand %s is no size such as 500MB or 2GiB", quote(v))
+		}
+		o.maxExpand = n
+	}
+}
+
+// readFormat decides the format of the output by --format, else by the suffix of its name.
+func (r *flagReader) readFormat(o *options) {
+	format := r.oneOf("format", "perfetto", "chrome")
+	name := strings.TrimSuffix(o.output, ".gz")
+	o.compress = name != o.output
+	switch {
+	case format != "":
+		o.chrome = format == "chrome"
+	case strings.HasSuffix(name, ".pftrace"):
+	case strings.HasSuffix(name, ".json"):
+		o.chrome = true
+	case isStdout(o.output):
+		r.problem("-o %s needs --format perfetto or --format chrome", report.Plain(o.output))
+	default:
+		r.problem("no format known for %s: end it in .pftrace, .pftrace.gz, .json or .json.gz, or add --format", quote(o.output))
+	}
+}
+
+// parseSize reads a number of bytes with an optional unit: decimal kB to TB, binary KiB to TiB or a bare letter.
+func parseSize(s string) (int64, bool) {
+	digits := strings.TrimRight(s, "BbiKkMmGgTt ")
+	n, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !(n > 0) {
+		return 0, false
+	}
+	unit := strings.ToLower(strings.TrimSpace(s[len(digits):]))
+	scale, ok := map[string]float64{"": 1, "b": 1,
+		"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12,
+		"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40,
+		"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}[unit]
+	if n *= scale; !ok || n < 1 || n >= 1<<62 {
+		return 0, false
+	}
+	return int64(n), true
+}
+
+// quote is %q for messages.
+func quote(s string) string { return strconv.Quote(s) }

@@ -1,0 +1,44 @@
+package par
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+)
+
+// TestEach wants every call made once on any number of CPUs, also where there is less work than there are CPUs.
+func TestEach(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, cpus := range []int{1, 2, 5} {
+		runtime.GOMAXPROCS(cpus)
+		for _, n := range []int{0, 1, 3, 1000} {
+			calls := make([]atomic.Int32, n)
+			Each(n, func(i int) { calls[i].Add(1) })
+			for i := range calls {
+				if got := calls[i].Load(); got != 1 {
+					t.Fatalf("%d CPUs: %d of %d was called %d times", cpus, i, n, got)
+				}
+			}
+		}
+	}
+}
+
+// TestEachPanic wants the caller to get the panic of a worker, after all other workers have ended.
+func TestEachPanic(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, cpus := range []int{1, 2, 5} {
+		runtime.GOMAXPROCS(cpus)
+		func() {
+			defer func() {
+				if x := recover(); x != "seven" {
+					t.Errorf("%d CPUs: recovered %v", cpus, x)
+				}
+			}()
+			Each(100, func(i int) {
+				if i == 7 {
+					panic("seven")
+				}
+			})
+		}()
+	}
+}

@@ -1,0 +1,82 @@
+package perfetto
+
+import (
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// sequence is the state of a packet sequence since it was last cleared.
+type sequence struct {
+	track   uint64
+	clock   uint64
+	strings [44]map[uint64]string // by field of InternedData
+}
+
+// internedFields are the string fields of InternedData that we know.
+var internedFields = [...]protowire.Number{1, 2, 3, 29, 43}
+
+// sequence applies flags, defaults and interned data, in this order.
+func (rd *reader) sequence(seq, flags uint64, defaults, interned []byte) *sequence {
+	if seq == 0 {
+		return nil
+	}
+	if flags&1 != 0 {
+		rd.states[seq] = &sequence{}
+	}
+	s := rd.states[seq]
+	if s == nil {
+		if defaults != nil || interned != nil {
+			rd.problem("interned_data_skipped_incremental_state_invalid")
+		}
+		return nil
+	}
+	fields(defaults, func(f field) {
+		switch f.num {
+		case 58:
+			s.clock = f.v
+		case 11:
+			fields(f.b, func(f field) {
+				if f.num == 11 {
+					s.track = f.v
+				}
+			})
+		}
+	})
+	if !fields(interned, func(f field) { rd.internedString(s, f) }) {
+		rd.problem("interned_data_tokenizer_errors")
+	}
+	return s
+}
+
+func (rd *reader) internedString(s *sequence, f field) {
+	if !slices.Contains(internedFields[:], f.num) {
+		return
+	}
+	var iid uint64
+	var str []byte
+	fields(f.b, func(f field) {
+		switch f.num {
+		case 1:
+			iid = f.v
+		case 2:
+			str = f.b
+		}
+	})
+	if iid == 0 {
+		rd.problem("interned_data_tokenizer_errors")
+		return
+	}
+	m := s.strings[f.num]
+	if m == nil {
+		m = make(map[uint64]string)
+		s.strings[f.num] = m
+	}
+	if old, ok := m[iid]; ok {
+		if old != string(str) { // the first one stays, without a word from Perfetto
+			rd.problem("interned_id_reused")
+		}
+		return
+	}
+	m[iid] = string(str)
+}
