@@ -71,7 +71,7 @@ func (b *builder) callWait(c ActID) callWait {
 		before, by, known := c, BySyncEvent, false
 		var lanes []LaneID
 		if class == streamSync && r.stream >= 0 {
-			lanes, known = b.streams(r.device, r.stream), true
+			lanes, known = b.waitingLanes(c, r, -1), true
 		}
 		if class == eventSync {
 			if record, ok := b.recordOf(c, r); ok {

@@ -27,6 +27,21 @@ func (b *builder) waitCalls(a ActID) []ActID {
 	return waits[lo:max(lo, hi)]
 }
 
+// waitsInDoubt returns those of waitCalls whose records, if the trace has any, do not say what was waited for.
+func (b *builder) waitsInDoubt(k ActID) []ActID {
+	waits := b.waitCalls(k)
+	if !b.sync.waitsUsed {
+		return waits
+	}
+	var doubt []ActID
+	for _, w := range waits {
+		if !b.sync.resolved[w] && b.isFor(w, k) {
+			doubt = append(doubt, w)
+		}
+	}
+	return doubt
+}
+
 // isFor reports whether a wait call was made for an operation rather than for another stream: the next launch of its
 // thread goes to the operation's stream, or comes after the operation's launch.
 func (b *builder) isFor(wait, k ActID) bool {
@@ -61,7 +76,7 @@ func (b *builder) exactEventWaits() {
 			if !ok {
 				continue
 			}
-			for _, to := range b.streams(r.device, r.stream) {
+			for _, to := range b.waitingLanes(wait, r, 1) {
 				b.recordedWait(to, wait, record, r)
 			}
 		}
@@ -78,7 +93,12 @@ func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
 		end = d.Acts[k].Start + b.clockGrain
 	}
 	lanes, by := b.recordLanes(record, r)
-	found := false
+	found, rejected := false, false
+	defer func() {
+		if len(lanes) > 0 && (found || !rejected) {
+			b.sync.resolved[wait] = true
+		}
+	}()
 	for _, from := range lanes {
 		x := b.lastPutBefore(from, record, end)
 		if x == NoAct || to == from {
@@ -90,10 +110,10 @@ func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
 		}
 		// Clocks of one device agree; a wait that ends after its waiter started is a wrong record.
 		if d.Acts[x].End <= end {
-			b.sync.joined[k] = true
-			b.add(k, x, EventWait, by)
+			b.join(k, x, by)
 			found = true
 		} else if by == BySyncEvent {
+			rejected = true
 			b.quality["event_waits_rejected"]++
 		}
 	}
@@ -101,13 +121,22 @@ func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
 		return
 	}
 	if x := b.recordedSource(k, record); x != NoAct {
-		b.sync.joined[k] = true
-		b.add(k, x, EventWait, by)
+		b.join(k, x, by)
+		found = true
 	}
 }
 
+// join adds a wait that a record names.
+func (b *builder) join(k, x ActID, by Evidence) {
+	if y, ok := b.sync.joined[k]; !ok || b.d.Acts[x].End > b.d.Acts[y].End {
+		b.sync.joined[k] = x
+	}
+	b.add(k, x, EventWait, by)
+}
+
 // inferEventWaits looks for what an operation waited for when nothing known explains its start. Where cuda_sync
-// records say it, only operations without a recorded launch need that: the records are joined by launch order.
+// records say it, only operations without a recorded launch need that, since the records are joined by launch order, and
+// those with a wait call that no record says enough of.
 func (b *builder) inferEventWaits() {
 	d := b.d
 	for l := range d.Lanes {
@@ -124,7 +153,8 @@ func (b *builder) inferEventWaits() {
 					}
 				} else {
 					// The wait call itself may be older than the recording.
-					if x, by := b.inferEventWait(k); x != NoAct && by == ByAlignment && !b.sync.joined[k] {
+					_, joined := b.sync.joined[k]
+					if x, by := b.inferEventWait(k); x != NoAct && (by == ByAlignment && !joined || by == ByAPI) {
 						b.add(k, x, EventWait, by)
 					}
 					continue
@@ -183,7 +213,11 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 		}
 		release, explained = max(release, d.Acts[x].End+cal.Kernel.Min), explained || act.Start-d.Acts[x].End <= cal.Kernel.Max
 	}
-	if waits := b.waitCalls(k); len(waits) > 0 && act.Start > release+max(3*us, 3*cal.Kernel.Min) {
+	if x, ok := b.sync.joined[k]; ok {
+		release = max(release, d.Acts[x].End+cal.Kernel.Min)
+		gapStart, explained = max(gapStart, d.Acts[x].End), explained || act.Start-d.Acts[x].End <= cal.Kernel.Max
+	}
+	if waits := b.waitsInDoubt(k); len(waits) > 0 && act.Start > release+max(3*us, 3*cal.Kernel.Min) {
 		for i := len(waits) - 1; i >= max(0, len(waits)-8); i-- {
 			if !b.isFor(waits[i], k) {
 				continue

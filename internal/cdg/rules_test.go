@@ -13,11 +13,13 @@ import (
 )
 
 // parseLines makes a trace of lines "kind row name start dur [correlation]", times in µs.
-// A ~ in a name is a blank. Kinds: op, note (user annotation), frame, call, kernel, copy, set.
+// A ~ in a name is a blank. Kinds: op, note (user annotation), frame, call, kernel, copy, set, and sync, a record of
+// synchronisation, with the stream that the event was recorded on and the correlation of that call as two more fields.
+// The row of a device is its stream, or device:stream.
 func parseLines(t *testing.T, text string) *trace.Trace {
 	t.Helper()
 	category := map[string]string{"op": "cpu_op", "note": "user_annotation", "frame": "python_function", "call": "cuda_runtime",
-		"kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset"}
+		"kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset", "sync": "cuda_sync"}
 	var events []string
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
@@ -27,16 +29,24 @@ func parseLines(t *testing.T, text string) *trace.Trace {
 		if len(f) < 5 {
 			t.Fatalf("line %q", line)
 		}
-		pid, args := 100, ""
-		if len(f) > 5 {
-			args = `, "args": {"correlation": ` + f[5] + `, "device": 0, "stream": ` + f[1] + `}`
+		pid, args := "100", ""
+		c := category[f[0]]
+		if c == "kernel" || strings.HasPrefix(c, "gpu_") || c == "cuda_sync" {
+			pid = "0"
 		}
-		if c := category[f[0]]; c == "kernel" || strings.HasPrefix(c, "gpu_") {
-			pid = 0
+		if device, stream, ok := strings.Cut(f[1], ":"); ok {
+			pid, f[1] = device, stream
+		}
+		if len(f) > 5 {
+			args = `, "args": {"correlation": ` + f[5] + `, "device": ` + pid + `, "stream": ` + f[1]
+			if len(f) > 7 {
+				args += `, "wait_on_stream": ` + f[6] + `, "wait_on_cuda_event_record_corr_id": ` + f[7]
+			}
+			args += "}"
 		}
 		name := strconv.Quote(strings.ReplaceAll(f[2], "~", " "))
-		events = append(events, fmt.Sprintf(`{"ph": "X", "cat": %q, "name": %s, "pid": %d, "tid": %s, "ts": %s, "dur": %s%s}`,
-			category[f[0]], name, pid, f[1], f[3], f[4], args))
+		events = append(events, fmt.Sprintf(`{"ph": "X", "cat": %q, "name": %s, "pid": %s, "tid": %s, "ts": %s, "dur": %s%s}`,
+			c, name, pid, f[1], f[3], f[4], args))
 	}
 	tr, err := kineto.Parse([]byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",\n")+`]}`), "test", kineto.Options{})
 	if err != nil {
@@ -70,6 +80,42 @@ call 1 cudaStreamWaitEvent 8 1
 call 1 cudaLaunchKernel 10 5 2
 kernel 7 a 5 200.5 1
 kernel 20 b 207 50 2
+`, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.EventWait, "a record of a wait for the stream of another device names device 0", `
+call 1 cudaLaunchKernel 0 5.5 1
+call 1 cudaEventRecord 6 1 2
+call 1 cudaStreamWaitEvent 8 1 3
+sync 0:7 Stream~Wait~Event 8 1 3 107 2
+call 1 cudaLaunchKernel 10 5 4
+kernel 1:107 a 6 300 1
+kernel 0:7 b 308 50 4
+`, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.EventWait, "a stream waits for that of the same number on another device", `
+call 1 cudaLaunchKernel 0 5.5 1
+call 1 cudaLaunchKernel 6 2 9
+call 1 cudaEventRecord 9 1 2
+call 1 cudaStreamWaitEvent 11 1 3
+sync 0:7 Stream~Wait~Event 11 1 3 7 2
+call 1 cudaLaunchKernel 13 5 4
+kernel 0:7 a 6 300 1
+kernel 0:20 other 12 294.5 9
+kernel 1:7 b 308 50 4
+`, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.EventWait, "one record of a wait names what was waited for, the next does not", `
+call 1 cudaLaunchKernel 0 2 1
+call 1 cudaEventRecord 3 1 2
+call 1 cudaStreamWaitEvent 5 1 3
+sync 7 Stream~Wait~Event 5 1 3 13 2
+call 1 cudaLaunchKernel 7 2 4
+call 1 cudaLaunchKernel 10 2 5
+call 1 cudaEventRecord 13 1 6
+call 1 cudaStreamWaitEvent 15 1 7
+sync 7 Stream~Wait~Event 15 1 7 -1 -1
+call 1 cudaLaunchKernel 17 2 8
+kernel 13 old 6 14 1
+kernel 7 first 22 8 4
+kernel 20 a 16 290 5
+kernel 7 b 308 50 8
 `, `critical_path_event_wait "a" end -> "b" start`},
 	{cdg.GraphOrder, "a kernel waits for a kernel of its graph on another stream", `
 call 1 cudaGraphLaunch 0 10.5 1
