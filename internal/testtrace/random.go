@@ -54,6 +54,9 @@ func Random(class string, seed uint64) *Program {
 	if class == "queue" || class == "prewindow" || class == "overlap" || class == "hidden" {
 		g.scale = p.between(12, 25)
 	}
+	if is("neighbour") && p.chance(60) { // launches decide more often
+		g.scale = p.between(1, 3)
+	}
 	if has("queue") && p.QueueLimit == 0 {
 		p.QueueLimit = int(p.between(8, 24))
 	}

@@ -60,13 +60,13 @@ func (g *generator) feeder() {
 	s := p.stream(40)
 	h := p.on(p.thread(150, "feeder"))
 	p.Threads[h.th].background = true
-	for range 80 {
+	for range 200 {
 		h.op("aten::copy_", func() {
 			h.work(1000, 4000)
-			h.copyTo(s, HtoDPinned, p.between(5000, 60_000), false)
+			h.copyTo(s, HtoDPinned, p.between(2000, 20_000), false)
 			h.work(500, 1500)
 		})
-		h.work(5000, 60_000)
+		h.work(2000, 20_000)
 	}
 }
 

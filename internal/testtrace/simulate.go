@@ -141,10 +141,10 @@ func (r *Run) ends(i int32) int64 {
 	return min(r.at[i], r.slice[o].end)
 }
 
-// background tells whether a slice is of a background thread; operations never are.
+// background tells whether a slice is of a background thread, or an operation was launched there.
 func (r *Run) background(key int32) bool {
-	if int(key) >= len(r.p.instrs) {
-		return false
+	if n := int32(len(r.p.instrs)); key >= n {
+		key = r.p.ops[key-n].instr
 	}
 	return r.p.instrs[key].background()
 }
