@@ -61,6 +61,7 @@ type builder struct {
 	pos        []int32     // per act: index in order of its lane, -1
 	byEnd      []ActID     // all operations by (End, Start, id)
 	endsOf     [][]ActID   // per stream lane: its operations by end
+	set        []LaneID    // per lane: the set of streams and threads that it belongs to, see relateStreams
 	threads    []threadInfo
 	sync       syncRecords
 	records    map[trace.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
@@ -129,6 +130,7 @@ func lay(tr *trace.Trace, o *Options) (*builder, *Graph, error) {
 func (b *builder) link(g *Graph) {
 	b.classifyCalls()
 	b.linkStreams()
+	b.relateStreams()
 	b.describeThreads()
 	b.readSyncRecords()
 	b.calibrateLaunches()

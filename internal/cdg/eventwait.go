@@ -120,7 +120,7 @@ func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
 	if k == NoAct || by == BySyncEvent || found {
 		return
 	}
-	if x := b.recordedSource(k, record); x != NoAct {
+	if x := b.recordedSource(k, record, false); x != NoAct {
 		b.join(k, x, by)
 		found = true
 	}
@@ -218,15 +218,13 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 		gapStart, explained = max(gapStart, d.Acts[x].End), explained || act.Start-d.Acts[x].End <= cal.Kernel.Max
 	}
 	if waits := b.waitsInDoubt(k); len(waits) > 0 && act.Start > release+max(3*us, 3*cal.Kernel.Min) {
-		for i := len(waits) - 1; i >= max(0, len(waits)-8); i-- {
-			if !b.isFor(waits[i], k) {
-				continue
-			}
-			if x := b.recordedSource(k, waits[i]); x != NoAct {
-				return x, ByAPI
-			}
+		if x := b.sourceOfWaits(k, waits, true); x != NoAct {
+			return x, ByAPI
 		}
 		if !explained {
+			if x := b.sourceOfWaits(k, waits, false); x != NoAct {
+				return x, ByAPI
+			}
 			if x := b.alignedSource(k, 200*us, gapStart, false); x != NoAct {
 				return x, ByAPI
 			}
@@ -249,6 +247,20 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 	return NoAct, 0
 }
 
+// sourceOfWaits returns what the latest of an operation's wait calls can have stood for, if asked only of streams that
+// are related to its own.
+func (b *builder) sourceOfWaits(k ActID, waits []ActID, related bool) ActID {
+	for i := len(waits) - 1; i >= max(0, len(waits)-8); i-- {
+		if !b.isFor(waits[i], k) {
+			continue
+		}
+		if x := b.recordedSource(k, waits[i], related); x != NoAct {
+			return x
+		}
+	}
+	return NoAct
+}
+
 // mayHaveHeld reports whether an operation can be what another waited for.
 func (b *builder) mayHaveHeld(x, k ActID) bool {
 	d := b.d
@@ -261,11 +273,13 @@ func (b *builder) mayHaveHeld(x, k ActID) bool {
 }
 
 // recordedSource picks, of the operations put last on their streams before a wait call, the one that ended last
-// in [k.start - 200 µs, k.start].
-func (b *builder) recordedSource(k, wait ActID) ActID {
+// in [k.start - 200 µs, k.start]; if asked, only of streams that are related to that of k.
+func (b *builder) recordedSource(k, wait ActID, related bool) ActID {
 	d := b.d
 	act := &d.Acts[k]
-	counts := func(x ActID) bool { return b.mayHaveHeld(x, k) && !(b.clockGrain == 1 && b.tooLate(x, k)) }
+	counts := func(x ActID) bool {
+		return (!related || b.related(d.Acts[x].Lane, act.Lane)) && b.mayHaveHeld(x, k) && !(b.clockGrain == 1 && b.tooLate(x, k))
+	}
 	best := NoAct
 	lo, hi := b.endsIn(act.Start-200*us-1, act.Start+b.clockGrain)
 	if hi-lo < len(d.Lanes) { // fewer operations than streams
@@ -296,13 +310,13 @@ func (b *builder) recordedSource(k, wait ActID) ActID {
 	return best
 }
 
-// alignedSource picks the operation of another stream that ended last in [k.start - reach, k.start]; if asked, only
-// one whose stream was busy for at least half of the gap.
+// alignedSource picks the operation of another stream that ended last in [k.start - reach, k.start], of a related one
+// if there is any; if asked, only one whose stream was busy for at least half of the gap.
 func (b *builder) alignedSource(k ActID, reach, gapStart int64, busy bool) ActID {
 	d := b.d
 	act := &d.Acts[k]
 	lo, hi := b.endsIn(act.Start-reach-1, act.Start+b.clockGrain)
-	tried := NoLane
+	tried, other := NoLane, NoAct
 	for i := hi - 1; i >= lo; i-- {
 		x := b.byEnd[i]
 		if l := d.Acts[x].Lane; !b.mayHaveHeld(x, k) || l == tried || b.clockGrain == 1 && b.tooLate(x, k) {
@@ -310,10 +324,15 @@ func (b *builder) alignedSource(k ActID, reach, gapStart int64, busy bool) ActID
 		} else if busy && !b.busyHalf(l, gapStart, act.Start) {
 			tried = l
 			continue
+		} else if !b.related(l, act.Lane) {
+			if other == NoAct {
+				other = x
+			}
+			continue
 		}
 		return x
 	}
-	return NoAct
+	return other
 }
 
 // busyHalf reports whether a stream ran operations for at least half of an interval.

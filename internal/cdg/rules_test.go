@@ -73,6 +73,17 @@ op 1 aten::x 0 100.5
 call 1 cudaLaunchKernel 100.5 5 1
 kernel 7 a 106 50 1
 `, `critical_path_kernel_launch_delay "cudaLaunchKernel" start -> "a" start`},
+	{cdg.Launch, "a wait call stands before it, but what ended just then is the copy of a thread with a stream of its own", `
+op 1 aten::mm 0 60
+call 1 cudaLaunchKernel 5 5 1
+call 2 cudaMemcpyAsync 105 5 2
+call 1 cudaEventRecord 180 1 3
+call 1 cudaStreamWaitEvent 182 1 4
+call 1 cudaLaunchKernel 190 5 5
+kernel 7 a 12 138 1
+copy 40 Memcpy~HtoD~(Pinned~->~Device) 112 89.5 2
+kernel 31 b 203 57 5
+`, `critical_path_kernel_launch_delay "cudaLaunchKernel" start -> "b" start`},
 	{cdg.EventWait, "a kernel waits for an event recorded on another stream", `
 call 1 cudaLaunchKernel 0 5.5 1
 call 1 cudaEventRecord 6 1
