@@ -139,6 +139,25 @@ kernel 7 a 5 200.5 1
 call 1 cudaDeviceSynchronize 10 200
 op 1 aten::x 210 10
 `, `critical_path_sync_dependency "a" end -> "cudaDeviceSynchronize" end`},
+	{cdg.Sync, "a short call that took longer than calls without anything to wait for", `
+call 1 cudaDeviceSynchronize 1 3 1
+call 1 cudaDeviceSynchronize 6 3.5 2
+call 1 cudaDeviceSynchronize 11 3 3
+call 1 cudaDeviceSynchronize 16 3 4
+call 1 cudaDeviceSynchronize 21 3 5
+call 1 cudaMemcpyAsync 30 5 6
+copy 7 Memcpy~HtoD~(Pinned~->~Device) 40 12 6
+call 1 cudaDeviceSynchronize 38 14.7 7
+op 1 aten::x 53 30
+`, `critical_path_sync_dependency "Memcpy HtoD (Pinned -> Device)" end -> "cudaDeviceSynchronize" end`},
+	{cdg.Sync, "a call waits for all of the device, though what ended before it fits better", `
+call 1 cudaLaunchKernel 0 5.5 1
+call 1 cudaLaunchKernel 6 5 2
+kernel 7 a 5 196 1
+kernel 20 b 11 198.4 2
+call 1 cudaDeviceSynchronize 12 198
+op 1 aten::x 210 10
+`, `critical_path_sync_dependency "b" end -> "cudaDeviceSynchronize" end`},
 	{cdg.Sync, "a pageable copy waits for itself", `
 call 1 cudaLaunchKernel 0 5.5 1
 kernel 7 a 5 200.5 1
