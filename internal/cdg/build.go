@@ -69,6 +69,7 @@ type builder struct {
 
 	ofCall    []ActID   // per act: the last operation of the launch, or NoAct
 	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
+	copyOps   []bool    // per symbol: names of ops that copy; nil until asked for
 
 	orphans   orphanRuns
 	graphWait map[ActID]ActID // operations that wait for another of a graph

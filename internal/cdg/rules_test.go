@@ -139,6 +139,13 @@ kernel 7 a 5 200.5 1
 call 1 cudaDeviceSynchronize 10 200
 op 1 aten::x 210 10
 `, `critical_path_sync_dependency "a" end -> "cudaDeviceSynchronize" end`},
+	{cdg.Sync, "an op waits for its pageable copy, whose call is lost", `
+call 1 cudaLaunchKernel 0 5.5 1
+kernel 7 a 8 800 1
+op 1 aten::copy_ 20 860
+copy 7 Memcpy~HtoD~(Pageable~->~Device) 809.2 60 77
+op 1 aten::x 882 30
+`, `critical_path_sync_dependency "Memcpy HtoD (Pageable -> Device)" end -> "aten::copy_" end`},
 	{cdg.Sync, "a short call that took longer than calls without anything to wait for", `
 call 1 cudaDeviceSynchronize 1 3 1
 call 1 cudaDeviceSynchronize 6 3.5 2
