@@ -185,6 +185,12 @@ op 1 aten::forward 1 99
 op 2 torch::autograd::AccumulateGrad 110 190
 op 1 aten::step 310 90
 `, `critical_path_thread_handoff "torch::autograd::AccumulateGrad" end -> "aten::step" start`},
+	{cdg.Handoff, "a slice of a data loader waits for the batch, not for a kernel that ended then", `
+note 1 enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ 0.5 1000
+op 3 aten::pin_memory 100 880
+kernel 7 a 10 985
+op 1 aten::x 1000.5 10
+`, `critical_path_thread_handoff "aten::pin_memory" end -> "aten::x" start`},
 	{cdg.PolledWait, "an annotation spins on memory that its kernel writes", `
 note 1 dispatch 0.5 1000
 call 1 cudaLaunchKernel 1 5 1
