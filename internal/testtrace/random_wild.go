@@ -87,7 +87,8 @@ func (g *generator) edges(h *host) {
 	}
 }
 
-// loseLaunches hides the launches of what a stream ran first, and a few copy calls that waited.
+// loseLaunches hides the launches of what a stream ran first, and a few calls of pageable copies, whether they waited
+// or staged their data and went on.
 func (g *generator) loseLaunches(r *Run) {
 	p := g.p
 	for _, order := range r.tail {
@@ -96,7 +97,7 @@ func (g *generator) loseLaunches(r *Run) {
 		}
 	}
 	for o := range p.ops {
-		if in := &p.instrs[p.ops[o].instr]; in.block == 1 && p.chance(20) {
+		if in := &p.instrs[p.ops[o].instr]; (in.block == 1 || in.block == 0 && p.ops[o].name == HtoDPageable) && p.chance(20) {
 			in.hidden = true
 		}
 	}
