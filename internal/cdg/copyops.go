@@ -6,13 +6,13 @@ import "regexp"
 var copyOp = regexp.MustCompile(`^aten::(copy_|_to_copy|to|_local_scalar_dense|item|nonzero)$`)
 
 // idleInOp is how long an op must have done nothing of its own when a copy ended, to have waited for it.
-const idleInOp = 100 * us
+const idleInOp = 50 * us
 
-// copyInOp joins a copy of pageable memory of which neither launch nor call is recorded to the op that made it: the call
+// copyInOp joins a copy of memory that is pageable, or of kinds not known, of which neither launch nor call is recorded to the op that made it: the call
 // would have blocked until the copy ended, and its time lies in the self time of the op.
 func (b *builder) copyInOp(op ActID) {
 	d := b.d
-	if c := b.calls[b.event(op).Name]; c != waitedCopy && c != stagedCopy {
+	if c := b.calls[b.event(op).Name]; c != waitedCopy && c != stagedCopy && c != unknownCopy {
 		return
 	}
 	stream, end := d.Acts[op].Lane, d.Acts[op].End

@@ -231,7 +231,8 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 		}
 	}
 	if call == NoAct && !explained {
-		if x := b.alignedSource(k, 5*us, gapStart, false); x != NoAct {
+		x := b.alignedSource(k, 8*us, gapStart, false)
+		if x != NoAct && (act.Start-d.Acts[x].End <= 5*us || b.related(d.Acts[x].Lane, act.Lane)) {
 			return x, ByAlignment // closely followed: likelier than a launch that nobody saw
 		}
 	}

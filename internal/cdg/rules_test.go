@@ -128,6 +128,13 @@ kernel 7 first 22 8 4
 kernel 20 a 16 290 5
 kernel 7 b 308 50 8
 `, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.EventWait, "a kernel whose launch is lost starts some µs after one of a stream that the same thread feeds", `
+call 1 cudaLaunchKernel 0 5.5 1
+call 1 cudaLaunchKernel 180 5 2
+kernel 20 z 6 20 1
+kernel 7 a 190 15.5 2
+kernel 20 b 212 50
+`, `critical_path_event_wait "a" end -> "b" start`},
 	{cdg.GraphOrder, "a kernel waits for a kernel of its graph on another stream", `
 call 1 cudaGraphLaunch 0 10.5 1
 kernel 7 a 12 100.5 1
