@@ -1,6 +1,10 @@
 package cdg
 
-import "sort"
+import (
+	"sort"
+
+	"overlay/internal/trace"
+)
 
 // blockingCalls finds for each call that waits for the GPU the operation that it waited for.
 // A first pass measures the time from the end of the operation to the return of calls that certainly waited; the
@@ -19,6 +23,7 @@ func (b *builder) blockingCalls() {
 			}
 		}
 	}
+	b.calibrateIdle(calls)
 	cal.Sync.Min, cal.Sync.Max = 0, 1<<62
 	var far []int64
 	for _, c := range calls {
@@ -44,6 +49,26 @@ func (b *builder) blockingCalls() {
 	b.copyWaits()
 }
 
+// longIdle is as much as a blocking call without anything to wait for ever takes.
+const longIdle = 30 * us
+
+// calibrateIdle measures how long blocking calls take during which no operation ended: a call that took twice as long
+// waited for something.
+func (b *builder) calibrateIdle(calls []ActID) {
+	var idle []int64
+	for _, c := range calls {
+		act := &b.d.Acts[c]
+		if lo, hi := b.endsIn(act.Start, act.End+2*us); lo == hi {
+			idle = append(idle, act.End-act.Start)
+		}
+	}
+	b.d.Delays.Idle = 12 * us
+	if sortInt64(idle); len(idle) >= enough {
+		b.d.Delays.Idle = min(2*quantile(idle, 0.9), longIdle)
+	}
+	b.recall()
+}
+
 // returned tells how an operation's end fits the return of a call: 2 it fits, 1 it is too close, 0 it does not.
 func (b *builder) returned(c, g ActID) int {
 	act, end := &b.d.Acts[c], b.d.Acts[g].End
@@ -52,8 +77,8 @@ func (b *builder) returned(c, g ActID) int {
 		return 0
 	case dist >= b.d.Delays.Sync.Min:
 		return 2
-	case act.End-act.Start < 30*us:
-		return 0 // a short call returns by itself
+	case act.End-act.Start < b.d.Delays.Idle:
+		return 0 // a call that took no longer than without a wait returns by itself
 	}
 	return 1
 }
@@ -71,7 +96,7 @@ func (b *builder) callWait(c ActID) callWait {
 		before, by, known := c, BySyncEvent, false
 		var lanes []LaneID
 		if class == streamSync && r.stream >= 0 {
-			lanes, known = b.streams(r.device, r.stream), true
+			lanes, known = b.waitingLanes(c, r, -1), true
 		}
 		if class == eventSync {
 			if record, ok := b.recordOf(c, r); ok {
@@ -123,6 +148,9 @@ func (b *builder) callWait(c ActID) callWait {
 		case 2:
 			return callWait{c, g, ByAPI}
 		case 1:
+			if class == deviceSync && b.launch[g] != NoAct && b.oneDevice() {
+				return callWait{c, g, ByAPI} // it waits for all that was launched before, however late it ends
+			}
 			if close == NoAct {
 				close = g
 			}
@@ -131,6 +159,22 @@ func (b *builder) callWait(c ActID) callWait {
 		}
 	}
 	return callWait{c, close, ByAPI}
+}
+
+// oneDevice reports whether all streams are of one device.
+func (b *builder) oneDevice() bool {
+	first := trace.NoProc
+	for l := range b.d.Lanes {
+		if lane := &b.d.Lanes[l]; lane.Stream {
+			if first == trace.NoProc {
+				first = lane.Proc
+			}
+			if lane.Proc != first {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // recordedByThread picks, of the operations that the last few events of the thread stand for, the one with the latest

@@ -61,6 +61,7 @@ type builder struct {
 	pos        []int32     // per act: index in order of its lane, -1
 	byEnd      []ActID     // all operations by (End, Start, id)
 	endsOf     [][]ActID   // per stream lane: its operations by end
+	set        []LaneID    // per lane: the set of streams and threads that it belongs to, see relateStreams
 	threads    []threadInfo
 	sync       syncRecords
 	records    map[trace.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
@@ -68,6 +69,7 @@ type builder struct {
 
 	ofCall    []ActID   // per act: the last operation of the launch, or NoAct
 	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
+	copyOps   []bool    // per symbol: names of ops that copy; nil until asked for
 
 	orphans   orphanRuns
 	graphWait map[ActID]ActID // operations that wait for another of a graph
@@ -137,6 +139,7 @@ func (b *builder) applyRules() *Graph {
 	g := b.d
 	b.classifyCalls()
 	b.linkStreams()
+	b.relateStreams()
 	b.describeThreads()
 	b.readSyncRecords()
 	b.calibrateLaunches()

@@ -45,7 +45,7 @@ func (b *builder) copyWaits() {
 }
 
 // orphanCopy joins a copy without a recorded launch to the copy call without a recorded copy that returned when it
-// ended.
+// ended, else to an op.
 func (b *builder) orphanCopy(op ActID) {
 	d := b.d
 	end := d.Acts[op].End
@@ -72,4 +72,5 @@ func (b *builder) orphanCopy(op ActID) {
 		b.add(calls[n], op, Sync, ByAlignment)
 		return
 	}
+	b.copyInOp(op)
 }

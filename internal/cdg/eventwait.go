@@ -27,6 +27,21 @@ func (b *builder) waitCalls(a ActID) []ActID {
 	return waits[lo:max(lo, hi)]
 }
 
+// waitsInDoubt returns those of waitCalls whose records, if the trace has any, do not say what was waited for.
+func (b *builder) waitsInDoubt(k ActID) []ActID {
+	waits := b.waitCalls(k)
+	if !b.sync.waitsUsed {
+		return waits
+	}
+	var doubt []ActID
+	for _, w := range waits {
+		if !b.sync.resolved[w] && b.isFor(w, k) {
+			doubt = append(doubt, w)
+		}
+	}
+	return doubt
+}
+
 // isFor reports whether a wait call was made for an operation rather than for another stream: the next launch of its
 // thread goes to the operation's stream, or comes after the operation's launch.
 func (b *builder) isFor(wait, k ActID) bool {
@@ -61,7 +76,7 @@ func (b *builder) exactEventWaits() {
 			if !ok {
 				continue
 			}
-			for _, to := range b.streams(r.device, r.stream) {
+			for _, to := range b.waitingLanes(wait, r, 1) {
 				b.recordedWait(to, wait, record, r)
 			}
 		}
@@ -78,7 +93,12 @@ func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
 		end = d.Acts[k].Start + b.clockGrain
 	}
 	lanes, by := b.recordLanes(record, r)
-	found := false
+	found, rejected := false, false
+	defer func() {
+		if len(lanes) > 0 && (found || !rejected) {
+			b.sync.resolved[wait] = true
+		}
+	}()
 	for _, from := range lanes {
 		x := b.lastPutBefore(from, record, end)
 		if x == NoAct || to == from {
@@ -90,24 +110,33 @@ func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
 		}
 		// Clocks of one device agree; a wait that ends after its waiter started is a wrong record.
 		if d.Acts[x].End <= end {
-			b.sync.joined[k] = true
-			b.add(k, x, EventWait, by)
+			b.join(k, x, by)
 			found = true
 		} else if by == BySyncEvent {
+			rejected = true
 			b.quality["event_waits_rejected"]++
 		}
 	}
 	if k == NoAct || by == BySyncEvent || found {
 		return
 	}
-	if x := b.recordedSource(k, record); x != NoAct {
-		b.sync.joined[k] = true
-		b.add(k, x, EventWait, by)
+	if x := b.recordedSource(k, record, false); x != NoAct {
+		b.join(k, x, by)
+		found = true
 	}
 }
 
+// join adds a wait that a record names.
+func (b *builder) join(k, x ActID, by Evidence) {
+	if y, ok := b.sync.joined[k]; !ok || b.d.Acts[x].End > b.d.Acts[y].End {
+		b.sync.joined[k] = x
+	}
+	b.add(k, x, EventWait, by)
+}
+
 // inferEventWaits looks for what an operation waited for when nothing known explains its start. Where cuda_sync
-// records say it, only operations without a recorded launch need that: the records are joined by launch order.
+// records say it, only operations without a recorded launch need that, since the records are joined by launch order, and
+// those with a wait call that no record says enough of.
 func (b *builder) inferEventWaits() {
 	d := b.d
 	for l := range d.Lanes {
@@ -124,7 +153,8 @@ func (b *builder) inferEventWaits() {
 					}
 				} else {
 					// The wait call itself may be older than the recording.
-					if x, by := b.inferEventWait(k); x != NoAct && by == ByAlignment && !b.sync.joined[k] {
+					_, joined := b.sync.joined[k]
+					if x, by := b.inferEventWait(k); x != NoAct && (by == ByAlignment && !joined || by == ByAPI) {
 						b.add(k, x, EventWait, by)
 					}
 					continue
@@ -183,23 +213,26 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 		}
 		release, explained = max(release, d.Acts[x].End+cal.Kernel.Min), explained || act.Start-d.Acts[x].End <= cal.Kernel.Max
 	}
-	if waits := b.waitCalls(k); len(waits) > 0 && act.Start > release+max(3*us, 3*cal.Kernel.Min) {
-		for i := len(waits) - 1; i >= max(0, len(waits)-8); i-- {
-			if !b.isFor(waits[i], k) {
-				continue
-			}
-			if x := b.recordedSource(k, waits[i]); x != NoAct {
-				return x, ByAPI
-			}
+	if x, ok := b.sync.joined[k]; ok {
+		release = max(release, d.Acts[x].End+cal.Kernel.Min)
+		gapStart, explained = max(gapStart, d.Acts[x].End), explained || act.Start-d.Acts[x].End <= cal.Kernel.Max
+	}
+	if waits := b.waitsInDoubt(k); len(waits) > 0 && act.Start > release+max(3*us, 3*cal.Kernel.Min) {
+		if x := b.sourceOfWaits(k, waits, true); x != NoAct {
+			return x, ByAPI
 		}
 		if !explained {
+			if x := b.sourceOfWaits(k, waits, false); x != NoAct {
+				return x, ByAPI
+			}
 			if x := b.alignedSource(k, 200*us, gapStart, false); x != NoAct {
 				return x, ByAPI
 			}
 		}
 	}
 	if call == NoAct && !explained {
-		if x := b.alignedSource(k, 5*us, gapStart, false); x != NoAct {
+		x := b.alignedSource(k, 8*us, gapStart, false)
+		if x != NoAct && (act.Start-d.Acts[x].End <= 5*us || b.related(d.Acts[x].Lane, act.Lane)) {
 			return x, ByAlignment // closely followed: likelier than a launch that nobody saw
 		}
 	}
@@ -215,6 +248,20 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 	return NoAct, 0
 }
 
+// sourceOfWaits returns what the latest of an operation's wait calls can have stood for, if asked only of streams that
+// are related to its own.
+func (b *builder) sourceOfWaits(k ActID, waits []ActID, related bool) ActID {
+	for i := len(waits) - 1; i >= max(0, len(waits)-8); i-- {
+		if !b.isFor(waits[i], k) {
+			continue
+		}
+		if x := b.recordedSource(k, waits[i], related); x != NoAct {
+			return x
+		}
+	}
+	return NoAct
+}
+
 // mayHaveHeld reports whether an operation can be what another waited for.
 func (b *builder) mayHaveHeld(x, k ActID) bool {
 	d := b.d
@@ -227,11 +274,13 @@ func (b *builder) mayHaveHeld(x, k ActID) bool {
 }
 
 // recordedSource picks, of the operations put last on their streams before a wait call, the one that ended last
-// in [k.start - 200 µs, k.start].
-func (b *builder) recordedSource(k, wait ActID) ActID {
+// in [k.start - 200 µs, k.start]; if asked, only of streams that are related to that of k.
+func (b *builder) recordedSource(k, wait ActID, related bool) ActID {
 	d := b.d
 	act := &d.Acts[k]
-	counts := func(x ActID) bool { return b.mayHaveHeld(x, k) && !(b.clockGrain == 1 && b.tooLate(x, k)) }
+	counts := func(x ActID) bool {
+		return (!related || b.related(d.Acts[x].Lane, act.Lane)) && b.mayHaveHeld(x, k) && !(b.clockGrain == 1 && b.tooLate(x, k))
+	}
 	best := NoAct
 	lo, hi := b.endsIn(act.Start-200*us-1, act.Start+b.clockGrain)
 	if hi-lo < len(d.Lanes) { // fewer operations than streams
@@ -262,13 +311,13 @@ func (b *builder) recordedSource(k, wait ActID) ActID {
 	return best
 }
 
-// alignedSource picks the operation of another stream that ended last in [k.start - reach, k.start]; if asked, only
-// one whose stream was busy for at least half of the gap.
+// alignedSource picks the operation of another stream that ended last in [k.start - reach, k.start], of a related one
+// if there is any; if asked, only one whose stream was busy for at least half of the gap.
 func (b *builder) alignedSource(k ActID, reach, gapStart int64, busy bool) ActID {
 	d := b.d
 	act := &d.Acts[k]
 	lo, hi := b.endsIn(act.Start-reach-1, act.Start+b.clockGrain)
-	tried := NoLane
+	tried, other := NoLane, NoAct
 	for i := hi - 1; i >= lo; i-- {
 		x := b.byEnd[i]
 		if l := d.Acts[x].Lane; !b.mayHaveHeld(x, k) || l == tried || b.clockGrain == 1 && b.tooLate(x, k) {
@@ -276,10 +325,15 @@ func (b *builder) alignedSource(k ActID, reach, gapStart int64, busy bool) ActID
 		} else if busy && !b.busyHalf(l, gapStart, act.Start) {
 			tried = l
 			continue
+		} else if !b.related(l, act.Lane) {
+			if other == NoAct {
+				other = x
+			}
+			continue
 		}
 		return x
 	}
-	return NoAct
+	return other
 }
 
 // busyHalf reports whether a stream ran operations for at least half of an interval.

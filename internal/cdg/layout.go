@@ -26,6 +26,7 @@ type facts uint8
 const (
 	factMarker facts = 1 << iota // an annotation or a frame: it says where its thread is, not that the thread works
 	factCall                     // a runtime or driver call
+	factCopies                   // an op that waited for a copy whose call is lost
 	factLoader                   // a slice in which a data loader waits for a batch that is prepared elsewhere
 )
 

@@ -8,7 +8,7 @@ const (
 )
 
 // polledWaits finds annotations and frames that spin on memory which a kernel writes (DeepEP, NVSHMEM): long unbroken
-// self time right after a launch of their own, ended when an operation of that launch ends. Never ops: they compute.
+// self time right after a launch of their own, ended when an operation of that launch ends. Never ops: they compute; nor slices of a data loader: they wait for data.
 func (b *builder) polledWaits() {
 	d := b.d
 	for l := range d.Lanes {
@@ -16,7 +16,7 @@ func (b *builder) polledWaits() {
 		pieces := d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]
 		for i := 0; i+1 < len(pieces); i++ {
 			from, t, c := pieces[i].Start, pieces[i+1].Start, pieces[i].Owner
-			if t-from < 500*us || c == NoAct || !d.Marker(c) {
+			if t-from < 500*us || c == NoAct || !d.Marker(c) || d.WaitsForLoader(c) {
 				continue
 			}
 			call := NoAct // the thread's last launch before, if it lies inside the slice

@@ -30,6 +30,17 @@ op 1 aten::x 0 100.5
 call 1 cudaLaunchKernel 100.5 5 1
 kernel 7 a 106 50 1
 `, `critical_path_kernel_launch_delay "cudaLaunchKernel" start -> "a" start`},
+	{cdg.Launch, "a wait call stands before it, but what ended just then is the copy of a thread with a stream of its own", `
+op 1 aten::mm 0 60
+call 1 cudaLaunchKernel 5 5 1
+call 2 cudaMemcpyAsync 105 5 2
+call 1 cudaEventRecord 180 1 3
+call 1 cudaStreamWaitEvent 182 1 4
+call 1 cudaLaunchKernel 190 5 5
+kernel 7 a 12 138 1
+copy 40 Memcpy~HtoD~(Pinned~->~Device) 112 89.5 2
+kernel 31 b 203 57 5
+`, `critical_path_kernel_launch_delay "cudaLaunchKernel" start -> "b" start`},
 	{cdg.EventWait, "a kernel waits for an event recorded on another stream", `
 call 1 cudaLaunchKernel 0 5.5 1
 call 1 cudaEventRecord 6 1
@@ -37,6 +48,49 @@ call 1 cudaStreamWaitEvent 8 1
 call 1 cudaLaunchKernel 10 5 2
 kernel 7 a 5 200.5 1
 kernel 20 b 207 50 2
+`, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.EventWait, "a record of a wait for the stream of another device names device 0", `
+call 1 cudaLaunchKernel 0 5.5 1
+call 1 cudaEventRecord 6 1 2
+call 1 cudaStreamWaitEvent 8 1 3
+sync 0:7 Stream~Wait~Event 8 1 3 107 2
+call 1 cudaLaunchKernel 10 5 4
+kernel 1:107 a 6 300 1
+kernel 0:7 b 308 50 4
+`, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.EventWait, "a stream waits for that of the same number on another device", `
+call 1 cudaLaunchKernel 0 5.5 1
+call 1 cudaLaunchKernel 6 2 9
+call 1 cudaEventRecord 9 1 2
+call 1 cudaStreamWaitEvent 11 1 3
+sync 0:7 Stream~Wait~Event 11 1 3 7 2
+call 1 cudaLaunchKernel 13 5 4
+kernel 0:7 a 6 300 1
+kernel 0:20 other 12 294.5 9
+kernel 1:7 b 308 50 4
+`, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.EventWait, "one record of a wait names what was waited for, the next does not", `
+call 1 cudaLaunchKernel 0 2 1
+call 1 cudaEventRecord 3 1 2
+call 1 cudaStreamWaitEvent 5 1 3
+sync 7 Stream~Wait~Event 5 1 3 13 2
+call 1 cudaLaunchKernel 7 2 4
+call 1 cudaLaunchKernel 10 2 5
+call 1 cudaEventRecord 13 1 6
+call 1 cudaStreamWaitEvent 15 1 7
+sync 7 Stream~Wait~Event 15 1 7 -1 -1
+call 1 cudaLaunchKernel 17 2 8
+kernel 13 old 6 14 1
+kernel 7 first 22 8 4
+kernel 20 a 16 290 5
+kernel 7 b 308 50 8
+`, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.EventWait, "a kernel whose launch is lost starts some µs after one of a stream that the same thread feeds", `
+call 1 cudaLaunchKernel 0 5.5 1
+call 1 cudaLaunchKernel 180 5 2
+kernel 20 z 6 20 1
+kernel 7 a 190 15.5 2
+kernel 20 b 212 50
 `, `critical_path_event_wait "a" end -> "b" start`},
 	{cdg.GraphOrder, "a kernel waits for a kernel of its graph on another stream", `
 call 1 cudaGraphLaunch 0 10.5 1
@@ -49,6 +103,32 @@ kernel 7 a 5 200.5 1
 call 1 cudaDeviceSynchronize 10 200
 op 1 aten::x 210 10
 `, `critical_path_sync_dependency "a" end -> "cudaDeviceSynchronize" end`},
+	{cdg.Sync, "an op waits for its pageable copy, whose call is lost", `
+call 1 cudaLaunchKernel 0 5.5 1
+kernel 7 a 8 800 1
+op 1 aten::copy_ 20 860
+copy 7 Memcpy~HtoD~(Pageable~->~Device) 809.2 60 77
+op 1 aten::x 882 30
+`, `critical_path_sync_dependency "Memcpy HtoD (Pageable -> Device)" end -> "aten::copy_" end`},
+	{cdg.Sync, "a short call that took longer than calls without anything to wait for", `
+call 1 cudaDeviceSynchronize 1 3 1
+call 1 cudaDeviceSynchronize 6 3.5 2
+call 1 cudaDeviceSynchronize 11 3 3
+call 1 cudaDeviceSynchronize 16 3 4
+call 1 cudaDeviceSynchronize 21 3 5
+call 1 cudaMemcpyAsync 30 5 6
+copy 7 Memcpy~HtoD~(Pinned~->~Device) 40 12 6
+call 1 cudaDeviceSynchronize 38 14.7 7
+op 1 aten::x 53 30
+`, `critical_path_sync_dependency "Memcpy HtoD (Pinned -> Device)" end -> "cudaDeviceSynchronize" end`},
+	{cdg.Sync, "a call waits for all of the device, though what ended before it fits better", `
+call 1 cudaLaunchKernel 0 5.5 1
+call 1 cudaLaunchKernel 6 5 2
+kernel 7 a 5 196 1
+kernel 20 b 11 198.4 2
+call 1 cudaDeviceSynchronize 12 198
+op 1 aten::x 210 10
+`, `critical_path_sync_dependency "b" end -> "cudaDeviceSynchronize" end`},
 	{cdg.Sync, "a pageable copy waits for itself", `
 call 1 cudaLaunchKernel 0 5.5 1
 kernel 7 a 5 200.5 1
@@ -69,6 +149,12 @@ op 1 aten::forward 1 99
 op 2 torch::autograd::AccumulateGrad 110 190
 op 1 aten::step 310 90
 `, `critical_path_thread_handoff "torch::autograd::AccumulateGrad" end -> "aten::step" start`},
+	{cdg.Handoff, "a slice of a data loader waits for the batch, not for a kernel that ended then", `
+note 1 enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ 0.5 1000
+op 3 aten::pin_memory 100 880
+kernel 7 a 10 985
+op 1 aten::x 1000.5 10
+`, `critical_path_thread_handoff "aten::pin_memory" end -> "aten::x" start`},
 	{cdg.PolledWait, "an annotation spins on memory that its kernel writes", `
 note 1 dispatch 0.5 1000
 call 1 cudaLaunchKernel 1 5 1

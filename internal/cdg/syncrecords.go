@@ -1,6 +1,7 @@
 package cdg
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -23,8 +24,10 @@ type syncRecords struct {
 	stream    map[int64]int64        // the stream of a cudaEventRecord by its correlation, where the profiler recorded that
 	byNumber  map[int64][]LaneID     // lanes of a stream number on any
 	waitsUsed bool                   // some Stream Wait Event names its record
+	devices   bool                   // some record names another device than 0, so the profiler tells them apart
 	sources   map[LaneID][]ActID     // per stream: what it was made to wait for
-	joined    map[ActID]bool         // operations whose wait a record names
+	resolved  map[ActID]bool         // wait calls whose record names what was waited for
+	joined    map[ActID]ActID        // per operation whose wait a record names: the source with the latest end
 }
 
 type corrKey struct {
@@ -54,7 +57,7 @@ func (b *builder) readSyncRecords() {
 		return
 	}
 	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, byNumber: map[int64][]LaneID{}, stream: map[int64]int64{},
-		sources: map[LaneID][]ActID{}, joined: map[ActID]bool{}}
+		sources: map[LaneID][]ActID{}, resolved: map[ActID]bool{}, joined: map[ActID]ActID{}}
 	for i := range tr.Events {
 		if e := &tr.Events[i]; e.Kind == trace.EventRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
 			if s := b.argOr(trace.EventID(i), streamArg); s >= 0 {
@@ -91,6 +94,7 @@ func (b *builder) readSyncRecords() {
 			b.quality["sync_records_without_call"]++
 			continue
 		}
+		b.sync.devices = b.sync.devices || r.device > 0
 		call := calls[e.Corr][0]
 		b.sync.of[call] = r
 		if b.class(call) == streamWait {
@@ -130,10 +134,10 @@ func (b *builder) recordOf(wait ActID, r syncRecord) (ActID, bool) {
 // event launched last.
 func (b *builder) recordLanes(record ActID, r syncRecord) ([]LaneID, Evidence) {
 	if r.waitStream >= 0 {
-		return b.streams(r.device, r.waitStream), BySyncEvent
+		return b.nearest(record, r.waitStream, -1, -1), BySyncEvent
 	}
 	if s, ok := b.sync.stream[r.recordCorr]; ok {
-		return b.streams(r.device, s), BySyncEvent
+		return b.nearest(record, s, -1, -1), BySyncEvent
 	}
 	if l := b.launchedLast(record); l != NoLane {
 		return []LaneID{l}, ByAPI
@@ -151,10 +155,40 @@ func (b *builder) launchedLast(call ActID) LaneID {
 	return b.streamOf(launches[n-1])
 }
 
-// streams returns the lanes of a stream number; device -1 is any.
-func (b *builder) streams(device, stream int64) []LaneID {
-	if device >= 0 {
-		return b.sync.byStream[streamKey{device, stream}]
+// waitingLanes returns the streams that a record calls its own: that were synchronised, or made to wait. The device in a
+// record is this stream's, never that of the stream waited for, and Kineto writes device 0 for contexts that it does not
+// know. So 0 is believed only where other records name other devices.
+func (b *builder) waitingLanes(call ActID, r syncRecord, step int) []LaneID {
+	device := r.device
+	if device == 0 && !b.sync.devices {
+		device = -1
 	}
-	return b.sync.byNumber[stream]
+	return b.nearest(call, r.stream, device, step)
+}
+
+// nearLaunches is how many launches of a thread are looked at to tell streams of one number apart.
+const nearLaunches = 64
+
+// nearest returns the streams of a number that a call can mean: those of the device, if it has any; else, of several,
+// the one that the thread of the call launches on next, or launched on last, as step is 1 or -1.
+func (b *builder) nearest(call ActID, number, device int64, step int) []LaneID {
+	d := b.d
+	if lanes := b.sync.byStream[streamKey{device, number}]; device >= 0 && len(lanes) > 0 {
+		return lanes
+	}
+	lanes := b.sync.byNumber[number]
+	if len(lanes) < 2 {
+		return lanes
+	}
+	launches := b.threads[d.Acts[call].Lane].launches
+	i := sort.Search(len(launches), func(i int) bool { return !b.callLess(launches[i], call) })
+	if step < 0 {
+		i--
+	}
+	for n := 0; n < nearLaunches && i >= 0 && i < len(launches); n, i = n+1, i+step {
+		if l := b.streamOf(launches[i]); slices.Contains(lanes, l) {
+			return []LaneID{l}
+		}
+	}
+	return lanes
 }

@@ -92,7 +92,7 @@ func (b *builder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 			if !b.handedOver(&w, lane, NoAct, since, t) {
 				w.At, w.Rule = from, Untraced
 			}
-		case d.Call(owner):
+		case d.blocks(owner):
 			ok = b.blocked(&w, owner, from, t)
 		default:
 			ok = b.polled(&w, owner, from, t) || b.handedOver(&w, lane, owner, since, t)
@@ -106,10 +106,13 @@ func (b *builder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 	return WaitID(len(d.Waits) - 1)
 }
 
+// blocks reports whether a slice is a call, or an op around a lost one.
+func (y *Layout) blocks(a ActID) bool { return y.facts[a]&(factCall|factCopies) != 0 }
+
 // blocked finds the operation that a call, or the call around it, waited for in its own time (from, t].
 func (b *builder) blocked(w *Wait, owner ActID, from, t int64) bool {
 	d := b.d
-	for c := owner; c != NoAct && d.Call(c); c = d.Parent[c] {
+	for c := owner; c != NoAct && d.blocks(c); c = d.Parent[c] {
 		var best *Wait
 		for i, row := 0, d.Sources(c); i < len(row); i++ {
 			if x := &row[i]; (x.Rule == Sync || x.Rule == QueueFull) && (best == nil || d.Acts[x.From].End > d.Acts[best.From].End) {

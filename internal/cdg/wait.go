@@ -88,10 +88,10 @@ func (g *Graph) WaitAt(lane LaneID, piece int, t int64) *Wait {
 }
 
 // waits reports whether a thread may wait in a piece: before its first slice, in a gap, in a call, and in the self time
-// of annotations and frames. Ops compute.
+// of annotations and frames. Ops compute, but for those around the lost call of a copy.
 func (g *Graph) waits(lane LaneID, piece int) bool {
 	if piece < 0 || g.Pieces[piece].Owner == NoAct {
 		return true
 	}
-	return g.facts[g.Pieces[piece].Owner]&(factCall|factMarker) != 0
+	return g.facts[g.Pieces[piece].Owner]&(factCall|factMarker|factCopies) != 0
 }

@@ -52,8 +52,13 @@ func Attrs(rec *cdg.Recorded) []overlay.Attr {
 	for _, f := range recordedSamples(&rec.Delays) {
 		attrs = append(attrs, overlay.Attr{Key: f.key, Int: int64(*f.at)})
 	}
-	return attrs
+	return append(attrs, overlay.Attr{Key: idleAttr, Int: rec.Delays.Idle})
 }
+
+const (
+	idleAttr  = "overlay.idle_ns"
+	idleOlder = 30_000 // ns: what runs took for it that did not measure it, and have no such field
+)
 
 // farthest is how far from 0 times of a record may lie: differences of two of them still fit.
 const farthest = 1 << 62
@@ -82,6 +87,10 @@ func ReadRecord(tr *trace.Trace) (*Record, error) {
 	}
 	for _, f := range recordedSamples(&r.Delays) {
 		*f.at = int(number(f.key, 0))
+	}
+	r.Delays.Idle = idleOlder
+	if _, ok := tr.Attrs[idleAttr]; ok {
+		r.Delays.Idle = number(idleAttr, 0)
 	}
 	if bad != nil {
 		return nil, bad

@@ -97,12 +97,19 @@ func (j *Judge) stamp(ns int64) int64 {
 	return ns
 }
 
-// shown is the owner as the trace shows it: what is not recorded owns nothing.
+// shown is the owner as the trace shows it: what is not recorded owns nothing, and the time of a call that was lost
+// is that of the slice around it.
 func (j *Judge) shown(key int32) int32 {
-	if key >= 0 && j.pos[key] < 0 {
-		return -1
+	if key < 0 || j.pos[key] >= 0 {
+		return key
 	}
-	return key
+	for int(key) < len(j.p.instrs) && j.p.instrs[key].hidden && j.run.outer[key] >= 0 {
+		key = j.run.outer[key]
+		if j.pos[key] >= 0 {
+			return key
+		}
+	}
+	return -1
 }
 
 func (j *Judge) owner(s *critpath.Segment) int32 {

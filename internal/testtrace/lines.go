@@ -11,11 +11,13 @@ import (
 )
 
 // Lines makes a trace of lines "kind row name start dur [correlation]", times in µs.
-// A ~ in a name is a blank. Kinds: op, note (user annotation), frame, call, kernel, copy, set.
+// A ~ in a name is a blank. Kinds: op, note (user annotation), frame, call, kernel, copy, set, and sync, a record of
+// synchronisation, with the stream that the event was recorded on and the correlation of that call as two more fields.
+// The row of a device is its stream, or device:stream.
 func Lines(t testing.TB, text string) *trace.Trace {
 	t.Helper()
 	category := map[string]string{"op": "cpu_op", "note": "user_annotation", "frame": "python_function", "call": "cuda_runtime",
-		"kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset"}
+		"kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset", "sync": "cuda_sync"}
 	var events []string
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
@@ -25,16 +27,24 @@ func Lines(t testing.TB, text string) *trace.Trace {
 		if len(f) < 5 {
 			t.Fatalf("line %q", line)
 		}
-		pid, args := 100, ""
-		if len(f) > 5 {
-			args = `, "args": {"correlation": ` + f[5] + `, "device": 0, "stream": ` + f[1] + `}`
+		pid, args := "100", ""
+		c := category[f[0]]
+		if c == "kernel" || strings.HasPrefix(c, "gpu_") || c == "cuda_sync" {
+			pid = "0"
 		}
-		if c := category[f[0]]; c == "kernel" || strings.HasPrefix(c, "gpu_") {
-			pid = 0
+		if device, stream, ok := strings.Cut(f[1], ":"); ok {
+			pid, f[1] = device, stream
+		}
+		if len(f) > 5 {
+			args = `, "args": {"correlation": ` + f[5] + `, "device": ` + pid + `, "stream": ` + f[1]
+			if len(f) > 7 {
+				args += `, "wait_on_stream": ` + f[6] + `, "wait_on_cuda_event_record_corr_id": ` + f[7]
+			}
+			args += "}"
 		}
 		name := strconv.Quote(strings.ReplaceAll(f[2], "~", " "))
-		events = append(events, fmt.Sprintf(`{"ph": "X", "cat": %q, "name": %s, "pid": %d, "tid": %s, "ts": %s, "dur": %s%s}`,
-			category[f[0]], name, pid, f[1], f[3], f[4], args))
+		events = append(events, fmt.Sprintf(`{"ph": "X", "cat": %q, "name": %s, "pid": %s, "tid": %s, "ts": %s, "dur": %s%s}`,
+			c, name, pid, f[1], f[3], f[4], args))
 	}
 	tr, err := kineto.Parse([]byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",\n")+`]}`), "test", kineto.Options{})
 	if err != nil {

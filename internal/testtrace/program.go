@@ -9,9 +9,11 @@ type Program struct {
 	Class   string // scenario class
 	Threads []threadProgram
 	Streams []int64 // numbers of the GPU streams
+	Devices []int64 // per stream: its device
 
 	QueueLimit    int   // operations that a stream holds before a launch blocks; 0 = no limit
 	SyncRecords   bool  // cuda_sync records are written
+	DeviceZero    bool  // cuda_sync records name device 0, whatever the device
 	IntegerMicros bool  // stamps in whole µs
 	RecordFrom    int64 // what starts earlier is not recorded
 	Explicit      bool  // threads run without a GIL: only blocking frames hand over
@@ -75,6 +77,7 @@ type instr struct {
 	kind   uint8 // of opOpen: index into sliceKinds
 	block  uint8 // of opLaunch: the call returns after its own copy ended
 	hidden bool  // not recorded
+	said   uint8 // of waits for events: what became of their cuda_sync record
 	stream int32
 	ref    int32 // event, condition, lock; of opClose: the opOpen
 	name   string
@@ -83,6 +86,13 @@ type instr struct {
 	first  int32 // operations of a launch
 	limit  int32
 }
+
+// What becomes of the cuda_sync record of a wait: the profiler may not know the event any more, or not know the stream.
+const (
+	recordWhole uint8 = iota
+	recordUnresolved
+	recordDropped
+)
 
 const (
 	kindOp uint8 = iota
@@ -132,7 +142,12 @@ func (p *Program) thread(tid int64, name string) int {
 }
 
 func (p *Program) stream(number int64) int32 {
+	return p.streamOn(0, number)
+}
+
+func (p *Program) streamOn(device, number int64) int32 {
 	p.Streams = append(p.Streams, number)
+	p.Devices = append(p.Devices, device)
 	return int32(len(p.Streams) - 1)
 }
 
@@ -250,9 +265,12 @@ func (h *host) sync(code opcode, name string, stream, ev int32) {
 }
 
 func (h *host) streamSync(s int32) { h.sync(opStreamSync, "cudaStreamSynchronize", s, -1) }
-func (h *host) deviceSync()        { h.sync(opDeviceSync, "cudaDeviceSynchronize", -1, -1) }
-func (h *host) eventSync(ev int32) { h.sync(opEventSync, "cudaEventSynchronize", -1, ev) }
-func (h *host) poll(ev int32)      { h.add(instr{code: opPoll, ref: ev, lat: h.p.between(500, 3000)}) }
+func (h *host) deviceSync()        { h.sync(opDeviceSync, "cudaDeviceSynchronize", 0, -1) }
+
+// deviceSyncOf synchronises the device of a stream.
+func (h *host) deviceSyncOf(s int32) { h.sync(opDeviceSync, "cudaDeviceSynchronize", s, -1) }
+func (h *host) eventSync(ev int32)   { h.sync(opEventSync, "cudaEventSynchronize", -1, ev) }
+func (h *host) poll(ev int32)        { h.add(instr{code: opPoll, ref: ev, lat: h.p.between(500, 3000)}) }
 func (h *host) acquire(lock int32) {
 	h.add(instr{code: opAcquire, ref: lock, lat: h.p.between(1000, 8000)})
 }

@@ -26,7 +26,7 @@ func (r *Run) build(decorate func(e *Event, key int32)) (b *Builder, pos []int32
 	}
 	streams := make([]*Stream, len(p.Streams))
 	for s, n := range p.Streams {
-		streams[s] = b.Stream(0, n)
+		streams[s] = b.Stream(p.Devices[s], n)
 	}
 	for o := range p.ops {
 		op := &p.ops[o]
@@ -80,11 +80,15 @@ func (r *Run) writeSyncRecords(b *Builder, pos []int32) {
 		on := &Stream{b, 0, -1}
 		if in.stream >= 0 && in.code != opEventSync {
 			on.Number = p.Streams[in.stream]
+			if !p.DeviceZero {
+				on.Device = p.Devices[in.stream]
+			}
 		}
 		switch in.code {
 		case opStreamSync:
 			on.SyncRecord(StreamSync, s.start, s.end-s.start, corr, -1, -1)
 		case opDeviceSync:
+			on.Number = -1
 			on.SyncRecord(ContextSync, s.start, s.end-s.start, corr, -1, -1)
 		case opEventSync, opWaitEvent:
 			rec := r.known[in.ref]
@@ -94,6 +98,13 @@ func (r *Run) writeSyncRecords(b *Builder, pos []int32) {
 			kind := EventSync
 			if in.code == opWaitEvent {
 				kind = StreamWaitEvent
+			}
+			switch in.said {
+			case recordDropped:
+				continue
+			case recordUnresolved:
+				on.SyncRecord(kind, s.start, s.end-s.start, corr, -1, -1)
+				continue
 			}
 			on.SyncRecord(kind, s.start, s.end-s.start, corr, p.Streams[p.instrs[rec].stream], int64(rec)+1)
 		}

@@ -1,11 +1,15 @@
 package testtrace
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // Classes are the scenario classes of random programs.
 var Classes = []string{"eager", "autograd", "streams", "ddp", "sync", "copies", "queue", "graphs", "overlap", "loader", "gil",
 	"parallel", "hidden", "prewindow", "ondemand",
-	"checkpoint", "python", "polled", "mixed", "explicit"}
+	"checkpoint", "python", "polled", "mixed", "explicit",
+	"devices", "records", "neighbour", "edge", "lost"}
 
 // Random makes a program of a scenario class from a seed. What is no matter of the class is drawn: the vendor's launch
 // latency, whole-µs stamps, cuda_sync records, threads that have nothing to do with it.
@@ -26,11 +30,19 @@ func Random(class string, seed uint64) *Program {
 		}
 		return class == "mixed" && p.chance(45)
 	}
+	is := func(classes ...string) bool { return slices.Contains(classes, class) }
 	g.autograd = has("autograd", "ddp", "python", "explicit") || class != "gil" && p.chance(25)
-	g.side, g.comm = has("streams", "copies"), has("ddp")
-	g.syncs, g.copies, g.graphs, g.overlap = has("sync"), has("copies"), has("graphs"), has("overlap")
+	g.side, g.comm = has("streams", "copies") || is("records", "neighbour", "lost"), has("ddp") || is("records") && p.chance(50)
+	g.syncs, g.copies, g.graphs, g.overlap = has("sync"), has("copies") || is("lost"), has("graphs"), has("overlap")
 	g.loader, g.frames, g.polls = has("loader"), has("python"), has("polled")
-	g.steps = 2
+	g.devices, g.edge, g.steps = is("devices"), is("edge"), 2
+	if g.devices {
+		p.DeviceZero = p.chance(50)
+	}
+	if g.edge && p.chance(50) {
+		p.jitter.sync = span{400, 3000} // the waiting thread spins
+	}
+	p.SyncRecords = p.SyncRecords || is("records")
 	late, anywhere := has("prewindow"), has("ondemand")
 	if late {
 		g.steps = 3
@@ -41,6 +53,9 @@ func Random(class string, seed uint64) *Program {
 	g.scale = p.between(1, 20)
 	if class == "queue" || class == "prewindow" || class == "overlap" || class == "hidden" {
 		g.scale = p.between(12, 25)
+	}
+	if is("neighbour") && p.chance(60) { // launches decide more often
+		g.scale = p.between(1, 3)
 	}
 	if has("queue") && p.QueueLimit == 0 {
 		p.QueueLimit = int(p.between(8, 24))
@@ -54,8 +69,14 @@ func Random(class string, seed uint64) *Program {
 	default:
 		g.train()
 	}
-	if has("checkpoint") {
+	if has("checkpoint") || is("lost") && p.chance(50) {
 		g.checkpoint()
+	}
+	if is("neighbour") {
+		g.feeder()
+	}
+	if is("records") {
+		g.loseRecords()
 	}
 	if class == "parallel" || p.chance(30) {
 		g.strangers()
@@ -67,7 +88,7 @@ func Random(class string, seed uint64) *Program {
 			}
 		}
 	}
-	g.settle(has("hidden"), late, anywhere)
+	g.settle(has("hidden"), is("lost"), late, anywhere)
 	return p
 }
 
@@ -77,8 +98,10 @@ type generator struct {
 	steps                                                                       int
 	scale                                                                       int64 // how long kernels are
 	autograd, side, comm, syncs, copies, graphs, overlap, loader, frames, polls bool
+	devices, edge                                                               bool
 
 	compute, copying, nccl, branch int32
+	first, second                  int32 // compute streams of a model on two devices
 	main, engine, pin              *host
 	stepStart                      []int32 // first slice of each step
 }
@@ -93,6 +116,10 @@ func (g *generator) train() {
 	p := g.p
 	g.compute = p.stream(7)
 	g.copying, g.nccl, g.branch = g.compute, g.compute, g.compute
+	g.first, g.second = g.compute, g.compute
+	if g.devices { // the default streams of both devices have the same number
+		g.second = p.streamOn(1, []int64{7, 107}[p.rng.IntN(2)])
+	}
 	if g.side {
 		g.copying = p.stream(20)
 	}
@@ -123,6 +150,9 @@ func (g *generator) train() {
 		}
 		g.main.work(500, 5000)
 	}
+	if g.devices {
+		g.main.deviceSyncOf(g.second)
+	}
 	g.main.deviceSync()
 	g.main.op("aten::last", func() { g.main.work(2000, 9000) })
 }
@@ -133,6 +163,8 @@ func (g *generator) step(layers int) {
 	m.work(500, 4000)
 	g.framed("train.py(20): forward", func() {
 		for i := range layers {
+			g.place(m, i, layers, true)
+			g.beside(m)
 			g.layer(m, "aten::linear", i)
 		}
 	})
@@ -272,6 +304,9 @@ func (g *generator) layer(h *host, name string, i int) int32 {
 	if g.syncs && p.chance(25) {
 		g.synchronise(h)
 	}
+	if g.edge && p.chance(40) {
+		g.edges(h)
+	}
 	if g.copies && p.chance(30) {
 		h.op("aten::to", func() {
 			h.work(500, 2000)
@@ -306,7 +341,7 @@ func (g *generator) synchronise(h *host) {
 	case 0:
 		h.streamSync(g.compute)
 	case 1:
-		h.deviceSync()
+		h.deviceSyncOf(g.compute)
 	default:
 		ev := h.record(g.compute)
 		if g.p.chance(50) {
@@ -321,6 +356,8 @@ func (g *generator) backward(layers int) {
 	p, m := g.p, g.main
 	run := func(h *host) {
 		for i := range layers {
+			g.place(h, i, layers, false)
+			g.beside(h)
 			h.op("autograd::engine::evaluate_function: AddmmBackward0", func() {
 				h.work(500, 3000)
 				h.op("AddmmBackward0", func() { g.kernel(h, g.compute) })
@@ -475,7 +512,7 @@ func (g *generator) strangers() {
 
 // settle runs the program once for what depends on its times: until when strangers run, when peers arrive, what is
 // hidden, when recording begins.
-func (g *generator) settle(hide, late, anywhere bool) {
+func (g *generator) settle(hide, lose, late, anywhere bool) {
 	p := g.p
 	var r Run
 	r.Simulate(p)
@@ -497,6 +534,9 @@ func (g *generator) settle(hide, late, anywhere bool) {
 				p.instrs[op.instr].hidden = p.instrs[op.instr].block == 0
 			}
 		}
+	}
+	if lose {
+		g.loseLaunches(&r)
 	}
 	if late && len(g.stepStart) > 1 { // the main thread starts the profiler between two steps
 		p.RecordFrom = r.slice[g.stepStart[1]].start

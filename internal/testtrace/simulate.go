@@ -15,6 +15,7 @@ type Run struct {
 	alts  []alt // other releases of a point that came nearly as late
 
 	slice  []bounds // per activity: instructions, then operations
+	outer  []int32  // per instruction that is a call: the slice around it, -1
 	opEnd  []int32  // per operation: its end point
 	opBeg  []int32
 	thread []hostState
@@ -93,6 +94,10 @@ func (r *Run) Simulate(p *Program) {
 	r.at, r.pred, r.owner, r.knob, r.why = r.at[:0], r.pred[:0], r.owner[:0], r.knob[:0], r.why[:0]
 	r.alts, r.deps = r.alts[:0], r.deps[:0]
 	r.slice = resize(r.slice, len(p.instrs)+len(p.ops))
+	r.outer = resize(r.outer, len(p.instrs))
+	for i := range r.outer {
+		r.outer[i] = -1
+	}
 	for i := range r.slice {
 		r.slice[i] = bounds{-1, -1}
 	}
@@ -136,10 +141,10 @@ func (r *Run) ends(i int32) int64 {
 	return min(r.at[i], r.slice[o].end)
 }
 
-// background tells whether a slice is of a background thread; operations never are.
+// background tells whether a slice is of a background thread, or an operation was launched there.
 func (r *Run) background(key int32) bool {
-	if int(key) >= len(r.p.instrs) {
-		return false
+	if n := int32(len(r.p.instrs)); key >= n {
+		key = r.p.ops[key-n].instr
 	}
 	return r.p.instrs[key].background()
 }
@@ -214,7 +219,7 @@ func (r *Run) step(th int32) {
 	case opPoll:
 		r.block(th, id, t.top(), r.events[in.ref], 0)
 	default:
-		r.slice[id].start = t.clock
+		r.slice[id].start, r.outer[id] = t.clock, t.top()
 		r.runCall(th, id)
 		r.slice[id].end = t.clock
 	}
@@ -242,6 +247,9 @@ func (r *Run) runCall(th, id int32) {
 	case opDeviceSync:
 		var all []int32
 		for s := range p.Streams {
+			if p.Devices[s] != p.Devices[in.stream] {
+				continue
+			}
 			all = append(all, r.standing(int32(s))...)
 		}
 		r.block(th, id, id, all, in.dur)

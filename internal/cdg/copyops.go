@@ -1,0 +1,40 @@
+package cdg
+
+import "regexp"
+
+// copyOp names ops that copy between host and device, and wait for a copy of pageable memory.
+var copyOp = regexp.MustCompile(`^aten::(copy_|_to_copy|to|_local_scalar_dense|item|nonzero)$`)
+
+// idleInOp is how long an op must have done nothing of its own when a copy ended, to have waited for it.
+const idleInOp = 50 * us
+
+// copyInOp joins a copy of memory that is pageable, or of kinds not known, of which neither launch nor call is recorded to the op that made it: the call
+// would have blocked until the copy ended, and its time lies in the self time of the op.
+func (b *builder) copyInOp(op ActID) {
+	d := b.d
+	if c := b.calls[b.event(op).Name]; c != waitedCopy && c != stagedCopy && c != unknownCopy {
+		return
+	}
+	stream, end := d.Acts[op].Lane, d.Acts[op].End
+	if b.copyOps == nil {
+		b.copyOps = matchSyms(b.tr, copyOp.MatchString)
+	}
+	for l := range b.threads {
+		thread := LaneID(l)
+		if d.Lanes[l].Stream || len(b.threads[l].launches) == 0 || !b.sameProcess(stream, thread) || len(b.order[stream]) > 0 && b.set[l] != b.set[stream] {
+			continue
+		}
+		i := d.PieceAt(thread, end)
+		if i < 0 || i+1 >= int(d.PieceFirst[l+1]) || d.Pieces[i].Owner == NoAct {
+			continue
+		}
+		c := d.Pieces[i].Owner
+		if d.Call(c) || d.Marker(c) || !b.copyOps[b.event(c).Name] || d.Acts[c].Start >= d.Acts[op].Start ||
+			end-d.Pieces[i].Start < idleInOp || d.Pieces[i+1].Start-end > d.Delays.Sync.Max {
+			continue
+		}
+		d.facts[c] |= factCopies
+		b.add(c, op, Sync, ByAlignment)
+		return
+	}
+}
