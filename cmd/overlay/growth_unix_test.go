@@ -51,9 +51,6 @@ func TestGrowth(t *testing.T) {
 	}
 	for _, kind := range testtrace.Hostiles {
 		t.Run(kind.Name, func(t *testing.T) {
-			if kind.Name == "turns" && os.Getenv("OVERLAY_LONG") != "" {
-				t.Skip("the walk asks every partner of a thread at each of its waits")
-			}
 			dir := t.TempDir()
 			small, large := filepath.Join(dir, "small.json"), filepath.Join(dir, "large.json")
 			writeHostile(t, kind, small, n)

@@ -2,7 +2,6 @@ package cdg
 
 import (
 	"math"
-	"slices"
 )
 
 // turns goes through the threads of one process in order of time and knows at each instant what each of them was doing,
@@ -26,6 +25,8 @@ type turns struct {
 
 	batch   []int32 // threads with an event now
 	instant []instant
+	asked   []int32 // per thread: the number of the instant at which a point inside a piece was last asked for
+	place   []int32 // per thread: 1 + its place in instant, 0 without
 }
 
 // instant is a hand-off that takes no time: the other thread's work ends just now.
@@ -38,7 +39,7 @@ type instant struct {
 func newTurns(b *builder, lanes []LaneID, index []int32) *turns {
 	n := len(lanes)
 	s := &turns{b: b, lanes: lanes, index: index, next: make([]int32, n), busy: make([]int32, n), ends: make([]int32, n), when: make([]int64, n),
-		newer: make([]int32, n), older: make([]int32, n), last: -1, torn: make([]bool, n)}
+		newer: make([]int32, n), older: make([]int32, n), last: -1, torn: make([]bool, n), asked: make([]int32, n), place: make([]int32, n)}
 	for i, l := range lanes {
 		index[l] = int32(i)
 		s.next[i], s.newer[i], s.older[i] = b.d.PieceFirst[l], -1, -1
@@ -91,7 +92,7 @@ func (s *turns) sift(at int) {
 // the instant at which the other thread's work ends asks for a point on that thread at the same instant.
 func (s *turns) run(inside []Inside, t0 int64) {
 	b, d := s.b, s.b.d
-	for len(s.heap) > 0 || len(inside) > 0 {
+	for now := int32(1); len(s.heap) > 0 || len(inside) > 0; now++ {
 		t := int64(math.MaxInt64)
 		if len(s.heap) > 0 {
 			t = s.when[s.heap[0]]
@@ -117,10 +118,10 @@ func (s *turns) run(inside []Inside, t0 int64) {
 		for k := 0; k < len(b.inside); k++ {
 			x := b.inside[k]
 			i := s.index[x.Lane]
-			if s.border(i) == t || !d.waits(x.Lane, s.piece(i)) ||
-				slices.ContainsFunc(d.Inside[known:], func(y Inside) bool { return y.Lane == x.Lane }) {
-				continue // a border, which has its answer, or time of its own, or asked before
+			if s.border(i) == t || s.asked[i] == now || !d.waits(x.Lane, s.piece(i)) {
+				continue // a border, which has its answer, or asked before, or time of its own
 			}
+			s.asked[i] = now
 			x.Wait = b.bindPoint(x.Lane, s.piece(i), t, t0)
 			d.Inside = append(d.Inside, x)
 		}
@@ -152,23 +153,41 @@ func (s *turns) noteInstant(lane LaneID, piece int, slot *WaitID) {
 }
 
 // breakCircles lets no threads wait for each other at one instant, as threads would that end an op together while a
-// frame in each may have waited: of such a circle the last thread waited for nobody.
+// frame in each may have waited: of such a circle the last thread waited for nobody. A thread has at most one hand-off
+// at an instant, so whoever follows them comes to an end or into a circle.
 func (s *turns) breakCircles(t, t0 int64) {
-	for _, x := range s.instant {
-		at, last := x.to, x.lane
-		for range s.instant {
-			k := slices.IndexFunc(s.instant, func(y instant) bool { return y.lane == at })
-			if at == x.lane || k < 0 {
-				break
+	if len(s.instant) < 2 {
+		s.instant = s.instant[:0]
+		return
+	}
+	for k := range s.instant {
+		s.place[s.index[s.instant[k].lane]] = int32(k) + 1
+	}
+	next := func(k int32) int32 { return s.place[s.index[s.instant[k].to]] - 1 }
+	walk := make([]int32, len(s.instant)) // per hand-off: the number of the walk that came by
+	for start := range s.instant {
+		k, number := int32(start), int32(start)+1
+		for k >= 0 && walk[k] == 0 {
+			walk[k] = number
+			k = next(k)
+		}
+		if k < 0 || walk[k] != number {
+			continue
+		}
+		last := k
+		for at := next(k); at != k; at = next(at) {
+			if s.instant[at].lane > s.instant[last].lane {
+				last = at
 			}
-			at, last = s.instant[k].to, max(last, at)
 		}
-		if at == x.lane && last == x.lane {
-			s.b.d.Waits[*x.slot].Bound = false
-			s.b.turns = nil // nobody hands over
-			*x.slot = s.b.bindPoint(x.lane, x.piece, t, t0)
-			s.b.turns = s
-		}
+		x := &s.instant[last]
+		s.b.d.Waits[*x.slot].Bound = false
+		s.b.turns = nil // nobody hands over
+		*x.slot = s.b.bindPoint(x.lane, x.piece, t, t0)
+		s.b.turns = s
+	}
+	for k := range s.instant {
+		s.place[s.index[s.instant[k].lane]] = 0
 	}
 	s.instant = s.instant[:0]
 }
