@@ -33,7 +33,10 @@ func (b *builder) copyInOp(op ActID) {
 			end-d.Pieces[i].Start < idleInOp || d.Pieces[i+1].Start-end > d.Delays.Sync.Max {
 			continue
 		}
-		d.facts[c] |= factCopies
+		if d.copying == nil {
+			d.copying = map[ActID]bool{}
+		}
+		d.copying[c] = true
 		b.add(c, op, Sync, ByAlignment)
 		return
 	}

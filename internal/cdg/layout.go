@@ -16,7 +16,8 @@ type Layout struct {
 	ActOf  []ActID // per event of the trace; NoAct for events that are no activity
 	Parent []ActID // slice of the thread that was open when a slice started, NoAct at the top and for operations
 
-	facts []facts // per activity
+	facts   []facts        // per activity; phases read them while the rules run, so nothing is added after findFacts
+	copying map[ActID]bool // ops that waited for a copy whose call is lost, found by the rules
 }
 
 // facts are what the rules and the walk ask about one activity. They are kept by activity and not by name, because the
@@ -26,7 +27,6 @@ type facts uint8
 const (
 	factMarker facts = 1 << iota // an annotation or a frame: it says where its thread is, not that the thread works
 	factCall                     // a runtime or driver call
-	factCopies                   // an op that waited for a copy whose call is lost
 	factLoader                   // a slice in which a data loader waits for a batch that is prepared elsewhere
 )
 

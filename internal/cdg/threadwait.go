@@ -107,7 +107,7 @@ func (b *builder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 }
 
 // blocks reports whether a slice is a call, or an op around a lost one.
-func (y *Layout) blocks(a ActID) bool { return y.facts[a]&(factCall|factCopies) != 0 }
+func (y *Layout) blocks(a ActID) bool { return y.Call(a) || y.copying[a] }
 
 // blocked finds the operation that a call, or the call around it, waited for in its own time (from, t].
 func (b *builder) blocked(w *Wait, owner ActID, from, t int64) bool {

@@ -93,5 +93,6 @@ func (g *Graph) waits(lane LaneID, piece int) bool {
 	if piece < 0 || g.Pieces[piece].Owner == NoAct {
 		return true
 	}
-	return g.facts[g.Pieces[piece].Owner]&(factCall|factMarker|factCopies) != 0
+	owner := g.Pieces[piece].Owner
+	return g.facts[owner]&(factCall|factMarker) != 0 || g.copying[owner]
 }
