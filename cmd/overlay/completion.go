@@ -47,6 +47,18 @@ func (j *job) printCompletion() error {
 	}
 }
 
+// manCommand is for packages, which install what it prints as overlay(1).
+func (p *program) manCommand() *cli.Command {
+	return &cli.Command{Name: "man", Hidden: true, Usage: "print the manual page", ArgsUsage: "", Flags: generalFlags(),
+		Action: p.action(0, nil, func(j *job) error {
+			text, err := j.app().ToManWithSection(1)
+			if err != nil {
+				return err
+			}
+			return j.print(text)
+		})}
+}
+
 // completing reports whether a shell asks for completions. Then the line is unfinished, and the flag library reads it as
 // it is.
 func completing(args []string) bool { return len(args) > 1 && args[len(args)-1] == completeFlag }
