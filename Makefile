@@ -6,7 +6,7 @@ GO ?= go
 # Go asks git for the commit to put into the binary and fails where git refuses the folder (another owner, as in containers).
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
-.PHONY: help build web demo test race check bench bench-hta fuzz update generate test-browser lint clean
+.PHONY: help build web module demo test race check bench bench-hta fuzz update generate test-browser lint clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -65,6 +65,13 @@ fuzz: ## every fuzz target for FUZZTIME
 # Only packages with golden texts know the flag.
 update: ## rewrite golden texts; look at the difference before you commit it
 	OVERLAY_LONG=1 $(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,') -update
+
+# `go install` needs a module path that says where the code lives. The name stands in go.mod and in import paths only.
+module: ## give the module another path: make module MODULE=github.com/OWNER/overlay
+	@[ -n "$(MODULE)" ] || { echo "module: name the path, as in MODULE=github.com/OWNER/overlay"; exit 2; }
+	@old=$$($(GO) list -m) && $(GO) mod edit -module $(MODULE) && \
+	  git ls-files '*.go' | xargs sed -i -E "s#(\")$$old/(internal|cmd|proto)/#\1$(MODULE)/\2/#" && \
+	  gofmt -w $$(git ls-files '*.go') && $(GO) build ./... && echo "module: $$old is now $(MODULE)"
 
 generate: ## generated files, the demo trace included
 	@command -v protoc >/dev/null || { echo "generate: protoc is missing (Debian: protobuf-compiler)"; exit 1; }
