@@ -9,7 +9,7 @@ func TestCopyKind(t *testing.T) {
 		"Memcpy":                         "Memcpy",
 		"":                               "",
 		"emcpy Hto\uFFFD\uFFFD and more": "emcpy Hto\uFFFD\uFFFD", // characters, not bytes: a cut one would be no text
-		"скопировано на устройство":      "скопировано",
+		"скопировано на устройство": "скопировано",
 	} {
 		if got := copyKind(name); got != want {
 			t.Errorf("copyKind(%q) = %q, want %q", name, got, want)
