@@ -40,11 +40,11 @@ func (d *Difference) WriteSVG(w io.Writer) error {
 		var at int64
 		for _, c := range classes {
 			ns := side.Path.ByClass[c]
-			fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"><title>%s %s</title></rect>`+"\n",
-				svgX(at, longest), y, svgX(at+ns, longest)-svgX(at, longest), svgBar, hex[c], escaped(classWords[c]), tables.Duration(ns))
+			fmt.Fprintf(&b, `<rect x="%s" y="%d" width="%s" height="%d" fill="%s"><title>%s %s</title></rect>`+"\n",
+				pixels(svgX(at, longest)), y, pixels(svgX(at+ns, longest)-svgX(at, longest)), svgBar, hex[c], escaped(classWords[c]), tables.Duration(ns))
 			at += ns
 		}
-		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%s</text>`+"\n", svgX(at, longest)+6, y+19, tables.Duration(side.Window.Duration))
+		fmt.Fprintf(&b, `<text x="%s" y="%d">%s</text>`+"\n", pixels(svgX(at, longest)+6), y+19, tables.Duration(side.Window.Duration))
 	}
 	for i, c := range classes {
 		x, y := svgLeft+i%columns*svgColumn, 2*(svgBar+10)+20+i/columns*svgLegend
@@ -59,6 +59,8 @@ func (d *Difference) WriteSVG(w io.Writer) error {
 func svgX(ns, longest int64) float64 {
 	return svgLeft + float64(svgWidth-svgLeft-svgRight)*float64(ns)/float64(longest)
 }
+
+func pixels(x float64) string { return tables.Fixed(x, 1) }
 
 func escaped(s string) string {
 	var b strings.Builder
