@@ -35,7 +35,7 @@ func (b *builder) blockingCalls() {
 	}
 	cal.Sync.Samples = len(far)
 	cal.Sync.Min, cal.Sync.Max = us, 50*us
-	if sortInt64(far); len(far) >= enough {
+	if len(far) >= enough {
 		median := quantile(far, 0.5)
 		cal.Sync.Min = min(max(quantile(far, 0.1)*7/10, median*4/10), 5*us)
 		cal.Sync.Max = max(50*us, 3*median)
@@ -63,7 +63,7 @@ func (b *builder) calibrateIdle(calls []ActID) {
 		}
 	}
 	b.d.Delays.Idle = 12 * us
-	if sortInt64(idle); len(idle) >= enough {
+	if len(idle) >= enough {
 		b.d.Delays.Idle = min(2*quantile(idle, 0.9), longIdle)
 	}
 	b.recall()

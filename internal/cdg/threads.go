@@ -93,7 +93,7 @@ func (b *builder) describeThreads() {
 		t.autograd = t.autograd && !steps || strings.Contains(b.tr.Tracks[lane.Track].Name, "pt_autograd")
 	}
 	for p := range b.records {
-		sortInt64(b.records[p])
+		slices.Sort(b.records[p])
 	}
 	for p := range b.waits {
 		b.sortCalls(b.waits[p])
