@@ -12,17 +12,7 @@ import (
 func (b *builder) blockingCalls() {
 	d := b.d
 	cal := &d.Delays
-	var calls []ActID
-	for l := range d.Lanes {
-		if lane := &d.Lanes[l]; !lane.Stream {
-			for a := lane.First; a < lane.Limit; a++ {
-				switch b.class(a) {
-				case streamSync, deviceSync, eventSync, freeCall:
-					calls = append(calls, a)
-				}
-			}
-		}
-	}
+	calls := b.syncCalls
 	b.calibrateIdle(calls)
 	cal.Sync.Min, cal.Sync.Max = 0, 1<<62
 	var far []int64

@@ -20,7 +20,7 @@ func (b *builder) calibrateLaunches() {
 			if call == NoAct || b.graph[a] || act.Start < d.Acts[call].Start {
 				continue
 			}
-			waited := len(b.waitCalls(a)) > 0
+			waited := len(b.waits) > 0 && len(b.waitCalls(a)) > 0
 			switch {
 			case (p == NoAct || d.Acts[p].End <= d.Acts[call].Start) && !waited:
 				launch = append(launch, act.Start-d.Acts[call].Start)

@@ -11,11 +11,11 @@ import (
 // are, that is a check.
 func (b *builder) copyWaits() {
 	d := b.d
-	for a := range b.launch {
+	for a := b.firstOp; int(a) < len(d.Acts); a++ {
 		call := b.launch[a]
 		if call == NoAct {
-			if b.event(ActID(a)).Kind == trace.Memcpy {
-				b.orphanCopy(ActID(a))
+			if b.event(a).Kind == trace.Memcpy {
+				b.orphanCopy(a)
 			}
 			continue
 		}
@@ -26,7 +26,7 @@ func (b *builder) copyWaits() {
 		op, c := &d.Acts[a], &d.Acts[call]
 		waited, by := op.End <= c.End+2*us, ByAPI
 		if class == asyncCopy {
-			kind := b.calls[b.event(ActID(a)).Name]
+			kind := b.calls[b.event(a).Name]
 			switch kind {
 			case waitedCopy, stagedCopy:
 			case unknownCopy:
@@ -39,7 +39,7 @@ func (b *builder) copyWaits() {
 			}
 		}
 		if waited && op.End > c.Start && op.Start < c.End {
-			b.add(call, ActID(a), Sync, by)
+			b.add(call, a, Sync, by)
 		}
 	}
 }

@@ -71,6 +71,10 @@ func (b *builder) layActs() {
 		laneOf[r], next[r] = LaneID(i), at
 		at += count[r]
 	}
+	b.firstOp = ActID(n)
+	if i := slices.IndexFunc(d.Lanes, func(l Lane) bool { return l.Stream }); i >= 0 {
+		b.firstOp = d.Lanes[i].First
+	}
 	d.Acts = make([]Act, n)
 	for i := range tr.Events {
 		if e := &tr.Events[i]; isAct(e) {
