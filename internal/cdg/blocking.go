@@ -1,10 +1,6 @@
 package cdg
 
-import (
-	"sort"
-
-	"overlay/internal/trace"
-)
+import "sort"
 
 // blockingCalls finds for each call that waits for the GPU the operation that it waited for.
 // A first pass measures the time from the end of the operation to the return of calls that certainly waited; the
@@ -138,7 +134,7 @@ func (b *builder) callWait(c ActID) callWait {
 		case 2:
 			return callWait{c, g, ByAPI}
 		case 1:
-			if class == deviceSync && b.launch[g] != NoAct && b.oneDevice() {
+			if class == deviceSync && b.launch[g] != NoAct && b.oneDevice {
 				return callWait{c, g, ByAPI} // it waits for all that was launched before, however late it ends
 			}
 			if close == NoAct {
@@ -149,22 +145,6 @@ func (b *builder) callWait(c ActID) callWait {
 		}
 	}
 	return callWait{c, close, ByAPI}
-}
-
-// oneDevice reports whether all streams are of one device.
-func (b *builder) oneDevice() bool {
-	first := trace.NoProc
-	for l := range b.d.Lanes {
-		if lane := &b.d.Lanes[l]; lane.Stream {
-			if first == trace.NoProc {
-				first = lane.Proc
-			}
-			if lane.Proc != first {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // recordedByThread picks, of the operations that the last few events of the thread stand for, the one with the latest

@@ -55,6 +55,7 @@ type builder struct {
 	clockGrain int64       // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
 	calls      []callClass // per symbol: what a runtime or driver call of that name does
 	firstOp    ActID       // streams lie behind threads: all activities from here on are operations
+	oneDevice  bool        // all streams are of one device
 	launch     []ActID     // per act: the call that launched the operation, or NoAct
 	pred       []ActID     // per act: stream predecessor
 	graph      []bool      // per act: launched together with others
@@ -72,6 +73,9 @@ type builder struct {
 	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
 	syncCalls []ActID   // calls that wait for the GPU, thread by thread
 	copyOps   []bool    // per symbol: names of ops that copy; nil until asked for
+
+	copyCallEnds []endOf // ends of the calls of copyCalls of which no copy is recorded, ascending; nil until asked for
+	copyOpEnds   []endOf // ends of long pieces of ops that copy, ascending; nil until asked for
 
 	orphans   orphanRuns
 	graphWait map[ActID]ActID // operations that wait for another of a graph

@@ -18,6 +18,7 @@ func (b *builder) linkStreams() {
 		b.launch[a], b.pred[a], b.pos[a] = NoAct, NoAct, -1
 	}
 	operations := n - int(b.firstOp)
+	b.oneDevice = true
 	b.byEnd = make([]ActID, 0, operations)
 	b.found = make([]foundDep, 0, 2*operations+operations/8) // stream order, launch, and few others
 	for l := range d.Lanes {
@@ -25,6 +26,7 @@ func (b *builder) linkStreams() {
 		lane.Host = lane.Proc
 		if lane.Stream {
 			b.linkStream(LaneID(l))
+			b.oneDevice = b.oneDevice && lane.Proc == d.Lanes[len(d.Lanes)-1].Proc
 		}
 	}
 	b.ofCall = make([]ActID, n)

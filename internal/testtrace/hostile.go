@@ -279,11 +279,11 @@ var Hostiles = []Hostile{
 			h.sliceArgs("kernel", "k", 0, 8, 40*i+25, 5, `"device":0,"stream":8`)
 		}
 	}},
-	{"stray-calls", func(h *hostile, n int64) { // the same, and as many launch calls without an operation at one time
+	{"stray-calls", func(h *hostile, n int64) { // the same, and as many launch calls without an operation
 		for i := range n {
 			h.launched(i, 7, 40*i+2, 2*i)
-			h.call("cudaLaunchKernel", i, 40*(i-i%100)+10, 2, 2*i+1)
-			h.sliceArgs("kernel", "k", 0, 8, 40*i+19, 5, `"device":0,"stream":8`)
+			h.call("cudaLaunchKernel", i, 40*i+23, 2, 2*i+1)
+			h.sliceArgs("kernel", "k", 0, 8, 40*i+30, 5, `"device":0,"stream":8`)
 		}
 	}},
 	{"stray-copies", func(h *hostile, n int64) { // copies without a launch, and as many threads that copy
