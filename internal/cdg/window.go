@@ -3,6 +3,7 @@ package cdg
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,11 +110,17 @@ func lastEndOfLaunched(tr *trace.Trace, start, end int64) int64 {
 func wholeExtent(tr *trace.Trace) (start, end int64) {
 	counts := make([]bool, len(tr.Tracks))
 	node := matchSyms(tr, func(s string) bool { return strings.HasPrefix(s, "autograd::engine::evaluate_function") })
+	extent := make([]Span, len(tr.Tracks))
+	for i := range extent {
+		extent[i] = Span{math.MaxInt64, math.MinInt64}
+	}
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		if !isAct(e) {
 			continue
 		}
+		x := &extent[e.Track]
+		x.Start, x.End = min(x.Start, e.Start), max(x.End, e.End())
 		switch {
 		case e.Kind.Device():
 			counts[e.Track] = true
@@ -124,26 +131,18 @@ func wholeExtent(tr *trace.Trace) (start, end int64) {
 			counts[e.Track] = true
 		}
 	}
-	if !slices.Contains(counts, true) {
-		for i := range counts {
-			counts[i] = true
+	nothing := Span{math.MaxInt64, math.MinInt64}
+	all := nothing
+	none := !slices.Contains(counts, true)
+	for t, x := range extent {
+		if counts[t] || none {
+			all.Start, all.End = min(all.Start, x.Start), max(all.End, x.End)
 		}
 	}
-	first := true
-	for i := range tr.Events {
-		e := &tr.Events[i]
-		if !isAct(e) || !counts[e.Track] {
-			continue
-		}
-		if first || e.Start < start {
-			start = e.Start
-		}
-		if first || e.End() > end {
-			end = e.End()
-		}
-		first = false
+	if all == nothing {
+		return 0, 0
 	}
-	return start, end
+	return all.Start, all.End
 }
 
 // frequentAnnotations lists the ten most frequent annotation names, for an error message.

@@ -51,7 +51,8 @@ func (w *walker) stepStream() {
 	w.goTo(from.Lane, wait.From)
 }
 
-// runningAt returns the operation of a stream with start < t <= end that started last, or NoAct.
+// runningAt returns the operation of a stream with start < t <= end that started last, or NoAct. What it passes over
+// started after that operation, where the walk does not come back to: all calls together take linear time.
 func (w *walker) runningAt(lane cdg.LaneID, t int64) cdg.ActID {
 	l := &w.g.Lanes[lane]
 	lo, hi := l.First, l.Limit
