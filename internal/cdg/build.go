@@ -79,6 +79,7 @@ type builder struct {
 
 	orphans   orphanRuns
 	graphWait map[ActID]ActID // operations that wait for another of a graph
+	behind    map[ActID]ActID // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
 
 	blocking []bool // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
 	lonely   bool   // at most one thread blocks: whom it waits for is not recorded as such
@@ -154,6 +155,7 @@ func (b *builder) applyRules() *Graph {
 	b.inferEventWaits()
 	b.calibrateWaits()
 	b.assumeLaunches()
+	b.unrecordedWork()
 	b.blockingCalls()
 	b.queueFull()
 	b.polledWaits()

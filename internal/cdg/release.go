@@ -98,6 +98,7 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 	d := b.d
 	start := d.Acts[k].Start
 	best := candidate{at: -1}
+	behind, hidden := b.behind[k]
 	for _, x := range row {
 		from := &d.Acts[x.From]
 		at, delay := from.End, d.Delays.Kernel
@@ -105,7 +106,7 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 		case Launch:
 			at, delay = from.Start, d.Delays.Launch
 			delay.Max = b.launchMax(k, x.From)
-			if x.Evidence == ByAlignment && start-at > delay.Max {
+			if x.Evidence == ByAlignment && start-at > delay.Max && !hidden {
 				at = start - delay.Min // launched from within a slice, not recorded
 			}
 		case EventWait:
@@ -119,20 +120,27 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 			continue // no progress: it started together with k
 		}
 		c := candidate{len(d.Waits) - 1, at + delay.Min, start-at <= delay.Max}
-		if best.at < 0 || b.better(&c, &best) {
+		if best.at < 0 || b.better(&c, &best) && !hidden || hidden && x.From == behind {
 			best = c
 		}
 	}
-	if best.at < 0 {
-		d.Waits = append(d.Waits, Wait{At: start, From: NoAct, Rule: Unexplained, Evidence: ByNothing, Bound: true})
+	if best.at < 0 || hidden && behind == NoAct {
+		w := Wait{At: start, From: NoAct, Rule: Unexplained, Evidence: ByNothing, Bound: true}
+		if hidden {
+			w.Note = Unrecorded
+		}
+		d.Waits = append(d.Waits, w)
 		return
 	}
 	w := &d.Waits[best.at]
 	w.Bound = true
+	if hidden {
+		w.Note = Unrecorded
+	}
 	if from := &d.Acts[w.From]; w.Rule == Launch && (w.At != from.Start || from.End == from.Start) { // else a piece begins there
 		b.inside = append(b.inside, Inside{At: w.At, Lane: from.Lane})
 	}
-	if call := launchOf(k); b.late(start, w, &best, call) {
+	if call := launchOf(k); !hidden && b.late(start, w, &best, call) {
 		w.Note = Late
 		if b.graph[k] && (w.Rule == Launch || launchOf(w.From) != call) {
 			w.Note = RecordsLost

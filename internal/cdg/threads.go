@@ -17,7 +17,7 @@ type threadInfo struct {
 	sifted    bool
 	launches  []ActID // calls that launched operations, in time order
 	records   []ActID // cudaEventRecord calls, in time order
-	ops       int     // ops, annotations and frames: a thread with calls only is a watchdog
+	ops       int     // ops, annotations and frames, or launches where calls are all that was recorded: a thread with other calls only is a watchdog
 	autograd  bool    // runs autograd nodes and carries no steps, or is named pt_autograd_*
 	pinMemory bool    // runs pin_memory ops
 	blocks    bool    // has slices in which it waits for other threads (explicit mode)
@@ -93,6 +93,7 @@ func (b *builder) describeThreads() {
 		}
 		t.autograd = t.autograd && !steps || strings.Contains(b.tr.Tracks[lane.Track].Name, "pt_autograd")
 	}
+	b.takeLaunchesForOps()
 	for p := range b.records {
 		slices.Sort(b.records[p])
 	}
@@ -114,6 +115,22 @@ func (b *builder) busyRuns(l LaneID) int {
 		inside = works
 	}
 	return n
+}
+
+// takeLaunchesForOps lets the threads that launch stand for those that run ops in processes of which only calls were
+// recorded: there a thread with calls only is no watchdog.
+func (b *builder) takeLaunchesForOps() {
+	hasOps := map[trace.ProcID]bool{}
+	for l := range b.threads {
+		if b.threads[l].ops > 0 {
+			hasOps[b.d.Lanes[l].Proc] = true
+		}
+	}
+	for l := range b.threads {
+		if t := &b.threads[l]; !hasOps[b.d.Lanes[l].Proc] {
+			t.ops = len(t.launches)
+		}
+	}
 }
 
 // sortCalls puts calls into the order in which they were made.

@@ -22,8 +22,13 @@ func (w *walker) stepStream() {
 		return
 	}
 	if wait.From == cdg.NoAct {
-		w.quality["operations_without_release"]++
-		w.emit(w.t0, trace.NoEvent, Unexplained, cdg.ByNothing)
+		kind := Unexplained
+		if wait.Note == cdg.Unrecorded {
+			kind = GPUUnrecorded
+		} else {
+			w.quality["operations_without_release"]++
+		}
+		w.emit(w.t0, trace.NoEvent, kind, cdg.ByNothing)
 		return
 	}
 	kind, edge := LaunchDelay, LaunchDelayEdge
@@ -34,11 +39,15 @@ func (w *walker) stepStream() {
 		kind, edge = EventDelay, EventWaitEdge
 	}
 	by := wait.Evidence
-	if wait.Note != cdg.Explained {
+	switch wait.Note {
+	case cdg.Explained:
+	case cdg.Late:
 		kind, by = Unexplained, cdg.ByNothing
-		if wait.Note == cdg.RecordsLost {
-			w.quality["gpu_records_lost_before_graph"]++
-		}
+	case cdg.RecordsLost:
+		w.quality["gpu_records_lost_before_graph"]++
+		kind, by = GPUUnrecorded, cdg.ByNothing
+	case cdg.Unrecorded:
+		kind, by = GPUUnrecorded, cdg.ByNothing
 	}
 	w.enter(edge, wait.Evidence, false, act.Start)
 	w.emit(wait.At, trace.NoEvent, kind, by)

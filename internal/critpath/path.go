@@ -15,6 +15,7 @@ const (
 	RuntimeCall
 	PythonFrame
 	Compute
+	GPUUnrecorded // the stream ran work that is not recorded
 	Comm
 	Memcpy
 	Memset
@@ -28,7 +29,7 @@ const (
 	NumSegmentKinds
 )
 
-var kindNames = [NumSegmentKinds]string{"cpu", "runtime", "python", "compute", "comm", "memcpy", "memset",
+var kindNames = [NumSegmentKinds]string{"cpu", "runtime", "python", "compute", "gpu_unrecorded", "comm", "memcpy", "memset",
 	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced"}
 
 func (k SegmentKind) String() string { return kindNames[k] }
@@ -52,7 +53,7 @@ const (
 
 var classNames = [NumClasses]string{"cpu", "gpu_compute", "communication", "copy", "launch", "sync", "handoff", "unexplained", "untraced"}
 var classWords = [NumClasses]string{"CPU", "GPU compute", "communication", "copy", "launch latency", "sync", "hand-off", "unexplained", "untraced"}
-var kindClass = [NumSegmentKinds]Class{ClassCPU, ClassCPU, ClassCPU, ClassCompute, ClassComm, ClassCopy, ClassCopy,
+var kindClass = [NumSegmentKinds]Class{ClassCPU, ClassCPU, ClassCPU, ClassCompute, ClassCompute, ClassComm, ClassCopy, ClassCopy,
 	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced}
 
 // String is the class as reports and bound_by write it; Words is what viewers show.

@@ -74,6 +74,9 @@ func verdict(class *byClass, d int64) string {
 	if words == "" {
 		return "No critical path · " + tables.ShortDuration(d)
 	}
+	if best := critpath.BoundBy(class); best == critpath.ClassUnexplained || best == critpath.ClassUntraced {
+		return "Mostly not recorded: " + words + " · " + tables.ShortDuration(d)
+	}
 	return "Bound by " + words + " · " + tables.ShortDuration(d)
 }
 

@@ -52,6 +52,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t.composition(r)
 	t.steps(r)
 	t.hotspots()
+	t.unknown(r)
 	t.ctda(r)
 	t.hta()
 	t.trust(r)
@@ -91,8 +92,7 @@ func (t *text) head(r *Report) {
 	t.line("%s", t.bold(Shorten(Plain(r.Input.Name), t.width)))
 	t.line("%s events, window %s (%s), method %s, threads %s", t.one("input").Show("events"), t.one("window").Show("duration_ns"), Shorten(window, max(t.width-64, 10)), r.Method, r.Threads)
 	t.line("")
-	word := classWords[r.Path.BoundBy]
-	t.line("%s", t.bold(t.paint(ansi[r.Path.BoundBy], "bound by "+word)))
+	t.line("%s", t.bold(t.paint(ansi[r.Path.BoundBy], Shorten(r.Bound(), t.width))))
 	p := t.one("critical_path")
 	t.line("path %s in %s segments, covers %s of the window", p.Show("duration_ns"), p.Show("segment_count"), p.Show("cpcr"))
 	t.strip(r)

@@ -11,13 +11,13 @@ import (
 )
 
 // Lines makes a trace of lines "kind row name start dur [correlation]", times in µs.
-// A ~ in a name is a blank. Kinds: op, note (user annotation), frame, call, kernel, copy, set, and sync, a record of
-// synchronisation, with the stream that the event was recorded on and the correlation of that call as two more fields.
+// A ~ in a name is a blank. Kinds: op, note (user annotation), frame, call, kernel, copy, set, overhead of the profiler,
+// other, an event of a device that is not analysed, and sync, a record of synchronisation, with the stream that the event was recorded on and the correlation of that call as two more fields.
 // The row of a device is its stream, or device:stream.
 func Lines(t testing.TB, text string) *trace.Trace {
 	t.Helper()
 	category := map[string]string{"op": "cpu_op", "note": "user_annotation", "frame": "python_function", "call": "cuda_runtime",
-		"kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset", "sync": "cuda_sync"}
+		"kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset", "sync": "cuda_sync", "overhead": "overhead", "other": "hpu_op"}
 	var events []string
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)

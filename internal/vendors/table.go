@@ -39,6 +39,7 @@ var common = Vendor{
 		{Verb: KernelLaunch, Parts: []string{"LaunchKernel"}},
 		{Verb: OtherLaunch, Parts: []string{"Launch"}},
 		{Verb: EventQuery, Parts: []string{"EventQuery"}},
+		{Verb: Allocate, Parts: []string{"Malloc"}},
 	},
 	Libraries: []Library{
 		{Kernels: `all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|sendrecv|multimem`},
@@ -103,6 +104,7 @@ var nvidia = Vendor{
 	Calls: []Call{
 		{Verb: DeviceSync, Parts: []string{"CtxSynchronize"}},
 		{Verb: Free, Names: []string{"cudaFree", "cuMemFree_v2", "cudaFreeHost"}},
+		{Verb: Allocate, Names: []string{"cuMemAlloc_v2", "cuMemCreate", "cuMemMap"}},
 	},
 	Endings: []string{"_ptsz"}, // calls that mean the default stream of their thread
 	Libraries: []Library{{Name: "NCCL", Marks: Marks{Starts: []string{"nccl"}}, Kernels: "nccl", Kernel: `nccl(?:Dev)?Kernel_`,

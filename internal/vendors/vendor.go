@@ -48,6 +48,7 @@ const (
 	KernelLaunch      // launches one kernel
 	OtherLaunch       // launches something else
 	EventQuery        // asks whether an event has come
+	Allocate          // allocates memory of the device
 	NumVerbs
 )
 
