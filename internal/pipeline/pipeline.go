@@ -16,9 +16,11 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/anonymize"
 	"overlay/internal/cdg"
+	"overlay/internal/columns"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/overlay"
+	"overlay/internal/relations"
 	"overlay/internal/report"
 	"overlay/internal/slim"
 	"overlay/internal/trace"
@@ -119,6 +121,14 @@ func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses = r.graph, r.path, r.analyses
 	return report.New(s)
+}
+
+// Tables makes tables for data tools of a run, which they hold on to. s says what is wanted; what they are made of is
+// filled in.
+func (r *Run) Tables(s relations.Source) []columns.Table {
+	r.o.stage("tables")
+	s.Graph, s.Path = r.graph, r.path
+	return relations.Tables(s)
 }
 
 // Picture is what is to be written: a trace and what is drawn on it.
