@@ -46,9 +46,15 @@ func Write(w io.Writer, t *columns.Table, o Options) error {
 	if o.Compat {
 		codec = &snappy.Codec{}
 	}
-	out := parquet.NewWriter(w, parquet.NewSchema(t.Name, parquet.SchemaOf(reflect.New(rowType(t, o.Compat)).Interface())),
+	options := []parquet.WriterOption{parquet.NewSchema(t.Name, parquet.SchemaOf(reflect.New(rowType(t, o.Compat)).Interface())),
 		parquet.Compression(codec), parquet.CreatedBy("overlay", o.Version, ""),
-		parquet.KeyValueMetadata(keySchema, o.Schema), parquet.KeyValueMetadata(keyAbout, t.About))
+		parquet.KeyValueMetadata(keySchema, o.Schema), parquet.KeyValueMetadata(keyAbout, t.About)}
+	for i := range t.Cols {
+		if t.Cols[i].Type == columns.Text { // nobody asks for a range of names, and names are long
+			options = append(options, parquet.SkipPageBounds(t.Cols[i].Name))
+		}
+	}
+	out := parquet.NewWriter(w, options...)
 	values := make([]parquet.Value, 0, batch)
 	for from := 0; from < t.Rows; from += rowsPerGroup {
 		to := min(from+rowsPerGroup, t.Rows)
@@ -86,73 +92,95 @@ func rowType(t *columns.Table, compat bool) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
+// writeColumn hands rows of a column to the library, a batch at a time.
 func writeColumn(w *parquet.ColumnWriter, t *columns.Table, c, from, to int, values []parquet.Value) error {
-	d, null := &t.Data[c], t.Cols[c].Null
-	level := 0
-	if null {
-		level = 1
-	}
-	value := valueOf(t.Cols[c].Type, d)
+	fill := filler(t, c)
 	for from < to {
-		values = values[:0]
-		for end := min(to, from+batch); from < end; from++ {
-			v, ok := value(from)
-			switch {
-			case ok:
-				values = append(values, v.Level(0, level, c))
-			case null:
-				values = append(values, parquet.Value{}.Level(0, 0, c))
-			default:
-				panic("parquetfile: internal error: no value in " + t.Name + "." + t.Cols[c].Name)
-			}
-		}
+		end := min(to, from+batch)
+		values = values[:end-from]
+		fill(from, values)
 		if _, err := w.WriteRowValues(values); err != nil {
 			return err
 		}
+		from = end
 	}
 	return nil
 }
 
-// valueOf gives the values of a column in the form of the library.
-func valueOf(typ columns.Type, d *columns.Data) func(row int) (parquet.Value, bool) {
-	switch typ {
-	case columns.Int32:
-		return func(row int) (parquet.Value, bool) {
-			v, ok := d.Int(row)
-			return parquet.Int32Value(int32(v)), ok
-		}
-	case columns.Int64:
-		return func(row int) (parquet.Value, bool) {
-			v, ok := d.Int(row)
-			return parquet.Int64Value(v), ok
-		}
-	case columns.Bool:
-		return func(row int) (parquet.Value, bool) {
-			v, ok := d.Int(row)
-			return parquet.BooleanValue(v != 0), ok
-		}
-	case columns.Float64:
-		return func(row int) (parquet.Value, bool) {
-			v, ok := d.Float(row)
-			return parquet.DoubleValue(v), ok
+// filler returns what fills values with rows of a column from a row on.
+func filler(t *columns.Table, c int) func(from int, values []parquet.Value) {
+	d, null := &t.Data[c], t.Cols[c].Null
+	// level says whether a value is there. A column that always has one needs no levels.
+	level := func(v *parquet.Value, ok bool) {
+		switch {
+		case null && ok:
+			v.SetDefinitionLevel(1)
+		case null:
+			*v = parquet.Value{}
+		case !ok:
+			panic("parquetfile: internal error: no value in " + t.Name + "." + t.Cols[c].Name)
 		}
 	}
-	if d.Sym == nil {
-		return func(row int) (parquet.Value, bool) {
-			s, ok := d.Str(row)
-			return textValue(s), ok
+	switch typ := t.Cols[c].Type; {
+	case typ == columns.Int32:
+		return func(from int, values []parquet.Value) {
+			for i := range values {
+				v, ok := d.Int(from + i)
+				values[i] = parquet.Int32Value(int32(v))
+				if null || !ok {
+					level(&values[i], ok)
+				}
+			}
+		}
+	case typ == columns.Int64:
+		return func(from int, values []parquet.Value) {
+			for i := range values {
+				v, ok := d.Int(from + i)
+				values[i] = parquet.Int64Value(v)
+				if null || !ok {
+					level(&values[i], ok)
+				}
+			}
+		}
+	case typ == columns.Bool:
+		return func(from int, values []parquet.Value) {
+			for i := range values {
+				v, ok := d.Int(from + i)
+				values[i] = parquet.BooleanValue(v != 0)
+				level(&values[i], ok)
+			}
+		}
+	case typ == columns.Float64:
+		return func(from int, values []parquet.Value) {
+			for i := range values {
+				v, ok := d.Float(from + i)
+				values[i] = parquet.DoubleValue(v)
+				level(&values[i], ok)
+			}
+		}
+	case d.Sym == nil:
+		return func(from int, values []parquet.Value) {
+			for i := range values {
+				s, ok := d.Str(from + i)
+				values[i] = textValue(s)
+				level(&values[i], ok)
+			}
 		}
 	}
 	made := make([]parquet.Value, len(d.Syms)) // each text is made once
-	return func(row int) (parquet.Value, bool) {
-		s, ok := d.Sym(row)
-		if !ok {
-			return parquet.Value{}, false
+	return func(from int, values []parquet.Value) {
+		for i := range values {
+			s, ok := d.Sym(from + i)
+			if !ok {
+				level(&values[i], false)
+				continue
+			}
+			if made[s].IsNull() {
+				made[s] = textValue(d.Syms[s])
+				level(&made[s], true)
+			}
+			values[i] = made[s]
 		}
-		if made[s].IsNull() {
-			made[s] = textValue(d.Syms[s])
-		}
-		return made[s], true
 	}
 }
 

@@ -4,8 +4,8 @@
 // # Memory
 //
 // The trace stays until its output is written. The graph is as large as the trace: it is let go when what is to be
-// drawn has been decided (Draw), or with the run. Garbage is collected at three borders, where much of it is left and
-// the next stage needs room: after linking, before drawing, before writing. Of several traces, Each holds as many as
+// drawn has been decided (Draw), or with the run. Garbage is collected at borders, where much of it is left and the
+// next stage needs room: after linking, before drawing or making tables, before writing. Of several traces, Each holds as many as
 // it is told.
 package pipeline
 
@@ -127,6 +127,7 @@ func (r *Run) Report(s report.Source) *report.Report {
 // filled in.
 func (r *Run) Tables(s relations.Source) []columns.Table {
 	r.o.stage("tables")
+	runtime.GC() // of what solving left: what reads the tables needs room
 	s.Graph, s.Path = r.graph, r.path
 	return relations.Tables(s)
 }

@@ -2,8 +2,10 @@ package relations
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"sort"
+	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/columns"
@@ -111,14 +113,15 @@ func (m *maker) findCollectives(texts *dict) []collective {
 }
 
 func (m *maker) collective(id trace.EventID, texts *dict) collective {
+	source := m.describedBy(id)
 	word := func(key string) uint32 {
-		if v, ok := m.tr.Arg(id, key); ok && v.Text != "" {
+		if v, ok := m.tr.Arg(source, key); ok && v.Text != "" {
 			return texts.add(v.Text)
 		}
 		return noText
 	}
 	number := func(key string) int64 {
-		if v, ok := m.tr.ArgInt(id, key); ok && v >= 0 {
+		if v, ok := m.tr.ArgInt(source, key); ok && v >= 0 {
 			return v
 		}
 		return -1
@@ -126,7 +129,7 @@ func (m *maker) collective(id trace.EventID, texts *dict) collective {
 	c := collective{event: id, op: word("Collective name"), group: word("Process Group Name"), dtype: word("dtype"), peers: word("Process Group Ranks"),
 		description: word("Process Group Description"), seq: number("Seq"), ranks: number("Group size"), bytes: -1}
 	if c.op == noText {
-		c.op = texts.add(vendors.CollectiveIn(m.tr.Name(id)))
+		c.op = texts.add(opOf(m.tr.Name(id)))
 	}
 	in, out := number("In msg nelems"), number("Out msg nelems")
 	if n := max(in, out); n >= 0 && c.dtype != noText {
@@ -136,6 +139,33 @@ func (m *maker) collective(id trace.EventID, texts *dict) collective {
 	}
 	c.bus = busFactor(texts.list[c.op], c.ranks)
 	return c
+}
+
+// describedBy is the event whose arguments say what a communication kernel does: the kernel, or the op that launched it
+// (record_param_comms), as PyTorch before 2.3 wrote it.
+func (m *maker) describedBy(id trace.EventID) trace.EventID {
+	const key = "Collective name"
+	if _, ok := m.tr.Arg(id, key); ok || m.tr.Launch[id] == trace.NoEvent {
+		return id
+	}
+	for a := m.g.ActOf[m.tr.Launch[id]]; a != cdg.NoAct; a = m.g.Parent[a] {
+		if e := m.g.Acts[a].Event; m.event(e).Kind == trace.CPUOp {
+			if _, ok := m.tr.Arg(e, key); ok {
+				return e
+			}
+		}
+	}
+	return id
+}
+
+// opNames finds the collective in the name of a kernel: ncclDevKernel_AllReduce_Sum_bf16_RING_LL.
+var opNames = regexp.MustCompile(`(?i)all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|broadcast|send_?recv|reduce|send|recv`)
+
+func opOf(kernel string) string {
+	if op := opNames.FindString(kernel); op != "" {
+		return strings.ToLower(strings.ReplaceAll(op, "_", ""))
+	}
+	return vendors.CollectiveIn(kernel)
 }
 
 // elementSize is the size of the types of PyTorch in bytes, by the names of c10::ScalarType.
@@ -150,11 +180,12 @@ func busFactor(op string, n int64) float64 {
 		return 1
 	}
 	part := float64(n-1) / float64(n)
-	switch op {
-	case "allreduce", "all_reduce", "allreduce_coalesced":
+	switch name := strings.ToLower(strings.ReplaceAll(op, "_", "")); {
+	case strings.HasPrefix(name, "allreduce"):
 		return 2 * part
-	case "allgather", "all_gather", "_allgather_base", "allgather_into_tensor_coalesced", "all_gather_into_tensor", "reduce_scatter", "_reduce_scatter_base",
-		"reduce_scatter_tensor", "reduce_scatter_tensor_coalesced", "all_to_all", "all_to_allv", "alltoall", "alltoall_base", "gather", "scatter":
+	case strings.HasPrefix(name, "broadcast"), strings.HasPrefix(name, "send"), strings.HasPrefix(name, "recv"), name == "reduce":
+		return 1
+	case strings.Contains(name, "gather"), strings.Contains(name, "scatter"), strings.HasPrefix(name, "alltoall"):
 		return part
 	}
 	return 1

@@ -49,9 +49,9 @@ func (m *maker) segments() (int, []columns.Data) {
 }
 
 var edgeColumns = []columns.Column{
-	null(num("from_event", columns.Int32, tables.Ref, "what was waited for; null when nothing is known")),
+	num("from_event", columns.Int32, tables.Ref, "what was waited for"),
 	null(num("to_event", columns.Int32, tables.Ref, "what waited; null for a gap of a thread")),
-	text("rule", "why: stream_order, launch, event_wait, graph_order, sync, queue_full, handoff, polled_wait, before_recording, untraced, unexplained"),
+	text("rule", "why: stream_order, launch, event_wait, graph_order, sync, queue_full, handoff, polled_wait, before_recording"),
 	text("evidence", "how it is known: correlation, stream, sync_event, graph, and api and aligned, which are inferred"),
 	num("gap_ns", columns.Int64, tables.NS, "from when the source was ready until what waited went on"),
 	num("on_path", columns.Bool, tables.Flag, "the path runs over it"),
@@ -62,41 +62,64 @@ var edgeColumns = []columns.Column{
 
 // edgeRow is one stored dependency.
 type edgeRow struct {
-	wait   cdg.WaitID
-	to     trace.EventID // NoEvent: a gap
-	track  trace.TrackID // of what waited
-	onPath bool
+	wait          cdg.WaitID
+	to            trace.EventID // NoEvent: a gap
+	track         trace.TrackID // of what waited
+	bound, onPath bool
 }
 
-// storedWaits lists every wait of the graph once: those of activities, then those at borders between pieces of threads and
-// inside of pieces.
+// storedWaits lists every wait for something known once: those of activities, then those at borders between pieces of
+// threads and inside of pieces. What ends a blocking call is stored at the border, where it bound, and among all that
+// the call would have waited for: it is one row.
 func (m *maker) storedWaits() []edgeRow {
 	g := m.g
 	rows := make([]edgeRow, 0, len(g.Waits))
+	place := make([]int32, len(g.Waits)) // row of a wait, plus 1
+	add := func(w cdg.WaitID, to trace.EventID, track trace.TrackID) {
+		if w != cdg.NoWait && place[w] == 0 && g.Waits[w].From != cdg.NoAct {
+			rows = append(rows, edgeRow{w, to, track, g.Waits[w].Bound, false})
+			place[w] = int32(len(rows))
+		}
+	}
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
 		for a := lane.First; a < lane.Limit; a++ {
 			for w := g.First[a]; w < g.First[a+1]; w++ {
-				rows = append(rows, edgeRow{wait: cdg.WaitID(w), to: g.Acts[a].Event, track: lane.Track})
+				add(cdg.WaitID(w), g.Acts[a].Event, lane.Track)
 			}
 		}
 	}
-	told := make([]bool, len(g.Waits))
-	for i := range rows {
-		told[rows[i].wait] = true
-	}
-	add := func(w cdg.WaitID, owner cdg.ActID, lane int) {
-		if w != cdg.NoWait && !told[w] {
-			told[w] = true
-			rows = append(rows, edgeRow{wait: w, to: m.actEvent(owner), track: g.Lanes[lane].Track})
+	// border adds what a thread waited for between two slices, either of which may be a gap.
+	border := func(id cdg.WaitID, before, after cdg.ActID, lane *cdg.Lane) {
+		if id == cdg.NoWait || place[id] > 0 {
+			return
 		}
+		w := &g.Waits[id]
+		switch w.Rule {
+		case cdg.Sync, cdg.QueueFull, cdg.PolledWait: // the slice that ends waited
+			if before == cdg.NoAct {
+				break
+			}
+			for own := g.First[before]; own < g.First[before+1]; own++ {
+				if x := &g.Waits[own]; x.From == w.From && x.Rule == w.Rule && place[own] > 0 {
+					rows[place[own]-1].wait, rows[place[own]-1].bound = id, true
+					place[id] = place[own]
+					return
+				}
+			}
+			after = before
+		}
+		add(id, m.actEvent(after), lane.Track)
 	}
 	for l := range g.Lanes {
-		if g.Lanes[l].Stream {
+		lane := &g.Lanes[l]
+		if lane.Stream {
 			continue
 		}
+		before := cdg.NoAct
 		for i := g.PieceFirst[l]; i < g.PieceFirst[l+1]; i++ {
-			add(g.Begun[i], g.Pieces[i].Owner, l)
+			border(g.Begun[i], before, g.Pieces[i].Owner, lane)
+			before = g.Pieces[i].Owner
 		}
 	}
 	for _, x := range g.Inside {
@@ -104,7 +127,7 @@ func (m *maker) storedWaits() []edgeRow {
 		if i := g.PieceAt(x.Lane, x.At); i >= 0 {
 			owner = g.Pieces[i].Owner
 		}
-		add(x.Wait, owner, int(x.Lane))
+		border(x.Wait, owner, owner, &g.Lanes[x.Lane])
 	}
 	m.findOnPath(rows)
 	return rows
@@ -120,7 +143,7 @@ func (m *maker) findOnPath(rows []edgeRow) {
 	}
 	for i := range rows {
 		w := &m.g.Waits[rows[i].wait]
-		rows[i].onPath = w.Bound && w.From != cdg.NoAct && joined[[2]trace.EventID{m.actEvent(w.From), rows[i].to}]
+		rows[i].onPath = rows[i].bound && joined[[2]trace.EventID{m.actEvent(w.From), rows[i].to}]
 	}
 }
 
@@ -128,14 +151,14 @@ func (m *maker) edges() (int, []columns.Data) {
 	rows := m.storedWaits()
 	w := func(i int) *cdg.Wait { return &m.g.Waits[rows[i].wait] }
 	return len(rows), []columns.Data{
-		ids(func(i int) trace.EventID { return m.actEvent(w(i).From) }),
+		ints(func(i int) int64 { return int64(m.actEvent(w(i).From)) }),
 		ids(func(i int) trace.EventID { return rows[i].to }),
 		words(int(cdg.NumRules), func(i int) cdg.Rule { return cdg.Rule(i) }, func(i int) int { return int(w(i).Rule) }),
 		words(int(cdg.NumEvidence), func(i int) cdg.Evidence { return cdg.Evidence(i) }, func(i int) int { return int(w(i).Evidence) }),
 		ints(func(i int) int64 { return w(i).Lag }),
 		flags(func(i int) bool { return rows[i].onPath }),
 		ints(func(i int) int64 { return w(i).At }),
-		flags(func(i int) bool { return w(i).Bound }),
+		flags(func(i int) bool { return rows[i].bound }),
 		ints(func(i int) int64 { return int64(rows[i].track) }),
 	}
 }

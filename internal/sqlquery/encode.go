@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -158,7 +159,10 @@ func quoted(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// tableEncoder writes columns for people: numbers to the right, texts to the left.
+// widest is how many characters a text has in a table: kernels made from templates have names of 1,500.
+const widest = 100
+
+// tableEncoder writes columns for people: numbers to the right, texts to the left and not without end.
 type tableEncoder struct {
 	w     io.Writer
 	clean func(string) string
@@ -166,11 +170,19 @@ type tableEncoder struct {
 	right []bool     // per column: it has numbers and no texts
 }
 
+func (e *tableEncoder) cell(s string) string {
+	s = e.clean(s)
+	if utf8.RuneCountInString(s) > widest {
+		s = string([]rune(s)[:widest-1]) + "…"
+	}
+	return s
+}
+
 func (e *tableEncoder) Begin(names []string) error {
 	row := make([]string, len(names))
 	e.right = make([]bool, len(names))
 	for i, n := range names {
-		row[i], e.right[i] = e.clean(n), true
+		row[i], e.right[i] = e.cell(n), true
 	}
 	e.rows = append(e.rows, row)
 	return nil
@@ -179,7 +191,7 @@ func (e *tableEncoder) Begin(names []string) error {
 func (e *tableEncoder) Row(row []Value) error {
 	cells := make([]string, len(row))
 	for i, v := range row {
-		cells[i] = e.clean(show(v))
+		cells[i] = e.cell(show(v))
 		if _, text := v.(string); text {
 			e.right[i] = false
 		}
@@ -195,9 +207,13 @@ func (e *tableEncoder) End() error {
 			width[i] = max(width[i], utf8.RuneCountInString(cell))
 		}
 	}
-	var b strings.Builder
-	for k, row := range e.rows {
-		line := len(b.String())
+	rule := make([]string, len(width))
+	for i, n := range width {
+		rule[i] = strings.Repeat("-", n)
+	}
+	var line strings.Builder
+	for _, row := range slices.Insert(e.rows, 1, rule) {
+		line.Reset()
 		for i, cell := range row {
 			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
 			if e.right[i] {
@@ -205,27 +221,10 @@ func (e *tableEncoder) End() error {
 			} else {
 				cell += pad
 			}
-			if i > 0 {
-				b.WriteString("  ")
-			}
-			b.WriteString(cell)
+			line.WriteString(cell + "  ")
 		}
-		trimmed := strings.TrimRight(b.String()[line:], " ")
-		if _, err := io.WriteString(e.w, trimmed+"\n"); err != nil {
+		if _, err := io.WriteString(e.w, strings.TrimRight(line.String(), " ")+"\n"); err != nil {
 			return err
-		}
-		b.Reset()
-		if k == 0 {
-			for i := range width {
-				if i > 0 {
-					b.WriteString("  ")
-				}
-				b.WriteString(strings.Repeat("-", width[i]))
-			}
-			if _, err := io.WriteString(e.w, b.String()+"\n"); err != nil {
-				return err
-			}
-			b.Reset()
 		}
 	}
 	return nil
