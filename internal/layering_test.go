@@ -24,6 +24,7 @@ var layers = map[string][]string{
 	"internal/par":                {},
 	"internal/vendors":            {"internal/trace"},
 	"internal/kineto":             {"internal/trace", "internal/vendors", "internal/par"},
+	"internal/frompftrace":        {"internal/trace", "internal/vendors", "internal/par", "internal/kineto"},
 	"internal/perfetto":           {"internal/par"},
 	"internal/chrome":             {},
 	"internal/pgzip":              {},
