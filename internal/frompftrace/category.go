@@ -7,30 +7,6 @@ import (
 	"overlay/internal/vendors"
 )
 
-// rocmCategories are those of rocprofv3 and rocprof-sys, and what Kineto calls the same on ROCm. HSA calls are the
-// inside of HIP calls: they keep their category, which is in no analysis, unless the trace has nothing else.
-var rocmCategories = map[string]string{
-	"hip_api": "cuda_runtime", "rocm_hip_api": "cuda_runtime", "hip_runtime_api": "cuda_runtime",
-	"kernel_dispatch": "kernel", "rocm_kernel_dispatch": "kernel",
-	"memory_copy": "gpu_memcpy", "rocm_memory_copy": "gpu_memcpy",
-	"marker_api": "user_annotation", "rocm_marker_api": "user_annotation",
-	"rccl_api": "cpu_op", "rocm_rccl_api": "cpu_op",
-}
-
-// isHSA reports whether a category is that of calls below HIP.
-func isHSA(c string) bool { return c == "hsa_api" || c == "rocm_hsa_api" }
-
-// categoryName is the category of the text for one of the input.
-func (r *reader) categoryName(c []byte) []byte {
-	if k, ok := rocmCategories[string(c)]; ok {
-		return []byte(k)
-	}
-	if !r.hasHIP && isHSA(string(c)) {
-		return []byte("cuda_runtime")
-	}
-	return c
-}
-
 // Render stages.
 const stageCompute = 2 // category of a specification
 
@@ -90,7 +66,7 @@ func guessed(x *row, s seen, name []byte, bare bool) string {
 		}
 		return "gpu_user_annotation"
 	case s&seenCallback != 0:
-		if bytes.HasPrefix(name, []byte("cuda")) || bytes.HasPrefix(name, []byte("hip")) {
+		if bytes.HasPrefix(name, []byte("cuda")) {
 			return "cuda_runtime"
 		}
 		return "cuda_driver"

@@ -43,8 +43,7 @@ type reader struct {
 	gpus    []string // names of devices by number
 	skipped map[uint32]int
 
-	hasCategories bool
-	hasHIP        bool // HIP calls are recorded, so HSA calls are the inside of them
+	hasCategories bool // some event has one
 
 	packets             int
 	truncated           bool
@@ -112,14 +111,6 @@ func (r *reader) place(rec int32) int64 {
 
 // message is the bytes of an event.
 func (r *reader) message(rec *record) []byte { return r.bufs[rec.buf][rec.off : rec.off+int64(rec.n)] }
-
-// sawCategory notes what a category tells of the whole trace.
-func (r *reader) sawCategory(name []byte) {
-	r.hasCategories = true
-	if string(name) == "hip_api" || string(name) == "rocm_hip_api" || string(name) == "hip_runtime_api" {
-		r.hasHIP = true
-	}
-}
 
 // attributes takes the TraceAttributes.
 func (r *reader) attributes(data []byte, at int64) {

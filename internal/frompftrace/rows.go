@@ -169,7 +169,7 @@ func (m *rowMaker) pidOf(x *row, proc int32) {
 	t := &m.r.tracks[proc]
 	x.pid = strconv.FormatInt(t.pid, 10)
 	own := false
-	if pid, ok := bytes.CutPrefix(t.description.raw, []byte("pid=")); ok {
+	if pid, _, ok := originalProcess(t.description.raw); ok {
 		x.pid, own, x.own = token(pid), true, true
 	} else if d, ok := numberAfter(t.name.raw, "GPU "); ok {
 		x.pid = d
@@ -240,13 +240,16 @@ func (p *process) fromOwn(t *track) {
 		if hasModel {
 			p.model = model
 		}
+		if _, given, _ := originalProcess(t.description.raw); len(given) > 0 {
+			p.name = given
+		}
 		return
 	}
 	name = t.name.raw
 	if i := bytes.LastIndex(name, []byte(" (rank ")); i > 0 && bytes.HasSuffix(name, []byte(")")) {
 		name = name[:i]
 	}
-	if pid, ok := bytes.CutPrefix(t.description.raw, []byte("pid=")); ok && len(pid) > 0 {
+	if pid, _, ok := originalProcess(t.description.raw); ok && len(pid) > 0 {
 		name = bytes.TrimSuffix(name, append([]byte(" "), pid...))
 	}
 	p.name = name
@@ -255,6 +258,13 @@ func (p *process) fromOwn(t *track) {
 // isDeviceWord reports whether a word stands before the number of a device: GPU, XPU, NPU.
 func isDeviceWord(word []byte) bool {
 	return len(word) >= 3 && len(word) <= 4 && strings.ToUpper(string(word)) == string(word) && isPlain(word)
+}
+
+// originalProcess reads what this program notes of a process: "pid=…", and "name=…" where it shows another one.
+func originalProcess(description []byte) (pid, name []byte, ok bool) {
+	rest, ok := bytes.CutPrefix(description, []byte("pid="))
+	pid, name, _ = bytes.Cut(rest, []byte(" name="))
+	return pid, name, ok
 }
 
 // originalRow reads what this program notes of a row that it renumbers: "pid=… tid=…".

@@ -275,7 +275,7 @@ func (r *reader) trackEvent(rec record, event []byte, seq int32, at int64) {
 		case eventTrack:
 			uuid = f.v
 		case eventCategory:
-			r.sawCategory(f.s)
+			r.hasCategories = true
 			says = true
 		case eventFlow, eventOldFlow:
 			f.repeated(f.num == eventFlow, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, false}) })

@@ -119,7 +119,7 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 		t.put(iid, name)
 		switch {
 		case f.num == internedCategory:
-			r.sawCategory(name)
+			r.hasCategories = true
 		case category == stageCompute:
 			if st.compute == nil {
 				st.compute = map[uint64]bool{}

@@ -96,9 +96,6 @@ func (w *writer) heading(rec *record, data []byte, h *heading) {
 			})
 		}
 	}
-	if h.category != nil {
-		h.category = w.r.categoryName(h.category)
-	}
 }
 
 // kind is what an event is to the analysis.
