@@ -6,7 +6,7 @@ GO ?= go
 # Go asks git for the commit to put into the binary and fails where git refuses the folder (another owner, as in containers).
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
-.PHONY: help build demo test race check bench bench-hta fuzz update generate test-browser lint clean
+.PHONY: help build web demo test race check bench bench-hta fuzz update generate test-browser lint clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -14,6 +14,13 @@ help: ## this list
 # Without cgo the binary is static and runs on any Linux of its architecture.
 build: ## bin/overlay
 	CGO_ENABLED=0 $(GO) build $(VCS) -trimpath -o bin/overlay ./cmd/overlay
+
+# The glue wasm_exec.js has to be that of the Go that compiles.
+WEB ?= bin/web
+web: ## the page that needs no install, into bin/web: any static web server can show it
+	mkdir -p $(WEB)
+	cp cmd/overlay-web/site/* testdata/demo.json.gz "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(WEB)
+	GOOS=js GOARCH=wasm $(GO) build $(VCS) -trimpath -ldflags '-s -w' -o $(WEB)/overlay.wasm ./cmd/overlay-web
 
 demo: build ## analyse the demo trace of the project and print the summary
 	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace
@@ -29,6 +36,7 @@ race: ## all tests on made traces under the race detector
 lint: ## gofmt, go vet, staticcheck
 	@bad=$$(gofmt -l cmd internal proto testdata); if [ -n "$$bad" ]; then echo "gofmt: not formatted:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
+	GOOS=js GOARCH=wasm $(GO) vet ./cmd/overlay-web
 	$(GO) tool staticcheck ./...
 
 # OVERLAY_LONG switches the heavy loops on; SKIP leaves tests out by name. The clean-tree check comes last, since a test

@@ -22,6 +22,7 @@ import (
 var layers = map[string][]string{
 	"internal/trace":              {},
 	"internal/par":                {},
+	"internal/buildinfo":          {},
 	"internal/vendors":            {"internal/trace"},
 	"internal/kineto":             {"internal/trace", "internal/vendors", "internal/par"},
 	"internal/frompftrace":        {"internal/trace", "internal/vendors", "internal/par", "internal/kineto"},
