@@ -1,6 +1,7 @@
 package main
 
 import (
+	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
@@ -32,10 +33,26 @@ func (j *job) load(name string) (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := kineto.RefusePerfetto(in.bytes, inputName(name)); err != nil {
-		return nil, err
+	if kineto.IsPerfetto(in.bytes) {
+		return j.parsePerfetto(name, in, o)
 	}
 	return j.parse(name, in, o)
+}
+
+// parsePerfetto reads a .pftrace. It becomes text, after which its own bytes are no longer needed.
+func (j *job) parsePerfetto(name string, in *input, o kineto.Options) (*trace.Trace, error) {
+	j.stages.start("parsing")
+	text := newSpool(roomFor(j.memory))
+	tr, err := frompftrace.Parse(in.bytes, inputName(name), o, text)
+	if err != nil {
+		text.drop()
+		return nil, err
+	}
+	in.release()
+	if text.file == nil {
+		limitHeap(j.memory, text.size)
+	}
+	return tr, nil
 }
 
 func (j *job) parse(name string, in *input, o kineto.Options) (*trace.Trace, error) {
