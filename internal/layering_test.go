@@ -33,6 +33,7 @@ var layers = map[string][]string{
 	"internal/cdg/nodes":          {"internal/trace", "internal/cdg", "internal/cdg/phases"},
 	"internal/graph":              {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes"},
 	"internal/critpath":           {"internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph"},
+	"internal/ranks":              {"internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/par"},
 	"internal/analyses":           {"internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/tables"},
 	"internal/overlay":            {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/analyses", "internal/tables"},
 	"internal/overlay/pftrace":    {"internal/trace", "internal/analyses", "internal/overlay", "internal/perfetto"},
