@@ -93,6 +93,9 @@ func (t *Trace) Collective(id EventID) (Collective, bool) {
 	if g := &c.Group; g.Size < 0 && g.Ranks != nil {
 		g.Size = int64(len(g.Ranks))
 	}
+	for _, text := range []*string{&c.Name, &c.Dtype, &c.Group.Name, &c.Group.Desc} {
+		*text = strings.Clone(*text) // it belongs to the input, which may be let go before what is made of it
+	}
 	return c, found && (c.Name != "" || c.Group.Name != "" || c.Group.Ranks != nil)
 }
 
