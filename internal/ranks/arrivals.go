@@ -31,7 +31,7 @@ func (j *Job) arrivals() {
 		}
 		in.Transfer = max(end-in.Arrive, 0)
 		for _, r := range refs {
-			in.Wait += j.wait(in, r)
+			in.Wait += j.Wait(in, r)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func (j *Job) byDuration(in *Instance, refs []Ref) {
 		}
 	}
 	for _, r := range refs {
-		in.Wait += j.wait(in, r)
+		in.Wait += j.Wait(in, r)
 	}
 	in.Arrive, _ = j.times(j.refOf(in, in.Last))
 	in.Second = in.Arrive
@@ -60,8 +60,8 @@ func (j *Job) times(r Ref) (start, end int64) {
 	return start, max(m.Clock.Global(op.End), start)
 }
 
-// wait is what a member waited in an instance.
-func (j *Job) wait(in *Instance, r Ref) int64 {
+// Wait is what a member waited in an instance.
+func (j *Job) Wait(in *Instance, r Ref) int64 {
 	if !in.Solved {
 		op := &j.Members[r.Member].Ops[r.Op]
 		return op.End - op.Start - in.Transfer

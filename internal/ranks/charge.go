@@ -59,7 +59,7 @@ func (j *Job) charge() {
 		starts, waits, unrec = starts[:0], waits[:0], 0
 		first := in.Arrive
 		for _, r := range j.refs(i) {
-			ns := j.wait(in, r)
+			ns := j.Wait(in, r)
 			w.ByMember[r.Member].Waited += ns
 			s, _ := j.times(r)
 			starts, waits = append(starts, s), append(waits, ns)

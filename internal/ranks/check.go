@@ -29,7 +29,7 @@ func (j *Job) Check() error {
 				return fmt.Errorf("ranks: instance %d: operation %d of rank %d twice", i, r.Op, j.Members[r.Member].Rank)
 			}
 			seen[r.Member][r.Op] = true
-			if s, e := j.times(r); in.Solved && (s > in.Arrive || j.wait(in, r) > e-s) {
+			if s, e := j.times(r); in.Solved && (s > in.Arrive || j.Wait(in, r) > e-s) {
 				return fmt.Errorf("ranks: instance %d: rank %d came after the last, or waits longer than it takes", i, j.Members[r.Member].Rank)
 			}
 		}
@@ -49,7 +49,7 @@ func (j *Job) Check() error {
 		charged += c.NS
 	}
 	if total != w.Total || charged != caused {
-		return fmt.Errorf("ranks: waits of %d ns, told as %d, charged as %d", total, w.Total, charged)
+		return fmt.Errorf("ranks: waits of %d, told as %d, charged as %d", total, w.Total, charged)
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func (j *Job) jobSteps() []JobStep {
 		in := &j.Instances[i]
 		if n, ok := at[in.Step]; ok {
 			for _, r := range j.refs(i) {
-				list[n].Wait[r.Member] += j.wait(in, r)
+				list[n].Wait[r.Member] += j.Wait(in, r)
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func (j *Job) links(expected Expected) ([]Link, []Bandwidth) {
 		}
 		first := j.Of[in.First]
 		k := &j.Members[first.Member].Kinds[in.Kind]
-		bytes := k.bytes()
+		bytes := k.Bytes()
 		topology := j.topology(in)
 		class := linkClass{in.Coll, bytes, int(in.N), topology}
 		if byClass[class] == nil {
@@ -157,8 +157,8 @@ func (j *Job) sameHost(refs []Ref) string {
 	return topology
 }
 
-// bytes is the size of a collective as bus bandwidths count it: of the whole data.
-func (k *Kind) bytes() int64 {
+// Bytes is the size of a collective as bus bandwidths count it: of the whole data.
+func (k *Kind) Bytes() int64 {
 	size := dtypeBytes(k.Dtype)
 	elems := max(k.In, k.Out)
 	if size == 0 || elems <= 0 {

@@ -137,7 +137,7 @@ func judge(t testing.TB, sim *testtrace.Job, j *ranks.Job) score {
 }
 
 func TestSimulatedJobs(t *testing.T) {
-	for seed := uint64(1); seed <= 12; seed++ {
+	for seed := uint64(1); seed <= 40; seed++ {
 		sim := testtrace.RandomJob(seed)
 		list := simulated(t, sim)
 		j, err := ranks.Join(list, ranks.Options{Step: -1})
@@ -150,5 +150,14 @@ func TestSimulatedJobs(t *testing.T) {
 		s := judge(t, sim, j)
 		t.Log(fmt.Sprintf("seed %d %s %q %v noise %v: %d ranks clock %.1f µs, precision %d/%d recall %d/%d, last %d/%d, wait err %.2f %%, ambiguous %d, comps %d jumps %d err %d", seed, sim.Kind, sim.Cause, sim.Trouble, sim.Noise, sim.World,
 			float64(s.clock)/1e3, s.right, s.found, s.right, s.pairs, s.last, s.arrivals, 100*float64(s.waitErr)/float64(max(s.wait, 1)), j.Matching.Ambiguous, j.Clocks.Components, j.Clocks.Jumps, j.Members[len(j.Members)-1].Clock.Error))
+		v := ranks.Judge(j, ranks.Expected{})
+		t.Log(fmt.Sprintf("    planted %+v; judged %d of %d: %+v links %+v", sim.Culprits, v.Judged, len(v.Steps), short(v.Stragglers), v.Links))
 	}
+}
+
+func short(list []ranks.Straggler) (out []string) {
+	for _, x := range list {
+		out = append(out, fmt.Sprintf("%s %s %s %v share %.3f %+v", x.Kind, x.Unit, x.Name, x.Members, x.Share, x.Cause))
+	}
+	return out
 }
