@@ -94,14 +94,17 @@ func (b *modelBuilder) operationDeps(k cdg.ActID) {
 	}
 	row := g.Sources(k)
 	for i := range row {
+		if row[i].Bound { // it comes first: where two are over at once, what did bind binds
+			m.deps = append(m.deps, b.source(cdg.WaitID(g.First[k]+int32(i))))
+		}
+	}
+	for i := range row {
 		w := &row[i]
-		id := g.First[k] + int32(i)
 		if w.Bound {
-			m.deps = append(m.deps, b.source(cdg.WaitID(id)))
 			continue
 		}
 		from := &g.Acts[w.From]
-		d := dep{wait: id, rule: w.Rule, kind: ruleKind[w.Rule]}
+		d := dep{wait: g.First[k] + int32(i), rule: w.Rule, kind: ruleKind[w.Rule]}
 		if w.Rule == cdg.Launch {
 			p := m.borderAt(from.Lane, w.At)
 			if p == none || w.At <= m.t0 {

@@ -69,8 +69,7 @@ func (b *modelBuilder) components() func(cdg.LaneID) cdg.LaneID {
 	for l := range of {
 		of[l] = cdg.LaneID(l)
 	}
-	var find func(cdg.LaneID) cdg.LaneID
-	find = func(l cdg.LaneID) cdg.LaneID {
+	find := func(l cdg.LaneID) cdg.LaneID {
 		for of[l] != l {
 			of[l] = of[of[l]]
 			l = of[l]

@@ -46,12 +46,12 @@ type Model struct {
 	deps    []dep
 	act     []cdg.ActID // the operation; NoAct for borders of threads
 
-	parts     []part    // own time of threads, in order of lanes and time
-	partFirst []int32   // CSR by lane
-	opPoint   []int32   // per activity: the point of an operation, or none
-	border    [][]mark  // per thread lane: its points by recorded time
-	ends      []end     // the window is over when the last of these is
-	all       []int32   // points at which lanes end, those that run free included
+	parts     []part   // own time of threads, in order of lanes and time
+	partFirst []int32  // CSR by lane
+	opPoint   []int32  // per activity: the point of an operation, or none
+	border    [][]mark // per thread lane: its points by recorded time
+	ends      []end    // the window is over when the last of these is
+	all       []int32  // points at which lanes end, those that run free included
 }
 
 const none = int32(-1)

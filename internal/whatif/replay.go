@@ -52,7 +52,7 @@ func (r *Result) run() {
 			if d.lag < 0 {
 				v = max(v, end[d.src]-cost[d.src])
 			}
-			if v > t {
+			if v > t || v == t && d.flag&bound != 0 {
 				t, because = v, k
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
@@ -61,6 +62,22 @@ func sameTimes(r *whatif.Result, g *graph.Graph) error {
 		}
 		if start, end := t.Act(cdg.ActID(a)); start != act.Start || end != act.End {
 			return fmt.Errorf("event %d %q: replayed [%d, %d], recorded [%d, %d]", act.Event, g.Trace.Name(act.Event), start, end, act.Start, act.End)
+		}
+	}
+	recorded, err := critpath.Exact(g)
+	if err != nil {
+		return err
+	}
+	_, p, err := r.Path()
+	if err != nil {
+		return err
+	}
+	if len(p.Segments) != len(recorded.Segments) {
+		return fmt.Errorf("a path of %d segments, recorded %d", len(p.Segments), len(recorded.Segments))
+	}
+	for i := range p.Segments {
+		if p.Segments[i] != recorded.Segments[i] {
+			return fmt.Errorf("segment %d is %+v, recorded %+v", i, p.Segments[i], recorded.Segments[i])
 		}
 	}
 	return nil
