@@ -41,6 +41,7 @@ var layers = map[string][]string{
 	"internal/ranks":              {"internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/par"},
 	"internal/analyses":           {"internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/tables"},
 	"internal/ranks/roster":       {"internal/trace"},
+	"internal/whatif":             {"internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath"},
 	"internal/overlay":            {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/analyses", "internal/tables"},
 	"internal/overlay/pftrace":    {"internal/trace", "internal/analyses", "internal/overlay", "internal/perfetto"},
 	"internal/overlay/chromejson": {"internal/trace", "internal/overlay", "internal/chrome", "internal/kineto"},

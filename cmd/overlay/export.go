@@ -89,17 +89,10 @@ func (j *job) export() error {
 		return err
 	}
 	j.result = func(w io.Writer) error {
-		return writeLines(w, fmt.Sprintf("wrote %s tables of %s, %s rows, %s bytes to %s", tables.Grouped(written.files), plural(len(inputs), "trace"),
+		return writeLines(w, fmt.Sprintf("wrote %s tables of %s, %s rows, %s bytes to %s", tables.Grouped(written.files), tables.Counted(len(inputs), "trace"),
 			tables.Grouped(written.rows), tables.Grouped(written.bytes), j.opts.output), []string{nextOf(j.opts.output)})
 	}
 	return nil
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return tables.Grouped(int64(n)) + " " + what + "s"
 }
 
 // nextOf says what to do with exported tables.

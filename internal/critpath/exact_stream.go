@@ -19,10 +19,13 @@ func (w *walker) stepStream() {
 	}
 }
 
-// operation is the operation of the stream that covers t, or NoAct.
+// operation is the operation of the stream that covers t, or NoAct. One without length is passed: in a simulated run,
+// work may take no time.
 func (w *walker) operation() cdg.ActID {
-	if k := w.act; k != cdg.NoAct && w.g.Acts[k].Start < w.t && w.g.Acts[k].End >= w.t {
-		return k
+	if k := w.act; k != cdg.NoAct {
+		if act := &w.g.Acts[k]; act.Start < w.t && act.End >= w.t || act.Start == w.t && act.End == w.t {
+			return k
+		}
 	}
 	return w.runningAt(w.lane, w.t)
 }

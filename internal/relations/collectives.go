@@ -30,7 +30,7 @@ var collectiveColumns = []columns.Column{
 	null(num("device", columns.Int32, tables.ID, "number of the GPU")),
 	null(num("stream", columns.Int64, tables.ID, "of the GPU")),
 	null(num("gb_per_s", columns.Float64, tables.PerSecond, "bytes over length, 10^9 bytes")),
-	null(num("bus_gb_per_s", columns.Float64, tables.PerSecond, "the same in bytes that each link has to carry, as nccl-tests count: it does not depend on the number of ranks")),
+	null(num("bus_gb_per_s", columns.Float64, tables.PerSecond, "the same in bytes that each link has to carry (bus bandwidth): it does not depend on the number of ranks")),
 	null(text("peers", "ranks of the group as recorded")),
 	null(text("description", "of the group as recorded")),
 }
