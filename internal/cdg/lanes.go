@@ -15,7 +15,7 @@ func isAct(e *trace.Event) bool {
 }
 
 // layActs puts the activities into lanes: threads before streams, each by the ids of process and row, so that lane
-// ids do not depend on the order of the file.
+// ids do not depend on the order of the file. Since it looks at all events, it also notes the records of synchronisation.
 func (b *builder) layActs() {
 	tr, d := b.tr, b.d
 	count := make([]int32, len(tr.Tracks))
@@ -25,6 +25,9 @@ func (b *builder) layActs() {
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		if !isAct(e) {
+			if e.Kind == trace.SyncRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
+				b.sync.records = append(b.sync.records, trace.EventID(i))
+			}
 			continue
 		}
 		n++

@@ -68,6 +68,9 @@ func parseInstance(s string, n int) (first, last int, err error) {
 // annotationEvents returns annotations and ops whose name matches, by start time.
 func annotationEvents(tr *trace.Trace, match func(string) bool) []trace.EventID {
 	hit := matchSyms(tr, match)
+	if !slices.Contains(hit, true) {
+		return nil
+	}
 	var found []trace.EventID
 	for i := range tr.Events {
 		e := &tr.Events[i]
