@@ -57,6 +57,26 @@ func Parse(src []byte, name string, o kineto.Options, to kineto.Spool) (*trace.T
 	return tr, nil
 }
 
+// UnjoinedText is what to say of a trace that is Unjoined.
+const UnjoinedText = "a slim .pftrace lacks the numbers that join calls with kernels: give the trace that it was made from, or write the slim one as .json"
+
+// Unjoined reports whether a trace is a slim .pftrace of this program. Those leave out what the profiler joins its records
+// by, so nothing but their rows can be used.
+func Unjoined(tr *trace.Trace) bool {
+	if x := kineto.TextOf(tr); x == nil || x.From == 0 {
+		return false
+	}
+	if slim, ok := tr.Attrs["overlay.slim"].AsInt(); !ok || slim != 1 {
+		return false
+	}
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Ph == 'X' && e.Flags&(trace.HasCorr|trace.HasExt|trace.HasSeq) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // placeOf is where in the file an event stands that has a place in the text.
 func placeOf(x *kineto.Text, places []int64, off int64) int64 {
 	i, _ := slices.BinarySearchFunc(x.Spans, off+1, func(s kineto.Span, at int64) int { return cmp.Compare(s.Off, at) })
