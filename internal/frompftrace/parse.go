@@ -91,6 +91,7 @@ func (r *reader) read(cut bool) error {
 	fail := func(at int64, want string) error {
 		return &kineto.SyntaxError{File: r.name, Offset: at, Compressed: -1, Want: want}
 	}
+	r.makeRoom()
 	r.scan(0, 0, 0)
 	if cut && !r.truncated {
 		r.truncate(0, int64(len(r.src)))
@@ -160,7 +161,7 @@ func (r *reader) write(to kineto.Spool) ([]int64, error) {
 	}
 	workers := make([]*writer, 4*runtime.GOMAXPROCS(0))
 	for i := range workers {
-		workers[i] = &writer{r: r, rows: rows}
+		workers[i] = &writer{r: r, rows: rows, buf: make([]byte, 0, batch*400)}
 	}
 	for from := 0; from < len(r.recs); from += batch * len(workers) {
 		n := min(len(workers), (len(r.recs)-from+batch-1)/batch)
