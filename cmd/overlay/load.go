@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
@@ -27,8 +29,17 @@ func inputName(name string) string {
 	return name
 }
 
-// load reads a trace. Its bytes stay mapped or in memory until the program ends: the outputs are made from them.
+// load reads a trace to analyse it.
 func (j *job) load(name string) (*trace.Trace, error) {
+	tr, err := j.loadAny(name)
+	if err == nil && frompftrace.Unjoined(tr) {
+		return nil, fmt.Errorf("%s: %s", inputName(name), frompftrace.UnjoinedText)
+	}
+	return tr, err
+}
+
+// loadAny reads a trace. Its text stays mapped or in memory until the program ends: the outputs are made from it.
+func (j *job) loadAny(name string) (*trace.Trace, error) {
 	in, o, err := j.open(name)
 	if err != nil {
 		return nil, err

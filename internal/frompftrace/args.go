@@ -25,6 +25,9 @@ const (
 
 // annotation appends a DebugAnnotation as `"key":value`, with a comma before all but the first.
 func (w *writer) annotation(st *state, data []byte) {
+	if w.scalar(st, data) {
+		return
+	}
 	key, ok := w.key(st, data)
 	if !ok {
 		w.mend(ReasonBrokenArgument)
@@ -32,6 +35,45 @@ func (w *writer) annotation(st *state, data []byte) {
 	}
 	w.member(w.kinetoKey(key))
 	w.value(st, data, 1)
+}
+
+// scalar writes an annotation of the usual form: a name, then one number or string, and reports whether it was one.
+func (w *writer) scalar(st *state, data []byte) bool {
+	f := over(data)
+	var key text
+	if !f.next() {
+		return false
+	}
+	switch f.num {
+	case argKeyIID:
+		key = st.keys.get(f.v)
+	case argKey:
+		key = newText(f.s)
+	}
+	if !key.known || !f.next() || f.i < len(data) {
+		return false
+	}
+	switch f.num {
+	case argInt:
+		w.member(w.kinetoKey(key))
+		w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
+	case argUint:
+		w.member(w.kinetoKey(key))
+		w.buf = strconv.AppendUint(w.buf, f.v, 10)
+	case argString:
+		w.member(w.kinetoKey(key))
+		w.buf = appendString(w.buf, f.s)
+	case argStringIID:
+		s := st.strs.get(f.v)
+		if !s.known {
+			return false
+		}
+		w.member(w.kinetoKey(key))
+		w.buf = appendText(w.buf, s)
+	default:
+		return false
+	}
+	return true
 }
 
 // key is the name of an annotation.

@@ -57,6 +57,26 @@ func Parse(src []byte, name string, o kineto.Options, to kineto.Spool) (*trace.T
 	return tr, nil
 }
 
+// UnjoinedText is what to say of a trace that is Unjoined.
+const UnjoinedText = "a slim .pftrace lacks the numbers that join calls with kernels: give the trace that it was made from, or write the slim one as .json"
+
+// Unjoined reports whether a trace is a slim .pftrace of this program. Those leave out what the profiler joins its records
+// by, so nothing but their rows can be used.
+func Unjoined(tr *trace.Trace) bool {
+	if x := kineto.TextOf(tr); x == nil || x.From == 0 {
+		return false
+	}
+	if slim, ok := tr.Attrs["overlay.slim"].AsInt(); !ok || slim != 1 {
+		return false
+	}
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Ph == 'X' && e.Flags&(trace.HasCorr|trace.HasExt|trace.HasSeq) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // placeOf is where in the file an event stands that has a place in the text.
 func placeOf(x *kineto.Text, places []int64, off int64) int64 {
 	i, _ := slices.BinarySearchFunc(x.Spans, off+1, func(s kineto.Span, at int64) int { return cmp.Compare(s.Off, at) })
@@ -71,6 +91,7 @@ func (r *reader) read(cut bool) error {
 	fail := func(at int64, want string) error {
 		return &kineto.SyntaxError{File: r.name, Offset: at, Compressed: -1, Want: want}
 	}
+	r.makeRoom()
 	r.scan(0, 0, 0)
 	if cut && !r.truncated {
 		r.truncate(0, int64(len(r.src)))
@@ -140,7 +161,7 @@ func (r *reader) write(to kineto.Spool) ([]int64, error) {
 	}
 	workers := make([]*writer, 4*runtime.GOMAXPROCS(0))
 	for i := range workers {
-		workers[i] = &writer{r: r, rows: rows}
+		workers[i] = &writer{r: r, rows: rows, buf: make([]byte, 0, batch*400)}
 	}
 	for from := 0; from < len(r.recs); from += batch * len(workers) {
 		n := min(len(workers), (len(r.recs)-from+batch-1)/batch)

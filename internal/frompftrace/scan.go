@@ -89,6 +89,20 @@ type render struct {
 // mark is a BEGIN (its record, not negative) or an END (^ its index in reader.ends), in file order.
 type mark int32
 
+// makeRoom makes room for the events of the file: nearly all packets are events, and half of those are ENDs where any are.
+func (r *reader) makeRoom() {
+	n := 0
+	for i := 0; i < len(r.src) && r.src[i] == 1<<3|wireBytes; n++ {
+		size, next := uvarint(r.src, i+1)
+		if next < 0 || size > uint64(len(r.src)-next) {
+			break
+		}
+		i = next + int(size)
+	}
+	r.recs, r.ends = make([]record, 0, n/2+64), make([]endMark, 0, n/2+64)
+	r.marks, r.beginSeq = make([]mark, 0, n+64), make([]int32, 0, n/2+64)
+}
+
 // scan goes through the packets of a buffer.
 func (r *reader) scan(buf int32, outer int64, depth int) {
 	src := r.bufs[buf]
@@ -261,6 +275,9 @@ const (
 	eventGPUCorrelator = 3000
 )
 
+// tagAnnotation begins an annotation.
+const tagAnnotation = eventAnnotation<<3 | wireBytes
+
 // trackEvent notes a TrackEvent.
 func (r *reader) trackEvent(rec record, event []byte, seq int32, at int64) {
 	typ, uuid := uint64(0), r.states[rec.state].track
@@ -268,7 +285,11 @@ func (r *reader) trackEvent(rec record, event []byte, seq int32, at int64) {
 	id := int32(len(r.recs))
 	firstFlow, firstLaunch := len(r.flows), len(r.launched)
 	f := over(event)
-	for f.next() {
+	for {
+		says = f.skip(tagAnnotation) || says
+		if !f.next() {
+			break
+		}
 		switch f.num {
 		case eventType:
 			typ = f.v

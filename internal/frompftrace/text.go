@@ -1,6 +1,7 @@
 package frompftrace
 
 import (
+	"encoding/binary"
 	"strconv"
 	"unicode/utf8"
 )
@@ -14,8 +15,21 @@ type text struct {
 
 func newText(raw []byte) text { return text{raw, isPlain(raw), true} }
 
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
 // isPlain reports whether a string stands in JSON as it is.
 func isPlain(s []byte) bool {
+	for len(s) >= 8 {
+		x := binary.LittleEndian.Uint64(s)
+		q, b, d := x^0x22*lowBits, x^0x5c*lowBits, x^0x7f*lowBits
+		if ((q-lowBits)&^q|(b-lowBits)&^b|(d-lowBits)&^d|(x-0x20*lowBits)&^x|x)&highBits != 0 {
+			return false
+		}
+		s = s[8:]
+	}
 	for _, c := range s {
 		if c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
 			return false
@@ -73,7 +87,7 @@ func appendQuoted(dst, s []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendMicros appends ns as µs with three decimals.
+// appendMicros appends ns as µs with three decimals, or none where they are zeros.
 func appendMicros(dst []byte, ns int64) []byte {
 	u := uint64(ns)
 	if ns < 0 {
@@ -82,6 +96,9 @@ func appendMicros(dst []byte, ns int64) []byte {
 	}
 	dst = strconv.AppendUint(dst, u/1000, 10)
 	frac := u % 1000
+	if frac == 0 {
+		return dst
+	}
 	return append(dst, '.', byte('0'+frac/100), byte('0'+frac/10%10), byte('0'+frac%10))
 }
 

@@ -74,6 +74,22 @@ func (f *fields) next() bool {
 	return true
 }
 
+// skip passes over fields that follow each other with one tag of one byte, all length-delimited, and reports whether
+// there were any.
+func (f *fields) skip(tag byte) bool {
+	i := f.i
+	for i < len(f.b) && f.b[i] == tag {
+		n, next := uvarint(f.b, i+1)
+		if next < 0 || n > uint64(len(f.b)-next) {
+			break
+		}
+		i = next + int(n)
+	}
+	skipped := i > f.i
+	f.i = i
+	return skipped
+}
+
 // uvarint reads a varint at i and returns the position after it; -1 when it is broken or cut.
 func uvarint(b []byte, i int) (uint64, int) {
 	if i < len(b) && b[i] < 0x80 {

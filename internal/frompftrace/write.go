@@ -60,6 +60,7 @@ type heading struct {
 	name     text
 	category []byte // several are joined by commas
 	joined   []byte // room for that
+	args     int    // where the first annotation stands, if any
 }
 
 // heading reads name and category.
@@ -74,8 +75,15 @@ func (w *writer) heading(rec *record, data []byte, h *heading) {
 		h.joined = append(append(append(h.joined[:0], h.category...), ','), c...)
 		h.category = append([]byte(nil), h.joined...)
 	}
+	h.args = 0
 	f := over(data)
-	for f.next() {
+	for {
+		if at := f.i; f.skip(tagAnnotation) && h.args == 0 {
+			h.args = at
+		}
+		if !f.next() {
+			break
+		}
 		switch f.num {
 		case eventNameIID:
 			if h.name = st.names.get(f.v); !h.name.known {
@@ -87,6 +95,12 @@ func (w *writer) heading(rec *record, data []byte, h *heading) {
 		case eventCategory:
 			add(f.s)
 		case eventCategoryIID:
+			if f.typ == wireVarint && h.category == nil {
+				if c := st.cats.get(f.v); c.known {
+					h.category = c.raw
+					continue
+				}
+			}
 			f.repeated(false, func(v uint64) {
 				if c := st.cats.get(v); c.known {
 					add(c.raw)
@@ -153,7 +167,7 @@ func (w *writer) trackEvent(id int32, rec *record) {
 	if ph == 'C' {
 		w.counter(data)
 	}
-	w.annotations(rec, data)
+	w.annotations(rec, data[h.args:])
 	if rec.extra >= 0 {
 		e := &w.r.extras[rec.extra]
 		end := record{state: e.state}
@@ -188,11 +202,20 @@ func (w *writer) times(rec *record) {
 // annotations appends the arguments of a message.
 func (w *writer) annotations(rec *record, data []byte) {
 	st := w.r.states[rec.state]
-	f := over(data)
-	for f.next() {
-		if f.num == eventAnnotation && f.typ == wireBytes {
-			w.annotation(st, f.s)
+	for i := 0; i < len(data); {
+		if data[i] == tagAnnotation {
+			n, from := uvarint(data, i+1)
+			if from >= 0 && n <= uint64(len(data)-from) {
+				i = from + int(n)
+				w.annotation(st, data[from:i])
+				continue
+			}
 		}
+		f := fields{b: data, i: i}
+		if !f.next() {
+			return
+		}
+		i = f.i
 	}
 }
 

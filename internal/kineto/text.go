@@ -19,6 +19,7 @@ import (
 // where its event has the flag HasArgs.
 type Text struct {
 	Src    []byte  // decompressed; spans and fields point into it
+	From   int64   // bytes of the file of another format that Src was made from; 0 for none
 	Spans  []Span  // per event
 	Fields []Field // top-level keys in file order, without traceEvents
 
@@ -26,7 +27,6 @@ type Text struct {
 	ListOff, ListEnd int64 // '[' of the event list, and its ']' (len(Src) when cut)
 	Mended           bool  // what stands around the events cannot be copied: it is not valid JSON, or holds a second list
 
-	from   int64    // bytes of the file of another format that Src was made from; 0 for none
 	fracs  fraction // how decimals of times are written
 	digest sync.Once
 	sums   [2]uint32 // when digest is done
@@ -120,7 +120,7 @@ func value(raw []byte) trace.Value {
 }
 
 // Size is the length of the text in bytes.
-func (x *Text) Size() int64 { return cmp.Or(x.from, int64(len(x.Src))) }
+func (x *Text) Size() int64 { return cmp.Or(x.From, int64(len(x.Src))) }
 
 // scanChunk is how much is scanned at a time: a collection of garbage waits for the end of such a loop.
 const scanChunk = 128 << 10
