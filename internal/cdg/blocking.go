@@ -17,7 +17,7 @@ func (b *builder) blockingCalls() {
 		if lane := &d.Lanes[l]; !lane.Stream {
 			for a := lane.First; a < lane.Limit; a++ {
 				switch b.class(a) {
-				case streamSync, deviceSync, eventSync, freeCall:
+				case streamSync, deviceSync, eventSync, freeCall, submit:
 					calls = append(calls, a)
 				}
 			}
@@ -115,6 +115,12 @@ func (b *builder) callWait(c ActID) callWait {
 				return callWait{c, best, by}
 			}
 		}
+	}
+	if s := b.streamNamed(c); s != NoLane && (class == streamSync || class == submit) {
+		if g := b.lastPutBefore(s, c, act.End+2*us); g != NoAct && b.returned(c, g) > 0 {
+			return callWait{c, g, ByAPI}
+		}
+		return callWait{c, NoAct, ByAPI}
 	}
 	if class == streamSync {
 		launches := b.threads[act.Lane].launches

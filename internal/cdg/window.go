@@ -129,10 +129,19 @@ func wholeExtent(tr *trace.Trace) (start, end int64) {
 			counts[i] = true
 		}
 	}
+	host := int64(-1 << 62) // a device with a record of its own gives what was in it before recording began
+	if slices.ContainsFunc(tr.Events, func(e trace.Event) bool { return e.Kind == trace.DeviceMark }) {
+		host = 1 << 62
+		for i := range tr.Events {
+			if e := &tr.Events[i]; isAct(e) && e.Kind.Host() && counts[e.Track] {
+				host = min(host, e.Start)
+			}
+		}
+	}
 	first := true
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if !isAct(e) || !counts[e.Track] {
+		if !isAct(e) || !counts[e.Track] || host < 1<<62 && e.Start < host && e.Kind.Device() && tr.Launch[i] == trace.NoEvent {
 			continue
 		}
 		if first || e.Start < start {

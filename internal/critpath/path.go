@@ -26,11 +26,12 @@ const (
 	HandoffDelay
 	Unexplained
 	Untraced
+	IdleWorker // a thread of a pool waited for work
 	NumSegmentKinds
 )
 
 var kindNames = [NumSegmentKinds]string{"cpu", "runtime", "python", "compute", "gpu_unrecorded", "comm", "memcpy", "memset",
-	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced"}
+	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced", "idle"}
 
 func (k SegmentKind) String() string { return kindNames[k] }
 
@@ -48,13 +49,14 @@ const (
 	ClassHandoff
 	ClassUnexplained
 	ClassUntraced
+	ClassIdle
 	NumClasses
 )
 
-var classNames = [NumClasses]string{"cpu", "gpu_compute", "communication", "copy", "launch", "sync", "handoff", "unexplained", "untraced"}
-var classWords = [NumClasses]string{"CPU", "GPU compute", "communication", "copy", "launch latency", "sync", "hand-off", "unexplained", "untraced"}
+var classNames = [NumClasses]string{"cpu", "gpu_compute", "communication", "copy", "launch", "sync", "handoff", "unexplained", "untraced", "idle"}
+var classWords = [NumClasses]string{"CPU", "GPU compute", "communication", "copy", "launch latency", "sync", "hand-off", "unexplained", "untraced", "idle"}
 var kindClass = [NumSegmentKinds]Class{ClassCPU, ClassCPU, ClassCPU, ClassCompute, ClassCompute, ClassComm, ClassCopy, ClassCopy,
-	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced}
+	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced, ClassIdle}
 
 // String is the class as reports and bound_by write it; Words is what viewers show.
 func (c Class) String() string { return classNames[c] }
