@@ -102,6 +102,12 @@ func (b *builder) callWait(c ActID) callWait {
 			}
 		}
 	}
+	if s := b.streamNamed(c); s != NoLane && (class == streamSync || class == submit) {
+		if g := b.lastPutBefore(s, c, act.End+2*us); g != NoAct && b.returned(c, g) > 0 {
+			return callWait{c, g, ByAPI}
+		}
+		return callWait{c, NoAct, ByAPI}
+	}
 	if class == streamSync {
 		launches := b.threads[act.Lane].launches
 		n := sort.Search(len(launches), func(i int) bool { return !b.callLess(launches[i], c) })

@@ -78,11 +78,14 @@ type builder struct {
 	copyOpEnds   []endOf // ends of long pieces of ops that copy, ascending; nil until asked for
 
 	orphans   orphanRuns
-	graphWait map[ActID]ActID // operations that wait for another of a graph
-	behind    map[ActID]ActID // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
+	graphWait map[ActID]ActID      // operations that wait for another of a graph
+	streamIDs map[streamKey]LaneID // where the device recorded what streams waited for: streams by device and number; nil elsewhere
+	behind    map[ActID]ActID      // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
 
 	blocking []bool // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
 	lonely   bool   // at most one thread blocks: whom it waits for is not recorded as such
+
+	pool pool
 
 	found  []foundDep
 	inside []Inside // points inside pieces of threads that something comes from
@@ -151,6 +154,7 @@ func (b *builder) applyRules() *Graph {
 	b.readSyncRecords()
 	b.calibrateLaunches()
 	b.exactEventWaits()
+	b.deviceWaits()
 	b.graphOrder()
 	b.inferEventWaits()
 	b.calibrateWaits()
@@ -162,6 +166,7 @@ func (b *builder) applyRules() *Graph {
 	b.pairThreads()
 	b.bindOperations(b.sortFound())
 	g.ClockGrain = b.clockGrain
+	b.findPools()
 	b.bindThreads(g.Window.Start, g.Window.End)
 
 	g.Window.CarriedIn = b.carriedIn(g.Window)

@@ -139,6 +139,9 @@ func (b *builder) join(k, x ActID, by Evidence) {
 // those with a wait call that no record says enough of.
 func (b *builder) inferEventWaits() {
 	d := b.d
+	if b.streamIDs != nil {
+		return // the device recorded all of them
+	}
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
 		if !lane.Stream {

@@ -68,7 +68,7 @@ func (b *builder) describeThreads() {
 				switch b.calls[e.Name] {
 				case streamWait:
 					b.waits[lane.Proc] = append(b.waits[lane.Proc], a)
-				case streamSync, deviceSync, eventSync, freeCall:
+				case streamSync, deviceSync, eventSync, freeCall, submit:
 					b.syncCalls = append(b.syncCalls, a)
 				case asyncCopy, blockingCopy:
 					copies = append(copies, a)

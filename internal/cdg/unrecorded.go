@@ -3,7 +3,6 @@ package cdg
 import (
 	"sort"
 
-	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
 
@@ -126,7 +125,7 @@ func (b *builder) lostBefore(lost []ActID, k ActID) ActID {
 func (b *builder) ranBefore(k ActID) bool {
 	first := b.event(k)
 	for i := range b.tr.Events {
-		if e := &b.tr.Events[i]; e.Kind.Device() && e.Ph == 'X' && e.Track == first.Track && e.Kind != trace.DeviceOther && e.Start < first.Start {
+		if e := &b.tr.Events[i]; e.Kind.Device() && e.Ph == 'X' && e.Track == first.Track && e.Start < first.Start {
 			return true
 		}
 	}

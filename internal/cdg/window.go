@@ -142,10 +142,33 @@ func wholeExtent(tr *trace.Trace) (start, end int64) {
 			all.Start, all.End = min(all.Start, x.Start), max(all.End, x.End)
 		}
 	}
+	if slices.ContainsFunc(tr.Events, func(e trace.Event) bool { return e.Kind == trace.DeviceMark }) {
+		all = extentSinceHost(tr, func(t trace.TrackID) bool { return counts[t] || none })
+	}
 	if all == nothing {
 		return 0, 0
 	}
 	return all.Start, all.End
+}
+
+// extentSinceHost is the extent without what a device did before the host's record begins: one with a record of its
+// own gives what was in it before recording began.
+func extentSinceHost(tr *trace.Trace, counts func(trace.TrackID) bool) Span {
+	host := int64(math.MaxInt64)
+	for i := range tr.Events {
+		if e := &tr.Events[i]; isAct(e) && e.Kind.Host() && counts(e.Track) {
+			host = min(host, e.Start)
+		}
+	}
+	all := Span{math.MaxInt64, math.MinInt64}
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		if !isAct(e) || !counts(e.Track) || host < math.MaxInt64 && e.Start < host && e.Kind.Device() && tr.Launch[i] == trace.NoEvent {
+			continue
+		}
+		all.Start, all.End = min(all.Start, e.Start), max(all.End, e.End())
+	}
+	return all
 }
 
 // frequentAnnotations lists the ten most frequent annotation names, for an error message.

@@ -1,6 +1,7 @@
 package critpath_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -141,14 +142,24 @@ func TestGapsHaveReasons(t *testing.T) {
 	}
 }
 
-// gapsOf lists the gaps of a trace, and checks that they sum to the time of the path that no event owns.
-func gapsOf(t *testing.T, tr *trace.Trace) []critpath.Gap {
+func exact(t *testing.T, tr *trace.Trace) *critpath.Path {
 	t.Helper()
 	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, err := critpath.Exact(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// gapsOf lists the gaps of a trace, and checks that they sum to the time of the path that no event owns.
+func gapsOf(t *testing.T, tr *trace.Trace) []critpath.Gap {
+	t.Helper()
+	p := exact(t, tr)
+	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,5 +200,29 @@ func TestGapsAddUp(t *testing.T) {
 	}
 	if known < 20 {
 		t.Errorf("only %d gaps have a reason", known)
+	}
+}
+
+// Threads of a pool that do the same in rounds wait for work between them.
+func TestIdlePool(t *testing.T) {
+	text := "call 1 cudaLaunchKernel 3900 5 1\nkernel 7 a 3910 5 1\n"
+	for thread := range 3 {
+		for round := range 3 {
+			text += fmt.Sprintf("note %d Stage::Serve::run %d 400\ncall %d cudaStreamSynchronize %d 5\n", thread+1, 1000*round+10*thread, thread+1, 1000*round+10*thread+400)
+		}
+	}
+	text += "op 3 aten::last 2900 1100\ncall 3 cudaLaunchKernel 3990 5 2\nkernel 7 b 4000 10 2\n"
+	p := exact(t, testtrace.Lines(t, text))
+	var idle, untraced int64
+	for _, s := range p.Segments {
+		switch s.Kind {
+		case critpath.IdleWorker:
+			idle += s.End - s.Start
+		case critpath.Untraced:
+			untraced += s.End - s.Start
+		}
+	}
+	if idle != 2*595_000+20_000 || untraced != 2_900_000-2_425_000 {
+		t.Errorf("idle %d, untraced %d", idle, untraced)
 	}
 }

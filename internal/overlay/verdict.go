@@ -28,9 +28,10 @@ var classColors = [critpath.NumClasses]string{
 	critpath.ClassHandoff:     "handoff#4756",
 	critpath.ClassUnexplained: "unexplained#19312",
 	critpath.ClassUntraced:    "untraced#2259",
+	critpath.ClassIdle:        "idle#913",
 }
 
-const legend = "Colours: CPU blue, GPU compute green, communication purple, copy lime, launch latency orange, sync light blue, hand-off azure, unexplained pink, untraced brown."
+const legend = "Colours: CPU blue, GPU compute green, communication purple, copy lime, launch latency orange, sync light blue, hand-off azure, unexplained pink, untraced brown, idle teal."
 
 type byClass = [critpath.NumClasses]int64
 

@@ -255,6 +255,7 @@ var advice = map[string]string{
 	"copy":          "pin the memory and copy with non_blocking=True on a stream of its own; copy less",
 	"launch":        "many short kernels: fuse them, or capture them in a CUDA graph",
 	"sync":          "remove .item(), .cpu() and synchronize() from the step, or do them once a step",
+	"idle":          "threads of a pool waited for work: send more requests at once, or look at what feeds them",
 	"handoff":       "look at locks, and at what runs between forward and backward",
 }
 

@@ -20,7 +20,7 @@ type TextOptions struct {
 }
 
 // ansi are the colours of the classes on a terminal.
-var ansi = map[string]string{"cpu": "34", "gpu_compute": "32", "communication": "35", "copy": "33", "launch": "93", "sync": "36", "handoff": "94", "unexplained": "95", "untraced": "90"}
+var ansi = map[string]string{"cpu": "34", "gpu_compute": "32", "communication": "35", "copy": "33", "launch": "93", "sync": "36", "handoff": "94", "unexplained": "95", "untraced": "90", "idle": "37"}
 
 // text lays out lines of tables; the first write error sticks.
 type text struct {
@@ -125,7 +125,7 @@ func (t *text) strip(r *Report) {
 	t.line("%s", b.String())
 }
 
-var letters = map[string]string{"cpu": "C", "gpu_compute": "G", "communication": "M", "copy": "P", "launch": "L", "sync": "S", "handoff": "H", "unexplained": "?", "untraced": "."}
+var letters = map[string]string{"cpu": "C", "gpu_compute": "G", "communication": "M", "copy": "P", "launch": "L", "sync": "S", "handoff": "H", "unexplained": "?", "untraced": ".", "idle": "_"}
 
 // byTime lists the classes of a map, most time first.
 func byTime(m map[string]int64) []string {
