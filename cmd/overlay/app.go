@@ -164,7 +164,7 @@ func (p *program) app() *cli.App {
 		Commands: []*cli.Command{
 			p.runCommand(), p.convertCommand(), p.reportCommand(), p.diffCommand(),
 			p.exportCommand(), p.queryCommand(),
-			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
+			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.mcpCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
 		},
 	}
 	app.OnUsageError = usageProblem

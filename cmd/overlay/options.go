@@ -50,6 +50,7 @@ type options struct {
 	schema         bool
 	maxMemory      int64 // bytes; 0 = half of the machine's
 	noBrowser      bool
+	roots          []string // of mcp
 
 	strict, quiet, noColor, timing bool
 	maxExpand                      int64 // bytes
