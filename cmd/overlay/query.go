@@ -30,12 +30,12 @@ func (p *program) queryCommand() *cli.Command {
 	}, setFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "args", Category: filesGroup, Usage: "with the arguments of each event as JSON, in the column args of events"},
 		&cli.StringFlag{Name: "max-memory", Category: generalGroup, DefaultText: "half of the machine's", Usage: "stop when the traces need more than `SIZE`, as in 500MB or 2GiB"},
-	}, analysisFlags(), htaFlags(), generalFlags())
+	}, analysisFlags(), generalFlags())
 	return &cli.Command{Name: "query", Usage: "ask traces, or exported tables, in SQL", ArgsUsage: "'SELECT …' FILE|DIR [FILE|DIR …] [flags]", Flags: flags,
 		Description: `
-Answers one query over the tables of one trace or of many: events, the path, the dependencies, steps, collectives, module
-calls. Inputs are traces, folders of traces, and folders that 'overlay export' has written. Nothing is imported or changed.
-Twenty questions with their queries are in docs/queries.md.
+Answers one query over the tables of one trace or of many: events, the path, the dependencies, steps, collectives,
+module calls. Inputs are traces, folders of traces, and folders that 'overlay export' has written. Nothing is imported
+or changed. Twenty questions with their queries are in docs/queries.md.
 
 Examples:
   overlay query --schema
