@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,7 +98,27 @@ func (j *job) query() error {
 	if err := db.Query(context.Background(), sql, sqlquery.NewEncoder(j.opts.sqlFormat, &out, report.Plain)); err != nil {
 		return fmt.Errorf("query: %w", err)
 	}
-	return j.print(out.String())
+	return j.print(j.shown(out.String()))
+}
+
+// shown is a result as it may be printed: JSON keeps its meaning, and only a terminal is spared the characters that it
+// would obey, since other readers want texts as they are.
+func (j *job) shown(result string) string {
+	switch {
+	case j.opts.sqlFormat == "json" || j.opts.sqlFormat == "jsonl":
+		var b strings.Builder
+		w := report.PlainJSON(&b)
+		io.WriteString(w, result) // into memory: nothing can fail
+		w.Close()
+		return b.String()
+	case j.opts.sqlFormat == "table" || isTerminal(j.stdout):
+		lines := strings.Split(result, "\n")
+		for i := range lines {
+			lines[i] = report.Plain(lines[i])
+		}
+		return strings.Join(lines, "\n")
+	}
+	return result
 }
 
 // loadSets makes the tables that are wanted of all inputs.
