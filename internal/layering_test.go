@@ -32,7 +32,7 @@ var layers = map[string][]string{
 	"internal/tables":             {},
 	"internal/columns":            {"internal/tables"},
 	"internal/parquetfile":        {"internal/columns"},
-	"internal/sqlquery":           {"internal/columns"},
+	"internal/sqlquery":           {"internal/tables", "internal/columns"},
 	"internal/cdg":                {"internal/trace", "internal/vendors"},
 	"internal/cdg/phases":         {"internal/trace", "internal/vendors", "internal/cdg"},
 	"internal/cdg/nodes":          {"internal/trace", "internal/cdg", "internal/cdg/phases"},
