@@ -61,7 +61,7 @@ func (w *writer) flow(ends []flowEnd, id int64, added bool) {
 		if i == 0 && id >= firstMade {
 			ts = w.r.recs[e.rec].end // an edge of a graph begins where the operation ends
 		}
-		w.flowEvent(ph, category, name, id, w.rows[w.r.recs[e.rec].track].head, ts)
+		w.flowEvent(ph, category, name, id, w.row(&w.r.recs[e.rec]).head, ts)
 	}
 }
 
