@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"overlay/internal/chrome"
 	"overlay/internal/trace"
 )
 
@@ -193,14 +194,14 @@ func (w *writer) trackEvent(id int32, rec *record) {
 
 // times appends ts and, for a slice that was closed, dur.
 func (w *writer) times(rec *record) {
-	w.buf = appendMicros(append(w.buf, `,"ts":`...), rec.ts-w.r.base)
+	w.buf = chrome.AppendMicros(append(w.buf, `,"ts":`...), rec.ts-w.r.base)
 	if rec.closed && (rec.kind == eventBegin || rec.kind == kindRender) {
 		dur := rec.end - rec.ts
 		if dur < 0 {
 			w.mend(ReasonNegative)
 			dur = 0
 		}
-		w.buf = appendMicros(append(w.buf, `,"dur":`...), dur)
+		w.buf = chrome.AppendMicros(append(w.buf, `,"dur":`...), dur)
 	}
 }
 
