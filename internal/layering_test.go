@@ -25,7 +25,7 @@ var layers = map[string][]string{
 	"internal/buildinfo":          {},
 	"internal/vendors":            {"internal/trace"},
 	"internal/kineto":             {"internal/trace", "internal/vendors", "internal/par"},
-	"internal/frompftrace":        {"internal/trace", "internal/vendors", "internal/par", "internal/kineto"},
+	"internal/frompftrace":        {"internal/trace", "internal/vendors", "internal/par", "internal/kineto", "internal/chrome"},
 	"internal/perfetto":           {"internal/par"},
 	"internal/chrome":             {},
 	"internal/pgzip":              {},
