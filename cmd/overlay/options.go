@@ -12,6 +12,7 @@ import (
 
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
+	"overlay/internal/pipeline"
 	"overlay/internal/report"
 )
 
@@ -40,6 +41,9 @@ type options struct {
 	analysis       analyses.Options
 	failIfSlower   float64 // percent, negative = off
 	noBrowser      bool
+
+	questions    pipeline.Questions
+	scenarioFile string
 
 	strict, quiet, noColor, timing bool
 	maxExpand                      int64 // bytes

@@ -9,8 +9,8 @@ import (
 func (w *walker) stepStream() {
 	g := w.g
 	k := w.act
-	// An operation without length is passed: in a simulated run, work may take no time.
-	if k == cdg.NoAct || g.Acts[k].Start > w.t || g.Acts[k].End < w.t || g.Acts[k].Start == w.t && g.Acts[k].End > w.t {
+	// What starts at t is passed: in a simulated run work may take no time, and operations that overlap may start together.
+	if k == cdg.NoAct || g.Acts[k].Start > w.t || g.Acts[k].End < w.t {
 		k = w.runningAt(w.lane, w.t)
 	}
 	if k == cdg.NoAct {

@@ -21,6 +21,8 @@ type modelBuilder struct {
 
 	ops map[cdg.ActID]int // per launch call: its operations
 
+	lane []cdg.LaneID // per point
+
 	opDeps   []opDep
 	callDeps map[callEnd][]dep // further sources of borders
 }
@@ -179,7 +181,7 @@ func (b *modelBuilder) layPoints() {
 			note(t)
 		}
 	}
-	m.cost = make([]int64, len(m.at))
+	m.cost, m.gap = make([]int64, len(m.at)), make([]int64, len(m.at))
 }
 
 // borderAt returns the point of a thread at a recorded time, or none.

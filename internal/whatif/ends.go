@@ -1,6 +1,9 @@
 package whatif
 
 import (
+	"cmp"
+	"slices"
+
 	"overlay/internal/cdg"
 )
 
@@ -38,9 +41,21 @@ func (b *modelBuilder) findEnds() {
 			m.ends = append(m.ends, e)
 		}
 	}
+	// Of several that end together, the first is where the recorded path ends: threads, those that launch most.
+	slices.SortStableFunc(m.ends, func(x, y end) int {
+		return cmp.Or(cmp.Compare(m.at[y.point], m.at[x.point]), cmp.Compare(b.launches(y.point), b.launches(x.point)))
+	})
 	if len(m.ends) == 0 { // nothing ends in the window: it is over where it was
 		m.ends = []end{{after: m.t1}}
 	}
+}
+
+// launches ranks the lane of a point: how much its thread launches, below that streams.
+func (b *modelBuilder) launches(p int32) int {
+	if b.m.act[p] != cdg.NoAct {
+		return -1
+	}
+	return b.g.Launches(b.lane[p])
 }
 
 // lastPoint is where a lane ends in the window.
@@ -77,6 +92,7 @@ func (b *modelBuilder) components() func(cdg.LaneID) cdg.LaneID {
 		return l
 	}
 	lane := make([]cdg.LaneID, len(m.at))
+	b.lane = lane
 	for l := range m.border {
 		for _, x := range m.border[l] {
 			lane[x.point] = cdg.LaneID(l)

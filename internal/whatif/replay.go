@@ -15,6 +15,9 @@ type Result struct {
 	end  []int64 // per point: when it happens; of operations, when it is over
 	by   []int32 // per point: the source that was over last, an index into plan.deps; none for the point before
 	last end     // what ended the window
+
+	ranged            bool // the range is known
+	shortest, longest int64
 }
 
 // Replay replays the run with the changes of a scenario, all at once.
@@ -79,3 +82,6 @@ func (r *Result) Recorded() int64 { return r.m.t1 - r.m.t0 }
 
 // Saved is by how much the window is shorter than the recorded one, ns; negative: longer.
 func (r *Result) Saved() int64 { return r.Recorded() - r.Window }
+
+// Model is what was replayed.
+func (r *Result) Model() *Model { return r.m }
