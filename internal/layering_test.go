@@ -22,6 +22,7 @@ import (
 var layers = map[string][]string{
 	"internal/trace":              {},
 	"internal/par":                {},
+	"internal/buildinfo":          {},
 	"internal/vendors":            {"internal/trace"},
 	"internal/kineto":             {"internal/trace", "internal/vendors", "internal/par"},
 	"internal/perfetto":           {"internal/par"},
@@ -56,6 +57,16 @@ var worldlyCalls = []string{"fmt.Print", "fmt.Printf", "fmt.Println", "time.Now"
 
 // mayTouchWorld are the exceptions: commands, and tools for tests.
 var mayTouchWorld = []string{"cmd", "internal/testtrace"}
+
+// module is the path of this module, which stands in front of the packages' own.
+var module = func() string {
+	b, err := os.ReadFile("../go.mod")
+	if err != nil {
+		panic(err)
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(string(b), "module "), "\n")
+	return name
+}()
 
 // TestLayers checks the import table on every Go file of the module that is no test.
 func TestLayers(t *testing.T) {
@@ -149,7 +160,7 @@ func violations(file string, src []byte) (list []string) {
 	world := slices.ContainsFunc(mayTouchWorld, func(p string) bool { return within(pkg, p) })
 	for _, imp := range f.Imports {
 		name, _ := strconv.Unquote(imp.Path.Value)
-		if own, ok := strings.CutPrefix(name, "overlay/"); ok {
+		if own, ok := strings.CutPrefix(name, module+"/"); ok {
 			target, _ := layerOf(own)
 			if target != line && !slices.ContainsFunc(layers[line], func(p string) bool { return p == target || p == "internal" && within(own, p) }) {
 				list = append(list, fmt.Sprintf("%s: %s must not import %s", file, pkg, own))

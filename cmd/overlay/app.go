@@ -156,6 +156,7 @@ func (p *program) app() *cli.App {
 		Usage:                     "show what bounds a PyTorch run, in the trace itself",
 		HideHelpCommand:           true, // commandLine turns `help X` into `X --help`
 		HideVersion:               true, // and --version into the command
+		EnableBashCompletion:      true,
 		CustomAppHelpTemplate:     appHelp,
 		Writer:                    p.stdout,
 		ErrWriter:                 p.stderr,
@@ -163,7 +164,7 @@ func (p *program) app() *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // the status is decided by run
 		Commands: []*cli.Command{
 			p.runCommand(), p.convertCommand(), p.reportCommand(), p.diffCommand(),
-			p.whatifCommand(), p.openCommand(), p.checkCommand(), p.sqlCommand(), p.versionCommand(),
+			p.whatifCommand(), p.openCommand(), p.checkCommand(), p.sqlCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
 		},
 	}
 	app.OnUsageError = usageProblem

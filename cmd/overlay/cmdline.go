@@ -12,7 +12,10 @@ import (
 // reading flags at the first argument that is none and would hand `-o x` on as two file names.
 func commandLine(app *cli.App, args []string) ([]string, error) {
 	if len(args) < 2 {
-		return nil, &usageError{msg: "no command: run, convert, report, diff, whatif, open, check, sql or version"}
+		return nil, &usageError{msg: "no command: run, convert, report, diff, whatif, open, check, sql, completion or version"}
+	}
+	if completing(args) {
+		return args, nil
 	}
 	name, rest := args[1], args[2:]
 	switch name {

@@ -21,14 +21,14 @@ const (
 
 func inputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "input", Aliases: []string{"i"}, Category: filesGroup,
+		&cli.StringFlag{Name: "input", TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
 			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content"},
 	}
 }
 
 func outputFlags(whenAbsent string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
+		&cli.StringFlag{Name: "output", TakesFile: true, Aliases: []string{"o"}, Category: filesGroup,
 			Usage: "write to `FILE`, named .pftrace, .pftrace.gz, .json or .json.gz; - is standard output and needs --format; " + whenAbsent},
 		&cli.StringFlag{Name: "format", Category: filesGroup,
 			Usage: "write `perfetto|chrome`, whatever the name of the output ends in"},
@@ -99,7 +99,7 @@ func reportFlags() []cli.Flag {
 func formFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"},
-		&cli.StringFlag{Name: "html", Category: reportGroup, Usage: "write a page to `FILE` instead of text"},
+		&cli.StringFlag{Name: "html", TakesFile: true, Category: reportGroup, Usage: "write a page to `FILE` instead of text"},
 	}
 }
 
@@ -113,7 +113,7 @@ func generalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-color", Category: generalGroup, EnvVars: []string{},
 			Usage: "no colour; also with NO_COLOR set, and where the output is no terminal"},
 		&cli.BoolFlag{Name: "timing", Category: generalGroup, Usage: "print the time of each stage to standard error"},
-		&cli.StringFlag{Name: "cpuprofile", Category: generalGroup, Usage: "write a CPU profile to `FILE` (go tool pprof)"},
-		&cli.StringFlag{Name: "memprofile", Category: generalGroup, Usage: "write a profile of the memory in use at the end to `FILE`"},
+		&cli.StringFlag{Name: "cpuprofile", TakesFile: true, Category: generalGroup, Usage: "write a CPU profile to `FILE` (go tool pprof)"},
+		&cli.StringFlag{Name: "memprofile", TakesFile: true, Category: generalGroup, Usage: "write a profile of the memory in use at the end to `FILE`"},
 	}
 }

@@ -35,7 +35,9 @@ type options struct {
 	plain, onlyCritical, anonymize bool
 
 	report, html   string // further outputs; "" = none
+	svg            string
 	json, segments bool
+	markdown       bool
 	top            int
 	analyses       []string
 	analysis       analyses.Options
@@ -86,6 +88,7 @@ func readOptions(c *cli.Context) (*options, error) {
 	r := &flagReader{Context: c}
 	o := &options{command: c.Command.Name, failIfSlower: -1,
 		input: r.path("input"), output: r.path("output"), report: r.path("report"), html: r.path("html"),
+		svg: r.path("svg"), markdown: c.Bool("markdown"),
 		json: c.Bool("json"), segments: c.Bool("segments"), top: c.Int("top"),
 		flows: r.oneOf("flows", "critical", "all", "none"), plain: c.Bool("plain"),
 		onlyCritical: c.Bool("only-critical"), noBrowser: c.Bool("no-browser"), anonymize: c.Bool("anonymize"),
@@ -171,8 +174,11 @@ func (r *flagReader) readReport(o *options) {
 			r.problem("--report %s must end in .json or .html", quote(o.report))
 		}
 	}
-	if o.json && o.html != "" {
+	switch {
+	case o.json && o.html != "":
 		r.problem("--json and --html exclude each other")
+	case o.markdown && (o.json || o.html != ""):
+		r.problem("--markdown excludes --json and --html")
 	}
 	if r.IsSet("fail-if-slower") {
 		o.failIfSlower = r.Float64("fail-if-slower")
