@@ -21,7 +21,8 @@ type modelBuilder struct {
 
 	ops map[cdg.ActID]int // per launch call: its operations
 
-	lane []cdg.LaneID // per point
+	set  []cdg.LaneID // per lane: who stands for those that it belongs to
+	lane []cdg.LaneID // per point of a thread
 
 	opDeps   []opDep
 	callDeps map[callEnd][]dep // further sources of borders
@@ -100,6 +101,7 @@ func (b *modelBuilder) markBorders() {
 	}
 	for _, h := range b.holds {
 		c := &g.Acts[h.Call]
+		b.mark(c.Lane, c.Start)
 		b.mark(c.Lane, c.End)
 	}
 	for l := range b.inner {

@@ -50,7 +50,11 @@ func (b *modelBuilder) borderDeps(l cdg.LaneID, k int, x mark) {
 		return
 	}
 	if w := b.waitFor(l, piece, x.at); w != cdg.NoWait {
-		m.deps = append(m.deps, b.source(w))
+		d := b.source(w)
+		if owner := g.Pieces[piece].Owner; d.src > 0 && d.rule == cdg.Sync && owner != cdg.NoAct {
+			b.besides(&d, owner, g.Waits[w].From)
+		}
+		m.deps = append(m.deps, d)
 	}
 	if more := b.callDeps[callEnd{l, x.at}]; more != nil {
 		m.deps = append(m.deps, more...)
@@ -137,6 +141,8 @@ func (b *modelBuilder) joinCalls() {
 			continue
 		}
 		key := callEnd{c.Lane, c.End}
-		b.callDeps[key] = append(b.callDeps[key], dep{lag: min(m.typical[postLag], c.End-op.End), src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: postLag, flag: held})
+		d := dep{lag: min(m.typical[postLag], c.End-op.End), src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: postLag, flag: held}
+		b.besides(&d, h.Call, h.Op)
+		b.callDeps[key] = append(b.callDeps[key], d)
 	}
 }

@@ -54,8 +54,10 @@ type Model struct {
 	class     []Class  // per activity
 	opPoint   []int32  // per activity: the point of an operation, or none
 	border    [][]mark // per thread lane: its points by recorded time
-	ends      []end    // the window is over when the last of these is
-	all       []int32  // points at which lanes end, those that run free included
+	beside    []beside
+	puts      map[cdg.LaneID][]put
+	ends      []end   // the window is over when the last of these is
+	all       []int32 // points at which lanes end, those that run free included
 }
 
 const none = int32(-1)
@@ -65,6 +67,7 @@ type dep struct {
 	lag     int64 // ns after the end of src; negative: before its end, but not before its start
 	src     int32
 	wait    int32 // the wait that says so, an index into Graph.Waits; none where a call's meaning says so
+	beside  int32 // with moving: an index into Model.beside
 	rule    cdg.Rule
 	kind    delayKind
 	typical delay // of a source that did not bind
@@ -75,6 +78,7 @@ const (
 	bound  = 1 << iota // it was over last in the recording
 	held               // what a call or a launch would wait for, by its meaning
 	scaled             // its delay was scaled by the scenario
+	moving             // it is one of a thread beside, see beside
 )
 
 // part is own time of a thread that lies before a point.
@@ -121,6 +125,7 @@ func New(g *graph.Graph) *Model {
 	b := &modelBuilder{m: m, g: g.Graph}
 	m.class = m.classes()
 	b.holds = g.Holds()
+	b.relate()
 	b.measure()
 	b.markBorders()
 	b.layPoints()

@@ -70,6 +70,14 @@ func (b *modelBuilder) renumber(place []int32) {
 		depFrom = append(depFrom, int32(len(deps)))
 	}
 	m.at, m.prev, m.cost, m.gap, m.act, m.depFrom, m.deps = at, prev, cost, gap, act, depFrom, deps
+	for i := range m.beside {
+		m.beside[i].call = place[m.beside[i].call]
+	}
+	for _, list := range m.puts {
+		for i := range list {
+			list[i] = put{place[list[i].op], place[list[i].launch]}
+		}
+	}
 	for i := range m.parts {
 		m.parts[i].point = place[m.parts[i].point]
 	}

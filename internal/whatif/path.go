@@ -82,7 +82,7 @@ func (r *Result) wait(p int32, at int64) cdg.Wait {
 	src := r.source(p)
 	if src > 0 {
 		w.At = min(r.end[src], at)
-		if d.wait == none {
+		if d.wait == none || d.flag&moving != 0 {
 			w.From, w.Rule, w.Evidence = m.act[src], d.rule, cdg.ByAPI
 		}
 	} else if w.From != cdg.NoAct { // it lies before the window
@@ -93,7 +93,13 @@ func (r *Result) wait(p int32, at int64) cdg.Wait {
 }
 
 // source is the point that a point waited for last; 0 for the origin.
-func (r *Result) source(p int32) int32 { return r.plan.deps[r.by[p]].src }
+func (r *Result) source(p int32) int32 {
+	d := &r.plan.deps[r.by[p]]
+	if d.flag&moving != 0 {
+		return r.m.lastPut(&r.m.beside[d.beside], r.end, p)
+	}
+	return d.src
+}
 
 // moveThread gives the pieces of a thread their times and reasons. Of pieces that begin at one instant, since what they
 // hold takes no time any more, the last one stays; its reason is the first one's, which is why the piece before is over.

@@ -51,9 +51,15 @@ func (r *Result) run() {
 		}
 		for k := depFrom[i]; k < depFrom[i+1]; k++ {
 			d := &p.deps[k]
-			v := end[d.src] + d.lag
+			src := d.src
+			if d.flag&moving != 0 {
+				if src = m.lastPut(&m.beside[d.beside], end, int32(i)); src == none {
+					continue
+				}
+			}
+			v := end[src] + d.lag
 			if d.lag < 0 {
-				v = max(v, end[d.src]-cost[d.src])
+				v = max(v, end[src]-cost[src])
 			}
 			if v > t || v == t && d.flag&bound != 0 {
 				t, because = v, k
