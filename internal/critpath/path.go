@@ -25,11 +25,13 @@ const (
 	HandoffDelay
 	Unexplained
 	Untraced
+	Unrecorded  // on a path over several ranks: before the trace of the rank begins
+	MissingRank // on such a path: a collective waits for a rank that has no trace
 	NumSegmentKinds
 )
 
 var kindNames = [NumSegmentKinds]string{"cpu", "runtime", "python", "compute", "comm", "memcpy", "memset",
-	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced"}
+	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced", "unrecorded", "missing_rank"}
 
 func (k SegmentKind) String() string { return kindNames[k] }
 
@@ -53,7 +55,7 @@ const (
 var classNames = [NumClasses]string{"cpu", "gpu_compute", "communication", "copy", "launch", "sync", "handoff", "unexplained", "untraced"}
 var classWords = [NumClasses]string{"CPU", "GPU compute", "communication", "copy", "launch latency", "sync", "hand-off", "unexplained", "untraced"}
 var kindClass = [NumSegmentKinds]Class{ClassCPU, ClassCPU, ClassCPU, ClassCompute, ClassComm, ClassCopy, ClassCopy,
-	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced}
+	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced, ClassUntraced, ClassUntraced}
 
 // String is the class as reports and bound_by write it; Words is what viewers show.
 func (c Class) String() string { return classNames[c] }

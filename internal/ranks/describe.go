@@ -177,7 +177,7 @@ func alike(a, b uint64) bool {
 	if a == b {
 		return true
 	}
-	for _, mask := range [...]uint64{0xff << 56, 0xffffff << 32, 1<<32 - 1} {
+	for _, mask := range [...]uint64{0xff << 56, 0xff << 48, 0xffff << 32, 1<<32 - 1} {
 		if x, y := a&mask, b&mask; x != y && x != 0 && y != 0 {
 			return false
 		}

@@ -134,7 +134,7 @@ func (s *Summary) Check() error {
 			sum += r.Dur
 		}
 		if b.At > from || sum != from-b.At {
-			return fmt.Errorf("ranks: stub %d: from %d down to %d, its runs are %d ns", i, from, b.At, sum)
+			return fmt.Errorf("ranks: stub %d: from %d down to %d, its runs are %d long", i, from, b.At, sum)
 		}
 		ok := true
 		switch b.End {
