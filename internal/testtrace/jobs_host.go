@@ -13,7 +13,6 @@ type jobAct struct {
 	op         int32 // of an operation: the op that launched it, -1
 	inst       int32 // the collective that it belongs to, -1
 	step       int32
-	late       int64 // how much later it may end without moving the end of the job
 }
 
 const (
