@@ -82,15 +82,20 @@ Examples:
 }
 
 func (p *program) checkCommand() *cli.Command {
-	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "FILE [flags]",
-		Flags: slices.Concat([]cli.Flag{&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, generalFlags()),
+	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "FILE|FOLDER… [flags]",
+		Flags: slices.Concat([]cli.Flag{&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, captureFlags(), generalFlags()),
 		Description: `
-Reads a Kineto trace or a .pftrace and prints what is in it, what was repaired, and what the analysis will miss.
+Reads a Kineto trace or a .pftrace and prints what is in it, what was repaired, and what the analysis will miss. Of a
+folder, a quoted pattern, an archive (tar, zip) or several files it lists the ranks: how each is known, what it recorded
+and when, and which ranks of the job have no trace.
 
 Examples:
   overlay check trace.json.gz
-  overlay check overlaid.pftrace --json`,
-		Action: p.action(1, nil, (*job).check)}
+  overlay check overlaid.pftrace --json
+  overlay check traces/
+  overlay check 'traces/rank*.json.gz'
+  overlay check traces.tar.gz --json`,
+		Action: p.action(anyFiles, nil, (*job).check)}
 }
 
 func (p *program) sqlCommand() *cli.Command {

@@ -20,8 +20,8 @@ const (
 
 func inputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "input", Aliases: []string{"i"}, Category: filesGroup,
-			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content"},
+		&cli.StringSliceFlag{Name: "input", Aliases: []string{"i"}, Category: filesGroup,
+			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace"},
 	}
 }
 
@@ -86,6 +86,14 @@ func reportFlags() []cli.Flag {
 			Usage: "with --analysis component: say so when less than this `SHARE` of a step overlaps"},
 		&cli.StringFlag{Name: "operator", Category: reportGroup,
 			Usage: "with --analysis sequences: sequences below operators whose name contains `NAME` (default: every top-level operator)"},
+	}
+}
+
+// captureFlags are for commands that take the traces of a job.
+func captureFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "capture", Category: filesGroup, DefaultText: "the only one",
+			Usage: "of several captures of each rank take the `N`th by time, counted from 1"},
 	}
 }
 

@@ -5,11 +5,16 @@ import (
 	"overlay/internal/trace"
 )
 
-// open reads the bytes of an input, decompressed.
+// readOptions are the flags that reading a trace looks at.
+func (j *job) readOptions() kineto.Options {
+	return kineto.Options{Strict: j.opts.strict, MaxExpand: j.opts.maxExpand}
+}
+
+// open reads the bytes of an input, decompressed. An archive gives its only trace.
 func (j *job) open(name string) (*input, kineto.Options, error) {
 	j.stages.start("reading")
-	o := kineto.Options{Strict: j.opts.strict, MaxExpand: j.opts.maxExpand}
-	in, err := openInput(name, j.stdin, o, roomFor(j.memory))
+	o := j.readOptions()
+	in, err := j.openOnly(name, o)
 	if err != nil {
 		return nil, o, err
 	}
@@ -32,13 +37,14 @@ func (j *job) load(name string) (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
+	j.stages.start("parsing")
+	return decode(name, in, o)
+}
+
+// decode makes a trace of the bytes of an input.
+func decode(name string, in *input, o kineto.Options) (*trace.Trace, error) {
 	if err := kineto.RefusePerfetto(in.bytes, inputName(name)); err != nil {
 		return nil, err
 	}
-	return j.parse(name, in, o)
-}
-
-func (j *job) parse(name string, in *input, o kineto.Options) (*trace.Trace, error) {
-	j.stages.start("parsing")
 	return kineto.Parse(in.bytes, inputName(name), o)
 }

@@ -22,6 +22,13 @@ func (j *job) printReport() error {
 	if err != nil {
 		return err
 	}
+	f, err := find(j.opts.inputs)
+	if err != nil {
+		return err
+	}
+	if j.opts.input, err = f.one(); err != nil {
+		return err
+	}
 	tr, err := j.load(j.opts.input)
 	if err != nil {
 		return err
