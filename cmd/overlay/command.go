@@ -40,12 +40,16 @@ Examples:
 
 func (p *program) reportCommand() *cli.Command {
 	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "-i FILE [flags]",
-		Flags: slices.Concat(inputFlags(), analysisFlags(), htaFlags(), reportFlags(), formFlags(), generalFlags()),
+		Flags: slices.Concat(inputFlags(), captureFlags(), jobFlags(), analysisFlags(), htaFlags(), reportFlags(), formFlags(), generalFlags()),
 		Description: `
-Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps.
+Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a
+folder, a quoted pattern or an archive (tar, zip) with a trace for each rank of a job it puts all of them on one clock
+and follows the path over the ranks: who waited for whom, and why.
 
 Examples:
   overlay report -i trace.json.gz
+  overlay report -i traces/
+  overlay report -i 'traces/rank*.json.gz' --step 3 --json > job.json
   overlay report -i trace.json.gz --step 3 --top 20
   overlay report -i trace.json.gz --json --segments > report.json
   overlay report -i trace.json.gz --html report.html --analysis all`,

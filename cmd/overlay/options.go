@@ -12,6 +12,7 @@ import (
 
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
+	"overlay/internal/ranks"
 	"overlay/internal/report"
 )
 
@@ -38,10 +39,15 @@ type options struct {
 	report, html   string // further outputs; "" = none
 	json, segments bool
 	top            int
+	topSet         bool
 	analyses       []string
 	analysis       analyses.Options
 	failIfSlower   float64 // percent, negative = off
-	noBrowser      bool
+
+	hosts       string // file of --hosts, "" = none
+	trustClocks bool
+	expect      ranks.Expected
+	noBrowser   bool
 
 	strict, quiet, noColor, timing bool
 	maxExpand                      int64 // bytes
@@ -106,6 +112,8 @@ func readOptions(c *cli.Context) (*options, error) {
 	r.readMethod(o)
 	r.readReport(o)
 	r.readLimits(o)
+	o.topSet, o.hosts, o.trustClocks = r.IsSet("top"), r.path("hosts"), c.Bool("trust-clocks")
+	o.expect = r.readExpect(c.StringSlice("expect"))
 	return o, r.err
 }
 

@@ -19,6 +19,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/overlay"
+	"overlay/internal/ranks"
 	"overlay/internal/report"
 	"overlay/internal/slim"
 	"overlay/internal/trace"
@@ -119,6 +120,11 @@ func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses = r.graph, r.path, r.analyses
 	return report.New(s)
+}
+
+// Summary makes of a run on one rank what the other ranks of its job need to know. It keeps nothing of the run.
+func (r *Run) Summary(name string) *ranks.Summary {
+	return ranks.Summarize(r.graph, r.path, ranks.Identity{Source: name, Rank: ranks.NoRank})
 }
 
 // Picture is what is to be written: a trace and what is drawn on it.

@@ -87,7 +87,7 @@ func (j *Job) window(step int32) error {
 		}
 	}
 	if j.Window[1] < j.Window[0] {
-		return fmt.Errorf("%w: %d%s", ErrNoStep, step, j.stepsThere())
+		return fmt.Errorf("%w%s", ErrNoStep, j.stepsThere())
 	}
 	if next > j.Window[0] && next < j.Window[1] {
 		j.Window[1] = next
