@@ -210,6 +210,15 @@ func TestOneOfArchive(t *testing.T) {
 	if status := run([]string{"overlay", "convert", "-i", one, "-o", out}, nil, &stdout, &stderr); status != 0 {
 		t.Errorf("status %d: %s", status, stderr.String())
 	}
+	var alone bytes.Buffer
+	os.WriteFile(filepath.Join(dir, "alone.json"), []byte(list[4].text), 0o666)
+	stdout.Reset()
+	run([]string{"overlay", "report", "-i", filepath.Join(dir, "alone.json")}, nil, &alone, &stderr)
+	run([]string{"overlay", "report", "-i", one}, nil, &stdout, &stderr)
+	_, got, _ := strings.Cut(stdout.String(), "\n") // behind the name
+	if _, want, _ := strings.Cut(alone.String(), "\n"); got != want || stderr.Len() > 0 {
+		t.Errorf("in an archive: %s%s, alone: %s", stderr.String(), got, want)
+	}
 	stderr.Reset()
 	if status := run([]string{"overlay", "run", "-i", several, "-o", filepath.Join(dir, "x.pftrace")}, nil, &stdout, &stderr); status != 1 || !strings.Contains(stderr.String(), "holds several traces, and this command takes one") {
 		t.Errorf("status %d: %s", status, stderr.String())
