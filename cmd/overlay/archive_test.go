@@ -227,3 +227,50 @@ func TestOneOfArchive(t *testing.T) {
 		t.Error("an output was left")
 	}
 }
+
+// TestJobReportSame: the report of a job has the same bytes with any number of jobs and in any order of its files.
+func TestJobReportSame(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	var files []string
+	for _, m := range jobMembers(t)[4:] {
+		name := filepath.Base(m.name)
+		if err := os.WriteFile(name, []byte(m.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, name)
+	}
+	reported := func(args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if status := run(append([]string{"overlay", "report"}, args...), nil, &out, &errs); status != 0 {
+			t.Fatalf("%v: status %d: %s", args, status, errs.String())
+		}
+		return out.String()
+	}
+	for _, form := range []string{"--json", "--segments"} {
+		want := reported("-i", "*.json", form)
+		for _, jobs := range []string{"1", "2", "3", "8"} {
+			if got := reported("-i", "*.json", form, "--jobs", jobs); got != want {
+				t.Errorf("%s: other bytes with --jobs %s", form, jobs)
+			}
+		}
+		head := func(s string) string { // the text begins with the inputs as they were given
+			if form == "--json" {
+				return s
+			}
+			_, rest, _ := strings.Cut(s, "\n")
+			return rest
+		}
+		for range 3 {
+			files = append(files[1:], files[0])
+			args := []string{form}
+			for _, f := range files {
+				args = append(args, "-i", f)
+			}
+			if got := reported(args...); head(got) != head(want) {
+				t.Errorf("%s: other bytes in the order %v", form, files)
+			}
+		}
+	}
+}
