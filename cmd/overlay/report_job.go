@@ -48,6 +48,9 @@ func (j *job) reportJob(f *found) (only string, err error) {
 	if len(r.Members) == 1 && f.hasFile(all.Entries[r.Members[0].Entry].Name) {
 		return all.Entries[r.Members[0].Entry].Name, nil
 	}
+	if len(all.Entries) == 1 && len(f.traces) == 1 { // an archive of one trace
+		return f.traces[0].path, nil
+	}
 	list, err := j.members(all, r, hosts)
 	if err != nil {
 		return "", err
