@@ -45,8 +45,7 @@ func Join(list []*Summary, o Options) (*Job, error) {
 			j.Missing = append(j.Missing, Rank(r))
 		}
 	}
-	j.match(channels)
-	j.solveClocks(o.Trust)
+	j.match(channels, o.Trust)
 	for m := range j.Members {
 		x := &j.Members[m]
 		x.Start, x.End = x.Clock.Global(x.Window[0]), x.Clock.Global(x.Window[1])
