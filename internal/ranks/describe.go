@@ -65,7 +65,7 @@ func (z *summarizer) describe() {
 		if c.Seq >= 0 && c.Seq <= math.MaxInt32 {
 			op.Seq = int32(c.Seq)
 		}
-		if st := z.stepAt(op.Launch); st >= 0 {
+		if st := z.stepAt(op.Launch); st >= 0 && tr.Launch[act.Event] != trace.NoEvent {
 			op.Step = s.Steps[st].Number
 		}
 		s.Ops = append(s.Ops, op)

@@ -32,6 +32,8 @@ type Summary struct {
 	Host   string // "" when not said
 	Device int32  // number on its host, -1 when not said
 
+	Threads string // how hand-offs between its threads were read: gil or explicit
+
 	Window [2]int64
 	Groups []Group
 	Kinds  []Kind // what operations are, each once
