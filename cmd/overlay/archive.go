@@ -145,6 +145,10 @@ func (t *traceFile) eachOfZip(f *os.File, limit int64, use func(name string, r i
 
 // openOnly opens an input; of an archive its only trace.
 func (j *job) openOnly(name string, o kineto.Options) (*input, error) {
+	name, err := onlyTrace(name)
+	if err != nil {
+		return nil, err
+	}
 	t := traceFile{path: name}
 	if info, err := os.Stat(name); name != "-" && err == nil && info.Mode().IsRegular() {
 		if t.archive, err = archiveOf(name); err != nil {
@@ -155,7 +159,7 @@ func (j *job) openOnly(name string, o kineto.Options) (*input, error) {
 		return openInput(name, j.stdin, o, roomFor(j.memory))
 	}
 	var only *input
-	err := t.eachMember(cmp.Or(o.MaxExpand, 64<<30), func(member string, r io.Reader, cut func() bool) error {
+	err = t.eachMember(cmp.Or(o.MaxExpand, 64<<30), func(member string, r io.Reader, cut func() bool) error {
 		if only != nil {
 			return fmt.Errorf("%s holds several traces, and this command takes one: unpack it and give one; 'overlay check' lists them", report.Plain(name))
 		}

@@ -199,19 +199,18 @@ func (f *found) one() (string, error) {
 	if !ok {
 		word = "FILE"
 	}
-	return "", fmt.Errorf("%s holds %s, and this command takes one: give it by name, as in %s; 'overlay check' lists them all", f.shown, tables.Counted(len(f.traces), "trace"), word)
+	return "", fmt.Errorf("%s holds %s, and this command takes one: give it by name, as in %s; 'overlay check' lists them, 'overlay report' takes them all", f.shown, tables.Counted(len(f.traces), "trace"), word)
 }
 
-// expandInput replaces a folder or a pattern by the only trace that it stands for.
-func (o *options) expandInput() error {
-	info, err := os.Stat(o.input)
-	if !(err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(o.input, "*?[")) {
-		return nil
+// onlyTrace is the name of the trace that a folder or a pattern holds; any other name is that of a file.
+func onlyTrace(name string) (string, error) {
+	info, err := os.Stat(name)
+	if name == "-" || !(err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(name, "*?[")) {
+		return name, nil
 	}
-	f, err := find([]string{o.input})
+	f, err := find([]string{name})
 	if err != nil {
-		return err
+		return "", err
 	}
-	o.input, err = f.one()
-	return err
+	return f.one()
 }

@@ -122,7 +122,7 @@ func (r *flagReader) oneInput(o *options) {
 	if len(o.inputs) == 0 || r.err != nil {
 		return
 	}
-	if r.err = o.expandInput(); r.err == nil {
+	if o.input, r.err = onlyTrace(o.input); r.err == nil {
 		o.inputs = []string{o.input}
 	}
 }
