@@ -1,5 +1,7 @@
 package ranks
 
+import "slices"
+
 // pair is two items of two lists.
 type pair struct{ a, b int32 }
 
@@ -11,8 +13,9 @@ type pair struct{ a, b int32 }
 // an alignment that is off by one.
 type aligner struct {
 	a, b  []item
-	pairs []pair // both sides ascending
-	mad   int64  // by which ends differ beyond what is expected
+	pairs []pair  // both sides ascending
+	mad   int64   // by which clocks may be off
+	scale float64 // by which ends differ more than expected
 }
 
 func (x *aligner) diff(p pair) int64 { return x.b[p.b].end - x.a[p.a].end }
@@ -29,7 +32,7 @@ func (x *aligner) alike(p pair) bool {
 func (x *aligner) noise(p pair) float64 {
 	u, v := &x.a[p.a], &x.b[p.b]
 	c := Coll(max(u.token>>56, v.token>>56))
-	n := endNoise + c.ends()*float64(min(u.dur, v.dur)) + float64(x.mad)
+	n := max(x.scale, 1)*(endNoise+c.ends()*float64(min(u.dur, v.dur))) + float64(x.mad)
 	if c != Other && !c.meets() {
 		n += leavesEarly + float64(max(u.dur, v.dur))
 	}
@@ -125,6 +128,11 @@ func (x *aligner) wholeSteps() bool {
 		}
 	}
 	steps := x.candidates(inA, inB)
+	if x.scale = x.measure(steps); x.scale > 1 {
+		for i := range steps {
+			x.level(&steps[i])
+		}
+	}
 	same := func(p, q int64) bool { return abs(p-q) <= sameLevel+4*x.mad }
 	for i := range steps {
 		c := &steps[i]
@@ -191,11 +199,32 @@ func (x *aligner) levelOf(c *candidate, lo, hi int32) (int64, bool) {
 	return mid, true
 }
 
+// measure is by how much the ends of the candidates differ more than expected, in the middle.
+func (x *aligner) measure(steps []candidate) float64 {
+	var r []float64
+	for i := range steps {
+		c := &steps[i]
+		for k := range c.a1 - c.a0 {
+			p := pair{c.a0 + k, c.b0 + k}
+			d := x.diff(p)
+			r = append(r, float64(min(abs(d-c.early), abs(d-c.late)))/x.noise(p))
+		}
+	}
+	if len(r) == 0 {
+		return 1
+	}
+	slices.Sort(r)
+	return min(max(1.48*r[len(r)/2], 1), noisiest)
+}
+
+// noisiest is how much more than expected is still noise.
+const noisiest = 4.0
+
 // lossySteps aligns each step that both ranks have, with gaps, around the difference of ends that fits it best. Those
 // that occur most often are tried.
 func (x *aligner) lossySteps() {
 	inA, inB := stepRuns(x.a), stepRuns(x.b)
-	bins := x.topBins()
+	bins := x.topBins(true)
 	last := int32(-1)
 	for i := range x.a {
 		step := x.a[i].step()
@@ -207,27 +236,50 @@ func (x *aligner) lossySteps() {
 		if !ok || ra[0] < 0 || rb[0] <= last {
 			continue
 		}
-		var best []pair
-		cost := gapCost * float64(ra[1]-ra[0]+rb[1]-rb[0]) * 2 / 3
-		for _, bin := range bins {
-			theta := bin*voteBin + voteBin/2
-			pairs, _ := x.gapped(ra[0], ra[1], rb[0], rb[1], theta)
-			if len(pairs) < 2 {
-				continue
-			}
-			var ds []int64
-			for _, p := range pairs {
-				ds = append(ds, x.diff(p))
-			}
-			if again, c := x.gapped(ra[0], ra[1], rb[0], rb[1], median(ds)); c < cost {
-				best, cost = again, c
-			}
-		}
-		if len(best) > 0 {
+		if best := x.lossyStep(ra, rb, bins); len(best) > 0 {
 			x.pairs = append(x.pairs, best...)
 			last = best[len(best)-1].b
 		}
 	}
+}
+
+// fewPairs is up to how many pairs of operations of a step are all tried as its difference of ends.
+const fewPairs = 100
+
+// lossyStep aligns one step. Besides the bins it tries, of a small step, the differences of all its pairs.
+func (x *aligner) lossyStep(ra, rb [2]int32, bins []int64) []pair {
+	var thetas []int64
+	for _, bin := range bins {
+		thetas = append(thetas, bin*voteBin+voteBin/2)
+	}
+	if (ra[1]-ra[0])*(rb[1]-rb[0]) <= fewPairs {
+		for i := ra[0]; i < ra[1]; i++ {
+			for k := rb[0]; k < rb[1]; k++ {
+				thetas = append(thetas, x.diff(pair{i, k}))
+			}
+		}
+	}
+	var best []pair
+	cost := gapCost * float64(ra[1]-ra[0]+rb[1]-rb[0]) * 2 / 3
+	for _, theta := range thetas {
+		pairs, _ := x.gapped(ra[0], ra[1], rb[0], rb[1], theta)
+		if len(pairs) == 0 {
+			continue
+		}
+		var ds []int64
+		for _, p := range pairs {
+			ds = append(ds, x.diff(p))
+		}
+		mid := median(ds)
+		again, c := x.gapped(ra[0], ra[1], rb[0], rb[1], mid)
+		if n := len(x.pairs); n > 0 && abs(mid-x.near(x.pairs, n)) > sameLevel {
+			c += gapCost // a clock that jumped, or operations that are off by one
+		}
+		if c < cost {
+			best, cost = again, c
+		}
+	}
+	return best
 }
 
 // near is the difference of ends around a place between matched pairs: of the 16 nearest.
@@ -276,7 +328,7 @@ const (
 func (x *aligner) gapped(a0, a1, b0, b1 int32, theta int64) ([]pair, float64) {
 	n, m := int(a1-a0), int(b1-b0)
 	if n*m > mostCell {
-		return x.walk(a0, a1, b0, b1, theta, 0), 0
+		return x.walk(a0, a1, b0, b1, theta), 0
 	}
 	best := make([]float32, (n+1)*(m+1))
 	step := make([]uint8, (n+1)*(m+1)) // 0 pair, 1 gap in b, 2 gap in a
@@ -320,18 +372,15 @@ func (x *aligner) gapped(a0, a1, b0, b1 int32, theta int64) ([]pair, float64) {
 	return out, float64(best[0])
 }
 
-// walk goes along two runs and pairs what ends together, as far as it is alike. follow is the share of each residual by
-// which theta moves along.
-func (x *aligner) walk(a0, a1, b0, b1 int32, theta int64, follow float64) []pair {
+// walk goes along two runs and pairs what ends together, as far as it is alike.
+func (x *aligner) walk(a0, a1, b0, b1 int32, theta int64) []pair {
 	var out []pair
-	drift := float64(theta)
 	for i, k := a0, b0; i < a1 && k < b1; {
 		p := pair{i, k}
-		r := x.diff(p) - int64(drift)
+		r := x.diff(p) - theta
 		switch {
 		case abs(r) <= max(60_000, x.shorter(p)/20) && x.alike(p):
 			out = append(out, p)
-			drift += follow * float64(r)
 			i++
 			k++
 		case r > 0: // b ends later: a is behind

@@ -52,7 +52,7 @@ func (s *Summary) stepBounds(o *Op) (low, high int32) {
 	switch n := len(s.Steps); {
 	case o.Step >= 0:
 		return o.Step, o.Step
-	case n == 0 || o.Launch == o.Start:
+	case n == 0:
 	case o.Launch < s.Steps[0].Start:
 		high = s.Steps[0].Number - 1
 	case o.Launch >= s.Steps[n-1].End:

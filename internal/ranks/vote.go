@@ -10,8 +10,9 @@ const (
 	voteBin     = 20_000 // ns
 	voteSamples = 400
 	voteTries   = 12
-	voteFit     = 3.0 // units of noise by which ends may differ in the middle
-	voteGap     = 3.0 // by which any other way has to fit worse
+	votePairs   = 6   // fewer pairs are no evidence, unless they are all
+	voteFit     = 3.0 // units of noise by which the better part of the ends may differ
+	voteGap     = 4.0 // by which any other way has to fit worse
 )
 
 // alignVotes finds the difference of ends at which most operations pair, for ranks of which nothing else says how they lie to each
@@ -24,20 +25,29 @@ func alignVotes(a, b []item) ([]pair, int) {
 	}
 	type try struct {
 		pairs []pair
-		fit   float64 // median residual in units of noise
+		fit   float64 // residual of the better 70 %, in units of noise
 	}
 	var tries []try
-	for _, bin := range x.topBins() {
-		pairs := x.walk(0, int32(len(a)), 0, int32(len(b)), bin*voteBin+voteBin/2, 0.3)
-		if len(pairs) < max(2, short/3) || slices.ContainsFunc(tries, func(t try) bool { return sameWay(t.pairs, pairs) }) {
+	for _, bin := range x.topBins(false) {
+		theta := bin*voteBin + voteBin/2
+		var pairs []pair
+		for range 2 { // the second time around what the first found
+			pairs = x.walk(0, int32(len(a)), 0, int32(len(b)), theta)
+			var ds []int64
+			for _, p := range pairs {
+				ds = append(ds, x.diff(p))
+			}
+			theta = median(ds)
+		}
+		if len(pairs) < max(min(votePairs, short), short/3) || 10*len(pairs) < 9*x.overlap(pairs) || slices.ContainsFunc(tries, func(t try) bool { return sameWay(t.pairs, pairs) }) {
 			continue
 		}
-		var residuals []float64
+		residuals := make([]float64, len(pairs))
 		for i, p := range pairs {
-			residuals = append(residuals, float64(abs(x.diff(p)-x.near(pairs, i)))/x.noise(p))
+			residuals[i] = float64(abs(x.diff(p)-theta)) / x.noise(p)
 		}
 		slices.Sort(residuals)
-		tries = append(tries, try{pairs, residuals[len(residuals)/2]})
+		tries = append(tries, try{pairs, residuals[len(residuals)*7/10]})
 	}
 	if len(tries) == 0 {
 		return nil, 0
@@ -55,13 +65,23 @@ func alignVotes(a, b []item) ([]pair, int) {
 	return best.pairs, 0
 }
 
-// topBins are the differences of ends that occur most often, in bins.
-func (x *aligner) topBins() []int64 {
+// overlap is how many operations of the one list lie between the first pair and the last, where fewer do.
+func (x *aligner) overlap(pairs []pair) int {
+	if len(pairs) == 0 {
+		return 0
+	}
+	first, last := pairs[0], pairs[len(pairs)-1]
+	return int(min(last.a-first.a, last.b-first.b)) + 1
+}
+
+// topBins are the differences of ends that occur most often, in bins. Only operations of steps that both lists have
+// count, when there are such.
+func (x *aligner) topBins(steps bool) []int64 {
 	bins := map[int64]int{}
 	stride := (len(x.a) + voteSamples - 1) / voteSamples
 	for i := 0; i < len(x.a); i += stride {
 		for k := range x.b {
-			if x.alike(pair{int32(i), int32(k)}) {
+			if x.alike(pair{int32(i), int32(k)}) && (!steps || x.a[i].step() >= 0 && x.a[i].step() == x.b[k].step()) {
 				bins[floorDiv(x.b[k].end-x.a[i].end, voteBin)]++
 			}
 		}
