@@ -30,11 +30,12 @@ func (p *program) exportCommand() *cli.Command {
 	}, setFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "args", Category: filesGroup, Usage: "with the arguments of each event as JSON, in the column args of events"},
 		&cli.BoolFlag{Name: "compat", Category: filesGroup, Usage: "for old readers: plain encodings and snappy instead of differences and zstd"},
-	}, analysisFlags(), htaFlags(), generalFlags())
+	}, analysisFlags(), generalFlags())
 	return &cli.Command{Name: "export", Usage: "write tables as Parquet for DuckDB, Spark, pandas, …", ArgsUsage: "-i FILE|DIR [FILE|DIR …] -o DIR [flags]", Flags: flags,
 		Description: `
-Writes every event, the path, the dependencies and what is made from them as tables (docs/tables-sql.md): one small
-folder for each trace, which engines read together. Running it again replaces the folder; a run that fails leaves nothing.
+Writes every event, the path, the dependencies and what is made from them as tables: one small folder for each trace,
+which engines read together. Running it again replaces that folder; a run that fails leaves nothing. Columns and recipes
+for many machines are in docs/export.md.
 
 Examples:
   overlay export -i trace.json.gz -o tables

@@ -19,11 +19,11 @@ func (w *walker) stepStream() {
 	}
 }
 
-// operation is the operation of the stream that covers t, or NoAct. One without length is passed: in a simulated run,
-// work may take no time.
+// operation is the operation of the stream that covers t, or NoAct. What starts at t is passed: in a simulated run work
+// may take no time, and operations that overlap may start together.
 func (w *walker) operation() cdg.ActID {
 	if k := w.act; k != cdg.NoAct {
-		if act := &w.g.Acts[k]; act.Start < w.t && act.End >= w.t || act.Start == w.t && act.End == w.t {
+		if act := &w.g.Acts[k]; act.Start <= w.t && act.End >= w.t {
 			return k
 		}
 	}

@@ -21,6 +21,9 @@ type modelBuilder struct {
 
 	ops map[cdg.ActID]int // per launch call: its operations
 
+	set  []cdg.LaneID // per lane: who stands for those that it belongs to
+	lane []cdg.LaneID // per point of a thread
+
 	opDeps   []opDep
 	callDeps map[callEnd][]dep // further sources of borders
 }
@@ -98,6 +101,7 @@ func (b *modelBuilder) markBorders() {
 	}
 	for _, h := range b.holds {
 		c := &g.Acts[h.Call]
+		b.mark(c.Lane, c.Start)
 		b.mark(c.Lane, c.End)
 	}
 	for l := range b.inner {
@@ -179,7 +183,7 @@ func (b *modelBuilder) layPoints() {
 			note(t)
 		}
 	}
-	m.cost = make([]int64, len(m.at))
+	m.cost, m.gap = make([]int64, len(m.at)), make([]int64, len(m.at))
 }
 
 // borderAt returns the point of a thread at a recorded time, or none.

@@ -50,7 +50,11 @@ func (b *modelBuilder) borderDeps(l cdg.LaneID, k int, x mark) {
 		return
 	}
 	if w := b.waitFor(l, piece, x.at); w != cdg.NoWait {
-		m.deps = append(m.deps, b.source(w))
+		d := b.source(w)
+		if owner := g.Pieces[piece].Owner; d.src > 0 && d.rule == cdg.Sync && owner != cdg.NoAct {
+			b.besides(&d, owner, g.Waits[w].From)
+		}
+		m.deps = append(m.deps, d)
 	}
 	if more := b.callDeps[callEnd{l, x.at}]; more != nil {
 		m.deps = append(m.deps, more...)
@@ -104,19 +108,19 @@ func (b *modelBuilder) operationDeps(k cdg.ActID) {
 			continue
 		}
 		from := &g.Acts[w.From]
-		d := dep{wait: g.First[k] + int32(i), rule: w.Rule, kind: ruleKind[w.Rule]}
+		d := dep{wait: g.First[k] + int32(i), rule: w.Rule, kind: ruleKind[w.Rule], typical: b.typicalOf(w)}
 		if w.Rule == cdg.Launch {
 			p := m.borderAt(from.Lane, w.At)
 			if p == none || w.At <= m.t0 {
 				continue
 			}
-			d.src, d.lag = p, min(b.launchLag(k, w.From), act.Start-w.At)
+			d.src, d.lag = p, min(m.typical[d.typical], act.Start-w.At)
 		} else {
 			p := m.opPoint[w.From]
 			if p == none || from.Start >= act.Start {
 				continue
 			}
-			d.src, d.lag = p, min(b.typical(w.Rule), act.Start-from.End)
+			d.src, d.lag = p, min(m.typical[d.typical], act.Start-from.End)
 		}
 		m.deps = append(m.deps, d)
 	}
@@ -137,6 +141,8 @@ func (b *modelBuilder) joinCalls() {
 			continue
 		}
 		key := callEnd{c.Lane, c.End}
-		b.callDeps[key] = append(b.callDeps[key], dep{lag: min(m.delays.Post, c.End-op.End), src: p, wait: none, rule: cdg.Sync, kind: syncDelay, flag: held})
+		d := dep{lag: min(m.typical[postLag], c.End-op.End), src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: postLag, flag: held}
+		b.besides(&d, h.Call, h.Op)
+		b.callDeps[key] = append(b.callDeps[key], d)
 	}
 }

@@ -1,15 +1,24 @@
 package whatif
 
 import (
+	"cmp"
+	"slices"
+
 	"overlay/internal/cdg"
 )
 
-// findEnds finds what the window waits for: the last of the thread or stream that ended it in the recording, and of all
-// that are tied to it by waits. In the whole trace also of other threads that launch work, and of their streams. Threads
-// that run free beside those may end later; they do not make the run longer.
+// findEnds finds what the window waits for: the last of the lane that ended it in the recording, of the main
+// thread, and of all that are tied to these by launches, hand-offs and waits between streams. Others run free beside
+// them and may end later; they do not make the run longer.
 func (b *modelBuilder) findEnds() {
 	g, m := b.g, b.m
-	set := b.components()
+	set := b.set
+	b.lane = make([]cdg.LaneID, len(m.at))
+	for l := range m.border {
+		for _, x := range m.border[l] {
+			b.lane[x.point] = cdg.LaneID(l)
+		}
+	}
 	last := make([]end, len(g.Lanes)) // per lane: its last point
 	latest := m.t0
 	for l := range g.Lanes {
@@ -19,18 +28,14 @@ func (b *modelBuilder) findEnds() {
 			m.all = append(m.all, last[l].point)
 		}
 	}
-	main := map[cdg.LaneID]bool{}
+	main := map[cdg.LaneID]bool{b.set[b.mainThread()]: true}
 	for l := range g.Lanes {
 		if p := last[l].point; p != none && m.at[p] == latest {
-			main[set(cdg.LaneID(l))] = true
+			main[b.set[l]] = true
 		}
 	}
 	for l := range g.Lanes {
-		lane := &g.Lanes[l]
-		p := last[l].point
-		switch {
-		case p == none:
-		case main[set(cdg.LaneID(l))], m.wholeTrace() && (lane.Stream || g.Launches(cdg.LaneID(l)) > 0):
+		if p := last[l].point; p != none && main[set[l]] {
 			e := end{point: p}
 			if m.at[p] == latest {
 				e.after = m.t1 - latest
@@ -38,9 +43,38 @@ func (b *modelBuilder) findEnds() {
 			m.ends = append(m.ends, e)
 		}
 	}
+	// Of several that end together, the first is where the recorded path ends: threads, those that launch most.
+	slices.SortStableFunc(m.ends, func(x, y end) int {
+		return cmp.Or(cmp.Compare(m.at[y.point], m.at[x.point]), cmp.Compare(b.launches(y.point), b.launches(x.point)))
+	})
 	if len(m.ends) == 0 { // nothing ends in the window: it is over where it was
 		m.ends = []end{{after: m.t1}}
 	}
+}
+
+// mainThread is the thread that carries the steps; without any, the one that launches most.
+func (b *modelBuilder) mainThread() cdg.LaneID {
+	g := b.g
+	if len(g.Steps) > 0 {
+		if a := g.ActOf[g.Steps[0].Event]; a != cdg.NoAct {
+			return g.Acts[a].Lane
+		}
+	}
+	most := cdg.LaneID(0)
+	for l := range g.Lanes {
+		if g.Launches(cdg.LaneID(l)) > g.Launches(most) {
+			most = cdg.LaneID(l)
+		}
+	}
+	return most
+}
+
+// launches ranks the lane of a point: how much its thread launches, below that streams.
+func (b *modelBuilder) launches(p int32) int {
+	if b.m.act[p] != cdg.NoAct {
+		return -1
+	}
+	return b.g.Launches(b.lane[p])
 }
 
 // lastPoint is where a lane ends in the window.
@@ -60,40 +94,4 @@ func (b *modelBuilder) lastPoint(l cdg.LaneID) end {
 		}
 	}
 	return end{point: p}
-}
-
-// components puts lanes that wait for each other into sets, and returns who stands for a lane's set.
-func (b *modelBuilder) components() func(cdg.LaneID) cdg.LaneID {
-	g, m := b.g, b.m
-	of := make([]cdg.LaneID, len(g.Lanes))
-	for l := range of {
-		of[l] = cdg.LaneID(l)
-	}
-	find := func(l cdg.LaneID) cdg.LaneID {
-		for of[l] != l {
-			of[l] = of[of[l]]
-			l = of[l]
-		}
-		return l
-	}
-	lane := make([]cdg.LaneID, len(m.at))
-	for l := range m.border {
-		for _, x := range m.border[l] {
-			lane[x.point] = cdg.LaneID(l)
-		}
-	}
-	for i, a := range m.act {
-		if a != cdg.NoAct {
-			lane[i] = g.Acts[a].Lane
-		}
-	}
-	for i := 1; i < len(m.at); i++ {
-		for _, d := range m.deps[m.depFrom[i]:m.depFrom[i+1]] {
-			if d.src > 0 {
-				x, y := find(lane[i]), find(lane[d.src])
-				of[max(x, y)] = min(x, y)
-			}
-		}
-	}
-	return find
 }

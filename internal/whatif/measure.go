@@ -6,116 +6,111 @@ import (
 	"overlay/internal/cdg"
 )
 
-// Delays are the delays that sources get which did not bind in the recording, ns: medians of the trace's own, and how
-// many cases each rests on. With fewer than five it is a usual value (Defaults).
-type Delays struct {
-	Launch int64 // start of a launch call to the start of its operation, on an idle stream
-	Graph  int64 // the same of the first operation of a recorded graph
-	Kernel int64 // end of an operation to the start of the next of its stream
-	Event  int64 // end of an operation to the start of one of another stream that waited for it
-	Post   int64 // end of an operation to the return of a call that waited for it
-	Own    int64 // a blocking call that had nothing to wait for
-	Call   int64 // a launch call that nothing held up
+// delay is a kind of delay that a source gets which did not bind in the recording.
+type delay uint8
 
-	Samples  map[string]int // by the names launch, graph, kernel, event, post, own, call
-	Defaults []string       // of these names, those that are usual values
+const (
+	launchLag delay = iota // start of a launch call to the start of its operation, on an idle stream
+	graphLag               // the same of the first operation of a recorded graph
+	kernelLag              // end of an operation to the start of the next of its stream
+	eventLag               // end of an operation to the start of one of another stream that waited for it
+	postLag                // end of an operation to the return of a call that waited for it
+	ownTime                // a blocking call that had nothing to wait for
+	callTime               // a launch call that nothing held up
+	numDelays              // those below are of no use to sources
+)
+
+var delayWords = [numDelays]string{"launch", "graph launch", "kernel", "event wait", "return of a wait", "wait for nothing", "launch call"}
+
+// typicalDelays are quantiles of delays, ns.
+type typicalDelays [numDelays]int64
+
+// TypicalDelay is a delay as the model took it from the trace: the median, and how many cases it rests on.
+type TypicalDelay struct {
+	Name    string
+	NS      int64
+	Samples int
+	Usual   bool // too few cases: what is usual elsewhere
 }
 
-const enough = 5 // samples of which a median is taken
+// enough samples of which a median is taken; below it stands what is usual elsewhere.
+const enough = 5
 
 // measure finds the typical delays.
 func (b *modelBuilder) measure() {
 	g := b.g
-	var launch, graph, kernel, event, post, own, call []int64
-	ops := map[cdg.ActID]int{} // per launch call: its operations
+	var samples [numDelays][]int64
+	add := func(d delay, ns int64) { samples[d] = append(samples[d], ns) }
+	b.ops = map[cdg.ActID]int{}
 	for a := range g.Acts {
 		if g.Lanes[g.Acts[a].Lane].Stream {
 			if c := b.launchOf(cdg.ActID(a)); c != cdg.NoAct {
-				ops[c]++
+				b.ops[c]++
 			}
 		}
 	}
 	for a := range g.Acts {
-		act := &g.Acts[a]
-		if !g.Lanes[act.Lane].Stream {
+		if !g.Lanes[g.Acts[a].Lane].Stream {
 			continue
 		}
 		w, c := g.Release(cdg.ActID(a)), b.launchOf(cdg.ActID(a))
-		if c != cdg.NoAct && ops[c] == 1 {
-			call = append(call, g.Acts[c].End-g.Acts[c].Start)
+		if c != cdg.NoAct && b.ops[c] == 1 {
+			add(callTime, g.Acts[c].End-g.Acts[c].Start)
 		}
-		if w.Note != cdg.Explained {
-			continue
-		}
-		switch w.Rule {
-		case cdg.Launch:
-			if ops[c] > 1 {
-				graph = append(graph, w.Lag)
-			} else if w.Evidence == cdg.ByCorrelation {
-				launch = append(launch, w.Lag)
-			}
-		case cdg.StreamOrder:
-			if c == cdg.NoAct || g.Acts[c].End+2000 < w.At { // it was queued
-				kernel = append(kernel, w.Lag)
-			}
-		case cdg.EventWait:
-			event = append(event, w.Lag)
+		switch {
+		case w.Note != cdg.Explained:
+		case w.Rule == cdg.Launch && b.ops[c] > 1:
+			add(graphLag, w.Lag)
+		case w.Rule == cdg.Launch && w.Evidence == cdg.ByCorrelation:
+			add(launchLag, w.Lag)
+		case w.Rule == cdg.StreamOrder && (c == cdg.NoAct || g.Acts[c].End+2000 < w.At): // it was queued
+			add(kernelLag, w.Lag)
+		case w.Rule == cdg.EventWait:
+			add(eventLag, w.Lag)
 		}
 	}
-	for l := range g.Lanes {
-		for i := g.PieceFirst[l]; i < g.PieceFirst[l+1]; i++ {
-			if id := g.Begun[i]; id != cdg.NoWait && g.Waits[id].Rule == cdg.Sync {
-				post = append(post, g.Waits[id].Lag)
-			}
-		}
-	}
-	b.ops = ops
-	waitedIn := b.waitedCalls()
-	last := cdg.NoAct
-	for _, h := range b.holds {
-		if h.Call == last {
-			continue
-		}
-		last = h.Call
-		if c := &g.Acts[h.Call]; !waitedIn[h.Call] {
-			own = append(own, c.End-c.Start)
-		}
-	}
-	d := &b.m.delays
-	d.Samples = map[string]int{}
-	set := func(name string, to *int64, samples []int64, usual int64) {
-		d.Samples[name] = len(samples)
-		if len(samples) < enough {
-			*to = usual
-			d.Defaults = append(d.Defaults, name)
-			return
-		}
-		slices.Sort(samples)
-		*to = samples[len(samples)/2]
-	}
-	set("launch", &d.Launch, launch, 7000)
-	set("graph", &d.Graph, graph, 2*d.Launch)
-	set("kernel", &d.Kernel, kernel, 1200)
-	set("event", &d.Event, event, max(d.Kernel, 2500))
-	set("post", &d.Post, post, 4000)
-	set("own", &d.Own, own, 3000)
-	set("call", &d.Call, call, 5000)
-}
-
-// waitedCalls are the calls at whose end a thread is known to have waited for an operation.
-func (b *modelBuilder) waitedCalls() map[cdg.ActID]bool {
-	g := b.g
-	waited := map[cdg.ActID]bool{}
+	waited := map[cdg.ActID]bool{} // calls at whose end a thread is known to have waited
 	for l := range g.Lanes {
 		for i := g.PieceFirst[l] + 1; i < g.PieceFirst[l+1]; i++ {
 			if id := g.Begun[i]; id != cdg.NoWait && g.Waits[id].Rule == cdg.Sync {
+				add(postLag, g.Waits[id].Lag)
 				for c := g.Pieces[i-1].Owner; c != cdg.NoAct && g.Call(c); c = g.Parent[c] {
 					waited[c] = true
 				}
 			}
 		}
 	}
-	return waited
+	last := cdg.NoAct
+	for _, h := range b.holds {
+		if c := &g.Acts[h.Call]; h.Call != last && !waited[h.Call] {
+			add(ownTime, c.End-c.Start)
+		}
+		last = h.Call
+	}
+	usual := typicalDelays{launchLag: 7000, kernelLag: 1200, eventLag: 2500, postLag: 4000, ownTime: 3000, callTime: 5000}
+	m := b.m
+	for d := range numDelays {
+		s := samples[d]
+		slices.Sort(s)
+		m.samples[d] = len(s)
+		switch {
+		case len(s) >= enough:
+			m.typical[d], m.low[d], m.high[d] = s[len(s)/2], s[len(s)/20], s[len(s)-1-len(s)/20]
+		case d == graphLag: // at least as slow as other launches
+			m.typical[d], m.low[d], m.high[d] = 2*m.typical[launchLag], m.low[launchLag], 4*m.high[launchLag]
+		default:
+			m.typical[d], m.low[d], m.high[d] = usual[d], usual[d]/2, 2*usual[d]
+		}
+	}
+}
+
+// TypicalDelays returns what the model measured on the trace.
+func (m *Model) TypicalDelays() []TypicalDelay {
+	out := make([]TypicalDelay, 0, numDelays)
+	for d := range numDelays {
+		out = append(out, TypicalDelay{delayWords[d], m.typical[d], m.samples[d], m.samples[d] < enough})
+	}
+	return out
 }
 
 // launchOf is the call that launched an operation, or NoAct.
@@ -128,22 +123,15 @@ func (b *modelBuilder) launchOf(op cdg.ActID) cdg.ActID {
 	return cdg.NoAct
 }
 
-func (b *modelBuilder) typical(r cdg.Rule) int64 {
-	d := &b.m.delays
-	switch r {
-	case cdg.EventWait:
-		return d.Event
-	case cdg.GraphOrder, cdg.StreamOrder:
-		return d.Kernel
+// typicalOf is the kind of delay that an operation has behind a source that did not bind.
+func (b *modelBuilder) typicalOf(w *cdg.Wait) delay {
+	switch {
+	case w.Rule == cdg.EventWait:
+		return eventLag
+	case w.Rule != cdg.Launch:
+		return kernelLag
+	case b.ops[w.From] > 1:
+		return graphLag
 	}
-	return 0
-}
-
-// launchLag is the typical delay from a launch call's start. Operations of a recorded graph go by the first of them, if
-// its launch is what released that.
-func (b *modelBuilder) launchLag(op, call cdg.ActID) int64 {
-	if b.ops[call] > 1 {
-		return b.m.delays.Graph
-	}
-	return b.m.delays.Launch
+	return launchLag
 }

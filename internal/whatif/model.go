@@ -4,10 +4,10 @@
 // # Use
 //
 //	m := whatif.New(g)                      // once a graph
-//	s, err := m.Parse("aten::copy_=0.5")    // or a Scenario made in code
-//	r, err := m.Replay(s)                   // once a question, a few ms
+//	s, err := whatif.NewSelector(m, nil).Scenario("aten::copy_=0.5") // or a Scenario made in code
+//	r := m.Replay(&s)                       // once a question, a few ms
 //	r.Window, r.Saved(), r.Classes()        // cheap
-//	moved, path := r.Path()                 // the simulated run as a graph, and its critical path
+//	moved, path, err := r.Path()            // the simulated run as a graph, and its critical path
 //
 // A Model is immutable after New, so replays may run side by side. Many questions at once are cheapest with ReplayAll,
 // which shares them out among the processors.
@@ -35,8 +35,10 @@ import (
 // Model is a graph made ready for replays: points in an order in which each follows from earlier ones.
 type Model struct {
 	g      *graph.Graph
-	delays Delays
 	t0, t1 int64 // the window
+
+	typical, low, high typicalDelays // medians of the trace, and its quantiles of 5 and 95 %
+	samples            [numDelays]int
 
 	// Per point. Point 0 is the origin of time: what happens whatever is changed counts from there.
 	at      []int64 // recorded: of a border of a thread its time, of an operation its end
@@ -44,32 +46,39 @@ type Model struct {
 	cost    []int64 // own time since prev, or duration of the operation
 	depFrom []int32 // CSR: the sources of point i are deps[depFrom[i]:depFrom[i+1]]
 	deps    []dep
+	gap     []int64     // of cost: in gaps of the thread
 	act     []cdg.ActID // the operation; NoAct for borders of threads
 
 	parts     []part   // own time of threads, in order of lanes and time
 	partFirst []int32  // CSR by lane
+	class     []Class  // per activity
 	opPoint   []int32  // per activity: the point of an operation, or none
 	border    [][]mark // per thread lane: its points by recorded time
-	ends      []end    // the window is over when the last of these is
-	all       []int32  // points at which lanes end, those that run free included
+	beside    []beside
+	puts      map[cdg.LaneID][]put
+	ends      []end   // the window is over when the last of these is
+	all       []int32 // points at which lanes end, those that run free included
 }
 
 const none = int32(-1)
 
 // dep is a source of a point: the point happens no earlier than lag after the source.
 type dep struct {
-	lag  int64 // ns after the end of src; negative: before its end, but not before its start
-	src  int32
-	wait int32 // the wait that says so, an index into Graph.Waits; none where a call's meaning says so
-	rule cdg.Rule
-	kind delayKind
-	flag uint8
+	lag     int64 // ns after the end of src; negative: before its end, but not before its start
+	src     int32
+	wait    int32 // the wait that says so, an index into Graph.Waits; none where a call's meaning says so
+	beside  int32 // with moving: an index into Model.beside
+	rule    cdg.Rule
+	kind    delayKind
+	typical delay // of a source that did not bind
+	flag    uint8
 }
 
 const (
-	bound   = 1 << iota // it was over last in the recording
-	held                // what a call or a launch would wait for, by its meaning
-	assumed             // concluded from the order of calls, not seen in the times
+	bound  = 1 << iota // it was over last in the recording
+	held               // what a call or a launch would wait for, by its meaning
+	scaled             // its delay was scaled by the scenario
+	moving             // it is one of a thread beside, see beside
 )
 
 // part is own time of a thread that lies before a point.
@@ -107,9 +116,6 @@ const (
 var ruleKind = [cdg.NumRules]delayKind{cdg.StreamOrder: launchDelay, cdg.Launch: launchDelay, cdg.EventWait: launchDelay, cdg.GraphOrder: launchDelay,
 	cdg.Sync: syncDelay, cdg.QueueFull: syncDelay, cdg.PolledWait: syncDelay, cdg.Handoff: handoffDelay, cdg.BeforeRecording: gapDelay}
 
-// Delays returns what the model measured on the trace.
-func (m *Model) Delays() Delays { return m.delays }
-
 // Graph returns the recorded graph.
 func (m *Model) Graph() *graph.Graph { return m.g }
 
@@ -117,7 +123,9 @@ func (m *Model) Graph() *graph.Graph { return m.g }
 func New(g *graph.Graph) *Model {
 	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End}
 	b := &modelBuilder{m: m, g: g.Graph}
+	m.class = m.classes()
 	b.holds = g.Holds()
+	b.relate()
 	b.measure()
 	b.markBorders()
 	b.layPoints()

@@ -56,10 +56,10 @@ func (b *modelBuilder) renumber(place []int32) {
 	for i, p := range place {
 		old[p] = int32(i)
 	}
-	at, prev, cost, act := make([]int64, n), make([]int32, n), make([]int64, n), make([]cdg.ActID, n)
+	at, prev, cost, gap, act := make([]int64, n), make([]int32, n), make([]int64, n), make([]int64, n), make([]cdg.ActID, n)
 	depFrom, deps := make([]int32, 1, n+1), make([]dep, 0, len(m.deps))
 	for i, o := range old {
-		at[i], prev[i], cost[i], act[i] = m.at[o], m.prev[o], m.cost[o], m.act[o]
+		at[i], prev[i], cost[i], gap[i], act[i] = m.at[o], m.prev[o], m.cost[o], m.gap[o], m.act[o]
 		if prev[i] != none {
 			prev[i] = place[prev[i]]
 		}
@@ -69,7 +69,15 @@ func (b *modelBuilder) renumber(place []int32) {
 		}
 		depFrom = append(depFrom, int32(len(deps)))
 	}
-	m.at, m.prev, m.cost, m.act, m.depFrom, m.deps = at, prev, cost, act, depFrom, deps
+	m.at, m.prev, m.cost, m.gap, m.act, m.depFrom, m.deps = at, prev, cost, gap, act, depFrom, deps
+	for i := range m.beside {
+		m.beside[i].call = place[m.beside[i].call]
+	}
+	for _, list := range m.puts {
+		for i := range list {
+			list[i] = put{place[list[i].op], place[list[i].launch]}
+		}
+	}
 	for i := range m.parts {
 		m.parts[i].point = place[m.parts[i].point]
 	}

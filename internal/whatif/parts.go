@@ -34,6 +34,9 @@ func (b *modelBuilder) layParts() {
 				point = p.point
 			}
 			m.cost[point] += m.parts[i].ns
+			if m.parts[i].act == cdg.NoAct {
+				m.gap[point] += m.parts[i].ns
+			}
 		}
 	}
 	m.partFirst[len(g.Lanes)] = int32(len(m.parts))
@@ -61,9 +64,9 @@ func (b *modelBuilder) leastOf(w *cdg.Wait, owner cdg.ActID) int64 {
 	case owner == cdg.NoAct || !b.g.Call(owner):
 		return 0
 	case w.Rule == cdg.Sync:
-		return b.m.delays.Own
+		return b.m.typical[ownTime]
 	case w.Rule == cdg.QueueFull:
-		return b.m.delays.Call
+		return b.m.typical[callTime]
 	}
 	return 0
 }

@@ -43,13 +43,16 @@ func (r *Result) moved(t *Times) *graph.Graph {
 		}
 		d.First = append(d.First, int32(len(d.Waits)))
 	}
-	d.Pieces, d.Begun = slices.Clone(m.g.Pieces), slices.Clone(m.g.Begun)
+	d.Pieces, d.Begun, d.PieceFirst = make([]cdg.Piece, 0, len(m.g.Pieces)), make([]cdg.WaitID, 0, len(m.g.Begun)), make([]int32, 1, len(y.Lanes)+1)
 	for l := range y.Lanes {
 		if !y.Lanes[l].Stream {
 			r.moveThread(&d, cdg.LaneID(l), t)
 		}
+		d.PieceFirst = append(d.PieceFirst, int32(len(d.Pieces)))
 	}
-	slices.SortStableFunc(d.Inside, func(x, y cdg.Inside) int { return cmp.Or(cmp.Compare(x.Lane, y.Lane), cmp.Compare(x.At, y.At)) })
+	order := func(x, y cdg.Inside) int { return cmp.Or(cmp.Compare(x.Lane, y.Lane), cmp.Compare(x.At, y.At)) }
+	slices.SortStableFunc(d.Inside, order)
+	d.Inside = slices.CompactFunc(d.Inside, func(x, y cdg.Inside) bool { return order(x, y) == 0 })
 	return &g
 }
 
@@ -79,7 +82,7 @@ func (r *Result) wait(p int32, at int64) cdg.Wait {
 	src := r.source(p)
 	if src > 0 {
 		w.At = min(r.end[src], at)
-		if d.wait == none {
+		if d.wait == none || d.flag&moving != 0 {
 			w.From, w.Rule, w.Evidence = m.act[src], d.rule, cdg.ByAPI
 		}
 	} else if w.From != cdg.NoAct { // it lies before the window
@@ -90,49 +93,66 @@ func (r *Result) wait(p int32, at int64) cdg.Wait {
 }
 
 // source is the point that a point waited for last; 0 for the origin.
-func (r *Result) source(p int32) int32 { return r.plan.deps[r.by[p]].src }
+func (r *Result) source(p int32) int32 {
+	d := &r.plan.deps[r.by[p]]
+	if d.flag&moving != 0 {
+		return r.m.lastPut(&r.m.beside[d.beside], r.end, p)
+	}
+	return d.src
+}
 
-// moveThread gives the pieces of a thread their times and reasons.
+// moveThread gives the pieces of a thread their times and reasons. Of pieces that begin at one instant, since what they
+// hold takes no time any more, the last one stays; its reason is the first one's, which is why the piece before is over.
 func (r *Result) moveThread(d *cdg.Graph, l cdg.LaneID, t *Times) {
 	m := r.m
 	first, limit := m.g.PieceFirst[l], m.g.PieceFirst[l+1]
-	at := 0
+	start := len(d.Pieces)
 	list := m.border[l]
+	var inner []mark // points that lie inside pieces
 	for i := first; i < limit; i++ {
-		x := &d.Pieces[i]
-		recorded := x.Start
-		x.Start = t.Thread(l, recorded)
-		for at < len(list) && list[at].at < recorded { // points inside the piece before
-			r.inside(d, l, list[at])
-			at++
+		recorded := m.g.Pieces[i].Start
+		for len(list) > 0 && list[0].at < recorded {
+			inner = append(inner, list[0])
+			list = list[1:]
 		}
 		point := none
-		if at < len(list) && list[at].at == recorded {
-			point = list[at].point
-			at++
+		if len(list) > 0 && list[0].at == recorded {
+			point = list[0].point
+			list = list[1:]
 		}
-		gap := i == first || m.g.Pieces[i-1].Owner == cdg.NoAct
+		at := t.Thread(l, recorded)
+		if n := len(d.Pieces); n > start && d.Pieces[n-1].Start == at {
+			d.Pieces[n-1].Owner = m.g.Pieces[i].Owner
+			continue
+		}
+		id := cdg.NoWait
 		switch {
 		case recorded <= m.t0 || recorded > m.t1:
-			d.Begun[i] = r.kept(d, i, x.Start)
+			id = r.kept(d, i, at)
 		case point != none && r.by[point] != none:
-			d.Waits = append(d.Waits, r.wait(point, x.Start))
-			d.Begun[i] = cdg.WaitID(len(d.Waits) - 1)
-		case gap:
-			before := x.Start
-			if i > first {
-				before = d.Pieces[i-1].Start
+			d.Waits = append(d.Waits, r.wait(point, at))
+			id = cdg.WaitID(len(d.Waits) - 1)
+		case len(d.Pieces) == start || d.Pieces[len(d.Pieces)-1].Owner == cdg.NoAct:
+			before := at
+			if len(d.Pieces) > start {
+				before = d.Pieces[len(d.Pieces)-1].Start
 			}
-			d.Waits = append(d.Waits, cdg.Wait{At: before, Lag: x.Start - before, From: cdg.NoAct, Rule: cdg.Untraced, Evidence: cdg.ByNothing, Bound: true})
-			d.Begun[i] = cdg.WaitID(len(d.Waits) - 1)
-		default:
-			d.Begun[i] = cdg.NoWait
+			id = r.gap(d, before, at)
 		}
+		d.Pieces, d.Begun = append(d.Pieces, cdg.Piece{Start: at, Owner: m.g.Pieces[i].Owner}), append(d.Begun, id)
 	}
-	for ; at < len(list); at++ {
-		r.inside(d, l, list[at])
+	d.PieceFirst = append(d.PieceFirst, int32(len(d.Pieces))) // for PieceAt; the caller sets it
+	for _, x := range append(inner, list...) {
+		r.inside(d, l, x)
 	}
 	d.Inside = append(d.Inside, cdg.Inside{At: d.Window.End, Lane: l, Wait: r.untraced(d, l, d.Window.End)})
+	d.PieceFirst = d.PieceFirst[:len(d.PieceFirst)-1]
+}
+
+// gap is the reason of the end of time in which nothing was recorded.
+func (r *Result) gap(d *cdg.Graph, from, to int64) cdg.WaitID {
+	d.Waits = append(d.Waits, cdg.Wait{At: from, Lag: to - from, From: cdg.NoAct, Rule: cdg.Untraced, Evidence: cdg.ByNothing, Bound: true})
+	return cdg.WaitID(len(d.Waits) - 1)
 }
 
 // kept is the reason of a border outside of the window.
@@ -168,10 +188,12 @@ func (r *Result) inside(d *cdg.Graph, l cdg.LaneID, x mark) {
 // untraced is the reason of a point in a gap that nobody is known to have ended; own time has none.
 func (r *Result) untraced(d *cdg.Graph, l cdg.LaneID, at int64) cdg.WaitID {
 	piece := d.PieceAt(l, at)
-	if piece < int(d.PieceFirst[l]) || d.Pieces[piece].Owner != cdg.NoAct {
+	if piece < 0 {
+		d.Waits = append(d.Waits, cdg.Wait{At: at, From: cdg.NoAct, Rule: cdg.Unexplained, Evidence: cdg.ByNothing, Bound: true})
+		return cdg.WaitID(len(d.Waits) - 1)
+	}
+	if d.Pieces[piece].Owner != cdg.NoAct {
 		return cdg.NoWait
 	}
-	before := d.Pieces[piece].Start
-	d.Waits = append(d.Waits, cdg.Wait{At: before, Lag: at - before, From: cdg.NoAct, Rule: cdg.Untraced, Evidence: cdg.ByNothing, Bound: true})
-	return cdg.WaitID(len(d.Waits) - 1)
+	return r.gap(d, d.Pieces[piece].Start, at)
 }

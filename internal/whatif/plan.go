@@ -24,14 +24,20 @@ func (m *Model) plan(s *Scenario) *plan {
 	for k := range lags {
 		lags[k] = ratio{1, 1}
 	}
-	scaled := false
+	lagged := false
 	for i := range s.Changes {
 		c := &s.Changes[i]
 		switch c.Verb {
 		case Scale:
 			p.scale(m, c.On, ratio{c.Num, c.Den})
 		case SetTime:
-			c.On.Each(func(a cdg.ActID) { p.set(m, a, m.ownOf(a), c.NS) })
+			own := map[cdg.ActID]int64{}
+			m.eachOwn(func(a cdg.ActID, ns int64) {
+				if c.On.Has(a) {
+					own[a] += ns
+				}
+			})
+			c.On.Each(func(a cdg.ActID) { p.set(m, a, own[a], c.NS) })
 		case Shrink:
 			p.shrink(m, c)
 		case Remove:
@@ -57,7 +63,7 @@ func (m *Model) plan(s *Scenario) *plan {
 		case Delay:
 			for _, k := range c.Kinds {
 				lags[k] = lags[k].times(ratio{c.Num, c.Den})
-				scaled = true
+				lagged = true
 			}
 		}
 	}
@@ -66,7 +72,7 @@ func (m *Model) plan(s *Scenario) *plan {
 		p.scale(m, removed, ratio{0, 1})
 	}
 	p.spread(m)
-	if removed != nil || noWait != nil || noQueue || scaled || drops != nil {
+	if removed != nil || noWait != nil || noQueue || lagged || drops != nil {
 		p.edit(m, removed, m.endsOf(noWait), drops, noQueue, &lags)
 	}
 	return p
@@ -242,10 +248,10 @@ func (p *plan) edit(m *Model, removed Set, noWait map[int32]bool, drops []*Chang
 				continue
 			}
 			if gone && d.src > 0 {
-				d.lag = 0
+				d.lag, d.flag = 0, d.flag|scaled
 			}
 			if d.src > 0 && d.lag > 0 && lags[d.kind] != (ratio{1, 1}) {
-				d.lag = lags[d.kind].of(d.lag)
+				d.lag, d.flag = lags[d.kind].of(d.lag), d.flag|scaled
 			}
 			p.deps = append(p.deps, d)
 		}

@@ -15,6 +15,9 @@ type Result struct {
 	end  []int64 // per point: when it happens; of operations, when it is over
 	by   []int32 // per point: the source that was over last, an index into plan.deps; none for the point before
 	last end     // what ended the window
+
+	ranged            bool // the range is known
+	shortest, longest int64
 }
 
 // Replay replays the run with the changes of a scenario, all at once.
@@ -48,9 +51,15 @@ func (r *Result) run() {
 		}
 		for k := depFrom[i]; k < depFrom[i+1]; k++ {
 			d := &p.deps[k]
-			v := end[d.src] + d.lag
+			src := d.src
+			if d.flag&moving != 0 {
+				if src = m.lastPut(&m.beside[d.beside], end, int32(i)); src == none {
+					continue
+				}
+			}
+			v := end[src] + d.lag
 			if d.lag < 0 {
-				v = max(v, end[d.src]-cost[d.src])
+				v = max(v, end[src]-cost[src])
 			}
 			if v > t || v == t && d.flag&bound != 0 {
 				t, because = v, k
@@ -79,3 +88,6 @@ func (r *Result) Recorded() int64 { return r.m.t1 - r.m.t0 }
 
 // Saved is by how much the window is shorter than the recorded one, ns; negative: longer.
 func (r *Result) Saved() int64 { return r.Recorded() - r.Window }
+
+// Model is what was replayed.
+func (r *Result) Model() *Model { return r.m }

@@ -46,11 +46,13 @@ func (r *Result) Times() *Times {
 func (t *Times) Thread(l cdg.LaneID, at int64) int64 {
 	m := t.r.m
 	knots := t.knots[t.first[l]:t.first[l+1]]
-	if len(knots) == 0 || at <= knots[0].at {
-		if at <= m.t0 || len(knots) > 0 {
-			return at
-		}
+	switch {
+	case at <= m.t0:
+		return at
+	case len(knots) == 0:
 		return t.behind(at)
+	case at <= knots[0].at:
+		return knots[0].then - (knots[0].at - at)
 	}
 	last := knots[len(knots)-1]
 	if at > last.at {

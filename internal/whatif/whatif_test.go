@@ -123,3 +123,74 @@ func TestIdentityRecorded(t *testing.T) {
 	}
 	t.Logf("%d windows", checked)
 }
+
+// wellFormed returns an error if the graph or the path of a simulated run break what is promised of them.
+func wellFormed(r *whatif.Result) error {
+	g, p, err := r.Path()
+	if err != nil {
+		return err
+	}
+	for l := range g.Lanes {
+		for i := g.PieceFirst[l] + 1; i < g.PieceFirst[l+1]; i++ {
+			if g.Pieces[i].Start <= g.Pieces[i-1].Start {
+				return fmt.Errorf("lane %d: piece at %d after %d", l, g.Pieces[i].Start, g.Pieces[i-1].Start)
+			}
+		}
+	}
+	t := g.Window.Start
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		if s.Start != t || s.End <= s.Start {
+			return fmt.Errorf("segment %d: [%d, %d] after %d", i, s.Start, s.End, t)
+		}
+		t = s.End
+	}
+	if t != g.Window.Start+r.Window {
+		return fmt.Errorf("the path ends at %d, the window at %d", t, g.Window.Start+r.Window)
+	}
+	sum := int64(0)
+	for _, ns := range r.Classes() {
+		sum += ns
+	}
+	if sum != r.Window {
+		return fmt.Errorf("the classes sum to %d, the window is %d", sum, r.Window)
+	}
+	if low, high := r.Range(); low > r.Window || high < r.Window {
+		return fmt.Errorf("a window of %d outside its range %d to %d", r.Window, low, high)
+	}
+	return nil
+}
+
+// questions are scenarios that can be asked of any trace; those that select nothing are left out.
+func questions(t testing.TB, m *whatif.Model) []whatif.Scenario {
+	t.Helper()
+	find := whatif.NewSelector(m, nil)
+	var list []whatif.Scenario
+	for _, text := range []string{"class:cpu=0", "class:cpu=0.5", "class:cpu=2", "class:compute=0", "class:compute=0.3", "class:compute=3", "class:copy=0",
+		"class:comm=0.5", "class:runtime=0; class:compute=0.1", "class:launch=0", "class:sync=0", "class:handoff=0", "class:untraced=0", "unlimited-queue",
+		"class:cpu=0; class:compute=0; class:launch=0; class:untraced=0", "remove class:copy", "no-wait *Synchronize", "drop class:compute", "set class:compute=1us",
+		"replace class:copy=5us", "shrink *DataLoader*=1us", "aten::*=0.1", "under:ProfilerStep*=0.5"} {
+		if sc, err := find.Scenario(text); err == nil {
+			list = append(list, sc)
+		}
+	}
+	return list
+}
+
+// The simulated run is a graph like any other, and its path tiles its window.
+func TestMovedGraph(t *testing.T) {
+	seeds := uint64(10)
+	if testing.Short() {
+		seeds = 2
+	}
+	for _, class := range testtrace.Classes {
+		for seed := range seeds {
+			m := whatif.New(simulated(t, class, seed))
+			for _, sc := range questions(t, m) {
+				if err := wellFormed(m.Replay(&sc)); err != nil {
+					t.Errorf("%s %d, %s: %v", class, seed, sc.Name, err)
+				}
+			}
+		}
+	}
+}
