@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"overlay/internal/frompftrace"
+	"overlay/internal/fromsqlite"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
@@ -44,17 +45,25 @@ func (j *job) loadAny(name string) (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kineto.IsPerfetto(in.bytes) {
-		return j.parsePerfetto(name, in, o)
-	}
 	return j.parse(name, in, o)
 }
 
-// parsePerfetto reads a .pftrace. It becomes text, after which its own bytes are no longer needed.
-func (j *job) parsePerfetto(name string, in *input, o kineto.Options) (*trace.Trace, error) {
+// parse reads a trace in whatever format it is.
+func (j *job) parse(name string, in *input, o kineto.Options) (*trace.Trace, error) {
 	j.stages.start("parsing")
+	switch {
+	case kineto.IsPerfetto(in.bytes):
+		return j.parseOther(name, in, o, frompftrace.Parse)
+	case fromsqlite.Is(in.bytes):
+		return j.parseOther(name, in, o, fromsqlite.Parse)
+	}
+	return kineto.Parse(in.bytes, inputName(name), o)
+}
+
+// parseOther reads a file of another format. It becomes text, after which its own bytes are no longer needed.
+func (j *job) parseOther(name string, in *input, o kineto.Options, parse parser) (*trace.Trace, error) {
 	text := newSpool(roomFor(j.memory))
-	tr, err := frompftrace.Parse(in.bytes, inputName(name), o, text)
+	tr, err := parse(in.bytes, inputName(name), o, text)
 	if err != nil {
 		text.drop()
 		return nil, err
@@ -66,7 +75,5 @@ func (j *job) parsePerfetto(name string, in *input, o kineto.Options) (*trace.Tr
 	return tr, nil
 }
 
-func (j *job) parse(name string, in *input, o kineto.Options) (*trace.Trace, error) {
-	j.stages.start("parsing")
-	return kineto.Parse(in.bytes, inputName(name), o)
-}
+// parser turns the bytes of a file into text in a spool, and reads that.
+type parser func(src []byte, name string, o kineto.Options, to kineto.Spool) (*trace.Trace, error)
