@@ -42,7 +42,8 @@ var otherVendorWords = map[string]string{
 	"internal/cdg/phases/rules.go": `cuda nvidia`,
 	// Sentences for people, and what they have to type.
 	"internal/kineto/survey.go": `CUDA CUPTI enable_cuda_sync_events`,
-	"internal/report/new.go":    `CUDA enable_cuda_sync_events`,
+	"internal/report/new.go":    `CUDA`,
+	"internal/report/gaps.go":   `enable_cuda_sync_events`,
 	"internal/analyses/rows.go": `CUDA`,
 }
 
