@@ -13,6 +13,7 @@ import (
 const (
 	filesGroup    = "Files"
 	analysisGroup = "Analysis"
+	changeGroup   = "Changes"
 	pictureGroup  = "Picture"
 	reportGroup   = "Report"
 	generalGroup  = "General"
@@ -35,9 +36,15 @@ func outputFlags(whenAbsent string) []cli.Flag {
 }
 
 func analysisFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "method", Category: analysisGroup, Value: "exact",
 			Usage: "how the critical path is found, `exact|ctda|hta`: exact walks back from the last event and explains every nanosecond; ctda is the CTDA-CPA paper's walk over the aggregated graph; hta gives the path of Holistic Trace Analysis"},
+	}, windowFlags()...)
+}
+
+// windowFlags choose the window and how threads are read, whatever the method.
+func windowFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.StringFlag{Name: "threads", Category: analysisGroup, Value: "auto",
 			Usage: "how threads hand work over, `auto|gil|explicit`: gil by taking turns, explicit by flows, blocking frames and joins only (for code without a GIL); auto decides from the trace"},
 		&cli.StringFlag{Name: "annotation", Category: analysisGroup,
@@ -63,7 +70,7 @@ func htaFlags() []cli.Flag {
 func drawingFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "flows", Category: pictureGroup, Value: "critical",
-			Usage: "arrows to draw, `critical|all|none`: critical draws every edge of the path as long as the viewer stays usable; all lifts the limits"},
+			Usage: "arrows to draw, `critical|all|none`: critical draws every edge of the path but for a few that would make a click slow; all lifts the limits"},
 		&cli.BoolFlag{Name: "plain", Category: pictureGroup,
 			Usage: "Perfetto: leave the colours of slices alone"},
 		&cli.BoolFlag{Name: "only-critical", Category: pictureGroup,

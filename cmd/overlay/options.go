@@ -12,6 +12,7 @@ import (
 
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
+	"overlay/internal/pipeline"
 	"overlay/internal/report"
 )
 
@@ -50,6 +51,10 @@ type options struct {
 	schema         bool
 	maxMemory      int64 // bytes; 0 = half of the machine's
 	noBrowser      bool
+	roots          []string // of mcp
+
+	questions    pipeline.Questions
+	scenarioFile string
 
 	strict, quiet, noColor, timing bool
 	maxExpand                      int64 // bytes
