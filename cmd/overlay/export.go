@@ -136,7 +136,8 @@ func (j *job) eachTables(inputs []rankInput, s relations.Source, use func(i int,
 	load := func(i int) (*trace.Trace, error) { return j.load(inputs[i].name) }
 	err := pipeline.Each(len(inputs), j.pipeline(), load, func(i int, r *pipeline.Run) error {
 		s := s
-		s.File, s.Format, s.Version, s.World = filepath.Base(inputName(inputs[i].name)), "kineto", version, inputs[i].world
+		in := &inputs[i]
+		s.File, s.Format, s.Version, s.World, s.Host = filepath.Base(inputName(in.name)), in.format, version, in.world, in.host
 		return use(i, r.Tables(s))
 	})
 	if side := (*pipeline.Error)(nil); errors.As(err, &side) {

@@ -82,7 +82,7 @@ func TestFleet(t *testing.T) {
 	one := filepath.Join(dir, "one")
 	overlayOutput(t, "export", "-i", filepath.Join(dir, "traces"), "-o", one, "--run", "job", "--quiet")
 	want := tree(t, one)
-	if strings.Count(want, "\n") != 60 {
+	if strings.Count(want, "\n") != 66 {
 		t.Fatalf("%d files of 6 ranks", strings.Count(want, "\n"))
 	}
 	check := func(name, out string) {
