@@ -40,6 +40,7 @@ func New(s Source) *Report {
 	r.Path = pathOf(tr, p, s.Segments)
 	r.Hotspots = hotspots(g, p, s.Top)
 	r.Steps = steps(g, p)
+	r.StepTimes = stepTimes(r.Steps)
 	r.CDG = graphOf(g, p)
 	r.Quality = map[string]int{}
 	maps.Copy(r.Quality, g.Quality)
@@ -196,6 +197,41 @@ func steps(g *graph.Graph, p *critpath.Path) []Step {
 		out = append(out, Step{l.Name, l.Start, l.End - l.Start, critpath.BoundBy(&l.Class).String(), classes(&l.Class)})
 	}
 	return out
+}
+
+// outsideSteps are the names of the rows of the table of steps that are no step.
+var outsideSteps = map[string]bool{"before": true, "after": true}
+
+// stepTimes describes how long steps take; nil without steps.
+func stepTimes(steps []Step) *StepTimes {
+	var times []int64
+	for i := range steps {
+		if !outsideSteps[steps[i].Name] {
+			times = append(times, steps[i].Duration)
+		}
+	}
+	if len(times) == 0 {
+		return nil
+	}
+	t := &StepTimes{Stats: analyses.Describe(times), Histogram: []StepBucket{}}
+	const buckets = 12
+	first, last := times[0], times[len(times)-1] // Describe has sorted them
+	n := min(buckets, last-first)
+	if n == 0 {
+		t.Histogram = append(t.Histogram, StepBucket{first, last, len(times)})
+		return t
+	}
+	for i := range n {
+		t.Histogram = append(t.Histogram, StepBucket{From: first + (last-first)*i/n, To: first + (last-first)*(i+1)/n})
+	}
+	i := 0
+	for _, ns := range times {
+		for ns >= t.Histogram[i].To && i < len(t.Histogram)-1 {
+			i++
+		}
+		t.Histogram[i].Count++
+	}
+	return t
 }
 
 func graphOf(g *graph.Graph, p *critpath.Path) CDG {

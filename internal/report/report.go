@@ -29,6 +29,7 @@ type Report struct {
 	Path        Path             `json:"critical_path" table:"critical_path" about:"the critical path by what it is made of"`
 	Hotspots    []Hotspot        `json:"hotspots" table:"hotspots" about:"time on the critical path by name"`
 	Steps       []Step           `json:"steps" table:"steps" about:"the one path of the window clipped to each step"`
+	StepTimes   *StepTimes       `json:"step_times,omitempty" table:"step_times" about:"how long steps take; without what lies outside them"`
 	CDG         CDG              `json:"cdg" table:"cdg" about:"the aggregated graph"`
 	CTDA        *CTDA            `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`
 	HTA         []HTAShare       `json:"hta,omitempty" table:"hta" about:"with method hta: its own summary"`
@@ -136,6 +137,19 @@ type Step struct {
 	Duration int64            `json:"duration_ns" unit:"ns"`
 	BoundBy  string           `json:"bound_by"`
 	ByClass  map[string]int64 `json:"by_class" entry:"class" unit:"ns" about:"time of the step by class"`
+}
+
+// StepTimes says how long steps take.
+type StepTimes struct {
+	Stats     analyses.Stats `json:"stats" unit:"ns"`
+	Histogram []StepBucket   `json:"histogram" about:"steps by how long they take"`
+}
+
+// StepBucket counts the steps that take From and more, and less than To; the last one those that take To, too.
+type StepBucket struct {
+	From  int64 `json:"from_ns" unit:"ns"`
+	To    int64 `json:"to_ns" unit:"ns"`
+	Count int   `json:"count" unit:"count"`
 }
 
 // CDG is the aggregated graph.
