@@ -31,6 +31,7 @@ type Options struct {
 	Methods  map[string]critpath.Method // by the name that a slim trace records
 	Analyses []string                   // names of analyses to make
 	Analysis analyses.Options
+	Undrawn  bool // the analyses are for the report only
 
 	Anonymous bool // replace names in the report and the drawing
 
@@ -135,7 +136,7 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	if rec, _ := slim.ReadRecord(r.Trace); rec != nil { // what is drawn on a slim trace is one too
 		o.Attrs = slim.Attrs(&rec.Recorded)
 	}
-	if r.analyses != nil {
+	if r.analyses != nil && !r.o.Undrawn {
 		o.Rows = r.analyses.Rows
 	}
 	whole := r
