@@ -102,10 +102,7 @@ func hotspotGrid(list []tables.Table) grid {
 	}
 	longest := most(t, "critical_ns")
 	return makeGrid(t, maxRows, "names", label("name", func(l tables.Line) gridCell {
-		c := gridCell{Text: Plain(l.Str("readable"))}
-		if name := l.Str("name"); name != c.Text {
-			c.Title = name
-		}
+		c := nameCell(l.Str("name"))
 		if caller := l.Str("caller"); caller != "" {
 			c.Small = "from " + Plain(caller)
 		}

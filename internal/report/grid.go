@@ -114,8 +114,11 @@ func named(head, col string) column {
 	return label(head, func(l tables.Line) gridCell { return nameCell(l.Str(col)) })
 }
 
+// longName is how much of a name the page shows. Names of kernels are shorter, once they are readable.
+const longName = 200
+
 func nameCell(name string) gridCell {
-	c := gridCell{Text: Plain(Readable(name))}
+	c := gridCell{Text: Shorten(Plain(Readable(name)), longName)}
 	if c.Text != name {
 		c.Title = name
 	}

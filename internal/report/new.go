@@ -24,6 +24,7 @@ type Source struct {
 	Path     *critpath.Path
 	Top      int  // hotspots listed; 0 = 10
 	Segments bool // with the walk
+	Slim     bool // the input holds the path and its context only
 	Analyses *analyses.Result
 }
 
@@ -37,6 +38,7 @@ func New(s Source) *Report {
 	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses,
 		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn}}
 	r.Input = inputInfo(tr, s.Name)
+	r.Input.Slim = s.Slim
 	r.Path = pathOf(tr, p, s.Segments)
 	r.Hotspots = hotspots(g, p, s.Top)
 	r.Steps = steps(g, p)

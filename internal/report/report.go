@@ -51,6 +51,7 @@ type InputInfo struct {
 	Bytes   int64          `json:"bytes" unit:"bytes" about:"decompressed"`
 	Events  int            `json:"events" unit:"count"`
 	ByPhase map[string]int `json:"by_phase_letter" entry:"phase_letter" unit:"count" about:"events by their letter ph"`
+	Slim    bool           `json:"slim,omitempty" about:"it is a slim trace: the path and its context"`
 	Repairs map[string]int `json:"repairs" table:"repairs" entry:"reason" unit:"count" about:"what was mended in the input"`
 }
 
