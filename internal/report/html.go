@@ -53,7 +53,6 @@ type content struct {
 	PathKey              []keyEntry
 	Findings             []finding
 	Lanes                lanes
-	Slots                int // of the curves
 	StepGrid, LengthGrid grid
 	StepNote             string
 	HotspotGrid          grid
@@ -74,11 +73,9 @@ func (m methodGrid) Rows() [][]gridCell { return m.Grid.Rows }
 // content lays out the page.
 func (r *Report) content() content {
 	list := r.Tables()
-	c := content{Report: r, shown: list, Composition: classParts(r.Path.ByClass, r.Window.Duration, r.Window.Duration), PathKey: r.pathKey(),
+	return content{Report: r, shown: list, Composition: classParts(r.Path.ByClass, r.Window.Duration, r.Window.Duration), PathKey: r.pathKey(),
 		Findings: r.findings(list), Lanes: r.window(list), StepGrid: r.stepGrid(list), LengthGrid: r.lengthGrid(list), StepNote: r.stepNote(list),
 		HotspotGrid: hotspotGrid(list), Cards: r.cards(), MethodGrids: methodGrids(list), PhaseGrid: phaseGrid(list), NodeGrid: nodeGrid(list)}
-	c.Slots = len(c.Lanes.Tips)
-	return c
 }
 
 // WriteHTML writes the report as one page that needs nothing else: no network, no other file.

@@ -16,6 +16,7 @@ type lanes struct {
 	Steps []spot
 	Ticks []spot
 	Curve []lane
+	Slots int // of the curves
 	Key   []keyEntry
 	Tips  []string // for each slot, what the curves show there
 }
@@ -58,8 +59,38 @@ func (r *Report) window(list []tables.Table) lanes {
 	for i := range int64(5) {
 		w.Ticks = append(w.Ticks, spot{At: float64(i) / 4, Label: tables.Duration(d * i / 4)})
 	}
+	w.Slots = 200
+	if t := tables.Find(list, "timeline_slots"); t != nil && t.Rows > 0 {
+		w.Slots = t.Rows / max(1, tables.Find(list, "timeline").Rows)
+	}
+	w.stepTimes(r, tables.Find(list, "steps"))
 	w.curves(list)
 	return w
+}
+
+// stepTimes is a curve of how long steps take, where there are too many to mark each.
+func (w *lanes) stepTimes(r *Report, steps *tables.Table) {
+	if len(r.Steps) <= 4*maxBars || steps == nil {
+		return
+	}
+	longest, ok := largest(steps, "duration_ns")
+	if !ok {
+		return
+	}
+	var s stack
+	next := 0
+	for i := range int64(w.Slots) {
+		from, to := r.Window.Start+r.Window.Duration*i/int64(w.Slots), r.Window.Start+r.Window.Duration*(i+1)/int64(w.Slots)
+		for next < len(r.Steps) && r.Steps[next].Start+r.Steps[next].Duration <= from {
+			next++
+		}
+		top := 0.0
+		for k := next; k < len(r.Steps) && r.Steps[k].Start < to; k++ {
+			top = max(top, float64(r.Steps[k].Duration))
+		}
+		s.add(ratio(top, longest.Value("duration_ns").Float()))
+	}
+	w.Curve = append(w.Curve, lane{"step time", "to " + longest.Show("duration_ns"), "how long the steps take; of several in one place the longest", s.areas("handoff")})
 }
 
 // stepMarks are the borders of the steps. Labels stand where they fit into the narrowest page.
