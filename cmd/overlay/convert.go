@@ -29,7 +29,7 @@ func (j *job) convert() error {
 	if err != nil {
 		return err
 	}
-	tr, err := j.load(j.opts.input)
+	tr, err := j.loadAny(j.opts.input)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 const (
 	filesGroup    = "Files"
 	analysisGroup = "Analysis"
+	changeGroup   = "Changes"
 	pictureGroup  = "Picture"
 	reportGroup   = "Report"
 	generalGroup  = "General"
@@ -35,9 +36,15 @@ func outputFlags(whenAbsent string) []cli.Flag {
 }
 
 func analysisFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "method", Category: analysisGroup, Value: "exact",
 			Usage: "how the critical path is found, `exact|ctda|hta`: exact walks back from the last event and explains every nanosecond; ctda is the CTDA-CPA paper's walk over the aggregated graph; hta gives the path of Holistic Trace Analysis"},
+	}, windowFlags()...)
+}
+
+// windowFlags choose the window and how threads are read, whatever the method.
+func windowFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.StringFlag{Name: "threads", Category: analysisGroup, Value: "auto",
 			Usage: "how threads hand work over, `auto|gil|explicit`: gil by taking turns, explicit by flows, blocking frames and joins only (for code without a GIL); auto decides from the trace"},
 		&cli.StringFlag{Name: "annotation", Category: analysisGroup,

@@ -28,9 +28,10 @@ var classColors = [critpath.NumClasses]string{
 	critpath.ClassHandoff:     "handoff#4756",
 	critpath.ClassUnexplained: "unexplained#19312",
 	critpath.ClassUntraced:    "untraced#2259",
+	critpath.ClassIdle:        "idle#913",
 }
 
-const legend = "Colours: CPU blue, GPU compute green, communication purple, copy lime, launch latency orange, sync light blue, hand-off azure, unexplained pink, untraced brown."
+const legend = "Colours: CPU blue, GPU compute green, communication purple, copy lime, launch latency orange, sync light blue, hand-off azure, unexplained pink, untraced brown, idle teal."
 
 type byClass = [critpath.NumClasses]int64
 
@@ -75,6 +76,9 @@ func verdict(class *byClass, d int64) string {
 	words := shares(class, d)
 	if words == "" {
 		return "No critical path · " + tables.ShortDuration(d)
+	}
+	if best := critpath.BoundBy(class); best == critpath.ClassUnexplained || best == critpath.ClassUntraced {
+		return "Mostly not recorded: " + words + " · " + tables.ShortDuration(d)
 	}
 	return "Bound by " + words + " · " + tables.ShortDuration(d)
 }

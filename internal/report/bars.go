@@ -10,7 +10,7 @@ import (
 
 // hex are the colours of the classes: those that the viewer gives them. The style sheet of the page has the same ones.
 var hex = map[string]string{"cpu": "#2d6288", "gpu_compute": "#398f6f", "communication": "#a13bcc", "copy": "#cdc757", "launch": "#f4ad90",
-	"sync": "#7acef3", "handoff": "#488dde", "unexplained": "#e645bf", "untraced": "#795826"}
+	"sync": "#7acef3", "handoff": "#488dde", "unexplained": "#e645bf", "untraced": "#795826", "idle": "#59cdc6"}
 
 // maxBars is how many steps are listed one by one. Of more the page shows how long they take, and the longest.
 const maxBars = 24
@@ -112,6 +112,27 @@ func hotspotGrid(list []tables.Table) grid {
 			return []part{{kindClass[l.Str("kind")], ratio(l.Value("critical_ns").Float(), longest), ""}}
 		}),
 		figure(t, "of the window", "share_of_window"), figure(t, "time", "critical_ns"), figure(t, "calls", "calls"), wordsOf("kind", "kind"), wordsOf("phase", "phase"))
+}
+
+// unknownGrids show the time that no event owns, by reason and by what stands around it.
+func unknownGrids(list []tables.Table) []grid {
+	by, gaps := tables.Find(list, "unknown_time"), tables.Find(list, "gaps")
+	if by == nil || by.Rows == 0 || gaps == nil {
+		return nil
+	}
+	reasons, pairs := most(by, "ns"), most(gaps, "ns")
+	kind := func(l tables.Line, whole float64) []part {
+		return []part{{kindClass[l.Str("kind")], ratio(l.Value("ns").Float(), whole), ""}}
+	}
+	return filled([]grid{
+		makeGrid(by, cardRows, "reasons", label("likely reason, and how to record it", func(l tables.Line) gridCell {
+			return gridCell{Text: kindWords(l.Str("kind")) + ": " + l.Str("likely"), Small: sentence(l.Str("record"))}
+		}), bars("", func(l tables.Line) []part { return kind(l, reasons) }), figure(by, "of the window", "share_of_window"), figure(by, "time", "ns"), figure(by, "times", "count")),
+		makeGrid(gaps, cardRows, "gaps", label("before it, and after it", func(l tables.Line) gridCell {
+			before, after := nameCell(l.Str("before")), nameCell(l.Str("after"))
+			return gridCell{Text: cmp.Or(before.Text, "the start of the row"), Small: "then " + cmp.Or(after.Text, "the end of the row"), Title: cmp.Or(before.Title, after.Title)}
+		}), bars("", func(l tables.Line) []part { return kind(l, pairs) }), figure(gaps, "of the window", "share_of_window"), figure(gaps, "time", "ns"), figure(gaps, "times", "count"), extra(figure(gaps, "longest", "longest_ns"))),
+	})
 }
 
 // phaseGrid shows the busy time of the aggregated nodes by phase, in the order of training.

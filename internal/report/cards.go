@@ -91,7 +91,7 @@ func largest(t *tables.Table, col string) (best tables.Line, ok bool) {
 
 func temporalCard(list []tables.Table) card {
 	t := &list[0]
-	c := card{Key: []keyEntry{{"gpu_compute", "computation"}, {"communication", "communication"}, {"copy", "copies"}, {"idle", "idle"}}}
+	c := card{Key: []keyEntry{{"gpu_compute", "computation"}, {"communication", "communication"}, {"copy", "copies"}, {"nothing", "idle"}}}
 	c.Says = "There is work from the first operation to the last."
 	if l, ok := largest(t, "idle_ns"); ok {
 		c.Says = gpu(l).Text + " has nothing to do for " + l.Share("idle_ns", "span_ns") + " of the time between its first and its last operation. Time in which several kinds of work run counts as computation."
@@ -100,7 +100,7 @@ func temporalCard(list []tables.Table) card {
 		bars("", func(l tables.Line) []part {
 			span := l.Value("span_ns").Int()
 			return without([]part{stretch(l, "gpu_compute", "computation", "computation_ns", span), stretch(l, "communication", "communication", "communication_ns", span),
-				stretch(l, "copy", "copies", "copies_ns", span), stretch(l, "idle", "idle", "idle_ns", span)})
+				stretch(l, "copy", "copies", "copies_ns", span), stretch(l, "nothing", "idle", "idle_ns", span)})
 		}),
 		shareOf("computation", "computation_ns", "span_ns"), shareOf("communication", "communication_ns", "span_ns"),
 		extra(shareOf("copies", "copies_ns", "span_ns")), shareOf("idle", "idle_ns", "span_ns"), extra(figure(t, "span", "span_ns")))}
@@ -109,7 +109,7 @@ func temporalCard(list []tables.Table) card {
 
 func componentCard(list []tables.Table) card {
 	t := &list[0]
-	c := card{Key: []keyEntry{{"communication", "communication alone"}, {"overlap", "several at once"}, {"gpu_compute", "computation alone"}, {"cpu", "host alone"}, {"idle", "nothing"}}}
+	c := card{Key: []keyEntry{{"communication", "communication alone"}, {"overlap", "several at once"}, {"gpu_compute", "computation alone"}, {"cpu", "host alone"}, {"nothing", "nothing"}}}
 	if l, ok := largest(t, "communication_only_ns"); ok {
 		c.Says = "Time in which communication runs and nothing else does is what better overlap can hide: most of it in " + Plain(l.Str("step")) + ", " + l.Show("communication_only_ns") + "."
 	} else if most(t, "computation_only_ns") > 0 || most(t, "overlap_ns") > 0 {
@@ -127,7 +127,7 @@ func componentCard(list []tables.Table) card {
 		bars("", func(l tables.Line) []part {
 			d := l.Value("duration_ns").Int()
 			return without([]part{stretch(l, "communication", "communication alone", "communication_only_ns", d), stretch(l, "overlap", "several at once", "overlap_ns", d),
-				stretch(l, "gpu_compute", "computation alone", "computation_only_ns", d), stretch(l, "cpu", "host alone", "host_only_ns", d), stretch(l, "idle", "nothing", "free_ns", d)})
+				stretch(l, "gpu_compute", "computation alone", "computation_only_ns", d), stretch(l, "cpu", "host alone", "host_only_ns", d), stretch(l, "nothing", "nothing", "free_ns", d)})
 		}),
 		figure(t, "communication alone", "communication_only_ns"), shareOf("of the step", "communication_only_ns", "duration_ns"), extra(figure(t, "overlap", "overlap_ratio")))}
 	return c

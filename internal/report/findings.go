@@ -46,7 +46,7 @@ func (r *Report) findings(list []tables.Table) []finding {
 	}
 	if t := tables.Find(list, "temporal"); t != nil {
 		if l, ok := largest(t, "idle_ns"); ok && l.Value("idle_ns").Int()*5 > l.Value("span_ns").Int() {
-			f := finding{Kind: "idle", NS: l.Value("idle_ns").Int(), Value: l.Show("idle_ns"), About: "without work",
+			f := finding{Kind: "nothing", NS: l.Value("idle_ns").Int(), Value: l.Show("idle_ns"), About: "without work",
 				Title: gpu(l).Text + " is idle " + l.Share("idle_ns", "span_ns") + " of its time", Text: "Why its streams had nothing to do stands below."}
 			if why := idleBecause(list); why != "" {
 				f.Text = sentence(why) + "."

@@ -12,18 +12,21 @@ import (
 //go:embed page/*.html
 var pageFiles embed.FS
 
-// page holds the templates; every value goes through their escaping.
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"ms": tables.Duration, "percent": tables.FormatShare, "share": tables.ShareOf, "group": func(n int) string { return tables.Grouped(int64(n)) },
-	"word":    func(c string) string { return classWords[c] },
-	"classes": byTime,
-	"short":   func(n int, s string) string { return Shorten(Plain(s), n) },
-	"plain":   Plain,
-	"title":   sentence,
-	"add":     func(a, b int64) int64 { return a + b },
-	"words":   words,
-	"json":    func(v any) (string, error) { b, err := json.Marshal(v); return string(b), err },
-}).ParseFS(pageFiles, "page/*.html"))
+// page parses the templates; every value goes through their escaping. They are made when they are wanted, and so a
+// program that writes no page holds none.
+func page() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"ms": tables.Duration, "percent": tables.FormatShare, "share": tables.ShareOf, "group": func(n int) string { return tables.Grouped(int64(n)) },
+		"word":    func(c string) string { return classWords[c] },
+		"classes": byTime,
+		"short":   func(n int, s string) string { return Shorten(Plain(s), n) },
+		"plain":   Plain,
+		"title":   sentence,
+		"add":     func(a, b int64) int64 { return a + b },
+		"words":   words,
+		"json":    func(v any) (string, error) { b, err := json.Marshal(v); return string(b), err },
+	}).ParseFS(pageFiles, "page/*.html"))
+}
 
 // maxRows is how many rows the long tables of the page hold.
 const maxRows = 200
@@ -56,6 +59,7 @@ type content struct {
 	StepGrid, LengthGrid grid
 	StepNote             string
 	HotspotGrid          grid
+	UnknownGrids         []grid
 	Cards                []card
 	MethodGrids          []methodGrid
 	PhaseGrid, NodeGrid  grid
@@ -75,12 +79,12 @@ func (r *Report) content() content {
 	list := r.Tables()
 	return content{Report: r, shown: list, Composition: classParts(r.Path.ByClass, r.Window.Duration, r.Window.Duration), PathKey: r.pathKey(),
 		Findings: r.findings(list), Lanes: r.window(list), StepGrid: r.stepGrid(list), LengthGrid: r.lengthGrid(list), StepNote: r.stepNote(list),
-		HotspotGrid: hotspotGrid(list), Cards: r.cards(), MethodGrids: methodGrids(list), PhaseGrid: phaseGrid(list), NodeGrid: nodeGrid(list)}
+		HotspotGrid: hotspotGrid(list), UnknownGrids: unknownGrids(list), Cards: r.cards(), MethodGrids: methodGrids(list), PhaseGrid: phaseGrid(list), NodeGrid: nodeGrid(list)}
 }
 
 // WriteHTML writes the report as one page that needs nothing else: no network, no other file.
 func (r *Report) WriteHTML(w io.Writer) error {
-	return page.ExecuteTemplate(w, "page.html", r.content())
+	return page().ExecuteTemplate(w, "page.html", r.content())
 }
 
 // methodGrids are the tables of the paper and of HTA.
@@ -106,7 +110,7 @@ func (d *Difference) WriteHTML(w io.Writer) error {
 		return []column{first, figure(t, "before", "before_ns"), figure(t, "after", "after_ns"), figure(t, "effect", "effect_ns")}
 	}
 	classes, names := tables.Find(list, "classes"), tables.Find(list, "hotspots")
-	return page.ExecuteTemplate(w, "diff", struct {
+	return page().ExecuteTemplate(w, "diff", struct {
 		*Difference
 		shown
 		Verdict                string

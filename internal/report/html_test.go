@@ -151,6 +151,7 @@ func TestRealPagesHaveWholeLabels(t *testing.T) {
 // grids are all tables of the page.
 func (c *content) grids() []grid {
 	out := []grid{c.StepGrid, c.LengthGrid, c.HotspotGrid, c.PhaseGrid, c.NodeGrid}
+	out = append(out, c.UnknownGrids...)
 	for _, card := range c.Cards {
 		out = append(out, card.Grids...)
 	}

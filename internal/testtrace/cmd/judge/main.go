@@ -17,6 +17,7 @@ func main() {
 	worst := flag.Int("worst", 20, "worst programs to list")
 	class := flag.String("class", "", "judge this scenario class only")
 	dump := flag.String("dump", "", "write the trace of -class at -seed to this file and stop")
+	whatIf := flag.Bool("whatif", false, "compare predictions of replays with re-simulated programs instead")
 	flag.Parse()
 	if *dump != "" {
 		var r testtrace.Run
@@ -31,6 +32,10 @@ func main() {
 	classes := testtrace.Classes
 	if *class != "" {
 		classes = []string{*class}
+	}
+	if *whatIf {
+		testtrace.WriteWhatIf(os.Stdout, testtrace.AskPrograms(*n, *seed, classes), *worst)
+		return
 	}
 	testtrace.WriteTable(os.Stdout, testtrace.JudgeAll(*n, *seed, classes), *worst)
 	if *class == "" {
