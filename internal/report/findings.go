@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"overlay/internal/tables"
 )
@@ -64,9 +65,10 @@ func (r *Report) findings(list []tables.Table) []finding {
 	return out[:min(len(out), maxFindings)]
 }
 
-// sentence begins a sentence.
+// sentence begins a sentence. What is code keeps its letters.
 func sentence(s string) string {
-	if s == "" || s[0] < 'a' || s[0] > 'z' {
+	first, _, _ := strings.Cut(s, " ")
+	if first == "" || strings.Trim(first, "abcdefghijklmnopqrstuvwxyz,:-") != "" {
 		return s
 	}
 	return string(s[0]-'a'+'A') + s[1:]
