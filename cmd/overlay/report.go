@@ -70,7 +70,7 @@ func (j *job) report(name string, r *pipeline.Run, top int) *report.Report {
 
 // textOptions fits text to the terminal that w is, if it is one.
 func (j *job) textOptions(w io.Writer) report.TextOptions {
-	o := report.TextOptions{Color: j.color(w), Walk: j.opts.segments}
+	o := report.TextOptions{Color: j.color(w), Walk: j.opts.segments, Short: j.opts.pageOnly}
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			o.Width = max(width, 60)

@@ -24,6 +24,7 @@ type Source struct {
 	Path     *critpath.Path
 	Top      int  // hotspots listed; 0 = 10
 	Segments bool // with the walk
+	Slim     bool // the input holds the path and its context only
 	Analyses *analyses.Result
 }
 
@@ -37,10 +38,12 @@ func New(s Source) *Report {
 	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses,
 		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn}}
 	r.Input = inputInfo(tr, s.Name)
+	r.Input.Slim = s.Slim
 	r.Path = pathOf(tr, p, s.Segments)
 	r.Hotspots = hotspots(g, p, s.Top)
 	r.Unknown, r.Gaps = unknowns(g, p, r.Window.Duration, s.Top)
 	r.Steps = steps(g, p)
+	r.StepTimes = stepTimes(r.Steps)
 	r.CDG = graphOf(g, p)
 	r.Quality = map[string]int{}
 	maps.Copy(r.Quality, g.Quality)
@@ -197,6 +200,41 @@ func steps(g *graph.Graph, p *critpath.Path) []Step {
 		out = append(out, Step{l.Name, l.Start, l.End - l.Start, critpath.BoundBy(&l.Class).String(), classes(&l.Class)})
 	}
 	return out
+}
+
+// outsideSteps are the names of the rows of the table of steps that are no step.
+var outsideSteps = map[string]bool{"before": true, "after": true}
+
+// stepTimes describes how long steps take; nil without steps.
+func stepTimes(steps []Step) *StepTimes {
+	var times []int64
+	for i := range steps {
+		if !outsideSteps[steps[i].Name] {
+			times = append(times, steps[i].Duration)
+		}
+	}
+	if len(times) == 0 {
+		return nil
+	}
+	t := &StepTimes{Stats: analyses.Describe(times), Histogram: []StepBucket{}}
+	const buckets = 12
+	first, last := times[0], times[len(times)-1] // Describe has sorted them
+	n := min(buckets, last-first)
+	if n == 0 {
+		t.Histogram = append(t.Histogram, StepBucket{first, last, len(times)})
+		return t
+	}
+	for i := range n {
+		t.Histogram = append(t.Histogram, StepBucket{From: first + (last-first)*i/n, To: first + (last-first)*(i+1)/n})
+	}
+	i := 0
+	for _, ns := range times {
+		for ns >= t.Histogram[i].To && i < len(t.Histogram)-1 {
+			i++
+		}
+		t.Histogram[i].Count++
+	}
+	return t
 }
 
 func graphOf(g *graph.Graph, p *critpath.Path) CDG {

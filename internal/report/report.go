@@ -31,6 +31,7 @@ type Report struct {
 	Unknown     []Unknown        `json:"unknown_time" table:"unknown_time" about:"time on the path that no recorded event owns, by its likely reason"`
 	Gaps        []Gap            `json:"gaps" table:"gaps" about:"the same by what stands before and after, most time first, as many as hotspots"`
 	Steps       []Step           `json:"steps" table:"steps" about:"the one path of the window clipped to each step"`
+	StepTimes   *StepTimes       `json:"step_times,omitempty" table:"step_times" about:"how long steps take; without what lies outside them"`
 	CDG         CDG              `json:"cdg" table:"cdg" about:"the aggregated graph"`
 	CTDA        *CTDA            `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`
 	HTA         []HTAShare       `json:"hta,omitempty" table:"hta" about:"with method hta: its own summary"`
@@ -52,6 +53,7 @@ type InputInfo struct {
 	Bytes   int64          `json:"bytes" unit:"bytes" about:"decompressed"`
 	Events  int            `json:"events" unit:"count"`
 	ByPhase map[string]int `json:"by_phase_letter" entry:"phase_letter" unit:"count" about:"events by their letter ph"`
+	Slim    bool           `json:"slim,omitempty" about:"it is a slim trace: the path and its context"`
 	Repairs map[string]int `json:"repairs" table:"repairs" entry:"reason" unit:"count" about:"what was mended in the input"`
 }
 
@@ -138,6 +140,19 @@ type Step struct {
 	Duration int64            `json:"duration_ns" unit:"ns"`
 	BoundBy  string           `json:"bound_by"`
 	ByClass  map[string]int64 `json:"by_class" entry:"class" unit:"ns" about:"time of the step by class"`
+}
+
+// StepTimes says how long steps take.
+type StepTimes struct {
+	Stats     analyses.Stats `json:"stats" unit:"ns"`
+	Histogram []StepBucket   `json:"histogram" about:"steps by how long they take"`
+}
+
+// StepBucket counts the steps that take From and more, and less than To; the last one those that take To, too.
+type StepBucket struct {
+	From  int64 `json:"from_ns" unit:"ns"`
+	To    int64 `json:"to_ns" unit:"ns"`
+	Count int   `json:"count" unit:"count"`
 }
 
 // CDG is the aggregated graph.

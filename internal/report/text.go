@@ -17,6 +17,7 @@ type TextOptions struct {
 	Color bool
 	Width int  // columns; 0 = 100; at least 60
 	Walk  bool // the path, a line a segment
+	Short bool // without the analyses
 }
 
 // ansi are the colours of the classes on a terminal.
@@ -60,8 +61,10 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	if o.Walk {
 		t.walk(r)
 	}
-	for _, s := range r.Analyses.Sections() {
-		t.analysis(s)
+	if !o.Short {
+		for _, s := range r.Analyses.Sections() {
+			t.analysis(s)
+		}
 	}
 	return t.w.Flush()
 }
