@@ -164,7 +164,8 @@ func (p *program) app() *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // the status is decided by run
 		Commands: []*cli.Command{
 			p.runCommand(), p.convertCommand(), p.reportCommand(), p.diffCommand(),
-			p.whatifCommand(), p.openCommand(), p.checkCommand(), p.sqlCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
+			p.whatifCommand(), p.exportCommand(), p.queryCommand(),
+			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
 		},
 	}
 	app.OnUsageError = usageProblem

@@ -70,7 +70,7 @@ func htaFlags() []cli.Flag {
 func drawingFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "flows", Category: pictureGroup, Value: "critical",
-			Usage: "arrows to draw, `critical|all|none`: critical draws every edge of the path as long as the viewer stays usable; all lifts the limits"},
+			Usage: "arrows to draw, `critical|all|none`: critical draws every edge of the path but for a few that would make a click slow; all lifts the limits"},
 		&cli.BoolFlag{Name: "plain", Category: pictureGroup,
 			Usage: "Perfetto: leave the colours of slices alone"},
 		&cli.BoolFlag{Name: "only-critical", Category: pictureGroup,

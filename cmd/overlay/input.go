@@ -15,6 +15,15 @@ type input struct {
 	cut   bool  // a compressed input ended early
 	size  int64 // of the file as it is on disk; of what came, when it is no file
 	held  int64 // bytes that the process holds in memory for it
+	spool *spool
+}
+
+// release gives the memory of a decompressed input back: nothing refers to its bytes any more.
+func (in *input) release() {
+	if in.spool != nil {
+		in.spool.free()
+	}
+	in.bytes, in.held = nil, 0
 }
 
 // openInput maps a plain file, be it standard input, and decompresses anything else: other files, pipes, FIFOs. Of
@@ -68,7 +77,7 @@ func spoolInput(r io.Reader, name string, o kineto.Options, room int64) (*input,
 		s.drop()
 		return nil, err
 	}
-	in := &input{bytes: src, cut: cut, size: int64(len(src))}
+	in := &input{bytes: src, cut: cut, size: int64(len(src)), spool: s}
 	if s.file == nil {
 		in.held = in.size
 	}

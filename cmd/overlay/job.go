@@ -93,8 +93,14 @@ func (j *job) resultName() string {
 	return stdoutName
 }
 
+// anyFiles is the number of file names of a command that takes as many as there are.
+const anyFiles = -1
+
 // wantFiles checks the number of arguments that are no flags.
 func (r *flagReader) wantFiles(n int) {
+	if n == anyFiles {
+		return
+	}
 	switch got := r.NArg(); {
 	case got > n && n == 0 && r.Command.Name != "sql" && r.Command.Name != "version":
 		r.problem("argument %s is no flag; an input is given with -i", quote(r.Args().First()))

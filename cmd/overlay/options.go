@@ -42,6 +42,14 @@ type options struct {
 	analyses       []string
 	analysis       analyses.Options
 	failIfSlower   float64 // percent, negative = off
+	runName        string  // of the job; "" = the folder of the input
+	rank           int64   // of the one input; negative = as the trace says
+	args, compat   bool    // of exported tables
+	sqlFile        string  // the query; "" = the first argument
+	sqlFormat      string
+	engine         string
+	schema         bool
+	maxMemory      int64 // bytes; 0 = half of the machine's
 	noBrowser      bool
 
 	questions    pipeline.Questions
@@ -98,8 +106,26 @@ func readOptions(c *cli.Context) (*options, error) {
 	r.readWindow(o)
 	r.readMethod(o)
 	r.readReport(o)
+	r.readTables(o)
 	r.readLimits(o)
 	return o, r.err
+}
+
+func (r *flagReader) readTables(o *options) {
+	o.runName, o.rank, o.args, o.compat = r.path("run"), -1, r.Bool("args"), r.Bool("compat")
+	if r.IsSet("rank") {
+		if o.rank = int64(r.Int("rank")); o.rank < 0 {
+			r.problem("--rank %d is negative", o.rank)
+		}
+	}
+	o.sqlFile, o.schema = r.path("file"), r.Bool("schema")
+	if v := r.String("max-memory"); v != "" {
+		n, ok := parseSize(v)
+		if !ok {
+			r.problem("--max-memory %s is no size such as 500MB or 2GiB", quote(v))
+		}
+		o.maxMemory = n
+	}
 }
 
 func (r *flagReader) readWindow(o *options) {

@@ -42,7 +42,11 @@ func (w *walker) stepThread() {
 		}
 	}
 	if owner == cdg.NoAct {
-		w.emit(from, trace.NoEvent, Untraced, cdg.ByNothing)
+		kind := Untraced
+		if wait := g.WaitAt(w.lane, w.piece, w.t); wait != nil && wait.Note == cdg.Idle {
+			kind = IdleWorker
+		}
+		w.emit(from, trace.NoEvent, kind, cdg.ByNothing)
 		w.before()
 		return
 	}

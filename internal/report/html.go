@@ -25,8 +25,8 @@ func page() *template.Template {
 		"readable": Readable,
 		"add":      func(a, b int64) int64 { return a + b },
 		"sub":      func(a, b int64) int64 { return a - b },
-		"words":    words,
-		"width":    func(x float64) template.CSS { return template.CSS(fmt.Sprintf("%.3f%%", 100*x)) }, // of a box, not shown
+		"words":    words, "kindWords": kindWords,
+		"width": func(x float64) template.CSS { return template.CSS(fmt.Sprintf("%.3f%%", 100*x)) }, // of a box, not shown
 	}).Parse(pageText))
 }
 

@@ -75,6 +75,17 @@ func Signed(ns int64) string {
 // Milliseconds is a length of time in ms whatever it is.
 func Milliseconds(ns int64) string { return fmt.Sprintf("%.3f ms", float64(ns)/1e6) }
 
+// RankTime is time summed over ranks.
+func RankTime(ns int64) string {
+	switch a := max(ns, -ns); {
+	case a >= 10_000_000_000:
+		return fmt.Sprintf("%.1f rank-s", float64(ns)/1e9)
+	case a >= 1_000_000:
+		return fmt.Sprintf("%.1f rank-ms", float64(ns)/1e6)
+	}
+	return fmt.Sprintf("%.1f rank-µs", float64(ns)/1e3)
+}
+
 // Nanoseconds is a time to the ns.
 func Nanoseconds(ns int64) string { return Grouped(ns) + " ns" }
 

@@ -109,6 +109,7 @@ const (
 	syncDelay
 	handoffDelay
 	unknownDelay // unexplained
+	lostDelay    // the stream ran work that was not recorded
 	gapDelay     // untraced time between slices: not a delay of a dep, but of parts
 	numDelayKinds
 )
