@@ -13,13 +13,13 @@ import (
 // run they say of this one as well. Its activities are those of the recording, in the same places of the same slices, at
 // the times of the replay. Of the waits it has those that bind then. Events of the trace keep their recorded times.
 func (r *Result) Path() (*graph.Graph, *critpath.Path, error) {
-	g := r.moved(r.Times())
+	g := r.Graph(r.Times())
 	p, err := critpath.Exact(g)
 	return g, p, err
 }
 
-// moved makes the graph of the simulated run.
-func (r *Result) moved(t *Times) *graph.Graph {
+// Graph makes the graph of the simulated run from its times.
+func (r *Result) Graph(t *Times) *graph.Graph {
 	m := r.m
 	y, d, g := *m.g.Graph.Layout, *m.g.Graph, *m.g
 	d.Layout, g.Graph = &y, &d
