@@ -22,10 +22,10 @@ func (m *maker) groupRanks() (int, []columns.Data) {
 		group       uint32
 		peer, place int64
 	}
-	var texts dict
 	var rows []member
 	known := map[uint32]bool{}
-	for _, c := range m.findCollectives(&texts) {
+	collectives, texts := m.findCollectives()
+	for _, c := range collectives {
 		if c.group == noText || c.peers == noText || known[c.group] {
 			continue
 		}
