@@ -49,7 +49,7 @@ Examples:
 func setFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "run", Category: filesGroup, Usage: "the job is called `NAME` (default: the folder of the input)"},
-		&cli.IntFlag{Name: "rank", Category: filesGroup, DefaultText: "what the trace says, else the number in the name of the file, else its position",
+		&cli.IntFlag{Name: "rank", Category: filesGroup, DefaultText: "what the trace says, else the number in the name of the file, else the first that is free",
 			Usage: "the one input is rank `N`"},
 	}
 }

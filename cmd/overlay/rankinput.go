@@ -44,24 +44,36 @@ func rankInputs(names []string, run string, rank int64) ([]rankInput, error) {
 		}
 		list = append(list, in)
 	}
-	slices.SortStableFunc(list, func(a, b rankInput) int { return compareNumbers(a.name, b.name) }) // a place may be a rank
+	if rank >= 0 && len(list) > 1 {
+		return nil, fmt.Errorf("--rank %d is for one trace, and there are %d", rank, len(list))
+	}
+	slices.SortStableFunc(list, func(a, b rankInput) int { return compareNumbers(a.name, b.name) }) // places may become ranks
+	known := map[string]bool{}
 	for i := range list {
 		in := &list[i]
-		in.rank, in.format = rankOf(in.name)
-		switch {
-		case rank >= 0 && len(list) > 1:
-			return nil, fmt.Errorf("--rank %d is for one trace, and there are %d", rank, len(list))
-		case rank >= 0:
+		if in.rank, in.format = rankOf(in.name); rank >= 0 {
 			in.rank = rank
-		case in.rank < 0:
-			in.rank = int64(i)
 		}
-		if err := refuseTwice(list[:i+1]); err != nil {
-			return nil, err
+		known[in.key()] = true
+		if in.rank >= 0 {
+			if err := refuseTwice(list[:i+1]); err != nil {
+				return nil, err
+			}
 		}
+	}
+	for i := range list { // what says nothing takes the ranks that nobody claims
+		in := &list[i]
+		if in.rank >= 0 {
+			continue
+		}
+		for in.rank = 0; known[in.key()]; in.rank++ {
+		}
+		known[in.key()] = true
 	}
 	return list, nil
 }
+
+func (in *rankInput) key() string { return in.run + "\x00" + strconv.FormatInt(in.rank, 10) }
 
 // refuseTwice refuses the last of some inputs when another one claims its rank.
 func refuseTwice(list []rankInput) error {

@@ -53,8 +53,9 @@ func (m *maker) groupRanks() (int, []columns.Data) {
 
 // rankList reads a list such as "[0, 1, 2]"; nil of anything else, a cut list among it.
 func rankList(s string) []int64 {
-	s, ok := strings.CutPrefix(s, "[")
-	if s, ok = strings.CutSuffix(s, "]"); !ok {
+	s, opens := strings.CutPrefix(s, "[")
+	s, closes := strings.CutSuffix(s, "]")
+	if !opens || !closes {
 		return nil
 	}
 	var list []int64
