@@ -160,12 +160,12 @@ func (p *program) app() *cli.App {
 		CustomAppHelpTemplate:     appHelp,
 		Writer:                    p.stdout,
 		ErrWriter:                 p.stderr,
-		DisableSliceFlagSeparator: true,                         // names hold commas
+		DisableSliceFlagSeparator: true,                         // names of files and events hold commas
 		ExitErrHandler:            func(*cli.Context, error) {}, // the status is decided by run
 		Commands: []*cli.Command{
 			p.runCommand(), p.convertCommand(), p.reportCommand(), p.diffCommand(),
 			p.whatifCommand(), p.exportCommand(), p.queryCommand(),
-			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
+			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.mcpCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
 		},
 	}
 	app.OnUsageError = usageProblem

@@ -12,7 +12,6 @@ import (
 	"overlay/internal/columns"
 	"overlay/internal/parquetfile"
 	"overlay/internal/relations"
-	"overlay/internal/report"
 	"overlay/internal/sqlquery"
 )
 
@@ -36,11 +35,10 @@ func (j *job) queryDuckDB(sql string, inputs []string) error {
 		}
 	}
 	if len(traces) > 0 {
-		dir, err := os.MkdirTemp("", "overlay-query-")
+		dir, err := j.outs.createScratch()
 		if err != nil {
-			return outputError(os.TempDir(), err)
+			return err
 		}
-		defer os.RemoveAll(dir)
 		if err := j.exportTo(dir, traces); err != nil {
 			return err
 		}
@@ -62,14 +60,7 @@ func (j *job) queryDuckDB(sql string, inputs []string) error {
 		}
 		return fmt.Errorf("duckdb: %w", err)
 	}
-	if j.opts.sqlFormat == "table" {
-		lines := strings.Split(out.String(), "\n")
-		for i := range lines {
-			lines[i] = report.Plain(lines[i])
-		}
-		return j.print(strings.Join(lines, "\n"))
-	}
-	return j.print(out.String())
+	return j.print(j.shown(out.String()))
 }
 
 // exportTo writes the tables of traces to a folder.

@@ -23,25 +23,26 @@ import (
 
 func (p *program) exportCommand() *cli.Command {
 	flags := slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: "input", Aliases: []string{"i"}, Category: filesGroup,
+		&cli.StringSliceFlag{Name: "input", TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
 			Usage: "the traces to read, `FILE` or folder or - for standard input; more of them may follow without a flag"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
 			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"},
 	}, setFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "args", Category: filesGroup, Usage: "with the arguments of each event as JSON, in the column args of events"},
 		&cli.BoolFlag{Name: "compat", Category: filesGroup, Usage: "for old readers: plain encodings and snappy instead of differences and zstd"},
-	}, analysisFlags(), htaFlags(), generalFlags())
+	}, analysisFlags(), generalFlags())
 	return &cli.Command{Name: "export", Usage: "write tables as Parquet for DuckDB, Spark, pandas, …", ArgsUsage: "-i FILE|DIR [FILE|DIR …] -o DIR [flags]", Flags: flags,
 		Description: `
-Writes every event, the path, the dependencies and what is made from them as tables (docs/tables-sql.md): one small
-folder for each trace, which engines read together. Running it again replaces the folder; a run that fails leaves nothing.
+Writes every event, the path, the dependencies and what is made from them as tables: one small folder for each trace,
+which engines read together. Running it again replaces that folder; a run that fails leaves nothing. Columns and recipes
+for many machines are in docs/export.md.
 
 Examples:
   overlay export -i trace.json.gz -o tables
   overlay export -i traces/ -o tables --run job-4711
   find traces -name '*.json.gz' -print0 | xargs -0 -P 8 -n 1 overlay export -o tables --quiet -i
   duckdb -c "select name, sum(critical_ns) from 'tables/*/*/events.parquet' group by 1 order by 2 desc limit 10"`,
-		Action: p.action(anyFiles, checkExport, (*job).export)}
+		Action: p.action(ownFiles, checkExport, (*job).export)}
 }
 
 // setFlags name the set of tables that an input makes.
@@ -67,7 +68,7 @@ func checkExport(r *flagReader, o *options) {
 
 // export writes the tables of all inputs. Nothing is in its place before all are written.
 func (j *job) export() error {
-	inputs, err := rankInputs(append([]string{j.opts.input}, j.files...), j.opts.runName, j.opts.rank)
+	inputs, err := rankInputs(slices.Concat(j.opts.inputs, j.files), j.opts.runName, j.opts.rank)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,21 @@ func (o *outputs) createFolder(target string) (*outFolder, error) {
 	}
 }
 
+// createScratch makes a folder for what is needed only until the command ends.
+func (o *outputs) createScratch() (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.finished {
+		return "", errInterrupted
+	}
+	dir, err := os.MkdirTemp("", "overlay-query-")
+	if err != nil {
+		return "", outputError(filepath.Join(os.TempDir(), "overlay-query"), err)
+	}
+	o.folders = append(o.folders, &outFolder{temp: dir})
+	return dir, nil
+}
+
 // part makes a part and returns the folder to write it to. A part that is there is replaced, if it holds tables only.
 func (out *outFolder) part(path string) (string, error) {
 	target := filepath.Join(out.target, path)
@@ -102,7 +117,11 @@ func (out *outFolder) commit() error {
 
 // remove takes away what is not committed, and the folder itself if it was made for it and is empty.
 func (out *outFolder) remove() {
-	os.RemoveAll(out.temp)
+	for range 10 { // work goes on after a signal, so that a file may appear between the last look and the removal
+		if os.RemoveAll(out.temp) == nil {
+			break
+		}
+	}
 	if out.made {
 		os.Remove(out.target)
 	}

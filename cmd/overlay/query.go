@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,19 +31,19 @@ func (p *program) queryCommand() *cli.Command {
 	}, setFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "args", Category: filesGroup, Usage: "with the arguments of each event as JSON, in the column args of events"},
 		&cli.StringFlag{Name: "max-memory", Category: generalGroup, DefaultText: "half of the machine's", Usage: "stop when the traces need more than `SIZE`, as in 500MB or 2GiB"},
-	}, analysisFlags(), htaFlags(), generalFlags())
+	}, analysisFlags(), generalFlags())
 	return &cli.Command{Name: "query", Usage: "ask traces, or exported tables, in SQL", ArgsUsage: "'SELECT …' FILE|DIR [FILE|DIR …] [flags]", Flags: flags,
 		Description: `
-Answers one query over the tables of one trace or of many: events, the path, the dependencies, steps, collectives, module
-calls. Inputs are traces, folders of traces, and folders that 'overlay export' has written. Nothing is imported or changed.
-Twenty questions with their queries are in docs/queries.md.
+Answers one query over the tables of one trace or of many: events, the path, the dependencies, steps, collectives,
+module calls. Inputs are traces, folders of traces, and folders that 'overlay export' has written. Nothing is imported
+or changed. Twenty questions with their queries are in docs/queries.md.
 
 Examples:
   overlay query --schema
   overlay query 'select name, sum(critical_ns)/1e6 as ms from events group by 1 order by ms desc limit 10' trace.json.gz
   overlay query -f slow.sql --format csv traces/ > slow.csv
   overlay query 'select rank, bound_by from runs' tables --engine duckdb`,
-		Action: p.action(anyFiles, checkQuery, (*job).query)}
+		Action: p.action(ownFiles, checkQuery, (*job).query)}
 }
 
 func checkQuery(r *flagReader, o *options) {
@@ -97,7 +98,27 @@ func (j *job) query() error {
 	if err := db.Query(context.Background(), sql, sqlquery.NewEncoder(j.opts.sqlFormat, &out, report.Plain)); err != nil {
 		return fmt.Errorf("query: %w", err)
 	}
-	return j.print(out.String())
+	return j.print(j.shown(out.String()))
+}
+
+// shown is a result as it may be printed: JSON keeps its meaning, and only a terminal is spared the characters that it
+// would obey, since other readers want texts as they are.
+func (j *job) shown(result string) string {
+	switch {
+	case j.opts.sqlFormat == "json" || j.opts.sqlFormat == "jsonl":
+		var b strings.Builder
+		w := report.PlainJSON(&b)
+		io.WriteString(w, result) // into memory: nothing can fail
+		w.Close()
+		return b.String()
+	case j.opts.sqlFormat == "table" || isTerminal(j.stdout):
+		lines := strings.Split(result, "\n")
+		for i := range lines {
+			lines[i] = report.Plain(lines[i])
+		}
+		return strings.Join(lines, "\n")
+	}
+	return result
 }
 
 // loadSets makes the tables that are wanted of all inputs.

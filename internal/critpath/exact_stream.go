@@ -19,7 +19,7 @@ func (w *walker) stepStream() {
 	}
 }
 
-// operation is the operation of the stream that covers t, or NoAct. What starts at t is passed: in a simulated run, work
+// operation is the operation of the stream that covers t, or NoAct. What starts at t is passed: in a simulated run work
 // may take no time, and operations that overlap may start together.
 func (w *walker) operation() cdg.ActID {
 	if k := w.act; k != cdg.NoAct {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+
+	"overlay/internal/chrome"
 )
 
 // flowPhases appends the flow events of the trace: for each flow its slices in order of time, as Perfetto joins them.
@@ -61,7 +63,7 @@ func (w *writer) flow(ends []flowEnd, id int64, added bool) {
 		if i == 0 && id >= firstMade {
 			ts = w.r.recs[e.rec].end // an edge of a graph begins where the operation ends
 		}
-		w.flowEvent(ph, category, name, id, w.rows[w.r.recs[e.rec].track].head, ts)
+		w.flowEvent(ph, category, name, id, w.row(&w.r.recs[e.rec]).head, ts)
 	}
 }
 
@@ -73,7 +75,7 @@ func (w *writer) flowEvent(ph byte, category, name string, id int64, row []byte,
 	w.buf = append(w.buf, `","id":`...)
 	w.buf = strconv.AppendInt(w.buf, id, 10)
 	w.buf = append(append(w.buf, ','), row...)
-	w.buf = appendMicros(append(w.buf, `,"ts":`...), ts-w.r.base)
+	w.buf = chrome.AppendMicros(append(w.buf, `,"ts":`...), ts-w.r.base)
 	if ph == 'f' {
 		w.buf = append(w.buf, `,"bp":"e"`...)
 	}

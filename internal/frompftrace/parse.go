@@ -146,8 +146,11 @@ func sortedKeys(m map[uint32]int) []uint32 {
 	return keys
 }
 
-// batch is how many events a worker writes at a time.
-const batch = 4096
+// batch is how many events a worker writes at a time, usualEvent about how many bytes most of them take at most.
+const (
+	batch      = 4096
+	usualEvent = 400
+)
 
 // write writes the text, and returns for each event its place in the file.
 func (r *reader) write(to kineto.Spool) ([]int64, error) {
@@ -159,9 +162,9 @@ func (r *reader) write(to kineto.Spool) ([]int64, error) {
 	if _, err := to.Write(r.head(procs)); err != nil {
 		return nil, err
 	}
-	workers := make([]*writer, 4*runtime.GOMAXPROCS(0))
+	workers := make([]*writer, min(4*runtime.GOMAXPROCS(0), (len(r.recs)+batch-1)/batch))
 	for i := range workers {
-		workers[i] = &writer{r: r, rows: rows, buf: make([]byte, 0, batch*400)}
+		workers[i] = &writer{r: r, rows: rows, buf: make([]byte, 0, min(len(r.recs), batch)*usualEvent)}
 	}
 	for from := 0; from < len(r.recs); from += batch * len(workers) {
 		n := min(len(workers), (len(r.recs)-from+batch-1)/batch)

@@ -91,6 +91,14 @@ func (r *reader) mendMany(reason string, at int64, n int) {
 	}
 }
 
+// count is how often something was mended.
+func (r *reader) count(reason string) int {
+	if m := r.repairs[reason]; m != nil {
+		return m.Count
+	}
+	return 0
+}
+
 // sortedRepairs are the repairs by reason.
 func (r *reader) sortedRepairs() []trace.Repair {
 	var list []trace.Repair

@@ -57,7 +57,7 @@ type rowMaker struct {
 
 // makeRows resolves the tracks that hold events.
 func (r *reader) makeRows() ([]row, []process) {
-	m := &rowMaker{r: r, rows: make([]row, len(r.tracks)), procOf: map[string]int{}, byPID: map[int64]int32{}, rootPID: map[int32]string{}, nextPID: 3_000_000, nextTID: 5_000_000}
+	m := &rowMaker{r: r, procOf: map[string]int{}, byPID: map[int64]int32{}, rootPID: map[int32]string{}, nextPID: 3_000_000, nextTID: 5_000_000}
 	processes := 0
 	for i := range r.tracks {
 		t := &r.tracks[i]
@@ -76,7 +76,9 @@ func (r *reader) makeRows() ([]row, []process) {
 	}
 	for i := range r.tracks {
 		if r.tracks[i].used {
-			m.resolve(int32(i))
+			r.tracks[i].row = int32(len(m.rows))
+			m.rows = append(m.rows, row{})
+			m.resolve(&m.rows[len(m.rows)-1], int32(i))
 		}
 	}
 	return m.rows, m.procs
@@ -85,8 +87,8 @@ func (r *reader) makeRows() ([]row, []process) {
 // maxParents bounds the search for the process of a row: descriptors may form a circle.
 const maxParents = 100
 
-// resolve finds the row of a track.
-func (m *rowMaker) resolve(i int32) {
+// resolve finds what the row of a track is.
+func (m *rowMaker) resolve(x *row, i int32) {
 	tracks := m.r.tracks
 	if !tracks[i].declared && tracks[i].uuid != 0 {
 		m.r.mend(ReasonUnknownTrack, 0)
@@ -109,7 +111,6 @@ func (m *rowMaker) resolve(i int32) {
 		}
 		k = p
 	}
-	x := &m.rows[i]
 	x.name = tracks[i].name
 	switch {
 	case thread >= 0:

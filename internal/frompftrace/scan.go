@@ -383,12 +383,12 @@ func (r *reader) compressed(field uint32, data []byte, at int64, depth int) {
 		r.tooLarge = true
 		return
 	}
-	if err != nil {
+	told := r.count(ReasonCompression)
+	if out.Len() > 0 {
+		r.bufs = append(r.bufs, out.Bytes())
+		r.scan(int32(len(r.bufs)-1), at, depth+1)
+	}
+	if err != nil && r.count(ReasonCompression) == told {
 		r.mend(ReasonCompression, at)
 	}
-	if out.Len() == 0 {
-		return
-	}
-	r.bufs = append(r.bufs, out.Bytes())
-	r.scan(int32(len(r.bufs)-1), at, depth+1)
 }

@@ -3,7 +3,8 @@ package frompftrace
 import (
 	"encoding/binary"
 	"strconv"
-	"unicode/utf8"
+
+	"overlay/internal/chrome"
 )
 
 // text is a string of the input. Plain ones need no escapes in JSON.
@@ -45,61 +46,17 @@ func appendText(dst []byte, t text) []byte {
 		dst = append(dst, t.raw...)
 		return append(dst, '"')
 	}
-	return appendQuoted(dst, t.raw)
+	return chrome.AppendString(dst, string(t.raw))
 }
 
-// appendString appends a string as JSON.
+// appendString appends a string as JSON. Bytes that are no UTF-8 become U+FFFD.
 func appendString(dst, s []byte) []byte {
 	if isPlain(s) {
 		dst = append(dst, '"')
 		dst = append(dst, s...)
 		return append(dst, '"')
 	}
-	return appendQuoted(dst, s)
-}
-
-const hexDigits = "0123456789abcdef"
-
-// appendQuoted appends a string with escapes. Bytes that are no UTF-8 become U+FFFD.
-func appendQuoted(dst, s []byte) []byte {
-	dst = append(dst, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-			i++
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-			i++
-		case c < 0x20 || c == 0x7f:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-			i++
-		case c < utf8.RuneSelf:
-			dst = append(dst, c)
-			i++
-		default:
-			r, n := utf8.DecodeRune(s[i:])
-			dst = utf8.AppendRune(dst, r)
-			i += n
-		}
-	}
-	return append(dst, '"')
-}
-
-// appendMicros appends ns as µs with three decimals, or none where they are zeros.
-func appendMicros(dst []byte, ns int64) []byte {
-	u := uint64(ns)
-	if ns < 0 {
-		dst = append(dst, '-')
-		u = -u
-	}
-	dst = strconv.AppendUint(dst, u/1000, 10)
-	frac := u % 1000
-	if frac == 0 {
-		return dst
-	}
-	return append(dst, '.', byte('0'+frac/100), byte('0'+frac/10%10), byte('0'+frac%10))
+	return chrome.AppendString(dst, string(s))
 }
 
 // appendFloat appends a number so that it stays a floating point number; what JSON has no word for becomes a string.

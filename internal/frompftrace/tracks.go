@@ -10,7 +10,8 @@ type track struct {
 	thread       bool // has a thread descriptor
 	counter      bool
 	declared     bool
-	used         bool
+	used         bool  // some event lies on it
+	row          int32 // then, its row
 }
 
 // track is the index of the row with a uuid.

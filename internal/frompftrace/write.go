@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"overlay/internal/chrome"
 	"overlay/internal/trace"
 )
 
@@ -37,6 +38,9 @@ func (w *writer) mend(reason string) {
 	}
 }
 
+// row is the row of a TrackEvent.
+func (w *writer) row(rec *record) *row { return &w.rows[w.r.tracks[rec.track].row] }
+
 // startEvent separates events by a comma and a line end.
 func (w *writer) startEvent() {
 	w.buf = append(w.buf, ",\n"...)
@@ -66,16 +70,18 @@ type heading struct {
 // heading reads name and category.
 func (w *writer) heading(rec *record, data []byte, h *heading) {
 	st := w.r.states[rec.state]
-	h.name, h.category = text{}, nil
+	h.name, h.category, h.joined = text{}, nil, h.joined[:0]
 	add := func(c []byte) {
 		if h.category == nil {
 			h.category = c
 			return
 		}
-		h.joined = append(append(append(h.joined[:0], h.category...), ','), c...)
-		h.category = append([]byte(nil), h.joined...)
+		if len(h.joined) == 0 {
+			h.joined = append(h.joined, h.category...)
+		}
+		h.joined = append(append(h.joined, ','), c...)
+		h.category = h.joined
 	}
-	h.args = 0
 	f := over(data)
 	for {
 		if at := f.i; f.skip(tagAnnotation) && h.args == 0 {
@@ -125,14 +131,14 @@ func (w *writer) kind(id int32) trace.Kind {
 	quiet.heading(rec, data, &h)
 	if h.category == nil {
 		quiet.annotations(rec, data)
-		return kindOf([]byte(guessed(&w.rows[rec.track], quiet.seen, h.name.raw, !w.r.hasCategories)))
+		return kindOf([]byte(guessed(w.row(rec), quiet.seen, h.name.raw, !w.r.hasCategories)))
 	}
 	return kindOf(h.category)
 }
 
 func (w *writer) trackEvent(id int32, rec *record) {
 	data := w.r.message(rec)
-	x := &w.rows[rec.track]
+	x := w.row(rec)
 	var h heading
 	w.heading(rec, data, &h)
 	ph := byte('X')
@@ -188,14 +194,14 @@ func (w *writer) trackEvent(id int32, rec *record) {
 
 // times appends ts and, for a slice that was closed, dur.
 func (w *writer) times(rec *record) {
-	w.buf = appendMicros(append(w.buf, `,"ts":`...), rec.ts-w.r.base)
+	w.buf = chrome.AppendMicros(append(w.buf, `,"ts":`...), rec.ts-w.r.base)
 	if rec.closed && (rec.kind == eventBegin || rec.kind == kindRender) {
 		dur := rec.end - rec.ts
 		if dur < 0 {
 			w.mend(ReasonNegative)
 			dur = 0
 		}
-		w.buf = appendMicros(append(w.buf, `,"dur":`...), dur)
+		w.buf = chrome.AppendMicros(append(w.buf, `,"dur":`...), dur)
 	}
 }
 

@@ -30,7 +30,7 @@ var collectiveColumns = []columns.Column{
 	null(num("device", columns.Int32, tables.ID, "number of the GPU")),
 	null(num("stream", columns.Int64, tables.ID, "of the GPU")),
 	null(num("gb_per_s", columns.Float64, tables.PerSecond, "bytes over length, 10^9 bytes")),
-	null(num("bus_gb_per_s", columns.Float64, tables.PerSecond, "the same in bytes that each link has to carry (bus bandwidth): it does not depend on the number of ranks")),
+	null(num("bus_gb_per_s", columns.Float64, tables.PerSecond, "the same in bytes that each link has to carry, as benchmarks of collectives count: it does not depend on the number of ranks")),
 	null(text("peers", "ranks of the group as recorded")),
 	null(text("description", "of the group as recorded")),
 }
@@ -88,7 +88,7 @@ func (m *maker) collectives() (int, []columns.Data) {
 	}
 }
 
-// findCollectives lists the communication kernels of the trace in the order of the input.
+// findCollectives lists the communication kernels that start in the window, in the order of the input.
 func (m *maker) findCollectives(texts *dict) []collective {
 	known := make([]int8, len(m.tr.Syms)) // 0 not asked, 1 yes, -1 no
 	comm := func(name trace.Sym) bool {
@@ -102,7 +102,7 @@ func (m *maker) findCollectives(texts *dict) []collective {
 	}
 	var rows []collective
 	for i := range m.tr.Events {
-		if e := &m.tr.Events[i]; e.Ph == 'X' && e.Kind == trace.Kernel && comm(e.Name) {
+		if e := &m.tr.Events[i]; e.Ph == 'X' && e.Kind == trace.Kernel && m.inWindow(e.Start) && comm(e.Name) {
 			rows = append(rows, m.collective(trace.EventID(i), texts))
 		}
 	}

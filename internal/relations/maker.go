@@ -3,6 +3,7 @@ package relations
 import (
 	"sort"
 	"strconv"
+	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -64,6 +65,9 @@ func (m *maker) criticalNS(e trace.EventID) int64 {
 
 func (m *maker) event(e trace.EventID) *trace.Event { return &m.tr.Events[e] }
 
+// inWindow reports whether what starts at a time belongs to the analysed interval.
+func (m *maker) inWindow(t int64) bool { return t >= m.g.Window.Start && t <= m.g.Window.End }
+
 // stepAt is the number of the step in which a time lies.
 func (m *maker) stepAt(t int64) (int64, bool) {
 	i := sort.Search(len(m.steps_), func(i int) bool { return m.steps_[i].end > t })
@@ -76,7 +80,7 @@ func (m *maker) stepAt(t int64) (int64, bool) {
 // trackRow names a row as the viewer does.
 func (m *maker) trackRow(t *trace.Track) trackRow {
 	p := &m.tr.Procs[t.Proc]
-	process, thread := p.Name, t.Name
+	process, thread := strings.TrimSpace(p.Name), strings.TrimSpace(t.Name) // Kineto writes "stream 7 "
 	if p.IsDevice {
 		process = m.tr.DeviceName(p)
 	}

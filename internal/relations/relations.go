@@ -76,10 +76,10 @@ var definitions = []definition{
 	{"edges", "Everything that something waited for: who depends on whom, by which rule, on what evidence.", edgeColumns, (*maker).edges},
 	{"nodes", "The aggregated dependency graph: runs of events of one training phase.", nodeColumns, (*maker).nodes},
 	{"steps", "The path clipped to each profiler step, and to what lies before and after.", stepColumns, (*maker).steps},
-	{"collectives", "Every communication kernel, with what it moved and how fast.", collectiveColumns, (*maker).collectives},
+	{"collectives", "Every communication kernel that starts in the window, with what it moved and how fast.", collectiveColumns, (*maker).collectives},
 	{"tracks", "The rows of the trace: threads, streams, and rows of pseudo events.", trackColumns, (*maker).tracks},
 	{"counters", "Every value of every counter.", counterColumns, (*maker).counters},
-	{"spans", "Module calls with their backward pass, annotations, and stretches of one training phase.", spanColumns, (*maker).spans},
+	{"spans", "Module calls with their backward pass, annotations, and stretches of one training phase, of the window.", spanColumns, (*maker).spans},
 }
 
 // The helpers below write a column in one line.

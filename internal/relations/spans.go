@@ -170,6 +170,9 @@ func (m *maker) slicesThatAreSpans(weights []weight) []span {
 		}
 		for a := lane.First; a < lane.Limit; a++ {
 			act := &m.g.Acts[a]
+			if !m.inWindow(act.Start) {
+				continue
+			}
 			e := m.event(act.Event)
 			r := span{start: act.Start, end: act.End, gpu: weights[a].gpu, critical: weights[a].critical, act: a, track: lane.Track, phase: m.g.Phases[act.Event]}
 			switch {

@@ -20,7 +20,7 @@ import (
 // DB is a connection to tables.
 type DB struct {
 	conn    *sqlite3.Conn
-	refused string // what the last statement was not allowed to do
+	refused bool // the last statement is not allowed
 }
 
 // Open makes a database of the tables of some sets, and of views over them, given as SQL. form has every table, also
@@ -48,6 +48,9 @@ func (db *DB) fill(form []columns.Table, sets []columns.Set, views string) error
 	for i := range form {
 		t := newTable(&form[i], sets)
 		err := sqlite3.CreateModule(db.conn, t.name, nil, func(c *sqlite3.Conn, _, _, _ string, _ ...string) (*table, error) {
+			if err := c.VTabConfig(sqlite3.VTAB_INNOCUOUS); err != nil { // views may use it
+				return nil, err
+			}
 			return t, c.DeclareVTab(t.declaration())
 		})
 		if err != nil {
@@ -80,20 +83,12 @@ func (db *DB) authorize(action sqlite3.AuthorizerActionCode, name, _, schema, _ 
 			return sqlite3.AUTH_OK
 		}
 	}
-	db.refused = actionNames[action]
-	if db.refused == "" {
-		db.refused = "this statement"
-	}
+	db.refused = true
 	return sqlite3.AUTH_DENY
 }
 
-// actionNames say what was refused.
-var actionNames = map[sqlite3.AuthorizerActionCode]string{
-	sqlite3.AUTH_CREATE_TABLE: "create table", sqlite3.AUTH_CREATE_VIEW: "create view", sqlite3.AUTH_CREATE_INDEX: "create index",
-	sqlite3.AUTH_CREATE_TRIGGER: "create trigger", sqlite3.AUTH_CREATE_VTABLE: "create virtual table", sqlite3.AUTH_DROP_TABLE: "drop table", sqlite3.AUTH_DROP_VIEW: "drop view",
-	sqlite3.AUTH_INSERT: "insert", sqlite3.AUTH_UPDATE: "update", sqlite3.AUTH_DELETE: "delete", sqlite3.AUTH_ATTACH: "attach", sqlite3.AUTH_DETACH: "detach",
-	sqlite3.AUTH_PRAGMA: "this pragma", sqlite3.AUTH_ALTER_TABLE: "alter table", sqlite3.AUTH_TRANSACTION: "a transaction", sqlite3.AUTH_SAVEPOINT: "a savepoint",
-}
+// errReadOnly refuses a statement that changes something.
+var errReadOnly = errors.New("read only: a query cannot write, attach or change settings; temporary tables and views are allowed")
 
 // Query runs the statements of a text one after another and gives the rows of each that has columns to out. Several
 // such results are refused, since one file holds one.
@@ -101,7 +96,7 @@ func (db *DB) Query(ctx context.Context, sql string, out Encoder) error {
 	defer db.conn.SetInterrupt(db.conn.SetInterrupt(ctx))
 	results := 0
 	for rest := sql; strings.TrimSpace(rest) != ""; {
-		db.refused = ""
+		db.refused = false
 		stmt, tail, err := db.conn.Prepare(rest)
 		if err != nil {
 			return db.queryError(sql, rest, err)
@@ -162,8 +157,8 @@ func (db *DB) run(stmt *sqlite3.Stmt, out Encoder) error {
 
 // queryError says in one line what is wrong with a query and where.
 func (db *DB) queryError(whole, rest string, err error) error {
-	if db.refused != "" {
-		return fmt.Errorf("read only: %s is not allowed; temporary tables and views are", db.refused)
+	if db.refused || strings.Contains(err.Error(), "may not be modified") || strings.Contains(err.Error(), "triggers on virtual tables") {
+		return errReadOnly
 	}
 	var e *sqlite3.Error
 	if !errors.As(err, &e) {

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"overlay/internal/tables"
 )
 
 // Value is one value of a result: nil, int64, float64 or string.
@@ -57,10 +59,7 @@ func show(v Value) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-			return strconv.FormatFloat(v, 'f', 1, 64)
-		}
-		return strconv.FormatFloat(v, 'g', 15, 64)
+		return tables.Number(v)
 	case string:
 		return v
 	}
