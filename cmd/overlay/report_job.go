@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -56,6 +57,7 @@ func (j *job) reportJob(f *found) (only string, err error) {
 		return "", err
 	}
 	j.stages.start("joining")
+	debug.SetGCPercent(joinGCPercent)
 	job, err := ranks.Join(list, ranks.Options{Step: int32(min(j.opts.step, math.MaxInt32)), Trust: j.opts.trustClocks})
 	switch {
 	case errors.Is(err, ranks.ErrNoStep):
@@ -78,6 +80,9 @@ func (j *job) reportJob(f *found) (only string, err error) {
 	}
 	return "", nil
 }
+
+// joinGCPercent is how much garbage may lie beside what joining needs. What it holds has no pointers, so collecting costs little.
+const joinGCPercent = 10
 
 // usage is a wrong command line.
 func (j *job) usage(format string, args ...any) error {

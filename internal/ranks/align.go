@@ -115,6 +115,7 @@ func stepRuns(items []item) map[int32][2]int32 {
 const (
 	suspicious = 8.0
 	sameLevel  = 20_000 // ns
+	manyItems  = 4      // that agree about a difference of ends which no other step has
 )
 
 // wholeSteps pairs the candidates of which the differences of ends agree with each other and with those of a step
@@ -139,7 +140,11 @@ func (x *aligner) wholeSteps() bool {
 		before := i > 0 && same(steps[i-1].late, c.early)
 		after := i+1 < len(steps) && same(steps[i+1].early, c.late)
 		one := same(c.early, c.late)
-		if !c.even || !(before && after || one && (before || after || len(steps) == 1)) {
+		// A clock that jumped between two steps leaves one alone with its level. So do lost records at both ends of a
+		// step, but then those around it agree.
+		odd := i > 0 && i+1 < len(steps) && same(steps[i-1].late, steps[i+1].early)
+		alone := len(steps) == 1 || c.a1-c.a0 >= manyItems && !odd
+		if !c.even || !(before && after || one && (before || after || alone)) {
 			continue
 		}
 		for k := range c.a1 - c.a0 {

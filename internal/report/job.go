@@ -3,9 +3,11 @@ package report
 import (
 	"encoding/json"
 	"io"
+
+	"overlay/internal/tables"
 )
 
-// JobSchema names the form of the JSON of a job of several ranks; docs/report.schema.json describes it.
+// JobSchema names the form of the JSON of a job of several ranks; docs/report-job.schema.json describes it.
 const JobSchema = "overlay-report/2"
 
 // JobReport is the analysis of a job that left a trace for each rank. Times are on the job's clock in unix ns, which is
@@ -304,4 +306,9 @@ func (r *JobReport) WriteJSON(w io.Writer) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	return e.Encode(r)
+}
+
+// Tables gives the report as tables.
+func (r *JobReport) Tables() []tables.Table {
+	return tables.From("job_report", "how the report was made", r)
 }

@@ -157,7 +157,7 @@ func (t *jobText) path() {
 	order := slices.Clone(p.ByRank)
 	slices.SortStableFunc(order, func(a, b RankTime) int { return cmp.Compare(on[b.Rank], on[a.Rank]) })
 	for _, x := range order {
-		if ns := on[x.Rank]; ns*50 >= known && len(by) < 5 {
+		if ns := on[x.Rank]; ns*50 >= known && len(by) < 4 {
 			by = append(by, fmt.Sprintf("rank %d (%s)", x.Rank, tables.WholePercent(ns, known)))
 		}
 	}
@@ -165,7 +165,9 @@ func (t *jobText) path() {
 	if n := len(p.ByRank) - len(by); n > 0 {
 		rest = fmt.Sprintf(" and %s more", tables.Plain(int64(n)))
 	}
-	t.line("%s; the path runs on %s%s, %s", t.bold(t.paint(ansi[p.BoundBy], "bound by "+classWords[p.BoundBy])), strings.Join(by, ", "), rest, tables.Counted(p.JumpCount, "jump"))
+	verdict := "bound by " + classWords[p.BoundBy]
+	runs := fmt.Sprintf("; the path runs on %s%s, %s", strings.Join(by, ", "), rest, tables.Counted(p.JumpCount, "jump"))
+	t.line("%s%s", t.bold(t.paint(ansi[p.BoundBy], verdict)), Shorten(runs, t.width-len(verdict)))
 	t.ranksStrip()
 	line := func(key, word string, ns int64, note string) {
 		t.line("%s %-15s %8s %12s  %s", key, word, tables.FormatShare(tables.ShareOf(ns, p.Duration)), tables.Duration(ns), Shorten(note, max(t.width-42, 10)))
