@@ -50,7 +50,7 @@ var layers = map[string][]string{
 	"internal/slim":               {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/overlay"},
 	"internal/anonymize":          {"internal/trace", "internal/vendors", "internal/kineto", "internal/cdg", "internal/graph", "internal/critpath", "internal/overlay", "internal/chrome"},
 	"internal/report":             {"internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/ranks", "internal/tables"},
-	"internal/pipeline": {"internal/trace", "internal/cdg", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/report", "internal/relations", "internal/columns", "internal/overlay", "internal/overlay/pftrace",
+	"internal/pipeline": {"internal/trace", "internal/cdg", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/ranks", "internal/report", "internal/relations", "internal/columns", "internal/overlay", "internal/overlay/pftrace",
 		"internal/overlay/chromejson", "internal/slim", "internal/anonymize"},
 	"internal/testtrace": {"internal"},
 	"cmd":                {"internal"},

@@ -23,7 +23,7 @@ import (
 
 func (p *program) exportCommand() *cli.Command {
 	flags := slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: "input", Aliases: []string{"i"}, Category: filesGroup,
+		&cli.StringSliceFlag{Name: "input", TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
 			Usage: "the traces to read, `FILE` or folder or - for standard input; more of them may follow without a flag"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
 			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"},
@@ -42,7 +42,7 @@ Examples:
   overlay export -i traces/ -o tables --run job-4711
   find traces -name '*.json.gz' -print0 | xargs -0 -P 8 -n 1 overlay export -o tables --quiet -i
   duckdb -c "select name, sum(critical_ns) from 'tables/*/*/events.parquet' group by 1 order by 2 desc limit 10"`,
-		Action: p.action(anyFiles, checkExport, (*job).export)}
+		Action: p.action(ownFiles, checkExport, (*job).export)}
 }
 
 // setFlags name the set of tables that an input makes.
@@ -68,7 +68,7 @@ func checkExport(r *flagReader, o *options) {
 
 // export writes the tables of all inputs. Nothing is in its place before all are written.
 func (j *job) export() error {
-	inputs, err := rankInputs(append([]string{j.opts.input}, j.files...), j.opts.runName, j.opts.rank)
+	inputs, err := rankInputs(slices.Concat(j.opts.inputs, j.files), j.opts.runName, j.opts.rank)
 	if err != nil {
 		return err
 	}

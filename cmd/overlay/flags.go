@@ -21,8 +21,8 @@ const (
 
 func inputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "input", TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
-			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content"},
+		&cli.StringSliceFlag{Name: "input", TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
+			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace, for report those of all ranks of a job"},
 	}
 }
 
@@ -93,6 +93,26 @@ func reportFlags() []cli.Flag {
 			Usage: "with --analysis component: say so when less than this `SHARE` of a step overlaps"},
 		&cli.StringFlag{Name: "operator", Category: reportGroup,
 			Usage: "with --analysis sequences: sequences below operators whose name contains `NAME` (default: every top-level operator)"},
+	}
+}
+
+// captureFlags are for commands that take the traces of a job.
+func captureFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "capture", Category: filesGroup, DefaultText: "the only one",
+			Usage: "of several captures of each rank take the `N`th by time, counted from 1"},
+	}
+}
+
+// jobFlags are for commands that put the ranks of a job together.
+func jobFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "hosts", Category: analysisGroup,
+			Usage: "several ranks: read from `FILE` which rank ran where, a rank and a host a line (default: from the traces)"},
+		&cli.BoolFlag{Name: "trust-clocks", Category: analysisGroup,
+			Usage: "several ranks: take time stamps as they are (default: solve the clocks from the ends of collectives)"},
+		&cli.StringSliceFlag{Name: "expect", Category: analysisGroup,
+			Usage: "several ranks: a known bus bandwidth in GB/s, `intra=300` within a host or inter=45 between hosts, to compare with (default: the best of the job)"},
 	}
 }
 

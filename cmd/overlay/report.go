@@ -16,10 +16,27 @@ import (
 	"overlay/internal/trace"
 )
 
-// printReport prints the analysis of one trace.
+// printReport prints the analysis of one trace, or of the traces of a job.
 func (j *job) printReport() error {
 	page, err := j.createReport(j.opts.html)
 	if err != nil {
+		return err
+	}
+	f, err := find(j.opts.inputs)
+	if err != nil {
+		return err
+	}
+	if len(f.traces) > 1 || f.traces[0].archive != noArchive {
+		only, err := j.reportJob(f)
+		if err != nil || only == "" {
+			return err
+		}
+		f.traces = []traceFile{{path: only, member: only}}
+	}
+	if err := j.oneRankFlags(); err != nil {
+		return err
+	}
+	if j.opts.input, err = f.one(); err != nil {
 		return err
 	}
 	tr, err := j.load(j.opts.input)

@@ -20,6 +20,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/overlay"
+	"overlay/internal/ranks"
 	"overlay/internal/relations"
 	"overlay/internal/report"
 	"overlay/internal/slim"
@@ -121,6 +122,11 @@ func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses = r.graph, r.path, r.analyses
 	return report.New(s)
+}
+
+// Summary makes of a run on one rank what the other ranks of its job need to know. It keeps nothing of the run.
+func (r *Run) Summary(name string) *ranks.Summary {
+	return ranks.Summarize(r.graph, r.path, ranks.Identity{Source: name, Rank: ranks.NoRank})
 }
 
 // Tables makes tables for data tools of a run, which they hold on to. s says what is wanted; what they are made of is

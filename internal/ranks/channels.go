@@ -3,6 +3,7 @@ package ranks
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -12,6 +13,9 @@ type channel struct {
 	group     int32
 	low, high Rank // of point-to-point operations, else NoRank
 	lists     []list
+
+	found     []matched
+	ambiguous int // operations that fit in two ways
 }
 
 // list is the operations of one member in a channel, in the order of their launches.
@@ -26,9 +30,38 @@ type item struct {
 	end   int64
 	dur   int64
 	token uint64
-	step  int32
+	low   int32 // bounds of the number of its step: they are equal for an operation of a step that was recorded
+	high  int32
 	seq   int32
 	op    int32
+	in    bool // it is in an instance
+}
+
+// step is the number of the item's step, -1 when it is not known.
+func (x *item) step() int32 {
+	if x.low == x.high {
+		return x.low
+	}
+	return -1
+}
+
+// stepBounds are the numbers between which the step of an operation lies. What was launched before the first step that was
+// recorded belongs to an earlier one.
+func (s *Summary) stepBounds(o *Op) (low, high int32) {
+	low, high = -1, math.MaxInt32
+	switch n := len(s.Steps); {
+	case o.Step >= 0:
+		return o.Step, o.Step
+	case n == 0:
+	case o.Launch < s.Steps[0].Start:
+		high = s.Steps[0].Number - 1
+	case o.Launch >= s.Steps[n-1].End:
+		low = s.Steps[n-1].Number + 1
+	}
+	if low == high { // not recorded, even if only one is left
+		low--
+	}
+	return low, high
 }
 
 // channels gives each operation its group and its channel. Operations that cannot be put into one stay alone.
@@ -89,7 +122,8 @@ func (j *Job) channels() []channel {
 				ch.lists = append(ch.lists, list{member: int32(m)})
 			}
 			l := &ch.lists[len(ch.lists)-1]
-			l.items = append(l.items, item{o.End - s.Window[0], o.End - o.Start, tokens[o.Kind], o.Step, o.Seq, int32(i)})
+			low, high := s.stepBounds(o)
+			l.items = append(l.items, item{end: o.End - s.Window[0], dur: o.End - o.Start, token: tokens[o.Kind], low: low, high: high, seq: o.Seq, op: int32(i)})
 		}
 	}
 	for c := range list_ {

@@ -1,12 +1,10 @@
 package ranks_test
 
 import (
-	"os"
 	"testing"
 
 	"overlay/internal/critpath"
 	"overlay/internal/ranks"
-	"overlay/internal/report"
 )
 
 // TestRealJob tells the story of a real job: the eight ranks end their collectives together, and what the others waited
@@ -41,13 +39,4 @@ func TestRealJob(t *testing.T) {
 	for _, c := range w.Charged[:10] {
 		t.Log(c.Member, j.Members[c.Member].Names[c.Name], c.Class, c.NS)
 	}
-}
-
-func TestTextTmp(t *testing.T) {
-	j, err := ranks.Join(dlrm8(t), ranks.Options{Step: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := report.NewJob(report.JobSource{Name: "traces/", Version: "x", Threads: "gil", Job: j, Verdict: ranks.Judge(j, ranks.Expected{})})
-	r.WriteText(os.Stdout, report.TextOptions{})
 }

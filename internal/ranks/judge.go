@@ -264,9 +264,9 @@ func (s *JobStep) hit() (int32, float64) {
 		}
 	}
 	e := s.Excess[best]
-	others := slices.Clone(s.Excess)
-	mid := median(others)
-	if float64(e) < hitShare*float64(s.Duration) || e < 6*spread(s.Excess, mid) {
+	others := slices.Delete(slices.Clone(s.Excess), best, best+1)
+	mid := median(slices.Clone(others))
+	if float64(e) < hitShare*float64(s.Duration) || e < 6*spread(others, mid) {
 		return -1, 0
 	}
 	return int32(best), float64(e) / float64(s.Duration)

@@ -2,6 +2,9 @@ package ranks_test
 
 import (
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"overlay/internal/cdg"
@@ -86,6 +89,27 @@ func judge(t testing.TB, sim *testtrace.Job, j *ranks.Job) score {
 	}
 	for i := range j.Instances {
 		in := &j.Instances[i]
+		if os.Getenv("SHOW") != "" {
+			line := ""
+			for _, r := range j.Of[in.First : in.First+in.N] {
+				m := &j.Members[r.Member]
+				id, ok := truth[[2]int32{int32(m.Rank), int32(m.Ops[r.Op].Event)}]
+				if !ok {
+					id = -1
+				}
+				line += fmt.Sprintf(" %d:%d", m.Rank, id)
+			}
+			f := strings.Fields(line)
+			bad := false
+			for _, w := range f {
+				_, a, _ := strings.Cut(f[0], ":")
+				_, b, _ := strings.Cut(w, ":")
+				bad = bad || a != b
+			}
+			if bad {
+				t.Logf("bad instance %d group %s %s step %d by %v coll %v:%s", i, j.Groups[in.Group].Name, j.Groups[in.Group].Desc, in.Step, in.By, in.Coll, line)
+			}
+		}
 		count := map[int32]int{}
 		refs := j.Of[in.First : in.First+in.N]
 		for _, r := range refs {
@@ -137,7 +161,19 @@ func judge(t testing.TB, sim *testtrace.Job, j *ranks.Job) score {
 }
 
 func TestSimulatedJobs(t *testing.T) {
-	for seed := uint64(1); seed <= 40; seed++ {
+	seeds := []uint64{}
+	for _, w := range strings.Fields(os.Getenv("SEEDS")) {
+		a, b, ok := strings.Cut(w, "-")
+		lo, _ := strconv.Atoi(a)
+		hi := lo
+		if ok {
+			hi, _ = strconv.Atoi(b)
+		}
+		for ; lo <= hi; lo++ {
+			seeds = append(seeds, uint64(lo))
+		}
+	}
+	for _, seed := range seeds {
 		sim := testtrace.RandomJob(seed)
 		list := simulated(t, sim)
 		j, err := ranks.Join(list, ranks.Options{Step: -1})

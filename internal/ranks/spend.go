@@ -7,6 +7,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // namesKept is how many names a summary keeps of a step, of threads and of the device each.
@@ -133,9 +134,13 @@ func (z *summarizer) busyHost(of func(int, Name, bool) *Spent) {
 	}
 }
 
-// waits reports whether a thread waited in a piece: for an operation, or for another thread.
+// waits reports whether a thread waited in a piece: for an operation, be it one that was not recorded, or for another
+// thread.
 func (z *summarizer) waits(lane, piece int) bool {
 	g := z.g
+	if e := g.Acts[g.Pieces[piece].Owner].Event; g.Call(g.Pieces[piece].Owner) && vendors.VerbOf(z.tr.Name(e)).Blocks() {
+		return true
+	}
 	if piece+1 >= int(g.PieceFirst[lane+1]) {
 		return false
 	}

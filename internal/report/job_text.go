@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -153,7 +154,9 @@ func (t *jobText) path() {
 	var by []string
 	known := max(p.Duration-p.Unrecorded-p.Missing, 1)
 	on := t.recorded()
-	for _, x := range p.ByRank {
+	order := slices.Clone(p.ByRank)
+	slices.SortStableFunc(order, func(a, b RankTime) int { return cmp.Compare(on[b.Rank], on[a.Rank]) })
+	for _, x := range order {
 		if ns := on[x.Rank]; ns*50 >= known && len(by) < 5 {
 			by = append(by, fmt.Sprintf("rank %d (%s)", x.Rank, tables.WholePercent(ns, known)))
 		}
@@ -205,7 +208,7 @@ func (t *jobText) skew() string {
 	if len(p.strip) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("rank %d's trace begins %s into the window: the profiler began late, not the rank", p.strip[0].rank, tables.Duration(p.Unrecorded))
+	return fmt.Sprintf("rank %d's trace begins that late: the profiler's start", p.strip[0].rank)
 }
 
 // ranksStrip draws the window from left to right: the rank on which the path is, a digit a column, dots where nothing is recorded. Where

@@ -71,6 +71,8 @@ type Job struct {
 	rng     *rand.Rand
 	shape   jobShape
 	cause   jobCause
+	late    []int64            // per point: how late it may be
+	fills   [][]int32          // per activity: edges, once they are asked for
 	byOrder map[jobOrder]int32 // instance by group and number
 }
 

@@ -22,7 +22,7 @@ func (j *Job) plant() {
 			}
 		}
 	}
-	if j.Cause == "stage" && j.shape.pipe == 1 || j.Cause == "host" && j.PerHost == n { // nobody would be left to compare with
+	if j.Cause == "stage" && j.shape.pipe == 1 || j.Cause == "host" && (j.PerHost == n || j.shape.pipe > 1) { // nobody would be left to compare with
 		j.Cause = ""
 	}
 	one := func(r *JobRank) bool { return r.Rank == blame }
@@ -111,7 +111,7 @@ func (j *Job) kernelCost(rank, step int32, d int64) int64 {
 
 // stop is for how long a rank pauses in a step.
 func (j *Job) stop(rank, step int32) int64 {
-	if j.Cause == "pauses" && j.cause.turns[step] == rank {
+	if j.Cause == "pauses" && step >= 0 && j.cause.turns[step] == rank {
 		return j.cause.stops[step]
 	}
 	return 0
@@ -120,7 +120,7 @@ func (j *Job) stop(rank, step int32) int64 {
 // lateData is for how long the data loader of a rank is late.
 func (j *Job) lateData(rank, step int32) int64 {
 	if j.Cause == "data" && j.cause.slow[rank] {
-		return j.cause.stops[step]
+		return j.cause.stops[max(step, 0)]
 	}
 	return 0
 }

@@ -114,11 +114,16 @@ func TestJobEffect(t *testing.T) {
 	for seed := range uint64(5) {
 		j := RandomJob(seed)
 		for _, p := range j.Path {
-			if p.Act >= 0 && p.End-p.Start > 3000 && j.Slack(p.Act) == 0 {
-				if gain := j.Gain(p.Act, 1000); gain > 0 {
-					on++
-				} else {
-					off++
+			if p.Act < 0 || p.End-p.Start < 3000 {
+				continue
+			}
+			for _, w := range j.Work(p.Act) {
+				if w.Start < p.End && w.End > p.Start && w.Slack == 0 {
+					if j.Shorten(w, 1000) > 0 {
+						on++
+					} else {
+						off++
+					}
 				}
 			}
 			if on+off > 20*int(seed+1) {
