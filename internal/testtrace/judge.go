@@ -21,10 +21,10 @@ type Verdict struct {
 	Strict  int64 // ns of the window whose owner is the true one
 	Err     error // the trace was refused, or the path breaks its own invariants
 
-	Hit, Tried       int // counterfactuals of the engine's path
-	Ceiling, Ceiled  int // the same on the truth
-	Right, Claimed   int // inferred dependencies on the engine's path that exist
-	Found, Needed    int // true dependencies on the true path that the engine's path has
+	Hit, Tried       int              // counterfactuals of the engine's path
+	Ceiling, Ceiled  int              // the same on the truth
+	Right, Claimed   int              // inferred dependencies on the engine's path that exist
+	Found, Needed    int              // true dependencies on the true path that the engine's path has
 	Lost             map[string]int64 // ns that do not agree, by what the engine put there and what is true
 	Worst            string
 	WorstLen         int64
