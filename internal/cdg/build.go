@@ -71,10 +71,11 @@ type builder struct {
 	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
 	copyOps   []bool    // per symbol: names of ops that copy; nil until asked for
 
-	orphans   orphanRuns
-	graphWait map[ActID]ActID      // operations that wait for another of a graph
-	streamIDs map[streamKey]LaneID // where the device recorded what streams waited for: streams by device and number; nil elsewhere
-	behind    map[ActID]ActID      // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
+	orphans    orphanRuns
+	opLaunches opLaunches
+	graphWait  map[ActID]ActID      // operations that wait for another of a graph
+	streamIDs  map[streamKey]LaneID // where the device recorded what streams waited for: streams by device and number; nil elsewhere
+	behind     map[ActID]ActID      // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
 
 	blocking []bool // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
 	lonely   bool   // at most one thread blocks: whom it waits for is not recorded as such

@@ -323,6 +323,9 @@ func (j *Judge) dependencies(v *Verdict, path *critpath.Path) {
 		}
 		isTrue[pair{d.from, j.shown(d.to)}] = true
 	}
+	for o := range j.p.ops {
+		isTrue[pair{j.shown(j.p.ops[o].instr), j.p.opKey(int32(o))}] = true // launched there
+	}
 	claimed := map[pair]bool{}
 	claimedHand := map[pair][]int64{}
 	for i := range path.Edges {
