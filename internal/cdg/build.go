@@ -153,6 +153,7 @@ func (b *builder) applyRules() *Graph {
 	b.graphOrder()
 	b.inferEventWaits()
 	b.calibrateWaits()
+	b.idiomWaits()
 	b.assumeLaunches()
 	b.unrecordedWork()
 	b.blockingCalls()
