@@ -8,8 +8,8 @@ import (
 	"overlay/internal/trace"
 )
 
-// handoffAtOnce is how long a thread takes at most to wake up.
-const handoffAtOnce = 20 * us
+// handoffAtOnce is longer than a thread takes to wake up.
+const handoffAtOnce = 100 * us
 
 // bindThreads chooses what each thread waited for where a piece of it ends, and where something comes from inside a
 // piece in which it waits. t0 and t1 are the window: a wait counts from its start, and the path may begin at its end.
