@@ -6,7 +6,7 @@ GO ?= go
 # Go asks git for the commit to put into the binary and fails where git refuses the folder (another owner, as in containers).
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
-.PHONY: help build web demo test race check bench bench-hta fuzz update generate test-browser lint clean
+.PHONY: help build web licences module demo demo-ranks test race check bench bench-hta fuzz update generate test-browser lint clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -24,6 +24,11 @@ web: ## the page that needs no install, into bin/web: any static web server can 
 
 demo: build ## analyse the demo trace of the project and print the summary
 	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace
+
+demo-ranks: build ## make the traces of a job of eight ranks and say what holds it up
+	$(GO) run ./internal/testtrace/cmd/job -o bin/traces
+	bin/overlay check bin/traces
+	bin/overlay report -i bin/traces
 
 # Package lines are kept: they are what a reader of the log looks for.
 test: ## all tests that need Go only; those on real traces run where OVERLAY_CORPUS has them
@@ -65,6 +70,21 @@ fuzz: ## every fuzz target for FUZZTIME
 # Only packages with golden texts know the flag.
 update: ## rewrite golden texts; look at the difference before you commit it
 	OVERLAY_LONG=1 $(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,') -update
+
+# The modules that the program is made of, and Go itself, with the texts of their licences.
+licences: ## print the licences of everything that the program contains
+	@$(GO) list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/overlay | sort -u | \
+	  { cat; echo "Go $$($(GO) env GOVERSION) $$($(GO) env GOROOT)"; } | while read -r name version dir; do \
+	  text=$$(ls "$$dir" | grep -iE '^(LICEN[CS]E|COPYING|NOTICE)' | head -3); \
+	  [ -n "$$text" ] || { echo "licences: none in $$dir" >&2; exit 1; }; \
+	  printf '\n==== %s %s\n\n' "$$name" "$$version"; for t in $$text; do cat "$$dir/$$t"; done; done
+
+# `go install` needs a module path that says where the code lives. The name stands in go.mod and in import paths only.
+module: ## give the module another path: make module MODULE=github.com/OWNER/overlay
+	@[ -n "$(MODULE)" ] || { echo "module: name the path, as in MODULE=github.com/OWNER/overlay"; exit 2; }
+	@old=$$($(GO) list -m) && $(GO) mod edit -module $(MODULE) && \
+	  git ls-files '*.go' | xargs sed -i -E "s#(\")$$old/(internal|cmd|proto)/#\1$(MODULE)/\2/#" && \
+	  gofmt -w $$(git ls-files '*.go') && $(GO) build ./... && echo "module: $$old is now $(MODULE)"
 
 generate: ## generated files, the demo trace included
 	@command -v protoc >/dev/null || { echo "generate: protoc is missing (Debian: protobuf-compiler)"; exit 1; }

@@ -12,10 +12,12 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
+	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/pipeline"
 	"overlay/internal/report"
+	"overlay/internal/trace"
 )
 
 // maxInput is how many bytes of JSON a page can hold: a WebAssembly program has 4 GB of memory, and analysing and
@@ -90,12 +92,9 @@ func analyse(q request, in io.Reader, out io.Writer, stage func(string)) (*answe
 	if err != nil {
 		return nil, err
 	}
-	if err := kineto.RefusePerfetto(src, q.Name); err != nil {
-		return nil, err
-	}
 	stage("parsing")
 	read.Cut = cut
-	tr, err := kineto.Parse(src, q.Name, read)
+	tr, err := parse(src, q.Name, read)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +116,18 @@ func analyse(q request, in io.Reader, out io.Writer, stage func(string)) (*answe
 	return a, err
 }
 
+// parse reads a trace of either format.
+func parse(src []byte, name string, o kineto.Options) (*trace.Trace, error) {
+	if !kineto.IsPerfetto(src) {
+		return kineto.Parse(src, name, o)
+	}
+	tr, err := frompftrace.Parse(src, name, o, &spool{hint: 2 * int64(len(src))})
+	if err == nil && frompftrace.Unjoined(tr) {
+		return nil, fmt.Errorf("%s: %s", name, frompftrace.UnjoinedText)
+	}
+	return tr, err
+}
+
 // describe puts a report into the answer, as text and as JSON. The HTML page is left to the program: its templates would
 // make this one a third larger.
 func (a *answer) describe(r *report.Report) error {
@@ -134,7 +145,7 @@ func (a *answer) describe(r *report.Report) error {
 
 // outputName is what the overlaid trace is called when it is saved.
 func outputName(name string) string {
-	for _, suffix := range []string{".gz", ".zst", ".json"} {
+	for _, suffix := range []string{".gz", ".zst", ".json", ".pftrace"} {
 		name = strings.TrimSuffix(name, suffix)
 	}
 	return name + ".overlaid.pftrace"

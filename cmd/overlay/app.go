@@ -152,17 +152,20 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 // app describes all commands. Flags belong to commands; the program itself has none.
 func (p *program) app() *cli.App {
 	app := &cli.App{
-		Name:                  "overlay",
-		Usage:                 "show what bounds a PyTorch run, in the trace itself",
-		HideHelpCommand:       true, // commandLine turns `help X` into `X --help`
-		HideVersion:           true, // and --version into the command
-		CustomAppHelpTemplate: appHelp,
-		Writer:                p.stdout,
-		ErrWriter:             p.stderr,
-		ExitErrHandler:        func(*cli.Context, error) {}, // the status is decided by run
+		Name:                      "overlay",
+		Usage:                     "show what bounds a PyTorch run, in the trace itself",
+		HideHelpCommand:           true, // commandLine turns `help X` into `X --help`
+		HideVersion:               true, // and --version into the command
+		EnableBashCompletion:      true,
+		CustomAppHelpTemplate:     appHelp,
+		Writer:                    p.stdout,
+		ErrWriter:                 p.stderr,
+		DisableSliceFlagSeparator: true,                         // names of files and events hold commas
+		ExitErrHandler:            func(*cli.Context, error) {}, // the status is decided by run
 		Commands: []*cli.Command{
 			p.runCommand(), p.convertCommand(), p.reportCommand(), p.diffCommand(),
-			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.versionCommand(),
+			p.whatifCommand(), p.exportCommand(), p.queryCommand(),
+			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.mcpCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
 		},
 	}
 	app.OnUsageError = usageProblem

@@ -10,9 +10,19 @@ import (
 	"overlay/internal/tables"
 )
 
-// check says what a file holds: a .pftrace by our own reader of that format, everything else as a Kineto trace.
+// check says what a file holds, or lists the ranks of a job. Of a file: a .pftrace by our own reader of that format, everything else as a Kineto trace.
 func (j *job) check() error {
-	name := j.files[0]
+	f, err := find(j.files)
+	if err != nil {
+		return err
+	}
+	if len(f.traces) > 1 || f.traces[0].archive != noArchive {
+		return j.checkJob(f)
+	}
+	if j.opts.capture > 1 {
+		return &usageError{fmt.Sprintf("--capture %d of 1: this is one trace", j.opts.capture), j.opts.command}
+	}
+	name := f.traces[0].path
 	in, o, err := j.open(name)
 	if err != nil {
 		return err

@@ -23,7 +23,8 @@ type kinetoCheck struct {
 
 // checkKineto says what a profiler trace holds.
 func (j *job) checkKineto(name string, in *input, o kineto.Options) error {
-	tr, err := j.parse(name, in, o)
+	j.stages.start("parsing")
+	tr, err := decode(name, in, o, roomFor(j.memory))
 	if err != nil {
 		return err
 	}

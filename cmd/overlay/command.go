@@ -10,7 +10,7 @@ import (
 
 func (p *program) runCommand() *cli.Command {
 	flags := slices.Concat(inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"),
-		[]cli.Flag{&cli.StringFlag{Name: "report", Category: filesGroup, Usage: "also write the report to `FILE`, named .json or .html"}},
+		[]cli.Flag{&cli.StringFlag{Name: "report", TakesFile: true, Category: filesGroup, Usage: "also write the report to `FILE`, named .json or .html"}},
 		analysisFlags(), htaFlags(), drawingFlags(), reportFlags(), generalFlags())
 	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "-i FILE [-o FILE] [flags]", Flags: flags,
 		Description: `
@@ -40,12 +40,16 @@ Examples:
 
 func (p *program) reportCommand() *cli.Command {
 	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "-i FILE [flags]",
-		Flags: slices.Concat(inputFlags(), analysisFlags(), htaFlags(), reportFlags(), formFlags(), generalFlags()),
+		Flags: slices.Concat(inputFlags(), captureFlags(), jobFlags(), analysisFlags(), htaFlags(), reportFlags(), formFlags(), generalFlags()),
 		Description: `
-Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps.
+Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a
+folder, a quoted pattern or an archive (tar, zip) with a trace for each rank of a job it puts all of them on one clock
+and follows the path over the ranks: who waited for whom, and why.
 
 Examples:
   overlay report -i trace.json.gz
+  overlay report -i traces/
+  overlay report -i 'traces/rank*.json.gz' --step 3 --json > job.json
   overlay report -i trace.json.gz --step 3 --top 20
   overlay report -i trace.json.gz --json --segments > report.json
   overlay report -i trace.json.gz --html report.html --analysis all`,
@@ -55,6 +59,8 @@ Examples:
 func (p *program) diffCommand() *cli.Command {
 	return &cli.Command{Name: "diff", Usage: "compare two traces", ArgsUsage: "BEFORE AFTER [flags]",
 		Flags: slices.Concat(analysisFlags(), formFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "markdown", Category: reportGroup, Usage: "print Markdown, as for a comment on a change under review"},
+			&cli.StringFlag{Name: "svg", TakesFile: true, Category: reportGroup, Usage: "also draw both paths as bars into `FILE`"},
 			&cli.Float64Flag{Name: "fail-if-slower", Category: reportGroup, DefaultText: "off",
 				Usage: "end with status 3 when the window of AFTER is longer by more than `PERCENT`"}}, generalFlags()),
 		Description: `
@@ -62,7 +68,8 @@ Analyses both traces in the same way and compares the reports: duration, classes
 
 Examples:
   overlay diff before.json.gz after.json.gz
-  overlay diff before.json.gz after.json.gz --step 3 --fail-if-slower 5`,
+  overlay diff before.json.gz after.json.gz --step 3 --fail-if-slower 5
+  overlay diff before.json.gz after.json.gz --markdown --svg paths.svg > comment.md`,
 		Action: p.action(2, nil, (*job).diff)}
 }
 
@@ -82,15 +89,20 @@ Examples:
 }
 
 func (p *program) checkCommand() *cli.Command {
-	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "FILE [flags]",
-		Flags: slices.Concat([]cli.Flag{&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, generalFlags()),
+	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "FILE|FOLDER… [flags]",
+		Flags: slices.Concat([]cli.Flag{&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, captureFlags(), generalFlags()),
 		Description: `
-Reads a Kineto trace or a .pftrace and prints what is in it, what was repaired, and what the analysis will miss.
+Reads a Kineto trace or a .pftrace and prints what is in it, what was repaired, and what the analysis will miss. Of a
+folder, a quoted pattern, an archive (tar, zip) or several files it lists the ranks: how each is known, what it recorded
+and when, and which ranks of the job have no trace.
 
 Examples:
   overlay check trace.json.gz
-  overlay check overlaid.pftrace --json`,
-		Action: p.action(1, nil, (*job).check)}
+  overlay check overlaid.pftrace --json
+  overlay check traces/
+  overlay check 'traces/rank*.json.gz'
+  overlay check traces.tar.gz --json`,
+		Action: p.action(anyFiles, nil, (*job).check)}
 }
 
 func (p *program) sqlCommand() *cli.Command {

@@ -1,15 +1,23 @@
 package main
 
 import (
+	"fmt"
+
+	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
 
-// open reads the bytes of an input, decompressed.
+// readOptions are the flags that reading a trace looks at.
+func (j *job) readOptions() kineto.Options {
+	return kineto.Options{Strict: j.opts.strict, MaxExpand: j.opts.maxExpand}
+}
+
+// open reads the bytes of an input, decompressed. An archive gives its only trace.
 func (j *job) open(name string) (*input, kineto.Options, error) {
 	j.stages.start("reading")
-	o := kineto.Options{Strict: j.opts.strict, MaxExpand: j.opts.maxExpand}
-	in, err := openInput(name, j.stdin, o, roomFor(j.memory))
+	o := j.readOptions()
+	in, err := j.openOnly(name, o)
 	if err != nil {
 		return nil, o, err
 	}
@@ -26,19 +34,48 @@ func inputName(name string) string {
 	return name
 }
 
-// load reads a trace. Its bytes stay mapped or in memory until the program ends: the outputs are made from them.
+// load reads a trace to analyse it.
 func (j *job) load(name string) (*trace.Trace, error) {
+	tr, err := j.loadAny(name)
+	if err == nil && frompftrace.Unjoined(tr) {
+		return nil, fmt.Errorf("%s: %s", inputName(name), frompftrace.UnjoinedText)
+	}
+	return tr, err
+}
+
+// loadAny reads a trace. Its text stays mapped or in memory until the program ends: the outputs are made from it.
+func (j *job) loadAny(name string) (*trace.Trace, error) {
 	in, o, err := j.open(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := kineto.RefusePerfetto(in.bytes, inputName(name)); err != nil {
-		return nil, err
+	j.stages.start("parsing")
+	tr, err := decode(name, in, o, roomFor(j.memory))
+	if err == nil {
+		limitHeap(j.memory, in.held)
 	}
-	return j.parse(name, in, o)
+	return tr, err
 }
 
-func (j *job) parse(name string, in *input, o kineto.Options) (*trace.Trace, error) {
-	j.stages.start("parsing")
+// parsePerfetto reads a .pftrace. It becomes text, which takes the place of its own bytes in the input.
+func parsePerfetto(name string, in *input, o kineto.Options, room int64) (*trace.Trace, error) {
+	text := newSpool(room)
+	tr, err := frompftrace.Parse(in.bytes, inputName(name), o, text)
+	if err != nil {
+		text.drop()
+		return nil, err
+	}
+	in.close()
+	if text.file == nil {
+		in.bytes, in.mapped, in.held = text.b, text.mapped(text.b), text.size
+	}
+	return tr, nil
+}
+
+// decode makes a trace of the bytes of an input.
+func decode(name string, in *input, o kineto.Options, room int64) (*trace.Trace, error) {
+	if kineto.IsPerfetto(in.bytes) {
+		return parsePerfetto(name, in, o, room)
+	}
 	return kineto.Parse(in.bytes, inputName(name), o)
 }

@@ -12,6 +12,8 @@ import (
 
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
+	"overlay/internal/pipeline"
+	"overlay/internal/ranks"
 	"overlay/internal/report"
 )
 
@@ -19,8 +21,10 @@ import (
 type options struct {
 	command string
 
-	input, output    string
-	chrome, compress bool // the format of output
+	input, output    string   // input: the first of inputs
+	inputs           []string // of -i
+	capture          int      // which of several captures of each rank, 0 for none chosen
+	chrome, compress bool     // the format of output
 
 	method, annotation, instance string
 	threads                      cdg.ThreadMode
@@ -34,12 +38,31 @@ type options struct {
 	plain, onlyCritical, anonymize bool
 
 	report, html   string // further outputs; "" = none
+	svg            string
 	json, segments bool
+	markdown       bool
 	top            int
+	topSet         bool
 	analyses       []string
 	analysis       analyses.Options
 	failIfSlower   float64 // percent, negative = off
+	runName        string  // of the job; "" = the folder of the input
+	rank           int64   // of the one input; negative = as the trace says
+	args, compat   bool    // of exported tables
+	sqlFile        string  // the query; "" = the first argument
+	sqlFormat      string
+	engine         string
+	schema         bool
+	maxMemory      int64 // bytes; 0 = half of the machine's
 	noBrowser      bool
+	roots          []string // of mcp
+
+	questions    pipeline.Questions
+	scenarioFile string
+
+	hosts       string // file of --hosts, "" = none
+	trustClocks bool
+	expect      ranks.Expected
 
 	strict, quiet, noColor, timing bool
 	maxExpand                      int64 // bytes
@@ -77,22 +100,55 @@ func (r *flagReader) path(name string) string {
 	return v
 }
 
+// paths reads a flag that names files.
+func (r *flagReader) paths(name string) []string {
+	list := r.StringSlice(name)
+	if slices.Contains(list, "") {
+		r.problem("--%s has an empty name", name)
+	}
+	return list
+}
+
 // readOptions checks every flag of a command before the first byte is read.
 func readOptions(c *cli.Context) (*options, error) {
 	r := &flagReader{Context: c}
 	o := &options{command: c.Command.Name, failIfSlower: -1,
-		input: r.path("input"), output: r.path("output"), report: r.path("report"), html: r.path("html"),
+		inputs: r.paths("input"), output: r.path("output"), report: r.path("report"), html: r.path("html"),
+		svg: r.path("svg"), markdown: c.Bool("markdown"),
 		json: c.Bool("json"), segments: c.Bool("segments"), top: c.Int("top"),
 		flows: r.oneOf("flows", "critical", "all", "none"), plain: c.Bool("plain"),
 		onlyCritical: c.Bool("only-critical"), noBrowser: c.Bool("no-browser"), anonymize: c.Bool("anonymize"),
 		strict: c.Bool("strict"), quiet: c.Bool("quiet"), noColor: c.Bool("no-color"), timing: c.Bool("timing"),
 		cpuProfile: r.path("cpuprofile"), memProfile: r.path("memprofile"),
 	}
+	if len(o.inputs) > 0 {
+		o.input = o.inputs[0]
+	}
 	r.readWindow(o)
 	r.readMethod(o)
 	r.readReport(o)
+	r.readTables(o)
 	r.readLimits(o)
+	o.topSet, o.hosts, o.trustClocks = r.IsSet("top"), r.path("hosts"), c.Bool("trust-clocks")
+	o.expect = r.readExpect(c.StringSlice("expect"))
 	return o, r.err
+}
+
+func (r *flagReader) readTables(o *options) {
+	o.runName, o.rank, o.args, o.compat = r.path("run"), -1, r.Bool("args"), r.Bool("compat")
+	if r.IsSet("rank") {
+		if o.rank = int64(r.Int("rank")); o.rank < 0 {
+			r.problem("--rank %d is negative", o.rank)
+		}
+	}
+	o.sqlFile, o.schema = r.path("file"), r.Bool("schema")
+	if v := r.String("max-memory"); v != "" {
+		n, ok := parseSize(v)
+		if !ok {
+			r.problem("--max-memory %s is no size such as 500MB or 2GiB", quote(v))
+		}
+		o.maxMemory = n
+	}
 }
 
 func (r *flagReader) readWindow(o *options) {
@@ -167,8 +223,11 @@ func (r *flagReader) readReport(o *options) {
 			r.problem("--report %s must end in .json or .html", quote(o.report))
 		}
 	}
-	if o.json && o.html != "" {
+	switch {
+	case o.json && o.html != "":
 		r.problem("--json and --html exclude each other")
+	case o.markdown && (o.json || o.html != ""):
+		r.problem("--markdown excludes --json and --html")
 	}
 	if r.IsSet("fail-if-slower") {
 		o.failIfSlower = r.Float64("fail-if-slower")
@@ -180,6 +239,11 @@ func (r *flagReader) readReport(o *options) {
 
 func (r *flagReader) readLimits(o *options) {
 	o.jobs = runtime.GOMAXPROCS(0) // the CPUs, or what the quota of a container leaves of them
+	if r.IsSet("capture") {
+		if o.capture = r.Int("capture"); o.capture < 1 {
+			r.problem("--capture %d: captures are counted from 1", o.capture)
+		}
+	}
 	if r.IsSet("jobs") {
 		if o.jobs = r.Int("jobs"); o.jobs < 1 {
 			r.problem("--jobs %d is less than 1", o.jobs)

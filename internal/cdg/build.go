@@ -54,6 +54,8 @@ type builder struct {
 
 	clockGrain int64       // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
 	calls      []callClass // per symbol: what a runtime or driver call of that name does
+	firstOp    ActID       // streams lie behind threads: all activities from here on are operations
+	oneDevice  bool        // all streams are of one device
 	launch     []ActID     // per act: the call that launched the operation, or NoAct
 	pred       []ActID     // per act: stream predecessor
 	graph      []bool      // per act: launched together with others
@@ -69,7 +71,11 @@ type builder struct {
 
 	ofCall    []ActID   // per act: the last operation of the launch, or NoAct
 	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
+	syncCalls []ActID   // calls that wait for the GPU, thread by thread
 	copyOps   []bool    // per symbol: names of ops that copy; nil until asked for
+
+	copyCallEnds []endOf // ends of the calls of copyCalls of which no copy is recorded, ascending; nil until asked for
+	copyOpEnds   []endOf // ends of pieces of ops that copy, ascending; nil until asked for
 
 	orphans    orphanRuns
 	opLaunches opLaunches
@@ -177,9 +183,9 @@ func (b *builder) applyRules() *Graph {
 // carriedIn counts the operations launched before the window that still run inside it.
 func (b *builder) carriedIn(w Window) int {
 	n := 0
-	for a := range b.d.Acts {
+	for a := b.firstOp; int(a) < len(b.d.Acts); a++ {
 		act := &b.d.Acts[a]
-		if !b.d.Lanes[act.Lane].Stream || act.End <= w.Start || act.Start >= w.End {
+		if act.End <= w.Start || act.Start >= w.End {
 			continue
 		}
 		if l := b.launch[a]; l != NoAct && b.d.Acts[l].Start < w.Start || l == NoAct && act.Start < w.Start {

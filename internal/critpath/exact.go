@@ -26,28 +26,33 @@ func Exact(g *graph.Graph) (*Path, error) {
 	}
 	w.start()
 	for w.t > w.t0 {
-		before := w.t
-		jumps := w.jumps
-		if w.g.Lanes[w.lane].Stream {
-			w.stepStream()
-		} else {
-			w.stepThread()
-		}
-		if w.t > before {
-			panic("critpath: internal error: the walk went forward")
-		}
-		if w.t == before && w.jumps == jumps {
-			panic("critpath: internal error: the walk stands still")
-		}
-		if w.t == before {
-			if w.still++; w.still > 4*len(w.g.Lanes)+8 {
-				w.giveUp()
-			}
-		} else {
-			w.still = 0
-		}
+		w.advance()
 	}
 	return w.path(), nil
+}
+
+// advance takes one step back.
+func (w *walker) advance() {
+	before := w.t
+	jumps := w.jumps
+	if w.g.Lanes[w.lane].Stream {
+		w.stepStream()
+	} else {
+		w.stepThread()
+	}
+	if w.t > before {
+		panic("critpath: internal error: the walk went forward")
+	}
+	if w.t == before && w.jumps == jumps {
+		panic("critpath: internal error: the walk stands still")
+	}
+	if w.t == before {
+		if w.still++; w.still > 4*len(w.g.Lanes)+8 {
+			w.giveUp()
+		}
+	} else {
+		w.still = 0
+	}
 }
 
 // walker is the state of the walk: an activity or a thread, and the time up to which the path is known.
@@ -72,6 +77,7 @@ type walker struct {
 	open Segment       // earliest of the path so far, which may grow; empty at first
 	segs segmentTape
 	eds  edgeTape
+	sink func(*Segment) // takes the segments instead of segs, and then nobody wants the edges; nil as a rule
 }
 
 // waitingSlice is the slice in which a thread waited when the walk left it by a hand-off.
@@ -173,14 +179,18 @@ func (w *walker) emit(from int64, event trace.EventID, kind SegmentKind, by cdg.
 
 // close puts the open segment on the tape.
 func (w *walker) close() {
-	if w.open.End > w.open.Start {
+	switch {
+	case w.open.End <= w.open.Start:
+	case w.sink != nil:
+		w.sink(&w.open)
+	default:
 		w.segs.add(&w.open)
 	}
 }
 
 // addEdge adds the edge from an event that the path leaves at time t to the event that it enters.
 func (w *walker) addEdge(event trace.EventID, t int64) {
-	if w.next != trace.NoEvent && w.next != event {
+	if w.next != trace.NoEvent && w.next != event && w.sink == nil {
 		from := &w.tr.Events[event]
 		e := Edge{From: event, To: w.next, FromEnd: t >= from.End(), ToEnd: w.step.toEnd, Type: w.step.kind,
 			Evidence: w.step.evidence, Weight: max(0, w.step.to-t)}

@@ -7,20 +7,33 @@ import (
 
 // stepStream emits the operation that covers t and goes to what released it.
 func (w *walker) stepStream() {
-	g := w.g
-	k := w.act
-	if k == cdg.NoAct || g.Acts[k].Start >= w.t || g.Acts[k].End < w.t {
-		k = w.runningAt(w.lane, w.t)
-	}
+	k := w.operation()
 	if k == cdg.NoAct {
 		w.emit(w.t0, trace.NoEvent, Unexplained, cdg.ByNothing)
 		return
 	}
-	act, wait := &g.Acts[k], g.Release(k)
-	w.emit(act.Start, act.Event, w.opKind(act.Event), wait.Evidence)
-	if w.t <= w.t0 {
-		return
+	act := &w.g.Acts[k]
+	w.emit(act.Start, act.Event, w.opKind(act.Event), w.g.Release(k).Evidence)
+	if w.t > w.t0 {
+		w.released(k)
 	}
+}
+
+// operation is the operation of the stream that covers t, or NoAct. What starts at t is passed: in a simulated run work
+// may take no time, and operations that overlap may start together.
+func (w *walker) operation() cdg.ActID {
+	if k := w.act; k != cdg.NoAct {
+		if act := &w.g.Acts[k]; act.Start <= w.t && act.End >= w.t {
+			return k
+		}
+	}
+	return w.runningAt(w.lane, w.t)
+}
+
+// released goes from the start of an operation to what released it.
+func (w *walker) released(k cdg.ActID) {
+	g := w.g
+	act, wait := &g.Acts[k], g.Release(k)
 	if wait.From == cdg.NoAct {
 		kind := Unexplained
 		if wait.Note == cdg.Unrecorded {
@@ -60,7 +73,8 @@ func (w *walker) stepStream() {
 	w.goTo(from.Lane, wait.From)
 }
 
-// runningAt returns the operation of a stream with start < t <= end that started last, or NoAct.
+// runningAt returns the operation of a stream with start < t <= end that started last, or NoAct. What it passes over
+// started after that operation, where the walk does not come back to: all calls together take linear time.
 func (w *walker) runningAt(lane cdg.LaneID, t int64) cdg.ActID {
 	l := &w.g.Lanes[lane]
 	lo, hi := l.First, l.Limit

@@ -26,12 +26,14 @@ const (
 	HandoffDelay
 	Unexplained
 	Untraced
-	IdleWorker // a thread of a pool waited for work
+	Unrecorded  // on a path over several ranks: before the trace of the rank begins
+	MissingRank // on such a path: a collective waits for a rank that has no trace
+	IdleWorker  // a thread of a pool waited for work
 	NumSegmentKinds
 )
 
 var kindNames = [NumSegmentKinds]string{"cpu", "runtime", "python", "compute", "gpu_unrecorded", "comm", "memcpy", "memset",
-	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced", "idle"}
+	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced", "unrecorded", "missing_rank", "idle"}
 
 func (k SegmentKind) String() string { return kindNames[k] }
 
@@ -56,7 +58,7 @@ const (
 var classNames = [NumClasses]string{"cpu", "gpu_compute", "communication", "copy", "launch", "sync", "handoff", "unexplained", "untraced", "idle"}
 var classWords = [NumClasses]string{"CPU", "GPU compute", "communication", "copy", "launch latency", "sync", "hand-off", "unexplained", "untraced", "idle"}
 var kindClass = [NumSegmentKinds]Class{ClassCPU, ClassCPU, ClassCPU, ClassCompute, ClassCompute, ClassComm, ClassCopy, ClassCopy,
-	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced, ClassIdle}
+	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced, ClassUntraced, ClassUntraced, ClassIdle}
 
 // String is the class as reports and bound_by write it; Words is what viewers show.
 func (c Class) String() string { return classNames[c] }

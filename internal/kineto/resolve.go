@@ -21,6 +21,15 @@ func (r *topLevel) field(key string, v []byte) {
 		if rank, ok := argInt(v, "rank"); ok {
 			t.Rank = rank
 		}
+		t.distributed(v)
+	case "host_name", "hostname":
+		t.Distributed.Host = text(v)
+	case "PT_PROFILER_JOB_NAME":
+		t.Distributed.Job = text(v)
+	case "PT_PROFILER_JOB_VERSION":
+		t.Distributed.Version = text(v)
+	case "PT_PROFILER_JOB_ATTEMPT_INDEX":
+		t.Distributed.Attempt = text(v)
 	case "deviceProperties":
 		elements(v, func(d []byte) {
 			id, ok := argInt(d, "id")

@@ -75,6 +75,17 @@ func Signed(ns int64) string {
 // Milliseconds is a length of time in ms whatever it is.
 func Milliseconds(ns int64) string { return fmt.Sprintf("%.3f ms", float64(ns)/1e6) }
 
+// RankTime is time summed over ranks.
+func RankTime(ns int64) string {
+	switch a := max(ns, -ns); {
+	case a >= 10_000_000_000:
+		return fmt.Sprintf("%.1f rank-s", float64(ns)/1e9)
+	case a >= 1_000_000:
+		return fmt.Sprintf("%.1f rank-ms", float64(ns)/1e6)
+	}
+	return fmt.Sprintf("%.1f rank-µs", float64(ns)/1e3)
+}
+
 // Nanoseconds is a time to the ns.
 func Nanoseconds(ns int64) string { return Grouped(ns) + " ns" }
 
@@ -127,6 +138,14 @@ func FormatRate(gbPerS float64) string { return fmt.Sprintf("%.2f GB/s", gbPerS)
 
 // Plain is an integer without separators.
 func Plain(n int64) string { return strconv.FormatInt(n, 10) }
+
+// Number is a number as SQL prints it: with a point, and with as many digits as it has, 15 at most.
+func Number(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
+		return Fixed(x, 1)
+	}
+	return strconv.FormatFloat(x, 'g', 15, 64)
+}
 
 // Fixed is a number with some decimals and no separators, such as a mean of counts.
 func Fixed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', decimals, 64) }

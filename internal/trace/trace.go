@@ -87,6 +87,7 @@ type Trace struct {
 	Base        int64 // Unix time in ns of time stamp 0 (baseTimeNanoseconds), when HasBase
 	HasBase     bool
 	Rank        int64            // of the process among those of its job (distributedInfo.rank), -1 when absent
+	Distributed Distributed      // what else the trace says of that job
 	DeviceNames map[int64]string // device number -> model
 	Attrs       map[string]Value // what an earlier run of this program noted about the trace, by its keys "overlay.…"
 	Truncated   bool             // the input ended early

@@ -97,10 +97,19 @@ var intel = Vendor{
 	Words:     "xpu ur pi ze zes sycl oneccl xccl",
 }
 
-// amd uses NVIDIA's categories, and kernels of its library of collectives keep the names of NVIDIA's.
+// amd uses NVIDIA's categories, and kernels of its library of collectives keep the names of NVIDIA's. The further ones are
+// those of its own profilers: rocprofv3 (generatePerfetto.cpp of rocprofiler-sdk), and with rocm_ in front rocprof-sys.
+// They record the calls below HIP too, as hsa_api: that is the inside of HIP's calls, and none of the kinds.
 var amd = Vendor{
-	Name:      "AMD ROCm",
-	Marks:     Marks{Starts: []string{"hipLaunchKernel", "hipModule", "hipExt"}},
+	Name:  "AMD ROCm",
+	Marks: Marks{Categories: []string{"hip_api", "rocm_hip_api"}, Starts: []string{"hipLaunchKernel", "hipModule", "hipExt"}},
+	Categories: map[trace.Kind][]string{
+		trace.Runtime:    {"hip_api", "rocm_hip_api"},
+		trace.Kernel:     {"kernel_dispatch", "rocm_kernel_dispatch"},
+		trace.Memcpy:     {"memory_copy", "rocm_memory_copy"},
+		trace.Annotation: {"marker_api", "rocm_marker_api"},
+		trace.CPUOp:      {"rccl_api", "rocm_rccl_api"},
+	},
 	Calls:     []Call{{Verb: Free, Names: []string{"hipFree", "hipHostFree"}}},
 	Libraries: []Library{{Name: "RCCL", Kernels: "rccl", Backend: "rccl"}},
 	Words:     "hip hsa amd roctx rccl",

@@ -1,0 +1,162 @@
+package ranks
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// CauseKind is why somebody has more work than its peers.
+type CauseKind string
+
+// The causes.
+const (
+	SlowGPU     CauseKind = "gpu_slow"     // kernels take longer by one factor
+	SlowCPU     CauseKind = "cpu_slow"     // host work does
+	DataLoading CauseKind = "data_loading" // batches come late
+	Pause       CauseKind = "pause"        // one thing on the host takes long once, as with garbage collection
+	InputSizes  CauseKind = "input_sizes"  // kernels take longer by another factor in each step
+	MoreWork    CauseKind = "more_work"    // nothing of these
+)
+
+// Cause is a reason with what it rests on.
+type Cause struct {
+	What   CauseKind
+	OnHost bool    // work of threads, else of the device
+	Factor float64 // by which work takes longer than that of the peers
+	Share  float64 // of the work, what takes longer by about that
+	Name   string  // with the largest excess
+}
+
+// causeNames is how many names a verdict lists.
+const causeNames = 5
+
+// cause says why members had more work than their peers in some steps: by which names, and whether these are slower all
+// alike.
+func (j *Job) cause(hits []strike, peers [][]int32) (Cause, []NameExcess) {
+	gpu, host := int64(0), int64(0)
+	for _, x := range hits {
+		gpu += x.step.gpu[x.member]
+		host += x.step.host[x.member]
+	}
+	onHost := host > gpu
+	type total struct {
+		own, mid, most int64
+		steps          int
+	}
+	sums := map[string]*total{}
+	var factors []float64
+	for _, x := range hits {
+		own, mid := int64(0), int64(0)
+		for name, n := range j.namesOf(x, onHost, peers[x.member]) {
+			t := sums[name]
+			if t == nil {
+				t = &total{}
+				sums[name] = t
+			}
+			t.own += n.own
+			t.mid += n.mid
+			t.most = max(t.most, n.most)
+			t.steps++
+			own += n.own
+			mid += n.mid
+		}
+		if mid > 0 {
+			factors = append(factors, float64(own)/float64(mid))
+		}
+	}
+	var list []NameExcess
+	whole, excess := int64(0), int64(0)
+	for name, t := range sums {
+		whole += t.own
+		if t.own > t.mid {
+			list = append(list, NameExcess{name, t.own - t.mid})
+			excess += t.own - t.mid
+		}
+	}
+	slices.SortFunc(list, func(a, b NameExcess) int { return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.Name, b.Name)) })
+	if len(list) == 0 {
+		return Cause{What: MoreWork}, nil
+	}
+	factor := 0.0
+	for _, f := range factors {
+		factor += f / float64(len(factors))
+	}
+	slower := int64(0) // time of names that are slower by about the one factor
+	for _, t := range sums {
+		if f := float64(t.own) / float64(max(t.mid, 1)); f-1 > (factor-1)/3 && f-1 < 3*(factor-1) {
+			slower += t.own
+		}
+	}
+	share := float64(slower) / float64(max(whole, 1))
+	top := list[0]
+	t := sums[top.Name]
+	c := Cause{What: MoreWork, Name: top.Name, Factor: factor, Share: share, OnHost: onHost}
+	alone := 2*top.NS > excess // one name has most of it
+	switch {
+	case onHost && alone && strings.Contains(top.Name, "DataLoader"):
+		c.What = DataLoading
+	case onHost && alone && t.most*10 >= (t.own-t.mid)*6/int64(max(t.steps, 1)):
+		c.What = Pause
+	case onHost && share >= 0.5:
+		c.What = SlowCPU
+	case onHost:
+	case uneven(factors):
+		c.What = InputSizes
+	case share >= 0.5:
+		c.What = SlowGPU
+	}
+	return c, list[:min(causeNames, len(list))]
+}
+
+// uneven reports whether factors differ much from step to step.
+func uneven(f []float64) bool {
+	if len(f) < 2 {
+		return false
+	}
+	lo, hi := slices.Min(f), slices.Max(f)
+	return hi-lo > 0.5*(hi-1) && hi > 1.05
+}
+
+// nameWork is the time of a name on a rank, and on the peer in the middle.
+type nameWork struct{ own, mid, most int64 }
+
+// namesOf compares the names of a member in a step with its peers.
+func (j *Job) namesOf(x strike, host bool, peers []int32) map[string]nameWork {
+	out := map[string]nameWork{}
+	others := map[string][]int64{}
+	n := 0
+	for _, p := range peers {
+		for name, s := range j.spent(p, x.step.Number, host) {
+			if p == x.member {
+				out[name] = nameWork{own: s.Busy, most: s.Most}
+			} else {
+				others[name] = append(others[name], s.Busy)
+			}
+		}
+		if p != x.member {
+			n++
+		}
+	}
+	for name, w := range out {
+		v := others[name]
+		for len(v) < n { // a peer that does not list the name spends little on it
+			v = append(v, 0)
+		}
+		w.mid = median(v)
+		out[name] = w
+	}
+	return out
+}
+
+// spent is what a member spent in a step by name.
+func (j *Job) spent(m, number int32, host bool) map[string]Spent {
+	out := map[string]Spent{}
+	x := &j.Members[m]
+	for _, s := range x.Spent {
+		if s.Host == host && x.Steps[s.Step].Number == number {
+			out[x.Names[s.Name]] = s
+		}
+	}
+	return out
+}

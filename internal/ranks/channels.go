@@ -1,0 +1,209 @@
+package ranks
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// channel is a sequence of collectives that all its members make in one order: those of a group, or the transfers
+// between two ranks of a group.
+type channel struct {
+	group     int32
+	low, high Rank // of point-to-point operations, else NoRank
+	lists     []list
+
+	found     []matched
+	ambiguous int // operations that fit in two ways
+}
+
+// list is the operations of one member in a channel, in the order of their launches.
+type list struct {
+	member int32
+	items  []item
+}
+
+// item is an operation with what matching looks at. Times count from the member's window, so nothing depends on what a
+// clock shows.
+type item struct {
+	end   int64
+	dur   int64
+	token uint64
+	low   int32 // bounds of the number of its step: they are equal for an operation of a step that was recorded
+	high  int32
+	seq   int32
+	op    int32
+	in    bool // it is in an instance
+}
+
+// step is the number of the item's step, -1 when it is not known.
+func (x *item) step() int32 {
+	if x.low == x.high {
+		return x.low
+	}
+	return -1
+}
+
+// stepBounds are the numbers between which the step of an operation lies. What was launched before the first step that was
+// recorded belongs to an earlier one.
+func (s *Summary) stepBounds(o *Op) (low, high int32) {
+	low, high = -1, math.MaxInt32
+	switch n := len(s.Steps); {
+	case o.Step >= 0:
+		return o.Step, o.Step
+	case n == 0:
+	case o.Launch < s.Steps[0].Start:
+		high = s.Steps[0].Number - 1
+	case o.Launch >= s.Steps[n-1].End:
+		low = s.Steps[n-1].Number + 1
+	}
+	if low == high { // not recorded, even if only one is left
+		low--
+	}
+	return low, high
+}
+
+// channels gives each operation its group and its channel. Operations that cannot be put into one stay alone.
+func (j *Job) channels() []channel {
+	j.unite()
+	positions := j.peerForm()
+	type key struct {
+		group     int32
+		low, high Rank
+	}
+	index := map[key]int{}
+	var list_ []channel
+	for m := range j.Members {
+		s := j.Members[m].Summary
+		of := make([]int, len(s.Kinds))
+		tokens := make([]uint64, len(s.Kinds))
+		for k := range s.Kinds {
+			of[k], tokens[k] = -1, s.Kinds[k].Token
+			x := &s.Kinds[k]
+			at := key{j.Members[m].group[x.Group], NoRank, NoRank}
+			g := &j.Groups[at.group]
+			if x.Coll == SendRecv && x.Peer != NoRank {
+				peer := x.Peer
+				if positions[at.group] {
+					if int(peer) >= len(g.Ranks) {
+						continue
+					}
+					peer = g.Ranks[peer]
+				}
+				if peer == s.Rank {
+					continue
+				}
+				at.low, at.high = min(peer, s.Rank), max(peer, s.Rank)
+				tokens[k] |= 1 << 48 // 1 for down, 2 for up: both sides say the same
+				if x.Sends == (peer > s.Rank) {
+					tokens[k] += 1 << 48
+				}
+			} else if x.Coll == SendRecv && g.Size > 2 && g.By != "stream" {
+				continue
+			}
+			i, ok := index[at]
+			if !ok {
+				i = len(list_)
+				index[at] = i
+				list_ = append(list_, channel{group: at.group, low: at.low, high: at.high})
+			}
+			of[k] = i
+		}
+		for i := range s.Ops {
+			o := &s.Ops[i]
+			c := of[o.Kind]
+			if c < 0 {
+				continue
+			}
+			j.Groups[list_[c].group].Ops++
+			ch := &list_[c]
+			if n := len(ch.lists); n == 0 || ch.lists[n-1].member != int32(m) {
+				ch.lists = append(ch.lists, list{member: int32(m)})
+			}
+			l := &ch.lists[len(ch.lists)-1]
+			low, high := s.stepBounds(o)
+			l.items = append(l.items, item{end: o.End - s.Window[0], dur: o.End - o.Start, token: tokens[o.Kind], low: low, high: high, seq: o.Seq, op: int32(i)})
+		}
+	}
+	for c := range list_ {
+		for i := range list_[c].lists {
+			l := &list_[c].lists[i]
+			s := j.Members[l.member].Summary
+			slices.SortStableFunc(l.items, func(a, b item) int { return cmp.Compare(s.Ops[a.op].Launch, s.Ops[b.op].Launch) })
+		}
+	}
+	slices.SortFunc(list_, func(a, b channel) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.low, b.low), cmp.Compare(a.high, b.high))
+	})
+	return list_
+}
+
+// unite makes the groups of the job from what the ranks know.
+func (j *Job) unite() {
+	type found struct {
+		key string
+		g   JobGroup
+	}
+	var all []found
+	index := map[string]int{}
+	for m := range j.Members {
+		s := j.Members[m].Summary
+		for i := range s.Groups {
+			g := &s.Groups[i]
+			key := fmt.Sprint(g.Name, "|", g.Ranks)
+			if g.Ranks == nil {
+				key = fmt.Sprint(g.Name, "|", g.Desc, "|", g.Size)
+			}
+			at, ok := index[key]
+			if !ok {
+				at = len(all)
+				index[key] = at
+				all = append(all, found{key, JobGroup{Name: g.Name, Desc: g.Desc, Ranks: g.Ranks, Size: max(int(g.Size), len(g.Ranks)), Known: g.Ranks != nil, By: g.By}})
+			}
+			if x := &all[at].g; !x.Known && !slices.Contains(x.Ranks, s.Rank) {
+				x.Ranks = append(slices.Clip(x.Ranks), s.Rank) // members come by rank, so this is sorted
+				x.Size = max(x.Size, len(x.Ranks))
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b found) int {
+		return cmp.Or(cmp.Compare(len(b.g.Ranks), len(a.g.Ranks)), slices.Compare(a.g.Ranks, b.g.Ranks), cmp.Compare(a.key, b.key))
+	})
+	place := map[string]int32{}
+	for i := range all {
+		place[all[i].key] = int32(i)
+		j.Groups = append(j.Groups, all[i].g)
+	}
+	for m := range j.Members {
+		s := j.Members[m].Summary
+		for i := range s.Groups {
+			g := &s.Groups[i]
+			key := fmt.Sprint(g.Name, "|", g.Ranks)
+			if g.Ranks == nil {
+				key = fmt.Sprint(g.Name, "|", g.Desc, "|", g.Size)
+			}
+			j.Members[m].group = append(j.Members[m].group, place[key])
+		}
+	}
+}
+
+// peerForm tells for each group whether point-to-point operations name the other side by its place in the group. They
+// name it by its rank in the job unless that is nobody of the group, or the rank itself.
+func (j *Job) peerForm() []bool {
+	positions := make([]bool, len(j.Groups))
+	for m := range j.Members {
+		s := j.Members[m].Summary
+		for k := range s.Kinds {
+			x := &s.Kinds[k]
+			if x.Peer == NoRank {
+				continue
+			}
+			at := j.Members[m].group[x.Group]
+			if g := &j.Groups[at]; g.Known && (x.Peer == s.Rank || !slices.Contains(g.Ranks, x.Peer)) {
+				positions[at] = true
+			}
+		}
+	}
+	return positions
+}

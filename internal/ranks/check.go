@@ -1,0 +1,80 @@
+package ranks
+
+import (
+	"fmt"
+
+	"overlay/internal/critpath"
+)
+
+// Check verifies the invariants of a job: the path tiles the window, its segments lie in the windows of their ranks, it
+// jumps only at instances and to the rank from which they were waited for; an operation is in at most one instance, an
+// instance has at most one of a rank; waits and transfers are the durations; all charges sum to all waits.
+func (j *Job) Check() error {
+	if err := j.checkPath(); err != nil {
+		return err
+	}
+	seen := make([]map[int32]bool, len(j.Members))
+	for m := range j.Members {
+		seen[m] = map[int32]bool{}
+	}
+	total, caused := int64(0), int64(0)
+	for i := range j.Instances {
+		in := &j.Instances[i]
+		last := int32(-1)
+		for _, r := range j.refs(i) {
+			if r.Member <= last {
+				return fmt.Errorf("ranks: instance %d: members out of order", i)
+			}
+			if last = r.Member; seen[r.Member][r.Op] || j.Members[r.Member].In[r.Op] != int32(i) {
+				return fmt.Errorf("ranks: instance %d: operation %d of rank %d twice", i, r.Op, j.Members[r.Member].Rank)
+			}
+			seen[r.Member][r.Op] = true
+			if s, e := j.times(r); in.Solved && (s > in.Arrive || j.Wait(in, r) > e-s) {
+				return fmt.Errorf("ranks: instance %d: rank %d came after the last, or waits longer than it takes", i, j.Members[r.Member].Rank)
+			}
+		}
+		if in.N < 2 || in.Wait < 0 || in.Transfer < 0 {
+			return fmt.Errorf("ranks: instance %d: %+v", i, *in)
+		}
+		if in.Arrive >= j.Window[0] && in.Arrive < j.Window[1] {
+			total += in.Wait
+			if in.Solved {
+				caused += in.Wait
+			}
+		}
+	}
+	w := &j.Waits
+	charged := w.Transfer + w.Unrec + w.Missing
+	for _, c := range w.Charged {
+		charged += c.NS
+	}
+	if total != w.Total || charged != caused {
+		return fmt.Errorf("ranks: waits of %d, told as %d, charged as %d", total, w.Total, charged)
+	}
+	return nil
+}
+
+func (j *Job) checkPath() error {
+	t := j.Window[0]
+	for i := range j.Path {
+		s := &j.Path[i]
+		if s.Start != t || s.End <= s.Start {
+			return fmt.Errorf("ranks: segment %d of the path: [%d, %d] after %d", i, s.Start, s.End, t)
+		}
+		t = s.End
+		m := &j.Members[s.Member]
+		if s.Kind != critpath.Unrecorded && s.Kind != critpath.Untraced && (s.Start < m.Start || s.End > m.End) {
+			return fmt.Errorf("ranks: segment %d of the path: [%d, %d] outside of rank %d, [%d, %d]", i, s.Start, s.End, m.Rank, m.Start, m.End)
+		}
+		if i == 0 || j.Path[i-1].Member == s.Member {
+			continue
+		}
+		if s.Instance < 0 || !j.Instances[s.Instance].Solved {
+			return fmt.Errorf("ranks: the path jumps from rank %d to %d outside of collectives", j.Members[j.Path[i-1].Member].Rank, m.Rank)
+		}
+	}
+	if t != j.Window[1] {
+		return fmt.Errorf("ranks: the path ends at %d, the window at %d", t, j.Window[1])
+	}
+	return nil
+}

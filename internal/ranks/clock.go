@@ -1,0 +1,223 @@
+package ranks
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// endNoise is by how much the ends of one collective differ for no reason, ns: it is the same within a host.
+const endNoise = 1500
+
+// observations are the ends of instances on ranks. Each rank has one node, or more where its clock jumped. Times count
+// from the start of the rank's window (Members[m].Window[0]).
+type observations struct {
+	first []int32 // CSR: those of case c are at [first[c]:first[c+1]]
+	cases []int32 // instance of each case
+	node  []int32
+	end   []float64 // ns
+	tau   []float64 // end less the middle of the node's observations
+	sigma []float64 // per case, ns
+	w     []float64 // robust weight over sigma²
+	owner []int32   // per node: its member
+	mid   []float64 // per node
+	from  []float64 // per node: the time from which it holds
+	x, d  []float64 // per node: offset and drift
+}
+
+// observe collects the instances from which clocks can be told: nobody leaves them before the last one came.
+func (j *Job) observe() *observations {
+	o := &observations{first: []int32{0}}
+	for i := range j.Instances {
+		in := &j.Instances[i]
+		if !in.Coll.meets() && in.Coll != Other {
+			continue
+		}
+		shortest := int64(math.MaxInt64)
+		for _, r := range j.refs(i) {
+			op := &j.Members[r.Member].Ops[r.Op]
+			shortest = min(shortest, op.End-op.Start)
+			o.node = append(o.node, r.Member)
+			o.end = append(o.end, float64(op.End-j.Members[r.Member].Window[0]))
+		}
+		o.first = append(o.first, int32(len(o.node)))
+		o.cases = append(o.cases, int32(i))
+		o.sigma = append(o.sigma, math.Hypot(endNoise, in.Coll.ends()*float64(shortest)))
+	}
+	for m := range j.Members {
+		o.owner = append(o.owner, int32(m))
+		o.from = append(o.from, math.Inf(-1))
+	}
+	o.w, o.tau = make([]float64, len(o.node)), make([]float64, len(o.node))
+	return o
+}
+
+// refs are the operations of an instance.
+func (j *Job) refs(i int) []Ref {
+	in := &j.Instances[i]
+	return j.Of[in.First : in.First+in.N]
+}
+
+// center sets the middle of each node's observations.
+func (o *observations) center() {
+	lo, hi := make([]float64, len(o.owner)), make([]float64, len(o.owner))
+	for n := range lo {
+		lo[n], hi[n] = math.Inf(1), math.Inf(-1)
+	}
+	for i, n := range o.node {
+		lo[n], hi[n] = math.Min(lo[n], o.end[i]), math.Max(hi[n], o.end[i])
+	}
+	o.mid = make([]float64, len(o.owner))
+	for n := range lo {
+		if lo[n] <= hi[n] {
+			o.mid[n] = math.Round((lo[n] + hi[n]) / 2)
+		}
+	}
+	for i, n := range o.node {
+		o.tau[i] = o.end[i] - o.mid[n]
+	}
+}
+
+// global is an observation on the job's clock, by the present solution.
+func (o *observations) global(i int) float64 {
+	n := o.node[i]
+	return o.end[i] - o.x[n] - o.d[n]*o.tau[i]
+}
+
+// spanningTree sets offsets along the best connections between nodes: medians of differences of ends. It returns the
+// components.
+func (o *observations) spanningTree() *sets {
+	type link struct {
+		a, b int32
+		cost float64
+		diff int64 // of b over a
+	}
+	byPair := map[[2]int32][]int64{}
+	sigma := map[[2]int32]float64{}
+	for c := range o.cases {
+		lo, hi := o.first[c], o.first[c+1]
+		for i := lo; i < hi; i++ { // a star and a ring: enough to connect, and linear
+			for _, k := range [...]int32{lo, i + 1} {
+				if k >= hi || k == i {
+					continue
+				}
+				a, b := i, k
+				if o.node[a] > o.node[b] {
+					a, b = b, a
+				}
+				key := [2]int32{o.node[a], o.node[b]}
+				if len(byPair[key]) < 256 {
+					byPair[key] = append(byPair[key], int64(o.end[b]-o.end[a]))
+				}
+				if s, ok := sigma[key]; !ok || o.sigma[c] < s {
+					sigma[key] = o.sigma[c]
+				}
+			}
+		}
+	}
+	links := make([]link, 0, len(byPair))
+	for key, ds := range byPair {
+		mid := median(ds)
+		links = append(links, link{key[0], key[1], float64(spread(ds, mid))/math.Sqrt(float64(len(ds))) + sigma[key], mid})
+	}
+	slices.SortFunc(links, func(p, q link) int {
+		return cmp.Or(cmp.Compare(p.cost, q.cost), cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
+	})
+	all := newSets(len(o.owner))
+	next := make([][]link, len(o.owner))
+	for _, l := range links {
+		if all.join(l.a, l.b) {
+			next[l.a] = append(next[l.a], l)
+			next[l.b] = append(next[l.b], link{l.b, l.a, l.cost, -l.diff})
+		}
+	}
+	o.x, o.d = make([]float64, len(o.owner)), make([]float64, len(o.owner))
+	done := make([]bool, len(o.owner))
+	for n := range o.owner {
+		if done[n] {
+			continue
+		}
+		done[n] = true
+		for queue := []int32{int32(n)}; len(queue) > 0; queue = queue[1:] {
+			for _, l := range next[queue[0]] {
+				if !done[l.b] {
+					done[l.b] = true
+					o.x[l.b] = o.x[l.a] + float64(l.diff)
+					queue = append(queue, l.b)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// solve refines offsets and drifts by robust least squares: what is far off the rest counts less, and never nothing, so
+// that a rank stays connected.
+func (o *observations) solve() {
+	for i := range o.w {
+		o.w[i] = 0
+	}
+	for c := range o.cases {
+		for i := o.first[c]; i < o.first[c+1]; i++ {
+			o.w[i] = 1 / (o.sigma[c] * o.sigma[c])
+		}
+	}
+	const rounds = 5
+	for round := range rounds {
+		if round > 0 {
+			o.reweigh()
+		}
+		o.minimise()
+	}
+}
+
+// residuals calls visit with each observation and its difference from the weighted mean of its instance.
+func (o *observations) residuals(visit func(c int, i int32, r float64)) {
+	for c := range o.cases {
+		mean := o.mean(c)
+		for i := o.first[c]; i < o.first[c+1]; i++ {
+			visit(c, i, o.global(int(i))-mean)
+		}
+	}
+}
+
+// mean is when an instance ended, by its members together.
+func (o *observations) mean(c int) float64 {
+	lo := o.first[c]
+	base := o.global(int(lo))
+	sum, weight := 0.0, 0.0
+	for i := lo; i < o.first[c+1]; i++ {
+		sum += o.w[i] * (o.global(int(i)) - base)
+		weight += o.w[i]
+	}
+	return base + sum/weight
+}
+
+func (o *observations) reweigh() {
+	var ends []float64
+	for c := range o.cases {
+		lo, hi := o.first[c], o.first[c+1]
+		ends = ends[:0]
+		for i := lo; i < hi; i++ {
+			ends = append(ends, o.global(int(i)))
+		}
+		var mid float64
+		if len(ends) > 2 { // one that is far off moves the mean of a few, not their median
+			slices.Sort(ends)
+			mid = (ends[(len(ends)-1)/2] + ends[len(ends)/2]) / 2
+		} else {
+			mid = o.mean(c)
+		}
+		for i := lo; i < hi; i++ {
+			u := math.Abs(o.global(int(i))-mid) / o.sigma[c]
+			w := 1.0
+			switch {
+			case u > 8:
+				w = 24 / (u * u)
+			case u > 3:
+				w = 3 / u
+			}
+			o.w[i] = w / (o.sigma[c] * o.sigma[c])
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package ranks
+
+import "math"
+
+// driftPrior is how much clocks drift against each other as a rule.
+const driftPrior = 20e-6
+
+// minimise solves the weighted least squares for offsets and drifts by conjugate gradients with the diagonal as
+// preconditioner. The moment of each instance is eliminated: it is the weighted mean of what its members say. Nothing is stored but
+// vectors; each product is a pass over the observations. The order of all sums is fixed, so the result is the same
+// on any number of processors.
+func (o *observations) minimise() {
+	n := len(o.owner)
+	dim := 2 * n
+	diag := make([]float64, dim)
+	r := make([]float64, dim) // right side less the product with the present solution
+	total := make([]float64, len(o.cases))
+	for c := range o.cases {
+		for i := o.first[c]; i < o.first[c+1]; i++ {
+			total[c] += o.w[i]
+		}
+	}
+	for c := range o.cases {
+		mean := o.mean(c)
+		for i := o.first[c]; i < o.first[c+1]; i++ {
+			k, w := o.node[i], o.w[i]
+			v := w * (o.global(int(i)) - mean)
+			tau := o.tau[i] * driftPrior
+			r[k] += v
+			r[n+int(k)] += v * tau
+			own := w * (1 - w/total[c])
+			diag[k] += own
+			diag[n+int(k)] += own * tau * tau
+		}
+	}
+	for k := range n { // drifts are unknown in units of driftPrior
+		r[n+k] -= o.d[k] / driftPrior
+		diag[n+k]++
+		if diag[k] == 0 {
+			diag[k] = 1
+		}
+	}
+	z, p, q, step := make([]float64, dim), make([]float64, dim), make([]float64, dim), make([]float64, dim)
+	rho := 0.0
+	for k := range z {
+		z[k] = r[k] / diag[k]
+		rho += r[k] * z[k]
+	}
+	copy(p, z)
+	start := rho
+	for range 400 {
+		if rho <= start*1e-24 || rho < 1e-18 {
+			break
+		}
+		o.product(p, q, total)
+		pq := 0.0
+		for k := range p {
+			pq += p[k] * q[k]
+		}
+		if pq <= 0 {
+			break
+		}
+		alpha := rho / pq
+		next := 0.0
+		for k := range p {
+			step[k] += alpha * p[k]
+			r[k] -= alpha * q[k]
+			z[k] = r[k] / diag[k]
+			next += r[k] * z[k]
+		}
+		beta := next / rho
+		rho = next
+		for k := range p {
+			p[k] = z[k] + beta*p[k]
+		}
+	}
+	for k := range n {
+		if math.IsNaN(step[k]) || math.IsNaN(step[n+k]) {
+			panic("ranks: internal error: clocks cannot be solved")
+		}
+		o.x[k] += step[k]
+		o.d[k] += step[n+k] * driftPrior
+	}
+}
+
+// product is the matrix of the least squares times p.
+func (o *observations) product(p, q, total []float64) {
+	n := len(o.owner)
+	for k := range n {
+		q[k], q[n+k] = 0, p[n+k]
+	}
+	for c := range o.cases {
+		lo, hi := o.first[c], o.first[c+1]
+		sum := 0.0
+		for i := lo; i < hi; i++ {
+			k := o.node[i]
+			sum += o.w[i] * (p[k] + p[n+int(k)]*o.tau[i]*driftPrior)
+		}
+		mean := sum / total[c]
+		for i := lo; i < hi; i++ {
+			k := o.node[i]
+			tau := o.tau[i] * driftPrior
+			v := o.w[i] * (p[k] + p[n+int(k)]*tau - mean)
+			q[k] += v
+			q[n+int(k)] += v * tau
+		}
+	}
+}

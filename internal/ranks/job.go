@@ -1,0 +1,178 @@
+package ranks
+
+import (
+	"overlay/internal/critpath"
+	"overlay/internal/trace"
+)
+
+// Job is all ranks of a job on one clock.
+type Job struct {
+	Members   []Member // by rank
+	World     int      // ranks of the job, with or without a trace; 0 when not known
+	Missing   []Rank   // of those, the ones without a trace
+	Groups    []JobGroup
+	Instances []Instance // by group, then by order in it
+	Of        []Ref      // CSR: who takes part in instance i is Of[Instances[i].First:][:Instances[i].N], by rank
+	Matching  Matching
+	Clocks    ClockQuality
+
+	Window [2]int64 // analysed: of the job, or of the step
+	Step   int32    // the step, -1 for the whole job
+	Path   []Segment
+	Jumps  []Jump // of the path from one rank to another, in order of time
+	Waits  Waits
+	Stuck  int // walks that stood still and were ended
+}
+
+// Member is one rank with a trace.
+type Member struct {
+	*Summary
+	Clock Clock
+	Start int64   // of the rank's window on the job's clock
+	End   int64   // of it
+	In    []int32 // per operation: its instance, -1
+	group []int32 // per group of the summary: the group of the job
+}
+
+// JobGroup is a communicator of the job.
+type JobGroup struct {
+	Name, Desc string
+	Ranks      []Rank // ascending; those seen when they are not recorded
+	Size       int    // with ranks that are not seen
+	Known      bool   // all members are known, seen or not
+	By         string // how: args, config, stride, or times
+	Ops        int
+}
+
+// Ref is an operation of a member.
+type Ref struct{ Member, Op int32 }
+
+// MatchBy says how the operations of an instance were found to be one.
+type MatchBy uint8
+
+// The ways.
+const (
+	BySeq   MatchBy = iota // their numbers were recorded
+	ByOrder                // step, kind and order, confirmed by when they end
+	ByTimes                // by when they end alone
+	numMatchBy
+)
+
+var matchNames = [numMatchBy]string{"seq", "order", "times"}
+
+func (b MatchBy) String() string { return matchNames[b] }
+
+// Instance is one collective: operations of two or more ranks. Times are on the job's clock.
+type Instance struct {
+	Group   int32
+	First   int32 // into Job.Of
+	N       int32
+	Missing int32 // members without an operation: no trace, other window, lost record
+	Kind    int32 // of the first member, index into its Kinds
+	Step    int32 // the step of most members, -1
+	Coll    Coll
+	By      MatchBy
+	Solved  bool // clocks of all members are solved: they belong to one component
+	Skewed  bool // a quarter of what was waited for here was not recorded: it says when recording began, and nothing of the job
+
+	Last     int32 // member that started last
+	Arrive   int64 // when it did
+	Second   int64 // when the one before it did
+	Transfer int64 // from Arrive to the first end
+	Wait     int64 // sum of the members' waits
+	Unrec    int64 // of that: for time before a trace begins, and for ranks without one
+}
+
+// Matching counts what became of the operations.
+type Matching struct {
+	Instances int // of two or more members
+	Complete  int // of those: no member is missing
+	Unmatched int // operations in no instance
+	Ambiguous int // of those: two ways to match were about as good
+	By        [numMatchBy]int
+	Tokens    int // instances whose members disagree about what they did
+}
+
+// Clock turns times of a rank into times of the job: t - Offset - Drift·(t - Mid), by the piece in which t lies.
+type Clock struct {
+	Pieces       []Piece
+	Error        int64 // ns, that the solution may be off by
+	Lo, Hi       int64 // bounds of the offset that causality sets alone, around the offset; 0 and 0 where there are none
+	Observations int
+	Component    int32 // ranks that share collectives, directly or through others, are in one
+}
+
+// Piece is a clock from a local time on. Mid is local; Offset is whole ns, so that a clock that is set differently gives
+// the same job to the ns.
+type Piece struct {
+	From, Mid int64
+	Offset    int64
+	Drift     float64
+}
+
+// ClockQuality is what the solution of all clocks is worth.
+type ClockQuality struct {
+	P50, P90   int64 // of the residuals, ns
+	Violations int   // instances that somebody left before the last one came
+	Components int
+	Jumps      int   // of clocks
+	Largest    int64 // correction, ns
+	Trusted    bool  // clocks were taken as they are
+}
+
+// Segment is a piece of the path on the job's clock. Event is a position in the rank's trace.
+type Segment struct {
+	Start, End int64
+	Member     int32
+	Instance   int32 // of a transfer or a wait for a missing rank, -1
+	Event      trace.EventID
+	Name       Name
+	Kind       critpath.SegmentKind
+}
+
+// Jump is a step of the path from the rank that waited in a collective to the one that it waited for.
+type Jump struct {
+	Instance  int32
+	From, To  int32 // members, in order of time: the path comes From the last to arrive and goes on To the other
+	At        int64
+	Exclusive int64 // by which From came later than the second to last: the most that it alone can gain here
+}
+
+// Waits is for what ranks waited in collectives, in rank-time.
+type Waits struct {
+	Total    int64
+	Time     int64 // of all ranks in the window, the whole of which Total is a part
+	Charged  []Charge
+	Transfer int64 // waited while another collective was transferring
+	Unrec    int64 // waited while a rank worked before its trace began
+	Missing  int64 // waited for ranks without a trace
+	ByMember []MemberWait
+	Skewed   int64 // of Total: in collectives that show how recording began
+}
+
+// Charge is rank-time that others waited for work of one name on one rank.
+type Charge struct {
+	Member int32
+	Name   Name
+	Class  critpath.Class
+	NS     int64
+}
+
+// MemberWait is what a rank waited, and what others waited for it.
+type MemberWait struct{ Waited, Caused int64 }
+
+// Global is a time of the rank on the job's clock.
+func (c *Clock) Global(t int64) int64 {
+	p := &c.Pieces[0]
+	for i := len(c.Pieces) - 1; i > 0; i-- {
+		if t >= c.Pieces[i].From {
+			p = &c.Pieces[i]
+			break
+		}
+	}
+	g := t - p.Offset
+	if p.Drift != 0 {
+		g -= int64(p.Drift * float64(t-p.Mid))
+	}
+	return g
+}

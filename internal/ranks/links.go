@@ -1,0 +1,194 @@
+package ranks
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Link is a class of collectives in which one group takes longer than its sisters.
+type Link struct {
+	Coll     Coll
+	Bytes    int64
+	Topology string
+	Group    int32
+	Median   int64 // ns
+	Best     int64 // of the fastest group of the class
+	Count    int
+}
+
+// Bandwidth is what collectives of about one size reach. Rates are bus bandwidths: what each link carries, whatever the
+// number of ranks.
+type Bandwidth struct {
+	Coll     Coll
+	Topology string // intra (one host), inter (several), unknown
+	Size     int    // ranks
+	Bytes    int64  // the power of two up to which
+	Count    int
+	Median   float64 // GB/s
+	Best     float64
+	Expected float64 // as given, else the best of the topology in this job
+}
+
+// When a link counts as slow.
+const (
+	slowLink  = 1.4
+	slowLeast = 10_000 // ns
+	slowCount = 3      // instances
+)
+
+type linkClass struct {
+	coll     Coll
+	bytes    int64
+	size     int
+	topology string
+}
+
+// links compares the transfers of groups that do the same.
+func (j *Job) links(expected Expected) ([]Link, []Bandwidth) {
+	byClass := map[linkClass]map[int32][]int64{}
+	type bucket struct {
+		coll     Coll
+		topology string
+		size     int
+		log      int
+	}
+	rates := map[bucket][]float64{}
+	for i := range j.Instances {
+		in := &j.Instances[i]
+		if !in.Solved || in.Skewed || in.Missing > 0 || in.Transfer <= 0 || in.Arrive < j.Window[0] || in.Arrive >= j.Window[1] {
+			continue
+		}
+		first := j.Of[in.First]
+		k := &j.Members[first.Member].Kinds[in.Kind]
+		bytes := k.Bytes()
+		topology := j.topology(in)
+		class := linkClass{in.Coll, bytes, int(in.N), topology}
+		if byClass[class] == nil {
+			byClass[class] = map[int32][]int64{}
+		}
+		byClass[class][in.Group] = append(byClass[class][in.Group], in.Transfer)
+		if bytes > 0 {
+			b := bucket{in.Coll, topology, int(in.N), bits.Len64(uint64(bytes - 1))}
+			rates[b] = append(rates[b], float64(bytes)*busFactor(in.Coll, float64(in.N))/float64(in.Transfer))
+		}
+	}
+	var slow []Link
+	for class, groups := range byClass {
+		if len(groups) < 2 {
+			continue
+		}
+		mids := map[int32]int64{}
+		best := int64(0)
+		for g, list := range groups {
+			mids[g] = median(list)
+			if best == 0 || mids[g] < best {
+				best = mids[g]
+			}
+		}
+		for g, mid := range mids {
+			if len(groups[g]) >= slowCount && float64(mid) > slowLink*float64(best) && mid-best > slowLeast {
+				slow = append(slow, Link{class.coll, class.bytes, class.topology, g, mid, best, len(groups[g])})
+			}
+		}
+	}
+	slices.SortFunc(slow, func(a, b Link) int {
+		return cmp.Or(cmp.Compare((b.Median-b.Best)*int64(b.Count), (a.Median-a.Best)*int64(a.Count)), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Coll, b.Coll), cmp.Compare(a.Bytes, b.Bytes),
+			strings.Compare(a.Topology, b.Topology))
+	})
+	var out []Bandwidth
+	top := map[string]float64{}
+	for b, list := range rates {
+		slices.Sort(list)
+		x := Bandwidth{Coll: b.coll, Topology: b.topology, Size: b.size, Bytes: 1 << b.log, Count: len(list), Median: list[len(list)/2], Best: list[len(list)-1]}
+		top[b.topology] = max(top[b.topology], x.Best)
+		out = append(out, x)
+	}
+	for i := range out {
+		x := &out[i]
+		x.Expected = top[x.Topology]
+		switch {
+		case x.Topology == "intra" && expected.Intra > 0:
+			x.Expected = expected.Intra
+		case x.Topology == "inter" && expected.Inter > 0:
+			x.Expected = expected.Inter
+		}
+	}
+	slices.SortFunc(out, func(a, b Bandwidth) int {
+		return cmp.Or(cmp.Compare(a.Coll, b.Coll), strings.Compare(a.Topology, b.Topology), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Bytes, b.Bytes))
+	})
+	return slow, out
+}
+
+// topology says whether all members of an instance are on one host.
+func (j *Job) topology(in *Instance) string {
+	refs := j.Of[in.First : in.First+in.N]
+	first := j.Members[refs[0].Member].Host
+	topology := "intra"
+	for _, r := range refs {
+		switch h := j.Members[r.Member].Host; {
+		case h == "":
+			return j.sameHost(refs)
+		case h != first:
+			topology = "inter"
+		}
+	}
+	return topology
+}
+
+// sameHost tells a host without its name: by rank less device, where devices differ.
+func (j *Job) sameHost(refs []Ref) string {
+	topology := "intra"
+	devices := map[int32]bool{}
+	for _, r := range refs {
+		m := &j.Members[r.Member]
+		if m.Device < 0 {
+			return "unknown"
+		}
+		if int32(m.Rank)-m.Device != int32(j.Members[refs[0].Member].Rank)-j.Members[refs[0].Member].Device {
+			topology = "inter"
+		}
+		devices[m.Device] = true
+	}
+	if len(devices) == 1 { // each process sees one device only
+		return "unknown"
+	}
+	return topology
+}
+
+// Bytes is the size of a collective as bus bandwidths count it: of the whole data.
+func (k *Kind) Bytes() int64 {
+	size := dtypeBytes(k.Dtype)
+	elems := max(k.In, k.Out)
+	if size == 0 || elems <= 0 {
+		return 0
+	}
+	return size * elems
+}
+
+// busFactor is what part of the data each link carries.
+func busFactor(c Coll, n float64) float64 {
+	switch c {
+	case AllReduce:
+		return 2 * (n - 1) / n
+	case AllGather, ReduceScatter, AllToAll, Gather, Scatter:
+		return (n - 1) / n
+	}
+	return 1
+}
+
+// dtypeBytes is the size of an element, 0 for a type that is not known.
+func dtypeBytes(dtype string) int64 {
+	switch strings.ToLower(dtype) {
+	case "float", "int", "float32", "int32":
+		return 4
+	case "double", "long", "float64", "int64", "complexfloat":
+		return 8
+	case "half", "bfloat16", "float16", "short", "int16":
+		return 2
+	case "byte", "char", "bool", "uint8", "int8", "float8_e4m3fn", "float8_e5m2":
+		return 1
+	}
+	return 0
+}

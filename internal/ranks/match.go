@@ -1,0 +1,243 @@
+package ranks
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/par"
+)
+
+// matched is one instance while it is put together.
+type matched struct {
+	refs  []Ref
+	by    MatchBy
+	token uint64
+	end   int64 // for the order: on the job's clock as known then
+	mixed bool
+}
+
+// match finds the instances of all channels and the clocks of the ranks. What steps and recorded numbers say comes
+// first, and gives the clocks. By these the rest is matched: operations outside of whole steps. Only ranks that are connected by none
+// of this are matched by votes.
+func (j *Job) match(channels []channel, trust bool) {
+	par.Each(len(channels), func(i int) { channels[i].bySteps() })
+	j.install(channels)
+	j.solveClocks(trust)
+	if j.Matching.Unmatched == 0 {
+		return
+	}
+	if j.Clocks.Components > 1 && !trust {
+		component := make([]int32, len(j.Members))
+		for m := range j.Members {
+			component[m] = j.Members[m].Clock.Component
+		}
+		par.Each(len(channels), func(i int) { channels[i].byVotes(component) })
+		j.install(channels)
+		j.solveClocks(trust)
+	}
+	par.Each(len(channels), func(i int) { channels[i].byClock(j) })
+	j.install(channels)
+	j.solveClocks(trust)
+}
+
+// bySteps matches by recorded numbers, else by steps.
+func (c *channel) bySteps() {
+	if len(c.lists) < 2 || c.bySeq() {
+		return
+	}
+	c.rounds(func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder)
+}
+
+// byVotes matches operations of ranks whose clocks are not known against each other.
+func (c *channel) byVotes(component []int32) {
+	c.rounds(func(a, b *list) ([]pair, int) {
+		if component[a.member] == component[b.member] {
+			return nil, 0
+		}
+		return alignVotes(a.items, b.items)
+	}, ByTimes)
+}
+
+// rounds aligns the longest list with all others, then the longest of what is left, until nothing is.
+func (c *channel) rounds(align func(a, b *list) ([]pair, int), by MatchBy) {
+	left := make([]list, 0, len(c.lists))
+	for i := range c.lists {
+		left = append(left, c.lists[i].unmatched())
+	}
+	for {
+		left = slices.DeleteFunc(left, func(l list) bool { return len(l.items) == 0 })
+		if len(left) < 2 {
+			return
+		}
+		ref := 0
+		for i := range left {
+			if len(left[i].items) > len(left[ref].items) {
+				ref = i
+			}
+		}
+		r := left[ref]
+		left = slices.Delete(left, ref, ref+1)
+		made := make([]int32, len(r.items)) // per item of ref: 1 + its instance
+		for i := range left {
+			l := &left[i]
+			pairs, ambiguous := align(&r, l)
+			c.ambiguous += ambiguous
+			taken := make([]bool, len(l.items))
+			for _, p := range pairs {
+				a, b := &r.items[p.a], &l.items[p.b]
+				if made[p.a] == 0 {
+					made[p.a] = c.add(matched{refs: []Ref{{r.member, a.op}}, by: by, token: a.token, end: a.end})
+				}
+				x := &c.found[made[p.a]-1]
+				x.refs = append(x.refs, Ref{l.member, b.op})
+				taken[p.b] = true
+			}
+			rest := l.items[:0:0]
+			for k := range l.items {
+				if !taken[k] {
+					rest = append(rest, l.items[k])
+				}
+			}
+			l.items = rest
+		}
+	}
+}
+
+// add keeps an instance and returns its number, counted from 1.
+func (c *channel) add(x matched) int32 {
+	c.found = append(c.found, x)
+	return int32(len(c.found))
+}
+
+// unmatched is the list without operations that are in an instance.
+func (l *list) unmatched() list {
+	out := list{member: l.member}
+	for i := range l.items {
+		if !l.items[i].in {
+			out.items = append(out.items, l.items[i])
+		}
+	}
+	return out
+}
+
+// bySeq matches by the numbers that were recorded, where all operations of a group have one. The two sides of
+// point-to-point operations count on their own.
+func (c *channel) bySeq() bool {
+	if c.low != NoRank {
+		return false
+	}
+	at := map[int32]int{}
+	var out []matched
+	for i := range c.lists {
+		l := &c.lists[i]
+		last := int32(-1)
+		for k := range l.items {
+			x := &l.items[k]
+			if x.seq <= last { // not recorded, or several operations of one number
+				return false
+			}
+			last = x.seq
+			n, ok := at[x.seq]
+			if !ok {
+				n = len(out)
+				at[x.seq] = n
+				out = append(out, matched{by: BySeq, token: x.token, end: int64(x.seq)})
+			}
+			out[n].refs = append(out[n].refs, Ref{l.member, x.op})
+			if !alike(out[n].token, x.token) {
+				out[n].mixed = true
+			}
+		}
+	}
+	c.found = slices.DeleteFunc(out, func(x matched) bool { return len(x.refs) < 2 })
+	return true
+}
+
+// install makes the instances of the job from what the channels found.
+func (j *Job) install(channels []channel) {
+	n, refs := 0, 0
+	for i := range channels {
+		n += len(channels[i].found)
+		for k := range channels[i].found {
+			refs += len(channels[i].found[k].refs)
+		}
+	}
+	j.Instances, j.Of, j.Matching = make([]Instance, 0, n), make([]Ref, 0, refs), Matching{}
+	for m := range j.Members {
+		x := &j.Members[m]
+		if x.In == nil {
+			x.In = make([]int32, len(x.Ops))
+		}
+		for i := range x.In {
+			x.In[i] = -1
+		}
+	}
+	for i := range channels {
+		c := &channels[i]
+		for k := range c.found {
+			x := &c.found[k]
+			slices.SortFunc(x.refs, func(a, b Ref) int { return cmp.Compare(a.Member, b.Member) })
+			if m := &j.Members[x.refs[0].Member]; m.Clock.Pieces != nil {
+				x.end = m.Clock.Global(m.Ops[x.refs[0].Op].End)
+			}
+		}
+		slices.SortStableFunc(c.found, func(a, b matched) int {
+			return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.refs[0].Member, b.refs[0].Member), cmp.Compare(a.refs[0].Op, b.refs[0].Op))
+		})
+		for k := range c.found {
+			j.addInstance(c, &c.found[k])
+		}
+		for k := range c.lists {
+			l := &c.lists[k]
+			for p := range l.items {
+				l.items[p].in = j.Members[l.member].In[l.items[p].op] >= 0
+			}
+		}
+		j.Matching.Ambiguous += c.ambiguous
+	}
+	for m := range j.Members {
+		for _, in := range j.Members[m].In {
+			if in < 0 {
+				j.Matching.Unmatched++
+			}
+		}
+	}
+}
+
+func (j *Job) addInstance(c *channel, x *matched) {
+	first := x.refs[0]
+	s := j.Members[first.Member].Summary
+	in := Instance{Group: c.group, First: int32(len(j.Of)), N: int32(len(x.refs)), Kind: s.Ops[first.Op].Kind, Step: -1, By: x.by}
+	in.Coll = s.Kinds[in.Kind].Coll
+	size := j.Groups[c.group].Size
+	if c.low != NoRank {
+		size = 2
+	}
+	in.Missing = max(int32(size)-in.N, 0)
+	votes := 0
+	for _, r := range x.refs { // a majority by cancelling: nearly all members agree
+		op := &j.Members[r.Member].Ops[r.Op]
+		switch {
+		case op.Step == in.Step:
+			votes++
+		case votes == 0:
+			in.Step, votes = op.Step, 1
+		default:
+			votes--
+		}
+		if k := j.Members[r.Member].Kinds[op.Kind].Coll; in.Coll == Other {
+			in.Coll = k
+		}
+		j.Members[r.Member].In[r.Op] = int32(len(j.Instances))
+	}
+	j.Of = append(j.Of, x.refs...)
+	j.Instances = append(j.Instances, in)
+	j.Matching.Instances++
+	j.Matching.By[x.by]++
+	if in.Missing == 0 {
+		j.Matching.Complete++
+	}
+	if x.mixed {
+		j.Matching.Tokens++
+	}
+}

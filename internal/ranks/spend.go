@@ -1,0 +1,162 @@
+package ranks
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+)
+
+// namesKept is how many names a summary keeps of a step, of threads and of the device each.
+const namesKept = 50
+
+type spentKey struct {
+	step int32
+	name Name
+	host bool
+}
+
+// spend sums by step what the rank did, and where its own path was.
+func (z *summarizer) spend(p *critpath.Path) {
+	sums := map[spentKey]*Spent{}
+	of := func(step int, name Name, host bool) *Spent {
+		key := spentKey{int32(step), name, host}
+		x := sums[key]
+		if x == nil {
+			x = &Spent{Step: key.step, Name: name, Host: host}
+			sums[key] = x
+		}
+		return x
+	}
+	z.alongPath(p, of)
+	z.busyGPU(of)
+	z.busyHost(of)
+	list := make([]Spent, 0, len(sums))
+	for _, x := range sums {
+		list = append(list, *x)
+	}
+	slices.SortFunc(list, func(a, b Spent) int {
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(b2i(a.Host), b2i(b.Host)), cmp.Compare(max(b.Path, b.Busy), max(a.Path, a.Busy)), cmp.Compare(a.Name, b.Name))
+	})
+	n, last := 0, spentKey{step: -1}
+	z.s.Spent = slices.Clip(slices.DeleteFunc(list, func(x Spent) bool {
+		if key := (spentKey{step: x.Step, host: x.Host}); key != last {
+			last, n = key, 0
+		}
+		n++
+		return n > namesKept
+	}))
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// alongPath clips the path of the rank to its steps.
+func (z *summarizer) alongPath(p *critpath.Path, of func(int, Name, bool) *Spent) {
+	steps, l := z.s.Steps, 0
+	for i := range p.Segments {
+		seg := &p.Segments[i]
+		for l < len(steps) && steps[l].End <= seg.Start {
+			l++
+		}
+		for j := l; j < len(steps) && steps[j].Start < seg.End; j++ {
+			ns := min(seg.End, steps[j].End) - max(seg.Start, steps[j].Start)
+			if ns <= 0 {
+				continue
+			}
+			class := seg.Kind.Class()
+			steps[j].Path[class] += ns
+			if class != critpath.ClassComm && seg.Owned() {
+				of(j, z.name(seg.Event), !z.tr.Events[seg.Event].Kind.Device()).Path += ns
+			}
+		}
+	}
+}
+
+// busyGPU sums the operations of the device that do not communicate, by the step of their launch.
+func (z *summarizer) busyGPU(of func(int, Name, bool) *Spent) {
+	g, tr := z.g, z.tr
+	comm := map[cdg.ActID]bool{}
+	for _, a := range z.acts {
+		comm[a] = true
+	}
+	for l := range g.Lanes {
+		lane := &g.Lanes[l]
+		if !lane.Stream {
+			continue
+		}
+		for a := lane.First; a < lane.Limit; a++ {
+			act := &g.Acts[a]
+			if comm[a] || act.End == act.Start {
+				continue
+			}
+			at := act.Start
+			if l := tr.Launch[act.Event]; l != trace.NoEvent {
+				at = tr.Events[l].Start
+			}
+			if st := z.stepAt(at); st >= 0 {
+				d := act.End - act.Start
+				z.s.Steps[st].BusyGPU += d
+				of(st, z.name(act.Event), false).took(d)
+			}
+		}
+	}
+}
+
+// busyHost sums the time of threads in which they did not wait, as far as that is known.
+func (z *summarizer) busyHost(of func(int, Name, bool) *Spent) {
+	g := z.g
+	for l := range g.Lanes {
+		if g.Lanes[l].Stream {
+			continue
+		}
+		for i := int(g.PieceFirst[l]); i < int(g.PieceFirst[l+1]); i++ {
+			owner := g.Pieces[i].Owner
+			if owner == cdg.NoAct || z.waits(l, i) {
+				continue
+			}
+			from, to := g.Pieces[i].Start, g.Acts[owner].End
+			if i+1 < int(g.PieceFirst[l+1]) {
+				to = g.Pieces[i+1].Start
+			}
+			if st := z.stepAt(from); st >= 0 && to > from {
+				z.s.Steps[st].BusyHost += to - from
+				of(st, z.name(g.Acts[owner].Event), true).took(to - from)
+			}
+		}
+	}
+}
+
+// waits reports whether a thread waited in a piece: for an operation, be it one that was not recorded, or for another
+// thread.
+func (z *summarizer) waits(lane, piece int) bool {
+	g := z.g
+	if e := g.Acts[g.Pieces[piece].Owner].Event; g.Call(g.Pieces[piece].Owner) && vendors.VerbOf(z.tr.Name(e)).Blocks() {
+		return true
+	}
+	if piece+1 >= int(g.PieceFirst[lane+1]) {
+		return false
+	}
+	id := g.Begun[piece+1]
+	if id == cdg.NoWait {
+		return false
+	}
+	switch g.Waits[id].Rule {
+	case cdg.Sync, cdg.QueueFull, cdg.PolledWait, cdg.Handoff:
+		return true
+	}
+	return false
+}
+
+func (x *Spent) took(d int64) {
+	x.Calls++
+	x.Busy += d
+	x.Most = max(x.Most, d)
+}

@@ -1,0 +1,191 @@
+package ranks
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// strike is a step in which a member had much more work than its peers.
+type strike struct {
+	step   *JobStep
+	member int32
+	share  float64
+}
+
+// stragglers finds who is slow: always the same, by turns, or once.
+func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
+	var strikes []strike
+	by := make([]int64, len(j.Members)) // excess in the steps that were hit
+	for _, s := range steps {
+		if m, share := s.hit(); m >= 0 {
+			strikes = append(strikes, strike{s, m, share})
+			for k, e := range s.Excess {
+				if float64(e) >= hitShare/2*float64(s.Duration) {
+					by[k] += e
+				}
+			}
+		}
+	}
+	if len(strikes) == 0 {
+		return nil
+	}
+	often := func(n int) bool { return float64(n) >= oftenShare*float64(len(steps)) }
+	if u := j.unit(by); u != nil && len(u.members) > 1 {
+		var hits []strike
+		for _, x := range strikes {
+			if slices.Contains(u.members, x.member) {
+				hits = append(hits, x)
+			}
+		}
+		if often(len(hits)) {
+			return []Straggler{j.straggler(Persistent, *u, hits, peers)}
+		}
+	}
+	count := map[int32]int{}
+	for _, x := range strikes {
+		count[x.member]++
+	}
+	for _, m := range slices.Sorted(keys(count)) {
+		busiest := 0
+		for _, s := range steps {
+			if s.busiest == m && float64(s.lead) >= hitShare*float64(s.Duration) {
+				busiest++
+			}
+		}
+		if often(count[m]) || often(busiest) {
+			return []Straggler{j.straggler(Persistent, unit{"rank", "", []int32{m}}, of(strikes, m), peers)}
+		}
+	}
+	var strong []strike
+	for _, x := range strikes {
+		if x.share >= alternatingShare {
+			strong = append(strong, x)
+		}
+	}
+	if len(strong) >= 2 && 2*len(strong) >= len(steps) && len(steps) >= 3 {
+		u := unit{kind: "rank"}
+		for _, x := range strong {
+			if !slices.Contains(u.members, x.member) {
+				u.members = append(u.members, x.member)
+			}
+		}
+		slices.Sort(u.members)
+		return []Straggler{j.straggler(Alternating, u, strong, peers)}
+	}
+	var out []Straggler
+	for _, x := range strikes {
+		if x.share >= oneOffShare {
+			out = append(out, j.straggler(OneOff, unit{"rank", "", []int32{x.member}}, []strike{x}, peers))
+		}
+	}
+	return out
+}
+
+func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
+	return func(yield func(K) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// of are the strikes of a member.
+func of(strikes []strike, m int32) []strike {
+	return slices.DeleteFunc(slices.Clone(strikes), func(x strike) bool { return x.member != m })
+}
+
+// unit is ranks that belong together.
+type unit struct {
+	kind, name string
+	members    []int32
+}
+
+// unit finds the one host or tensor-parallel group to which most of the excess belongs. A rank that has most of it alone is no
+// unit.
+func (j *Job) unit(by []int64) *unit {
+	sum, most := int64(0), int64(0)
+	for _, e := range by {
+		sum += e
+		most = max(most, e)
+	}
+	if sum == 0 || float64(most) >= oftenShare*float64(sum) {
+		return nil
+	}
+	var units []unit
+	hosts := map[string]int{}
+	for m := range j.Members {
+		h := j.Members[m].Host
+		if h == "" {
+			continue
+		}
+		at, ok := hosts[h]
+		if !ok {
+			at = len(units)
+			hosts[h] = at
+			units = append(units, unit{kind: "host", name: h})
+		}
+		units[at].members = append(units[at].members, int32(m))
+	}
+	for g := range j.Groups {
+		x := &j.Groups[g]
+		if !x.Known || !isTensor(x.Desc) {
+			continue
+		}
+		u := unit{kind: "group", name: x.Name}
+		for m := range j.Members {
+			if slices.Contains(x.Ranks, j.Members[m].Rank) {
+				u.members = append(u.members, int32(m))
+			}
+		}
+		units = append(units, u)
+	}
+	best, bestSum := -1, int64(0)
+	for i, u := range units {
+		part, busy := int64(0), 0
+		for _, m := range u.members {
+			part += by[m]
+			if by[m] > 0 {
+				busy++
+			}
+		}
+		if len(u.members) == len(j.Members) || 2*busy < len(u.members) || float64(part) < oftenShare*float64(sum) {
+			continue
+		}
+		if best < 0 || part > bestSum || part == bestSum && len(u.members) < len(units[best].members) {
+			best, bestSum = i, part
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return &units[best]
+}
+
+// isTensor tells a tensor-parallel group by its description.
+func isTensor(desc string) bool {
+	desc = strings.ToUpper(desc)
+	return strings.Contains(desc, "TENSOR") || slices.Contains(strings.FieldsFunc(desc, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }), "TP")
+}
+
+// straggler puts together what is known of one.
+func (j *Job) straggler(kind StragglerKind, u unit, hits []strike, peers [][]int32) Straggler {
+	s := Straggler{Kind: kind, Unit: u.kind, Name: u.name, Members: u.members}
+	whole := int64(0)
+	for _, x := range hits {
+		s.Steps = append(s.Steps, x.step.Number)
+		s.Excess += x.step.Excess[x.member]
+		whole += x.step.Duration
+	}
+	if whole > 0 {
+		s.Share = float64(s.Excess) / float64(whole)
+	}
+	slices.SortFunc(hits, func(a, b strike) int { return cmp.Compare(a.step.Number, b.step.Number) })
+	s.Cause, s.Names = j.cause(hits, peers)
+	return s
+}

@@ -1,0 +1,188 @@
+package ranks
+
+import (
+	"fmt"
+	"math"
+
+	"overlay/internal/critpath"
+	"overlay/internal/trace"
+)
+
+// Rank is the number of a process in its job.
+type Rank int32
+
+// NoRank is the absent rank.
+const NoRank Rank = -1
+
+// Name is an index into Summary.Names; 0 is the empty string.
+type Name uint16
+
+// Summary is all that Join needs of one rank, in a few bytes a collective. Times are on the rank's own clock.
+//
+// Invariants (Check): operations are sorted by start and lie in the window; there is a stub for each operation and one
+// for the end of the window; a stub ends not after it starts, at an earlier operation, an earlier stub or the start of
+// the window, and its runs sum to its length.
+type Summary struct {
+	Source string // name for messages
+	Bytes  int64
+	Events int
+	Rank   Rank
+	RankBy string // how the rank is known
+	World  int32  // number of ranks, 0 when not said
+	Host   string // "" when not said
+	Device int32  // number on its host, -1 when not said
+
+	Threads string // how hand-offs between its threads were read: gil or explicit
+
+	Window [2]int64
+	Groups []Group
+	Kinds  []Kind // what operations are, each once
+	Ops    []Op   // operations that communicate
+	Stubs  []Stub // of Ops[i], and last that of the end of the window
+	First  []int32
+	Runs   []Run // of stub i: Runs[First[i]:First[i+1]], the latest first
+	Steps  []Step
+	Spent  []Spent // by step, most time first
+	Names  []string
+
+	Quality map[string]int
+}
+
+// Group is a communicator as one rank knows it.
+type Group struct {
+	Name, Desc string
+	Ranks      []Rank // ascending; nil when not known
+	Size       int32  // 0 when not known
+	By         string // args, config, stride, stream: where that was recorded
+}
+
+// Kind is what several operations of a rank have in common.
+type Kind struct {
+	Group   int32 // index into Summary.Groups
+	Stream  int32
+	Coll    Coll
+	Dtype   string
+	In, Out int64 // elements, -1 when not said
+	Peer    Rank  // of point-to-point operations, else NoRank
+	Sends   bool  // of those: to the peer
+	Token   uint64
+	Name    Name // of the kernel
+}
+
+// Op is one communication operation of a rank.
+type Op struct {
+	Start, End int64
+	Launch     int64 // start of the call that launched it; where that is not recorded, of the one before it on its stream, or before the window
+	Event      trace.EventID
+	Kind       int32 // index into Summary.Kinds
+	Seq        int32 // number in its group as recorded, -1
+	Step       int32 // number of the profiler step of its launch, -1
+}
+
+// Stub is the exact walk back from the start of an operation, inside its rank.
+type Stub struct {
+	At  int64 // where it ends
+	Ref int32 // operation or stub, see critpath.StubEnd
+	End critpath.StubEnd
+}
+
+// Run is a stretch of a stub. Small ones are added to their larger neighbour.
+type Run struct {
+	Dur   int64
+	Event trace.EventID // the longest of it, trace.NoEvent where no event owns it
+	Name  Name
+	Kind  critpath.SegmentKind
+}
+
+// Step is a profiler step of a rank. Path is the rank's own path clipped to the step, by class. Busy is the work of the
+// step wherever the path is: of the device without communication, and of threads without waiting.
+type Step struct {
+	Number     int32
+	Start, End int64
+	Path       [critpath.NumClasses]int64
+	BusyGPU    int64
+	BusyHost   int64
+}
+
+// Spent is the time of one name in one step.
+type Spent struct {
+	Step  int32 // index into Summary.Steps
+	Calls int32
+	Name  Name
+	Host  bool  // time of threads, else of the device
+	Path  int64 // on the rank's own path
+	Busy  int64
+	Most  int64 // the longest stretch of Busy
+}
+
+// Check verifies the invariants.
+func (s *Summary) Check() error {
+	if len(s.Stubs) != len(s.Ops)+1 || len(s.First) != len(s.Stubs)+1 {
+		return fmt.Errorf("ranks: %d stubs and %d borders of runs for %d operations", len(s.Stubs), len(s.First), len(s.Ops))
+	}
+	for i := range s.Ops {
+		o := &s.Ops[i]
+		if o.End < o.Start || i > 0 && o.Start < s.Ops[i-1].Start || int(o.Kind) >= len(s.Kinds) {
+			return fmt.Errorf("ranks: operation %d: [%d, %d], kind %d", i, o.Start, o.End, o.Kind)
+		}
+	}
+	for i := range s.Stubs {
+		b, from := &s.Stubs[i], s.from(int32(i))
+		sum := int64(0)
+		for _, r := range s.runs(int32(i)) {
+			if r.Dur <= 0 || int(r.Name) >= len(s.Names) {
+				return fmt.Errorf("ranks: stub %d: run %+v", i, r)
+			}
+			sum += r.Dur
+		}
+		if b.At > from || sum != from-b.At {
+			return fmt.Errorf("ranks: stub %d: from %d down to %d, its runs are %d long", i, from, b.At, sum)
+		}
+		ok := true
+		switch b.End {
+		case critpath.AtOperation:
+			ok = b.Ref >= 0 && int(b.Ref) < len(s.Ops) && s.Ops[b.Ref].Start < b.At
+		case critpath.AtStub:
+			ok = b.Ref >= 0 && int(b.Ref) < i && s.from(b.Ref) >= b.At
+		}
+		if !ok {
+			return fmt.Errorf("ranks: stub %d ends at %d with %d %d", i, b.At, b.End, b.Ref)
+		}
+	}
+	return nil
+}
+
+// from is where a stub starts.
+func (s *Summary) from(stub int32) int64 {
+	if int(stub) < len(s.Ops) {
+		return s.Ops[stub].Start
+	}
+	return s.Window[1]
+}
+
+// runs are the runs of a stub, the latest first.
+func (s *Summary) runs(stub int32) []Run { return s.Runs[s.First[stub]:s.First[stub+1]] }
+
+// names numbers strings; when there are too many, the rest is one name.
+type names struct {
+	list  []string
+	index map[string]Name
+}
+
+func newNames() *names { return &names{[]string{""}, map[string]Name{"": 0}} }
+
+func (n *names) of(s string) Name {
+	if i, ok := n.index[s]; ok {
+		return i
+	}
+	if len(n.list) == math.MaxUint16 {
+		s = "others"
+	}
+	if i, ok := n.index[s]; ok {
+		return i
+	}
+	i := Name(len(n.list))
+	n.list = append(n.list, s)
+	n.index[s] = i
+	return i
+}

@@ -1,0 +1,168 @@
+package ranks
+
+import (
+	"overlay/internal/critpath"
+	"overlay/internal/trace"
+)
+
+// walk goes back over the ranks: inside a rank along its stubs, at a collective to the rank that came last.
+type walk struct {
+	j     *Job
+	best  map[alikeKey]int64
+	floor int64 // where it ends
+	emit  func(Segment)
+	jump  func(Jump)
+
+	t     int64
+	still int
+	gave  int // walks that stood still and were ended
+}
+
+// missing is how much longer than the best of its kind a collective with missing members has to take before they count
+// as waited for.
+func overdue(dur, best int64) bool { return dur*10 > best*11+50_000 }
+
+// back emits what was on the way from a stub of a member at time t down to the floor, the latest first, without holes.
+func (w *walk) back(member, stub int32, t int64) {
+	w.t, w.still = t, 0
+	for w.t > w.floor {
+		before := w.t
+		m := &w.j.Members[member]
+		w.runs(member, stub)
+		if w.t <= w.floor {
+			return
+		}
+		b := &m.Stubs[stub]
+		switch b.End {
+		case critpath.AtStub:
+			stub = b.Ref
+		case critpath.AtStart:
+			w.put(w.floor, Segment{Member: member, Instance: -1, Event: trace.NoEvent, Kind: critpath.Unrecorded})
+			return
+		default:
+			member, stub = w.through(member, b.Ref)
+		}
+		if w.t < before {
+			w.still = 0
+		} else if w.still++; w.still > 4*len(w.j.Members)+64 {
+			w.gave++
+			w.put(w.floor, Segment{Member: member, Instance: -1, Event: trace.NoEvent, Kind: critpath.Untraced})
+			return
+		}
+	}
+}
+
+// runs emits those of a stub below t.
+func (w *walk) runs(member, stub int32) {
+	m := &w.j.Members[member]
+	local := m.from(stub)
+	for _, r := range m.runs(stub) {
+		local -= r.Dur
+		at := m.Clock.Global(local)
+		if at >= w.t {
+			continue
+		}
+		w.put(at, Segment{Member: member, Instance: -1, Event: r.Event, Name: r.Name, Kind: r.Kind})
+		if w.t <= w.floor {
+			return
+		}
+	}
+	if at := m.Clock.Global(m.Stubs[stub].At); at < w.t && len(m.runs(stub)) > 0 {
+		w.put(at, Segment{Member: member, Instance: -1, Event: trace.NoEvent, Kind: critpath.Untraced}) // rounding of a clock
+	}
+}
+
+// through emits a collective from the side of a member, and goes to the rank that it waited for.
+func (w *walk) through(member, op int32) (int32, int32) {
+	j := w.j
+	m := &j.Members[member]
+	start, end := j.times(Ref{member, op})
+	seg := Segment{Member: member, Instance: m.In[op], Event: m.Ops[op].Event, Name: m.Kinds[m.Ops[op].Kind].Name, Kind: critpath.Comm}
+	if seg.Instance < 0 || !j.Instances[seg.Instance].Solved {
+		g := &j.Groups[m.group[m.Kinds[m.Ops[op].Kind].Group]]
+		if seg.Instance < 0 && g.Known && g.Size > 1 && m.Kinds[m.Ops[op].Kind].Peer == NoRank {
+			w.absent(member, op, int32(g.Size), start, end-start, seg)
+		}
+		w.put(start, seg)
+		return member, op
+	}
+	in := &j.Instances[seg.Instance]
+	last, arrive := in.Last, in.Arrive
+	if arrive >= end {
+		last, arrive = member, start
+		for _, r := range j.refs(int(seg.Instance)) {
+			if s, _ := j.times(r); s < end && (s > arrive || s == arrive && r.Member < last) {
+				last, arrive = r.Member, s
+			}
+		}
+	}
+	if in.Missing > 0 && j.Groups[in.Group].Known {
+		w.absent(member, op, in.N+in.Missing, arrive, in.Transfer, seg)
+	}
+	w.put(arrive, seg)
+	ref := j.refOf(in, last)
+	if last != member && w.jump != nil {
+		w.jump(Jump{seg.Instance, last, member, w.t, max(in.Arrive-in.Second, 0)})
+	}
+	return last, ref.Op
+}
+
+// absent emits a collective that took too long for its kind, though all were there who have a trace: the rest was a wait
+// for one that has none.
+func (w *walk) absent(member, op, size int32, arrive, dur int64, seg Segment) {
+	best, ok := w.best[w.j.keyOf(member, &w.j.Members[member].Ops[op], size)]
+	if !ok || !overdue(dur, best) {
+		return
+	}
+	w.put(max(w.t-best, arrive), seg)
+	seg.Event, seg.Name, seg.Kind = trace.NoEvent, 0, critpath.MissingRank
+	w.put(arrive, seg)
+}
+
+// put emits [from, t] and goes back to from.
+func (w *walk) put(from int64, s Segment) {
+	if from = max(from, w.floor); from >= w.t {
+		return
+	}
+	s.Start, s.End = from, w.t
+	w.t = from
+	w.emit(s)
+}
+
+// findPath walks back from the end of the window.
+func (j *Job) findPath() {
+	end := int32(0)
+	for m := range j.Members {
+		if j.Members[m].End > j.Members[end].End {
+			end = int32(m)
+		}
+	}
+	w := &walk{j: j, best: j.bestTransfers(), floor: j.Window[0]}
+	w.emit = func(s Segment) {
+		s.End = min(s.End, j.Window[1])
+		if s.Start >= s.End {
+			return
+		}
+		if n := len(j.Path); n > 0 {
+			if p := &j.Path[n-1]; p.Member == s.Member && p.Instance == s.Instance && p.Event == s.Event && p.Name == s.Name && p.Kind == s.Kind {
+				p.Start = s.Start
+				return
+			}
+		}
+		j.Path = append(j.Path, s)
+	}
+	w.jump = func(x Jump) {
+		if x.At < j.Window[1] {
+			j.Jumps = append(j.Jumps, x)
+		}
+	}
+	m := &j.Members[end]
+	w.back(end, int32(len(m.Ops)), m.End)
+	for i, k := 0, len(j.Path)-1; i < k; i, k = i+1, k-1 {
+		j.Path[i], j.Path[k] = j.Path[k], j.Path[i]
+	}
+	for i, k := 0, len(j.Jumps)-1; i < k; i, k = i+1, k-1 {
+		j.Jumps[i], j.Jumps[k] = j.Jumps[k], j.Jumps[i]
+	}
+	j.Stuck += w.gave
+}

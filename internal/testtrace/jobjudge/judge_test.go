@@ -1,0 +1,46 @@
+package jobjudge
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"overlay/internal/testtrace"
+)
+
+// TestJudge: of jobs whose traces hold all that was done, everything that follows from times is found out as well as the
+// times allow. The full table is printed by internal/testtrace/cmd/judge -jobs.
+func TestJudge(t *testing.T) {
+	var scores []*Score
+	for i, kind := range testtrace.JobKinds {
+		s := Judge(testtrace.NewJob(testtrace.JobOptions{Kind: kind, Seed: 40 + uint64(i), World: 8}))
+		scores = append(scores, s)
+		if s.Err != nil {
+			t.Fatal(kind, s.Err)
+		}
+		if s.Clock > 5000 || share(s.Precision) < 0.99 || share(s.Recall) < 0.99 || share(s.Wait) > 0.05 || share(s.Near) < 0.98 || s.Found != Quiet {
+			t.Errorf("%s: %v", kind, s.short())
+		}
+	}
+	var out bytes.Buffer
+	WriteTable(&out, scores, 5)
+	for _, line := range []string{"wanted", "whole windows", "cause none"} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("no line %q in the table", line)
+		}
+	}
+}
+
+// TestScoreNotices: a score falls when the truth is another one.
+func TestScoreNotices(t *testing.T) {
+	o := testtrace.JobOptions{Kind: "dp", Seed: 3, World: 4, Cause: "gpu"}
+	sim := testtrace.NewJob(o)
+	if s := Judge(sim); s.Found != Named || s.Clock > 5000 {
+		t.Fatalf("%v: %v", s.Found, s.short())
+	}
+	sim.Ranks[2].Clock.Base += 50_000 // after the traces were written
+	sim.Culprits.Ranks = []int32{(sim.Culprits.Ranks[0] + 1) % 4}
+	if s := Judge(sim); s.Found != Missed && s.Found != Small || s.Clock < 45_000 {
+		t.Errorf("%v, clock %d", s.Found, s.Clock)
+	}
+}

@@ -1,0 +1,222 @@
+package testtrace
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"overlay/internal/trace"
+)
+
+// JobKinds are the ways in which a made job shares its work among its ranks.
+var JobKinds = []string{"dp", "fsdp", "tp_dp", "pp_dp", "3d", "moe", "mixed"}
+
+// JobCauses are the reasons for which some ranks of a made job are slow; "" is a balanced job.
+//
+//	gpu    all compute kernels of one rank are slower by one factor
+//	cpu    all host work of one rank is slower by one factor
+//	data   the data loader of one rank is late in every step
+//	pauses another rank stops for a while in every step, as garbage collection does
+//	input  the kernels of each rank are slower by a factor that changes from step to step
+//	stage  the kernels of one pipeline stage are slower
+//	host   the kernels of all ranks of one host are slower
+//	link   the transfers of one group are slower than those of its sisters: no rank is to blame
+//	late   the profiler of one rank starts late, so that the others wait in the first collective: no rank is to blame
+var JobCauses = []string{"", "gpu", "cpu", "data", "pauses", "input", "stage", "host", "link", "late"}
+
+// JobTroubles are what makes the traces of a job hard to put together.
+//
+//	drift       clocks run fast or slow by up to 60 ppm
+//	bad_clock   clocks of hosts are wrong by up to 3 s
+//	clock_step  the clock of one host jumps by 0.7 ms in the middle
+//	windows     ranks record from and to other moments, in the middle of steps
+//	lost        4 % of the records of device operations are lost
+//	missing     ranks have no trace, never the one to blame
+//	absent      the rank to blame has no trace
+//	extra       some groups do collectives that others do not
+//	bare        a third of the kernels of collectives say nothing about themselves
+//	old         2023: kernels and record_param_comms say nothing, and stamps are whole µs
+//	seq         collectives carry their number
+//	interleaved ranks are dealt to hosts one by one, so that groups of neighbours span hosts
+//	bases       some files have another baseTimeNanoseconds
+var JobTroubles = []string{"drift", "bad_clock", "clock_step", "windows", "lost", "missing", "absent", "extra", "bare", "old", "seq", "interleaved", "bases"}
+
+// JobOptions say what job is made. What is zero is drawn from the seed, Noise apart, which is 1 then.
+type JobOptions struct {
+	Kind    string
+	Cause   string
+	Trouble []string
+	Seed    uint64
+	World   int     // ranks: a power of two, 4 to 64
+	PerHost int     // ranks on one host, a power of two
+	Steps   int     // 3 or more
+	Noise   float64 // factor of the noise of durations and of the ends of collectives
+}
+
+// Job is a simulated run of a training job on many ranks. All times but those of Event and JSON are true: ns since the
+// job began, on a clock that no rank has. Groups, instances and ranks are in a fixed order; the same options make the
+// same job.
+type Job struct {
+	JobOptions
+	Groups    []JobGroup
+	Instances []JobInstance
+	Ranks     []JobRank
+	Path      []JobPiece // the true critical path from Start to End, in order of time, without holes
+	Start     int64      // first start of a recorded activity
+	End       int64      // last end of one
+	Culprits  JobCulprits
+
+	graph   jobGraph
+	acts    []jobAct
+	workers []*jobWorker
+	rng     *rand.Rand
+	shape   jobShape
+	cause   jobCause
+	late    []int64            // per point: how late it may be
+	fills   [][]int32          // per activity: edges, once they are asked for
+	byOrder map[jobOrder]int32 // instance by group and number
+}
+
+// JobGroup is a process group: a communicator. Several may have the same ranks.
+type JobGroup struct {
+	Name, Desc string
+	Ranks      []int32
+	slow       float64 // factor of its transfers
+}
+
+// JobInstance is one collective, or one send with its receive.
+type JobInstance struct {
+	Group    int32
+	Coll     string // as in args: allreduce, _allgather_base, …, send for a pair
+	Elems    int64  // that each member puts in
+	Step     int32  // number of the step, -1 outside of steps
+	Members  []JobMember
+	Arrive   int64 // when the last member started
+	Last     int32 // that member's rank; the lowest of several
+	Transfer int64 // from Arrive to the first end
+
+	node   int32 // of Arrive
+	knob   int32 // duration of the transfer
+	number int32 // in its group
+	sender int32 // of a pair
+}
+
+// JobMember is the part of one rank in an instance.
+type JobMember struct {
+	Rank       int32
+	Start, End int64
+	Event      trace.EventID // of its kernel in the rank's trace; NoEvent when it is not recorded
+
+	act int32
+}
+
+// JobRank is one process.
+type JobRank struct {
+	Rank     int32
+	Host     string
+	Device   int64
+	Stage    int32 // of the pipeline
+	Recorded bool  // there is a trace
+	File     string
+	Clock    JobClock
+	Window   [2]int64 // what the profiler recorded
+	Events   []int32  // per event of the trace: the activity, -1 for none
+	build    *Builder
+}
+
+// JobClock is the clock of a rank.
+type JobClock struct {
+	Base   int64 // local time of true time 0, unix ns
+	Drift  float64
+	Mid    int64 // true time at which Drift begins to count
+	StepAt int64 // true time of a jump
+	Step   int64 // ns
+}
+
+// Local is the time that the clock shows at a true time.
+func (c *JobClock) Local(t int64) int64 {
+	l := c.Base + t + int64(c.Drift*float64(t-c.Mid))
+	if c.Step != 0 && t >= c.StepAt {
+		l += c.Step
+	}
+	return l
+}
+
+// True is the true time at which the clock shows l; times inside a jump are the time of the jump.
+func (c *JobClock) True(l int64) int64 {
+	if c.Step != 0 && l >= c.Local(c.StepAt) {
+		l -= c.Step
+	} else if c.Step != 0 && l >= c.Local(c.StepAt-1) {
+		return c.StepAt
+	}
+	t := l - c.Base
+	for range 4 { // the drift is below 1e-4: each round gains four digits
+		t = l - c.Base - int64(c.Drift*float64(t-c.Mid))
+	}
+	return t
+}
+
+// JobPiece is a part of the true path: time of one rank, or of none, in which an activity runs or a delay passes.
+type JobPiece struct {
+	Rank       int32 // -1 before the first recorded moment of the job
+	Start, End int64
+	Instance   int32 // the collective whose transfer it is, -1
+	Act        int32 // the activity that owns it, -1 for a delay
+}
+
+// JobCulprits are what was planted.
+type JobCulprits struct {
+	Kind  string  // persistent, alternating, link, start or ""
+	Unit  string  // rank, stage, host, group
+	Ranks []int32 // those that are slow; of alternating causes the one of each step
+	Group int32   // of a slow link, else -1
+	Gain  float64 // share of the window by which the job ends earlier without the cause
+}
+
+// NewJob simulates a job.
+func NewJob(o JobOptions) *Job {
+	j := &Job{JobOptions: o, rng: rand.New(rand.NewPCG(o.Seed, 0x6a6f6273)), byOrder: map[jobOrder]int32{}}
+	j.Culprits.Group = -1
+	j.draw()
+	j.layOut()
+	j.plant()
+	for r := range j.Ranks {
+		j.workers = append(j.workers, j.newWorker(int32(r)))
+	}
+	for _, w := range j.workers {
+		w.train()
+	}
+	j.graph.sort()
+	j.graph.run(j.graph.knobs)
+	j.windows()
+	j.loseRecords()
+	j.clocks()
+	j.settle()
+	for r := range j.Ranks {
+		j.write(int32(r))
+	}
+	return j
+}
+
+// RandomJob draws everything from a seed: the kind, what is wrong, how large it is.
+func RandomJob(seed uint64) *Job {
+	rng := rand.New(rand.NewPCG(seed, 0x72616e646f6d))
+	o := JobOptions{Seed: seed, Kind: JobKinds[rng.IntN(len(JobKinds))], Noise: []float64{1, 1, 2, 5}[rng.IntN(4)],
+		World: []int{8, 16, 16, 32}[rng.IntN(4)]}
+	if rng.IntN(3) > 0 {
+		o.Cause = JobCauses[1+rng.IntN(len(JobCauses)-1)]
+	}
+	for range rng.IntN(3) {
+		if t := JobTroubles[rng.IntN(len(JobTroubles))]; !slices.Contains(o.Trouble, t) {
+			o.Trouble = append(o.Trouble, t)
+		}
+	}
+	return NewJob(o)
+}
+
+func (j *Job) has(trouble string) bool { return slices.Contains(j.Trouble, trouble) }
+
+// chance is true in so many of 100 cases.
+func (j *Job) chance(percent int) bool { return j.rng.IntN(100) < percent }
+
+// between draws from [lo, hi].
+func (j *Job) between(lo, hi int64) int64 { return lo + j.rng.Int64N(hi-lo+1) }

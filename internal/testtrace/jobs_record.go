@@ -1,0 +1,182 @@
+package testtrace
+
+import (
+	"slices"
+
+	"overlay/internal/trace"
+)
+
+// windows decides from when to when each rank records: from the moment at which its profiler starts to its own end, or
+// some other part of it.
+func (j *Job) windows() {
+	g := &j.graph
+	for r := range j.Ranks {
+		w := j.workers[r]
+		k := &j.Ranks[r]
+		k.Window = [2]int64{g.at[w.begun], g.at[w.cursor[jobMain]]}
+		if !j.has("windows") {
+			continue
+		}
+		step := (k.Window[1] - k.Window[0]) / int64(j.Steps)
+		k.Window[0] += int64(w.rng.Float64() * 1.3 * float64(step))
+		k.Window[1] -= int64(w.rng.Float64() * 1.3 * float64(step))
+	}
+}
+
+// loseRecords decides what has no record: operations that the profiler lost, and whole ranks.
+func (j *Job) loseRecords() {
+	for i := range j.acts {
+		a := &j.acts[i]
+		if a.end < 0 {
+			panic("testtrace: internal error: an activity of a made job has no end")
+		}
+		window := j.Ranks[a.rank].Window
+		start, end := j.bounds(int32(i))
+		a.lost = start < window[0] || end > window[1] || j.has("lost") && a.kind == jobKernel && j.workers[a.rank].rng.IntN(25) == 0
+	}
+	none := 0
+	switch {
+	case j.has("absent") && j.Culprits.Kind == "persistent" && j.Culprits.Unit == "rank":
+		j.Ranks[j.Culprits.Ranks[0]].Recorded = false
+	case j.has("missing"):
+		for none < j.World/5 {
+			r := &j.Ranks[j.rng.IntN(j.World)]
+			if r.Recorded && (j.Culprits.Kind == "alternating" || !slices.Contains(j.Culprits.Ranks, r.Rank)) {
+				r.Recorded = false
+			}
+			none++ // a draw, so that a job of few innocent ranks ends
+		}
+	}
+}
+
+func (j *Job) bounds(act int32) (start, end int64) {
+	return j.graph.at[j.acts[act].start], j.graph.at[j.acts[act].end]
+}
+
+// recorded reports whether the traces show an activity.
+func (j *Job) recorded(act int32) bool {
+	return act >= 0 && !j.acts[act].lost && j.Ranks[j.acts[act].rank].Recorded
+}
+
+// clocks sets the clocks: those of one host differ by up to 2 µs, those of hosts by what NTP leaves.
+func (j *Job) clocks() {
+	const epoch = 1_760_000_000_000_000_000
+	mid := j.graph.at[j.workers[0].cursor[jobMain]] / 2
+	jumped := ""
+	if j.has("clock_step") {
+		jumped = j.Ranks[j.rng.IntN(j.World)].Host
+	}
+	host := map[string]JobClock{}
+	for r := range j.Ranks {
+		k := &j.Ranks[r]
+		c, ok := host[k.Host]
+		if !ok {
+			c = JobClock{Base: epoch + int64(j.rng.NormFloat64()*600_000), Mid: mid}
+			if j.has("drift") {
+				c.Drift = (2*j.rng.Float64() - 1) * 60e-6
+			}
+			if j.has("bad_clock") {
+				c.Base += int64((2*j.rng.Float64() - 1) * 3e9)
+			}
+			if k.Host == jumped {
+				c.StepAt, c.Step = mid+j.between(-mid/4, mid/4), 700_000
+			}
+			host[k.Host] = c
+		}
+		c.Base += j.between(0, 2000)
+		k.Clock = c
+	}
+}
+
+// settle fills in the truth that follows from the run: instances, window, path, slack, what the cause costs.
+func (j *Job) settle() {
+	g := &j.graph
+	for i := range j.Instances {
+		in := &j.Instances[i]
+		in.Arrive, in.Last = -1, -1
+		first := never
+		for m := range in.Members {
+			mem := &in.Members[m]
+			if mem.act < 0 {
+				panic("testtrace: internal error: a rank of a made job leaves out a collective")
+			}
+			mem.Start, mem.End = j.bounds(mem.act)
+			mem.Event = trace.NoEvent
+			if mem.Start > in.Arrive {
+				in.Arrive, in.Last = mem.Start, mem.Rank
+			}
+			first = min(first, mem.End)
+		}
+		in.Transfer = first - in.Arrive
+	}
+	j.Start, j.End = never, 0
+	for i := range j.acts {
+		if j.recorded(int32(i)) {
+			start, end := j.bounds(int32(i))
+			j.Start, j.End = min(j.Start, start), max(j.End, end)
+		}
+	}
+	ends := j.ends()
+	j.late = g.latest(ends, j.End)
+	j.walk(ends)
+	at := make([]int64, len(g.at))
+	g.times(g.clean, at, nil)
+	end := int64(0)
+	for _, p := range j.gauges() {
+		end = max(end, at[p])
+	}
+	if j.Cause != "" && j.End > j.Start {
+		j.Culprits.Gain = float64(j.End-end) / float64(j.End-j.Start)
+	}
+}
+
+// ends are the points at which the job ends, all within 5 µs: no trace can tell which of them is the last.
+func (j *Job) ends() (points []int32) {
+	for i := range j.acts {
+		if j.recorded(int32(i)) && j.graph.at[j.acts[i].end] > j.End-5000 {
+			points = append(points, j.acts[i].end)
+		}
+	}
+	return points
+}
+
+// gauges are the last recorded points of each rank: by them a run with other durations is compared.
+func (j *Job) gauges() []int32 {
+	last := slices.Repeat([]int32{-1}, len(j.Ranks))
+	for i := range j.acts {
+		if a := &j.acts[i]; j.recorded(int32(i)) && (last[a.rank] < 0 || j.graph.at[a.end] > j.graph.at[last[a.rank]]) {
+			last[a.rank] = a.end
+		}
+	}
+	return slices.DeleteFunc(last, func(p int32) bool { return p < 0 })
+}
+
+// walk is the true path: back from the last end over what came last.
+func (j *Job) walk(ends []int32) {
+	g := &j.graph
+	p := ends[0]
+	for _, q := range ends {
+		if g.at[q] > g.at[p] {
+			p = q
+		}
+	}
+	to, rank := j.End, int32(-1)
+	for to > j.Start && g.best[p] >= 0 {
+		e := &g.edges[g.best[p]]
+		from := max(g.at[e.from], j.Start)
+		if e.act >= 0 {
+			rank = j.acts[e.act].rank
+		} else if r := g.rank[p]; r >= 0 {
+			rank = r
+		}
+		piece := JobPiece{Rank: rank, Start: from, End: to, Instance: -1, Act: e.act}
+		if e.act >= 0 && j.acts[e.act].kind == jobKernel {
+			piece.Instance = j.acts[e.act].inst
+		}
+		if from < to {
+			j.Path = append(j.Path, piece)
+		}
+		p, to = e.from, from
+	}
+	slices.Reverse(j.Path)
+}
