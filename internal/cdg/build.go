@@ -75,12 +75,13 @@ type builder struct {
 	copyOps   []bool    // per symbol: names of ops that copy; nil until asked for
 
 	copyCallEnds []endOf // ends of the calls of copyCalls of which no copy is recorded, ascending; nil until asked for
-	copyOpEnds   []endOf // ends of long pieces of ops that copy, ascending; nil until asked for
+	copyOpEnds   []endOf // ends of pieces of ops that copy, ascending; nil until asked for
 
-	orphans   orphanRuns
-	graphWait map[ActID]ActID      // operations that wait for another of a graph
-	streamIDs map[streamKey]LaneID // where the device recorded what streams waited for: streams by device and number; nil elsewhere
-	behind    map[ActID]ActID      // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
+	orphans    orphanRuns
+	opLaunches opLaunches
+	graphWait  map[ActID]ActID      // operations that wait for another of a graph
+	streamIDs  map[streamKey]LaneID // where the device recorded what streams waited for: streams by device and number; nil elsewhere
+	behind     map[ActID]ActID      // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
 
 	blocking []bool // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
 	lonely   bool   // at most one thread blocks: whom it waits for is not recorded as such
@@ -158,6 +159,7 @@ func (b *builder) applyRules() *Graph {
 	b.graphOrder()
 	b.inferEventWaits()
 	b.calibrateWaits()
+	b.idiomWaits()
 	b.assumeLaunches()
 	b.unrecordedWork()
 	b.blockingCalls()

@@ -12,7 +12,12 @@ const idleInOp = 50 * us
 // the op that made it: the call would have blocked until the copy ended, and its time lies in the self time of the op.
 func (b *builder) copyInOp(op ActID) {
 	d := b.d
-	if c := b.calls[b.event(op).Name]; c != waitedCopy && c != stagedCopy && c != unknownCopy {
+	idle := int64(idleInOp)
+	switch b.calls[b.event(op).Name] {
+	case waitedCopy:
+		idle = 0 // its call always waits
+	case stagedCopy, unknownCopy:
+	default:
 		return
 	}
 	stream, end := d.Acts[op].Lane, d.Acts[op].End
@@ -27,7 +32,7 @@ func (b *builder) copyInOp(op ActID) {
 		}
 		c := d.Pieces[i].Owner
 		if d.Call(c) || d.Marker(c) || !b.copyOps[b.event(c).Name] || d.Acts[c].Start >= d.Acts[op].Start ||
-			end-d.Pieces[i].Start < idleInOp || d.Pieces[i+1].Start-end > d.Delays.Sync.Max {
+			end-d.Pieces[i].Start < idle || d.Pieces[i+1].Start-end > d.Delays.Sync.Max {
 			continue
 		}
 		if d.copying == nil {
@@ -51,7 +56,7 @@ func (b *builder) idleCopyOps(end int64) []int32 {
 			pieces := d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]
 			for i := 0; i+1 < len(pieces); i++ {
 				c := pieces[i].Owner
-				if pieces[i+1].Start-pieces[i].Start >= idleInOp && c != NoAct && !d.Call(c) && !d.Marker(c) && b.copyOps[b.event(c).Name] {
+				if c != NoAct && !d.Call(c) && !d.Marker(c) && b.copyOps[b.event(c).Name] {
 					b.copyOpEnds = append(b.copyOpEnds, endOf{pieces[i+1].Start, int32(l)})
 				}
 			}

@@ -121,6 +121,11 @@ func (g *Graph) Launches(lane LaneID) int { return len(g.threads[lane].launches)
 // Autograd reports whether a thread is one of the autograd engine's: it runs nodes of the engine and carries no steps.
 func (g *Graph) Autograd(lane LaneID) bool { return g.threads[lane].autograd }
 
+// Pins reports whether a thread pins memory and launches nothing: it works for a data loader.
+func (g *Graph) Pins(lane LaneID) bool {
+	return g.threads[lane].pinMemory && len(g.threads[lane].launches) == 0
+}
+
 // Busy returns when a thread has ops or calls open, ascending; BusyTime is how long that is, ns.
 func (g *Graph) Busy(lane LaneID) []Span { return g.threads[lane].busy }
 

@@ -66,6 +66,9 @@ func (b *builder) pairThreads() {
 	}
 	if mode == ThreadsGIL {
 		b.pairByTurns(pair)
+		for x := range d.Partners {
+			b.leaveOutStrangers(LaneID(x), linked)
+		}
 	}
 	for x := range d.Partners {
 		slices.Sort(d.Partners[x])
@@ -104,6 +107,29 @@ func (b *builder) pairByTurns(pair func(x, y LaneID)) {
 			}
 		}
 	}
+}
+
+// leaveOutStrangers keeps of the partners of an autograd thread those that work before and after it has worked, where
+// there are any, and those that flows link: a thread that was done before backward began had its turn by chance.
+func (b *builder) leaveOutStrangers(x LaneID, linked [][2]LaneID) {
+	d := b.d
+	t := &b.threads[x]
+	if !t.autograd || len(d.Partners[x]) < 2 {
+		return
+	}
+	known := func(y LaneID) bool {
+		busy := b.threads[y].busy
+		return busy[0].Start < t.busy[len(t.busy)-1].End && t.busy[0].Start < busy[len(busy)-1].End || slices.Contains(linked, [2]LaneID{min(x, y), max(x, y)})
+	}
+	if !slices.ContainsFunc(d.Partners[x], known) {
+		return
+	}
+	for _, y := range d.Partners[x] {
+		if !known(y) {
+			d.Partners[y] = slices.DeleteFunc(d.Partners[y], func(p LaneID) bool { return p == x })
+		}
+	}
+	d.Partners[x] = slices.DeleteFunc(d.Partners[x], func(y LaneID) bool { return !known(y) })
 }
 
 // sift notes of each thread the busy intervals that meet one of another of these threads: only they count where each

@@ -3,6 +3,7 @@ package cdg
 import (
 	"sort"
 
+	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
 
@@ -91,10 +92,87 @@ const fewLaunchers = 16
 
 // find returns for each of the operations what launched it, or NoAct.
 func (f *launchFinder) find(asks []launchAsk) []ActID {
-	if len(f.launchers) > fewLaunchers {
-		return f.sweep(asks)
+	few := len(f.launchers) <= fewLaunchers
+	var out []ActID
+	if few {
+		out = f.oneByOne(asks)
+	} else {
+		out = f.sweep(asks)
 	}
-	return f.oneByOne(asks)
+	for i, ask := range asks {
+		if out[i] != NoAct && f.d.Call(out[i]) {
+			continue
+		}
+		threads := f.launchers
+		if !few {
+			if threads = nil; ask.last != NoLane {
+				threads = []LaneID{ask.last}
+			}
+		}
+		lacking := NoAct
+		for _, t := range threads {
+			if x := f.lackingBefore(t, ask.op); x != NoAct && (lacking == NoAct || f.d.Acts[x].End > f.d.Acts[lacking].End) {
+				lacking = x
+			}
+		}
+		if lacking != NoAct {
+			out[i] = lacking
+		}
+	}
+	return out
+}
+
+// lackingReach is how long before an operation the op that launched it may have ended.
+const lackingReach = 20 * us
+
+// lackingBefore returns the op of a thread that the stream of k is fed by which lacks a launch and went on last before k
+// started.
+func (b *builder) lackingBefore(t LaneID, k ActID) ActID {
+	d := b.d
+	if stream := d.Acts[k].Lane; !b.sameProcess(t, stream) || len(b.order[stream]) > 0 && b.set[t] != b.set[stream] {
+		return NoAct
+	}
+	start := d.Acts[k].Start
+	for i := d.PieceAt(t, start); i >= int(d.PieceFirst[t]) && (i+1 == int(d.PieceFirst[t+1]) || d.Pieces[i+1].Start >= start-max(lackingReach, d.Delays.Launch.Max)); i-- {
+		if a := d.Pieces[i].Owner; a != NoAct && b.event(a).Kind == trace.CPUOp && !d.Marker(a) && b.lacksLaunch(a) {
+			return a
+		}
+	}
+	return NoAct
+}
+
+// opLaunches says which ops launched something, and how many of a name did.
+type opLaunches struct {
+	holds       []bool  // per activity: a launch lies in it
+	total, with []int32 // per symbol: ops of that name, and those that hold a launch
+}
+
+// lacksLaunch reports whether an op holds no launch though others of its name do, and at least four in five of them.
+func (b *builder) lacksLaunch(op ActID) bool {
+	d, o := b.d, &b.opLaunches
+	if o.holds == nil {
+		o.holds, o.total, o.with = make([]bool, len(d.Acts)), make([]int32, len(b.tr.Syms)), make([]int32, len(b.tr.Syms))
+		for l := range b.threads {
+			for _, c := range b.threads[l].launches {
+				for a := d.Parent[c]; a != NoAct && !o.holds[a]; a = d.Parent[a] {
+					o.holds[a] = true
+				}
+			}
+			if d.Lanes[l].Stream {
+				continue
+			}
+			for a := d.Lanes[l].First; a < d.Lanes[l].Limit; a++ {
+				if e := b.event(a); e.Kind == trace.CPUOp {
+					o.total[e.Name]++
+					if o.holds[a] {
+						o.with[e.Name]++
+					}
+				}
+			}
+		}
+	}
+	name := b.event(op).Name
+	return !o.holds[op] && o.with[name] > 0 && 5*o.with[name] >= 4*(o.total[name]-1)
 }
 
 // oneByOne looks at all threads for each operation.

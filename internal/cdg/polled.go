@@ -1,6 +1,10 @@
 package cdg
 
-import "sort"
+import (
+	"sort"
+
+	"overlay/internal/trace"
+)
 
 const (
 	polledBefore = 20 * us  // how long before the end of a spinning slice's self time the operation may end,
@@ -8,7 +12,7 @@ const (
 )
 
 // polledWaits finds annotations and frames that spin on memory which a kernel writes (DeepEP, NVSHMEM): long unbroken
-// self time right after a launch of their own, ended when an operation of that launch ends. Never ops: they compute; nor slices of a data loader: they wait for data.
+// self time right after a launch of their own (of a kernel: for copies the host asks events), ended when an operation of that launch ends. Never ops: they compute; nor slices of a data loader: they wait for data.
 func (b *builder) polledWaits() {
 	d := b.d
 	for l := range d.Lanes {
@@ -28,7 +32,7 @@ func (b *builder) polledWaits() {
 			for j := hi - 1; j >= lo; j-- {
 				g := b.byEnd[j]
 				// Without a recorded launch, an operation that ran for most of the time will do.
-				if b.launch[g] != call || d.Acts[g].Start >= t || d.Acts[g].End <= from || !b.sameProcess(d.Acts[g].Lane, LaneID(l)) ||
+				if b.event(g).Kind != trace.Kernel || b.launch[g] != call || d.Acts[g].Start >= t || d.Acts[g].End <= from || !b.sameProcess(d.Acts[g].Lane, LaneID(l)) ||
 					call == NoAct && (d.Acts[g].Start < d.Acts[c].Start || 2*(t-d.Acts[g].Start) < t-from) {
 					continue
 				}

@@ -45,29 +45,34 @@ func (b *builder) queueFull() {
 		}
 		var usual int64
 		usual, lasted = b.usualLaunch(order, lasted)
-		var held []callWait
-		atLimit := 0
-		for i, k := range order {
-			if waiting := int(backlog[i]); waiting < limit-1 && waiting < hardQueue {
-				continue
-			}
-			atLimit++
-			call := &d.Acts[b.launch[k]]
-			if call.End-call.Start < max(5*usual, 10*us) {
-				continue
-			}
-			if n := endedBy(call.End); n > 0 {
-				g := ends[n-1]
-				if e := d.Acts[g].End; e > call.Start && call.End-e <= 50*us {
-					held = append(held, callWait{b.launch[k], g, ByAPI})
+		// An operation may end between the count and the call, so the largest backlog is the limit or one more than that.
+		for _, least := range [...]int{limit, limit - 1} {
+			var held []callWait
+			atLimit := 0
+			for i, k := range order {
+				waiting := int(backlog[i])
+				if waiting < least && waiting < hardQueue {
+					continue
+				}
+				atLimit++
+				call := &d.Acts[b.launch[k]]
+				if call.End-call.Start < 10*us || waiting < limit && call.End-call.Start < 5*usual {
+					continue
+				}
+				if n := endedBy(call.End); n > 0 {
+					g := ends[n-1]
+					if e := d.Acts[g].End; e > call.Start && call.End-e <= 50*us {
+						held = append(held, callWait{b.launch[k], g, ByAPI})
+					}
 				}
 			}
-		}
-		if limit < hardQueue && (len(held) < queueProofs || 5*len(held) < 4*atLimit) {
-			continue // a backlog that short calls reach is no limit
-		}
-		for _, w := range held {
-			b.add(w.call, w.op, QueueFull, w.by)
+			if limit < hardQueue && (len(held) < queueProofs || 5*len(held) < 4*atLimit) {
+				continue // a backlog that short calls reach is no limit
+			}
+			for _, w := range held {
+				b.add(w.call, w.op, QueueFull, w.by)
+			}
+			break
 		}
 	}
 }

@@ -107,7 +107,7 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 			at, delay = from.Start, d.Delays.Launch
 			delay.Max = b.launchMax(k, x.From)
 			if x.Evidence == ByAlignment && start-at > delay.Max && !hidden {
-				at = start - delay.Min // launched from within a slice, not recorded
+				at = min(start-delay.Min, from.End) // launched from within a slice, not recorded
 			}
 		case EventWait:
 			delay = d.Delays.Event

@@ -137,6 +137,22 @@ copy 7 Memcpy~DtoH~(Device~->~Pageable) 207 20 2
 op 1 aten::x 230 10
 `, `critical_path_sync_dependency "Memcpy DtoH (Device -> Pageable)" end -> "cudaMemcpyAsync" end`},
 	{cdg.QueueFull, "a launch waits for a place in its stream's queue", queueFullText(), `critical_path_queue_full "k6" end -> "cudaLaunchKernel" end`},
+	{cdg.QueueFull, "calls that find one place left need not be held", pausingQueueText(), `critical_path_queue_full "k25" end -> "cudaLaunchKernel" end`},
+	{cdg.EventWait, "an event was recorded and waited for with one launch between, long before it could matter", `
+call 1 cudaLaunchKernel 0 5 1
+call 1 cudaEventRecord 6 1
+call 1 cudaStreamWaitEvent 8 1
+call 1 cudaLaunchKernel 10 5 2
+kernel 7 a 6 15 1
+kernel 20 b 23.5 50 2
+`, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.Handoff, "a third thread ended work later, but was done before backward began", `
+note 1 ProfilerStep#1 0.5 400
+op 1 aten::forward 1 99
+op 3 aten::clone 20 85
+op 2 autograd::engine::evaluate_function:~X 110 190
+op 1 aten::step 310 90
+`, `critical_path_thread_handoff "aten::forward" end -> "autograd::engine::evaluate_function: X" start`},
 	{cdg.Handoff, "the autograd thread works while the main thread waits, and back", `
 note 1 ProfilerStep#1 0.5 400
 op 1 aten::forward 1 99
@@ -183,6 +199,13 @@ call 12 cudaLaunchKernel 890 5 1
 kernel 7 a 896 200 1
 `, `critical_path_thread_handoff "Stage::enqueue" end -> "predictor_executor::run gif_thread_id:11" start`},
 	{cdg.EventWait, "a device recorded itself what a stream waited for", markedText, `critical_path_event_wait "work_a" end -> "work_b" start`},
+	{cdg.BeforeRecording, "another thread worked long before, and an operation ended just before", `
+op 2 autograd::engine::evaluate_function:~X 0 20
+kernel 7 a 0 900
+op 1 aten::x 905 50
+call 1 cudaLaunchKernel 915 5 1
+kernel 7 b 925 100 1
+`, `critical_path_sync_dependency "a" end -> "aten::x" start`},
 	{cdg.BeforeRecording, "recording began inside a call that waited", `
 kernel 7 a 0 100
 op 1 aten::x 101 50
@@ -216,6 +239,26 @@ func queueFullText() string {
 		launch += dur
 	}
 	fmt.Fprintf(&sb, "op 1 aten::x %d 2000\n", launch)
+	return sb.String()
+}
+
+// pausingQueueText is the same with a thread that does something else now and then: the launch after that finds a place.
+func pausingQueueText() string {
+	const holds, n = 4, 30
+	var sb strings.Builder
+	end := func(i int) int { return 108 + 102*i }
+	t := 0
+	for i := range n {
+		dur := 5
+		if i >= holds && end(i-holds) > t {
+			dur = max(dur, end(i-holds)+3-t)
+		}
+		fmt.Fprintf(&sb, "call 1 cudaLaunchKernel %d %d.5 %d\nkernel 7 k%d %d 100 %d\n", t, dur-1, i+1, i, 8+102*i, i+1)
+		if t += dur; i%5 == 4 {
+			t += 150
+		}
+	}
+	fmt.Fprintf(&sb, "op 1 aten::x %d 4000\n", t)
 	return sb.String()
 }
 

@@ -8,6 +8,9 @@ import (
 	"overlay/internal/trace"
 )
 
+// handoffAtOnce is longer than a thread takes to wake up.
+const handoffAtOnce = 100 * us
+
 // bindThreads chooses what each thread waited for where a piece of it ends, and where something comes from inside a
 // piece in which it waits. t0 and t1 are the window: a wait counts from its start, and the path may begin at its end.
 func (b *builder) bindThreads(t0, t1 int64) {
@@ -80,6 +83,11 @@ func (b *builder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 	if piece < 0 {
 		switch {
 		case b.handedOver(&w, lane, NoAct, t0, t):
+			if late := w; w.Lag == 0 && t-w.At > handoffAtOnce && !b.o.without(BeforeRecording) {
+				if b.beforeRecording(&late, lane, t); late.Rule == BeforeRecording && late.At > w.At {
+					w = late // nobody takes that long to wake up, and an operation ended just before
+				}
+			}
 		case b.idle(lane, int(d.PieceFirst[lane]), t):
 			w.Note = Idle
 		case !b.o.without(BeforeRecording):

@@ -109,7 +109,11 @@ func TestCuspySimulated(t *testing.T) {
 				var r testtrace.Run
 				r.Simulate(testtrace.Random(class, seed))
 				b, _ := r.Build()
-				sameClasses(t, b.JSON(), cuspyForms)
+				forms := cuspyForms
+				if class == "lost" { // of a copy whose call is lost only the kinds of memory say that it held its op
+					forms = []cuspyForm{forms[0], forms[2]}
+				}
+				sameClasses(t, b.JSON(), forms)
 			})
 		}
 	}

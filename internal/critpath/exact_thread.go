@@ -109,7 +109,7 @@ func (w *walker) handOff(owner cdg.ActID, from int64, wait *cdg.Wait) bool {
 // waitingBegan returns when the slice that a hand-off left behind began to wait, if it still waits at t and began inside
 // a long wait of this thread that started at from; else -1 << 62.
 func (w *walker) waitingBegan(from int64) int64 {
-	if !w.waiting.ok || w.waiting.lane == w.lane || w.t-from <= comeBackWait {
+	if !w.waiting.ok || w.waiting.lane == w.lane || w.t-from <= comeBackWait && !(w.g.Pins(w.lane) && w.waiting.act != cdg.NoAct && w.g.WaitsForLoader(w.waiting.act)) {
 		return -1 << 62
 	}
 	i := w.g.PieceAt(w.waiting.lane, w.t)

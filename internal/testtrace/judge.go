@@ -21,10 +21,11 @@ type Verdict struct {
 	Strict  int64 // ns of the window whose owner is the true one
 	Err     error // the trace was refused, or the path breaks its own invariants
 
-	Hit, Tried       int // counterfactuals of the engine's path
-	Ceiling, Ceiled  int // the same on the truth
-	Right, Claimed   int // inferred dependencies on the engine's path that exist
-	Found, Needed    int // true dependencies on the true path that the engine's path has
+	Hit, Tried       int              // counterfactuals of the engine's path
+	Ceiling, Ceiled  int              // the same on the truth
+	Right, Claimed   int              // inferred dependencies on the engine's path that exist
+	Found, Needed    int              // true dependencies on the true path that the engine's path has
+	Lost             map[string]int64 // ns that do not agree, by what the engine put there and what is true
 	Worst            string
 	WorstLen         int64
 	MissedA, MissedB string
@@ -145,9 +146,15 @@ func (j *Judge) covered(allowed []Piece, path *critpath.Path, v *Verdict) (sum i
 		for ; n < len(allowed) && allowed[n].Owner == key && allowed[n].Start < s.End; n++ {
 			from, to := max(t, allowed[n].Start), min(s.End, allowed[n].End)
 			if to > from {
+				if v != nil && from > t {
+					v.lose(j, s, t, from)
+				}
 				good += to - from
 				t = to
 			}
+		}
+		if v != nil && s.End > t {
+			v.lose(j, s, t, s.End)
 		}
 		sum += good
 		if bad := s.End - s.Start - good; v != nil && bad > v.WorstLen {
@@ -166,6 +173,33 @@ func (j *Judge) name(key int32) string {
 		return j.p.ops[int(key)-len(j.p.instrs)].name
 	}
 	return j.p.instrs[key].name
+}
+
+// lose notes a stretch in which a segment has the wrong owner, by what is true in the middle of it.
+func (v *Verdict) lose(j *Judge, s *critpath.Segment, from, to int64) {
+	if v.Lost == nil {
+		v.Lost = map[string]int64{}
+	}
+	mid, truth := (from+to)/2, "nothing"
+	for _, x := range j.run.Path() {
+		if x.Start <= mid && mid < x.End {
+			truth = j.sort(x.Owner) + " " + ruleWords[x.why]
+		}
+	}
+	v.Lost[s.Kind.String()+" / "+truth] += to - from
+}
+
+// sort is what an activity is: an operation, a call, another slice; a delay belongs to none.
+func (j *Judge) sort(key int32) string {
+	switch {
+	case key < 0:
+		return "delay"
+	case int(key) >= len(j.p.instrs):
+		return "operation"
+	case j.p.instrs[key].code == opOpen:
+		return [...]string{"op", "annotation", "frame"}[j.p.instrs[key].kind]
+	}
+	return "call"
 }
 
 // describe says what the engine put where, and what is true in the middle of it.
@@ -288,6 +322,9 @@ func (j *Judge) dependencies(v *Verdict, path *critpath.Path) {
 			continue
 		}
 		isTrue[pair{d.from, j.shown(d.to)}] = true
+	}
+	for o := range j.p.ops {
+		isTrue[pair{j.shown(j.p.ops[o].instr), j.p.opKey(int32(o))}] = true // launched there
 	}
 	claimed := map[pair]bool{}
 	claimedHand := map[pair][]int64{}

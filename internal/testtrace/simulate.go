@@ -417,7 +417,9 @@ func (r *Run) wait(th, id int32) {
 		return
 	}
 	if lat := r.p.instrs[id].lat; r.at[c.point]+lat > t.clock { // signalled, not yet through
+		from, arrived := t.point, t.clock
 		r.handOver(th, c.thread, id, r.at[c.point]+lat, c.point)
+		r.near(t.point, from, t.top(), t.clock-arrived, r.p.jitter.wake.width())
 		return
 	}
 	from := t.point

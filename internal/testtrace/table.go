@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -120,6 +121,7 @@ func WriteTable(w io.Writer, all []Verdict, worst int) {
 		fmt.Fprintf(w, "%-16s %8d %8.2f%% %7.2f%% %7.1f%% %9.3f %8.3f %9.3f %7.3f %6d\n", s.Name, s.Programs, 100*s.Agreement, 100*s.Strict, 100*s.Least,
 			s.Counterfactual(), ratio(s.Ceiling, s.Ceiled), s.Precision(), s.Recall(), s.Failed)
 	}
+	writeLost(w, all)
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -139,5 +141,22 @@ func WriteTable(w io.Writer, all []Verdict, worst int) {
 		if v.MissedB != "" {
 			fmt.Fprintf(w, "    missed: %s\n", v.MissedB)
 		}
+	}
+}
+
+// writeLost prints where agreement is lost: what the engine put where something else is true, as a share of all windows.
+func writeLost(w io.Writer, all []Verdict) {
+	lost := map[string]float64{}
+	programs := map[string]int{}
+	for i := range all {
+		for what, ns := range all[i].Lost {
+			lost[what] += float64(ns) / float64(all[i].Window) / float64(len(all))
+			programs[what]++
+		}
+	}
+	list := slices.SortedFunc(maps.Keys(lost), func(a, b string) int { return cmp.Or(cmp.Compare(lost[b], lost[a]), cmp.Compare(a, b)) })
+	fmt.Fprintln(w, "\nwhere it is lost: found / true")
+	for _, what := range list[:min(12, len(list))] {
+		fmt.Fprintf(w, "%8.4f%% %6d  %s\n", 100*lost[what], programs[what], what)
 	}
 }
