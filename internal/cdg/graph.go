@@ -121,6 +121,9 @@ func (g *Graph) Launches(lane LaneID) int { return len(g.threads[lane].launches)
 // Autograd reports whether a thread is one of the autograd engine's: it runs nodes of the engine and carries no steps.
 func (g *Graph) Autograd(lane LaneID) bool { return g.threads[lane].autograd }
 
+// PinMemory reports whether a thread copies batches of a data loader into pinned memory.
+func (g *Graph) PinMemory(lane LaneID) bool { return g.threads[lane].pinMemory }
+
 // Busy returns when a thread has ops or calls open, ascending; BusyTime is how long that is, ns.
 func (g *Graph) Busy(lane LaneID) []Span { return g.threads[lane].busy }
 
