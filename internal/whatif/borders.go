@@ -14,7 +14,8 @@ type modelBuilder struct {
 	g     *cdg.Graph
 	holds []cdg.Hold // by call
 
-	asked map[int32]asking // per piece: the gap before it ended because a batch was asked for
+	held  map[callEnd]cdg.ActID // launch calls that waited for room: what ended
+	asked map[int32]asking      // per piece: the gap before it ended because a batch was asked for
 
 	real   []bool    // per piece: its start is a border that was waited for
 	start  []bool    // per piece: its start is a point
@@ -107,6 +108,7 @@ func (b *modelBuilder) markBorders() {
 		b.mark(c.Lane, c.End)
 	}
 	b.findAsked()
+	b.findHeld()
 	for l := range b.inner {
 		slices.Sort(b.inner[l])
 		b.inner[l] = slices.Compact(b.inner[l])

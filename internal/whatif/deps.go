@@ -60,6 +60,8 @@ func (b *modelBuilder) borderDeps(l cdg.LaneID, k int, x mark) {
 			b.besides(&d, owner, g.Waits[w].From)
 		}
 		m.deps = append(m.deps, d)
+	} else if d, ok := b.heldUntil(l, x.at); ok {
+		m.deps = append(m.deps, d)
 	}
 	if d, ok := b.onRequest(int32(piece+1), x.at); ok {
 		m.deps = append(m.deps, d)

@@ -81,6 +81,7 @@ const (
 	scaled                // its delay was scaled by the scenario
 	moving                // it is one of a thread beside, see beside
 	onRequest             // a batch was asked for, see asking
+	silent                // what it ends is shown as time of its own, as in the recording
 )
 
 // part is own time of a thread that lies before a point.

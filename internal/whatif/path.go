@@ -129,7 +129,7 @@ func (r *Result) moveThread(d *cdg.Graph, l cdg.LaneID, t *Times) {
 		switch {
 		case recorded <= m.t0 || recorded > m.t1:
 			id = r.kept(d, i, at)
-		case point != none && r.by[point] != none && r.plan.deps[r.by[point]].flag&onRequest == 0:
+		case point != none && r.by[point] != none && r.plan.deps[r.by[point]].flag&silent == 0:
 			d.Waits = append(d.Waits, r.wait(point, at))
 			id = cdg.WaitID(len(d.Waits) - 1)
 		case len(d.Pieces) == start:
