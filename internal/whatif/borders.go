@@ -14,6 +14,9 @@ type modelBuilder struct {
 	g     *cdg.Graph
 	holds []cdg.Hold // by call
 
+	held  map[callEnd]cdg.ActID // launch calls that waited for room: what ended
+	asked map[int32]asking      // per piece: the gap before it ended because a batch was asked for
+
 	real   []bool    // per piece: its start is a border that was waited for
 	start  []bool    // per piece: its start is a point
 	inner  [][]int64 // per lane: points inside pieces, ascending
@@ -104,6 +107,8 @@ func (b *modelBuilder) markBorders() {
 		b.mark(c.Lane, c.Start)
 		b.mark(c.Lane, c.End)
 	}
+	b.findAsked()
+	b.findHeld()
 	for l := range b.inner {
 		slices.Sort(b.inner[l])
 		b.inner[l] = slices.Compact(b.inner[l])

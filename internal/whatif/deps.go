@@ -46,7 +46,12 @@ func (b *modelBuilder) borderDeps(l cdg.LaneID, k int, x mark) {
 	}
 	piece := g.PieceAt(l, x.at)
 	if piece < 0 {
-		m.deps = append(m.deps, b.source(g.Begun[g.PieceFirst[l]]))
+		first := g.PieceFirst[l]
+		d, ok := b.onRequest(first, x.at)
+		if !ok {
+			d = b.source(g.Begun[first])
+		}
+		m.deps = append(m.deps, d)
 		return
 	}
 	if w := b.waitFor(l, piece, x.at); w != cdg.NoWait {
@@ -54,6 +59,11 @@ func (b *modelBuilder) borderDeps(l cdg.LaneID, k int, x mark) {
 		if owner := g.Pieces[piece].Owner; d.src > 0 && d.rule == cdg.Sync && owner != cdg.NoAct {
 			b.besides(&d, owner, g.Waits[w].From)
 		}
+		m.deps = append(m.deps, d)
+	} else if d, ok := b.heldUntil(l, x.at); ok {
+		m.deps = append(m.deps, d)
+	}
+	if d, ok := b.onRequest(int32(piece+1), x.at); ok {
 		m.deps = append(m.deps, d)
 	}
 	if more := b.callDeps[callEnd{l, x.at}]; more != nil {

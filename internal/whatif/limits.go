@@ -6,12 +6,16 @@ import (
 )
 
 // Range is the window at least and at most, ns: with the delays of sources that did not bind at their shortest and at
-// their longest (the 5 % and the 95 % quantile of the trace).
+// their longest (the 5 % and the 95 % quantile of the trace), and with batches of a data loader that come at the rate of
+// its workers, where they seem to come on request.
 func (r *Result) Range() (low, high int64) {
 	if !r.ranged {
 		r.ranged, r.shortest, r.longest = true, r.Window, r.Window
 		for _, q := range [...]*typicalDelays{&r.m.low, &r.m.high} {
 			w := r.with(q).Window
+			r.shortest, r.longest = min(r.shortest, w), max(r.longest, w)
+		}
+		if w, ok := r.atRate(); ok {
 			r.shortest, r.longest = min(r.shortest, w), max(r.longest, w)
 		}
 	}
@@ -38,6 +42,32 @@ func (r *Result) with(q *typicalDelays) *Result {
 	x := &Result{Scenario: r.Scenario, m: m, plan: &p}
 	x.run()
 	return x
+}
+
+// atRate replays the same scenario with batches that come at the rate at which they came; false where none seems to have
+// come on request.
+func (r *Result) atRate() (window int64, ok bool) {
+	m, p := r.m, *r.plan
+	p.deps, p.cost = append([]dep(nil), p.deps...), append([]int64(nil), p.cost...)
+	for i := 1; i < len(m.at); i++ {
+		for k := p.depFrom[i]; k < p.depFrom[i+1]; k++ {
+			if d := &p.deps[k]; d.flag&onRequest != 0 {
+				ok = true
+				if m.prev[i] == none { // its first work
+					*d = dep{lag: m.at[i], rule: d.rule}
+					continue
+				}
+				p.cost[i] += m.at[i] - m.at[m.prev[i]]
+				*d = dep{lag: never, rule: d.rule}
+			}
+		}
+	}
+	if !ok {
+		return 0, false
+	}
+	x := &Result{Scenario: r.Scenario, m: m, plan: &p}
+	x.run()
+	return x.Window, true
 }
 
 // Confidence says how far a prediction can be trusted.

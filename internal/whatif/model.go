@@ -76,10 +76,12 @@ type dep struct {
 }
 
 const (
-	bound  = 1 << iota // it was over last in the recording
-	held               // what a call or a launch would wait for, by its meaning
-	scaled             // its delay was scaled by the scenario
-	moving             // it is one of a thread beside, see beside
+	bound     = 1 << iota // it was over last in the recording
+	held                  // what a call or a launch would wait for, by its meaning
+	scaled                // its delay was scaled by the scenario
+	moving                // it is one of a thread beside, see beside
+	onRequest             // a batch was asked for, see asking
+	silent                // what it ends is shown as time of its own, as in the recording
 )
 
 // part is own time of a thread that lies before a point.

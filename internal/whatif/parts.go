@@ -22,6 +22,10 @@ func (b *modelBuilder) layParts() {
 			if end != none {
 				if w := b.waitFor(lane, piece, to); w != cdg.NoWait {
 					own = min(b.leastOf(&g.Waits[w], owner), to-from)
+				} else if x, ok := b.asked[int32(piece+1)]; ok && x.end == to {
+					own = 0
+				} else if _, ok := b.heldUntil(lane, to); ok {
+					own = min(b.m.typical[callTime], to-from)
 				}
 			}
 			m.parts = append(m.parts, part{own, owner, end})

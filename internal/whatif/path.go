@@ -129,15 +129,14 @@ func (r *Result) moveThread(d *cdg.Graph, l cdg.LaneID, t *Times) {
 		switch {
 		case recorded <= m.t0 || recorded > m.t1:
 			id = r.kept(d, i, at)
-		case point != none && r.by[point] != none:
+		case point != none && r.by[point] != none && r.plan.deps[r.by[point]].flag&silent == 0:
 			d.Waits = append(d.Waits, r.wait(point, at))
 			id = cdg.WaitID(len(d.Waits) - 1)
-		case len(d.Pieces) == start || d.Pieces[len(d.Pieces)-1].Owner == cdg.NoAct:
-			before := at
-			if len(d.Pieces) > start {
-				before = d.Pieces[len(d.Pieces)-1].Start
-			}
-			id = r.gap(d, before, at)
+		case len(d.Pieces) == start:
+			d.Waits = append(d.Waits, cdg.Wait{At: at, From: cdg.NoAct, Rule: cdg.Unexplained, Evidence: cdg.ByNothing, Bound: true})
+			id = cdg.WaitID(len(d.Waits) - 1)
+		case d.Pieces[len(d.Pieces)-1].Owner == cdg.NoAct:
+			id = r.gap(d, d.Pieces[len(d.Pieces)-1].Start, at)
 			if was := m.g.Begun[i]; was != cdg.NoWait && m.g.Waits[was].Note == cdg.Idle {
 				d.Waits[id].Note = cdg.Idle
 			}

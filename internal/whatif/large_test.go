@@ -1,0 +1,41 @@
+package whatif_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/graph"
+	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
+	"overlay/internal/whatif"
+)
+
+// BenchmarkReplayLarge replays a made trace of five million events, if OVERLAY_LONG is set.
+func BenchmarkReplayLarge(b *testing.B) {
+	if os.Getenv("OVERLAY_LONG") == "" {
+		b.Skip("takes a minute before it begins")
+	}
+	var text bytes.Buffer
+	if err := testtrace.Large(&text, 5_000_000, true); err != nil {
+		b.Fatal(err)
+	}
+	tr, err := kineto.Parse(text.Bytes(), "large", kineto.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := graph.Build(tr, cdg.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := whatif.New(g)
+	sc, err := whatif.NewSelector(m, nil).Scenario("class:cpu=0.5")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Replay(&sc)
+	}
+}
