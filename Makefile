@@ -6,7 +6,7 @@ GO ?= go
 # Go asks git for the commit to put into the binary and fails where git refuses the folder (another owner, as in containers).
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
-.PHONY: help build demo demo-ranks test race check bench bench-hta fuzz update generate test-browser lint clean
+.PHONY: help build web licences module demo demo-ranks test race check bench bench-hta fuzz update generate test-browser lint clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -14,6 +14,13 @@ help: ## this list
 # Without cgo the binary is static and runs on any Linux of its architecture.
 build: ## bin/overlay
 	CGO_ENABLED=0 $(GO) build $(VCS) -trimpath -o bin/overlay ./cmd/overlay
+
+# The glue wasm_exec.js has to be that of the Go that compiles.
+WEB ?= bin/web
+web: ## the page that needs no install, into bin/web: any static web server can show it
+	mkdir -p $(WEB)
+	cp cmd/overlay-web/site/* testdata/demo.json.gz "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(WEB)
+	GOOS=js GOARCH=wasm $(GO) build $(VCS) -trimpath -ldflags '-s -w' -o $(WEB)/overlay.wasm ./cmd/overlay-web
 
 demo: build ## analyse the demo trace of the project and print the summary
 	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace
@@ -34,6 +41,7 @@ race: ## all tests on made traces under the race detector
 lint: ## gofmt, go vet, staticcheck
 	@bad=$$(gofmt -l cmd internal proto testdata); if [ -n "$$bad" ]; then echo "gofmt: not formatted:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
+	GOOS=js GOARCH=wasm $(GO) vet ./cmd/overlay-web
 	$(GO) tool staticcheck ./...
 
 # OVERLAY_LONG switches the heavy loops on; SKIP leaves tests out by name. The clean-tree check comes last, since a test
@@ -62,6 +70,21 @@ fuzz: ## every fuzz target for FUZZTIME
 # Only packages with golden texts know the flag.
 update: ## rewrite golden texts; look at the difference before you commit it
 	OVERLAY_LONG=1 $(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,') -update
+
+# The modules that the program is made of, and Go itself, with the texts of their licences.
+licences: ## print the licences of everything that the program contains
+	@$(GO) list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/overlay | sort -u | \
+	  { cat; echo "Go $$($(GO) env GOVERSION) $$($(GO) env GOROOT)"; } | while read -r name version dir; do \
+	  text=$$(ls "$$dir" | grep -iE '^(LICEN[CS]E|COPYING|NOTICE)' | head -3); \
+	  [ -n "$$text" ] || { echo "licences: none in $$dir" >&2; exit 1; }; \
+	  printf '\n==== %s %s\n\n' "$$name" "$$version"; for t in $$text; do cat "$$dir/$$t"; done; done
+
+# `go install` needs a module path that says where the code lives. The name stands in go.mod and in import paths only.
+module: ## give the module another path: make module MODULE=github.com/OWNER/overlay
+	@[ -n "$(MODULE)" ] || { echo "module: name the path, as in MODULE=github.com/OWNER/overlay"; exit 2; }
+	@old=$$($(GO) list -m) && $(GO) mod edit -module $(MODULE) && \
+	  git ls-files '*.go' | xargs sed -i -E "s#(\")$$old/(internal|cmd|proto)/#\1$(MODULE)/\2/#" && \
+	  gofmt -w $$(git ls-files '*.go') && $(GO) build ./... && echo "module: $$old is now $(MODULE)"
 
 generate: ## generated files, the demo trace included
 	@command -v protoc >/dev/null || { echo "generate: protoc is missing (Debian: protobuf-compiler)"; exit 1; }

@@ -30,13 +30,16 @@ var otherVendorWords = map[string]string{
 	"internal/cdg/syncrecords.go": `wait_on_cuda_event_record_corr_id`,
 	"internal/anonymize/vocabulary.go": `wait_on_cuda_event_id wait_on_cuda_event_record_corr_id cuda_sync_kind cuda_event_id cuda_runtime_version cuda_driver_version
 		cupti_version roctracer_version hip_runtime_version hip_driver_version nccl_version`,
+	// Kineto's categories, and a key, for events of PyTorch that have no category.
+	"internal/frompftrace/": `cuda_sync_kind cuda_sync cuda_runtime cuda_driver cuda`,
 	// The paper's name for calls of any runtime, in its tables.
 	"internal/critpath/ctda_time.go": `cuda_runtime`,
 	// Paths of files in PyTorch and in a library that loads data.
 	"internal/cdg/phases/rules.go": `cuda nvidia`,
 	// Sentences for people, and what they have to type.
 	"internal/kineto/survey.go": `CUDA CUPTI enable_cuda_sync_events`,
-	"internal/report/new.go":    `CUDA enable_cuda_sync_events`,
+	"internal/report/new.go":    `CUDA`,
+	"internal/report/gaps.go":   `enable_cuda_sync_events`,
 	"internal/analyses/rows.go": `CUDA`,
 }
 

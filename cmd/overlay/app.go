@@ -156,14 +156,16 @@ func (p *program) app() *cli.App {
 		Usage:                     "show what bounds a PyTorch run, in the trace itself",
 		HideHelpCommand:           true, // commandLine turns `help X` into `X --help`
 		HideVersion:               true, // and --version into the command
-		DisableSliceFlagSeparator: true, // a comma is a part of a file name
+		EnableBashCompletion:      true,
 		CustomAppHelpTemplate:     appHelp,
 		Writer:                    p.stdout,
 		ErrWriter:                 p.stderr,
+		DisableSliceFlagSeparator: true,                         // names of files and events hold commas
 		ExitErrHandler:            func(*cli.Context, error) {}, // the status is decided by run
 		Commands: []*cli.Command{
 			p.runCommand(), p.convertCommand(), p.reportCommand(), p.diffCommand(),
-			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.versionCommand(),
+			p.whatifCommand(), p.exportCommand(), p.queryCommand(),
+			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.mcpCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
 		},
 	}
 	app.OnUsageError = usageProblem

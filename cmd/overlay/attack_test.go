@@ -84,7 +84,7 @@ func TestAttack(t *testing.T) {
 	if done < count/4 {
 		t.Errorf("only %d of %d commands succeeded: the mutations tell nothing", done, 2*count)
 	}
-	for _, command := range []string{"run", "convert", "report", "check", "diff"} {
+	for _, command := range []string{"run", "convert", "report", "check", "diff", "export", "query"} {
 		if of[command] == 0 && count >= 50 {
 			t.Errorf("no input let %s succeed", command)
 		}
@@ -101,7 +101,7 @@ func (a *attacker) command() []string {
 	}
 	out := "out" + pick(a, []string{".pftrace", ".pftrace", ".pftrace.gz", ".json", ".json.gz"})
 	var args []string
-	kind := a.IntN(10)
+	kind := a.IntN(12)
 	switch {
 	case kind < 5:
 		args = []string{"run", "-i", pick(a, []string{"IN", "IN", "IN", "-"}), "-o", out}
@@ -117,6 +117,12 @@ func (a *attacker) command() []string {
 		args = append(args, pick(a, [][]string{nil, {"--json"}, {"--html", "r.html"}})...)
 	case kind < 9:
 		return maybe([]string{"check", "IN"}, 2, "--json")
+	case kind < 10:
+		args = maybe([]string{"export", "-i", "IN", "-o", "tables"}, 3, "--args")
+		args = maybe(args, 3, "--compat")
+	case kind < 11:
+		args = []string{"query", pick(a, attackQueries), "IN", "--format", pick(a, []string{"table", "jsonl"})}
+		args = maybe(args, 3, "--args")
 	default:
 		args = append(pick(a, [][]string{{"diff", "IN", "OTHER"}, {"diff", "OTHER", "IN"}}), pick(a, [][]string{nil, {"--json"}, {"--html", "r.html"}})...)
 	}
@@ -125,12 +131,17 @@ func (a *attacker) command() []string {
 	args = maybe(args, 6, "--annotation", pick(a, []string{"ProfilerStep#", "step", "x"}))
 	args = maybe(args, 8, "--threads", pick(a, []string{"gil", "explicit"}))
 	args = maybe(args, 10, "--strict")
-	if args[0] != "diff" {
+	if args[0] == "run" || args[0] == "report" {
 		args = maybe(args, 3, "--analysis", "all")
 		args = maybe(args, 4, "--segments")
 	}
 	return append(args, "--jobs", pick(a, []string{"1", "2", "5"}))
 }
+
+// attackQueries go through every column of every table.
+var attackQueries = []string{"select * from events", "select * from segments join events using (run, rank, event)", "select * from edges", "select * from nodes", "select * from spans",
+	"select * from collectives", "select * from counters", "select * from steps join tracks", "select * from runs", "select l.name, count(*) from events k join events l on l.event = k.launch_event group by 1",
+	"select * from overlay_critical", "select * from overlay_segment"}
 
 // attackCase is a command line in a folder.
 type attackCase struct {
@@ -165,7 +176,7 @@ func (c *attackCase) try(input []byte) (problem string, status int) {
 	}
 	defer func() {
 		for _, name := range outs {
-			os.Remove(filepath.Join(c.dir, name))
+			os.RemoveAll(filepath.Join(c.dir, name))
 		}
 	}()
 	var stdout, stderr bytes.Buffer
@@ -241,6 +252,14 @@ func (c *attackCase) output(name string) string {
 		}
 		if len(said.Problems) > 0 {
 			return fmt.Sprintf("check complains: %v", said.Problems)
+		}
+		return ""
+	}
+	if name == "tables" {
+		for _, sql := range attackQueries {
+			if status := run([]string{"overlay", "query", sql, path}, nil, io.Discard, io.Discard); status != exitDone {
+				return "what was exported cannot be asked: " + sql
+			}
 		}
 		return ""
 	}

@@ -55,7 +55,13 @@ func servePage(t *testing.T, tls bool, page string, data map[string][]byte, stat
 			return
 		}
 		if static != "" && r.URL.Path != "/" {
-			http.ServeFile(w, r, filepath.Join(static, filepath.Clean(r.URL.Path)))
+			f, err := os.Open(filepath.Join(static, filepath.Clean(r.URL.Path)))
+			if err != nil {
+				http.NotFound(w, r)
+				return
+			}
+			defer f.Close()
+			http.ServeContent(w, r, f.Name(), time.Time{}, f) // http.ServeFile sends index.html elsewhere
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -80,14 +86,20 @@ func servePage(t *testing.T, tls bool, page string, data map[string][]byte, stat
 // browse opens a page in the browser and decodes what it posts.
 func (s *pageServer) browse(t *testing.T, browser, url string, result any) {
 	t.Helper()
-	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	s.browseBeside(t, browser, s, url, result)
+}
+
+// browseBeside does so while another server takes the place of the viewer.
+func (s *pageServer) browseBeside(t *testing.T, browser string, viewer *pageServer, url string, result any) {
+	t.Helper()
+	_, port, err := net.SplitHostPort(viewer.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var log bytes.Buffer
 	cmd := exec.CommandContext(ctx, browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--ignore-certificate-errors",
+		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-popup-blocking", "--ignore-certificate-errors",
 		"--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--window-size=1600,1000",
 		"--host-resolver-rules=MAP ui.perfetto.dev 127.0.0.1:"+port+",MAP evil.example 127.0.0.1:"+port, url)
 	cmd.Stdout, cmd.Stderr = &log, &log

@@ -24,7 +24,7 @@ type kinetoCheck struct {
 // checkKineto says what a profiler trace holds.
 func (j *job) checkKineto(name string, in *input, o kineto.Options) error {
 	j.stages.start("parsing")
-	tr, err := decode(name, in, o)
+	tr, err := decode(name, in, o, roomFor(j.memory))
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,10 @@ import (
 // reading flags at the first argument that is none and would hand `-o x` on as two file names.
 func commandLine(app *cli.App, args []string) ([]string, error) {
 	if len(args) < 2 {
-		return nil, &usageError{msg: "no command: run, convert, report, diff, open, check, sql or version"}
+		return nil, &usageError{msg: "no command: " + commandNames(app)}
+	}
+	if completing(args) {
+		return args, nil
 	}
 	name, rest := args[1], args[2:]
 	switch name {
@@ -34,6 +37,18 @@ func commandLine(app *cli.App, args []string) ([]string, error) {
 		}
 	}
 	return nil, unknownCommand(app, name)
+}
+
+// commandNames lists the commands as a sentence does.
+func commandNames(app *cli.App) string {
+	var names []string
+	for _, c := range app.Commands {
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func unknownCommand(app *cli.App, name string) error {

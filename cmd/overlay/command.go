@@ -10,7 +10,7 @@ import (
 
 func (p *program) runCommand() *cli.Command {
 	flags := slices.Concat(inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"),
-		[]cli.Flag{&cli.StringFlag{Name: "report", Category: filesGroup, Usage: "also write the report to `FILE`, named .json or .html"}},
+		[]cli.Flag{&cli.StringFlag{Name: "report", TakesFile: true, Category: filesGroup, Usage: "also write the report to `FILE`, named .json or .html"}},
 		analysisFlags(), htaFlags(), drawingFlags(), reportFlags(), generalFlags())
 	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "-i FILE [-o FILE] [flags]", Flags: flags,
 		Description: `
@@ -59,6 +59,8 @@ Examples:
 func (p *program) diffCommand() *cli.Command {
 	return &cli.Command{Name: "diff", Usage: "compare two traces", ArgsUsage: "BEFORE AFTER [flags]",
 		Flags: slices.Concat(analysisFlags(), formFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "markdown", Category: reportGroup, Usage: "print Markdown, as for a comment on a change under review"},
+			&cli.StringFlag{Name: "svg", TakesFile: true, Category: reportGroup, Usage: "also draw both paths as bars into `FILE`"},
 			&cli.Float64Flag{Name: "fail-if-slower", Category: reportGroup, DefaultText: "off",
 				Usage: "end with status 3 when the window of AFTER is longer by more than `PERCENT`"}}, generalFlags()),
 		Description: `
@@ -66,7 +68,8 @@ Analyses both traces in the same way and compares the reports: duration, classes
 
 Examples:
   overlay diff before.json.gz after.json.gz
-  overlay diff before.json.gz after.json.gz --step 3 --fail-if-slower 5`,
+  overlay diff before.json.gz after.json.gz --step 3 --fail-if-slower 5
+  overlay diff before.json.gz after.json.gz --markdown --svg paths.svg > comment.md`,
 		Action: p.action(2, nil, (*job).diff)}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/pgzip"
@@ -28,7 +29,7 @@ func (j *job) convert() error {
 	if err != nil {
 		return err
 	}
-	tr, err := j.load(j.opts.input)
+	tr, err := j.loadAny(j.opts.input)
 	if err != nil {
 		return err
 	}
@@ -96,6 +97,9 @@ func (j *job) writeFormat(w io.Writer, p pipeline.Picture) (written, error) {
 	}
 	if p.Drawing != nil {
 		out.repair(p.Drawing.EarlierRemoved, "earlier_overlay_removed")
+		if flowNames[j.opts.flows] == overlay.FlowsCritical {
+			out.note(p.Drawing.LeftOut, "edge", "of the path without an arrow, so that a click stays quick in the viewer (--flows all draws them)")
+		}
 	}
 	return out, err
 }

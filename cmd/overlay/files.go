@@ -33,7 +33,7 @@ func (p *program) places(o *options, files []string) (inputs, outputs []place) {
 		}
 	}
 	printed := p.prints(o)
-	for _, name := range []string{o.output, o.report, o.html, o.cpuProfile, o.memProfile} {
+	for _, name := range []string{o.output, o.report, o.html, o.svg, o.cpuProfile, o.memProfile} {
 		switch {
 		case name == "":
 		case isStdout(name):

@@ -13,6 +13,7 @@ import (
 const (
 	filesGroup    = "Files"
 	analysisGroup = "Analysis"
+	changeGroup   = "Changes"
 	pictureGroup  = "Picture"
 	reportGroup   = "Report"
 	generalGroup  = "General"
@@ -20,14 +21,14 @@ const (
 
 func inputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "input", Aliases: []string{"i"}, Category: filesGroup,
+		&cli.StringSliceFlag{Name: "input", TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
 			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace, for report those of all ranks of a job"},
 	}
 }
 
 func outputFlags(whenAbsent string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
+		&cli.StringFlag{Name: "output", TakesFile: true, Aliases: []string{"o"}, Category: filesGroup,
 			Usage: "write to `FILE`, named .pftrace, .pftrace.gz, .json or .json.gz; - is standard output and needs --format; " + whenAbsent},
 		&cli.StringFlag{Name: "format", Category: filesGroup,
 			Usage: "write `perfetto|chrome`, whatever the name of the output ends in"},
@@ -35,9 +36,15 @@ func outputFlags(whenAbsent string) []cli.Flag {
 }
 
 func analysisFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "method", Category: analysisGroup, Value: "exact",
 			Usage: "how the critical path is found, `exact|ctda|hta`: exact walks back from the last event and explains every nanosecond; ctda is the CTDA-CPA paper's walk over the aggregated graph; hta gives the path of Holistic Trace Analysis"},
+	}, windowFlags()...)
+}
+
+// windowFlags choose the window and how threads are read, whatever the method.
+func windowFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.StringFlag{Name: "threads", Category: analysisGroup, Value: "auto",
 			Usage: "how threads hand work over, `auto|gil|explicit`: gil by taking turns, explicit by flows, blocking frames and joins only (for code without a GIL); auto decides from the trace"},
 		&cli.StringFlag{Name: "annotation", Category: analysisGroup,
@@ -63,7 +70,7 @@ func htaFlags() []cli.Flag {
 func drawingFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "flows", Category: pictureGroup, Value: "critical",
-			Usage: "arrows to draw, `critical|all|none`: critical draws every edge of the path as long as the viewer stays usable; all lifts the limits"},
+			Usage: "arrows to draw, `critical|all|none`: critical draws every edge of the path but for a few that would make a click slow; all lifts the limits"},
 		&cli.BoolFlag{Name: "plain", Category: pictureGroup,
 			Usage: "Perfetto: leave the colours of slices alone"},
 		&cli.BoolFlag{Name: "only-critical", Category: pictureGroup,
@@ -112,7 +119,7 @@ func jobFlags() []cli.Flag {
 func formFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"},
-		&cli.StringFlag{Name: "html", Category: reportGroup, Usage: "write a page to `FILE` instead of text"},
+		&cli.StringFlag{Name: "html", TakesFile: true, Category: reportGroup, Usage: "write a page to `FILE` instead of text"},
 	}
 }
 
@@ -126,7 +133,7 @@ func generalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-color", Category: generalGroup, EnvVars: []string{},
 			Usage: "no colour; also with NO_COLOR set, and where the output is no terminal"},
 		&cli.BoolFlag{Name: "timing", Category: generalGroup, Usage: "print the time of each stage to standard error"},
-		&cli.StringFlag{Name: "cpuprofile", Category: generalGroup, Usage: "write a CPU profile to `FILE` (go tool pprof)"},
-		&cli.StringFlag{Name: "memprofile", Category: generalGroup, Usage: "write a profile of the memory in use at the end to `FILE`"},
+		&cli.StringFlag{Name: "cpuprofile", TakesFile: true, Category: generalGroup, Usage: "write a CPU profile to `FILE` (go tool pprof)"},
+		&cli.StringFlag{Name: "memprofile", TakesFile: true, Category: generalGroup, Usage: "write a profile of the memory in use at the end to `FILE`"},
 	}
 }

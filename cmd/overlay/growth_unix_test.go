@@ -10,11 +10,10 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/processor"
 )
 
 // mostGrowth is how much more a command may cost on twice the input: n log n and the noise of a shared machine stay
@@ -46,7 +45,7 @@ func TestGrowth(t *testing.T) {
 	}
 	n, cost, commands := 500, allocated, growing[:6]
 	if os.Getenv("OVERLAY_LONG") != "" {
-		n, cost, commands = 5000, processor, growing
+		n, cost, commands = 5000, processorTime, growing
 		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as in main
 	}
 	for _, kind := range testtrace.Hostiles {
@@ -116,17 +115,10 @@ func allocated(t *testing.T, command, trace string) float64 {
 	return float64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// processor is the processor time that a command takes, in seconds.
-func processor(t *testing.T, command, trace string) float64 {
-	used := func() time.Duration {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			t.Fatal(err)
-		}
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
+// processorTime is the processor time that a command takes, in seconds.
+func processorTime(t *testing.T, command, trace string) float64 {
 	runtime.GC() // the last command's garbage is its own
-	before := used()
+	before := processor.Time()
 	execute(t, command, trace)
-	return (used() - before).Seconds()
+	return (processor.Time() - before).Seconds()
 }

@@ -14,7 +14,7 @@ threads and GPU streams, and draws it into a trace for ui.perfetto.dev.
 Usage: overlay COMMAND [flags]
 
 Commands:
-{{range .Commands}}  {{printf "%-9s" .Name}} {{.Usage}}
+{{range .VisibleCommands}}  {{printf "%-10s" .Name}} {{.Usage}}
 {{end}}
 Examples:
   overlay run -i trace.json.gz                    analyse, write trace.overlaid.pftrace, print a summary

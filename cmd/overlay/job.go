@@ -30,7 +30,7 @@ func (p *program) action(nFiles int, check func(*flagReader, *options), body fun
 		o, err := readOptions(c)
 		r := &flagReader{Context: c, err: err}
 		r.wantFiles(nFiles)
-		if r.err == nil && o.command != "report" {
+		if r.err == nil && o.command != "report" && nFiles != ownFiles {
 			r.oneInput(o)
 		}
 		if check != nil {
@@ -96,11 +96,17 @@ func (j *job) resultName() string {
 	return stdoutName
 }
 
-// anyFiles is the number of file names of a command that takes one or more.
-const anyFiles = -1
+// Commands that take more than a fixed number of file names.
+const (
+	anyFiles = -1 // one or more
+	ownFiles = -2 // the command checks them itself
+)
 
 // wantFiles checks the number of arguments that are no flags.
 func (r *flagReader) wantFiles(n int) {
+	if n == ownFiles {
+		return
+	}
 	switch got := r.NArg(); {
 	case n == anyFiles && got > 0:
 	case got == 0 && (n == 1 || n == anyFiles):

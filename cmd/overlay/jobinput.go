@@ -88,10 +88,12 @@ func one[T any](w *readers, name, member string, load func() (*input, error), us
 			return err
 		}
 		defer w.leave(in)
-		w.hold(in.held)
+		held := in.held
+		w.hold(held)
 		o := w.options()
 		o.Cut = in.cut
-		tr, err := decode(name, in, o)
+		tr, err := decode(name, in, o, w.room())
+		w.hold(in.held - held) // reading may put another text in the place of the input
 		if err != nil {
 			return err
 		}

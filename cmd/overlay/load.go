@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+
+	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
@@ -31,20 +34,48 @@ func inputName(name string) string {
 	return name
 }
 
-// load reads a trace. Its bytes stay mapped or in memory until the program ends: the outputs are made from them.
+// load reads a trace to analyse it.
 func (j *job) load(name string) (*trace.Trace, error) {
+	tr, err := j.loadAny(name)
+	if err == nil && frompftrace.Unjoined(tr) {
+		return nil, fmt.Errorf("%s: %s", inputName(name), frompftrace.UnjoinedText)
+	}
+	return tr, err
+}
+
+// loadAny reads a trace. Its text stays mapped or in memory until the program ends: the outputs are made from it.
+func (j *job) loadAny(name string) (*trace.Trace, error) {
 	in, o, err := j.open(name)
 	if err != nil {
 		return nil, err
 	}
 	j.stages.start("parsing")
-	return decode(name, in, o)
+	tr, err := decode(name, in, o, roomFor(j.memory))
+	if err == nil {
+		limitHeap(j.memory, in.held)
+	}
+	return tr, err
+}
+
+// parsePerfetto reads a .pftrace. It becomes text, which takes the place of its own bytes in the input.
+func parsePerfetto(name string, in *input, o kineto.Options, room int64) (*trace.Trace, error) {
+	text := newSpool(room)
+	tr, err := frompftrace.Parse(in.bytes, inputName(name), o, text)
+	if err != nil {
+		text.drop()
+		return nil, err
+	}
+	in.close()
+	if text.file == nil {
+		in.bytes, in.mapped, in.held = text.b, text.mapped(text.b), text.size
+	}
+	return tr, nil
 }
 
 // decode makes a trace of the bytes of an input.
-func decode(name string, in *input, o kineto.Options) (*trace.Trace, error) {
-	if err := kineto.RefusePerfetto(in.bytes, inputName(name)); err != nil {
-		return nil, err
+func decode(name string, in *input, o kineto.Options, room int64) (*trace.Trace, error) {
+	if kineto.IsPerfetto(in.bytes) {
+		return parsePerfetto(name, in, o, room)
 	}
 	return kineto.Parse(in.bytes, inputName(name), o)
 }

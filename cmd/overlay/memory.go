@@ -61,3 +61,21 @@ func privateMemory() int64 {
 }
 
 func megabytes(n int64) string { return tables.FormatMegabytes(n, 0) }
+
+// machineMemory is what the machine has, or the container allows, in bytes; 0 where nobody says.
+func machineMemory(container int64) int64 {
+	if container > 0 {
+		return container
+	}
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == "MemTotal:" {
+			n, _ := strconv.ParseInt(f[1], 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}

@@ -12,6 +12,7 @@ import (
 
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
+	"overlay/internal/pipeline"
 	"overlay/internal/ranks"
 	"overlay/internal/report"
 )
@@ -37,17 +38,31 @@ type options struct {
 	plain, onlyCritical, anonymize bool
 
 	report, html   string // further outputs; "" = none
+	svg            string
 	json, segments bool
+	markdown       bool
 	top            int
 	topSet         bool
 	analyses       []string
 	analysis       analyses.Options
 	failIfSlower   float64 // percent, negative = off
+	runName        string  // of the job; "" = the folder of the input
+	rank           int64   // of the one input; negative = as the trace says
+	args, compat   bool    // of exported tables
+	sqlFile        string  // the query; "" = the first argument
+	sqlFormat      string
+	engine         string
+	schema         bool
+	maxMemory      int64 // bytes; 0 = half of the machine's
+	noBrowser      bool
+	roots          []string // of mcp
+
+	questions    pipeline.Questions
+	scenarioFile string
 
 	hosts       string // file of --hosts, "" = none
 	trustClocks bool
 	expect      ranks.Expected
-	noBrowser   bool
 
 	strict, quiet, noColor, timing bool
 	maxExpand                      int64 // bytes
@@ -99,6 +114,7 @@ func readOptions(c *cli.Context) (*options, error) {
 	r := &flagReader{Context: c}
 	o := &options{command: c.Command.Name, failIfSlower: -1,
 		inputs: r.paths("input"), output: r.path("output"), report: r.path("report"), html: r.path("html"),
+		svg: r.path("svg"), markdown: c.Bool("markdown"),
 		json: c.Bool("json"), segments: c.Bool("segments"), top: c.Int("top"),
 		flows: r.oneOf("flows", "critical", "all", "none"), plain: c.Bool("plain"),
 		onlyCritical: c.Bool("only-critical"), noBrowser: c.Bool("no-browser"), anonymize: c.Bool("anonymize"),
@@ -111,10 +127,28 @@ func readOptions(c *cli.Context) (*options, error) {
 	r.readWindow(o)
 	r.readMethod(o)
 	r.readReport(o)
+	r.readTables(o)
 	r.readLimits(o)
 	o.topSet, o.hosts, o.trustClocks = r.IsSet("top"), r.path("hosts"), c.Bool("trust-clocks")
 	o.expect = r.readExpect(c.StringSlice("expect"))
 	return o, r.err
+}
+
+func (r *flagReader) readTables(o *options) {
+	o.runName, o.rank, o.args, o.compat = r.path("run"), -1, r.Bool("args"), r.Bool("compat")
+	if r.IsSet("rank") {
+		if o.rank = int64(r.Int("rank")); o.rank < 0 {
+			r.problem("--rank %d is negative", o.rank)
+		}
+	}
+	o.sqlFile, o.schema = r.path("file"), r.Bool("schema")
+	if v := r.String("max-memory"); v != "" {
+		n, ok := parseSize(v)
+		if !ok {
+			r.problem("--max-memory %s is no size such as 500MB or 2GiB", quote(v))
+		}
+		o.maxMemory = n
+	}
 }
 
 func (r *flagReader) readWindow(o *options) {
@@ -189,8 +223,11 @@ func (r *flagReader) readReport(o *options) {
 			r.problem("--report %s must end in .json or .html", quote(o.report))
 		}
 	}
-	if o.json && o.html != "" {
+	switch {
+	case o.json && o.html != "":
 		r.problem("--json and --html exclude each other")
+	case o.markdown && (o.json || o.html != ""):
+		r.problem("--markdown excludes --json and --html")
 	}
 	if r.IsSet("fail-if-slower") {
 		o.failIfSlower = r.Float64("fail-if-slower")

@@ -19,6 +19,7 @@ type outputs struct {
 	stdout   io.Writer
 	mu       sync.Mutex
 	open     []*output
+	folders  []*outFolder
 	finished bool // abandoned: no file may appear any more
 }
 
@@ -191,6 +192,12 @@ func (o *outputs) commit() error {
 		}
 		o.open = o.open[1:]
 	}
+	for len(o.folders) > 0 {
+		if err := o.folders[0].commit(); err != nil {
+			return err
+		}
+		o.folders = o.folders[1:]
+	}
 	return nil
 }
 
@@ -206,6 +213,10 @@ func (o *outputs) abandon() {
 		os.Remove(out.temp) // best effort: an error is being reported already
 	}
 	o.open = nil
+	for _, out := range o.folders {
+		out.remove()
+	}
+	o.folders = nil
 }
 
 // outputError says in one line what stands in the way of an output, and what to do.

@@ -104,6 +104,10 @@ func (j *job) diff() error {
 	if err != nil {
 		return err
 	}
+	picture, err := j.createReport(j.opts.svg)
+	if err != nil {
+		return err
+	}
 	var sides [2]*report.Report
 	err = pipeline.Each(len(j.files), j.pipeline(), func(i int) (*trace.Trace, error) { return j.load(j.files[i]) }, func(i int, r *pipeline.Run) error {
 		sides[i] = j.report(j.files[i], r, math.MaxInt) // a hotspot of one side may be last on the other
@@ -119,11 +123,18 @@ func (j *job) diff() error {
 	if limit := j.opts.failIfSlower; limit >= 0 && d.Slower > limit {
 		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, j.files[1], tables.FormatPercent(d.Slower), j.files[0], tables.GivenPercent(limit))
 	}
+	if picture != nil {
+		if err := d.WriteSVG(picture); err != nil {
+			return err
+		}
+	}
 	switch {
 	case page != nil:
 		return d.WriteHTML(page)
 	case j.opts.json:
 		j.result = d.WriteJSON
+	case j.opts.markdown:
+		j.result = func(w io.Writer) error { return d.WriteMarkdown(w, changesListed) }
 	default:
 		j.result = func(w io.Writer) error { return d.WriteText(w, j.textOptions(j.resultTo), changesListed) }
 	}

@@ -3,20 +3,12 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
-	"strings"
+
+	"overlay/internal/buildinfo"
 )
 
-// version is the version of the program, which outputs carry too: that of the module as the build knows it, a tag or
-// one made of the commit; "devel" where the build knows none.
-var version = buildVersion(debug.ReadBuildInfo())
-
-func buildVersion(info *debug.BuildInfo, ok bool) string {
-	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
-		return "devel"
-	}
-	return strings.TrimPrefix(info.Main.Version, "v")
-}
+// version is what outputs and reports carry.
+var version = buildinfo.Version
 
 // versionText is the version and what the program was built with.
 func versionText() string {

@@ -44,8 +44,12 @@ func Blocking(s *Set, o Options) []BlockingCall {
 		verbs[i] = vendors.VerbOf(n)
 	}
 	cause := s.causeAround()
-	type key struct{ call, op, caller trace.Sym }
+	type key struct {
+		call, op trace.Sym
+		caller   string
+	}
 	at := map[key]int{}
+	callers := map[trace.Sym]string{} // frames of one function differ in the address of its object
 	var out []BlockingCall
 	for i := range s.Host {
 		h := &s.Host[i]
@@ -59,12 +63,16 @@ func Blocking(s *Set, o Options) []BlockingCall {
 		if !waited && !verbs[h.Name].Blocks() {
 			continue
 		}
-		k := key{h.Name, cause(int32(i)), caller(h.Event)}
+		frame := caller(h.Event)
+		if _, known := callers[frame]; !known {
+			callers[frame] = critpath.NormalName(s.Trace.Str(frame))
+		}
+		k := key{h.Name, cause(int32(i)), callers[frame]}
 		n, ok := at[k]
 		if !ok {
 			n = len(out)
 			at[k] = n
-			b := BlockingCall{Call: s.Trace.Str(k.call), Operator: s.Trace.Str(k.op), Caller: critpath.NormalName(s.Trace.Str(k.caller))}
+			b := BlockingCall{Call: s.Trace.Str(k.call), Operator: s.Trace.Str(k.op), Caller: k.caller}
 			b.Hint = causes[b.Operator]
 			if b.Hint == "" && verbs[k.call] == vendors.EventSync {
 				b.Hint = "Event.synchronize: let a stream wait for the event instead"

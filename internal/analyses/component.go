@@ -165,8 +165,27 @@ type beginning struct {
 	name trace.Sym
 }
 
-// begun lists the slices and operations by start, so that a step looks at its own only.
-func (s *Set) begun() []beginning {
+// beginnings are slices and operations by start, so that a step looks at its own only.
+type beginnings struct {
+	list  []beginning
+	seen  []int32 // per symbol: the number of the question that met it last
+	asked int32
+}
+
+// names counts the different names of what starts in [from, to).
+func (b *beginnings) names(from, to int64) int64 {
+	b.asked++
+	n := int64(0)
+	for k := sort.Search(len(b.list), func(k int) bool { return b.list[k].at >= from }); k < len(b.list) && b.list[k].at < to; k++ {
+		if seen := &b.seen[b.list[k].name]; *seen != b.asked {
+			*seen = b.asked
+			n++
+		}
+	}
+	return n
+}
+
+func (s *Set) begun() *beginnings {
 	list := make([]beginning, 0, len(s.Host)+len(s.Ops))
 	for i := range s.Host {
 		list = append(list, beginning{s.Host[i].Start, s.Host[i].Name})
@@ -174,12 +193,12 @@ func (s *Set) begun() []beginning {
 	for i := range s.Ops {
 		list = append(list, beginning{s.Ops[i].Start, s.Ops[i].Name})
 	}
-	slices.SortFunc(list, func(a, b beginning) int { return cmp.Compare(a.at, b.at) })
-	return list
+	cdg.SortRuns(list, func(a, b *beginning) bool { return a.at < b.at }) // a run for each thread and device
+	return &beginnings{list: list, seen: make([]int32, len(s.Trace.Syms))}
 }
 
 // exposed ranks what the path spent outside the overlap, by name.
-func (s *Set) exposed(c *StepComponent, alone []Interval, begun []beginning, o Options) {
+func (s *Set) exposed(c *StepComponent, alone []Interval, begun *beginnings, o Options) {
 	if s.path == nil {
 		return
 	}
@@ -209,10 +228,6 @@ func (s *Set) exposed(c *StepComponent, alone []Interval, begun []beginning, o O
 	slices.SortFunc(c.Operators, func(a, b Exposed) int {
 		return cmp.Or(cmp.Compare(b.Critical, a.Critical), cmp.Compare(a.Name, b.Name))
 	})
-	names := map[trace.Sym]bool{}
-	for k := sort.Search(len(begun), func(k int) bool { return begun[k].at >= c.Start }); k < len(begun) && begun[k].at < c.Start+c.Duration; k++ {
-		names[begun[k].name] = true
-	}
-	c.Remaining = min(1, ratio(int64(len(c.Operators)), int64(len(names))))
+	c.Remaining = min(1, ratio(int64(len(c.Operators)), begun.names(c.Start, c.Start+c.Duration)))
 	c.Operators = head(c.Operators, o.Top)
 }

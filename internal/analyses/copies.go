@@ -85,7 +85,14 @@ func copyKind(name string) string {
 	if strings.HasPrefix(name, "Memset") {
 		return "Memset"
 	}
-	return name[:min(11, len(name))]
+	characters := 0
+	for i := range name {
+		if characters == 11 {
+			return name[:i]
+		}
+		characters++
+	}
+	return name
 }
 
 // cumulate turns changes into levels and summarises those above 0. At one time ends come before starts (HTA adds

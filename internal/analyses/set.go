@@ -84,6 +84,17 @@ func newSet(g *graph.Graph, p *critpath.Path) *Set {
 	for _, m := range p.Marks {
 		s.critical[m.Event] = m.NS
 	}
+	ops, host := 0, 0
+	for i := range g.Lanes {
+		if lane := &g.Lanes[i]; lane.Stream {
+			ops += int(lane.Limit - lane.First)
+		} else {
+			host += int(lane.Limit - lane.First)
+		}
+	}
+	if p.Window.Annotation == "" { // all of them start inside
+		s.Ops, s.Host = make([]Op, 0, ops), make([]Host, 0, host)
+	}
 	s.takeOps(g)
 	s.takeHost(g)
 	s.index()

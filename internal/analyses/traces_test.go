@@ -359,3 +359,31 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("nothing asked for, %d sections given", len(s))
 	}
 }
+
+// TestBlockingCallsOfOneFrame: frames that differ in the address of their object only are one place in the code, and one
+// row.
+func TestBlockingCallsOfOneFrame(t *testing.T) {
+	b := testtrace.New()
+	main, stream := b.Thread(1, 1, "python"), b.Stream(0, 7)
+	main.Frame("train.py(7): train", 0, 1_000_000)
+	for i := range int64(10) {
+		at := 10_000 + 90_000*i
+		main.Frame(fmt.Sprintf("model.py(9): <lambda of Block at 0x7f%02d>", i), at, 80_000)
+		main.Launch("cudaLaunchKernel", at+1_000, 2_000, 2*i+1)
+		stream.Kernel("gemm", at+5_000, 50_000, 2*i+1)
+		main.Call("cudaStreamSynchronize", at+10_000, 50_000, 2*i+2)
+	}
+	tr := b.Parse(t)
+	g, err := graph.Build(tr, cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := critpath.Exact(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := Blocking(newSet(g, p), Options{})
+	if len(list) != 1 || list[0].Count != 10 || list[0].Caller != "model.py(9): <lambda of Block>" {
+		t.Errorf("%+v", list)
+	}
+}

@@ -22,7 +22,7 @@ func pseudonym(prefix, text string) string {
 // eventText is the name of an event that is safe to share.
 func eventText(kind trace.Kind, ph byte, name string) string {
 	switch kind {
-	case trace.Kernel, trace.Memcpy, trace.Memset, trace.SyncRecord, trace.EventRecord, trace.Overhead, trace.DeviceOther:
+	case trace.Kernel, trace.Memcpy, trace.Memset, trace.DeviceMark, trace.SyncRecord, trace.EventRecord, trace.Overhead, trace.DeviceOther:
 		return codeText("kernel_", name)
 	case trace.Runtime, trace.Driver:
 		if isPublic(name) {

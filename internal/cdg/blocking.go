@@ -1,10 +1,6 @@
 package cdg
 
-import (
-	"sort"
-
-	"overlay/internal/trace"
-)
+import "sort"
 
 // blockingCalls finds for each call that waits for the GPU the operation that it waited for.
 // A first pass measures the time from the end of the operation to the return of calls that certainly waited; the
@@ -12,17 +8,7 @@ import (
 func (b *builder) blockingCalls() {
 	d := b.d
 	cal := &d.Delays
-	var calls []ActID
-	for l := range d.Lanes {
-		if lane := &d.Lanes[l]; !lane.Stream {
-			for a := lane.First; a < lane.Limit; a++ {
-				switch b.class(a) {
-				case streamSync, deviceSync, eventSync, freeCall:
-					calls = append(calls, a)
-				}
-			}
-		}
-	}
+	calls := b.syncCalls
 	b.calibrateIdle(calls)
 	cal.Sync.Min, cal.Sync.Max = 0, 1<<62
 	var far []int64
@@ -35,7 +21,7 @@ func (b *builder) blockingCalls() {
 	}
 	cal.Sync.Samples = len(far)
 	cal.Sync.Min, cal.Sync.Max = us, 50*us
-	if sortInt64(far); len(far) >= enough {
+	if len(far) >= enough {
 		median := quantile(far, 0.5)
 		cal.Sync.Min = min(max(quantile(far, 0.1)*7/10, median*4/10), 5*us)
 		cal.Sync.Max = max(50*us, 3*median)
@@ -63,7 +49,7 @@ func (b *builder) calibrateIdle(calls []ActID) {
 		}
 	}
 	b.d.Delays.Idle = 12 * us
-	if sortInt64(idle); len(idle) >= enough {
+	if len(idle) >= enough {
 		b.d.Delays.Idle = min(2*quantile(idle, 0.9), longIdle)
 	}
 	b.recall()
@@ -116,6 +102,12 @@ func (b *builder) callWait(c ActID) callWait {
 			}
 		}
 	}
+	if s := b.streamNamed(c); s != NoLane && (class == streamSync || class == submit) {
+		if g := b.lastPutBefore(s, c, act.End+2*us); g != NoAct && b.returned(c, g) > 0 {
+			return callWait{c, g, ByAPI}
+		}
+		return callWait{c, NoAct, ByAPI}
+	}
 	if class == streamSync {
 		launches := b.threads[act.Lane].launches
 		n := sort.Search(len(launches), func(i int) bool { return !b.callLess(launches[i], c) })
@@ -148,7 +140,7 @@ func (b *builder) callWait(c ActID) callWait {
 		case 2:
 			return callWait{c, g, ByAPI}
 		case 1:
-			if class == deviceSync && b.launch[g] != NoAct && b.oneDevice() {
+			if class == deviceSync && b.launch[g] != NoAct && b.oneDevice {
 				return callWait{c, g, ByAPI} // it waits for all that was launched before, however late it ends
 			}
 			if close == NoAct {
@@ -159,22 +151,6 @@ func (b *builder) callWait(c ActID) callWait {
 		}
 	}
 	return callWait{c, close, ByAPI}
-}
-
-// oneDevice reports whether all streams are of one device.
-func (b *builder) oneDevice() bool {
-	first := trace.NoProc
-	for l := range b.d.Lanes {
-		if lane := &b.d.Lanes[l]; lane.Stream {
-			if first == trace.NoProc {
-				first = lane.Proc
-			}
-			if lane.Proc != first {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // recordedByThread picks, of the operations that the last few events of the thread stand for, the one with the latest

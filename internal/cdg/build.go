@@ -54,6 +54,8 @@ type builder struct {
 
 	clockGrain int64       // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
 	calls      []callClass // per symbol: what a runtime or driver call of that name does
+	firstOp    ActID       // streams lie behind threads: all activities from here on are operations
+	oneDevice  bool        // all streams are of one device
 	launch     []ActID     // per act: the call that launched the operation, or NoAct
 	pred       []ActID     // per act: stream predecessor
 	graph      []bool      // per act: launched together with others
@@ -69,13 +71,21 @@ type builder struct {
 
 	ofCall    []ActID   // per act: the last operation of the launch, or NoAct
 	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
+	syncCalls []ActID   // calls that wait for the GPU, thread by thread
 	copyOps   []bool    // per symbol: names of ops that copy; nil until asked for
 
+	copyCallEnds []endOf // ends of the calls of copyCalls of which no copy is recorded, ascending; nil until asked for
+	copyOpEnds   []endOf // ends of long pieces of ops that copy, ascending; nil until asked for
+
 	orphans   orphanRuns
-	graphWait map[ActID]ActID // operations that wait for another of a graph
+	graphWait map[ActID]ActID      // operations that wait for another of a graph
+	streamIDs map[streamKey]LaneID // where the device recorded what streams waited for: streams by device and number; nil elsewhere
+	behind    map[ActID]ActID      // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
 
 	blocking []bool // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
 	lonely   bool   // at most one thread blocks: whom it waits for is not recorded as such
+
+	pool pool
 
 	found  []foundDep
 	inside []Inside // points inside pieces of threads that something comes from
@@ -144,16 +154,19 @@ func (b *builder) applyRules() *Graph {
 	b.readSyncRecords()
 	b.calibrateLaunches()
 	b.exactEventWaits()
+	b.deviceWaits()
 	b.graphOrder()
 	b.inferEventWaits()
 	b.calibrateWaits()
 	b.assumeLaunches()
+	b.unrecordedWork()
 	b.blockingCalls()
 	b.queueFull()
 	b.polledWaits()
 	b.pairThreads()
 	b.bindOperations(b.sortFound())
 	g.ClockGrain = b.clockGrain
+	b.findPools()
 	b.bindThreads(g.Window.Start, g.Window.End)
 
 	g.Window.CarriedIn = b.carriedIn(g.Window)
@@ -168,9 +181,9 @@ func (b *builder) applyRules() *Graph {
 // carriedIn counts the operations launched before the window that still run inside it.
 func (b *builder) carriedIn(w Window) int {
 	n := 0
-	for a := range b.d.Acts {
+	for a := b.firstOp; int(a) < len(b.d.Acts); a++ {
 		act := &b.d.Acts[a]
-		if !b.d.Lanes[act.Lane].Stream || act.End <= w.Start || act.Start >= w.End {
+		if act.End <= w.Start || act.Start >= w.End {
 			continue
 		}
 		if l := b.launch[a]; l != NoAct && b.d.Acts[l].Start < w.Start || l == NoAct && act.Start < w.Start {

@@ -1,15 +1,6 @@
 package cdg
 
-import "slices"
-
 const us = 1000 // ns
-
-func sortInt64(s []int64) { slices.Sort(s) }
-
-// quantile of sorted samples, by the nearest rank below.
-func quantile(sorted []int64, q float64) int64 {
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
-}
 
 // enough samples to trust a quantile; below it the defaults stand.
 const enough = 5
@@ -29,7 +20,7 @@ func (b *builder) calibrateLaunches() {
 			if call == NoAct || b.graph[a] || act.Start < d.Acts[call].Start {
 				continue
 			}
-			waited := len(b.waitCalls(a)) > 0
+			waited := len(b.waits) > 0 && len(b.waitCalls(a)) > 0
 			switch {
 			case (p == NoAct || d.Acts[p].End <= d.Acts[call].Start) && !waited:
 				launch = append(launch, act.Start-d.Acts[call].Start)
@@ -41,12 +32,12 @@ func (b *builder) calibrateLaunches() {
 	c := &d.Delays
 	c.Launch.Samples, c.Kernel.Samples = len(launch), len(gap)
 	c.Launch.Min, c.Launch.Max = 5*us, 20*us
-	if sortInt64(launch); len(launch) >= enough {
+	if len(launch) >= enough {
 		c.Launch.Min = min(quantile(launch, 0.1), 20*us)
 		c.Launch.Max = min(quantile(launch, 0.9)*13/10, max(4*c.Launch.Min, 15*us))
 	}
 	c.Kernel.Min, c.Kernel.Max = 1*us, 5*us
-	if sortInt64(gap); len(gap) >= enough {
+	if len(gap) >= enough {
 		c.Kernel.Min = min(quantile(gap, 0.25), 5*us)
 		c.Kernel.Max = min(quantile(gap, 0.9)*13/10+300+b.clockGrain, max(4*c.Kernel.Min, 5*us))
 	}
@@ -76,7 +67,7 @@ func (b *builder) calibrateWaits() {
 		}
 	}
 	cal.Event.Samples = len(delay)
-	if sortInt64(delay); len(delay) >= enough {
+	if len(delay) >= enough {
 		cal.Event.Min = min(quantile(delay, 0.1), 30*us)
 	}
 	b.recall()

@@ -22,6 +22,7 @@ const (
 	asyncCopy    = vendors.AsyncCopy
 	graphLaunch  = vendors.GraphLaunch
 	freeCall     = vendors.Free
+	submit       = vendors.Submit
 
 	waitedCopy  = vendors.NumVerbs + iota // name of a device copy to pageable memory: the call returns when it is done
 	stagedCopy                            // with another pageable side: the call returns when the data are staged, which may be the end

@@ -1,6 +1,7 @@
 package cdg
 
 import (
+	"slices"
 	"sort"
 
 	"overlay/internal/trace"
@@ -11,11 +12,11 @@ import (
 // are, that is a check.
 func (b *builder) copyWaits() {
 	d := b.d
-	for a := range b.launch {
+	for a := b.firstOp; int(a) < len(d.Acts); a++ {
 		call := b.launch[a]
 		if call == NoAct {
-			if b.event(ActID(a)).Kind == trace.Memcpy {
-				b.orphanCopy(ActID(a))
+			if b.event(a).Kind == trace.Memcpy {
+				b.orphanCopy(a)
 			}
 			continue
 		}
@@ -26,7 +27,7 @@ func (b *builder) copyWaits() {
 		op, c := &d.Acts[a], &d.Acts[call]
 		waited, by := op.End <= c.End+2*us, ByAPI
 		if class == asyncCopy {
-			kind := b.calls[b.event(ActID(a)).Name]
+			kind := b.calls[b.event(a).Name]
 			switch kind {
 			case waitedCopy, stagedCopy:
 			case unknownCopy:
@@ -39,7 +40,7 @@ func (b *builder) copyWaits() {
 			}
 		}
 		if waited && op.End > c.Start && op.Start < c.End {
-			b.add(call, ActID(a), Sync, by)
+			b.add(call, a, Sync, by)
 		}
 	}
 }
@@ -49,7 +50,8 @@ func (b *builder) copyWaits() {
 func (b *builder) orphanCopy(op ActID) {
 	d := b.d
 	end := d.Acts[op].End
-	for _, calls := range b.copyCalls {
+	for _, thread := range b.lostCopies(end) {
+		calls := b.copyCalls[thread]
 		n := sort.Search(len(calls), func(i int) bool { return d.Acts[calls[i]].End+2*us >= end })
 		if n == len(calls) || b.ofCall[calls[n]] != NoAct {
 			continue
@@ -73,4 +75,39 @@ func (b *builder) orphanCopy(op ActID) {
 		return
 	}
 	b.copyInOp(op)
+}
+
+// lostCopies returns the threads, in order, that have a copy call without a recorded copy that returned when one ended.
+func (b *builder) lostCopies(end int64) []int32 {
+	if b.copyCallEnds == nil {
+		b.copyCallEnds = []endOf{}
+		for thread, calls := range b.copyCalls {
+			for _, c := range calls {
+				if b.ofCall[c] == NoAct {
+					b.copyCallEnds = append(b.copyCallEnds, endOf{b.d.Acts[c].End, int32(thread)})
+				}
+			}
+		}
+		sortEnds(b.copyCallEnds)
+	}
+	return whoEnds(b.copyCallEnds, end-2*us, end+b.d.Delays.Sync.Max)
+}
+
+// endOf is when something of a thread ends.
+type endOf struct {
+	at  int64
+	who int32 // the thread
+}
+
+func sortEnds(ends []endOf) { SortRuns(ends, func(x, y *endOf) bool { return x.at < y.at }) }
+
+// whoEnds returns the threads, in order, of which something ends in [from, to].
+func whoEnds(ends []endOf, from, to int64) []int32 {
+	var who []int32
+	lo := sort.Search(len(ends), func(i int) bool { return ends[i].at >= from })
+	for ; lo < len(ends) && ends[lo].at <= to; lo++ {
+		who = append(who, ends[lo].who)
+	}
+	slices.Sort(who)
+	return slices.Compact(who)
 }

@@ -16,12 +16,9 @@ func (b *builder) copyInOp(op ActID) {
 		return
 	}
 	stream, end := d.Acts[op].Lane, d.Acts[op].End
-	if b.copyOps == nil {
-		b.copyOps = matchSyms(b.tr, copyOp.MatchString)
-	}
-	for l := range b.threads {
+	for _, l := range b.idleCopyOps(end) {
 		thread := LaneID(l)
-		if d.Lanes[l].Stream || len(b.threads[l].launches) == 0 || !b.sameProcess(stream, thread) || len(b.order[stream]) > 0 && b.set[l] != b.set[stream] {
+		if !b.sameProcess(stream, thread) || len(b.order[stream]) > 0 && b.set[l] != b.set[stream] {
 			continue
 		}
 		i := d.PieceAt(thread, end)
@@ -40,4 +37,26 @@ func (b *builder) copyInOp(op ActID) {
 		b.add(c, op, Sync, ByAlignment)
 		return
 	}
+}
+
+// idleCopyOps returns the launching threads, in order, on which an op that copies stopped doing nothing when one ended.
+func (b *builder) idleCopyOps(end int64) []int32 {
+	d := b.d
+	if b.copyOps == nil {
+		b.copyOps = matchSyms(b.tr, copyOp.MatchString)
+		for l := range b.threads {
+			if d.Lanes[l].Stream || len(b.threads[l].launches) == 0 {
+				continue
+			}
+			pieces := d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]
+			for i := 0; i+1 < len(pieces); i++ {
+				c := pieces[i].Owner
+				if pieces[i+1].Start-pieces[i].Start >= idleInOp && c != NoAct && !d.Call(c) && !d.Marker(c) && b.copyOps[b.event(c).Name] {
+					b.copyOpEnds = append(b.copyOpEnds, endOf{pieces[i+1].Start, int32(l)})
+				}
+			}
+		}
+		sortEnds(b.copyOpEnds)
+	}
+	return whoEnds(b.copyOpEnds, end, end+d.Delays.Sync.Max)
 }

@@ -139,6 +139,9 @@ func (b *builder) join(k, x ActID, by Evidence) {
 // those with a wait call that no record says enough of.
 func (b *builder) inferEventWaits() {
 	d := b.d
+	if b.streamIDs != nil {
+		return // the device recorded all of them
+	}
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
 		if !lane.Stream {
@@ -217,11 +220,12 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 		release = max(release, d.Acts[x].End+cal.Kernel.Min)
 		gapStart, explained = max(gapStart, d.Acts[x].End), explained || act.Start-d.Acts[x].End <= cal.Kernel.Max
 	}
-	if waits := b.waitsInDoubt(k); len(waits) > 0 && act.Start > release+max(3*us, 3*cal.Kernel.Min) {
+	if act.Start > release+max(3*us, 3*cal.Kernel.Min) {
+		waits := b.waitsInDoubt(k)
 		if x := b.sourceOfWaits(k, waits, true); x != NoAct {
 			return x, ByAPI
 		}
-		if !explained {
+		if len(waits) > 0 && !explained {
 			if x := b.sourceOfWaits(k, waits, false); x != NoAct {
 				return x, ByAPI
 			}

@@ -169,6 +169,10 @@ func (b *builder) takeTurns(x, y *threadInfo) bool {
 // flowPairs returns the pairs of threads that forward-backward flows link, ascending.
 func (b *builder) flowPairs() [][2]LaneID {
 	tr := b.tr
+	isFlow := matchSyms(tr, func(s string) bool { return s == "fwdbwd" || s == "forward_backward" || s == "fwd_bwd" })
+	if !slices.Contains(isFlow, true) {
+		return nil
+	}
 	laneOf := make([]LaneID, len(tr.Tracks))
 	for i := range laneOf {
 		laneOf[i] = NoLane
@@ -176,33 +180,32 @@ func (b *builder) flowPairs() [][2]LaneID {
 	for l := range b.d.Lanes {
 		laneOf[b.d.Lanes[l].Track] = LaneID(l)
 	}
-	isFlow := matchSyms(tr, func(s string) bool { return s == "fwdbwd" || s == "forward_backward" || s == "fwd_bwd" })
 	type key struct {
 		proc trace.ProcID
 		id   int64
 	}
 	from := map[key]LaneID{}
+	var ends []*trace.Event // a flow may end in the file before it starts
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		if e.Ph != 's' && e.Ph != 'f' || e.Track == trace.NoTrack || !isFlow[e.Cat] && !isFlow[e.Name] {
+			continue
+		}
+		if e.Ph == 'f' {
+			ends = append(ends, e)
+		} else {
+			from[key{tr.Tracks[e.Track].Proc, e.Corr}] = laneOf[e.Track]
+		}
+	}
 	var pairs [][2]LaneID
-	for _, ph := range []byte{'s', 'f'} {
-		for i := range tr.Events {
-			e := &tr.Events[i]
-			if e.Ph != ph || e.Track == trace.NoTrack || !isFlow[e.Cat] && !isFlow[e.Name] {
-				continue
-			}
-			k := key{tr.Tracks[e.Track].Proc, e.Corr}
-			lane := laneOf[e.Track]
-			if ph == 's' {
-				from[k] = lane
-				continue
-			}
-			s, ok := from[k]
-			if !ok || s == NoLane || lane == NoLane || s == lane {
-				continue
-			}
-			p := [2]LaneID{min(s, lane), max(s, lane)}
-			if b.siblings(s, lane) {
-				pairs = append(pairs, p)
-			}
+	for _, e := range ends {
+		s, ok := from[key{tr.Tracks[e.Track].Proc, e.Corr}]
+		lane := laneOf[e.Track]
+		if !ok || s == NoLane || lane == NoLane || s == lane {
+			continue
+		}
+		if p := [2]LaneID{min(s, lane), max(s, lane)}; b.siblings(s, lane) {
+			pairs = append(pairs, p)
 		}
 	}
 	slices.SortFunc(pairs, func(x, y [2]LaneID) int { return slices.Compare(x[:], y[:]) })

@@ -15,20 +15,39 @@ func isAct(e *trace.Event) bool {
 }
 
 // layActs puts the activities into lanes: threads before streams, each by the ids of process and row, so that lane
-// ids do not depend on the order of the file.
+// ids do not depend on the order of the file. Since it looks at all events, it also notes the records of synchronisation.
 func (b *builder) layActs() {
 	tr, d := b.tr, b.d
-	rows, rowOf := laneRows(tr)
-	count := make([]int32, len(rows))
-	device := make([]bool, len(rows))
+	count := make([]int32, len(tr.Tracks))
+	device := make([]bool, len(tr.Tracks))
 	n := 0
+	var moved []trace.EventID
 	for i := range tr.Events {
-		if e := &tr.Events[i]; isAct(e) {
-			r := rowOf(trace.EventID(i))
-			count[r]++
-			device[r] = e.Kind.Device()
-			n++
+		e := &tr.Events[i]
+		if !isAct(e) {
+			if e.Kind == trace.SyncRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
+				b.sync.records = append(b.sync.records, trace.EventID(i))
+			}
+			continue
 		}
+		n++
+		if e.Flags&trace.Moved != 0 && e.Kind.Device() {
+			moved = append(moved, trace.EventID(i))
+			continue
+		}
+		count[e.Track]++
+		device[e.Track] = e.Kind.Device()
+	}
+	rows, rowOf := laneRows(tr, moved)
+	count = append(count, make([]int32, len(rows)-len(count))...)
+	device = append(device, make([]bool, len(rows)-len(device))...)
+	for _, id := range moved {
+		r, ok := rowOf[id]
+		if !ok {
+			r = int32(tr.Events[id].Track)
+		}
+		count[r]++
+		device[r] = true
 	}
 	var used []int
 	for r, c := range count {
@@ -55,10 +74,19 @@ func (b *builder) layActs() {
 		laneOf[r], next[r] = LaneID(i), at
 		at += count[r]
 	}
+	b.firstOp = ActID(n)
+	if i := slices.IndexFunc(d.Lanes, func(l Lane) bool { return l.Stream }); i >= 0 {
+		b.firstOp = d.Lanes[i].First
+	}
 	d.Acts = make([]Act, n)
 	for i := range tr.Events {
 		if e := &tr.Events[i]; isAct(e) {
-			r := rowOf(trace.EventID(i))
+			r := int32(e.Track)
+			if e.Flags&trace.Moved != 0 {
+				if other, ok := rowOf[trace.EventID(i)]; ok {
+					r = other
+				}
+			}
 			d.Acts[next[r]] = Act{e.Start, e.End(), trace.EventID(i), laneOf[r]}
 			next[r]++
 		}
@@ -74,7 +102,7 @@ func (b *builder) layActs() {
 	for a := range d.Acts {
 		act := &d.Acts[a]
 		d.ActOf[act.Event] = ActID(a)
-		if (act.Start-d.Acts[0].Start)%us != 0 || (act.End-act.Start)%us != 0 {
+		if b.clockGrain == us && ((act.Start-d.Acts[0].Start)%us != 0 || (act.End-act.Start)%us != 0) {
 			b.clockGrain = 1
 		}
 	}

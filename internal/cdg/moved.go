@@ -11,10 +11,11 @@ type laneRow struct {
 	stream int64         // number of the stream, -1 for threads
 }
 
-// laneRows returns a row for each of the trace, in order, and behind them one for each stream that has none. row tells
-// the row of each activity. Cuspy draws operations of CUDA graphs on lanes for the eye, and says on which stream they
-// ran: what waits for what follows from the streams.
-func laneRows(tr *trace.Trace) (rows []laneRow, row func(id trace.EventID) int32) {
+// laneRows returns a row for each of the trace, in order, and behind them one for each stream that has none. Activities
+// lie on the row of their track, but for those of the given operations, drawn elsewhere than they ran, that row has.
+// Cuspy draws operations of CUDA graphs on lanes for the eye, and says on which stream they ran: what waits for what
+// follows from the streams.
+func laneRows(tr *trace.Trace, drawnElsewhere []trace.EventID) (rows []laneRow, row map[trace.EventID]int32) {
 	type stream struct {
 		proc   trace.ProcID
 		number int64
@@ -28,13 +29,10 @@ func laneRows(tr *trace.Trace) (rows []laneRow, row func(id trace.EventID) int32
 			of[stream{x.Proc, x.Stream}] = int32(t)
 		}
 	}
-	moved := map[trace.EventID]int32{}
-	for i := range tr.Events {
-		e := &tr.Events[i]
-		if e.Flags&trace.Moved == 0 || !isAct(e) || !e.Kind.Device() {
-			continue
-		}
-		number, ok := tr.CUDAStream(trace.EventID(i))
+	row = map[trace.EventID]int32{}
+	for _, id := range drawnElsewhere {
+		e := &tr.Events[id]
+		number, ok := tr.CUDAStream(id)
 		if !ok {
 			continue
 		}
@@ -45,15 +43,7 @@ func laneRows(tr *trace.Trace) (rows []laneRow, row func(id trace.EventID) int32
 			of[key] = r
 			rows = append(rows, laneRow{e.Track, trace.Token{Num: number, IsNum: true}, number})
 		}
-		moved[trace.EventID(i)] = r
+		row[id] = r
 	}
-	return rows, func(id trace.EventID) int32 {
-		if e := &tr.Events[id]; e.Flags&trace.Moved == 0 {
-			return int32(e.Track)
-		}
-		if r, ok := moved[id]; ok {
-			return r
-		}
-		return int32(tr.Events[id].Track)
-	}
+	return rows, row
 }

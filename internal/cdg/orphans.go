@@ -1,24 +1,45 @@
 package cdg
 
-import "overlay/internal/vendors"
+import (
+	"sort"
+
+	"overlay/internal/vendors"
+)
 
 // assumeLaunches looks for what launched operations without a recorded launch, where nothing else explains their
 // start: a launch call without a recorded operation, else the op that a launching thread was in one launch latency
 // before.
 func (b *builder) assumeLaunches() {
-	d, cal := b.d, &b.d.Delays
-	held := make([]bool, len(d.Acts))
-	for i := range b.found {
-		f := &b.found[i]
-		held[f.to] = held[f.to] || f.Rule == EventWait || f.Rule == GraphOrder
+	asks := b.unlaunched()
+	if len(asks) == 0 {
+		return
 	}
-	isLaunch := matchSyms(b.tr, func(s string) bool { return vendors.VerbOf(s).Launches() })
-	var launchers []LaneID
-	for l := range d.Lanes {
-		if len(b.threads[l].launches) > 0 {
-			launchers = append(launchers, LaneID(l))
+	f := b.newLaunchFinder()
+	calls := f.find(asks)
+	for i := range asks {
+		if calls[i] != NoAct {
+			b.add(asks[i].op, calls[i], Launch, ByAlignment)
 		}
 	}
+}
+
+// launchAsk is an operation that asks for its launch.
+type launchAsk struct {
+	op   ActID
+	last LaneID // the thread that launched last on its stream
+}
+
+// unlaunched lists the operations, in order, of which neither the launch nor anything else is known that explains their
+// start.
+func (b *builder) unlaunched() []launchAsk {
+	d, cal := b.d, &b.d.Delays
+	held := make([]bool, len(d.Acts)-int(b.firstOp))
+	for i := range b.found {
+		if f := &b.found[i]; f.to >= b.firstOp && (f.Rule == EventWait || f.Rule == GraphOrder) {
+			held[f.to-b.firstOp] = true
+		}
+	}
+	var asks []launchAsk
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
 		if !lane.Stream {
@@ -30,43 +51,99 @@ func (b *builder) assumeLaunches() {
 				last = d.Acts[b.launch[k]].Lane
 				continue
 			}
-			if p := b.pred[k]; held[k] || p != NoAct && d.Acts[k].Start <= d.Acts[p].End+max(20*us, 10*cal.Kernel.Min) {
+			if p := b.pred[k]; held[k-b.firstOp] || p != NoAct && d.Acts[k].Start <= d.Acts[p].End+max(20*us, 10*cal.Kernel.Min) {
 				continue
 			}
-			if c := b.assumeLaunch(k, last, launchers, isLaunch); c != NoAct {
-				b.add(k, c, Launch, ByAlignment)
-			}
+			asks = append(asks, launchAsk{k, last})
 		}
 	}
+	return asks
 }
 
-// assumeLaunch prefers an unused launch call of any thread, then an op of the thread that launched last on the stream.
-func (b *builder) assumeLaunch(k ActID, last LaneID, launchers []LaneID, isLaunch []bool) ActID {
+// launchFinder finds what threads did just before operations started.
+type launchFinder struct {
+	*builder
+	launchers []LaneID  // the threads that launch
+	unused    [][]int32 // per one of them: pieces of its launch calls without a recorded operation, ascending
+}
+
+func (b *builder) newLaunchFinder() *launchFinder {
 	d := b.d
-	start := d.Acts[k].Start
-	call, op := NoAct, NoAct
-	for _, t := range launchers {
-		if !b.sameProcess(t, d.Acts[k].Lane) {
+	f := &launchFinder{builder: b}
+	isLaunch := matchSyms(b.tr, func(s string) bool { return vendors.VerbOf(s).Launches() })
+	for l := range d.Lanes {
+		if len(b.threads[l].launches) == 0 {
 			continue
 		}
-		i := d.PieceAt(t, start-d.Delays.Launch.Min)
-		if i < 0 {
-			continue
-		}
-		for j := i; j >= int(d.PieceFirst[t]) && d.Pieces[j].Start >= start-d.Delays.Launch.Max; j-- {
-			c := d.Pieces[j].Owner
-			if c != NoAct && b.event(c).Kind.Call() && b.ofCall[c] == NoAct && isLaunch[b.event(c).Name] {
-				if call == NoAct || d.Acts[c].Start > d.Acts[call].Start {
-					call = c
-				}
-				break
+		var unused []int32
+		for p := d.PieceFirst[l]; p < d.PieceFirst[l+1]; p++ {
+			if c := d.Pieces[p].Owner; c != NoAct && b.ofCall[c] == NoAct && d.Call(c) && isLaunch[b.event(c).Name] {
+				unused = append(unused, p)
 			}
 		}
-		if c := d.Pieces[i].Owner; c != NoAct && !b.event(c).Kind.Call() && !d.Marker(c) && (op == NoAct || t == last) {
-			op = c
-		}
+		f.launchers, f.unused = append(f.launchers, LaneID(l)), append(f.unused, unused)
 	}
-	if call != NoAct || b.pred[k] == NoAct {
+	return f
+}
+
+// fewLaunchers are asked one by one for each operation.
+const fewLaunchers = 16
+
+// find returns for each of the operations what launched it, or NoAct.
+func (f *launchFinder) find(asks []launchAsk) []ActID {
+	if len(f.launchers) > fewLaunchers {
+		return f.sweep(asks)
+	}
+	return f.oneByOne(asks)
+}
+
+// oneByOne looks at all threads for each operation.
+func (f *launchFinder) oneByOne(asks []launchAsk) []ActID {
+	d := f.d
+	out := make([]ActID, len(asks))
+	for i, ask := range asks {
+		from, before := f.span(ask.op)
+		call, op := NoAct, NoAct
+		for x, t := range f.launchers {
+			if !f.sameProcess(t, d.Acts[ask.op].Lane) {
+				continue
+			}
+			unused := f.unused[x]
+			n := sort.Search(len(unused), func(j int) bool { return d.Pieces[unused[j]].Start >= before })
+			if n > 0 && d.Pieces[unused[n-1]].Start >= from {
+				if c := d.Pieces[unused[n-1]].Owner; call == NoAct || f.laterCall(c, call) {
+					call = c
+				}
+			}
+			if p := d.PieceAt(t, before); p >= 0 && f.working(d.Pieces[p].Owner) && (op == NoAct || t == ask.last) {
+				op = d.Pieces[p].Owner
+			}
+		}
+		out[i] = f.choose(ask.op, call, op)
+	}
+	return out
+}
+
+// span is when the piece must have begun in which the launch of an operation was made: in [from, before).
+func (f *launchFinder) span(op ActID) (from, before int64) {
+	start, delay := f.d.Acts[op].Start, &f.d.Delays.Launch
+	return start - delay.Max, start - delay.Min
+}
+
+// laterCall prefers the call that started later, of those that started together the one on the first thread.
+func (f *launchFinder) laterCall(x, y ActID) bool {
+	ax, ay := &f.d.Acts[x], &f.d.Acts[y]
+	return ax.Start > ay.Start || ax.Start == ay.Start && ax.Lane < ay.Lane
+}
+
+// working reports whether the owner of a piece is an op.
+func (f *launchFinder) working(owner ActID) bool {
+	return owner != NoAct && !f.d.Call(owner) && !f.d.Marker(owner)
+}
+
+// choose prefers an unused launch call of any thread, then an op of the thread that launched last on the stream.
+func (f *launchFinder) choose(k, call, op ActID) ActID {
+	if call != NoAct || f.pred[k] == NoAct {
 		return call // the first operation of a stream was as likely launched before recording began
 	}
 	return op

@@ -1,6 +1,9 @@
 package cdg
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 const (
 	hardQueue   = 1000 // operations that a stream of NVIDIA hardware holds, about 1,024, less some slack
@@ -13,28 +16,39 @@ const (
 // the largest backlog of the stream, believed when several long launches stop at it or when it is the hardware's.
 func (b *builder) queueFull() {
 	d := b.d
+	var orderBuf, endsBuf []ActID
+	var backlog []int32
+	var lasted []int64
 	for l := range d.Lanes {
-		order, ends := b.singles(b.order[l]), b.singles(b.endsOf[l])
+		if len(b.order[l]) <= shortQueue {
+			continue
+		}
+		orderBuf, endsBuf = b.singles(b.order[l], orderBuf), b.singles(b.endsOf[l], endsBuf)
+		order, ends := orderBuf, endsBuf
 		if len(order) <= shortQueue {
 			continue
 		}
 		endedBy := func(t int64) int {
 			return sort.Search(len(ends), func(j int) bool { return d.Acts[ends[j]].End > t })
 		}
-		limit := 0
-		backlog := make([]int, len(order))
-		for i, k := range order {
-			backlog[i] = i - endedBy(d.Acts[b.launch[k]].Start)
-			limit = max(limit, backlog[i])
+		limit, ended := 0, 0
+		backlog = backlog[:0]
+		for i, k := range order { // by the start of their launches
+			for start := d.Acts[b.launch[k]].Start; ended < len(ends) && d.Acts[ends[ended]].End <= start; {
+				ended++
+			}
+			backlog = append(backlog, int32(i-ended))
+			limit = max(limit, i-ended)
 		}
 		if limit < shortQueue {
 			continue
 		}
-		usual := b.usualLaunch(order)
+		var usual int64
+		usual, lasted = b.usualLaunch(order, lasted)
 		var held []callWait
 		atLimit := 0
 		for i, k := range order {
-			if backlog[i] < limit-1 && backlog[i] < hardQueue {
+			if waiting := int(backlog[i]); waiting < limit-1 && waiting < hardQueue {
 				continue
 			}
 			atLimit++
@@ -58,9 +72,10 @@ func (b *builder) queueFull() {
 	}
 }
 
-// singles leaves out what graphs launched, which the queue counts otherwise, and what has no recorded launch.
-func (b *builder) singles(ops []ActID) []ActID {
-	out := make([]ActID, 0, len(ops))
+// singles leaves out what graphs launched, which the queue counts otherwise, and what has no recorded launch. It
+// writes over buf where that has the room.
+func (b *builder) singles(ops, buf []ActID) []ActID {
+	out := slices.Grow(buf[:0], len(ops))
 	for _, a := range ops {
 		if b.launch[a] != NoAct && !b.graph[a] {
 			out = append(out, a)
@@ -69,13 +84,13 @@ func (b *builder) singles(ops []ActID) []ActID {
 	return out
 }
 
-// usualLaunch is how long launches last that nothing holds up: where the queue is always full they are few.
-func (b *builder) usualLaunch(order []ActID) int64 {
-	durs := make([]int64, len(order))
-	for i, k := range order {
+// usualLaunch is how long launches last that nothing holds up: where the queue is always full they are few. It writes
+// over buf, and returns it.
+func (b *builder) usualLaunch(order []ActID, buf []int64) (int64, []int64) {
+	lasted := slices.Grow(buf[:0], len(order))
+	for _, k := range order {
 		c := &b.d.Acts[b.launch[k]]
-		durs[i] = c.End - c.Start
+		lasted = append(lasted, c.End-c.Start)
 	}
-	sortInt64(durs)
-	return quantile(durs, 0.1)
+	return quantile(lasted, 0.1), lasted
 }

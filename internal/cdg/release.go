@@ -2,28 +2,29 @@ package cdg
 
 // sortFound puts what the rules found into rows by activity (CSR), each sorted by (Rule, From).
 func (b *builder) sortFound() (first []int32, rows []dep) {
-	first = make([]int32, len(b.d.Acts)+1)
+	first = make([]int32, len(b.d.Acts)+2)
 	for i := range b.found {
-		first[b.found[i].to+1]++
+		first[b.found[i].to+2]++
 	}
-	for i := 1; i < len(first); i++ {
+	for i := 2; i < len(first); i++ {
 		first[i] += first[i-1]
 	}
 	rows = make([]dep, len(b.found))
-	next := make([]int32, len(b.d.Acts))
-	copy(next, first)
-	for i := range b.found {
+	for i := range b.found { // first[a+1], where the row of a begins, moves on to where it ends
 		f := &b.found[i]
-		at := next[f.to]
-		// Insertion keeps the few sources of an activity sorted.
-		for at > first[f.to] && f.less(&rows[at-1]) {
-			rows[at] = rows[at-1]
-			at--
-		}
-		rows[at] = f.dep
-		next[f.to]++
+		rows[first[f.to+1]] = f.dep
+		first[f.to+1]++
 	}
 	b.found = nil
+	first = first[:len(b.d.Acts)+1]
+	for a := range b.d.Acts {
+		row := rows[first[a]:first[a+1]]
+		for i := 1; i < len(row); i++ { // insertion: they are few
+			for k := i; k > 0 && row[k].less(&row[k-1]); k-- {
+				row[k], row[k-1] = row[k-1], row[k]
+			}
+		}
+	}
 	return first, rows
 }
 
@@ -65,19 +66,16 @@ func (b *builder) bindOperations(first []int32, rows []dep) {
 }
 
 // moreWaits is about how many waits there will be besides those of the rules: of operations that nothing is known to
-// have released, and of gaps.
+// have released, of gaps, and of pieces of slices that waited for something.
 func (b *builder) moreWaits(first []int32) int {
 	n := len(b.d.Lanes)
-	for l := range b.d.Lanes {
-		lane := &b.d.Lanes[l]
-		for k := lane.First; lane.Stream && k < lane.Limit; k++ {
-			if first[k] == first[k+1] {
-				n++
-			}
+	for k := b.firstOp; int(k) < len(b.d.Acts); k++ {
+		if first[k] == first[k+1] {
+			n++
 		}
 	}
 	for i := range b.d.Pieces {
-		if b.d.Pieces[i].Owner == NoAct {
+		if owner := b.d.Pieces[i].Owner; owner == NoAct || first[owner] < first[owner+1] {
 			n++
 		}
 	}
@@ -100,6 +98,7 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 	d := b.d
 	start := d.Acts[k].Start
 	best := candidate{at: -1}
+	behind, hidden := b.behind[k]
 	for _, x := range row {
 		from := &d.Acts[x.From]
 		at, delay := from.End, d.Delays.Kernel
@@ -107,7 +106,7 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 		case Launch:
 			at, delay = from.Start, d.Delays.Launch
 			delay.Max = b.launchMax(k, x.From)
-			if x.Evidence == ByAlignment && start-at > delay.Max {
+			if x.Evidence == ByAlignment && start-at > delay.Max && !hidden {
 				at = start - delay.Min // launched from within a slice, not recorded
 			}
 		case EventWait:
@@ -121,20 +120,27 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 			continue // no progress: it started together with k
 		}
 		c := candidate{len(d.Waits) - 1, at + delay.Min, start-at <= delay.Max}
-		if best.at < 0 || b.better(&c, &best) {
+		if best.at < 0 || b.better(&c, &best) && !hidden || hidden && x.From == behind {
 			best = c
 		}
 	}
-	if best.at < 0 {
-		d.Waits = append(d.Waits, Wait{At: start, From: NoAct, Rule: Unexplained, Evidence: ByNothing, Bound: true})
+	if best.at < 0 || hidden && behind == NoAct {
+		w := Wait{At: start, From: NoAct, Rule: Unexplained, Evidence: ByNothing, Bound: true}
+		if hidden {
+			w.Note = Unrecorded
+		}
+		d.Waits = append(d.Waits, w)
 		return
 	}
 	w := &d.Waits[best.at]
 	w.Bound = true
+	if hidden {
+		w.Note = Unrecorded
+	}
 	if from := &d.Acts[w.From]; w.Rule == Launch && (w.At != from.Start || from.End == from.Start) { // else a piece begins there
 		b.inside = append(b.inside, Inside{At: w.At, Lane: from.Lane})
 	}
-	if call := launchOf(k); b.late(start, w, &best, call) {
+	if call := launchOf(k); !hidden && b.late(start, w, &best, call) {
 		w.Note = Late
 		if b.graph[k] && (w.Rule == Launch || launchOf(w.From) != call) {
 			w.Note = RecordsLost

@@ -161,6 +161,28 @@ call 1 cudaLaunchKernel 1 5 1
 kernel 7 a 10 980 1
 op 1 aten::x 1001 10
 `, `critical_path_sync_dependency "a" end -> "dispatch" end`},
+	{cdg.Launch, "a stream ran what the profiler lost, from the first launch without an operation on", `
+call 1 cudaLaunchKernel 1 3 1
+op 1 aten::x 50 60
+call 1 cudaLaunchKernel 55 5 2
+call 1 cudaLaunchKernel 70 5 3
+call 1 cudaLaunchKernel 90 5 4
+kernel 7 z 8 20 1
+kernel 7 a 900 50 3
+kernel 7 b 951 50 4
+`, `critical_path_kernel_launch_delay "cudaLaunchKernel" start -> "a" start`},
+	{cdg.Handoff, "a name says which thread gave the work, and the threads are not alike", `
+note 11 wait 0 90
+op 11 aten::x 0 90
+note 11 Stage::send 320 700
+note 11 Stage::enqueue 330 60
+note 12 Stage::recv 0 300
+call 12 predictor_executor::run~gif_thread_id:11 400 500
+op 12 aten::y 400 500
+call 12 cudaLaunchKernel 890 5 1
+kernel 7 a 896 200 1
+`, `critical_path_thread_handoff "Stage::enqueue" end -> "predictor_executor::run gif_thread_id:11" start`},
+	{cdg.EventWait, "a device recorded itself what a stream waited for", markedText, `critical_path_event_wait "work_a" end -> "work_b" start`},
 	{cdg.BeforeRecording, "recording began inside a call that waited", `
 kernel 7 a 0 100
 op 1 aten::x 101 50
@@ -168,6 +190,18 @@ call 1 cudaLaunchKernel 115 5 1
 kernel 7 b 125 100 1
 `, `critical_path_sync_dependency "a" end -> "aten::x" start`},
 }
+
+// markedText is a device whose streams have records of their own. work_b waited 40 µs longer than any delay explains.
+const markedText = `
+call 1 recordEvent 0 2 1
+call 1 runFunction 5 2 2
+call 1 enqueueCommand~waitOnEvent 8 1 3
+call 1 runFunction 10 2 4
+mtia 101 work_a 10 400 2
+mtia 101 event_record 411 1 1:5
+mtia 102 event_wait 12 402 0:5:101
+mtia 102 work_b 455 100 4
+`
 
 // queueFullText is a burst of launches on a stream that holds four operations of 100 µs.
 func queueFullText() string {

@@ -17,12 +17,8 @@ func (b *builder) linkStreams() {
 	for a := range d.Acts {
 		b.launch[a], b.pred[a], b.pos[a] = NoAct, NoAct, -1
 	}
-	operations := 0
-	for l := range d.Lanes {
-		if lane := &d.Lanes[l]; lane.Stream {
-			operations += int(lane.Limit - lane.First)
-		}
-	}
+	operations := n - int(b.firstOp)
+	b.oneDevice = true
 	b.byEnd = make([]ActID, 0, operations)
 	b.found = make([]foundDep, 0, 2*operations+operations/8) // stream order, launch, and few others
 	for l := range d.Lanes {
@@ -30,15 +26,16 @@ func (b *builder) linkStreams() {
 		lane.Host = lane.Proc
 		if lane.Stream {
 			b.linkStream(LaneID(l))
+			b.oneDevice = b.oneDevice && lane.Proc == d.Lanes[len(d.Lanes)-1].Proc
 		}
 	}
 	b.ofCall = make([]ActID, n)
 	for a := range b.ofCall {
 		b.ofCall[a] = NoAct
 	}
-	for a, l := range b.launch {
-		if l != NoAct {
-			b.ofCall[l] = ActID(a)
+	for a := b.firstOp; int(a) < n; a++ {
+		if l := b.launch[a]; l != NoAct {
+			b.ofCall[l] = a
 		}
 	}
 	b.markGraphs()
@@ -115,14 +112,14 @@ func (b *builder) linkStream(l LaneID) {
 
 // markGraphs marks operations of calls that launched more than one, or that launch graphs.
 func (b *builder) markGraphs() {
-	count := make([]int32, len(b.d.Acts))
-	for a := range b.launch {
-		if l := b.launch[a]; l != NoAct {
-			count[l]++
+	for a := len(b.launch) - 1; a >= int(b.firstOp); a-- { // backwards: a call's last operation, ofCall, comes first
+		l := b.launch[a]
+		if l == NoAct {
+			continue
 		}
-	}
-	for a := range b.launch {
-		if l := b.launch[a]; l != NoAct && (count[l] > 1 || b.class(l) == graphLaunch) {
+		if last := b.ofCall[l]; last != ActID(a) {
+			b.graph[a], b.graph[last] = true, true
+		} else if b.class(l) == graphLaunch {
 			b.graph[a] = true
 		}
 	}

@@ -18,6 +18,7 @@ type syncRecord struct {
 
 // syncRecords joins cuda_sync records to calls.
 type syncRecords struct {
+	records   []trace.EventID        // those with a correlation
 	of        map[ActID]syncRecord   // per call
 	recordAt  map[corrKey]ActID      // the cudaEventRecord call of a correlation
 	byStream  map[streamKey][]LaneID // lanes of a stream number on a device
@@ -47,16 +48,11 @@ const (
 // readSyncRecords reads the cuda_sync records, if the trace has any.
 func (b *builder) readSyncRecords() {
 	tr, d := b.tr, b.d
-	var records []trace.EventID
-	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Kind == trace.SyncRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
-			records = append(records, trace.EventID(i))
-		}
-	}
+	records := b.sync.records
 	if len(records) == 0 {
 		return
 	}
-	b.sync = syncRecords{of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, byNumber: map[int64][]LaneID{}, stream: map[int64]int64{},
+	b.sync = syncRecords{records: records, of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, byNumber: map[int64][]LaneID{}, stream: map[int64]int64{},
 		sources: map[LaneID][]ActID{}, resolved: map[ActID]bool{}, joined: map[ActID]ActID{}}
 	for i := range tr.Events {
 		if e := &tr.Events[i]; e.Kind == trace.EventRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {

@@ -84,4 +84,4 @@ func (g *Graph) WriteText(w io.Writer) error {
 	return err
 }
 
-var noteNames = [...]string{"", " late", " records_lost"}
+var noteNames = [...]string{"", " late", " records_lost", " idle", " unrecorded"}

@@ -17,7 +17,7 @@ type threadInfo struct {
 	sifted    bool
 	launches  []ActID // calls that launched operations, in time order
 	records   []ActID // cudaEventRecord calls, in time order
-	ops       int     // ops, annotations and frames: a thread with calls only is a watchdog
+	ops       int     // ops, annotations and frames, or launches where calls are all that was recorded: a thread with other calls only is a watchdog
 	autograd  bool    // runs autograd nodes and carries no steps, or is named pt_autograd_*
 	pinMemory bool    // runs pin_memory ops
 	blocks    bool    // has slices in which it waits for other threads (explicit mode)
@@ -33,11 +33,9 @@ func (b *builder) describeThreads() {
 	d.threads = b.threads
 	b.waits = map[trace.ProcID][]ActID{}
 	b.records = map[trace.ProcID][]int64{}
-	launches := make([]bool, len(d.Acts))
 	counts := make([]int, len(d.Lanes)) // of launching calls
-	for _, l := range b.launch {
-		if l != NoAct && !launches[l] {
-			launches[l] = true
+	for a := b.firstOp; int(a) < len(d.Acts); a++ {
+		if l := b.launch[a]; l != NoAct && b.ofCall[l] == a {
 			counts[d.Acts[l].Lane]++
 		}
 	}
@@ -49,11 +47,12 @@ func (b *builder) describeThreads() {
 		}
 		t := &b.threads[l]
 		t.launches = make([]ActID, 0, counts[l])
+		t.busy = make([]Span, 0, b.busyRuns(LaneID(l)))
 		steps := false
 		var copies []ActID
 		for a := lane.First; a < lane.Limit; a++ {
 			act, e := &d.Acts[a], b.event(a)
-			if launches[a] {
+			if b.ofCall[a] != NoAct {
 				t.launches = append(t.launches, a)
 			}
 			switch {
@@ -69,6 +68,8 @@ func (b *builder) describeThreads() {
 				switch b.calls[e.Name] {
 				case streamWait:
 					b.waits[lane.Proc] = append(b.waits[lane.Proc], a)
+				case streamSync, deviceSync, eventSync, freeCall, submit:
+					b.syncCalls = append(b.syncCalls, a)
 				case asyncCopy, blockingCopy:
 					copies = append(copies, a)
 				case eventRecord:
@@ -92,11 +93,43 @@ func (b *builder) describeThreads() {
 		}
 		t.autograd = t.autograd && !steps || strings.Contains(b.tr.Tracks[lane.Track].Name, "pt_autograd")
 	}
+	b.takeLaunchesForOps()
 	for p := range b.records {
-		sortInt64(b.records[p])
+		slices.Sort(b.records[p])
 	}
 	for p := range b.waits {
 		b.sortCalls(b.waits[p])
+	}
+}
+
+// busyRuns is about how many intervals the union of a thread's ops and calls has: it has no more, unless frames cover
+// an op that goes on around them.
+func (b *builder) busyRuns(l LaneID) int {
+	d := b.d
+	n, inside := 0, false
+	for _, p := range d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]] {
+		works := p.Owner != NoAct && !d.Marker(p.Owner)
+		if works && !inside {
+			n++
+		}
+		inside = works
+	}
+	return n
+}
+
+// takeLaunchesForOps lets the threads that launch stand for those that run ops in processes of which only calls were
+// recorded: there a thread with calls only is no watchdog.
+func (b *builder) takeLaunchesForOps() {
+	hasOps := map[trace.ProcID]bool{}
+	for l := range b.threads {
+		if b.threads[l].ops > 0 {
+			hasOps[b.d.Lanes[l].Proc] = true
+		}
+	}
+	for l := range b.threads {
+		if t := &b.threads[l]; !hasOps[b.d.Lanes[l].Proc] {
+			t.ops = len(t.launches)
+		}
 	}
 }
 

@@ -78,7 +78,11 @@ func (b *builder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 	w := Wait{At: t, From: NoAct, Rule: Unexplained, Evidence: ByNothing}
 	ok := true
 	if piece < 0 {
-		if !b.handedOver(&w, lane, NoAct, t0, t) && !b.o.without(BeforeRecording) {
+		switch {
+		case b.handedOver(&w, lane, NoAct, t0, t):
+		case b.idle(lane, int(d.PieceFirst[lane]), t):
+			w.Note = Idle
+		case !b.o.without(BeforeRecording):
 			b.beforeRecording(&w, lane, t)
 		}
 	} else {
@@ -89,8 +93,11 @@ func (b *builder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 		}
 		switch {
 		case owner == NoAct:
-			if !b.handedOver(&w, lane, NoAct, since, t) {
+			if !b.handedOver(&w, lane, NoAct, since, t) && !b.startedBy(&w, lane, piece, t) {
 				w.At, w.Rule = from, Untraced
+				if b.idle(lane, piece+1, t) {
+					w.Note = Idle
+				}
 			}
 		case d.blocks(owner):
 			ok = b.blocked(&w, owner, from, t)

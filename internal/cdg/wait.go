@@ -29,6 +29,8 @@ const (
 	Explained   Note = iota
 	Late             // the operation started long after this and everything else that is known had released it
 	RecordsLost      // the same, and it opens a graph on an idle GPU: what ran before it was not recorded
+	Idle             // a gap of a thread of a pool that waited for work: it goes on with what several threads of its process do
+	Unrecorded       // its stream was busy with work that was not recorded
 )
 
 // WaitID is an index into Graph.Waits.

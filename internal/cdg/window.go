@@ -3,6 +3,7 @@ package cdg
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,6 +68,9 @@ func parseInstance(s string, n int) (first, last int, err error) {
 // annotationEvents returns annotations and ops whose name matches, by start time.
 func annotationEvents(tr *trace.Trace, match func(string) bool) []trace.EventID {
 	hit := matchSyms(tr, match)
+	if !slices.Contains(hit, true) {
+		return nil
+	}
 	var found []trace.EventID
 	for i := range tr.Events {
 		e := &tr.Events[i]
@@ -109,11 +113,17 @@ func lastEndOfLaunched(tr *trace.Trace, start, end int64) int64 {
 func wholeExtent(tr *trace.Trace) (start, end int64) {
 	counts := make([]bool, len(tr.Tracks))
 	node := matchSyms(tr, func(s string) bool { return strings.HasPrefix(s, "autograd::engine::evaluate_function") })
+	extent := make([]Span, len(tr.Tracks))
+	for i := range extent {
+		extent[i] = Span{math.MaxInt64, math.MinInt64}
+	}
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		if !isAct(e) {
 			continue
 		}
+		x := &extent[e.Track]
+		x.Start, x.End = min(x.Start, e.Start), max(x.End, e.End())
 		switch {
 		case e.Kind.Device():
 			counts[e.Track] = true
@@ -124,26 +134,41 @@ func wholeExtent(tr *trace.Trace) (start, end int64) {
 			counts[e.Track] = true
 		}
 	}
-	if !slices.Contains(counts, true) {
-		for i := range counts {
-			counts[i] = true
+	nothing := Span{math.MaxInt64, math.MinInt64}
+	all := nothing
+	none := !slices.Contains(counts, true)
+	for t, x := range extent {
+		if counts[t] || none {
+			all.Start, all.End = min(all.Start, x.Start), max(all.End, x.End)
 		}
 	}
-	first := true
+	if slices.ContainsFunc(tr.Events, func(e trace.Event) bool { return e.Kind == trace.DeviceMark }) {
+		all = extentSinceHost(tr, func(t trace.TrackID) bool { return counts[t] || none })
+	}
+	if all == nothing {
+		return 0, 0
+	}
+	return all.Start, all.End
+}
+
+// extentSinceHost is the extent without what a device did before the host's record begins: one with a record of its
+// own gives what was in it before recording began.
+func extentSinceHost(tr *trace.Trace, counts func(trace.TrackID) bool) Span {
+	host := int64(math.MaxInt64)
+	for i := range tr.Events {
+		if e := &tr.Events[i]; isAct(e) && e.Kind.Host() && counts(e.Track) {
+			host = min(host, e.Start)
+		}
+	}
+	all := Span{math.MaxInt64, math.MinInt64}
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if !isAct(e) || !counts[e.Track] {
+		if !isAct(e) || !counts(e.Track) || host < math.MaxInt64 && e.Start < host && e.Kind.Device() && tr.Launch[i] == trace.NoEvent {
 			continue
 		}
-		if first || e.Start < start {
-			start = e.Start
-		}
-		if first || e.End() > end {
-			end = e.End()
-		}
-		first = false
+		all.Start, all.End = min(all.Start, e.Start), max(all.End, e.End())
 	}
-	return start, end
+	return all
 }
 
 // frequentAnnotations lists the ten most frequent annotation names, for an error message.

@@ -8,11 +8,12 @@ import (
 // AppendMicros appends a time of ns in µs, as decimal text without loss: whole µs as an integer, else three digits
 // behind the point.
 func AppendMicros(dst []byte, ns int64) []byte {
+	u := uint64(ns)
 	if ns < 0 {
-		return AppendMicros(append(dst, '-'), -ns)
+		dst, u = append(dst, '-'), -u // also for the least of all
 	}
-	dst = strconv.AppendInt(dst, ns/1000, 10)
-	if f := ns % 1000; f != 0 {
+	dst = strconv.AppendUint(dst, u/1000, 10)
+	if f := u % 1000; f != 0 {
 		dst = append(dst, '.', byte('0'+f/100), byte('0'+f/10%10), byte('0'+f%10))
 	}
 	return dst

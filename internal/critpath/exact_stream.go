@@ -19,10 +19,13 @@ func (w *walker) stepStream() {
 	}
 }
 
-// operation is the operation of the stream that covers t, or NoAct.
+// operation is the operation of the stream that covers t, or NoAct. What starts at t is passed: in a simulated run work
+// may take no time, and operations that overlap may start together.
 func (w *walker) operation() cdg.ActID {
-	if k := w.act; k != cdg.NoAct && w.g.Acts[k].Start < w.t && w.g.Acts[k].End >= w.t {
-		return k
+	if k := w.act; k != cdg.NoAct {
+		if act := &w.g.Acts[k]; act.Start <= w.t && act.End >= w.t {
+			return k
+		}
 	}
 	return w.runningAt(w.lane, w.t)
 }
@@ -32,8 +35,13 @@ func (w *walker) released(k cdg.ActID) {
 	g := w.g
 	act, wait := &g.Acts[k], g.Release(k)
 	if wait.From == cdg.NoAct {
-		w.quality["operations_without_release"]++
-		w.emit(w.t0, trace.NoEvent, Unexplained, cdg.ByNothing)
+		kind := Unexplained
+		if wait.Note == cdg.Unrecorded {
+			kind = GPUUnrecorded
+		} else {
+			w.quality["operations_without_release"]++
+		}
+		w.emit(w.t0, trace.NoEvent, kind, cdg.ByNothing)
 		return
 	}
 	kind, edge := LaunchDelay, LaunchDelayEdge
@@ -44,11 +52,15 @@ func (w *walker) released(k cdg.ActID) {
 		kind, edge = EventDelay, EventWaitEdge
 	}
 	by := wait.Evidence
-	if wait.Note != cdg.Explained {
+	switch wait.Note {
+	case cdg.Explained:
+	case cdg.Late:
 		kind, by = Unexplained, cdg.ByNothing
-		if wait.Note == cdg.RecordsLost {
-			w.quality["gpu_records_lost_before_graph"]++
-		}
+	case cdg.RecordsLost:
+		w.quality["gpu_records_lost_before_graph"]++
+		kind, by = GPUUnrecorded, cdg.ByNothing
+	case cdg.Unrecorded:
+		kind, by = GPUUnrecorded, cdg.ByNothing
 	}
 	w.enter(edge, wait.Evidence, false, act.Start)
 	w.emit(wait.At, trace.NoEvent, kind, by)
@@ -61,7 +73,8 @@ func (w *walker) released(k cdg.ActID) {
 	w.goTo(from.Lane, wait.From)
 }
 
-// runningAt returns the operation of a stream with start < t <= end that started last, or NoAct.
+// runningAt returns the operation of a stream with start < t <= end that started last, or NoAct. What it passes over
+// started after that operation, where the walk does not come back to: all calls together take linear time.
 func (w *walker) runningAt(lane cdg.LaneID, t int64) cdg.ActID {
 	l := &w.g.Lanes[lane]
 	lo, hi := l.First, l.Limit

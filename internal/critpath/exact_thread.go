@@ -42,8 +42,12 @@ func (w *walker) stepThread() {
 		}
 	}
 	if owner == cdg.NoAct {
-		w.emit(from, trace.NoEvent, Untraced, cdg.ByNothing)
-		w.piece--
+		kind := Untraced
+		if wait := g.WaitAt(w.lane, w.piece, w.t); wait != nil && wait.Note == cdg.Idle {
+			kind = IdleWorker
+		}
+		w.emit(from, trace.NoEvent, kind, cdg.ByNothing)
+		w.before()
 		return
 	}
 	w.own(from, owner)
@@ -55,10 +59,14 @@ func (w *walker) own(from int64, owner cdg.ActID) {
 	stop := w.g.Pieces[w.piece].Start
 	w.emit(from, e, hostKind[w.tr.Events[e].Kind], cdg.ByProgram)
 	if w.t <= stop {
-		w.piece--
-		if w.piece < int(w.g.PieceFirst[w.lane]) {
-			w.piece = -1
-		}
+		w.before()
+	}
+}
+
+// before goes to the piece before, if the thread has one.
+func (w *walker) before() {
+	if w.piece--; w.piece < int(w.g.PieceFirst[w.lane]) {
+		w.piece = -1
 	}
 }
 

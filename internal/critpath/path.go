@@ -15,6 +15,7 @@ const (
 	RuntimeCall
 	PythonFrame
 	Compute
+	GPUUnrecorded // the stream ran work that is not recorded
 	Comm
 	Memcpy
 	Memset
@@ -27,11 +28,12 @@ const (
 	Untraced
 	Unrecorded  // on a path over several ranks: before the trace of the rank begins
 	MissingRank // on such a path: a collective waits for a rank that has no trace
+	IdleWorker  // a thread of a pool waited for work
 	NumSegmentKinds
 )
 
-var kindNames = [NumSegmentKinds]string{"cpu", "runtime", "python", "compute", "comm", "memcpy", "memset",
-	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced", "unrecorded", "missing_rank"}
+var kindNames = [NumSegmentKinds]string{"cpu", "runtime", "python", "compute", "gpu_unrecorded", "comm", "memcpy", "memset",
+	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced", "unrecorded", "missing_rank", "idle"}
 
 func (k SegmentKind) String() string { return kindNames[k] }
 
@@ -49,13 +51,14 @@ const (
 	ClassHandoff
 	ClassUnexplained
 	ClassUntraced
+	ClassIdle
 	NumClasses
 )
 
-var classNames = [NumClasses]string{"cpu", "gpu_compute", "communication", "copy", "launch", "sync", "handoff", "unexplained", "untraced"}
-var classWords = [NumClasses]string{"CPU", "GPU compute", "communication", "copy", "launch latency", "sync", "hand-off", "unexplained", "untraced"}
-var kindClass = [NumSegmentKinds]Class{ClassCPU, ClassCPU, ClassCPU, ClassCompute, ClassComm, ClassCopy, ClassCopy,
-	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced, ClassUntraced, ClassUntraced}
+var classNames = [NumClasses]string{"cpu", "gpu_compute", "communication", "copy", "launch", "sync", "handoff", "unexplained", "untraced", "idle"}
+var classWords = [NumClasses]string{"CPU", "GPU compute", "communication", "copy", "launch latency", "sync", "hand-off", "unexplained", "untraced", "idle"}
+var kindClass = [NumSegmentKinds]Class{ClassCPU, ClassCPU, ClassCPU, ClassCompute, ClassCompute, ClassComm, ClassCopy, ClassCopy,
+	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced, ClassUntraced, ClassUntraced, ClassIdle}
 
 // String is the class as reports and bound_by write it; Words is what viewers show.
 func (c Class) String() string { return classNames[c] }

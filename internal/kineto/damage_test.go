@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/processor"
 	"overlay/internal/trace"
 )
 
@@ -68,9 +69,9 @@ func rounds(short, long int) int {
 
 // damaged holds what must be true of any input: no panic, no hang, and a trace that keeps its invariants or an error.
 func damaged(t testing.TB, src []byte, what string) {
-	start := processor(t)
+	start := processor.Time()
 	tr, err := Parse(src, "x", Options{})
-	if d := processor(t) - start; d > slower*2*time.Second {
+	if d := processor.Time() - start; d > slower*2*time.Second {
 		t.Fatalf("%s: took %v of processor time for %d bytes", what, d, len(src))
 	}
 	if err != nil {
@@ -132,11 +133,11 @@ const mostRescans = 16 * wasteFactor
 func TestLinearTime(t *testing.T) {
 	const length = 300_000
 	cost := func(src []byte) time.Duration {
-		start := processor(t)
+		start := processor.Time()
 		if _, err := Parse(src, "x", Options{chunk: 1 << 40}); err != nil {
 			t.Fatal(err)
 		}
-		return max(processor(t)-start, 100*time.Microsecond)
+		return max(processor.Time()-start, 100*time.Microsecond)
 	}
 	text := generated(length / 250)
 	whole := min(cost(text), cost(text), cost(text)) // noise only adds

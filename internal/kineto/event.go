@@ -11,7 +11,8 @@ type chunkParser struct {
 	scanner
 	names   table
 	cats    table
-	catKind []trace.Kind // per category of the piece
+	catKind []trace.Kind            // per category of the piece
+	byName  []map[string]trace.Kind // per category: kinds by name, nil where the category says all
 	tracks  map[trackKey]trace.TrackID
 	keys    []trackKey // per track of the piece
 	seen    [seenRows]seenRow
@@ -24,7 +25,7 @@ func newChunkParser(src []byte) *chunkParser {
 	p := &chunkParser{scanner: scanner{s: src}, tracks: map[trackKey]trace.TrackID{}}
 	p.names.add("")
 	p.cats.add("")
-	p.catKind = append(p.catKind, trace.KindOther)
+	p.catKind, p.byName = append(p.catKind, trace.KindOther), append(p.byName, nil)
 	return p
 }
 
@@ -159,6 +160,11 @@ func (p *chunkParser) finish(f *fields, e *trace.Event) {
 	cat := p.category(f.cat)
 	e.Cat = cat
 	e.Kind = p.catKind[cat]
+	if kinds := p.byName[cat]; kinds != nil && len(f.name) > 2 {
+		if k, ok := kinds[string(f.name[1:len(f.name)-1])]; ok {
+			e.Kind = k
+		}
+	}
 	if e.Kind == trace.Memcpy && string(f.name) == `"Memcpy"` || e.Kind == trace.Memset && string(f.name) == `"Memset"` {
 		if name := composed(e.Kind, f.args); name != "" {
 			e.Name, e.Flags = trace.Sym(p.names.idString(name)), e.Flags|trace.Composed
@@ -195,7 +201,8 @@ func (p *chunkParser) category(v []byte) uint16 {
 		return 0
 	}
 	for int(id) >= len(p.catKind) {
-		p.catKind = append(p.catKind, vendors.KindOf(p.cats.list[len(p.catKind)]))
+		name := p.cats.list[len(p.catKind)]
+		p.catKind, p.byName = append(p.catKind, vendors.KindOf(name)), append(p.byName, vendors.KindsByName(name))
 	}
 	return uint16(id)
 }

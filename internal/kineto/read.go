@@ -64,8 +64,8 @@ func Read(r io.Reader, name string, o Options) (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := RefusePerfetto(src, name); err != nil {
-		return nil, err
+	if IsPerfetto(src) {
+		return nil, &SyntaxError{File: name, Offset: -1, Compressed: -1, Want: "this is a Perfetto trace (.pftrace), no JSON"}
 	}
 	o.Cut = o.Cut || cut
 	return Parse(src, name, o)
@@ -74,14 +74,6 @@ func Read(r io.Reader, name string, o Options) (*trace.Trace, error) {
 // IsPerfetto tells a .pftrace from JSON. Both may begin with a line feed, which is the tag of a packet there and blank
 // space here: what follows it decides.
 func IsPerfetto(src []byte) bool { return Sniff(src[:min(len(src), sniffLen)]) == Perfetto }
-
-// RefusePerfetto says what to do with a .pftrace where the profiler's JSON is wanted.
-func RefusePerfetto(src []byte, name string) error {
-	if !IsPerfetto(src) {
-		return nil
-	}
-	return &SyntaxError{File: name, Offset: -1, Compressed: -1, Want: "this is a Perfetto trace (.pftrace): give the profiler's JSON; `overlay check` reads this file"}
-}
 
 // sniffLen is enough to see past the blank lines at the start of a JSON file.
 const sniffLen = 512

@@ -2,6 +2,7 @@ package kineto
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"sync"
@@ -18,6 +19,7 @@ import (
 // where its event has the flag HasArgs.
 type Text struct {
 	Src    []byte  // decompressed; spans and fields point into it
+	From   int64   // bytes of the file of another format that Src was made from; 0 for none
 	Spans  []Span  // per event
 	Fields []Field // top-level keys in file order, without traceEvents
 
@@ -118,7 +120,7 @@ func value(raw []byte) trace.Value {
 }
 
 // Size is the length of the text in bytes.
-func (x *Text) Size() int64 { return int64(len(x.Src)) }
+func (x *Text) Size() int64 { return cmp.Or(x.From, int64(len(x.Src))) }
 
 // scanChunk is how much is scanned at a time: a collection of garbage waits for the end of such a loop.
 const scanChunk = 128 << 10

@@ -40,9 +40,9 @@ func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 	})
 	StripEarlier(tr, drawing)
 	arrows, all := chooseArrows(y, drawing.Keep, p, o.Flows)
-	drawing.Arrows = arrows
+	drawing.Arrows, drawing.LeftOut = arrows, all-len(arrows)
 	wait()
-	drawing.Attrs = append(attributes(p, o, len(arrows), all-len(arrows)), o.Attrs...)
+	drawing.Attrs = append(attributes(p, o, len(arrows), drawing.LeftOut), o.Attrs...)
 	return drawing
 }
 

@@ -74,6 +74,8 @@ type Drawing struct {
 	Plain  bool   // leave the colours of input slices alone
 	Keep   []bool // per event: false leaves it out (slim traces, earlier overlays); nil keeps all
 
+	LeftOut int // critical edges that could be arrows and are not
+
 	Slim bool // only the path and its context are kept
 
 	EarlierRemoved  int  // events of an earlier overlay that are left out, and events that lose its marks

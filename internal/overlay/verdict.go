@@ -12,7 +12,9 @@ import (
 )
 
 const (
-	worthWord = 2 // per cent of the time from which a class is named
+	worthWord = 2   // per cent of the time from which a class is named
+	wideBar   = 50  // a bar has a name where so many of its width fit into the window: on a screen that is 30 pixels
+	noName    = " " // the viewer writes "[null]" for the empty one
 )
 
 // classColors are the colours of the classes, as strings whose hash the viewer takes (see pftrace.CriticalColor).
@@ -26,9 +28,10 @@ var classColors = [critpath.NumClasses]string{
 	critpath.ClassHandoff:     "handoff#4756",
 	critpath.ClassUnexplained: "unexplained#19312",
 	critpath.ClassUntraced:    "untraced#2259",
+	critpath.ClassIdle:        "idle#913",
 }
 
-const legend = "Colours: CPU blue, GPU compute green, communication purple, copy lime, launch latency orange, sync light blue, hand-off azure, unexplained pink, untraced brown."
+const legend = "Colours: CPU blue, GPU compute green, communication purple, copy lime, launch latency orange, sync light blue, hand-off azure, unexplained pink, untraced brown, idle teal."
 
 type byClass = [critpath.NumClasses]int64
 
@@ -50,7 +53,7 @@ func verdictTrack(y *graph.Layout, p *critpath.Path) Track {
 	runs := critpath.NewClassPieces(p)
 	if len(lines) == 0 {
 		for _, s := range runs.Strip(w.Start, w.End) {
-			t.Slices = append(t.Slices, stretchSlice(&s))
+			t.Slices = append(t.Slices, stretchSlice(&s, w.End-w.Start))
 		}
 		return t
 	}
@@ -62,7 +65,7 @@ func verdictTrack(y *graph.Layout, p *critpath.Path) Track {
 		}
 		t.Slices = append(t.Slices, summarySlice(l.Start, l.End, name, &l.Class))
 		for _, s := range runs.Strip(l.Start, l.End) {
-			t.Slices = append(t.Slices, stretchSlice(&s))
+			t.Slices = append(t.Slices, stretchSlice(&s, w.End-w.Start))
 		}
 	}
 	return t
@@ -73,6 +76,9 @@ func verdict(class *byClass, d int64) string {
 	words := shares(class, d)
 	if words == "" {
 		return "No critical path · " + tables.ShortDuration(d)
+	}
+	if best := critpath.BoundBy(class); best == critpath.ClassUnexplained || best == critpath.ClassUntraced {
+		return "Mostly not recorded: " + words + " · " + tables.ShortDuration(d)
 	}
 	return "Bound by " + words + " · " + tables.ShortDuration(d)
 }
@@ -115,10 +121,13 @@ func summarySlice(start, end int64, name string, class *byClass) Slice {
 	return s
 }
 
-// stretchSlice shows a stretch: its class, and the share of that class where it is not all.
-func stretchSlice(r *critpath.Piece) Slice {
+// stretchSlice shows a stretch of a window of d ns: its class, and the share of that class where it is not all. A
+// narrow bar has its colour only: the first letter of a class says nothing.
+func stretchSlice(r *critpath.Piece, d int64) Slice {
 	name := r.Class.Words()
-	if share := float64(r.NS[r.Class]) / float64(r.Dur()); share < 0.995 {
+	if r.Dur() < d/wideBar {
+		name = noName
+	} else if share := float64(r.NS[r.Class]) / float64(r.Dur()); share < 0.995 {
 		name += " " + tables.WholePercent(r.NS[r.Class], r.Dur())
 	}
 	s := summarySlice(r.Start, r.End, name, &r.NS)

@@ -123,8 +123,9 @@ func descriptor(t *Trace, i int) message {
 	return m.uint(12, uint64(int64(tr.Order)))
 }
 
-// overflow describes a further lane of a track: a child row, drawn as one with the other lanes.
+// overflow describes a further lane of a track: a child row, drawn as one with the other lanes. The viewer orders the
+// rows of a thread by name, and shows the thread's own with its number behind the name: a bracket would come before that.
 func overflow(tr *Track, l *lane) message {
-	return message(nil).uint(1, l.uuid).uint(5, trackUUID(l.track)).str(2, tr.Name+" (overlap)").
+	return message(nil).uint(1, l.uuid).uint(5, trackUUID(l.track)).str(2, tr.Name+" overlap").
 		uint(15, mergeByKey).str(16, "overlap").uint(12, 1<<20)
 }

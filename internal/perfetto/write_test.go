@@ -99,7 +99,7 @@ process "python 42" pid=42 order=0 labels=CPU | pid=42
       1100 +100 "inner" cpu_op color=critical#2796
         1100 instant "tick" cpu_op
     1200 +0 "" cpu_op
-    lane "thread 43 (overlap)" order=1048576 key=overlap
+    lane "thread 43 overlap" order=1048576 key=overlap
       1150 +100 "over�lap" cpu_op
 flow 7 "inner"@1100 -> "over�lap"@1150
 attribute overlay.method = "exact"
@@ -285,7 +285,7 @@ func TestLanes(t *testing.T) {
 		got := map[string][]string{}
 		for i := range im.Slices {
 			s := &im.Slices[i]
-			row := strings.TrimSuffix(im.Tracks[s.Track].Name, " (overlap)")
+			row := strings.TrimSuffix(im.Tracks[s.Track].Name, " overlap")
 			got[row] = append(got[row], fmt.Sprint(s.TS, s.Dur, s.Name, s.Instant))
 		}
 		for i, it := range tr.Tracks[1].Items {
@@ -321,5 +321,31 @@ func TestDepth(t *testing.T) {
 	}
 	if len(im.Problems) > 0 || len(im.Slices) != len(items) {
 		t.Errorf("%d slices of %d, problems %v", len(im.Slices), len(items), im.Problems)
+	}
+}
+
+// TestOverlapLanesFollowTheirRow: the viewer shows the row of a thread as its name and number, and orders rows by name.
+func TestOverlapLanesFollowTheirRow(t *testing.T) {
+	tr := &Trace{Tracks: []Track{{Kind: Process, Parent: -1, Name: "GPU 0", PID: 1}, {Kind: Thread, Parent: 0, Name: "stream 7", PID: 1, TID: 7,
+		Items: []Item{{Start: 0, Dur: 10}, {Start: 5, Dur: 10, Ref: 1}}, Fill: func(b *Body, _ int32) { b.Name("x") }}}}
+	var buf bytes.Buffer
+	if _, err := Write(&buf, tr); err != nil {
+		t.Fatal(err)
+	}
+	im, err := Read(&buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lanes := 0
+	for _, x := range im.Tracks {
+		if strings.HasSuffix(x.Name, "overlap") {
+			lanes++
+			if x.Name <= "stream 7 7" {
+				t.Errorf("%q comes before its row", x.Name)
+			}
+		}
+	}
+	if lanes != 1 {
+		t.Errorf("%d lanes", lanes)
 	}
 }

@@ -4,8 +4,8 @@
 // # Memory
 //
 // The trace stays until its output is written. The graph is as large as the trace: it is let go when what is to be
-// drawn has been decided (Draw), or with the run. Garbage is collected at three borders, where much of it is left and
-// the next stage needs room: after linking, before drawing, before writing. Of several traces, Each holds as many as
+// drawn has been decided (Draw), or with the run. Garbage is collected at borders, where much of it is left and the
+// next stage needs room: after linking, before drawing or making tables, before writing. Of several traces, Each holds as many as
 // it is told.
 package pipeline
 
@@ -16,10 +16,12 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/anonymize"
 	"overlay/internal/cdg"
+	"overlay/internal/columns"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/overlay"
 	"overlay/internal/ranks"
+	"overlay/internal/relations"
 	"overlay/internal/report"
 	"overlay/internal/slim"
 	"overlay/internal/trace"
@@ -125,6 +127,15 @@ func (r *Run) Report(s report.Source) *report.Report {
 // Summary makes of a run on one rank what the other ranks of its job need to know. It keeps nothing of the run.
 func (r *Run) Summary(name string) *ranks.Summary {
 	return ranks.Summarize(r.graph, r.path, ranks.Identity{Source: name, Rank: ranks.NoRank})
+}
+
+// Tables makes tables for data tools of a run, which they hold on to. s says what is wanted; what they are made of is
+// filled in.
+func (r *Run) Tables(s relations.Source) []columns.Table {
+	r.o.stage("tables")
+	runtime.GC() // of what solving left: what reads the tables needs room
+	s.Graph, s.Path = r.graph, r.path
+	return relations.Tables(s)
 }
 
 // Picture is what is to be written: a trace and what is drawn on it.

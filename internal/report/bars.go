@@ -8,7 +8,7 @@ import (
 
 // hex are the colours of the classes: those that the viewer gives them.
 var hex = map[string]string{"cpu": "#2d6288", "gpu_compute": "#398f6f", "communication": "#a13bcc", "copy": "#cdc757", "launch": "#f4ad90",
-	"sync": "#7acef3", "handoff": "#488dde", "unexplained": "#e645bf", "untraced": "#795826"}
+	"sync": "#7acef3", "handoff": "#488dde", "unexplained": "#e645bf", "untraced": "#795826", "idle": "#59cdc6"}
 
 // maxBars is how many bars stand in one place before the middle is left out.
 const maxBars = 24

@@ -82,7 +82,7 @@ func (d *Difference) Tables() []tables.Table {
 func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 	t := newText(w, o, d.Tables())
 	side := func(name string, r *Report) {
-		t.line("%-7s %s, %s, bound by %s", name, Shorten(Plain(r.Input.Name), 60), tables.Duration(r.Window.Duration), classWords[r.Path.BoundBy])
+		t.line("%-7s %s, %s, %s", name, Shorten(Plain(r.Input.Name), 60), tables.Duration(r.Window.Duration), r.Bound())
 	}
 	side("before", d.Before)
 	side("after", d.After)

@@ -12,20 +12,23 @@ import (
 //go:embed page.html
 var pageText string
 
-// page is the template; every value goes through its escaping.
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"ms": tables.Duration, "percent": tables.FormatShare, "share": tables.ShareOf, "group": func(n int) string { return tables.Grouped(int64(n)) },
-	"word":     func(c string) string { return classWords[c] },
-	"color":    classColor,
-	"classes":  byTime,
-	"short":    func(n int, s string) string { return Shorten(Plain(s), n) },
-	"plain":    Plain,
-	"readable": Readable,
-	"add":      func(a, b int64) int64 { return a + b },
-	"sub":      func(a, b int64) int64 { return a - b },
-	"words":    words,
-	"width":    func(x float64) template.CSS { return template.CSS(fmt.Sprintf("%.3f%%", 100*x)) }, // of a box, not shown
-}).Parse(pageText))
+// page parses the template; every value goes through its escaping. It is made when it is wanted, and so a program that
+// writes no page holds no templates.
+func page() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"ms": tables.Duration, "percent": tables.FormatShare, "share": tables.ShareOf, "group": func(n int) string { return tables.Grouped(int64(n)) },
+		"word":     func(c string) string { return classWords[c] },
+		"color":    classColor,
+		"classes":  byTime,
+		"short":    func(n int, s string) string { return Shorten(Plain(s), n) },
+		"plain":    Plain,
+		"readable": Readable,
+		"add":      func(a, b int64) int64 { return a + b },
+		"sub":      func(a, b int64) int64 { return a - b },
+		"words":    words, "kindWords": kindWords,
+		"width": func(x float64) template.CSS { return template.CSS(fmt.Sprintf("%.3f%%", 100*x)) }, // of a box, not shown
+	}).Parse(pageText))
+}
 
 // maxRows is how many rows the long tables of the page hold.
 const maxRows = 200
@@ -52,7 +55,7 @@ func (s shown) Left(name string) int { return max(0, tables.Find(s, name).Rows-m
 
 // WriteHTML writes the report as one page that needs nothing else: no network, no other file.
 func (r *Report) WriteHTML(w io.Writer) error {
-	return page.Execute(w, struct {
+	return page().Execute(w, struct {
 		*Report
 		shown
 		StepBars, HotspotBars, PhaseBars []bar
@@ -124,7 +127,7 @@ func cellText(u tables.Unit, v tables.Value) string {
 
 // WriteHTML writes the difference as one page that needs nothing else.
 func (d *Difference) WriteHTML(w io.Writer) error {
-	return page.ExecuteTemplate(w, "diff", struct {
+	return page().ExecuteTemplate(w, "diff", struct {
 		*Difference
 		shown
 		Verdict string

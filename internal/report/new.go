@@ -39,6 +39,7 @@ func New(s Source) *Report {
 	r.Input = inputInfo(tr, s.Name)
 	r.Path = pathOf(tr, p, s.Segments)
 	r.Hotspots = hotspots(g, p, s.Top)
+	r.Unknown, r.Gaps = unknowns(g, p, r.Window.Duration, s.Top)
 	r.Steps = steps(g, p)
 	r.CDG = graphOf(g, p)
 	r.Quality = map[string]int{}
@@ -254,9 +255,8 @@ var advice = map[string]string{
 	"copy":          "pin the memory and copy with non_blocking=True on a stream of its own; copy less",
 	"launch":        "many short kernels: fuse them, or capture them in a CUDA graph",
 	"sync":          "remove .item(), .cpu() and synchronize() from the step, or do them once a step",
+	"idle":          "threads of a pool waited for work: send more requests at once, or look at what feeds them",
 	"handoff":       "look at locks, and at what runs between forward and backward",
-	"unexplained":   "record with enable_cuda_sync_events to see what the GPU waited for",
-	"untraced":      "nothing was recorded there: profile with_stack=True to see the Python code",
 }
 
 // hints lists advice for each class with a tenth of the path and more, largest first.
@@ -269,8 +269,12 @@ func hints(r *Report) []Hint {
 		return classOrder[a] - classOrder[b]
 	})
 	for _, c := range names {
-		if ns := r.Path.ByClass[c]; ns*10 >= r.Window.Duration && advice[c] != "" {
-			out = append(out, Hint{c, ns, advice[c]})
+		text := advice[c]
+		if u := r.unknownOf(c); u != nil {
+			text = u.Record
+		}
+		if ns := r.Path.ByClass[c]; ns*10 >= r.Window.Duration && text != "" {
+			out = append(out, Hint{c, ns, text})
 		}
 	}
 	return out

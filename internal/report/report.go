@@ -28,6 +28,8 @@ type Report struct {
 	Window      Window           `json:"window" table:"window" about:"the analysed interval"`
 	Path        Path             `json:"critical_path" table:"critical_path" about:"the critical path by what it is made of"`
 	Hotspots    []Hotspot        `json:"hotspots" table:"hotspots" about:"time on the critical path by name"`
+	Unknown     []Unknown        `json:"unknown_time" table:"unknown_time" about:"time on the path that no recorded event owns, by its likely reason"`
+	Gaps        []Gap            `json:"gaps" table:"gaps" about:"the same by what stands before and after, most time first, as many as hotspots"`
 	Steps       []Step           `json:"steps" table:"steps" about:"the one path of the window clipped to each step"`
 	CDG         CDG              `json:"cdg" table:"cdg" about:"the aggregated graph"`
 	CTDA        *CTDA            `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`

@@ -20,7 +20,7 @@ type TextOptions struct {
 }
 
 // ansi are the colours of the classes on a terminal.
-var ansi = map[string]string{"cpu": "34", "gpu_compute": "32", "communication": "35", "copy": "33", "launch": "93", "sync": "36", "handoff": "94", "unexplained": "95", "untraced": "90"}
+var ansi = map[string]string{"cpu": "34", "gpu_compute": "32", "communication": "35", "copy": "33", "launch": "93", "sync": "36", "handoff": "94", "unexplained": "95", "untraced": "90", "idle": "37"}
 
 // text lays out lines of tables; the first write error sticks.
 type text struct {
@@ -52,6 +52,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t.composition(r)
 	t.steps(r)
 	t.hotspots()
+	t.unknown(r)
 	t.ctda(r)
 	t.hta()
 	t.trust(r)
@@ -91,8 +92,7 @@ func (t *text) head(r *Report) {
 	t.line("%s", t.bold(Shorten(Plain(r.Input.Name), t.width)))
 	t.line("%s events, window %s (%s), method %s, threads %s", t.one("input").Show("events"), t.one("window").Show("duration_ns"), Shorten(window, max(t.width-64, 10)), r.Method, r.Threads)
 	t.line("")
-	word := classWords[r.Path.BoundBy]
-	t.line("%s", t.bold(t.paint(ansi[r.Path.BoundBy], "bound by "+word)))
+	t.line("%s", t.bold(t.paint(ansi[r.Path.BoundBy], Shorten(r.Bound(), t.width))))
 	p := t.one("critical_path")
 	t.line("path %s in %s segments, covers %s of the window", p.Show("duration_ns"), p.Show("segment_count"), p.Show("cpcr"))
 	t.strip(r)
@@ -125,7 +125,7 @@ func (t *text) strip(r *Report) {
 	t.line("%s", b.String())
 }
 
-var letters = map[string]string{"cpu": "C", "gpu_compute": "G", "communication": "M", "copy": "P", "launch": "L", "sync": "S", "handoff": "H", "unexplained": "?", "untraced": "."}
+var letters = map[string]string{"cpu": "C", "gpu_compute": "G", "communication": "M", "copy": "P", "launch": "L", "sync": "S", "handoff": "H", "unexplained": "?", "untraced": ".", "idle": "_"}
 
 // byTime lists the classes of a map, most time first.
 func byTime(m map[string]int64) []string {

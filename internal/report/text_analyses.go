@@ -102,10 +102,19 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 		}
 	},
 	"blocking": func(t *text, list []tables.Table) {
+		said := map[string]bool{}
 		for l := range list[0].Lines(-1) {
-			t.line("  %7s × %11s, %s waited %s  %s", l.Show("count"), l.Show("ns"), l.Exact("waited"), l.Show("waited_ns"), Shorten(Plain(l.Str("call")+" in "+l.Str("operator")), t.width-48))
-			if hint := l.Str("hint"); hint != "" {
+			what := l.Str("call")
+			if op := l.Str("operator"); op != "" {
+				what += " in " + op
+			}
+			t.line("  %7s × %11s, %s waited %s  %s", l.Show("count"), l.Show("ns"), l.Show("waited"), l.Show("waited_ns"), Shorten(Plain(what), t.width-48))
+			if caller := l.Str("caller"); caller != "" {
+				t.line("            from %s", Shorten(Plain(caller), t.width-17))
+			}
+			if hint := l.Str("hint"); hint != "" && !said[hint] {
 				t.line("            %s", Shorten(hint, t.width-12))
+				said[hint] = true
 			}
 		}
 	},
@@ -113,5 +122,8 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 
 // launches is an operator with the operations that it launches.
 func launches(l tables.Line) string {
-	return Plain(l.Str("operator") + ": " + readableList(l.Value("kernels").List()))
+	return Plain(strings.TrimPrefix(l.Str("operator"), evaluates) + ": " + readableList(l.Value("kernels").List()))
 }
+
+// evaluates stands before the names of the nodes that the autograd engine runs.
+const evaluates = "autograd::engine::evaluate_function: "

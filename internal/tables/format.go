@@ -139,6 +139,14 @@ func FormatRate(gbPerS float64) string { return fmt.Sprintf("%.2f GB/s", gbPerS)
 // Plain is an integer without separators.
 func Plain(n int64) string { return strconv.FormatInt(n, 10) }
 
+// Number is a number as SQL prints it: with a point, and with as many digits as it has, 15 at most.
+func Number(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
+		return Fixed(x, 1)
+	}
+	return strconv.FormatFloat(x, 'g', 15, 64)
+}
+
 // Fixed is a number with some decimals and no separators, such as a mean of counts.
 func Fixed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', decimals, 64) }
 

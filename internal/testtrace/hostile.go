@@ -272,6 +272,28 @@ var Hostiles = []Hostile{
 			h.call("cudaStreamSynchronize", 1, 40*n+40*i, 12, i)
 		}
 	}},
+	{"strays", func(h *hostile, n int64) { // operations without a launch, and as many threads that launch
+		for i := range n {
+			h.op("aten::mm", i, 40*i, 35)
+			h.launched(i, 7, 40*i+2, i)
+			h.sliceArgs("kernel", "k", 0, 8, 40*i+25, 5, `"device":0,"stream":8`)
+		}
+	}},
+	{"stray-calls", func(h *hostile, n int64) { // the same, and as many launch calls without an operation
+		for i := range n {
+			h.launched(i, 7, 40*i+2, 2*i)
+			h.call("cudaLaunchKernel", i, 40*i+23, 2, 2*i+1)
+			h.sliceArgs("kernel", "k", 0, 8, 40*i+30, 5, `"device":0,"stream":8`)
+		}
+	}},
+	{"stray-copies", func(h *hostile, n int64) { // copies without a launch, and as many threads that copy
+		for i := range n {
+			h.call("cudaMemcpyAsync", i, 100*i, 10, i)
+			h.sliceArgs("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 100*i+4, 5, `"device":0,"stream":7,"bytes":64,"correlation":`+itoa(i))
+			h.op("aten::copy_", i, 100*i+20, 70)
+			h.sliceArgs("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 8, 100*i+70, 15, `"device":0,"stream":8,"bytes":64`)
+		}
+	}},
 	{"external-ids", func(h *hostile, n int64) { // calls of another thread than their op
 		for i := range n {
 			h.sliceArgs("cpu_op", "aten::mm", 1, 1, 20*i, 18, `"External id":5`)

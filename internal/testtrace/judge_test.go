@@ -54,6 +54,15 @@ func TestExactAgreesWithSimulator(t *testing.T) {
 	}
 }
 
+// Where records of operations are lost in the middle, the path still has to find its way in most of the time.
+func TestDroppedRecords(t *testing.T) {
+	for _, s := range Groups(JudgeAll(300, 5001, []string{Dropped})) {
+		if s.Name == "all" && (s.Failed > 0 || s.Agreement < 0.93) {
+			t.Errorf("agreement %.4f, %d failed", s.Agreement, s.Failed)
+		}
+	}
+}
+
 // The truth itself must stand the test of shortening: what is on the path, alone, makes the run shorter.
 func TestTruthIsCritical(t *testing.T) {
 	p := Random("streams", 3)

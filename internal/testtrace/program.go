@@ -116,6 +116,7 @@ type opSpec struct {
 	after     int32 // first of the graph dependencies
 	afterEnd  int32
 	graph     bool // one of several of its launch
+	lost      bool // not recorded, though its launch may be
 }
 
 // NewProgram returns an empty program; delays are drawn from the seed.

@@ -58,7 +58,10 @@ func (r *Run) recorded(key int32) bool {
 	if s.start < r.p.RecordFrom || s.end < 0 {
 		return false
 	}
-	return int(key) >= len(r.p.instrs) || !r.p.instrs[key].hidden
+	if n := len(r.p.instrs); int(key) >= n {
+		return !r.p.ops[int(key)-n].lost
+	}
+	return !r.p.instrs[key].hidden
 }
 
 func (r *Run) writeStep(t *Thread, id int32) *Event {

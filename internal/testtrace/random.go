@@ -9,7 +9,10 @@ import (
 var Classes = []string{"eager", "autograd", "streams", "ddp", "sync", "copies", "queue", "graphs", "overlap", "loader", "gil",
 	"parallel", "hidden", "prewindow", "ondemand",
 	"checkpoint", "python", "polled", "mixed", "explicit",
-	"devices", "records", "neighbour", "edge", "lost"}
+	"devices", "records", "neighbour", "edge", "lost", "drained"}
+
+// Dropped is a class of programs of which records of operations are lost in the middle: nobody can tell all of what ran then.
+const Dropped = "dropped"
 
 // Random makes a program of a scenario class from a seed. What is no matter of the class is drawn: the vendor's launch
 // latency, whole-µs stamps, cuda_sync records, threads that have nothing to do with it.
@@ -33,7 +36,7 @@ func Random(class string, seed uint64) *Program {
 	is := func(classes ...string) bool { return slices.Contains(classes, class) }
 	g.autograd = has("autograd", "ddp", "python", "explicit") || class != "gil" && p.chance(25)
 	g.side, g.comm = has("streams", "copies") || is("records", "neighbour", "lost"), has("ddp") || is("records") && p.chance(50)
-	g.syncs, g.copies, g.graphs, g.overlap = has("sync"), has("copies") || is("lost"), has("graphs"), has("overlap")
+	g.syncs, g.copies, g.graphs, g.overlap = has("sync"), has("copies") || is("lost"), has("graphs") || is(Dropped) && p.chance(50), has("overlap")
 	g.loader, g.frames, g.polls = has("loader"), has("python"), has("polled")
 	g.devices, g.edge, g.steps = is("devices"), is("edge"), 2
 	if g.devices {
@@ -43,7 +46,7 @@ func Random(class string, seed uint64) *Program {
 		p.jitter.sync = span{400, 3000} // the waiting thread spins
 	}
 	p.SyncRecords = p.SyncRecords || is("records")
-	late, anywhere := has("prewindow"), has("ondemand")
+	late, anywhere := has("prewindow") || is("drained"), has("ondemand")
 	if late {
 		g.steps = 3
 	}
@@ -51,7 +54,7 @@ func Random(class string, seed uint64) *Program {
 		p.QueueLimit, g.steps, g.scale = 1024, 1, 40
 	}
 	g.scale = p.between(1, 20)
-	if class == "queue" || class == "prewindow" || class == "overlap" || class == "hidden" {
+	if class == "queue" || class == "prewindow" || class == "drained" || class == "overlap" || class == "hidden" {
 		g.scale = p.between(12, 25)
 	}
 	if is("neighbour") && p.chance(60) { // launches decide more often
@@ -543,6 +546,12 @@ func (g *generator) settle(hide, lose, late, anywhere bool) {
 	}
 	if anywhere { // started from outside: in the middle of anything
 		p.RecordFrom = p.between(r.End/20, r.End/3)
+	}
+	switch g.class {
+	case "drained":
+		p.forgetQueued(&r)
+	case Dropped:
+		p.dropRecords(&r)
 	}
 }
 

@@ -102,3 +102,29 @@ func (g *generator) loseLaunches(r *Run) {
 		}
 	}
 }
+
+// forgetQueued loses what was launched before recording began, as a profiler does that joins operations to calls it saw.
+func (p *Program) forgetQueued(r *Run) {
+	for o := range p.ops {
+		p.ops[o].lost = r.slice[p.ops[o].instr].start < p.RecordFrom
+	}
+}
+
+// dropRecords loses operations, not their launches: a buffer of the profiler with all that ended while it was filled,
+// and what some graphs began with.
+func (p *Program) dropRecords(r *Run) {
+	from := p.between(r.End/10, r.End*7/10)
+	to := from + p.between(r.End/40, r.End/6)
+	for o := range p.ops {
+		if e := r.slice[p.opKey(int32(o))].end; e > from && e <= to {
+			p.ops[o].lost = true
+		}
+	}
+	for i := range p.instrs {
+		if in := &p.instrs[i]; in.limit > in.first+1 && p.chance(40) {
+			for o := in.first; o < in.first+(in.limit-in.first)/2; o++ {
+				p.ops[o].lost = true
+			}
+		}
+	}
+}

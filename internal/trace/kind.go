@@ -15,16 +15,17 @@ const (
 	Memcpy             // device work: gpu_memcpy
 	Memset             // device work: gpu_memset
 	GraphNode          // graph_event_node, graph_host_node: an operation of a CUDA graph that is neither kernel nor copy
+	DeviceMark         // on a stream's row, in the device's own record: it waited there, or an event was recorded; no work
 	GPUAnnotation      // gpu_user_annotation: shadow of an annotation on a stream, never in the graph
 	SyncRecord         // cuda_sync: host-timed record of a wait, drawn on a device row
 	EventRecord        // cuda_event
 	Overhead           // overhead: the profiler's own
 	Span               // Trace: profiler spans
-	DeviceOther        // mtia_ccp_events and other device rows that are drawn, not analysed
+	DeviceOther        // device rows that are drawn, not analysed
 	NumKinds
 )
 
-var kindNames = [NumKinds]string{"other", "cpu_op", "annotation", "python", "runtime", "driver", "kernel", "memcpy", "memset", "graph_node",
+var kindNames = [NumKinds]string{"other", "cpu_op", "annotation", "python", "runtime", "driver", "kernel", "memcpy", "memset", "graph_node", "device_mark",
 	"gpu_annotation", "sync_record", "event_record", "overhead", "span", "device_other"}
 
 func (k Kind) String() string { return kindNames[k] }

@@ -68,7 +68,7 @@ func ClassOf(k Kind) TrackClass {
 	switch {
 	case k.Host():
 		return HostThread
-	case k.Device():
+	case k.Device() || k == DeviceMark:
 		return DeviceStream
 	case k == GPUAnnotation:
 		return AnnotationTrack

@@ -3,6 +3,7 @@ package vendors
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"overlay/internal/trace"
@@ -15,6 +16,7 @@ type index struct {
 	names      map[string]Verb // of calls
 	calls      []Call          // with parts, by verb
 	endings    []string
+	named      map[string]map[string]trace.Kind // per category whose names tell kinds
 	collective *regexp.Regexp
 }
 
@@ -22,13 +24,16 @@ type index struct {
 var known = newIndex(table)
 
 func newIndex(vendors []Vendor) *index {
-	x := &index{vendors: vendors, kinds: map[string]trace.Kind{}, names: map[string]Verb{}}
+	x := &index{vendors: vendors, kinds: map[string]trace.Kind{}, names: map[string]Verb{}, named: map[string]map[string]trace.Kind{}}
 	for i := range vendors {
 		v := &vendors[i]
 		for kind, list := range v.Categories {
 			for _, c := range list {
 				x.kinds[c] = kind
 			}
+		}
+		if v.Named != "" {
+			x.named[v.Named] = v.Names
 		}
 		for _, c := range v.Calls {
 			for _, name := range c.Names {
@@ -51,6 +56,22 @@ func KindOf(category string) trace.Kind {
 		return k
 	}
 	return known.kinds[strings.ToLower(category)]
+}
+
+// KindsByName are the kinds of events of a category by their names, where the names tell them; nil elsewhere.
+func KindsByName(category string) map[string]trace.Kind { return known.named[category] }
+
+// StartedBy is the tid of the thread that gave a thread the work that has this name, where the name says it.
+func StartedBy(name string) (tid int64, ok bool) {
+	for i := range known.vendors {
+		if s := known.vendors[i].Starter; s != "" {
+			if _, rest, found := strings.Cut(name, s); found {
+				tid, err := strconv.ParseInt(rest, 10, 64)
+				return tid, err == nil
+			}
+		}
+	}
+	return 0, false
 }
 
 // VerbOf says what a call does, by its name.

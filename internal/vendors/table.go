@@ -2,6 +2,12 @@ package vendors
 
 import "overlay/internal/trace"
 
+// Names of marks on the rows of streams: the stream waited for another one, and an event was recorded in it.
+const (
+	DeviceWait   = "event_wait"
+	DeviceRecord = "event_record"
+)
+
 // OldFlow is the category of flows from operators to kernels in what PyTorch wrote before Kineto.
 const OldFlow = "cpu_to_cuda"
 
@@ -39,6 +45,7 @@ var common = Vendor{
 		{Verb: KernelLaunch, Parts: []string{"LaunchKernel"}},
 		{Verb: OtherLaunch, Parts: []string{"Launch"}},
 		{Verb: EventQuery, Parts: []string{"EventQuery"}},
+		{Verb: Allocate, Parts: []string{"Malloc"}},
 	},
 	Libraries: []Library{
 		{Kernels: `all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|sendrecv|multimem`},
@@ -52,15 +59,25 @@ var common = Vendor{
 	Functors:   []string{`\w+Functor\b`, `\w+_kernel_impl\b`, `launch_\w+`, `\w+ops?::\w+Ops`},
 }
 
-// meta is Meta's accelerator. What runs on it has categories of its own, and is drawn, not analysed.
+// meta is Meta's accelerator. Its streams have a category of their own, whose names tell work from copies and from what
+// the stream waited for.
 var meta = Vendor{
 	Name:  "MTIA",
 	Marks: Marks{Categories: []string{"mtia_runtime", "mtia_ccp_events"}},
 	Categories: map[trace.Kind][]string{
 		trace.Runtime:     {"mtia_runtime"},
-		trace.DeviceOther: {"mtia_ccp_events", "mtia_insight"},
+		trace.Kernel:      {"mtia_ccp_events"},
+		trace.DeviceOther: {"mtia_insight"},
 	},
-	Calls:     []Call{{Verb: StreamSync, Parts: []string{"synchronizeStream"}}},
+	Named: "mtia_ccp_events",
+	Names: map[string]trace.Kind{"dma_request": trace.Memcpy, DeviceWait: trace.DeviceMark, DeviceRecord: trace.DeviceMark},
+	Calls: []Call{
+		{Verb: StreamSync, Names: []string{"synchronize"}, Parts: []string{"synchronizeStream"}},
+		{Verb: Submit, Parts: []string{"runFunction"}},
+		{Verb: StreamWait, Names: []string{"enqueueCommand waitOnEvent"}},
+		{Verb: EventRecord, Names: []string{"recordEvent"}},
+	},
+	Starter:   "gif_thread_id:",
 	Libraries: []Library{hccl},
 	Devices:   []string{"MTIA"},
 	Words:     "mtia",
@@ -80,10 +97,19 @@ var intel = Vendor{
 	Words:     "xpu ur pi ze zes sycl oneccl xccl",
 }
 
-// amd uses NVIDIA's categories, and kernels of its library of collectives keep the names of NVIDIA's.
+// amd uses NVIDIA's categories, and kernels of its library of collectives keep the names of NVIDIA's. The further ones are
+// those of its own profilers: rocprofv3 (generatePerfetto.cpp of rocprofiler-sdk), and with rocm_ in front rocprof-sys.
+// They record the calls below HIP too, as hsa_api: that is the inside of HIP's calls, and none of the kinds.
 var amd = Vendor{
-	Name:      "AMD ROCm",
-	Marks:     Marks{Starts: []string{"hipLaunchKernel", "hipModule", "hipExt"}},
+	Name:  "AMD ROCm",
+	Marks: Marks{Categories: []string{"hip_api", "rocm_hip_api"}, Starts: []string{"hipLaunchKernel", "hipModule", "hipExt"}},
+	Categories: map[trace.Kind][]string{
+		trace.Runtime:    {"hip_api", "rocm_hip_api"},
+		trace.Kernel:     {"kernel_dispatch", "rocm_kernel_dispatch"},
+		trace.Memcpy:     {"memory_copy", "rocm_memory_copy"},
+		trace.Annotation: {"marker_api", "rocm_marker_api"},
+		trace.CPUOp:      {"rccl_api", "rocm_rccl_api"},
+	},
 	Calls:     []Call{{Verb: Free, Names: []string{"hipFree", "hipHostFree"}}},
 	Libraries: []Library{{Name: "RCCL", Kernels: "rccl", Backend: "rccl"}},
 	Words:     "hip hsa amd roctx rccl",
@@ -103,6 +129,7 @@ var nvidia = Vendor{
 	Calls: []Call{
 		{Verb: DeviceSync, Parts: []string{"CtxSynchronize"}},
 		{Verb: Free, Names: []string{"cudaFree", "cuMemFree_v2", "cudaFreeHost"}},
+		{Verb: Allocate, Names: []string{"cuMemAlloc_v2", "cuMemCreate", "cuMemMap"}},
 	},
 	Endings: []string{"_ptsz"}, // calls that mean the default stream of their thread
 	Libraries: []Library{{Name: "NCCL", Marks: Marks{Starts: []string{"nccl"}}, Kernels: "nccl", Kernel: `nccl(?:Dev)?Kernel_`,

@@ -9,17 +9,20 @@ type Vendor struct {
 	Name       string                  // as `overlay check` calls it
 	Marks      Marks                   // how it knows the vendor
 	Categories map[trace.Kind][]string // categories of events, in lower case
-	Syncs      []string                // those of them that hold records of what waited for what
-	Calls      []Call                  // what calls of its runtime and driver do
-	Endings    []string                // of names of calls: variants that do the same
-	Libraries  []Library               // of collectives
-	Processes  []Process               // whose name says what lies on their rows
-	Devices    []string                // words before the number of a device: "GPU" of "GPU 0"
-	Rows       []string                // further names of rows and processes
-	Flows      []string                // categories and names of flow events, beside those of Kineto
-	Words      string                  // of which names of its calls are made; anonymising lets them pass
-	Namespaces []string                // of kernels, left out where a name is shown in short
-	Functors   []string                // patterns of what names the work of a kernel made from a template
+	Names      map[string]trace.Kind   // kinds by name, of events in its category Named
+	Named      string
+	Starter    string    // in the name of what a thread runs: before the tid of the thread that gave it the work
+	Syncs      []string  // those of them that hold records of what waited for what
+	Calls      []Call    // what calls of its runtime and driver do
+	Endings    []string  // of names of calls: variants that do the same
+	Libraries  []Library // of collectives
+	Processes  []Process // whose name says what lies on their rows
+	Devices    []string  // words before the number of a device: "GPU" of "GPU 0"
+	Rows       []string  // further names of rows and processes
+	Flows      []string  // categories and names of flow events, beside those of Kineto
+	Words      string    // of which names of its calls are made; anonymising lets them pass
+	Namespaces []string  // of kernels, left out where a name is shown in short
+	Functors   []string  // patterns of what names the work of a kernel made from a template
 }
 
 // Marks tell a vendor or a library: one of these categories, or a name with one of these starts.
@@ -43,17 +46,19 @@ const (
 	GraphLaunch       // launches a recorded graph of operations
 	AsyncCopy         // copies and returns at once, unless a side is pageable
 	BlockingCopy      // copies and returns when the copy is done
+	Submit            // launches, and waits for the device while that has no room
 	Free              // frees memory: waits for the device when it really frees
 	Memset            // fills memory
 	KernelLaunch      // launches one kernel
 	OtherLaunch       // launches something else
 	EventQuery        // asks whether an event has come
+	Allocate          // allocates memory of the device
 	NumVerbs
 )
 
 // Launches reports whether operations of a device come from such calls.
 func (v Verb) Launches() bool {
-	return v == GraphLaunch || v == AsyncCopy || v == BlockingCopy || v == Memset || v == KernelLaunch || v == OtherLaunch
+	return v == GraphLaunch || v == AsyncCopy || v == BlockingCopy || v == Memset || v == KernelLaunch || v == OtherLaunch || v == Submit
 }
 
 // Blocks reports whether such calls wait by their nature.

@@ -186,7 +186,7 @@ func TestVerbs(t *testing.T) {
 		"cuMemcpyDtoHAsync_v2": vendors.AsyncCopy, "hipMemcpyWithStream": vendors.BlockingCopy, "cudaFree": vendors.Free, "cudaFreeArray": vendors.NoVerb,
 		"hipHostFree": vendors.Free, "cuMemFree_v2": vendors.Free, "cudaMemsetAsync": vendors.Memset, "hipExtModuleLaunchKernel": vendors.KernelLaunch,
 		"cudaLaunchCooperativeKernelMultiDevice": vendors.OtherLaunch, "urEnqueueKernelLaunch": vendors.OtherLaunch, "cudaEventQuery": vendors.EventQuery,
-		"cudaMalloc": vendors.NoVerb, "": vendors.NoVerb, "acmeJoin_x2": vendors.StreamSync, "acmeJoinLater": vendors.NoVerb, "LaterOf_acmeCarry": vendors.AsyncCopy,
+		"cudaMalloc": vendors.Allocate, "hipMallocAsync": vendors.Allocate, "cuMemMap": vendors.Allocate, "": vendors.NoVerb, "acmeJoin_x2": vendors.StreamSync, "acmeJoinLater": vendors.NoVerb, "LaterOf_acmeCarry": vendors.AsyncCopy,
 	} {
 		if got := vendors.VerbOf(name); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)

@@ -133,11 +133,17 @@ func (b *nodeBuilder) findLaunches() {
 // findWaits notes which calls waited for operations, and long enough.
 func (b *nodeBuilder) findWaits() {
 	b.waits = make([]bool, len(b.g.Acts))
-	for a := range b.g.Acts {
-		for _, in := range b.g.Sources(cdg.ActID(a)) {
-			act := &b.g.Acts[a]
-			if in.Rule == cdg.Sync && min(b.g.Acts[in.From].End, act.End)-act.Start >= longWait {
-				b.waits[a] = true
+	for l := range b.g.Lanes {
+		lane := &b.g.Lanes[l]
+		if lane.Stream {
+			continue
+		}
+		for a := lane.First; a < lane.Limit; a++ {
+			for i, row := 0, b.g.Sources(a); i < len(row); i++ {
+				act := &b.g.Acts[a]
+				if row[i].Rule == cdg.Sync && min(b.g.Acts[row[i].From].End, act.End)-act.Start >= longWait {
+					b.waits[a] = true
+				}
 			}
 		}
 	}
@@ -169,15 +175,13 @@ func (b *nodeBuilder) number() {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(b.nodes[x].Start, b.nodes[y].Start) })
+	cdg.SortRuns(order, func(x, y *int32) bool { return b.nodes[*x].Start < b.nodes[*y].Start })
 	to := make([]ID, len(b.nodes))
-	sorted := make([]protoNode, len(b.nodes))
-	b.out.Nodes = make([]Node, len(b.nodes))
 	for i, o := range order {
-		to[o], sorted[i] = ID(i), b.nodes[o]
+		to[o] = ID(i)
 	}
-	for i := range sorted {
-		if n := &sorted[i]; n.from != None {
+	for i := range b.nodes {
+		if n := &b.nodes[i]; n.from != None {
 			n.from = to[n.from]
 		}
 	}
@@ -187,9 +191,27 @@ func (b *nodeBuilder) number() {
 			b.nodes[n].Events++
 		}
 	}
-	for i, o := range order {
-		sorted[i].Events = b.nodes[o].Events
-		b.out.Nodes[i] = sorted[i].Node
+	arrange(b.nodes, order)
+	b.out.Nodes = make([]Node, len(b.nodes))
+	for i := range b.nodes {
+		b.out.Nodes[i] = b.nodes[i].Node
 	}
-	b.nodes = sorted
+}
+
+// arrange puts nodes into an order, which has for each place the node to come there; it uses up the order. It goes
+// along the cycles, since a second copy would be as large as everything else that aggregation needs.
+func arrange(nodes []protoNode, order []int32) {
+	for start := range order {
+		if order[start] == int32(start) {
+			continue
+		}
+		first := nodes[start]
+		at := int32(start)
+		for order[at] != int32(start) {
+			from := order[at]
+			nodes[at], order[at] = nodes[from], at
+			at = from
+		}
+		nodes[at], order[at] = first, at
+	}
 }

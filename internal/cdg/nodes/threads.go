@@ -24,7 +24,7 @@ func eachPiece(g *cdg.Graph, lanes []cdg.LaneID, visit func(*Piece) bool) {
 	busy := busyTimes(g, lanes)
 	var heap feedHeap
 	for i, l := range lanes {
-		feeds[i] = feed{g: g, lane: l, busy: busy, act: g.Lanes[l].First, pieces: g.Pieces[g.PieceFirst[l]:g.PieceFirst[l+1]]}
+		feeds[i] = feed{g: g, lane: l, window: cdg.Span{Start: g.Window.Start, End: g.Window.End}, busy: busy, act: g.Lanes[l].First, pieces: g.Pieces[g.PieceFirst[l]:g.PieceFirst[l+1]]}
 		if feeds[i].fill(); len(feeds[i].ready) > 0 {
 			heap = append(heap, &feeds[i])
 		}
@@ -92,6 +92,7 @@ func (r *feed) before(o *feed) bool {
 type feed struct {
 	g      *cdg.Graph
 	lane   cdg.LaneID
+	window cdg.Span
 	busy   []busyLane  // when all threads work, from now on; nil when there is no other
 	act    cdg.ActID   // the next activity
 	pieces []cdg.Piece // the next ones
@@ -104,7 +105,7 @@ const piecesAhead = 256
 
 // fill makes pieces until some are ready or the thread is over.
 func (r *feed) fill() {
-	g, w := r.g, r.g.Window
+	g, w := r.g, r.window
 	limit := g.Lanes[r.lane].Limit
 	out := r.buf[:0]
 	for ; r.act < limit && len(out) < piecesAhead; r.act++ {
@@ -133,10 +134,10 @@ func (r *feed) piece(starts bool, out []Piece) []Piece {
 	if len(r.pieces) > 0 {
 		s.End = r.pieces[0].Start
 	}
-	if w := r.g.Window; s.Start < w.Start {
-		s.Start, s.starts = w.Start, false
+	if s.Start < r.window.Start {
+		s.Start, s.starts = r.window.Start, false
 	}
-	if s.End = min(s.End, r.g.Window.End); s.Start < s.End {
+	if s.End = min(s.End, r.window.End); s.Start < s.End {
 		out = r.work(s, out)
 	}
 	return out

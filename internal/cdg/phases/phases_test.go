@@ -325,6 +325,16 @@ func TestPhasePrecedence(t *testing.T) {
 			m.on("a", ua, 0, 90, "ProfilerStep#3")
 			m.on("a", op, 70, 80, "aten::argmax")
 		}},
+		{"what begins after the last step belongs to none", Other, func(m *mini) {
+			m.on("a", ua, 0, 390, "ProfilerStep#3")
+			m.step()
+			m.on("a", trace.Runtime, 390, 400, "cudaDeviceSynchronize")
+		}},
+		{"what begins inside the last step belongs to it", Update, func(m *mini) {
+			m.on("a", ua, 0, 390, "ProfilerStep#3")
+			m.step()
+			m.on("a", trace.Runtime, 380, 400, "cudaDeviceSynchronize")
+		}},
 	}
 	for _, c := range tests {
 		m := newMini()

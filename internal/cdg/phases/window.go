@@ -61,8 +61,12 @@ func stepAt(steps []stepBounds, at int64) *stepBounds {
 }
 
 // place is the window rule, for ops and calls that nothing else explains. A trace without any backward op is inference.
+// What begins after the last marked step belongs to no step, and to no phase.
 func (p *phaser) place(a cdg.ActID) (Phase, Rule) {
 	act := &p.d.Acts[a]
+	if n := len(p.d.Steps); n > 0 && act.Start >= p.d.Steps[n-1].End {
+		return Other, NoRule // the profiler's own wait for the device, as a rule
+	}
 	s := stepAt(p.steps, act.Start)
 	phase, by := Forward, ByWindowForward
 	switch {

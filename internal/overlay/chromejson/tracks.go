@@ -25,7 +25,7 @@ func (w *writer) layOut() {
 		}
 		for k, slices := range splitSlices(t) {
 			if k > 0 {
-				name = t.Name + " (overlap)"
+				name = t.Name + " overlap"
 			}
 			w.lanes = append(w.lanes, chromeLane{name: name, category: t.Category, tid: int64(len(w.lanes) + 1),
 				track: t, slices: slices, durs: importedDurs(t, slices)})

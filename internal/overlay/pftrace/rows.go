@@ -130,6 +130,9 @@ func (w *writer) addProcess(id trace.ProcID, order int32, pid int64, threads []t
 	w.procOf[id] = int32(self)
 	t := perfetto.Track{Kind: perfetto.Process, Parent: -1, PID: pid, Order: order,
 		Name: w.processName(pr, pseudo), Description: "pid=" + w.tr.TokenText(pr.PID)}
+	if w.tr.LaunchByFlow && pr.IsDevice && pr.Name != "" {
+		t.Description += " name=" + pr.Name // in such traces it is the name that makes it a device
+	}
 	if pr.Labels != "" {
 		t.Labels = strings.Split(pr.Labels, ",")
 	}

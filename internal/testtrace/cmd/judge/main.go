@@ -18,6 +18,7 @@ func main() {
 	worst := flag.Int("worst", 20, "worst programs to list")
 	class := flag.String("class", "", "judge this scenario class only")
 	dump := flag.String("dump", "", "write the trace of -class at -seed to this file and stop")
+	whatIf := flag.Bool("whatif", false, "compare predictions of replays with re-simulated programs instead")
 	jobs := flag.Int("jobs", 0, "judge this many jobs of many ranks instead")
 	flag.Parse()
 	if *jobs > 0 {
@@ -37,6 +38,10 @@ func main() {
 	classes := testtrace.Classes
 	if *class != "" {
 		classes = []string{*class}
+	}
+	if *whatIf {
+		testtrace.WriteWhatIf(os.Stdout, testtrace.AskPrograms(*n, *seed, classes), *worst)
+		return
 	}
 	testtrace.WriteTable(os.Stdout, testtrace.JudgeAll(*n, *seed, classes), *worst)
 	if *class == "" {

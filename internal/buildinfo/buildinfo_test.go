@@ -1,17 +1,17 @@
-package main
+package buildinfo
 
 import (
 	"runtime/debug"
 	"testing"
 )
 
-func TestBuildVersion(t *testing.T) {
+func TestVersion(t *testing.T) {
 	for from, want := range map[string]string{"v1.2.3": "1.2.3", "v0.0.0-20260102030405-0123456789ab+dirty": "0.0.0-20260102030405-0123456789ab+dirty", "(devel)": "devel", "": "devel"} {
-		if got := buildVersion(&debug.BuildInfo{Main: debug.Module{Version: from}}, true); got != want {
+		if got := version(&debug.BuildInfo{Main: debug.Module{Version: from}}, true); got != want {
 			t.Errorf("%q gives %q, want %q", from, got, want)
 		}
 	}
-	if got := buildVersion(nil, false); got != "devel" {
+	if got := version(nil, false); got != "devel" {
 		t.Errorf("no build info gives %q", got)
 	}
 }

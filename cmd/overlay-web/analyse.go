@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"overlay/internal/analyses"
+	"overlay/internal/buildinfo"
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/critpath/hta"
+	"overlay/internal/frompftrace"
+	"overlay/internal/kineto"
+	"overlay/internal/overlay"
+	"overlay/internal/pipeline"
+	"overlay/internal/report"
+	"overlay/internal/trace"
+)
+
+// maxInput is how many bytes of JSON a page can hold: a WebAssembly program has 4 GB of memory, and analysing and
+// drawing take up to three times the input beside it.
+const maxInput = 1 << 30
+
+// request is what the page asks for. The zero value, but for the name, is what `overlay run -i NAME` does.
+type request struct {
+	Name      string `json:"name"` // of the file, for messages and the report
+	Size      int64  `json:"size"` // bytes of the file
+	Step      string `json:"step"` // number of the step to analyse; "" is the whole trace
+	Method    string `json:"method"`
+	Analyses  bool   `json:"analyses"`
+	Slim      bool   `json:"slim"`
+	Anonymous bool   `json:"anonymous"`
+}
+
+// answer is what the page shows. The overlaid trace goes another way, piece by piece.
+type answer struct {
+	Summary string          `json:"summary"` // text
+	Report  json.RawMessage `json:"report"`
+	Output  string          `json:"output"`
+	Start   int64           `json:"start"` // of the window, ns on the trace's clock
+	End     int64           `json:"end"`
+}
+
+// options turns a request into the pipeline's options.
+func (q *request) options(stage func(string)) (pipeline.Options, error) {
+	o := pipeline.Options{Methods: methods(q), Anonymous: q.Anonymous, Stage: stage}
+	if q.Step != "" {
+		n, err := strconv.Atoi(q.Step)
+		if err != nil || n < 0 {
+			return o, fmt.Errorf("step %q is no number of a step", q.Step)
+		}
+		o.Link = cdg.Options{Step: strconv.Itoa(n)}
+	}
+	if q.Method != "" {
+		if o.Method = o.Methods[q.Method]; o.Method == nil {
+			return o, fmt.Errorf("method %q is unknown: exact, ctda, hta", q.Method)
+		}
+	}
+	if q.Analyses {
+		o.Analyses = analyses.Names
+	}
+	return o, nil
+}
+
+// methods are those of `overlay run --method`.
+func methods(q *request) map[string]critpath.Method {
+	h := hta.Options{First: -1, Last: -1}
+	if q.Step != "" {
+		h.Annotation = "ProfilerStep#" + q.Step
+	}
+	return map[string]critpath.Method{"exact": critpath.Exact, "ctda": critpath.CTDA, "hta": hta.Method(h)}
+}
+
+// hotspots is how many the report lists, as the program does.
+const hotspots = 10
+
+// analyse reads a trace from in, writes the overlaid trace to out, and says what was found.
+func analyse(q request, in io.Reader, out io.Writer, stage func(string)) (*answer, error) {
+	o, err := q.options(stage)
+	if err != nil {
+		return nil, err
+	}
+	if q.Size > maxInput {
+		return nil, fmt.Errorf("%s has %d bytes, and a page can hold %d: the program itself needs a quarter of the time and memory", q.Name, q.Size, int64(maxInput))
+	}
+	stage("reading")
+	read := kineto.Options{MaxExpand: maxInput}
+	src, cut, err := kineto.Decompress(in, q.Name, read, &spool{hint: q.Size})
+	if err != nil {
+		return nil, err
+	}
+	stage("parsing")
+	read.Cut = cut
+	tr, err := parse(src, q.Name, read)
+	if err != nil {
+		return nil, err
+	}
+	run, err := pipeline.Solve(tr, o, true)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", q.Name, err)
+	}
+	name := q.Name
+	if q.Anonymous {
+		name = "trace"
+	}
+	a := &answer{Output: outputName(name)}
+	if err := a.describe(run.Report(report.Source{Name: name, Version: buildinfo.Version, Top: hotspots})); err != nil {
+		return nil, err
+	}
+	picture := run.Draw(overlay.Options{Version: buildinfo.Version, Slim: q.Slim})
+	stage("writing")
+	_, err = picture.Write(out, pipeline.Perfetto)
+	return a, err
+}
+
+// parse reads a trace of either format.
+func parse(src []byte, name string, o kineto.Options) (*trace.Trace, error) {
+	if !kineto.IsPerfetto(src) {
+		return kineto.Parse(src, name, o)
+	}
+	tr, err := frompftrace.Parse(src, name, o, &spool{hint: 2 * int64(len(src))})
+	if err == nil && frompftrace.Unjoined(tr) {
+		return nil, fmt.Errorf("%s: %s", name, frompftrace.UnjoinedText)
+	}
+	return tr, err
+}
+
+// describe puts a report into the answer, as text and as JSON. The HTML page is left to the program: its templates would
+// make this one a third larger.
+func (a *answer) describe(r *report.Report) error {
+	var text, js strings.Builder
+	if err := r.WriteText(&text, report.TextOptions{}); err != nil {
+		return err
+	}
+	if err := r.WriteJSON(&js); err != nil {
+		return err
+	}
+	a.Summary, a.Report = text.String(), json.RawMessage(js.String())
+	a.Start, a.End = r.Window.Start, r.Window.End
+	return nil
+}
+
+// outputName is what the overlaid trace is called when it is saved.
+func outputName(name string) string {
+	for _, suffix := range []string{".gz", ".zst", ".json", ".pftrace"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	return name + ".overlaid.pftrace"
+}
+
+// spool keeps the decompressed input. Memory that a WebAssembly program once had is never given back, and growing a
+// slice needs the old one and the new one: so it starts with what the size of the file promises.
+type spool struct {
+	hint int64
+	b    []byte
+}
+
+// Write is that of an io.Writer; it never fails.
+func (s *spool) Write(p []byte) (int, error) {
+	if s.b == nil {
+		s.b = make([]byte, 0, max(int64(len(p)), min(s.hint, maxInput)))
+	}
+	s.b = append(s.b, p...)
+	return len(p), nil
+}
+
+// Bytes is all that was written.
+func (s *spool) Bytes() ([]byte, error) { return s.b, nil }

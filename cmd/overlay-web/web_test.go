@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"overlay/internal/testtrace/corpus"
+)
+
+// build compiles the page's program and the one of this machine into a folder, as the Makefile does.
+func build(t *testing.T) (wasm, native string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles two programs")
+	}
+	dir := t.TempDir()
+	wasm, native = filepath.Join(dir, "overlay.wasm"), filepath.Join(dir, "overlay")
+	for _, b := range []struct{ env, out, pkg string }{{"GOOS=js GOARCH=wasm", wasm, "."}, {"CGO_ENABLED=0", native, "../overlay"}} {
+		cmd := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", b.out, b.pkg)
+		cmd.Env = append(os.Environ(), strings.Fields(b.env)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", b.pkg, err, out)
+		}
+	}
+	return wasm, native
+}
+
+// wasmExec is the glue of the Go that compiled the program: no other one fits.
+func wasmExec(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), "lib", "wasm", "wasm_exec.js")
+}
+
+// reply is what testdata/node.js prints.
+type reply struct {
+	answer
+	Error  string
+	Stages []string
+	Memory int64
+}
+
+// TestNode runs the page's program outside of a browser: its output is the program's, byte for byte, and so is what it says.
+func TestNode(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node")
+	}
+	wasm, native := build(t)
+	ask := func(input string, q request) (reply, []byte) {
+		q.Name, q.Size = filepath.Base(input), fileSize(t, input)
+		text, _ := json.Marshal(q)
+		out := filepath.Join(t.TempDir(), "out")
+		printed, err := exec.Command(node, "testdata/node.js", wasmExec(t), wasm, string(text), input, out).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, printed)
+		}
+		var r reply
+		if err := json.Unmarshal(printed, &r); err != nil {
+			t.Fatalf("%v: %.2000s", err, printed)
+		}
+		b, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, b
+	}
+	type run struct {
+		input string
+		q     request
+		flags string
+	}
+	runs := []run{
+		{"../../testdata/demo.json.gz", request{}, ""},
+		{"../../testdata/demo.json.gz", request{Step: "2", Analyses: true}, "--step 2 --analysis all"},
+		{"../../testdata/demo.json.gz", request{Method: "hta", Slim: true}, "--method hta --only-critical"},
+		{"../../testdata/demo.json.gz", request{Method: "ctda", Anonymous: true}, "--method ctda --anonymize"},
+	}
+	for _, name := range corpus.Find(t, "*nccl_data*", "*mi300*") {
+		runs = append(runs, run{name, request{}, ""})
+	}
+	for _, c := range runs {
+		dir := t.TempDir()
+		want, report := filepath.Join(dir, "want.pftrace"), filepath.Join(dir, "report.json")
+		args := append([]string{"run", "-i", c.input, "-o", want, "--report", report, "--quiet"}, strings.Fields(c.flags)...)
+		if out, err := exec.Command(native, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		wantBytes, err := os.ReadFile(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, gotBytes := ask(c.input, c.q)
+		if got.Error != "" || !bytes.Equal(gotBytes, wantBytes) {
+			t.Errorf("%s %s: error %q, %d bytes, want %d", c.input, c.flags, got.Error, len(gotBytes), len(wantBytes))
+		}
+		if !strings.Contains(got.Summary, "bound by ") || len(got.Stages) < 5 {
+			t.Errorf("%s %s: stages %q, summary %q", c.input, c.flags, got.Stages, got.Summary)
+		}
+		t.Logf("%s %s: %d bytes, memory %d MB", filepath.Base(c.input), c.flags, len(gotBytes), got.Memory>>20)
+	}
+
+	if n := brotli(t, node, wasm); n > maxWire {
+		t.Errorf("%d bytes of brotli, more than %d", n, maxWire)
+	}
+
+	script := filepath.Join(t.TempDir(), "page.js")
+	if err := os.WriteFile(script, []byte("'use strict'; alert(1)"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		input string
+		q     request
+		want  string
+	}{
+		{script, request{}, "page.js: byte 0: "},
+		{"../../testdata/demo.json.gz", request{Step: "two"}, `step "two" is no number`},
+		{"../../testdata/demo.json.gz", request{Step: "99"}, "demo.json.gz: "},
+		{"../../testdata/demo.json.gz", request{Method: "best"}, `method "best" is unknown`},
+	} {
+		if got, b := ask(c.input, c.q); !strings.Contains(got.Error, c.want) || len(b) != 0 {
+			t.Errorf("%+v: error %q, %d bytes written; want %q", c.q, got.Error, len(b), c.want)
+		}
+	}
+}
+
+// maxWire keeps the program small enough to be loaded on the way: what a browser gets is compressed.
+const maxWire = 2_500_000
+
+// brotli is how many bytes a file has for a browser. Go has no such compressor, Node has.
+func brotli(t *testing.T, node, file string) (n int) {
+	t.Helper()
+	const script = `const z = require('zlib'); console.log(z.brotliCompressSync(require('fs').readFileSync(process.argv[1]),
+		{params: {[z.constants.BROTLI_PARAM_QUALITY]: 9, [z.constants.BROTLI_PARAM_LGWIN]: 24}}).length)`
+	out, err := exec.Command(node, "-e", script, file).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out, &n); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes, %d of brotli, %s", fileSize(t, file), n, runtime.Version())
+	return n
+}
+
+func fileSize(t *testing.T, name string) int64 {
+	t.Helper()
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// TestTooLarge refuses what a page cannot hold before a byte of it is read.
+func TestTooLarge(t *testing.T) {
+	var out bytes.Buffer
+	_, err := analyse(request{Name: "big.json", Size: maxInput + 1}, nil, &out, func(string) {})
+	if err == nil || !strings.Contains(err.Error(), "big.json has 1073741825 bytes") || out.Len() != 0 {
+		t.Errorf("%v, %d bytes", err, out.Len())
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// completeFlag is what the shells' scripts put behind an unfinished command line to ask how it may go on.
+const completeFlag = "--generate-bash-completion"
+
+// shells are the values of the argument of `overlay completion`.
+var shells = []string{"bash", "zsh", "fish"}
+
+func (p *program) completionCommand() *cli.Command {
+	return &cli.Command{Name: "completion", Usage: "print a script for the shell that completes commands and flags", ArgsUsage: "bash|zsh|fish",
+		Description: `
+The script goes where the shell looks for completions, or into its start file.
+
+Examples:
+  source <(overlay completion bash)
+  overlay completion zsh > "${fpath[1]}/_overlay"
+  overlay completion fish > ~/.config/fish/completions/overlay.fish`,
+		Flags: generalFlags(), Action: p.action(1, func(r *flagReader, _ *options) {
+			if r.NArg() == 0 {
+				r.err = &usageError{"no shell given: " + strings.Join(shells, ", "), "completion"}
+			}
+		}, (*job).printCompletion)}
+}
+
+// printCompletion prints the script of a shell. Those of bash and zsh ask the program, that of fish is made from its flags.
+func (j *job) printCompletion() error {
+	switch shell := j.files[0]; shell {
+	case "bash":
+		return j.print(bashCompletion)
+	case "zsh":
+		return j.print(zshCompletion)
+	case "fish":
+		text, err := j.app().ToFishCompletion()
+		if err != nil {
+			return err
+		}
+		return j.print(text)
+	default:
+		return &usageError{fmt.Sprintf("shell %s is unknown: %s", quote(shell), strings.Join(shells, ", ")), "completion"}
+	}
+}
+
+// manCommand is for packages, which install what it prints as overlay(1).
+func (p *program) manCommand() *cli.Command {
+	return &cli.Command{Name: "man", Hidden: true, Usage: "print the manual page", ArgsUsage: "", Flags: generalFlags(),
+		Action: p.action(0, nil, func(j *job) error {
+			text, err := j.app().ToManWithSection(1)
+			if err != nil {
+				return err
+			}
+			return j.print(text)
+		})}
+}
+
+// completing reports whether a shell asks for completions. Then the line is unfinished, and the flag library reads it as
+// it is.
+func completing(args []string) bool { return len(args) > 1 && args[len(args)-1] == completeFlag }
+
+// Behind the command there are flags, which the program knows, and file names, which the shell knows.
+const bashCompletion = `_overlay() {
+  local words=()
+  if [[ $COMP_CWORD == 1 || ${COMP_WORDS[COMP_CWORD]} == -* ]]; then
+    words=$("${COMP_WORDS[@]:0:COMP_CWORD+1}" ` + completeFlag + ` 2>/dev/null)
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _overlay overlay
+`
+
+const zshCompletion = `#compdef overlay
+_overlay() {
+  if [[ $CURRENT == 2 || $words[CURRENT] == -* ]]; then
+    compadd -- ${(f)"$(${words[1,CURRENT]} ` + completeFlag + ` 2>/dev/null)"}
+  else
+    _files
+  fi
+}
+compdef _overlay overlay
+`

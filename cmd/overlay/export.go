@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"overlay/internal/columns"
+	"overlay/internal/par"
+	"overlay/internal/parquetfile"
+	"overlay/internal/pipeline"
+	"overlay/internal/relations"
+	"overlay/internal/report"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+func (p *program) exportCommand() *cli.Command {
+	flags := slices.Concat([]cli.Flag{
+		&cli.StringSliceFlag{Name: "input", TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
+			Usage: "the traces to read, `FILE` or folder or - for standard input; more of them may follow without a flag"},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
+			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"},
+	}, setFlags(), []cli.Flag{
+		&cli.BoolFlag{Name: "args", Category: filesGroup, Usage: "with the arguments of each event as JSON, in the column args of events"},
+		&cli.BoolFlag{Name: "compat", Category: filesGroup, Usage: "for old readers: plain encodings and snappy instead of differences and zstd"},
+	}, analysisFlags(), generalFlags())
+	return &cli.Command{Name: "export", Usage: "write tables as Parquet for DuckDB, Spark, pandas, …", ArgsUsage: "-i FILE|DIR [FILE|DIR …] -o DIR [flags]", Flags: flags,
+		Description: `
+Writes every event, the path, the dependencies and what is made from them as tables: one small folder for each trace,
+which engines read together. Running it again replaces that folder; a run that fails leaves nothing. Columns and recipes
+for many machines are in docs/export.md.
+
+Examples:
+  overlay export -i trace.json.gz -o tables
+  overlay export -i traces/ -o tables --run job-4711
+  find traces -name '*.json.gz' -print0 | xargs -0 -P 8 -n 1 overlay export -o tables --quiet -i
+  duckdb -c "select name, sum(critical_ns) from 'tables/*/*/events.parquet' group by 1 order by 2 desc limit 10"`,
+		Action: p.action(ownFiles, checkExport, (*job).export)}
+}
+
+// setFlags name the set of tables that an input makes.
+func setFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "run", Category: filesGroup, Usage: "the job is called `NAME` (default: the folder of the input)"},
+		&cli.IntFlag{Name: "rank", Category: filesGroup, DefaultText: "what the trace says, else the number in the name of the file, else its position",
+			Usage: "the one input is rank `N`"},
+	}
+}
+
+func checkExport(r *flagReader, o *options) {
+	r.needInput(o)
+	switch {
+	case o.output == "":
+		r.problem("no output: give a folder with -o")
+	case isStdout(o.output):
+		r.problem("-o %s: tables go to a folder; give its name", report.Plain(o.output))
+	case strings.HasSuffix(o.output, ".parquet"):
+		r.problem("-o %s: tables go to a folder; give its name", quote(o.output))
+	}
+}
+
+// export writes the tables of all inputs. Nothing is in its place before all are written.
+func (j *job) export() error {
+	inputs, err := rankInputs(slices.Concat(j.opts.inputs, j.files), j.opts.runName, j.opts.rank)
+	if err != nil {
+		return err
+	}
+	out, err := j.outs.createFolder(j.opts.output)
+	if err != nil {
+		return err
+	}
+	parts := make([]string, len(inputs))
+	for i, in := range inputs {
+		if parts[i], err = out.part(partition(in.run, in.rank)); err != nil {
+			return err
+		}
+	}
+	var written exportTotal
+	err = j.eachTables(inputs, relations.Source{Args: j.opts.args}, func(i int, list []columns.Table) error {
+		return written.write(parts[i], list, parquetfile.Options{Schema: relations.Schema, Version: version, Compat: j.opts.compat})
+	})
+	if err != nil || j.opts.quiet {
+		return err
+	}
+	j.result = func(w io.Writer) error {
+		return writeLines(w, fmt.Sprintf("wrote %s tables of %s, %s rows, %s bytes to %s", tables.Grouped(written.files), tables.Counted(len(inputs), "trace"),
+			tables.Grouped(written.rows), tables.Grouped(written.bytes), j.opts.output), []string{nextOf(j.opts.output)})
+	}
+	return nil
+}
+
+// nextOf says what to do with exported tables.
+func nextOf(dir string) string {
+	word, ok := shellWord(dir)
+	if !ok {
+		return "next  ask it with 'overlay query'"
+	}
+	return "next  overlay query 'select rank, bound_by, window_ns / 1e6 as ms from runs' " + word
+}
+
+// eachTables solves the inputs one after another and hands the tables of each to use.
+func (j *job) eachTables(inputs []rankInput, s relations.Source, use func(i int, list []columns.Table) error) error {
+	load := func(i int) (*trace.Trace, error) { return j.load(inputs[i].name) }
+	err := pipeline.Each(len(inputs), j.pipeline(), load, func(i int, r *pipeline.Run) error {
+		s := s
+		s.File, s.Format, s.Version, s.World = filepath.Base(inputName(inputs[i].name)), "kineto", version, inputs[i].world
+		return use(i, r.Tables(s))
+	})
+	if side := (*pipeline.Error)(nil); errors.As(err, &side) {
+		return fmt.Errorf("%s: %w", inputs[side.Index].name, err)
+	}
+	return err
+}
+
+// exportTotal counts what was written.
+type exportTotal struct{ files, rows, bytes int64 }
+
+// write writes tables to a folder, a file each.
+func (x *exportTotal) write(dir string, list []columns.Table, o parquetfile.Options) error {
+	errs, sizes := make([]error, len(list)), make([]int64, len(list))
+	par.Each(len(list), func(i int) { sizes[i], errs[i] = writeTable(filepath.Join(dir, list[i].Name+".parquet"), &list[i], o) })
+	for i := range list {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		x.files++
+		x.rows += int64(list[i].Rows)
+		x.bytes += sizes[i]
+	}
+	return nil
+}
+
+func writeTable(name string, t *columns.Table, o parquetfile.Options) (int64, error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return 0, outputError(name, err)
+	}
+	defer f.Close()
+	if err := parquetfile.Write(f, t, o); err != nil {
+		return 0, outputError(name, err)
+	}
+	n, err := f.Seek(0, io.SeekCurrent)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return 0, outputError(name, err)
+	}
+	return n, nil
+}

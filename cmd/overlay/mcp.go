@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) mcpCommand() *cli.Command {
+	return &cli.Command{Name: "mcp", Usage: "answer agents over standard input and output (Model Context Protocol)", ArgsUsage: "--root DIR [flags]",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "root", TakesFile: true, Category: filesGroup, Usage: "let agents read traces below `DIR` only; may be repeated (required)"}}, generalFlags()),
+		Description: `
+Offers what the other commands print as tools of the Model Context Protocol: check, report, diff, query, event,
+path_between. Files outside of the given folders are refused, nothing is written, long answers are cut and say so.
+
+Examples:
+  overlay mcp --root traces
+  claude mcp add overlay -- overlay mcp --root "$PWD"`,
+		Action: p.action(0, func(r *flagReader, o *options) {
+			for _, root := range r.StringSlice("root") {
+				if info, err := os.Stat(root); err != nil || !info.IsDir() {
+					r.problem("--root %s is no folder", quote(root))
+				}
+				o.roots = append(o.roots, root)
+			}
+			if len(o.roots) == 0 {
+				r.problem("no --root: name the folder whose traces agents may read")
+			}
+		}, (*job).serveAgents)}
+}
+
+// answerLimit is how many bytes of an answer an agent gets: more would fill its memory with one look.
+const answerLimit = 40_000
+
+// agents answers tools by running commands of the program, one after the other: each may take as much memory as a trace.
+type agents struct {
+	roots []string // absolute, without links
+	mu    sync.Mutex
+}
+
+// serveAgents talks to one agent until it hangs up.
+func (j *job) serveAgents() error {
+	a := &agents{}
+	for _, root := range j.opts.roots {
+		real, err := filepath.EvalSymlinks(root)
+		if err == nil {
+			real, err = filepath.Abs(real)
+		}
+		if err != nil {
+			return inputError(root, err)
+		}
+		a.roots = append(a.roots, real)
+	}
+	return a.server().Run(context.Background(), &mcp.IOTransport{Reader: io.NopCloser(j.stdin), Writer: openWriter{j.stdout}})
+}
+
+// openWriter is a writer that stays open: standard output.
+type openWriter struct{ io.Writer }
+
+func (openWriter) Close() error { return nil }
+
+// server offers the tools.
+func (a *agents) server() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "overlay", Version: version}, &mcp.ServerOptions{
+		Instructions: "overlay explains what bounds a PyTorch run, from a profiler trace. Start with report; it gives the critical path by class, with evidence. " +
+			"Times are nanoseconds on the trace's clock; events are numbered by their position in traceEvents. Say that something is unknown where the answer says unexplained, untraced or inferred.",
+	})
+	addTool(s, a, "check", "What a trace holds: events, steps, devices, what was repaired, and what the analysis will miss.",
+		func(q *fileQuestion) []string { return []string{"check", "--json", "--", q.File} }, (*fileQuestion).files)
+	addTool(s, a, "report", "What bounds the run: time on the critical path by class and by name, steps, evidence, and with analyses why the GPU idled, how launches queued and more. Text.",
+		(*reportQuestion).arguments, func(q *reportQuestion) []*string { return []*string{&q.File} })
+	addTool(s, a, "diff", "Two traces of the same work side by side: how much longer the window takes, by class and by name. Text.",
+		func(q *diffQuestion) []string { return append(q.window(), "diff", "--", q.Before, q.After) }, func(q *diffQuestion) []*string { return []*string{&q.Before, &q.After} })
+	addTool(s, a, "query", "SQL (SQLite's) over the trace: tables runs, events, segments, edges, nodes, steps, collectives, tracks, counters, spans. Ask with an empty sql for the schema. JSON lines.",
+		func(q *queryQuestion) []string {
+			if strings.TrimSpace(q.SQL) == "" {
+				return []string{"query", "--schema"}
+			}
+			return []string{"query", "--format", "jsonl", "--", q.SQL, q.File}
+		}, func(q *queryQuestion) []*string { return []*string{&q.File} })
+	addTool(s, a, "event", "One event by its position in traceEvents: its row, times, arguments, and what it waited for.",
+		func(q *eventQuestion) []string {
+			n := strconv.FormatInt(q.Event, 10)
+			return []string{"query", "--args", "--format", "jsonl", "--", "select 'event' as what, event, ts_ns, dur_ns, name, kind, critical_ns, args, null as rule, null as evidence from events where event = " + n +
+				" union all select 'waited for', e.event, e.ts_ns, e.dur_ns, e.name, e.kind, e.critical_ns, null, w.rule, w.evidence from edges w join events e on e.event = w.from_event where w.to_event = " + n, q.File}
+		}, func(q *eventQuestion) []*string { return []*string{&q.File} })
+	addTool(s, a, "path_between", "The critical path between two times, segment by segment, with the evidence of each.",
+		func(q *betweenQuestion) []string {
+			return []string{"query", "--format", "jsonl", "--", fmt.Sprintf("select critical_id, ts_ns, dur_ns, class, kind, evidence, event, name from segments where ts_ns < %d and ts_ns + dur_ns > %d order by ts_ns", q.To, q.From), q.File}
+		}, func(q *betweenQuestion) []*string { return []*string{&q.File} })
+	return s
+}
+
+type fileQuestion struct {
+	File string `json:"file" jsonschema:"path of the trace"`
+}
+
+func (q *fileQuestion) files() []*string { return []*string{&q.File} }
+
+type windowQuestion struct {
+	Step   *int   `json:"step,omitempty" jsonschema:"analyse only the step of this number"`
+	Method string `json:"method,omitempty" jsonschema:"exact (default), ctda or hta"`
+}
+
+// window gives the flags of a question. They stand before the command's name, which run moves to the front.
+func (q *windowQuestion) window() []string {
+	var flags []string
+	if q.Step != nil {
+		flags = append(flags, "--step="+strconv.Itoa(*q.Step))
+	}
+	if q.Method != "" {
+		flags = append(flags, "--method="+q.Method)
+	}
+	return flags
+}
+
+type reportQuestion struct {
+	File string `json:"file" jsonschema:"path of the trace"`
+	windowQuestion
+	Analyses string `json:"analyses,omitempty" jsonschema:"further analyses by name, separated by commas, or all: temporal, idle, overlap, queue, copies, launch, sequences, operators, component, kernels, annotations, blocking"`
+	Top      int    `json:"top,omitempty" jsonschema:"how many hotspots, default 10"`
+}
+
+func (q *reportQuestion) arguments() []string {
+	args := append(q.window(), "report", "--input="+q.File)
+	if q.Analyses != "" {
+		args = append(args, "--analysis="+q.Analyses)
+	}
+	if q.Top > 0 {
+		args = append(args, "--top="+strconv.Itoa(q.Top))
+	}
+	return args
+}
+
+type diffQuestion struct {
+	Before string `json:"before" jsonschema:"path of the trace before"`
+	After  string `json:"after" jsonschema:"path of the trace after"`
+	windowQuestion
+}
+
+type queryQuestion struct {
+	File string `json:"file" jsonschema:"path of the trace"`
+	SQL  string `json:"sql" jsonschema:"one select; empty for the schema"`
+}
+
+type eventQuestion struct {
+	File  string `json:"file" jsonschema:"path of the trace"`
+	Event int64  `json:"event" jsonschema:"position in traceEvents, from 0"`
+}
+
+type betweenQuestion struct {
+	File string `json:"file" jsonschema:"path of the trace"`
+	From int64  `json:"from_ns" jsonschema:"start of the interval, ns on the trace's clock"`
+	To   int64  `json:"to_ns" jsonschema:"its end"`
+}
+
+// addTool offers a command as a tool: command makes its arguments of a question, whose files are checked before.
+func addTool[Q any](s *mcp.Server, a *agents, name, about string, command func(*Q) []string, files func(*Q) []*string) {
+	mcp.AddTool(s, &mcp.Tool{Name: name, Description: about, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+		func(ctx context.Context, _ *mcp.CallToolRequest, q Q) (*mcp.CallToolResult, any, error) {
+			for _, file := range files(&q) {
+				real, err := a.allowed(*file)
+				if err != nil {
+					return nil, nil, err
+				}
+				*file = real
+			}
+			text, err := a.run(ctx, command(&q))
+			if err != nil {
+				return nil, nil, err
+			}
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
+		})
+}
+
+// allowed is the real path of a file that lies below a root, wherever links lead.
+func (a *agents) allowed(name string) (string, error) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(a.roots[0], name)
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", inputError(name, err)
+	}
+	for _, root := range a.roots {
+		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
+			return real, nil
+		}
+	}
+	return "", fmt.Errorf("%s is outside of %s", quote(name), strings.Join(a.roots, ", "))
+}
+
+// run runs a command of this program as a process of its own: the memory that a trace takes is free again afterwards, and
+// an agent that loses patience ends it. The command's flags may stand before its name. A failure is what it says on
+// standard error.
+func (a *agents) run(ctx context.Context, args []string) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	at := slices.IndexFunc(args, func(s string) bool { return !strings.HasPrefix(s, "-") })
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Args = slices.Concat([]string{"overlay", args[at]}, args[:at], []string{"--no-color"}, args[at+1:])
+	var out, problem bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problem
+	if err := cmd.Run(); err != nil {
+		if text := strings.TrimSpace(problem.String()); text != "" {
+			err = errors.New(text)
+		}
+		return "", err
+	}
+	return capped(out.Bytes()), nil
+}
+
+// capped cuts an answer that is too long at a line, and says so.
+func capped(b []byte) string {
+	if len(b) <= answerLimit {
+		return string(b)
+	}
+	cut := b[:answerLimit]
+	if i := bytes.LastIndexByte(cut, '\n'); i > 0 {
+		cut = cut[:i+1]
+	}
+	for len(cut) > 0 && !utf8.Valid(cut) {
+		cut = cut[:len(cut)-1]
+	}
+	return fmt.Sprintf("%s… cut: %d of %d bytes are shown; ask for less, with limit, top or a step\n", cut, len(cut), len(b))
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"overlay/internal/testtrace/corpus"
+)
+
+// TestAgents talks to `overlay mcp` as an agent does: every tool answers, and no file outside of the root is read.
+func TestAgents(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	demo, err := os.ReadFile(corpus.Demo(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{filepath.Join(root, "demo.json.gz"), filepath.Join(root, "-odd name.json.gz"), filepath.Join(outside, "secret.json.gz")} {
+		if err := os.WriteFile(name, demo, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(outside, "secret.json.gz"), filepath.Join(root, "link.json.gz")); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: exec.Command(programFile(t), "mcp", "--root", root)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+
+	ask := func(tool string, arguments map[string]any) (text string, failed bool) {
+		r, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+		if err != nil {
+			return err.Error(), true
+		}
+		for _, c := range r.Content {
+			text += c.(*mcp.TextContent).Text
+		}
+		return text, r.IsError
+	}
+	tools, err := session.ListTools(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	for _, c := range []struct {
+		tool      string
+		arguments map[string]any
+		want      []string
+	}{
+		{"check", map[string]any{"file": "demo.json.gz"}, []string{`"schema": "overlay-check/1"`}},
+		{"report", map[string]any{"file": "demo.json.gz"}, []string{"bound by GPU compute", "hotspots"}},
+		{"report", map[string]any{"file": "-odd name.json.gz", "step": 2, "method": "ctda", "top": 1, "analyses": "idle"}, []string{"method ctda", "idle"}},
+		{"diff", map[string]any{"before": "demo.json.gz", "after": filepath.Join(root, "demo.json.gz"), "step": 1}, []string{"as long as before"}},
+		{"query", map[string]any{"file": "demo.json.gz", "sql": "select count(*) as n from segments"}, []string{`{"n": 1544}`}},
+		{"query", map[string]any{"file": "demo.json.gz", "sql": ""}, []string{"CREATE TABLE events"}},
+		{"query", map[string]any{"file": "demo.json.gz", "sql": "select * from events"}, []string{"… cut: "}},
+		{"event", map[string]any{"file": "demo.json.gz", "event": 1000}, []string{`"what": "event", "event": 1000,`}},
+		{"path_between", map[string]any{"file": "demo.json.gz", "from_ns": 4812003517000, "to_ns": 4812003600000}, []string{`"critical_id": 0`, `"evidence": "program"`}},
+	} {
+		asked = append(asked, c.tool)
+		text, failed := ask(c.tool, c.arguments)
+		for _, want := range c.want {
+			if failed || !strings.Contains(text, want) {
+				t.Errorf("%s %v: failed %v, no %q in %.600s", c.tool, c.arguments, failed, want, text)
+			}
+		}
+		if len(text) > answerLimit+200 {
+			t.Errorf("%s %v: %d bytes", c.tool, c.arguments, len(text))
+		}
+		if c.tool == "event" || c.tool == "path_between" {
+			for line := range strings.Lines(text) {
+				if !json.Valid([]byte(line)) {
+					t.Errorf("%s: no JSON: %s", c.tool, line)
+				}
+			}
+		}
+	}
+	for _, tool := range tools.Tools {
+		if !slices.Contains(asked, tool.Name) {
+			t.Errorf("nobody asked %s", tool.Name)
+		}
+	}
+
+	for _, c := range []struct {
+		tool      string
+		arguments map[string]any
+		want      string
+	}{
+		{"report", map[string]any{"file": filepath.Join(outside, "secret.json.gz")}, "is outside of"},
+		{"report", map[string]any{"file": "../" + filepath.Base(outside) + "/secret.json.gz"}, ""},
+		{"check", map[string]any{"file": "link.json.gz"}, "is outside of"},
+		{"report", map[string]any{"file": "missing.json.gz"}, "missing.json.gz"},
+		{"report", map[string]any{"file": "demo.json.gz", "method": "best"}, `--method "best" is unknown`},
+		{"report", map[string]any{"file": "demo.json.gz", "analyses": "idle --html=x"}, "is unknown"},
+		{"query", map[string]any{"file": "demo.json.gz", "sql": "delete from events"}, ""},
+		{"query", map[string]any{"file": "demo.json.gz", "sql": "attach '/etc/passwd' as p"}, ""},
+		{"report", map[string]any{"file": "demo.json.gz", "output": "x"}, ""},
+	} {
+		if text, failed := ask(c.tool, c.arguments); !failed || !strings.Contains(text, c.want) {
+			t.Errorf("%s %v: failed %v, %.600s", c.tool, c.arguments, failed, text)
+		}
+	}
+}

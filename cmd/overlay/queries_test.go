@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// question is a query of docs/queries.md with the answer that stands below it.
+type question struct {
+	title, sql, answer string
+	ranks              bool // asked of several ranks
+	from, to           int  // the answer in the text
+}
+
+var questionForm = regexp.MustCompile("(?s)### (\\d+\\. [^\n]*)\n\n```sql\n(.*?)\n```\n(?:\n```\n(.*?)```\n)?")
+
+func readQuestions(t *testing.T) (text string, list []question) {
+	t.Helper()
+	b, err := os.ReadFile("../../docs/queries.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = string(b)
+	ranks := strings.Index(text, "## Many ranks")
+	for _, m := range questionForm.FindAllStringSubmatchIndex(text, -1) {
+		q := question{title: text[m[2]:m[3]], sql: text[m[4]:m[5]], ranks: m[0] > ranks, from: m[5] + len("\n```\n"), to: m[1]}
+		if m[6] >= 0 {
+			q.answer = text[m[6]:m[7]]
+		}
+		list = append(list, q)
+	}
+	if len(list) != 20 {
+		t.Fatalf("%d questions of 20", len(list))
+	}
+	return text, list
+}
+
+// demoRanks exports the demo as the document says: its steps as ranks.
+func demoRanks(t *testing.T, dir string) {
+	t.Helper()
+	for rank := range 3 {
+		overlayOutput(t, "export", "-i", "../../testdata/demo.json.gz", "-o", dir, "--run", "demo", "--rank", fmt.Sprint(rank), "--step", fmt.Sprint(rank+1), "--quiet")
+	}
+}
+
+func overlayOutput(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if status := run(append([]string{"overlay"}, args...), nil, &out, &errs); status != 0 {
+		t.Fatalf("overlay %q: status %d: %s", args, status, errs.String())
+	}
+	return out.String()
+}
+
+// TestQuestions asks each question of docs/queries.md of the trace, or of the ranks, and of exported tables, and wants the
+// answer that stands there; -update rewrites it.
+func TestQuestions(t *testing.T) {
+	text, list := readQuestions(t)
+	dir := t.TempDir()
+	one, many := filepath.Join(dir, "one"), filepath.Join(dir, "many")
+	overlayOutput(t, "export", "-i", "../../testdata/demo.json.gz", "-o", one, "--run", "demo", "--quiet")
+	demoRanks(t, many)
+	for i := len(list) - 1; i >= 0; i-- { // from the end, so that the places in the text stay
+		q := list[i]
+		source, tables := "../../testdata/demo.json.gz", one
+		if q.ranks {
+			source, tables = many, many
+		}
+		got := overlayOutput(t, "query", q.sql, source)
+		if again := overlayOutput(t, "query", q.sql, tables); again != got {
+			t.Errorf("%s: from exported tables\n%s\nfrom the trace\n%s", q.title, again, got)
+		}
+		if strings.Count(got, "\n") < 3 {
+			t.Errorf("%s: no answer", q.title)
+		}
+		if *update {
+			text = text[:q.from] + "\n```\n" + got + "```\n" + text[q.to:]
+		} else if got != q.answer {
+			t.Errorf("%s:\n%s\nwant\n%s", q.title, got, q.answer)
+		}
+	}
+	if *update {
+		if err := os.WriteFile("../../docs/queries.md", []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

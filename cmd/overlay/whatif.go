@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"overlay/internal/report"
+	"overlay/internal/whatif"
+)
+
+// changeFlags are a flag for each thing that a scenario can do.
+func changeFlags() []cli.Flag {
+	about := map[string]string{
+		"scale":           "time of these activities is multiplied: `SELECTOR=FACTOR`, from 0 to 10",
+		"set":             "each of these operations lasts so long: `SELECTOR=TIME`",
+		"shrink":          "each of these slices takes so long with all that it encloses: `SELECTOR=TIME`",
+		"remove":          "these operations vanish, with the gap before them: `SELECTOR`",
+		"no-wait":         "these calls return without waiting: `SELECTOR`",
+		"drop":            "these operations do not wait for other streams, or for the second ones only: `SELECTOR [for SELECTOR]`",
+		"replace":         "the last of these operations does the work of all in so long: `SELECTOR=TIME`",
+		"unlimited-queue": "launches never wait for room in a stream's queue",
+	}
+	var flags []cli.Flag
+	for _, v := range whatif.Verbs {
+		if v.Usage == "" {
+			flags = append(flags, &cli.BoolFlag{Name: v.Word, Category: changeGroup, Usage: about[v.Word]})
+			continue
+		}
+		flags = append(flags, &cli.StringSliceFlag{Name: v.Word, Category: changeGroup, Usage: about[v.Word]})
+	}
+	return append(flags,
+		&cli.StringSliceFlag{Name: "scenario", Category: changeGroup, Usage: "a further scenario beside that of the flags above: `TEXT`, as in 'half the copies := class:copy=0.5; no-wait *Synchronize'"},
+		&cli.StringFlag{Name: "scenarios", Category: changeGroup, Usage: "further scenarios from `FILE`, one a line; lines that begin with # are comments"},
+		&cli.IntFlag{Name: "best", Category: changeGroup, DefaultText: "none", Usage: "each of the first `N` hotspots at half its time and at none, what saves most first"})
+}
+
+func (p *program) whatifCommand() *cli.Command {
+	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "-i FILE CHANGES [flags]",
+		Flags: slices.Concat(inputFlags(), changeFlags(), windowFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, generalFlags()),
+		Description: `
+Predicts how long the window would have been if something had taken less time, and what would have bound it then. All
+flags that change something make one scenario; --scenario, --scenarios and --best add others beside it.
+
+SELECTOR is a name as reports show it (* stands for anything) or one of class:compute|comm|copy|cpu|runtime|python,
+phase:NAME, stream:N, thread:ID, step:N, annotation:NAME, under:NAME (with all that it encloses), name:NAME;
+'A in B' means both. class:launch|sync|handoff|unexplained|untraced scale what stands between activities.
+
+Examples:
+  overlay whatif -i trace.json.gz --scale 'aten::copy_=0.5'
+  overlay whatif -i trace.json.gz --scale 'class:compute in step:3=0.5' --step 3
+  overlay whatif -i trace.json.gz --shrink 'enumerate(DataLoader)*=1.5ms'
+  overlay whatif -i trace.json.gz --best 5 --scenario 'no waits := no-wait *Synchronize'
+  overlay whatif -i trace.json.gz --scenarios questions.txt --json`,
+		Action: p.action(0, checkWhatIf, (*job).whatif)}
+}
+
+// checkWhatIf completes and checks the options of `whatif`.
+func checkWhatIf(r *flagReader, o *options) {
+	r.needInput(o)
+	var changes []string
+	for _, v := range whatif.Verbs {
+		if v.Usage == "" {
+			if r.Bool(v.Word) {
+				changes = append(changes, v.Word)
+			}
+			continue
+		}
+		for _, text := range r.StringSlice(v.Word) {
+			if strings.Contains(text, ";") {
+				r.problem("--%s %s: one change a flag; several, with ; between them, make a --scenario", v.Word, quote(text))
+			}
+			changes = append(changes, v.Word+" "+text)
+		}
+	}
+	if len(changes) > 0 {
+		o.questions.Scenarios = append(o.questions.Scenarios, strings.Join(changes, ";"))
+	}
+	o.questions.Scenarios = append(o.questions.Scenarios, r.StringSlice("scenario")...)
+	o.scenarioFile = r.path("scenarios")
+	if o.questions.Best = r.Int("best"); r.IsSet("best") && o.questions.Best < 1 {
+		r.problem("--best %d is less than 1", o.questions.Best)
+	}
+	if len(o.questions.Scenarios) == 0 && o.questions.Best == 0 && o.scenarioFile == "" {
+		r.problem("nothing is asked: say what is to change, as in --scale 'aten::copy_=0.5', or --best 5")
+	}
+}
+
+// whatif answers what-if questions about one trace.
+func (j *job) whatif() error {
+	q := j.opts.questions
+	if j.opts.scenarioFile != "" {
+		more, err := readScenarios(j.opts.scenarioFile)
+		if err != nil {
+			return err
+		}
+		q.Scenarios = append(q.Scenarios, more...)
+	}
+	tr, err := j.load(j.opts.input)
+	if err != nil {
+		return err
+	}
+	solved, err := j.solve(j.opts.input, tr, false)
+	if err != nil {
+		return err
+	}
+	answers, err := solved.WhatIf(q, report.Source{Name: inputName(j.opts.input), Version: version})
+	if err != nil {
+		return fmt.Errorf("%s: %w", j.opts.input, err)
+	}
+	j.result = func(w io.Writer) error { return answers.WriteText(w, j.textOptions(j.resultTo)) }
+	if j.opts.json {
+		j.result = answers.WriteJSON
+	}
+	return nil
+}
+
+// readScenarios reads a file of scenarios: one a line.
+func readScenarios(name string) ([]string, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			list = append(list, line)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: %w", name, errors.New("no scenario: write one a line, as in aten::copy_=0.5"))
+	}
+	return list, nil
+}

@@ -1,0 +1,311 @@
+package frompftrace
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+)
+
+// Fields of DebugAnnotation.
+const (
+	argKeyIID    = 1
+	argBool      = 2
+	argUint      = 3
+	argInt       = 4
+	argDouble    = 5
+	argString    = 6
+	argPointer   = 7
+	argNested    = 8
+	argJSON      = 9
+	argKey       = 10
+	argDict      = 11
+	argArray     = 12
+	argStringIID = 17
+)
+
+// annotation appends a DebugAnnotation as `"key":value`, with a comma before all but the first.
+func (w *writer) annotation(st *state, data []byte) {
+	if w.scalar(st, data) {
+		return
+	}
+	key, ok := w.key(st, data)
+	if !ok {
+		w.mend(ReasonBrokenArgument)
+		return
+	}
+	w.member(w.kinetoKey(key))
+	w.value(st, data, 1)
+}
+
+// scalar writes an annotation of the usual form: a name, then one number or string, and reports whether it was one.
+func (w *writer) scalar(st *state, data []byte) bool {
+	f := over(data)
+	var key text
+	if !f.next() {
+		return false
+	}
+	switch f.num {
+	case argKeyIID:
+		key = st.keys.get(f.v)
+	case argKey:
+		key = newText(f.s)
+	}
+	if !key.known || !f.next() || f.i < len(data) {
+		return false
+	}
+	switch f.num {
+	case argInt:
+		w.member(w.kinetoKey(key))
+		w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
+	case argUint:
+		w.member(w.kinetoKey(key))
+		w.buf = strconv.AppendUint(w.buf, f.v, 10)
+	case argString:
+		w.member(w.kinetoKey(key))
+		w.buf = appendString(w.buf, f.s)
+	case argStringIID:
+		s := st.strs.get(f.v)
+		if !s.known {
+			return false
+		}
+		w.member(w.kinetoKey(key))
+		w.buf = appendText(w.buf, s)
+	default:
+		return false
+	}
+	return true
+}
+
+// key is the name of an annotation.
+func (w *writer) key(st *state, data []byte) (text, bool) {
+	var key text
+	f := over(data)
+	for f.next() {
+		switch f.num {
+		case argKeyIID:
+			if key = st.keys.get(f.v); !key.known {
+				w.mend(ReasonUnknownName)
+				key = unknownText
+			}
+		case argKey:
+			key = newText(f.s)
+		}
+	}
+	return key, key.known && !f.bad
+}
+
+// unknownText stands for a string that was never sent.
+var unknownText = newText([]byte("(unknown)"))
+
+// member starts a member of the args.
+func (w *writer) member(key text) {
+	if w.args == 0 {
+		w.buf = append(w.buf, `,"args":{`...)
+	} else {
+		w.buf = append(w.buf, ',')
+	}
+	w.args++
+	w.buf = appendText(w.buf, key)
+	w.buf = append(w.buf, ':')
+}
+
+var (
+	keyCorrelation = newText([]byte("correlation"))
+	keyStream      = newText([]byte("stream"))
+	keyDevice      = newText([]byte("device"))
+	keyContext     = newText([]byte("context"))
+	keyOriginal    = newText([]byte("original_stream"))
+	keyValue       = newText([]byte("value"))
+	keyGrid        = newText([]byte("grid"))
+	keyBlock       = newText([]byte("block"))
+	keyRegisters   = newText([]byte("registers per thread"))
+)
+
+// kinetoKey is Kineto's name for an argument, and notes what it tells of the event.
+func (w *writer) kinetoKey(key text) text {
+	switch string(key.raw) {
+	case "correlation":
+		w.seen |= seenCorrelation
+	case "corr_id", "correlation_id":
+		if w.seen&seenCorrelation == 0 {
+			w.seen |= seenCorrelation
+			return keyCorrelation
+		}
+	case "stream_ID", "stream_id":
+		if !w.hasStream {
+			w.hasStream = true
+			return keyStream
+		}
+	case "stream":
+		w.hasStream = true
+	case "cuda_sync_kind":
+		w.seen |= seenSyncKind
+	case "cbid":
+		w.seen |= seenCallback
+	case "Python id":
+		w.seen |= seenPython
+	case "grid", "registers per thread":
+		w.seen |= seenLaunch
+	case "copy kind", "src kind", "copy_kind":
+		w.seen |= seenCopy
+	}
+	return key
+}
+
+// value appends the value of an annotation.
+func (w *writer) value(st *state, data []byte, depth int) {
+	if depth > maxDepth {
+		w.mend(ReasonTooDeep)
+		w.buf = append(w.buf, "null"...)
+		return
+	}
+	at := len(w.buf)
+	open := byte(0) // of what is being written
+	put := func(c byte) {
+		if open == 0 {
+			open = c
+			w.buf = append(w.buf, c)
+		} else {
+			w.buf = append(w.buf, ',')
+		}
+	}
+	f := over(data)
+	for f.next() {
+		if open != 0 && f.num != argDict && f.num != argArray || open == 0 && len(w.buf) > at && f.num != argKey && f.num != argKeyIID {
+			continue // one annotation holds one value: the first
+		}
+		switch f.num {
+		case argBool:
+			w.buf = strconv.AppendBool(w.buf, f.v != 0)
+		case argUint:
+			w.buf = strconv.AppendUint(w.buf, f.v, 10)
+		case argInt:
+			w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
+		case argDouble:
+			w.buf = appendFloat(w.buf, math.Float64frombits(f.v))
+		case argString:
+			w.buf = appendString(w.buf, f.s)
+		case argStringIID:
+			s := st.strs.get(f.v)
+			if !s.known {
+				w.mend(ReasonUnknownName)
+				s = unknownText
+			}
+			w.buf = appendText(w.buf, s)
+		case argPointer:
+			w.buf = append(w.buf, `"0x`...)
+			w.buf = strconv.AppendUint(w.buf, f.v, 16)
+			w.buf = append(w.buf, '"')
+		case argJSON:
+			if json.Valid(f.s) && len(f.s) > 0 && !nestsDeep(f.s) {
+				w.buf = append(w.buf, f.s...)
+			} else {
+				w.buf = appendString(w.buf, f.s)
+			}
+		case argNested:
+			w.nested(f.s, depth+1)
+		case argDict:
+			if open == '[' {
+				continue
+			}
+			key, ok := w.key(st, f.s)
+			if !ok {
+				w.mend(ReasonBrokenArgument)
+				continue
+			}
+			put('{')
+			w.buf = append(appendText(w.buf, key), ':')
+			w.value(st, f.s, depth+1)
+		case argArray:
+			if open == '{' {
+				continue
+			}
+			put('[')
+			w.value(st, f.s, depth+1)
+		}
+	}
+	if f.bad {
+		w.mend(ReasonBrokenArgument)
+	}
+	switch {
+	case open != 0:
+		w.buf = append(w.buf, open+2) // ']' and '}' stand two behind '[' and '{'
+	case len(w.buf) == at:
+		w.buf = append(w.buf, "null"...)
+	}
+}
+
+// nestsDeep reports whether a JSON value may nest deeper than is read.
+func nestsDeep(s []byte) bool {
+	depth, most := 0, 0
+	for _, c := range s {
+		switch c {
+		case '{', '[':
+			depth++
+			most = max(most, depth)
+		case '}', ']':
+			depth--
+		}
+	}
+	return most > maxDepth/2
+}
+
+// nested appends a NestedValue, the old form of dicts and arrays.
+func (w *writer) nested(data []byte, depth int) {
+	if depth > maxDepth {
+		w.mend(ReasonTooDeep)
+		w.buf = append(w.buf, "null"...)
+		return
+	}
+	var keys, values, elements [][]byte
+	typ := uint64(0)
+	at := len(w.buf)
+	f := over(data)
+	for f.next() {
+		switch f.num {
+		case 1:
+			typ = f.v
+		case 2:
+			keys = append(keys, f.s)
+		case 3:
+			values = append(values, f.s)
+		case 4:
+			elements = append(elements, f.s)
+		}
+		if len(w.buf) > at {
+			continue
+		}
+		switch f.num {
+		case 5:
+			w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
+		case 6:
+			w.buf = appendFloat(w.buf, math.Float64frombits(f.v))
+		case 7:
+			w.buf = strconv.AppendBool(w.buf, f.v != 0)
+		case 8:
+			w.buf = appendString(w.buf, f.s)
+		}
+	}
+	switch {
+	case len(w.buf) > at:
+	case typ == 1:
+		w.buf = append(w.buf, '{')
+		for i := range min(len(keys), len(values)) {
+			if i > 0 {
+				w.buf = append(w.buf, ',')
+			}
+			w.buf = append(appendString(w.buf, keys[i]), ':')
+			w.nested(values[i], depth+1)
+		}
+		w.buf = append(w.buf, '}')
+	default:
+		w.buf = append(w.buf, '[')
+		for i, e := range elements {
+			if i > 0 {
+				w.buf = append(w.buf, ',')
+			}
+			w.nested(e, depth+1)
+		}
+		w.buf = append(w.buf, ']')
+	}
+}

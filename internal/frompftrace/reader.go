@@ -1,0 +1,181 @@
+package frompftrace
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"overlay/internal/trace"
+)
+
+// reader is a trace on its way from packets to text.
+type reader struct {
+	src  []byte
+	name string
+	bufs [][]byte // the file, then what compressed packets hold
+
+	recs     []record
+	ends     []endMark
+	extras   []body
+	marks    []mark
+	beginSeq []int32 // per BEGIN, in the order of marks: its sequence
+	flows    []flowEnd
+	launches []launch
+	launched []uint64 // event ids of render stages
+	renders  []render
+	waits    []uint64 // event ids of render stages
+
+	seqs      []sequence
+	seqOf     map[uint64]int32
+	lastSeq   int32
+	lastSeqID uint64
+	states    []*state
+
+	tracks      []track
+	trackOf     map[uint64]int32
+	lastTrack   int32
+	lastTrackID uint64
+
+	clocks      clocks
+	lookedAhead bool
+
+	attrs   []attr
+	gpus    []string // names of devices by number
+	skipped map[uint32]int
+
+	hasCategories bool // some event has one
+
+	packets             int
+	truncated           bool
+	tooMany, tooLarge   bool
+	maxExpand, expanded int64
+	repairs             map[string]*trace.Repair
+
+	corrOf  map[int32]int64 // record -> the correlation that links it, where it has none of its own
+	base    int64           // ns, taken off all times
+	hasBase bool
+	unix    int64 // Unix time of ts 0 of the text, when hasBase
+}
+
+// attr is an attribute of the trace.
+type attr struct {
+	key   text
+	str   text
+	num   int64
+	isStr bool
+}
+
+func newReader(src []byte, name string) *reader {
+	return &reader{
+		src: src, name: name, bufs: [][]byte{src},
+		seqOf: map[uint64]int32{}, lastSeq: -1, trackOf: map[uint64]int32{}, lastTrack: -1,
+		clocks: clocks{offset: map[uint64]int64{}}, skipped: map[uint32]int{}, repairs: map[string]*trace.Repair{}, corrOf: map[int32]int64{},
+	}
+}
+
+// keptPerRepair is how many positions are kept of each reason.
+const keptPerRepair = 5
+
+// mend counts a repair at a place of the file.
+func (r *reader) mend(reason string, at int64) { r.mendMany(reason, at, 1) }
+
+func (r *reader) mendMany(reason string, at int64, n int) {
+	m := r.repairs[reason]
+	if m == nil {
+		m = &trace.Repair{Reason: reason}
+		r.repairs[reason] = m
+	}
+	m.Count += n
+	if len(m.First) < keptPerRepair {
+		m.First = append(m.First, at)
+	}
+}
+
+// count is how often something was mended.
+func (r *reader) count(reason string) int {
+	if m := r.repairs[reason]; m != nil {
+		return m.Count
+	}
+	return 0
+}
+
+// sortedRepairs are the repairs by reason.
+func (r *reader) sortedRepairs() []trace.Repair {
+	var list []trace.Repair
+	for _, m := range r.repairs {
+		list = append(list, *m)
+	}
+	slices.SortFunc(list, func(a, b trace.Repair) int { return strings.Compare(a.Reason, b.Reason) })
+	return list
+}
+
+// place is where a record stands in the file, for messages.
+func (r *reader) place(rec int32) int64 {
+	if x := &r.recs[rec]; x.buf == 0 {
+		return x.off
+	}
+	return 0
+}
+
+// message is the bytes of an event.
+func (r *reader) message(rec *record) []byte { return r.bufs[rec.buf][rec.off : rec.off+int64(rec.n)] }
+
+// attributes takes the TraceAttributes.
+func (r *reader) attributes(data []byte, at int64) {
+	f := over(data)
+	for f.next() {
+		if f.num != 1 {
+			continue
+		}
+		var a attr
+		e := over(f.s)
+		for e.next() {
+			switch e.num {
+			case 1:
+				a.key = newText(e.s)
+			case 2:
+				a.num = int64(e.v)
+			case 3:
+				a.str, a.isStr = newText(e.s), true
+			}
+		}
+		r.attrs = append(r.attrs, a)
+	}
+	if f.bad {
+		r.mend(ReasonBroken, at)
+	}
+}
+
+// attr is a number among the attributes.
+func (r *reader) attr(key string) (int64, bool) {
+	for i := range r.attrs {
+		if a := &r.attrs[i]; string(a.key.raw) == key && !a.isStr {
+			return a.num, true
+		}
+	}
+	return 0, false
+}
+
+// gpuInfo takes the names of the devices.
+func (r *reader) gpuInfo(data []byte) {
+	f := over(data)
+	for f.next() {
+		if f.num != 1 {
+			continue
+		}
+		name := ""
+		e := over(f.s)
+		for e.next() {
+			if e.num == 1 {
+				name = string(e.s)
+			}
+		}
+		r.gpus = append(r.gpus, name)
+	}
+}
+
+// copyUpTo copies, and stops soon after limit bytes.
+func copyUpTo(w io.Writer, from io.Reader, limit int64) error {
+	_, err := io.Copy(w, io.LimitReader(from, max(limit, 0)+1))
+	return err
+}

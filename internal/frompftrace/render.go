@@ -1,0 +1,300 @@
+package frompftrace
+
+import (
+	"math"
+	"strconv"
+)
+
+// Fields of GpuRenderStageEvent.
+const (
+	renderID       = 1
+	renderDuration = 2
+	renderQueueOld = 3
+	renderContext  = 5
+	renderExtra    = 6
+	renderGPU      = 11
+	renderQueue    = 13
+	renderStage    = 14
+	renderName     = 17
+	renderWaits    = 18
+	renderKernel   = 19
+	renderNameIID  = 20
+	renderLaunch   = 21
+)
+
+// renderStage notes a GpuRenderStageEvent: an operation of a device.
+func (r *reader) renderStage(rec record, data []byte, at int64) {
+	x := render{rec: int32(len(r.recs)), from: int32(len(r.waits))}
+	dur := uint64(0)
+	f := over(data)
+	for f.next() {
+		switch f.num {
+		case renderID:
+			x.id = f.v
+		case renderDuration:
+			dur = f.v
+		case renderWaits:
+			f.repeated(false, func(v uint64) { r.waits = append(r.waits, v) })
+		case renderExtra:
+			if name, value := extraData(f.s); string(name) == "correlation" {
+				if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+					x.corr, x.hasCorr = n, true
+				}
+			}
+		}
+	}
+	if f.bad {
+		r.waits = r.waits[:x.from]
+		r.mend(ReasonBroken, at)
+		return
+	}
+	if len(r.recs) >= maxEvents {
+		r.tooMany = true
+		return
+	}
+	if dur > 1<<62 {
+		r.mend(ReasonNegative, at)
+		dur = 0
+	}
+	x.to = int32(len(r.waits))
+	rec.kind, rec.closed, rec.end = kindRender, true, rec.ts+int64(dur)
+	rec.track = int32(len(r.renders))
+	r.recs = append(r.recs, rec)
+	r.renders = append(r.renders, x)
+}
+
+// extraData is a name and a value of extra_data.
+func extraData(data []byte) (name, value []byte) {
+	f := over(data)
+	for f.next() {
+		switch f.num {
+		case 1:
+			name = f.s
+		case 2:
+			value = f.s
+		}
+	}
+	return name, value
+}
+
+// stage is a render stage, read.
+type stage struct {
+	gpu, queue, stage, context   uint64
+	nameIID, kernelIID           uint64
+	name                         []byte
+	launch                       []byte
+	hasGPU, hasQueue, hasContext bool
+}
+
+func readStage(data []byte) (s stage) {
+	f := over(data)
+	for f.next() {
+		switch f.num {
+		case renderGPU:
+			s.gpu, s.hasGPU = f.v, true
+		case renderQueue:
+			s.queue, s.hasQueue = f.v, true
+		case renderQueueOld:
+			if !s.hasQueue {
+				s.queue = f.v
+			}
+		case renderStage:
+			s.stage = f.v
+		case renderContext:
+			s.context, s.hasContext = f.v, true
+		case renderName:
+			s.name = f.s
+		case renderNameIID:
+			s.nameIID = f.v
+		case renderKernel:
+			s.kernelIID = f.v
+		case renderLaunch:
+			s.launch = f.s
+		}
+	}
+	return s
+}
+
+// category of the stage.
+func (s *stage) category(st *state) string {
+	return stageCategory(st.specs.get(s.stage).raw, st.compute[s.stage])
+}
+
+// lane is the number of the row in which a render stage is drawn: that in the name of its queue ("[07] stream 7",
+// "stream 7", "Channel #7"), else the number of the queue.
+func (s *stage) lane(st *state) string {
+	name := st.specs.get(s.queue).raw
+	if len(name) > 2 && name[0] == '[' {
+		for i := 1; i < len(name); i++ {
+			if name[i] == ']' {
+				if n, err := strconv.ParseInt(string(name[1:i]), 10, 64); err == nil {
+					return strconv.FormatInt(n, 10)
+				}
+				break
+			}
+		}
+	}
+	if n, ok := numberAfter(name, "stream "); ok {
+		return n
+	}
+	if n, ok := numberAfter(name, "Channel #"); ok {
+		return n
+	}
+	return strconv.FormatInt(int64(s.queue), 10)
+}
+
+// renderEvent appends the text of a render stage.
+func (w *writer) renderEvent(id int32, rec *record) {
+	data := w.r.message(rec)
+	st := w.r.states[rec.state]
+	s := readStage(data)
+	category := s.category(st)
+	name := text{raw: s.name, plain: isPlain(s.name), known: s.name != nil}
+	if !name.known && s.nameIID != 0 {
+		name = st.names.get(s.nameIID)
+	}
+	if !name.known && s.kernelIID != 0 {
+		name = st.kernels.get(s.kernelIID)
+	}
+	if !name.known {
+		switch category {
+		case "gpu_memcpy":
+			name = newText([]byte("Memcpy"))
+		case "gpu_memset":
+			name = newText([]byte("Memset"))
+		default:
+			if name = st.specs.get(s.stage); !name.known {
+				w.mend(ReasonUnknownName)
+				name = unknownText
+			}
+		}
+	}
+	lane := s.lane(st)
+	w.buf = append(w.buf, `{"ph":"X","cat":"`...)
+	w.buf = append(w.buf, category...)
+	w.buf = append(w.buf, `","name":`...)
+	w.buf = appendText(w.buf, name)
+	w.buf = append(w.buf, `,"pid":`...)
+	w.buf = strconv.AppendInt(w.buf, int64(int32(s.gpu)), 10)
+	w.buf = append(w.buf, `,"tid":`...)
+	w.buf = append(w.buf, lane...)
+	w.times(rec)
+	w.stageArgs(id, st, data, &s, lane)
+	w.buf = append(w.buf, '}')
+}
+
+// stageArgs appends the args of a render stage, in Kineto's words. The row may be a lane that stands for several
+// streams: then the stream is another argument, as in PyTorch's JSON.
+func (w *writer) stageArgs(id int32, st *state, data []byte, s *stage, lane string) {
+	w.args, w.seen, w.hasStream = 0, 0, false
+	w.member(keyDevice)
+	w.buf = strconv.AppendInt(w.buf, int64(int32(s.gpu)), 10)
+	w.member(keyStream)
+	w.buf = append(w.buf, lane...)
+	f := over(data)
+	for f.next() {
+		if f.num != renderExtra {
+			continue
+		}
+		name, value := extraData(f.s)
+		key := newText(name)
+		switch string(name) {
+		case "device id", "device", "stream":
+			if string(value) == lane || string(name) != "stream" {
+				continue // said already
+			}
+		case "stream id":
+			if string(value) == lane {
+				continue
+			}
+			key = keyOriginal
+		case "context id":
+			key = keyContext
+		case "correlation":
+			w.seen |= seenCorrelation
+		}
+		w.member(key)
+		if isInteger(value) {
+			w.buf = append(w.buf, value...)
+		} else {
+			w.buf = appendString(w.buf, value)
+		}
+	}
+	if s.launch != nil {
+		w.launchArgs(st, s.launch)
+	}
+	w.correlation(id)
+	w.buf = append(w.buf, '}')
+}
+
+// launchArgs appends a ComputeKernelLaunch.
+func (w *writer) launchArgs(st *state, data []byte) {
+	f := over(data)
+	for f.next() {
+		switch f.num {
+		case 1:
+			w.member(keyGrid)
+			w.dimensions(f.s)
+		case 2:
+			w.member(keyBlock)
+			w.dimensions(f.s)
+		case 3:
+			w.launchArg(st, f.s)
+		}
+	}
+}
+
+func (w *writer) dimensions(data []byte) {
+	var d [3]uint64
+	f := over(data)
+	for f.next() {
+		if f.num >= 1 && f.num <= 3 {
+			d[f.num-1] = f.v
+		}
+	}
+	for i, v := range d {
+		w.buf = append(w.buf, "[,,"[i])
+		w.buf = strconv.AppendUint(w.buf, v, 10)
+	}
+	w.buf = append(w.buf, ']')
+}
+
+// launchArg appends an argument of a launch: its name is name 2 or, by number, name_iid 1.
+func (w *writer) launchArg(st *state, data []byte) {
+	key := unknownText
+	f := over(data)
+	for f.next() {
+		switch f.num {
+		case 1:
+			if t := st.kernelArgs.get(f.v); t.known {
+				key = t
+			} else {
+				w.mend(ReasonUnknownName)
+			}
+		case 2:
+			key = newText(f.s)
+		}
+	}
+	if string(key.raw) == "registers_per_thread" {
+		key = keyRegisters
+	}
+	w.member(key)
+	f = over(data)
+	for f.next() {
+		switch f.num {
+		case 3:
+			w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
+			return
+		case 4:
+			w.buf = strconv.AppendUint(w.buf, f.v, 10)
+			return
+		case 5:
+			w.buf = appendFloat(w.buf, math.Float64frombits(f.v))
+			return
+		case 6:
+			w.buf = appendString(w.buf, f.s)
+			return
+		}
+	}
+	w.buf = append(w.buf, "null"...)
+}

@@ -1,0 +1,394 @@
+package frompftrace
+
+import (
+	"bytes"
+
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Fields of TracePacket.
+const (
+	packetSnapshot     = 6
+	packetTime         = 8
+	packetSequence     = 10
+	packetTrackEvent   = 11
+	packetInterned     = 12
+	packetFlags        = 13
+	packetCleared      = 41
+	packetCompressed   = 50
+	packetGPUCounter   = 52
+	packetRenderStage  = 53
+	packetClock        = 58
+	packetDefaults     = 59
+	packetDescriptor   = 60
+	packetAttributes   = 126
+	packetGPUInfo      = 128
+	packetZstd         = 133
+	flagCleared        = 1
+	flagNeedsState     = 2
+	eventBegin         = 1
+	eventEnd           = 2
+	eventInstant       = 3
+	eventCounter       = 4
+	kindRender         = 5 // of a record
+	maxCompressedDepth = 1
+)
+
+// record is an event of the file: a BEGIN with its END, an instant, a value of a counter, or a render stage.
+type record struct {
+	ts, end int64 // ns of trace time; end of a slice that was closed
+	off     int64 // of the message in its buffer
+	n       int32 // its length
+	buf     int32 // in reader.bufs
+	state   int32 // in reader.states
+	track   int32 // in reader.tracks; of a render stage its index in reader.renders
+	extra   int32 // in reader.extras: what the END says, -1 without
+	kind    uint8 // eventBegin, …, kindRender
+	closed  bool
+}
+
+// endMark is an END.
+type endMark struct {
+	ts    int64
+	track int32
+	seq   int32
+	extra int32
+}
+
+// body is a message in a buffer.
+type body struct {
+	off   int64
+	n     int32
+	buf   int32
+	state int32
+}
+
+// flowEnd is a flow at an event.
+type flowEnd struct {
+	id  uint64
+	rec int32
+	end bool // it ends here
+}
+
+// launch is an event that says which render stages it launched: from to to in reader.launched.
+type launch struct {
+	rec      int32
+	from, to int32
+}
+
+// render is a render stage as far as others refer to it.
+type render struct {
+	rec      int32
+	id       uint64
+	from, to int32 // its predecessors in reader.waits
+	corr     int64
+	hasCorr  bool
+}
+
+// mark is a BEGIN (its record, not negative) or an END (^ its index in reader.ends), in file order.
+type mark int32
+
+// makeRoom makes room for the events of the file: nearly all packets are events, and half of those are ENDs where any are.
+func (r *reader) makeRoom() {
+	n := 0
+	for i := 0; i < len(r.src) && r.src[i] == 1<<3|wireBytes; n++ {
+		size, next := uvarint(r.src, i+1)
+		if next < 0 || size > uint64(len(r.src)-next) {
+			break
+		}
+		i = next + int(size)
+	}
+	r.recs, r.ends = make([]record, 0, n/2+64), make([]endMark, 0, n/2+64)
+	r.marks, r.beginSeq = make([]mark, 0, n+64), make([]int32, 0, n/2+64)
+}
+
+// scan goes through the packets of a buffer.
+func (r *reader) scan(buf int32, outer int64, depth int) {
+	src := r.bufs[buf]
+	for i := 0; i < len(src); {
+		tag, next := uvarint(src, i)
+		at := outer
+		if buf == 0 {
+			at = int64(i)
+		}
+		if next < 0 {
+			r.truncate(buf, at)
+			return
+		}
+		if tag != 1<<3|wireBytes {
+			f := fields{b: src, i: i}
+			if !f.next() {
+				r.mend(ReasonBrokenTail, at)
+				return
+			}
+			i = f.i // a field of a Trace that is none of ours
+			continue
+		}
+		n, from := uvarint(src, next)
+		if from < 0 || n > uint64(len(src)-from) {
+			r.truncate(buf, at)
+			return
+		}
+		i = from + int(n)
+		r.packets++
+		r.packet(buf, int64(from), int(n), at, depth)
+	}
+}
+
+func (r *reader) truncate(buf int32, at int64) {
+	if buf != 0 {
+		r.mend(ReasonCompression, at)
+		return
+	}
+	r.truncated = true
+	r.mend(ReasonTruncated, at)
+}
+
+// packet takes one packet. at is its place in the file.
+func (r *reader) packet(buf int32, from int64, n int, at int64, depth int) {
+	p := over(r.bufs[buf][from : from+int64(n)])
+	var ts, clock, seq, flags uint64
+	var hasTS, hasClock bool
+	var interned, defaults, snapshot, event []byte
+	var eventAt int64
+	kind := uint32(0)
+	for p.next() {
+		switch p.num {
+		case packetTime:
+			ts, hasTS = p.v, true
+		case packetClock:
+			clock, hasClock = p.v, true
+		case packetSequence:
+			seq = p.v
+		case packetFlags:
+			flags |= p.v
+		case packetCleared:
+			flags |= p.v & flagCleared
+		case packetInterned:
+			interned = p.s
+		case packetDefaults:
+			defaults = p.s
+		case packetSnapshot:
+			snapshot = p.s
+		case packetTrackEvent, packetRenderStage, packetGPUCounter:
+			kind, event, eventAt = p.num, p.s, from+int64(p.i-len(p.s))
+		case packetDescriptor:
+			r.descriptor(p.s, at)
+		case packetAttributes:
+			r.attributes(p.s, at)
+		case packetGPUInfo:
+			r.gpuInfo(p.s)
+		case packetCompressed, packetZstd:
+			r.compressed(p.num, p.s, at, depth)
+		default:
+			if p.typ == wireBytes && p.num != 36 && p.num != 89 {
+				r.skipped[p.num]++
+			}
+		}
+	}
+	if p.bad {
+		r.mend(ReasonBroken, at)
+		return
+	}
+	q := r.sequence(seq)
+	s := &r.seqs[q]
+	if flags&flagCleared != 0 || s.state < 0 && (interned != nil || defaults != nil) {
+		s.state = int32(len(r.states))
+		r.states = append(r.states, &state{})
+	}
+	if s.state < 0 && flags&flagNeedsState != 0 && kind != 0 {
+		r.mend(ReasonNeedsState, at)
+		return
+	}
+	if s.state < 0 {
+		s.state = int32(len(r.states))
+		r.states = append(r.states, &state{})
+	}
+	st := r.states[s.state]
+	if defaults != nil {
+		st.defaults(defaults)
+	}
+	if interned != nil {
+		r.intern(st, interned, at)
+	}
+	if snapshot != nil {
+		r.snapshot(snapshot, s, at)
+	}
+	if kind == 0 {
+		return
+	}
+	if kind == packetGPUCounter {
+		r.skipped[kind]++
+		return
+	}
+	if !hasTS {
+		r.mend(ReasonNoTime, at)
+		return
+	}
+	if !hasClock {
+		clock = st.clock
+	}
+	t, ok := r.time(ts, clock, s)
+	if !ok {
+		r.mend(ReasonUnknownClock, at)
+		return
+	}
+	rec := record{ts: t, off: eventAt, n: int32(len(event)), buf: buf, state: s.state, extra: -1}
+	if kind == packetRenderStage {
+		r.renderStage(rec, event, at)
+		return
+	}
+	r.trackEvent(rec, event, q, at)
+}
+
+// sequence is the index of a packet sequence.
+func (r *reader) sequence(id uint64) int32 {
+	if r.lastSeq >= 0 && r.lastSeqID == id {
+		return r.lastSeq
+	}
+	q, ok := r.seqOf[id]
+	if !ok {
+		q = int32(len(r.seqs))
+		r.seqOf[id] = q
+		r.seqs = append(r.seqs, sequence{state: -1})
+	}
+	r.lastSeq, r.lastSeqID = q, id
+	return q
+}
+
+// Fields of TrackEvent.
+const (
+	eventCategoryIID   = 3
+	eventAnnotation    = 4
+	eventType          = 9
+	eventNameIID       = 10
+	eventTrack         = 11
+	eventCategory      = 22
+	eventName          = 23
+	eventCounterInt    = 30
+	eventOldFlow       = 36
+	eventOldFlowEnd    = 42
+	eventCounterFloat  = 44
+	eventFlow          = 47
+	eventFlowEnd       = 48
+	eventGPUCorrelator = 3000
+)
+
+// tagAnnotation begins an annotation.
+const tagAnnotation = eventAnnotation<<3 | wireBytes
+
+// trackEvent notes a TrackEvent.
+func (r *reader) trackEvent(rec record, event []byte, seq int32, at int64) {
+	typ, uuid := uint64(0), r.states[rec.state].track
+	says := false // beside type and track
+	id := int32(len(r.recs))
+	firstFlow, firstLaunch := len(r.flows), len(r.launched)
+	f := over(event)
+	for {
+		says = f.skip(tagAnnotation) || says
+		if !f.next() {
+			break
+		}
+		switch f.num {
+		case eventType:
+			typ = f.v
+		case eventTrack:
+			uuid = f.v
+		case eventCategory:
+			r.hasCategories = true
+			says = true
+		case eventFlow, eventOldFlow:
+			f.repeated(f.num == eventFlow, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, false}) })
+			says = true
+		case eventFlowEnd, eventOldFlowEnd:
+			f.repeated(f.num == eventFlowEnd, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, true}) })
+			says = true
+		case eventGPUCorrelator:
+			e := over(f.s)
+			for e.next() {
+				if e.num == 1 {
+					e.repeated(false, func(v uint64) { r.launched = append(r.launched, v) })
+				}
+			}
+			says = true
+		default:
+			says = true
+		}
+	}
+	if f.bad {
+		r.flows, r.launched = r.flows[:firstFlow], r.launched[:firstLaunch]
+		r.mend(ReasonBroken, at)
+		return
+	}
+	if len(r.recs) >= maxEvents {
+		r.tooMany = true
+		return
+	}
+	rec.track = r.track(uuid)
+	switch typ {
+	case eventEnd:
+		e := endMark{ts: rec.ts, track: rec.track, seq: seq, extra: -1}
+		if says {
+			e.extra = int32(len(r.extras))
+			r.extras = append(r.extras, body{rec.off, rec.n, rec.buf, rec.state})
+		}
+		// A flow at an END belongs to the slice that ends there, which is known only later: it is left out.
+		r.flows, r.launched = r.flows[:firstFlow], r.launched[:firstLaunch]
+		r.marks = append(r.marks, mark(^int32(len(r.ends))))
+		r.ends = append(r.ends, e)
+		return
+	case eventBegin:
+		r.marks = append(r.marks, mark(id))
+		r.beginSeq = append(r.beginSeq, seq)
+	case eventInstant, eventCounter:
+		rec.end, rec.closed = rec.ts, true
+	default:
+		r.flows, r.launched = r.flows[:firstFlow], r.launched[:firstLaunch]
+		r.mend(ReasonUnknownType, at)
+		return
+	}
+	if n := len(r.launched); n > firstLaunch {
+		r.launches = append(r.launches, launch{id, int32(firstLaunch), int32(n)})
+	}
+	rec.kind = uint8(typ)
+	r.recs = append(r.recs, rec)
+}
+
+// maxEvents is how many events a trace may have: EventID is an int32, and names of rows come on top.
+const maxEvents = 1<<31 - 1<<26
+
+// compressed expands the packets of a packet that holds others.
+func (r *reader) compressed(field uint32, data []byte, at int64, depth int) {
+	if depth >= maxCompressedDepth {
+		r.mend(ReasonCompression, at)
+		return
+	}
+	var out bytes.Buffer
+	limit := r.maxExpand - r.expanded
+	var err error
+	if field == packetZstd {
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(1<<27)); err == nil {
+			err = copyUpTo(&out, z, limit)
+			z.Close()
+		}
+	} else if z, e := zlib.NewReader(bytes.NewReader(data)); e == nil {
+		err = copyUpTo(&out, z, limit)
+	} else {
+		err = e
+	}
+	r.expanded += int64(out.Len())
+	if r.expanded > r.maxExpand {
+		r.tooLarge = true
+		return
+	}
+	told := r.count(ReasonCompression)
+	if out.Len() > 0 {
+		r.bufs = append(r.bufs, out.Bytes())
+		r.scan(int32(len(r.bufs)-1), at, depth+1)
+	}
+	if err != nil && r.count(ReasonCompression) == told {
+		r.mend(ReasonCompression, at)
+	}
+}

@@ -1,0 +1,269 @@
+package frompftrace
+
+import (
+	"math"
+	"strconv"
+
+	"overlay/internal/chrome"
+	"overlay/internal/trace"
+)
+
+// writer writes events as text. Each worker has its own.
+type writer struct {
+	r    *reader
+	rows []row
+	buf  []byte
+	n    int // events written
+
+	args      int // members of the args of the event
+	seen      seen
+	hasStream bool
+
+	repairs map[string]*trace.Repair
+	at      int64 // of the event, for repairs
+}
+
+func (w *writer) mend(reason string) {
+	if w.repairs == nil {
+		w.repairs = map[string]*trace.Repair{}
+	}
+	m := w.repairs[reason]
+	if m == nil {
+		m = &trace.Repair{Reason: reason}
+		w.repairs[reason] = m
+	}
+	m.Count++
+	if len(m.First) < keptPerRepair {
+		m.First = append(m.First, w.at)
+	}
+}
+
+// row is the row of a TrackEvent.
+func (w *writer) row(rec *record) *row { return &w.rows[w.r.tracks[rec.track].row] }
+
+// startEvent separates events by a comma and a line end.
+func (w *writer) startEvent() {
+	w.buf = append(w.buf, ",\n"...)
+	w.n++
+}
+
+// record appends the text of an event.
+func (w *writer) record(id int32) {
+	rec := &w.r.recs[id]
+	w.at = w.r.place(id)
+	w.startEvent()
+	if rec.kind == kindRender {
+		w.renderEvent(id, rec)
+		return
+	}
+	w.trackEvent(id, rec)
+}
+
+// heading is what stands on a TrackEvent beside its arguments.
+type heading struct {
+	name     text
+	category []byte // several are joined by commas
+	joined   []byte // room for that
+	args     int    // where the first annotation stands, if any
+}
+
+// heading reads name and category.
+func (w *writer) heading(rec *record, data []byte, h *heading) {
+	st := w.r.states[rec.state]
+	h.name, h.category, h.joined = text{}, nil, h.joined[:0]
+	add := func(c []byte) {
+		if h.category == nil {
+			h.category = c
+			return
+		}
+		if len(h.joined) == 0 {
+			h.joined = append(h.joined, h.category...)
+		}
+		h.joined = append(append(h.joined, ','), c...)
+		h.category = h.joined
+	}
+	f := over(data)
+	for {
+		if at := f.i; f.skip(tagAnnotation) && h.args == 0 {
+			h.args = at
+		}
+		if !f.next() {
+			break
+		}
+		switch f.num {
+		case eventNameIID:
+			if h.name = st.names.get(f.v); !h.name.known {
+				w.mend(ReasonUnknownName)
+				h.name = unknownText
+			}
+		case eventName:
+			h.name = newText(f.s)
+		case eventCategory:
+			add(f.s)
+		case eventCategoryIID:
+			if f.typ == wireVarint && h.category == nil {
+				if c := st.cats.get(f.v); c.known {
+					h.category = c.raw
+					continue
+				}
+			}
+			f.repeated(false, func(v uint64) {
+				if c := st.cats.get(v); c.known {
+					add(c.raw)
+				} else {
+					w.mend(ReasonUnknownName)
+				}
+			})
+		}
+	}
+}
+
+// kind is what an event is to the analysis.
+func (w *writer) kind(id int32) trace.Kind {
+	rec := &w.r.recs[id]
+	data := w.r.message(rec)
+	if rec.kind == kindRender {
+		s := readStage(data)
+		return kindOf([]byte(s.category(w.r.states[rec.state])))
+	}
+	var h heading
+	quiet := writer{r: w.r} // what is wrong has been counted
+	quiet.heading(rec, data, &h)
+	if h.category == nil {
+		quiet.annotations(rec, data)
+		return kindOf([]byte(guessed(w.row(rec), quiet.seen, h.name.raw, !w.r.hasCategories)))
+	}
+	return kindOf(h.category)
+}
+
+func (w *writer) trackEvent(id int32, rec *record) {
+	data := w.r.message(rec)
+	x := w.row(rec)
+	var h heading
+	w.heading(rec, data, &h)
+	ph := byte('X')
+	switch {
+	case rec.kind == eventInstant:
+		ph = 'i'
+	case rec.kind == eventCounter:
+		ph = 'C'
+		if !h.name.known {
+			h.name = w.r.tracks[rec.track].name
+		}
+	case !rec.closed:
+		ph = 'B'
+	}
+	if !h.name.known {
+		h.name = text{plain: true}
+	}
+	w.buf = append(append(w.buf, `{"ph":"`...), ph)
+	w.buf = append(w.buf, `","name":`...)
+	w.buf = appendText(w.buf, h.name)
+	if h.category != nil {
+		w.buf = append(w.buf, `,"cat":`...)
+		w.buf = appendString(w.buf, h.category)
+	}
+	w.buf = append(w.buf, ',')
+	w.buf = append(w.buf, x.head...)
+	w.times(rec)
+	if ph == 'i' {
+		w.buf = append(w.buf, `,"s":"t"`...)
+	}
+	w.args, w.seen, w.hasStream = 0, 0, false
+	if ph == 'C' {
+		w.counter(data)
+	}
+	w.annotations(rec, data[h.args:])
+	if rec.extra >= 0 {
+		e := &w.r.extras[rec.extra]
+		end := record{state: e.state}
+		w.annotations(&end, w.r.bufs[e.buf][e.off:e.off+int64(e.n)])
+	}
+	w.rowArgs(x)
+	w.correlation(id)
+	if w.args > 0 {
+		w.buf = append(w.buf, '}')
+	}
+	if h.category == nil && rec.kind != eventCounter || ph == 'C' && x.added {
+		if c := guessed(x, w.seen, h.name.raw, !w.r.hasCategories); c != "" && (ph != 'i' || x.added) {
+			w.buf = append(append(append(w.buf, `,"cat":"`...), c...), '"')
+		}
+	}
+	w.buf = append(w.buf, '}')
+}
+
+// times appends ts and, for a slice that was closed, dur.
+func (w *writer) times(rec *record) {
+	w.buf = chrome.AppendMicros(append(w.buf, `,"ts":`...), rec.ts-w.r.base)
+	if rec.closed && (rec.kind == eventBegin || rec.kind == kindRender) {
+		dur := rec.end - rec.ts
+		if dur < 0 {
+			w.mend(ReasonNegative)
+			dur = 0
+		}
+		w.buf = chrome.AppendMicros(append(w.buf, `,"dur":`...), dur)
+	}
+}
+
+// annotations appends the arguments of a message.
+func (w *writer) annotations(rec *record, data []byte) {
+	st := w.r.states[rec.state]
+	for i := 0; i < len(data); {
+		if data[i] == tagAnnotation {
+			n, from := uvarint(data, i+1)
+			if from >= 0 && n <= uint64(len(data)-from) {
+				i = from + int(n)
+				w.annotation(st, data[from:i])
+				continue
+			}
+		}
+		f := fields{b: data, i: i}
+		if !f.next() {
+			return
+		}
+		i = f.i
+	}
+}
+
+// counter appends the value of a counter.
+func (w *writer) counter(data []byte) {
+	w.member(keyValue)
+	at := len(w.buf)
+	f := over(data)
+	for f.next() {
+		switch {
+		case len(w.buf) > at:
+		case f.num == eventCounterInt:
+			w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
+		case f.num == eventCounterFloat:
+			w.buf = appendFloat(w.buf, math.Float64frombits(f.v))
+		}
+	}
+	if len(w.buf) == at {
+		w.buf = append(w.buf, '0')
+	}
+}
+
+// rowArgs appends what the name of a row of rocprofv3 says and the event does not.
+func (w *writer) rowArgs(x *row) {
+	if x.device == "" {
+		return
+	}
+	w.member(keyDevice)
+	w.buf = append(w.buf, x.device...)
+	if !w.hasStream {
+		w.member(keyStream)
+		w.buf = append(w.buf, x.stream...)
+	}
+}
+
+// correlation appends the correlation that links an event, where it says none itself.
+func (w *writer) correlation(id int32) {
+	if w.seen&seenCorrelation != 0 || len(w.r.corrOf) == 0 {
+		return
+	}
+	if c, ok := w.r.corrOf[id]; ok {
+		w.member(keyCorrelation)
+		w.buf = strconv.AppendInt(w.buf, c, 10)
+	}
+}

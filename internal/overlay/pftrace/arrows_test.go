@@ -1,0 +1,152 @@
+package pftrace
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"overlay/internal/critpath"
+	"overlay/internal/overlay"
+	"overlay/internal/perfetto"
+	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
+	"overlay/internal/trace"
+)
+
+// TestEveryCriticalEdgeIsAnArrow reads outputs back as the viewer does: of 1,000 edges of the path at least 998 are
+// arrows, none that changes the row is missing, and no click draws more than 1,000 arrows, the input's among them, unless the
+// input ties more than that together.
+func TestEveryCriticalEdgeIsAnArrow(t *testing.T) {
+	for _, m := range testtrace.Made(t) {
+		t.Run(m.Name, func(t *testing.T) { everyEdgeIsAnArrow(t, m.Trace, 1000) })
+	}
+	t.Run("stream", func(t *testing.T) {
+		if edges := everyEdgeIsAnArrow(t, busyStream(1).Parse(t), 1000); edges < 5000 {
+			t.Errorf("only %d edges: too few to be cut", edges)
+		}
+	})
+	t.Run("graphs", func(t *testing.T) { // one launch is a block of twice as many arrows: they leave no choice
+		if edges := everyEdgeIsAnArrow(t, busyStream(700).Parse(t), 2500); edges < 5000 {
+			t.Errorf("only %d edges: too few to be cut", edges)
+		}
+	})
+	for _, name := range corpus.Find(t, "*.json.gz") {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".json.gz"), func(t *testing.T) {
+			limit := 1000
+			if strings.Contains(name, "trace_diff") {
+				limit = 1250 // graph launches of 501 kernels: a block of 1,003 arrows each
+			}
+			everyEdgeIsAnArrow(t, testtrace.Read(t, name), limit)
+		})
+	}
+}
+
+// busyStream is a stream that always has work, in 10 steps: every launch starts so many kernels.
+func busyStream(kernels int64) *testtrace.Builder {
+	b := testtrace.New()
+	main, stream := b.Thread(1, 1, "python"), b.Stream(0, 7)
+	const perStep, us = 700, 1000
+	free, corr := int64(0), int64(0)
+	for step := range int64(10) {
+		start := step * perStep * 10 * us
+		main.Annotation(fmt.Sprintf("ProfilerStep#%d", step), start, perStep*10*us)
+		for k := range perStep / kernels {
+			corr++
+			at := start + k*3*us
+			main.Launch("cudaLaunchKernel", at, 2*us, corr)
+			free = max(free, at+5*us)
+			for range kernels {
+				stream.Kernel("gemm", free, 10*us, corr)
+				free += 10*us + 100
+			}
+		}
+	}
+	main.Call("cudaDeviceSynchronize", 10*perStep*10*us, free+5*us-10*perStep*10*us, corr+1)
+	return b
+}
+
+// everyEdgeIsAnArrow checks one trace and returns how many edges its path has. A click may draw limit arrows.
+func everyEdgeIsAnArrow(t *testing.T, tr *trace.Trace, limit int) (edges int) {
+	t.Helper()
+	g, p, ok := testtrace.Analyse(t, tr)
+	if !ok {
+		t.Skip("nothing to analyse")
+	}
+	across := 0 // edges that change the row
+	for _, e := range p.Edges {
+		if e.From == e.To || e.Type == critpath.OperatorEdge {
+			continue
+		}
+		edges++
+		if !e.Row {
+			across++
+		}
+	}
+	drawing := overlay.Annotate(g.Layout(), p, overlay.Options{})
+	var b bytes.Buffer
+	st, err := Write(&b, tr, drawing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	im, err := perfetto.Read(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leftOut := edges - st.Arrows
+	if leftOut*1000 > 2*edges {
+		t.Errorf("%d of %d edges are no arrows", leftOut, edges)
+	}
+	if drawing.LeftOut != leftOut {
+		t.Errorf("%d edges are no arrows, the drawing says %d", leftOut, drawing.LeftOut)
+	}
+	for _, a := range drawing.Arrows {
+		if tr.Events[a.From].Track != tr.Events[a.To].Track {
+			across--
+		}
+	}
+	if across != 0 {
+		t.Errorf("%d edges that change the row are no arrows", across)
+	}
+	if len(im.Flows) != st.Flows+st.Arrows {
+		t.Errorf("%d arrows of the input and %d of the path are written, %d are read", st.Flows, st.Arrows, len(im.Flows))
+	}
+	if n := largestComponent(im); n > limit {
+		t.Errorf("a click draws %d arrows", n)
+	}
+	return edges
+}
+
+// largestComponent is the number of arrows that a click on one slice draws at most.
+func largestComponent(im *perfetto.Imported) int {
+	at := make([][]int32, len(im.Slices)) // arrows of each slice
+	for i, f := range im.Flows {
+		at[f.From] = append(at[f.From], int32(i))
+		at[f.To] = append(at[f.To], int32(i))
+	}
+	seen := make([]bool, len(im.Slices))
+	most := 0
+	for start := range im.Slices {
+		if seen[start] {
+			continue
+		}
+		seen[start] = true
+		ends := 0
+		for todo := []int32{int32(start)}; len(todo) > 0; {
+			slice := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			ends += len(at[slice])
+			for _, i := range at[slice] {
+				for _, next := range []int32{im.Flows[i].From, im.Flows[i].To} {
+					if !seen[next] {
+						seen[next] = true
+						todo = append(todo, next)
+					}
+				}
+			}
+		}
+		most = max(most, ends/2)
+	}
+	return most
+}

@@ -1,0 +1,243 @@
+package relations
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/columns"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+)
+
+var collectiveColumns = []columns.Column{
+	rising(num("event", columns.Int32, tables.Ref, "the kernel")),
+	text("op", "what is done: allreduce, allgather, …; as recorded, else as the kernel is called"),
+	null(text("process_group", "name of the group")),
+	null(num("seq", columns.Int64, tables.ID, "number within the group")),
+	null(num("ranks", columns.Int32, tables.Count, "members of the group")),
+	null(num("bytes", columns.Int64, tables.Bytes, "moved or reduced: the larger of what goes in and what comes out")),
+	null(text("dtype", "type of the elements")),
+	num("exposed_ns", columns.Int64, tables.NS, "of its length, what no computation on the same device hides"),
+	num("ts_ns", columns.Int64, tables.Time, "start"),
+	num("dur_ns", columns.Int64, tables.NS, "length; it includes the wait for the last member of the group"),
+	num("critical_ns", columns.Int64, tables.NS, "time on the path"),
+	null(num("step", columns.Int32, tables.ID, "number of the ProfilerStep in which it starts")),
+	null(num("device", columns.Int32, tables.ID, "number of the GPU")),
+	null(num("stream", columns.Int64, tables.ID, "of the GPU")),
+	null(num("gb_per_s", columns.Float64, tables.PerSecond, "bytes over length, 10^9 bytes")),
+	null(num("bus_gb_per_s", columns.Float64, tables.PerSecond, "the same in bytes that each link has to carry, as benchmarks of collectives count: it does not depend on the number of ranks")),
+	null(text("peers", "ranks of the group as recorded")),
+	null(text("description", "of the group as recorded")),
+}
+
+// collective is one communication kernel.
+type collective struct {
+	event                                trace.EventID
+	op, group, dtype, peers, description uint32
+	seq, ranks, bytes                    int64 // -1 when unknown
+	exposed                              int64
+	bus                                  float64 // bytes on the bus for each byte
+}
+
+func (m *maker) collectives() (int, []columns.Data) {
+	var texts dict
+	rows := m.findCollectives(&texts)
+	arg := func(f func(c *collective) uint32) columns.Data {
+		return texts.data(func(i int) uint32 { return f(&rows[i]) })
+	}
+	id := func(f func(c *collective) int64) columns.Data { return ids(func(i int) int64 { return f(&rows[i]) }) }
+	rate := func(f func(c *collective) float64) columns.Data {
+		return columns.Data{Float: func(i int) (float64, bool) {
+			c := &rows[i]
+			d := m.event(c.event).Dur
+			if c.bytes <= 0 || d == 0 {
+				return 0, false
+			}
+			return float64(c.bytes) * f(c) / float64(d), true // bytes a ns are 10^9 bytes a second
+		}}
+	}
+	return len(rows), []columns.Data{
+		ints(func(i int) int64 { return int64(rows[i].event) }),
+		arg(func(c *collective) uint32 { return c.op }),
+		arg(func(c *collective) uint32 { return c.group }),
+		id(func(c *collective) int64 { return c.seq }),
+		id(func(c *collective) int64 { return c.ranks }),
+		id(func(c *collective) int64 { return c.bytes }),
+		arg(func(c *collective) uint32 { return c.dtype }),
+		ints(func(i int) int64 { return rows[i].exposed }),
+		ints(func(i int) int64 { return m.event(rows[i].event).Start }),
+		ints(func(i int) int64 { return m.event(rows[i].event).Dur }),
+		ints(func(i int) int64 { return m.criticalNS(rows[i].event) }),
+		{Int: func(i int) (int64, bool) { return m.stepAt(m.event(rows[i].event).Start) }},
+		ids(func(i int) int64 {
+			if t := m.event(rows[i].event).Track; t != trace.NoTrack {
+				return m.deviceOf(t)
+			}
+			return -1
+		}),
+		{Int: func(i int) (int64, bool) { return m.streamOf(rows[i].event) }},
+		rate(func(*collective) float64 { return 1 }),
+		rate(func(c *collective) float64 { return c.bus }),
+		arg(func(c *collective) uint32 { return c.peers }),
+		arg(func(c *collective) uint32 { return c.description }),
+	}
+}
+
+// findCollectives lists the communication kernels that start in the window, in the order of the input.
+func (m *maker) findCollectives(texts *dict) []collective {
+	known := make([]int8, len(m.tr.Syms)) // 0 not asked, 1 yes, -1 no
+	comm := func(name trace.Sym) bool {
+		if known[name] == 0 {
+			known[name] = -1
+			if vendors.IsCollective(m.tr.Str(name)) {
+				known[name] = 1
+			}
+		}
+		return known[name] == 1
+	}
+	var rows []collective
+	for i := range m.tr.Events {
+		if e := &m.tr.Events[i]; e.Ph == 'X' && e.Kind == trace.Kernel && m.inWindow(e.Start) && comm(e.Name) {
+			rows = append(rows, m.collective(trace.EventID(i), texts))
+		}
+	}
+	if len(rows) > 0 {
+		m.measureExposed(rows, comm)
+	}
+	return rows
+}
+
+func (m *maker) collective(id trace.EventID, texts *dict) collective {
+	source := m.describedBy(id)
+	word := func(key string) uint32 {
+		if v, ok := m.tr.Arg(source, key); ok && v.Text != "" {
+			return texts.add(v.Text)
+		}
+		return noText
+	}
+	number := func(key string) int64 {
+		if v, ok := m.tr.ArgInt(source, key); ok && v >= 0 {
+			return v
+		}
+		return -1
+	}
+	c := collective{event: id, op: word("Collective name"), group: word("Process Group Name"), dtype: word("dtype"), peers: word("Process Group Ranks"),
+		description: word("Process Group Description"), seq: number("Seq"), ranks: number("Group size"), bytes: -1}
+	if c.op == noText {
+		c.op = texts.add(opOf(m.tr.Name(id)))
+	}
+	in, out := number("In msg nelems"), number("Out msg nelems")
+	if n := max(in, out); n >= 0 && c.dtype != noText {
+		if size := elementSize[texts.list[c.dtype]]; size > 0 && n < 1<<56 {
+			c.bytes = n * size
+		}
+	}
+	c.bus = busFactor(texts.list[c.op], c.ranks)
+	return c
+}
+
+// describedBy is the event whose arguments say what a communication kernel does: the kernel, or the op that launched it
+// (record_param_comms), as PyTorch before 2.3 wrote it.
+func (m *maker) describedBy(id trace.EventID) trace.EventID {
+	const key = "Collective name"
+	if _, ok := m.tr.Arg(id, key); ok || m.tr.Launch[id] == trace.NoEvent {
+		return id
+	}
+	for a := m.g.ActOf[m.tr.Launch[id]]; a != cdg.NoAct; a = m.g.Parent[a] {
+		if e := m.g.Acts[a].Event; m.event(e).Kind == trace.CPUOp {
+			if _, ok := m.tr.Arg(e, key); ok {
+				return e
+			}
+		}
+	}
+	return id
+}
+
+// opNames finds the collective in the name of a kernel: ncclDevKernel_AllReduce_Sum_bf16_RING_LL.
+var opNames = regexp.MustCompile(`(?i)all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|broadcast|send_?recv|reduce|send|recv`)
+
+func opOf(kernel string) string {
+	if op := opNames.FindString(kernel); op != "" {
+		return strings.ToLower(strings.ReplaceAll(op, "_", ""))
+	}
+	return vendors.CollectiveIn(kernel)
+}
+
+// elementSize is the size of the types of PyTorch in bytes, by the names of c10::ScalarType.
+var elementSize = map[string]int64{"Byte": 1, "Char": 1, "Bool": 1, "Short": 2, "Int": 4, "Long": 8, "Half": 2, "BFloat16": 2, "Float": 4, "Double": 8,
+	"ComplexHalf": 4, "ComplexFloat": 8, "ComplexDouble": 16, "UInt16": 2, "UInt32": 4, "UInt64": 8,
+	"Float8_e5m2": 1, "Float8_e4m3fn": 1, "Float8_e5m2fnuz": 1, "Float8_e4m3fnuz": 1, "Float8_e8m0fnu": 1}
+
+// busFactor is how many bytes a link carries for each byte of a collective among n ranks (doc/PERFORMANCE.md of
+// nccl-tests): an allreduce is a reduce-scatter and an allgather, of which each leaves out a rank's own part.
+func busFactor(op string, n int64) float64 {
+	if n < 1 {
+		return 1
+	}
+	part := float64(n-1) / float64(n)
+	switch name := strings.ToLower(strings.ReplaceAll(op, "_", "")); {
+	case strings.HasPrefix(name, "allreduce"):
+		return 2 * part
+	case strings.HasPrefix(name, "broadcast"), strings.HasPrefix(name, "send"), strings.HasPrefix(name, "recv"), name == "reduce":
+		return 1
+	case strings.Contains(name, "gather"), strings.Contains(name, "scatter"), strings.HasPrefix(name, "alltoall"):
+		return part
+	}
+	return 1
+}
+
+// measureExposed finds for each collective how much of it no computation on its device hides.
+func (m *maker) measureExposed(rows []collective, comm func(trace.Sym) bool) {
+	type span struct{ start, end int64 }
+	work := map[int64][]span{} // per device
+	for l := range m.g.Lanes {
+		lane := &m.g.Lanes[l]
+		if !lane.Stream {
+			continue
+		}
+		device := m.deviceOf(lane.Track)
+		for a := lane.First; a < lane.Limit; a++ {
+			act := &m.g.Acts[a]
+			if e := m.event(act.Event); e.Kind == trace.Kernel && !comm(e.Name) && act.End > act.Start {
+				work[device] = append(work[device], span{act.Start, act.End})
+			}
+		}
+	}
+	before := map[int64][]int64{} // time covered before each span
+	for device, list := range work {
+		slices.SortFunc(list, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+		out, sums, sum := list[:0], []int64{}, int64(0)
+		for _, s := range list {
+			if n := len(out); n > 0 && s.start <= out[n-1].end {
+				sum += max(0, s.end-out[n-1].end)
+				out[n-1].end = max(out[n-1].end, s.end)
+				continue
+			}
+			sums = append(sums, sum)
+			out = append(out, s)
+			sum += s.end - s.start
+		}
+		work[device], before[device] = out, sums
+	}
+	covered := func(device, t int64) int64 { // by computation before t
+		list := work[device]
+		i := sort.Search(len(list), func(i int) bool { return list[i].start >= t }) - 1
+		if i < 0 {
+			return 0
+		}
+		return before[device][i] + min(t, list[i].end) - list[i].start
+	}
+	for i := range rows {
+		e := m.event(rows[i].event)
+		device := int64(-1)
+		if a := m.g.ActOf[rows[i].event]; a != cdg.NoAct {
+			device = m.deviceOf(m.g.Lanes[m.g.Acts[a].Lane].Track)
+		}
+		rows[i].exposed = e.Dur - (covered(device, e.End()) - covered(device, e.Start))
+	}
+}

@@ -1,0 +1,224 @@
+package relations
+
+import (
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/cdg/phases"
+	"overlay/internal/columns"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+var eventColumns = []columns.Column{
+	rising(num("event", columns.Int32, tables.Ref, "position in traceEvents")),
+	near(num("ts_ns", columns.Int64, tables.Time, "start")),
+	num("dur_ns", columns.Int64, tables.NS, "length"),
+	text("name", "of the event"),
+	text("cat", "category as written"),
+	text("kind", "what it is, with all generations of categories folded: cpu_op, annotation, python, runtime, driver, kernel, memcpy, memset, …"),
+	text("phase", "training phase: DataLoad, Forward, Loss, Backward, Communication, Update, Other"),
+	null(text("process", "name of the process or device")),
+	null(text("pid", "as written")),
+	null(text("tid", "as written")),
+	null(text("thread", "name of the thread or stream")),
+	null(num("track", columns.Int32, tables.ID, "row on which it lies, see the table tracks")),
+	null(num("step", columns.Int32, tables.ID, "number of the ProfilerStep in which it starts")),
+	null(num("device", columns.Int32, tables.ID, "number of the GPU")),
+	null(num("stream", columns.Int64, tables.ID, "of the GPU")),
+	null(num("correlation", columns.Int64, tables.ID, "shared by a launch call and what it launched")),
+	null(num("external_id", columns.Int64, tables.ID, "shared by an op and what it caused")),
+	null(num("launch_event", columns.Int32, tables.Ref, "the call that launched the operation; an event of the same run and rank")),
+	null(num("parent_event", columns.Int32, tables.Ref, "the slice of the thread around it; an event of the same run and rank")),
+	null(num("cdg_node", columns.Int32, tables.ID, "aggregated node, see the table nodes")),
+	num("critical_ns", columns.Int64, tables.NS, "time of the window that the path attributes to the event itself; 0 when it is not on the path. Sums to covered_ns of the run with method exact"),
+	null(num("critical_id", columns.Int32, tables.ID, "its first segment on the path")),
+	null(num("critical_next", columns.Int32, tables.ID, "critical_id of the event that the path enters next; null on the last")),
+	null(num("self_ns", columns.Int64, tables.NS, "time inside the window in which no slice within it ran on its thread; null outside the window")),
+	null(text("args", "arguments as JSON")),
+}
+
+// events has a row for each complete event.
+func (m *maker) events() (int, []columns.Data) {
+	rows := m.completeEvents()
+	at := func(f func(e *trace.Event) int64) columns.Data {
+		return ints(func(i int) int64 { return f(m.event(rows[i])) })
+	}
+	having := func(flag trace.Flags, f func(e *trace.Event) int64) columns.Data {
+		return columns.Data{Int: func(i int) (int64, bool) {
+			e := m.event(rows[i])
+			return f(e), e.Flags&flag != 0
+		}}
+	}
+	ofTrack := func(f func(t trace.TrackID) int64) columns.Data {
+		return ids(func(i int) int64 {
+			if t := m.event(rows[i]).Track; t != trace.NoTrack {
+				return f(t)
+			}
+			return -1
+		})
+	}
+	named := func(f func(r *trackRow) uint32) columns.Data {
+		return m.names.data(func(i int) uint32 {
+			if t := m.event(rows[i]).Track; t != trace.NoTrack {
+				return f(&m.rows[t])
+			}
+			return noText
+		})
+	}
+	self := m.selfTimes()
+	return len(rows), []columns.Data{
+		ints(func(i int) int64 { return int64(rows[i]) }),
+		at(func(e *trace.Event) int64 { return e.Start }),
+		at(func(e *trace.Event) int64 { return e.Dur }),
+		m.syms(func(i int) trace.Sym { return m.event(rows[i]).Name }),
+		m.syms(func(i int) trace.Sym { return trace.Sym(m.event(rows[i]).Cat) }),
+		words(int(trace.NumKinds), func(i int) trace.Kind { return trace.Kind(i) }, func(i int) int { return int(m.event(rows[i]).Kind) }),
+		words(int(phases.NumPhases), func(i int) phases.Phase { return phases.Phase(i) }, func(i int) int { return int(m.g.Phases[rows[i]]) }),
+		named(func(r *trackRow) uint32 { return r.process }),
+		named(func(r *trackRow) uint32 { return r.pid }),
+		named(func(r *trackRow) uint32 { return r.tid }),
+		named(func(r *trackRow) uint32 { return r.thread }),
+		ofTrack(func(t trace.TrackID) int64 { return int64(t) }),
+		{Int: func(i int) (int64, bool) { return m.stepAt(m.event(rows[i]).Start) }},
+		ofTrack(m.deviceOf),
+		{Int: func(i int) (int64, bool) { return m.streamOf(rows[i]) }},
+		having(trace.HasCorr, func(e *trace.Event) int64 { return e.Corr }),
+		having(trace.HasExt, func(e *trace.Event) int64 { return e.Ext }),
+		ids(func(i int) trace.EventID { return m.tr.Launch[rows[i]] }),
+		ids(func(i int) trace.EventID {
+			if a := m.g.ActOf[rows[i]]; a != cdg.NoAct {
+				return m.actEvent(m.g.Parent[a])
+			}
+			return trace.NoEvent
+		}),
+		ids(func(i int) int32 { return int32(m.g.NodeOf[rows[i]]) }),
+		ints(func(i int) int64 { return m.criticalNS(rows[i]) }),
+		ids(func(i int) int32 {
+			if x := m.mark(rows[i]); x != nil {
+				return x.ID
+			}
+			return -1
+		}),
+		ids(func(i int) int32 {
+			if x := m.mark(rows[i]); x != nil {
+				return x.Next
+			}
+			return -1
+		}),
+		{Int: func(i int) (int64, bool) {
+			if a := m.g.ActOf[rows[i]]; a != cdg.NoAct {
+				return self[a], true
+			}
+			return 0, false
+		}},
+		{Str: func(i int) (string, bool) { return m.argsOf(rows[i]) }},
+	}
+}
+
+func (m *maker) completeEvents() []trace.EventID {
+	n := 0
+	for i := range m.tr.Events {
+		if m.tr.Events[i].Ph == 'X' {
+			n++
+		}
+	}
+	rows := make([]trace.EventID, 0, n)
+	for i := range m.tr.Events {
+		if m.tr.Events[i].Ph == 'X' {
+			rows = append(rows, trace.EventID(i))
+		}
+	}
+	return rows
+}
+
+// deviceOf is the number of the device of a row, -1 of a thread.
+func (m *maker) deviceOf(t trace.TrackID) int64 {
+	if x := &m.tr.Tracks[t]; x.Class.OnDevice() {
+		return m.tr.Procs[x.Proc].Device
+	}
+	return -1
+}
+
+// streamOf is the stream on which an operation ran: that of its row, unless it is drawn elsewhere.
+func (m *maker) streamOf(e trace.EventID) (int64, bool) {
+	if n, ok := m.tr.CUDAStream(e); ok {
+		return n, true
+	}
+	if t := m.event(e).Track; t != trace.NoTrack && m.tr.Tracks[t].Stream >= 0 {
+		return m.tr.Tracks[t].Stream, true
+	}
+	return 0, false
+}
+
+// selfTimes is per activity the time of the window in which it owned its row: of a slice the pieces that are its own, of
+// an operation all of it.
+func (m *maker) selfTimes() []int64 {
+	g := m.g
+	self := make([]int64, len(g.Acts))
+	for l := range g.Lanes {
+		lane := &g.Lanes[l]
+		if lane.Stream {
+			for a := lane.First; a < lane.Limit; a++ {
+				act := &g.Acts[a]
+				self[a] = max(0, min(act.End, g.Window.End)-max(act.Start, g.Window.Start))
+			}
+			continue
+		}
+		for i := g.PieceFirst[l]; i < g.PieceFirst[l+1]; i++ {
+			p := g.Pieces[i]
+			if p.Owner == cdg.NoAct {
+				continue
+			}
+			end := g.Window.End
+			if i+1 < g.PieceFirst[l+1] {
+				end = g.Pieces[i+1].Start
+			}
+			self[p.Owner] += max(0, min(end, g.Acts[p.Owner].End, g.Window.End)-max(p.Start, g.Window.Start))
+		}
+	}
+	return self
+}
+
+// argsOf writes the arguments of an event as JSON, in their order. Values stand as in the input, but for bare words that
+// JSON lacks, which become texts.
+func (m *maker) argsOf(id trace.EventID) (string, bool) {
+	if m.event(id).Flags&trace.HasArgs == 0 {
+		return "", false
+	}
+	var b strings.Builder
+	open := []byte{'}'}
+	first := true
+	b.WriteByte('{')
+	m.tr.Args(id, func(key string, v trace.Value) bool {
+		if v.Kind == trace.End {
+			b.WriteByte(open[len(open)-1])
+			open, first = open[:len(open)-1], false
+			return true
+		}
+		if !first {
+			b.WriteByte(',')
+		}
+		if first = false; open[len(open)-1] == '}' {
+			quoteJSON(&b, key)
+			b.WriteByte(':')
+		}
+		switch v.Kind {
+		case trace.Object:
+			b.WriteByte('{')
+			open, first = append(open, '}'), true
+		case trace.Array:
+			b.WriteByte('[')
+			open, first = append(open, ']'), true
+		case trace.String, trace.Word:
+			quoteJSON(&b, v.Text)
+		case trace.Null:
+			b.WriteString("null")
+		default:
+			writeNumber(&b, v)
+		}
+		return true
+	})
+	b.WriteByte('}')
+	return b.String(), true
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"slices"
+
+	"overlay/internal/critpath"
+	"overlay/internal/graph"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+// Unknown is time of the path that no recorded event owns, for one likely reason.
+type Unknown struct {
+	Kind   string  `json:"kind" about:"unexplained, untraced or gpu_unrecorded"`
+	Reason string  `json:"reason" about:"likely, by what stands around; unknown where nothing says why"`
+	NS     int64   `json:"ns" unit:"ns"`
+	Share  float64 `json:"share_of_window" unit:"share"`
+	Count  int     `json:"count" unit:"count" about:"stretches of the path"`
+	Likely string  `json:"likely" about:"the reason in words"`
+	Record string  `json:"record" about:"how to record what is missing"`
+}
+
+// Gap is such time between two events of a row, all stretches with neighbours of the same names together.
+type Gap struct {
+	Kind      string  `json:"kind" about:"unexplained, untraced or gpu_unrecorded"`
+	Reason    string  `json:"reason" about:"likely, by what stands around"`
+	Before    string  `json:"before" about:"name of what stands before it on its row; empty where nothing does"`
+	After     string  `json:"after" about:"name of what comes after it"`
+	NS        int64   `json:"ns" unit:"ns"`
+	Share     float64 `json:"share_of_window" unit:"share"`
+	Count     int     `json:"count" unit:"count"`
+	Longest   int64   `json:"longest_ns" unit:"ns"`
+	LongestAt int64   `json:"longest_at_ns" unit:"time" about:"where the longest starts"`
+}
+
+// reasonWords says a reason in words, and how to record what is missing.
+var reasonWords = [critpath.NumReasons]struct{ likely, record string }{
+	critpath.NoReason:          {"nothing around it says what was waited for", "enable_cuda_sync_events in torch.profiler's experimental_config records waits"},
+	critpath.LaunchNotRecorded: {"the launch came before recording began, or its record was lost", "let the schedule warm up a step (warmup=1), and record fewer steps"},
+	critpath.EventNotRecorded:  {"it waited for an event of work that is not recorded, such as that of another process", "record all processes that share the device, with enable_cuda_sync_events"},
+	critpath.MemoryAllocated:   {"memory was allocated just before, which the device maps first", "run some steps before recording, so that the allocator has its memory"},
+	critpath.DeviceStoodStill:  {"work was queued and the device stood still, as when the profiler writes its buffers", "record fewer steps or fewer activities"},
+	critpath.QueuedBefore:      {"the stream was busy with work launched before recording began", "synchronise the device before recording begins, or begin a step earlier"},
+	critpath.RecordsLost:       {"launch calls have no operation: the profiler lost records of the device", "record fewer steps, or fewer activities at once"},
+	critpath.GraphLost:         {"a graph began with operations that are not recorded", "run once without graphs to see them, or with a newer profiler"},
+	critpath.ProfilerAtWork:    {"the profiler itself was at work", "nothing to mend: without the profiler there is no such time"},
+	critpath.RecordingEnded:    {"the end of the recorded code, up to the profiler's own synchronisation", "record another step after it to see what follows"},
+	critpath.OtherDevice:       {"a device was busy whose events are drawn, not analysed", "look at its row in the viewer"},
+	critpath.BeforeThread:      {"nothing is recorded of the thread before, so nobody knows what it waited for", "record CPU activities, and begin before the thread starts"},
+	critpath.AfterThread:       {"nothing is recorded of the thread after", "stop recording later"},
+	critpath.EngineBetween:     {"the autograd engine between two nodes: itself, hooks, custom functions", "with_stack=True records the Python code of hooks and custom functions"},
+	critpath.CallsOnly:         {"host code between runtime calls, without operators", "record CPU activities too, not the device alone"},
+	critpath.PythonUnrecorded:  {"host code between operators: Python, NumPy, reading files", "with_stack=True records Python code, record_function names a part of it"},
+	critpath.OutsidePython:     {"host code outside of the recorded Python frames", "put record_function around it; a system profiler shows threads of libraries"},
+}
+
+// unknowns lists time that no event owns, by reason and by what stands around.
+func unknowns(g *graph.Graph, p *critpath.Path, window int64, top int) (by []Unknown, gaps []Gap) {
+	by, gaps = []Unknown{}, []Gap{}
+	name := func(s trace.Sym) string {
+		if s == 0 {
+			return ""
+		}
+		return critpath.NormalName(g.Trace.Str(s))
+	}
+	for _, x := range critpath.Gaps(g, p) {
+		kind, reason, share := x.Kind.String(), x.Reason.String(), tables.ShareOf(x.NS, window)
+		n := slices.IndexFunc(by, func(u Unknown) bool { return u.Kind == kind && u.Reason == reason })
+		if n < 0 {
+			w := reasonWords[x.Reason]
+			n = len(by)
+			by = append(by, Unknown{Kind: kind, Reason: reason, Likely: w.likely, Record: w.record})
+		}
+		by[n].NS += x.NS
+		by[n].Count += x.Count
+		if len(gaps) < top {
+			gaps = append(gaps, Gap{kind, reason, name(x.Before), name(x.After), x.NS, share, x.Count, x.Longest, x.At})
+		}
+	}
+	for i := range by {
+		by[i].Share = tables.ShareOf(by[i].NS, window)
+	}
+	slices.SortStableFunc(by, func(x, y Unknown) int { return int(min(max(y.NS-x.NS, -1), 1)) })
+	return by, gaps
+}
+
+// unknownOf is the reason that holds most of the time of a class that no event owns.
+func (r *Report) unknownOf(class string) *Unknown {
+	for i := range r.Unknown {
+		if u := &r.Unknown[i]; kindClass[u.Kind] == class && u.Kind != critpath.GPUUnrecorded.String() {
+			return u
+		}
+	}
+	return nil
+}

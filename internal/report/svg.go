@@ -1,0 +1,69 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"overlay/internal/tables"
+)
+
+// The measures of the picture, in pixels.
+const (
+	svgWidth  = 760
+	svgBar    = 28
+	svgLeft   = 60 // where bars begin
+	svgRight  = 90 // for the length behind a bar
+	svgLegend = 20 // a line of the legend
+	svgColumn = 170
+)
+
+// WriteSVG draws both paths as bars by class, to one scale, with a legend. It needs no font or style of the place where
+// it is shown, and reads on light and dark ground.
+func (d *Difference) WriteSVG(w io.Writer) error {
+	var b strings.Builder
+	classes := byTime(d.Before.Path.ByClass)
+	for _, c := range byTime(d.After.Path.ByClass) {
+		if _, ok := d.Before.Path.ByClass[c]; !ok {
+			classes = append(classes, c)
+		}
+	}
+	columns := (svgWidth - svgLeft) / svgColumn
+	height := 2*(svgBar+10) + svgLegend*((len(classes)+columns-1)/columns) + 20
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13" role="img">`+"\n", svgWidth, height, svgWidth, height)
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>text { fill: #1f2328 } @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }</style>\n", escaped(d.verdict()))
+	longest := max(d.Before.Window.Duration, d.After.Window.Duration, 1)
+	for i, side := range []*Report{d.Before, d.After} {
+		y := 8 + i*(svgBar+10)
+		fmt.Fprintf(&b, `<text x="0" y="%d">%s</text>`+"\n", y+19, []string{"before", "after"}[i])
+		var at int64
+		for _, c := range classes {
+			ns := side.Path.ByClass[c]
+			fmt.Fprintf(&b, `<rect x="%s" y="%d" width="%s" height="%d" fill="%s"><title>%s %s</title></rect>`+"\n",
+				pixels(svgX(at, longest)), y, pixels(svgX(at+ns, longest)-svgX(at, longest)), svgBar, hex[c], escaped(classWords[c]), tables.Duration(ns))
+			at += ns
+		}
+		fmt.Fprintf(&b, `<text x="%s" y="%d">%s</text>`+"\n", pixels(svgX(at, longest)+6), y+19, tables.Duration(side.Window.Duration))
+	}
+	for i, c := range classes {
+		x, y := svgLeft+i%columns*svgColumn, 2*(svgBar+10)+20+i/columns*svgLegend
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="12" height="12" fill="%s"/><text x="%d" y="%d">%s</text>`+"\n", x, y, hex[c], x+18, y+11, escaped(classWords[c]))
+	}
+	b.WriteString("</svg>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// svgX is where a time lies on the scale of the bars.
+func svgX(ns, longest int64) float64 {
+	return svgLeft + float64(svgWidth-svgLeft-svgRight)*float64(ns)/float64(longest)
+}
+
+func pixels(x float64) string { return tables.Fixed(x, 1) }
+
+func escaped(s string) string {
+	var b strings.Builder
+	xml.EscapeText(&b, []byte(s))
+	return b.String()
+}

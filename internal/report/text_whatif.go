@@ -1,0 +1,89 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"overlay/internal/tables"
+)
+
+// WriteText writes the answers: several as a table, one in full.
+func (w *WhatIf) WriteText(to io.Writer, o TextOptions) error {
+	t := newText(to, o, w.Tables())
+	window := "whole trace"
+	if w.Window.Annotation != "" {
+		window = Plain(w.Window.Annotation)
+	}
+	t.line("%s", t.bold(Shorten(Plain(w.Input), t.width)))
+	t.line("window %s (%s), bound by %s", tables.Duration(w.Window.Duration), Shorten(window, t.width-40), classWords[w.BoundBy])
+	t.line("")
+	if len(w.Scenarios) == 1 {
+		t.answer(w, &w.Scenarios[0])
+		return t.w.Flush()
+	}
+	name := max(t.width-72, 12)
+	t.line("  %11s %11s %7s  %-25s  %-8s  %s", "window", "saved", "", "bound by then", "trust", "what if")
+	for i := range w.Scenarios {
+		a := &w.Scenarios[i]
+		t.line("  %11s %11s %7s  %-25s  %-8s  %s", tables.Duration(a.Window), tables.Duration(a.Saved), tables.FormatShare(a.SavedShare), Shorten(mostOf(a), 25), trust[a.Confidence], Shorten(Plain(a.Name), name))
+	}
+	return t.w.Flush()
+}
+
+// trust is what confidences are called in a narrow column.
+var trust = map[string]string{"good": "good", "low": "low", "do_not_know": "unsure"}
+
+// mostOf is the two classes with the most time of a simulated run.
+func mostOf(a *Answer) string {
+	var words []string
+	for _, c := range byTime(a.ByClass) {
+		if len(words) < 2 && (len(words) == 0 || tables.ShareOf(a.ByClass[c], a.Window) >= 0.1) {
+			words = append(words, classWords[c]+" "+tables.WholePercent(a.ByClass[c], max(a.Window, 1)))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+func (t *text) answer(w *WhatIf, a *Answer) {
+	verdict := tables.Duration(a.Saved) + " of " + tables.Duration(w.Window.Duration) + " saved (" + tables.FormatShare(a.SavedShare) + ")"
+	switch {
+	case a.Saved < 0:
+		verdict = tables.Duration(-a.Saved) + " longer than " + tables.Duration(w.Window.Duration) + " (" + tables.FormatShare(-a.SavedShare) + ")"
+	case a.Saved == 0:
+		verdict = "nothing saved of " + tables.Duration(w.Window.Duration)
+	}
+	t.line("%s: %s", Shorten(Plain(a.Name), max(t.width-len(verdict)-2, 30)), t.bold(verdict))
+	t.line("window then %s, between %s and %s; its share of the path would promise %s", tables.Duration(a.Window), tables.Duration(a.Low), tables.Duration(a.High), tables.Duration(a.ShareSays))
+	t.line("changes %s with %s of their own, %s of it on the path", tables.Counted(a.Events, "event"), tables.Duration(a.Own), tables.Duration(a.Critical))
+	t.line("")
+	t.line("then bound by %s", t.bold(t.paint(ansi[a.BoundBy], classWords[a.BoundBy])))
+	for _, c := range byTime(a.ByClass) {
+		t.line("  %-15s %8s %12s", classWords[c], tables.FormatShare(tables.ShareOf(a.ByClass[c], a.Window)), tables.Duration(a.ByClass[c]))
+	}
+	if len(a.Steps) > 0 {
+		t.line("")
+		t.line("  %12s %12s %13s  %s", "before", "after", "effect", "step")
+		for i, s := range a.Steps {
+			if len(a.Steps) > maxSteps && i >= maxSteps/2 && i < len(a.Steps)-maxSteps/2 {
+				if i == maxSteps/2 {
+					t.line("  … %s more", tables.Plain(int64(len(a.Steps)-maxSteps)))
+				}
+				continue
+			}
+			t.line("  %12s %12s %13s  %s", tables.Duration(s.Before), tables.Duration(s.After), tables.Signed(s.After-s.Before), Shorten(Plain(s.Name), t.width-45))
+		}
+	}
+	if len(a.Hotspots) > 0 {
+		t.line("")
+		t.line("  %7s %12s  %-8s  %s", "share", "time", "kind", "hotspot then")
+		for _, h := range a.Hotspots[:min(5, len(a.Hotspots))] {
+			t.line("  %7s %12s  %-8s  %s", tables.FormatShare(h.Share), tables.Duration(h.NS), Shorten(h.Kind, 8), Shorten(Plain(Readable(h.Name)), t.width-34))
+		}
+	}
+	t.line("")
+	word := map[string]string{"good": "good", "low": "low: see what it assumes", "do_not_know": "none: what it does not know decides"}[a.Confidence]
+	t.line("confidence %s", word)
+	for _, l := range a.Limits {
+		t.line("  assumes: %s", Shorten(l.Effect+" ("+words(l.Reason)+", "+tables.Duration(l.NS)+")", t.width-11))
+	}
+}

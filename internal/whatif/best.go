@@ -1,0 +1,46 @@
+package whatif
+
+import (
+	"overlay/internal/critpath"
+	"overlay/internal/trace"
+)
+
+// OfHotspot returns the activities that a hotspot of a path sums up: those of its name on threads, or on the GPU.
+func (m *Model) OfHotspot(h *critpath.Hotspot) Set {
+	tr := m.g.Trace
+	names := make([]uint8, len(tr.Syms)) // 0: not asked
+	device := tr.Events[h.Event].Kind.Device()
+	s := Selector{m: m}
+	return s.events(func(id trace.EventID) bool {
+		e := &tr.Events[id]
+		if e.Kind.Device() != device {
+			return false
+		}
+		if names[e.Name] == 0 {
+			names[e.Name] = 1
+			if critpath.NormalName(tr.Str(e.Name)) == h.Name {
+				names[e.Name] = 2
+			}
+		}
+		return names[e.Name] == 2
+	})
+}
+
+// Best asks for each of the first n hotspots of the recorded path what half its time would give, and none at all. shown
+// is how reports show a name.
+func (m *Model) Best(path *critpath.Path, n int, shown func(string) string) []Scenario {
+	var out []Scenario
+	for i, h := range critpath.Hotspots(m.g, path) {
+		if i >= n {
+			break
+		}
+		on := m.OfHotspot(&h)
+		for _, f := range [...]struct {
+			word string
+			num  int64
+		}{{"0.5", 1}, {"0", 0}} {
+			out = append(out, Scenario{Name: shown(h.Name) + " x " + f.word, Changes: []Change{{Verb: Scale, On: on, Num: f.num, Den: 2}}})
+		}
+	}
+	return out
+}

@@ -1,0 +1,225 @@
+package whatif
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"overlay/internal/cdg"
+)
+
+// modelBuilder holds what is needed while a model is made.
+type modelBuilder struct {
+	m     *Model
+	g     *cdg.Graph
+	holds []cdg.Hold // by call
+
+	real   []bool    // per piece: its start is a border that was waited for
+	start  []bool    // per piece: its start is a point
+	inner  [][]int64 // per lane: points inside pieces, ascending
+	inside [][]int32 // per lane: of Graph.Inside those that waited, by time
+
+	ops map[cdg.ActID]int // per launch call: its operations
+
+	set  []cdg.LaneID // per lane: who stands for those that it belongs to
+	lane []cdg.LaneID // per point of a thread
+
+	opDeps   []opDep
+	callDeps map[callEnd][]dep // further sources of borders
+}
+
+// callEnd is the border at which a call returns.
+type callEnd struct {
+	lane cdg.LaneID
+	at   int64
+}
+
+// opDep is a source of the start of an operation.
+type opDep struct {
+	op cdg.ActID
+	dep
+}
+
+// waited reports whether a wait says when a thread goes on: untraced time passes by itself.
+func (b *modelBuilder) waited(id cdg.WaitID) bool {
+	return id != cdg.NoWait && b.g.Waits[id].Rule != cdg.Untraced
+}
+
+// markBorders finds the points of threads: where they waited, and where something comes from. All other borders follow
+// from those by own time.
+func (b *modelBuilder) markBorders() {
+	g, m := b.g, b.m
+	b.real, b.start = make([]bool, len(g.Pieces)), make([]bool, len(g.Pieces))
+	b.inner, b.inside = make([][]int64, len(g.Lanes)), make([][]int32, len(g.Lanes))
+	for l := range g.Lanes {
+		if g.Lanes[l].Stream {
+			continue
+		}
+		first, limit := int(g.PieceFirst[l]), int(g.PieceFirst[l+1])
+		for i := first; i < limit; i++ {
+			if i == first || b.waited(g.Begun[i]) {
+				b.real[i], b.start[i] = true, true
+				if i > first {
+					b.start[i-1] = true
+				}
+			}
+		}
+		b.mark(cdg.LaneID(l), m.t0)
+		b.mark(cdg.LaneID(l), m.t1)
+		b.mark(cdg.LaneID(l), b.lastEnd(cdg.LaneID(l)))
+	}
+	for i := range g.Inside {
+		x := &g.Inside[i]
+		if x.Wait == cdg.NoWait || x.At >= m.t1 {
+			continue
+		}
+		if w := &g.Waits[x.Wait]; w.Rule == cdg.Untraced || w.Rule == cdg.Unexplained || w.Rule == cdg.BeforeRecording {
+			continue
+		}
+		piece := g.PieceAt(x.Lane, x.At)
+		if piece < int(g.PieceFirst[x.Lane]) {
+			continue
+		}
+		b.start[piece] = true
+		b.mark(x.Lane, x.At)
+		b.inside[x.Lane] = append(b.inside[x.Lane], int32(i))
+	}
+	for a := range g.Acts {
+		if !g.Lanes[g.Acts[a].Lane].Stream {
+			continue
+		}
+		for _, w := range g.Sources(cdg.ActID(a)) {
+			if w.Rule == cdg.Launch {
+				b.mark(g.Acts[w.From].Lane, w.At)
+			}
+		}
+	}
+	for i := range g.Waits {
+		if w := &g.Waits[i]; w.Rule == cdg.Handoff {
+			b.mark(g.Acts[w.From].Lane, w.At)
+		}
+	}
+	for _, h := range b.holds {
+		c := &g.Acts[h.Call]
+		b.mark(c.Lane, c.Start)
+		b.mark(c.Lane, c.End)
+	}
+	for l := range b.inner {
+		slices.Sort(b.inner[l])
+		b.inner[l] = slices.Compact(b.inner[l])
+	}
+}
+
+// lastEnd is when the last activity of a thread ends in the window; the start of the window without any.
+func (b *modelBuilder) lastEnd(l cdg.LaneID) int64 {
+	last := b.m.t0
+	lane := &b.g.Lanes[l]
+	for a := lane.First; a < lane.Limit; a++ {
+		if e := b.g.Acts[a].End; e <= b.m.t1 && e > last {
+			last = e
+		}
+	}
+	return last
+}
+
+// mark makes a time of a thread a point, if it lies in the window and not before the thread's first piece.
+func (b *modelBuilder) mark(l cdg.LaneID, t int64) {
+	g := b.g
+	first, limit := int(g.PieceFirst[l]), int(g.PieceFirst[l+1])
+	n := first + sort.Search(limit-first, func(i int) bool { return g.Pieces[first+i].Start > t })
+	if n == first || t < b.m.t0 || t > b.m.t1 {
+		return
+	}
+	if g.Pieces[n-1].Start == t {
+		b.start[n-1] = true
+		return
+	}
+	b.inner[l] = append(b.inner[l], t)
+}
+
+// wholeTrace reports whether the window is that of the whole trace.
+func (m *Model) wholeTrace() bool { return m.g.Window.Annotation == "" }
+
+// layPoints numbers the points: the origin, then those of threads lane by lane, then the operations.
+func (b *modelBuilder) layPoints() {
+	g, m := b.g, b.m
+	add := func(at int64, prev int32, a cdg.ActID) int32 {
+		m.at, m.prev, m.act = append(m.at, at), append(m.prev, prev), append(m.act, a)
+		return int32(len(m.at) - 1)
+	}
+	add(0, none, cdg.NoAct)
+	m.border = make([][]mark, len(g.Lanes))
+	m.opPoint = make([]int32, len(g.Acts))
+	for a := range m.opPoint {
+		m.opPoint[a] = none
+	}
+	for l := range g.Lanes {
+		lane := &g.Lanes[l]
+		if lane.Stream {
+			for a := lane.First; a < lane.Limit; a++ {
+				if act := &g.Acts[a]; act.Start < m.t1 && act.End > m.t0 || act.Start == act.End && act.Start >= m.t0 && act.Start <= m.t1 {
+					m.opPoint[a] = add(act.End, none, a)
+				}
+			}
+			continue
+		}
+		inner, before := b.inner[l], none
+		note := func(t int64) {
+			if t >= m.t0 && t <= m.t1 {
+				before = add(t, before, cdg.NoAct)
+				m.border[l] = append(m.border[l], mark{t, before})
+			}
+		}
+		for i := int(g.PieceFirst[l]); i < int(g.PieceFirst[l+1]); i++ {
+			for len(inner) > 0 && inner[0] < g.Pieces[i].Start {
+				note(inner[0])
+				inner = inner[1:]
+			}
+			if b.start[i] {
+				note(g.Pieces[i].Start)
+			}
+		}
+		for _, t := range inner {
+			note(t)
+		}
+	}
+	m.cost, m.gap = make([]int64, len(m.at)), make([]int64, len(m.at))
+}
+
+// borderAt returns the point of a thread at a recorded time, or none.
+func (m *Model) borderAt(l cdg.LaneID, t int64) int32 {
+	list := m.border[l]
+	i, ok := slices.BinarySearchFunc(list, t, func(x mark, t int64) int { return cmp.Compare(x.at, t) })
+	if !ok {
+		return none
+	}
+	return list[i].point
+}
+
+// intervals calls visit for each stretch of a thread in the window that lies in one piece between neighbouring points:
+// where it begins and ends, and the point at its end, or none where it goes on in the next piece.
+func (m *Model) intervals(l cdg.LaneID, visit func(piece int, from, to int64, end int32)) {
+	g := m.g
+	list := m.border[l]
+	if len(list) == 0 {
+		return
+	}
+	t, k := list[0].at, 1
+	i := sort.Search(int(g.PieceFirst[l+1]-g.PieceFirst[l]), func(i int) bool { return g.Pieces[int(g.PieceFirst[l])+i].Start > t }) + int(g.PieceFirst[l]) - 1
+	for k < len(list) {
+		to, last := list[k].at, true
+		if i+1 < int(g.PieceFirst[l+1]) && g.Pieces[i+1].Start < to {
+			to, last = g.Pieces[i+1].Start, false
+		}
+		if last {
+			visit(i, t, to, list[k].point)
+			k++
+		} else {
+			visit(i, t, to, none)
+		}
+		t = to
+		for i+1 < int(g.PieceFirst[l+1]) && g.Pieces[i+1].Start <= t {
+			i++
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package whatif
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/cdg"
+)
+
+// layDeps gives each point its sources.
+func (b *modelBuilder) layDeps() {
+	g, m := b.g, b.m
+	m.depFrom = make([]int32, 1, len(m.at)+1)
+	m.deps = make([]dep, 0, len(m.at)+len(m.at)/2)
+	m.depFrom = append(m.depFrom, 0) // the origin has none
+	b.joinCalls()
+	for l := range g.Lanes {
+		lane := &g.Lanes[l]
+		if lane.Stream {
+			for a := lane.First; a < lane.Limit; a++ {
+				if m.opPoint[a] != none {
+					b.operationDeps(a)
+					m.depFrom = append(m.depFrom, int32(len(m.deps)))
+				}
+			}
+			continue
+		}
+		for k, x := range m.border[l] {
+			b.borderDeps(cdg.LaneID(l), k, x)
+			m.depFrom = append(m.depFrom, int32(len(m.deps)))
+		}
+	}
+	b.callDeps = nil
+}
+
+func (b *modelBuilder) fixed(at int64, rule cdg.Rule) {
+	b.m.deps = append(b.m.deps, dep{lag: at, wait: none, rule: rule, flag: bound})
+}
+
+// borderDeps gives a point of a thread the source that did bind, and what the call that ends there would wait for.
+func (b *modelBuilder) borderDeps(l cdg.LaneID, k int, x mark) {
+	g, m := b.g, b.m
+	if x.at <= m.t0 {
+		b.fixed(x.at, cdg.Program)
+		return
+	}
+	piece := g.PieceAt(l, x.at)
+	if piece < 0 {
+		m.deps = append(m.deps, b.source(g.Begun[g.PieceFirst[l]]))
+		return
+	}
+	if w := b.waitFor(l, piece, x.at); w != cdg.NoWait {
+		d := b.source(w)
+		if owner := g.Pieces[piece].Owner; d.src > 0 && d.rule == cdg.Sync && owner != cdg.NoAct {
+			b.besides(&d, owner, g.Waits[w].From)
+		}
+		m.deps = append(m.deps, d)
+	}
+	if more := b.callDeps[callEnd{l, x.at}]; more != nil {
+		m.deps = append(m.deps, more...)
+	}
+}
+
+// source is the wait that did bind: with the delay that was recorded.
+func (b *modelBuilder) source(id cdg.WaitID) dep {
+	g, m := b.g, b.m
+	w := &g.Waits[id]
+	d := dep{lag: w.At + w.Lag, wait: int32(id), rule: w.Rule, kind: ruleKind[w.Rule], flag: bound}
+	if w.Note != cdg.Explained {
+		d.kind = unknownDelay
+	}
+	if w.From == cdg.NoAct {
+		d.kind = fixedDelay
+		return d // nothing is known: it happens when it happened
+	}
+	from := &g.Acts[w.From]
+	if g.Lanes[from.Lane].Stream {
+		if p := m.opPoint[w.From]; p != none {
+			d.src, d.lag = p, w.At+w.Lag-from.End
+		}
+	} else if p := m.borderAt(from.Lane, w.At); p != none && w.At > m.t0 {
+		d.src, d.lag = p, w.Lag
+	}
+	if d.src == 0 {
+		d.kind = fixedDelay // before the window
+	}
+	return d
+}
+
+// operationDeps gives an operation its sources: the one that did bind with its delay, all others with what is typical.
+func (b *modelBuilder) operationDeps(k cdg.ActID) {
+	g, m := b.g, b.m
+	act := &g.Acts[k]
+	m.cost[m.opPoint[k]] = act.End - max(act.Start, m.t0)
+	if act.Start <= m.t0 {
+		b.fixed(m.t0, cdg.Program)
+		return
+	}
+	row := g.Sources(k)
+	for i := range row {
+		if row[i].Bound { // it comes first: where two are over at once, what did bind binds
+			m.deps = append(m.deps, b.source(cdg.WaitID(g.First[k]+int32(i))))
+		}
+	}
+	for i := range row {
+		w := &row[i]
+		if w.Bound {
+			continue
+		}
+		from := &g.Acts[w.From]
+		d := dep{wait: g.First[k] + int32(i), rule: w.Rule, kind: ruleKind[w.Rule], typical: b.typicalOf(w)}
+		if w.Rule == cdg.Launch {
+			p := m.borderAt(from.Lane, w.At)
+			if p == none || w.At <= m.t0 {
+				continue
+			}
+			d.src, d.lag = p, min(m.typical[d.typical], act.Start-w.At)
+		} else {
+			p := m.opPoint[w.From]
+			if p == none || from.Start >= act.Start {
+				continue
+			}
+			d.src, d.lag = p, min(m.typical[d.typical], act.Start-from.End)
+		}
+		m.deps = append(m.deps, d)
+	}
+	i, _ := slices.BinarySearchFunc(b.opDeps, k, func(x opDep, k cdg.ActID) int { return cmp.Compare(x.op, k) })
+	for ; i < len(b.opDeps) && b.opDeps[i].op == k; i++ {
+		m.deps = append(m.deps, b.opDeps[i].dep)
+	}
+}
+
+// joinCalls finds the border at which each call returns that would wait for something.
+func (b *modelBuilder) joinCalls() {
+	g, m := b.g, b.m
+	b.callDeps = map[callEnd][]dep{}
+	for _, h := range b.holds {
+		c, op := &g.Acts[h.Call], &g.Acts[h.Op]
+		p := m.opPoint[h.Op]
+		if p == none || c.End <= m.t0 || c.End > m.t1 || m.borderAt(c.Lane, c.End) == none {
+			continue
+		}
+		key := callEnd{c.Lane, c.End}
+		d := dep{lag: min(m.typical[postLag], c.End-op.End), src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: postLag, flag: held}
+		b.besides(&d, h.Call, h.Op)
+		b.callDeps[key] = append(b.callDeps[key], d)
+	}
+}

@@ -1,0 +1,97 @@
+package whatif
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/cdg"
+)
+
+// findEnds finds what the window waits for: the last of the lane that ended it in the recording, of the main
+// thread, and of all that are tied to these by launches, hand-offs and waits between streams. Others run free beside
+// them and may end later; they do not make the run longer.
+func (b *modelBuilder) findEnds() {
+	g, m := b.g, b.m
+	set := b.set
+	b.lane = make([]cdg.LaneID, len(m.at))
+	for l := range m.border {
+		for _, x := range m.border[l] {
+			b.lane[x.point] = cdg.LaneID(l)
+		}
+	}
+	last := make([]end, len(g.Lanes)) // per lane: its last point
+	latest := m.t0
+	for l := range g.Lanes {
+		last[l] = b.lastPoint(cdg.LaneID(l))
+		if last[l].point != none {
+			latest = max(latest, m.at[last[l].point])
+			m.all = append(m.all, last[l].point)
+		}
+	}
+	main := map[cdg.LaneID]bool{b.set[b.mainThread()]: true}
+	for l := range g.Lanes {
+		if p := last[l].point; p != none && m.at[p] == latest {
+			main[b.set[l]] = true
+		}
+	}
+	for l := range g.Lanes {
+		if p := last[l].point; p != none && main[set[l]] {
+			e := end{point: p}
+			if m.at[p] == latest {
+				e.after = m.t1 - latest
+			}
+			m.ends = append(m.ends, e)
+		}
+	}
+	// Of several that end together, the first is where the recorded path ends: threads, those that launch most.
+	slices.SortStableFunc(m.ends, func(x, y end) int {
+		return cmp.Or(cmp.Compare(m.at[y.point], m.at[x.point]), cmp.Compare(b.launches(y.point), b.launches(x.point)))
+	})
+	if len(m.ends) == 0 { // nothing ends in the window: it is over where it was
+		m.ends = []end{{after: m.t1}}
+	}
+}
+
+// mainThread is the thread that carries the steps; without any, the one that launches most.
+func (b *modelBuilder) mainThread() cdg.LaneID {
+	g := b.g
+	if len(g.Steps) > 0 {
+		if a := g.ActOf[g.Steps[0].Event]; a != cdg.NoAct {
+			return g.Acts[a].Lane
+		}
+	}
+	most := cdg.LaneID(0)
+	for l := range g.Lanes {
+		if g.Launches(cdg.LaneID(l)) > g.Launches(most) {
+			most = cdg.LaneID(l)
+		}
+	}
+	return most
+}
+
+// launches ranks the lane of a point: how much its thread launches, below that streams.
+func (b *modelBuilder) launches(p int32) int {
+	if b.m.act[p] != cdg.NoAct {
+		return -1
+	}
+	return b.g.Launches(b.lane[p])
+}
+
+// lastPoint is where a lane ends in the window.
+func (b *modelBuilder) lastPoint(l cdg.LaneID) end {
+	g, m := b.g, b.m
+	lane := &g.Lanes[l]
+	if !lane.Stream {
+		if t := b.lastEnd(l); t > m.t0 {
+			return end{point: m.borderAt(l, t)}
+		}
+		return end{point: none}
+	}
+	p, t := none, m.t0
+	for a := lane.First; a < lane.Limit; a++ {
+		if e := g.Acts[a].End; m.opPoint[a] != none && e <= m.t1 && e >= t {
+			p, t = m.opPoint[a], e
+		}
+	}
+	return end{point: p}
+}

@@ -1,0 +1,118 @@
+package whatif
+
+import (
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+)
+
+// Range is the window at least and at most, ns: with the delays of sources that did not bind at their shortest and at
+// their longest (the 5 % and the 95 % quantile of the trace).
+func (r *Result) Range() (low, high int64) {
+	if !r.ranged {
+		r.ranged, r.shortest, r.longest = true, r.Window, r.Window
+		for _, q := range [...]*typicalDelays{&r.m.low, &r.m.high} {
+			w := r.with(q).Window
+			r.shortest, r.longest = min(r.shortest, w), max(r.longest, w)
+		}
+	}
+	return r.shortest, r.longest
+}
+
+// with replays the same scenario with other delays.
+func (r *Result) with(q *typicalDelays) *Result {
+	m, p := r.m, *r.plan
+	p.deps = append([]dep(nil), p.deps...)
+	for i := 1; i < len(m.at); i++ {
+		for k := p.depFrom[i]; k < p.depFrom[i+1]; k++ {
+			d := &p.deps[k]
+			if d.flag&(bound|scaled) != 0 || d.src == 0 {
+				continue
+			}
+			at := m.at[i]
+			if m.act[i] != cdg.NoAct {
+				at -= m.cost[i]
+			}
+			d.lag = min(q[d.typical], at-m.at[d.src])
+		}
+	}
+	x := &Result{Scenario: r.Scenario, m: m, plan: &p}
+	x.run()
+	return x
+}
+
+// Confidence says how far a prediction can be trusted.
+type Confidence uint8
+
+// The confidences: the range is at most 5 % of what is saved, at most 25 %, or wider.
+const (
+	Good Confidence = iota
+	Low
+	DoNotKnow
+)
+
+func (c Confidence) String() string { return [...]string{"good", "low", "do_not_know"}[c] }
+
+// Confidence follows from the range, and from how much of the simulated path rests on something that happens when it
+// happened, whatever is changed. A gain below 0.1 % of the window is what it is.
+func (r *Result) Confidence() Confidence {
+	low, high := r.Range()
+	gain := max(r.Saved(), -r.Saved(), r.Recorded()/1000)
+	anchored := r.anchored()
+	switch {
+	case (high-low)*4 > gain:
+		return DoNotKnow
+	case (high-low)*20 > gain, anchored*20 > r.Window:
+		return Low
+	}
+	return Good
+}
+
+// anchored is how much of the simulated window lies before the first point of its path that is not fixed in time.
+func (r *Result) anchored() int64 {
+	at := r.last.point
+	for at > 0 {
+		switch {
+		case r.by[at] != none:
+			src := r.source(at)
+			if src == 0 {
+				start := r.end[at]
+				if r.m.act[at] != cdg.NoAct {
+					start -= r.plan.cost[at]
+				}
+				return max(0, start-r.m.t0)
+			}
+			at = src
+		case r.m.prev[at] != none:
+			at = r.m.prev[at]
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// Limit is something that a replay does not know, with the time of the simulated path that it concerns.
+type Limit struct {
+	Reason string
+	NS     int64
+	Effect string
+}
+
+// worthSaying is the share of the window from which a limit is mentioned: one in so many.
+const worthSaying = 50
+
+// Limits lists what the replay does not know of the simulated path, whose time by class is given.
+func (r *Result) Limits(path *critpath.Totals) []Limit {
+	var out []Limit
+	add := func(reason string, ns int64, effect string) {
+		if ns > 0 && ns*worthSaying >= r.Window {
+			out = append(out, Limit{reason, ns, effect})
+		}
+	}
+	add("untraced", path.Class[critpath.ClassUntraced], "time in which nothing was recorded stays as long as it is")
+	add("unexplained", path.Class[critpath.ClassUnexplained], "starts that nothing explains keep their delay")
+	add("collectives", path.Class[critpath.ClassComm], "the peers of collectives arrive as they did")
+	add("no_known_release", r.anchored(), "what nothing is known to have released starts when it did: the gain may be larger")
+	add("threads_beside", r.EndOfAll-r.Window, "threads that run beside go on for longer, and do not count")
+	return out
+}

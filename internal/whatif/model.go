@@ -1,0 +1,137 @@
+// Package whatif replays a recorded run with something changed: when would everything have happened, how long would the
+// window have been, and what would have bound it then?
+//
+// # Use
+//
+//	m := whatif.New(g)                      // once a graph
+//	s, err := whatif.NewSelector(m, nil).Scenario("aten::copy_=0.5") // or a Scenario made in code
+//	r := m.Replay(&s)                       // once a question, a few ms
+//	r.Window, r.Saved(), r.Classes()        // cheap
+//	moved, path, err := r.Path()            // the simulated run as a graph, and its critical path
+//
+// A Model is immutable after New, so replays may run side by side. Many questions at once are cheapest with ReplayAll,
+// which shares them out among the processors.
+//
+// # Model
+//
+// The graph of waits gives each point of the recording (the start of an operation, a border between pieces of a thread)
+// what it waited for. A point is replayed as the latest of: its sources plus a delay each, and, on a thread, the point
+// before plus the thread's own time. Points are taken in the order of their recorded times, and everything leads forward
+// in that order, so one pass is enough. The source that did bind keeps its recorded delay. A source that did not bind
+// gets the delay that is typical of the trace, but at most what was observed. So a replay of nothing gives back every
+// recorded time to the ns, and making anything shorter makes nothing later.
+//
+// Own time is what scales: self time of slices, durations of operations. Waits, launch latencies and hand-offs are
+// results. Changes that ask for it (class:launch and the like) scale those delays as well.
+//
+// Times are int64 ns. The same graph and scenario give the same result on any number of processors.
+package whatif
+
+import (
+	"overlay/internal/cdg"
+	"overlay/internal/graph"
+)
+
+// Model is a graph made ready for replays: points in an order in which each follows from earlier ones.
+type Model struct {
+	g      *graph.Graph
+	t0, t1 int64 // the window
+
+	typical, low, high typicalDelays // medians of the trace, and its quantiles of 5 and 95 %
+	samples            [numDelays]int
+
+	// Per point. Point 0 is the origin of time: what happens whatever is changed counts from there.
+	at      []int64 // recorded: of a border of a thread its time, of an operation its end
+	prev    []int32 // the point before on the thread, or none
+	cost    []int64 // own time since prev, or duration of the operation
+	depFrom []int32 // CSR: the sources of point i are deps[depFrom[i]:depFrom[i+1]]
+	deps    []dep
+	gap     []int64     // of cost: in gaps of the thread
+	act     []cdg.ActID // the operation; NoAct for borders of threads
+
+	parts     []part   // own time of threads, in order of lanes and time
+	partFirst []int32  // CSR by lane
+	class     []Class  // per activity
+	opPoint   []int32  // per activity: the point of an operation, or none
+	border    [][]mark // per thread lane: its points by recorded time
+	beside    []beside
+	puts      map[cdg.LaneID][]put
+	ends      []end   // the window is over when the last of these is
+	all       []int32 // points at which lanes end, those that run free included
+}
+
+const none = int32(-1)
+
+// dep is a source of a point: the point happens no earlier than lag after the source.
+type dep struct {
+	lag     int64 // ns after the end of src; negative: before its end, but not before its start
+	src     int32
+	wait    int32 // the wait that says so, an index into Graph.Waits; none where a call's meaning says so
+	beside  int32 // with moving: an index into Model.beside
+	rule    cdg.Rule
+	kind    delayKind
+	typical delay // of a source that did not bind
+	flag    uint8
+}
+
+const (
+	bound  = 1 << iota // it was over last in the recording
+	held               // what a call or a launch would wait for, by its meaning
+	scaled             // its delay was scaled by the scenario
+	moving             // it is one of a thread beside, see beside
+)
+
+// part is own time of a thread that lies before a point.
+type part struct {
+	ns    int64
+	act   cdg.ActID // whose time; NoAct for a gap
+	point int32
+}
+
+// mark is a point of a thread with its recorded time.
+type mark struct {
+	at    int64
+	point int32
+}
+
+// end is a point that the window waits for, and how much of the window comes after it.
+type end struct {
+	point int32
+	after int64 // ns
+}
+
+// delayKind groups delays for those who scale them.
+type delayKind uint8
+
+const (
+	fixedDelay delayKind = iota // happens when it happened
+	launchDelay
+	syncDelay
+	handoffDelay
+	unknownDelay // unexplained
+	gapDelay     // untraced time between slices: not a delay of a dep, but of parts
+	numDelayKinds
+)
+
+var ruleKind = [cdg.NumRules]delayKind{cdg.StreamOrder: launchDelay, cdg.Launch: launchDelay, cdg.EventWait: launchDelay, cdg.GraphOrder: launchDelay,
+	cdg.Sync: syncDelay, cdg.QueueFull: syncDelay, cdg.PolledWait: syncDelay, cdg.Handoff: handoffDelay, cdg.BeforeRecording: gapDelay}
+
+// Graph returns the recorded graph.
+func (m *Model) Graph() *graph.Graph { return m.g }
+
+// New makes a graph ready for replays. The graph stays as it is and has to stay so.
+func New(g *graph.Graph) *Model {
+	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End}
+	b := &modelBuilder{m: m, g: g.Graph}
+	m.class = m.classes()
+	b.holds = g.Holds()
+	b.relate()
+	b.measure()
+	b.markBorders()
+	b.layPoints()
+	b.layParts()
+	b.layDeps()
+	b.order()
+	b.findEnds()
+	return m
+}

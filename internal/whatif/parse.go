@@ -1,0 +1,163 @@
+package whatif
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// MaxFactor is the largest factor that is believed to be meant.
+const MaxFactor = 10
+
+// ratioDen is the denominator of factors: thousandths.
+const ratioDen = 1000
+
+// Verbs are the words by which a text names a verb, with what stands behind it.
+var Verbs = []struct{ Word, Usage string }{
+	{"scale", "SELECTOR=FACTOR"},
+	{"set", "SELECTOR=TIME"},
+	{"shrink", "SELECTOR=TIME"},
+	{"remove", "SELECTOR"},
+	{"no-wait", "SELECTOR"},
+	{"drop", "SELECTOR [for SELECTOR]"},
+	{"replace", "SELECTOR=TIME"},
+	{"unlimited-queue", ""},
+}
+
+// Scenario reads a scenario: changes with ";" between them, each a verb of Verbs and what stands behind it; scale may be
+// left out. A name with ":=" may stand in front of all.
+//
+//	aten::copy_=0.5
+//	no loader, half the copies := remove under:enumerate*; class:copy=0.5
+func (s *Selector) Scenario(text string) (Scenario, error) {
+	name, changes, named := strings.Cut(text, ":=")
+	if !named {
+		name, changes = "", text
+	}
+	sc := Scenario{Name: strings.TrimSpace(name)}
+	for part := range strings.SplitSeq(changes, ";") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		verb, rest := "scale", part
+		if word, behind, _ := strings.Cut(part, " "); isVerb(word) {
+			verb, rest = word, behind
+		}
+		c, err := s.Change(verb, rest)
+		if err != nil {
+			return sc, err
+		}
+		sc.Changes = append(sc.Changes, c)
+		if sc.Name == "" || !named {
+			sc.Name = strings.TrimPrefix(sc.Name+"; "+shown(verb, rest), "; ")
+		}
+	}
+	if len(sc.Changes) == 0 {
+		return sc, fmt.Errorf("scenario %q changes nothing: say what, as in aten::copy_=0.5", text)
+	}
+	return sc, nil
+}
+
+func isVerb(word string) bool {
+	for _, v := range Verbs {
+		if v.Word == word {
+			return true
+		}
+	}
+	return false
+}
+
+// shown is a change as it is named to people.
+func shown(verb, rest string) string {
+	sel, value, ok := cutLast(rest)
+	if !ok {
+		return strings.TrimSpace(verb + " " + rest)
+	}
+	if verb == "scale" {
+		return sel + " x " + value
+	}
+	return verb + " " + sel + " to " + value
+}
+
+// cutLast cuts at the last equals sign: names may hold some.
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, "=")
+	if i < 0 {
+		return strings.TrimSpace(s), "", false
+	}
+	return strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+1:]), true
+}
+
+// Change reads what stands behind a verb.
+func (s *Selector) Change(verb, text string) (Change, error) {
+	sel, value, ok := cutLast(text)
+	var c Change
+	var err error
+	switch verb {
+	case "unlimited-queue":
+		if strings.TrimSpace(text) != "" {
+			return c, fmt.Errorf("unlimited-queue takes nothing, %q given", text)
+		}
+		return Change{Verb: NoQueue}, nil
+	case "scale":
+		if !ok {
+			return c, fmt.Errorf("%q has no factor: write %s=0.5", text, text)
+		}
+		c.Den = ratioDen
+		if c.Num, err = factor(value); err != nil {
+			return c, err
+		}
+		if word, isClass := strings.CutPrefix(sel, "class:"); isClass {
+			if k, isDelay := delayNames[word]; isDelay {
+				c.Verb, c.Kinds = Delay, []DelayClass{k}
+				return c, nil
+			}
+		}
+	case "set", "shrink", "replace":
+		if !ok {
+			return c, fmt.Errorf("%q has no time: write %s=1.5ms", text, text)
+		}
+		if c.NS, err = duration(value); err != nil {
+			return c, err
+		}
+		c.Verb = map[string]Verb{"set": SetTime, "shrink": Shrink, "replace": Replace}[verb]
+	case "remove", "no-wait", "drop":
+		sel, c.Verb = strings.TrimSpace(text), map[string]Verb{"remove": Remove, "no-wait": NoWait, "drop": Drop}[verb]
+		if on, of, two := strings.Cut(sel, " for "); two && verb == "drop" {
+			if c.For, err = s.Select(of); err != nil {
+				return c, err
+			}
+			sel = on
+		}
+	default:
+		return c, fmt.Errorf("no change %q", verb)
+	}
+	c.On, err = s.Select(sel)
+	return c, err
+}
+
+// factor reads a factor in thousandths.
+func factor(text string) (int64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(x) {
+		return 0, fmt.Errorf("%q is no factor: 0 takes the time away, 0.5 halves it, 2 doubles it", text)
+	}
+	if x < 0 || x > MaxFactor {
+		return 0, fmt.Errorf("factor %s is not between 0 and %d", text, MaxFactor)
+	}
+	return int64(math.Round(x * ratioDen)), nil
+}
+
+// duration reads a time with its unit.
+func duration(text string) (int64, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no time: write it with its unit, as 1.5ms or 20us", text)
+	}
+	if d < 0 {
+		return 0, fmt.Errorf("time %s is negative", text)
+	}
+	return d.Nanoseconds(), nil
+}

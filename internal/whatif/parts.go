@@ -1,0 +1,72 @@
+package whatif
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/cdg"
+)
+
+// layParts adds up the own time between the points of each thread. In a stretch at whose end the thread waited, only the
+// least that a call takes by itself is its own.
+func (b *modelBuilder) layParts() {
+	g, m := b.g, b.m
+	m.partFirst = make([]int32, len(g.Lanes)+1)
+	m.parts = make([]part, 0, len(g.Pieces))
+	for l := range g.Lanes {
+		lane := cdg.LaneID(l)
+		m.partFirst[l] = int32(len(m.parts))
+		first := len(m.parts)
+		m.intervals(lane, func(piece int, from, to int64, end int32) {
+			own, owner := to-from, g.Pieces[piece].Owner
+			if end != none {
+				if w := b.waitFor(lane, piece, to); w != cdg.NoWait {
+					own = min(b.leastOf(&g.Waits[w], owner), to-from)
+				}
+			}
+			m.parts = append(m.parts, part{own, owner, end})
+		})
+		point := none
+		for i := len(m.parts) - 1; i >= first; i-- { // stretches that go on belong to the next point
+			if p := &m.parts[i]; p.point == none {
+				p.point = point
+			} else {
+				point = p.point
+			}
+			m.cost[point] += m.parts[i].ns
+			if m.parts[i].act == cdg.NoAct {
+				m.gap[point] += m.parts[i].ns
+			}
+		}
+	}
+	m.partFirst[len(g.Lanes)] = int32(len(m.parts))
+}
+
+// waitFor returns what a thread waited for in a piece until t; NoWait when its own time or untraced time went by.
+func (b *modelBuilder) waitFor(l cdg.LaneID, piece int, t int64) cdg.WaitID {
+	g := b.g
+	if next := piece + 1; next < int(g.PieceFirst[l+1]) && g.Pieces[next].Start == t {
+		if !b.real[next] {
+			return cdg.NoWait
+		}
+		return g.Begun[next]
+	}
+	i, ok := slices.BinarySearchFunc(b.inside[l], t, func(i int32, t int64) int { return cmp.Compare(g.Inside[i].At, t) })
+	if !ok {
+		return cdg.NoWait
+	}
+	return g.Inside[b.inside[l][i]].Wait
+}
+
+// leastOf is how much of a stretch that ended with a wait is the call's own: what such calls take with nothing to wait for.
+func (b *modelBuilder) leastOf(w *cdg.Wait, owner cdg.ActID) int64 {
+	switch {
+	case owner == cdg.NoAct || !b.g.Call(owner):
+		return 0
+	case w.Rule == cdg.Sync:
+		return b.m.typical[ownTime]
+	case w.Rule == cdg.QueueFull:
+		return b.m.typical[callTime]
+	}
+	return 0
+}

@@ -1,0 +1,199 @@
+package whatif
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/graph"
+)
+
+// Path returns the simulated run as a graph of its own, and its critical path: what critpath and the reports say of a
+// run they say of this one as well. Its activities are those of the recording, in the same places of the same slices, at
+// the times of the replay. Of the waits it has those that bind then. Events of the trace keep their recorded times.
+func (r *Result) Path() (*graph.Graph, *critpath.Path, error) {
+	g := r.moved(r.Times())
+	p, err := critpath.Exact(g)
+	return g, p, err
+}
+
+// moved makes the graph of the simulated run.
+func (r *Result) moved(t *Times) *graph.Graph {
+	m := r.m
+	y, d, g := *m.g.Graph.Layout, *m.g.Graph, *m.g
+	d.Layout, g.Graph = &y, &d
+	y.Window.End = m.t0 + r.Window
+	y.Acts = slices.Clone(m.g.Acts)
+	for a := range y.Acts {
+		y.Acts[a].Start, y.Acts[a].End = t.Act(cdg.ActID(a))
+	}
+	y.Steps = slices.Clone(m.g.Steps)
+	for i := range y.Steps {
+		s := &y.Steps[i]
+		if a := y.ActOf[s.Event]; a != cdg.NoAct {
+			s.Start, s.End = t.Thread(y.Acts[a].Lane, s.Start), t.Thread(y.Acts[a].Lane, s.End)
+		}
+	}
+	d.Waits, d.First = make([]cdg.Wait, 0, len(m.at)), make([]int32, 1, len(y.Acts)+1)
+	d.Inside = nil
+	for a := range y.Acts {
+		if y.Lanes[y.Acts[a].Lane].Stream {
+			d.Waits = append(d.Waits, r.released(cdg.ActID(a), y.Acts[a].Start))
+		}
+		d.First = append(d.First, int32(len(d.Waits)))
+	}
+	d.Pieces, d.Begun, d.PieceFirst = make([]cdg.Piece, 0, len(m.g.Pieces)), make([]cdg.WaitID, 0, len(m.g.Begun)), make([]int32, 1, len(y.Lanes)+1)
+	for l := range y.Lanes {
+		if !y.Lanes[l].Stream {
+			r.moveThread(&d, cdg.LaneID(l), t)
+		}
+		d.PieceFirst = append(d.PieceFirst, int32(len(d.Pieces)))
+	}
+	order := func(x, y cdg.Inside) int { return cmp.Or(cmp.Compare(x.Lane, y.Lane), cmp.Compare(x.At, y.At)) }
+	slices.SortStableFunc(d.Inside, order)
+	d.Inside = slices.CompactFunc(d.Inside, func(x, y cdg.Inside) bool { return order(x, y) == 0 })
+	return &g
+}
+
+// released is what bound the start of an operation.
+func (r *Result) released(a cdg.ActID, start int64) cdg.Wait {
+	m := r.m
+	p := m.opPoint[a]
+	if p == none || m.g.Acts[a].Start <= m.t0 || r.by[p] == none {
+		w := cdg.Wait{At: start, From: cdg.NoAct, Rule: cdg.Unexplained, Evidence: cdg.ByNothing, Bound: true}
+		if p != none && r.by[p] != none {
+			w = *m.g.Release(a) // of an operation that runs when the window begins: as it was
+		}
+		return w
+	}
+	return r.wait(p, start)
+}
+
+// wait is the source of a point that was over last, as a wait.
+func (r *Result) wait(p int32, at int64) cdg.Wait {
+	m := r.m
+	d := &r.plan.deps[r.by[p]]
+	w := cdg.Wait{At: at, From: cdg.NoAct, Rule: cdg.Unexplained, Evidence: cdg.ByNothing, Bound: true}
+	if d.wait != none {
+		x := &m.g.Waits[d.wait]
+		w.From, w.Rule, w.Evidence, w.Note = x.From, x.Rule, x.Evidence, x.Note
+	}
+	src := r.source(p)
+	if src > 0 {
+		w.At = min(r.end[src], at)
+		if d.wait == none || d.flag&moving != 0 {
+			w.From, w.Rule, w.Evidence = m.act[src], d.rule, cdg.ByAPI
+		}
+	} else if w.From != cdg.NoAct { // it lies before the window
+		w.At = min(m.g.Waits[d.wait].At, at)
+	}
+	w.Lag = at - w.At
+	return w
+}
+
+// source is the point that a point waited for last; 0 for the origin.
+func (r *Result) source(p int32) int32 {
+	d := &r.plan.deps[r.by[p]]
+	if d.flag&moving != 0 {
+		return r.m.lastPut(&r.m.beside[d.beside], r.end, p)
+	}
+	return d.src
+}
+
+// moveThread gives the pieces of a thread their times and reasons. Of pieces that begin at one instant, since what they
+// hold takes no time any more, the last one stays; its reason is the first one's, which is why the piece before is over.
+func (r *Result) moveThread(d *cdg.Graph, l cdg.LaneID, t *Times) {
+	m := r.m
+	first, limit := m.g.PieceFirst[l], m.g.PieceFirst[l+1]
+	start := len(d.Pieces)
+	list := m.border[l]
+	var inner []mark // points that lie inside pieces
+	for i := first; i < limit; i++ {
+		recorded := m.g.Pieces[i].Start
+		for len(list) > 0 && list[0].at < recorded {
+			inner = append(inner, list[0])
+			list = list[1:]
+		}
+		point := none
+		if len(list) > 0 && list[0].at == recorded {
+			point = list[0].point
+			list = list[1:]
+		}
+		at := t.Thread(l, recorded)
+		if n := len(d.Pieces); n > start && d.Pieces[n-1].Start == at {
+			d.Pieces[n-1].Owner = m.g.Pieces[i].Owner
+			continue
+		}
+		id := cdg.NoWait
+		switch {
+		case recorded <= m.t0 || recorded > m.t1:
+			id = r.kept(d, i, at)
+		case point != none && r.by[point] != none:
+			d.Waits = append(d.Waits, r.wait(point, at))
+			id = cdg.WaitID(len(d.Waits) - 1)
+		case len(d.Pieces) == start || d.Pieces[len(d.Pieces)-1].Owner == cdg.NoAct:
+			before := at
+			if len(d.Pieces) > start {
+				before = d.Pieces[len(d.Pieces)-1].Start
+			}
+			id = r.gap(d, before, at)
+		}
+		d.Pieces, d.Begun = append(d.Pieces, cdg.Piece{Start: at, Owner: m.g.Pieces[i].Owner}), append(d.Begun, id)
+	}
+	d.PieceFirst = append(d.PieceFirst, int32(len(d.Pieces))) // for PieceAt; the caller sets it
+	for _, x := range append(inner, list...) {
+		r.inside(d, l, x)
+	}
+	d.Inside = append(d.Inside, cdg.Inside{At: d.Window.End, Lane: l, Wait: r.untraced(d, l, d.Window.End)})
+	d.PieceFirst = d.PieceFirst[:len(d.PieceFirst)-1]
+}
+
+// gap is the reason of the end of time in which nothing was recorded.
+func (r *Result) gap(d *cdg.Graph, from, to int64) cdg.WaitID {
+	d.Waits = append(d.Waits, cdg.Wait{At: from, Lag: to - from, From: cdg.NoAct, Rule: cdg.Untraced, Evidence: cdg.ByNothing, Bound: true})
+	return cdg.WaitID(len(d.Waits) - 1)
+}
+
+// kept is the reason of a border outside of the window.
+func (r *Result) kept(d *cdg.Graph, i int32, at int64) cdg.WaitID {
+	id := r.m.g.Begun[i]
+	if id == cdg.NoWait {
+		return id
+	}
+	w := r.m.g.Waits[id]
+	if w.At+w.Lag != at { // behind the window: nobody asks why
+		w.At = at - w.Lag
+	}
+	d.Waits = append(d.Waits, w)
+	return cdg.WaitID(len(d.Waits) - 1)
+}
+
+// inside keeps the reason of a point inside a piece.
+func (r *Result) inside(d *cdg.Graph, l cdg.LaneID, x mark) {
+	at := r.end[x.point]
+	if x.at <= r.m.t0 {
+		at = x.at
+	}
+	id := cdg.NoWait
+	if r.by[x.point] != none && x.at > r.m.t0 {
+		d.Waits = append(d.Waits, r.wait(x.point, at))
+		id = cdg.WaitID(len(d.Waits) - 1)
+	} else {
+		id = r.untraced(d, l, at)
+	}
+	d.Inside = append(d.Inside, cdg.Inside{At: at, Lane: l, Wait: id})
+}
+
+// untraced is the reason of a point in a gap that nobody is known to have ended; own time has none.
+func (r *Result) untraced(d *cdg.Graph, l cdg.LaneID, at int64) cdg.WaitID {
+	piece := d.PieceAt(l, at)
+	if piece < 0 {
+		d.Waits = append(d.Waits, cdg.Wait{At: at, From: cdg.NoAct, Rule: cdg.Unexplained, Evidence: cdg.ByNothing, Bound: true})
+		return cdg.WaitID(len(d.Waits) - 1)
+	}
+	if d.Pieces[piece].Owner != cdg.NoAct {
+		return cdg.NoWait
+	}
+	return r.gap(d, d.Pieces[piece].Start, at)
+}

@@ -1,0 +1,128 @@
+package whatif
+
+import (
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+)
+
+// Touched is what a scenario changes of a run.
+type Touched struct {
+	Events   int   // activities with time of their own in the window
+	Own      int64 // that time, ns
+	Critical int64 // of it on the recorded critical path, ns
+	Promise  int64 // what the share of the path would promise to save: what is taken of Critical, ns
+}
+
+// Touched sums up what the changes of a scenario are about; path is the recorded one.
+func (r *Result) Touched(path *critpath.Path) Touched {
+	var t Touched
+	m := r.m
+	on := m.NewSet()
+	for i := range r.Scenario.Changes {
+		c := &r.Scenario.Changes[i]
+		if c.On != nil {
+			on = union(on, c.On)
+		}
+		if c.Verb == Shrink { // with what they enclose
+			for a := range m.g.Acts {
+				if m.outermost(cdg.ActID(a), c.On) != cdg.NoAct {
+					on.Add(cdg.ActID(a))
+				}
+			}
+		}
+	}
+	seen := m.NewSet()
+	m.eachOwn(func(a cdg.ActID, ns int64) {
+		if on.Has(a) {
+			t.Own += ns
+			if !seen.Has(a) {
+				seen.Add(a)
+				t.Events++
+			}
+		}
+	})
+	for i := range path.Marks {
+		if a := m.g.ActOf[path.Marks[i].Event]; a != cdg.NoAct && on.Has(a) {
+			ns := path.Marks[i].NS
+			t.Critical += ns
+			t.Promise += ns - r.plan.partOf(&part{ns: ns, act: a})
+		}
+	}
+	class := critpath.Breakdown(path).Class
+	for i := range r.Scenario.Changes {
+		if c := &r.Scenario.Changes[i]; c.Verb == Delay {
+			for _, k := range c.Kinds {
+				ns := class[delayClass[k]]
+				t.Critical += ns
+				t.Promise += ns - ratio{c.Num, c.Den}.of(ns)
+			}
+		}
+	}
+	return t
+}
+
+// Classes is the time of the simulated critical path by class, ns: it sums to the window. It is much cheaper than Path,
+// and agrees with it but for time in which a thread waits for another that waits for nobody known.
+func (r *Result) Classes() [critpath.NumClasses]int64 {
+	var sum [critpath.NumClasses]int64
+	m, p := r.m, r.plan
+	t := m.t0 + r.Window // what is left lies before
+	take := func(from int64, c critpath.Class) {
+		if from = max(from, m.t0); from < t {
+			sum[c] += t - from
+			t = from
+		}
+	}
+	at := r.last.point
+	take(t-r.last.after, critpath.ClassUntraced)
+	for at > 0 && t > m.t0 {
+		if a := m.act[at]; a != cdg.NoAct {
+			take(r.end[at]-p.cost[at], r.m.pathClass(a))
+		}
+		if r.by[at] == none {
+			if m.prev[at] == none {
+				break
+			}
+			before := r.end[m.prev[at]]
+			gap := min(r.gapOf(at), t-before)
+			take(t-gap, critpath.ClassUntraced)
+			take(before, critpath.ClassCPU)
+			at = m.prev[at]
+			continue
+		}
+		d := &p.deps[r.by[at]]
+		src := r.source(at)
+		if src == 0 {
+			break
+		}
+		c := delayClass[d.kind]
+		take(r.end[src], c)
+		at = src
+	}
+	take(m.t0, critpath.ClassUnexplained)
+	return sum
+}
+
+var delayClass = [numDelayKinds]critpath.Class{fixedDelay: critpath.ClassUnexplained, launchDelay: critpath.ClassLaunch, syncDelay: critpath.ClassSync,
+	handoffDelay: critpath.ClassHandoff, unknownDelay: critpath.ClassUnexplained, gapDelay: critpath.ClassUntraced}
+
+// pathClass is the class of the path that an operation's time is.
+func (m *Model) pathClass(a cdg.ActID) critpath.Class {
+	switch m.class[a] {
+	case ComputeClass:
+		return critpath.ClassCompute
+	case CommClass:
+		return critpath.ClassComm
+	case CopyClass:
+		return critpath.ClassCopy
+	}
+	return critpath.ClassCPU
+}
+
+// gapOf is how much of the own time before a point of a thread is a gap.
+func (r *Result) gapOf(at int32) int64 {
+	if g := r.m.gap[at]; g > 0 && r.plan.gaps != (ratio{1, 1}) {
+		return r.plan.gaps.of(g)
+	}
+	return r.m.gap[at]
+}
