@@ -47,6 +47,11 @@ func (j *job) reportJob(f *found) (only string, err error) {
 		return "", err
 	}
 	if len(r.Members) == 1 && f.hasFile(all.Entries[r.Members[0].Entry].Name) {
+		for _, l := range r.Left {
+			if name := all.Entries[l.Entry].Name; !j.opts.quiet {
+				fmt.Fprintf(j.stderr, "overlay: left out %s: %s\n", report.Plain(name), report.Plain(strings.TrimPrefix(l.Why, name+": ")))
+			}
+		}
 		return all.Entries[r.Members[0].Entry].Name, nil
 	}
 	if len(all.Entries) == 1 && len(f.traces) == 1 { // an archive of one trace

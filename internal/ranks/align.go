@@ -264,8 +264,13 @@ func (x *aligner) lossyStep(ra, rb [2]int32, bins []int64) []pair {
 			}
 		}
 	}
-	var best []pair
-	cost := gapCost * float64(ra[1]-ra[0]+rb[1]-rb[0]) * 2 / 3
+	type try struct {
+		pairs []pair
+		mid   int64
+		cost  float64
+	}
+	var tries []try
+	best := try{cost: gapCost * float64(ra[1]-ra[0]+rb[1]-rb[0]) * 2 / 3}
 	for _, theta := range thetas {
 		pairs, _ := x.gapped(ra[0], ra[1], rb[0], rb[1], theta)
 		if len(pairs) == 0 {
@@ -280,12 +285,21 @@ func (x *aligner) lossyStep(ra, rb [2]int32, bins []int64) []pair {
 		if n := len(x.pairs); n > 0 && abs(mid-x.near(x.pairs, n)) > sameLevel {
 			c += gapCost // a clock that jumped, or operations that are off by one
 		}
-		if c < cost {
-			best, cost = again, c
+		tries = append(tries, try{again, mid, c})
+		if c < best.cost {
+			best = tries[len(tries)-1]
 		}
 	}
-	return best
+	for _, t := range tries { // without a step before it nothing else tells them apart
+		if len(x.pairs) == 0 && abs(t.mid-best.mid) > sameLevel && t.cost < best.cost+clearlyBetter {
+			return nil
+		}
+	}
+	return best.pairs
 }
+
+// clearlyBetter is by how much one difference of ends has to cost less than any other.
+const clearlyBetter = 3 * gapCost
 
 // near is the difference of ends around a place between matched pairs: of the 16 nearest.
 func (x *aligner) near(matched []pair, at int) int64 {

@@ -67,6 +67,8 @@ type Rank struct {
 	Wait    int64            `json:"wait_ns" unit:"ns" about:"waited in collectives"`
 	Caused  int64            `json:"caused_wait_ns" unit:"ns" about:"rank-time that others waited for its work"`
 	ByClass map[string]int64 `json:"by_class" entry:"class" unit:"ns" about:"time of the path over ranks by class"`
+	// OwnByClass is there when no collective was matched: then there is no path over ranks.
+	OwnByClass map[string]int64 `json:"own_by_class,omitempty" entry:"class" unit:"ns" about:"time of the path of the rank alone by class"`
 }
 
 // Span is an interval.
