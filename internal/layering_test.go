@@ -88,6 +88,9 @@ func TestLayers(t *testing.T) {
 			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules") {
 				return fs.SkipDir
 			}
+			if _, err := fs.Stat(root, path.Join(name, "go.mod")); err == nil && name != "." {
+				return fs.SkipDir // a module of its own
+			}
 			return nil
 		}
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {

@@ -76,7 +76,7 @@ func parseOther(name string, in *input, o kineto.Options, room int64, parse pars
 	return tr, nil
 }
 
-// decode makes a trace of the bytes of an input.
+// decode makes a trace of the bytes of an input, in whatever format they are.
 func decode(name string, in *input, o kineto.Options, room int64) (*trace.Trace, error) {
 	switch {
 	case kineto.IsPerfetto(in.bytes):
