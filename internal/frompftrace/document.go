@@ -1,0 +1,184 @@
+package frompftrace
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+
+	"overlay/internal/kineto"
+	"overlay/internal/par"
+)
+
+// batch is how many events a worker writes at a time, usualEvent about how many bytes most of them take at most.
+const (
+	batch      = 4096
+	usualEvent = 400
+)
+
+// write writes the text, and returns for each event its place in the file.
+func (r *reader) write(to kineto.Spool) ([]int64, error) {
+	rows, procs := r.makeRows()
+	places := make([]int64, len(r.recs))
+	for i := range places {
+		places[i] = r.place(int32(i))
+	}
+	if _, err := to.Write(r.head(procs)); err != nil {
+		return nil, err
+	}
+	workers := make([]*writer, min(4*runtime.GOMAXPROCS(0), (len(r.recs)+batch-1)/batch))
+	for i := range workers {
+		workers[i] = &writer{r: r, rows: rows, buf: make([]byte, 0, min(len(r.recs), batch)*usualEvent)}
+	}
+	for from := 0; from < len(r.recs); from += batch * len(workers) {
+		n := min(len(workers), (len(r.recs)-from+batch-1)/batch)
+		par.Each(n, func(i int) {
+			w := workers[i]
+			w.buf = w.buf[:0]
+			first := from + i*batch
+			for id := first; id < min(first+batch, len(r.recs)); id++ {
+				w.record(int32(id))
+			}
+		})
+		for i := range n {
+			out := workers[i].buf
+			if from == 0 && i == 0 {
+				out = out[1:] // no comma before the first event
+			}
+			if _, err := to.Write(out); err != nil {
+				return nil, err
+			}
+			r.take(workers[i])
+		}
+	}
+	w := workers[0]
+	w.buf = w.buf[:0]
+	w.flowPhases()
+	w.graphEdges()
+	w.metadata(procs)
+	w.buf = append(w.buf, "\n]"...)
+	w.attributes()
+	w.buf = append(w.buf, "}\n"...)
+	_, err := to.Write(w.buf)
+	return places, err
+}
+
+// take adds the repairs of a worker, in the order of the file.
+func (r *reader) take(w *writer) {
+	for reason, m := range w.repairs {
+		for i := range m.Count {
+			if i < len(m.First) {
+				r.mend(reason, m.First[i])
+			} else {
+				r.mendMany(reason, m.First[0], m.Count-i)
+				break
+			}
+		}
+	}
+	w.repairs = nil
+}
+
+// head is what stands before the events.
+func (r *reader) head(procs []process) []byte {
+	b := []byte(`{"schemaVersion":1,"displayTimeUnit":"ns"`)
+	if r.hasBase && r.unix != 0 {
+		b = strconv.AppendInt(append(b, `,"baseTimeNanoseconds":`...), r.unix, 10)
+	}
+	if rank, ok := r.rank(); ok {
+		b = append(strconv.AppendInt(append(b, `,"distributedInfo":{"rank":`...), rank, 10), '}')
+	}
+	some := false
+	device := func(id int64, name []byte) {
+		if len(name) == 0 {
+			return
+		}
+		if some {
+			b = append(b, ',')
+		} else {
+			b = append(b, `,"deviceProperties":[`...)
+		}
+		some = true
+		b = strconv.AppendInt(append(b, `{"id":`...), id, 10)
+		b = append(appendString(append(b, `,"name":`...), name), '}')
+	}
+	for i, name := range r.gpus {
+		device(int64(i), []byte(name))
+	}
+	for i := range procs {
+		if procs[i].device >= 0 {
+			device(procs[i].device, procs[i].model)
+		}
+	}
+	if some {
+		b = append(b, ']')
+	}
+	return append(b, `,"traceEvents":[`...)
+}
+
+// rank is the number of the process in its job, which this program notes in the name of the process.
+func (r *reader) rank() (int64, bool) {
+	for i := range r.tracks {
+		t := &r.tracks[i]
+		if !t.process || !strings.HasPrefix(string(t.description.raw), "pid=") {
+			continue
+		}
+		if _, rest, ok := strings.Cut(string(t.name.raw), " (rank "); ok {
+			if n, err := strconv.ParseInt(strings.TrimSuffix(rest, ")"), 10, 64); err == nil {
+				return n, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// metadata appends the names of processes and threads.
+func (w *writer) metadata(procs []process) {
+	for i := range procs {
+		p := &procs[i]
+		if len(p.name) > 0 {
+			w.meta("process_name", `"pid":`+p.pid, "name", newText(p.name), p.added)
+		}
+		if p.label != "" {
+			w.meta("process_labels", `"pid":`+p.pid, "labels", newText([]byte(p.label)), false)
+		}
+	}
+	named := map[string]bool{}
+	for i := range w.rows {
+		x := &w.rows[i]
+		if x.head != nil && len(x.name.raw) > 0 && !named[string(x.head)] {
+			named[string(x.head)] = true
+			w.meta("thread_name", string(x.head), "name", x.name, x.added)
+		}
+	}
+}
+
+func (w *writer) meta(what, row, key string, value text, added bool) {
+	w.startEvent()
+	w.buf = append(w.buf, `{"ph":"M","name":"`+what+`",`+row...)
+	if added {
+		w.buf = append(w.buf, `,"cat":"critical_path_summary"`...)
+	}
+	w.buf = append(w.buf, `,"args":{"`+key+`":`...)
+	w.buf = appendText(w.buf, value)
+	w.buf = append(w.buf, "}}"...)
+}
+
+// attributes appends the attributes of the trace.
+func (w *writer) attributes() {
+	if len(w.r.attrs) == 0 {
+		return
+	}
+	w.buf = append(w.buf, `,"metadata":{`...)
+	for i := range w.r.attrs {
+		a := &w.r.attrs[i]
+		if i > 0 {
+			w.buf = append(w.buf, ',')
+		}
+		w.buf = append(appendText(w.buf, a.key), ':')
+		if a.isStr {
+			w.buf = appendText(w.buf, a.str)
+		} else {
+			w.buf = strconv.AppendInt(w.buf, a.num, 10)
+		}
+	}
+	w.buf = append(w.buf, '}')
+}

@@ -1,0 +1,122 @@
+package frompftrace
+
+import (
+	"math"
+	"strconv"
+)
+
+// stageArgs appends the args of a render stage, in Kineto's words. The row may be a lane that stands for several
+// streams: then the stream is another argument, as in PyTorch's JSON.
+func (w *writer) stageArgs(id int32, st *state, data []byte, s *stage, lane string) {
+	w.args, w.seen, w.hasStream = 0, 0, false
+	w.member(keyDevice)
+	w.buf = strconv.AppendInt(w.buf, int64(int32(s.gpu)), 10)
+	w.member(keyStream)
+	w.buf = append(w.buf, lane...)
+	f := over(data)
+	for f.next() {
+		if f.num != renderExtra {
+			continue
+		}
+		name, value := extraData(f.s)
+		key := newText(name)
+		switch string(name) {
+		case "device id", "device", "stream":
+			if string(value) == lane || string(name) != "stream" {
+				continue // said already
+			}
+		case "stream id":
+			if string(value) == lane {
+				continue
+			}
+			key = keyOriginal
+		case "context id":
+			key = keyContext
+		case "correlation":
+			w.seen |= seenCorrelation
+		}
+		w.member(key)
+		if isInteger(value) {
+			w.buf = append(w.buf, value...)
+		} else {
+			w.buf = appendString(w.buf, value)
+		}
+	}
+	if s.launch != nil {
+		w.launchArgs(st, s.launch)
+	}
+	w.correlation(id)
+	w.buf = append(w.buf, '}')
+}
+
+// launchArgs appends a ComputeKernelLaunch.
+func (w *writer) launchArgs(st *state, data []byte) {
+	f := over(data)
+	for f.next() {
+		switch f.num {
+		case 1:
+			w.member(keyGrid)
+			w.dimensions(f.s)
+		case 2:
+			w.member(keyBlock)
+			w.dimensions(f.s)
+		case 3:
+			w.launchArg(st, f.s)
+		}
+	}
+}
+
+func (w *writer) dimensions(data []byte) {
+	var d [3]uint64
+	f := over(data)
+	for f.next() {
+		if f.num >= 1 && f.num <= 3 {
+			d[f.num-1] = f.v
+		}
+	}
+	for i, v := range d {
+		w.buf = append(w.buf, "[,,"[i])
+		w.buf = strconv.AppendUint(w.buf, v, 10)
+	}
+	w.buf = append(w.buf, ']')
+}
+
+// launchArg appends an argument of a launch: its name is name 2 or, by number, name_iid 1.
+func (w *writer) launchArg(st *state, data []byte) {
+	key := unknownText
+	f := over(data)
+	for f.next() {
+		switch f.num {
+		case 1:
+			if t := st.kernelArgs.get(f.v); t.known {
+				key = t
+			} else {
+				w.mend(ReasonUnknownName)
+			}
+		case 2:
+			key = newText(f.s)
+		}
+	}
+	if string(key.raw) == "registers_per_thread" {
+		key = keyRegisters
+	}
+	w.member(key)
+	f = over(data)
+	for f.next() {
+		switch f.num {
+		case 3:
+			w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
+			return
+		case 4:
+			w.buf = strconv.AppendUint(w.buf, f.v, 10)
+			return
+		case 5:
+			w.buf = appendFloat(w.buf, math.Float64frombits(f.v))
+			return
+		case 6:
+			w.buf = appendString(w.buf, f.s)
+			return
+		}
+	}
+	w.buf = append(w.buf, "null"...)
+}
