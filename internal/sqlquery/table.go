@@ -137,6 +137,10 @@ func (t *table) BestIndex(idx *sqlite3.IndexInfo) error {
 		terms = append(terms, x)
 		idx.ConstraintUsage[i] = sqlite3.IndexConstraintUsage{ArgvIndex: len(terms)}
 	}
+	if groups := t.groupTerms(idx); groups != nil {
+		terms = append(terms, groups...)
+		idx.OrderByConsumed = true
+	}
 	idx.IdxStr = encodePlan(terms)
 	idx.EstimatedCost, idx.EstimatedRows = max(cost, 1), int64(max(rows, 1))
 	if o := idx.OrderBy; len(o) == 1 && len(t.parts) <= 1 && !o[0].Desc && o[0].Column >= 0 && t.cols[o[0].Column].Rising {
