@@ -26,6 +26,7 @@ var layers = map[string][]string{
 	"internal/vendors":            {"internal/trace"},
 	"internal/kineto":             {"internal/trace", "internal/vendors", "internal/par"},
 	"internal/frompftrace":        {"internal/trace", "internal/vendors", "internal/par", "internal/kineto", "internal/chrome"},
+	"internal/fromsqlite":         {"internal/trace", "internal/vendors", "internal/kineto", "internal/chrome"},
 	"internal/perfetto":           {"internal/par"},
 	"internal/chrome":             {},
 	"internal/pgzip":              {},

@@ -52,7 +52,7 @@ Examples:
   overlay report -i 'traces/rank*.json.gz' --step 3 --json > job.json
   overlay report -i trace.json.gz --step 3 --top 20
   overlay report -i trace.json.gz --json --segments > report.json
-  overlay report -i trace.json.gz --html report.html --analysis all`,
+  overlay report -i trace.json.gz --html report.html`,
 		Action: p.action(0, func(r *flagReader, o *options) { r.needInput(o) }, (*job).printReport)}
 }
 

@@ -86,7 +86,7 @@ func reportFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "segments", Category: reportGroup,
 			Usage: "add the path itself: segments and edges in JSON, the walk line by line with runs folded in text"},
 		&cli.StringFlag{Name: "analysis", Category: reportGroup,
-			Usage: "further analyses, `NAME,…` or all: " + strings.Join(analyses.Names, ", ")},
+			Usage: "further analyses, `NAME,…` or all (a page has all unless some are named): " + strings.Join(analyses.Names, ", ")},
 		&cli.DurationFlag{Name: "idle-threshold", Category: reportGroup, Value: 30 * time.Microsecond,
 			Usage: "with --analysis idle: a gap shorter than `TIME`, with work queued, is a wait between kernels"},
 		&cli.Float64Flag{Name: "overlap-threshold", Category: reportGroup, Value: 0.10,

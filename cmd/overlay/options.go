@@ -45,6 +45,7 @@ type options struct {
 	topSet         bool
 	analyses       []string
 	analysis       analyses.Options
+	pageOnly       bool    // analyses are made for a page; nobody asked to see or draw them elsewhere
 	failIfSlower   float64 // percent, negative = off
 	runName        string  // of the job; "" = the folder of the input
 	rank           int64   // of the one input; negative = as the trace says
@@ -208,6 +209,9 @@ func (r *flagReader) readReport(o *options) {
 		default:
 			r.problem("--analysis %s is unknown: %s, all", quote(name), strings.Join(analyses.Names, ", "))
 		}
+	}
+	if len(o.analyses) == 0 && (o.command == "report" && o.html != "" || filepath.Ext(o.report) == ".html") {
+		o.analyses, o.pageOnly = analyses.Names, true
 	}
 	if o.analysis.IdleThreshold = r.Duration("idle-threshold").Nanoseconds(); r.IsSet("idle-threshold") && o.analysis.IdleThreshold <= 0 {
 		r.problem("--idle-threshold %s is not a time above 0", r.String("idle-threshold"))

@@ -18,9 +18,6 @@ func (u components) root(x int32) int32 {
 	return x
 }
 
-// size is the number of arrows in the component of x.
-func (u components) size(x int32) int32 { return -u[u.root(x)] }
-
 func (u components) join(x, y int32) {
 	x, y = u.root(x), u.root(y)
 	n := 1 - u[x]

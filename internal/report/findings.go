@@ -1,0 +1,78 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"overlay/internal/tables"
+)
+
+// finding is a line of the first screen: what was found, how much time it is about, and what to do.
+type finding struct {
+	Kind  string // class of the style sheet
+	NS    int64
+	Value string // NS as it is shown
+	About string // what the value is
+	Title string
+	Text  string
+}
+
+// maxFindings is how many findings stand on the first screen.
+const maxFindings = 3
+
+// findings are what is most worth knowing, most time first: the hints, and what the analyses say of idle GPUs, waiting
+// calls and exposed communication.
+func (r *Report) findings(list []tables.Table) []finding {
+	var out []finding
+	for l := range tables.Find(list, "hints").Lines(-1) {
+		class, value, about := l.Str("class"), "critical_ns", "on the path"
+		if !l.Value("saves_at_most_ns").IsNull() {
+			value, about = "saves_at_most_ns", "to save at most"
+		}
+		out = append(out, finding{Kind: class, NS: l.Value(value).Int(), Value: l.Show(value), About: about,
+			Title: sentence(classWords[class]) + " holds " + tables.FormatShare(tables.ShareOf(r.Path.ByClass[class], r.Window.Duration)) + " of the path", Text: sentence(l.Str("text")) + "."})
+	}
+	if t := tables.Find(list, "hotspots"); t != nil && t.Rows > 0 {
+		l := t.Line(0)
+		f := finding{Kind: kindClass[l.Str("kind")], NS: l.Value("critical_ns").Int(), Value: l.Show("critical_ns"), About: "on the path",
+			Title: Plain(l.Str("readable")) + " is the largest hotspot", Text: l.Show("share_of_window") + " of the window, in " + l.Show("calls") + " calls."}
+		if caller := l.Str("caller"); caller != "" {
+			f.Text += " It comes from " + Plain(caller) + "."
+		}
+		out = append(out, f)
+	}
+	if t := tables.Find(list, "blocking"); t != nil {
+		if l, ok := largest(t, "waited_ns"); ok {
+			out = append(out, finding{Kind: "sync", NS: l.Value("waited_ns").Int(), Value: l.Show("waited_ns"), About: "of waiting for the GPU",
+				Title: blockingName(l) + " blocks the CPU", Text: sentence(cmp.Or(l.Str("hint"), "in "+l.Show("waited")+" calls")) + "."})
+		}
+	}
+	if t := tables.Find(list, "temporal"); t != nil {
+		if l, ok := largest(t, "idle_ns"); ok && l.Value("idle_ns").Int()*5 > l.Value("span_ns").Int() {
+			f := finding{Kind: "nothing", NS: l.Value("idle_ns").Int(), Value: l.Show("idle_ns"), About: "without work",
+				Title: gpu(l).Text + " is idle " + l.Share("idle_ns", "span_ns") + " of its time", Text: "Why its streams had nothing to do stands below."}
+			if why := idleBecause(list); why != "" {
+				f.Text = sentence(why) + "."
+			}
+			out = append(out, f)
+		}
+	}
+	if t := tables.Find(list, "overlap"); t != nil {
+		if l, ok := largest(t, "exposed_ns"); ok && l.Value("exposed_ns").Int()*20 > r.Window.Duration {
+			out = append(out, finding{Kind: "communication", NS: l.Value("exposed_ns").Int(), Value: l.Show("exposed_ns"), About: "exposed",
+				Title: "Communication of " + gpu(l).Text + " is not hidden", Text: "Computation hides " + l.Show("ratio") + " of it."})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b finding) int { return cmp.Compare(b.NS, a.NS) })
+	return out[:min(len(out), maxFindings)]
+}
+
+// sentence begins a sentence. What is code keeps its letters.
+func sentence(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if first == "" || strings.Trim(first, "abcdefghijklmnopqrstuvwxyz,:-") != "" {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}
