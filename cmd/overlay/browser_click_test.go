@@ -59,7 +59,7 @@ const clickPage = `<!doctype html><html><head>
       const slice = chain[chain.length >> 1], times = [];
       for (let i = 0; i < 5; i++) {
         const state = viewer.brushingStateController;
-        state.changeSelectionFromRequestSelectionEvent(new tr.model.EventSet());
+        state.changeSelectionFromTimeline(new tr.model.EventSet());
         await drawn();
         const began = performance.now();
         const found = new tr.model.EventSet([slice]), todo = [slice], met = new Set(todo);
@@ -69,7 +69,7 @@ const clickPage = `<!doctype html><html><head>
             for (const t of [f.startSlice, f.endSlice]) { if (t && !met.has(t)) { met.add(t); todo.push(t); found.push(t); } }
           }
         }
-        state.changeSelectionFromRequestSelectionEvent(found);
+        state.changeSelectionFromTimeline(found);
         await drawn();
         times.push(performance.now() - began);
       }

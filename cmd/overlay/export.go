@@ -23,7 +23,7 @@ import (
 
 func (p *program) exportCommand() *cli.Command {
 	flags := slices.Concat([]cli.Flag{
-		&cli.StringSliceFlag{Name: "input", TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
+		&cli.GenericFlag{Name: "input", Value: &fileNames{}, TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
 			Usage: "the traces to read, `FILE` or folder or - for standard input; more of them may follow without a flag"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
 			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"},

@@ -5,9 +5,6 @@ type components []int32 // parent + 1; of a root: 0 - arrows
 
 func newComponents(n int) components { return make(components, n) }
 
-// reset takes all arrows away.
-func (u components) reset() { clear(u) }
-
 func (u components) root(x int32) int32 {
 	for u[x] > 0 {
 		if y := u[x] - 1; u[y] > 0 {
