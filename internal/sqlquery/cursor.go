@@ -22,6 +22,10 @@ type cursor struct {
 	at     int     // in list
 	byList bool
 	tests  []func(row int) bool
+
+	groups  []term // columns to group by; then the rows are those of grouped
+	grouped []place
+	atGroup int
 }
 
 // bound is a term with its argument.
@@ -34,10 +38,11 @@ type bound struct {
 // Filter begins a pass. An argument that is NULL fits no row: a comparison with NULL is never true, and treating it as 0
 // would join every row without a value to row 0.
 func (c *cursor) Filter(_ int, plan string, args ...sqlite3.Value) error {
-	c.terms, c.none = c.terms[:0], false
+	c.terms, c.groups, c.none = c.terms[:0], c.groups[:0], false
 	for i, x := range decodePlan(plan) {
-		if i >= len(args) {
-			break
+		if x.how == byGroup {
+			c.groups = append(c.groups, x)
+			continue
 		}
 		if args[i].Type() == sqlite3.NULL {
 			c.none = true
@@ -53,6 +58,9 @@ func (c *cursor) Filter(_ int, plan string, args ...sqlite3.Value) error {
 		return nil
 	}
 	c.nextPart()
+	if len(c.groups) > 0 {
+		c.group()
+	}
 	return nil
 }
 
@@ -208,12 +216,21 @@ func (c *cursor) passes(row int) bool {
 
 // Next goes to the next row.
 func (c *cursor) Next() error {
+	if len(c.groups) > 0 {
+		c.nextGrouped()
+	} else {
+		c.advance()
+	}
+	return nil
+}
+
+// advance goes to the next row that the terms leave.
+func (c *cursor) advance() {
 	c.row++
 	c.at++
 	if c.settle(); c.row >= c.to {
 		c.nextPart()
 	}
-	return nil
 }
 
 // EOF reports whether there is no row any more.

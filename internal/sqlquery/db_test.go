@@ -115,6 +115,9 @@ func TestQueries(t *testing.T) {
 		{"select count(*) from empty", "0"},
 		{"select e.event from empty e join events using (event)", ""},
 		{"select event from events limit 0", ""},
+		{"select name, count(*) from events group by name order by 1", "kernel,3 launch,3 lost,1"},
+		{"select name, rank, sum(x) from events where event > 0 group by name, rank order by 1, 2", "kernel,0,3.0 kernel,2,5.0 launch,0, lost,0,3.0"},
+		{"select count(*) from (select name, run from events group by 2, 1)", "3"},
 		{"select event from kernels where rank = 2", "1"},
 		{"select median(x), quantile_cont(x, 0.95), quantile_cont(x, 0) from events where rank = 0", "1.5,2.85,0.5"},
 		{"select quantile_cont(x, 0.5) from events where rank = 9", ""},
@@ -288,6 +291,10 @@ func TestSameAsOwnTables(t *testing.T) {
 			if len(sets) > 1 {
 				query += ", 2"
 			}
+		}
+		if rapid.Bool().Draw(t, "group") {
+			by := rapid.SampledFrom([]string{"name", "run, name", "name, rank", "rank, name, run", "tag", "name, event", "rank", "on_path, name"}).Draw(t, "by")
+			query = "select " + by + ", count(*), sum(event) from %[1]s p where " + where("p", "") + " group by " + by + " order by " + by
 		}
 		ask := func(sql string) string {
 			var b strings.Builder
