@@ -26,6 +26,7 @@ var layers = map[string][]string{
 	"internal/vendors":            {"internal/trace"},
 	"internal/kineto":             {"internal/trace", "internal/vendors", "internal/par"},
 	"internal/frompftrace":        {"internal/trace", "internal/vendors", "internal/par", "internal/kineto", "internal/chrome"},
+	"internal/fromsqlite":         {"internal/trace", "internal/vendors", "internal/kineto", "internal/chrome"},
 	"internal/perfetto":           {"internal/par"},
 	"internal/chrome":             {},
 	"internal/pgzip":              {},
@@ -86,6 +87,9 @@ func TestLayers(t *testing.T) {
 		if d.IsDir() {
 			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules") {
 				return fs.SkipDir
+			}
+			if _, err := fs.Stat(root, path.Join(name, "go.mod")); err == nil && name != "." {
+				return fs.SkipDir // a module of its own
 			}
 			return nil
 		}

@@ -64,7 +64,11 @@ const maxCategories = 12
 // writeSurvey writes what a trace holds, a line each.
 func writeSurvey(w io.Writer, s *kineto.Survey) {
 	line := func(format string, args ...any) { fmt.Fprintln(w, report.Plain(fmt.Sprintf(format, args...))) }
-	line("%s form, %s", s.Form, s.Generation)
+	if s.Generation != "" {
+		line("%s form, %s", s.Form, s.Generation)
+	} else {
+		line("%s", s.Form)
+	}
 	if len(s.Hints) > 0 {
 		line("holds       %s", strings.Join(s.Hints, ", "))
 	}

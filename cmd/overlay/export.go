@@ -78,7 +78,11 @@ func (j *job) export() error {
 	}
 	parts := make([]string, len(inputs))
 	for i, in := range inputs {
-		if parts[i], err = out.part(partition(in.run, in.rank)); err != nil {
+		part := partition(in.run, in.rank)
+		if err := j.checkOther(filepath.Join(j.opts.output, part), in); err != nil {
+			return err
+		}
+		if parts[i], err = out.part(part); err != nil {
 			return err
 		}
 	}
@@ -92,6 +96,28 @@ func (j *job) export() error {
 	j.result = func(w io.Writer) error {
 		return writeLines(w, fmt.Sprintf("wrote %s tables of %s, %s rows, %s bytes to %s", tables.Grouped(written.files), tables.Counted(len(inputs), "trace"),
 			tables.Grouped(written.rows), tables.Grouped(written.bytes), j.opts.output), []string{nextOf(j.opts.output)})
+	}
+	return nil
+}
+
+// checkOther refuses to replace the tables of another trace: two that do not say their rank would take each other's place.
+func (j *job) checkOther(dir string, in rankInput) error {
+	for _, form := range relations.Empty() {
+		if form.Name != "runs" {
+			continue
+		}
+		t, err := readTable(filepath.Join(dir, "runs.parquet"), form)
+		if err != nil || t.Rows == 0 {
+			return nil // nothing is there, or nothing that can be read
+		}
+		for i := range t.Cols {
+			if t.Cols[i].Name != "file" {
+				continue
+			}
+			if file, _ := t.Data[i].Text(0); file != filepath.Base(inputName(in.name)) {
+				return fmt.Errorf("%s holds the tables of %s: remove it, or give %s another --rank or --run", dir, file, in.name)
+			}
+		}
 	}
 	return nil
 }
@@ -110,7 +136,8 @@ func (j *job) eachTables(inputs []rankInput, s relations.Source, use func(i int,
 	load := func(i int) (*trace.Trace, error) { return j.load(inputs[i].name) }
 	err := pipeline.Each(len(inputs), j.pipeline(), load, func(i int, r *pipeline.Run) error {
 		s := s
-		s.File, s.Format, s.Version, s.World = filepath.Base(inputName(inputs[i].name)), "kineto", version, inputs[i].world
+		in := &inputs[i]
+		s.File, s.Format, s.Version, s.World, s.Host = filepath.Base(inputName(in.name)), in.format, version, in.world, in.host
 		return use(i, r.Tables(s))
 	})
 	if side := (*pipeline.Error)(nil); errors.As(err, &side) {

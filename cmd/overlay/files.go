@@ -53,6 +53,8 @@ func (p *program) prints(o *options) bool {
 	switch o.command {
 	case "run", "convert":
 		return !o.quiet && !isStdout(o.output)
+	case "whatif":
+		return !isStdout(o.output)
 	case "report", "diff":
 		return o.html == ""
 	}

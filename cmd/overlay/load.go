@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"overlay/internal/frompftrace"
+	"overlay/internal/fromsqlite"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
@@ -57,10 +58,13 @@ func (j *job) loadAny(name string) (*trace.Trace, error) {
 	return tr, err
 }
 
-// parsePerfetto reads a .pftrace. It becomes text, which takes the place of its own bytes in the input.
-func parsePerfetto(name string, in *input, o kineto.Options, room int64) (*trace.Trace, error) {
+// parser turns the bytes of a file into text in a spool, and reads that.
+type parser func(src []byte, name string, o kineto.Options, to kineto.Spool) (*trace.Trace, error)
+
+// parseOther reads a file of another format. It becomes text, which takes the place of its own bytes in the input.
+func parseOther(name string, in *input, o kineto.Options, room int64, parse parser) (*trace.Trace, error) {
 	text := newSpool(room)
-	tr, err := frompftrace.Parse(in.bytes, inputName(name), o, text)
+	tr, err := parse(in.bytes, inputName(name), o, text)
 	if err != nil {
 		text.drop()
 		return nil, err
@@ -72,10 +76,13 @@ func parsePerfetto(name string, in *input, o kineto.Options, room int64) (*trace
 	return tr, nil
 }
 
-// decode makes a trace of the bytes of an input.
+// decode makes a trace of the bytes of an input, in whatever format they are.
 func decode(name string, in *input, o kineto.Options, room int64) (*trace.Trace, error) {
-	if kineto.IsPerfetto(in.bytes) {
-		return parsePerfetto(name, in, o, room)
+	switch {
+	case kineto.IsPerfetto(in.bytes):
+		return parseOther(name, in, o, room, frompftrace.Parse)
+	case fromsqlite.Is(in.bytes):
+		return parseOther(name, in, o, room, fromsqlite.Parse)
 	}
 	return kineto.Parse(in.bytes, inputName(name), o)
 }

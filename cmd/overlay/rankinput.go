@@ -20,10 +20,17 @@ import (
 
 // rankInput is one trace of a job.
 type rankInput struct {
-	name  string // of the file
-	run   string // of the job
-	rank  int64
-	world int64 // processes of the job, 0 when unknown
+	name string // of the file
+	run  string // of the job
+	rank int64
+	peeked
+}
+
+// peeked is what the start of a trace says of itself.
+type peeked struct {
+	world  int64  // processes of the job, 0 when unknown
+	host   string // "" when unknown
+	format string
 }
 
 // rankInputs lists the traces that names stand for, files and folders of files, with the run and the rank of each. Two of
@@ -46,7 +53,7 @@ func rankInputs(names []string, run string, rank int64) ([]rankInput, error) {
 	seen := map[string]string{}
 	for i := range list {
 		in := &list[i]
-		in.rank, in.world = rankOf(in.name)
+		in.rank, in.peeked = rankOf(in.name)
 		switch {
 		case rank >= 0 && len(list) > 1:
 			return nil, fmt.Errorf("--rank %d is for one trace, and there are %d", rank, len(list))
@@ -94,7 +101,7 @@ func tracesAt(name string) ([]string, error) {
 }
 
 func isTraceName(name string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"), ".json")
+	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"), ".json") || strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".pftrace")
 }
 
 var digits = regexp.MustCompile(`\d+|\D+`)
@@ -129,13 +136,17 @@ var (
 	inName     = regexp.MustCompile(`(?i)(?:rank|worker|gpu)[-_. ]?(\d+)`)
 	inHead     = regexp.MustCompile(`"distributedInfo"\s*:\s*\{[^{}]*?"rank"\s*:\s*"?(\d+)`)
 	inWorld    = regexp.MustCompile(`"distributedInfo"\s*:\s*\{[^{}]*?"world_size"\s*:\s*"?(\d+)`)
+	inHost     = regexp.MustCompile(`"host_name"\s*:\s*"([^"\\]+)"`)
 	peekLength = 256 << 10
 )
 
-// rankOf looks for the rank and the size of the job at the start of a trace, then for the rank in the name of its file;
-// rank -1 and size 0 are unknown.
-func rankOf(name string) (rank, world int64) {
+// rankOf looks for the rank at the start of a trace, then in the name of its file; -1 is unknown.
+func rankOf(name string) (rank int64, p peeked) {
 	head := headOf(name)
+	p.format = "kineto"
+	if kineto.IsPerfetto(head) {
+		p.format = "perfetto"
+	}
 	number := func(re *regexp.Regexp, text []byte) (int64, bool) {
 		m := re.FindSubmatch(text)
 		if m == nil {
@@ -144,14 +155,17 @@ func rankOf(name string) (rank, world int64) {
 		n, err := strconv.ParseInt(string(m[1]), 10, 32)
 		return n, err == nil
 	}
-	world, _ = number(inWorld, head)
+	p.world, _ = number(inWorld, head)
+	if m := inHost.FindSubmatch(head); m != nil {
+		p.host = string(m[1])
+	}
 	if n, ok := number(inHead, head); ok {
-		return n, world
+		return n, p
 	}
 	if n, ok := number(inName, []byte(filepath.Base(name))); ok {
-		return n, world
+		return n, p
 	}
-	return -1, world
+	return -1, p
 }
 
 // headOf is the first part of a file, decompressed; nothing of what cannot be read, which loading will say.

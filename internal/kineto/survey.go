@@ -94,6 +94,9 @@ func Inspect(tr *trace.Trace) Survey {
 		s.Devices = append(s.Devices, Device{d, t.DeviceNames[d], ops[d]})
 	}
 	s.Generation, s.Hints = t.generation(s.ByCategory)
+	if t.From > 0 {
+		s.Form, s.Generation, s.Bytes = t.Form, "", t.From
+	}
 	s.Oddities = t.oddities(&s)
 	return s
 }
@@ -207,7 +210,11 @@ func (t *draft) oddities(s *Survey) []Oddity {
 	add(threads, "slices that overlap without nesting on a thread", "viewers of JSON drop or bend them; the .pftrace gives them rows of their own")
 	add(streams, "operations that overlap on one stream", "CUDA graphs and programmatic launch do that")
 	if len(s.Devices) > 0 && !slices.ContainsFunc(vendors.Syncs(), func(cat string) bool { return s.ByCategory[cat] > 0 }) {
-		add(1, "no synchronisation events", "waits between streams are inferred from times; record them with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True)")
+		means := "waits between streams are inferred from times"
+		if t.From == 0 { // else another profiler may have recorded it
+			means += "; record them with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True)"
+		}
+		add(1, "no synchronisation events", means)
 	}
 	if len(s.Devices) > 0 && s.Steps == 0 {
 		add(1, "no steps", "call profiler.step() once an iteration, with a schedule, to get a line for each step")

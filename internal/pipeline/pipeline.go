@@ -53,8 +53,9 @@ type Run struct {
 	graph    *graph.Graph   // of Trace
 	path     *critpath.Path // in graph
 	analyses *analyses.Result
-	original *Run   // with Options.Anonymous: the run on the input
-	scanned  func() // waits for what drawing wants to know of the input
+	ghosts   []overlay.Ghost // simulated runs to draw
+	original *Run            // with Options.Anonymous: the run on the input
+	scanned  func()          // waits for what drawing wants to know of the input
 }
 
 func (o *Options) stage(name string) {
@@ -156,6 +157,7 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	if r.analyses != nil && !r.o.Unasked {
 		o.Rows = r.analyses.Rows
 	}
+	o.Ghosts = r.ghosts
 	whole := r
 	if r.original != nil {
 		whole = r.original
@@ -169,6 +171,7 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	*whole, *r = Run{}, Run{}
 	runtime.GC() // a millisecond; drawing needs room, and of the graph only the layout
 	drawing := overlay.Annotate(layout, p, o)
+	o.Ghosts = nil
 	cut(drawing)
 	layout, p, cut = nil, nil, nil
 	runtime.GC()

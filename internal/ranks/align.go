@@ -20,12 +20,12 @@ type aligner struct {
 
 func (x *aligner) diff(p pair) int64 { return x.b[p.b].end - x.a[p.a].end }
 
-func (x *aligner) shorter(p pair) int64 { return min(x.a[p.a].dur, x.b[p.b].dur) }
+func (x *aligner) shorter(p pair) int64 { return int64(min(x.a[p.a].dur, x.b[p.b].dur)) }
 
 // alike reports whether two items may be one collective by what they do and by their steps.
 func (x *aligner) alike(p pair) bool {
 	u, v := &x.a[p.a], &x.b[p.b]
-	return alike(u.token, v.token) && u.low <= v.high && v.low <= u.high
+	return alike(u.token, v.token) && u.steps.meet(v.steps)
 }
 
 // noise is by how much ends of a pair differ as a rule. The root of a broadcast may leave long before the others.
@@ -68,8 +68,8 @@ func (x *aligner) candidates(inA, inB map[int32][2]int32) []candidate {
 	var out []candidate
 	last := int32(-1)
 	for i := range x.a {
-		step := x.a[i].step()
-		if i > 0 && x.a[i-1].step() == step {
+		step := x.a[i].steps.number()
+		if i > 0 && x.a[i-1].steps.number() == step {
 			continue
 		}
 		ra := inA[step]
@@ -96,8 +96,8 @@ func stepRuns(items []item) map[int32][2]int32 {
 	runs := map[int32][2]int32{}
 	for i := 0; i < len(items); {
 		k := i
-		step := items[i].step()
-		for k < len(items) && items[k].step() == step {
+		step := items[i].steps.number()
+		for k < len(items) && items[k].steps.number() == step {
 			k++
 		}
 		if _, twice := runs[step]; twice || step < 0 {
@@ -227,8 +227,8 @@ func (x *aligner) lossySteps() {
 	bins := x.topBins(true)
 	last := int32(-1)
 	for i := range x.a {
-		step := x.a[i].step()
-		if step < 0 || i > 0 && x.a[i-1].step() == step {
+		step := x.a[i].steps.number()
+		if step < 0 || i > 0 && x.a[i-1].steps.number() == step {
 			continue
 		}
 		ra := inA[step]

@@ -19,7 +19,7 @@ func (c *channel) byClock(j *Job) {
 	left := false
 	lists := make([]list, len(c.lists))
 	for i := range c.lists {
-		lists[i] = c.lists[i].unmatched()
+		lists[i] = c.lists[i].unmatched(j)
 		left = left || len(lists[i].items) > 0
 		for k := range lists[i].items {
 			x := &lists[i].items[k]
@@ -47,16 +47,17 @@ func (c *channel) byClock(j *Job) {
 		}
 		x := &aligner{a: open, b: l.items, mad: j.Members[l.member].Clock.Error / 2}
 		pairs, _ := x.gapped(0, int32(len(open)), 0, int32(len(l.items)), 0)
+		taken := make([]bool, len(l.items))
 		for _, p := range pairs {
 			m := &c.found[open[p.a].op]
 			m.refs = append(m.refs, Ref{l.member, l.items[p.b].op})
 			m.by = ByTimes
-			l.items[p.b].in = true
+			taken[p.b] = true
 		}
-		l.items = slices.DeleteFunc(l.items, func(x item) bool { return x.in })
+		l.items = without(l.items, taken)
 	}
 	rest := &channel{group: c.group, low: c.low, high: c.high, lists: lists}
-	rest.rounds(func(a, b *list) ([]pair, int) {
+	rest.rounds(j, func(a, b *list) ([]pair, int) {
 		if j.Members[a.member].Clock.Component != j.Members[b.member].Clock.Component {
 			return nil, 0
 		}
@@ -73,13 +74,22 @@ func (c *channel) knownItems(j *Job) []item {
 	out := make([]item, 0, len(c.found))
 	for i := range c.found {
 		var ends []int64
-		x := item{op: int32(i), low: -1, high: math.MaxInt32, dur: math.MaxInt64}
+		x := item{op: int32(i), steps: anyStep, dur: math.MaxUint32}
+		low, high := anyStep.bounds()
 		for _, r := range c.found[i].refs {
 			s, e := j.times(r)
 			ends = append(ends, e)
-			x.dur = min(x.dur, e-s)
-			low, high := j.Members[r.Member].stepBounds(&j.Members[r.Member].Ops[r.Op])
-			x.low, x.high = max(x.low, low), min(x.high, high)
+			x.dur = min(x.dur, shortened(e-s))
+			l, h := j.Members[r.Member].stepsOf(&j.Members[r.Member].Ops[r.Op]).bounds()
+			low, high = max(low, l), min(high, h)
+		}
+		switch {
+		case low == high:
+			x.steps = steps(low)
+		case high < math.MaxInt32:
+			x.steps = upTo(high)
+		case low > 0:
+			x.steps = fromOn(low)
 		}
 		x.end = median(ends)
 		c.found[i].end = x.end

@@ -28,40 +28,62 @@ type list struct {
 // clock shows.
 type item struct {
 	end   int64
-	dur   int64
 	token uint64
-	low   int32 // bounds of the number of its step: they are equal for an operation of a step that was recorded
-	high  int32
+	dur   uint32 // ns, at most 4 s
+	steps steps
 	seq   int32
 	op    int32
-	in    bool // it is in an instance
 }
 
-// step is the number of the item's step, -1 when it is not known.
-func (x *item) step() int32 {
-	if x.low == x.high {
-		return x.low
+func shortened(d int64) uint32 { return uint32(min(d, math.MaxUint32)) }
+
+// steps is the number of a step, or a bound of it: what was launched before the first step that was recorded belongs to an
+// earlier one. Numbers stand for themselves, -1 for any step, -2-2n for one up to n, -3-2n for one from n on.
+type steps int32
+
+const anyStep steps = -1
+
+func upTo(n int32) steps   { return steps(-2 - 2*max(n, 0)) }
+func fromOn(n int32) steps { return steps(-3 - 2*max(n, 0)) }
+
+// bounds are the numbers between which the step lies.
+func (s steps) bounds() (low, high int32) {
+	switch {
+	case s >= 0:
+		return int32(s), int32(s)
+	case s == anyStep:
+		return 0, math.MaxInt32
+	case s%2 == 0:
+		return 0, int32(-2-s) / 2
 	}
-	return -1
+	return int32(-3-s) / 2, math.MaxInt32
 }
 
-// stepBounds are the numbers between which the step of an operation lies. What was launched before the first step that was
-// recorded belongs to an earlier one.
-func (s *Summary) stepBounds(o *Op) (low, high int32) {
-	low, high = -1, math.MaxInt32
+// meet reports whether both may be one step.
+func (s steps) meet(t steps) bool {
+	if s == t || s == anyStep || t == anyStep {
+		return true
+	}
+	a, b := s.bounds()
+	c, d := t.bounds()
+	return a <= d && c <= b
+}
+
+// number is the number of the step, -1 when it is not known.
+func (s steps) number() int32 { return int32(max(s, -1)) }
+
+// stepsOf is the step of an operation, as far as it is known.
+func (s *Summary) stepsOf(o *Op) steps {
 	switch n := len(s.Steps); {
 	case o.Step >= 0:
-		return o.Step, o.Step
+		return steps(o.Step)
 	case n == 0:
 	case o.Launch < s.Steps[0].Start:
-		high = s.Steps[0].Number - 1
+		return upTo(s.Steps[0].Number - 1)
 	case o.Launch >= s.Steps[n-1].End:
-		low = s.Steps[n-1].Number + 1
+		return fromOn(s.Steps[n-1].Number + 1)
 	}
-	if low == high { // not recorded, even if only one is left
-		low--
-	}
-	return low, high
+	return anyStep
 }
 
 // channels gives each operation its group and its channel. Operations that cannot be put into one stay alone.
@@ -110,6 +132,12 @@ func (j *Job) channels() []channel {
 			}
 			of[k] = i
 		}
+		count := make([]int, len(list_))
+		for i := range s.Ops {
+			if c := of[s.Ops[i].Kind]; c >= 0 {
+				count[c]++
+			}
+		}
 		for i := range s.Ops {
 			o := &s.Ops[i]
 			c := of[o.Kind]
@@ -119,11 +147,10 @@ func (j *Job) channels() []channel {
 			j.Groups[list_[c].group].Ops++
 			ch := &list_[c]
 			if n := len(ch.lists); n == 0 || ch.lists[n-1].member != int32(m) {
-				ch.lists = append(ch.lists, list{member: int32(m)})
+				ch.lists = append(ch.lists, list{int32(m), make([]item, 0, count[c])})
 			}
 			l := &ch.lists[len(ch.lists)-1]
-			low, high := s.stepBounds(o)
-			l.items = append(l.items, item{end: o.End - s.Window[0], dur: o.End - o.Start, token: tokens[o.Kind], low: low, high: high, seq: o.Seq, op: int32(i)})
+			l.items = append(l.items, item{o.End - s.Window[0], tokens[o.Kind], shortened(o.End - o.Start), s.stepsOf(o), o.Seq, int32(i)})
 		}
 	}
 	for c := range list_ {

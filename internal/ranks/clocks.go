@@ -142,7 +142,7 @@ func (j *Job) takeClocks(o *observations, components *sets) {
 	weight := make([]float64, len(o.owner))
 	count := make([]int, len(j.Members))
 	for i, n := range o.node {
-		weight[n] += o.w[i]
+		weight[n] += float64(o.w[i])
 		count[o.owner[n]]++
 	}
 	q := math.Max(1, 1.48*o.typical())

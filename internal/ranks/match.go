@@ -20,7 +20,7 @@ type matched struct {
 // first, and gives the clocks. By these the rest is matched: operations outside of whole steps. Only ranks that are connected by none
 // of this are matched by votes.
 func (j *Job) match(channels []channel, trust bool) {
-	par.Each(len(channels), func(i int) { channels[i].bySteps() })
+	par.Each(len(channels), func(i int) { channels[i].bySteps(j) })
 	j.install(channels)
 	j.solveClocks(trust)
 	if j.Matching.Unmatched == 0 {
@@ -31,7 +31,7 @@ func (j *Job) match(channels []channel, trust bool) {
 		for m := range j.Members {
 			component[m] = j.Members[m].Clock.Component
 		}
-		par.Each(len(channels), func(i int) { channels[i].byVotes(component) })
+		par.Each(len(channels), func(i int) { channels[i].byVotes(j, component) })
 		j.install(channels)
 		j.solveClocks(trust)
 	}
@@ -41,16 +41,16 @@ func (j *Job) match(channels []channel, trust bool) {
 }
 
 // bySteps matches by recorded numbers, else by steps.
-func (c *channel) bySteps() {
+func (c *channel) bySteps(j *Job) {
 	if len(c.lists) < 2 || c.bySeq() {
 		return
 	}
-	c.rounds(func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder)
+	c.rounds(j, func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder)
 }
 
 // byVotes matches operations of ranks whose clocks are not known against each other.
-func (c *channel) byVotes(component []int32) {
-	c.rounds(func(a, b *list) ([]pair, int) {
+func (c *channel) byVotes(j *Job, component []int32) {
+	c.rounds(j, func(a, b *list) ([]pair, int) {
 		if component[a.member] == component[b.member] {
 			return nil, 0
 		}
@@ -59,10 +59,10 @@ func (c *channel) byVotes(component []int32) {
 }
 
 // rounds aligns the longest list with all others, then the longest of what is left, until nothing is.
-func (c *channel) rounds(align func(a, b *list) ([]pair, int), by MatchBy) {
+func (c *channel) rounds(j *Job, align func(a, b *list) ([]pair, int), by MatchBy) {
 	left := make([]list, 0, len(c.lists))
 	for i := range c.lists {
-		left = append(left, c.lists[i].unmatched())
+		left = append(left, c.lists[i].unmatched(j))
 	}
 	for {
 		left = slices.DeleteFunc(left, func(l list) bool { return len(l.items) == 0 })
@@ -86,19 +86,14 @@ func (c *channel) rounds(align func(a, b *list) ([]pair, int), by MatchBy) {
 			for _, p := range pairs {
 				a, b := &r.items[p.a], &l.items[p.b]
 				if made[p.a] == 0 {
-					made[p.a] = c.add(matched{refs: []Ref{{r.member, a.op}}, by: by, token: a.token, end: a.end})
+					refs := append(make([]Ref, 0, len(left)+1), Ref{r.member, a.op})
+					made[p.a] = c.add(matched{refs: refs, by: by, token: a.token, end: a.end})
 				}
 				x := &c.found[made[p.a]-1]
 				x.refs = append(x.refs, Ref{l.member, b.op})
 				taken[p.b] = true
 			}
-			rest := l.items[:0:0]
-			for k := range l.items {
-				if !taken[k] {
-					rest = append(rest, l.items[k])
-				}
-			}
-			l.items = rest
+			l.items = without(l.items, taken)
 		}
 	}
 }
@@ -110,14 +105,41 @@ func (c *channel) add(x matched) int32 {
 }
 
 // unmatched is the list without operations that are in an instance.
-func (l *list) unmatched() list {
-	out := list{member: l.member}
+func (l *list) unmatched(j *Job) list {
+	in := j.Members[l.member].In
+	n := 0
 	for i := range l.items {
-		if !l.items[i].in {
+		if in == nil || in[l.items[i].op] < 0 {
+			n++
+		}
+	}
+	if n == len(l.items) {
+		return *l
+	}
+	out := list{l.member, make([]item, 0, n)}
+	for i := range l.items {
+		if in[l.items[i].op] < 0 {
 			out.items = append(out.items, l.items[i])
 		}
 	}
 	return out
+}
+
+// without are the items that are not taken. The list that they come from stays as it is.
+func without(items []item, taken []bool) []item {
+	n := 0
+	for _, t := range taken {
+		if !t {
+			n++
+		}
+	}
+	rest := make([]item, 0, n)
+	for k := range items {
+		if !taken[k] {
+			rest = append(rest, items[k])
+		}
+	}
+	return rest
 }
 
 // bySeq matches by the numbers that were recorded, where all operations of a group have one. The two sides of
@@ -186,12 +208,6 @@ func (j *Job) install(channels []channel) {
 		})
 		for k := range c.found {
 			j.addInstance(c, &c.found[k])
-		}
-		for k := range c.lists {
-			l := &c.lists[k]
-			for p := range l.items {
-				l.items[p].in = j.Members[l.member].In[l.items[p].op] >= 0
-			}
 		}
 		j.Matching.Ambiguous += c.ambiguous
 	}

@@ -81,7 +81,7 @@ func (x *aligner) topBins(steps bool) []int64 {
 	stride := (len(x.a) + voteSamples - 1) / voteSamples
 	for i := 0; i < len(x.a); i += stride {
 		for k := range x.b {
-			if x.alike(pair{int32(i), int32(k)}) && (!steps || x.a[i].step() >= 0 && x.a[i].step() == x.b[k].step()) {
+			if x.alike(pair{int32(i), int32(k)}) && (!steps || x.a[i].steps.number() >= 0 && x.a[i].steps.number() == x.b[k].steps.number()) {
 				bins[floorDiv(x.b[k].end-x.a[i].end, voteBin)]++
 			}
 		}

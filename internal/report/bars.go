@@ -114,6 +114,26 @@ func hotspotGrid(list []tables.Table) grid {
 		figure(t, "of the window", "share_of_window"), figure(t, "time", "critical_ns"), figure(t, "calls", "calls"), wordsOf("kind", "kind"), wordsOf("phase", "phase"))
 }
 
+// gainGrid shows what replays say of each class and hotspot: how much shorter the window is without it.
+func gainGrid(list []tables.Table) grid {
+	t := tables.Find(list, "gains")
+	if t == nil || t.Rows == 0 {
+		return grid{}
+	}
+	longest := most(t, "critical_ns")
+	return makeGrid(t, maxRows, "rows", label("without", func(l tables.Line) gridCell {
+		if l.Str("what") == "class" {
+			return gridCell{Text: "all " + classWords[l.Str("name")]}
+		}
+		return nameCell(l.Str("name"))
+	}),
+		bars("", func(l tables.Line) []part {
+			return []part{{"pale", ratio(l.Value("saves_at_most_ns").Float(), longest), ""}}
+		}),
+		figure(t, "saves at most", "saves_at_most_ns"), figure(t, "of the window", "saves_at_most_share"), figure(t, "with half of it", "half_saves_ns"), extra(figure(t, "on the path", "critical_ns")),
+		label("then bound by", func(l tables.Line) gridCell { return gridCell{Text: classWords[l.Str("then_bound_by")]} }))
+}
+
 // unknownGrids show the time that no event owns, by reason and by what stands around it.
 func unknownGrids(list []tables.Table) []grid {
 	by, gaps := tables.Find(list, "unknown_time"), tables.Find(list, "gaps")

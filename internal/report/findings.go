@@ -26,8 +26,11 @@ const maxFindings = 3
 func (r *Report) findings(list []tables.Table) []finding {
 	var out []finding
 	for l := range tables.Find(list, "hints").Lines(-1) {
-		class := l.Str("class")
-		out = append(out, finding{Kind: class, NS: l.Value("at_stake_ns").Int(), Value: l.Show("at_stake_ns"), About: "at stake",
+		class, value, about := l.Str("class"), "critical_ns", "on the path"
+		if !l.Value("saves_at_most_ns").IsNull() {
+			value, about = "saves_at_most_ns", "to save at most"
+		}
+		out = append(out, finding{Kind: class, NS: l.Value(value).Int(), Value: l.Show(value), About: about,
 			Title: sentence(classWords[class]) + " holds " + tables.FormatShare(tables.ShareOf(r.Path.ByClass[class], r.Window.Duration)) + " of the path", Text: sentence(l.Str("text")) + "."})
 	}
 	if t := tables.Find(list, "hotspots"); t != nil && t.Rows > 0 {

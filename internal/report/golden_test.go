@@ -88,7 +88,7 @@ func reports(t *testing.T, name string, tr *trace.Trace, segments bool) map[stri
 	}
 	out := map[string]*Report{}
 	for method, p := range paths {
-		s := Source{Name: name, Version: "test", Graph: g, Path: p, Segments: segments}
+		s := Source{Name: name, Version: "test", Graph: g, Path: p, Segments: segments, Gains: EveryClass}
 		if segments {
 			s.Analyses = analyses.Run(g, p, analyses.Names, analyses.Options{})
 		}

@@ -60,6 +60,7 @@ type content struct {
 	StepGrid, LengthGrid grid
 	StepNote             string
 	HotspotGrid          grid
+	GainGrid             grid
 	UnknownGrids         []grid
 	Cards                []card
 	MethodGrids          []methodGrid
@@ -80,7 +81,7 @@ func (r *Report) content() content {
 	list := r.Tables()
 	return content{Report: r, shown: list, Composition: classParts(r.Path.ByClass, r.Window.Duration, r.Window.Duration), PathKey: r.pathKey(),
 		Findings: r.findings(list), Lanes: r.window(list), StepGrid: r.stepGrid(list), LengthGrid: r.lengthGrid(list), StepNote: r.stepNote(list),
-		HotspotGrid: hotspotGrid(list), UnknownGrids: unknownGrids(list), Cards: r.cards(), MethodGrids: methodGrids(list), PhaseGrid: phaseGrid(list), NodeGrid: nodeGrid(list)}
+		HotspotGrid: hotspotGrid(list), GainGrid: gainGrid(list), UnknownGrids: unknownGrids(list), Cards: r.cards(), MethodGrids: methodGrids(list), PhaseGrid: phaseGrid(list), NodeGrid: nodeGrid(list)}
 }
 
 // WriteHTML writes the report as one page that needs nothing else: no network, no other file.

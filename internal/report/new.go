@@ -14,6 +14,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 // Source is what a report is made of.
@@ -26,7 +27,18 @@ type Source struct {
 	Segments bool // with the walk
 	Slim     bool // the input holds the path and its context only
 	Analyses *analyses.Result
+	Gains    GainsOf // what is replayed
 }
+
+// GainsOf says what the run is replayed without, to tell what could be gained there.
+type GainsOf uint8
+
+// The choices.
+const (
+	NoGains    GainsOf = iota
+	HintGains          // the classes that hold much of the path
+	EveryClass         // all classes, and the first ten hotspots
+)
 
 // New makes the report.
 func New(s Source) *Report {
@@ -50,6 +62,7 @@ func New(s Source) *Report {
 	maps.Copy(r.Quality, p.Quality)
 	c := &g.Delays
 	r.Calibration = Calibration{c.Launch.Min, c.Kernel.Min, c.Event.Max, map[string]int{"launch": c.Launch.Samples, "kernel": c.Kernel.Samples, "event": c.Event.Samples, "sync": c.Sync.Samples}}
+	r.Gains = gains(r, s)
 	r.Hints = hints(r)
 	if p.Method == "ctda" {
 		r.CTDA = ctdaTables(g, p, s.Top)
@@ -297,6 +310,45 @@ var advice = map[string]string{
 	"handoff":       "look at locks, and at what runs between forward and backward",
 }
 
+// gains replays the run without what is on the path.
+func gains(r *Report, s Source) []Gain {
+	out := []Gain{}
+	if s.Gains == NoGains || s.Path.Duration <= 0 {
+		return out
+	}
+	m := whatif.New(s.Graph)
+	var changes []whatif.Change
+	total := critpath.Breakdown(s.Path)
+	for c, ns := range total.Class {
+		if ns > 0 && critpath.Class(c) != critpath.ClassIdle && (s.Gains == EveryClass || much(ns, r)) {
+			out = append(out, Gain{What: "class", Name: critpath.Class(c).String(), NS: ns})
+			changes = append(changes, m.OfClass(critpath.Class(c)))
+		}
+	}
+	if s.Gains == EveryClass {
+		for i, h := range critpath.Hotspots(s.Graph, s.Path) {
+			if i == gainHotspots || h.NS == 0 {
+				break
+			}
+			out = append(out, Gain{What: "hotspot", Name: h.Name, NS: h.NS})
+			changes = append(changes, whatif.Change{On: m.OfHotspot(&h)})
+		}
+	}
+	for i, c := range m.Ceilings(changes) {
+		g := &out[i]
+		g.Window, g.Then = c.Zero, c.Then.String()
+		g.AtMost, g.Half = r.Window.Duration-c.Zero, r.Window.Duration-c.Half
+		g.Share = signedShare(g.AtMost, r.Window.Duration)
+	}
+	return out
+}
+
+// gainHotspots is for how many hotspots a report says what could be gained.
+const gainHotspots = 10
+
+// much reports whether a class holds much of the window: a tenth and more.
+func much(ns int64, r *Report) bool { return ns*10 >= r.Window.Duration }
+
 // hints lists advice for each class with a tenth of the path and more, largest first.
 func hints(r *Report) []Hint {
 	out := []Hint{}
@@ -311,8 +363,12 @@ func hints(r *Report) []Hint {
 		if u := r.unknownOf(c); u != nil {
 			text = u.Record
 		}
-		if ns := r.Path.ByClass[c]; ns*10 >= r.Window.Duration && text != "" {
-			out = append(out, Hint{c, ns, text})
+		if ns := r.Path.ByClass[c]; much(ns, r) && text != "" {
+			h := Hint{Class: c, NS: ns, Text: text}
+			if i := slices.IndexFunc(r.Gains, func(g Gain) bool { return g.What == "class" && g.Name == c }); i >= 0 {
+				h.AtMost = &r.Gains[i].AtMost
+			}
+			out = append(out, h)
 		}
 	}
 	return out

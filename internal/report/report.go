@@ -36,6 +36,7 @@ type Report struct {
 	CTDA        *CTDA            `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`
 	HTA         []HTAShare       `json:"hta,omitempty" table:"hta" about:"with method hta: its own summary"`
 	Calibration Calibration      `json:"calibration" table:"calibration" about:"the delays measured on the trace"`
+	Gains       []Gain           `json:"gains" table:"gains" about:"what could be gained at each class and hotspot: the run replayed without it"`
 	Hints       []Hint           `json:"hints" table:"hints" about:"what to try about the classes that hold much of the path"`
 	Analyses    *analyses.Result `json:"analyses,omitempty" table:"-"`
 	Quality     map[string]int   `json:"quality" table:"quality" entry:"reason" unit:"count" about:"what was odd, by reason"`
@@ -214,11 +215,24 @@ type Calibration struct {
 	Samples     map[string]int `json:"samples" entry:"delay" unit:"count" about:"how many cases each delay rests on"`
 }
 
-// Hint is what to try about a class, with the time at stake.
+// Hint is what to try about a class, with what it can save at most.
 type Hint struct {
-	Class string `json:"class"`
-	NS    int64  `json:"at_stake_ns" unit:"ns"`
-	Text  string `json:"text"`
+	Class  string `json:"class"`
+	NS     int64  `json:"critical_ns" unit:"ns" about:"time of the class on the path"`
+	AtMost *int64 `json:"saves_at_most_ns" unit:"ns" about:"if the class took no time at all; none where no replay was made"`
+	Text   string `json:"text"`
+}
+
+// Gain is what could be gained at something on the path, by a replay of the run without it.
+type Gain struct {
+	What   string  `json:"what" about:"class or hotspot"`
+	Name   string  `json:"name"`
+	NS     int64   `json:"critical_ns" unit:"ns" about:"its time on the path"`
+	AtMost int64   `json:"saves_at_most_ns" unit:"ns" about:"of the window, if it took no time at all"`
+	Share  float64 `json:"saves_at_most_share" unit:"share" about:"of the window"`
+	Half   int64   `json:"half_saves_ns" unit:"ns" about:"of the window, if it took half the time"`
+	Window int64   `json:"window_then_ns" unit:"ns" about:"the window if it took no time at all"`
+	Then   string  `json:"then_bound_by" about:"the class with the most time on the path then"`
 }
 
 // WriteJSON writes the report as an indented JSON document.

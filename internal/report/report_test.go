@@ -36,7 +36,7 @@ func reportOf(t testing.TB, path string, o cdg.Options) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Source{Name: path, Version: "test", Graph: g, Path: p, Segments: true, Analyses: analyses.Run(g, p, analyses.Names, analyses.Options{})})
+	return New(Source{Name: path, Version: "test", Graph: g, Path: p, Segments: true, Gains: EveryClass, Analyses: analyses.Run(g, p, analyses.Names, analyses.Options{})})
 }
 
 const demo = "../../testdata/demo.json.gz"

@@ -57,7 +57,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t.ctda(r)
 	t.hta()
 	t.trust(r)
-	t.hints()
+	t.gains()
 	if o.Walk {
 		t.walk(r)
 	}
@@ -261,14 +261,31 @@ func (t *text) trust(r *Report) {
 // words writes a reason or a cause as words.
 func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
-func (t *text) hints() {
-	hints := t.table("hints")
-	if hints.Rows == 0 {
-		return
+// gains says what could be gained, where every class was asked for, and what to try.
+func (t *text) gains() {
+	all := t.table("gains")
+	if t.table("hints").Rows > 0 || all.Rows > 0 {
+		t.line("")
+	}
+	for l := range t.table("hints").Lines(-1) {
+		at := classWords[l.Str("class")]
+		if !l.Value("saves_at_most_ns").IsNull() {
+			at += ", at most " + l.Show("saves_at_most_ns")
+		}
+		t.line("%s", Shorten(at+": "+l.Str("text"), t.width))
+	}
+	if all.Rows <= t.table("hints").Rows {
+		return // those stand there already
 	}
 	t.line("")
-	for l := range hints.Lines(-1) {
-		t.line("%s", Shorten(l.Show("at_stake_ns")+" at stake: "+l.Str("text"), t.width))
+	t.line("%s", t.bold("what could be gained: the run replayed with less of it"))
+	t.line("  %12s %8s %12s  %-15s  %s", "at most", "", "half of it", "then bound by", "at")
+	for l := range all.Lines(-1) {
+		name := classWords[l.Str("name")]
+		if l.Str("what") == "hotspot" {
+			name = Readable(l.Str("name"))
+		}
+		t.line("  %12s %8s %12s  %-15s  %s", l.Show("saves_at_most_ns"), l.Show("saves_at_most_share"), l.Show("half_saves_ns"), classWords[l.Str("then_bound_by")], Shorten(Plain(name), t.width-56))
 	}
 }
 

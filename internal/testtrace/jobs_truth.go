@@ -83,7 +83,7 @@ func (j *Job) Jumping(rank int32, at int64) bool {
 		in := &j.Instances[i]
 		for _, m := range in.Members {
 			if m.Rank == rank && in.Coll != "broadcast" {
-				if m.End < c.StepAt {
+				if m.Start < c.StepAt { // by the clock as it was
 					before = max(before, m.End)
 				} else {
 					behind = min(behind, m.End)
