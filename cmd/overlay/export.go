@@ -23,7 +23,7 @@ import (
 
 func (p *program) exportCommand() *cli.Command {
 	flags := slices.Concat([]cli.Flag{
-		&cli.StringSliceFlag{Name: "input", TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
+		&cli.GenericFlag{Name: "input", Value: &fileNames{}, TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
 			Usage: "the traces to read, `FILE` or folder or - for standard input; more of them may follow without a flag"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
 			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"},
@@ -49,7 +49,7 @@ Examples:
 func setFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "run", Category: filesGroup, Usage: "the job is called `NAME` (default: the folder of the input)"},
-		&cli.IntFlag{Name: "rank", Category: filesGroup, DefaultText: "what the trace says, else the number in the name of the file, else its position",
+		&cli.IntFlag{Name: "rank", Category: filesGroup, DefaultText: "what the trace says, else the number in the name of the file, else the first that is free",
 			Usage: "the one input is rank `N`"},
 	}
 }
@@ -76,19 +76,17 @@ func (j *job) export() error {
 	if err != nil {
 		return err
 	}
-	parts := make([]string, len(inputs))
-	for i, in := range inputs {
-		part := partition(in.run, in.rank)
-		if err := j.checkOther(filepath.Join(j.opts.output, part), in); err != nil {
-			return err
-		}
-		if parts[i], err = out.part(part); err != nil {
-			return err
-		}
-	}
 	var written exportTotal
 	err = j.eachTables(inputs, relations.Source{Args: j.opts.args}, func(i int, list []columns.Table) error {
-		return written.write(parts[i], list, parquetfile.Options{Schema: relations.Schema, Version: version, Compat: j.opts.compat})
+		part := partition(inputs[i].run, inputs[i].rank)
+		if err := j.checkOther(filepath.Join(j.opts.output, part), inputs[i]); err != nil {
+			return err
+		}
+		dir, err := out.part(part)
+		if err != nil {
+			return err
+		}
+		return written.write(dir, list, parquetfile.Options{Schema: relations.Schema, Version: version, Compat: j.opts.compat})
 	})
 	if err != nil || j.opts.quiet {
 		return err
@@ -131,13 +129,21 @@ func nextOf(dir string) string {
 	return "next  overlay query 'select rank, bound_by, window_ns / 1e6 as ms from runs' " + word
 }
 
-// eachTables solves the inputs one after another and hands the tables of each to use.
+// eachTables solves the inputs one after another and hands the tables of each to use. The rank of a trace that says it
+// elsewhere than at its start is known then.
 func (j *job) eachTables(inputs []rankInput, s relations.Source, use func(i int, list []columns.Table) error) error {
-	load := func(i int) (*trace.Trace, error) { return j.load(inputs[i].name) }
+	load := func(i int) (*trace.Trace, error) {
+		in := &inputs[i]
+		tr, err := j.load(in.name)
+		if err == nil && j.opts.rank < 0 && tr.Rank >= 0 && tr.Rank != in.rank {
+			in.rank = tr.Rank
+			err = refuseTwice(inputs[:i+1])
+		}
+		return tr, err
+	}
 	err := pipeline.Each(len(inputs), j.pipeline(), load, func(i int, r *pipeline.Run) error {
 		s := s
-		in := &inputs[i]
-		s.File, s.Format, s.Version, s.World, s.Host = filepath.Base(inputName(in.name)), in.format, version, in.world, in.host
+		s.File, s.Format, s.Version = filepath.Base(inputName(inputs[i].name)), inputs[i].format, version
 		return use(i, r.Tables(s))
 	})
 	if side := (*pipeline.Error)(nil); errors.As(err, &side) {

@@ -21,7 +21,7 @@ const (
 
 func inputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "input", TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
+		&cli.GenericFlag{Name: "input", Value: &fileNames{}, TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
 			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace, for report those of all ranks of a job"},
 	}
 }

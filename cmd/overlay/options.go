@@ -103,7 +103,11 @@ func (r *flagReader) path(name string) string {
 
 // paths reads a flag that names files.
 func (r *flagReader) paths(name string) []string {
-	list := r.StringSlice(name)
+	names, ok := r.Generic(name).(*fileNames)
+	if !ok {
+		return nil
+	}
+	list := names.list
 	if slices.Contains(list, "") {
 		r.problem("--%s has an empty name", name)
 	}

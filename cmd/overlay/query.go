@@ -78,7 +78,7 @@ func (j *job) query() error {
 		}
 		sql = string(text)
 	}
-	if isTraceName(sql) && !strings.ContainsAny(sql, " \n") {
+	if namesTrace(sql) && !strings.ContainsAny(sql, " \n") {
 		return fmt.Errorf("%s is no query: the query comes first, then the inputs", sql)
 	}
 	if j.opts.engine == "duckdb" {

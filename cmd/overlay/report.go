@@ -14,6 +14,7 @@ import (
 	"overlay/internal/report"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 // printReport prints the analysis of one trace, or of the traces of a job.
@@ -112,8 +113,16 @@ func (j *job) diff() error {
 		return err
 	}
 	var sides [2]*report.Report
+	var works map[whatif.Work]whatif.Done // of the first
+	var window int64
+	var explained whatif.Explanation
 	err = pipeline.Each(len(j.files), j.pipeline(), func(i int) (*trace.Trace, error) { return j.load(j.files[i]) }, func(i int, r *pipeline.Run) error {
 		sides[i] = j.report(j.files[i], r, math.MaxInt) // a hotspot of one side may be last on the other
+		if i == 0 {
+			works, window = r.Works()
+		} else {
+			explained = r.Explain(works, window)
+		}
 		return nil
 	})
 	if side := (*pipeline.Error)(nil); errors.As(err, &side) {
@@ -123,6 +132,7 @@ func (j *job) diff() error {
 		return err
 	}
 	d := report.Compare(sides[0], sides[1])
+	d.Explain(&explained)
 	if limit := j.opts.failIfSlower; limit >= 0 && d.Slower > limit {
 		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, j.files[1], tables.FormatPercent(d.Slower), j.files[0], tables.GivenPercent(limit))
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -46,6 +47,11 @@ func (j *job) reportJob(f *found) (only string, err error) {
 		return "", err
 	}
 	if len(r.Members) == 1 && f.hasFile(all.Entries[r.Members[0].Entry].Name) {
+		for _, l := range r.Left {
+			if name := all.Entries[l.Entry].Name; !j.opts.quiet {
+				fmt.Fprintf(j.stderr, "overlay: left out %s: %s\n", report.Plain(name), report.Plain(strings.TrimPrefix(l.Why, name+": ")))
+			}
+		}
 		return all.Entries[r.Members[0].Entry].Name, nil
 	}
 	if len(all.Entries) == 1 && len(f.traces) == 1 { // an archive of one trace
@@ -56,6 +62,7 @@ func (j *job) reportJob(f *found) (only string, err error) {
 		return "", err
 	}
 	j.stages.start("joining")
+	debug.SetGCPercent(joinGCPercent)
 	job, err := ranks.Join(list, ranks.Options{Step: int32(min(j.opts.step, math.MaxInt32)), Trust: j.opts.trustClocks})
 	switch {
 	case errors.Is(err, ranks.ErrNoStep):
@@ -78,6 +85,9 @@ func (j *job) reportJob(f *found) (only string, err error) {
 	}
 	return "", nil
 }
+
+// joinGCPercent is how much garbage may lie beside what joining needs. What it holds has no pointers, so collecting costs little.
+const joinGCPercent = 10
 
 // usage is a wrong command line.
 func (j *job) usage(format string, args ...any) error {

@@ -47,8 +47,8 @@ func (p *program) whatifCommand() *cli.Command {
 			&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, generalFlags()),
 		Description: `
 Predicts how long the window would have been if something had taken less time, and what would have bound it then. All
-flags that change something make one scenario; --scenario, --scenarios and --best add others beside it. With -o, the first
-three scenarios are drawn beside the recorded run: their critical path, and their threads and streams.
+flags that change something make one scenario; --scenario, --scenarios and --best add others beside it. With -o, the
+first three scenarios are drawn beside the recorded run: their critical path, and their threads and streams.
 
 SELECTOR is a name as reports show it (* stands for anything) or one of class:compute|comm|copy|cpu|runtime|python,
 phase:NAME, stream:N, thread:ID, step:N, annotation:NAME, under:NAME (with all that it encloses), name:NAME;

@@ -115,6 +115,7 @@ func stepRuns(items []item) map[int32][2]int32 {
 const (
 	suspicious = 8.0
 	sameLevel  = 20_000 // ns
+	manyItems  = 4      // that agree about a difference of ends which no other step has
 )
 
 // wholeSteps pairs the candidates of which the differences of ends agree with each other and with those of a step
@@ -139,7 +140,11 @@ func (x *aligner) wholeSteps() bool {
 		before := i > 0 && same(steps[i-1].late, c.early)
 		after := i+1 < len(steps) && same(steps[i+1].early, c.late)
 		one := same(c.early, c.late)
-		if !c.even || !(before && after || one && (before || after || len(steps) == 1)) {
+		// A clock that jumped between two steps leaves one alone with its level. So do lost records at both ends of a
+		// step, but then those around it agree.
+		odd := i > 0 && i+1 < len(steps) && same(steps[i-1].late, steps[i+1].early)
+		alone := len(steps) == 1 || c.a1-c.a0 >= manyItems && !odd
+		if !c.even || !(before && after || one && (before || after || alone)) {
 			continue
 		}
 		for k := range c.a1 - c.a0 {
@@ -259,8 +264,13 @@ func (x *aligner) lossyStep(ra, rb [2]int32, bins []int64) []pair {
 			}
 		}
 	}
-	var best []pair
-	cost := gapCost * float64(ra[1]-ra[0]+rb[1]-rb[0]) * 2 / 3
+	type try struct {
+		pairs []pair
+		mid   int64
+		cost  float64
+	}
+	var tries []try
+	best := try{cost: gapCost * float64(ra[1]-ra[0]+rb[1]-rb[0]) * 2 / 3}
 	for _, theta := range thetas {
 		pairs, _ := x.gapped(ra[0], ra[1], rb[0], rb[1], theta)
 		if len(pairs) == 0 {
@@ -275,12 +285,21 @@ func (x *aligner) lossyStep(ra, rb [2]int32, bins []int64) []pair {
 		if n := len(x.pairs); n > 0 && abs(mid-x.near(x.pairs, n)) > sameLevel {
 			c += gapCost // a clock that jumped, or operations that are off by one
 		}
-		if c < cost {
-			best, cost = again, c
+		tries = append(tries, try{again, mid, c})
+		if c < best.cost {
+			best = tries[len(tries)-1]
 		}
 	}
-	return best
+	for _, t := range tries { // without a step before it nothing else tells them apart
+		if len(x.pairs) == 0 && abs(t.mid-best.mid) > sameLevel && t.cost < best.cost+clearlyBetter {
+			return nil
+		}
+	}
+	return best.pairs
 }
+
+// clearlyBetter is by how much one difference of ends has to cost less than any other.
+const clearlyBetter = 3 * gapCost
 
 // near is the difference of ends around a place between matched pairs: of the 16 nearest.
 func (x *aligner) near(matched []pair, at int) int64 {

@@ -89,7 +89,7 @@ func (s *Summary) stepsOf(o *Op) steps {
 // channels gives each operation its group and its channel. Operations that cannot be put into one stay alone.
 func (j *Job) channels() []channel {
 	j.unite()
-	positions := j.peerForm()
+	positions, pairs := j.peerForm()
 	type key struct {
 		group     int32
 		low, high Rank
@@ -121,8 +121,8 @@ func (j *Job) channels() []channel {
 				if x.Sends == (peer > s.Rank) {
 					tokens[k] += 1 << 48
 				}
-			} else if x.Coll == SendRecv && g.Size > 2 && g.By != "stream" {
-				continue
+			} else if x.Coll == SendRecv && g.Size > 2 && g.By != "stream" && (x.Token>>56 != 0 || pairs[at.group]) {
+				continue // a transfer to nobody knows whom
 			}
 			i, ok := index[at]
 			if !ok {
@@ -216,9 +216,10 @@ func (j *Job) unite() {
 }
 
 // peerForm tells for each group whether point-to-point operations name the other side by its place in the group. They
-// name it by its rank in the job unless that is nobody of the group, or the rank itself.
-func (j *Job) peerForm() []bool {
-	positions := make([]bool, len(j.Groups))
+// name it by its rank in the job unless that is nobody of the group, or the rank itself. The second result tells the groups that
+// have such operations at all: libraries make collectives out of the same kernels.
+func (j *Job) peerForm() (positions, pairs []bool) {
+	positions, pairs = make([]bool, len(j.Groups)), make([]bool, len(j.Groups))
 	for m := range j.Members {
 		s := j.Members[m].Summary
 		for k := range s.Kinds {
@@ -227,10 +228,11 @@ func (j *Job) peerForm() []bool {
 				continue
 			}
 			at := j.Members[m].group[x.Group]
+			pairs[at] = true
 			if g := &j.Groups[at]; g.Known && (x.Peer == s.Rank || !slices.Contains(g.Ranks, x.Peer)) {
 				positions[at] = true
 			}
 		}
 	}
-	return positions
+	return positions, pairs
 }

@@ -46,6 +46,7 @@ func Join(list []*Summary, o Options) (*Job, error) {
 		}
 	}
 	j.match(channels, o.Trust)
+	j.boundClocks()
 	for m := range j.Members {
 		x := &j.Members[m]
 		x.Start, x.End = x.Clock.Global(x.Window[0]), x.Clock.Global(x.Window[1])

@@ -29,6 +29,7 @@ type JobStep struct {
 	Excess          []int64
 
 	gpu, host []int64 // of Excess
+	longest   int64   // of the ranks' own steps; more than Duration where threads run ahead of the device
 	busiest   int32   // member with most work, -1; by lead before the one that is in the middle
 	lead      int64
 }
@@ -125,6 +126,7 @@ func (j *Job) jobSteps() []JobStep {
 			}
 			s := &list[n]
 			s.Start = min(s.Start, x.Clock.Global(st.Start))
+			s.longest = max(s.longest, st.End-st.Start)
 			end[st.Number] = max(end[st.Number], x.Clock.Global(st.End))
 			have[st.Number]++
 			for c, ns := range st.Path {
@@ -263,6 +265,9 @@ func (j *Job) excess(s *JobStep, peers [][]int32) {
 	}
 }
 
+// length is what work of a step is compared with.
+func (s *JobStep) length() int64 { return max(s.Duration, s.longest) }
+
 // hit is the member with the largest excess of a step, if that is much; its share of the step.
 func (s *JobStep) hit() (int32, float64) {
 	best := 0
@@ -274,10 +279,10 @@ func (s *JobStep) hit() (int32, float64) {
 	e := s.Excess[best]
 	others := slices.Delete(slices.Clone(s.Excess), best, best+1)
 	mid := median(slices.Clone(others))
-	if float64(e) < hitShare*float64(s.Duration) || e < 6*spread(others, mid) {
+	if float64(e) < hitShare*float64(s.length()) || e < 6*spread(others, mid) {
 		return -1, 0
 	}
-	return int32(best), float64(e) / float64(s.Duration)
+	return int32(best), float64(e) / float64(s.length())
 }
 
 // slowStage finds a stage of a pipeline with more work than the others.

@@ -22,8 +22,11 @@ type matched struct {
 func (j *Job) match(channels []channel, trust bool) {
 	par.Each(len(channels), func(i int) { channels[i].bySteps(j) })
 	j.install(channels)
-	j.solveClocks(trust)
 	if j.Matching.Unmatched == 0 {
+		channels = nil
+	}
+	j.solveClocks(trust)
+	if channels == nil {
 		return
 	}
 	if j.Clocks.Components > 1 && !trust {
@@ -64,9 +67,13 @@ func (c *channel) rounds(j *Job, align func(a, b *list) ([]pair, int), by MatchB
 	for i := range c.lists {
 		left = append(left, c.lists[i].unmatched(j))
 	}
+	alone := 0 // operations that nothing was found for
 	for {
 		left = slices.DeleteFunc(left, func(l list) bool { return len(l.items) == 0 })
 		if len(left) < 2 {
+			if len(left) == 0 && alone == 0 {
+				c.lists = nil // a large job needs the room
+			}
 			return
 		}
 		ref := 0
@@ -94,6 +101,11 @@ func (c *channel) rounds(j *Job, align func(a, b *list) ([]pair, int), by MatchB
 				taken[p.b] = true
 			}
 			l.items = without(l.items, taken)
+		}
+		for _, n := range made {
+			if n == 0 {
+				alone++
+			}
 		}
 	}
 }
@@ -172,6 +184,9 @@ func (c *channel) bySeq() bool {
 		}
 	}
 	c.found = slices.DeleteFunc(out, func(x matched) bool { return len(x.refs) < 2 })
+	if len(c.found) == len(out) {
+		c.lists = nil
+	}
 	return true
 }
 

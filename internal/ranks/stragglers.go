@@ -24,7 +24,7 @@ func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
 		if m, share := s.hit(); m >= 0 {
 			strikes = append(strikes, strike{s, m, share})
 			for k, e := range s.Excess {
-				if float64(e) >= hitShare/2*float64(s.Duration) {
+				if float64(e) >= hitShare/2*float64(s.length()) {
 					by[k] += e
 				}
 			}
@@ -52,7 +52,7 @@ func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
 	for _, m := range slices.Sorted(keys(count)) {
 		busiest := 0
 		for _, s := range steps {
-			if s.busiest == m && float64(s.lead) >= hitShare*float64(s.Duration) {
+			if s.busiest == m && float64(s.lead) >= hitShare*float64(s.length()) {
 				busiest++
 			}
 		}
@@ -208,7 +208,7 @@ func (j *Job) straggler(kind StragglerKind, u unit, hits []strike, peers [][]int
 	for _, x := range hits {
 		s.Steps = append(s.Steps, x.step.Number)
 		s.Excess += x.step.Excess[x.member]
-		whole += x.step.Duration
+		whole += x.step.length()
 	}
 	if whole > 0 {
 		s.Share = float64(s.Excess) / float64(whole)

@@ -54,7 +54,7 @@ func alignVotes(a, b []item) ([]pair, int) {
 	}
 	slices.SortStableFunc(tries, func(p, q try) int { return cmp.Compare(p.fit, q.fit) })
 	best := tries[0]
-	if best.fit > voteFit {
+	if best.fit > voteFit || x.cut() && (2*best.fit > voteFit || len(best.pairs) < 2*votePairs) {
 		return nil, 0
 	}
 	for _, t := range tries[1:] {
@@ -63,6 +63,15 @@ func alignVotes(a, b []item) ([]pair, int) {
 		}
 	}
 	return best.pairs, 0
+}
+
+// cut reports whether steps were recorded: then only what lies in cut steps is voted on, which is short and looks like the
+// same part of any other step.
+func (x *aligner) cut() bool {
+	numbered := func(items []item) bool {
+		return slices.ContainsFunc(items, func(i item) bool { return i.steps != anyStep })
+	}
+	return numbered(x.a) && numbered(x.b)
 }
 
 // overlap is how many operations of the one list lie between the first pair and the last, where fewer do.

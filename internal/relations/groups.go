@@ -15,27 +15,33 @@ var groupRankColumns = []columns.Column{
 	num("place", columns.Int32, tables.ID, "of the member in the group, from 0"),
 }
 
-// groupRanks has a row for each member of each process group, as far as communication kernels name all of them: long
-// lists are cut by the profiler, and a cut list says nothing of where a group reaches.
+// groupRanks has a row for each member of each process group of which the trace or one of its communication kernels
+// names all. A list that was cut says nothing of where a group reaches.
 func (m *maker) groupRanks() (int, []columns.Data) {
 	type member struct {
 		group       uint32
 		peer, place int64
 	}
-	var texts dict
 	var rows []member
 	known := map[uint32]bool{}
-	for _, c := range m.findCollectives(&texts) {
-		if c.group == noText || c.peers == noText || known[c.group] {
-			continue
+	collectives, texts := m.findCollectives()
+	add := func(group uint32, list []int64, size int64) {
+		if known[group] || len(list) == 0 || size > 0 && int64(len(list)) != size {
+			return
 		}
-		known[c.group] = true
-		list := rankList(texts.list[c.peers])
-		if c.ranks >= 0 && int64(len(list)) != c.ranks {
-			continue
-		}
+		known[group] = true
 		for i, r := range list {
-			rows = append(rows, member{c.group, r, int64(i)})
+			rows = append(rows, member{group, r, int64(i)})
+		}
+	}
+	for _, g := range m.tr.Distributed.Groups {
+		if g.Name != "" {
+			add(texts.add(g.Name), g.Ranks, g.Size)
+		}
+	}
+	for _, c := range collectives {
+		if c.group != noText && c.peers != noText {
+			add(c.group, rankList(texts.list[c.peers]), c.ranks)
 		}
 	}
 	return len(rows), []columns.Data{
@@ -47,8 +53,9 @@ func (m *maker) groupRanks() (int, []columns.Data) {
 
 // rankList reads a list such as "[0, 1, 2]"; nil of anything else, a cut list among it.
 func rankList(s string) []int64 {
-	s, ok := strings.CutPrefix(s, "[")
-	if s, ok = strings.CutSuffix(s, "]"); !ok {
+	s, opens := strings.CutPrefix(s, "[")
+	s, closes := strings.CutSuffix(s, "]")
+	if !opens || !closes {
 		return nil
 	}
 	var list []int64

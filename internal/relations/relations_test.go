@@ -287,11 +287,12 @@ func TestWhatThingsAre(t *testing.T) {
 
 // TestTopology makes four ranks of the made trace and tells them apart in the ways in which traces do.
 func TestTopology(t *testing.T) {
-	g, p, _ := solved(t, modules(t), critpath.Exact)
 	sets := func(host func(rank int) string) (list []columns.Set) {
 		for rank := range 4 {
-			s := relations.Source{Graph: g, Path: p, Host: host(rank)}
-			list = append(list, columns.Set{Run: "r", Rank: int64(rank), Tables: relations.Tables(s)})
+			tr := modules(t)
+			tr.Distributed.Host = host(rank)
+			_, _, tables := solved(t, tr, critpath.Exact)
+			list = append(list, columns.Set{Run: "r", Rank: int64(rank), Tables: tables})
 		}
 		return list
 	}

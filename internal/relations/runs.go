@@ -38,10 +38,10 @@ func (m *maker) runs() (int, []columns.Data) {
 	for _, r := range m.tr.Repairs {
 		repairs += r.Count
 	}
-	w := m.p.Window
+	w, about := m.p.Window, &m.tr.Distributed
 	total := critpath.Breakdown(m.p)
 	return 1, []columns.Data{one(Schema), one(m.File), one(m.Version), one(m.p.Method), one(m.Format),
-		maybe(m.World, m.World > 0), maybe(m.tr.Base, m.tr.HasBase), n(w.Start), n(w.End - w.Start), n(int64(len(m.tr.Events))), n(int64(repairs)),
+		maybe(about.World, about.World > 0), maybe(m.tr.Base, m.tr.HasBase), n(w.Start), n(w.End - w.Start), n(int64(len(m.tr.Events))), n(int64(repairs)),
 		one(critpath.BoundBy(&total.Class).String()), one(m.g.Threads.String()), n(m.p.Duration), n(m.p.Covered),
-		{Syms: []string{m.Host}, Sym: func(int) (uint32, bool) { return 0, m.Host != "" }}, maybe(m.ownDevice(), m.ownDevice() >= 0)}
+		{Syms: []string{about.Host}, Sym: func(int) (uint32, bool) { return 0, about.Host != "" }}, maybe(m.ownDevice(), m.ownDevice() >= 0)}
 }

@@ -63,6 +63,10 @@ func (b *jobBuilder) ranks() []Rank {
 		out[m] = Rank{Rank: int(x.Rank), RankBy: x.RankBy, Source: x.Source, Host: x.Host, Device: int(x.Device), Events: x.Events,
 			Window: Span{x.Start, x.End}, Wait: j.Waits.ByMember[m].Waited, Caused: j.Waits.ByMember[m].Caused, ByClass: map[string]int64{},
 			Clock: RankClock{Error: c.Error, Lo: c.Lo, Hi: c.Hi, Observations: c.Observations, Component: int(c.Component)}}
+		if j.Matching.Instances == 0 {
+			own := j.Own(int32(m))
+			out[m].OwnByClass = classes(&own)
+		}
 		for i, p := range c.Pieces {
 			piece := ClockPiece{Mid: p.Mid, Offset: p.Offset, Drift: int64(math.Round(p.Drift * 1_000_000_000))}
 			if i > 0 {

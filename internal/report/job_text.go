@@ -107,7 +107,7 @@ func (t *jobText) clocks() {
 	case c.Trusted:
 		parts = append(parts, "taken as they are")
 	case j.Matching.Instances == 0:
-		parts = append(parts, "as recorded: the ranks share no collectives that could be matched")
+		parts = append(parts, "as recorded: the ranks have no collectives in common")
 	default:
 		parts = append(parts, "corrections up to "+tables.Duration(c.Largest), "error "+tables.Duration(c.Error))
 		switch {
@@ -123,7 +123,7 @@ func (t *jobText) clocks() {
 			parts = append(parts, "weak on "+tables.Counted(weak, "rank"))
 		}
 	}
-	if c.Components > 1 && !c.Trusted {
+	if c.Components > 1 && !c.Trusted && j.Matching.Instances > 0 {
 		parts = append(parts, tables.Counted(c.Components, "set")+" of ranks that share nothing")
 	}
 	t.label("clocks", "%s", strings.Join(parts, ", "))
@@ -150,6 +150,10 @@ func (t *jobText) clocks() {
 
 func (t *jobText) path() {
 	j := &t.r.Job
+	if j.Matching.Instances == 0 && len(j.Ranks) > 1 {
+		t.apart()
+		return
+	}
 	p := &j.Path
 	var by []string
 	known := max(p.Duration-p.Unrecorded-p.Missing, 1)
@@ -157,7 +161,7 @@ func (t *jobText) path() {
 	order := slices.Clone(p.ByRank)
 	slices.SortStableFunc(order, func(a, b RankTime) int { return cmp.Compare(on[b.Rank], on[a.Rank]) })
 	for _, x := range order {
-		if ns := on[x.Rank]; ns*50 >= known && len(by) < 5 {
+		if ns := on[x.Rank]; ns*50 >= known && len(by) < 4 {
 			by = append(by, fmt.Sprintf("rank %d (%s)", x.Rank, tables.WholePercent(ns, known)))
 		}
 	}
@@ -165,7 +169,9 @@ func (t *jobText) path() {
 	if n := len(p.ByRank) - len(by); n > 0 {
 		rest = fmt.Sprintf(" and %s more", tables.Plain(int64(n)))
 	}
-	t.line("%s; the path runs on %s%s, %s", t.bold(t.paint(ansi[p.BoundBy], "bound by "+classWords[p.BoundBy])), strings.Join(by, ", "), rest, tables.Counted(p.JumpCount, "jump"))
+	verdict := "bound by " + classWords[p.BoundBy]
+	runs := fmt.Sprintf("; the path runs on %s%s, %s", strings.Join(by, ", "), rest, tables.Counted(p.JumpCount, "jump"))
+	t.line("%s%s", t.bold(t.paint(ansi[p.BoundBy], verdict)), Shorten(runs, t.width-len(verdict)))
 	t.ranksStrip()
 	line := func(key, word string, ns int64, note string) {
 		t.line("%s %-15s %8s %12s  %s", key, word, tables.FormatShare(tables.ShareOf(ns, p.Duration)), tables.Duration(ns), Shorten(note, max(t.width-42, 10)))
@@ -185,6 +191,29 @@ func (t *jobText) path() {
 		if ns*1000 >= p.Duration {
 			line(letters[c], classWords[c], ns, "")
 		}
+	}
+	t.line("")
+}
+
+// sideBySide is how many ranks are listed that have nothing in common.
+const sideBySide = 16
+
+// apart lists ranks that share nothing: each has a path of its own.
+func (t *jobText) apart() {
+	for i := range t.r.Job.Ranks {
+		r := &t.r.Job.Ranks[i]
+		if i == sideBySide {
+			t.line("… %s more", tables.Plain(int64(len(t.r.Job.Ranks)-i)))
+			break
+		}
+		var parts []string
+		whole := r.Window.End - r.Window.Start
+		for _, c := range byTime(r.OwnByClass) {
+			if ns := r.OwnByClass[c]; ns*50 >= whole && len(parts) < 4 {
+				parts = append(parts, classWords[c]+" "+tables.WholePercent(ns, max(whole, 1)))
+			}
+		}
+		t.line("rank %-6d %11s  %s", r.Rank, tables.Duration(whole), Shorten(strings.Join(parts, ", "), t.width-26))
 	}
 	t.line("")
 }

@@ -146,7 +146,7 @@ func (t *jobText) stragglers() {
 			who = "ranks " + rankRanges(s.Ranks)
 		}
 		cause, advice := causeText(&s)
-		t.label("stragglers", "%s, %s: %s, %s of %s of %s", who, words(s.Kind), cause, tables.FormatShare(s.Share), tables.Plain(int64(len(s.Steps))), tables.Counted(t.r.judged, "step"))
+		t.label("stragglers", "%s, %s: %s, %s of the time of %s of %s", who, words(s.Kind), cause, tables.FormatShare(s.Share), tables.Plain(int64(len(s.Steps))), tables.Counted(t.r.judged, "step"))
 		if advice != "" {
 			t.more("%s", advice)
 		}

@@ -51,12 +51,9 @@ func (j *Job) plant() {
 		j.Culprits.Unit = "host"
 	case "pauses":
 		j.Culprits.Kind = "alternating"
+		turns := j.rng.Perm(n)
 		for s := range j.Steps {
-			r := int32(j.rng.IntN(n))
-			for s > 0 && r == c.turns[s-1] {
-				r = int32(j.rng.IntN(n))
-			}
-			c.turns = append(c.turns, r)
+			c.turns = append(c.turns, int32(turns[s%n]))
 			c.stops = append(c.stops, j.between(2000, 5000)*1000)
 		}
 		j.Culprits.Ranks = c.turns
@@ -119,8 +116,8 @@ func (j *Job) stop(rank, step int32) int64 {
 
 // lateData is for how long the data loader of a rank is late.
 func (j *Job) lateData(rank, step int32) int64 {
-	if j.Cause == "data" && j.cause.slow[rank] {
-		return j.cause.stops[max(step, 0)]
+	if j.Cause == "data" && step >= 0 && j.cause.slow[rank] {
+		return j.cause.stops[step]
 	}
 	return 0
 }

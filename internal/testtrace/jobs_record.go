@@ -125,8 +125,12 @@ func (j *Job) settle() {
 	for _, p := range j.gauges() {
 		end = max(end, at[p])
 	}
-	if j.Cause != "" && j.End > j.Start {
-		j.Culprits.Gain = float64(j.End-end) / float64(j.End-j.Start)
+	if j.Cause != "" && j.End > j.Start { // from when the first profiler starts: what happened before nobody can see
+		first, clean := never, never
+		for _, w := range j.workers {
+			first, clean = min(first, g.at[w.begun]), min(clean, at[w.begun])
+		}
+		j.Culprits.Gain = float64(j.End-first-end+clean) / float64(j.End-j.Start)
 	}
 }
 

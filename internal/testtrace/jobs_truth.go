@@ -72,7 +72,8 @@ func (j *Job) Shorten(w JobWork, d int64) int64 {
 	return j.End - end
 }
 
-// Jumping reports whether the clock of a rank jumps between the collectives before and after a true time.
+// Jumping reports whether the clock of a rank jumps between the collectives before and after a true time. Those among
+// ranks whose clocks jump together show nothing of it.
 func (j *Job) Jumping(rank int32, at int64) bool {
 	c := &j.Ranks[rank].Clock
 	if c.Step == 0 {
@@ -81,13 +82,17 @@ func (j *Job) Jumping(rank int32, at int64) bool {
 	before, behind := int64(0), never
 	for i := range j.Instances {
 		in := &j.Instances[i]
+		if in.Coll == "broadcast" || !slices.ContainsFunc(in.Members, func(m JobMember) bool { return j.Ranks[m.Rank].Clock.Step == 0 && j.recorded(m.act) }) {
+			continue
+		}
 		for _, m := range in.Members {
-			if m.Rank == rank && in.Coll != "broadcast" {
-				if m.Start < c.StepAt { // by the clock as it was
-					before = max(before, m.End)
-				} else {
-					behind = min(behind, m.End)
-				}
+			if m.Rank != rank || !j.recorded(m.act) {
+				continue
+			}
+			if m.Start < c.StepAt { // by the clock as it was
+				before = max(before, m.End)
+			} else {
+				behind = min(behind, m.End)
 			}
 		}
 	}
