@@ -142,9 +142,6 @@ func (b *modelBuilder) mark(l cdg.LaneID, t int64) {
 	b.inner[l] = append(b.inner[l], t)
 }
 
-// wholeTrace reports whether the window is that of the whole trace.
-func (m *Model) wholeTrace() bool { return m.g.Window.Annotation == "" }
-
 // layPoints numbers the points: the origin, then those of threads lane by lane, then the operations.
 func (b *modelBuilder) layPoints() {
 	g, m := b.g, b.m
