@@ -138,6 +138,9 @@ func (r *Result) moveThread(d *cdg.Graph, l cdg.LaneID, t *Times) {
 				before = d.Pieces[len(d.Pieces)-1].Start
 			}
 			id = r.gap(d, before, at)
+			if w := m.g.Begun[i]; w != cdg.NoWait && m.g.Waits[w].Note == cdg.Idle {
+				d.Waits[id].Note = cdg.Idle
+			}
 		}
 		d.Pieces, d.Begun = append(d.Pieces, cdg.Piece{Start: at, Owner: m.g.Pieces[i].Owner}), append(d.Begun, id)
 	}
