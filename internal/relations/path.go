@@ -13,7 +13,7 @@ var segmentColumns = []columns.Column{
 	rising(num("ts_ns", columns.Int64, tables.Time, "start")),
 	num("dur_ns", columns.Int64, tables.NS, "length"),
 	text("kind", "what it is made of: cpu, runtime, python, compute, comm, memcpy, memset, launch_delay, …"),
-	text("class", "what a person would say bounds the run: cpu, gpu_compute, communication, copy, launch, sync, handoff, unexplained, untraced"),
+	text("class", "what a person would say bounds the run: cpu, gpu_compute, communication, copy, launch, sync, handoff, unexplained, untraced, idle"),
 	text("evidence", "how the step into it is known; api and aligned are inferred"),
 	null(num("event", columns.Int32, tables.Ref, "whose time it is; null for delays, hand-offs and untraced time")),
 	null(num("track", columns.Int32, tables.ID, "row on which it lies")),

@@ -140,6 +140,7 @@ func (r *Result) Limits(path *critpath.Totals) []Limit {
 		}
 	}
 	add("untraced", path.Class[critpath.ClassUntraced], "time in which nothing was recorded stays as long as it is")
+	add("idle", path.Class[critpath.ClassIdle], "threads of a pool wait for work as long as they did")
 	add("unexplained", path.Class[critpath.ClassUnexplained], "starts that nothing explains keep their delay")
 	add("collectives", path.Class[critpath.ClassComm], "the peers of collectives arrive as they did")
 	add("no_known_release", r.anchored(), "what nothing is known to have released starts when it did: the gain may be larger")
