@@ -127,7 +127,7 @@ func (w *lanes) curves(list []tables.Table) {
 	}
 	of := slots.By("device")
 	drawn := map[string]bool{}
-	var tips []strings.Builder
+	var tips [][]byte
 	for d := range tables.Find(list, "timeline").Lines(laneDevices) {
 		var busy, comm, queue stack
 		name := gpu(d).Text
@@ -143,10 +143,9 @@ func (w *lanes) curves(list []tables.Table) {
 			comm.add(share("communication_ns"), share("hidden_communication_ns"))
 			queue.add(ratio(l.Value("outstanding_max").Float(), top))
 			if i == len(tips) {
-				tips = append(tips, strings.Builder{})
-				fmt.Fprintf(&tips[i], "At %s", tables.Duration(l.Value("start_ns").Int()-of0(slots)))
+				tips = append(tips, fmt.Appendf(nil, "At %s", tables.Duration(l.Value("start_ns").Int()-of0(slots))))
 			}
-			fmt.Fprintf(&tips[i], " · %s computation %s, communication %s and %s hidden, copies %s, %s operations in its queues", name, l.Share("computation_ns", "duration_ns"),
+			tips[i] = fmt.Appendf(tips[i], " · %s computation %s, communication %s and %s hidden, copies %s, %s operations in its queues", name, l.Share("computation_ns", "duration_ns"),
 				l.Share("communication_ns", "duration_ns"), l.Share("hidden_communication_ns", "duration_ns"), l.Share("copies_ns", "duration_ns"), l.Show("outstanding_max"))
 			i++
 		}
@@ -165,7 +164,7 @@ func (w *lanes) curves(list []tables.Table) {
 		}
 	}
 	for i := range tips {
-		w.Tips = append(w.Tips, tips[i].String())
+		w.Tips = append(w.Tips, string(tips[i]))
 	}
 	for _, k := range []keyEntry{{"gpu_compute", "computation"}, {"communication", "communication"}, {"hidden", "communication hidden by computation"}, {"copy", "copies"}, {"cpu", "operations launched and not ended"}} {
 		if drawn[k.Kind] {
