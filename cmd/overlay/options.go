@@ -55,6 +55,7 @@ type options struct {
 
 	questions    pipeline.Questions
 	scenarioFile string
+	gates        []gate
 
 	strict, quiet, noColor, timing bool
 	maxExpand                      int64 // bytes

@@ -44,7 +44,7 @@ func (j *job) printReport() error {
 
 // report makes the report of a run with the top hotspots.
 func (j *job) report(name string, r *pipeline.Run, top int) *report.Report {
-	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments}
+	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments, Advise: j.opts.command != "diff"}
 	if j.opts.anonymize {
 		s.Name = "trace"
 	}

@@ -120,6 +120,9 @@ func (r *Run) solve() error {
 func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses = r.graph, r.path, r.analyses
+	if s.Advise {
+		s.Advice = r.advise()
+	}
 	return report.New(s)
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -88,7 +89,7 @@ func reports(t *testing.T, name string, tr *trace.Trace, segments bool) map[stri
 	}
 	out := map[string]*Report{}
 	for method, p := range paths {
-		s := Source{Name: name, Version: "test", Graph: g, Path: p, Segments: segments}
+		s := Source{Name: name, Version: "test", Graph: g, Path: p, Segments: segments, Advice: advise.New(g, exact)}
 		if segments {
 			s.Analyses = analyses.Run(g, p, analyses.Names, analyses.Options{})
 		}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
 
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/cdg/nodes"
@@ -25,6 +25,8 @@ type Source struct {
 	Top      int  // hotspots listed; 0 = 10
 	Segments bool // with the walk
 	Analyses *analyses.Result
+	Advise   bool // with advice
+	Advice   *advise.Advice
 }
 
 // New makes the report.
@@ -34,7 +36,7 @@ func New(s Source) *Report {
 		s.Top = 10
 	}
 	w := p.Window
-	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses,
+	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses, Advice: s.Advice,
 		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn}}
 	r.Input = inputInfo(tr, s.Name)
 	r.Path = pathOf(tr, p, s.Segments)
@@ -47,7 +49,6 @@ func New(s Source) *Report {
 	maps.Copy(r.Quality, p.Quality)
 	c := &g.Delays
 	r.Calibration = Calibration{c.Launch.Min, c.Kernel.Min, c.Event.Max, map[string]int{"launch": c.Launch.Samples, "kernel": c.Kernel.Samples, "event": c.Event.Samples, "sync": c.Sync.Samples}}
-	r.Hints = hints(r)
 	if p.Method == "ctda" {
 		r.CTDA = ctdaTables(g, p, s.Top)
 	}
@@ -245,39 +246,6 @@ func ctdaTables(g *graph.Graph, p *critpath.Path, top int) *CTDA {
 		nodes = append(nodes, int(n))
 	}
 	return &CTDA{lines(cpu), lines(gpu), nodes}
-}
-
-// advice is what to try about a class that holds much of the path.
-var advice = map[string]string{
-	"cpu":           "larger batches, torch.compile or CUDA graphs: the GPU waits for the host",
-	"gpu_compute":   "the GPU is the limit: lower precision, fused or better kernels, less work",
-	"communication": "overlap collectives with backward (buckets, prefetch), or move fewer bytes",
-	"copy":          "pin the memory and copy with non_blocking=True on a stream of its own; copy less",
-	"launch":        "many short kernels: fuse them, or capture them in a CUDA graph",
-	"sync":          "remove .item(), .cpu() and synchronize() from the step, or do them once a step",
-	"idle":          "threads of a pool waited for work: send more requests at once, or look at what feeds them",
-	"handoff":       "look at locks, and at what runs between forward and backward",
-}
-
-// hints lists advice for each class with a tenth of the path and more, largest first.
-func hints(r *Report) []Hint {
-	out := []Hint{}
-	names := slices.SortedFunc(maps.Keys(r.Path.ByClass), func(a, b string) int {
-		if d := r.Path.ByClass[b] - r.Path.ByClass[a]; d != 0 {
-			return int(min(max(d, -1), 1))
-		}
-		return classOrder[a] - classOrder[b]
-	})
-	for _, c := range names {
-		text := advice[c]
-		if u := r.unknownOf(c); u != nil {
-			text = u.Record
-		}
-		if ns := r.Path.ByClass[c]; ns*10 >= r.Window.Duration && text != "" {
-			out = append(out, Hint{c, ns, text})
-		}
-	}
-	return out
 }
 
 // phaseNames are the names of the training phases in the order in which a step goes through them.

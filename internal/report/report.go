@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/tables"
 )
@@ -35,7 +36,7 @@ type Report struct {
 	CTDA        *CTDA            `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`
 	HTA         []HTAShare       `json:"hta,omitempty" table:"hta" about:"with method hta: its own summary"`
 	Calibration Calibration      `json:"calibration" table:"calibration" about:"the delays measured on the trace"`
-	Hints       []Hint           `json:"hints" table:"hints" about:"what to try about the classes that hold much of the path"`
+	Advice      *advise.Advice   `json:"advice,omitempty" table:"advice" about:"what would make the window shorter; left out of slim traces, and where a method has a window of its own"`
 	Analyses    *analyses.Result `json:"analyses,omitempty" table:"-"`
 	Quality     map[string]int   `json:"quality" table:"quality" entry:"reason" unit:"count" about:"what was odd, by reason"`
 }
@@ -197,13 +198,6 @@ type Calibration struct {
 	Kernel      int64          `json:"kernel_ns" unit:"ns"`
 	EventWindow int64          `json:"event_window_ns" unit:"ns"`
 	Samples     map[string]int `json:"samples" entry:"delay" unit:"count" about:"how many cases each delay rests on"`
-}
-
-// Hint is what to try about a class, with the time at stake.
-type Hint struct {
-	Class string `json:"class"`
-	NS    int64  `json:"at_stake_ns" unit:"ns"`
-	Text  string `json:"text"`
 }
 
 // WriteJSON writes the report as an indented JSON document.

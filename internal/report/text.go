@@ -56,7 +56,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t.ctda(r)
 	t.hta()
 	t.trust(r)
-	t.hints()
+	t.advice(r.Advice)
 	if o.Walk {
 		t.walk(r)
 	}
@@ -257,17 +257,6 @@ func (t *text) trust(r *Report) {
 
 // words writes a reason or a cause as words.
 func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
-
-func (t *text) hints() {
-	hints := t.table("hints")
-	if hints.Rows == 0 {
-		return
-	}
-	t.line("")
-	for l := range hints.Lines(-1) {
-		t.line("%s", Shorten(l.Show("at_stake_ns")+" at stake: "+l.Str("text"), t.width))
-	}
-}
 
 // walk prints the path, runs of one name on one resource folded.
 func (t *text) walk(r *Report) {
