@@ -6,7 +6,7 @@ GO ?= go
 # Go asks git for the commit to put into the binary and fails where git refuses the folder (another owner, as in containers).
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
-.PHONY: help build web licences module demo test race check bench bench-hta fuzz update generate test-browser lint clean
+.PHONY: help build web licences module demo demo-ranks test race check bench bench-hta fuzz update generate test-browser lint clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -24,6 +24,11 @@ web: ## the page that needs no install, into bin/web: any static web server can 
 
 demo: build ## analyse the demo trace of the project and print the summary
 	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace
+
+demo-ranks: build ## make the traces of a job of eight ranks and say what holds it up
+	$(GO) run ./internal/testtrace/cmd/job -o bin/traces
+	bin/overlay check bin/traces
+	bin/overlay report -i bin/traces
 
 # Package lines are kept: they are what a reader of the log looks for.
 test: ## all tests that need Go only; those on real traces run where OVERLAY_CORPUS has them

@@ -26,6 +26,7 @@ var layers = map[string][]string{
 	"internal/vendors":            {"internal/trace"},
 	"internal/kineto":             {"internal/trace", "internal/vendors", "internal/par"},
 	"internal/frompftrace":        {"internal/trace", "internal/vendors", "internal/par", "internal/kineto", "internal/chrome"},
+	"internal/fromsqlite":         {"internal/trace", "internal/vendors", "internal/kineto", "internal/chrome"},
 	"internal/perfetto":           {"internal/par"},
 	"internal/chrome":             {},
 	"internal/pgzip":              {},
@@ -50,7 +51,7 @@ var layers = map[string][]string{
 	"internal/slim":               {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/overlay"},
 	"internal/anonymize":          {"internal/trace", "internal/vendors", "internal/kineto", "internal/cdg", "internal/graph", "internal/critpath", "internal/overlay", "internal/chrome"},
 	"internal/report":             {"internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/ranks", "internal/tables"},
-	"internal/pipeline": {"internal/trace", "internal/cdg", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/report", "internal/relations", "internal/columns", "internal/overlay", "internal/overlay/pftrace",
+	"internal/pipeline": {"internal/trace", "internal/cdg", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/ranks", "internal/report", "internal/relations", "internal/columns", "internal/overlay", "internal/overlay/pftrace",
 		"internal/overlay/chromejson", "internal/slim", "internal/anonymize"},
 	"internal/testtrace": {"internal"},
 	"cmd":                {"internal"},
@@ -87,6 +88,9 @@ func TestLayers(t *testing.T) {
 		if d.IsDir() {
 			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules") {
 				return fs.SkipDir
+			}
+			if _, err := fs.Stat(root, path.Join(name, "go.mod")); err == nil && name != "." {
+				return fs.SkipDir // a module of its own
 			}
 			return nil
 		}

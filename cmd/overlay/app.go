@@ -163,7 +163,7 @@ func (p *program) app() *cli.App {
 		CustomAppHelpTemplate:     appHelp,
 		Writer:                    p.stdout,
 		ErrWriter:                 p.stderr,
-		DisableSliceFlagSeparator: true,                         // names hold commas
+		DisableSliceFlagSeparator: true,                         // names of files and events hold commas
 		ExitErrHandler:            func(*cli.Context, error) {}, // the status is decided by run
 		Commands: []*cli.Command{
 			p.runCommand(), p.convertCommand(), p.reportCommand(), p.diffCommand(),

@@ -306,11 +306,11 @@ func TestBrowserChrome(t *testing.T) {
 }
 
 // chromeOutput runs a command of the program and returns the Chrome JSON that it writes.
-func chromeOutput(t *testing.T, command, input string) []byte {
+func chromeOutput(t *testing.T, command, input string, flags ...string) []byte {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.json")
 	var stderr bytes.Buffer
-	if status := run([]string{"overlay", command, "-i", input, "-o", out, "--quiet"}, nil, io.Discard, &stderr); status != 0 {
+	if status := run(append([]string{"overlay", command, "-i", input, "-o", out, "--quiet"}, flags...), nil, io.Discard, &stderr); status != 0 {
 		t.Fatalf("%s: %s", command, stderr.String())
 	}
 	text, err := os.ReadFile(out)

@@ -5,14 +5,25 @@ import (
 	"fmt"
 	"io"
 
+	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
 	"overlay/internal/tables"
 )
 
-// check says what a file holds: a .pftrace by our own reader of that format, everything else as a Kineto trace.
+// check says what a file holds, or lists the ranks of a job. Of a file: a .pftrace by our own reader of that format, everything else as a Kineto trace.
 func (j *job) check() error {
-	name := j.files[0]
+	f, err := find(j.files)
+	if err != nil {
+		return err
+	}
+	if len(f.traces) > 1 || f.traces[0].archive != noArchive {
+		return j.checkJob(f)
+	}
+	if j.opts.capture > 1 {
+		return &usageError{fmt.Sprintf("--capture %d of 1: this is one trace", j.opts.capture), j.opts.command}
+	}
+	name := f.traces[0].path
 	in, o, err := j.open(name)
 	if err != nil {
 		return err
@@ -39,11 +50,24 @@ func (j *job) checkPerfettoFile(name string, in *input) error {
 		return fmt.Errorf("%s: %s, the first is %s (%d times); run without --strict to see all",
 			name, tables.Counted(len(c.Problems), "kind")+" of problems", first, c.Problems[first])
 	}
+	c.Profiler = j.profilerSurvey(name, in)
 	j.result = c.writeText
 	if j.opts.json {
 		j.result = func(w io.Writer) error { return writeJSON(w, c) }
 	}
 	return nil
+}
+
+// profilerSurvey is what a .pftrace holds when it is read to be analysed; nil when it holds nothing of that.
+func (j *job) profilerSurvey(name string, in *input) *kineto.Survey {
+	text := newSpool(roomFor(j.memory))
+	tr, err := frompftrace.Parse(in.bytes, name, kineto.Options{MaxExpand: j.opts.maxExpand}, text)
+	if err != nil {
+		text.drop()
+		return nil
+	}
+	s := kineto.Inspect(tr)
+	return &s
 }
 
 // writeJSON writes an indented JSON document.

@@ -23,7 +23,8 @@ type kinetoCheck struct {
 
 // checkKineto says what a profiler trace holds.
 func (j *job) checkKineto(name string, in *input, o kineto.Options) error {
-	tr, err := j.parse(name, in, o)
+	j.stages.start("parsing")
+	tr, err := decode(name, in, o, roomFor(j.memory))
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,11 @@ const maxCategories = 12
 // writeSurvey writes what a trace holds, a line each.
 func writeSurvey(w io.Writer, s *kineto.Survey) {
 	line := func(format string, args ...any) { fmt.Fprintln(w, report.Plain(fmt.Sprintf(format, args...))) }
-	line("%s form, %s", s.Form, s.Generation)
+	if s.Generation != "" {
+		line("%s form, %s", s.Form, s.Generation)
+	} else {
+		line("%s", s.Form)
+	}
 	if len(s.Hints) > 0 {
 		line("holds       %s", strings.Join(s.Hints, ", "))
 	}

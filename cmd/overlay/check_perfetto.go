@@ -7,6 +7,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/perfetto"
 	"overlay/internal/report"
@@ -31,6 +32,8 @@ type perfettoCheck struct {
 	Path      *perfettoPath  `json:"critical_path,omitempty"`
 	Attrs     []perfettoAttr `json:"attributes"`
 	Problems  map[string]int `json:"problems"`
+
+	Profiler *kineto.Survey `json:"profiler,omitempty"` // read to be analysed
 }
 
 // perfettoPath is the track of segments, added up.
@@ -152,7 +155,13 @@ func (c *perfettoCheck) writeText(w io.Writer) error {
 	for _, name := range sortedKeys(c.Problems) {
 		fmt.Fprintf(t, "problem\t%s: %s\n", name, tables.Grouped(int64(c.Problems[name])))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil || c.Profiler == nil {
+		return err
+	}
+	out := stickyWriter{w: w}
+	fmt.Fprintln(&out, "\nread to be analysed")
+	writeSurvey(&out, c.Profiler)
+	return out.err
 }
 
 // sortedKeys gives the keys of a count in a stable order.

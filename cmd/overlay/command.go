@@ -40,15 +40,19 @@ Examples:
 
 func (p *program) reportCommand() *cli.Command {
 	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "-i FILE [flags]",
-		Flags: slices.Concat(inputFlags(), analysisFlags(), htaFlags(), reportFlags(), formFlags(), generalFlags()),
+		Flags: slices.Concat(inputFlags(), captureFlags(), jobFlags(), analysisFlags(), htaFlags(), reportFlags(), formFlags(), generalFlags()),
 		Description: `
-Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps.
+Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a
+folder, a quoted pattern or an archive (tar, zip) with a trace for each rank of a job it puts all of them on one clock
+and follows the path over the ranks: who waited for whom, and why.
 
 Examples:
   overlay report -i trace.json.gz
+  overlay report -i traces/
+  overlay report -i 'traces/rank*.json.gz' --step 3 --json > job.json
   overlay report -i trace.json.gz --step 3 --top 20
   overlay report -i trace.json.gz --json --segments > report.json
-  overlay report -i trace.json.gz --html report.html --analysis all`,
+  overlay report -i trace.json.gz --html report.html`,
 		Action: p.action(0, func(r *flagReader, o *options) { r.needInput(o) }, (*job).printReport)}
 }
 
@@ -85,15 +89,20 @@ Examples:
 }
 
 func (p *program) checkCommand() *cli.Command {
-	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "FILE [flags]",
-		Flags: slices.Concat([]cli.Flag{&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, generalFlags()),
+	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "FILE|FOLDER… [flags]",
+		Flags: slices.Concat([]cli.Flag{&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, captureFlags(), generalFlags()),
 		Description: `
-Reads a Kineto trace or a .pftrace and prints what is in it, what was repaired, and what the analysis will miss.
+Reads a Kineto trace or a .pftrace and prints what is in it, what was repaired, and what the analysis will miss. Of a
+folder, a quoted pattern, an archive (tar, zip) or several files it lists the ranks: how each is known, what it recorded
+and when, and which ranks of the job have no trace.
 
 Examples:
   overlay check trace.json.gz
-  overlay check overlaid.pftrace --json`,
-		Action: p.action(1, nil, (*job).check)}
+  overlay check overlaid.pftrace --json
+  overlay check traces/
+  overlay check 'traces/rank*.json.gz'
+  overlay check traces.tar.gz --json`,
+		Action: p.action(anyFiles, nil, (*job).check)}
 }
 
 func (p *program) sqlCommand() *cli.Command {

@@ -23,7 +23,7 @@ import (
 
 func (p *program) exportCommand() *cli.Command {
 	flags := slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: "input", Aliases: []string{"i"}, Category: filesGroup,
+		&cli.GenericFlag{Name: "input", Value: &fileNames{}, TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
 			Usage: "the traces to read, `FILE` or folder or - for standard input; more of them may follow without a flag"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
 			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"},
@@ -42,14 +42,14 @@ Examples:
   overlay export -i traces/ -o tables --run job-4711
   find traces -name '*.json.gz' -print0 | xargs -0 -P 8 -n 1 overlay export -o tables --quiet -i
   duckdb -c "select name, sum(critical_ns) from 'tables/*/*/events.parquet' group by 1 order by 2 desc limit 10"`,
-		Action: p.action(anyFiles, checkExport, (*job).export)}
+		Action: p.action(ownFiles, checkExport, (*job).export)}
 }
 
 // setFlags name the set of tables that an input makes.
 func setFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "run", Category: filesGroup, Usage: "the job is called `NAME` (default: the folder of the input)"},
-		&cli.IntFlag{Name: "rank", Category: filesGroup, DefaultText: "what the trace says, else the number in the name of the file, else its position",
+		&cli.IntFlag{Name: "rank", Category: filesGroup, DefaultText: "what the trace says, else the number in the name of the file, else the first that is free",
 			Usage: "the one input is rank `N`"},
 	}
 }
@@ -68,7 +68,7 @@ func checkExport(r *flagReader, o *options) {
 
 // export writes the tables of all inputs. Nothing is in its place before all are written.
 func (j *job) export() error {
-	inputs, err := rankInputs(append([]string{j.opts.input}, j.files...), j.opts.runName, j.opts.rank)
+	inputs, err := rankInputs(slices.Concat(j.opts.inputs, j.files), j.opts.runName, j.opts.rank)
 	if err != nil {
 		return err
 	}
@@ -76,15 +76,17 @@ func (j *job) export() error {
 	if err != nil {
 		return err
 	}
-	parts := make([]string, len(inputs))
-	for i, in := range inputs {
-		if parts[i], err = out.part(partition(in.run, in.rank)); err != nil {
-			return err
-		}
-	}
 	var written exportTotal
 	err = j.eachTables(inputs, relations.Source{Args: j.opts.args}, func(i int, list []columns.Table) error {
-		return written.write(parts[i], list, parquetfile.Options{Schema: relations.Schema, Version: version, Compat: j.opts.compat})
+		part := partition(inputs[i].run, inputs[i].rank)
+		if err := j.checkOther(filepath.Join(j.opts.output, part), inputs[i]); err != nil {
+			return err
+		}
+		dir, err := out.part(part)
+		if err != nil {
+			return err
+		}
+		return written.write(dir, list, parquetfile.Options{Schema: relations.Schema, Version: version, Compat: j.opts.compat})
 	})
 	if err != nil || j.opts.quiet {
 		return err
@@ -92,6 +94,28 @@ func (j *job) export() error {
 	j.result = func(w io.Writer) error {
 		return writeLines(w, fmt.Sprintf("wrote %s tables of %s, %s rows, %s bytes to %s", tables.Grouped(written.files), tables.Counted(len(inputs), "trace"),
 			tables.Grouped(written.rows), tables.Grouped(written.bytes), j.opts.output), []string{nextOf(j.opts.output)})
+	}
+	return nil
+}
+
+// checkOther refuses to replace the tables of another trace: two that do not say their rank would take each other's place.
+func (j *job) checkOther(dir string, in rankInput) error {
+	for _, form := range relations.Empty() {
+		if form.Name != "runs" {
+			continue
+		}
+		t, err := readTable(filepath.Join(dir, "runs.parquet"), form)
+		if err != nil || t.Rows == 0 {
+			return nil // nothing is there, or nothing that can be read
+		}
+		for i := range t.Cols {
+			if t.Cols[i].Name != "file" {
+				continue
+			}
+			if file, _ := t.Data[i].Text(0); file != filepath.Base(inputName(in.name)) {
+				return fmt.Errorf("%s holds the tables of %s: remove it, or give %s another --rank or --run", dir, file, in.name)
+			}
+		}
 	}
 	return nil
 }
@@ -105,12 +129,21 @@ func nextOf(dir string) string {
 	return "next  overlay query 'select rank, bound_by, window_ns / 1e6 as ms from runs' " + word
 }
 
-// eachTables solves the inputs one after another and hands the tables of each to use.
+// eachTables solves the inputs one after another and hands the tables of each to use. The rank of a trace that says it
+// elsewhere than at its start is known then.
 func (j *job) eachTables(inputs []rankInput, s relations.Source, use func(i int, list []columns.Table) error) error {
-	load := func(i int) (*trace.Trace, error) { return j.load(inputs[i].name) }
+	load := func(i int) (*trace.Trace, error) {
+		in := &inputs[i]
+		tr, err := j.load(in.name)
+		if err == nil && j.opts.rank < 0 && tr.Rank >= 0 && tr.Rank != in.rank {
+			in.rank = tr.Rank
+			err = refuseTwice(inputs[:i+1])
+		}
+		return tr, err
+	}
 	err := pipeline.Each(len(inputs), j.pipeline(), load, func(i int, r *pipeline.Run) error {
 		s := s
-		s.File, s.Format, s.Version, s.World = filepath.Base(inputName(inputs[i].name)), "kineto", version, inputs[i].world
+		s.File, s.Format, s.Version = filepath.Base(inputName(inputs[i].name)), inputs[i].format, version
 		return use(i, r.Tables(s))
 	})
 	if side := (*pipeline.Error)(nil); errors.As(err, &side) {

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"overlay/internal/report"
 )
@@ -18,12 +19,17 @@ type place struct {
 // places are all inputs and all outputs of a command. Whoever adds a flag that names a file adds it here; nothing else
 // decides whether two names are one file.
 func (p *program) places(o *options, files []string) (inputs, outputs []place) {
-	for _, name := range append([]string{o.input}, files...) {
+	for _, name := range slices.Concat([]string{o.input}, o.inputs, files) {
 		switch {
 		case name == "-":
 			inputs = append(inputs, streamPlace(p.stdin, "standard input"))
 		case name != "":
 			inputs = append(inputs, placeOf(name))
+			if f, err := find([]string{name}); err == nil && f.traces[0].path != name { // the files of a folder or a pattern
+				for _, t := range f.traces {
+					inputs = append(inputs, placeOf(t.path))
+				}
+			}
 		}
 	}
 	printed := p.prints(o)
@@ -47,6 +53,8 @@ func (p *program) prints(o *options) bool {
 	switch o.command {
 	case "run", "convert":
 		return !o.quiet && !isStdout(o.output)
+	case "whatif":
+		return !isStdout(o.output)
 	case "report", "diff":
 		return o.html == ""
 	}

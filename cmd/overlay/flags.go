@@ -21,8 +21,8 @@ const (
 
 func inputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "input", TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
-			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content"},
+		&cli.GenericFlag{Name: "input", Value: &fileNames{}, TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
+			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace, for report those of all ranks of a job"},
 	}
 }
 
@@ -86,13 +86,33 @@ func reportFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "segments", Category: reportGroup,
 			Usage: "add the path itself: segments and edges in JSON, the walk line by line with runs folded in text"},
 		&cli.StringFlag{Name: "analysis", Category: reportGroup,
-			Usage: "further analyses, `NAME,…` or all: " + strings.Join(analyses.Names, ", ")},
+			Usage: "further analyses, `NAME,…` or all (a page has all unless some are named): " + strings.Join(analyses.Names, ", ")},
 		&cli.DurationFlag{Name: "idle-threshold", Category: reportGroup, Value: 30 * time.Microsecond,
 			Usage: "with --analysis idle: a gap shorter than `TIME`, with work queued, is a wait between kernels"},
 		&cli.Float64Flag{Name: "overlap-threshold", Category: reportGroup, Value: 0.10,
 			Usage: "with --analysis component: say so when less than this `SHARE` of a step overlaps"},
 		&cli.StringFlag{Name: "operator", Category: reportGroup,
 			Usage: "with --analysis sequences: sequences below operators whose name contains `NAME` (default: every top-level operator)"},
+	}
+}
+
+// captureFlags are for commands that take the traces of a job.
+func captureFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "capture", Category: filesGroup, DefaultText: "the only one",
+			Usage: "of several captures of each rank take the `N`th by time, counted from 1"},
+	}
+}
+
+// jobFlags are for commands that put the ranks of a job together.
+func jobFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "hosts", Category: analysisGroup,
+			Usage: "several ranks: read from `FILE` which rank ran where, a rank and a host a line (default: from the traces)"},
+		&cli.BoolFlag{Name: "trust-clocks", Category: analysisGroup,
+			Usage: "several ranks: take time stamps as they are (default: solve the clocks from the ends of collectives)"},
+		&cli.StringSliceFlag{Name: "expect", Category: analysisGroup,
+			Usage: "several ranks: a known bus bandwidth in GB/s, `intra=300` within a host or inter=45 between hosts, to compare with (default: the best of the job)"},
 	}
 }
 

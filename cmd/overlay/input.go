@@ -11,19 +11,19 @@ import (
 
 // input is the bytes of a trace, decompressed. They stay until the program ends.
 type input struct {
-	bytes []byte
-	cut   bool  // a compressed input ended early
-	size  int64 // of the file as it is on disk; of what came, when it is no file
-	held  int64 // bytes that the process holds in memory for it
-	spool *spool
+	bytes  []byte
+	mapped []byte // what to give back to the system, bytes or more than them; nil when the collector does
+	cut    bool   // a compressed input ended early
+	size   int64  // of the file as it is on disk; of what came, when it is no file
+	held   int64  // bytes that the process holds in memory for it
 }
 
-// release gives the memory of a decompressed input back: nothing refers to its bytes any more.
-func (in *input) release() {
-	if in.spool != nil {
-		in.spool.free()
+// close lets go of the bytes: nothing that was read from them may be used any more.
+func (in *input) close() {
+	if in.mapped != nil {
+		release(in.mapped)
 	}
-	in.bytes, in.held = nil, 0
+	in.bytes, in.mapped = nil, nil
 }
 
 // openInput maps a plain file, be it standard input, and decompresses anything else: other files, pipes, FIFOs. Of
@@ -59,7 +59,7 @@ func openInput(name string, stdin io.Reader, o kineto.Options, room int64) (*inp
 	at, err := f.Seek(0, io.SeekCurrent) // a shell may have read the start of standard input
 	if (format == kineto.Plain || format == kineto.Perfetto) && info.Size() > 0 && err == nil && at == 0 {
 		if b, err := mapFile(f, info.Size()); err == nil {
-			return &input{bytes: b, size: info.Size()}, nil
+			return &input{bytes: b, mapped: b, size: info.Size()}, nil
 		}
 	}
 	in, err := spoolInput(f, shown, o, room)
@@ -77,7 +77,7 @@ func spoolInput(r io.Reader, name string, o kineto.Options, room int64) (*input,
 		s.drop()
 		return nil, err
 	}
-	in := &input{bytes: src, cut: cut, size: int64(len(src)), spool: s}
+	in := &input{bytes: src, mapped: s.mapped(src), cut: cut, size: int64(len(src))}
 	if s.file == nil {
 		in.held = in.size
 	}

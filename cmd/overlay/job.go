@@ -30,6 +30,9 @@ func (p *program) action(nFiles int, check func(*flagReader, *options), body fun
 		o, err := readOptions(c)
 		r := &flagReader{Context: c, err: err}
 		r.wantFiles(nFiles)
+		if r.err == nil && o.command != "report" && nFiles != ownFiles {
+			r.oneInput(o)
+		}
 		if check != nil {
 			check(r, o)
 		}
@@ -93,23 +96,40 @@ func (j *job) resultName() string {
 	return stdoutName
 }
 
-// anyFiles is the number of file names of a command that takes as many as there are.
-const anyFiles = -1
+// Commands that take more than a fixed number of file names.
+const (
+	anyFiles = -1 // one or more
+	ownFiles = -2 // the command checks them itself
+)
 
 // wantFiles checks the number of arguments that are no flags.
 func (r *flagReader) wantFiles(n int) {
-	if n == anyFiles {
+	if n == ownFiles {
 		return
 	}
 	switch got := r.NArg(); {
+	case n == anyFiles && got > 0:
+	case got == 0 && (n == 1 || n == anyFiles):
+		r.problem("no file given")
 	case got > n && n == 0 && r.Command.Name != "sql" && r.Command.Name != "version":
 		r.problem("argument %s is no flag; an input is given with -i", quote(r.Args().First()))
 	case got > n:
 		r.problem("argument %s is too many", quote(r.Args().Get(n)))
-	case got < n && n == 1:
-		r.problem("no file given")
 	case got < n:
 		r.problem("two files needed, %d given", got)
+	}
+}
+
+// oneInput checks that there is no more than one trace, and finds it where a folder or a pattern stands for it.
+func (r *flagReader) oneInput(o *options) {
+	if len(o.inputs) > 1 {
+		r.problem("-i is given %d times, and %s takes one trace", len(o.inputs), o.command)
+	}
+	if len(o.inputs) == 0 || r.err != nil {
+		return
+	}
+	if o.input, r.err = onlyTrace(o.input); r.err == nil {
+		o.inputs = []string{o.input}
 	}
 }
 

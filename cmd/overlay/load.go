@@ -4,15 +4,21 @@ import (
 	"fmt"
 
 	"overlay/internal/frompftrace"
+	"overlay/internal/fromsqlite"
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
 
-// open reads the bytes of an input, decompressed.
+// readOptions are the flags that reading a trace looks at.
+func (j *job) readOptions() kineto.Options {
+	return kineto.Options{Strict: j.opts.strict, MaxExpand: j.opts.maxExpand}
+}
+
+// open reads the bytes of an input, decompressed. An archive gives its only trace.
 func (j *job) open(name string) (*input, kineto.Options, error) {
 	j.stages.start("reading")
-	o := kineto.Options{Strict: j.opts.strict, MaxExpand: j.opts.maxExpand}
-	in, err := openInput(name, j.stdin, o, roomFor(j.memory))
+	o := j.readOptions()
+	in, err := j.openOnly(name, o)
 	if err != nil {
 		return nil, o, err
 	}
@@ -44,29 +50,39 @@ func (j *job) loadAny(name string) (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kineto.IsPerfetto(in.bytes) {
-		return j.parsePerfetto(name, in, o)
+	j.stages.start("parsing")
+	tr, err := decode(name, in, o, roomFor(j.memory))
+	if err == nil {
+		limitHeap(j.memory, in.held)
 	}
-	return j.parse(name, in, o)
+	return tr, err
 }
 
-// parsePerfetto reads a .pftrace. It becomes text, after which its own bytes are no longer needed.
-func (j *job) parsePerfetto(name string, in *input, o kineto.Options) (*trace.Trace, error) {
-	j.stages.start("parsing")
-	text := newSpool(roomFor(j.memory))
-	tr, err := frompftrace.Parse(in.bytes, inputName(name), o, text)
+// parser turns the bytes of a file into text in a spool, and reads that.
+type parser func(src []byte, name string, o kineto.Options, to kineto.Spool) (*trace.Trace, error)
+
+// parseOther reads a file of another format. It becomes text, which takes the place of its own bytes in the input.
+func parseOther(name string, in *input, o kineto.Options, room int64, parse parser) (*trace.Trace, error) {
+	text := newSpool(room)
+	tr, err := parse(in.bytes, inputName(name), o, text)
 	if err != nil {
 		text.drop()
 		return nil, err
 	}
-	in.release()
+	in.close()
 	if text.file == nil {
-		limitHeap(j.memory, text.size)
+		in.bytes, in.mapped, in.held = text.b, text.mapped(text.b), text.size
 	}
 	return tr, nil
 }
 
-func (j *job) parse(name string, in *input, o kineto.Options) (*trace.Trace, error) {
-	j.stages.start("parsing")
+// decode makes a trace of the bytes of an input, in whatever format they are.
+func decode(name string, in *input, o kineto.Options, room int64) (*trace.Trace, error) {
+	switch {
+	case kineto.IsPerfetto(in.bytes):
+		return parseOther(name, in, o, room, frompftrace.Parse)
+	case fromsqlite.Is(in.bytes):
+		return parseOther(name, in, o, room, fromsqlite.Parse)
+	}
 	return kineto.Parse(in.bytes, inputName(name), o)
 }

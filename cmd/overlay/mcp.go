@@ -22,7 +22,7 @@ import (
 func (p *program) mcpCommand() *cli.Command {
 	return &cli.Command{Name: "mcp", Usage: "answer agents over standard input and output (Model Context Protocol)", ArgsUsage: "--root DIR [flags]",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "root", TakesFile: true, Category: filesGroup, Usage: "let agents read traces below `DIR` only; may be repeated (required)"}}, generalFlags()),
+			&cli.GenericFlag{Name: "root", Value: &fileNames{}, TakesFile: true, Category: filesGroup, Usage: "let agents read traces below `DIR` only; may be repeated (required)"}}, generalFlags()),
 		Description: `
 Offers what the other commands print as tools of the Model Context Protocol: check, report, diff, query, event,
 path_between. Files outside of the given folders are refused, nothing is written, long answers are cut and say so.
@@ -31,7 +31,7 @@ Examples:
   overlay mcp --root traces
   claude mcp add overlay -- overlay mcp --root "$PWD"`,
 		Action: p.action(0, func(r *flagReader, o *options) {
-			for _, root := range r.StringSlice("root") {
+			for _, root := range r.paths("root") {
 				if info, err := os.Stat(root); err != nil || !info.IsDir() {
 					r.problem("--root %s is no folder", quote(root))
 				}

@@ -13,6 +13,7 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/pipeline"
+	"overlay/internal/ranks"
 	"overlay/internal/report"
 )
 
@@ -20,8 +21,10 @@ import (
 type options struct {
 	command string
 
-	input, output    string
-	chrome, compress bool // the format of output
+	input, output    string   // input: the first of inputs
+	inputs           []string // of -i
+	capture          int      // which of several captures of each rank, 0 for none chosen
+	chrome, compress bool     // the format of output
 
 	method, annotation, instance string
 	threads                      cdg.ThreadMode
@@ -39,8 +42,10 @@ type options struct {
 	json, segments bool
 	markdown       bool
 	top            int
+	topSet         bool
 	analyses       []string
 	analysis       analyses.Options
+	pageOnly       bool    // analyses are made for a page; nobody asked to see or draw them elsewhere
 	failIfSlower   float64 // percent, negative = off
 	runName        string  // of the job; "" = the folder of the input
 	rank           int64   // of the one input; negative = as the trace says
@@ -56,6 +61,10 @@ type options struct {
 	questions    pipeline.Questions
 	scenarioFile string
 	gates        []gate
+
+	hosts       string // file of --hosts, "" = none
+	trustClocks bool
+	expect      ranks.Expected
 
 	strict, quiet, noColor, timing bool
 	maxExpand                      int64 // bytes
@@ -93,11 +102,24 @@ func (r *flagReader) path(name string) string {
 	return v
 }
 
+// paths reads a flag that names files.
+func (r *flagReader) paths(name string) []string {
+	names, ok := r.Generic(name).(*fileNames)
+	if !ok {
+		return nil
+	}
+	list := names.list
+	if slices.Contains(list, "") {
+		r.problem("--%s has an empty name", name)
+	}
+	return list
+}
+
 // readOptions checks every flag of a command before the first byte is read.
 func readOptions(c *cli.Context) (*options, error) {
 	r := &flagReader{Context: c}
 	o := &options{command: c.Command.Name, failIfSlower: -1,
-		input: r.path("input"), output: r.path("output"), report: r.path("report"), html: r.path("html"),
+		inputs: r.paths("input"), output: r.path("output"), report: r.path("report"), html: r.path("html"),
 		svg: r.path("svg"), markdown: c.Bool("markdown"),
 		json: c.Bool("json"), segments: c.Bool("segments"), top: c.Int("top"),
 		flows: r.oneOf("flows", "critical", "all", "none"), plain: c.Bool("plain"),
@@ -105,11 +127,16 @@ func readOptions(c *cli.Context) (*options, error) {
 		strict: c.Bool("strict"), quiet: c.Bool("quiet"), noColor: c.Bool("no-color"), timing: c.Bool("timing"),
 		cpuProfile: r.path("cpuprofile"), memProfile: r.path("memprofile"),
 	}
+	if len(o.inputs) > 0 {
+		o.input = o.inputs[0]
+	}
 	r.readWindow(o)
 	r.readMethod(o)
 	r.readReport(o)
 	r.readTables(o)
 	r.readLimits(o)
+	o.topSet, o.hosts, o.trustClocks = r.IsSet("top"), r.path("hosts"), c.Bool("trust-clocks")
+	o.expect = r.readExpect(c.StringSlice("expect"))
 	return o, r.err
 }
 
@@ -188,6 +215,9 @@ func (r *flagReader) readReport(o *options) {
 			r.problem("--analysis %s is unknown: %s, all", quote(name), strings.Join(analyses.Names, ", "))
 		}
 	}
+	if len(o.analyses) == 0 && (o.command == "report" && o.html != "" || filepath.Ext(o.report) == ".html") {
+		o.analyses, o.pageOnly = analyses.Names, true
+	}
 	if o.analysis.IdleThreshold = r.Duration("idle-threshold").Nanoseconds(); r.IsSet("idle-threshold") && o.analysis.IdleThreshold <= 0 {
 		r.problem("--idle-threshold %s is not a time above 0", r.String("idle-threshold"))
 	}
@@ -218,6 +248,11 @@ func (r *flagReader) readReport(o *options) {
 
 func (r *flagReader) readLimits(o *options) {
 	o.jobs = runtime.GOMAXPROCS(0) // the CPUs, or what the quota of a container leaves of them
+	if r.IsSet("capture") {
+		if o.capture = r.Int("capture"); o.capture < 1 {
+			r.problem("--capture %d: captures are counted from 1", o.capture)
+		}
+	}
 	if r.IsSet("jobs") {
 		if o.jobs = r.Int("jobs"); o.jobs < 1 {
 			r.problem("--jobs %d is less than 1", o.jobs)

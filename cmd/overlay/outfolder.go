@@ -16,8 +16,14 @@ import (
 type outFolder struct {
 	target string
 	temp   string
-	parts  []string // paths below target
-	made   bool     // target was not there before
+	parts  []outPart
+	made   bool // target was not there before
+}
+
+// outPart is a folder below the target.
+type outPart struct {
+	path  string // below the target
+	there bool   // it was there when the work began
 }
 
 // createFolder prepares a folder for parts. Only what is below the parts is ever replaced.
@@ -74,6 +80,7 @@ func (o *outputs) createScratch() (string, error) {
 func (out *outFolder) part(path string) (string, error) {
 	target := filepath.Join(out.target, path)
 	old, err := os.ReadDir(target)
+	there := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", outputError(target, err)
 	}
@@ -86,24 +93,26 @@ func (out *outFolder) part(path string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", outputError(target, err)
 	}
-	out.parts = append(out.parts, path)
+	out.parts = append(out.parts, outPart{path, there})
 	return dir, nil
 }
 
-// commit puts the parts in their places.
+// commit puts the parts in their places. A part that appeared since the work began is another's, whose work is not
+// thrown away in silence.
 func (out *outFolder) commit() error {
-	for i, path := range out.parts {
-		target, old := filepath.Join(out.target, path), filepath.Join(out.temp, "old"+strconv.Itoa(i))
+	for i, p := range out.parts {
+		target, old := filepath.Join(out.target, p.path), filepath.Join(out.temp, "old"+strconv.Itoa(i))
 		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 			return outputError(target, err)
 		}
-		if err := os.Rename(target, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return outputError(target, err)
+		if p.there {
+			if err := os.Rename(target, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return outputError(target, err)
+			}
 		}
-		err := os.Rename(filepath.Join(out.temp, path), target)
-		if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) { // another process has just put one there
-			os.RemoveAll(target)
-			err = os.Rename(filepath.Join(out.temp, path), target)
+		err := os.Rename(filepath.Join(out.temp, p.path), target)
+		if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s was written by another command meanwhile: are there two traces of one rank? Tell them apart with --rank or --run", target)
 		}
 		if err != nil {
 			os.Rename(old, target)

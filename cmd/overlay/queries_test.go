@@ -2,12 +2,13 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"overlay/internal/testtrace"
 )
 
 // question is a query of docs/queries.md with the answer that stands below it.
@@ -40,12 +41,17 @@ func readQuestions(t *testing.T) (text string, list []question) {
 	return text, list
 }
 
-// demoRanks exports the demo as the document says: its steps as ranks.
+// demoRanks exports the job of `make demo-ranks`.
 func demoRanks(t *testing.T, dir string) {
 	t.Helper()
-	for rank := range 3 {
-		overlayOutput(t, "export", "-i", "../../testdata/demo.json.gz", "-o", dir, "--run", "demo", "--rank", fmt.Sprint(rank), "--step", fmt.Sprint(rank+1), "--quiet")
+	traces := t.TempDir()
+	job := testtrace.NewJob(testtrace.JobOptions{Kind: "moe", Cause: "data", World: 8, PerHost: 4, Steps: 4, Seed: 3})
+	for r := range job.Ranks {
+		if err := os.WriteFile(filepath.Join(traces, job.Ranks[r].File), job.JSON(int32(r)), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
+	overlayOutput(t, "export", "-i", traces, "-o", dir, "--run", "demo", "--quiet")
 }
 
 func overlayOutput(t *testing.T, args ...string) string {

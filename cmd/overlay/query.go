@@ -43,7 +43,7 @@ Examples:
   overlay query 'select name, sum(critical_ns)/1e6 as ms from events group by 1 order by ms desc limit 10' trace.json.gz
   overlay query -f slow.sql --format csv traces/ > slow.csv
   overlay query 'select rank, bound_by from runs' tables --engine duckdb`,
-		Action: p.action(anyFiles, checkQuery, (*job).query)}
+		Action: p.action(ownFiles, checkQuery, (*job).query)}
 }
 
 func checkQuery(r *flagReader, o *options) {
@@ -78,7 +78,7 @@ func (j *job) query() error {
 		}
 		sql = string(text)
 	}
-	if isTraceName(sql) && !strings.ContainsAny(sql, " \n") {
+	if namesTrace(sql) && !strings.ContainsAny(sql, " \n") {
 		return fmt.Errorf("%s is no query: the query comes first, then the inputs", sql)
 	}
 	if j.opts.engine == "duckdb" {

@@ -20,81 +20,70 @@ import (
 
 // rankInput is one trace of a job.
 type rankInput struct {
-	name  string // of the file
-	run   string // of the job
-	rank  int64
-	world int64 // processes of the job, 0 when unknown
+	name   string // of the file
+	run    string // of the job
+	rank   int64
+	format string
 }
 
 // rankInputs lists the traces that names stand for, files and folders of files, with the run and the rank of each. Two of
 // one rank are refused before any of them is read.
 func rankInputs(names []string, run string, rank int64) ([]rankInput, error) {
-	var list []rankInput
-	for _, name := range names {
-		files, err := tracesAt(name)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range files {
-			in := rankInput{name: f, run: run, rank: -1}
-			if in.run == "" {
-				in.run = folderName(f)
-			}
-			list = append(list, in)
-		}
+	f, err := find(names)
+	if err != nil {
+		return nil, err
 	}
-	seen := map[string]string{}
+	var list []rankInput
+	for _, t := range f.traces {
+		if t.archive != noArchive {
+			return nil, fmt.Errorf("%s is an archive: unpack it, and give the folder", t.path)
+		}
+		in := rankInput{name: t.path, run: run}
+		if in.run == "" {
+			in.run = folderName(t.path)
+		}
+		list = append(list, in)
+	}
+	if rank >= 0 && len(list) > 1 {
+		return nil, fmt.Errorf("--rank %d is for one trace, and there are %d", rank, len(list))
+	}
+	slices.SortStableFunc(list, func(a, b rankInput) int { return compareNumbers(a.name, b.name) }) // places may become ranks
+	known := map[string]bool{}
 	for i := range list {
 		in := &list[i]
-		in.rank, in.world = rankOf(in.name)
-		switch {
-		case rank >= 0 && len(list) > 1:
-			return nil, fmt.Errorf("--rank %d is for one trace, and there are %d", rank, len(list))
-		case rank >= 0:
+		if in.rank, in.format = rankOf(in.name); rank >= 0 {
 			in.rank = rank
-		case in.rank < 0:
-			in.rank = int64(i)
 		}
-		key := in.run + "\x00" + strconv.FormatInt(in.rank, 10)
-		if other, ok := seen[key]; ok {
-			return nil, fmt.Errorf("%s and %s are both rank %d of run %s: give one of them by itself with --rank N, or another --run", other, in.name, in.rank, in.run)
+		known[in.key()] = true
+		if in.rank >= 0 {
+			if err := refuseTwice(list[:i+1]); err != nil {
+				return nil, err
+			}
 		}
-		seen[key] = in.name
+	}
+	for i := range list { // what says nothing takes the ranks that nobody claims
+		in := &list[i]
+		if in.rank >= 0 {
+			continue
+		}
+		for in.rank = 0; known[in.key()]; in.rank++ {
+		}
+		known[in.key()] = true
 	}
 	return list, nil
 }
 
-// tracesAt lists a file, or the traces in a folder in the order of their names.
-func tracesAt(name string) ([]string, error) {
-	if name == "-" {
-		return []string{name}, nil
-	}
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, inputError(name, err)
-	}
-	if !info.IsDir() {
-		return []string{name}, nil
-	}
-	entries, err := os.ReadDir(name)
-	if err != nil {
-		return nil, inputError(name, err)
-	}
-	var files []string
-	for _, e := range entries {
-		if !e.IsDir() && isTraceName(e.Name()) {
-			files = append(files, filepath.Join(name, e.Name()))
+func (in *rankInput) key() string { return in.run + "\x00" + strconv.FormatInt(in.rank, 10) }
+
+// refuseTwice refuses the last of some inputs when another one claims its rank.
+func refuseTwice(list []rankInput) error {
+	in := &list[len(list)-1]
+	for i := range list[:len(list)-1] {
+		if x := &list[i]; x.run == in.run && x.rank == in.rank {
+			return fmt.Errorf("%s and %s are both rank %d of run %s: give one of them by itself with --rank N, or another --run", x.name, in.name, in.rank, in.run)
 		}
 	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: no traces (looked for *.json, *.json.gz, *.json.zst)", name)
-	}
-	slices.SortFunc(files, compareNumbers)
-	return files, nil
-}
-
-func isTraceName(name string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"), ".json")
+	return nil
 }
 
 var digits = regexp.MustCompile(`\d+|\D+`)
@@ -128,30 +117,25 @@ func folderName(file string) string {
 var (
 	inName     = regexp.MustCompile(`(?i)(?:rank|worker|gpu)[-_. ]?(\d+)`)
 	inHead     = regexp.MustCompile(`"distributedInfo"\s*:\s*\{[^{}]*?"rank"\s*:\s*"?(\d+)`)
-	inWorld    = regexp.MustCompile(`"distributedInfo"\s*:\s*\{[^{}]*?"world_size"\s*:\s*"?(\d+)`)
 	peekLength = 256 << 10
 )
 
-// rankOf looks for the rank and the size of the job at the start of a trace, then for the rank in the name of its file;
-// rank -1 and size 0 are unknown.
-func rankOf(name string) (rank, world int64) {
+// rankOf looks for the rank at the start of a trace, then in the name of its file; -1 is unknown.
+func rankOf(name string) (rank int64, format string) {
 	head := headOf(name)
-	number := func(re *regexp.Regexp, text []byte) (int64, bool) {
-		m := re.FindSubmatch(text)
+	format = "kineto"
+	if kineto.IsPerfetto(head) {
+		format = "perfetto"
+	}
+	for _, m := range [][][]byte{inHead.FindSubmatch(head), inName.FindSubmatch([]byte(filepath.Base(name)))} {
 		if m == nil {
-			return 0, false
+			continue
 		}
-		n, err := strconv.ParseInt(string(m[1]), 10, 32)
-		return n, err == nil
+		if n, err := strconv.ParseInt(string(m[1]), 10, 32); err == nil {
+			return n, format
+		}
 	}
-	world, _ = number(inWorld, head)
-	if n, ok := number(inHead, head); ok {
-		return n, world
-	}
-	if n, ok := number(inName, []byte(filepath.Base(name))); ok {
-		return n, world
-	}
-	return -1, world
+	return -1, format
 }
 
 // headOf is the first part of a file, decompressed; nothing of what cannot be read, which loading will say.

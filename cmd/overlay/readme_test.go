@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"overlay/internal/testtrace"
 )
 
 // TestReadme runs the commands of the README's transcript and wants the output that stands there; -update rewrites it.
@@ -25,6 +27,15 @@ func TestReadme(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "trace.json.gz"), demo, 0o666); err != nil {
 		t.Fatal(err)
+	}
+	sim := testtrace.NewJob(testtrace.JobOptions{Kind: "moe", Cause: "data", World: 8, PerHost: 4, Steps: 4, Seed: 3}) // as of make demo-ranks
+	if err := os.Mkdir(filepath.Join(dir, "traces"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for r := range sim.Ranks {
+		if err := os.WriteFile(filepath.Join(dir, "traces", sim.Ranks[r].File+".gz"), gzipped(t, sim.JSON(int32(r))), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	home, err := filepath.Abs("../../README.md")
 	if err != nil {

@@ -14,12 +14,30 @@ import (
 	"overlay/internal/report"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
-// printReport prints the analysis of one trace.
+// printReport prints the analysis of one trace, or of the traces of a job.
 func (j *job) printReport() error {
 	page, err := j.createReport(j.opts.html)
 	if err != nil {
+		return err
+	}
+	f, err := find(j.opts.inputs)
+	if err != nil {
+		return err
+	}
+	if len(f.traces) > 1 || f.traces[0].archive != noArchive {
+		only, err := j.reportJob(f)
+		if err != nil || only == "" {
+			return err
+		}
+		f.traces = []traceFile{{path: only, member: only}}
+	}
+	if err := j.oneRankFlags(); err != nil {
+		return err
+	}
+	if j.opts.input, err = f.one(); err != nil {
 		return err
 	}
 	tr, err := j.load(j.opts.input)
@@ -44,7 +62,7 @@ func (j *job) printReport() error {
 
 // report makes the report of a run with the top hotspots.
 func (j *job) report(name string, r *pipeline.Run, top int) *report.Report {
-	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments, Advise: j.opts.command != "diff"}
+	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments, Advise: j.opts.command != "diff", Gains: j.opts.command == "report"}
 	if j.opts.anonymize {
 		s.Name = "trace"
 	}
@@ -53,7 +71,7 @@ func (j *job) report(name string, r *pipeline.Run, top int) *report.Report {
 
 // textOptions fits text to the terminal that w is, if it is one.
 func (j *job) textOptions(w io.Writer) report.TextOptions {
-	o := report.TextOptions{Color: j.color(w), Walk: j.opts.segments}
+	o := report.TextOptions{Color: j.color(w), Walk: j.opts.segments, Short: j.opts.pageOnly}
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			o.Width = max(width, 60)
@@ -92,8 +110,16 @@ func (j *job) diff() error {
 		return err
 	}
 	var sides [2]*report.Report
+	var works map[whatif.Work]whatif.Done // of the first
+	var window int64
+	var explained whatif.Explanation
 	err = pipeline.Each(len(j.files), j.pipeline(), func(i int) (*trace.Trace, error) { return j.load(j.files[i]) }, func(i int, r *pipeline.Run) error {
 		sides[i] = j.report(j.files[i], r, math.MaxInt) // a hotspot of one side may be last on the other
+		if i == 0 {
+			works, window = r.Works()
+		} else {
+			explained = r.Explain(works, window)
+		}
 		return nil
 	})
 	if side := (*pipeline.Error)(nil); errors.As(err, &side) {
@@ -103,6 +129,7 @@ func (j *job) diff() error {
 		return err
 	}
 	d := report.Compare(sides[0], sides[1])
+	d.Explain(&explained)
 	if limit := j.opts.failIfSlower; limit >= 0 && d.Slower > limit {
 		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, j.files[1], tables.FormatPercent(d.Slower), j.files[0], tables.GivenPercent(limit))
 	}

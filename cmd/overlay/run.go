@@ -27,7 +27,7 @@ func checkRun(r *flagReader, o *options) {
 // overlaidName is the output of `run` when none is given.
 func overlaidName(input string) string {
 	name := input
-	for _, suffix := range []string{".gz", ".zst", ".json", ".pftrace"} {
+	for _, suffix := range []string{".gz", ".zst", ".json", ".pftrace", ".sqlite", ".db"} {
 		name = strings.TrimSuffix(name, suffix)
 	}
 	return name + ".overlaid.pftrace"

@@ -11,6 +11,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/urfave/cli/v2"
+
+	"overlay/internal/kineto"
+	"overlay/internal/testtrace/databases"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected texts of testdata/script")
@@ -30,7 +33,10 @@ func TestScript(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return os.WriteFile(env.WorkDir+"/demo.json.gz", demo, 0o666)
+			if err := os.WriteFile(env.WorkDir+"/demo.json.gz", demo, 0o666); err != nil {
+				return err
+			}
+			return writeDatabases(env)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": wantStatus, "oneline": wantOneLine},
 		Condition: func(cond string) (bool, error) {
@@ -43,6 +49,34 @@ func TestScript(t *testing.T) {
 			return false, nil
 		},
 	})
+}
+
+// writeDatabases writes what other profilers would have recorded of the demo, for the scripts about them.
+func writeDatabases(env *testscript.Env) error {
+	if !strings.HasSuffix(env.WorkDir, "script-databases") {
+		return nil
+	}
+	f, err := os.Open(env.WorkDir + "/demo.json.gz")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	tr, err := kineto.Read(f, "demo.json.gz", kineto.Options{})
+	if err != nil {
+		return err
+	}
+	nsys, err := databases.Nsys(tr, databases.Options{})
+	if err != nil {
+		return err
+	}
+	rocpd, err := databases.Rocpd(tr)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(env.WorkDir+"/demo.db", rocpd, 0o666); err != nil {
+		return err
+	}
+	return os.WriteFile(env.WorkDir+"/demo.sqlite", nsys, 0o666)
 }
 
 // wantStatus runs a command and wants an exit status: status 2 overlay run.

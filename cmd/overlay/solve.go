@@ -20,7 +20,7 @@ func (j *job) pipeline() pipeline.Options {
 	o := pipeline.Options{
 		Link:     cdg.Options{Annotation: j.opts.annotation, Instance: j.opts.instance, Threads: j.opts.threads},
 		Methods:  map[string]critpath.Method{"exact": critpath.Exact, "ctda": critpath.CTDA, "hta": hta.Method(j.htaOptions())},
-		Analyses: j.opts.analyses, Analysis: j.opts.analysis, Anonymous: j.opts.anonymize, Stage: j.stages.start,
+		Analyses: j.opts.analyses, Unasked: j.opts.pageOnly, Analysis: j.opts.analysis, Anonymous: j.opts.anonymize, Stage: j.stages.start,
 	}
 	if j.opts.step >= 0 {
 		o.Link.Step = strconv.Itoa(j.opts.step)

@@ -98,6 +98,15 @@ func (s *spool) Bytes() ([]byte, error) {
 	return mapFile(s.file, s.size)
 }
 
+// mapped is what to give back to the system when src, the bytes of the spool, is done with; nil for memory that the
+// collector knows.
+func (s *spool) mapped(src []byte) []byte {
+	if s.file != nil {
+		return src
+	}
+	return s.reserved
+}
+
 // spoolError says what stands in the way of a temporary file.
 func spoolError(err error) error {
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"overlay/internal/overlay"
 	"overlay/internal/report"
 	"overlay/internal/whatif"
 )
@@ -42,11 +43,12 @@ func changeFlags() []cli.Flag {
 
 func (p *program) whatifCommand() *cli.Command {
 	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "-i FILE CHANGES [flags]",
-		Flags: slices.Concat(inputFlags(), changeFlags(), windowFlags(), []cli.Flag{
+		Flags: slices.Concat(inputFlags(), outputFlags("default: nothing is written"), changeFlags(), windowFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, generalFlags()),
 		Description: `
 Predicts how long the window would have been if something had taken less time, and what would have bound it then. All
-flags that change something make one scenario; --scenario, --scenarios and --best add others beside it.
+flags that change something make one scenario; --scenario, --scenarios and --best add others beside it. With -o, the
+first three scenarios are drawn beside the recorded run: their critical path, and their threads and streams.
 
 SELECTOR is a name as reports show it (* stands for anything) or one of class:compute|comm|copy|cpu|runtime|python,
 phase:NAME, stream:N, thread:ID, step:N, annotation:NAME, under:NAME (with all that it encloses), name:NAME;
@@ -56,6 +58,7 @@ Examples:
   overlay whatif -i trace.json.gz --scale 'aten::copy_=0.5'
   overlay whatif -i trace.json.gz --scale 'class:compute in step:3=0.5' --step 3
   overlay whatif -i trace.json.gz --shrink 'enumerate(DataLoader)*=1.5ms'
+  overlay whatif -i trace.json.gz --scale class:cpu=0.5 -o ghost.pftrace
   overlay whatif -i trace.json.gz --best 5 --scenario 'no waits := no-wait *Synchronize'
   overlay whatif -i trace.json.gz --scenarios questions.txt --json`,
 		Action: p.action(0, checkWhatIf, (*job).whatif)}
@@ -84,6 +87,10 @@ func checkWhatIf(r *flagReader, o *options) {
 	}
 	o.questions.Scenarios = append(o.questions.Scenarios, r.StringSlice("scenario")...)
 	o.scenarioFile = r.path("scenarios")
+	if o.output != "" {
+		o.questions.Draw = true
+		r.readFormat(o)
+	}
 	if o.questions.Best = r.Int("best"); r.IsSet("best") && o.questions.Best < 1 {
 		r.problem("--best %d is less than 1", o.questions.Best)
 	}
@@ -102,17 +109,29 @@ func (j *job) whatif() error {
 		}
 		q.Scenarios = append(q.Scenarios, more...)
 	}
+	var out *output
+	if q.Draw {
+		var err error
+		if out, err = j.createOutput(); err != nil {
+			return err
+		}
+	}
 	tr, err := j.load(j.opts.input)
 	if err != nil {
 		return err
 	}
-	solved, err := j.solve(j.opts.input, tr, false)
+	solved, err := j.solve(j.opts.input, tr, q.Draw)
 	if err != nil {
 		return err
 	}
 	answers, err := solved.WhatIf(q, report.Source{Name: inputName(j.opts.input), Version: version})
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.opts.input, err)
+	}
+	if q.Draw {
+		if _, err := j.write(out, solved.Draw(overlay.Options{Version: version})); err != nil {
+			return err
+		}
 	}
 	j.result = func(w io.Writer) error { return answers.WriteText(w, j.textOptions(j.resultTo)) }
 	if j.opts.json {

@@ -9,6 +9,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 // scene writes a training process event by event: a thread that launches, and a stream that runs what it launched.
@@ -108,7 +109,7 @@ func adviseOn(t testing.TB, tr *trace.Trace) *Advice {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(g, p)
+	return New(whatif.New(g), p)
 }
 
 func (a *Advice) find(id string) *Finding {

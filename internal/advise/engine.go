@@ -6,7 +6,6 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/graph"
 	"overlay/internal/par"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
@@ -19,9 +18,9 @@ const overlap = 0.6
 // baseShare is the gain from which on a finding about the recording is the base of all others.
 const baseShare = 0.1
 
-// New looks for causes in a graph. path is its exact critical path.
-func New(g *graph.Graph, path *critpath.Path) *Advice {
-	r := newRun(whatif.New(g), path)
+// New looks for causes in the graph of a model. path is its exact critical path.
+func New(m *whatif.Model, path *critpath.Path) *Advice {
+	g, r := m.Graph(), newRun(m, path)
 	e := &engine{run: r, a: &Advice{Window: r.window, Base: r.window, Rules: len(rules), Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
 	if r.window <= 0 || len(g.Acts) == 0 {
 		e.a.Floor, e.a.Together = r.window, r.window

@@ -20,6 +20,7 @@ type Analysis struct {
 // All are the analyses, in the order in which they run and are reported. Command line, help, report and page go by it.
 var All = []Analysis{
 	entry("temporal", "temporal: what each GPU did", func(r *Result) *[]DeviceTime { return &r.Temporal }, Temporal, nil),
+	entry("timeline", "timeline: what each GPU did over time", func(r *Result) *[]DeviceTimeline { return &r.Timeline }, Timeline, nil),
 	entry("idle", "idle: why streams had nothing to do", func(r *Result) *[]StreamIdle { return &r.Idle }, Idle, idleRows),
 	entry("overlap", "overlap: communication hidden by computation", func(r *Result) *[]DeviceOverlap { return &r.Overlap }, Overlap, exposedRows),
 	entry("queue", "queue: operations launched and not ended", func(r *Result) *[]StreamQueue { return &r.Queue }, Queue, queueRows),
@@ -56,18 +57,19 @@ var Names = func() (names []string) {
 
 // Result holds the analyses that were asked for; the others are nil.
 type Result struct {
-	Temporal    []DeviceTime    `json:"temporal,omitempty"`
-	Idle        []StreamIdle    `json:"idle,omitempty"`
-	Overlap     []DeviceOverlap `json:"overlap,omitempty"`
-	Queue       []StreamQueue   `json:"queue,omitempty"`
-	Copies      *Copies         `json:"copies,omitempty"`
-	Launch      *LaunchStats    `json:"launch,omitempty"`
-	Sequences   []Sequence      `json:"sequences,omitempty"`
-	Operators   []Operator      `json:"operators,omitempty"`
-	Component   []StepComponent `json:"component,omitempty"`
-	Kernels     []KernelGroup   `json:"kernels,omitempty"`
-	Annotations []Group         `json:"annotations,omitempty"`
-	Blocking    []BlockingCall  `json:"blocking,omitempty"`
+	Temporal    []DeviceTime     `json:"temporal,omitempty"`
+	Timeline    []DeviceTimeline `json:"timeline,omitempty"`
+	Idle        []StreamIdle     `json:"idle,omitempty"`
+	Overlap     []DeviceOverlap  `json:"overlap,omitempty"`
+	Queue       []StreamQueue    `json:"queue,omitempty"`
+	Copies      *Copies          `json:"copies,omitempty"`
+	Launch      *LaunchStats     `json:"launch,omitempty"`
+	Sequences   []Sequence       `json:"sequences,omitempty"`
+	Operators   []Operator       `json:"operators,omitempty"`
+	Component   []StepComponent  `json:"component,omitempty"`
+	Kernels     []KernelGroup    `json:"kernels,omitempty"`
+	Annotations []Group          `json:"annotations,omitempty"`
+	Blocking    []BlockingCall   `json:"blocking,omitempty"`
 
 	Rows []AddedRow `json:"-"` // what is drawn
 }

@@ -20,7 +20,9 @@ type Stats struct {
 
 type number interface{ ~int64 | ~float64 }
 
-// describe sorts values.
+// Describe summarises values, and sorts them.
+func Describe[T number](values []T) Stats { return describe(values) }
+
 func describe[T number](values []T) Stats {
 	n := len(values)
 	if n == 0 {

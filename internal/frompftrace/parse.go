@@ -33,7 +33,7 @@ func Parse(src []byte, name string, o kineto.Options, to kineto.Spool) (*trace.T
 	}
 	repairs, truncated := r.sortedRepairs(), r.truncated
 	r = nil // the text is all that is needed from here on
-	tr, err := kineto.Parse(json, name, kineto.Options{From: size})
+	tr, err := kineto.Parse(json, name, kineto.Options{From: size, Form: "Perfetto trace"})
 	if err != nil {
 		var e *kineto.SyntaxError
 		if errors.As(err, &e) {

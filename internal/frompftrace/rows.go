@@ -50,19 +50,28 @@ type rowMaker struct {
 	procOf  map[string]int  // pid as JSON -> index in procs
 	byPID   map[int64]int32 // pid -> track with its descriptor
 	rootPID map[int32]string
-	onlyPID string // of the only process that is described
-	nextPID int64
-	nextTID int64
+	// streamAgent is the device of a stream in traces of rocprofv3.
+	streamAgent map[string]string
+	onlyPID     string // of the only process that is described
+	nextPID     int64
+	nextTID     int64
 }
 
 // makeRows resolves the tracks that hold events.
 func (r *reader) makeRows() ([]row, []process) {
-	m := &rowMaker{r: r, procOf: map[string]int{}, byPID: map[int64]int32{}, rootPID: map[int32]string{}, nextPID: 3_000_000, nextTID: 5_000_000}
+	m := &rowMaker{r: r, procOf: map[string]int{}, byPID: map[int64]int32{}, rootPID: map[int32]string{}, streamAgent: map[string]string{}, nextPID: 3_000_000, nextTID: 5_000_000}
 	processes := 0
 	for i := range r.tracks {
 		t := &r.tracks[i]
 		m.nextPID = max(m.nextPID, t.pid+1)
 		m.nextTID = max(m.nextTID, t.tid+1)
+		if name := t.name.raw; bytes.Contains(name, []byte("STREAM [")) && bytes.Contains(name, []byte("(GPU)")) {
+			if agent, rest, ok := inBrackets(name); ok {
+				if number, _, ok := inBrackets(rest); ok {
+					m.streamAgent[number] = agent
+				}
+			}
+		}
 		if t.process {
 			processes++
 			if _, ok := m.byPID[t.pid]; !ok {
@@ -327,6 +336,9 @@ func (m *rowMaker) rocm(x *row, name []byte) bool {
 	number, _, ok := inBrackets(rest)
 	if !ok {
 		return false
+	}
+	if gpu, ok := m.streamAgent[number]; ok && bytes.Contains(rest, []byte("(CPU)")) {
+		agent = gpu // the stream is one of a device, whichever way its copies go
 	}
 	x.pid, x.device, x.guess = agent, agent, gpuRow
 	x.tid, x.stream = number, number

@@ -23,10 +23,11 @@ package kineto
 
 // Options of reading. The zero value mends what it can. Reading works on as many cores as GOMAXPROCS says.
 type Options struct {
-	Strict    bool  // the first repair is an error
-	MaxExpand int64 // bytes that a compressed input may expand to; 0 = 64 GiB
-	Cut       bool  // the input is known to end early: its compressed form was cut
-	From      int64 // bytes of the file of another format that the text was made from; 0 for none
+	Strict    bool   // the first repair is an error
+	MaxExpand int64  // bytes that a compressed input may expand to; 0 = 64 GiB
+	Cut       bool   // the input is known to end early: its compressed form was cut
+	From      int64  // bytes of the file of another format that the text was made from; 0 for none
+	Form      string // what that file is, for people
 
 	chunk int // bytes a piece; 0 = chunkSize. Tests make pieces small
 }

@@ -114,12 +114,17 @@ func (p *chunkParser) args(i int, e *trace.Event) int {
 		if !m.skip() {
 			return -1
 		}
-		if len(key) != 11 && len(key) != 13 && len(key) != 15 {
+		if len(key) < 11 || len(key) > 15 {
 			continue
 		}
 		switch string(key) {
 		case "correlation":
 			if v, ok := p.int(p.s[at:m.at], at); ok {
+				e.Corr, e.Flags = v, e.Flags|trace.HasCorr
+			}
+		case "correlation_id": // of XLA, always as a text
+			d, _ := unquote1(p.s[at:m.at])
+			if v, ok := parseInt(d); ok && e.Flags&trace.HasCorr == 0 {
 				e.Corr, e.Flags = v, e.Flags|trace.HasCorr
 			}
 		case "External id", "external id":

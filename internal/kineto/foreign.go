@@ -3,6 +3,7 @@ package kineto
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"overlay/internal/trace"
@@ -12,26 +13,47 @@ import (
 // foreignRows reads traces in which not the category but the process says what an event is, as before Kineto and on
 // some devices (vendors.Process). Flows join their operations to what launched them.
 func (t *draft) foreignRows() {
-	kinds, some := t.kindsOfProcesses()
+	procs, some := t.foreignProcesses()
 	if !some {
 		return
 	}
 	t.LaunchByFlow = true
+	kinds := make([]trace.Kind, len(t.Tracks)) // per row, KindOther where it is for the category to say
+	for i := range t.Tracks {
+		x := &t.Tracks[i]
+		if p := procs[x.Proc]; p != nil {
+			if kinds[i] = p.Kind; !strings.HasPrefix(x.Name, p.Row) {
+				kinds[i] = trace.DeviceOther
+			}
+		}
+	}
+	isCall := map[trace.Sym]bool{}
 	changed := make([]bool, len(t.Tracks))
 	for i := range t.Events {
 		e := &t.Events[i]
-		if e.Ph == 'X' && e.Kind == trace.KindOther && e.Track != trace.NoTrack {
-			e.Kind = kinds[t.Tracks[e.Track].Proc]
-			changed[e.Track] = e.Kind != trace.KindOther
-			if e.Kind == trace.Kernel && strings.HasPrefix(strings.ToLower(t.Syms[e.Name]), "memcpy") {
-				e.Kind = trace.Memcpy
+		if e.Ph != 'X' || e.Kind != trace.KindOther || e.Track == trace.NoTrack || kinds[e.Track] == trace.KindOther {
+			continue
+		}
+		e.Kind = kinds[e.Track]
+		changed[e.Track] = true
+		switch {
+		case e.Kind == trace.Kernel && strings.HasPrefix(strings.ToLower(t.Syms[e.Name]), "memcpy"):
+			e.Kind = trace.Memcpy
+		case procs[t.Tracks[e.Track].Proc].Calls && e.Flags&trace.HasCorr != 0:
+			call, known := isCall[e.Name]
+			if !known {
+				call = vendors.VerbOf(t.Syms[e.Name]) != vendors.NoVerb
+				isCall[e.Name] = call
+			}
+			if call {
+				e.Kind = trace.Runtime
 			}
 		}
 	}
 	for i := range t.Tracks {
 		x := &t.Tracks[i]
 		if changed[i] {
-			x.Class = trace.ClassOf(kinds[x.Proc])
+			x.Class = trace.ClassOf(kinds[i])
 			if x.Class == trace.DeviceStream && x.TID.IsNum {
 				x.Stream = x.TID.Num
 			}
@@ -39,28 +61,29 @@ func (t *draft) foreignRows() {
 	}
 }
 
-// kindsOfProcesses finds the processes that say what their events are, and notes which of them are devices.
-func (t *draft) kindsOfProcesses() (kinds []trace.Kind, some bool) {
-	kinds = make([]trace.Kind, len(t.Procs))
-	names := map[string]bool{}
-	for i := range t.Procs {
-		names[t.Procs[i].Name] = true
-	}
+// foreignProcesses finds the processes that say what their events are, and notes which of them are devices.
+func (t *draft) foreignProcesses() (procs []*vendors.Process, some bool) {
+	procs = make([]*vendors.Process, len(t.Procs))
 	for _, k := range vendors.Processes() {
-		if k.With != "" && !names[k.With] {
+		if k.With != "" && !slices.ContainsFunc(t.Procs, func(p trace.Process) bool { return strings.HasPrefix(p.Name, k.With) }) {
 			continue
 		}
 		for i := range t.Procs {
 			p := &t.Procs[i]
-			if k.Name != "" && k.Name == p.Name || k.PID != "" && k.PID == t.TokenText(p.PID) {
-				kinds[i], some = k.Kind, true
-				if k.Kind.Device() {
-					p.IsDevice, p.Device = true, p.PID.Num&(1<<k.DeviceBits-1)
-				}
+			number, starts := strings.CutPrefix(p.Name, k.Name)
+			device, err := strconv.ParseInt(number, 10, 64)
+			switch {
+			case k.Start && starts && err == nil:
+				p.IsDevice, p.Device = true, device
+			case k.Start || !(k.Name != "" && k.Name == p.Name || k.PID != "" && k.PID == t.TokenText(p.PID)):
+				continue
+			case k.Kind.Device():
+				p.IsDevice, p.Device = true, p.PID.Num&(1<<k.DeviceBits-1)
 			}
+			procs[i], some = &k, true
 		}
 	}
-	return kinds, some
+	return procs, some
 }
 
 // place is where a flow event stands.

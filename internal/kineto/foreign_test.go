@@ -57,3 +57,41 @@ func TestBeforeKineto(t *testing.T) {
 		t.Error(s.Generation)
 	}
 }
+
+// TestXLA: what JAX writes has no categories. Kernels lie on the rows of streams; the other rows of the device repeat them.
+func TestXLA(t *testing.T) {
+	tr, err := Parse([]byte(`{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[
+{"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:1"}},
+{"ph":"M","pid":2,"name":"process_name","args":{"name":"/device:GPU:0"}},
+{"ph":"M","pid":701,"name":"process_name","args":{"name":"/host:CPU"}},
+{"ph":"M","pid":1,"tid":13,"name":"thread_name","args":{"name":"Stream #13(Compute)"}},
+{"ph":"M","pid":1,"tid":99,"name":"thread_name","args":{"name":"XLA Ops"}},
+{"ph":"M","pid":701,"tid":5,"name":"thread_name","args":{"name":"python"}},
+{"ph":"X","pid":701,"tid":5,"ts":10,"dur":30,"name":"PjitFunction(f)"},
+{"ph":"X","pid":701,"tid":5,"ts":12,"dur":4,"name":"cuLaunchKernel","args":{"correlation_id":"77"}},
+{"ph":"X","pid":1,"tid":13,"ts":20,"dur":9.5,"name":"fusion_3","args":{"correlation_id":"77","hlo_op":"fusion.3"}},
+{"ph":"X","pid":1,"tid":99,"ts":20,"dur":9.5,"name":"fusion.3","args":{"hlo_op":"fusion.3"}},
+{"ph":"X","pid":1,"tid":13,"ts":32,"dur":2,"name":"MemcpyD2H","args":{"correlation_id":"78"}},
+{}
+]}`), "perfetto_trace.json.gz", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Check(); err != nil {
+		t.Fatal(err)
+	}
+	want := []trace.Kind{6: trace.CPUOp, 7: trace.Runtime, 8: trace.Kernel, 9: trace.DeviceOther, 10: trace.Memcpy}
+	for i, k := range want {
+		if tr.Events[i].Kind != k {
+			t.Errorf("event %d is %v, want %v", i, tr.Events[i].Kind, k)
+		}
+	}
+	if tr.Launch[8] != 7 || tr.Tracks[tr.Events[8].Track].Stream != 13 || tr.Procs[tr.Tracks[tr.Events[8].Track].Proc].Device != 1 {
+		t.Errorf("launched by %d on %+v", tr.Launch[8], tr.Tracks[tr.Events[8].Track])
+	}
+	for _, r := range tr.Repairs {
+		if r.Reason == RepairNumberString {
+			t.Errorf("%+v", r)
+		}
+	}
+}

@@ -48,19 +48,17 @@ type Oddity struct {
 // Inspect surveys a trace.
 func Inspect(tr *trace.Trace) Survey {
 	t := &draft{Trace: tr, Text: TextOf(tr)}
-	s := Survey{Form: "object", Rank: t.Rank, Bytes: int64(len(t.Src)), Events: len(t.Events), ByPhase: map[string]int{}, ByCategory: map[string]int{}, Base: t.Base,
+	s := Survey{Form: "object", Rank: t.Rank, Bytes: int64(len(t.Src)), Events: len(t.Events), ByPhase: map[string]int{}, Base: t.Base,
 		Repairs: t.Repairs, Start: 1<<63 - 1, End: -1 << 63}
 	if t.ArrayForm {
 		s.Form = "array"
 	}
 	ops := map[int64]int{}
-	byCat := make([]int, len(t.Syms))
 	var byPh [256]int
 	steps := map[trace.Sym]bool{}
 	for i := range t.Events {
 		e := &t.Events[i]
 		byPh[e.Ph]++
-		byCat[e.Cat]++
 		if e.Ph != 'X' {
 			continue
 		}
@@ -83,11 +81,7 @@ func Inspect(tr *trace.Trace) Survey {
 			s.ByPhase[phaseName(byte(ph))] = n
 		}
 	}
-	for c, n := range byCat {
-		if n > 0 {
-			s.ByCategory[cmp.Or(t.Syms[c], "(none)")] = n
-		}
-	}
+	s.ByCategory = categories(tr)
 	for i := range t.Tracks {
 		switch t.Tracks[i].Class {
 		case trace.HostThread:
@@ -99,7 +93,10 @@ func Inspect(tr *trace.Trace) Survey {
 	for _, d := range slices.Sorted(maps.Keys(ops)) {
 		s.Devices = append(s.Devices, Device{d, t.DeviceNames[d], ops[d]})
 	}
-	s.Generation, s.Hints = t.generation(&s)
+	s.Generation, s.Hints = t.generation(s.ByCategory)
+	if t.From > 0 {
+		s.Form, s.Generation, s.Bytes = t.Form, "", t.From
+	}
 	s.Oddities = t.oddities(&s)
 	return s
 }
@@ -111,9 +108,30 @@ func phaseName(ph byte) string {
 	return string(rune(ph))
 }
 
+// Generation tells the era of the writer of a trace, and who else shows in it.
+func Generation(tr *trace.Trace) (string, []string) {
+	t := &draft{Trace: tr, Text: TextOf(tr)}
+	return t.generation(categories(tr))
+}
+
+// categories counts events by category.
+func categories(t *trace.Trace) map[string]int {
+	byCat := make([]int, len(t.Syms))
+	for i := range t.Events {
+		byCat[t.Events[i].Cat]++
+	}
+	counts := map[string]int{}
+	for c, n := range byCat {
+		if n > 0 {
+			counts[cmp.Or(t.Syms[c], "(none)")] = n
+		}
+	}
+	return counts
+}
+
 // generation tells the era of the writer by what it wrote; no version is in the file.
-func (t *draft) generation(s *Survey) (string, []string) {
-	has := func(cat string) bool { return s.ByCategory[cat] > 0 }
+func (t *draft) generation(byCategory map[string]int) (string, []string) {
+	has := func(cat string) bool { return byCategory[cat] > 0 }
 	hints := vendors.Seen(has, t.Syms)
 	key := func(name string) bool {
 		return slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Key == name })
@@ -131,7 +149,7 @@ func (t *draft) generation(s *Survey) (string, []string) {
 	hint(len(t.GraphEdges) > 0, "recorded edges of CUDA graphs")
 	hint(key("record_shapes"), "input shapes")
 	hint(slices.ContainsFunc(t.Events, func(e trace.Event) bool { return e.Kind == trace.SyncRecord }), "synchronisation events")
-	hint(s.ByCategory["critical_path"] > 0 || s.ByCategory["critical_path_summary"] > 0, "a critical path drawn in by an earlier run")
+	hint(has("critical_path") || has("critical_path_summary"), "a critical path drawn in by an earlier run")
 	switch {
 	case len(t.Events) == 0:
 		return "empty", hints
@@ -192,7 +210,11 @@ func (t *draft) oddities(s *Survey) []Oddity {
 	add(threads, "slices that overlap without nesting on a thread", "viewers of JSON drop or bend them; the .pftrace gives them rows of their own")
 	add(streams, "operations that overlap on one stream", "CUDA graphs and programmatic launch do that")
 	if len(s.Devices) > 0 && !slices.ContainsFunc(vendors.Syncs(), func(cat string) bool { return s.ByCategory[cat] > 0 }) {
-		add(1, "no synchronisation events", "waits between streams are inferred from times; record them with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True)")
+		means := "waits between streams are inferred from times"
+		if t.From == 0 { // else another profiler may have recorded it
+			means += "; record them with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True)"
+		}
+		add(1, "no synchronisation events", means)
 	}
 	if len(s.Devices) > 0 && s.Steps == 0 {
 		add(1, "no steps", "call profiler.step() once an iteration, with a schedule, to get a line for each step")

@@ -20,6 +20,7 @@ import (
 type Text struct {
 	Src    []byte  // decompressed; spans and fields point into it
 	From   int64   // bytes of the file of another format that Src was made from; 0 for none
+	Form   string  // what that file is, for people
 	Spans  []Span  // per event
 	Fields []Field // top-level keys in file order, without traceEvents
 

@@ -24,6 +24,7 @@ type Options struct {
 	Version string              // of the tool, for the attribute overlay.version
 	Rows    []analyses.AddedRow // of the analyses, drawn in groups of their own
 	Attrs   []Attr              // further attributes
+	Ghosts  []Ghost             // simulated runs, drawn below the recorded path
 	Slim    bool                // for a trace of the path and its context: no numbers that join records
 }
 
@@ -37,6 +38,9 @@ func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 		drawing.Tracks = append(drawing.Tracks, verdictTrack(y, p), segmentsTrack(tr, p, &drawing.Marks, o.Slim))
 		drawing.Tracks = append(drawing.Tracks, nodeTracks(y, p, len(drawing.Tracks), 0)...)
 		drawing.Tracks = append(drawing.Tracks, analysisTracks(o.Rows, len(drawing.Tracks), 0)...)
+		for i := range o.Ghosts {
+			drawing.Tracks = append(drawing.Tracks, ghostTracks(y.Layout, &o.Ghosts[i], len(drawing.Tracks))...)
+		}
 	})
 	StripEarlier(tr, drawing)
 	arrows, all := chooseArrows(y, drawing.Keep, p, o.Flows)

@@ -36,8 +36,16 @@ type cutter struct {
 
 	joined components // of what is taken
 	blocks components // of what is never cut
-	chains [][]int32  // of each component that is too large, the edges that may be cut, in order of the path
 	seen   []bool     // per root of a block: a chain has come to it
+	chains []train    // of each component that is too large
+
+	couplable []int32 // the edges of all chains, in order of the path
+}
+
+// train is the edges of a component that may be cut, in order of the path, and the harm of each cut.
+type train struct {
+	edges []int32
+	harm  []harm
 }
 
 // cut clears take for the edges to leave out. Where a component is hard to cut, because the input's own arrows tie much
@@ -51,8 +59,8 @@ func (c *cutter) cut(atMost int) {
 	for c.limit = maxConnected; ; c.limit = min(c.limit*5/4, everConnected) {
 		var cuts []int32
 		clear(c.seen)
-		for _, chain := range c.chains {
-			cuts = append(cuts, c.couplings(chain)...)
+		for i := range c.chains {
+			cuts = append(cuts, c.couplings(&c.chains[i])...)
 		}
 		if c.settle(cuts) <= atMost || c.limit == everConnected {
 			return
@@ -78,27 +86,31 @@ func (c *cutter) findChains() {
 		if !known {
 			k = len(c.chains)
 			chainOf[root] = k
-			c.chains = append(c.chains, nil)
+			c.chains = append(c.chains, train{})
 		}
-		c.chains[k] = append(c.chains[k], int32(i))
+		c.chains[k].edges = append(c.chains[k].edges, int32(i))
 	}
 	if len(c.chains) == 0 {
 		return
 	}
 	c.blocks, c.seen = newComponents(events), make([]bool, events)
 	c.join(c.blocks, func(i int32) bool { return !c.row(i) })
-	for k, chain := range c.chains { // what joins a block with itself cuts nothing: it is part of the block
-		couplings := chain[:0]
-		for _, i := range chain {
+	for k := range c.chains { // what joins a block with itself cuts nothing: it is part of the block
+		chain := &c.chains[k]
+		couplings := chain.edges[:0]
+		for _, i := range chain.edges {
 			from, to := int32(c.edges[i].From), int32(c.edges[i].To)
 			if c.blocks.root(from) == c.blocks.root(to) {
 				c.blocks.join(from, to)
 			} else {
 				couplings = append(couplings, i)
+				chain.harm = append(chain.harm, harmOfOneCut+c.harm(i))
 			}
 		}
-		c.chains[k] = couplings
+		chain.edges = couplings
+		c.couplable = append(c.couplable, couplings...)
 	}
+	slices.Sort(c.couplable)
 }
 
 // join joins the input's arrows, and those edges taken for which want holds.
@@ -119,8 +131,8 @@ func (c *cutter) join(u components, want func(i int32) bool) {
 // With weight(k) the arrows that edge k and the blocks new with it add, the piece between cuts i < j has
 // weight(i+1) + … + weight(j-1) arrows and those of the blocks new with i. The best last cut before j is the best of
 // those i that leave the piece small enough; they are a window that only moves on, so its minimum comes from a queue.
-func (c *cutter) couplings(chain []int32) []int32 {
-	n := len(chain)
+func (c *cutter) couplings(chain *train) []int32 {
+	n := len(chain.edges)
 	if n == 0 {
 		return nil
 	}
@@ -133,8 +145,8 @@ func (c *cutter) couplings(chain []int32) []int32 {
 		c.seen[root] = true
 		return -int64(c.blocks[root])
 	}
-	before[0] = arrive(c.edges[chain[0]].From)
-	for k, i := range chain {
+	before[0] = arrive(c.edges[chain.edges[0]].From)
+	for k, i := range chain.edges {
 		before[k+1] = before[k] + 1 + arrive(c.edges[i].From) + arrive(c.edges[i].To)
 	}
 	before[n+1] = before[n] + 1
@@ -149,7 +161,7 @@ func (c *cutter) couplings(chain []int32) []int32 {
 		last[j] = queue[0]
 		cost[j] = cost[queue[0]]
 		if j <= n {
-			cost[j] += harmOfOneCut + c.harm(chain[j-1])
+			cost[j] += chain.harm[j-1]
 		}
 		for len(queue) > 0 && cost[queue[len(queue)-1]] >= cost[j] {
 			queue = queue[:len(queue)-1]
@@ -158,7 +170,7 @@ func (c *cutter) couplings(chain []int32) []int32 {
 	}
 	var cuts []int32
 	for k := last[n+1]; k > 0; k = last[k] {
-		cuts = append(cuts, chain[k-1])
+		cuts = append(cuts, chain.edges[k-1])
 	}
 	return cuts
 }
@@ -199,38 +211,27 @@ func (c *cutter) step(id trace.EventID) int {
 // settle leaves out the chosen cuts and those that are needed beside them where the path comes back to a block, and
 // puts back what turns out to cut nothing. It returns how many stay cut.
 func (c *cutter) settle(cuts []int32) int {
-	var again []int32
-	for _, chain := range c.chains {
-		again = append(again, chain...)
-	}
-	slices.Sort(again)
-	for _, i := range again {
-		c.take[i] = false
-	}
-	c.joined.reset()
-	c.join(c.joined, func(int32) bool { return true })
-	for _, i := range again {
+	copy(c.joined, c.blocks) // all else that a chain may touch
+	for _, i := range c.couplable {
 		c.take[i] = true
 	}
 	for _, i := range cuts {
 		c.take[i] = false
 	}
-	cut := 0
+	left := 0
 	for _, chosen := range []bool{false, true} { // first those that are to stay, then the cuts
-		for _, i := range again {
+		left = 0
+		for _, i := range c.couplable {
 			if c.take[i] == chosen {
 				continue
 			}
 			e := &c.edges[i]
 			if c.take[i] = c.joined.fits(int32(e.From), int32(e.To), c.limit); c.take[i] {
 				c.joined.join(int32(e.From), int32(e.To))
+			} else {
+				left++
 			}
 		}
 	}
-	for _, i := range again {
-		if !c.take[i] {
-			cut++
-		}
-	}
-	return cut
+	return left
 }

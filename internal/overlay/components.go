@@ -5,9 +5,6 @@ type components []int32 // parent + 1; of a root: 0 - arrows
 
 func newComponents(n int) components { return make(components, n) }
 
-// reset takes all arrows away.
-func (u components) reset() { clear(u) }
-
 func (u components) root(x int32) int32 {
 	for u[x] > 0 {
 		if y := u[x] - 1; u[y] > 0 {
@@ -17,9 +14,6 @@ func (u components) root(x int32) int32 {
 	}
 	return x
 }
-
-// size is the number of arrows in the component of x.
-func (u components) size(x int32) int32 { return -u[u.root(x)] }
 
 func (u components) join(x, y int32) {
 	x, y = u.root(x), u.root(y)

@@ -9,6 +9,7 @@ const (
 	CategoryPath     = "critical_path" // segments, and arrows of Chrome's format
 	CategoryNodes    = "cdg"
 	CategoryAnalysis = "critical_path_analysis"
+	CategoryGhost    = "critical_path_what_if" // of simulated runs
 )
 
 // Names of the added tracks.
@@ -18,6 +19,9 @@ const (
 	TrackNodes    = "Dependency graph"
 	TrackHost     = "CDG host"
 	trackStream   = "CDG " // + "stream 7"
+
+	TrackGhost         = "What if: " // + the scenario
+	TrackGhostSegments = "Path segments then"
 )
 
 // Marks: arguments on events of the input.
@@ -41,6 +45,8 @@ const (
 	argEvents         = "events"
 	argBusyNS         = "busy_ns"
 	argNodeCriticalNS = "node_critical_ns" // never critical_ns: sums over critical slices would count it twice
+	argShift          = "shift_ns"         // of a simulated run: later than recorded
+	argRecordedNS     = "recorded_ns"      // of a simulated run: how long it was
 	ArgExactDurNS     = "exact_dur_ns"     // where a writer had to shorten a slice
 )
 
@@ -82,7 +88,7 @@ func IsMark(key string) bool {
 // addedCategory reports whether a category is one of those that are added.
 func addedCategory(cat string) bool {
 	switch cat {
-	case CategorySummary, CategoryPath, CategoryNodes, CategoryAnalysis:
+	case CategorySummary, CategoryPath, CategoryNodes, CategoryAnalysis, CategoryGhost:
 		return true
 	}
 	return false

@@ -95,7 +95,7 @@ func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
 	}
 	critical := r.at(i)
 	s := &r.segs[critical]
-	if s.Owned() {
+	if s.Owned() && !r.slim {
 		critical = int(r.marks.id(s.Event))
 	}
 	add(Arg{Key: argKind, Str: s.Kind.String(), IsStr: true})

@@ -16,7 +16,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/compress/snappy"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"overlay/internal/columns"
 )
@@ -42,7 +41,7 @@ const batch = 4096
 
 // Write writes a table.
 func Write(w io.Writer, t *columns.Table, o Options) error {
-	var codec compress.Codec = &zstd.Codec{Level: zstd.SpeedFastest}
+	var codec compress.Codec = zstdCodec{}
 	if o.Compat {
 		codec = &snappy.Codec{}
 	}
@@ -51,7 +50,7 @@ func Write(w io.Writer, t *columns.Table, o Options) error {
 		parquet.KeyValueMetadata(keySchema, o.Schema), parquet.KeyValueMetadata(keyAbout, t.About)}
 	for i := range t.Cols {
 		if t.Cols[i].Type == columns.Text { // nobody asks for a range of names, and names are long
-			options = append(options, parquet.SkipPageBounds(t.Cols[i].Name))
+			options = append(options, parquet.SkipPageBounds(t.Cols[i].Name), parquet.SkipPageStatistics(t.Cols[i].Name))
 		}
 	}
 	out := parquet.NewWriter(w, options...)

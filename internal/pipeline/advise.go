@@ -4,19 +4,23 @@ import (
 	"overlay/internal/advise"
 	"overlay/internal/critpath"
 	"overlay/internal/report"
+	"overlay/internal/whatif"
 )
 
 // Advise says what would make the run shorter. s says what is wanted of the report.
 func (r *Run) Advise(s report.Source) *report.Advice {
-	s.Graph, s.Path, s.Advice = r.graph, r.path, r.advise()
+	s.Graph, s.Path = r.graph, r.path
+	if !r.Recorded {
+		s.Advice = r.advise(whatif.New(r.graph))
+	}
 	return report.NewAdvice(s)
 }
 
-// advise gives nil where a replay would mislead: a slim trace lacks what would bind instead of its path, and a method with
-// a window of its own does not speak of the graph's.
-func (r *Run) advise() *advise.Advice {
+// advise gives nil for slim traces, which have no model: they lack what would bind instead of the path; and for a method
+// with a window of its own, which does not speak of the graph's.
+func (r *Run) advise(m *whatif.Model) *advise.Advice {
 	g, p := r.graph, r.path
-	if r.Recorded || p.Window.Start != g.Window.Start || p.Window.End != g.Window.End {
+	if m == nil || p.Window.Start != g.Window.Start || p.Window.End != g.Window.End {
 		return nil
 	}
 	r.o.stage("advice")
@@ -26,5 +30,5 @@ func (r *Run) advise() *advise.Advice {
 			return nil // an empty window
 		}
 	}
-	return advise.New(g, p)
+	return advise.New(m, p)
 }

@@ -20,10 +20,12 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/overlay"
+	"overlay/internal/ranks"
 	"overlay/internal/relations"
 	"overlay/internal/report"
 	"overlay/internal/slim"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 // Options say what is done with a trace. The zero value finds the exact path of the whole.
@@ -33,6 +35,7 @@ type Options struct {
 	Methods  map[string]critpath.Method // by the name that a slim trace records
 	Analyses []string                   // names of analyses to make
 	Analysis analyses.Options
+	Unasked  bool // nobody asked for the analyses: they are for a page, not drawn, and not made of a slim trace, which lacks most
 
 	Anonymous bool // replace names in the report and the drawing
 
@@ -51,8 +54,9 @@ type Run struct {
 	graph    *graph.Graph   // of Trace
 	path     *critpath.Path // in graph
 	analyses *analyses.Result
-	original *Run   // with Options.Anonymous: the run on the input
-	scanned  func() // waits for what drawing wants to know of the input
+	ghosts   []overlay.Ghost // simulated runs to draw
+	original *Run            // with Options.Anonymous: the run on the input
+	scanned  func()          // waits for what drawing wants to know of the input
 }
 
 func (o *Options) stage(name string) {
@@ -81,7 +85,7 @@ func Solve(tr *trace.Trace, o Options, draw bool) (*Run, error) {
 		}
 		r.Trace = r.graph.Trace
 	}
-	if len(o.Analyses) > 0 {
+	if len(o.Analyses) > 0 && !(o.Unasked && r.Recorded) {
 		o.stage("analyses")
 		r.analyses = analyses.Run(r.graph, r.path, o.Analyses, o.Analysis)
 	}
@@ -119,11 +123,19 @@ func (r *Run) solve() error {
 // Report makes the report of a run. s says what is wanted; what the report is made of is filled in.
 func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
-	s.Graph, s.Path, s.Analyses = r.graph, r.path, r.analyses
+	s.Graph, s.Path, s.Analyses, s.Slim = r.graph, r.path, r.analyses, r.Recorded
+	if !r.Recorded && (s.Advise || s.Gains) {
+		s.Model = whatif.New(r.graph)
+	}
 	if s.Advise {
-		s.Advice = r.advise()
+		s.Advice = r.advise(s.Model)
 	}
 	return report.New(s)
+}
+
+// Summary makes of a run on one rank what the other ranks of its job need to know. It keeps nothing of the run.
+func (r *Run) Summary(name string) *ranks.Summary {
+	return ranks.Summarize(r.graph, r.path, ranks.Identity{Source: name, Rank: ranks.NoRank})
 }
 
 // Tables makes tables for data tools of a run, which they hold on to. s says what is wanted; what they are made of is
@@ -149,9 +161,10 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	if rec, _ := slim.ReadRecord(r.Trace); rec != nil { // what is drawn on a slim trace is one too
 		o.Attrs = slim.Attrs(&rec.Recorded)
 	}
-	if r.analyses != nil {
+	if r.analyses != nil && !r.o.Unasked {
 		o.Rows = r.analyses.Rows
 	}
+	o.Ghosts = r.ghosts
 	whole := r
 	if r.original != nil {
 		whole = r.original
@@ -165,6 +178,7 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	*whole, *r = Run{}, Run{}
 	runtime.GC() // a millisecond; drawing needs room, and of the graph only the layout
 	drawing := overlay.Annotate(layout, p, o)
+	o.Ghosts = nil
 	cut(drawing)
 	layout, p, cut = nil, nil, nil
 	runtime.GC()

@@ -2,74 +2,74 @@ package ranks
 
 import "slices"
 
-// Tolerances of differences of ends, ns. Members of a collective end within microseconds of each other, or within a
-// small share of how long the data takes; neighbouring collectives end further apart.
-const (
-	stepTolerance  = 100_000
-	otherTolerance = 60_000
-)
-
 // pair is two items of two lists.
 type pair struct{ a, b int32 }
 
-// alignment is which items of two lists are one collective.
-type alignment struct {
-	pairs     []pair // both sides ascending
-	by        MatchBy
-	ambiguous int // items that fit in two ways
-}
-
-// align finds which operations of two ranks are one collective. First come whole steps that both have with the same
-// operations: they are paired in order, and the differences of their ends confirm it. What is left between such steps
-// (steps that are cut by a window, lost records) is shifted, then walked along, until ends agree with those around.
-// Without any such step the differences of ends vote.
-func align(a, b []item) alignment {
-	x := &aligner{a: a, b: b}
-	x.wholeSteps()
-	if len(x.pairs) == 0 {
-		return x.vote()
-	}
-	x.between()
-	return alignment{x.pairs, ByOrder, 0}
-}
-
+// aligner finds which operations of two ranks are one collective.
+//
+// Both ranks make the collectives of a group in one order, but their windows differ and records get lost. Ends of one
+// collective lie within microseconds of each other, or within a small share of how long its data takes, while its starts may be
+// milliseconds apart. So the difference of ends is about the same for all pairs, whatever the clocks show, and tells
+// an alignment that is off by one.
 type aligner struct {
 	a, b  []item
-	pairs []pair
-	mad   int64 // of differences of ends within matched steps
+	pairs []pair  // both sides ascending
+	mad   int64   // by which clocks may be off
+	scale float64 // by which ends differ more than expected
 }
 
 func (x *aligner) diff(p pair) int64 { return x.b[p.b].end - x.a[p.a].end }
 
-func (x *aligner) shorter(p pair) int64 { return min(x.a[p.a].dur, x.b[p.b].dur) }
+func (x *aligner) shorter(p pair) int64 { return int64(min(x.a[p.a].dur, x.b[p.b].dur)) }
 
-// stepRuns are the borders of runs of items of one step. Steps that come twice are not among them.
-func stepRuns(items []item) map[int32][2]int32 {
-	runs := map[int32][2]int32{}
-	for i := 0; i < len(items); {
-		k := i
-		for k < len(items) && items[k].step == items[i].step {
-			k++
-		}
-		if _, twice := runs[items[i].step]; twice || items[i].step < 0 {
-			runs[items[i].step] = [2]int32{-1, -1}
-		} else {
-			runs[items[i].step] = [2]int32{int32(i), int32(k)}
-		}
-		i = k
-	}
-	return runs
+// alike reports whether two items may be one collective by what they do and by their steps.
+func (x *aligner) alike(p pair) bool {
+	u, v := &x.a[p.a], &x.b[p.b]
+	return alike(u.token, v.token) && u.steps.meet(v.steps)
 }
 
-// wholeSteps pairs the steps that both lists have alike.
-func (x *aligner) wholeSteps() {
-	inB := stepRuns(x.b)
-	var residuals, ds []int64
+// noise is by how much ends of a pair differ as a rule. The root of a broadcast may leave long before the others.
+func (x *aligner) noise(p pair) float64 {
+	u, v := &x.a[p.a], &x.b[p.b]
+	c := Coll(max(u.token>>56, v.token>>56))
+	n := max(x.scale, 1)*(endNoise+c.ends()*float64(min(u.dur, v.dur))) + float64(x.mad)
+	if c != Other && !c.meets() {
+		n += leavesEarly + float64(max(u.dur, v.dur))
+	}
+	return n
+}
+
+// leavesEarly is by how much ends of a collective that nobody has to wait for may differ, beside how long it takes, ns.
+const leavesEarly = 100_000
+
+// alignSteps pairs the steps that both ranks have with the same operations, then what is left between them: steps that
+// are cut by a window, and those with lost records. Where too few steps are whole, the difference of ends that fits
+// most operations of common steps is looked for. Without a step that both have, nothing is paired.
+func alignSteps(a, b []item) []pair {
+	x := &aligner{a: a, b: b}
+	if !x.wholeSteps() {
+		x.lossySteps()
+	}
+	if len(x.pairs) > 0 {
+		x.between()
+	}
+	return x.pairs
+}
+
+// candidate is a step that both lists have with equal numbers of operations of equal kinds.
+type candidate struct {
+	a0, a1, b0  int32
+	early, late int64 // differences of ends at its begin and at its end; they differ where a clock jumped, or where each side lost a record
+	even        bool  // all operations end where one of these says, the early ones first
+}
+
+// candidates lists such steps in their order.
+func (x *aligner) candidates(inA, inB map[int32][2]int32) []candidate {
+	var out []candidate
 	last := int32(-1)
-	inA := stepRuns(x.a)
-	for i := 0; i < len(x.a); i++ {
-		step := x.a[i].step
-		if i > 0 && x.a[i-1].step == step {
+	for i := range x.a {
+		step := x.a[i].steps.number()
+		if i > 0 && x.a[i-1].steps.number() == step {
 			continue
 		}
 		ra := inA[step]
@@ -77,36 +77,229 @@ func (x *aligner) wholeSteps() {
 		if !ok || ra[0] < 0 || rb[0] <= last || rb[1]-rb[0] != ra[1]-ra[0] {
 			continue
 		}
-		ds = ds[:0]
-		for k := range ra[1] - ra[0] {
-			p := pair{ra[0] + k, rb[0] + k}
-			if !alike(x.a[p.a].token, x.b[p.b].token) {
-				break
+		c := candidate{a0: ra[0], a1: ra[1], b0: rb[0]}
+		ok = true
+		for k := range c.a1 - c.a0 {
+			ok = ok && alike(x.a[c.a0+k].token, x.b[c.b0+k].token)
+		}
+		if ok {
+			x.level(&c)
+			out = append(out, c)
+			last = rb[1] - 1
+		}
+	}
+	return out
+}
+
+// stepRuns are the borders of runs of items of one step. Steps that come twice are not among them.
+func stepRuns(items []item) map[int32][2]int32 {
+	runs := map[int32][2]int32{}
+	for i := 0; i < len(items); {
+		k := i
+		step := items[i].steps.number()
+		for k < len(items) && items[k].steps.number() == step {
+			k++
+		}
+		if _, twice := runs[step]; twice || step < 0 {
+			runs[step] = [2]int32{-1, -1}
+		} else {
+			runs[step] = [2]int32{int32(i), int32(k)}
+		}
+		i = k
+	}
+	return runs
+}
+
+// Shares of noise: how far from the others an operation may end before order alone is not believed, and how far the
+// levels of neighbouring steps may lie apart.
+const (
+	suspicious = 8.0
+	sameLevel  = 20_000 // ns
+	manyItems  = 4      // that agree about a difference of ends which no other step has
+)
+
+// wholeSteps pairs the candidates of which the differences of ends agree with each other and with those of a step
+// beside them. It reports whether these are most of what the ranks have in common.
+func (x *aligner) wholeSteps() bool {
+	inA, inB := stepRuns(x.a), stepRuns(x.b)
+	common := int32(0)
+	for step, ra := range inA {
+		if rb, ok := inB[step]; ok && ra[0] >= 0 && rb[0] >= 0 {
+			common += min(ra[1]-ra[0], rb[1]-rb[0])
+		}
+	}
+	steps := x.candidates(inA, inB)
+	if x.scale = x.measure(steps); x.scale > 1 {
+		for i := range steps {
+			x.level(&steps[i])
+		}
+	}
+	same := func(p, q int64) bool { return abs(p-q) <= sameLevel+4*x.mad }
+	for i := range steps {
+		c := &steps[i]
+		before := i > 0 && same(steps[i-1].late, c.early)
+		after := i+1 < len(steps) && same(steps[i+1].early, c.late)
+		one := same(c.early, c.late)
+		// A clock that jumped between two steps leaves one alone with its level. So do lost records at both ends of a
+		// step, but then those around it agree.
+		odd := i > 0 && i+1 < len(steps) && same(steps[i-1].late, steps[i+1].early)
+		alone := len(steps) == 1 || c.a1-c.a0 >= manyItems && !odd
+		if !c.even || !(before && after || one && (before || after || alone)) {
+			continue
+		}
+		for k := range c.a1 - c.a0 {
+			x.pairs = append(x.pairs, pair{c.a0 + k, c.b0 + k})
+		}
+	}
+	if 2*len(x.pairs) < int(common) {
+		x.pairs = nil
+	}
+	return len(x.pairs) > 0
+}
+
+// level finds the differences of ends of a candidate: one, or two with a jump between.
+func (x *aligner) level(c *candidate) {
+	n := c.a1 - c.a0
+	jump, most, before := int32(0), int64(0), int32(-1)
+	for k := range n {
+		p := pair{c.a0 + k, c.b0 + k}
+		if t := Coll(x.a[p.a].token >> 56); t != Other && !t.meets() {
+			continue
+		}
+		if before >= 0 {
+			if d := abs(x.diff(p) - x.diff(pair{c.a0 + before, c.b0 + before})); d > most {
+				jump, most = k, d
 			}
+		}
+		before = k
+	}
+	if c.early, c.even = x.levelOf(c, 0, n); c.even || jump == 0 {
+		c.late = c.early
+		return
+	}
+	var also bool
+	c.early, c.even = x.levelOf(c, 0, jump)
+	c.late, also = x.levelOf(c, jump, n)
+	c.even = c.even && also
+}
+
+// levelOf is the middle difference of ends of a part of a candidate, and whether all of the part agree with it.
+func (x *aligner) levelOf(c *candidate, lo, hi int32) (int64, bool) {
+	ds := make([]int64, 0, hi-lo)
+	for k := lo; k < hi; k++ {
+		p := pair{c.a0 + k, c.b0 + k}
+		if t := Coll(x.a[p.a].token >> 56); t == Other || t.meets() {
 			ds = append(ds, x.diff(p))
 		}
-		if len(ds) < int(ra[1]-ra[0]) {
+	}
+	if len(ds) == 0 {
+		ds = append(ds, x.diff(pair{c.a0 + lo, c.b0 + lo}))
+	}
+	mid := median(ds)
+	for k := lo; k < hi; k++ {
+		if p := (pair{c.a0 + k, c.b0 + k}); float64(abs(x.diff(p)-mid)) > suspicious*x.noise(p) {
+			return mid, false
+		}
+	}
+	return mid, true
+}
+
+// measure is by how much the ends of the candidates differ more than expected, in the middle.
+func (x *aligner) measure(steps []candidate) float64 {
+	var r []float64
+	for i := range steps {
+		c := &steps[i]
+		for k := range c.a1 - c.a0 {
+			p := pair{c.a0 + k, c.b0 + k}
+			d := x.diff(p)
+			r = append(r, float64(min(abs(d-c.early), abs(d-c.late)))/x.noise(p))
+		}
+	}
+	if len(r) == 0 {
+		return 1
+	}
+	slices.Sort(r)
+	return min(max(1.48*r[len(r)/2], 1), noisiest)
+}
+
+// noisiest is how much more than expected is still noise.
+const noisiest = 4.0
+
+// lossySteps aligns each step that both ranks have, with gaps, around the difference of ends that fits it best. Those
+// that occur most often are tried.
+func (x *aligner) lossySteps() {
+	inA, inB := stepRuns(x.a), stepRuns(x.b)
+	bins := x.topBins(true)
+	last := int32(-1)
+	for i := range x.a {
+		step := x.a[i].steps.number()
+		if step < 0 || i > 0 && x.a[i-1].steps.number() == step {
 			continue
 		}
-		mid := median(slices.Clone(ds))
-		for k, d := range ds {
-			p := pair{ra[0] + int32(k), rb[0] + int32(k)}
-			if abs(d-mid) > max(stepTolerance, x.shorter(p)*15/100) {
-				ok = false
-				break
+		ra := inA[step]
+		rb, ok := inB[step]
+		if !ok || ra[0] < 0 || rb[0] <= last {
+			continue
+		}
+		if best := x.lossyStep(ra, rb, bins); len(best) > 0 {
+			x.pairs = append(x.pairs, best...)
+			last = best[len(best)-1].b
+		}
+	}
+}
+
+// fewPairs is up to how many pairs of operations of a step are all tried as its difference of ends.
+const fewPairs = 100
+
+// lossyStep aligns one step. Besides the bins it tries, of a small step, the differences of all its pairs.
+func (x *aligner) lossyStep(ra, rb [2]int32, bins []int64) []pair {
+	var thetas []int64
+	for _, bin := range bins {
+		thetas = append(thetas, bin*voteBin+voteBin/2)
+	}
+	if (ra[1]-ra[0])*(rb[1]-rb[0]) <= fewPairs {
+		for i := ra[0]; i < ra[1]; i++ {
+			for k := rb[0]; k < rb[1]; k++ {
+				thetas = append(thetas, x.diff(pair{i, k}))
 			}
 		}
-		if !ok {
+	}
+	type try struct {
+		pairs []pair
+		mid   int64
+		cost  float64
+	}
+	var tries []try
+	best := try{cost: gapCost * float64(ra[1]-ra[0]+rb[1]-rb[0]) * 2 / 3}
+	for _, theta := range thetas {
+		pairs, _ := x.gapped(ra[0], ra[1], rb[0], rb[1], theta)
+		if len(pairs) == 0 {
 			continue
 		}
-		for k, d := range ds {
-			x.pairs = append(x.pairs, pair{ra[0] + int32(k), rb[0] + int32(k)})
-			residuals = append(residuals, abs(d-mid))
+		var ds []int64
+		for _, p := range pairs {
+			ds = append(ds, x.diff(p))
 		}
-		last = rb[1] - 1
+		mid := median(ds)
+		again, c := x.gapped(ra[0], ra[1], rb[0], rb[1], mid)
+		if n := len(x.pairs); n > 0 && abs(mid-x.near(x.pairs, n)) > sameLevel {
+			c += gapCost // a clock that jumped, or operations that are off by one
+		}
+		tries = append(tries, try{again, mid, c})
+		if c < best.cost {
+			best = tries[len(tries)-1]
+		}
 	}
-	x.mad = median(residuals)
+	for _, t := range tries { // without a step before it nothing else tells them apart
+		if len(x.pairs) == 0 && abs(t.mid-best.mid) > sameLevel && t.cost < best.cost+clearlyBetter {
+			return nil
+		}
+	}
+	return best.pairs
 }
+
+// clearlyBetter is by how much one difference of ends has to cost less than any other.
+const clearlyBetter = 3 * gapCost
 
 // near is the difference of ends around a place between matched pairs: of the 16 nearest.
 func (x *aligner) near(matched []pair, at int) int64 {
@@ -131,13 +324,8 @@ func (x *aligner) between() {
 			a1, b1 = steps[i].a, steps[i].b
 		}
 		if a1 > a0 && b1 > b0 {
-			theta := x.near(steps, i)
-			if more := x.shift(a0, a1, b0, b1, theta); more != nil {
-				out = append(out, more...)
-			} else {
-				more, _ := x.walk(a0, a1, b0, b1, theta, 6*x.mad, 0)
-				out = append(out, more...)
-			}
+			more, _ := x.gapped(a0, a1, b0, b1, x.near(steps, i))
+			out = append(out, more...)
 		}
 		if i < len(steps) {
 			out = append(out, steps[i])
@@ -147,57 +335,71 @@ func (x *aligner) between() {
 	x.pairs = out
 }
 
-// shift finds the shift of two runs against each other at which kinds and steps agree and ends fit best. All but one of
-// the shorter run have to be paired.
-func (x *aligner) shift(a0, a1, b0, b1 int32, theta int64) []pair {
-	la, lb := a1-a0, b1-b0
-	least := max(min(la, lb)-1, 1)
-	var best []pair
-	bestFit := int64(1<<63 - 1)
-	var residuals, durs []int64
-	for k := -(lb - least); k <= la-least; k++ { // item i of a belongs to item i-k of b
-		lo, hi := max(k, 0), min(la, lb+k)
-		if hi-lo < least {
-			continue
-		}
-		residuals, durs = residuals[:0], durs[:0]
-		for i := lo; i < hi; i++ {
-			p := pair{a0 + i, b0 + i - k}
-			u, v := &x.a[p.a], &x.b[p.b]
-			if !alike(u.token, v.token) || u.step >= 0 && v.step >= 0 && u.step != v.step {
-				break
+// Costs of an alignment with gaps, in units of noise.
+const (
+	gapCost  = 5.0
+	farthest = 12.0 // an operation that ends farther from where it should is not the same
+	mostCell = 1 << 20
+)
+
+// gapped aligns two runs of operations around a difference of ends, with gaps on both sides: of all alignments that keep
+// the order the one that costs least. It returns its cost too.
+func (x *aligner) gapped(a0, a1, b0, b1 int32, theta int64) ([]pair, float64) {
+	n, m := int(a1-a0), int(b1-b0)
+	if n*m > mostCell {
+		return x.walk(a0, a1, b0, b1, theta), 0
+	}
+	best := make([]float32, (n+1)*(m+1))
+	step := make([]uint8, (n+1)*(m+1)) // 0 pair, 1 gap in b, 2 gap in a
+	at := func(i, k int) int { return i*(m+1) + k }
+	for i := n; i >= 0; i-- {
+		for k := m; k >= 0; k-- {
+			switch {
+			case i == n:
+				best[at(i, k)], step[at(i, k)] = gapCost*float32(m-k), 2
+				continue
+			case k == m:
+				best[at(i, k)], step[at(i, k)] = gapCost*float32(n-i), 1
+				continue
 			}
-			residuals = append(residuals, abs(x.diff(p)-theta))
-			durs = append(durs, x.shorter(p))
-		}
-		if len(residuals) < int(hi-lo) {
-			continue
-		}
-		fit := median(residuals)
-		if fit < bestFit && fit <= max(otherTolerance, 6*x.mad, median(durs)/10) {
-			bestFit, best = fit, best[:0]
-			for i := lo; i < hi; i++ {
-				best = append(best, pair{a0 + i, b0 + i - k})
+			c, s := best[at(i+1, k)]+gapCost, uint8(1)
+			if d := best[at(i, k+1)] + gapCost; d < c {
+				c, s = d, 2
 			}
+			p := pair{a0 + int32(i), b0 + int32(k)}
+			if r := float64(abs(x.diff(p)-theta)) / x.noise(p); r <= farthest && x.alike(p) {
+				if d := best[at(i+1, k+1)] + float32(r); d <= c {
+					c, s = d, 0
+				}
+			}
+			best[at(i, k)], step[at(i, k)] = c, s
 		}
 	}
-	return best
+	var out []pair
+	for i, k := 0, 0; i < n && k < m; {
+		switch step[at(i, k)] {
+		case 0:
+			out = append(out, pair{a0 + int32(i), b0 + int32(k)})
+			i++
+			k++
+		case 1:
+			i++
+		default:
+			k++
+		}
+	}
+	return out, float64(best[0])
 }
 
-// walk goes along two runs and pairs what ends together, as far as it is alike. follow is the share of each residual by
-// which theta moves along; the second result is the median residual.
-func (x *aligner) walk(a0, a1, b0, b1 int32, theta, mad int64, follow float64) ([]pair, int64) {
+// walk goes along two runs and pairs what ends together, as far as it is alike.
+func (x *aligner) walk(a0, a1, b0, b1 int32, theta int64) []pair {
 	var out []pair
-	var residuals []int64
-	drift := float64(theta)
 	for i, k := a0, b0; i < a1 && k < b1; {
 		p := pair{i, k}
-		r := x.diff(p) - int64(drift)
+		r := x.diff(p) - theta
 		switch {
-		case abs(r) <= max(otherTolerance, mad, x.shorter(p)/20) && alike(x.a[i].token, x.b[k].token):
+		case abs(r) <= max(60_000, x.shorter(p)/20) && x.alike(p):
 			out = append(out, p)
-			residuals = append(residuals, abs(r))
-			drift += follow * float64(r)
 			i++
 			k++
 		case r > 0: // b ends later: a is behind
@@ -206,81 +408,5 @@ func (x *aligner) walk(a0, a1, b0, b1 int32, theta, mad int64, follow float64) (
 			k++
 		}
 	}
-	return out, median(residuals)
-}
-
-// How votes are counted.
-const (
-	voteBin     = 20_000 // ns
-	voteSamples = 400
-	voteTries   = 6
-)
-
-// vote finds the difference of ends at which most operations pair, without any step to go by.
-func (x *aligner) vote() alignment {
-	short := min(len(x.a), len(x.b))
-	if short < 2 {
-		return alignment{}
-	}
-	bins := map[int64]int{}
-	stride := (len(x.a) + voteSamples - 1) / voteSamples
-	for i := 0; i < len(x.a); i += stride {
-		for k := range x.b {
-			if alike(x.a[i].token, x.b[k].token) {
-				bins[floorDiv(x.b[k].end-x.a[i].end, voteBin)]++
-			}
-		}
-	}
-	order := make([]int64, 0, len(bins))
-	for bin := range bins {
-		order = append(order, bin)
-	}
-	slices.SortFunc(order, func(p, q int64) int {
-		if bins[p] != bins[q] {
-			return bins[q] - bins[p]
-		}
-		return int(min(max(p-q, -1), 1))
-	})
-	type try struct {
-		pairs []pair
-		fit   int64
-	}
-	var tries []try
-	for _, bin := range order[:min(voteTries, len(order))] {
-		pairs, fit := x.walk(0, int32(len(x.a)), 0, int32(len(x.b)), bin*voteBin+voteBin/2, 0, 0.3)
-		if len(pairs) >= max(2, short/2) && !slices.ContainsFunc(tries, func(t try) bool { return sameWay(t.pairs, pairs) }) {
-			tries = append(tries, try{pairs, fit})
-		}
-	}
-	if len(tries) == 0 {
-		return alignment{}
-	}
-	slices.SortStableFunc(tries, func(p, q try) int {
-		if len(p.pairs) != len(q.pairs) {
-			return len(q.pairs) - len(p.pairs)
-		}
-		return int(min(max(p.fit-q.fit, -1), 1))
-	})
-	best := tries[0]
-	for _, t := range tries[1:] {
-		if len(t.pairs)*10 >= len(best.pairs)*9 && t.fit <= 3*best.fit {
-			return alignment{ambiguous: len(best.pairs)}
-		}
-	}
-	return alignment{best.pairs, ByTimes, 0}
-}
-
-// sameWay reports whether two alignments have a pair in common: then they are one, found from two bins.
-func sameWay(p, q []pair) bool {
-	for i, k := 0, 0; i < len(p) && k < len(q); {
-		switch {
-		case p[i] == q[k]:
-			return true
-		case p[i].a <= q[k].a:
-			i++
-		default:
-			k++
-		}
-	}
-	return false
+	return out
 }

@@ -3,6 +3,7 @@ package ranks
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -12,6 +13,9 @@ type channel struct {
 	group     int32
 	low, high Rank // of point-to-point operations, else NoRank
 	lists     []list
+
+	found     []matched
+	ambiguous int // operations that fit in two ways
 }
 
 // list is the operations of one member in a channel, in the order of their launches.
@@ -24,17 +28,68 @@ type list struct {
 // clock shows.
 type item struct {
 	end   int64
-	dur   int64
 	token uint64
-	step  int32
+	dur   uint32 // ns, at most 4 s
+	steps steps
 	seq   int32
 	op    int32
+}
+
+func shortened(d int64) uint32 { return uint32(min(d, math.MaxUint32)) }
+
+// steps is the number of a step, or a bound of it: what was launched before the first step that was recorded belongs to an
+// earlier one. Numbers stand for themselves, -1 for any step, -2-2n for one up to n, -3-2n for one from n on.
+type steps int32
+
+const anyStep steps = -1
+
+func upTo(n int32) steps   { return steps(-2 - 2*max(n, 0)) }
+func fromOn(n int32) steps { return steps(-3 - 2*max(n, 0)) }
+
+// bounds are the numbers between which the step lies.
+func (s steps) bounds() (low, high int32) {
+	switch {
+	case s >= 0:
+		return int32(s), int32(s)
+	case s == anyStep:
+		return 0, math.MaxInt32
+	case s%2 == 0:
+		return 0, int32(-2-s) / 2
+	}
+	return int32(-3-s) / 2, math.MaxInt32
+}
+
+// meet reports whether both may be one step.
+func (s steps) meet(t steps) bool {
+	if s == t || s == anyStep || t == anyStep {
+		return true
+	}
+	a, b := s.bounds()
+	c, d := t.bounds()
+	return a <= d && c <= b
+}
+
+// number is the number of the step, -1 when it is not known.
+func (s steps) number() int32 { return int32(max(s, -1)) }
+
+// stepsOf is the step of an operation, as far as it is known.
+func (s *Summary) stepsOf(o *Op) steps {
+	switch n := len(s.Steps); {
+	case o.Step >= 0:
+		return steps(o.Step)
+	case n == 0:
+	case o.Launch < s.Steps[0].Start:
+		return upTo(s.Steps[0].Number - 1)
+	case o.Launch >= s.Steps[n-1].End:
+		return fromOn(s.Steps[n-1].Number + 1)
+	}
+	return anyStep
 }
 
 // channels gives each operation its group and its channel. Operations that cannot be put into one stay alone.
 func (j *Job) channels() []channel {
 	j.unite()
-	positions := j.peerForm()
+	positions, pairs := j.peerForm()
 	type key struct {
 		group     int32
 		low, high Rank
@@ -66,8 +121,8 @@ func (j *Job) channels() []channel {
 				if x.Sends == (peer > s.Rank) {
 					tokens[k] += 1 << 48
 				}
-			} else if x.Coll == SendRecv && g.Size > 2 && g.By != "stream" {
-				continue
+			} else if x.Coll == SendRecv && g.Size > 2 && g.By != "stream" && (x.Token>>56 != 0 || pairs[at.group]) {
+				continue // a transfer to nobody knows whom
 			}
 			i, ok := index[at]
 			if !ok {
@@ -76,6 +131,12 @@ func (j *Job) channels() []channel {
 				list_ = append(list_, channel{group: at.group, low: at.low, high: at.high})
 			}
 			of[k] = i
+		}
+		count := make([]int, len(list_))
+		for i := range s.Ops {
+			if c := of[s.Ops[i].Kind]; c >= 0 {
+				count[c]++
+			}
 		}
 		for i := range s.Ops {
 			o := &s.Ops[i]
@@ -86,10 +147,10 @@ func (j *Job) channels() []channel {
 			j.Groups[list_[c].group].Ops++
 			ch := &list_[c]
 			if n := len(ch.lists); n == 0 || ch.lists[n-1].member != int32(m) {
-				ch.lists = append(ch.lists, list{member: int32(m)})
+				ch.lists = append(ch.lists, list{int32(m), make([]item, 0, count[c])})
 			}
 			l := &ch.lists[len(ch.lists)-1]
-			l.items = append(l.items, item{o.End - s.Window[0], o.End - o.Start, tokens[o.Kind], o.Step, o.Seq, int32(i)})
+			l.items = append(l.items, item{o.End - s.Window[0], tokens[o.Kind], shortened(o.End - o.Start), s.stepsOf(o), o.Seq, int32(i)})
 		}
 	}
 	for c := range list_ {
@@ -155,9 +216,10 @@ func (j *Job) unite() {
 }
 
 // peerForm tells for each group whether point-to-point operations name the other side by its place in the group. They
-// name it by its rank in the job unless that is nobody of the group, or the rank itself.
-func (j *Job) peerForm() []bool {
-	positions := make([]bool, len(j.Groups))
+// name it by its rank in the job unless that is nobody of the group, or the rank itself. The second result tells the groups that
+// have such operations at all: libraries make collectives out of the same kernels.
+func (j *Job) peerForm() (positions, pairs []bool) {
+	positions, pairs = make([]bool, len(j.Groups)), make([]bool, len(j.Groups))
 	for m := range j.Members {
 		s := j.Members[m].Summary
 		for k := range s.Kinds {
@@ -166,10 +228,11 @@ func (j *Job) peerForm() []bool {
 				continue
 			}
 			at := j.Members[m].group[x.Group]
+			pairs[at] = true
 			if g := &j.Groups[at]; g.Known && (x.Peer == s.Rank || !slices.Contains(g.Ranks, x.Peer)) {
 				positions[at] = true
 			}
 		}
 	}
-	return positions
+	return positions, pairs
 }

@@ -16,9 +16,9 @@ type observations struct {
 	cases []int32 // instance of each case
 	node  []int32
 	end   []float64 // ns
-	tau   []float64 // end less the middle of the node's observations
+	tau   []float32 // end less the middle of the node's observations
 	sigma []float64 // per case, ns
-	w     []float64 // robust weight over sigma²
+	w     []float32 // robust weight over sigma²
 	owner []int32   // per node: its member
 	mid   []float64 // per node
 	from  []float64 // per node: the time from which it holds
@@ -48,7 +48,7 @@ func (j *Job) observe() *observations {
 		o.owner = append(o.owner, int32(m))
 		o.from = append(o.from, math.Inf(-1))
 	}
-	o.w, o.tau = make([]float64, len(o.node)), make([]float64, len(o.node))
+	o.w, o.tau = make([]float32, len(o.node)), make([]float32, len(o.node))
 	return o
 }
 
@@ -74,14 +74,14 @@ func (o *observations) center() {
 		}
 	}
 	for i, n := range o.node {
-		o.tau[i] = o.end[i] - o.mid[n]
+		o.tau[i] = float32(o.end[i] - o.mid[n])
 	}
 }
 
 // global is an observation on the job's clock, by the present solution.
 func (o *observations) global(i int) float64 {
 	n := o.node[i]
-	return o.end[i] - o.x[n] - o.d[n]*o.tau[i]
+	return o.end[i] - o.x[n] - o.d[n]*float64(o.tau[i])
 }
 
 // spanningTree sets offsets along the best connections between nodes: medians of differences of ends. It returns the
@@ -159,7 +159,7 @@ func (o *observations) solve() {
 	}
 	for c := range o.cases {
 		for i := o.first[c]; i < o.first[c+1]; i++ {
-			o.w[i] = 1 / (o.sigma[c] * o.sigma[c])
+			o.w[i] = float32(1 / (o.sigma[c] * o.sigma[c]))
 		}
 	}
 	const rounds = 5
@@ -187,8 +187,8 @@ func (o *observations) mean(c int) float64 {
 	base := o.global(int(lo))
 	sum, weight := 0.0, 0.0
 	for i := lo; i < o.first[c+1]; i++ {
-		sum += o.w[i] * (o.global(int(i)) - base)
-		weight += o.w[i]
+		sum += float64(o.w[i]) * (o.global(int(i)) - base)
+		weight += float64(o.w[i])
 	}
 	return base + sum/weight
 }
@@ -217,7 +217,7 @@ func (o *observations) reweigh() {
 			case u > 3:
 				w = 3 / u
 			}
-			o.w[i] = w / (o.sigma[c] * o.sigma[c])
+			o.w[i] = float32(w / (o.sigma[c] * o.sigma[c]))
 		}
 	}
 }

@@ -1,12 +1,18 @@
 package ranks
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"slices"
 )
 
 // solveClocks finds the clock of each rank, and what the solution is worth.
 func (j *Job) solveClocks(trust bool) {
+	j.Clocks = ClockQuality{}
+	for m := range j.Members {
+		j.Members[m].Clock = Clock{}
+	}
 	o := j.observe()
 	if trust {
 		j.Clocks.Trusted = true
@@ -42,14 +48,17 @@ const (
 
 // splitJump finds the largest jump of a clock that is left, and gives the rank another node from there on.
 func (j *Job) splitJump(o *observations) bool {
-	of := make([][]int32, len(o.owner)) // per node: its observations
-	for i, n := range o.node {
-		of[n] = append(of[n], int32(i))
-	}
+	of := map[series][]int32{}
 	r := make([]float64, len(o.node))
-	o.residuals(func(_ int, i int32, x float64) { r[i] = x })
-	best, bestAt, bestScore, shift := int32(-1), 0, 8.0, 0.0
-	for n, list := range of {
+	o.residuals(func(c int, i int32, x float64) {
+		r[i] = x
+		key := series{o.node[i], j.Instances[o.cases[c]].Group}
+		of[key] = append(of[key], i)
+	})
+	order := slices.SortedFunc(maps.Keys(of), func(a, b series) int { return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.group, b.group)) })
+	best, bestAt, bestScore, shift := series{node: -1}, 0, 8.0, 0.0
+	for _, key := range order {
+		list := of[key]
 		if len(list) < 2*jumpSide {
 			continue
 		}
@@ -70,22 +79,32 @@ func (j *Job) splitJump(o *observations) bool {
 		ml, mr := median(left), median(right)
 		noise := (spread(left, ml) + spread(right, mr)) / 2
 		if score := float64(abs(mr-ml)) / (1.5*float64(noise) + 5000); abs(mr-ml) > jumpLeast && score >= bestScore {
-			best, bestAt, bestScore, shift = int32(n), k, score, float64(mr-ml)
+			best, bestAt, bestScore, shift = key, k, score, float64(mr-ml)
 		}
 	}
-	if best < 0 {
+	if best.node < 0 {
 		return false
 	}
-	n := int32(len(o.owner))
-	o.owner = append(o.owner, o.owner[best])
-	o.x, o.d = append(o.x, o.x[best]+shift), append(o.d, 0)
-	o.d[best] = 0
 	list := of[best]
-	o.from = append(o.from, (o.end[list[bestAt-1]]+o.end[list[bestAt]])/2)
-	for _, i := range list[bestAt:] {
-		o.node[i] = n
-	}
+	o.split(best.node, o.end[list[bestAt-1]]+1, shift) // ranks of one host saw that end at about one moment
 	return true
+}
+
+// series is the observations of a node in one group: others of it may not see a jump that the ranks of a host share.
+type series struct{ node, group int32 }
+
+// split gives what a node observed from a moment on to a node of its own.
+func (o *observations) split(old int32, from, shift float64) {
+	n := int32(len(o.owner))
+	o.owner = append(o.owner, o.owner[old])
+	o.x, o.d = append(o.x, o.x[old]+shift), append(o.d, 0)
+	o.d[old] = 0
+	o.from = append(o.from, from)
+	for i := range o.node {
+		if o.node[i] == old && o.end[i] >= from {
+			o.node[i] = n
+		}
+	}
 }
 
 // steepest is the place in a list of observations at which the means on both sides differ most.
@@ -123,7 +142,7 @@ func (j *Job) takeClocks(o *observations, components *sets) {
 	weight := make([]float64, len(o.owner))
 	count := make([]int, len(j.Members))
 	for i, n := range o.node {
-		weight[n] += o.w[i]
+		weight[n] += float64(o.w[i])
 		count[o.owner[n]]++
 	}
 	q := math.Max(1, 1.48*o.typical())

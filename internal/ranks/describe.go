@@ -32,6 +32,7 @@ func (z *summarizer) describe() {
 			z.group(&c.Group, "args")
 		}
 	}
+	before := map[cdg.LaneID]int64{} // the last launch of a stream
 	for i, a := range z.acts {
 		act, c := &g.Acts[a], &records[i]
 		n := g.Lanes[act.Lane].Number
@@ -58,10 +59,15 @@ func (z *summarizer) describe() {
 			z.kinds[k] = at
 			s.Kinds = append(s.Kinds, k)
 		}
-		op := Op{Start: act.Start, End: act.End, Launch: act.Start, Event: act.Event, Kind: at, Seq: -1, Step: -1}
-		if l := tr.Launch[act.Event]; l != trace.NoEvent {
-			op.Launch = tr.Events[l].Start
+		op := Op{Start: act.Start, End: act.End, Event: act.Event, Kind: at, Seq: -1, Step: -1}
+		launch, ok := before[act.Lane]
+		if !ok {
+			launch = s.Window[0] - 1
 		}
+		if l := tr.Launch[act.Event]; l != trace.NoEvent {
+			launch = tr.Events[l].Start
+		}
+		op.Launch, before[act.Lane] = launch, launch
 		if c.Seq >= 0 && c.Seq <= math.MaxInt32 {
 			op.Seq = int32(c.Seq)
 		}

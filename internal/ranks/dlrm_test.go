@@ -1,12 +1,10 @@
 package ranks_test
 
 import (
-	"os"
 	"testing"
 
 	"overlay/internal/critpath"
 	"overlay/internal/ranks"
-	"overlay/internal/report"
 )
 
 // TestRealJob tells the story of a real job: the eight ranks end their collectives together, and what the others waited
@@ -19,35 +17,45 @@ func TestRealJob(t *testing.T) {
 	if err := j.Check(); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v %+v world %d missing %v", j.Matching, j.Clocks, j.World, j.Missing)
 	for _, m := range j.Members {
-		t.Logf("rank %d %+v [%d %d] %d stubs", m.Rank, m.Clock, m.Start-j.Window[0], m.End-j.Window[0], len(m.Stubs))
+		if c := &m.Clock; c.Pieces[0].Offset < c.Lo || c.Pieces[0].Offset > c.Hi || m.Rank > 0 && c.Hi-c.Lo > 1_000_000 {
+			t.Errorf("rank %d: offset %d, by causality from %d to %d", m.Rank, c.Pieces[0].Offset, c.Lo, c.Hi)
+		}
 	}
-	for _, g := range j.Groups {
-		t.Logf("%+v", g)
+	if m := &j.Matching; m.Instances != 8 || m.Complete != 8 || m.Unmatched != 0 || len(j.Groups) != 1 || j.Groups[0].By != "times" {
+		t.Errorf("matched %+v, groups %+v", m, j.Groups)
 	}
-	for _, in := range j.Instances {
-		t.Logf("%v last %d arrive %d second -%d transfer %d wait %d unrec %d skewed %v", in.Coll, in.Last, in.Arrive-j.Window[0], in.Arrive-in.Second, in.Transfer, in.Wait, in.Unrec, in.Skewed)
+	if c := &j.Clocks; c.P90 > 4000 || c.Largest > 4000 || c.Violations > 0 || c.Components != 1 {
+		t.Errorf("clocks %+v", c)
 	}
-	var by [8]int64
-	var class [critpath.NumSegmentKinds]int64
+	first := &j.Instances[0]
+	if !first.Skewed || j.Members[first.Last].Rank != 7 {
+		t.Errorf("the first collective waits for rank %d: %+v", j.Members[first.Last].Rank, first)
+	}
+	for _, in := range j.Instances[1:] {
+		if in.Skewed || in.Transfer > 100_000 {
+			t.Errorf("%+v", in)
+		}
+	}
+	var kinds [critpath.NumSegmentKinds]int64
 	for _, s := range j.Path {
-		by[s.Member] += s.End - s.Start
-		class[s.Kind] += s.End - s.Start
+		kinds[s.Kind] += s.End - s.Start
 	}
-	t.Log(by, class, len(j.Path), j.Jumps)
-	w := j.Waits
-	t.Log(w.Total, w.Time, w.Transfer, w.Unrec, w.Missing, w.ByMember)
-	for _, c := range w.Charged[:10] {
-		t.Log(c.Member, j.Members[c.Member].Names[c.Name], c.Class, c.NS)
+	window := j.Window[1] - j.Window[0]
+	if share := kinds[critpath.Unrecorded] * 100 / window; share < 33 || share > 39 || j.Members[j.Path[0].Member].Rank != 7 {
+		t.Errorf("%d %% of the window is not recorded", share)
 	}
-}
-
-func TestTextTmp(t *testing.T) {
-	j, err := ranks.Join(dlrm8(t), ranks.Options{Step: -1})
-	if err != nil {
-		t.Fatal(err)
+	if cpu := (kinds[critpath.CPU] + kinds[critpath.RuntimeCall]) * 100 / window; cpu < 55 {
+		t.Errorf("%d %% of the path is on the CPU", cpu)
 	}
-	r := report.NewJob(report.JobSource{Name: "traces/", Version: "x", Threads: "gil", Job: j, Verdict: ranks.Judge(j, ranks.Expected{})})
-	r.WriteText(os.Stdout, report.TextOptions{})
+	w := &j.Waits
+	for what, x := range map[string][2]int64{"all": {w.Total, 46_900_000}, "rank 7": {w.ByMember[7].Caused, 25_100_000}, "what is not recorded": {w.Unrec, 10_400_000},
+		"rank 5": {w.ByMember[5].Caused, 6_300_000}, "rank 4": {w.ByMember[4].Caused, 5_000_000}} {
+		if d := x[0] - x[1]; max(d, -d) > 150_000 {
+			t.Errorf("waited for %s: %d, not %d", what, x[0], x[1])
+		}
+	}
+	if v := ranks.Judge(j, ranks.Expected{}); len(v.Stragglers) > 0 || v.Judged != 1 {
+		t.Errorf("one step is judged: %+v", v)
+	}
 }

@@ -97,7 +97,7 @@ type Matching struct {
 type Clock struct {
 	Pieces       []Piece
 	Error        int64 // ns, that the solution may be off by
-	Lo, Hi       int64 // bounds of the offset that causality sets alone, around the offset; 0 and 0 where there are none
+	Lo, Hi       int64 // bounds of the offset that causality sets alone; 0 and 0 where there are none
 	Observations int
 	Component    int32 // ranks that share collectives, directly or through others, are in one
 }

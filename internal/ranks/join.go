@@ -45,8 +45,8 @@ func Join(list []*Summary, o Options) (*Job, error) {
 			j.Missing = append(j.Missing, Rank(r))
 		}
 	}
-	j.match(channels)
-	j.solveClocks(o.Trust)
+	j.match(channels, o.Trust)
+	j.boundClocks()
 	for m := range j.Members {
 		x := &j.Members[m]
 		x.Start, x.End = x.Clock.Global(x.Window[0]), x.Clock.Global(x.Window[1])
@@ -87,7 +87,7 @@ func (j *Job) window(step int32) error {
 		}
 	}
 	if j.Window[1] < j.Window[0] {
-		return fmt.Errorf("%w: %d%s", ErrNoStep, step, j.stepsThere())
+		return fmt.Errorf("%w%s", ErrNoStep, j.stepsThere())
 	}
 	if next > j.Window[0] && next < j.Window[1] {
 		j.Window[1] = next

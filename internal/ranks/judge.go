@@ -29,6 +29,7 @@ type JobStep struct {
 	Excess          []int64
 
 	gpu, host []int64 // of Excess
+	longest   int64   // of the ranks' own steps; more than Duration where threads run ahead of the device
 	busiest   int32   // member with most work, -1; by lead before the one that is in the middle
 	lead      int64
 }
@@ -125,6 +126,7 @@ func (j *Job) jobSteps() []JobStep {
 			}
 			s := &list[n]
 			s.Start = min(s.Start, x.Clock.Global(st.Start))
+			s.longest = max(s.longest, st.End-st.Start)
 			end[st.Number] = max(end[st.Number], x.Clock.Global(st.End))
 			have[st.Number]++
 			for c, ns := range st.Path {
@@ -183,13 +185,13 @@ func (j *Job) peers() ([][]int32, []int) {
 			}
 		}
 	}
+	byStage := map[int][]int32{}
+	for m, st := range stages {
+		byStage[st] = append(byStage[st], int32(m))
+	}
 	list := make([][]int32, len(j.Members))
-	for m := range j.Members {
-		for k := range j.Members {
-			if stages[k] == stages[m] {
-				list[m] = append(list[m], int32(k))
-			}
-		}
+	for m, st := range stages {
+		list[m] = byStage[st]
 	}
 	return list, stages
 }
@@ -235,25 +237,36 @@ func (j *Job) excess(s *JobStep, peers [][]int32) {
 	for m := range all {
 		all[m] = j.work(int32(m), s.Number)
 	}
+	mids := map[*int32]work{} // by the list of peers, which those of a stage share
 	for m := range all {
-		mid := func(of func(*work) int64) int64 {
-			var v []int64
-			for _, k := range peers[m] {
-				v = append(v, of(&all[k]))
+		first := &peers[m][0]
+		mid, ok := mids[first]
+		if !ok {
+			of := func(part func(*work) int64) int64 {
+				v := make([]int64, 0, len(peers[m]))
+				for _, k := range peers[m] {
+					v = append(v, part(&all[k]))
+				}
+				slices.Sort(v)
+				return v[(len(v)-1)/2]
 			}
-			slices.Sort(v)
-			return v[(len(v)-1)/2]
+			mid = work{of(func(x *work) int64 { return x.pathGPU }), of(func(x *work) int64 { return x.busyGPU }),
+				of(func(x *work) int64 { return x.pathHost }), of(func(x *work) int64 { return x.busyHost })}
+			mids[first] = mid
 		}
 		w := &all[m]
-		s.gpu[m] = max(0, min(w.pathGPU-mid(func(x *work) int64 { return x.pathGPU }), w.busyGPU-mid(func(x *work) int64 { return x.busyGPU })))
-		s.host[m] = max(0, min(w.pathHost-mid(func(x *work) int64 { return x.pathHost }), w.busyHost-mid(func(x *work) int64 { return x.busyHost })))
+		gpu, host := w.busyGPU-mid.busyGPU, w.busyHost-mid.busyHost
+		s.gpu[m] = max(0, min(w.pathGPU-mid.pathGPU, gpu))
+		s.host[m] = max(0, min(w.pathHost-mid.pathHost, host))
 		s.Excess[m] = s.gpu[m] + s.host[m]
-		lead := max(w.busyGPU-mid(func(x *work) int64 { return x.busyGPU }), w.busyHost-mid(func(x *work) int64 { return x.busyHost }))
-		if s.busiest < 0 || lead > s.lead {
+		if lead := max(gpu, host); s.busiest < 0 || lead > s.lead {
 			s.busiest, s.lead = int32(m), lead
 		}
 	}
 }
+
+// length is what work of a step is compared with.
+func (s *JobStep) length() int64 { return max(s.Duration, s.longest) }
 
 // hit is the member with the largest excess of a step, if that is much; its share of the step.
 func (s *JobStep) hit() (int32, float64) {
@@ -264,12 +277,12 @@ func (s *JobStep) hit() (int32, float64) {
 		}
 	}
 	e := s.Excess[best]
-	others := slices.Clone(s.Excess)
-	mid := median(others)
-	if float64(e) < hitShare*float64(s.Duration) || e < 6*spread(s.Excess, mid) {
+	others := slices.Delete(slices.Clone(s.Excess), best, best+1)
+	mid := median(slices.Clone(others))
+	if float64(e) < hitShare*float64(s.length()) || e < 6*spread(others, mid) {
 		return -1, 0
 	}
-	return int32(best), float64(e) / float64(s.Duration)
+	return int32(best), float64(e) / float64(s.length())
 }
 
 // slowStage finds a stage of a pipeline with more work than the others.

@@ -11,34 +11,220 @@ import (
 type matched struct {
 	refs  []Ref
 	by    MatchBy
-	order int // in its channel
+	token uint64
+	end   int64 // for the order: on the job's clock as known then
 	mixed bool
 }
 
-// match finds the instances of all channels.
-func (j *Job) match(channels []channel) {
-	for m := range j.Members {
-		j.Members[m].In = slices.Repeat([]int32{-1}, len(j.Members[m].Ops))
+// match finds the instances of all channels and the clocks of the ranks. What steps and recorded numbers say comes
+// first, and gives the clocks. By these the rest is matched: operations outside of whole steps. Only ranks that are connected by none
+// of this are matched by votes.
+func (j *Job) match(channels []channel, trust bool) {
+	par.Each(len(channels), func(i int) { channels[i].bySteps(j) })
+	j.install(channels)
+	if j.Matching.Unmatched == 0 {
+		channels = nil
 	}
-	found := make([][]matched, len(channels))
-	ambiguous := make([]int, len(channels))
-	par.Each(len(channels), func(i int) {
-		found[i], ambiguous[i] = channels[i].match()
-	})
+	j.solveClocks(trust)
+	if channels == nil {
+		return
+	}
+	if j.Clocks.Components > 1 && !trust {
+		component := make([]int32, len(j.Members))
+		for m := range j.Members {
+			component[m] = j.Members[m].Clock.Component
+		}
+		par.Each(len(channels), func(i int) { channels[i].byVotes(j, component) })
+		j.install(channels)
+		j.solveClocks(trust)
+	}
+	par.Each(len(channels), func(i int) { channels[i].byClock(j) })
+	j.install(channels)
+	j.solveClocks(trust)
+}
+
+// bySteps matches by recorded numbers, else by steps.
+func (c *channel) bySteps(j *Job) {
+	if len(c.lists) < 2 || c.bySeq() {
+		return
+	}
+	c.rounds(j, func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder)
+}
+
+// byVotes matches operations of ranks whose clocks are not known against each other.
+func (c *channel) byVotes(j *Job, component []int32) {
+	c.rounds(j, func(a, b *list) ([]pair, int) {
+		if component[a.member] == component[b.member] {
+			return nil, 0
+		}
+		return alignVotes(a.items, b.items)
+	}, ByTimes)
+}
+
+// rounds aligns the longest list with all others, then the longest of what is left, until nothing is.
+func (c *channel) rounds(j *Job, align func(a, b *list) ([]pair, int), by MatchBy) {
+	left := make([]list, 0, len(c.lists))
+	for i := range c.lists {
+		left = append(left, c.lists[i].unmatched(j))
+	}
+	alone := 0 // operations that nothing was found for
+	for {
+		left = slices.DeleteFunc(left, func(l list) bool { return len(l.items) == 0 })
+		if len(left) < 2 {
+			if len(left) == 0 && alone == 0 {
+				c.lists = nil // a large job needs the room
+			}
+			return
+		}
+		ref := 0
+		for i := range left {
+			if len(left[i].items) > len(left[ref].items) {
+				ref = i
+			}
+		}
+		r := left[ref]
+		left = slices.Delete(left, ref, ref+1)
+		made := make([]int32, len(r.items)) // per item of ref: 1 + its instance
+		for i := range left {
+			l := &left[i]
+			pairs, ambiguous := align(&r, l)
+			c.ambiguous += ambiguous
+			taken := make([]bool, len(l.items))
+			for _, p := range pairs {
+				a, b := &r.items[p.a], &l.items[p.b]
+				if made[p.a] == 0 {
+					refs := append(make([]Ref, 0, len(left)+1), Ref{r.member, a.op})
+					made[p.a] = c.add(matched{refs: refs, by: by, token: a.token, end: a.end})
+				}
+				x := &c.found[made[p.a]-1]
+				x.refs = append(x.refs, Ref{l.member, b.op})
+				taken[p.b] = true
+			}
+			l.items = without(l.items, taken)
+		}
+		for _, n := range made {
+			if n == 0 {
+				alone++
+			}
+		}
+	}
+}
+
+// add keeps an instance and returns its number, counted from 1.
+func (c *channel) add(x matched) int32 {
+	c.found = append(c.found, x)
+	return int32(len(c.found))
+}
+
+// unmatched is the list without operations that are in an instance.
+func (l *list) unmatched(j *Job) list {
+	in := j.Members[l.member].In
+	n := 0
+	for i := range l.items {
+		if in == nil || in[l.items[i].op] < 0 {
+			n++
+		}
+	}
+	if n == len(l.items) {
+		return *l
+	}
+	out := list{l.member, make([]item, 0, n)}
+	for i := range l.items {
+		if in[l.items[i].op] < 0 {
+			out.items = append(out.items, l.items[i])
+		}
+	}
+	return out
+}
+
+// without are the items that are not taken. The list that they come from stays as it is.
+func without(items []item, taken []bool) []item {
+	n := 0
+	for _, t := range taken {
+		if !t {
+			n++
+		}
+	}
+	rest := make([]item, 0, n)
+	for k := range items {
+		if !taken[k] {
+			rest = append(rest, items[k])
+		}
+	}
+	return rest
+}
+
+// bySeq matches by the numbers that were recorded, where all operations of a group have one. The two sides of
+// point-to-point operations count on their own.
+func (c *channel) bySeq() bool {
+	if c.low != NoRank {
+		return false
+	}
+	at := map[int32]int{}
+	var out []matched
+	for i := range c.lists {
+		l := &c.lists[i]
+		last := int32(-1)
+		for k := range l.items {
+			x := &l.items[k]
+			if x.seq <= last { // not recorded, or several operations of one number
+				return false
+			}
+			last = x.seq
+			n, ok := at[x.seq]
+			if !ok {
+				n = len(out)
+				at[x.seq] = n
+				out = append(out, matched{by: BySeq, token: x.token, end: int64(x.seq)})
+			}
+			out[n].refs = append(out[n].refs, Ref{l.member, x.op})
+			if !alike(out[n].token, x.token) {
+				out[n].mixed = true
+			}
+		}
+	}
+	c.found = slices.DeleteFunc(out, func(x matched) bool { return len(x.refs) < 2 })
+	if len(c.found) == len(out) {
+		c.lists = nil
+	}
+	return true
+}
+
+// install makes the instances of the job from what the channels found.
+func (j *Job) install(channels []channel) {
 	n, refs := 0, 0
-	for i := range found {
-		n += len(found[i])
-		for k := range found[i] {
-			refs += len(found[i][k].refs)
+	for i := range channels {
+		n += len(channels[i].found)
+		for k := range channels[i].found {
+			refs += len(channels[i].found[k].refs)
 		}
 	}
-	j.Instances, j.Of = make([]Instance, 0, n), make([]Ref, 0, refs)
-	for i := range found {
-		for k := range found[i] {
-			j.addInstance(&channels[i], &found[i][k])
+	j.Instances, j.Of, j.Matching = make([]Instance, 0, n), make([]Ref, 0, refs), Matching{}
+	for m := range j.Members {
+		x := &j.Members[m]
+		if x.In == nil {
+			x.In = make([]int32, len(x.Ops))
 		}
-		j.Matching.Ambiguous += ambiguous[i]
-		found[i] = nil
+		for i := range x.In {
+			x.In[i] = -1
+		}
+	}
+	for i := range channels {
+		c := &channels[i]
+		for k := range c.found {
+			x := &c.found[k]
+			slices.SortFunc(x.refs, func(a, b Ref) int { return cmp.Compare(a.Member, b.Member) })
+			if m := &j.Members[x.refs[0].Member]; m.Clock.Pieces != nil {
+				x.end = m.Clock.Global(m.Ops[x.refs[0].Op].End)
+			}
+		}
+		slices.SortStableFunc(c.found, func(a, b matched) int {
+			return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.refs[0].Member, b.refs[0].Member), cmp.Compare(a.refs[0].Op, b.refs[0].Op))
+		})
+		for k := range c.found {
+			j.addInstance(c, &c.found[k])
+		}
+		j.Matching.Ambiguous += c.ambiguous
 	}
 	for m := range j.Members {
 		for _, in := range j.Members[m].In {
@@ -59,12 +245,16 @@ func (j *Job) addInstance(c *channel, x *matched) {
 		size = 2
 	}
 	in.Missing = max(int32(size)-in.N, 0)
-	votes := map[int32]int{}
-	for _, r := range x.refs {
+	votes := 0
+	for _, r := range x.refs { // a majority by cancelling: nearly all members agree
 		op := &j.Members[r.Member].Ops[r.Op]
-		votes[op.Step]++
-		if v := votes[op.Step]; v > votes[in.Step] || v == votes[in.Step] && op.Step > in.Step {
-			in.Step = op.Step
+		switch {
+		case op.Step == in.Step:
+			votes++
+		case votes == 0:
+			in.Step, votes = op.Step, 1
+		default:
+			votes--
 		}
 		if k := j.Members[r.Member].Kinds[op.Kind].Coll; in.Coll == Other {
 			in.Coll = k
@@ -81,100 +271,4 @@ func (j *Job) addInstance(c *channel, x *matched) {
 	if x.mixed {
 		j.Matching.Tokens++
 	}
-}
-
-// match finds the instances of a channel, in the order of the longest list. The second result counts operations that
-// could be matched in two ways.
-func (c *channel) match() ([]matched, int) {
-	if len(c.lists) < 2 {
-		return nil, 0
-	}
-	if out, ok := c.bySeq(); ok {
-		return out, 0
-	}
-	left := slices.Clone(c.lists)
-	var out []matched
-	ambiguous := 0
-	for {
-		left = slices.DeleteFunc(left, func(l list) bool { return len(l.items) == 0 })
-		if len(left) < 2 {
-			break
-		}
-		ref := 0
-		for i := range left {
-			if len(left[i].items) > len(left[ref].items) {
-				ref = i
-			}
-		}
-		r := left[ref]
-		left = slices.Delete(left, ref, ref+1)
-		made := make([]int32, len(r.items)) // per item of ref: 1 + its instance
-		for i := range left {
-			l := &left[i]
-			res := align(r.items, l.items)
-			ambiguous += res.ambiguous
-			taken := make([]bool, len(l.items))
-			for _, p := range res.pairs {
-				a, b := &r.items[p.a], &l.items[p.b]
-				if made[p.a] == 0 {
-					out = append(out, matched{refs: []Ref{{r.member, a.op}}, by: res.by, order: int(p.a)})
-					made[p.a] = int32(len(out))
-				}
-				x := &out[made[p.a]-1]
-				x.refs = append(x.refs, Ref{l.member, b.op})
-				x.by = max(x.by, res.by)
-				taken[p.b] = true
-			}
-			rest := l.items[:0:0]
-			for k := range l.items {
-				if !taken[k] {
-					rest = append(rest, l.items[k])
-				}
-			}
-			l.items = rest
-		}
-	}
-	for i := range out {
-		slices.SortFunc(out[i].refs, func(a, b Ref) int { return cmp.Compare(a.Member, b.Member) })
-	}
-	slices.SortStableFunc(out, func(a, b matched) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.refs[0].Member, b.refs[0].Member), cmp.Compare(a.refs[0].Op, b.refs[0].Op))
-	})
-	return out, ambiguous
-}
-
-// bySeq matches by the numbers that were recorded, where all operations of a group have one. The two sides of
-// point-to-point operations count on their own.
-func (c *channel) bySeq() ([]matched, bool) {
-	if c.low != NoRank {
-		return nil, false
-	}
-	at := map[int32]int{}
-	var out []matched
-	var tokens []uint64
-	for i := range c.lists {
-		l := &c.lists[i]
-		last := int32(-1)
-		for k := range l.items {
-			x := &l.items[k]
-			if x.seq <= last { // not recorded, or several operations of one number
-				return nil, false
-			}
-			last = x.seq
-			n, ok := at[x.seq]
-			if !ok {
-				n = len(out)
-				at[x.seq] = n
-				out = append(out, matched{by: BySeq, order: int(x.seq)})
-				tokens = append(tokens, x.token)
-			}
-			out[n].refs = append(out[n].refs, Ref{l.member, x.op})
-			if !alike(tokens[n], x.token) {
-				out[n].mixed = true
-			}
-		}
-	}
-	out = slices.DeleteFunc(out, func(x matched) bool { return len(x.refs) < 2 })
-	slices.SortFunc(out, func(a, b matched) int { return cmp.Compare(a.order, b.order) })
-	return out, true
 }

@@ -7,6 +7,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // namesKept is how many names a summary keeps of a step, of threads and of the device each.
@@ -79,26 +80,30 @@ func (z *summarizer) alongPath(p *critpath.Path, of func(int, Name, bool) *Spent
 	}
 }
 
-// busyGPU sums the operations of the device that do not communicate, by the step of their launch.
+// busyGPU sums the operations of the device that do not communicate, by the step of their launch. Those without a launch
+// that come before the first one with a launch in their stream were launched before the trace begins, in a step that it
+// does not show: threads are ahead of the device as a rule.
 func (z *summarizer) busyGPU(of func(int, Name, bool) *Spent) {
 	g, tr := z.g, z.tr
 	comm := map[cdg.ActID]bool{}
 	for _, a := range z.acts {
 		comm[a] = true
 	}
+	any := slices.ContainsFunc(tr.Launch, func(l trace.EventID) bool { return l != trace.NoEvent })
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
 		if !lane.Stream {
 			continue
 		}
+		launched := !any
 		for a := lane.First; a < lane.Limit; a++ {
 			act := &g.Acts[a]
-			if comm[a] || act.End == act.Start {
-				continue
-			}
 			at := act.Start
 			if l := tr.Launch[act.Event]; l != trace.NoEvent {
-				at = tr.Events[l].Start
+				at, launched = tr.Events[l].Start, true
+			}
+			if comm[a] || act.End == act.Start || !launched {
+				continue
 			}
 			if st := z.stepAt(at); st >= 0 {
 				d := act.End - act.Start
@@ -133,9 +138,13 @@ func (z *summarizer) busyHost(of func(int, Name, bool) *Spent) {
 	}
 }
 
-// waits reports whether a thread waited in a piece: for an operation, or for another thread.
+// waits reports whether a thread waited in a piece: for an operation, be it one that was not recorded, or for another
+// thread.
 func (z *summarizer) waits(lane, piece int) bool {
 	g := z.g
+	if e := g.Acts[g.Pieces[piece].Owner].Event; g.Call(g.Pieces[piece].Owner) && vendors.VerbOf(z.tr.Name(e)).Blocks() {
+		return true
+	}
 	if piece+1 >= int(g.PieceFirst[lane+1]) {
 		return false
 	}

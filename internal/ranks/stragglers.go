@@ -24,7 +24,7 @@ func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
 		if m, share := s.hit(); m >= 0 {
 			strikes = append(strikes, strike{s, m, share})
 			for k, e := range s.Excess {
-				if float64(e) >= hitShare/2*float64(s.Duration) {
+				if float64(e) >= hitShare/2*float64(s.length()) {
 					by[k] += e
 				}
 			}
@@ -34,7 +34,7 @@ func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
 		return nil
 	}
 	often := func(n int) bool { return float64(n) >= oftenShare*float64(len(steps)) }
-	if u := j.unit(by); u != nil && len(u.members) > 1 {
+	if u := j.unit(by, strikes); u != nil && len(u.members) > 1 {
 		var hits []strike
 		for _, x := range strikes {
 			if slices.Contains(u.members, x.member) {
@@ -52,7 +52,7 @@ func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
 	for _, m := range slices.Sorted(keys(count)) {
 		busiest := 0
 		for _, s := range steps {
-			if s.busiest == m && float64(s.lead) >= hitShare*float64(s.Duration) {
+			if s.busiest == m && float64(s.lead) >= hitShare*float64(s.length()) {
 				busiest++
 			}
 		}
@@ -107,8 +107,8 @@ type unit struct {
 }
 
 // unit finds the one host or tensor-parallel group to which most of the excess belongs. A rank that has most of it alone is no
-// unit.
-func (j *Job) unit(by []int64) *unit {
+// unit, nor are ranks that have it by turns: those of a unit have it in the same steps.
+func (j *Job) unit(by []int64, strikes []strike) *unit {
 	sum, most := int64(0), int64(0)
 	for _, e := range by {
 		sum += e
@@ -120,7 +120,7 @@ func (j *Job) unit(by []int64) *unit {
 	var units []unit
 	hosts := map[string]int{}
 	for m := range j.Members {
-		h := j.Members[m].Host
+		h := j.hostOf(&j.Members[m])
 		if h == "" {
 			continue
 		}
@@ -147,14 +147,16 @@ func (j *Job) unit(by []int64) *unit {
 	}
 	best, bestSum := -1, int64(0)
 	for i, u := range units {
-		part, busy := int64(0), 0
+		part, together := int64(0), 0
 		for _, m := range u.members {
 			part += by[m]
-			if by[m] > 0 {
-				busy++
+		}
+		for _, x := range strikes {
+			if x.step.share(u.members) {
+				together++
 			}
 		}
-		if len(u.members) == len(j.Members) || 2*busy < len(u.members) || float64(part) < oftenShare*float64(sum) {
+		if len(u.members) == len(j.Members) || float64(together) < oftenShare*float64(len(strikes)) || float64(part) < oftenShare*float64(sum) {
 			continue
 		}
 		if best < 0 || part > bestSum || part == bestSum && len(u.members) < len(units[best].members) {
@@ -165,6 +167,32 @@ func (j *Job) unit(by []int64) *unit {
 		return nil
 	}
 	return &units[best]
+}
+
+// share reports whether most of some members have more work than their peers in a step, those that have least of it at
+// least a third of what the one with most has.
+func (s *JobStep) share(members []int32) bool {
+	most, busy := int64(0), 0
+	for _, m := range members {
+		most = max(most, s.Excess[m])
+	}
+	for _, m := range members {
+		if 3*s.Excess[m] >= most {
+			busy++
+		}
+	}
+	return most > 0 && 3*busy >= 2*len(members)
+}
+
+// hostOf names the host of a member: as recorded, else by the rank of its device 0, where the devices of the job differ.
+func (j *Job) hostOf(x *Member) string {
+	if x.Host != "" || x.Device < 0 || int32(x.Rank) < x.Device {
+		return x.Host
+	}
+	if !slices.ContainsFunc(j.Members, func(y Member) bool { return y.Device != x.Device }) {
+		return "" // each process sees one device only
+	}
+	return "of rank " + itoa(int(int32(x.Rank)-x.Device))
 }
 
 // isTensor tells a tensor-parallel group by its description.
@@ -180,7 +208,7 @@ func (j *Job) straggler(kind StragglerKind, u unit, hits []strike, peers [][]int
 	for _, x := range hits {
 		s.Steps = append(s.Steps, x.step.Number)
 		s.Excess += x.step.Excess[x.member]
-		whole += x.step.Duration
+		whole += x.step.length()
 	}
 	if whole > 0 {
 		s.Share = float64(s.Excess) / float64(whole)

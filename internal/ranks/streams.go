@@ -117,14 +117,17 @@ func (c *channel) partition() [][]int {
 // togetherness is how far apart the ends of the operations of two ranks lie, in units of what is expected within one
 // group: that of the 70 % that fit best. Infinite where they cannot be aligned.
 func togetherness(a, b []item) float64 {
-	res := align(a, b)
-	if len(res.pairs) < 2 {
+	pairs := alignSteps(a, b)
+	if pairs == nil {
+		pairs, _ = alignVotes(a, b)
+	}
+	if len(pairs) < 2 {
 		return math.Inf(1)
 	}
 	x := &aligner{a: a, b: b}
-	fits := make([]float64, len(res.pairs))
-	for i, p := range res.pairs {
-		r := float64(abs(x.diff(p) - x.near(res.pairs, i)))
+	fits := make([]float64, len(pairs))
+	for i, p := range pairs {
+		r := float64(abs(x.diff(p) - x.near(pairs, i)))
 		fits[i] = r / (endNoise + 0.01*float64(x.shorter(p)))
 	}
 	slices.Sort(fits)

@@ -28,7 +28,7 @@ func Summarize(g *graph.Graph, p *critpath.Path, id Identity) *Summary {
 	tr := g.Trace
 	s := &Summary{Source: id.Source, Bytes: tr.Source.Size(), Events: len(tr.Events), Rank: id.Rank, RankBy: id.By,
 		World: int32(min(max(tr.Distributed.World, 0), math.MaxInt32)), Host: strings.Clone(cmp.Or(id.Host, tr.Distributed.Host)), Device: -1,
-		Window: [2]int64{g.Window.Start, g.Window.End}, Quality: maps.Clone(p.Quality)}
+		Threads: g.Threads.String(), Window: [2]int64{g.Window.Start, g.Window.End}, Quality: maps.Clone(p.Quality)}
 	z := &summarizer{g: g, tr: tr, s: s, names: newNames(), symbol: make([]Name, len(tr.Syms)), kinds: map[Kind]int32{}}
 	z.steps()
 	z.operations()

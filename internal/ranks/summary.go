@@ -32,6 +32,8 @@ type Summary struct {
 	Host   string // "" when not said
 	Device int32  // number on its host, -1 when not said
 
+	Threads string // how hand-offs between its threads were read: gil or explicit
+
 	Window [2]int64
 	Groups []Group
 	Kinds  []Kind // what operations are, each once
@@ -70,7 +72,7 @@ type Kind struct {
 // Op is one communication operation of a rank.
 type Op struct {
 	Start, End int64
-	Launch     int64 // start of the call that launched it; of the operation itself when that is not recorded
+	Launch     int64 // start of the call that launched it; where that is not recorded, of the one before it on its stream, or before the window
 	Event      trace.EventID
 	Kind       int32 // index into Summary.Kinds
 	Seq        int32 // number in its group as recorded, -1

@@ -129,6 +129,14 @@ func (w *walk) put(from int64, s Segment) {
 	w.emit(s)
 }
 
+// Own is the path of one rank alone, by class: from the end of its window back, without a step to another rank where nothing is matched.
+func (j *Job) Own(member int32) (sums [critpath.NumClasses]int64) {
+	m := &j.Members[member]
+	w := &walk{j: j, floor: m.Start, emit: func(s Segment) { sums[s.Kind.Class()] += s.End - s.Start }}
+	w.back(member, int32(len(m.Ops)), m.End)
+	return sums
+}
+
 // findPath walks back from the end of the window.
 func (j *Job) findPath() {
 	end := int32(0)

@@ -45,8 +45,7 @@ type collective struct {
 }
 
 func (m *maker) collectives() (int, []columns.Data) {
-	var texts dict
-	rows := m.findCollectives(&texts)
+	rows, texts := m.findCollectives()
 	arg := func(f func(c *collective) uint32) columns.Data {
 		return texts.data(func(i int) uint32 { return f(&rows[i]) })
 	}
@@ -89,7 +88,11 @@ func (m *maker) collectives() (int, []columns.Data) {
 }
 
 // findCollectives lists the communication kernels that start in the window, in the order of the input.
-func (m *maker) findCollectives(texts *dict) []collective {
+func (m *maker) findCollectives() ([]collective, *dict) {
+	if m.comms != nil {
+		return m.comms, &m.commTexts
+	}
+	m.comms = []collective{}
 	known := make([]int8, len(m.tr.Syms)) // 0 not asked, 1 yes, -1 no
 	comm := func(name trace.Sym) bool {
 		if known[name] == 0 {
@@ -100,16 +103,15 @@ func (m *maker) findCollectives(texts *dict) []collective {
 		}
 		return known[name] == 1
 	}
-	var rows []collective
 	for i := range m.tr.Events {
 		if e := &m.tr.Events[i]; e.Ph == 'X' && e.Kind == trace.Kernel && m.inWindow(e.Start) && comm(e.Name) {
-			rows = append(rows, m.collective(trace.EventID(i), texts))
+			m.comms = append(m.comms, m.collective(trace.EventID(i), &m.commTexts))
 		}
 	}
-	if len(rows) > 0 {
-		m.measureExposed(rows, comm)
+	if len(m.comms) > 0 {
+		m.measureExposed(m.comms, comm)
 	}
-	return rows
+	return m.comms, &m.commTexts
 }
 
 func (m *maker) collective(id trace.EventID, texts *dict) collective {

@@ -18,10 +18,13 @@ type maker struct {
 	g  *graph.Graph
 	p  *critpath.Path
 
-	marked *critpath.EventSet // the events of Path.Marks
-	rows   []trackRow         // per track
-	names  dict               // of rows
-	steps_ []stepSpan
+	marked    *critpath.EventSet // the events of Path.Marks
+	rows      []trackRow         // per track
+	names     dict               // of rows
+	stepSpans []stepSpan
+
+	comms     []collective // once somebody has asked for them
+	commTexts dict         // their texts
 }
 
 // trackRow is what a row is called, as numbers in maker.names; noText where it has no such name.
@@ -42,7 +45,7 @@ func newMaker(s Source) *maker {
 	}
 	for _, x := range m.g.Steps {
 		if n, err := strconv.ParseInt(x.Name[len(trace.StepPrefix):], 10, 64); err == nil && n < 1<<31 {
-			m.steps_ = append(m.steps_, stepSpan{x.Start, x.End, n})
+			m.stepSpans = append(m.stepSpans, stepSpan{x.Start, x.End, n})
 		}
 	}
 	return m
@@ -70,11 +73,11 @@ func (m *maker) inWindow(t int64) bool { return t >= m.g.Window.Start && t <= m.
 
 // stepAt is the number of the step in which a time lies.
 func (m *maker) stepAt(t int64) (int64, bool) {
-	i := sort.Search(len(m.steps_), func(i int) bool { return m.steps_[i].end > t })
-	if i == len(m.steps_) || m.steps_[i].start > t {
+	i := sort.Search(len(m.stepSpans), func(i int) bool { return m.stepSpans[i].end > t })
+	if i == len(m.stepSpans) || m.stepSpans[i].start > t {
 		return 0, false
 	}
-	return m.steps_[i].number, true
+	return m.stepSpans[i].number, true
 }
 
 // trackRow names a row as the viewer does.

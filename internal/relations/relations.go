@@ -27,7 +27,6 @@ type Source struct {
 	File    string // name of the input without its folders
 	Format  string // of the input
 	Version string // of this program
-	World   int64  // processes of the job, 0 when unknown
 	Args    bool   // events with their arguments as JSON
 
 	Want func(table string) bool // which tables are made; nil: all
@@ -80,6 +79,7 @@ var definitions = []definition{
 	{"tracks", "The rows of the trace: threads, streams, and rows of pseudo events.", trackColumns, (*maker).tracks},
 	{"counters", "Every value of every counter.", counterColumns, (*maker).counters},
 	{"spans", "Module calls with their backward pass, annotations, and stretches of one training phase, of the window.", spanColumns, (*maker).spans},
+	{"group_ranks", "The members of the process groups, of which the trace names all.", groupRankColumns, (*maker).groupRanks},
 }
 
 // The helpers below write a column in one line.

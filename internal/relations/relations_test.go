@@ -274,11 +274,47 @@ func TestWhatThingsAre(t *testing.T) {
 		{"select self_ns from events where name = 'nn.Module: Net_0'", "100000"},
 		{"select device, stream, thread, process from events where name = 'gemm' limit 1", "0,7,stream 7,GPU 0"},
 		{"select rule, evidence, count(*) from edges where rule = 'launch' group by 1, 2", "launch,correlation,6"},
+		{"select process_group, peer, place from group_ranks", "dp,0,0 dp,1,1 dp,2,2 dp,3,3"},
+		{"select host, device from runs", ",0"},
+		{"select op, topology from collective_topology order by event", "allreduce, _allgather_base,"},
 		{"select args from events where name = 'MmBackward0'", `"{""Sequence number"":8,""Fwd thread id"":1}"`},
 	} {
 		if got := ask(t, db, c.sql); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.sql, got, c.want)
 		}
+	}
+}
+
+// TestTopology makes four ranks of the made trace and tells them apart in the ways in which traces do.
+func TestTopology(t *testing.T) {
+	sets := func(host func(rank int) string) (list []columns.Set) {
+		for rank := range 4 {
+			tr := modules(t)
+			tr.Distributed.Host = host(rank)
+			_, _, tables := solved(t, tr, critpath.Exact)
+			list = append(list, columns.Set{Run: "r", Rank: int64(rank), Tables: tables})
+		}
+		return list
+	}
+	same := sets(func(int) string { return "" })
+	for _, c := range []struct {
+		what string
+		sets []columns.Set
+		want string
+	}{
+		{"one host", sets(func(int) string { return "a" }), "intra"},
+		{"two hosts", sets(func(r int) string { return string(rune('a' + r/2)) }), "inter"},
+		{"each says device 0, and no host", same, ""},
+		{"a member is missing", sets(func(int) string { return "a" })[1:], ""},
+	} {
+		db, err := sqlquery.Open(relations.Empty(), c.sets, relations.Views)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(t, db, "select distinct topology from collective_topology where op = 'allreduce'"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+		db.Close()
 	}
 }
 
@@ -310,7 +346,7 @@ var questions = []string{
 	"select count(*), sum(k.ts_ns - l.ts_ns) from events k join events l on l.event = k.launch_event",
 	"select e.kind, count(*), sum(s.dur_ns) from segments s join events e on e.event = s.event group by 1 order by 1",
 	"select rule, evidence, on_path, bound, count(*), sum(gap_ns), sum(from_event), sum(to_event) from edges group by 1, 2, 3, 4 order by 1, 2, 3, 4",
-	"select * from steps", "select * from nodes", "select * from tracks", "select * from collectives", "select * from counters limit 500", "select * from spans", "select * from runs",
+	"select * from steps", "select * from nodes", "select * from tracks", "select * from collectives", "select * from counters limit 500", "select * from spans", "select * from runs", "select * from group_ranks", "select * from collective_topology",
 	"select name, count(*), sum(critical_ns), sum(critical_next) from overlay_critical group by 1 order by 1",
 	"select kind, evidence, count(*), sum(dur) from overlay_segment group by 1, 2 order by 1, 2",
 	"select args, self_ns from events where event % 97 = 0",

@@ -22,6 +22,8 @@ var runColumns = []columns.Column{
 	text("threads", "how threads hand work over: gil or explicit"),
 	num("path_ns", columns.Int64, tables.NS, "length of the path"),
 	num("covered_ns", columns.Int64, tables.NS, "of the window, what segments with an event cover"),
+	null(text("host", "machine on which it was recorded")),
+	null(num("device", columns.Int32, tables.ID, "number of the GPU on which all operations run; null without one and with several")),
 }
 
 func (m *maker) runs() (int, []columns.Data) {
@@ -36,9 +38,10 @@ func (m *maker) runs() (int, []columns.Data) {
 	for _, r := range m.tr.Repairs {
 		repairs += r.Count
 	}
-	w := m.p.Window
+	w, about := m.p.Window, &m.tr.Distributed
 	total := critpath.Breakdown(m.p)
 	return 1, []columns.Data{one(Schema), one(m.File), one(m.Version), one(m.p.Method), one(m.Format),
-		maybe(m.World, m.World > 0), maybe(m.tr.Base, m.tr.HasBase), n(w.Start), n(w.End - w.Start), n(int64(len(m.tr.Events))), n(int64(repairs)),
-		one(critpath.BoundBy(&total.Class).String()), one(m.g.Threads.String()), n(m.p.Duration), n(m.p.Covered)}
+		maybe(about.World, about.World > 0), maybe(m.tr.Base, m.tr.HasBase), n(w.Start), n(w.End - w.Start), n(int64(len(m.tr.Events))), n(int64(repairs)),
+		one(critpath.BoundBy(&total.Class).String()), one(m.g.Threads.String()), n(m.p.Duration), n(m.p.Covered),
+		{Syms: []string{about.Host}, Sym: func(int) (uint32, bool) { return 0, about.Host != "" }}, maybe(m.ownDevice(), m.ownDevice() >= 0)}
 }

@@ -25,3 +25,16 @@ FROM tracks;
 CREATE VIEW process AS
 SELECT DISTINCT rank || ':' || pid AS upid, pid, process AS name, run, rank
 FROM tracks;
+
+-- Collectives with how far they reach: intra is one machine, inter several; null where that is not known. A machine is known by
+-- its name, else ranks are taken to be numbered machine by machine, a GPU each, unless all say the same GPU. It takes the traces of all
+-- members.
+CREATE VIEW collective_topology AS
+SELECT c.*, CASE WHEN t.known < c.ranks THEN NULL WHEN t.hosts = 1 THEN 'intra' WHEN t.named < t.known AND t.devices = 1 THEN NULL WHEN t.hosts > 1 THEN 'inter' END AS topology
+FROM collectives c
+LEFT JOIN (
+  SELECT g.run AS run, g.rank AS rank, g.process_group AS process_group, count(*) AS known, count(r.host) AS named, count(DISTINCT r.device) AS devices,
+    count(DISTINCT coalesce(r.host, 'rank ' || (r.rank - r.device))) AS hosts
+  FROM group_ranks g JOIN runs r ON r.run = g.run AND r.rank = g.peer
+  WHERE r.host IS NOT NULL OR r.device IS NOT NULL
+  GROUP BY g.run, g.rank, g.process_group) t ON t.run = c.run AND t.rank = c.rank AND t.process_group = c.process_group;

@@ -25,14 +25,6 @@ func NewAdvice(s Source) *Advice {
 	return &Advice{advise.Schema, r.Tool, r.Input.Name, r.Window, r.Path.BoundBy, s.Advice}
 }
 
-// Top are the findings of the first screen.
-func (r *Report) Top() []*advise.Finding {
-	if r.Advice == nil {
-		return nil
-	}
-	return r.Advice.Top(topFindings)
-}
-
 // topFindings is how many findings a first screen has.
 const topFindings = 3
 

@@ -14,6 +14,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 const adviceSchemaFile = "../../docs/advise.schema.json"
@@ -41,7 +42,7 @@ func adviceOf(t *testing.T, name string, tr *trace.Trace) *Advice {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewAdvice(Source{Name: name, Version: "test", Graph: g, Path: p, Advice: advise.New(g, p)})
+	return NewAdvice(Source{Name: name, Version: "test", Graph: g, Path: p, Advice: advise.New(whatif.New(g), p)})
 }
 
 // TestAdviceForms: the JSON of the advice on each own trace follows its schema; the text keeps to its width, names every

@@ -1,87 +1,187 @@
 package report
 
 import (
-	"html/template"
+	"cmp"
+	"slices"
 
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
 )
 
-// hex are the colours of the classes: those that the viewer gives them.
+// hex are the colours of the classes: those that the viewer gives them. The style sheet of the page has the same ones.
 var hex = map[string]string{"cpu": "#2d6288", "gpu_compute": "#398f6f", "communication": "#a13bcc", "copy": "#cdc757", "launch": "#f4ad90",
 	"sync": "#7acef3", "handoff": "#488dde", "unexplained": "#e645bf", "untraced": "#795826", "idle": "#59cdc6"}
 
-// maxBars is how many bars stand in one place before the middle is left out.
+// maxBars is how many steps are listed one by one. Of more the page shows how long they take, and the longest.
 const maxBars = 24
 
-// bar is a line of a bar chart: a label, parts that stand side by side, and what they sum to in words.
-type bar struct {
-	Label string
-	Parts []part
-	Value string
-	Left  int // how many bars are left out before this one
-}
-
-// part is a stretch of a bar.
-type part struct {
-	Of    float64 // of the longest bar
-	Color template.CSS
-	Title string
-}
-
-// stepBars stacks the classes of each step.
-func (r *Report) stepBars() []bar {
-	var longest int64
-	for i := range r.Steps {
-		longest = max(longest, r.Steps[i].Duration)
+// classParts are the classes of a stretch of the path side by side, most time first.
+func classParts(byClass map[string]int64, duration, longest int64) (parts []part) {
+	for _, c := range byTime(byClass) {
+		ns := byClass[c]
+		parts = append(parts, part{c, tables.ShareOf(ns, longest), classWords[c] + " " + tables.FormatShare(tables.ShareOf(ns, duration)) + ", " + tables.Duration(ns)})
 	}
-	var out []bar
-	for i := range r.Steps {
-		if len(r.Steps) > maxBars && i >= maxBars/2 && i < len(r.Steps)-maxBars/2 {
-			continue
+	return parts
+}
+
+// pathKey explains the colours of the classes that a path has.
+func (r *Report) pathKey() (key []keyEntry) {
+	for c := range critpath.NumClasses {
+		if r.Path.ByClass[c.String()] > 0 {
+			key = append(key, keyEntry{c.String(), c.Words()})
 		}
-		s := &r.Steps[i]
-		b := bar{Label: Plain(s.Name), Value: tables.Duration(s.Duration)}
-		if len(r.Steps) > maxBars && i == len(r.Steps)-maxBars/2 {
-			b.Left = len(r.Steps) - maxBars
-		}
-		for _, c := range byTime(s.ByClass) {
-			ns := s.ByClass[c]
-			b.Parts = append(b.Parts, part{tables.ShareOf(ns, longest), classColor(c),
-				classWords[c] + " " + tables.FormatShare(tables.ShareOf(ns, s.Duration)) + ", " + tables.Duration(ns)})
-		}
-		out = append(out, b)
 	}
-	return out
+	return key
 }
 
-// hotspotBars shows the hotspots.
-func (r *Report) hotspotBars() []bar {
-	var out []bar
-	for i := range r.Hotspots[:min(len(r.Hotspots), maxBars)] {
-		h := &r.Hotspots[i]
-		out = append(out, one(Plain(h.Readable), h.NS, r.Hotspots[0].NS, kindClass[h.Kind]))
+// stepGrid are the steps of the page: all of them, or the longest.
+func (r *Report) stepGrid(list []tables.Table) grid {
+	t := tables.Find(list, "steps")
+	if t == nil || t.Rows == 0 {
+		return grid{}
 	}
-	return out
+	order := make([]int, t.Rows)
+	for i := range order {
+		order[i] = i
+	}
+	if len(order) > maxBars {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Steps[b].Duration, r.Steps[a].Duration) })
+		order = order[:cardRows]
+	}
+	longest := int64(most(t, "duration_ns"))
+	var s *Step // of the row that is made
+	columns := []column{label("step", func(l tables.Line) gridCell { return gridCell{Text: Plain(l.Str("name"))} }),
+		bars("", func(tables.Line) []part { return classParts(s.ByClass, s.Duration, longest) }),
+		figure(t, "time", "duration_ns"),
+		{gridColumn{Head: "bound by"}, func(tables.Line) gridCell { return gridCell{Text: classWords[s.BoundBy]} }},
+		extra(column{gridColumn{Head: "its share", Number: true, Unit: tables.Share}, func(tables.Line) gridCell {
+			x := tables.ShareOf(s.ByClass[s.BoundBy], s.Duration)
+			return gridCell{Text: tables.FormatShare(x), Exact: tables.Float(x).Exact()}
+		}})}
+	g := makeGrid(nil, 0, "steps", columns...)
+	for _, i := range order {
+		s = &r.Steps[i]
+		g.add(t.Line(i), columns)
+	}
+	g.Left = t.Rows - len(order)
+	return g
 }
 
-// phaseBars shows the busy time of the aggregated nodes by phase, in the order of training.
-func (r *Report) phaseBars() []bar {
-	var longest int64
-	for _, ns := range r.CDG.ByPhase {
-		longest = max(longest, ns)
+// stepNote says in a sentence how long steps take.
+func (r *Report) stepNote(list []tables.Table) string {
+	t := tables.Find(list, "step_times")
+	if t == nil || t.Rows == 0 || t.Line(0).Value("stats_count").Int() < 2 {
+		return ""
 	}
-	var out []bar
+	l := t.Line(0)
+	return l.Show("stats_count") + " steps: half of them take " + l.Show("stats_p50") + " and less, the shortest " + l.Show("stats_min") + ", the longest " + l.Show("stats_max") + "."
+}
+
+// lengthGrid shows how many steps take how long; without rows where all are listed.
+func (r *Report) lengthGrid(list []tables.Table) grid {
+	t := tables.Find(list, "step_times_histogram")
+	if t == nil || len(r.Steps) <= maxBars {
+		return grid{}
+	}
+	longest := most(t, "count")
+	return makeGrid(t, 64, "buckets",
+		label("a step takes", func(l tables.Line) gridCell {
+			return gridCell{Text: l.Show("from_ns") + " to " + l.Show("to_ns"), Exact: l.Exact("from_ns")}
+		}),
+		bars("", func(l tables.Line) []part {
+			return without([]part{{"handoff", ratio(l.Value("count").Float(), longest), l.Show("count") + " steps"}})
+		}),
+		figure(t, "steps", "count"))
+}
+
+// hotspotGrid is the time on the path by name.
+func hotspotGrid(list []tables.Table) grid {
+	t := tables.Find(list, "hotspots")
+	if t == nil || t.Rows == 0 {
+		return grid{}
+	}
+	longest := most(t, "critical_ns")
+	return makeGrid(t, maxRows, "names", label("name", func(l tables.Line) gridCell {
+		c := nameCell(l.Str("name"))
+		if caller := l.Str("caller"); caller != "" {
+			c.Small = "from " + Plain(caller)
+		}
+		return c
+	}),
+		bars("", func(l tables.Line) []part {
+			return []part{{kindClass[l.Str("kind")], ratio(l.Value("critical_ns").Float(), longest), ""}}
+		}),
+		figure(t, "of the window", "share_of_window"), figure(t, "time", "critical_ns"), figure(t, "calls", "calls"), wordsOf("kind", "kind"), wordsOf("phase", "phase"))
+}
+
+// gainGrid shows what replays say of each class and hotspot: how much shorter the window is without it.
+func gainGrid(list []tables.Table) grid {
+	t := tables.Find(list, "gains")
+	if t == nil || t.Rows == 0 {
+		return grid{}
+	}
+	longest := most(t, "critical_ns")
+	return makeGrid(t, maxRows, "rows", label("without", func(l tables.Line) gridCell {
+		if l.Str("what") == "class" {
+			return gridCell{Text: "all " + classWords[l.Str("name")]}
+		}
+		return nameCell(l.Str("name"))
+	}),
+		bars("", func(l tables.Line) []part {
+			return []part{{"pale", ratio(l.Value("saves_at_most_ns").Float(), longest), ""}}
+		}),
+		figure(t, "saves at most", "saves_at_most_ns"), figure(t, "of the window", "saves_at_most_share"), figure(t, "with half of it", "half_saves_ns"), extra(figure(t, "on the path", "critical_ns")),
+		label("then bound by", func(l tables.Line) gridCell { return gridCell{Text: classWords[l.Str("then_bound_by")]} }))
+}
+
+// unknownGrids show the time that no event owns, by reason and by what stands around it.
+func unknownGrids(list []tables.Table) []grid {
+	by, gaps := tables.Find(list, "unknown_time"), tables.Find(list, "gaps")
+	if by == nil || by.Rows == 0 || gaps == nil {
+		return nil
+	}
+	reasons, pairs := most(by, "ns"), most(gaps, "ns")
+	kind := func(l tables.Line, whole float64) []part {
+		return []part{{kindClass[l.Str("kind")], ratio(l.Value("ns").Float(), whole), ""}}
+	}
+	return filled([]grid{
+		makeGrid(by, cardRows, "reasons", label("likely reason, and how to record it", func(l tables.Line) gridCell {
+			return gridCell{Text: kindWords(l.Str("kind")) + ": " + l.Str("likely"), Small: sentence(l.Str("record"))}
+		}), bars("", func(l tables.Line) []part { return kind(l, reasons) }), figure(by, "of the window", "share_of_window"), figure(by, "time", "ns"), figure(by, "times", "count")),
+		makeGrid(gaps, cardRows, "gaps", label("before it, and after it", func(l tables.Line) gridCell {
+			before, after := nameCell(l.Str("before")), nameCell(l.Str("after"))
+			return gridCell{Text: cmp.Or(before.Text, "the start of the row"), Small: "then " + cmp.Or(after.Text, "the end of the row"), Title: cmp.Or(before.Title, after.Title)}
+		}), bars("", func(l tables.Line) []part { return kind(l, pairs) }), figure(gaps, "of the window", "share_of_window"), figure(gaps, "time", "ns"), figure(gaps, "times", "count"), extra(figure(gaps, "longest", "longest_ns"))),
+	})
+}
+
+// phaseGrid shows the busy time of the aggregated nodes by phase, in the order of training.
+func phaseGrid(list []tables.Table) grid {
+	t := tables.Find(list, "by_phase")
+	if t == nil || most(t, "ns") == 0 {
+		return grid{}
+	}
+	longest := most(t, "ns")
+	columns := []column{label("phase", func(l tables.Line) gridCell { return gridCell{Text: l.Str("phase")} }),
+		bars("", func(l tables.Line) []part { return []part{{"handoff", ratio(l.Value("ns").Float(), longest), ""}} }), figure(t, "busy", "ns")}
+	g := makeGrid(nil, 0, "phases", columns...)
 	for _, phase := range phaseNames {
-		if ns := r.CDG.ByPhase[phase]; ns > 0 {
-			out = append(out, one(phase, ns, longest, "handoff"))
+		for l := range t.Lines(-1) {
+			if l.Str("phase") == phase && l.Value("ns").Int() > 0 {
+				g.add(l, columns)
+			}
 		}
 	}
-	return out
+	return g
 }
 
-func one(label string, ns, longest int64, class string) bar {
-	return bar{Label: label, Parts: []part{{tables.ShareOf(ns, longest), classColor(class), ""}}, Value: tables.Duration(ns)}
+// nodeGrid are the nodes that hold most of the path.
+func nodeGrid(list []tables.Table) grid {
+	t := tables.Find(list, "nodes")
+	if t == nil || t.Rows == 0 {
+		return grid{}
+	}
+	t = t.Sorted("critical_ns")
+	return makeGrid(t, cardRows, "nodes", label("node", func(l tables.Line) gridCell { return gridCell{Text: l.Show("id"), Exact: l.Exact("id")} }),
+		wordsOf("phase", "phase"), wordsOf("row", "resource"), bar(t, "critical_ns", "handoff"), figure(t, "on the path", "critical_ns"), figure(t, "busy", "busy_ns"), figure(t, "events", "events"))
 }
-
-// classColor is out of our own table, so the page may trust it.
-func classColor(class string) template.CSS { return template.CSS(hex[class]) }

@@ -11,13 +11,14 @@ import (
 
 // Difference compares two reports; differences are after minus before.
 type Difference struct {
-	Schema   string   `json:"schema"`
-	Before   *Report  `json:"before" table:"-"`
-	After    *Report  `json:"after" table:"-"`
-	Window   Change   `json:"window" table:"window" about:"length of the window"`
-	Slower   float64  `json:"slower_percent" unit:"percent" about:"below 0: faster"`
-	Classes  []Change `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
-	Hotspots []Change `json:"hotspots" table:"hotspots" about:"time on the path by name, of the hotspots of either side"`
+	Schema    string     `json:"schema"`
+	Before    *Report    `json:"before" table:"-"`
+	After     *Report    `json:"after" table:"-"`
+	Window    Change     `json:"window" table:"window" about:"length of the window"`
+	Slower    float64    `json:"slower_percent" unit:"percent" about:"below 0: faster"`
+	Classes   []Change   `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
+	Hotspots  []Change   `json:"hotspots" table:"hotspots" about:"time on the path by name, of the hotspots of either side"`
+	Explained *Explained `json:"explained,omitempty" table:"explained" about:"how much of the difference follows from the time that names take"`
 }
 
 // Change is one value before and after, ns.
@@ -103,6 +104,7 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 		}
 		change(l, Shorten(Plain(Readable(l.Str("name"))), t.width-43))
 	}
+	t.explained(d, top)
 	return t.w.Flush()
 }
 

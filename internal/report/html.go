@@ -1,33 +1,32 @@
 package report
 
 import (
-	_ "embed"
-	"fmt"
+	"embed"
+	"encoding/json"
 	"html/template"
 	"io"
+	"math"
 
 	"overlay/internal/tables"
 )
 
-//go:embed page.html
-var pageText string
+//go:embed page/*.html
+var pageFiles embed.FS
 
-// page parses the template; every value goes through its escaping. It is made when it is wanted, and so a program that
-// writes no page holds no templates.
+// page parses the templates; every value goes through their escaping. They are made when they are wanted, and so a
+// program that writes no page holds none.
 func page() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"ms": tables.Duration, "percent": tables.FormatShare, "share": tables.ShareOf, "group": func(n int) string { return tables.Grouped(int64(n)) },
-		"word":     func(c string) string { return classWords[c] },
-		"color":    classColor,
-		"classes":  byTime,
-		"short":    func(n int, s string) string { return Shorten(Plain(s), n) },
-		"plain":    Plain,
-		"readable": Readable,
-		"add":      func(a, b int64) int64 { return a + b },
-		"sub":      func(a, b int64) int64 { return a - b },
-		"words":    words, "kindWords": kindWords,
-		"width": func(x float64) template.CSS { return template.CSS(fmt.Sprintf("%.3f%%", 100*x)) }, // of a box, not shown
-	}).Parse(pageText))
+		"word":    func(c string) string { return classWords[c] },
+		"classes": byTime,
+		"short":   func(n int, s string) string { return Shorten(Plain(s), n) },
+		"plain":   Plain,
+		"title":   sentence,
+		"add":     func(a, b int64) int64 { return a + b },
+		"words":   words,
+		"json":    func(v any) (string, error) { b, err := json.Marshal(v); return string(b), err },
+	}).ParseFS(pageFiles, "page/*.html"))
 }
 
 // maxRows is how many rows the long tables of the page hold.
@@ -50,88 +49,88 @@ func (s shown) Rows(name string) []tables.Line {
 // Row is the row of a table that always has one.
 func (s shown) Row(name string) tables.Line { return tables.Find(s, name).Line(0) }
 
-// Left is how many rows of a table the page does not hold.
-func (s shown) Left(name string) int { return max(0, tables.Find(s, name).Rows-maxRows) }
+// content is what the page shows.
+type content struct {
+	*Report
+	shown
+	Composition          []part
+	PathKey              []keyEntry
+	Findings             []finding
+	Lanes                lanes
+	StepGrid, LengthGrid grid
+	StepNote             string
+	HotspotGrid          grid
+	GainGrid             grid
+	UnknownGrids         []grid
+	Cards                []card
+	MethodGrids          []methodGrid
+	PhaseGrid, NodeGrid  grid
+}
+
+// methodGrid is a table that one method has.
+type methodGrid struct {
+	Title string
+	Grid  grid
+}
+
+// Rows are those of the table.
+func (m methodGrid) Rows() [][]gridCell { return m.Grid.Rows }
+
+// content lays out the page.
+func (r *Report) content() content {
+	list := r.Tables()
+	return content{Report: r, shown: list, Composition: classParts(r.Path.ByClass, r.Window.Duration, r.Window.Duration), PathKey: r.pathKey(),
+		Findings: r.findings(list), Lanes: r.window(list), StepGrid: r.stepGrid(list), LengthGrid: r.lengthGrid(list), StepNote: r.stepNote(list),
+		HotspotGrid: hotspotGrid(list), GainGrid: gainGrid(list), UnknownGrids: unknownGrids(list), Cards: r.cards(), MethodGrids: methodGrids(list), PhaseGrid: phaseGrid(list), NodeGrid: nodeGrid(list)}
+}
 
 // WriteHTML writes the report as one page that needs nothing else: no network, no other file.
 func (r *Report) WriteHTML(w io.Writer) error {
-	return page().Execute(w, struct {
-		*Report
-		shown
-		StepBars, HotspotBars, PhaseBars []bar
-		Sections                         []section
-	}{r, r.Tables(), r.stepBars(), r.hotspotBars(), r.phaseBars(), r.sections()})
+	return page().ExecuteTemplate(w, "page.html", r.content())
 }
 
-// section is an analysis on the page.
-type section struct {
-	Name   string
-	Tables []grid
-}
-
-// grid is a table whose cells are texts.
-type grid struct {
-	Title   string // "" for the table of the analysis itself
-	Columns []tables.Column
-	Rows    [][]gridCell
-	Left    int // rows that the page does not hold
-}
-
-type gridCell struct {
-	Text, Exact string
-	Number      bool
-}
-
-// sections lays the analyses out as tables; those without rows are left out.
-func (r *Report) sections() []section {
-	var out []section
-	for _, a := range r.Analyses.Sections() {
-		s := section{Name: a.Name}
-		for i := range a.Tables {
-			if a.Tables[i].Rows > 0 {
-				s.Tables = append(s.Tables, gridOf(&a.Tables[i], a.Name))
-			}
+// methodGrids are the tables of the paper and of HTA.
+func methodGrids(list []tables.Table) (out []methodGrid) {
+	for _, side := range [...][2]string{{"ctda_cpu", "The paper's table, CPU"}, {"ctda_gpu", "The paper's table, GPU"}} {
+		if t := tables.Find(list, side[0]); t != nil {
+			out = append(out, methodGrid{side[1], makeGrid(t, maxRows, "names", named("name", "name"), wordsOf("category", "category"), bar(t, "duration_ns", "handoff"),
+				figure(t, "duration", "duration_ns"), figure(t, "proportion", "proportion"), figure(t, "prop_in_total", "prop_in_total"))})
 		}
-		if len(s.Tables) > 0 {
-			out = append(out, s)
-		}
+	}
+	if t := tables.Find(list, "hta"); t != nil {
+		out = append(out, methodGrid{"HTA's summary", makeGrid(t, maxRows, "rows", label("bound by", func(l tables.Line) gridCell { return gridCell{Text: words(l.Str("bound_by"))} }),
+			bar(t, "ns", "handoff"), figure(t, "of the path's weight", "share"), figure(t, "time", "ns"))})
 	}
 	return out
 }
 
-func gridOf(t *tables.Table, analysis string) grid {
-	g := grid{Columns: t.Cols, Left: max(0, t.Rows-maxRows)}
-	if t.Name != analysis {
-		g.Title = t.About
-	}
-	for l := range t.Lines(maxRows) {
-		var row []gridCell
-		for i, c := range t.Cols {
-			row = append(row, gridCell{cellText(c.Unit, l.Values[i]), l.Values[i].Exact(), c.Unit.Numeric()})
-		}
-		g.Rows = append(g.Rows, row)
-	}
-	return g
-}
-
-// cellText makes names readable; numbers are shown by their unit.
-func cellText(u tables.Unit, v tables.Value) string {
-	switch {
-	case u != tables.Text:
-		return u.Format(v)
-	case v.List() != nil:
-		return readableList(v.List())
-	}
-	return Readable(v.Str())
-}
-
 // WriteHTML writes the difference as one page that needs nothing else.
 func (d *Difference) WriteHTML(w io.Writer) error {
+	list := d.Tables()
+	longest := max(d.Window.Before, d.Window.After)
+	change := func(t *tables.Table, first column, kind func(l tables.Line) string) []column {
+		longest := 0.0
+		for l := range t.Lines(-1) {
+			longest = max(longest, math.Abs(l.Value("effect_ns").Float()))
+		}
+		effect := bars("", func(l tables.Line) []part {
+			return without([]part{{kind(l), ratio(math.Abs(l.Value("effect_ns").Float()), longest), l.Show("effect_ns")}})
+		})
+		return []column{first, effect, figure(t, "before", "before_ns"), figure(t, "after", "after_ns"), figure(t, "effect", "effect_ns")}
+	}
+	classes, names := tables.Find(list, "classes"), tables.Find(list, "hotspots")
 	return page().ExecuteTemplate(w, "diff", struct {
 		*Difference
 		shown
-		Verdict string
-		Sides   []*Report
-		Longest int64
-	}{d, d.Tables(), d.verdict(), []*Report{d.Before, d.After}, max(d.Window.Before, d.Window.After)})
+		Verdict                string
+		Sides                  [][]part
+		ClassGrid, HotspotGrid grid
+	}{d, list, d.verdict(), [][]part{classParts(d.Before.Path.ByClass, d.Before.Window.Duration, longest), classParts(d.After.Path.ByClass, d.After.Window.Duration, longest)},
+		makeGrid(classes, maxRows, "classes", change(classes, label("class", func(l tables.Line) gridCell { return gridCell{Text: classWords[l.Str("name")]} }), func(l tables.Line) string { return l.Str("name") })...),
+		makeGrid(names, 4*cardRows, "names", change(names, named("name", "name"), func(l tables.Line) string {
+			if l.Value("effect_ns").Int() > 0 {
+				return "slower"
+			}
+			return "faster"
+		})...)})
 }

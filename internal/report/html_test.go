@@ -2,13 +2,17 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"html/template"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"overlay/internal/cdg"
-	"overlay/internal/cdg/phases"
+	"overlay/internal/tables"
+	"overlay/internal/testtrace/corpus"
 )
 
 func htmlOf(t *testing.T, r *Report) string {
@@ -33,25 +37,39 @@ func TestPageStandsAlone(t *testing.T) {
 	if n := len(page); n > 1<<20 {
 		t.Errorf("%d bytes", n)
 	}
-	for _, want := range []string{"<h1>Bound by GPU compute</h1>", "ProfilerStep#2", "<div class=\"bars\">", "Analysis: idle", "How to read it"} {
+	for _, want := range []string{"<h1>Bound by GPU compute</h1>", "ProfilerStep#2", "<div class=\"time\" data-tips=", "id=\"idle\"", "How to read it"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q", want)
 		}
 	}
 }
 
-// TestPageSizes: hundreds of steps, nodes and hotspots stay under 1 MB.
+// TestPageSizes: hundreds and thousands of steps, nodes and hotspots stay under 300 kB and readable.
 func TestPageSizes(t *testing.T) {
 	r := reportOf(t, demo, cdg.Options{})
-	for len(r.Steps) < 3000 {
-		r.Steps = append(r.Steps, r.Steps[0])
-	}
 	for len(r.CDG.Nodes) < 5000 {
 		r.CDG.Nodes = append(r.CDG.Nodes, r.CDG.Nodes[0])
 	}
-	page := htmlOf(t, r)
-	if len(page) > 1<<20 || !strings.Contains(page, "2,800 more steps") || !strings.Contains(page, "4,800 more nodes") {
-		t.Errorf("%d bytes", len(page))
+	one := r.Steps[0]
+	for _, n := range []int{2, 20, 200, 2000} {
+		r.Steps = r.Steps[:0]
+		for i := range n {
+			s := one
+			s.Name, s.Duration = fmt.Sprintf("ProfilerStep#%d", i), one.Duration+int64(i%37)
+			r.Steps = append(r.Steps, s)
+		}
+		r.StepTimes = stepTimes(r.Steps)
+		page := htmlOf(t, r)
+		rows := strings.Count(page[strings.Index(page, `id="steps"`):strings.Index(page, `id="hotspots"`)], "<tr><td")
+		if len(page) > 300_000 || rows > 40 {
+			t.Errorf("%d steps: %d bytes, %d rows", n, len(page), rows)
+		}
+		if want := tables.Grouped(int64(n-cardRows)) + " more steps are in the JSON report"; strings.Contains(page, want) != (n > maxBars) {
+			t.Errorf("%d steps: %q is there or not as it should", n, want)
+		}
+		if !strings.Contains(page, "4,990 more nodes") {
+			t.Error("nothing says that nodes are left out")
+		}
 	}
 }
 
@@ -73,7 +91,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	tags := regexp.MustCompile(`<[a-zA-Z/!][^>]*>`)
 	skeleton := func(page string) string { // the tags, without titles and drawn text, where names stand
-		return regexp.MustCompile(`(title|d|points|x|y|viewBox|transform|style)="[^"]*"`).ReplaceAllString(strings.Join(tags.FindAllString(page, -1), "\n"), "")
+		return regexp.MustCompile(` (title|d|points|x|y|viewBox|transform|style|data-tips)="[^"]*"`).ReplaceAllString(strings.Join(tags.FindAllString(page, -1), "\n"), "")
 	}
 	plainPage, plainText, _ := with(mark)
 	for _, name := range []string{"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, strings.Repeat("x", 10_000), "a\nb\x1b[2Jc", "{{.Window}}"} {
@@ -104,47 +122,133 @@ func TestDifferencePage(t *testing.T) {
 	}
 }
 
-// TestBars: every bar has its whole label and its number in words; a bar is as long as its number says; steps left out
-// in the middle are counted.
-func TestBars(t *testing.T) {
-	r := reportOf(t, demo, cdg.Options{})
-	page := htmlOf(t, r)
+// TestPageHasWholeLabels looks at everything that the page lays out, on made traces and by every method: labels are
+// whole and stand on the page, bars fit their place and one of each table fills it, numbers have their unit, nothing is
+// empty, and no colour is explained that is not there.
+func TestPageHasWholeLabels(t *testing.T) {
 	looked := 0
-	for _, bars := range [][]bar{r.stepBars(), r.hotspotBars(), r.phaseBars()} {
-		longest := 0.0
-		for _, b := range bars {
-			looked++
-			sum := 0.0
-			for _, p := range b.Parts {
-				sum += p.Of
-			}
-			longest = max(longest, sum)
-			if b.Label == "" || !regexp.MustCompile(` (ns|µs|ms|s)$`).MatchString(b.Value) {
-				t.Errorf("bar %q shows %q", b.Label, b.Value)
-			}
-			if !strings.Contains(page, `<span class="label">`+template.HTMLEscapeString(b.Label)+`</span>`) {
-				t.Errorf("the label %q is not on the page as a whole", b.Label)
-			}
-		}
-		if longest < 0.999 || longest > 1.001 {
-			t.Errorf("the longest bar is %g of its place", longest)
+	for name, tr := range numberTraces(t) {
+		for method, r := range reports(t, name, tr, true) {
+			looked += wholePage(t, name+" "+method, r)
 		}
 	}
-	if len(phaseNames) != int(phases.NumPhases) {
-		t.Errorf("%d phases are drawn, there are %d", len(phaseNames), phases.NumPhases)
+	if looked < 1000 {
+		t.Errorf("only %d rows", looked)
 	}
-	if looked < 15 {
-		t.Errorf("only %d bars", looked)
-	}
-	for _, h := range r.Hotspots {
-		if !strings.Contains(page, `<span class="label">`+template.HTMLEscapeString(h.Readable)+`</span>`) {
-			t.Errorf("the label of %q is cut", h.Readable)
+}
+
+// TestRealPagesHaveWholeLabels does the same on real traces, where they are: of GPUs of two makers, of a CPU alone, with
+// and without steps.
+func TestRealPagesHaveWholeLabels(t *testing.T) {
+	for _, f := range corpus.Files(t, "*nccl_data*", "*trace_diff*", "*mi300*", "*asdf_True*", "*cpu_only*", "*mi210*") {
+		r := reportOf(t, f, cdg.Options{})
+		if n := wholePage(t, filepath.Base(f), r); n < 20 {
+			t.Errorf("%s: only %d rows", f, n)
 		}
 	}
-	for len(r.Steps) < 100 {
-		r.Steps = append(r.Steps, r.Steps[0])
+}
+
+// grids are all tables of the page.
+func (c *content) grids() []grid {
+	out := []grid{c.StepGrid, c.LengthGrid, c.HotspotGrid, c.PhaseGrid, c.NodeGrid}
+	out = append(out, c.UnknownGrids...)
+	for _, card := range c.Cards {
+		out = append(out, card.Grids...)
 	}
-	if bars := r.stepBars(); len(bars) != maxBars || bars[maxBars/2].Left != 76 || !strings.Contains(htmlOf(t, r), "<p>… 76 more in between</p>") {
-		t.Errorf("%d bars of 100 steps", len(bars))
+	for _, m := range c.MethodGrids {
+		out = append(out, m.Grid)
 	}
+	return out
+}
+
+// wholePage returns how many rows it has seen.
+func wholePage(t *testing.T, what string, r *Report) (rows int) {
+	t.Helper()
+	page := htmlOf(t, r)
+	if len(page) > 300_000 {
+		t.Errorf("%s: %d bytes", what, len(page))
+	}
+	c := r.content()
+	for _, g := range c.grids() {
+		longest, bars := 0.0, false
+		for _, row := range g.Rows {
+			rows++
+			for i, cell := range row {
+				col := g.Columns[i]
+				sum := 0.0
+				for _, p := range cell.Parts {
+					bars, sum = true, sum+p.Of
+				}
+				longest = max(longest, sum)
+				switch {
+				case col.Bar:
+				case col.Number && !unitForm[col.Unit].MatchString(cell.Text):
+					t.Errorf("%s: %q shows %q, a number of unit %s", what, col.Head, cell.Text, col.Unit)
+				case col.Number && col.Head == "":
+					t.Errorf("%s: nothing says what %q is", what, cell.Text)
+				case cell.Text == "":
+					t.Errorf("%s: an empty cell in %q", what, col.Head)
+				case !strings.Contains(page, ">"+template.HTMLEscapeString(cell.Text)):
+					t.Errorf("%s: %q is not on the page as a whole", what, cell.Text)
+				}
+			}
+		}
+		if bars && (longest > 1.001 || longest < 0.999 && g.What != "types" && (g.What != "steps" || r.Method == "exact")) {
+			t.Errorf("%s: the longest bar of %s is %g of its place", what, g.What, longest)
+		}
+	}
+	for _, card := range c.Cards {
+		if card.Title == "" || card.Says == "" || len(card.Grids) == 0 {
+			t.Errorf("%s: %s has no title, no sentence or no table", what, card.Name)
+		}
+		for _, g := range card.Grids {
+			if len(g.Rows) == 0 {
+				t.Errorf("%s: a table of %s is empty", what, card.Name)
+			}
+		}
+	}
+	if len(c.Findings) == 0 {
+		t.Errorf("%s: no findings", what)
+	}
+	for _, f := range c.Findings {
+		if f.Title == "" || f.Text == "" || !unitForm[tables.NS].MatchString(f.Value) {
+			t.Errorf("%s: finding %+v", what, f)
+		}
+	}
+	checkLanes(t, what, &c.Lanes)
+	return rows
+}
+
+// checkLanes: curves stay on their ground, and each slot says what it shows.
+func checkLanes(t *testing.T, what string, w *lanes) {
+	t.Helper()
+	numbers := regexp.MustCompile(`[MHV,](-?\d+)`)
+	for _, l := range w.Curve {
+		if l.Label == "" || l.Title == "" || len(l.Areas) == 0 {
+			t.Errorf("%s: curve %q %q", what, l.Label, l.Title)
+		}
+		for _, a := range l.Areas {
+			for _, m := range numbers.FindAllStringSubmatch(a.Path, -1) {
+				if n, _ := strconv.Atoi(m[1]); n < 0 || n > max(100, len(w.Tips)) {
+					t.Errorf("%s: the curve %q leaves its place: %s", what, l.Label, a.Path)
+					break
+				}
+			}
+		}
+	}
+	if len(w.Curve) > 0 && len(w.Tips) == 0 {
+		t.Errorf("%s: nothing says what the curves show", what)
+	}
+	for _, s := range w.Steps {
+		if s.At < 0 || s.At+s.Width > 1.0001 {
+			t.Errorf("%s: step %q lies outside", what, s.Title)
+		}
+	}
+}
+
+// unitForm is what numbers of a unit look like.
+var unitForm = map[tables.Unit]*regexp.Regexp{
+	tables.NS: regexp.MustCompile(`^-?[\d.]+ (ns|µs|ms|s)$`), tables.Time: regexp.MustCompile(`^-?[\d.]+ (ns|µs|ms|s)$`), tables.Change: regexp.MustCompile(`^[+-]?[\d.]+ (ns|µs|ms|s)$`),
+	tables.Share: regexp.MustCompile(`^[\d.]+ %$`), tables.Bytes: regexp.MustCompile(`^[\d.]+ (B|kB|MB|GB)$`), tables.PerSecond: regexp.MustCompile(`^[\d.]+ GB/s$`),
+	tables.Count: regexp.MustCompile(`^(\d{1,3}(,\d{3})*|\d+\.\d+)$`), tables.ID: regexp.MustCompile(`^-?\d+$`),
 }

@@ -3,9 +3,11 @@ package report
 import (
 	"encoding/json"
 	"io"
+
+	"overlay/internal/tables"
 )
 
-// JobSchema names the form of the JSON of a job of several ranks; docs/report.schema.json describes it.
+// JobSchema names the form of the JSON of a job of several ranks; docs/report-job.schema.json describes it.
 const JobSchema = "overlay-report/2"
 
 // JobReport is the analysis of a job that left a trace for each rank. Times are on the job's clock in unix ns, which is
@@ -65,6 +67,8 @@ type Rank struct {
 	Wait    int64            `json:"wait_ns" unit:"ns" about:"waited in collectives"`
 	Caused  int64            `json:"caused_wait_ns" unit:"ns" about:"rank-time that others waited for its work"`
 	ByClass map[string]int64 `json:"by_class" entry:"class" unit:"ns" about:"time of the path over ranks by class"`
+	// OwnByClass is there when no collective was matched: then there is no path over ranks.
+	OwnByClass map[string]int64 `json:"own_by_class,omitempty" entry:"class" unit:"ns" about:"time of the path of the rank alone by class"`
 }
 
 // Span is an interval.
@@ -304,4 +308,9 @@ func (r *JobReport) WriteJSON(w io.Writer) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	return e.Encode(r)
+}
+
+// Tables gives the report as tables.
+func (r *JobReport) Tables() []tables.Table {
+	return tables.From("job_report", "how the report was made", r)
 }

@@ -15,7 +15,6 @@ import (
 type JobSource struct {
 	Name     string // of what was read
 	Version  string
-	Threads  string // how hand-offs were read
 	Job      *ranks.Job
 	Verdict  *ranks.Verdict
 	Captures int
@@ -27,8 +26,13 @@ type JobSource struct {
 // NewJob makes the report of a job.
 func NewJob(s JobSource) *JobReport {
 	b := &jobBuilder{JobSource: s, j: s.Job}
-	r := &JobReport{Schema: JobSchema, Tool: Tool{"overlay", s.Version}, Method: "exact", name: s.Name, threads: s.Threads, judged: s.Verdict.Judged}
+	r := &JobReport{Schema: JobSchema, Tool: Tool{"overlay", s.Version}, Method: "exact", name: s.Name, threads: s.Job.Members[0].Threads, judged: s.Verdict.Judged}
 	j := b.j
+	for m := range j.Members {
+		if j.Members[m].Threads != r.threads {
+			r.threads = "gil and explicit"
+		}
+	}
 	r.Job = Job{World: j.World, Ranks: b.ranks(), Missing: make([]int, 0, len(j.Missing)), Ignored: append([]Ignored{}, s.Ignored...), Notes: append([]string{}, s.Notes...),
 		Captures: max(s.Captures, 1), Window: JobWindow{j.Window[0], j.Window[1], j.Window[1] - j.Window[0], nil}, Groups: b.groups(), Matching: b.matching(),
 		Clock: b.clock(), Path: b.path(), Waits: b.waits(), Steps: b.steps(), Stragglers: b.stragglers(), Links: b.links(), Bandwidth: b.bandwidth()}
@@ -59,6 +63,10 @@ func (b *jobBuilder) ranks() []Rank {
 		out[m] = Rank{Rank: int(x.Rank), RankBy: x.RankBy, Source: x.Source, Host: x.Host, Device: int(x.Device), Events: x.Events,
 			Window: Span{x.Start, x.End}, Wait: j.Waits.ByMember[m].Waited, Caused: j.Waits.ByMember[m].Caused, ByClass: map[string]int64{},
 			Clock: RankClock{Error: c.Error, Lo: c.Lo, Hi: c.Hi, Observations: c.Observations, Component: int(c.Component)}}
+		if j.Matching.Instances == 0 {
+			own := j.Own(int32(m))
+			out[m].OwnByClass = classes(&own)
+		}
 		for i, p := range c.Pieces {
 			piece := ClockPiece{Mid: p.Mid, Offset: p.Offset, Drift: int64(math.Round(p.Drift * 1_000_000_000))}
 			if i > 0 {

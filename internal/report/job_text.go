@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -106,7 +107,7 @@ func (t *jobText) clocks() {
 	case c.Trusted:
 		parts = append(parts, "taken as they are")
 	case j.Matching.Instances == 0:
-		parts = append(parts, "as recorded: the ranks share no collectives that could be matched")
+		parts = append(parts, "as recorded: the ranks have no collectives in common")
 	default:
 		parts = append(parts, "corrections up to "+tables.Duration(c.Largest), "error "+tables.Duration(c.Error))
 		switch {
@@ -122,7 +123,7 @@ func (t *jobText) clocks() {
 			parts = append(parts, "weak on "+tables.Counted(weak, "rank"))
 		}
 	}
-	if c.Components > 1 && !c.Trusted {
+	if c.Components > 1 && !c.Trusted && j.Matching.Instances > 0 {
 		parts = append(parts, tables.Counted(c.Components, "set")+" of ranks that share nothing")
 	}
 	t.label("clocks", "%s", strings.Join(parts, ", "))
@@ -149,12 +150,18 @@ func (t *jobText) clocks() {
 
 func (t *jobText) path() {
 	j := &t.r.Job
+	if j.Matching.Instances == 0 && len(j.Ranks) > 1 {
+		t.apart()
+		return
+	}
 	p := &j.Path
 	var by []string
 	known := max(p.Duration-p.Unrecorded-p.Missing, 1)
 	on := t.recorded()
-	for _, x := range p.ByRank {
-		if ns := on[x.Rank]; ns*50 >= known && len(by) < 5 {
+	order := slices.Clone(p.ByRank)
+	slices.SortStableFunc(order, func(a, b RankTime) int { return cmp.Compare(on[b.Rank], on[a.Rank]) })
+	for _, x := range order {
+		if ns := on[x.Rank]; ns*50 >= known && len(by) < 4 {
 			by = append(by, fmt.Sprintf("rank %d (%s)", x.Rank, tables.WholePercent(ns, known)))
 		}
 	}
@@ -162,7 +169,9 @@ func (t *jobText) path() {
 	if n := len(p.ByRank) - len(by); n > 0 {
 		rest = fmt.Sprintf(" and %s more", tables.Plain(int64(n)))
 	}
-	t.line("%s; the path runs on %s%s, %s", t.bold(t.paint(ansi[p.BoundBy], "bound by "+classWords[p.BoundBy])), strings.Join(by, ", "), rest, tables.Counted(p.JumpCount, "jump"))
+	verdict := "bound by " + classWords[p.BoundBy]
+	runs := fmt.Sprintf("; the path runs on %s%s, %s", strings.Join(by, ", "), rest, tables.Counted(p.JumpCount, "jump"))
+	t.line("%s%s", t.bold(t.paint(ansi[p.BoundBy], verdict)), Shorten(runs, t.width-len(verdict)))
 	t.ranksStrip()
 	line := func(key, word string, ns int64, note string) {
 		t.line("%s %-15s %8s %12s  %s", key, word, tables.FormatShare(tables.ShareOf(ns, p.Duration)), tables.Duration(ns), Shorten(note, max(t.width-42, 10)))
@@ -186,6 +195,29 @@ func (t *jobText) path() {
 	t.line("")
 }
 
+// sideBySide is how many ranks are listed that have nothing in common.
+const sideBySide = 16
+
+// apart lists ranks that share nothing: each has a path of its own.
+func (t *jobText) apart() {
+	for i := range t.r.Job.Ranks {
+		r := &t.r.Job.Ranks[i]
+		if i == sideBySide {
+			t.line("… %s more", tables.Plain(int64(len(t.r.Job.Ranks)-i)))
+			break
+		}
+		var parts []string
+		whole := r.Window.End - r.Window.Start
+		for _, c := range byTime(r.OwnByClass) {
+			if ns := r.OwnByClass[c]; ns*50 >= whole && len(parts) < 4 {
+				parts = append(parts, classWords[c]+" "+tables.WholePercent(ns, max(whole, 1)))
+			}
+		}
+		t.line("rank %-6d %11s  %s", r.Rank, tables.Duration(whole), Shorten(strings.Join(parts, ", "), t.width-26))
+	}
+	t.line("")
+}
+
 // recorded is the time of the path on each rank, without what is not recorded.
 func (t *jobText) recorded() map[int]int64 {
 	on := map[int]int64{}
@@ -205,7 +237,7 @@ func (t *jobText) skew() string {
 	if len(p.strip) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("rank %d's trace begins %s into the window: the profiler began late, not the rank", p.strip[0].rank, tables.Duration(p.Unrecorded))
+	return fmt.Sprintf("rank %d's trace begins that late: the profiler's start", p.strip[0].rank)
 }
 
 // ranksStrip draws the window from left to right: the rank on which the path is, a digit a column, dots where nothing is recorded. Where

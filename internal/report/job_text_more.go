@@ -47,14 +47,14 @@ func (t *jobText) waiting() {
 func (t *jobText) chargedTo(rank int) string {
 	var parts []string
 	for _, c := range t.r.Job.Waits.Charged {
-		if c.Rank != rank || len(parts) == 3 {
+		if c.Rank != rank || len(parts) == 2 {
 			continue
 		}
 		name := c.Name
 		if name == "" {
 			name = classWords[c.Class]
 		}
-		parts = append(parts, Shorten(Plain(Readable(name)), 30)+" "+tables.RankTime(c.NS))
+		parts = append(parts, Shorten(Plain(Readable(name)), max((t.width-64)/2, 12))+" "+tables.RankTime(c.NS))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -145,7 +145,11 @@ func (t *jobText) stragglers() {
 		} else if len(s.Ranks) > 1 {
 			who = "ranks " + rankRanges(s.Ranks)
 		}
-		t.label("stragglers", "%s, %s: %s, %s of the step in %s of %s", who, words(s.Kind), causeText(&s), tables.FormatShare(s.Share), tables.Plain(int64(len(s.Steps))), tables.Counted(t.r.judged, "step"))
+		cause, advice := causeText(&s)
+		t.label("stragglers", "%s, %s: %s, %s of the time of %s of %s", who, words(s.Kind), cause, tables.FormatShare(s.Share), tables.Plain(int64(len(s.Steps))), tables.Counted(t.r.judged, "step"))
+		if advice != "" {
+			t.more("%s", advice)
+		}
 		for i, n := range s.Names {
 			if i == 3 {
 				break
@@ -155,29 +159,29 @@ func (t *jobText) stragglers() {
 	}
 }
 
-// causeText is a cause in words, with what to do about it.
-func causeText(s *Straggler) string {
+// causeText is a cause in words, and what to do about it.
+func causeText(s *Straggler) (cause, advice string) {
 	name := ""
 	if len(s.Names) > 0 {
 		name = Shorten(Plain(Readable(s.Names[0].Name)), 40)
 	}
-	times := "×" + tables.Fixed(s.Factor, 2)
+	times := " (×" + tables.Fixed(s.Factor, 2) + ")"
 	switch s.Cause {
 	case "gpu_slow":
-		return "its GPU is slow (" + times + "): look at clocks, power and heat of the card"
+		return "GPU slow" + times, "all its kernels take longer: look at clocks, power and heat of the card"
 	case "cpu_slow":
-		return "its CPU is slow (" + times + "): look for other load on its cores"
+		return "CPU slow" + times, "all its host work takes longer: look for other load on its cores"
 	case "data_loading":
-		return "it waits for its data loader"
+		return "data loading", "its batches come late: look at its workers, files and network"
 	case "pause":
-		return "it pauses in " + name + ", as with garbage collection"
+		return "pause in " + name, "garbage collection and paging do that: collect at fixed steps on all ranks"
 	case "input_sizes":
-		return "its kernels take longer by another factor in each step: inputs of different sizes"
+		return "input sizes", "its kernels take longer by another factor in each step: balance the inputs"
 	}
 	if s.Unit == "stage" {
-		return "more GPU work than the other stages: move layers"
+		return "more GPU work than the other stages", "move layers to other stages"
 	}
-	return "more work than its peers"
+	return "more work than its peers", ""
 }
 
 func (t *jobText) links() {
@@ -194,8 +198,8 @@ func (t *jobText) links() {
 		if i == 3 {
 			break
 		}
-		t.label("bandwidth", "%s of %s over %s, %s: %s, at best %s, expected %s", b.Name, tables.FormatBytes(b.Bucket), tables.Counted(b.Size, "rank"), b.Topology,
-			tables.FormatRate(b.Median), tables.FormatRate(b.Best), tables.FormatRate(b.Expected))
+		t.label("bandwidth", "%s %s, %s %s: %s of %s", b.Name, tables.FormatBytes(b.Bucket), tables.Counted(b.Size, "rank"), b.Topology,
+			tables.FormatRate(b.Median), tables.FormatRate(b.Expected))
 	}
 }
 

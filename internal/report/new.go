@@ -14,6 +14,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 // Source is what a report is made of.
@@ -24,8 +25,11 @@ type Source struct {
 	Path     *critpath.Path
 	Top      int  // hotspots listed; 0 = 10
 	Segments bool // with the walk
+	Slim     bool // the input holds the path and its context only
 	Analyses *analyses.Result
-	Advise   bool // with advice
+	Gains    bool          // with what could be gained at classes and hotspots
+	Advise   bool          // with advice
+	Model    *whatif.Model // that replays Graph; needed for gains
 	Advice   *advise.Advice
 }
 
@@ -39,16 +43,19 @@ func New(s Source) *Report {
 	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses, Advice: s.Advice,
 		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn}}
 	r.Input = inputInfo(tr, s.Name)
+	r.Input.Slim = s.Slim
 	r.Path = pathOf(tr, p, s.Segments)
 	r.Hotspots = hotspots(g, p, s.Top)
 	r.Unknown, r.Gaps = unknowns(g, p, r.Window.Duration, s.Top)
 	r.Steps = steps(g, p)
+	r.StepTimes = stepTimes(r.Steps)
 	r.CDG = graphOf(g, p)
 	r.Quality = map[string]int{}
 	maps.Copy(r.Quality, g.Quality)
 	maps.Copy(r.Quality, p.Quality)
 	c := &g.Delays
 	r.Calibration = Calibration{c.Launch.Min, c.Kernel.Min, c.Event.Max, map[string]int{"launch": c.Launch.Samples, "kernel": c.Kernel.Samples, "event": c.Event.Samples, "sync": c.Sync.Samples}}
+	r.Gains = gains(r, s)
 	if p.Method == "ctda" {
 		r.CTDA = ctdaTables(g, p, s.Top)
 	}
@@ -200,6 +207,41 @@ func steps(g *graph.Graph, p *critpath.Path) []Step {
 	return out
 }
 
+// outsideSteps are the names of the rows of the table of steps that are no step.
+var outsideSteps = map[string]bool{"before": true, "after": true}
+
+// stepTimes describes how long steps take; nil without steps.
+func stepTimes(steps []Step) *StepTimes {
+	var times []int64
+	for i := range steps {
+		if !outsideSteps[steps[i].Name] {
+			times = append(times, steps[i].Duration)
+		}
+	}
+	if len(times) == 0 {
+		return nil
+	}
+	t := &StepTimes{Stats: analyses.Describe(times), Histogram: []StepBucket{}}
+	const buckets = 12
+	first, last := times[0], times[len(times)-1] // Describe has sorted them
+	n := min(buckets, last-first)
+	if n == 0 {
+		t.Histogram = append(t.Histogram, StepBucket{first, last, len(times)})
+		return t
+	}
+	for i := range n {
+		t.Histogram = append(t.Histogram, StepBucket{From: first + (last-first)*i/n, To: first + (last-first)*(i+1)/n})
+	}
+	i := 0
+	for _, ns := range times {
+		for ns >= t.Histogram[i].To && i < len(t.Histogram)-1 {
+			i++
+		}
+		t.Histogram[i].Count++
+	}
+	return t
+}
+
 func graphOf(g *graph.Graph, p *critpath.Path) CDG {
 	row := rowNames(g.Trace)
 	critical := make([]int64, len(g.Nodes))
@@ -247,6 +289,40 @@ func ctdaTables(g *graph.Graph, p *critpath.Path, top int) *CTDA {
 	}
 	return &CTDA{lines(cpu), lines(gpu), nodes}
 }
+
+// gains replays the run without what is on the path.
+func gains(r *Report, s Source) []Gain {
+	out := []Gain{}
+	if !s.Gains || s.Model == nil || s.Path.Duration <= 0 {
+		return out
+	}
+	m := s.Model
+	var changes []whatif.Change
+	total := critpath.Breakdown(s.Path)
+	for c, ns := range total.Class {
+		if ns > 0 && critpath.Class(c) != critpath.ClassIdle {
+			out = append(out, Gain{What: "class", Name: critpath.Class(c).String(), NS: ns})
+			changes = append(changes, m.OfClass(critpath.Class(c)))
+		}
+	}
+	for i, h := range critpath.Hotspots(s.Graph, s.Path) {
+		if i == gainHotspots || h.NS == 0 {
+			break
+		}
+		out = append(out, Gain{What: "hotspot", Name: h.Name, NS: h.NS})
+		changes = append(changes, whatif.Change{On: m.OfHotspot(&h)})
+	}
+	for i, c := range m.Ceilings(changes) {
+		g := &out[i]
+		g.Window, g.Then = c.Zero, c.Then.String()
+		g.AtMost, g.Half = r.Window.Duration-c.Zero, r.Window.Duration-c.Half
+		g.Share = signedShare(g.AtMost, r.Window.Duration)
+	}
+	return out
+}
+
+// gainHotspots is for how many hotspots a report says what could be gained.
+const gainHotspots = 10
 
 // phaseNames are the names of the training phases in the order in which a step goes through them.
 var phaseNames = []string{phases.DataLoad.String(), phases.Forward.String(), phases.Loss.String(), phases.Backward.String(), phases.Communication.String(), phases.Update.String(), phases.Other.String()}

@@ -40,6 +40,9 @@ func Readable(name string) string {
 			return strings.Join(parts, " ")
 		}
 	}
+	if s := demangled(name); s != "" {
+		return s
+	}
 	if !strings.ContainsAny(name, "<(") || strings.HasPrefix(name, "Mem") || strings.Contains(name, ".py(") || strings.HasPrefix(name, "<") || strings.HasPrefix(name, "enumerate(") {
 		return name
 	}
@@ -70,6 +73,11 @@ func fold(s string) string {
 		return s
 	}
 	base := s[:i]
+	if name := base[strings.LastIndexByte(base, ':')+1:]; s[i] == '<' && strings.EqualFold(strings.TrimRight(name, "0123456789"), "kernel") {
+		if inner := innerName.FindString(s[i+1:]); inner != "" { // the name of a kernel that says no more than what it is
+			return inner
+		}
+	}
 	if f := functor.FindString(s[i:]); f != "" && !strings.Contains(base, f) {
 		return base + "<" + f + ">"
 	}
@@ -78,6 +86,35 @@ func fold(s string) string {
 	}
 	return base
 }
+
+// demangled is the function that a symbol of C++ names, without its namespaces, template arguments and parameters; "" for
+// what is no such symbol. The form of symbols is that of the Itanium C++ ABI: _Z, N for a nested name, then lengths and
+// identifiers.
+func demangled(symbol string) string {
+	s, ok := strings.CutPrefix(symbol, "_Z")
+	if !ok {
+		return ""
+	}
+	s = strings.TrimLeft(s, "NKV")
+	last := ""
+	for {
+		n := 0
+		for len(s) > 0 && s[0] >= '0' && s[0] <= '9' && n < len(symbol) {
+			n, s = 10*n+int(s[0]-'0'), s[1:]
+		}
+		if n == 0 || n > len(s) {
+			break
+		}
+		last, s = s[:n], s[n:]
+	}
+	if last != "" && strings.HasPrefix(s, "I") {
+		last += "<…>"
+	}
+	return last
+}
+
+// innerName is the name that a template argument begins with.
+var innerName = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9:]*`)
 
 // functor finds what an elementwise kernel does.
 var functor = regexp.MustCompile(strings.Join(vendors.Functors(), "|"))

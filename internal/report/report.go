@@ -32,11 +32,13 @@ type Report struct {
 	Unknown     []Unknown        `json:"unknown_time" table:"unknown_time" about:"time on the path that no recorded event owns, by its likely reason"`
 	Gaps        []Gap            `json:"gaps" table:"gaps" about:"the same by what stands before and after, most time first, as many as hotspots"`
 	Steps       []Step           `json:"steps" table:"steps" about:"the one path of the window clipped to each step"`
+	StepTimes   *StepTimes       `json:"step_times,omitempty" table:"step_times" about:"how long steps take; without what lies outside them"`
 	CDG         CDG              `json:"cdg" table:"cdg" about:"the aggregated graph"`
 	CTDA        *CTDA            `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`
 	HTA         []HTAShare       `json:"hta,omitempty" table:"hta" about:"with method hta: its own summary"`
 	Calibration Calibration      `json:"calibration" table:"calibration" about:"the delays measured on the trace"`
 	Advice      *advise.Advice   `json:"advice,omitempty" table:"advice" about:"what would make the window shorter; left out of slim traces, and where a method has a window of its own"`
+	Gains       []Gain           `json:"gains" table:"gains" about:"what could be gained at each class and hotspot: the run replayed without it"`
 	Analyses    *analyses.Result `json:"analyses,omitempty" table:"-"`
 	Quality     map[string]int   `json:"quality" table:"quality" entry:"reason" unit:"count" about:"what was odd, by reason"`
 }
@@ -53,6 +55,7 @@ type InputInfo struct {
 	Bytes   int64          `json:"bytes" unit:"bytes" about:"decompressed"`
 	Events  int            `json:"events" unit:"count"`
 	ByPhase map[string]int `json:"by_phase_letter" entry:"phase_letter" unit:"count" about:"events by their letter ph"`
+	Slim    bool           `json:"slim,omitempty" about:"it is a slim trace: the path and its context"`
 	Repairs map[string]int `json:"repairs" table:"repairs" entry:"reason" unit:"count" about:"what was mended in the input"`
 }
 
@@ -141,6 +144,19 @@ type Step struct {
 	ByClass  map[string]int64 `json:"by_class" entry:"class" unit:"ns" about:"time of the step by class"`
 }
 
+// StepTimes says how long steps take.
+type StepTimes struct {
+	Stats     analyses.Stats `json:"stats" unit:"ns"`
+	Histogram []StepBucket   `json:"histogram" about:"steps by how long they take"`
+}
+
+// StepBucket counts the steps that take From and more, and less than To; the last one those that take To, too.
+type StepBucket struct {
+	From  int64 `json:"from_ns" unit:"ns"`
+	To    int64 `json:"to_ns" unit:"ns"`
+	Count int   `json:"count" unit:"count"`
+}
+
 // CDG is the aggregated graph.
 type CDG struct {
 	Nodes     []Node           `json:"nodes" table:"nodes" about:"nodes of the aggregated graph"`
@@ -198,6 +214,18 @@ type Calibration struct {
 	Kernel      int64          `json:"kernel_ns" unit:"ns"`
 	EventWindow int64          `json:"event_window_ns" unit:"ns"`
 	Samples     map[string]int `json:"samples" entry:"delay" unit:"count" about:"how many cases each delay rests on"`
+}
+
+// Gain is what could be gained at something on the path, by a replay of the run without it.
+type Gain struct {
+	What   string  `json:"what" about:"class or hotspot"`
+	Name   string  `json:"name"`
+	NS     int64   `json:"critical_ns" unit:"ns" about:"its time on the path"`
+	AtMost int64   `json:"saves_at_most_ns" unit:"ns" about:"of the window, if it took no time at all"`
+	Share  float64 `json:"saves_at_most_share" unit:"share" about:"of the window"`
+	Half   int64   `json:"half_saves_ns" unit:"ns" about:"of the window, if it took half the time"`
+	Window int64   `json:"window_then_ns" unit:"ns" about:"the window if it took no time at all"`
+	Then   string  `json:"then_bound_by" about:"the class with the most time on the path then"`
 }
 
 // WriteJSON writes the report as an indented JSON document.

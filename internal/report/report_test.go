@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -14,6 +15,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/tables"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/whatif"
 )
 
 // reportOf reads a trace file and reports on it.
@@ -36,7 +38,7 @@ func reportOf(t testing.TB, path string, o cdg.Options) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Source{Name: path, Version: "test", Graph: g, Path: p, Segments: true, Analyses: analyses.Run(g, p, analyses.Names, analyses.Options{})})
+	return New(Source{Name: path, Version: "test", Graph: g, Path: p, Segments: true, Model: whatif.New(g), Gains: true, Advice: advise.New(whatif.New(g), p), Analyses: analyses.Run(g, p, analyses.Names, analyses.Options{})})
 }
 
 const demo = "../../testdata/demo.json.gz"
@@ -150,6 +152,11 @@ func TestReadable(t *testing.T) {
 		{"Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pinned -> Device)"},
 		{"torch/nn/modules/module.py(1501): _call_impl", "torch/nn/modules/module.py(1501): _call_impl"},
 		{"<built-in method resize of ImagingCore object>", "<built-in method resize of ImagingCore object>"},
+		{"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x64_nn_align4>(cutlass_80_tensorop_s1688gemm_128x64_nn_align4::Params)", "cutlass_80_tensorop_s1688gemm_128x64_nn_align4"},
+		{"_ZN2ck16tensor_operation6device33kernel_batched_gemm_xdlops_updateINS_1AELi64EEEvT_", "kernel_batched_gemm_xdlops_update<…>"},
+		{"_Z6scalerPfi", "scaler"},
+		{"_Zebra", "_Zebra"},
+		{"_ZN99x", "_ZN99x"},
 	} {
 		if got := Readable(c[0]); got != c[1] {
 			t.Errorf("%q reads %q, want %q", c[0], got, c[1])

@@ -17,6 +17,7 @@ type TextOptions struct {
 	Color bool
 	Width int  // columns; 0 = 100; at least 60
 	Walk  bool // the path, a line a segment
+	Short bool // without the analyses
 }
 
 // ansi are the colours of the classes on a terminal.
@@ -56,12 +57,15 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t.ctda(r)
 	t.hta()
 	t.trust(r)
+	t.gains()
 	t.advice(r.Advice)
 	if o.Walk {
 		t.walk(r)
 	}
-	for _, s := range r.Analyses.Sections() {
-		t.analysis(s)
+	if !o.Short {
+		for _, s := range r.Analyses.Sections() {
+			t.analysis(s)
+		}
 	}
 	return t.w.Flush()
 }
@@ -257,6 +261,24 @@ func (t *text) trust(r *Report) {
 
 // words writes a reason or a cause as words.
 func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
+
+// gains says what could be gained at each class and hotspot.
+func (t *text) gains() {
+	all := t.table("gains")
+	if all.Rows == 0 {
+		return
+	}
+	t.line("")
+	t.line("%s", t.bold("what could be gained: the run replayed with less of it"))
+	t.line("  %12s %8s %12s  %-15s  %s", "at most", "", "half of it", "then bound by", "at")
+	for l := range all.Lines(-1) {
+		name := classWords[l.Str("name")]
+		if l.Str("what") == "hotspot" {
+			name = Readable(l.Str("name"))
+		}
+		t.line("  %12s %8s %12s  %-15s  %s", l.Show("saves_at_most_ns"), l.Show("saves_at_most_share"), l.Show("half_saves_ns"), classWords[l.Str("then_bound_by")], Shorten(Plain(name), t.width-56))
+	}
+}
 
 // walk prints the path, runs of one name on one resource folded.
 func (t *text) walk(r *Report) {

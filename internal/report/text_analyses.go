@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"overlay/internal/analyses"
@@ -20,6 +21,31 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 		for l := range list[0].Lines(-1) {
 			t.line("  GPU %-3s %11s  computation %s, communication %s, copies %s, idle %s", l.Show("device"), l.Show("span_ns"), l.Share("computation_ns", "span_ns"),
 				l.Share("communication_ns", "span_ns"), l.Share("copies_ns", "span_ns"), l.Share("idle_ns", "span_ns"))
+		}
+	},
+	"timeline": func(t *text, list []tables.Table) {
+		slotsOf := tables.Find(list, "timeline_slots").By("device")
+		for d := range list[0].Lines(-1) {
+			curves := [...]struct{ col, word string }{{"computation_ns", "computation"}, {"communication_ns", "communication"}, {"copies_ns", "copies"}, {"outstanding_max", "queue"}}
+			var at [len(curves)][]int64
+			var whole []int64
+			for l := range slotsOf(d) {
+				for i, c := range curves {
+					at[i] = append(at[i], l.Value(c.col).Int())
+				}
+				whole = append(whole, l.Value("duration_ns").Int())
+			}
+			for i, c := range curves {
+				most := slices.Max(at[i])
+				if most == 0 {
+					continue
+				}
+				full, last := whole, ""
+				if c.col == "outstanding_max" {
+					full, last = slices.Repeat([]int64{most}, len(whole)), "  most "+tables.Grouped(most)
+				}
+				t.line("  GPU %-3s %-13s %s%s", d.Show("device"), c.word, curve(at[i], full, t.width-36), last)
+			}
 		}
 	},
 	"idle": func(t *text, list []tables.Table) {
@@ -127,3 +153,22 @@ func launches(l tables.Line) string {
 
 // evaluates stands before the names of the nodes that the autograd engine runs.
 const evaluates = "autograd::engine::evaluate_function: "
+
+// curve draws values as blocks of an eighth of a line each, in so many columns. A column shows the largest of its values.
+func curve(values, whole []int64, columns int) string {
+	const blocks = " ▁▂▃▄▅▆▇█"
+	n := min(columns, len(values))
+	out := make([]rune, n)
+	for c := range out {
+		most := 0.0
+		for i := len(values) * c / n; i < len(values)*(c+1)/n; i++ {
+			most = max(most, tables.ShareOf(values[i], whole[i]))
+		}
+		eighths := int(most*8 + 0.5)
+		if most > 0 {
+			eighths = max(eighths, 1)
+		}
+		out[c] = []rune(blocks)[eighths]
+	}
+	return string(out)
+}

@@ -6,6 +6,7 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -173,6 +174,9 @@ func (l Line) col(name string) int {
 	return i
 }
 
+// Column is a column by its name. A name that the table does not have is a bug.
+func (t *Table) Column(name string) Column { return t.Cols[Line{t, nil}.col(name)] }
+
 // Value is the cell of a column.
 func (l Line) Value(col string) Value { return l.Values[l.col(col)] }
 
@@ -191,6 +195,19 @@ func (l Line) Exact(col string) string { return l.Value(col).Exact() }
 // Share is what part of one column another one is.
 func (l Line) Share(part, whole string) string {
 	return FormatShare(ShareOf(l.Value(part).Int(), l.Value(whole).Int()))
+}
+
+// Sorted is the table with the rows in another order: those with the most in a column first.
+func (t *Table) Sorted(col string) *Table {
+	order := make([]int, t.Rows)
+	sizes := make([]float64, t.Rows)
+	for i := range order {
+		order[i], sizes[i] = i, t.Line(i).Value(col).Float()
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
+	sorted := *t
+	sorted.Row = func(i int, values []Value) { t.Row(order[i], values) }
+	return &sorted
 }
 
 // By groups the rows of t by some columns. The returned function gives those that belong to a row of the table around

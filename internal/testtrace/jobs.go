@@ -71,6 +71,8 @@ type Job struct {
 	rng     *rand.Rand
 	shape   jobShape
 	cause   jobCause
+	late    []int64            // per point: how late it may be
+	fills   [][]int32          // per activity: edges, once they are asked for
 	byOrder map[jobOrder]int32 // instance by group and number
 }
 
@@ -132,12 +134,15 @@ type JobClock struct {
 
 // Local is the time that the clock shows at a true time.
 func (c *JobClock) Local(t int64) int64 {
-	l := c.Base + t + int64(c.Drift*float64(t-c.Mid))
+	l := c.still(t)
 	if c.Step != 0 && t >= c.StepAt {
 		l += c.Step
 	}
 	return l
 }
+
+// still is what the clock would show without its jump.
+func (c *JobClock) still(t int64) int64 { return c.Base + t + int64(c.Drift*float64(t-c.Mid)) }
 
 // True is the true time at which the clock shows l; times inside a jump are the time of the jump.
 func (c *JobClock) True(l int64) int64 {

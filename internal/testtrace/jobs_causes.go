@@ -22,7 +22,7 @@ func (j *Job) plant() {
 			}
 		}
 	}
-	if j.Cause == "stage" && j.shape.pipe == 1 || j.Cause == "host" && j.PerHost == n { // nobody would be left to compare with
+	if j.Cause == "stage" && j.shape.pipe == 1 || j.Cause == "host" && (j.PerHost == n || j.shape.pipe > 1) { // nobody would be left to compare with
 		j.Cause = ""
 	}
 	one := func(r *JobRank) bool { return r.Rank == blame }
@@ -51,12 +51,9 @@ func (j *Job) plant() {
 		j.Culprits.Unit = "host"
 	case "pauses":
 		j.Culprits.Kind = "alternating"
+		turns := j.rng.Perm(n)
 		for s := range j.Steps {
-			r := int32(j.rng.IntN(n))
-			for s > 0 && r == c.turns[s-1] {
-				r = int32(j.rng.IntN(n))
-			}
-			c.turns = append(c.turns, r)
+			c.turns = append(c.turns, int32(turns[s%n]))
 			c.stops = append(c.stops, j.between(2000, 5000)*1000)
 		}
 		j.Culprits.Ranks = c.turns
@@ -111,7 +108,7 @@ func (j *Job) kernelCost(rank, step int32, d int64) int64 {
 
 // stop is for how long a rank pauses in a step.
 func (j *Job) stop(rank, step int32) int64 {
-	if j.Cause == "pauses" && j.cause.turns[step] == rank {
+	if j.Cause == "pauses" && step >= 0 && j.cause.turns[step] == rank {
 		return j.cause.stops[step]
 	}
 	return 0
@@ -119,7 +116,7 @@ func (j *Job) stop(rank, step int32) int64 {
 
 // lateData is for how long the data loader of a rank is late.
 func (j *Job) lateData(rank, step int32) int64 {
-	if j.Cause == "data" && j.cause.slow[rank] {
+	if j.Cause == "data" && step >= 0 && j.cause.slow[rank] {
 		return j.cause.stops[step]
 	}
 	return 0

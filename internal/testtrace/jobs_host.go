@@ -1,6 +1,9 @@
 package testtrace
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // jobAct is something that a trace shows: a slice of a thread or an operation of a stream.
 type jobAct struct {
@@ -13,7 +16,6 @@ type jobAct struct {
 	op         int32 // of an operation: the op that launched it, -1
 	inst       int32 // the collective that it belongs to, -1
 	step       int32
-	late       int64 // how much later it may end without moving the end of the job
 }
 
 const (
@@ -82,6 +84,11 @@ func (w *jobWorker) op(row int32, name string, body func()) int32 {
 	return w.within(row, kindOp, name, body)
 }
 
+// hostJitter spreads a duration of host work: what is long consists of much, which does not vary together.
+func (w *jobWorker) hostJitter(d int64) int64 {
+	return w.jitter(d, 8/math.Sqrt(max(1, float64(d)/8000)))
+}
+
 // jitter spreads a duration by some percent of it, times the noise of the job.
 func (w *jobWorker) jitter(d int64, percent float64) int64 {
 	f := 1 + w.rng.NormFloat64()*percent/100*w.j.Noise
@@ -94,7 +101,7 @@ func (w *jobWorker) work(row int32, d int64) {
 	if n := len(w.open[row]); n > 0 {
 		owner = w.open[row][n-1]
 	}
-	w.spend(row, owner, w.jitter(int64(float64(d)*w.j.shape.host), 8))
+	w.spend(row, owner, w.hostJitter(int64(float64(d)*w.j.shape.host)))
 }
 
 func (w *jobWorker) spend(row, owner int32, d int64) {
@@ -167,12 +174,18 @@ func (w *jobWorker) join(row, from, to int32) {
 
 // sync waits until a stream is done.
 func (w *jobWorker) sync(row, stream int32) {
-	g := &w.j.graph
-	id := w.call(row, "cudaStreamSynchronize", 2500)
-	if p := w.last[stream-jobCompute]; p >= 0 {
-		g.edge(p, w.cursor[row], -1, -1, 3000+w.rng.Int64N(4000))
+	p := w.last[stream-jobCompute]
+	if row != jobMain || p < 0 {
+		panic("testtrace: internal error: a made job waits for nothing")
 	}
-	w.j.acts[id].end = w.cursor[row]
+	w.waitFor("cudaStreamSynchronize", p)
+}
+
+// waitFor lets the main thread wait for the end of an operation.
+func (w *jobWorker) waitFor(call string, end int32) {
+	id := w.call(jobMain, call, 2500)
+	w.j.graph.edge(end, w.cursor[jobMain], -1, -1, 3000+w.rng.Int64N(4000))
+	w.j.acts[id].end = w.cursor[jobMain]
 }
 
 // handOver lets another thread go on where this one stands.

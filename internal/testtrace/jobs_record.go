@@ -117,17 +117,7 @@ func (j *Job) settle() {
 		}
 	}
 	ends := j.ends()
-	late := g.latest(ends, j.End)
-	for i := range g.edges {
-		e := &g.edges[i]
-		if e.act >= 0 && late[e.to] != never {
-			a := &j.acts[e.act]
-			slack := late[e.to] - g.took(int32(i), g.knobs) - g.at[e.from]
-			if a.late == 0 || slack+1 < a.late {
-				a.late = slack + 1 // 0 stays for: leads nowhere
-			}
-		}
-	}
+	j.late = g.latest(ends, j.End)
 	j.walk(ends)
 	at := make([]int64, len(g.at))
 	g.times(g.clean, at, nil)
@@ -135,8 +125,12 @@ func (j *Job) settle() {
 	for _, p := range j.gauges() {
 		end = max(end, at[p])
 	}
-	if j.Cause != "" && j.End > j.Start {
-		j.Culprits.Gain = float64(j.End-end) / float64(j.End-j.Start)
+	if j.Cause != "" && j.End > j.Start { // from when the first profiler starts: what happened before nobody can see
+		first, clean := never, never
+		for _, w := range j.workers {
+			first, clean = min(first, g.at[w.begun]), min(clean, at[w.begun])
+		}
+		j.Culprits.Gain = float64(j.End-first-end+clean) / float64(j.End-j.Start)
 	}
 }
 

@@ -152,22 +152,36 @@ func (s *sdkSequence) end(uuid uint64, ts int64) {
 // live writes each thread as it would have written itself while it ran: a sequence of its own, whose clock counts up,
 // BEGINs and ENDs in the order in which they happen. Slices that do not nest go to further rows below the thread.
 func (w *pfWriter) live() {
-	byTrack := make([][]trace.EventID, len(w.tr.Tracks))
-	for i := range w.tr.Events {
-		if e := &w.tr.Events[i]; e.Ph == 'X' && e.Track != trace.NoTrack && e.Flags&trace.ClampedTS == 0 && e.Start >= 0 {
-			byTrack[e.Track] = append(byTrack[e.Track], trace.EventID(i))
-		}
+	type row struct {
+		device   bool
+		pid, tid int64
 	}
-	seq := uint64(0)
-	for k, ids := range byTrack {
-		if len(ids) == 0 {
+	byRow := map[row][]trace.EventID{}
+	var rows []row
+	for i := range w.tr.Events {
+		e := &w.tr.Events[i]
+		if e.Ph != 'X' || e.Track == trace.NoTrack || e.Flags&trace.ClampedTS != 0 || e.Start < 0 {
 			continue
 		}
-		t := &w.tr.Tracks[k]
-		// Rows of one thread differ by what they hold; the file has one thread for each.
-		key := strconv.Itoa(k)
-		proc := w.process("p"+strconv.Itoa(int(t.Proc)), int64(t.Proc)+1, w.tr.Procs[t.Proc].Name)
-		thread := w.thread(key, proc, int64(t.Proc)+1, int64(k)+100, t.Name)
+		t := &w.tr.Tracks[e.Track]
+		r := row{w.tr.Procs[t.Proc].IsDevice, w.number(w.tr.Procs[t.Proc].PID), w.number(t.TID)}
+		if byRow[r] == nil {
+			rows = append(rows, r)
+		}
+		byRow[r] = append(byRow[r], trace.EventID(i))
+	}
+	seq := uint64(0)
+	for _, r := range rows {
+		ids := byRow[r]
+		t := &w.tr.Tracks[w.tr.Events[ids[0]].Track]
+		// The pid of a device may be that of a process, too.
+		pid := r.pid
+		if r.device {
+			pid += 2_000_000
+		}
+		key := fmt.Sprint(pid)
+		proc := w.process(key, pid, w.tr.Procs[t.Proc].Name)
+		thread := w.thread(key+"/"+strconv.FormatInt(r.tid, 10), proc, pid, r.tid, t.Name)
 		for lane, list := range w.nestedLanes(ids) {
 			uuid := thread
 			if lane > 0 {

@@ -135,3 +135,12 @@ func Seen(has func(category string) bool, names []string) (list []string) {
 	}
 	return list
 }
+
+// CallCategory is Kineto's category for a call of CUDA that is known by its name alone: calls of the driver begin with cu and
+// a capital.
+func CallCategory(name string) string {
+	if rest, ok := strings.CutPrefix(name, "cu"); ok && rest != "" && rest[0] >= 'A' && rest[0] <= 'Z' {
+		return "cuda_driver"
+	}
+	return "cuda_runtime"
+}

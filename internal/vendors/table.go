@@ -12,7 +12,7 @@ const (
 const OldFlow = "cpu_to_cuda"
 
 // table holds all vendors, and last what they have in common. `overlay check` names those that it finds in this order.
-var table = []Vendor{meta, intel, amd, nvidia, ascend, habana, privateUse, common}
+var table = []Vendor{meta, intel, amd, nvidia, ascend, habana, xla, privateUse, common}
 
 // common is what PyTorch and Kineto write for every device. Runtimes modelled after CUDA's keep the verbs of its calls
 // and put a start of their own in front. Categories are those of libkineto/include/ActivityType.h; the first ones of
@@ -162,6 +162,15 @@ var habana = Vendor{
 	Categories: map[trace.Kind][]string{trace.DeviceOther: {"hpu_op"}},
 	Libraries:  []Library{hccl},
 	Devices:    []string{"HPU"},
+}
+
+// xla is the compiler of JAX and TensorFlow. What its profiler writes as JSON has processes in place of categories
+// (xla/tsl/profiler, cupti_collector.cc): rows of a device that are no streams repeat the operations, sorted by module and name.
+var xla = Vendor{
+	Processes: []Process{
+		{Name: "/device:GPU:", Start: true, Row: "Stream #", Kind: trace.Kernel},
+		{Name: "/host:CPU", With: "/device:GPU:", Calls: true, Kind: trace.CPUOp},
+	},
 }
 
 // privateUse is PyTorch's name for devices that it does not know.

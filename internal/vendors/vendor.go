@@ -84,7 +84,11 @@ type Library struct {
 // Process is a process that says what its events are, where they have no category that does.
 type Process struct {
 	PID, Name  string // its pid, if that is a text, or its name
-	With       string // a process of this name has to be there too
+	With       string // a process whose name starts so has to be there too
 	Kind       trace.Kind
 	DeviceBits int // low bits of the pid that hold the number of the device
+
+	Start bool   // Name is the start of the name, and the number of the device follows
+	Row   string // start of the names of its rows that are meant; the others are only drawn
+	Calls bool   // calls of a runtime or driver are among its events, known by their names
 }

@@ -66,8 +66,11 @@ func (b *modelBuilder) source(id cdg.WaitID) dep {
 	g, m := b.g, b.m
 	w := &g.Waits[id]
 	d := dep{lag: w.At + w.Lag, wait: int32(id), rule: w.Rule, kind: ruleKind[w.Rule], flag: bound}
-	if w.Note != cdg.Explained {
+	switch w.Note {
+	case cdg.Late:
 		d.kind = unknownDelay
+	case cdg.RecordsLost, cdg.Unrecorded:
+		d.kind = lostDelay
 	}
 	if w.From == cdg.NoAct {
 		d.kind = fixedDelay

@@ -28,7 +28,8 @@ func (b *modelBuilder) findEnds() {
 			m.all = append(m.all, last[l].point)
 		}
 	}
-	main := map[cdg.LaneID]bool{b.set[b.mainThread()]: true}
+	m.main = b.mainThread()
+	main := map[cdg.LaneID]bool{b.set[m.main]: true}
 	for l := range g.Lanes {
 		if p := last[l].point; p != none && m.at[p] == latest {
 			main[b.set[l]] = true

@@ -63,7 +63,8 @@ func (b *modelBuilder) measure() {
 			add(graphLag, w.Lag)
 		case w.Rule == cdg.Launch && w.Evidence == cdg.ByCorrelation:
 			add(launchLag, w.Lag)
-		case w.Rule == cdg.StreamOrder && (c == cdg.NoAct || g.Acts[c].End+2000 < w.At): // it was queued
+		case c != cdg.NoAct && g.Acts[c].Start+g.Delays.Launch.Max >= w.At: // its launch may have been what it waited for
+		case w.Rule == cdg.StreamOrder:
 			add(kernelLag, w.Lag)
 		case w.Rule == cdg.EventWait:
 			add(eventLag, w.Lag)

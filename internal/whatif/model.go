@@ -35,7 +35,8 @@ import (
 // Model is a graph made ready for replays: points in an order in which each follows from earlier ones.
 type Model struct {
 	g      *graph.Graph
-	t0, t1 int64 // the window
+	t0, t1 int64      // the window
+	main   cdg.LaneID // the thread that the run is about
 
 	typical, low, high typicalDelays // medians of the trace, and its quantiles of 5 and 95 %
 	samples            [numDelays]int
@@ -109,6 +110,7 @@ const (
 	syncDelay
 	handoffDelay
 	unknownDelay // unexplained
+	lostDelay    // the stream ran work that was not recorded
 	gapDelay     // untraced time between slices: not a delay of a dep, but of parts
 	numDelayKinds
 )

@@ -13,13 +13,13 @@ import (
 // run they say of this one as well. Its activities are those of the recording, in the same places of the same slices, at
 // the times of the replay. Of the waits it has those that bind then. Events of the trace keep their recorded times.
 func (r *Result) Path() (*graph.Graph, *critpath.Path, error) {
-	g := r.moved(r.Times())
+	g := r.Graph(r.Times())
 	p, err := critpath.Exact(g)
 	return g, p, err
 }
 
-// moved makes the graph of the simulated run.
-func (r *Result) moved(t *Times) *graph.Graph {
+// Graph makes the graph of the simulated run from its times.
+func (r *Result) Graph(t *Times) *graph.Graph {
 	m := r.m
 	y, d, g := *m.g.Graph.Layout, *m.g.Graph, *m.g
 	d.Layout, g.Graph = &y, &d
@@ -138,6 +138,9 @@ func (r *Result) moveThread(d *cdg.Graph, l cdg.LaneID, t *Times) {
 				before = d.Pieces[len(d.Pieces)-1].Start
 			}
 			id = r.gap(d, before, at)
+			if was := m.g.Begun[i]; was != cdg.NoWait && m.g.Waits[was].Note == cdg.Idle {
+				d.Waits[id].Note = cdg.Idle
+			}
 		}
 		d.Pieces, d.Begun = append(d.Pieces, cdg.Piece{Start: at, Owner: m.g.Pieces[i].Owner}), append(d.Begun, id)
 	}

@@ -77,7 +77,7 @@ func (r *Result) Classes() [critpath.NumClasses]int64 {
 	take(t-r.last.after, critpath.ClassUntraced)
 	for at > 0 && t > m.t0 {
 		if a := m.act[at]; a != cdg.NoAct {
-			take(r.end[at]-p.cost[at], r.m.pathClass(a))
+			take(r.end[at]-p.cost[at], pathClasses[m.class[a]])
 		}
 		if r.by[at] == none {
 			if m.prev[at] == none {
@@ -104,20 +104,11 @@ func (r *Result) Classes() [critpath.NumClasses]int64 {
 }
 
 var delayClass = [numDelayKinds]critpath.Class{fixedDelay: critpath.ClassUnexplained, launchDelay: critpath.ClassLaunch, syncDelay: critpath.ClassSync,
-	handoffDelay: critpath.ClassHandoff, unknownDelay: critpath.ClassUnexplained, gapDelay: critpath.ClassUntraced}
+	handoffDelay: critpath.ClassHandoff, unknownDelay: critpath.ClassUnexplained, lostDelay: critpath.ClassCompute, gapDelay: critpath.ClassUntraced}
 
-// pathClass is the class of the path that an operation's time is.
-func (m *Model) pathClass(a cdg.ActID) critpath.Class {
-	switch m.class[a] {
-	case ComputeClass:
-		return critpath.ClassCompute
-	case CommClass:
-		return critpath.ClassComm
-	case CopyClass:
-		return critpath.ClassCopy
-	}
-	return critpath.ClassCPU
-}
+// pathClasses are the classes of the path that the work of activities is.
+var pathClasses = [...]critpath.Class{CPUClass: critpath.ClassCPU, RuntimeClass: critpath.ClassCPU, PythonClass: critpath.ClassCPU,
+	ComputeClass: critpath.ClassCompute, CommClass: critpath.ClassComm, CopyClass: critpath.ClassCopy}
 
 // gapOf is how much of the own time before a point of a thread is a gap.
 func (r *Result) gapOf(at int32) int64 {

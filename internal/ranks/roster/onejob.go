@@ -40,6 +40,9 @@ func (b *builder) oneJob() error {
 	for _, m := range b.in {
 		e := &b.entries[m.Entry]
 		if sized != nil && m.Rank >= sized.World {
+			if e.World > 0 {
+				sized = e
+			}
 			return fmt.Errorf("rank %d in %s, but world size %d in %s: one job at a time", m.Rank, e.Name, sized.World, sized.Name)
 		}
 	}

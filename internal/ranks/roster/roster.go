@@ -107,7 +107,7 @@ func Make(entries []Entry, o Options) (*Roster, error) {
 	slices.SortFunc(b.r.Left, func(x, y Left) int { return strings.Compare(entries[x.Entry].Name, entries[y.Entry].Name) })
 	if o.Strict && len(b.r.Left) > 0 {
 		l := b.r.Left[0]
-		return nil, fmt.Errorf("%s: --strict: %s", entries[l.Entry].Name, l.Why)
+		return nil, fmt.Errorf("%s: --strict: %s", entries[l.Entry].Name, strings.TrimPrefix(l.Why, entries[l.Entry].Name+": "))
 	}
 	return b.r, nil
 }

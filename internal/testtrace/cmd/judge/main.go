@@ -9,6 +9,7 @@ import (
 
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/jobjudge"
 )
 
 func main() {
@@ -18,7 +19,12 @@ func main() {
 	class := flag.String("class", "", "judge this scenario class only")
 	dump := flag.String("dump", "", "write the trace of -class at -seed to this file and stop")
 	whatIf := flag.Bool("whatif", false, "compare predictions of replays with re-simulated programs instead")
+	jobs := flag.Int("jobs", 0, "judge this many jobs of many ranks instead")
 	flag.Parse()
+	if *jobs > 0 {
+		jobjudge.WriteTable(os.Stdout, jobjudge.JudgeAll(*jobs, *seed), *worst)
+		return
+	}
 	if *dump != "" {
 		var r testtrace.Run
 		r.Simulate(testtrace.Random(*class, *seed))

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"overlay/internal/report"
+	"overlay/internal/tables"
+)
+
+// found is what the inputs of a command name: traces, and archives that hold some.
+type found struct {
+	shown  string      // the inputs as the user wrote them, for messages
+	traces []traceFile // in the order of the inputs, those of a folder by name
+	other  int         // files of folders that are no traces by their names
+}
+
+// traceFile is a trace, or an archive of traces.
+type traceFile struct {
+	path    string
+	member  string // by which part of the path ranks are told apart
+	archive archiveKind
+}
+
+// traceEnds are how names of traces end, as profilers give them. What a file is, its content decides.
+var traceEnds = []string{".json", ".json.gz", ".json.zst", ".pftrace", ".pftrace.gz"}
+
+// namesTrace reports whether a file of a folder or an archive is looked at. Our own outputs are left out, and hidden
+// files: those that macOS adds to archives are named like the real ones.
+func namesTrace(path string) bool {
+	path = filepath.ToSlash(path)
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	if strings.HasPrefix(base, ".") || strings.HasPrefix(path, "__MACOSX/") || strings.Contains(base, ".overlaid.") || strings.HasPrefix(base, "overlay-report") {
+		return false
+	}
+	return strings.Contains(base, ".pt.trace.json") || slices.ContainsFunc(traceEnds, func(end string) bool { return strings.HasSuffix(base, end) })
+}
+
+// find lists what inputs name: files, folders, patterns, archives. A file that is named twice counts once.
+func find(inputs []string) (*found, error) {
+	f := &found{shown: report.Plain(strings.Join(inputs, " "))}
+	for _, name := range inputs {
+		info, err := os.Stat(name)
+		switch {
+		case name == "-":
+			f.traces = append(f.traces, traceFile{path: name, member: name})
+			if len(inputs) > 1 {
+				return nil, errors.New("standard input is one trace: it cannot be read together with other inputs")
+			}
+		case err == nil && info.IsDir():
+			if err := f.folder(name); err != nil {
+				return nil, err
+			}
+		case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(name, "*?["):
+			if err := f.pattern(name); err != nil {
+				return nil, err
+			}
+		case err != nil:
+			return nil, inputError(name, err)
+		default:
+			if err := f.file(name, filepath.Base(name), info); err != nil {
+				return nil, err
+			}
+		}
+	}
+	f.once()
+	return f, nil
+}
+
+func (f *found) file(path, member string, info fs.FileInfo) error {
+	t := traceFile{path: path, member: filepath.ToSlash(member)}
+	if info.Mode().IsRegular() {
+		var err error
+		if t.archive, err = archiveOf(path); err != nil {
+			return err
+		}
+	}
+	f.traces = append(f.traces, t)
+	return nil
+}
+
+// folder lists the traces right in a folder.
+func (f *found) folder(name string) error {
+	list, err := os.ReadDir(name)
+	if err != nil {
+		return inputError(name, err)
+	}
+	var below []string
+	n := 0
+	for _, e := range list {
+		path := filepath.Join(name, e.Name())
+		info, err := os.Stat(path) // a link may lead to a trace
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case err != nil:
+			f.other++
+		case info.IsDir():
+			below = append(below, path)
+		case info.Mode().IsRegular() && namesTrace(e.Name()):
+			f.traces = append(f.traces, traceFile{path: path, member: e.Name()})
+			n++
+		default:
+			f.other++
+		}
+	}
+	if n > 0 {
+		return nil
+	}
+	return noTraces(name, below)
+}
+
+// noTraces says of a folder without traces which of its folders have some.
+func noTraces(name string, below []string) error {
+	var with []string
+	for _, path := range below {
+		list, _ := os.ReadDir(path)
+		n := 0
+		for _, e := range list {
+			if !e.IsDir() && namesTrace(e.Name()) {
+				n++
+			}
+		}
+		if n > 0 {
+			with = append(with, fmt.Sprintf("%s (%d)", filepath.Base(path), n))
+		}
+	}
+	slash := strings.TrimRight(report.Plain(name), "/") + "/"
+	if len(with) == 0 {
+		return fmt.Errorf("%s: no traces (looked for *.json, *.json.gz, *.json.zst)", slash)
+	}
+	const most = 12
+	if len(with) > most {
+		with = append(with[:most], fmt.Sprintf("and %d more", len(with)-most))
+	}
+	return fmt.Errorf("%s: no traces here, but in its folders %s: give one of them", slash, strings.Join(with, ", "))
+}
+
+// pattern lists the files that match a pattern, in shells' syntax: those that are named like traces, and archives. When
+// none is, all of them.
+func (f *found) pattern(pattern string) error {
+	list, err := filepath.Glob(pattern)
+	if err != nil {
+		return fmt.Errorf("%s: a broken pattern: in it, [ needs its ]", report.Plain(pattern))
+	}
+	var named, others []traceFile
+	for _, path := range list {
+		info, err := os.Stat(path)
+		base := filepath.Base(path)
+		if err != nil || info.IsDir() || strings.HasPrefix(base, ".") || strings.Contains(base, ".overlaid.") {
+			f.other++
+			continue
+		}
+		var one found
+		if err := one.file(path, path, info); err != nil {
+			return err
+		}
+		if namesTrace(path) || one.traces[0].archive != noArchive {
+			named = append(named, one.traces...)
+		} else {
+			others = append(others, one.traces...)
+		}
+	}
+	switch {
+	case len(named) > 0:
+		f.traces, f.other = append(f.traces, named...), f.other+len(others)
+	case len(others) > 0:
+		f.traces = append(f.traces, others...)
+	default:
+		return fmt.Errorf("%s: no file matches", report.Plain(pattern))
+	}
+	return nil
+}
+
+// once drops files that are named again.
+func (f *found) once() {
+	seen := map[string]bool{}
+	f.traces = slices.DeleteFunc(f.traces, func(t traceFile) bool {
+		path, err := filepath.Abs(t.path)
+		if err != nil || t.path == "-" {
+			path = t.path
+		}
+		again := seen[path]
+		seen[path] = true
+		return again
+	})
+}
+
+// one is the only trace of an input, for commands that take one.
+func (f *found) one() (string, error) {
+	if len(f.traces) == 1 {
+		return f.traces[0].path, nil
+	}
+	word, ok := shellWord(f.traces[0].path)
+	if !ok {
+		word = "FILE"
+	}
+	return "", fmt.Errorf("%s holds %s, and this command takes one: give it by name, as in %s; 'overlay check' lists them, 'overlay report' takes them all", f.shown, tables.Counted(len(f.traces), "trace"), word)
+}
+
+// onlyTrace is the name of the trace that a folder or a pattern holds; any other name is that of a file.
+func onlyTrace(name string) (string, error) {
+	info, err := os.Stat(name)
+	if name == "-" || !(err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(name, "*?[")) {
+		return name, nil
+	}
+	f, err := find([]string{name})
+	if err != nil {
+		return "", err
+	}
+	return f.one()
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"overlay/internal/pipeline"
+	"overlay/internal/ranks"
+	"overlay/internal/ranks/roster"
+	"overlay/internal/report"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+// reportJob prints the analysis of a job of which each rank left a trace. It returns the name of the trace where it
+// turns out that there is one rank only: that is reported as ever.
+func (j *job) reportJob(f *found) (only string, err error) {
+	if err := j.jobFlags(); err != nil {
+		return "", err
+	}
+	hosts, err := readHosts(j.opts.hosts)
+	if err != nil {
+		return "", err
+	}
+	j.stages.start("reading ranks")
+	o := j.pipeline()
+	o.Link.Step, o.Stage = "", nil
+	all := eachTrace(j, f, func(name string, tr *trace.Trace) (*ranks.Summary, error) {
+		run, err := pipeline.Solve(tr, o, false)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return run.Summary(name), nil
+	})
+	r, err := roster.Make(all.Entries, roster.Options{Capture: j.opts.capture, Strict: j.opts.strict})
+	if choice := (*roster.ChoiceError)(nil); errors.As(err, &choice) {
+		return "", j.usage("%s", choice.Error())
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(r.Members) == 1 && f.hasFile(all.Entries[r.Members[0].Entry].Name) {
+		for _, l := range r.Left {
+			if name := all.Entries[l.Entry].Name; !j.opts.quiet {
+				fmt.Fprintf(j.stderr, "overlay: left out %s: %s\n", report.Plain(name), report.Plain(strings.TrimPrefix(l.Why, name+": ")))
+			}
+		}
+		return all.Entries[r.Members[0].Entry].Name, nil
+	}
+	if len(all.Entries) == 1 && len(f.traces) == 1 { // an archive of one trace
+		return f.traces[0].path, nil
+	}
+	list, err := j.members(all, r, hosts)
+	if err != nil {
+		return "", err
+	}
+	j.stages.start("joining")
+	debug.SetGCPercent(joinGCPercent)
+	job, err := ranks.Join(list, ranks.Options{Step: int32(min(j.opts.step, math.MaxInt32)), Trust: j.opts.trustClocks})
+	switch {
+	case errors.Is(err, ranks.ErrNoStep):
+		return "", j.usage("--step %d: %v", j.opts.step, err)
+	case err != nil:
+		return "", err
+	}
+	src := report.JobSource{Name: f.shown, Version: version, Job: job, Verdict: ranks.Judge(job, j.opts.expect), Captures: r.Captures, Notes: r.Notes, Segments: j.opts.segments}
+	for _, l := range r.Left {
+		name := all.Entries[l.Entry].Name
+		src.Ignored = append(src.Ignored, report.Ignored{Source: name, Why: strings.TrimPrefix(l.Why, name+": ")})
+	}
+	if f.other > 0 {
+		src.Notes = append(src.Notes, tables.Counted(f.other, "other file")+" ignored")
+	}
+	made := report.NewJob(src)
+	j.result = func(w io.Writer) error { return made.WriteText(w, j.textOptions(j.resultTo)) }
+	if j.opts.json {
+		j.result = made.WriteJSON
+	}
+	return "", nil
+}
+
+// joinGCPercent is how much garbage may lie beside what joining needs. What it holds has no pointers, so collecting costs little.
+const joinGCPercent = 10
+
+// usage is a wrong command line.
+func (j *job) usage(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...), j.opts.command}
+}
+
+// jobFlags refuses what means nothing over several ranks.
+func (j *job) jobFlags() error {
+	o := j.opts
+	switch {
+	case o.methodSet && o.method != "exact":
+		return j.usage("--method %s has no meaning over several ranks; leave it out, or give one trace", o.method)
+	case o.annotation != "":
+		return j.usage("--annotation is for one trace; over several ranks the window is the whole job or --step N")
+	case o.html != "":
+		return j.usage("--html is for one trace; over several ranks there are text and --json")
+	case len(o.analyses) > 0:
+		return j.usage("--analysis is for one trace; give that of one rank")
+	case o.topSet:
+		return j.usage("--top is for one trace; over several ranks --json lists everything")
+	}
+	return nil
+}
+
+// oneRankFlags refuses what means nothing for one trace.
+func (j *job) oneRankFlags() error {
+	o := j.opts
+	for name, set := range map[string]bool{"hosts": o.hosts != "", "trust-clocks": o.trustClocks, "expect": o.expect != ranks.Expected{}} {
+		if set {
+			return j.usage("--%s needs the traces of several ranks", name)
+		}
+	}
+	if o.capture > 1 {
+		return j.usage("--capture %d of 1: this is one trace", o.capture)
+	}
+	return nil
+}
+
+// hasFile reports whether a name is that of an input that is no archive.
+func (f *found) hasFile(name string) bool {
+	for i := range f.traces {
+		if f.traces[i].archive == noArchive && inputName(f.traces[i].path) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// members are the summaries of the ranks of the job.
+func (j *job) members(all *ranked[*ranks.Summary], r *roster.Roster, hosts map[int64]string) ([]*ranks.Summary, error) {
+	var list []*ranks.Summary
+	for _, m := range r.Members {
+		s := all.Of[m.Entry]
+		s.Rank, s.RankBy, s.World = ranks.Rank(m.Rank), string(m.By), int32(r.World)
+		if host, ok := hosts[m.Rank]; ok {
+			s.Host = host
+		}
+		list = append(list, s)
+	}
+	for rank := range hosts {
+		if rank >= r.World {
+			return nil, j.usage("--hosts %s names rank %d, and the job has ranks 0 to %d", quote(j.opts.hosts), rank, r.World-1)
+		}
+	}
+	return list, nil
+}
+
+// readHosts reads the file of --hosts: a rank and a host a line.
+func readHosts(name string) (map[int64]string, error) {
+	if name == "" {
+		return nil, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, inputError(name, err)
+	}
+	defer file.Close()
+	hosts := map[int64]string{}
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		words := strings.Fields(lines.Text())
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		rank, err := strconv.ParseInt(words[0], 10, 32)
+		if len(words) != 2 || err != nil || rank < 0 {
+			return nil, fmt.Errorf("%s: line %d: expected a rank and a host, as in 3 node-1", name, n)
+		}
+		hosts[rank] = words[1]
+	}
+	if err := lines.Err(); err != nil {
+		return nil, inputError(name, err)
+	}
+	return hosts, nil
+}
+
+// readExpect reads the values of --expect: intra=300, inter=45.
+func (r *flagReader) readExpect(list []string) (e ranks.Expected) {
+	for _, s := range list {
+		name, value, _ := strings.Cut(s, "=")
+		rate, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(rate > 0) || math.IsInf(rate, 0) {
+			r.problem("--expect %s is no bandwidth in GB/s such as intra=300", quote(s))
+		}
+		switch name {
+		case "intra":
+			e.Intra = rate
+		case "inter":
+			e.Inter = rate
+		default:
+			r.problem("--expect %s: the links are intra (within a host) and inter (between hosts)", quote(s))
+		}
+	}
+	return e
+}

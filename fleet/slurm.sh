@@ -1,0 +1,19 @@
+#!/bin/bash
+# Exports the traces of a list by a Slurm array: each task takes CHUNK of them, each trace is one call that can be repeated.
+#
+#   find /data/traces -name '*.json.gz' | sort > traces.txt
+#   sbatch --array=0-$(( ($(wc -l < traces.txt) - 1) / 8 )) fleet/slurm.sh traces.txt /data/tables job-4711
+#
+#SBATCH --job-name=overlay
+#SBATCH --cpus-per-task=2
+#SBATCH --mem=4G
+#SBATCH --time=00:30:00
+set -eu
+list=$1 out=$2 run=$3
+chunk=${CHUNK:-8}
+first=$((SLURM_ARRAY_TASK_ID * chunk + 1))
+failed=0
+while IFS= read -r trace; do
+	overlay export -i "$trace" -o "$out" --run "$run" --quiet </dev/null || failed=1 # the others go on
+done < <(sed -n "${first},$((first + chunk - 1))p" "$list")
+exit $failed

@@ -1,0 +1,122 @@
+package ranks
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// madeLists are what two ranks recorded of one sequence of collectives: by clocks that are apart, with noise, from and to other
+// moments, with lost records. The op of an item is its place in the sequence.
+type madeLists struct {
+	steps, each  int
+	apart, noise int64
+	jumpAt       int  // place at which the clock of the second jumps by 0.7 ms, -1
+	cut          int  // the first lacks that many at its begin, the second at its end
+	lost         int  // in a hundred, on each side
+	even         bool // operations follow each other at equal distances
+	numbered     bool // steps are recorded, but for those that are cut
+	seed         uint64
+}
+
+func (m madeLists) make() (a, b []item) {
+	rng := rand.New(rand.NewPCG(m.seed, 3))
+	n := m.steps * m.each
+	at := int64(0)
+	for i := range n {
+		gap := 300_000 + rng.Int64N(600_000)
+		if m.even {
+			gap = 400_000 + rng.Int64N(30_000)
+		}
+		at += gap
+		x := item{token: 1<<56 | uint64(1+i%m.each%3), dur: 50_000, steps: anyStep, seq: -1, op: int32(i)}
+		if m.numbered {
+			x.steps = steps(10 + i/m.each)
+		}
+		one, two := x, x
+		one.end = at + int64(rng.NormFloat64()*float64(m.noise))
+		two.end = at + m.apart + int64(rng.NormFloat64()*float64(m.noise))
+		if m.jumpAt >= 0 && i >= m.jumpAt {
+			two.end += 700_000
+		}
+		if m.numbered && i < (m.cut+m.each-1)/m.each*m.each { // the step that is cut has no record
+			one.steps = upTo(int32(9 + (m.cut+m.each-1)/m.each))
+		}
+		if i >= m.cut && rng.IntN(100) >= m.lost {
+			a = append(a, one)
+		}
+		if i < n-m.cut && rng.IntN(100) >= m.lost {
+			b = append(b, two)
+		}
+	}
+	return a, b
+}
+
+// TestAlign: what is paired is one collective, and nearly all that both ranks recorded is paired.
+func TestAlign(t *testing.T) {
+	for name, m := range map[string]madeLists{
+		"whole":                {steps: 5, each: 12, numbered: true, noise: 1000, jumpAt: -1},
+		"clocks by seconds":    {steps: 5, each: 12, numbered: true, noise: 1000, apart: -2_900_000_000, jumpAt: -1},
+		"noise":                {steps: 5, each: 12, numbered: true, noise: 6000, jumpAt: -1},
+		"other windows":        {steps: 5, each: 12, numbered: true, noise: 1000, cut: 7, jumpAt: -1},
+		"lost":                 {steps: 5, each: 30, numbered: true, noise: 1000, lost: 4, jumpAt: -1},
+		"lost, even distances": {steps: 5, each: 30, numbered: true, noise: 1000, lost: 4, even: true, jumpAt: -1},
+		"jump inside a step":   {steps: 5, each: 12, numbered: true, noise: 1000, jumpAt: 30},
+		"jump between steps":   {steps: 5, each: 12, numbered: true, noise: 1000, jumpAt: 24},
+		"one a step":           {steps: 12, each: 1, numbered: true, noise: 1000, jumpAt: -1},
+		"no steps":             {steps: 5, each: 12, noise: 1000, apart: 40_000_000, jumpAt: -1},
+		"no steps, windows":    {steps: 5, each: 12, noise: 1000, apart: 40_000_000, cut: 9, jumpAt: -1},
+	} {
+		right, paired, there := 0, 0, 0
+		for m.seed = range 20 {
+			a, b := m.make()
+			pairs := alignSteps(a, b)
+			if !m.numbered {
+				pairs, _ = alignVotes(a, b)
+			}
+			both := map[int32]bool{}
+			for _, x := range a {
+				both[x.op] = true
+			}
+			for _, x := range b {
+				if both[x.op] {
+					there++
+				}
+			}
+			last := pair{-1, -1}
+			for _, p := range pairs {
+				if p.a <= last.a || p.b <= last.b {
+					t.Fatalf("%s: %v after %v", name, p, last)
+				}
+				last = p
+				paired++
+				if a[p.a].op == b[p.b].op {
+					right++
+				}
+			}
+		}
+		if right < paired || right*100 < there*97 {
+			t.Errorf("%s: %d of %d pairs are right, %d there are", name, right, paired, there)
+		}
+	}
+}
+
+// TestSteps: bounds of steps meet where one number lies in both.
+func TestSteps(t *testing.T) {
+	all := []steps{anyStep}
+	for n := range int32(6) {
+		all = append(all, steps(n), upTo(n), fromOn(n))
+	}
+	for _, s := range all {
+		for _, u := range all {
+			a, b := s.bounds()
+			c, d := u.bounds()
+			want := false
+			for n := range int32(10) {
+				want = want || n >= a && n <= b && n >= c && n <= d
+			}
+			if s.meet(u) != want || u.meet(s) != want {
+				t.Errorf("%d and %d: %v", s, u, !want)
+			}
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package ranks
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// byClock matches what is left in a channel by ends on the job's clock: first with instances that lack the rank, then
+// with each other.
+func (c *channel) byClock(j *Job) {
+	if len(c.lists) < 2 {
+		return
+	}
+	global := func(member int32, end int64) int64 {
+		m := &j.Members[member]
+		return m.Clock.Global(m.Window[0] + end)
+	}
+	left := false
+	lists := make([]list, len(c.lists))
+	for i := range c.lists {
+		lists[i] = c.lists[i].unmatched(j)
+		left = left || len(lists[i].items) > 0
+		for k := range lists[i].items {
+			x := &lists[i].items[k]
+			x.end = global(lists[i].member, x.end)
+		}
+		slices.SortStableFunc(lists[i].items, func(a, b item) int { return cmp.Compare(a.end, b.end) })
+	}
+	if !left {
+		return
+	}
+	c.mergeSplit(j)
+	known := c.knownItems(j)
+	for i := range lists {
+		l := &lists[i]
+		if len(l.items) == 0 {
+			continue
+		}
+		var open []item // instances of the component without the rank
+		for _, x := range known {
+			refs := c.found[x.op].refs
+			if j.Members[refs[0].Member].Clock.Component == j.Members[l.member].Clock.Component &&
+				!slices.ContainsFunc(refs, func(r Ref) bool { return r.Member == l.member }) {
+				open = append(open, x)
+			}
+		}
+		x := &aligner{a: open, b: l.items, mad: j.Members[l.member].Clock.Error / 2}
+		pairs, _ := x.gapped(0, int32(len(open)), 0, int32(len(l.items)), 0)
+		taken := make([]bool, len(l.items))
+		for _, p := range pairs {
+			m := &c.found[open[p.a].op]
+			m.refs = append(m.refs, Ref{l.member, l.items[p.b].op})
+			m.by = ByTimes
+			taken[p.b] = true
+		}
+		l.items = without(l.items, taken)
+	}
+	rest := &channel{group: c.group, low: c.low, high: c.high, lists: lists}
+	rest.rounds(j, func(a, b *list) ([]pair, int) {
+		if j.Members[a.member].Clock.Component != j.Members[b.member].Clock.Component {
+			return nil, 0
+		}
+		x := &aligner{a: a.items, b: b.items, mad: max(j.Members[a.member].Clock.Error, j.Members[b.member].Clock.Error) / 2}
+		pairs, _ := x.gapped(0, int32(len(a.items)), 0, int32(len(b.items)), 0)
+		return pairs, 0
+	}, ByTimes)
+	c.found = append(c.found, rest.found...)
+}
+
+// knownItems are the instances of a channel as a list, by when they ended on the job's clock. Their op is the number of the
+// instance.
+func (c *channel) knownItems(j *Job) []item {
+	out := make([]item, 0, len(c.found))
+	for i := range c.found {
+		var ends []int64
+		x := item{op: int32(i), steps: anyStep, dur: math.MaxUint32}
+		low, high := anyStep.bounds()
+		for _, r := range c.found[i].refs {
+			s, e := j.times(r)
+			ends = append(ends, e)
+			x.dur = min(x.dur, shortened(e-s))
+			l, h := j.Members[r.Member].stepsOf(&j.Members[r.Member].Ops[r.Op]).bounds()
+			low, high = max(low, l), min(high, h)
+		}
+		switch {
+		case low == high:
+			x.steps = steps(low)
+		case high < math.MaxInt32:
+			x.steps = upTo(high)
+		case low > 0:
+			x.steps = fromOn(low)
+		}
+		x.end = median(ends)
+		c.found[i].end = x.end
+		x.token = c.found[i].token
+		out = append(out, x)
+	}
+	slices.SortStableFunc(out, func(a, b item) int { return cmp.Compare(a.end, b.end) })
+	return out
+}
+
+// mergeSplit joins instances that ended together and have no rank in common: they are one collective, found from ranks that could
+// not be aligned with each other.
+func (c *channel) mergeSplit(j *Job) {
+	known := c.knownItems(j)
+	gone := make([]bool, len(c.found))
+	for i := range known {
+		a := &c.found[known[i].op]
+		for k := i + 1; k < len(known) && !gone[known[i].op]; k++ {
+			b := &c.found[known[k].op]
+			x := aligner{a: known[i : i+1], b: known[k : k+1]}
+			d := known[k].end - known[i].end
+			if float64(d) > 4*x.noise(pair{}) {
+				break
+			}
+			if gone[known[k].op] || !x.alike(pair{}) || j.Members[a.refs[0].Member].Clock.Component != j.Members[b.refs[0].Member].Clock.Component || share(a.refs, b.refs) {
+				continue
+			}
+			a.refs = append(a.refs, b.refs...)
+			a.by = max(a.by, b.by)
+			gone[known[k].op] = true
+		}
+	}
+	n := 0
+	for i := range c.found {
+		if !gone[i] {
+			c.found[n] = c.found[i]
+			n++
+		}
+	}
+	c.found = c.found[:n]
+}
+
+// share reports whether two instances have a rank in common.
+func share(a, b []Ref) bool {
+	return slices.ContainsFunc(a, func(r Ref) bool {
+		return slices.ContainsFunc(b, func(q Ref) bool { return q.Member == r.Member })
+	})
+}

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"overlay/internal/advise"
+	"overlay/internal/tables"
+)
+
+// finding is a line of the first screen: what was found, how much time it is about, and what to do.
+type finding struct {
+	Kind  string // class of the style sheet
+	NS    int64
+	Value string // NS as it is shown
+	About string // what the value is
+	Title string
+	Text  string
+}
+
+// findings are what is most worth knowing: first the advice, most gain first; then, most time first, the largest hotspot
+// and what the analyses say of idle GPUs, waiting calls and exposed communication.
+func (r *Report) findings(list []tables.Table) []finding {
+	var out []finding
+	if t := tables.Find(list, "hotspots"); t != nil && t.Rows > 0 {
+		l := t.Line(0)
+		f := finding{Kind: kindClass[l.Str("kind")], NS: l.Value("critical_ns").Int(), Value: l.Show("critical_ns"), About: "on the path",
+			Title: Plain(l.Str("readable")) + " is the largest hotspot", Text: l.Show("share_of_window") + " of the window, in " + l.Show("calls") + " calls."}
+		if caller := l.Str("caller"); caller != "" {
+			f.Text += " It comes from " + Plain(caller) + "."
+		}
+		out = append(out, f)
+	}
+	if t := tables.Find(list, "blocking"); t != nil {
+		if l, ok := largest(t, "waited_ns"); ok {
+			out = append(out, finding{Kind: "sync", NS: l.Value("waited_ns").Int(), Value: l.Show("waited_ns"), About: "of waiting for the GPU",
+				Title: blockingName(l) + " blocks the CPU", Text: sentence(cmp.Or(l.Str("hint"), "in "+l.Show("waited")+" calls")) + "."})
+		}
+	}
+	if t := tables.Find(list, "temporal"); t != nil {
+		if l, ok := largest(t, "idle_ns"); ok && l.Value("idle_ns").Int()*5 > l.Value("span_ns").Int() {
+			f := finding{Kind: "nothing", NS: l.Value("idle_ns").Int(), Value: l.Show("idle_ns"), About: "without work",
+				Title: gpu(l).Text + " is idle " + l.Share("idle_ns", "span_ns") + " of its time", Text: "Why its streams had nothing to do stands below."}
+			if why := idleBecause(list); why != "" {
+				f.Text = sentence(why) + "."
+			}
+			out = append(out, f)
+		}
+	}
+	if t := tables.Find(list, "overlap"); t != nil {
+		if l, ok := largest(t, "exposed_ns"); ok && l.Value("exposed_ns").Int()*20 > r.Window.Duration {
+			out = append(out, finding{Kind: "communication", NS: l.Value("exposed_ns").Int(), Value: l.Show("exposed_ns"), About: "exposed",
+				Title: "Communication of " + gpu(l).Text + " is not hidden", Text: "Computation hides " + l.Show("ratio") + " of it."})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b finding) int { return cmp.Compare(b.NS, a.NS) })
+	out = append(r.advised(), out...)
+	return out[:min(len(out), topFindings)]
+}
+
+// advised are the causes that the advice puts first.
+func (r *Report) advised() (out []finding) {
+	if r.Advice == nil {
+		return nil
+	}
+	for _, f := range r.Advice.Top(topFindings) {
+		x := finding{Kind: classOfRule(f.ID), NS: f.Gain, Value: tables.Duration(f.Gain), About: "shorter, " + tables.FormatShare(f.Share),
+			Title: sentence(f.Title), Text: sentence(Plain(f.Do)) + ". Seen: " + Plain(f.Saw) + "."}
+		if f.Kind == advise.AtMost {
+			x.About = "shorter at most, " + tables.FormatShare(f.Share)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// classOfRule is the class of time that a rule is about, for its colour.
+func classOfRule(id string) string {
+	family, _, _ := strings.Cut(id, "-")
+	switch family {
+	case "comm":
+		return "communication"
+	case "copy", "sync", "launch":
+		return family
+	case "attention", "fp32", "fp64", "layout", "elementwise", "graph", "copies", "zero":
+		return "gpu_compute"
+	}
+	return "cpu"
+}
+
+// sentence begins a sentence. What is code keeps its letters.
+func sentence(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if first == "" || strings.Trim(first, "abcdefghijklmnopqrstuvwxyz,:-") != "" {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}

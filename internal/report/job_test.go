@@ -1,0 +1,151 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"overlay/internal/ranks"
+	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/jobjudge"
+)
+
+const jobSchemaFile = "../../docs/report-job.schema.json"
+
+// madeJob is the report of a simulated job.
+func madeJob(t *testing.T, o testtrace.JobOptions, step int32, segments bool) *JobReport {
+	t.Helper()
+	list, err := jobjudge.Summaries(testtrace.NewJob(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := ranks.Join(list, ranks.Options{Step: step})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return NewJob(JobSource{Name: "traces", Version: "test", Job: j, Verdict: ranks.Judge(j, ranks.Expected{Intra: 300}), Segments: segments,
+		Ignored: []Ignored{{"notes.json", "no trace"}}, Notes: []string{"a note"}})
+}
+
+var madeJobs = []testtrace.JobOptions{
+	{Kind: "tp_dp", Seed: 5, World: 8, PerHost: 4, Cause: "gpu", Trouble: []string{"drift"}},
+	{Kind: "3d", Seed: 6, World: 8, Cause: "link", Trouble: []string{"missing"}},
+	{Kind: "dp", Seed: 7, World: 4, PerHost: 2, Trouble: []string{"old", "windows"}},
+}
+
+// TestJobSchemaFile: the schema in docs says what the types say.
+func TestJobSchemaFile(t *testing.T) {
+	s := schemaOf(reflect.TypeFor[JobReport]())
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"] = JobSchema
+	s["description"] = "The JSON report of overlay on a job of several ranks. Times are integers in unix ns on the job's clock, shares are ratios 0 to 1, events are zero-based positions in traceEvents of the trace of their rank."
+	props := s["properties"].(map[string]any)
+	props["schema"] = map[string]any{"const": JobSchema}
+	props["method"] = map[string]any{"enum": []string{"exact"}}
+	b, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, jobSchemaFile, append(b, '\n'))
+}
+
+// TestJobReports: reports of jobs follow the schema, their numbers add up, and each number has a unit.
+func TestJobReports(t *testing.T) {
+	s := schemaOf(reflect.TypeFor[JobReport]())
+	raw, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range madeJobs {
+		for _, step := range []int32{-1, 11} {
+			r := madeJob(t, o, step, true)
+			var b bytes.Buffer
+			if err := r.WriteJSON(&b); err != nil {
+				t.Fatal(err)
+			}
+			var v any
+			d := json.NewDecoder(&b)
+			d.UseNumber()
+			if err := d.Decode(&v); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range follow(schema, v, "") {
+				t.Errorf("%s: %s", o.Kind, e)
+			}
+			addsUpJob(t, &r.Job)
+			if n := len(r.Tables()); n < 20 {
+				t.Errorf("only %d tables", n)
+			}
+		}
+	}
+}
+
+func addsUpJob(t *testing.T, j *Job) {
+	t.Helper()
+	p, sums := &j.Path, [4]int64{}
+	for _, ns := range p.ByClass {
+		sums[0] += ns
+	}
+	for _, x := range p.ByRank {
+		sums[1] += x.NS
+	}
+	for _, s := range p.Segments {
+		sums[2] += s.End - s.Start
+	}
+	for i := range j.Ranks {
+		sums[3] += j.Ranks[i].Path
+	}
+	for i, sum := range sums {
+		if sum != p.Duration || p.Duration != j.Window.Duration {
+			t.Errorf("the path is %d long, its parts by way %d are %d", p.Duration, i, sum)
+		}
+	}
+	charged := j.Waits.Transfer + j.Waits.Unrecorded + j.Waits.Missing
+	for _, c := range j.Waits.Charged {
+		charged += c.NS
+	}
+	waited := int64(0)
+	for i := range j.Ranks {
+		waited += j.Ranks[i].Wait
+	}
+	if j.Clock.Components == 1 && charged != j.Waits.Total || waited != j.Waits.Total {
+		t.Errorf("waited %d, by rank %d, charged %d", j.Waits.Total, waited, charged)
+	}
+}
+
+// TestJobText: the text says what there is to say, and no line is wider than asked.
+func TestJobText(t *testing.T) {
+	for i, want := range [][]string{
+		{"8 ranks of 8", "2 hosts", "no drift", "GPU slow (×"},
+		{"ranks of 8", "missing", "slow links", "ignored", "a note"},
+		{"groups by when they end"},
+	} {
+		r := madeJob(t, madeJobs[i], -1, true)
+		for _, width := range []int{60, 100, 160} {
+			var b strings.Builder
+			if err := r.WriteText(&b, TextOptions{Width: width, Walk: width == 160}); err != nil {
+				t.Fatal(err)
+			}
+			text := b.String()
+			for _, w := range want {
+				if width == 160 && !strings.Contains(text, w) {
+					t.Errorf("%v: no %q in\n%.3000s", madeJobs[i], w, text)
+				}
+			}
+			for line := range strings.Lines(text) {
+				if n := len([]rune(strings.TrimRight(line, "\n"))); n > width && width > 60 {
+					t.Errorf("%d columns instead of %d: %s", n, width, line)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+// lanes are curves over the time of the window, one above the other on one axis.
+type lanes struct {
+	Strip []part         // what bounds the run
+	At    []template.CSS // where each part of Strip begins, for the style sheet
+	Steps []spot
+	Ticks []spot
+	Curve []lane
+	Slots int // of the curves
+	Key   []keyEntry
+	Tips  []string // for each slot, what the curves show there
+}
+
+// spot is a place on the axis with what it says. Label is "" where there is no room.
+type spot struct {
+	At, Width float64
+	Label     string
+	Title     string
+}
+
+// Left and Wide are At and Width as the style sheet wants them.
+func (m spot) Left() template.CSS { return width(m.At) }
+func (m spot) Wide() template.CSS { return width(m.Width) }
+
+// lane is one curve: areas that stand on each other.
+type lane struct {
+	Label, Small string
+	Title        string
+	Areas        []area
+}
+
+// area is a stretch of an SVG that is as wide as it has slots, and 100 high.
+type area struct {
+	Kind, Path string
+}
+
+// laneDevices is how many devices have curves of their own.
+const laneDevices = 4
+
+// window draws the window of the report over time.
+func (r *Report) window(list []tables.Table) lanes {
+	var w lanes
+	d := r.Window.Duration
+	for _, s := range r.Path.Strip {
+		w.Strip = append(w.Strip, part{s.Class, tables.ShareOf(s.End-s.Start, d), classWords[s.Class] + ", " + tables.Duration(s.End-s.Start)})
+		w.At = append(w.At, width(tables.ShareOf(s.Start-r.Window.Start, d)))
+	}
+	w.Steps = r.stepMarks()
+	for i := range int64(5) {
+		w.Ticks = append(w.Ticks, spot{At: float64(i) / 4, Label: tables.Duration(d * i / 4)})
+	}
+	w.Slots = 200
+	if t := tables.Find(list, "timeline_slots"); t != nil && t.Rows > 0 {
+		w.Slots = t.Rows / max(1, tables.Find(list, "timeline").Rows)
+	}
+	w.stepTimes(r, tables.Find(list, "steps"))
+	w.curves(list)
+	return w
+}
+
+// stepTimes is a curve of how long steps take, where there are too many to mark each.
+func (w *lanes) stepTimes(r *Report, steps *tables.Table) {
+	if len(r.Steps) <= 4*maxBars || steps == nil {
+		return
+	}
+	longest, ok := largest(steps, "duration_ns")
+	if !ok {
+		return
+	}
+	var s stack
+	next := 0
+	for i := range int64(w.Slots) {
+		from, to := r.Window.Start+r.Window.Duration*i/int64(w.Slots), r.Window.Start+r.Window.Duration*(i+1)/int64(w.Slots)
+		for next < len(r.Steps) && r.Steps[next].Start+r.Steps[next].Duration <= from {
+			next++
+		}
+		top := 0.0
+		for k := next; k < len(r.Steps) && r.Steps[k].Start < to; k++ {
+			top = max(top, float64(r.Steps[k].Duration))
+		}
+		s.add(ratio(top, longest.Value("duration_ns").Float()))
+	}
+	w.Curve = append(w.Curve, lane{"step time", "to " + longest.Show("duration_ns"), "how long the steps take; of several in one place the longest", s.areas("handoff")})
+}
+
+// stepMarks are the borders of the steps. Labels stand where they fit into the narrowest page.
+func (r *Report) stepMarks() (out []spot) {
+	const pixels, letter = 480, 8 // of the plot on a narrow page; of a letter
+	if len(r.Steps) > 4*maxBars {
+		return nil
+	}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		m := spot{At: tables.ShareOf(s.Start-r.Window.Start, r.Window.Duration), Width: tables.ShareOf(s.Duration, r.Window.Duration), Title: Plain(s.Name) + ", " + tables.Duration(s.Duration)}
+		labels := []string{s.Name}
+		if number, isStep := strings.CutPrefix(s.Name, trace.StepPrefix); isStep {
+			labels = []string{"step " + number, number}
+		} else if !outsideSteps[s.Name] {
+			labels = nil
+		}
+		for _, label := range labels {
+			if float64(len(label)*letter+10) < m.Width*pixels {
+				m.Label = label
+				break
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// curves makes the curves of the devices out of the timeline.
+func (w *lanes) curves(list []tables.Table) {
+	slots := tables.Find(list, "timeline_slots")
+	if slots == nil {
+		return
+	}
+	of := slots.By("device")
+	drawn := map[string]bool{}
+	var tips []strings.Builder
+	for d := range tables.Find(list, "timeline").Lines(laneDevices) {
+		var busy, comm, queue stack
+		name := gpu(d).Text
+		top := 0.0
+		for l := range of(d) {
+			top = max(top, l.Value("outstanding_max").Float())
+		}
+		i := 0
+		for l := range of(d) {
+			whole := l.Value("duration_ns").Float()
+			share := func(col string) float64 { return ratio(l.Value(col).Float(), whole) }
+			busy.add(share("computation_ns"), share("communication_ns"), share("copies_ns"))
+			comm.add(share("communication_ns"), share("hidden_communication_ns"))
+			queue.add(ratio(l.Value("outstanding_max").Float(), top))
+			if i == len(tips) {
+				tips = append(tips, strings.Builder{})
+				fmt.Fprintf(&tips[i], "At %s", tables.Duration(l.Value("start_ns").Int()-of0(slots)))
+			}
+			fmt.Fprintf(&tips[i], " · %s computation %s, communication %s and %s hidden, copies %s, %s operations in its queues", name, l.Share("computation_ns", "duration_ns"),
+				l.Share("communication_ns", "duration_ns"), l.Share("hidden_communication_ns", "duration_ns"), l.Share("copies_ns", "duration_ns"), l.Show("outstanding_max"))
+			i++
+		}
+		add := func(label, small, title string, s *stack, kinds ...string) {
+			if areas := s.areas(kinds...); len(areas) > 0 {
+				w.Curve = append(w.Curve, lane{label, small, title, areas})
+				for _, a := range areas {
+					drawn[a.Kind] = true
+				}
+			}
+		}
+		add(name+" busy", "", "share of each moment in which the device works", &busy, "gpu_compute", "communication", "copy")
+		add("communication", "", "share of each moment in which communication runs: exposed, and hidden behind computation", &comm, "communication", "hidden")
+		if top > 0 {
+			add("queue", "to "+tables.Grouped(int64(top)), "operations launched and not ended", &queue, "cpu")
+		}
+	}
+	for i := range tips {
+		w.Tips = append(w.Tips, tips[i].String())
+	}
+	for _, k := range []keyEntry{{"gpu_compute", "computation"}, {"communication", "communication"}, {"hidden", "communication hidden by computation"}, {"copy", "copies"}, {"cpu", "operations launched and not ended"}} {
+		if drawn[k.Kind] {
+			w.Key = append(w.Key, k)
+		}
+	}
+}
+
+// of0 is where the first slot begins.
+func of0(slots *tables.Table) int64 { return slots.Line(0).Value("start_ns").Int() }
+
+// stack is values of areas that stand on each other, a row a slot.
+type stack struct{ slots [][]float64 }
+
+func (s *stack) add(values ...float64) { s.slots = append(s.slots, values) }
+
+// areas are the outlines: along the top of each area in steps, and back along the top of the one below it. Areas
+// without anything are left out.
+func (s *stack) areas(kinds ...string) (out []area) {
+	for k, kind := range kinds {
+		var up, down strings.Builder
+		seen := false
+		last := ""
+		for i, v := range s.slots {
+			low := 0.0
+			for _, x := range v[:k] {
+				low += x
+			}
+			seen = seen || v[k] > 0
+			y := fmt.Sprintf("V%d", 100-percent(low+v[k]))
+			if i == 0 {
+				fmt.Fprintf(&up, "M0,100%s", y)
+			} else if y != last {
+				fmt.Fprintf(&up, "H%d%s", i, y)
+			}
+			last = y
+		}
+		fmt.Fprintf(&up, "H%d", len(s.slots))
+		last = ""
+		for i := len(s.slots) - 1; i >= 0; i-- {
+			low := 0.0
+			for _, x := range s.slots[i][:k] {
+				low += x
+			}
+			if y := fmt.Sprintf("V%d", 100-percent(low)); y != last {
+				if last != "" {
+					fmt.Fprintf(&down, "H%d", i+1)
+				}
+				down.WriteString(y)
+				last = y
+			}
+		}
+		if seen {
+			out = append(out, area{kind, up.String() + down.String() + "H0Z"})
+		}
+	}
+	return out
+}
+
+func percent(x float64) int { return int(100*min(x, 1) + 0.5) }

@@ -1,0 +1,114 @@
+package jobjudge
+
+import (
+	"slices"
+
+	"overlay/internal/ranks"
+)
+
+// asked is the share of the window that a cause has to cost before it has to be found.
+const asked = 0.03
+
+// finding compares who is blamed with who is to blame.
+func (t *truth) finding(v *ranks.Verdict) Finding {
+	c := &t.sim.Culprits
+	blamed := len(v.Stragglers) > 0
+	switch c.Kind {
+	case "", "start": // a profiler that starts late is nobody's slowness
+		if blamed {
+			return False
+		}
+		return Quiet
+	case "link":
+		return t.link(v)
+	}
+	shown := v.Judged >= 3
+	if c.Kind == "persistent" {
+		shown = v.Judged >= 2
+		for _, r := range c.Ranks {
+			shown = shown && t.sim.Ranks[r].Recorded
+		}
+	}
+	right := false
+	for i := range v.Stragglers {
+		right = right || t.names(&v.Stragglers[i])
+	}
+	switch {
+	case right:
+		return Named
+	case shown && c.Gain >= asked:
+		return Missed
+	case blamed && !shown:
+		return False
+	}
+	return Small
+}
+
+// names reports whether a straggler is what was planted.
+func (t *truth) names(x *ranks.Straggler) bool {
+	c := &t.sim.Culprits
+	var members []int32
+	for _, m := range x.Members {
+		members = append(members, int32(t.job.Members[m].Rank))
+	}
+	slices.Sort(members)
+	if c.Kind == "alternating" {
+		return x.Kind == ranks.Alternating && (t.sim.Cause == "input" || !slices.ContainsFunc(members, func(r int32) bool { return !slices.Contains(c.Ranks, r) }))
+	}
+	return x.Kind == ranks.Persistent && slices.Equal(members, slices.Sorted(slices.Values(c.Ranks)))
+}
+
+// link: a slow link is found among sisters, and no rank is blamed for it.
+func (t *truth) link(v *ranks.Verdict) Finding {
+	if len(v.Stragglers) > 0 {
+		return False
+	}
+	g := t.sim.Groups[t.sim.Culprits.Group]
+	for i := range v.Links {
+		if t.job.Groups[v.Links[i].Group].Name == g.Name {
+			return Named
+		}
+	}
+	if len(v.Links) > 0 {
+		return False
+	}
+	if t.linkShows() {
+		return Missed
+	}
+	return Small
+}
+
+// linkShows reports whether the traces show the slow group and a sister of it three times each, complete.
+func (t *truth) linkShows() bool {
+	type class struct {
+		coll  string
+		elems int64
+		size  int
+		hosts bool
+	}
+	slow, others := map[class]int{}, map[class]int{}
+	transfer := map[class]int64{}
+	for i := range t.sim.Instances {
+		in := &t.sim.Instances[i]
+		c := class{in.Coll, in.Elems, len(in.Members), false}
+		whole := true
+		for _, m := range in.Members {
+			whole = whole && t.sim.Ranks[m.Rank].Recorded && m.Event >= 0
+			c.hosts = c.hosts || t.sim.Ranks[m.Rank].Host != t.sim.Ranks[in.Members[0].Rank].Host
+		}
+		switch {
+		case !whole:
+		case in.Group == t.sim.Culprits.Group:
+			slow[c]++
+			transfer[c] = max(transfer[c], in.Transfer)
+		default:
+			others[c]++
+		}
+	}
+	for c, n := range slow {
+		if n >= 4 && others[c] >= 4 && transfer[c] > 40_000 {
+			return true
+		}
+	}
+	return false
+}
