@@ -289,6 +289,50 @@ var cases = map[string]struct{ planted, alike []func(*scene) }{
 			func(s *scene) { s.attention("aten::bmm", "cunn_SoftMaxForward<LogSoftMaxForwardEpilogue>") },
 		},
 	},
+	"fp32-matmul": {
+		planted: []func(*scene){func(s *scene) { s.kernels("aten::mm", "ampere_sgemm_128x64_tn", 30, true) }},
+		alike: []func(*scene){
+			func(s *scene) { s.kernels("aten::mm", "ampere_tf32_s1688gemm_128x64", 30, false) },
+			func(s *scene) { s.kernels("aten::mm", "Cijk_Ailk_Bljk_SB_sgemm_MT64", 30, false) },
+		},
+	},
+	"fp64": {
+		planted: []func(*scene){func(s *scene) { s.kernels("aten::add", "upsample_bilinear2d_out_frame<double, double>", 30, true) }},
+		alike:   []func(*scene){func(s *scene) { s.kernels("aten::add", "reduce_kernel<double_opmath>", 30, false) }},
+	},
+	"layout": {
+		planted: []func(*scene){func(s *scene) { s.kernels("aten::cudnn_convolution", "cudnn::ops::nchwToNhwcKernel<half>", 30, true) }},
+		alike: []func(*scene){
+			func(s *scene) { s.kernels("aten::transpose", "batched_transpose_32x32", 30, false) },
+			func(s *scene) {
+				s.kernels("aten::miopen_convolution", "SubTensorOpWithScalar tensorTransform", 30, false)
+			},
+		},
+	},
+	"elementwise-chain": {
+		planted: []func(*scene){func(s *scene) {
+			for range 10 {
+				s.work(1)
+				for range 4 {
+					s.op("aten::mul", 4000, func() { s.mark(s.launch("vectorized_elementwise_kernel", 30_000)) })
+				}
+			}
+		}},
+		alike: []func(*scene){func(s *scene) {
+			for range 10 {
+				s.work(1)
+				s.kernel("aten::mul", "vectorized_elementwise_kernel", 30_000)
+			}
+		}, func(s *scene) { s.optimizer("SGD", "aten::mul_", "vectorized_elementwise_kernel", 30, false) }},
+	},
+	"graph-input-copies": {
+		planted: []func(*scene){func(s *scene) { s.graphs("CompiledFunction", true) }},
+		alike:   []func(*scene){func(s *scene) { s.graphs("forward", false) }},
+	},
+	"ddp-bucket-copies": {
+		planted: []func(*scene){func(s *scene) { s.buckets(60, true) }},
+		alike:   []func(*scene){func(s *scene) { s.buckets(10, false) }},
+	},
 	"comm-wait": {
 		planted: []func(*scene){func(s *scene) { s.allReduce(20_000_000, 1<<20, true) }},
 		alike: []func(*scene){
@@ -297,8 +341,14 @@ var cases = map[string]struct{ planted, alike []func(*scene) }{
 		},
 	},
 	"comm-exposed": {
-		planted: []func(*scene){func(s *scene) { s.allReduce(20_000_000, 1<<32, true) }},
-		alike:   []func(*scene){func(s *scene) { s.allReduce(20_000_000, 1<<20, false) }}, // another rank is late: that cannot be hidden
+		planted: []func(*scene){
+			func(s *scene) { s.allReduce(20_000_000, 1<<32, true) },
+			func(s *scene) { s.gloo(9_000_000) },
+		},
+		alike: []func(*scene){
+			func(s *scene) { s.allReduce(20_000_000, 1<<20, false) }, // another rank is late: that cannot be hidden
+			func(s *scene) { s.gloo(300_000) },
+		},
 	},
 	"launch-gaps": {
 		planted: []func(*scene){func(s *scene) { s.gaps(3000) }},

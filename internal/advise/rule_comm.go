@@ -176,6 +176,9 @@ var commExposed = rule{
 	find: func(r *run) *found {
 		all := r.named(gpuKernel, isCollective)
 		critical := r.criticalOf(all)
+		if len(r.ops) == 0 {
+			return r.exposedGloo()
+		}
 		if len(all) == 0 || critical*100 < r.window {
 			return nil
 		}

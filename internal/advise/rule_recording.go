@@ -63,8 +63,10 @@ var unseenTime = rule{
 		blind := r.total.Class[critpath.ClassUntraced] + r.total.Class[critpath.ClassUnexplained]
 		var marks []cdg.ActID
 		marked := int64(0)
+		_, beside := r.besideGloo()
 		for a, ns := range r.marks {
 			id := cdg.ActID(a)
+			ns = max(ns-beside[id], 0)
 			if ns > 0 && r.kind(id) == trace.Annotation && !ownWork(r.name(id)) {
 				marks = append(marks, id)
 				marked += ns

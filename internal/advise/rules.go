@@ -41,7 +41,7 @@ var rules = []*rule{
 	&launchBlocking,
 	&coldStart,
 	&optimizerLoop, &optimizerForeach, &zeroGrad,
-	&attentionUnfused,
+	&attentionUnfused, &fp32Matmul, &fp64, &layout, &graphInputCopies, &ddpBucketCopies, &elementwiseChain,
 	&commWait,
 
 	&syncAll, &commExposed, &launchGaps, &pythonOverhead, &hostBound,

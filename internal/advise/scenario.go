@@ -53,6 +53,13 @@ func (s *scenario) scale(list []cdg.ActID, to func(a cdg.ActID, own int64) int64
 	}
 }
 
+// lengthen multiplies the time of operations that take over the work of others.
+func (s *scenario) lengthen(list []cdg.ActID, num, den int64) {
+	if len(list) > 0 {
+		s.changes = append(s.changes, whatif.Change{Verb: whatif.Scale, On: s.r.m.SetOf(list...), Num: num, Den: den})
+	}
+}
+
 // zero takes all own time of a list.
 func (s *scenario) zero(list []cdg.ActID) {
 	s.scale(list, func(cdg.ActID, int64) int64 { return 0 })

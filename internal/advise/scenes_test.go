@@ -241,3 +241,56 @@ func (s *scene) lost(n int, mark bool) {
 	}
 	s.work(300)
 }
+
+// kernels has operators with one kernel each.
+func (s *scene) kernels(op, name string, n int, mark bool) {
+	for range n {
+		s.op(op, 4000, func() {
+			if e := s.launch(name, 50_000); mark {
+				s.mark(e)
+			}
+		})
+		s.work(1)
+	}
+}
+
+// graphs launches graphs, each after copies of their inputs.
+func (s *scene) graphs(around string, mark bool) {
+	for range 5 {
+		s.op(around, 10_000, func() {
+			for range 10 {
+				if e := s.copy(testtrace.DtoD, 1<<20, 20_000, false); mark {
+					s.mark(e)
+				}
+			}
+			s.corr++
+			start := s.run(200_000)
+			s.main.Launch("cudaGraphLaunch", s.host, 10_000, s.corr)
+			s.host += 10_000
+			s.stream.Kernel("fused", start, 200_000, s.corr)
+		})
+	}
+}
+
+// buckets copies gradients out of buckets.
+func (s *scene) buckets(n int, mark bool) {
+	for range n {
+		e := s.op("torch.distributed.ddp.reducer::copy_bucket_to_grad", 10_000, func() { s.launch("copy", 20_000) })
+		if mark {
+			s.mark(e)
+		}
+		s.op("aten::mm", 4000, func() { s.launch("gemm", 10_000) })
+	}
+}
+
+// gloo has a collective of the CPU on a thread of its own, while the main thread waits inside an annotation.
+func (s *scene) gloo(dur int64) {
+	other := s.b.Thread(100, 200, "pt_gloo")
+	for range 5 {
+		s.hostOps(50)
+		s.annotate("## backward ##", 10_000_000, func() {
+			s.mark(other.Annotation("gloo:all_reduce", s.host-4_900_000, dur))
+			s.op("aten::mul", 1000, nothing)
+		})
+	}
+}
