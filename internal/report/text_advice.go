@@ -49,14 +49,13 @@ func atMost(f *advise.Finding) string {
 
 // nothingFound is a result too; the most useful thing to record stands beside it.
 func (t *text) nothingFound(a *advise.Advice) {
-	line := fmt.Sprintf("advice: nothing found above 1 %% of the window (%d rules)", a.Rules)
+	t.line("%s", Shorten(fmt.Sprintf("advice: nothing found above 1 %% of the window (%d rules)", a.Rules), t.width))
 	for i := range a.Findings {
 		if f := &a.Findings[i]; f.Kind == advise.None {
-			line += "; " + f.ID + ": " + f.Do
+			t.line("  %s", Shorten(f.ID+": "+f.Do, t.width-2))
 			break
 		}
 	}
-	t.line("%s", Shorten(line, t.width))
 }
 
 // based says so when gains are taken from a window without what recording cost.
