@@ -107,7 +107,7 @@ func analyse(q request, in io.Reader, out io.Writer, stage func(string)) (*answe
 		name = "trace"
 	}
 	a := &answer{Output: outputName(name)}
-	if err := a.describe(run.Report(report.Source{Name: name, Version: buildinfo.Version, Top: hotspots})); err != nil {
+	if err := a.describe(run.Report(report.Source{Name: name, Version: buildinfo.Version, Top: hotspots, Advise: true})); err != nil {
 		return nil, err
 	}
 	picture := run.Draw(overlay.Options{Version: buildinfo.Version, Slim: q.Slim})

@@ -21,7 +21,7 @@ const (
 	exitDone   = 0
 	exitFailed = 1 // the work failed: one line says why
 	exitUsage  = 2 // the command line is wrong
-	exitSlower = 3 // diff --fail-if-slower
+	exitGate   = 3 // diff --fail-if-slower, advise --fail-on
 	exitSignal = 128
 )
 
@@ -47,8 +47,11 @@ func (e *bugError) Error() string { return fmt.Sprint(e.value) }
 // errPipe is that nobody reads standard output any more, as behind `| head`: the end of the work, and no news.
 var errPipe = errors.New("standard output is closed")
 
-// errSlower ends `diff` with status 3; the result is printed already.
-var errSlower = errors.New("slower")
+// errSlower ends `diff` with status 3, errFound `advise`; the result is printed already.
+var (
+	errSlower = errors.New("slower")
+	errFound  = errors.New("found")
+)
 
 // program is the world that the commands may touch.
 type program struct {
@@ -122,9 +125,9 @@ func (p *program) exitStatus(err error) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.Is(err, errSlower):
+	case errors.Is(err, errSlower), errors.Is(err, errFound):
 		fmt.Fprintln(p.stderr, "overlay:", report.Plain(err.Error()))
-		return exitSlower
+		return exitGate
 	case errors.Is(err, errPipe):
 		return exitSignal + int(syscall.SIGPIPE)
 	case errors.As(err, &bug):
@@ -164,7 +167,7 @@ func (p *program) app() *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // the status is decided by run
 		Commands: []*cli.Command{
 			p.runCommand(), p.convertCommand(), p.reportCommand(), p.diffCommand(),
-			p.whatifCommand(), p.exportCommand(), p.queryCommand(),
+			p.adviseCommand(), p.whatifCommand(), p.exportCommand(), p.queryCommand(),
 			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.mcpCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
 		},
 	}

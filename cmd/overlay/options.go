@@ -60,6 +60,7 @@ type options struct {
 
 	questions    pipeline.Questions
 	scenarioFile string
+	gates        []gate
 
 	hosts       string // file of --hosts, "" = none
 	trustClocks bool

@@ -62,15 +62,12 @@ func (j *job) printReport() error {
 
 // report makes the report of a run with the top hotspots.
 func (j *job) report(name string, r *pipeline.Run, top int) *report.Report {
-	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments, Gains: gainsOf[j.opts.command]}
+	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments, Advise: j.opts.command != "diff", Gains: j.opts.command == "report"}
 	if j.opts.anonymize {
 		s.Name = "trace"
 	}
 	return r.Report(s)
 }
-
-// gainsOf is what each command shows of what could be gained.
-var gainsOf = map[string]report.GainsOf{"report": report.EveryClass, "run": report.HintGains}
 
 // textOptions fits text to the terminal that w is, if it is one.
 func (j *job) textOptions(w io.Writer) report.TextOptions {

@@ -25,6 +25,7 @@ import (
 	"overlay/internal/report"
 	"overlay/internal/slim"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 // Options say what is done with a trace. The zero value finds the exact path of the whole.
@@ -123,6 +124,12 @@ func (r *Run) solve() error {
 func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses, s.Slim = r.graph, r.path, r.analyses, r.Recorded
+	if !r.Recorded && (s.Advise || s.Gains) {
+		s.Model = whatif.New(r.graph)
+	}
+	if s.Advise {
+		s.Advice = r.advise(s.Model)
+	}
 	return report.New(s)
 }
 

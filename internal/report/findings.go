@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"overlay/internal/advise"
 	"overlay/internal/tables"
 )
 
@@ -18,21 +19,10 @@ type finding struct {
 	Text  string
 }
 
-// maxFindings is how many findings stand on the first screen.
-const maxFindings = 3
-
-// findings are what is most worth knowing, most time first: the hints, and what the analyses say of idle GPUs, waiting
-// calls and exposed communication.
+// findings are what is most worth knowing: first the advice, most gain first; then, most time first, the largest hotspot
+// and what the analyses say of idle GPUs, waiting calls and exposed communication.
 func (r *Report) findings(list []tables.Table) []finding {
 	var out []finding
-	for l := range tables.Find(list, "hints").Lines(-1) {
-		class, value, about := l.Str("class"), "critical_ns", "on the path"
-		if !l.Value("saves_at_most_ns").IsNull() {
-			value, about = "saves_at_most_ns", "to save at most"
-		}
-		out = append(out, finding{Kind: class, NS: l.Value(value).Int(), Value: l.Show(value), About: about,
-			Title: sentence(classWords[class]) + " holds " + tables.FormatShare(tables.ShareOf(r.Path.ByClass[class], r.Window.Duration)) + " of the path", Text: sentence(l.Str("text")) + "."})
-	}
 	if t := tables.Find(list, "hotspots"); t != nil && t.Rows > 0 {
 		l := t.Line(0)
 		f := finding{Kind: kindClass[l.Str("kind")], NS: l.Value("critical_ns").Int(), Value: l.Show("critical_ns"), About: "on the path",
@@ -65,7 +55,38 @@ func (r *Report) findings(list []tables.Table) []finding {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b finding) int { return cmp.Compare(b.NS, a.NS) })
-	return out[:min(len(out), maxFindings)]
+	out = append(r.advised(), out...)
+	return out[:min(len(out), topFindings)]
+}
+
+// advised are the causes that the advice puts first.
+func (r *Report) advised() (out []finding) {
+	if r.Advice == nil {
+		return nil
+	}
+	for _, f := range r.Advice.Top(topFindings) {
+		x := finding{Kind: classOfRule(f.ID), NS: f.Gain, Value: tables.Duration(f.Gain), About: "shorter, " + tables.FormatShare(f.Share),
+			Title: sentence(f.Title), Text: sentence(Plain(f.Do)) + ". Seen: " + Plain(f.Saw) + "."}
+		if f.Kind == advise.AtMost {
+			x.About = "shorter at most, " + tables.FormatShare(f.Share)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// classOfRule is the class of time that a rule is about, for its colour.
+func classOfRule(id string) string {
+	family, _, _ := strings.Cut(id, "-")
+	switch family {
+	case "comm":
+		return "communication"
+	case "copy", "sync", "launch":
+		return family
+	case "attention", "fp32", "fp64", "layout", "elementwise", "graph", "copies", "zero":
+		return "gpu_compute"
+	}
+	return "cpu"
 }
 
 // sentence begins a sentence. What is code keeps its letters.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -17,6 +18,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -88,7 +90,8 @@ func reports(t *testing.T, name string, tr *trace.Trace, segments bool) map[stri
 	}
 	out := map[string]*Report{}
 	for method, p := range paths {
-		s := Source{Name: name, Version: "test", Graph: g, Path: p, Segments: segments, Gains: EveryClass}
+		m := whatif.New(g)
+		s := Source{Name: name, Version: "test", Graph: g, Path: p, Segments: segments, Model: m, Gains: true, Advice: advise.New(m, exact)}
 		if segments {
 			s.Analyses = analyses.Run(g, p, analyses.Names, analyses.Options{})
 		}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
 
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/cdg/nodes"
@@ -27,18 +27,11 @@ type Source struct {
 	Segments bool // with the walk
 	Slim     bool // the input holds the path and its context only
 	Analyses *analyses.Result
-	Gains    GainsOf // what is replayed
+	Gains    bool          // with what could be gained at classes and hotspots
+	Advise   bool          // with advice
+	Model    *whatif.Model // that replays Graph; needed for gains
+	Advice   *advise.Advice
 }
-
-// GainsOf says what the run is replayed without, to tell what could be gained there.
-type GainsOf uint8
-
-// The choices.
-const (
-	NoGains    GainsOf = iota
-	HintGains          // the classes that hold much of the path
-	EveryClass         // all classes, and the first ten hotspots
-)
 
 // New makes the report.
 func New(s Source) *Report {
@@ -47,7 +40,7 @@ func New(s Source) *Report {
 		s.Top = 10
 	}
 	w := p.Window
-	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses,
+	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses, Advice: s.Advice,
 		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn}}
 	r.Input = inputInfo(tr, s.Name)
 	r.Input.Slim = s.Slim
@@ -63,7 +56,6 @@ func New(s Source) *Report {
 	c := &g.Delays
 	r.Calibration = Calibration{c.Launch.Min, c.Kernel.Min, c.Event.Max, map[string]int{"launch": c.Launch.Samples, "kernel": c.Kernel.Samples, "event": c.Event.Samples, "sync": c.Sync.Samples}}
 	r.Gains = gains(r, s)
-	r.Hints = hints(r)
 	if p.Method == "ctda" {
 		r.CTDA = ctdaTables(g, p, s.Top)
 	}
@@ -298,41 +290,27 @@ func ctdaTables(g *graph.Graph, p *critpath.Path, top int) *CTDA {
 	return &CTDA{lines(cpu), lines(gpu), nodes}
 }
 
-// advice is what to try about a class that holds much of the path.
-var advice = map[string]string{
-	"cpu":           "larger batches, torch.compile or CUDA graphs: the GPU waits for the host",
-	"gpu_compute":   "the GPU is the limit: lower precision, fused or better kernels, less work",
-	"communication": "overlap collectives with backward (buckets, prefetch), or move fewer bytes",
-	"copy":          "pin the memory and copy with non_blocking=True on a stream of its own; copy less",
-	"launch":        "many short kernels: fuse them, or capture them in a CUDA graph",
-	"sync":          "remove .item(), .cpu() and synchronize() from the step, or do them once a step",
-	"idle":          "threads of a pool waited for work: send more requests at once, or look at what feeds them",
-	"handoff":       "look at locks, and at what runs between forward and backward",
-}
-
 // gains replays the run without what is on the path.
 func gains(r *Report, s Source) []Gain {
 	out := []Gain{}
-	if s.Gains == NoGains || s.Path.Duration <= 0 {
+	if !s.Gains || s.Model == nil || s.Path.Duration <= 0 {
 		return out
 	}
-	m := whatif.New(s.Graph)
+	m := s.Model
 	var changes []whatif.Change
 	total := critpath.Breakdown(s.Path)
 	for c, ns := range total.Class {
-		if ns > 0 && critpath.Class(c) != critpath.ClassIdle && (s.Gains == EveryClass || much(ns, r)) {
+		if ns > 0 && critpath.Class(c) != critpath.ClassIdle {
 			out = append(out, Gain{What: "class", Name: critpath.Class(c).String(), NS: ns})
 			changes = append(changes, m.OfClass(critpath.Class(c)))
 		}
 	}
-	if s.Gains == EveryClass {
-		for i, h := range critpath.Hotspots(s.Graph, s.Path) {
-			if i == gainHotspots || h.NS == 0 {
-				break
-			}
-			out = append(out, Gain{What: "hotspot", Name: h.Name, NS: h.NS})
-			changes = append(changes, whatif.Change{On: m.OfHotspot(&h)})
+	for i, h := range critpath.Hotspots(s.Graph, s.Path) {
+		if i == gainHotspots || h.NS == 0 {
+			break
 		}
+		out = append(out, Gain{What: "hotspot", Name: h.Name, NS: h.NS})
+		changes = append(changes, whatif.Change{On: m.OfHotspot(&h)})
 	}
 	for i, c := range m.Ceilings(changes) {
 		g := &out[i]
@@ -345,34 +323,6 @@ func gains(r *Report, s Source) []Gain {
 
 // gainHotspots is for how many hotspots a report says what could be gained.
 const gainHotspots = 10
-
-// much reports whether a class holds much of the window: a tenth and more.
-func much(ns int64, r *Report) bool { return ns*10 >= r.Window.Duration }
-
-// hints lists advice for each class with a tenth of the path and more, largest first.
-func hints(r *Report) []Hint {
-	out := []Hint{}
-	names := slices.SortedFunc(maps.Keys(r.Path.ByClass), func(a, b string) int {
-		if d := r.Path.ByClass[b] - r.Path.ByClass[a]; d != 0 {
-			return int(min(max(d, -1), 1))
-		}
-		return classOrder[a] - classOrder[b]
-	})
-	for _, c := range names {
-		text := advice[c]
-		if u := r.unknownOf(c); u != nil {
-			text = u.Record
-		}
-		if ns := r.Path.ByClass[c]; much(ns, r) && text != "" {
-			h := Hint{Class: c, NS: ns, Text: text}
-			if i := slices.IndexFunc(r.Gains, func(g Gain) bool { return g.What == "class" && g.Name == c }); i >= 0 {
-				h.AtMost = &r.Gains[i].AtMost
-			}
-			out = append(out, h)
-		}
-	}
-	return out
-}
 
 // phaseNames are the names of the training phases in the order in which a step goes through them.
 var phaseNames = []string{phases.DataLoad.String(), phases.Forward.String(), phases.Loss.String(), phases.Backward.String(), phases.Communication.String(), phases.Update.String(), phases.Other.String()}

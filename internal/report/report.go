@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/tables"
 )
@@ -36,8 +37,8 @@ type Report struct {
 	CTDA        *CTDA            `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`
 	HTA         []HTAShare       `json:"hta,omitempty" table:"hta" about:"with method hta: its own summary"`
 	Calibration Calibration      `json:"calibration" table:"calibration" about:"the delays measured on the trace"`
+	Advice      *advise.Advice   `json:"advice,omitempty" table:"advice" about:"what would make the window shorter; left out of slim traces, and where a method has a window of its own"`
 	Gains       []Gain           `json:"gains" table:"gains" about:"what could be gained at each class and hotspot: the run replayed without it"`
-	Hints       []Hint           `json:"hints" table:"hints" about:"what to try about the classes that hold much of the path"`
 	Analyses    *analyses.Result `json:"analyses,omitempty" table:"-"`
 	Quality     map[string]int   `json:"quality" table:"quality" entry:"reason" unit:"count" about:"what was odd, by reason"`
 }
@@ -213,14 +214,6 @@ type Calibration struct {
 	Kernel      int64          `json:"kernel_ns" unit:"ns"`
 	EventWindow int64          `json:"event_window_ns" unit:"ns"`
 	Samples     map[string]int `json:"samples" entry:"delay" unit:"count" about:"how many cases each delay rests on"`
-}
-
-// Hint is what to try about a class, with what it can save at most.
-type Hint struct {
-	Class  string `json:"class"`
-	NS     int64  `json:"critical_ns" unit:"ns" about:"time of the class on the path"`
-	AtMost *int64 `json:"saves_at_most_ns" unit:"ns" about:"if the class took no time at all; none where no replay was made"`
-	Text   string `json:"text"`
 }
 
 // Gain is what could be gained at something on the path, by a replay of the run without it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -14,6 +15,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/tables"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/whatif"
 )
 
 // reportOf reads a trace file and reports on it.
@@ -36,7 +38,7 @@ func reportOf(t testing.TB, path string, o cdg.Options) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Source{Name: path, Version: "test", Graph: g, Path: p, Segments: true, Gains: EveryClass, Analyses: analyses.Run(g, p, analyses.Names, analyses.Options{})})
+	return New(Source{Name: path, Version: "test", Graph: g, Path: p, Segments: true, Model: whatif.New(g), Gains: true, Advice: advise.New(whatif.New(g), p), Analyses: analyses.Run(g, p, analyses.Names, analyses.Options{})})
 }
 
 const demo = "../../testdata/demo.json.gz"

@@ -58,6 +58,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t.hta()
 	t.trust(r)
 	t.gains()
+	t.advice(r.Advice)
 	if o.Walk {
 		t.walk(r)
 	}
@@ -261,21 +262,11 @@ func (t *text) trust(r *Report) {
 // words writes a reason or a cause as words.
 func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
-// gains says what could be gained, where every class was asked for, and what to try.
+// gains says what could be gained at each class and hotspot.
 func (t *text) gains() {
 	all := t.table("gains")
-	if t.table("hints").Rows > 0 || all.Rows > 0 {
-		t.line("")
-	}
-	for l := range t.table("hints").Lines(-1) {
-		at := classWords[l.Str("class")]
-		if !l.Value("saves_at_most_ns").IsNull() {
-			at += ", at most " + l.Show("saves_at_most_ns")
-		}
-		t.line("%s", Shorten(at+": "+l.Str("text"), t.width))
-	}
-	if all.Rows <= t.table("hints").Rows {
-		return // those stand there already
+	if all.Rows == 0 {
+		return
 	}
 	t.line("")
 	t.line("%s", t.bold("what could be gained: the run replayed with less of it"))

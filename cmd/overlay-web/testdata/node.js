@@ -15,5 +15,5 @@ require(exec);
   const stages = [];
   const text = overlayAnalyse(request, read, piece => fs.writeSync(to, piece), name => stages.push(name));
   const answer = JSON.stringify({...JSON.parse(text), stages, memory: instance.exports.mem.buffer.byteLength});
-  process.stdout.write(answer, () => process.exit(0)); // an exit before would cut what the pipe has no room for
+  process.stdout.write(answer, () => process.exit(0)); // a pipe takes long answers piece by piece
 })();

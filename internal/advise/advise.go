@@ -1,0 +1,164 @@
+// Package advise says what would make a run shorter: what exactly is wrong, where, what to change, and by how much the
+// window gets shorter then. Rules find causes in the recorded run; what a cause costs is never a time found in the trace
+// but always a replay of the run without it (internal/whatif), so it includes what becomes critical instead.
+//
+// A rule is data and one function, in a file of its own or of a small family; the table in rules.go lists them. Gains
+// are never added up: the list ends with one replay of everything together.
+//
+// Times are int64 ns, shares are ratios 0 to 1. The same graph gives the same advice on any number of processors.
+package advise
+
+import (
+	"overlay/internal/cdg"
+	"overlay/internal/whatif"
+)
+
+// Schema names the form of the JSON; docs/advise.schema.json describes it.
+const Schema = "overlay-advice/1"
+
+// Advice is what was found in one window of one trace, and what was not.
+type Advice struct {
+	Window   int64     `json:"window_ns" unit:"ns"`
+	Base     int64     `json:"base_ns" unit:"ns" about:"the window that gains are taken from: shorter than the recorded one where recording itself cost much"`
+	BaseBy   string    `json:"base_by" about:"the finding that says so"`
+	Floor    int64     `json:"floor_ns" unit:"ns" about:"the window if the CPU took no time at all"`
+	Together int64     `json:"together_ns" unit:"ns" about:"the window with everything listed changed at once"`
+	Rules    int       `json:"rule_count" unit:"count" about:"how many were tried"`
+	Findings []Finding `json:"findings" table:"findings" about:"what would make the window shorter, or is wrong with the recording"`
+	Below    []Below   `json:"below" table:"findings_below" about:"what was found and gains too little to be listed"`
+	Unknown  []Unknown `json:"unknown" table:"findings_unknown" about:"what the trace cannot tell, and what to record"`
+}
+
+// Finding is one cause. Fields that say what is wrong in general come from its rule, the others from the trace.
+type Finding struct {
+	ID         string    `json:"id" key:"yes" about:"stable name of the rule"`
+	Group      Group     `json:"group" about:"measurement, specific, general or note"`
+	Title      string    `json:"title" about:"what is wrong"`
+	Cause      string    `json:"cause" about:"why that costs time"`
+	Kind       Kind      `json:"kind" about:"of the gain: predicted, at_most or none"`
+	Gain       int64     `json:"gain_ns" unit:"ns" about:"by how much the window gets shorter, by a replay; of a general finding what it adds after all specific ones"`
+	Share      float64   `json:"gain_share" unit:"share" about:"of base_ns"`
+	Alone      int64     `json:"alone_ns" unit:"ns" about:"by how much without any other change"`
+	Confidence Level     `json:"confidence" about:"high, medium or low"`
+	Why        string    `json:"why" about:"why so confident"`
+	Do         string    `json:"do" about:"what to do, in a few words"`
+	Saw        string    `json:"saw" about:"the evidence in a few words"`
+	Action     []string  `json:"action" about:"what to change, in the order in which to try"`
+	Scenario   string    `json:"scenario" about:"what the replay changed, in words"`
+	Steps      []Step    `json:"steps" about:"what the replay changed"`
+	Numbers    []Number  `json:"numbers" about:"what was measured"`
+	Events     []int     `json:"events" entry:"event" unit:"ref" about:"positions of the slices that it is about, the longest first, as many as listed"`
+	Total      int       `json:"event_count" unit:"count"`
+	Examples   []Example `json:"examples" about:"the longest of them"`
+	Lines      []Line    `json:"lines" about:"lines of the user's Python code that lead there"`
+	Verify     string    `json:"verify" about:"what has to be seen after the change"`
+	First      string    `json:"first" about:"a finding to be dealt with before"`
+	PartOf     string    `json:"part_of" about:"a larger finding that already takes most of the same time away"`
+
+	changes []whatif.Change
+	taken   []taken
+}
+
+// Group says what a finding is about.
+type Group string
+
+// The groups, in the order of the list.
+const (
+	Measurement Group = "measurement" // recording itself cost time
+	Specific    Group = "specific"    // one cause
+	General     Group = "general"     // what remains, by its nature
+	Note        Group = "note"        // about the window or the recording, without a gain
+)
+
+// Kind says how a gain is meant.
+type Kind string
+
+// The kinds of gains.
+const (
+	Predicted Kind = "predicted" // if the replaced durations are as assumed
+	AtMost    Kind = "at_most"   // something is assumed to take no time at all
+	None      Kind = "none"
+)
+
+// Level is how sure a rule is of itself. A new one starts as Medium; High is for those that were right on real traces
+// that they were not made for.
+type Level string
+
+// The levels.
+const (
+	High   Level = "high"
+	Medium Level = "medium"
+	Low    Level = "low"
+)
+
+// Step is one change of a scenario, as `overlay whatif` names them.
+type Step struct {
+	Verb   string `json:"verb"`
+	Events int    `json:"event_count" unit:"count" about:"activities that it changes"`
+	To     string `json:"value" about:"factor or time, where it has one"`
+}
+
+// Number is something measured: a time, a count or bytes; the others are 0.
+type Number struct {
+	Name  string `json:"number"`
+	NS    int64  `json:"ns" unit:"ns"`
+	Count int64  `json:"count" unit:"count"`
+	Bytes int64  `json:"bytes" unit:"bytes"`
+}
+
+// Example is a slice that a finding is about.
+type Example struct {
+	Event    int32  `json:"event" unit:"ref"`
+	Name     string `json:"name"`
+	At       int64  `json:"at_ns" unit:"ns" about:"from the start of the window"`
+	NS       int64  `json:"ns" unit:"ns"`
+	Expected int64  `json:"expected_ns" unit:"ns" about:"that it should take; -1 when that cannot be said"`
+}
+
+// Line is a line of the user's code.
+type Line struct {
+	Line  string `json:"line"`
+	Count int    `json:"count" unit:"count"`
+	NS    int64  `json:"ns" unit:"ns"`
+}
+
+// Below is a finding that gains less than its rule lists.
+type Below struct {
+	ID    string  `json:"id"`
+	Share float64 `json:"gain_share" unit:"share"`
+}
+
+// Unknown is something that the trace does not tell.
+type Unknown struct {
+	What   string `json:"what"`
+	Record string `json:"record" about:"what to do so that it does"`
+}
+
+// taken is own time that a scenario takes from an activity, ns.
+type taken struct {
+	act cdg.ActID
+	ns  int64
+}
+
+// Scenario is what the replay of a finding changed, to be replayed together with others.
+func (f *Finding) Changes() []whatif.Change { return f.changes }
+
+// Top lists the findings of a first screen, most gain first: those that are surest, then others as far as there is room.
+func (a *Advice) Top(n int) []*Finding {
+	var sure, check []*Finding
+	for i := range a.Findings {
+		switch f := &a.Findings[i]; {
+		case f.Kind == None || f.Group == Measurement || f.PartOf != "":
+		case f.Confidence == High || f.Group == General:
+			sure = append(sure, f)
+		default:
+			check = append(check, f)
+		}
+	}
+	byGain(sure)
+	byGain(check)
+	sure = append(sure, check...)
+	sure = sure[:min(n, len(sure))]
+	byGain(sure)
+	return sure
+}

@@ -1,0 +1,433 @@
+package advise
+
+import (
+	"fmt"
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/graph"
+	"overlay/internal/testtrace"
+	"overlay/internal/trace"
+	"overlay/internal/whatif"
+)
+
+// scene writes a training process event by event: a thread that launches, and a stream that runs what it launched.
+type scene struct {
+	b       *testtrace.Builder
+	main    *testtrace.Thread
+	stream  *testtrace.Stream
+	host    int64 // where the thread is, ns
+	gpu     int64 // until when the stream is busy
+	corr    int64
+	planted []trace.EventID
+}
+
+func newScene() *scene {
+	b := testtrace.New()
+	b.NoFlows = true // so that args can be added to operations
+	return &scene{b: b, main: b.Thread(100, 100, "python"), stream: b.Stream(0, 7)}
+}
+
+func (s *scene) mark(e *testtrace.Event) { s.planted = append(s.planted, e.ID()) }
+
+// op runs body in an operator that takes so much of its own before and after.
+func (s *scene) op(name string, own int64, body func()) *testtrace.Event {
+	return s.slice("cpu_op", name, own, body)
+}
+
+// slice is written after what it encloses.
+func (s *scene) slice(cat, name string, own int64, body func()) *testtrace.Event {
+	start := s.host
+	s.host += own / 2
+	body()
+	s.host += own - own/2
+	return s.b.Slice(cat, name, 100, 100, start, s.host-start)
+}
+
+func (s *scene) annotate(name string, own int64, body func()) *testtrace.Event {
+	return s.slice("user_annotation", name, own, body)
+}
+
+func nothing() {}
+
+// run puts an operation on the stream: after its launch, and after what is there.
+func (s *scene) run(dur int64) (start int64) {
+	start = max(s.host+2000, s.gpu+1000)
+	s.gpu = start + dur
+	return start
+}
+
+// launch launches a kernel.
+func (s *scene) launch(name string, dur int64) *testtrace.Event {
+	s.corr++
+	s.main.Launch("cudaLaunchKernel", s.host, 5000, s.corr)
+	start := s.run(dur)
+	s.host += 5000
+	return s.stream.Kernel(name, start, dur, s.corr)
+}
+
+// kernel is an operator with one kernel.
+func (s *scene) kernel(op, name string, dur int64) { s.op(op, 4000, func() { s.launch(name, dur) }) }
+
+// copy copies; a call that waits returns when the copy is over.
+func (s *scene) copy(name string, bytes, dur int64, waits bool) *testtrace.Event {
+	s.corr++
+	start := s.run(dur)
+	call := int64(6000)
+	if waits {
+		call = s.gpu + 4000 - s.host
+	}
+	s.main.Launch("cudaMemcpyAsync", s.host, call, s.corr)
+	s.host += call
+	return s.stream.Memcpy(name, start, dur, s.corr).Arg("bytes", bytes)
+}
+
+// sync waits for the stream.
+func (s *scene) sync(call string) *testtrace.Event {
+	s.corr++
+	start := s.host
+	s.host = max(s.gpu, start) + 5000
+	return s.main.Call(call, start, s.host-start, s.corr)
+}
+
+// work is computation of a step that keeps the GPU busy: large kernels.
+func (s *scene) work(n int) {
+	for range n {
+		s.kernel("aten::mm", "gemm", 100_000)
+	}
+}
+
+// adviseOn is the advice on a trace.
+func adviseOn(t testing.TB, tr *trace.Trace) *Advice {
+	t.Helper()
+	g, err := graph.Build(tr, cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := critpath.Exact(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(whatif.New(g), p)
+}
+
+func (a *Advice) find(id string) *Finding {
+	for i := range a.Findings {
+		if a.Findings[i].ID == id {
+			return &a.Findings[i]
+		}
+	}
+	return nil
+}
+
+// ids are the findings in order.
+func (a *Advice) ids() (list []string) {
+	for i := range a.Findings {
+		f := &a.Findings[i]
+		list = append(list, fmt.Sprintf("%s %.1f%%", f.ID, 100*f.Share))
+	}
+	return list
+}
+
+// cases are, for each rule, runs in which its cause is planted, and runs that look alike and have another reason. What is
+// planted is found with those events among its evidence; what looks alike is not found by that rule.
+var cases = map[string]struct{ planted, alike []func(*scene) }{
+	"data-no-workers": {
+		planted: []func(*scene){func(s *scene) {
+			for range 4 {
+				s.mark(s.annotate(fetchName, 5_000_000, nothing))
+				s.work(10)
+			}
+		}},
+		alike: []func(*scene){
+			func(s *scene) { // a worker would take as long
+				for range 4 {
+					s.annotate(fetchName, 1_000_000, nothing)
+					s.work(2)
+				}
+			},
+			func(s *scene) {
+				for range 4 {
+					s.annotate("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 5_000_000, nothing)
+					s.work(10)
+				}
+			},
+		},
+	},
+	"copy-pageable-h2d": {
+		planted: []func(*scene){func(s *scene) { s.batches(testtrace.HtoDPageable, 8<<20, 4_000_000, true, true) }},
+		alike: []func(*scene){
+			func(s *scene) { s.batches(testtrace.HtoDPinned, 8<<20, 800_000, false, false) },
+			func(s *scene) { s.batches(testtrace.HtoDPageable, 4<<10, 2_000, true, false) },
+		},
+	},
+	"copy-d2h": {
+		planted: []func(*scene){func(s *scene) { s.batches(testtrace.DtoHPageable, 8<<20, 4_000_000, true, true) }},
+		alike: []func(*scene){func(s *scene) { // the result of the whole run
+			s.work(20)
+			s.op("aten::copy_", 4000, func() { s.copy(testtrace.DtoHPageable, 8<<20, 4_000_000, true) })
+		}},
+	},
+	"copy-many-small": {
+		planted: []func(*scene){func(s *scene) { s.values(60, true) }},
+		alike:   []func(*scene){func(s *scene) { s.values(10, true) }},
+	},
+	"sync-host-tensor": {
+		planted: []func(*scene){func(s *scene) { s.values(10, true) }},
+		alike:   []func(*scene){func(s *scene) { s.values(10, false) }, func(s *scene) { s.values(60, true) }},
+	},
+	"sync-item":             syncCase("aten::item", true),
+	"sync-python-condition": syncCase("aten::is_nonzero", true),
+	"sync-dynamic-size":     syncCase("aten::nonzero", true),
+	"sync-copy":             syncCase("aten::cat", true),
+	"sync-other":            syncCase("aten::cat", false),
+	"sync-explicit": {
+		planted: []func(*scene){func(s *scene) {
+			for range 10 {
+				s.work(2)
+				s.mark(s.sync("cudaDeviceSynchronize"))
+				s.hostOps(10)
+			}
+			s.work(1)
+		}},
+		alike: []func(*scene){func(s *scene) { // what measures waits before and after
+			s.hostOps(10)
+			s.work(10)
+			s.sync("cudaDeviceSynchronize")
+			s.hostOps(10)
+		}},
+	},
+	"sync-event": {
+		planted: []func(*scene){func(s *scene) { s.events(false) }},
+		alike:   []func(*scene){func(s *scene) { s.events(true) }},
+	},
+	"sync-all": {
+		planted: []func(*scene){func(s *scene) { // while one kind of wait stays, the other gains nothing
+			for range 20 {
+				s.kernel("aten::mm", "gemm", 2_000_000)
+				s.mark(s.waitIn("aten::item"))
+				s.mark(s.waitIn("aten::nonzero"))
+				s.hostOps(30)
+			}
+			s.work(1)
+		}},
+		alike: []func(*scene){func(s *scene) { // one kind of wait: that is the finding
+			for range 20 {
+				s.work(1)
+				s.waitIn("aten::item")
+				s.hostOps(5)
+			}
+			s.work(1)
+		}},
+	},
+	"launch-blocking": {
+		planted: []func(*scene){func(s *scene) { s.blocked(100) }},
+		alike:   []func(*scene){func(s *scene) { s.blocked(40) }},
+	},
+	"cold-start": {
+		planted: []func(*scene){func(s *scene) {
+			s.mark(s.call("cudaMalloc", "", 30_000_000))
+			s.work(100)
+		}},
+		alike: []func(*scene){
+			func(s *scene) { // slow all over the run
+				for range 40 {
+					s.call("cudaMalloc", "", 2_000_000)
+					s.work(4)
+				}
+			},
+			func(s *scene) { // no call of the API
+				s.call("customCall", "", 30_000_000)
+				s.work(100)
+			},
+		},
+	},
+	"optimizer-loop": {
+		planted: []func(*scene){func(s *scene) { s.optimizer("SGD", "aten::add_", "add", 200, true) }},
+		alike: []func(*scene){
+			func(s *scene) { s.optimizer("FusedAdam", "aten::add_", "add", 200, false) },
+			func(s *scene) {
+				s.optimizer("SGD", "aten::_foreach_add_", "multi_tensor_apply_kernel", 200, false)
+			},
+			func(s *scene) { s.optimizer("SGD", "aten::add_", "add", 10, false) },
+		},
+	},
+	"optimizer-foreach": {
+		planted: []func(*scene){func(s *scene) { s.optimizer("AdamW", "aten::_foreach_add_", "multi_tensor_apply_kernel", 60, true) }},
+		alike: []func(*scene){
+			func(s *scene) {
+				s.optimizer("Shampoo", "aten::_foreach_add_", "multi_tensor_apply_kernel", 60, false)
+			},
+			func(s *scene) {
+				s.optimizer("AdamW", "aten::_fused_adamw_", "multi_tensor_apply_kernel", 60, false)
+			},
+		},
+	},
+	"zero-grad": {
+		planted: []func(*scene){func(s *scene) {
+			for range 3 {
+				s.work(3)
+				s.mark(s.annotate("Optimizer.zero_grad#SGD.zero_grad", 20_000, func() {
+					for range 60 {
+						s.kernel("aten::zero_", "fill", 3000)
+					}
+				}))
+			}
+		}},
+		alike: []func(*scene){func(s *scene) {
+			for range 3 {
+				s.work(3)
+				s.annotate("Optimizer.zero_grad#SGD.zero_grad", 1_000_000, nothing)
+			}
+		}},
+	},
+	"attention-unfused": {
+		planted: []func(*scene){func(s *scene) { s.attention("aten::bmm", "softmax_warp_forward") }},
+		alike: []func(*scene){
+			func(s *scene) { s.attention("aten::addmm", "softmax_warp_forward") },
+			func(s *scene) { s.attention("aten::bmm", "cunn_SoftMaxForward<LogSoftMaxForwardEpilogue>") },
+		},
+	},
+	"fp32-matmul": {
+		planted: []func(*scene){func(s *scene) { s.kernels("aten::mm", "ampere_sgemm_128x64_tn", 30, true) }},
+		alike: []func(*scene){
+			func(s *scene) { s.kernels("aten::mm", "ampere_tf32_s1688gemm_128x64", 30, false) },
+			func(s *scene) { s.kernels("aten::mm", "Cijk_Ailk_Bljk_SB_sgemm_MT64", 30, false) },
+		},
+	},
+	"fp64": {
+		planted: []func(*scene){func(s *scene) { s.kernels("aten::add", "upsample_bilinear2d_out_frame<double, double>", 30, true) }},
+		alike:   []func(*scene){func(s *scene) { s.kernels("aten::add", "reduce_kernel<double_opmath>", 30, false) }},
+	},
+	"layout": {
+		planted: []func(*scene){func(s *scene) { s.kernels("aten::cudnn_convolution", "cudnn::ops::nchwToNhwcKernel<half>", 30, true) }},
+		alike: []func(*scene){
+			func(s *scene) { s.kernels("aten::transpose", "batched_transpose_32x32", 30, false) },
+			func(s *scene) {
+				s.kernels("aten::miopen_convolution", "SubTensorOpWithScalar tensorTransform", 30, false)
+			},
+		},
+	},
+	"elementwise-chain": {
+		planted: []func(*scene){func(s *scene) {
+			for range 10 {
+				s.work(1)
+				for range 4 {
+					s.op("aten::mul", 4000, func() { s.mark(s.launch("vectorized_elementwise_kernel", 30_000)) })
+				}
+			}
+		}},
+		alike: []func(*scene){func(s *scene) {
+			for range 10 {
+				s.work(1)
+				s.kernel("aten::mul", "vectorized_elementwise_kernel", 30_000)
+			}
+		}, func(s *scene) { s.optimizer("SGD", "aten::mul_", "vectorized_elementwise_kernel", 30, false) }},
+	},
+	"graph-input-copies": {
+		planted: []func(*scene){func(s *scene) { s.graphs("CompiledFunction", true) }},
+		alike:   []func(*scene){func(s *scene) { s.graphs("forward", false) }},
+	},
+	"ddp-bucket-copies": {
+		planted: []func(*scene){func(s *scene) { s.buckets(60, true) }},
+		alike:   []func(*scene){func(s *scene) { s.buckets(10, false) }},
+	},
+	"comm-wait": {
+		planted: []func(*scene){func(s *scene) { s.allReduce(20_000_000, 1<<20, true) }},
+		alike: []func(*scene){
+			func(s *scene) { s.allReduce(20_000_000, 1<<32, false) }, // as long as it needs
+			func(s *scene) { s.allReduce(20_000_000, 0, false) },     // nobody knows
+		},
+	},
+	"comm-exposed": {
+		planted: []func(*scene){
+			func(s *scene) { s.allReduce(20_000_000, 1<<32, true) },
+			func(s *scene) { s.gloo(9_000_000) },
+		},
+		alike: []func(*scene){
+			func(s *scene) { s.allReduce(20_000_000, 1<<20, false) }, // another rank is late: that cannot be hidden
+			func(s *scene) { s.gloo(300_000) },
+		},
+	},
+	"launch-gaps": {
+		planted: []func(*scene){func(s *scene) { s.gaps(3000) }},
+		alike:   []func(*scene){func(s *scene) { s.gaps(50) }},
+	},
+	"python-overhead": {
+		planted: []func(*scene){func(s *scene) { s.python(2_000_000, true) }},
+		alike:   []func(*scene){func(s *scene) { s.python(20_000, false) }},
+	},
+	"host-bound": {
+		planted: []func(*scene){func(s *scene) { s.small(300, 2_000) }},
+		alike:   []func(*scene){func(s *scene) { s.small(300, 60_000) }, func(s *scene) { s.small(50, 2_000) }},
+	},
+	"slow-host-ops": {
+		planted: []func(*scene){func(s *scene) { s.views(20_000, true) }},
+		alike:   []func(*scene){func(s *scene) { s.views(2_000, false) }},
+	},
+	"unseen-time": {
+		planted: []func(*scene){func(s *scene) {
+			s.work(1)
+			s.mark(s.annotate("my phase", 5_000_000, nothing))
+			s.work(1)
+		}},
+		alike: []func(*scene){func(s *scene) {
+			s.work(1)
+			s.annotate(fetchName, 5_000_000, nothing)
+			s.work(1)
+		}},
+	},
+	"records-lost-launch": {
+		planted: []func(*scene){func(s *scene) { s.lost(20, true) }},
+		alike:   []func(*scene){func(s *scene) { s.lost(5, false) }},
+	},
+}
+
+const fetchName = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+
+// TestCases: every rule finds its cause where it was planted, shows the planted events, and gains no more than the
+// window; it is silent on what looks alike.
+func TestCases(t *testing.T) {
+	for _, r := range rules {
+		c, ok := cases[r.id]
+		if !ok || len(c.planted) == 0 || len(c.alike) == 0 {
+			t.Errorf("%s: a rule needs a case in which its cause is planted, and one that looks alike", r.id)
+		}
+		for i, plant := range c.planted {
+			s := newScene()
+			plant(s)
+			a := adviseOn(t, s.b.Parse(t))
+			f := a.find(r.id)
+			if f == nil {
+				t.Errorf("%s: planted cause %d is not found: %v below %v", r.id, i, a.ids(), a.Below)
+				continue
+			}
+			if r.kind != None && (f.Gain <= 0 || f.Gain > a.Window || f.Share < r.least()) {
+				t.Errorf("%s: planted cause %d gains %d of %d", r.id, i, f.Gain, a.Window)
+			}
+			if f.Total < len(s.planted) || len(f.Action) == 0 || f.Title == "" || f.Cause == "" || f.Verify == "" || f.Do == "" || len(f.Numbers) == 0 {
+				t.Errorf("%s: planted cause %d: evidence or action is missing: %+v", r.id, i, f)
+			}
+			shown := map[trace.EventID]bool{}
+			for _, e := range f.Events {
+				shown[trace.EventID(e)] = true
+			}
+			for _, e := range s.planted[:min(len(s.planted), maxEvents)] {
+				if !shown[e] && f.Total <= maxEvents {
+					t.Errorf("%s: planted cause %d: event %d is not shown among %v", r.id, i, e, f.Events)
+				}
+			}
+		}
+		for i, plant := range c.alike {
+			s := newScene()
+			plant(s)
+			if a := adviseOn(t, s.b.Parse(t)); a.find(r.id) != nil {
+				t.Errorf("%s: found in look-alike %d: %v", r.id, i, a.ids())
+			}
+		}
+	}
+	if len(cases) != len(rules) {
+		t.Errorf("%d cases for %d rules", len(cases), len(rules))
+	}
+}

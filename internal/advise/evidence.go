@@ -1,0 +1,86 @@
+package advise
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/trace"
+)
+
+// events are the slices that a finding is about.
+type events struct {
+	list     []cdg.ActID
+	expected int64 // ns that each should take; 0 for unknown, -1 for none at all
+}
+
+// How many slices, examples and lines a finding lists.
+const (
+	maxEvents   = 100
+	maxExamples = 3
+	maxLines    = 5
+)
+
+// show fills in what a finding shows as evidence.
+func (r *run) show(f *Finding, ev *events) {
+	list := slices.Clone(ev.list)
+	slices.SortStableFunc(list, func(a, b cdg.ActID) int {
+		return cmp.Or(cmp.Compare(r.dur(b), r.dur(a)), cmp.Compare(r.g.Acts[a].Event, r.g.Acts[b].Event))
+	})
+	f.Total = len(list)
+	f.Events, f.Examples = []int{}, []Example{}
+	for i, a := range list[:min(len(list), maxEvents)] {
+		f.Events = append(f.Events, int(r.g.Acts[a].Event))
+		if i < maxExamples {
+			expected := ev.expected
+			switch expected {
+			case 0:
+				expected = -1
+			case -1:
+				expected = 0
+			}
+			f.Examples = append(f.Examples, Example{int32(r.g.Acts[a].Event), r.name(a), r.g.Acts[a].Start - r.g.Window.Start, r.dur(a), expected})
+		}
+	}
+	f.Lines = r.lines(list)
+}
+
+// lines sums up which lines of the user's code lead to slices, most time first.
+func (r *run) lines(list []cdg.ActID) []Line {
+	out := []Line{}
+	if len(r.names[trace.Python]) == 0 {
+		return out
+	}
+	at := map[string]int{}
+	for _, a := range list {
+		e := r.g.Acts[a].Event
+		if l := r.launch[a]; l != cdg.NoAct {
+			e = r.g.Acts[l].Event
+		}
+		s := r.callers(e)
+		if s == 0 {
+			continue
+		}
+		name := critpath.NormalName(r.tr.Str(s))
+		if strings.HasPrefix(name, "<built-in") {
+			continue
+		}
+		i, ok := at[name]
+		if !ok {
+			i = len(out)
+			at[name] = i
+			out = append(out, Line{Line: name})
+		}
+		out[i].Count++
+		out[i].NS += r.dur(a)
+	}
+	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Or(cmp.Compare(b.NS, a.NS), strings.Compare(a.Line, b.Line)) })
+	return out[:min(len(out), maxLines)]
+}
+
+// times are numbers of a finding.
+func timeOf(name string, ns int64) Number { return Number{Name: name, NS: ns} }
+func countOf(name string, n int) Number   { return Number{Name: name, Count: int64(n)} }
+func bytesOf(name string, n int64) Number { return Number{Name: name, Bytes: n} }

@@ -1,0 +1,111 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+// nearProduct is how many operations of its stream may lie between a softmax and the products of the attention.
+const nearProduct = 10
+
+var attentionUnfused = rule{
+	id: "attention-unfused", group: Specific, kind: Predicted, level: High,
+	why:      "a softmax between two batched products, in one stream",
+	title:    "attention is computed in several kernels",
+	cause:    "the matrix of weights is written and read again by each of them",
+	scenario: "what lies between the two products vanishes; the products stay, as long as a fused kernel takes",
+	action: []string{"torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=...)",
+		"where that is called already: look why it takes the slow way, with torch.nn.attention.sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION])"},
+	verify: "no softmax kernel between two batched products",
+	find: func(r *run) *found {
+		var between []cdg.ActID
+		n := 0
+		softmax := r.fits(gpuKernel, func(s string) bool {
+			s = strings.ToLower(s)
+			return strings.Contains(s, "softmax") && !strings.Contains(s, "backward") && !strings.Contains(s, "log_softmax") && !strings.Contains(s, "logsoftmax")
+		})
+		if len(softmax) == 0 {
+			return nil
+		}
+		for l := range r.g.Lanes {
+			if !r.g.Lanes[l].Stream {
+				continue
+			}
+			first, limit := r.g.Lanes[l].First, r.g.Lanes[l].Limit
+			for a := first; a < limit; a++ {
+				if r.kind(a) != trace.Kernel || !softmax[r.event(a).Name] || !r.inside(a) || r.inBackward(a) {
+					continue
+				}
+				before, after := r.product(a, -1, first, limit), r.product(a, 1, first, limit)
+				if before == cdg.NoAct || after == cdg.NoAct {
+					continue
+				}
+				n++
+				for b := before + 1; b < after; b++ {
+					between = append(between, b)
+				}
+			}
+		}
+		slices.Sort(between)
+		between = slices.Compact(between)
+		if n < 2 {
+			return nil
+		}
+		busy := sum(between, func(a cdg.ActID) int64 { return r.own[a] })
+		f := &found{events: events{list: between, expected: -1}, change: r.scenario(), do: "F.scaled_dot_product_attention",
+			saw:     fmt.Sprintf("%s, %s between the products", tables.Counted(n, "attention"), tables.Duration(busy)),
+			numbers: []Number{countOf("attentions", n), countOf("operations", len(between)), timeOf("between products", busy)}}
+		if n < 4 {
+			f.level, f.why = Medium, "fewer than four of them"
+		}
+		f.change.remove(between)
+		return f
+	},
+}
+
+// inBackward reports whether an operation was launched in backward.
+func (r *run) inBackward(a cdg.ActID) bool {
+	back := false
+	r.around(a, func(_ cdg.ActID, name string) bool {
+		back = back || strings.Contains(name, "ackward")
+		return !back
+	})
+	return back
+}
+
+// product is the nearest batched product before or after an operation in its stream, NoAct without one nearby.
+func (r *run) product(a cdg.ActID, step int, first, limit cdg.ActID) cdg.ActID {
+	for i, b := 0, int(a)+step; i <= nearProduct && b >= int(first) && b < int(limit); i, b = i+1, b+step {
+		if r.batched(cdg.ActID(b)) {
+			return cdg.ActID(b)
+		}
+	}
+	return cdg.NoAct
+}
+
+// batched reports whether a kernel is a product of batches of matrices, by the operators around its launch.
+func (r *run) batched(a cdg.ActID) bool {
+	if r.kind(a) != trace.Kernel {
+		return false
+	}
+	name := strings.ToLower(r.name(a))
+	if !strings.Contains(name, "gemm") && !strings.Contains(name, "cutlass") && !strings.Contains(name, "cijk") && !strings.Contains(name, "bmm") {
+		return false
+	}
+	yes := false
+	r.around(a, func(_ cdg.ActID, name string) bool {
+		switch name {
+		case "aten::bmm", "aten::baddbmm":
+			yes = true
+		case "aten::mm", "aten::addmm", "aten::linear":
+			return false
+		}
+		return !yes
+	})
+	return yes
+}

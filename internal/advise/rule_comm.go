@@ -1,0 +1,194 @@
+package advise
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+)
+
+func isCollective(name string) bool { return vendors.IsCollective(name) }
+
+// criticalOf is the time of activities on the critical path.
+func (r *run) criticalOf(list []cdg.ActID) int64 {
+	return sum(list, func(a cdg.ActID) int64 { return r.marks[a] })
+}
+
+// sizes are bytes of an element by the names that types have in traces.
+var sizes = map[string]int64{"float": 4, "float32": 4, "int": 4, "int32": 4, "long int": 8, "long": 8, "int64": 8, "double": 8, "float64": 8, "bfloat16": 2, "half": 2, "float16": 2,
+	"c10::bfloat16": 2, "c10::half": 2, "byte": 1, "char": 1, "uint8": 1, "int8": 1, "bool": 1, "unsigned char": 1, "signed char": 1, "short": 2}
+
+// linkRates are GB/s of one direction between the devices of a host, by the device's name.
+var linkRates = []struct {
+	device string
+	gbs    float64
+}{{"H100", 450}, {"H200", 450}, {"H800", 200}, {"B200", 900}, {"A100", 300}, {"A800", 200}, {"V100", 150}, {"MI300", 448}, {"MI325", 448}, {"MI250", 300}}
+
+// message is what a collective moves.
+type message struct {
+	bytes int64
+	ranks int64
+	name  string
+}
+
+// messageOf reads what a collective moves: from its own args, else from the shapes of the operator that asked for it.
+func (r *run) messageOf(op cdg.ActID) (message, bool) {
+	m := message{name: r.name(op), ranks: r.tr.Distributed.World}
+	id := r.g.Acts[op].Event
+	if c, ok := r.tr.Collective(id); ok && max(c.In, c.Out) > 0 {
+		if size := sizes[strings.ToLower(c.Dtype)]; size > 0 {
+			m.bytes = max(c.In, c.Out) * size
+			m.name = c.Name
+			if c.Group.Size > 0 {
+				m.ranks = c.Group.Size
+			}
+			return m, true
+		}
+	}
+	l := r.launch[op]
+	for a := l; a != cdg.NoAct; a = r.g.Parent[a] {
+		name := r.name(a)
+		if !strings.HasPrefix(name, "nccl:") && name != trace.RecordedCollective {
+			continue
+		}
+		if n := r.shapeBytes(a); n > 0 {
+			m.bytes = n
+			if strings.HasPrefix(name, "nccl:") {
+				m.name = strings.TrimPrefix(name, "nccl:")
+			}
+			return m, true
+		}
+	}
+	return m, false
+}
+
+// shapeBytes is the size of the largest input of an operator, 0 when shapes are not recorded.
+func (r *run) shapeBytes(a cdg.ActID) int64 {
+	id := r.g.Acts[a].Event
+	dims, ok := r.tr.Arg(id, "Input Dims")
+	if !ok {
+		return 0
+	}
+	types, _ := r.tr.Arg(id, "Input type")
+	var shapes []json.RawMessage
+	var names []string
+	if json.Unmarshal([]byte(dims.Text), &shapes) != nil || json.Unmarshal([]byte(types.Text), &names) != nil {
+		return 0
+	}
+	most := int64(0)
+	for i, s := range shapes {
+		var shape []int64
+		if i >= len(names) || json.Unmarshal(s, &shape) != nil || len(shape) == 0 {
+			continue
+		}
+		n := sizes[strings.ToLower(names[i])]
+		for _, d := range shape {
+			if d < 0 || d > 1<<40 || n > 1<<40 {
+				return 0
+			}
+			n *= d
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// generous is longer than a collective of this size takes when all ranks are there: a start, a bit for each rank, and the
+// bytes at 30 % of the link.
+func (r *run) generous(m *message) int64 {
+	n := float64(m.ranks)
+	if n < 2 {
+		n = 8
+	}
+	rate := 45.0 // bytes a ns
+	for _, name := range r.tr.DeviceNames {
+		for _, l := range linkRates {
+			if strings.Contains(name, l.device) {
+				rate = 0.3 * l.gbs
+			}
+		}
+	}
+	if n > 8 {
+		rate = 4 // a third of a port of 100 Gb/s
+	}
+	factor := (n - 1) / n
+	switch s := strings.ToLower(m.name); {
+	case strings.Contains(s, "allreduce") || strings.Contains(s, "all_reduce"):
+		factor = 2 * (n - 1) / n
+	case strings.Contains(s, "broadcast") || s == "send" || s == "recv":
+		factor = 1
+	}
+	return int64(30_000 + 3_000*n + float64(m.bytes)*factor/rate)
+}
+
+var commWait = rule{
+	id: "comm-wait", group: Specific, kind: AtMost, level: Medium,
+	why:      "the trace of one rank cannot tell waiting from a slow link",
+	title:    "collectives take much longer than their bytes need",
+	cause:    "another rank comes late, or the link is slow",
+	scenario: "each such collective takes a generous time for its size",
+	action:   []string{"profile all ranks, and compare them: overlay ranks; the rank with the shortest collectives is the late one", "where all are slow alike: nccl-tests on the same nodes"},
+	verify:   "the time of the collectives falls to that of their bytes",
+	find: func(r *run) *found {
+		all := r.named(gpuKernel, isCollective)
+		critical := r.criticalOf(all)
+		var far, long []cdg.ActID
+		need := map[cdg.ActID]int64{}
+		for _, a := range all {
+			m, ok := r.messageOf(a)
+			if !ok {
+				continue
+			}
+			g := r.generous(&m)
+			need[a] = g
+			switch d := r.dur(a); {
+			case d > 5*g && d > g+200_000:
+				far = append(far, a)
+			case d > 2*g:
+				long = append(long, a)
+			}
+		}
+		if len(far) == 0 || critical == 0 || 10*r.criticalOf(far) < 3*critical {
+			return nil
+		}
+		list := append(far, long...)
+		f := &found{events: events{list: list}, change: r.scenario(), do: "find the late rank: overlay ranks on the traces of all",
+			saw:     fmt.Sprintf("%s of %s wait", tables.Grouped(int64(len(list))), tables.Counted(len(all), "collective")),
+			numbers: []Number{countOf("collectives", len(all)), countOf("long ones", len(list)), timeOf("in long ones", sum(list, r.dur)), timeOf("on the critical path", r.criticalOf(list))}}
+		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return min(own, need[a]) })
+		return f
+	},
+}
+
+var commExposed = rule{
+	id: "comm-exposed", group: General, kind: AtMost, level: Low,
+	why:      "that all of it can be hidden is the best case",
+	title:    "communication is not hidden behind computation",
+	cause:    "the GPU computes nothing while it waits for a collective",
+	scenario: "collectives take no time",
+	action: []string{"DDP: bucket_cap_mb; FSDP: backward_prefetch=BackwardPrefetch.BACKWARD_PRE", "async_op=True, and wait where the result is needed",
+		"fewer bytes: a bf16 compression hook"},
+	verify: "communication on the critical path falls",
+	find: func(r *run) *found {
+		all := r.named(gpuKernel, isCollective)
+		critical := r.criticalOf(all)
+		if len(r.ops) == 0 {
+			return r.exposedGloo()
+		}
+		if len(all) == 0 || critical*100 < r.window {
+			return nil
+		}
+		if w := r.result(&commWait); w != nil && 10*r.criticalOf(w.events.list) >= 6*critical {
+			return nil // what waits for another rank cannot be hidden
+		}
+		f := &found{events: events{list: all}, change: r.scenario(), do: "hide collectives behind backward: bucket_cap_mb, async_op=True",
+			saw:     fmt.Sprintf("%s, %s on the path", tables.Counted(len(all), "collective"), tables.Duration(critical)),
+			numbers: []Number{countOf("collectives", len(all)), timeOf("on the critical path", critical)}}
+		f.change.zero(all)
+		return f
+	},
+}

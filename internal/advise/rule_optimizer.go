@@ -1,0 +1,194 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/tables"
+)
+
+// optimizerSteps lists the annotations of steps of optimizers with the class of each.
+func (r *run) optimizerSteps() (list []cdg.ActID, class string) {
+	for _, a := range r.outermost(r.named(markKinds, func(s string) bool { return strings.HasPrefix(s, "Optimizer.step#") })) {
+		name := strings.TrimSuffix(strings.TrimPrefix(r.name(a), "Optimizer.step#"), ".step")
+		if class == "" {
+			class = name
+		}
+		if name == class {
+			list = append(list, a)
+		}
+	}
+	return list, class
+}
+
+// inSteps is what lies in steps of an optimizer.
+type inSteps struct {
+	steps   []cdg.ActID
+	ops     [][]cdg.ActID // per step: operations that it launched
+	all     []cdg.ActID
+	waits   []wait
+	foreach bool // operators or kernels that do many parameters at once
+	fused   bool
+}
+
+func (r *run) inSteps(steps []cdg.ActID) inSteps {
+	in := inSteps{steps: steps, ops: make([][]cdg.ActID, len(steps))}
+	around := r.within(steps)
+	at := map[cdg.ActID]int{}
+	for i, a := range steps {
+		at[a] = i
+	}
+	foreach := r.fits(opKinds, func(s string) bool { return strings.Contains(s, "_foreach_") })
+	multi := r.fits(gpuKernel, func(s string) bool { return strings.Contains(s, "multi_tensor_apply") })
+	fused := r.fits(opKinds, func(s string) bool { return strings.Contains(strings.ToLower(s), "fused") })
+	for a, o := range around {
+		if o == cdg.NoAct {
+			continue
+		}
+		name := r.event(cdg.ActID(a)).Name
+		if r.g.Lanes[r.g.Acts[a].Lane].Stream {
+			in.foreach = in.foreach || multi[name]
+		} else {
+			in.foreach = in.foreach || foreach[name]
+			in.fused = in.fused || fused[name]
+		}
+	}
+	for _, a := range r.ops {
+		if o := around[a]; o != cdg.NoAct {
+			in.ops[at[o]] = append(in.ops[at[o]], a)
+			in.all = append(in.all, a)
+		}
+	}
+	in.waits = r.waitsIn(around)
+	return in
+}
+
+// Optimizers by what they have instead of a loop over parameters, with the first version that has it.
+var (
+	fusedClasses   = []string{"Adam", "AdamW", "SGD"}
+	foreachClasses = []string{"Adagrad", "Adadelta", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop"}
+	adamKinds      = []string{"Adam", "AdamW", "Adamax", "NAdam", "RAdam"}
+)
+
+// kernelsPerParameter is about how many kernels an optimizer launches for a parameter.
+func kernelsPerParameter(class string) int64 {
+	if slices.Contains(adamKinds, class) {
+		return 8
+	}
+	return 3
+}
+
+// loopOfKernels is from how many operations a step on an optimizer is a loop: ten parameters with four kernels each.
+const loopOfKernels = 40
+
+var optimizerLoop = rule{
+	id: "optimizer-loop", group: Specific, kind: Predicted, level: High,
+	why:      "a step of the optimizer launches kernels for each parameter, and none that does many at once",
+	title:    "the optimizer updates one parameter after the other",
+	cause:    "each parameter costs several short kernels and their launches",
+	scenario: "all operations of a step are one of half their time, and the step takes the CPU as long as a fused one",
+	action:   []string{"fused=True for Adam and AdamW (PyTorch 2.0) and SGD (2.3), foreach=True for others", "for an optimizer of your own: torch._foreach_* on lists of parameters"},
+	verify:   "a step of the optimizer launches a few kernels",
+	find: func(r *run) *found {
+		steps, class := r.optimizerSteps()
+		if len(steps) == 0 || strings.Contains(strings.ToLower(class), "fused") {
+			return nil
+		}
+		in := r.inSteps(steps)
+		if in.foreach || in.fused || len(in.all) < loopOfKernels*len(steps) {
+			return nil
+		}
+		f := &found{events: events{list: steps}, change: r.scenario(), saw: fmt.Sprintf("%s, %s", tables.Counted(len(steps), "step"), tables.Counted(len(in.all), "kernel")),
+			numbers: []Number{countOf("steps", len(steps)), countOf("operations", len(in.all)), timeOf("in steps", sum(steps, r.dur)), timeOf("on the GPU", sum(in.all, r.dur))}}
+		host, perParameter := int64(300_000), int64(4_000)
+		switch {
+		case slices.Contains(fusedClasses, class):
+			f.do, host, perParameter = class+"(..., fused=True)", 150_000, 1_000
+		case slices.Contains(foreachClasses, class):
+			f.do = class + "(..., foreach=True)"
+		default:
+			f.do = "update parameters in batches with torch._foreach_*"
+		}
+		f.change.fuse(&in, class, 45, 60, host, perParameter)
+		return f
+	},
+}
+
+// fuse makes each step one operation of so many percent of the time, and gives the CPU what a fused step takes.
+func (s *scenario) fuse(in *inSteps, class string, adam, other int64, host, perParameter int64) {
+	percent := other
+	if slices.Contains(adamKinds, class) {
+		percent = adam
+	}
+	for i, step := range in.steps {
+		parameters := int64(len(in.ops[i])) / kernelsPerParameter(class)
+		s.shrink([]cdg.ActID{step}, host+parameters*perParameter)
+		s.replace(in.ops[i], sum(in.ops[i], func(a cdg.ActID) int64 { return s.r.own[a] })*percent/100)
+	}
+	s.noWait(in.waits)
+}
+
+var optimizerForeach = rule{
+	id: "optimizer-foreach", group: Specific, kind: Predicted, level: Medium,
+	why:      "that a fused step takes half the time is a usual figure, not one of this trace",
+	title:    "the optimizer has a fused form that is not used",
+	cause:    "steps over lists of parameters read and write all of them several times",
+	scenario: "all operations of a step are one of half their time, and the step takes the CPU 0.2 ms",
+	action:   []string{"fused=True"},
+	verify:   "a step of the optimizer launches a few kernels",
+	find: func(r *run) *found {
+		steps, class := r.optimizerSteps()
+		if len(steps) == 0 || !slices.Contains(fusedClasses, class) {
+			return nil
+		}
+		in := r.inSteps(steps)
+		if !in.foreach || in.fused || len(in.all) == 0 {
+			return nil
+		}
+		f := &found{events: events{list: steps}, change: r.scenario(), do: class + "(..., fused=True)",
+			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(steps), "step"), tables.Duration(sum(steps, r.dur))),
+			numbers: []Number{countOf("steps", len(steps)), countOf("operations", len(in.all)), timeOf("in steps", sum(steps, r.dur)), timeOf("on the GPU", sum(in.all, r.dur))}}
+		f.change.fuse(&in, class, 50, 50, 200_000, 0)
+		return f
+	},
+}
+
+const (
+	zeroedHost = 30_000 // ns that setting gradients to None takes
+	fewZeroed  = 20
+)
+
+var zeroGrad = rule{
+	id: "zero-grad", group: Specific, kind: Predicted, level: High,
+	why:      "zero_grad launches operations: it fills gradients instead of dropping them",
+	title:    "gradients are filled with zeros",
+	cause:    "each gradient is written, and read again when the next one is added to it",
+	scenario: "the operations vanish, and each call takes the CPU 30 µs",
+	action:   []string{"optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0"},
+	verify:   "zero_grad launches nothing",
+	find: func(r *run) *found {
+		calls := r.outermost(r.named(markKinds, func(s string) bool { return strings.HasPrefix(s, "Optimizer.zero_grad#") }))
+		if len(calls) == 0 {
+			return nil
+		}
+		in := r.inSteps(calls)
+		zeros := 0
+		around := r.within(calls)
+		for _, a := range r.named(opKinds, oneOf("aten::zero_")) {
+			if around[a] != cdg.NoAct {
+				zeros++
+			}
+		}
+		if len(in.all) < fewZeroed && zeros < fewZeroed {
+			return nil
+		}
+		f := &found{events: events{calls, zeroedHost}, change: r.scenario(), do: "zero_grad(set_to_none=True)",
+			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(calls), "call"), tables.Counted(max(len(in.all), zeros), "gradient")),
+			numbers: []Number{countOf("calls", len(calls)), countOf("gradients", max(len(in.all), zeros)), timeOf("in calls", sum(calls, r.dur)), timeOf("on the GPU", sum(in.all, r.dur))}}
+		f.change.shrink(calls, zeroedHost)
+		f.change.remove(in.all)
+		return f
+	},
+}

@@ -1,0 +1,114 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+// viewOps compute nothing, so what they take is what any operator costs the CPU.
+var viewOps = []string{"aten::view", "aten::as_strided", "aten::t", "aten::transpose", "aten::detach", "aten::alias", "aten::unsqueeze", "aten::expand", "aten::select",
+	"aten::slice", "aten::permute"}
+
+const (
+	usualOp = 1_500 // ns that a view takes: 0.3 to 4 µs on CPUs of today
+	slowOp  = 8_000
+	fewOps  = 20
+)
+
+var slowHostOps = rule{
+	id: "slow-host-ops", group: Measurement, kind: Predicted, level: Medium, limit: baseShare,
+	why:      "a slow CPU looks the same as a profiler that records much",
+	title:    "every operator is slow, even those that compute nothing",
+	cause:    "recording stacks and shapes costs each operator some µs; so does a slow or busy CPU",
+	scenario: "each operator takes as much less as views take more than 1.5 µs, and a sixth of its time at least",
+	action:   []string{"record again without with_stack, record_shapes and detect_anomaly", "if that changes nothing: look at the CPU's frequency governor and at what else runs there"},
+	verify:   "views take less than 4 µs",
+	find: func(r *run) *found {
+		views := r.named(opKinds, func(s string) bool { return slices.Contains(viewOps, s) })
+		if len(views) < fewOps {
+			return nil
+		}
+		own := make([]int64, len(views))
+		for i, a := range views {
+			own[i] = r.own[a]
+		}
+		usual := median(own)
+		if usual < slowOp {
+			return nil
+		}
+		ops := r.named(opKinds, func(string) bool { return true })
+		f := &found{events: events{views, usualOp}, change: r.scenario(), do: "record again without with_stack; gains below are without that cost",
+			saw:     fmt.Sprintf("operators that compute nothing take %s", tables.Duration(usual)),
+			numbers: []Number{timeOf("median of views", usual), countOf("views", len(views)), countOf("operators", len(ops))}}
+		f.change.scale(ops, func(_ cdg.ActID, own int64) int64 { return max(own-(usual-usualOp), own*15/100) })
+		return f
+	},
+}
+
+var unseenTime = rule{
+	id: "unseen-time", group: Note, kind: None, level: High,
+	why:      "the critical path says so",
+	title:    "a part of the critical path is not recorded",
+	cause:    "nothing was recorded there but the annotation around it, if that",
+	scenario: "",
+	action:   []string{"profile(with_stack=True) in a short run", "record_function(\"...\") around the parts of the loop"},
+	verify:   "untraced time on the path falls",
+	find: func(r *run) *found {
+		blind := r.total.Class[critpath.ClassUntraced] + r.total.Class[critpath.ClassUnexplained]
+		var marks []cdg.ActID
+		marked := int64(0)
+		_, beside := r.besideGloo()
+		for a, ns := range r.marks {
+			id := cdg.ActID(a)
+			ns = max(ns-beside[id], 0)
+			if ns > 0 && r.kind(id) == trace.Annotation && !ownWork(r.name(id)) {
+				marks = append(marks, id)
+				marked += ns
+			}
+		}
+		if 10*(blind+marked) < r.window {
+			return nil
+		}
+		f := &found{events: events{list: marks}, saw: tables.Duration(blind+marked) + " of the path",
+			do:      "record a short run with_stack=True, or put record_function around parts of the loop",
+			numbers: []Number{timeOf("untraced or unexplained", blind), timeOf("in annotations without operators", marked)}}
+		return f
+	},
+}
+
+// ownWork reports whether an annotation stands for work itself: of the data loader, or of a backend of collectives.
+func ownWork(name string) bool {
+	return strings.HasPrefix(name, "enumerate(DataLoader)") || strings.HasPrefix(name, "nccl:") || strings.HasPrefix(name, "gloo:")
+}
+
+var recordsLostLaunch = rule{
+	id: "records-lost-launch", group: Note, kind: None, level: High,
+	why:      "operations without the call that launched them",
+	title:    "operations of the GPU have no recorded launch",
+	cause:    "they were launched before recording began, or the profiler lost the records: what the CPU did for them is not known",
+	scenario: "",
+	action:   []string{"start the profiler a step earlier: schedule(wait=1, warmup=2, active=3)", "synchronize before recording begins"},
+	verify:   "every operation has a launch",
+	find: func(r *run) *found {
+		var lost []cdg.ActID
+		calls := 0
+		for _, o := range r.ops {
+			if r.launch[o] == cdg.NoAct {
+				lost = append(lost, o)
+			} else {
+				calls++
+			}
+		}
+		if len(lost) <= 10 || 50*len(lost) <= len(r.ops) || calls == 0 {
+			return nil
+		}
+		return &found{events: events{list: lost}, do: "start the profiler a step earlier", saw: fmt.Sprintf("%s of %s operations", tables.Grouped(int64(len(lost))), tables.Grouped(int64(len(r.ops)))),
+			numbers: []Number{countOf("operations without launch", len(lost)), countOf("operations", len(r.ops))}}
+	},
+}

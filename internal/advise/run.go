@@ -1,0 +1,139 @@
+package advise
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+	"overlay/internal/whatif"
+)
+
+// run is what rules look at: the graph of one window, by name and by what launched what. Everything in it is about the
+// window; activities are those that start in it.
+type run struct {
+	*graphs
+	window int64 // ns
+
+	ops    []cdg.ActID // operations of devices, by start
+	launch []cdg.ActID // per activity: of an operation the call that launched it, else NoAct
+	own    []int64     // per activity: time of its own in the window, ns; of slices without what they enclose
+	waits  []wait      // calls that waited for a device, by start
+	waited []bool      // per activity: whether it is the call of such a wait
+	path   *critpath.Path
+	total  critpath.Totals
+	marks  []int64 // per activity: its time on the critical path
+
+	names   [trace.NumKinds][]trace.Sym // names of activities by kind, in order of first appearance
+	first   []int32                     // CSR: activities of a name are list[first[name]:first[name+1]], in order of the graph
+	list    []cdg.ActID
+	verbs   map[trace.Sym]vendors.Verb
+	callers func(trace.EventID) trace.Sym
+	byCause map[string][]wait         // what syncs are about; made when asked for
+	syncs   map[cdg.ActID][]cdg.ActID // synchronising calls by the operator around them; made when asked for
+	results map[string]*found         // of rules that were asked already
+}
+
+// wait is a call that returned because work of a device was over.
+type wait struct {
+	call cdg.ActID
+	for_ cdg.ActID // the operation that ended last
+	ns   int64     // from the start of the call to the end of that operation
+}
+
+// newRun looks at a graph.
+func newRun(m *whatif.Model, p *critpath.Path) *run {
+	g := m.Graph()
+	r := &run{graphs: &graphs{g, g.Trace, m}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p), verbs: map[trace.Sym]vendors.Verb{}}
+	n := len(g.Acts)
+	r.launch, r.own, r.waited, r.marks = make([]cdg.ActID, n), make([]int64, n), make([]bool, n), make([]int64, n)
+	r.first = make([]int32, len(r.tr.Syms)+1)
+	seen := map[nameKind]bool{}
+	for a := range g.Acts {
+		r.launch[a] = cdg.NoAct
+		act := &g.Acts[a]
+		if !r.inside(cdg.ActID(a)) {
+			continue
+		}
+		e := &r.tr.Events[act.Event]
+		r.first[e.Name+1]++
+		if k := (nameKind{e.Name, e.Kind}); !seen[k] {
+			seen[k] = true
+			r.names[e.Kind] = append(r.names[e.Kind], e.Name)
+		}
+		if !g.Lanes[act.Lane].Stream {
+			r.addWait(cdg.ActID(a))
+			continue
+		}
+		r.ops = append(r.ops, cdg.ActID(a))
+		r.own[a] = min(act.End, g.Window.End) - act.Start
+		if l := r.tr.Launch[act.Event]; l != trace.NoEvent {
+			r.launch[a] = g.ActOf[l]
+		}
+	}
+	for i := range r.first[1:] {
+		r.first[i+1] += r.first[i]
+	}
+	next := slices.Clone(r.first)
+	r.list = make([]cdg.ActID, r.first[len(r.first)-1])
+	for a := range g.Acts {
+		if r.inside(cdg.ActID(a)) {
+			s := r.event(cdg.ActID(a)).Name
+			r.list[next[s]] = cdg.ActID(a)
+			next[s]++
+		}
+	}
+	for i := range g.Pieces { // the last of a thread has no owner
+		if x := &g.Pieces[i]; x.Owner != cdg.NoAct {
+			r.own[x.Owner] += max(0, min(g.Pieces[i+1].Start, g.Window.End)-max(x.Start, g.Window.Start))
+		}
+	}
+	for _, x := range p.Marks {
+		if a := g.ActOf[x.Event]; a != cdg.NoAct {
+			r.marks[a] = x.NS
+		}
+	}
+	byStart := func(a, b cdg.ActID) int {
+		return cmp.Or(cmp.Compare(g.Acts[a].Start, g.Acts[b].Start), cmp.Compare(a, b))
+	}
+	slices.SortFunc(r.ops, byStart)
+	slices.SortFunc(r.waits, func(a, b wait) int { return byStart(a.call, b.call) })
+	r.callers = critpath.CallerOf(g)
+	return r
+}
+
+type nameKind struct {
+	name trace.Sym
+	kind trace.Kind
+}
+
+// addWait notes a call that returned because operations were over.
+func (r *run) addWait(a cdg.ActID) {
+	if !r.g.Graph.Call(a) {
+		return
+	}
+	w := wait{a, cdg.NoAct, 0}
+	end := int64(0)
+	for _, s := range r.g.Sources(a) {
+		if s.Rule == cdg.Sync && s.From != cdg.NoAct {
+			if e := r.g.Acts[s.From].End; w.for_ == cdg.NoAct || e > end {
+				w.for_, end = s.From, e
+			}
+		}
+	}
+	act := &r.g.Acts[a]
+	if w.for_ == cdg.NoAct || end <= act.Start {
+		return
+	}
+	w.ns = min(end, act.End) - act.Start
+	r.waits = append(r.waits, w)
+	r.waited[a] = true
+}
+
+// inside reports whether an activity starts in the window.
+func (r *run) inside(a cdg.ActID) bool {
+	at := r.g.Acts[a].Start
+	return at >= r.g.Window.Start && at < r.g.Window.End
+}

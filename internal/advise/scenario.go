@@ -1,0 +1,210 @@
+package advise
+
+import (
+	"overlay/internal/cdg"
+	"overlay/internal/tables"
+	"overlay/internal/vendors"
+	"overlay/internal/whatif"
+)
+
+// scenario collects the changes that undo a cause, and what they take from whom.
+type scenario struct {
+	r       *run
+	changes []whatif.Change
+	taken   []taken // an activity may have several
+	extra   int64   // more that can be gained than what is taken: gaps before operations that vanish
+}
+
+func (r *run) scenario() scenario { return scenario{r: r} }
+
+func (s *scenario) take(a cdg.ActID, ns int64) {
+	if ns > 0 {
+		s.taken = append(s.taken, taken{a, ns})
+	}
+}
+
+// percents is how finely activities are told apart whose time is multiplied.
+const percents = 200
+
+// scale gives each activity of a list a time of its own: what its own time becomes is told by to. Ratios are rounded up to
+// half a percent, so that there are few changes.
+func (s *scenario) scale(list []cdg.ActID, to func(a cdg.ActID, own int64) int64) {
+	var sets [percents]whatif.Set
+	for _, a := range list {
+		own := s.r.own[a]
+		if own <= 0 {
+			continue
+		}
+		ns := max(to(a, own), 0)
+		k := (ns*percents + own - 1) / own
+		if k >= percents {
+			continue
+		}
+		if sets[k] == nil {
+			sets[k] = s.r.m.NewSet()
+		}
+		sets[k].Add(a)
+		s.take(a, own-own*k/percents)
+	}
+	for k, set := range sets {
+		if set != nil {
+			s.changes = append(s.changes, whatif.Change{Verb: whatif.Scale, On: set, Num: int64(k), Den: percents})
+		}
+	}
+}
+
+// lengthen multiplies the time of operations that take over the work of others.
+func (s *scenario) lengthen(list []cdg.ActID, num, den int64) {
+	if len(list) > 0 {
+		s.changes = append(s.changes, whatif.Change{Verb: whatif.Scale, On: s.r.m.SetOf(list...), Num: num, Den: den})
+	}
+}
+
+// zero takes all own time of a list.
+func (s *scenario) zero(list []cdg.ActID) {
+	s.scale(list, func(cdg.ActID, int64) int64 { return 0 })
+}
+
+// shrink gives each slice of a list some ns in all, with what it encloses; those that take less keep their time.
+func (s *scenario) shrink(list []cdg.ActID, ns int64) {
+	set := s.r.m.NewSet()
+	var longer []cdg.ActID
+	for _, a := range list {
+		if s.r.dur(a) > ns {
+			set.Add(a)
+			longer = append(longer, a)
+		}
+	}
+	if len(longer) == 0 {
+		return
+	}
+	s.changes = append(s.changes, whatif.Change{Verb: whatif.Shrink, On: set, NS: ns})
+	in := s.r.within(longer)
+	for a, o := range in {
+		if o != cdg.NoAct && !s.r.g.Lanes[s.r.g.Acts[a].Lane].Stream {
+			own := s.r.own[a]
+			s.take(cdg.ActID(a), own-own*min(ns, s.r.dur(o))/max(s.r.dur(o), 1))
+		}
+	}
+}
+
+// gapOfRemoved is more than what lies before an operation in its stream, ns.
+const gapOfRemoved = 10_000
+
+// remove lets operations vanish, with the gaps before them.
+func (s *scenario) remove(list []cdg.ActID) {
+	if len(list) == 0 {
+		return
+	}
+	s.changes = append(s.changes, whatif.Change{Verb: whatif.Remove, On: s.r.m.SetOf(list...)})
+	for _, a := range list {
+		s.take(a, s.r.own[a])
+		s.extra += gapOfRemoved
+	}
+}
+
+// replace lets the last of some operations of a stream do the work of all.
+func (s *scenario) replace(list []cdg.ActID, ns int64) {
+	if len(list) == 0 {
+		return
+	}
+	s.changes = append(s.changes, whatif.Change{Verb: whatif.Replace, On: s.r.m.SetOf(list...), NS: ns})
+	whole := sum(list, func(a cdg.ActID) int64 { return s.r.own[a] })
+	for _, a := range list {
+		s.take(a, s.r.own[a]-s.r.own[a]*min(ns, whole)/max(whole, 1))
+		s.extra += gapOfRemoved
+	}
+}
+
+// noWait lets calls return without waiting, and so do synchronisations that follow in the same operator: they had nothing
+// to wait for any more, and would have now.
+func (s *scenario) noWait(list []wait) {
+	if len(list) == 0 {
+		return
+	}
+	set := s.r.m.NewSet()
+	syncs := s.r.syncsByOp()
+	for _, w := range list {
+		set.Add(w.call)
+		if op := s.r.opAround(w.call); op != cdg.NoAct {
+			for _, c := range syncs[op] {
+				set.Add(c)
+			}
+		}
+		s.take(w.call, max(w.ns, s.r.own[w.call]))
+		s.extra += gapOfRemoved
+	}
+	s.changes = append(s.changes, whatif.Change{Verb: whatif.NoWait, On: set})
+}
+
+// syncsByOp lists the synchronising calls of each operator.
+func (r *run) syncsByOp() map[cdg.ActID][]cdg.ActID {
+	if r.syncs == nil {
+		r.syncs = map[cdg.ActID][]cdg.ActID{}
+		for _, a := range r.named(callKinds, func(s string) bool { return vendors.VerbOf(s).Blocks() }) {
+			if op := r.opAround(a); op != cdg.NoAct {
+				r.syncs[op] = append(r.syncs[op], a)
+			}
+		}
+	}
+	return r.syncs
+}
+
+// waitsIn lists the waits of calls inside of slices that within found.
+func (r *run) waitsIn(in []cdg.ActID) []wait {
+	var out []wait
+	for _, w := range r.waits {
+		if in[w.call] != cdg.NoAct {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// delay multiplies the delays of a class.
+func (s *scenario) delay(num, den int64, whole int64, kinds ...whatif.DelayClass) {
+	s.changes = append(s.changes, whatif.Change{Verb: whatif.Delay, Num: num, Den: den, Kinds: kinds})
+	s.extra += whole
+}
+
+// atMost bounds what the scenario can gain: it takes no more than this from all threads and streams in all.
+func (s *scenario) atMost() int64 {
+	n := s.extra
+	for _, t := range s.taken {
+		n += t.ns
+	}
+	return n
+}
+
+var verbWords = map[whatif.Verb]string{whatif.Scale: "scale", whatif.SetTime: "set", whatif.Shrink: "shrink", whatif.Remove: "remove",
+	whatif.NoWait: "no-wait", whatif.Drop: "drop", whatif.Replace: "replace", whatif.NoQueue: "unlimited-queue", whatif.Delay: "scale"}
+
+// steps says what the changes are; neighbours that multiply are one.
+func (s *scenario) steps() []Step {
+	out := []Step{}
+	low, high := 0.0, 0.0
+	for i := range s.changes {
+		c := &s.changes[i]
+		x := Step{Verb: verbWords[c.Verb], Events: c.On.Len()}
+		switch c.Verb {
+		case whatif.Scale:
+			f := float64(c.Num) / float64(c.Den)
+			if i > 0 && s.changes[i-1].Verb == whatif.Scale {
+				last := &out[len(out)-1]
+				low, high = min(low, f), max(high, f)
+				last.Events += x.Events
+				last.To = tables.Number(low) + " to " + tables.Number(high)
+				continue
+			}
+			low, high = f, f
+			x.To = tables.Number(f)
+		case whatif.Delay:
+			x.Verb = "scale delays"
+			x.To = tables.Number(float64(c.Num) / float64(c.Den))
+		case whatif.SetTime, whatif.Shrink, whatif.Replace:
+			x.To = tables.Duration(c.NS)
+		}
+		out = append(out, x)
+	}
+	return out
+}

@@ -1,0 +1,40 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	"overlay/internal/advise"
+	"overlay/internal/tables"
+)
+
+// Advice is what would make one window of one trace shorter, in full.
+type Advice struct {
+	Schema string `json:"schema"`
+	Tool   Tool   `json:"tool"`
+	Input  string `json:"input" about:"file name without its folders"`
+	Window Window `json:"window" table:"window" about:"the analysed interval"`
+	Bound  string `json:"bound_by" about:"the class with the most time on the critical path"`
+
+	Advice *advise.Advice `json:"advice" about:"null for slim traces"`
+}
+
+// NewAdvice makes the report of advice that was found.
+func NewAdvice(s Source) *Advice {
+	r := New(Source{Name: s.Name, Version: s.Version, Graph: s.Graph, Path: s.Path})
+	return &Advice{advise.Schema, r.Tool, r.Input.Name, r.Window, r.Path.BoundBy, s.Advice}
+}
+
+// topFindings is how many findings a first screen has.
+const topFindings = 3
+
+// WriteJSON writes the advice as an indented JSON document.
+func (a *Advice) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(a)
+}
+
+// signedPercent is a share that may be below 0.
+func signedPercent(x float64) string { return tables.FormatPercent(100 * x) }

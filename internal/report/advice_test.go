@@ -1,0 +1,97 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"overlay/internal/advise"
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/graph"
+	"overlay/internal/trace"
+	"overlay/internal/whatif"
+)
+
+const adviceSchemaFile = "../../docs/advise.schema.json"
+
+// TestAdviceSchemaFile: the schema in docs says what the types say.
+func TestAdviceSchemaFile(t *testing.T) {
+	s := schemaOf(reflect.TypeFor[Advice]())
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"] = advise.Schema
+	s["description"] = "The answer of overlay advise. Times are integers in ns, shares are ratios, events are zero-based positions in traceEvents. Without advice the input is a slim trace."
+	s["properties"].(map[string]any)["schema"] = map[string]any{"const": advise.Schema}
+	b, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, adviceSchemaFile, append(b, '\n'))
+}
+
+func adviceOf(t *testing.T, name string, tr *trace.Trace) *Advice {
+	g, err := graph.Build(tr, cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := critpath.Exact(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewAdvice(Source{Name: name, Version: "test", Graph: g, Path: p, Advice: advise.New(whatif.New(g), p)})
+}
+
+// TestAdviceForms: the JSON of the advice on each own trace follows its schema; the text keeps to its width, names every
+// finding, and says what to do about it.
+func TestAdviceForms(t *testing.T) {
+	raw, err := os.ReadFile(adviceSchemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for name, tr := range ownTraces(t) {
+		a := adviceOf(t, name, tr)
+		var js bytes.Buffer
+		if err := a.WriteJSON(&js); err != nil {
+			t.Fatal(err)
+		}
+		var v any
+		d := json.NewDecoder(&js)
+		d.UseNumber()
+		if err := d.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range follow(schema, v, "") {
+			t.Errorf("%s: %s", name, e)
+		}
+		for _, width := range []int{60, 80, 120} {
+			var text bytes.Buffer
+			if err := a.WriteText(&text, TextOptions{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			for l := range strings.Lines(text.String()) {
+				if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > width {
+					t.Errorf("%s: %d columns where there are %d: %s", name, n, width, l)
+				}
+			}
+			for i := range a.Advice.Findings {
+				f := &a.Advice.Findings[i]
+				found++
+				if !strings.Contains(text.String(), "\n"+f.ID+"  ") || !strings.Contains(text.String(), "do         ") {
+					t.Errorf("%s: no finding %s in\n%s", name, f.ID, text.String())
+				}
+			}
+		}
+	}
+	if found == 0 {
+		t.Fatal("no finding in any trace")
+	}
+}

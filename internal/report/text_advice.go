@@ -1,0 +1,209 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"overlay/internal/advise"
+	"overlay/internal/tables"
+)
+
+// gainIndent is where the words of a finding begin.
+const gainIndent = 42
+
+// advice prints the findings of the first screen.
+func (t *text) advice(a *advise.Advice) {
+	if a == nil {
+		return
+	}
+	top := a.Top(topFindings)
+	t.line("")
+	if len(top) == 0 {
+		t.nothingFound(a)
+		return
+	}
+	t.line("%s", t.bold("advice: what would make the window shorter"))
+	t.based(a)
+	for _, f := range top {
+		do := f.Do
+		if f.Confidence == advise.Medium && f.Group == advise.Specific {
+			do = "check: " + do
+		}
+		if more := do + " (" + f.Saw + ")"; f.Saw != "" && utf8.RuneCountInString(more) <= t.width-gainIndent+1 {
+			do = more
+		}
+		t.line("%s %7s %11s  %-*s %s", atMost(f), tables.FormatShare(f.Share), tables.Duration(f.Gain), gainIndent-25, f.ID, Shorten(Plain(do), t.width-gainIndent+1))
+	}
+	t.together(a, len(top))
+}
+
+// atMost marks gains that are bounds.
+func atMost(f *advise.Finding) string {
+	if f.Kind == advise.AtMost {
+		return "≤"
+	}
+	return " "
+}
+
+// nothingFound is a result too; the most useful thing to record stands beside it.
+func (t *text) nothingFound(a *advise.Advice) {
+	t.line("%s", Shorten(fmt.Sprintf("advice: nothing found above 1 %% of the window (%d rules)", a.Rules), t.width))
+	for i := range a.Findings {
+		if f := &a.Findings[i]; f.Kind == advise.None {
+			t.line("  %s", Shorten(f.ID+": "+f.Do, t.width-2))
+			break
+		}
+	}
+}
+
+// based says so when gains are taken from a window without what recording cost.
+func (t *text) based(a *advise.Advice) {
+	for i := range a.Findings {
+		if f := &a.Findings[i]; f.ID == a.BaseBy {
+			t.line("%s", Shorten(fmt.Sprintf("gains are of %s, without what recording cost: %s", tables.Duration(a.Base), Plain(f.Saw)), t.width))
+		}
+	}
+}
+
+// together sums up by a replay, never by adding.
+func (t *text) together(a *advise.Advice, shown int) {
+	line := fmt.Sprintf("together: %s of %s remain (%s without any time of the CPU)", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor))
+	if more := len(a.Findings) - shown; more > 0 {
+		line += fmt.Sprintf("; %d more, and why: overlay advise", more)
+	} else {
+		line += "; why: overlay advise"
+	}
+	t.line("%s", Shorten(line, t.width))
+}
+
+// WriteText writes all findings with their evidence.
+func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
+	t := newText(w, o, nil)
+	window := "whole trace"
+	if a.Window.Annotation != "" {
+		window = Plain(a.Window.Annotation)
+	}
+	t.line("%s", t.bold(Shorten(Plain(a.Input), t.width)))
+	t.line("window %s (%s), bound by %s", tables.Duration(a.Window.Duration), Shorten(window, t.width-40), classWords[a.Bound])
+	t.line("")
+	if a.Advice == nil {
+		for _, l := range wrap("no advice: the input is a slim trace, or the method has a window of its own. Advice needs the whole trace, and the exact method's window.", t.width) {
+			t.line("%s", l)
+		}
+		return t.w.Flush()
+	}
+	t.based(a.Advice)
+	if len(a.Advice.Top(1)) == 0 {
+		t.line("nothing found above 1 %% of the window (%d rules)", a.Advice.Rules)
+	}
+	for i := range a.Advice.Findings {
+		t.finding(&a.Advice.Findings[i])
+	}
+	t.rest(a.Advice)
+	return t.w.Flush()
+}
+
+// finding prints one finding in full.
+func (t *text) finding(f *advise.Finding) {
+	t.line("")
+	gain := "no gain by itself"
+	if f.Kind != advise.None {
+		gain = fmt.Sprintf("%s%s, %s", strings.TrimLeft(atMost(f)+" ", " "), tables.FormatShare(f.Share), tables.Duration(f.Gain))
+		if f.Group == advise.General {
+			gain += fmt.Sprintf(" after the others, %s alone", tables.Duration(f.Alone))
+		}
+	}
+	t.line("%s", t.bold(Shorten(f.ID+"  "+gain, t.width)))
+	say := func(label, s string) {
+		if s == "" {
+			return
+		}
+		for i, l := range wrapText(Plain(s), t.width-13) {
+			if i > 0 {
+				label = ""
+			}
+			t.line("  %-10s %s", label, l)
+		}
+	}
+	say("what", f.Title)
+	say("why", f.Cause)
+	var numbers []string
+	for i := range f.Numbers {
+		numbers = append(numbers, numberText(&f.Numbers[i]))
+	}
+	say("sure", string(f.Confidence)+": "+f.Why)
+	say("measured", strings.Join(numbers, ", "))
+	if f.Scenario != "" {
+		say("replayed", f.Scenario)
+	}
+	for i, s := range f.Action {
+		say([]string{"do", "or", "or", "or"}[min(i, 3)], s)
+	}
+	say("after", f.Verify)
+	if f.First != "" {
+		say("first", f.First+" has to be dealt with before")
+	}
+	if f.PartOf != "" {
+		say("part of", f.PartOf+", which takes most of the same time away")
+	}
+	for _, l := range f.Lines {
+		say("line", fmt.Sprintf("%s: %s in %s", l.Line, tables.Duration(l.NS), tables.Counted(l.Count, "slice")))
+	}
+	for i := range f.Examples {
+		x := &f.Examples[i]
+		s := fmt.Sprintf("event %d at +%s, %s", x.Event, tables.Duration(x.At), tables.Duration(x.NS))
+		if x.Expected >= 0 {
+			s += ", expected " + tables.Duration(x.Expected)
+		}
+		say("example", s+": "+Shorten(Plain(Readable(x.Name)), max(t.width-18-len(s), 10)))
+	}
+}
+
+// numberText is a number with its name.
+func numberText(n *advise.Number) string {
+	switch {
+	case n.NS != 0:
+		return n.Name + " " + tables.Duration(n.NS)
+	case n.Bytes != 0:
+		return n.Name + " " + tables.FormatBytes(n.Bytes)
+	}
+	return tables.Grouped(n.Count) + " " + n.Name
+}
+
+// rest prints what is not a finding: everything together, what is too small, and what the trace cannot tell.
+func (t *text) rest(a *advise.Advice) {
+	t.line("")
+	for _, l := range wrapText(fmt.Sprintf("together %s of %s remain; %s without any time of the CPU", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width) {
+		t.line("%s", l)
+	}
+	var small []string
+	for _, b := range a.Below {
+		small = append(small, fmt.Sprintf("%s %s", b.ID, signedPercent(b.Share)))
+	}
+	if len(small) > 0 {
+		for _, l := range wrapText("too small to list: "+strings.Join(small, ", "), t.width) {
+			t.line("%s", l)
+		}
+	}
+	if len(a.Unknown) == 0 {
+		return
+	}
+	t.line("")
+	t.line("%s", t.bold("what the trace cannot tell"))
+	for _, u := range a.Unknown {
+		for i, l := range wrapText(u.What+": "+u.Record, t.width-4) {
+			t.line("%s%s", []string{"  ", "    "}[min(i, 1)], l)
+		}
+	}
+}
+
+// wrapText breaks a sentence into lines of a width, and words that are longer than a line.
+func wrapText(s string, width int) []string {
+	var out []string
+	for _, l := range wrap(s, width) {
+		out = append(out, Shorten(l, width))
+	}
+	return out
+}
