@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) adviseCommand() *cli.Command {
-	return &cli.Command{Name: "advise", Usage: "say what would make the run shorter, with evidence", ArgsUsage: "-i FILE [flags]",
+	return &cli.Command{Name: "advise", Usage: "say what would make the run shorter, with evidence", ArgsUsage: "FILE [flags]",
 		Flags: slices.Concat(inputFlags(), windowFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"},
 			&cli.StringFlag{Name: "fail-on", Category: reportGroup, Usage: "end with status 3 when one of these is found: `RULE[:PERCENT],…` or any; gains that are bounds count only with a percentage"},
@@ -24,11 +24,11 @@ Lists causes that rules find in the trace: what is wrong, where, what to change,
 then. Each gain is a replay of the run without the cause, never a time read off the trace; at most marks bounds.
 
 Examples:
-  overlay advise -i trace.json.gz
-  overlay advise -i trace.json.gz --step 3 --json
-  overlay advise -i trace.json.gz --fail-on data-no-workers,sync-item:5
-  overlay advise -i trace.json.gz --fail-on any`,
-		Action: p.action(0, checkAdvise, (*job).advise)}
+  overlay advise trace.json.gz
+  overlay advise trace.json.gz --step 3 --json
+  overlay advise trace.json.gz --fail-on data-no-workers,sync-item:5
+  overlay advise trace.json.gz --fail-on any`,
+		Action: p.action(ownFiles, checkAdvise, (*job).advise)}
 }
 
 // gate is a finding on which a check fails, from a percentage of the window on.
@@ -40,7 +40,7 @@ type gate struct {
 
 // checkAdvise completes and checks the options of `advise`.
 func checkAdvise(r *flagReader, o *options) {
-	r.needInput(o)
+	r.fileOrInput(o)
 	for word := range strings.SplitSeq(r.path("fail-on"), ",") {
 		word = strings.TrimSpace(word)
 		if word == "" {
@@ -60,6 +60,20 @@ func checkAdvise(r *flagReader, o *options) {
 		}
 		o.gates = append(o.gates, g)
 	}
+}
+
+// fileOrInput takes the one trace from the arguments, or from -i.
+func (r *flagReader) fileOrInput(o *options) {
+	o.inputs = append(o.inputs, r.Args().Slice()...)
+	if len(o.inputs) > 1 {
+		r.problem("argument %s is too many: advise takes one trace", quote(o.inputs[1]))
+		return
+	}
+	if len(o.inputs) == 1 {
+		o.input = o.inputs[0]
+	}
+	r.needInput(o)
+	r.oneInput(o)
 }
 
 // fails lists the findings on which a check fails.

@@ -69,13 +69,12 @@ func (t *text) based(a *advise.Advice) {
 
 // together sums up by a replay, never by adding.
 func (t *text) together(a *advise.Advice, shown int) {
-	line := fmt.Sprintf("together: %s of %s remain (%s without any time of the CPU)", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor))
+	t.line("%s", Shorten(fmt.Sprintf("together: %s of %s remain (%s without any time of the CPU)", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width))
 	if more := len(a.Findings) - shown; more > 0 {
-		line += fmt.Sprintf("; %d more, and why: overlay advise", more)
+		t.line("why, and %d more: overlay advise", more)
 	} else {
-		line += "; why: overlay advise"
+		t.line("why: overlay advise")
 	}
-	t.line("%s", Shorten(line, t.width))
 }
 
 // WriteText writes all findings with their evidence.
