@@ -20,16 +20,6 @@ const (
 var firstOps = []string{"aten::empty", "aten::empty_strided", "aten::zeros", "aten::ones", "aten::to", "aten::cudnn_convolution", "aten::miopen_convolution",
 	"aten::view", "aten::as_strided", "aten::detach"}
 
-// apiCall reports whether a name is that of a call of the CUDA or HIP API: the start, then a capital letter.
-func apiCall(s string) bool {
-	for _, start := range [...]string{"cuda", "hip", "cu"} {
-		if len(s) > len(start) && s[:len(start)] == start && s[len(start)] >= 'A' && s[len(start)] <= 'Z' {
-			return true
-		}
-	}
-	return false
-}
-
 var coldStart = rule{
 	id: "cold-start", group: Specific, kind: Predicted, level: High,
 	why:      "first calls that take a thousand times what later ones do",
@@ -76,7 +66,7 @@ func (r *run) coldCalls() []cdg.ActID {
 	var out []cdg.ActID
 	for _, k := range callKinds {
 		for _, s := range r.names[k] {
-			if !apiCall(r.tr.Str(s)) {
+			if !vendors.IsAPI(r.tr.Str(s)) {
 				continue
 			}
 			calls := r.list[r.first[s]:r.first[s+1]]

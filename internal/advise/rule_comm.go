@@ -52,13 +52,14 @@ func (r *run) messageOf(op cdg.ActID) (message, bool) {
 	l := r.launch[op]
 	for a := l; a != cdg.NoAct; a = r.g.Parent[a] {
 		name := r.name(a)
-		if !strings.HasPrefix(name, "nccl:") && name != trace.RecordedCollective {
+		_, collective, ok := vendors.BackendCall(name)
+		if !ok && name != trace.RecordedCollective {
 			continue
 		}
 		if n := r.shapeBytes(a); n > 0 {
 			m.bytes = n
-			if strings.HasPrefix(name, "nccl:") {
-				m.name = strings.TrimPrefix(name, "nccl:")
+			if ok {
+				m.name = collective
 			}
 			return m, true
 		}

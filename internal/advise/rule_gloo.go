@@ -3,10 +3,10 @@ package advise
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/tables"
+	"overlay/internal/vendors"
 )
 
 // longPiece is the length from which on a stretch of a thread is a wait for somebody, ns.
@@ -15,7 +15,7 @@ const longPiece = 1_000_000
 // besideGloo finds slices that do nothing while a collective of the CPU runs on another thread: long stretches of their own
 // time of which more than half lies beside it. It gives that time, by slice.
 func (r *run) besideGloo() (calls []cdg.ActID, beside map[cdg.ActID]int64) {
-	calls = r.outermost(r.named(markKinds, func(s string) bool { return strings.HasPrefix(s, "gloo:") }))
+	calls = r.outermost(r.named(markKinds, func(s string) bool { backend, _, _ := vendors.BackendCall(s); return backend == vendors.HostBackend }))
 	beside = map[cdg.ActID]int64{}
 	if len(r.ops) > 0 || len(calls) == 0 {
 		return calls, beside

@@ -9,6 +9,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // viewOps compute nothing, so what they take is what any operator costs the CPU.
@@ -84,7 +85,8 @@ var unseenTime = rule{
 
 // ownWork reports whether an annotation stands for work itself: of the data loader, or of a backend of collectives.
 func ownWork(name string) bool {
-	return strings.HasPrefix(name, "enumerate(DataLoader)") || strings.HasPrefix(name, "nccl:") || strings.HasPrefix(name, "gloo:")
+	_, _, call := vendors.BackendCall(name)
+	return call || strings.HasPrefix(name, "enumerate(DataLoader)")
 }
 
 var recordsLostLaunch = rule{
