@@ -22,8 +22,8 @@ Examples:
   overlay report -i trace.json.gz --step 3        print the analysis of one step
 
 'overlay COMMAND --help' lists the flags of a command.
-Exit status: 0 done, 1 the work failed, 2 the command line is wrong, 3 diff --fail-if-slower or advise --fail-on, 130 interrupted
-(after other signals 128 and their number).
+Exit status: 0 done, 1 the work failed, 2 the command line is wrong, 3 diff --fail-if-slower or advise --fail-on,
+130 interrupted (after other signals 128 and their number).
 `
 
 // helpWidth is where lines of --help end.
