@@ -11,7 +11,13 @@ import (
 	"overlay/internal/vendors"
 )
 
-func isCollective(name string) bool { return vendors.IsCollective(name) }
+// collectives are the kernels that communicate, in order of the graph.
+func (r *run) collectives() []cdg.ActID {
+	if r.comms == nil {
+		r.comms = r.named(gpuKernel, vendors.IsCollective)
+	}
+	return r.comms[:len(r.comms):len(r.comms)]
+}
 
 // criticalOf is the time of activities on the critical path.
 func (r *run) criticalOf(list []cdg.ActID) int64 {
@@ -132,10 +138,10 @@ var commWait = rule{
 	title:    "collectives take much longer than their bytes need",
 	cause:    "another rank comes late, or the link is slow",
 	scenario: "each such collective takes a generous time for its size",
-	action:   []string{"profile all ranks, and compare them: overlay ranks; the rank with the shortest collectives is the late one", "where all are slow alike: nccl-tests on the same nodes"},
+	action:   []string{"profile all ranks, and compare them: overlay report -i FOLDER; the rank with the shortest collectives is the late one", "where all are slow alike: nccl-tests on the same nodes"},
 	verify:   "the time of the collectives falls to that of their bytes",
 	find: func(r *run) *found {
-		all := r.named(gpuKernel, isCollective)
+		all := r.collectives()
 		critical := r.criticalOf(all)
 		var far, long []cdg.ActID
 		need := map[cdg.ActID]int64{}
@@ -157,7 +163,7 @@ var commWait = rule{
 			return nil
 		}
 		list := append(far, long...)
-		f := &found{events: events{list: list}, change: r.scenario(), do: "find the late rank: overlay ranks on the traces of all",
+		f := &found{events: events{list: list}, change: r.scenario(), do: "find the late rank: overlay report -i FOLDER with the traces of all",
 			saw:     fmt.Sprintf("%s of %s wait", tables.Grouped(int64(len(list))), tables.Counted(len(all), "collective")),
 			numbers: []Number{countOf("collectives", len(all)), countOf("long ones", len(list)), timeOf("in long ones", sum(list, r.dur)), timeOf("on the critical path", r.criticalOf(list))}}
 		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return min(own, need[a]) })
@@ -175,7 +181,7 @@ var commExposed = rule{
 		"fewer bytes: a bf16 compression hook"},
 	verify: "communication on the critical path falls",
 	find: func(r *run) *found {
-		all := r.named(gpuKernel, isCollective)
+		all := r.collectives()
 		critical := r.criticalOf(all)
 		if len(r.ops) == 0 {
 			return r.exposedGloo()

@@ -34,6 +34,7 @@ type run struct {
 	byCause map[string][]wait         // what syncs are about; made when asked for
 	syncs   map[cdg.ActID][]cdg.ActID // synchronising calls by the operator around them; made when asked for
 	results map[string]*found         // of rules that were asked already
+	comms   []cdg.ActID               // collectives of devices; nil until asked for
 }
 
 // wait is a call that returned because work of a device was over.
