@@ -30,9 +30,10 @@ demo-ranks: build ## make the traces of a job of eight ranks and say what holds 
 	bin/overlay check bin/traces
 	bin/overlay report -i bin/traces
 
-# Package lines are kept: they are what a reader of the log looks for.
+# Package lines are kept: they are what a reader of the log looks for. OVERLAY_LONG=1 in the environment switches the heavy
+# loops on; SKIP leaves tests out by name.
 test: ## all tests that need Go only; those on real traces run where OVERLAY_CORPUS has them
-	$(GO) test ./...
+	$(GO) test -timeout 40m $(if $(SKIP),-skip '$(SKIP)') ./...
 
 # The race detector needs cgo and costs about ten times the time: made traces will do, and heavy loops stay off.
 race: ## all tests on made traces under the race detector
@@ -44,8 +45,7 @@ lint: ## gofmt, go vet, staticcheck
 	GOOS=js GOARCH=wasm $(GO) vet ./cmd/overlay-web
 	$(GO) tool staticcheck ./...
 
-# OVERLAY_LONG switches the heavy loops on; SKIP leaves tests out by name. The clean-tree check comes last, since a test
-# may be what leaves a file.
+# The clean-tree check comes last, since a test may be what leaves a file.
 check: lint ## everything: lint, all tests with their heavy loops, generated files up to date
 	OVERLAY_LONG=1 $(GO) test -timeout 40m $(if $(SKIP),-skip '$(SKIP)') ./...
 	@if command -v protoc >/dev/null; then $(MAKE) --no-print-directory generate && git diff --exit-code --stat -- '*.pb.go'; \
