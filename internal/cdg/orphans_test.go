@@ -72,7 +72,11 @@ func TestAssumedLaunches(t *testing.T) {
 		}
 		calls, ops = calls+c, ops+o
 	})
-	if calls < 10 || ops < 10 {
+	least := 10
+	if testing.Short() {
+		least = 1 // with a fifth of the traces
+	}
+	if calls < least || ops < least {
 		t.Errorf("only %d calls and %d ops were found", calls, ops)
 	}
 }
