@@ -89,7 +89,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err := <-full:
 		return p.exitStatus(err)
 	case got := <-signals:
-		p.outs.abandon()
+		if p.outs.abandon() { // nothing was interrupted: what is left is a few lines, unless nobody reads them
+			select {
+			case err := <-done:
+				return p.exitStatus(err)
+			case got = <-signals:
+			}
+		}
 		status := exitSignal
 		if n, ok := got.(syscall.Signal); ok {
 			status += int(n)

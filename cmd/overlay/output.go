@@ -21,6 +21,7 @@ type outputs struct {
 	open     []*output
 	folders  []*outFolder
 	finished bool // abandoned: no file may appear any more
+	complete bool // committed: there are outputs, and every one is in its place
 }
 
 // output is one place that is being written.
@@ -183,6 +184,7 @@ func (o *outputs) commit() error {
 	if o.finished {
 		return errInterrupted
 	}
+	some := len(o.open)+len(o.folders) > 0
 	for len(o.open) > 0 {
 		out := o.open[0]
 		if out.temp != "" {
@@ -198,11 +200,13 @@ func (o *outputs) commit() error {
 		}
 		o.folders = o.folders[1:]
 	}
+	o.complete = some
 	return nil
 }
 
-// abandon removes every temporary file, and makes sure that none appears later.
-func (o *outputs) abandon() {
+// abandon removes every temporary file, and makes sure that none appears later. It tells whether it came too late: whether
+// every output was in its place already.
+func (o *outputs) abandon() (late bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.finished = true
@@ -217,6 +221,7 @@ func (o *outputs) abandon() {
 		out.remove()
 	}
 	o.folders = nil
+	return o.complete
 }
 
 // outputError says in one line what stands in the way of an output, and what to do.

@@ -56,6 +56,9 @@ func TestOutputAppearsWhole(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
+	if !o.abandon() {
+		t.Error("abandon after commit does not say that it came too late")
+	}
 	if info, _ := os.Stat(b); info.Mode().Perm() != 0o640 {
 		t.Errorf("mode of the replaced file: %v", info.Mode())
 	}
@@ -71,7 +74,9 @@ func TestAbandon(t *testing.T) {
 	os.WriteFile(a, []byte("old"), 0o666)
 	var o outputs
 	out := mustCreate(t, &o, a)
-	o.abandon()
+	if o.abandon() {
+		t.Error("abandon says that the output is in its place")
+	}
 	out.Write([]byte("new"))
 	if err := o.commit(); err == nil {
 		t.Error("commit after abandon succeeds")

@@ -91,7 +91,7 @@ func outstanding(slots []Slot, ops []Op) {
 	next := 0
 	for i := range slots {
 		p := &slots[i]
-		for ; next < len(list) && list[next].ts <= p.Start; next++ {
+		for ; next < len(list) && list[next].ts < p.Start; next++ {
 			n += list[next].n
 		}
 		p.Outstanding = n

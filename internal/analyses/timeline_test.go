@@ -50,3 +50,12 @@ func TestTimelineSumsUp(t *testing.T) {
 		}
 	})
 }
+
+// TestTimelineInstant: an operation that is launched, runs and ends at the first ns of a slot was outstanding in it.
+func TestTimelineInstant(t *testing.T) {
+	s := handSet(op{start: 5, end: 5, launch: 5}, op{start: 20, end: 30, launch: 20})
+	s.Start, s.End = 5, 31
+	if got := Timeline(s, Options{})[0].Slots; got[0].Outstanding != 1 || got[5].Outstanding != 0 || got[15].Outstanding != 1 {
+		t.Errorf("outstanding %d, %d, %d, want 1, 0, 1", got[0].Outstanding, got[5].Outstanding, got[15].Outstanding)
+	}
+}
