@@ -45,7 +45,7 @@ type engine struct {
 
 // replay is how long the window would have been.
 func (e *engine) replay(changes ...[]whatif.Change) int64 {
-	return e.m.Replay(&whatif.Scenario{Changes: slices.Concat(changes...)}).Window
+	return e.m.Window(&whatif.Scenario{Changes: slices.Concat(changes...)})
 }
 
 // ask looks for the causes of a group. What cannot gain what it takes to be listed is counted as below it unasked.
