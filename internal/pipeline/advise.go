@@ -10,6 +10,7 @@ import (
 // Advise says what would make the run shorter. s says what is wanted of the report.
 func (r *Run) Advise(s report.Source) *report.Advice {
 	s.Graph, s.Path = r.graph, r.path
+	r.o.stage("advice")
 	if !r.Recorded {
 		s.Advice = r.advise(whatif.New(r.graph))
 	}
@@ -23,7 +24,6 @@ func (r *Run) advise(m *whatif.Model) *advise.Advice {
 	if m == nil || p.Window.Start != g.Window.Start || p.Window.End != g.Window.End {
 		return nil
 	}
-	r.o.stage("advice")
 	if p.Method != "exact" {
 		var err error
 		if p, err = critpath.Exact(g); err != nil {
