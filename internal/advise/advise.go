@@ -12,6 +12,8 @@ import (
 	"iter"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )
 
@@ -57,9 +59,17 @@ type Finding struct {
 	First      string    `json:"first" about:"a finding to be dealt with before"`
 	PartOf     string    `json:"part_of" about:"a larger finding that already takes most of the same time away"`
 
+	class   critpath.Class
+	places  []trace.EventID
 	changes []whatif.Change
 	taken   []taken
 }
+
+// Class is the class of time that the finding is about.
+func (f *Finding) Class() critpath.Class { return f.class }
+
+// Places are the slices that the finding is about, the longest first: of Total as many as are worth drawing.
+func (f *Finding) Places() []trace.EventID { return f.places }
 
 // Group says what a finding is about.
 type Group string

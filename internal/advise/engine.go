@@ -239,7 +239,7 @@ func ruleOf(id string) *rule {
 
 // finding puts together what a rule says in general and what it found.
 func (e *engine) finding(rl *rule, f *found) Finding {
-	out := Finding{ID: rl.id, Group: rl.group, Title: cmp.Or(f.title, rl.title), Cause: rl.cause, Kind: cmp.Or(f.kind, rl.kind),
+	out := Finding{ID: rl.id, Group: rl.group, class: rl.class, Title: cmp.Or(f.title, rl.title), Cause: rl.cause, Kind: cmp.Or(f.kind, rl.kind),
 		Confidence: cmp.Or(f.level, rl.level), Why: cmp.Or(f.why, rl.why), Do: f.do, Saw: f.saw, Action: rl.action, Scenario: rl.scenario, Steps: f.change.steps(),
 		Numbers: f.numbers, Verify: rl.verify, First: f.first, changes: f.change.changes, taken: f.change.taken}
 	if len(f.action) > 0 {

@@ -56,6 +56,7 @@ type Run struct {
 	path     *critpath.Path // in graph
 	analyses *analyses.Result
 	ghosts   []overlay.Ghost // simulated runs to draw
+	advice   *advise.Advice  // nil before it is asked for
 	original *Run            // with Options.Anonymous: the run on the input
 	scanned  func()          // waits for what drawing wants to know of the input
 }
@@ -133,7 +134,7 @@ func (r *Run) Report(s report.Source) *report.Report {
 			model = whatif.New(r.graph)
 		}
 		if s.Advise {
-			advice = r.advise(model)
+			advice = r.findings(model)
 		}
 	})
 	rep := report.New(s)
@@ -189,7 +190,7 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	*whole, *r = Run{}, Run{}
 	runtime.GC() // a millisecond; drawing needs room, and of the graph only the layout
 	drawing := overlay.Annotate(layout, p, o)
-	o.Ghosts = nil
+	o.Ghosts, o.Advice = nil, nil
 	cut(drawing)
 	layout, p, cut = nil, nil, nil
 	runtime.GC()
