@@ -21,6 +21,7 @@ func (r *Run) Findings() *advise.Advice { return r.findings(nil) }
 func (r *Run) findings(m *whatif.Model) *advise.Advice {
 	if r.advice == nil && !r.Recorded {
 		if m == nil {
+			r.o.stage("advice")
 			m = whatif.New(r.graph)
 		}
 		r.advice = r.advise(m)
@@ -35,7 +36,6 @@ func (r *Run) advise(m *whatif.Model) *advise.Advice {
 	if p.Window.Start != g.Window.Start || p.Window.End != g.Window.End {
 		return nil
 	}
-	r.o.stage("advice")
 	if p.Method != "exact" {
 		var err error
 		if p, err = critpath.Exact(g); err != nil {
