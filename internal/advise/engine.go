@@ -45,7 +45,7 @@ type engine struct {
 
 // replay is how long the window would have been.
 func (e *engine) replay(changes ...[]whatif.Change) int64 {
-	return e.m.Replay(&whatif.Scenario{Changes: slices.Concat(changes...)}).Window
+	return e.m.Window(&whatif.Scenario{Changes: slices.Concat(changes...)})
 }
 
 // ask looks for the causes of a group. What cannot gain what it takes to be listed is counted as below it unasked.
@@ -62,6 +62,9 @@ func (e *engine) ask(group Group) []Finding {
 		if most := tables.ShareOf(f.change.atMost(), e.window); rl.kind != None && most < rl.least() {
 			e.a.Below = append(e.a.Below, Below{rl.id, most})
 			continue
+		}
+		if group != Specific {
+			f.change.taken = nil // nobody asks what it takes from whom
 		}
 		out = append(out, e.finding(rl, f))
 	}
@@ -108,6 +111,7 @@ func (e *engine) specific() {
 			continue
 		}
 		f.PartOf = e.partOf(f, claimed)
+		f.taken = nil
 		e.all = append(e.all[:len(e.all):len(e.all)], f.changes...)
 		e.a.Findings = append(e.a.Findings, *f)
 	}
@@ -127,8 +131,10 @@ type claim struct {
 // partOf tells the larger finding that takes most of what a finding takes; "" for none, and then it has taken it.
 func (e *engine) partOf(f *Finding, claimed map[cdg.ActID]claim) string {
 	mine := map[cdg.ActID]int64{}
-	for _, t := range f.taken {
-		mine[t.act] = max(mine[t.act], t.ns)
+	for _, change := range f.taken {
+		for a, ns := range change {
+			mine[a] = max(mine[a], ns)
+		}
 	}
 	whole, shared, by := int64(0), int64(0), map[string]int64{}
 	for a, ns := range mine {
@@ -233,7 +239,7 @@ func ruleOf(id string) *rule {
 
 // finding puts together what a rule says in general and what it found.
 func (e *engine) finding(rl *rule, f *found) Finding {
-	out := Finding{ID: rl.id, Group: rl.group, Title: cmp.Or(f.title, rl.title), Cause: rl.cause, Kind: cmp.Or(f.kind, rl.kind),
+	out := Finding{ID: rl.id, Group: rl.group, class: rl.class, Title: cmp.Or(f.title, rl.title), Cause: rl.cause, Kind: cmp.Or(f.kind, rl.kind),
 		Confidence: cmp.Or(f.level, rl.level), Why: cmp.Or(f.why, rl.why), Do: f.do, Saw: f.saw, Action: rl.action, Scenario: rl.scenario, Steps: f.change.steps(),
 		Numbers: f.numbers, Verify: rl.verify, First: f.first, changes: f.change.changes, taken: f.change.taken}
 	if len(f.action) > 0 {

@@ -20,6 +20,8 @@ const (
 	TrackHost     = "CDG host"
 	trackStream   = "CDG " // + "stream 7"
 
+	TrackAdvice = "Advice" // below it a row for each finding, named by its rule and its gain
+
 	TrackGhost         = "What if: " // + the scenario
 	TrackGhostSegments = "Path segments then"
 )
@@ -47,6 +49,10 @@ const (
 	argNodeCriticalNS = "node_critical_ns" // never critical_ns: sums over critical slices would count it twice
 	argShift          = "shift_ns"         // of a simulated run: later than recorded
 	argRecordedNS     = "recorded_ns"      // of a simulated run: how long it was
+	argAdvice         = "advice_id"        // the rule
+	argGainNS         = "gain_ns"          // of the finding, not of the slice
+	argTogetherNS     = "together_ns"      // the window without all that was found
+	argFloorNS        = "floor_ns"         // the window if the CPU took no time
 	ArgExactDurNS     = "exact_dur_ns"     // where a writer had to shorten a slice
 )
 

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"runtime"
 
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/anonymize"
 	"overlay/internal/cdg"
@@ -55,6 +56,7 @@ type Run struct {
 	path     *critpath.Path // in graph
 	analyses *analyses.Result
 	ghosts   []overlay.Ghost // simulated runs to draw
+	advice   *advise.Advice  // nil before it is asked for
 	original *Run            // with Options.Anonymous: the run on the input
 	scanned  func()          // waits for what drawing wants to know of the input
 }
@@ -128,7 +130,7 @@ func (r *Run) Report(s report.Source) *report.Report {
 		s.Model = whatif.New(r.graph)
 	}
 	if s.Advise {
-		s.Advice = r.advise(s.Model)
+		s.Advice = r.findings(s.Model)
 	}
 	return report.New(s)
 }
@@ -178,7 +180,7 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	*whole, *r = Run{}, Run{}
 	runtime.GC() // a millisecond; drawing needs room, and of the graph only the layout
 	drawing := overlay.Annotate(layout, p, o)
-	o.Ghosts = nil
+	o.Ghosts, o.Advice = nil, nil
 	cut(drawing)
 	layout, p, cut = nil, nil, nil
 	runtime.GC()
