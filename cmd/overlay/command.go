@@ -105,18 +105,6 @@ Examples:
 		Action: p.action(anyFiles, nil, (*job).check)}
 }
 
-func (p *program) sqlCommand() *cli.Command {
-	return &cli.Command{Name: "sql", Usage: "print PerfettoSQL views and queries for the output", ArgsUsage: "",
-		Flags: generalFlags(),
-		Description: `
-The text goes into the query page of ui.perfetto.dev or into trace_processor_shell. It works on both output formats.
-
-Examples:
-  overlay sql > overlay.sql
-  trace_processor_shell query -f overlay.sql overlaid.pftrace`,
-		Action: p.action(0, nil, func(j *job) error { return j.print(sqlText) })}
-}
-
 func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{Name: "version", Usage: "print the version", ArgsUsage: "", Flags: generalFlags(),
 		Action: p.action(0, nil, func(j *job) error { return j.print(versionText()) })}
