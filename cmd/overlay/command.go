@@ -11,7 +11,7 @@ import (
 func (p *program) runCommand() *cli.Command {
 	flags := slices.Concat(inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"),
 		[]cli.Flag{&cli.StringFlag{Name: "report", TakesFile: true, Category: filesGroup, Usage: "also write the report to `FILE`, named .json or .html"}},
-		analysisFlags(), htaFlags(), drawingFlags(), reportFlags(), generalFlags())
+		captureFlags(), jobFlags(), analysisFlags(), htaFlags(), drawingFlags(), reportFlags(), generalFlags())
 	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "-i FILE [-o FILE] [flags]", Flags: flags,
 		Description: `
 Finds the critical path of the trace and draws it in: critical slices red, a track "Critical path" that says what the

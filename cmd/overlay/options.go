@@ -23,6 +23,7 @@ type options struct {
 
 	input, output    string   // input: the first of inputs
 	inputs           []string // of -i
+	many             bool     // they are more than one trace
 	capture          int      // which of several captures of each rank, 0 for none chosen
 	chrome, compress bool     // the format of output
 

@@ -20,6 +20,9 @@ const (
 	TrackHost     = "CDG host"
 	trackStream   = "CDG " // + "stream 7"
 
+	TrackRanks = "Ranks"         // of a job: a strip a rank
+	TrackSteps = "Steps x ranks" // of a job: how much of each step each rank waited
+
 	TrackGhost         = "What if: " // + the scenario
 	TrackGhostSegments = "Path segments then"
 )
@@ -36,18 +39,23 @@ const (
 
 // Arguments of added slices.
 const (
-	argClass          = "class" // and a number for each class, as "gpu_compute_ns"
-	argKind           = "kind"
+	ArgClass          = "class" // and a number for each class, as "gpu_compute_ns"
+	ArgKind           = "kind"
 	argEvidence       = "evidence"
 	argResource       = "resource"
-	argEvent          = "event" // position in the input
+	ArgEvent          = "event" // position in the input
 	argPhase          = "phase"
 	argEvents         = "events"
 	argBusyNS         = "busy_ns"
 	argNodeCriticalNS = "node_critical_ns" // never critical_ns: sums over critical slices would count it twice
-	argShift          = "shift_ns"         // of a simulated run: later than recorded
-	argRecordedNS     = "recorded_ns"      // of a simulated run: how long it was
-	ArgExactDurNS     = "exact_dur_ns"     // where a writer had to shorten a slice
+	ArgRank           = "rank"
+	ArgInstance       = "instance" // a collective of a job, as in the report
+	ArgWaitNS         = "wait_ns"
+	ArgOwnNS          = "own_ns"
+	ArgExcessNS       = "excess_ns"
+	argShift          = "shift_ns"     // of a simulated run: later than recorded
+	argRecordedNS     = "recorded_ns"  // of a simulated run: how long it was
+	ArgExactDurNS     = "exact_dur_ns" // where a writer had to shorten a slice
 )
 
 // Arguments of arrows in Chrome's format.
@@ -74,6 +82,13 @@ const (
 	AttrInstance   = "overlay.instance"
 	AttrSlim       = "overlay.slim"
 	AttrCarried    = "overlay.carried_in"
+)
+
+// Attributes of the picture of a job.
+const (
+	AttrJobRanks = "overlay.job_ranks" // with a trace
+	AttrJobWorld = "overlay.job_world"
+	AttrJobDrawn = "overlay.job_drawn" // with their events
 )
 
 // IsMark reports whether an argument is a mark.

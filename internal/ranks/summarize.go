@@ -106,9 +106,22 @@ func (z *summarizer) shift(base int64) {
 	}
 }
 
-// operations finds the operations that communicate.
+// operations takes the operations that communicate.
 func (z *summarizer) operations() {
-	g, tr, s := z.g, z.tr, z.s
+	g, s := z.g, z.s
+	z.acts = operations(g)
+	if len(z.acts) > 0 {
+		if d := g.Trace.Procs[g.Lanes[g.Acts[z.acts[0]].Lane].Proc].Device; d >= 0 && d <= math.MaxInt32 {
+			s.Device = int32(d)
+		}
+	}
+	z.describe()
+}
+
+// operations finds the operations of the window that communicate, by start.
+func operations(g *graph.Graph) []cdg.ActID {
+	var acts []cdg.ActID
+	tr := g.Trace
 	known := make([]uint8, len(tr.Syms)) // 0 not asked, 1 no, 2 yes
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
@@ -117,7 +130,7 @@ func (z *summarizer) operations() {
 		}
 		for a := lane.First; a < lane.Limit; a++ {
 			e := &tr.Events[g.Acts[a].Event]
-			if e.Kind != trace.Kernel || g.Acts[a].End <= s.Window[0] || g.Acts[a].Start >= s.Window[1] {
+			if e.Kind != trace.Kernel || g.Acts[a].End <= g.Window.Start || g.Acts[a].Start >= g.Window.End {
 				continue
 			}
 			if known[e.Name] == 0 {
@@ -127,20 +140,15 @@ func (z *summarizer) operations() {
 				}
 			}
 			if known[e.Name] == 2 {
-				z.acts = append(z.acts, a)
+				acts = append(acts, a)
 			}
 		}
 	}
-	slices.SortFunc(z.acts, func(x, y cdg.ActID) int {
+	slices.SortFunc(acts, func(x, y cdg.ActID) int {
 		a, b := &g.Acts[x], &g.Acts[y]
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(x, y))
 	})
-	if len(z.acts) > 0 {
-		if d := g.Trace.Procs[g.Lanes[g.Acts[z.acts[0]].Lane].Proc].Device; d >= 0 && d <= math.MaxInt32 {
-			s.Device = int32(d)
-		}
-	}
-	z.describe()
+	return acts
 }
 
 // stubs walks back from every operation and from the end of the window.
