@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"overlay/internal/anonymize"
 	"overlay/internal/pipeline"
 	"overlay/internal/ranks"
 	"overlay/internal/ranks/roster"
@@ -102,6 +103,13 @@ func (j *job) joinRanks(f *found) (made *rankedJob, only string, err error) {
 	if f.other > 0 {
 		src.Notes = append(src.Notes, tables.Counted(f.other, "other file")+" ignored")
 	}
+	if j.opts.anonymize {
+		job.Rename(made.verdict, anonymize.Text)
+		src.Name, src.Notes, src.Unnamed = "traces", nil, true
+		for i := range src.Ignored {
+			src.Ignored[i] = report.Ignored{Source: fmt.Sprintf("input %d", i+1), Why: "no rank of the job"}
+		}
+	}
 	made.source = src
 	return made, "", nil
 }
@@ -142,7 +150,7 @@ func (j *job) jobFlags() error {
 // oneRankFlags refuses what means nothing for one trace.
 func (j *job) oneRankFlags() error {
 	o := j.opts
-	for name, set := range map[string]bool{"hosts": o.hosts != "", "trust-clocks": o.trustClocks, "expect": o.expect != ranks.Expected{}} {
+	for name, set := range map[string]bool{"hosts": o.hosts != "", "trust-clocks": o.trustClocks, "expect": o.expect != ranks.Expected{}, "ranks": o.ranks != ""} {
 		if set {
 			return j.usage("--%s needs the traces of several ranks", name)
 		}

@@ -61,6 +61,9 @@ func (j *job) run() error {
 	if err := j.oneRankFlags(); err != nil {
 		return err
 	}
+	if j.opts.tar {
+		return j.usage("-o %s: an archive takes the ranks of a job, and this is one trace; name the output .pftrace or .json", quote(j.opts.output))
+	}
 	tr, err := j.load(j.opts.input)
 	if err != nil {
 		return err

@@ -47,14 +47,15 @@ func (s *Stream) Part(t *Trace) (Stats, error) {
 	t.before = s.sequences
 	st, sequences, err := writePart(s.to, t, pieceItems, nil)
 	s.sequences += uint32(sequences)
-	s.st.add(&st)
+	s.st.Add(&st)
 	return st, err
 }
 
 // Close ends the trace and says what was written of it in all.
 func (s *Stream) Close() (Stats, error) { return s.st, s.to.Flush() }
 
-func (st *Stats) add(o *Stats) {
+// Add sums what was written.
+func (st *Stats) Add(o *Stats) {
 	st.Slices += o.Slices
 	st.Instants += o.Instants
 	st.Points += o.Points

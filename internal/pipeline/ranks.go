@@ -4,6 +4,7 @@ import (
 	"io"
 	"runtime"
 
+	"overlay/internal/anonymize"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/overlay"
@@ -32,7 +33,7 @@ func DrawJob(w io.Writer, j *ranks.Job, p *manyranks.Picture, uuid [2]uint64, o 
 
 // Rank draws the events of a rank.
 func (p *JobPicture) Rank(member int32, tr *trace.Trace) error {
-	drawing, err := p.drawing(member, tr)
+	tr, drawing, err := p.drawing(member, tr)
 	if err != nil {
 		return err
 	}
@@ -43,29 +44,38 @@ func (p *JobPicture) Rank(member int32, tr *trace.Trace) error {
 	return p.out.Rank(tr, drawing, pftrace.Rank{Number: int(p.job.Members[member].Rank), Clock: p.picture.Clock(member), Arrows: arrows})
 }
 
-// drawing decides what to draw on a rank. Where the path does not run on it, nothing has to be known of its dependencies.
-func (p *JobPicture) drawing(member int32, tr *trace.Trace) (*overlay.Drawing, error) {
-	if !p.picture.OnPath(member) && !p.draw.Slim {
-		return overlay.AnnotateEvents(tr, nil, nil, p.draw), nil
+// drawing decides what to draw on a rank, and gives the trace to draw it on. Where the path does not run on it, nothing has to be
+// known of its dependencies.
+func (p *JobPicture) drawing(member int32, tr *trace.Trace) (*trace.Trace, *overlay.Drawing, error) {
+	if !p.picture.OnPath(member) && !p.draw.Slim && !p.options.Anonymous {
+		return tr, overlay.AnnotateEvents(tr, nil, nil, p.draw), nil
 	}
 	g, err := graph.Build(tr, p.options.Link)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	x := p.job.Exact(member, g, tr.Base)
-	p.picture.Add(member, x, tr)
 	path := &critpath.Path{Method: "exact", Window: g.Window, Segments: x.Segments, Edges: x.Edges, Marks: x.Marks}
-	drawing := overlay.AnnotateEvents(tr, g.Layout(), path, p.draw)
+	if p.options.Anonymous {
+		if g, path, err = anonymize.Graph(g, path); err != nil {
+			return nil, nil, err
+		}
+	}
+	p.picture.Add(member, x, g.Trace)
+	drawing := overlay.AnnotateEvents(g.Trace, g.Layout(), path, p.draw)
 	if p.draw.Slim {
 		slim.Context(g, path, drawing)
 	}
-	return drawing, nil
+	return g.Trace, drawing, nil
 }
 
-// Close draws the rows of the job and ends the picture. It tells what was written, and how many edges of the path have no arrow.
-func (p *JobPicture) Close() (*pftrace.Stats, int, error) {
-	if err := p.out.Tracks(p.picture.Tracks); err != nil {
-		return nil, 0, err
+// Close draws the rows of the job, if they are wanted, and ends the picture. It tells what was written, and how many edges of the
+// path have no arrow.
+func (p *JobPicture) Close(rows bool) (*pftrace.Stats, int, error) {
+	if rows {
+		if err := p.out.Tracks(p.picture.Tracks); err != nil {
+			return nil, 0, err
+		}
 	}
 	err := p.out.Close()
 	return &p.out.Stats, p.leftOut, err

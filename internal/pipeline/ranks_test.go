@@ -130,7 +130,7 @@ func checkPicture(t *testing.T, r rankedTraces, slim bool) (jumps int) {
 			want = append(want, alone(t, tr, r.numbers[m], p.Clock(int32(m)))...)
 		}
 	}
-	st, _, err := pic.Close()
+	st, _, err := pic.Close(true)
 	if err != nil {
 		t.Fatal(err)
 	}

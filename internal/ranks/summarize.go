@@ -21,6 +21,8 @@ type Identity struct {
 	Rank   Rank
 	By     string // how that is known
 	Host   string // "" to take what the trace says
+
+	Names *trace.Trace // gives the names of events, where they are not to be those of the trace itself; nil as a rule
 }
 
 // Summarize makes the summary of one rank from its graph and its exact path. It keeps nothing of them.
@@ -29,7 +31,8 @@ func Summarize(g *graph.Graph, p *critpath.Path, id Identity) *Summary {
 	s := &Summary{Source: id.Source, Bytes: tr.Source.Size(), Events: len(tr.Events), Rank: id.Rank, RankBy: id.By,
 		World: int32(min(max(tr.Distributed.World, 0), math.MaxInt32)), Host: strings.Clone(cmp.Or(id.Host, tr.Distributed.Host)), Device: -1,
 		Threads: g.Threads.String(), Window: [2]int64{g.Window.Start, g.Window.End}, Quality: maps.Clone(p.Quality)}
-	z := &summarizer{g: g, tr: tr, s: s, names: newNames(), symbol: make([]Name, len(tr.Syms)), kinds: map[Kind]int32{}}
+	z := &summarizer{g: g, tr: tr, s: s, named: cmp.Or(id.Names, tr), names: newNames(), kinds: map[Kind]int32{}}
+	z.symbol = make([]Name, len(z.named.Syms))
 	z.steps()
 	z.operations()
 	z.stubs()
@@ -44,8 +47,9 @@ type summarizer struct {
 	g      *graph.Graph
 	tr     *trace.Trace
 	s      *Summary
+	named  *trace.Trace // where names come from
 	names  *names
-	symbol []Name // per symbol of the trace: its name plus 1, 0 when not asked
+	symbol []Name // per symbol of named: its name plus 1, 0 when not asked
 
 	kinds  map[Kind]int32
 	groups map[string]int32
@@ -57,9 +61,9 @@ func (z *summarizer) name(id trace.EventID) Name {
 	if id == trace.NoEvent {
 		return 0
 	}
-	sym := z.tr.Events[id].Name
+	sym := z.named.Events[id].Name
 	if z.symbol[sym] == 0 {
-		z.symbol[sym] = 1 + z.names.of(strings.Clone(critpath.NormalName(z.tr.Str(sym))))
+		z.symbol[sym] = 1 + z.names.of(strings.Clone(critpath.NormalName(z.named.Str(sym))))
 	}
 	return z.symbol[sym] - 1
 }

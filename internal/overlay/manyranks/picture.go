@@ -15,8 +15,7 @@ import (
 type Options struct {
 	Version string
 	Flows   overlay.Flows
-	Plain   bool
-	Slim    bool
+	Slim    bool   // without numbers that join records
 	Drawn   []bool // per member: its events are drawn; nil for none
 }
 

@@ -63,18 +63,20 @@ func (r *Ranks) part(t *perfetto.Trace, w *writer) error {
 	t.Part, t.HasRealtime, t.Realtime = w.part, r.realtime, r.origin
 	st, err := r.stream.Part(t)
 	w.stats.Stats = st
-	r.Stats.add(&w.stats)
+	r.Stats.Add(&w.stats)
 	return err
 }
 
 // Close ends the trace.
 func (r *Ranks) Close() error {
 	st, err := r.stream.Close()
-	r.Stats.Stats = st
+	r.Stats.Stats = st // with what was written before the first part
 	return err
 }
 
-func (st *Stats) add(o *Stats) {
+// Add sums what became of several traces.
+func (st *Stats) Add(o *Stats) {
+	st.Stats.Add(&o.Stats)
 	st.Events += o.Events
 	st.Flows += o.Flows
 	st.Unbound += o.Unbound
@@ -82,6 +84,9 @@ func (st *Stats) add(o *Stats) {
 	st.Unclosed += o.Unclosed
 	st.Unopened += o.Unopened
 	st.Negative += o.Negative
+	if st.NotDrawn == nil {
+		st.NotDrawn = map[byte]int{}
+	}
 	for ph, n := range o.NotDrawn {
 		st.NotDrawn[ph] += n
 	}
