@@ -145,9 +145,15 @@ func (r *Run) Report(s report.Source) *report.Report {
 	return rep
 }
 
-// Summary makes of a run on one rank what the other ranks of its job need to know. It keeps nothing of the run.
+// Summary makes of a run on one rank what the other ranks of its job need to know. It keeps nothing of the run. An anonymous one
+// has other names of events, but for hosts and groups, by which ranks are matched.
 func (r *Run) Summary(name string) *ranks.Summary {
-	return ranks.Summarize(r.graph, r.path, ranks.Identity{Source: name, Rank: ranks.NoRank})
+	id := ranks.Identity{Source: name, Rank: ranks.NoRank}
+	if r.original != nil {
+		id.Names = r.Trace
+		return ranks.Summarize(r.original.graph, r.original.path, id)
+	}
+	return ranks.Summarize(r.graph, r.path, id)
 }
 
 // Tables makes tables for data tools of a run, which they hold on to. s says what is wanted; what they are made of is
