@@ -84,7 +84,7 @@ func (b *modelBuilder) lastPoint(l cdg.LaneID) end {
 	lane := &g.Lanes[l]
 	if !lane.Stream {
 		if t := b.lastEnd(l); t > m.t0 {
-			return end{point: m.borderAt(l, t)}
+			return end{point: b.borderAt(l, t)}
 		}
 		return end{point: none}
 	}
