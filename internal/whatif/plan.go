@@ -40,6 +40,8 @@ func (m *Model) plan(s *Scenario) *plan {
 			c.On.Each(func(a cdg.ActID) { p.set(m, a, own[a], c.NS) })
 		case Shrink:
 			p.shrink(m, c)
+		case Bandwidth:
+			p.bandwidth(m, c)
 		case Remove:
 			removed = union(removed, c.On)
 		case Replace:
