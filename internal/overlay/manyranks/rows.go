@@ -186,18 +186,32 @@ func (p *Picture) stepTracks(v *ranks.Verdict) {
 	if len(steps) == 0 {
 		return
 	}
+	most := leastHeat // per mille
+	for i := range steps {
+		for _, m := range shown {
+			most = max(most, waitShare(&steps[i], m))
+		}
+	}
 	p.Tracks = append(p.Tracks, overlay.Track{Name: overlay.TrackSteps, Parent: 0,
-		Description: "How much of each step each rank waited in collectives: the darker, the more. own_ns is its own work on its own path, excess_ns what it worked more than its peers."})
+		Description: "How much of each step each rank waited in collectives: the darker, the more; darkest is " + tables.WholePercent(most, 1000) +
+			".\nown_ns is its own work on its own path, excess_ns what it worked more than its peers."})
 	for _, m := range shown {
 		t := overlay.Track{Name: p.rankName(m), Parent: group, Category: overlay.CategorySummary}
 		for i := range steps {
 			s := &steps[i]
-			wait := min(s.Wait[m], s.Duration)
-			heat := min(int(wait*int64(len(heatColors))/s.Duration), len(heatColors)-1)
+			heat := min(waitShare(s, m)*int64(len(heatColors))/most, int64(len(heatColors)-1))
 			end := min(s.Start+s.Duration, p.j.Window[1])
-			t.Slices = append(t.Slices, overlay.Slice{Start: s.Start - p.Origin, Dur: end - s.Start, Name: tables.WholePercent(wait, s.Duration) + " waiting", Color: heatColors[heat],
+			t.Slices = append(t.Slices, overlay.Slice{Start: s.Start - p.Origin, Dur: end - s.Start, Name: tables.WholePercent(min(s.Wait[m], s.Duration), s.Duration) + " waiting", Color: heatColors[heat],
 				Args: []overlay.Arg{{Key: "step", Int: int64(s.Number)}, {Key: overlay.ArgWaitNS, Int: s.Wait[m]}, {Key: overlay.ArgOwnNS, Int: s.Own[m]}, {Key: overlay.ArgExcessNS, Int: s.Excess[m]}}})
 		}
 		p.Tracks = append(p.Tracks, t)
 	}
+}
+
+// leastHeat is what share of a step has to be waited for the darkest colour, per mille: below that it is noise.
+const leastHeat = int64(80)
+
+// waitShare is how much of a step a member waited, per mille.
+func waitShare(s *ranks.JobStep, m int32) int64 {
+	return int64(1000 * float64(min(s.Wait[m], s.Duration)) / float64(s.Duration))
 }

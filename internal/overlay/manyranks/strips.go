@@ -165,7 +165,7 @@ func (s strip) thin(least int64) strip {
 }
 
 // jumps gives each step of the path from rank to rank an arrow: from the last piece of the path on the one to the first on the
-// other, and, if the rank that came last is drawn, over its operation.
+// other, and, if the rank that came last is drawn, another one from its operation.
 func (p *Picture) jumps(place map[int32]int) {
 	j := p.j
 	for i := 1; i < len(j.Stays); i++ {
@@ -183,8 +183,10 @@ func (p *Picture) jumps(place map[int32]int) {
 		p.end(a, x, id)
 		p.end(b, y, id)
 		m := &j.Members[from.Member]
-		if p.o.Drawn != nil && p.o.Drawn[from.Member] && int(from.Op) < len(m.Ops) && m.Clock.Global(m.Ops[from.Op].Start) <= from.End {
+		if p.o.Drawn != nil && p.o.Drawn[from.Member] && !p.o.Slim && int(from.Op) < len(m.Ops) && m.Clock.Global(m.Ops[from.Op].Start) <= from.End {
+			id += uint32(len(j.Stays))
 			p.kernels = append(p.kernels, kernel{from.Member, m.Ops[from.Op].Event, id})
+			p.end(b, y, id)
 		}
 	}
 }
