@@ -65,16 +65,16 @@ func (p *Picture) shown() []int32 {
 // stripTracks adds the group of strips, and the arrows between them.
 func (p *Picture) stripTracks() {
 	j, shown := p.j, p.shown()
-	p.strips = make([]strip, len(j.Members))
+	p.strips = make([]ranks.Strip, len(j.Members))
 	pieces := 0
 	for _, m := range shown {
-		p.strips[m] = stripOf(j, m)
+		p.strips[m] = j.Strip(m)
 		pieces += len(p.strips[m])
 	}
 	for least := (j.Window[1] - j.Window[0]) / 20_000; pieces > mostPieces; least *= 2 {
 		pieces = 0
 		for _, m := range shown {
-			p.strips[m] = p.strips[m].thin(least)
+			p.strips[m] = p.strips[m].Thin(least)
 			pieces += len(p.strips[m])
 		}
 		if least > (j.Window[1]-j.Window[0])/8 {
@@ -121,35 +121,35 @@ func (p *Picture) rankName(m int32) string {
 // stripRow draws a strip.
 type stripRow struct {
 	p *Picture
-	s strip
+	s ranks.Strip
 }
 
 func (r *stripRow) Len() int { return len(r.s) }
 
 func (r *stripRow) Span(i int) (start, dur int64) {
-	return r.s[i].start - r.p.Origin, r.s[i].end - r.s[i].start
+	return r.s[i].Start - r.p.Origin, r.s[i].End - r.s[i].Start
 }
 
 func (r *stripRow) Look(i int) (name, color string) {
 	x := &r.s[i]
-	switch x.part {
-	case waits:
-		name, color = "wait for rank "+strconv.Itoa(int(r.p.j.Members[x.whom].Rank)), waitColor
-	case transfers:
+	switch x.Part {
+	case ranks.InWait:
+		name, color = "wait for rank "+strconv.Itoa(int(r.p.j.Members[x.Whom].Rank)), waitColor
+	case ranks.Transfers:
 		name, color = "transfer", overlay.ClassColor(critpath.ClassComm)
-	case collective:
+	case ranks.Collective:
 		name, color = "communication", overlay.ClassColor(critpath.ClassComm)
-	case late:
+	case ranks.Late:
 		return "not recorded: the trace begins late", overlay.ClassColor(critpath.ClassUntraced)
-	case absentee:
+	case ranks.Absent:
 		name, color = "wait for a rank without a trace", waitColor
 	default:
-		name, color = x.class.Words(), overlay.ClassColor(x.class)
-		if d := x.end - x.start; float64(x.most) < 0.995*float64(d) {
-			name += " " + tables.WholePercent(x.most, d)
+		name, color = x.Class.Words(), overlay.ClassColor(x.Class)
+		if d := x.End - x.Start; float64(x.Most) < 0.995*float64(d) {
+			name += " " + tables.WholePercent(x.Most, d)
 		}
 	}
-	if x.path {
+	if x.Path {
 		color = criticalColor
 	}
 	return name, color
@@ -161,14 +161,14 @@ func (r *stripRow) Args(i int) (args [overlay.MaxArgs]overlay.Arg, n int) {
 		args[n] = a
 		n++
 	}
-	if x.part == own {
-		add(overlay.Arg{Key: overlay.ArgClass, Str: x.class.String(), IsStr: true})
+	if x.Part == ranks.Works {
+		add(overlay.Arg{Key: overlay.ArgClass, Str: x.Class.String(), IsStr: true})
 	}
-	if x.part == waits || x.part == transfers {
-		in := &r.p.j.Instances[x.instance]
+	if x.Part == ranks.InWait || x.Part == ranks.Transfers {
+		in := &r.p.j.Instances[x.Instance]
 		kind := r.p.j.Members[r.p.j.Of[in.First].Member].Kinds[in.Kind]
 		add(overlay.Arg{Key: "collective", Str: in.Coll.String(), IsStr: true})
-		add(overlay.Arg{Key: overlay.ArgInstance, Int: int64(x.instance)})
+		add(overlay.Arg{Key: overlay.ArgInstance, Int: int64(x.Instance)})
 		if b := kind.Bytes(); b > 0 {
 			add(overlay.Arg{Key: "bytes", Int: b})
 		}
