@@ -110,7 +110,7 @@ func analyse(q request, in io.Reader, out io.Writer, stage func(string)) (*answe
 	if err := a.describe(run.Report(report.Source{Name: name, Version: buildinfo.Version, Top: hotspots, Advise: true})); err != nil {
 		return nil, err
 	}
-	picture := run.Draw(overlay.Options{Version: buildinfo.Version, Slim: q.Slim})
+	picture := run.Draw(overlay.Options{Version: buildinfo.Version, Slim: q.Slim, Advice: run.Findings()})
 	stage("writing")
 	_, err = picture.Write(out, pipeline.Perfetto)
 	return a, err

@@ -11,7 +11,7 @@ import (
 func (p *program) runCommand() *cli.Command {
 	flags := slices.Concat(inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"),
 		[]cli.Flag{&cli.StringFlag{Name: "report", TakesFile: true, Category: filesGroup, Usage: "also write the report to `FILE`, named .json or .html"}},
-		captureFlags(), jobFlags(), analysisFlags(), htaFlags(), drawingFlags(), ranksFlags(), reportFlags(), generalFlags())
+		captureFlags(), jobFlags(), analysisFlags(), htaFlags(), adviceFlags(), drawingFlags(), ranksFlags(), reportFlags(), generalFlags())
 	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "-i FILE [-o FILE] [flags]", Flags: flags,
 		Description: `
 Finds the critical path of the trace and draws it in: critical slices red, a track "Critical path" that says what the
@@ -44,7 +44,7 @@ Examples:
 
 func (p *program) reportCommand() *cli.Command {
 	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "-i FILE [flags]",
-		Flags: slices.Concat(inputFlags(), captureFlags(), jobFlags(), analysisFlags(), htaFlags(), reportFlags(), formFlags(), generalFlags()),
+		Flags: slices.Concat(inputFlags(), captureFlags(), jobFlags(), analysisFlags(), htaFlags(), adviceFlags(), reportFlags(), formFlags(), generalFlags()),
 		Description: `
 Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a
 folder, a quoted pattern or an archive (tar, zip) with a trace for each rank of a job it puts all of them on one clock
@@ -107,18 +107,6 @@ Examples:
   overlay check 'traces/rank*.json.gz'
   overlay check traces.tar.gz --json`,
 		Action: p.action(anyFiles, nil, (*job).check)}
-}
-
-func (p *program) sqlCommand() *cli.Command {
-	return &cli.Command{Name: "sql", Usage: "print PerfettoSQL views and queries for the output", ArgsUsage: "",
-		Flags: generalFlags(),
-		Description: `
-The text goes into the query page of ui.perfetto.dev or into trace_processor_shell. It works on both output formats.
-
-Examples:
-  overlay sql > overlay.sql
-  trace_processor_shell query -f overlay.sql overlaid.pftrace`,
-		Action: p.action(0, nil, func(j *job) error { return j.print(sqlText) })}
 }
 
 func (p *program) versionCommand() *cli.Command {

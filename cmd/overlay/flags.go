@@ -96,6 +96,13 @@ func reportFlags() []cli.Flag {
 	}
 }
 
+func adviceFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "no-advice", Category: analysisGroup,
+			Usage: "do not look for what would make the run shorter: quicker, and in less memory"},
+	}
+}
+
 // captureFlags are for commands that take the traces of a job.
 func captureFlags() []cli.Flag {
 	return []cli.Flag{

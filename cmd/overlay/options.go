@@ -40,26 +40,26 @@ type options struct {
 	flows                          string
 	plain, onlyCritical, anonymize bool
 
-	report, html   string // further outputs; "" = none
-	svg            string
-	json, segments bool
-	markdown       bool
-	top            int
-	topSet         bool
-	analyses       []string
-	analysis       analyses.Options
-	pageOnly       bool    // analyses are made for a page; nobody asked to see or draw them elsewhere
-	failIfSlower   float64 // percent, negative = off
-	runName        string  // of the job; "" = the folder of the input
-	rank           int64   // of the one input; negative = as the trace says
-	args, compat   bool    // of exported tables
-	sqlFile        string  // the query; "" = the first argument
-	sqlFormat      string
-	engine         string
-	schema         bool
-	maxMemory      int64 // bytes; 0 = half of the machine's
-	noBrowser      bool
-	roots          []string // of mcp
+	report, html             string // further outputs; "" = none
+	svg                      string
+	json, segments, noAdvice bool
+	markdown                 bool
+	top                      int
+	topSet                   bool
+	analyses                 []string
+	analysis                 analyses.Options
+	pageOnly                 bool    // analyses are made for a page; nobody asked to see or draw them elsewhere
+	failIfSlower             float64 // percent, negative = off
+	runName                  string  // of the job; "" = the folder of the input
+	rank                     int64   // of the one input; negative = as the trace says
+	args, compat             bool    // of exported tables
+	sqlFile                  string  // the query; "" = the first argument
+	sqlFormat                string
+	engine                   string
+	schema                   bool
+	maxMemory                int64 // bytes; 0 = half of the machine's
+	noBrowser                bool
+	roots                    []string // of mcp
 
 	questions    pipeline.Questions
 	scenarioFile string
@@ -126,7 +126,7 @@ func readOptions(c *cli.Context) (*options, error) {
 		svg: r.path("svg"), markdown: c.Bool("markdown"),
 		json: c.Bool("json"), segments: c.Bool("segments"), top: c.Int("top"),
 		flows: r.oneOf("flows", "critical", "all", "none"), plain: c.Bool("plain"),
-		onlyCritical: c.Bool("only-critical"), noBrowser: c.Bool("no-browser"), anonymize: c.Bool("anonymize"),
+		onlyCritical: c.Bool("only-critical"), noAdvice: c.Bool("no-advice"), noBrowser: c.Bool("no-browser"), anonymize: c.Bool("anonymize"),
 		strict: c.Bool("strict"), quiet: c.Bool("quiet"), noColor: c.Bool("no-color"), timing: c.Bool("timing"),
 		cpuProfile: r.path("cpuprofile"), memProfile: r.path("memprofile"),
 	}

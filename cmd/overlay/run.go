@@ -77,7 +77,11 @@ func (j *job) run() error {
 		r = j.report(j.opts.input, solved, j.opts.top)
 	}
 	recorded := solved.Recorded
-	d := solved.Draw(overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version, Slim: j.opts.onlyCritical})
+	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version, Slim: j.opts.onlyCritical}
+	if !j.opts.noAdvice {
+		o.Advice = solved.Findings()
+	}
+	d := solved.Draw(o)
 	st, err := j.write(out, d)
 	if err != nil {
 		return err

@@ -9,7 +9,11 @@
 package advise
 
 import (
+	"iter"
+
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )
 
@@ -55,9 +59,17 @@ type Finding struct {
 	First      string    `json:"first" about:"a finding to be dealt with before"`
 	PartOf     string    `json:"part_of" about:"a larger finding that already takes most of the same time away"`
 
+	class   critpath.Class
+	places  []trace.EventID
 	changes []whatif.Change
 	taken   []taken
 }
+
+// Class is the class of time that the finding is about.
+func (f *Finding) Class() critpath.Class { return f.class }
+
+// Places are the slices that the finding is about, the longest first: of Total as many as are worth drawing.
+func (f *Finding) Places() []trace.EventID { return f.places }
 
 // Group says what a finding is about.
 type Group string
@@ -134,11 +146,9 @@ type Unknown struct {
 	Record string `json:"record" about:"what to do so that it does"`
 }
 
-// taken is own time that a scenario takes from an activity, ns.
-type taken struct {
-	act cdg.ActID
-	ns  int64
-}
+// taken is own time that a change of a scenario takes from activities, ns each. It is worked out whenever somebody
+// looks: a list would be as long as the trace.
+type taken = iter.Seq2[cdg.ActID, int64]
 
 // Scenario is what the replay of a finding changed, to be replayed together with others.
 func (f *Finding) Changes() []whatif.Change { return f.changes }

@@ -18,6 +18,7 @@ type events struct {
 
 // How many slices, examples and lines a finding lists.
 const (
+	maxPlaces   = 1000 // in the picture
 	maxEvents   = 100
 	maxExamples = 3
 	maxLines    = 5
@@ -31,6 +32,9 @@ func (r *run) show(f *Finding, ev *events) {
 	})
 	f.Total = len(list)
 	f.Events, f.Examples = []int{}, []Example{}
+	for _, a := range list[:min(len(list), maxPlaces)] {
+		f.places = append(f.places, r.g.Acts[a].Event)
+	}
 	for i, a := range list[:min(len(list), maxEvents)] {
 		f.Events = append(f.Events, int(r.g.Acts[a].Event))
 		if i < maxExamples {

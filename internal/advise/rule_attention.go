@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
@@ -13,8 +14,8 @@ import (
 // nearProduct is how many operations of its stream may lie between a softmax and the products of the attention.
 const nearProduct = 10
 
-var attentionUnfused = rule{
-	id: "attention-unfused", group: Specific, kind: Predicted, level: High,
+var attentionUnfused = add(rule{
+	id: "attention-unfused", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: High,
 	why:      "a softmax between two batched products, in one stream",
 	title:    "attention is computed in several kernels",
 	cause:    "the matrix of weights is written and read again by each of them",
@@ -66,7 +67,7 @@ var attentionUnfused = rule{
 		f.change.remove(between)
 		return f
 	},
-}
+})
 
 // inBackward reports whether an operation was launched in backward.
 func (r *run) inBackward(a cdg.ActID) bool {

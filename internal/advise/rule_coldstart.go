@@ -20,7 +20,7 @@ const (
 var firstOps = []string{"aten::empty", "aten::empty_strided", "aten::zeros", "aten::ones", "aten::to", "aten::cudnn_convolution", "aten::miopen_convolution",
 	"aten::view", "aten::as_strided", "aten::detach"}
 
-var coldStart = rule{
+var coldStart = add(rule{
 	id: "cold-start", group: Specific, kind: Predicted, level: High,
 	why:      "first calls that take a thousand times what later ones do",
 	title:    "the window holds what happens once: contexts, modules and handles are made",
@@ -41,7 +41,7 @@ var coldStart = rule{
 		f.change.scale(cold, func(_ cdg.ActID, own int64) int64 { return min(own, usualCall) })
 		return f
 	},
-}
+})
 
 // coldCalls lists slow calls that are the first of their name, or launch a kernel for the first time. A name that is
 // slow all over the run is no cold start.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
@@ -132,8 +133,8 @@ func (r *run) generous(m *message) int64 {
 	return int64(30_000 + 3_000*n + float64(m.bytes)*factor/rate)
 }
 
-var commWait = rule{
-	id: "comm-wait", group: Specific, kind: AtMost, level: Medium,
+var commWait = add(rule{
+	id: "comm-wait", group: Specific, class: critpath.ClassComm, kind: AtMost, level: Medium,
 	why:      "the trace of one rank cannot tell waiting from a slow link",
 	title:    "collectives take much longer than their bytes need",
 	cause:    "another rank comes late, or the link is slow",
@@ -169,10 +170,10 @@ var commWait = rule{
 		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return min(own, need[a]) })
 		return f
 	},
-}
+})
 
-var commExposed = rule{
-	id: "comm-exposed", group: General, kind: AtMost, level: Low,
+var commExposed = add(rule{
+	id: "comm-exposed", group: General, rank: 2, class: critpath.ClassComm, kind: AtMost, level: Low,
 	why:      "that all of it can be hidden is the best case",
 	title:    "communication is not hidden behind computation",
 	cause:    "the GPU computes nothing while it waits for a collective",
@@ -189,7 +190,7 @@ var commExposed = rule{
 		if len(all) == 0 || critical*100 < r.window {
 			return nil
 		}
-		if w := r.result(&commWait); w != nil && 10*r.criticalOf(w.events.list) >= 6*critical {
+		if w := r.result(commWait); w != nil && 10*r.criticalOf(w.events.list) >= 6*critical {
 			return nil // what waits for another rank cannot be hidden
 		}
 		f := &found{events: events{list: all}, change: r.scenario(), do: "hide collectives behind backward: bucket_cap_mb, async_op=True",
@@ -198,4 +199,4 @@ var commExposed = rule{
 		f.change.zero(all)
 		return f
 	},
-}
+})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
@@ -95,8 +96,8 @@ func (r *run) pinned(copies []cdg.ActID) scenario {
 	return s
 }
 
-var copyPageableH2D = rule{
-	id: "copy-pageable-h2d", group: Specific, kind: Predicted, level: High,
+var copyPageableH2D = add(rule{
+	id: "copy-pageable-h2d", group: Specific, class: critpath.ClassCopy, kind: Predicted, level: High,
 	why:      "the copy's name says that the memory is pageable",
 	title:    "batches are copied to the GPU from pageable memory",
 	cause:    "the driver copies pageable memory twice, in small pieces, and the call waits for it",
@@ -120,10 +121,10 @@ var copyPageableH2D = rule{
 		f.saw = fmt.Sprintf("%s in %s", tables.FormatBytes(moved), tables.Duration(busy))
 		return f
 	},
-}
+})
 
-var copyD2H = rule{
-	id: "copy-d2h", group: Specific, kind: Predicted, level: Medium,
+var copyD2H = add(rule{
+	id: "copy-d2h", group: Specific, class: critpath.ClassCopy, kind: Predicted, level: Medium,
 	why:      "whether the values are needed at once cannot be seen",
 	title:    "the CPU waits for large results of the GPU",
 	cause:    "a copy to pageable memory returns when it is over, and with it everything before it on the GPU",
@@ -155,7 +156,7 @@ var copyD2H = rule{
 			saw:     fmt.Sprintf("%s in %s", tables.FormatBytes(moved), tables.Duration(busy)),
 			numbers: []Number{countOf("copies", len(copies)), countOf("waits", len(waits)), timeOf("in copies", busy), bytesOf("moved", moved)}}
 	},
-}
+})
 
 // tensorMakers are the operators that put small values of the host on a device.
 var tensorMakers = []string{"aten::to", "aten::_to_copy", "aten::copy_", "aten::lift_fresh", "aten::tensor"}
@@ -191,8 +192,8 @@ func (r *run) smallToDevice() (copies, makers []cdg.ActID) {
 	return copies, slices.Compact(makers)
 }
 
-var copyManySmall = rule{
-	id: "copy-many-small", group: Specific, kind: Predicted, level: Medium,
+var copyManySmall = add(rule{
+	id: "copy-many-small", group: Specific, class: critpath.ClassCopy, kind: Predicted, level: Medium,
 	why:      "where the values come from cannot be seen",
 	title:    "many small values are copied to the GPU one by one",
 	cause:    "each copy costs the CPU as much as a kernel, and from pageable memory it waits",
@@ -215,4 +216,4 @@ var copyManySmall = rule{
 		f.saw = fmt.Sprintf("%s of %s", tables.Counted(len(copies), "small one"), tables.FormatBytes(sum(copies, r.bytes)))
 		return f
 	},
-}
+})

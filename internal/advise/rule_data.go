@@ -14,7 +14,7 @@ const (
 	slowFetch = 2_000_000
 )
 
-var dataNoWorkers = rule{
+var dataNoWorkers = add(rule{
 	id: "data-no-workers", group: Specific, kind: Predicted, level: High,
 	why:      "the iterator's name says that there are no workers",
 	title:    "batches are loaded on the main thread (num_workers=0)",
@@ -46,4 +46,4 @@ var dataNoWorkers = rule{
 		f.saw = fmt.Sprintf("%s, %s", tables.Counted(len(fetches), "load"), tables.Duration(load))
 		return f
 	},
-}
+})

@@ -18,8 +18,8 @@ const (
 	aLoop       = 100    // launches below which there is no loop
 )
 
-var hostBound = rule{
-	id: "host-bound", group: General, kind: AtMost, level: Low, limit: 0.05,
+var hostBound = add(rule{
+	id: "host-bound", group: General, rank: 5, kind: AtMost, level: Low, limit: 0.05,
 	why:      "that the CPU takes no time at all is the best case",
 	title:    "the CPU launches short kernels too slowly",
 	cause:    "each operator costs the CPU more than its kernel takes the GPU",
@@ -54,10 +54,10 @@ var hostBound = rule{
 		f.change.zero(list)
 		return f
 	},
-}
+})
 
-var pythonOverhead = rule{
-	id: "python-overhead", group: General, kind: AtMost, level: Low, limit: 0.05,
+var pythonOverhead = add(rule{
+	id: "python-overhead", group: General, rank: 4, kind: AtMost, level: Low, limit: 0.05,
 	why:      "that Python takes no time at all is the best case; recording stacks makes it slower than it is",
 	title:    "Python code takes the time between operators",
 	cause:    "the GPU waits while the interpreter runs",
@@ -85,7 +85,7 @@ var pythonOverhead = rule{
 		f.change.zero(list)
 		return f
 	},
-}
+})
 
 // longestOwn lists activities that hold a hundredth of the own time of all.
 func (r *run) longestOwn(list []cdg.ActID) []cdg.ActID {
@@ -99,8 +99,8 @@ func (r *run) longestOwn(list []cdg.ActID) []cdg.ActID {
 	return out
 }
 
-var launchGaps = rule{
-	id: "launch-gaps", group: General, kind: AtMost, level: Low,
+var launchGaps = add(rule{
+	id: "launch-gaps", group: General, rank: 3, class: critpath.ClassLaunch, kind: AtMost, level: Low,
 	why:      "how much shorter gaps get depends on the device and its driver",
 	title:    "the GPU stands still between kernels that are queued",
 	cause:    "each kernel starts a microsecond or more after the one before it",
@@ -120,4 +120,4 @@ var launchGaps = rule{
 		f.change.delay(2, 5, gaps, whatif.LaunchDelays)
 		return f
 	},
-}
+})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
@@ -38,8 +39,8 @@ const (
 // noTensorCoresForFP32 are devices whose tensor cores, if any, do not take fp32 values.
 var noTensorCoresForFP32 = containsAny("V100", "P100", "T4", "RTX 20", "TITAN")
 
-var fp32Matmul = rule{
-	id: "fp32-matmul", group: Specific, kind: Predicted, level: Medium,
+var fp32Matmul = add(rule{
+	id: "fp32-matmul", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: Medium,
 	why:      "that tensor cores take 2/5 of the time is a usual figure, not one of this trace",
 	title:    "matrix products and convolutions run in fp32 without tensor cores",
 	cause:    "tensor cores are several times as fast with inputs of fewer bits",
@@ -69,10 +70,10 @@ var fp32Matmul = rule{
 		f.change.scale(list, func(_ cdg.ActID, own int64) int64 { return own * tf32Num / tf32Den })
 		return f
 	},
-}
+})
 
-var fp64 = rule{
-	id: "fp64", group: Specific, kind: Predicted, level: Medium,
+var fp64 = add(rule{
+	id: "fp64", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: Medium,
 	why:      "that fp32 takes half of the time is a bound of the bytes moved; units for fp64 are slower still",
 	title:    "kernels compute in double precision",
 	cause:    "a double moves twice the bytes, and most devices have few units for it",
@@ -94,13 +95,13 @@ var fp64 = rule{
 		f.change.scale(list, func(_ cdg.ActID, own int64) int64 { return own / 2 })
 		return f
 	},
-}
+})
 
 // fewTransposes is how many kernels are no pattern.
 const fewTransposes = 4
 
-var layout = rule{
-	id: "layout", group: Specific, kind: Predicted, level: Medium,
+var layout = add(rule{
+	id: "layout", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: Medium,
 	why:      "which layout is best for all kernels together is not known",
 	title:    "tensors change their layout around convolutions",
 	cause:    "kernels for tensor cores want channels last, and each input and output is transposed for them",
@@ -131,7 +132,7 @@ var layout = rule{
 		f.change.remove(list)
 		return f
 	},
-}
+})
 
 // Kinds of kernels that read and write each value once or twice, so that several could be one.
 var pointwise = containsAny("elementwise", "reduce_kernel", "layer_norm", "LayerNorm", "softmax", "SoftMax", "dropout", "CatArray", "batch_norm", "rms_norm", "RMSNorm")
@@ -142,8 +143,8 @@ const (
 	fewChains   = 2
 )
 
-var elementwiseChain = rule{
-	id: "elementwise-chain", group: Specific, kind: AtMost, level: Low,
+var elementwiseChain = add(rule{
+	id: "elementwise-chain", group: Specific, class: critpath.ClassCompute, kind: AtMost, level: Low,
 	why:      "that a compiler fuses each chain is the best case; statistics of batch norm cannot be fused away",
 	title:    "chains of small kernels each read and write whole tensors",
 	cause:    "every kernel of the chain moves its tensors through memory once more",
@@ -203,13 +204,13 @@ var elementwiseChain = rule{
 		f.change.lengthen(longest, 23, 20)
 		return f
 	},
-}
+})
 
 // fewGraphCopies is how many copies are no pattern.
 const fewGraphCopies = 20
 
-var graphInputCopies = rule{
-	id: "graph-input-copies", group: Specific, kind: AtMost, level: Medium,
+var graphInputCopies = add(rule{
+	id: "graph-input-copies", group: Specific, class: critpath.ClassCompute, kind: AtMost, level: Medium,
 	why:      "some of the inputs may really change",
 	title:    "inputs of CUDA graphs are copied before each launch",
 	cause:    "a graph reads where it was recorded; what lies elsewhere is copied there, one tensor at a time",
@@ -242,12 +243,12 @@ var graphInputCopies = rule{
 		f.change.zero(calls)
 		return f
 	},
-}
+})
 
 // fewBucketCopies is how many gradients are no pattern.
 const fewBucketCopies = 20
 
-var ddpBucketCopies = rule{
+var ddpBucketCopies = add(rule{
 	id: "ddp-bucket-copies", group: Specific, kind: Predicted, level: Medium,
 	why:      "the operator that copies a gradient out of its bucket is recorded",
 	title:    "DistributedDataParallel copies each gradient out of its bucket",
@@ -274,4 +275,4 @@ var ddpBucketCopies = rule{
 		f.change.remove(copies)
 		return f
 	},
-}
+})

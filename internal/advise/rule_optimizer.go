@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
 )
 
@@ -83,7 +84,7 @@ func kernelsPerParameter(class string) int64 {
 // loopOfKernels is from how many operations a step on an optimizer is a loop: ten parameters with four kernels each.
 const loopOfKernels = 40
 
-var optimizerLoop = rule{
+var optimizerLoop = add(rule{
 	id: "optimizer-loop", group: Specific, kind: Predicted, level: High,
 	why:      "a step of the optimizer launches kernels for each parameter, and none that does many at once",
 	title:    "the optimizer updates one parameter after the other",
@@ -114,7 +115,7 @@ var optimizerLoop = rule{
 		f.change.fuse(&in, class, 45, 60, host, perParameter)
 		return f
 	},
-}
+})
 
 // fuse makes each step one operation of so many percent of the time, and gives the CPU what a fused step takes.
 func (s *scenario) fuse(in *inSteps, class string, adam, other int64, host, perParameter int64) {
@@ -130,7 +131,7 @@ func (s *scenario) fuse(in *inSteps, class string, adam, other int64, host, perP
 	s.noWait(in.waits)
 }
 
-var optimizerForeach = rule{
+var optimizerForeach = add(rule{
 	id: "optimizer-foreach", group: Specific, kind: Predicted, level: Medium,
 	why:      "that a fused step takes half the time is a usual figure, not one of this trace",
 	title:    "the optimizer has a fused form that is not used",
@@ -153,15 +154,15 @@ var optimizerForeach = rule{
 		f.change.fuse(&in, class, 50, 50, 200_000, 0)
 		return f
 	},
-}
+})
 
 const (
 	zeroedHost = 30_000 // ns that setting gradients to None takes
 	fewZeroed  = 20
 )
 
-var zeroGrad = rule{
-	id: "zero-grad", group: Specific, kind: Predicted, level: High,
+var zeroGrad = add(rule{
+	id: "zero-grad", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: High,
 	why:      "zero_grad launches operations: it fills gradients instead of dropping them",
 	title:    "gradients are filled with zeros",
 	cause:    "each gradient is written, and read again when the next one is added to it",
@@ -191,4 +192,4 @@ var zeroGrad = rule{
 		f.change.remove(in.all)
 		return f
 	},
-}
+})

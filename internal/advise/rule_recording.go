@@ -22,7 +22,7 @@ const (
 	fewOps  = 20
 )
 
-var slowHostOps = rule{
+var slowHostOps = add(rule{
 	id: "slow-host-ops", group: Measurement, kind: Predicted, level: Medium, limit: baseShare,
 	why:      "a slow CPU looks the same as a profiler that records much",
 	title:    "every operator is slow, even those that compute nothing",
@@ -50,9 +50,9 @@ var slowHostOps = rule{
 		f.change.scale(ops, func(_ cdg.ActID, own int64) int64 { return max(own-(usual-usualOp), own*15/100) })
 		return f
 	},
-}
+})
 
-var unseenTime = rule{
+var unseenTime = add(rule{
 	id: "unseen-time", group: Note, kind: None, level: High,
 	why:      "the critical path says so",
 	title:    "a part of the critical path is not recorded",
@@ -81,7 +81,7 @@ var unseenTime = rule{
 			numbers: []Number{timeOf("untraced or unexplained", blind), timeOf("in annotations without operators", marked)}}
 		return f
 	},
-}
+})
 
 // ownWork reports whether an annotation stands for work itself: of the data loader, or of a backend of collectives.
 func ownWork(name string) bool {
@@ -89,7 +89,7 @@ func ownWork(name string) bool {
 	return call || strings.HasPrefix(name, "enumerate(DataLoader)")
 }
 
-var recordsLostLaunch = rule{
+var recordsLostLaunch = add(rule{
 	id: "records-lost-launch", group: Note, kind: None, level: High,
 	why:      "operations without the call that launched them",
 	title:    "operations of the GPU have no recorded launch",
@@ -113,4 +113,4 @@ var recordsLostLaunch = rule{
 		return &found{events: events{list: lost}, do: "start the profiler a step earlier", saw: fmt.Sprintf("%s of %s operations", tables.Grouped(int64(len(lost))), tables.Grouped(int64(len(r.ops)))),
 			numbers: []Number{countOf("operations without launch", len(lost)), countOf("operations", len(r.ops))}}
 	},
-}
+})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
@@ -89,8 +90,8 @@ func (r *run) waiting(list []wait, do string) *found {
 
 const callsDoNotWait = "these calls return without waiting; what they wait for stays"
 
-var syncPythonCondition = rule{
-	id: byPythonCondition, group: Specific, kind: Predicted, level: Medium,
+var syncPythonCondition = add(rule{
+	id: byPythonCondition, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "aten::is_nonzero is around the waiting call",
 	title:    "Python decides on a value that the GPU computes",
 	cause:    "if, while, assert and bool() of a tensor wait until the GPU has computed it, and then nothing is queued",
@@ -100,10 +101,10 @@ var syncPythonCondition = rule{
 	find: func(r *run) *found {
 		return r.waiting(r.waitsOf(byPythonCondition), "torch.where instead of if on a tensor")
 	},
-}
+})
 
-var syncItem = rule{
-	id: byItem, group: Specific, kind: Predicted, level: Medium,
+var syncItem = add(rule{
+	id: byItem, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "aten::item is around the waiting call",
 	title:    "values are read back from the GPU one by one",
 	cause:    ".item(), float(), .tolist() and printing wait until everything before them is computed, and then nothing is queued",
@@ -113,10 +114,10 @@ var syncItem = rule{
 	find: func(r *run) *found {
 		return r.waiting(r.waitsOf(byItem), "keep values on the GPU, read them every N steps: .item(), float()")
 	},
-}
+})
 
-var syncDynamicSize = rule{
-	id: byDynamicSize, group: Specific, kind: Predicted, level: Medium,
+var syncDynamicSize = add(rule{
+	id: byDynamicSize, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "the operator around the waiting call has a result whose size only the GPU knows",
 	title:    "sizes of tensors are computed on the GPU",
 	cause:    "the CPU has to know how large the result of nonzero, unique or a mask as index is before it can go on",
@@ -127,10 +128,10 @@ var syncDynamicSize = rule{
 	find: func(r *run) *found {
 		return r.waiting(r.waitsOf(byDynamicSize), "fixed sizes: torch.where instead of masks as index")
 	},
-}
+})
 
-var syncHostTensor = rule{
-	id: byHostTensor, group: Specific, kind: Predicted, level: Medium,
+var syncHostTensor = add(rule{
+	id: byHostTensor, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "the call waits for a copy to the device in an operator that makes tensors",
 	title:    "tensors are made on the CPU and copied with a wait",
 	cause:    "a copy of pageable memory returns when it is over, and so is what was queued before it",
@@ -143,10 +144,10 @@ var syncHostTensor = rule{
 		}
 		return r.waiting(r.waitsOf(byHostTensor), "make tensors on the GPU, or pin them and copy with non_blocking=True")
 	},
-}
+})
 
-var syncExplicit = rule{
-	id: byExplicit, group: Specific, kind: Predicted, level: Medium,
+var syncExplicit = add(rule{
+	id: byExplicit, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "the call stands outside of every operator: the program asks for it",
 	title:    "the program waits for the GPU in the middle of the run",
 	cause:    "after synchronize() nothing is queued, and the GPU waits for the CPU",
@@ -163,7 +164,7 @@ var syncExplicit = rule{
 		}
 		return r.waiting(list, "remove torch.cuda.synchronize(); take times with events")
 	},
-}
+})
 
 // launches are the starts of the first and of the last call that launches.
 func (r *run) launches() (first, last int64) {
@@ -182,8 +183,8 @@ func (r *run) launches() (first, last int64) {
 // timingNear is how soon after it the elapsed time of an event that was waited for is read, ns.
 const timingNear = 200_000
 
-var syncEvent = rule{
-	id: byEvent, group: Specific, kind: Predicted, level: Medium,
+var syncEvent = add(rule{
+	id: byEvent, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "a call that waits for an event; what it is for cannot be seen",
 	title:    "the CPU waits for events of the GPU",
 	cause:    "Event.synchronize() stops the CPU, which then has nothing queued",
@@ -204,10 +205,10 @@ var syncEvent = rule{
 		}
 		return r.waiting(list, "stream.wait_event(event) instead of event.synchronize()")
 	},
-}
+})
 
-var syncCopy = rule{
-	id: byCopy, group: Specific, kind: Predicted, level: Medium,
+var syncCopy = add(rule{
+	id: byCopy, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "a call that copies returned when the copy was over",
 	title:    "copies stop the CPU",
 	cause:    "a copy from or to pageable memory returns when it is over, and so is what was queued before it",
@@ -217,10 +218,10 @@ var syncCopy = rule{
 	find: func(r *run) *found {
 		return r.waiting(r.waitsOf(byCopy), "pin the memory, and copy with non_blocking=True")
 	},
-}
+})
 
-var syncOther = rule{
-	id: byOther, group: Specific, kind: Predicted, level: Medium,
+var syncOther = add(rule{
+	id: byOther, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "calls that waited, by no cause that is known",
 	title:    "operators stop the CPU until the GPU is done",
 	cause:    "the CPU waits inside an operator, and then nothing is queued",
@@ -249,10 +250,10 @@ var syncOther = rule{
 		f.do = fmt.Sprintf("find what waits: torch.cuda.set_sync_debug_mode(\"warn\"); most often %s", most)
 		return f
 	},
-}
+})
 
-var syncAll = rule{
-	id: "sync-all", group: General, kind: Predicted, level: Medium, limit: 0.02,
+var syncAll = add(rule{
+	id: "sync-all", group: General, rank: 1, class: critpath.ClassSync, kind: Predicted, level: Medium, limit: 0.02,
 	why:      "all waits together gain more than each alone",
 	title:    "the CPU waits for the GPU again and again",
 	cause:    "each wait leaves the queue empty; as long as one of them stays, the others gain little",
@@ -272,15 +273,15 @@ var syncAll = rule{
 		}
 		return r.waiting(list, "remove all waits: torch.cuda.set_sync_debug_mode(\"warn\") lists them")
 	},
-}
+})
 
 const (
 	blockedLaunch = 8_000 // ns that a launch takes which does not wait
 	fewLaunches   = 50
 )
 
-var launchBlocking = rule{
-	id: "launch-blocking", group: Specific, kind: Predicted, level: Medium,
+var launchBlocking = add(rule{
+	id: "launch-blocking", group: Specific, class: critpath.ClassLaunch, kind: Predicted, level: Medium,
 	why:      "launches return after their own kernels",
 	title:    "launches wait for their kernels",
 	cause:    "with CUDA_LAUNCH_BLOCKING=1 and the like each launch returns when its kernel is over",
@@ -317,4 +318,4 @@ var launchBlocking = rule{
 		f.change.noWait(list)
 		return f
 	},
-}
+})

@@ -1,9 +1,19 @@
 package advise
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"overlay/internal/critpath"
+)
+
 // rule is one cause that can be found. What it says in general is data; find looks for it in a run.
 type rule struct {
 	id       string
 	group    Group
+	rank     int            // of general ones: the place in the order in which they add up
+	class    critpath.Class // of the time that it is about; for colours
 	kind     Kind
 	level    Level
 	why      string  // why that level
@@ -30,24 +40,24 @@ type found struct {
 	first   string
 }
 
-// rules are all rules. Those of one group are in the order in which a tie is broken; of general ones each gets what it
-// adds to those before it.
-var rules = []*rule{
-	&slowHostOps,
+// rules are all rules: by group, in the order of rank, then by id. Of general ones each gets what it adds to those before it.
+var rules []*rule
 
-	&dataNoWorkers,
-	&copyPageableH2D, &copyD2H, &copyManySmall,
-	&syncPythonCondition, &syncItem, &syncDynamicSize, &syncHostTensor, &syncExplicit, &syncEvent, &syncCopy, &syncOther,
-	&launchBlocking,
-	&coldStart,
-	&optimizerLoop, &optimizerForeach, &zeroGrad,
-	&attentionUnfused, &fp32Matmul, &fp64, &layout, &graphInputCopies, &ddpBucketCopies, &elementwiseChain,
-	&commWait,
-
-	&syncAll, &commExposed, &launchGaps, &pythonOverhead, &hostBound,
-
-	&unseenTime, &recordsLostLaunch,
+// add puts a rule into the list. A file with a rule calls it, and nothing else has to know of the rule but its cases in a
+// test.
+func add(r rule) *rule {
+	at, found := slices.BinarySearchFunc(rules, &r, func(a, b *rule) int {
+		return cmp.Or(cmp.Compare(groups[a.group], groups[b.group]), cmp.Compare(a.rank, b.rank), strings.Compare(a.id, b.id))
+	})
+	if found {
+		panic("advise: internal error: two rules of one name: " + r.id)
+	}
+	rules = slices.Insert(rules, at, &r)
+	return &r
 }
+
+// groups is the order of the groups.
+var groups = map[Group]int{Measurement: 0, Specific: 1, General: 2, Note: 3}
 
 // minShare is the share of the window below which a finding is not listed: steps of one run differ by about as much,
 // so that nobody could see a smaller gain.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	jsoniter "github.com/json-iterator/go"
-
 	"overlay/internal/cdg"
 	"overlay/internal/chrome"
 	"overlay/internal/critpath"
@@ -263,7 +261,7 @@ func timeValue(value []byte) string {
 	if isScalar(value) {
 		return string(value)
 	}
-	if len(value) > 2 && value[0] == '"' && number.MatchString(strings.Trim(jsoniter.Get(value).ToString(), " \t")) {
+	if len(value) > 2 && value[0] == '"' && number.MatchString(strings.Trim(unquoted(value), " \t")) {
 		return string(value)
 	}
 	return `"?"`

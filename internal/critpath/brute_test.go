@@ -55,6 +55,8 @@ func runBrute(steps []bruteStep) *bruteRun {
 	here := r.point(0)     // end of the last slice of the thread
 	last := [2]int{-1, -1} // end point of the last operation of each stream
 	var waits [2][]int
+	var waited []int    // all end points that some stream was told to wait for: the trace does not say which stream it was
+	var blurred [2]bool // after the wait another stream got a launch, and the trace has no stream for the wait
 	corr := int64(0)
 	advance := func(name string, kind trace.Kind, w int64, corr int64) (start int) {
 		start = here
@@ -85,6 +87,15 @@ func runBrute(steps []bruteStep) *bruteRun {
 				t = max(t, r.times[c.from]+c.w)
 			}
 			start := r.point(t)
+			for _, x := range waited {
+				if r.times[x]+bruteKernel <= t { // it may as well have been this one
+					from = append(from, constraint{x, 0, bruteKernel, ""})
+				}
+			}
+			if blurred[s.a] { // nothing tells that this operation waited for more than its launch
+				from = append(from, constraint{call, 0, t - r.times[call], ""})
+			}
+			blurred = [2]bool{s.a != 0 && len(waits[0]) > 0, s.a != 1 && len(waits[1]) > 0}
 			for _, c := range from {
 				c.to = start
 				r.cons = append(r.cons, c)
@@ -120,6 +131,11 @@ func runBrute(steps []bruteStep) *bruteRun {
 			advance("cudaEventRecord", trace.Runtime, 1_000, 0)
 			advance("cudaStreamWaitEvent", trace.Runtime, 1_000, 0)
 			waits[s.b] = append(waits[s.b], last[s.a])
+			for _, x := range last {
+				if x >= 0 {
+					waited = append(waited, x)
+				}
+			}
 		}
 	}
 	r.sink = here

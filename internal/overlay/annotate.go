@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
@@ -25,6 +26,7 @@ type Options struct {
 	Rows    []analyses.AddedRow // of the analyses, drawn in groups of their own
 	Attrs   []Attr              // further attributes
 	Ghosts  []Ghost             // simulated runs, drawn below the recorded path
+	Advice  *advise.Advice      // findings, drawn where they apply; nil for none
 	Slim    bool                // for a trace of the path and its context: no numbers that join records
 }
 
@@ -38,6 +40,7 @@ func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 		drawing.Tracks = append(drawing.Tracks, verdictTrack(y, p), segmentsTrack(tr, p, &drawing.Marks, o.Slim))
 		drawing.Tracks = append(drawing.Tracks, nodeTracks(y, p, len(drawing.Tracks), 0)...)
 		drawing.Tracks = append(drawing.Tracks, analysisTracks(o.Rows, len(drawing.Tracks), 0)...)
+		drawing.Tracks = append(drawing.Tracks, adviceTracks(tr, o.Advice, p.Window, len(drawing.Tracks), o.Slim)...)
 		for i := range o.Ghosts {
 			drawing.Tracks = append(drawing.Tracks, ghostTracks(y.Layout, &o.Ghosts[i], len(drawing.Tracks))...)
 		}

@@ -20,8 +20,9 @@ const (
 	TrackHost     = "CDG host"
 	trackStream   = "CDG " // + "stream 7"
 
-	TrackRanks = "Ranks"         // of a job: a strip a rank
-	TrackSteps = "Steps x ranks" // of a job: how much of each step each rank waited
+	TrackAdvice = "Advice"        // below it a row for each finding, named by its rule and its gain
+	TrackRanks  = "Ranks"         // of a job: a strip a rank
+	TrackSteps  = "Steps x ranks" // of a job: how much of each step each rank waited
 
 	TrackGhost         = "What if: " // + the scenario
 	TrackGhostSegments = "Path segments then"
@@ -48,14 +49,18 @@ const (
 	argEvents         = "events"
 	argBusyNS         = "busy_ns"
 	argNodeCriticalNS = "node_critical_ns" // never critical_ns: sums over critical slices would count it twice
+	argShift          = "shift_ns"         // of a simulated run: later than recorded
+	argRecordedNS     = "recorded_ns"      // of a simulated run: how long it was
+	argAdvice         = "advice_id"        // the rule
+	argGainNS         = "gain_ns"          // of the finding, not of the slice
+	argTogetherNS     = "together_ns"      // the window without all that was found
+	argFloorNS        = "floor_ns"         // the window if the CPU took no time
+	ArgExactDurNS     = "exact_dur_ns"     // where a writer had to shorten a slice
 	ArgRank           = "rank"
 	ArgInstance       = "instance" // a collective of a job, as in the report
 	ArgWaitNS         = "wait_ns"
 	ArgOwnNS          = "own_ns"
 	ArgExcessNS       = "excess_ns"
-	argShift          = "shift_ns"     // of a simulated run: later than recorded
-	argRecordedNS     = "recorded_ns"  // of a simulated run: how long it was
-	ArgExactDurNS     = "exact_dur_ns" // where a writer had to shorten a slice
 )
 
 // Arguments of arrows in Chrome's format.

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"runtime"
 
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/anonymize"
 	"overlay/internal/cdg"
@@ -55,6 +56,7 @@ type Run struct {
 	path     *critpath.Path // in graph
 	analyses *analyses.Result
 	ghosts   []overlay.Ghost // simulated runs to draw
+	advice   *advise.Advice  // nil before it is asked for
 	original *Run            // with Options.Anonymous: the run on the input
 	scanned  func()          // waits for what drawing wants to know of the input
 }
@@ -122,17 +124,27 @@ func (r *Run) solve() error {
 	return err
 }
 
-// Report makes the report of a run. s says what is wanted; what the report is made of is filled in.
+// Report makes the report of a run. s says what is wanted; what the report is made of is filled in. What needs replays is
+// found beside the rest.
 func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses, s.Slim = r.graph, r.path, r.analyses, r.Recorded
-	if !r.Recorded && (s.Advise || s.Gains) {
-		s.Model = whatif.New(r.graph)
-	}
-	if s.Advise {
-		s.Advice = r.advise(s.Model)
-	}
-	return report.New(s)
+	var model *whatif.Model
+	var advice *advise.Advice
+	found := trace.Beside(func() {
+		if !r.Recorded && (s.Advise || s.Gains) {
+			model = whatif.New(r.graph)
+		}
+		if s.Advise {
+			advice = r.findings(model)
+		}
+	})
+	rep := report.New(s)
+	r.o.stage("advice")
+	found()
+	s.Model, s.Advice = model, advice
+	rep.AddReplays(s)
+	return rep
 }
 
 // Summary makes of a run on one rank what the other ranks of its job need to know. It keeps nothing of the run. An anonymous one
@@ -186,7 +198,7 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	*whole, *r = Run{}, Run{}
 	runtime.GC() // a millisecond; drawing needs room, and of the graph only the layout
 	drawing := overlay.Annotate(layout, p, o)
-	o.Ghosts = nil
+	o.Ghosts, o.Advice = nil, nil
 	cut(drawing)
 	layout, p, cut = nil, nil, nil
 	runtime.GC()

@@ -65,7 +65,7 @@ func (r *Report) advised() (out []finding) {
 		return nil
 	}
 	for _, f := range r.Advice.Top(topFindings) {
-		x := finding{Kind: classOfRule(f.ID), NS: f.Gain, Value: tables.Duration(f.Gain), About: "shorter, " + tables.FormatShare(f.Share),
+		x := finding{Kind: f.Class().String(), NS: f.Gain, Value: tables.Duration(f.Gain), About: "shorter, " + tables.FormatShare(f.Share),
 			Title: sentence(f.Title), Text: sentence(Plain(f.Do)) + ". Seen: " + Plain(f.Saw) + "."}
 		if f.Kind == advise.AtMost {
 			x.About = "shorter at most, " + tables.FormatShare(f.Share)
@@ -73,20 +73,6 @@ func (r *Report) advised() (out []finding) {
 		out = append(out, x)
 	}
 	return out
-}
-
-// classOfRule is the class of time that a rule is about, for its colour.
-func classOfRule(id string) string {
-	family, _, _ := strings.Cut(id, "-")
-	switch family {
-	case "comm":
-		return "communication"
-	case "copy", "sync", "launch":
-		return family
-	case "attention", "fp32", "fp64", "layout", "elementwise", "graph", "copies", "zero":
-		return "gpu_compute"
-	}
-	return "cpu"
 }
 
 // sentence begins a sentence. What is code keeps its letters.

@@ -95,6 +95,7 @@ func TestQueries(t *testing.T) {
 	db := open(t, two())
 	for _, c := range []struct{ sql, want string }{
 		{"select count(*) from events", "7"},
+		{"select p.event, q.event from events p left join events q on q.tag = p.tag and q.rank = p.rank where p.rank = 0 order by 1, 2", "0,0 0,7 3, 5,5 7,0 7,7 9,"},
 		{"select run, rank, event from events where event = 0", "a,0,0 a,2,0"},
 		{"select event from events where rank = 0 and event >= 3 and event < 9", "3 5 7"},
 		{"select event from events where rank = 2", "0 1"},

@@ -34,7 +34,7 @@ type index struct {
 	once sync.Once
 	rows []int32
 	keys []int64           // of rows, ascending
-	syms map[string]uint32 // of a column of texts: the first symbol of each
+	syms map[string]uint32 // of a column of texts: the number of each
 }
 
 const numKeys = 2 // run and rank
@@ -204,24 +204,7 @@ func (p *part) index(c int) *index {
 		d := &p.Data[c]
 		key := d.Int
 		if p.Cols[c].Type == columns.Text {
-			x.readSyms(d)
-			key = func(row int) (int64, bool) {
-				s, ok := d.Text(row)
-				return int64(x.syms[s]), ok
-			}
-			if d.Sym != nil {
-				first := make([]uint32, len(d.Syms)) // of the symbols with the same text
-				for i, s := range d.Syms {
-					first[i] = x.syms[s]
-				}
-				key = func(row int) (int64, bool) {
-					s, ok := d.Sym(row)
-					if !ok {
-						return 0, false
-					}
-					return int64(first[s]), true
-				}
-			}
+			key = x.numberTexts(d, p.Rows)
 		}
 		type entry struct {
 			key int64
@@ -242,12 +225,35 @@ func (p *part) index(c int) *index {
 	return x
 }
 
-// readSyms numbers the texts of a column.
-func (x *index) readSyms(d *columns.Data) {
+// numberTexts gives each text of a column a number, and returns the number of a row's text.
+func (x *index) numberTexts(d *columns.Data, rows int) func(row int) (int64, bool) {
 	x.syms = map[string]uint32{}
-	for i, s := range d.Syms {
-		if _, ok := x.syms[s]; !ok {
-			x.syms[s] = uint32(i)
+	number := func(s string) uint32 {
+		n, ok := x.syms[s]
+		if !ok {
+			n = uint32(len(x.syms))
+			x.syms[s] = n
 		}
+		return n
+	}
+	if d.Sym == nil { // the texts are in the rows alone
+		return func(row int) (int64, bool) {
+			s, ok := d.Str(row)
+			if !ok {
+				return 0, false
+			}
+			return int64(number(s)), true
+		}
+	}
+	numbers := make([]uint32, len(d.Syms)) // several symbols may have the same text
+	for i, s := range d.Syms {
+		numbers[i] = number(s)
+	}
+	return func(row int) (int64, bool) {
+		s, ok := d.Sym(row)
+		if !ok {
+			return 0, false
+		}
+		return int64(numbers[s]), true
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"overlay/internal/advise"
 	"overlay/internal/chrome/importer"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
@@ -14,6 +15,7 @@ import (
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 // annotate analyses a trace; odd ones without anything to analyse are skipped.
@@ -23,6 +25,7 @@ func annotate(t *testing.T, tr *trace.Trace, o overlay.Options) (*critpath.Path,
 	if !ok {
 		t.Skip("nothing to analyse")
 	}
+	o.Advice = advise.New(whatif.New(g), p)
 	return p, overlay.Annotate(g.Layout(), p, o)
 }
 

@@ -10,12 +10,14 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
+	"overlay/internal/whatif"
 )
 
 // TestBeforeZero moves the demo trace so that time 0 lies before, inside and after it. Perfetto's format has no time
@@ -59,7 +61,7 @@ func TestBeforeZero(t *testing.T) {
 				t.Fatal(err)
 			}
 			g, p, _ := testtrace.Analyse(t, tr)
-			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Rows: analyses.Run(g, p, analyses.Names, analyses.Options{}).Rows})
+			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Rows: analyses.Run(g, p, analyses.Names, analyses.Options{}).Rows, Advice: advise.New(whatif.New(g), p)})
 			var out bytes.Buffer
 			st, err := pftrace.Write(&out, tr, ov)
 			if err != nil {
