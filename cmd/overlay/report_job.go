@@ -86,7 +86,7 @@ func (j *job) joinRanks(f *found) (made *rankedJob, only string, err error) {
 		return nil, "", err
 	}
 	j.stages.start("joining")
-	debug.SetGCPercent(joinGCPercent)
+	defer debug.SetGCPercent(debug.SetGCPercent(joinGCPercent))
 	job, err := ranks.Join(list, ranks.Options{Step: int32(min(j.opts.step, math.MaxInt32)), Trust: j.opts.trustClocks})
 	switch {
 	case errors.Is(err, ranks.ErrNoStep):
