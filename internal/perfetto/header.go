@@ -12,9 +12,15 @@ func header(t *Trace, lanes []lane, start int64) []byte {
 	for i := range lanes {
 		out = appendPacket(out, sequenceHeader(uint32(i+1), &lanes[i], t, start))
 	}
+	if t.Stages != nil {
+		out = appendPacket(out, stagesHeader(t.Stages, uint32(len(lanes)+1), start))
+	}
 	out = appendPacket(out, traceUUID(t.UUID))
 	if len(t.Attrs) > 0 {
 		out = appendPacket(out, attributes(t.Attrs))
+	}
+	if len(t.GPUs) > 0 {
+		out = appendPacket(out, gpuInfo(t.GPUs))
 	}
 	// The root: processes and threads are ordered by their rank.
 	out = appendDescriptor(out, message(nil).uint(1, 0).uint(19, 1).uint(20, 1))
@@ -119,6 +125,11 @@ func descriptor(t *Trace, i int) message {
 	m = m.str(14, tr.Description)
 	if tr.Explicit {
 		m = m.uint(11, orderExplicit)
+	}
+	if g := tr.GPU; g != nil && g.Stream >= 0 {
+		m = m.sub(3000, message(nil).uint(1, uint64(g.ID)).uint(3, uint64(g.Stream)))
+	} else if g != nil {
+		m = m.sub(3000, message(nil).uint(1, uint64(g.ID)))
 	}
 	return m.uint(12, uint64(int64(tr.Order)))
 }

@@ -33,6 +33,14 @@ func writePieces(w io.Writer, t *Trace, size int) (Stats, error) {
 		st.Bytes += int64(n)
 		return err == nil
 	})
+	if t.Stages != nil {
+		st.Stages = len(t.Stages.List)
+		n, err := t.Stages.write(bw, uint32(len(lanes)+1), start)
+		st.Bytes += n
+		if err != nil {
+			return st, err
+		}
+	}
 	return st, bw.Flush()
 }
 
