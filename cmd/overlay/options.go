@@ -34,7 +34,7 @@ type options struct {
 	htaDataLoad                  string
 	htaLastStep                  bool
 
-	flows                          string
+	flows                                      string
 	plain, gpuCompute, onlyCritical, anonymize bool
 
 	report, html             string // further outputs; "" = none
