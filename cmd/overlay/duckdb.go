@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -72,7 +71,7 @@ func (j *job) exportTo(dir string, traces []string) error {
 	var written exportTotal
 	return j.eachTables(inputs, relations.Source{Args: j.opts.args}, func(i int, list []columns.Table) error {
 		part := filepath.Join(dir, partition(inputs[i].run, inputs[i].rank))
-		if err := os.MkdirAll(part, 0o777); err != nil {
+		if err := j.outs.makeFolder(part); err != nil {
 			return outputError(dir, err)
 		}
 		return written.write(part, list, parquetfile.Options{Schema: relations.Schema, Version: version})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"overlay/internal/kineto"
@@ -78,6 +79,66 @@ func eachTrace[T any](j *job, f *found, use func(name string, tr *trace.Trace) (
 		panic(w.trap)
 	}
 	return all
+}
+
+// again reads the traces of some entries once more, one at a time: files in the order of want's numbers, then the members of
+// archives as they stand there.
+func (j *job) again(f *found, want map[string]int32, use func(i int32, tr *trace.Trace) error) error {
+	w := &readers{j: j, slots: make(chan struct{}, 1)}
+	visit := func(name string, i int32, load func() (*input, error)) error {
+		return guardInput(name, func() error {
+			in, err := load()
+			if err != nil {
+				return err
+			}
+			defer w.leave(in)
+			w.hold(in.held)
+			o := w.options()
+			o.Cut = in.cut
+			tr, err := decode(name, in, o, w.room())
+			if err != nil {
+				return err
+			}
+			return use(i, tr)
+		})
+	}
+	var files []*traceFile
+	for k := range f.traces {
+		if _, ok := want[inputName(f.traces[k].path)]; ok && f.traces[k].archive == noArchive {
+			files = append(files, &f.traces[k])
+		}
+	}
+	slices.SortStableFunc(files, func(a, b *traceFile) int { return cmp.Compare(want[inputName(a.path)], want[inputName(b.path)]) })
+	for _, t := range files {
+		err := visit(inputName(t.path), want[inputName(t.path)], func() (*input, error) { return openInput(t.path, j.stdin, w.options(), w.room()) })
+		if err != nil {
+			return err
+		}
+	}
+	for k := range f.traces {
+		t := &f.traces[k]
+		if t.archive == noArchive {
+			continue
+		}
+		err := t.eachMember(cmp.Or(j.opts.maxExpand, 64<<30), func(name string, r io.Reader, cut func() bool) error {
+			shown := t.path + "/" + name
+			i, ok := want[shown]
+			if !ok {
+				return nil
+			}
+			return visit(shown, i, func() (*input, error) {
+				in, err := spoolInput(r, shown, w.options(), w.room())
+				if in != nil {
+					in.cut = in.cut || cut()
+				}
+				return in, err
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // one reads a trace, uses it and lets go of it.

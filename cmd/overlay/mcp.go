@@ -24,8 +24,9 @@ func (p *program) mcpCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.GenericFlag{Name: "root", Value: &fileNames{}, TakesFile: true, Category: filesGroup, Usage: "let agents read traces below `DIR` only; may be repeated (required)"}}, generalFlags()),
 		Description: `
-Offers what the other commands print as tools of the Model Context Protocol: check, report, diff, query, event,
-path_between. Files outside of the given folders are refused, nothing is written, long answers are cut and say so.
+Offers what the other commands print as tools of the Model Context Protocol: check, report, hotspots, advise, whatif,
+diff, query, event, path_between. Files outside of the given folders are refused, nothing is written, long answers are
+cut and say so.
 
 Examples:
   overlay mcp --root traces
@@ -83,6 +84,12 @@ func (a *agents) server() *mcp.Server {
 		func(q *fileQuestion) []string { return []string{"check", "--json", "--", q.File} }, (*fileQuestion).files)
 	addTool(s, a, "report", "What bounds the run: time on the critical path by class and by name, steps, evidence, and with analyses why the GPU idled, how launches queued and more. Text.",
 		(*reportQuestion).arguments, func(q *reportQuestion) []*string { return []*string{&q.File} })
+	addTool(s, a, "hotspots", "What takes most time of the critical path, by name, kind and training phase. JSON lines.",
+		(*hotspotsQuestion).arguments, func(q *hotspotsQuestion) []*string { return []*string{&q.File} })
+	addTool(s, a, "advise", "What would make the run shorter: causes that rules found, with evidence, what to change, and the gain, which is a replay of the run without the cause. Text.",
+		func(q *adviseQuestion) []string { return append(q.window(), "advise", "--input="+q.File) }, func(q *adviseQuestion) []*string { return []*string{&q.File} })
+	addTool(s, a, "whatif", "Replays the run with something changed: how long the window would have taken, and what would have bound it then. Text.",
+		(*whatifQuestion).arguments, func(q *whatifQuestion) []*string { return []*string{&q.File} })
 	addTool(s, a, "diff", "Two traces of the same work side by side: how much longer the window takes, by class and by name. Text.",
 		func(q *diffQuestion) []string { return append(q.window(), "diff", "--", q.Before, q.After) }, func(q *diffQuestion) []*string { return []*string{&q.Before, &q.After} })
 	addTool(s, a, "query", "SQL (SQLite's) over the trace: tables runs, events, segments, edges, nodes, steps, collectives, tracks, counters, spans. Ask with an empty sql for the schema. JSON lines.",
@@ -111,17 +118,25 @@ type fileQuestion struct {
 
 func (q *fileQuestion) files() []*string { return []*string{&q.File} }
 
-type windowQuestion struct {
-	Step   *int   `json:"step,omitempty" jsonschema:"analyse only the step of this number"`
-	Method string `json:"method,omitempty" jsonschema:"exact (default), ctda or hta"`
+type stepQuestion struct {
+	Step *int `json:"step,omitempty" jsonschema:"analyse only the step of this number"`
 }
 
 // window gives the flags of a question. They stand before the command's name, which run moves to the front.
-func (q *windowQuestion) window() []string {
-	var flags []string
-	if q.Step != nil {
-		flags = append(flags, "--step="+strconv.Itoa(*q.Step))
+func (q *stepQuestion) window() []string {
+	if q.Step == nil {
+		return nil
 	}
+	return []string{"--step=" + strconv.Itoa(*q.Step)}
+}
+
+type windowQuestion struct {
+	stepQuestion
+	Method string `json:"method,omitempty" jsonschema:"exact (default), ctda or hta"`
+}
+
+func (q *windowQuestion) window() []string {
+	flags := q.stepQuestion.window()
 	if q.Method != "" {
 		flags = append(flags, "--method="+q.Method)
 	}
@@ -142,6 +157,48 @@ func (q *reportQuestion) arguments() []string {
 	}
 	if q.Top > 0 {
 		args = append(args, "--top="+strconv.Itoa(q.Top))
+	}
+	return args
+}
+
+type hotspotsQuestion struct {
+	File string `json:"file" jsonschema:"path of the trace"`
+	windowQuestion
+	Top int `json:"top,omitempty" jsonschema:"how many, default 20"`
+}
+
+// mostHotspots is how many names an answer may hold.
+const mostHotspots = 200
+
+func (q *hotspotsQuestion) arguments() []string {
+	n := min(q.Top, mostHotspots)
+	if n <= 0 {
+		n = 20
+	}
+	return append(q.window(), "query", "--format=jsonl", "--", "select name, kind, phase, count(*) as events, sum(critical_ns) as critical_ns, "+
+		"round(100.0 * sum(critical_ns) / (select window_ns from runs), 1) as percent_of_window from events where critical_ns > 0 "+
+		"group by name, kind, phase order by sum(critical_ns) desc, name limit "+strconv.Itoa(n), q.File)
+}
+
+type adviseQuestion struct {
+	File string `json:"file" jsonschema:"path of the trace"`
+	stepQuestion
+}
+
+type whatifQuestion struct {
+	File string `json:"file" jsonschema:"path of the trace"`
+	stepQuestion
+	Scenarios []string `json:"scenarios,omitempty" jsonschema:"scenarios, each one or more changes with ; between them and maybe a name before := in front: scale SELECTOR=FACTOR, set SELECTOR=TIME, shrink SELECTOR=TIME, remove SELECTOR, no-wait SELECTOR, drop SELECTOR [for SELECTOR], replace SELECTOR=TIME, unlimited-queue. SELECTOR is a name as in the report (* stands for anything) or class:compute|comm|copy|cpu|runtime|python|launch|sync, phase:NAME, stream:N, thread:ID, step:N, annotation:NAME, under:NAME; 'A in B' means both. As in: fast copies := scale aten::copy_=0.5; no-wait *Synchronize"`
+	Best      int      `json:"best,omitempty" jsonschema:"also each of the first N hotspots at half its time and at none"`
+}
+
+func (q *whatifQuestion) arguments() []string {
+	args := append(q.window(), "whatif", "--input="+q.File)
+	for _, s := range q.Scenarios {
+		args = append(args, "--scenario="+s)
+	}
+	if q.Best > 0 {
+		args = append(args, "--best="+strconv.Itoa(q.Best))
 	}
 	return args
 }

@@ -86,25 +86,26 @@ func servedName(name string) string {
 type view struct {
 	start, end int64    // ns, the analysed window; equal when unknown
 	rows       []string // names of the processes that the path runs through
+	path       bool     // overlay has drawn a path, which a query can ask about
 }
 
-// viewerLink is the address that makes the viewer fetch the file, zoom to the window, and pin the path.
+// viewerLink is the address that makes the viewer fetch the file, zoom to the window, pin the path, expand the processes that
+// it runs through, and open a tab that says what it is made of.
 func viewerLink(name string, v view) string {
 	link := viewerOrigin + "/#!/?url=http://" + viewerAddress + "/" + name
 	if v.start < v.end {
 		link += "&visStart=" + strconv.FormatInt(v.start, 10) + "&visEnd=" + strconv.FormatInt(v.end, 10)
 	}
-	type command struct {
-		ID   string   `json:"id"`
-		Args []string `json:"args"`
-	}
-	list := []command{{"dev.perfetto.PinTracksByRegex", []string{"^(Critical path|Path segments)$"}}}
+	list := []command{{pinTracks, []string{pathRows}}}
 	if len(v.rows) > 0 {
 		quoted := make([]string, len(v.rows))
 		for i, row := range v.rows {
 			quoted[i] = regexp.QuoteMeta(row)
 		}
-		list = append(list, command{"dev.perfetto.ExpandTracksByRegex", []string{"^(" + strings.Join(quoted, "|") + ").*$"}})
+		list = append(list, command{expandTracks, []string{"^(" + strings.Join(quoted, "|") + ").*$"}})
+	}
+	if v.path {
+		list = append(list, command{showQuery, []string{pathQuery}})
 	}
 	text, err := json.Marshal(list)
 	if err != nil {
@@ -165,7 +166,7 @@ func readView(f io.ReaderAt, size int64) view {
 	start, okStart := g.Int(windowStart)
 	end, okEnd := g.Int(windowEnd)
 	if okStart && okEnd {
-		v.start, v.end = start, end
+		v.start, v.end, v.path = start, end, true
 	}
 	return v
 }

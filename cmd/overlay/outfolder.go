@@ -14,6 +14,7 @@ import (
 // outFolder is a folder of folders that is being written: everything goes to a hidden folder inside of it, and each part
 // is put in its place when all is done. Parts of earlier runs that are not written again stay.
 type outFolder struct {
+	outs   *outputs
 	target string
 	temp   string
 	parts  []outPart
@@ -35,7 +36,7 @@ func (o *outputs) createFolder(target string) (*outFolder, error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, outputError(target, err)
 	}
-	out := &outFolder{target: target, made: err != nil}
+	out := &outFolder{outs: o, target: target, made: err != nil}
 	o.mu.Lock() // an interruption either finds the folder or prevents it
 	defer o.mu.Unlock()
 	if o.finished {
@@ -76,6 +77,17 @@ func (o *outputs) createScratch() (string, error) {
 	return dir, nil
 }
 
+// makeFolder makes a folder below one that createFolder or createScratch made, unless the work has been interrupted: it would
+// bring back what was just removed.
+func (o *outputs) makeFolder(dir string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.finished {
+		return errInterrupted
+	}
+	return os.MkdirAll(dir, 0o777)
+}
+
 // part makes a part and returns the folder to write it to. A part that is there is replaced, if it holds tables only.
 func (out *outFolder) part(path string) (string, error) {
 	target := filepath.Join(out.target, path)
@@ -90,7 +102,7 @@ func (out *outFolder) part(path string) (string, error) {
 		}
 	}
 	dir := filepath.Join(out.temp, path)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := out.outs.makeFolder(dir); err != nil {
 		return "", outputError(target, err)
 	}
 	out.parts = append(out.parts, outPart{path, there})

@@ -216,3 +216,23 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("all fits: %v", err)
 	}
 }
+
+// TestAbandonFolder: work that goes on after an interruption cannot bring a folder back.
+func TestAbandonFolder(t *testing.T) {
+	dir := t.TempDir()
+	var o outputs
+	out, err := o.createFolder(filepath.Join(dir, "tables"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.part("run=a"); err != nil {
+		t.Fatal(err)
+	}
+	o.abandon()
+	if _, err := out.part("run=b"); !errors.Is(err, errInterrupted) {
+		t.Errorf("a part after abandon: %v", err)
+	}
+	if got := folder(t, dir); got != "" {
+		t.Errorf("left in the folder: %s", got)
+	}
+}

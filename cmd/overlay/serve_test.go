@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -205,6 +207,15 @@ func TestViewerLink(t *testing.T) {
 		`%7B%22id%22%3A%22dev.perfetto.ExpandTracksByRegex%22%2C%22args%22%3A%5B%22%5E%28python%2042%20%5C%5C%28rank%200%5C%5C%29%7CGPU%200%29.%2A%24%22%5D%7D%5D`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	link, err := url.Parse(viewerLink("a.pftrace", view{start: 1, end: 2, path: true}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, query, _ := strings.Cut(link.Fragment, "startupCommands=")
+	var list []command
+	if err := json.Unmarshal([]byte(query), &list); err != nil || len(list) != 2 || list[1].ID != "dev.perfetto.RunQueryAndShowTab" || list[1].Args[0] != pathQuery {
+		t.Errorf("%v: %+v", err, list)
 	}
 	if got := servedName("/tmp/a b&c#%20.ä.pftrace.gz"); got != "a_b_c__20._.pftrace.gz" {
 		t.Error(got)

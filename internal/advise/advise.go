@@ -9,6 +9,8 @@
 package advise
 
 import (
+	"iter"
+
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/trace"
@@ -144,11 +146,9 @@ type Unknown struct {
 	Record string `json:"record" about:"what to do so that it does"`
 }
 
-// taken is own time that a scenario takes from an activity, ns.
-type taken struct {
-	act cdg.ActID
-	ns  int64
-}
+// taken is own time that a change of a scenario takes from activities, ns each. It is worked out whenever somebody
+// looks: a list would be as long as the trace.
+type taken = iter.Seq2[cdg.ActID, int64]
 
 // Scenario is what the replay of a finding changed, to be replayed together with others.
 func (f *Finding) Changes() []whatif.Change { return f.changes }

@@ -45,7 +45,7 @@ type engine struct {
 
 // replay is how long the window would have been.
 func (e *engine) replay(changes ...[]whatif.Change) int64 {
-	return e.m.Replay(&whatif.Scenario{Changes: slices.Concat(changes...)}).Window
+	return e.m.Window(&whatif.Scenario{Changes: slices.Concat(changes...)})
 }
 
 // ask looks for the causes of a group. What cannot gain what it takes to be listed is counted as below it unasked.
@@ -62,6 +62,9 @@ func (e *engine) ask(group Group) []Finding {
 		if most := tables.ShareOf(f.change.atMost(), e.window); rl.kind != None && most < rl.least() {
 			e.a.Below = append(e.a.Below, Below{rl.id, most})
 			continue
+		}
+		if group != Specific {
+			f.change.taken = nil // nobody asks what it takes from whom
 		}
 		out = append(out, e.finding(rl, f))
 	}
@@ -108,6 +111,7 @@ func (e *engine) specific() {
 			continue
 		}
 		f.PartOf = e.partOf(f, claimed)
+		f.taken = nil
 		e.all = append(e.all[:len(e.all):len(e.all)], f.changes...)
 		e.a.Findings = append(e.a.Findings, *f)
 	}
@@ -127,8 +131,10 @@ type claim struct {
 // partOf tells the larger finding that takes most of what a finding takes; "" for none, and then it has taken it.
 func (e *engine) partOf(f *Finding, claimed map[cdg.ActID]claim) string {
 	mine := map[cdg.ActID]int64{}
-	for _, t := range f.taken {
-		mine[t.act] = max(mine[t.act], t.ns)
+	for _, change := range f.taken {
+		for a, ns := range change {
+			mine[a] = max(mine[a], ns)
+		}
 	}
 	whole, shared, by := int64(0), int64(0), map[string]int64{}
 	for a, ns := range mine {
@@ -301,10 +307,9 @@ func (r *run) unknown() []Unknown {
 			out = append(out, Unknown{what, record})
 		}
 	}
-	src := r.tr.Source
-	lacks(!src.Mentions("Input Dims"), "FLOPs, bytes moved and the sizes of messages: shapes were not recorded", "profile(record_shapes=True)")
+	lacks(!r.tr.Shapes, "FLOPs, bytes moved and the sizes of messages: shapes were not recorded", "profile(record_shapes=True)")
 	lacks(len(r.names[trace.Python]) == 0, "lines of Python code, and what runs between operators: stacks were not recorded", "profile(with_stack=True), in a second, short run: stacks make each operator slower")
-	lacks(len(r.ops) > 0 && !src.Mentions("cuda_sync"), "which stream a call waited for: it is inferred", "profile(experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True))")
+	lacks(len(r.ops) > 0 && !slices.Contains(r.tr.Syms, "cuda_sync"), "which stream a call waited for: it is inferred", "profile(experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True))")
 	lacks(len(r.g.Steps) < 3, "what is warm-up and what is the steady state: there are fewer than three steps", "profile(schedule=torch.profiler.schedule(wait=1, warmup=2, active=3)) and prof.step()")
 	lacks(len(r.names[trace.Kernel]) > 0 && len(r.tr.DeviceNames) == 0, "what the device could do at best: its name is not recorded", "a newer PyTorch, which writes deviceProperties")
 	lacks(len(r.collectives()) > 0, "whether a collective waits for another rank or moves data: this is one rank", "profile all ranks, then overlay report -i FOLDER")

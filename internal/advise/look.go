@@ -152,13 +152,12 @@ func (r *run) bytes(op cdg.ActID) int64 {
 	return max(n, 0)
 }
 
-// median of some numbers, which it sorts; 0 for none.
+// median of some numbers, which it puts into another order; 0 for none.
 func median(list []int64) int64 {
 	if len(list) == 0 {
 		return 0
 	}
-	slices.Sort(list)
-	return list[len(list)/2]
+	return cdg.Nth(list, len(list)/2)
 }
 
 // sum adds up what a list of activities has.

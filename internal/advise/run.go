@@ -1,7 +1,6 @@
 package advise
 
 import (
-	"cmp"
 	"slices"
 
 	"overlay/internal/cdg"
@@ -51,7 +50,7 @@ func newRun(m *whatif.Model, p *critpath.Path) *run {
 	n := len(g.Acts)
 	r.launch, r.own, r.waited, r.marks = make([]cdg.ActID, n), make([]int64, n), make([]bool, n), make([]int64, n)
 	r.first = make([]int32, len(r.tr.Syms)+1)
-	seen := map[nameKind]bool{}
+	seen := make([]uint32, len(r.tr.Syms)) // per name: a bit for each kind
 	for a := range g.Acts {
 		r.launch[a] = cdg.NoAct
 		act := &g.Acts[a]
@@ -60,8 +59,8 @@ func newRun(m *whatif.Model, p *critpath.Path) *run {
 		}
 		e := &r.tr.Events[act.Event]
 		r.first[e.Name+1]++
-		if k := (nameKind{e.Name, e.Kind}); !seen[k] {
-			seen[k] = true
+		if k := uint32(1) << e.Kind; seen[e.Name]&k == 0 {
+			seen[e.Name] |= k
 			r.names[e.Kind] = append(r.names[e.Kind], e.Name)
 		}
 		if !g.Lanes[act.Lane].Stream {
@@ -96,19 +95,17 @@ func newRun(m *whatif.Model, p *critpath.Path) *run {
 			r.marks[a] = x.NS
 		}
 	}
-	byStart := func(a, b cdg.ActID) int {
-		return cmp.Or(cmp.Compare(g.Acts[a].Start, g.Acts[b].Start), cmp.Compare(a, b))
+	before := func(a, b cdg.ActID) bool {
+		x, y := g.Acts[a].Start, g.Acts[b].Start
+		return x < y || x == y && a < b
 	}
-	slices.SortFunc(r.ops, byStart)
-	slices.SortFunc(r.waits, func(a, b wait) int { return byStart(a.call, b.call) })
+	cdg.SortRuns(r.ops, func(a, b *cdg.ActID) bool { return before(*a, *b) })
+	cdg.SortRuns(r.waits, func(a, b *wait) bool { return before(a.call, b.call) })
 	r.callers = critpath.CallerOf(g)
 	return r
 }
 
-type nameKind struct {
-	name trace.Sym
-	kind trace.Kind
-}
+const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room
 
 // addWait notes a call that returned because operations were over.
 func (r *run) addWait(a cdg.ActID) {

@@ -11,15 +11,25 @@ import (
 type scenario struct {
 	r       *run
 	changes []whatif.Change
-	taken   []taken // an activity may have several
+	taken   []taken // an activity may be in several
+	most    int64   // what is taken in all
 	extra   int64   // more that can be gained than what is taken: gaps before operations that vanish
 }
 
 func (r *run) scenario() scenario { return scenario{r: r} }
 
-func (s *scenario) take(a cdg.ActID, ns int64) {
-	if ns > 0 {
-		s.taken = append(s.taken, taken{a, ns})
+// take notes what a change takes from each of a list, which has to stay as it is: of tells from whom, and how much.
+func take[T any](s *scenario, list []T, of func(x T) (cdg.ActID, int64)) {
+	each := func(yield func(cdg.ActID, int64) bool) {
+		for _, x := range list {
+			if a, ns := of(x); ns > 0 && !yield(a, ns) {
+				return
+			}
+		}
+	}
+	s.taken = append(s.taken, each)
+	for _, ns := range each {
+		s.most += ns
 	}
 }
 
@@ -30,22 +40,25 @@ const percents = 200
 // half a percent, so that there are few changes.
 func (s *scenario) scale(list []cdg.ActID, to func(a cdg.ActID, own int64) int64) {
 	var sets [percents]whatif.Set
-	for _, a := range list {
+	share := func(a cdg.ActID) int64 {
 		own := s.r.own[a]
 		if own <= 0 {
-			continue
+			return percents
 		}
-		ns := max(to(a, own), 0)
-		k := (ns*percents + own - 1) / own
-		if k >= percents {
+		return min((max(to(a, own), 0)*percents+own-1)/own, percents)
+	}
+	for _, a := range list {
+		k := share(a)
+		if k == percents {
 			continue
 		}
 		if sets[k] == nil {
 			sets[k] = s.r.m.NewSet()
 		}
 		sets[k].Add(a)
-		s.take(a, own-own*k/percents)
 	}
+	own := s.r.own
+	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own[a] - own[a]*share(a)/percents })
 	for k, set := range sets {
 		if set != nil {
 			s.changes = append(s.changes, whatif.Change{Verb: whatif.Scale, On: set, Num: int64(k), Den: percents})
@@ -66,10 +79,10 @@ func (s *scenario) zero(list []cdg.ActID) {
 }
 
 // shrink gives each slice of a list some ns in all, with what it encloses; those that take less keep their time.
-func (s *scenario) shrink(list []cdg.ActID, ns int64) {
+func (s *scenario) shrink(slices []cdg.ActID, ns int64) {
 	set := s.r.m.NewSet()
 	var longer []cdg.ActID
-	for _, a := range list {
+	for _, a := range slices {
 		if s.r.dur(a) > ns {
 			set.Add(a)
 			longer = append(longer, a)
@@ -80,12 +93,17 @@ func (s *scenario) shrink(list []cdg.ActID, ns int64) {
 	}
 	s.changes = append(s.changes, whatif.Change{Verb: whatif.Shrink, On: set, NS: ns})
 	in := s.r.within(longer)
+	type inside struct{ act, of cdg.ActID }
+	var list []inside
 	for a, o := range in {
-		if o != cdg.NoAct && !s.r.g.Lanes[s.r.g.Acts[a].Lane].Stream {
-			own := s.r.own[a]
-			s.take(cdg.ActID(a), own-own*min(ns, s.r.dur(o))/max(s.r.dur(o), 1))
+		if o != cdg.NoAct && s.r.own[a] > 0 && !s.r.g.Lanes[s.r.g.Acts[a].Lane].Stream {
+			list = append(list, inside{cdg.ActID(a), o})
 		}
 	}
+	own, dur := s.r.own, s.r.dur
+	take(s, list, func(x inside) (cdg.ActID, int64) {
+		return x.act, own[x.act] - own[x.act]*min(ns, dur(x.of))/max(dur(x.of), 1)
+	})
 }
 
 // gapOfRemoved is more than what lies before an operation in its stream, ns.
@@ -97,10 +115,9 @@ func (s *scenario) remove(list []cdg.ActID) {
 		return
 	}
 	s.changes = append(s.changes, whatif.Change{Verb: whatif.Remove, On: s.r.m.SetOf(list...)})
-	for _, a := range list {
-		s.take(a, s.r.own[a])
-		s.extra += gapOfRemoved
-	}
+	own := s.r.own
+	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own[a] })
+	s.extra += int64(len(list)) * gapOfRemoved
 }
 
 // replace lets the last of some operations of a stream do the work of all.
@@ -109,11 +126,10 @@ func (s *scenario) replace(list []cdg.ActID, ns int64) {
 		return
 	}
 	s.changes = append(s.changes, whatif.Change{Verb: whatif.Replace, On: s.r.m.SetOf(list...), NS: ns})
-	whole := sum(list, func(a cdg.ActID) int64 { return s.r.own[a] })
-	for _, a := range list {
-		s.take(a, s.r.own[a]-s.r.own[a]*min(ns, whole)/max(whole, 1))
-		s.extra += gapOfRemoved
-	}
+	own := s.r.own
+	whole := sum(list, func(a cdg.ActID) int64 { return own[a] })
+	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own[a] - own[a]*min(ns, whole)/max(whole, 1) })
+	s.extra += int64(len(list)) * gapOfRemoved
 }
 
 // noWait lets calls return without waiting, and so do synchronisations that follow in the same operator: they had nothing
@@ -131,9 +147,10 @@ func (s *scenario) noWait(list []wait) {
 				set.Add(c)
 			}
 		}
-		s.take(w.call, max(w.ns, s.r.own[w.call]))
-		s.extra += gapOfRemoved
 	}
+	own := s.r.own
+	take(s, list, func(w wait) (cdg.ActID, int64) { return w.call, max(w.ns, own[w.call]) })
+	s.extra += int64(len(list)) * gapOfRemoved
 	s.changes = append(s.changes, whatif.Change{Verb: whatif.NoWait, On: set})
 }
 
@@ -169,11 +186,7 @@ func (s *scenario) delay(num, den int64, whole int64, kinds ...whatif.DelayClass
 
 // atMost bounds what the scenario can gain: it takes no more than this from all threads and streams in all.
 func (s *scenario) atMost() int64 {
-	n := s.extra
-	for _, t := range s.taken {
-		n += t.ns
-	}
-	return n
+	return s.most + s.extra
 }
 
 var verbWords = map[whatif.Verb]string{whatif.Scale: "scale", whatif.SetTime: "set", whatif.Shrink: "shrink", whatif.Remove: "remove",

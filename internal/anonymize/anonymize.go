@@ -5,8 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	jsoniter "github.com/json-iterator/go"
-
 	"overlay/internal/cdg"
 	"overlay/internal/chrome"
 	"overlay/internal/critpath"
@@ -40,6 +38,9 @@ func Graph(g *graph.Graph, p *critpath.Path) (*graph.Graph, *critpath.Path, erro
 	}
 	return &g2, &p2, nil
 }
+
+// Text returns a name of the job, such as that of a process group, as it may be shown: what is made of known words stays.
+func Text(s string) string { return argText(true, s) }
 
 type anonymizer struct {
 	tr   *trace.Trace
@@ -260,7 +261,7 @@ func timeValue(value []byte) string {
 	if isScalar(value) {
 		return string(value)
 	}
-	if len(value) > 2 && value[0] == '"' && number.MatchString(strings.Trim(jsoniter.Get(value).ToString(), " \t")) {
+	if len(value) > 2 && value[0] == '"' && number.MatchString(strings.Trim(unquoted(value), " \t")) {
 		return string(value)
 	}
 	return `"?"`

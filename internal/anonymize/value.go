@@ -3,8 +3,6 @@ package anonymize
 import (
 	"strings"
 
-	jsoniter "github.com/json-iterator/go"
-
 	"overlay/internal/chrome"
 )
 
@@ -14,7 +12,7 @@ func rowToken(raw []byte) []byte {
 	case len(raw) == 0 || isScalar(raw):
 		return raw
 	case raw[0] == '"':
-		return chrome.AppendString(nil, rowText(jsoniter.Get(raw).ToString()))
+		return chrome.AppendString(nil, rowText(unquoted(raw)))
 	}
 	return chrome.AppendString(nil, pseudonym("row_", string(raw)))
 }
@@ -69,7 +67,7 @@ func (o *values) append(dst []byte, known bool, v []byte) []byte {
 	case len(v) == 0:
 		return append(dst, "null"...)
 	case v[0] == '"':
-		return chrome.AppendString(dst, o.text(known, jsoniter.Get(v).ToString()))
+		return chrome.AppendString(dst, o.text(known, unquoted(v)))
 	case v[0] == '{':
 		return o.object(dst, known, v)
 	case v[0] == '[':
@@ -97,7 +95,7 @@ func (o *values) object(dst []byte, known bool, v []byte) []byte {
 		dst = append(appendKey(dst, k, m.Key), ": "...)
 		value := v[m.At:m.End]
 		if named[string(m.Key)] && len(value) > 0 && value[0] == '"' {
-			dst = chrome.AppendString(dst, nameText(jsoniter.Get(value).ToString()))
+			dst = chrome.AppendString(dst, nameText(unquoted(value)))
 			continue
 		}
 		dst = o.append(dst, known && k, value)
@@ -180,7 +178,7 @@ func fieldValue(key string, value []byte) []byte {
 		return []byte("[]")
 	}
 	if len(value) > 0 && value[0] == '"' { // names of hosts, users and jobs, whatever their words
-		return chrome.AppendString(nil, pseudonym("s_", jsoniter.Get(value).ToString()))
+		return chrome.AppendString(nil, pseudonym("s_", unquoted(value)))
 	}
 	return inMeta.append(nil, knownFields[key], value)
 }

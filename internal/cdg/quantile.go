@@ -7,12 +7,12 @@ import (
 
 // quantile returns a quantile of samples, by the nearest rank below. It puts the samples into another order.
 func quantile(samples []int64, q float64) int64 {
-	return nth(samples, min(int(q*float64(len(samples))), len(samples)-1))
+	return Nth(samples, min(int(q*float64(len(samples))), len(samples)-1))
 }
 
-// nth returns the sample of rank k, counted from 0. Each round keeps the samples of that 256th of the range in which
+// Nth returns the sample of rank k, counted from 0. It puts the samples into another order. Each round keeps the samples of that 256th of the range in which
 // it lies, so that the time is linear whatever the samples are; sorting all of them costs several times more.
-func nth(samples []int64, k int) int64 {
+func Nth(samples []int64, k int) int64 {
 	for len(samples) > 64 {
 		low, high := slices.Min(samples), slices.Max(samples)
 		if low == high {

@@ -17,7 +17,7 @@ func TestNth(t *testing.T) {
 		sorted := slices.Sorted(slices.Values(samples))
 		for range 4 { // each asks of the order that the one before left
 			k := rapid.IntRange(0, len(samples)-1).Draw(t, "k")
-			if got := nth(samples, k); got != sorted[k] {
+			if got := Nth(samples, k); got != sorted[k] {
 				t.Fatalf("rank %d of %d is %d, want %d", k, len(samples), got, sorted[k])
 			}
 		}

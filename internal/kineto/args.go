@@ -65,11 +65,11 @@ func argString(raw []byte, key string) (string, bool) {
 	if v == nil {
 		return "", false
 	}
-	return text(v), true
+	return Unquoted(v), true
 }
 
-// text is a value as text: a string without quotes and escapes, other values as written.
-func text(value []byte) string {
+// Unquoted is a value as text: a string without quotes and escapes, other values as written.
+func Unquoted(value []byte) string {
 	if len(value) >= 2 && value[0] == '"' {
 		value = value[1 : len(value)-1]
 		if !plain(value) {

@@ -26,11 +26,23 @@ func (e *SyntaxError) Error() string {
 		}
 	}
 	if e.Pointer != "" {
-		fmt.Fprintf(&b, ": %s", e.Pointer)
+		fmt.Fprintf(&b, ": %s", shortened(e.Pointer))
 	}
 	b.WriteString(": ")
 	b.WriteString(e.Want)
 	return b.String()
+}
+
+// shortened cuts what a broken file holds as a key, which may be as long as the file.
+func shortened(s string) string {
+	const most = 60
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }
 
 // The reasons of repairs.

@@ -131,9 +131,9 @@ func asOracle(tr *trace.Trace, id trace.EventID) oracleEvent {
 		for m := Members(TextOf(tr).Raw(id)); m.Next(); {
 			switch string(m.Key) {
 			case "pid":
-				o.PID = text(m.Value)
+				o.PID = Unquoted(m.Value)
 			case "tid":
-				o.TID = text(m.Value)
+				o.TID = Unquoted(m.Value)
 			}
 		}
 	}

@@ -23,13 +23,13 @@ func (r *topLevel) field(key string, v []byte) {
 		}
 		t.distributed(v)
 	case "host_name", "hostname":
-		t.Distributed.Host = text(v)
+		t.Distributed.Host = Unquoted(v)
 	case "PT_PROFILER_JOB_NAME":
-		t.Distributed.Job = text(v)
+		t.Distributed.Job = Unquoted(v)
 	case "PT_PROFILER_JOB_VERSION":
-		t.Distributed.Version = text(v)
+		t.Distributed.Version = Unquoted(v)
 	case "PT_PROFILER_JOB_ATTEMPT_INDEX":
-		t.Distributed.Attempt = text(v)
+		t.Distributed.Attempt = Unquoted(v)
 	case "deviceProperties":
 		elements(v, func(d []byte) {
 			id, ok := argInt(d, "id")
@@ -43,7 +43,7 @@ func (r *topLevel) field(key string, v []byte) {
 // noteAttrs keeps the scalars that an earlier run of this program noted.
 func (t *draft) noteAttrs(v []byte) {
 	for m := Members(v); m.Next(); {
-		key := text(append(append([]byte{'"'}, m.Key...), '"'))
+		key := Unquoted(append(append([]byte{'"'}, m.Key...), '"'))
 		if c := m.Value[0]; strings.HasPrefix(key, attrPrefix) && c != '{' && c != '[' {
 			if t.Attrs == nil {
 				t.Attrs = map[string]trace.Value{}

@@ -7,8 +7,6 @@ import (
 	"hash/crc32"
 	"sync"
 
-	jsoniter "github.com/json-iterator/go"
-
 	"overlay/internal/trace"
 )
 
@@ -87,31 +85,11 @@ func (x *Text) Arg(id trace.EventID, key string) (trace.Value, bool) {
 	return value(v), true
 }
 
-// Member returns a member of an event by a path of keys; see trace.Source.
-func (x *Text) Member(id trace.EventID, path ...string) (trace.Value, bool) {
-	keys := make([]any, len(path))
-	for i, k := range path {
-		keys[i] = k
-	}
-	v := jsoniter.Get(x.Raw(id), keys...)
-	switch v.ValueType() {
-	case jsoniter.InvalidValue:
-		return trace.Value{}, false
-	case jsoniter.StringValue:
-		return trace.Value{Kind: trace.String, Text: v.ToString()}, true
-	case jsoniter.ObjectValue:
-		return trace.Value{Kind: trace.Object, Text: v.ToString()}, true
-	case jsoniter.ArrayValue:
-		return trace.Value{Kind: trace.Array, Text: v.ToString()}, true
-	}
-	return trace.NumberValue(v.ToString()), true
-}
-
 // value is the typed value of the text of a JSON value.
 func value(raw []byte) trace.Value {
 	switch raw[0] {
 	case '"':
-		return trace.Value{Kind: trace.String, Text: text(raw)}
+		return trace.Value{Kind: trace.String, Text: Unquoted(raw)}
 	case '{':
 		return trace.Value{Kind: trace.Object, Text: borrow(raw)}
 	case '[':

@@ -69,6 +69,10 @@ type Trace struct {
 	Realtime    int64 // Unix time of time stamp 0, ns, when HasRealtime
 	Attrs       []Attr
 	Tracks      []Track // parents before children
+
+	Part int // number among the parts of a Stream; 0 for a trace that is written by itself
+
+	before uint32 // sequences of the parts written before
 }
 
 // Stats is what Write wrote.

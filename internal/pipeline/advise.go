@@ -25,6 +25,7 @@ func (r *Run) Findings() *advise.Advice { return r.findings(nil) }
 func (r *Run) findings(m *whatif.Model) *advise.Advice {
 	if r.advice == nil && !r.Recorded {
 		if m == nil {
+			r.o.stage("advice")
 			m = whatif.New(r.graph)
 		}
 		r.advice = r.advise(m)
@@ -39,7 +40,6 @@ func (r *Run) advise(m *whatif.Model) *advise.Advice {
 	if p.Window.Start != g.Window.Start || p.Window.End != g.Window.End {
 		return nil
 	}
-	r.o.stage("advice")
 	if p.Method != "exact" {
 		var err error
 		if p, err = critpath.Exact(g); err != nil {

@@ -35,9 +35,10 @@ type Source struct {
 // Tables makes the tables of one trace. They hold on to trace, graph and path.
 func Tables(s Source) []columns.Table {
 	m := newMaker(s)
-	out := make([]columns.Table, 0, len(definitions))
-	for i := range definitions {
-		d := &definitions[i]
+	all := definitions()
+	out := make([]columns.Table, 0, len(all))
+	for i := range all {
+		d := &all[i]
 		if s.Want != nil && !s.Want(d.name) {
 			continue
 		}
@@ -53,8 +54,9 @@ func Tables(s Source) []columns.Table {
 
 // Empty gives all tables without rows: their names, columns and meanings.
 func Empty() []columns.Table {
-	out := make([]columns.Table, len(definitions))
-	for i, d := range definitions {
+	all := definitions()
+	out := make([]columns.Table, len(all))
+	for i, d := range all {
 		out[i] = columns.Table{Name: d.name, About: d.about, Cols: d.cols}
 	}
 	return out
@@ -67,19 +69,21 @@ type definition struct {
 	make        func(*maker) (rows int, data []columns.Data)
 }
 
-// definitions are all tables.
-var definitions = []definition{
-	{"runs", "One row for each trace: what was read, how it was analysed, what it is bound by.", runColumns, (*maker).runs},
-	{"events", "Every complete event, in the order of the input.", eventColumns, (*maker).events},
-	{"segments", "The critical path, in order of time: the segments tile the window.", segmentColumns, (*maker).segments},
-	{"edges", "Everything that something waited for: who depends on whom, by which rule, on what evidence.", edgeColumns, (*maker).edges},
-	{"nodes", "The aggregated dependency graph: runs of events of one training phase.", nodeColumns, (*maker).nodes},
-	{"steps", "The path clipped to each profiler step, and to what lies before and after.", stepColumns, (*maker).steps},
-	{"collectives", "Every communication kernel that starts in the window, with what it moved and how fast.", collectiveColumns, (*maker).collectives},
-	{"tracks", "The rows of the trace: threads, streams, and rows of pseudo events.", trackColumns, (*maker).tracks},
-	{"counters", "Every value of every counter.", counterColumns, (*maker).counters},
-	{"spans", "Module calls with their backward pass, annotations, and stretches of one training phase, of the window.", spanColumns, (*maker).spans},
-	{"group_ranks", "The members of the process groups, of which the trace names all.", groupRankColumns, (*maker).groupRanks},
+// definitions are all tables. They are a function, so that a program that makes no tables holds nothing of what makes them.
+func definitions() []definition {
+	return []definition{
+		{"runs", "One row for each trace: what was read, how it was analysed, what it is bound by.", runColumns, (*maker).runs},
+		{"events", "Every complete event, in the order of the input.", eventColumns, (*maker).events},
+		{"segments", "The critical path, in order of time: the segments tile the window.", segmentColumns, (*maker).segments},
+		{"edges", "Everything that something waited for: who depends on whom, by which rule, on what evidence.", edgeColumns, (*maker).edges},
+		{"nodes", "The aggregated dependency graph: runs of events of one training phase.", nodeColumns, (*maker).nodes},
+		{"steps", "The path clipped to each profiler step, and to what lies before and after.", stepColumns, (*maker).steps},
+		{"collectives", "Every communication kernel that starts in the window, with what it moved and how fast.", collectiveColumns, (*maker).collectives},
+		{"tracks", "The rows of the trace: threads, streams, and rows of pseudo events.", trackColumns, (*maker).tracks},
+		{"counters", "Every value of every counter.", counterColumns, (*maker).counters},
+		{"spans", "Module calls with their backward pass, annotations, and stretches of one training phase, of the window.", spanColumns, (*maker).spans},
+		{"group_ranks", "The members of the process groups, of which the trace names all.", groupRankColumns, (*maker).groupRanks},
+	}
 }
 
 // The helpers below write a column in one line.

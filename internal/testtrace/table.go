@@ -38,6 +38,8 @@ type Sum struct {
 	Ceiling, Ceiled  int
 	Right, Claimed   int
 	Found, Needed    int
+
+	shares []float64 // of each program, in order of arrival
 }
 
 // Share of the window that agrees.
@@ -60,6 +62,7 @@ func (s *Sum) Add(v *Verdict) {
 	s.Agreement += (v.Share() - s.Agreement) / float64(s.Programs)
 	s.Strict += (float64(v.Strict)/float64(max(1, v.Window)) - s.Strict) / float64(s.Programs)
 	s.Least = min(s.Least, v.Share())
+	s.shares = append(s.shares, v.Share())
 	s.Hit, s.Tried = s.Hit+v.Hit, s.Tried+v.Tried
 	s.Ceiling, s.Ceiled = s.Ceiling+v.Ceiling, s.Ceiled+v.Ceiled
 	s.Right, s.Claimed = s.Right+v.Right, s.Claimed+v.Claimed
@@ -76,6 +79,17 @@ func ratio(a, b int) float64 {
 // Counterfactual is the rate of counterfactuals that came true, as a share of the simulator's own.
 func (s *Sum) Counterfactual() float64 {
 	return ratio(s.Hit, s.Tried) / ratio(s.Ceiling, s.Ceiled)
+}
+
+// Hundredth is the mean agreement of the worst hundredth of the programs, at least of one.
+func (s *Sum) Hundredth() float64 {
+	shares := slices.Sorted(slices.Values(s.shares))
+	n := max(1, len(shares)/100)
+	sum := 0.0
+	for _, x := range shares[:min(n, len(shares))] {
+		sum += x
+	}
+	return sum / float64(n)
 }
 
 // Precision and Recall are those of inferred dependencies on the path.
@@ -113,12 +127,12 @@ func Groups(all []Verdict) []Sum {
 
 // WriteTable prints the groups and the worst programs.
 func WriteTable(w io.Writer, all []Verdict, worst int) {
-	fmt.Fprintf(w, "%-16s %8s %9s %8s %8s %9s %8s %9s %7s %6s\n", "", "programs", "agreement", "strict", "least", "effect", "ceiling", "precision", "recall", "failed")
+	fmt.Fprintf(w, "%-16s %8s %9s %8s %10s %8s %9s %8s %9s %7s %6s\n", "", "programs", "agreement", "strict", "worst 1 %", "least", "effect", "ceiling", "precision", "recall", "failed")
 	for _, s := range Groups(all) {
 		if s.Programs == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "%-16s %8d %8.2f%% %7.2f%% %7.1f%% %9.3f %8.3f %9.3f %7.3f %6d\n", s.Name, s.Programs, 100*s.Agreement, 100*s.Strict, 100*s.Least,
+		fmt.Fprintf(w, "%-16s %8d %8.2f%% %7.2f%% %9.1f%% %7.1f%% %9.3f %8.3f %9.3f %7.3f %6d\n", s.Name, s.Programs, 100*s.Agreement, 100*s.Strict, 100*s.Hundredth(), 100*s.Least,
 			s.Counterfactual(), ratio(s.Ceiling, s.Ceiled), s.Precision(), s.Recall(), s.Failed)
 	}
 	writeLost(w, all)

@@ -18,6 +18,7 @@ type index struct {
 	endings    []string
 	named      map[string]map[string]trace.Kind // per category whose names tell kinds
 	collective *regexp.Regexp
+	speltOut   []string // all that collective matches, in lower case
 }
 
 // known is the index of the table. It is complete before any package that imports this one is initialised.
@@ -46,8 +47,25 @@ func newIndex(vendors []Vendor) *index {
 		x.endings = append(x.endings, v.Endings...)
 	}
 	slices.SortStableFunc(x.calls, func(a, b Call) int { return int(a.Verb) - int(b.Verb) })
-	x.collective = regexp.MustCompile(`(?i)` + strings.Join(x.ofLibraries(func(l *Library) string { return l.Kernels }), "|"))
+	pattern := strings.Join(x.ofLibraries(func(l *Library) string { return l.Kernels }), "|")
+	x.collective = regexp.MustCompile(`(?i)` + pattern)
+	for word := range strings.SplitSeq(pattern, "|") {
+		x.speltOut = append(x.speltOut, spellings(word)...)
+	}
 	return x
+}
+
+// spellings lists what a pattern of letters matches, each of which may be followed by a question mark.
+func spellings(pattern string) []string {
+	i := strings.IndexByte(pattern, '?')
+	if i < 0 {
+		if strings.ContainsAny(pattern, `\.+*()[]{}^$`) {
+			panic("vendors: internal error: " + pattern + " is no pattern of letters")
+		}
+		return []string{strings.ToLower(pattern)}
+	}
+	rest := pattern[i+1:]
+	return append(spellings(pattern[:i-1]+rest), spellings(pattern[:i]+rest)...)
 }
 
 // KindOf is the kind of events of a category, KindOther for one that nobody is known to write.
@@ -110,8 +128,12 @@ func containsAll(s string, parts []string) bool {
 	return true
 }
 
-// IsCollective reports whether a kernel of that name communicates.
-func IsCollective(name string) bool { return known.collective.MatchString(name) }
+// IsCollective reports whether a kernel of that name communicates. Names of kernels are long and there are many: a search
+// for each spelling is some twenty times as fast as the pattern.
+func IsCollective(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(known.speltOut, func(s string) bool { return strings.Contains(name, s) })
+}
 
 // CollectiveIn is the part of a name that speaks of a collective, "" if none does.
 func CollectiveIn(name string) string { return known.collective.FindString(name) }

@@ -75,7 +75,7 @@ type Call struct {
 type Library struct {
 	Name    string // as people call it
 	Marks   Marks
-	Kernels string // pattern that occurs in names of its kernels and in no others, in any case
+	Kernels string // what occurs in names of its kernels and in no others, in any case: words with | between; a letter before ? may be left out
 	Kernel  string // pattern of what stands before the collective in the full name of a kernel
 	Backend string // name of the backend of torch.distributed, as in "nccl:all_reduce"
 	Threads string // start of the names of the threads of that backend

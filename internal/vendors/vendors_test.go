@@ -9,6 +9,8 @@ import (
 
 	"overlay/internal/analyses"
 	"overlay/internal/anonymize"
+	"pgregory.net/rapid"
+
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
@@ -230,4 +232,15 @@ func TestCategoriesHaveOneKind(t *testing.T) {
 	if vendors.KindOf("Operator") != trace.CPUOp || vendors.KindOf("nobody's") != trace.KindOther {
 		t.Error("capitals or strangers are misread")
 	}
+}
+
+// TestCollectiveSpellings: the search for words says what the pattern says.
+func TestCollectiveSpellings(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"all", "ALL", "_", "__", "reduce", "Reduce", "gather", "scatter", "to", "To", "send", "recv", "multimem", "n", "one", "cCl", "ccl", "r", "h", "Kernel", "<float>", "\xff", "é"})
+	rapid.Check(t, func(t *rapid.T) {
+		name := strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces"), "")
+		if got, want := vendors.IsCollective(name), vendors.CollectiveIn(name) != ""; got != want {
+			t.Fatalf("%q: %v, and the pattern says %v", name, got, want)
+		}
+	})
 }

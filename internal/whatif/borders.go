@@ -22,7 +22,7 @@ type modelBuilder struct {
 	inner  [][]int64 // per lane: points inside pieces, ascending
 	inside [][]int32 // per lane: of Graph.Inside those that waited, by time
 
-	ops map[cdg.ActID]int // per launch call: its operations
+	ops []int32 // per activity: of a launch call, how many operations it launched
 
 	set  []cdg.LaneID // per lane: who stands for those that it belongs to
 	lane []cdg.LaneID // per point of a thread
@@ -149,6 +149,11 @@ func (b *modelBuilder) layPoints() {
 		m.at, m.prev, m.act = append(m.at, at), append(m.prev, prev), append(m.act, a)
 		return int32(len(m.at) - 1)
 	}
+	room := 1
+	for l := range g.Lanes {
+		room += b.pointsOf(cdg.LaneID(l))
+	}
+	m.at, m.prev, m.act = make([]int64, 0, room), make([]int32, 0, room), make([]cdg.ActID, 0, room)
 	add(0, none, cdg.NoAct)
 	m.border = make([][]mark, len(g.Lanes))
 	m.opPoint = make([]int32, len(g.Acts))
@@ -166,6 +171,7 @@ func (b *modelBuilder) layPoints() {
 			continue
 		}
 		inner, before := b.inner[l], none
+		m.border[l] = make([]mark, 0, b.pointsOf(cdg.LaneID(l)))
 		note := func(t int64) {
 			if t >= m.t0 && t <= m.t1 {
 				before = add(t, before, cdg.NoAct)
@@ -186,6 +192,20 @@ func (b *modelBuilder) layPoints() {
 		}
 	}
 	m.cost, m.gap = make([]int64, len(m.at)), make([]int64, len(m.at))
+}
+
+// pointsOf is how many points a lane has at most.
+func (b *modelBuilder) pointsOf(l cdg.LaneID) int {
+	if lane := &b.g.Lanes[l]; lane.Stream {
+		return int(lane.Limit - lane.First)
+	}
+	n := len(b.inner[l])
+	for _, is := range b.start[b.g.PieceFirst[l]:b.g.PieceFirst[l+1]] {
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 // borderAt returns the point of a thread at a recorded time, or none.

@@ -22,13 +22,14 @@ func (m *Model) Ceilings(list []Change) []Ceiling {
 		if c.Num, c.Den = 0, 2; i%2 == 1 {
 			c.Num = 1
 		}
-		r := m.Replay(&Scenario{Changes: []Change{c}})
-		if i%2 == 1 {
-			out[i/2].Half = r.Window
-			return
-		}
-		sum := r.Classes()
-		out[i/2].Zero, out[i/2].Then = r.Window, critpath.BoundBy(&sum)
+		m.brief(&Scenario{Changes: []Change{c}}, func(r *Result) {
+			if i%2 == 1 {
+				out[i/2].Half = r.Window
+				return
+			}
+			sum := r.Classes()
+			out[i/2].Zero, out[i/2].Then = r.Window, critpath.BoundBy(&sum)
+		})
 	})
 	return out
 }

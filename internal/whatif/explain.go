@@ -105,7 +105,7 @@ func (m *Model) Explain(works map[Work]Done, before int64) Explanation {
 	order(func(u *Undone) int64 { return u.After.NS - u.Before.NS })
 	x.Changes = x.Changes[:min(len(x.Changes), maxUndone)]
 	par.Each(len(x.Changes), func(i int) {
-		x.Changes[i].Effect = m.Replay(&Scenario{Changes: []Change{undo(&x.Changes[i])}}).Saved()
+		x.Changes[i].Effect = m.t1 - m.t0 - m.Window(&Scenario{Changes: []Change{undo(&x.Changes[i])}})
 	})
 	order(func(u *Undone) int64 { return u.Effect })
 	return x

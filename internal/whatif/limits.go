@@ -1,6 +1,8 @@
 package whatif
 
 import (
+	"slices"
+
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 )
@@ -24,8 +26,8 @@ func (r *Result) Range() (low, high int64) {
 
 // with replays the same scenario with other delays.
 func (r *Result) with(q *typicalDelays) *Result {
-	m, p := r.m, *r.plan
-	p.deps = append([]dep(nil), p.deps...)
+	m, p := r.m, r.plan
+	p.apply(m)
 	for i := 1; i < len(m.at); i++ {
 		for k := p.depFrom[i]; k < p.depFrom[i+1]; k++ {
 			d := &p.deps[k]
@@ -39,7 +41,7 @@ func (r *Result) with(q *typicalDelays) *Result {
 			d.lag = min(q[d.typical], at-m.at[d.src])
 		}
 	}
-	x := &Result{Scenario: r.Scenario, m: m, plan: &p}
+	x := &Result{Scenario: r.Scenario, m: m, plan: p}
 	x.run()
 	return x
 }
@@ -47,8 +49,9 @@ func (r *Result) with(q *typicalDelays) *Result {
 // atRate replays the same scenario with batches that come at the rate at which they came; false where none seems to have
 // come on request.
 func (r *Result) atRate() (window int64, ok bool) {
-	m, p := r.m, *r.plan
-	p.deps, p.cost = append([]dep(nil), p.deps...), append([]int64(nil), p.cost...)
+	m, p := r.m, r.plan
+	p.apply(m)
+	p.cost = slices.Clone(p.cost)
 	for i := 1; i < len(m.at); i++ {
 		for k := p.depFrom[i]; k < p.depFrom[i+1]; k++ {
 			if d := &p.deps[k]; d.flag&onRequest != 0 {
@@ -65,7 +68,7 @@ func (r *Result) atRate() (window int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	x := &Result{Scenario: r.Scenario, m: m, plan: &p}
+	x := &Result{Scenario: r.Scenario, m: m, plan: p}
 	x.run()
 	return x.Window, true
 }

@@ -1,8 +1,6 @@
 package whatif
 
 import (
-	"slices"
-
 	"overlay/internal/cdg"
 )
 
@@ -38,10 +36,10 @@ const enough = 5
 
 // measure finds the typical delays.
 func (b *modelBuilder) measure() {
-	g := b.g
+	g, m := b.g, b.m
 	var samples [numDelays][]int64
 	add := func(d delay, ns int64) { samples[d] = append(samples[d], ns) }
-	b.ops = map[cdg.ActID]int{}
+	b.ops = make([]int32, len(g.Acts))
 	for a := range g.Acts {
 		if g.Lanes[g.Acts[a].Lane].Stream {
 			if c := b.launchOf(cdg.ActID(a)); c != cdg.NoAct {
@@ -70,33 +68,31 @@ func (b *modelBuilder) measure() {
 			add(eventLag, w.Lag)
 		}
 	}
-	waited := map[cdg.ActID]bool{} // calls at whose end a thread is known to have waited
+	waited := m.NewSet() // calls at whose end a thread is known to have waited
 	for l := range g.Lanes {
 		for i := g.PieceFirst[l] + 1; i < g.PieceFirst[l+1]; i++ {
 			if id := g.Begun[i]; id != cdg.NoWait && g.Waits[id].Rule == cdg.Sync {
 				add(postLag, g.Waits[id].Lag)
 				for c := g.Pieces[i-1].Owner; c != cdg.NoAct && g.Call(c); c = g.Parent[c] {
-					waited[c] = true
+					waited.Add(c)
 				}
 			}
 		}
 	}
 	last := cdg.NoAct
 	for _, h := range b.holds {
-		if c := &g.Acts[h.Call]; h.Call != last && !waited[h.Call] {
+		if c := &g.Acts[h.Call]; h.Call != last && !waited.Has(h.Call) {
 			add(ownTime, c.End-c.Start)
 		}
 		last = h.Call
 	}
 	usual := typicalDelays{launchLag: 7000, kernelLag: 1200, eventLag: 2500, postLag: 4000, ownTime: 3000, callTime: 5000}
-	m := b.m
 	for d := range numDelays {
 		s := samples[d]
-		slices.Sort(s)
 		m.samples[d] = len(s)
 		switch {
 		case len(s) >= enough:
-			m.typical[d], m.low[d], m.high[d] = s[len(s)/2], s[len(s)/20], s[len(s)-1-len(s)/20]
+			m.typical[d], m.low[d], m.high[d] = cdg.Nth(s, len(s)/2), cdg.Nth(s, len(s)/20), cdg.Nth(s, len(s)-1-len(s)/20)
 		case d == graphLag: // at least as slow as other launches
 			m.typical[d], m.low[d], m.high[d] = 2*m.typical[launchLag], m.low[launchLag], 4*m.high[launchLag]
 		default:

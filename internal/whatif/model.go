@@ -9,7 +9,7 @@
 //	r.Window, r.Saved(), r.Classes()        // cheap
 //	moved, path, err := r.Path()            // the simulated run as a graph, and its critical path
 //
-// A Model is immutable after New, so replays may run side by side. Many questions at once are cheapest with ReplayAll,
+// Nothing changes a Model after New, so replays may run side by side. Many questions at once are cheapest with ReplayAll,
 // which shares them out among the processors.
 //
 // # Model
@@ -28,6 +28,8 @@
 package whatif
 
 import (
+	"sync"
+
 	"overlay/internal/cdg"
 	"overlay/internal/graph"
 )
@@ -59,6 +61,9 @@ type Model struct {
 	puts      map[cdg.LaneID][]put
 	ends      []end   // the window is over when the last of these is
 	all       []int32 // points at which lanes end, those that run free included
+
+	mu    sync.Mutex
+	spare []*Result // memory for replays that are asked for a number
 }
 
 const none = int32(-1)

@@ -1,6 +1,8 @@
 package whatif
 
 import (
+	"slices"
+
 	"overlay/internal/cdg"
 )
 
@@ -12,12 +14,19 @@ type plan struct {
 	cost    []int64 // per point, as it is then
 	depFrom []int32
 	deps    []dep
+	edits   *edits // of deps; nil: all are as they were
+
+	spareOf []int32 // room for of
+	around  []int32 // room for shrink
 }
 
-// plan works a scenario out.
-func (m *Model) plan(s *Scenario) *plan {
-	p := &plan{ratios: []ratio{{1, 1}}, gaps: ratio{1, 1}, depFrom: m.depFrom, deps: m.deps}
-	p.cost = append(make([]int64, 0, len(m.cost)), m.cost...)
+// plan works a scenario out, in the room of an earlier plan.
+func (m *Model) plan(p *plan, s *Scenario) {
+	if p.spareOf == nil {
+		p.spareOf = p.of
+	}
+	*p = plan{ratios: append(p.ratios[:0], ratio{1, 1}), gaps: ratio{1, 1}, cost: append(slices.Grow(p.cost[:0], len(m.cost)), m.cost...),
+		depFrom: m.depFrom, deps: m.deps, spareOf: p.spareOf, around: p.around}
 	removed, noWait, noQueue := Set(nil), Set(nil), false
 	var drops []*Change
 	var lags [numDelayKinds]ratio
@@ -73,9 +82,8 @@ func (m *Model) plan(s *Scenario) *plan {
 	}
 	p.spread(m)
 	if removed != nil || noWait != nil || noQueue || lagged || drops != nil {
-		p.edit(m, removed, m.endsOf(noWait), drops, noQueue, &lags)
+		p.edits = &edits{removed, m.endsOf(noWait), drops, noQueue, lags}
 	}
-	return p
 }
 
 func union(s, t Set) Set {
@@ -87,29 +95,35 @@ func union(s, t Set) Set {
 	return out
 }
 
+// ratioed is the ratio of each activity.
+func (p *plan) ratioed(m *Model) []int32 {
+	if p.of == nil {
+		if p.of, p.spareOf = p.spareOf, nil; p.of == nil {
+			p.of = make([]int32, len(m.g.Acts))
+		} else {
+			clear(p.of)
+		}
+	}
+	return p.of
+}
+
 // ratioOf gives an activity another ratio.
 func (p *plan) ratioOf(m *Model, a cdg.ActID, r ratio) {
-	if p.of == nil {
-		p.of = make([]int32, len(m.g.Acts))
-	}
+	p.ratioed(m)
 	p.ratios = append(p.ratios, r)
 	p.of[a] = int32(len(p.ratios) - 1)
 }
 
 // scale multiplies the time of a set. Activities with the same ratio before have the same after.
 func (p *plan) scale(m *Model, on Set, r ratio) {
-	if p.of == nil {
-		p.of = make([]int32, len(m.g.Acts))
-	}
-	to := map[int32]int32{}
+	of, to := p.ratioed(m), make([]int32, len(p.ratios)) // per ratio before: the one after; 0: not known yet
 	on.Each(func(a cdg.ActID) {
-		k, ok := to[p.of[a]]
-		if !ok {
-			p.ratios = append(p.ratios, p.ratios[p.of[a]].times(r))
-			k = int32(len(p.ratios) - 1)
-			to[p.of[a]] = k
+		k := &to[of[a]]
+		if *k == 0 {
+			p.ratios = append(p.ratios, p.ratios[of[a]].times(r))
+			*k = int32(len(p.ratios) - 1)
 		}
-		p.of[a] = k
+		of[a] = *k
 	})
 }
 
@@ -123,25 +137,30 @@ func (p *plan) set(m *Model, a cdg.ActID, had, ns int64) {
 // shrink gives each slice of a set, with what it encloses, a number of ns in all. Of slices inside each other the outer
 // one counts.
 func (p *plan) shrink(m *Model, c *Change) {
-	sum := map[cdg.ActID]int64{} // per outermost slice of the set: own time in all
-	m.eachOwn(func(a cdg.ActID, ns int64) {
-		if o := m.outermost(a, c.On); o != cdg.NoAct {
-			sum[o] += ns
+	p.around = slices.Grow(p.around[:0], len(m.g.Acts))[:len(m.g.Acts)]
+	in := p.around          // per activity: the number of the outermost slice of the set around it; 0 for none
+	sum := make([]int64, 1) // by that number: own time in all
+	for a, parent := range m.g.Parent {
+		in[a] = 0
+		if parent != cdg.NoAct && in[parent] != 0 {
+			in[a] = in[parent]
+		} else if c.On.Has(cdg.ActID(a)) {
+			in[a] = int32(len(sum))
+			sum = append(sum, 0)
 		}
-	})
-	to := map[cdg.ActID]int32{}
-	for a := range m.g.Acts {
-		o := m.outermost(cdg.ActID(a), c.On)
-		if o == cdg.NoAct || sum[o] == 0 {
-			continue
+	}
+	m.eachOwn(func(a cdg.ActID, ns int64) { sum[in[a]] += ns })
+	of, to := p.ratioed(m), make([]int32, len(sum)) // by that number: the ratio; 0 for none
+	for o, ns := range sum {
+		if o > 0 && ns > 0 {
+			to[o] = int32(len(p.ratios))
+			p.ratios = append(p.ratios, ratio{c.NS, ns})
 		}
-		k, ok := to[o]
-		if !ok {
-			p.ratioOf(m, o, ratio{c.NS, sum[o]})
-			k = p.of[o]
-			to[o] = k
+	}
+	for a, o := range in {
+		if to[o] != 0 {
+			of[a] = to[o]
 		}
-		p.of[a] = k
 	}
 }
 
@@ -188,13 +207,20 @@ func (m *Model) ownOf(a cdg.ActID) int64 {
 
 // spread applies the ratios to the points.
 func (p *plan) spread(m *Model) {
-	if p.of == nil && p.gaps == (ratio{1, 1}) {
+	gaps := p.gaps != (ratio{1, 1})
+	if p.of == nil && !gaps {
 		return
 	}
-	for i := range m.parts {
-		x := &m.parts[i]
-		if d := p.partOf(x) - x.ns; d != 0 {
-			p.cost[x.point] += d
+	for l := range m.g.Lanes {
+		lane := &m.g.Lanes[l]
+		if !gaps && !slices.ContainsFunc(p.of[lane.First:lane.Limit], func(k int32) bool { return k != 0 }) {
+			continue
+		}
+		for i := m.partFirst[l]; i < m.partFirst[l+1]; i++ {
+			x := &m.parts[i]
+			if d := p.partOf(x) - x.ns; d != 0 {
+				p.cost[x.point] += d
+			}
 		}
 	}
 	if p.of == nil {
@@ -220,38 +246,68 @@ func (p *plan) partOf(x *part) int64 {
 	return x.ns
 }
 
-// endsOf is the points at which calls return.
-func (m *Model) endsOf(calls Set) map[int32]bool {
+// endsOf is the points at which calls return, as a set of points.
+func (m *Model) endsOf(calls Set) Set {
 	if calls == nil {
 		return nil
 	}
-	out := map[int32]bool{}
+	out := make(Set, (len(m.at)+63)/64)
 	calls.Each(func(a cdg.ActID) {
 		act := &m.g.Acts[a]
 		if p := m.borderAt(act.Lane, act.End); p != none {
-			out[p] = true
+			out.Add(cdg.ActID(p))
 		}
 	})
 	return out
 }
 
-// edit makes the sources of a scenario that takes some away or makes delays shorter.
-func (p *plan) edit(m *Model, removed Set, noWait map[int32]bool, drops []*Change, noQueue bool, lags *[numDelayKinds]ratio) {
-	p.depFrom, p.deps = make([]int32, 1, len(m.depFrom)), make([]dep, 0, len(m.deps))
-	for i := range m.at {
-		gone := m.act[i] != cdg.NoAct && removed.Has(m.act[i])
+// edits are what a scenario changes of sources: it takes some away, or makes delays shorter.
+type edits struct {
+	removed Set
+	noWait  Set // of points
+	drops   []*Change
+	noQueue bool
+	lags    [numDelayKinds]ratio
+}
+
+// source is the delay of a source of point i then, whether the scenario set it, and whether the source is still there.
+// gone says that the point is an operation that is removed.
+func (e *edits) source(m *Model, i int32, gone bool, d *dep) (lag int64, set, ok bool) {
+	switch {
+	case gone && (d.rule == cdg.Launch || d.src > 0 && m.act[d.src] == cdg.NoAct):
+		return 0, false, false // what it waited for in its stream holds back what follows; its launch does not
+	case d.kind == syncDelay && e.noWait.Has(cdg.ActID(i)), e.noQueue && d.rule == cdg.QueueFull, m.dropped(i, d, e.drops):
+		return 0, false, false
+	case gone && d.src > 0:
+		return 0, true, true
+	case d.src > 0 && d.lag > 0 && e.lags[d.kind] != (ratio{1, 1}):
+		return e.lags[d.kind].of(d.lag), true, true
+	}
+	return d.lag, false, true
+}
+
+// gone reports whether a point is an operation that is removed.
+func (e *edits) gone(m *Model, i int32) bool {
+	return e.removed != nil && m.act[i] != cdg.NoAct && e.removed.Has(m.act[i])
+}
+
+// apply gives a plan sources of its own, as its edits leave them.
+func (p *plan) apply(m *Model) {
+	e := p.edits
+	if e == nil {
+		p.deps = slices.Clone(p.deps)
+		return
+	}
+	p.edits, p.depFrom, p.deps = nil, make([]int32, 1, len(m.depFrom)), make([]dep, 0, len(m.deps))
+	for i := range int32(len(m.at)) {
+		gone := e.gone(m, i)
 		for _, d := range m.deps[m.depFrom[i]:m.depFrom[i+1]] {
-			switch {
-			case gone && (d.rule == cdg.Launch || d.src > 0 && m.act[d.src] == cdg.NoAct):
-				continue // what it waited for in its stream holds back what follows; its launch does not
-			case noWait[int32(i)] && d.kind == syncDelay, noQueue && d.rule == cdg.QueueFull, m.dropped(int32(i), &d, drops):
+			lag, set, ok := e.source(m, i, gone, &d)
+			if !ok {
 				continue
 			}
-			if gone && d.src > 0 {
-				d.lag, d.flag = 0, d.flag|scaled
-			}
-			if d.src > 0 && d.lag > 0 && lags[d.kind] != (ratio{1, 1}) {
-				d.lag, d.flag = lags[d.kind].of(d.lag), d.flag|scaled
+			if d.lag = lag; set {
+				d.flag |= scaled
 			}
 			p.deps = append(p.deps, d)
 		}

@@ -1,6 +1,8 @@
 package whatif
 
 import (
+	"slices"
+
 	"overlay/internal/par"
 )
 
@@ -11,7 +13,7 @@ type Result struct {
 	EndOfAll int64 // how long until the last thread of all is done, those that run free included, ns
 
 	m    *Model
-	plan *plan
+	plan plan
 	end  []int64 // per point: when it happens; of operations, when it is over
 	by   []int32 // per point: the source that was over last, an index into plan.deps; none for the point before
 	last end     // what ended the window
@@ -22,9 +24,38 @@ type Result struct {
 
 // Replay replays the run with the changes of a scenario, all at once.
 func (m *Model) Replay(s *Scenario) *Result {
-	r := &Result{Scenario: s, m: m, plan: m.plan(s)}
-	r.run()
+	r := &Result{}
+	r.replay(m, s)
 	return r
+}
+
+// replay makes r the result of a replay, in the room that it has.
+func (r *Result) replay(m *Model, s *Scenario) {
+	*r = Result{Scenario: s, m: m, plan: r.plan, end: r.end, by: r.by}
+	m.plan(&r.plan, s)
+	r.run()
+}
+
+// brief replays a scenario for what use reads off the result, which is not valid afterwards: replays that are asked for
+// a number take turns in the same memory.
+func (m *Model) brief(s *Scenario, use func(*Result)) {
+	m.mu.Lock()
+	r := &Result{}
+	if n := len(m.spare); n > 0 {
+		r, m.spare = m.spare[n-1], m.spare[:n-1]
+	}
+	m.mu.Unlock()
+	r.replay(m, s)
+	use(r)
+	m.mu.Lock()
+	m.spare = append(m.spare, r)
+	m.mu.Unlock()
+}
+
+// Window is how long the window would have been with the changes of a scenario, ns: what Replay says, at less cost.
+func (m *Model) Window(s *Scenario) (ns int64) {
+	m.brief(s, func(r *Result) { ns = r.Window })
+	return ns
 }
 
 // ReplayAll replays several scenarios side by side, in order.
@@ -38,27 +69,35 @@ const never = -1 << 62
 
 // run computes when everything happens.
 func (r *Result) run() {
-	m, p := r.m, r.plan
+	m, p := r.m, &r.plan
 	n := len(m.at)
-	end, by := make([]int64, n), make([]int32, n)
-	prev, cost, depFrom := m.prev[:n], p.cost[:n], p.depFrom[:n+1]
-	for i := 1; i < n; i++ {
+	end, by := slices.Grow(r.end[:0], n)[:n], slices.Grow(r.by[:0], n)[:n]
+	end[0], by[0] = 0, 0
+	prev, cost, depFrom, e := m.prev[:n], p.cost[:n], p.depFrom[:n+1], p.edits
+	for i := int32(1); i < int32(n); i++ {
 		t, because := int64(never), none
 		c := cost[i]
 		b := prev[i]
 		if b != none {
 			t, c = end[b]+c, 0
 		}
+		gone := e != nil && e.gone(m, i)
 		for k := depFrom[i]; k < depFrom[i+1]; k++ {
 			d := &p.deps[k]
-			src := d.src
-			if d.flag&moving != 0 {
-				if src = m.lastPut(&m.beside[d.beside], end, int32(i)); src == none {
+			src, lag := d.src, d.lag
+			if e != nil {
+				var ok bool
+				if lag, _, ok = e.source(m, i, gone, d); !ok {
 					continue
 				}
 			}
-			v := end[src] + d.lag
-			if d.lag < 0 {
+			if d.flag&moving != 0 {
+				if src = m.lastPut(&m.beside[d.beside], end, i); src == none {
+					continue
+				}
+			}
+			v := end[src] + lag
+			if lag < 0 {
 				v = max(v, end[src]-cost[src])
 			}
 			if v > t || v == t && d.flag&bound != 0 {

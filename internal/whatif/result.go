@@ -65,7 +65,7 @@ func (r *Result) Touched(path *critpath.Path) Touched {
 // and agrees with it but for time in which a thread waits for another that waits for nobody known.
 func (r *Result) Classes() [critpath.NumClasses]int64 {
 	var sum [critpath.NumClasses]int64
-	m, p := r.m, r.plan
+	m, p := r.m, &r.plan
 	t := m.t0 + r.Window // what is left lies before
 	take := func(from int64, c critpath.Class) {
 		if from = max(from, m.t0); from < t {

@@ -1,0 +1,73 @@
+package advise
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/graph"
+	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/processor"
+	"overlay/internal/trace"
+	"overlay/internal/whatif"
+)
+
+// benchTraces are what advice is timed on: a real trace of 274,000 events, and generated ones.
+func benchTraces(b *testing.B, bench func(b *testing.B, g *graph.Graph, p *critpath.Path)) {
+	b.Helper()
+	run := func(name string, tr func(b *testing.B) *trace.Trace) {
+		b.Run(name, func(b *testing.B) {
+			g, err := graph.Build(tr(b), cdg.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			p, err := critpath.Exact(g)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			used := processor.Time()
+			bench(b, g, p)
+			b.ReportMetric(float64(processor.Time()-used)/float64(b.N), "cpu-ns/op")
+		})
+	}
+	run("asdf_False", func(b *testing.B) *trace.Trace {
+		f, err := os.Open(corpus.Files(b, "SAF__amg_example__asdf_False*")[0])
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer f.Close()
+		tr, err := kineto.Read(f, "asdf_False", kineto.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return tr
+	})
+	for name, python := range map[string]bool{"generated": false, "generated with Python stacks": true} {
+		run(name, func(b *testing.B) *trace.Trace {
+			var src bytes.Buffer
+			if err := testtrace.Large(&src, 200_000, python); err != nil {
+				b.Fatal(err)
+			}
+			tr, err := kineto.Parse(src.Bytes(), "generated", kineto.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			return tr
+		})
+	}
+}
+
+// BenchmarkAdvise makes the advice of a run, its model included.
+func BenchmarkAdvise(b *testing.B) {
+	benchTraces(b, func(b *testing.B, g *graph.Graph, p *critpath.Path) {
+		for b.Loop() {
+			New(whatif.New(g), p)
+		}
+	})
+}
