@@ -28,7 +28,7 @@ func (j *job) printReport() error {
 		return err
 	}
 	if len(f.traces) > 1 || f.traces[0].archive != noArchive {
-		only, err := j.reportJob(f)
+		only, err := j.reportJob(f, page)
 		if err != nil || only == "" {
 			return err
 		}
