@@ -66,3 +66,40 @@ func TestJobPageSizes(t *testing.T) {
 		t.Errorf("of 256 ranks %d rows of the staircase, %d bytes", strings.Count(page, `class="stair"`), len(page))
 	}
 }
+
+// TestCompareJobs: between a job with a slow card and one with late batches, the one straggler is gone and the other is new.
+func TestCompareJobs(t *testing.T) {
+	made := func(cause string, seed uint64) *report.JobReport {
+		list, err := jobjudge.Summaries(testtrace.NewJob(testtrace.JobOptions{Kind: "3d", Cause: cause, World: 8, PerHost: 4, Steps: 4, Seed: seed, Noise: 1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := ranks.Join(list, ranks.Options{Step: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report.NewJob(report.JobSource{Name: cause, Job: j, Verdict: ranks.Judge(j, ranks.Expected{})})
+	}
+	a, b := made("gpu", 3), made("data", 4)
+	d := report.CompareJobs(a, b)
+	if len(d.Stragglers) != 2 || d.Stragglers[0].Change != "new" || d.Stragglers[0].Cause != "data loading" || d.Stragglers[1].Change != "gone" || !strings.HasPrefix(d.Stragglers[1].Cause, "GPU slow") {
+		t.Errorf("stragglers: %+v", d.Stragglers)
+	}
+	if !d.PerStep || len(d.Steps) == 0 || d.Length.Effect != d.Length.After-d.Length.Before {
+		t.Errorf("%+v", d)
+	}
+	sum := int64(0)
+	for _, c := range d.Classes {
+		sum += c.After
+	}
+	if off := sum - d.Length.After; off > 10 || off < -10 {
+		t.Errorf("classes sum to %d of %d", sum, d.Length.After)
+	}
+	if same := report.CompareJobs(a, a); same.Length.Effect != 0 || len(same.Stragglers) != 1 || same.Stragglers[0].Change != "still" {
+		t.Errorf("with itself: %+v", same)
+	}
+	var buf bytes.Buffer
+	if err := d.WriteText(&buf, report.TextOptions{}, 10); err != nil || !strings.Contains(buf.String(), "stragglers  new   rank ") {
+		t.Errorf("%v\n%s", err, buf.String())
+	}
+}
