@@ -65,6 +65,7 @@ func (s *stages) show() {
 
 // start ends the running stage and begins the next.
 func (s *stages) start(name string) {
+	paceCollector()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()

@@ -48,28 +48,32 @@ func (b *modelBuilder) order() {
 	b.renumber(place)
 }
 
-// renumber gives every point its place.
+// renumber gives every point its place. One list is brought into order after the other, so that little is held twice.
 func (b *modelBuilder) renumber(place []int32) {
 	m := b.m
-	n := len(m.at)
-	old := make([]int32, n)
+	old := make([]int32, len(m.at)) // per place: the point before
 	for i, p := range place {
 		old[p] = int32(i)
 	}
-	at, prev, cost, gap, act := make([]int64, n), make([]int32, n), make([]int64, n), make([]int64, n), make([]cdg.ActID, n)
-	depFrom, deps := make([]int32, 1, n+1), make([]dep, 0, len(m.deps))
-	for i, o := range old {
-		at[i], prev[i], cost[i], gap[i], act[i] = m.at[o], m.prev[o], m.cost[o], m.gap[o], m.act[o]
-		if prev[i] != none {
-			prev[i] = place[prev[i]]
+	m.at = inOrder(m.at, old)
+	m.cost = inOrder(m.cost, old)
+	m.gap = inOrder(m.gap, old)
+	m.act = inOrder(m.act, old)
+	m.prev = inOrder(m.prev, old)
+	for i, p := range m.prev {
+		if p != none {
+			m.prev[i] = place[p]
 		}
+	}
+	depFrom, deps := make([]int32, 1, len(m.depFrom)), make([]dep, 0, len(m.deps))
+	for _, o := range old {
 		for _, d := range m.deps[m.depFrom[o]:m.depFrom[o+1]] {
 			d.src = place[d.src]
 			deps = append(deps, d)
 		}
 		depFrom = append(depFrom, int32(len(deps)))
 	}
-	m.at, m.prev, m.cost, m.gap, m.act, m.depFrom, m.deps = at, prev, cost, gap, act, depFrom, deps
+	m.depFrom, m.deps = depFrom, deps
 	for i := range m.beside {
 		m.beside[i].call = place[m.beside[i].call]
 	}
@@ -91,4 +95,13 @@ func (b *modelBuilder) renumber(place []int32) {
 			m.border[l][i].point = place[m.border[l][i].point]
 		}
 	}
+}
+
+// inOrder returns a list in the order of old, which has for each place where it stands in the list.
+func inOrder[T any](list []T, old []int32) []T {
+	out := make([]T, len(old))
+	for i, o := range old {
+		out[i] = list[o]
+	}
+	return out
 }
