@@ -42,6 +42,7 @@ var layers = map[string][]string{
 	"internal/ranks":              {"internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/par"},
 	"internal/roofline":           {"internal/trace", "internal/vendors", "internal/cdg", "internal/graph"},
 	"internal/analyses":           {"internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/tables"},
+	"internal/ranks/parts":        {"internal/trace", "internal/critpath", "internal/ranks", "internal/columns", "internal/tables"},
 	"internal/ranks/roster":       {"internal/trace"},
 	"internal/whatif":             {"internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath"},
 	"internal/advise":             {"internal/roofline", "internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/graph", "internal/critpath", "internal/whatif", "internal/tables"},

@@ -12,24 +12,23 @@ import (
 // both are one trace.
 func (j *job) sides() (sides [2]*found, jobs bool, err error) {
 	for i := range sides {
-		f, err := find([]string{j.files[i]})
+		f, err := findRanks([]string{j.files[i]})
 		if err != nil {
 			return sides, false, err
 		}
 		sides[i] = f
 	}
-	many := func(f *found) bool { return len(f.traces) > 1 || f.traces[0].archive != noArchive }
-	a, b := many(sides[0]), many(sides[1])
+	a, b := sides[0].many(), sides[1].many()
 	switch {
 	case a && b:
 		return sides, true, nil
-	case a != b && (len(sides[0].traces) > 1 || len(sides[1].traces) > 1):
+	case a != b && (len(sides[0].traces)+len(sides[0].sets) > 1 || len(sides[1].traces)+len(sides[1].sets) > 1):
 		one := 0
 		if a {
 			one = 1
 		}
 		return sides, false, fmt.Errorf("%s is one trace, and %s holds %s: compare a trace with a trace, or a job with a job", report.Plain(j.files[one]), report.Plain(j.files[1-one]),
-			tables.Counted(len(sides[1-one].traces), "trace"))
+			tables.Counted(len(sides[1-one].traces)+len(sides[1-one].sets), "trace"))
 	}
 	return sides, false, nil
 }

@@ -28,6 +28,8 @@ func (p *program) exportCommand() *cli.Command {
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
 			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"},
 	}, setFlags(), []cli.Flag{
+		&cli.StringFlag{Name: "tables", Category: filesGroup, Value: "trace",
+			Usage: "write `trace|summary`: every event and what is made from them, or the few kilobytes by which overlay report and overlay run put the ranks of a job together"},
 		&cli.BoolFlag{Name: "args", Category: filesGroup, Usage: "with the arguments of each event as JSON, in the column args of events"},
 		&cli.BoolFlag{Name: "compat", Category: filesGroup, Usage: "for old readers: plain encodings and snappy instead of differences and zstd"},
 	}, analysisFlags(), generalFlags())
@@ -40,6 +42,7 @@ for many machines are in docs/export.md.
 Examples:
   overlay export -i trace.json.gz -o tables
   overlay export -i traces/ -o tables --run job-4711
+  overlay export -i traces/ -o parts --tables summary && overlay report -i parts
   find traces -name '*.json.gz' -print0 | xargs -0 -P 8 -n 1 overlay export -o tables --quiet -i
   duckdb -c "select name, sum(critical_ns) from 'tables/*/*/events.parquet' group by 1 order by 2 desc limit 10"`,
 		Action: p.action(ownFiles, checkExport, (*job).export)}
@@ -77,6 +80,15 @@ func (j *job) export() error {
 		return err
 	}
 	var written exportTotal
+	if j.opts.tables == "summary" {
+		if written, err = j.exportSummaries(inputs, out); err != nil || j.opts.quiet {
+			return err
+		}
+		j.result = func(w io.Writer) error {
+			return writeLines(w, fmt.Sprintf("wrote the summaries of %s, %s bytes to %s", tables.Counted(len(inputs), "rank"), tables.Grouped(written.bytes), j.opts.output), []string{reportOf(j.opts.output)})
+		}
+		return nil
+	}
 	err = j.eachTables(inputs, relations.Source{Args: j.opts.args}, func(i int, list []columns.Table) error {
 		part := partition(inputs[i].run, inputs[i].rank)
 		if err := j.checkOther(filepath.Join(j.opts.output, part), inputs[i]); err != nil {
@@ -129,9 +141,26 @@ func nextOf(dir string) string {
 	return "next  overlay query 'select rank, bound_by, window_ns / 1e6 as ms from runs' " + word
 }
 
-// eachTables solves the inputs one after another and hands the tables of each to use. The rank of a trace that says it
-// elsewhere than at its start is known then.
+// reportOf says what to do with summaries.
+func reportOf(dir string) string {
+	word, ok := shellWord(dir)
+	if !ok {
+		word = "DIR"
+	}
+	return "next  overlay report -i " + word
+}
+
+// eachTables solves the inputs one after another and hands the tables of each to use.
 func (j *job) eachTables(inputs []rankInput, s relations.Source, use func(i int, list []columns.Table) error) error {
+	return j.eachRun(inputs, func(i int, r *pipeline.Run) error {
+		s := s
+		s.File, s.Format, s.Version = filepath.Base(inputName(inputs[i].name)), inputs[i].format, version
+		return use(i, r.Tables(s))
+	})
+}
+
+// eachRun solves the inputs one after another. The rank of a trace that says it elsewhere than at its start is known then.
+func (j *job) eachRun(inputs []rankInput, use func(i int, r *pipeline.Run) error) error {
 	packed := &archives{j: j}
 	defer packed.close()
 	load := func(i int) (tr *trace.Trace, err error) {
@@ -147,11 +176,7 @@ func (j *job) eachTables(inputs []rankInput, s relations.Source, use func(i int,
 		}
 		return tr, err
 	}
-	err := pipeline.Each(len(inputs), j.pipeline(), load, func(i int, r *pipeline.Run) error {
-		s := s
-		s.File, s.Format, s.Version = filepath.Base(inputName(inputs[i].name)), inputs[i].format, version
-		return use(i, r.Tables(s))
-	})
+	err := pipeline.Each(len(inputs), j.pipeline(), load, use)
 	if side := (*pipeline.Error)(nil); errors.As(err, &side) {
 		return fmt.Errorf("%s: %w", inputs[side.Index].name, err)
 	}

@@ -15,9 +15,10 @@ import (
 
 // found is what the inputs of a command name: traces, and archives that hold some.
 type found struct {
-	shown  string      // the inputs as the user wrote them, for messages
-	traces []traceFile // in the order of the inputs, those of a folder by name
-	other  int         // files of folders that are no traces by their names
+	shown  string        // the inputs as the user wrote them, for messages
+	traces []traceFile   // in the order of the inputs, those of a folder by name
+	sets   []exportedSet // summaries of ranks, instead of traces or beside them
+	other  int           // files of folders that are no traces by their names
 }
 
 // traceFile is a trace, or an archive of traces.
@@ -39,6 +40,28 @@ func namesTrace(path string) bool {
 		return false
 	}
 	return strings.Contains(base, ".pt.trace.json") || slices.ContainsFunc(traceEnds, func(end string) bool { return strings.HasSuffix(base, end) })
+}
+
+// findRanks lists what inputs name, traces and summaries of them.
+func findRanks(inputs []string) (*found, error) {
+	sets, others := summarySets(inputs)
+	if len(sets) == 0 {
+		return find(inputs)
+	}
+	f := &found{}
+	if len(others) > 0 {
+		var err error
+		if f, err = find(others); err != nil {
+			return nil, err
+		}
+	}
+	f.shown, f.sets = report.Plain(strings.Join(inputs, " ")), sets
+	return f, nil
+}
+
+// many reports whether these are the ranks of a job, as far as that is known before any is read.
+func (f *found) many() bool {
+	return len(f.sets) > 0 || len(f.traces) > 1 || f.traces[0].archive != noArchive
 }
 
 // find lists what inputs name: files, folders, patterns, archives. A file that is named twice counts once.

@@ -140,7 +140,8 @@ func (r *flagReader) oneInput(o *options) {
 
 // oneOrJob finds the trace where a folder or a pattern stands for one, and notes where they stand for several.
 func (r *flagReader) oneOrJob(o *options) {
-	if o.many = len(o.inputs) > 1; o.many || len(o.inputs) == 0 {
+	sets, _ := summarySets(o.inputs)
+	if o.many = len(o.inputs) > 1 || len(sets) > 0; o.many || len(o.inputs) == 0 {
 		return
 	}
 	only, err := onlyTrace(o.input)

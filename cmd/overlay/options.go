@@ -53,6 +53,7 @@ type options struct {
 	runName                  string  // of the job; "" = the folder of the input
 	rank                     int64   // of the one input; negative = as the trace says
 	args, compat             bool    // of exported tables
+	tables                   string  // trace or summary
 	sqlFile                  string  // the query; "" = the first argument
 	sqlFormat                string
 	engine                   string
@@ -146,6 +147,13 @@ func readOptions(c *cli.Context) (*options, error) {
 
 func (r *flagReader) readTables(o *options) {
 	o.runName, o.rank, o.args, o.compat = r.path("run"), -1, r.Bool("args"), r.Bool("compat")
+	if o.tables = r.oneOf("tables", "trace", "summary"); o.tables == "summary" {
+		for flag, set := range map[string]bool{"args": o.args, "method": r.IsSet("method"), "step": r.IsSet("step"), "annotation": r.IsSet("annotation")} {
+			if set {
+				r.problem("--%s does not go with --tables summary, which is of the whole trace", flag)
+			}
+		}
+	}
 	if r.IsSet("rank") {
 		if o.rank = int64(r.Int("rank")); o.rank < 0 {
 			r.problem("--rank %d is negative", o.rank)

@@ -23,11 +23,14 @@ func (j *job) printReport() error {
 	if err != nil {
 		return err
 	}
-	f, err := find(j.opts.inputs)
+	f, err := findRanks(j.opts.inputs)
+	if err == nil && len(f.sets) > 0 && len(f.traces) > 0 {
+		err = fmt.Errorf("%s: summaries and traces do not go together here; 'overlay run' draws the events of traces beside summaries", report.Plain(f.traces[0].path))
+	}
 	if err != nil {
 		return err
 	}
-	if len(f.traces) > 1 || f.traces[0].archive != noArchive {
+	if f.many() {
 		only, err := j.reportJob(f, page)
 		if err != nil || only == "" {
 			return err

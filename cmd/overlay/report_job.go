@@ -27,6 +27,7 @@ type rankedJob struct {
 	job     *ranks.Job
 	verdict *ranks.Verdict
 	source  report.JobSource
+	beside  map[int32]string // of a job that was put together from summaries: the traces beside them, by member; nil for one that was read
 }
 
 // reportJob prints the analysis of a job of which each rank left a trace. It returns the name of the trace where it
@@ -58,31 +59,9 @@ func (j *job) joinRanks(f *found) (made *rankedJob, only string, err error) {
 		return nil, "", err
 	}
 	j.stages.start("reading ranks")
-	o := j.rankPipeline()
-	all := eachTrace(j, f, func(name string, tr *trace.Trace) (*ranks.Summary, error) {
-		run, err := pipeline.Solve(tr, o, false)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		return run.Summary(name), nil
-	})
-	r, err := roster.Make(all.Entries, roster.Options{Capture: j.opts.capture, Strict: j.opts.strict})
-	if choice := (*roster.ChoiceError)(nil); errors.As(err, &choice) {
-		return nil, "", j.usage("%s", choice.Error())
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	if len(r.Members) == 1 && f.hasFile(all.Entries[r.Members[0].Entry].Name) {
-		for _, l := range r.Left {
-			if name := all.Entries[l.Entry].Name; !j.opts.quiet {
-				fmt.Fprintf(j.stderr, "overlay: left out %s: %s\n", report.Plain(name), report.Plain(strings.TrimPrefix(l.Why, name+": ")))
-			}
-		}
-		return nil, all.Entries[r.Members[0].Entry].Name, nil
-	}
-	if len(all.Entries) == 1 && len(f.traces) == 1 { // an archive of one trace
-		return nil, f.traces[0].path, nil
+	all, r, only, err := j.readRanks(f)
+	if err != nil || r == nil {
+		return nil, only, err
 	}
 	list, err := j.members(all, r, hosts)
 	if err != nil {
@@ -115,6 +94,42 @@ func (j *job) joinRanks(f *found) (made *rankedJob, only string, err error) {
 	}
 	made.source = src
 	return made, "", nil
+}
+
+// readRanks summarizes the traces of a job, or reads their summaries. Where there is one rank only it returns the name of its trace
+// instead.
+func (j *job) readRanks(f *found) (all *ranked[*ranks.Summary], r *roster.Roster, only string, err error) {
+	if len(f.sets) > 0 {
+		all, r, err = j.readSummaries(f.sets)
+		return all, r, "", err
+	}
+	o := j.rankPipeline()
+	all = eachTrace(j, f, func(name string, tr *trace.Trace) (*ranks.Summary, error) {
+		run, err := pipeline.Solve(tr, o, false)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return run.Summary(name), nil
+	})
+	r, err = roster.Make(all.Entries, roster.Options{Capture: j.opts.capture, Strict: j.opts.strict})
+	if choice := (*roster.ChoiceError)(nil); errors.As(err, &choice) {
+		return nil, nil, "", j.usage("%s", choice.Error())
+	}
+	if err != nil {
+		return nil, nil, "", err
+	}
+	if len(r.Members) == 1 && f.hasFile(all.Entries[r.Members[0].Entry].Name) {
+		for _, l := range r.Left {
+			if name := all.Entries[l.Entry].Name; !j.opts.quiet {
+				fmt.Fprintf(j.stderr, "overlay: left out %s: %s\n", report.Plain(name), report.Plain(strings.TrimPrefix(l.Why, name+": ")))
+			}
+		}
+		return nil, nil, all.Entries[r.Members[0].Entry].Name, nil
+	}
+	if len(all.Entries) == 1 && len(f.traces) == 1 { // an archive of one trace
+		return nil, nil, f.traces[0].path, nil
+	}
+	return all, r, "", nil
 }
 
 // rankPipeline is how each rank of a job is analysed: as a whole, whatever the window of the job.

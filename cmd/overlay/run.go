@@ -50,11 +50,11 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	f, err := find(j.opts.inputs)
+	f, err := findRanks(j.opts.inputs)
 	if err != nil {
 		return err
 	}
-	if len(f.traces) > 1 || f.traces[0].archive != noArchive {
+	if f.many() {
 		only, err := j.runJob(f, out, rep)
 		if err != nil || only == "" {
 			return err

@@ -28,6 +28,11 @@ func (j *job) runJob(f *found, out, rep *output) (only string, err error) {
 	if r == nil {
 		return only, err
 	}
+	if len(f.sets) > 0 {
+		if err := j.tracesBeside(f, r); err != nil {
+			return "", err
+		}
+	}
 	var w io.Writer = out
 	var z *pgzip.Writer
 	if j.opts.compress {
@@ -203,7 +208,7 @@ func (p *jobPicture) eachRank(use func(m int32, tr *trace.Trace) error) error {
 	want := map[string]int32{}
 	for m, d := range p.drawn {
 		if d {
-			want[p.r.job.Members[m].Source] = int32(m)
+			want[p.r.sourceOf(int32(m))] = int32(m)
 		}
 	}
 	return p.again(p.f, want, func(m int32, tr *trace.Trace) error {
@@ -212,6 +217,14 @@ func (p *jobPicture) eachRank(use func(m int32, tr *trace.Trace) error) error {
 		}
 		return use(m, tr)
 	})
+}
+
+// sourceOf is the trace of a member, "" without one.
+func (r *rankedJob) sourceOf(m int32) string {
+	if r.beside != nil {
+		return r.beside[m]
+	}
+	return r.job.Members[m].Source
 }
 
 func (p *jobPicture) finish(pic *pipeline.JobPicture) error { return p.end(pic, true) }

@@ -73,6 +73,16 @@ func (p *jobPicture) choose() error {
 			return err
 		}
 	}
+	if p.r.beside != nil { // what has no trace beside its summary has no events to draw
+		for m := range p.drawn {
+			p.drawn[m] = p.drawn[m] && p.r.beside[int32(m)] != ""
+		}
+		if p.opts.ranks == "" || p.opts.ranks == "all" {
+			for m := range p.r.beside {
+				p.drawn[m] = true
+			}
+		}
+	}
 	var list []int64
 	events, whole := 0, 0
 	for m := range members {
@@ -83,8 +93,12 @@ func (p *jobPicture) choose() error {
 		}
 	}
 	if len(list) < len(members) {
-		p.notes.notes = append(p.notes.notes, fmt.Sprintf("drawn with their events: %s, %s of %s events; of every rank there is a strip (--ranks all draws all)",
-			tables.Counted(len(list), "rank")+" of "+tables.Plain(int64(len(members)))+" ("+rankNumbers(list)+")", tables.Grouped(int64(events)), tables.Grouped(int64(whole))))
+		how := "--ranks all draws all"
+		if p.r.beside != nil {
+			how = "add the traces of others with -i to draw them"
+		}
+		p.notes.notes = append(p.notes.notes, fmt.Sprintf("drawn with their events: %s, %s of %s events; of every rank there is a strip (%s)",
+			tables.Counted(len(list), "rank")+" of "+tables.Plain(int64(len(members)))+" ("+rankNumbers(list)+")", tables.Grouped(int64(events)), tables.Grouped(int64(whole)), how))
 	}
 	return nil
 }

@@ -1,0 +1,115 @@
+package manyranks_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"overlay/internal/overlay"
+	"overlay/internal/overlay/manyranks"
+	"overlay/internal/ranks"
+	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/jobjudge"
+)
+
+func joined(t *testing.T, list []*ranks.Summary) (*ranks.Job, *ranks.Verdict) {
+	t.Helper()
+	j, err := ranks.Join(list, ranks.Options{Step: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j, ranks.Judge(j, ranks.Expected{})
+}
+
+// strips are the rows below the group of strips.
+func strips(p *manyranks.Picture) (list []*overlay.Track) {
+	group := slices.IndexFunc(p.Tracks, func(t overlay.Track) bool { return t.Name == overlay.TrackRanks })
+	for i := range p.Tracks {
+		if p.Tracks[i].Parent == group {
+			list = append(list, &p.Tracks[i])
+		}
+	}
+	return list
+}
+
+// TestVerdict: the first row names the slow rank and its cause, and strips say for whom ranks wait.
+func TestVerdict(t *testing.T) {
+	sim := testtrace.NewJob(testtrace.JobOptions{Kind: "3d", Cause: "gpu", World: 16, PerHost: 4, Steps: 4, Seed: 3, Noise: 1})
+	list, err := jobjudge.Summaries(sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, v := joined(t, list)
+	p := manyranks.Draw(j, v, manyranks.Options{})
+	slow := sim.Culprits.Ranks[0]
+	if name := p.Tracks[0].Slices[0].Name; !strings.HasPrefix(name, fmt.Sprintf("Rank %d: GPU slow, ", slow)) || !strings.Contains(name, fmt.Sprintf("Bound by GPU compute of rank %d ", slow)) {
+		t.Errorf("the first row says %q", name)
+	}
+	waits := map[string]int{}
+	for _, s := range strips(p) {
+		at := int64(0)
+		for i := range s.Len() {
+			start, dur := s.Span(i)
+			if start < at || dur <= 0 {
+				t.Fatalf("%s: a piece of %d at %d after %d", s.Name, dur, start, at)
+			}
+			at = start + dur
+			if name, _ := s.Maker.Look(i); strings.HasPrefix(name, "wait for ") {
+				waits[name]++
+			}
+		}
+	}
+	if waits[fmt.Sprintf("wait for rank %d", slow)] == 0 {
+		t.Errorf("nobody waits for rank %d: %v", slow, waits)
+	}
+	layers := map[bool]int64{}
+	for i := range p.Tracks[0].Slices {
+		s := &p.Tracks[0].Slices[i]
+		layers[strings.HasPrefix(s.Name, "Step ") || s.Name == "outside steps"] += s.Dur
+	}
+	if window := j.Window[1] - j.Window[0]; layers[true] != window || layers[false] != 2*window {
+		t.Errorf("layers of %v in a window of %d", layers, window)
+	}
+}
+
+// TestChoose: of a job that is too large those ranks are drawn that tell most, the slow one first, within the limit.
+func TestChoose(t *testing.T) {
+	sim := testtrace.NewJob(testtrace.JobOptions{Kind: "dp", Cause: "gpu", World: 16, PerHost: 4, Steps: 4, Seed: 3, Noise: 1})
+	list, err := jobjudge.Summaries(sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, v := joined(t, list)
+	if slices.Contains(manyranks.Choose(j, v, false), false) {
+		t.Error("a small job is not drawn whole")
+	}
+	for m := range j.Members {
+		j.Members[m].Events = manyranks.MostEvents / 4
+	}
+	drawn, n := manyranks.Choose(j, v, false), 0
+	for _, d := range drawn {
+		if d {
+			n++
+		}
+	}
+	if n == 0 || n > 4 || !drawn[sim.Culprits.Ranks[0]] {
+		t.Errorf("%d drawn; the slow one: %v", n, drawn[sim.Culprits.Ranks[0]])
+	}
+}
+
+// TestManyStrips: of more ranks than anybody looks at, some have no strip, and those that have are few enough to be shown.
+func TestManyStrips(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
+	j, v := joined(t, jobjudge.Large(320, 1))
+	p := manyranks.Draw(j, v, manyranks.Options{})
+	list, pieces := strips(p), 0
+	for _, s := range list {
+		pieces += s.Len()
+	}
+	if len(list) < 128 || len(list) > 256 || pieces > 300_000 {
+		t.Errorf("%d strips with %d pieces", len(list), pieces)
+	}
+}

@@ -1,0 +1,204 @@
+package parts
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"overlay/internal/critpath"
+	"overlay/internal/ranks"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+// number, length, moment and text are columns.
+func number(name, about string, get func(*ranks.Summary, int) int64, set func(*builder, int, int64)) col {
+	return col{name: name, about: about, unit: tables.ID, get: get, set: set}
+}
+
+func length(name, about string, get func(*ranks.Summary, int) int64, set func(*builder, int, int64)) col {
+	return col{name: name, about: about, unit: tables.NS, get: get, set: set}
+}
+
+func moment(name, about string, get func(*ranks.Summary, int) int64, set func(*builder, int, int64)) col {
+	return col{name: name, about: about, unit: tables.Time, near: true, get: get, set: set}
+}
+
+func text(name, about string, get func(*ranks.Summary, int) string, set func(*builder, int, string)) col {
+	return col{name: name, about: about, unit: tables.Text, text: get, setText: set}
+}
+
+// nameOf is a column with a name that the table of names has.
+func nameOf(about string, of func(*ranks.Summary, int) *ranks.Name) col {
+	return text("name", about, func(s *ranks.Summary, i int) string { return s.Names[*of(s, i)] }, func(b *builder, i int, v string) { *of(b.Summary, i) = b.name(v) })
+}
+
+// forms are the tables. Names come before what refers to them.
+var forms = []form{
+	{Rank, "the rank: where it ran, and when it was recorded", func(*ranks.Summary) int { return 1 }, func(*builder, int) {}, []col{
+		text("source", "the trace", func(s *ranks.Summary, _ int) string { return s.Source }, func(b *builder, _ int, v string) { b.Source = v }),
+		number("bytes", "of the trace, decompressed", func(s *ranks.Summary, _ int) int64 { return s.Bytes }, func(b *builder, _ int, v int64) { b.Bytes = v }),
+		number("events", "of the trace", func(s *ranks.Summary, _ int) int64 { return int64(s.Events) }, func(b *builder, _ int, v int64) { b.Events = fit[int](b, v) }),
+		number("rank_number", "in its job", func(s *ranks.Summary, _ int) int64 { return int64(s.Rank) }, func(b *builder, _ int, v int64) { b.Rank = fit[ranks.Rank](b, v) }),
+		text("rank_by", "how the rank is known", func(s *ranks.Summary, _ int) string { return s.RankBy }, func(b *builder, _ int, v string) { b.RankBy = v }),
+		number("world", "ranks of the job, 0 when not said", func(s *ranks.Summary, _ int) int64 { return int64(s.World) }, func(b *builder, _ int, v int64) { b.World = fit[int32](b, v) }),
+		text("host", "empty when not said", func(s *ranks.Summary, _ int) string { return s.Host }, func(b *builder, _ int, v string) { b.Host = v }),
+		number("device", "on its host, -1 when not said", func(s *ranks.Summary, _ int) int64 { return int64(s.Device) }, func(b *builder, _ int, v int64) { b.Device = fit[int32](b, v) }),
+		text("threads", "how hand-offs between threads were read", func(s *ranks.Summary, _ int) string { return s.Threads }, func(b *builder, _ int, v string) { b.Threads = v }),
+		moment("start_ns", "of the window, unix time on the rank's own clock", func(s *ranks.Summary, _ int) int64 { return s.Window[0] }, func(b *builder, _ int, v int64) { b.Window[0] = v }),
+		moment("end_ns", "of the window", func(s *ranks.Summary, _ int) int64 { return s.Window[1] }, func(b *builder, _ int, v int64) { b.Window[1] = v }),
+	}},
+	{"summary_names", "names of events, each once", func(s *ranks.Summary) int { return len(s.Names) }, func(b *builder, n int) { b.Names = make([]string, n) }, []col{
+		text("name", "made short", func(s *ranks.Summary, i int) string { return s.Names[i] }, func(b *builder, i int, v string) { b.Names[i] = v }),
+	}},
+	{"summary_groups", "process groups that the rank uses", func(s *ranks.Summary) int { return len(s.Groups) }, func(b *builder, n int) { b.Groups = make([]ranks.Group, n) }, []col{
+		text("name", "of the group", func(s *ranks.Summary, i int) string { return s.Groups[i].Name }, func(b *builder, i int, v string) { b.Groups[i].Name = v }),
+		text("description", "of the group", func(s *ranks.Summary, i int) string { return s.Groups[i].Desc }, func(b *builder, i int, v string) { b.Groups[i].Desc = v }),
+		text("ranks", "members as 0-3,8-56+8; ? when not known", func(s *ranks.Summary, i int) string { return rankText(s.Groups[i].Ranks) }, func(b *builder, i int, v string) {
+			var err error
+			if b.Groups[i].Ranks, err = readRanks(v); err != nil {
+				b.fail("%w", err)
+			}
+		}),
+		number("size", "0 when not known", func(s *ranks.Summary, i int) int64 { return int64(s.Groups[i].Size) }, func(b *builder, i int, v int64) { b.Groups[i].Size = fit[int32](b, v) }),
+		text("known_by", "args, config, stride or stream", func(s *ranks.Summary, i int) string { return s.Groups[i].By }, func(b *builder, i int, v string) { b.Groups[i].By = v }),
+	}},
+	{"summary_kinds", "kinds of communication operations", func(s *ranks.Summary) int { return len(s.Kinds) }, func(b *builder, n int) { b.Kinds = make([]ranks.Kind, n) }, []col{
+		number("group", "row of summary_groups", func(s *ranks.Summary, i int) int64 { return int64(s.Kinds[i].Group) }, func(b *builder, i int, v int64) { b.Kinds[i].Group = fit[int32](b, v) }),
+		number("stream", "of the device", func(s *ranks.Summary, i int) int64 { return int64(s.Kinds[i].Stream) }, func(b *builder, i int, v int64) { b.Kinds[i].Stream = fit[int32](b, v) }),
+		text("collective", "what it does", func(s *ranks.Summary, i int) string { return s.Kinds[i].Coll.String() }, func(b *builder, i int, v string) {
+			b.Kinds[i].Coll = word(b, ranks.Barrier+1, v, ranks.Coll.String)
+		}),
+		text("dtype", "of elements", func(s *ranks.Summary, i int) string { return s.Kinds[i].Dtype }, func(b *builder, i int, v string) { b.Kinds[i].Dtype = v }),
+		number("elements_in", "-1 when not said", func(s *ranks.Summary, i int) int64 { return s.Kinds[i].In }, func(b *builder, i int, v int64) { b.Kinds[i].In = v }),
+		number("elements_out", "-1 when not said", func(s *ranks.Summary, i int) int64 { return s.Kinds[i].Out }, func(b *builder, i int, v int64) { b.Kinds[i].Out = v }),
+		number("peer", "of point-to-point operations, else -1", func(s *ranks.Summary, i int) int64 { return int64(s.Kinds[i].Peer) }, func(b *builder, i int, v int64) { b.Kinds[i].Peer = fit[ranks.Rank](b, v) }),
+		number("sends", "1: to the peer", func(s *ranks.Summary, i int) int64 { return flag(s.Kinds[i].Sends) }, func(b *builder, i int, v int64) { b.Kinds[i].Sends = v != 0 }),
+		number("token", "what all members say alike", func(s *ranks.Summary, i int) int64 { return int64(s.Kinds[i].Token) }, func(b *builder, i int, v int64) { b.Kinds[i].Token = uint64(v) }),
+		nameOf("of the kernel", func(s *ranks.Summary, i int) *ranks.Name { return &s.Kinds[i].Name }),
+	}},
+	{"summary_operations", "communication operations, by start", func(s *ranks.Summary) int { return len(s.Ops) }, func(b *builder, n int) { b.Ops = make([]ranks.Op, n) }, []col{
+		moment("start_ns", "on the rank's own clock", func(s *ranks.Summary, i int) int64 { return s.Ops[i].Start }, func(b *builder, i int, v int64) { b.Ops[i].Start = v }),
+		moment("end_ns", "on the rank's own clock", func(s *ranks.Summary, i int) int64 { return s.Ops[i].End }, func(b *builder, i int, v int64) { b.Ops[i].End = v }),
+		moment("launch_ns", "start of the call that launched it", func(s *ranks.Summary, i int) int64 { return s.Ops[i].Launch }, func(b *builder, i int, v int64) { b.Ops[i].Launch = v }),
+		number("event", "in the trace", func(s *ranks.Summary, i int) int64 { return int64(s.Ops[i].Event) }, func(b *builder, i int, v int64) { b.Ops[i].Event = fit[trace.EventID](b, v) }),
+		number("kind", "row of summary_kinds", func(s *ranks.Summary, i int) int64 { return int64(s.Ops[i].Kind) }, func(b *builder, i int, v int64) { b.Ops[i].Kind = fit[int32](b, v) }),
+		number("sequence", "number in its group as recorded, -1", func(s *ranks.Summary, i int) int64 { return int64(s.Ops[i].Seq) }, func(b *builder, i int, v int64) { b.Ops[i].Seq = fit[int32](b, v) }),
+		number("step", "of its launch, -1", func(s *ranks.Summary, i int) int64 { return int64(s.Ops[i].Step) }, func(b *builder, i int, v int64) { b.Ops[i].Step = fit[int32](b, v) }),
+	}},
+	{"summary_stubs", "walks back: one from the start of each operation, and one from the end of the window", func(s *ranks.Summary) int { return len(s.Stubs) },
+		func(b *builder, n int) { b.Stubs, b.runs = make([]ranks.Stub, n), make([]int32, n) }, []col{
+			moment("at_ns", "where it ends", func(s *ranks.Summary, i int) int64 { return s.Stubs[i].At }, func(b *builder, i int, v int64) { b.Stubs[i].At = v }),
+			text("meets", "start, operation or stub", func(s *ranks.Summary, i int) string { return stubEnd(s.Stubs[i].End) }, func(b *builder, i int, v string) {
+				b.Stubs[i].End = word(b, critpath.AtStub+1, v, stubEnd)
+			}),
+			number("row", "of the operation or stub that it meets, -1", func(s *ranks.Summary, i int) int64 { return int64(s.Stubs[i].Ref) }, func(b *builder, i int, v int64) { b.Stubs[i].Ref = fit[int32](b, v) }),
+			number("runs", "rows of summary_runs that belong to it, after those of the stubs before it", func(s *ranks.Summary, i int) int64 { return int64(s.First[i+1] - s.First[i]) },
+				func(b *builder, i int, v int64) { b.runs[i] = fit[int32](b, v) }),
+		}},
+	{"summary_runs", "stretches of the stubs, the latest first", func(s *ranks.Summary) int { return len(s.Runs) }, func(b *builder, n int) { b.Runs = make([]ranks.Run, n) }, []col{
+		length("duration_ns", "of the stretch", func(s *ranks.Summary, i int) int64 { return s.Runs[i].Dur }, func(b *builder, i int, v int64) { b.Runs[i].Dur = v }),
+		number("event", "the longest of it, -1 without", func(s *ranks.Summary, i int) int64 { return int64(s.Runs[i].Event) }, func(b *builder, i int, v int64) { b.Runs[i].Event = fit[trace.EventID](b, v) }),
+		nameOf("of the event", func(s *ranks.Summary, i int) *ranks.Name { return &s.Runs[i].Name }),
+		text("kind", "of the path", func(s *ranks.Summary, i int) string { return s.Runs[i].Kind.String() }, func(b *builder, i int, v string) {
+			b.Runs[i].Kind = word(b, critpath.NumSegmentKinds, v, critpath.SegmentKind.String)
+		}),
+	}},
+	{"summary_steps", "profiler steps of the rank", func(s *ranks.Summary) int { return len(s.Steps) }, func(b *builder, n int) { b.Steps = make([]ranks.Step, n) }, stepColumns()},
+	{"summary_spent", "time by step and name", func(s *ranks.Summary) int { return len(s.Spent) }, func(b *builder, n int) { b.Spent = make([]ranks.Spent, n) }, []col{
+		number("step_row", "row of summary_steps", func(s *ranks.Summary, i int) int64 { return int64(s.Spent[i].Step) }, func(b *builder, i int, v int64) { b.Spent[i].Step = fit[int32](b, v) }),
+		nameOf("of the work", func(s *ranks.Summary, i int) *ranks.Name { return &s.Spent[i].Name }),
+		number("host", "1: time of threads, else of the device", func(s *ranks.Summary, i int) int64 { return flag(s.Spent[i].Host) }, func(b *builder, i int, v int64) { b.Spent[i].Host = v != 0 }),
+		number("calls", "how often", func(s *ranks.Summary, i int) int64 { return int64(s.Spent[i].Calls) }, func(b *builder, i int, v int64) { b.Spent[i].Calls = fit[int32](b, v) }),
+		length("path_ns", "on the rank's own path", func(s *ranks.Summary, i int) int64 { return s.Spent[i].Path }, func(b *builder, i int, v int64) { b.Spent[i].Path = v }),
+		length("busy_ns", "in all", func(s *ranks.Summary, i int) int64 { return s.Spent[i].Busy }, func(b *builder, i int, v int64) { b.Spent[i].Busy = v }),
+		length("longest_ns", "of it", func(s *ranks.Summary, i int) int64 { return s.Spent[i].Most }, func(b *builder, i int, v int64) { b.Spent[i].Most = v }),
+	}},
+	{"summary_quality", "what the analysis of the rank met", func(s *ranks.Summary) int { return len(s.Quality) }, func(b *builder, n int) { b.reasons = make([]string, n) }, []col{
+		text("reason", "what", func(s *ranks.Summary, i int) string { return reasons(s)[i] }, func(b *builder, i int, v string) { b.reasons[i] = v }),
+		number("count", "how often", func(s *ranks.Summary, i int) int64 { return int64(s.Quality[reasons(s)[i]]) }, func(b *builder, i int, v int64) { b.Quality[b.reasons[i]] = fit[int](b, v) }),
+	}},
+}
+
+func stepColumns() []col {
+	cols := []col{
+		number("step", "its number", func(s *ranks.Summary, i int) int64 { return int64(s.Steps[i].Number) }, func(b *builder, i int, v int64) { b.Steps[i].Number = fit[int32](b, v) }),
+		moment("start_ns", "on the rank's own clock", func(s *ranks.Summary, i int) int64 { return s.Steps[i].Start }, func(b *builder, i int, v int64) { b.Steps[i].Start = v }),
+		moment("end_ns", "on the rank's own clock", func(s *ranks.Summary, i int) int64 { return s.Steps[i].End }, func(b *builder, i int, v int64) { b.Steps[i].End = v }),
+		length("gpu_busy_ns", "work of the device without communication", func(s *ranks.Summary, i int) int64 { return s.Steps[i].BusyGPU }, func(b *builder, i int, v int64) { b.Steps[i].BusyGPU = v }),
+		length("host_busy_ns", "work of threads without waiting", func(s *ranks.Summary, i int) int64 { return s.Steps[i].BusyHost }, func(b *builder, i int, v int64) { b.Steps[i].BusyHost = v }),
+	}
+	for c := range critpath.NumClasses {
+		cols = append(cols, length("path_"+c.String()+"_ns", "of the rank's own path", func(s *ranks.Summary, i int) int64 { return s.Steps[i].Path[c] }, func(b *builder, i int, v int64) { b.Steps[i].Path[c] = v }))
+	}
+	return cols
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// rankText writes ascending ranks in stretches of equal steps: 0-3,8-56+8.
+func rankText(list []ranks.Rank) string {
+	if list == nil {
+		return "?"
+	}
+	var out []string
+	for i := 0; i < len(list); {
+		k, step := i, ranks.Rank(1)
+		if i+1 < len(list) {
+			step = list[i+1] - list[i]
+		}
+		for k+1 < len(list) && list[k+1]-list[k] == step {
+			k++
+		}
+		switch {
+		case k == i || k == i+1 && step != 1:
+			out = append(out, strconv.Itoa(int(list[i])))
+			k = i
+		case step == 1:
+			out = append(out, fmt.Sprintf("%d-%d", list[i], list[k]))
+		default:
+			out = append(out, fmt.Sprintf("%d-%d+%d", list[i], list[k], step))
+		}
+		i = k + 1
+	}
+	return strings.Join(out, ",")
+}
+
+// mostRanks bounds a group, so that a broken file costs no memory without end.
+const mostRanks = 1 << 20
+
+func readRanks(s string) ([]ranks.Rank, error) {
+	if s == "?" {
+		return nil, nil
+	}
+	list := []ranks.Rank{}
+	if s == "" {
+		return list, nil
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		span, every, _ := strings.Cut(part, "+")
+		first, last, isSpan := strings.Cut(span, "-")
+		if !isSpan {
+			last = first
+		}
+		a, errA := strconv.ParseInt(first, 10, 32)
+		b, errB := strconv.ParseInt(last, 10, 32)
+		step, errS := int64(1), error(nil)
+		if every != "" {
+			step, errS = strconv.ParseInt(every, 10, 32)
+		}
+		if errA != nil || errB != nil || errS != nil || a < 0 || b < a || step < 1 || (b-a)/step >= mostRanks || len(list) >= mostRanks ||
+			len(list) > 0 && ranks.Rank(a) <= list[len(list)-1] {
+			return nil, fmt.Errorf("%q is no list of ranks", s)
+		}
+		for r := a; r <= b; r += step {
+			list = append(list, ranks.Rank(r))
+		}
+	}
+	return list, nil
+}
