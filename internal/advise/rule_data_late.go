@@ -32,7 +32,7 @@ func onlyFirst(all, late []cdg.ActID) bool {
 func (r *run) lateFetches(all, late []cdg.ActID, do string) *found {
 	f := &found{events: events{late, fetchByWorker}, change: r.scenario(), do: do,
 		saw:     fmt.Sprintf("%s of %s late, %s", tables.Grouped(int64(len(late))), tables.Counted(len(all), "load"), tables.Duration(sum(late, r.dur))),
-		numbers: []Number{countOf("fetches", len(all)), countOf("late ones", len(late)), timeOf("in late ones", sum(late, r.dur))}}
+		numbers: []Number{countOf("fetches", len(all)), countOf("late", len(late)), timeOf("in those", sum(late, r.dur))}}
 	f.change.shrink(late, fetchByWorker)
 	return f
 }
