@@ -130,9 +130,13 @@ func (a *Advice) ids() (list []string) {
 	return list
 }
 
+// ruleCase is how a rule is tested.
+type ruleCase struct{ planted, alike []func(*scene) }
+
 // cases are, for each rule, runs in which its cause is planted, and runs that look alike and have another reason. What is
-// planted is found with those events among its evidence; what looks alike is not found by that rule.
-var cases = map[string]struct{ planted, alike []func(*scene) }{
+// planted is found with those events among its evidence; what looks alike is not found by that rule. A rule with a file of its own has
+// its cases in the test beside it.
+var cases = map[string]ruleCase{
 	"data-no-workers": {
 		planted: []func(*scene){func(s *scene) {
 			for range 4 {

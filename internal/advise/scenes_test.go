@@ -4,7 +4,7 @@ import "overlay/internal/testtrace"
 
 // syncCase is a value that is read back in an operator, planted; alike is a run in which the GPU is far behind anyway, so
 // that waiting costs nothing.
-func syncCase(op string, copies bool) struct{ planted, alike []func(*scene) } {
+func syncCase(op string, copies bool) ruleCase {
 	wait := func(s *scene) *testtrace.Event {
 		if copies {
 			return s.waitIn(op)
@@ -13,7 +13,7 @@ func syncCase(op string, copies bool) struct{ planted, alike []func(*scene) } {
 		s.op(op, 4000, func() { e = s.sync("cudaStreamSynchronize") })
 		return e
 	}
-	return struct{ planted, alike []func(*scene) }{
+	return ruleCase{
 		planted: []func(*scene){func(s *scene) {
 			for range 10 {
 				s.work(1)

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
@@ -295,7 +297,7 @@ func ctdaTables(g *graph.Graph, p *critpath.Path, top int) *CTDA {
 	return &CTDA{lines(cpu), lines(gpu), nodes}
 }
 
-// gains replays the run without what is on the path.
+// gains replays the run without what is on the path: classes and hotspots, most gain first.
 func gains(r *Report, s Source) []Gain {
 	out := []Gain{}
 	if !s.Gains || s.Model == nil || s.Path.Duration <= 0 {
@@ -323,6 +325,7 @@ func gains(r *Report, s Source) []Gain {
 		g.AtMost, g.Half = r.Window.Duration-c.Zero, r.Window.Duration-c.Half
 		g.Share = signedShare(g.AtMost, r.Window.Duration)
 	}
+	slices.SortStableFunc(out, func(a, b Gain) int { return cmp.Compare(b.AtMost, a.AtMost) })
 	return out
 }
 

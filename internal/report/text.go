@@ -271,12 +271,20 @@ func (t *text) gains() {
 	t.line("")
 	t.line("%s", t.bold("what could be gained: the run replayed with less of it"))
 	t.line("  %12s %8s %12s  %-15s  %s", "at most", "", "half of it", "then bound by", "at")
+	nothing := 0
 	for l := range all.Lines(-1) {
-		name := classWords[l.Str("name")]
+		if l.Value("saves_at_most_ns").Int() <= 0 {
+			nothing++
+			continue
+		}
+		name := "all " + classWords[l.Str("name")]
 		if l.Str("what") == "hotspot" {
 			name = Readable(l.Str("name"))
 		}
 		t.line("  %12s %8s %12s  %-15s  %s", l.Show("saves_at_most_ns"), l.Show("saves_at_most_share"), l.Show("half_saves_ns"), classWords[l.Str("then_bound_by")], Shorten(Plain(name), t.width-56))
+	}
+	if nothing > 0 {
+		t.line("  nothing at %s of the path", tables.Counted(nothing, "other part"))
 	}
 }
 

@@ -16,7 +16,9 @@ type planter struct {
 }
 
 // Causes are what can be planted, by the names that advice gives them; "" plants nothing.
-var Causes = []string{"data-no-workers", "sync-item", "sync-explicit", "zero-grad", "optimizer-loop", "attention-unfused", "fp32-matmul", "cold-start", "fp64"}
+var Causes = []string{"data-no-workers", "sync-item", "sync-explicit", "zero-grad", "optimizer-loop", "attention-unfused", "fp32-matmul", "cold-start", "fp64",
+	"data-workers-late", "data-wait", "gc", "alloc", "compile-in-window", "cpu-contention",
+	"sync-python-condition", "sync-dynamic-size", "layout", "copies-on-gpu"}
 
 // Plant makes a process of five steps with a cause in it.
 func Plant(cause string, seed uint64) Planted {
@@ -94,10 +96,48 @@ func (g *planter) step(cause string) {
 			g.later(200_000)
 		})
 	}
+	switch cause {
+	case "data-workers-late":
+		h.annotate("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", func() {
+			h.work(4_000_000, 9_000_000)
+			g.later(200_000)
+		})
+	case "data-wait":
+		h.annotate("wait_for_batch", func() {
+			h.work(4_000_000, 9_000_000)
+			g.later(200_000)
+		})
+	case "gc":
+		h.frame("<built-in function collect>", func() {
+			h.work(3_000_000, 8_000_000)
+			g.later(0)
+		})
+	case "compile-in-window":
+		h.annotate("compile_fx_inner", func() {
+			h.work(20_000_000, 60_000_000)
+			g.later(0)
+		})
+	}
 	g.layers(6)
 	switch cause {
-	case "sync-item":
-		h.op("aten::item", func() { g.waits() })
+	case "alloc":
+		for range 4 {
+			g.callOf("cudaMalloc", p.between(3_000_000, 6_000_000), 2_000)
+			g.layers(1)
+		}
+	case "cpu-contention":
+		for i := range 60 {
+			h.op("aten::view", func() {
+				h.work(1_000, 2_000)
+				if i%12 == 7 {
+					h.work(1_000_000, 3_000_000)
+					g.later(3_000)
+				}
+			})
+		}
+	case "sync-item", "sync-python-condition", "sync-dynamic-size":
+		op := map[string]string{"sync-item": "aten::item", "sync-python-condition": "aten::is_nonzero", "sync-dynamic-size": "aten::nonzero"}[cause]
+		h.op(op, func() { g.waits() })
 		h.op("aten::log", func() { h.work(300_000, 500_000) })
 	case "sync-explicit":
 		g.waits()
@@ -120,6 +160,15 @@ func (g *planter) step(cause string) {
 				g.kernel("aten::"+name, name, p.between(60_000, 90_000), func() { g.gone(-1) })
 			}
 			g.kernel("aten::bmm", "ampere_gemm", p.between(60_000, 90_000), func() {})
+		}
+	case "layout", "copies-on-gpu":
+		op, name := "aten::cudnn_convolution", "cudnn::ops::nchwToNhwcKernel<half>"
+		if cause == "copies-on-gpu" {
+			op, name = "aten::contiguous", "direct_copy_kernel_cuda"
+		}
+		for range 8 {
+			g.kernel(op, name, p.between(60_000, 90_000), func() { g.gone(-1) })
+			g.layers(1)
 		}
 	case "optimizer-loop":
 		g.loop("Optimizer.step#SGD.step", "aten::add_", "add", 90, func(n int, sum int64) (host, gpu int64) {

@@ -21,7 +21,15 @@ func main() {
 	explain := flag.Bool("explain", false, "print the path found for -class at -seed beside the true one, and stop")
 	whatIf := flag.Bool("whatif", false, "compare predictions of replays with re-simulated programs instead")
 	jobs := flag.Int("jobs", 0, "judge this many jobs of many ranks instead")
+	advice := flag.Int("advice", 0, "judge the advice on this many programs for each planted cause instead")
 	flag.Parse()
+	if *advice > 0 {
+		if err := judgeAdvice(os.Stdout, *advice, *seed); err != nil {
+			fmt.Fprintln(os.Stderr, "judge:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *jobs > 0 {
 		jobjudge.WriteTable(os.Stdout, jobjudge.JudgeAll(*jobs, *seed), *worst)
 		return

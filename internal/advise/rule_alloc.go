@@ -1,0 +1,95 @@
+package advise
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/tables"
+)
+
+// allocates are calls that take memory from the driver or give it back, which stops the device for some of them.
+var allocates = regexp.MustCompile(`^((cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|HostAlloc|HostMalloc|HostRegister|HostUnregister|FreeHost|HostFree)|cuMem(Create|Map|Unmap|SetAccess|AddressReserve|Release))$`).MatchString
+
+const (
+	fewAllocs   = 8 // in a window without steps; a caching allocator that grows makes some
+	fewLater    = 3 // after the first step
+	allocTime   = 2_000
+	allocsALook = 0.3 // per launch: nothing is cached
+)
+
+var _ = add(rule{
+	id: "alloc", group: Specific, kind: Predicted, level: Medium,
+	why:      "the calls are recorded, all over the run",
+	title:    "memory of the device is allocated and freed again and again",
+	cause:    "the driver takes long for it, and frees wait until the device is idle",
+	scenario: "each such call takes 2 µs and does not wait",
+	action: []string{"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "no torch.cuda.empty_cache() in the loop",
+		"the same sizes in each step: pad batches"},
+	verify: "no allocation after the first step",
+	find: func(r *run) *found {
+		all := r.named(callKinds, allocates)
+		first := int64(0)
+		if len(r.g.Steps) > 1 {
+			first = r.g.Steps[0].End
+		}
+		var list []cdg.ActID
+		for _, a := range all {
+			if r.g.Acts[a].Start >= first {
+				list = append(list, a)
+			}
+		}
+		if first > 0 && len(list) < fewLater || first == 0 && (len(list) < fewAllocs || !r.allOver(list)) {
+			return nil
+		}
+		if cold := r.result(coldStart); cold != nil && len(r.g.Steps) < 3 && 10*cold.change.atMost() > r.window {
+			return nil // the run is just beginning
+		}
+		f := &found{events: events{list, allocTime}, change: r.scenario(), do: "expandable_segments:True; no empty_cache() in the loop",
+			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "call"), tables.Duration(sum(list, r.dur))),
+			numbers: []Number{countOf("calls", len(list)), timeOf("in them", sum(list, r.dur)), countOf("operations", len(r.ops))}}
+		if float64(len(list)) > allocsALook*float64(len(r.ops)) {
+			f.title = "memory of the device is not kept for use again"
+			f.action = []string{"unset PYTORCH_NO_CUDA_MEMORY_CACHING and PYTORCH_NO_HIP_MEMORY_CACHING", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"}
+			f.do = "unset PYTORCH_NO_CUDA_MEMORY_CACHING"
+		}
+		calls := r.m.SetOf(list...)
+		var waits []wait
+		for _, w := range r.waits {
+			if calls.Has(w.call) {
+				waits = append(waits, w)
+			}
+		}
+		f.change.shrink(list, allocTime)
+		f.change.noWait(waits)
+		return f
+	},
+})
+
+// allOver reports whether a tenth of the calls and more lies in at least three quarters of the run, counted by launches:
+// slow first calls stretch time.
+func (r *run) allOver(list []cdg.ActID) bool {
+	var launches []int64
+	for _, o := range r.ops {
+		if l := r.launch[o]; l != cdg.NoAct {
+			launches = append(launches, r.g.Acts[l].Start)
+		}
+	}
+	if len(launches) < 4 {
+		return false
+	}
+	slices.Sort(launches)
+	var in [4]int
+	for _, a := range list {
+		n, _ := slices.BinarySearch(launches, r.g.Acts[a].Start)
+		in[min(4*n/len(launches), 3)]++
+	}
+	quarters := 0
+	for _, n := range in {
+		if 10*n >= len(list) {
+			quarters++
+		}
+	}
+	return quarters >= 3
+}

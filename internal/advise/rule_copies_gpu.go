@@ -1,0 +1,69 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+)
+
+// Operators that move tensors about, and those that do so for another reason: a change of type, another finding.
+var (
+	movers    = []string{"aten::contiguous", "aten::clone", "aten::reshape", "aten::copy_", "aten::cat"}
+	notMovers = []string{"aten::to", "aten::_to_copy", "CompiledFunction", "torch.distributed.ddp.reducer::copy_bucket_to_grad"}
+)
+
+// copiesWorth is the share of the window that copies on the device have to hold of the critical path.
+const copiesWorth = 0.03
+
+var _ = add(rule{
+	id: "copies-on-gpu", group: Specific, class: critpath.ClassCopy, kind: AtMost, level: Low, limit: copiesWorth,
+	why:      "some of the copies are needed",
+	title:    "tensors are copied from one place of the GPU to another",
+	cause:    "each copy reads and writes all of the tensor, and computes nothing",
+	scenario: "these copies vanish",
+	action:   []string{"views in place of copies: look for .contiguous(), .clone() and torch.cat on the hot path", "write into slices of one buffer that is made once", "torch.compile, which fuses copies into what follows"},
+	verify:   "fewer copies on the critical path",
+	find: func(r *run) *found {
+		if len(r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })) > 0 {
+			return nil // inputs of graphs are a finding of their own
+		}
+		chained := map[cdg.ActID]bool{}
+		if chains := r.result(elementwiseChain); chains != nil {
+			for _, a := range chains.events.list {
+				chained[a] = true
+			}
+		}
+		is := r.fits(gpuKernel, func(s string) bool {
+			return containsAny("copy_kernel", "copy_device", "direct_copy", "CatArray")(s) && !vendors.IsCollective(s)
+		})
+		var list []cdg.ActID
+		for _, a := range r.ops {
+			if chained[a] || !is[r.event(a).Name] && (r.kind(a) != trace.Memcpy || toDevice(r.name(a)) || toHost(r.name(a))) {
+				continue
+			}
+			moves, other := false, false
+			r.around(a, func(_ cdg.ActID, name string) bool {
+				moves = moves || slices.Contains(movers, name)
+				other = other || slices.Contains(notMovers, name) || strings.HasPrefix(name, "Optimizer.")
+				return !other
+			})
+			if moves && !other {
+				list = append(list, a)
+			}
+		}
+		if len(list) == 0 || float64(r.criticalOf(list)) < copiesWorth*float64(r.window) {
+			return nil
+		}
+		f := &found{events: events{list: list, expected: -1}, change: r.scenario(), do: "views in place of copies; write into slices of one buffer",
+			saw:     fmt.Sprintf("%s, %s on the path", countedCopies(len(list)), tables.Duration(r.criticalOf(list))),
+			numbers: []Number{countOf("copies", len(list)), timeOf("in them", sum(list, r.dur)), timeOf("on the critical path", r.criticalOf(list))}}
+		f.change.remove(list)
+		return f
+	},
+})

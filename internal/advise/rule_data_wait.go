@@ -1,0 +1,38 @@
+package advise
+
+import (
+	"fmt"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/tables"
+)
+
+// waitsForData are annotations by which libraries and people mark that the loop waits for a batch, whole names only.
+var waitsForData = oneOf("wait_for_batch", "next_batch", "fetch_next", "dataloader_next", "get_batch", "load_batch", "## wait_for_batch ##", "## load_batch ##")
+
+var _ = add(rule{
+	id: "data-wait", group: Specific, kind: Predicted, level: Medium,
+	why:      "an annotation with that name; what it holds is not known",
+	title:    "the loop waits for its data",
+	cause:    "nothing is computed while a batch is fetched or made",
+	scenario: "each such annotation takes at most 0.2 ms",
+	action:   []string{"fetch in the background: workers of a DataLoader, TrainPipelineSparseDist, a thread with a queue"},
+	verify:   "time under the annotation falls below 1 ms a step",
+	find: func(r *run) *found {
+		var list []cdg.ActID
+		for _, a := range r.outermost(r.named(markKinds, func(s string) bool { return waitsForData(s) || strings.HasPrefix(s, "enumerate(DataLoader)") })) {
+			if waitsForData(r.name(a)) && r.dur(a) > fetchByWorker {
+				list = append(list, a)
+			}
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		f := &found{events: events{list, fetchByWorker}, change: r.scenario(), do: "fetch batches in the background",
+			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "wait"), tables.Duration(sum(list, r.dur))),
+			numbers: []Number{countOf("waits", len(list)), timeOf("in them", sum(list, r.dur))}}
+		f.change.shrink(list, fetchByWorker)
+		return f
+	},
+})

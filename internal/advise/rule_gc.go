@@ -1,0 +1,34 @@
+package advise
+
+import (
+	"fmt"
+	"regexp"
+
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+// collecting are frames and annotations of Python's garbage collector. Collections that Python starts by itself are not
+// recorded, unless the program marks them.
+var collecting = regexp.MustCompile(`^(<built-in function collect>|gc\.collect|Python GC|gc|.*\bgc\.py\(\d+\): \w*collect\w*)$`).MatchString
+
+var _ = add(rule{
+	id: "gc", group: Specific, kind: Predicted, level: Medium,
+	why:      "the collector's frames are recorded",
+	title:    "Python collects garbage inside the window",
+	cause:    "the interpreter looks through all objects, and launches nothing meanwhile",
+	scenario: "collections take no time",
+	action:   []string{"gc.disable() after warm-up, and gc.collect() every N steps, on all ranks together", "gc.freeze() after the model is made"},
+	verify:   "no collection inside a step",
+	find: func(r *run) *found {
+		list := r.outermost(r.named([]trace.Kind{trace.Python, trace.Annotation}, collecting))
+		if len(list) == 0 {
+			return nil
+		}
+		f := &found{events: events{list, -1}, change: r.scenario(), do: "gc.disable() after warm-up, gc.collect() every N steps",
+			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "collection"), tables.Duration(sum(list, r.dur))),
+			numbers: []Number{countOf("collections", len(list)), timeOf("in them", sum(list, r.dur))}}
+		f.change.shrink(list, 0)
+		return f
+	},
+})

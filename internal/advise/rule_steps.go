@@ -1,0 +1,115 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/tables"
+)
+
+// stepTimes is what steps did. Times are ns, one a step.
+type stepTimes struct {
+	cpu, gpu []int64 // work: of threads that launch, without waits, and of operations by the step that launched them
+	length   []int64 // from the last operation of the step before to its own last one; of runs without a GPU, of the step
+}
+
+func (r *run) stepTimes() stepTimes {
+	steps := r.g.Steps
+	s := stepTimes{make([]int64, len(steps)), make([]int64, len(steps)), make([]int64, len(steps))}
+	at := func(t int64) int {
+		i, _ := slices.BinarySearchFunc(steps, t+1, func(x cdg.Step, t int64) int { return int(min(max(x.Start-t, -1), 1)) })
+		if i--; i >= 0 && t < steps[i].End {
+			return i
+		}
+		return -1
+	}
+	ends := make([]int64, len(steps))
+	for _, o := range r.ops {
+		if l := r.launch[o]; l != cdg.NoAct {
+			if i := at(r.g.Acts[l].Start); i >= 0 {
+				s.gpu[i] += r.own[o]
+				ends[i] = max(ends[i], r.g.Acts[o].End)
+			}
+		}
+	}
+	on := r.launching()
+	for a := range r.g.Acts {
+		if id := cdg.ActID(a); on[r.g.Acts[a].Lane] && !r.waited[a] {
+			if i := at(r.g.Acts[a].Start); i >= 0 {
+				s.cpu[i] += r.own[id]
+			}
+		}
+	}
+	for i := range steps {
+		s.length[i] = steps[i].End - steps[i].Start
+		if i > 0 && ends[i] > 0 && ends[i-1] > 0 {
+			s.length[i] = ends[i] - ends[i-1]
+		}
+	}
+	return s
+}
+
+// usualOf is the median of all but one.
+func usualOf(list []int64, but int) int64 {
+	return median(slices.Delete(slices.Clone(list), but, but+1))
+}
+
+var _ = add(rule{
+	id: "step-outlier", group: Note, kind: None, level: Medium,
+	why:    "one step takes far longer than the median of the others",
+	title:  "a step takes much longer than the others",
+	cause:  "something happened in it that does not happen in each: a checkpoint, an evaluation, another batch, another job",
+	action: []string{"compare it with a usual one: overlay diff FILE FILE --step on either side", "profile more steps: is it each Nth?"},
+	verify: "steps of about one length",
+	find: func(r *run) *found {
+		if len(r.g.Steps) < 5 {
+			return nil
+		}
+		s := r.stepTimes()
+		var list []cdg.ActID
+		worst, usual := 0, int64(0)
+		for i := 1; i < len(s.length); i++ { // the first is another note's
+			if u := usualOf(s.length, i); 10*s.length[i] > 13*u && 100*(s.length[i]-u) > r.window {
+				list = append(list, r.g.ActOf[r.g.Steps[i].Event])
+				if len(list) == 1 || s.length[i] > s.length[worst] {
+					worst, usual = i, u
+				}
+			}
+		}
+		if len(list) == 0 || 4*len(list) > len(r.g.Steps) {
+			return nil
+		}
+		return &found{events: events{list: list}, do: fmt.Sprintf("overlay diff of step %s with a usual one", strings.TrimPrefix(r.g.Steps[worst].Name, "ProfilerStep#")),
+			saw:     fmt.Sprintf("%s takes %s, usual %s", r.g.Steps[worst].Name, tables.Duration(s.length[worst]), tables.Duration(usual)),
+			numbers: []Number{countOf("steps", len(r.g.Steps)), countOf("long ones", len(list)), timeOf("the longest", s.length[worst]), timeOf("usual", usual)}}
+	},
+})
+
+var _ = add(rule{
+	id: "first-step-slow", group: Note, kind: None, level: Medium,
+	why:    "the first step works far more than the others",
+	title:  "the first step is not like the others",
+	cause:  "it makes what stays: memory, plans, compiled code; shares of the window are not those of a long run",
+	action: []string{"torch.profiler.schedule(wait=1, warmup=2, active=3)", "overlay report --step with a later step"},
+	verify: "the first step works as long as the others",
+	find: func(r *run) *found {
+		if len(r.g.Steps) < 3 {
+			return nil
+		}
+		s := r.stepTimes()
+		for _, x := range []struct {
+			what string
+			list []int64
+		}{{"CPU", s.cpu}, {"GPU", s.gpu}} {
+			u := usualOf(x.list, 0)
+			if u > 0 && 2*x.list[0] >= 3*u && 100*(x.list[0]-u) >= r.window {
+				return &found{events: events{list: []cdg.ActID{r.g.ActOf[r.g.Steps[0].Event]}}, do: "leave the first step out: --step, or warmup=2",
+					saw:     fmt.Sprintf("%s work %s, usual %s", x.what, tables.Duration(x.list[0]), tables.Duration(u)),
+					numbers: []Number{timeOf(x.what+" work of the first step", x.list[0]), timeOf("usual", u), countOf("steps", len(r.g.Steps))}}
+			}
+		}
+		return nil
+	},
+})

@@ -1,0 +1,27 @@
+package advise
+
+import "fmt"
+
+// steps are steps with so many operators each; those that are marked are planted.
+func steps(marked int, ops ...int) func(*scene) {
+	return func(s *scene) {
+		for i, n := range ops {
+			e := s.annotate(fmt.Sprintf("ProfilerStep#%d", i), 10_000, func() {
+				for range n {
+					s.kernel("aten::relu", "relu", 40_000)
+				}
+				s.sync("cudaDeviceSynchronize")
+			})
+			if i == marked {
+				s.mark(e)
+			}
+		}
+	}
+}
+
+func init() {
+	cases["step-outlier"] = ruleCase{planted: []func(*scene){steps(3, 50, 50, 50, 90, 50, 50)},
+		alike: []func(*scene){steps(-1, 50, 50, 52, 55, 50, 51), steps(-1, 90, 50, 50, 50, 50, 50), steps(-1, 50, 90, 50), steps(-1, 50, 90, 50, 90, 50, 90)}}
+	cases["first-step-slow"] = ruleCase{planted: []func(*scene){steps(0, 100, 50, 50, 50)},
+		alike: []func(*scene){steps(-1, 55, 50, 50, 50), steps(-1, 50, 50, 100, 50), steps(-1, 100, 50)}}
+}
