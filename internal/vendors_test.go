@@ -42,7 +42,7 @@ var otherVendorWords = map[string]string{
 	"internal/cdg/phases/rules.go": `cuda nvidia`,
 	// Sentences for people, and what they have to type.
 	"internal/kineto/survey.go": `CUDA CUPTI enable_cuda_sync_events`,
-	"internal/advise/": `cuda_sync enable_cuda_sync_events CUDA_MODULE_LOADING nccl cudaStreamSynchronize cuda CUDA cudagraph CUDA_LAUNCH_BLOCKING HIP_LAUNCH_BLOCKING
+	"internal/advise/": `PYTORCH_CUDA_ALLOC_CONF PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING gloo cuda_sync enable_cuda_sync_events CUDA_MODULE_LOADING nccl cudaStreamSynchronize cuda CUDA cudagraph CUDA_LAUNCH_BLOCKING HIP_LAUNCH_BLOCKING
 		AMD_SERIALIZE_KERNEL`,
 	"internal/report/gaps.go":   `enable_cuda_sync_events`,
 	"internal/analyses/rows.go": `CUDA`,

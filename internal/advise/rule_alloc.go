@@ -2,15 +2,12 @@ package advise
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"overlay/internal/cdg"
 	"overlay/internal/tables"
+	"overlay/internal/vendors"
 )
-
-// allocates are calls that take memory from the driver or give it back, which stops the device for some of them.
-var allocates = regexp.MustCompile(`^((cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|HostAlloc|HostMalloc|HostRegister|HostUnregister|FreeHost|HostFree)|cuMem(Create|Map|Unmap|SetAccess|AddressReserve|Release))$`).MatchString
 
 const (
 	fewAllocs   = 8 // in a window without steps; a caching allocator that grows makes some
@@ -29,7 +26,7 @@ var _ = add(rule{
 		"the same sizes in each step: pad batches"},
 	verify: "no allocation after the first step",
 	find: func(r *run) *found {
-		all := r.named(callKinds, allocates)
+		all := r.named(callKinds, vendors.Allocates)
 		first := int64(0)
 		if len(r.g.Steps) > 1 {
 			first = r.g.Steps[0].End

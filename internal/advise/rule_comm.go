@@ -165,7 +165,7 @@ var commWait = add(rule{
 	},
 })
 
-var commExposed = add(rule{
+var _ = add(rule{
 	id: "comm-exposed", group: General, rank: 2, class: critpath.ClassComm, kind: AtMost, level: Low,
 	why:      "that all of it can be hidden is the best case",
 	title:    "communication is not hidden behind computation",

@@ -96,7 +96,7 @@ func (r *run) pinned(copies []cdg.ActID) scenario {
 	return s
 }
 
-var copyPageableH2D = add(rule{
+var _ = add(rule{
 	id: "copy-pageable-h2d", group: Specific, class: critpath.ClassCopy, kind: Predicted, level: High,
 	why:      "the copy's name says that the memory is pageable",
 	title:    "batches are copied to the GPU from pageable memory",
@@ -123,7 +123,7 @@ var copyPageableH2D = add(rule{
 	},
 })
 
-var copyD2H = add(rule{
+var _ = add(rule{
 	id: "copy-d2h", group: Specific, class: critpath.ClassCopy, kind: Predicted, level: Medium,
 	why:      "whether the values are needed at once cannot be seen",
 	title:    "the CPU waits for large results of the GPU",
@@ -203,7 +203,7 @@ func (r *run) findSmallToDevice() (copies, makers []cdg.ActID) {
 	return copies, slices.Compact(makers)
 }
 
-var copyManySmall = add(rule{
+var _ = add(rule{
 	id: "copy-many-small", group: Specific, class: critpath.ClassCopy, kind: Predicted, level: Medium,
 	why:      "where the values come from cannot be seen",
 	title:    "many small values are copied to the GPU one by one",

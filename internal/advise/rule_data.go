@@ -14,7 +14,7 @@ const (
 	slowFetch = 2_000_000
 )
 
-var dataNoWorkers = add(rule{
+var _ = add(rule{
 	id: "data-no-workers", group: Specific, kind: Predicted, level: High,
 	why:      "the iterator's name says that there are no workers",
 	title:    "batches are loaded on the main thread (num_workers=0)",

@@ -56,7 +56,7 @@ var hostBound = add(rule{
 	},
 })
 
-var pythonOverhead = add(rule{
+var _ = add(rule{
 	id: "python-overhead", group: General, rank: 4, kind: AtMost, level: Low, limit: 0.05,
 	why:      "that Python takes no time at all is the best case; recording stacks makes it slower than it is",
 	title:    "Python code takes the time between operators",
@@ -99,7 +99,7 @@ func (r *run) longestOwn(list []cdg.ActID) []cdg.ActID {
 	return out
 }
 
-var launchGaps = add(rule{
+var _ = add(rule{
 	id: "launch-gaps", group: General, rank: 3, class: critpath.ClassLaunch, kind: AtMost, level: Low,
 	why:      "how much shorter gaps get depends on the device and its driver",
 	title:    "the GPU stands still between kernels that are queued",

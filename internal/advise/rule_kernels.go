@@ -39,7 +39,7 @@ const (
 // noTensorCoresForFP32 are devices whose tensor cores, if any, do not take fp32 values.
 var noTensorCoresForFP32 = containsAny("V100", "P100", "T4", "RTX 20", "TITAN")
 
-var fp32Matmul = add(rule{
+var _ = add(rule{
 	id: "fp32-matmul", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: Medium,
 	why:      "that tensor cores take 2/5 of the time is a usual figure, not one of this trace",
 	title:    "matrix products and convolutions run in fp32 without tensor cores",
@@ -72,7 +72,7 @@ var fp32Matmul = add(rule{
 	},
 })
 
-var fp64 = add(rule{
+var _ = add(rule{
 	id: "fp64", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: Medium,
 	why:      "that fp32 takes half of the time is a bound of the bytes moved; units for fp64 are slower still",
 	title:    "kernels compute in double precision",
@@ -100,7 +100,7 @@ var fp64 = add(rule{
 // fewTransposes is how many kernels are no pattern.
 const fewTransposes = 4
 
-var layout = add(rule{
+var _ = add(rule{
 	id: "layout", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: Medium,
 	why:      "which layout is best for all kernels together is not known",
 	title:    "tensors change their layout around convolutions",
@@ -209,7 +209,7 @@ var elementwiseChain = add(rule{
 // fewGraphCopies is how many copies are no pattern.
 const fewGraphCopies = 20
 
-var graphInputCopies = add(rule{
+var _ = add(rule{
 	id: "graph-input-copies", group: Specific, class: critpath.ClassCompute, kind: AtMost, level: Medium,
 	why:      "some of the inputs may really change",
 	title:    "inputs of CUDA graphs are copied before each launch",
@@ -248,7 +248,7 @@ var graphInputCopies = add(rule{
 // fewBucketCopies is how many gradients are no pattern.
 const fewBucketCopies = 20
 
-var ddpBucketCopies = add(rule{
+var _ = add(rule{
 	id: "ddp-bucket-copies", group: Specific, kind: Predicted, level: Medium,
 	why:      "the operator that copies a gradient out of its bucket is recorded",
 	title:    "DistributedDataParallel copies each gradient out of its bucket",

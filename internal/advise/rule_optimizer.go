@@ -84,7 +84,7 @@ func kernelsPerParameter(class string) int64 {
 // loopOfKernels is from how many operations a step on an optimizer is a loop: ten parameters with four kernels each.
 const loopOfKernels = 40
 
-var optimizerLoop = add(rule{
+var _ = add(rule{
 	id: "optimizer-loop", group: Specific, kind: Predicted, level: High,
 	why:      "a step of the optimizer launches kernels for each parameter, and none that does many at once",
 	title:    "the optimizer updates one parameter after the other",
@@ -131,7 +131,7 @@ func (s *scenario) fuse(in *inSteps, class string, adam, other int64, host, perP
 	s.noWait(in.waits)
 }
 
-var optimizerForeach = add(rule{
+var _ = add(rule{
 	id: "optimizer-foreach", group: Specific, kind: Predicted, level: Medium,
 	why:      "that a fused step takes half the time is a usual figure, not one of this trace",
 	title:    "the optimizer has a fused form that is not used",
@@ -161,7 +161,7 @@ const (
 	fewZeroed  = 20
 )
 
-var zeroGrad = add(rule{
+var _ = add(rule{
 	id: "zero-grad", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: High,
 	why:      "zero_grad launches operations: it fills gradients instead of dropping them",
 	title:    "gradients are filled with zeros",

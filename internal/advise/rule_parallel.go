@@ -2,12 +2,12 @@ package advise
 
 import (
 	"fmt"
-	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 var _ = add(rule{
@@ -43,7 +43,10 @@ var _ = add(rule{
 			return nil
 		}
 		var list []cdg.ActID
-		for _, a := range r.outermost(r.named([]trace.Kind{trace.Annotation, trace.CPUOp}, func(s string) bool { return strings.HasPrefix(s, "gloo:") && s != "gloo:barrier" })) {
+		for _, a := range r.outermost(r.named([]trace.Kind{trace.Annotation, trace.CPUOp}, func(s string) bool {
+			backend, collective, ok := vendors.BackendCall(s)
+			return ok && backend == vendors.HostBackend && collective != "barrier"
+		})) {
 			if r.dur(a) > quickCollective {
 				list = append(list, a)
 			}

@@ -22,7 +22,7 @@ const (
 	fewOps  = 20
 )
 
-var slowHostOps = add(rule{
+var _ = add(rule{
 	id: "slow-host-ops", group: Measurement, kind: Predicted, level: Medium, limit: baseShare,
 	why:      "a slow CPU looks the same as a profiler that records much",
 	title:    "every operator is slow, even those that compute nothing",
@@ -52,7 +52,7 @@ var slowHostOps = add(rule{
 	},
 })
 
-var unseenTime = add(rule{
+var _ = add(rule{
 	id: "unseen-time", group: Note, kind: None, level: High,
 	why:      "the critical path says so",
 	title:    "a part of the critical path is not recorded",
@@ -89,7 +89,7 @@ func ownWork(name string) bool {
 	return call || strings.HasPrefix(name, "enumerate(DataLoader)")
 }
 
-var recordsLostLaunch = add(rule{
+var _ = add(rule{
 	id: "records-lost-launch", group: Note, kind: None, level: High,
 	why:      "operations without the call that launched them",
 	title:    "operations of the GPU have no recorded launch",

@@ -90,7 +90,7 @@ func (r *run) waiting(list []wait, do string) *found {
 
 const callsDoNotWait = "these calls return without waiting; what they wait for stays"
 
-var syncPythonCondition = add(rule{
+var _ = add(rule{
 	id: byPythonCondition, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "aten::is_nonzero is around the waiting call",
 	title:    "Python decides on a value that the GPU computes",
@@ -103,7 +103,7 @@ var syncPythonCondition = add(rule{
 	},
 })
 
-var syncItem = add(rule{
+var _ = add(rule{
 	id: byItem, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "aten::item is around the waiting call",
 	title:    "values are read back from the GPU one by one",
@@ -116,7 +116,7 @@ var syncItem = add(rule{
 	},
 })
 
-var syncDynamicSize = add(rule{
+var _ = add(rule{
 	id: byDynamicSize, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "the operator around the waiting call has a result whose size only the GPU knows",
 	title:    "sizes of tensors are computed on the GPU",
@@ -130,7 +130,7 @@ var syncDynamicSize = add(rule{
 	},
 })
 
-var syncHostTensor = add(rule{
+var _ = add(rule{
 	id: byHostTensor, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "the call waits for a copy to the device in an operator that makes tensors",
 	title:    "tensors are made on the CPU and copied with a wait",
@@ -146,7 +146,7 @@ var syncHostTensor = add(rule{
 	},
 })
 
-var syncExplicit = add(rule{
+var _ = add(rule{
 	id: byExplicit, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "the call stands outside of every operator: the program asks for it",
 	title:    "the program waits for the GPU in the middle of the run",
@@ -183,7 +183,7 @@ func (r *run) launches() (first, last int64) {
 // timingNear is how soon after it the elapsed time of an event that was waited for is read, ns.
 const timingNear = 200_000
 
-var syncEvent = add(rule{
+var _ = add(rule{
 	id: byEvent, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "a call that waits for an event; what it is for cannot be seen",
 	title:    "the CPU waits for events of the GPU",
@@ -207,7 +207,7 @@ var syncEvent = add(rule{
 	},
 })
 
-var syncCopy = add(rule{
+var _ = add(rule{
 	id: byCopy, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "a call that copies returned when the copy was over",
 	title:    "copies stop the CPU",
@@ -220,7 +220,7 @@ var syncCopy = add(rule{
 	},
 })
 
-var syncOther = add(rule{
+var _ = add(rule{
 	id: byOther, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
 	why:      "calls that waited, by no cause that is known",
 	title:    "operators stop the CPU until the GPU is done",
@@ -280,7 +280,7 @@ const (
 	fewLaunches   = 50
 )
 
-var launchBlocking = add(rule{
+var _ = add(rule{
 	id: "launch-blocking", group: Specific, class: critpath.ClassLaunch, kind: Predicted, level: Medium,
 	why:      "launches return after their own kernels",
 	title:    "launches wait for their kernels",
