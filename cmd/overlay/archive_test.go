@@ -223,7 +223,7 @@ func TestOneOfArchive(t *testing.T) {
 		t.Errorf("in an archive: %s%s, alone: %s", stderr.String(), got, want)
 	}
 	stderr.Reset()
-	if status := run([]string{"overlay", "run", "-i", several, "-o", filepath.Join(dir, "x.pftrace")}, nil, &stdout, &stderr); status != 1 || !strings.Contains(stderr.String(), "holds several traces, and this command takes one") {
+	if status := run([]string{"overlay", "convert", "-i", several, "-o", filepath.Join(dir, "x.pftrace")}, nil, &stdout, &stderr); status != 1 || !strings.Contains(stderr.String(), "holds several traces, and this command takes one") {
 		t.Errorf("status %d: %s", status, stderr.String())
 	}
 	if _, err := os.Stat(filepath.Join(dir, "x.pftrace")); err == nil {
