@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"overlay/internal/advise"
+	"overlay/internal/analyses"
 	"overlay/internal/critpath"
 	"overlay/internal/report"
 	"overlay/internal/whatif"
@@ -11,6 +12,9 @@ import (
 func (r *Run) Advise(s report.Source) *report.Advice {
 	s.Graph, s.Path = r.graph, r.path
 	s.Advice = r.Findings()
+	if s.Advice != nil {
+		s.Analyses = analyses.Run(r.graph, r.path, []string{"roofline"}, r.o.Analysis)
+	}
 	return report.NewAdvice(s)
 }
 

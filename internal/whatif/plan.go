@@ -49,6 +49,8 @@ func (m *Model) plan(p *plan, s *Scenario) {
 			c.On.Each(func(a cdg.ActID) { p.set(m, a, own[a], c.NS) })
 		case Shrink:
 			p.shrink(m, c)
+		case Bandwidth:
+			p.bandwidth(m, c)
 		case Remove:
 			removed = union(removed, c.On)
 		case Replace:
