@@ -57,9 +57,9 @@ var layers = map[string][]string{
 	"internal/pipeline": {"internal/trace", "internal/cdg", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/ranks", "internal/report", "internal/relations", "internal/columns", "internal/overlay", "internal/overlay/manyranks", "internal/overlay/pftrace",
 		"internal/overlay/chromejson", "internal/slim", "internal/anonymize"},
 	"internal/testtrace": {"internal"},
+	"bench":              {"internal/tables"},
 	"cmd":                {"internal"},
 	"proto":              {},
-	"bench":              {"internal/tables"},
 }
 
 // worldly are packages of the standard library by which code touches the world: only cmd may.

@@ -20,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"overlay/internal/tables"
 )
 
 // row is a command and how its runs went.
@@ -165,18 +167,20 @@ func report(w io.Writer, rows []row, missing []string, plain string, runs int) e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%d MB of plain JSON, %d processors, medians of %d runs in turn\n\n", info.Size()/1e6, runtime.NumCPU(), runs)
+	fmt.Fprintf(w, "%s of plain JSON, %d processors, medians of %d runs in turn\n\n", tables.FormatMegabytes(info.Size(), 0), runtime.NumCPU(), runs)
 	fmt.Fprintln(w, "| command | seconds | least | processor seconds | peak MB | times the first row |\n| --- | --- | --- | --- | --- | --- |")
-	first := 0.0
+	seconds := func(d time.Duration) string { return tables.Seconds(d.Nanoseconds()) }
+	first := time.Duration(0)
 	for i := range rows {
 		r := &rows[i]
-		wall := median(r.runs, func(c *cost) time.Duration { return c.wall }).Seconds()
-		least := slices.MinFunc(r.runs, func(a, b cost) int { return cmp.Compare(a.wall, b.wall) }).wall.Seconds()
-		cpu := median(r.runs, func(c *cost) time.Duration { return c.cpu }).Seconds()
+		wall := median(r.runs, func(c *cost) time.Duration { return c.wall })
+		least := slices.MinFunc(r.runs, func(a, b cost) int { return cmp.Compare(a.wall, b.wall) }).wall
+		cpu := median(r.runs, func(c *cost) time.Duration { return c.cpu })
 		if i == 0 {
 			first = wall
 		}
-		fmt.Fprintf(w, "| %s | %.2f | %.2f | %.2f | %d | %.2f |\n", r.name, wall, least, cpu, median(r.runs, func(c *cost) int64 { return c.peak })/1e6, wall/first)
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.name, seconds(wall), seconds(least), seconds(cpu),
+			tables.Megabytes(median(r.runs, func(c *cost) int64 { return c.peak })), tables.Fixed(float64(wall)/float64(first), 2))
 	}
 	if len(missing) > 0 {
 		fmt.Fprintf(w, "\nNot installed here: %s\n", strings.Join(missing, ", "))

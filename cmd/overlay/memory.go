@@ -36,7 +36,7 @@ func watchMemory(container int64) <-chan error {
 	go func() {
 		for range time.Tick(20 * time.Millisecond) {
 			if held := privateMemory(); float64(held) > stopShare*float64(container) {
-				full <- fmt.Errorf("out of memory: the container allows %s, and the work needs more; raise the limit, or analyse a trace of fewer steps",
+				full <- fmt.Errorf("out of memory: the container allows %s, and the work needs more; raise the limit, or analyse a trace of fewer steps ('run --no-advice' needs a quarter less)",
 					megabytes(container))
 				return
 			}
