@@ -77,7 +77,7 @@ func (d *Delay) density(x, grain int64, usual usualRange) float64 {
 	if d.Samples > 0 {
 		width = d.Spread[14] - d.Spread[0]
 	}
-	h := max(width/8, grain, 100)
+	h := max(width/5, grain, 200)
 	return (1-tail)*(d.below(x+h, usual)-d.below(x-h-1, usual))/float64(2*h) + tail/200_000
 }
 
