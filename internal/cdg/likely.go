@@ -77,7 +77,7 @@ func (d *Delay) density(x, grain int64, usual usualRange) float64 {
 	if d.Samples > 0 {
 		width = d.Spread[14] - d.Spread[0]
 	}
-	h := max(width/8, grain, 100)
+	h := max(width/5, grain, 200)
 	return (1-tail)*(d.below(x+h, usual)-d.below(x-h-1, usual))/float64(2*h) + tail/200_000
 }
 
@@ -92,7 +92,7 @@ type likely struct {
 // likeliest returns, of the waits of an operation from one on, that of which it is likeliest that it was over last: its
 // delay is one that happens, and those of the others would have been over by then. The second value is the least delay.
 // It returns -1 where of one of them no spread is known: of launches of graphs and launches that are guessed, and of
-// operations that overlap.
+// operations that overlap, and where a trace has too few samples.
 func (b *builder) likeliest(k ActID, waits int) (wait int, least int64) {
 	d, start := b.d, b.d.Acts[k].Start
 	var buf [8]likely
@@ -114,8 +114,8 @@ func (b *builder) likeliest(k ActID, waits int) (wait int, least int64) {
 		default:
 			return -1, 0
 		}
-		if c.delay.Samples > 0 && c.delay.Spread == (Spread{}) {
-			return -1, 0 // recorded by a run that did not measure it
+		if c.delay.Samples < enough || c.delay.Spread == (Spread{}) {
+			return -1, 0 // too few to tell, or recorded by a run that did not measure it
 		}
 		list = append(list, c)
 	}

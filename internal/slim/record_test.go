@@ -49,3 +49,24 @@ func TestBrokenRecord(t *testing.T) {
 		t.Errorf("a trace that is not slim: %+v, %v", rec, err)
 	}
 }
+
+// TestRecordedSpreads: fields that older runs did not write may be missing, but not broken.
+func TestRecordedSpreads(t *testing.T) {
+	read := func(spread string) (*slim.Record, error) {
+		meta := strings.Replace(goodRecord, `{`, `{"overlay.call_ns": 5000, "overlay.launch_spread_ns": "`+spread+`", `, 1)
+		tr, err := kineto.Parse([]byte(`{"metadata": `+meta+`, "traceEvents": []}`), "record", kineto.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slim.ReadRecord(tr)
+	}
+	rec, err := read("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17")
+	if err != nil || rec.Delays.Call != 5000 || rec.Delays.Launch.Spread[16] != 17 || rec.Delays.Kernel.Spread[16] != 0 {
+		t.Errorf("%+v, %v", rec, err)
+	}
+	for _, bad := range []string{"", "1 2", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 17 16", "-1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", strings.Repeat("x ", 17)} {
+		if _, err := read(bad); err == nil || !strings.Contains(err.Error(), "overlay.launch_spread_ns") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
