@@ -220,11 +220,14 @@ func TestOneOfArchive(t *testing.T) {
 		t.Errorf("in an archive: %s%s, alone: %s", stderr.String(), got, want)
 	}
 	stderr.Reset()
-	if status := run([]string{"overlay", "run", "-i", several, "-o", filepath.Join(dir, "x.pftrace")}, nil, &stdout, &stderr); status != 1 || !strings.Contains(stderr.String(), "holds several traces, and this command takes one") {
+	if status := run([]string{"overlay", "convert", "-i", several, "-o", filepath.Join(dir, "x.pftrace")}, nil, &stdout, &stderr); status != 1 || !strings.Contains(stderr.String(), "holds several traces, and this command takes one") {
 		t.Errorf("status %d: %s", status, stderr.String())
 	}
 	if _, err := os.Stat(filepath.Join(dir, "x.pftrace")); err == nil {
 		t.Error("an output was left")
+	}
+	if im := jobImport(t, several); len(im.Slices) == 0 { // run draws them all, each read twice as it stands in the archive
+		t.Error("a picture without slices")
 	}
 }
 
