@@ -229,6 +229,9 @@ func TestOneOfArchive(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "x.pftrace")); err == nil {
 		t.Error("an output was left")
 	}
+	if im := jobImport(t, several); len(im.Slices) == 0 { // run draws them all, each read twice as it stands in the archive
+		t.Error("a picture without slices")
+	}
 }
 
 // TestJobReportSame: the report of a job has the same bytes with any number of jobs and in any order of its files.

@@ -27,7 +27,11 @@ type observations struct {
 
 // observe collects the instances from which clocks can be told: nobody leaves them before the last one came.
 func (j *Job) observe() *observations {
-	o := &observations{first: []int32{0}}
+	o, n := &observations{first: []int32{0}}, 0
+	for i := range j.Instances {
+		n += int(j.Instances[i].N)
+	}
+	o.node, o.end = make([]int32, 0, n), make([]float64, 0, n)
 	for i := range j.Instances {
 		in := &j.Instances[i]
 		if !in.Coll.meets() && in.Coll != Other {

@@ -20,7 +20,7 @@ func (j *Job) solveClocks(trust bool) {
 			j.Members[m].Clock = Clock{Pieces: []Piece{{From: math.MinInt64, Mid: j.Members[m].Window[0]}}}
 		}
 		j.Clocks.Components = 1
-		j.judgeClocks(o)
+		j.judgeClocks(o.cases)
 		return
 	}
 	o.center()
@@ -36,7 +36,9 @@ func (j *Job) solveClocks(trust bool) {
 		o.solve()
 	}
 	j.takeClocks(o, components)
-	j.judgeClocks(o)
+	cases := o.cases
+	*o = observations{} // a large job needs the room
+	j.judgeClocks(cases)
 }
 
 // What counts as a jump of a clock.
@@ -200,11 +202,16 @@ func (o *observations) typical() float64 {
 }
 
 // judgeClocks says how well ends agree, and counts the instances that somebody left before the last one came.
-func (j *Job) judgeClocks(o *observations) {
-	var all []int64
-	for _, i := range o.cases {
+func (j *Job) judgeClocks(cases []int32) {
+	n := 0
+	for _, i := range cases {
+		n += int(j.Instances[i].N)
+	}
+	all, ends := make([]int32, 0, n), []int64(nil)
+	for _, i := range cases {
 		in := &j.Instances[i]
-		arrive, ends, fault := int64(math.MinInt64), []int64(nil), int64(0)
+		arrive, fault := int64(math.MinInt64), int64(0)
+		ends = ends[:0]
 		for _, r := range j.refs(int(i)) {
 			m := &j.Members[r.Member]
 			arrive = max(arrive, m.Clock.Global(m.Ops[r.Op].Start))
@@ -216,8 +223,8 @@ func (j *Job) judgeClocks(o *observations) {
 			j.Clocks.Violations++
 		}
 		for _, e := range ends {
-			all = append(all, abs(e-mid))
+			all = append(all, int32(min(abs(e-mid), math.MaxInt32)))
 		}
 	}
-	j.Clocks.P50, j.Clocks.P90 = quantile(all, 0.5), quantile(all, 0.9)
+	j.Clocks.P50, j.Clocks.P90 = int64(quantile(all, 0.5)), int64(quantile(all, 0.9))
 }

@@ -18,7 +18,7 @@ func median(v []int64) int64 {
 }
 
 // quantile is a quantile of values, by the nearest rank below; 0 without any.
-func quantile(v []int64, q float64) int64 {
+func quantile[T int32 | int64](v []T, q float64) T {
 	if len(v) == 0 {
 		return 0
 	}

@@ -309,9 +309,9 @@ func (p *jobPage) names() *heat {
 		whole += p.v.Steps[i].Duration
 	}
 	type line struct {
-		key       nameKey
-		mid, far  int64 // of the row: the middle, and how far others usually are from it
-		most, top int64 // beyond the middle, of one rank
+		key      nameKey
+		mid, far int64 // of the row: the middle, and how far others usually are from it
+		most     int64 // beyond the middle, of one rank
 	}
 	var lines []line
 	for key, v := range sums {
