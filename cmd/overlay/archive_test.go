@@ -6,8 +6,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -271,6 +274,68 @@ func TestJobReportSame(t *testing.T) {
 			if got := reported(args...); head(got) != head(want) {
 				t.Errorf("%s: other bytes in the order %v", form, files)
 			}
+		}
+	}
+}
+
+// TestArchivesAsTables: the tables of a job are the same out of a folder and out of an archive, in whatever order its members
+// stand, and a query over it reads them all.
+func TestArchivesAsTables(t *testing.T) {
+	list := jobMembers(t)
+	dir := t.TempDir()
+	for _, m := range list {
+		name := filepath.Join(dir, m.name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(m.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turned := slices.Clone(list)
+	slices.Reverse(turned)
+	for name, b := range map[string][]byte{"job.tar.gz": gzipped(t, tarOf(t, turned)), "job.zip": zipOf(t, list)} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call := func(args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if status := run(append([]string{"overlay"}, args...), nil, &out, &errs); status != 0 {
+			t.Fatalf("%q: status %d: %s", args, status, errs.String())
+		}
+		return out.String()
+	}
+	tables := func(in string) map[string]string {
+		out := filepath.Join(t.TempDir(), "tables")
+		call("export", "-i", filepath.Join(dir, in), "-o", out, "--quiet")
+		files := map[string]string{}
+		filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				b, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rel, _ := filepath.Rel(out, path)
+				files[rel] = string(b)
+			}
+			return err
+		})
+		return files
+	}
+	want := tables("job")
+	if len(want) < 4*10 || want[filepath.Join("run=job", "rank=3", "events.parquet")] == "" {
+		t.Fatalf("%d files", len(want))
+	}
+	const sql = "select run, rank, file, count(*) as n, sum(dur_ns) as ns from segments join runs using (run, rank) group by run, rank, file order by rank"
+	asked := call("query", sql, filepath.Join(dir, "job"))
+	for _, in := range []string{"job.tar.gz", "job.zip"} {
+		if got := tables(in); !maps.Equal(got, want) {
+			t.Errorf("%s: %d files, not the %d of the folder", in, len(got), len(want))
+		}
+		if got := call("query", sql, filepath.Join(dir, in)); got != asked {
+			t.Errorf("%s: %s, want %s", in, got, asked)
 		}
 	}
 }

@@ -51,8 +51,20 @@ frame.onload = async () => {
     await wait('error', () => page.getElementById('status').className === 'error', 20000);
     result.error = page.getElementById('status').textContent;
 
+    // Two traces at a time: each has a button, and the first is shown until the second one's is clicked.
+    const demo = await (await inside.fetch('demo.json.gz')).blob();
+    const two = new inside.DataTransfer();
+    for (const name of ['rank0.json.gz', 'rank1.json.gz']) two.items.add(new inside.File([demo], name));
+    page.getElementById('file').files = two.files;
+    page.getElementById('file').onchange();
+    await wait('two results', () => page.querySelectorAll('#files button').length === 2, 60000);
+    const shown = () => page.getElementById('summary').textContent.split('\n')[0];
+    result.two = [shown()];
+    page.querySelectorAll('#files button')[1].click();
+    result.two.push(shown());
+
     page.getElementById('demo').click();
-    await wait('second summary', () => !page.getElementById('result').hidden, 60000);
+    await wait('second summary', () => page.getElementById('status').textContent.startsWith('demo.json.gz: done'), 60000);
     inside.addEventListener('message', e => { if (e.data && e.data.got) { result.got = e.data.got; result.sum = e.data.sum; post(result); } });
     page.getElementById('open').click();
   } catch (e) { post({error: String(e)}); }
@@ -88,7 +100,7 @@ func TestBrowserWeb(t *testing.T) {
 	site := servePage(t, false, webDriver, nil, dir)
 	var got struct {
 		Summary, Status, Error string
-		Leaks                  []string
+		Leaks, Two             []string
 		Got                    struct {
 			Bytes       int
 			Title, Hash string
@@ -104,6 +116,9 @@ func TestBrowserWeb(t *testing.T) {
 	}
 	if !strings.HasPrefix(got.Error, "page.js: byte 0: ") {
 		t.Errorf("a file that is no trace: %q", got.Error)
+	}
+	if strings.Join(got.Two, " ") != "rank0.json.gz rank1.json.gz" {
+		t.Errorf("of two traces: %q", got.Two)
 	}
 	if got.Got.Bytes != len(want) || got.Sum != sum || got.Got.Title != "demo.overlaid.pftrace" || !strings.Contains(got.Got.Hash, "visStart=") {
 		t.Errorf("the viewer got %+v, sum %d; want %d bytes, sum %d", got.Got, got.Sum, len(want), sum)

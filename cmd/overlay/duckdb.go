@@ -64,7 +64,7 @@ func (j *job) queryDuckDB(sql string, inputs []string) error {
 
 // exportTo writes the tables of traces to a folder.
 func (j *job) exportTo(dir string, traces []string) error {
-	inputs, err := rankInputs(traces, j.opts.runName, j.opts.rank)
+	inputs, err := rankInputs(traces, j.opts.runName, j.opts.rank, j.opts.maxExpand)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 func (p *program) exportCommand() *cli.Command {
 	flags := slices.Concat([]cli.Flag{
 		&cli.GenericFlag{Name: "input", Value: &fileNames{}, TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
-			Usage: "the traces to read, `FILE` or folder or - for standard input; more of them may follow without a flag"},
+			Usage: "the traces to read, `FILE`, folder, archive (tar, zip) or - for standard input; more of them may follow without a flag"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
 			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"},
 	}, setFlags(), []cli.Flag{
@@ -68,7 +68,7 @@ func checkExport(r *flagReader, o *options) {
 
 // export writes the tables of all inputs. Nothing is in its place before all are written.
 func (j *job) export() error {
-	inputs, err := rankInputs(slices.Concat(j.opts.inputs, j.files), j.opts.runName, j.opts.rank)
+	inputs, err := rankInputs(slices.Concat(j.opts.inputs, j.files), j.opts.runName, j.opts.rank, j.opts.maxExpand)
 	if err != nil {
 		return err
 	}
@@ -132,9 +132,15 @@ func nextOf(dir string) string {
 // eachTables solves the inputs one after another and hands the tables of each to use. The rank of a trace that says it
 // elsewhere than at its start is known then.
 func (j *job) eachTables(inputs []rankInput, s relations.Source, use func(i int, list []columns.Table) error) error {
-	load := func(i int) (*trace.Trace, error) {
+	packed := &archives{j: j}
+	defer packed.close()
+	load := func(i int) (tr *trace.Trace, err error) {
 		in := &inputs[i]
-		tr, err := j.load(in.name)
+		if in.archive != nil {
+			tr, err = packed.load(in)
+		} else {
+			tr, err = j.load(in.name)
+		}
 		if err == nil && j.opts.rank < 0 && tr.Rank >= 0 && tr.Rank != in.rank {
 			in.rank = tr.Rank
 			err = refuseTwice(inputs[:i+1])

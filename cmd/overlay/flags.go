@@ -73,6 +73,8 @@ func drawingFlags() []cli.Flag {
 			Usage: "arrows to draw, `critical|all|none`: critical draws every edge of the path but for a few that would make a click slow; all lifts the limits"},
 		&cli.BoolFlag{Name: "plain", Category: pictureGroup,
 			Usage: "Perfetto: leave the colours of slices alone"},
+		&cli.BoolFlag{Name: "gpu-compute", Category: pictureGroup,
+			Usage: "Perfetto: operations of GPUs also as the viewer's tab GPU Compute wants them: a table of kernels with their launches"},
 		&cli.BoolFlag{Name: "only-critical", Category: pictureGroup,
 			Usage: "write a slim trace: the path with its context, nothing else; a run on it gives the same path again"},
 		&cli.BoolFlag{Name: "anonymize", Category: pictureGroup,

@@ -38,6 +38,11 @@ func inputName(name string) string {
 // load reads a trace to analyse it.
 func (j *job) load(name string) (*trace.Trace, error) {
 	tr, err := j.loadAny(name)
+	return analysable(name, tr, err)
+}
+
+// analysable refuses a trace that lacks what joins its records.
+func analysable(name string, tr *trace.Trace, err error) (*trace.Trace, error) {
 	if err == nil && frompftrace.Unjoined(tr) {
 		return nil, fmt.Errorf("%s: %s", inputName(name), frompftrace.UnjoinedText)
 	}

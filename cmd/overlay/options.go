@@ -37,8 +37,8 @@ type options struct {
 	htaDataLoad                  string
 	htaLastStep                  bool
 
-	flows                          string
-	plain, onlyCritical, anonymize bool
+	flows                                      string
+	plain, gpuCompute, onlyCritical, anonymize bool
 
 	report, html             string // further outputs; "" = none
 	svg                      string
@@ -125,7 +125,7 @@ func readOptions(c *cli.Context) (*options, error) {
 		inputs: r.paths("input"), output: r.path("output"), report: r.path("report"), html: r.path("html"),
 		svg: r.path("svg"), markdown: c.Bool("markdown"),
 		json: c.Bool("json"), segments: c.Bool("segments"), top: c.Int("top"),
-		flows: r.oneOf("flows", "critical", "all", "none"), plain: c.Bool("plain"),
+		flows: r.oneOf("flows", "critical", "all", "none"), plain: c.Bool("plain"), gpuCompute: c.Bool("gpu-compute"),
 		onlyCritical: c.Bool("only-critical"), noAdvice: c.Bool("no-advice"), noBrowser: c.Bool("no-browser"), anonymize: c.Bool("anonymize"),
 		strict: c.Bool("strict"), quiet: c.Bool("quiet"), noColor: c.Bool("no-color"), timing: c.Bool("timing"),
 		cpuProfile: r.path("cpuprofile"), memProfile: r.path("memprofile"),

@@ -138,7 +138,7 @@ func (j *job) loadSets(inputs []string, want func(string) bool) ([]columns.Set, 
 			sets = append(sets, columns.Set{Run: x.run, Rank: x.rank, Tables: list})
 		}
 	}
-	list, err := rankInputs(traces, j.opts.runName, j.opts.rank)
+	list, err := rankInputs(traces, j.opts.runName, j.opts.rank, j.opts.maxExpand)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -12,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 
 	"overlay/internal/kineto"
 )
@@ -24,11 +21,15 @@ type rankInput struct {
 	run    string // of the job
 	rank   int64
 	format string
+
+	archive *traceFile // that it lies in, nil of a file
+	member  string     // its name there
 }
 
 // rankInputs lists the traces that names stand for, files and folders of files, with the run and the rank of each. Two of
-// one rank are refused before any of them is read.
-func rankInputs(names []string, run string, rank int64) ([]rankInput, error) {
+// one rank are refused before any of them is read. Traces of an archive stay in its order, which is the only one in which they can
+// be read.
+func rankInputs(names []string, run string, rank, limit int64) ([]rankInput, error) {
 	f, err := find(names)
 	if err != nil {
 		return nil, err
@@ -36,22 +37,33 @@ func rankInputs(names []string, run string, rank int64) ([]rankInput, error) {
 	var list []rankInput
 	for _, t := range f.traces {
 		if t.archive != noArchive {
-			return nil, fmt.Errorf("%s is an archive: unpack it, and give the folder", t.path)
+			members, err := archiveInputs(&t, run, limit)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, members...)
+			continue
 		}
 		in := rankInput{name: t.path, run: run}
 		if in.run == "" {
 			in.run = folderName(t.path)
 		}
+		in.rank, in.format = rankOf(in.name, headOf(in.name))
 		list = append(list, in)
 	}
 	if rank >= 0 && len(list) > 1 {
 		return nil, fmt.Errorf("--rank %d is for one trace, and there are %d", rank, len(list))
 	}
-	slices.SortStableFunc(list, func(a, b rankInput) int { return compareNumbers(a.name, b.name) }) // places may become ranks
+	slices.SortStableFunc(list, func(a, b rankInput) int { // places may become ranks
+		if a.archive != nil && a.archive == b.archive {
+			return 0
+		}
+		return compareNumbers(cmp.Or(a.archivePath(), a.name), cmp.Or(b.archivePath(), b.name))
+	})
 	known := map[string]bool{}
 	for i := range list {
 		in := &list[i]
-		if in.rank, in.format = rankOf(in.name); rank >= 0 {
+		if rank >= 0 {
 			in.rank = rank
 		}
 		known[in.key()] = true
@@ -61,8 +73,12 @@ func rankInputs(names []string, run string, rank int64) ([]rankInput, error) {
 			}
 		}
 	}
-	for i := range list { // what says nothing takes the ranks that nobody claims
-		in := &list[i]
+	byName := make([]*rankInput, len(list))
+	for i := range list {
+		byName[i] = &list[i]
+	}
+	slices.SortStableFunc(byName, func(a, b *rankInput) int { return compareNumbers(a.name, b.name) })
+	for _, in := range byName { // what says nothing takes the ranks that nobody claims
 		if in.rank >= 0 {
 			continue
 		}
@@ -71,6 +87,13 @@ func rankInputs(names []string, run string, rank int64) ([]rankInput, error) {
 		known[in.key()] = true
 	}
 	return list, nil
+}
+
+func (in *rankInput) archivePath() string {
+	if in.archive == nil {
+		return ""
+	}
+	return in.archive.path
 }
 
 func (in *rankInput) key() string { return in.run + "\x00" + strconv.FormatInt(in.rank, 10) }
@@ -121,8 +144,7 @@ var (
 )
 
 // rankOf looks for the rank at the start of a trace, then in the name of its file; -1 is unknown.
-func rankOf(name string) (rank int64, format string) {
-	head := headOf(name)
+func rankOf(name string, head []byte) (rank int64, format string) {
 	format = "kineto"
 	if kineto.IsPerfetto(head) {
 		format = "perfetto"
@@ -151,22 +173,16 @@ func headOf(name string) []byte {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	in := bufio.NewReader(f)
-	magic, _ := in.Peek(16)
-	var r io.Reader = in
-	switch kineto.Sniff(magic) {
-	case kineto.Gzip:
-		if r, err = gzip.NewReader(in); err != nil {
-			return nil
-		}
-	case kineto.Zstd:
-		z, err := zstd.NewReader(in)
-		if err != nil {
-			return nil
-		}
-		defer z.Close()
-		r = z
+	return headIn(f)
+}
+
+// headIn is the same of a stream.
+func headIn(from io.Reader) []byte {
+	r, err := expand(from)
+	if err != nil {
+		return nil
 	}
+	defer r.Close()
 	var b bytes.Buffer
 	io.CopyN(&b, r, int64(peekLength))
 	return b.Bytes()

@@ -26,6 +26,9 @@ func checkRun(r *flagReader, o *options) {
 		o.output = overlaidName(o.input)
 	}
 	r.readFormat(o)
+	if o.gpuCompute && o.chrome {
+		r.problem("--gpu-compute is of Perfetto's format: give -o FILE.pftrace")
+	}
 }
 
 // overlaidName is the output of `run` when none is given.
@@ -77,7 +80,7 @@ func (j *job) run() error {
 		r = j.report(j.opts.input, solved, j.opts.top)
 	}
 	recorded := solved.Recorded
-	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, Version: version, Slim: j.opts.onlyCritical}
+	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, GPUCompute: j.opts.gpuCompute, Version: version, Slim: j.opts.onlyCritical}
 	if !j.opts.noAdvice {
 		o.Advice = solved.Findings()
 	}

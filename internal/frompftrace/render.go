@@ -21,10 +21,15 @@ const (
 	renderLaunch   = 21
 )
 
+// ownStages is the description of the stages that this program draws beside the slices of the same operations: the slices
+// say more.
+const ownStages = "drawn by overlay"
+
 // renderStage notes a GpuRenderStageEvent: an operation of a device.
 func (r *reader) renderStage(rec record, data []byte, at int64) {
 	x := render{rec: int32(len(r.recs)), from: int32(len(r.waits))}
 	dur := uint64(0)
+	copies := r.states[rec.state].copies
 	f := over(data)
 	for f.next() {
 		switch f.num {
@@ -32,6 +37,11 @@ func (r *reader) renderStage(rec record, data []byte, at int64) {
 			x.id = f.v
 		case renderDuration:
 			dur = f.v
+		case renderStage:
+			if copies[f.v] {
+				r.waits = r.waits[:x.from]
+				return
+			}
 		case renderWaits:
 			f.repeated(false, func(v uint64) { r.waits = append(r.waits, v) })
 		case renderExtra:

@@ -9,9 +9,9 @@ type sequence struct {
 // state is what later packets of a sequence build on, from one clearing of it to the next: strings by number, and
 // defaults. Numbers are given once, so the whole table holds for each of its packets.
 type state struct {
-	names, cats, keys, strs table // TrackEvent: names, categories, names and strings of arguments
-	specs                   table // render stages and hardware queues
-	compute                 map[uint64]bool
+	names, cats, keys, strs table            // TrackEvent: names, categories, names and strings of arguments
+	specs                   table            // render stages and hardware queues
+	compute, copies         map[uint64]bool  // stages that compute; stages that repeat slices
 	kernels, kernelArgs     table            // compute kernels, names of their launch arguments
 	contexts                map[uint64]int64 // graphics context -> pid
 
@@ -96,6 +96,7 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 		}
 		var iid, category uint64
 		var name, demangled []byte
+		copies := false
 		e := over(f.s)
 		for e.next() {
 			switch {
@@ -107,6 +108,8 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 				demangled = e.s
 			case e.num == 4 && f.num == internedSpec:
 				category = e.v
+			case e.num == 3 && f.num == internedSpec:
+				copies = string(e.s) == ownStages
 			}
 		}
 		if e.bad {
@@ -118,6 +121,11 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 		}
 		t.put(iid, name)
 		switch {
+		case copies:
+			if st.copies == nil {
+				st.copies = map[uint64]bool{}
+			}
+			st.copies[iid] = true
 		case f.num == internedCategory:
 			r.hasCategories = true
 		case category == stageCompute:

@@ -20,21 +20,22 @@ const (
 
 // Options of Annotate. The zero value is the default.
 type Options struct {
-	Flows   Flows
-	Plain   bool                // leave the colours of input slices alone
-	Version string              // of the tool, for the attribute overlay.version
-	Rows    []analyses.AddedRow // of the analyses, drawn in groups of their own
-	Attrs   []Attr              // further attributes
-	Ghosts  []Ghost             // simulated runs, drawn below the recorded path
-	Advice  *advise.Advice      // findings, drawn where they apply; nil for none
-	Slim    bool                // for a trace of the path and its context: no numbers that join records
+	Flows      Flows
+	Plain      bool                // leave the colours of input slices alone
+	GPUCompute bool                // operations of devices also for the viewer's table of kernels
+	Version    string              // of the tool, for the attribute overlay.version
+	Rows       []analyses.AddedRow // of the analyses, drawn in groups of their own
+	Attrs      []Attr              // further attributes
+	Ghosts     []Ghost             // simulated runs, drawn below the recorded path
+	Advice     *advise.Advice      // findings, drawn where they apply; nil for none
+	Slim       bool                // for a trace of the path and its context: no numbers that join records
 }
 
 // Annotate decides what to draw on a trace: marks on its events, added rows, arrows and attributes. What an earlier
 // overlay left in the trace is left out. p must belong to the same trace; neither is changed.
 func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 	tr := y.Trace
-	drawing := &Drawing{Plain: o.Plain, Slim: o.Slim}
+	drawing := &Drawing{Plain: o.Plain, GPUCompute: o.GPUCompute, Slim: o.Slim}
 	wait := trace.Beside(func() {
 		drawing.Marks = newMarks(y, p)
 		drawing.Tracks = append(drawing.Tracks, verdictTrack(y, p), segmentsTrack(tr, p, &drawing.Marks, o.Slim))

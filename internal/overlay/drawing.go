@@ -74,12 +74,13 @@ type Attr struct {
 
 // Drawing is everything that is drawn on a trace, in no format.
 type Drawing struct {
-	Marks  Marks
-	Tracks []Track // parents before children, in drawing order
-	Arrows []Arrow
-	Attrs  []Attr
-	Plain  bool   // leave the colours of input slices alone
-	Keep   []bool // per event: false leaves it out (slim traces, earlier overlays); nil keeps all
+	Marks      Marks
+	Tracks     []Track // parents before children, in drawing order
+	Arrows     []Arrow
+	Attrs      []Attr
+	Plain      bool   // leave the colours of input slices alone
+	GPUCompute bool   // Perfetto: operations of devices also for the viewer's table of kernels
+	Keep       []bool // per event: false leaves it out (slim traces, earlier overlays); nil keeps all
 
 	LeftOut int // critical edges that could be arrows and are not
 

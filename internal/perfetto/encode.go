@@ -12,7 +12,8 @@ const (
 	clockBoottime = 6
 	clockSequence = 64 // the sequence's own clock: each time stamp is a delta to the one before
 
-	flagCleared = 1 // SEQ_INCREMENTAL_STATE_CLEARED
+	flagCleared    = 1 // SEQ_INCREMENTAL_STATE_CLEARED
+	flagNeedsState = 2
 
 	typeBegin   = 1
 	typeEnd     = 2

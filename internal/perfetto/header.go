@@ -11,15 +11,21 @@ func sequences(t *Trace, lanes []lane, start int64) []byte {
 	for i := range lanes {
 		out = appendPacket(out, sequenceHeader(t.sequence(i), &lanes[i], t, start))
 	}
+	if t.Stages != nil {
+		out = appendPacket(out, stagesHeader(t.Stages, t.sequence(len(lanes)), start))
+	}
 	return out
 }
 
-// identity returns what is said once of a trace: its uuid and attributes, and of the root that processes and threads are
-// ordered by their rank.
+// identity returns what is said once of a trace: its uuid, attributes and devices, and of the root that processes and
+// threads are ordered by their rank.
 func identity(t *Trace) []byte {
 	out := appendPacket(nil, traceUUID(t.UUID))
 	if len(t.Attrs) > 0 {
 		out = appendPacket(out, attributes(t.Attrs))
+	}
+	if len(t.GPUs) > 0 {
+		out = appendPacket(out, gpuInfo(t.GPUs))
 	}
 	return appendDescriptor(out, message(nil).uint(1, 0).uint(19, 1).uint(20, 1))
 }
@@ -132,6 +138,11 @@ func descriptor(t *Trace, i int) message {
 	m = m.str(14, tr.Description)
 	if tr.Explicit {
 		m = m.uint(11, orderExplicit)
+	}
+	if g := tr.GPU; g != nil && g.Stream >= 0 {
+		m = m.sub(3000, message(nil).uint(1, uint64(g.ID)).uint(3, uint64(g.Stream)))
+	} else if g != nil {
+		m = m.sub(3000, message(nil).uint(1, uint64(g.ID)))
 	}
 	return m.uint(12, uint64(int64(tr.Order)))
 }

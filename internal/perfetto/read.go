@@ -24,6 +24,8 @@ type Imported struct {
 	Points    []ReadPoint
 	Flows     []ReadFlow
 	Attrs     []Attr
+	Stages    []ReadStage // in the order of the file
+	GPUs      []string    // names of the devices
 	UUID      [2]uint64
 	HasUUID   bool
 	Packets   int
@@ -55,6 +57,7 @@ type ReadTrack struct {
 	Unit        string
 	Merge       int // sibling_merge_behavior
 	MergeKey    string
+	GPU         *GPUTrack
 	Declared    bool // by a descriptor
 	parentUUID  uint64
 	broken      bool // its chain of parents does not end in a root
@@ -180,7 +183,8 @@ func (rd *reader) packet(p []byte) error {
 	var ts, clock, seq, flags uint64
 	var hasTS, hasClock bool
 	var interned, defaults, event, desc, snapshot []byte
-	var hasEvent, hasDesc, hasSnapshot bool
+	var stage []byte
+	var hasEvent, hasDesc, hasSnapshot, hasStage bool
 	ok := fields(p, func(f field) {
 		switch f.num {
 		case 8:
@@ -197,6 +201,10 @@ func (rd *reader) packet(p []byte) error {
 			defaults = f.b
 		case 11:
 			event, hasEvent = f.b, true
+		case 53:
+			stage, hasStage = f.b, true
+		case 128:
+			rd.gpus(f.b)
 		case 60:
 			desc, hasDesc = f.b, true
 		case 6:
@@ -222,7 +230,7 @@ func (rd *reader) packet(p []byte) error {
 	if hasDesc {
 		rd.descriptor(desc)
 	}
-	if !hasEvent {
+	if !hasEvent && !hasStage {
 		return nil
 	}
 	if seq == 0 {
@@ -246,6 +254,10 @@ func (rd *reader) packet(p []byte) error {
 	}
 	if t < 0 {
 		rd.problem("track_event_invalid_timestamp")
+		return nil
+	}
+	if hasStage {
+		rd.stage(stage, t, state)
 		return nil
 	}
 	track := state.track

@@ -11,6 +11,7 @@ type sequence struct {
 	track   uint64
 	clock   uint64
 	strings [44]map[uint64]string // by field of InternedData
+	specs   *specs                // what render stages refer to
 }
 
 // internedFields are the string fields of InternedData that we know.
@@ -50,6 +51,11 @@ func (rd *reader) sequence(seq, flags uint64, defaults, interned []byte) *sequen
 }
 
 func (rd *reader) internedString(s *sequence, f field) {
+	switch f.num {
+	case 23, 24, 1000, 1001:
+		s.internedSpec(f)
+		return
+	}
 	if !slices.Contains(internedFields[:], f.num) {
 		return
 	}

@@ -35,6 +35,16 @@ func (rd *reader) descriptor(p []byte) {
 			t.Merge = int(f.v)
 		case 16:
 			t.MergeKey = string(f.b)
+		case 3000:
+			t.GPU = &GPUTrack{Stream: -1}
+			fields(f.b, func(f field) {
+				switch f.num {
+				case 1:
+					t.GPU.ID = int32(f.v)
+				case 3:
+					t.GPU.Stream = int64(f.v)
+				}
+			})
 		case 19:
 			rd.im.ProcessOrder = rd.im.ProcessOrder || f.v == 1
 		case 20:

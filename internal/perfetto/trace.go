@@ -27,6 +27,8 @@ type Track struct {
 	Explicit    bool   // the children are ordered by Order; else by name
 	Merge       bool   // rows of this name under one parent are drawn as one
 
+	GPU *GPUTrack // what of a device the row shows, nil of none
+
 	PID, TID int64    // Process: PID; Thread: both. Never 0: that is the idle process
 	Labels   []string // Process
 
@@ -36,6 +38,12 @@ type Track struct {
 	Items  []Item                   // slices and instants; Write sorts them
 	Fill   func(b *Body, ref int32) // describes an item; may be called from several goroutines
 	Points []Point                  // values of a Counter, by time
+}
+
+// GPUTrack ties a row to a device, for viewers that group by those (GpuTrackDescriptor).
+type GPUTrack struct {
+	ID     int32
+	Stream int64 // the logical queue; below 0 for the whole device
 }
 
 // Item is a slice or an instant of a track. Slices that start and end together nest by Rank, then by Ref, outside in.
@@ -68,7 +76,9 @@ type Trace struct {
 	HasRealtime bool
 	Realtime    int64 // Unix time of time stamp 0, ns, when HasRealtime
 	Attrs       []Attr
-	Tracks      []Track // parents before children
+	GPUs        []string // names of the devices, by number; nil when they are not known
+	Tracks      []Track  // parents before children
+	Stages      *Stages  // nil for none
 
 	Part int // number among the parts of a Stream; 0 for a trace that is written by itself
 
@@ -82,6 +92,7 @@ type Stats struct {
 	Points   int // counter values
 	Lanes    int // rows that had to be added for slices that do not nest
 	Deep     int // slices moved to such a row because MaxDepth others were open
+	Stages   int // operations in Stages
 	Bytes    int64
 }
 

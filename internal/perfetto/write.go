@@ -61,6 +61,7 @@ func (st *Stats) Add(o *Stats) {
 	st.Points += o.Points
 	st.Lanes += o.Lanes
 	st.Deep += o.Deep
+	st.Stages += o.Stages
 	st.Bytes += o.Bytes
 }
 
@@ -82,7 +83,13 @@ func writePart(bw *bufio.Writer, t *Trace, size int, said []byte) (st Stats, seq
 		st.Bytes += int64(n)
 		return err == nil
 	})
-	return st, len(lanes), err
+	if t.Stages == nil || err != nil {
+		return st, len(lanes), err
+	}
+	st.Stages = len(t.Stages.List)
+	n, err := t.Stages.write(bw, t.sequence(len(lanes)), start)
+	st.Bytes += n
+	return st, len(lanes) + 1, err
 }
 
 // plan splits all tracks into lanes, one for each track that has events and those that overlaps need, and long lanes

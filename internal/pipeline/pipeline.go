@@ -116,7 +116,9 @@ func (r *Run) solve() error {
 	if w := r.graph.Window; w.End <= w.Start {
 		return ErrNothing
 	}
-	runtime.GC() // of what linking left
+	if len(r.Trace.Events) >= largeTrace {
+		runtime.GC() // of what linking left
+	}
 	r.o.stage("path")
 	r.path, err = method(r.graph)
 	return err

@@ -37,7 +37,6 @@ func (p *JobPicture) Rank(member int32, tr *trace.Trace) error {
 	if err != nil {
 		return err
 	}
-	runtime.GC() // of linking; writing needs room
 	arrows := map[trace.EventID]uint32{}
 	p.picture.Kernels(member, func(event trace.EventID, arrow uint32) { arrows[event] = arrow })
 	p.leftOut += drawing.LeftOut
@@ -66,8 +65,15 @@ func (p *JobPicture) drawing(member int32, tr *trace.Trace) (*trace.Trace, *over
 	if p.draw.Slim {
 		slim.Context(g, path, drawing)
 	}
-	return g.Trace, drawing, nil
+	if tr = g.Trace; len(tr.Events) >= largeTrace {
+		g, path, x = nil, nil, nil
+		runtime.GC() // of linking; writing needs room
+	}
+	return tr, drawing, nil
 }
+
+// largeTrace is from how many events on the garbage of a stage is collected before the next one.
+const largeTrace = 1 << 16
 
 // Close draws the rows of the job, if they are wanted, and ends the picture. It tells what was written, and how many edges of the
 // path have no arrow.

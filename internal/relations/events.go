@@ -38,9 +38,9 @@ var eventColumns = []columns.Column{
 	null(text("args", "arguments as JSON")),
 }
 
-// events has a row for each complete event.
+// events has a row for each complete event, and for each begin with its end.
 func (m *maker) events() (int, []columns.Data) {
-	rows := m.completeEvents()
+	rows, lasts := m.completeEvents()
 	at := func(f func(e *trace.Event) int64) columns.Data {
 		return ints(func(i int) int64 { return f(m.event(rows[i])) })
 	}
@@ -70,7 +70,12 @@ func (m *maker) events() (int, []columns.Data) {
 	return len(rows), []columns.Data{
 		ints(func(i int) int64 { return int64(rows[i]) }),
 		at(func(e *trace.Event) int64 { return e.Start }),
-		at(func(e *trace.Event) int64 { return e.Dur }),
+		ints(func(i int) int64 {
+			if d, ok := lasts[rows[i]]; ok {
+				return d
+			}
+			return m.event(rows[i]).Dur
+		}),
 		m.syms(func(i int) trace.Sym { return m.event(rows[i]).Name }),
 		m.syms(func(i int) trace.Sym { return trace.Sym(m.event(rows[i]).Cat) }),
 		words(int(trace.NumKinds), func(i int) trace.Kind { return trace.Kind(i) }, func(i int) int { return int(m.event(rows[i]).Kind) }),
@@ -116,20 +121,40 @@ func (m *maker) events() (int, []columns.Data) {
 	}
 }
 
-func (m *maker) completeEvents() []trace.EventID {
+// completeEvents are the events that have a row, and how long those last that are a begin with an end.
+func (m *maker) completeEvents() (rows []trace.EventID, lasts map[trace.EventID]int64) {
+	events := m.tr.Events
 	n := 0
-	for i := range m.tr.Events {
-		if m.tr.Events[i].Ph == 'X' {
+	var halves []int32
+	for i := range events {
+		switch events[i].Ph {
+		case 'X':
 			n++
+		case 'B', 'E':
+			if events[i].Track != trace.NoTrack {
+				halves = append(halves, int32(i))
+			}
 		}
 	}
-	rows := make([]trace.EventID, 0, n)
-	for i := range m.tr.Events {
-		if m.tr.Events[i].Ph == 'X' {
+	m.tr.ByThread(halves, func(row []int32) {
+		trace.Pair(events, row, func(begin, end int32) {
+			if begin < 0 || end < 0 {
+				return
+			}
+			if lasts == nil {
+				lasts = map[trace.EventID]int64{}
+			}
+			lasts[trace.EventID(begin)] = events[end].Start - events[begin].Start
+		})
+	})
+	rows = make([]trace.EventID, 0, n+len(lasts))
+	for i := range events {
+		_, joined := lasts[trace.EventID(i)]
+		if joined || events[i].Ph == 'X' {
 			rows = append(rows, trace.EventID(i))
 		}
 	}
-	return rows
+	return rows, lasts
 }
 
 // deviceOf is the number of the device of a row, -1 of a thread.

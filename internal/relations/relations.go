@@ -73,7 +73,7 @@ type definition struct {
 func definitions() []definition {
 	return []definition{
 		{"runs", "One row for each trace: what was read, how it was analysed, what it is bound by.", runColumns, (*maker).runs},
-		{"events", "Every complete event, in the order of the input.", eventColumns, (*maker).events},
+		{"events", "Every complete event, and every begin with its end, in the order of the input.", eventColumns, (*maker).events},
 		{"segments", "The critical path, in order of time: the segments tile the window.", segmentColumns, (*maker).segments},
 		{"edges", "Everything that something waited for: who depends on whom, by which rule, on what evidence.", edgeColumns, (*maker).edges},
 		{"nodes", "The aggregated dependency graph: runs of events of one training phase.", nodeColumns, (*maker).nodes},

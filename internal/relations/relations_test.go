@@ -17,6 +17,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
 	"overlay/internal/graph"
+	"overlay/internal/kineto"
 	"overlay/internal/parquetfile"
 	"overlay/internal/relations"
 	"overlay/internal/sqlquery"
@@ -130,13 +131,16 @@ func TestTables(t *testing.T) {
 			checkColumns(t, &list[i], len(tr.Events))
 		}
 		events, segments, nodes, steps, spans := find(t, list, "events"), find(t, list, "segments"), find(t, list, "nodes"), find(t, list, "steps"), find(t, list, "spans")
-		complete := 0
+		complete, begins := 0, 0
 		for i := range tr.Events {
-			if tr.Events[i].Ph == 'X' {
+			switch tr.Events[i].Ph {
+			case 'X':
 				complete++
+			case 'B':
+				begins++
 			}
 		}
-		if events.Rows != complete || segments.Rows != len(p.Segments) || nodes.Rows != len(g.Nodes) || find(t, list, "tracks").Rows != len(tr.Tracks) {
+		if events.Rows < complete || events.Rows > complete+begins || segments.Rows != len(p.Segments) || nodes.Rows != len(g.Nodes) || find(t, list, "tracks").Rows != len(tr.Tracks) {
 			t.Errorf("%d events, %d segments, %d nodes", events.Rows, segments.Rows, nodes.Rows)
 		}
 		if got := sum(t, events, "critical_ns", nil); got != p.Covered {
@@ -430,5 +434,35 @@ func golden(t *testing.T, name, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s: %s", name, diff)
+	}
+}
+
+// TestPairs: a begin with its end is a row, those that lack the other are none.
+func TestPairs(t *testing.T) {
+	const events = `[
+{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 0, "dur": 100},
+{"ph": "B", "cat": "cpu_op", "name": "b", "pid": 1, "tid": 1, "ts": 10},
+{"ph": "B", "cat": "cpu_op", "name": "c", "pid": 1, "tid": 1, "ts": 20},
+{"ph": "B", "cat": "cpu_op", "name": "c", "pid": 1, "tid": 2, "ts": 21},
+{"ph": "E", "pid": 1, "tid": 1, "ts": 30},
+{"ph": "E", "name": "b", "pid": 1, "tid": 1, "ts": 40},
+{"ph": "E", "name": "b", "pid": 1, "tid": 1, "ts": 50},
+{"ph": "i", "s": "t", "name": "d", "pid": 1, "tid": 1, "ts": 60}]`
+	tr, err := kineto.Parse([]byte(events), "t", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, list := solved(t, tr, critpath.Exact)
+	table := find(t, list, "events")
+	event, name, dur := data(t, table, "event"), data(t, table, "name"), data(t, table, "dur_ns")
+	got := ""
+	for i := range table.Rows {
+		e, _ := event.Int(i)
+		n, _ := name.Text(i)
+		d, _ := dur.Int(i)
+		got += fmt.Sprintf("%d %s %d; ", e, n, d)
+	}
+	if want := "0 a 100000; 1 b 30000; 2 c 10000; "; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

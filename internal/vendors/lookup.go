@@ -158,6 +158,18 @@ func Seen(has func(category string) bool, names []string) (list []string) {
 	return list
 }
 
+// Interface is the number that Perfetto gives to the programming interface of a call by its name; 0 where it has none.
+func Interface(call string) int {
+	for i := range table {
+		for _, start := range table[i].Marks.Starts {
+			if strings.HasPrefix(call, start) {
+				return table[i].Interface
+			}
+		}
+	}
+	return 0
+}
+
 // CallCategory is Kineto's category for a call of CUDA that is known by its name alone: calls of the driver begin with cu and
 // a capital.
 func CallCategory(name string) string {

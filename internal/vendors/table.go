@@ -101,8 +101,9 @@ var intel = Vendor{
 // those of its own profilers: rocprofv3 (generatePerfetto.cpp of rocprofiler-sdk), and with rocm_ in front rocprof-sys.
 // They record the calls below HIP too, as hsa_api: that is the inside of HIP's calls, and none of the kinds.
 var amd = Vendor{
-	Name:  "AMD ROCm",
-	Marks: Marks{Categories: []string{"hip_api", "rocm_hip_api"}, Starts: []string{"hipLaunchKernel", "hipModule", "hipExt"}},
+	Name:      "AMD ROCm",
+	Marks:     Marks{Categories: []string{"hip_api", "rocm_hip_api"}, Starts: []string{"hipLaunchKernel", "hipModule", "hipExt"}},
+	Interface: 5,
 	Categories: map[trace.Kind][]string{
 		trace.Runtime:    {"hip_api", "rocm_hip_api"},
 		trace.Kernel:     {"kernel_dispatch", "rocm_kernel_dispatch"},
@@ -116,8 +117,9 @@ var amd = Vendor{
 }
 
 var nvidia = Vendor{
-	Name:  "NVIDIA CUDA",
-	Marks: Marks{Starts: []string{"cudaLaunchKernel"}},
+	Name:      "NVIDIA CUDA",
+	Marks:     Marks{Starts: []string{"cudaLaunchKernel"}},
+	Interface: 4,
 	Categories: map[trace.Kind][]string{
 		trace.Runtime:     {"cuda_runtime"},
 		trace.Driver:      {"cuda_driver"},

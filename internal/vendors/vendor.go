@@ -17,6 +17,7 @@ type Vendor struct {
 	Endings    []string  // of names of calls: variants that do the same
 	Libraries  []Library // of collectives
 	Processes  []Process // whose name says what lies on their rows
+	Interface  int       // as Perfetto numbers programming interfaces (GpuApi); 0 where it has no number
 	Devices    []string  // words before the number of a device: "GPU" of "GPU 0"
 	Rows       []string  // further names of rows and processes
 	Flows      []string  // categories and names of flow events, beside those of Kineto

@@ -1,11 +1,13 @@
-// The page: takes a file, has a worker analyse it, shows the summary, and hands the overlaid trace to the viewer.
+// The page: takes files, has a worker analyse one after another, shows the summaries, and hands an overlaid trace to the viewer.
 
 const viewer = 'https://ui.perfetto.dev';
 const base = new URL('.', location.href).href;
 const $ = id => document.getElementById(id);
 
 let worker; // of the trace that is being analysed
-let result; // {name, answer, output} of the last one
+let waiting = []; // files that come after it
+let results = []; // {name, answer, output} of those that are done
+let result; // the one that is shown
 
 // The program and the worker's text are loaded once; both come from the page's own origin.
 const loading = Promise.all([
@@ -19,10 +21,46 @@ function say(text, isError) {
   $('status').className = isError ? 'error' : '';
 }
 
-async function analyse(file) {
+// analyseAll drops what is under way and takes new files, one after another: each may need most of the memory that a page has.
+function analyseAll(files) {
   if (worker) worker.terminate();
   worker = result = undefined;
+  results = [];
+  waiting = [...files];
   $('result').hidden = true;
+  $('files').replaceChildren();
+  const first = waiting.shift();
+  if (first) analyse(first);
+}
+
+// next goes on with the file behind the one that is done.
+function next() {
+  worker = undefined;
+  const file = waiting.shift();
+  if (file) analyse(file);
+}
+
+// show shows one of the results. With several, a button for each stands above.
+function show(which) {
+  result = which;
+  $('summary').textContent = result.answer.summary;
+  $('result').hidden = false;
+  for (const button of $('files').children) button.setAttribute('aria-pressed', button.dataset.name === String(results.indexOf(result)));
+}
+
+function addButton(name, done) {
+  const button = document.createElement('button');
+  button.textContent = name;
+  if (done) {
+    button.dataset.name = String(results.indexOf(done));
+    button.onclick = () => show(done);
+  } else {
+    button.disabled = true;
+  }
+  $('files').append(button);
+}
+
+async function analyse(file) {
   say('Loading the program …');
   let module, source;
   try { [module, source] = await loading; } catch { return; }
@@ -32,24 +70,38 @@ async function analyse(file) {
     if (mine !== worker) return; // of a trace that was dropped before this one
     if (data.stage) return say(`${file.name}: ${data.stage} …`);
     mine.terminate();
-    worker = undefined;
-    if (data.error) return say(data.error, true);
-    result = {name: file.name, ...data};
-    $('summary').textContent = data.answer.summary;
-    $('result').hidden = false;
+    if (data.error) {
+      addButton(`${file.name}: ${data.error}`);
+      say(data.error, true);
+      return next();
+    }
+    const done = {name: file.name, ...data};
+    results.push(done);
+    addButton(file.name, done);
+    if (!result) show(done);
     say(`${file.name}: done in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+    next();
   };
-  mine.onerror = e => { if (mine === worker) say(`The program stopped: ${e.message}`, true); };
+  mine.onerror = e => {
+    if (mine !== worker) return;
+    addButton(`${file.name}: the program stopped`);
+    say(`The program stopped: ${e.message}`, true);
+    next();
+  };
   mine.postMessage({base, module, file, request: {
     name: file.name, size: file.size, step: $('step').value.trim(), method: $('method').value,
     analyses: $('analyses').checked, slim: $('slim').checked, anonymous: $('anonymous').checked,
   }});
 }
 
+// What the path is made of, for a tab of the viewer; the same as that of `overlay open`.
+const pathQuery = `-- critical path: what it is made of
+SELECT name, count(*) AS segments, round(sum(dur) / 1e6, 3) AS ms, round(100.0 * sum(dur) / (SELECT sum(dur) FROM slice WHERE category = 'critical_path'), 1) AS percent FROM slice WHERE category = 'critical_path' GROUP BY name ORDER BY sum(dur) DESC`;
+
 // openInViewer shows the trace in the viewer: its page says PONG when it is ready to take a trace, and a trace goes to it alone.
 async function openInViewer() {
   const {answer, output} = result;
-  const commands = JSON.stringify([{id: 'dev.perfetto.PinTracksByRegex', args: ['^(Critical path|Path segments)$']}]);
+  const commands = JSON.stringify([{id: 'dev.perfetto.PinTracksByRegex', args: ['^(Critical path|Path segments)$']}, {id: 'dev.perfetto.RunQueryAndShowTab', args: [pathQuery]}]);
   const view = answer.start < answer.end ? `&visStart=${answer.start}&visEnd=${answer.end}` : '';
   const other = window.open(`${viewer}/#!/?startupCommands=${encodeURIComponent(commands)}${view}`);
   if (!other) return say('The browser blocked the new window: allow it for this page, or save the trace and drop it on ' + viewer, true);
@@ -73,10 +125,10 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(a.href), 60000);
 }
 
-$('file').onchange = () => { if ($('file').files[0]) analyse($('file').files[0]); };
+$('file').onchange = () => analyseAll($('file').files);
 $('demo').onclick = async () => {
   const answer = await fetch('demo.json.gz');
-  if (answer.ok) analyse(new File([await answer.blob()], 'demo.json.gz'));
+  if (answer.ok) analyseAll([new File([await answer.blob()], 'demo.json.gz')]);
   else say('The demo trace is missing beside this page', true);
 };
 $('open').onclick = openInViewer;
@@ -87,7 +139,5 @@ addEventListener('dragleave', e => { if (!e.relatedTarget) document.body.classLi
 addEventListener('drop', e => {
   e.preventDefault();
   document.body.classList.remove('over');
-  const files = e.dataTransfer.files;
-  if (files.length > 1) say('One trace at a time: the first is taken');
-  if (files[0]) analyse(files[0]);
+  if (e.dataTransfer.files.length) analyseAll(e.dataTransfer.files);
 });

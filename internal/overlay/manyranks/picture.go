@@ -29,7 +29,7 @@ type Picture struct {
 	j        *ranks.Job
 	o        Options
 	segments *segmentRow
-	strips   []strip // by member
+	strips   []ranks.Strip // by member
 	kernels  []kernel
 }
 

@@ -65,16 +65,16 @@ func (p *Picture) shown() []int32 {
 // stripTracks adds the group of strips, and the arrows between them.
 func (p *Picture) stripTracks() {
 	j, shown := p.j, p.shown()
-	p.strips = make([]strip, len(j.Members))
+	p.strips = make([]ranks.Strip, len(j.Members))
 	pieces := 0
 	for _, m := range shown {
-		p.strips[m] = stripOf(j, m)
+		p.strips[m] = j.Strip(m)
 		pieces += len(p.strips[m])
 	}
 	for least := (j.Window[1] - j.Window[0]) / 20_000; pieces > mostPieces; least *= 2 {
 		pieces = 0
 		for _, m := range shown {
-			p.strips[m] = p.strips[m].thin(least)
+			p.strips[m] = p.strips[m].Thin(least)
 			pieces += len(p.strips[m])
 		}
 		if least > (j.Window[1]-j.Window[0])/8 {
@@ -121,35 +121,35 @@ func (p *Picture) rankName(m int32) string {
 // stripRow draws a strip.
 type stripRow struct {
 	p *Picture
-	s strip
+	s ranks.Strip
 }
 
 func (r *stripRow) Len() int { return len(r.s) }
 
 func (r *stripRow) Span(i int) (start, dur int64) {
-	return r.s[i].start - r.p.Origin, r.s[i].end - r.s[i].start
+	return r.s[i].Start - r.p.Origin, r.s[i].End - r.s[i].Start
 }
 
 func (r *stripRow) Look(i int) (name, color string) {
 	x := &r.s[i]
-	switch x.part {
-	case waits:
-		name, color = "wait for rank "+strconv.Itoa(int(r.p.j.Members[x.whom].Rank)), waitColor
-	case transfers:
+	switch x.Part {
+	case ranks.InWait:
+		name, color = "wait for rank "+strconv.Itoa(int(r.p.j.Members[x.Whom].Rank)), waitColor
+	case ranks.Transfers:
 		name, color = "transfer", overlay.ClassColor(critpath.ClassComm)
-	case collective:
+	case ranks.Collective:
 		name, color = "communication", overlay.ClassColor(critpath.ClassComm)
-	case late:
+	case ranks.Late:
 		return "not recorded: the trace begins late", overlay.ClassColor(critpath.ClassUntraced)
-	case absentee:
+	case ranks.Absent:
 		name, color = "wait for a rank without a trace", waitColor
 	default:
-		name, color = x.class.Words(), overlay.ClassColor(x.class)
-		if d := x.end - x.start; float64(x.most) < 0.995*float64(d) {
-			name += " " + tables.WholePercent(x.most, d)
+		name, color = x.Class.Words(), overlay.ClassColor(x.Class)
+		if d := x.End - x.Start; float64(x.Most) < 0.995*float64(d) {
+			name += " " + tables.WholePercent(x.Most, d)
 		}
 	}
-	if x.path {
+	if x.Path {
 		color = criticalColor
 	}
 	return name, color
@@ -161,14 +161,14 @@ func (r *stripRow) Args(i int) (args [overlay.MaxArgs]overlay.Arg, n int) {
 		args[n] = a
 		n++
 	}
-	if x.part == own {
-		add(overlay.Arg{Key: overlay.ArgClass, Str: x.class.String(), IsStr: true})
+	if x.Part == ranks.Works {
+		add(overlay.Arg{Key: overlay.ArgClass, Str: x.Class.String(), IsStr: true})
 	}
-	if x.part == waits || x.part == transfers {
-		in := &r.p.j.Instances[x.instance]
+	if x.Part == ranks.InWait || x.Part == ranks.Transfers {
+		in := &r.p.j.Instances[x.Instance]
 		kind := r.p.j.Members[r.p.j.Of[in.First].Member].Kinds[in.Kind]
 		add(overlay.Arg{Key: "collective", Str: in.Coll.String(), IsStr: true})
-		add(overlay.Arg{Key: overlay.ArgInstance, Int: int64(x.instance)})
+		add(overlay.Arg{Key: overlay.ArgInstance, Int: int64(x.Instance)})
 		if b := kind.Bytes(); b > 0 {
 			add(overlay.Arg{Key: "bytes", Int: b})
 		}
@@ -186,18 +186,32 @@ func (p *Picture) stepTracks(v *ranks.Verdict) {
 	if len(steps) == 0 {
 		return
 	}
+	most := leastHeat // per mille
+	for i := range steps {
+		for _, m := range shown {
+			most = max(most, waitShare(&steps[i], m))
+		}
+	}
 	p.Tracks = append(p.Tracks, overlay.Track{Name: overlay.TrackSteps, Parent: 0,
-		Description: "How much of each step each rank waited in collectives: the darker, the more. own_ns is its own work on its own path, excess_ns what it worked more than its peers."})
+		Description: "How much of each step each rank waited in collectives: the darker, the more; darkest is " + tables.WholePercent(most, 1000) +
+			".\nown_ns is its own work on its own path, excess_ns what it worked more than its peers."})
 	for _, m := range shown {
 		t := overlay.Track{Name: p.rankName(m), Parent: group, Category: overlay.CategorySummary}
 		for i := range steps {
 			s := &steps[i]
-			wait := min(s.Wait[m], s.Duration)
-			heat := min(int(wait*int64(len(heatColors))/s.Duration), len(heatColors)-1)
+			heat := min(waitShare(s, m)*int64(len(heatColors))/most, int64(len(heatColors)-1))
 			end := min(s.Start+s.Duration, p.j.Window[1])
-			t.Slices = append(t.Slices, overlay.Slice{Start: s.Start - p.Origin, Dur: end - s.Start, Name: tables.WholePercent(wait, s.Duration) + " waiting", Color: heatColors[heat],
+			t.Slices = append(t.Slices, overlay.Slice{Start: s.Start - p.Origin, Dur: end - s.Start, Name: tables.WholePercent(min(s.Wait[m], s.Duration), s.Duration) + " waiting", Color: heatColors[heat],
 				Args: []overlay.Arg{{Key: "step", Int: int64(s.Number)}, {Key: overlay.ArgWaitNS, Int: s.Wait[m]}, {Key: overlay.ArgOwnNS, Int: s.Own[m]}, {Key: overlay.ArgExcessNS, Int: s.Excess[m]}}})
 		}
 		p.Tracks = append(p.Tracks, t)
 	}
+}
+
+// leastHeat is what share of a step has to be waited for the darkest colour, per mille: below that it is noise.
+const leastHeat = int64(80)
+
+// waitShare is how much of a step a member waited, per mille.
+func waitShare(s *ranks.JobStep, m int32) int64 {
+	return int64(1000 * float64(min(s.Wait[m], s.Duration)) / float64(s.Duration))
 }

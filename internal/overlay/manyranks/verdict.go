@@ -126,8 +126,11 @@ func slow(j *ranks.Job, v *ranks.Verdict) string {
 // verdict is the sentence of the window, d ns long.
 func (p *Picture) verdict(sums []share, class *byClass, d int64) string {
 	words := p.shares(sums, class, d)
-	if words == "" {
+	switch {
+	case words == "":
 		return "No critical path · " + tables.ShortDuration(d)
+	case sumOf(class) == 0:
+		return "Mostly not recorded: " + words + " · " + tables.ShortDuration(d)
 	}
 	return "Bound by " + words + " · " + tables.ShortDuration(d)
 }
@@ -174,30 +177,36 @@ func (p *Picture) each(from, to int64, visit func(start, end int64, w what)) {
 // shares names what has at least 2 % of d: "CPU of rank 7 51 %, of rank 4 49 %". Where the path is spread over many ranks, the
 // classes, and over how many.
 func (p *Picture) shares(sums []share, class *byClass, d int64) string {
-	if len(sums) > 0 && sums[0].ns*100 < spread*d {
+	if spreadOut(sums, d) {
 		return p.spreadShares(sums, class, d)
 	}
-	var words []string
-	last := unrecorded + 100
+	var words, unknown []string
+	last := unrecorded
 	for _, s := range sums {
 		if s.ns*100 < worthWord*d || len(words) == mostWords {
-			words = append(words, "…")
-			break
+			continue
 		}
-		rank := fmt.Sprintf("of rank %d %s", p.j.Members[s.what.member].Rank, tables.WholePercent(s.ns, d))
-		switch {
-		case s.what.kind == unrecorded:
-			rank = fmt.Sprintf("not recorded %s (rank %d's trace begins late)", tables.WholePercent(s.ns, d), p.j.Members[s.what.member].Rank)
-		case s.what.kind == missing:
-			rank = "ranks without a trace " + tables.WholePercent(s.ns, d)
-		case s.what.kind != last:
-			rank = s.what.words() + " " + rank
+		percent := tables.WholePercent(s.ns, d)
+		switch rank := p.j.Members[s.what.member].Rank; s.what.kind {
+		case unrecorded:
+			unknown = append(unknown, fmt.Sprintf("%s not recorded (rank %d's trace begins late)", percent, rank))
+		case missing:
+			unknown = append(unknown, percent+" waiting for ranks without a trace")
+		case last:
+			words = append(words, fmt.Sprintf("of rank %d %s", rank, percent))
+		default:
+			words = append(words, fmt.Sprintf("%s of rank %d %s", s.what.words(), rank, percent))
+			last = s.what.kind
 		}
-		last = s.what.kind
-		words = append(words, rank)
 	}
-	return strings.Join(words, ", ")
+	if len(words) == 0 {
+		return strings.Join(unknown, ", ")
+	}
+	return strings.Join(append([]string{strings.Join(words, ", ")}, unknown...), "; ")
 }
+
+// spreadOut reports whether nothing has a tenth of d.
+func spreadOut(sums []share, d int64) bool { return len(sums) > 0 && sums[0].ns*100 < spread*d }
 
 func (p *Picture) spreadShares(sums []share, class *byClass, d int64) string {
 	on := map[int32]bool{}
@@ -221,13 +230,12 @@ func (p *Picture) spreadShares(sums []share, class *byClass, d int64) string {
 // bar covers [start, end] of the window. Its args sum to its length.
 func (p *Picture) bar(start, end int64, name string, sums []share, class *byClass) overlay.Slice {
 	s := overlay.Slice{Start: start - p.Origin, Dur: end - start, Name: name, Color: overlay.ClassColor(critpath.ClassUntraced)}
-	if len(sums) > 0 {
-		s.Color = sums[0].what.color()
-	}
-	if sum := sumOf(class); sum > 0 {
-		best := critpath.BoundBy(class)
-		s.Color = overlay.ClassColor(best)
-		s.Args = append(s.Args, overlay.Arg{Key: overlay.ArgClass, Str: best.String(), IsStr: true})
+	if i := slices.IndexFunc(sums, func(x share) bool { return x.what.kind < unrecorded }); i >= 0 { // what its name begins with
+		s.Color = sums[i].what.color()
+		if spreadOut(sums, end-start) {
+			s.Color = overlay.ClassColor(critpath.BoundBy(class))
+		}
+		s.Args = append(s.Args, overlay.Arg{Key: overlay.ArgClass, Str: critpath.BoundBy(class).String(), IsStr: true})
 	}
 	for c := range class {
 		if class[c] > 0 {

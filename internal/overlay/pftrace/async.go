@@ -50,7 +50,7 @@ func (w *writer) matchAsync(ids []int32) {
 		w.async = append(w.async, asyncRow{
 			proc:  w.tr.Tracks[first.Track].Proc,
 			name:  first.Name,
-			items: w.match(g, nil),
+			items: w.match(g, 0),
 		})
 	}
 }

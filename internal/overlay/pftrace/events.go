@@ -1,9 +1,6 @@
 package pftrace
 
 import (
-	"cmp"
-	"slices"
-
 	"overlay/internal/perfetto"
 	"overlay/internal/trace"
 )
@@ -80,78 +77,53 @@ func (w *writer) item(id int32, start, dur int64, instant bool) perfetto.Item {
 
 // matchThreads makes slices of the B and E events, thread by thread.
 func (w *writer) matchThreads(ids []int32) {
-	events := w.tr.Events
-	slices.SortStableFunc(ids, func(a, b int32) int {
-		x, y := &events[a], &events[b]
-		if c := cmp.Compare(x.Track, y.Track); c != 0 {
-			return c
+	w.tr.ByThread(ids, func(ids []int32) {
+		last, seen := int64(0), trace.NoTrack
+		for _, id := range ids {
+			if t := w.tr.Events[id].Track; t != seen {
+				seen = t
+				last = max(last, lastEnd(w.items[t]))
+			}
 		}
-		return cmp.Compare(x.Start, y.Start)
+		for _, it := range w.match(ids, last) {
+			t := w.tr.Events[it.Ref].Track
+			w.items[t] = append(w.items[t], it)
+		}
 	})
-	for len(ids) > 0 {
-		t := events[ids[0]].Track
-		n := 1
-		for n < len(ids) && events[ids[n]].Track == t {
-			n++
-		}
-		w.items[t] = w.match(ids[:n], w.items[t])
-		ids = ids[n:]
-	}
 }
 
-// match turns begins and ends of one row, sorted by time and then by file position, into slices, and appends them
-// to its items.
-//
-// An end closes the innermost open begin of its name, or the innermost of all where it has no name or one that is
-// not open. Begins and ends of one time stamp may stand in any order in the file: an end whose begin follows waits.
-func (w *writer) match(ids []int32, items []perfetto.Item) []perfetto.Item {
+func lastEnd(items []perfetto.Item) (last int64) {
+	for _, it := range items {
+		last = max(last, it.Start+it.Dur)
+	}
+	return last
+}
+
+// match turns begins and ends of one row, sorted by time and then by file position, into slices; see trace.Pair. What never
+// ends is drawn to the end of the row: last, or later.
+func (w *writer) match(ids []int32, last int64) (items []perfetto.Item) {
 	events := w.tr.Events
+	for _, id := range ids {
+		if e := &events[id]; e.Ph == 'n' || e.Ph == 'T' || e.Ph == 'p' {
+			items = append(items, w.item(id, e.Start, 0, true))
+		}
+	}
 	var open []int32
-	closeTop := func(k int, end int32) {
-		b := open[k]
-		open = slices.Delete(open, k, k+1)
-		w.endOf[b] = end
-		w.stats.Events++ // the end; item counts the begin
-		items = append(items, w.item(b, events[b].Start, events[end].Start-events[b].Start, false))
-	}
-	for i := 0; i < len(ids); i++ {
-		id := ids[i]
-		e := &events[id]
-		switch e.Ph {
-		case 'B', 'b', 'S':
-			open = append(open, id)
-			continue
-		case 'n', 'T', 'p':
-			items = append(items, w.item(id, e.Start, 0, true))
-			continue
-		}
-		k := len(open) - 1
-		if e.Name != 0 {
-			for k >= 0 && events[open[k]].Name != e.Name {
-				k--
-			}
-			if k < 0 {
-				if j := w.laterBegin(ids, i); j > 0 {
-					copy(ids[i:j], ids[i+1:j+1])
-					ids[j] = id
-					i--
-					continue
-				}
-				k = len(open) - 1
-			}
-		}
-		if k < 0 {
+	trace.Pair(events, ids, func(begin, end int32) {
+		switch {
+		case begin < 0:
 			w.stats.Unopened++
-			items = append(items, w.item(id, e.Start, 0, true))
-			continue
+			items = append(items, w.item(end, events[end].Start, 0, true))
+		case end < 0:
+			open = append(open, begin)
+		default:
+			w.endOf[begin] = end
+			w.stats.Events++ // the end; item counts the begin
+			items = append(items, w.item(begin, events[begin].Start, events[end].Start-events[begin].Start, false))
 		}
-		closeTop(k, id)
-	}
+	})
 	if len(open) > 0 {
-		last := int64(0)
-		for _, it := range items {
-			last = max(last, it.Start+it.Dur)
-		}
+		last = max(last, lastEnd(items))
 		for _, id := range ids {
 			last = max(last, events[id].Start)
 		}
@@ -161,19 +133,4 @@ func (w *writer) match(ids []int32, items []perfetto.Item) []perfetto.Item {
 		}
 	}
 	return items
-}
-
-// laterBegin returns the place of a begin with the name and the time of the end at i, behind it; 0 without.
-func (w *writer) laterBegin(ids []int32, i int) int {
-	e := &w.tr.Events[ids[i]]
-	for j := i + 1; j < len(ids); j++ {
-		b := &w.tr.Events[ids[j]]
-		if b.Start != e.Start {
-			return 0
-		}
-		if b.Name == e.Name && (b.Ph == 'B' || b.Ph == 'b' || b.Ph == 'S') {
-			return j
-		}
-	}
-	return 0
 }

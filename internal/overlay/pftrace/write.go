@@ -86,8 +86,12 @@ func (w *writer) build() *perfetto.Trace {
 	})
 	w.bindFlows(flows)
 	wait()
+	w.out.GPUs = deviceNames(w.tr)
 	if w.drawing != nil {
 		w.addOverlay()
+		if w.drawing.GPUCompute {
+			w.addStages()
+		}
 	}
 	return &w.out
 }
@@ -143,6 +147,9 @@ func (w *writer) uuid() [2]uint64 {
 		}
 		if drawing.Plain {
 			word(2)
+		}
+		if drawing.GPUCompute {
+			word(4)
 		}
 		for _, k := range drawing.Keep {
 			if !k {
