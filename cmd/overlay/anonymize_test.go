@@ -198,13 +198,15 @@ func anonymousOutputs(t *testing.T, text, suffix string, flags []string) {
 	wantNoSecret(t, "standard output", stdout.Bytes())
 }
 
-var secretText = regexp.MustCompile(`(?i).{0,60}(acme|SECRET|\\u0061cme|987654321).{0,40}`)
+// secretTexts are in small letters.
+var secretTexts = []string{"acme", "secret", `\u0061cme`, "987654321"}
 
 func wantNoSecret(t *testing.T, name string, data []byte) {
 	t.Helper()
-	for i, hit := range secretText.FindAll(data, 20) {
-		if i < 5 {
-			t.Errorf("%s: %q", name, hit)
+	small := bytes.ToLower(data)
+	for _, secret := range secretTexts {
+		if at := bytes.Index(small, []byte(secret)); at >= 0 {
+			t.Errorf("%s: %q", name, small[max(0, at-60):min(len(small), at+60)])
 		}
 	}
 }

@@ -11,14 +11,18 @@ import (
 func (p *program) runCommand() *cli.Command {
 	flags := slices.Concat(inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"),
 		[]cli.Flag{&cli.StringFlag{Name: "report", TakesFile: true, Category: filesGroup, Usage: "also write the report to `FILE`, named .json or .html"}},
-		analysisFlags(), htaFlags(), adviceFlags(), drawingFlags(), reportFlags(), generalFlags())
+		captureFlags(), jobFlags(), analysisFlags(), htaFlags(), adviceFlags(), drawingFlags(), ranksFlags(), reportFlags(), generalFlags())
 	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "-i FILE [-o FILE] [flags]", Flags: flags,
 		Description: `
 Finds the critical path of the trace and draws it in: critical slices red, a track "Critical path" that says what the
-time is bound by, arrows along the path. Prints a summary to standard output (to standard error with -o -).
+time is bound by, arrows along the path. Prints a summary to standard output (to standard error with -o -). Of a folder,
+a quoted pattern or an archive with a trace for each rank of a job it makes one picture: all ranks on one clock, the
+path over them, and a strip for each rank that shows when it waits, and for whom.
 
 Examples:
   overlay run -i trace.json.gz
+  overlay run -i traces/ -o job.pftrace
+  overlay run -i 'traces/rank*.json.gz' -o job.pftrace --ranks 0,7
   overlay run -i trace.json.gz -o step3.pftrace.gz --step 3
   overlay run -i trace.json.gz -o overlaid.json --method hta
   overlay run -i trace.json.gz -o slim.pftrace.gz --only-critical --anonymize

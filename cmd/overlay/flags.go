@@ -22,7 +22,7 @@ const (
 func inputFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "input", Value: &fileNames{}, TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
-			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace, for report those of all ranks of a job"},
+			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace, for report and run those of all ranks of a job"},
 	}
 }
 
@@ -110,6 +110,14 @@ func captureFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "capture", Category: filesGroup, DefaultText: "the only one",
 			Usage: "of several captures of each rank take the `N`th by time, counted from 1"},
+	}
+}
+
+// ranksFlags are for commands that draw the ranks of a job.
+func ranksFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "ranks", Category: pictureGroup, DefaultText: "all up to 1,500,000 events, else representative",
+			Usage: "several ranks: draw the events of these, `all|representative|LIST` as in 0,3,8-11; every rank has its strip"},
 	}
 }
 

@@ -199,8 +199,13 @@ func (f *found) one() (string, error) {
 	if !ok {
 		word = "FILE"
 	}
-	return "", fmt.Errorf("%s holds %s, and this command takes one: give it by name, as in %s; 'overlay check' lists them, 'overlay report' takes them all", f.shown, tables.Counted(len(f.traces), "trace"), word)
+	return "", &severalError{fmt.Sprintf("%s holds %s, and this command takes one: give it by name, as in %s; 'overlay check' lists them, 'overlay report' and 'overlay run' take them all", f.shown, tables.Counted(len(f.traces), "trace"), word)}
 }
+
+// severalError is that there are several traces where one is wanted.
+type severalError struct{ text string }
+
+func (e *severalError) Error() string { return e.text }
 
 // onlyTrace is the name of the trace that a folder or a pattern holds; any other name is that of a file.
 func onlyTrace(name string) (string, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"runtime"
 
@@ -30,7 +31,11 @@ func (p *program) action(nFiles int, check func(*flagReader, *options), body fun
 		o, err := readOptions(c)
 		r := &flagReader{Context: c, err: err}
 		r.wantFiles(nFiles)
-		if r.err == nil && o.command != "report" && nFiles != ownFiles {
+		switch {
+		case r.err != nil || o.command == "report" || nFiles == ownFiles:
+		case o.command == "run":
+			r.oneOrJob(o)
+		default:
 			r.oneInput(o)
 		}
 		if check != nil {
@@ -130,6 +135,22 @@ func (r *flagReader) oneInput(o *options) {
 	}
 	if o.input, r.err = onlyTrace(o.input); r.err == nil {
 		o.inputs = []string{o.input}
+	}
+}
+
+// oneOrJob finds the trace where a folder or a pattern stands for one, and notes where they stand for several.
+func (r *flagReader) oneOrJob(o *options) {
+	if o.many = len(o.inputs) > 1; o.many || len(o.inputs) == 0 {
+		return
+	}
+	only, err := onlyTrace(o.input)
+	switch several := (*severalError)(nil); {
+	case errors.As(err, &several):
+		o.many = true
+	case err != nil:
+		r.err = err
+	default:
+		o.input, o.inputs = only, []string{only}
 	}
 }
 

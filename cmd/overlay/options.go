@@ -23,6 +23,9 @@ type options struct {
 
 	input, output    string   // input: the first of inputs
 	inputs           []string // of -i
+	many             bool     // they are more than one trace
+	tar              bool     // output is an archive of a file a rank
+	ranks            string   // of --ranks: all, representative, a list; "" = all up to a limit
 	capture          int      // which of several captures of each rank, 0 for none chosen
 	chrome, compress bool     // the format of output
 
@@ -135,6 +138,7 @@ func readOptions(c *cli.Context) (*options, error) {
 	r.readReport(o)
 	r.readTables(o)
 	r.readLimits(o)
+	o.ranks = r.rankList()
 	o.topSet, o.hosts, o.trustClocks = r.IsSet("top"), r.path("hosts"), c.Bool("trust-clocks")
 	o.expect = r.readExpect(c.StringSlice("expect"))
 	return o, r.err
@@ -278,6 +282,8 @@ func (r *flagReader) readFormat(o *options) {
 	case strings.HasSuffix(name, ".pftrace"):
 	case strings.HasSuffix(name, ".json"):
 		o.chrome = true
+	case strings.HasSuffix(name, ".tar") && o.command == "run":
+		o.tar = true
 	case isStdout(o.output):
 		r.problem("-o %s needs --format perfetto or --format chrome", report.Plain(o.output))
 	default:

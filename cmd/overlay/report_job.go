@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"overlay/internal/anonymize"
 	"overlay/internal/pipeline"
 	"overlay/internal/ranks"
 	"overlay/internal/ranks/roster"
@@ -19,19 +20,42 @@ import (
 	"overlay/internal/trace"
 )
 
+// rankedJob is a job of which each rank left a trace, put together.
+type rankedJob struct {
+	all     *ranked[*ranks.Summary]
+	roster  *roster.Roster
+	job     *ranks.Job
+	verdict *ranks.Verdict
+	source  report.JobSource
+}
+
 // reportJob prints the analysis of a job of which each rank left a trace. It returns the name of the trace where it
 // turns out that there is one rank only: that is reported as ever.
 func (j *job) reportJob(f *found) (only string, err error) {
+	r, only, err := j.joinRanks(f)
+	if r == nil {
+		return only, err
+	}
+	made := report.NewJob(r.source)
+	j.result = func(w io.Writer) error { return made.WriteText(w, j.textOptions(j.resultTo)) }
+	if j.opts.json {
+		j.result = made.WriteJSON
+	}
+	return "", nil
+}
+
+// joinRanks reads the traces of a job and puts them together. Where there is one rank only it returns the name of its trace
+// instead.
+func (j *job) joinRanks(f *found) (made *rankedJob, only string, err error) {
 	if err := j.jobFlags(); err != nil {
-		return "", err
+		return nil, "", err
 	}
 	hosts, err := readHosts(j.opts.hosts)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	j.stages.start("reading ranks")
-	o := j.pipeline()
-	o.Link.Step, o.Stage = "", nil
+	o := j.rankPipeline()
 	all := eachTrace(j, f, func(name string, tr *trace.Trace) (*ranks.Summary, error) {
 		run, err := pipeline.Solve(tr, o, false)
 		if err != nil {
@@ -41,10 +65,10 @@ func (j *job) reportJob(f *found) (only string, err error) {
 	})
 	r, err := roster.Make(all.Entries, roster.Options{Capture: j.opts.capture, Strict: j.opts.strict})
 	if choice := (*roster.ChoiceError)(nil); errors.As(err, &choice) {
-		return "", j.usage("%s", choice.Error())
+		return nil, "", j.usage("%s", choice.Error())
 	}
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	if len(r.Members) == 1 && f.hasFile(all.Entries[r.Members[0].Entry].Name) {
 		for _, l := range r.Left {
@@ -52,25 +76,26 @@ func (j *job) reportJob(f *found) (only string, err error) {
 				fmt.Fprintf(j.stderr, "overlay: left out %s: %s\n", report.Plain(name), report.Plain(strings.TrimPrefix(l.Why, name+": ")))
 			}
 		}
-		return all.Entries[r.Members[0].Entry].Name, nil
+		return nil, all.Entries[r.Members[0].Entry].Name, nil
 	}
 	if len(all.Entries) == 1 && len(f.traces) == 1 { // an archive of one trace
-		return f.traces[0].path, nil
+		return nil, f.traces[0].path, nil
 	}
 	list, err := j.members(all, r, hosts)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	j.stages.start("joining")
-	debug.SetGCPercent(joinGCPercent)
+	defer debug.SetGCPercent(debug.SetGCPercent(joinGCPercent))
 	job, err := ranks.Join(list, ranks.Options{Step: int32(min(j.opts.step, math.MaxInt32)), Trust: j.opts.trustClocks})
 	switch {
 	case errors.Is(err, ranks.ErrNoStep):
-		return "", j.usage("--step %d: %v", j.opts.step, err)
+		return nil, "", j.usage("--step %d: %v", j.opts.step, err)
 	case err != nil:
-		return "", err
+		return nil, "", err
 	}
-	src := report.JobSource{Name: f.shown, Version: version, Job: job, Verdict: ranks.Judge(job, j.opts.expect), Captures: r.Captures, Notes: r.Notes, Segments: j.opts.segments}
+	made = &rankedJob{all: all, roster: r, job: job, verdict: ranks.Judge(job, j.opts.expect)}
+	src := report.JobSource{Name: f.shown, Version: version, Job: job, Verdict: made.verdict, Captures: r.Captures, Notes: r.Notes, Segments: j.opts.segments}
 	for _, l := range r.Left {
 		name := all.Entries[l.Entry].Name
 		src.Ignored = append(src.Ignored, report.Ignored{Source: name, Why: strings.TrimPrefix(l.Why, name+": ")})
@@ -78,12 +103,22 @@ func (j *job) reportJob(f *found) (only string, err error) {
 	if f.other > 0 {
 		src.Notes = append(src.Notes, tables.Counted(f.other, "other file")+" ignored")
 	}
-	made := report.NewJob(src)
-	j.result = func(w io.Writer) error { return made.WriteText(w, j.textOptions(j.resultTo)) }
-	if j.opts.json {
-		j.result = made.WriteJSON
+	if j.opts.anonymize {
+		job.Rename(made.verdict, anonymize.Text)
+		src.Name, src.Notes, src.Unnamed = "traces", nil, true
+		for i := range src.Ignored {
+			src.Ignored[i] = report.Ignored{Source: fmt.Sprintf("input %d", i+1), Why: "no rank of the job"}
+		}
 	}
-	return "", nil
+	made.source = src
+	return made, "", nil
+}
+
+// rankPipeline is how each rank of a job is analysed: as a whole, whatever the window of the job.
+func (j *job) rankPipeline() pipeline.Options {
+	o := j.pipeline()
+	o.Link.Step, o.Stage = "", nil
+	return o
 }
 
 // joinGCPercent is how much garbage may lie beside what joining needs. What it holds has no pointers, so collecting costs little.
@@ -115,7 +150,7 @@ func (j *job) jobFlags() error {
 // oneRankFlags refuses what means nothing for one trace.
 func (j *job) oneRankFlags() error {
 	o := j.opts
-	for name, set := range map[string]bool{"hosts": o.hosts != "", "trust-clocks": o.trustClocks, "expect": o.expect != ranks.Expected{}} {
+	for name, set := range map[string]bool{"hosts": o.hosts != "", "trust-clocks": o.trustClocks, "expect": o.expect != ranks.Expected{}, "ranks": o.ranks != ""} {
 		if set {
 			return j.usage("--%s needs the traces of several ranks", name)
 		}

@@ -15,6 +15,10 @@ import (
 func checkRun(r *flagReader, o *options) {
 	r.needInput(o)
 	if o.output == "" {
+		if o.many {
+			r.problem("no output: name the picture of the job with -o, as in -o job.pftrace")
+			return
+		}
 		if o.input == "-" {
 			r.problem("-i - needs -o")
 			return
@@ -36,7 +40,7 @@ func overlaidName(input string) string {
 	return name + ".overlaid.pftrace"
 }
 
-// run analyses a trace and writes it with the analysis drawn in.
+// run analyses a trace, or those of a job, and writes it with the analysis drawn in.
 func (j *job) run() error {
 	out, err := j.createOutput()
 	if err != nil {
@@ -45,6 +49,23 @@ func (j *job) run() error {
 	rep, err := j.createReport(j.opts.report)
 	if err != nil {
 		return err
+	}
+	f, err := find(j.opts.inputs)
+	if err != nil {
+		return err
+	}
+	if len(f.traces) > 1 || f.traces[0].archive != noArchive {
+		only, err := j.runJob(f, out, rep)
+		if err != nil || only == "" {
+			return err
+		}
+		j.opts.input = only
+	}
+	if err := j.oneRankFlags(); err != nil {
+		return err
+	}
+	if j.opts.tar {
+		return j.usage("-o %s: an archive takes the ranks of a job, and this is one trace; name the output .pftrace or .json", quote(j.opts.output))
 	}
 	tr, err := j.load(j.opts.input)
 	if err != nil {
@@ -86,17 +107,21 @@ func (j *job) summary(w io.Writer, tr *trace.Trace, recorded bool, r *report.Rep
 	if recorded {
 		notes = append(notes, "the input is a slim trace: window, method and delays are those of the run that wrote it")
 	}
-	next := "next  open it in " + viewerOrigin
-	if word, ok := shellWord(out.shown); ok && out.temp != "" {
-		next = "next  overlay open " + word
-	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
 	if err := writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, tables.Grouped(out.n), st.drawn), notes, repairLines(tr)); err != nil {
 		return err
 	}
-	return writeLines(w, next)
+	return writeLines(w, j.nextStep(out))
+}
+
+// nextStep is what to do with an output.
+func (j *job) nextStep(out *output) string {
+	if word, ok := shellWord(out.shown); ok && out.temp != "" {
+		return "next  overlay open " + word
+	}
+	return "next  open it in " + viewerOrigin
 }
 
 // flowNames are the values of --flows.

@@ -25,6 +25,7 @@ func changeFlags() []cli.Flag {
 		"no-wait":         "these calls return without waiting: `SELECTOR`",
 		"drop":            "these operations do not wait for other streams, or for the second ones only: `SELECTOR [for SELECTOR]`",
 		"replace":         "the last of these operations does the work of all in so long: `SELECTOR=TIME`",
+		"bandwidth":       "these collectives and copies move their bytes at so many 10^9 bytes a second: `SELECTOR=GB/s`",
 		"unlimited-queue": "launches never wait for room in a stream's queue",
 	}
 	var flags []cli.Flag
@@ -58,6 +59,7 @@ Examples:
   overlay whatif -i trace.json.gz --scale 'aten::copy_=0.5'
   overlay whatif -i trace.json.gz --scale 'class:compute in step:3=0.5' --step 3
   overlay whatif -i trace.json.gz --shrink 'enumerate(DataLoader)*=1.5ms'
+  overlay whatif -i trace.json.gz --bandwidth class:comm=200GB/s
   overlay whatif -i trace.json.gz --scale class:cpu=0.5 -o ghost.pftrace
   overlay whatif -i trace.json.gz --best 5 --scenario 'no waits := no-wait *Synchronize'
   overlay whatif -i trace.json.gz --scenarios questions.txt --json`,

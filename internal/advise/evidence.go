@@ -26,11 +26,8 @@ const (
 
 // show fills in what a finding shows as evidence.
 func (r *run) show(f *Finding, ev *events) {
-	list := slices.Clone(ev.list)
-	slices.SortStableFunc(list, func(a, b cdg.ActID) int {
-		return cmp.Or(cmp.Compare(r.dur(b), r.dur(a)), cmp.Compare(r.g.Acts[a].Event, r.g.Acts[b].Event))
-	})
-	f.Total = len(list)
+	list := r.longest(ev.list, maxPlaces)
+	f.Total = len(ev.list)
 	f.Events, f.Examples = []int{}, []Example{}
 	for _, a := range list[:min(len(list), maxPlaces)] {
 		f.places = append(f.places, r.g.Acts[a].Event)
@@ -48,7 +45,29 @@ func (r *run) show(f *Finding, ev *events) {
 			f.Examples = append(f.Examples, Example{int32(r.g.Acts[a].Event), r.name(a), r.g.Acts[a].Start - r.g.Window.Start, r.dur(a), expected})
 		}
 	}
-	f.Lines = r.lines(list)
+	f.Lines = r.lines(ev.list)
+}
+
+// longest lists n slices of a list and more, the longest first.
+func (r *run) longest(list []cdg.ActID, n int) []cdg.ActID {
+	least := int64(0)
+	if len(list) > 2*n {
+		durs := make([]int64, len(list))
+		for i, a := range list {
+			durs[i] = r.dur(a)
+		}
+		least = cdg.Nth(durs, len(durs)-n)
+	}
+	out := make([]cdg.ActID, 0, min(len(list), 2*n))
+	for _, a := range list {
+		if r.dur(a) >= least {
+			out = append(out, a)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b cdg.ActID) int {
+		return cmp.Or(cmp.Compare(r.dur(b), r.dur(a)), cmp.Compare(r.g.Acts[a].Event, r.g.Acts[b].Event))
+	})
+	return out
 }
 
 // lines sums up which lines of the user's code lead to slices, most time first.

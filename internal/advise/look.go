@@ -19,7 +19,7 @@ type graphs struct {
 
 func (r *graphs) event(a cdg.ActID) *trace.Event { return &r.tr.Events[r.g.Acts[a].Event] }
 func (r *graphs) name(a cdg.ActID) string        { return r.tr.Str(r.event(a).Name) }
-func (r *graphs) kind(a cdg.ActID) trace.Kind    { return r.event(a).Kind }
+func (r *run) kind(a cdg.ActID) trace.Kind       { return r.kinds[a] }
 func (r *graphs) dur(a cdg.ActID) int64          { return r.g.Acts[a].End - r.g.Acts[a].Start }
 
 // Kinds of activities that rules ask for.
@@ -46,7 +46,9 @@ func (r *run) named(kinds []trace.Kind, fits func(name string) bool) []cdg.ActID
 			}
 		}
 	}
-	slices.Sort(out)
+	if !slices.IsSorted(out) {
+		slices.Sort(out)
+	}
 	return out
 }
 
@@ -117,11 +119,15 @@ func (r *run) around(a cdg.ActID, visit func(op cdg.ActID, name string) bool) {
 	}
 }
 
-// opAround is the innermost operator around an activity, NoAct for none.
+// opAround is the innermost operator around an activity, NoAct for none; of an operation that around its launch.
 func (r *run) opAround(a cdg.ActID) cdg.ActID {
-	found := cdg.NoAct
-	r.around(a, func(op cdg.ActID, _ string) bool { found = op; return false })
-	return found
+	if l := r.launch[a]; l != cdg.NoAct {
+		a = l
+	}
+	for a != cdg.NoAct && r.kind(a) != trace.CPUOp {
+		a = r.g.Parent[a]
+	}
+	return a
 }
 
 // verb is what a call does.
@@ -148,8 +154,13 @@ func (r *run) launching() []bool {
 
 // bytes is how much a copy moves, 0 when not said.
 func (r *run) bytes(op cdg.ActID) int64 {
-	n, _ := r.tr.ArgInt(r.g.Acts[op].Event, "bytes")
-	return max(n, 0)
+	n, ok := r.moved[op]
+	if !ok {
+		n, _ = r.tr.ArgInt(r.g.Acts[op].Event, "bytes")
+		n = max(n, 0)
+		r.moved[op] = n
+	}
+	return n
 }
 
 // median of some numbers, which it puts into another order; 0 for none.

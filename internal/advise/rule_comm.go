@@ -25,10 +25,6 @@ func (r *run) criticalOf(list []cdg.ActID) int64 {
 	return sum(list, func(a cdg.ActID) int64 { return r.marks[a] })
 }
 
-// sizes are bytes of an element by the names that types have in traces.
-var sizes = map[string]int64{"float": 4, "float32": 4, "int": 4, "int32": 4, "long int": 8, "long": 8, "int64": 8, "double": 8, "float64": 8, "bfloat16": 2, "half": 2, "float16": 2,
-	"c10::bfloat16": 2, "c10::half": 2, "byte": 1, "char": 1, "uint8": 1, "int8": 1, "bool": 1, "unsigned char": 1, "signed char": 1, "short": 2}
-
 // linkRates are GB/s of one direction between the devices of a host, by the device's name.
 var linkRates = []struct {
 	device string
@@ -46,15 +42,12 @@ type message struct {
 func (r *run) messageOf(op cdg.ActID) (message, bool) {
 	m := message{name: r.name(op), ranks: r.tr.Distributed.World}
 	id := r.g.Acts[op].Event
-	if c, ok := r.tr.Collective(id); ok && max(c.In, c.Out) > 0 {
-		if size := sizes[strings.ToLower(c.Dtype)]; size > 0 {
-			m.bytes = max(c.In, c.Out) * size
-			m.name = c.Name
-			if c.Group.Size > 0 {
-				m.ranks = c.Group.Size
-			}
-			return m, true
+	if c, ok := r.tr.Collective(id); ok && c.Bytes() > 0 {
+		m.bytes, m.name = c.Bytes(), c.Name
+		if c.Group.Size > 0 {
+			m.ranks = c.Group.Size
 		}
+		return m, true
 	}
 	l := r.launch[op]
 	for a := l; a != cdg.NoAct; a = r.g.Parent[a] {
@@ -93,7 +86,7 @@ func (r *run) shapeBytes(a cdg.ActID) int64 {
 		if i >= len(names) || json.Unmarshal(s, &shape) != nil || len(shape) == 0 {
 			continue
 		}
-		n := sizes[strings.ToLower(names[i])]
+		n := trace.ElementSize(names[i])
 		for _, d := range shape {
 			if d < 0 || d > 1<<40 || n > 1<<40 {
 				return 0

@@ -176,6 +176,17 @@ func (r *run) makerAround(a cdg.ActID) cdg.ActID {
 
 // smallToDevice lists small copies to a device with the operators that make them.
 func (r *run) smallToDevice() (copies, makers []cdg.ActID) {
+	if r.small == nil {
+		copies, makers = r.findSmallToDevice()
+		r.small = &smallCopies{copies, makers}
+	}
+	return r.small.copies, r.small.makers
+}
+
+// smallCopies are small copies to a device, and the operators that make them.
+type smallCopies struct{ copies, makers []cdg.ActID }
+
+func (r *run) findSmallToDevice() (copies, makers []cdg.ActID) {
 	for _, a := range r.named(gpuCopy, toDevice) {
 		if r.launch[a] == cdg.NoAct {
 			continue

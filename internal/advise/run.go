@@ -23,7 +23,8 @@ type run struct {
 	waited []bool      // per activity: whether it is the call of such a wait
 	path   *critpath.Path
 	total  critpath.Totals
-	marks  []int64 // per activity: its time on the critical path
+	marks  []int64      // per activity: its time on the critical path
+	kinds  []trace.Kind // per activity
 
 	names   [trace.NumKinds][]trace.Sym // names of activities by kind, in order of first appearance
 	first   []int32                     // CSR: activities of a name are list[first[name]:first[name+1]], in order of the graph
@@ -34,6 +35,8 @@ type run struct {
 	syncs   map[cdg.ActID][]cdg.ActID // synchronising calls by the operator around them; made when asked for
 	results map[string]*found         // of rules that were asked already
 	comms   []cdg.ActID               // collectives of devices; nil until asked for
+	moved   map[cdg.ActID]int64       // bytes of copies; filled when asked for
+	small   *smallCopies              // to devices; nil until asked for
 }
 
 // wait is a call that returned because work of a device was over.
@@ -46,18 +49,19 @@ type wait struct {
 // newRun looks at a graph.
 func newRun(m *whatif.Model, p *critpath.Path) *run {
 	g := m.Graph()
-	r := &run{graphs: &graphs{g, g.Trace, m}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p), verbs: map[trace.Sym]vendors.Verb{}}
+	r := &run{graphs: &graphs{g, g.Trace, m}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p), verbs: map[trace.Sym]vendors.Verb{}, moved: map[cdg.ActID]int64{}}
 	n := len(g.Acts)
 	r.launch, r.own, r.waited, r.marks = make([]cdg.ActID, n), make([]int64, n), make([]bool, n), make([]int64, n)
-	r.first = make([]int32, len(r.tr.Syms)+1)
+	r.kinds, r.first = make([]trace.Kind, n), make([]int32, len(r.tr.Syms)+1)
 	seen := make([]uint32, len(r.tr.Syms)) // per name: a bit for each kind
 	for a := range g.Acts {
 		r.launch[a] = cdg.NoAct
 		act := &g.Acts[a]
+		e := &r.tr.Events[act.Event]
+		r.kinds[a] = e.Kind
 		if !r.inside(cdg.ActID(a)) {
 			continue
 		}
-		e := &r.tr.Events[act.Event]
 		r.first[e.Name+1]++
 		if k := uint32(1) << e.Kind; seen[e.Name]&k == 0 {
 			seen[e.Name] |= k

@@ -190,7 +190,7 @@ func (s *scenario) atMost() int64 {
 }
 
 var verbWords = map[whatif.Verb]string{whatif.Scale: "scale", whatif.SetTime: "set", whatif.Shrink: "shrink", whatif.Remove: "remove",
-	whatif.NoWait: "no-wait", whatif.Drop: "drop", whatif.Replace: "replace", whatif.NoQueue: "unlimited-queue", whatif.Delay: "scale"}
+	whatif.NoWait: "no-wait", whatif.Drop: "drop", whatif.Replace: "replace", whatif.NoQueue: "unlimited-queue", whatif.Bandwidth: "bandwidth", whatif.Delay: "scale"}
 
 // steps says what the changes are; neighbours that multiply are one.
 func (s *scenario) steps() []Step {
@@ -211,6 +211,8 @@ func (s *scenario) steps() []Step {
 			}
 			low, high = f, f
 			x.To = tables.Number(f)
+		case whatif.Bandwidth:
+			x.To = tables.FormatRate(float64(c.Num) / float64(c.Den))
 		case whatif.Delay:
 			x.Verb = "scale delays"
 			x.To = tables.Number(float64(c.Num) / float64(c.Den))

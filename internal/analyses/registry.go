@@ -30,6 +30,7 @@ var All = []Analysis{
 	entry("operators", "operators: delay to the launch, and from there to the kernel", func(r *Result) *[]Operator { return &r.Operators }, Operators, nil),
 	entry("component", "component: who worked alone: computation, communication, host; or together", func(r *Result) *[]StepComponent { return &r.Component }, Components, nil),
 	entry("kernels", "kernels by type", func(r *Result) *[]KernelGroup { return &r.Kernels }, Kernels, nil),
+	entry("roofline", "roofline: how close operators come to what the device can do", func(r *Result) **Roofline { return &r.Roofline }, RooflineOf, nil),
 	entry("annotations", "annotations", func(r *Result) *[]Group { return &r.Annotations }, Annotations, nil),
 	entry("blocking", "blocking calls", func(r *Result) *[]BlockingCall { return &r.Blocking }, Blocking, nil),
 }
@@ -68,6 +69,7 @@ type Result struct {
 	Operators   []Operator       `json:"operators,omitempty"`
 	Component   []StepComponent  `json:"component,omitempty"`
 	Kernels     []KernelGroup    `json:"kernels,omitempty"`
+	Roofline    *Roofline        `json:"roofline,omitempty"`
 	Annotations []Group          `json:"annotations,omitempty"`
 	Blocking    []BlockingCall   `json:"blocking,omitempty"`
 

@@ -39,6 +39,9 @@ func Graph(g *graph.Graph, p *critpath.Path) (*graph.Graph, *critpath.Path, erro
 	return &g2, &p2, nil
 }
 
+// Text returns a name of the job, such as that of a process group, as it may be shown: what is made of known words stays.
+func Text(s string) string { return argText(true, s) }
+
 type anonymizer struct {
 	tr   *trace.Trace
 	old  *kineto.Text

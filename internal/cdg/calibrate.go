@@ -30,6 +30,7 @@ func (b *builder) calibrateLaunches() {
 		}
 	}
 	c := &d.Delays
+	c.Call = b.usualCall()
 	c.Launch.Samples, c.Kernel.Samples = len(launch), len(gap)
 	c.Launch.Min, c.Launch.Max = 5*us, 20*us
 	if len(launch) >= enough {

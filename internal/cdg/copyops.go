@@ -6,7 +6,7 @@ import "regexp"
 var copyOp = regexp.MustCompile(`^aten::(copy_|_to_copy|to|_local_scalar_dense|item|nonzero)$`)
 
 // idleInOp is how long an op must have done nothing of its own when a copy ended, to have waited for it.
-const idleInOp = 50 * us
+const idleInOp = 20 * us
 
 // copyInOp joins a copy of memory that is pageable, or of kinds not known, of which neither launch nor call is recorded to
 // the op that made it: the call would have blocked until the copy ended, and its time lies in the self time of the op.

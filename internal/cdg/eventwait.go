@@ -203,12 +203,13 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 		explained = act.Start-end <= cal.Kernel.Max
 	}
 	if call != NoAct {
-		r := d.Acts[call].Start + cal.Launch.Min
+		from := b.launchedAt(k, call)
+		r := from + cal.Launch.Min
 		if b.graph[k] {
 			r = max(r, d.Acts[call].End) // a graph launch is an ordinary launch, only slow
 		}
-		release, gapStart = max(release, r), max(gapStart, d.Acts[call].Start)
-		explained = explained || act.Start-d.Acts[call].Start <= b.launchMax(k, call)
+		release, gapStart = max(release, r), max(gapStart, from)
+		explained = explained || act.Start-from <= b.launchMax(k, call)
 	}
 	if x, ok := b.graphWait[k]; ok {
 		if b.launch[x] == call && call != NoAct {
@@ -236,7 +237,7 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 	}
 	if call == NoAct && !explained {
 		x := b.alignedSource(k, 8*us, gapStart, false)
-		if x != NoAct && (act.Start-d.Acts[x].End <= 5*us || b.related(d.Acts[x].Lane, act.Lane)) {
+		if x != NoAct && b.related(d.Acts[x].Lane, act.Lane) {
 			return x, ByAlignment // closely followed: likelier than a launch that nobody saw
 		}
 	}

@@ -104,7 +104,7 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 		at, delay := from.End, d.Delays.Kernel
 		switch x.Rule {
 		case Launch:
-			at, delay = from.Start, d.Delays.Launch
+			at, delay = b.launchedAt(k, x.From), d.Delays.Launch
 			delay.Max = b.launchMax(k, x.From)
 			if x.Evidence == ByAlignment && start-at > delay.Max && !hidden {
 				at = min(start-delay.Min, from.End) // launched from within a slice, not recorded
@@ -171,7 +171,7 @@ func (b *builder) late(start int64, w *Wait, c *candidate, call ActID) bool {
 	return start > release+max(20*us, 10*b.d.Delays.Kernel.Min)
 }
 
-// launchMax is the longest time from the start of a launch call to its operation that the launch alone explains. A
+// launchMax is the longest time from launchedAt to an operation that the launch alone explains. A
 // graph launch, whose latency is not calibrated, holds its operations back to the end of the call and longer.
 func (b *builder) launchMax(op, call ActID) int64 {
 	most := b.d.Delays.Launch.Max

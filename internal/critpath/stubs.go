@@ -55,7 +55,51 @@ func Stubs(g *graph.Graph, ops []cdg.ActID, emit func(stub int, s *Segment)) []S
 	return stubs
 }
 
-// stub walks on from where the walker is.
+// Back is the walk that the stub of operation op leads to, through further operations, down to from: its segments, the first of
+// them first, and the edges between them. op is len(ops) for the end of the window.
+func Back(g *graph.Graph, ops []cdg.ActID, op int, from int64) ([]Segment, []Edge) {
+	at := make(map[cdg.ActID]int32, len(ops))
+	for i, a := range ops {
+		at[a] = int32(i)
+	}
+	w := &walker{g: g.Graph, tr: g.Trace, t0: max(from, g.Window.Start), t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent,
+		comm: newCommSet(g.Trace), quality: map[string]int{}}
+	if op < len(ops) {
+		w.t = g.Acts[ops[op]].Start
+	}
+	end := w.t
+	if end <= w.t0 {
+		return nil, nil
+	}
+	if op == len(ops) {
+		w.start()
+	} else {
+		w.lane = g.Acts[ops[op]].Lane
+		w.released(ops[op])
+	}
+	for still := 0; w.t > w.t0; {
+		before := w.t
+		b := w.stub(at, nil)
+		if b.End != AtOperation {
+			break
+		}
+		k := ops[b.Ref]
+		w.emit(w.g.Acts[k].Start, w.g.Acts[k].Event, w.opKind(w.g.Acts[k].Event), w.g.Release(k).Evidence)
+		if still++; w.t < before {
+			still = 0
+		} else if still > 4*len(w.g.Lanes)+8 {
+			w.giveUp()
+		}
+		if w.t > w.t0 {
+			w.waiting, w.still = waitingSlice{}, 0 // as at the start of a stub
+			w.released(k)
+		}
+	}
+	w.close()
+	return w.segs.forward(end), w.eds.forward()
+}
+
+// stub walks on from where the walker is. Without seen it joins no other walk.
 func (w *walker) stub(ops map[cdg.ActID]int32, seen *seen) Stub {
 	for w.t > w.t0 {
 		if !w.g.Lanes[w.lane].Stream {
@@ -106,10 +150,18 @@ func newSeen(g *cdg.Graph) *seen {
 }
 
 // operation returns the stub that was at the operation in the same state, or -1; then it notes the walk's own.
-func (s *seen) operation(w *walker, k cdg.ActID) int32 { return s.look(&s.acts[k], w) }
+func (s *seen) operation(w *walker, k cdg.ActID) int32 {
+	if s == nil {
+		return -1
+	}
+	return s.look(&s.acts[k], w)
+}
 
 // thread does so for a thread.
 func (s *seen) thread(w *walker) int32 {
+	if s == nil {
+		return -1
+	}
 	if w.piece < 0 {
 		w.piece = w.g.PieceAt(w.lane, w.t)
 	}

@@ -19,6 +19,7 @@ type chunkParser struct {
 	fracs   fraction
 	metas   []int32 // events with phase M, indexes into the piece
 	big     int     // categories beyond what an event can hold
+	shapes  bool    // an event says the shapes of its inputs
 }
 
 func newChunkParser(src []byte) *chunkParser {
@@ -114,10 +115,12 @@ func (p *chunkParser) args(i int, e *trace.Event) int {
 		if !m.skip() {
 			return -1
 		}
-		if len(key) < 11 || len(key) > 15 {
+		if len(key) < 10 || len(key) > 15 {
 			continue
 		}
 		switch string(key) {
+		case "Input Dims":
+			p.shapes = true
 		case "correlation":
 			if v, ok := p.int(p.s[at:m.at], at); ok {
 				e.Corr, e.Flags = v, e.Flags|trace.HasCorr

@@ -49,6 +49,7 @@ func merge(t *draft, pieces []*piece, all slab, total int) {
 	base := 0
 	for _, p := range pieces {
 		fracs |= p.fracs
+		t.Shapes = t.Shapes || p.shapes
 		for _, k := range p.metas {
 			metas = append(metas, trace.EventID(base+int(k)))
 		}

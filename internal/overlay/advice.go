@@ -60,7 +60,7 @@ func findingTrack(tr *trace.Trace, f *advise.Finding, places []trace.EventID, pa
 		s := Slice{Start: e.Start, Dur: max(e.Dur, 1), Name: f.Do, Color: classColors[f.Class()],
 			Args: []Arg{{Key: argAdvice, Str: f.ID, IsStr: true}, {Key: argGainNS, Int: f.Gain}}}
 		if !slim {
-			s.Args = append(s.Args, Arg{Key: argEvent, Int: int64(id)})
+			s.Args = append(s.Args, Arg{Key: ArgEvent, Int: int64(id)})
 		}
 		t.Slices = append(t.Slices, s)
 	}

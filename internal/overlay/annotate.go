@@ -54,6 +54,22 @@ func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 	return drawing
 }
 
+// AnnotateEvents decides what to draw on the events of a trace: marks of a path that runs through it now and then, and arrows
+// where it does. It adds no rows. y is nil where the path does not run through the trace, and p with it.
+func AnnotateEvents(tr *trace.Trace, y *graph.Layout, p *critpath.Path, o Options) *Drawing {
+	drawing := &Drawing{Plain: o.Plain, Slim: o.Slim, Marks: MarksOf(len(tr.Events), nil)}
+	StripEarlier(tr, drawing)
+	if y == nil {
+		return drawing
+	}
+	none := drawing.Marks.node
+	drawing.Marks = newMarks(y, p)
+	drawing.Marks.node = none // there are no rows of nodes to find
+	arrows, all := chooseArrows(y, drawing.Keep, p, o.Flows)
+	drawing.Arrows, drawing.LeftOut = arrows, all-len(arrows)
+	return drawing
+}
+
 // attributes tell from outside what an overlaid trace shows.
 func attributes(p *critpath.Path, o Options, drawn, leftOut int) []Attr {
 	total := critpath.Breakdown(p)

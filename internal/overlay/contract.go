@@ -20,7 +20,9 @@ const (
 	TrackHost     = "CDG host"
 	trackStream   = "CDG " // + "stream 7"
 
-	TrackAdvice = "Advice" // below it a row for each finding, named by its rule and its gain
+	TrackAdvice = "Advice"        // below it a row for each finding, named by its rule and its gain
+	TrackRanks  = "Ranks"         // of a job: a strip a rank
+	TrackSteps  = "Steps x ranks" // of a job: how much of each step each rank waited
 
 	TrackGhost         = "What if: " // + the scenario
 	TrackGhostSegments = "Path segments then"
@@ -38,11 +40,11 @@ const (
 
 // Arguments of added slices.
 const (
-	argClass          = "class" // and a number for each class, as "gpu_compute_ns"
-	argKind           = "kind"
+	ArgClass          = "class" // and a number for each class, as "gpu_compute_ns"
+	ArgKind           = "kind"
 	argEvidence       = "evidence"
 	argResource       = "resource"
-	argEvent          = "event" // position in the input
+	ArgEvent          = "event" // position in the input
 	argPhase          = "phase"
 	argEvents         = "events"
 	argBusyNS         = "busy_ns"
@@ -54,6 +56,11 @@ const (
 	argTogetherNS     = "together_ns"      // the window without all that was found
 	argFloorNS        = "floor_ns"         // the window if the CPU took no time
 	ArgExactDurNS     = "exact_dur_ns"     // where a writer had to shorten a slice
+	ArgRank           = "rank"
+	ArgInstance       = "instance" // a collective of a job, as in the report
+	ArgWaitNS         = "wait_ns"
+	ArgOwnNS          = "own_ns"
+	ArgExcessNS       = "excess_ns"
 )
 
 // Arguments of arrows in Chrome's format.
@@ -80,6 +87,13 @@ const (
 	AttrInstance   = "overlay.instance"
 	AttrSlim       = "overlay.slim"
 	AttrCarried    = "overlay.carried_in"
+)
+
+// Attributes of the picture of a job.
+const (
+	AttrJobRanks = "overlay.job_ranks" // with a trace
+	AttrJobWorld = "overlay.job_world"
+	AttrJobDrawn = "overlay.job_drawn" // with their events
 )
 
 // IsMark reports whether an argument is a mark.

@@ -43,9 +43,16 @@ type Track struct {
 	Category    string // of its slices
 	Slices      []Slice
 	Maker       SliceMaker // instead of Slices
+	Ends        []ArrowEnd // of arrows from slice to slice, by slice
 	Counter     bool
 	Unit        string
 	Points      []analyses.Point
+}
+
+// ArrowEnd is an end of an arrow on an added slice. Ends with one ID are joined in order of time.
+type ArrowEnd struct {
+	Slice int32
+	ID    uint32
 }
 
 // Arrow is one critical edge that is drawn, between two input events.

@@ -29,7 +29,7 @@ func ghostTracks(y *cdg.Layout, x *Ghost, first int) []Track {
 	root.Name, root.Category = TrackGhost+x.Name, CategoryGhost
 	root.Description = strings.Join([]string{
 		"The run as it would have been, drawn from the start of the window: " + x.Name + ".",
-		"Below: its critical path, how far it is ahead of the recorded run, and its threads and streams.", legend}, "\n")
+		"Below: its critical path, how far it is ahead of the recorded run, and its threads and streams.", Legend}, "\n")
 	if w := x.Path.Window; len(root.Slices) > 0 {
 		was := x.Recorded.End - x.Recorded.Start
 		verdict := tables.ShortDuration(w.End-w.Start) + " instead of " + tables.ShortDuration(was) + " · "
@@ -90,7 +90,7 @@ func (r *ghostRow) Look(i int) (name, color string) {
 // Args say which event it is, and how far it has moved.
 func (r *ghostRow) Args(i int) (args [MaxArgs]Arg, n int) {
 	was, then := &r.was.Acts[r.acts[i]], &r.then.Acts[r.acts[i]]
-	args[0] = Arg{Key: argEvent, Int: int64(was.Event)}
+	args[0] = Arg{Key: ArgEvent, Int: int64(was.Event)}
 	args[1] = Arg{Key: argShift, Int: then.Start - was.Start}
 	args[2] = Arg{Key: argRecordedNS, Int: was.End - was.Start}
 	return args, 3

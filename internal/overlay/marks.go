@@ -90,8 +90,7 @@ func enclosed(y *graph.Layout, p *critpath.Path) []int64 {
 	return total
 }
 
-// MarksOf returns the marks of a list that is sorted by event, on a trace of so many events: for tests of the writers, which
-// need no path.
+// MarksOf returns the marks of a list that is sorted by event, on a trace of so many events, without a path.
 func MarksOf(events int, list []Mark) Marks {
 	ms := Marks{on: critpath.NewEventSet(events), above: critpath.NewEventSet(events), node: make([]nodes.ID, events)}
 	for i := range ms.node {

@@ -18,7 +18,7 @@ func segmentsTrack(tr *trace.Trace, p *critpath.Path, marks *Marks, slim bool) T
 		"Every segment of the critical path, in time order: which event the run waited for at each moment.",
 		"Name: the event, or what the time is where it belongs to none. Args: kind, resource, position in the input.",
 		"critical_id is also on the event itself: find slices with the same arg value to go there.",
-		legend}, "\n")}
+		Legend}, "\n")}
 }
 
 // segmentRow draws segments.
@@ -98,7 +98,7 @@ func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
 	if s.Owned() && !r.slim {
 		critical = int(r.marks.id(s.Event))
 	}
-	add(Arg{Key: argKind, Str: s.Kind.String(), IsStr: true})
+	add(Arg{Key: ArgKind, Str: s.Kind.String(), IsStr: true})
 	add(Arg{Key: argEvidence, Str: s.Evidence.String(), IsStr: true})
 	if !r.slim {
 		add(Arg{Key: ArgID, Int: int64(critical)})
@@ -107,7 +107,7 @@ func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
 		add(Arg{Key: argResource, Str: r.resources[s.Track], IsStr: true})
 	}
 	if s.Owned() && !r.slim {
-		add(Arg{Key: argEvent, Int: int64(s.Event)})
+		add(Arg{Key: ArgEvent, Int: int64(s.Event)})
 	}
 	return args, n
 }

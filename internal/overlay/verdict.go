@@ -12,10 +12,12 @@ import (
 )
 
 const (
-	worthWord = 2   // per cent of the time from which a class is named
-	wideBar   = 50  // a bar has a name where so many of its width fit into the window: on a screen that is 30 pixels
-	noName    = " " // the viewer writes "[null]" for the empty one
+	worthWord = 2  // per cent of the time from which a class is named
+	wideBar   = 50 // a bar has a name where so many of its width fit into the window: on a screen that is 30 pixels
 )
+
+// NoName is the name of what has none: the viewer writes "[null]" for the empty one.
+const NoName = " "
 
 // classColors are the colours of the classes, as strings whose hash the viewer takes (see pftrace.CriticalColor).
 var classColors = [critpath.NumClasses]string{
@@ -31,7 +33,11 @@ var classColors = [critpath.NumClasses]string{
 	critpath.ClassIdle:        "idle#913",
 }
 
-const legend = "Colours: CPU blue, GPU compute green, communication purple, copy lime, launch latency orange, sync light blue, hand-off azure, unexplained pink, untraced brown, idle teal."
+// ClassColor is the colour of a class.
+func ClassColor(c critpath.Class) string { return classColors[c] }
+
+// Legend says which class has which colour.
+const Legend = "Colours: CPU blue, GPU compute green, communication purple, copy lime, launch latency orange, sync light blue, hand-off azure, unexplained pink, untraced brown, idle teal."
 
 type byClass = [critpath.NumClasses]int64
 
@@ -42,7 +48,7 @@ func verdictTrack(y *graph.Layout, p *critpath.Path) Track {
 		"What bounds the run: the critical path of the window, method " + p.Method + ".",
 		"Top: share of each class of at least 2 %. Middle: the same path cut at the training steps.",
 		"Bottom: the class of each stretch, smoothed to 1/400 of the window; row \"Path segments\" has it exact.",
-		legend}, "\n")}
+		Legend}, "\n")}
 	w := p.Window
 	if w.End <= w.Start {
 		return t
@@ -112,7 +118,7 @@ func shares(class *byClass, d int64) string {
 func summarySlice(start, end int64, name string, class *byClass) Slice {
 	best := critpath.BoundBy(class)
 	s := Slice{Start: start, Dur: end - start, Name: name, Color: classColors[best],
-		Args: []Arg{{Key: argClass, Str: best.String(), IsStr: true}}}
+		Args: []Arg{{Key: ArgClass, Str: best.String(), IsStr: true}}}
 	for c := critpath.Class(0); c < critpath.NumClasses; c++ {
 		if class[c] > 0 {
 			s.Args = append(s.Args, Arg{Key: c.String() + "_ns", Int: class[c]})
@@ -126,7 +132,7 @@ func summarySlice(start, end int64, name string, class *byClass) Slice {
 func stretchSlice(r *critpath.Piece, d int64) Slice {
 	name := r.Class.Words()
 	if r.Dur() < d/wideBar {
-		name = noName
+		name = NoName
 	} else if share := float64(r.NS[r.Class]) / float64(r.Dur()); share < 0.995 {
 		name += " " + tables.WholePercent(r.NS[r.Class], r.Dur())
 	}

@@ -11,7 +11,7 @@ func TestNarrowBars(t *testing.T) {
 	for _, c := range []struct {
 		dur  int64
 		want string
-	}{{19, noName}, {20, "GPU compute"}, {500, "GPU compute"}} {
+	}{{19, NoName}, {20, "GPU compute"}, {500, "GPU compute"}} {
 		p := critpath.Piece{Start: 100, End: 100 + c.dur, Class: critpath.ClassCompute}
 		p.NS[critpath.ClassCompute] = c.dur
 		s := stretchSlice(&p, 1000)

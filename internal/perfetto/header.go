@@ -2,34 +2,43 @@ package perfetto
 
 import "google.golang.org/protobuf/encoding/protowire"
 
-// header returns everything that precedes the first event: a packet for each sequence, which sets its clock, its
-// track and its state; the trace's uuid and attributes; the descriptors of all tracks.
-//
 // The clocks come first of all, since a snapshot after the first conversion of a time stamp no longer chooses the
 // trace clock; descriptors come before events, since without a time stamp they take effect where they stand.
-func header(t *Trace, lanes []lane, start int64) []byte {
+
+// sequences returns a packet for each sequence of a part, which sets its clock, its track and its state.
+func sequences(t *Trace, lanes []lane, start int64) []byte {
 	var out []byte
 	for i := range lanes {
-		out = appendPacket(out, sequenceHeader(uint32(i+1), &lanes[i], t, start))
+		out = appendPacket(out, sequenceHeader(t.sequence(i), &lanes[i], t, start))
 	}
 	if t.Stages != nil {
-		out = appendPacket(out, stagesHeader(t.Stages, uint32(len(lanes)+1), start))
+		out = appendPacket(out, stagesHeader(t.Stages, t.sequence(len(lanes)), start))
 	}
-	out = appendPacket(out, traceUUID(t.UUID))
+	return out
+}
+
+// identity returns what is said once of a trace: its uuid, attributes and devices, and of the root that processes and
+// threads are ordered by their rank.
+func identity(t *Trace) []byte {
+	out := appendPacket(nil, traceUUID(t.UUID))
 	if len(t.Attrs) > 0 {
 		out = appendPacket(out, attributes(t.Attrs))
 	}
 	if len(t.GPUs) > 0 {
 		out = appendPacket(out, gpuInfo(t.GPUs))
 	}
-	// The root: processes and threads are ordered by their rank.
-	out = appendDescriptor(out, message(nil).uint(1, 0).uint(19, 1).uint(20, 1))
+	return appendDescriptor(out, message(nil).uint(1, 0).uint(19, 1).uint(20, 1))
+}
+
+// descriptors returns those of the tracks of a part and of the lanes that overlaps need.
+func descriptors(t *Trace, lanes []lane) []byte {
+	var out []byte
 	for i := range t.Tracks {
 		out = appendDescriptor(out, descriptor(t, i))
 	}
 	for i := range lanes {
-		if l := &lanes[i]; l.uuid > uint64(len(t.Tracks)) && (i == 0 || lanes[i-1].uuid != l.uuid) {
-			out = appendDescriptor(out, overflow(&t.Tracks[l.track], l))
+		if l := &lanes[i]; l.uuid >= t.uuid(len(t.Tracks)) && (i == 0 || lanes[i-1].uuid != l.uuid) {
+			out = appendDescriptor(out, overflow(t, l))
 		}
 	}
 	return out
@@ -89,8 +98,12 @@ func attributes(attrs []Attr) message {
 	return message(nil).sub(126, m)
 }
 
-// trackUUID numbers tracks from one counter: pids and tids could collide with each other and with groups.
-func trackUUID(i int) uint64 { return uint64(i) + 1 }
+// uuid numbers tracks from one counter: pids and tids could collide with each other and with groups. Each part of a trace
+// has a range of its own.
+func (t *Trace) uuid(i int) uint64 { return uint64(t.Part)<<32 + uint64(i) + 1 }
+
+// sequence numbers the lanes of all parts.
+func (t *Trace) sequence(lane int) uint32 { return t.before + uint32(lane) + 1 }
 
 // Values of TrackDescriptor.
 const (
@@ -101,9 +114,9 @@ const (
 
 func descriptor(t *Trace, i int) message {
 	tr := &t.Tracks[i]
-	m := message(nil).uint(1, trackUUID(i))
+	m := message(nil).uint(1, t.uuid(i))
 	if tr.Parent >= 0 {
-		m = m.uint(5, trackUUID(tr.Parent))
+		m = m.uint(5, t.uuid(tr.Parent))
 	}
 	switch tr.Kind {
 	case Process:
@@ -136,7 +149,7 @@ func descriptor(t *Trace, i int) message {
 
 // overflow describes a further lane of a track: a child row, drawn as one with the other lanes. The viewer orders the
 // rows of a thread by name, and shows the thread's own with its number behind the name: a bracket would come before that.
-func overflow(tr *Track, l *lane) message {
-	return message(nil).uint(1, l.uuid).uint(5, trackUUID(l.track)).str(2, tr.Name+" overlap").
+func overflow(t *Trace, l *lane) message {
+	return message(nil).uint(1, l.uuid).uint(5, t.uuid(l.track)).str(2, t.Tracks[l.track].Name+" overlap").
 		uint(15, mergeByKey).str(16, "overlap").uint(12, 1<<20)
 }

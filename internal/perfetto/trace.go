@@ -79,6 +79,10 @@ type Trace struct {
 	GPUs        []string // names of the devices, by number; nil when they are not known
 	Tracks      []Track  // parents before children
 	Stages      *Stages  // nil for none
+
+	Part int // number among the parts of a Stream; 0 for a trace that is written by itself
+
+	before uint32 // sequences of the parts written before
 }
 
 // Stats is what Write wrote.

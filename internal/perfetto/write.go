@@ -18,30 +18,78 @@ func Write(w io.Writer, t *Trace) (Stats, error) {
 }
 
 func writePieces(w io.Writer, t *Trace, size int) (Stats, error) {
+	bw := bufio.NewWriterSize(w, chunkSize)
+	st, _, err := writePart(bw, t, size, identity(t))
+	if err == nil {
+		err = bw.Flush()
+	}
+	return st, err
+}
+
+// Stream writes a trace in parts, one after the other, so that one of them is in memory at a time. The tracks of a part
+// have no parents in others; flows may go from part to part.
+type Stream struct {
+	to        *bufio.Writer
+	st        Stats
+	sequences uint32
+}
+
+// NewStream begins a trace: its UUID and Attrs are said here.
+func NewStream(w io.Writer, t *Trace) (*Stream, error) {
+	s := &Stream{to: bufio.NewWriterSize(w, chunkSize)}
+	n, err := s.to.Write(identity(t))
+	s.st.Bytes = int64(n)
+	return s, err
+}
+
+// Part writes the tracks of a part. Each part needs a number of its own; its times are on the clock of all parts.
+func (s *Stream) Part(t *Trace) (Stats, error) {
+	t.before = s.sequences
+	st, sequences, err := writePart(s.to, t, pieceItems, nil)
+	s.sequences += uint32(sequences)
+	s.st.Add(&st)
+	return st, err
+}
+
+// Close ends the trace and says what was written of it in all.
+func (s *Stream) Close() (Stats, error) { return s.st, s.to.Flush() }
+
+// Add sums what was written.
+func (st *Stats) Add(o *Stats) {
+	st.Slices += o.Slices
+	st.Instants += o.Instants
+	st.Points += o.Points
+	st.Lanes += o.Lanes
+	st.Deep += o.Deep
+	st.Stages += o.Stages
+	st.Bytes += o.Bytes
+}
+
+// writePart writes the tracks of a part, and what is to be said of the trace between its clocks and its tracks. It tells how many sequences that were.
+func writePart(bw *bufio.Writer, t *Trace, size int, said []byte) (st Stats, sequenced int, err error) {
 	lanes, st := plan(t, size)
 	start := firstTime(t)
 	par.Each(len(lanes), func(i int) { lanes[i].findUnit(&t.Tracks[lanes[i].track], start) })
-
-	bw := bufio.NewWriterSize(w, chunkSize)
-	n, err := bw.Write(header(t, lanes, start))
-	st.Bytes = int64(n)
-	if err != nil {
-		return st, err
+	for _, b := range [][]byte{sequences(t, lanes, start), said, descriptors(t, lanes)} {
+		n, err := bw.Write(b)
+		st.Bytes += int64(n)
+		if err != nil {
+			return st, len(lanes), err
+		}
 	}
 	each(lanes, t, start, func(chunk []byte) bool {
-		n, err := bw.Write(chunk)
+		var n int
+		n, err = bw.Write(chunk)
 		st.Bytes += int64(n)
 		return err == nil
 	})
-	if t.Stages != nil {
-		st.Stages = len(t.Stages.List)
-		n, err := t.Stages.write(bw, uint32(len(lanes)+1), start)
-		st.Bytes += n
-		if err != nil {
-			return st, err
-		}
+	if t.Stages == nil || err != nil {
+		return st, len(lanes), err
 	}
-	return st, bw.Flush()
+	st.Stages = len(t.Stages.List)
+	n, err := t.Stages.write(bw, t.sequence(len(lanes)), start)
+	st.Bytes += n
+	return st, len(lanes) + 1, err
 }
 
 // plan splits all tracks into lanes, one for each track that has events and those that overlaps need, and long lanes
@@ -56,16 +104,16 @@ func plan(t *Trace, size int) ([]lane, Stats) {
 		}
 	})
 	var lanes []lane
-	next := trackUUID(len(t.Tracks))
+	next := t.uuid(len(t.Tracks))
 	for i := range t.Tracks {
 		tr := &t.Tracks[i]
 		st.Deep += deep[i]
 		st.Points += len(tr.Points)
 		if len(tr.Points) > 0 {
-			lanes = append(lanes, lane{track: i, uuid: trackUUID(i)})
+			lanes = append(lanes, lane{track: i, uuid: t.uuid(i)})
 		}
 		for k, items := range split[i] {
-			l := lane{track: i, uuid: trackUUID(i), items: items}
+			l := lane{track: i, uuid: t.uuid(i), items: items}
 			if k > 0 {
 				l.uuid = next
 				next++
@@ -117,10 +165,10 @@ func each(lanes []lane, t *Trace, start int64, write func([]byte) bool) {
 		l := &lanes[i]
 		tr := &t.Tracks[l.track]
 		if tr.Kind == Counter {
-			e.points(l, tr.Points, uint32(i+1), start, flush)
+			e.points(l, tr.Points, t.sequence(i), start, flush)
 			return
 		}
-		e.items(l, tr.Fill, uint32(i+1), start, flush)
+		e.items(l, tr.Fill, t.sequence(i), start, flush)
 	}
 	if workers <= 1 || len(lanes) <= 1 {
 		e := &encoder{body: newBody()}

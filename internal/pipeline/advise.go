@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"overlay/internal/advise"
+	"overlay/internal/analyses"
 	"overlay/internal/critpath"
 	"overlay/internal/report"
 	"overlay/internal/whatif"
@@ -11,6 +12,9 @@ import (
 func (r *Run) Advise(s report.Source) *report.Advice {
 	s.Graph, s.Path = r.graph, r.path
 	s.Advice = r.Findings()
+	if s.Advice != nil {
+		s.Analyses = analyses.Run(r.graph, r.path, []string{"roofline"}, r.o.Analysis)
+	}
 	return report.NewAdvice(s)
 }
 
@@ -21,6 +25,7 @@ func (r *Run) Findings() *advise.Advice { return r.findings(nil) }
 func (r *Run) findings(m *whatif.Model) *advise.Advice {
 	if r.advice == nil && !r.Recorded {
 		if m == nil {
+			r.o.stage("advice")
 			m = whatif.New(r.graph)
 		}
 		r.advice = r.advise(m)
@@ -35,7 +40,6 @@ func (r *Run) advise(m *whatif.Model) *advise.Advice {
 	if p.Window.Start != g.Window.Start || p.Window.End != g.Window.End {
 		return nil
 	}
-	r.o.stage("advice")
 	if p.Method != "exact" {
 		var err error
 		if p, err = critpath.Exact(g); err != nil {

@@ -116,28 +116,46 @@ func (r *Run) solve() error {
 	if w := r.graph.Window; w.End <= w.Start {
 		return ErrNothing
 	}
-	runtime.GC() // of what linking left
+	if len(r.Trace.Events) >= largeTrace {
+		runtime.GC() // of what linking left
+	}
 	r.o.stage("path")
 	r.path, err = method(r.graph)
 	return err
 }
 
-// Report makes the report of a run. s says what is wanted; what the report is made of is filled in.
+// Report makes the report of a run. s says what is wanted; what the report is made of is filled in. What needs replays is
+// found beside the rest.
 func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses, s.Slim = r.graph, r.path, r.analyses, r.Recorded
-	if !r.Recorded && (s.Advise || s.Gains) {
-		s.Model = whatif.New(r.graph)
-	}
-	if s.Advise {
-		s.Advice = r.findings(s.Model)
-	}
-	return report.New(s)
+	var model *whatif.Model
+	var advice *advise.Advice
+	found := trace.Beside(func() {
+		if !r.Recorded && (s.Advise || s.Gains) {
+			model = whatif.New(r.graph)
+		}
+		if s.Advise {
+			advice = r.findings(model)
+		}
+	})
+	rep := report.New(s)
+	r.o.stage("advice")
+	found()
+	s.Model, s.Advice = model, advice
+	rep.AddReplays(s)
+	return rep
 }
 
-// Summary makes of a run on one rank what the other ranks of its job need to know. It keeps nothing of the run.
+// Summary makes of a run on one rank what the other ranks of its job need to know. It keeps nothing of the run. An anonymous one
+// has other names of events, but for hosts and groups, by which ranks are matched.
 func (r *Run) Summary(name string) *ranks.Summary {
-	return ranks.Summarize(r.graph, r.path, ranks.Identity{Source: name, Rank: ranks.NoRank})
+	id := ranks.Identity{Source: name, Rank: ranks.NoRank}
+	if r.original != nil {
+		id.Names = r.Trace
+		return ranks.Summarize(r.original.graph, r.original.path, id)
+	}
+	return ranks.Summarize(r.graph, r.path, id)
 }
 
 // Tables makes tables for data tools of a run, which they hold on to. s says what is wanted; what they are made of is

@@ -160,3 +160,8 @@ func (j *Job) spent(m, number int32, host bool) map[string]Spent {
 	}
 	return out
 }
+
+var causeWords = map[CauseKind]string{SlowGPU: "GPU slow", SlowCPU: "CPU slow", DataLoading: "data loading", Pause: "pauses", InputSizes: "unequal inputs", MoreWork: "more work"}
+
+// Words is the cause in the words of the viewer.
+func (c CauseKind) Words() string { return causeWords[c] }

@@ -79,7 +79,14 @@ func (j *Job) checkPath() error {
 			return fmt.Errorf("ranks: the path jumps from rank %d to %d outside of collectives", j.Members[j.Path[i-1].Member].Rank, m.Rank)
 		}
 	}
-	if t != j.Window[1] {
+	at := j.Window[0]
+	for _, st := range j.Stays {
+		if st.Start != at || st.End <= st.Start {
+			return fmt.Errorf("ranks: a stay of the path: [%d, %d] after %d", st.Start, st.End, at)
+		}
+		at = st.End
+	}
+	if t != j.Window[1] || at != t {
 		return fmt.Errorf("ranks: the path ends at %d, the window at %d", t, j.Window[1])
 	}
 	return nil

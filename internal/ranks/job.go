@@ -20,6 +20,7 @@ type Job struct {
 	Step   int32    // the step, -1 for the whole job
 	Path   []Segment
 	Jumps  []Jump // of the path from one rank to another, in order of time
+	Stays  []Stay // the path cut at its jumps, in order of time
 	Waits  Waits
 	Stuck  int // walks that stood still and were ended
 }
@@ -136,6 +137,14 @@ type Jump struct {
 	From, To  int32 // members, in order of time: the path comes From the last to arrive and goes on To the other
 	At        int64
 	Exclusive int64 // by which From came later than the second to last: the most that it alone can gain here
+}
+
+// Stay is a stretch of the path on one rank. It is a part of the walk back from the start of one of its operations, the last to
+// arrive in the collective in which the path leaves the rank, or from the end of its window.
+type Stay struct {
+	Start, End int64
+	Member     int32
+	Op         int32 // len(Ops) for the end of the window
 }
 
 // Waits is for what ranks waited in collectives, in rank-time.

@@ -196,6 +196,16 @@ func (j *Job) peers() ([][]int32, []int) {
 	return list, stages
 }
 
+// Stages are the members of each stage of the pipeline; of a job without one, all.
+func (j *Job) Stages() [][]int32 {
+	_, of := j.peers()
+	list := make([][]int32, slices.Max(of)+2)
+	for m, st := range of {
+		list[st+1] = append(list[st+1], int32(m))
+	}
+	return slices.DeleteFunc(list, func(l []int32) bool { return len(l) == 0 })
+}
+
 // isPipeline tells the group of a pipeline by its description.
 func isPipeline(desc string) bool {
 	desc = strings.ToUpper(desc)

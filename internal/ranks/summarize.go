@@ -21,6 +21,8 @@ type Identity struct {
 	Rank   Rank
 	By     string // how that is known
 	Host   string // "" to take what the trace says
+
+	Names *trace.Trace // gives the names of events, where they are not to be those of the trace itself; nil as a rule
 }
 
 // Summarize makes the summary of one rank from its graph and its exact path. It keeps nothing of them.
@@ -29,7 +31,8 @@ func Summarize(g *graph.Graph, p *critpath.Path, id Identity) *Summary {
 	s := &Summary{Source: id.Source, Bytes: tr.Source.Size(), Events: len(tr.Events), Rank: id.Rank, RankBy: id.By,
 		World: int32(min(max(tr.Distributed.World, 0), math.MaxInt32)), Host: strings.Clone(cmp.Or(id.Host, tr.Distributed.Host)), Device: -1,
 		Threads: g.Threads.String(), Window: [2]int64{g.Window.Start, g.Window.End}, Quality: maps.Clone(p.Quality)}
-	z := &summarizer{g: g, tr: tr, s: s, names: newNames(), symbol: make([]Name, len(tr.Syms)), kinds: map[Kind]int32{}}
+	z := &summarizer{g: g, tr: tr, s: s, named: cmp.Or(id.Names, tr), names: newNames(), kinds: map[Kind]int32{}}
+	z.symbol = make([]Name, len(z.named.Syms))
 	z.steps()
 	z.operations()
 	z.stubs()
@@ -44,8 +47,9 @@ type summarizer struct {
 	g      *graph.Graph
 	tr     *trace.Trace
 	s      *Summary
+	named  *trace.Trace // where names come from
 	names  *names
-	symbol []Name // per symbol of the trace: its name plus 1, 0 when not asked
+	symbol []Name // per symbol of named: its name plus 1, 0 when not asked
 
 	kinds  map[Kind]int32
 	groups map[string]int32
@@ -57,9 +61,9 @@ func (z *summarizer) name(id trace.EventID) Name {
 	if id == trace.NoEvent {
 		return 0
 	}
-	sym := z.tr.Events[id].Name
+	sym := z.named.Events[id].Name
 	if z.symbol[sym] == 0 {
-		z.symbol[sym] = 1 + z.names.of(strings.Clone(critpath.NormalName(z.tr.Str(sym))))
+		z.symbol[sym] = 1 + z.names.of(strings.Clone(critpath.NormalName(z.named.Str(sym))))
 	}
 	return z.symbol[sym] - 1
 }
@@ -106,9 +110,22 @@ func (z *summarizer) shift(base int64) {
 	}
 }
 
-// operations finds the operations that communicate.
+// operations takes the operations that communicate.
 func (z *summarizer) operations() {
-	g, tr, s := z.g, z.tr, z.s
+	g, s := z.g, z.s
+	z.acts = operations(g)
+	if len(z.acts) > 0 {
+		if d := g.Trace.Procs[g.Lanes[g.Acts[z.acts[0]].Lane].Proc].Device; d >= 0 && d <= math.MaxInt32 {
+			s.Device = int32(d)
+		}
+	}
+	z.describe()
+}
+
+// operations finds the operations of the window that communicate, by start.
+func operations(g *graph.Graph) []cdg.ActID {
+	var acts []cdg.ActID
+	tr := g.Trace
 	known := make([]uint8, len(tr.Syms)) // 0 not asked, 1 no, 2 yes
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
@@ -117,7 +134,7 @@ func (z *summarizer) operations() {
 		}
 		for a := lane.First; a < lane.Limit; a++ {
 			e := &tr.Events[g.Acts[a].Event]
-			if e.Kind != trace.Kernel || g.Acts[a].End <= s.Window[0] || g.Acts[a].Start >= s.Window[1] {
+			if e.Kind != trace.Kernel || g.Acts[a].End <= g.Window.Start || g.Acts[a].Start >= g.Window.End {
 				continue
 			}
 			if known[e.Name] == 0 {
@@ -127,20 +144,15 @@ func (z *summarizer) operations() {
 				}
 			}
 			if known[e.Name] == 2 {
-				z.acts = append(z.acts, a)
+				acts = append(acts, a)
 			}
 		}
 	}
-	slices.SortFunc(z.acts, func(x, y cdg.ActID) int {
+	slices.SortFunc(acts, func(x, y cdg.ActID) int {
 		a, b := &g.Acts[x], &g.Acts[y]
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(x, y))
 	})
-	if len(z.acts) > 0 {
-		if d := g.Trace.Procs[g.Lanes[g.Acts[z.acts[0]].Lane].Proc].Device; d >= 0 && d <= math.MaxInt32 {
-			s.Device = int32(d)
-		}
-	}
-	z.describe()
+	return acts
 }
 
 // stubs walks back from every operation and from the end of the window.

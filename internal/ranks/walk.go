@@ -1,6 +1,8 @@
 package ranks
 
 import (
+	"slices"
+
 	"overlay/internal/critpath"
 	"overlay/internal/trace"
 )
@@ -10,6 +12,7 @@ type walk struct {
 	j     *Job
 	best  map[alikeKey]int64
 	floor int64 // where it ends
+	alone bool  // it does not leave the rank
 	emit  func(Segment)
 	jump  func(Jump)
 
@@ -78,6 +81,10 @@ func (w *walk) through(member, op int32) (int32, int32) {
 	m := &j.Members[member]
 	start, end := j.times(Ref{member, op})
 	seg := Segment{Member: member, Instance: m.In[op], Event: m.Ops[op].Event, Name: m.Kinds[m.Ops[op].Kind].Name, Kind: critpath.Comm}
+	if w.alone {
+		w.put(start, seg)
+		return member, op
+	}
 	if seg.Instance < 0 || !j.Instances[seg.Instance].Solved {
 		g := &j.Groups[m.group[m.Kinds[m.Ops[op].Kind].Group]]
 		if seg.Instance < 0 && g.Known && g.Size > 1 && m.Kinds[m.Ops[op].Kind].Peer == NoRank {
@@ -137,6 +144,20 @@ func (j *Job) Own(member int32) (sums [critpath.NumClasses]int64) {
 	return sums
 }
 
+// Alone walks back over the path of one rank by itself, without a step to another one, from the end of its window or of the job's:
+// the time that no other work of its own hides. emit gets the segments, the latest first; they tile the window of the rank as
+// far as it lies in that of the job. Collectives are whole in it, with what was waited in them.
+func (j *Job) Alone(member int32, emit func(Segment)) {
+	m := &j.Members[member]
+	w := &walk{j: j, floor: max(m.Start, j.Window[0]), alone: true}
+	w.emit = func(s Segment) {
+		if s.End = min(s.End, j.Window[1]); s.Start < s.End {
+			emit(s)
+		}
+	}
+	w.back(member, int32(len(m.Ops)), m.End)
+}
+
 // findPath walks back from the end of the window.
 func (j *Job) findPath() {
 	end := int32(0)
@@ -159,18 +180,24 @@ func (j *Job) findPath() {
 		}
 		j.Path = append(j.Path, s)
 	}
+	stay := Stay{End: j.Window[1], Member: end, Op: int32(len(j.Members[end].Ops))}
+	leave := func(at int64) {
+		if stay.Start = at; stay.Start < stay.End {
+			j.Stays = append(j.Stays, stay)
+		}
+	}
 	w.jump = func(x Jump) {
+		leave(x.At)
+		stay = Stay{End: min(x.At, j.Window[1]), Member: x.From, Op: j.refOf(&j.Instances[x.Instance], x.From).Op}
 		if x.At < j.Window[1] {
 			j.Jumps = append(j.Jumps, x)
 		}
 	}
 	m := &j.Members[end]
 	w.back(end, int32(len(m.Ops)), m.End)
-	for i, k := 0, len(j.Path)-1; i < k; i, k = i+1, k-1 {
-		j.Path[i], j.Path[k] = j.Path[k], j.Path[i]
-	}
-	for i, k := 0, len(j.Jumps)-1; i < k; i, k = i+1, k-1 {
-		j.Jumps[i], j.Jumps[k] = j.Jumps[k], j.Jumps[i]
-	}
+	leave(j.Window[0])
+	slices.Reverse(j.Path)
+	slices.Reverse(j.Jumps)
+	slices.Reverse(j.Stays)
 	j.Stuck += w.gave
 }

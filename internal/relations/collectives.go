@@ -135,11 +135,11 @@ func (m *maker) collective(id trace.EventID, texts *dict) collective {
 	}
 	in, out := number("In msg nelems"), number("Out msg nelems")
 	if n := max(in, out); n >= 0 && c.dtype != noText {
-		if size := elementSize[texts.list[c.dtype]]; size > 0 && n < 1<<56 {
+		if size := trace.ElementSize(texts.list[c.dtype]); size > 0 && n < 1<<56 {
 			c.bytes = n * size
 		}
 	}
-	c.bus = busFactor(texts.list[c.op], c.ranks)
+	c.bus = trace.BusFactor(texts.list[c.op], c.ranks)
 	return c
 }
 
@@ -168,29 +168,6 @@ func opOf(kernel string) string {
 		return strings.ToLower(strings.ReplaceAll(op, "_", ""))
 	}
 	return vendors.CollectiveIn(kernel)
-}
-
-// elementSize is the size of the types of PyTorch in bytes, by the names of c10::ScalarType.
-var elementSize = map[string]int64{"Byte": 1, "Char": 1, "Bool": 1, "Short": 2, "Int": 4, "Long": 8, "Half": 2, "BFloat16": 2, "Float": 4, "Double": 8,
-	"ComplexHalf": 4, "ComplexFloat": 8, "ComplexDouble": 16, "UInt16": 2, "UInt32": 4, "UInt64": 8,
-	"Float8_e5m2": 1, "Float8_e4m3fn": 1, "Float8_e5m2fnuz": 1, "Float8_e4m3fnuz": 1, "Float8_e8m0fnu": 1}
-
-// busFactor is how many bytes a link carries for each byte of a collective among n ranks (doc/PERFORMANCE.md of
-// nccl-tests): an allreduce is a reduce-scatter and an allgather, of which each leaves out a rank's own part.
-func busFactor(op string, n int64) float64 {
-	if n < 1 {
-		return 1
-	}
-	part := float64(n-1) / float64(n)
-	switch name := strings.ToLower(strings.ReplaceAll(op, "_", "")); {
-	case strings.HasPrefix(name, "allreduce"):
-		return 2 * part
-	case strings.HasPrefix(name, "broadcast"), strings.HasPrefix(name, "send"), strings.HasPrefix(name, "recv"), name == "reduce":
-		return 1
-	case strings.Contains(name, "gather"), strings.Contains(name, "scatter"), strings.HasPrefix(name, "alltoall"):
-		return part
-	}
-	return 1
 }
 
 // measureExposed finds for each collective how much of it no computation on its device hides.

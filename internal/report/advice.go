@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"overlay/internal/advise"
+	"overlay/internal/analyses"
 	"overlay/internal/tables"
 )
 
@@ -16,13 +17,18 @@ type Advice struct {
 	Window Window `json:"window" table:"window" about:"the analysed interval"`
 	Bound  string `json:"bound_by" about:"the class with the most time on the critical path"`
 
-	Advice *advise.Advice `json:"advice" about:"null for slim traces"`
+	Advice   *advise.Advice     `json:"advice" about:"null for slim traces"`
+	Roofline *analyses.Roofline `json:"roofline,omitempty" table:"roofline" about:"how close operators come to what the device can do; left out of slim traces"`
 }
 
 // NewAdvice makes the report of advice that was found.
 func NewAdvice(s Source) *Advice {
 	r := New(Source{Name: s.Name, Version: s.Version, Graph: s.Graph, Path: s.Path})
-	return &Advice{advise.Schema, r.Tool, r.Input.Name, r.Window, r.Path.BoundBy, s.Advice}
+	a := &Advice{Schema: advise.Schema, Tool: r.Tool, Input: r.Input.Name, Window: r.Window, Bound: r.Path.BoundBy, Advice: s.Advice}
+	if s.Analyses != nil {
+		a.Roofline = s.Analyses.Roofline
+	}
+	return a
 }
 
 // topFindings is how many findings a first screen has.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"overlay/internal/advise"
+	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
@@ -42,7 +43,7 @@ func adviceOf(t *testing.T, name string, tr *trace.Trace) *Advice {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewAdvice(Source{Name: name, Version: "test", Graph: g, Path: p, Advice: advise.New(whatif.New(g), p)})
+	return NewAdvice(Source{Name: name, Version: "test", Graph: g, Path: p, Advice: advise.New(whatif.New(g), p), Analyses: analyses.Run(g, p, []string{"roofline"}, analyses.Options{})})
 }
 
 // TestAdviceForms: the JSON of the advice on each own trace follows its schema; the text keeps to its width, names every
@@ -57,7 +58,9 @@ func TestAdviceForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for name, tr := range ownTraces(t) {
+	own := ownTraces(t)
+	own["shapes"] = shapedTrace(t)
+	for name, tr := range own {
 		a := adviceOf(t, name, tr)
 		var js bytes.Buffer
 		if err := a.WriteJSON(&js); err != nil {

@@ -65,6 +65,7 @@ var pictures = []struct {
 	{"queue", "Queues of launched operations", queueCard},
 	{"launch", "From the launch to the start", launchCard},
 	{"kernels", "Kernels by type", kernelsCard},
+	{"roofline", "How close operators come to the device's peak", rooflineCard},
 	{"copies", "Copies and memory", copiesCard},
 	{"blocking", "Calls that wait for the GPU", blockingCard},
 	{"operators", "Operators that launch", operatorsCard},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"html/template"
 	"slices"
 
@@ -130,10 +131,13 @@ func wordsOf(head, col string) column {
 	return column{gridColumn{Head: head, Extra: true}, func(l tables.Line) gridCell { return gridCell{Text: Plain(l.Str(col))} }}
 }
 
+// noValue stands for a number that cannot be said.
+const noValue = "–"
+
 // figure is a column of numbers with their unit.
 func figure(t *tables.Table, head, col string) column {
 	c := column{gridColumn{Head: head, Number: true}, func(l tables.Line) gridCell {
-		return gridCell{Text: l.Show(col), Exact: l.Exact(col)}
+		return gridCell{Text: cmp.Or(l.Show(col), noValue), Exact: l.Exact(col)}
 	}}
 	if t != nil {
 		found := t.Column(col)

@@ -21,6 +21,7 @@ type JobSource struct {
 	Ignored  []Ignored
 	Notes    []string
 	Segments bool // with the walk, and each collective
+	Unnamed  bool // without the names of files
 }
 
 // NewJob makes the report of a job.
@@ -63,6 +64,9 @@ func (b *jobBuilder) ranks() []Rank {
 		out[m] = Rank{Rank: int(x.Rank), RankBy: x.RankBy, Source: x.Source, Host: x.Host, Device: int(x.Device), Events: x.Events,
 			Window: Span{x.Start, x.End}, Wait: j.Waits.ByMember[m].Waited, Caused: j.Waits.ByMember[m].Caused, ByClass: map[string]int64{},
 			Clock: RankClock{Error: c.Error, Lo: c.Lo, Hi: c.Hi, Observations: c.Observations, Component: int(c.Component)}}
+		if b.Unnamed {
+			out[m].Source = "rank " + tables.Plain(int64(x.Rank))
+		}
 		if j.Matching.Instances == 0 {
 			own := j.Own(int32(m))
 			out[m].OwnByClass = classes(&own)

@@ -40,7 +40,7 @@ func New(s Source) *Report {
 		s.Top = 10
 	}
 	w := p.Window
-	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses, Advice: s.Advice,
+	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses,
 		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn}}
 	r.Input = inputInfo(tr, s.Name)
 	r.Input.Slim = s.Slim
@@ -55,7 +55,7 @@ func New(s Source) *Report {
 	maps.Copy(r.Quality, p.Quality)
 	c := &g.Delays
 	r.Calibration = Calibration{c.Launch.Min, c.Kernel.Min, c.Event.Max, map[string]int{"launch": c.Launch.Samples, "kernel": c.Kernel.Samples, "event": c.Event.Samples, "sync": c.Sync.Samples}}
-	r.Gains = gains(r, s)
+	r.AddReplays(s)
 	if p.Method == "ctda" {
 		r.CTDA = ctdaTables(g, p, s.Top)
 	}
@@ -67,6 +67,11 @@ func New(s Source) *Report {
 		r.HTA = append(r.HTA, HTAShare{b.Name, b.NS, tables.ShareOf(b.NS, total)})
 	}
 	return r
+}
+
+// AddReplays adds what was found by replays of the run: the advice, and what could be gained, if that is wanted.
+func (r *Report) AddReplays(s Source) {
+	r.Advice, r.Gains = s.Advice, gains(r, s)
 }
 
 func inputInfo(tr *trace.Trace, name string) InputInfo {

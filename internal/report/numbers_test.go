@@ -308,6 +308,7 @@ func TestUnitsFollowNames(t *testing.T) {
 		{regexp.MustCompile(`^(gb_per_s|bandwidth_(sum|mean|std|min|max|p\d\d))$`), []tables.Unit{tables.PerSecond}},
 		{regexp.MustCompile(`(^|_)(share|ratio|cpcr|prop|proportion)(_|$)`), []tables.Unit{tables.Share}},
 		{regexp.MustCompile(`percent`), []tables.Unit{tables.Percent}},
+		{regexp.MustCompile(`flops(_per_s)?$`), []tables.Unit{tables.Flops}},
 		{regexp.MustCompile(`bytes$`), []tables.Unit{tables.Bytes}},
 		{regexp.MustCompile(`(^|_)(count|calls|events|others|waited|pairs|outliers|calls_that_blocked|events_per_node|carried_in|short_kernels)$`), []tables.Unit{tables.Count}},
 		{regexp.MustCompile(`^(event|from|to)$`), []tables.Unit{tables.Ref, tables.ID}},

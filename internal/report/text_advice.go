@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"overlay/internal/advise"
+	"overlay/internal/analyses"
 	"overlay/internal/tables"
 )
 
@@ -101,6 +102,13 @@ func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
 		t.finding(&a.Advice.Findings[i])
 	}
 	t.rest(a.Advice)
+	if a.Roofline != nil && len(a.Roofline.Kernels) > 0 {
+		result := analyses.Result{Roofline: a.Roofline}
+		for _, s := range result.Sections() {
+			t.analysis(s)
+		}
+	}
+	t.unknowns(a.Advice)
 	return t.w.Flush()
 }
 
@@ -171,7 +179,7 @@ func numberText(n *advise.Number) string {
 	return tables.Grouped(n.Count) + " " + n.Name
 }
 
-// rest prints what is not a finding: everything together, what is too small, and what the trace cannot tell.
+// rest prints what is not a finding: everything together, and what is too small.
 func (t *text) rest(a *advise.Advice) {
 	t.line("")
 	for _, l := range wrapText(fmt.Sprintf("together %s of %s remain; %s without any time of the CPU", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width) {
@@ -186,6 +194,10 @@ func (t *text) rest(a *advise.Advice) {
 			t.line("%s", l)
 		}
 	}
+}
+
+// unknowns prints what the trace cannot tell.
+func (t *text) unknowns(a *advise.Advice) {
 	if len(a.Unknown) == 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -118,6 +119,26 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 			}
 		}
 	},
+	"roofline": func(t *text, list []tables.Table) {
+		for l := range tables.Find(list, "roofline_devices").Lines(-1) {
+			t.roofDevice(l)
+		}
+		if kernels := tables.Find(list, "roofline_kernels"); kernels.Rows > 0 {
+			t.line("  %11s %9s %9s  %-13s %s", "time", "of peak", "of memory", "", Shorten("operator, and its longest kernel", t.width-49))
+			for l := range kernels.Lines(-1) {
+				t.line("  %11s %9s %9s  %-13s %s", l.Show("ns"), l.Show("compute_peak_share"), l.Show("memory_peak_share"), words(l.Str("class")), Shorten(Plain(l.Str("operator")+" "+l.Str("type")+": "+Readable(l.Str("kernel"))), t.width-49))
+			}
+		}
+		if steps := tables.Find(list, "roofline_steps"); steps.Rows > 0 {
+			t.line("  %-16s %11s %13s %8s", "step", "time", "products", "peak")
+		}
+		for l := range tables.Find(list, "roofline_steps").Lines(10) {
+			t.line("  %-16s %11s %13s %8s", Shorten(Plain(l.Str("step")), 16), l.Show("duration_ns"), l.Show("flops"), l.Show("flops_use_share"))
+		}
+		if record := list[0].Line(0).Str("record"); record != "" {
+			t.line("  %s", Shorten("for figures: "+record, t.width-2))
+		}
+	},
 	"annotations": func(t *text, list []tables.Table) {
 		for l := range list[0].Lines(10) {
 			where := "CPU"
@@ -144,6 +165,26 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 			}
 		}
 	},
+}
+
+// roofDevice says how much of a device is used.
+func (t *text) roofDevice(l tables.Line) {
+	name := l.Str("model")
+	if name == "" {
+		name = "no peaks known"
+	}
+	t.line("  %s", Shorten(fmt.Sprintf("GPU %s (%s): work known of %s of kernel time", l.Show("device"), Plain(name), l.Show("shaped_share")), t.width-2))
+	if l.Value("flops").Float() > 0 {
+		s := l.Show("flops") + " of products in " + l.Str("type")
+		if !l.Value("flops_use_share").IsNull() {
+			s += ": " + l.Show("flops_use_share") + " of the peak over the window, " + l.Show("product_peak_share") + " while they run"
+		}
+		t.line("    %s", Shorten(s, t.width-4))
+	}
+	if l.Str("model") != "" && l.Value("shaped_share").Float() > 0 {
+		t.line("    %s", Shorten(fmt.Sprintf("bound by compute %s, by memory %s, by neither %s, not judged %s, not known %s", l.Show("compute_bound_share"), l.Show("memory_bound_share"),
+			l.Show("underused_share"), l.Show("not_judged_share"), l.Show("not_modelled_share")), t.width-4))
+	}
 }
 
 // launches is an operator with the operations that it launches.

@@ -52,10 +52,11 @@ func Attrs(rec *cdg.Recorded) []overlay.Attr {
 	for _, f := range recordedSamples(&rec.Delays) {
 		attrs = append(attrs, overlay.Attr{Key: f.key, Int: int64(*f.at)})
 	}
-	return append(attrs, overlay.Attr{Key: idleAttr, Int: rec.Delays.Idle})
+	return append(attrs, overlay.Attr{Key: idleAttr, Int: rec.Delays.Idle}, overlay.Attr{Key: callAttr, Int: rec.Delays.Call})
 }
 
 const (
+	callAttr  = "overlay.call_ns" // runs that did not measure it have no such field; 0 stands for that
 	idleAttr  = "overlay.idle_ns"
 	idleOlder = 30_000 // ns: what runs took for it that did not measure it, and have no such field
 )
@@ -91,6 +92,9 @@ func ReadRecord(tr *trace.Trace) (*Record, error) {
 	r.Delays.Idle = idleOlder
 	if _, ok := tr.Attrs[idleAttr]; ok {
 		r.Delays.Idle = number(idleAttr, 0)
+	}
+	if _, ok := tr.Attrs[callAttr]; ok {
+		r.Delays.Call = number(callAttr, 0)
 	}
 	if bad != nil {
 		return nil, bad

@@ -33,6 +33,15 @@ func Cut(g *graph.Graph, p *critpath.Path, drawing *overlay.Drawing) {
 	}
 }
 
+// Context leaves out what the path of a job does not need of the trace of one of its ranks: what is on the path and what encloses
+// it stays, as with Cut, but not what it takes to find that path again, since one rank alone does not give it.
+func Context(g *graph.Graph, p *critpath.Path, drawing *overlay.Drawing) {
+	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), allowed: drawing.Keep, climbed: make([]bool, len(g.Acts))}
+	s.path(p)
+	s.graphEdges()
+	drawing.Keep = s.keep
+}
+
 type slimmer struct {
 	g       *graph.Graph
 	keep    []bool

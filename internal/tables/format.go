@@ -21,6 +21,8 @@ func (u Unit) Format(v Value) string {
 		return FormatBytes(v.Int())
 	case PerSecond:
 		return FormatRate(v.Float())
+	case Flops:
+		return FormatFlops(v.Float())
 	case Share:
 		return FormatShare(v.Float())
 	case Percent:
@@ -113,6 +115,19 @@ func WholePercent(part, whole int64) string {
 
 // GivenPercent is a percentage as it was given.
 func GivenPercent(x float64) string { return fmt.Sprintf("%v %%", x) }
+
+// FormatFlops is a number of floating point operations.
+func FormatFlops(n float64) string {
+	for _, u := range [...]struct {
+		size float64
+		name string
+	}{{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}} {
+		if n >= u.size {
+			return fmt.Sprintf("%.2f %sFLOP", n/u.size, u.name)
+		}
+	}
+	return fmt.Sprintf("%.0f FLOP", n)
+}
 
 // FormatBytes is an amount of memory, decimal as bandwidths are.
 func FormatBytes(n int64) string {

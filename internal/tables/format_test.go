@@ -22,6 +22,7 @@ func TestFormat(t *testing.T) {
 		{Share, Int(0), "0.0 %"}, {Share, Float(1), "100.0 %"}, {Share, Float(0.4999), "50.0 %"}, {Percent, Float(12.34), "12.3 %"},
 		{Bytes, Int(12), "12 B"}, {Bytes, Int(1500), "1.5 kB"}, {Bytes, Int(9_437_184), "9.44 MB"}, {Bytes, Int(80e9), "80.00 GB"}, {Bytes, Int(-1500), "-1.5 kB"},
 		{PerSecond, Float(29.141), "29.14 GB/s"},
+		{Flops, Float(999_999), "999999 FLOP"}, {Flops, Int(1_500_000), "1.50 MFLOP"}, {Flops, Float(2.73e12), "2.73 TFLOP"}, {Flops, Float(5e17), "500.00 PFLOP"},
 		{Count, Int(1234567), "1,234,567"}, {Count, Float(1458), "1,458"}, {Count, Float(82.6083), "82.608"}, {Count, Float(121_877.4), "121,877"}, {Count, Float(7.8e6 + 0.5), "7,800,001"},
 		{ID, Int(1024), "1024"}, {Ref, Int(70000), "70000"}, {Ref, Value{}, ""}, {NS, Value{}, ""},
 		{Flag, Int(1), "yes"}, {Flag, Int(0), ""}, {Text, Str("aten::mm"), "aten::mm"}, {Text, List([]string{"a", "b"}), "a → b"},
@@ -36,7 +37,7 @@ func TestFormat(t *testing.T) {
 func TestEveryUnitIsShown(t *testing.T) {
 	shown := map[Unit]*regexp.Regexp{
 		NS: regexp.MustCompile(`^7 ns$`), Time: regexp.MustCompile(`^7 ns$`), Change: regexp.MustCompile(`^\+7 ns$`), Bytes: regexp.MustCompile(`^7 B$`),
-		PerSecond: regexp.MustCompile(` GB/s$`), Share: regexp.MustCompile(`^700\.0 %$`), Percent: regexp.MustCompile(`^7\.0 %$`),
+		PerSecond: regexp.MustCompile(` GB/s$`), Flops: regexp.MustCompile(`^7 FLOP$`), Share: regexp.MustCompile(`^700\.0 %$`), Percent: regexp.MustCompile(`^7\.0 %$`),
 		Count: regexp.MustCompile(`^7$`), Ref: regexp.MustCompile(`^7$`), ID: regexp.MustCompile(`^7$`), Flag: regexp.MustCompile(`^yes$`),
 	}
 	for u := Text + 1; u < numUnits; u++ {

@@ -26,6 +26,7 @@ const (
 	Time           // a moment on the trace's own clock, ns
 	Bytes          // an amount of memory
 	PerSecond      // a bandwidth, GB/s
+	Flops          // floating point operations
 	Share          // a ratio, 0 to 1
 	Percent        // a ratio, 0 to 100
 	Count          // how many; a mean of such is a float
@@ -35,7 +36,7 @@ const (
 	numUnits
 )
 
-var unitNames = [numUnits]string{"text", "ns", "change", "time", "bytes", "gb_per_s", "share", "percent", "count", "ref", "id", "flag"}
+var unitNames = [numUnits]string{"text", "ns", "change", "time", "bytes", "gb_per_s", "flop", "share", "percent", "count", "ref", "id", "flag"}
 
 func (u Unit) String() string { return unitNames[u] }
 

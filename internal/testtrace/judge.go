@@ -44,6 +44,17 @@ type Judge struct {
 
 // Check simulates a program, has it analysed and compares.
 func (j *Judge) Check(p *Program, seed uint64) Verdict {
+	v, path := j.solve(p, seed)
+	if v.Err == nil {
+		j.agree(&v, path)
+		j.counterfactuals(&v, path)
+		j.dependencies(&v, path)
+	}
+	return v
+}
+
+// solve simulates a program and has it analysed.
+func (j *Judge) solve(p *Program, seed uint64) (Verdict, *critpath.Path) {
 	v := Verdict{Program: p, Seed: seed}
 	j.p, j.rng = p, rand.New(rand.NewPCG(seed, 5))
 	j.run.Simulate(p)
@@ -53,7 +64,7 @@ func (j *Judge) Check(p *Program, seed uint64) Verdict {
 	tr, err := kineto.Parse(j.buf, "simulated.json", kineto.Options{})
 	if err != nil {
 		v.Err = err
-		return v
+		return v, nil
 	}
 	j.tr = tr
 	o := cdg.Options{}
@@ -63,7 +74,7 @@ func (j *Judge) Check(p *Program, seed uint64) Verdict {
 	g, err := graph.Build(tr, o)
 	if err != nil {
 		v.Err = err
-		return v
+		return v, nil
 	}
 	path, err := critpath.Exact(g)
 	if err == nil {
@@ -71,7 +82,7 @@ func (j *Judge) Check(p *Program, seed uint64) Verdict {
 	}
 	if err != nil {
 		v.Err = err
-		return v
+		return v, nil
 	}
 	v.Events = len(tr.Events)
 	v.Window = path.Window.End - path.Window.Start
@@ -84,10 +95,7 @@ func (j *Judge) Check(p *Program, seed uint64) Verdict {
 			j.key[e] = int32(k)
 		}
 	}
-	j.agree(&v, path)
-	j.counterfactuals(&v, path)
-	j.dependencies(&v, path)
-	return v
+	return v, path
 }
 
 // stamp is a time as the trace has it.

@@ -82,6 +82,7 @@ type instr struct {
 	ref    int32 // event, condition, lock; of opClose: the opOpen
 	name   string
 	dur    int64 // of work and calls
+	before int64 // of a launch: what it takes before it hands its operation over, such as loading the kernel's code
 	lat    int64 // of blocking steps: from release to return
 	first  int32 // operations of a launch
 	limit  int32

@@ -9,7 +9,7 @@ import (
 var Classes = []string{"eager", "autograd", "streams", "ddp", "sync", "copies", "queue", "graphs", "overlap", "loader", "gil",
 	"parallel", "hidden", "prewindow", "ondemand",
 	"checkpoint", "python", "polled", "mixed", "explicit",
-	"devices", "records", "neighbour", "edge", "lost", "drained"}
+	"devices", "records", "neighbour", "edge", "lost", "drained", "cold"}
 
 // Dropped is a class of programs of which records of operations are lost in the middle: nobody can tell all of what ran then.
 const Dropped = "dropped"
@@ -80,6 +80,9 @@ func Random(class string, seed uint64) *Program {
 	}
 	if is("records") {
 		g.loseRecords()
+	}
+	if is("cold") {
+		p.coldLaunches()
 	}
 	if class == "parallel" || p.chance(30) {
 		g.strangers()

@@ -128,3 +128,15 @@ func (p *Program) dropRecords(r *Run) {
 		}
 	}
 }
+
+// coldLaunches makes the first launch of each kernel slow, and a few others: code is loaded before the operation is handed over.
+func (p *Program) coldLaunches() {
+	seen := map[string]bool{}
+	for o := range p.ops {
+		op := &p.ops[o]
+		if in := &p.instrs[op.instr]; !op.graph && op.cat == "kernel" && (!seen[op.name] || p.chance(3)) {
+			in.before = p.between(30_000, 400_000)
+		}
+		seen[op.name] = true
+	}
+}

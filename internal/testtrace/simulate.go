@@ -311,6 +311,9 @@ func (r *Run) near(point, pred, owner int32, margin, width int64) {
 func (r *Run) launch(th, id int32) {
 	p, t := r.p, &r.thread[th]
 	in := &p.instrs[id]
+	if in.before > 0 {
+		r.advance(th, t.clock+in.before, t.point, id, -1, byProgram)
+	}
 	from, start, why := t.point, t.clock, byProgram
 	if limit := p.QueueLimit; limit > 0 && !p.ops[in.first].graph {
 		q := r.tail[in.stream]

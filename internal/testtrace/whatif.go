@@ -149,7 +149,7 @@ func (j *Judge) scaled(keys map[int32]bool, num, den int64) *Program {
 				continue
 			}
 			if keys[j.shown(owner)] && owner >= 0 {
-				in.dur = in.dur * num / den
+				in.dur, in.before = in.dur*num/den, in.before*num/den
 			}
 		}
 	}

@@ -90,6 +90,7 @@ type Trace struct {
 	Distributed Distributed      // what else the trace says of that job
 	DeviceNames map[int64]string // device number -> model
 	Attrs       map[string]Value // what an earlier run of this program noted about the trace, by its keys "overlay.…"
+	Shapes      bool             // an event says the shapes of its inputs
 	Truncated   bool             // the input ended early
 	Repairs     []Repair         // sorted by reason
 

@@ -85,7 +85,7 @@ func (b *modelBuilder) besides(d *dep, call, op cdg.ActID) {
 		list = b.putsOn(stream)
 		m.puts[stream] = list
 	}
-	start, p := m.borderAt(g.Acts[call].Lane, g.Acts[call].Start), m.opPoint[op]
+	start, p := b.borderAt(g.Acts[call].Lane, g.Acts[call].Start), m.opPoint[op]
 	at := slices.IndexFunc(list, func(x put) bool { return x.op == p })
 	if start == none || at < 0 {
 		return
@@ -104,7 +104,7 @@ func (b *modelBuilder) putsOn(stream cdg.LaneID) []put {
 		if c == cdg.NoAct || m.opPoint[k] == none {
 			continue
 		}
-		if p := m.borderAt(g.Acts[c].Lane, g.Acts[c].Start); p != none {
+		if p := b.borderAt(g.Acts[c].Lane, g.Acts[c].Start); p != none {
 			list = append(list, put{m.opPoint[k], p})
 		}
 	}

@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 
@@ -23,6 +22,9 @@ type modelBuilder struct {
 	inside [][]int32 // per lane: of Graph.Inside those that waited, by time
 
 	ops []int32 // per activity: of a launch call, how many operations it launched
+
+	pieceHint  []int32 // per lane: where lookUp found a piece last
+	borderHint []int32 // the same of borders
 
 	set  []cdg.LaneID // per lane: who stands for those that it belongs to
 	lane []cdg.LaneID // per point of a thread
@@ -79,7 +81,7 @@ func (b *modelBuilder) markBorders() {
 		if w := &g.Waits[x.Wait]; w.Rule == cdg.Untraced || w.Rule == cdg.Unexplained || w.Rule == cdg.BeforeRecording {
 			continue
 		}
-		piece := g.PieceAt(x.Lane, x.At)
+		piece := b.pieceAt(x.Lane, x.At)
 		if piece < int(g.PieceFirst[x.Lane]) {
 			continue
 		}
@@ -131,7 +133,7 @@ func (b *modelBuilder) lastEnd(l cdg.LaneID) int64 {
 func (b *modelBuilder) mark(l cdg.LaneID, t int64) {
 	g := b.g
 	first, limit := int(g.PieceFirst[l]), int(g.PieceFirst[l+1])
-	n := first + sort.Search(limit-first, func(i int) bool { return g.Pieces[first+i].Start > t })
+	n := first + lookUp(&b.pieceHint[l], limit-first, func(i int) bool { return g.Pieces[first+i].Start > t })
 	if n == first || t < b.m.t0 || t > b.m.t1 {
 		return
 	}
@@ -140,6 +142,37 @@ func (b *modelBuilder) mark(l cdg.LaneID, t int64) {
 		return
 	}
 	b.inner[l] = append(b.inner[l], t)
+}
+
+// nearby is how far a look-up goes on from where the one before ended: most are asked for in order of time.
+const nearby = 8
+
+// lookUp returns the first of n ascending items that is behind what is looked for; n for none. It begins at *hint,
+// which says where the look-up before ended.
+func lookUp(hint *int32, n int, behind func(i int) bool) int {
+	i := min(int(*hint), n)
+	if i == 0 || !behind(i-1) {
+		for end := min(i+nearby, n); i < end && !behind(i); {
+			i++
+		}
+		if i == n || behind(i) {
+			*hint = int32(i)
+			return i
+		}
+	}
+	i = sort.Search(n, behind)
+	*hint = int32(i)
+	return i
+}
+
+// pieceAt is Graph.PieceAt.
+func (b *modelBuilder) pieceAt(l cdg.LaneID, t int64) int {
+	first, limit := int(b.g.PieceFirst[l]), int(b.g.PieceFirst[l+1])
+	n := lookUp(&b.pieceHint[l], limit-first, func(i int) bool { return b.g.Pieces[first+i].Start >= t })
+	if n == 0 {
+		return -1
+	}
+	return first + n - 1
 }
 
 // layPoints numbers the points: the origin, then those of threads lane by lane, then the operations.
@@ -209,10 +242,15 @@ func (b *modelBuilder) pointsOf(l cdg.LaneID) int {
 }
 
 // borderAt returns the point of a thread at a recorded time, or none.
-func (m *Model) borderAt(l cdg.LaneID, t int64) int32 {
+func (b *modelBuilder) borderAt(l cdg.LaneID, t int64) int32 {
+	return b.m.borderAt(l, t, &b.borderHint[l])
+}
+
+// borderAt returns the point of a thread at a recorded time, or none. hint is where the look-up before ended.
+func (m *Model) borderAt(l cdg.LaneID, t int64, hint *int32) int32 {
 	list := m.border[l]
-	i, ok := slices.BinarySearchFunc(list, t, func(x mark, t int64) int { return cmp.Compare(x.at, t) })
-	if !ok {
+	i := lookUp(hint, len(list), func(i int) bool { return list[i].at >= t })
+	if i == len(list) || list[i].at != t {
 		return none
 	}
 	return list[i].point

@@ -44,7 +44,7 @@ func (b *modelBuilder) borderDeps(l cdg.LaneID, k int, x mark) {
 		b.fixed(x.at, cdg.Program)
 		return
 	}
-	piece := g.PieceAt(l, x.at)
+	piece := b.pieceAt(l, x.at)
 	if piece < 0 {
 		first := g.PieceFirst[l]
 		d, ok := b.onRequest(first, x.at)
@@ -91,7 +91,7 @@ func (b *modelBuilder) source(id cdg.WaitID) dep {
 		if p := m.opPoint[w.From]; p != none {
 			d.src, d.lag = p, w.At+w.Lag-from.End
 		}
-	} else if p := m.borderAt(from.Lane, w.At); p != none && w.At > m.t0 {
+	} else if p := b.borderAt(from.Lane, w.At); p != none && w.At > m.t0 {
 		d.src, d.lag = p, w.Lag
 	}
 	if d.src == 0 {
@@ -123,7 +123,7 @@ func (b *modelBuilder) operationDeps(k cdg.ActID) {
 		from := &g.Acts[w.From]
 		d := dep{wait: g.First[k] + int32(i), rule: w.Rule, kind: ruleKind[w.Rule], typical: b.typicalOf(w)}
 		if w.Rule == cdg.Launch {
-			p := m.borderAt(from.Lane, w.At)
+			p := b.borderAt(from.Lane, w.At)
 			if p == none || w.At <= m.t0 {
 				continue
 			}
@@ -150,7 +150,7 @@ func (b *modelBuilder) joinCalls() {
 	for _, h := range b.holds {
 		c, op := &g.Acts[h.Call], &g.Acts[h.Op]
 		p := m.opPoint[h.Op]
-		if p == none || c.End <= m.t0 || c.End > m.t1 || m.borderAt(c.Lane, c.End) == none {
+		if p == none || c.End <= m.t0 || c.End > m.t1 || b.borderAt(c.Lane, c.End) == none {
 			continue
 		}
 		key := callEnd{c.Lane, c.End}

@@ -30,13 +30,18 @@ func (b *modelBuilder) findEnds() {
 	}
 	m.main = b.mainThread()
 	main := map[cdg.LaneID]bool{b.set[m.main]: true}
+	working := false // something that works ends with the window, so threads that only sit in a frame do not count
 	for l := range g.Lanes {
-		if p := last[l].point; p != none && m.at[p] == latest {
+		p := last[l].point
+		working = working || p != none && m.at[p] == latest && b.works(cdg.LaneID(l))
+	}
+	for l := range g.Lanes {
+		if p := last[l].point; p != none && m.at[p] == latest && (!working || b.works(cdg.LaneID(l))) {
 			main[b.set[l]] = true
 		}
 	}
 	for l := range g.Lanes {
-		if p := last[l].point; p != none && main[set[l]] {
+		if p := last[l].point; p != none && main[set[l]] && (!working || b.works(cdg.LaneID(l))) {
 			e := end{point: p}
 			if m.at[p] == latest {
 				e.after = m.t1 - latest
@@ -52,6 +57,9 @@ func (b *modelBuilder) findEnds() {
 		m.ends = []end{{after: m.t1}}
 	}
 }
+
+// works reports whether a lane is a stream, or a thread with ops or calls.
+func (b *modelBuilder) works(l cdg.LaneID) bool { return b.g.Lanes[l].Stream || len(b.g.Busy(l)) > 0 }
 
 // mainThread is the thread that carries the steps; without any, the one that launches most.
 func (b *modelBuilder) mainThread() cdg.LaneID {
@@ -84,7 +92,7 @@ func (b *modelBuilder) lastPoint(l cdg.LaneID) end {
 	lane := &g.Lanes[l]
 	if !lane.Stream {
 		if t := b.lastEnd(l); t > m.t0 {
-			return end{point: m.borderAt(l, t)}
+			return end{point: b.borderAt(l, t)}
 		}
 		return end{point: none}
 	}

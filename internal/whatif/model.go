@@ -131,7 +131,7 @@ func (m *Model) Graph() *graph.Graph { return m.g }
 // New makes a graph ready for replays. The graph stays as it is and has to stay so.
 func New(g *graph.Graph) *Model {
 	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End}
-	b := &modelBuilder{m: m, g: g.Graph}
+	b := &modelBuilder{m: m, g: g.Graph, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
 	m.class = m.classes()
 	b.holds = g.Holds()
 	b.relate()

@@ -23,6 +23,7 @@ var Verbs = []struct{ Word, Usage string }{
 	{"no-wait", "SELECTOR"},
 	{"drop", "SELECTOR [for SELECTOR]"},
 	{"replace", "SELECTOR=TIME"},
+	{"bandwidth", "SELECTOR=GB/s"},
 	{"unlimited-queue", ""},
 }
 
@@ -123,6 +124,22 @@ func (s *Selector) Change(verb, text string) (Change, error) {
 			return c, err
 		}
 		c.Verb = map[string]Verb{"set": SetTime, "shrink": Shrink, "replace": Replace}[verb]
+	case "bandwidth":
+		if !ok {
+			return c, fmt.Errorf("%q has no bandwidth: write %s=50GB/s", text, text)
+		}
+		c.Verb, c.Den = Bandwidth, ratioDen
+		if c.Num, err = gigabytes(value); err != nil {
+			return c, err
+		}
+		all, err := s.Select(sel)
+		if err != nil {
+			return c, err
+		}
+		if c.On = s.m.movers(all); c.On.Len() == 0 {
+			return c, fmt.Errorf("the trace does not say how much %q moves: collectives say it from PyTorch 2.1 on, copies always", sel)
+		}
+		return c, nil
 	case "remove", "no-wait", "drop":
 		sel, c.Verb = strings.TrimSpace(text), map[string]Verb{"remove": Remove, "no-wait": NoWait, "drop": Drop}[verb]
 		if on, of, two := strings.Cut(sel, " for "); two && verb == "drop" {
@@ -146,6 +163,19 @@ func factor(text string) (int64, error) {
 	}
 	if x < 0 || x > MaxFactor {
 		return 0, fmt.Errorf("factor %s is not between 0 and %d", text, MaxFactor)
+	}
+	return int64(math.Round(x * ratioDen)), nil
+}
+
+// gigabytes reads a bandwidth in 10^9 bytes a second, as thousandths of a byte a ns.
+func gigabytes(text string) (int64, error) {
+	number := strings.TrimSpace(strings.TrimSuffix(text, "GB/s"))
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsNaN(x) {
+		return 0, fmt.Errorf("%q is no bandwidth: write it in 10^9 bytes a second, as 50GB/s", text)
+	}
+	if x < 0.001 || x > 1e6 {
+		return 0, fmt.Errorf("bandwidth %s is not between 0.001 and 1000000 GB/s", text)
 	}
 	return int64(math.Round(x * ratioDen)), nil
 }

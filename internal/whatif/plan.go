@@ -49,6 +49,8 @@ func (m *Model) plan(p *plan, s *Scenario) {
 			c.On.Each(func(a cdg.ActID) { p.set(m, a, own[a], c.NS) })
 		case Shrink:
 			p.shrink(m, c)
+		case Bandwidth:
+			p.bandwidth(m, c)
 		case Remove:
 			removed = union(removed, c.On)
 		case Replace:
@@ -218,8 +220,12 @@ func (p *plan) spread(m *Model) {
 		}
 		for i := m.partFirst[l]; i < m.partFirst[l+1]; i++ {
 			x := &m.parts[i]
-			if d := p.partOf(x) - x.ns; d != 0 {
-				p.cost[x.point] += d
+			if x.act == cdg.NoAct {
+				if gaps {
+					p.cost[x.point] += p.gaps.of(x.ns) - x.ns
+				}
+			} else if p.of != nil && p.of[x.act] != 0 {
+				p.cost[x.point] += p.ratios[p.of[x.act]].of(x.ns) - x.ns
 			}
 		}
 	}
@@ -252,9 +258,10 @@ func (m *Model) endsOf(calls Set) Set {
 		return nil
 	}
 	out := make(Set, (len(m.at)+63)/64)
+	hint := int32(0)
 	calls.Each(func(a cdg.ActID) {
 		act := &m.g.Acts[a]
-		if p := m.borderAt(act.Lane, act.End); p != none {
+		if p := m.borderAt(act.Lane, act.End, &hint); p != none {
 			out.Add(cdg.ActID(p))
 		}
 	})

@@ -17,15 +17,16 @@ type Verb uint8
 
 // The verbs.
 const (
-	Scale   Verb = iota // own time of On times Num/Den
-	SetTime             // each operation of On lasts NS; each slice has NS of own time
-	Shrink              // each slice of On with all that it encloses on its thread takes NS of own time, in proportion
-	Remove              // the operations of On vanish with the gap before them; slices of On take no time
-	NoWait              // the calls of On return without waiting
-	Drop                // no operation of On waits for one of For; with an empty For, for none of another stream
-	Replace             // the last operation of On stays and lasts NS, the others are removed
-	NoQueue             // launches never wait for room in a queue
-	Delay               // delays of the classes Kinds times Num/Den: what stands between activities
+	Scale     Verb = iota // own time of On times Num/Den
+	SetTime               // each operation of On lasts NS; each slice has NS of own time
+	Shrink                // each slice of On with all that it encloses on its thread takes NS of own time, in proportion
+	Remove                // the operations of On vanish with the gap before them; slices of On take no time
+	NoWait                // the calls of On return without waiting
+	Drop                  // no operation of On waits for one of For; with an empty For, for none of another stream
+	Replace               // the last operation of On stays and lasts NS, the others are removed
+	NoQueue               // launches never wait for room in a queue
+	Bandwidth             // the operations of On move their bytes at Num/Den bytes a ns; those whose bytes are not known stay
+	Delay                 // delays of the classes Kinds times Num/Den: what stands between activities
 )
 
 // Change is one change of a scenario.
@@ -33,7 +34,7 @@ type Change struct {
 	Verb     Verb
 	On       Set
 	For      Set   // of Drop
-	Num, Den int64 // of Scale and Delay: Num >= 0, Den > 0
+	Num, Den int64 // of Scale and Delay: Num >= 0, Den > 0; of Bandwidth: Num > 0, Den > 0
 	NS       int64 // of SetTime, Shrink, Replace: >= 0
 	Kinds    []DelayClass
 }

@@ -31,10 +31,10 @@ func TestImportMethods(t *testing.T) {
 		if h, err := hta.Find(tr, hta.Options{First: -1, Last: -1}); err == nil {
 			paths = append(paths, h.AsPath())
 		}
+		before := importInput(t, tr)
 		for _, p := range paths {
 			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Flows: overlay.FlowsAll})
 			out, st := write(t, tr, ov)
-			before := importInput(t, tr)
 			after, err := importer.Import(out)
 			if err != nil {
 				t.Fatal(err)

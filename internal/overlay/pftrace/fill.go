@@ -58,6 +58,11 @@ func (w *writer) fill(b *perfetto.Body, id int32) {
 	}
 	if w.flowAt != nil {
 		for _, f := range w.flows[w.flowAt[id]:w.flowAt[id+1]] {
+			b.Flow(w.flowID(f))
+		}
+	}
+	if w.rank != nil {
+		if f, ok := w.rank.Arrows[trace.EventID(id)]; ok {
 			b.Flow(uint64(f))
 		}
 	}

@@ -20,7 +20,7 @@ func (w *writer) processName(pr *trace.Process, pseudo bool) string {
 		return cmp.Or(strings.TrimSpace(pr.Name), w.tr.TokenText(pr.PID), "profiler")
 	}
 	name := cmp.Or(strings.TrimSpace(pr.Name), "process") + " " + w.tr.TokenText(pr.PID)
-	if w.tr.Rank >= 0 {
+	if w.tr.Rank >= 0 && w.rank == nil {
 		name += fmt.Sprintf(" (rank %d)", w.tr.Rank)
 	}
 	return name

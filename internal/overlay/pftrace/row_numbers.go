@@ -14,6 +14,9 @@ const (
 // pids gives every process a number of its own that is neither 0 nor negative: a host process its own where it has
 // one. (A process 0 would be the idle process, and equal numbers are one process to the viewer.)
 func (w *writer) pids(procs []trace.ProcID, pseudo []bool) map[trace.ProcID]int64 {
+	if w.rank != nil {
+		return w.rankPIDs(procs, pseudo)
+	}
 	pids := make(map[trace.ProcID]int64)
 	taken := make(numbers)
 	for _, id := range procs {

@@ -49,8 +49,12 @@ func (w *writer) addRows() {
 		return cmp.Or(cmp.Compare(procGroup(x, pseudo[a]), procGroup(y, pseudo[b])), cmp.Compare(x.Device, y.Device), cmp.Compare(x.Sort, y.Sort))
 	})
 	pids := w.pids(procs, pseudo)
+	first := 0
+	if w.rank != nil { // its processes come after those of the ranks before it
+		first = min(w.rank.Number, 1<<21) * rankPIDs
+	}
 	for order, id := range procs {
-		w.addProcess(id, int32(order), pids[id], threads[id], pseudo[id])
+		w.addProcess(id, int32(first+order), pids[id], threads[id], pseudo[id])
 		w.addAsync(id, async[id])
 		w.addCounters(id, counts[id])
 	}
@@ -129,7 +133,7 @@ func (w *writer) addProcess(id trace.ProcID, order int32, pid int64, threads []t
 	self := len(w.out.Tracks)
 	w.procOf[id] = int32(self)
 	t := perfetto.Track{Kind: perfetto.Process, Parent: -1, PID: pid, Order: order,
-		Name: w.processName(pr, pseudo), Description: "pid=" + w.tr.TokenText(pr.PID)}
+		Name: w.rankName(w.processName(pr, pseudo)), Description: "pid=" + w.tr.TokenText(pr.PID)}
 	if w.tr.LaunchByFlow && pr.IsDevice && pr.Name != "" {
 		t.Description += " name=" + pr.Name // in such traces it is the name that makes it a device
 	}

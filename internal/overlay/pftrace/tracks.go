@@ -3,6 +3,7 @@ package pftrace
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"overlay/internal/analyses"
 	"overlay/internal/overlay"
@@ -50,6 +51,7 @@ func (w *writer) addOverlay() {
 
 // fillAdded describes an added slice.
 func fillAdded(t *overlay.Track, b *perfetto.Body, k int32) {
+	fillEnds(t, b, k)
 	if t.Maker == nil {
 		s := &t.Slices[k]
 		look(t, b, s.Name, s.Color)
@@ -60,6 +62,14 @@ func fillAdded(t *overlay.Track, b *perfetto.Body, k int32) {
 	look(t, b, name, color)
 	args, n := t.Maker.Args(int(k))
 	addArgs(b, args[:n])
+}
+
+// fillEnds adds the ends of arrows on an added slice.
+func fillEnds(t *overlay.Track, b *perfetto.Body, k int32) {
+	i := sort.Search(len(t.Ends), func(i int) bool { return t.Ends[i].Slice >= k })
+	for ; i < len(t.Ends) && t.Ends[i].Slice == k; i++ {
+		b.Flow(uint64(t.Ends[i].ID))
+	}
 }
 
 func look(t *overlay.Track, b *perfetto.Body, name, color string) {

@@ -52,6 +52,10 @@ type writer struct {
 	pale   []uint8         // per Sym: 1 + index of its pale colour; nil when colours stay
 	flowAt []uint32        // per event and one: where its flow ids begin in flows; nil without flows
 	flows  []uint32
+
+	rank      *Rank   // of a job; nil for a trace by itself
+	part      int     // its number among the ranks that are drawn, from 1 on
+	pidsTaken numbers // by other ranks
 }
 
 func newWriter(tr *trace.Trace, drawing *overlay.Drawing) *writer {

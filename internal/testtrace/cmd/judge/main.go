@@ -18,6 +18,7 @@ func main() {
 	worst := flag.Int("worst", 20, "worst programs to list")
 	class := flag.String("class", "", "judge this scenario class only")
 	dump := flag.String("dump", "", "write the trace of -class at -seed to this file and stop")
+	explain := flag.Bool("explain", false, "print the path found for -class at -seed beside the true one, and stop")
 	whatIf := flag.Bool("whatif", false, "compare predictions of replays with re-simulated programs instead")
 	jobs := flag.Int("jobs", 0, "judge this many jobs of many ranks instead")
 	flag.Parse()
@@ -30,6 +31,13 @@ func main() {
 		r.Simulate(testtrace.Random(*class, *seed))
 		b, _ := r.Build()
 		if err := os.WriteFile(*dump, b.JSON(), 0o666); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *explain {
+		if err := testtrace.Explain(os.Stdout, testtrace.Random(*class, *seed), *seed); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -1,0 +1,39 @@
+package cdg
+
+const (
+	slowCall  = 20 * us // shorter launch calls are never slow
+	slowTimes = 5       // a slow launch call takes so many times what is usual
+)
+
+// usualCall is the median duration of calls that launch one operation each.
+func (b *builder) usualCall() int64 {
+	d := b.d
+	var lasted []int64
+	for a := b.firstOp; int(a) < len(d.Acts); a++ {
+		if c := b.launch[a]; c != NoAct && !b.graph[a] {
+			lasted = append(lasted, d.Acts[c].End-d.Acts[c].Start)
+		}
+	}
+	if len(lasted) < enough {
+		return 5 * us
+	}
+	return quantile(lasted, 0.5)
+}
+
+// launchedAt is when the latency of a launch begins: with its call. A call that was slow spent the time before it handed
+// the operation over, as the first launch of a kernel does, which loads its code; the latency then begins one usual call
+// before its end, or one latency before the operation where that comes first. That it was slow for its own sake is told by
+// what came of it: its stream was idle when it returned, and the operation came neither with the end of the one before nor
+// long before the return. A call that waited for room in a queue leaves a busy stream behind, and one that copies waits
+// for the stream first and for its copy then.
+func (b *builder) launchedAt(k, call ActID) int64 {
+	d := b.d
+	c, usual, start := &d.Acts[call], d.Delays.Call, d.Acts[k].Start
+	if took := c.End - c.Start; usual == 0 || took < slowCall || took < slowTimes*usual || b.graph[k] || start < c.End-usual {
+		return c.Start
+	}
+	if p := b.pred[k]; p != NoAct && (d.Acts[p].End > c.End || start <= d.Acts[p].End+d.Delays.Kernel.Max) {
+		return c.Start
+	}
+	return max(c.Start, min(c.End-usual, start-d.Delays.Launch.Min))
+}

@@ -1,0 +1,324 @@
+package roofline
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/graph"
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+)
+
+// Class says what holds an operator back.
+type Class uint8
+
+// The classes.
+const (
+	Underused    Class = iota // neither units nor memory are near their peak
+	ComputeBound              // the units are
+	MemoryBound               // the memory is
+	Unjudged                  // what it computes or moves is not known well enough
+	NumClasses
+)
+
+func (c Class) String() string {
+	return [NumClasses]string{"underused", "compute_bound", "memory_bound", "not_judged"}[c]
+}
+
+// nearPeak is the share of a peak from which on an operator counts as bound by it.
+const nearPeak = 0.7
+
+// Row is an operator with the kernels that it launched itself.
+type Row struct {
+	Op      cdg.ActID
+	Kernels []cdg.ActID
+	Main    cdg.ActID // the longest of them
+	NS      int64     // in which at least one of them ran
+	Work
+	Device  int64
+	Peak    float64 // of what computes it, FLOP/ns; 0 for a device that is not known
+	Compute float64 // share of Peak; -1 where that cannot be said
+	Memory  float64 // share of the memory's bandwidth; -1 where that cannot be said
+	Ideal   int64   // ns that it would take at the peaks
+	Class   Class
+	Assumed bool // that products of fp32 use TF32 units is assumed: the kernel's name does not say
+}
+
+// Meter measures the operators of a graph.
+type Meter struct {
+	g     *graph.Graph
+	byExt map[int64]cdg.ActID // operators by their External id; NoAct where several have one; nil until it is asked for
+	grads map[int32][]int64   // shapes of the gradients of convolutions, by the sequence number of the forward operator; nil until then
+}
+
+// NewMeter makes a meter.
+func NewMeter(g *graph.Graph) *Meter {
+	return &Meter{g: g}
+}
+
+// Rows are the operators that launched kernels in the window and have a model, in order of the graph.
+func (m *Meter) Rows() []Row {
+	g := m.g
+	kernels := map[cdg.ActID][]cdg.ActID{}
+	// Another operator with a model inside of it launches too: what is left for it? A product that first copies its inputs
+	// still is that product.
+	mixed := map[cdg.ActID]bool{}
+	var ops []cdg.ActID
+	for l := range g.Lanes {
+		if !g.Lanes[l].Stream {
+			continue
+		}
+		for k := g.Lanes[l].First; k < g.Lanes[l].Limit; k++ {
+			if at := g.Acts[k].Start; at < g.Window.Start || at >= g.Window.End {
+				continue
+			}
+			op := m.opOf(k)
+			if op == cdg.NoAct {
+				continue
+			}
+			if kernels[op] == nil {
+				ops = append(ops, op)
+			}
+			kernels[op] = append(kernels[op], k)
+			for p := g.Parent[op]; p != cdg.NoAct; p = g.Parent[p] {
+				if m.modelled(p) && (!m.product(p) || m.product(op)) {
+					mixed[p] = true
+				}
+			}
+		}
+	}
+	slices.Sort(ops)
+	var out []Row
+	for _, op := range ops {
+		if mixed[op] {
+			continue
+		}
+		if r, ok := m.row(op, kernels[op]); ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// opOf is the innermost operator with a model around the launch of a kernel. The operations of a CUDA graph are not those of
+// the operator that launches it.
+func (m *Meter) opOf(k cdg.ActID) cdg.ActID {
+	tr := m.g.Trace
+	e := &tr.Events[m.g.Acts[k].Event]
+	from := cdg.NoAct
+	switch l := tr.Launch[m.g.Acts[k].Event]; {
+	case l == trace.NoEvent: // the record of the launch is lost, not that of the operator
+		from = m.external(e.Ext)
+	case vendors.VerbOf(tr.Name(l)) != vendors.GraphLaunch:
+		from = m.g.ActOf[l]
+	}
+	for a := from; a != cdg.NoAct; a = m.g.Parent[a] {
+		if m.modelled(a) {
+			return a
+		}
+	}
+	return cdg.NoAct
+}
+
+// external is the operator with an External id, NoAct for none.
+func (m *Meter) external(id int64) cdg.ActID {
+	if id <= 0 {
+		return cdg.NoAct
+	}
+	if m.byExt == nil {
+		m.byExt = map[int64]cdg.ActID{}
+		for a := range m.g.Acts {
+			if e := &m.g.Trace.Events[m.g.Acts[a].Event]; e.Kind == trace.CPUOp && e.Ext > 0 {
+				if _, twice := m.byExt[e.Ext]; twice {
+					m.byExt[e.Ext] = cdg.NoAct
+					continue
+				}
+				m.byExt[e.Ext] = cdg.ActID(a)
+			}
+		}
+	}
+	if a, ok := m.byExt[id]; ok {
+		return a
+	}
+	return cdg.NoAct
+}
+
+// gradient is the shape of what backward has for the result of a convolution, nil where that is not known.
+func (m *Meter) gradient(op cdg.ActID) []int64 {
+	if m.grads == nil {
+		m.grads = map[int32][]int64{}
+		for a := range m.g.Acts {
+			id := m.g.Acts[a].Event
+			at, ok := gradientOf[m.g.Trace.Name(id)]
+			if !ok || m.g.Trace.Events[id].Kind != trace.CPUOp {
+				continue
+			}
+			if c, ok := ReadCall(m.g.Trace, id); ok && len(c.In) > at {
+				m.grads[m.sequence(cdg.ActID(a))] = c.In[at].Dims
+			}
+		}
+		delete(m.grads, 0)
+	}
+	return m.grads[m.sequence(op)]
+}
+
+// sequence is the sequence number of an operator or of what encloses it, 0 for none.
+func (m *Meter) sequence(a cdg.ActID) int32 {
+	for ; a != cdg.NoAct; a = m.g.Parent[a] {
+		if n := m.g.Trace.Events[m.g.Acts[a].Event].Seq; n > 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+func (m *Meter) product(a cdg.ActID) bool {
+	return isProduct[m.g.Trace.Name(m.g.Acts[a].Event)]
+}
+
+func (m *Meter) modelled(a cdg.ActID) bool {
+	e := &m.g.Trace.Events[m.g.Acts[a].Event]
+	return e.Kind == trace.CPUOp && models[m.g.Trace.Str(e.Name)] != nil
+}
+
+// row measures one operator.
+func (m *Meter) row(op cdg.ActID, kernels []cdg.ActID) (Row, bool) {
+	g, tr := m.g, m.g.Trace
+	work, ok := m.work(op)
+	if !ok || work.Bytes <= 0 {
+		return Row{}, false
+	}
+	r := Row{Op: op, Kernels: kernels, Main: kernels[0], Work: work, Compute: -1, Memory: -1, Class: Unjudged}
+	slices.SortFunc(kernels, func(a, b cdg.ActID) int {
+		return cmp.Or(cmp.Compare(g.Acts[a].Start, g.Acts[b].Start), cmp.Compare(a, b))
+	})
+	until, names := int64(0), ""
+	for _, k := range kernels {
+		x := &g.Acts[k]
+		e := &tr.Events[x.Event]
+		if !OnDevice(tr, x.Event) {
+			return Row{}, false
+		}
+		r.NS += max(x.End-max(x.Start, until), 0)
+		until = max(until, x.End)
+		if x.End-x.Start > g.Acts[r.Main].End-g.Acts[r.Main].Start {
+			r.Main = k
+		}
+		names += tr.Str(e.Name) + "\n"
+	}
+	track := &tr.Tracks[g.Lanes[g.Acts[r.Main].Lane].Track]
+	r.Device = tr.Procs[track.Proc].Device
+	if d := Of(tr, r.Device); d != nil && r.NS > 0 {
+		r.rate(d, names)
+	}
+	return r, true
+}
+
+// Of is the device with a number, nil for one that is not known. Where the trace does not name it, but all that it names are
+// of one model, it is one of them.
+func Of(tr *trace.Trace, device int64) *Device {
+	if name, ok := tr.DeviceNames[device]; ok {
+		return Known(name)
+	}
+	var same *Device
+	for _, name := range tr.DeviceNames {
+		d := Known(name)
+		if d == nil || same != nil && d != same {
+			return nil
+		}
+		same = d
+	}
+	return same
+}
+
+// work counts what an operator computes and moves.
+func (m *Meter) work(op cdg.ActID) (Work, bool) {
+	tr, id := m.g.Trace, m.g.Acts[op].Event
+	c, ok := ReadCall(tr, id)
+	if !ok {
+		return Work{}, false
+	}
+	if len(c.Concrete) == 0 && strings.Contains(c.Name, "convolution") && !strings.Contains(c.Name, "backward") {
+		c.Gradient = m.gradient(op)
+	}
+	return models[c.Name](&c)
+}
+
+// rate compares with a device. names are those of the kernels.
+func (r *Row) rate(d *Device, names string) {
+	peak, assumed := d.peak(r.Type, names)
+	if !r.Matrix {
+		peak, assumed = d.Vector, false
+	}
+	r.Peak, r.Assumed = peak*1000, assumed // TFLOP/s are 1,000 FLOP/ns
+	bandwidth := d.GBs                     // GB/s are bytes/ns
+	flops, bytes := float64(r.Flops), float64(r.Bytes)
+	r.Compute = flops / float64(r.NS) / r.Peak
+	r.Memory = bytes / float64(r.NS) / bandwidth
+	r.Ideal = int64(max(flops/r.Peak, bytes/bandwidth))
+	if contains(strings.ToLower(names), "winograd", "fft") {
+		r.Compute = -1 // these compute less than the direct form
+	}
+	// What lies in the cache does not go through memory; without strides an expanded tensor counts in full.
+	if r.Memory > 1 && (bytes < 2e6*d.CacheMB || !r.Exact) {
+		r.Memory = -1
+	}
+	near := nearPeak
+	if r.Matrix && d.Achievable > 0 {
+		near *= d.Achievable
+	}
+	computes := flops*bandwidth > bytes*r.Peak // right of the ridge
+	switch {
+	case computes && r.Compute < 0, !computes && r.Memory < 0:
+		r.Class = Unjudged
+	case computes && r.Compute >= near:
+		r.Class = ComputeBound
+	case !computes && r.Memory >= nearPeak:
+		r.Class = MemoryBound
+	default:
+		r.Class = Underused
+	}
+}
+
+func contains(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}
+
+// peak is that of products with inputs of a type, TFLOP/s. What a product of fp32 is computed with stands in the names of
+// its kernels, or is assumed.
+func (d *Device) peak(typ, kernels string) (tflops float64, assumed bool) {
+	kernels = strings.ToLower(kernels)
+	switch t := strings.TrimPrefix(strings.ToLower(typ), "c10::"); {
+	case strings.HasPrefix(t, "float8"):
+		tflops = d.FP8
+	case t == "bfloat16":
+		tflops = d.BF16
+	case t == "half", t == "float16":
+		tflops = d.FP16
+	case t == "double", t == "float64":
+		tflops = d.FP64
+	case contains(kernels, "tf32", "s1688", "h1688", "bf16x"):
+		tflops = d.TF32
+	case contains(kernels, "sgemm", "ffma", "simt", "scudnn", "winograd", "f32f32_f32f32"):
+		return d.Vector, false
+	default:
+		return max(d.TF32, d.Vector), d.TF32 > 0
+	}
+	if tflops == 0 { // no units for it
+		tflops = d.Vector
+	}
+	return tflops, false
+}
+
+// Products is the peak of products of a type, TFLOP/s: with TF32 units for fp32 where there are some.
+func (d *Device) Products(typ string) float64 {
+	tflops, _ := d.peak(typ, "")
+	return tflops
+}
+
+// OnDevice reports whether an operation stays on its device, as all do but copies over the bus of the host.
+func OnDevice(tr *trace.Trace, id trace.EventID) bool {
+	return tr.Events[id].Kind != trace.Memcpy || strings.Contains(tr.Name(id), "DtoD")
+}

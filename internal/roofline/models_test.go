@@ -1,0 +1,141 @@
+package roofline
+
+import (
+	"strings"
+	"testing"
+)
+
+// call reads inputs as a trace has them: "float[2,3]", with strides after a slash, "half[2,3]/[0,1]"; anything else is the value
+// of an input that is no tensor.
+func call(name string, in ...string) *Call {
+	c := &Call{Name: "aten::" + name, Strides: strings.Contains(strings.Join(in, ""), "/")}
+	for _, s := range in {
+		typ, shape, tensor := strings.Cut(s, "[")
+		if !tensor || ElementSize(typ) == 0 {
+			c.In = append(c.In, Tensor{})
+			c.Concrete = append(c.Concrete, s)
+			continue
+		}
+		shape, strides, _ := strings.Cut("["+shape, "/")
+		c.In = append(c.In, Tensor{Dims: numbers(shape), Strides: numbers(strides), Type: typ, Size: ElementSize(typ)})
+		c.Concrete = append(c.Concrete, "")
+	}
+	return c
+}
+
+// TestModels compares with counts by hand.
+func TestModels(t *testing.T) {
+	for _, c := range []struct {
+		call         *Call
+		flops, bytes int64
+	}{
+		{call("mm", "float[2,3]", "float[3,5]"), 2 * 2 * 3 * 5, 4 * (6 + 15 + 10)},
+		{call("bmm", "half[7,2,3]", "half[7,3,5]"), 7 * 2 * 2 * 3 * 5, 2 * 7 * (6 + 15 + 10)},
+		{call("addmm", "float[5]", "float[2,3]", "float[3,5]", "1", "1"), 60, 4 * (5 + 6 + 15 + 10)},
+		{call("mv", "float[4,3]", "float[3]"), 24, 4 * (12 + 3 + 4)},
+		{call("_scaled_mm", "c10::Float8_e4m3fn[16,32]", "c10::Float8_e4m3fn[32,16]"), 2 * 16 * 32 * 16, 16*32 + 32*16 + 2*16*16},
+		// A convolution of 8 by 8 with a kernel of 3 by 3: 6 by 6 results, 4 by 4 with stride 2 and padding 1; with dilation 2, 4 by 4.
+		{call("convolution", "float[2,4,8,8]", "float[6,4,3,3]", "x", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1"), 2 * 2 * 36 * 6 * 4 * 9, 4 * (2*4*64 + 6*4*9 + 2*6*36)},
+		{call("convolution", "float[2,4,8,8]", "float[6,4,3,3]", "x", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1"), 2 * 2 * 16 * 6 * 4 * 9, 4 * (2*4*64 + 6*4*9 + 2*6*16)},
+		{call("cudnn_convolution", "float[2,4,8,8]", "float[6,4,3,3]", "[0, 0]", "[1, 1]", "[2, 2]", "1"), 2 * 2 * 16 * 6 * 4 * 9, 4 * (2*4*64 + 6*4*9 + 2*6*16)},
+		// Four groups of one channel each: the weight has one channel, and each result sums over that one alone.
+		{call("_conv_depthwise2d", "float[2,4,8,8]", "float[4,1,3,3]", "[3, 3]", "x", "[1, 1]", "[0, 0]", "[1, 1]"), 2 * 2 * 36 * 4 * 9, 4 * (2*4*64 + 4*9 + 2*4*36)},
+		{call("convolution_backward", "float[2,6,6,6]", "float[2,4,8,8]", "float[6,4,3,3]", "[6]", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", "[True, True, False]"), 2 * 2 * 2 * 36 * 6 * 4 * 9,
+			4 * (2*(2*4*64+6*4*9) + 2*6*36)},
+		{call("convolution_backward", "float[2,6,6,6]", "float[2,4,8,8]", "float[6,4,3,3]", "[6]", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", "[False, True, False]"), 2 * 2 * 36 * 6 * 4 * 9,
+			4 * (2*4*64 + 6*4*9 + 2*6*36)},
+		{call("cudnn_convolution_transpose", "float[2,4,8,8]", "float[4,6,2,2]"), 2 * 2 * 64 * 4 * 6 * 4, 4 * (2*4*64 + 4*6*4)},
+		// Attention: two products of 10 by 20 pairs, 3 heads of 8; half of them when it is causal. Four heads of K and V for twelve of Q change no count.
+		{call("_flash_attention_forward", "half[1,10,3,8]", "half[1,20,3,8]", "half[1,20,3,8]", "x", "x", "10", "20", "0.", "False", "False"), 2 * 3 * 10 * 20 * 16, 2 * (240 + 480 + 480 + 240)},
+		{call("_flash_attention_forward", "half[1,10,3,8]", "half[1,20,3,8]", "half[1,20,3,8]", "x", "x", "10", "20", "0.", "True", "False"), 3 * 10 * 20 * 16, 2 * (240 + 480 + 480 + 240)},
+		{call("_flash_attention_forward", "half[1,10,12,8]", "half[1,20,4,8]", "half[1,20,4,8]", "x", "x", "10", "20", "0.", "False", "False"), 2 * 12 * 10 * 20 * 16, 2 * (960 + 640 + 640 + 960)},
+		{call("_efficient_attention_backward", "half[1,10,3,8]", "half[1,10,3,8]", "half[1,20,3,8]", "half[1,20,3,8]", "x", "x", "x", "x", "10", "20", "x", "0.", "0", "0", "0"), 2 * 3 * 10 * 20 * 40,
+			2*2*(240+480+480+240) + 2*240},
+		// What is expanded is read once, a comparison writes bytes, a number decides nothing.
+		{call("add", "float[2,3]/[3,1]", "float[2,3]/[0,1]", "1"), 6, 4 * (6 + 3 + 6)},
+		{call("mul", "half[5,1]/[1,1]", "half[1,7]/[7,1]"), 35, 2 * (5 + 7 + 35)},
+		{call("gt", "float[8]", "float[8]"), 8, 4*16 + 8},
+		{call("add", "float[8]", "double[]"), 8, 4 * 16},
+		{call("sum", "float[100]"), 100, 400},
+		{call("copy_", "half[10]", "float[10]"), 0, 60},
+		{call("zero_", "float[10]"), 0, 40},
+		{call("native_layer_norm", "half[4,8]", "[8]", "half[8]", "half[8]"), 8 * 32, 2 * 2 * 32},
+		{call("_softmax", "float[4,8]", "1", "False"), 5 * 32, 2 * 4 * 32},
+		{call("embedding", "half[1000,16]", "long int[3]"), 0, 2*3*16*2 + 24},
+	} {
+		w, ok := models[c.call.Name](c.call)
+		if !ok || w.Flops != c.flops || w.Bytes != c.bytes {
+			t.Errorf("%s %v: %v %+v, want %d FLOPs, %d bytes", c.call.Name, c.call.In, ok, w, c.flops, c.bytes)
+		}
+	}
+}
+
+// TestNoModel: inputs that do not fit give no figures rather than wrong ones.
+func TestNoModel(t *testing.T) {
+	for _, c := range []*Call{
+		call("mm", "float[2,3]", "float[4,5]"), call("mm", "float[2,3]"), call("mm", "Something[2,3]", "Something[3,5]"), call("mm"),
+		call("convolution", "float[2,4,8,8]", "float[6,4,3,3]"), call("convolution", "float[2,4,2,2]", "float[6,4,5,5]", "x", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1"),
+		call("_flash_attention_forward", "half[100,3,8]", "half[100,3,8]", "half[100,3,8]"), call("embedding", "half[1000]", "long int[3]"),
+	} {
+		if w, ok := models[c.Name](c); ok {
+			t.Errorf("%s %v: %+v", c.Name, c.In, w)
+		}
+	}
+	if w, _ := models["aten::mm"](call("mm", "float[9000000000,9000000000]", "float[9000000000,9000000000]")); w.Flops < 0 || w.Bytes < 0 {
+		t.Errorf("shapes that no device holds: %+v", w)
+	}
+}
+
+// TestForwardByBackward: where a convolution's arguments were not recorded, backward says how large its result is.
+func TestForwardByBackward(t *testing.T) {
+	c := call("cudnn_convolution", "float[2,4,8,8]", "float[6,4,3,3]")
+	c.Concrete, c.Gradient = nil, []int64{2, 6, 4, 4}
+	if w, ok := models[c.Name](c); !ok || w.Flops != 2*2*16*6*4*9 {
+		t.Errorf("%v %+v", ok, w)
+	}
+	c.Gradient = []int64{2, 5, 4, 4} // of another one
+	if w, ok := models[c.Name](c); ok {
+		t.Errorf("%+v", w)
+	}
+}
+
+// TestDevices: the names that profilers write find their part, and what the table says hangs together.
+func TestDevices(t *testing.T) {
+	for name, want := range map[string]string{"NVIDIA A100-SXM4-40GB": "A100 40GB SXM", "NVIDIA A100-SXM4-80GB": "A100 80GB SXM", "NVIDIA A100 80GB PCIe": "A100 80GB PCIe", "NVIDIA A100-PCIE-40GB": "A100 40GB PCIe",
+		"NVIDIA PG509-210": "A100 80GB SXM", "NVIDIA A100-PG509-200": "A100 40GB SXM", "Tesla V100-DGXS-32GB": "V100 SXM2", "Tesla V100-PCIE-16GB": "V100 PCIe", "NVIDIA H100 80GB HBM3": "H100 SXM",
+		"NVIDIA H100 PCIe": "H100 PCIe", "NVIDIA H100 NVL": "H100 NVL", "NVIDIA H200": "H200 SXM", "NVIDIA GH200 480GB": "GH200 96GB", "NVIDIA B200": "B200", "AMD Instinct MI300X VF": "MI300X", "AMD Instinct MI325X": "MI325X",
+		"NVIDIA L4": "L4", "NVIDIA L40": "L40", "NVIDIA L40S": "L40S", "NVIDIA A10": "A10", "NVIDIA A10G": "A10G", "Tesla T4": "T4", "NVIDIA GeForce RTX 4090": "RTX 4090", "NVIDIA GeForce RTX 3090": "RTX 3090",
+		"NVIDIA GeForce RTX 3090 Ti": "", "AMD Instinct MI308X": "", "ARTEMIS": "", "": ""} {
+		got := ""
+		if d := Known(name); d != nil {
+			got = d.Name
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+	if len(devices) < 25 {
+		t.Errorf("%d devices", len(devices))
+	}
+	for i := range devices {
+		d := &devices[i]
+		if d.FP16 <= 0 || d.Vector <= 0 || d.GBs <= 0 || d.CacheMB <= 0 || d.FP16 < d.Vector || d.BF16 > 0 && d.BF16 != d.FP16 || d.TF32 > 0 && (d.TF32 > 0.52*d.FP16 || d.TF32 < 0.48*d.FP16) || d.FP8 > 0 && d.FP8 > 2.1*d.FP16 {
+			t.Errorf("%+v does not hang together", *d)
+		}
+	}
+	if !(Known("NVIDIA H100 80GB HBM3").BF16 > Known("A100").BF16 && Known("A100").FP16 > Known("V100").FP16) {
+		t.Error("newer devices are not faster")
+	}
+}
+
+// TestShapesAreRead takes the text of traces apart.
+func TestShapesAreRead(t *testing.T) {
+	for text, want := range map[string]int{"[[706], [32, 1377], [], []]": 4, "[[[2,3],[4]],[5]]": 2, "[]": 0, "": 0, "[[1": 0, "[[]]": 1, "]][[": 0, "[[1,2]": 1} {
+		if got := list(text); len(got) != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if got := list("[[[2,3],[4]],[5, -1]]"); len(got[0]) != 0 || len(got[1]) != 2 || got[1][1] != -1 {
+		t.Errorf("%v", got)
+	}
+}

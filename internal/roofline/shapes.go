@@ -1,0 +1,161 @@
+package roofline
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"overlay/internal/trace"
+)
+
+// elementSizes are bytes of an element by the names that types have in traces, in lower case.
+var elementSizes = map[string]int64{"float": 4, "float32": 4, "int": 4, "int32": 4, "long int": 8, "long": 8, "int64": 8, "double": 8, "float64": 8, "bfloat16": 2, "half": 2, "float16": 2,
+	"c10::bfloat16": 2, "c10::half": 2, "byte": 1, "char": 1, "uint8": 1, "int8": 1, "bool": 1, "unsigned char": 1, "signed char": 1, "short": 2,
+	"c10::float8_e4m3fn": 1, "c10::float8_e5m2": 1, "c10::float8_e4m3fnuz": 1, "c10::float8_e5m2fnuz": 1}
+
+// ElementSize is how many bytes an element of a type takes, 0 for types that are not known.
+func ElementSize(typ string) int64 { return elementSizes[strings.ToLower(typ)] }
+
+// Tensor is an input of an operator as it was recorded. One that is no tensor, or of a type that is not known, has no size.
+type Tensor struct {
+	Dims    []int64
+	Strides []int64 // nil where they were not recorded
+	Type    string
+	Size    int64 // bytes of an element
+}
+
+// tooMany is more elements than any device holds: shapes of broken traces.
+const tooMany = 1 << 44
+
+// Len is the number of elements, those of a dimension that is only expanded counted.
+func (t *Tensor) Len() int64 { return product(t.Dims) }
+
+// stored is the number of elements that there are: a dimension with stride 0 repeats one.
+func (t *Tensor) stored() int64 {
+	n := int64(1)
+	for i, d := range t.Dims {
+		if i < len(t.Strides) && t.Strides[i] == 0 {
+			continue
+		}
+		n = times(n, d)
+	}
+	return n
+}
+
+// Bytes is what reading the tensor once moves.
+func (t *Tensor) Bytes() int64 { return t.stored() * t.Size }
+
+// scalar reports whether it stands for a single number, which decides no type.
+func (t *Tensor) scalar() bool { return len(t.Dims) == 0 }
+
+func product(dims []int64) int64 {
+	n := int64(1)
+	for _, d := range dims {
+		n = times(n, d)
+	}
+	return n
+}
+
+// times multiplies as far as shapes make sense.
+func times(a, b int64) int64 {
+	if a < 0 || b < 0 || b > 0 && a > tooMany/b {
+		return tooMany
+	}
+	return a * b
+}
+
+// Call is an operator with its inputs. Concrete are the values of those that are no tensors, as the profiler prints them.
+type Call struct {
+	Name     string
+	In       []Tensor
+	Concrete []string
+	Strides  bool    // they were recorded
+	Gradient []int64 // of convolutions, where Concrete was not recorded: the shape of the result
+}
+
+// ReadCall reads the inputs of an operator; false when its shapes were not recorded.
+func ReadCall(tr *trace.Trace, id trace.EventID) (Call, bool) {
+	c := Call{Name: tr.Name(id)}
+	dims, ok := tr.Arg(id, "Input Dims")
+	if !ok {
+		return c, false
+	}
+	types, _ := tr.Arg(id, "Input type")
+	shapes := list(dims.Text)
+	var names []string
+	if json.Unmarshal([]byte(types.Text), &names) != nil || len(shapes) == 0 {
+		return c, false
+	}
+	var strides [][]int64
+	if v, ok := tr.Arg(id, "Input Strides"); ok {
+		strides = list(v.Text)
+		c.Strides = true
+	}
+	if v, ok := tr.Arg(id, "Concrete Inputs"); ok {
+		_ = json.Unmarshal([]byte(v.Text), &c.Concrete) // without them there are only fewer models
+	}
+	for i, s := range shapes {
+		t := Tensor{Dims: s}
+		if i < len(names) {
+			t.Type, t.Size = names[i], ElementSize(names[i])
+		}
+		if i < len(strides) && len(strides[i]) == len(s) {
+			t.Strides = strides[i]
+		}
+		c.In = append(c.In, t)
+	}
+	return c, true
+}
+
+// list reads a list of lists of numbers. Where a list holds lists itself, as those of several tensors do, it is empty.
+func list(s string) (out [][]int64) {
+	depth, nested := 0, false
+	var now []int64
+	start := -1
+	number := func(end int) {
+		if start >= 0 && depth == 2 {
+			if n, err := strconv.ParseInt(s[start:end], 10, 64); err == nil {
+				now = append(now, n)
+			}
+		}
+		start = -1
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '[':
+			depth++
+			if depth == 2 {
+				now, nested = nil, false
+			}
+			nested = nested || depth == 3
+		case c == ']':
+			number(i)
+			if depth == 2 {
+				if nested {
+					now = nil
+				}
+				out = append(out, now)
+			}
+			depth--
+		case c >= '0' && c <= '9' || c == '-':
+			if start < 0 {
+				start = i
+			}
+		default:
+			number(i)
+		}
+	}
+	return out
+}
+
+// numbers reads a value such as "[1, 1]" or "2"; nil where it is something else.
+func numbers(s string) (out []int64) {
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return r == '[' || r == ']' || r == ',' || r == ' ' }) {
+		n, err := strconv.ParseInt(w, 10, 64)
+		if err != nil {
+			return nil
+		}
+		out = append(out, n)
+	}
+	return out
+}
