@@ -6,7 +6,7 @@ GO ?= go
 # Go asks git for the commit to put into the binary and fails where git refuses the folder (another owner, as in containers).
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
-.PHONY: help build web licences module demo demo-ranks test race check bench bench-hta fuzz update generate test-browser lint clean
+.PHONY: help build picture web licences module demo demo-ranks test race check bench bench-hta fuzz update generate test-browser lint clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -24,6 +24,10 @@ web: ## the page that needs no install, into bin/web: any static web server can 
 
 demo: build ## analyse the demo trace of the project and print the summary
 	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace
+
+picture: build ## docs/img/report.png, the first screen of the demo's page (chromium)
+	bin/overlay report -i testdata/demo.json.gz --html bin/demo.html
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1300,735 --screenshot=docs/img/report.png bin/demo.html
 
 demo-ranks: build ## make the traces of a job of eight ranks and say what holds it up
 	$(GO) run ./internal/testtrace/cmd/job -o bin/traces

@@ -290,6 +290,7 @@ func loadInViewer(t *testing.T, browser string, trace []byte) viewerModel {
 func TestBrowserChrome(t *testing.T) {
 	browser := browserName(t)
 	inputs := []string{"../../testdata/demo.json.gz"}
+	inputs = append(inputs, corpus.Find(t, "param__dlrm8__worker0*.json.gz")...) // whole µs: arrows that wait for the slice that begins next
 	for _, input := range append(inputs, corpus.Find(t, "*alexnet*.json.gz")...) {
 		t.Run(filepath.Base(input), func(t *testing.T) {
 			if _, err := os.Stat(input); err != nil {

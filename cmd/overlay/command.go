@@ -68,10 +68,13 @@ func (p *program) diffCommand() *cli.Command {
 			&cli.Float64Flag{Name: "fail-if-slower", Category: reportGroup, DefaultText: "off",
 				Usage: "end with status 3 when the window of AFTER is longer by more than `PERCENT`"}}, generalFlags()),
 		Description: `
-Analyses both traces in the same way and compares the reports: duration, classes, hotspots.
+Analyses both traces in the same way and compares the reports: duration, classes, hotspots. Of two folders, quoted
+patterns or archives with a trace for each rank of a job it compares the jobs: steps, classes, waits, and which
+stragglers came or went.
 
 Examples:
   overlay diff before.json.gz after.json.gz
+  overlay diff monday/ tuesday/
   overlay diff before.json.gz after.json.gz --step 3 --fail-if-slower 5
   overlay diff before.json.gz after.json.gz --markdown --svg paths.svg > comment.md`,
 		Action: p.action(2, nil, (*job).diff)}

@@ -28,7 +28,7 @@ func (j *job) printReport() error {
 		return err
 	}
 	if len(f.traces) > 1 || f.traces[0].archive != noArchive {
-		only, err := j.reportJob(f)
+		only, err := j.reportJob(f, page)
 		if err != nil || only == "" {
 			return err
 		}
@@ -99,8 +99,17 @@ func writeReport(out *output, r *report.Report) error {
 	return r.WriteJSON(out)
 }
 
-// diff compares two traces, analysed in the same way.
+// diff compares two traces, or two jobs, analysed in the same way.
 func (j *job) diff() error {
+	pair, jobs, err := j.sides()
+	if err != nil {
+		return err
+	}
+	if jobs {
+		if done, err := j.diffJobs(pair); done || err != nil {
+			return err
+		}
+	}
 	page, err := j.createReport(j.opts.html)
 	if err != nil {
 		return err

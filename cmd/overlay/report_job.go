@@ -31,12 +31,15 @@ type rankedJob struct {
 
 // reportJob prints the analysis of a job of which each rank left a trace. It returns the name of the trace where it
 // turns out that there is one rank only: that is reported as ever.
-func (j *job) reportJob(f *found) (only string, err error) {
+func (j *job) reportJob(f *found, page *output) (only string, err error) {
 	r, only, err := j.joinRanks(f)
 	if r == nil {
 		return only, err
 	}
 	made := report.NewJob(r.source)
+	if page != nil {
+		return "", made.WriteHTML(page)
+	}
 	j.result = func(w io.Writer) error { return made.WriteText(w, j.textOptions(j.resultTo)) }
 	if j.opts.json {
 		j.result = made.WriteJSON
@@ -137,9 +140,7 @@ func (j *job) jobFlags() error {
 		return j.usage("--method %s has no meaning over several ranks; leave it out, or give one trace", o.method)
 	case o.annotation != "":
 		return j.usage("--annotation is for one trace; over several ranks the window is the whole job or --step N")
-	case o.html != "":
-		return j.usage("--html is for one trace; over several ranks there are text and --json")
-	case len(o.analyses) > 0:
+	case len(o.analyses) > 0 && !o.pageOnly:
 		return j.usage("--analysis is for one trace; give that of one rank")
 	case o.topSet:
 		return j.usage("--top is for one trace; over several ranks --json lists everything")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"path/filepath"
 
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/manyranks"
@@ -46,10 +47,15 @@ func (j *job) runJob(f *found, out, rep *output) (only string, err error) {
 		return "", err
 	}
 	made := report.NewJob(r.source)
-	if rep != nil {
-		if err := made.WriteJSON(rep); err != nil {
-			return "", err
-		}
+	switch {
+	case rep == nil:
+	case filepath.Ext(rep.shown) == ".html":
+		err = made.WriteHTML(rep)
+	default:
+		err = made.WriteJSON(rep)
+	}
+	if err != nil {
+		return "", err
 	}
 	if !j.opts.quiet {
 		j.result = func(w io.Writer) error {

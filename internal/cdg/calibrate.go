@@ -10,6 +10,8 @@ const enough = 5
 func (b *builder) calibrateLaunches() {
 	d := b.d
 	var launch, gap []int64
+	type queued struct{ gap, ahead int64 } // ahead: how long before the one before ended it was launched
+	var behind []queued
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
 		if !lane.Stream {
@@ -26,17 +28,28 @@ func (b *builder) calibrateLaunches() {
 				launch = append(launch, act.Start-d.Acts[call].Start)
 			case p != NoAct && d.Acts[call].End+2*us < d.Acts[p].End && act.Start >= d.Acts[p].End && !waited:
 				gap = append(gap, act.Start-d.Acts[p].End)
+				behind = append(behind, queued{act.Start - d.Acts[p].End, d.Acts[p].End - d.Acts[call].Start})
 			}
 		}
 	}
 	c := &d.Delays
 	c.Call = b.usualCall()
-	c.Launch.Samples, c.Kernel.Samples = len(launch), len(gap)
+	c.Launch.Samples, c.Launch.Spread = len(launch), spreadOf(launch)
 	c.Launch.Min, c.Launch.Max = 5*us, 20*us
 	if len(launch) >= enough {
 		c.Launch.Min = min(quantile(launch, 0.1), 20*us)
 		c.Launch.Max = min(quantile(launch, 0.9)*13/10, max(4*c.Launch.Min, 15*us))
 	}
+	var certain []int64 // launched so long before that nothing but the queue can have held them
+	for _, q := range behind {
+		if q.ahead > c.Launch.Max {
+			certain = append(certain, q.gap)
+		}
+	}
+	if len(certain) < enough {
+		certain = gap
+	}
+	c.Kernel.Samples, c.Kernel.Spread = len(gap), spreadOf(certain)
 	c.Kernel.Min, c.Kernel.Max = 1*us, 5*us
 	if len(gap) >= enough {
 		c.Kernel.Min = min(quantile(gap, 0.25), 5*us)
@@ -50,7 +63,7 @@ func (b *builder) calibrateLaunches() {
 // everything else that is known of the operation.
 func (b *builder) calibrateWaits() {
 	d, cal := b.d, &b.d.Delays
-	var delay []int64
+	var delay, certain []int64 // certain: launched so long before that nothing else can have held them
 	for i := range b.found {
 		f := &b.found[i]
 		if f.Rule != EventWait {
@@ -65,9 +78,15 @@ func (b *builder) calibrateWaits() {
 		}
 		if dt := d.Acts[f.to].Start - end; dt >= 0 && dt <= cal.Event.Max {
 			delay = append(delay, dt)
+			if l := b.launch[f.to]; l == NoAct || d.Acts[l].Start+cal.Launch.Max <= end {
+				certain = append(certain, dt)
+			}
 		}
 	}
-	cal.Event.Samples = len(delay)
+	if len(certain) < enough {
+		certain = delay
+	}
+	cal.Event.Samples, cal.Event.Spread = len(delay), spreadOf(certain)
 	if len(delay) >= enough {
 		cal.Event.Min = min(quantile(delay, 0.1), 30*us)
 	}

@@ -4,6 +4,7 @@ package cdg
 type Delay struct {
 	Min, Max int64
 	Samples  int
+	Spread   Spread
 }
 
 // Delays are those that the rules need.

@@ -93,33 +93,36 @@ type candidate struct {
 var releaseRank = [NumRules]int{StreamOrder: 0, EventWait: 1, GraphOrder: 1, Launch: 2}
 
 // bindOperation chooses what bound the start of an operation: of the delays that happen, else of all, the latest
-// release.
+// release; where several delays happen, the likeliest.
 func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) {
 	d := b.d
 	start := d.Acts[k].Start
 	best := candidate{at: -1}
 	behind, hidden := b.behind[k]
+	waits, fits := len(d.Waits), 0
 	for _, x := range row {
 		from := &d.Acts[x.From]
-		at, delay := from.End, d.Delays.Kernel
+		at, least, most := from.End, d.Delays.Kernel.Min, d.Delays.Kernel.Max
 		switch x.Rule {
 		case Launch:
-			at, delay = b.launchedAt(k, x.From), d.Delays.Launch
-			delay.Max = b.launchMax(k, x.From)
-			if x.Evidence == ByAlignment && start-at > delay.Max && !hidden {
-				at = min(start-delay.Min, from.End) // launched from within a slice, not recorded
+			at, least, most = b.launchedAt(k, x.From), d.Delays.Launch.Min, b.launchMax(k, x.From)
+			if x.Evidence == ByAlignment && start-at > most && !hidden {
+				at = min(start-least, from.End) // launched from within a slice, not recorded
 			}
 		case EventWait:
-			delay = d.Delays.Event
+			least, most = d.Delays.Event.Min, d.Delays.Event.Max
 		case GraphOrder:
-			delay.Max = d.Delays.Event.Max
+			most = d.Delays.Event.Max
 		}
 		at = min(at, start)
 		d.Waits = append(d.Waits, Wait{At: at, Lag: start - at, From: x.From, Rule: x.Rule, Evidence: x.Evidence})
 		if x.Rule != Launch && from.Start >= at {
 			continue // no progress: it started together with k
 		}
-		c := candidate{len(d.Waits) - 1, at + delay.Min, start-at <= delay.Max}
+		c := candidate{len(d.Waits) - 1, at + least, start-at <= most}
+		if c.fits {
+			fits++
+		}
 		if best.at < 0 || b.better(&c, &best) && !hidden || hidden && x.From == behind {
 			best = c
 		}
@@ -131,6 +134,11 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 		}
 		d.Waits = append(d.Waits, w)
 		return
+	}
+	if fits > 1 && !hidden {
+		if i, least := b.likeliest(k, waits); i >= 0 {
+			best = candidate{i, d.Waits[i].At + least, true}
+		}
 	}
 	w := &d.Waits[best.at]
 	w.Bound = true

@@ -1,5 +1,7 @@
 package cdg
 
+import "overlay/internal/trace"
+
 const (
 	slowCall  = 20 * us // shorter launch calls are never slow
 	slowTimes = 5       // a slow launch call takes so many times what is usual
@@ -29,7 +31,7 @@ func (b *builder) usualCall() int64 {
 func (b *builder) launchedAt(k, call ActID) int64 {
 	d := b.d
 	c, usual, start := &d.Acts[call], d.Delays.Call, d.Acts[k].Start
-	if took := c.End - c.Start; usual == 0 || took < slowCall || took < slowTimes*usual || b.graph[k] || start < c.End-usual {
+	if took := c.End - c.Start; usual == 0 || took < slowCall || took < slowTimes*usual || b.graph[k] || start < c.End-usual || b.event(k).Kind == trace.Memcpy {
 		return c.Start
 	}
 	if p := b.pred[k]; p != NoAct && (d.Acts[p].End > c.End || start <= d.Acts[p].End+d.Delays.Kernel.Max) {

@@ -197,7 +197,7 @@ func frequentAnnotations(tr *trace.Trace) string {
 		if i > 0 {
 			sb.WriteByte(',')
 		}
-		fmt.Fprintf(&sb, " %q (%d)", tr.Str(s), count[s])
+		fmt.Fprintf(&sb, " %q (%d)", trace.Brief(tr.Str(s)), count[s])
 	}
 	return sb.String()
 }

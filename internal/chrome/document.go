@@ -3,6 +3,7 @@ package chrome
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 )
 
 // Document is what stands around the list of events: Head ends with '[', Tail starts with ']'.
@@ -13,8 +14,11 @@ type Document struct {
 // Valid reports whether the two make a JSON text around an empty list.
 func (d *Document) Valid() bool {
 	b := make([]byte, 0, len(d.Head)+len(d.Tail))
-	return json.Valid(append(append(b, d.Head...), d.Tail...))
+	return valid(append(append(b, d.Head...), d.Tail...))
 }
+
+// valid reports whether b is JSON. That is UTF-8, which json.Valid does not look at.
+func valid(b []byte) bool { return json.Valid(b) && utf8.Valid(b) }
 
 // Field is a top-level member of the object form.
 type Field struct {
@@ -41,7 +45,7 @@ func NewDocument(before, after []Field) Document {
 func appendField(dst []byte, f Field) []byte {
 	dst = AppendString(dst, f.Key)
 	dst = append(dst, ": "...)
-	if json.Valid(f.Value) {
+	if valid(f.Value) {
 		return append(dst, f.Value...)
 	}
 	return AppendString(dst, string(f.Value))

@@ -42,12 +42,15 @@ type Flow struct {
 	ID             int64
 	PID, TID, TS   int64 // ns
 	Finish         bool  // ph f; else s
+	Next           bool  // a finish that binds to the slice of its row that begins next
 	Args           []Arg
 }
 
-// AppendFlow appends the end of an arrow as JSON. Both ends bind to the innermost slice around them.
+// AppendFlow appends the end of an arrow as JSON. Both ends bind to the innermost slice around them, but for Next.
 func AppendFlow(dst []byte, f *Flow) []byte {
-	if f.Finish {
+	if f.Next {
+		dst = append(dst, `{"ph":"f","id":`...)
+	} else if f.Finish {
 		dst = append(dst, `{"ph":"f","bp":"e","id":`...)
 	} else {
 		dst = append(dst, `{"ph":"s","id":`...)

@@ -132,6 +132,11 @@ func TestNoSuchWindow(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
+	long := testtrace.New()
+	long.Thread(1, 1, "python").Annotation(strings.Repeat("long ", 1000), 0, us)
+	if _, err = graph.Build(long.Parse(t), cdg.Options{Annotation: "absent"}); err == nil || len(err.Error()) > 300 || !strings.HasSuffix(err.Error(), `…" (1)`) {
+		t.Errorf("error %v", err)
+	}
 	bare := testtrace.New()
 	bare.Thread(1, 1, "python").Op("aten::mm", 0, us)
 	if _, err = graph.Build(bare.Parse(t), cdg.Options{Step: "3"}); err == nil || err.Error() != `window: no annotation "ProfilerStep#3" in the trace; it has no annotations` {

@@ -26,23 +26,11 @@ func (e *SyntaxError) Error() string {
 		}
 	}
 	if e.Pointer != "" {
-		fmt.Fprintf(&b, ": %s", shortened(e.Pointer))
+		fmt.Fprintf(&b, ": %s", trace.Brief(e.Pointer))
 	}
 	b.WriteString(": ")
 	b.WriteString(e.Want)
 	return b.String()
-}
-
-// shortened cuts what a broken file holds as a key, which may be as long as the file.
-func shortened(s string) string {
-	const most = 60
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }
 
 // The reasons of repairs.

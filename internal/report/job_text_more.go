@@ -135,16 +135,7 @@ func (t *jobText) stragglers() {
 		t.label("stragglers", "none in %s", tables.Counted(t.r.judged, "step"))
 	}
 	for _, s := range j.Stragglers {
-		who := "rank " + rankRanges(s.Ranks)
-		if s.Unit != "rank" {
-			who = strings.TrimSpace(Plain(s.Name))
-			if !strings.HasPrefix(who, s.Unit) {
-				who = s.Unit + " " + who
-			}
-			who += " (ranks " + rankRanges(s.Ranks) + ")"
-		} else if len(s.Ranks) > 1 {
-			who = "ranks " + rankRanges(s.Ranks)
-		}
+		who := stragglerWho(&s)
 		cause, advice := causeText(&s)
 		t.label("stragglers", "%s, %s: %s, %s of the time of %s of %s", who, words(s.Kind), cause, tables.FormatShare(s.Share), tables.Plain(int64(len(s.Steps))), tables.Counted(t.r.judged, "step"))
 		if advice != "" {

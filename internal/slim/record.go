@@ -2,6 +2,8 @@ package slim
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/overlay"
@@ -43,6 +45,41 @@ func recordedSamples(c *cdg.Delays) []struct {
 	}
 }
 
+// recordedSpreads are fields that older runs did not write; without them the run goes on as those did.
+func recordedSpreads(c *cdg.Delays) []struct {
+	key string
+	at  *cdg.Spread
+} {
+	return []struct {
+		key string
+		at  *cdg.Spread
+	}{{"overlay.launch_spread_ns", &c.Launch.Spread}, {"overlay.kernel_spread_ns", &c.Kernel.Spread}, {"overlay.event_spread_ns", &c.Event.Spread}}
+}
+
+func spreadText(s *cdg.Spread) string {
+	words := make([]string, len(s))
+	for i, ns := range s {
+		words[i] = strconv.FormatInt(ns, 10)
+	}
+	return strings.Join(words, " ")
+}
+
+// readSpread reads what spreadText wrote: as many times as a spread has, ascending.
+func readSpread(text string) (s cdg.Spread, ok bool) {
+	words := strings.Fields(text)
+	if len(words) != len(s) {
+		return s, false
+	}
+	for i, w := range words {
+		ns, err := strconv.ParseInt(w, 10, 64)
+		if err != nil || ns < 0 || ns > farthest || i > 0 && ns < s[i-1] {
+			return s, false
+		}
+		s[i] = ns
+	}
+	return s, true
+}
+
 // Attrs writes the record into attributes.
 func Attrs(rec *cdg.Recorded) []overlay.Attr {
 	attrs := []overlay.Attr{{Key: overlay.AttrSlim, Int: 1}, {Key: overlay.AttrCarried, Int: int64(rec.Window.CarriedIn)}}
@@ -51,6 +88,9 @@ func Attrs(rec *cdg.Recorded) []overlay.Attr {
 	}
 	for _, f := range recordedSamples(&rec.Delays) {
 		attrs = append(attrs, overlay.Attr{Key: f.key, Int: int64(*f.at)})
+	}
+	for _, f := range recordedSpreads(&rec.Delays) {
+		attrs = append(attrs, overlay.Attr{Key: f.key, Str: spreadText(f.at), IsStr: true})
 	}
 	return append(attrs, overlay.Attr{Key: idleAttr, Int: rec.Delays.Idle}, overlay.Attr{Key: callAttr, Int: rec.Delays.Call})
 }
@@ -95,6 +135,15 @@ func ReadRecord(tr *trace.Trace) (*Record, error) {
 	}
 	if _, ok := tr.Attrs[callAttr]; ok {
 		r.Delays.Call = number(callAttr, 0)
+	}
+	for _, f := range recordedSpreads(&r.Delays) {
+		v, ok := tr.Attrs[f.key]
+		if !ok {
+			continue
+		}
+		if *f.at, ok = readSpread(v.Text); !ok && bad == nil {
+			bad = fmt.Errorf("the record of this slim trace is broken: metadata %q has no value that a run could have written", f.key)
+		}
 	}
 	if bad != nil {
 		return nil, bad

@@ -32,3 +32,15 @@ func (t *Trace) DeviceName(p *Process) string {
 	}
 	return name
 }
+
+// Brief cuts a text of a trace, which may be as long as its file, to what a message of one line can hold.
+func Brief(s string) string {
+	const most = 100
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

@@ -363,7 +363,7 @@ func (s *Selector) near(text string) string {
 		if s.also != nil {
 			name = s.also(critpath.NormalName(name))
 		}
-		fmt.Fprintf(&sb, " %q", name)
+		fmt.Fprintf(&sb, " %q", trace.Brief(name))
 	}
 	return sb.String()
 }

@@ -12,11 +12,13 @@ import (
 
 // An end of an arrow has no slice in Chrome's format, only a row and a time. Perfetto binds it to the slice of the
 // row that began last, finished or not (flow_tracker.cc, slice_tracker.cc). So an arrow can only reach a slice at a
-// time between its start and the start of the next slice of its row, after Perfetto's rounding.
+// time between its start and the start of the next slice of its row, after Perfetto's rounding. A slice with which its
+// first child starts has no such time. But a finish without bp waits for the slice that begins next: that reaches a slice
+// from before its start, if no other one starts in between.
 
 // reach is when a slice is the one that began last on its row: [from, until) in imported ns; empty for a slice that
-// no time stamp reaches.
-type reach struct{ from, until int64 }
+// no time stamp reaches. From ahead on, and before its start, it is the one that begins next; ahead is its start where it never is.
+type reach struct{ from, until, ahead int64 }
 
 // bindArrows finds time stamps for both ends of each arrow. Arrows of which one end cannot be reached are left out.
 func (w *writer) bindArrows() {
@@ -24,7 +26,7 @@ func (w *writer) bindArrows() {
 	id := w.firstFlowID()
 	for i := range w.drawing.Arrows {
 		a := &w.drawing.Arrows[i]
-		from, to, turned, ok := w.times(a, at)
+		from, to, turned, next, ok := w.times(a, at)
 		if !ok {
 			w.stats.Unbindable++
 			continue
@@ -42,7 +44,7 @@ func (w *writer) bindArrows() {
 			row := w.rowOf[w.tr.Events[end].Track]
 			f := chrome.Flow{Name: overlay.CategoryPath, Category: overlay.CategoryPath, ID: id, PID: row.PID, TID: row.TID, TS: from, Args: args}
 			if k == 1 {
-				f.TS, f.Finish = to, true
+				f.TS, f.Finish, f.Next = to, true, next
 			}
 			w.flows = append(w.flows, f)
 		}
@@ -64,25 +66,57 @@ func (w *writer) firstFlowID() int64 {
 
 // times chooses the time stamps of an arrow, as close to the true ones as viewers allow: its start not after its
 // end. Where the path enters a slice that began before the one it leaves, and that has had a child since, only the
-// arrow turned around can be bound (Perfetto draws every arrow from the earlier slice to the later one anyway).
-func (w *writer) times(a *overlay.Arrow, at map[trace.EventID]reach) (from, to int64, turned, ok bool) {
+// arrow turned around can be bound (Perfetto draws every arrow from the earlier slice to the later one anyway). next says
+// that the finish binds to the slice that begins next.
+func (w *writer) times(a *overlay.Arrow, at map[trace.EventID]reach) (from, to int64, turned, next, ok bool) {
 	froms := w.candidates(a.From, a.FromEnd, at[a.From])
 	tos := w.candidates(a.To, a.ToEnd, at[a.To])
 	for _, t := range tos {
 		for _, f := range froms {
 			if chrome.Imported(f) <= chrome.Imported(t) && f <= t {
-				return f, t, false, true
+				return f, t, false, false, true
 			}
 		}
 	}
 	for _, f := range froms {
 		for _, t := range tos {
 			if chrome.Imported(t) <= chrome.Imported(f) && t <= f {
-				return f, t, true, true
+				return f, t, true, false, true
 			}
 		}
 	}
-	return 0, 0, false, false
+	if f, t, ok := w.ahead(froms, a.To, at[a.To]); ok {
+		return f, t, false, true, true
+	}
+	if t, f, ok := w.ahead(tos, a.From, at[a.From]); ok {
+		return f, t, true, true, true
+	}
+	return 0, 0, false, false, false
+}
+
+// ahead finds a time of the start of an arrow and one not before it at which its finish waits for a slice, as late as can be.
+func (w *writer) ahead(starts []int64, slice trace.EventID, r reach) (start, finish int64, ok bool) {
+	if r.ahead >= r.from || w.rowOf[w.tr.Events[slice].Track] == nil {
+		return 0, 0, false
+	}
+	at := w.tr.Events[slice].Start
+	for _, t := range []int64{at - 1, at - 1000} {
+		i := chrome.Imported(t)
+		if t < 0 || t > chrome.ExactBelow && t%1000 != 0 || i < r.ahead || i >= r.from {
+			continue
+		}
+		for _, s := range starts {
+			if s <= t && chrome.Imported(s) <= i {
+				return s, t, true
+			}
+		}
+	}
+	for _, s := range starts { // in a row without room for a made-up time: the moment of the start itself
+		if i := chrome.Imported(s); i >= r.ahead && i < r.from {
+			return s, s, true
+		}
+	}
+	return 0, 0, false
 }
 
 // candidates are the times at which an end can be put, the wanted one first.
@@ -186,6 +220,7 @@ func (w *writer) replay(ids []int32, wanted map[trace.EventID]reach) {
 		return cmp.Or(cmp.Compare(a.ts, b.ts), cmp.Compare(a.class, b.class), cmp.Compare(b.dur, a.dur), cmp.Compare(a.id, b.id))
 	})
 	last := trace.NoEvent // began last
+	before := int64(0)    // when it did
 	var open []int64      // ends of open slices
 	end := func(ts int64) {
 		if r, ok := wanted[last]; ok {
@@ -217,7 +252,8 @@ func (w *writer) replay(ids []int32, wanted map[trace.EventID]reach) {
 		end(it.ts)
 		last = trace.EventID(it.id)
 		if _, ok := wanted[last]; ok {
-			wanted[last] = reach{it.ts, math.MaxInt64}
+			wanted[last] = reach{it.ts, math.MaxInt64, before}
 		}
+		before = it.ts
 	}
 }

@@ -221,3 +221,17 @@ func TestCPUs(t *testing.T) {
 		}
 	})
 }
+
+// TestTooDeep: of a member that is too deep to be read nothing reaches the output that is no JSON, and the events do.
+func TestTooDeep(t *testing.T) {
+	text := strings.Replace(small, `{"rank": 3}`, `{"name": "NV\xb5", "deep": `+strings.Repeat("[", 2000)+strings.Repeat("]", 2000)+"}", 1)
+	text = strings.Replace(text, `\xb5`, "\xb5", 1)
+	tr, err := kineto.Parse([]byte(text), "deep", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, st := write(t, tr, nil)
+	if !json.Valid(out) || !utf8.Valid(out) || st.Events != 3 || len(elements(t, out)) != 3 {
+		t.Errorf("%d events, %.300s", st.Events, out)
+	}
+}

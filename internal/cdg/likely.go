@@ -1,0 +1,136 @@
+package cdg
+
+import "slices"
+
+// Spread is how a delay is spread: quantiles of its samples, from the least in 16 equal steps to the largest, ns.
+type Spread [17]int64
+
+// spreadSamples is of how many samples a spread is made; more are thinned out evenly.
+const spreadSamples = 2048
+
+// spreadOf returns the spread of samples; it leaves them as they are.
+func spreadOf(samples []int64) (s Spread) {
+	if len(samples) == 0 {
+		return s
+	}
+	step := (len(samples) + spreadSamples - 1) / spreadSamples
+	some := make([]int64, 0, spreadSamples)
+	for i := 0; i < len(samples); i += step {
+		some = append(some, samples[i])
+	}
+	slices.Sort(some)
+	for i := range s {
+		s[i] = some[i*(len(some)-1)/(len(s)-1)]
+	}
+	return s
+}
+
+// usualRange is where a delay lies in most traces, ns. It counts as much as priorWeight samples.
+type usualRange struct{ low, high int64 }
+
+const priorWeight = 2
+
+var (
+	usualLaunch = usualRange{3000, 18_000}
+	usualKernel = usualRange{600, 4000}
+	usualEvent  = usualRange{800, 18_000}
+)
+
+// tail is the share of delays that lie outside of what was measured.
+const tail = 0.02
+
+// below is the share of delays of at most x.
+func (d *Delay) below(x int64, usual usualRange) float64 {
+	prior := share(x, usual.low, usual.high)
+	n := float64(d.Samples)
+	if d.Samples == 0 {
+		return prior
+	}
+	s, last := &d.Spread, len(d.Spread)-1
+	measured := 1.0
+	switch {
+	case x < s[0]:
+		measured = 0
+	case x < s[last]:
+		i := 0
+		for s[i+1] <= x {
+			i++
+		}
+		measured = (float64(i) + share(x, s[i], s[i+1])) / float64(last)
+	}
+	return (n*measured + priorWeight*prior) / (n + priorWeight)
+}
+
+func share(x, low, high int64) float64 {
+	switch {
+	case x >= high:
+		return 1
+	case x <= low:
+		return 0
+	}
+	return float64(x-low) / float64(high-low)
+}
+
+// density is how likely a delay of x is, a ns; grain is how exact times are.
+func (d *Delay) density(x, grain int64, usual usualRange) float64 {
+	width := usual.high - usual.low
+	if d.Samples > 0 {
+		width = d.Spread[14] - d.Spread[0]
+	}
+	h := max(width/8, grain, 100)
+	return (1-tail)*(d.below(x+h, usual)-d.below(x-h-1, usual))/float64(2*h) + tail/200_000
+}
+
+// likely is a source of an operation with what is known of its delay.
+type likely struct {
+	wait  int   // an index into Waits
+	took  int64 // from then to the start of the operation, ns
+	delay *Delay
+	usual usualRange
+}
+
+// likeliest returns, of the waits of an operation from one on, that of which it is likeliest that it was over last: its
+// delay is one that happens, and those of the others would have been over by then. The second value is the least delay.
+// It returns -1 where of one of them no spread is known: of launches of graphs and launches that are guessed, and of
+// operations that overlap.
+func (b *builder) likeliest(k ActID, waits int) (wait int, least int64) {
+	d, start := b.d, b.d.Acts[k].Start
+	var buf [8]likely
+	list := buf[:0]
+	for i := waits; i < len(d.Waits); i++ {
+		w := &d.Waits[i]
+		from := &d.Acts[w.From]
+		if w.Rule != Launch && from.Start >= w.At {
+			continue
+		}
+		c := likely{wait: i, took: start - w.At}
+		switch {
+		case w.Rule == StreamOrder && from.End <= start:
+			c.delay, c.usual = &d.Delays.Kernel, usualKernel
+		case w.Rule == EventWait && from.End <= start:
+			c.delay, c.usual = &d.Delays.Event, usualEvent
+		case w.Rule == Launch && w.Evidence == ByCorrelation && !b.graph[k]:
+			c.delay, c.usual = &d.Delays.Launch, usualLaunch
+		default:
+			return -1, 0
+		}
+		if c.delay.Samples > 0 && c.delay.Spread == (Spread{}) {
+			return -1, 0 // recorded by a run that did not measure it
+		}
+		list = append(list, c)
+	}
+	wait, most := -1, -1.0
+	for i := range list {
+		c := &list[i]
+		score := c.delay.density(c.took, b.clockGrain, c.usual)
+		for j := range list {
+			if o := &list[j]; j != i {
+				score *= tail + (1-tail)*o.delay.below(o.took+b.clockGrain-1, o.usual)
+			}
+		}
+		if score > most {
+			wait, least, most = c.wait, c.delay.Min, score
+		}
+	}
+	return wait, least
+}

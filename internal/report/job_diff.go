@@ -1,0 +1,239 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"overlay/internal/tables"
+)
+
+// JobDifference compares the reports of two jobs; differences are after minus before. Captures differ in length, so times are those
+// of a step in the middle where both jobs have whole steps (PerStep), else of the window.
+type JobDifference struct {
+	Schema     string            `json:"schema"`
+	Before     JobSide           `json:"before" table:"before"`
+	After      JobSide           `json:"after" table:"after"`
+	PerStep    bool              `json:"per_step" unit:"flag" about:"times are those of one step in the middle, else of the window"`
+	Length     Change            `json:"length" table:"length" about:"how long a step, or the window, takes"`
+	Slower     float64           `json:"slower_percent" unit:"percent" about:"below 0: faster"`
+	Classes    []Change          `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
+	Waits      Change            `json:"waits" table:"waits" about:"waited in collectives by a rank, on average"`
+	Steps      []Change          `json:"steps" table:"steps" about:"steps that both jobs recorded, by number"`
+	Stragglers []StragglerChange `json:"stragglers" table:"stragglers" about:"ranks with more work than their peers, that came, went or stayed"`
+	Links      []StragglerChange `json:"links" table:"links" about:"slow links that came, went or stayed"`
+}
+
+// JobSide is one of the two jobs.
+type JobSide struct {
+	Name     string  `json:"name"`
+	Ranks    int     `json:"ranks" unit:"count" about:"with a trace"`
+	World    int     `json:"world" unit:"count"`
+	Window   int64   `json:"window_ns" unit:"ns"`
+	Whole    int     `json:"whole_steps" unit:"count"`
+	BoundBy  string  `json:"bound_by"`
+	WaitPart float64 `json:"wait_ratio" unit:"share" about:"of the time of all ranks, what they waited in collectives"`
+}
+
+// StragglerChange is what became of a straggler, or of a slow link.
+type StragglerChange struct {
+	Change string  `json:"change" about:"new, gone or still"`
+	Who    string  `json:"who"`
+	Cause  string  `json:"cause"`
+	Before float64 `json:"before" unit:"share" about:"of its steps, what it works more; of a link, by how much slower it is"`
+	After  float64 `json:"after" unit:"share"`
+}
+
+// CompareJobs makes the difference of two jobs.
+func CompareJobs(before, after *JobReport) *JobDifference {
+	d := &JobDifference{Schema: "overlay-diff-job/1", Before: before.side(), After: after.side()}
+	a, b := before.length(), after.length()
+	d.PerStep = a.step > 0 && b.step > 0
+	length := func(r *JobReport, l jobLength) int64 {
+		if d.PerStep {
+			return l.step
+		}
+		return r.Job.Path.Duration
+	}
+	x, y := length(before, a), length(after, b)
+	d.Length = Change{"step", x, y, y - x}
+	if !d.PerStep {
+		d.Length.Name = "window"
+	}
+	d.Slower = 100 * tables.ShareOf(d.Length.Effect, x)
+	if d.Length.Effect < 0 {
+		d.Slower = -100 * tables.ShareOf(-d.Length.Effect, x)
+	}
+	classes := func(r *JobReport, length int64) map[string]int64 {
+		m := map[string]int64{}
+		for c, ns := range r.Job.Path.ByClass {
+			m[c] = int64(tables.ShareOf(ns, r.Job.Path.Duration) * float64(length))
+		}
+		return m
+	}
+	d.Classes = changes(classes(before, x), classes(after, y))
+	waited := func(r *JobReport, length int64) int64 { return int64(r.Job.Waits.Ratio * float64(length)) }
+	d.Waits = Change{"waits", waited(before, x), waited(after, y), waited(after, y) - waited(before, x)}
+	d.Steps = []Change{}
+	for i := range after.Job.Steps {
+		s := &after.Job.Steps[i]
+		k := slices.IndexFunc(before.Job.Steps, func(o JobStep) bool { return o.Number == s.Number && o.Whole && s.Whole })
+		if k >= 0 {
+			o := &before.Job.Steps[k]
+			d.Steps = append(d.Steps, Change{"step " + tables.Plain(int64(s.Number)), o.Duration, s.Duration, s.Duration - o.Duration})
+		}
+	}
+	d.Stragglers = came(before.stragglersBy(), after.stragglersBy())
+	d.Links = came(before.linksBy(), after.linksBy())
+	return d
+}
+
+func (r *JobReport) side() JobSide {
+	return JobSide{Name: r.name, Ranks: len(r.Job.Ranks), World: r.Job.World, Window: r.Job.Path.Duration, Whole: r.judged, BoundBy: r.Job.Path.BoundBy, WaitPart: r.Job.Waits.Ratio}
+}
+
+type jobLength struct{ step int64 }
+
+// length is how long a step in the middle takes, 0 without whole steps.
+func (r *JobReport) length() (l jobLength) {
+	var all []int64
+	for i := range r.Job.Steps {
+		if s := &r.Job.Steps[i]; s.Whole {
+			all = append(all, s.Duration)
+		}
+	}
+	if len(all) > 0 && r.Job.Window.Step == nil {
+		l.step = middle(all)
+	}
+	return l
+}
+
+// stragglersBy are the stragglers by who they are, with their cause.
+func (r *JobReport) stragglersBy() map[string]StragglerChange {
+	m := map[string]StragglerChange{}
+	for i := range r.Job.Stragglers {
+		s := &r.Job.Stragglers[i]
+		cause, _ := causeText(s)
+		m[stragglerWho(s)] = StragglerChange{Who: stragglerWho(s), Cause: cause, After: s.Share}
+	}
+	return m
+}
+
+func (r *JobReport) linksBy() map[string]StragglerChange {
+	m := map[string]StragglerChange{}
+	for i := range r.Job.Links {
+		l := &r.Job.Links[i]
+		who := "group " + groupName(&r.Job.Groups[l.Group]) + ", " + l.Class
+		m[who] = StragglerChange{Who: who, Cause: "slow link", After: l.Ratio - 1}
+	}
+	return m
+}
+
+// came joins what there was before and after: new ones first, then those that are gone, then those that stayed.
+func came(a, b map[string]StragglerChange) []StragglerChange {
+	out := []StragglerChange{}
+	for who, x := range b {
+		if old, ok := a[who]; ok {
+			x.Change, x.Before = "still", old.After
+		} else {
+			x.Change = "new"
+		}
+		out = append(out, x)
+	}
+	for who, x := range a {
+		if _, ok := b[who]; !ok {
+			x.Change, x.Before, x.After = "gone", x.After, 0
+			out = append(out, x)
+		}
+	}
+	order := map[string]int{"new": 0, "gone": 1, "still": 2}
+	slices.SortFunc(out, func(x, y StragglerChange) int {
+		return cmp.Or(order[x.Change]-order[y.Change], cmp.Compare(max(y.Before, y.After), max(x.Before, x.After)), strings.Compare(x.Who, y.Who))
+	})
+	return out
+}
+
+// WriteJSON writes the difference as JSON.
+func (d *JobDifference) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(d)
+}
+
+// Verdict is the difference in words.
+func (d *JobDifference) Verdict() string {
+	what := "a step in the middle"
+	if !d.PerStep {
+		what = "the window"
+	}
+	switch {
+	case d.Length.Effect > 0:
+		return what + " is " + tables.FormatPercent(d.Slower) + " slower"
+	case d.Length.Effect < 0:
+		return what + " is " + tables.FormatPercent(-d.Slower) + " faster"
+	}
+	return what + " takes as long as before"
+}
+
+// WriteText writes the difference on about one screen.
+func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
+	t := newText(w, o, nil)
+	side := func(name string, s *JobSide) {
+		t.line("%-7s %s, %d of %s, %s, bound by %s", name, Shorten(Plain(s.Name), 50), s.Ranks, tables.Counted(s.World, "rank"), tables.Duration(s.Window), classWords[s.BoundBy])
+	}
+	side("before", &d.Before)
+	side("after", &d.After)
+	t.line("%s", t.bold(d.Verdict()))
+	change := func(c *Change, name string) {
+		t.line("  %12s %12s %13s  %s", tables.Duration(c.Before), tables.Duration(c.After), tables.Signed(c.Effect), Shorten(name, t.width-43))
+	}
+	head := func(what string) {
+		t.line("")
+		t.line("  %12s %12s %13s  %s", "before", "after", "effect", what)
+	}
+	head(map[bool]string{true: "of a step, on the path over the ranks", false: "of the window, on the path over the ranks"}[d.PerStep])
+	change(&d.Length, "all of it")
+	for i := range d.Classes {
+		if c := &d.Classes[i]; max(c.Before, c.After)*1000 >= max(d.Length.Before, d.Length.After) {
+			change(c, classWords[c.Name])
+		}
+	}
+	change(&d.Waits, "waited in collectives, a rank on average")
+	if len(d.Steps) > 0 {
+		head("steps, largest effect first")
+		steps := slices.Clone(d.Steps)
+		slices.SortStableFunc(steps, func(a, b Change) int { return cmp.Compare(max(b.Effect, -b.Effect), max(a.Effect, -a.Effect)) })
+		for i := range steps {
+			if i == top/2 {
+				t.line("  … %s more", tables.Plain(int64(len(steps)-i)))
+				break
+			}
+			change(&steps[i], steps[i].Name)
+		}
+	}
+	t.line("")
+	if len(d.Stragglers) == 0 {
+		t.line("stragglers  none before, none after")
+	}
+	list := func(word string, all []StragglerChange) {
+		for i := range all {
+			x := &all[i]
+			if i == top {
+				t.line("%-11s … %s more", word, tables.Plain(int64(len(all)-i)))
+				break
+			}
+			share := tables.FormatShare(max(x.Before, x.After))
+			if x.Change == "still" {
+				share = tables.FormatShare(x.Before) + ", then " + tables.FormatShare(x.After)
+			}
+			t.line("%-11s %s", word, Shorten(fmt.Sprintf("%-5s %s: %s, %s", x.Change, Plain(x.Who), x.Cause, share), t.width-12))
+		}
+	}
+	list("stragglers", d.Stragglers)
+	list("slow links", d.Links)
+	return t.w.Flush()
+}

@@ -1,0 +1,375 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+
+	"overlay/internal/critpath"
+	"overlay/internal/ranks"
+	"overlay/internal/tables"
+)
+
+// How much the page of a job shows.
+const (
+	allRows    = 128 // ranks that have a row each; of more the worst, and the middle of the rest
+	worstRows  = 32
+	stairRows  = 40 // of the staircase
+	heatSteps  = 60 // columns; of more steps, neighbours are one
+	nameRows   = 14
+	smallRows  = 48 // ranks from which rows are low
+	leastMark  = 100
+	farSpreads = 6
+)
+
+// stairs is a step, a row a rank.
+type stairs struct {
+	Title, Note string
+	Key         []keyEntry
+	Rows        []stairRow
+	Ticks       []spot
+}
+
+type stairRow struct {
+	Label string
+	Parts []block
+}
+
+// stairs shows the worst step: the longest that is whole on every rank, else the longest; without steps the window.
+func (p *jobPage) stairs() *stairs {
+	j := p.j
+	from, to := j.Window[0], j.Window[1]
+	s := &stairs{Title: "Who waits for whom"}
+	var worst *ranks.JobStep
+	for i := range p.v.Steps {
+		x := &p.v.Steps[i]
+		if x.Duration <= 0 || x.Start+x.Duration > to || x.Start < from || worst != nil && (worst.Whole && !x.Whole || worst.Whole == x.Whole && worst.Duration >= x.Duration) {
+			continue
+		}
+		worst = x
+	}
+	if worst != nil {
+		from, to = worst.Start, worst.Start+worst.Duration
+		s.Title = fmt.Sprintf("Who waits for whom in step %d", worst.Number)
+		if len(p.v.Steps) > 1 {
+			s.Title += ", the longest"
+		}
+	}
+	if to <= from || p.r.Job.Matching.Instances == 0 {
+		return nil
+	}
+	whole, used := to-from, map[string]bool{}
+	shown := p.interesting(stairRows, from, to)
+	for _, m := range shown {
+		row := stairRow{Label: p.rank(m)}
+		if h := j.Members[m].Host; h != "" {
+			row.Label += " on " + Plain(h)
+		}
+		for _, x := range j.Strip(m).Thin(whole / 800) {
+			if x.Start, x.End = max(x.Start, from), min(x.End, to); x.Start >= x.End {
+				continue
+			}
+			b := p.block(x.Start, x.End, from, whole)
+			text := ""
+			switch x.Part {
+			case ranks.InWait:
+				b.Kind, text = "wait", "waits for "+p.rank(x.Whom)
+			case ranks.Absent:
+				b.Kind, text = "wait", "waits for a rank without a trace"
+			case ranks.Late:
+				b.Kind, text = "untraced", "not recorded"
+			case ranks.Transfers:
+				b.Kind, text = "communication", "transfer"
+			case ranks.Collective:
+				b.Kind, text = "communication", "communication"
+			default:
+				b.Kind, text = x.Class.String(), x.Class.Words()
+			}
+			if b.Kind != "wait" {
+				used[b.Kind] = true
+			}
+			b.Title = text + ", " + tables.Duration(x.End-x.Start)
+			if (x.End-x.Start)*26 > whole {
+				b.Text = text
+			}
+			if x.Path {
+				b.Kind += " path"
+				b.Title += ", on the path"
+			}
+			row.Parts = append(row.Parts, b)
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	for c := range critpath.NumClasses {
+		if used[c.String()] {
+			s.Key = append(s.Key, keyEntry{c.String(), c.Words()})
+		}
+	}
+	if n := len(j.Members); n > len(shown) {
+		s.Note = fmt.Sprintf("%d of %s: those on the path, then those that waited least and most.", len(shown), tables.Counted(n, "rank"))
+	}
+	for i := range 5 {
+		s.Ticks = append(s.Ticks, spot{At: float64(i) / 4, Label: tables.ShortDuration(whole * int64(i) / 4)})
+	}
+	return s
+}
+
+// interesting lists members by rank: all, or of many those on the path in [from, to] and those that waited least and most.
+func (p *jobPage) interesting(limit int, from, to int64) []int32 {
+	j := p.j
+	all := make([]int32, len(j.Members))
+	for m := range all {
+		all[m] = int32(m)
+	}
+	if len(all) <= limit {
+		return all
+	}
+	take := map[int32]bool{}
+	for i := range p.v.Stragglers {
+		for _, m := range p.v.Stragglers[i].Members {
+			if len(take) < limit/4 {
+				take[m] = true
+			}
+		}
+	}
+	path := make([]int64, len(all))
+	for _, s := range j.Stays {
+		path[s.Member] += max(min(s.End, to)-max(s.Start, from), 0)
+	}
+	byPath := slices.Clone(all)
+	slices.SortStableFunc(byPath, func(a, b int32) int { return cmp.Compare(path[b], path[a]) })
+	for _, m := range byPath {
+		if path[m] > 0 && len(take) < limit/2 {
+			take[m] = true
+		}
+	}
+	waited := slices.Clone(all)
+	slices.SortStableFunc(waited, func(a, b int32) int { return cmp.Compare(j.Waits.ByMember[a].Waited, j.Waits.ByMember[b].Waited) })
+	for i := 0; len(take) < limit && i < len(waited); i++ {
+		take[waited[i]] = true
+		if len(take) < limit {
+			take[waited[len(waited)-1-i]] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(m int32) bool { return !take[m] })
+}
+
+// heat is a map of cells, the fuller the colour the more.
+type heat struct {
+	Title, Most, Note string
+	Heads             []string
+	Rows              []heatRow
+	Small             bool
+}
+
+type heatRow struct {
+	Label string
+	Cells []heatCell
+}
+
+type heatCell struct {
+	of     float64
+	Marked bool
+	Title  string
+}
+
+// Opacity is how full the colour of a cell is.
+func (c heatCell) Opacity() template.CSS { return template.CSS(tables.Fixed(min(max(c.of, 0), 1), 2)) }
+
+// heats are the maps of ranks by steps: what each waited, and what it worked more than the rank in the middle.
+func (p *jobPage) heats() ([]heat, string) {
+	steps := slices.DeleteFunc(slices.Clone(p.v.Steps), func(s ranks.JobStep) bool { return s.Duration <= 0 || !s.Whole && p.v.Judged > 0 })
+	if len(steps) == 0 || len(p.j.Members) < 2 {
+		return nil, ""
+	}
+	every := (len(steps) + heatSteps - 1) / heatSteps
+	columns := (len(steps) + every - 1) / every
+	n := len(p.j.Members)
+	wait, more, lengths := make([][]int64, n), make([][]int64, n), make([]int64, columns)
+	for m := range wait {
+		wait[m], more[m] = make([]int64, columns), make([]int64, columns)
+	}
+	for i := range steps {
+		s, c := &steps[i], i/every
+		lengths[c] += s.Duration
+		mid := middle(s.Own)
+		for m := range wait {
+			wait[m][c] += min(s.Wait[m], s.Duration)
+			more[m][c] += s.Own[m] - mid
+		}
+	}
+	heads := make([]string, columns)
+	for c := range heads {
+		if columns <= 12 || c%(columns/8) == 0 {
+			heads[c] = tables.Plain(int64(steps[c*every].Number))
+		}
+	}
+	one := func(title string, v [][]int64, word string) heat {
+		h := heat{Title: title, Heads: heads}
+		top := 0.05
+		share := func(m, c int) float64 { return tables.ShareOf(v[m][c], lengths[c]) }
+		for m := range v {
+			for c := range columns {
+				top = max(top, share(m, c))
+			}
+		}
+		h.Most = tables.FormatShare(top) + " of a step"
+		cell := func(who string, m []int, c int) heatCell {
+			list := make([]int64, len(m))
+			for i, k := range m {
+				list[i] = v[k][c]
+			}
+			ns := middle(list)
+			x := tables.ShareOf(ns, lengths[c])
+			return heatCell{of: x / top, Title: fmt.Sprintf("%s, step %d: %s %s, %s", who, steps[c*every].Number, tables.Duration(ns), word, tables.FormatShare(x))}
+		}
+		worst := func(m int) (sum int64) {
+			for _, ns := range v[m] {
+				sum += max(ns, 0)
+			}
+			return sum
+		}
+		h.Rows, h.Note = p.heatRows(worst, func(who string, m []int) (cells []heatCell) {
+			for c := range columns {
+				cells = append(cells, cell(who, m, c))
+			}
+			return cells
+		})
+		h.Small = len(h.Rows) > smallRows
+		return h
+	}
+	note := "A row for each rank, a column for each step."
+	if every > 1 {
+		note = fmt.Sprintf("A row for each rank, a column for %d steps.", every)
+	}
+	if p.v.Judged == 0 {
+		note += " No step is whole on every rank."
+	}
+	return []heat{one("Waiting in collectives", wait, "waited"), one("Own work more than the rank in the middle", more, "more")}, note
+}
+
+// heatRows makes a row for each rank; of many ranks for the worst, and one for the middle of the rest.
+func (p *jobPage) heatRows(worst func(m int) int64, row func(who string, m []int) []heatCell) (rows []heatRow, note string) {
+	n := len(p.j.Members)
+	if n <= allRows {
+		for m := range n {
+			rows = append(rows, heatRow{p.rank(int32(m)), row(p.rank(int32(m)), []int{m})})
+		}
+		return rows, ""
+	}
+	order := make([]int, n)
+	for m := range order {
+		order[m] = m
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worst(b), worst(a)) })
+	for _, m := range order[:worstRows] {
+		rows = append(rows, heatRow{p.rank(int32(m)), row(p.rank(int32(m)), []int{m})})
+	}
+	rest := fmt.Sprintf("%s others", tables.Grouped(int64(n-worstRows)))
+	rows = append(rows, heatRow{rest, row("the middle of "+rest, order[worstRows:])})
+	return rows, fmt.Sprintf("The %d ranks with most, and the middle of the others.", worstRows)
+}
+
+// middle is the lower of the values in the middle. It leaves the list as it is.
+func middle(list []int64) int64 {
+	if len(list) == 0 {
+		return 0
+	}
+	v := slices.Clone(list)
+	slices.Sort(v)
+	return v[(len(v)-1)/2]
+}
+
+// nameKey is work of one name, of threads or of the device.
+type nameKey struct {
+	name string
+	host bool
+}
+
+// names is the map of names by ranks: what takes some ranks longer than the one in the middle.
+func (p *jobPage) names() *heat {
+	j, n := p.j, len(p.j.Members)
+	if n < 3 {
+		return nil
+	}
+	sums, whole := map[nameKey][]int64{}, int64(0)
+	for m := range j.Members {
+		x := &j.Members[m]
+		for i := range x.Spent {
+			sp := &x.Spent[i]
+			key := nameKey{x.Names[sp.Name], sp.Host}
+			if sums[key] == nil {
+				sums[key] = make([]int64, n)
+			}
+			sums[key][m] += sp.Busy
+		}
+	}
+	for i := range p.v.Steps {
+		whole += p.v.Steps[i].Duration
+	}
+	type line struct {
+		key       nameKey
+		mid, far  int64 // of the row: the middle, and how far others usually are from it
+		most, top int64 // beyond the middle, of one rank
+	}
+	var lines []line
+	for key, v := range sums {
+		l := line{key: key, mid: middle(v)}
+		d := make([]int64, n)
+		for m := range v {
+			d[m] = max(v[m]-l.mid, l.mid-v[m])
+			l.most = max(l.most, v[m]-l.mid)
+		}
+		l.far = middle(d)
+		if l.most*leastMark*2 >= whole && l.most > 0 {
+			lines = append(lines, l)
+		}
+	}
+	slices.SortFunc(lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(b.most, a.most), cmp.Compare(a.key.name, b.key.name), cmp.Compare(b2i(a.key.host), b2i(b.key.host)))
+	})
+	if len(lines) == 0 {
+		return nil
+	}
+	lines = lines[:min(len(lines), nameRows)]
+	shown := p.interesting(allRows, j.Window[0], j.Window[1])
+	top := int64(1)
+	for _, l := range lines {
+		top = max(top, l.most)
+	}
+	h := &heat{Most: tables.Duration(top) + " more"}
+	for i, m := range shown {
+		head := ""
+		if len(shown) <= 32 || i%8 == 0 {
+			head = tables.Plain(int64(j.Members[m].Rank))
+		}
+		h.Heads = append(h.Heads, head)
+	}
+	for _, l := range lines {
+		name := Plain(Readable(l.key.name))
+		where := "device"
+		if l.key.host {
+			where = "threads"
+		}
+		row := heatRow{Label: Shorten(name, 60)}
+		for _, m := range shown {
+			d := sums[l.key][m] - l.mid
+			row.Cells = append(row.Cells, heatCell{of: tables.ShareOf(d, top), Marked: d > farSpreads*l.far && d*leastMark >= whole,
+				Title: fmt.Sprintf("%s, %s, %s: %s, the middle %s", p.rank(m), name, where, tables.Duration(sums[l.key][m]), tables.Duration(l.mid))})
+		}
+		h.Rows = append(h.Rows, row)
+	}
+	h.Note = "Columns are ranks."
+	if len(shown) < n {
+		h.Note = fmt.Sprintf("Columns are %d of %s: those on the path, then those that waited least and most.", len(shown), tables.Counted(n, "rank"))
+	}
+	return h
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,105 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"overlay/internal/ranks"
+	"overlay/internal/report"
+	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/jobjudge"
+)
+
+// pageOfJob is the page of a job of these ranks.
+func pageOfJob(t *testing.T, list []*ranks.Summary) string {
+	t.Helper()
+	j, err := ranks.Join(list, ranks.Options{Step: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buf bytes.Buffer
+	r := report.NewJob(report.JobSource{Name: "traces", Version: "test", Job: j, Verdict: ranks.Judge(j, ranks.Expected{})})
+	if err := r.WriteHTML(&buf); err != nil {
+		t.Fatal(err)
+	}
+	return buf.String()
+}
+
+// TestJobPage: the page of a job says who is slow and why, has its rows and maps, and asks for nothing from outside.
+func TestJobPage(t *testing.T) {
+	sim := testtrace.NewJob(testtrace.JobOptions{Kind: "3d", Cause: "gpu", World: 16, PerHost: 4, Steps: 4, Seed: 3, Noise: 1})
+	list, err := jobjudge.Summaries(sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := pageOfJob(t, list)
+	slow := fmt.Sprintf("<h1>Rank %d: GPU slow", sim.Culprits.Ranks[0])
+	for _, want := range []string{slow, "look at clocks, power and heat of the card", "Who waits for whom in step", "waits for rank ", "Waiting in collectives", "What takes some ranks longer",
+		`class="marked"`, "Bandwidth", "intra", "inter", "How far to trust it"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+	for _, bad := range []string{"http://", "https://", "<nil>", "%!", "NaN", "ZgotmplZ"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if n := strings.Count(page, `class="stair"`); n != 16 {
+		t.Errorf("%d rows of the staircase for 16 ranks", n)
+	}
+}
+
+// TestJobPageSizes: two ranks and many make a page that can be read: of many ranks those with most have a row each, and one row is
+// for the others.
+func TestJobPageSizes(t *testing.T) {
+	if page := pageOfJob(t, jobjudge.Large(8, 1)[:2]); strings.Count(page, `class="stair"`) != 2 || strings.Contains(page, "ZgotmplZ") {
+		t.Error("the page of two ranks has no two rows")
+	}
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
+	page := pageOfJob(t, jobjudge.Large(256, 1))
+	if !strings.Contains(page, "224 others") || strings.Count(page, `class="stair"`) != 40 || len(page) > 3<<20 {
+		t.Errorf("of 256 ranks %d rows of the staircase, %d bytes", strings.Count(page, `class="stair"`), len(page))
+	}
+}
+
+// TestCompareJobs: between a job with a slow card and one with late batches, the one straggler is gone and the other is new.
+func TestCompareJobs(t *testing.T) {
+	made := func(cause string, seed uint64) *report.JobReport {
+		list, err := jobjudge.Summaries(testtrace.NewJob(testtrace.JobOptions{Kind: "3d", Cause: cause, World: 8, PerHost: 4, Steps: 4, Seed: seed, Noise: 1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := ranks.Join(list, ranks.Options{Step: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report.NewJob(report.JobSource{Name: cause, Job: j, Verdict: ranks.Judge(j, ranks.Expected{})})
+	}
+	a, b := made("gpu", 3), made("data", 4)
+	d := report.CompareJobs(a, b)
+	if len(d.Stragglers) != 2 || d.Stragglers[0].Change != "new" || d.Stragglers[0].Cause != "data loading" || d.Stragglers[1].Change != "gone" || !strings.HasPrefix(d.Stragglers[1].Cause, "GPU slow") {
+		t.Errorf("stragglers: %+v", d.Stragglers)
+	}
+	if !d.PerStep || len(d.Steps) == 0 || d.Length.Effect != d.Length.After-d.Length.Before {
+		t.Errorf("%+v", d)
+	}
+	sum := int64(0)
+	for _, c := range d.Classes {
+		sum += c.After
+	}
+	if off := sum - d.Length.After; off > 10 || off < -10 {
+		t.Errorf("classes sum to %d of %d", sum, d.Length.After)
+	}
+	if same := report.CompareJobs(a, a); same.Length.Effect != 0 || len(same.Stragglers) != 1 || same.Stragglers[0].Change != "still" {
+		t.Errorf("with itself: %+v", same)
+	}
+	var buf bytes.Buffer
+	if err := d.WriteText(&buf, report.TextOptions{}, 10); err != nil || !strings.Contains(buf.String(), "stragglers  new   rank ") {
+		t.Errorf("%v\n%s", err, buf.String())
+	}
+}
