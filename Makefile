@@ -78,7 +78,7 @@ update: ## rewrite golden texts; look at the difference before you commit it
 
 # The modules that the program is made of, and Go itself, with the texts of their licences.
 licences: ## print the licences of everything that the program contains
-	@$(GO) list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/overlay | sort -u | \
+	@for os in linux darwin windows; do GOOS=$$os $(GO) list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/overlay; done | sort -u | \
 	  { cat; echo "Go $$($(GO) env GOVERSION) $$($(GO) env GOROOT)"; } | while read -r name version dir; do \
 	  text=$$(ls "$$dir" | grep -iE '^(LICEN[CS]E|COPYING|NOTICE)' | head -3); \
 	  [ -n "$$text" ] || { echo "licences: none in $$dir" >&2; exit 1; }; \
