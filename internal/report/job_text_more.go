@@ -73,7 +73,7 @@ func (t *jobText) collectives() {
 	}
 	t.label("collectives", "%s, transfer %s to %s each; r_wait %s to %s", tables.Grouped(int64(n)), tables.Duration(lo), tables.Duration(hi), tables.Fixed(rLo, 2), tables.Fixed(rHi, 2))
 	if artefacts > 0 {
-		t.more("%s only when recording began, and not judged", tables.Counted(artefacts, "collective")+" show"+map[bool]string{true: "s"}[artefacts == 1])
+		t.more("%s only when recording began: not judged", tables.Counted(artefacts, "collective")+" show"+map[bool]string{true: "s"}[artefacts == 1])
 	}
 	most := slices.Clone(j.Totals)
 	slices.SortStableFunc(most, func(a, b GroupTotal) int { return cmp.Compare(b.Wait, a.Wait) })

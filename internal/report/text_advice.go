@@ -70,7 +70,7 @@ func (t *text) based(a *advise.Advice) {
 
 // together sums up by a replay, never by adding.
 func (t *text) together(a *advise.Advice, shown int) {
-	t.line("%s", Shorten(fmt.Sprintf("together: %s of %s remain (%s without any time of the CPU)", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width))
+	t.line("%s", Shorten(fmt.Sprintf("together: %s of %s remain; an infinitely fast CPU alone: %s", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width))
 	if more := len(a.Findings) - shown; more > 0 {
 		t.line("why, and %d more: overlay advise", more)
 	} else {
@@ -182,7 +182,7 @@ func numberText(n *advise.Number) string {
 // rest prints what is not a finding: everything together, and what is too small.
 func (t *text) rest(a *advise.Advice) {
 	t.line("")
-	for _, l := range wrapText(fmt.Sprintf("together %s of %s remain; %s without any time of the CPU", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width) {
+	for _, l := range wrapText(fmt.Sprintf("together %s of %s remain; an infinitely fast CPU alone would leave %s", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width) {
 		t.line("%s", l)
 	}
 	var small []string
