@@ -25,7 +25,7 @@ f.onload = async () => {
   ticks.forEach((r, i) => { if (r.left < 0 || r.right > d.documentElement.clientWidth + 1 || i > 0 && r.left < ticks[i - 1].right) cut.push('tick ' + i); });
   const bare = all('td.n').filter(e => {
     const s = e.textContent, head = e.closest('table').rows[0].cells[e.cellIndex].textContent;
-    return !/^[+-]?[\d.]+ (ns|µs|ms|s|%%|B|kB|MB|GB|GB\/s)$/.test(s) && !(/^[\d,.]+$/.test(s) && /calls|copies|operations|times|events|steps/.test(head));
+    return !/^[+-]?[\d.]+ (ns|µs|ms|s|%%|B|kB|MB|GB|GB\/s|[kMGTP]?FLOP)$/.test(s) && !(/^[\d,.]+$/.test(s) && /calls|copies|operations|times|events|steps/.test(head));
   }).map(e => e.textContent + ' in ' + e.closest('table').rows[0].cells[e.cellIndex].textContent);
   const empty = all('section').filter(e => e.textContent.trim().length < 30).map(text)
     .concat(all('table').filter(e => e.tBodies[0].rows.length === 0).map(text), all('td.l').filter(e => e.textContent.trim() === '').map(text), all('path').filter(e => !e.getAttribute('d')).map(e => 'a curve'));
