@@ -1,6 +1,7 @@
 package ranks
 
 import (
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -123,7 +124,15 @@ func backendWord(name string) (string, bool) {
 	return word, true
 }
 
-func groupKey(p *trace.ProcessGroup) string { return fmt.Sprint(p.Name, "|", p.Ranks) }
+// groupKey tells groups apart.
+func groupKey(p *trace.ProcessGroup) string {
+	b := make([]byte, 0, len(p.Name)+8+8*len(p.Ranks))
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(p.Ranks)))
+	for _, r := range p.Ranks {
+		b = binary.LittleEndian.AppendUint64(b, uint64(r))
+	}
+	return string(append(b, p.Name...))
+}
 
 // group is the index of a group, which is made when it is new.
 func (z *summarizer) group(p *trace.ProcessGroup, by string) int32 {
