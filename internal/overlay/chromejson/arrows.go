@@ -41,7 +41,7 @@ func (w *writer) bindArrows() {
 			args = append(args, chrome.Arg{Key: overlay.ArgArrowReversed, Int: 1})
 		}
 		for k, end := range []trace.EventID{src, dst} {
-			row := w.rowOf[w.tr.Events[end].Track]
+			row := w.rowOfEvent(end)
 			f := chrome.Flow{Name: overlay.CategoryPath, Category: overlay.CategoryPath, ID: id, PID: row.PID, TID: row.TID, TS: from, Args: args}
 			if k == 1 {
 				f.TS, f.Finish, f.Next = to, true, next
@@ -96,7 +96,7 @@ func (w *writer) times(a *overlay.Arrow, at map[trace.EventID]reach) (from, to i
 
 // ahead finds a time of the start of an arrow and one not before it at which its finish waits for a slice, as late as can be.
 func (w *writer) ahead(starts []int64, slice trace.EventID, r reach) (start, finish int64, ok bool) {
-	if r.ahead >= r.from || w.rowOf[w.tr.Events[slice].Track] == nil {
+	if r.ahead >= r.from || w.rowOfEvent(slice) == nil {
 		return 0, 0, false
 	}
 	at := w.tr.Events[slice].Start
@@ -119,9 +119,17 @@ func (w *writer) ahead(starts []int64, slice trace.EventID, r reach) (start, fin
 	return 0, 0, false
 }
 
+// rowOfEvent is the row on which an event is written; nil for one without a row, at which no arrow can be put.
+func (w *writer) rowOfEvent(id trace.EventID) *chrome.Thread {
+	if t := w.tr.Events[id].Track; t >= 0 {
+		return w.rowOf[t]
+	}
+	return nil
+}
+
 // candidates are the times at which an end can be put, the wanted one first.
 func (w *writer) candidates(id trace.EventID, end bool, r reach) []int64 {
-	if r.from >= r.until || w.rowOf[w.tr.Events[id].Track] == nil {
+	if r.from >= r.until || w.rowOfEvent(id) == nil {
 		return nil
 	}
 	e := &w.tr.Events[id]
@@ -157,7 +165,7 @@ func (w *writer) reaches() map[trace.EventID]reach {
 	for i := range w.drawing.Arrows {
 		for _, id := range []trace.EventID{w.drawing.Arrows[i].From, w.drawing.Arrows[i].To} {
 			wanted[id] = reach{}
-			if row := w.rowOf[w.tr.Events[id].Track]; row != nil {
+			if row := w.rowOfEvent(id); row != nil {
 				rows[rowID{row.PID, row.TID}] = nil
 			}
 		}

@@ -235,3 +235,19 @@ func TestTooDeep(t *testing.T) {
 		t.Errorf("%d events, %.300s", st.Events, out)
 	}
 }
+
+// TestArrowWithoutRow: an arrow at an event that is on no row is left out and counted.
+func TestArrowWithoutRow(t *testing.T) {
+	text := strings.Replace(small, `{"ph": "M", "name": "process_name"`, `12345, {"ph": "M", "name": "process_name"`, 1)
+	tr, err := kineto.Parse([]byte(text), "rowless", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Events[2].Track >= 0 {
+		t.Fatal("the event is on a row: the test shows nothing")
+	}
+	out, st := write(t, tr, &overlay.Drawing{Arrows: []overlay.Arrow{{From: 0, To: 2}, {From: 2, To: 1}}})
+	if !json.Valid(out) || st.Arrows != 0 || st.Unbindable != 2 {
+		t.Errorf("%d arrows, %d unbindable", st.Arrows, st.Unbindable)
+	}
+}
