@@ -209,12 +209,3 @@ func jobImport(t testing.TB, input string, flags ...string) *perfetto.Imported {
 	}
 	return im
 }
-
-// TestShotOfJob writes the page of OVERLAY_SHOT_OF into the folder OVERLAY_SHOTS, to be looked at.
-func TestShotOfJob(t *testing.T) {
-	input, shots := os.Getenv("OVERLAY_SHOT_OF"), os.Getenv("OVERLAY_SHOTS")
-	if input == "" || shots == "" {
-		t.Skip("set OVERLAY_SHOT_OF and OVERLAY_SHOTS")
-	}
-	os.WriteFile(filepath.Join(shots, "shot.html"), []byte(jobPage(jobImport(t, input), 1300)), 0o666)
-}
