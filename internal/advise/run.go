@@ -37,6 +37,7 @@ type run struct {
 	comms   []cdg.ActID               // collectives of devices; nil until asked for
 	moved   map[cdg.ActID]int64       // bytes of copies; filled when asked for
 	small   *smallCopies              // to devices; nil until asked for
+	shapes  []kernel                  // long kernels of computation, by start; nil until asked for
 }
 
 // wait is a call that returned because work of a device was over.
