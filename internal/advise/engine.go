@@ -312,7 +312,7 @@ func (r *run) unknown() []Unknown {
 	lacks(len(r.ops) > 0 && !slices.Contains(r.tr.Syms, "cuda_sync"), "which stream a call waited for: it is inferred", "profile(experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True))")
 	lacks(len(r.g.Steps) < 3, "what is warm-up and what is the steady state: there are fewer than three steps", "profile(schedule=torch.profiler.schedule(wait=1, warmup=2, active=3)) and prof.step()")
 	lacks(len(r.names[trace.Kernel]) > 0 && len(r.tr.DeviceNames) == 0, "what the device could do at best: its name is not recorded", "a newer PyTorch, which writes deviceProperties")
-	lacks(len(r.collectives()) > 0, "whether a collective waits for another rank or moves data: this is one rank", "profile all ranks, then overlay report -i FOLDER")
+	lacks(len(r.collectives()) > 0, "whether a collective waits for another rank or moves data: this is one rank", "profile all ranks, then overlay advise FOLDER")
 	return out
 }
 
