@@ -36,6 +36,7 @@ type Options struct {
 	Methods  map[string]critpath.Method // by the name that a slim trace records
 	Analyses []string                   // names of analyses to make
 	Analysis analyses.Options
+	Events   bool // only a summary is made: the exact path needs the graph of events alone
 	Unasked  bool // nobody asked for the analyses: they are for a page, not drawn, and not made of a slim trace, which lacks most
 
 	Anonymous bool // replace names in the report and the drawing
@@ -110,7 +111,11 @@ func (r *Run) solve() error {
 	if method == nil {
 		method = critpath.Exact
 	}
-	if r.graph, err = graph.Build(r.Trace, link); err != nil {
+	build := graph.Build
+	if r.o.Events && rec == nil && !r.o.Anonymous && len(r.o.Analyses) == 0 {
+		build = graph.BuildEvents
+	}
+	if r.graph, err = build(r.Trace, link); err != nil {
 		return err
 	}
 	if w := r.graph.Window; w.End <= w.Start {
