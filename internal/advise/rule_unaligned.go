@@ -33,8 +33,8 @@ var _ = add(rule{
 		var odd []roofline.Row
 		var aligned []float64
 		inAttention := r.inAttention()
-		for _, row := range roofline.NewMeter(r.g).Rows() {
-			if !row.Matrix || row.NS < alignProduct || row.Compute <= 0 || inAttention(row.Kernels) {
+		for _, row := range r.products() {
+			if row.NS < alignProduct || row.Compute <= 0 || inAttention(row.Kernels) {
 				continue
 			}
 			n, k, ok := r.columns(row.Op)
