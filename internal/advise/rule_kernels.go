@@ -70,7 +70,7 @@ var _ = add(rule{
 				conv = conv || containsAny("conv", "Conv", "batch_norm", "BatchNorm")(name)
 				return !conv
 			})
-			if conv || !known && r.launch[a] == cdg.NoAct { // traces of the GPU alone have no operators
+			if conv || !known && r.besideConvolution(a) { // traces of the GPU alone have no operators
 				list = append(list, a)
 			}
 		}
@@ -84,6 +84,20 @@ var _ = add(rule{
 		return f
 	},
 })
+
+// besideConvolution reports whether a kernel of a convolution is next to an operation on its stream, or next but one.
+func (r *run) besideConvolution(a cdg.ActID) bool {
+	lane := &r.g.Lanes[r.g.Acts[a].Lane]
+	for b := max(a-2, lane.First); b <= a+2 && b < lane.Limit; b++ {
+		if convolves(r.name(b)) {
+			return true
+		}
+	}
+	return false
+}
+
+// convolves tells kernels of convolutions, those of MIOpen too.
+var convolves = containsAny("igemm_fwd", "igemm_bwd", "igemm_wrw", "conv2d", "Conv", "_fprop", "_dgrad", "_wgrad", "winograd", "Winograd")
 
 // Kinds of kernels that read and write each value once or twice, so that several could be one.
 var pointwise = containsAny("elementwise", "reduce_kernel", "layer_norm", "LayerNorm", "softmax", "SoftMax", "dropout", "CatArray", "batch_norm", "rms_norm", "RMSNorm")
@@ -157,6 +171,9 @@ var elementwiseChain = add(rule{
 	},
 })
 
+// graphWords are in the names of what launches graphs.
+var graphWords = containsAny("CompiledFunction", "cudagraph", "CompiledFxGraph")
+
 // fewGraphCopies is how many copies are no pattern.
 const fewGraphCopies = 20
 
@@ -172,7 +189,7 @@ var _ = add(rule{
 		if len(r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })) == 0 {
 			return nil
 		}
-		compiled := r.named(markKinds, containsAny("CompiledFunction", "cudagraph", "CompiledFxGraph"))
+		compiled := r.named(markKinds, graphWords)
 		in := r.within(compiled)
 		var list, calls []cdg.ActID
 		for _, a := range r.ops {
