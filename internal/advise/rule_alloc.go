@@ -43,7 +43,7 @@ var _ = add(rule{
 		if cold := r.result(coldStart); cold != nil && len(r.g.Steps) < 3 && 10*cold.change.atMost() > r.window {
 			return nil // the run is just beginning
 		}
-		f := &found{events: events{list, allocTime}, change: r.scenario(), do: "expandable_segments:True; no empty_cache() in the loop",
+		f := &found{events: events{list, allocTime}, change: r.scenario(), do: "expandable_segments:True, no empty_cache() in loops",
 			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "call"), tables.Duration(sum(list, r.dur))),
 			numbers: []Number{countOf("calls", len(list)), timeOf("in them", sum(list, r.dur)), countOf("operations", len(r.ops))}}
 		if float64(len(list)) > allocsALook*float64(len(r.ops)) {

@@ -152,7 +152,7 @@ var _ = add(rule{
 			return nil
 		}
 		moved, busy := sum(copies, r.bytes), sum(copies, r.dur)
-		return &found{events: events{list: copies}, change: r.pinned(copies), do: "copy to pinned memory with non_blocking=True, and read it later",
+		return &found{events: events{list: copies}, change: r.pinned(copies), do: "copy to pinned memory, read it a step later",
 			saw:     fmt.Sprintf("%s in %s", tables.FormatBytes(moved), tables.Duration(busy)),
 			numbers: []Number{countOf("copies", len(copies)), countOf("waits", len(waits)), timeOf("in copies", busy), bytesOf("moved", moved)}}
 	},
@@ -216,7 +216,7 @@ var _ = add(rule{
 		if len(copies) < fewCopies {
 			return nil
 		}
-		f := &found{events: events{list: copies, expected: -1}, change: r.scenario(), do: "make small tensors on the GPU (device=), or pack them into one copy"}
+		f := &found{events: events{list: copies, expected: -1}, change: r.scenario(), do: "make them on the GPU (device=), or pack them in one"}
 		in := r.within(makers)
 		waits := r.waitsIn(in)
 		f.change.remove(copies)

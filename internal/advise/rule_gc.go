@@ -25,7 +25,7 @@ var _ = add(rule{
 		if len(list) == 0 {
 			return nil
 		}
-		f := &found{events: events{list, -1}, change: r.scenario(), do: "gc.disable() after warm-up, gc.collect() every N steps",
+		f := &found{events: events{list, -1}, change: r.scenario(), do: "gc.disable(), and gc.collect() every N steps",
 			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "collection"), tables.Duration(sum(list, r.dur))),
 			numbers: []Number{countOf("collections", len(list)), timeOf("in them", sum(list, r.dur))}}
 		f.change.shrink(list, 0)

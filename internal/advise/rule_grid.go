@@ -38,7 +38,7 @@ var _ = add(rule{
 		if len(list) < fewGrids {
 			return nil
 		}
-		f := &found{events: events{list: list}, change: r.scenario(), do: "larger batches, or several small problems in one call",
+		f := &found{events: events{list: list}, change: r.scenario(), do: "larger batches, or several problems in one call",
 			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "kernel"), tables.Duration(sum(list, r.dur))),
 			numbers: []Number{countOf("kernels with less than one block for two multiprocessors", len(list)), timeOf("in them", sum(list, r.dur))}}
 		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return int64(share[a] * float64(own)) })
@@ -115,7 +115,7 @@ var _ = add(rule{
 		if len(list) < fewGrids {
 			return nil
 		}
-		f := &found{events: events{list: list}, change: r.scenario(), do: "another batch or tile size, so that waves of blocks are full",
+		f := &found{events: events{list: list}, change: r.scenario(), do: "another batch or tile size, so that waves are full",
 			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "kernel"), tables.Duration(sum(list, r.dur))),
 			numbers: []Number{countOf("kernels with a short last wave", len(list)), timeOf("in them", sum(list, r.dur))}}
 		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return int64(share[a] * float64(own)) })

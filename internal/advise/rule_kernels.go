@@ -40,7 +40,7 @@ var _ = add(rule{
 			return nil
 		}
 		busy := sum(list, r.dur)
-		f := &found{events: events{list: list}, change: r.scenario(), do: "find where a double enters: .float(), dtype=torch.float32",
+		f := &found{events: events{list: list}, change: r.scenario(), do: "find the double: .float(), dtype=torch.float32",
 			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "kernel"), tables.Duration(busy)),
 			numbers: []Number{countOf("kernels in double precision", len(list)), timeOf("in them", busy)}}
 		f.change.scale(list, func(_ cdg.ActID, own int64) int64 { return own / 2 })
@@ -236,7 +236,7 @@ var _ = add(rule{
 				copies = append(copies, a)
 			}
 		}
-		f := &found{events: events{ops, -1}, change: r.scenario(), do: "DistributedDataParallel(gradient_as_bucket_view=True)",
+		f := &found{events: events{ops, -1}, change: r.scenario(), do: "DDP(gradient_as_bucket_view=True)",
 			saw:     fmt.Sprintf("%s copied", tables.Counted(len(ops), "gradient")),
 			numbers: []Number{countOf("gradients", len(ops)), timeOf("in the operators", sum(ops, r.dur))}}
 		f.change.shrink(ops, 0)

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -112,7 +113,7 @@ var _ = add(rule{
 	action:   []string{"keep the value on the GPU: loss_sum += loss.detach()", "read it every N steps"},
 	verify:   "aten::item waits once in N steps",
 	find: func(r *run) *found {
-		return r.waiting(r.waitsOf(byItem), "keep values on the GPU, read them every N steps: .item(), float()")
+		return r.waiting(r.waitsOf(byItem), "keep values on the GPU, read them every N steps")
 	},
 })
 
@@ -142,7 +143,7 @@ var _ = add(rule{
 		if copies, _ := r.smallToDevice(); len(copies) >= fewCopies {
 			return nil // those are a finding of their own
 		}
-		return r.waiting(r.waitsOf(byHostTensor), "make tensors on the GPU, or pin them and copy with non_blocking=True")
+		return r.waiting(r.waitsOf(byHostTensor), "make tensors on the GPU, or pin their memory")
 	},
 })
 
@@ -162,7 +163,7 @@ var _ = add(rule{
 				list = append(list, w)
 			}
 		}
-		return r.waiting(list, "remove torch.cuda.synchronize(); take times with events")
+		return r.waiting(list, "remove torch.cuda.synchronize(); time with events")
 	},
 })
 
@@ -203,7 +204,7 @@ var _ = add(rule{
 				list = append(list, w)
 			}
 		}
-		return r.waiting(list, "stream.wait_event(event) instead of event.synchronize()")
+		return r.waiting(list, "stream.wait_event(event) in place of synchronize()")
 	},
 })
 
@@ -247,7 +248,7 @@ var _ = add(rule{
 				most = name
 			}
 		}
-		f.do = fmt.Sprintf("find what waits: torch.cuda.set_sync_debug_mode(\"warn\"); most often %s", most)
+		f.do = fmt.Sprintf("set_sync_debug_mode(\"warn\"); most often %s", most)
 		return f
 	},
 })
@@ -271,7 +272,15 @@ var syncAll = add(rule{
 		if len(list) < 2 {
 			return nil
 		}
-		return r.waiting(list, "remove all waits: torch.cuda.set_sync_debug_mode(\"warn\") lists them")
+		f := r.waiting(list, "remove all waits: set_sync_debug_mode(\"warn\") lists them")
+		count := map[string]int{}
+		for i := range list {
+			count[r.causeOf(&list[i])]++
+		}
+		for _, id := range slices.Sorted(maps.Keys(count)) {
+			f.numbers = append(f.numbers, countOf("by "+id, count[id]))
+		}
+		return f
 	},
 })
 
@@ -304,7 +313,7 @@ var _ = add(rule{
 		if n < fewLaunches || 2*len(blocked) < n {
 			return nil
 		}
-		f := &found{events: events{blocked, blockedLaunch}, change: r.scenario(),
+		f := &found{events: events{blocked, blockedLaunch}, change: r.scenario(), do: "unset CUDA_LAUNCH_BLOCKING",
 			numbers: []Number{countOf("launches that wait", len(blocked)), countOf("launches", n), timeOf("in them", sum(blocked, r.dur))}}
 		f.saw = fmt.Sprintf("%s of %s launches wait", tables.Grouped(int64(len(blocked))), tables.Grouped(int64(n)))
 		calls := r.m.SetOf(blocked...)

@@ -102,7 +102,7 @@ func (l *look) exposed() []found {
 	if ns == 0 {
 		return nil
 	}
-	return []found{{gain: ns, do: "hide collectives behind computation: bucket_cap_mb, async_op=True", saw: tables.Counted(len(n), "transfer") + " on the path",
+	return []found{{gain: ns, do: "hide transfers: bucket_cap_mb, async_op=True", saw: tables.Counted(len(n), "transfer") + " on the path",
 		numbers: []advise.Number{{Name: "transfers on the path", Count: int64(len(n))}, {Name: "in them", NS: ns}}}}
 }
 
@@ -122,7 +122,7 @@ var noteRules = []rule{
 			if l.verdict.Judged >= fewSteps || l.Step >= 0 || l.Matching.Instances == 0 {
 				return nil
 			}
-			return []found{{do: "record five steps on all ranks: schedule(wait=1, warmup=2, active=5)", saw: tables.Counted(l.verdict.Judged, "step") + " whole on every rank"}}
+			return []found{{do: "record five steps on all ranks: schedule(active=5)", saw: tables.Counted(l.verdict.Judged, "step") + " whole on every rank"}}
 		}},
 }
 
