@@ -129,7 +129,7 @@ func (e *engine) specific() {
 		f.Gain = e.a.Base - e.replay(e.base, f.changes)
 		f.Alone, f.Share = f.Gain, signed(f.Gain, e.a.Base)
 	})
-	byGain2(list)
+	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Gain, a.Gain) })
 	e.all = e.base
 	claimed := make(map[cdg.ActID]claim)
 	for i := range list {
@@ -143,7 +143,6 @@ func (e *engine) specific() {
 		e.all = append(e.all[:len(e.all):len(e.all)], f.changes...)
 		e.a.Findings = append(e.a.Findings, *f)
 	}
-	e.exclude()
 	e.sofa = e.a.Base
 	if len(e.all) > len(e.base) {
 		e.sofa = e.replay(e.all)
@@ -282,12 +281,9 @@ func (e *engine) finding(rl *rule, f *found) Finding {
 	return out
 }
 
+// byGain puts most gain first.
 func byGain(list []*Finding) {
 	slices.SortStableFunc(list, func(a, b *Finding) int { return cmp.Compare(b.Gain, a.Gain) })
-}
-
-func byGain2(list []Finding) {
-	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Gain, a.Gain) })
 }
 
 // signed is a share that may be below 0.
@@ -298,18 +294,7 @@ func signed(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// opposites are findings that are not listed beside others: the first goes when the second is there.
-var opposites = [][2]string{}
-
-// exclude takes out findings that contradict others.
-func (e *engine) exclude() {
-	for _, o := range opposites {
-		if e.has(o[1]) {
-			e.a.Findings = slices.DeleteFunc(e.a.Findings, func(f Finding) bool { return f.ID == o[0] })
-		}
-	}
-}
-
+// has reports whether a finding is listed.
 func (e *engine) has(id string) bool {
 	return slices.ContainsFunc(e.a.Findings, func(f Finding) bool { return f.ID == id })
 }
@@ -342,5 +327,3 @@ func (r *run) unknown() []Unknown {
 	lacks(len(r.collectives()) > 0, "whether a collective waits for another rank or moves data: this is one rank", "profile all ranks, then overlay advise FOLDER")
 	return out
 }
-
-// collectives counts kernels that communicate.
