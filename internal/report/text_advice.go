@@ -126,7 +126,7 @@ func (t *text) finding(f *advise.Finding) {
 	gain := "no gain by itself"
 	if f.Kind != advise.None {
 		gain = fmt.Sprintf("%s%s, %s", strings.TrimLeft(atMost(f)+" ", " "), tables.FormatShare(f.Share), tables.Duration(f.Gain))
-		if f.Group == advise.General {
+		if f.Group == advise.General && f.Gain != f.Alone {
 			gain += fmt.Sprintf(" after the others, %s alone", tables.Duration(f.Alone))
 		}
 	}
@@ -176,15 +176,19 @@ func (t *text) finding(f *advise.Finding) {
 	}
 }
 
+// numberName is how many letters of the name of a number are shown: kernels have names of hundreds.
+const numberName = 60
+
 // numberText is a number with its name.
 func numberText(n *advise.Number) string {
+	name := Shorten(n.Name, numberName)
 	switch {
 	case n.NS != 0:
-		return n.Name + " " + tables.Duration(n.NS)
+		return name + " " + tables.Duration(n.NS)
 	case n.Bytes != 0:
-		return n.Name + " " + tables.FormatBytes(n.Bytes)
+		return name + " " + tables.FormatBytes(n.Bytes)
 	}
-	return tables.Grouped(n.Count) + " " + n.Name
+	return tables.Grouped(n.Count) + " " + name
 }
 
 // rest prints what is not a finding: everything together, and what is too small.
