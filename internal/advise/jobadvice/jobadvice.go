@@ -204,8 +204,17 @@ func (l *look) pathTime(members []int32) (ns int64) {
 	return ns
 }
 
-// busiest is the member with most time of the path.
+// busiest is the member with most time of the path; where the ranks share nothing, that with the longest window.
 func (l *look) busiest() Worst {
+	if l.Matching.Instances == 0 {
+		longest := 0
+		for m := range l.Members {
+			if l.Members[m].End-l.Members[m].Start > l.Members[longest].End-l.Members[longest].Start {
+				longest = m
+			}
+		}
+		return Worst{int32(longest), "it was recorded longest"}
+	}
 	best, most := int32(0), int64(-1)
 	for m := range l.Members {
 		if ns := l.pathTime([]int32{int32(m)}); ns > most {
