@@ -146,7 +146,18 @@ var nvidia = Vendor{
 
 // ascend writes traces of its own (torch_npu, _trace_view_parser.py): processes take the place of categories.
 var ascend = Vendor{
-	Name:      "Ascend",
+	Name:  "Ascend",
+	Marks: Marks{Categories: []string{"cann_api", "ascend_task"}},
+	Categories: map[trace.Kind][]string{ // of its database, as package fromsqlite words it
+		trace.Runtime:     {"cann_api"},
+		trace.DeviceOther: {"ascend_task"},
+	},
+	Calls: []Call{
+		{Verb: StreamSync, Parts: []string{"SynchronizeStream"}},
+		{Verb: DeviceSync, Parts: []string{"SynchronizeDevice"}},
+		{Verb: EventSync, Parts: []string{"SynchronizeEvent"}},
+		{Verb: EventRecord, Parts: []string{"RecordEvent"}},
+	},
 	Libraries: []Library{hccl},
 	Processes: []Process{
 		{Name: "Ascend Hardware", Kind: trace.Kernel, DeviceBits: 5},
@@ -184,4 +195,4 @@ var privateUse = Vendor{
 }
 
 // hccl is a name that several libraries have.
-var hccl = Library{Name: "HCCL", Kernels: "hccl", Backend: "hccl"}
+var hccl = Library{Name: "HCCL", Kernels: "hccl|hcom_", Backend: "hccl"}
