@@ -92,9 +92,15 @@ func (b *builder) callWait(c ActID) callWait {
 		}
 		if known {
 			best := NoAct
-			for _, s := range lanes {
-				if g := b.lastPutBefore(s, before, act.End+2*us); g != NoAct && b.returned(c, g) > 0 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
+			try := func(g ActID) {
+				if g != NoAct && b.returned(c, g) > 0 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
 					best = g
+				}
+			}
+			for _, s := range lanes {
+				try(b.lastPutBefore(s, before, act.End+2*us))
+				for _, p := range b.pendingAt(s, before) {
+					try(p.source)
 				}
 			}
 			if best != NoAct || by == BySyncEvent {
@@ -151,6 +157,17 @@ func (b *builder) callWait(c ActID) callWait {
 		}
 	}
 	return callWait{c, close, ByAPI}
+}
+
+// pendingAt is what a stream was made to wait for before a call and behind which nothing had been put by then: whoever waits
+// for the stream waits for that too.
+func (b *builder) pendingAt(s LaneID, call ActID) []pending {
+	list := b.sync.pending[s]
+	lo, hi := 0, sort.Search(len(list), func(i int) bool { return !b.callLess(list[i].wait, call) })
+	if last := b.lastLaunchedBefore(s, call); last != NoAct {
+		lo = sort.Search(hi, func(i int) bool { return b.callLess(b.launch[last], list[i].wait) })
+	}
+	return list[lo:hi]
 }
 
 // recordedByThread picks, of the operations that the last few events of the thread stand for, the one with the latest

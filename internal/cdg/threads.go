@@ -135,18 +135,20 @@ func (b *builder) takeLaunchesForOps() {
 
 // sortCalls puts calls into the order in which they were made.
 func (b *builder) sortCalls(calls []ActID) {
-	order := func(x, y ActID) int {
-		if b.callLess(x, y) {
-			return -1
-		}
-		if b.callLess(y, x) {
-			return 1
-		}
-		return cmp.Compare(x, y)
+	if !slices.IsSortedFunc(calls, b.callOrder) {
+		slices.SortFunc(calls, b.callOrder)
 	}
-	if !slices.IsSortedFunc(calls, order) {
-		slices.SortFunc(calls, order)
+}
+
+// callOrder is callLess as a comparison.
+func (b *builder) callOrder(x, y ActID) int {
+	if b.callLess(x, y) {
+		return -1
 	}
+	if b.callLess(y, x) {
+		return 1
+	}
+	return cmp.Compare(x, y)
 }
 
 // nameFlags evaluates once per name what threads are told by.
