@@ -171,11 +171,12 @@ func (b *builder) pendingAt(s LaneID, call ActID) []pending {
 }
 
 // recordedByThread picks, of the operations that the last few events of the thread stand for, the one with the latest
-// end that fits the return of an event synchronisation.
+// end that fits the return of an event synchronisation; where none does, that of the event recorded last, even if its end
+// is closer to the return than usual.
 func (b *builder) recordedByThread(c ActID) ActID {
 	d := b.d
 	t := &b.threads[d.Acts[c].Lane]
-	best := NoAct
+	best, close := NoAct, NoAct
 	n := sort.Search(len(t.records), func(i int) bool { return !b.callLess(t.records[i], c) })
 	for i := n - 1; i >= max(0, n-8); i-- {
 		record := t.records[i]
@@ -184,9 +185,22 @@ func (b *builder) recordedByThread(c ActID) ActID {
 			continue
 		}
 		g := b.lastPutBefore(b.streamOf(t.launches[m-1]), record, d.Acts[c].End+2*us)
-		if g != NoAct && b.returned(c, g) == 2 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
-			best = g
+		if g == NoAct {
+			continue
 		}
+		switch b.returned(c, g) {
+		case 2:
+			if best == NoAct || d.Acts[g].End > d.Acts[best].End {
+				best = g
+			}
+		case 1:
+			if i == n-1 {
+				close = g
+			}
+		}
+	}
+	if best == NoAct {
+		return close
 	}
 	return best
 }
