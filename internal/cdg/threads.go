@@ -24,7 +24,7 @@ type threadInfo struct {
 }
 
 // markerOp names ops that are annotations: the first schemas wrote both with one category.
-var markerOp = regexp.MustCompile(`^(ProfilerStep#|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
+var markerOp = regexp.MustCompile(`^(` + trace.StepPrefix + `|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
 
 // describeThreads gathers what each thread does.
 func (b *builder) describeThreads() {
@@ -157,7 +157,7 @@ func (b *builder) nameFlags() (node, step, pin []bool) {
 	node, step, pin = make([]bool, n), make([]bool, n), make([]bool, n)
 	for i, s := range b.tr.Syms {
 		node[i] = strings.HasPrefix(s, "autograd::engine::evaluate_function") || strings.HasPrefix(s, "torch::autograd::") // the first schema has no evaluate_function
-		step[i] = strings.HasPrefix(s, "ProfilerStep#")
+		step[i] = strings.HasPrefix(s, trace.StepPrefix)
 		pin[i] = strings.Contains(s, "pin_memory")
 	}
 	return
