@@ -13,6 +13,7 @@ type Program struct {
 
 	QueueLimit    int   // operations that a stream holds before a launch blocks; 0 = no limit
 	SyncRecords   bool  // cuda_sync records are written
+	AMD           bool  // delays are those of AMD's devices
 	DeviceZero    bool  // cuda_sync records name device 0, whatever the device
 	IntegerMicros bool  // stamps in whole µs
 	RecordFrom    int64 // what starts earlier is not recorded
@@ -131,7 +132,7 @@ type opSpec struct {
 
 // NewProgram returns an empty program; delays are drawn from the seed.
 func NewProgram(class string, seed uint64, amdLike bool) *Program {
-	p := &Program{Class: class, says: make([][]said, 1), jitter: nvidia, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))}
+	p := &Program{Class: class, AMD: amdLike, says: make([][]said, 1), jitter: nvidia, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))}
 	if amdLike {
 		p.jitter = amd
 	}
