@@ -47,8 +47,8 @@ var otherVendorWords = map[string]string{
 	"internal/advise/jobadvice/": `nccl NCCL_DEBUG nvidia rocm`,
 	// Titles and addresses of data sheets.
 	"internal/roofline/sheets.go": `NVIDIA nvidia NVIDIA_AWS_A10G_DataSheet_FINAL_02_17_2022 AMD amd rocm`,
-	"internal/report/gaps.go":   `enable_cuda_sync_events`,
-	"internal/analyses/rows.go": `CUDA`,
+	"internal/report/gaps.go":     `enable_cuda_sync_events`,
+	"internal/analyses/rows.go":   `CUDA`,
 }
 
 // TestVendorsAreKnownInOnePlace looks for names of vendors in texts outside of their home.
