@@ -24,41 +24,33 @@ func (z *summarizer) describe() {
 		records[i], said[i] = z.recorded(a)
 		c := &records[i]
 		if said[i] && (c.Group.Name != "" || c.Group.Ranks != nil) {
-			key := groupKey(&c.Group)
+			key := z.groupKey(&c.Group)
 			n := g.Lanes[g.Acts[a].Lane].Number
-			if old, ok := streams[n]; ok && old != key {
-				key = "?"
+			if old, ok := streams[n]; !ok {
+				streams[n] = string(key)
+			} else if old != string(key) {
+				streams[n] = "?"
 			}
-			streams[n] = key
 			z.group(&c.Group, "args")
 		}
 	}
 	before := map[cdg.LaneID]int64{} // the last launch of a stream
 	for i, a := range z.acts {
 		act, c := &g.Acts[a], &records[i]
+		said := saidKind{lane: act.Lane, name: c.Name, dtype: c.Dtype, in: c.In, out: c.Out, peer: c.Peer, kernel: tr.Events[act.Event].Name}
 		n := g.Lanes[act.Lane].Number
-		k := Kind{Stream: int32(n), Coll: collOf(c.Name), Dtype: strings.Clone(c.Dtype), In: c.In, Out: c.Out, Peer: NoRank, Name: z.name(act.Event)}
-		name := tr.Name(act.Event)
-		if k.Coll == Other {
-			k.Coll = collOf(name)
-		}
 		switch key, ok := streams[n]; {
 		case c.Group.Name != "" || c.Group.Ranks != nil:
-			k.Group = z.group(&c.Group, "args")
+			said.group = z.group(&c.Group, "args")
 		case ok && key != "?":
-			k.Group = z.groups[key]
+			said.group = z.groups[key]
 		default:
-			k.Group = z.group(&trace.ProcessGroup{Name: fmt.Sprintf("stream %d", n), Size: -1}, "stream")
+			said.group = z.group(&trace.ProcessGroup{Name: fmt.Sprintf("stream %d", n), Size: -1}, "stream")
 		}
-		if k.Coll == SendRecv && c.Peer >= 0 && c.Peer <= math.MaxInt32 {
-			k.Peer, k.Sends = Rank(c.Peer), !strings.Contains(c.Name, "recv")
-		}
-		k.Token = token(&k, c.Name)
-		at, ok := z.kinds[k]
+		at, ok := z.said[said]
 		if !ok {
-			at = int32(len(s.Kinds))
-			z.kinds[k] = at
-			s.Kinds = append(s.Kinds, k)
+			at = z.kind(&said, act.Event)
+			z.said[said] = at
 		}
 		op := Op{Start: act.Start, End: act.End, Event: act.Event, Kind: at, Seq: -1, Step: -1}
 		launch, ok := before[act.Lane]
@@ -79,11 +71,39 @@ func (z *summarizer) describe() {
 	}
 }
 
+// saidKind is what records say of an operation that decides its kind.
+type saidKind struct {
+	lane          cdg.LaneID
+	group         int32
+	name, dtype   string
+	in, out, peer int64
+	kernel        trace.Sym
+}
+
+// kind is the index of the kind of an operation, which is made when it is new.
+func (z *summarizer) kind(c *saidKind, kernel trace.EventID) int32 {
+	k := Kind{Group: c.group, Stream: int32(z.g.Lanes[c.lane].Number), Coll: collOf(c.name), Dtype: c.dtype, In: c.in, Out: c.out, Peer: NoRank, Name: z.name(kernel)}
+	if k.Coll == Other {
+		k.Coll = collOf(z.tr.Name(kernel))
+	}
+	if k.Coll == SendRecv && c.peer >= 0 && c.peer <= math.MaxInt32 {
+		k.Peer, k.Sends = Rank(c.peer), !strings.Contains(c.name, "recv")
+	}
+	k.Token = token(&k, c.name)
+	at, ok := z.kinds[k]
+	if !ok {
+		at = int32(len(z.s.Kinds))
+		z.kinds[k] = at
+		z.s.Kinds = append(z.s.Kinds, k)
+	}
+	return at
+}
+
 // recorded is what the trace says of an operation: the operation itself, then the operator around its launch, then the
 // annotation of the backend there, which has only a name.
 func (z *summarizer) recorded(a cdg.ActID) (trace.Collective, bool) {
 	g, tr := z.g, z.tr
-	c, ok := tr.Collective(g.Acts[a].Event)
+	c, ok := z.collectives.Of(g.Acts[a].Event)
 	if ok && c.Group.Ranks != nil && (c.Peer >= 0 || collOf(c.Name) != SendRecv) {
 		return c, true
 	}
@@ -99,7 +119,7 @@ func (z *summarizer) recorded(a cdg.ActID) (trace.Collective, bool) {
 		e := g.Acts[up].Event
 		name := tr.Name(e)
 		if name == trace.RecordedCollective {
-			if r, found := tr.Collective(e); found {
+			if r, found := z.collectives.Of(e); found {
 				seq := c.Seq
 				if c = r; c.Seq < 0 {
 					c.Seq = seq
@@ -124,22 +144,22 @@ func backendWord(name string) (string, bool) {
 	return word, true
 }
 
-// groupKey tells groups apart.
-func groupKey(p *trace.ProcessGroup) string {
-	b := make([]byte, 0, len(p.Name)+8+8*len(p.Ranks))
-	b = binary.LittleEndian.AppendUint64(b, uint64(len(p.Ranks)))
+// groupKey tells groups apart. It holds until the next one is asked for.
+func (z *summarizer) groupKey(p *trace.ProcessGroup) []byte {
+	b := binary.LittleEndian.AppendUint64(z.key[:0], uint64(len(p.Ranks)))
 	for _, r := range p.Ranks {
 		b = binary.LittleEndian.AppendUint64(b, uint64(r))
 	}
-	return string(append(b, p.Name...))
+	z.key = append(b, p.Name...)
+	return z.key
 }
 
 // group is the index of a group, which is made when it is new.
 func (z *summarizer) group(p *trace.ProcessGroup, by string) int32 {
-	key := groupKey(p)
-	if i, ok := z.groups[key]; ok {
+	if i, ok := z.groups[string(z.groupKey(p))]; ok {
 		return i
 	}
+	key := string(z.key)
 	q := *p
 	if q.Ranks == nil && by != "stream" {
 		for _, known := range z.tr.Distributed.Groups {
