@@ -61,6 +61,7 @@ type candidate struct {
 	a0, a1, b0  int32
 	early, late int64 // differences of ends at its begin and at its end; they differ where a clock jumped, or where each side lost a record
 	even        bool  // all operations end where one of these says, the early ones first
+	clear       bool  // many operations say each of the two
 }
 
 // candidates lists such steps in their order.
@@ -134,7 +135,7 @@ func (x *aligner) wholeSteps() bool {
 			x.level(&steps[i])
 		}
 	}
-	same := func(p, q int64) bool { return abs(p-q) <= sameLevel+4*x.mad }
+	same := func(p, q int64) bool { return float64(abs(p-q)) <= sameLevel*max(x.scale, 1)+4*float64(x.mad) }
 	for i := range steps {
 		c := &steps[i]
 		before := i > 0 && same(steps[i-1].late, c.early)
@@ -144,7 +145,8 @@ func (x *aligner) wholeSteps() bool {
 		// step, but then those around it agree.
 		odd := i > 0 && i+1 < len(steps) && same(steps[i-1].late, steps[i+1].early)
 		alone := len(steps) == 1 || c.a1-c.a0 >= manyItems && !odd
-		if !c.even || !(before && after || one && (before || after || alone)) {
+		jumped := c.clear && (before && i+1 == len(steps) || after && i == 0) // in the first or the last step that both have
+		if !c.even || !(before && after || jumped || one && (before || after || alone)) {
 			continue
 		}
 		for k := range c.a1 - c.a0 {
@@ -181,6 +183,7 @@ func (x *aligner) level(c *candidate) {
 	c.early, c.even = x.levelOf(c, 0, jump)
 	c.late, also = x.levelOf(c, jump, n)
 	c.even = c.even && also
+	c.clear = min(jump, n-jump) >= manyItems
 }
 
 // levelOf is the middle difference of ends of a part of a candidate, and whether all of the part agree with it.

@@ -9,7 +9,7 @@ import (
 // byClock matches what is left in a channel by ends on the job's clock: first with instances that lack the rank, then
 // with each other.
 func (c *channel) byClock(j *Job) {
-	if len(c.lists) < 2 {
+	if len(c.parts) < 2 {
 		return
 	}
 	global := func(member int32, end int64) int64 {
@@ -17,9 +17,8 @@ func (c *channel) byClock(j *Job) {
 		return m.Clock.Global(m.Window[0] + end)
 	}
 	left := false
-	lists := make([]list, len(c.lists))
-	for i := range c.lists {
-		lists[i] = c.lists[i].unmatched(j)
+	lists := c.lists(j)
+	for i := range lists {
 		left = left || len(lists[i].items) > 0
 		for k := range lists[i].items {
 			x := &lists[i].items[k]
@@ -56,8 +55,8 @@ func (c *channel) byClock(j *Job) {
 		}
 		l.items = without(l.items, taken)
 	}
-	rest := &channel{group: c.group, low: c.low, high: c.high, lists: lists}
-	rest.rounds(j, func(a, b *list) ([]pair, int) {
+	rest := &channel{group: c.group, low: c.low, high: c.high}
+	rest.rounds(lists, func(a, b *list) ([]pair, int) {
 		if j.Members[a.member].Clock.Component != j.Members[b.member].Clock.Component {
 			return nil, 0
 		}

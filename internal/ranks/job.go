@@ -104,9 +104,11 @@ type Clock struct {
 }
 
 // Piece is a clock from a local time on. Mid is local; Offset is whole ns, so that a clock that is set differently gives
-// the same job to the ns.
+// the same job to the ns. A piece that is not the first begins with a jump, anywhere in Unsure: from the start of what a rank whose
+// clock jumped too is known to have done before it to the end of the first thing after it. In between it is off by the jump, or not.
 type Piece struct {
 	From, Mid int64
+	Unsure    [2]int64
 	Offset    int64
 	Drift     float64
 }

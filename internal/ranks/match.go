@@ -10,9 +10,9 @@ import (
 // matched is one instance while it is put together.
 type matched struct {
 	refs  []Ref
-	by    MatchBy
 	token uint64
 	end   int64 // for the order: on the job's clock as known then
+	by    MatchBy
 	mixed bool
 }
 
@@ -45,15 +45,19 @@ func (j *Job) match(channels []channel, trust bool) {
 
 // bySteps matches by recorded numbers, else by steps.
 func (c *channel) bySteps(j *Job) {
-	if len(c.lists) < 2 || c.bySeq() {
+	if len(c.parts) < 2 {
 		return
 	}
-	c.rounds(j, func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder)
+	lists := c.lists(j)
+	if c.bySeq(lists) {
+		return
+	}
+	c.rounds(lists, func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder)
 }
 
 // byVotes matches operations of ranks whose clocks are not known against each other.
 func (c *channel) byVotes(j *Job, component []int32) {
-	c.rounds(j, func(a, b *list) ([]pair, int) {
+	c.rounds(c.lists(j), func(a, b *list) ([]pair, int) {
 		if component[a.member] == component[b.member] {
 			return nil, 0
 		}
@@ -62,18 +66,11 @@ func (c *channel) byVotes(j *Job, component []int32) {
 }
 
 // rounds aligns the longest list with all others, then the longest of what is left, until nothing is.
-func (c *channel) rounds(j *Job, align func(a, b *list) ([]pair, int), by MatchBy) {
-	left := make([]list, 0, len(c.lists))
-	for i := range c.lists {
-		left = append(left, c.lists[i].unmatched(j))
-	}
-	alone := 0 // operations that nothing was found for
+func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by MatchBy) {
+	left := slices.Clone(lists)
 	for {
 		left = slices.DeleteFunc(left, func(l list) bool { return len(l.items) == 0 })
 		if len(left) < 2 {
-			if len(left) == 0 && alone == 0 {
-				c.lists = nil // a large job needs the room
-			}
 			return
 		}
 		ref := 0
@@ -84,6 +81,7 @@ func (c *channel) rounds(j *Job, align func(a, b *list) ([]pair, int), by MatchB
 		}
 		r := left[ref]
 		left = slices.Delete(left, ref, ref+1)
+		c.found = slices.Grow(c.found, len(r.items))
 		made := make([]int32, len(r.items)) // per item of ref: 1 + its instance
 		for i := range left {
 			l := &left[i]
@@ -102,11 +100,6 @@ func (c *channel) rounds(j *Job, align func(a, b *list) ([]pair, int), by MatchB
 			}
 			l.items = without(l.items, taken)
 		}
-		for _, n := range made {
-			if n == 0 {
-				alone++
-			}
-		}
 	}
 }
 
@@ -114,27 +107,6 @@ func (c *channel) rounds(j *Job, align func(a, b *list) ([]pair, int), by MatchB
 func (c *channel) add(x matched) int32 {
 	c.found = append(c.found, x)
 	return int32(len(c.found))
-}
-
-// unmatched is the list without operations that are in an instance.
-func (l *list) unmatched(j *Job) list {
-	in := j.Members[l.member].In
-	n := 0
-	for i := range l.items {
-		if in == nil || in[l.items[i].op] < 0 {
-			n++
-		}
-	}
-	if n == len(l.items) {
-		return *l
-	}
-	out := list{l.member, make([]item, 0, n)}
-	for i := range l.items {
-		if in[l.items[i].op] < 0 {
-			out.items = append(out.items, l.items[i])
-		}
-	}
-	return out
 }
 
 // without are the items that are not taken. The list that they come from stays as it is.
@@ -156,14 +128,14 @@ func without(items []item, taken []bool) []item {
 
 // bySeq matches by the numbers that were recorded, where all operations of a group have one. The two sides of
 // point-to-point operations count on their own.
-func (c *channel) bySeq() bool {
+func (c *channel) bySeq(lists []list) bool {
 	if c.low != NoRank {
 		return false
 	}
 	at := map[int32]int{}
 	var out []matched
-	for i := range c.lists {
-		l := &c.lists[i]
+	for i := range lists {
+		l := &lists[i]
 		last := int32(-1)
 		for k := range l.items {
 			x := &l.items[k]
@@ -184,9 +156,6 @@ func (c *channel) bySeq() bool {
 		}
 	}
 	c.found = slices.DeleteFunc(out, func(x matched) bool { return len(x.refs) < 2 })
-	if len(c.found) == len(out) {
-		c.lists = nil
-	}
 	return true
 }
 
@@ -262,6 +231,7 @@ func (j *Job) addInstance(c *channel, x *matched) {
 		j.Members[r.Member].In[r.Op] = int32(len(j.Instances))
 	}
 	j.Of = append(j.Of, x.refs...)
+	x.refs = slices.Clip(j.Of[in.First:]) // a large job needs the room
 	j.Instances = append(j.Instances, in)
 	j.Matching.Instances++
 	j.Matching.By[x.by]++
