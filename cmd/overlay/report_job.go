@@ -140,7 +140,7 @@ func (j *job) rankPipeline() pipeline.Options {
 }
 
 // joinGCPercent is how much garbage may lie beside what joining needs. What it holds has no pointers, so collecting costs little.
-const joinGCPercent = 10
+const joinGCPercent = 5
 
 // usage is a wrong command line.
 func (j *job) usage(format string, args ...any) error {

@@ -33,6 +33,7 @@ func (z *summarizer) describe() {
 			z.group(&c.Group, "args")
 		}
 	}
+	s.Ops = make([]Op, 0, len(z.acts))
 	before := map[cdg.LaneID]int64{} // the last launch of a stream
 	for i, a := range z.acts {
 		act, c := &g.Acts[a], &records[i]

@@ -101,9 +101,6 @@ func (z *summarizer) shift(base int64) {
 		s.Ops[i].End += base
 		s.Ops[i].Launch += base
 	}
-	for i := range s.Stubs {
-		s.Stubs[i].At += base
-	}
 	for i := range s.Steps {
 		s.Steps[i].Start += base
 		s.Steps[i].End += base
@@ -166,6 +163,7 @@ func (z *summarizer) stubs() {
 			s.Runs = f.take(s.Runs)
 		}
 	}
+	s.First, s.Stubs = make([]int32, 0, len(z.acts)+2), make([]Stub, 0, len(z.acts)+1)
 	s.Runs = make([]Run, 0, 4*len(z.acts))
 	stubs := critpath.Stubs(z.g, z.acts, func(i int, seg *critpath.Segment) {
 		flush(i)
@@ -175,7 +173,7 @@ func (z *summarizer) stubs() {
 	s.First = append(s.First, int32(len(s.Runs)))
 	s.Runs = slices.Clip(s.Runs)
 	for _, b := range stubs {
-		s.Stubs = append(s.Stubs, Stub(b))
+		s.Stubs = append(s.Stubs, MakeStub(b.End, b.Ref))
 	}
 }
 

@@ -34,7 +34,7 @@ func TestLarge(t *testing.T) {
 // meanwhile, the summaries among it. Garbage is collected as often as the command does.
 func BenchmarkLarge(b *testing.B) {
 	list := Large(1024, 1)
-	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	b.ReportAllocs()
 	for b.Loop() {
 		debug.FreeOSMemory()
