@@ -32,7 +32,11 @@ func (x *aligner) alike(p pair) bool {
 func (x *aligner) noise(p pair) float64 {
 	u, v := &x.a[p.a], &x.b[p.b]
 	c := Coll(max(u.token>>56, v.token>>56))
-	n := max(x.scale, 1)*(endNoise+c.ends()*float64(min(u.dur, v.dur))) + float64(x.mad)
+	share := c.ends()
+	if (u.token|v.token)&marksOfWay == loose {
+		share = looseEnds
+	}
+	n := max(x.scale, 1)*(endNoise+share*float64(min(u.dur, v.dur))) + float64(x.mad)
 	if c != Other && !c.meets() {
 		n += leavesEarly + float64(max(u.dur, v.dur))
 	}

@@ -46,12 +46,12 @@ func (c *channel) byClock(j *Job) {
 		}
 		x := &aligner{a: open, b: l.items, mad: j.Members[l.member].Clock.Error / 2}
 		pairs, _ := x.gapped(0, int32(len(open)), 0, int32(len(l.items)), 0)
-		taken := make([]bool, len(l.items))
+		taken := make([]int32, len(l.items))
 		for _, p := range pairs {
 			m := &c.found[open[p.a].op]
 			m.refs = append(m.refs, Ref{l.member, l.items[p.b].op})
 			m.by = ByTimes
-			taken[p.b] = true
+			taken[p.b] = 1
 		}
 		l.items = without(l.items, taken)
 	}

@@ -187,7 +187,7 @@ func (c *channel) lists(j *Job) []list {
 			o := &s.Ops[op]
 			k := &s.Kinds[o.Kind]
 			token := k.Token
-			if c.low != NoRank { // 1 for down, 2 for up: both sides say the same
+			if c.low != NoRank && token>>56 != 0 { // 1 for down, 2 for up: both sides say the same
 				token |= 1 << 48
 				if peer := c.low + c.high - s.Rank; k.Sends == (peer > s.Rank) {
 					token += 1 << 48

@@ -45,7 +45,11 @@ func (j *Job) observe() *observations {
 		}
 		o.first = append(o.first, int32(len(o.node)))
 		o.cases = append(o.cases, int32(i))
-		o.sigma = append(o.sigma, math.Hypot(endNoise, in.Coll.ends()*float64(shortest)))
+		share := in.Coll.ends()
+		if first := j.Of[in.First]; j.Members[first.Member].Kinds[in.Kind].Token&marksOfWay == loose {
+			share = looseEnds
+		}
+		o.sigma = append(o.sigma, math.Hypot(endNoise, share*float64(shortest)))
 	}
 	for m := range j.Members {
 		o.owner = append(o.owner, int32(m))

@@ -20,12 +20,18 @@ func (z *summarizer) describe() {
 	records := make([]trace.Collective, len(z.acts))
 	said := make([]bool, len(z.acts))
 	streams := map[int64]string{} // the group of all operations of a stream that name one; "?" when they differ
+	peers := map[int64]int64{}    // the other side of all transfers of a stream that name one; -1 when they differ
 	for i, a := range z.acts {
-		records[i], said[i] = z.recorded(a)
+		records[i], said[i] = z.recorded(i)
 		c := &records[i]
+		n := z.streamOf(a)
+		if p, ok := peers[n]; collOf(c.Name) == SendRecv && c.Peer >= 0 && c.Peer <= math.MaxInt32 && (!ok || p == c.Peer) {
+			peers[n] = c.Peer
+		} else if c.Name != "" {
+			peers[n] = -1
+		}
 		if said[i] && (c.Group.Name != "" || c.Group.Ranks != nil) {
 			key := groupKey(&c.Group)
-			n := g.Lanes[g.Acts[a].Lane].Number
 			if old, ok := streams[n]; ok && old != key {
 				key = "?"
 			}
@@ -37,7 +43,7 @@ func (z *summarizer) describe() {
 	before := map[cdg.LaneID]int64{} // the last launch of a stream
 	for i, a := range z.acts {
 		act, c := &g.Acts[a], &records[i]
-		n := g.Lanes[act.Lane].Number
+		n := z.streamOf(a)
 		k := Kind{Stream: int32(n), Coll: collOf(c.Name), Dtype: strings.Clone(c.Dtype), In: c.In, Out: c.Out, Peer: NoRank, Name: z.name(act.Event)}
 		name := tr.Name(act.Event)
 		if k.Coll == Other {
@@ -48,13 +54,20 @@ func (z *summarizer) describe() {
 			k.Group = z.group(&c.Group, "args")
 		case ok && key != "?":
 			k.Group = z.groups[key]
+		case n == onHost:
+			k.Group = z.group(&trace.ProcessGroup{Name: "CPU", Size: -1}, "stream")
 		default:
 			k.Group = z.group(&trace.ProcessGroup{Name: fmt.Sprintf("stream %d", n), Size: -1}, "stream")
 		}
 		if k.Coll == SendRecv && c.Peer >= 0 && c.Peer <= math.MaxInt32 {
 			k.Peer, k.Sends = Rank(c.Peer), !strings.Contains(c.Name, "recv")
+		} else if p, ok := peers[n]; k.Coll == SendRecv && c.Name == "" && ok && p >= 0 { // libraries have a stream for each pair
+			k.Peer = Rank(p)
 		}
 		k.Token = token(&k, c.Name)
+		if n == onHost && k.Coll != SendRecv {
+			k.Token |= loose
+		}
 		at, ok := z.kinds[k]
 		if !ok {
 			at = int32(len(s.Kinds))
@@ -68,6 +81,11 @@ func (z *summarizer) describe() {
 		}
 		if l := tr.Launch[act.Event]; l != trace.NoEvent {
 			launch = tr.Events[l].Start
+		} else if n == onHost {
+			launch = act.Start
+			if call := z.host.Calls[i]; call != cdg.NoAct {
+				launch = g.Acts[call].Start
+			}
 		}
 		op.Launch, before[act.Lane] = launch, launch
 		if c.Seq >= 0 && c.Seq <= math.MaxInt32 {
@@ -80,10 +98,47 @@ func (z *summarizer) describe() {
 	}
 }
 
+// onHost is the stream of operations of the CPU: its threads share them out.
+const onHost = -1
+
+func (z *summarizer) streamOf(a cdg.ActID) int64 {
+	if l := &z.g.Lanes[z.g.Acts[a].Lane]; l.Stream {
+		return l.Number
+	}
+	return onHost
+}
+
+// recordedOnHost is what the trace says of an operation of a thread: the annotation itself, then what is recorded inside of the operator
+// that asked for it, then its name.
+func (z *summarizer) recordedOnHost(i int) (trace.Collective, bool) {
+	g, tr := z.g, z.tr
+	e := g.Acts[z.acts[i]].Event
+	c, ok := tr.Collective(e)
+	if call := z.host.Calls[i]; !ok && call != cdg.NoAct {
+		for a := call; a < g.Lanes[g.Acts[call].Lane].Limit && g.Acts[a].Start <= g.Acts[call].End; a++ {
+			if tr.Name(g.Acts[a].Event) == trace.RecordedCollective {
+				if c, ok = tr.Collective(g.Acts[a].Event); ok {
+					break
+				}
+			}
+		}
+	}
+	if !ok {
+		c = trace.Collective{In: -1, Out: -1, Seq: -1, Rank: -1, Peer: -1, Group: trace.ProcessGroup{Size: -1}}
+	}
+	if c.Name == "" {
+		c.Name, _ = backendWord(tr.Name(e))
+	}
+	return c, true
+}
+
 // recorded is what the trace says of an operation: the operation itself, then the operator around its launch, then the
 // annotation of the backend there, which has only a name.
-func (z *summarizer) recorded(a cdg.ActID) (trace.Collective, bool) {
-	g, tr := z.g, z.tr
+func (z *summarizer) recorded(i int) (trace.Collective, bool) {
+	g, tr, a := z.g, z.tr, z.acts[i]
+	if z.streamOf(a) == onHost {
+		return z.recordedOnHost(i)
+	}
 	c, ok := tr.Collective(g.Acts[a].Event)
 	if ok && c.Group.Ranks != nil && (c.Peer >= 0 || collOf(c.Name) != SendRecv) {
 		return c, true
@@ -188,12 +243,20 @@ func token(k *Kind, name string) uint64 {
 	return t
 }
 
+// loose marks collectives of the CPU in a token: their ends differ by a larger share of their duration, as the data reaches
+// each rank over the network in its own time.
+const (
+	loose      = 4 << 48
+	looseEnds  = 0.05
+	marksOfWay = 0xff << 48 // loose, or the direction of a transfer
+)
+
 // alike reports whether two tokens may be of one collective: where both say something it is the same.
 func alike(a, b uint64) bool {
 	if a == b {
 		return true
 	}
-	for _, mask := range [...]uint64{0xff << 56, 0xff << 48, 0xffff << 32, 1<<32 - 1} {
+	for _, mask := range [...]uint64{0xff << 56, marksOfWay, 0xffff << 32, 1<<32 - 1} {
 		if x, y := a&mask, b&mask; x != y && x != 0 && y != 0 {
 			return false
 		}

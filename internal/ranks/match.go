@@ -65,7 +65,8 @@ func (c *channel) byVotes(j *Job, component []int32) {
 	}, ByTimes)
 }
 
-// rounds aligns the longest list with all others, then the longest of what is left, until nothing is.
+// rounds aligns the longest list with all others, then the longest of what is left, until nothing is. A list in which nothing fits to the
+// longest is tried with others that did: the one may be cut where it is not, or have lost what it has.
 func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by MatchBy) {
 	left := slices.Clone(lists)
 	for {
@@ -83,11 +84,21 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 		left = slices.Delete(left, ref, ref+1)
 		c.found = slices.Grow(c.found, len(r.items))
 		made := make([]int32, len(r.items)) // per item of ref: 1 + its instance
+		type half struct {
+			of   list
+			made []int32 // per item: 1 + its instance
+		}
+		var fit []half // lists that fit to ref, the first few
+		var odd []int
 		for i := range left {
 			l := &left[i]
 			pairs, ambiguous := align(&r, l)
 			c.ambiguous += ambiguous
-			taken := make([]bool, len(l.items))
+			if len(pairs) == 0 {
+				odd = append(odd, i)
+				continue
+			}
+			h := half{*l, make([]int32, len(l.items))}
 			for _, p := range pairs {
 				a, b := &r.items[p.a], &l.items[p.b]
 				if made[p.a] == 0 {
@@ -96,12 +107,36 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 				}
 				x := &c.found[made[p.a]-1]
 				x.refs = append(x.refs, Ref{l.member, b.op})
-				taken[p.b] = true
+				h.made[p.b] = made[p.a]
 			}
-			l.items = without(l.items, taken)
+			l.items = without(l.items, h.made)
+			if len(fit) < partners {
+				fit = append(fit, h)
+			}
+		}
+		for _, i := range odd {
+			l := &left[i]
+			for _, h := range fit {
+				pairs, _ := align(&h.of, l)
+				made := make([]int32, len(l.items))
+				some := false
+				for _, p := range pairs {
+					if n := h.made[p.a]; n > 0 {
+						c.found[n-1].refs = append(c.found[n-1].refs, Ref{l.member, l.items[p.b].op})
+						made[p.b], some = n, true
+					}
+				}
+				if some {
+					l.items = without(l.items, made)
+					break
+				}
+			}
 		}
 	}
 }
+
+// partners is with how many lists one is tried that does not fit to the longest.
+const partners = 4
 
 // add keeps an instance and returns its number, counted from 1.
 func (c *channel) add(x matched) int32 {
@@ -109,17 +144,17 @@ func (c *channel) add(x matched) int32 {
 	return int32(len(c.found))
 }
 
-// without are the items that are not taken. The list that they come from stays as it is.
-func without(items []item, taken []bool) []item {
+// without are the items of which none was made an instance. The list that they come from stays as it is.
+func without(items []item, made []int32) []item {
 	n := 0
-	for _, t := range taken {
-		if !t {
+	for _, m := range made {
+		if m == 0 {
 			n++
 		}
 	}
 	rest := make([]item, 0, n)
 	for k := range items {
-		if !taken[k] {
+		if made[k] == 0 {
 			rest = append(rest, items[k])
 		}
 	}

@@ -54,6 +54,9 @@ type summarizer struct {
 	kinds  map[Kind]int32
 	groups map[string]int32
 	acts   []cdg.ActID // of the operations, by start
+	host   *critpath.HostOps
+
+	hostWaits []int32 // pieces of threads that wait for operations of the CPU, ascending
 }
 
 // name is the name of an event as the summary keeps it.
@@ -111,32 +114,36 @@ func (z *summarizer) shift(base int64) {
 func (z *summarizer) operations() {
 	g, s := z.g, z.s
 	z.acts = operations(g)
-	if len(z.acts) > 0 {
-		if d := g.Trace.Procs[g.Lanes[g.Acts[z.acts[0]].Lane].Proc].Device; d >= 0 && d <= math.MaxInt32 {
+	z.host = critpath.FindHostOps(g, z.acts)
+	if i := slices.IndexFunc(z.acts, func(a cdg.ActID) bool { return g.Lanes[g.Acts[a].Lane].Stream }); i >= 0 {
+		if d := g.Trace.Procs[g.Lanes[g.Acts[z.acts[i]].Lane].Proc].Device; d >= 0 && d <= math.MaxInt32 {
 			s.Device = int32(d)
 		}
 	}
 	z.describe()
 }
 
-// operations finds the operations of the window that communicate, by start.
+// isHostCollective tells the annotation of a collective that the CPU does.
+func isHostCollective(name string) bool {
+	backend, word, ok := vendors.BackendCall(name)
+	return ok && backend == vendors.HostBackend && collOf(word) != Other
+}
+
+// operations finds the operations of the window that communicate, by start: kernels, and where the CPU does it, its annotations.
 func operations(g *graph.Graph) []cdg.ActID {
 	var acts []cdg.ActID
 	tr := g.Trace
 	known := make([]uint8, len(tr.Syms)) // 0 not asked, 1 no, 2 yes
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
-		if !lane.Stream {
-			continue
-		}
 		for a := lane.First; a < lane.Limit; a++ {
 			e := &tr.Events[g.Acts[a].Event]
-			if e.Kind != trace.Kernel || g.Acts[a].End <= g.Window.Start || g.Acts[a].Start >= g.Window.End {
+			if lane.Stream != (e.Kind == trace.Kernel) || g.Acts[a].End <= g.Window.Start || g.Acts[a].Start >= g.Window.End {
 				continue
 			}
 			if known[e.Name] == 0 {
 				known[e.Name] = 1
-				if vendors.IsCollective(tr.Str(e.Name)) {
+				if lane.Stream && vendors.IsCollective(tr.Str(e.Name)) || !lane.Stream && isHostCollective(tr.Str(e.Name)) {
 					known[e.Name] = 2
 				}
 			}
