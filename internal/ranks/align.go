@@ -331,7 +331,12 @@ func (x *aligner) between() {
 			a1, b1 = steps[i].a, steps[i].b
 		}
 		if a1 > a0 && b1 > b0 {
-			more, _ := x.gapped(a0, a1, b0, b1, x.near(steps, i))
+			more, cost := x.gapped(a0, a1, b0, b1, x.near(steps, i))
+			if theta, ok := x.inOrder(a0, a1, b0, b1, i == 0, i == len(steps)); ok { // a clock may have jumped before the first step, or after the last
+				if other, c := x.gapped(a0, a1, b0, b1, theta); c+gapCost < cost {
+					more = other
+				}
+			}
 			out = append(out, more...)
 		}
 		if i < len(steps) {
@@ -340,6 +345,23 @@ func (x *aligner) between() {
 		}
 	}
 	x.pairs = out
+}
+
+// inOrder is the difference of ends of what comes before the first matched step, or after the last, if nothing is lost between: counted
+// from the step on. It is not for a few, nor for what is between two steps.
+func (x *aligner) inOrder(a0, a1, b0, b1 int32, before, after bool) (int64, bool) {
+	n := min(a1-a0, b1-b0)
+	if before == after || n < manyItems {
+		return 0, false
+	}
+	if before {
+		a0, b0 = a1-n, b1-n
+	}
+	ds := make([]int64, n)
+	for k := range n {
+		ds[k] = x.diff(pair{a0 + k, b0 + k})
+	}
+	return median(ds), true
 }
 
 // Costs of an alignment with gaps, in units of noise.

@@ -172,6 +172,17 @@ type Charge struct {
 // MemberWait is what a rank waited, and what others waited for it.
 type MemberWait struct{ Waited, Caused int64 }
 
+// jump is by how much the clock may have jumped between two local times.
+func (c *Clock) jump(from, to int64) int64 {
+	most := int64(0)
+	for i := 1; i < len(c.Pieces); i++ {
+		if p := &c.Pieces[i]; p.Unsure[0] < to && from < max(p.Unsure[1], p.From) {
+			most = max(most, abs(p.Offset-c.Pieces[i-1].Offset))
+		}
+	}
+	return most
+}
+
 // Global is a time of the rank on the job's clock.
 func (c *Clock) Global(t int64) int64 {
 	p := &c.Pieces[0]
