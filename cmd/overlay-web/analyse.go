@@ -88,13 +88,13 @@ func analyse(q request, in io.Reader, out io.Writer, stage func(string)) (*answe
 	}
 	stage("reading")
 	read := kineto.Options{MaxExpand: maxInput}
-	src, cut, err := kineto.Decompress(in, q.Name, read, &spool{hint: q.Size})
+	text, err := kineto.Decompress(in, q.Name, read, &spool{hint: q.Size})
 	if err != nil {
 		return nil, err
 	}
 	stage("parsing")
-	read.Cut = cut
-	tr, err := parse(src, q.Name, read)
+	read.Cut = text.Cut
+	tr, err := parse(text.Bytes, q.Name, read)
 	if err != nil {
 		return nil, err
 	}

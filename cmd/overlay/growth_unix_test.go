@@ -46,7 +46,7 @@ func TestGrowth(t *testing.T) {
 	n, cost, commands := 500, allocated, growing[:6]
 	if os.Getenv("OVERLAY_LONG") != "" {
 		n, cost, commands = 5000, processorTime, growing
-		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as in main
+		defer debug.SetGCPercent(debug.SetGCPercent(25))
 	}
 	for _, kind := range testtrace.Hostiles {
 		t.Run(kind.Name, func(t *testing.T) {

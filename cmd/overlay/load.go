@@ -23,8 +23,7 @@ func (j *job) open(name string) (*input, kineto.Options, error) {
 		return nil, o, err
 	}
 	limitHeap(j.memory, in.held)
-	o.Cut = in.cut
-	return in, o, nil
+	return in, in.options(o), nil
 }
 
 // inputName is what messages call an input.

@@ -58,6 +58,7 @@ type Finding struct {
 	Verify     string    `json:"verify" about:"what has to be seen after the change"`
 	First      string    `json:"first" about:"a finding to be dealt with before"`
 	PartOf     string    `json:"part_of" about:"a larger finding that already takes most of the same time away"`
+	Ranks      []int     `json:"ranks,omitempty" table:"-" about:"of a job: the ranks that it is about"`
 
 	class   critpath.Class
 	places  []trace.EventID

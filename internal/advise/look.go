@@ -10,11 +10,11 @@ import (
 	"overlay/internal/whatif"
 )
 
-// graphs is a graph with the trace that it was made from and the model that replays it.
+// graphs is a graph with the trace that it was made from, and what makes sets of its activities.
 type graphs struct {
 	g  *graph.Graph
 	tr *trace.Trace
-	m  *whatif.Model
+	m  whatif.Sets
 }
 
 func (r *graphs) event(a cdg.ActID) *trace.Event { return &r.tr.Events[r.g.Acts[a].Event] }

@@ -14,40 +14,33 @@ import (
 // namesKept is how many names a summary keeps of a step, of threads and of the device each.
 const namesKept = 50
 
-type spentKey struct {
-	step int32
-	name Name
-	host bool
-}
-
 // spend sums by step what the rank did, and where its own path was.
 func (z *summarizer) spend(p *critpath.Path) {
 	if z.host != nil {
 		z.hostWaits = slices.Sorted(maps.Keys(z.host.Waits))
 	}
-	sums := map[spentKey]*Spent{}
+	sums := make([][]int32, 2*len(z.s.Steps)) // of threads and of the device in each step, per name: 1 + index into list
+	var list []Spent
 	of := func(step int, name Name, host bool) *Spent {
-		key := spentKey{int32(step), name, host}
-		x := sums[key]
-		if x == nil {
-			x = &Spent{Step: key.step, Name: name, Host: host}
-			sums[key] = x
+		row := &sums[2*step+b2i(host)]
+		if int(name) >= len(*row) {
+			*row = append(*row, make([]int32, int(name)+1-len(*row))...)
 		}
-		return x
+		if (*row)[name] == 0 {
+			list = append(list, Spent{Step: int32(step), Name: name, Host: host})
+			(*row)[name] = int32(len(list))
+		}
+		return &list[(*row)[name]-1]
 	}
 	z.alongPath(p, of)
 	z.busyGPU(of)
 	z.busyHost(of)
-	list := make([]Spent, 0, len(sums))
-	for _, x := range sums {
-		list = append(list, *x)
-	}
 	slices.SortFunc(list, func(a, b Spent) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(b2i(a.Host), b2i(b.Host)), cmp.Compare(max(b.Path, b.Busy), max(a.Path, a.Busy)), cmp.Compare(a.Name, b.Name))
 	})
-	n, last := 0, spentKey{step: -1}
+	n, last := 0, [2]int{-1}
 	z.s.Spent = slices.Clip(slices.DeleteFunc(list, func(x Spent) bool {
-		if key := (spentKey{step: x.Step, host: x.Host}); key != last {
+		if key := [2]int{int(x.Step), b2i(x.Host)}; key != last {
 			last, n = key, 0
 		}
 		n++

@@ -31,7 +31,7 @@ func Summarize(g *graph.Graph, p *critpath.Path, id Identity) *Summary {
 	s := &Summary{Source: id.Source, Bytes: tr.Source.Size(), Events: len(tr.Events), Rank: id.Rank, RankBy: id.By,
 		World: int32(min(max(tr.Distributed.World, 0), math.MaxInt32)), Host: strings.Clone(cmp.Or(id.Host, tr.Distributed.Host)), Device: -1,
 		Threads: g.Threads.String(), Window: [2]int64{g.Window.Start, g.Window.End}, Quality: maps.Clone(p.Quality)}
-	z := &summarizer{g: g, tr: tr, s: s, named: cmp.Or(id.Names, tr), names: newNames(), kinds: map[Kind]int32{}}
+	z := &summarizer{g: g, tr: tr, s: s, named: cmp.Or(id.Names, tr), names: newNames(), said: map[saidKind]int32{}, kinds: map[Kind]int32{}, collectives: tr.Collectives()}
 	z.symbol = make([]Name, len(z.named.Syms))
 	z.steps()
 	z.operations()
@@ -51,12 +51,15 @@ type summarizer struct {
 	names  *names
 	symbol []Name // per symbol of named: its name plus 1, 0 when not asked
 
-	kinds  map[Kind]int32
-	groups map[string]int32
-	acts   []cdg.ActID // of the operations, by start
-	host   *critpath.HostOps
-
-	hostWaits []int32 // pieces of threads that wait for operations of the CPU, ascending
+	step        int // that was found last
+	said        map[saidKind]int32
+	kinds       map[Kind]int32
+	groups      map[string]int32
+	key         []byte // of a group
+	collectives *trace.Collectives
+	acts        []cdg.ActID // of the operations, by start
+	host        *critpath.HostOps
+	hostWaits   []int32 // pieces of threads that wait for operations of the CPU, ascending
 }
 
 // name is the name of an event as the summary keeps it.
@@ -84,6 +87,9 @@ func (z *summarizer) steps() {
 
 // stepAt is the index of the step in which a moment lies, -1 for none.
 func (z *summarizer) stepAt(t int64) int {
+	if i := z.step; i < len(z.s.Steps) && t >= z.s.Steps[i].Start && t < z.s.Steps[i].End && (i+1 == len(z.s.Steps) || t < z.s.Steps[i+1].Start) {
+		return i
+	}
 	i, found := slices.BinarySearchFunc(z.s.Steps, t, func(s Step, t int64) int { return cmp.Compare(s.Start, t) })
 	if !found {
 		i--
@@ -91,6 +97,7 @@ func (z *summarizer) stepAt(t int64) int {
 	if i < 0 || t >= z.s.Steps[i].End {
 		return -1
 	}
+	z.step = i
 	return i
 }
 

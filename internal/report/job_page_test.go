@@ -2,8 +2,8 @@ package report_test
 
 import (
 	"bytes"
-	"io"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 

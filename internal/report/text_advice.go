@@ -88,11 +88,17 @@ func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
 	t.line("%s", t.bold(Shorten(Plain(a.Input), t.width)))
 	t.line("window %s (%s), bound by %s", tables.Duration(a.Window.Duration), Shorten(window, t.width-40), classWords[a.Bound])
 	t.line("")
+	t.wholeAdvice(a)
+	return t.w.Flush()
+}
+
+// wholeAdvice prints all that was found in one trace.
+func (t *text) wholeAdvice(a *Advice) {
 	if a.Advice == nil {
 		for _, l := range wrap("no advice: the input is a slim trace, or the method has a window of its own. Advice needs the whole trace, and the exact method's window.", t.width) {
 			t.line("%s", l)
 		}
-		return t.w.Flush()
+		return
 	}
 	t.based(a.Advice)
 	if len(a.Advice.Top(1)) == 0 {
@@ -109,7 +115,6 @@ func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
 		}
 	}
 	t.unknowns(a.Advice)
-	return t.w.Flush()
 }
 
 // finding prints one finding in full.
@@ -135,6 +140,9 @@ func (t *text) finding(f *advise.Finding) {
 		}
 	}
 	say("what", f.Title)
+	if len(f.Ranks) > 0 {
+		say("where", f.Saw)
+	}
 	say("why", f.Cause)
 	var numbers []string
 	for i := range f.Numbers {
@@ -185,8 +193,13 @@ func (t *text) rest(a *advise.Advice) {
 	for _, l := range wrapText(fmt.Sprintf("together %s of %s remain; an infinitely fast CPU alone would leave %s", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width) {
 		t.line("%s", l)
 	}
+	t.small(a.Below)
+}
+
+// small prints what is too small to be listed.
+func (t *text) small(below []advise.Below) {
 	var small []string
-	for _, b := range a.Below {
+	for _, b := range below {
 		small = append(small, fmt.Sprintf("%s %s", b.ID, signedPercent(b.Share)))
 	}
 	if len(small) > 0 {

@@ -39,6 +39,8 @@ func (r *Result) replay(m *Model, s *Scenario) {
 // brief replays a scenario for what use reads off the result, which is not valid afterwards: replays that are asked for
 // a number take turns in the same memory.
 func (m *Model) brief(s *Scenario, use func(*Result)) {
+	m.slots <- struct{}{}
+	defer func() { <-m.slots }()
 	m.mu.Lock()
 	r := &Result{}
 	if n := len(m.spare); n > 0 {
