@@ -63,7 +63,7 @@ func (c *channel) byClock(j *Job) {
 		x := &aligner{a: a.items, b: b.items, mad: max(j.Members[a.member].Clock.Error, j.Members[b.member].Clock.Error) / 2}
 		pairs, _ := x.gapped(0, int32(len(a.items)), 0, int32(len(b.items)), 0)
 		return pairs, 0
-	}, ByTimes)
+	}, ByTimes, 0)
 	c.found = append(c.found, rest.found...)
 }
 

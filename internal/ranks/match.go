@@ -52,7 +52,7 @@ func (c *channel) bySteps(j *Job) {
 	if c.bySeq(lists) {
 		return
 	}
-	c.rounds(lists, func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder)
+	c.rounds(lists, func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder, partners)
 }
 
 // byVotes matches operations of ranks whose clocks are not known against each other.
@@ -62,12 +62,12 @@ func (c *channel) byVotes(j *Job, component []int32) {
 			return nil, 0
 		}
 		return alignVotes(a.items, b.items)
-	}, ByTimes)
+	}, ByTimes, 0)
 }
 
 // rounds aligns the longest list with all others, then the longest of what is left, until nothing is. A list in which nothing fits to the
-// longest is tried with others that did: the one may be cut where it is not, or have lost what it has.
-func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by MatchBy) {
+// longest is tried with some others that did: the one may be cut where it is not, or have lost what it has.
+func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by MatchBy, others int) {
 	left := slices.Clone(lists)
 	for {
 		left = slices.DeleteFunc(left, func(l list) bool { return len(l.items) == 0 })
@@ -110,7 +110,7 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 				h.made[p.b] = made[p.a]
 			}
 			l.items = without(l.items, h.made)
-			if len(fit) < partners {
+			if len(fit) < others {
 				fit = append(fit, h)
 			}
 		}
@@ -135,7 +135,7 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 	}
 }
 
-// partners is with how many lists one is tried that does not fit to the longest.
+// partners is with how many lists one is tried that does not fit to the longest, where steps tell what fits.
 const partners = 4
 
 // add keeps an instance and returns its number, counted from 1.
