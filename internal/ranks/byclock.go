@@ -26,10 +26,12 @@ func (c *channel) byClock(j *Job) {
 		}
 		slices.SortStableFunc(lists[i].items, func(a, b item) int { return cmp.Compare(a.end, b.end) })
 	}
+	if left || c.inParts() {
+		c.mergeSplit(j)
+	}
 	if !left {
 		return
 	}
-	c.mergeSplit(j)
 	known := c.knownItems(j)
 	for i := range lists {
 		l := &lists[i]

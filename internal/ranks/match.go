@@ -22,7 +22,7 @@ type matched struct {
 func (j *Job) match(channels []channel, trust bool) {
 	par.Each(len(channels), func(i int) { channels[i].bySteps(j) })
 	j.install(channels)
-	if j.Matching.Unmatched == 0 {
+	if j.Matching.Unmatched == 0 && !slices.ContainsFunc(channels, func(c channel) bool { return c.inParts() }) {
 		channels = nil
 	}
 	j.solveClocks(trust)
@@ -41,6 +41,11 @@ func (j *Job) match(channels []channel, trust bool) {
 	par.Each(len(channels), func(i int) { channels[i].byClock(j) })
 	j.install(channels)
 	j.solveClocks(trust)
+}
+
+// inParts reports whether an instance lacks a rank that has operations in the channel: it may be a part of one.
+func (c *channel) inParts() bool {
+	return slices.ContainsFunc(c.found, func(x matched) bool { return len(x.refs) < len(c.parts) })
 }
 
 // bySteps matches by recorded numbers, else by steps.
