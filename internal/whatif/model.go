@@ -144,6 +144,7 @@ func New(g *graph.Graph) *Model {
 	b.layPoints()
 	b.layParts()
 	b.layDeps()
+	b.forget()
 	b.order()
 	b.findEnds()
 	return m
