@@ -1,6 +1,7 @@
 package kineto
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"runtime"
@@ -199,7 +200,7 @@ func (p *piece) borrow(to steady) {
 	const event, span = int(unsafe.Sizeof(trace.Event{})), int(unsafe.Sizeof(Span{})) // both hold no pointers
 	lent := to.Lend(n * (event + span))
 	if len(lent) == 0 {
-		n = count(p.view[p.from:], phKey)
+		n = bytes.Count(p.view[p.from:], phKey)
 		p.events, p.spans = make([]trace.Event, 0, n), make([]Span, 0, n)
 		return
 	}
