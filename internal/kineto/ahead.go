@@ -1,7 +1,6 @@
 package kineto
 
 import (
-	"bytes"
 	"cmp"
 	"io"
 	"runtime"
@@ -200,7 +199,7 @@ func (p *piece) borrow(to steady) {
 	const event, span = int(unsafe.Sizeof(trace.Event{})), int(unsafe.Sizeof(Span{})) // both hold no pointers
 	lent := to.Lend(n * (event + span))
 	if len(lent) == 0 {
-		n = bytes.Count(p.view[p.from:], phKey)
+		n = count(p.view[p.from:], phKey)
 		p.events, p.spans = make([]trace.Event, 0, n), make([]Span, 0, n)
 		return
 	}

@@ -53,7 +53,7 @@ func scanList(src []byte, from, size int, ahead *Ahead) (found []*piece, all sla
 	budget := wasteFactor*len(src) + 1<<20
 	par.Each(len(left), func(i int) {
 		p := left[i]
-		p.likely = min(bytes.Count(src[p.from:p.to], phKey), 1<<31-1)
+		p.likely = min(count(src[p.from:p.to], phKey), 1<<31-1)
 	})
 	total := 0
 	for _, p := range left {
