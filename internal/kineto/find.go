@@ -6,7 +6,7 @@ import (
 )
 
 // The library's search is written in assembly with wide registers, but for WebAssembly: there it hashes every byte of the
-// input. A search that looks at the last byte of what is wanted and skips what cannot fit is four times as fast.
+// input. A search that looks at the last byte of what is wanted and skips what cannot fit is faster.
 
 // count is bytes.Count of a text that is not empty.
 func count(src, want []byte) (n int) {
