@@ -14,8 +14,8 @@ import (
 )
 
 func (p *program) adviseCommand() *cli.Command {
-	return &cli.Command{Name: "advise", Usage: "say what would make the run shorter, with evidence", ArgsUsage: "FILE [flags]",
-		Flags: slices.Concat(inputFlags(), windowFlags(), []cli.Flag{
+	return &cli.Command{Name: "advise", Usage: "say what would make the run shorter, with evidence", ArgsUsage: "FILE|FOLDER [flags]",
+		Flags: slices.Concat(inputFlags(), captureFlags(), jobFlags(), windowFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"},
 			&cli.StringFlag{Name: "fail-on", Category: reportGroup, Usage: "end with status 3 when one of these is found: `RULE[:PERCENT],…` or any; gains that are bounds count only with a percentage"},
 		}, generalFlags()),
@@ -23,8 +23,12 @@ func (p *program) adviseCommand() *cli.Command {
 Lists causes that rules find in the trace: what is wrong, where, what to change, and by how much the window gets shorter
 then. Each gain is a replay of the run without the cause, never a time read off the trace; at most marks bounds.
 
+Of a folder, a quoted pattern or an archive with a trace for each rank of a job it says what the ranks wait for, which is
+a bound of what the job can gain, and then what is wrong on the rank that they wait for most.
+
 Examples:
   overlay advise trace.json.gz
+  overlay advise traces/ --step 3
   overlay advise trace.json.gz --step 3 --json
   overlay advise trace.json.gz --fail-on data-no-workers,sync-item:5
   overlay advise trace.json.gz --fail-on any`,
@@ -40,7 +44,7 @@ type gate struct {
 
 // checkAdvise completes and checks the options of `advise`.
 func checkAdvise(r *flagReader, o *options) {
-	r.fileOrInput(o)
+	r.argsOrInput(o)
 	for word := range strings.SplitSeq(r.path("fail-on"), ",") {
 		word = strings.TrimSpace(word)
 		if word == "" {
@@ -55,31 +59,26 @@ func checkAdvise(r *flagReader, o *options) {
 				r.problem("--fail-on %s: %s is no percentage", quote(word), quote(number))
 			}
 		}
-		if g.id != "any" && !slices.Contains(advise.IDs(), g.id) {
-			r.problem("--fail-on %s is unknown: any, %s", quote(g.id), strings.Join(advise.IDs(), ", "))
+		if ids := adviceIDs(); g.id != "any" && !slices.Contains(ids, g.id) {
+			r.problem("--fail-on %s is unknown: any, %s", quote(g.id), strings.Join(ids, ", "))
 		}
 		o.gates = append(o.gates, g)
 	}
 }
 
-// fileOrInput takes the one trace from the arguments, or from -i.
-func (r *flagReader) fileOrInput(o *options) {
+// argsOrInput takes the traces from the arguments, or from -i.
+func (r *flagReader) argsOrInput(o *options) {
 	o.inputs = append(o.inputs, r.Args().Slice()...)
-	if len(o.inputs) > 1 {
-		r.problem("argument %s is too many: advise takes one trace", quote(o.inputs[1]))
-		return
-	}
-	if len(o.inputs) == 1 {
+	if len(o.inputs) > 0 {
 		o.input = o.inputs[0]
 	}
 	r.needInput(o)
-	r.oneInput(o)
 }
 
 // fails lists the findings on which a check fails.
-func (g *gate) fails(a *advise.Advice) (list []string) {
-	for i := range a.Findings {
-		f := &a.Findings[i]
+func (g *gate) fails(findings []advise.Finding) (list []string) {
+	for i := range findings {
+		f := &findings[i]
 		switch {
 		case g.id != "any" && g.id != f.ID:
 		case g.id == "any" && f.Kind == advise.None, f.Kind == advise.AtMost && !g.set, f.Share*100 < g.percent:
@@ -90,8 +89,37 @@ func (g *gate) fails(a *advise.Advice) (list []string) {
 	return list
 }
 
-// advise prints what would make one run shorter.
+// failOn ends with a verdict when one of the findings is one that was asked for.
+func (j *job) failOn(findings []advise.Finding) {
+	var failed []string
+	for i := range j.opts.gates {
+		failed = append(failed, j.opts.gates[i].fails(findings)...)
+	}
+	slices.Sort(failed)
+	if failed = slices.Compact(failed); len(failed) > 0 {
+		j.verdict = fmt.Errorf("%w: %s", errFound, strings.Join(failed, ", "))
+	}
+}
+
+// advise prints what would make one run shorter, or a job of many ranks.
 func (j *job) advise() error {
+	f, err := findRanks(j.opts.inputs)
+	if err != nil {
+		return err
+	}
+	if f.many() {
+		only, err := j.adviseJob(f)
+		if err != nil || only == "" {
+			return err
+		}
+		f.traces = []traceFile{{path: only, member: only}}
+	}
+	if err := j.oneRankFlags(); err != nil {
+		return err
+	}
+	if j.opts.input, err = f.one(); err != nil {
+		return err
+	}
 	tr, err := j.load(j.opts.input)
 	if err != nil {
 		return err
@@ -102,14 +130,7 @@ func (j *job) advise() error {
 	}
 	a := solved.Advise(report.Source{Name: inputName(j.opts.input), Version: version})
 	if a.Advice != nil {
-		var failed []string
-		for i := range j.opts.gates {
-			failed = append(failed, j.opts.gates[i].fails(a.Advice)...)
-		}
-		slices.Sort(failed)
-		if failed = slices.Compact(failed); len(failed) > 0 {
-			j.verdict = fmt.Errorf("%w: %s", errFound, strings.Join(failed, ", "))
-		}
+		j.failOn(a.Advice.Findings)
 	}
 	j.result = func(w io.Writer) error { return a.WriteText(w, j.textOptions(j.resultTo)) }
 	if j.opts.json {

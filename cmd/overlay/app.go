@@ -59,6 +59,7 @@ type program struct {
 	stdout, stderr io.Writer
 	outs           outputs
 	memory         int64 // that the container allows, in bytes; 0 for no limit
+	size           workSize
 }
 
 // run is the whole program: it returns the exit status and leaves the process alone.
@@ -70,7 +71,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p.outs.stdout = stdout
 	p.memory = containerMemory(os.DirFS("/"))
 	limitHeap(p.memory, 0)
-	full := watchMemory(p.memory)
+	full := watchMemory(p.memory, &p.size)
 	signals := watchSignals()
 	defer signal.Stop(signals)
 

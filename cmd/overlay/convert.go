@@ -145,6 +145,7 @@ func writtenChrome(st *chromejson.Stats) written {
 	w.note(st.Reencoded, "event", "that were no valid JSON, mended")
 	w.repair(st.Renumbered, "id_renumbered")
 	w.note(st.MarksLost, "event", "whose args are no object, not marked")
+	w.note(st.StandIns, "arrow", "drawn at the row Path segments: in JSON no time binds them to their slices")
 	w.note(st.Unbindable, "arrow", "that the viewer would bind to other slices, left out")
 	return w
 }

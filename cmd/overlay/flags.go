@@ -22,7 +22,7 @@ const (
 func inputFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "input", Value: &fileNames{}, TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
-			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace, for report and run those of all ranks of a job"},
+			Usage: "the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace, for report, advise and run those of all ranks of a job"},
 	}
 }
 

@@ -18,7 +18,10 @@ import (
 
 // mostGrowth is how much more a command may cost on twice the input: n log n and the noise of a shared machine stay
 // below it, a loop inside a loop comes close to 4.
-const mostGrowth = 2.4
+const mostGrowth = 2.3
+
+// mostCounts is how often a cost is counted before it is believed to be too high: noise only adds.
+const mostCounts = 8
 
 // growing are the commands that are measured; F is the trace, O a file to write. The first few go through every stage.
 var growing = []string{
@@ -46,7 +49,7 @@ func TestGrowth(t *testing.T) {
 	n, cost, commands := 500, allocated, growing[:6]
 	if os.Getenv("OVERLAY_LONG") != "" {
 		n, cost, commands = 5000, processorTime, growing
-		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as in main
+		defer debug.SetGCPercent(debug.SetGCPercent(25))
 	}
 	for _, kind := range testtrace.Hostiles {
 		t.Run(kind.Name, func(t *testing.T) {
@@ -56,7 +59,7 @@ func TestGrowth(t *testing.T) {
 			writeHostile(t, kind, large, 2*n)
 			for _, command := range commands {
 				once, twice, growth := 0.0, 0.0, 0.0
-				for range 4 { // noise only adds: the least of several counts
+				for range mostCounts {
 					a, b := cost(t, command, small), cost(t, command, large)
 					if once == 0 || a < once {
 						once = a

@@ -46,7 +46,7 @@ func TestMemoryIsWatched(t *testing.T) {
 		t.Skip("nobody says here how much memory is held")
 	}
 	select {
-	case err := <-watchMemory(1 << 20):
+	case err := <-watchMemory(1<<20, &workSize{}):
 		if !strings.Contains(err.Error(), "out of memory: the container allows 1 MB") {
 			t.Error(err)
 		}
@@ -54,8 +54,33 @@ func TestMemoryIsWatched(t *testing.T) {
 		t.Error("a full container is not noticed")
 	}
 	select {
-	case err := <-watchMemory(0):
+	case err := <-watchMemory(0, &workSize{}):
 		t.Error(err)
 	case <-time.After(60 * time.Millisecond):
+	}
+}
+
+// TestNeeds: the message says what the work would need, from the events when they are counted, before that from the text.
+func TestNeeds(t *testing.T) {
+	for _, c := range []struct {
+		o            options
+		text, events int64
+		want         string
+	}{
+		{options{command: "run"}, 0, 0, ""},
+		{options{command: "check"}, 1e9, 1e6, ""},
+		{options{command: "run", many: true}, 1e9, 1e6, ""},
+		{options{command: "run"}, 250e6, 0, "a trace of 250 MB needs about 418 MB"},
+		{options{command: "run"}, 250e6, 2_000_000, "2,000,000 events need about 765 MB"},
+		{options{command: "run", noAdvice: true}, 250e6, 2_000_000, "2,000,000 events need about 618 MB"},
+		{options{command: "run", onlyCritical: true}, 250e6, 2_000_000, "2,000,000 events need about 913 MB"},
+	} {
+		var w workSize
+		w.expect(&c.o)
+		w.text.Store(c.text)
+		w.events.Store(c.events)
+		if got := w.needs(); got != c.want {
+			t.Errorf("%s of %d bytes, %d events: %q, want %q", c.o.command, c.text, c.events, got, c.want)
+		}
 	}
 }

@@ -23,8 +23,10 @@ func (j *job) open(name string) (*input, kineto.Options, error) {
 		return nil, o, err
 	}
 	limitHeap(j.memory, in.held)
-	o.Cut = in.cut
-	return in, o, nil
+	j.size.expect(j.opts)
+	j.size.text.Store(int64(len(in.bytes)))
+	j.size.held.Store(in.held)
+	return in, in.options(o), nil
 }
 
 // inputName is what messages call an input.
@@ -59,6 +61,8 @@ func (j *job) loadAny(name string) (*trace.Trace, error) {
 	tr, err := decode(name, in, o, roomFor(j.memory))
 	if err == nil {
 		limitHeap(j.memory, in.held)
+		j.size.held.Store(in.held)
+		j.size.events.Store(int64(len(tr.Events)))
 	}
 	return tr, err
 }

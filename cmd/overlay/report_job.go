@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -68,7 +67,6 @@ func (j *job) joinRanks(f *found) (made *rankedJob, only string, err error) {
 		return nil, "", err
 	}
 	j.stages.start("joining")
-	defer debug.SetGCPercent(debug.SetGCPercent(joinGCPercent))
 	job, err := ranks.Join(list, ranks.Options{Step: int32(min(j.opts.step, math.MaxInt32)), Trust: j.opts.trustClocks})
 	switch {
 	case errors.Is(err, ranks.ErrNoStep):
@@ -104,6 +102,7 @@ func (j *job) readRanks(f *found) (all *ranked[*ranks.Summary], r *roster.Roster
 		return all, r, "", err
 	}
 	o := j.rankPipeline()
+	o.Events = true
 	all = eachTrace(j, f, func(name string, tr *trace.Trace) (*ranks.Summary, error) {
 		run, err := pipeline.Solve(tr, o, false)
 		if err != nil {
@@ -138,9 +137,6 @@ func (j *job) rankPipeline() pipeline.Options {
 	o.Link.Step, o.Stage = "", nil
 	return o
 }
-
-// joinGCPercent is how much garbage may lie beside what joining needs. What it holds has no pointers, so collecting costs little.
-const joinGCPercent = 10
 
 // usage is a wrong command line.
 func (j *job) usage(format string, args ...any) error {

@@ -82,6 +82,9 @@ func (j *job) run() error {
 	recorded := solved.Recorded
 	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, GPUCompute: j.opts.gpuCompute, Version: version, Slim: j.opts.onlyCritical}
 	if !j.opts.noAdvice {
+		if r == nil {
+			j.stages.start("advice")
+		}
 		o.Advice = solved.Findings()
 	}
 	d := solved.Draw(o)

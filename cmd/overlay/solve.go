@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,7 +54,9 @@ func (j *job) htaOptions() hta.Options {
 
 // solve finds the path of a trace. draw says that it is going to be drawn.
 func (j *job) solve(name string, tr *trace.Trace, draw bool) (*pipeline.Run, error) {
-	r, err := pipeline.Solve(tr, j.pipeline(), draw)
+	o := j.pipeline()
+	o.Advise = !j.opts.noAdvice && slices.Contains([]string{"run", "report", "advise"}, j.opts.command)
+	r, err := pipeline.Solve(tr, o, draw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

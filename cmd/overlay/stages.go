@@ -65,7 +65,6 @@ func (s *stages) show() {
 
 // start ends the running stage and begins the next.
 func (s *stages) start(name string) {
-	paceCollector()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()

@@ -58,6 +58,7 @@ type Finding struct {
 	Verify     string    `json:"verify" about:"what has to be seen after the change"`
 	First      string    `json:"first" about:"a finding to be dealt with before"`
 	PartOf     string    `json:"part_of" about:"a larger finding that already takes most of the same time away"`
+	Ranks      []int     `json:"ranks,omitempty" table:"-" about:"of a job: the ranks that it is about"`
 
 	class   critpath.Class
 	places  []trace.EventID
@@ -150,7 +151,7 @@ type Unknown struct {
 // looks: a list would be as long as the trace.
 type taken = iter.Seq2[cdg.ActID, int64]
 
-// Scenario is what the replay of a finding changed, to be replayed together with others.
+// Changes are what the replay of a finding changed, to be replayed together with others.
 func (f *Finding) Changes() []whatif.Change { return f.changes }
 
 // Top lists the findings of a first screen, most gain first: those that are surest, then others as far as there is room.

@@ -6,9 +6,9 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/par"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )
 
@@ -20,12 +20,21 @@ const baseShare = 0.1
 
 // New looks for causes in the graph of a model. path is its exact critical path.
 func New(m *whatif.Model, path *critpath.Path) *Advice {
-	g, r := m.Graph(), newRun(m, path)
-	e := &engine{run: r, a: &Advice{Window: r.window, Base: r.window, Rules: len(rules), Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
+	return Find(m.Graph(), path, func() *whatif.Model { return m })
+}
+
+// Find is New for a model that is still being made: it is asked for when the causes are known, and replays begin.
+func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advice {
+	r := newRun(g, path)
+	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window, Base: r.window, Rules: len(rules), Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
 	if r.window <= 0 || len(g.Acts) == 0 {
 		e.a.Floor, e.a.Together = r.window, r.window
 		return e.a
 	}
+	for _, group := range []Group{Measurement, Specific, General, Note} {
+		e.ask(group)
+	}
+	e.model = model()
 	e.base = e.sitters()
 	e.measurements()
 	e.specific()
@@ -37,20 +46,35 @@ func New(m *whatif.Model, path *critpath.Path) *Advice {
 // engine makes the list.
 type engine struct {
 	*run
-	a    *Advice
-	base []whatif.Change // what recording cost, taken out of everything below
-	all  []whatif.Change // base, and all findings that are listed so far
-	sofa int64           // the window with all of these
+	a     *Advice
+	model *whatif.Model
+	asked map[Group]*answers
+	base  []whatif.Change // what recording cost, taken out of everything below
+	all   []whatif.Change // base, and all findings that are listed so far
+	sofa  int64           // the window with all of these
 }
 
 // replay is how long the window would have been.
 func (e *engine) replay(changes ...[]whatif.Change) int64 {
-	return e.m.Window(&whatif.Scenario{Changes: slices.Concat(changes...)})
+	return e.model.Window(&whatif.Scenario{Changes: slices.Concat(changes...)})
 }
 
-// ask looks for the causes of a group. What cannot gain what it takes to be listed is counted as below it unasked.
-func (e *engine) ask(group Group) []Finding {
-	var out []Finding
+// answers are what the rules of a group found.
+type answers struct {
+	findings []Finding
+	below    []Below // what cannot gain what it takes to be listed
+}
+
+// listed is what was found in a group; what is below its limit without a replay is counted as such.
+func (e *engine) listed(group Group) []Finding {
+	e.a.Below = append(e.a.Below, e.asked[group].below...)
+	return e.asked[group].findings
+}
+
+// ask looks for the causes of a group.
+func (e *engine) ask(group Group) {
+	out := &answers{}
+	e.asked[group] = out
 	for _, rl := range rules {
 		if rl.group != group {
 			continue
@@ -60,22 +84,21 @@ func (e *engine) ask(group Group) []Finding {
 			continue
 		}
 		if most := tables.ShareOf(f.change.atMost(), e.window); rl.kind != None && most < rl.least() {
-			e.a.Below = append(e.a.Below, Below{rl.id, most})
+			out.below = append(out.below, Below{rl.id, most})
 			continue
 		}
 		if group != Specific {
 			f.change.taken = nil // nobody asks what it takes from whom
 		}
-		out = append(out, e.finding(rl, f))
+		out.findings = append(out.findings, e.finding(rl, f))
 	}
-	return out
 }
 
 func (rl *rule) least() float64 { return cmp.Or(rl.limit, minShare) }
 
 // measurements finds what recording itself cost.
 func (e *engine) measurements() {
-	for _, f := range e.ask(Measurement) {
+	for _, f := range e.listed(Measurement) {
 		f.Gain = e.window - e.replay(e.base, f.changes)
 		f.Alone = f.Gain
 		f.Share = signed(f.Gain, e.window)
@@ -91,17 +114,21 @@ func (e *engine) measurements() {
 
 // specific finds single causes, replays each alone, and then all of them.
 func (e *engine) specific() {
-	list := e.ask(Specific)
-	par.Each(len(list)+1, func(i int) {
-		if i == len(list) {
+	list, later := e.listed(Specific), e.asked[General].findings
+	par.Each(1+len(later)+len(list), func(i int) {
+		if i == 0 {
 			e.a.Floor = e.replay(e.base, e.noCPU())
 			return
 		}
-		f := &list[i]
+		if i <= len(later) { // what these add comes later
+			later[i-1].Alone = e.a.Base - e.replay(e.base, later[i-1].changes)
+			return
+		}
+		f := &list[i-1-len(later)]
 		f.Gain = e.a.Base - e.replay(e.base, f.changes)
 		f.Alone, f.Share = f.Gain, signed(f.Gain, e.a.Base)
 	})
-	byGain2(list)
+	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Gain, a.Gain) })
 	e.all = e.base
 	claimed := make(map[cdg.ActID]claim)
 	for i := range list {
@@ -115,7 +142,6 @@ func (e *engine) specific() {
 		e.all = append(e.all[:len(e.all):len(e.all)], f.changes...)
 		e.a.Findings = append(e.a.Findings, *f)
 	}
-	e.exclude()
 	e.sofa = e.a.Base
 	if len(e.all) > len(e.base) {
 		e.sofa = e.replay(e.all)
@@ -163,9 +189,8 @@ func (e *engine) partOf(f *Finding, claimed map[cdg.ActID]claim) string {
 
 // general finds what remains by its nature: each gets what it adds to everything before it.
 func (e *engine) general() {
-	for _, f := range e.ask(General) {
+	for _, f := range e.listed(General) {
 		least := ruleOf(f.ID).least()
-		f.Alone = e.a.Base - e.replay(e.base, f.changes)
 		after := int64(0)
 		if signed(f.Alone, e.a.Base) >= least {
 			after = e.replay(e.all, f.changes)
@@ -196,7 +221,7 @@ func (e *engine) largest(prefix string) int64 {
 }
 
 // notes finds what is odd about the window or the recording.
-func (e *engine) notes() { e.a.Findings = append(e.a.Findings, e.ask(Note)...) }
+func (e *engine) notes() { e.a.Findings = append(e.a.Findings, e.listed(Note)...) }
 
 // sitters lets threads go that sit in one frame for more than half of the window and are nowhere on the critical path:
 // they wait for something that is not recorded, such as a queue of log messages, and end with the window because
@@ -255,12 +280,9 @@ func (e *engine) finding(rl *rule, f *found) Finding {
 	return out
 }
 
+// byGain puts most gain first.
 func byGain(list []*Finding) {
 	slices.SortStableFunc(list, func(a, b *Finding) int { return cmp.Compare(b.Gain, a.Gain) })
-}
-
-func byGain2(list []Finding) {
-	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Gain, a.Gain) })
 }
 
 // signed is a share that may be below 0.
@@ -271,18 +293,7 @@ func signed(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// opposites are findings that are not listed beside others: the first goes when the second is there.
-var opposites = [][2]string{}
-
-// exclude takes out findings that contradict others.
-func (e *engine) exclude() {
-	for _, o := range opposites {
-		if e.has(o[1]) {
-			e.a.Findings = slices.DeleteFunc(e.a.Findings, func(f Finding) bool { return f.ID == o[0] })
-		}
-	}
-}
-
+// has reports whether a finding is listed.
 func (e *engine) has(id string) bool {
 	return slices.ContainsFunc(e.a.Findings, func(f Finding) bool { return f.ID == id })
 }
@@ -298,22 +309,3 @@ func (e *engine) before(id, first string) {
 		}
 	}
 }
-
-// unknown lists what the trace does not tell, with what to record so that it does.
-func (r *run) unknown() []Unknown {
-	out := []Unknown{}
-	lacks := func(lacks bool, what, record string) {
-		if lacks {
-			out = append(out, Unknown{what, record})
-		}
-	}
-	lacks(!r.tr.Shapes, "FLOPs, bytes moved and the sizes of messages: shapes were not recorded", "profile(record_shapes=True)")
-	lacks(len(r.names[trace.Python]) == 0, "lines of Python code, and what runs between operators: stacks were not recorded", "profile(with_stack=True), in a second, short run: stacks make each operator slower")
-	lacks(len(r.ops) > 0 && !slices.Contains(r.tr.Syms, "cuda_sync"), "which stream a call waited for: it is inferred", "profile(experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True))")
-	lacks(len(r.g.Steps) < 3, "what is warm-up and what is the steady state: there are fewer than three steps", "profile(schedule=torch.profiler.schedule(wait=1, warmup=2, active=3)) and prof.step()")
-	lacks(len(r.names[trace.Kernel]) > 0 && len(r.tr.DeviceNames) == 0, "what the device could do at best: its name is not recorded", "a newer PyTorch, which writes deviceProperties")
-	lacks(len(r.collectives()) > 0, "whether a collective waits for another rank or moves data: this is one rank", "profile all ranks, then overlay report -i FOLDER")
-	return out
-}
-
-// collectives counts kernels that communicate.

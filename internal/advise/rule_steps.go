@@ -51,9 +51,13 @@ func (r *run) stepTimes() stepTimes {
 	return s
 }
 
-// usualOf is the median of all but one.
-func usualOf(list []int64, but int) int64 {
-	return median(slices.Delete(slices.Clone(list), but, but+1))
+// usualOf is the median of all but one of a sorted list of two or more.
+func usualOf(sorted []int64, but int64) int64 {
+	n := (len(sorted) - 1) / 2
+	if but <= sorted[n] {
+		n++
+	}
+	return sorted[n]
 }
 
 var _ = add(rule{
@@ -69,9 +73,10 @@ var _ = add(rule{
 		}
 		s := r.stepTimes()
 		var list []cdg.ActID
+		sorted := slices.Sorted(slices.Values(s.length))
 		worst, usual := 0, int64(0)
 		for i := 1; i < len(s.length); i++ { // the first is another note's
-			if u := usualOf(s.length, i); 10*s.length[i] > 13*u && 100*(s.length[i]-u) > r.window {
+			if u := usualOf(sorted, s.length[i]); 10*s.length[i] > 13*u && 100*(s.length[i]-u) > r.window {
 				list = append(list, r.g.ActOf[r.g.Steps[i].Event])
 				if len(list) == 1 || s.length[i] > s.length[worst] {
 					worst, usual = i, u
@@ -103,7 +108,7 @@ var _ = add(rule{
 			what string
 			list []int64
 		}{{"CPU", s.cpu}, {"GPU", s.gpu}} {
-			u := usualOf(x.list, 0)
+			u := usualOf(slices.Sorted(slices.Values(x.list)), x.list[0])
 			if u > 0 && 2*x.list[0] >= 3*u && 100*(x.list[0]-u) >= r.window {
 				return &found{events: events{list: []cdg.ActID{r.g.ActOf[r.g.Steps[0].Event]}}, do: "leave the first step out: --step, or warmup=2",
 					saw:     fmt.Sprintf("%s work %s, usual %s", x.what, tables.Duration(x.list[0]), tables.Duration(u)),

@@ -5,6 +5,8 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
+	"overlay/internal/roofline"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
 	"overlay/internal/whatif"
@@ -37,6 +39,8 @@ type run struct {
 	comms   []cdg.ActID               // collectives of devices; nil until asked for
 	moved   map[cdg.ActID]int64       // bytes of copies; filled when asked for
 	small   *smallCopies              // to devices; nil until asked for
+	shapes  []kernel                  // long kernels of computation, by start; nil until asked for
+	matmuls []roofline.Row            // operators that are products, by what they launched; nil until asked for
 }
 
 // wait is a call that returned because work of a device was over.
@@ -47,9 +51,8 @@ type wait struct {
 }
 
 // newRun looks at a graph.
-func newRun(m *whatif.Model, p *critpath.Path) *run {
-	g := m.Graph()
-	r := &run{graphs: &graphs{g, g.Trace, m}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p), verbs: map[trace.Sym]vendors.Verb{}, moved: map[cdg.ActID]int64{}}
+func newRun(g *graph.Graph, p *critpath.Path) *run {
+	r := &run{graphs: &graphs{g, g.Trace, whatif.Sets(len(g.Acts))}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p), verbs: map[trace.Sym]vendors.Verb{}, moved: map[cdg.ActID]int64{}}
 	n := len(g.Acts)
 	r.launch, r.own, r.waited, r.marks = make([]cdg.ActID, n), make([]int64, n), make([]bool, n), make([]int64, n)
 	r.kinds, r.first = make([]trace.Kind, n), make([]int32, len(r.tr.Syms)+1)

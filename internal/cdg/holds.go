@@ -2,6 +2,7 @@ package cdg
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 )
@@ -18,6 +19,7 @@ type Hold struct{ Call, Op ActID }
 func (g *Graph) Holds() []Hold {
 	b := g.asBuilder()
 	var holds []Hold
+	var syncs []ActID // of devices
 	add := func(c, op ActID) {
 		if op != NoAct && g.Acts[op].End <= g.Acts[c].End && g.Acts[op].Start < g.Acts[c].End {
 			holds = append(holds, Hold{c, op})
@@ -28,7 +30,6 @@ func (g *Graph) Holds() []Hold {
 		if lane.Stream {
 			continue
 		}
-		device := map[LaneID]ActID{} // per stream: what a device synchronisation of this thread has waited for
 		for c := lane.First; c < lane.Limit; c++ {
 			for _, w := range g.Sources(c) {
 				if w.Rule == Sync {
@@ -42,22 +43,19 @@ func (g *Graph) Holds() []Hold {
 			case eventSync:
 				lanes, before = b.recordedFor(c)
 			case deviceSync:
-				for _, s := range b.onDevice(c) {
-					if op := b.lastLaunchedBefore(s, c); op != NoAct && device[s] != op+1 {
-						device[s] = op + 1
-						add(c, op)
-					}
-				}
+				syncs = append(syncs, c)
 			}
 			for _, s := range lanes {
 				add(c, b.lastLaunchedBefore(s, before))
 			}
 		}
 	}
-	order := func(x, y Hold) int { return cmp.Or(cmp.Compare(x.Call, y.Call), cmp.Compare(x.Op, y.Op)) }
-	slices.SortFunc(holds, order)
+	b.deviceHolds(syncs, add)
+	slices.SortFunc(holds, compareHolds)
 	return slices.Compact(holds)
 }
+
+func compareHolds(x, y Hold) int { return cmp.Or(cmp.Compare(x.Call, y.Call), cmp.Compare(x.Op, y.Op)) }
 
 // asBuilder gives what the rules knew of calls and streams while the graph was made: it is found again where it is
 // asked for, since few who have a graph need it. The graph stays as it is.
@@ -102,22 +100,90 @@ func (b *builder) recordedFor(c ActID) ([]LaneID, ActID) {
 	return nil, NoAct
 }
 
-// onDevice returns the streams of the device that a device synchronisation waits for: that of its record, where records
-// tell devices apart, else that on which the thread launched last.
-func (b *builder) onDevice(c ActID) []LaneID {
+// syncsOf is a thread, and the device that its synchronisations wait for; unknownDevice for all of its process.
+type syncsOf struct {
+	thread LaneID
+	device int64
+}
+
+const unknownDevice = math.MinInt64
+
+// deviceHolds tells for what device synchronisations wait: for what was put last on every stream of the device, unless the
+// thread has waited for that before. It goes along launches and synchronisations in the order of the calls, and keeps the
+// streams in the order of their latest launch: only those are looked at on which something was put since the thread waited last.
+func (b *builder) deviceHolds(syncs []ActID, add func(c, op ActID)) {
+	if len(syncs) == 0 {
+		return
+	}
 	d := b.d
-	device, known := int64(0), false
-	if r, ok := b.sync.of[c]; ok && b.sync.devices && r.device >= 0 {
-		device, known = r.device, true
-	} else if s := b.launchedLast(c); s != NoLane {
-		device, known = b.tr.Procs[d.Lanes[s].Proc].Device, true
-	}
-	var lanes []LaneID
+	var puts []ActID
 	for l := range d.Lanes {
-		lane := &d.Lanes[l]
-		if lane.Stream && b.sameProcess(LaneID(l), d.Acts[c].Lane) && (!known || b.tr.Procs[lane.Proc].Device == device) {
-			lanes = append(lanes, LaneID(l))
-		}
+		puts = append(puts, b.order[l]...)
 	}
-	return lanes
+	SortRuns(syncs, func(x, y *ActID) bool { return b.callLess(*x, *y) })
+	SortRuns(puts, func(x, y *ActID) bool { return b.callLess(b.launch[*x], b.launch[*y]) })
+	streams := newRecent(len(d.Lanes))
+	since := map[syncsOf]int{}      // the number of puts when the thread waited last
+	waited := map[[2]LaneID]ActID{} // by thread and stream: for what
+	at := 0
+	for _, c := range syncs {
+		for ; at < len(puts) && b.callLess(b.launch[puts[at]], c); at++ {
+			streams.use(d.Acts[puts[at]].Lane, at)
+		}
+		key := syncsOf{d.Acts[c].Lane, b.deviceOf(c)}
+		streams.since(since[key], func(s LaneID) {
+			if !b.sameProcess(s, key.thread) || key.device != unknownDevice && b.tr.Procs[d.Lanes[s].Proc].Device != key.device {
+				return
+			}
+			if op := b.lastLaunchedBefore(s, c); op != NoAct && waited[[2]LaneID{key.thread, s}] != op+1 {
+				waited[[2]LaneID{key.thread, s}] = op + 1
+				add(c, op)
+			}
+		})
+		since[key] = at
+	}
+}
+
+// deviceOf is the device that a device synchronisation waits for: that of its record, where records tell devices apart,
+// else that on which the thread launched last; unknownDevice without one.
+func (b *builder) deviceOf(c ActID) int64 {
+	if r, ok := b.sync.of[c]; ok && b.sync.devices && r.device >= 0 {
+		return r.device
+	}
+	if s := b.launchedLast(c); s != NoLane {
+		return b.tr.Procs[b.d.Lanes[s].Proc].Device
+	}
+	return unknownDevice
+}
+
+// recent keeps lanes in the order in which they were used, the latest first: a list over places, that of lane l being l+1.
+type recent struct {
+	next, prev []int32 // place 0 is before the first and behind the last
+	at         []int   // per lane: when
+}
+
+func newRecent(lanes int) *recent {
+	return &recent{make([]int32, lanes+1), make([]int32, lanes+1), make([]int, lanes)}
+}
+
+// use puts a lane in front.
+func (r *recent) use(l LaneID, at int) {
+	r.at[l] = at
+	i := int32(l) + 1
+	if r.next[0] == i {
+		return
+	}
+	if r.next[i] != 0 || r.prev[i] != 0 {
+		r.next[r.prev[i]], r.prev[r.next[i]] = r.next[i], r.prev[i]
+	}
+	r.next[i], r.prev[i] = r.next[0], 0
+	r.prev[r.next[0]] = i
+	r.next[0] = i
+}
+
+// since visits the lanes that were used at a time or later.
+func (r *recent) since(at int, visit func(LaneID)) {
+	for i := r.next[0]; i != 0 && r.at[i-1] >= at; i = r.next[i] {
+		visit(LaneID(i - 1))
+	}
 }

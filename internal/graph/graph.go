@@ -26,6 +26,16 @@ type Layout struct {
 // Layout returns what drawing needs of a graph.
 func (g *Graph) Layout() *Layout { return &Layout{g.Graph.Layout, g.Aggregated} }
 
+// BuildEvents makes the level of events alone, which is enough for the exact path: no event has a phase, and there are no
+// aggregated nodes. It fails only when the window cannot be found.
+func BuildEvents(tr *trace.Trace, o cdg.Options) (*Graph, error) {
+	g, err := cdg.Build(tr, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Graph{Graph: g, Aggregated: &nodes.Aggregated{}}, nil
+}
+
 // Build makes the graph of one window of a trace. It fails only when the window cannot be found.
 func Build(tr *trace.Trace, o cdg.Options) (*Graph, error) {
 	y, link, err := cdg.LayOut(tr, o)

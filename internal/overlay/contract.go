@@ -69,6 +69,7 @@ const (
 	ArgArrowWeight   = "weight"
 	ArgArrowInferred = "inferred"
 	ArgArrowReversed = "reversed"
+	ArgArrowStandIn  = "stand_in" // "from", "to", "both": ends on the row Path segments
 )
 
 // Attributes of the trace.

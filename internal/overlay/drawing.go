@@ -42,8 +42,9 @@ type Track struct {
 	Description string
 	Category    string // of its slices
 	Slices      []Slice
-	Maker       SliceMaker // instead of Slices
-	Ends        []ArrowEnd // of arrows from slice to slice, by slice
+	Maker       SliceMaker                // instead of Slices
+	EventOf     func(i int) trace.EventID // the event whose time slice i is, NoEvent for nobody's; nil where slices are not of events
+	Ends        []ArrowEnd                // of arrows from slice to slice, by slice
 	Counter     bool
 	Unit        string
 	Points      []analyses.Point

@@ -14,7 +14,7 @@ import (
 func segmentsTrack(tr *trace.Trace, p *critpath.Path, marks *Marks, slim bool) Track {
 	r := &segmentRow{tr: tr, window: p.Window.Start, segs: p.Segments, resources: resources(tr), marks: marks, slim: slim}
 	r.leaveOutCovered()
-	return Track{Name: TrackSegments, Parent: 0, Category: CategoryPath, Maker: r, Description: strings.Join([]string{
+	return Track{Name: TrackSegments, Parent: 0, Category: CategoryPath, Maker: r, EventOf: r.event, Description: strings.Join([]string{
 		"Every segment of the critical path, in time order: which event the run waited for at each moment.",
 		"Name: the event, or what the time is where it belongs to none. Args: kind, resource, position in the input.",
 		"critical_id is also on the event itself: find slices with the same arg value to go there.",
@@ -86,6 +86,9 @@ func (r *segmentRow) Look(i int) (name, color string) {
 	}
 	return cmp.Or(name, s.Kind.String()), classColors[s.Kind.Class()]
 }
+
+// event is whose time a slice is, NoEvent for nobody's.
+func (r *segmentRow) event(i int) trace.EventID { return r.segs[r.at(i)].Event }
 
 // Args are those of a segment: an owned one has the critical_id of its event, every other its own number.
 func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {

@@ -19,7 +19,7 @@ func Write(w io.Writer, t *Trace) (Stats, error) {
 
 func writePieces(w io.Writer, t *Trace, size int) (Stats, error) {
 	bw := bufio.NewWriterSize(w, chunkSize)
-	st, _, err := writePart(bw, t, size, identity(t))
+	st, _, err := writePart(bw, t, size, identity(t), newChunks())
 	if err == nil {
 		err = bw.Flush()
 	}
@@ -32,11 +32,12 @@ type Stream struct {
 	to        *bufio.Writer
 	st        Stats
 	sequences uint32
+	free      chunks
 }
 
 // NewStream begins a trace: its UUID and Attrs are said here.
 func NewStream(w io.Writer, t *Trace) (*Stream, error) {
-	s := &Stream{to: bufio.NewWriterSize(w, chunkSize)}
+	s := &Stream{to: bufio.NewWriterSize(w, chunkSize), free: newChunks()}
 	n, err := s.to.Write(identity(t))
 	s.st.Bytes = int64(n)
 	return s, err
@@ -45,7 +46,7 @@ func NewStream(w io.Writer, t *Trace) (*Stream, error) {
 // Part writes the tracks of a part. Each part needs a number of its own; its times are on the clock of all parts.
 func (s *Stream) Part(t *Trace) (Stats, error) {
 	t.before = s.sequences
-	st, sequences, err := writePart(s.to, t, pieceItems, nil)
+	st, sequences, err := writePart(s.to, t, pieceItems, nil, s.free)
 	s.sequences += uint32(sequences)
 	s.st.Add(&st)
 	return st, err
@@ -66,7 +67,7 @@ func (st *Stats) Add(o *Stats) {
 }
 
 // writePart writes the tracks of a part, and what is to be said of the trace between its clocks and its tracks. It tells how many sequences that were.
-func writePart(bw *bufio.Writer, t *Trace, size int, said []byte) (st Stats, sequenced int, err error) {
+func writePart(bw *bufio.Writer, t *Trace, size int, said []byte, free chunks) (st Stats, sequenced int, err error) {
 	lanes, st := plan(t, size)
 	start := firstTime(t)
 	par.Each(len(lanes), func(i int) { lanes[i].findUnit(&t.Tracks[lanes[i].track], start) })
@@ -77,7 +78,7 @@ func writePart(bw *bufio.Writer, t *Trace, size int, said []byte) (st Stats, seq
 			return st, len(lanes), err
 		}
 	}
-	each(lanes, t, start, func(chunk []byte) bool {
+	each(lanes, t, start, free, func(chunk []byte) bool {
 		var n int
 		n, err = bw.Write(chunk)
 		st.Bytes += int64(n)
@@ -158,8 +159,32 @@ type task struct {
 // ahead is how many chunks a lane may be encoded before it is its turn to be written.
 const ahead = 32
 
+// chunks are buffers that were written and can be filled again.
+type chunks chan []byte
+
+func newChunks() chunks { return make(chunks, ahead) }
+
+func (c chunks) get() []byte {
+	select {
+	case b := <-c:
+		return b[:0]
+	default:
+		return make([]byte, 0, chunkSize+chunkSize/4)
+	}
+}
+
+func (c chunks) put(b []byte) {
+	if cap(b) == 0 {
+		return
+	}
+	select {
+	case c <- b:
+	default:
+	}
+}
+
 // each encodes the lanes and hands their chunks to write in order, until write returns false.
-func each(lanes []lane, t *Trace, start int64, write func([]byte) bool) {
+func each(lanes []lane, t *Trace, start int64, free chunks, write func([]byte) bool) {
 	workers := runtime.GOMAXPROCS(0)
 	encode := func(e *encoder, i int, flush func([]byte) []byte) {
 		l := &lanes[i]
@@ -189,15 +214,6 @@ func each(lanes []lane, t *Trace, start int64, write func([]byte) bool) {
 
 	var stop atomic.Bool
 	var fault atomic.Pointer[any] // what a worker panicked with
-	free := make(chan []byte, ahead)
-	get := func() []byte {
-		select {
-		case b := <-free:
-			return b[:0]
-		default:
-			return make([]byte, 0, chunkSize+chunkSize/4)
-		}
-	}
 	queue := make(chan *task)
 	order := make(chan *task, 4*workers)
 	go func() {
@@ -226,17 +242,18 @@ func each(lanes []lane, t *Trace, start int64, write func([]byte) bool) {
 						return
 					}
 					if e.out == nil {
-						e.out = get()
+						e.out = free.get()
 					}
 					encode(e, tk.lane, func(b []byte) []byte {
 						tk.chunks <- b
 						if stop.Load() {
 							return nil
 						}
-						return get()
+						return free.get()
 					})
 				}()
 			}
+			free.put(e.out)
 		}()
 	}
 	for tk := range order {
@@ -244,10 +261,7 @@ func each(lanes []lane, t *Trace, start int64, write func([]byte) bool) {
 			if !stop.Load() && !write(chunk) {
 				stop.Store(true)
 			}
-			select {
-			case free <- chunk:
-			default:
-			}
+			free.put(chunk)
 		}
 	}
 	if x := fault.Load(); x != nil {

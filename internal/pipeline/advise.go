@@ -5,6 +5,7 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/critpath"
 	"overlay/internal/report"
+	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )
 
@@ -19,23 +20,29 @@ func (r *Run) Advise(s report.Source) *report.Advice {
 }
 
 // Findings are what would make the run shorter, found once; nil where there is no advice.
-func (r *Run) Findings() *advise.Advice { return r.findings(nil) }
-
-// findings is Findings. m is a model of its graph, or nil when nobody has made one.
-func (r *Run) findings(m *whatif.Model) *advise.Advice {
+func (r *Run) Findings() *advise.Advice {
 	if r.advice == nil && !r.Recorded {
-		if m == nil {
-			r.o.stage("advice")
-			m = whatif.New(r.graph)
-		}
-		r.advice = r.advise(m)
+		r.advice = r.advise()
 	}
 	return r.advice
 }
 
+// beginModel begins to make the model, unless that was done. Whoever asks for it waits until it is there.
+func (r *Run) beginModel() {
+	if r.model != nil {
+		return
+	}
+	g, m := r.graph, (*whatif.Model)(nil)
+	wait := trace.Beside(func() { m = whatif.New(g) })
+	r.model = func() *whatif.Model {
+		wait()
+		return m
+	}
+}
+
 // advise gives nil for slim traces, which lack what would bind instead of the path; and for a method
 // with a window of its own, which does not speak of the graph's.
-func (r *Run) advise(m *whatif.Model) *advise.Advice {
+func (r *Run) advise() *advise.Advice {
 	g, p := r.graph, r.path
 	if p.Window.Start != g.Window.Start || p.Window.End != g.Window.End {
 		return nil
@@ -46,5 +53,6 @@ func (r *Run) advise(m *whatif.Model) *advise.Advice {
 			return nil // an empty window
 		}
 	}
-	return advise.New(m, p)
+	r.beginModel()
+	return advise.Find(g, p, r.model)
 }

@@ -36,6 +36,8 @@ type Options struct {
 	Methods  map[string]critpath.Method // by the name that a slim trace records
 	Analyses []string                   // names of analyses to make
 	Analysis analyses.Options
+	Advise   bool // advice will be asked for: what it replays is made beside the path
+	Events   bool // only a summary is made: the exact path needs the graph of events alone
 	Unasked  bool // nobody asked for the analyses: they are for a page, not drawn, and not made of a slim trace, which lacks most
 
 	Anonymous bool // replace names in the report and the drawing
@@ -55,10 +57,11 @@ type Run struct {
 	graph    *graph.Graph   // of Trace
 	path     *critpath.Path // in graph
 	analyses *analyses.Result
-	ghosts   []overlay.Ghost // simulated runs to draw
-	advice   *advise.Advice  // nil before it is asked for
-	original *Run            // with Options.Anonymous: the run on the input
-	scanned  func()          // waits for what drawing wants to know of the input
+	ghosts   []overlay.Ghost      // simulated runs to draw
+	advice   *advise.Advice       // nil before it is asked for
+	model    func() *whatif.Model // of graph, for the advice; nil before it is begun
+	original *Run                 // with Options.Anonymous: the run on the input
+	scanned  func()               // waits for what drawing wants to know of the input
 }
 
 func (o *Options) stage(name string) {
@@ -110,7 +113,11 @@ func (r *Run) solve() error {
 	if method == nil {
 		method = critpath.Exact
 	}
-	if r.graph, err = graph.Build(r.Trace, link); err != nil {
+	build := graph.Build
+	if r.o.Events && rec == nil && !r.o.Anonymous && len(r.o.Analyses) == 0 {
+		build = graph.BuildEvents
+	}
+	if r.graph, err = build(r.Trace, link); err != nil {
 		return err
 	}
 	if w := r.graph.Window; w.End <= w.Start {
@@ -119,8 +126,14 @@ func (r *Run) solve() error {
 	if len(r.Trace.Events) >= largeTrace {
 		runtime.GC() // of what linking left
 	}
+	if r.o.Advise && !r.Recorded && !r.o.Anonymous {
+		r.beginModel()
+	}
 	r.o.stage("path")
 	r.path, err = method(r.graph)
+	if err != nil && r.model != nil {
+		r.model()
+	}
 	return err
 }
 
@@ -129,20 +142,22 @@ func (r *Run) solve() error {
 func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses, s.Slim = r.graph, r.path, r.analyses, r.Recorded
-	var model *whatif.Model
+	if s.Gains && !r.Recorded {
+		r.beginModel()
+	}
 	var advice *advise.Advice
 	found := trace.Beside(func() {
-		if !r.Recorded && (s.Advise || s.Gains) {
-			model = whatif.New(r.graph)
-		}
 		if s.Advise {
-			advice = r.findings(model)
+			advice = r.Findings()
 		}
 	})
 	rep := report.New(s)
 	r.o.stage("advice")
 	found()
-	s.Model, s.Advice = model, advice
+	if s.Advice = advice; s.Gains && !r.Recorded {
+		s.Model = r.model()
+	}
+	r.model = nil
 	rep.AddReplays(s)
 	return rep
 }

@@ -79,6 +79,7 @@ const largeTrace = 1 << 16
 // path have no arrow.
 func (p *JobPicture) Close(rows bool) (*pftrace.Stats, int, error) {
 	if rows {
+		p.picture.Complete()
 		if err := p.out.Tracks(p.picture.Tracks); err != nil {
 			return nil, 0, err
 		}

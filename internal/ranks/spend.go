@@ -2,6 +2,7 @@ package ranks
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"overlay/internal/cdg"
@@ -13,37 +14,33 @@ import (
 // namesKept is how many names a summary keeps of a step, of threads and of the device each.
 const namesKept = 50
 
-type spentKey struct {
-	step int32
-	name Name
-	host bool
-}
-
 // spend sums by step what the rank did, and where its own path was.
 func (z *summarizer) spend(p *critpath.Path) {
-	sums := map[spentKey]*Spent{}
+	if z.host != nil {
+		z.hostWaits = slices.Sorted(maps.Keys(z.host.Waits))
+	}
+	sums := make([][]int32, 2*len(z.s.Steps)) // of threads and of the device in each step, per name: 1 + index into list
+	var list []Spent
 	of := func(step int, name Name, host bool) *Spent {
-		key := spentKey{int32(step), name, host}
-		x := sums[key]
-		if x == nil {
-			x = &Spent{Step: key.step, Name: name, Host: host}
-			sums[key] = x
+		row := &sums[2*step+b2i(host)]
+		if int(name) >= len(*row) {
+			*row = append(*row, make([]int32, int(name)+1-len(*row))...)
 		}
-		return x
+		if (*row)[name] == 0 {
+			list = append(list, Spent{Step: int32(step), Name: name, Host: host})
+			(*row)[name] = int32(len(list))
+		}
+		return &list[(*row)[name]-1]
 	}
 	z.alongPath(p, of)
 	z.busyGPU(of)
 	z.busyHost(of)
-	list := make([]Spent, 0, len(sums))
-	for _, x := range sums {
-		list = append(list, *x)
-	}
 	slices.SortFunc(list, func(a, b Spent) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(b2i(a.Host), b2i(b.Host)), cmp.Compare(max(b.Path, b.Busy), max(a.Path, a.Busy)), cmp.Compare(a.Name, b.Name))
 	})
-	n, last := 0, spentKey{step: -1}
+	n, last := 0, [2]int{-1}
 	z.s.Spent = slices.Clip(slices.DeleteFunc(list, func(x Spent) bool {
-		if key := (spentKey{step: x.Step, host: x.Host}); key != last {
+		if key := [2]int{int(x.Step), b2i(x.Host)}; key != last {
 			last, n = key, 0
 		}
 		n++
@@ -72,12 +69,33 @@ func (z *summarizer) alongPath(p *critpath.Path, of func(int, Name, bool) *Spent
 				continue
 			}
 			class := seg.Kind.Class()
+			if waited := z.waited(seg, max(seg.Start, steps[j].Start), min(seg.End, steps[j].End)); waited > 0 {
+				steps[j].Path[critpath.ClassComm] += waited
+				ns -= waited
+			}
 			steps[j].Path[class] += ns
 			if class != critpath.ClassComm && seg.Owned() {
 				of(j, z.name(seg.Event), !z.tr.Events[seg.Event].Kind.Device()).Path += ns
 			}
 		}
 	}
+}
+
+// waited is how much of a stretch of the path is a wait of a thread for an operation of the CPU, or that operation itself.
+func (z *summarizer) waited(s *critpath.Segment, from, to int64) int64 {
+	if z.host == nil {
+		return 0
+	}
+	if s.Event != trace.NoEvent && isHostCollective(z.tr.Name(s.Event)) {
+		return to - from
+	}
+	sum := int64(0)
+	for _, w := range z.hostWaits {
+		if owner := z.g.Pieces[w].Owner; owner == cdg.NoAct && s.Event == trace.NoEvent || owner != cdg.NoAct && s.Event == z.g.Acts[owner].Event {
+			sum += max(min(to, z.g.Pieces[w+1].Start)-max(from, z.g.Pieces[w].Start), 0)
+		}
+	}
+	return min(sum, to-from)
 }
 
 // busyGPU sums the operations of the device that do not communicate, by the step of their launch. Those without a launch
@@ -142,6 +160,11 @@ func (z *summarizer) busyHost(of func(int, Name, bool) *Spent) {
 // thread.
 func (z *summarizer) waits(lane, piece int) bool {
 	g := z.g
+	if z.host != nil {
+		if _, waits := z.host.Waits[int32(piece)]; waits || isHostCollective(z.tr.Name(g.Acts[g.Pieces[piece].Owner].Event)) {
+			return true
+		}
+	}
 	if e := g.Acts[g.Pieces[piece].Owner].Event; g.Call(g.Pieces[piece].Owner) && vendors.VerbOf(z.tr.Name(e)).Blocks() {
 		return true
 	}

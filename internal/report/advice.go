@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 
@@ -40,6 +41,16 @@ func (a *Advice) WriteJSON(w io.Writer) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	return e.Encode(a)
+}
+
+// Detached is the same advice without anything that belongs to the trace, which may be let go then.
+func (a *Advice) Detached() (*Advice, error) {
+	var text bytes.Buffer
+	if err := a.WriteJSON(&text); err != nil {
+		return nil, err
+	}
+	var out Advice
+	return &out, json.Unmarshal(text.Bytes(), &out)
 }
 
 // signedPercent is a share that may be below 0.

@@ -34,6 +34,22 @@ func TestAdviceSchemaFile(t *testing.T) {
 	checkGolden(t, adviceSchemaFile, append(b, '\n'))
 }
 
+const jobAdviceSchemaFile = "../../docs/advise-job.schema.json"
+
+// TestJobAdviceSchemaFile: the schema in docs says what the types say.
+func TestJobAdviceSchemaFile(t *testing.T) {
+	s := schemaOf(reflect.TypeFor[JobAdvice]())
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"] = JobAdviceSchema
+	s["description"] = "The answer of overlay advise on the traces of a job. Times are integers in ns, shares are ratios; gains over the ranks are bounds. What is said of the rank itself is as overlay advise says of its trace."
+	s["properties"].(map[string]any)["schema"] = map[string]any{"const": JobAdviceSchema}
+	b, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, jobAdviceSchemaFile, append(b, '\n'))
+}
+
 func adviceOf(t *testing.T, name string, tr *trace.Trace) *Advice {
 	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
@@ -75,10 +91,20 @@ func TestAdviceForms(t *testing.T) {
 		for _, e := range follow(schema, v, "") {
 			t.Errorf("%s: %s", name, e)
 		}
+		detached, err := a.Detached()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, width := range []int{60, 80, 120} {
-			var text bytes.Buffer
+			var text, same bytes.Buffer
 			if err := a.WriteText(&text, TextOptions{Width: width}); err != nil {
 				t.Fatal(err)
+			}
+			if err := detached.WriteText(&same, TextOptions{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			if same.String() != text.String() {
+				t.Errorf("%s: the advice without its trace reads otherwise", name)
 			}
 			for l := range strings.Lines(text.String()) {
 				if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > width {

@@ -37,8 +37,25 @@ type Collective struct {
 	Peer    int64 // of point-to-point calls the other side, numbered within the group
 }
 
+// Collectives reads what events of a trace say of their collectives. Texts and lists of ranks that many of them say alike are
+// held once: who takes a list must not change it.
+type Collectives struct {
+	t       *Trace
+	texts   map[string]string
+	lists   map[string][]int64
+	spreads map[[3]int64][]int64 // by start, stride and number
+}
+
+// Collectives begins to read the collectives of a trace.
+func (t *Trace) Collectives() *Collectives {
+	return &Collectives{t, map[string]string{}, map[string][]int64{}, map[[3]int64][]int64{}}
+}
+
 // Collective reads what an event says of its collective; false when it says nothing.
-func (t *Trace) Collective(id EventID) (Collective, bool) {
+func (t *Trace) Collective(id EventID) (Collective, bool) { return t.Collectives().Of(id) }
+
+// Of reads what an event says of its collective; false when it says nothing.
+func (r *Collectives) Of(id EventID) (Collective, bool) {
 	c := Collective{In: -1, Out: -1, Seq: -1, Rank: -1, Peer: -1, Group: ProcessGroup{Size: -1}}
 	start, stride, src, dst, found := int64(-1), int64(-1), int64(-1), int64(-1), false
 	number := func(v Value, to *int64) {
@@ -46,7 +63,7 @@ func (t *Trace) Collective(id EventID) (Collective, bool) {
 			*to = n
 		}
 	}
-	t.Args(id, func(key string, v Value) bool {
+	r.t.Args(id, func(key string, v Value) bool {
 		switch key {
 		case "Collective name":
 			c.Name = v.Text
@@ -63,7 +80,7 @@ func (t *Trace) Collective(id EventID) (Collective, bool) {
 		case "Process Group Description":
 			c.Group.Desc = v.Text
 		case "Process Group Ranks":
-			c.Group.Ranks = rankList(v.Text)
+			c.Group.Ranks = r.list(v.Text)
 		case "Global rank start":
 			number(v, &start)
 		case "Global rank stride":
@@ -86,17 +103,49 @@ func (t *Trace) Collective(id EventID) (Collective, bool) {
 		c.Peer = max(src, -1)
 	}
 	if g := &c.Group; g.Ranks == nil && start >= 0 && stride > 0 && g.Size > 0 && g.Size <= 1<<20 {
-		for i := range g.Size {
-			g.Ranks = append(g.Ranks, start+i*stride)
-		}
+		g.Ranks = r.spread(start, stride, g.Size)
 	}
 	if g := &c.Group; g.Size < 0 && g.Ranks != nil {
 		g.Size = int64(len(g.Ranks))
 	}
 	for _, text := range []*string{&c.Name, &c.Dtype, &c.Group.Name, &c.Group.Desc} {
-		*text = strings.Clone(*text) // it belongs to the input, which may be let go before what is made of it
+		*text = r.text(*text)
 	}
 	return c, found && (c.Name != "" || c.Group.Name != "" || c.Group.Ranks != nil)
+}
+
+// text copies a text, which belongs to the input: that may be let go before what is made of it.
+func (r *Collectives) text(s string) string {
+	own, ok := r.texts[s]
+	if !ok {
+		own = strings.Clone(s)
+		r.texts[own] = own
+	}
+	return own
+}
+
+// list reads a list of ranks; see rankList.
+func (r *Collectives) list(s string) []int64 {
+	list, ok := r.lists[s]
+	if !ok {
+		list = rankList(s)
+		r.lists[strings.Clone(s)] = list
+	}
+	return list
+}
+
+// spread is n ranks from start on, stride apart.
+func (r *Collectives) spread(start, stride, n int64) []int64 {
+	key := [3]int64{start, stride, n}
+	list, ok := r.spreads[key]
+	if !ok {
+		list = make([]int64, n)
+		for i := range list {
+			list[i] = start + int64(i)*stride
+		}
+		r.spreads[key] = list
+	}
+	return list
 }
 
 // rankList reads "[0, 1, 2]"; nil for anything else, such as a list that was cut ("[0, 1, ..., 63]").

@@ -33,6 +33,11 @@ type modelBuilder struct {
 	callDeps map[callEnd][]dep // further sources of borders
 }
 
+// forget lets go of what the points and their sources were made from: what brings them into order needs room.
+func (b *modelBuilder) forget() {
+	b.holds, b.held, b.asked, b.real, b.start, b.inner, b.inside, b.ops, b.opDeps, b.callDeps = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+}
+
 // callEnd is the border at which a call returns.
 type callEnd struct {
 	lane cdg.LaneID

@@ -22,7 +22,8 @@ func (m *Model) Ceilings(list []Change) []Ceiling {
 		if c.Num, c.Den = 0, 2; i%2 == 1 {
 			c.Num = 1
 		}
-		m.brief(&Scenario{Changes: []Change{c}}, func(r *Result) {
+		m.brief(func(r *Result) {
+			r.replay(m, &Scenario{Changes: []Change{c}})
 			if i%2 == 1 {
 				out[i/2].Half = r.Window
 				return

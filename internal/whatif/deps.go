@@ -30,7 +30,6 @@ func (b *modelBuilder) layDeps() {
 			m.depFrom = append(m.depFrom, int32(len(m.deps)))
 		}
 	}
-	b.callDeps = nil
 }
 
 func (b *modelBuilder) fixed(at int64, rule cdg.Rule) {

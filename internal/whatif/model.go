@@ -62,9 +62,13 @@ type Model struct {
 	ends      []end   // the window is over when the last of these is
 	all       []int32 // points at which lanes end, those that run free included
 
+	slots chan struct{} // of replays that are asked for a number
 	mu    sync.Mutex
-	spare []*Result // memory for replays that are asked for a number
+	spare []*Result // memory for them
 }
+
+// mostBrief is how many of those run side by side: each needs a quarter of what the model does.
+const mostBrief = 4
 
 const none = int32(-1)
 
@@ -130,7 +134,7 @@ func (m *Model) Graph() *graph.Graph { return m.g }
 
 // New makes a graph ready for replays. The graph stays as it is and has to stay so.
 func New(g *graph.Graph) *Model {
-	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End}
+	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End, slots: make(chan struct{}, mostBrief)}
 	b := &modelBuilder{m: m, g: g.Graph, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
 	m.class = m.classes()
 	b.holds = g.Holds()
@@ -140,6 +144,7 @@ func New(g *graph.Graph) *Model {
 	b.layPoints()
 	b.layParts()
 	b.layDeps()
+	b.forget()
 	b.order()
 	b.findEnds()
 	return m

@@ -33,19 +33,21 @@ func (m *Model) Replay(s *Scenario) *Result {
 func (r *Result) replay(m *Model, s *Scenario) {
 	*r = Result{Scenario: s, m: m, plan: r.plan, end: r.end, by: r.by}
 	m.plan(&r.plan, s)
+	r.by = slices.Grow(r.by[:0], len(m.at))[:len(m.at)]
 	r.run()
 }
 
-// brief replays a scenario for what use reads off the result, which is not valid afterwards: replays that are asked for
-// a number take turns in the same memory.
-func (m *Model) brief(s *Scenario, use func(*Result)) {
+// brief gives use the room for a result, which is not valid afterwards: replays that are asked for a number take turns in the
+// same memory.
+func (m *Model) brief(use func(*Result)) {
+	m.slots <- struct{}{}
+	defer func() { <-m.slots }()
 	m.mu.Lock()
 	r := &Result{}
 	if n := len(m.spare); n > 0 {
 		r, m.spare = m.spare[n-1], m.spare[:n-1]
 	}
 	m.mu.Unlock()
-	r.replay(m, s)
 	use(r)
 	m.mu.Lock()
 	m.spare = append(m.spare, r)
@@ -54,7 +56,14 @@ func (m *Model) brief(s *Scenario, use func(*Result)) {
 
 // Window is how long the window would have been with the changes of a scenario, ns: what Replay says, at less cost.
 func (m *Model) Window(s *Scenario) (ns int64) {
-	m.brief(s, func(r *Result) { ns = r.Window })
+	m.brief(func(r *Result) {
+		*r = Result{Scenario: s, m: m, plan: r.plan, end: r.end, by: r.by}
+		by := r.by
+		m.plan(&r.plan, s)
+		r.by = nil
+		r.run()
+		ns, r.by = r.Window, by
+	})
 	return ns
 }
 
@@ -67,12 +76,15 @@ func (m *Model) ReplayAll(list []Scenario) []*Result {
 
 const never = -1 << 62
 
-// run computes when everything happens.
+// run computes when everything happens, and because of what unless r.by is nil.
 func (r *Result) run() {
 	m, p := r.m, &r.plan
 	n := len(m.at)
-	end, by := slices.Grow(r.end[:0], n)[:n], slices.Grow(r.by[:0], n)[:n]
-	end[0], by[0] = 0, 0
+	end, by := slices.Grow(r.end[:0], n)[:n], r.by
+	end[0] = 0
+	if by != nil {
+		by[0] = 0
+	}
 	prev, cost, depFrom, e := m.prev[:n], p.cost[:n], p.depFrom[:n+1], p.edits
 	for i := int32(1); i < int32(n); i++ {
 		t, because := int64(never), none
@@ -107,9 +119,12 @@ func (r *Result) run() {
 		if t == never { // an operation whose every source was taken away
 			t = m.t0
 		}
-		end[i], by[i] = t+c, because
+		end[i] = t + c
+		if by != nil {
+			by[i] = because
+		}
 	}
-	r.end, r.by = end, by
+	r.end = end
 	best := int64(never)
 	for _, e := range m.ends {
 		if t := end[e.point] + e.after; t > best {

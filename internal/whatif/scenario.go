@@ -54,12 +54,21 @@ const (
 // Set is a set of activities of a graph: a bit each.
 type Set []uint64
 
+// Sets makes sets of the activities of a graph that has so many.
+type Sets int
+
+// NewSet returns the empty set.
+func (n Sets) NewSet() Set { return make(Set, (n+63)/64) }
+
 // NewSet returns the empty set of activities of a model's graph.
-func (m *Model) NewSet() Set { return make(Set, (len(m.g.Acts)+63)/64) }
+func (m *Model) NewSet() Set { return Sets(len(m.g.Acts)).NewSet() }
 
 // SetOf returns the set of the given activities.
-func (m *Model) SetOf(acts ...cdg.ActID) Set {
-	s := m.NewSet()
+func (m *Model) SetOf(acts ...cdg.ActID) Set { return Sets(len(m.g.Acts)).SetOf(acts...) }
+
+// SetOf returns the set of the given activities.
+func (n Sets) SetOf(acts ...cdg.ActID) Set {
+	s := n.NewSet()
 	for _, a := range acts {
 		s.Add(a)
 	}

@@ -14,43 +14,88 @@ import (
 // row that began last, finished or not (flow_tracker.cc, slice_tracker.cc). So an arrow can only reach a slice at a
 // time between its start and the start of the next slice of its row, after Perfetto's rounding. A slice with which its
 // first child starts has no such time. But a finish without bp waits for the slice that begins next: that reaches a slice
-// from before its start, if no other one starts in between.
+// from before its start, if no other one starts in between. What is reached in neither way, as a slice that overlaps its
+// row and is moved by the viewer, has a stand-in: its segment on the row of the path (standin.go).
 
 // reach is when a slice is the one that began last on its row: [from, until) in imported ns; empty for a slice that
 // no time stamp reaches. From ahead on, and before its start, it is the one that begins next; ahead is its start where it never is.
 type reach struct{ from, until, ahead int64 }
 
-// bindArrows finds time stamps for both ends of each arrow. Arrows of which one end cannot be reached are left out.
+// place is what an end of an arrow can be bound to: a slice [start, end] of a row.
+type place struct {
+	pid, tid   int64
+	start, end int64 // ns
+	at         reach
+	row        bool // there is a row: an event without one has nothing that could be bound
+}
+
+// placeOf is the place of an event's own slice.
+func (w *writer) placeOf(id trace.EventID, at map[trace.EventID]reach) place {
+	e := &w.tr.Events[id]
+	p := place{start: e.Start, end: e.End(), at: at[id]}
+	if row := w.rowOfEvent(id); row != nil {
+		p.pid, p.tid, p.row = row.PID, row.TID, true
+	}
+	return p
+}
+
+// binding is an arrow with time stamps: from one place to another, the start not after the end.
+type binding struct {
+	from, to place
+	s, f     int64 // ns: of the start, of the finish
+	turned   bool  // drawn from where it leads to
+	next     bool  // the finish binds to the slice that begins next
+}
+
+// bindArrows finds time stamps for both ends of each arrow. Arrows of which one end cannot be reached get a stand-in, or
+// are left out.
 func (w *writer) bindArrows() {
 	at := w.reaches()
 	id := w.firstFlowID()
+	var unbound []int32
 	for i := range w.drawing.Arrows {
 		a := &w.drawing.Arrows[i]
-		from, to, turned, next, ok := w.times(a, at)
-		if !ok {
-			w.stats.Unbindable++
-			continue
+		if b, ok := bind(a, w.placeOf(a.From, at), w.placeOf(a.To, at)); ok {
+			w.addArrow(a, &b, id, "")
+			id++
+		} else {
+			unbound = append(unbound, int32(i))
 		}
-		args := []chrome.Arg{{Key: overlay.ArgArrowType, Str: a.Type, IsStr: true}, {Key: overlay.ArgArrowWeight, Int: a.Weight, IsTime: true}, {Key: overlay.ArgCritical, Int: 1}}
-		if a.Inferred {
-			args = append(args, chrome.Arg{Key: overlay.ArgArrowInferred, Int: 1})
-		}
-		src, dst := a.From, a.To
-		if turned {
-			src, dst, from, to = dst, src, to, from
-			args = append(args, chrome.Arg{Key: overlay.ArgArrowReversed, Int: 1})
-		}
-		for k, end := range []trace.EventID{src, dst} {
-			row := w.rowOfEvent(end)
-			f := chrome.Flow{Name: overlay.CategoryPath, Category: overlay.CategoryPath, ID: id, PID: row.PID, TID: row.TID, TS: from, Args: args}
-			if k == 1 {
-				f.TS, f.Finish, f.Next = to, true, next
-			}
-			w.flows = append(w.flows, f)
-		}
-		id++
-		w.stats.Arrows++
 	}
+	if len(unbound) == 0 {
+		return
+	}
+	path := w.standIns(unbound)
+	for _, i := range unbound {
+		a := &w.drawing.Arrows[i]
+		if b, which := path.bind(a, w.placeOf(a.From, at), w.placeOf(a.To, at)); which != "" {
+			w.addArrow(a, &b, id, which)
+			w.stats.StandIns++
+			id++
+		} else {
+			w.stats.Unbindable++
+		}
+	}
+}
+
+// addArrow adds both ends of an arrow. standIn says which of them are on the row of the path.
+func (w *writer) addArrow(a *overlay.Arrow, b *binding, id int64, standIn string) {
+	args := []chrome.Arg{{Key: overlay.ArgArrowType, Str: a.Type, IsStr: true}, {Key: overlay.ArgArrowWeight, Int: a.Weight, IsTime: true}, {Key: overlay.ArgCritical, Int: 1}}
+	if a.Inferred {
+		args = append(args, chrome.Arg{Key: overlay.ArgArrowInferred, Int: 1})
+	}
+	from, to := &b.from, &b.to
+	if b.turned {
+		from, to = to, from
+		args = append(args, chrome.Arg{Key: overlay.ArgArrowReversed, Int: 1})
+	}
+	if standIn != "" {
+		args = append(args, chrome.Arg{Key: overlay.ArgArrowStandIn, Str: standIn, IsStr: true})
+	}
+	w.flows = append(w.flows,
+		chrome.Flow{Name: overlay.CategoryPath, Category: overlay.CategoryPath, ID: id, PID: from.pid, TID: from.tid, TS: b.s, Args: args},
+		chrome.Flow{Name: overlay.CategoryPath, Category: overlay.CategoryPath, ID: id, PID: to.pid, TID: to.tid, TS: b.f, Finish: true, Next: b.next, Args: args})
+	w.stats.Arrows++
 }
 
 // firstFlowID is above every id of the input's flows: some viewers tell flows apart by id alone.
@@ -64,45 +109,42 @@ func (w *writer) firstFlowID() int64 {
 	return id
 }
 
-// times chooses the time stamps of an arrow, as close to the true ones as viewers allow: its start not after its
+// bind chooses the time stamps of an arrow, as close to the true ones as viewers allow: its start not after its
 // end. Where the path enters a slice that began before the one it leaves, and that has had a child since, only the
-// arrow turned around can be bound (Perfetto draws every arrow from the earlier slice to the later one anyway). next says
-// that the finish binds to the slice that begins next.
-func (w *writer) times(a *overlay.Arrow, at map[trace.EventID]reach) (from, to int64, turned, next, ok bool) {
-	froms := w.candidates(a.From, a.FromEnd, at[a.From])
-	tos := w.candidates(a.To, a.ToEnd, at[a.To])
+// arrow turned around can be bound (Perfetto draws every arrow from the earlier slice to the later one anyway).
+func bind(a *overlay.Arrow, from, to place) (b binding, ok bool) {
+	froms, tos := from.times(a.FromEnd), to.times(a.ToEnd)
 	for _, t := range tos {
 		for _, f := range froms {
 			if chrome.Imported(f) <= chrome.Imported(t) && f <= t {
-				return f, t, false, false, true
+				return binding{from: from, to: to, s: f, f: t}, true
 			}
 		}
 	}
 	for _, f := range froms {
 		for _, t := range tos {
 			if chrome.Imported(t) <= chrome.Imported(f) && t <= f {
-				return f, t, true, false, true
+				return binding{from: from, to: to, s: t, f: f, turned: true}, true
 			}
 		}
 	}
-	if f, t, ok := w.ahead(froms, a.To, at[a.To]); ok {
-		return f, t, false, true, true
+	if s, f, ok := to.ahead(froms); ok {
+		return binding{from: from, to: to, s: s, f: f, next: true}, true
 	}
-	if t, f, ok := w.ahead(tos, a.From, at[a.From]); ok {
-		return f, t, true, true, true
+	if s, f, ok := from.ahead(tos); ok {
+		return binding{from: from, to: to, s: s, f: f, turned: true, next: true}, true
 	}
-	return 0, 0, false, false, false
+	return binding{}, false
 }
 
 // ahead finds a time of the start of an arrow and one not before it at which its finish waits for a slice, as late as can be.
-func (w *writer) ahead(starts []int64, slice trace.EventID, r reach) (start, finish int64, ok bool) {
-	if r.ahead >= r.from || w.rowOfEvent(slice) == nil {
+func (p *place) ahead(starts []int64) (start, finish int64, ok bool) {
+	if p.at.ahead >= p.at.from || !p.row {
 		return 0, 0, false
 	}
-	at := w.tr.Events[slice].Start
-	for _, t := range []int64{at - 1, at - 1000} {
+	for _, t := range []int64{p.start - 1, p.start - 1000} {
 		i := chrome.Imported(t)
-		if t < 0 || t > chrome.ExactBelow && t%1000 != 0 || i < r.ahead || i >= r.from {
+		if t < 0 || t > chrome.ExactBelow && t%1000 != 0 || i < p.at.ahead || i >= p.at.from {
 			continue
 		}
 		for _, s := range starts {
@@ -112,7 +154,7 @@ func (w *writer) ahead(starts []int64, slice trace.EventID, r reach) (start, fin
 		}
 	}
 	for _, s := range starts { // in a row without room for a made-up time: the moment of the start itself
-		if i := chrome.Imported(s); i >= r.ahead && i < r.from {
+		if i := chrome.Imported(s); i >= p.at.ahead && i < p.at.from {
 			return s, s, true
 		}
 	}
@@ -127,30 +169,29 @@ func (w *writer) rowOfEvent(id trace.EventID) *chrome.Thread {
 	return nil
 }
 
-// candidates are the times at which an end can be put, the wanted one first.
-func (w *writer) candidates(id trace.EventID, end bool, r reach) []int64 {
-	if r.from >= r.until || w.rowOfEvent(id) == nil {
+// times are those at which an end of an arrow can be put, the wanted one first: the end of the slice, or its start.
+func (p *place) times(end bool) []int64 {
+	if p.at.from >= p.at.until || !p.row {
 		return nil
 	}
-	e := &w.tr.Events[id]
 	var out []int64
 	add := func(t int64) {
-		if t > chrome.ExactBelow && t%1000 != 0 && t != e.Start { // a made-up time has to survive the import
+		if t > chrome.ExactBelow && t%1000 != 0 && t != p.start { // a made-up time has to survive the import
 			return
 		}
-		if i := chrome.Imported(t); t >= e.Start && t <= e.End() && i >= r.from && i < r.until && !slices.Contains(out, t) {
+		if i := chrome.Imported(t); t >= p.start && t <= p.end && i >= p.at.from && i < p.at.until && !slices.Contains(out, t) {
 			out = append(out, t)
 		}
 	}
-	late := []int64{e.End() - 1, e.End() - 1000, r.until - 1, r.until - 1000}
+	late := []int64{p.end - 1, p.end - 1000, p.at.until - 1, p.at.until - 1000}
 	if end {
 		for _, t := range late {
 			add(t)
 		}
-		add(e.Start)
+		add(p.start)
 		return out
 	}
-	add(e.Start)
+	add(p.start)
 	for _, t := range late {
 		add(t)
 	}

@@ -70,11 +70,18 @@ func TestRandomImport(t *testing.T) {
 			}
 		}
 		root := overlay.Track{Name: "Critical path", Parent: -1, Category: "critical_path_summary"}
-		segments := overlay.Track{Name: "Path segments", Category: "critical_path"}
+		var owners []trace.EventID
+		segments := overlay.Track{Name: "Path segments", Category: "critical_path", EventOf: func(i int) trace.EventID { return owners[i] }}
 		at, end := base+rapid.Int64Range(0, 999).Draw(t, "start"), int64(0)
 		for range rapid.IntRange(1, 30).Draw(t, "segments") {
 			d := rapid.Int64Range(1, 700).Draw(t, "d")
-			segments.Slices = append(segments.Slices, overlay.Slice{Start: at, Dur: d, Name: "s"})
+			segment := overlay.Slice{Start: at, Dur: d, Name: "s"}
+			owner := trace.NoEvent
+			if len(slices) > 0 && rapid.Bool().Draw(t, "owned") {
+				owner = rapid.SampledFrom(slices).Draw(t, "owner")
+				segment.Args = []overlay.Arg{{Key: overlay.ArgEvent, Int: int64(owner)}}
+			}
+			segments.Slices, owners = append(segments.Slices, segment), append(owners, owner)
 			at += d
 			end = at
 		}

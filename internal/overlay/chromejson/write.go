@@ -22,6 +22,7 @@ type Stats struct {
 	Slices     int // added
 	Points     int // values of added counters
 	Arrows     int // of the overlay
+	StandIns   int // of these, with an end at the row of the path instead of their slice
 	Unbindable int // arrows left out: no time stamp makes the viewer bind them to their slices
 	Bytes      int64
 }
@@ -80,8 +81,8 @@ func (w *writer) plan() {
 	w.pid = w.rows.Free()
 	w.rows.Assign()
 	w.nameRows()
-	w.bindArrows()
 	w.layOut()
+	w.bindArrows()
 }
 
 // chunkEvents is how many events are encoded at a time: a megabyte or so.

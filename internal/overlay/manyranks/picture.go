@@ -19,7 +19,7 @@ type Options struct {
 	Drawn   []bool // per member: its events are drawn; nil for none
 }
 
-// Picture is what is drawn of a job. Its tracks are complete when the events of all drawn ranks on the path are known (Add).
+// Picture is what is drawn of a job. Its tracks are complete when the events of all drawn ranks on the path are known (Add, Complete).
 type Picture struct {
 	Tracks []overlay.Track // parents before children
 	Attrs  []overlay.Attr
@@ -69,6 +69,9 @@ func Draw(j *ranks.Job, v *ranks.Verdict, o Options) *Picture {
 
 // Add takes the exact path on a drawn rank, and with it the names of its events. Nothing of the trace is kept.
 func (p *Picture) Add(member int32, x *ranks.Exact, tr *trace.Trace) { p.segments.add(member, x, tr) }
+
+// Complete puts what was added into the tracks. It is called once, after all.
+func (p *Picture) Complete() { p.segments.arrange() }
 
 // Clock is the clock of a member in the picture.
 func (p *Picture) Clock(member int32) func(int64) int64 {

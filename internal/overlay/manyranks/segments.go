@@ -14,7 +14,8 @@ import (
 // segmentRow is the row of all segments of the path: those of the job, and in their place the exact ones of drawn ranks.
 type segmentRow struct {
 	p     *Picture
-	segs  []segment // by time
+	segs  []segment   // by time
+	exact [][]segment // by member: what is to take the place of its own segments, nil for a member without
 	names []string
 	index map[string]int32
 }
@@ -50,7 +51,10 @@ func (r *segmentRow) name(s string) int32 {
 // add puts the exact segments of a member in the place of its own.
 func (r *segmentRow) add(member int32, x *ranks.Exact, tr *trace.Trace) {
 	symbols := map[trace.Sym]int32{}
-	r.segs = slices.DeleteFunc(r.segs, func(s segment) bool { return s.member == member })
+	if r.exact == nil {
+		r.exact = make([][]segment, len(r.p.j.Members))
+	}
+	list := make([]segment, 0, len(x.Segments))
 	for i := range x.Segments {
 		s := &x.Segments[i]
 		seg := segment{s.Start, s.End, member, x.Of[i], s.Event, r.name(""), s.Kind}
@@ -63,8 +67,18 @@ func (r *segmentRow) add(member int32, x *ranks.Exact, tr *trace.Trace) {
 			}
 			seg.name = n
 		}
-		r.segs = append(r.segs, seg)
+		list = append(list, seg)
 	}
+	r.exact[member] = list
+}
+
+// arrange puts what was added in its place.
+func (r *segmentRow) arrange() {
+	r.segs = slices.DeleteFunc(r.segs, func(s segment) bool { return r.exact != nil && r.exact[s.member] != nil })
+	for _, list := range r.exact {
+		r.segs = append(r.segs, list...)
+	}
+	r.exact = nil
 	slices.SortFunc(r.segs, func(a, b segment) int { return cmp.Compare(a.start, b.start) })
 }
 

@@ -2,7 +2,6 @@ package pftrace
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,12 +22,12 @@ func TestEveryCriticalEdgeIsAnArrow(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) { everyEdgeIsAnArrow(t, m.Trace, 1000) })
 	}
 	t.Run("stream", func(t *testing.T) {
-		if edges := everyEdgeIsAnArrow(t, busyStream(1).Parse(t), 1000); edges < 5000 {
+		if edges := everyEdgeIsAnArrow(t, testtrace.BusyStream(1, 100).Parse(t), 1000); edges < 5000 {
 			t.Errorf("only %d edges: too few to be cut", edges)
 		}
 	})
 	t.Run("graphs", func(t *testing.T) { // one launch is a block of twice as many arrows: they leave no choice
-		if edges := everyEdgeIsAnArrow(t, busyStream(700).Parse(t), 2500); edges < 5000 {
+		if edges := everyEdgeIsAnArrow(t, testtrace.BusyStream(700, 100).Parse(t), 2500); edges < 5000 {
 			t.Errorf("only %d edges: too few to be cut", edges)
 		}
 	})
@@ -36,35 +35,11 @@ func TestEveryCriticalEdgeIsAnArrow(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".json.gz"), func(t *testing.T) {
 			limit := 1000
 			if strings.Contains(name, "trace_diff") {
-				limit = 1250 // graph launches of 501 kernels: a block of 1,003 arrows each
+				limit = 1250 // graphs of 501 operations: 1,003 arrows that no cut parts, and one a thousandth more than may be left out
 			}
 			everyEdgeIsAnArrow(t, testtrace.Read(t, name), limit)
 		})
 	}
-}
-
-// busyStream is a stream that always has work, in 10 steps: every launch starts so many kernels.
-func busyStream(kernels int64) *testtrace.Builder {
-	b := testtrace.New()
-	main, stream := b.Thread(1, 1, "python"), b.Stream(0, 7)
-	const perStep, us = 700, 1000
-	free, corr := int64(0), int64(0)
-	for step := range int64(10) {
-		start := step * perStep * 10 * us
-		main.Annotation(fmt.Sprintf("ProfilerStep#%d", step), start, perStep*10*us)
-		for k := range perStep / kernels {
-			corr++
-			at := start + k*3*us
-			main.Launch("cudaLaunchKernel", at, 2*us, corr)
-			free = max(free, at+5*us)
-			for range kernels {
-				stream.Kernel("gemm", free, 10*us, corr)
-				free += 10*us + 100
-			}
-		}
-	}
-	main.Call("cudaDeviceSynchronize", 10*perStep*10*us, free+5*us-10*perStep*10*us, corr+1)
-	return b
 }
 
 // everyEdgeIsAnArrow checks one trace and returns how many edges its path has. A click may draw limit arrows.

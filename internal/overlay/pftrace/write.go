@@ -81,6 +81,9 @@ func (w *writer) build() *perfetto.Trace {
 	flows := w.flowEvents()
 	rowsSorted()
 	wait := trace.Beside(func() {
+		if w.rank != nil {
+			return // the job says it for all of its ranks
+		}
 		w.out.UUID = w.uuid()
 		w.out.Realtime, w.out.HasRealtime = realtime(w.tr)
 	})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"overlay/internal/trace"
 )
@@ -27,6 +28,14 @@ func Describe(name, member string, tr *trace.Trace) Entry {
 	}
 	e.look(tr)
 	return e
+}
+
+// saidGroup is a group as some records say it. Lists of ranks are held once by trace.Collectives.
+type saidGroup struct {
+	name  string
+	first *int64
+	n     int
+	size  int64
 }
 
 // know keeps a group of which all members are said.
@@ -55,6 +64,7 @@ func (e *Entry) look(tr *trace.Trace) {
 			}
 		}
 	}
+	collectives, groups := tr.Collectives(), map[saidGroup]bool{}
 	start, end, said, seen := int64(1<<63-1), int64(-1<<63), int64(-2), map[int64]bool{}
 	for i := range tr.Events {
 		ev := &tr.Events[i]
@@ -74,11 +84,15 @@ func (e *Entry) look(tr *trace.Trace) {
 			seen[steps[ev.Name]-1] = true
 		case record[ev.Name]:
 			e.Working = true
-			c, ok := tr.Collective(trace.EventID(i))
+			c, ok := collectives.Of(trace.EventID(i))
 			if !ok {
 				continue
 			}
-			e.know(&c.Group)
+			g := &c.Group
+			if key := (saidGroup{g.Name, unsafe.SliceData(g.Ranks), len(g.Ranks), g.Size}); !groups[key] {
+				groups[key] = true
+				e.know(g)
+			}
 			switch {
 			case c.Rank < 0:
 			case said == -2:

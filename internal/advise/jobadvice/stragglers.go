@@ -1,0 +1,110 @@
+package jobadvice
+
+import (
+	"fmt"
+	"strings"
+
+	"overlay/internal/advise"
+	"overlay/internal/ranks"
+	"overlay/internal/ranks/roster"
+	"overlay/internal/tables"
+)
+
+// lateScenario is the bound of all stragglers.
+const lateScenario = "nothing is replayed: the bound is the work beyond that of the peers, and not more than how much later than the others it came into the collectives of the path"
+
+// causes are why ranks have more work than their peers, by what package ranks found out.
+var causes = []struct {
+	what                  ranks.CauseKind
+	id, title, cause, why string
+	action                []string
+	verify                string
+}{
+	{ranks.SlowGPU, "rank-gpu-slow", "a GPU is slower than the others", "all its kernels take longer by one factor, and in each collective the others wait for it", "most kernels of the rank take longer by one factor",
+		[]string{"on its host: nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE, or rocm-smi --showclocks; look for another job on the card", "swap its card with another rank's: does the slowness move with it?"},
+		"its kernels take as long as those of the other ranks"},
+	{ranks.SlowCPU, "rank-cpu-slow", "the CPU of a rank is slower than the others", "all its host work takes longer, and in each collective the others wait for it", "most host work of the rank takes longer by one factor",
+		[]string{"on its host: look for other load on its cores, for its frequency governor, and for cores on the other socket (numactl --cpunodebind)", "fewer workers of the data loader than cores"},
+		"its operators take as long as those of the other ranks"},
+	{ranks.DataLoading, "rank-data-late", "batches of a rank come late", "it waits for its data loader, and in the next collective all others wait for it", "most of its additional work is the data loader's",
+		[]string{"look at its files, its disk and its network: are its shards larger, or farther away?", "more num_workers or prefetch_factor"}, "the data loader takes as long as on the other ranks"},
+	{ranks.Pause, "rank-pauses", "ranks stop for a while, each at another time", "while one stops all wait; with many ranks somebody always does", "one thing on the host takes long once in a step, and not on the others",
+		[]string{"gc.disable() after warm-up, and gc.collect() every N steps on all ranks in the same step", "look for paging, checkpoints and logging on one rank at a time"}, "no slice of the host takes long on one rank alone"},
+	{ranks.InputSizes, "rank-inputs-uneven", "ranks get inputs of unequal size", "the kernels of the rank with the largest batch take longest, and the others wait for it", "the factor by which kernels take longer changes from step to step",
+		[]string{"sort samples into batches of about one length, so that all ranks have about as many tokens in a step", "pad or pack to one size"}, "compute of a step takes about as long on each rank"},
+	{ranks.MoreWork, "rank-more-work", "a rank does more than its peers", "in each collective the others wait for it", "its work is more than that of its peers, and no simpler cause fits",
+		[]string{"look at what takes longer on it (the names below): is it work that one rank does for all, or an uneven share?"}, "its work is about that of its peers"},
+}
+
+// stageRule is a stage of a pipeline that has more to do than the others.
+var stageRule = rule{id: "stage-more-work", group: advise.Specific, kind: advise.AtMost, level: advise.Medium, blames: true, scenario: lateScenario,
+	why: "the GPUs of the stage are busy longer than those of the other stages", title: "a stage of the pipeline has more work than the others",
+	cause: "a pipeline is as fast as its slowest stage", action: []string{"move layers to other stages; the first and the last have the embeddings and the loss"},
+	verify: "the GPUs of all stages are busy for about as long", find: func(l *look) []found {
+		return l.stragglers(func(s *ranks.Straggler) bool { return s.Unit == "stage" }, "move layers to other stages")
+	}}
+
+// stragglerRules are one rule a cause.
+var stragglerRules = func() []rule {
+	list := []rule{stageRule}
+	for _, c := range causes {
+		list = append(list, rule{id: c.id, group: advise.Specific, kind: advise.AtMost, level: advise.Medium, blames: true, scenario: lateScenario, why: c.why, title: c.title,
+			cause: c.cause, action: c.action, verify: c.verify, find: func(l *look) []found {
+				return l.stragglers(func(s *ranks.Straggler) bool { return s.Unit != "stage" && s.Cause.What == c.what }, c.action[0])
+			}})
+	}
+	return list
+}()
+
+// stragglers are those that were found and fit.
+func (l *look) stragglers(fits func(*ranks.Straggler) bool, do string) (list []found) {
+	for i := range l.verdict.Stragglers {
+		s := &l.verdict.Stragglers[i]
+		if !fits(s) {
+			continue
+		}
+		lead, path := l.lead(s.Members, s.Kind != ranks.Persistent), l.pathTime(s.Members)
+		f := found{members: s.Members, gain: min(l.beyond(s, path), lead, path), do: do}
+		f.saw = fmt.Sprintf("%s, in %d of %s", l.who(s), len(s.Steps), tables.Counted(l.verdict.Judged, "step"))
+		if s.Cause.Factor > 1 {
+			f.saw += ", ×" + tables.Fixed(s.Cause.Factor, 2)
+		}
+		f.numbers = []advise.Number{{Name: "beyond the work of its peers", NS: s.Excess}, {Name: "later than the others in collectives of the path", NS: lead}, {Name: "on the path", NS: path}}
+		for _, n := range s.Names[:min(len(s.Names), 3)] {
+			f.numbers = append(f.numbers, advise.Number{Name: "more in " + n.Name, NS: n.NS})
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// beyond is what a straggler does more than its peers. Its excess is what shows for certain; where all its work takes longer by one
+// factor, so does its part of the path.
+func (l *look) beyond(s *ranks.Straggler, path int64) int64 {
+	slow := s.Cause.What == ranks.SlowGPU || s.Cause.What == ranks.SlowCPU
+	if f := s.Cause.Factor; slow && s.Kind == ranks.Persistent && f > 1 {
+		return max(s.Excess, int64(float64(path)*(1-1/f)))
+	}
+	return s.Excess
+}
+
+// who is a straggler in a few words.
+func (l *look) who(s *ranks.Straggler) string {
+	who := l.rankWords(s.Members)
+	if s.Unit != "rank" {
+		who = strings.TrimSpace(s.Unit+" "+s.Name) + " (" + who + ")"
+	}
+	return who
+}
+
+// rankWords writes members as rank 3, or ranks 0-3, 8.
+func (l *look) rankWords(members []int32) string {
+	var list []int64
+	for _, m := range members {
+		list = append(list, int64(l.Members[m].Rank))
+	}
+	if len(list) == 1 {
+		return "rank " + roster.List(list)
+	}
+	return "ranks " + roster.List(list)
+}
