@@ -118,11 +118,13 @@ func (r *reader) read(cut bool) error {
 	return nil
 }
 
-// unusable counts by reason what was left out, "" where nothing was.
+// unusable counts by reason the events that were sound and cannot be placed, "" without any.
 func (r *reader) unusable() string {
 	var list []string
-	for _, m := range r.sortedRepairs() {
-		list = append(list, fmt.Sprintf("%d %s", m.Count, strings.ReplaceAll(m.Reason, "_", " ")))
+	for _, reason := range []string{ReasonNeedsState, ReasonUnknownClock, ReasonNoTime} {
+		if n := r.count(reason); n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", n, strings.ReplaceAll(reason, "_", " ")))
+		}
 	}
 	return strings.Join(list, ", ")
 }
