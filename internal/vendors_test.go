@@ -43,7 +43,7 @@ var otherVendorWords = map[string]string{
 	"internal/advise/": `PYTORCH_CUDA_ALLOC_CONF PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING gloo cuda_sync enable_cuda_sync_events CUDA_MODULE_LOADING nccl cudaStreamSynchronize cuda CUDA cudagraph CUDA_LAUNCH_BLOCKING HIP_LAUNCH_BLOCKING
 		AMD_SERIALIZE_KERNEL nvidia NCCL NCCL_MAX_CTAS NCCL_MAX_NCHANNELS`,
 	// Names and addresses of data sheets.
-	"internal/roofline/sheets.go": `AMD NVIDIA amd nvidia rocm`,
+	"internal/roofline/sheets.go": `AMD NVIDIA NVIDIA_AWS_A10G_DataSheet_FINAL_02_17_2022 amd nvidia rocm`,
 	"internal/advise/jobadvice/":  `NCCL_DEBUG nccl nvidia rocm`,
 	"internal/report/gaps.go":     `enable_cuda_sync_events`,
 	"internal/analyses/rows.go":   `CUDA`,
