@@ -5,8 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -31,27 +29,8 @@ var otherFormats = [][2]string{
 
 // TestNumbersAreFormattedInOnePlace looks for times, shares and amounts that become text outside of their home.
 func TestNumbersAreFormattedInOnePlace(t *testing.T) {
-	root := os.DirFS("..")
-	checked := 0
 	used := make([]bool, len(otherFormats))
-	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || name == formatsHome || name == "internal/testtrace") {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".pb.go") {
-			return nil
-		}
-		src, err := fs.ReadFile(root, name)
-		if err != nil {
-			return err
-		}
-		checked++
+	programFiles(t, []string{formatsHome, "internal/testtrace"}, func(name string, src []byte) {
 		for _, f := range ownFormats(name, src) {
 			if i := slices.Index(otherFormats, [2]string{name, f.what}); i >= 0 {
 				used[i] = true
@@ -59,14 +38,7 @@ func TestNumbersAreFormattedInOnePlace(t *testing.T) {
 			}
 			t.Errorf("%s:%d: %q makes text of a number: that belongs to %s", name, f.line, f.what, formatsHome)
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if checked < 100 {
-		t.Fatalf("only %d files found: is the test run from its folder?", checked)
-	}
 	for i, ok := range used {
 		if !ok {
 			t.Errorf("%s has no %q any more: its exception can go", otherFormats[i][0], otherFormats[i][1])

@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
 	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
+	"overlay/internal/report"
 	"overlay/internal/tables"
 )
 
@@ -36,12 +38,12 @@ func (j *job) check() error {
 
 func (j *job) checkPerfettoFile(name string, in *input) error {
 	if in.cut {
-		return fmt.Errorf("%s: the compressed data is cut: this is no whole trace", name)
+		return j.checkBroken(name, in, errors.New("the compressed data is cut: this is no whole trace"))
 	}
 	j.stages.start("parsing")
 	im, err := perfetto.Parse(in.bytes)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return j.checkBroken(name, in, err)
 	}
 	j.stages.start("checking")
 	c := checkPerfetto(name, in.size, im)
@@ -58,10 +60,29 @@ func (j *job) checkPerfettoFile(name string, in *input) error {
 	return nil
 }
 
+// checkBroken says what can be used of a .pftrace that a viewer would not open: the end may be missing.
+func (j *job) checkBroken(name string, in *input, broken error) error {
+	s := j.profilerSurvey(name, in)
+	if s == nil || j.opts.strict {
+		return fmt.Errorf("%s: %w", name, broken)
+	}
+	if j.opts.json {
+		j.result = func(w io.Writer) error { return writeJSON(w, kinetoCheck{"overlay-check/1", name, "perfetto", *s}) }
+		return nil
+	}
+	j.result = func(w io.Writer) error {
+		out := stickyWriter{w: w}
+		fmt.Fprintf(&out, "%s: Perfetto trace, damaged: %s; of what can be used:\n", report.Plain(name), report.Plain(broken.Error()))
+		writeSurvey(&out, s)
+		return out.err
+	}
+	return nil
+}
+
 // profilerSurvey is what a .pftrace holds when it is read to be analysed; nil when it holds nothing of that.
 func (j *job) profilerSurvey(name string, in *input) *kineto.Survey {
 	text := newSpool(roomFor(j.memory))
-	tr, err := frompftrace.Parse(in.bytes, name, kineto.Options{MaxExpand: j.opts.maxExpand}, text)
+	tr, err := frompftrace.Parse(in.bytes, name, kineto.Options{MaxExpand: j.opts.maxExpand, Cut: in.cut}, text)
 	if err != nil {
 		text.drop()
 		return nil

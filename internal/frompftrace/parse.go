@@ -103,6 +103,8 @@ func (r *reader) read(cut bool) error {
 		return fail(int64(len(r.src)), "the input ends before the first whole event")
 	case r.repairs[ReasonBrokenTail] != nil && r.packets == 0:
 		return fail(r.repairs[ReasonBrokenTail].First[0], "expected a packet: this is no Perfetto trace")
+	case r.unusable() != "":
+		return fail(-1, "no event of this Perfetto trace can be used ("+r.unusable()+"): record it again")
 	default:
 		return fail(-1, "this Perfetto trace holds no slices and no GPU render stages ("+r.contents()+"): give one that a profiler wrote")
 	}
@@ -114,6 +116,17 @@ func (r *reader) read(cut bool) error {
 	r.pair()
 	r.link()
 	return nil
+}
+
+// unusable counts by reason the events that were sound and cannot be placed, "" without any.
+func (r *reader) unusable() string {
+	var list []string
+	for _, reason := range []string{ReasonNeedsState, ReasonUnknownClock, ReasonNoTime} {
+		if n := r.count(reason); n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", n, strings.ReplaceAll(reason, "_", " ")))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // packetNames are what other packets hold, for messages.
