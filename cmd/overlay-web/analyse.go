@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -15,6 +17,7 @@ import (
 	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
+	"overlay/internal/overlay/pftrace"
 	"overlay/internal/pipeline"
 	"overlay/internal/report"
 	"overlay/internal/trace"
@@ -78,7 +81,7 @@ func methods(q *request) map[string]critpath.Method {
 const hotspots = 10
 
 // analyse reads a trace from in, writes the overlaid trace to out, and says what was found.
-func analyse(q request, in io.Reader, out io.Writer, stage func(string)) (*answer, error) {
+func analyse(q request, in io.ReaderAt, out io.Writer, stage func(string)) (*answer, error) {
 	o, err := q.options(stage)
 	if err != nil {
 		return nil, err
@@ -88,13 +91,14 @@ func analyse(q request, in io.Reader, out io.Writer, stage func(string)) (*answe
 	}
 	stage("reading")
 	read := kineto.Options{MaxExpand: maxInput}
-	src, cut, err := kineto.Decompress(in, q.Name, read, &spool{hint: q.Size})
+	text, err := kineto.Decompress(io.NewSectionReader(in, 0, q.Size), q.Name, read, &spool{hint: expanded(in, q.Size)})
 	if err != nil {
 		return nil, err
 	}
+	debug.SetGCPercent(gcPercent(len(text.Bytes)))
 	stage("parsing")
-	read.Cut = cut
-	tr, err := parse(src, q.Name, read)
+	read.Cut = text.Cut
+	tr, err := parse(text.Bytes, q.Name, read)
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +116,33 @@ func analyse(q request, in io.Reader, out io.Writer, stage func(string)) (*answe
 	}
 	picture := run.Draw(overlay.Options{Version: buildinfo.Version, Slim: q.Slim, Advice: run.Findings()})
 	stage("writing")
-	_, err = picture.Write(out, pipeline.Perfetto)
+	_, err = pftrace.Write(out, picture.Trace, picture.Drawing)
 	return a, err
+}
+
+// expanded is how many bytes a file of so many says that it holds: a gzip file ends with that number, and every other
+// is taken for what it is. Deflate makes at most 1,032 bytes of one.
+func expanded(in io.ReaderAt, size int64) int64 {
+	var magic [2]byte
+	var length [4]byte
+	if _, err := in.ReadAt(magic[:], 0); err != nil || magic != [2]byte{0x1f, 0x8b} {
+		return size
+	}
+	if _, err := in.ReadAt(length[:], size-4); err != nil {
+		return size
+	}
+	if n := int64(binary.LittleEndian.Uint32(length[:])); n > size && n < 1032*size {
+		return n
+	}
+	return size
+}
+
+// gcPercent says how much the memory may grow before garbage is collected again. It never shrinks, so a large trace gets
+// little; a small one gets as much as fills the same room, and is hardly collected. What is analysed takes three times
+// the bytes of JSON.
+func gcPercent(bytes int) int {
+	const room, least, most = 1 << 30, 25, 800
+	return min(max(100*room/(3*bytes+1)-100, least), most)
 }
 
 // parse reads a trace of either format.

@@ -12,17 +12,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 	"syscall/js"
 )
 
-// gcPercent keeps the memory small, which never shrinks again.
-const gcPercent = 25
-
 func main() {
-	debug.SetGCPercent(gcPercent)
 	runtime.GOMAXPROCS(1)
 	js.Global().Set("overlayAnalyse", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		return answerTo(args[0].String(), args[1], args[2], args[3])
@@ -42,7 +37,7 @@ func answerTo(text string, read, write, stage js.Value) (result string) {
 		return failure("the page sent a broken request: " + err.Error())
 	}
 	out := &pieces{write: write}
-	a, err := analyse(q, &file{read: read, size: q.Size}, out, func(name string) { stage.Invoke(name) })
+	a, err := analyse(q, &file{read}, out, func(name string) { stage.Invoke(name) })
 	if err != nil {
 		return failure(err.Error())
 	}
@@ -60,22 +55,14 @@ func failure(text string) string {
 }
 
 // file reads a file of the page in pieces.
-type file struct {
-	read js.Value
-	at   int64
-	size int64
-}
+type file struct{ read js.Value }
 
-func (f *file) Read(p []byte) (int, error) {
-	if f.at >= f.size {
-		return 0, io.EOF
+// ReadAt is that of an io.ReaderAt. What is beyond the end of the file cannot be read, so nobody may ask for it.
+func (f *file) ReadAt(p []byte, at int64) (int, error) {
+	n := js.CopyBytesToGo(p, f.read.Invoke(at, len(p)))
+	if n < len(p) {
+		return n, fmt.Errorf("the browser cannot read the file at byte %d: did it change?", at+int64(n))
 	}
-	piece := f.read.Invoke(f.at, min(int64(len(p)), f.size-f.at))
-	n := js.CopyBytesToGo(p, piece)
-	if n == 0 {
-		return 0, fmt.Errorf("the browser cannot read the file at byte %d: did it change?", f.at)
-	}
-	f.at += int64(n)
 	return n, nil
 }
 

@@ -87,10 +87,8 @@ func (a *archives) load(in *rankInput) (*trace.Trace, error) {
 			m.in.close()
 			continue
 		}
-		o := a.j.readOptions()
-		o.Cut = m.in.cut
 		limitHeap(a.j.memory, m.in.held)
-		return a.j.decoded(in.name, m.in, o)
+		return a.j.decoded(in.name, m.in, m.in.options(a.j.readOptions()))
 	}
 }
 

@@ -12,10 +12,17 @@ import (
 // input is the bytes of a trace, decompressed. They stay until the program ends.
 type input struct {
 	bytes  []byte
-	mapped []byte // what to give back to the system, bytes or more than them; nil when the collector does
-	cut    bool   // a compressed input ended early
-	size   int64  // of the file as it is on disk; of what came, when it is no file
-	held   int64  // bytes that the process holds in memory for it
+	mapped []byte        // what to give back to the system, bytes or more than them; nil when the collector does
+	cut    bool          // a compressed input ended early
+	ahead  *kineto.Ahead // what was read of its events while it was decompressed
+	size   int64         // of the file as it is on disk; of what came, when it is no file
+	held   int64         // bytes that the process holds in memory for it
+}
+
+// options are those of reading the trace, with what is known of this input.
+func (in *input) options(o kineto.Options) kineto.Options {
+	o.Cut, o.Ahead = in.cut, in.ahead
+	return o
 }
 
 // close lets go of the bytes: nothing that was read from them may be used any more.
@@ -72,12 +79,12 @@ func openInput(name string, stdin io.Reader, o kineto.Options, room int64) (*inp
 
 func spoolInput(r io.Reader, name string, o kineto.Options, room int64) (*input, error) {
 	s := newSpool(room)
-	src, cut, err := kineto.Decompress(r, name, o, s)
+	x, err := kineto.Decompress(r, name, o, s)
 	if err != nil {
 		s.drop()
 		return nil, err
 	}
-	in := &input{bytes: src, mapped: s.mapped(src), cut: cut, size: int64(len(src))}
+	in := &input{bytes: x.Bytes, mapped: s.mapped(x.Bytes), cut: x.Cut, ahead: x.Ahead, size: int64(len(x.Bytes))}
 	if s.file == nil {
 		in.held = in.size
 	}

@@ -159,9 +159,7 @@ func (w *readers) read(name string, load func() (*input, error)) (r reading) {
 		}
 		held := r.in.held
 		w.hold(held)
-		o := w.options()
-		o.Cut = r.in.cut
-		r.tr, err = decode(name, r.in, o, w.room())
+		r.tr, err = decode(name, r.in, r.in.options(w.options()), w.room())
 		w.hold(r.in.held - held) // reading may put another text in the place of the input
 		return err
 	})

@@ -26,8 +26,7 @@ func (j *job) open(name string) (*input, kineto.Options, error) {
 	j.size.expect(j.opts)
 	j.size.text.Store(int64(len(in.bytes)))
 	j.size.held.Store(in.held)
-	o.Cut = in.cut
-	return in, o, nil
+	return in, in.options(o), nil
 }
 
 // inputName is what messages call an input.

@@ -73,10 +73,16 @@ func writeDatabases(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(env.WorkDir+"/demo.db", rocpd, 0o666); err != nil {
+	ascend, err := databases.Ascend(tr, 2)
+	if err != nil {
 		return err
 	}
-	return os.WriteFile(env.WorkDir+"/demo.sqlite", nsys, 0o666)
+	for name, src := range map[string][]byte{"demo.sqlite": nsys, "demo.db": rocpd, "ascend_pytorch_profiler_2.db": ascend} {
+		if err := os.WriteFile(env.WorkDir+"/"+name, src, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wantStatus runs a command and wants an exit status: status 2 overlay run.

@@ -74,6 +74,23 @@ func (s *spool) spill() error {
 	return nil
 }
 
+// Held returns what is in memory, and whether so many bytes more find room there: then it stays where it is.
+func (s *spool) Held(more int) ([]byte, bool) {
+	return s.b, s.file == nil && s.size+int64(more) <= s.room
+}
+
+// Lend reserves memory beside what was written.
+func (s *spool) Lend(n int) []byte {
+	b, err := reserve(n)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// TakeBack frees what was lent.
+func (s *spool) TakeBack(b []byte) { release(b) }
+
 func (s *spool) free() {
 	if s.reserved != nil {
 		release(s.reserved)

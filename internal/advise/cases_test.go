@@ -293,13 +293,6 @@ var cases = map[string]ruleCase{
 			func(s *scene) { s.attention("aten::bmm", "cunn_SoftMaxForward<LogSoftMaxForwardEpilogue>") },
 		},
 	},
-	"fp32-matmul": {
-		planted: []func(*scene){func(s *scene) { s.kernels("aten::mm", "ampere_sgemm_128x64_tn", 30, true) }},
-		alike: []func(*scene){
-			func(s *scene) { s.kernels("aten::mm", "ampere_tf32_s1688gemm_128x64", 30, false) },
-			func(s *scene) { s.kernels("aten::mm", "Cijk_Ailk_Bljk_SB_sgemm_MT64", 30, false) },
-		},
-	},
 	"fp64": {
 		planted: []func(*scene){func(s *scene) { s.kernels("aten::add", "upsample_bilinear2d_out_frame<double, double>", 30, true) }},
 		alike:   []func(*scene){func(s *scene) { s.kernels("aten::add", "reduce_kernel<double_opmath>", 30, false) }},

@@ -14,7 +14,7 @@ import (
 // nearProduct is how many operations of its stream may lie between a softmax and the products of the attention.
 const nearProduct = 10
 
-var _ = add(rule{
+var attentionUnfused = add(rule{
 	id: "attention-unfused", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: High,
 	why:      "a softmax between two batched products, in one stream",
 	title:    "attention is computed in several kernels",

@@ -30,9 +30,7 @@ var _ = add(rule{
 	action:   []string{"views in place of copies: look for .contiguous(), .clone() and torch.cat on the hot path", "write into slices of one buffer that is made once", "torch.compile, which fuses copies into what follows"},
 	verify:   "fewer copies on the critical path",
 	find: func(r *run) *found {
-		if len(r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })) > 0 {
-			return nil // inputs of graphs are a finding of their own
-		}
+		graphs := r.within(r.named(slices.Concat(markKinds, frameKinds), graphWords)) // inputs of graphs are a finding of their own
 		chained := map[cdg.ActID]bool{}
 		if chains := r.result(elementwiseChain); chains != nil {
 			for _, a := range chains.events.list {
@@ -44,7 +42,7 @@ var _ = add(rule{
 		})
 		var list []cdg.ActID
 		for _, a := range r.ops {
-			if chained[a] || !is[r.event(a).Name] && (r.kind(a) != trace.Memcpy || toDevice(r.name(a)) || toHost(r.name(a))) {
+			if chained[a] || graphs[a] != cdg.NoAct || r.launch[a] != cdg.NoAct && r.verb(r.launch[a]) == vendors.GraphLaunch || !is[r.event(a).Name] && (r.kind(a) != trace.Memcpy || toDevice(r.name(a)) || toHost(r.name(a))) {
 				continue
 			}
 			moves, other := false, false

@@ -23,55 +23,6 @@ func containsAny(words ...string) func(string) bool {
 	}
 }
 
-// Parts of names of kernels: products and convolutions in fp32 without tensor cores, and what shows another type. The
-// letter S in names of AMD's library does not say enough.
-var (
-	inFP32    = containsAny("sgemm", "ffma", "scudnn", "implicit_convolve_sgemm", "f32f32_f32f32", "dgrad_engine<float", "wgrad_alg0_engine<float")
-	otherType = containsAny("tf32", "s1688", "s16816", "bf16", "h884", "h1688", "f16f16", "hmma", "half", "fp16", "gemv", "dot_kernel", "Cijk")
-)
-
-const (
-	shortProduct = 5_000 // ns below which a product is bound by its start
-	tf32Num      = 2     // a product with tensor cores takes 2/5 of the time, by what is usual
-	tf32Den      = 5
-)
-
-// noTensorCoresForFP32 are devices whose tensor cores, if any, do not take fp32 values.
-var noTensorCoresForFP32 = containsAny("V100", "P100", "T4", "RTX 20", "TITAN")
-
-var _ = add(rule{
-	id: "fp32-matmul", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: Medium,
-	why:      "that tensor cores take 2/5 of the time is a usual figure, not one of this trace",
-	title:    "matrix products and convolutions run in fp32 without tensor cores",
-	cause:    "tensor cores are several times as fast with inputs of fewer bits",
-	scenario: "each such kernel takes 2/5 of its time",
-	action: []string{"torch.set_float32_matmul_precision(\"high\") and torch.backends.cudnn.allow_tf32 = True: results change in the fourth digit",
-		"torch.autocast(\"cuda\", dtype=torch.bfloat16), or float16 with GradScaler on devices before A100"},
-	verify: "names of the kernels hold tf32, bf16 or f16 in place of sgemm",
-	find: func(r *run) *found {
-		var list []cdg.ActID
-		for _, a := range r.named(gpuKernel, func(s string) bool { return inFP32(s) && !otherType(s) }) {
-			if r.dur(a) >= shortProduct {
-				list = append(list, a)
-			}
-		}
-		if len(list) == 0 {
-			return nil
-		}
-		busy := sum(list, r.dur)
-		f := &found{events: events{list: list}, change: r.scenario(), do: "torch.set_float32_matmul_precision(\"high\"), cudnn.allow_tf32",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "kernel"), tables.Duration(busy)),
-			numbers: []Number{countOf("kernels in fp32", len(list)), timeOf("in them", busy)}}
-		for _, name := range r.tr.DeviceNames {
-			if noTensorCoresForFP32(name) {
-				f.do = "autocast float16 with GradScaler"
-			}
-		}
-		f.change.scale(list, func(_ cdg.ActID, own int64) int64 { return own * tf32Num / tf32Den })
-		return f
-	},
-})
-
 var _ = add(rule{
 	id: "fp64", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: Medium,
 	why:      "that fp32 takes half of the time is a bound of the bytes moved; units for fp64 are slower still",
@@ -119,7 +70,7 @@ var _ = add(rule{
 				conv = conv || containsAny("conv", "Conv", "batch_norm", "BatchNorm")(name)
 				return !conv
 			})
-			if conv || !known && r.launch[a] == cdg.NoAct { // traces of the GPU alone have no operators
+			if conv || !known && r.besideConvolution(a) { // traces of the GPU alone have no operators
 				list = append(list, a)
 			}
 		}
@@ -133,6 +84,20 @@ var _ = add(rule{
 		return f
 	},
 })
+
+// besideConvolution reports whether a kernel of a convolution is next to an operation on its stream, or next but one.
+func (r *run) besideConvolution(a cdg.ActID) bool {
+	lane := &r.g.Lanes[r.g.Acts[a].Lane]
+	for b := max(a-2, lane.First); b <= a+2 && b < lane.Limit; b++ {
+		if convolves(r.name(b)) {
+			return true
+		}
+	}
+	return false
+}
+
+// convolves tells kernels of convolutions, those of MIOpen too.
+var convolves = containsAny("igemm_fwd", "igemm_bwd", "igemm_wrw", "conv2d", "Conv", "_fprop", "_dgrad", "_wgrad", "winograd", "Winograd")
 
 // Kinds of kernels that read and write each value once or twice, so that several could be one.
 var pointwise = containsAny("elementwise", "reduce_kernel", "layer_norm", "LayerNorm", "softmax", "SoftMax", "dropout", "CatArray", "batch_norm", "rms_norm", "RMSNorm")
@@ -206,6 +171,9 @@ var elementwiseChain = add(rule{
 	},
 })
 
+// graphWords are in the names of what launches graphs.
+var graphWords = containsAny("CompiledFunction", "cudagraph", "CompiledFxGraph")
+
 // fewGraphCopies is how many copies are no pattern.
 const fewGraphCopies = 20
 
@@ -221,7 +189,7 @@ var _ = add(rule{
 		if len(r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })) == 0 {
 			return nil
 		}
-		compiled := r.named(markKinds, containsAny("CompiledFunction", "cudagraph", "CompiledFxGraph"))
+		compiled := r.named(markKinds, graphWords)
 		in := r.within(compiled)
 		var list, calls []cdg.ActID
 		for _, a := range r.ops {

@@ -22,7 +22,7 @@ const (
 	fewOps  = 20
 )
 
-var _ = add(rule{
+var slowHostOps = add(rule{
 	id: "slow-host-ops", group: Measurement, kind: Predicted, level: Medium, limit: baseShare,
 	why:      "a slow CPU looks the same as a profiler that records much",
 	title:    "every operator is slow, even those that compute nothing",

@@ -6,6 +6,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/roofline"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
 	"overlay/internal/whatif"
@@ -38,6 +39,8 @@ type run struct {
 	comms   []cdg.ActID               // collectives of devices; nil until asked for
 	moved   map[cdg.ActID]int64       // bytes of copies; filled when asked for
 	small   *smallCopies              // to devices; nil until asked for
+	shapes  []kernel                  // long kernels of computation, by start; nil until asked for
+	matmuls []roofline.Row            // operators that are products, by what they launched; nil until asked for
 }
 
 // wait is a call that returned because work of a device was over.

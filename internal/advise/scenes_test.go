@@ -1,6 +1,10 @@
 package advise
 
-import "overlay/internal/testtrace"
+import (
+	"strconv"
+
+	"overlay/internal/testtrace"
+)
 
 // syncCase is a value that is read back in an operator, planted; alike is a run in which the GPU is far behind anyway, so
 // that waiting costs nothing.
@@ -294,3 +298,10 @@ func (s *scene) gloo(dur int64) {
 		})
 	}
 }
+
+// gridKernel launches a kernel with a grid; blocks are those of a multiprocessor.
+func (s *scene) gridKernel(name string, dur int64, grid int, blocks float64) *testtrace.Event {
+	return s.launch(name, dur).Arg("grid", testtrace.Raw("["+itoa(grid)+", 1, 1]")).Arg("block", testtrace.Raw("[256, 1, 1]")).Arg("blocks per SM", testtrace.Raw(strconv.FormatFloat(blocks, 'f', 6, 64)))
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -92,9 +92,15 @@ func (b *builder) callWait(c ActID) callWait {
 		}
 		if known {
 			best := NoAct
-			for _, s := range lanes {
-				if g := b.lastPutBefore(s, before, act.End+2*us); g != NoAct && b.returned(c, g) > 0 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
+			try := func(g ActID) {
+				if g != NoAct && b.returned(c, g) > 0 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
 					best = g
+				}
+			}
+			for _, s := range lanes {
+				try(b.lastPutBefore(s, before, act.End+2*us))
+				for _, p := range b.pendingAt(s, before) {
+					try(p.source)
 				}
 			}
 			if best != NoAct || by == BySyncEvent {
@@ -153,12 +159,24 @@ func (b *builder) callWait(c ActID) callWait {
 	return callWait{c, close, ByAPI}
 }
 
+// pendingAt is what a stream was made to wait for before a call and behind which nothing had been put by then: whoever waits
+// for the stream waits for that too.
+func (b *builder) pendingAt(s LaneID, call ActID) []pending {
+	list := b.sync.pending[s]
+	lo, hi := 0, sort.Search(len(list), func(i int) bool { return !b.callLess(list[i].wait, call) })
+	if last := b.lastLaunchedBefore(s, call); last != NoAct {
+		lo = sort.Search(hi, func(i int) bool { return b.callLess(b.launch[last], list[i].wait) })
+	}
+	return list[lo:hi]
+}
+
 // recordedByThread picks, of the operations that the last few events of the thread stand for, the one with the latest
-// end that fits the return of an event synchronisation.
+// end that fits the return of an event synchronisation; where none does, that of the event recorded last, even if its end
+// is closer to the return than usual.
 func (b *builder) recordedByThread(c ActID) ActID {
 	d := b.d
 	t := &b.threads[d.Acts[c].Lane]
-	best := NoAct
+	best, close := NoAct, NoAct
 	n := sort.Search(len(t.records), func(i int) bool { return !b.callLess(t.records[i], c) })
 	for i := n - 1; i >= max(0, n-8); i-- {
 		record := t.records[i]
@@ -167,9 +185,22 @@ func (b *builder) recordedByThread(c ActID) ActID {
 			continue
 		}
 		g := b.lastPutBefore(b.streamOf(t.launches[m-1]), record, d.Acts[c].End+2*us)
-		if g != NoAct && b.returned(c, g) == 2 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
-			best = g
+		if g == NoAct {
+			continue
 		}
+		switch b.returned(c, g) {
+		case 2:
+			if best == NoAct || d.Acts[g].End > d.Acts[best].End {
+				best = g
+			}
+		case 1:
+			if i == n-1 {
+				close = g
+			}
+		}
+	}
+	if best == NoAct {
+		return close
 	}
 	return best
 }

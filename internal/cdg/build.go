@@ -170,6 +170,7 @@ func (b *builder) applyRules() *Graph {
 	g.ClockGrain = b.clockGrain
 	b.findPools()
 	b.bindThreads(g.Window.Start, g.Window.End)
+	b.measureOwnTime()
 
 	g.Window.CarriedIn = b.carriedIn(g.Window)
 	for i := range g.Steps {

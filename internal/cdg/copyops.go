@@ -31,7 +31,7 @@ func (b *builder) copyInOp(op ActID) {
 			continue
 		}
 		c := d.Pieces[i].Owner
-		if d.Call(c) || d.Marker(c) || !b.copyOps[b.event(c).Name] || d.Acts[c].Start >= d.Acts[op].Start ||
+		if d.Call(c) || d.Marker(c) || !b.copiesByName(c) || d.Acts[c].Start >= d.Acts[op].Start ||
 			end-d.Pieces[i].Start < idle || d.Pieces[i+1].Start-end > d.Delays.Sync.Max {
 			continue
 		}
@@ -44,11 +44,19 @@ func (b *builder) copyInOp(op ActID) {
 	}
 }
 
+// copiesByName reports whether the name of an op says that it copies.
+func (b *builder) copiesByName(op ActID) bool {
+	if b.copyOps == nil {
+		b.copyOps = matchSyms(b.tr, copyOp.MatchString)
+	}
+	return b.copyOps[b.event(op).Name]
+}
+
 // idleCopyOps returns the launching threads, in order, on which an op that copies stopped doing nothing when one ended.
 func (b *builder) idleCopyOps(end int64) []int32 {
 	d := b.d
-	if b.copyOps == nil {
-		b.copyOps = matchSyms(b.tr, copyOp.MatchString)
+	if b.copyOpEnds == nil {
+		b.copyOpEnds = []endOf{}
 		for l := range b.threads {
 			if d.Lanes[l].Stream || len(b.threads[l].launches) == 0 {
 				continue
@@ -56,7 +64,7 @@ func (b *builder) idleCopyOps(end int64) []int32 {
 			pieces := d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]]
 			for i := 0; i+1 < len(pieces); i++ {
 				c := pieces[i].Owner
-				if c != NoAct && !d.Call(c) && !d.Marker(c) && b.copyOps[b.event(c).Name] {
+				if c != NoAct && !d.Call(c) && !d.Marker(c) && b.copiesByName(c) {
 					b.copyOpEnds = append(b.copyOpEnds, endOf{pieces[i+1].Start, int32(l)})
 				}
 			}

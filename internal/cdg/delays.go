@@ -14,5 +14,6 @@ type Delays struct {
 	Event  Delay // operation's end to the start of an operation on another stream that waited for it
 	Sync   Delay // operation's end to the end of a call that waited for it
 	Call   int64 // what a launch call usually takes, ns; 0: not known
+	Own    int64 // what a thread does in an annotation or a frame next to a hand-off before the next border, ns; 0: not known
 	Idle   int64 // the longest that a blocking call without anything to wait for takes, ns
 }

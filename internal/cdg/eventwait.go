@@ -65,6 +65,9 @@ func (b *builder) exactEventWaits() {
 		for _, sources := range b.sync.sources {
 			slices.SortStableFunc(sources, func(x, y ActID) int { return cmp.Compare(d.Acts[x].End, d.Acts[y].End) })
 		}
+		for _, list := range b.sync.pending {
+			slices.SortStableFunc(list, func(x, y pending) int { return cmp.Or(b.callOrder(x.wait, y.wait), cmp.Compare(x.source, y.source)) })
+		}
 	}()
 	for _, waits := range b.waits {
 		for _, wait := range waits {
@@ -105,6 +108,7 @@ func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
 			continue
 		}
 		b.sync.sources[to] = append(b.sync.sources[to], x)
+		b.sync.pending[to] = append(b.sync.pending[to], pending{wait, x})
 		if k == NoAct {
 			continue
 		}

@@ -26,18 +26,36 @@ func (b *builder) assumeLaunches() {
 
 // launchAsk is an operation that asks for its launch.
 type launchAsk struct {
-	op   ActID
-	last LaneID // the thread that launched last on its stream
+	op    ActID
+	last  LaneID // the thread that launched last on its stream
+	waits bool   // it may have waited for another stream, by times alone: only an op that lacks its launch can be that
 }
+
+// heldBy says on what evidence an operation is known to have waited for another.
+type heldBy uint8
+
+const (
+	heldByNothing heldBy = iota
+	heldByTimes
+	heldForSure
+)
 
 // unlaunched lists the operations, in order, of which neither the launch nor anything else is known that explains their
 // start.
 func (b *builder) unlaunched() []launchAsk {
 	d, cal := b.d, &b.d.Delays
-	held := make([]bool, len(d.Acts)-int(b.firstOp))
+	held := make([]heldBy, len(d.Acts)-int(b.firstOp))
+	odd := 5 * cal.Kernel.Min // a wait for another stream hardly takes longer
+	if cal.Event.Samples >= enough {
+		odd = cal.Event.Spread[14] * 13 / 10
+	}
 	for i := range b.found {
 		if f := &b.found[i]; f.to >= b.firstOp && (f.Rule == EventWait || f.Rule == GraphOrder) {
-			held[f.to-b.firstOp] = true
+			by := heldForSure
+			if f.Rule == EventWait && f.Evidence == ByAlignment && d.Acts[f.to].Start-d.Acts[f.From].End > odd {
+				by = heldByTimes
+			}
+			held[f.to-b.firstOp] = max(held[f.to-b.firstOp], by)
 		}
 	}
 	var asks []launchAsk
@@ -52,10 +70,11 @@ func (b *builder) unlaunched() []launchAsk {
 				last = d.Acts[b.launch[k]].Lane
 				continue
 			}
-			if p := b.pred[k]; held[k-b.firstOp] || p != NoAct && d.Acts[k].Start <= d.Acts[p].End+max(20*us, 10*cal.Kernel.Min) {
+			by := held[k-b.firstOp]
+			if p := b.pred[k]; by == heldForSure || p != NoAct && d.Acts[k].Start <= d.Acts[p].End+max(20*us, 10*cal.Kernel.Min) {
 				continue
 			}
-			asks = append(asks, launchAsk{k, last})
+			asks = append(asks, launchAsk{k, last, by == heldByTimes})
 		}
 	}
 	return asks
@@ -100,7 +119,9 @@ func (f *launchFinder) find(asks []launchAsk) []ActID {
 		out = f.sweep(asks)
 	}
 	for i, ask := range asks {
-		if out[i] != NoAct && f.d.Call(out[i]) {
+		if ask.waits {
+			out[i] = NoAct
+		} else if out[i] != NoAct && f.d.Call(out[i]) {
 			continue
 		}
 		threads := f.launchers
@@ -126,15 +147,19 @@ func (f *launchFinder) find(asks []launchAsk) []ActID {
 const lackingReach = 20 * us
 
 // lackingBefore returns the op of a thread that the stream of k is fed by which lacks a launch and went on last before k
-// started.
+// started; a copy is launched by an op whose name says that it copies, too, where that holds no launch.
 func (b *builder) lackingBefore(t LaneID, k ActID) ActID {
 	d := b.d
 	if stream := d.Acts[k].Lane; !b.sameProcess(t, stream) || len(b.order[stream]) > 0 && b.set[t] != b.set[stream] {
 		return NoAct
 	}
-	start := d.Acts[k].Start
+	start, copies := d.Acts[k].Start, b.event(k).Kind == trace.Memcpy
 	for i := d.PieceAt(t, start); i >= int(d.PieceFirst[t]) && (i+1 == int(d.PieceFirst[t+1]) || d.Pieces[i+1].Start >= start-max(lackingReach, d.Delays.Launch.Max)); i-- {
-		if a := d.Pieces[i].Owner; a != NoAct && b.event(a).Kind == trace.CPUOp && !d.Marker(a) && b.lacksLaunch(a) {
+		a := d.Pieces[i].Owner
+		if a == NoAct || b.event(a).Kind != trace.CPUOp || d.Marker(a) || d.Acts[a].Start > start-d.Delays.Launch.Min {
+			continue
+		}
+		if b.lacksLaunch(a) || copies && b.copiesByName(a) && !b.opLaunches.holds[a] {
 			return a
 		}
 	}

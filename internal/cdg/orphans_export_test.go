@@ -25,7 +25,7 @@ func CheckAssumedLaunches(tr *trace.Trace, o Options) (calls, ops int, err error
 		if l := b.launch[k]; l != NoAct {
 			last = b.d.Acts[l].Lane // of any stream: that may be of another process
 		} else {
-			asks = append(asks, launchAsk{k, last})
+			asks = append(asks, launchAsk{k, last, false})
 		}
 	}
 	f := b.newLaunchFinder()

@@ -106,8 +106,8 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 		switch x.Rule {
 		case Launch:
 			at, least, most = b.launchedAt(k, x.From), d.Delays.Launch.Min, b.launchMax(k, x.From)
-			if x.Evidence == ByAlignment && start-at > most && !hidden {
-				at = min(start-least, from.End) // launched from within a slice, not recorded
+			if x.Evidence == ByAlignment && !hidden && (start-at > most || !d.Call(x.From)) {
+				at = max(from.Start, min(start-max(least, d.Delays.Launch.Spread[8]), from.End)) // launched from within a slice, not recorded
 			}
 		case EventWait:
 			least, most = d.Delays.Event.Min, d.Delays.Event.Max

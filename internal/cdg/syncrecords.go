@@ -27,9 +27,13 @@ type syncRecords struct {
 	waitsUsed bool                   // some Stream Wait Event names its record
 	devices   bool                   // some record names another device than 0, so the profiler tells them apart
 	sources   map[LaneID][]ActID     // per stream: what it was made to wait for
+	pending   map[LaneID][]pending   // per stream: the same with the calls that made it wait
 	resolved  map[ActID]bool         // wait calls whose record names what was waited for
 	joined    map[ActID]ActID        // per operation whose wait a record names: the source with the latest end
 }
+
+// pending is what a stream waits for from a wait call on, until an operation is put on it.
+type pending struct{ wait, source ActID }
 
 type corrKey struct {
 	proc trace.ProcID
@@ -53,7 +57,7 @@ func (b *builder) readSyncRecords() {
 		return
 	}
 	b.sync = syncRecords{records: records, of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, byNumber: map[int64][]LaneID{}, stream: map[int64]int64{},
-		sources: map[LaneID][]ActID{}, resolved: map[ActID]bool{}, joined: map[ActID]ActID{}}
+		sources: map[LaneID][]ActID{}, pending: map[LaneID][]pending{}, resolved: map[ActID]bool{}, joined: map[ActID]ActID{}}
 	for i := range tr.Events {
 		if e := &tr.Events[i]; e.Kind == trace.EventRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
 			if s := b.argOr(trace.EventID(i), streamArg); s >= 0 {

@@ -24,7 +24,7 @@ type threadInfo struct {
 }
 
 // markerOp names ops that are annotations: the first schemas wrote both with one category.
-var markerOp = regexp.MustCompile(`^(ProfilerStep#|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
+var markerOp = regexp.MustCompile(`^(` + trace.StepPrefix + `|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
 
 // describeThreads gathers what each thread does.
 func (b *builder) describeThreads() {
@@ -135,18 +135,20 @@ func (b *builder) takeLaunchesForOps() {
 
 // sortCalls puts calls into the order in which they were made.
 func (b *builder) sortCalls(calls []ActID) {
-	order := func(x, y ActID) int {
-		if b.callLess(x, y) {
-			return -1
-		}
-		if b.callLess(y, x) {
-			return 1
-		}
-		return cmp.Compare(x, y)
+	if !slices.IsSortedFunc(calls, b.callOrder) {
+		slices.SortFunc(calls, b.callOrder)
 	}
-	if !slices.IsSortedFunc(calls, order) {
-		slices.SortFunc(calls, order)
+}
+
+// callOrder is callLess as a comparison.
+func (b *builder) callOrder(x, y ActID) int {
+	if b.callLess(x, y) {
+		return -1
 	}
+	if b.callLess(y, x) {
+		return 1
+	}
+	return cmp.Compare(x, y)
 }
 
 // nameFlags evaluates once per name what threads are told by.
@@ -155,7 +157,7 @@ func (b *builder) nameFlags() (node, step, pin []bool) {
 	node, step, pin = make([]bool, n), make([]bool, n), make([]bool, n)
 	for i, s := range b.tr.Syms {
 		node[i] = strings.HasPrefix(s, "autograd::engine::evaluate_function") || strings.HasPrefix(s, "torch::autograd::") // the first schema has no evaluate_function
-		step[i] = strings.HasPrefix(s, "ProfilerStep#")
+		step[i] = strings.HasPrefix(s, trace.StepPrefix)
 		pin[i] = strings.Contains(s, "pin_memory")
 	}
 	return

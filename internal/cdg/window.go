@@ -26,7 +26,7 @@ func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 	name := o.Annotation
 	match := func(s string) bool { return strings.Contains(s, o.Annotation) }
 	if o.Step != "" {
-		name = "ProfilerStep#" + o.Step
+		name = trace.StepPrefix + o.Step
 		match = func(s string) bool { return s == name }
 	}
 	found := annotationEvents(tr, match)
@@ -221,7 +221,7 @@ func FindSteps(tr *trace.Trace) []Step {
 }
 
 func isStepName(s string) bool {
-	digits, ok := strings.CutPrefix(s, "ProfilerStep#")
+	digits, ok := strings.CutPrefix(s, trace.StepPrefix)
 	if !ok || digits == "" {
 		return false
 	}

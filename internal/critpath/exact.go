@@ -166,6 +166,15 @@ func (w *walker) emit(from int64, event trace.EventID, kind SegmentKind, by cdg.
 		w.addEdge(event, w.t)
 		w.step.to = from
 	}
+	w.fill(from, event, kind, by)
+}
+
+// fill is emit without an edge: the path does not count as having entered the event.
+func (w *walker) fill(from int64, event trace.EventID, kind SegmentKind, by cdg.Evidence) {
+	from = min(max(from, w.t0), w.t)
+	if from == w.t {
+		return
+	}
 	track := w.g.Lanes[w.lane].Track
 	if event != trace.NoEvent { // operations of a stream may be drawn on several rows
 		track = w.tr.Events[event].Track

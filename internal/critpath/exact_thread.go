@@ -87,7 +87,9 @@ func (w *walker) waitedFor(event trace.EventID, wait *cdg.Wait) {
 }
 
 // handOff goes to the thread that ended a wait over (from, t]; where the slice left behind explains the wait better,
-// back to that.
+// back to that. No border shows when a slice that waited went on, nor when the one that ended its wait did so, if it was
+// no end of an op: each of the two owns what such slices take there as a rule. Arrows go past them, to what has a
+// border there.
 func (w *walker) handOff(owner cdg.ActID, from int64, wait *cdg.Wait) bool {
 	to := w.g.Acts[wait.From].Lane
 	if began := w.waitingBegan(max(from, w.t0)); began > wait.At || began == wait.At && w.g.WaitsForLoader(w.waiting.act) {
@@ -98,12 +100,57 @@ func (w *walker) handOff(owner cdg.ActID, from int64, wait *cdg.Wait) bool {
 	}
 	w.waiting = waitingSlice{w.lane, owner, owner != cdg.NoAct}
 	t := w.t
-	w.emit(wait.At, trace.NoEvent, HandoffDelay, wait.Evidence)
+	giver := w.inside(to, wait.At)
+	before, after := w.ownTimes(giver, owner, t-wait.At)
+	w.ownUnseen(t-after, owner)
+	w.emit(wait.At+before, trace.NoEvent, HandoffDelay, wait.Evidence)
+	w.ownUnseen(wait.At, giver)
 	if w.next != trace.NoEvent {
 		w.enter(HandoffEdge, wait.Evidence, w.step.toEnd, t)
 	}
 	w.goTo(to, cdg.NoAct)
 	return true
+}
+
+// inside is the slice whose piece of a thread begins at t, or goes on there.
+func (w *walker) inside(lane cdg.LaneID, t int64) cdg.ActID {
+	i := max(w.g.PieceAt(lane, t), int(w.g.PieceFirst[lane])-1)
+	if n := i + 1; n < int(w.g.PieceFirst[lane+1]) && w.g.Pieces[n].Start == t {
+		i = n
+	}
+	if i < int(w.g.PieceFirst[lane]) {
+		return cdg.NoAct
+	}
+	return w.g.Pieces[i].Owner
+}
+
+// ownTimes are what the slices at both ends of a hand-off that took so long own of it: what is usual, but no more than
+// leaves as much to the hand-off itself.
+func (w *walker) ownTimes(giver, taker cdg.ActID, took int64) (before, after int64) {
+	own := func(a cdg.ActID) bool { return a != cdg.NoAct && w.g.Marker(a) }
+	ends := int64(1)
+	if own(giver) {
+		ends++
+	}
+	if own(taker) {
+		ends++
+	}
+	usual := min(w.g.Delays.Own, took/ends)
+	if own(giver) {
+		before = usual
+	}
+	if own(taker) {
+		after = usual
+	}
+	return before, after
+}
+
+// ownUnseen puts time of a slice on the path that no border shows.
+func (w *walker) ownUnseen(from int64, owner cdg.ActID) {
+	if from < w.t {
+		e := w.g.Acts[owner].Event
+		w.fill(from, e, hostKind[w.tr.Events[e].Kind], cdg.ByAlignment)
+	}
 }
 
 // waitingBegan returns when the slice that a hand-off left behind began to wait, if it still waits at t and began inside

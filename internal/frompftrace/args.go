@@ -1,6 +1,7 @@
 package frompftrace
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -23,11 +24,77 @@ const (
 	argStringIID = 17
 )
 
-// annotation appends a DebugAnnotation as `"key":value`, with a comma before all but the first.
+// annotation appends a DebugAnnotation as `"key":value`, with a comma before all but the first. Nearly all have the same
+// form: the name, then one value.
 func (w *writer) annotation(st *state, data []byte) {
-	if w.scalar(st, data) {
+	key, i := st.leadingKey(data)
+	if !key.known || i >= len(data) {
+		w.unusual(st, data)
 		return
 	}
+	tag := data[i]
+	if tag == argDouble<<3|wireFixed64 && i+9 == len(data) {
+		w.member(w.kinetoKey(key))
+		w.buf = appendFloat(w.buf, math.Float64frombits(binary.LittleEndian.Uint64(data[i+1:])))
+		return
+	}
+	v, end := uvarint(data, i+1)
+	if end < 0 {
+		w.unusual(st, data)
+		return
+	}
+	switch tag {
+	case argInt<<3 | wireVarint, argUint<<3 | wireVarint, argStringIID<<3 | wireVarint:
+		if end < len(data) {
+			break
+		}
+		switch tag {
+		case argInt<<3 | wireVarint:
+			w.member(w.kinetoKey(key))
+			w.buf = strconv.AppendInt(w.buf, int64(v), 10)
+			return
+		case argUint<<3 | wireVarint:
+			w.member(w.kinetoKey(key))
+			w.buf = strconv.AppendUint(w.buf, v, 10)
+			return
+		}
+		if s := st.strs.get(v); s.known {
+			w.member(w.kinetoKey(key))
+			w.buf = appendText(w.buf, s)
+			return
+		}
+	case argString<<3 | wireBytes:
+		if v == uint64(len(data)-end) {
+			w.member(w.kinetoKey(key))
+			w.buf = appendString(w.buf, data[end:])
+			return
+		}
+	case argArray<<3 | wireBytes, argDict<<3 | wireBytes:
+		w.member(w.kinetoKey(key))
+		w.known.write(w, st, data, i)
+		return
+	}
+	w.unusual(st, data)
+}
+
+// leadingKey is the name of an annotation that begins with it, and the position after it.
+func (st *state) leadingKey(data []byte) (text, int) {
+	if len(data) == 0 {
+		return text{}, 0
+	}
+	v, i := uvarint(data, 1)
+	switch {
+	case i < 0:
+	case data[0] == argKeyIID<<3|wireVarint:
+		return st.keys.get(v), i
+	case data[0] == argKey<<3|wireBytes && v <= uint64(len(data)-i):
+		return newText(data[i : i+int(v)]), i + int(v)
+	}
+	return text{}, 0
+}
+
+// unusual appends an annotation of any form.
+func (w *writer) unusual(st *state, data []byte) {
 	key, ok := w.key(st, data)
 	if !ok {
 		w.mend(ReasonBrokenArgument)
@@ -35,45 +102,6 @@ func (w *writer) annotation(st *state, data []byte) {
 	}
 	w.member(w.kinetoKey(key))
 	w.value(st, data, 1)
-}
-
-// scalar writes an annotation of the usual form: a name, then one number or string, and reports whether it was one.
-func (w *writer) scalar(st *state, data []byte) bool {
-	f := over(data)
-	var key text
-	if !f.next() {
-		return false
-	}
-	switch f.num {
-	case argKeyIID:
-		key = st.keys.get(f.v)
-	case argKey:
-		key = newText(f.s)
-	}
-	if !key.known || !f.next() || f.i < len(data) {
-		return false
-	}
-	switch f.num {
-	case argInt:
-		w.member(w.kinetoKey(key))
-		w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
-	case argUint:
-		w.member(w.kinetoKey(key))
-		w.buf = strconv.AppendUint(w.buf, f.v, 10)
-	case argString:
-		w.member(w.kinetoKey(key))
-		w.buf = appendString(w.buf, f.s)
-	case argStringIID:
-		s := st.strs.get(f.v)
-		if !s.known {
-			return false
-		}
-		w.member(w.kinetoKey(key))
-		w.buf = appendText(w.buf, s)
-	default:
-		return false
-	}
-	return true
 }
 
 // key is the name of an annotation.
@@ -105,8 +133,7 @@ func (w *writer) member(key text) {
 		w.buf = append(w.buf, ',')
 	}
 	w.args++
-	w.buf = appendText(w.buf, key)
-	w.buf = append(w.buf, ':')
+	w.buf = append(appendText(w.buf, key), ':')
 }
 
 var (

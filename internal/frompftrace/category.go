@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"overlay/internal/trace"
-	"overlay/internal/vendors"
 )
 
 // Render stages.
@@ -79,6 +78,3 @@ func guessed(x *row, s seen, name []byte, bare bool) string {
 	}
 	return "cpu_op"
 }
-
-// kindOf is what a category is to the analysis.
-func kindOf(category []byte) trace.Kind { return vendors.KindOf(string(category)) }

@@ -41,7 +41,7 @@ func (w *writer) flow(ends []flowEnd, id int64, added bool) {
 	if len(ends) < 2 {
 		return
 	}
-	first, second := w.kind(ends[0].rec), w.kind(ends[1].rec)
+	first, second := w.r.recs[ends[0].rec].is, w.r.recs[ends[1].rec].is
 	category, name := "ac2g", "ac2g"
 	switch {
 	case added:

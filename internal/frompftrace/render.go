@@ -2,6 +2,8 @@ package frompftrace
 
 import (
 	"strconv"
+
+	"overlay/internal/vendors"
 )
 
 // Fields of GpuRenderStageEvent.
@@ -126,7 +128,10 @@ func readStage(data []byte) (s stage) {
 
 // category of the stage.
 func (s *stage) category(st *state) string {
-	return stageCategory(st.specs.get(s.stage).raw, st.compute[s.stage])
+	if c, ok := st.stages[s.stage]; ok {
+		return c
+	}
+	return stageCategory(nil, false)
 }
 
 // lane is the number of the row in which a render stage is drawn: that in the name of its queue ("[07] stream 7",
@@ -190,4 +195,5 @@ func (w *writer) renderEvent(id int32, rec *record) {
 	w.times(rec)
 	w.stageArgs(id, st, data, &s, lane)
 	w.buf = append(w.buf, '}')
+	rec.is = vendors.KindOf(category)
 }

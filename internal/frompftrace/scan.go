@@ -1,5 +1,7 @@
 package frompftrace
 
+import "overlay/internal/trace"
+
 // Fields of TracePacket.
 const (
 	packetSnapshot     = 6
@@ -39,6 +41,7 @@ type record struct {
 	extra   int32 // in reader.extras: what the END says, -1 without
 	kind    uint8 // eventBegin, …, kindRender
 	closed  bool
+	is      trace.Kind // once it is written, in traces with flows: what it is to the analysis
 }
 
 // endMark is an END.

@@ -9,11 +9,12 @@ type sequence struct {
 // state is what later packets of a sequence build on, from one clearing of it to the next: strings by number, and
 // defaults. Numbers are given once, so the whole table holds for each of its packets.
 type state struct {
-	names, cats, keys, strs table            // TrackEvent: names, categories, names and strings of arguments
-	specs                   table            // render stages and hardware queues
-	compute, copies         map[uint64]bool  // stages that compute; stages that repeat slices
-	kernels, kernelArgs     table            // compute kernels, names of their launch arguments
-	contexts                map[uint64]int64 // graphics context -> pid
+	names, cats, keys, strs table             // TrackEvent: names, categories, names and strings of arguments
+	specs                   table             // render stages and hardware queues
+	stages                  map[uint64]string // category of the events of a render stage
+	copies                  map[uint64]bool   // stages that repeat slices
+	kernels, kernelArgs     table             // compute kernels, names of their launch arguments
+	contexts                map[uint64]int64  // graphics context -> pid
 
 	clock uint64 // of packets that name none, 0 for the trace's
 	track uint64 // of events that name none
@@ -120,23 +121,28 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 			name = demangled
 		}
 		t.put(iid, name)
-		switch {
-		case copies:
-			if st.copies == nil {
-				st.copies = map[uint64]bool{}
-			}
-			st.copies[iid] = true
-		case f.num == internedCategory:
+		switch f.num {
+		case internedCategory:
 			r.hasCategories = true
-		case category == stageCompute:
-			if st.compute == nil {
-				st.compute = map[uint64]bool{}
-			}
-			st.compute[iid] = true
+		case internedSpec:
+			st.stage(iid, stageCategory(name, category == stageCompute), copies)
 		}
 	}
 	if f.bad {
 		r.mend(ReasonBroken, at)
+	}
+}
+
+// stage notes what a render stage is. The first that is said of a number counts, as for its name.
+func (st *state) stage(iid uint64, category string, copies bool) {
+	if st.stages == nil {
+		st.stages, st.copies = map[uint64]string{}, map[uint64]bool{}
+	}
+	if _, ok := st.stages[iid]; !ok {
+		st.stages[iid] = category
+	}
+	if copies {
+		st.copies[iid] = true
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/chrome"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // writer writes events as text. Each worker has its own.
@@ -18,12 +19,15 @@ type writer struct {
 	args      int // members of the args of the event
 	seen      seen
 	hasStream bool
+	known     knownValues
 
 	repairs map[string]*trace.Repair
+	mended  int   // how often, in all
 	at      int64 // of the event, for repairs
 }
 
 func (w *writer) mend(reason string) {
+	w.mended++
 	if w.repairs == nil {
 		w.repairs = map[string]*trace.Repair{}
 	}
@@ -118,24 +122,6 @@ func (w *writer) heading(rec *record, data []byte, h *heading) {
 	}
 }
 
-// kind is what an event is to the analysis.
-func (w *writer) kind(id int32) trace.Kind {
-	rec := &w.r.recs[id]
-	data := w.r.message(rec)
-	if rec.kind == kindRender {
-		s := readStage(data)
-		return kindOf([]byte(s.category(w.r.states[rec.state])))
-	}
-	var h heading
-	quiet := writer{r: w.r} // what is wrong has been counted
-	quiet.heading(rec, data, &h)
-	if h.category == nil {
-		quiet.annotations(rec, data)
-		return kindOf([]byte(guessed(w.row(rec), quiet.seen, h.name.raw, !w.r.hasCategories)))
-	}
-	return kindOf(h.category)
-}
-
 func (w *writer) trackEvent(id int32, rec *record) {
 	data := w.r.message(rec)
 	x := w.row(rec)
@@ -184,12 +170,17 @@ func (w *writer) trackEvent(id int32, rec *record) {
 	if w.args > 0 {
 		w.buf = append(w.buf, '}')
 	}
+	category := string(h.category)
 	if h.category == nil && rec.kind != eventCounter || ph == 'C' && x.added {
-		if c := guessed(x, w.seen, h.name.raw, !w.r.hasCategories); c != "" && (ph != 'i' || x.added) {
-			w.buf = append(append(append(w.buf, `,"cat":"`...), c...), '"')
+		category = guessed(x, w.seen, h.name.raw, !w.r.hasCategories)
+		if category != "" && (ph != 'i' || x.added) {
+			w.buf = append(append(append(w.buf, `,"cat":"`...), category...), '"')
 		}
 	}
 	w.buf = append(w.buf, '}')
+	if len(w.r.flows) > 0 {
+		rec.is = vendors.KindOf(category)
+	}
 }
 
 // times appends ts and, for a slice that was closed, dur.

@@ -20,7 +20,7 @@ type spool struct{ b []byte }
 func (s *spool) Write(p []byte) (int, error) { s.b = append(s.b, p...); return len(p), nil }
 func (s *spool) Bytes() ([]byte, error)      { return s.b, nil }
 
-// recorded is a trace with what such a database can hold of it. What has no :: in its name is no operator there.
+// recorded is a trace with what such a database can hold of it.
 func recorded(tr *trace.Trace, kinds ...trace.Kind) *trace.Trace {
 	out := *tr
 	out.Events, out.GraphEdges = nil, nil
@@ -29,9 +29,6 @@ func recorded(tr *trace.Trace, kinds ...trace.Kind) *trace.Trace {
 		e := tr.Events[i]
 		if e.Ph != 'X' || e.Track == trace.NoTrack || e.Start < 0 || !slices.Contains(kinds, e.Kind) {
 			continue
-		}
-		if e.Kind == trace.CPUOp && !strings.Contains(tr.Str(e.Name), "::") {
-			e.Kind = trace.Annotation
 		}
 		of = append(of, trace.EventID(i))
 		out.Events = append(out.Events, e)
@@ -64,7 +61,8 @@ func segments(t *testing.T, tr *trace.Trace) (lines []string, sums [critpath.Num
 			name = tr.Name(s.Event)
 		}
 		sums[s.Kind.Class()] += s.End - s.Start
-		lines = append(lines, fmt.Sprintf("%d..%d %v %s", s.Start, s.End, s.Kind, name))
+		t0 := p.Segments[0].Start // databases of Ascend are told from their first event on
+		lines = append(lines, fmt.Sprintf("%d..%d %v %s", s.Start-t0, s.End-t0, s.Kind, name))
 	}
 	return lines, sums
 }
@@ -76,12 +74,15 @@ func TestDatabases(t *testing.T) {
 		make  func(tr *trace.Trace) ([]byte, error)
 		form  string
 		kinds []trace.Kind
+		named bool // only what has :: in its name is an operator there
 	}{
 		{"nsys", func(tr *trace.Trace) ([]byte, error) { return databases.Nsys(tr, databases.Options{}) }, "Nsight Systems database",
-			[]trace.Kind{trace.Runtime, trace.Annotation, trace.CPUOp, trace.Kernel, trace.Memcpy, trace.Memset, trace.SyncRecord}},
+			[]trace.Kind{trace.Runtime, trace.Annotation, trace.CPUOp, trace.Kernel, trace.Memcpy, trace.Memset, trace.SyncRecord}, true},
 		{"nsys of an older version", func(tr *trace.Trace) ([]byte, error) { return databases.Nsys(tr, databases.Options{NoSyncIDs: true}) }, "Nsight Systems database",
-			[]trace.Kind{trace.Runtime, trace.Annotation, trace.CPUOp, trace.Kernel, trace.Memcpy, trace.Memset}},
-		{"rocpd", databases.Rocpd, "rocpd database", []trace.Kind{trace.Runtime, trace.Annotation, trace.CPUOp, trace.Kernel, trace.Memcpy}},
+			[]trace.Kind{trace.Runtime, trace.Annotation, trace.CPUOp, trace.Kernel, trace.Memcpy, trace.Memset}, true},
+		{"rocpd", databases.Rocpd, "rocpd database", []trace.Kind{trace.Runtime, trace.Annotation, trace.CPUOp, trace.Kernel, trace.Memcpy}, false},
+		{"ascend", func(tr *trace.Trace) ([]byte, error) { return databases.Ascend(tr, -1) }, "Ascend profiler database",
+			[]trace.Kind{trace.Runtime, trace.Annotation, trace.CPUOp, trace.Kernel}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			compared := 0
@@ -90,11 +91,9 @@ func TestDatabases(t *testing.T) {
 				if tr.LaunchByFlow || m.Name == "vendors" || strings.HasPrefix(m.Name, "cuspy") || processes(tr) != 1 {
 					continue // what these show is not in such a database
 				}
-				if c.name == "rocpd" { // there all that is not marked is a call
-					for i := range tr.Events {
-						if m.Trace.Events[tr.Source.(testtrace.Renumbered).Of[i]].Kind == trace.CPUOp {
-							tr.Events[i].Kind = trace.CPUOp
-						}
+				for i := range tr.Events {
+					if e := &tr.Events[i]; c.named && e.Kind == trace.CPUOp && !strings.Contains(tr.Str(e.Name), "::") {
+						e.Kind = trace.Annotation
 					}
 				}
 				want, sums := segments(t, tr)
@@ -156,5 +155,78 @@ func TestNoDatabase(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "t.sqlite: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
+	}
+}
+
+// ascendTrace is a small run in the words of Ascend: a copy, an operator whose kernel runs on stream 3, a collective.
+func ascendTrace(t *testing.T) *trace.Trace {
+	t.Helper()
+	tr, err := kineto.Parse([]byte(`{"schemaVersion":1,"traceEvents":[
+{"ph":"X","cat":"user_annotation","name":"ProfilerStep#7","pid":1,"tid":1,"ts":0,"dur":300},
+{"ph":"X","cat":"cpu_op","name":"aten::matmul","pid":1,"tid":1,"ts":10,"dur":30,"args":{"Sequence number":5,"Fwd thread id":0}},
+{"ph":"X","cat":"runtime","name":"launch","pid":1,"tid":1,"ts":20,"dur":10,"args":{"correlation":7}},
+{"ph":"X","cat":"runtime","name":"aclrtMemcpyAsync","pid":1,"tid":1,"ts":50,"dur":10,"args":{"correlation":8}},
+{"ph":"X","cat":"runtime","name":"HcclAllreduce","pid":1,"tid":1,"ts":70,"dur":10,"args":{"correlation":9}},
+{"ph":"X","cat":"runtime","name":"aclrtSynchronizeStream","pid":1,"tid":1,"ts":90,"dur":200,"args":{"correlation":10}},
+{"ph":"X","cat":"kernel","name":"aclnnMatmul_MatMulV2","pid":0,"tid":3,"ts":40,"dur":60,"args":{"device":0,"stream":3,"correlation":7}},
+{"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH (Device -> Pageable)","pid":0,"tid":3,"ts":110,"dur":20,"args":{"device":0,"stream":3,"correlation":8,"bytes":4096}},
+{"ph":"X","cat":"kernel","name":"hcom_allReduce__428_0_1","pid":0,"tid":3,"ts":140,"dur":150,"args":{"device":0,"stream":3,"correlation":9}}
+]}`), "t.json", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// TestAscend: what a database of Ascend says beside times and names.
+func TestAscend(t *testing.T) {
+	src, err := databases.Ascend(ascendTrace(t), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := fromsqlite.Parse(src, "ascend_pytorch_profiler_3.db", kineto.Options{}, &spool{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Rank != 3 || tr.Base != 1_700_000_000_000_000_000 || tr.DeviceNames[0] != "Ascend910B4" {
+		t.Errorf("rank %d, base %d, device %q", tr.Rank, tr.Base, tr.DeviceNames[0])
+	}
+	var got []string
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		launch := "-"
+		if l := tr.Launch[i]; l != trace.NoEvent {
+			launch = tr.Name(l)
+		}
+		got = append(got, fmt.Sprintf("%v %s %d+%d on %s by %s", e.Kind, tr.Name(trace.EventID(i)), e.Start/1000, e.Dur/1000, tr.TokenText(tr.Tracks[e.Track].TID), launch))
+	}
+	want := []string{
+		"annotation ProfilerStep#7 0+300 on 100 by -",
+		"cpu_op aten::matmul 10+30 on 100 by -",
+		"runtime launch 20+10 on 100 by -",
+		"runtime aclrtMemcpyAsync 50+10 on 100 by -",
+		"runtime HcclAllreduce 70+10 on 100 by -",
+		"runtime aclrtSynchronizeStream 90+200 on 100 by -",
+		"kernel aclnnMatmul_MatMulV2 40+60 on 3 by launch",
+		"memcpy Memcpy DtoH 110+20 on 3 by aclrtMemcpyAsync",
+		// The tasks of the collective, and what its stream waited for before, are no operations.
+		"device_other Memcpy 140+75 on 1003 by -",
+		"device_other Memcpy 140+75 on 3 by -",
+		"device_other Memcpy 215+75 on 3 by -",
+		"device_other EVENT_WAIT_SQE 139+0 on 3 by -",
+		"kernel hcom_allReduce__428_0_1 140+150 on 3 by HcclAllreduce",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("events\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if n, ok := tr.ArgInt(7, "bytes"); !ok || n != 4096 {
+		t.Errorf("bytes %d", n)
+	}
+	if hints := kineto.Inspect(tr).Hints; !slices.Contains(hints, "Ascend") {
+		t.Errorf("hints %v", hints)
+	}
+	_, sums := segments(t, tr)
+	if sums[critpath.ClassComm] != 150_000 {
+		t.Errorf("ns by class %v", sums)
 	}
 }

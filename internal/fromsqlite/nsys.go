@@ -31,7 +31,7 @@ func (r *reader) nsys() error {
 	r.rows("TARGET_INFO_SESSION_START_TIME", []string{"utcEpochNs"}, func(s *sqlite3.Stmt) { base = s.ColumnInt64(0) })
 	var devices []device
 	r.rows("TARGET_INFO_GPU", []string{"id", "name"}, func(s *sqlite3.Stmt) { devices = append(devices, device{s.ColumnInt64(0), s.ColumnText(1)}) })
-	r.w.head(base, devices)
+	r.w.head(base, -1, devices)
 	for _, step := range []func() error{r.nvtx, r.calls, r.kernels, r.copies, r.sets, r.graphs, r.syncs, r.osCalls, r.threadNames} {
 		if err := step(); err != nil {
 			return err

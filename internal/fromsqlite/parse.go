@@ -68,7 +68,8 @@ type reader struct {
 	conn   *sqlite3.Conn
 	w      writer
 	tables map[string]map[string]bool // table or view -> its columns
-	names  map[int64]string           // StringIds of Nsight Systems
+	names  map[int64]string           // StringIds of Nsight Systems, STRING_IDS of Ascend
+	base   int64                      // time from which those of Ascend are told
 }
 
 // read finds out who wrote the database.
@@ -79,12 +80,14 @@ func (r *reader) read() (form string, err error) {
 	switch {
 	case r.has("StringIds") && (r.has("CUPTI_ACTIVITY_KIND_RUNTIME") || r.has("CUPTI_ACTIVITY_KIND_KERNEL") || r.has("NVTX_EVENTS")):
 		return "Nsight Systems database", r.nsys()
+	case r.has("STRING_IDS", "id", "value") && (r.has("TASK", "startNs", "globalTaskId") || r.has("CANN_API", "startNs") || r.has("PYTORCH_API", "startNs")):
+		return "Ascend profiler database", r.ascend()
 	case r.has("kernels", "start", "end") || r.has("regions", "start", "end"):
 		return "rocpd database", r.rocpd()
 	case r.has("StringIds"):
 		return "", &wrong{"this report of Nsight Systems holds no CUDA and no NVTX: record with --trace=cuda,nvtx"}
 	}
-	return "", &wrong{"this SQLite database is of no profiler that is known: give one of `nsys export --type sqlite`, or of rocprofv3 (rocpd)"}
+	return "", &wrong{"this SQLite database is of no profiler that is known: give one of `nsys export --type sqlite`, of rocprofv3 (rocpd), or of Ascend (ascend_pytorch_profiler*.db, msprof_*.db)"}
 }
 
 // schema notes tables, views and their columns. Virtual tables are not asked: what they do is not known.

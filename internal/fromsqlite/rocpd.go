@@ -19,7 +19,7 @@ func (r *reader) rocpd() error {
 			devices = append(devices, device{s.ColumnInt64(0), name})
 		}
 	})
-	r.w.head(0, devices)
+	r.w.head(0, -1, devices)
 	for _, step := range []func() error{r.rocpdRegions, r.rocpdKernels, r.rocpdCopies, r.rocpdThreads} {
 		if err := step(); err != nil {
 			return err

@@ -18,11 +18,14 @@ type writer struct {
 
 const partSize = 1 << 20
 
-// head begins the text. base is the Unix time of time stamp 0, 0 when it is not known.
-func (w *writer) head(base int64, devices []device) {
+// head begins the text. base is the Unix time of time stamp 0, 0 when it is not known; rank that in the job, else -1.
+func (w *writer) head(base, rank int64, devices []device) {
 	w.buf = append(w.buf, `{"schemaVersion":1,"displayTimeUnit":"ns"`...)
 	if base != 0 {
 		w.buf = strconv.AppendInt(append(w.buf, `,"baseTimeNanoseconds":`...), base, 10)
+	}
+	if rank >= 0 {
+		w.buf = append(strconv.AppendInt(append(w.buf, `,"distributedInfo":{"rank":`...), rank, 10), '}')
 	}
 	for i, d := range devices {
 		if i == 0 {

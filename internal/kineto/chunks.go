@@ -13,8 +13,12 @@ const chunkSize = 4 << 20
 // piece is one part of the event list. All but the first start where a cheap look finds the border of an event; the
 // piece before proves it by ending exactly there.
 type piece struct {
-	likely   int // events, by their keys "ph"
-	from, to int // bytes: the first event's '{' (or anything before it), and where the next piece starts
+	likely   int    // events, by their keys "ph"
+	from, to int    // bytes: the first event's '{' (or anything before it), and where the next piece starts
+	view     []byte // the input up to the first byte of the next piece, while more of it is unpacked
+	done     bool   // it was scanned while the input was unpacked
+	lent     []byte // memory in which events and spans lie then; nil for that of the collector
+	lender   steady
 	*chunkParser
 	events []trace.Event
 	spans  []Span // per event
@@ -34,26 +38,35 @@ type slab struct {
 	spans  []Span
 }
 
-// scanList scans the elements from the byte after the list's bracket on.
-func scanList(src []byte, from, size int) (found []*piece, all slab) {
-	pieces := cutList(src, from, size)
+// scanList scans the elements from the byte after the list's bracket on, but for those that ahead has.
+func scanList(src []byte, from, size int, ahead *Ahead) (found []*piece, all slab) {
+	pieces := ahead.pieces(src, from, size)
+	if pieces == nil {
+		pieces = cutList(src, from, size)
+	}
+	var left []*piece
+	for _, p := range pieces {
+		if !p.done {
+			left = append(left, p)
+		}
+	}
 	budget := wasteFactor*len(src) + 1<<20
-	par.Each(len(pieces), func(i int) {
-		p := pieces[i]
-		p.likely = min(bytes.Count(src[p.from:p.to], phKey), 1<<31-1)
+	par.Each(len(left), func(i int) {
+		p := left[i]
+		p.likely = min(count(src[p.from:p.to], phKey), 1<<31-1)
 	})
 	total := 0
-	for _, p := range pieces {
+	for _, p := range left {
 		total += p.likely
 	}
 	all = slab{make([]trace.Event, total), make([]Span, total)}
 	at := 0
-	for _, p := range pieces {
+	for _, p := range left {
 		p.budget = budget
 		p.events, p.spans = all.events[at:at:at+p.likely], all.spans[at:at:at+p.likely]
 		at += p.likely
 	}
-	par.Each(len(pieces), func(i int) { pieces[i].scan(src) })
+	par.Each(len(left), func(i int) { left[i].scan(src) })
 	return prove(src, pieces, budget), all
 }
 

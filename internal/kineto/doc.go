@@ -26,6 +26,7 @@ type Options struct {
 	Strict    bool   // the first repair is an error
 	MaxExpand int64  // bytes that a compressed input may expand to; 0 = 64 GiB
 	Cut       bool   // the input is known to end early: its compressed form was cut
+	Ahead     *Ahead // what Decompress read of the events on the way; nil for nothing
 	From      int64  // bytes of the file of another format that the text was made from; 0 for none
 	Form      string // what that file is, for people
 

@@ -27,7 +27,8 @@ func (t *draft) foreignRows() {
 			}
 		}
 	}
-	isCall := map[trace.Sym]bool{}
+	nested := map[trace.TrackID][]trace.EventID{}
+	verbs := map[trace.Sym]vendors.Verb{}
 	changed := make([]bool, len(t.Tracks))
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -36,19 +37,25 @@ func (t *draft) foreignRows() {
 		}
 		e.Kind = kinds[e.Track]
 		changed[e.Track] = true
+		if e.Kind == trace.Kernel && procs[t.Tracks[e.Track].Proc].Nested {
+			nested[e.Track] = append(nested[e.Track], trace.EventID(i))
+		}
 		switch {
 		case e.Kind == trace.Kernel && strings.HasPrefix(strings.ToLower(t.Syms[e.Name]), "memcpy"):
 			e.Kind = trace.Memcpy
-		case procs[t.Tracks[e.Track].Proc].Calls && e.Flags&trace.HasCorr != 0:
-			call, known := isCall[e.Name]
+		case procs[t.Tracks[e.Track].Proc].Calls:
+			verb, known := verbs[e.Name]
 			if !known {
-				call = vendors.VerbOf(t.Syms[e.Name]) != vendors.NoVerb
-				isCall[e.Name] = call
+				verb = vendors.VerbOf(t.Syms[e.Name])
+				verbs[e.Name] = verb
 			}
-			if call {
+			if verb.Blocks() || verb != vendors.NoVerb && e.Flags&trace.HasCorr != 0 {
 				e.Kind = trace.Runtime
 			}
 		}
+	}
+	for _, row := range nested {
+		t.onlyInnermost(row)
 	}
 	for i := range t.Tracks {
 		x := &t.Tracks[i]
@@ -59,6 +66,31 @@ func (t *draft) foreignRows() {
 			}
 		}
 	}
+}
+
+// onlyInnermost takes from the operations of a row those that enclose others, such as loops: what ran is inside. They stay drawn.
+func (t *draft) onlyInnermost(row []trace.EventID) {
+	slices.SortStableFunc(row, func(a, b trace.EventID) int {
+		x, y := &t.Events[a], &t.Events[b]
+		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End(), x.End()))
+	})
+	for i, id := range row[:max(len(row)-1, 0)] {
+		if e, next := &t.Events[id], &t.Events[row[i+1]]; next.Start < e.End() && next.End() <= e.End() {
+			e.Kind = trace.DeviceOther
+		}
+	}
+}
+
+// writer is who wrote a trace whose processes say it, "" else.
+func (t *draft) writer() string {
+	for _, k := range vendors.Processes() {
+		if k.Writer != "" && slices.ContainsFunc(t.Procs, func(p trace.Process) bool {
+			return k.Name == p.Name || k.Start && strings.HasPrefix(p.Name, k.Name)
+		}) {
+			return k.Writer
+		}
+	}
+	return ""
 }
 
 // foreignProcesses finds the processes that say what their events are, and notes which of them are devices.

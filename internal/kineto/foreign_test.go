@@ -1,6 +1,7 @@
 package kineto
 
 import (
+	"strings"
 	"testing"
 
 	"overlay/internal/trace"
@@ -72,6 +73,7 @@ func TestXLA(t *testing.T) {
 {"ph":"X","pid":1,"tid":13,"ts":20,"dur":9.5,"name":"fusion_3","args":{"correlation_id":"77","hlo_op":"fusion.3"}},
 {"ph":"X","pid":1,"tid":99,"ts":20,"dur":9.5,"name":"fusion.3","args":{"hlo_op":"fusion.3"}},
 {"ph":"X","pid":1,"tid":13,"ts":32,"dur":2,"name":"MemcpyD2H","args":{"correlation_id":"78"}},
+{"ph":"X","pid":701,"tid":5,"ts":17,"dur":18,"name":"cuEventSynchronize"},
 {}
 ]}`), "perfetto_trace.json.gz", Options{})
 	if err != nil {
@@ -80,7 +82,7 @@ func TestXLA(t *testing.T) {
 	if err := tr.Check(); err != nil {
 		t.Fatal(err)
 	}
-	want := []trace.Kind{6: trace.CPUOp, 7: trace.Runtime, 8: trace.Kernel, 9: trace.DeviceOther, 10: trace.Memcpy}
+	want := []trace.Kind{6: trace.CPUOp, 7: trace.Runtime, 8: trace.Kernel, 9: trace.DeviceOther, 10: trace.Memcpy, 11: trace.Runtime}
 	for i, k := range want {
 		if tr.Events[i].Kind != k {
 			t.Errorf("event %d is %v, want %v", i, tr.Events[i].Kind, k)
@@ -92,6 +94,53 @@ func TestXLA(t *testing.T) {
 	for _, r := range tr.Repairs {
 		if r.Reason == RepairNumberString {
 			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// TestTPU: the operations of a TPU lie on one row. What encloses others there is not what ran; the other rows repeat them.
+func TestTPU(t *testing.T) {
+	tr, err := Parse([]byte(`{"displayTimeUnit":"ns","traceEvents":[
+{"ph":"M","pid":3,"name":"process_name","args":{"name":"/device:TPU:2"}},
+{"ph":"M","pid":701,"name":"process_name","args":{"name":"/host:CPU"}},
+{"ph":"M","pid":3,"tid":1,"name":"thread_name","args":{"name":"Steps"}},
+{"ph":"M","pid":3,"tid":2,"name":"thread_name","args":{"name":"XLA Modules"}},
+{"ph":"M","pid":3,"tid":3,"name":"thread_name","args":{"name":"XLA Ops"}},
+{"ph":"M","pid":3,"tid":4,"name":"thread_name","args":{"name":"Async XLA Ops"}},
+{"ph":"X","pid":701,"tid":5,"ts":0,"dur":30,"name":"PjitFunction(step)"},
+{"ph":"X","pid":701,"tid":5,"ts":40,"dur":200,"name":"$array.py:650 block_until_ready"},
+{"ph":"X","pid":3,"tid":1,"ts":10,"dur":200,"name":"0"},
+{"ph":"X","pid":3,"tid":2,"ts":10,"dur":200,"name":"jit_step(123)"},
+{"ph":"X","pid":3,"tid":3,"ts":10,"dur":50,"name":"fusion.1"},
+{"ph":"X","pid":3,"tid":3,"ts":60,"dur":100,"name":"while.2"},
+{"ph":"X","pid":3,"tid":3,"ts":61,"dur":40,"name":"fusion.3"},
+{"ph":"X","pid":3,"tid":3,"ts":105,"dur":55,"name":"all-reduce.4"},
+{"ph":"X","pid":3,"tid":3,"ts":160,"dur":50,"name":"copy.5"},
+{"ph":"X","pid":3,"tid":4,"ts":70,"dur":60,"name":"copy-start.6"}
+]}`), "tpu.trace.json.gz", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Check(); err != nil {
+		t.Fatal(err)
+	}
+	want := []trace.Kind{6: trace.CPUOp, 7: trace.Runtime, 8: trace.DeviceOther, 9: trace.DeviceOther, 10: trace.Kernel, 11: trace.DeviceOther,
+		12: trace.Kernel, 13: trace.Kernel, 14: trace.Kernel, 15: trace.DeviceOther}
+	for i, k := range want {
+		if tr.Events[i].Kind != k {
+			t.Errorf("%s is %v, want %v", tr.Name(trace.EventID(i)), tr.Events[i].Kind, k)
+		}
+	}
+	if x := &tr.Tracks[tr.Events[10].Track]; x.Class != trace.DeviceStream || tr.Procs[x.Proc].Device != 2 {
+		t.Errorf("row %+v", *x)
+	}
+	s := Inspect(tr)
+	if s.Generation != "not by Kineto: XLA's profiler (JAX, TensorFlow)" {
+		t.Errorf("generation %q", s.Generation)
+	}
+	for _, o := range s.Oddities {
+		if strings.Contains(o.What, "overlap") || strings.Contains(o.Means, "profiler.step") {
+			t.Errorf("odd: %+v", o)
 		}
 	}
 }

@@ -17,11 +17,15 @@ func FuzzDecompress(f *testing.F) {
 	}
 	const limit = 1 << 16
 	f.Fuzz(func(t *testing.T, data []byte) {
-		out, _, err := Decompress(bytes.NewReader(data), "f", Options{MaxExpand: limit}, &memory{})
+		got, err := Decompress(bytes.NewReader(data), "f", Options{MaxExpand: limit}, &memory{})
+		var out []byte
+		if got != nil {
+			out = got.Bytes
+		}
 		form := Sniff(data[:min(len(data), 16)])
 		switch {
-		case err != nil && out != nil:
-			t.Errorf("%d bytes beside the error %v", len(out), err)
+		case err != nil && got != nil:
+			t.Errorf("%d bytes beside the error %v", len(got.Bytes), err)
 		case err == nil && (form == Gzip || form == Zstd) && len(out) > limit:
 			t.Errorf("%d bytes above the limit", len(out))
 		case err == nil && form != Gzip && form != Zstd && !bytes.Equal(out, data):
@@ -29,9 +33,9 @@ func FuzzDecompress(f *testing.F) {
 		}
 		gz, zs := packed(t, data)
 		for _, z := range [][]byte{gz, zs} {
-			back, cut, err := Decompress(bytes.NewReader(z), "f", Options{}, &memory{})
-			if err != nil || cut || !bytes.Equal(back, data) {
-				t.Errorf("%d bytes came back as %d, cut %v, %v", len(data), len(back), cut, err)
+			back, err := Decompress(bytes.NewReader(z), "f", Options{}, &memory{})
+			if err != nil || back.Cut || !bytes.Equal(back.Bytes, data) {
+				t.Fatalf("%d bytes came back otherwise: %+v, %v", len(data), back, err)
 			}
 		}
 	})

@@ -41,22 +41,18 @@ func merge(t *draft, pieces []*piece, all slab, total int) {
 		}
 	}
 	t.Syms = syms.list
-	t.Events, t.Spans = joinEvents(pieces, maps, all, total)
 	t.Tracks, t.Procs = tracks.tracks, tracks.procs
 
-	var fracs fraction
-	var metas []trace.EventID
 	base := 0
 	for _, p := range pieces {
-		fracs |= p.fracs
+		t.fracs |= p.fracs
 		t.Shapes = t.Shapes || p.shapes
 		for _, k := range p.metas {
-			metas = append(metas, trace.EventID(base+int(k)))
+			t.metas = append(t.metas, trace.EventID(base+int(k)))
 		}
 		base += len(p.events)
-		p.events, p.spans = nil, nil
 	}
-	t.fracs, t.metas = fracs, metas
+	t.Events, t.Spans = joinEvents(pieces, maps, all, total)
 }
 
 // remap turns the numbers of a piece into those of the file.
@@ -92,6 +88,7 @@ func joinEvents(pieces []*piece, maps []remap, all slab, total int) ([]trace.Eve
 			copy(dst, p.events)
 			copy(spans[first[i]:], p.spans)
 		}
+		p.drop()
 		maps[i].apply(dst)
 	})
 	return events, spans

@@ -82,15 +82,20 @@ func parseMicros(w []byte) (ns int64, f fraction, ok bool) {
 	}
 	var v uint64
 	start := i
-	for ; i < len(w); i++ {
+	for ; i < len(w) && i-start < 15; i++ {
 		c := w[i] - '0'
 		if c > 9 {
 			break
 		}
-		if i-start >= 15 { // 10^15 µs and more
-			if v > farMicros {
-				return 0, 0, false
-			}
+		v = v*10 + uint64(c)
+	}
+	for ; i < len(w); i++ { // 10^15 µs and more
+		c := w[i] - '0'
+		if c > 9 {
+			break
+		}
+		if v > farMicros {
+			return 0, 0, false
 		}
 		v = v*10 + uint64(c)
 	}

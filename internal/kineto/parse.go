@@ -15,6 +15,7 @@ func Parse(src []byte, name string, o Options) (*trace.Trace, error) {
 	x := &Text{Src: src, From: o.From, Form: o.Form}
 	t := &draft{Trace: &trace.Trace{File: name, Rank: -1, DeviceNames: map[int64]string{}, Source: x}, Text: x}
 	top := topLevel{t: t, p: scanner{s: src}, o: o}
+	defer o.Ahead.drop()
 	if err := top.read(); err != nil {
 		return nil, err
 	}
@@ -55,11 +56,7 @@ func (r *topLevel) fail(at int, pointer, want string) error {
 
 func (r *topLevel) read() error {
 	src := r.t.Src
-	i := 0
-	if len(src) >= 3 && src[0] == 0xef && src[1] == 0xbb && src[2] == 0xbf {
-		i = 3
-	}
-	i = skipSpace(src, i)
+	i := documentStart(src)
 	switch {
 	case i >= len(src):
 		return r.fail(0, "", "the input is empty: expected a JSON trace")
@@ -74,6 +71,15 @@ func (r *topLevel) read() error {
 		return r.fail(i, "", "expected '{' or '[': this is no JSON trace")
 	}
 	return r.object(i)
+}
+
+// documentStart is where a document begins, behind a byte order mark and blanks.
+func documentStart(src []byte) int {
+	i := 0
+	if len(src) >= 3 && src[0] == 0xef && src[1] == 0xbb && src[2] == 0xbf {
+		i = 3
+	}
+	return skipSpace(src, i)
 }
 
 // object reads the top-level object at i, keys on either side of the events.
@@ -168,7 +174,7 @@ func (r *topLevel) findEvents(i int) int {
 func (r *topLevel) events(i int) (int, error) {
 	t := r.t
 	t.ListOff = int64(i)
-	pieces, all := scanList(t.Src, i+1, cmp.Or(r.o.chunk, chunkSize))
+	pieces, all := scanList(t.Src, i+1, cmp.Or(r.o.chunk, chunkSize), r.o.Ahead)
 	last := pieces[len(pieces)-1]
 	t.ListEnd = int64(last.end)
 	total := 0

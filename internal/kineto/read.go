@@ -60,15 +60,15 @@ func jsonAfterNewline(head []byte) bool {
 // Read reads a trace from a stream: plain, gzip (of many members) or zstd, told apart by their first bytes. It keeps the
 // decompressed bytes in memory. name is for messages.
 func Read(r io.Reader, name string, o Options) (*trace.Trace, error) {
-	src, cut, err := Decompress(r, name, o, &memory{})
+	in, err := Decompress(r, name, o, &memory{})
 	if err != nil {
 		return nil, err
 	}
-	if IsPerfetto(src) {
+	if IsPerfetto(in.Bytes) {
 		return nil, &SyntaxError{File: name, Offset: -1, Compressed: -1, Want: "this is a Perfetto trace (.pftrace), no JSON"}
 	}
-	o.Cut = o.Cut || cut
-	return Parse(src, name, o)
+	o.Cut, o.Ahead = o.Cut || in.Cut, in.Ahead
+	return Parse(in.Bytes, name, o)
 }
 
 // IsPerfetto tells a .pftrace from JSON. Both may begin with a line feed, which is the tag of a packet there and blank
@@ -89,6 +89,12 @@ type memory struct{ b []byte }
 func (m *memory) Write(p []byte) (int, error) { m.b = append(m.b, p...); return len(p), nil }
 func (m *memory) Bytes() ([]byte, error)      { return m.b, nil }
 
+// Held is always all: who has an old slice keeps it when a new one takes its place.
+func (m *memory) Held(int) ([]byte, bool) { return m.b, true }
+
+func (m *memory) Lend(int) []byte { return nil }
+func (m *memory) TakeBack([]byte) {}
+
 // counter counts the bytes read from a compressed stream, and keeps the error that reading them gave.
 type counter struct {
 	r   io.Reader
@@ -108,13 +114,21 @@ func (c *counter) Read(p []byte) (int, error) {
 // maxWindow is how far a zstd stream may look back: what zstd --long=30 asks for. The decoder keeps that much.
 const maxWindow = 1 << 30
 
-// Decompress copies the decompressed stream into a spool. A stream that is cut gives what came before, and cut.
-func Decompress(r io.Reader, name string, o Options, to Spool) (src []byte, cut bool, err error) {
+// Unpacked is an input that was decompressed.
+type Unpacked struct {
+	Bytes []byte
+	Cut   bool   // the stream ended early
+	Ahead *Ahead // what was read of the events on the way, for Options
+}
+
+// Decompress copies the decompressed stream into a spool. A stream that is cut gives what came before, and Cut. The
+// events of a JSON trace are read meanwhile, where there is a second processor.
+func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error) {
 	in := &counter{r: r}
 	b := bufio.NewReaderSize(in, 1<<20)
 	head, err := b.Peek(16)
 	if err != nil && err != io.EOF && len(head) == 0 {
-		return nil, false, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	fail := func(want string) error {
 		return &SyntaxError{File: name, Offset: -1, Compressed: -1, Want: want}
@@ -123,11 +137,11 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (src []byte, cut 
 	limit := int64(1<<63 - 1)
 	switch Sniff(head) {
 	case Zip:
-		return nil, false, fail("this is a zip archive: unpack it and give the trace inside")
+		return nil, fail("this is a zip archive: unpack it and give the trace inside")
 	case Gzip:
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, false, fail("the gzip header is broken: " + err.Error())
+			return nil, fail("the gzip header is broken: " + err.Error())
 		}
 		z.Multistream(false)
 		body = &gzipMembers{z, b}
@@ -135,37 +149,43 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (src []byte, cut 
 	case Zstd:
 		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
-			return nil, false, fail("the zstd header is broken: " + err.Error())
+			return nil, fail("the zstd header is broken: " + err.Error())
 		}
 		defer z.Close()
 		body = z
 		limit = o.expandLimit()
 	}
-	n, err, full := copyUpTo(to, body, limit)
-	if full == nil && errors.Is(err, io.ErrUnexpectedEOF) {
-		// The zstd decoder still holds the last block when the checksum behind it is missing.
-		var rest int64
-		rest, _, full = copyUpTo(to, body, limit-n)
-		n += rest
-	}
+	var n int64
+	var full error // of the spool
+	ahead := unpackBeside(to, o, func(to io.Writer) bool {
+		n, err, full = copyUpTo(to, body, limit)
+		if full == nil && errors.Is(err, io.ErrUnexpectedEOF) {
+			// The zstd decoder still holds the last block when the checksum behind it is missing.
+			var rest int64
+			rest, _, full = copyUpTo(to, body, limit-n)
+			n += rest
+		}
+		return full == nil && n <= limit && (err == nil || errors.Is(err, io.ErrUnexpectedEOF))
+	})
+	cut := false
 	switch {
 	case full != nil:
-		return nil, false, fmt.Errorf("%s: %w", name, full)
+		return nil, fmt.Errorf("%s: %w", name, full)
 	case in.err != nil:
-		return nil, false, fmt.Errorf("%s: %w", name, in.err)
+		return nil, fmt.Errorf("%s: %w", name, in.err)
 	case n > limit:
-		return nil, false, &SyntaxError{File: name, Offset: limit, Compressed: in.n, Want: fmt.Sprintf("the input expands to more than %d bytes: raise --max-expand", limit)}
+		return nil, &SyntaxError{File: name, Offset: limit, Compressed: in.n, Want: fmt.Sprintf("the input expands to more than %d bytes: raise --max-expand", limit)}
 	case errors.Is(err, io.ErrUnexpectedEOF) && n == 0:
-		return nil, false, &SyntaxError{File: name, Offset: 0, Compressed: in.n, Want: "the compressed data is cut before anything of it can be read"}
+		return nil, &SyntaxError{File: name, Offset: 0, Compressed: in.n, Want: "the compressed data is cut before anything of it can be read"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		cut = true
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return nil, false, fail(fmt.Sprintf("zstd looks back further than %d bytes: compress with --long=30 or less", maxWindow))
+		return nil, fail(fmt.Sprintf("zstd looks back further than %d bytes: compress with --long=30 or less", maxWindow))
 	case err != nil:
-		return nil, false, &SyntaxError{File: name, Offset: n, Compressed: in.n, Want: "the compressed data is broken: " + err.Error()}
+		return nil, &SyntaxError{File: name, Offset: n, Compressed: in.n, Want: "the compressed data is broken: " + err.Error()}
 	}
-	src, err = to.Bytes()
-	return src, cut, err
+	src, err := to.Bytes()
+	return &Unpacked{src, cut, ahead}, err
 }
 
 // gzipMembers reads all members of a gzip file, and accepts zeros between and behind them, as tapes and block devices

@@ -1,7 +1,12 @@
 package kineto
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 func skipSpace(s []byte, i int) int {
-	for i < len(s) && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
+	for i < len(s) && s[i] <= ' ' && isBlank(s[i]) {
 		i++
 	}
 	return i
@@ -62,6 +67,15 @@ func (p *scanner) mendString(f strFlags, at int) {
 
 // skipString returns the position after the string at i, -1 at the end of the input.
 func (p *scanner) skipString(i int, inObject bool) int {
+	// Nearly always nothing of note comes before the quote that ends it.
+	for j := i + 1; j+8 <= len(p.s); j += 8 {
+		if m := special(binary.LittleEndian.Uint64(p.s[j:])); m != 0 {
+			if j += bits.TrailingZeros64(m) >> 3; p.s[j] == '"' && j-i <= maxString && closes(p.s, j+1, false, inObject) {
+				return j + 1
+			}
+			break
+		}
+	}
 	end, f := p.str(i, false, inObject)
 	if end < 0 {
 		return -1
@@ -90,6 +104,9 @@ func (p *scanner) skipValue(i int, inObject bool, depth int) int {
 
 // skipScalar skips a number or a word; words that JSON does not know are mended.
 func (p *scanner) skipScalar(i int) int {
+	if j := numberEnd(p.s, i); j > 0 {
+		return j
+	}
 	j := i
 	for j < len(p.s) && !ends[p.s[j]] {
 		j++
@@ -108,6 +125,33 @@ func (p *scanner) skipScalar(i int) int {
 		p.mend(RepairBareWord, i)
 	}
 	return j
+}
+
+// numberEnd is the position after the number at i, 0 for one that has to be looked at closely.
+func numberEnd(s []byte, i int) int {
+	j := i
+	if j < len(s) && s[j] == '-' {
+		j++
+	}
+	first := j
+	for j < len(s) && s[j]-'0' <= 9 {
+		j++
+	}
+	if j == first || s[first] == '0' && j > first+1 {
+		return 0
+	}
+	if j < len(s) && s[j] == '.' {
+		point := j
+		for j++; j < len(s) && s[j]-'0' <= 9; j++ {
+		}
+		if j == point+1 {
+			return 0
+		}
+	}
+	if j < len(s) && ends[s[j]] {
+		return j
+	}
+	return 0
 }
 
 // ends are the bytes that end a number or a word.

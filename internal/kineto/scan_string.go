@@ -26,11 +26,12 @@ const (
 	highBits = 0x8080808080808080
 )
 
-// special marks the bytes of x that need a look: quote, backslash, control, 0x80 and more.
+// special marks the bytes of x that need a look: quote, backslash, control, 0x80 and more. The lowest mark is right; above
+// it a byte may be marked that needs none.
 func special(x uint64) uint64 {
 	q := x ^ 0x22*lowBits
 	b := x ^ 0x5c*lowBits
-	return ((q-lowBits)&^q | (b-lowBits)&^b | (x-0x20*lowBits)&^x | x) & highBits
+	return ((q - lowBits) | (b - lowBits) | (x - 0x20*lowBits) | x) & highBits
 }
 
 // scanString scans the string whose opening quote is at i. It returns the position of the closing quote; when there is

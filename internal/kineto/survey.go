@@ -166,6 +166,9 @@ func (t *draft) generation(byCategory map[string]int) (string, []string) {
 	case t.ArrayForm && slices.Contains(t.Syms, vendors.OldFlow):
 		return "K0: the autograd profiler before Kineto", hints
 	}
+	if w := t.writer(); w != "" {
+		return "not by Kineto: " + w, hints
+	}
 	return "not by Kineto: a Chrome trace of another tool", hints
 }
 
@@ -209,15 +212,20 @@ func (t *draft) oddities(s *Survey) []Oddity {
 	threads, streams := t.overlaps()
 	add(threads, "slices that overlap without nesting on a thread", "viewers of JSON drop or bend them; the .pftrace gives them rows of their own")
 	add(streams, "operations that overlap on one stream", "CUDA graphs and programmatic launch do that")
+	pytorch := t.From == 0 && t.writer() == "" // else another profiler, with settings of its own
 	if len(s.Devices) > 0 && !slices.ContainsFunc(vendors.Syncs(), func(cat string) bool { return s.ByCategory[cat] > 0 }) {
 		means := "waits between streams are inferred from times"
-		if t.From == 0 { // else another profiler may have recorded it
+		if pytorch {
 			means += "; record them with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True)"
 		}
 		add(1, "no synchronisation events", means)
 	}
 	if len(s.Devices) > 0 && s.Steps == 0 {
-		add(1, "no steps", "call profiler.step() once an iteration, with a schedule, to get a line for each step")
+		means := "give --annotation NAME --instance N to get one iteration that the program names"
+		if pytorch {
+			means = "call profiler.step() once an iteration, with a schedule, to get a line for each step"
+		}
+		add(1, "no steps", means)
 	}
 	return out
 }
@@ -227,7 +235,7 @@ func (t *draft) overlaps() (threads, streams int) {
 	rows := make([][]trace.EventID, len(t.Tracks))
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Ph == 'X' && e.Track != trace.NoTrack && e.Dur > 0 {
-			if c := t.Tracks[e.Track].Class; c == trace.HostThread || c == trace.DeviceStream {
+			if c := t.Tracks[e.Track].Class; c == trace.HostThread || c == trace.DeviceStream && e.Kind != trace.DeviceOther {
 				rows[e.Track] = append(rows[e.Track], trace.EventID(i))
 			}
 		}

@@ -1,7 +1,6 @@
 package kineto
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"hash/crc32"
@@ -106,13 +105,13 @@ const scanChunk = 128 << 10
 
 // Mentions reports whether a text stands anywhere in the input as it is written.
 func (x *Text) Mentions(s string) bool {
-	look, _ := x.found.LoadOrStore(s, sync.OnceValue(func() bool { return contains(x.Src, []byte(s)) }))
+	look, _ := x.found.LoadOrStore(s, sync.OnceValue(func() bool { return mentions(x.Src, []byte(s)) }))
 	return look.(func() bool)()
 }
 
-func contains(src, want []byte) bool {
+func mentions(src, want []byte) bool {
 	for ; len(src) > 0; src = src[min(len(src), scanChunk):] {
-		if bytes.Contains(src[:min(len(src), scanChunk+len(want)-1)], want) { // it may lie across the border
+		if contains(src[:min(len(src), scanChunk+len(want)-1)], want) { // it may lie across the border
 			return true
 		}
 	}

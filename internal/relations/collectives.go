@@ -116,28 +116,18 @@ func (m *maker) findCollectives() ([]collective, *dict) {
 
 func (m *maker) collective(id trace.EventID, texts *dict) collective {
 	source := m.describedBy(id)
-	word := func(key string) uint32 {
-		if v, ok := m.tr.Arg(source, key); ok && v.Text != "" {
-			return texts.add(v.Text)
+	said, _ := m.tr.Collective(source)
+	word := func(s string) uint32 {
+		if s == "" {
+			return noText
 		}
-		return noText
+		return texts.add(s)
 	}
-	number := func(key string) int64 {
-		if v, ok := m.tr.ArgInt(source, key); ok && v >= 0 {
-			return v
-		}
-		return -1
-	}
-	c := collective{event: id, op: word("Collective name"), group: word("Process Group Name"), dtype: word("dtype"), peers: word("Process Group Ranks"),
-		description: word("Process Group Description"), seq: number("Seq"), ranks: number("Group size"), bytes: -1}
+	peers, _ := m.tr.Arg(source, "Process Group Ranks") // as written: a long list is cut
+	c := collective{event: id, op: word(said.Name), group: word(said.Group.Name), dtype: word(said.Dtype), peers: word(peers.Text),
+		description: word(said.Group.Desc), seq: max(-1, said.Seq), ranks: max(-1, said.Group.Size), bytes: said.Bytes()}
 	if c.op == noText {
 		c.op = texts.add(opOf(m.tr.Name(id)))
-	}
-	in, out := number("In msg nelems"), number("Out msg nelems")
-	if n := max(in, out); n >= 0 && c.dtype != noText {
-		if size := trace.ElementSize(texts.list[c.dtype]); size > 0 && n < 1<<56 {
-			c.bytes = n * size
-		}
 	}
 	c.bus = trace.BusFactor(texts.list[c.op], c.ranks)
 	return c

@@ -120,7 +120,7 @@ func gainGrid(list []tables.Table) grid {
 	if t == nil || t.Rows == 0 {
 		return grid{}
 	}
-	longest := most(t, "critical_ns")
+	longest := most(t, "saves_at_most_ns")
 	return makeGrid(t, maxRows, "rows", label("without", func(l tables.Line) gridCell {
 		if l.Str("what") == "class" {
 			return gridCell{Text: "all " + classWords[l.Str("name")]}
@@ -131,7 +131,7 @@ func gainGrid(list []tables.Table) grid {
 			return []part{{"pale", ratio(l.Value("saves_at_most_ns").Float(), longest), ""}}
 		}),
 		figure(t, "saves at most", "saves_at_most_ns"), figure(t, "of the window", "saves_at_most_share"), figure(t, "with half of it", "half_saves_ns"), extra(figure(t, "on the path", "critical_ns")),
-		label("then bound by", func(l tables.Line) gridCell { return gridCell{Text: classWords[l.Str("then_bound_by")]} }))
+		extra(label("then bound by", func(l tables.Line) gridCell { return gridCell{Text: classWords[l.Str("then_bound_by")]} })))
 }
 
 // unknownGrids show the time that no event owns, by reason and by what stands around it.

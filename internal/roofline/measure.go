@@ -60,6 +60,20 @@ func NewMeter(g *graph.Graph) *Meter {
 
 // Rows are the operators that launched kernels in the window and have a model, in order of the graph.
 func (m *Meter) Rows() []Row {
+	return m.rows(func(cdg.ActID) bool { return true })
+}
+
+// RowsOf are those of Rows that launched one of some kernels.
+func (m *Meter) RowsOf(kernels []cdg.ActID) []Row {
+	of := map[cdg.ActID]bool{}
+	for _, k := range kernels {
+		of[m.opOf(k)] = true
+	}
+	return m.rows(func(op cdg.ActID) bool { return of[op] })
+}
+
+// rows measures the operators that are wanted.
+func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 	g := m.g
 	kernels := map[cdg.ActID][]cdg.ActID{}
 	// Another operator with a model inside of it launches too: what is left for it? A product that first copies its inputs
@@ -78,15 +92,18 @@ func (m *Meter) Rows() []Row {
 			if op == cdg.NoAct {
 				continue
 			}
-			if kernels[op] == nil {
-				ops = append(ops, op)
-			}
-			kernels[op] = append(kernels[op], k)
 			for p := g.Parent[op]; p != cdg.NoAct; p = g.Parent[p] {
 				if m.modelled(p) && (!m.product(p) || m.product(op)) {
 					mixed[p] = true
 				}
 			}
+			if !want(op) {
+				continue
+			}
+			if kernels[op] == nil {
+				ops = append(ops, op)
+			}
+			kernels[op] = append(kernels[op], k)
 		}
 	}
 	slices.Sort(ops)

@@ -92,11 +92,12 @@ func Attrs(rec *cdg.Recorded) []overlay.Attr {
 	for _, f := range recordedSpreads(&rec.Delays) {
 		attrs = append(attrs, overlay.Attr{Key: f.key, Str: spreadText(f.at), IsStr: true})
 	}
-	return append(attrs, overlay.Attr{Key: idleAttr, Int: rec.Delays.Idle}, overlay.Attr{Key: callAttr, Int: rec.Delays.Call})
+	return append(attrs, overlay.Attr{Key: idleAttr, Int: rec.Delays.Idle}, overlay.Attr{Key: callAttr, Int: rec.Delays.Call}, overlay.Attr{Key: ownAttr, Int: rec.Delays.Own})
 }
 
 const (
 	callAttr  = "overlay.call_ns" // runs that did not measure it have no such field; 0 stands for that
+	ownAttr   = "overlay.own_ns"  // the same
 	idleAttr  = "overlay.idle_ns"
 	idleOlder = 30_000 // ns: what runs took for it that did not measure it, and have no such field
 )
@@ -135,6 +136,9 @@ func ReadRecord(tr *trace.Trace) (*Record, error) {
 	}
 	if _, ok := tr.Attrs[callAttr]; ok {
 		r.Delays.Call = number(callAttr, 0)
+	}
+	if _, ok := tr.Attrs[ownAttr]; ok {
+		r.Delays.Own = number(ownAttr, 0)
 	}
 	for _, f := range recordedSpreads(&r.Delays) {
 		v, ok := tr.Attrs[f.key]

@@ -18,7 +18,8 @@ type planter struct {
 // Causes are what can be planted, by the names that advice gives them; "" plants nothing.
 var Causes = []string{"data-no-workers", "sync-item", "sync-explicit", "zero-grad", "optimizer-loop", "attention-unfused", "fp32-matmul", "cold-start", "fp64",
 	"data-workers-late", "data-wait", "gc", "alloc", "compile-in-window", "cpu-contention",
-	"sync-python-condition", "sync-dynamic-size", "layout", "copies-on-gpu"}
+	"sync-python-condition", "sync-dynamic-size", "layout", "copies-on-gpu",
+	"small-grid", "wave-tail", "unaligned-matmul", "clock-drop", "contention", "conv-autotune", "comm-small", "python-preprocessing"}
 
 // Plant makes a process of five steps with a cause in it.
 func Plant(cause string, seed uint64) Planted {
@@ -29,8 +30,9 @@ func Plant(cause string, seed uint64) Planted {
 	if cause == "cold-start" {
 		g.callOf("cudaMalloc", 20_000_000, 20_000)
 	}
-	for range 5 {
+	for n := range 5 {
 		g.step(cause)
+		g.shaped(cause, n)
 	}
 	without := *p
 	without.instrs, without.ops = slices.Clone(p.instrs), slices.Clone(p.ops)
@@ -61,8 +63,8 @@ func (g *planter) gone(ns int64) {
 }
 
 // kernel is an operator with one kernel.
-func (g *planter) kernel(op, name string, dur int64, planted func()) {
-	g.h.op(op, func() {
+func (g *planter) kernel(op, name string, dur int64, planted func()) int32 {
+	return g.h.op(op, func() {
 		g.h.work(2000, 5000)
 		g.h.launch(g.stream, name, dur)
 		planted()

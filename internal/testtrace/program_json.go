@@ -20,6 +20,7 @@ func (r *Run) build(decorate func(e *Event, key int32)) (b *Builder, pos []int32
 			if r.recorded(id) {
 				e := r.writeStep(host, id)
 				pos[id] = int32(e.ID())
+				e.say(p.says[p.instrs[id].says])
 				decorate(e, id)
 			}
 		}
@@ -37,6 +38,7 @@ func (r *Run) build(decorate func(e *Event, key int32)) (b *Builder, pos []int32
 		s := r.slice[key]
 		e := streams[op.stream].op(op.cat, op.name, s.start, s.end-s.start, int64(op.instr)+1)
 		pos[key] = int32(e.ID())
+		e.say(p.says[op.says])
 		decorate(e, key)
 	}
 	if p.SyncRecords {
@@ -50,6 +52,12 @@ func (r *Run) build(decorate func(e *Event, key int32)) (b *Builder, pos []int32
 		}
 	}
 	return b, pos
+}
+
+func (e *Event) say(list []said) {
+	for _, x := range list {
+		e.Arg(x.key, x.value)
+	}
 }
 
 // recorded tells whether an activity took place, inside the time of recording, and is not of those that are hidden.

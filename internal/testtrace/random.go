@@ -9,7 +9,7 @@ import (
 var Classes = []string{"eager", "autograd", "streams", "ddp", "sync", "copies", "queue", "graphs", "overlap", "loader", "gil",
 	"parallel", "hidden", "prewindow", "ondemand",
 	"checkpoint", "python", "polled", "mixed", "explicit",
-	"devices", "records", "neighbour", "edge", "lost", "drained", "cold"}
+	"devices", "records", "neighbour", "edge", "lost", "drained", "cold", "pace"}
 
 // Dropped is a class of programs of which records of operations are lost in the middle: nobody can tell all of what ran then.
 const Dropped = "dropped"
@@ -24,6 +24,8 @@ func Random(class string, seed uint64) *Program {
 	p := NewProgram(class, seed, pick.IntN(3) == 0)
 	p.SyncRecords = pick.IntN(2) == 0
 	p.IntegerMicros = pick.IntN(5) == 0
+	least := 2000 + pick.Int64N(18_000) // systems differ in how fast their threads wake up
+	p.jitter.wake = span{least, least*3/2 + pick.Int64N(2*least)}
 	g := &generator{p: p, class: class}
 	has := func(classes ...string) bool {
 		for _, c := range classes {
@@ -34,10 +36,10 @@ func Random(class string, seed uint64) *Program {
 		return class == "mixed" && p.chance(45)
 	}
 	is := func(classes ...string) bool { return slices.Contains(classes, class) }
-	g.autograd = has("autograd", "ddp", "python", "explicit") || class != "gil" && p.chance(25)
+	g.autograd = has("autograd", "ddp", "python", "explicit") || class != "gil" && p.chance(25) || is("pace")
 	g.side, g.comm = has("streams", "copies") || is("records", "neighbour", "lost"), has("ddp") || is("records") && p.chance(50)
 	g.syncs, g.copies, g.graphs, g.overlap = has("sync"), has("copies") || is("lost"), has("graphs") || is(Dropped) && p.chance(50), has("overlap")
-	g.loader, g.frames, g.polls = has("loader"), has("python"), has("polled")
+	g.loader, g.frames, g.polls = has("loader") || is("pace") && p.chance(50), has("python") || is("pace") && p.chance(50), has("polled")
 	g.devices, g.edge, g.steps = is("devices"), is("edge"), 2
 	if g.devices {
 		p.DeviceZero = p.chance(50)
@@ -83,6 +85,9 @@ func Random(class string, seed uint64) *Program {
 	}
 	if is("cold") {
 		p.coldLaunches()
+	}
+	if is("pace") {
+		p.slowPython(p.between(2, 6))
 	}
 	if class == "parallel" || p.chance(30) {
 		g.strangers()

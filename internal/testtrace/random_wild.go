@@ -140,3 +140,21 @@ func (p *Program) coldLaunches() {
 		seen[op.name] = true
 	}
 }
+
+// slowPython makes what threads do outside of ops take so many times as long, but for what is long already.
+func (p *Program) slowPython(times int64) {
+	for i := range p.Threads {
+		var open []uint8
+		for _, id := range p.Threads[i].code {
+			in := &p.instrs[id]
+			switch n := len(open); {
+			case in.code == opOpen:
+				open = append(open, in.kind)
+			case in.code == opClose:
+				open = open[:n-1]
+			case in.code == opWork && in.dur <= 10_000 && (n == 0 || open[n-1] != kindOp):
+				in.dur *= times
+			}
+		}
+	}
+}

@@ -115,7 +115,7 @@ func Groups(all []Verdict) []Sum {
 	for i := range all {
 		v := &all[i]
 		p := v.Program
-		for _, name := range []string{"all", p.Class, either(p.SyncRecords, "sync records", "no sync records"), either(p.jitter == amd, "AMD-like", "NVIDIA-like"),
+		for _, name := range []string{"all", p.Class, either(p.SyncRecords, "sync records", "no sync records"), either(p.AMD, "AMD-like", "NVIDIA-like"),
 			either(slices.ContainsFunc(p.Threads, func(t threadProgram) bool { return t.background }), "strangers", "no strangers"), either(p.IntegerMicros, "whole µs", "ns")} {
 			if n, ok := of[name]; ok {
 				sums[n].Add(v)

@@ -146,10 +146,21 @@ var nvidia = Vendor{
 
 // ascend writes traces of its own (torch_npu, _trace_view_parser.py): processes take the place of categories.
 var ascend = Vendor{
-	Name:      "Ascend",
+	Name:  "Ascend",
+	Marks: Marks{Categories: []string{"cann_api", "ascend_task"}},
+	Categories: map[trace.Kind][]string{ // of its database, as package fromsqlite words it
+		trace.Runtime:     {"cann_api"},
+		trace.DeviceOther: {"ascend_task"},
+	},
+	Calls: []Call{
+		{Verb: StreamSync, Parts: []string{"SynchronizeStream"}},
+		{Verb: DeviceSync, Parts: []string{"SynchronizeDevice"}},
+		{Verb: EventSync, Parts: []string{"SynchronizeEvent"}},
+		{Verb: EventRecord, Parts: []string{"RecordEvent"}},
+	},
 	Libraries: []Library{hccl},
 	Processes: []Process{
-		{Name: "Ascend Hardware", Kind: trace.Kernel, DeviceBits: 5},
+		{Name: "Ascend Hardware", Kind: trace.Kernel, DeviceBits: 5, Writer: "Ascend's profiler (torch_npu, msprof)"},
 		{Name: "CANN", Kind: trace.Runtime},
 		{Name: "Python", With: "Ascend Hardware", Kind: trace.CPUOp},
 	},
@@ -167,13 +178,26 @@ var habana = Vendor{
 }
 
 // xla is the compiler of JAX and TensorFlow. What its profiler writes as JSON has processes in place of categories
-// (xla/tsl/profiler, cupti_collector.cc): rows of a device that are no streams repeat the operations, sorted by module and name.
+// (tsl/profiler/utils/xplane_schema.cc, xla/backends/profiler/gpu/cupti_collector.cc). Of a GPU the rows of streams hold the
+// operations, of a TPU the row "XLA Ops", where loops and calls enclose their bodies. The other rows of a device repeat them, sorted
+// by step, module, name scope and source, or hold transfers that run beside them.
 var xla = Vendor{
+	Calls: []Call{
+		{Verb: DeviceSync, Parts: []string{"block_until_ready"}},
+		{Verb: DeviceSync, Parts: []string{"BlockUntilReady"}},
+		{Verb: DeviceSync, Parts: []string{"BlockHostUntil"}},
+		{Verb: DeviceSync, Parts: []string{"SynchronizeAllActivity"}},
+	},
+	Libraries: []Library{{Kernels: "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute"}},
 	Processes: []Process{
-		{Name: "/device:GPU:", Start: true, Row: "Stream #", Kind: trace.Kernel},
+		{Name: "/device:GPU:", Start: true, Row: "Stream #", Kind: trace.Kernel, Writer: xlaWriter},
 		{Name: "/host:CPU", With: "/device:GPU:", Calls: true, Kind: trace.CPUOp},
+		{Name: "/device:TPU:", Start: true, Row: "XLA Ops", Kind: trace.Kernel, Nested: true, Writer: xlaWriter},
+		{Name: "/host:CPU", With: "/device:TPU:", Calls: true, Kind: trace.CPUOp},
 	},
 }
+
+const xlaWriter = "XLA's profiler (JAX, TensorFlow)"
 
 // privateUse is PyTorch's name for devices that it does not know.
 var privateUse = Vendor{
@@ -184,4 +208,4 @@ var privateUse = Vendor{
 }
 
 // hccl is a name that several libraries have.
-var hccl = Library{Name: "HCCL", Kernels: "hccl", Backend: "hccl"}
+var hccl = Library{Name: "HCCL", Kernels: "hccl|hcom_", Backend: "hccl"}

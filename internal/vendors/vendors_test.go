@@ -182,7 +182,7 @@ func TestShortNamesOfAnEntry(t *testing.T) {
 // TestVerbs: what calls do, by their names.
 func TestVerbs(t *testing.T) {
 	for name, want := range map[string]vendors.Verb{
-		"cudaStreamSynchronize_ptsz": vendors.StreamSync, "aclrtSynchronizeStream": vendors.OtherSync, "synchronizeStream": vendors.StreamSync,
+		"cudaStreamSynchronize_ptsz": vendors.StreamSync, "aclrtSynchronizeStream": vendors.StreamSync, "aclrtSynchronizeDevice": vendors.DeviceSync, "aclrtRecordEvent": vendors.EventRecord, "synchronizeStream": vendors.StreamSync,
 		"cuCtxSynchronize": vendors.DeviceSync, "hipDeviceSynchronize": vendors.DeviceSync, "hipEventSynchronize": vendors.EventSync,
 		"cudaStreamWaitEvent": vendors.StreamWait, "hipEventRecord": vendors.EventRecord, "cudaGraphLaunch": vendors.GraphLaunch,
 		"cuMemcpyDtoHAsync_v2": vendors.AsyncCopy, "hipMemcpyWithStream": vendors.BlockingCopy, "cudaFree": vendors.Free, "cudaFreeArray": vendors.NoVerb,

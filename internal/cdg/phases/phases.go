@@ -135,7 +135,7 @@ func (p *phaser) look(a cdg.ActID, e *trace.Event) (Rule, trait) {
 		is |= isForward
 	case n != nil && n.row == 5 && bit == onAnnotation && strings.HasPrefix(p.t.Str(e.Name), "Optimizer.step#"):
 		is |= isOptimizer
-	case bit == onAnnotation && strings.HasPrefix(p.t.Str(e.Name), "ProfilerStep#"):
+	case bit == onAnnotation && strings.HasPrefix(p.t.Str(e.Name), trace.StepPrefix):
 		is |= isStep
 	}
 	if is&isOp != 0 && e.Fwd > 0 && p.rules.on(ByFwdThread) && (n == nil || n.row > 7) {

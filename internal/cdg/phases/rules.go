@@ -101,7 +101,7 @@ func entry(row int, name string, phase Phase, on, strength uint8, lits, re strin
 // DDP, FSDP1 and FSDP2, c10d, autograd, inductor), those of common trainers, and words that users put into record_function.
 // Row 1 tells apart what starts a collective and what helps it: bucket copies and FSDP hooks belong to the phase around them.
 var nameRules = []nameRule{
-	entry(0, "0 step", Other, onAnnotation|onPython, transparent, "profiler", `^ProfilerStep#|^PyTorch Profiler`),
+	entry(0, "0 step", Other, onAnnotation|onPython, transparent, "profiler", `^`+trace.StepPrefix+`|^PyTorch Profiler`),
 	entry(0, "0 compiled", Other, onAnnotation|onPython, transparent, "compile|dynamo|aotd|pregraph", `^Torch-Compiled Region|^## Call CompiledFxGraph|^TorchDynamo |^AOTDispatcher |^Pregraph`),
 	entry(0, "0 lightning", Other, onAnnotation|onPython, transparent, "[pl]", `^\[pl\]\[profile\](run_training_(epoch|batch)|.*Strategy.*(training_step)?$)`),
 	entry(0, "0 train loop", Other, onAnnotation|onPython, transparent, "train", `^(train|training)_?(step|loop|iter)`),

@@ -73,7 +73,7 @@ func classify(tr *trace.Trace) nameSet {
 	s := nameSet{flags: make([]nameFlag, len(tr.Syms))}
 	for i, name := range tr.Syms {
 		f := nameTable[name]
-		if rest, ok := strings.CutPrefix(name, "ProfilerStep#"); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		if rest, ok := strings.CutPrefix(name, trace.StepPrefix); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
 			f |= isStep
 		}
 		if strings.Contains(name, "autograd") {

@@ -1,0 +1,134 @@
+package advise
+
+import (
+	"fmt"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/roofline"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+// Parts of names of kernels: products and convolutions in fp32 without tensor cores, and what shows another type. Names of AMD's
+// library do not say enough by themselves: there the type of the inputs has to be recorded too.
+var (
+	inFP32    = containsAny("sgemm", "ffma", "scudnn", "f32f32_f32f32", "dgrad_engine<float", "wgrad_alg0_engine<float", "gemmSN_NN_kernel<float", "gemmSN_TN_kernel<float")
+	otherType = containsAny("tf32", "s1688", "s16816", "bf16", "h884", "h1688", "f16f16", "hmma", "half", "fp16", "gemv", "dot_kernel", "Cijk")
+	amdGemm   = containsAny("Cijk")
+	amdTF32   = containsAny("XF32", "_MX_", "_X_")
+)
+
+const (
+	shortProduct = 5_000 // ns below which a product is bound by its start
+	tf32Num      = 2     // a product with tensor cores takes 2/5 of the time, by what is usual
+	tf32Den      = 5
+	tensorShare  = 0.5  // of the peak of tensor cores, what products reach that are large enough
+	memoryShare  = 0.75 // of the memory's bandwidth, what such products reach
+	leastProduct = 2_000
+)
+
+// noTensorCoresForFP32 are devices whose tensor cores, if any, do not take fp32 values.
+var noTensorCoresForFP32 = containsAny("V100", "P100", "T4", "RTX 20", "TITAN", "Instinct MI100", "Instinct MI2", "Instinct MI35")
+
+var _ = add(rule{
+	id: "fp32-matmul", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: Medium,
+	why:      "that tensor cores take 2/5 of the time is a usual figure, not one of this trace",
+	title:    "matrix products and convolutions run in fp32 without tensor cores",
+	cause:    "tensor cores are several times as fast with inputs of fewer bits",
+	scenario: "each such kernel takes what half of the tensor cores' peak or three quarters of the bandwidth allow, by its shapes; without shapes 2/5 of its time",
+	action: []string{"torch.set_float32_matmul_precision(\"high\") and torch.backends.cudnn.allow_tf32 = True: results change in the fourth digit",
+		"torch.autocast(\"cuda\", dtype=torch.bfloat16), or float16 with GradScaler on devices before A100"},
+	verify: "names of the kernels hold tf32, bf16 or f16 in place of sgemm",
+	find: func(r *run) *found {
+		rows := map[cdg.ActID]*roofline.Row{}
+		typed := map[cdg.ActID]string{} // what the inputs are, where that is recorded
+		products := r.products()
+		for i := range products {
+			rows[products[i].Main] = &products[i]
+			for _, k := range products[i].Kernels {
+				typed[k] = strings.ToLower(products[i].Type)
+			}
+		}
+		var list []cdg.ActID
+		known := 0
+		for _, a := range r.named(gpuKernel, func(s string) bool { return inFP32(s) && !otherType(s) || amdGemm(s) && !amdTF32(s) }) {
+			t, ok := typed[a]
+			is := t == "float" || t == "float32"
+			if ok && !is || !ok && amdGemm(r.name(a)) || r.dur(a) < shortProduct {
+				continue
+			}
+			if rows[a] != nil {
+				known++
+			}
+			list = append(list, a)
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		busy := sum(list, r.dur)
+		f := &found{events: events{list: list}, change: r.scenario(), do: "torch.set_float32_matmul_precision(\"high\"), cudnn.allow_tf32",
+			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "kernel"), tables.Duration(busy)),
+			numbers: []Number{countOf("kernels in fp32", len(list)), timeOf("in them", busy), countOf("of which shapes are known", known)}}
+		if 2*known > len(list) {
+			f.why = "that tensor cores reach half of their peak is a usual figure, not one of this trace"
+		}
+		for _, name := range r.tr.DeviceNames {
+			switch {
+			case containsAny("Instinct")(name):
+				f.do = "autocast bfloat16"
+			case noTensorCoresForFP32(name):
+				f.do = "autocast float16 with GradScaler"
+			}
+		}
+		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return r.withTensorCores(rows[a], own) })
+		return f
+	},
+})
+
+// withTensorCores is how long a product of fp32 takes with tensor cores. By its shapes it is not better off than it was: what it
+// reaches of the one peak it reaches of the other.
+func (r *run) withTensorCores(row *roofline.Row, own int64) int64 {
+	usual := own * tf32Num / tf32Den
+	if row == nil || row.Compute < 0 {
+		return usual
+	}
+	d := roofline.Of(r.tr, row.Device)
+	if d == nil || d.Vector == 0 {
+		return usual
+	}
+	peak := d.TF32
+	if name := r.tr.DeviceNames[row.Device]; peak == 0 || noTensorCoresForFP32(name) {
+		peak = max(d.FP16, d.BF16)
+	}
+	if peak <= d.Vector {
+		return own
+	}
+	flops, bytes := float64(row.Flops)/(1000*peak*tensorShare), float64(row.Bytes)/(d.GBs*memoryShare)
+	return min(own, int64(max(flops, bytes, float64(own)*d.Vector/peak, leastProduct)))
+}
+
+// gemms are words in the names of kernels that multiply matrices, or convolve.
+var gemms = containsAny("gemm", "Gemm", "GEMM", "cutlass", "xmma", "Cijk", "nvjet", "matmul", "conv", "scudnn", "cudnn", "wgrad", "dgrad", "fprop")
+
+// products are the operators that multiply matrices, with what they launched; none where shapes were not recorded.
+func (r *run) products() []roofline.Row {
+	if r.matmuls == nil {
+		r.matmuls = []roofline.Row{}
+		if r.tr.Shapes {
+			var list []cdg.ActID
+			for _, a := range r.named(gpuKernel, gemms) {
+				if r.kind(a) == trace.Kernel && r.dur(a) >= shortProduct {
+					list = append(list, a)
+				}
+			}
+			for _, row := range roofline.NewMeter(r.g).RowsOf(list) {
+				if row.Matrix {
+					r.matmuls = append(r.matmuls, row)
+				}
+			}
+		}
+	}
+	return r.matmuls
+}

@@ -1,0 +1,72 @@
+package advise
+
+import (
+	"fmt"
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/tables"
+)
+
+const (
+	costOfFrame = 1_000 // ns that recording a frame takes at most
+	costOfCall  = 500   // ns of a call of the runtime
+	costOfOp    = 2_000 // ns of an operator
+	workOfPiece = 0.2   // of what was recorded, at least so much is work
+	costWorth   = 0.02  // share of the window from which on it is worth a note
+)
+
+var _ = add(rule{
+	id: "profiler-cost", group: Note, kind: None, level: Low,
+	why:      "nothing in a trace says how long the profiler took: it is bounded by the fastest of what computes nothing",
+	title:    "a part of the critical path may be the profiler's own time",
+	cause:    "the profiler writes a record for each operator, call and frame",
+	scenario: "",
+	action:   []string{"with_stack=False, record_shapes=False", "compare a step with and without a profiler by the clock"},
+	verify:   "the same step without a profiler takes as much less",
+	find: func(r *run) *found {
+		fastest := func(list []cdg.ActID, most int64) int64 {
+			if len(list) < fewOps {
+				return 0
+			}
+			own := make([]int64, len(list))
+			for i, a := range list {
+				own[i] = r.own[a]
+			}
+			return min(cdg.Nth(own, len(own)/10), most)
+		}
+		views := r.named(opKinds, oneOf(viewOps...))
+		if len(views) < fewOps {
+			return nil // nothing tells what recording an operator takes
+		}
+		everything := func(string) bool { return true }
+		var saw []string
+		bound := int64(0)
+		for _, x := range []struct {
+			what string
+			list []cdg.ActID
+			cost int64
+		}{
+			{"operator", r.named(opKinds, everything), fastest(views, costOfOp)},
+			{"call", r.named(callKinds, everything), costOfCall},
+			{"frame", r.named(frameKinds, everything), fastest(r.named(frameKinds, func(s string) bool { return strings.HasPrefix(s, "<built-in") }), costOfFrame)},
+		} {
+			n := 0
+			for _, a := range x.list {
+				if on := min(r.marks[a], x.cost, int64((1-workOfPiece)*float64(r.own[a]))); on > 0 {
+					bound += on
+					n++
+				}
+			}
+			if n > 0 {
+				saw = append(saw, tables.Counted(n, x.what))
+			}
+		}
+		if float64(bound) < costWorth*float64(r.window) || r.result(slowHostOps) != nil {
+			return nil
+		}
+		return &found{do: "compare a step with and without a profiler by the clock; record without with_stack and record_shapes",
+			saw:     fmt.Sprintf("at most %s of the window: %s on the path", tables.FormatShare(tables.ShareOf(bound, r.window)), strings.Join(saw, ", ")),
+			numbers: []Number{timeOf("at most, of the critical path", bound)}}
+	},
+})
