@@ -125,6 +125,9 @@ func analyse(q request, in io.ReaderAt, out io.Writer, stage func(string)) (*ans
 func expanded(in io.ReaderAt, size int64) int64 {
 	var magic [2]byte
 	var length [4]byte
+	if size < 18 { // the least of gzip
+		return size
+	}
 	if _, err := in.ReadAt(magic[:], 0); err != nil || magic != [2]byte{0x1f, 0x8b} {
 		return size
 	}

@@ -35,11 +35,6 @@ func (j *job) sides() (sides [2]*found, jobs bool, err error) {
 
 // diffJobs compares two jobs. It reports false where one of them turns out to be a single trace.
 func (j *job) diffJobs(sides [2]*found) (done bool, err error) {
-	for flag, set := range map[string]bool{"html": j.opts.html != "", "svg": j.opts.svg != "", "markdown": j.opts.markdown} {
-		if set {
-			return false, j.usage("--%s is for two traces; two jobs are compared in text and --json", flag)
-		}
-	}
 	var made [2]*report.JobReport
 	for i, f := range sides {
 		r, _, err := j.joinRanks(f)
@@ -55,9 +50,28 @@ func (j *job) diffJobs(sides [2]*found) (done bool, err error) {
 	if limit := j.opts.failIfSlower; limit >= 0 && d.Slower > limit {
 		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, j.files[1], tables.FormatPercent(d.Slower), j.files[0], tables.GivenPercent(limit))
 	}
-	j.result = func(w io.Writer) error { return d.WriteText(w, j.textOptions(j.resultTo), changesListed) }
-	if j.opts.json {
+	page, err := j.createReport(j.opts.html)
+	if err != nil {
+		return false, err
+	}
+	picture, err := j.createReport(j.opts.svg)
+	if err != nil {
+		return false, err
+	}
+	if picture != nil {
+		if err := d.WriteSVG(picture); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case page != nil:
+		return true, d.WriteHTML(page)
+	case j.opts.json:
 		j.result = d.WriteJSON
+	case j.opts.markdown:
+		j.result = func(w io.Writer) error { return d.WriteMarkdown(w, changesListed) }
+	default:
+		j.result = func(w io.Writer) error { return d.WriteText(w, j.textOptions(j.resultTo), changesListed) }
 	}
 	return true, nil
 }

@@ -32,7 +32,7 @@ const helpWidth = 100
 // commandHelp writes the help page of a command. It is a template of the flag library, without anything to fill in.
 func commandHelp(c *cli.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "overlay %s: %s\n\nUsage: overlay %s %s\n", c.Name, c.Usage, c.Name, c.ArgsUsage)
+	fmt.Fprintf(&b, "overlay %s: %s\n\nUsage: overlay %s\n", c.Name, c.Usage, strings.TrimSpace(c.Name+" "+c.ArgsUsage))
 	if c.Description != "" {
 		b.WriteString("\n" + strings.TrimSpace(c.Description) + "\n")
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -24,7 +23,8 @@ type ranked[T any] struct {
 
 // eachTrace reads every trace that was found, makes something of it, and lets go of it: of the trace, its text and its
 // strings that belong to the input nothing may be kept. With n jobs n/2 traces are in work at a time, on goroutines of
-// their own, of small ones twice as many. A trace that cannot be read, or of which use can make nothing, becomes an entry with a fault.
+// their own, of small ones twice as many. A trace that cannot be read, or of which use can make nothing, becomes an entry
+// with a fault.
 //
 // The order of the entries is that of the inputs, and of an archive that of its members.
 func eachTrace[T any](j *job, f *found, use func(name string, tr *trace.Trace) (T, error)) *ranked[T] {
@@ -45,7 +45,7 @@ func eachTrace[T any](j *job, f *found, use func(name string, tr *trace.Trace) (
 	for k := range f.traces {
 		t := &f.traces[k]
 		if t.archive == noArchive {
-			add(inputName(t.path), t.member, t.small(), func() (*input, error) {
+			add(inputName(t.path), t.member, w.small(t), func() (*input, error) {
 				return openInput(t.path, j.stdin, w.options(), w.room())
 			})
 			continue
@@ -105,7 +105,7 @@ func (j *job) again(f *found, want map[string]int32, use func(i int32, tr *trace
 		} else {
 			r = read(k)
 		}
-		if ahead = nil; k+1 < len(files) && t.small() && files[k+1].small() {
+		if ahead = nil; k+1 < len(files) && w.small(t) && w.small(files[k+1]) {
 			ahead = make(chan reading, 1)
 			go func() { ahead <- read(k + 1) }()
 		}
@@ -209,13 +209,25 @@ func (w *readers) options() kineto.Options { return w.j.readOptions() }
 // room is how much of a decompressed input stays in memory, when several are there at once.
 func (w *readers) room() int64 { return roomFor(w.j.memory) / int64(cap(w.slots)/slotsEach) }
 
-// slotsEach is how many slots a trace takes. A small one takes one: one processor reads it as fast as several.
+// slotsEach is how many slots a trace takes. A small one takes one: linking and summing up keep one processor busy, and
+// another one meanwhile the other.
 const slotsEach = 2
 
-// small reports whether a trace takes little memory, and is read by one processor.
-func (t *traceFile) small() bool {
-	info, err := os.Stat(t.path)
-	return err == nil && t.archive == noArchive && info.Mode().IsRegular() && info.Size() < 4<<20
+// smallText is how many bytes of text a small trace has at most. In a container it is less, so that small traces in all
+// slots take half of its memory: each takes about four times its text.
+const smallText = 96 << 20
+
+// small reports whether a trace takes little memory.
+func (w *readers) small(t *traceFile) bool {
+	most := int64(smallText)
+	if w.j.memory > 0 {
+		most = min(most, w.j.memory/int64(8*cap(w.slots)))
+	}
+	if t.archive != noArchive {
+		return false
+	}
+	n := textSize(t.path)
+	return 0 < n && n <= most
 }
 
 // wait waits until there is room for another trace in work.

@@ -86,7 +86,7 @@ func (a *agents) server() *mcp.Server {
 		(*reportQuestion).arguments, func(q *reportQuestion) []*string { return []*string{&q.File} })
 	addTool(s, a, "hotspots", "What takes most time of the critical path, by name, kind and training phase. JSON lines.",
 		(*hotspotsQuestion).arguments, func(q *hotspotsQuestion) []*string { return []*string{&q.File} })
-	addTool(s, a, "advise", "What would make the run shorter: causes that rules found, with evidence, what to change, and the gain, which is a replay of the run without the cause. Text.",
+	addTool(s, a, "advise", "What would make the run shorter: causes that rules found, with evidence, what to change, and the gain, which is a replay of the run without the cause; of a folder of ranks what they wait for. Text.",
 		func(q *adviseQuestion) []string { return append(q.window(), "advise", "--input="+q.File) }, func(q *adviseQuestion) []*string { return []*string{&q.File} })
 	addTool(s, a, "whatif", "Replays the run with something changed: how long the window would have taken, and what would have bound it then. Text.",
 		(*whatifQuestion).arguments, func(q *whatifQuestion) []*string { return []*string{&q.File} })

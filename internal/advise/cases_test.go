@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"testing"
+	"unicode/utf8"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -405,6 +406,9 @@ func TestCases(t *testing.T) {
 			}
 			if f.Total < len(s.planted) || len(f.Action) == 0 || f.Title == "" || f.Cause == "" || f.Verify == "" || f.Do == "" || len(f.Numbers) == 0 {
 				t.Errorf("%s: planted cause %d: evidence or action is missing: %+v", r.id, i, f)
+			}
+			if room := map[bool]int{true: 52, false: 59}[f.Group == Specific && f.Confidence != High]; f.Kind != None && utf8.RuneCountInString(f.Do) > room {
+				t.Errorf("%s: what to do is cut on the first screen, where there is room for %d letters: %s", r.id, room, f.Do)
 			}
 			shown := map[trace.EventID]bool{}
 			for _, e := range f.Events {

@@ -9,7 +9,6 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/par"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )
 
@@ -129,7 +128,7 @@ func (e *engine) specific() {
 		f.Gain = e.a.Base - e.replay(e.base, f.changes)
 		f.Alone, f.Share = f.Gain, signed(f.Gain, e.a.Base)
 	})
-	byGain2(list)
+	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Gain, a.Gain) })
 	e.all = e.base
 	claimed := make(map[cdg.ActID]claim)
 	for i := range list {
@@ -143,7 +142,6 @@ func (e *engine) specific() {
 		e.all = append(e.all[:len(e.all):len(e.all)], f.changes...)
 		e.a.Findings = append(e.a.Findings, *f)
 	}
-	e.exclude()
 	e.sofa = e.a.Base
 	if len(e.all) > len(e.base) {
 		e.sofa = e.replay(e.all)
@@ -282,12 +280,9 @@ func (e *engine) finding(rl *rule, f *found) Finding {
 	return out
 }
 
+// byGain puts most gain first.
 func byGain(list []*Finding) {
 	slices.SortStableFunc(list, func(a, b *Finding) int { return cmp.Compare(b.Gain, a.Gain) })
-}
-
-func byGain2(list []Finding) {
-	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Gain, a.Gain) })
 }
 
 // signed is a share that may be below 0.
@@ -298,18 +293,7 @@ func signed(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// opposites are findings that are not listed beside others: the first goes when the second is there.
-var opposites = [][2]string{}
-
-// exclude takes out findings that contradict others.
-func (e *engine) exclude() {
-	for _, o := range opposites {
-		if e.has(o[1]) {
-			e.a.Findings = slices.DeleteFunc(e.a.Findings, func(f Finding) bool { return f.ID == o[0] })
-		}
-	}
-}
-
+// has reports whether a finding is listed.
 func (e *engine) has(id string) bool {
 	return slices.ContainsFunc(e.a.Findings, func(f Finding) bool { return f.ID == id })
 }
@@ -325,22 +309,3 @@ func (e *engine) before(id, first string) {
 		}
 	}
 }
-
-// unknown lists what the trace does not tell, with what to record so that it does.
-func (r *run) unknown() []Unknown {
-	out := []Unknown{}
-	lacks := func(lacks bool, what, record string) {
-		if lacks {
-			out = append(out, Unknown{what, record})
-		}
-	}
-	lacks(!r.tr.Shapes, "FLOPs, bytes moved and the sizes of messages: shapes were not recorded", "profile(record_shapes=True)")
-	lacks(len(r.names[trace.Python]) == 0, "lines of Python code, and what runs between operators: stacks were not recorded", "profile(with_stack=True), in a second, short run: stacks make each operator slower")
-	lacks(len(r.ops) > 0 && !slices.Contains(r.tr.Syms, "cuda_sync"), "which stream a call waited for: it is inferred", "profile(experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True))")
-	lacks(len(r.g.Steps) < 3, "what is warm-up and what is the steady state: there are fewer than three steps", "profile(schedule=torch.profiler.schedule(wait=1, warmup=2, active=3)) and prof.step()")
-	lacks(len(r.names[trace.Kernel]) > 0 && len(r.tr.DeviceNames) == 0, "what the device could do at best: its name is not recorded", "a newer PyTorch, which writes deviceProperties")
-	lacks(len(r.collectives()) > 0, "whether a collective waits for another rank or moves data: this is one rank", "profile all ranks, then overlay advise FOLDER")
-	return out
-}
-
-// collectives counts kernels that communicate.

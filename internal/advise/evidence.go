@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
 
@@ -103,7 +104,15 @@ func (r *run) lines(list []cdg.ActID) []Line {
 	return out[:min(len(out), maxLines)]
 }
 
-// times are numbers of a finding.
+// about is what most rules say of what they found: how many of something there are, and how long these take. The count goes by a
+// name of its own among the numbers.
+func (r *run) about(list []cdg.ActID, noun, counted, do string) *found {
+	busy := sum(list, r.dur)
+	return &found{events: events{list: list}, change: r.scenario(), do: do, saw: tables.Counted(len(list), noun) + ", " + tables.Duration(busy),
+		numbers: []Number{countOf(counted, len(list)), timeOf("in them", busy)}}
+}
+
+// Numbers of a finding: a time, a count, bytes.
 func timeOf(name string, ns int64) Number { return Number{Name: name, NS: ns} }
 func countOf(name string, n int) Number   { return Number{Name: name, Count: int64(n)} }
 func bytesOf(name string, n int64) Number { return Number{Name: name, Bytes: n} }

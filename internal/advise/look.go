@@ -2,6 +2,7 @@ package advise
 
 import (
 	"slices"
+	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/graph"
@@ -68,6 +69,18 @@ func (r *run) fits(kinds []trace.Kind, match func(name string) bool) map[trace.S
 // oneOf makes a test for names of a list.
 func oneOf(names ...string) func(string) bool {
 	return func(s string) bool { return slices.Contains(names, s) }
+}
+
+// containsAny makes a test for names that hold one of some words.
+func containsAny(words ...string) func(string) bool {
+	return func(s string) bool {
+		for _, w := range words {
+			if strings.Contains(s, w) {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // within says per activity which outermost slice of a list is around it on its thread, itself included; NoAct for none.

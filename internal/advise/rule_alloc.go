@@ -1,11 +1,9 @@
 package advise
 
 import (
-	"fmt"
 	"slices"
 
 	"overlay/internal/cdg"
-	"overlay/internal/tables"
 	"overlay/internal/vendors"
 )
 
@@ -43,9 +41,9 @@ var _ = add(rule{
 		if cold := r.result(coldStart); cold != nil && len(r.g.Steps) < 3 && 10*cold.change.atMost() > r.window {
 			return nil // the run is just beginning
 		}
-		f := &found{events: events{list, allocTime}, change: r.scenario(), do: "expandable_segments:True; no empty_cache() in the loop",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "call"), tables.Duration(sum(list, r.dur))),
-			numbers: []Number{countOf("calls", len(list)), timeOf("in them", sum(list, r.dur)), countOf("operations", len(r.ops))}}
+		f := r.about(list, "call", "calls", "expandable_segments:True, no empty_cache() in loops")
+		f.events.expected = allocTime
+		f.numbers = append(f.numbers, countOf("operations", len(r.ops)))
 		if float64(len(list)) > allocsALook*float64(len(r.ops)) {
 			f.title = "memory of the device is not kept for use again"
 			f.action = []string{"unset PYTORCH_NO_CUDA_MEMORY_CACHING and PYTORCH_NO_HIP_MEMORY_CACHING", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"}

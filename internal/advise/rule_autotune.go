@@ -52,7 +52,7 @@ var _ = add(rule{
 			}
 		}
 		var long, gone []cdg.ActID
-		f := &found{change: r.scenario(), do: "fixed shapes, or torch.backends.cudnn.benchmark = False"}
+		f := &found{change: r.scenario(), do: "fixed shapes, or cudnn.benchmark = False"}
 		for _, s := range order {
 			list := same[s]
 			if len(list) < tuneSame {

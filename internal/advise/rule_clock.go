@@ -68,7 +68,7 @@ var _ = add(rule{
 			return nil
 		}
 		drop := float64(last)/float64(first) - 1
-		f := &found{events: events{list: slow}, change: r.scenario(), do: "nvidia-smi -q -d CLOCK,PERFORMANCE,POWER beside the run",
+		f := &found{events: events{list: slow}, change: r.scenario(), do: "nvidia-smi -q -d CLOCK,PERFORMANCE,POWER beside it",
 			saw:     fmt.Sprintf("%s later than in the first third", tables.FormatPercent(100*drop)),
 			numbers: []Number{countOf("slower kernels", len(slow)), timeOf("in them", sum(slow, r.dur)), timeOf("in kernels that are compared, as long as at the start", first), timeOf("as long as at the end", last)}}
 		f.change.scale(slow, func(a cdg.ActID, own int64) int64 { return min(own, usual[a]) })

@@ -157,7 +157,7 @@ var commWait = add(rule{
 			return nil
 		}
 		list := append(far, long...)
-		f := &found{events: events{list: list}, change: r.scenario(), do: "find the late rank: overlay advise FOLDER with the traces of all",
+		f := &found{events: events{list: list}, change: r.scenario(), do: "find the late rank: overlay advise FOLDER",
 			saw:     fmt.Sprintf("%s of %s wait", tables.Grouped(int64(len(list))), tables.Counted(len(all), "collective")),
 			numbers: []Number{countOf("collectives", len(all)), countOf("long ones", len(list)), timeOf("in long ones", sum(list, r.dur)), timeOf("on the critical path", r.criticalOf(list))}}
 		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return min(own, need[a]) })
@@ -186,7 +186,7 @@ var _ = add(rule{
 		if w := r.result(commWait); w != nil && 10*r.criticalOf(w.events.list) >= 6*critical {
 			return nil // what waits for another rank cannot be hidden
 		}
-		f := &found{events: events{list: all}, change: r.scenario(), do: "hide collectives behind backward: bucket_cap_mb, async_op=True",
+		f := &found{events: events{list: all}, change: r.scenario(), do: "hide collectives: bucket_cap_mb, async_op=True",
 			saw:     fmt.Sprintf("%s, %s on the path", tables.Counted(len(all), "collective"), tables.Duration(critical)),
 			numbers: []Number{countOf("collectives", len(all)), timeOf("on the critical path", critical)}}
 		f.change.zero(all)

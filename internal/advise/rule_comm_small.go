@@ -36,7 +36,7 @@ var _ = add(rule{
 			return nil
 		}
 		latency := min(commonLatency, int64(latencyOfTotal*float64(shortest)))
-		f := &found{change: r.scenario(), do: "a larger bucket_cap_mb, or flatten tensors into one collective"}
+		f := &found{change: r.scenario(), do: "a larger bucket_cap_mb, or flatten several into one"}
 		groups := 0
 		for _, group := range r.coalesce(list, latency) {
 			groups++

@@ -48,9 +48,8 @@ var _ = add(rule{
 		if runsNotBuilds*launched > len(r.ops) {
 			return nil
 		}
-		f := &found{events: events{list, -1}, change: r.scenario(), do: "profile after warm-up; TORCH_LOGS=recompiles",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "compilation"), tables.Duration(sum(list, r.dur))),
-			numbers: []Number{countOf("compilations", len(list)), timeOf("in them", sum(list, r.dur))}}
+		f := r.about(list, "compilation", "compilations", "profile after warm-up; TORCH_LOGS=recompiles")
+		f.events.expected = -1
 		f.change.shrink(list, 0)
 		return f
 	},

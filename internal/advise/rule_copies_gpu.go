@@ -58,7 +58,7 @@ var _ = add(rule{
 		if len(list) == 0 || float64(r.criticalOf(list)) < copiesWorth*float64(r.window) {
 			return nil
 		}
-		f := &found{events: events{list: list, expected: -1}, change: r.scenario(), do: "views in place of copies; write into slices of one buffer",
+		f := &found{events: events{list: list, expected: -1}, change: r.scenario(), do: "views in place of copies; slices of one buffer",
 			saw:     fmt.Sprintf("%s, %s on the path", countedCopies(len(list)), tables.Duration(r.criticalOf(list))),
 			numbers: []Number{countOf("copies", len(list)), timeOf("in them", sum(list, r.dur)), timeOf("on the critical path", r.criticalOf(list))}}
 		f.change.remove(list)

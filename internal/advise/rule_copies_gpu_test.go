@@ -15,4 +15,11 @@ func init() {
 	}
 	cases["copies-on-gpu"] = ruleCase{planted: []func(*scene){move("aten::contiguous", 60_000, true), move("aten::cat", 60_000, true)},
 		alike: []func(*scene){move("aten::_to_copy", 60_000, false), move("aten::contiguous", 1_000, false)}}
+	c := cases["copies-on-gpu"]
+	c.planted = append(c.planted, func(s *scene) { // graphs elsewhere in the run do not excuse them
+		s.graphs("CompiledFunction", false)
+		s.kernels("aten::contiguous", "direct_copy_kernel_cuda", 40, true)
+	})
+	c.alike = append(c.alike, func(s *scene) { s.graphs("CompiledFunction", false) }) // inputs of graphs
+	cases["copies-on-gpu"] = c
 }

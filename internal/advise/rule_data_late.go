@@ -51,7 +51,7 @@ var _ = add(rule{
 		if len(late) == 0 || onlyFirst(all, late) {
 			return nil
 		}
-		return r.lateFetches(all, late, "more num_workers, then prefetch_factor; cheaper transforms")
+		return r.lateFetches(all, late, "more num_workers, then prefetch_factor")
 	},
 })
 

@@ -1,11 +1,9 @@
 package advise
 
 import (
-	"fmt"
 	"strings"
 
 	"overlay/internal/cdg"
-	"overlay/internal/tables"
 )
 
 // waitsForData are annotations by which libraries and people mark that the loop waits for a batch, whole names only.
@@ -29,9 +27,8 @@ var _ = add(rule{
 		if len(list) == 0 {
 			return nil
 		}
-		f := &found{events: events{list, fetchByWorker}, change: r.scenario(), do: "fetch batches in the background",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "wait"), tables.Duration(sum(list, r.dur))),
-			numbers: []Number{countOf("waits", len(list)), timeOf("in them", sum(list, r.dur))}}
+		f := r.about(list, "wait", "waits", "fetch batches in the background")
+		f.events.expected = fetchByWorker
 		f.change.shrink(list, fetchByWorker)
 		return f
 	},

@@ -1,13 +1,11 @@
 package advise
 
 import (
-	"fmt"
 	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/roofline"
-	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
 
@@ -67,12 +65,10 @@ var _ = add(rule{
 		if len(list) == 0 {
 			return nil
 		}
-		busy := sum(list, r.dur)
-		f := &found{events: events{list: list}, change: r.scenario(), do: "torch.set_float32_matmul_precision(\"high\"), cudnn.allow_tf32",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "kernel"), tables.Duration(busy)),
-			numbers: []Number{countOf("kernels in fp32", len(list)), timeOf("in them", busy), countOf("of which shapes are known", known)}}
+		f := r.about(list, "kernel", "kernels in fp32", "set_float32_matmul_precision(\"high\"), allow_tf32")
+		f.numbers = append(f.numbers, countOf("of which shapes are known", known))
 		if 2*known > len(list) {
-			f.why = "that tensor cores reach half of their peak is a usual figure, not one of this trace"
+			f.level, f.why = High, "kernels and shapes say what is computed; that tensor cores reach half of their peak is usual for large products"
 		}
 		for _, name := range r.tr.DeviceNames {
 			switch {

@@ -1,10 +1,8 @@
 package advise
 
 import (
-	"fmt"
 	"regexp"
 
-	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
 
@@ -25,9 +23,8 @@ var _ = add(rule{
 		if len(list) == 0 {
 			return nil
 		}
-		f := &found{events: events{list, -1}, change: r.scenario(), do: "gc.disable() after warm-up, gc.collect() every N steps",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "collection"), tables.Duration(sum(list, r.dur))),
-			numbers: []Number{countOf("collections", len(list)), timeOf("in them", sum(list, r.dur))}}
+		f := r.about(list, "collection", "collections", "gc.disable(), and gc.collect() every N steps")
+		f.events.expected = -1
 		f.change.shrink(list, 0)
 		return f
 	},

@@ -1,12 +1,10 @@
 package advise
 
 import (
-	"fmt"
 	"math"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/tables"
 )
 
 // ownGrid are kernels that choose their grid by the device, or whose blocks take work from each other: their grid says nothing about
@@ -38,9 +36,7 @@ var _ = add(rule{
 		if len(list) < fewGrids {
 			return nil
 		}
-		f := &found{events: events{list: list}, change: r.scenario(), do: "larger batches, or several small problems in one call",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "kernel"), tables.Duration(sum(list, r.dur))),
-			numbers: []Number{countOf("kernels with less than one block for two multiprocessors", len(list)), timeOf("in them", sum(list, r.dur))}}
+		f := r.about(list, "kernel", "kernels with less than one block for two multiprocessors", "larger batches, or several problems in one call")
 		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return int64(share[a] * float64(own)) })
 		return f
 	},
@@ -115,9 +111,7 @@ var _ = add(rule{
 		if len(list) < fewGrids {
 			return nil
 		}
-		f := &found{events: events{list: list}, change: r.scenario(), do: "another batch or tile size, so that waves of blocks are full",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "kernel"), tables.Duration(sum(list, r.dur))),
-			numbers: []Number{countOf("kernels with a short last wave", len(list)), timeOf("in them", sum(list, r.dur))}}
+		f := r.about(list, "kernel", "kernels with a short last wave", "another batch or tile size, so that waves are full")
 		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return int64(share[a] * float64(own)) })
 		return f
 	},

@@ -48,7 +48,7 @@ var hostBound = add(rule{
 				list = append(list, cdg.ActID(a))
 			}
 		}
-		f := &found{change: r.scenario(), do: "torch.compile(mode=\"reduce-overhead\"), CUDA graphs, larger batches",
+		f := &found{change: r.scenario(), do: "torch.compile, CUDA graphs, larger batches",
 			saw:     fmt.Sprintf("%s operations, %s of them below 10 µs", tables.Grouped(int64(launches)), tables.Grouped(int64(short))),
 			numbers: []Number{countOf("launches", launches), countOf("operations below 10 µs", short), timeOf("CPU on the critical path", cpu)}}
 		f.change.zero(list)

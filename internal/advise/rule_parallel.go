@@ -1,8 +1,6 @@
 package advise
 
 import (
-	"fmt"
-
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
@@ -54,9 +52,8 @@ var _ = add(rule{
 		if len(list) == 0 {
 			return nil
 		}
-		f := &found{events: events{list, quickCollective}, change: r.scenario(), do: "init_process_group(\"nccl\")",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "collective"), tables.Duration(sum(list, r.dur))),
-			numbers: []Number{countOf("collectives", len(list)), timeOf("in them", sum(list, r.dur))}}
+		f := r.about(list, "collective", "collectives", "init_process_group(\"nccl\")")
+		f.events.expected = quickCollective
 		f.change.shrink(list, quickCollective)
 		return f
 	},

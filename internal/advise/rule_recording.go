@@ -44,7 +44,7 @@ var slowHostOps = add(rule{
 			return nil
 		}
 		ops := r.named(opKinds, func(string) bool { return true })
-		f := &found{events: events{views, usualOp}, change: r.scenario(), do: "record again without with_stack; gains below are without that cost",
+		f := &found{events: events{views, usualOp}, change: r.scenario(), do: "record again without with_stack",
 			saw:     fmt.Sprintf("operators that compute nothing take %s", tables.Duration(usual)),
 			numbers: []Number{timeOf("median of views", usual), countOf("views", len(views)), countOf("operators", len(ops))}}
 		f.change.scale(ops, func(_ cdg.ActID, own int64) int64 { return max(own-(usual-usualOp), own*15/100) })

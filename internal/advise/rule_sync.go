@@ -1,7 +1,6 @@
 package advise
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -90,232 +89,116 @@ func (r *run) waiting(list []wait, do string) *found {
 
 const callsDoNotWait = "these calls return without waiting; what they wait for stays"
 
-var _ = add(rule{
-	id: byPythonCondition, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
-	why:      "aten::is_nonzero is around the waiting call",
-	title:    "Python decides on a value that the GPU computes",
-	cause:    "if, while, assert and bool() of a tensor wait until the GPU has computed it, and then nothing is queued",
-	scenario: callsDoNotWait,
-	action:   []string{"torch.where instead of if", "decide on the host from data that is there"},
-	verify:   "aten::is_nonzero is gone",
-	find: func(r *run) *found {
-		return r.waiting(r.waitsOf(byPythonCondition), "torch.where instead of if on a tensor")
-	},
-})
+// syncRules are the rules about single waits: they differ in which waits they are about, and in words.
+var syncRules = []struct {
+	id, why, title, cause string
+	action                []string
+	verify, do            string
+	only                  func(*run, []wait) []wait // of the waits with that cause; nil for all
+}{
+	{byPythonCondition, "aten::is_nonzero is around the waiting call", "Python decides on a value that the GPU computes",
+		"if, while, assert and bool() of a tensor wait until the GPU has computed it, and then nothing is queued",
+		[]string{"torch.where instead of if", "decide on the host from data that is there"},
+		"aten::is_nonzero is gone", "torch.where instead of if on a tensor", nil},
+	{byItem, "aten::item is around the waiting call", "values are read back from the GPU one by one",
+		".item(), float(), .tolist() and printing wait until everything before them is computed, and then nothing is queued",
+		[]string{"keep the value on the GPU: loss_sum += loss.detach()", "read it every N steps"},
+		"aten::item waits once in N steps", "keep values on the GPU, read them every N steps", nil},
+	{byDynamicSize, "the operator around the waiting call has a result whose size only the GPU knows", "sizes of tensors are computed on the GPU",
+		"the CPU has to know how large the result of nonzero, unique or a mask as index is before it can go on",
+		[]string{"torch.where or a multiplied mask instead of a mask as index", "nonzero_static(size=...), repeat_interleave(output_size=...)", "fixed sizes with padding"},
+		"aten::nonzero and its like are gone, or do not wait", "fixed sizes: torch.where instead of masks as index", nil},
+	{byHostTensor, "the call waits for a copy to the device in an operator that makes tensors", "tensors are made on the CPU and copied with a wait",
+		"a copy of pageable memory returns when it is over, and so is what was queued before it",
+		[]string{"make them on the GPU: torch.tensor(..., device=\"cuda\") of few values, torch.arange, torch.zeros", "pin the memory, and .to(device, non_blocking=True)"},
+		"no call waits for copies HtoD", "make tensors on the GPU, or pin their memory", (*run).unlessMany},
+	{byExplicit, "the call stands outside of every operator: the program asks for it", "the program waits for the GPU in the middle of the run",
+		"after synchronize() nothing is queued, and the GPU waits for the CPU",
+		[]string{"remove torch.cuda.synchronize()", "take times with torch.cuda.Event(enable_timing=True), and read them at the end"},
+		"no synchronisation between the first and the last launch", "remove torch.cuda.synchronize(); time with events", (*run).amongLaunches},
+	{byEvent, "a call that waits for an event; what it is for cannot be seen", "the CPU waits for events of the GPU",
+		"Event.synchronize() stops the CPU, which then has nothing queued",
+		[]string{"stream.wait_event(event): the stream waits, not the CPU"},
+		"no call waits for an event", "stream.wait_event(event) in place of synchronize()", (*run).notForTiming},
+	{byCopy, "a call that copies returned when the copy was over", "copies stop the CPU",
+		"a copy from or to pageable memory returns when it is over, and so is what was queued before it",
+		[]string{"pin the memory, and copy with non_blocking=True", "copy once a step, not once a value"},
+		"no call that copies waits", "pin the memory, and copy with non_blocking=True", nil},
+	{byOther, "calls that waited, by no cause that is known", "operators stop the CPU until the GPU is done",
+		"the CPU waits inside an operator, and then nothing is queued",
+		[]string{"torch.cuda.set_sync_debug_mode(\"warn\") says which lines wait"},
+		"the calls do not wait", "", nil},
+}
 
-var _ = add(rule{
-	id: byItem, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
-	why:      "aten::item is around the waiting call",
-	title:    "values are read back from the GPU one by one",
-	cause:    ".item(), float(), .tolist() and printing wait until everything before them is computed, and then nothing is queued",
-	scenario: callsDoNotWait,
-	action:   []string{"keep the value on the GPU: loss_sum += loss.detach()", "read it every N steps"},
-	verify:   "aten::item waits once in N steps",
-	find: func(r *run) *found {
-		return r.waiting(r.waitsOf(byItem), "keep values on the GPU, read them every N steps: .item(), float()")
-	},
-})
+func init() {
+	for _, s := range syncRules {
+		add(rule{id: s.id, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium, why: s.why, title: s.title, cause: s.cause,
+			scenario: callsDoNotWait, action: s.action, verify: s.verify, find: func(r *run) *found {
+				list := r.waitsOf(s.id)
+				if s.only != nil {
+					list = s.only(r, list)
+				}
+				do := s.do
+				if do == "" && len(list) > 0 {
+					do = "set_sync_debug_mode(\"warn\"); most often " + r.mostWaiting(list)
+				}
+				return r.waiting(list, do)
+			}})
+	}
+}
 
-var _ = add(rule{
-	id: byDynamicSize, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
-	why:      "the operator around the waiting call has a result whose size only the GPU knows",
-	title:    "sizes of tensors are computed on the GPU",
-	cause:    "the CPU has to know how large the result of nonzero, unique or a mask as index is before it can go on",
-	scenario: callsDoNotWait,
-	action: []string{"torch.where or a multiplied mask instead of a mask as index", "nonzero_static(size=...), repeat_interleave(output_size=...)",
-		"fixed sizes with padding"},
-	verify: "aten::nonzero and its like are gone, or do not wait",
-	find: func(r *run) *found {
-		return r.waiting(r.waitsOf(byDynamicSize), "fixed sizes: torch.where instead of masks as index")
-	},
-})
+// unlessMany leaves small copies to the rule about many of them.
+func (r *run) unlessMany(list []wait) []wait {
+	if copies, _ := r.smallToDevice(); len(copies) >= fewCopies {
+		return nil
+	}
+	return list
+}
 
-var _ = add(rule{
-	id: byHostTensor, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
-	why:      "the call waits for a copy to the device in an operator that makes tensors",
-	title:    "tensors are made on the CPU and copied with a wait",
-	cause:    "a copy of pageable memory returns when it is over, and so is what was queued before it",
-	scenario: callsDoNotWait,
-	action:   []string{"make them on the GPU: torch.tensor(..., device=\"cuda\") of few values, torch.arange, torch.zeros", "pin the memory, and .to(device, non_blocking=True)"},
-	verify:   "no call waits for copies HtoD",
-	find: func(r *run) *found {
-		if copies, _ := r.smallToDevice(); len(copies) >= fewCopies {
-			return nil // those are a finding of their own
-		}
-		return r.waiting(r.waitsOf(byHostTensor), "make tensors on the GPU, or pin them and copy with non_blocking=True")
-	},
-})
-
-var _ = add(rule{
-	id: byExplicit, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
-	why:      "the call stands outside of every operator: the program asks for it",
-	title:    "the program waits for the GPU in the middle of the run",
-	cause:    "after synchronize() nothing is queued, and the GPU waits for the CPU",
-	scenario: callsDoNotWait,
-	action:   []string{"remove torch.cuda.synchronize()", "take times with torch.cuda.Event(enable_timing=True), and read them at the end"},
-	verify:   "no synchronisation between the first and the last launch",
-	find: func(r *run) *found {
-		first, last := r.launches()
-		var list []wait
-		for _, w := range r.waitsOf(byExplicit) {
-			if at := r.g.Acts[w.call].Start; at > first && at < last { // before and after it is the measurement that waits
-				list = append(list, w)
-			}
-		}
-		return r.waiting(list, "remove torch.cuda.synchronize(); take times with events")
-	},
-})
-
-// launches are the starts of the first and of the last call that launches.
-func (r *run) launches() (first, last int64) {
-	for _, o := range r.ops {
-		if l := r.launch[o]; l != cdg.NoAct {
-			at := r.g.Acts[l].Start
-			if first == 0 || at < first {
-				first = at
-			}
-			last = max(last, at)
+// amongLaunches keeps the waits between the first launch and the last: before and after them it is the measurement that waits.
+func (r *run) amongLaunches(list []wait) (out []wait) {
+	first, last := r.launches()
+	for _, w := range list {
+		if at := r.g.Acts[w.call].Start; at > first && at < last {
+			out = append(out, w)
 		}
 	}
-	return first, last
+	return out
 }
 
 // timingNear is how soon after it the elapsed time of an event that was waited for is read, ns.
 const timingNear = 200_000
 
-var _ = add(rule{
-	id: byEvent, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
-	why:      "a call that waits for an event; what it is for cannot be seen",
-	title:    "the CPU waits for events of the GPU",
-	cause:    "Event.synchronize() stops the CPU, which then has nothing queued",
-	scenario: callsDoNotWait,
-	action:   []string{"stream.wait_event(event): the stream waits, not the CPU"},
-	verify:   "no call waits for an event",
-	find: func(r *run) *found {
-		timing := r.named(callKinds, func(s string) bool { return strings.Contains(s, "EventElapsedTime") })
-		var list []wait
-		for _, w := range r.waitsOf(byEvent) {
-			end := r.g.Acts[w.call].End
-			if !slices.ContainsFunc(timing, func(a cdg.ActID) bool {
-				at := r.g.Acts[a].Start
-				return at >= end && at < end+timingNear
-			}) {
-				list = append(list, w)
-			}
+// notForTiming leaves out waits after which somebody reads the clock of the event.
+func (r *run) notForTiming(list []wait) (out []wait) {
+	timing := r.named(callKinds, func(s string) bool { return strings.Contains(s, "EventElapsedTime") })
+	for _, w := range list {
+		end := r.g.Acts[w.call].End
+		if !slices.ContainsFunc(timing, func(a cdg.ActID) bool {
+			at := r.g.Acts[a].Start
+			return at >= end && at < end+timingNear
+		}) {
+			out = append(out, w)
 		}
-		return r.waiting(list, "stream.wait_event(event) instead of event.synchronize()")
-	},
-})
+	}
+	return out
+}
 
-var _ = add(rule{
-	id: byCopy, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
-	why:      "a call that copies returned when the copy was over",
-	title:    "copies stop the CPU",
-	cause:    "a copy from or to pageable memory returns when it is over, and so is what was queued before it",
-	scenario: callsDoNotWait,
-	action:   []string{"pin the memory, and copy with non_blocking=True", "copy once a step, not once a value"},
-	verify:   "no call that copies waits",
-	find: func(r *run) *found {
-		return r.waiting(r.waitsOf(byCopy), "pin the memory, and copy with non_blocking=True")
-	},
-})
-
-var _ = add(rule{
-	id: byOther, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium,
-	why:      "calls that waited, by no cause that is known",
-	title:    "operators stop the CPU until the GPU is done",
-	cause:    "the CPU waits inside an operator, and then nothing is queued",
-	scenario: callsDoNotWait,
-	action:   []string{"torch.cuda.set_sync_debug_mode(\"warn\") says which lines wait"},
-	verify:   "the calls do not wait",
-	find: func(r *run) *found {
-		f := r.waiting(r.waitsOf(byOther), "")
-		if f == nil {
-			return nil
+// mostWaiting is the name around most of some waits: of the operator, else of the call.
+func (r *run) mostWaiting(list []wait) string {
+	count := map[string]int{}
+	for _, w := range list {
+		name := r.name(w.call)
+		if o := r.opAround(w.call); o != cdg.NoAct {
+			name = r.name(o)
 		}
-		count := map[string]int{}
-		for _, w := range r.waitsOf(byOther) {
-			name := r.name(w.call)
-			if o := r.opAround(w.call); o != cdg.NoAct {
-				name = r.name(o)
-			}
-			count[name]++
+		count[name]++
+	}
+	most := ""
+	for name, n := range count {
+		if n > count[most] || n == count[most] && name < most {
+			most = name
 		}
-		most := ""
-		for name, n := range count {
-			if n > count[most] || n == count[most] && name < most {
-				most = name
-			}
-		}
-		f.do = fmt.Sprintf("find what waits: torch.cuda.set_sync_debug_mode(\"warn\"); most often %s", most)
-		return f
-	},
-})
-
-var syncAll = add(rule{
-	id: "sync-all", group: General, rank: 1, class: critpath.ClassSync, kind: Predicted, level: Medium, limit: 0.02,
-	why:      "all waits together gain more than each alone",
-	title:    "the CPU waits for the GPU again and again",
-	cause:    "each wait leaves the queue empty; as long as one of them stays, the others gain little",
-	scenario: "no call waits for the GPU between the first launch and the last",
-	action:   []string{"torch.cuda.set_sync_debug_mode(\"warn\") lists the waits with their lines", "remove them all: one that stays costs what the others cost"},
-	verify:   "no call waits inside a step",
-	find: func(r *run) *found {
-		first, last := r.launches()
-		var list []wait
-		for _, w := range r.waits {
-			if at := r.g.Acts[w.call].Start; at > first && at < last {
-				list = append(list, w)
-			}
-		}
-		if len(list) < 2 {
-			return nil
-		}
-		return r.waiting(list, "remove all waits: torch.cuda.set_sync_debug_mode(\"warn\") lists them")
-	},
-})
-
-const (
-	blockedLaunch = 8_000 // ns that a launch takes which does not wait
-	fewLaunches   = 50
-)
-
-var _ = add(rule{
-	id: "launch-blocking", group: Specific, class: critpath.ClassLaunch, kind: Predicted, level: Medium,
-	why:      "launches return after their own kernels",
-	title:    "launches wait for their kernels",
-	cause:    "with CUDA_LAUNCH_BLOCKING=1 and the like each launch returns when its kernel is over",
-	scenario: "each such launch takes 8 µs and does not wait",
-	action:   []string{"unset CUDA_LAUNCH_BLOCKING, HIP_LAUNCH_BLOCKING and AMD_SERIALIZE_KERNEL"},
-	verify:   "launches take less than 10 µs",
-	find: func(r *run) *found {
-		var blocked []cdg.ActID
-		n := 0
-		for _, o := range r.ops {
-			l := r.launch[o]
-			if l == cdg.NoAct || r.kind(o) != trace.Kernel || r.verb(l) == vendors.GraphLaunch {
-				continue
-			}
-			n++
-			if r.g.Acts[l].End >= r.g.Acts[o].End {
-				blocked = append(blocked, l)
-			}
-		}
-		if n < fewLaunches || 2*len(blocked) < n {
-			return nil
-		}
-		f := &found{events: events{blocked, blockedLaunch}, change: r.scenario(),
-			numbers: []Number{countOf("launches that wait", len(blocked)), countOf("launches", n), timeOf("in them", sum(blocked, r.dur))}}
-		f.saw = fmt.Sprintf("%s of %s launches wait", tables.Grouped(int64(len(blocked))), tables.Grouped(int64(n)))
-		calls := r.m.SetOf(blocked...)
-		var list []wait
-		for _, w := range r.waits {
-			if calls.Has(w.call) {
-				list = append(list, w)
-			}
-		}
-		f.change.shrink(blocked, blockedLaunch)
-		f.change.noWait(list)
-		return f
-	},
-})
+	}
+	return most
+}

@@ -1,12 +1,10 @@
 package advise
 
 import (
-	"fmt"
 	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/tables"
 )
 
 // fewNorms is how many normalisations are no pattern.
@@ -37,9 +35,9 @@ var _ = add(rule{
 		if len(list) < fewNorms {
 			return nil
 		}
-		f := &found{events: events{list: list, expected: -1}, change: r.scenario(), do: "BatchNorm by GPU, or GroupNorm",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "collective"), tables.Duration(sum(list, r.dur))),
-			numbers: []Number{countOf("collectives", len(list)), timeOf("in them", sum(list, r.dur)), countOf("normalisations", len(ops))}}
+		f := r.about(list, "collective", "collectives", "BatchNorm by GPU, or GroupNorm")
+		f.events.expected = -1
+		f.numbers = append(f.numbers, countOf("normalisations", len(ops)))
 		f.change.remove(list)
 		return f
 	},

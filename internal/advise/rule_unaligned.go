@@ -1,13 +1,11 @@
 package advise
 
 import (
-	"fmt"
 	"slices"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/roofline"
-	"overlay/internal/tables"
 )
 
 const (
@@ -62,9 +60,8 @@ var _ = add(rule{
 		if len(list) == 0 {
 			return nil
 		}
-		f := &found{events: events{list: list}, change: r.scenario(), do: "pad vocabulary or hidden size to a multiple of 64",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(list), "product"), tables.Duration(sum(list, r.dur))),
-			numbers: []Number{countOf("products", len(list)), timeOf("in them", sum(list, r.dur)), countOf("aligned ones to compare with", len(aligned))}}
+		f := r.about(list, "product", "products", "pad vocabulary or hidden size to a multiple of 64")
+		f.numbers = append(f.numbers, countOf("aligned ones to compare with", len(aligned)))
 		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return int64(share[a] * float64(own)) })
 		return f
 	},

@@ -92,6 +92,52 @@ kernel 20 z 6 20 1
 kernel 7 a 190 15.5 2
 kernel 20 b 212 50
 `, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.Sync, "a stream is synchronised behind a wait for another, and nothing was put on it since", `
+call 1 cudaLaunchKernel 0 2 1
+call 1 cudaLaunchKernel 3 2 2
+call 1 cudaEventRecord 6 1 3
+call 1 cudaStreamWaitEvent 8 1 4
+sync 7 Stream~Wait~Event 8 1 4 20 3
+call 1 cudaStreamSynchronize 10 300 5
+sync 7 Stream~Sync 10 300 5 -1 -1
+kernel 7 first 6 40 1
+kernel 20 a 8 297 2
+op 1 aten::x 310 10
+`, `critical_path_sync_dependency "a" end -> "cudaStreamSynchronize" end`},
+	{cdg.Sync, "what came behind such a wait is what is waited for", `
+call 1 cudaLaunchKernel 0 2 1
+call 1 cudaLaunchKernel 3 2 2
+call 1 cudaEventRecord 6 1 3
+call 1 cudaStreamWaitEvent 8 1 4
+sync 7 Stream~Wait~Event 8 1 4 20 3
+call 1 cudaLaunchKernel 9 1 6
+call 1 cudaStreamSynchronize 10 300 5
+sync 7 Stream~Sync 10 300 5 -1 -1
+kernel 7 first 6 40 1
+kernel 20 a 8 290 2
+kernel 7 behind 299.5 6 6
+op 1 aten::x 310 10
+`, `critical_path_sync_dependency "behind" end -> "cudaStreamSynchronize" end`},
+	{cdg.Sync, "an event that the thread has just recorded, though its copy ends closer to the return than usual", `
+call 1 cudaMemcpyAsync 0 5 1
+call 1 cudaEventRecord 6 1 2
+call 1 cudaEventSynchronize 8 292
+copy 33 Memcpy~DtoH~(Device~->~Pinned) 7 292.5 1
+kernel 9 z 100 198
+op 1 aten::x 300 10
+`, `critical_path_sync_dependency "Memcpy DtoH (Device -> Pinned)" end -> "cudaEventSynchronize" end`},
+	{cdg.Launch, "a copy whose launch is lost starts in an op that copies, later than waits for other streams take", `
+call 1 cudaLaunchKernel 0 5 1
+op 1 aten::copy_ 190 70
+kernel 7 a 10 190 1
+copy 20 Memcpy~HtoD~(Pinned~->~Device) 207 90
+`, `critical_path_kernel_launch_delay "aten::copy_" start -> "Memcpy HtoD (Pinned -> Device)" start`},
+	{cdg.EventWait, "the same, as soon as waits for other streams are over", `
+call 1 cudaLaunchKernel 0 5 1
+op 1 aten::copy_ 190 70
+kernel 7 a 10 195 1
+copy 20 Memcpy~HtoD~(Pinned~->~Device) 207 90
+`, `critical_path_event_wait "a" end -> "Memcpy HtoD (Pinned -> Device)" start`},
 	{cdg.GraphOrder, "a kernel waits for a kernel of its graph on another stream", `
 call 1 cudaGraphLaunch 0 10.5 1
 kernel 7 a 12 100.5 1

@@ -23,7 +23,7 @@ type Stub struct {
 	End StubEnd
 }
 
-// Stubs walks back by the exact method from the start of each of some operations of streams, and at last from the end of
+// Stubs walks back by the exact method from the start of each of some operations of streams or threads, and at last from the end of
 // the window, until it meets one of those operations, the walk of an earlier stub, or the start of the window. So a path
 // that comes to one of the operations from elsewhere, as one that goes over several ranks does, can go on there.
 //
@@ -35,6 +35,7 @@ func Stubs(g *graph.Graph, ops []cdg.ActID, emit func(stub int, s *Segment)) []S
 	for i, a := range ops {
 		at[a] = int32(i)
 	}
+	host := FindHostOps(g, ops)
 	w := &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, comm: newCommSet(g.Trace), quality: map[string]int{}}
 	seen := newSeen(g.Graph)
 	stubs := make([]Stub, len(ops)+1)
@@ -46,10 +47,9 @@ func Stubs(g *graph.Graph, ops []cdg.ActID, emit func(stub int, s *Segment)) []S
 			w.t = g.Window.End
 			w.start()
 		} else if w.t = g.Acts[ops[i]].Start; w.t > w.t0 {
-			w.lane = g.Acts[ops[i]].Lane
-			w.released(ops[i])
+			w.leave(ops, i, host)
 		}
-		stubs[i] = w.stub(at, seen)
+		stubs[i] = w.stub(ops, at, seen, host)
 		w.close()
 	}
 	return stubs
@@ -62,6 +62,7 @@ func Back(g *graph.Graph, ops []cdg.ActID, op int, from int64) ([]Segment, []Edg
 	for i, a := range ops {
 		at[a] = int32(i)
 	}
+	host := FindHostOps(g, ops)
 	w := &walker{g: g.Graph, tr: g.Trace, t0: max(from, g.Window.Start), t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent,
 		comm: newCommSet(g.Trace), quality: map[string]int{}}
 	if op < len(ops) {
@@ -74,17 +75,20 @@ func Back(g *graph.Graph, ops []cdg.ActID, op int, from int64) ([]Segment, []Edg
 	if op == len(ops) {
 		w.start()
 	} else {
-		w.lane = g.Acts[ops[op]].Lane
-		w.released(ops[op])
+		w.leave(ops, op, host)
 	}
 	for still := 0; w.t > w.t0; {
 		before := w.t
-		b := w.stub(at, nil)
+		b := w.stub(ops, at, nil, host)
 		if b.End != AtOperation {
 			break
 		}
 		k := ops[b.Ref]
-		w.emit(w.g.Acts[k].Start, w.g.Acts[k].Event, w.opKind(w.g.Acts[k].Event), w.g.Release(k).Evidence)
+		if w.g.Lanes[w.g.Acts[k].Lane].Stream {
+			w.emit(w.g.Acts[k].Start, w.g.Acts[k].Event, w.opKind(w.g.Acts[k].Event), w.g.Release(k).Evidence)
+		} else {
+			w.emit(w.g.Acts[k].Start, w.g.Acts[k].Event, Comm, cdg.ByAlignment)
+		}
 		if still++; w.t < before {
 			still = 0
 		} else if still > 4*len(w.g.Lanes)+8 {
@@ -92,17 +96,30 @@ func Back(g *graph.Graph, ops []cdg.ActID, op int, from int64) ([]Segment, []Edg
 		}
 		if w.t > w.t0 {
 			w.waiting, w.still = waitingSlice{}, 0 // as at the start of a stub
-			w.released(k)
+			w.leave(ops, int(b.Ref), host)
 		}
 	}
 	w.close()
 	return w.segs.forward(end), w.eds.forward()
 }
 
+// leave goes from the start of an operation to what let it begin.
+func (w *walker) leave(ops []cdg.ActID, i int, host *HostOps) {
+	w.lane = w.g.Acts[ops[i]].Lane
+	if w.g.Lanes[w.lane].Stream {
+		w.released(ops[i])
+	} else {
+		host.begin(w, i, ops)
+	}
+}
+
 // stub walks on from where the walker is. Without seen it joins no other walk.
-func (w *walker) stub(ops map[cdg.ActID]int32, seen *seen) Stub {
+func (w *walker) stub(ops []cdg.ActID, at map[cdg.ActID]int32, seen *seen, host *HostOps) Stub {
 	for w.t > w.t0 {
 		if !w.g.Lanes[w.lane].Stream {
+			if i, ok := host.met(w, ops); ok {
+				return Stub{w.t, i, AtOperation}
+			}
 			if s := seen.thread(w); s >= 0 {
 				return Stub{w.t, s, AtStub}
 			}
@@ -110,7 +127,7 @@ func (w *walker) stub(ops map[cdg.ActID]int32, seen *seen) Stub {
 			continue
 		}
 		k := w.operation()
-		if i, ok := ops[k]; ok && k != cdg.NoAct {
+		if i, ok := at[k]; ok && k != cdg.NoAct {
 			return Stub{w.t, i, AtOperation}
 		}
 		if k == cdg.NoAct {

@@ -3,6 +3,7 @@ package kineto
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -199,12 +200,16 @@ func TestCutAnywhere(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	workers(f, 3)
 	f.Add(generated(5))
 	f.Add(wrap(goodOp, `{"ph":"X","name":"say "a", then b","ts":N/A,}`, nextOp))
 	f.Add([]byte(`[{"ph":"B","name":"a","ts":1,"pid":"p","tid":-1},{"ph":"s","id":"0x12"},`))
 	f.Add([]byte(`{"deviceProperties":[{"id":0,"name":"g"}],"traceEvents":[{"args":{"a":[[[{}]]]}}],"baseTimeNanoseconds":1e3}`))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		a, err := Parse(src, "x", Options{})
+		if b, err2 := readBeside(t, bytes.NewReader(src), len(src)*3/4, Options{chunk: 64}); Sniff(src[:min(len(src), 16)]) == Plain && (fmt.Sprint(err) != fmt.Sprint(err2) || !reflect.DeepEqual(a, b)) {
+			t.Fatalf("another trace when it is read while it comes, %v and %v", err, err2)
+		}
 		if err != nil {
 			return
 		}

@@ -32,7 +32,11 @@ func (x *aligner) alike(p pair) bool {
 func (x *aligner) noise(p pair) float64 {
 	u, v := &x.a[p.a], &x.b[p.b]
 	c := Coll(max(u.token>>56, v.token>>56))
-	n := max(x.scale, 1)*(endNoise+c.ends()*float64(min(u.dur, v.dur))) + float64(x.mad)
+	share := c.ends()
+	if (u.token|v.token)&marksOfWay == loose {
+		share = looseEnds
+	}
+	n := max(x.scale, 1)*(endNoise+share*float64(min(u.dur, v.dur))) + float64(x.mad)
 	if c != Other && !c.meets() {
 		n += leavesEarly + float64(max(u.dur, v.dur))
 	}
@@ -61,6 +65,7 @@ type candidate struct {
 	a0, a1, b0  int32
 	early, late int64 // differences of ends at its begin and at its end; they differ where a clock jumped, or where each side lost a record
 	even        bool  // all operations end where one of these says, the early ones first
+	clear       bool  // many operations say each of the two
 }
 
 // candidates lists such steps in their order.
@@ -134,7 +139,7 @@ func (x *aligner) wholeSteps() bool {
 			x.level(&steps[i])
 		}
 	}
-	same := func(p, q int64) bool { return abs(p-q) <= sameLevel+4*x.mad }
+	same := func(p, q int64) bool { return float64(abs(p-q)) <= sameLevel*max(x.scale, 1)+4*float64(x.mad) }
 	for i := range steps {
 		c := &steps[i]
 		before := i > 0 && same(steps[i-1].late, c.early)
@@ -144,7 +149,8 @@ func (x *aligner) wholeSteps() bool {
 		// step, but then those around it agree.
 		odd := i > 0 && i+1 < len(steps) && same(steps[i-1].late, steps[i+1].early)
 		alone := len(steps) == 1 || c.a1-c.a0 >= manyItems && !odd
-		if !c.even || !(before && after || one && (before || after || alone)) {
+		jumped := c.clear && (before && i+1 == len(steps) || after && i == 0) // in the first or the last step that both have
+		if !c.even || !(before && after || jumped || one && (before || after || alone)) {
 			continue
 		}
 		for k := range c.a1 - c.a0 {
@@ -181,6 +187,7 @@ func (x *aligner) level(c *candidate) {
 	c.early, c.even = x.levelOf(c, 0, jump)
 	c.late, also = x.levelOf(c, jump, n)
 	c.even = c.even && also
+	c.clear = min(jump, n-jump) >= manyItems
 }
 
 // levelOf is the middle difference of ends of a part of a candidate, and whether all of the part agree with it.
@@ -324,7 +331,12 @@ func (x *aligner) between() {
 			a1, b1 = steps[i].a, steps[i].b
 		}
 		if a1 > a0 && b1 > b0 {
-			more, _ := x.gapped(a0, a1, b0, b1, x.near(steps, i))
+			more, cost := x.gapped(a0, a1, b0, b1, x.near(steps, i))
+			if theta, ok := x.inOrder(a0, a1, b0, b1, i == 0, i == len(steps)); ok { // a clock may have jumped before the first step, or after the last
+				if other, c := x.gapped(a0, a1, b0, b1, theta); c+gapCost < cost {
+					more = other
+				}
+			}
 			out = append(out, more...)
 		}
 		if i < len(steps) {
@@ -333,6 +345,23 @@ func (x *aligner) between() {
 		}
 	}
 	x.pairs = out
+}
+
+// inOrder is the difference of ends of what comes before the first matched step, or after the last, if nothing is lost between: counted
+// from the step on. It is not for a few, nor for what is between two steps.
+func (x *aligner) inOrder(a0, a1, b0, b1 int32, before, after bool) (int64, bool) {
+	n := min(a1-a0, b1-b0)
+	if before == after || n < manyItems {
+		return 0, false
+	}
+	if before {
+		a0, b0 = a1-n, b1-n
+	}
+	ds := make([]int64, n)
+	for k := range n {
+		ds[k] = x.diff(pair{a0 + k, b0 + k})
+	}
+	return median(ds), true
 }
 
 // Costs of an alignment with gaps, in units of noise.

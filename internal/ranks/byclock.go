@@ -9,7 +9,7 @@ import (
 // byClock matches what is left in a channel by ends on the job's clock: first with instances that lack the rank, then
 // with each other.
 func (c *channel) byClock(j *Job) {
-	if len(c.lists) < 2 {
+	if len(c.parts) < 2 {
 		return
 	}
 	global := func(member int32, end int64) int64 {
@@ -17,9 +17,8 @@ func (c *channel) byClock(j *Job) {
 		return m.Clock.Global(m.Window[0] + end)
 	}
 	left := false
-	lists := make([]list, len(c.lists))
-	for i := range c.lists {
-		lists[i] = c.lists[i].unmatched(j)
+	lists := c.lists(j)
+	for i := range lists {
 		left = left || len(lists[i].items) > 0
 		for k := range lists[i].items {
 			x := &lists[i].items[k]
@@ -27,10 +26,12 @@ func (c *channel) byClock(j *Job) {
 		}
 		slices.SortStableFunc(lists[i].items, func(a, b item) int { return cmp.Compare(a.end, b.end) })
 	}
+	if left || c.inParts() {
+		c.mergeSplit(j)
+	}
 	if !left {
 		return
 	}
-	c.mergeSplit(j)
 	known := c.knownItems(j)
 	for i := range lists {
 		l := &lists[i]
@@ -47,24 +48,24 @@ func (c *channel) byClock(j *Job) {
 		}
 		x := &aligner{a: open, b: l.items, mad: j.Members[l.member].Clock.Error / 2}
 		pairs, _ := x.gapped(0, int32(len(open)), 0, int32(len(l.items)), 0)
-		taken := make([]bool, len(l.items))
+		taken := make([]int32, len(l.items))
 		for _, p := range pairs {
 			m := &c.found[open[p.a].op]
 			m.refs = append(m.refs, Ref{l.member, l.items[p.b].op})
 			m.by = ByTimes
-			taken[p.b] = true
+			taken[p.b] = 1
 		}
 		l.items = without(l.items, taken)
 	}
-	rest := &channel{group: c.group, low: c.low, high: c.high, lists: lists}
-	rest.rounds(j, func(a, b *list) ([]pair, int) {
+	rest := &channel{group: c.group, low: c.low, high: c.high}
+	rest.rounds(lists, func(a, b *list) ([]pair, int) {
 		if j.Members[a.member].Clock.Component != j.Members[b.member].Clock.Component {
 			return nil, 0
 		}
 		x := &aligner{a: a.items, b: b.items, mad: max(j.Members[a.member].Clock.Error, j.Members[b.member].Clock.Error) / 2}
 		pairs, _ := x.gapped(0, int32(len(a.items)), 0, int32(len(b.items)), 0)
 		return pairs, 0
-	}, ByTimes)
+	}, ByTimes, 0)
 	c.found = append(c.found, rest.found...)
 }
 

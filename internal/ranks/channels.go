@@ -12,13 +12,19 @@ import (
 type channel struct {
 	group     int32
 	low, high Rank // of point-to-point operations, else NoRank
-	lists     []list
+	parts     []part
 
 	found     []matched
 	ambiguous int // operations that fit in two ways
 }
 
-// list is the operations of one member in a channel, in the order of their launches.
+// part is the operations of one member in a channel, in the order of their launches.
+type part struct {
+	member int32
+	ops    []int32
+}
+
+// list is a part with what matching looks at. That takes eight times the room, so it is made for one channel at a time.
 type list struct {
 	member int32
 	items  []item
@@ -94,14 +100,14 @@ func (j *Job) channels() []channel {
 		group     int32
 		low, high Rank
 	}
-	index := map[key]int{}
+	index := map[key]int32{}
 	var list_ []channel
+	var count []int32
 	for m := range j.Members {
 		s := j.Members[m].Summary
-		of := make([]int, len(s.Kinds))
-		tokens := make([]uint64, len(s.Kinds))
+		of := make([]int32, len(s.Kinds))
 		for k := range s.Kinds {
-			of[k], tokens[k] = -1, s.Kinds[k].Token
+			of[k] = -1
 			x := &s.Kinds[k]
 			at := key{j.Members[m].group[x.Group], NoRank, NoRank}
 			g := &j.Groups[at.group]
@@ -117,53 +123,81 @@ func (j *Job) channels() []channel {
 					continue
 				}
 				at.low, at.high = min(peer, s.Rank), max(peer, s.Rank)
-				tokens[k] |= 1 << 48 // 1 for down, 2 for up: both sides say the same
-				if x.Sends == (peer > s.Rank) {
-					tokens[k] += 1 << 48
-				}
 			} else if x.Coll == SendRecv && g.Size > 2 && g.By != "stream" && (x.Token>>56 != 0 || pairs[at.group]) {
 				continue // a transfer to nobody knows whom
 			}
 			i, ok := index[at]
 			if !ok {
-				i = len(list_)
+				i = int32(len(list_))
 				index[at] = i
-				list_ = append(list_, channel{group: at.group, low: at.low, high: at.high})
+				list_, count = append(list_, channel{group: at.group, low: at.low, high: at.high}), append(count, 0)
 			}
 			of[k] = i
 		}
-		count := make([]int, len(list_))
 		for i := range s.Ops {
 			if c := of[s.Ops[i].Kind]; c >= 0 {
 				count[c]++
 			}
 		}
+		for c, n := range count {
+			if n > 0 {
+				list_[c].parts = append(list_[c].parts, part{int32(m), make([]int32, 0, n)})
+				j.Groups[list_[c].group].Ops += int(n)
+				count[c] = 0
+			}
+		}
 		for i := range s.Ops {
-			o := &s.Ops[i]
-			c := of[o.Kind]
-			if c < 0 {
-				continue
+			if c := of[s.Ops[i].Kind]; c >= 0 {
+				p := &list_[c].parts[len(list_[c].parts)-1]
+				p.ops = append(p.ops, int32(i))
 			}
-			j.Groups[list_[c].group].Ops++
-			ch := &list_[c]
-			if n := len(ch.lists); n == 0 || ch.lists[n-1].member != int32(m) {
-				ch.lists = append(ch.lists, list{int32(m), make([]item, 0, count[c])})
-			}
-			l := &ch.lists[len(ch.lists)-1]
-			l.items = append(l.items, item{o.End - s.Window[0], tokens[o.Kind], shortened(o.End - o.Start), s.stepsOf(o), o.Seq, int32(i)})
 		}
 	}
 	for c := range list_ {
-		for i := range list_[c].lists {
-			l := &list_[c].lists[i]
-			s := j.Members[l.member].Summary
-			slices.SortStableFunc(l.items, func(a, b item) int { return cmp.Compare(s.Ops[a.op].Launch, s.Ops[b.op].Launch) })
+		for _, p := range list_[c].parts {
+			s := j.Members[p.member].Summary
+			slices.SortStableFunc(p.ops, func(a, b int32) int { return cmp.Compare(s.Ops[a].Launch, s.Ops[b].Launch) })
 		}
 	}
 	slices.SortFunc(list_, func(a, b channel) int {
 		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.low, b.low), cmp.Compare(a.high, b.high))
 	})
 	return list_
+}
+
+// lists are the parts of a channel with what matching looks at, as far as they are in no instance yet.
+func (c *channel) lists(j *Job) []list {
+	out := make([]list, len(c.parts))
+	for i, p := range c.parts {
+		m := &j.Members[p.member]
+		s, n := m.Summary, len(p.ops)
+		if m.In != nil {
+			n = 0
+			for _, op := range p.ops {
+				if m.In[op] < 0 {
+					n++
+				}
+			}
+		}
+		items := make([]item, 0, n)
+		for _, op := range p.ops {
+			if m.In != nil && m.In[op] >= 0 {
+				continue
+			}
+			o := &s.Ops[op]
+			k := &s.Kinds[o.Kind]
+			token := k.Token
+			if c.low != NoRank && token>>56 != 0 { // 1 for down, 2 for up: both sides say the same
+				token |= 1 << 48
+				if peer := c.low + c.high - s.Rank; k.Sends == (peer > s.Rank) {
+					token += 1 << 48
+				}
+			}
+			items = append(items, item{o.End - s.Window[0], token, shortened(o.End - o.Start), s.stepsOf(o), o.Seq, op})
+		}
+		out[i] = list{p.member, items}
+	}
+	return out
 }
 
 // unite makes the groups of the job from what the ranks know.

@@ -16,12 +16,11 @@ type observations struct {
 	cases []int32 // instance of each case
 	node  []int32
 	end   []float64 // ns
-	tau   []float32 // end less the middle of the node's observations
 	sigma []float64 // per case, ns
 	w     []float32 // robust weight over sigma²
 	owner []int32   // per node: its member
 	mid   []float64 // per node
-	from  []float64 // per node: the time from which it holds
+	begin []halt    // per node: the time from which it holds
 	x, d  []float64 // per node: offset and drift
 }
 
@@ -46,13 +45,17 @@ func (j *Job) observe() *observations {
 		}
 		o.first = append(o.first, int32(len(o.node)))
 		o.cases = append(o.cases, int32(i))
-		o.sigma = append(o.sigma, math.Hypot(endNoise, in.Coll.ends()*float64(shortest)))
+		share := in.Coll.ends()
+		if first := j.Of[in.First]; j.Members[first.Member].Kinds[in.Kind].Token&marksOfWay == loose {
+			share = looseEnds
+		}
+		o.sigma = append(o.sigma, math.Hypot(endNoise, share*float64(shortest)))
 	}
 	for m := range j.Members {
 		o.owner = append(o.owner, int32(m))
-		o.from = append(o.from, math.Inf(-1))
+		o.begin = append(o.begin, halt{from: math.Inf(-1)})
 	}
-	o.w, o.tau = make([]float32, len(o.node)), make([]float32, len(o.node))
+	o.w = make([]float32, len(o.node))
 	return o
 }
 
@@ -77,15 +80,15 @@ func (o *observations) center() {
 			o.mid[n] = math.Round((lo[n] + hi[n]) / 2)
 		}
 	}
-	for i, n := range o.node {
-		o.tau[i] = float32(o.end[i] - o.mid[n])
-	}
 }
 
+// tau is the time of an observation, from the middle of those of its node.
+func (o *observations) tau(i int32) float64 { return float64(float32(o.end[i] - o.mid[o.node[i]])) }
+
 // global is an observation on the job's clock, by the present solution.
-func (o *observations) global(i int) float64 {
+func (o *observations) global(i int32) float64 {
 	n := o.node[i]
-	return o.end[i] - o.x[n] - o.d[n]*float64(o.tau[i])
+	return o.end[i] - o.x[n] - o.d[n]*o.tau(i)
 }
 
 // spanningTree sets offsets along the best connections between nodes: medians of differences of ends. It returns the
@@ -180,7 +183,7 @@ func (o *observations) residuals(visit func(c int, i int32, r float64)) {
 	for c := range o.cases {
 		mean := o.mean(c)
 		for i := o.first[c]; i < o.first[c+1]; i++ {
-			visit(c, i, o.global(int(i))-mean)
+			visit(c, i, o.global(i)-mean)
 		}
 	}
 }
@@ -188,10 +191,10 @@ func (o *observations) residuals(visit func(c int, i int32, r float64)) {
 // mean is when an instance ended, by its members together.
 func (o *observations) mean(c int) float64 {
 	lo := o.first[c]
-	base := o.global(int(lo))
+	base := o.global(lo)
 	sum, weight := 0.0, 0.0
 	for i := lo; i < o.first[c+1]; i++ {
-		sum += float64(o.w[i]) * (o.global(int(i)) - base)
+		sum += float64(o.w[i]) * (o.global(i) - base)
 		weight += float64(o.w[i])
 	}
 	return base + sum/weight
@@ -203,7 +206,7 @@ func (o *observations) reweigh() {
 		lo, hi := o.first[c], o.first[c+1]
 		ends = ends[:0]
 		for i := lo; i < hi; i++ {
-			ends = append(ends, o.global(int(i)))
+			ends = append(ends, o.global(i))
 		}
 		var mid float64
 		if len(ends) > 2 { // one that is far off moves the mean of a few, not their median
@@ -213,7 +216,7 @@ func (o *observations) reweigh() {
 			mid = o.mean(c)
 		}
 		for i := lo; i < hi; i++ {
-			u := math.Abs(o.global(int(i))-mid) / o.sigma[c]
+			u := math.Abs(o.global(i)-mid) / o.sigma[c]
 			w := 1.0
 			switch {
 			case u > 8:

@@ -20,12 +20,18 @@ func (z *summarizer) describe() {
 	records := make([]trace.Collective, len(z.acts))
 	said := make([]bool, len(z.acts))
 	streams := map[int64]string{} // the group of all operations of a stream that name one; "?" when they differ
+	peers := map[int64]int64{}    // the other side of all transfers of a stream that name one; -1 when they differ
 	for i, a := range z.acts {
-		records[i], said[i] = z.recorded(a)
+		records[i], said[i] = z.recorded(i)
 		c := &records[i]
+		n := z.streamOf(a)
+		if p, ok := peers[n]; collOf(c.Name) == SendRecv && c.Peer >= 0 && c.Peer <= math.MaxInt32 && (!ok || p == c.Peer) {
+			peers[n] = c.Peer
+		} else if c.Name != "" {
+			peers[n] = -1
+		}
 		if said[i] && (c.Group.Name != "" || c.Group.Ranks != nil) {
 			key := z.groupKey(&c.Group)
-			n := g.Lanes[g.Acts[a].Lane].Number
 			if old, ok := streams[n]; !ok {
 				streams[n] = string(key)
 			} else if old != string(key) {
@@ -34,18 +40,24 @@ func (z *summarizer) describe() {
 			z.group(&c.Group, "args")
 		}
 	}
+	s.Ops = make([]Op, 0, len(z.acts))
 	before := map[cdg.LaneID]int64{} // the last launch of a stream
 	for i, a := range z.acts {
 		act, c := &g.Acts[a], &records[i]
-		said := saidKind{lane: act.Lane, name: c.Name, dtype: c.Dtype, in: c.In, out: c.Out, peer: c.Peer, kernel: tr.Events[act.Event].Name}
-		n := g.Lanes[act.Lane].Number
+		n := z.streamOf(a)
+		said := saidKind{stream: n, name: c.Name, dtype: c.Dtype, in: c.In, out: c.Out, peer: c.Peer, kernel: tr.Events[act.Event].Name, other: NoRank}
 		switch key, ok := streams[n]; {
 		case c.Group.Name != "" || c.Group.Ranks != nil:
 			said.group = z.group(&c.Group, "args")
 		case ok && key != "?":
 			said.group = z.groups[key]
+		case n == onHost:
+			said.group = z.group(&trace.ProcessGroup{Name: "CPU", Size: -1}, "stream")
 		default:
 			said.group = z.group(&trace.ProcessGroup{Name: fmt.Sprintf("stream %d", n), Size: -1}, "stream")
+		}
+		if p, ok := peers[n]; c.Name == "" && ok && p >= 0 { // libraries have a stream for each pair
+			said.other = Rank(p)
 		}
 		at, ok := z.said[said]
 		if !ok {
@@ -59,6 +71,11 @@ func (z *summarizer) describe() {
 		}
 		if l := tr.Launch[act.Event]; l != trace.NoEvent {
 			launch = tr.Events[l].Start
+		} else if n == onHost {
+			launch = act.Start
+			if call := z.host.Calls[i]; call != cdg.NoAct {
+				launch = g.Acts[call].Start
+			}
 		}
 		op.Launch, before[act.Lane] = launch, launch
 		if c.Seq >= 0 && c.Seq <= math.MaxInt32 {
@@ -71,25 +88,43 @@ func (z *summarizer) describe() {
 	}
 }
 
+// onHost is the stream of operations of the CPU: its threads share them out.
+const onHost = -1
+
+func (z *summarizer) streamOf(a cdg.ActID) int64 {
+	if l := &z.g.Lanes[z.g.Acts[a].Lane]; l.Stream {
+		return l.Number
+	}
+	return onHost
+}
+
 // saidKind is what records say of an operation that decides its kind.
 type saidKind struct {
-	lane          cdg.LaneID
+	stream        int64
 	group         int32
 	name, dtype   string
 	in, out, peer int64
 	kernel        trace.Sym
+	other         Rank // the other side of all transfers of its stream, of an operation of which nothing is recorded; else NoRank
 }
 
 // kind is the index of the kind of an operation, which is made when it is new.
 func (z *summarizer) kind(c *saidKind, kernel trace.EventID) int32 {
-	k := Kind{Group: c.group, Stream: int32(z.g.Lanes[c.lane].Number), Coll: collOf(c.name), Dtype: c.dtype, In: c.in, Out: c.out, Peer: NoRank, Name: z.name(kernel)}
+	k := Kind{Group: c.group, Stream: int32(c.stream), Coll: collOf(c.name), Dtype: c.dtype, In: c.in, Out: c.out, Peer: NoRank, Name: z.name(kernel)}
 	if k.Coll == Other {
 		k.Coll = collOf(z.tr.Name(kernel))
 	}
-	if k.Coll == SendRecv && c.peer >= 0 && c.peer <= math.MaxInt32 {
+	switch {
+	case k.Coll != SendRecv:
+	case c.peer >= 0 && c.peer <= math.MaxInt32:
 		k.Peer, k.Sends = Rank(c.peer), !strings.Contains(c.name, "recv")
+	case c.other != NoRank:
+		k.Peer = c.other
 	}
 	k.Token = token(&k, c.name)
+	if c.stream == onHost && k.Coll != SendRecv {
+		k.Token |= loose
+	}
 	at, ok := z.kinds[k]
 	if !ok {
 		at = int32(len(z.s.Kinds))
@@ -99,10 +134,37 @@ func (z *summarizer) kind(c *saidKind, kernel trace.EventID) int32 {
 	return at
 }
 
+// recordedOnHost is what the trace says of an operation of a thread: the annotation itself, then what is recorded inside of the operator
+// that asked for it, then its name.
+func (z *summarizer) recordedOnHost(i int) (trace.Collective, bool) {
+	g, tr := z.g, z.tr
+	e := g.Acts[z.acts[i]].Event
+	c, ok := z.collectives.Of(e)
+	if call := z.host.Calls[i]; !ok && call != cdg.NoAct {
+		for a := call; a < g.Lanes[g.Acts[call].Lane].Limit && g.Acts[a].Start <= g.Acts[call].End; a++ {
+			if tr.Name(g.Acts[a].Event) == trace.RecordedCollective {
+				if c, ok = z.collectives.Of(g.Acts[a].Event); ok {
+					break
+				}
+			}
+		}
+	}
+	if !ok {
+		c = trace.Collective{In: -1, Out: -1, Seq: -1, Rank: -1, Peer: -1, Group: trace.ProcessGroup{Size: -1}}
+	}
+	if c.Name == "" {
+		c.Name, _ = backendWord(tr.Name(e))
+	}
+	return c, true
+}
+
 // recorded is what the trace says of an operation: the operation itself, then the operator around its launch, then the
 // annotation of the backend there, which has only a name.
-func (z *summarizer) recorded(a cdg.ActID) (trace.Collective, bool) {
-	g, tr := z.g, z.tr
+func (z *summarizer) recorded(i int) (trace.Collective, bool) {
+	g, tr, a := z.g, z.tr, z.acts[i]
+	if z.streamOf(a) == onHost {
+		return z.recordedOnHost(i)
+	}
 	c, ok := z.collectives.Of(g.Acts[a].Event)
 	if ok && c.Group.Ranks != nil && (c.Peer >= 0 || collOf(c.Name) != SendRecv) {
 		return c, true
@@ -207,12 +269,20 @@ func token(k *Kind, name string) uint64 {
 	return t
 }
 
+// loose marks collectives of the CPU in a token: their ends differ by a larger share of their duration, as the data reaches
+// each rank over the network in its own time.
+const (
+	loose      = 4 << 48
+	looseEnds  = 0.05
+	marksOfWay = 0xff << 48 // loose, or the direction of a transfer
+)
+
 // alike reports whether two tokens may be of one collective: where both say something it is the same.
 func alike(a, b uint64) bool {
 	if a == b {
 		return true
 	}
-	for _, mask := range [...]uint64{0xff << 56, 0xff << 48, 0xffff << 32, 1<<32 - 1} {
+	for _, mask := range [...]uint64{0xff << 56, marksOfWay, 0xffff << 32, 1<<32 - 1} {
 		if x, y := a&mask, b&mask; x != y && x != 0 && y != 0 {
 			return false
 		}

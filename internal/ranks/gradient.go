@@ -24,8 +24,8 @@ func (o *observations) minimise() {
 		mean := o.mean(c)
 		for i := o.first[c]; i < o.first[c+1]; i++ {
 			k, w := o.node[i], float64(o.w[i])
-			v := w * (o.global(int(i)) - mean)
-			tau := float64(o.tau[i]) * driftPrior
+			v := w * (o.global(i) - mean)
+			tau := o.tau(i) * driftPrior
 			r[k] += v
 			r[n+int(k)] += v * tau
 			own := w * (1 - w/total[c])
@@ -94,12 +94,12 @@ func (o *observations) product(p, q, total []float64) {
 		sum := 0.0
 		for i := lo; i < hi; i++ {
 			k := o.node[i]
-			sum += float64(o.w[i]) * (p[k] + p[n+int(k)]*float64(o.tau[i])*driftPrior)
+			sum += float64(o.w[i]) * (p[k] + p[n+int(k)]*o.tau(i)*driftPrior)
 		}
 		mean := sum / total[c]
 		for i := lo; i < hi; i++ {
 			k := o.node[i]
-			tau := float64(o.tau[i]) * driftPrior
+			tau := o.tau(i) * driftPrior
 			v := float64(o.w[i]) * (p[k] + p[n+int(k)]*tau - mean)
 			q[k] += v
 			q[n+int(k)] += v * tau

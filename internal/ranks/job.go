@@ -104,9 +104,11 @@ type Clock struct {
 }
 
 // Piece is a clock from a local time on. Mid is local; Offset is whole ns, so that a clock that is set differently gives
-// the same job to the ns.
+// the same job to the ns. A piece that is not the first begins with a jump, anywhere in Unsure: from the start of what a rank whose
+// clock jumped too is known to have done before it to the end of the first thing after it. In between it is off by the jump, or not.
 type Piece struct {
 	From, Mid int64
+	Unsure    [2]int64
 	Offset    int64
 	Drift     float64
 }
@@ -169,6 +171,17 @@ type Charge struct {
 
 // MemberWait is what a rank waited, and what others waited for it.
 type MemberWait struct{ Waited, Caused int64 }
+
+// jump is by how much the clock may have jumped between two local times.
+func (c *Clock) jump(from, to int64) int64 {
+	most := int64(0)
+	for i := 1; i < len(c.Pieces); i++ {
+		if p := &c.Pieces[i]; p.Unsure[0] < to && from < max(p.Unsure[1], p.From) {
+			most = max(most, abs(p.Offset-c.Pieces[i-1].Offset))
+		}
+	}
+	return most
+}
 
 // Global is a time of the rank on the job's clock.
 func (c *Clock) Global(t int64) int64 {

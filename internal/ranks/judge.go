@@ -29,6 +29,7 @@ type JobStep struct {
 	Excess          []int64
 
 	gpu, host []int64 // of Excess
+	jump      int64   // by which a clock jumped in it: as much longer it may seem on some ranks
 	longest   int64   // of the ranks' own steps; more than Duration where threads run ahead of the device
 	busiest   int32   // member with most work, -1; by lead before the one that is in the middle
 	lead      int64
@@ -127,6 +128,7 @@ func (j *Job) jobSteps() []JobStep {
 			s := &list[n]
 			s.Start = min(s.Start, x.Clock.Global(st.Start))
 			s.longest = max(s.longest, st.End-st.Start)
+			s.jump = max(s.jump, x.Clock.jump(st.Start, st.End))
 			end[st.Number] = max(end[st.Number], x.Clock.Global(st.End))
 			have[st.Number]++
 			for c, ns := range st.Path {
@@ -267,7 +269,7 @@ func (j *Job) excess(s *JobStep, peers [][]int32) {
 		w := &all[m]
 		gpu, host := w.busyGPU-mid.busyGPU, w.busyHost-mid.busyHost
 		s.gpu[m] = max(0, min(w.pathGPU-mid.pathGPU, gpu))
-		s.host[m] = max(0, min(w.pathHost-mid.pathHost, host))
+		s.host[m] = max(0, min(w.pathHost-mid.pathHost, host)-s.jump)
 		s.Excess[m] = s.gpu[m] + s.host[m]
 		if lead := max(gpu, host); s.busiest < 0 || lead > s.lead {
 			s.busiest, s.lead = int32(m), lead

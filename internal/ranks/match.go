@@ -10,9 +10,9 @@ import (
 // matched is one instance while it is put together.
 type matched struct {
 	refs  []Ref
-	by    MatchBy
 	token uint64
 	end   int64 // for the order: on the job's clock as known then
+	by    MatchBy
 	mixed bool
 }
 
@@ -22,7 +22,7 @@ type matched struct {
 func (j *Job) match(channels []channel, trust bool) {
 	par.Each(len(channels), func(i int) { channels[i].bySteps(j) })
 	j.install(channels)
-	if j.Matching.Unmatched == 0 {
+	if j.Matching.Unmatched == 0 && !slices.ContainsFunc(channels, func(c channel) bool { return c.inParts() }) {
 		channels = nil
 	}
 	j.solveClocks(trust)
@@ -43,37 +43,40 @@ func (j *Job) match(channels []channel, trust bool) {
 	j.solveClocks(trust)
 }
 
+// inParts reports whether an instance lacks a rank that has operations in the channel: it may be a part of one.
+func (c *channel) inParts() bool {
+	return slices.ContainsFunc(c.found, func(x matched) bool { return len(x.refs) < len(c.parts) })
+}
+
 // bySteps matches by recorded numbers, else by steps.
 func (c *channel) bySteps(j *Job) {
-	if len(c.lists) < 2 || c.bySeq() {
+	if len(c.parts) < 2 {
 		return
 	}
-	c.rounds(j, func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder)
+	lists := c.lists(j)
+	if c.bySeq(lists) {
+		return
+	}
+	c.rounds(lists, func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder, partners)
 }
 
 // byVotes matches operations of ranks whose clocks are not known against each other.
 func (c *channel) byVotes(j *Job, component []int32) {
-	c.rounds(j, func(a, b *list) ([]pair, int) {
+	c.rounds(c.lists(j), func(a, b *list) ([]pair, int) {
 		if component[a.member] == component[b.member] {
 			return nil, 0
 		}
 		return alignVotes(a.items, b.items)
-	}, ByTimes)
+	}, ByTimes, 0)
 }
 
-// rounds aligns the longest list with all others, then the longest of what is left, until nothing is.
-func (c *channel) rounds(j *Job, align func(a, b *list) ([]pair, int), by MatchBy) {
-	left := make([]list, 0, len(c.lists))
-	for i := range c.lists {
-		left = append(left, c.lists[i].unmatched(j))
-	}
-	alone := 0 // operations that nothing was found for
+// rounds aligns the longest list with all others, then the longest of what is left, until nothing is. A list in which nothing fits to the
+// longest is tried with some others that did: the one may be cut where it is not, or have lost what it has.
+func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by MatchBy, others int) {
+	left := slices.Clone(lists)
 	for {
 		left = slices.DeleteFunc(left, func(l list) bool { return len(l.items) == 0 })
 		if len(left) < 2 {
-			if len(left) == 0 && alone == 0 {
-				c.lists = nil // a large job needs the room
-			}
 			return
 		}
 		ref := 0
@@ -84,12 +87,23 @@ func (c *channel) rounds(j *Job, align func(a, b *list) ([]pair, int), by MatchB
 		}
 		r := left[ref]
 		left = slices.Delete(left, ref, ref+1)
+		c.found = slices.Grow(c.found, len(r.items))
 		made := make([]int32, len(r.items)) // per item of ref: 1 + its instance
+		type half struct {
+			of   list
+			made []int32 // per item: 1 + its instance
+		}
+		var fit []half // lists that fit to ref, the first few
+		var odd []int
 		for i := range left {
 			l := &left[i]
 			pairs, ambiguous := align(&r, l)
 			c.ambiguous += ambiguous
-			taken := make([]bool, len(l.items))
+			if len(pairs) == 0 {
+				odd = append(odd, i)
+				continue
+			}
+			h := half{*l, make([]int32, len(l.items))}
 			for _, p := range pairs {
 				a, b := &r.items[p.a], &l.items[p.b]
 				if made[p.a] == 0 {
@@ -98,17 +112,36 @@ func (c *channel) rounds(j *Job, align func(a, b *list) ([]pair, int), by MatchB
 				}
 				x := &c.found[made[p.a]-1]
 				x.refs = append(x.refs, Ref{l.member, b.op})
-				taken[p.b] = true
+				h.made[p.b] = made[p.a]
 			}
-			l.items = without(l.items, taken)
+			l.items = without(l.items, h.made)
+			if len(fit) < others {
+				fit = append(fit, h)
+			}
 		}
-		for _, n := range made {
-			if n == 0 {
-				alone++
+		for _, i := range odd {
+			l := &left[i]
+			for _, h := range fit {
+				pairs, _ := align(&h.of, l)
+				made := make([]int32, len(l.items))
+				some := false
+				for _, p := range pairs {
+					if n := h.made[p.a]; n > 0 {
+						c.found[n-1].refs = append(c.found[n-1].refs, Ref{l.member, l.items[p.b].op})
+						made[p.b], some = n, true
+					}
+				}
+				if some {
+					l.items = without(l.items, made)
+					break
+				}
 			}
 		}
 	}
 }
+
+// partners is with how many lists one is tried that does not fit to the longest, where steps tell what fits.
+const partners = 4
 
 // add keeps an instance and returns its number, counted from 1.
 func (c *channel) add(x matched) int32 {
@@ -116,38 +149,17 @@ func (c *channel) add(x matched) int32 {
 	return int32(len(c.found))
 }
 
-// unmatched is the list without operations that are in an instance.
-func (l *list) unmatched(j *Job) list {
-	in := j.Members[l.member].In
+// without are the items of which none was made an instance. The list that they come from stays as it is.
+func without(items []item, made []int32) []item {
 	n := 0
-	for i := range l.items {
-		if in == nil || in[l.items[i].op] < 0 {
-			n++
-		}
-	}
-	if n == len(l.items) {
-		return *l
-	}
-	out := list{l.member, make([]item, 0, n)}
-	for i := range l.items {
-		if in[l.items[i].op] < 0 {
-			out.items = append(out.items, l.items[i])
-		}
-	}
-	return out
-}
-
-// without are the items that are not taken. The list that they come from stays as it is.
-func without(items []item, taken []bool) []item {
-	n := 0
-	for _, t := range taken {
-		if !t {
+	for _, m := range made {
+		if m == 0 {
 			n++
 		}
 	}
 	rest := make([]item, 0, n)
 	for k := range items {
-		if !taken[k] {
+		if made[k] == 0 {
 			rest = append(rest, items[k])
 		}
 	}
@@ -156,14 +168,14 @@ func without(items []item, taken []bool) []item {
 
 // bySeq matches by the numbers that were recorded, where all operations of a group have one. The two sides of
 // point-to-point operations count on their own.
-func (c *channel) bySeq() bool {
+func (c *channel) bySeq(lists []list) bool {
 	if c.low != NoRank {
 		return false
 	}
 	at := map[int32]int{}
 	var out []matched
-	for i := range c.lists {
-		l := &c.lists[i]
+	for i := range lists {
+		l := &lists[i]
 		last := int32(-1)
 		for k := range l.items {
 			x := &l.items[k]
@@ -184,9 +196,6 @@ func (c *channel) bySeq() bool {
 		}
 	}
 	c.found = slices.DeleteFunc(out, func(x matched) bool { return len(x.refs) < 2 })
-	if len(c.found) == len(out) {
-		c.lists = nil
-	}
 	return true
 }
 
@@ -262,6 +271,7 @@ func (j *Job) addInstance(c *channel, x *matched) {
 		j.Members[r.Member].In[r.Op] = int32(len(j.Instances))
 	}
 	j.Of = append(j.Of, x.refs...)
+	x.refs = slices.Clip(j.Of[in.First:]) // a large job needs the room
 	j.Instances = append(j.Instances, in)
 	j.Matching.Instances++
 	j.Matching.By[x.by]++

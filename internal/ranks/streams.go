@@ -18,7 +18,7 @@ func (j *Job) guessGroups(channels []channel) []channel {
 			out = append(out, *c)
 			continue
 		}
-		parts := c.partition()
+		parts := partition(c.lists(j))
 		old := j.Groups[c.group]
 		for k, part := range parts {
 			at := c.group
@@ -29,9 +29,9 @@ func (j *Job) guessGroups(channels []channel) []channel {
 			g := JobGroup{Name: old.Name, By: "times", Size: len(part)}
 			sub := channel{group: at, low: NoRank, high: NoRank}
 			for _, l := range part {
-				g.Ranks = append(g.Ranks, j.Members[c.lists[l].member].Rank)
-				g.Ops += len(c.lists[l].items)
-				sub.lists = append(sub.lists, c.lists[l])
+				g.Ranks = append(g.Ranks, j.Members[c.parts[l].member].Rank)
+				g.Ops += len(c.parts[l].ops)
+				sub.parts = append(sub.parts, c.parts[l])
 			}
 			j.Groups[at] = g
 			out = append(out, sub)
@@ -46,11 +46,11 @@ const (
 	togetherGap = 3.0 // by which ranks of another group fit worse
 )
 
-// partition takes the members of a channel apart, each part ascending. Members are joined from the best fitting pair on;
+// partition takes the lists of a channel apart, each part ascending. Members are joined from the best fitting pair on;
 // that partition into equal parts holds after which the next pair fits much worse. All of them are one group only where
 // they fit well and no smaller groups do.
-func (c *channel) partition() [][]int {
-	n := len(c.lists)
+func partition(lists []list) [][]int {
+	n := len(lists)
 	if n < 2 {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (c *channel) partition() [][]int {
 	}
 	par.Each(len(couples), func(i int) {
 		x := &couples[i]
-		x.fit = togetherness(c.lists[x.a].items, c.lists[x.b].items)
+		x.fit = togetherness(lists[x.a].items, lists[x.b].items)
 	})
 	slices.SortStableFunc(couples, func(x, y couple) int { return cmp.Compare(x.fit, y.fit) })
 	sets := newSets(n)

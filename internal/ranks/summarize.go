@@ -58,6 +58,8 @@ type summarizer struct {
 	key         []byte // of a group
 	collectives *trace.Collectives
 	acts        []cdg.ActID // of the operations, by start
+	host        *critpath.HostOps
+	hostWaits   []int32 // pieces of threads that wait for operations of the CPU, ascending
 }
 
 // name is the name of an event as the summary keeps it.
@@ -109,9 +111,6 @@ func (z *summarizer) shift(base int64) {
 		s.Ops[i].End += base
 		s.Ops[i].Launch += base
 	}
-	for i := range s.Stubs {
-		s.Stubs[i].At += base
-	}
 	for i := range s.Steps {
 		s.Steps[i].Start += base
 		s.Steps[i].End += base
@@ -122,32 +121,36 @@ func (z *summarizer) shift(base int64) {
 func (z *summarizer) operations() {
 	g, s := z.g, z.s
 	z.acts = operations(g)
-	if len(z.acts) > 0 {
-		if d := g.Trace.Procs[g.Lanes[g.Acts[z.acts[0]].Lane].Proc].Device; d >= 0 && d <= math.MaxInt32 {
+	z.host = critpath.FindHostOps(g, z.acts)
+	if i := slices.IndexFunc(z.acts, func(a cdg.ActID) bool { return g.Lanes[g.Acts[a].Lane].Stream }); i >= 0 {
+		if d := g.Trace.Procs[g.Lanes[g.Acts[z.acts[i]].Lane].Proc].Device; d >= 0 && d <= math.MaxInt32 {
 			s.Device = int32(d)
 		}
 	}
 	z.describe()
 }
 
-// operations finds the operations of the window that communicate, by start.
+// isHostCollective tells the annotation of a collective that the CPU does.
+func isHostCollective(name string) bool {
+	backend, word, ok := vendors.BackendCall(name)
+	return ok && backend == vendors.HostBackend && collOf(word) != Other
+}
+
+// operations finds the operations of the window that communicate, by start: kernels, and where the CPU does it, its annotations.
 func operations(g *graph.Graph) []cdg.ActID {
 	var acts []cdg.ActID
 	tr := g.Trace
 	known := make([]uint8, len(tr.Syms)) // 0 not asked, 1 no, 2 yes
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
-		if !lane.Stream {
-			continue
-		}
 		for a := lane.First; a < lane.Limit; a++ {
 			e := &tr.Events[g.Acts[a].Event]
-			if e.Kind != trace.Kernel || g.Acts[a].End <= g.Window.Start || g.Acts[a].Start >= g.Window.End {
+			if lane.Stream != (e.Kind == trace.Kernel) || g.Acts[a].End <= g.Window.Start || g.Acts[a].Start >= g.Window.End {
 				continue
 			}
 			if known[e.Name] == 0 {
 				known[e.Name] = 1
-				if vendors.IsCollective(tr.Str(e.Name)) {
+				if lane.Stream && vendors.IsCollective(tr.Str(e.Name)) || !lane.Stream && isHostCollective(tr.Str(e.Name)) {
 					known[e.Name] = 2
 				}
 			}
@@ -174,6 +177,7 @@ func (z *summarizer) stubs() {
 			s.Runs = f.take(s.Runs)
 		}
 	}
+	s.First, s.Stubs = make([]int32, 0, len(z.acts)+2), make([]Stub, 0, len(z.acts)+1)
 	s.Runs = make([]Run, 0, 4*len(z.acts))
 	stubs := critpath.Stubs(z.g, z.acts, func(i int, seg *critpath.Segment) {
 		flush(i)
@@ -183,7 +187,7 @@ func (z *summarizer) stubs() {
 	s.First = append(s.First, int32(len(s.Runs)))
 	s.Runs = slices.Clip(s.Runs)
 	for _, b := range stubs {
-		s.Stubs = append(s.Stubs, Stub(b))
+		s.Stubs = append(s.Stubs, MakeStub(b.End, b.Ref))
 	}
 }
 

@@ -21,7 +21,7 @@ type Name uint16
 //
 // Invariants (Check): operations are sorted by start and lie in the window; there is a stub for each operation and one
 // for the end of the window; a stub ends not after it starts, at an earlier operation, an earlier stub or the start of
-// the window, and its runs sum to its length.
+// the window.
 type Summary struct {
 	Source string // name for messages
 	Bytes  int64
@@ -79,11 +79,30 @@ type Op struct {
 	Step       int32 // number of the profiler step of its launch, -1
 }
 
-// Stub is the exact walk back from the start of an operation, inside its rank.
-type Stub struct {
-	At  int64 // where it ends
-	Ref int32 // operation or stub, see critpath.StubEnd
-	End critpath.StubEnd
+// Stub is the exact walk back from the start of an operation, inside its rank. It is as long as its runs.
+// In one number is with what it ends: -1 for the start of the window, else an operation, or -2 less a stub.
+type Stub int32
+
+// MakeStub makes a stub of what it ends with; ref is the operation or stub.
+func MakeStub(end critpath.StubEnd, ref int32) Stub {
+	switch end {
+	case critpath.AtOperation:
+		return Stub(ref)
+	case critpath.AtStub:
+		return Stub(-2 - ref)
+	}
+	return -1
+}
+
+// End is with what the stub ends, and which operation or stub that is, -1 for the start of the window.
+func (s Stub) End() (end critpath.StubEnd, ref int32) {
+	switch {
+	case s >= 0:
+		return critpath.AtOperation, int32(s)
+	case s == -1:
+		return critpath.AtStart, -1
+	}
+	return critpath.AtStub, int32(-2 - s)
 }
 
 // Run is a stretch of a stub. Small ones are added to their larger neighbour.
@@ -127,26 +146,22 @@ func (s *Summary) Check() error {
 		}
 	}
 	for i := range s.Stubs {
-		b, from := &s.Stubs[i], s.from(int32(i))
-		sum := int64(0)
+		end, ref := s.Stubs[i].End()
+		from, sum := s.from(int32(i)), int64(0)
 		for _, r := range s.runs(int32(i)) {
-			if r.Dur <= 0 || int(r.Name) >= len(s.Names) {
+			if sum += r.Dur; r.Dur <= 0 || sum <= 0 || sum > 1<<60 || int(r.Name) >= len(s.Names) {
 				return fmt.Errorf("ranks: stub %d: run %+v", i, r)
 			}
-			sum += r.Dur
 		}
-		if b.At > from || sum != from-b.At {
-			return fmt.Errorf("ranks: stub %d: from %d down to %d, its runs are %d long", i, from, b.At, sum)
-		}
-		ok := true
-		switch b.End {
+		at, ok := from-sum, true
+		switch end {
 		case critpath.AtOperation:
-			ok = b.Ref >= 0 && int(b.Ref) < len(s.Ops) && s.Ops[b.Ref].Start < b.At
+			ok = int(ref) < len(s.Ops) && s.Ops[ref].Start < at
 		case critpath.AtStub:
-			ok = b.Ref >= 0 && int(b.Ref) < i && s.from(b.Ref) >= b.At
+			ok = int(ref) < i && s.from(ref) >= at
 		}
 		if !ok {
-			return fmt.Errorf("ranks: stub %d ends at %d with %d %d", i, b.At, b.End, b.Ref)
+			return fmt.Errorf("ranks: stub %d ends at %d with %d %d", i, at, end, ref)
 		}
 	}
 	return nil
@@ -158,6 +173,15 @@ func (s *Summary) from(stub int32) int64 {
 		return s.Ops[stub].Start
 	}
 	return s.Window[1]
+}
+
+// To is where a stub ends.
+func (s *Summary) To(stub int32) int64 {
+	at := s.from(stub)
+	for _, r := range s.runs(stub) {
+		at -= r.Dur
+	}
+	return at
 }
 
 // runs are the runs of a stub, the latest first.

@@ -35,15 +35,15 @@ func (w *walk) back(member, stub int32, t int64) {
 		if w.t <= w.floor {
 			return
 		}
-		b := &m.Stubs[stub]
-		switch b.End {
+		end, ref := m.Stubs[stub].End()
+		switch end {
 		case critpath.AtStub:
-			stub = b.Ref
+			stub = ref
 		case critpath.AtStart:
 			w.put(w.floor, Segment{Member: member, Instance: -1, Event: trace.NoEvent, Kind: critpath.Unrecorded})
 			return
 		default:
-			member, stub = w.through(member, b.Ref)
+			member, stub = w.through(member, ref)
 		}
 		if w.t < before {
 			w.still = 0
@@ -70,7 +70,7 @@ func (w *walk) runs(member, stub int32) {
 			return
 		}
 	}
-	if at := m.Clock.Global(m.Stubs[stub].At); at < w.t && len(m.runs(stub)) > 0 {
+	if at := m.Clock.Global(local); at < w.t && len(m.runs(stub)) > 0 {
 		w.put(at, Segment{Member: member, Instance: -1, Event: trace.NoEvent, Kind: critpath.Untraced}) // rounding of a clock
 	}
 }

@@ -91,6 +91,8 @@ type RankClock struct {
 // ClockPiece is a clock from a local time on.
 type ClockPiece struct {
 	From   *int64 `json:"from_ns" unit:"time" about:"local; null for the first"`
+	Since  *int64 `json:"unsure_from_ns" unit:"time" about:"local; the jump before it is at this time or later, null for the first"`
+	Until  *int64 `json:"unsure_to_ns" unit:"time" about:"local; and at this time or earlier"`
 	Mid    int64  `json:"mid_ns" unit:"time" about:"local"`
 	Offset int64  `json:"offset_ns" unit:"ns"`
 	Drift  int64  `json:"drift_ppb" unit:"count" about:"ns a second"`

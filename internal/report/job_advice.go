@@ -65,8 +65,10 @@ func (a *JobAdvice) WriteText(w io.Writer, o TextOptions) error {
 	for i := range a.Advice.Findings {
 		t.finding(&a.Advice.Findings[i])
 	}
-	t.line("")
-	t.small(a.Advice.Below)
+	if len(a.Advice.Below) > 0 {
+		t.line("")
+		t.small(a.Advice.Below)
+	}
 	r := &a.Rank
 	t.line("")
 	t.line("%s", t.bold(Shorten(fmt.Sprintf("rank %d by itself: %s", r.Rank, r.Why), t.width)))
@@ -76,7 +78,8 @@ func (a *JobAdvice) WriteText(w io.Writer, o TextOptions) error {
 		}
 		return t.w.Flush()
 	}
-	t.line("%s", Shorten(fmt.Sprintf("%s, window %s, bound by %s; gains are of this rank, and the job gains no more than it waits for it", Plain(r.Source), tables.Duration(r.Own.Window.Duration), classWords[r.Own.Bound]), t.width))
+	t.line("%s", Shorten(fmt.Sprintf("%s, window %s, bound by %s", Plain(r.Source), tables.Duration(r.Own.Window.Duration), classWords[r.Own.Bound]), t.width))
+	t.line("gains below are those of the rank; the job gains no more than it waits for it")
 	t.wholeAdvice(r.Own)
 	return t.w.Flush()
 }

@@ -138,6 +138,9 @@ func came(a, b map[string]StragglerChange) []StragglerChange {
 	for who, x := range b {
 		if old, ok := a[who]; ok {
 			x.Change, x.Before = "still", old.After
+			if old.Cause != x.Cause {
+				x.Cause = old.Cause + ", then " + x.Cause
+			}
 		} else {
 			x.Change = "new"
 		}
@@ -226,11 +229,7 @@ func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 				t.line("%-11s … %s more", word, tables.Plain(int64(len(all)-i)))
 				break
 			}
-			share := tables.FormatShare(max(x.Before, x.After))
-			if x.Change == "still" {
-				share = tables.FormatShare(x.Before) + ", then " + tables.FormatShare(x.After)
-			}
-			t.line("%-11s %s", word, Shorten(fmt.Sprintf("%-5s %s: %s, %s", x.Change, Plain(x.Who), x.Cause, share), t.width-12))
+			t.line("%-11s %s", word, Shorten(fmt.Sprintf("%-5s %s: %s, %s", x.Change, Plain(x.Who), x.Cause, x.shares()), t.width-12))
 		}
 	}
 	list("stragglers", d.Stragglers)

@@ -74,7 +74,7 @@ func (b *jobBuilder) ranks() []Rank {
 		for i, p := range c.Pieces {
 			piece := ClockPiece{Mid: p.Mid, Offset: p.Offset, Drift: int64(math.Round(p.Drift * 1_000_000_000))}
 			if i > 0 {
-				piece.From = &c.Pieces[i].From
+				piece.From, piece.Since, piece.Until = &c.Pieces[i].From, &c.Pieces[i].Unsure[0], &c.Pieces[i].Unsure[1]
 			}
 			out[m].Clock.Pieces = append(out[m].Clock.Pieces, piece)
 		}

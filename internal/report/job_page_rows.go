@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
+	"unicode"
 
 	"overlay/internal/critpath"
 	"overlay/internal/ranks"
@@ -32,8 +34,8 @@ type stairs struct {
 }
 
 type stairRow struct {
-	Label string
-	Parts []block
+	Label, Title string // short, and in full
+	Parts        []block
 }
 
 // stairs shows the worst step: the longest that is whole on every rank, else the longest; without steps the window.
@@ -60,11 +62,15 @@ func (p *jobPage) stairs() *stairs {
 		return nil
 	}
 	whole, used := to-from, map[string]bool{}
-	shown := p.interesting(stairRows, from, to)
+	shown, hosts := p.interesting(stairRows, from, to), p.hosts()
 	for _, m := range shown {
 		row := stairRow{Label: p.rank(m)}
-		if h := j.Members[m].Host; h != "" {
-			row.Label += " on " + Plain(h)
+		row.Title = row.Label
+		if h := Plain(j.Members[m].Host); h != "" {
+			row.Title += " on " + h
+			if hosts > 1 {
+				row.Label += " · " + Shorten(shortHost(h), 10)
+			}
 		}
 		for _, x := range j.Strip(m).Thin(whole / 800) {
 			if x.Start, x.End = max(x.Start, from), min(x.End, to); x.Start >= x.End {
@@ -153,6 +159,23 @@ func (p *jobPage) interesting(limit int, from, to int64) []int32 {
 		}
 	}
 	return slices.DeleteFunc(all, func(m int32) bool { return !take[m] })
+}
+
+// hosts is how many hosts the ranks name.
+func (p *jobPage) hosts() int {
+	names := map[string]bool{}
+	for m := range p.j.Members {
+		names[p.j.Members[m].Host] = true
+	}
+	return len(names)
+}
+
+// shortHost is the name of a host without its domain; that of an address is all of it.
+func shortHost(s string) string {
+	if name, _, ok := strings.Cut(s, "."); ok && strings.ContainsFunc(name, unicode.IsLetter) {
+		return name
+	}
+	return s
 }
 
 // heat is a map of cells, the fuller the colour the more.

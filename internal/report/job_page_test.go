@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -98,6 +99,19 @@ func TestCompareJobs(t *testing.T) {
 	if same := report.CompareJobs(a, a); same.Length.Effect != 0 || len(same.Stragglers) != 1 || same.Stragglers[0].Change != "still" {
 		t.Errorf("with itself: %+v", same)
 	}
+	written := func(write func(w io.Writer) error, want ...string) {
+		t.Helper()
+		var buf bytes.Buffer
+		err := write(&buf)
+		for _, s := range want {
+			if err != nil || !strings.Contains(buf.String(), s) {
+				t.Errorf("%v, no %q in\n%s", err, s, buf.String())
+			}
+		}
+	}
+	written(func(w io.Writer) error { return d.WriteMarkdown(w, 10) }, "`data`: a step", "\n- new: `rank ", ", `data loading`, ", "\n- gone: `rank ", "<summary>Steps</summary>")
+	written(d.WriteSVG, "<svg ", d.Verdict(), ">GPU compute</text>")
+	written(d.WriteHTML, "<h1>"+d.Verdict(), "Ranks with more work than their peers", "data loading")
 	var buf bytes.Buffer
 	if err := d.WriteText(&buf, report.TextOptions{}, 10); err != nil || !strings.Contains(buf.String(), "stragglers  new   rank ") {
 		t.Errorf("%v\n%s", err, buf.String())

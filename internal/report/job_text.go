@@ -168,6 +168,9 @@ func (t *jobText) path() {
 	rest := ""
 	if n := len(p.ByRank) - len(by); n > 0 {
 		rest = fmt.Sprintf(" and %s more", tables.Plain(int64(n)))
+		if len(by) == 0 {
+			rest = tables.Counted(n, "rank") + ", nowhere for long"
+		}
 	}
 	verdict := "bound by " + classWords[p.BoundBy]
 	runs := fmt.Sprintf("; the path runs on %s%s, %s", strings.Join(by, ", "), rest, tables.Counted(p.JumpCount, "jump"))

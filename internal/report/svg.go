@@ -22,29 +22,40 @@ const (
 // WriteSVG draws both paths as bars by class, to one scale, with a legend. It needs no font or style of the place where
 // it is shown, and reads on light and dark ground.
 func (d *Difference) WriteSVG(w io.Writer) error {
+	return writeBars(w, d.verdict(), [2]pathBar{{d.Before.Path.ByClass, d.Before.Window.Duration}, {d.After.Path.ByClass, d.After.Window.Duration}})
+}
+
+// pathBar is a path as a bar: its time by class, and how long it is.
+type pathBar struct {
+	byClass  map[string]int64
+	duration int64
+}
+
+// writeBars draws two paths, the one before on top.
+func writeBars(w io.Writer, title string, sides [2]pathBar) error {
 	var b strings.Builder
-	classes := byTime(d.Before.Path.ByClass)
-	for _, c := range byTime(d.After.Path.ByClass) {
-		if _, ok := d.Before.Path.ByClass[c]; !ok {
+	classes := byTime(sides[0].byClass)
+	for _, c := range byTime(sides[1].byClass) {
+		if _, ok := sides[0].byClass[c]; !ok {
 			classes = append(classes, c)
 		}
 	}
 	columns := (svgWidth - svgLeft) / svgColumn
 	height := 2*(svgBar+10) + svgLegend*((len(classes)+columns-1)/columns) + 20
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13" role="img">`+"\n", svgWidth, height, svgWidth, height)
-	fmt.Fprintf(&b, "<title>%s</title>\n<style>text { fill: #1f2328 } @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }</style>\n", escaped(d.verdict()))
-	longest := max(d.Before.Window.Duration, d.After.Window.Duration, 1)
-	for i, side := range []*Report{d.Before, d.After} {
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>text { fill: #1f2328 } @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }</style>\n", escaped(title))
+	longest := max(sides[0].duration, sides[1].duration, 1)
+	for i, side := range sides {
 		y := 8 + i*(svgBar+10)
 		fmt.Fprintf(&b, `<text x="0" y="%d">%s</text>`+"\n", y+19, []string{"before", "after"}[i])
 		var at int64
 		for _, c := range classes {
-			ns := side.Path.ByClass[c]
+			ns := side.byClass[c]
 			fmt.Fprintf(&b, `<rect x="%s" y="%d" width="%s" height="%d" fill="%s"><title>%s %s</title></rect>`+"\n",
 				pixels(svgX(at, longest)), y, pixels(svgX(at+ns, longest)-svgX(at, longest)), svgBar, hex[c], escaped(classWords[c]), tables.Duration(ns))
 			at += ns
 		}
-		fmt.Fprintf(&b, `<text x="%s" y="%d">%s</text>`+"\n", pixels(svgX(at, longest)+6), y+19, tables.Duration(side.Window.Duration))
+		fmt.Fprintf(&b, `<text x="%s" y="%d">%s</text>`+"\n", pixels(svgX(at, longest)+6), y+19, tables.Duration(side.duration))
 	}
 	for i, c := range classes {
 		x, y := svgLeft+i%columns*svgColumn, 2*(svgBar+10)+20+i/columns*svgLegend

@@ -29,7 +29,7 @@ func (t *text) advice(a *advise.Advice) {
 	t.based(a)
 	for _, f := range top {
 		do := f.Do
-		if f.Confidence == advise.Medium && f.Group == advise.Specific {
+		if f.Confidence != advise.High && f.Group == advise.Specific {
 			do = "check: " + do
 		}
 		if more := do + " (" + f.Saw + ")"; f.Saw != "" && utf8.RuneCountInString(more) <= t.width-gainIndent+1 {
@@ -87,7 +87,6 @@ func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
 	}
 	t.line("%s", t.bold(Shorten(Plain(a.Input), t.width)))
 	t.line("window %s (%s), bound by %s", tables.Duration(a.Window.Duration), Shorten(window, t.width-40), classWords[a.Bound])
-	t.line("")
 	t.wholeAdvice(a)
 	return t.w.Flush()
 }
@@ -95,6 +94,7 @@ func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
 // wholeAdvice prints all that was found in one trace.
 func (t *text) wholeAdvice(a *Advice) {
 	if a.Advice == nil {
+		t.line("")
 		for _, l := range wrap("no advice: the input is a slim trace, or the method has a window of its own. Advice needs the whole trace, and the exact method's window.", t.width) {
 			t.line("%s", l)
 		}
@@ -102,10 +102,13 @@ func (t *text) wholeAdvice(a *Advice) {
 	}
 	t.based(a.Advice)
 	if len(a.Advice.Top(1)) == 0 {
+		t.line("")
 		t.line("nothing found above 1 %% of the window (%d rules)", a.Advice.Rules)
 	}
 	for i := range a.Advice.Findings {
-		t.finding(&a.Advice.Findings[i])
+		if f := &a.Advice.Findings[i]; f.PartOf == "" {
+			t.finding(f)
+		}
 	}
 	t.rest(a.Advice)
 	if a.Roofline != nil && len(a.Roofline.Kernels) > 0 {
@@ -123,7 +126,7 @@ func (t *text) finding(f *advise.Finding) {
 	gain := "no gain by itself"
 	if f.Kind != advise.None {
 		gain = fmt.Sprintf("%s%s, %s", strings.TrimLeft(atMost(f)+" ", " "), tables.FormatShare(f.Share), tables.Duration(f.Gain))
-		if f.Group == advise.General {
+		if f.Group == advise.General && f.Gain != f.Alone {
 			gain += fmt.Sprintf(" after the others, %s alone", tables.Duration(f.Alone))
 		}
 	}
@@ -160,9 +163,6 @@ func (t *text) finding(f *advise.Finding) {
 	if f.First != "" {
 		say("first", f.First+" has to be dealt with before")
 	}
-	if f.PartOf != "" {
-		say("part of", f.PartOf+", which takes most of the same time away")
-	}
 	for _, l := range f.Lines {
 		say("line", fmt.Sprintf("%s: %s in %s", l.Line, tables.Duration(l.NS), tables.Counted(l.Count, "slice")))
 	}
@@ -176,15 +176,19 @@ func (t *text) finding(f *advise.Finding) {
 	}
 }
 
+// numberName is how many letters of the name of a number are shown: kernels have names of hundreds.
+const numberName = 60
+
 // numberText is a number with its name.
 func numberText(n *advise.Number) string {
+	name := Shorten(n.Name, numberName)
 	switch {
 	case n.NS != 0:
-		return n.Name + " " + tables.Duration(n.NS)
+		return name + " " + tables.Duration(n.NS)
 	case n.Bytes != 0:
-		return n.Name + " " + tables.FormatBytes(n.Bytes)
+		return name + " " + tables.FormatBytes(n.Bytes)
 	}
-	return tables.Grouped(n.Count) + " " + n.Name
+	return tables.Grouped(n.Count) + " " + name
 }
 
 // rest prints what is not a finding: everything together, and what is too small.
@@ -192,6 +196,17 @@ func (t *text) rest(a *advise.Advice) {
 	t.line("")
 	for _, l := range wrapText(fmt.Sprintf("together %s of %s remain; an infinitely fast CPU alone would leave %s", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width) {
 		t.line("%s", l)
+	}
+	var parts []string
+	for i := range a.Findings {
+		if f := &a.Findings[i]; f.PartOf != "" {
+			parts = append(parts, fmt.Sprintf("%s %s%s of %s", f.ID, strings.TrimLeft(atMost(f)+" ", " "), tables.FormatShare(f.Share), f.PartOf))
+		}
+	}
+	if len(parts) > 0 {
+		for _, l := range wrapText("mostly the time of larger ones: "+strings.Join(parts, ", "), t.width) {
+			t.line("%s", l)
+		}
 	}
 	t.small(a.Below)
 }

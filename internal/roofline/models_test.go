@@ -139,3 +139,23 @@ func TestShapesAreRead(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestSources: every device says which documents its figures come from, and every document is used.
+func TestSources(t *testing.T) {
+	used := map[string]bool{}
+	for i := range devices {
+		d := &devices[i]
+		if len(d.from) == 0 || len(d.sources()) != len(d.from) {
+			t.Errorf("%s: no source", d.Name)
+		}
+		for _, name := range d.from {
+			used[name] = true
+			if s := sheets[name]; s.Title == "" || s.Address != "" && !strings.HasPrefix(s.Address, "https://") {
+				t.Errorf("%s: source %q: %+v", d.Name, name, s)
+			}
+		}
+	}
+	if len(used) != len(sheets) {
+		t.Errorf("%d of %d documents are used", len(used), len(sheets))
+	}
+}

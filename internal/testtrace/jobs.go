@@ -50,6 +50,7 @@ type JobOptions struct {
 	PerHost int     // ranks on one host, a power of two
 	Steps   int     // 3 or more
 	Noise   float64 // factor of the noise of durations and of the ends of collectives
+	CPU     bool    // there is no device: threads do the collectives, of jobs of kind dp
 }
 
 // Job is a simulated run of a training job on many ranks. All times but those of Event and JSON are true: ns since the
@@ -186,7 +187,11 @@ func NewJob(o JobOptions) *Job {
 		j.workers = append(j.workers, j.newWorker(int32(r)))
 	}
 	for _, w := range j.workers {
-		w.train()
+		if j.CPU {
+			w.trainOnCPU()
+		} else {
+			w.train()
+		}
 	}
 	j.graph.sort()
 	j.graph.run(j.graph.knobs)

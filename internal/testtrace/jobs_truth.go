@@ -73,7 +73,7 @@ func (j *Job) Shorten(w JobWork, d int64) int64 {
 }
 
 // Jumping reports whether the clock of a rank jumps between the collectives before and after a true time. Those among
-// ranks whose clocks jump together show nothing of it.
+// ranks whose clocks jump together show nothing of it, and what is under way when the clock jumps ends by the clock as it was.
 func (j *Job) Jumping(rank int32, at int64) bool {
 	c := &j.Ranks[rank].Clock
 	if c.Step == 0 {
@@ -89,9 +89,10 @@ func (j *Job) Jumping(rank int32, at int64) bool {
 			if m.Rank != rank || !j.recorded(m.act) {
 				continue
 			}
-			if m.Start < c.StepAt { // by the clock as it was
+			switch {
+			case m.End < c.StepAt:
 				before = max(before, m.End)
-			} else {
+			case m.Start >= c.StepAt:
 				behind = min(behind, m.End)
 			}
 		}

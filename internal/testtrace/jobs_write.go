@@ -15,7 +15,9 @@ func (j *Job) write(rank int32) {
 	}
 	k.File = j.fileName(k)
 	b := New()
-	b.Device = "NVIDIA H100 80GB HBM3"
+	if !j.CPU {
+		b.Device = "NVIDIA H100 80GB HBM3"
+	}
 	b.NoFlows = j.Seed%2 == 0
 	base := int64(1_759_104_000_000_000_000)
 	switch {
@@ -31,7 +33,12 @@ func (j *Job) write(rank int32) {
 	pid := 4000 + k.Device
 	threads := [2]*Thread{b.Thread(pid, pid, fmt.Sprintf("thread %d (python)", pid)), b.Thread(pid, pid+500, fmt.Sprintf("thread %d (pt_autograd_0)", pid+500))}
 	var streams []*Stream
-	for _, n := range j.workers[rank].streams {
+	workers := map[int32]*Thread{} // of a job without devices, by row
+	for i, n := range j.workers[rank].streams {
+		if j.CPU {
+			workers[jobCompute+int32(i)] = b.Thread(pid, pid+1000+n, fmt.Sprintf("thread %d (pt_main_thread)", pid+1000+n))
+			continue
+		}
 		streams = append(streams, b.Stream(k.Device, n))
 	}
 	for i := range j.acts {
@@ -46,13 +53,12 @@ func (j *Job) write(rank int32) {
 		}
 		var e *Event
 		switch {
+		case a.kind == jobKernel && j.CPU:
+			e = workers[a.row].slice(sliceKinds[kindAnnotation], a.name, from, dur).Arg("External id", 1000+i)
+			j.note(a, int32(i), e)
 		case a.kind == jobKernel:
 			e = j.writeKernel(streams[a.row-jobCompute], a, from, dur)
-			for m := range j.membersOf(a) {
-				if mem := &j.Instances[a.inst].Members[m]; mem.act == int32(i) {
-					mem.Event = e.id
-				}
-			}
+			j.note(a, int32(i), e)
 		case a.kind == jobCall && strings.HasPrefix(a.name, "cudaLaunch"):
 			e = threads[a.row].Launch(a.name, from, dur, a.corr)
 		case a.kind == jobCall:
@@ -69,6 +75,15 @@ func (j *Job) write(rank int32) {
 		k.Events[e.id] = int32(i)
 	}
 	k.build = b
+}
+
+// note keeps which event shows the part of a rank in a collective.
+func (j *Job) note(a *jobAct, act int32, e *Event) {
+	for m := range j.membersOf(a) {
+		if mem := &j.Instances[a.inst].Members[m]; mem.act == act {
+			mem.Event = e.id
+		}
+	}
 }
 
 func (j *Job) membersOf(a *jobAct) []JobMember {
@@ -154,7 +169,11 @@ func rankList(ranks []int32) string {
 
 // metadata is the top-level text of a rank.
 func (j *Job) metadata(k *JobRank) string {
-	s := fmt.Sprintf(`"distributedInfo": {"backend": "nccl", "rank": %d, "world_size": %d`, k.Rank, j.World)
+	backend := "nccl"
+	if j.CPU {
+		backend = "gloo"
+	}
+	s := fmt.Sprintf(`"distributedInfo": {"backend": "%s", "rank": %d, "world_size": %d`, backend, k.Rank, j.World)
 	if j.has("old") {
 		return s + "}"
 	}

@@ -9,6 +9,9 @@ import (
 // HostBackend is the backend of torch.distributed that works without a device.
 const HostBackend = "gloo"
 
+// CollectiveOps begins the names of operators of torch.distributed that ask for a collective.
+const CollectiveOps = "c10d::"
+
 // apiStarts begin the names of calls of runtimes and drivers; a capital letter follows.
 var apiStarts = []string{"cuda", "hip", "cu"}
 

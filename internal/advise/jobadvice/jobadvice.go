@@ -19,7 +19,7 @@ import (
 type Advice struct {
 	Window   int64            `json:"window_ns" unit:"ns"`
 	Rules    int              `json:"rule_count" unit:"count" about:"how many were tried"`
-	Findings []advise.Finding `json:"findings" about:"what others wait for, most gain first, then what the traces lack"`
+	Findings []advise.Finding `json:"findings" about:"what the ranks wait for, most gain first, then transfers, then what the traces lack"`
 	Below    []advise.Below   `json:"below" about:"what was found and gains too little to be listed"`
 
 	worst Worst
@@ -94,7 +94,7 @@ func New(j *ranks.Job, v *ranks.Verdict) *Advice {
 		}
 	}
 	slices.SortStableFunc(a.Findings, func(x, y advise.Finding) int {
-		return cmp.Or(cmp.Compare(noGain(x.Kind), noGain(y.Kind)), cmp.Compare(y.Gain, x.Gain))
+		return cmp.Or(cmp.Compare(order[x.Group], order[y.Group]), cmp.Compare(y.Gain, x.Gain))
 	})
 	if most == 0 {
 		a.worst = l.busiest()
@@ -102,12 +102,8 @@ func New(j *ranks.Job, v *ranks.Verdict) *Advice {
 	return a
 }
 
-func noGain(k advise.Kind) int {
-	if k == advise.None {
-		return 1
-	}
-	return 0
-}
+// order is that of the groups in the list.
+var order = map[advise.Group]int{advise.Specific: 0, advise.General: 1, advise.Note: 2}
 
 // finding puts together what a rule says in general and what it found.
 func (l *look) finding(r *rule, f *found) advise.Finding {
@@ -208,8 +204,17 @@ func (l *look) pathTime(members []int32) (ns int64) {
 	return ns
 }
 
-// busiest is the member with most time of the path.
+// busiest is the member with most time of the path; where the ranks share nothing, that with the longest window.
 func (l *look) busiest() Worst {
+	if l.Matching.Instances == 0 {
+		longest := 0
+		for m := range l.Members {
+			if l.Members[m].End-l.Members[m].Start > l.Members[longest].End-l.Members[longest].Start {
+				longest = m
+			}
+		}
+		return Worst{int32(longest), "it was recorded longest"}
+	}
 	best, most := int32(0), int64(-1)
 	for m := range l.Members {
 		if ns := l.pathTime([]int32{int32(m)}); ns > most {

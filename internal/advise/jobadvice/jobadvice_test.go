@@ -120,3 +120,29 @@ func ints(list []int32) (out []int) {
 	}
 	return out
 }
+
+// TestFewSteps: with one step nobody is called slow again and again: who comes last is found with low confidence, and the notes say
+// what to record.
+func TestFewSteps(t *testing.T) {
+	sim := testtrace.NewJob(testtrace.JobOptions{Kind: "dp", Cause: "gpu", Seed: 72, World: 8, Steps: 5})
+	list, err := jobjudge.Summaries(sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := ranks.Join(list, ranks.Options{Step: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(j, &ranks.Verdict{Judged: 1})
+	if got := ids(a); !slices.Contains(got, "rank-late") || !slices.Contains(got, "few-steps") {
+		t.Fatalf("found %v", got)
+	}
+	for i := range a.Findings {
+		if f := &a.Findings[i]; f.ID == "rank-late" && f.Confidence != advise.Low {
+			t.Errorf("%s is %s", f.ID, f.Confidence)
+		}
+	}
+	if w := a.Worst(); int32(j.Members[w.Member].Rank) != sim.Culprits.Ranks[0] {
+		t.Errorf("the rank to look into is %d, to blame is %v", j.Members[w.Member].Rank, sim.Culprits.Ranks)
+	}
+}

@@ -39,7 +39,7 @@ func (l *look) late() (list []found) {
 	for m := range l.Members {
 		one := []int32{int32(m)}
 		gain := min(l.lead(one, false), l.pathTime(one))
-		if gain == 0 {
+		if gain == 0 || len(l.arrivals(one)) == 0 {
 			continue
 		}
 		f := found{members: one, gain: gain, numbers: []advise.Number{{Name: "collectives of the path that it came into last", Count: int64(len(l.arrivals(one)))}, {Name: "on the path", NS: l.pathTime(one)}}}
@@ -102,7 +102,7 @@ func (l *look) exposed() []found {
 	if ns == 0 {
 		return nil
 	}
-	return []found{{gain: ns, do: "hide collectives behind computation: bucket_cap_mb, async_op=True", saw: tables.Counted(len(n), "transfer") + " on the path",
+	return []found{{gain: ns, do: "hide transfers: bucket_cap_mb, async_op=True", saw: tables.Counted(len(n), "transfer") + " on the path",
 		numbers: []advise.Number{{Name: "transfers on the path", Count: int64(len(n))}, {Name: "in them", NS: ns}}}}
 }
 
@@ -116,13 +116,21 @@ var noteRules = []rule{
 	{id: "ranks-missing", group: advise.Note, kind: advise.None, level: advise.High, why: "collectives take too long for those that have a trace", title: "others wait for ranks without a trace",
 		cause: "the one that is late was not recorded, or its trace is not here", action: []string{"collect the traces of all ranks"}, verify: "no wait for a missing rank",
 		find: func(l *look) []found { return l.lacking(critpath.MissingRank, "collect the traces of all ranks") }},
+	{id: "nothing-shared", group: advise.Note, kind: advise.None, level: advise.High, why: "no operation of one rank belongs with one of another", title: "the ranks have no collectives in common",
+		cause: "who waits for whom shows in collectives alone, so nothing is said over the ranks", action: []string{"record the GPU too, on all ranks, in the same steps", "are these traces of one job?"}, verify: "overlay report -i DIR says how many collectives were matched",
+		find: func(l *look) []found {
+			if l.Matching.Instances > 0 {
+				return nil
+			}
+			return []found{{do: "are these traces of one job, with their GPUs recorded?", saw: tables.Counted(len(l.Members), "rank")}}
+		}},
 	{id: "few-steps", group: advise.Note, kind: advise.None, level: advise.High, why: "stragglers are those that are slow again and again", title: "there are too few steps to tell who is slow",
 		cause: "in one step somebody is always last", action: []string{"schedule(wait=1, warmup=2, active=5) and prof.step() on all ranks"}, verify: "two steps and more are whole on every rank",
 		find: func(l *look) []found {
 			if l.verdict.Judged >= fewSteps || l.Step >= 0 || l.Matching.Instances == 0 {
 				return nil
 			}
-			return []found{{do: "record five steps on all ranks: schedule(wait=1, warmup=2, active=5)", saw: tables.Counted(l.verdict.Judged, "step") + " whole on every rank"}}
+			return []found{{do: "record five steps on all ranks: schedule(active=5)", saw: tables.Counted(l.verdict.Judged, "step") + " whole on every rank"}}
 		}},
 }
 

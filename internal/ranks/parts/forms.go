@@ -87,12 +87,20 @@ var forms = []form{
 		number("step", "of its launch, -1", func(s *ranks.Summary, i int) int64 { return int64(s.Ops[i].Step) }, func(b *builder, i int, v int64) { b.Ops[i].Step = fit[int32](b, v) }),
 	}},
 	{"summary_stubs", "walks back: one from the start of each operation, and one from the end of the window", func(s *ranks.Summary) int { return len(s.Stubs) },
-		func(b *builder, n int) { b.Stubs, b.runs = make([]ranks.Stub, n), make([]int32, n) }, []col{
-			moment("at_ns", "where it ends", func(s *ranks.Summary, i int) int64 { return s.Stubs[i].At }, func(b *builder, i int, v int64) { b.Stubs[i].At = v }),
-			text("meets", "start, operation or stub", func(s *ranks.Summary, i int) string { return stubEnd(s.Stubs[i].End) }, func(b *builder, i int, v string) {
-				b.Stubs[i].End = word(b, critpath.AtStub+1, v, stubEnd)
+		func(b *builder, n int) {
+			b.Stubs, b.runs, b.to, b.ends = make([]ranks.Stub, n), make([]int32, n), make([]int64, n), make([]critpath.StubEnd, n)
+		}, []col{
+			moment("at_ns", "where it ends", func(s *ranks.Summary, i int) int64 { return s.To(int32(i)) }, func(b *builder, i int, v int64) { b.to[i] = v }),
+			text("meets", "start, operation or stub", func(s *ranks.Summary, i int) string { end, _ := s.Stubs[i].End(); return stubEnd(end) }, func(b *builder, i int, v string) {
+				b.ends[i] = word(b, critpath.AtStub+1, v, stubEnd)
 			}),
-			number("row", "of the operation or stub that it meets, -1", func(s *ranks.Summary, i int) int64 { return int64(s.Stubs[i].Ref) }, func(b *builder, i int, v int64) { b.Stubs[i].Ref = fit[int32](b, v) }),
+			number("row", "of the operation or stub that it meets, -1", func(s *ranks.Summary, i int) int64 { _, ref := s.Stubs[i].End(); return int64(ref) }, func(b *builder, i int, v int64) {
+				ref := fit[int32](b, v)
+				if v < 0 != (b.ends[i] == critpath.AtStart) {
+					b.fail("a walk back that ends with a %s has %d there", stubEnd(b.ends[i]), v)
+				}
+				b.Stubs[i] = ranks.MakeStub(b.ends[i], ref)
+			}),
 			number("runs", "rows of summary_runs that belong to it, after those of the stubs before it", func(s *ranks.Summary, i int) int64 { return int64(s.First[i+1] - s.First[i]) },
 				func(b *builder, i int, v int64) { b.runs[i] = fit[int32](b, v) }),
 		}},

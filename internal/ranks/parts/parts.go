@@ -45,6 +45,8 @@ type builder struct {
 	*ranks.Summary
 	names   map[string]ranks.Name
 	runs    []int32 // of each stub
+	to      []int64 // where each stub ends
+	ends    []critpath.StubEnd
 	reasons []string
 	err     error
 }
@@ -163,6 +165,7 @@ func Summary(list []columns.Table) (*ranks.Summary, error) {
 // finish puts together what stands in several tables, and checks it.
 func (b *builder) finish() error {
 	sum := int64(0)
+	b.First = make([]int32, 0, len(b.runs)+1)
 	for _, n := range b.runs {
 		b.First = append(b.First, int32(sum))
 		if sum += int64(n); n < 0 || sum > int64(len(b.Runs)) {
@@ -196,7 +199,15 @@ func (b *builder) finish() error {
 			return fmt.Errorf("summary_spent: row %d is of step %d of %d", i, s.Step, len(b.Steps))
 		}
 	}
-	return b.Check()
+	if err := b.Check(); err != nil {
+		return err
+	}
+	for i, at := range b.to {
+		if to := b.To(int32(i)); at != to {
+			return fmt.Errorf("summary_stubs: row %d ends at %d, and by its runs at %d", i, at, to)
+		}
+	}
+	return nil
 }
 
 // reasons are the keys of the quality of a summary, in order.

@@ -30,6 +30,8 @@ func Large(n int, seed uint64) []*ranks.Summary {
 	for r := range list {
 		off[r] = 1_760_000_000_000_000_000 + rng.Int64N(2_000_000) - 1_000_000
 		list[r] = largeRank(r, n)
+		list[r].Ops, list[r].Runs = make([]ranks.Op, 0, LargeCollectives), make([]ranks.Run, 0, LargeCollectives+1)
+		list[r].Stubs, list[r].First = make([]ranks.Stub, 0, LargeCollectives+1), make([]int32, 0, LargeCollectives+2)
 		list[r].Window[0] = off[r]
 	}
 	steps := make([]int64, n)
@@ -52,7 +54,7 @@ func Large(n int, seed uint64) []*ranks.Summary {
 	for r, s := range list {
 		s.Window[1] = off[r] + at[r] + 10_000
 		last := int32(len(s.Ops) - 1)
-		s.Stubs = append(s.Stubs, ranks.Stub{At: s.Ops[last].End, Ref: last, End: critpath.AtOperation})
+		s.Stubs = append(s.Stubs, ranks.MakeStub(critpath.AtOperation, last))
 		s.Runs = append(s.Runs, ranks.Run{Dur: s.Window[1] - s.Ops[last].End, Event: trace.NoEvent, Name: 1, Kind: critpath.CPU})
 		s.First = append(s.First, int32(len(s.Stubs)-1), int32(len(s.Runs)))
 	}
@@ -86,10 +88,10 @@ func arrive(list []*ranks.Summary, at, off []int64, rng *rand.Rand, kind, step i
 	for r, s := range list {
 		end := last[low(r)] + took + rng.Int64N(2000)
 		n := int32(len(s.Ops))
-		stub, from := ranks.Stub{At: s.Window[0], Ref: -1, End: critpath.AtStart}, s.Window[0]
+		stub, from := ranks.MakeStub(critpath.AtStart, -1), s.Window[0]
 		if n > 0 {
 			from = s.Ops[n-1].End
-			stub = ranks.Stub{At: from, Ref: n - 1, End: critpath.AtOperation}
+			stub = ranks.MakeStub(critpath.AtOperation, n-1)
 		}
 		s.Ops = append(s.Ops, ranks.Op{Start: off[r] + start[r], End: off[r] + end, Launch: off[r] + start[r] - 9000, Event: trace.EventID(n), Kind: kind, Seq: -1, Step: step})
 		s.Stubs, s.First = append(s.Stubs, stub), append(s.First, int32(len(s.Runs)))

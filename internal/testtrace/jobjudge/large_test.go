@@ -1,6 +1,10 @@
 package jobjudge
 
 import (
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
 	"testing"
 
 	"overlay/internal/ranks"
@@ -26,15 +30,35 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// BenchmarkLarge puts 1,024 ranks with 2,200 collectives each together.
+// BenchmarkLarge puts 1,024 ranks with 2,200 collectives each together, and says how much memory the process held at most
+// meanwhile, the summaries among it. Garbage is collected as often as the command does.
 func BenchmarkLarge(b *testing.B) {
 	list := Large(1024, 1)
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	b.ReportAllocs()
 	for b.Loop() {
+		debug.FreeOSMemory()
+		resetPeak()
 		j, err := ranks.Join(list, ranks.Options{Step: -1})
 		if err != nil {
 			b.Fatal(err)
 		}
 		ranks.Judge(j, ranks.Expected{})
+		b.ReportMetric(peakMegabytes(), "peak-MB")
 	}
+}
+
+// resetPeak forgets how much memory the process held at most, where the system can do that.
+func resetPeak() { os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+
+// peakMegabytes is how much memory the process held at most; 0 where the system does not say.
+func peakMegabytes() float64 {
+	text, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, _ := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 64)
+			return kib / 1000 * 1.024
+		}
+	}
+	return 0
 }

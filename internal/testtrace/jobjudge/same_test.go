@@ -38,14 +38,11 @@ func outcomeOf(t *testing.T, list []*ranks.Summary) outcome {
 func shifted(s *ranks.Summary, by int64) *ranks.Summary {
 	c := *s
 	c.Window = [2]int64{s.Window[0] + by, s.Window[1] + by}
-	c.Ops, c.Stubs, c.Steps = append([]ranks.Op{}, s.Ops...), append([]ranks.Stub{}, s.Stubs...), append([]ranks.Step{}, s.Steps...)
+	c.Ops, c.Steps = append([]ranks.Op{}, s.Ops...), append([]ranks.Step{}, s.Steps...)
 	for i := range c.Ops {
 		c.Ops[i].Start += by
 		c.Ops[i].End += by
 		c.Ops[i].Launch += by
-	}
-	for i := range c.Stubs {
-		c.Stubs[i].At += by
 	}
 	for i := range c.Steps {
 		c.Steps[i].Start += by

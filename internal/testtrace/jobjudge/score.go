@@ -172,16 +172,29 @@ func (t *truth) clocks() {
 		window := t.sim.Ranks[x.Rank].Window
 		for k := range int64(21) {
 			at := window[0] + (window[1]-window[0])*k/20
+			mine, its := t.clock(int32(m)).Local(at), t.clock(ref).Local(at)
+			d := x.Clock.Global(mine) - base.Clock.Global(its)
+			d = max(d, -d)
+			s.Promised = s.Promised && d <= errorAt(&x.Clock, mine)+errorAt(&base.Clock, its)
 			if t.sim.Jumping(int32(x.Rank), at) || t.sim.Jumping(int32(base.Rank), at) {
 				continue // between the last thing seen before a jump and the first after it nobody can tell
 			}
-			d := x.Clock.Global(t.clock(int32(m)).Local(at)) - base.Clock.Global(t.clock(ref).Local(at))
-			d = max(d, -d)
 			s.Clock = max(s.Clock, d)
-			s.Promised = s.Promised && d <= x.Clock.Error+base.Clock.Error
 		}
 	}
 	s.Components = len(seen)
+}
+
+// errorAt is by how much a clock may be off at a local time by what it says of itself.
+func errorAt(c *ranks.Clock, at int64) int64 {
+	fault := c.Error
+	for i := 1; i < len(c.Pieces); i++ {
+		p, q := &c.Pieces[i], &c.Pieces[i-1]
+		if jump := p.Offset - q.Offset; at >= p.Unsure[0] && at <= p.Unsure[1]+max(jump, 0) {
+			fault += max(jump, -jump)
+		}
+	}
+	return fault
 }
 
 // key is an operation: rank and event.

@@ -22,6 +22,7 @@ func main() {
 	flag.IntVar(&o.World, "ranks", 8, "number of ranks: a power of two")
 	flag.IntVar(&o.PerHost, "per-host", 4, "ranks on one host")
 	flag.IntVar(&o.Steps, "steps", 4, "steps that are recorded")
+	flag.BoolVar(&o.CPU, "cpu", false, "without devices: threads do the collectives (kind dp)")
 	flag.Uint64Var(&o.Seed, "seed", 3, "everything else is drawn from it")
 	flag.Parse()
 	if *trouble != "" {

@@ -1,0 +1,81 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/tables"
+)
+
+// tensorMakers are the operators that put small values of the host on a device.
+var tensorMakers = []string{"aten::to", "aten::_to_copy", "aten::copy_", "aten::lift_fresh", "aten::tensor"}
+
+// makerAround is the outermost operator around a copy that does nothing but move a value, NoAct for none.
+func (r *run) makerAround(a cdg.ActID) cdg.ActID {
+	found := cdg.NoAct
+	r.around(a, func(op cdg.ActID, name string) bool {
+		if !slices.Contains(tensorMakers, name) {
+			return false
+		}
+		found = op
+		return true
+	})
+	return found
+}
+
+// smallToDevice lists small copies to a device with the operators that make them.
+func (r *run) smallToDevice() (copies, makers []cdg.ActID) {
+	if r.small == nil {
+		copies, makers = r.findSmallToDevice()
+		r.small = &smallCopies{copies, makers}
+	}
+	return r.small.copies, r.small.makers
+}
+
+// smallCopies are small copies to a device, and the operators that make them.
+type smallCopies struct{ copies, makers []cdg.ActID }
+
+func (r *run) findSmallToDevice() (copies, makers []cdg.ActID) {
+	for _, a := range r.named(gpuCopy, toDevice) {
+		if r.launch[a] == cdg.NoAct {
+			continue
+		}
+		if n, ok := r.tr.ArgInt(r.g.Acts[a].Event, "bytes"); !ok || n >= smallCopy {
+			continue
+		}
+		copies = append(copies, a)
+		if o := r.makerAround(a); o != cdg.NoAct {
+			makers = append(makers, o)
+		}
+	}
+	slices.Sort(makers)
+	return copies, slices.Compact(makers)
+}
+
+var _ = add(rule{
+	id: "copy-many-small", group: Specific, class: critpath.ClassCopy, kind: Predicted, level: Medium,
+	why:      "where the values come from cannot be seen",
+	title:    "many small values are copied to the GPU one by one",
+	cause:    "each copy costs the CPU as much as a kernel, and from pageable memory it waits",
+	scenario: "the copies and the operators that make them take no time, and nobody waits for them",
+	action:   []string{"make them on the GPU: torch.arange, full, zeros, tensor(..., device=\"cuda\")", "pack the values into one pinned tensor, and copy that with non_blocking=True"},
+	verify:   "the number of copies HtoD falls",
+	find: func(r *run) *found {
+		copies, makers := r.smallToDevice()
+		if len(copies) < fewCopies {
+			return nil
+		}
+		f := &found{events: events{list: copies, expected: -1}, change: r.scenario(), do: "make them on the GPU (device=), or pack them in one"}
+		in := r.within(makers)
+		waits := r.waitsIn(in)
+		f.change.remove(copies)
+		f.change.shrink(makers, 0)
+		f.change.noWait(waits)
+		host := sum(makers, r.dur)
+		f.numbers = []Number{countOf("copies", len(copies)), countOf("waits", len(waits)), timeOf("in the operators", host), bytesOf("moved", sum(copies, r.bytes))}
+		f.saw = fmt.Sprintf("%s of %s", tables.Counted(len(copies), "small one"), tables.FormatBytes(sum(copies, r.bytes)))
+		return f
+	},
+})

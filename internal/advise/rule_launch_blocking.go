@@ -1,0 +1,56 @@
+package advise
+
+import (
+	"fmt"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+)
+
+const (
+	blockedLaunch = 8_000 // ns that a launch takes which does not wait
+	fewLaunches   = 50
+)
+
+var _ = add(rule{
+	id: "launch-blocking", group: Specific, class: critpath.ClassLaunch, kind: Predicted, level: Medium,
+	why:      "launches return after their own kernels",
+	title:    "launches wait for their kernels",
+	cause:    "with CUDA_LAUNCH_BLOCKING=1 and the like each launch returns when its kernel is over",
+	scenario: "each such launch takes 8 µs and does not wait",
+	action:   []string{"unset CUDA_LAUNCH_BLOCKING, HIP_LAUNCH_BLOCKING and AMD_SERIALIZE_KERNEL"},
+	verify:   "launches take less than 10 µs",
+	find: func(r *run) *found {
+		var blocked []cdg.ActID
+		n := 0
+		for _, o := range r.ops {
+			l := r.launch[o]
+			if l == cdg.NoAct || r.kind(o) != trace.Kernel || r.verb(l) == vendors.GraphLaunch {
+				continue
+			}
+			n++
+			if r.g.Acts[l].End >= r.g.Acts[o].End {
+				blocked = append(blocked, l)
+			}
+		}
+		if n < fewLaunches || 2*len(blocked) < n {
+			return nil
+		}
+		f := &found{events: events{blocked, blockedLaunch}, change: r.scenario(), do: "unset CUDA_LAUNCH_BLOCKING",
+			numbers: []Number{countOf("launches that wait", len(blocked)), countOf("launches", n), timeOf("in them", sum(blocked, r.dur))}}
+		f.saw = fmt.Sprintf("%s of %s launches wait", tables.Grouped(int64(len(blocked))), tables.Grouped(int64(n)))
+		calls := r.m.SetOf(blocked...)
+		var list []wait
+		for _, w := range r.waits {
+			if calls.Has(w.call) {
+				list = append(list, w)
+			}
+		}
+		f.change.shrink(blocked, blockedLaunch)
+		f.change.noWait(list)
+		return f
+	},
+})

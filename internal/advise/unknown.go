@@ -1,0 +1,24 @@
+package advise
+
+import (
+	"slices"
+
+	"overlay/internal/trace"
+)
+
+// unknown lists what the trace does not tell, with what to record so that it does.
+func (r *run) unknown() []Unknown {
+	out := []Unknown{}
+	lacks := func(lacks bool, what, record string) {
+		if lacks {
+			out = append(out, Unknown{what, record})
+		}
+	}
+	lacks(!r.tr.Shapes, "FLOPs, bytes moved and the sizes of messages: shapes were not recorded", "profile(record_shapes=True)")
+	lacks(len(r.names[trace.Python]) == 0, "lines of Python code, and what runs between operators: stacks were not recorded", "profile(with_stack=True), in a second, short run: stacks make each operator slower")
+	lacks(len(r.ops) > 0 && !slices.Contains(r.tr.Syms, "cuda_sync"), "which stream a call waited for: it is inferred", "profile(experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True))")
+	lacks(len(r.g.Steps) < 3, "what is warm-up and what is the steady state: there are fewer than three steps", "profile(schedule=torch.profiler.schedule(wait=1, warmup=2, active=3)) and prof.step()")
+	lacks(len(r.names[trace.Kernel]) > 0 && len(r.tr.DeviceNames) == 0, "what the device could do at best: its name is not recorded", "a newer PyTorch, which writes deviceProperties")
+	lacks(len(r.collectives()) > 0, "whether a collective waits for another rank or moves data: this is one rank", "profile all ranks, then overlay advise FOLDER")
+	return out
+}
