@@ -1,3 +1,8 @@
+//go:build !js
+
+// What makes pages and pictures is left out of the page that needs no install, which shows text: the templates of the
+// library would be 3 % of it.
+
 package report
 
 import (

@@ -236,3 +236,21 @@ func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 	list("slow links", d.Links)
 	return t.w.Flush()
 }
+
+// shares is how much more a straggler works, before and after where it stayed.
+func (x *StragglerChange) shares() string {
+	if x.Change == "still" {
+		return tables.FormatShare(x.Before) + ", then " + tables.FormatShare(x.After)
+	}
+	return tables.FormatShare(max(x.Before, x.After))
+}
+
+// middle is the lower of the values in the middle. It leaves the list as it is.
+func middle(list []int64) int64 {
+	if len(list) == 0 {
+		return 0
+	}
+	v := slices.Clone(list)
+	slices.Sort(v)
+	return v[(len(v)-1)/2]
+}

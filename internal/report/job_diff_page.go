@@ -1,3 +1,5 @@
+//go:build !js
+
 package report
 
 import (
@@ -20,14 +22,6 @@ func (d *JobDifference) lead() string {
 		return "a step in the middle, on the path over the ranks"
 	}
 	return "the window, on the path over the ranks"
-}
-
-// shares is how much more a straggler works, before and after where it stayed.
-func (x *StragglerChange) shares() string {
-	if x.Change == "still" {
-		return tables.FormatShare(x.Before) + ", then " + tables.FormatShare(x.After)
-	}
-	return tables.FormatShare(max(x.Before, x.After))
 }
 
 // byClass is the time of one side by class.

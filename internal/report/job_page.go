@@ -1,3 +1,5 @@
+//go:build !js
+
 package report
 
 import (
@@ -6,7 +8,6 @@ import (
 	"html/template"
 	"io"
 	"slices"
-	"strings"
 
 	"overlay/internal/critpath"
 	"overlay/internal/ranks"
@@ -271,19 +272,4 @@ func (p *jobPage) trust() (out []string) {
 		out = append(out, sentence(Plain(n))+".")
 	}
 	return out
-}
-
-// stragglerWho names a straggler.
-func stragglerWho(s *Straggler) string {
-	switch {
-	case s.Unit != "rank":
-		who := strings.TrimSpace(Plain(s.Name))
-		if !strings.HasPrefix(who, s.Unit) {
-			who = s.Unit + " " + who
-		}
-		return who + " (ranks " + rankRanges(s.Ranks) + ")"
-	case len(s.Ranks) > 1:
-		return "ranks " + rankRanges(s.Ranks)
-	}
-	return "rank " + rankRanges(s.Ranks)
 }

@@ -1,3 +1,5 @@
+//go:build !js
+
 package report
 
 import (
@@ -292,16 +294,6 @@ func (p *jobPage) heatRows(worst func(m int) int64, row func(who string, m []int
 	rest := fmt.Sprintf("%s others", tables.Grouped(int64(n-worstRows)))
 	rows = append(rows, heatRow{rest, row("the middle of "+rest, order[worstRows:])})
 	return rows, fmt.Sprintf("The %d ranks with most, and the middle of the others.", worstRows)
-}
-
-// middle is the lower of the values in the middle. It leaves the list as it is.
-func middle(list []int64) int64 {
-	if len(list) == 0 {
-		return 0
-	}
-	v := slices.Clone(list)
-	slices.Sort(v)
-	return v[(len(v)-1)/2]
 }
 
 // nameKey is work of one name, of threads or of the device.

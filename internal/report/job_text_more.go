@@ -220,3 +220,18 @@ func (t *jobText) walk() {
 		i = k
 	}
 }
+
+// stragglerWho names a straggler.
+func stragglerWho(s *Straggler) string {
+	switch {
+	case s.Unit != "rank":
+		who := strings.TrimSpace(Plain(s.Name))
+		if !strings.HasPrefix(who, s.Unit) {
+			who = s.Unit + " " + who
+		}
+		return who + " (ranks " + rankRanges(s.Ranks) + ")"
+	case len(s.Ranks) > 1:
+		return "ranks " + rankRanges(s.Ranks)
+	}
+	return "rank " + rankRanges(s.Ranks)
+}
