@@ -15,12 +15,19 @@ help: ## this list
 build: ## bin/overlay
 	CGO_ENABLED=0 $(GO) build $(VCS) -trimpath -o bin/overlay ./cmd/overlay
 
+# What runs seldom or briefly is compiled without inlining for the page: that takes a twentieth off what is sent, and nothing
+# can be told of the time.
+WEB_BRIEF = $(addprefix ./internal/,advise/... report analyses relations roofline tables ranks/... anonymize frompftrace critpath/hta slim \
+	vendors pipeline columns overlay/manyranks overlay/chromejson) $(addprefix github.com/klauspost/compress/,zstd/... huff0 fse) \
+	encoding/json encoding/... fmt regexp/... reflect time os syscall io/fs math/... context log/... internal/fmtsort internal/strconv strconv unicode
+
 # The glue wasm_exec.js has to be that of the Go that compiles.
 WEB ?= bin/web
 web: ## the page that needs no install, into bin/web: any static web server can show it
 	mkdir -p $(WEB)
 	cp cmd/overlay-web/site/* testdata/demo.json.gz "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(WEB)
-	GOOS=js GOARCH=wasm $(GO) build $(VCS) -trimpath -ldflags '-s -w' -o $(WEB)/overlay.wasm ./cmd/overlay-web
+	@echo GOOS=js GOARCH=wasm $(GO) build -o $(WEB)/overlay.wasm ./cmd/overlay-web
+	@GOOS=js GOARCH=wasm $(GO) build $(VCS) -trimpath -ldflags '-s -w' $(WEB_BRIEF:%=-gcflags=%=-l) -o $(WEB)/overlay.wasm ./cmd/overlay-web
 
 demo: build ## analyse the demo trace of the project and print the summary
 	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace
