@@ -107,25 +107,8 @@ func (j *job) advise() error {
 	if err != nil {
 		return err
 	}
-	if f.many() {
-		only, err := j.adviseJob(f)
-		if err != nil || only == "" {
-			return err
-		}
-		f.traces = []traceFile{{path: only, member: only}}
-	}
-	if err := j.oneRankFlags(); err != nil {
-		return err
-	}
-	if j.opts.input, err = f.one(); err != nil {
-		return err
-	}
-	tr, err := j.load(j.opts.input)
-	if err != nil {
-		return err
-	}
-	solved, err := j.solve(j.opts.input, tr, false)
-	if err != nil {
+	solved, err := j.solveOne(f, func() (string, error) { return j.adviseJob(f) })
+	if solved == nil {
 		return err
 	}
 	a := solved.Advise(report.Source{Name: inputName(j.opts.input), Version: version})

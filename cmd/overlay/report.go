@@ -17,6 +17,30 @@ import (
 	"overlay/internal/whatif"
 )
 
+// solveOne finds the path of the one trace that was found. Many ranks are left to job, which returns the name of the trace
+// where it turns out that there is one only; else there is no run.
+func (j *job) solveOne(f *found, job func() (only string, err error)) (*pipeline.Run, error) {
+	if f.many() {
+		only, err := job()
+		if err != nil || only == "" {
+			return nil, err
+		}
+		f.traces = []traceFile{{path: only, member: only}}
+	}
+	if err := j.oneRankFlags(); err != nil {
+		return nil, err
+	}
+	var err error
+	if j.opts.input, err = f.one(); err != nil {
+		return nil, err
+	}
+	tr, err := j.load(j.opts.input)
+	if err != nil {
+		return nil, err
+	}
+	return j.solve(j.opts.input, tr, false)
+}
+
 // printReport prints the analysis of one trace, or of the traces of a job.
 func (j *job) printReport() error {
 	page, err := j.createReport(j.opts.html)
@@ -30,25 +54,8 @@ func (j *job) printReport() error {
 	if err != nil {
 		return err
 	}
-	if f.many() {
-		only, err := j.reportJob(f, page)
-		if err != nil || only == "" {
-			return err
-		}
-		f.traces = []traceFile{{path: only, member: only}}
-	}
-	if err := j.oneRankFlags(); err != nil {
-		return err
-	}
-	if j.opts.input, err = f.one(); err != nil {
-		return err
-	}
-	tr, err := j.load(j.opts.input)
-	if err != nil {
-		return err
-	}
-	solved, err := j.solve(j.opts.input, tr, false)
-	if err != nil {
+	solved, err := j.solveOne(f, func() (string, error) { return j.reportJob(f, page) })
+	if solved == nil {
 		return err
 	}
 	r := j.report(j.opts.input, solved, j.opts.top)
