@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -113,7 +114,6 @@ func (f *found) folder(name string) error {
 	if err != nil {
 		return inputError(name, err)
 	}
-	var below []string
 	n := 0
 	for _, e := range list {
 		path := filepath.Join(name, e.Name())
@@ -123,7 +123,6 @@ func (f *found) folder(name string) error {
 		case err != nil:
 			f.other++
 		case info.IsDir():
-			below = append(below, path)
 		case info.Mode().IsRegular() && namesTrace(e.Name()):
 			f.traces = append(f.traces, traceFile{path: path, member: e.Name()})
 			n++
@@ -134,29 +133,38 @@ func (f *found) folder(name string) error {
 	if n > 0 {
 		return nil
 	}
-	return noTraces(name, below)
+	return noTraces(name)
 }
 
-// noTraces says of a folder without traces which of its folders have some.
-func noTraces(name string, below []string) error {
+// noTraces says of a folder without traces which of the folders below it have some. Of very many files not all are looked at.
+func noTraces(name string) error {
+	const most, mostSeen = 12, 100_000
 	var with []string
-	for _, path := range below {
-		list, _ := os.ReadDir(path)
-		n := 0
-		for _, e := range list {
-			if !e.IsDir() && namesTrace(e.Name()) {
-				n++
+	counts, seen := map[string]int{}, 0
+	fs.WalkDir(os.DirFS(name), ".", func(file string, e fs.DirEntry, err error) error {
+		if seen++; seen > mostSeen {
+			return fs.SkipAll
+		}
+		switch {
+		case err != nil:
+			return nil // what cannot be read has none
+		case e.IsDir() && strings.HasPrefix(e.Name(), ".") && file != ".":
+			return fs.SkipDir
+		case !e.IsDir() && namesTrace(e.Name()):
+			dir := path.Dir(file)
+			if counts[dir]++; counts[dir] == 1 {
+				with = append(with, dir)
 			}
 		}
-		if n > 0 {
-			with = append(with, fmt.Sprintf("%s (%d)", filepath.Base(path), n))
-		}
+		return nil
+	})
+	for i, dir := range with {
+		with[i] = fmt.Sprintf("%s (%d)", report.Plain(dir), counts[dir])
 	}
 	slash := strings.TrimRight(report.Plain(name), "/") + "/"
 	if len(with) == 0 {
 		return fmt.Errorf("%s: no traces (looked for *.json, *.json.gz, *.json.zst)", slash)
 	}
-	const most = 12
 	if len(with) > most {
 		with = append(with[:most], fmt.Sprintf("and %d more", len(with)-most))
 	}
