@@ -119,6 +119,7 @@ func (d *JobDifference) WriteHTML(w io.Writer) error {
 		ClassGrid, WaitGrid, StepGrid, StragglerGrid, LinkGrid grid
 	}{d, list, d.lead(), [][]part{classParts(paths[0].byClass, paths[0].duration, longest), classParts(paths[1].byClass, paths[1].duration, longest)},
 		makeGrid(classes, maxRows, "classes", change(classes, label("class", func(l tables.Line) gridCell { return gridCell{Text: classWords[l.Str("name")]} }), func(l tables.Line) string { return l.Str("name") })...),
-		makeGrid(waits, 1, "waits", change(waits, label("", func(tables.Line) gridCell { return gridCell{Text: "waited in collectives, a rank on average"} }), turn)...),
+		makeGrid(waits, 1, "waits", label("", func(tables.Line) gridCell { return gridCell{Text: "waited in collectives, a rank on average"} }),
+			figure(waits, "before", "before_ns"), figure(waits, "after", "after_ns"), figure(waits, "effect", "effect_ns")),
 		makeGrid(steps, maxRows, "steps", change(steps, named("step", "name"), turn)...), who("stragglers"), who("links")})
 }
