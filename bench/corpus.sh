@@ -27,7 +27,7 @@ for f in "$folder"/*.json.gz; do
 	fi
 	tiled=$(field "$tmp/c.json" tiled_ns)
 	[ "$tiled" = "$(attribute window_ns)" ] && mark= || mark=" of $(attribute window_ns)"
-	problems=$(sed -n '/"problems": {/,/}/p' "$tmp/c.json" | tr -d ' \n{}' | sed 's/"problems"://')
+	problems=$(sed -n '/"problems": {$/,/}/p' "$tmp/c.json" | tr -d ' \n{}' | sed 's/"problems"://')
 	printf '%-44s %8s %8s %7s %15s %-14s %8s %8s  %s\n' "$name" "$(sed -n '2{s/ event.*//;s/,//g;p;}' "$tmp/out")" \
 		"$(field "$tmp/c.json" slices)" "$(field "$tmp/c.json" flows)" "$tiled$mark" "$(attribute bound_by)" \
 		"$(awk '$1 == "all" { print $2 }' "$tmp/err")" "$(awk '$1 == "peak" { print $3 }' "$tmp/err")" "${problems:-none}"
