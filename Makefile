@@ -15,9 +15,9 @@ help: ## this list
 build: ## bin/overlay
 	CGO_ENABLED=0 $(GO) build $(VCS) -trimpath -o bin/overlay ./cmd/overlay
 
-# What runs seldom or briefly is compiled without inlining for the page: that takes a twentieth off what is sent, and nothing
+# What runs seldom or briefly is compiled without inlining for the page: that takes a fourteenth off what is sent, and nothing
 # can be told of the time.
-WEB_BRIEF = $(addprefix ./internal/,advise/... report analyses relations roofline tables ranks/... anonymize frompftrace critpath/hta slim \
+WEB_BRIEF = $(addprefix ./internal/,advise/... report analyses relations roofline tables ranks/... anonymize frompftrace critpath/hta slim graph whatif cdg/... critpath overlay \
 	vendors pipeline columns overlay/manyranks overlay/chromejson) $(addprefix github.com/klauspost/compress/,zstd/... huff0 fse) \
 	encoding/json encoding/... fmt regexp/... reflect time os syscall io/fs math/... context log/... internal/fmtsort internal/strconv strconv unicode
 
