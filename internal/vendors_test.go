@@ -44,7 +44,7 @@ var otherVendorWords = map[string]string{
 		AMD_SERIALIZE_KERNEL nvidia NCCL NCCL_MAX_CTAS NCCL_MAX_NCHANNELS`,
 	"internal/advise/jobadvice/": `nccl NCCL_DEBUG nvidia rocm`,
 	// Titles and addresses of data sheets.
-	"internal/roofline/sheets.go": `NVIDIA nvidia NVIDIA_AWS_A10G_DataSheet_FINAL_02_17_2022 AMD amd rocm`,
+	"internal/roofline/sheets.go": `NVIDIA nvidia AMD amd rocm`,
 	"internal/report/gaps.go":     `enable_cuda_sync_events`,
 	"internal/analyses/rows.go":   `CUDA`,
 }

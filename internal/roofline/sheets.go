@@ -18,7 +18,7 @@ var sheets = map[string]Document{
 	"a100":      {"NVIDIA A100 Tensor Core GPU data sheet, 1758950 r4", "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf"},
 	"ampere":    {"NVIDIA A100 Tensor Core GPU Architecture (caches)", "https://images.nvidia.com/aem-dam/en-zz/Solutions/data-center/nvidia-ampere-architecture-whitepaper.pdf"},
 	"ga102":     {"NVIDIA Ampere GA102 GPU Architecture, 2.1", "https://www.nvidia.com/content/PDF/nvidia-ampere-ga-102-gpu-architecture-whitepaper-v2.1.pdf"},
-	"a10g":      {"NVIDIA A10G Tensor Core GPU data sheet for AWS, 17 February 2022", "https://d1.awsstatic.com/product-marketing/ec2/NVIDIA_AWS_A10G_DataSheet_FINAL_02_17_2022.pdf"},
+	"a10g":      {"NVIDIA A10G Tensor Core GPU data sheet for AWS, 17 February 2022", ""},
 	"a10":       {"NVIDIA A10 Tensor Core GPU data sheet", "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a10/pdf/a10-datasheet.pdf"},
 	"a30":       {"NVIDIA A30 Tensor Core GPU data sheet", "https://www.nvidia.com/content/dam/en-zz/Solutions/data-center/products/a30-gpu/pdf/a30-datasheet.pdf"},
 	"a40":       {"NVIDIA A40 data sheet, 1469711 r8", "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a40/proviz-print-nvidia-a40-datasheet-us-nvidia-1469711-r8-web.pdf"},
