@@ -49,15 +49,8 @@ var _ = add(rule{
 			f.action = []string{"unset PYTORCH_NO_CUDA_MEMORY_CACHING and PYTORCH_NO_HIP_MEMORY_CACHING", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"}
 			f.do = "unset PYTORCH_NO_CUDA_MEMORY_CACHING"
 		}
-		calls := r.m.SetOf(list...)
-		var waits []wait
-		for _, w := range r.waits {
-			if calls.Has(w.call) {
-				waits = append(waits, w)
-			}
-		}
 		f.change.shrink(list, allocTime)
-		f.change.noWait(waits)
+		f.change.noWait(r.waitsByCalls(list))
 		return f
 	},
 })

@@ -42,15 +42,8 @@ var _ = add(rule{
 		f := &found{events: events{blocked, blockedLaunch}, change: r.scenario(), do: "unset CUDA_LAUNCH_BLOCKING",
 			numbers: []Number{countOf("launches that wait", len(blocked)), countOf("launches", n), timeOf("in them", sum(blocked, r.dur))}}
 		f.saw = fmt.Sprintf("%s of %s launches wait", tables.Grouped(int64(len(blocked))), tables.Grouped(int64(n)))
-		calls := r.m.SetOf(blocked...)
-		var list []wait
-		for _, w := range r.waits {
-			if calls.Has(w.call) {
-				list = append(list, w)
-			}
-		}
 		f.change.shrink(blocked, blockedLaunch)
-		f.change.noWait(list)
+		f.change.noWait(r.waitsByCalls(blocked))
 		return f
 	},
 })

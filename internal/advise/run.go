@@ -114,6 +114,17 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room
 
+// waitsByCalls lists the waits of some calls.
+func (r *run) waitsByCalls(calls []cdg.ActID) (list []wait) {
+	set := r.m.SetOf(calls...)
+	for _, w := range r.waits {
+		if set.Has(w.call) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
 // addWait notes a call that returned because operations were over.
 func (r *run) addWait(a cdg.ActID) {
 	if !r.g.Graph.Call(a) {

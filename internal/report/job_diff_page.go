@@ -5,7 +5,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"overlay/internal/tables"
@@ -88,22 +87,6 @@ func (d *JobDifference) WriteMarkdown(w io.Writer, top int) error {
 func (d *JobDifference) WriteHTML(w io.Writer) error {
 	list := d.Tables()
 	longest := max(d.Length.Before, d.Length.After)
-	change := func(t *tables.Table, first column, kind func(l tables.Line) string) []column {
-		most := 0.0
-		for l := range t.Lines(-1) {
-			most = max(most, math.Abs(l.Value("effect_ns").Float()))
-		}
-		effect := bars("", func(l tables.Line) []part {
-			return without([]part{{kind(l), ratio(math.Abs(l.Value("effect_ns").Float()), most), l.Show("effect_ns")}})
-		})
-		return []column{first, effect, figure(t, "before", "before_ns"), figure(t, "after", "after_ns"), figure(t, "effect", "effect_ns")}
-	}
-	turn := func(l tables.Line) string {
-		if l.Value("effect_ns").Int() > 0 {
-			return "slower"
-		}
-		return "faster"
-	}
 	classes, waits, steps := tables.Find(list, "classes"), tables.Find(list, "waits"), tables.Find(list, "steps")
 	who := func(name string) grid {
 		t := tables.Find(list, name)
@@ -118,8 +101,8 @@ func (d *JobDifference) WriteHTML(w io.Writer) error {
 		Sides                                                  [][]part
 		ClassGrid, WaitGrid, StepGrid, StragglerGrid, LinkGrid grid
 	}{d, list, d.lead(), [][]part{classParts(paths[0].byClass, paths[0].duration, longest), classParts(paths[1].byClass, paths[1].duration, longest)},
-		makeGrid(classes, maxRows, "classes", change(classes, label("class", func(l tables.Line) gridCell { return gridCell{Text: classWords[l.Str("name")]} }), func(l tables.Line) string { return l.Str("name") })...),
+		makeGrid(classes, maxRows, "classes", changeColumns(classes, label("class", func(l tables.Line) gridCell { return gridCell{Text: classWords[l.Str("name")]} }), func(l tables.Line) string { return l.Str("name") })...),
 		makeGrid(waits, 1, "waits", label("", func(tables.Line) gridCell { return gridCell{Text: "waited in collectives, a rank on average"} }),
 			figure(waits, "before", "before_ns"), figure(waits, "after", "after_ns"), figure(waits, "effect", "effect_ns")),
-		makeGrid(steps, maxRows, "steps", change(steps, named("step", "name"), turn)...), who("stragglers"), who("links")})
+		makeGrid(steps, maxRows, "steps", changeColumns(steps, named("step", "name"), turn)...), who("stragglers"), who("links")})
 }
