@@ -170,7 +170,7 @@ func (z *summarizer) waits(lane, piece int) bool {
 	if piece+1 >= int(g.PieceFirst[lane+1]) {
 		return false
 	}
-	id := g.Begun[piece+1]
+	id := g.Pieces[piece+1].Begun
 	if id == cdg.NoWait {
 		return false
 	}

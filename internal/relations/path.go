@@ -118,7 +118,7 @@ func (m *maker) storedWaits() []edgeRow {
 		}
 		before := cdg.NoAct
 		for i := g.PieceFirst[l]; i < g.PieceFirst[l+1]; i++ {
-			border(g.Begun[i], before, g.Pieces[i].Owner, lane)
+			border(g.Pieces[i].Begun, before, g.Pieces[i].Owner, lane)
 			before = g.Pieces[i].Owner
 		}
 	}

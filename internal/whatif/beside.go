@@ -48,8 +48,8 @@ func (b *modelBuilder) relate() {
 	}
 	for l := range g.Lanes {
 		for i := g.PieceFirst[l]; i < g.PieceFirst[l+1]; i++ {
-			if b.waited(g.Begun[i]) {
-				join(cdg.LaneID(l), &g.Waits[g.Begun[i]])
+			if b.waited(g.Pieces[i].Begun) {
+				join(cdg.LaneID(l), &g.Waits[g.Pieces[i].Begun])
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func (b *modelBuilder) markBorders() {
 		}
 		first, limit := int(g.PieceFirst[l]), int(g.PieceFirst[l+1])
 		for i := first; i < limit; i++ {
-			if i == first || b.waited(g.Begun[i]) {
+			if i == first || b.waited(g.Pieces[i].Begun) {
 				b.real[i], b.start[i] = true, true
 				if i > first {
 					b.start[i-1] = true

@@ -48,7 +48,7 @@ func (b *modelBuilder) borderDeps(l cdg.LaneID, k int, x mark) {
 		first := g.PieceFirst[l]
 		d, ok := b.onRequest(first, x.at)
 		if !ok {
-			d = b.source(g.Begun[first])
+			d = b.source(g.Pieces[first].Begun)
 		}
 		m.deps = append(m.deps, d)
 		return

@@ -53,7 +53,7 @@ func (b *modelBuilder) waitFor(l cdg.LaneID, piece int, t int64) cdg.WaitID {
 		if !b.real[next] {
 			return cdg.NoWait
 		}
-		return g.Begun[next]
+		return g.Pieces[next].Begun
 	}
 	i, ok := slices.BinarySearchFunc(b.inside[l], t, func(i int32, t int64) int { return cmp.Compare(g.Inside[i].At, t) })
 	if !ok {

@@ -43,7 +43,7 @@ func (r *Result) Graph(t *Times) *graph.Graph {
 		}
 		d.First = append(d.First, int32(len(d.Waits)))
 	}
-	d.Pieces, d.Begun, d.PieceFirst = make([]cdg.Piece, 0, len(m.g.Pieces)), make([]cdg.WaitID, 0, len(m.g.Begun)), make([]int32, 1, len(y.Lanes)+1)
+	d.Pieces, d.PieceFirst = make([]cdg.Piece, 0, len(m.g.Pieces)), make([]int32, 1, len(y.Lanes)+1)
 	for l := range y.Lanes {
 		if !y.Lanes[l].Stream {
 			r.moveThread(&d, cdg.LaneID(l), t)
@@ -137,11 +137,11 @@ func (r *Result) moveThread(d *cdg.Graph, l cdg.LaneID, t *Times) {
 			id = cdg.WaitID(len(d.Waits) - 1)
 		case d.Pieces[len(d.Pieces)-1].Owner == cdg.NoAct:
 			id = r.gap(d, d.Pieces[len(d.Pieces)-1].Start, at)
-			if was := m.g.Begun[i]; was != cdg.NoWait && m.g.Waits[was].Note == cdg.Idle {
+			if was := m.g.Pieces[i].Begun; was != cdg.NoWait && m.g.Waits[was].Note == cdg.Idle {
 				d.Waits[id].Note = cdg.Idle
 			}
 		}
-		d.Pieces, d.Begun = append(d.Pieces, cdg.Piece{Start: at, Owner: m.g.Pieces[i].Owner}), append(d.Begun, id)
+		d.Pieces = append(d.Pieces, cdg.Piece{Start: at, Owner: m.g.Pieces[i].Owner, Begun: id})
 	}
 	d.PieceFirst = append(d.PieceFirst, int32(len(d.Pieces))) // for PieceAt; the caller sets it
 	for _, x := range append(inner, list...) {
@@ -159,7 +159,7 @@ func (r *Result) gap(d *cdg.Graph, from, to int64) cdg.WaitID {
 
 // kept is the reason of a border outside of the window.
 func (r *Result) kept(d *cdg.Graph, i int32, at int64) cdg.WaitID {
-	id := r.m.g.Begun[i]
+	id := r.m.g.Pieces[i].Begun
 	if id == cdg.NoWait {
 		return id
 	}
