@@ -11,7 +11,6 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/cdg/nodes"
-	"overlay/internal/cdg/phases"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/tables"
@@ -213,14 +212,11 @@ func steps(g *graph.Graph, p *critpath.Path) []Step {
 	return out
 }
 
-// outsideSteps are the names of the rows of the table of steps that are no step.
-var outsideSteps = map[string]bool{"before": true, "after": true}
-
 // stepTimes describes how long steps take; nil without steps.
 func stepTimes(steps []Step) *StepTimes {
 	var times []int64
 	for i := range steps {
-		if !outsideSteps[steps[i].Name] {
+		if !OutsideSteps(steps[i].Name) {
 			times = append(times, steps[i].Duration)
 		}
 	}
@@ -336,22 +332,3 @@ func gains(r *Report, s Source) []Gain {
 
 // gainHotspots is for how many hotspots a report says what could be gained.
 const gainHotspots = 10
-
-// phaseNames are the names of the training phases in the order in which a step goes through them.
-var phaseNames = []string{phases.DataLoad.String(), phases.Forward.String(), phases.Loss.String(), phases.Backward.String(), phases.Communication.String(), phases.Update.String(), phases.Other.String()}
-
-// classOrder, classWords and kindClass follow the tables of classes and of kinds of segments.
-var (
-	classOrder = map[string]int{}
-	classWords = map[string]string{}
-	kindClass  = map[string]string{}
-)
-
-func init() {
-	for c := range critpath.NumClasses {
-		classOrder[c.String()], classWords[c.String()] = int(c), c.Words()
-	}
-	for k := range critpath.NumSegmentKinds {
-		kindClass[k.String()] = k.Class().String()
-	}
-}
