@@ -55,6 +55,7 @@ var layers = map[string][]string{
 	"internal/slim":               {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/overlay"},
 	"internal/anonymize":          {"internal/trace", "internal/vendors", "internal/kineto", "internal/cdg", "internal/graph", "internal/critpath", "internal/overlay", "internal/chrome"},
 	"internal/report":             {"internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/advise/jobadvice", "internal/ranks", "internal/tables"},
+	"internal/report/page":        {"internal/trace", "internal/cdg/phases", "internal/critpath", "internal/advise", "internal/ranks", "internal/tables", "internal/report"},
 	"internal/pipeline": {"internal/trace", "internal/cdg", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/ranks", "internal/report", "internal/relations", "internal/columns", "internal/overlay", "internal/overlay/manyranks", "internal/overlay/pftrace",
 		"internal/overlay/chromejson", "internal/slim", "internal/anonymize"},
 	"internal/testtrace": {"internal"},

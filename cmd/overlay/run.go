@@ -119,9 +119,16 @@ func (j *job) summary(w io.Writer, tr *trace.Trace, recorded bool, r *report.Rep
 	return writeLines(w, j.nextStep(out))
 }
 
+// muchForBrowser is from how many bytes on a viewer in a browser may run out of memory: it needs two to four times as much as
+// the file has, and some browsers give a page 2 to 4 GB (Perfetto's page on large traces).
+const muchForBrowser = 1 << 30
+
 // nextStep is what to do with an output.
 func (j *job) nextStep(out *output) string {
 	if word, ok := shellWord(out.shown); ok && out.temp != "" {
+		if out.n >= muchForBrowser {
+			return "next  trace_processor --httpd " + word + " and " + viewerOrigin + ", which takes it from there; much for a browser alone (--only-critical writes less)"
+		}
 		return "next  overlay open " + word
 	}
 	return "next  open it in " + viewerOrigin

@@ -102,7 +102,8 @@ func (s *scenario) shrink(slices []cdg.ActID, ns int64) {
 	}
 	own, dur := s.r.own, s.r.dur
 	take(s, list, func(x inside) (cdg.ActID, int64) {
-		return x.act, own[x.act] - own[x.act]*min(ns, dur(x.of))/max(dur(x.of), 1)
+		kept := float64(min(ns, dur(x.of))) / float64(max(dur(x.of), 1)) // a product of two times in ns may not fit int64
+		return x.act, own[x.act] - int64(float64(own[x.act])*kept)
 	})
 }
 

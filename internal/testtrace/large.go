@@ -38,7 +38,7 @@ func (l *large) step(n int) {
 	l.corr++
 	l.event("X", "cuda_runtime", "cudaDeviceSynchronize", 4242, 4242, call, l.host-call, `"cbid": 165, "correlation": `+itoa(l.corr))
 	l.host += 2000
-	l.event("X", "user_annotation", "ProfilerStep#"+itoa(l.corr/1001), 4242, 4242, start, l.host-start, "")
+	l.event("X", "user_annotation", "ProfilerStep#"+itoa((l.corr-1)/1001+1), 4242, 4242, start, l.host-start, "")
 	l.host += 1000
 }
 

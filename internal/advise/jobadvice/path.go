@@ -73,7 +73,7 @@ func (l *look) links() (list []found) {
 		gain := int64(0)
 		for _, s := range l.Path {
 			if s.Instance >= 0 && s.Kind == critpath.Comm && l.Instances[s.Instance].Group == x.Group && l.Instances[s.Instance].Coll == x.Coll {
-				gain += (s.End - s.Start) * (x.Median - x.Best) / x.Median
+				gain += int64(float64(s.End-s.Start) * float64(x.Median-x.Best) / float64(x.Median)) // the product in ns may not fit int64
 			}
 		}
 		g := &l.Groups[x.Group]

@@ -1,0 +1,39 @@
+package advise
+
+import (
+	"testing"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/graph"
+)
+
+// TestShrinkLong: what is taken from slices of many seconds is right although times multiplied with each other do not fit int64.
+func TestShrinkLong(t *testing.T) {
+	const second = 1_000_000_000
+	s := newScene()
+	s.work(1)
+	s.mark(s.op("aten::long", 30*second, nothing))
+	s.work(1)
+	g, err := graph.Build(s.b.Parse(t), cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := critpath.Exact(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(g, p)
+	for a := range r.g.Acts {
+		if r.g.Acts[a].Event != s.planted[0] {
+			continue
+		}
+		change := r.scenario()
+		change.shrink([]cdg.ActID{cdg.ActID(a)}, 3*second)
+		if got := change.atMost(); got < 27*second-1 || got > 27*second+1 {
+			t.Errorf("from 30 s to 3 s takes %d ns", got)
+		}
+		return
+	}
+	t.Error("the slice is not in the graph")
+}
