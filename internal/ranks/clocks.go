@@ -64,7 +64,7 @@ func (j *Job) takeClocks(o *observations, components *sets) {
 			slope = math.Min(deviations*q*math.Sqrt(drift[n]), fastest) * half
 			fault = math.Sqrt(sq(unevenEnds*q) + sq(deviations*q)*offset[n] + sq(slope))
 		}
-		if lean := math.Abs(d) * half; lean <= math.Max(1000, slope) {
+		if lean := math.Abs(d) * half; lean <= math.Max(1000, slope*likely/deviations) {
 			d = 0
 			fault += lean
 		}

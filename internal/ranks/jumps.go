@@ -100,6 +100,7 @@ func (j *Job) largestJump(o *observations) (best jump, found bool) {
 		noise := (spread(left, ml) + spread(right, mr)) / 2
 		if score := float64(abs(mr-ml)) / (1.5*float64(noise) + 5000); abs(mr-ml) > jumpLeast && score >= top {
 			top, found = score, true
+			k = s.moment(o, k, float64(ml), float64(mr))
 			best = jump{s.at(o, k-1), s.at(o, k), float64(mr - ml)}
 		}
 	})
@@ -126,6 +127,19 @@ func (s *series) steepest(o *observations, lo, hi, side int) (at int, shift floa
 		}
 	}
 	return at, shift
+}
+
+// moment moves a place to where the differences of a series change from near one value to near another. The place with enough
+// observations on each side may lie beside it.
+func (s *series) moment(o *observations, at int, before, after float64) int {
+	late := func(k int) bool { d := s.diff(o, k); return math.Abs(d-after) < math.Abs(d-before) }
+	for at > 1 && late(at-1) {
+		at--
+	}
+	for at < len(s.obs)-1 && !late(at) {
+		at++
+	}
+	return at
 }
 
 // reach are the differences on both sides of a place.
