@@ -26,6 +26,7 @@ func (j *Job) solveClocks(trust bool) {
 	o.center()
 	o.solve()
 	j.takeClocks(o, components)
+	j.tellMates()
 	cases := o.cases
 	*o = observations{} // a large job needs the room
 	j.judgeClocks(cases)
