@@ -228,6 +228,8 @@ func (j *Job) unite() {
 			if x := &all[at].g; !x.Known && !slices.Contains(x.Ranks, s.Rank) {
 				x.Ranks = append(slices.Clip(x.Ranks), s.Rank) // members come by rank, so this is sorted
 				x.Size = max(x.Size, len(x.Ranks))
+			} else if x.Known {
+				g.Ranks = x.Ranks // once for all ranks: of a large job each of them lists all
 			}
 		}
 	}
