@@ -24,7 +24,7 @@ var otherFormats = [][2]string{
 	{"internal/frompftrace/text.go", "strconv.AppendFloat"},   // the same
 	{"internal/perfetto/read_args.go", "strconv.FormatFloat"}, // a value in the dump for tests
 	{"internal/perfetto/read_text.go", "%g"},                  // the same
-	{"internal/report/grid.go", `+ "%"`},                      // the width of a box of the page
+	{"internal/report/page/grid.go", `+ "%"`},                 // the width of a box of the page
 }
 
 // TestNumbersAreFormattedInOnePlace looks for times, shares and amounts that become text outside of their home.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"overlay/internal/report"
+	"overlay/internal/report/page"
 	"overlay/internal/tables"
 )
 
@@ -50,7 +51,7 @@ func (j *job) diffJobs(sides [2]*found) (done bool, err error) {
 	if limit := j.opts.failIfSlower; limit >= 0 && d.Slower > limit {
 		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, j.files[1], tables.FormatPercent(d.Slower), j.files[0], tables.GivenPercent(limit))
 	}
-	page, err := j.createReport(j.opts.html)
+	html, err := j.createReport(j.opts.html)
 	if err != nil {
 		return false, err
 	}
@@ -59,17 +60,17 @@ func (j *job) diffJobs(sides [2]*found) (done bool, err error) {
 		return false, err
 	}
 	if picture != nil {
-		if err := d.WriteSVG(picture); err != nil {
+		if err := page.DrawJobDifference(picture, d); err != nil {
 			return false, err
 		}
 	}
 	switch {
-	case page != nil:
-		return true, d.WriteHTML(page)
+	case html != nil:
+		return true, page.WriteJobDifference(html, d)
 	case j.opts.json:
 		j.result = d.WriteJSON
 	case j.opts.markdown:
-		j.result = func(w io.Writer) error { return d.WriteMarkdown(w, changesListed) }
+		j.result = func(w io.Writer) error { return page.CommentJobDifference(w, d, changesListed) }
 	default:
 		j.result = func(w io.Writer) error { return d.WriteText(w, j.textOptions(j.resultTo), changesListed) }
 	}

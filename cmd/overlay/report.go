@@ -12,6 +12,7 @@ import (
 
 	"overlay/internal/pipeline"
 	"overlay/internal/report"
+	"overlay/internal/report/page"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/whatif"
@@ -43,7 +44,7 @@ func (j *job) solveOne(f *found, job func() (only string, err error)) (*pipeline
 
 // printReport prints the analysis of one trace, or of the traces of a job.
 func (j *job) printReport() error {
-	page, err := j.createReport(j.opts.html)
+	html, err := j.createReport(j.opts.html)
 	if err != nil {
 		return err
 	}
@@ -54,14 +55,14 @@ func (j *job) printReport() error {
 	if err != nil {
 		return err
 	}
-	solved, err := j.solveOne(f, func() (string, error) { return j.reportJob(f, page) })
+	solved, err := j.solveOne(f, func() (string, error) { return j.reportJob(f, html) })
 	if solved == nil {
 		return err
 	}
 	r := j.report(j.opts.input, solved, j.opts.top)
 	switch {
-	case page != nil:
-		return r.WriteHTML(page)
+	case html != nil:
+		return page.WriteReport(html, r)
 	case j.opts.json:
 		j.result = r.WriteJSON
 	default:
@@ -72,7 +73,8 @@ func (j *job) printReport() error {
 
 // report makes the report of a run with the top hotspots.
 func (j *job) report(name string, r *pipeline.Run, top int) *report.Report {
-	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments, Advise: j.opts.command != "diff" && !j.opts.noAdvice, Gains: j.opts.command == "report"}
+	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments, Advise: j.opts.command != "diff" && !j.opts.noAdvice, Gains: j.opts.command == "report",
+		Brief: !j.opts.json && j.opts.html == "" && j.opts.report == ""}
 	if j.opts.anonymize {
 		s.Name = "trace"
 	}
@@ -104,7 +106,7 @@ func writeReport(out *output, r *report.Report) error {
 	case out == nil:
 		return nil
 	case filepath.Ext(out.shown) == ".html":
-		return r.WriteHTML(out)
+		return page.WriteReport(out, r)
 	}
 	return r.WriteJSON(out)
 }
@@ -120,7 +122,7 @@ func (j *job) diff() error {
 			return err
 		}
 	}
-	page, err := j.createReport(j.opts.html)
+	html, err := j.createReport(j.opts.html)
 	if err != nil {
 		return err
 	}
@@ -153,17 +155,17 @@ func (j *job) diff() error {
 		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, j.files[1], tables.FormatPercent(d.Slower), j.files[0], tables.GivenPercent(limit))
 	}
 	if picture != nil {
-		if err := d.WriteSVG(picture); err != nil {
+		if err := page.DrawDifference(picture, d); err != nil {
 			return err
 		}
 	}
 	switch {
-	case page != nil:
-		return d.WriteHTML(page)
+	case html != nil:
+		return page.WriteDifference(html, d)
 	case j.opts.json:
 		j.result = d.WriteJSON
 	case j.opts.markdown:
-		j.result = func(w io.Writer) error { return d.WriteMarkdown(w, changesListed) }
+		j.result = func(w io.Writer) error { return page.CommentDifference(w, d, changesListed) }
 	default:
 		j.result = func(w io.Writer) error { return d.WriteText(w, j.textOptions(j.resultTo), changesListed) }
 	}

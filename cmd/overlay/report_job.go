@@ -15,6 +15,7 @@ import (
 	"overlay/internal/ranks"
 	"overlay/internal/ranks/roster"
 	"overlay/internal/report"
+	"overlay/internal/report/page"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
@@ -31,14 +32,14 @@ type rankedJob struct {
 
 // reportJob prints the analysis of a job of which each rank left a trace. It returns the name of the trace where it
 // turns out that there is one rank only: that is reported as ever.
-func (j *job) reportJob(f *found, page *output) (only string, err error) {
+func (j *job) reportJob(f *found, html *output) (only string, err error) {
 	r, only, err := j.joinRanks(f)
 	if r == nil {
 		return only, err
 	}
 	made := report.NewJob(r.source)
-	if page != nil {
-		return "", made.WriteHTML(page)
+	if html != nil {
+		return "", page.WriteJob(html, made, r.source)
 	}
 	j.result = func(w io.Writer) error { return made.WriteText(w, j.textOptions(j.resultTo)) }
 	if j.opts.json {

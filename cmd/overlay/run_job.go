@@ -15,6 +15,7 @@ import (
 	"overlay/internal/pgzip"
 	"overlay/internal/pipeline"
 	"overlay/internal/report"
+	"overlay/internal/report/page"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
@@ -55,7 +56,7 @@ func (j *job) runJob(f *found, out, rep *output) (only string, err error) {
 	switch {
 	case rep == nil:
 	case filepath.Ext(rep.shown) == ".html":
-		err = made.WriteHTML(rep)
+		err = page.WriteJob(rep, made, r.source)
 	default:
 		err = made.WriteJSON(rep)
 	}

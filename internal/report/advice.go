@@ -32,8 +32,8 @@ func NewAdvice(s Source) *Advice {
 	return a
 }
 
-// topFindings is how many findings a first screen has.
-const topFindings = 3
+// TopFindings is how many findings a first screen has.
+const TopFindings = 3
 
 // WriteJSON writes the advice as an indented JSON document.
 func (a *Advice) WriteJSON(w io.Writer) error {

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/report"
+	"overlay/internal/testtrace/reported"
 	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )
@@ -22,7 +24,7 @@ const adviceSchemaFile = "../../docs/advise.schema.json"
 
 // TestAdviceSchemaFile: the schema in docs says what the types say.
 func TestAdviceSchemaFile(t *testing.T) {
-	s := schemaOf(reflect.TypeFor[Advice]())
+	s := schemaOf(reflect.TypeFor[report.Advice]())
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = advise.Schema
 	s["description"] = "The answer of overlay advise. Times are integers in ns, shares are ratios, events are zero-based positions in traceEvents. Without advice the input is a slim trace."
@@ -31,26 +33,26 @@ func TestAdviceSchemaFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkGolden(t, adviceSchemaFile, append(b, '\n'))
+	reported.Golden(t, adviceSchemaFile, append(b, '\n'), *update)
 }
 
 const jobAdviceSchemaFile = "../../docs/advise-job.schema.json"
 
 // TestJobAdviceSchemaFile: the schema in docs says what the types say.
 func TestJobAdviceSchemaFile(t *testing.T) {
-	s := schemaOf(reflect.TypeFor[JobAdvice]())
+	s := schemaOf(reflect.TypeFor[report.JobAdvice]())
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["title"] = JobAdviceSchema
+	s["title"] = report.JobAdviceSchema
 	s["description"] = "The answer of overlay advise on the traces of a job. Times are integers in ns, shares are ratios; gains over the ranks are bounds. What is said of the rank itself is as overlay advise says of its trace."
-	s["properties"].(map[string]any)["schema"] = map[string]any{"const": JobAdviceSchema}
+	s["properties"].(map[string]any)["schema"] = map[string]any{"const": report.JobAdviceSchema}
 	b, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkGolden(t, jobAdviceSchemaFile, append(b, '\n'))
+	reported.Golden(t, jobAdviceSchemaFile, append(b, '\n'), *update)
 }
 
-func adviceOf(t *testing.T, name string, tr *trace.Trace) *Advice {
+func adviceOf(t *testing.T, name string, tr *trace.Trace) *report.Advice {
 	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +61,7 @@ func adviceOf(t *testing.T, name string, tr *trace.Trace) *Advice {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewAdvice(Source{Name: name, Version: "test", Graph: g, Path: p, Advice: advise.New(whatif.New(g), p), Analyses: analyses.Run(g, p, []string{"roofline"}, analyses.Options{})})
+	return report.NewAdvice(report.Source{Name: name, Version: "test", Graph: g, Path: p, Advice: advise.New(whatif.New(g), p), Analyses: analyses.Run(g, p, []string{"roofline"}, analyses.Options{})})
 }
 
 // TestAdviceForms: the JSON of the advice on each own trace follows its schema; the text keeps to its width, names every
@@ -74,8 +76,8 @@ func TestAdviceForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	own := ownTraces(t)
-	own["shapes"] = shapedTrace(t)
+	own := reported.Traces(t)
+	own["shapes"] = reported.Shaped(t)
 	for name, tr := range own {
 		a := adviceOf(t, name, tr)
 		var js bytes.Buffer
@@ -97,10 +99,10 @@ func TestAdviceForms(t *testing.T) {
 		}
 		for _, width := range []int{60, 80, 120} {
 			var text, same bytes.Buffer
-			if err := a.WriteText(&text, TextOptions{Width: width}); err != nil {
+			if err := a.WriteText(&text, report.TextOptions{Width: width}); err != nil {
 				t.Fatal(err)
 			}
-			if err := detached.WriteText(&same, TextOptions{Width: width}); err != nil {
+			if err := detached.WriteText(&same, report.TextOptions{Width: width}); err != nil {
 				t.Fatal(err)
 			}
 			if same.String() != text.String() {

@@ -87,7 +87,7 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 	}
 	side("before", d.Before)
 	side("after", d.After)
-	t.line("%s", t.bold(d.verdict()))
+	t.line("%s", t.bold(d.Verdict()))
 	change := func(l tables.Line, name string) {
 		t.line("  %12s %12s %13s  %s", l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"), name)
 	}
@@ -108,8 +108,8 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 	return t.w.Flush()
 }
 
-// verdict is the difference of the windows in words.
-func (d *Difference) verdict() string {
+// Verdict is the difference of the windows in words.
+func (d *Difference) Verdict() string {
 	switch {
 	case d.Window.Effect > 0:
 		return tables.FormatPercent(d.Slower) + " slower"

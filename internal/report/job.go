@@ -20,7 +20,6 @@ type JobReport struct {
 
 	name, threads string // what was read, and how hand-offs were: for the text
 	judged        int
-	source        *JobSource // for the page
 }
 
 // Job is what is known of all ranks together.

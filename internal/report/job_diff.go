@@ -106,7 +106,7 @@ func (r *JobReport) length() (l jobLength) {
 		}
 	}
 	if len(all) > 0 && r.Job.Window.Step == nil {
-		l.step = middle(all)
+		l.step = Middle(all)
 	}
 	return l
 }
@@ -116,8 +116,8 @@ func (r *JobReport) stragglersBy() map[string]StragglerChange {
 	m := map[string]StragglerChange{}
 	for i := range r.Job.Stragglers {
 		s := &r.Job.Stragglers[i]
-		cause, _ := causeText(s)
-		m[stragglerWho(s)] = StragglerChange{Who: stragglerWho(s), Cause: cause, After: s.Share}
+		cause, _ := CauseText(s)
+		m[StragglerWho(s)] = StragglerChange{Who: StragglerWho(s), Cause: cause, After: s.Share}
 	}
 	return m
 }
@@ -126,7 +126,7 @@ func (r *JobReport) linksBy() map[string]StragglerChange {
 	m := map[string]StragglerChange{}
 	for i := range r.Job.Links {
 		l := &r.Job.Links[i]
-		who := "group " + groupName(&r.Job.Groups[l.Group]) + ", " + l.Class
+		who := "group " + GroupName(&r.Job.Groups[l.Group]) + ", " + l.Class
 		m[who] = StragglerChange{Who: who, Cause: "slow link", After: l.Ratio - 1}
 	}
 	return m
@@ -165,6 +165,19 @@ func (d *JobDifference) WriteJSON(w io.Writer) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	return e.Encode(d)
+}
+
+// Tables gives the difference as tables.
+func (d *JobDifference) Tables() []tables.Table {
+	return tables.From("job_difference", "how much longer a step, or the window, takes", d)
+}
+
+// Lead says what times are of.
+func (d *JobDifference) Lead() string {
+	if d.PerStep {
+		return "a step in the middle, on the path over the ranks"
+	}
+	return "the window, on the path over the ranks"
 }
 
 // Verdict is the difference in words.
@@ -229,7 +242,7 @@ func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 				t.line("%-11s … %s more", word, tables.Plain(int64(len(all)-i)))
 				break
 			}
-			t.line("%-11s %s", word, Shorten(fmt.Sprintf("%-5s %s: %s, %s", x.Change, Plain(x.Who), x.Cause, x.shares()), t.width-12))
+			t.line("%-11s %s", word, Shorten(fmt.Sprintf("%-5s %s: %s, %s", x.Change, Plain(x.Who), x.Cause, x.Shares()), t.width-12))
 		}
 	}
 	list("stragglers", d.Stragglers)
@@ -237,16 +250,16 @@ func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 	return t.w.Flush()
 }
 
-// shares is how much more a straggler works, before and after where it stayed.
-func (x *StragglerChange) shares() string {
+// Shares is how much more a straggler works, before and after where it stayed.
+func (x *StragglerChange) Shares() string {
 	if x.Change == "still" {
 		return tables.FormatShare(x.Before) + ", then " + tables.FormatShare(x.After)
 	}
 	return tables.FormatShare(max(x.Before, x.After))
 }
 
-// middle is the lower of the values in the middle. It leaves the list as it is.
-func middle(list []int64) int64 {
+// Middle is the lower of the values in the middle. It leaves the list as it is.
+func Middle(list []int64) int64 {
 	if len(list) == 0 {
 		return 0
 	}

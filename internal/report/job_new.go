@@ -27,7 +27,7 @@ type JobSource struct {
 // NewJob makes the report of a job.
 func NewJob(s JobSource) *JobReport {
 	b := &jobBuilder{JobSource: s, j: s.Job}
-	r := &JobReport{Schema: JobSchema, Tool: Tool{"overlay", s.Version}, Method: "exact", name: s.Name, threads: s.Job.Members[0].Threads, judged: s.Verdict.Judged, source: &b.JobSource}
+	r := &JobReport{Schema: JobSchema, Tool: Tool{"overlay", s.Version}, Method: "exact", name: s.Name, threads: s.Job.Members[0].Threads, judged: s.Verdict.Judged}
 	j := b.j
 	for m := range j.Members {
 		if j.Members[m].Threads != r.threads {

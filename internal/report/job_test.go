@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -8,14 +8,16 @@ import (
 	"testing"
 
 	"overlay/internal/ranks"
+	"overlay/internal/report"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/jobjudge"
+	"overlay/internal/testtrace/reported"
 )
 
 const jobSchemaFile = "../../docs/report-job.schema.json"
 
 // madeJob is the report of a simulated job.
-func madeJob(t *testing.T, o testtrace.JobOptions, step int32, segments bool) *JobReport {
+func madeJob(t *testing.T, o testtrace.JobOptions, step int32, segments bool) *report.JobReport {
 	t.Helper()
 	list, err := jobjudge.Summaries(testtrace.NewJob(o))
 	if err != nil {
@@ -28,8 +30,8 @@ func madeJob(t *testing.T, o testtrace.JobOptions, step int32, segments bool) *J
 	if err := j.Check(); err != nil {
 		t.Fatal(err)
 	}
-	return NewJob(JobSource{Name: "traces", Version: "test", Job: j, Verdict: ranks.Judge(j, ranks.Expected{Intra: 300}), Segments: segments,
-		Ignored: []Ignored{{"notes.json", "no trace"}}, Notes: []string{"a note"}})
+	return report.NewJob(report.JobSource{Name: "traces", Version: "test", Job: j, Verdict: ranks.Judge(j, ranks.Expected{Intra: 300}), Segments: segments,
+		Ignored: []report.Ignored{{"notes.json", "no trace"}}, Notes: []string{"a note"}})
 }
 
 var madeJobs = []testtrace.JobOptions{
@@ -40,23 +42,23 @@ var madeJobs = []testtrace.JobOptions{
 
 // TestJobSchemaFile: the schema in docs says what the types say.
 func TestJobSchemaFile(t *testing.T) {
-	s := schemaOf(reflect.TypeFor[JobReport]())
+	s := schemaOf(reflect.TypeFor[report.JobReport]())
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["title"] = JobSchema
+	s["title"] = report.JobSchema
 	s["description"] = "The JSON report of overlay on a job of several ranks. Times are integers in unix ns on the job's clock, shares are ratios 0 to 1, events are zero-based positions in traceEvents of the trace of their rank."
 	props := s["properties"].(map[string]any)
-	props["schema"] = map[string]any{"const": JobSchema}
+	props["schema"] = map[string]any{"const": report.JobSchema}
 	props["method"] = map[string]any{"enum": []string{"exact"}}
 	b, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkGolden(t, jobSchemaFile, append(b, '\n'))
+	reported.Golden(t, jobSchemaFile, append(b, '\n'), *update)
 }
 
 // TestJobReports: reports of jobs follow the schema, their numbers add up, and each number has a unit.
 func TestJobReports(t *testing.T) {
-	s := schemaOf(reflect.TypeFor[JobReport]())
+	s := schemaOf(reflect.TypeFor[report.JobReport]())
 	raw, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +91,7 @@ func TestJobReports(t *testing.T) {
 	}
 }
 
-func addsUpJob(t *testing.T, j *Job) {
+func addsUpJob(t *testing.T, j *report.Job) {
 	t.Helper()
 	p, sums := &j.Path, [4]int64{}
 	for _, ns := range p.ByClass {
@@ -132,7 +134,7 @@ func TestJobText(t *testing.T) {
 		r := madeJob(t, madeJobs[i], -1, true)
 		for _, width := range []int{60, 100, 160} {
 			var b strings.Builder
-			if err := r.WriteText(&b, TextOptions{Width: width, Walk: width == 160}); err != nil {
+			if err := r.WriteText(&b, report.TextOptions{Width: width, Walk: width == 160}); err != nil {
 				t.Fatal(err)
 			}
 			text := b.String()

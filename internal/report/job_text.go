@@ -69,7 +69,7 @@ func (t *jobText) head() {
 		tables.Duration(j.Window.Duration), window, t.r.Method, t.r.threads)
 	t.clocks()
 	if len(j.Missing) > 0 {
-		t.label("missing", "%s: %s", tables.Counted(len(j.Missing), "rank"), rankRanges(j.Missing))
+		t.label("missing", "%s: %s", tables.Counted(len(j.Missing), "rank"), RankRanges(j.Missing))
 	}
 	if len(j.Ignored) > 0 {
 		t.label("ignored", "%s", tables.Counted(len(j.Ignored), "input"))
@@ -132,7 +132,7 @@ func (t *jobText) clocks() {
 		return
 	}
 	how := ""
-	if slices.ContainsFunc(j.Groups, func(g JobGroup) bool { return g.By == "times" }) {
+	if slices.ContainsFunc(j.Groups, func(g JobGroup) bool { return g.By == "times" || g.By == "transfers" }) {
 		how = "; groups by when they end: the traces name none"
 	}
 	rest := ""
@@ -180,7 +180,7 @@ func (t *jobText) path() {
 		t.line("%s %-15s %8s %12s  %s", key, word, tables.FormatShare(tables.ShareOf(ns, p.Duration)), tables.Duration(ns), Shorten(note, max(t.width-42, 10)))
 	}
 	unrecorded, missing := p.Unrecorded, p.Missing
-	for _, c := range byTime(p.ByClass) {
+	for _, c := range ByTime(p.ByClass) {
 		ns := p.ByClass[c]
 		if c == "untraced" {
 			if unrecorded > 0 {
@@ -211,7 +211,7 @@ func (t *jobText) apart() {
 		}
 		var parts []string
 		whole := r.Window.End - r.Window.Start
-		for _, c := range byTime(r.OwnByClass) {
+		for _, c := range ByTime(r.OwnByClass) {
 			if ns := r.OwnByClass[c]; ns*50 >= whole && len(parts) < 4 {
 				parts = append(parts, classWords[c]+" "+tables.WholePercent(ns, max(whole, 1)))
 			}
@@ -286,8 +286,8 @@ func (t *jobText) ranksStrip() {
 	}
 }
 
-// rankRanges writes ascending ranks as 0-2, 5.
-func rankRanges(list []int) string {
+// RankRanges writes ascending ranks as 0-2, 5.
+func RankRanges(list []int) string {
 	var parts []string
 	for i := 0; i < len(list); {
 		k := i

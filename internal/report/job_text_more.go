@@ -82,17 +82,17 @@ func (t *jobText) collectives() {
 			break
 		}
 		g := &j.Groups[x.Group]
-		t.more("%-16s %6s in group %s, waits %s, transfers %s", x.Name, tables.Grouped(int64(x.Count)), groupName(g), tables.RankTime(x.Wait), tables.Duration(x.Transfer))
+		t.more("%-16s %6s in group %s, waits %s, transfers %s", x.Name, tables.Grouped(int64(x.Count)), GroupName(g), tables.RankTime(x.Wait), tables.Duration(x.Transfer))
 	}
 }
 
-// groupName names a group with its ranks.
-func groupName(g *JobGroup) string {
+// GroupName names a group with its ranks.
+func GroupName(g *JobGroup) string {
 	name := Plain(g.Name)
 	if g.Desc != "" && g.Desc != g.Name {
 		name += " " + Plain(g.Desc)
 	}
-	return Shorten(name+" ("+rankRanges(g.Ranks)+")", 44)
+	return Shorten(name+" ("+RankRanges(g.Ranks)+")", 44)
 }
 
 func (t *jobText) steps() {
@@ -135,9 +135,9 @@ func (t *jobText) stragglers() {
 		t.label("stragglers", "none in %s", tables.Counted(t.r.judged, "step"))
 	}
 	for _, s := range j.Stragglers {
-		who := stragglerWho(&s)
-		cause, advice := causeText(&s)
-		t.label("stragglers", "%s, %s: %s, %s of the time of %s of %s", who, words(s.Kind), cause, tables.FormatShare(s.Share), tables.Plain(int64(len(s.Steps))), tables.Counted(t.r.judged, "step"))
+		who := StragglerWho(&s)
+		cause, advice := CauseText(&s)
+		t.label("stragglers", "%s, %s: %s, %s of the time of %s of %s", who, Words(s.Kind), cause, tables.FormatShare(s.Share), tables.Plain(int64(len(s.Steps))), tables.Counted(t.r.judged, "step"))
 		if advice != "" {
 			t.more("%s", advice)
 		}
@@ -150,8 +150,8 @@ func (t *jobText) stragglers() {
 	}
 }
 
-// causeText is a cause in words, and what to do about it.
-func causeText(s *Straggler) (cause, advice string) {
+// CauseText is a cause in words, and what to do about it.
+func CauseText(s *Straggler) (cause, advice string) {
 	name := ""
 	if len(s.Names) > 0 {
 		name = Shorten(Plain(Readable(s.Names[0].Name)), 40)
@@ -181,7 +181,7 @@ func (t *jobText) links() {
 		if i == 3 {
 			break
 		}
-		t.label("slow links", "%s of group %s take %s, elsewhere %s", l.Class, groupName(&j.Groups[l.Group]), tables.Duration(l.Median), tables.Duration(l.Best))
+		t.label("slow links", "%s of group %s take %s, elsewhere %s", l.Class, GroupName(&j.Groups[l.Group]), tables.Duration(l.Median), tables.Duration(l.Best))
 	}
 	most := slices.Clone(j.Bandwidth)
 	slices.SortStableFunc(most, func(a, b Bandwidth) int { return cmp.Compare(int64(b.Count)*b.Bucket, int64(a.Count)*a.Bucket) })
@@ -221,17 +221,17 @@ func (t *jobText) walk() {
 	}
 }
 
-// stragglerWho names a straggler.
-func stragglerWho(s *Straggler) string {
+// StragglerWho names a straggler.
+func StragglerWho(s *Straggler) string {
 	switch {
 	case s.Unit != "rank":
 		who := strings.TrimSpace(Plain(s.Name))
 		if !strings.HasPrefix(who, s.Unit) {
 			who = s.Unit + " " + who
 		}
-		return who + " (ranks " + rankRanges(s.Ranks) + ")"
+		return who + " (ranks " + RankRanges(s.Ranks) + ")"
 	case len(s.Ranks) > 1:
-		return "ranks " + rankRanges(s.Ranks)
+		return "ranks " + RankRanges(s.Ranks)
 	}
-	return "rank " + rankRanges(s.Ranks)
+	return "rank " + RankRanges(s.Ranks)
 }

@@ -57,8 +57,8 @@ func Readable(name string) string {
 	return s
 }
 
-// readableList is several names in order.
-func readableList(names []string) string {
+// ReadableList is several names in order.
+func ReadableList(names []string) string {
 	short := make([]string, len(names))
 	for i, n := range names {
 		short[i] = Readable(n)

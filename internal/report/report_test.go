@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -7,47 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/advise"
-	"overlay/internal/analyses"
 	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
-	"overlay/internal/kineto"
+	"overlay/internal/report"
 	"overlay/internal/tables"
 	"overlay/internal/testtrace/corpus"
-	"overlay/internal/whatif"
+	"overlay/internal/testtrace/reported"
 )
-
-// reportOf reads a trace file and reports on it.
-func reportOf(t testing.TB, path string, o cdg.Options) *Report {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	tr, err := kineto.Read(f, path, kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := graph.Build(tr, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return New(Source{Name: path, Version: "test", Graph: g, Path: p, Segments: true, Model: whatif.New(g), Gains: true, Advice: advise.New(whatif.New(g), p), Analyses: analyses.Run(g, p, analyses.Names, analyses.Options{})})
-}
-
-const demo = "../../testdata/demo.json.gz"
 
 // TestSums: every breakdown of the exact path sums to the window, and so do the steps.
 func TestSums(t *testing.T) {
 	steps := 0
-	for name, tr := range numberTraces(t) {
-		r := reports(t, name, tr, true)["exact"]
+	for name, tr := range reported.Many(t) {
+		r := reported.ByMethod(t, name, tr, true)["exact"]
 		sumsUp(t, name, r)
 		steps += len(r.Steps)
 	}
@@ -65,14 +36,14 @@ func TestRealSums(t *testing.T) {
 			continue
 		}
 		looked++
-		sumsUp(t, f, reportOf(t, f, cdg.Options{}))
+		sumsUp(t, f, reported.File(t, f, cdg.Options{}))
 	}
 	if looked == 0 {
 		t.Error("no trace was small enough")
 	}
 }
 
-func sumsUp(t *testing.T, f string, r *Report) {
+func sumsUp(t *testing.T, f string, r *report.Report) {
 	t.Helper()
 	for name, m := range map[string]map[string]int64{"by_class": r.Path.ByClass, "by_kind": r.Path.ByKind, "by_evidence": r.Path.ByEvidence} {
 		if sum(m) != r.Window.Duration {
@@ -106,13 +77,13 @@ func sum(m map[string]int64) (n int64) {
 
 // TestTextFits: no line is longer than the width, whatever the names are.
 func TestTextFits(t *testing.T) {
-	r := reportOf(t, demo, cdg.Options{})
+	r := reported.File(t, corpus.Demo(t), cdg.Options{})
 	hostile := "<script>alert(1)</script>\x1b[31m\n" + strings.Repeat("x", 10_000)
-	r.Hotspots[0].Name, r.Hotspots[0].Readable, r.Hotspots[0].Caller = hostile, Readable(hostile), hostile
+	r.Hotspots[0].Name, r.Hotspots[0].Readable, r.Hotspots[0].Caller = hostile, report.Readable(hostile), hostile
 	r.Steps[0].Name = hostile
 	for _, width := range []int{80, 100, 120} {
 		var b bytes.Buffer
-		if err := r.WriteText(&b, TextOptions{Width: width, Walk: true}); err != nil {
+		if err := r.WriteText(&b, report.TextOptions{Width: width, Walk: true}); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(b.String(), "\x1b") {
@@ -127,12 +98,12 @@ func TestTextFits(t *testing.T) {
 }
 
 func TestJSONRoundTrip(t *testing.T) {
-	r := reportOf(t, demo, cdg.Options{})
+	r := reported.File(t, corpus.Demo(t), cdg.Options{})
 	var b bytes.Buffer
 	if err := r.WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
-	var back Report
+	var back report.Report
 	d := json.NewDecoder(&b)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&back); err != nil {
@@ -158,22 +129,22 @@ func TestReadable(t *testing.T) {
 		{"_Zebra", "_Zebra"},
 		{"_ZN99x", "_ZN99x"},
 	} {
-		if got := Readable(c[0]); got != c[1] {
+		if got := report.Readable(c[0]); got != c[1] {
 			t.Errorf("%q reads %q, want %q", c[0], got, c[1])
 		}
 	}
 }
 
 func TestCompare(t *testing.T) {
-	a, b := reportOf(t, demo, cdg.Options{}), reportOf(t, demo, cdg.Options{Step: "1"})
-	d := Compare(a, b)
+	a, b := reported.File(t, corpus.Demo(t), cdg.Options{}), reported.File(t, corpus.Demo(t), cdg.Options{Step: "1"})
+	d := report.Compare(a, b)
 	if d.Window.Effect >= 0 || d.Slower >= 0 {
 		t.Errorf("one step against three: %+v", d.Window)
 	}
-	if same := Compare(a, a); same.Slower != 0 || same.Window.Effect != 0 || same.Classes[0].Effect != 0 {
+	if same := report.Compare(a, a); same.Slower != 0 || same.Window.Effect != 0 || same.Classes[0].Effect != 0 {
 		t.Errorf("a report differs from itself")
 	}
-	back := Compare(b, a)
+	back := report.Compare(b, a)
 	if back.Window.Effect != -d.Window.Effect || len(back.Classes) != len(d.Classes) {
 		t.Error("the difference is not the opposite the other way round")
 	}
@@ -186,14 +157,14 @@ func TestCompare(t *testing.T) {
 
 // TestDifferenceText: the text names both sides, the verdict, and the classes and hotspots with their effect.
 func TestDifferenceText(t *testing.T) {
-	a, b := reportOf(t, demo, cdg.Options{}), reportOf(t, demo, cdg.Options{Step: "1"})
+	a, b := reported.File(t, corpus.Demo(t), cdg.Options{}), reported.File(t, corpus.Demo(t), cdg.Options{Step: "1"})
 	for _, c := range []struct {
-		before, after *Report
+		before, after *report.Report
 		want          string
 	}{{a, b, "faster"}, {b, a, "slower"}, {a, a, "as long as before"}} {
-		d := Compare(c.before, c.after)
+		d := report.Compare(c.before, c.after)
 		var text, js bytes.Buffer
-		if err := d.WriteText(&text, TextOptions{}, 3); err != nil {
+		if err := d.WriteText(&text, report.TextOptions{}, 3); err != nil {
 			t.Fatal(err)
 		}
 		if err := d.WriteJSON(&js); err != nil || !json.Valid(js.Bytes()) {

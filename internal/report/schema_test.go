@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"overlay/internal/report"
+	"overlay/internal/testtrace/reported"
 )
 
 const schemaFile = "../../docs/report.schema.json"
@@ -52,18 +55,18 @@ func schemaOf(t reflect.Type) map[string]any {
 
 // TestSchemaFile: the schema in docs says what the types say.
 func TestSchemaFile(t *testing.T) {
-	s := schemaOf(reflect.TypeFor[Report]())
+	s := schemaOf(reflect.TypeFor[report.Report]())
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["title"] = Schema
+	s["title"] = report.Schema
 	s["description"] = "The JSON report of overlay. Times are integers in ns on the trace's own clock, shares are ratios 0 to 1, events are zero-based positions in traceEvents."
 	props := s["properties"].(map[string]any)
-	props["schema"] = map[string]any{"const": Schema}
+	props["schema"] = map[string]any{"const": report.Schema}
 	props["method"] = map[string]any{"enum": []string{"exact", "ctda", "hta"}}
 	b, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkGolden(t, schemaFile, append(b, '\n'))
+	reported.Golden(t, schemaFile, append(b, '\n'), *update)
 }
 
 // TestTablesFile: docs/tables.md lists the tables with their columns and units.
@@ -71,9 +74,9 @@ func TestTablesFile(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("# The tables of a report\n\nMade by a test from the types of the report (`make update`). Names are those of the JSON report. Times are ns, shares ratios 0 to 1,\n" +
 		"a `time` is a moment on the trace's own clock, a `ref` a position in traceEvents, an `id` the number of a device, a stream or a node.\n")
-	r := reports(t, "loader", ownTraces(t)["loader"], true)["exact"]
+	r := reported.ByMethod(t, "loader", reported.Traces(t)["loader"], true)["exact"]
 	list := r.Tables()
-	d := Compare(r, r)
+	d := report.Compare(r, r)
 	for i, t := range append(list, d.Tables()...) {
 		title := t.Name
 		if i >= len(list) && i > 0 && t.Name != "difference" {
@@ -91,7 +94,7 @@ func TestTablesFile(t *testing.T) {
 	if len(list) < 40 {
 		t.Fatalf("only %d tables", len(list))
 	}
-	checkGolden(t, "../../docs/tables.md", b.Bytes())
+	reported.Golden(t, "../../docs/tables.md", b.Bytes(), *update)
 }
 
 // TestReportsFollowSchema validates every report against the file, with a validator of its own.
@@ -105,9 +108,9 @@ func TestReportsFollowSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for name, tr := range ownTraces(t) {
+	for name, tr := range reported.Traces(t) {
 		for _, segments := range []bool{false, true} {
-			for method, r := range reports(t, name, tr, segments) {
+			for method, r := range reported.ByMethod(t, name, tr, segments) {
 				var b bytes.Buffer
 				if err := r.WriteJSON(&b); err != nil {
 					t.Fatal(err)

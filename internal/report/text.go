@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"overlay/internal/tables"
@@ -131,17 +129,10 @@ func (t *text) strip(r *Report) {
 
 var letters = map[string]string{"cpu": "C", "gpu_compute": "G", "communication": "M", "copy": "P", "launch": "L", "sync": "S", "handoff": "H", "unexplained": "?", "untraced": ".", "idle": "_"}
 
-// byTime lists the classes of a map, most time first.
-func byTime(m map[string]int64) []string {
-	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(classOrder[a], classOrder[b]), cmp.Compare(a, b))
-	})
-}
-
 func (t *text) composition(r *Report) {
 	t.line("")
 	const bar = 40
-	for _, c := range byTime(r.Path.ByClass) {
+	for _, c := range ByTime(r.Path.ByClass) {
 		ns := r.Path.ByClass[c]
 		s := tables.ShareOf(ns, r.Window.Duration)
 		n := int(s*bar + 0.5)
@@ -170,7 +161,7 @@ func (t *text) steps(r *Report) {
 			continue
 		}
 		var parts []string
-		for _, c := range byTime(s.ByClass) {
+		for _, c := range ByTime(s.ByClass) {
 			if ns := s.ByClass[c]; tables.ShareOf(ns, s.Duration) >= 0.02 && len(parts) < 4 {
 				parts = append(parts, classWords[c]+" "+tables.WholePercent(ns, s.Duration))
 			}
@@ -243,7 +234,7 @@ func (t *text) trust(r *Report) {
 		of(p.Inferred, p.Duration), of(none, p.Duration), of(p.ByClass["unexplained"]+p.ByClass["untraced"], r.Window.Duration))
 	var notes []string
 	for l := range t.table("repairs").Lines(-1) {
-		notes = append(notes, l.Show("count")+" "+words(l.Str("reason")))
+		notes = append(notes, l.Show("count")+" "+Words(l.Str("reason")))
 	}
 	if len(notes) > 0 {
 		t.line("%s", Shorten("mended in the input: "+strings.Join(notes, ", "), t.width))
@@ -251,16 +242,13 @@ func (t *text) trust(r *Report) {
 	notes = notes[:0]
 	for l := range t.table("quality").Lines(-1) {
 		if l.Value("count").Int() > 0 {
-			notes = append(notes, words(l.Str("reason"))+" "+l.Show("count"))
+			notes = append(notes, Words(l.Str("reason"))+" "+l.Show("count"))
 		}
 	}
 	if len(notes) > 0 {
 		t.line("%s", Shorten("data quality: "+strings.Join(notes, ", "), t.width))
 	}
 }
-
-// words writes a reason or a cause as words.
-func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
 // gains says what could be gained at each class and hotspot.
 func (t *text) gains() {

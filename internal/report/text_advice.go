@@ -19,7 +19,7 @@ func (t *text) advice(a *advise.Advice) {
 	if a == nil {
 		return
 	}
-	top := a.Top(topFindings)
+	top := a.Top(TopFindings)
 	t.line("")
 	if len(top) == 0 {
 		t.nothingFound(a)

@@ -55,7 +55,7 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 			var causes []string
 			for c := range causesOf(l) {
 				if c.Value("ns").Int() > 0 {
-					causes = append(causes, words(c.Str("cause"))+" "+c.Show("share"))
+					causes = append(causes, Words(c.Str("cause"))+" "+c.Show("share"))
 				}
 			}
 			t.line("  GPU %s stream %-4s %11s  %s", l.Show("device"), l.Show("stream"), l.Show("idle_ns"), strings.Join(causes, ", "))
@@ -126,7 +126,7 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 		if kernels := tables.Find(list, "roofline_kernels"); kernels.Rows > 0 {
 			t.line("  %11s %9s %9s  %-13s %s", "time", "of peak", "of memory", "", Shorten("operator, and its longest kernel", t.width-49))
 			for l := range kernels.Lines(-1) {
-				t.line("  %11s %9s %9s  %-13s %s", l.Show("ns"), l.Show("compute_peak_share"), l.Show("memory_peak_share"), words(l.Str("class")), Shorten(Plain(l.Str("operator")+" "+l.Str("type")+": "+Readable(l.Str("kernel"))), t.width-49))
+				t.line("  %11s %9s %9s  %-13s %s", l.Show("ns"), l.Show("compute_peak_share"), l.Show("memory_peak_share"), Words(l.Str("class")), Shorten(Plain(l.Str("operator")+" "+l.Str("type")+": "+Readable(l.Str("kernel"))), t.width-49))
 			}
 		}
 		if steps := tables.Find(list, "roofline_steps"); steps.Rows > 0 {
@@ -189,11 +189,8 @@ func (t *text) roofDevice(l tables.Line) {
 
 // launches is an operator with the operations that it launches.
 func launches(l tables.Line) string {
-	return Plain(strings.TrimPrefix(l.Str("operator"), evaluates) + ": " + readableList(l.Value("kernels").List()))
+	return Plain(Operator(l.Str("operator")) + ": " + ReadableList(l.Value("kernels").List()))
 }
-
-// evaluates stands before the names of the nodes that the autograd engine runs.
-const evaluates = "autograd::engine::evaluate_function: "
 
 // curve draws values as blocks of an eighth of a line each, in so many columns. A column shows the largest of its values.
 func curve(values, whole []int64, columns int) string {

@@ -3,7 +3,6 @@ package report
 import (
 	"strings"
 
-	"overlay/internal/critpath"
 	"overlay/internal/tables"
 )
 
@@ -54,7 +53,7 @@ func (t *text) unknown(r *Report) {
 		if l.Value("share_of_window").Float() < worthGap/10 {
 			continue
 		}
-		lines := append(wrap(kindWords(l.Str("kind"))+": "+l.Str("likely"), t.width-gapIndent), wrap(l.Str("record"), t.width-gapIndent)...)
+		lines := append(wrap(KindWords(l.Str("kind"))+": "+l.Str("likely"), t.width-gapIndent), wrap(l.Str("record"), t.width-gapIndent)...)
 		t.line("  %7s %11s %8s  %s", l.Show("share_of_window"), l.Show("ns"), l.Show("count"), lines[0])
 		for _, more := range lines[1:] {
 			t.line("%s%s", strings.Repeat(" ", gapIndent), more)
@@ -70,14 +69,6 @@ func (t *text) unknown(r *Report) {
 		}
 		t.line("  %7s %11s %8s  %s", l.Show("share_of_window"), l.Show("ns"), l.Show("count"), neighbours(l.Str("before"), l.Str("after"), t.width-gapIndent))
 	}
-}
-
-// kindWords is a kind of time that no event owns in words.
-func kindWords(kind string) string {
-	if kind == critpath.GPUUnrecorded.String() {
-		return "GPU work not recorded"
-	}
-	return kind
 }
 
 // neighbours names what stands before and after a gap.

@@ -36,7 +36,7 @@ var trust = map[string]string{"good": "good", "low": "low", "do_not_know": "unsu
 // mostOf is the two classes with the most time of a simulated run.
 func mostOf(a *Answer) string {
 	var words []string
-	for _, c := range byTime(a.ByClass) {
+	for _, c := range ByTime(a.ByClass) {
 		if len(words) < 2 && (len(words) == 0 || tables.ShareOf(a.ByClass[c], a.Window) >= 0.1) {
 			words = append(words, classWords[c]+" "+tables.WholePercent(a.ByClass[c], max(a.Window, 1)))
 		}
@@ -57,7 +57,7 @@ func (t *text) answer(w *WhatIf, a *Answer) {
 	t.line("changes %s with %s of their own, %s of it on the path", tables.Counted(a.Events, "event"), tables.Duration(a.Own), tables.Duration(a.Critical))
 	t.line("")
 	t.line("then bound by %s", t.bold(t.paint(ansi[a.BoundBy], classWords[a.BoundBy])))
-	for _, c := range byTime(a.ByClass) {
+	for _, c := range ByTime(a.ByClass) {
 		t.line("  %-15s %8s %12s", classWords[c], tables.FormatShare(tables.ShareOf(a.ByClass[c], a.Window)), tables.Duration(a.ByClass[c]))
 	}
 	if len(a.Steps) > 0 {
@@ -84,6 +84,6 @@ func (t *text) answer(w *WhatIf, a *Answer) {
 	word := map[string]string{"good": "good", "low": "low: see what it assumes", "do_not_know": "none: what it does not know decides"}[a.Confidence]
 	t.line("confidence %s", word)
 	for _, l := range a.Limits {
-		t.line("  assumes: %s", Shorten(l.Effect+" ("+words(l.Reason)+", "+tables.Duration(l.NS)+")", t.width-11))
+		t.line("  assumes: %s", Shorten(l.Effect+" ("+Words(l.Reason)+", "+tables.Duration(l.NS)+")", t.width-11))
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/report"
+	"overlay/internal/testtrace/reported"
 	"overlay/internal/whatif"
 )
 
@@ -18,16 +20,16 @@ const whatIfSchemaFile = "../../docs/whatif.schema.json"
 
 // TestWhatIfSchemaFile: the schema in docs says what the types say.
 func TestWhatIfSchemaFile(t *testing.T) {
-	s := schemaOf(reflect.TypeFor[WhatIf]())
+	s := schemaOf(reflect.TypeFor[report.WhatIf]())
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["title"] = WhatIfSchema
+	s["title"] = report.WhatIfSchema
 	s["description"] = "The answers of overlay whatif. Times are integers in ns, shares are ratios; a share below 0 is a loss."
-	s["properties"].(map[string]any)["schema"] = map[string]any{"const": WhatIfSchema}
+	s["properties"].(map[string]any)["schema"] = map[string]any{"const": report.WhatIfSchema}
 	b, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkGolden(t, whatIfSchemaFile, append(b, '\n'))
+	reported.Golden(t, whatIfSchemaFile, append(b, '\n'), *update)
 }
 
 // TestWhatIfForms asks the same of every own trace: the JSON follows its schema, and the text has no line beyond its width
@@ -41,7 +43,7 @@ func TestWhatIfForms(t *testing.T) {
 	if err := json.Unmarshal(raw, &schema); err != nil {
 		t.Fatal(err)
 	}
-	for name, tr := range ownTraces(t) {
+	for name, tr := range reported.Traces(t) {
 		g, err := graph.Build(tr, cdg.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -51,11 +53,11 @@ func TestWhatIfForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := whatif.New(g)
-		sc, err := whatif.NewSelector(m, Readable).Scenario("class:cpu=0.5")
+		sc, err := whatif.NewSelector(m, report.Readable).Scenario("class:cpu=0.5")
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := NewWhatIf(Source{Name: name, Graph: g, Path: p}, m.ReplayAll([]whatif.Scenario{sc}))
+		w, err := report.NewWhatIf(report.Source{Name: name, Graph: g, Path: p}, m.ReplayAll([]whatif.Scenario{sc}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +76,7 @@ func TestWhatIfForms(t *testing.T) {
 			for _, e := range follow(schema, v, "") {
 				t.Errorf("%s: %s", name, e)
 			}
-			if err := w.WriteText(&text, TextOptions{Width: 100}); err != nil {
+			if err := w.WriteText(&text, report.TextOptions{Width: 100}); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(text.String()) {
@@ -87,7 +89,7 @@ func TestWhatIfForms(t *testing.T) {
 			}
 		}
 		check()
-		w.AddBest(m.ReplayAll(m.Best(p, 3, Readable)), p)
+		w.AddBest(m.ReplayAll(m.Best(p, 3, report.Readable)), p)
 		if len(w.Scenarios) < 3 {
 			t.Errorf("%s: %d scenarios", name, len(w.Scenarios))
 		}

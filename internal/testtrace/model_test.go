@@ -17,6 +17,7 @@ import (
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/perfetto"
 	"overlay/internal/report"
+	"overlay/internal/report/page"
 	"overlay/internal/slim"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
@@ -145,6 +146,8 @@ func byHand(list []record) *trace.Trace {
 				e.Ext, e.Flags = n, e.Flags|trace.HasExt
 			case "Sequence number":
 				e.Seq, e.Flags = int32(n), e.Flags|trace.HasSeq
+			case "Input Dims":
+				tr.Shapes = true
 			}
 			e.Flags |= trace.HasArgs
 			args[trace.EventID(i)] = r.args
@@ -209,19 +212,19 @@ func everything(t *testing.T, tr *trace.Trace) map[string]string {
 		t.Fatal(err)
 	}
 	for _, p := range []*critpath.Path{exact, ctda, peer.AsPath()} {
-		var path, js, page, plain strings.Builder
+		var path, js, html, plain strings.Builder
 		p.WriteText(&path, g)
 		fmt.Fprintln(&path, p.Marks)
 		out[p.Method+" path"] = path.String()
 		results := analyses.Run(g, p, analyses.Names, analyses.Options{})
 		r := report.New(report.Source{Name: "trace", Version: "1", Graph: g, Path: p, Segments: true, Analyses: results})
 		r.Input.Bytes = 0 // a trace by hand has no input
-		for _, err := range []error{r.WriteJSON(&js), r.WriteHTML(&page), r.WriteText(&plain, report.TextOptions{Walk: true})} {
+		for _, err := range []error{r.WriteJSON(&js), page.WriteReport(&html, r), r.WriteText(&plain, report.TextOptions{Walk: true})} {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		out[p.Method+" report"], out[p.Method+" page"], out[p.Method+" text"] = js.String(), page.String(), plain.String()
+		out[p.Method+" report"], out[p.Method+" page"], out[p.Method+" text"] = js.String(), html.String(), plain.String()
 		for _, only := range []bool{false, true} {
 			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Version: "1", Rows: results.Rows, Slim: only})
 			if only {

@@ -1,6 +1,4 @@
-//go:build !js
-
-package report
+package page
 
 import (
 	"cmp"
@@ -12,6 +10,7 @@ import (
 
 	"overlay/internal/critpath"
 	"overlay/internal/ranks"
+	"overlay/internal/report"
 	"overlay/internal/tables"
 )
 
@@ -68,10 +67,10 @@ func (p *jobPage) stairs() *stairs {
 	for _, m := range shown {
 		row := stairRow{Label: p.rank(m)}
 		row.Title = row.Label
-		if h := Plain(j.Members[m].Host); h != "" {
+		if h := report.Plain(j.Members[m].Host); h != "" {
 			row.Title += " on " + h
 			if hosts > 1 {
-				row.Label += " · " + Shorten(shortHost(h), 10)
+				row.Label += " · " + report.Shorten(shortHost(h), 10)
 			}
 		}
 		for _, x := range j.Strip(m).Thin(whole / 800) {
@@ -218,7 +217,7 @@ func (p *jobPage) heats() ([]heat, string) {
 	for i := range steps {
 		s, c := &steps[i], i/every
 		lengths[c] += s.Duration
-		mid := middle(s.Own)
+		mid := report.Middle(s.Own)
 		for m := range wait {
 			wait[m][c] += min(s.Wait[m], s.Duration)
 			more[m][c] += s.Own[m] - mid
@@ -245,7 +244,7 @@ func (p *jobPage) heats() ([]heat, string) {
 			for i, k := range m {
 				list[i] = v[k][c]
 			}
-			ns := middle(list)
+			ns := report.Middle(list)
 			x := tables.ShareOf(ns, lengths[c])
 			return heatCell{of: x / top, Title: fmt.Sprintf("%s, step %d: %s %s, %s", who, steps[c*every].Number, tables.Duration(ns), word, tables.FormatShare(x))}
 		}
@@ -330,13 +329,13 @@ func (p *jobPage) names() *heat {
 	}
 	var lines []line
 	for key, v := range sums {
-		l := line{key: key, mid: middle(v)}
+		l := line{key: key, mid: report.Middle(v)}
 		d := make([]int64, n)
 		for m := range v {
 			d[m] = max(v[m]-l.mid, l.mid-v[m])
 			l.most = max(l.most, v[m]-l.mid)
 		}
-		l.far = middle(d)
+		l.far = report.Middle(d)
 		if l.most*leastMark*2 >= whole && l.most > 0 {
 			lines = append(lines, l)
 		}
@@ -362,12 +361,12 @@ func (p *jobPage) names() *heat {
 		h.Heads = append(h.Heads, head)
 	}
 	for _, l := range lines {
-		name := Plain(Readable(l.key.name))
+		name := report.Plain(report.Readable(l.key.name))
 		where := "device"
 		if l.key.host {
 			where = "threads"
 		}
-		row := heatRow{Label: Shorten(name, 60)}
+		row := heatRow{Label: report.Shorten(name, 60)}
 		for _, m := range shown {
 			d := sums[l.key][m] - l.mid
 			row.Cells = append(row.Cells, heatCell{of: tables.ShareOf(d, top), Marked: d > farSpreads*l.far && d*leastMark >= whole,

@@ -1,12 +1,12 @@
-//go:build !js
-
-package report
+package page
 
 import (
 	"cmp"
 	"slices"
 
+	"overlay/internal/cdg/phases"
 	"overlay/internal/critpath"
+	"overlay/internal/report"
 	"overlay/internal/tables"
 )
 
@@ -19,15 +19,15 @@ const maxBars = 24
 
 // classParts are the classes of a stretch of the path side by side, most time first.
 func classParts(byClass map[string]int64, duration, longest int64) (parts []part) {
-	for _, c := range byTime(byClass) {
+	for _, c := range report.ByTime(byClass) {
 		ns := byClass[c]
-		parts = append(parts, part{c, tables.ShareOf(ns, longest), classWords[c] + " " + tables.FormatShare(tables.ShareOf(ns, duration)) + ", " + tables.Duration(ns)})
+		parts = append(parts, part{c, tables.ShareOf(ns, longest), report.ClassWords(c) + " " + tables.FormatShare(tables.ShareOf(ns, duration)) + ", " + tables.Duration(ns)})
 	}
 	return parts
 }
 
 // pathKey explains the colours of the classes that a path has.
-func (r *Report) pathKey() (key []keyEntry) {
+func pathKey(r *report.Report) (key []keyEntry) {
 	for c := range critpath.NumClasses {
 		if r.Path.ByClass[c.String()] > 0 {
 			key = append(key, keyEntry{c.String(), c.Words()})
@@ -37,7 +37,7 @@ func (r *Report) pathKey() (key []keyEntry) {
 }
 
 // stepGrid are the steps of the page: all of them, or the longest.
-func (r *Report) stepGrid(list []tables.Table) grid {
+func stepGrid(r *report.Report, list []tables.Table) grid {
 	t := tables.Find(list, "steps")
 	if t == nil || t.Rows == 0 {
 		return grid{}
@@ -51,11 +51,11 @@ func (r *Report) stepGrid(list []tables.Table) grid {
 		order = order[:cardRows]
 	}
 	longest := int64(most(t, "duration_ns"))
-	var s *Step // of the row that is made
-	columns := []column{label("step", func(l tables.Line) gridCell { return gridCell{Text: Plain(l.Str("name"))} }),
+	var s *report.Step // of the row that is made
+	columns := []column{label("step", func(l tables.Line) gridCell { return gridCell{Text: report.Plain(l.Str("name"))} }),
 		bars("", func(tables.Line) []part { return classParts(s.ByClass, s.Duration, longest) }),
 		figure(t, "time", "duration_ns"),
-		{gridColumn{Head: "bound by"}, func(tables.Line) gridCell { return gridCell{Text: classWords[s.BoundBy]} }},
+		{gridColumn{Head: "bound by"}, func(tables.Line) gridCell { return gridCell{Text: report.ClassWords(s.BoundBy)} }},
 		extra(column{gridColumn{Head: "its share", Number: true, Unit: tables.Share}, func(tables.Line) gridCell {
 			x := tables.ShareOf(s.ByClass[s.BoundBy], s.Duration)
 			return gridCell{Text: tables.FormatShare(x), Exact: tables.Float(x).Exact()}
@@ -70,7 +70,7 @@ func (r *Report) stepGrid(list []tables.Table) grid {
 }
 
 // stepNote says in a sentence how long steps take.
-func (r *Report) stepNote(list []tables.Table) string {
+func stepNote(r *report.Report, list []tables.Table) string {
 	t := tables.Find(list, "step_times")
 	if t == nil || t.Rows == 0 || t.Line(0).Value("stats_count").Int() < 2 {
 		return ""
@@ -80,7 +80,7 @@ func (r *Report) stepNote(list []tables.Table) string {
 }
 
 // lengthGrid shows how many steps take how long; without rows where all are listed.
-func (r *Report) lengthGrid(list []tables.Table) grid {
+func lengthGrid(r *report.Report, list []tables.Table) grid {
 	t := tables.Find(list, "step_times_histogram")
 	if t == nil || len(r.Steps) <= maxBars {
 		return grid{}
@@ -106,12 +106,12 @@ func hotspotGrid(list []tables.Table) grid {
 	return makeGrid(t, maxRows, "names", label("name", func(l tables.Line) gridCell {
 		c := nameCell(l.Str("name"))
 		if caller := l.Str("caller"); caller != "" {
-			c.Small = "from " + Plain(caller)
+			c.Small = "from " + report.Plain(caller)
 		}
 		return c
 	}),
 		bars("", func(l tables.Line) []part {
-			return []part{{kindClass[l.Str("kind")], ratio(l.Value("critical_ns").Float(), longest), ""}}
+			return []part{{report.ClassOf(l.Str("kind")), ratio(l.Value("critical_ns").Float(), longest), ""}}
 		}),
 		figure(t, "of the window", "share_of_window"), figure(t, "time", "critical_ns"), figure(t, "calls", "calls"), wordsOf("kind", "kind"), wordsOf("phase", "phase"))
 }
@@ -125,7 +125,7 @@ func gainGrid(list []tables.Table) grid {
 	longest := most(t, "saves_at_most_ns")
 	return makeGrid(t, maxRows, "rows", label("without", func(l tables.Line) gridCell {
 		if l.Str("what") == "class" {
-			return gridCell{Text: "all " + classWords[l.Str("name")]}
+			return gridCell{Text: "all " + report.ClassWords(l.Str("name"))}
 		}
 		return nameCell(l.Str("name"))
 	}),
@@ -133,7 +133,7 @@ func gainGrid(list []tables.Table) grid {
 			return []part{{"pale", ratio(l.Value("saves_at_most_ns").Float(), longest), ""}}
 		}),
 		figure(t, "saves at most", "saves_at_most_ns"), figure(t, "of the window", "saves_at_most_share"), figure(t, "with half of it", "half_saves_ns"), extra(figure(t, "on the path", "critical_ns")),
-		extra(label("then bound by", func(l tables.Line) gridCell { return gridCell{Text: classWords[l.Str("then_bound_by")]} })))
+		extra(label("then bound by", func(l tables.Line) gridCell { return gridCell{Text: report.ClassWords(l.Str("then_bound_by"))} })))
 }
 
 // unknownGrids show the time that no event owns, by reason and by what stands around it.
@@ -144,11 +144,11 @@ func unknownGrids(list []tables.Table) []grid {
 	}
 	reasons, pairs := most(by, "ns"), most(gaps, "ns")
 	kind := func(l tables.Line, whole float64) []part {
-		return []part{{kindClass[l.Str("kind")], ratio(l.Value("ns").Float(), whole), ""}}
+		return []part{{report.ClassOf(l.Str("kind")), ratio(l.Value("ns").Float(), whole), ""}}
 	}
 	return filled([]grid{
 		makeGrid(by, cardRows, "reasons", label("likely reason, and how to record it", func(l tables.Line) gridCell {
-			return gridCell{Text: kindWords(l.Str("kind")) + ": " + l.Str("likely"), Small: sentence(l.Str("record"))}
+			return gridCell{Text: report.KindWords(l.Str("kind")) + ": " + l.Str("likely"), Small: sentence(l.Str("record"))}
 		}), bars("", func(l tables.Line) []part { return kind(l, reasons) }), figure(by, "of the window", "share_of_window"), figure(by, "time", "ns"), figure(by, "times", "count")),
 		makeGrid(gaps, cardRows, "gaps", label("before it, and after it", func(l tables.Line) gridCell {
 			before, after := nameCell(l.Str("before")), nameCell(l.Str("after"))
@@ -156,6 +156,9 @@ func unknownGrids(list []tables.Table) []grid {
 		}), bars("", func(l tables.Line) []part { return kind(l, pairs) }), figure(gaps, "of the window", "share_of_window"), figure(gaps, "time", "ns"), figure(gaps, "times", "count"), extra(figure(gaps, "longest", "longest_ns"))),
 	})
 }
+
+// phaseNames are the names of the training phases in the order in which a step goes through them.
+var phaseNames = []string{phases.DataLoad.String(), phases.Forward.String(), phases.Loss.String(), phases.Backward.String(), phases.Communication.String(), phases.Update.String(), phases.Other.String()}
 
 // phaseGrid shows the busy time of the aggregated nodes by phase, in the order of training.
 func phaseGrid(list []tables.Table) grid {

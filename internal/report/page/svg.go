@@ -1,6 +1,4 @@
-//go:build !js
-
-package report
+package page
 
 import (
 	"encoding/xml"
@@ -8,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"overlay/internal/report"
 	"overlay/internal/tables"
 )
 
@@ -21,10 +20,10 @@ const (
 	svgColumn = 170
 )
 
-// WriteSVG draws both paths as bars by class, to one scale, with a legend. It needs no font or style of the place where
+// DrawDifference draws both paths as bars by class, to one scale, with a legend. It needs no font or style of the place where
 // it is shown, and reads on light and dark ground.
-func (d *Difference) WriteSVG(w io.Writer) error {
-	return writeBars(w, d.verdict(), [2]pathBar{{d.Before.Path.ByClass, d.Before.Window.Duration}, {d.After.Path.ByClass, d.After.Window.Duration}})
+func DrawDifference(w io.Writer, d *report.Difference) error {
+	return writeBars(w, d.Verdict(), [2]pathBar{{d.Before.Path.ByClass, d.Before.Window.Duration}, {d.After.Path.ByClass, d.After.Window.Duration}})
 }
 
 // pathBar is a path as a bar: its time by class, and how long it is.
@@ -36,8 +35,8 @@ type pathBar struct {
 // writeBars draws two paths, the one before on top.
 func writeBars(w io.Writer, title string, sides [2]pathBar) error {
 	var b strings.Builder
-	classes := byTime(sides[0].byClass)
-	for _, c := range byTime(sides[1].byClass) {
+	classes := report.ByTime(sides[0].byClass)
+	for _, c := range report.ByTime(sides[1].byClass) {
 		if _, ok := sides[0].byClass[c]; !ok {
 			classes = append(classes, c)
 		}
@@ -54,14 +53,14 @@ func writeBars(w io.Writer, title string, sides [2]pathBar) error {
 		for _, c := range classes {
 			ns := side.byClass[c]
 			fmt.Fprintf(&b, `<rect x="%s" y="%d" width="%s" height="%d" fill="%s"><title>%s %s</title></rect>`+"\n",
-				pixels(svgX(at, longest)), y, pixels(svgX(at+ns, longest)-svgX(at, longest)), svgBar, hex[c], escaped(classWords[c]), tables.Duration(ns))
+				pixels(svgX(at, longest)), y, pixels(svgX(at+ns, longest)-svgX(at, longest)), svgBar, hex[c], escaped(report.ClassWords(c)), tables.Duration(ns))
 			at += ns
 		}
 		fmt.Fprintf(&b, `<text x="%s" y="%d">%s</text>`+"\n", pixels(svgX(at, longest)+6), y+19, tables.Duration(side.duration))
 	}
 	for i, c := range classes {
 		x, y := svgLeft+i%columns*svgColumn, 2*(svgBar+10)+20+i/columns*svgLegend
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="12" height="12" fill="%s"/><text x="%d" y="%d">%s</text>`+"\n", x, y, hex[c], x+18, y+11, escaped(classWords[c]))
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="12" height="12" fill="%s"/><text x="%d" y="%d">%s</text>`+"\n", x, y, hex[c], x+18, y+11, escaped(report.ClassWords(c)))
 	}
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())

@@ -1,6 +1,4 @@
-//go:build !js
-
-package report
+package page
 
 import (
 	"cmp"
@@ -11,12 +9,13 @@ import (
 
 	"overlay/internal/critpath"
 	"overlay/internal/ranks"
+	"overlay/internal/report"
 	"overlay/internal/tables"
 )
 
 // jobContent is what the page of a job shows.
 type jobContent struct {
-	*JobReport
+	*report.JobReport
 	Name, Title, Lead, Soft string
 	Composition             []part
 	ClassKey                []keyEntry
@@ -39,15 +38,14 @@ type block struct {
 	Text, Title string
 }
 
-// WriteHTML writes the report of a job as one page that needs nothing else.
-func (r *JobReport) WriteHTML(w io.Writer) error {
-	return page().ExecuteTemplate(w, "job", r.content())
+// WriteJob writes the report of a job, which was made from that source, as one page that needs nothing else.
+func WriteJob(w io.Writer, r *report.JobReport, s report.JobSource) error {
+	return page().ExecuteTemplate(w, "job", jobContentOf(r, s))
 }
 
-func (r *JobReport) content() *jobContent {
-	list := r.Tables()
-	p := &jobPage{r: r, j: r.source.Job, v: r.source.Verdict, list: list}
-	c := &jobContent{JobReport: r, Name: r.name, Title: p.title(), Composition: classParts(r.Job.Path.ByClass, r.Job.Path.Duration, r.Job.Path.Duration), Findings: p.findings(),
+func jobContentOf(r *report.JobReport, s report.JobSource) *jobContent {
+	p := &jobPage{r: r, j: s.Job, v: s.Verdict, list: r.Tables()}
+	c := &jobContent{JobReport: r, Name: s.Name, Title: p.title(), Composition: classParts(r.Job.Path.ByClass, r.Job.Path.Duration, r.Job.Path.Duration), Findings: p.findings(),
 		Stays: p.stays(), Stairs: p.stairs(), Names: p.names(), ChargeGrid: p.chargeGrid(), GroupGrid: p.groupGrid(), BandwidthGrid: p.bandwidthGrid(), LinkGrid: p.linkGrid(),
 		RankGrid: p.rankGrid(), Trust: p.trust()}
 	c.Lead, c.Soft = p.lead()
@@ -62,7 +60,7 @@ func (r *JobReport) content() *jobContent {
 
 // jobPage makes the parts of the page.
 type jobPage struct {
-	r    *JobReport
+	r    *report.JobReport
 	j    *ranks.Job
 	v    *ranks.Verdict
 	list []tables.Table
@@ -74,14 +72,14 @@ func (p *jobPage) rank(m int32) string { return "rank " + tables.Plain(int64(p.j
 func (p *jobPage) title() string {
 	if len(p.r.Job.Stragglers) > 0 {
 		s := &p.r.Job.Stragglers[0]
-		cause, _ := causeText(s)
-		return sentence(stragglerWho(s)) + ": " + cause
+		cause, _ := report.CauseText(s)
+		return sentence(report.StragglerWho(s)) + ": " + cause
 	}
 	if p.r.Job.Matching.Instances == 0 && len(p.r.Job.Ranks) > 1 {
 		return "Ranks that have no collectives in common"
 	}
 	on := p.byRank()
-	words := "Bound by " + classWords[p.r.Job.Path.BoundBy]
+	words := "Bound by " + report.ClassWords(p.r.Job.Path.BoundBy)
 	known := max(p.r.Job.Path.Duration-p.r.Job.Path.Unrecorded-p.r.Job.Path.Missing, 1)
 	switch {
 	case len(on) == 0:
@@ -97,7 +95,7 @@ func (p *jobPage) title() string {
 }
 
 // byRank is the time of the path on each rank, without what is not recorded, most first.
-func (p *jobPage) byRank() []RankTime {
+func (p *jobPage) byRank() []report.RankTime {
 	on := map[int]int64{}
 	for i := range p.j.Path {
 		s := &p.j.Path[i]
@@ -105,11 +103,11 @@ func (p *jobPage) byRank() []RankTime {
 			on[int(p.j.Members[s.Member].Rank)] += s.End - s.Start
 		}
 	}
-	list := make([]RankTime, 0, len(on))
+	list := make([]report.RankTime, 0, len(on))
 	for rank, ns := range on {
-		list = append(list, RankTime{rank, ns})
+		list = append(list, report.RankTime{Rank: rank, NS: ns})
 	}
-	slices.SortFunc(list, func(a, b RankTime) int { return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.Rank, b.Rank)) })
+	slices.SortFunc(list, func(a, b report.RankTime) int { return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.Rank, b.Rank)) })
 	return list
 }
 
@@ -133,19 +131,19 @@ func (p *jobPage) findings() (out []finding) {
 	j := &p.r.Job
 	for i := range j.Stragglers {
 		s := &j.Stragglers[i]
-		cause, advice := causeText(s)
-		f := finding{Kind: "slower", Value: tables.FormatShare(s.Share), About: fmt.Sprintf("of %s of %s, %s", tables.Plain(int64(len(s.Steps))), tables.Counted(p.r.judged, "step"), words(s.Kind)),
-			Title: sentence(stragglerWho(s)) + ": " + cause, Text: sentence(cmp.Or(advice, "it has more work than the ranks that do the same")) + "."}
+		cause, advice := report.CauseText(s)
+		f := finding{Kind: "slower", Value: tables.FormatShare(s.Share), About: fmt.Sprintf("of %s of %s, %s", tables.Plain(int64(len(s.Steps))), tables.Counted(p.v.Judged, "step"), report.Words(s.Kind)),
+			Title: sentence(report.StragglerWho(s)) + ": " + cause, Text: sentence(cmp.Or(advice, "it has more work than the ranks that do the same")) + "."}
 		if len(s.Names) > 0 {
-			f.Text += " Most in " + Plain(Readable(s.Names[0].Name)) + ", " + tables.Duration(s.Names[0].Excess) + " more."
+			f.Text += " Most in " + report.Plain(report.Readable(s.Names[0].Name)) + ", " + tables.Duration(s.Names[0].Excess) + " more."
 		}
 		if out = append(out, f); len(out) == 2 {
 			break
 		}
 	}
-	if j.Path.Unrecorded*50 >= j.Path.Duration && len(j.Path.strip) > 0 {
+	if j.Path.Unrecorded*50 >= j.Path.Duration && len(p.j.Path) > 0 {
 		out = append(out, finding{Kind: "untraced", Value: tables.FormatShare(tables.ShareOf(j.Path.Unrecorded, j.Path.Duration)), About: "of the window",
-			Title: fmt.Sprintf("The trace of rank %d begins late", j.Path.strip[0].rank), Text: "Profilers do not start together: the first collectives show that, and nothing of the network."})
+			Title: fmt.Sprintf("The trace of rank %d begins late", p.j.Members[p.j.Path[0].Member].Rank), Text: "Profilers do not start together: the first collectives show that, and nothing of the network."})
 	}
 	if len(j.Waits.Charged) > 0 {
 		by := map[int]int64{}
@@ -155,16 +153,16 @@ func (p *jobPage) findings() (out []finding) {
 				top = c.Rank
 			}
 		}
-		k := slices.IndexFunc(j.Waits.Charged, func(c Charge) bool { return c.Rank == top })
+		k := slices.IndexFunc(j.Waits.Charged, func(c report.Charge) bool { return c.Rank == top })
 		out = append(out, finding{Kind: j.Waits.Charged[k].Class, Value: tables.RankTime(by[top]), About: "of " + tables.RankTime(j.Waits.Total) + " waited in all",
-			Title: fmt.Sprintf("Most is waited for rank %d", top), Text: "Most of that while it was in " + Plain(Readable(j.Waits.Charged[k].Name)) + "."})
+			Title: fmt.Sprintf("Most is waited for rank %d", top), Text: "Most of that while it was in " + report.Plain(report.Readable(j.Waits.Charged[k].Name)) + "."})
 	}
 	if len(j.Links) > 0 {
 		l := &j.Links[0]
-		out = append(out, finding{Kind: "communication", Value: "×" + tables.Fixed(l.Ratio, 2), About: "as long as in the fastest group", Title: "A slow link: group " + groupName(&j.Groups[l.Group]),
+		out = append(out, finding{Kind: "communication", Value: "×" + tables.Fixed(l.Ratio, 2), About: "as long as in the fastest group", Title: "A slow link: group " + report.GroupName(&j.Groups[l.Group]),
 			Text: sentence(l.Class) + " takes " + tables.Duration(l.Median) + ", elsewhere " + tables.Duration(l.Best) + "."})
 	}
-	return out[:min(len(out), topFindings)]
+	return out[:min(len(out), report.TopFindings)]
 }
 
 // stays are the path from left to right, a block for each stay on a rank; very short ones join.
@@ -256,20 +254,20 @@ func (p *jobPage) trust() (out []string) {
 		out = append(out, tables.Counted(c.Components, "set")+" of ranks share no collectives: nothing is said of waits between them.")
 	}
 	if len(j.Missing) > 0 {
-		out = append(out, fmt.Sprintf("%s without a trace: %s.", tables.Counted(len(j.Missing), "rank"), Shorten(rankRanges(j.Missing), 200)))
+		out = append(out, fmt.Sprintf("%s without a trace: %s.", tables.Counted(len(j.Missing), "rank"), report.Shorten(report.RankRanges(j.Missing), 200)))
 	}
-	if p.r.judged < 2 {
-		out = append(out, tables.Counted(p.r.judged, "step")+" whole on every rank: stragglers need two to be judged.")
+	if p.v.Judged < 2 {
+		out = append(out, tables.Counted(p.v.Judged, "step")+" whole on every rank: stragglers need two to be judged.")
 	}
 	for i, x := range j.Ignored {
 		if i == 5 {
 			out = append(out, tables.Counted(len(j.Ignored)-i, "more input")+" left out.")
 			break
 		}
-		out = append(out, "Left out: "+Plain(x.Source)+": "+Plain(x.Why))
+		out = append(out, "Left out: "+report.Plain(x.Source)+": "+report.Plain(x.Why))
 	}
 	for _, n := range j.Notes {
-		out = append(out, sentence(Plain(n))+".")
+		out = append(out, sentence(report.Plain(n))+".")
 	}
 	return out
 }

@@ -1,11 +1,10 @@
-//go:build !js
-
-package report
+package page
 
 import (
 	"cmp"
 	"slices"
 
+	"overlay/internal/report"
 	"overlay/internal/tables"
 )
 
@@ -16,19 +15,19 @@ func (p *jobPage) chargeGrid() grid {
 	}
 	longest := most(t, "ns")
 	return makeGrid(t, cardRows, "causes", label("what the rank did", func(l tables.Line) gridCell {
-		c := nameCell(cmp.Or(l.Str("name"), classWords[l.Str("class")]))
+		c := nameCell(cmp.Or(l.Str("name"), report.ClassWords(l.Str("class"))))
 		c.Small = "rank " + l.Show("rank")
 		return c
 	}),
 		bars("", func(l tables.Line) []part {
-			return []part{{l.Str("class"), ratio(l.Value("ns").Float(), longest), classWords[l.Str("class")]}}
+			return []part{{l.Str("class"), ratio(l.Value("ns").Float(), longest), report.ClassWords(l.Str("class"))}}
 		}),
 		figure(t, "waited for it", "ns"))
 }
 
 // group names a group by its number.
 func (p *jobPage) group(l tables.Line) gridCell {
-	return gridCell{Text: groupName(&p.r.Job.Groups[l.Value("group").Int()])}
+	return gridCell{Text: report.GroupName(&p.r.Job.Groups[l.Value("group").Int()])}
 }
 
 func (p *jobPage) groupGrid() grid {
@@ -41,7 +40,9 @@ func (p *jobPage) groupGrid() grid {
 	for l := range t.Lines(-1) {
 		longest = max(longest, l.Value("wait_ns").Float())
 	}
-	return makeGrid(t, cardRows, "kinds", label("collective", func(l tables.Line) gridCell { return gridCell{Text: words(l.Str("name")), Small: p.group(l).Text} }),
+	return makeGrid(t, cardRows, "kinds", label("collective", func(l tables.Line) gridCell {
+		return gridCell{Text: report.Words(l.Str("name")), Small: p.group(l).Text}
+	}),
 		bars("waits", func(l tables.Line) []part {
 			return []part{{"pale", ratio(l.Value("wait_ns").Float(), longest), l.Show("wait_ns")}}
 		}),
@@ -55,7 +56,7 @@ func (p *jobPage) bandwidthGrid() grid {
 	}
 	longest := most(t, "expected")
 	return makeGrid(t, maxRows, "sizes", label("collective", func(l tables.Line) gridCell {
-		return gridCell{Text: words(l.Str("name")) + " of " + l.Show("bytes_bucket"), Small: tables.Counted(int(l.Value("group_size").Int()), "rank") + ", " + l.Str("topology")}
+		return gridCell{Text: report.Words(l.Str("name")) + " of " + l.Show("bytes_bucket"), Small: tables.Counted(int(l.Value("group_size").Int()), "rank") + ", " + l.Str("topology")}
 	}),
 		bars("", func(l tables.Line) []part {
 			m, e := l.Value("busbw_median").Float(), l.Value("expected").Float()
@@ -92,7 +93,7 @@ func (p *jobPage) rankGrid() grid {
 	}
 	longest := max(most(t, "path_ns"), 1)
 	columns := []column{label("rank", func(l tables.Line) gridCell {
-		return gridCell{Text: "rank " + l.Show("rank"), Small: Plain(l.Str("host")), Exact: l.Exact("rank")}
+		return gridCell{Text: "rank " + l.Show("rank"), Small: report.Plain(l.Str("host")), Exact: l.Exact("rank")}
 	}),
 		bars("of the path", func(l tables.Line) []part {
 			return []part{{"handoff", ratio(l.Value("path_ns").Float(), longest), l.Show("path_ns")}}

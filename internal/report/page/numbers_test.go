@@ -1,10 +1,9 @@
-package report
+package page
 
 import (
 	"bytes"
 	"encoding/json"
 	"html"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -12,41 +11,29 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/analyses"
 	"overlay/internal/cdg"
+	"overlay/internal/report"
 	"overlay/internal/tables"
-	"overlay/internal/testtrace"
-	"overlay/internal/trace"
+	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/reported"
 )
-
-// numberTraces are traces of which text and page show every kind of number.
-func numberTraces(t *testing.T) map[string]*trace.Trace {
-	out := ownTraces(t)
-	for _, class := range []string{"ddp", "copies", "queue", "sync", "python", "graphs"} {
-		var r testtrace.Run
-		r.Simulate(testtrace.Random(class, 3))
-		b, _ := r.Build()
-		out[class] = b.Parse(t)
-	}
-	return out
-}
 
 // TestNumbersAreInJSON reads the numbers of text and page back, each by its unit, and looks for them in the JSON.
 func TestNumbersAreInJSON(t *testing.T) {
 	looked := map[string]int{}
-	for name, tr := range numberTraces(t) {
-		for method, r := range reports(t, name, tr, true) {
+	for name, tr := range reported.Many(t) {
+		for method, r := range reported.ByMethod(t, name, tr, true) {
 			var text, page, js bytes.Buffer
-			if err := r.WriteText(&text, TextOptions{Width: 400}); err != nil {
+			if err := r.WriteText(&text, report.TextOptions{Width: 400}); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.WriteHTML(&page); err != nil {
+			if err := WriteReport(&page, r); err != nil {
 				t.Fatal(err)
 			}
 			if err := r.WriteJSON(&js); err != nil {
 				t.Fatal(err)
 			}
-			var back Report // nothing but what the JSON says
+			var back report.Report // nothing but what the JSON says
 			if err := json.Unmarshal(js.Bytes(), &back); err != nil {
 				t.Fatal(err)
 			}
@@ -73,27 +60,27 @@ func TestNumbersAreInJSON(t *testing.T) {
 
 // TestDifferenceNumbersAreInJSON does the same for the difference of two reports.
 func TestDifferenceNumbersAreInJSON(t *testing.T) {
-	a, b := reportOf(t, demo, cdg.Options{}), reportOf(t, demo, cdg.Options{Step: "2"})
+	a, b := reported.File(t, corpus.Demo(t), cdg.Options{}), reported.File(t, corpus.Demo(t), cdg.Options{Step: "2"})
 	looked := map[string]int{}
-	for _, d := range []*Difference{Compare(a, b), Compare(b, a)} {
+	for _, d := range []*report.Difference{report.Compare(a, b), report.Compare(b, a)} {
 		var text, page, js bytes.Buffer
-		if err := d.WriteText(&text, TextOptions{Width: 400}, 10); err != nil {
+		if err := d.WriteText(&text, report.TextOptions{Width: 400}, 10); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.WriteHTML(&page); err != nil {
+		if err := WriteDifference(&page, d); err != nil {
 			t.Fatal(err)
 		}
 		if err := d.WriteJSON(&js); err != nil {
 			t.Fatal(err)
 		}
-		var back Difference
+		var back report.Difference
 		if err := json.Unmarshal(js.Bytes(), &back); err != nil {
 			t.Fatal(err)
 		}
 		known := known{}
 		known.addTables(append(back.Tables(), append(back.Before.Tables(), back.After.Tables()...)...))
 		known["share"] = append(known["share"], back.Slower/100, -back.Slower/100) // slower by less is faster
-		for _, side := range []*Report{back.Before, back.After} {
+		for _, side := range []*report.Report{back.Before, back.After} {
 			for _, ns := range side.Path.ByClass {
 				known["share"] = append(known["share"], tables.ShareOf(ns, side.Window.Duration))
 			}
@@ -196,7 +183,7 @@ func (k known) has(n number) bool {
 
 // numbersOf lists the numbers of the JSON, and what text and page may make of them: shares of the window, of the path,
 // of a step and of the time of a device; the length of a stretch; how many rows a list has.
-func numbersOf(r *Report) known {
+func numbersOf(r *report.Report) known {
 	k := known{"time": {50_000, 100_000, 1_024, 10_000}} // the cut-offs in the words of the analysis launch
 	for i := range int64(5) {
 		k["time"] = append(k["time"], float64(r.Window.Duration*i/4)) // the axis of the page
@@ -315,8 +302,8 @@ func TestUnitsFollowNames(t *testing.T) {
 		{regexp.MustCompile(`^(device|stream|id|node)$`), []tables.Unit{tables.ID, tables.Text}},
 	}
 	matched := make([]int, len(names))
-	r := reports(t, "loader", ownTraces(t)["loader"], true)["exact"]
-	for _, table := range append(r.Tables(), Compare(r, r).Tables()...) {
+	r := reported.ByMethod(t, "loader", reported.Traces(t)["loader"], true)["exact"]
+	for _, table := range append(r.Tables(), report.Compare(r, r).Tables()...) {
 		for _, c := range table.Cols {
 			i := slices.IndexFunc(names, func(r rule) bool { return r.form.MatchString(c.Name) })
 			switch {
@@ -340,9 +327,9 @@ func TestUnitsFollowNames(t *testing.T) {
 // TestEveryUnitIsOnThePage: cells of all units that numbers have are on the pages that the tests look at.
 func TestEveryUnitIsOnThePage(t *testing.T) {
 	seen := map[tables.Unit]int{}
-	for name, tr := range numberTraces(t) {
-		for _, r := range reports(t, name, tr, true) {
-			c := r.content()
+	for name, tr := range reported.Many(t) {
+		for _, r := range reported.ByMethod(t, name, tr, true) {
+			c := contentOf(r)
 			for _, g := range c.grids() {
 				for _, col := range g.Columns {
 					if col.Number {
@@ -356,12 +343,5 @@ func TestEveryUnitIsOnThePage(t *testing.T) {
 		if seen[u] < 5 {
 			t.Errorf("%d cells of unit %s", seen[u], u)
 		}
-	}
-}
-
-// TestEveryAnalysisHasLines: an analysis without lines would end the program when its text is printed.
-func TestEveryAnalysisHasLines(t *testing.T) {
-	if got, want := slices.Sorted(maps.Keys(analysisLines)), slices.Sorted(slices.Values(analyses.Names)); !slices.Equal(got, want) {
-		t.Errorf("lines for %q, the analyses are %q", got, want)
 	}
 }

@@ -1,12 +1,11 @@
-//go:build !js
-
-package report
+package page
 
 import (
 	"fmt"
 	"html/template"
 	"strings"
 
+	"overlay/internal/report"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
@@ -49,15 +48,15 @@ type area struct {
 // laneDevices is how many devices have curves of their own.
 const laneDevices = 4
 
-// window draws the window of the report over time.
-func (r *Report) window(list []tables.Table) lanes {
+// windowLanes draws the window of the report over time.
+func windowLanes(r *report.Report, list []tables.Table) lanes {
 	var w lanes
 	d := r.Window.Duration
 	for _, s := range r.Path.Strip {
-		w.Strip = append(w.Strip, part{s.Class, tables.ShareOf(s.End-s.Start, d), classWords[s.Class] + ", " + tables.Duration(s.End-s.Start)})
+		w.Strip = append(w.Strip, part{s.Class, tables.ShareOf(s.End-s.Start, d), report.ClassWords(s.Class) + ", " + tables.Duration(s.End-s.Start)})
 		w.At = append(w.At, width(tables.ShareOf(s.Start-r.Window.Start, d)))
 	}
-	w.Steps = r.stepMarks()
+	w.Steps = stepMarks(r)
 	for i := range int64(5) {
 		w.Ticks = append(w.Ticks, spot{At: float64(i) / 4, Label: tables.Duration(d * i / 4)})
 	}
@@ -71,7 +70,7 @@ func (r *Report) window(list []tables.Table) lanes {
 }
 
 // stepTimes is a curve of how long steps take, where there are too many to mark each.
-func (w *lanes) stepTimes(r *Report, steps *tables.Table) {
+func (w *lanes) stepTimes(r *report.Report, steps *tables.Table) {
 	if len(r.Steps) <= 4*maxBars || steps == nil {
 		return
 	}
@@ -96,18 +95,18 @@ func (w *lanes) stepTimes(r *Report, steps *tables.Table) {
 }
 
 // stepMarks are the borders of the steps. Labels stand where they fit into the narrowest page.
-func (r *Report) stepMarks() (out []spot) {
+func stepMarks(r *report.Report) (out []spot) {
 	const pixels, letter = 480, 8 // of the plot on a narrow page; of a letter
 	if len(r.Steps) > 4*maxBars {
 		return nil
 	}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		m := spot{At: tables.ShareOf(s.Start-r.Window.Start, r.Window.Duration), Width: tables.ShareOf(s.Duration, r.Window.Duration), Title: Plain(s.Name) + ", " + tables.Duration(s.Duration)}
+		m := spot{At: tables.ShareOf(s.Start-r.Window.Start, r.Window.Duration), Width: tables.ShareOf(s.Duration, r.Window.Duration), Title: report.Plain(s.Name) + ", " + tables.Duration(s.Duration)}
 		labels := []string{s.Name}
 		if number, isStep := strings.CutPrefix(s.Name, trace.StepPrefix); isStep {
 			labels = []string{"step " + number, number}
-		} else if !outsideSteps[s.Name] {
+		} else if !report.OutsideSteps(s.Name) {
 			labels = nil
 		}
 		for _, label := range labels {

@@ -1,10 +1,9 @@
-//go:build !js
-
-package report
+package page
 
 import (
 	"strings"
 
+	"overlay/internal/report"
 	"overlay/internal/tables"
 )
 
@@ -41,7 +40,7 @@ func copiesCard(list []tables.Table) card {
 	if kinds != nil && kinds.Rows > 0 {
 		l, ok := largest(kinds, "ns")
 		if ok {
-			c.Says = Plain(l.Str("kind")) + " takes most of the time of copies: " + l.Show("ns") + " for " + l.Show("bytes") + ", at " + l.Show("gb_per_s") + "."
+			c.Says = report.Plain(l.Str("kind")) + " takes most of the time of copies: " + l.Show("ns") + " for " + l.Show("bytes") + ", at " + l.Show("gb_per_s") + "."
 		}
 		c.Grids = append(c.Grids, makeGrid(kinds, cardRows, "kinds", named("kind", "kind"), bar(kinds, "ns", "copy"),
 			figure(kinds, "time", "ns"), figure(kinds, "copies", "count"), figure(kinds, "amount", "bytes"), figure(kinds, "rate", "gb_per_s")))
@@ -76,7 +75,7 @@ func blockingCard(list []tables.Table) card {
 		label("call", func(l tables.Line) gridCell {
 			cell := gridCell{Text: blockingName(l)}
 			if caller := l.Str("caller"); caller != "" {
-				cell.Small = "from " + Plain(caller)
+				cell.Small = "from " + report.Plain(caller)
 			}
 			return cell
 		}),
@@ -91,15 +90,15 @@ func blockingCard(list []tables.Table) card {
 // blockingName is the call and the operator that made it.
 func blockingName(l tables.Line) string {
 	if op := l.Str("operator"); op != "" {
-		return Plain(l.Str("call") + " in " + op)
+		return report.Plain(l.Str("call") + " in " + op)
 	}
-	return Plain(l.Str("call"))
+	return report.Plain(l.Str("call"))
 }
 
 // launching is the label of an operator with the operations that it launches.
 func launching(l tables.Line) gridCell {
 	names := l.Value("kernels").List()
-	return gridCell{Text: Plain(strings.TrimPrefix(l.Str("operator"), evaluates)), Small: Plain(readableList(names)), Title: strings.Join(names, tables.Arrow)}
+	return gridCell{Text: report.Plain(report.Operator(l.Str("operator"))), Small: report.Plain(report.ReadableList(names)), Title: strings.Join(names, tables.Arrow)}
 }
 
 func operatorsCard(list []tables.Table) card {
@@ -109,7 +108,7 @@ func operatorsCard(list []tables.Table) card {
 		return card{}
 	}
 	return card{
-		Says: Plain(strings.TrimPrefix(l.Str("operator"), evaluates)) + " launches most often. The first delay is the operator's own work before its launch, the second the way from there to the GPU.",
+		Says: report.Plain(report.Operator(l.Str("operator"))) + " launches most often. The first delay is the operator's own work before its launch, the second the way from there to the GPU.",
 		Grids: []grid{makeGrid(t, cardRows, "operators", label("operator and what it launches", launching), bar(t, "launch_delay_ns", "cpu"),
 			figure(t, "to the launch", "launch_delay_ns"), figure(t, "to the start", "kernel_delay_ns"), figure(t, "calls", "count"))}}
 }

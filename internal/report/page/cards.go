@@ -1,10 +1,9 @@
-//go:build !js
-
-package report
+package page
 
 import (
 	"slices"
 
+	"overlay/internal/report"
 	"overlay/internal/tables"
 )
 
@@ -23,7 +22,7 @@ type keyEntry struct{ Kind, Word string }
 const cardRows = 10
 
 // cards are the analyses that were made and have something to show. The timeline is drawn with the window.
-func (r *Report) cards() []card {
+func cards(r *report.Report) []card {
 	made := r.Analyses.Sections()
 	var out []card
 	for _, p := range pictures {
@@ -114,7 +113,7 @@ func componentCard(list []tables.Table) card {
 	t := &list[0]
 	c := card{Key: []keyEntry{{"communication", "communication alone"}, {"overlap", "several at once"}, {"gpu_compute", "computation alone"}, {"cpu", "host alone"}, {"nothing", "nothing"}}}
 	if l, ok := largest(t, "communication_only_ns"); ok {
-		c.Says = "Time in which communication runs and nothing else does is what better overlap can hide: most of it in " + Plain(l.Str("step")) + ", " + l.Show("communication_only_ns") + "."
+		c.Says = "Time in which communication runs and nothing else does is what better overlap can hide: most of it in " + report.Plain(l.Str("step")) + ", " + l.Show("communication_only_ns") + "."
 	} else if most(t, "computation_only_ns") > 0 || most(t, "overlap_ns") > 0 {
 		c.Says = "No communication runs alone: there is nothing that better overlap could hide."
 	} else {
@@ -126,7 +125,7 @@ func componentCard(list []tables.Table) card {
 	} else {
 		t = t.Sorted("communication_only_ns")
 	}
-	c.Grids = []grid{makeGrid(t, rows, "steps", label("step", func(l tables.Line) gridCell { return gridCell{Text: Plain(l.Str("step"))} }),
+	c.Grids = []grid{makeGrid(t, rows, "steps", label("step", func(l tables.Line) gridCell { return gridCell{Text: report.Plain(l.Str("step"))} }),
 		bars("", func(l tables.Line) []part {
 			d := l.Value("duration_ns").Int()
 			return without([]part{stretch(l, "communication", "communication alone", "communication_only_ns", d), stretch(l, "overlap", "several at once", "overlap_ns", d),

@@ -1,4 +1,4 @@
-package report
+package page
 
 import (
 	"bytes"
@@ -10,15 +10,18 @@ import (
 	"strings"
 	"testing"
 
+	"overlay/internal/analyses"
 	"overlay/internal/cdg"
+	"overlay/internal/report"
 	"overlay/internal/tables"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/reported"
 )
 
-func htmlOf(t *testing.T, r *Report) string {
+func htmlOf(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := r.WriteHTML(&b); err != nil {
+	if err := WriteReport(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -28,7 +31,7 @@ func htmlOf(t *testing.T, r *Report) string {
 var loads = regexp.MustCompile(`(?i)(src|href)="[^"#]|url\(|@import|<link[^>]+stylesheet|<iframe|<object|fetch\(|XMLHttp`)
 
 func TestPageStandsAlone(t *testing.T) {
-	page := htmlOf(t, reportOf(t, demo, cdg.Options{}))
+	page := htmlOf(t, reported.File(t, corpus.Demo(t), cdg.Options{}))
 	for _, m := range loads.FindAllString(page, -1) {
 		if m != `href="d` { // the empty icon, so that browsers ask for none
 			t.Errorf("the page loads something: %s", m)
@@ -46,7 +49,7 @@ func TestPageStandsAlone(t *testing.T) {
 
 // TestPageSizes: hundreds and thousands of steps, nodes and hotspots stay under 300 kB and readable.
 func TestPageSizes(t *testing.T) {
-	r := reportOf(t, demo, cdg.Options{})
+	r := reported.File(t, corpus.Demo(t), cdg.Options{})
 	for len(r.CDG.Nodes) < 5000 {
 		r.CDG.Nodes = append(r.CDG.Nodes, r.CDG.Nodes[0])
 	}
@@ -58,7 +61,11 @@ func TestPageSizes(t *testing.T) {
 			s.Name, s.Duration = fmt.Sprintf("ProfilerStep#%d", i), one.Duration+int64(i%37)
 			r.Steps = append(r.Steps, s)
 		}
-		r.StepTimes = stepTimes(r.Steps)
+		times := make([]int64, n)
+		for i := range times {
+			times[i] = r.Steps[i].Duration
+		}
+		r.StepTimes = &report.StepTimes{Stats: analyses.Describe(times), Histogram: []report.StepBucket{{From: times[0], To: times[n-1], Count: n}}}
 		page := htmlOf(t, r)
 		rows := strings.Count(page[strings.Index(page, `id="steps"`):strings.Index(page, `id="hotspots"`)], "<tr><td")
 		if len(page) > 300_000 || rows > 40 {
@@ -75,13 +82,13 @@ func TestPageSizes(t *testing.T) {
 
 // TestHostileNames: a name changes nothing but its own cells, in every form.
 func TestHostileNames(t *testing.T) {
-	r := reportOf(t, demo, cdg.Options{})
+	r := reported.File(t, corpus.Demo(t), cdg.Options{})
 	const mark = "QQQQ"
 	with := func(name string) (page, text, js string) {
-		r.Hotspots[0].Name, r.Hotspots[0].Readable = name, Readable(name)
+		r.Hotspots[0].Name, r.Hotspots[0].Readable = name, report.Readable(name)
 		r.Steps[0].Name, r.Hotspots[1].Caller, r.Input.Name = name, name, name
 		var a, b bytes.Buffer
-		if err := r.WriteText(&a, TextOptions{}); err != nil {
+		if err := r.WriteText(&a, report.TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.WriteJSON(&b); err != nil {
@@ -112,9 +119,9 @@ func TestHostileNames(t *testing.T) {
 }
 
 func TestDifferencePage(t *testing.T) {
-	a, b := reportOf(t, demo, cdg.Options{}), reportOf(t, demo, cdg.Options{Step: "2"})
+	a, b := reported.File(t, corpus.Demo(t), cdg.Options{}), reported.File(t, corpus.Demo(t), cdg.Options{Step: "2"})
 	var page bytes.Buffer
-	if err := Compare(a, b).WriteHTML(&page); err != nil {
+	if err := WriteDifference(&page, report.Compare(a, b)); err != nil {
 		t.Fatal(err)
 	}
 	if s := page.String(); !strings.Contains(s, "faster</h1>") || loads.MatchString(strings.Replace(s, `href="data:,"`, "", 1)) {
@@ -127,8 +134,8 @@ func TestDifferencePage(t *testing.T) {
 // empty, and no colour is explained that is not there.
 func TestPageHasWholeLabels(t *testing.T) {
 	looked := 0
-	for name, tr := range numberTraces(t) {
-		for method, r := range reports(t, name, tr, true) {
+	for name, tr := range reported.Many(t) {
+		for method, r := range reported.ByMethod(t, name, tr, true) {
 			looked += wholePage(t, name+" "+method, r)
 		}
 	}
@@ -141,7 +148,7 @@ func TestPageHasWholeLabels(t *testing.T) {
 // and without steps.
 func TestRealPagesHaveWholeLabels(t *testing.T) {
 	for _, f := range corpus.Files(t, "*nccl_data*", "*trace_diff*", "*mi300*", "*asdf_True*", "*cpu_only*", "*mi210*") {
-		r := reportOf(t, f, cdg.Options{})
+		r := reported.File(t, f, cdg.Options{})
 		if n := wholePage(t, filepath.Base(f), r); n < 20 {
 			t.Errorf("%s: only %d rows", f, n)
 		}
@@ -162,13 +169,13 @@ func (c *content) grids() []grid {
 }
 
 // wholePage returns how many rows it has seen.
-func wholePage(t *testing.T, what string, r *Report) (rows int) {
+func wholePage(t *testing.T, what string, r *report.Report) (rows int) {
 	t.Helper()
 	page := htmlOf(t, r)
 	if len(page) > 300_000 {
 		t.Errorf("%s: %d bytes", what, len(page))
 	}
-	c := r.content()
+	c := contentOf(r)
 	for _, g := range c.grids() {
 		longest, bars := 0.0, false
 		for _, row := range g.Rows {

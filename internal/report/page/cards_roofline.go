@@ -1,10 +1,9 @@
-//go:build !js
-
-package report
+package page
 
 import (
 	"strings"
 
+	"overlay/internal/report"
 	"overlay/internal/tables"
 )
 
@@ -29,7 +28,7 @@ func rooflineCard(list []tables.Table) card {
 	}
 	c.Grids = []grid{
 		makeGrid(devices, cardRows, "devices", label("device", func(l tables.Line) gridCell {
-			return gridCell{Text: "GPU " + l.Show("device"), Small: Plain(l.Str("model"))}
+			return gridCell{Text: "GPU " + l.Show("device"), Small: report.Plain(l.Str("model"))}
 		}),
 			bars("", func(l tables.Line) []part {
 				p := func(kind, word, col string) part {
@@ -44,7 +43,7 @@ func rooflineCard(list []tables.Table) card {
 			figure(devices, "model FLOPs use", "flops_use_share"), figure(devices, "while products run", "product_peak_share"), figure(devices, "work known", "shaped_share")),
 		makeGrid(kernels, cardRows, "operators of known work",
 			label("operator", func(l tables.Line) gridCell {
-				return gridCell{Text: Plain(l.Str("operator") + " " + l.Str("type")), Small: Plain(Readable(l.Str("kernel"))), Title: l.Str("kernel")}
+				return gridCell{Text: report.Plain(l.Str("operator") + " " + l.Str("type")), Small: report.Plain(report.Readable(l.Str("kernel"))), Title: l.Str("kernel")}
 			}),
 			bars("of its peak", func(l tables.Line) []part {
 				kind, col := "gpu_compute", "compute_peak_share"
@@ -69,5 +68,5 @@ func boundWords(class string) string {
 	if word, ok := strings.CutSuffix(class, "_bound"); ok {
 		return word
 	}
-	return words(class)
+	return report.Words(class)
 }

@@ -1,4 +1,4 @@
-package report
+package page
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"overlay/internal/report"
 )
 
 // TestCode: no name of a trace ends the span, the cell or the line that it stands in.
@@ -28,17 +30,17 @@ func TestCode(t *testing.T) {
 
 // TestSVG: the picture is well-formed, and bars of one side end where its length says, beside or without the other.
 func TestSVG(t *testing.T) {
-	side := func(d int64, classes map[string]int64) *Report {
-		r := &Report{}
+	side := func(d int64, classes map[string]int64) *report.Report {
+		r := &report.Report{}
 		r.Window.Duration, r.Path.ByClass = d, classes
 		return r
 	}
-	for _, c := range []struct{ before, after *Report }{
+	for _, c := range []struct{ before, after *report.Report }{
 		{side(100, map[string]int64{"cpu": 60, "copy": 40}), side(50, map[string]int64{"cpu": 20, "sync": 30})},
 		{side(0, nil), side(0, map[string]int64{"cpu": 0})},
 	} {
 		var b bytes.Buffer
-		if err := Compare(c.before, c.after).WriteSVG(&b); err != nil {
+		if err := DrawDifference(&b, report.Compare(c.before, c.after)); err != nil {
 			t.Fatal(err)
 		}
 		text := b.String()

@@ -1,12 +1,11 @@
-//go:build !js
-
-package report
+package page
 
 import (
 	"cmp"
 	"html/template"
 	"slices"
 
+	"overlay/internal/report"
 	"overlay/internal/tables"
 )
 
@@ -121,7 +120,7 @@ func named(head, col string) column {
 const longName = 200
 
 func nameCell(name string) gridCell {
-	c := gridCell{Text: Shorten(Plain(Readable(name)), longName)}
+	c := gridCell{Text: report.Shorten(report.Plain(report.Readable(name)), longName)}
 	if c.Text != name {
 		c.Title = name
 	}
@@ -130,7 +129,7 @@ func nameCell(name string) gridCell {
 
 // words is a column of text.
 func wordsOf(head, col string) column {
-	return column{gridColumn{Head: head, Extra: true}, func(l tables.Line) gridCell { return gridCell{Text: Plain(l.Str(col))} }}
+	return column{gridColumn{Head: head, Extra: true}, func(l tables.Line) gridCell { return gridCell{Text: report.Plain(l.Str(col))} }}
 }
 
 // noValue stands for a number that cannot be said.

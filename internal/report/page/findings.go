@@ -1,6 +1,4 @@
-//go:build !js
-
-package report
+package page
 
 import (
 	"cmp"
@@ -8,6 +6,7 @@ import (
 	"strings"
 
 	"overlay/internal/advise"
+	"overlay/internal/report"
 	"overlay/internal/tables"
 )
 
@@ -23,14 +22,14 @@ type finding struct {
 
 // findings are what is most worth knowing: first the advice, most gain first; then, most time first, the largest hotspot
 // and what the analyses say of idle GPUs, waiting calls and exposed communication.
-func (r *Report) findings(list []tables.Table) []finding {
+func findings(r *report.Report, list []tables.Table) []finding {
 	var out []finding
 	if t := tables.Find(list, "hotspots"); t != nil && t.Rows > 0 {
 		l := t.Line(0)
-		f := finding{Kind: kindClass[l.Str("kind")], NS: l.Value("critical_ns").Int(), Value: l.Show("critical_ns"), About: "on the path",
-			Title: Plain(l.Str("readable")) + " is the largest hotspot", Text: l.Show("share_of_window") + " of the window, in " + l.Show("calls") + " calls."}
+		f := finding{Kind: report.ClassOf(l.Str("kind")), NS: l.Value("critical_ns").Int(), Value: l.Show("critical_ns"), About: "on the path",
+			Title: report.Plain(l.Str("readable")) + " is the largest hotspot", Text: l.Show("share_of_window") + " of the window, in " + l.Show("calls") + " calls."}
 		if caller := l.Str("caller"); caller != "" {
-			f.Text += " It comes from " + Plain(caller) + "."
+			f.Text += " It comes from " + report.Plain(caller) + "."
 		}
 		out = append(out, f)
 	}
@@ -57,18 +56,18 @@ func (r *Report) findings(list []tables.Table) []finding {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b finding) int { return cmp.Compare(b.NS, a.NS) })
-	out = append(r.advised(), out...)
-	return out[:min(len(out), topFindings)]
+	out = append(advised(r), out...)
+	return out[:min(len(out), report.TopFindings)]
 }
 
 // advised are the causes that the advice puts first.
-func (r *Report) advised() (out []finding) {
+func advised(r *report.Report) (out []finding) {
 	if r.Advice == nil {
 		return nil
 	}
-	for _, f := range r.Advice.Top(topFindings) {
+	for _, f := range r.Advice.Top(report.TopFindings) {
 		x := finding{Kind: f.Class().String(), NS: f.Gain, Value: tables.Duration(f.Gain), About: "shorter, " + tables.FormatShare(f.Share),
-			Title: sentence(f.Title), Text: sentence(Plain(f.Do)) + ". Seen: " + Plain(f.Saw) + "."}
+			Title: sentence(f.Title), Text: sentence(report.Plain(f.Do)) + ". Seen: " + report.Plain(f.Saw) + "."}
 		if f.Kind == advise.AtMost {
 			x.About = "shorter at most, " + tables.FormatShare(f.Share)
 		}

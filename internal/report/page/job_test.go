@@ -1,4 +1,4 @@
-package report_test
+package page_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"overlay/internal/ranks"
 	"overlay/internal/report"
+	"overlay/internal/report/page"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/jobjudge"
 )
@@ -21,8 +22,8 @@ func pageOfJob(t *testing.T, list []*ranks.Summary) string {
 		t.Fatal(err)
 	}
 	var buf bytes.Buffer
-	r := report.NewJob(report.JobSource{Name: "traces", Version: "test", Job: j, Verdict: ranks.Judge(j, ranks.Expected{})})
-	if err := r.WriteHTML(&buf); err != nil {
+	s := report.JobSource{Name: "traces", Version: "test", Job: j, Verdict: ranks.Judge(j, ranks.Expected{})}
+	if err := page.WriteJob(&buf, report.NewJob(s), s); err != nil {
 		t.Fatal(err)
 	}
 	return buf.String()
@@ -35,20 +36,20 @@ func TestJobPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := pageOfJob(t, list)
+	html := pageOfJob(t, list)
 	slow := fmt.Sprintf("<h1>Rank %d: GPU slow", sim.Culprits.Ranks[0])
 	for _, want := range []string{slow, "look at clocks, power and heat of the card", "Who waits for whom in step", "waits for rank ", "Waiting in collectives", "What takes some ranks longer",
 		`class="marked"`, "Bandwidth", "intra", "inter", "How far to trust it"} {
-		if !strings.Contains(page, want) {
+		if !strings.Contains(html, want) {
 			t.Errorf("the page does not have %q", want)
 		}
 	}
 	for _, bad := range []string{"http://", "https://", "<nil>", "%!", "NaN", "ZgotmplZ"} {
-		if strings.Contains(page, bad) {
+		if strings.Contains(html, bad) {
 			t.Errorf("the page has %q", bad)
 		}
 	}
-	if n := strings.Count(page, `class="stair"`); n != 16 {
+	if n := strings.Count(html, `class="stair"`); n != 16 {
 		t.Errorf("%d rows of the staircase for 16 ranks", n)
 	}
 }
@@ -56,15 +57,15 @@ func TestJobPage(t *testing.T) {
 // TestJobPageSizes: two ranks and many make a page that can be read: of many ranks those with most have a row each, and one row is
 // for the others.
 func TestJobPageSizes(t *testing.T) {
-	if page := pageOfJob(t, jobjudge.Large(8, 1)[:2]); strings.Count(page, `class="stair"`) != 2 || strings.Contains(page, "ZgotmplZ") {
+	if html := pageOfJob(t, jobjudge.Large(8, 1)[:2]); strings.Count(html, `class="stair"`) != 2 || strings.Contains(html, "ZgotmplZ") {
 		t.Error("the page of two ranks has no two rows")
 	}
 	if testing.Short() {
 		t.Skip("not with -short")
 	}
-	page := pageOfJob(t, jobjudge.Large(256, 1))
-	if !strings.Contains(page, "224 others") || strings.Count(page, `class="stair"`) != 40 || len(page) > 3<<20 {
-		t.Errorf("of 256 ranks %d rows of the staircase, %d bytes", strings.Count(page, `class="stair"`), len(page))
+	html := pageOfJob(t, jobjudge.Large(256, 1))
+	if !strings.Contains(html, "224 others") || strings.Count(html, `class="stair"`) != 40 || len(html) > 3<<20 {
+		t.Errorf("of 256 ranks %d rows of the staircase, %d bytes", strings.Count(html, `class="stair"`), len(html))
 	}
 }
 
@@ -109,9 +110,9 @@ func TestCompareJobs(t *testing.T) {
 			}
 		}
 	}
-	written(func(w io.Writer) error { return d.WriteMarkdown(w, 10) }, "`data`: a step", "\n- new: `rank ", ", `data loading`, ", "\n- gone: `rank ", "<summary>Steps</summary>")
-	written(d.WriteSVG, "<svg ", d.Verdict(), ">GPU compute</text>")
-	written(d.WriteHTML, "<h1>"+d.Verdict(), "Ranks with more work than their peers", "data loading")
+	written(func(w io.Writer) error { return page.CommentJobDifference(w, d, 10) }, "`data`: a step", "\n- new: `rank ", ", `data loading`, ", "\n- gone: `rank ", "<summary>Steps</summary>")
+	written(func(w io.Writer) error { return page.DrawJobDifference(w, d) }, "<svg ", d.Verdict(), ">GPU compute</text>")
+	written(func(w io.Writer) error { return page.WriteJobDifference(w, d) }, "<h1>"+d.Verdict(), "Ranks with more work than their peers", "data loading", "Times are of a step in the middle, on the path")
 	var buf bytes.Buffer
 	if err := d.WriteText(&buf, report.TextOptions{}, 10); err != nil || !strings.Contains(buf.String(), "stragglers  new   rank ") {
 		t.Errorf("%v\n%s", err, buf.String())

@@ -1,0 +1,60 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"overlay/internal/critpath"
+)
+
+// What text and page call things. Reports hold the names that the JSON has; these make words of them.
+
+// classOrder, classWords and kindClass follow the tables of classes and of kinds of segments.
+var (
+	classOrder = map[string]int{}
+	classWords = map[string]string{}
+	kindClass  = map[string]string{}
+)
+
+func init() {
+	for c := range critpath.NumClasses {
+		classOrder[c.String()], classWords[c.String()] = int(c), c.Words()
+	}
+	for k := range critpath.NumSegmentKinds {
+		kindClass[k.String()] = k.Class().String()
+	}
+}
+
+// ClassWords is a class of the path in words; "" for what is none.
+func ClassWords(class string) string { return classWords[class] }
+
+// ClassOf is the class that a kind of segments counts to; "" for what is no kind.
+func ClassOf(kind string) string { return kindClass[kind] }
+
+// ByTime lists the classes of a map, most time first.
+func ByTime(m map[string]int64) []string {
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(classOrder[a], classOrder[b]), cmp.Compare(a, b))
+	})
+}
+
+// KindWords is a kind of time that no event owns in words.
+func KindWords(kind string) string {
+	if kind == critpath.GPUUnrecorded.String() {
+		return "GPU work not recorded"
+	}
+	return kind
+}
+
+// OutsideSteps reports whether a row of the table of steps is the time before or after them.
+func OutsideSteps(step string) bool { return step == "before" || step == "after" }
+
+// Operator is the name of an operator without what stands before those that the autograd engine runs.
+func Operator(name string) string {
+	return strings.TrimPrefix(name, "autograd::engine::evaluate_function: ")
+}
+
+// Words is a name of the JSON as people write it.
+func Words(name string) string { return strings.ReplaceAll(name, "_", " ") }
