@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"internal/columns":            {"internal/tables"},
 	"internal/parquetfile":        {"internal/columns"},
 	"internal/sqlquery":           {"internal/tables", "internal/columns"},
-	"internal/cdg":                {"internal/trace", "internal/vendors"},
+	"internal/cdg":                {"internal/trace", "internal/vendors", "internal/par"},
 	"internal/cdg/phases":         {"internal/trace", "internal/vendors", "internal/cdg"},
 	"internal/cdg/nodes":          {"internal/trace", "internal/cdg", "internal/cdg/phases"},
 	"internal/graph":              {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes"},

@@ -79,7 +79,8 @@ func (j *job) printReport() error {
 
 // report makes the report of a run with the top hotspots.
 func (j *job) report(name string, r *pipeline.Run, top int) *report.Report {
-	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments, Advise: j.opts.command != "diff" && !j.opts.noAdvice, Gains: j.opts.command == "report"}
+	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments, Advise: j.opts.command != "diff" && !j.opts.noAdvice, Gains: j.opts.command == "report",
+		Brief: !j.opts.json && j.opts.html == "" && j.opts.report == ""}
 	if j.opts.anonymize {
 		s.Name = "trace"
 	}

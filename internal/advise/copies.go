@@ -63,7 +63,7 @@ func (r *run) pinnedTime() func(bytes int64) int64 {
 func (r *run) copying(copies []cdg.ActID) (calls []cdg.ActID, waits []wait) {
 	callOf, op := map[cdg.ActID]bool{}, map[cdg.ActID]bool{}
 	for _, a := range copies {
-		if c := r.launch[a]; c != cdg.NoAct {
+		if c := r.launch(a); c != cdg.NoAct {
 			calls = append(calls, c)
 			callOf[c] = true
 			if o := r.opAround(a); o != cdg.NoAct {

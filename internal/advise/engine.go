@@ -230,7 +230,7 @@ func (e *engine) sitters() []whatif.Change {
 	set := e.m.NewSet()
 	n := 0
 	for _, a := range e.named(frameKinds, func(string) bool { return true }) {
-		if 2*e.own[a] > e.window && e.marks[a] == 0 {
+		if 2*e.own[a] > e.window && e.mark(a) == 0 {
 			set.Add(a)
 			n++
 		}

@@ -80,7 +80,7 @@ func (r *run) lines(list []cdg.ActID) []Line {
 	at := map[string]int{}
 	for _, a := range list {
 		e := r.g.Acts[a].Event
-		if l := r.launch[a]; l != cdg.NoAct {
+		if l := r.launch(a); l != cdg.NoAct {
 			e = r.g.Acts[l].Event
 		}
 		s := r.callers(e)

@@ -37,7 +37,7 @@ func (r *run) kernelsByStart() []kernel {
 	r.shapes = []kernel{}
 	collective := r.fits(gpuKernel, vendors.IsCollective)
 	for _, a := range r.ops {
-		if r.kind(a) != trace.Kernel || r.dur(a) < longKernel || collective[r.event(a).Name] || r.launch[a] != cdg.NoAct && r.verb(r.launch[a]) == vendors.GraphLaunch {
+		if r.kind(a) != trace.Kernel || r.dur(a) < longKernel || collective[r.event(a).Name] || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch {
 			continue
 		}
 		k := kernel{op: a, shape: kernelShape{name: r.event(a).Name, device: r.deviceOf(a)}}

@@ -23,6 +23,24 @@ func (r *graphs) name(a cdg.ActID) string        { return r.tr.Str(r.event(a).Na
 func (r *run) kind(a cdg.ActID) trace.Kind       { return r.kinds[a] }
 func (r *graphs) dur(a cdg.ActID) int64          { return r.g.Acts[a].End - r.g.Acts[a].Start }
 
+// launch is the call that launched an operation that starts in the window, else NoAct.
+func (r *run) launch(a cdg.ActID) cdg.ActID {
+	l := r.tr.Launch[r.g.Acts[a].Event]
+	if l == trace.NoEvent || !r.inside(a) {
+		return cdg.NoAct
+	}
+	return r.g.ActOf[l]
+}
+
+// mark is the time of an activity on the critical path, ns.
+func (r *run) mark(a cdg.ActID) int64 {
+	e := r.g.Acts[a].Event
+	if !r.marked.Has(e) {
+		return 0
+	}
+	return r.path.Marks[r.marked.Place(e)].NS
+}
+
 // Kinds of activities that rules ask for.
 var (
 	opKinds    = []trace.Kind{trace.CPUOp}
@@ -97,7 +115,7 @@ func (r *run) within(slicesOf []cdg.ActID) []cdg.ActID {
 		}
 	}
 	for _, o := range r.ops {
-		if l := r.launch[o]; l != cdg.NoAct {
+		if l := r.launch(o); l != cdg.NoAct {
 			out[o] = out[l]
 		}
 	}
@@ -122,7 +140,7 @@ next:
 
 // around lists the names of the operators around an activity, the innermost first; of an operation those around its launch.
 func (r *run) around(a cdg.ActID, visit func(op cdg.ActID, name string) bool) {
-	if l := r.launch[a]; l != cdg.NoAct {
+	if l := r.launch(a); l != cdg.NoAct {
 		a = l
 	}
 	for ; a != cdg.NoAct; a = r.g.Parent[a] {
@@ -134,7 +152,7 @@ func (r *run) around(a cdg.ActID, visit func(op cdg.ActID, name string) bool) {
 
 // opAround is the innermost operator around an activity, NoAct for none; of an operation that around its launch.
 func (r *run) opAround(a cdg.ActID) cdg.ActID {
-	if l := r.launch[a]; l != cdg.NoAct {
+	if l := r.launch(a); l != cdg.NoAct {
 		a = l
 	}
 	for a != cdg.NoAct && r.kind(a) != trace.CPUOp {
@@ -158,7 +176,7 @@ func (r *run) verb(call cdg.ActID) vendors.Verb {
 func (r *run) launching() []bool {
 	out := make([]bool, len(r.g.Lanes))
 	for _, o := range r.ops {
-		if l := r.launch[o]; l != cdg.NoAct {
+		if l := r.launch(o); l != cdg.NoAct {
 			out[r.g.Acts[l].Lane] = true
 		}
 	}

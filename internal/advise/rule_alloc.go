@@ -60,7 +60,7 @@ var _ = add(rule{
 func (r *run) allOver(list []cdg.ActID) bool {
 	var launches []int64
 	for _, o := range r.ops {
-		if l := r.launch[o]; l != cdg.NoAct {
+		if l := r.launch(o); l != cdg.NoAct {
 			launches = append(launches, r.g.Acts[l].Start)
 		}
 	}

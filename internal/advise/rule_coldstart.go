@@ -50,7 +50,7 @@ func (r *run) coldCalls() []cdg.ActID {
 	firstLaunch := r.m.NewSet()
 	var launches []int64
 	for _, o := range r.ops {
-		if l := r.launch[o]; l != cdg.NoAct {
+		if l := r.launch(o); l != cdg.NoAct {
 			launches = append(launches, r.g.Acts[l].Start)
 			if s := r.event(o).Name; !firstOf[s] {
 				firstOf[s] = true

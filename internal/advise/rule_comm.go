@@ -22,7 +22,7 @@ func (r *run) collectives() []cdg.ActID {
 
 // criticalOf is the time of activities on the critical path.
 func (r *run) criticalOf(list []cdg.ActID) int64 {
-	return sum(list, func(a cdg.ActID) int64 { return r.marks[a] })
+	return sum(list, r.mark)
 }
 
 // linkRates are GB/s of one direction between the devices of a host, by the device's name.
@@ -49,7 +49,7 @@ func (r *run) messageOf(op cdg.ActID) (message, bool) {
 		}
 		return m, true
 	}
-	l := r.launch[op]
+	l := r.launch(op)
 	for a := l; a != cdg.NoAct; a = r.g.Parent[a] {
 		name := r.name(a)
 		_, collective, ok := vendors.BackendCall(name)

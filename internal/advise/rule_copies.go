@@ -47,13 +47,13 @@ var _ = add(rule{
 	find: func(r *run) *found {
 		last := int64(0) // start of the last launch of a kernel
 		for _, o := range r.ops {
-			if l := r.launch[o]; l != cdg.NoAct && r.kind(o) == trace.Kernel {
+			if l := r.launch(o); l != cdg.NoAct && r.kind(o) == trace.Kernel {
 				last = max(last, r.g.Acts[l].Start)
 			}
 		}
 		var copies []cdg.ActID
 		for _, a := range r.named(gpuCopy, toHost) {
-			if c := r.launch[a]; c != cdg.NoAct && r.bytes(a) >= largeCopy && (r.g.Acts[c].Start < last || last == 0) {
+			if c := r.launch(a); c != cdg.NoAct && r.bytes(a) >= largeCopy && (r.g.Acts[c].Start < last || last == 0) {
 				copies = append(copies, a)
 			}
 		}

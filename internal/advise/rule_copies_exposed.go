@@ -19,7 +19,7 @@ var _ = add(rule{
 	find: func(r *run) *found {
 		var list []cdg.ActID
 		for _, a := range r.named(gpuCopy, func(s string) bool { return toDevice(s) && !pageable(s) }) {
-			if r.bytes(a) >= largeCopy && r.marks[a] > 0 {
+			if r.bytes(a) >= largeCopy && r.mark(a) > 0 {
 				list = append(list, a)
 			}
 		}

@@ -39,7 +39,7 @@ type smallCopies struct{ copies, makers []cdg.ActID }
 
 func (r *run) findSmallToDevice() (copies, makers []cdg.ActID) {
 	for _, a := range r.named(gpuCopy, toDevice) {
-		if r.launch[a] == cdg.NoAct {
+		if r.launch(a) == cdg.NoAct {
 			continue
 		}
 		if n, ok := r.tr.ArgInt(r.g.Acts[a].Event, "bytes"); !ok || n >= smallCopy {

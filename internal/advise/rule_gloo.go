@@ -36,7 +36,7 @@ func (r *run) besideGloo() (calls []cdg.ActID, beside map[cdg.ActID]int64) {
 	own := r.m.SetOf(calls...)
 	for i := range r.g.Pieces {
 		p := &r.g.Pieces[i]
-		if p.Owner == cdg.NoAct || r.marks[p.Owner] == 0 || own.Has(p.Owner) {
+		if p.Owner == cdg.NoAct || r.mark(p.Owner) == 0 || own.Has(p.Owner) {
 			continue
 		}
 		end := r.g.Pieces[i+1].Start

@@ -29,7 +29,7 @@ var hostBound = add(rule{
 	find: func(r *run) *found {
 		launches, short := 0, 0
 		for _, o := range r.ops {
-			if r.launch[o] == cdg.NoAct {
+			if r.launch(o) == cdg.NoAct {
 				continue
 			}
 			launches++

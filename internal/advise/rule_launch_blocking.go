@@ -27,7 +27,7 @@ var _ = add(rule{
 		var blocked []cdg.ActID
 		n := 0
 		for _, o := range r.ops {
-			l := r.launch[o]
+			l := r.launch(o)
 			if l == cdg.NoAct || r.kind(o) != trace.Kernel || r.verb(l) == vendors.GraphLaunch {
 				continue
 			}

@@ -53,7 +53,7 @@ var _ = add(rule{
 		} {
 			n := 0
 			for _, a := range x.list {
-				if on := min(r.marks[a], x.cost, int64((1-workOfPiece)*float64(r.own[a]))); on > 0 {
+				if on := min(r.mark(a), x.cost, int64((1-workOfPiece)*float64(r.own[a]))); on > 0 {
 					bound += on
 					n++
 				}

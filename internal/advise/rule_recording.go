@@ -65,9 +65,9 @@ var _ = add(rule{
 		var marks []cdg.ActID
 		marked := int64(0)
 		_, beside := r.besideGloo()
-		for a, ns := range r.marks {
+		for a := range r.g.Acts {
 			id := cdg.ActID(a)
-			ns = max(ns-beside[id], 0)
+			ns := max(r.mark(id)-beside[id], 0)
 			if ns > 0 && r.kind(id) == trace.Annotation && !ownWork(r.name(id)) {
 				marks = append(marks, id)
 				marked += ns
@@ -101,7 +101,7 @@ var _ = add(rule{
 		var lost []cdg.ActID
 		calls := 0
 		for _, o := range r.ops {
-			if r.launch[o] == cdg.NoAct {
+			if r.launch(o) == cdg.NoAct {
 				lost = append(lost, o)
 			} else {
 				calls++

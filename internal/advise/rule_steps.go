@@ -27,7 +27,7 @@ func (r *run) stepTimes() stepTimes {
 	}
 	ends := make([]int64, len(steps))
 	for _, o := range r.ops {
-		if l := r.launch[o]; l != cdg.NoAct {
+		if l := r.launch(o); l != cdg.NoAct {
 			if i := at(r.g.Acts[l].Start); i >= 0 {
 				s.gpu[i] += r.own[o]
 				ends[i] = max(ends[i], r.g.Acts[o].End)

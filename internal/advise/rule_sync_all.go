@@ -36,7 +36,7 @@ var syncAll = add(rule{
 // launches are the starts of the first and of the last call that launches.
 func (r *run) launches() (first, last int64) {
 	for _, o := range r.ops {
-		if l := r.launch[o]; l != cdg.NoAct {
+		if l := r.launch(o); l != cdg.NoAct {
 			at := r.g.Acts[l].Start
 			if first == 0 || at < first {
 				first = at

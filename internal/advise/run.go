@@ -19,14 +19,13 @@ type run struct {
 	window int64 // ns
 
 	ops    []cdg.ActID // operations of devices, by start
-	launch []cdg.ActID // per activity: of an operation the call that launched it, else NoAct
 	own    []int64     // per activity: time of its own in the window, ns; of slices without what they enclose
 	waits  []wait      // calls that waited for a device, by start
 	waited []bool      // per activity: whether it is the call of such a wait
 	path   *critpath.Path
 	total  critpath.Totals
-	marks  []int64      // per activity: its time on the critical path
-	kinds  []trace.Kind // per activity
+	marked *critpath.EventSet // the events of path.Marks
+	kinds  []trace.Kind       // per activity
 
 	names   [trace.NumKinds][]trace.Sym // names of activities by kind, in order of first appearance
 	first   []int32                     // CSR: activities of a name are list[first[name]:first[name+1]], in order of the graph
@@ -54,11 +53,10 @@ type wait struct {
 func newRun(g *graph.Graph, p *critpath.Path) *run {
 	r := &run{graphs: &graphs{g, g.Trace, whatif.Sets(len(g.Acts))}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p), verbs: map[trace.Sym]vendors.Verb{}, moved: map[cdg.ActID]int64{}}
 	n := len(g.Acts)
-	r.launch, r.own, r.waited, r.marks = make([]cdg.ActID, n), make([]int64, n), make([]bool, n), make([]int64, n)
+	r.own, r.waited, r.marked = make([]int64, n), make([]bool, n), p.Marked(len(g.Trace.Events))
 	r.kinds, r.first = make([]trace.Kind, n), make([]int32, len(r.tr.Syms)+1)
 	seen := make([]uint32, len(r.tr.Syms)) // per name: a bit for each kind
 	for a := range g.Acts {
-		r.launch[a] = cdg.NoAct
 		act := &g.Acts[a]
 		e := &r.tr.Events[act.Event]
 		r.kinds[a] = e.Kind
@@ -76,9 +74,6 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 		}
 		r.ops = append(r.ops, cdg.ActID(a))
 		r.own[a] = min(act.End, g.Window.End) - act.Start
-		if l := r.tr.Launch[act.Event]; l != trace.NoEvent {
-			r.launch[a] = g.ActOf[l]
-		}
 	}
 	for i := range r.first[1:] {
 		r.first[i+1] += r.first[i]
@@ -95,11 +90,6 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	for i := range g.Pieces { // the last of a thread has no owner
 		if x := &g.Pieces[i]; x.Owner != cdg.NoAct {
 			r.own[x.Owner] += max(0, min(g.Pieces[i+1].Start, g.Window.End)-max(x.Start, g.Window.Start))
-		}
-	}
-	for _, x := range p.Marks {
-		if a := g.ActOf[x.Event]; a != cdg.NoAct {
-			r.marks[a] = x.NS
 		}
 	}
 	before := func(a, b cdg.ActID) bool {

@@ -204,13 +204,11 @@ func (s *Set) exposed(c *StepComponent, alone []Interval, begun *beginnings, o O
 	}
 	sum := map[trace.Sym]int64{}
 	i := 0
-	segments := s.path.Segments // in order of time, and none overlaps another
-	for k := sort.Search(len(segments), func(k int) bool { return segments[k].End > c.Start }); k < len(segments); k++ {
-		seg := &segments[k]
+	for _, seg := range s.path.Segments.After(c.Start) {
 		if seg.Start >= c.Start+c.Duration {
 			break
 		}
-		if seg.Event == trace.NoEvent {
+		if seg.Event == trace.NoEvent || seg.End <= c.Start {
 			continue
 		}
 		for i < len(alone) && alone[i].End <= seg.Start {

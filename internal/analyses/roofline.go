@@ -112,7 +112,7 @@ func RooflineOf(s *Set, o Options) *Roofline {
 	})
 	out.Kernels = head(out.Kernels, o.withDefaults().Top)
 	switch {
-	case !tr.Source.Mentions("Input Dims"):
+	case !tr.Shapes:
 		out.Record = "profile(record_shapes=True): FLOPs and bytes follow from the shapes of inputs"
 	case slices.ContainsFunc(out.Devices, func(d RooflineDevice) bool { return d.Model == "" }):
 		out.Record = "the device is not in the table of peaks, or its name was not recorded"

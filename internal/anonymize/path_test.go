@@ -29,7 +29,7 @@ func samePath(t *testing.T, tr *trace.Trace) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(p.Segments, p2.Segments) {
+	if !slices.Equal(p.Segments.List(), p2.Segments.List()) {
 		t.Error("anonymising changes the path")
 	}
 	var b bytes.Buffer
@@ -48,18 +48,18 @@ func samePath(t *testing.T, tr *trace.Trace) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range p.Segments {
-		a := p.Segments[i]
-		if i >= len(p3.Segments) || p3.Segments[i] != a {
+	list := p3.Segments.List()
+	for i, a := range p.Segments.All() {
+		if i >= len(list) || list[i] != *a {
 			name := ""
 			if a.Event != trace.NoEvent {
 				name = tr.Name(a.Event)
 			}
-			t.Fatalf("segment %d of %d is %+v (%s), in the anonymous form %+v", i, len(p.Segments), a, name, p3.Segments[min(i, len(p3.Segments)-1)])
+			t.Fatalf("segment %d of %d is %+v (%s), in the anonymous form %+v", i, p.Segments.Len(), *a, name, list[min(i, len(list)-1)])
 		}
 	}
-	if len(p.Segments) != len(p3.Segments) {
-		t.Errorf("%d segments became %d", len(p.Segments), len(p3.Segments))
+	if p.Segments.Len() != len(list) {
+		t.Errorf("%d segments became %d", p.Segments.Len(), len(list))
 	}
 	changed := 0
 	for i := range g.Phases {

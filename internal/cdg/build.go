@@ -66,6 +66,7 @@ type builder struct {
 	set        []LaneID    // per lane: the set of streams and threads that it belongs to, see relateStreams
 	threads    []threadInfo
 	sync       syncRecords
+	marks      []trace.EventID          // what devices recorded on the rows of streams
 	records    map[trace.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
 	waits      map[trace.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
 
@@ -140,8 +141,10 @@ func layOut(tr *trace.Trace, o *Options) (*builder, error) {
 	g := &Graph{Layout: &Layout{Trace: tr, Window: w, Steps: FindSteps(tr)}, Quality: map[string]int{}}
 	b := &builder{tr: tr, o: o, d: g, quality: g.Quality}
 	b.layActs()
-	b.flatten()
+	flattened := trace.Beside(b.flatten)
+	b.numberActs()
 	b.findFacts()
+	flattened()
 	return b, nil
 }
 
@@ -150,8 +153,11 @@ func (b *builder) applyRules() *Graph {
 	g := b.d
 	b.classifyCalls()
 	b.linkStreams()
+	described := trace.Beside(b.describeThreads)
+	b.markGraphs()
+	b.sortEnds()
 	b.relateStreams()
-	b.describeThreads()
+	described()
 	b.readSyncRecords()
 	b.calibrateLaunches()
 	b.exactEventWaits()

@@ -1,5 +1,7 @@
 package cdg
 
+import "overlay/internal/par"
+
 const us = 1000 // ns
 
 // enough samples to trust a quantile; below it the defaults stand.
@@ -9,28 +11,15 @@ const enough = 5
 // back to back.
 func (b *builder) calibrateLaunches() {
 	d := b.d
+	operations := len(d.Acts) - int(b.firstOp)
+	parts := make([]latencies, ranges(operations, 0))
+	par.EachRange(operations, len(parts), func(part, from, to int) {
+		parts[part] = b.latenciesOf(b.firstOp+ActID(from), b.firstOp+ActID(to))
+	})
 	var launch, gap []int64
-	type queued struct{ gap, ahead int64 } // ahead: how long before the one before ended it was launched
 	var behind []queued
-	for l := range d.Lanes {
-		lane := &d.Lanes[l]
-		if !lane.Stream {
-			continue
-		}
-		for a := lane.First; a < lane.Limit; a++ {
-			call, p, act := b.launch[a], b.pred[a], &d.Acts[a]
-			if call == NoAct || b.graph[a] || act.Start < d.Acts[call].Start {
-				continue
-			}
-			waited := len(b.waits) > 0 && len(b.waitCalls(a)) > 0
-			switch {
-			case (p == NoAct || d.Acts[p].End <= d.Acts[call].Start) && !waited:
-				launch = append(launch, act.Start-d.Acts[call].Start)
-			case p != NoAct && d.Acts[call].End+2*us < d.Acts[p].End && act.Start >= d.Acts[p].End && !waited:
-				gap = append(gap, act.Start-d.Acts[p].End)
-				behind = append(behind, queued{act.Start - d.Acts[p].End, d.Acts[p].End - d.Acts[call].Start})
-			}
-		}
+	for i := range parts {
+		launch, gap, behind = append(launch, parts[i].launch...), append(gap, parts[i].gap...), append(behind, parts[i].behind...)
 	}
 	c := &d.Delays
 	c.Call = b.usualCall()
@@ -57,6 +46,35 @@ func (b *builder) calibrateLaunches() {
 	}
 	c.Event.Min, c.Event.Max = c.Kernel.Min, 30*us
 	b.recall()
+}
+
+// latencies are delays of some operations, in their order.
+type latencies struct {
+	launch []int64 // of those on idle streams, from the start of their call
+	gap    []int64 // of those that were queued, from the end of the one before
+	behind []queued
+}
+
+// queued is an operation that was queued: its gap, and how long before the one before it ended it was launched.
+type queued struct{ gap, ahead int64 }
+
+func (b *builder) latenciesOf(from, to ActID) (x latencies) {
+	d := b.d
+	for a := from; a < to; a++ {
+		call, p, act := b.launch[a], b.pred[a], &d.Acts[a]
+		if call == NoAct || b.graph[a] || act.Start < d.Acts[call].Start {
+			continue
+		}
+		waited := len(b.waits) > 0 && len(b.waitCalls(a)) > 0
+		switch {
+		case (p == NoAct || d.Acts[p].End <= d.Acts[call].Start) && !waited:
+			x.launch = append(x.launch, act.Start-d.Acts[call].Start)
+		case p != NoAct && d.Acts[call].End+2*us < d.Acts[p].End && act.Start >= d.Acts[p].End && !waited:
+			x.gap = append(x.gap, act.Start-d.Acts[p].End)
+			x.behind = append(x.behind, queued{act.Start - d.Acts[p].End, d.Acts[p].End - d.Acts[call].Start})
+		}
+	}
+	return x
 }
 
 // calibrateWaits measures the delay of operations that waited for another stream: of waits that were satisfied after

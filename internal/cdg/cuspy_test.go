@@ -115,7 +115,7 @@ func TestLanesForTheEye(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range p.Segments {
+	for _, s := range p.Segments.List() {
 		if s.Event != trace.NoEvent && s.Track != tr.Events[s.Event].Track {
 			t.Errorf("segment of event %d lies on row %d, its event on %d", s.Event, s.Track, tr.Events[s.Event].Track)
 		}
@@ -172,7 +172,7 @@ func TestGraphEdges(t *testing.T) {
 		t.Fatal(err)
 	}
 	var path []string
-	for _, s := range p.Segments {
+	for _, s := range p.Segments.List() {
 		if s.Owned() {
 			path = append(path, tr.Name(s.Event)+" "+s.Kind.String())
 		}

@@ -108,13 +108,7 @@ func (b *builder) deviceWait(k, x ActID) {
 
 // deviceMarks returns the marks on the rows of streams in order of their ends; at one time records come before waits.
 func (b *builder) deviceMarks() []trace.EventID {
-	tr := b.tr
-	var marks []trace.EventID
-	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Kind == trace.DeviceMark && e.Ph == 'X' && e.Track != trace.NoTrack {
-			marks = append(marks, trace.EventID(i))
-		}
-	}
+	tr, marks := b.tr, b.marks
 	waits := func(id trace.EventID) int {
 		if tr.Name(id) == vendors.DeviceWait {
 			return 1

@@ -7,8 +7,9 @@ import "slices"
 // without one.
 // The last piece of a thread has no owner and no end.
 type Piece struct {
-	Start int64 // ns
-	Owner ActID // NoAct in a gap
+	Start int64  // ns
+	Owner ActID  // NoAct in a gap
+	Begun WaitID // what its thread waited for until it began; NoWait: for the piece before to be over
 }
 
 // PieceAt returns the index, into Graph.Pieces, of the piece of a thread with start < t <= end;
@@ -68,7 +69,7 @@ func (b *builder) flattenThread(lane *Lane, stack []ActID) []ActID {
 		if n > first && d.Pieces[n-1].Owner == owner {
 			return
 		}
-		d.Pieces = append(d.Pieces, Piece{t, owner})
+		d.Pieces = append(d.Pieces, Piece{t, owner, NoWait})
 	}
 	// closeUntil ends every slice that ends at or before t.
 	closeUntil := func(t int64) {

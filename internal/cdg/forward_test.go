@@ -92,7 +92,7 @@ func (f *forward) border(lane cdg.LaneID, i int32) error {
 	f.open[i] = true
 	g := f.g
 	var t int64
-	if id := g.Begun[i]; id != cdg.NoWait {
+	if id := g.Pieces[i].Begun; id != cdg.NoWait {
 		w := &g.Waits[id]
 		at, err := f.source(w, lane, i)
 		if err != nil {

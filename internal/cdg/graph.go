@@ -101,7 +101,6 @@ type Graph struct {
 
 	Waits  []Wait   // first those of activities, then those of threads
 	First  []int32  // CSR: the waits of activity a are Waits[First[a]:First[a+1]], sorted by (Rule, From)
-	Begun  []WaitID // per piece: what its thread waited for until it began; NoWait: for the piece before to be over
 	Inside []Inside // the same for times inside pieces, where something comes from; sorted by (Lane, At)
 	Delays Delays   // measured on the trace
 

@@ -50,7 +50,7 @@ func CheckHandoffs(tr *trace.Trace, o Options) (n int, err error) {
 			if i == g.PieceFirst[l] {
 				piece = -1
 			}
-			if err := check(LaneID(l), piece, g.Pieces[i].Start, g.Begun[i]); err != nil {
+			if err := check(LaneID(l), piece, g.Pieces[i].Start, g.Pieces[i].Begun); err != nil {
 				return n, err
 			}
 		}

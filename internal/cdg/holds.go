@@ -66,6 +66,8 @@ func (g *Graph) asBuilder() *builder {
 	b := &builder{tr: g.Trace, o: &Options{}, d: &d, quality: map[string]int{}, clockGrain: g.ClockGrain, threads: g.threads}
 	b.classifyCalls()
 	b.linkStreams()
+	b.markGraphs()
+	b.sortEnds()
 	b.readSyncRecords()
 	return b
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -18,36 +19,32 @@ func isAct(e *trace.Event) bool {
 // ids do not depend on the order of the file. Since it looks at all events, it also notes the records of synchronisation.
 func (b *builder) layActs() {
 	tr, d := b.tr, b.d
-	count := make([]int32, len(tr.Tracks))
-	device := make([]bool, len(tr.Tracks))
+	parts := make([]census, ranges(len(tr.Events), len(tr.Tracks)))
+	par.EachRange(len(tr.Events), len(parts), func(part, from, to int) { parts[part] = countActs(tr, from, to) })
 	n := 0
 	var moved []trace.EventID
-	for i := range tr.Events {
-		e := &tr.Events[i]
-		if !isAct(e) {
-			if e.Kind == trace.SyncRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
-				b.sync.records = append(b.sync.records, trace.EventID(i))
-			}
-			continue
-		}
-		n++
-		if e.Flags&trace.Moved != 0 && e.Kind.Device() {
-			moved = append(moved, trace.EventID(i))
-			continue
-		}
-		count[e.Track]++
-		device[e.Track] = e.Kind.Device()
+	for i := range parts {
+		n += parts[i].acts
+		moved = append(moved, parts[i].moved...)
+		b.sync.records = append(b.sync.records, parts[i].records...)
+		b.marks = append(b.marks, parts[i].marks...)
 	}
 	rows, rowOf := laneRows(tr, moved)
-	count = append(count, make([]int32, len(rows)-len(count))...)
-	device = append(device, make([]bool, len(rows)-len(device))...)
-	for _, id := range moved {
-		r, ok := rowOf[id]
-		if !ok {
-			r = int32(tr.Events[id].Track)
+	count, device := make([]int32, len(rows)), make([]bool, len(rows))
+	for i := range parts {
+		x := &parts[i]
+		x.count = append(x.count, make([]int32, len(rows)-len(tr.Tracks))...)
+		for r, c := range x.count {
+			if count[r] += c; c > 0 {
+				device[r] = x.device[r]
+			}
 		}
-		count[r]++
-		device[r] = true
+		for _, id := range x.moved {
+			r := rowIn(tr, rowOf, id)
+			x.count[r]++
+			count[r]++
+			device[r] = true
+		}
 	}
 	var used []int
 	for r, c := range count {
@@ -65,46 +62,102 @@ func (b *builder) layActs() {
 		px, py := tr.Tracks[rows[x].track].Proc, tr.Tracks[rows[y].track].Proc
 		return cmp.Or(compareTokens(tr, procToken(tr, px), procToken(tr, py)), compareTokens(tr, rows[x].tid, rows[y].tid))
 	})
-	next := make([]int32, len(rows))
+	first := make([]int32, len(rows))
 	laneOf := make([]LaneID, len(rows))
 	at := int32(0)
 	for i, r := range used {
 		d.Lanes = append(d.Lanes, Lane{Track: rows[r].track, Proc: tr.Tracks[rows[r].track].Proc, Stream: device[r], Number: rows[r].stream,
 			First: ActID(at), Limit: ActID(at + count[r])})
-		laneOf[r], next[r] = LaneID(i), at
+		laneOf[r], first[r] = LaneID(i), at
 		at += count[r]
 	}
 	b.firstOp = ActID(n)
 	if i := slices.IndexFunc(d.Lanes, func(l Lane) bool { return l.Stream }); i >= 0 {
 		b.firstOp = d.Lanes[i].First
 	}
+	for i := range parts { // where the activities of a range begin in each lane: behind those of the ranges before
+		for r, c := range parts[i].count {
+			parts[i].count[r], first[r] = first[r], first[r]+c
+		}
+	}
 	d.Acts = make([]Act, n)
-	for i := range tr.Events {
-		if e := &tr.Events[i]; isAct(e) {
-			r := int32(e.Track)
-			if e.Flags&trace.Moved != 0 {
-				if other, ok := rowOf[trace.EventID(i)]; ok {
-					r = other
-				}
-			}
-			d.Acts[next[r]] = Act{e.Start, e.End(), trace.EventID(i), laneOf[r]}
-			next[r]++
-		}
-	}
-	for i := range d.Lanes {
-		SortRuns(d.Acts[d.Lanes[i].First:d.Lanes[i].Limit], actOrder{tr}.less)
-	}
 	d.ActOf = make([]ActID, len(tr.Events))
-	for i := range d.ActOf {
-		d.ActOf[i] = NoAct
-	}
-	b.clockGrain = us
-	for a := range d.Acts {
-		act := &d.Acts[a]
-		d.ActOf[act.Event] = ActID(a)
-		if b.clockGrain == us && ((act.Start-d.Acts[0].Start)%us != 0 || (act.End-act.Start)%us != 0) {
-			b.clockGrain = 1
+	par.EachRange(len(tr.Events), len(parts), func(part, from, to int) {
+		next := parts[part].count
+		for i := from; i < to; i++ {
+			d.ActOf[i] = NoAct
+			if e := &tr.Events[i]; isAct(e) {
+				r := int32(e.Track)
+				if e.Flags&trace.Moved != 0 {
+					r = rowIn(tr, rowOf, trace.EventID(i))
+				}
+				d.Acts[next[r]] = Act{e.Start, e.End(), trace.EventID(i), laneOf[r]}
+				next[r]++
+			}
 		}
+	})
+	par.Each(len(d.Lanes), func(i int) { SortRuns(d.Acts[d.Lanes[i].First:d.Lanes[i].Limit], actOrder{tr}.less) })
+}
+
+// census is what layActs wants to know of some events.
+type census struct {
+	acts    int
+	count   []int32         // per row: activities; then, where the next one goes
+	device  []bool          // per row: the last activity is an operation
+	moved   []trace.EventID // operations that were drawn elsewhere than they ran; not in count
+	records []trace.EventID // of synchronisation
+	marks   []trace.EventID // that devices recorded on the rows of streams
+}
+
+func countActs(tr *trace.Trace, from, to int) census {
+	x := census{count: make([]int32, len(tr.Tracks)), device: make([]bool, len(tr.Tracks))}
+	for i := from; i < to; i++ {
+		e := &tr.Events[i]
+		if !isAct(e) {
+			switch {
+			case e.Ph != 'X':
+			case e.Kind == trace.SyncRecord && e.Flags&trace.HasCorr != 0:
+				x.records = append(x.records, trace.EventID(i))
+			case e.Kind == trace.DeviceMark && e.Track != trace.NoTrack:
+				x.marks = append(x.marks, trace.EventID(i))
+			}
+			continue
+		}
+		x.acts++
+		if e.Flags&trace.Moved != 0 && e.Kind.Device() {
+			x.moved = append(x.moved, trace.EventID(i))
+			continue
+		}
+		x.count[e.Track]++
+		x.device[e.Track] = e.Kind.Device()
+	}
+	return x
+}
+
+// rowIn is the row in which an operation is that may have been drawn elsewhere.
+func rowIn(tr *trace.Trace, rowOf map[trace.EventID]int32, id trace.EventID) int32 {
+	if r, ok := rowOf[id]; ok {
+		return r
+	}
+	return int32(tr.Events[id].Track)
+}
+
+// numberActs fills in which activity an event is, and finds out how exact the times are.
+func (b *builder) numberActs() {
+	d := b.d
+	exact := make([]bool, ranges(len(d.Acts), 0)) // per range: times that are no whole µs
+	par.EachRange(len(d.Acts), len(exact), func(part, from, to int) {
+		for a := from; a < to; a++ {
+			act := &d.Acts[a]
+			d.ActOf[act.Event] = ActID(a)
+			if !exact[part] && ((act.Start-d.Acts[0].Start)%us != 0 || (act.End-act.Start)%us != 0) {
+				exact[part] = true
+			}
+		}
+	})
+	b.clockGrain = us
+	if slices.Contains(exact, true) {
+		b.clockGrain = 1
 	}
 }
 

@@ -1,6 +1,9 @@
 package cdg
 
-import "overlay/internal/trace"
+import (
+	"overlay/internal/par"
+	"overlay/internal/trace"
+)
 
 // Layout is the part of a graph that drawing needs, and that may outlive the rest: where the activities of the window
 // lie, in lanes and inside each other.
@@ -44,12 +47,9 @@ func (b *builder) findFacts() {
 	d := b.d
 	marker, loader := matchSyms(b.tr, markerOp.MatchString), matchSyms(b.tr, loaderWait.MatchString)
 	d.facts = make([]facts, len(d.Acts))
-	for l := range d.Lanes {
-		lane := &d.Lanes[l]
-		if lane.Stream {
-			continue
-		}
-		for a := lane.First; a < lane.Limit; a++ {
+	threads := int(b.firstOp) // their activities come first
+	par.EachRange(threads, ranges(threads, 0), func(_, from, to int) {
+		for a := ActID(from); a < ActID(to); a++ {
 			e := b.event(a)
 			switch {
 			case e.Kind.Call():
@@ -61,5 +61,5 @@ func (b *builder) findFacts() {
 				d.facts[a] |= factLoader
 			}
 		}
-	}
+	})
 }

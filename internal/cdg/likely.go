@@ -83,22 +83,22 @@ func (d *Delay) density(x, grain int64, usual usualRange) float64 {
 
 // likely is a source of an operation with what is known of its delay.
 type likely struct {
-	wait  int   // an index into Waits
+	wait  int   // an index into the waits of the operation
 	took  int64 // from then to the start of the operation, ns
 	delay *Delay
 	usual usualRange
 }
 
-// likeliest returns, of the waits of an operation from one on, that of which it is likeliest that it was over last: its
+// likeliest returns, of the waits of an operation, that of which it is likeliest that it was over last: its
 // delay is one that happens, and those of the others would have been over by then. The second value is the least delay.
 // It returns -1 where of one of them no spread is known: of launches of graphs and launches that are guessed, and of
 // operations that overlap, and where a trace has too few samples.
-func (b *builder) likeliest(k ActID, waits int) (wait int, least int64) {
+func (b *builder) likeliest(k ActID, waits []Wait) (wait int, least int64) {
 	d, start := b.d, b.d.Acts[k].Start
 	var buf [8]likely
 	list := buf[:0]
-	for i := waits; i < len(d.Waits); i++ {
-		w := &d.Waits[i]
+	for i := range waits {
+		w := &waits[i]
 		from := &d.Acts[w.From]
 		if w.Rule != Launch && from.Start >= w.At {
 			continue

@@ -15,7 +15,7 @@ func (b *builder) measureOwnTime() {
 	var own []int64
 	for l := range d.Lanes {
 		for i := int(d.PieceFirst[l]); i+1 < int(d.PieceFirst[l+1]); i++ {
-			if a := d.Pieces[i].Owner; a != NoAct && d.Begun[i+1] == NoWait && d.Marker(a) && !d.WaitsForLoader(a) {
+			if a := d.Pieces[i].Owner; a != NoAct && d.Pieces[i+1].Begun == NoWait && d.Marker(a) && !d.WaitsForLoader(a) {
 				own = append(own, d.Pieces[i+1].Start-d.Pieces[i].Start)
 			}
 		}

@@ -1,5 +1,7 @@
 package cdg
 
+import "overlay/internal/par"
+
 // sortFound puts what the rules found into rows by activity (CSR), each sorted by (Rule, From).
 func (b *builder) sortFound() (first []int32, rows []dep) {
 	first = make([]int32, len(b.d.Acts)+2)
@@ -35,56 +37,94 @@ func (x *dep) less(y *dep) bool {
 	return x.From < y.From
 }
 
+// binder binds a range of the activities.
+type binder struct {
+	*builder
+	first  []int32 // what the rules found, see sortFound
+	rows   []dep
+	waits  []Wait
+	inside []Inside
+}
+
 // bindOperations stores the waits of activities with their times, and chooses for each operation the one that bound
-// its start.
+// its start. first and rows are what the rules found.
 func (b *builder) bindOperations(first []int32, rows []dep) {
 	d := b.d
 	d.First = make([]int32, len(d.Acts)+1)
-	d.Waits = make([]Wait, 0, len(rows)+b.moreWaits(first))
-	launchOf := func(k ActID) ActID {
-		for _, x := range rows[first[k]:first[k+1]] {
-			if x.Rule == Launch {
-				return x.From
+	parts := make([]binder, ranges(len(d.Acts), 0))
+	par.EachRange(len(d.Acts), len(parts), func(part, from, to int) {
+		x := &parts[part]
+		*x = binder{builder: b, first: first, rows: rows, waits: make([]Wait, 0, int(first[to]-first[from])+(to-from)/64)}
+		for a := ActID(from); a < ActID(to); a++ {
+			if row := x.row(a); a >= b.firstOp {
+				x.bindOperation(a, row)
+			} else {
+				x.bindCall(a, row)
 			}
+			d.First[a+1] = int32(len(x.waits)) // in the range
 		}
-		return NoAct
+	})
+	before := make([]int, len(parts)+1)
+	for i := range parts {
+		before[i+1] = before[i] + len(parts[i].waits)
+		b.inside = append(b.inside, parts[i].inside...)
 	}
-	for a := range d.Acts {
-		k := ActID(a)
-		row := rows[first[a]:first[a+1]]
-		if d.Lanes[d.Acts[a].Lane].Stream {
-			b.bindOperation(k, row, launchOf)
-		} else {
-			end := d.Acts[a].End
-			for _, x := range row {
-				at := min(d.Acts[x.From].End, end)
-				d.Waits = append(d.Waits, Wait{At: at, Lag: end - at, From: x.From, Rule: x.Rule, Evidence: x.Evidence})
-			}
+	n := before[len(parts)]
+	d.Waits = make([]Wait, n, n+b.moreWaits(first))
+	par.EachRange(len(d.Acts), len(parts), func(part, from, to int) {
+		copy(d.Waits[before[part]:], parts[part].waits)
+		parts[part].waits = nil
+		for a := from; a < to; a++ {
+			d.First[a+1] += int32(before[part])
 		}
-		d.First[a+1] = int32(len(d.Waits))
+	})
+}
+
+// row is what the rules found for an activity.
+func (b *binder) row(a ActID) []dep { return b.rows[b.first[a]:b.first[a+1]] }
+
+// launchOf is the call that launched an operation, NoAct without one.
+func (b *binder) launchOf(k ActID) ActID {
+	for _, x := range b.row(k) {
+		if x.Rule == Launch {
+			return x.From
+		}
+	}
+	return NoAct
+}
+
+// bindCall stores the waits of an activity of a thread.
+func (b *binder) bindCall(a ActID, row []dep) {
+	end := b.d.Acts[a].End
+	for _, x := range row {
+		at := min(b.d.Acts[x.From].End, end)
+		b.waits = append(b.waits, Wait{At: at, Lag: end - at, From: x.From, Rule: x.Rule, Evidence: x.Evidence})
 	}
 }
 
-// moreWaits is about how many waits there will be besides those of the rules: of operations that nothing is known to
-// have released, of gaps, and of pieces of slices that waited for something.
+// moreWaits is about how many waits of threads there will be: of gaps, and of pieces of slices that waited for something.
 func (b *builder) moreWaits(first []int32) int {
-	n := len(b.d.Lanes)
-	for k := b.firstOp; int(k) < len(b.d.Acts); k++ {
-		if first[k] == first[k+1] {
-			n++
+	d := b.d
+	counts := make([]int, ranges(len(d.Pieces), 0))
+	par.EachRange(len(d.Pieces), len(counts), func(part, from, to int) {
+		n := 0
+		for i := from; i < to; i++ {
+			if owner := d.Pieces[i].Owner; owner == NoAct || first[owner] < first[owner+1] {
+				n++
+			}
 		}
-	}
-	for i := range b.d.Pieces {
-		if owner := b.d.Pieces[i].Owner; owner == NoAct || first[owner] < first[owner+1] {
-			n++
-		}
+		counts[part] = n
+	})
+	n := len(d.Lanes)
+	for _, c := range counts {
+		n += c
 	}
 	return n
 }
 
 // candidate is a wait of an operation as something that may have bound its start.
 type candidate struct {
-	at      int   // index into Waits
+	at      int   // index into the waits of its range
 	release int64 // the wait's time + its least delay
 	fits    bool  // the delay is one that happens
 }
@@ -94,12 +134,12 @@ var releaseRank = [NumRules]int{StreamOrder: 0, EventWait: 1, GraphOrder: 1, Lau
 
 // bindOperation chooses what bound the start of an operation: of the delays that happen, else of all, the latest
 // release; where several delays happen, the likeliest.
-func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) {
+func (b *binder) bindOperation(k ActID, row []dep) {
 	d := b.d
 	start := d.Acts[k].Start
 	best := candidate{at: -1}
 	behind, hidden := b.behind[k]
-	waits, fits := len(d.Waits), 0
+	waits, fits := len(b.waits), 0
 	for _, x := range row {
 		from := &d.Acts[x.From]
 		at, least, most := from.End, d.Delays.Kernel.Min, d.Delays.Kernel.Max
@@ -115,11 +155,11 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 			most = d.Delays.Event.Max
 		}
 		at = min(at, start)
-		d.Waits = append(d.Waits, Wait{At: at, Lag: start - at, From: x.From, Rule: x.Rule, Evidence: x.Evidence})
+		b.waits = append(b.waits, Wait{At: at, Lag: start - at, From: x.From, Rule: x.Rule, Evidence: x.Evidence})
 		if x.Rule != Launch && from.Start >= at {
 			continue // no progress: it started together with k
 		}
-		c := candidate{len(d.Waits) - 1, at + least, start-at <= most}
+		c := candidate{len(b.waits) - 1, at + least, start-at <= most}
 		if c.fits {
 			fits++
 		}
@@ -132,15 +172,15 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 		if hidden {
 			w.Note = Unrecorded
 		}
-		d.Waits = append(d.Waits, w)
+		b.waits = append(b.waits, w)
 		return
 	}
 	if fits > 1 && !hidden {
-		if i, least := b.likeliest(k, waits); i >= 0 {
-			best = candidate{i, d.Waits[i].At + least, true}
+		if i, least := b.likeliest(k, b.waits[waits:]); i >= 0 {
+			best = candidate{waits + i, b.waits[waits+i].At + least, true}
 		}
 	}
-	w := &d.Waits[best.at]
+	w := &b.waits[best.at]
 	w.Bound = true
 	if hidden {
 		w.Note = Unrecorded
@@ -148,23 +188,23 @@ func (b *builder) bindOperation(k ActID, row []dep, launchOf func(ActID) ActID) 
 	if from := &d.Acts[w.From]; w.Rule == Launch && (w.At != from.Start || from.End == from.Start) { // else a piece begins there
 		b.inside = append(b.inside, Inside{At: w.At, Lane: from.Lane})
 	}
-	if call := launchOf(k); !hidden && b.late(start, w, &best, call) {
+	if call := b.launchOf(k); !hidden && b.late(start, w, &best, call) {
 		w.Note = Late
-		if b.graph[k] && (w.Rule == Launch || launchOf(w.From) != call) {
+		if b.graph[k] && (w.Rule == Launch || b.launchOf(w.From) != call) {
 			w.Note = RecordsLost
 		}
 	}
 }
 
 // better orders candidates: delays that happen first, then the latest release, then the rank of the rule.
-func (b *builder) better(x, y *candidate) bool {
+func (b *binder) better(x, y *candidate) bool {
 	if x.fits != y.fits {
 		return x.fits
 	}
 	if x.release != y.release {
 		return x.release > y.release
 	}
-	return releaseRank[b.d.Waits[x.at].Rule] < releaseRank[b.d.Waits[y.at].Rule]
+	return releaseRank[b.waits[x.at].Rule] < releaseRank[b.waits[y.at].Rule]
 }
 
 // late reports whether an operation started long after everything known had released it.

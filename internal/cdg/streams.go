@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -12,33 +13,192 @@ import (
 func (b *builder) linkStreams() {
 	d := b.d
 	n := len(d.Acts)
-	b.launch, b.pred, b.pos, b.graph = make([]ActID, n), make([]ActID, n), make([]int32, n), make([]bool, n)
+	b.launch, b.pred, b.pos, b.graph, b.ofCall = make([]ActID, n), make([]ActID, n), make([]int32, n), make([]bool, n), make([]ActID, n)
 	b.order = make([][]ActID, len(d.Lanes))
-	for a := range d.Acts {
-		b.launch[a], b.pred[a], b.pos[a] = NoAct, NoAct, -1
-	}
-	operations := n - int(b.firstOp)
+	par.EachRange(n, ranges(n, 0), func(_, from, to int) {
+		for a := from; a < to; a++ {
+			b.launch[a], b.pred[a], b.pos[a], b.ofCall[a] = NoAct, NoAct, -1, NoAct
+		}
+	})
 	b.oneDevice = true
-	b.byEnd = make([]ActID, 0, operations)
-	b.found = make([]foundDep, 0, 2*operations+operations/8) // stream order, launch, and few others
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
 		lane.Host = lane.Proc
 		if lane.Stream {
-			b.linkStream(LaneID(l))
+			lane.Host = trace.NoProc
 			b.oneDevice = b.oneDevice && lane.Proc == d.Lanes[len(d.Lanes)-1].Proc
+			b.order[l] = make([]ActID, 0, lane.Limit-lane.First)
 		}
 	}
-	b.ofCall = make([]ActID, n)
-	for a := range b.ofCall {
-		b.ofCall[a] = NoAct
-	}
+	b.linkRuns()
+	par.Each(len(d.Lanes), func(l int) {
+		b.sortLaunches(b.order[l])
+		for i, a := range b.order[l] {
+			b.pos[a] = int32(i)
+		}
+	})
 	for a := b.firstOp; int(a) < n; a++ {
 		if l := b.launch[a]; l != NoAct {
 			b.ofCall[l] = a
 		}
 	}
-	b.markGraphs()
+}
+
+// linkRuns links the operations of all streams, in runs side by side.
+func (b *builder) linkRuns() {
+	d := b.d
+	runs := b.streamRuns()
+	par.Each(len(runs), func(i int) { runs[i].last = b.lastOf(&runs[i]) })
+	for i := 1; i < len(runs); i++ {
+		x, y := &runs[i-1], &runs[i]
+		if y.before = NoAct; y.lane == x.lane {
+			y.before = b.endsLast(x.before, x.last)
+		}
+	}
+	operations := len(d.Acts) - int(b.firstOp)
+	b.found = make([]foundDep, 2*operations, 2*operations+operations/8) // stream order, launch, and few others
+	par.Each(len(runs), func(i int) {
+		r := &runs[i]
+		r.found = b.found[2*(r.from-b.firstOp) : 2*(r.from-b.firstOp) : 2*(r.to-b.firstOp)]
+		b.linkRun(r)
+	})
+	b.found = b.found[:0]
+	for i := range runs {
+		r := &runs[i]
+		b.found = append(b.found, r.found...) // further ahead in the same memory
+		b.order[r.lane] = append(b.order[r.lane], r.launched...)
+		if lane := &d.Lanes[r.lane]; lane.Host == trace.NoProc && len(r.launched) > 0 {
+			lane.Host = d.Lanes[d.Acts[b.launch[r.launched[0]]].Lane].Proc
+		}
+		b.count("operations_without_launch", int(r.to-r.from)-len(r.launched))
+		b.count("operations_before_their_launch", r.early)
+	}
+}
+
+func (b *builder) count(reason string, n int) {
+	if n > 0 {
+		b.quality[reason] += n
+	}
+}
+
+// streamRun is a run of operations of a stream: all that start together with one of them are in it.
+type streamRun struct {
+	lane     LaneID
+	from, to ActID
+	before   ActID // of the stream's operations before the run, the one that ends last
+	last     ActID // the same of those in it
+	found    []foundDep
+	launched []ActID // those with a recorded launch
+	early    int     // those that start before their launch
+}
+
+func (b *builder) streamRuns() (runs []streamRun) {
+	d := b.d
+	for l := range d.Lanes {
+		lane := &d.Lanes[l]
+		if !lane.Stream {
+			continue
+		}
+		from := lane.First
+		size := max(1, (lane.Limit-lane.First)/ActID(ranges(int(lane.Limit-lane.First), 0)))
+		for from < lane.Limit {
+			to := min(from+size, lane.Limit)
+			for to < lane.Limit && d.Acts[to].Start == d.Acts[to-1].Start {
+				to++
+			}
+			runs = append(runs, streamRun{lane: LaneID(l), from: from, to: to, before: NoAct})
+			from = to
+		}
+	}
+	return runs
+}
+
+// endsLast is the one of two operations, the second of which starts later, that ends last.
+func (b *builder) endsLast(x, y ActID) ActID {
+	if x == NoAct || y != NoAct && b.d.Acts[y].End >= b.d.Acts[x].End {
+		return y
+	}
+	return x
+}
+
+// follower follows the operations of a stream. One without length cannot be entered; what it waited for is found from its
+// successor.
+type follower struct {
+	best    ActID // of the operations that started before the current one, the one that ends last
+	pending ActID // of those that start together with it
+}
+
+// reach goes on to the start of an operation, and says which one came before it.
+func (f *follower) reach(b *builder, act *Act) ActID {
+	if f.pending != NoAct && b.d.Acts[f.pending].Start < act.Start {
+		f.best, f.pending = b.endsLast(f.best, f.pending), NoAct
+	}
+	return f.best
+}
+
+func (f *follower) enter(b *builder, a ActID, act *Act) {
+	if act.End > act.Start && (f.pending == NoAct || act.End > b.d.Acts[f.pending].End) {
+		f.pending = a
+	}
+}
+
+func (b *builder) lastOf(r *streamRun) ActID {
+	f := follower{NoAct, NoAct}
+	for a := r.from; a < r.to; a++ {
+		act := &b.d.Acts[a]
+		f.reach(b, act)
+		f.enter(b, a, act)
+	}
+	return b.endsLast(f.best, f.pending)
+}
+
+func (b *builder) linkRun(r *streamRun) {
+	d := b.d
+	f := follower{r.before, NoAct}
+	r.launched = make([]ActID, 0, r.to-r.from)
+	for a := r.from; a < r.to; a++ {
+		act := &d.Acts[a]
+		if before := f.reach(b, act); before != NoAct {
+			b.pred[a] = before
+			if !b.o.without(StreamOrder) {
+				r.found = append(r.found, foundDep{a, dep{before, StreamOrder, ByStream}})
+			}
+		}
+		f.enter(b, a, act)
+		call := b.tr.Launch[act.Event]
+		if call == trace.NoEvent || d.ActOf[call] == NoAct {
+			continue
+		}
+		launch := d.ActOf[call]
+		b.launch[a] = launch
+		if !b.o.without(Launch) {
+			r.found = append(r.found, foundDep{a, dep{launch, Launch, ByCorrelation}})
+		}
+		if d.Acts[launch].Start > act.Start {
+			r.early++
+		}
+		r.launched = append(r.launched, a)
+	}
+}
+
+// sortLaunches puts the operations of a stream into the order of their launches.
+func (b *builder) sortLaunches(order []ActID) {
+	byLaunch := func(x, y ActID) int {
+		lx, ly := b.launch[x], b.launch[y]
+		return cmp.Or(cmp.Compare(b.d.Acts[lx].Start, b.d.Acts[ly].Start), cmp.Compare(b.event(lx).Corr, b.event(ly).Corr), cmp.Compare(x, y))
+	}
+	if !slices.IsSortedFunc(order, byLaunch) {
+		slices.SortFunc(order, byLaunch)
+	}
+}
+
+// sortEnds puts operations into the order in which they end, all of them and stream by stream.
+func (b *builder) sortEnds() {
+	d := b.d
+	b.byEnd = make([]ActID, len(d.Acts)-int(b.firstOp))
+	for i := range b.byEnd {
+		b.byEnd[i] = b.firstOp + ActID(i)
+	}
 	SortRuns(b.byEnd, func(x, y *ActID) bool {
 		ax, ay := &d.Acts[*x], &d.Acts[*y]
 		if ax.End != ay.End {
@@ -58,68 +218,22 @@ func (b *builder) linkStreams() {
 	}
 }
 
-func (b *builder) linkStream(l LaneID) {
-	d := b.d
-	lane := &d.Lanes[l]
-	lane.Host = trace.NoProc
-	best, pending := NoAct, NoAct // pending: best among those that start with the current one
-	order := make([]ActID, 0, lane.Limit-lane.First)
-	for a := lane.First; a < lane.Limit; a++ {
-		act := &d.Acts[a]
-		if pending != NoAct && d.Acts[pending].Start < act.Start {
-			if best == NoAct || d.Acts[pending].End >= d.Acts[best].End {
-				best = pending
-			}
-			pending = NoAct
-		}
-		if best != NoAct {
-			b.pred[a] = best
-			b.add(a, best, StreamOrder, ByStream)
-		}
-		// An operation without length cannot be entered; what it waited for is found from its successor.
-		if act.End > act.Start && (pending == NoAct || act.End > d.Acts[pending].End) {
-			pending = a
-		}
-		b.byEnd = append(b.byEnd, a)
-		call := b.tr.Launch[act.Event]
-		if call == trace.NoEvent || d.ActOf[call] == NoAct {
-			b.quality["operations_without_launch"]++
-			continue
-		}
-		launch := d.ActOf[call]
-		b.launch[a] = launch
-		b.add(a, launch, Launch, ByCorrelation)
-		if lane.Host == trace.NoProc {
-			lane.Host = d.Lanes[d.Acts[launch].Lane].Proc
-		}
-		if d.Acts[launch].Start > act.Start {
-			b.quality["operations_before_their_launch"]++
-		}
-		order = append(order, a)
-	}
-	byLaunch := func(x, y ActID) int {
-		lx, ly := b.launch[x], b.launch[y]
-		return cmp.Or(cmp.Compare(d.Acts[lx].Start, d.Acts[ly].Start), cmp.Compare(b.event(lx).Corr, b.event(ly).Corr), cmp.Compare(x, y))
-	}
-	if !slices.IsSortedFunc(order, byLaunch) {
-		slices.SortFunc(order, byLaunch)
-	}
-	for i, a := range order {
-		b.pos[a] = int32(i)
-	}
-	b.order[l] = order
-}
-
 // markGraphs marks operations of calls that launched more than one, or that launch graphs.
 func (b *builder) markGraphs() {
-	for a := len(b.launch) - 1; a >= int(b.firstOp); a-- { // backwards: a call's last operation, ofCall, comes first
-		l := b.launch[a]
-		if l == NoAct {
-			continue
+	operations := len(b.launch) - int(b.firstOp)
+	last := make([][]ActID, ranges(operations, 0)) // per range: the last operations of calls that launched more
+	par.EachRange(operations, len(last), func(part, from, to int) {
+		for a := b.firstOp + ActID(from); a < b.firstOp+ActID(to); a++ {
+			if l := b.launch[a]; l != NoAct && b.ofCall[l] != a {
+				b.graph[a] = true
+				last[part] = append(last[part], b.ofCall[l])
+			} else if l != NoAct && b.class(l) == graphLaunch {
+				b.graph[a] = true
+			}
 		}
-		if last := b.ofCall[l]; last != ActID(a) {
-			b.graph[a], b.graph[last] = true, true
-		} else if b.class(l) == graphLaunch {
+	})
+	for _, list := range last {
+		for _, a := range list {
 			b.graph[a] = true
 		}
 	}

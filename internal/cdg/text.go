@@ -69,7 +69,7 @@ func (g *Graph) WriteText(w io.Writer) error {
 			}
 		}
 		for i := g.PieceFirst[l]; i < g.PieceFirst[l+1]; i++ {
-			if id := g.Begun[i]; id != NoWait {
+			if id := g.Pieces[i].Begun; id != NoWait {
 				line("  at %d", g.Pieces[i].Start)
 				wait(&g.Waits[id])
 			}

@@ -15,7 +15,6 @@ const handoffAtOnce = 100 * us
 // piece in which it waits. t0 and t1 are the window: a wait counts from its start, and the path may begin at its end.
 func (b *builder) bindThreads(t0, t1 int64) {
 	d := b.d
-	d.Begun = make([]WaitID, len(d.Pieces))
 	groups := map[trace.ProcID][]LaneID{} // the threads of each process
 	var procs []trace.ProcID
 	for l := range d.Lanes {
@@ -53,12 +52,12 @@ func (b *builder) bindAlone(lane LaneID, inside []Inside, t0 int64) {
 	d := b.d
 	lo, hi := int(d.PieceFirst[lane]), int(d.PieceFirst[lane+1])
 	if lo < hi {
-		d.Begun[lo] = b.bindPoint(lane, -1, d.Pieces[lo].Start, t0)
+		d.Pieces[lo].Begun = b.bindPoint(lane, -1, d.Pieces[lo].Start, t0)
 	}
 	for i := lo; i+1 < hi; i++ {
-		d.Begun[i+1] = NoWait
+		d.Pieces[i+1].Begun = NoWait
 		if d.waits(lane, i) {
-			d.Begun[i+1] = b.bindPoint(lane, i, d.Pieces[i+1].Start, t0)
+			d.Pieces[i+1].Begun = b.bindPoint(lane, i, d.Pieces[i+1].Start, t0)
 		}
 	}
 	for k, x := range inside {

@@ -104,10 +104,10 @@ func (s *turns) run(inside []Inside, t0 int64) {
 		b.inside = b.inside[:0]
 		for _, i := range s.batch {
 			if lane := s.lanes[i]; s.border(i) == t {
-				d.Begun[s.next[i]] = NoWait
+				d.Pieces[s.next[i]].Begun = NoWait
 				if piece := s.piece(i); d.waits(lane, piece) {
-					d.Begun[s.next[i]] = b.bindPoint(lane, piece, t, t0)
-					s.noteInstant(lane, piece, &d.Begun[s.next[i]])
+					d.Pieces[s.next[i]].Begun = b.bindPoint(lane, piece, t, t0)
+					s.noteInstant(lane, piece, &d.Pieces[s.next[i]].Begun)
 				}
 			}
 		}

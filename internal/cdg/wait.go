@@ -75,7 +75,7 @@ func (g *Graph) WaitAt(lane LaneID, piece int, t int64) *Wait {
 	}
 	id := NoWait
 	if next < int(g.PieceFirst[lane+1]) && g.Pieces[next].Start == t {
-		id = g.Begun[next]
+		id = g.Pieces[next].Begun
 	} else if g.waits(lane, piece) {
 		i, ok := slices.BinarySearchFunc(g.Inside, t, func(x Inside, t int64) int { return x.compare(lane, t) })
 		if !ok {

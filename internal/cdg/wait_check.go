@@ -36,7 +36,7 @@ func (g *Graph) CheckWaits() error {
 			if i == first {
 				before = -1
 			}
-			if err := g.checkPoint(LaneID(l), before, g.Pieces[i].Start, g.Begun[i]); err != nil {
+			if err := g.checkPoint(LaneID(l), before, g.Pieces[i].Start, g.Pieces[i].Begun); err != nil {
 				return err
 			}
 		}

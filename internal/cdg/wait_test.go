@@ -130,7 +130,7 @@ func TestCheckWaits(t *testing.T) {
 			}
 		}},
 		{"none that bound", func(g *cdg.Graph) { g.Release(cdg.ActID(len(g.Acts) - 1)).Bound = false }},
-		{"a gap without a reason", func(g *cdg.Graph) { g.Begun[2] = cdg.NoWait }},
+		{"a gap without a reason", func(g *cdg.Graph) { g.Pieces[2].Begun = cdg.NoWait }},
 		{"the order of a row", func(g *cdg.Graph) {
 			row := g.Sources(cdg.ActID(len(g.Acts) - 1))
 			row[0], row[1] = row[1], row[0]

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -71,13 +72,16 @@ func annotationEvents(tr *trace.Trace, match func(string) bool) []trace.EventID 
 	if !slices.Contains(hit, true) {
 		return nil
 	}
-	var found []trace.EventID
-	for i := range tr.Events {
-		e := &tr.Events[i]
-		if e.Ph == 'X' && (e.Kind == trace.Annotation || e.Kind == trace.CPUOp) && e.Flags&trace.ClampedTS == 0 && hit[e.Name] {
-			found = append(found, trace.EventID(i))
+	parts := make([][]trace.EventID, ranges(len(tr.Events), 0))
+	par.EachRange(len(tr.Events), len(parts), func(part, from, to int) {
+		for i := from; i < to; i++ {
+			e := &tr.Events[i]
+			if e.Ph == 'X' && (e.Kind == trace.Annotation || e.Kind == trace.CPUOp) && e.Flags&trace.ClampedTS == 0 && hit[e.Name] {
+				parts[part] = append(parts[part], trace.EventID(i))
+			}
 		}
-	}
+	})
+	found := slices.Concat(parts...)
 	slices.SortStableFunc(found, func(x, y trace.EventID) int {
 		ex, ey := &tr.Events[x], &tr.Events[y]
 		return cmp.Or(cmp.Compare(ex.Start, ey.Start), cmp.Compare(ey.Dur, ex.Dur), strings.Compare(tr.Name(x), tr.Name(y)))
@@ -111,44 +115,70 @@ func lastEndOfLaunched(tr *trace.Trace, start, end int64) int64 {
 // wholeExtent spans the operations and the activities of threads that launch GPU work, run autograd, or carry
 // annotations or frames; of all threads when no thread does.
 func wholeExtent(tr *trace.Trace) (start, end int64) {
-	counts := make([]bool, len(tr.Tracks))
 	node := matchSyms(tr, func(s string) bool { return strings.HasPrefix(s, "autograd::engine::evaluate_function") })
-	extent := make([]Span, len(tr.Tracks))
-	for i := range extent {
-		extent[i] = Span{math.MaxInt64, math.MinInt64}
-	}
-	for i := range tr.Events {
-		e := &tr.Events[i]
-		if !isAct(e) {
-			continue
-		}
-		x := &extent[e.Track]
-		x.Start, x.End = min(x.Start, e.Start), max(x.End, e.End())
-		switch {
-		case e.Kind.Device():
-			counts[e.Track] = true
-			if l := tr.Launch[i]; l != trace.NoEvent && tr.Events[l].Track != trace.NoTrack {
-				counts[tr.Events[l].Track] = true
-			}
-		case e.Kind == trace.Annotation, e.Kind == trace.Python, e.Kind == trace.CPUOp && node[e.Name]:
-			counts[e.Track] = true
-		}
+	parts := make([]extents, ranges(len(tr.Events), len(tr.Tracks)))
+	par.EachRange(len(tr.Events), len(parts), func(part, from, to int) { parts[part] = extentsOf(tr, from, to, node) })
+	x := &parts[0]
+	for i := range parts[1:] {
+		x.join(&parts[1+i])
 	}
 	nothing := Span{math.MaxInt64, math.MinInt64}
 	all := nothing
-	none := !slices.Contains(counts, true)
-	for t, x := range extent {
-		if counts[t] || none {
-			all.Start, all.End = min(all.Start, x.Start), max(all.End, x.End)
+	none := !slices.Contains(x.counts, true)
+	for t, s := range x.spans {
+		if x.counts[t] || none {
+			all.Start, all.End = min(all.Start, s.Start), max(all.End, s.End)
 		}
 	}
-	if slices.ContainsFunc(tr.Events, func(e trace.Event) bool { return e.Kind == trace.DeviceMark }) {
-		all = extentSinceHost(tr, func(t trace.TrackID) bool { return counts[t] || none })
+	if x.marks {
+		all = extentSinceHost(tr, func(t trace.TrackID) bool { return x.counts[t] || none })
 	}
 	if all == nothing {
 		return 0, 0
 	}
 	return all.Start, all.End
+}
+
+// extents is what wholeExtent wants to know of some events.
+type extents struct {
+	spans  []Span // per track: from the first start to the last end
+	counts []bool // per track: it belongs to the whole
+	marks  bool   // a device recorded what it waited for
+}
+
+func extentsOf(tr *trace.Trace, from, to int, node []bool) extents {
+	x := extents{make([]Span, len(tr.Tracks)), make([]bool, len(tr.Tracks)), false}
+	for i := range x.spans {
+		x.spans[i] = Span{math.MaxInt64, math.MinInt64}
+	}
+	for i := from; i < to; i++ {
+		e := &tr.Events[i]
+		x.marks = x.marks || e.Kind == trace.DeviceMark
+		if !isAct(e) {
+			continue
+		}
+		s := &x.spans[e.Track]
+		s.Start, s.End = min(s.Start, e.Start), max(s.End, e.End())
+		switch {
+		case e.Kind.Device():
+			x.counts[e.Track] = true
+			if l := tr.Launch[i]; l != trace.NoEvent && tr.Events[l].Track != trace.NoTrack {
+				x.counts[tr.Events[l].Track] = true
+			}
+		case e.Kind == trace.Annotation, e.Kind == trace.Python, e.Kind == trace.CPUOp && node[e.Name]:
+			x.counts[e.Track] = true
+		}
+	}
+	return x
+}
+
+func (x *extents) join(y *extents) {
+	for t := range x.spans {
+		s := &x.spans[t]
+		s.Start, s.End = min(s.Start, y.spans[t].Start), max(s.End, y.spans[t].End)
+		x.counts[t] = x.counts[t] || y.counts[t]
+	}
+	x.marks = x.marks || y.marks
 }
 
 // extentSinceHost is the extent without what a device did before the host's record begins: one with a record of its

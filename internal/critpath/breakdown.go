@@ -27,8 +27,7 @@ func Breakdown(p *Path) Totals {
 	var t Totals
 	const none = -1
 	var ns []int64 // per track, from NoTrack on; none where the path never is
-	for i := range p.Segments {
-		s := &p.Segments[i]
+	for _, s := range p.Segments.All() {
 		d := s.End - s.Start
 		t.Kind[s.Kind] += d
 		t.Evidence[s.Evidence] += d
@@ -94,8 +93,7 @@ func StepTable(steps []cdg.Step, p *Path) []StepLine {
 		lines = append(lines, StepLine{Name: "after", Step: -1, Start: t, End: end})
 	}
 	l := 0
-	for i := range p.Segments {
-		s := &p.Segments[i]
+	for _, s := range p.Segments.All() {
 		for l < len(lines) && lines[l].End <= s.Start {
 			l++
 		}

@@ -207,7 +207,7 @@ func TestExactIsALongestPath(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got strings.Builder
-		for _, s := range p.Segments {
+		for _, s := range p.Segments.List() {
 			if s.Owned() {
 				got.WriteString(r.tr.Name(s.Event))
 				got.WriteByte(' ')

@@ -25,7 +25,7 @@ func CTDA(g *graph.Graph) (*Path, error) {
 	c.cutEffective()
 	c.collect()
 	c.note()
-	p := &Path{Method: "ctda", Window: g.Window, Nodes: c.path, Segments: c.tile(), Edges: c.edges(), Quality: c.quality}
+	p := &Path{Method: "ctda", Window: g.Window, Nodes: c.path, Segments: SegmentsOf(c.tile()), Edges: EdgesOf(c.edges()), Quality: c.quality}
 	p.Duration = c.duration()
 	p.mark(len(c.tr.Events))
 	return p, nil

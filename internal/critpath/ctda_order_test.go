@@ -56,7 +56,7 @@ func graphText(tr *trace.Trace, o cdg.Options) (string, error) {
 	for _, n := range p.Nodes {
 		lines = append(lines, "path "+node(n))
 	}
-	for _, s := range p.Segments {
+	for _, s := range p.Segments.List() {
 		lines = append(lines, fmt.Sprintf("segment %d..%d %s %s", s.Start-g.Window.Start, s.End-g.Window.Start, s.Kind, name(s.Event)))
 	}
 	return strings.Join(lines, "\n"), nil

@@ -79,11 +79,11 @@ func checkCTDA(g *graph.Graph, p *critpath.Path) error {
 			return fmt.Errorf("no edge from node %d to node %d", p.Nodes[i-1], p.Nodes[i])
 		}
 	}
-	if len(p.Edges) != len(p.Nodes)-1 {
-		return fmt.Errorf("%d edges between %d nodes", len(p.Edges), len(p.Nodes))
+	if p.Edges.Len() != len(p.Nodes)-1 {
+		return fmt.Errorf("%d edges between %d nodes", p.Edges.Len(), len(p.Nodes))
 	}
 	at, sum := p.Window.Start, int64(0)
-	for i, s := range p.Segments {
+	for i, s := range p.Segments.List() {
 		e := &g.Trace.Events[s.Event]
 		if s.Start < at || s.End <= s.Start || s.End > p.Window.End || s.Start < e.Start || s.End > e.End() {
 			return fmt.Errorf("segment %d: [%d, %d] of event [%d, %d] after %d", i, s.Start, s.End, e.Start, e.End(), at)
@@ -112,7 +112,7 @@ func marked(g *graph.Graph, p *critpath.Path) map[string]float64 {
 
 func edgesOf(g *graph.Graph, p *critpath.Path) string {
 	var out strings.Builder
-	for _, e := range p.Edges {
+	for _, e := range p.Edges.List() {
 		fmt.Fprintf(&out, "%s %q -> %q %d\n", e.Type, g.Trace.Name(e.From), g.Trace.Name(e.To), e.Weight/micro)
 	}
 	return out.String()

@@ -75,8 +75,8 @@ type walker struct {
 	next trace.EventID // event that the path enters after what is emitted now
 	step edgeStep      // how it gets there
 	open Segment       // earliest of the path so far, which may grow; empty at first
-	segs segmentTape
-	eds  edgeTape
+	segs Segments
+	eds  Edges
 	sink func(*Segment) // takes the segments instead of segs, and then nobody wants the edges; nil as a rule
 }
 
@@ -247,7 +247,7 @@ func (w *walker) giveUp() {
 // path turns the walk around.
 func (w *walker) path() *Path {
 	w.close()
-	p := &Path{Method: "exact", Window: w.g.Window, Segments: w.segs.forward(w.g.Window.End), Edges: w.eds.forward(), Quality: w.quality,
+	p := &Path{Method: "exact", Window: w.g.Window, Segments: w.segs, Edges: w.eds, Quality: w.quality,
 		Duration: w.g.Window.End - w.g.Window.Start}
 	p.mark(len(w.tr.Events))
 	return p

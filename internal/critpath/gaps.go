@@ -64,12 +64,11 @@ func Gaps(g *graph.Graph, p *Path) []Gap {
 	}
 	at := map[key]int{}
 	var gaps []Gap
-	for i := range p.Segments {
-		s := &p.Segments[i]
+	for _, s := range p.Segments.All() {
 		if s.Kind != Unexplained && s.Kind != Untraced && s.Kind != GPUUnrecorded {
 			continue
 		}
-		before, after, reason := r.read(p, i)
+		before, after, reason := r.read(s)
 		k := key{s.Kind, reason, r.name(before), r.name(after)}
 		n, ok := at[k]
 		if !ok {
@@ -104,9 +103,8 @@ func (r *reasoner) name(a cdg.ActID) trace.Sym {
 	return r.tr.Events[r.g.Acts[a].Event].Name
 }
 
-// read finds what stands before and after segment i on its row, and the likely reason for it.
-func (r *reasoner) read(p *Path, i int) (before, after cdg.ActID, reason Reason) {
-	s := &p.Segments[i]
+// read finds what stands before and after a segment on its row, and the likely reason for it.
+func (r *reasoner) read(s *Segment) (before, after cdg.ActID, reason Reason) {
 	lane := r.laneOf(s)
 	if lane == cdg.NoLane {
 		return cdg.NoAct, cdg.NoAct, NoReason

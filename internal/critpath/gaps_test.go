@@ -164,7 +164,7 @@ func gapsOf(t *testing.T, tr *trace.Trace) []critpath.Gap {
 		t.Fatal(err)
 	}
 	var want, got [critpath.NumSegmentKinds]int64
-	for _, s := range p.Segments {
+	for _, s := range p.Segments.List() {
 		if s.Kind == critpath.Unexplained || s.Kind == critpath.Untraced || s.Kind == critpath.GPUUnrecorded {
 			want[s.Kind] += s.End - s.Start
 		}
@@ -214,7 +214,7 @@ func TestIdlePool(t *testing.T) {
 	text += "op 3 aten::last 2900 1100\ncall 3 cudaLaunchKernel 3990 5 2\nkernel 7 b 4000 10 2\n"
 	p := exact(t, testtrace.Lines(t, text))
 	var idle, untraced int64
-	for _, s := range p.Segments {
+	for _, s := range p.Segments.List() {
 		switch s.Kind {
 		case critpath.IdleWorker:
 			idle += s.End - s.Start

@@ -50,7 +50,7 @@ func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 		if names[e.Name] == "" {
 			names[e.Name] = NormalName(tr.Str(e.Name))
 		}
-		key := hotKey{names[e.Name], kinds[m.Event]}
+		key := hotKey{names[e.Name], kinds[i]}
 		at, ok := index[key]
 		if !ok {
 			at = len(spots)
@@ -91,14 +91,17 @@ func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 	return spots
 }
 
-// segmentKinds gives for each event on the path the kind in which it spends most of its time there: the time of a
+// segmentKinds gives for each mark of the path the kind in which its event spends most of its time there: the time of a
 // blocking call is runtime and sync.
 func segmentKinds(p *Path, events int) []SegmentKind {
-	kind := make([]SegmentKind, events)
-	most := make([]int64, events)
-	for i := range p.Segments {
-		if s := &p.Segments[i]; s.Owned() && s.End-s.Start > most[s.Event] {
-			most[s.Event], kind[s.Event] = s.End-s.Start, s.Kind
+	on := p.Marked(events)
+	kind, most := make([]SegmentKind, len(p.Marks)), make([]int64, len(p.Marks))
+	for _, s := range p.Segments.All() {
+		if !s.Owned() || !on.Has(s.Event) { // HTA's path has segments of events that it does not mark
+			continue
+		}
+		if at := on.Place(s.Event); s.End-s.Start > most[at] {
+			most[at], kind[at] = s.End-s.Start, s.Kind
 		}
 	}
 	return kind

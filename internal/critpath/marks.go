@@ -10,19 +10,30 @@ import (
 // Owned reports whether a segment belongs to an event; delays, hand-offs and unknown time belong to none.
 func (s *Segment) Owned() bool { return s.Event != trace.NoEvent }
 
+// Marked is the set of the events that have marks: its places are those of Marks. events is how many the trace has.
+func (p *Path) Marked(events int) *EventSet {
+	on := NewEventSet(events)
+	for i := range p.Marks {
+		on.Add(p.Marks[i].Event)
+	}
+	if on.Freeze() != len(p.Marks) {
+		panic("critpath: internal error: an event has two marks")
+	}
+	return on
+}
+
 // mark sums the segments per event and sets Covered.
 func (p *Path) mark(events int) {
 	on := NewEventSet(events)
-	for i := range p.Segments {
-		if s := &p.Segments[i]; s.Owned() {
+	for _, s := range p.Segments.All() {
+		if s.Owned() {
 			on.Add(s.Event)
 			p.Covered += s.End - s.Start
 		}
 	}
 	p.Marks = make([]Mark, on.Freeze())
 	var last *Mark
-	for i := range p.Segments {
-		s := &p.Segments[i]
+	for i, s := range p.Segments.All() {
 		if !s.Owned() {
 			continue
 		}
@@ -45,8 +56,7 @@ func (p *Path) mark(events int) {
 func (p *Path) Check(g *graph.Graph) error {
 	t := p.Window.Start
 	owned := int64(0)
-	for i := range p.Segments {
-		s := &p.Segments[i]
+	for i, s := range p.Segments.All() {
 		if s.Start != t || s.End <= s.Start {
 			return fmt.Errorf("segment %d: [%d, %d] after %d", i, s.Start, s.End, t)
 		}
@@ -75,8 +85,8 @@ func (p *Path) Check(g *graph.Graph) error {
 	if marked != owned || owned != p.Covered {
 		return fmt.Errorf("marks sum to %d ns, owned segments to %d, covered is %d", marked, owned, p.Covered)
 	}
-	for i := range p.Edges {
-		if err := p.checkEdge(g, &p.Edges[i]); err != nil {
+	for i, e := range p.Edges.All() {
+		if err := p.checkEdge(g, e); err != nil {
 			return fmt.Errorf("edge %d: %w", i, err)
 		}
 	}

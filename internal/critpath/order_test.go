@@ -80,18 +80,18 @@ func samePath(t interface {
 	want := exactPath(t, tr)
 	copied, origin, rows := shuffled(tr, rand.New(rand.NewPCG(seed, 1)), shift)
 	got := exactPath(t, copied)
-	for i := range got.Segments {
-		s := &got.Segments[i]
+	list := want.Segments.List()
+	for i, s := range got.Segments.All() {
 		s.Start, s.End, s.Track = s.Start-shift, s.End-shift, rows[s.Track]
 		if s.Event != trace.NoEvent {
 			s.Event = origin[s.Event]
 		}
-		if i >= len(want.Segments) || *s != want.Segments[i] {
-			t.Fatalf("segment %d: %+v of the copy, %+v of the original", i, *s, want.Segments[min(i, len(want.Segments)-1)])
+		if i >= want.Segments.Len() || *s != list[i] {
+			t.Fatalf("segment %d: %+v of the copy, %+v of the original", i, *s, list[min(i, len(list)-1)])
 		}
 	}
-	if len(got.Segments) != len(want.Segments) || len(got.Edges) != len(want.Edges) {
-		t.Fatalf("%d segments and %d edges of the copy, %d and %d of the original", len(got.Segments), len(got.Edges), len(want.Segments), len(want.Edges))
+	if got.Segments.Len() != want.Segments.Len() || got.Edges.Len() != want.Edges.Len() {
+		t.Fatalf("%d segments and %d edges of the copy, %d and %d of the original", got.Segments.Len(), got.Edges.Len(), want.Segments.Len(), want.Edges.Len())
 	}
 }
 
@@ -180,7 +180,7 @@ func TestProcessorsDoNotMatter(t *testing.T) {
 		runtime.GOMAXPROCS(old)
 	}
 	for _, p := range paths[1:] {
-		if !slices.Equal(p.Segments, paths[0].Segments) || !slices.Equal(p.Edges, paths[0].Edges) || !slices.Equal(p.Marks, paths[0].Marks) {
+		if !slices.Equal(p.Segments.List(), paths[0].Segments.List()) || !slices.Equal(p.Edges.List(), paths[0].Edges.List()) || !slices.Equal(p.Marks, paths[0].Marks) {
 			t.Fatal("the path depends on GOMAXPROCS")
 		}
 	}

@@ -66,16 +66,16 @@ func TestOwnTimeAroundHandoffs(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []int64
-			for i := range p.Segments {
-				s := &p.Segments[i]
+			list := p.Segments.List()
+			for i, s := range list {
 				if s.Kind != critpath.HandoffDelay {
 					continue
 				}
 				before, after := int64(0), int64(0)
-				if x := &p.Segments[i-1]; x.Owned() && x.Evidence == cdg.ByAlignment {
+				if x := &list[i-1]; x.Owned() && x.Evidence == cdg.ByAlignment {
 					before = x.End - x.Start
 				}
-				if x := &p.Segments[i+1]; x.Owned() && x.Evidence == cdg.ByAlignment {
+				if x := &list[i+1]; x.Owned() && x.Evidence == cdg.ByAlignment {
 					after = x.End - x.Start
 				}
 				got = append(got, before/1000, (s.End-s.Start)/1000, after/1000)
@@ -85,7 +85,7 @@ func TestOwnTimeAroundHandoffs(t *testing.T) {
 				p.WriteText(&sb, g)
 				t.Errorf("own time, hand-off, own time: %v, want %v\n%s", got, c.want, sb.String())
 			}
-			for _, e := range p.Edges {
+			for _, e := range p.Edges.List() {
 				if c.mode == cdg.ThreadsGIL && e.Type == critpath.HandoffEdge && c.tr.Name(e.To) == "train" {
 					t.Error("an arrow goes to the annotation, which has no border there")
 				}

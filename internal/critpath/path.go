@@ -130,8 +130,8 @@ type Mark struct {
 type Path struct {
 	Method   string // exact, ctda, hta
 	Window   cdg.Window
-	Segments []Segment
-	Edges    []Edge
+	Segments Segments
+	Edges    Edges
 	Marks    []Mark // sorted by Event
 	Duration int64  // ns: window (exact), effective time (ctda), weight (hta)
 	Covered  int64  // ns of the window covered by owned segments, once: CPCR = Covered / window

@@ -30,15 +30,15 @@ func TestRecordedWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Segments) != 1 || p.Segments[0].Event != around {
-		t.Errorf("a slice around the whole window: %+v", p.Segments)
+	if p.Segments.Len() != 1 || p.Segments.List()[0].Event != around {
+		t.Errorf("a slice around the whole window: %+v", p.Segments.List())
 	}
-	if p, err = find(b, 200_000, 300_000); err != nil || len(p.Segments) != 1 || p.Segments[0].Event != trace.NoEvent {
+	if p, err = find(b, 200_000, 300_000); err != nil || p.Segments.Len() != 1 || p.Segments.List()[0].Event != trace.NoEvent {
 		t.Errorf("a window after everything: %+v, %v", p, err)
 	}
 	empty := testtrace.New()
 	empty.Meta("process_name", 1, 0, "name", "python")
 	if p, err = find(empty, 0, 10_000); err == nil {
-		t.Errorf("a trace without activity has the path %+v", p.Segments)
+		t.Errorf("a trace without activity has the path %+v", p.Segments.List())
 	}
 }

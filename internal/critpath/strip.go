@@ -57,8 +57,7 @@ func NewClassPieces(p *Path) *ClassPieces {
 // eachClassPiece visits the segments and the holes between them in order of time.
 func eachClassPiece(p *Path, visit func(classPiece)) {
 	t := p.Window.Start
-	for i := range p.Segments {
-		s := &p.Segments[i]
+	for _, s := range p.Segments.All() {
 		start, end := max(s.Start, t), min(s.End, p.Window.End)
 		if start >= end {
 			continue

@@ -11,14 +11,14 @@ import (
 // TestStripTiles checks the strip: it tiles what it was made of, sums are kept, and little is short.
 func TestStripTiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := &Path{}
+		var segments []Segment
 		at := int64(1000)
 		for range rapid.IntRange(1, 200).Draw(t, "segments") {
 			d := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 5000)).Draw(t, "dur")
-			p.Segments = append(p.Segments, Segment{Start: at, End: at + d, Kind: SegmentKind(rapid.IntRange(0, int(NumSegmentKinds)-1).Draw(t, "kind"))})
+			segments = append(segments, Segment{Start: at, End: at + d, Kind: SegmentKind(rapid.IntRange(0, int(NumSegmentKinds)-1).Draw(t, "kind"))})
 			at += d
 		}
-		p.Window = cdg.Window{Start: 1000, End: at}
+		p := &Path{Window: cdg.Window{Start: 1000, End: at}, Segments: SegmentsOf(segments)}
 		total := Breakdown(p)
 		var sum [NumClasses]int64
 		next := int64(1000)

@@ -100,7 +100,7 @@ func Back(g *graph.Graph, ops []cdg.ActID, op int, from int64) ([]Segment, []Edg
 		}
 	}
 	w.close()
-	return w.segs.forward(end), w.eds.forward()
+	return w.segs.List(), w.eds.List()
 }
 
 // leave goes from the start of an operation to what let it begin.

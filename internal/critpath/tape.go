@@ -2,58 +2,73 @@ package critpath
 
 import (
 	"encoding/binary"
+	"iter"
+	"slices"
+	"sort"
 
 	"overlay/internal/cdg"
 	"overlay/internal/trace"
 )
 
 // tape holds what a walk finds, from the last to the first, in few bytes: a path has about as many segments and edges
-// as a trace has events, nobody knows how many before the end of the walk, and a slice that grows, or one that is
-// turned around, needs the room twice.
+// as a trace has events, and as structs they take a third of the memory that events take. What stands in a block can be
+// read without the others.
 type tape struct {
-	full  [][]byte
-	block []byte
+	blocks []block
+	n      int // records
+}
+
+// block is a stretch of a tape.
+type block struct {
+	bytes []byte
 	n     int // records
+	first int // records of blocks before it on the tape
 }
 
 const (
-	tapeBlock = 1 << 16
-	maxRecord = 5 * binary.MaxVarintLen64
+	tapeBlock = 1 << 14
+	maxRecord = 6 * binary.MaxVarintLen64
 )
 
-// record returns the bytes to append a record to; keep takes them back.
-func (t *tape) record() []byte {
-	if len(t.block)+maxRecord > cap(t.block) {
-		n := tapeBlock
-		if t.block == nil {
-			n = 1 << 10 // small traces
-		} else {
-			t.full = append(t.full, t.block)
-		}
-		t.block = make([]byte, 0, n)
+// room returns the block to append a record to, and whether the record is its first.
+func (t *tape) room() (b *block, first bool) {
+	if k := len(t.blocks) - 1; k >= 0 && len(t.blocks[k].bytes)+maxRecord <= cap(t.blocks[k].bytes) {
+		return &t.blocks[k], false
 	}
-	return t.block
+	n := tapeBlock
+	if t.blocks == nil {
+		n = 1 << 10 // small traces
+	}
+	t.blocks = append(t.blocks, block{bytes: make([]byte, 0, n), first: t.n})
+	return &t.blocks[len(t.blocks)-1], true
 }
 
-func (t *tape) keep(b []byte) {
-	t.block = b
+func (t *tape) keep(b *block, bytes []byte) {
+	b.bytes = bytes
+	b.n++
 	t.n++
 }
 
-// player reads a tape in the order in which it was written.
-type player struct{ left [][]byte }
+// Len is how many there are.
+func (t *tape) Len() int { return t.n }
 
-func (t *tape) play() *player { return &player{append(t.full, t.block)} }
-
-// next returns the bytes from the next record on; the caller says with used how long it was.
-func (p *player) next() []byte {
-	for len(p.left[0]) == 0 {
-		p.left = p.left[1:]
+// forward reads blocks from the k-th on, as they lie on the tape, to the first: what was found last comes first.
+func forward[T any](t *tape, k int, read func(*block, []T)) iter.Seq2[int, *T] {
+	return func(yield func(int, *T) bool) {
+		var list []T
+		for ; k >= 0; k-- {
+			b := &t.blocks[k]
+			list = slices.Grow(list[:0], b.n)[:b.n]
+			read(b, list)
+			i := t.n - b.first - b.n
+			for j := range list {
+				if !yield(i+j, &list[j]) {
+					return
+				}
+			}
+		}
 	}
-	return p.left[0]
 }
-
-func (p *player) used(rest []byte) { p.left[0] = rest }
 
 func uvarint(b []byte) (uint64, []byte) {
 	if b[0] < 0x80 {
@@ -68,91 +83,184 @@ func varint(b []byte) (int64, []byte) {
 	return int64(v>>1) ^ -int64(v&1), b
 }
 
-// segmentTape holds segments that tile a window.
-type segmentTape struct {
+// Segments are segments in order of time, in some five bytes each.
+type Segments struct {
 	tape
-	event trace.EventID // of the last owned segment
+	start int64         // of the segment that was added last
+	event trace.EventID // of the last owned one
 }
 
-func (t *segmentTape) add(s *Segment) {
-	b := binary.AppendUvarint(t.record(), uint64(s.End-s.Start))
-	b = binary.AppendVarint(b, int64(s.Track))
-	head := (uint64(s.Kind)*uint64(cdg.NumEvidence) + uint64(s.Evidence)) * 2
+// SegmentsOf packs a list.
+func SegmentsOf(list []Segment) Segments {
+	var t Segments
+	for i := len(list) - 1; i >= 0; i-- {
+		t.add(&list[i])
+	}
+	return t
+}
+
+// All visits the segments from the first to the last, each with its number. The segment is valid until the next one.
+func (t *Segments) All() iter.Seq2[int, *Segment] {
+	return forward(&t.tape, len(t.blocks)-1, readSegments)
+}
+
+// After visits those that end after a time, and maybe some before them. No segment may end later than the one after it.
+func (t *Segments) After(at int64) iter.Seq2[int, *Segment] {
+	k := sort.Search(len(t.blocks), func(k int) bool { return t.blocks[k].end() <= at })
+	return forward(&t.tape, k-1, readSegments)
+}
+
+// List unpacks the segments.
+func (t *Segments) List() []Segment {
+	out := make([]Segment, t.n)
+	for k := range t.blocks {
+		b := &t.blocks[k]
+		readSegments(b, out[t.n-b.first-b.n:t.n-b.first])
+	}
+	return out
+}
+
+// What stands in the head of a segment besides its kind and evidence.
+const (
+	segmentOwned = 1 << iota // it has an event
+	segmentMoved             // it does not end where the one after it starts
+	segmentHeads = iota
+)
+
+// add puts a segment before all others.
+func (t *Segments) add(s *Segment) {
+	to, first := t.room()
+	if first {
+		t.start, t.event = 0, 0
+	}
+	head := (uint64(s.Kind)*uint64(cdg.NumEvidence) + uint64(s.Evidence)) << segmentHeads
 	if s.Owned() {
-		b = binary.AppendUvarint(b, head+1)
+		head |= segmentOwned
+	}
+	if first || s.End != t.start {
+		head |= segmentMoved
+	}
+	b := binary.AppendUvarint(to.bytes, head)
+	if head&segmentMoved != 0 {
+		b = binary.AppendVarint(b, s.End-t.start)
+	}
+	b = binary.AppendUvarint(b, uint64(s.End-s.Start))
+	b = binary.AppendVarint(b, int64(s.Track))
+	if s.Owned() {
 		b = binary.AppendVarint(b, int64(s.Event)-int64(t.event))
 		t.event = s.Event
-	} else {
-		b = binary.AppendUvarint(b, head)
 	}
-	t.keep(b)
+	t.start = s.Start
+	t.keep(to, b)
 }
 
-// forward returns the segments up to end from the first to the last, and forgets them.
-func (t *segmentTape) forward(end int64) []Segment {
-	out := make([]Segment, t.n)
-	p := t.play()
-	event := int64(0)
-	for i := t.n - 1; i >= 0; i-- {
-		b := p.next()
-		dur, b := uvarint(b)
-		track, b := varint(b)
-		head, b := uvarint(b)
-		s := Segment{Start: end - int64(dur), End: end, Event: trace.NoEvent, Track: trace.TrackID(track),
-			Kind: SegmentKind(head / 2 / uint64(cdg.NumEvidence)), Evidence: cdg.Evidence(head / 2 % uint64(cdg.NumEvidence))}
-		if head%2 == 1 {
-			var d int64
+// end is where the last segment of a block ends.
+func (b *block) end() int64 {
+	_, rest := uvarint(b.bytes)
+	end, _ := varint(rest)
+	return end
+}
+
+func readSegments(from *block, out []Segment) {
+	b, end, event := from.bytes, int64(0), int64(0)
+	for i := len(out) - 1; i >= 0; i-- {
+		var head, dur uint64
+		var d, track int64
+		head, b = uvarint(b)
+		if head&segmentMoved != 0 {
+			d, b = varint(b)
+			end += d
+		}
+		dur, b = uvarint(b)
+		track, b = varint(b)
+		what := head >> segmentHeads
+		s := &out[i]
+		*s = Segment{Start: end - int64(dur), End: end, Event: trace.NoEvent, Track: trace.TrackID(track),
+			Kind: SegmentKind(what / uint64(cdg.NumEvidence)), Evidence: cdg.Evidence(what % uint64(cdg.NumEvidence))}
+		if head&segmentOwned != 0 {
 			d, b = varint(b)
 			event += d
 			s.Event = trace.EventID(event)
 		}
-		p.used(b)
 		end = s.Start
-		out[i] = s
 	}
-	*t = segmentTape{}
+}
+
+// Edges are edges in the order of a path, in some six bytes each.
+type Edges struct {
+	tape
+	event trace.EventID // where the edge that was added last comes from
+}
+
+// EdgesOf packs a list.
+func EdgesOf(list []Edge) Edges {
+	var t Edges
+	for i := len(list) - 1; i >= 0; i-- {
+		t.add(&list[i])
+	}
+	return t
+}
+
+// All visits the edges from the first to the last, each with its number. The edge is valid until the next one.
+func (t *Edges) All() iter.Seq2[int, *Edge] {
+	return forward(&t.tape, len(t.blocks)-1, readEdges)
+}
+
+// List unpacks the edges.
+func (t *Edges) List() []Edge {
+	out := make([]Edge, t.n)
+	for k := range t.blocks {
+		b := &t.blocks[k]
+		readEdges(b, out[t.n-b.first-b.n:t.n-b.first])
+	}
 	return out
 }
 
-// edgeTape holds edges of which each leads to the event from which the one before it on the tape comes.
-type edgeTape struct {
-	tape
-	last, event trace.EventID // where the path ends; where it comes from
-}
+// The sides of an edge, and whether it leads elsewhere than to where the one after it begins.
+const (
+	edgeFromEnd = 1 << iota
+	edgeToEnd
+	edgeRow
+	edgeMoved
+)
 
-func (t *edgeTape) add(e *Edge) {
-	if t.n == 0 {
-		t.last, t.event = e.To, e.To
+// add puts an edge before all others.
+func (t *Edges) add(e *Edge) {
+	to, first := t.room()
+	if first {
+		t.event = 0
 	}
-	if e.To != t.event {
-		panic("critpath: internal error: the edges are no chain")
-	}
-	b := binary.AppendVarint(t.record(), int64(e.From)-int64(e.To))
-	b = binary.AppendUvarint(b, uint64(e.Weight))
 	sides := byte(0)
-	for i, set := range [...]bool{e.FromEnd, e.ToEnd, e.Row} {
+	for i, set := range [...]bool{e.FromEnd, e.ToEnd, e.Row, first || e.To != t.event} {
 		if set {
 			sides |= 1 << i
 		}
 	}
-	t.keep(append(b, sides, byte(e.Type), byte(e.Evidence)))
+	b := append(to.bytes, sides, byte(e.Type), byte(e.Evidence))
+	if sides&edgeMoved != 0 {
+		b = binary.AppendVarint(b, int64(e.To)-int64(t.event))
+	}
+	b = binary.AppendVarint(b, int64(e.From)-int64(e.To))
+	b = binary.AppendUvarint(b, uint64(e.Weight))
 	t.event = e.From
+	t.keep(to, b)
 }
 
-// forward returns the edges from the first to the last, and forgets them.
-func (t *edgeTape) forward() []Edge {
-	out := make([]Edge, t.n)
-	p := t.play()
-	to := t.last
-	for i := t.n - 1; i >= 0; i-- {
-		d, b := varint(p.next())
-		weight, b := uvarint(b)
-		from := to + trace.EventID(d)
-		out[i] = Edge{From: from, To: to, Weight: int64(weight), FromEnd: b[0]&1 != 0, ToEnd: b[0]&2 != 0, Row: b[0]&4 != 0,
-			Type: EdgeType(b[1]), Evidence: cdg.Evidence(b[2])}
-		p.used(b[3:])
-		to = from
+func readEdges(from *block, out []Edge) {
+	b, to := from.bytes, trace.EventID(0)
+	for i := len(out) - 1; i >= 0; i-- {
+		sides, kind, evidence := b[0], EdgeType(b[1]), cdg.Evidence(b[2])
+		b = b[3:]
+		var d int64
+		if sides&edgeMoved != 0 {
+			d, b = varint(b)
+			to += trace.EventID(d)
+		}
+		d, b = varint(b)
+		var weight uint64
+		weight, b = uvarint(b)
+		out[i] = Edge{From: to + trace.EventID(d), To: to, Weight: int64(weight), FromEnd: sides&edgeFromEnd != 0, ToEnd: sides&edgeToEnd != 0,
+			Row: sides&edgeRow != 0, Type: kind, Evidence: evidence}
+		to = out[i].From
 	}
-	*t = edgeTape{}
-	return out
 }

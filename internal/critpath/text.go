@@ -25,8 +25,7 @@ func (p *Path) WriteText(w io.Writer, g *graph.Graph) error {
 		return tr.Name(e)
 	}
 	line("window %d %d", p.Window.Start, p.Window.End)
-	for i := range p.Segments {
-		s := &p.Segments[i]
+	for _, s := range p.Segments.All() {
 		line("segment %d %d %s %s %s %q", s.Start, s.End, s.Kind, cdg.TrackText(tr, s.Track), s.Evidence, name(s.Event))
 	}
 	side := func(end bool) string {
@@ -35,8 +34,7 @@ func (p *Path) WriteText(w io.Writer, g *graph.Graph) error {
 		}
 		return "start"
 	}
-	for i := range p.Edges {
-		e := &p.Edges[i]
+	for _, e := range p.Edges.All() {
 		line("edge %s %q %s -> %q %s %d %s", e.Type, name(e.From), side(e.FromEnd), name(e.To), side(e.ToEnd), e.Weight, e.Evidence)
 	}
 	for i := range p.Marks {

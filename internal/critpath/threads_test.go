@@ -95,7 +95,7 @@ func TestThreadModes(t *testing.T) {
 				t.Fatal(err)
 			}
 			handoffs := false
-			for _, e := range p.Edges {
+			for _, e := range p.Edges.List() {
 				handoffs = handoffs || e.Type == critpath.HandoffEdge
 			}
 			if g.Threads != c.want || handoffs != c.handoffs {

@@ -60,15 +60,16 @@ func samePath(t *testing.T, want, got *trace.Trace) {
 		return fmt.Sprintf("%d..%d %v %s", s.Start, s.End, s.Kind, pos(tr, s.Event))
 	}
 	differ := 0
-	for i := range max(len(p.Segments), len(p2.Segments)) {
+	list, list2 := p.Segments.List(), p2.Segments.List()
+	for i := range max(len(list), len(list2)) {
 		var a, b string
-		if i < len(p.Segments) {
-			a = line(want, &p.Segments[i])
-			sums[p.Segments[i].Kind.Class()] += p.Segments[i].End - p.Segments[i].Start
+		if i < len(list) {
+			a = line(want, &list[i])
+			sums[list[i].Kind.Class()] += list[i].End - list[i].Start
 		}
-		if i < len(p2.Segments) {
-			b = line(got, &p2.Segments[i])
-			sums2[p2.Segments[i].Kind.Class()] += p2.Segments[i].End - p2.Segments[i].Start
+		if i < len(list2) {
+			b = line(got, &list2[i])
+			sums2[list2[i].Kind.Class()] += list2[i].End - list2[i].Start
 		}
 		if a != b {
 			if differ++; differ <= 3 {

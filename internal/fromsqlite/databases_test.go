@@ -54,14 +54,14 @@ func segments(t *testing.T, tr *trace.Trace) (lines []string, sums [critpath.Num
 	if !ok {
 		return nil, sums
 	}
-	for i := range p.Segments {
-		s := &p.Segments[i]
+	list := p.Segments.List()
+	for _, s := range list {
 		name := "-"
 		if s.Event != trace.NoEvent {
 			name = tr.Name(s.Event)
 		}
 		sums[s.Kind.Class()] += s.End - s.Start
-		t0 := p.Segments[0].Start // databases of Ascend are told from their first event on
+		t0 := list[0].Start // databases of Ascend are told from their first event on
 		lines = append(lines, fmt.Sprintf("%d..%d %v %s", s.Start-t0, s.End-t0, s.Kind, name))
 	}
 	return lines, sums

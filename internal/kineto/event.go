@@ -20,6 +20,7 @@ type chunkParser struct {
 	metas   []int32 // events with phase M, indexes into the piece
 	big     int     // categories beyond what an event can hold
 	shapes  bool    // an event says the shapes of its inputs
+	marked  bool    // an event may have marks of an earlier overlay
 }
 
 func newChunkParser(src []byte) *chunkParser {
@@ -106,6 +107,9 @@ func (p *chunkParser) take(key, v []byte, f *fields, e *trace.Event) {
 	}
 }
 
+// markHint begins the keys of marks. No overlay has marks of the other kind alone, unless its rows are there too.
+const markHint = "critical"
+
 // args walks the args object at i and keeps the ids that link events.
 func (p *chunkParser) args(i int, e *trace.Event) int {
 	m := members{p: &p.scanner, at: i, depth: 2}
@@ -114,6 +118,9 @@ func (p *chunkParser) args(i int, e *trace.Event) int {
 		key := m.key
 		if !m.skip() {
 			return -1
+		}
+		if len(key) >= len(markHint) && key[0] == markHint[0] && string(key[:len(markHint)]) == markHint {
+			p.marked = true
 		}
 		if len(key) < 10 || len(key) > 15 {
 			continue

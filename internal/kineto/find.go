@@ -24,15 +24,6 @@ func count(src, want []byte) (n int) {
 	}
 }
 
-// contains is bytes.Contains of a text of 1 to 255 bytes.
-func contains(src, want []byte) bool {
-	if runtime.GOARCH != "wasm" {
-		return bytes.Contains(src, want)
-	}
-	s := newSkipSearch(want)
-	return s.index(src) >= 0
-}
-
 // skipSearch is Horspool's algorithm: the byte under the last one wanted says how far the text can be moved on.
 type skipSearch struct {
 	want []byte

@@ -47,6 +47,7 @@ func merge(t *draft, pieces []*piece, all slab, total int) {
 	for _, p := range pieces {
 		t.fracs |= p.fracs
 		t.Shapes = t.Shapes || p.shapes
+		t.Marked = t.Marked || p.marked
 		for _, k := range p.metas {
 			t.metas = append(t.metas, trace.EventID(base+int(k)))
 		}

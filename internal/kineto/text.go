@@ -28,7 +28,6 @@ type Text struct {
 	fracs  fraction // how decimals of times are written
 	digest sync.Once
 	sums   [2]uint32 // when digest is done
-	found  sync.Map  // text -> func() bool: what was asked for before
 }
 
 // Span is where an event stands in the text.
@@ -102,21 +101,6 @@ func (x *Text) Size() int64 { return cmp.Or(x.From, int64(len(x.Src))) }
 
 // scanChunk is how much is scanned at a time: a collection of garbage waits for the end of such a loop.
 const scanChunk = 128 << 10
-
-// Mentions reports whether a text stands anywhere in the input as it is written.
-func (x *Text) Mentions(s string) bool {
-	look, _ := x.found.LoadOrStore(s, sync.OnceValue(func() bool { return mentions(x.Src, []byte(s)) }))
-	return look.(func() bool)()
-}
-
-func mentions(src, want []byte) bool {
-	for ; len(src) > 0; src = src[min(len(src), scanChunk):] {
-		if contains(src[:min(len(src), scanChunk+len(want)-1)], want) { // it may lie across the border
-			return true
-		}
-	}
-	return false
-}
 
 // Check verifies the invariants of the text of a trace.
 func (x *Text) Check(t *trace.Trace) error {

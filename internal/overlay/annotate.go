@@ -81,7 +81,7 @@ func attributes(p *critpath.Path, o Options, drawn, leftOut int) []Attr {
 		{Key: AttrWindow, Int: w.End - w.Start},
 		{Key: AttrStart, Int: w.Start},
 		{Key: AttrEnd, Int: w.End},
-		{Key: AttrSegments, Int: int64(len(p.Segments))},
+		{Key: AttrSegments, Int: int64(p.Segments.Len())},
 		{Key: AttrDrawn, Int: int64(drawn)},
 		{Key: AttrLeftOut, Int: int64(leftOut)},
 	}

@@ -52,19 +52,19 @@ func tiny() (*trace.Trace, *graph.Layout, *critpath.Path) {
 		y.Acts = append(y.Acts, cdg.Act{Start: e.Start, End: e.End(), Event: trace.EventID(i), Lane: cdg.LaneID(e.Track)})
 	}
 	p := &critpath.Path{Method: "exact", Window: y.Window, Duration: 1000,
-		Segments: []critpath.Segment{
+		Segments: critpath.SegmentsOf([]critpath.Segment{
 			{Start: 0, End: 100, Event: 0, Track: 0, Kind: critpath.CPU},
 			{Start: 100, End: 200, Event: 1, Track: 0, Kind: critpath.CPU},
 			{Start: 200, End: 300, Event: trace.NoEvent, Track: 1, Kind: critpath.LaunchDelay, Evidence: cdg.ByCorrelation},
 			{Start: 300, End: 850, Event: 4, Track: 1, Kind: critpath.Compute, Evidence: cdg.ByCorrelation},
 			{Start: 850, End: 900, Event: 3, Track: 0, Kind: critpath.SyncWait, Evidence: cdg.ByAPI},
-			{Start: 900, End: 1000, Event: 0, Track: 0, Kind: critpath.CPU}},
-		Edges: []critpath.Edge{
+			{Start: 900, End: 1000, Event: 0, Track: 0, Kind: critpath.CPU}}),
+		Edges: critpath.EdgesOf([]critpath.Edge{
 			{From: 0, To: 1, Type: critpath.OperatorEdge, Row: true},
 			{From: 1, To: 2, Type: critpath.OperatorEdge, Row: true},
 			{From: 2, To: 4, Type: critpath.LaunchDelayEdge, Weight: 100, Evidence: cdg.ByCorrelation},
 			{From: 4, To: 3, FromEnd: true, ToEnd: true, Type: critpath.SyncDependencyEdge, Evidence: cdg.ByAPI},
-			{From: 3, To: 0, FromEnd: true, ToEnd: true, Type: critpath.OperatorEdge, Row: true}},
+			{From: 3, To: 0, FromEnd: true, ToEnd: true, Type: critpath.OperatorEdge, Row: true}}),
 		Marks: []critpath.Mark{{Event: 0, NS: 200, ID: 0, Next: -1}, {Event: 1, NS: 100, ID: 1, Next: 3}, {Event: 3, NS: 50, ID: 4, Next: 0}, {Event: 4, NS: 550, ID: 3, Next: 4}}}
 	return tr, y, p
 }

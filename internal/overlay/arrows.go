@@ -27,9 +27,10 @@ func drawable(p *critpath.Path, e *critpath.Edge) bool {
 // edges along rows: the fewest that keep every component within its limit, and, where even the total is too large,
 // those at the end of the path. keep is Drawing.Keep.
 func chooseArrows(y *graph.Layout, keep []bool, p *critpath.Path, flows Flows) (arrows []Arrow, all int) {
-	take := make([]bool, len(p.Edges))
-	for i := range p.Edges {
-		if take[i] = drawable(p, &p.Edges[i]); take[i] {
+	edges := p.Edges.List()
+	take := make([]bool, len(edges))
+	for i := range edges {
+		if take[i] = drawable(p, &edges[i]); take[i] {
 			all++
 		}
 	}
@@ -37,19 +38,19 @@ func chooseArrows(y *graph.Layout, keep []bool, p *critpath.Path, flows Flows) (
 	case FlowsNone:
 		return nil, all
 	case FlowsAll:
-		return taken(p.Edges, take), all
+		return taken(edges, take), all
 	}
 	events := y.Trace.Events
 	row := func(i int32) bool { // edges of HTA's path do not say
-		e := &p.Edges[i]
+		e := &edges[i]
 		return e.Row || p.Method == "hta" && events[e.From].Track == events[e.To].Track
 	}
 	if all > maxArrows {
 		limitTotal(take, row)
 	}
-	c := cutter{layout: y, edges: p.Edges, row: row, input: inputArrows(y, keep), take: take}
+	c := cutter{layout: y, edges: edges, row: row, input: inputArrows(y, keep), take: take}
 	c.cut(all * maxLeftOut / 1000)
-	return taken(p.Edges, take), all
+	return taken(edges, take), all
 }
 
 // limitTotal leaves out edges after the first maxArrows, along rows before those that change it.

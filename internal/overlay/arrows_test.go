@@ -23,7 +23,7 @@ func flat(n int) *graph.Layout {
 
 // choose picks arrows of a path with the given edges, on a graph of n events.
 func choose(n int, edges []critpath.Edge, flows Flows) []Arrow {
-	arrows, _ := chooseArrows(flat(n), nil, &critpath.Path{Edges: edges}, flows)
+	arrows, _ := chooseArrows(flat(n), nil, &critpath.Path{Edges: critpath.EdgesOf(edges)}, flows)
 	return arrows
 }
 
@@ -167,7 +167,7 @@ func TestArrowsAreCutAtBorders(t *testing.T) {
 			}
 		}
 		edges := chain(0, n-1, true)
-		got, all := chooseArrows(y, nil, &critpath.Path{Edges: edges}, FlowsCritical)
+		got, all := chooseArrows(y, nil, &critpath.Path{Edges: critpath.EdgesOf(edges)}, FlowsCritical)
 		if all != n-1 || len(got) != n-2 {
 			t.Errorf("%+v: %d of %d arrows drawn, want all but one", c, len(got), all)
 			continue

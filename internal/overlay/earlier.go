@@ -24,7 +24,7 @@ func StripEarlier(tr *trace.Trace, drawing *Drawing) {
 			drawing.EarlierRemoved++
 		}
 	}
-	drawing.HasEarlierMarks = earlier || tr.Source.Mentions(markHint)
+	drawing.HasEarlierMarks = earlier || tr.Marked
 	if !drawing.HasEarlierMarks {
 		return
 	}
@@ -35,17 +35,10 @@ func StripEarlier(tr *trace.Trace, drawing *Drawing) {
 	}
 }
 
-// markHint begins the keys of marks in the input's text. No overlay has marks of the other kind alone, unless its rows
-// are there too.
-const markHint = `"critical`
-
 // Prescan makes the input answer beforehand what drawing asks of all of its bytes, beside the analysis, which leaves a
 // core idle. The returned function waits for the end.
 func Prescan(tr *trace.Trace) (wait func()) {
-	return trace.Beside(func() {
-		tr.Source.Mentions(markHint)
-		tr.Source.Digest()
-	})
+	return trace.Beside(func() { tr.Source.Digest() })
 }
 
 // HasMarks reports whether an event carries marks of an earlier overlay.

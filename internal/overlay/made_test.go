@@ -60,8 +60,8 @@ func checkDrawing(t *testing.T, tr *trace.Trace, p *critpath.Path, flows overlay
 			last = start
 			slices++
 		}
-		if track.Name == "Path segments" && track.Len() != len(p.Segments) {
-			t.Errorf("%s: %d slices for %d segments", p.Method, track.Len(), len(p.Segments))
+		if track.Name == "Path segments" && track.Len() != p.Segments.Len() {
+			t.Errorf("%s: %d slices for %d segments", p.Method, track.Len(), p.Segments.Len())
 		}
 	}
 	if slices == 0 {

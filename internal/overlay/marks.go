@@ -19,13 +19,7 @@ type Marks struct {
 }
 
 func newMarks(y *graph.Layout, p *critpath.Path) Marks {
-	ms := Marks{path: p.Marks, on: critpath.NewEventSet(len(y.Trace.Events)), above: critpath.NewEventSet(len(y.Trace.Events)), node: y.NodeOf}
-	for i := range p.Marks {
-		ms.on.Add(p.Marks[i].Event)
-	}
-	if ms.on.Freeze() != len(p.Marks) {
-		panic("overlay: internal error: an event has two marks")
-	}
+	ms := Marks{path: p.Marks, on: p.Marked(len(y.Trace.Events)), above: critpath.NewEventSet(len(y.Trace.Events)), node: y.NodeOf}
 	total := enclosed(y, p)
 	for i := range p.Marks {
 		if a := y.ActOf[p.Marks[i].Event]; a != cdg.NoAct && total[a] == p.Marks[i].NS {

@@ -12,7 +12,7 @@ import (
 // segmentsTrack shows every segment of the path. The exact method leaves no holes; the others do where they explain
 // nothing.
 func segmentsTrack(tr *trace.Trace, p *critpath.Path, marks *Marks, slim bool) Track {
-	r := &segmentRow{tr: tr, window: p.Window.Start, segs: p.Segments, resources: resources(tr), marks: marks, slim: slim}
+	r := &segmentRow{tr: tr, window: p.Window.Start, segs: p.Segments.List(), resources: resources(tr), marks: marks, slim: slim}
 	r.leaveOutCovered()
 	return Track{Name: TrackSegments, Parent: 0, Category: CategoryPath, Maker: r, EventOf: r.event, Description: strings.Join([]string{
 		"Every segment of the critical path, in time order: which event the run waited for at each moment.",

@@ -42,3 +42,27 @@ func TestEachPanic(t *testing.T) {
 		}()
 	}
 }
+
+// TestEachRange wants each thing in one range, the ranges in order, and none too small.
+func TestEachRange(t *testing.T) {
+	for _, n := range []int{0, 1, 5, 99, 207, 1003} {
+		for _, size := range []int{1, 7, 100, 5000} {
+			ranges := Ranges(n, size)
+			if ranges < 1 || ranges > 1 && n/ranges < size || n >= size && ranges != n/size {
+				t.Errorf("%d things in ranges of %d: %d", n, size, ranges)
+			}
+			from, to := make([]int, ranges), make([]int, ranges)
+			EachRange(n, ranges, func(i, lo, hi int) { from[i], to[i] = lo, hi })
+			at := 0
+			for i := range ranges {
+				if from[i] != at || to[i]-from[i] != n/ranges && to[i]-from[i] != n/ranges+1 {
+					t.Errorf("%d things: range %d of %d is [%d, %d)", n, i, ranges, from[i], to[i])
+				}
+				at = to[i]
+			}
+			if at != n {
+				t.Errorf("%d things: the last range ends at %d", n, at)
+			}
+		}
+	}
+}

@@ -11,7 +11,9 @@ import (
 // between two ranks of a group.
 type channel struct {
 	group     int32
-	low, high Rank // of point-to-point operations, else NoRank
+	low, high Rank   // of point-to-point operations, else NoRank
+	unnamed   bool   // point-to-point operations that do not name the other side
+	places    uint32 // of those: what the token says of the places in the group, 0 for nothing
 	parts     []part
 
 	found     []matched
@@ -99,6 +101,8 @@ func (j *Job) channels() []channel {
 	type key struct {
 		group     int32
 		low, high Rank
+		unnamed   bool
+		places    uint32 // of those that are unnamed, as the token says them
 	}
 	index := map[key]int32{}
 	var list_ []channel
@@ -109,7 +113,7 @@ func (j *Job) channels() []channel {
 		for k := range s.Kinds {
 			of[k] = -1
 			x := &s.Kinds[k]
-			at := key{j.Members[m].group[x.Group], NoRank, NoRank}
+			at := key{j.Members[m].group[x.Group], NoRank, NoRank, false, 0}
 			g := &j.Groups[at.group]
 			if x.Coll == SendRecv && x.Peer != NoRank {
 				peer := x.Peer
@@ -125,12 +129,14 @@ func (j *Job) channels() []channel {
 				at.low, at.high = min(peer, s.Rank), max(peer, s.Rank)
 			} else if x.Coll == SendRecv && g.Size > 2 && g.By != "stream" && (x.Token>>56 != 0 || pairs[at.group]) {
 				continue // a transfer to nobody knows whom
+			} else if x.Coll == SendRecv && g.By == "stream" && (x.Token>>56 != 0 || uint32(x.Token) != 0) {
+				at.places, at.unnamed = uint32(x.Token), true
 			}
 			i, ok := index[at]
 			if !ok {
 				i = int32(len(list_))
 				index[at] = i
-				list_, count = append(list_, channel{group: at.group, low: at.low, high: at.high}), append(count, 0)
+				list_, count = append(list_, channel{group: at.group, low: at.low, high: at.high, unnamed: at.unnamed, places: at.places}), append(count, 0)
 			}
 			of[k] = i
 		}
@@ -159,7 +165,7 @@ func (j *Job) channels() []channel {
 			slices.SortStableFunc(p.ops, func(a, b int32) int { return cmp.Compare(s.Ops[a].Launch, s.Ops[b].Launch) })
 		}
 	}
-	slices.SortFunc(list_, func(a, b channel) int {
+	slices.SortStableFunc(list_, func(a, b channel) int {
 		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.low, b.low), cmp.Compare(a.high, b.high))
 	})
 	return list_
@@ -187,11 +193,8 @@ func (c *channel) lists(j *Job) []list {
 			o := &s.Ops[op]
 			k := &s.Kinds[o.Kind]
 			token := k.Token
-			if c.low != NoRank && token>>56 != 0 { // 1 for down, 2 for up: both sides say the same
-				token |= 1 << 48
-				if peer := c.low + c.high - s.Rank; k.Sends == (peer > s.Rank) {
-					token += 1 << 48
-				}
+			if c.low != NoRank && token>>56 != 0 && k.Peer != NoRank {
+				token |= direction(k.Sends == (c.low+c.high-s.Rank > s.Rank))
 			}
 			items = append(items, item{o.End - s.Window[0], token, shortened(o.End - o.Start), s.stepsOf(o), o.Seq, op})
 		}
@@ -225,6 +228,8 @@ func (j *Job) unite() {
 			if x := &all[at].g; !x.Known && !slices.Contains(x.Ranks, s.Rank) {
 				x.Ranks = append(slices.Clip(x.Ranks), s.Rank) // members come by rank, so this is sorted
 				x.Size = max(x.Size, len(x.Ranks))
+			} else if x.Known {
+				g.Ranks = x.Ranks // once for all ranks: of a large job each of them lists all
 			}
 		}
 	}

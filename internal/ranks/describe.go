@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -21,6 +22,7 @@ func (z *summarizer) describe() {
 	said := make([]bool, len(z.acts))
 	streams := map[int64]string{} // the group of all operations of a stream that name one; "?" when they differ
 	peers := map[int64]int64{}    // the other side of all transfers of a stream that name one; -1 when they differ
+	pairs := map[int64]string{}   // the places of all transfers of a stream that say them; "?" when they differ
 	for i, a := range z.acts {
 		records[i], said[i] = z.recorded(i)
 		c := &records[i]
@@ -29,6 +31,12 @@ func (z *summarizer) describe() {
 			peers[n] = c.Peer
 		} else if c.Name != "" {
 			peers[n] = -1
+		}
+		if p, _ := places(c.Name); p != "" {
+			if old, ok := pairs[n]; ok && old != p {
+				p = "?"
+			}
+			pairs[n] = p
 		}
 		if said[i] && (c.Group.Name != "" || c.Group.Ranks != nil) {
 			key := z.groupKey(&c.Group)
@@ -58,6 +66,9 @@ func (z *summarizer) describe() {
 		}
 		if p, ok := peers[n]; c.Name == "" && ok && p >= 0 { // libraries have a stream for each pair
 			said.other = Rank(p)
+		}
+		if said.between, said.up = places(c.Name); c.Name == "" && pairs[n] != "?" {
+			said.between = pairs[n]
 		}
 		at, ok := z.said[said]
 		if !ok {
@@ -105,7 +116,9 @@ type saidKind struct {
 	name, dtype   string
 	in, out, peer int64
 	kernel        trace.Sym
-	other         Rank // the other side of all transfers of its stream, of an operation of which nothing is recorded; else NoRank
+	between       string // the places of the two sides of a transfer in their group
+	up            bool   // it goes to the higher of them
+	other         Rank   // the other side of all transfers of its stream, of an operation of which nothing is recorded; else NoRank
 }
 
 // kind is the index of the kind of an operation, which is made when it is new.
@@ -120,8 +133,13 @@ func (z *summarizer) kind(c *saidKind, kernel trace.EventID) int32 {
 		k.Peer, k.Sends = Rank(c.peer), !strings.Contains(c.name, "recv")
 	case c.other != NoRank:
 		k.Peer = c.other
+	default:
+		k.Sends = strings.HasPrefix(c.name, "send")
 	}
-	k.Token = token(&k, c.name)
+	k.Token = token(&k, c.name, c.between)
+	if k.Coll == SendRecv && k.Peer == NoRank && c.between != "" && c.name != "" {
+		k.Token |= direction(c.up)
+	}
 	if c.stream == onHost && k.Coll != SendRecv {
 		k.Token |= loose
 	}
@@ -248,7 +266,7 @@ func (z *summarizer) group(p *trace.ProcessGroup, by string) int32 {
 
 // token is what all members of a collective say alike: what it does, the type, and how many elements where these are the
 // same on all ranks. Each part is 0 where it is not recorded; see alike.
-func token(k *Kind, name string) uint64 {
+func token(k *Kind, name, between string) uint64 {
 	part := func(bits int, words ...any) uint64 {
 		h := fnv.New64a()
 		fmt.Fprint(h, words...)
@@ -265,8 +283,26 @@ func token(k *Kind, name string) uint64 {
 		t |= part(32, k.In)
 	} else if n := max(k.In, k.Out); k.Coll == SendRecv && k.Peer != NoRank && n >= 0 {
 		t |= part(32, n)
+	} else if k.Coll == SendRecv && k.Peer == NoRank && between != "" {
+		t |= part(32, between)
 	}
 	return t
+}
+
+// places are those of the two sides of a transfer in their group, the lower one first, as its annotation says them: send 3->5, or
+// recv 3<-5. Empty where it does not. The second result tells whether it goes up, from the lower one to the higher one.
+func places(name string) (between string, up bool) {
+	_, said, _ := strings.Cut(name, " ")
+	a, b, sends := strings.Cut(said, "->")
+	if !sends {
+		a, b, _ = strings.Cut(said, "<-")
+	}
+	own, errA := strconv.Atoi(a)
+	other, errB := strconv.Atoi(b)
+	if errA != nil || errB != nil {
+		return "", false
+	}
+	return fmt.Sprint(min(own, other), " ", max(own, other)), sends == (own < other)
 }
 
 // loose marks collectives of the CPU in a token: their ends differ by a larger share of their duration, as the data reaches
@@ -276,6 +312,14 @@ const (
 	looseEnds  = 0.05
 	marksOfWay = 0xff << 48 // loose, or the direction of a transfer
 )
+
+// direction marks the way of a transfer in a token: up to the higher of its two sides, or down. Both sides say the same.
+func direction(up bool) uint64 {
+	if up {
+		return 2 << 48
+	}
+	return 1 << 48
+}
 
 // alike reports whether two tokens may be of one collective: where both say something it is the same.
 func alike(a, b uint64) bool {

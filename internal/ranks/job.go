@@ -41,7 +41,7 @@ type JobGroup struct {
 	Ranks      []Rank // ascending; those seen when they are not recorded
 	Size       int    // with ranks that are not seen
 	Known      bool   // all members are known, seen or not
-	By         string // how: args, config, stride, or times
+	By         string // how: args, config, stride, or times; transfers for the two sides of transfers that do not name each other
 	Ops        int
 }
 

@@ -187,6 +187,9 @@ func (j *Job) peers() ([][]int32, []int) {
 			}
 		}
 	}
+	if !slices.ContainsFunc(stages, func(st int) bool { return st >= 0 }) {
+		stages = j.stagesByTransfers()
+	}
 	byStage := map[int][]int32{}
 	for m, st := range stages {
 		byStage[st] = append(byStage[st], int32(m))

@@ -24,11 +24,12 @@ func (j *Job) match(channels []channel, trust bool) {
 	j.install(channels)
 	if j.Matching.Unmatched == 0 && !slices.ContainsFunc(channels, func(c channel) bool { return c.inParts() }) {
 		channels = nil
-	}
-	j.solveClocks(trust)
-	if channels == nil {
+		j.solveClocks(trust) // holds most, so what it does not need is made later
+		j.enter()
 		return
 	}
+	j.enter()
+	j.solveClocks(trust)
 	if j.Clocks.Components > 1 && !trust {
 		component := make([]int32, len(j.Members))
 		for m := range j.Members {
@@ -36,10 +37,12 @@ func (j *Job) match(channels []channel, trust bool) {
 		}
 		par.Each(len(channels), func(i int) { channels[i].byVotes(j, component) })
 		j.install(channels)
+		j.enter()
 		j.solveClocks(trust)
 	}
 	par.Each(len(channels), func(i int) { channels[i].byClock(j) })
 	j.install(channels)
+	j.enter()
 	j.solveClocks(trust)
 }
 
@@ -209,15 +212,6 @@ func (j *Job) install(channels []channel) {
 		}
 	}
 	j.Instances, j.Of, j.Matching = make([]Instance, 0, n), make([]Ref, 0, refs), Matching{}
-	for m := range j.Members {
-		x := &j.Members[m]
-		if x.In == nil {
-			x.In = make([]int32, len(x.Ops))
-		}
-		for i := range x.In {
-			x.In[i] = -1
-		}
-	}
 	for i := range channels {
 		c := &channels[i]
 		for k := range c.found {
@@ -236,10 +230,25 @@ func (j *Job) install(channels []channel) {
 		j.Matching.Ambiguous += c.ambiguous
 	}
 	for m := range j.Members {
-		for _, in := range j.Members[m].In {
-			if in < 0 {
-				j.Matching.Unmatched++
-			}
+		j.Matching.Unmatched += len(j.Members[m].Ops)
+	}
+	j.Matching.Unmatched -= len(j.Of)
+}
+
+// enter tells each operation its instance.
+func (j *Job) enter() {
+	for m := range j.Members {
+		x := &j.Members[m]
+		if x.In == nil {
+			x.In = make([]int32, len(x.Ops))
+		}
+		for i := range x.In {
+			x.In[i] = -1
+		}
+	}
+	for i := range j.Instances {
+		for _, r := range j.refs(i) {
+			j.Members[r.Member].In[r.Op] = int32(i)
 		}
 	}
 }
@@ -268,7 +277,6 @@ func (j *Job) addInstance(c *channel, x *matched) {
 		if k := j.Members[r.Member].Kinds[op.Kind].Coll; in.Coll == Other {
 			in.Coll = k
 		}
-		j.Members[r.Member].In[r.Op] = int32(len(j.Instances))
 	}
 	j.Of = append(j.Of, x.refs...)
 	x.refs = slices.Clip(j.Of[in.First:]) // a large job needs the room

@@ -58,8 +58,7 @@ func b2i(b bool) int {
 // alongPath clips the path of the rank to its steps.
 func (z *summarizer) alongPath(p *critpath.Path, of func(int, Name, bool) *Spent) {
 	steps, l := z.s.Steps, 0
-	for i := range p.Segments {
-		seg := &p.Segments[i]
+	for _, seg := range p.Segments.All() {
 		for l < len(steps) && steps[l].End <= seg.Start {
 			l++
 		}
@@ -171,7 +170,7 @@ func (z *summarizer) waits(lane, piece int) bool {
 	if piece+1 >= int(g.PieceFirst[lane+1]) {
 		return false
 	}
-	id := g.Begun[piece+1]
+	id := g.Pieces[piece+1].Begun
 	if id == cdg.NoWait {
 		return false
 	}

@@ -106,7 +106,8 @@ type unit struct {
 	members    []int32
 }
 
-// unit finds the one host or tensor-parallel group to which most of the excess belongs. A rank that has most of it alone is no
+// unit finds the one host or tensor-parallel group to which most of the excess belongs. Where groups say nothing of what they are for, it
+// may be any: the ranks of a stage of a pipeline share their gradients. A rank that has most of it alone is no
 // unit, nor are ranks that have it by turns: those of a unit have it in the same steps.
 func (j *Job) unit(by []int64, strikes []strike) *unit {
 	sum, most := int64(0), int64(0)
@@ -134,7 +135,7 @@ func (j *Job) unit(by []int64, strikes []strike) *unit {
 	}
 	for g := range j.Groups {
 		x := &j.Groups[g]
-		if !x.Known || !isTensor(x.Desc) {
+		if (!x.Known || !isTensor(x.Desc)) && x.By != "times" {
 			continue
 		}
 		u := unit{kind: "group", name: x.Name}

@@ -12,13 +12,25 @@ import (
 // group. Before PyTorch 2.3 no trace names groups.
 func (j *Job) guessGroups(channels []channel) []channel {
 	var out []channel
+	var transfers []side
+	var guessed []*channel
+	var couples [][]couple
 	for i := range channels {
 		c := &channels[i]
-		if j.Groups[c.group].By != "stream" {
+		switch {
+		case c.unnamed:
+			for _, p := range c.parts {
+				transfers = append(transfers, side{p, c.places})
+			}
+		case j.Groups[c.group].By != "stream":
 			out = append(out, *c)
-			continue
+		default:
+			guessed, couples = append(guessed, c), append(couples, couplesOf(c.lists(j)))
 		}
-		parts := partition(c.lists(j))
+	}
+	limit := togetherLimit(couples)
+	for i, c := range guessed {
+		parts := partition(couples[i], len(c.parts), limit)
 		old := j.Groups[c.group]
 		for k, part := range parts {
 			at := c.group
@@ -37,27 +49,25 @@ func (j *Job) guessGroups(channels []channel) []channel {
 			out = append(out, sub)
 		}
 	}
-	return out
+	return append(out, j.pairTransfers(transfers)...)
 }
 
 // How well two ranks' operations end together for them to be one group, in units of the noise that is expected.
 const (
-	togetherFit = 3.0 // of all ranks in one group
-	togetherGap = 3.0 // by which ranks of another group fit worse
+	togetherFit  = 3.0  // of all ranks in one group
+	togetherGap  = 3.0  // by which ranks of another group fit worse
+	togetherMost = 12.0 // of all ranks in one group, where the ends of all groups differ by more than is expected
 )
 
-// partition takes the lists of a channel apart, each part ascending. Members are joined from the best fitting pair on;
-// that partition into equal parts holds after which the next pair fits much worse. All of them are one group only where
-// they fit well and no smaller groups do.
-func partition(lists []list) [][]int {
+// couple is two lists of a channel and how badly they fit.
+type couple struct {
+	a, b int
+	fit  float64
+}
+
+// couplesOf are all of them, the best first.
+func couplesOf(lists []list) []couple {
 	n := len(lists)
-	if n < 2 {
-		return nil
-	}
-	type couple struct {
-		a, b int
-		fit  float64
-	}
 	couples := make([]couple, 0, n*(n-1)/2)
 	for a := range n {
 		for b := a + 1; b < n; b++ {
@@ -69,6 +79,28 @@ func partition(lists []list) [][]int {
 		x.fit = togetherness(lists[x.a].items, lists[x.b].items)
 	})
 	slices.SortStableFunc(couples, func(x, y couple) int { return cmp.Compare(x.fit, y.fit) })
+	return couples
+}
+
+// togetherLimit is how badly the ranks of one group may fit: four times as badly as the best of each channel do, in the middle.
+func togetherLimit(couples [][]couple) float64 {
+	var best []float64
+	for _, list := range couples {
+		if len(list) > 0 && !math.IsInf(list[0].fit, 1) {
+			best = append(best, list[0].fit)
+		}
+	}
+	if len(best) == 0 {
+		return togetherFit
+	}
+	slices.Sort(best)
+	return min(max(4*best[(len(best)-1)/2], togetherFit), togetherMost)
+}
+
+// partition takes the n lists of a channel apart, each part ascending. Members are joined from the best fitting pair on;
+// that partition into equal parts holds after which the next pair fits much worse. All of them are one group only where
+// they fit well and no smaller groups do.
+func partition(couples []couple, n int, limit float64) [][]int {
 	sets := newSets(n)
 	var best []int32
 	for i := range couples {
@@ -90,7 +122,7 @@ func partition(lists []list) [][]int {
 				break
 			}
 		}
-		if size < n && next >= togetherGap*x.fit || size == n && best == nil && x.fit < togetherFit {
+		if size < n && next >= togetherGap*x.fit || size == n && best == nil && x.fit < limit {
 			best = sets.all()
 		}
 		if size < n && best != nil {

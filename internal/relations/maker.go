@@ -34,12 +34,7 @@ type trackRow struct{ process, thread, pid, tid uint32 }
 type stepSpan struct{ start, end, number int64 }
 
 func newMaker(s Source) *maker {
-	m := &maker{Source: s, tr: s.Graph.Trace, g: s.Graph, p: s.Path}
-	m.marked = critpath.NewEventSet(len(m.tr.Events))
-	for i := range m.p.Marks {
-		m.marked.Add(m.p.Marks[i].Event)
-	}
-	m.marked.Freeze()
+	m := &maker{Source: s, tr: s.Graph.Trace, g: s.Graph, p: s.Path, marked: s.Path.Marked(len(s.Graph.Trace.Events))}
 	for i := range m.tr.Tracks {
 		m.rows = append(m.rows, m.trackRow(&m.tr.Tracks[i]))
 	}

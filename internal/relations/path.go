@@ -22,7 +22,7 @@ var segmentColumns = []columns.Column{
 }
 
 func (m *maker) segments() (int, []columns.Data) {
-	s := m.p.Segments
+	s := m.p.Segments.List()
 	var kinds dict // names of segments without an event, after the symbols of the trace
 	names := append(m.tr.Syms[:len(m.tr.Syms):len(m.tr.Syms)], make([]string, critpath.NumSegmentKinds)...)
 	for k := range critpath.NumSegmentKinds {
@@ -118,7 +118,7 @@ func (m *maker) storedWaits() []edgeRow {
 		}
 		before := cdg.NoAct
 		for i := g.PieceFirst[l]; i < g.PieceFirst[l+1]; i++ {
-			border(g.Begun[i], before, g.Pieces[i].Owner, lane)
+			border(g.Pieces[i].Begun, before, g.Pieces[i].Owner, lane)
 			before = g.Pieces[i].Owner
 		}
 	}
@@ -136,8 +136,8 @@ func (m *maker) storedWaits() []edgeRow {
 // findOnPath marks the dependencies over which the path runs: those that bound, between two events that the path joins.
 func (m *maker) findOnPath(rows []edgeRow) {
 	joined := map[[2]trace.EventID]bool{}
-	for i := range m.p.Edges {
-		if e := &m.p.Edges[i]; e.Type != critpath.OperatorEdge {
+	for _, e := range m.p.Edges.All() {
+		if e.Type != critpath.OperatorEdge {
 			joined[[2]trace.EventID{e.From, e.To}] = true
 		}
 	}

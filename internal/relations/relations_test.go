@@ -140,7 +140,7 @@ func TestTables(t *testing.T) {
 				begins++
 			}
 		}
-		if events.Rows < complete || events.Rows > complete+begins || segments.Rows != len(p.Segments) || nodes.Rows != len(g.Nodes) || find(t, list, "tracks").Rows != len(tr.Tracks) {
+		if events.Rows < complete || events.Rows > complete+begins || segments.Rows != p.Segments.Len() || nodes.Rows != len(g.Nodes) || find(t, list, "tracks").Rows != len(tr.Tracks) {
 			t.Errorf("%d events, %d segments, %d nodes", events.Rows, segments.Rows, nodes.Rows)
 		}
 		if got := sum(t, events, "critical_ns", nil); got != p.Covered {

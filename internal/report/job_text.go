@@ -132,7 +132,7 @@ func (t *jobText) clocks() {
 		return
 	}
 	how := ""
-	if slices.ContainsFunc(j.Groups, func(g JobGroup) bool { return g.By == "times" }) {
+	if slices.ContainsFunc(j.Groups, func(g JobGroup) bool { return g.By == "times" || g.By == "transfers" }) {
 		how = "; groups by when they end: the traces name none"
 	}
 	rest := ""

@@ -26,6 +26,7 @@ type Source struct {
 	Path     *critpath.Path
 	Top      int  // hotspots listed; 0 = 10
 	Segments bool // with the walk
+	Brief    bool // without the nodes and edges of the aggregated graph, which the text does not show
 	Slim     bool // the input holds the path and its context only
 	Analyses *analyses.Result
 	Gains    bool          // with what could be gained at classes and hotspots
@@ -50,7 +51,7 @@ func New(s Source) *Report {
 	r.Unknown, r.Gaps = unknowns(g, p, r.Window.Duration, s.Top)
 	r.Steps = steps(g, p)
 	r.StepTimes = stepTimes(r.Steps)
-	r.CDG = graphOf(g, p)
+	r.CDG = graphOf(g, p, s.Brief)
 	r.Quality = map[string]int{}
 	maps.Copy(r.Quality, g.Quality)
 	maps.Copy(r.Quality, p.Quality)
@@ -98,7 +99,7 @@ func inputInfo(tr *trace.Trace, name string) InputInfo {
 
 func pathOf(tr *trace.Trace, p *critpath.Path, walk bool) Path {
 	t := critpath.Breakdown(p)
-	out := Path{Duration: p.Duration, CPCR: p.CPCR(), BoundBy: critpath.BoundBy(&t.Class).String(), Count: len(p.Segments),
+	out := Path{Duration: p.Duration, CPCR: p.CPCR(), BoundBy: critpath.BoundBy(&t.Class).String(), Count: p.Segments.Len(),
 		ByClass: classes(&t.Class), ByKind: map[string]int64{}, ByEvidence: map[string]int64{}}
 	for k, ns := range t.Kind {
 		if ns > 0 {
@@ -173,8 +174,7 @@ func position(id trace.EventID) *int32 {
 func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 	segments, edges := []Segment{}, []Edge{}
 	row := rowNames(tr)
-	for i := range p.Segments {
-		s := &p.Segments[i]
+	for _, s := range p.Segments.All() {
 		name := s.Kind.String()
 		if s.Event != trace.NoEvent {
 			name = tr.Name(s.Event)
@@ -187,8 +187,7 @@ func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 		}
 		return "start"
 	}
-	for i := range p.Edges {
-		e := &p.Edges[i]
+	for _, e := range p.Edges.All() {
 		edges = append(edges, Edge{position(e.From), side(e.FromEnd), position(e.To), side(e.ToEnd), e.Type.String(), e.Weight, e.Evidence.String(), e.Evidence.Inferred()})
 	}
 	return segments, edges
@@ -245,7 +244,19 @@ func stepTimes(steps []Step) *StepTimes {
 	return t
 }
 
-func graphOf(g *graph.Graph, p *critpath.Path) CDG {
+func graphOf(g *graph.Graph, p *critpath.Path, brief bool) CDG {
+	out := CDG{Nodes: []Node{}, Edges: []NodeEdge{}, ByPhase: map[string]int64{}}
+	events := 0
+	for i := range g.Nodes {
+		events += int(g.Nodes[i].Events)
+		out.ByPhase[g.Nodes[i].Phase.String()] += g.Nodes[i].Busy
+	}
+	if len(g.Nodes) > 0 {
+		out.Reduction = float64(events) / float64(len(g.Nodes))
+	}
+	if brief {
+		return out
+	}
 	row := rowNames(g.Trace)
 	critical := make([]int64, len(g.Nodes))
 	for _, m := range p.Marks {
@@ -253,23 +264,17 @@ func graphOf(g *graph.Graph, p *critpath.Path) CDG {
 			critical[n] += m.NS
 		}
 	}
-	out := CDG{Nodes: []Node{}, Edges: []NodeEdge{}, ByPhase: map[string]int64{}}
-	events := 0
+	out.Nodes, out.Edges = make([]Node, 0, len(g.Nodes)), make([]NodeEdge, 0, len(g.Edges))
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		kind := "cpu"
 		if n.GPU {
 			kind = "gpu"
 		}
-		events += int(n.Events)
-		out.ByPhase[n.Phase.String()] += n.Busy
 		out.Nodes = append(out.Nodes, Node{i, kind, n.Phase.String(), row(g.Lanes[n.Lane].Track), n.Start, n.End, n.Busy, int(n.Events), critical[i]})
 	}
 	for _, e := range g.Edges {
 		out.Edges = append(out.Edges, NodeEdge{int(e.From), int(e.To), e.Kind.String()})
-	}
-	if len(g.Nodes) > 0 {
-		out.Reduction = float64(events) / float64(len(g.Nodes))
 	}
 	return out
 }

@@ -94,8 +94,7 @@ func (s *slimmer) path(p *critpath.Path) {
 	for i := range p.Marks {
 		s.launched(p.Marks[i].Event)
 	}
-	for i := range p.Edges {
-		e := &p.Edges[i]
+	for _, e := range p.Edges.All() {
 		for _, id := range []trace.EventID{e.From, e.To} {
 			if id != trace.NoEvent {
 				s.launched(id)
@@ -260,25 +259,32 @@ func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []crit
 	}
 	q, err := critpath.Exact(g)
 	if err != nil {
-		return p.Segments[len(p.Segments)-1:], false
+		for _, seg := range p.Segments.All() {
+			wrong = []critpath.Segment{*seg}
+		}
+		return wrong, false
 	}
 	for i := range p.Marks {
 		ev := p.Marks[i].Event
 		phases = phases || g.Phases[ev] != s.g.Phases[ev]
 	}
-	k := len(q.Segments) - 1
+	kept, k := q.Segments.List(), 0
 	missed := false
-	for i := len(p.Segments) - 1; i >= 0; i-- {
-		seg := p.Segments[i]
-		for k >= 0 && q.Segments[k].Start > seg.Start {
-			k--
+	for _, seg := range p.Segments.All() {
+		for k < len(kept) && kept[k].Start < seg.Start {
+			k++
 		}
-		same := k >= 0 && q.Segments[k] == seg
-		if !same && !missed {
-			wrong = append(wrong, seg)
+		same := k < len(kept) && kept[k] == *seg
+		switch {
+		case same:
+		case missed:
+			wrong[len(wrong)-1] = *seg
+		default:
+			wrong = append(wrong, *seg)
 		}
 		missed = !same
 	}
+	slices.Reverse(wrong)
 	return wrong, phases
 }
 

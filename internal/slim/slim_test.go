@@ -75,7 +75,7 @@ func write(t *testing.T, tr *trace.Trace, ov *overlay.Drawing) ([]byte, chromejs
 
 func segmentTexts(tr *trace.Trace, p *critpath.Path) []string {
 	var out []string
-	for _, s := range p.Segments {
+	for _, s := range p.Segments.List() {
 		name := ""
 		if s.Owned() {
 			name = tr.Name(s.Event)

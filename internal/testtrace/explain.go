@@ -19,8 +19,7 @@ func Explain(w io.Writer, p *Program, seed uint64) error {
 		x.Start, x.End, x.Owner = j.stamp(x.Start), j.stamp(x.End), j.shown(x.Owner)
 	}
 	k := 0
-	for i := range path.Segments {
-		s := &path.Segments[i]
+	for _, s := range path.Segments.All() {
 		for t := s.Start; t < s.End; {
 			for k < len(truth) && truth[k].End <= t {
 				k++

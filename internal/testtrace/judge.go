@@ -146,8 +146,7 @@ func (j *Judge) covered(allowed []Piece, path *critpath.Path, v *Verdict) (sum i
 		}
 		return int(x.Start - y.Start)
 	})
-	for i := range path.Segments {
-		s := &path.Segments[i]
+	for _, s := range path.Segments.All() {
 		key := j.owner(s)
 		n, _ := slices.BinarySearchFunc(allowed, key, func(x Piece, k int32) int { return int(x.Owner) - int(k) })
 		t, good := s.Start, int64(0)
@@ -229,9 +228,8 @@ const samples = 20
 
 // counterfactuals shortens activities with and without critical time, by the engine's word and by the truth.
 func (j *Judge) counterfactuals(v *Verdict, path *critpath.Path) {
-	parts := make([]Piece, 0, len(path.Segments))
-	for i := range path.Segments {
-		s := &path.Segments[i]
+	parts := make([]Piece, 0, path.Segments.Len())
+	for _, s := range path.Segments.All() {
 		parts = append(parts, Piece{Start: s.Start, End: s.End, Owner: j.owner(s)})
 	}
 	v.Hit, v.Tried = j.shortenAll(parts, path.Window.Start)
@@ -336,8 +334,7 @@ func (j *Judge) dependencies(v *Verdict, path *critpath.Path) {
 	}
 	claimed := map[pair]bool{}
 	claimedHand := map[pair][]int64{}
-	for i := range path.Edges {
-		e := &path.Edges[i]
+	for _, e := range path.Edges.All() {
 		if !e.Evidence.Inferred() && e.Evidence != cdg.ByGraph && e.Evidence != cdg.BySyncEvent {
 			continue
 		}
@@ -356,13 +353,14 @@ func (j *Judge) dependencies(v *Verdict, path *critpath.Path) {
 			v.MissedA = e.Evidence.String() + " " + e.Type.String() + " " + j.name(x.from) + " -> " + j.name(x.to)
 		}
 	}
-	for i := range path.Segments {
-		s := &path.Segments[i]
-		if s.Kind != critpath.HandoffDelay || i == 0 || i+1 == len(path.Segments) {
+	segments := path.Segments.List()
+	for i := range segments {
+		s := &segments[i]
+		if s.Kind != critpath.HandoffDelay || i == 0 || i+1 == len(segments) {
 			continue
 		}
 		// The segment is drawn on the waiting thread; the one before on the thread that ended the wait.
-		x := pair{j.threadOf(path.Segments[i-1].Track), j.threadOf(s.Track)}
+		x := pair{j.threadOf(segments[i-1].Track), j.threadOf(s.Track)}
 		claimedHand[x] = append(claimedHand[x], s.End)
 		v.Claimed++
 		if near(hands[x], s.End) {

@@ -98,7 +98,7 @@ func pathText(t *testing.T, b *Builder, key []int32, shift int64) string {
 		t.Error(err)
 	}
 	var text strings.Builder
-	for _, s := range path.Segments {
+	for _, s := range path.Segments.List() {
 		owner := int32(-1)
 		if s.Event >= 0 {
 			owner = key[s.Event]

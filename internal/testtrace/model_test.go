@@ -146,6 +146,8 @@ func byHand(list []record) *trace.Trace {
 				e.Ext, e.Flags = n, e.Flags|trace.HasExt
 			case "Sequence number":
 				e.Seq, e.Flags = int32(n), e.Flags|trace.HasSeq
+			case "Input Dims":
+				tr.Shapes = true
 			}
 			e.Flags |= trace.HasArgs
 			args[trace.EventID(i)] = r.args

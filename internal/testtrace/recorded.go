@@ -102,8 +102,9 @@ func waitsOf(g *graph.Graph) map[trace.EventID][]waited {
 // sameOwner is the time in which two paths of one window have the same owner.
 func sameOwner(a, b *critpath.Path) int64 {
 	same, i, j := int64(0), 0, 0
-	for i < len(a.Segments) && j < len(b.Segments) {
-		x, y := &a.Segments[i], &b.Segments[j]
+	xs, ys := a.Segments.List(), b.Segments.List()
+	for i < len(xs) && j < len(ys) {
+		x, y := &xs[i], &ys[j]
 		if x.Event == y.Event {
 			same += max(0, min(x.End, y.End)-max(x.Start, y.Start))
 		}

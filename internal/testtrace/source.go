@@ -95,9 +95,6 @@ func (a Arg) appendText(dst []byte) []byte {
 // Member gives nothing: the events say no more.
 func (a Args) Member(trace.EventID, ...string) (trace.Value, bool) { return trace.Value{}, false }
 
-// Mentions is always possible.
-func (a Args) Mentions(string) bool { return true }
-
 // Digest is that of no input.
 func (a Args) Digest() [2]uint32 { return [2]uint32{} }
 

@@ -15,9 +15,6 @@ type Source interface {
 	// asynchronous event, the id of a counter.
 	Member(id EventID, path ...string) (Value, bool)
 
-	// Mentions reports whether a text may stand anywhere in the input. It is cheap, and it errs on the side of yes.
-	Mentions(text string) bool
-
 	// Digest is a hash of the input that guards against accidents, not attacks.
 	Digest() [2]uint32
 

@@ -91,6 +91,7 @@ type Trace struct {
 	DeviceNames map[int64]string // device number -> model
 	Attrs       map[string]Value // what an earlier run of this program noted about the trace, by its keys "overlay.…"
 	Shapes      bool             // an event says the shapes of its inputs
+	Marked      bool             // an event may have marks of an earlier overlay: an argument whose key begins with "critical"
 	Truncated   bool             // the input ended early
 	Repairs     []Repair         // sorted by reason
 

@@ -114,7 +114,7 @@ func told(t *testing.T, text string) string {
 		fmt.Fprint(&b, " ", name)
 	}
 	fmt.Fprint(&b, "\npath")
-	for _, s := range p.Segments {
+	for _, s := range p.Segments.List() {
 		fmt.Fprint(&b, " ", s.Kind)
 	}
 	fmt.Fprintln(&b)

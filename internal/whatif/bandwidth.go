@@ -51,7 +51,7 @@ func messageBytes(tr *trace.Trace, id trace.EventID) int64 {
 func (m *Model) movers(on Set) Set {
 	out := m.NewSet()
 	on.Each(func(a cdg.ActID) {
-		if m.opPoint[a] != none && m.moved(a) > 0 {
+		if m.pointOf(a) != none && m.moved(a) > 0 {
 			out.Add(a)
 		}
 	})

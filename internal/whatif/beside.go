@@ -48,8 +48,8 @@ func (b *modelBuilder) relate() {
 	}
 	for l := range g.Lanes {
 		for i := g.PieceFirst[l]; i < g.PieceFirst[l+1]; i++ {
-			if b.waited(g.Begun[i]) {
-				join(cdg.LaneID(l), &g.Waits[g.Begun[i]])
+			if b.waited(g.Pieces[i].Begun) {
+				join(cdg.LaneID(l), &g.Waits[g.Pieces[i].Begun])
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (b *modelBuilder) besides(d *dep, call, op cdg.ActID) {
 		list = b.putsOn(stream)
 		m.puts[stream] = list
 	}
-	start, p := b.borderAt(g.Acts[call].Lane, g.Acts[call].Start), m.opPoint[op]
+	start, p := b.borderAt(g.Acts[call].Lane, g.Acts[call].Start), m.pointOf(op)
 	at := slices.IndexFunc(list, func(x put) bool { return x.op == p })
 	if start == none || at < 0 {
 		return
@@ -101,11 +101,11 @@ func (b *modelBuilder) putsOn(stream cdg.LaneID) []put {
 	var list []put
 	for k := g.Lanes[stream].First; k < g.Lanes[stream].Limit; k++ {
 		c := b.launchOf(k)
-		if c == cdg.NoAct || m.opPoint[k] == none {
+		if c == cdg.NoAct || m.pointOf(k) == none {
 			continue
 		}
 		if p := b.borderAt(g.Acts[c].Lane, g.Acts[c].Start); p != none {
-			list = append(list, put{m.opPoint[k], p})
+			list = append(list, put{m.pointOf(k), p})
 		}
 	}
 	slices.SortStableFunc(list, func(x, y put) int { return cmp.Compare(m.at[x.launch], m.at[y.launch]) })

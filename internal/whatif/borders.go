@@ -67,7 +67,7 @@ func (b *modelBuilder) markBorders() {
 		}
 		first, limit := int(g.PieceFirst[l]), int(g.PieceFirst[l+1])
 		for i := first; i < limit; i++ {
-			if i == first || b.waited(g.Begun[i]) {
+			if i == first || b.waited(g.Pieces[i].Begun) {
 				b.real[i], b.start[i] = true, true
 				if i > first {
 					b.start[i-1] = true
@@ -193,27 +193,31 @@ func (b *modelBuilder) layPoints() {
 	}
 	m.at, m.prev, m.act = make([]int64, 0, room), make([]int32, 0, room), make([]cdg.ActID, 0, room)
 	add(0, none, cdg.NoAct)
-	m.border = make([][]mark, len(g.Lanes))
-	m.opPoint = make([]int32, len(g.Acts))
-	for a := range m.opPoint {
-		m.opPoint[a] = none
+	m.border = make([][]int32, len(g.Lanes))
+	m.firstOp = cdg.ActID(len(g.Acts))
+	if l := slices.IndexFunc(g.Lanes, func(l cdg.Lane) bool { return l.Stream }); l >= 0 {
+		m.firstOp = g.Lanes[l].First
+	}
+	m.opPoint = make([]int32, len(g.Acts)-int(m.firstOp))
+	for i := range m.opPoint {
+		m.opPoint[i] = none
 	}
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
 		if lane.Stream {
 			for a := lane.First; a < lane.Limit; a++ {
 				if act := &g.Acts[a]; act.Start < m.t1 && act.End > m.t0 || act.Start == act.End && act.Start >= m.t0 && act.Start <= m.t1 {
-					m.opPoint[a] = add(act.End, none, a)
+					m.opPoint[a-m.firstOp] = add(act.End, none, a)
 				}
 			}
 			continue
 		}
 		inner, before := b.inner[l], none
-		m.border[l] = make([]mark, 0, b.pointsOf(cdg.LaneID(l)))
+		m.border[l] = make([]int32, 0, b.pointsOf(cdg.LaneID(l)))
 		note := func(t int64) {
 			if t >= m.t0 && t <= m.t1 {
 				before = add(t, before, cdg.NoAct)
-				m.border[l] = append(m.border[l], mark{t, before})
+				m.border[l] = append(m.border[l], before)
 			}
 		}
 		for i := int(g.PieceFirst[l]); i < int(g.PieceFirst[l+1]); i++ {
@@ -229,7 +233,7 @@ func (b *modelBuilder) layPoints() {
 			note(t)
 		}
 	}
-	m.cost, m.gap = make([]int64, len(m.at)), make([]int64, len(m.at))
+	m.cost = make([]int64, len(m.at))
 }
 
 // pointsOf is how many points a lane has at most.
@@ -246,6 +250,14 @@ func (b *modelBuilder) pointsOf(l cdg.LaneID) int {
 	return n
 }
 
+// pointOf is the point of an operation, or none; that of a slice of a thread is none.
+func (m *Model) pointOf(a cdg.ActID) int32 {
+	if a < m.firstOp {
+		return none
+	}
+	return m.opPoint[a-m.firstOp]
+}
+
 // borderAt returns the point of a thread at a recorded time, or none.
 func (b *modelBuilder) borderAt(l cdg.LaneID, t int64) int32 {
 	return b.m.borderAt(l, t, &b.borderHint[l])
@@ -254,11 +266,11 @@ func (b *modelBuilder) borderAt(l cdg.LaneID, t int64) int32 {
 // borderAt returns the point of a thread at a recorded time, or none. hint is where the look-up before ended.
 func (m *Model) borderAt(l cdg.LaneID, t int64, hint *int32) int32 {
 	list := m.border[l]
-	i := lookUp(hint, len(list), func(i int) bool { return list[i].at >= t })
-	if i == len(list) || list[i].at != t {
+	i := lookUp(hint, len(list), func(i int) bool { return m.at[list[i]] >= t })
+	if i == len(list) || m.at[list[i]] != t {
 		return none
 	}
-	return list[i].point
+	return list[i]
 }
 
 // intervals calls visit for each stretch of a thread in the window that lies in one piece between neighbouring points:
@@ -269,15 +281,15 @@ func (m *Model) intervals(l cdg.LaneID, visit func(piece int, from, to int64, en
 	if len(list) == 0 {
 		return
 	}
-	t, k := list[0].at, 1
+	t, k := m.at[list[0]], 1
 	i := sort.Search(int(g.PieceFirst[l+1]-g.PieceFirst[l]), func(i int) bool { return g.Pieces[int(g.PieceFirst[l])+i].Start > t }) + int(g.PieceFirst[l]) - 1
 	for k < len(list) {
-		to, last := list[k].at, true
+		to, last := m.at[list[k]], true
 		if i+1 < int(g.PieceFirst[l+1]) && g.Pieces[i+1].Start < to {
 			to, last = g.Pieces[i+1].Start, false
 		}
 		if last {
-			visit(i, t, to, list[k].point)
+			visit(i, t, to, list[k])
 			k++
 		} else {
 			visit(i, t, to, none)

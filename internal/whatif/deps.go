@@ -11,22 +11,22 @@ import (
 func (b *modelBuilder) layDeps() {
 	g, m := b.g, b.m
 	m.depFrom = make([]int32, 1, len(m.at)+1)
-	m.deps = make([]dep, 0, len(m.at)+len(m.at)/2)
+	m.deps = make([]dep, 0, len(m.at)+len(m.at)/4)
 	m.depFrom = append(m.depFrom, 0) // the origin has none
 	b.joinCalls()
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
 		if lane.Stream {
 			for a := lane.First; a < lane.Limit; a++ {
-				if m.opPoint[a] != none {
+				if m.pointOf(a) != none {
 					b.operationDeps(a)
 					m.depFrom = append(m.depFrom, int32(len(m.deps)))
 				}
 			}
 			continue
 		}
-		for k, x := range m.border[l] {
-			b.borderDeps(cdg.LaneID(l), k, x)
+		for _, x := range m.border[l] {
+			b.borderDeps(cdg.LaneID(l), m.at[x])
 			m.depFrom = append(m.depFrom, int32(len(m.deps)))
 		}
 	}
@@ -37,35 +37,35 @@ func (b *modelBuilder) fixed(at int64, rule cdg.Rule) {
 }
 
 // borderDeps gives a point of a thread the source that did bind, and what the call that ends there would wait for.
-func (b *modelBuilder) borderDeps(l cdg.LaneID, k int, x mark) {
+func (b *modelBuilder) borderDeps(l cdg.LaneID, at int64) {
 	g, m := b.g, b.m
-	if x.at <= m.t0 {
-		b.fixed(x.at, cdg.Program)
+	if at <= m.t0 {
+		b.fixed(at, cdg.Program)
 		return
 	}
-	piece := b.pieceAt(l, x.at)
+	piece := b.pieceAt(l, at)
 	if piece < 0 {
 		first := g.PieceFirst[l]
-		d, ok := b.onRequest(first, x.at)
+		d, ok := b.onRequest(first, at)
 		if !ok {
-			d = b.source(g.Begun[first])
+			d = b.source(g.Pieces[first].Begun)
 		}
 		m.deps = append(m.deps, d)
 		return
 	}
-	if w := b.waitFor(l, piece, x.at); w != cdg.NoWait {
+	if w := b.waitFor(l, piece, at); w != cdg.NoWait {
 		d := b.source(w)
 		if owner := g.Pieces[piece].Owner; d.src > 0 && d.rule == cdg.Sync && owner != cdg.NoAct {
 			b.besides(&d, owner, g.Waits[w].From)
 		}
 		m.deps = append(m.deps, d)
-	} else if d, ok := b.heldUntil(l, x.at); ok {
+	} else if d, ok := b.heldUntil(l, at); ok {
 		m.deps = append(m.deps, d)
 	}
-	if d, ok := b.onRequest(int32(piece+1), x.at); ok {
+	if d, ok := b.onRequest(int32(piece+1), at); ok {
 		m.deps = append(m.deps, d)
 	}
-	if more := b.callDeps[callEnd{l, x.at}]; more != nil {
+	if more := b.callDeps[callEnd{l, at}]; more != nil {
 		m.deps = append(m.deps, more...)
 	}
 }
@@ -87,7 +87,7 @@ func (b *modelBuilder) source(id cdg.WaitID) dep {
 	}
 	from := &g.Acts[w.From]
 	if g.Lanes[from.Lane].Stream {
-		if p := m.opPoint[w.From]; p != none {
+		if p := m.pointOf(w.From); p != none {
 			d.src, d.lag = p, w.At+w.Lag-from.End
 		}
 	} else if p := b.borderAt(from.Lane, w.At); p != none && w.At > m.t0 {
@@ -103,7 +103,7 @@ func (b *modelBuilder) source(id cdg.WaitID) dep {
 func (b *modelBuilder) operationDeps(k cdg.ActID) {
 	g, m := b.g, b.m
 	act := &g.Acts[k]
-	m.cost[m.opPoint[k]] = act.End - max(act.Start, m.t0)
+	m.cost[m.pointOf(k)] = act.End - max(act.Start, m.t0)
 	if act.Start <= m.t0 {
 		b.fixed(m.t0, cdg.Program)
 		return
@@ -128,7 +128,7 @@ func (b *modelBuilder) operationDeps(k cdg.ActID) {
 			}
 			d.src, d.lag = p, min(m.typical[d.typical], act.Start-w.At)
 		} else {
-			p := m.opPoint[w.From]
+			p := m.pointOf(w.From)
 			if p == none || from.Start >= act.Start {
 				continue
 			}
@@ -148,7 +148,7 @@ func (b *modelBuilder) joinCalls() {
 	b.callDeps = map[callEnd][]dep{}
 	for _, h := range b.holds {
 		c, op := &g.Acts[h.Call], &g.Acts[h.Op]
-		p := m.opPoint[h.Op]
+		p := m.pointOf(h.Op)
 		if p == none || c.End <= m.t0 || c.End > m.t1 || b.borderAt(c.Lane, c.End) == none {
 			continue
 		}

@@ -16,7 +16,7 @@ func (b *modelBuilder) findEnds() {
 	b.lane = make([]cdg.LaneID, len(m.at))
 	for l := range m.border {
 		for _, x := range m.border[l] {
-			b.lane[x.point] = cdg.LaneID(l)
+			b.lane[x] = cdg.LaneID(l)
 		}
 	}
 	last := make([]end, len(g.Lanes)) // per lane: its last point
@@ -98,8 +98,8 @@ func (b *modelBuilder) lastPoint(l cdg.LaneID) end {
 	}
 	p, t := none, m.t0
 	for a := lane.First; a < lane.Limit; a++ {
-		if e := g.Acts[a].End; m.opPoint[a] != none && e <= m.t1 && e >= t {
-			p, t = m.opPoint[a], e
+		if e := g.Acts[a].End; m.pointOf(a) != none && e <= m.t1 && e >= t {
+			p, t = m.pointOf(a), e
 		}
 	}
 	return end{point: p}

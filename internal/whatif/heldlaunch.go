@@ -75,8 +75,8 @@ func (b *modelBuilder) byEnd(l cdg.LaneID) []cdg.ActID {
 // heldUntil is the source of the return of a launch call that waited for room, if it is one and is not known to have waited.
 func (b *modelBuilder) heldUntil(l cdg.LaneID, t int64) (dep, bool) {
 	op, ok := b.held[callEnd{l, t}]
-	if !ok || b.m.opPoint[op] == none || b.g.Acts[op].Start >= t {
+	if !ok || b.m.pointOf(op) == none || b.g.Acts[op].Start >= t {
 		return dep{}, false
 	}
-	return dep{lag: t - b.g.Acts[op].End, src: b.m.opPoint[op], wait: none, rule: cdg.QueueFull, kind: syncDelay, flag: bound | silent}, true
+	return dep{lag: t - b.g.Acts[op].End, src: b.m.pointOf(op), wait: none, rule: cdg.QueueFull, kind: syncDelay, flag: bound | silent}, true
 }

@@ -37,7 +37,7 @@ func (b *modelBuilder) findAsked() {
 		}
 		first := g.PieceFirst[l]
 		for i := first; i < g.PieceFirst[l+1]; i++ {
-			id, from, t := g.Begun[i], b.m.t0, g.Pieces[i].Start
+			id, from, t := g.Pieces[i].Begun, b.m.t0, g.Pieces[i].Start
 			if i > first {
 				from = max(from, g.Pieces[i-1].Start)
 			}

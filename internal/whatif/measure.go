@@ -71,7 +71,7 @@ func (b *modelBuilder) measure() {
 	waited := m.NewSet() // calls at whose end a thread is known to have waited
 	for l := range g.Lanes {
 		for i := g.PieceFirst[l] + 1; i < g.PieceFirst[l+1]; i++ {
-			if id := g.Begun[i]; id != cdg.NoWait && g.Waits[id].Rule == cdg.Sync {
+			if id := g.Pieces[i].Begun; id != cdg.NoWait && g.Waits[id].Rule == cdg.Sync {
 				add(postLag, g.Waits[id].Lag)
 				for c := g.Pieces[i-1].Owner; c != cdg.NoAct && g.Call(c); c = g.Parent[c] {
 					waited.Add(c)

@@ -49,14 +49,15 @@ type Model struct {
 	cost    []int64 // own time since prev, or duration of the operation
 	depFrom []int32 // CSR: the sources of point i are deps[depFrom[i]:depFrom[i+1]]
 	deps    []dep
-	gap     []int64     // of cost: in gaps of the thread
 	act     []cdg.ActID // the operation; NoAct for borders of threads
 
-	parts     []part   // own time of threads, in order of lanes and time
-	partFirst []int32  // CSR by lane
-	class     []Class  // per activity
-	opPoint   []int32  // per activity: the point of an operation, or none
-	border    [][]mark // per thread lane: its points by recorded time
+	parts     []part    // own time of threads, in order of lanes and time
+	partFirst []int32   // CSR by lane
+	class     []Class   // per activity
+	gaps      []gap     // own time in gaps of threads, by point
+	firstOp   cdg.ActID // streams lie behind threads: all activities from here on are operations
+	opPoint   []int32   // per operation: its point, or none
+	border    [][]int32 // per thread lane: its points by recorded time
 	beside    []beside
 	puts      map[cdg.LaneID][]put
 	ends      []end   // the window is over when the last of these is
@@ -100,9 +101,9 @@ type part struct {
 	point int32
 }
 
-// mark is a point of a thread with its recorded time.
-type mark struct {
-	at    int64
+// gap is how much of the own time before a point of a thread lies in gaps.
+type gap struct {
+	ns    int64
 	point int32
 }
 

@@ -8,20 +8,21 @@ import (
 // starts before its operation. Of threads that meet at one instant, who hands over comes first.
 func (b *modelBuilder) order() {
 	g, m := b.g, b.m
-	type key struct {
-		t  int64
-		id int32
-	}
-	keys := make([]key, 0, len(m.at))
-	for i := 1; i < len(m.at); i++ {
-		k := key{m.at[i], int32(i)}
+	start := func(i int32) int64 {
 		if a := m.act[i]; a != cdg.NoAct {
-			k.t = g.Acts[a].Start
+			return g.Acts[a].Start
 		}
-		keys = append(keys, k)
+		return m.at[i]
 	}
-	cdg.SortRuns(keys, func(x, y *key) bool { return x.t < y.t || x.t == y.t && x.id < y.id }) // threads have the lower numbers
-	place := make([]int32, len(m.at))                                                          // 0: not placed yet
+	points := make([]int32, 0, len(m.at))
+	for i := 1; i < len(m.at); i++ {
+		points = append(points, int32(i))
+	}
+	cdg.SortRuns(points, func(x, y *int32) bool { // threads have the lower numbers
+		s, t := start(*x), start(*y)
+		return s < t || s == t && *x < *y
+	})
+	place := make([]int32, len(m.at)) // 0: not placed yet
 	next := int32(1)
 	var put func(i int32)
 	put = func(i int32) {
@@ -42,8 +43,8 @@ func (b *modelBuilder) order() {
 		place[i] = next
 		next++
 	}
-	for _, k := range keys {
-		put(k.id)
+	for _, i := range points {
+		put(i)
 	}
 	b.renumber(place)
 }
@@ -57,7 +58,6 @@ func (b *modelBuilder) renumber(place []int32) {
 	}
 	m.at = inOrder(m.at, old)
 	m.cost = inOrder(m.cost, old)
-	m.gap = inOrder(m.gap, old)
 	m.act = inOrder(m.act, old)
 	m.prev = inOrder(m.prev, old)
 	for i, p := range m.prev {
@@ -82,6 +82,10 @@ func (b *modelBuilder) renumber(place []int32) {
 			list[i] = put{place[list[i].op], place[list[i].launch]}
 		}
 	}
+	for i := range m.gaps {
+		m.gaps[i].point = place[m.gaps[i].point]
+	}
+	cdg.SortRuns(m.gaps, func(x, y *gap) bool { return x.point < y.point }) // a run for each thread
 	for i := range m.parts {
 		m.parts[i].point = place[m.parts[i].point]
 	}
@@ -92,7 +96,7 @@ func (b *modelBuilder) renumber(place []int32) {
 	}
 	for l := range m.border {
 		for i := range m.border[l] {
-			m.border[l][i].point = place[m.border[l][i].point]
+			m.border[l][i] = place[m.border[l][i]]
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (b *modelBuilder) layParts() {
 	for l := range g.Lanes {
 		lane := cdg.LaneID(l)
 		m.partFirst[l] = int32(len(m.parts))
-		first := len(m.parts)
+		first, gaps := len(m.parts), len(m.gaps)
 		m.intervals(lane, func(piece int, from, to int64, end int32) {
 			own, owner := to-from, g.Pieces[piece].Owner
 			if end != none {
@@ -38,10 +38,14 @@ func (b *modelBuilder) layParts() {
 				point = p.point
 			}
 			m.cost[point] += m.parts[i].ns
-			if m.parts[i].act == cdg.NoAct {
-				m.gap[point] += m.parts[i].ns
+			if p := &m.parts[i]; p.act == cdg.NoAct && p.ns > 0 {
+				if n := len(m.gaps); n == 0 || m.gaps[n-1].point != point {
+					m.gaps = append(m.gaps, gap{point: point})
+				}
+				m.gaps[len(m.gaps)-1].ns += p.ns
 			}
 		}
+		slices.Reverse(m.gaps[gaps:])
 	}
 	m.partFirst[len(g.Lanes)] = int32(len(m.parts))
 }
@@ -53,7 +57,7 @@ func (b *modelBuilder) waitFor(l cdg.LaneID, piece int, t int64) cdg.WaitID {
 		if !b.real[next] {
 			return cdg.NoWait
 		}
-		return g.Begun[next]
+		return g.Pieces[next].Begun
 	}
 	i, ok := slices.BinarySearchFunc(b.inside[l], t, func(i int32, t int64) int { return cmp.Compare(g.Inside[i].At, t) })
 	if !ok {

@@ -43,7 +43,7 @@ func (r *Result) Graph(t *Times) *graph.Graph {
 		}
 		d.First = append(d.First, int32(len(d.Waits)))
 	}
-	d.Pieces, d.Begun, d.PieceFirst = make([]cdg.Piece, 0, len(m.g.Pieces)), make([]cdg.WaitID, 0, len(m.g.Begun)), make([]int32, 1, len(y.Lanes)+1)
+	d.Pieces, d.PieceFirst = make([]cdg.Piece, 0, len(m.g.Pieces)), make([]int32, 1, len(y.Lanes)+1)
 	for l := range y.Lanes {
 		if !y.Lanes[l].Stream {
 			r.moveThread(&d, cdg.LaneID(l), t)
@@ -59,7 +59,7 @@ func (r *Result) Graph(t *Times) *graph.Graph {
 // released is what bound the start of an operation.
 func (r *Result) released(a cdg.ActID, start int64) cdg.Wait {
 	m := r.m
-	p := m.opPoint[a]
+	p := m.pointOf(a)
 	if p == none || m.g.Acts[a].Start <= m.t0 || r.by[p] == none {
 		w := cdg.Wait{At: start, From: cdg.NoAct, Rule: cdg.Unexplained, Evidence: cdg.ByNothing, Bound: true}
 		if p != none && r.by[p] != none {
@@ -108,16 +108,16 @@ func (r *Result) moveThread(d *cdg.Graph, l cdg.LaneID, t *Times) {
 	first, limit := m.g.PieceFirst[l], m.g.PieceFirst[l+1]
 	start := len(d.Pieces)
 	list := m.border[l]
-	var inner []mark // points that lie inside pieces
+	var inner []int32 // points that lie inside pieces
 	for i := first; i < limit; i++ {
 		recorded := m.g.Pieces[i].Start
-		for len(list) > 0 && list[0].at < recorded {
+		for len(list) > 0 && m.at[list[0]] < recorded {
 			inner = append(inner, list[0])
 			list = list[1:]
 		}
 		point := none
-		if len(list) > 0 && list[0].at == recorded {
-			point = list[0].point
+		if len(list) > 0 && m.at[list[0]] == recorded {
+			point = list[0]
 			list = list[1:]
 		}
 		at := t.Thread(l, recorded)
@@ -137,11 +137,11 @@ func (r *Result) moveThread(d *cdg.Graph, l cdg.LaneID, t *Times) {
 			id = cdg.WaitID(len(d.Waits) - 1)
 		case d.Pieces[len(d.Pieces)-1].Owner == cdg.NoAct:
 			id = r.gap(d, d.Pieces[len(d.Pieces)-1].Start, at)
-			if was := m.g.Begun[i]; was != cdg.NoWait && m.g.Waits[was].Note == cdg.Idle {
+			if was := m.g.Pieces[i].Begun; was != cdg.NoWait && m.g.Waits[was].Note == cdg.Idle {
 				d.Waits[id].Note = cdg.Idle
 			}
 		}
-		d.Pieces, d.Begun = append(d.Pieces, cdg.Piece{Start: at, Owner: m.g.Pieces[i].Owner}), append(d.Begun, id)
+		d.Pieces = append(d.Pieces, cdg.Piece{Start: at, Owner: m.g.Pieces[i].Owner, Begun: id})
 	}
 	d.PieceFirst = append(d.PieceFirst, int32(len(d.Pieces))) // for PieceAt; the caller sets it
 	for _, x := range append(inner, list...) {
@@ -159,7 +159,7 @@ func (r *Result) gap(d *cdg.Graph, from, to int64) cdg.WaitID {
 
 // kept is the reason of a border outside of the window.
 func (r *Result) kept(d *cdg.Graph, i int32, at int64) cdg.WaitID {
-	id := r.m.g.Begun[i]
+	id := r.m.g.Pieces[i].Begun
 	if id == cdg.NoWait {
 		return id
 	}
@@ -172,14 +172,14 @@ func (r *Result) kept(d *cdg.Graph, i int32, at int64) cdg.WaitID {
 }
 
 // inside keeps the reason of a point inside a piece.
-func (r *Result) inside(d *cdg.Graph, l cdg.LaneID, x mark) {
-	at := r.end[x.point]
-	if x.at <= r.m.t0 {
-		at = x.at
+func (r *Result) inside(d *cdg.Graph, l cdg.LaneID, point int32) {
+	at, recorded := r.end[point], r.m.at[point]
+	if recorded <= r.m.t0 {
+		at = recorded
 	}
 	id := cdg.NoWait
-	if r.by[x.point] != none && x.at > r.m.t0 {
-		d.Waits = append(d.Waits, r.wait(x.point, at))
+	if r.by[point] != none && recorded > r.m.t0 {
+		d.Waits = append(d.Waits, r.wait(point, at))
 		id = cdg.WaitID(len(d.Waits) - 1)
 	} else {
 		id = r.untraced(d, l, at)

@@ -194,7 +194,7 @@ func (m *Model) eachOwn(visit func(a cdg.ActID, ns int64)) {
 
 // ownOf is the own time of an activity in the window.
 func (m *Model) ownOf(a cdg.ActID) int64 {
-	if p := m.opPoint[a]; p != none {
+	if p := m.pointOf(a); p != none {
 		return m.cost[p]
 	}
 	sum := int64(0)

@@ -1,6 +1,9 @@
 package whatif
 
 import (
+	"cmp"
+	"slices"
+
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 )
@@ -112,8 +115,12 @@ var pathClasses = [...]critpath.Class{CPUClass: critpath.ClassCPU, RuntimeClass:
 
 // gapOf is how much of the own time before a point of a thread is a gap.
 func (r *Result) gapOf(at int32) int64 {
-	if g := r.m.gap[at]; g > 0 && r.plan.gaps != (ratio{1, 1}) {
-		return r.plan.gaps.of(g)
+	i, ok := slices.BinarySearchFunc(r.m.gaps, at, func(g gap, at int32) int { return cmp.Compare(g.point, at) })
+	switch {
+	case !ok:
+		return 0
+	case r.plan.gaps != (ratio{1, 1}):
+		return r.plan.gaps.of(r.m.gaps[i].ns)
 	}
-	return r.m.gap[at]
+	return r.m.gaps[i].ns
 }

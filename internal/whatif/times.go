@@ -27,8 +27,8 @@ func (r *Result) Times() *Times {
 		if len(list) == 0 {
 			continue
 		}
-		now, k := r.end[list[0].point], int(m.partFirst[l])
-		t.knots = append(t.knots, knot{list[0].at, now})
+		now, k := r.end[list[0]], int(m.partFirst[l])
+		t.knots = append(t.knots, knot{m.at[list[0]], now})
 		m.intervals(cdg.LaneID(l), func(_ int, _, to int64, end int32) {
 			now += r.plan.partOf(&m.parts[k])
 			if k++; end != none {
@@ -83,7 +83,7 @@ func (t *Times) Act(a cdg.ActID) (start, end int64) {
 	if !m.g.Lanes[act.Lane].Stream {
 		return t.Thread(act.Lane, act.Start), t.Thread(act.Lane, act.End)
 	}
-	p := m.opPoint[a]
+	p := m.pointOf(a)
 	switch {
 	case p != none && act.Start <= m.t0:
 		return act.Start, r.end[p]

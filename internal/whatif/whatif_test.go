@@ -72,12 +72,13 @@ func sameTimes(r *whatif.Result, g *graph.Graph) error {
 	if err != nil {
 		return err
 	}
-	if len(p.Segments) != len(recorded.Segments) {
-		return fmt.Errorf("a path of %d segments, recorded %d", len(p.Segments), len(recorded.Segments))
+	if p.Segments.Len() != recorded.Segments.Len() {
+		return fmt.Errorf("a path of %d segments, recorded %d", p.Segments.Len(), recorded.Segments.Len())
 	}
-	for i := range p.Segments {
-		if p.Segments[i] != recorded.Segments[i] {
-			return fmt.Errorf("segment %d is %+v, recorded %+v", i, p.Segments[i], recorded.Segments[i])
+	list := recorded.Segments.List()
+	for i, s := range p.Segments.All() {
+		if *s != list[i] {
+			return fmt.Errorf("segment %d is %+v, recorded %+v", i, *s, list[i])
 		}
 	}
 	return nil
@@ -138,8 +139,7 @@ func wellFormed(r *whatif.Result) error {
 		}
 	}
 	t := g.Window.Start
-	for i := range p.Segments {
-		s := &p.Segments[i]
+	for i, s := range p.Segments.All() {
 		if s.Start != t || s.End <= s.Start {
 			return fmt.Errorf("segment %d: [%d, %d] after %d", i, s.Start, s.End, t)
 		}

@@ -80,7 +80,7 @@ func checkInvariants(t *testing.T, name string, g *Graph, found map[string]int) 
 	p := g.AsPath()
 	at := p.Window.Start
 	var covered int64
-	for _, s := range p.Segments {
+	for _, s := range p.Segments.List() {
 		if s.Start < at || s.End <= s.Start || s.End > p.Window.End {
 			t.Fatalf("%s: segment [%d, %d] after %d in a window to %d", name, s.Start, s.End, at, p.Window.End)
 		}
@@ -90,8 +90,8 @@ func checkInvariants(t *testing.T, name string, g *Graph, found map[string]int) 
 		at = s.End
 		covered += s.End - s.Start
 	}
-	if covered != p.Covered || len(p.Edges) != len(g.Path) {
-		t.Errorf("%s: segments sum to %d, covered are %d; %d edges of %d", name, covered, p.Covered, len(p.Edges), len(g.Path))
+	if covered != p.Covered || p.Edges.Len() != len(g.Path) {
+		t.Errorf("%s: segments sum to %d, covered are %d; %d edges of %d", name, covered, p.Covered, p.Edges.Len(), len(g.Path))
 	}
 	events := map[trace.EventID]bool{}
 	for _, n := range g.PathNode {

@@ -18,18 +18,20 @@ func (g *Graph) AsPath() *critpath.Path {
 		p.Window.Start, p.Window.End = min(p.Window.Start, n.TS), max(p.Window.End, n.TS)
 	}
 	at := p.Window.Start
+	var segments []critpath.Segment
+	edges := make([]critpath.Edge, 0, len(g.Path))
 	for _, id := range g.Path {
 		e := &g.Edges[id]
 		from, to := g.Nodes[e.From], g.Nodes[e.To]
-		p.Edges = append(p.Edges, critpath.Edge{From: from.Event, To: to.Event, FromEnd: from.End, ToEnd: to.End,
+		edges = append(edges, critpath.Edge{From: from.Event, To: to.Event, FromEnd: from.End, ToEnd: to.End,
 			Type: edgeTypes[e.Type], Evidence: evidence[e.Type], Weight: e.Weight, Row: e.Type == KernelDelay})
 		if s, ok := g.segment(e, max(at, from.TS), to.TS); ok {
-			p.Segments = append(p.Segments, s)
+			segments = append(segments, s)
 			p.Covered += s.End - s.Start
 		}
 		at = max(at, to.TS)
 	}
-	p.Marks = g.marks(p.Segments)
+	p.Segments, p.Edges, p.Marks = critpath.SegmentsOf(segments), critpath.EdgesOf(edges), g.marks(segments)
 	for _, b := range g.Summary() {
 		p.HTA = append(p.HTA, critpath.HTAShare(b))
 	}

@@ -260,7 +260,7 @@ func TestRunOnRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		p2, ov2 := annotate(t, tr2, overlay.Options{Version: "1"})
-		if a, b := fmt.Sprint(p1.Segments[:min(len(p1.Segments), 5)], len(p1.Segments)), fmt.Sprint(p2.Segments[:min(len(p2.Segments), 5)], len(p2.Segments)); a != b && ov1.EarlierRemoved == 0 {
+		if a, b := fmt.Sprint(p1.Segments.List()[:min(p1.Segments.Len(), 5)], p1.Segments.Len()), fmt.Sprint(p2.Segments.List()[:min(p2.Segments.Len(), 5)], p2.Segments.Len()); a != b && ov1.EarlierRemoved == 0 {
 			t.Errorf("path differs: %s, then %s", a, b)
 		}
 		if ov2.EarlierRemoved == 0 {

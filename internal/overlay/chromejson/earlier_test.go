@@ -56,8 +56,8 @@ func TestEarlierHTA(t *testing.T) {
 
 func segmentTexts(tr *trace.Trace, p *critpath.Path) []string {
 	var out []string
-	for i := range p.Segments {
-		s, name := &p.Segments[i], ""
+	for _, s := range p.Segments.All() {
+		name := ""
 		if s.Owned() {
 			name = tr.Name(s.Event)
 		}

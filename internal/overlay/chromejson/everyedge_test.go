@@ -50,7 +50,7 @@ func TestEveryCriticalEdgeIsAnArrow(t *testing.T) {
 func everyEdgeIsAnArrow(t *testing.T, tr *trace.Trace, limit int) (edges, standIns int) {
 	t.Helper()
 	p, ov := annotate(t, tr, overlay.Options{})
-	for _, e := range p.Edges {
+	for _, e := range p.Edges.List() {
 		if e.From != e.To && e.Type != critpath.OperatorEdge {
 			edges++
 		}

@@ -50,7 +50,7 @@ func TestImportMethods(t *testing.T) {
 			for _, s := range ov.Tracks[0].Slices[:min(5, len(ov.Tracks[0].Slices))] {
 				t.Logf("%s: %s", p.Method, s.Name)
 			}
-			t.Logf("%d arrows of %d edges, %d unbindable; %d segments", st.Arrows, len(p.Edges), st.Unbindable, ov.Tracks[1].Len())
+			t.Logf("%d arrows of %d edges, %d unbindable; %d segments", st.Arrows, p.Edges.Len(), st.Unbindable, ov.Tracks[1].Len())
 		}
 	})
 }

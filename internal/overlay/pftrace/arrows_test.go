@@ -50,7 +50,7 @@ func everyEdgeIsAnArrow(t *testing.T, tr *trace.Trace, limit int) (edges int) {
 		t.Skip("nothing to analyse")
 	}
 	across := 0 // edges that change the row
-	for _, e := range p.Edges {
+	for _, e := range p.Edges.List() {
 		if e.From == e.To || e.Type == critpath.OperatorEdge {
 			continue
 		}

@@ -65,7 +65,7 @@ func (t *truth) link(v *ranks.Verdict) Finding {
 	}
 	g := t.sim.Groups[t.sim.Culprits.Group]
 	for i := range v.Links {
-		if t.job.Groups[v.Links[i].Group].Name == g.Name {
+		if found := &t.job.Groups[v.Links[i].Group]; found.Name == g.Name || found.By == "times" && t.sameRanks(found.Ranks, g.Ranks) {
 			return Named
 		}
 	}
@@ -76,6 +76,20 @@ func (t *truth) link(v *ranks.Verdict) Finding {
 		return Missed
 	}
 	return Small
+}
+
+// sameRanks reports whether a group that was found by its times, as traces name none, is one of the job, as far as its ranks have traces.
+func (t *truth) sameRanks(found []ranks.Rank, of []int32) bool {
+	n := 0
+	for _, r := range of {
+		if t.sim.Ranks[r].Recorded {
+			if n >= len(found) || found[n] != ranks.Rank(r) {
+				return false
+			}
+			n++
+		}
+	}
+	return n == len(found)
 }
 
 // linkShows reports whether the traces show the slow group and a sister of it three times each, complete.
