@@ -6,6 +6,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/cdg/nodes"
 	"overlay/internal/cdg/phases"
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -43,7 +44,7 @@ func Build(tr *trace.Trace, o cdg.Options) (*Graph, error) {
 		return nil, err
 	}
 	g := &Graph{}
-	found := trace.Beside(func() { g.Phases = phases.Find(y) }) // they follow from names and nesting alone
+	found := par.Beside(func() { g.Phases = phases.Find(y) }) // they follow from names and nesting alone
 	g.Graph = link()
 	found()
 	g.Aggregated = nodes.Aggregate(g.Graph, g.Phases)

@@ -21,6 +21,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/overlay"
+	"overlay/internal/par"
 	"overlay/internal/ranks"
 	"overlay/internal/relations"
 	"overlay/internal/report"
@@ -146,7 +147,7 @@ func (r *Run) Report(s report.Source) *report.Report {
 		r.beginModel()
 	}
 	var advice *advise.Advice
-	found := trace.Beside(func() {
+	found := par.Beside(func() {
 		if s.Advise {
 			advice = r.Findings()
 		}
