@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"html/template"
 	"path/filepath"
 	"regexp"
@@ -141,7 +142,7 @@ func TestColoursOfChanges(t *testing.T) {
 		}
 		_, hotspots, _ := strings.Cut(page.String(), "<h2>Hotspots")
 		rows := 0
-		for _, r := range row.FindAllString(hotspots, -1) {
+		for _, r := range row.FindAllString(html.UnescapeString(hotspots), -1) {
 			for _, is := range [][2]string{{"slower", ">+"}, {"faster", ">-"}} {
 				if has := strings.Contains(r, `<i class="`+is[0]+`"`); has != strings.Contains(r, is[1]) {
 					t.Errorf("%s: %q is there or not as it should in %s", colour, is[0], r)
