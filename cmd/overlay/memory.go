@@ -41,9 +41,9 @@ type workSize struct {
 // events. Where the events are not counted yet, one is taken for textEvent bytes of text.
 const (
 	needsAnyway  = 64 << 20
-	needsEvent   = 330 // run and report
-	needsBare    = 260 // without advice
-	needsContext = 400 // the slim form, and all analyses
+	needsEvent   = 250 // run and report
+	needsBare    = 200 // without advice
+	needsContext = 300 // the slim form, and all analyses
 	textEvent    = 250
 )
 
@@ -97,7 +97,7 @@ func watchMemory(container int64, w *workSize) <-chan error {
 				if written > 0 {
 					needs += ", besides the output, which lies in memory: choose a folder on a disk with -o"
 				}
-				full <- fmt.Errorf("out of memory: the container allows %s, and %s; raise the limit, or analyse a trace of fewer steps ('run --no-advice' needs a quarter less)",
+				full <- fmt.Errorf("out of memory: the container allows %s, and %s; raise the limit, or analyse a trace of fewer steps ('run --no-advice' needs a fifth less)",
 					megabytes(container), needs)
 				return
 			}
