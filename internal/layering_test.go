@@ -49,7 +49,7 @@ var layers = map[string][]string{
 	"internal/advise/jobadvice":   {"internal/advise", "internal/ranks", "internal/ranks/roster", "internal/critpath", "internal/tables"},
 	"internal/overlay":            {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/analyses", "internal/advise", "internal/tables"},
 	"internal/overlay/manyranks":  {"internal/trace", "internal/critpath", "internal/ranks", "internal/overlay", "internal/tables"},
-	"internal/overlay/pftrace":    {"internal/trace", "internal/vendors", "internal/analyses", "internal/overlay", "internal/perfetto"},
+	"internal/overlay/pftrace":    {"internal/trace", "internal/par", "internal/vendors", "internal/analyses", "internal/overlay", "internal/perfetto"},
 	"internal/overlay/chromejson": {"internal/trace", "internal/overlay", "internal/chrome", "internal/kineto"},
 	"internal/relations":          {"internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/tables", "internal/columns"},
 	"internal/slim":               {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/overlay"},
