@@ -12,17 +12,16 @@ const endNoise = 1500
 // observations are the ends of instances on ranks. Each rank has one node, or more where its clock jumped. Times count
 // from the start of the rank's window (Members[m].Window[0]).
 type observations struct {
-	first   []int32 // CSR: those of case c are at [first[c]:first[c+1]]
-	cases   []int32 // instance of each case
-	node    []int32
-	end     []float64 // ns
-	sigma   []float64 // per case: by how much ends are expected to scatter, ns; what is further off is not believed
-	scatter []float64 // per case: by how much ends do scatter
-	w       []float32 // robust weight over scatter²
-	owner   []int32   // per node: its member
-	mid     []float64 // per node
-	begin   []halt    // per node: the time from which it holds
-	x, d    []float64 // per node: offset and drift
+	first []int32 // CSR: those of case c are at [first[c]:first[c+1]]
+	cases []int32 // instance of each case
+	node  []int32
+	end   []float64 // ns
+	sigma []float64 // per case, ns
+	w     []float32 // robust weight over sigma²
+	owner []int32   // per node: its member
+	mid   []float64 // per node
+	begin []halt    // per node: the time from which it holds
+	x, d  []float64 // per node: offset and drift
 }
 
 // observe collects the instances from which clocks can be told: nobody leaves them before the last one came.
@@ -161,8 +160,7 @@ func (o *observations) spanningTree() *sets {
 
 // solve refines offsets and drifts by robust least squares: what is far off the rest counts less, and never nothing, so
 // that a rank stays connected.
-func (o *observations) solve(j *Job) {
-	o.scatter = slices.Clone(o.sigma)
+func (o *observations) solve() {
 	for i := range o.w {
 		o.w[i] = 0
 	}
@@ -173,9 +171,6 @@ func (o *observations) solve(j *Job) {
 	}
 	const rounds = 5
 	for round := range rounds {
-		if round == 1 || round == 3 {
-			o.learnScatter(j)
-		}
 		if round > 0 {
 			o.reweigh()
 		}
@@ -229,7 +224,7 @@ func (o *observations) reweigh() {
 			case u > 3:
 				w = 3 / u
 			}
-			o.w[i] = float32(w / sq(o.scatter[c]))
+			o.w[i] = float32(w / (o.sigma[c] * o.sigma[c]))
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (j *Job) solveClocks(trust bool) {
 	components := o.spanningTree()
 	j.Clocks.Jumps = j.splitJumps(o)
 	o.center()
-	o.solve(j)
+	o.solve()
 	j.takeClocks(o, components)
 	j.tellMates()
 	cases := o.cases
@@ -103,7 +103,7 @@ func (o *observations) typical() float64 {
 			return
 		}
 		n := float64(o.first[c+1] - o.first[c])
-		u = append(u, float32(math.Abs(r)/o.scatter[c]*math.Sqrt(n/(n-1))))
+		u = append(u, float32(math.Abs(r)/o.sigma[c]*math.Sqrt(n/(n-1))))
 	})
 	if len(u) == 0 {
 		return 0
