@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,9 @@ import (
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
+
+// manyRanks is from how many ranks on it is worth a moment to give memory back to the system as soon as it is free.
+const manyRanks = 256
 
 // rankedJob is a job of which each rank left a trace, put together.
 type rankedJob struct {
@@ -68,7 +72,11 @@ func (j *job) joinRanks(f *found) (made *rankedJob, only string, err error) {
 		return nil, "", err
 	}
 	j.stages.start("joining")
-	job, err := ranks.Join(list, ranks.Options{Step: int32(min(j.opts.step, math.MaxInt32)), Trust: j.opts.trustClocks})
+	o := ranks.Options{Step: int32(min(j.opts.step, math.MaxInt32)), Trust: j.opts.trustClocks}
+	if len(list) >= manyRanks {
+		o.Release = debug.FreeOSMemory
+	}
+	job, err := ranks.Join(list, o)
 	switch {
 	case errors.Is(err, ranks.ErrNoStep):
 		return nil, "", j.usage("--step %d: %v", j.opts.step, err)

@@ -12,6 +12,9 @@ import (
 type Options struct {
 	Step  int32 // the window is this profiler step; -1 for the whole job
 	Trust bool  // take stamps as they are
+
+	// Release is called when much has been let go and most will be held next; nil for nothing.
+	Release func()
 }
 
 // ErrNoStep says that no rank has the step that was asked for.
@@ -45,7 +48,7 @@ func Join(list []*Summary, o Options) (*Job, error) {
 			j.Missing = append(j.Missing, Rank(r))
 		}
 	}
-	j.match(channels, o.Trust)
+	j.match(channels, &o)
 	j.doubtJumps()
 	j.boundClocks()
 	for m := range j.Members {

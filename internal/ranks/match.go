@@ -19,11 +19,15 @@ type matched struct {
 // match finds the instances of all channels and the clocks of the ranks. What steps and recorded numbers say comes
 // first, and gives the clocks. By these the rest is matched: operations outside of whole steps. Ranks that are connected by none
 // of this are put on one clock before that, where their ends say how.
-func (j *Job) match(channels []channel, trust bool) {
+func (j *Job) match(channels []channel, o *Options) {
+	trust := o.Trust
 	par.Each(len(channels), func(i int) { channels[i].bySteps(j) })
 	j.install(channels)
 	if j.Matching.Unmatched == 0 && !slices.ContainsFunc(channels, func(c channel) bool { return c.inParts() }) {
 		channels = nil
+		if o.Release != nil {
+			o.Release()
+		}
 		j.solveClocks(trust) // holds most, so what it does not need is made later
 		j.enter()
 		return

@@ -1,4 +1,4 @@
-// Job writes the traces of a made training job into a folder, one a rank.
+// Job writes the traces of a made training job into a folder, one a rank; or the summaries of a large one.
 package main
 
 import (
@@ -10,7 +10,10 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"overlay/internal/parquetfile"
+	"overlay/internal/ranks/parts"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/jobjudge"
 )
 
 func main() {
@@ -24,7 +27,15 @@ func main() {
 	flag.IntVar(&o.Steps, "steps", 4, "steps that are recorded")
 	flag.BoolVar(&o.CPU, "cpu", false, "without devices: threads do the collectives (kind dp)")
 	flag.Uint64Var(&o.Seed, "seed", 3, "everything else is drawn from it")
+	large := flag.Int("summaries", 0, "write no traces, but summaries of so many ranks with 2,200 collectives each, as 'overlay export --tables summary' does: a multiple of 8")
 	flag.Parse()
+	if *large > 0 {
+		if err := writeSummaries(*dir, *large); err != nil {
+			fmt.Fprintln(os.Stderr, "job:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *trouble != "" {
 		o.Trouble = strings.Split(*trouble, ",")
 	}
@@ -60,6 +71,32 @@ func write(dir string, j *testtrace.Job) error {
 		}
 		if err := f.Close(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// writeSummaries writes the summaries of a large job, a folder a rank.
+func writeSummaries(dir string, n int) error {
+	if dir == "" {
+		return fmt.Errorf("no folder: give one with -o")
+	}
+	for i, s := range jobjudge.Large(n, 1) {
+		rank := filepath.Join(dir, "run=large", fmt.Sprintf("rank=%d", i))
+		if err := os.MkdirAll(rank, 0o777); err != nil {
+			return err
+		}
+		for _, t := range parts.Tables(s) {
+			f, err := os.Create(filepath.Join(rank, t.Name+".parquet"))
+			if err != nil {
+				return err
+			}
+			if err := parquetfile.Write(f, &t, parquetfile.Options{Schema: parts.Schema}); err != nil {
+				return err
+			}
+			if err := f.Close(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
