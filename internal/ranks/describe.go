@@ -62,6 +62,8 @@ func (z *summarizer) describe() {
 			said.group = z.group(&c.Group, "args")
 		case ok && key != "?":
 			said.group = z.groups[key]
+		case n == onHost && z.onlyGroup() != nil:
+			said.group = z.group(z.onlyGroup(), "config")
 		case n == onHost:
 			said.group = z.group(&trace.ProcessGroup{Name: "CPU", Size: -1}, "stream")
 		default:
@@ -120,6 +122,14 @@ func nameRanks(records []trace.Collective) {
 			*g = *known[g.Name]
 		}
 	}
+}
+
+// onlyGroup is the group of all ranks where the trace lists no other: what names no group was made there.
+func (z *summarizer) onlyGroup() *trace.ProcessGroup {
+	if d := &z.tr.Distributed; len(d.Groups) == 1 && int64(len(d.Groups[0].Ranks)) == d.World && d.World > 1 {
+		return &d.Groups[0]
+	}
+	return nil
 }
 
 // onHost is the stream of operations of the CPU: its threads share them out.
