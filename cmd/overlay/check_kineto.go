@@ -76,8 +76,8 @@ func writeSurvey(w io.Writer, s *kineto.Survey) {
 		line("rank        %d", s.Rank)
 	}
 	line("events      %d in %d bytes", s.Events, s.Bytes)
-	line("window      %s, %d steps", tables.Milliseconds(s.End-s.Start), s.Steps)
-	line("rows        %d threads, %d streams", s.Threads, s.Streams)
+	line("window      %s, %s", tables.Milliseconds(s.End-s.Start), tables.Counted(s.Steps, "step"))
+	line("rows        %s, %s", tables.Counted(s.Threads, "thread"), tables.Counted(s.Streams, "stream"))
 	for _, d := range s.Devices {
 		line("device      %s", strings.TrimSuffix(fmt.Sprintf("GPU %d, %d operations, %s", d.ID, d.Operations, d.Name), ", "))
 	}

@@ -52,9 +52,7 @@ const leavesEarly = 100_000
 func alignSteps(a, b []item) []pair {
 	x := &aligner{a: a, b: b}
 	if !x.wholeSteps() {
-		if x.lossySteps(); len(x.pairs) < manyItems {
-			x.pairs = nil
-		}
+		x.lossySteps()
 	}
 	if len(x.pairs) > 0 {
 		x.between()

@@ -117,7 +117,17 @@ func (t *jobText) steps() {
 		return
 	}
 	slices.Sort(durations)
-	text := fmt.Sprintf("%s, %s whole on every rank, %s in the middle", tables.Grouped(int64(len(j.Steps))), tables.Grouped(int64(whole)), tables.Duration(durations[(whole-1)/2]))
+	of, middle := tables.Grouped(int64(whole)), " in the middle"
+	if whole == len(j.Steps) {
+		of = "all"
+	}
+	if whole == 1 {
+		middle = ""
+	}
+	text := fmt.Sprintf("%s, %s whole on every rank, %s%s", tables.Grouped(int64(len(j.Steps))), of, tables.Duration(durations[(whole-1)/2]), middle)
+	if len(j.Steps) == 1 {
+		text = fmt.Sprintf("1, whole on every rank, %s", tables.Duration(durations[0]))
+	}
 	if len(bad) > 0 {
 		text += "; much longer: " + strings.Join(bad, ", ")
 	}

@@ -188,7 +188,32 @@ func numberText(n *advise.Number) string {
 	case n.Bytes != 0:
 		return name + " " + tables.FormatBytes(n.Bytes)
 	}
+	if n.Count == 1 {
+		name = singular(name)
+	}
 	return tables.Grouped(n.Count) + " " + name
+}
+
+// singular is the name of several things, of one of them: its first plural is made the singular.
+func singular(name string) string {
+	words := strings.Split(name, " ")
+	for i, w := range words {
+		switch {
+		case w == "of" || w == "that" || w == "by": // it goes on about what was counted before
+			return name
+		case strings.HasSuffix(w, "ies"):
+			w = strings.TrimSuffix(w, "ies") + "y"
+		case strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"):
+			w = strings.TrimSuffix(w, "es")
+		case strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss"):
+			w = strings.TrimSuffix(w, "s")
+		default:
+			continue
+		}
+		words[i] = w
+		break
+	}
+	return strings.Join(words, " ")
 }
 
 // rest prints what is not a finding: everything together, and what is too small.

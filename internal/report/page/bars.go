@@ -91,7 +91,7 @@ func lengthGrid(r *report.Report, list []tables.Table) grid {
 			return gridCell{Text: l.Show("from_ns") + " to " + l.Show("to_ns"), Exact: l.Exact("from_ns")}
 		}),
 		bars("", func(l tables.Line) []part {
-			return without([]part{{"handoff", ratio(l.Value("count").Float(), longest), l.Show("count") + " steps"}})
+			return without([]part{{"handoff", ratio(l.Value("count").Float(), longest), counted(l, "count", "step")}})
 		}),
 		figure(t, "steps", "count"))
 }

@@ -242,13 +242,13 @@ func queueCard(list []tables.Table) card {
 	}
 	c := card{Key: []keyEntry{{"cpu", "mean"}, {"pale", "most"}}, Says: "No call found a queue full. A queue that is empty most of the time says that the GPU waits for the host."}
 	if l, ok := largest(t, "calls_that_blocked"); ok {
-		c.Says = l.Show("calls_that_blocked") + " calls found the queue of " + stream(l).Text + " full and blocked until there was room: the host is ahead of the GPU, and does not limit it."
+		c.Says = counted(l, "calls_that_blocked", "call") + " found the queue of " + stream(l).Text + " full and blocked until there was room: the host is ahead of the GPU, and does not limit it."
 	}
 	longest := most(t, "outstanding_max")
 	c.Grids = []grid{makeGrid(t, cardRows, "streams", label("stream", stream),
 		bars("", func(l tables.Line) []part {
 			mean, top := l.Value("outstanding_mean").Float(), l.Value("outstanding_max").Float()
-			return without([]part{{"cpu", ratio(mean, longest), "mean " + meanCount(l) + " operations"}, {"pale", ratio(top-mean, longest), "most " + l.Show("outstanding_max") + " operations"}})
+			return without([]part{{"cpu", ratio(mean, longest), "mean " + meanCount(l) + " operations"}, {"pale", ratio(top-mean, longest), "most " + counted(l, "outstanding_max", "operation")}})
 		}),
 		column{gridColumn{Head: "operations, mean", Number: true, Unit: tables.Count}, func(l tables.Line) gridCell {
 			return gridCell{Text: meanCount(l), Exact: l.Exact("outstanding_mean")}
@@ -278,7 +278,7 @@ func launchCard(list []tables.Table) card {
 				return gridCell{Text: "from " + l.Show("from_ns"), Exact: l.Exact("from_ns")}
 			}),
 			bars("", func(l tables.Line) []part {
-				return []part{{"launch", ratio(l.Value("count").Float(), longest), l.Show("count") + " operations"}}
+				return []part{{"launch", ratio(l.Value("count").Float(), longest), counted(l, "count", "operation")}}
 			}),
 			figure(h, "operations", "count"))}}
 }

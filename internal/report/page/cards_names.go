@@ -62,7 +62,7 @@ func blockingCard(list []tables.Table) card {
 	t := &list[0]
 	var c card
 	if l, ok := largest(t, "waited_ns"); ok {
-		c.Says = blockingName(l) + " waits longest: " + l.Show("waited_ns") + " in " + l.Show("waited") + " calls."
+		c.Says = blockingName(l) + " waits longest: " + l.Show("waited_ns") + " in " + counted(l, "waited", "call") + "."
 		if hint := l.Str("hint"); hint != "" {
 			c.Says += " What to do: " + hint + "."
 		}

@@ -27,7 +27,7 @@ func findings(r *report.Report, list []tables.Table) []finding {
 	if t := tables.Find(list, "hotspots"); t != nil && t.Rows > 0 {
 		l := t.Line(0)
 		f := finding{Kind: report.ClassOf(l.Str("kind")), NS: l.Value("critical_ns").Int(), Value: l.Show("critical_ns"), About: "on the path",
-			Title: report.Plain(l.Str("readable")) + " is the largest hotspot", Text: l.Show("share_of_window") + " of the window, in " + l.Show("calls") + " calls."}
+			Title: report.Plain(l.Str("readable")) + " is the largest hotspot", Text: l.Show("share_of_window") + " of the window, in " + counted(l, "calls", "call") + "."}
 		if caller := l.Str("caller"); caller != "" {
 			f.Text += " It comes from " + report.Plain(caller) + "."
 		}
@@ -36,7 +36,7 @@ func findings(r *report.Report, list []tables.Table) []finding {
 	if t := tables.Find(list, "blocking"); t != nil {
 		if l, ok := largest(t, "waited_ns"); ok {
 			out = append(out, finding{Kind: "sync", NS: l.Value("waited_ns").Int(), Value: l.Show("waited_ns"), About: "of waiting for the GPU",
-				Title: blockingName(l) + " blocks the CPU", Text: sentence(cmp.Or(l.Str("hint"), "in "+l.Show("waited")+" calls")) + "."})
+				Title: blockingName(l) + " blocks the CPU", Text: sentence(cmp.Or(l.Str("hint"), "in "+counted(l, "waited", "call"))) + "."})
 		}
 	}
 	if t := tables.Find(list, "temporal"); t != nil {
@@ -83,4 +83,9 @@ func sentence(s string) string {
 		return s
 	}
 	return string(s[0]-'a'+'A') + s[1:]
+}
+
+// counted is a number of a line with what it counts: 1 call, 2,000 calls.
+func counted(l tables.Line, column, noun string) string {
+	return tables.Counted(int(l.Value(column).Int()), noun)
 }

@@ -146,8 +146,8 @@ func (w *lanes) curves(list []tables.Table) {
 			if i == len(tips) {
 				tips = append(tips, fmt.Appendf(nil, "At %s", tables.Duration(l.Value("start_ns").Int()-of0(slots))))
 			}
-			tips[i] = fmt.Appendf(tips[i], " · %s computation %s, communication %s and %s hidden, copies %s, %s operations in its queues", name, l.Share("computation_ns", "duration_ns"),
-				l.Share("communication_ns", "duration_ns"), l.Share("hidden_communication_ns", "duration_ns"), l.Share("copies_ns", "duration_ns"), l.Show("outstanding_max"))
+			tips[i] = fmt.Appendf(tips[i], " · %s computation %s, communication %s and %s hidden, copies %s, %s in its queues", name, l.Share("computation_ns", "duration_ns"),
+				l.Share("communication_ns", "duration_ns"), l.Share("hidden_communication_ns", "duration_ns"), l.Share("copies_ns", "duration_ns"), counted(l, "outstanding_max", "operation"))
 			i++
 		}
 		add := func(label, small, title string, s *stack, kinds ...string) {
