@@ -52,7 +52,9 @@ const leavesEarly = 100_000
 func alignSteps(a, b []item) []pair {
 	x := &aligner{a: a, b: b}
 	if !x.wholeSteps() {
-		x.lossySteps()
+		if x.lossySteps(); len(x.pairs) < manyItems {
+			x.pairs = nil
+		}
 	}
 	if len(x.pairs) > 0 {
 		x.between()
@@ -342,7 +344,7 @@ func (x *aligner) between() {
 		if a1 > a0 && b1 > b0 {
 			more, cost := x.gapped(a0, a1, b0, b1, x.near(steps, i))
 			if theta, ok := x.inOrder(a0, a1, b0, b1, i == 0, i == len(steps)); ok { // a clock may have jumped before the first step, or after the last
-				if other, c := x.gapped(a0, a1, b0, b1, theta); c+gapCost < cost {
+				if other, c := x.gapped(a0, a1, b0, b1, theta); c+clearlyBetter < cost {
 					more = other
 				}
 			}

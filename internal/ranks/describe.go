@@ -23,8 +23,11 @@ func (z *summarizer) describe() {
 	streams := map[int64]string{} // the group of all operations of a stream that name one; "?" when they differ
 	peers := map[int64]int64{}    // the other side of all transfers of a stream that name one; -1 when they differ
 	pairs := map[int64]string{}   // the places of all transfers of a stream that say them; "?" when they differ
-	for i, a := range z.acts {
+	for i := range z.acts {
 		records[i], said[i] = z.recorded(i)
+	}
+	nameRanks(records)
+	for i, a := range z.acts {
 		c := &records[i]
 		n := z.streamOf(a)
 		if p, ok := peers[n]; collOf(c.Name) == SendRecv && c.Peer >= 0 && c.Peer <= math.MaxInt32 && (!ok || p == c.Peer) {
@@ -107,6 +110,26 @@ func (z *summarizer) onlyGroup() *trace.ProcessGroup {
 		return &d.Groups[0]
 	}
 	return nil
+}
+
+// nameRanks gives the ranks of their groups to records that name the group alone: of kernels whose list was cut, or whose launch has no record.
+func nameRanks(records []trace.Collective) {
+	known := map[string]*trace.ProcessGroup{}
+	for i := range records {
+		g := &records[i].Group
+		if g.Name == "" || g.Ranks == nil {
+			continue
+		}
+		if old, ok := known[g.Name]; ok && (old == nil || !slices.Equal(old.Ranks, g.Ranks)) {
+			g = nil
+		}
+		known[records[i].Group.Name] = g
+	}
+	for i := range records {
+		if g := &records[i].Group; g.Ranks == nil && known[g.Name] != nil {
+			*g = *known[g.Name]
+		}
+	}
 }
 
 // onHost is the stream of operations of the CPU: its threads share them out.
