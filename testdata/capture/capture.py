@@ -66,7 +66,7 @@ def machine():
             cpu = next((line.split(":", 1)[1].strip() for line in f if line.startswith("model name")), "")
     except OSError:
         pass
-    return {"system": platform.system() + " " + platform.release(), "cpu": cpu or platform.processor(), "cores": os.cpu_count(), "python": platform.python_version(),
+    return {"system": platform.system() + " " + platform.machine(), "cpu": cpu or platform.processor(), "cores": os.cpu_count(), "python": platform.python_version(),
             "gpu": first_line("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"),
             "nvcc": (first_line("sh", "-c", "nvcc --version | grep release")), "nsys": first_line("nsys", "--version")}
 
