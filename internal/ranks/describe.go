@@ -104,14 +104,6 @@ func (z *summarizer) describe() {
 	}
 }
 
-// onlyGroup is the group of all ranks where the trace lists no other: what names no group was made there.
-func (z *summarizer) onlyGroup() *trace.ProcessGroup {
-	if d := &z.tr.Distributed; len(d.Groups) == 1 && int64(len(d.Groups[0].Ranks)) == d.World && d.World > 1 {
-		return &d.Groups[0]
-	}
-	return nil
-}
-
 // nameRanks gives the ranks of their groups to records that name the group alone: of kernels whose list was cut, or whose launch has no record.
 func nameRanks(records []trace.Collective) {
 	known := map[string]*trace.ProcessGroup{}
@@ -130,6 +122,14 @@ func nameRanks(records []trace.Collective) {
 			*g = *known[g.Name]
 		}
 	}
+}
+
+// onlyGroup is the group of all ranks where the trace lists no other: what names no group was made there.
+func (z *summarizer) onlyGroup() *trace.ProcessGroup {
+	if d := &z.tr.Distributed; len(d.Groups) == 1 && int64(len(d.Groups[0].Ranks)) == d.World && d.World > 1 {
+		return &d.Groups[0]
+	}
+	return nil
 }
 
 // onHost is the stream of operations of the CPU: its threads share them out.
