@@ -81,7 +81,7 @@ func TestReal(t *testing.T) {
 	if len(off) < 8 || off[len(off)/2] > 0.07 {
 		t.Errorf("predictions are off by %.3f", off)
 	}
-	if late < 6 || right < late-1 {
+	if late < 6 || right < late {
 		t.Errorf("of %d ranks that are late %d are named", late, right)
 	}
 	if m.Torch.Torch == "" {
