@@ -72,7 +72,7 @@ func (q *request) options(stage func(string)) (pipeline.Options, error) {
 func methods(q *request) map[string]critpath.Method {
 	h := hta.Options{First: -1, Last: -1}
 	if q.Step != "" {
-		h.Annotation = "ProfilerStep#" + q.Step
+		h.Annotation = trace.StepPrefix + q.Step
 	}
 	return map[string]critpath.Method{"exact": critpath.Exact, "ctda": critpath.CTDA, "hta": hta.Method(h)}
 }

@@ -14,11 +14,8 @@ import (
 )
 
 func (p *program) adviseCommand() *cli.Command {
-	return &cli.Command{Name: "advise", Usage: "say what would make the run shorter, with evidence", ArgsUsage: "FILE|FOLDER [flags]",
-		Flags: slices.Concat(inputFlags(), captureFlags(), jobFlags(), windowFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"},
-			&cli.StringFlag{Name: "fail-on", Category: reportGroup, Usage: "end with status 3 when one of these is found: `RULE[:PERCENT],…` or any; gains that are bounds count only with a percentage"},
-		}, generalFlags()),
+	takes := groups{inputFlags(), captureFlags(), jobFlags(), windowFlags(), jsonFlags(), failOnFlags(), generalFlags()}
+	return &cli.Command{Name: "advise", Usage: "say what would make the run shorter, with evidence", ArgsUsage: "FILE|FOLDER [flags]", Flags: takes.flags(),
 		Description: `
 Lists causes that rules find in the trace: what is wrong, where, what to change, and by how much the window gets shorter
 then. Each gain is a replay of the run without the cause, never a time read off the trace; at most marks bounds.
@@ -32,7 +29,7 @@ Examples:
   overlay advise trace.json.gz --step 3 --json
   overlay advise trace.json.gz --fail-on data-no-workers,sync-item:5
   overlay advise trace.json.gz --fail-on any`,
-		Action: p.action(ownFiles, checkAdvise, (*job).advise)}
+		Action: p.action(takes, ownFiles, (*flagReader).argsOrInput, (*job).advise)}
 }
 
 // gate is a finding on which a check fails, from a percentage of the window on.
@@ -42,9 +39,16 @@ type gate struct {
 	set     bool // a percentage was given
 }
 
-// checkAdvise completes and checks the options of `advise`.
-func checkAdvise(r *flagReader, o *options) {
-	r.argsOrInput(o)
+// adviseOptions are what only advise has.
+type adviseOptions struct{ gates []gate }
+
+func failOnFlags() group {
+	return group{[]cli.Flag{
+		&cli.StringFlag{Name: "fail-on", Category: reportGroup, Usage: "end with status 3 when one of these is found: `RULE[:PERCENT],…` or any; gains that are bounds count only with a percentage"},
+	}, readGates}
+}
+
+func readGates(r *flagReader, o *options) {
 	for word := range strings.SplitSeq(r.path("fail-on"), ",") {
 		word = strings.TrimSpace(word)
 		if word == "" {

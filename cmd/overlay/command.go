@@ -3,16 +3,14 @@ package main
 import (
 	"io"
 	"os"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 )
 
 func (p *program) runCommand() *cli.Command {
-	flags := slices.Concat(inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"),
-		[]cli.Flag{&cli.StringFlag{Name: "report", TakesFile: true, Category: filesGroup, Usage: "also write the report to `FILE`, named .json or .html"}},
-		captureFlags(), jobFlags(), analysisFlags(), htaFlags(), adviceFlags(), drawingFlags(), ranksFlags(), reportFlags(), generalFlags())
-	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "-i FILE [-o FILE] [flags]", Flags: flags,
+	takes := groups{inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"), besideFlags(), captureFlags(), jobFlags(),
+		methodFlags(), windowFlags(), htaFlags(), adviceFlags(), pictureFlags(), ranksFlags(), reportFlags(), generalFlags()}
+	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "-i FILE [-o FILE] [flags]", Flags: takes.flags(),
 		Description: `
 Finds the critical path of the trace and draws it in: critical slices red, a track "Critical path" that says what the
 time is bound by, arrows along the path. Prints a summary to standard output (to standard error with -o -). Of a folder,
@@ -27,24 +25,24 @@ Examples:
   overlay run -i trace.json.gz -o overlaid.json --method hta
   overlay run -i trace.json.gz -o slim.pftrace.gz --only-critical --anonymize
   kubectl exec pod -- cat trace.json | overlay run -i - -o - --format perfetto > overlaid.pftrace`,
-		Action: p.action(0, checkRun, (*job).run)}
+		Action: p.action(takes, 0, checkRun, (*job).run)}
 }
 
 func (p *program) convertCommand() *cli.Command {
-	return &cli.Command{Name: "convert", Usage: "change the format, draw nothing", ArgsUsage: "-i FILE -o FILE [flags]",
-		Flags: slices.Concat(inputFlags(), outputFlags("required"), generalFlags()),
+	takes := groups{inputFlags(), outputFlags("required"), generalFlags()}
+	return &cli.Command{Name: "convert", Usage: "change the format, draw nothing", ArgsUsage: "-i FILE -o FILE [flags]", Flags: takes.flags(),
 		Description: `
 Writes the trace in another format without analysis. To Chrome JSON every event is copied byte for byte.
 
 Examples:
   overlay convert -i trace.json.gz -o trace.pftrace
   overlay convert -i trace.json.zst -o trace.json.gz`,
-		Action: p.action(0, checkConvert, (*job).convert)}
+		Action: p.action(takes, 0, checkConvert, (*job).convert)}
 }
 
 func (p *program) reportCommand() *cli.Command {
-	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "-i FILE [flags]",
-		Flags: slices.Concat(inputFlags(), captureFlags(), jobFlags(), analysisFlags(), htaFlags(), adviceFlags(), reportFlags(), formFlags(), generalFlags()),
+	takes := groups{inputFlags(), captureFlags(), jobFlags(), methodFlags(), windowFlags(), htaFlags(), adviceFlags(), reportFlags(), jsonFlags(), pageFlags(), generalFlags()}
+	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "-i FILE [flags]", Flags: takes.flags(),
 		Description: `
 Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a
 folder, a quoted pattern or an archive (tar, zip) with a trace for each rank of a job it puts all of them on one clock
@@ -57,16 +55,12 @@ Examples:
   overlay report -i trace.json.gz --step 3 --top 20
   overlay report -i trace.json.gz --json --segments > report.json
   overlay report -i trace.json.gz --html report.html`,
-		Action: p.action(0, func(r *flagReader, o *options) { r.needInput(o) }, (*job).printReport)}
+		Action: p.action(takes, 0, checkReport, (*job).printReport)}
 }
 
 func (p *program) diffCommand() *cli.Command {
-	return &cli.Command{Name: "diff", Usage: "compare two traces", ArgsUsage: "BEFORE AFTER [flags]",
-		Flags: slices.Concat(analysisFlags(), formFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "markdown", Category: reportGroup, Usage: "print Markdown, as for a comment on a change under review"},
-			&cli.StringFlag{Name: "svg", TakesFile: true, Category: reportGroup, Usage: "also draw both paths as bars into `FILE`"},
-			&cli.Float64Flag{Name: "fail-if-slower", Category: reportGroup, DefaultText: "off",
-				Usage: "end with status 3 when the window of AFTER is longer by more than `PERCENT`"}}, generalFlags()),
+	takes := groups{methodFlags(), windowFlags(), jsonFlags(), pageFlags(), diffFlags(), generalFlags()}
+	return &cli.Command{Name: "diff", Usage: "compare two traces", ArgsUsage: "BEFORE AFTER [flags]", Flags: takes.flags(),
 		Description: `
 Analyses both traces in the same way and compares the reports: duration, classes, hotspots. Of two folders, quoted
 patterns or archives with a trace for each rank of a job it compares the jobs: steps, classes, waits, and which
@@ -77,13 +71,13 @@ Examples:
   overlay diff monday/ tuesday/
   overlay diff before.json.gz after.json.gz --step 3 --fail-if-slower 5
   overlay diff before.json.gz after.json.gz --markdown --svg paths.svg > comment.md`,
-		Action: p.action(2, nil, (*job).diff)}
+		Action: p.action(takes, 2, nil, (*job).diff)}
 }
 
 func (p *program) openCommand() *cli.Command {
-	return &cli.Command{Name: "open", Usage: "show a trace in ui.perfetto.dev from this machine", ArgsUsage: "FILE [flags]",
-		Flags: slices.Concat([]cli.Flag{&cli.BoolFlag{Name: "no-browser", Category: filesGroup,
-			Usage: "print the link only, start no browser"}}, generalFlags()),
+	takes := groups{{[]cli.Flag{&cli.BoolFlag{Name: "no-browser", Category: filesGroup, Usage: "print the link only, start no browser"}},
+		func(r *flagReader, o *options) { o.noBrowser = r.Bool("no-browser") }}, generalFlags()}
+	return &cli.Command{Name: "open", Usage: "show a trace in ui.perfetto.dev from this machine", ArgsUsage: "FILE [flags]", Flags: takes.flags(),
 		Description: `
 Serves this one file on 127.0.0.1:9001 and opens the viewer with it, zoomed to the analysed window and with the critical
 path pinned on top. The trace goes from this machine into the browser on this machine and nowhere else. Ends after the
@@ -92,12 +86,12 @@ transfer, or after two minutes without one.
 Examples:
   overlay open trace.overlaid.pftrace
   overlay open trace.overlaid.pftrace --no-browser`,
-		Action: p.action(1, nil, (*job).openInViewer)}
+		Action: p.action(takes, 1, nil, (*job).openInViewer)}
 }
 
 func (p *program) checkCommand() *cli.Command {
-	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "FILE|FOLDER… [flags]",
-		Flags: slices.Concat([]cli.Flag{&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, captureFlags(), generalFlags()),
+	takes := groups{jsonFlags(), captureFlags(), generalFlags()}
+	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "FILE|FOLDER… [flags]", Flags: takes.flags(),
 		Description: `
 Reads a Kineto trace or a .pftrace and prints what is in it, what was repaired, and what the analysis will miss. Of a
 folder, a quoted pattern, an archive (tar, zip) or several files it lists the ranks: how each is known, what it recorded
@@ -109,12 +103,13 @@ Examples:
   overlay check traces/
   overlay check 'traces/rank*.json.gz'
   overlay check traces.tar.gz --json`,
-		Action: p.action(anyFiles, nil, (*job).check)}
+		Action: p.action(takes, anyFiles, nil, (*job).check)}
 }
 
 func (p *program) versionCommand() *cli.Command {
-	return &cli.Command{Name: "version", Usage: "print the version", ArgsUsage: "", Flags: generalFlags(),
-		Action: p.action(0, nil, func(j *job) error { return j.print(versionText()) })}
+	takes := groups{generalFlags()}
+	return &cli.Command{Name: "version", Usage: "print the version", ArgsUsage: "", Flags: takes.flags(),
+		Action: p.action(takes, 0, nil, func(j *job) error { return j.print(versionText()) })}
 }
 
 // print makes text the result of a command.

@@ -14,6 +14,7 @@ const completeFlag = "--generate-bash-completion"
 var shells = []string{"bash", "zsh", "fish"}
 
 func (p *program) completionCommand() *cli.Command {
+	takes := groups{generalFlags()}
 	return &cli.Command{Name: "completion", Usage: "print a script for the shell that completes commands and flags", ArgsUsage: "bash|zsh|fish",
 		Description: `
 The script goes where the shell looks for completions, or into its start file.
@@ -22,7 +23,7 @@ Examples:
   source <(overlay completion bash)
   overlay completion zsh > "${fpath[1]}/_overlay"
   overlay completion fish > ~/.config/fish/completions/overlay.fish`,
-		Flags: generalFlags(), Action: p.action(1, func(r *flagReader, _ *options) {
+		Flags: takes.flags(), Action: p.action(takes, 1, func(r *flagReader, _ *options) {
 			if r.NArg() == 0 {
 				r.err = &usageError{"no shell given: " + strings.Join(shells, ", "), "completion"}
 			}
@@ -49,8 +50,9 @@ func (j *job) printCompletion() error {
 
 // manCommand is for packages, which install what it prints as overlay(1).
 func (p *program) manCommand() *cli.Command {
-	return &cli.Command{Name: "man", Hidden: true, Usage: "print the manual page", ArgsUsage: "", Flags: generalFlags(),
-		Action: p.action(0, nil, func(j *job) error {
+	takes := groups{generalFlags()}
+	return &cli.Command{Name: "man", Hidden: true, Usage: "print the manual page", ArgsUsage: "", Flags: takes.flags(),
+		Action: p.action(takes, 0, nil, func(j *job) error {
 			text, err := j.app().ToManWithSection(1)
 			if err != nil {
 				return err

@@ -22,18 +22,18 @@ import (
 )
 
 func (p *program) exportCommand() *cli.Command {
-	flags := slices.Concat([]cli.Flag{
-		&cli.GenericFlag{Name: "input", Value: &fileNames{}, TakesFile: true, Aliases: []string{"i"}, Category: filesGroup,
-			Usage: "the traces to read, `FILE`, folder, archive (tar, zip) or - for standard input; more of them may follow without a flag"},
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
-			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"},
-	}, setFlags(), []cli.Flag{
-		&cli.StringFlag{Name: "tables", Category: filesGroup, Value: "trace",
-			Usage: "write `trace|summary`: every event and what is made from them, or the few kilobytes by which overlay report and overlay run put the ranks of a job together"},
-		&cli.BoolFlag{Name: "args", Category: filesGroup, Usage: "with the arguments of each event as JSON, in the column args of events"},
-		&cli.BoolFlag{Name: "compat", Category: filesGroup, Usage: "for old readers: plain encodings and snappy instead of differences and zstd"},
-	}, analysisFlags(), generalFlags())
-	return &cli.Command{Name: "export", Usage: "write tables as Parquet for DuckDB, Spark, pandas, …", ArgsUsage: "-i FILE|DIR [FILE|DIR …] -o DIR [flags]", Flags: flags,
+	takes := groups{inputFlag("the traces to read, `FILE`, folder, archive (tar, zip) or - for standard input; more of them may follow without a flag"),
+		{[]cli.Flag{&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
+			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"}}, readOutput},
+		setFlags(),
+		{[]cli.Flag{&cli.StringFlag{Name: "tables", Category: filesGroup, Value: "trace",
+			Usage: "write `trace|summary`: every event and what is made from them, or the few kilobytes by which overlay report and overlay run put the ranks of a job together"}},
+			func(r *flagReader, o *options) { o.tables = r.oneOf("tables", "trace", "summary") }},
+		argsFlags(),
+		{[]cli.Flag{&cli.BoolFlag{Name: "compat", Category: filesGroup, Usage: "for old readers: plain encodings and snappy instead of differences and zstd"}},
+			func(r *flagReader, o *options) { o.compat = r.Bool("compat") }},
+		methodFlags(), windowFlags(), generalFlags()}
+	return &cli.Command{Name: "export", Usage: "write tables as Parquet for DuckDB, Spark, pandas, …", ArgsUsage: "-i FILE|DIR [FILE|DIR …] -o DIR [flags]", Flags: takes.flags(),
 		Description: `
 Writes every event, the path, the dependencies and what is made from them as tables: one small folder for each trace,
 which engines read together. Running it again replaces that folder; a run that fails leaves nothing. Columns and recipes
@@ -45,19 +45,15 @@ Examples:
   overlay export -i traces/ -o parts --tables summary && overlay report -i parts
   find traces -name '*.json.gz' -print0 | xargs -0 -P 8 -n 1 overlay export -o tables --quiet -i
   duckdb -c "select name, sum(critical_ns) from 'tables/*/*/events.parquet' group by 1 order by 2 desc limit 10"`,
-		Action: p.action(ownFiles, checkExport, (*job).export)}
-}
-
-// setFlags name the set of tables that an input makes.
-func setFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "run", Category: filesGroup, Usage: "the job is called `NAME` (default: the folder of the input)"},
-		&cli.IntFlag{Name: "rank", Category: filesGroup, DefaultText: "what the trace says, else the number in the name of the file, else the first that is free",
-			Usage: "the one input is rank `N`"},
-	}
+		Action: p.action(takes, ownFiles, checkExport, (*job).export)}
 }
 
 func checkExport(r *flagReader, o *options) {
+	for _, flag := range []string{"args", "method", "step", "annotation"} {
+		if o.tables == "summary" && r.IsSet(flag) {
+			r.problem("--%s does not go with --tables summary, which is of the whole trace", flag)
+		}
+	}
 	r.needInput(o)
 	switch {
 	case o.output == "":

@@ -19,6 +19,8 @@ func FuzzCommandLine(f *testing.F) {
 		"report\n-i\nx\n--analysis\nidle,queue\n--idle-threshold\n3ms\n--overlap-threshold\nnan", "rnu", "sql\n-h", "run\n-i\n--", "run\n---i\nx", "run\n--jobs\n99999999999999999999"} {
 		f.Add(s)
 	}
+	every := groups{inputFlags(), outputFlags(""), besideFlags(), captureFlags(), jobFlags(), methodFlags(), windowFlags(), htaFlags(), adviceFlags(), pictureFlags(), ranksFlags(), reportFlags(), jsonFlags(),
+		pageFlags(), diffFlags(), failOnFlags(), changeFlags(), setFlags(), argsFlags(), queryFlags(), generalFlags()}
 	f.Fuzz(func(t *testing.T, text string) {
 		args := append([]string{"overlay"}, strings.Split(text, "\n")...)
 		if text == "" {
@@ -31,7 +33,7 @@ func FuzzCommandLine(f *testing.F) {
 		for _, c := range app.Commands {
 			c.Action = func(ctx *cli.Context) error { // all but the work
 				parsed = true
-				o, err := readOptions(ctx)
+				o, err := readOptions(ctx, every)
 				r := &flagReader{Context: ctx, err: err}
 				checkRun(r, o)
 				if r.err == nil && (o.jobs < 1 || o.top < 0 && ctx.IsSet("top") || o.maxExpand < 0 || o.input == "") {

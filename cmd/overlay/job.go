@@ -25,10 +25,10 @@ type job struct {
 	verdict error
 }
 
-// action makes a command out of a function on a job. nFiles is the number of file names that the command takes.
-func (p *program) action(nFiles int, check func(*flagReader, *options), body func(*job) error) cli.ActionFunc {
+// action makes a command out of a function on a job, with the flags that it takes. nFiles is the number of file names that the command takes.
+func (p *program) action(takes groups, nFiles int, check func(*flagReader, *options), body func(*job) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		o, err := readOptions(c)
+		o, err := readOptions(c, takes)
 		r := &flagReader{Context: c, err: err}
 		r.wantFiles(nFiles)
 		switch {

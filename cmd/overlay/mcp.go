@@ -20,9 +20,9 @@ import (
 )
 
 func (p *program) mcpCommand() *cli.Command {
-	return &cli.Command{Name: "mcp", Usage: "answer agents over standard input and output (Model Context Protocol)", ArgsUsage: "--root DIR [flags]",
-		Flags: slices.Concat([]cli.Flag{
-			&cli.GenericFlag{Name: "root", Value: &fileNames{}, TakesFile: true, Category: filesGroup, Usage: "let agents read traces below `DIR` only; may be repeated (required)"}}, generalFlags()),
+	takes := groups{{[]cli.Flag{
+		&cli.GenericFlag{Name: "root", Value: &fileNames{}, TakesFile: true, Category: filesGroup, Usage: "let agents read traces below `DIR` only; may be repeated (required)"}}, readRoots}, generalFlags()}
+	return &cli.Command{Name: "mcp", Usage: "answer agents over standard input and output (Model Context Protocol)", ArgsUsage: "--root DIR [flags]", Flags: takes.flags(),
 		Description: `
 Offers what the other commands print as tools of the Model Context Protocol: check, report, hotspots, advise, whatif,
 diff, query, event, path_between. Files outside of the given folders are refused, nothing is written, long answers are
@@ -31,17 +31,20 @@ cut and say so.
 Examples:
   overlay mcp --root traces
   claude mcp add overlay -- overlay mcp --root "$PWD"`,
-		Action: p.action(0, func(r *flagReader, o *options) {
-			for _, root := range r.paths("root") {
-				if info, err := os.Stat(root); err != nil || !info.IsDir() {
-					r.problem("--root %s is no folder", quote(root))
-				}
-				o.roots = append(o.roots, root)
-			}
-			if len(o.roots) == 0 {
-				r.problem("no --root: name the folder whose traces agents may read")
-			}
-		}, (*job).serveAgents)}
+		Action: p.action(takes, 0, nil, (*job).serveAgents)}
+}
+
+// readRoots reads the folders that agents may read.
+func readRoots(r *flagReader, o *options) {
+	for _, root := range r.paths("root") {
+		if info, err := os.Stat(root); err != nil || !info.IsDir() {
+			r.problem("--root %s is no folder", quote(root))
+		}
+		o.roots = append(o.roots, root)
+	}
+	if len(o.roots) == 0 {
+		r.problem("no --root: name the folder whose traces agents may read")
+	}
 }
 
 // answerLimit is how many bytes of an answer an agent gets: more would fill its memory with one look.

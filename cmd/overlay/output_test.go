@@ -114,7 +114,8 @@ func TestPlaces(t *testing.T) {
 	}
 	names := []string{in, filepath.Join(dir, ".", "x", "..", "in.json"), hard, soft, filepath.Join(folder, "in.json")}
 	for _, name := range names {
-		for _, o := range []*options{{output: name}, {report: name}, {html: name}, {cpuProfile: name}, {memProfile: name}} {
+		for _, o := range []*options{{outputOptions: outputOptions{output: name}}, {outputOptions: outputOptions{report: name}}, {reportOptions: reportOptions{html: name}}, {diffOptions: diffOptions{svg: name}},
+			{generalOptions: generalOptions{cpuProfile: name}}, {generalOptions: generalOptions{memProfile: name}}} {
 			o.input = in
 			if got := refused(o); !strings.Contains(got, "is the input") {
 				t.Errorf("%+v: %q", o, got)
@@ -130,18 +131,19 @@ func TestPlaces(t *testing.T) {
 	fresh := []string{filepath.Join(dir, "new"), filepath.Join(dir, ".", "new"), filepath.Join(folder, "new")}
 	for _, a := range fresh {
 		for _, b := range fresh {
-			if got := refused(&options{input: in, output: a, memProfile: b}); got == "" {
+			if got := refused(&options{inputOptions: inputOptions{input: in}, outputOptions: outputOptions{output: a}, generalOptions: generalOptions{memProfile: b}}); got == "" {
 				t.Errorf("%s and %s are accepted as two outputs", a, b)
 			}
 		}
 	}
-	for _, o := range []*options{{output: "-", report: "/dev/stdout"}, {cpuProfile: "-"}, {command: "convert", memProfile: "/dev/fd/1"}} {
+	for _, o := range []*options{{outputOptions: outputOptions{output: "-", report: "/dev/stdout"}}, {generalOptions: generalOptions{cpuProfile: "-"}},
+		{command: "convert", generalOptions: generalOptions{memProfile: "/dev/fd/1"}}} {
 		if got := refused(o); !strings.Contains(got, "standard output is to be written twice") {
 			t.Errorf("%+v: %q", o, got)
 		}
 	}
-	for _, o := range []*options{{output: fresh[0], report: filepath.Join(dir, "new2")}, {output: "/dev/null", report: "/dev/null"}, {command: "run", output: "-"},
-		{command: "run", quiet: true, memProfile: "-"}} {
+	for _, o := range []*options{{outputOptions: outputOptions{output: fresh[0], report: filepath.Join(dir, "new2")}}, {outputOptions: outputOptions{output: "/dev/null", report: "/dev/null"}},
+		{command: "run", outputOptions: outputOptions{output: "-"}}, {command: "run", generalOptions: generalOptions{quiet: true, memProfile: "-"}}} {
 		if o.input = in; refused(o) != "" {
 			t.Errorf("%+v: %q", o, refused(o))
 		}

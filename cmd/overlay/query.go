@@ -22,17 +22,11 @@ import (
 )
 
 func (p *program) queryCommand() *cli.Command {
-	flags := slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Category: filesGroup, Usage: "the query stands in `FILE`; then every argument is an input"},
-		&cli.BoolFlag{Name: "schema", Category: filesGroup, Usage: "print the tables with what their columns mean, and read nothing"},
-		&cli.StringFlag{Name: "format", Category: filesGroup, Value: "table", Usage: "print the result as `table|csv|json|jsonl`"},
-		&cli.StringFlag{Name: "engine", Category: filesGroup, Value: "sqlite",
-			Usage: "who answers, `sqlite|duckdb`: sqlite is built in and reads the tables where they lie in memory; duckdb is the program of that name, and quicker for many ranks"},
-	}, setFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: "args", Category: filesGroup, Usage: "with the arguments of each event as JSON, in the column args of events"},
-		&cli.StringFlag{Name: "max-memory", Category: generalGroup, DefaultText: "half of the machine's", Usage: "stop when the traces need more than `SIZE`, as in 500MB or 2GiB"},
-	}, analysisFlags(), generalFlags())
-	return &cli.Command{Name: "query", Usage: "ask traces, or exported tables, in SQL", ArgsUsage: "'SELECT …' FILE|DIR [FILE|DIR …] [flags]", Flags: flags,
+	takes := groups{queryFlags(), setFlags(), argsFlags(),
+		{[]cli.Flag{&cli.StringFlag{Name: "max-memory", Category: generalGroup, DefaultText: "half of the machine's", Usage: "stop when the traces need more than `SIZE`, as in 500MB or 2GiB"}},
+			func(r *flagReader, o *options) { o.maxMemory = r.bytes("max-memory") }},
+		methodFlags(), windowFlags(), generalFlags()}
+	return &cli.Command{Name: "query", Usage: "ask traces, or exported tables, in SQL", ArgsUsage: "'SELECT …' FILE|DIR [FILE|DIR …] [flags]", Flags: takes.flags(),
 		Description: `
 Answers one query over the tables of one trace or of many: events, the path, the dependencies, steps, collectives,
 module calls. Inputs are traces, folders of traces, and folders that 'overlay export' has written. Nothing is imported
@@ -43,11 +37,32 @@ Examples:
   overlay query 'select name, sum(critical_ns)/1e6 as ms from events group by 1 order by ms desc limit 10' trace.json.gz
   overlay query -f slow.sql --format csv traces/ > slow.csv
   overlay query 'select rank, bound_by from runs' tables --engine duckdb`,
-		Action: p.action(ownFiles, checkQuery, (*job).query)}
+		Action: p.action(takes, ownFiles, checkQuery, (*job).query)}
+}
+
+// queryOptions are what only query has.
+type queryOptions struct {
+	sqlFile   string // the query; "" = the first argument
+	sqlFormat string
+	engine    string
+	schema    bool
+	maxMemory int64 // bytes; 0 = half of the machine's
+}
+
+func queryFlags() group {
+	return group{[]cli.Flag{
+		&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Category: filesGroup, Usage: "the query stands in `FILE`; then every argument is an input"},
+		&cli.BoolFlag{Name: "schema", Category: filesGroup, Usage: "print the tables with what their columns mean, and read nothing"},
+		&cli.StringFlag{Name: "format", Category: filesGroup, Value: "table", Usage: "print the result as `table|csv|json|jsonl`"},
+		&cli.StringFlag{Name: "engine", Category: filesGroup, Value: "sqlite",
+			Usage: "who answers, `sqlite|duckdb`: sqlite is built in and reads the tables where they lie in memory; duckdb is the program of that name, and quicker for many ranks"},
+	}, func(r *flagReader, o *options) {
+		o.sqlFile, o.schema = r.path("file"), r.Bool("schema")
+		o.sqlFormat, o.engine = r.oneOf("format", sqlquery.Formats...), r.oneOf("engine", "sqlite", "duckdb")
+	}}
 }
 
 func checkQuery(r *flagReader, o *options) {
-	o.sqlFormat, o.engine = r.oneOf("format", sqlquery.Formats...), r.oneOf("engine", "sqlite", "duckdb")
 	want := 2 // a query and an input
 	if o.sqlFile != "" {
 		want = 1

@@ -42,6 +42,12 @@ func (j *job) solveOne(f *found, job func() (only string, err error)) (*pipeline
 	return j.solve(j.opts.input, tr, false)
 }
 
+// checkReport completes and checks the options of `report`.
+func checkReport(r *flagReader, o *options) {
+	r.needInput(o)
+	pageHasAll(o)
+}
+
 // printReport prints the analysis of one trace, or of the traces of a job.
 func (j *job) printReport() error {
 	html, err := j.createReport(j.opts.html)

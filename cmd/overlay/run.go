@@ -14,6 +14,7 @@ import (
 // checkRun completes and checks the options of `run`.
 func checkRun(r *flagReader, o *options) {
 	r.needInput(o)
+	pageHasAll(o)
 	if o.output == "" {
 		if o.many {
 			r.problem("no output: name the picture of the job with -o, as in -o job.pftrace")

@@ -139,7 +139,7 @@ func TestEveryFlagIsScripted(t *testing.T) {
 		}
 	}
 	general := map[string]bool{}
-	for _, f := range generalFlags() {
+	for _, f := range generalFlags().flags {
 		general[f.Names()[0]] = true
 	}
 	for _, c := range (&program{}).app().Commands {
@@ -169,7 +169,7 @@ func flagUsed(used map[string]bool, command string, names []string, anyCommand b
 func TestHelpNamesEveryFlag(t *testing.T) {
 	for _, c := range (&program{}).app().Commands {
 		help := c.CustomHelpTemplate
-		if len(c.Flags) > len(generalFlags()) && !strings.Contains(help, "Examples:\n  overlay "+c.Name) {
+		if len(c.Flags) > len(generalFlags().flags) && !strings.Contains(help, "Examples:\n  overlay "+c.Name) {
 			t.Errorf("%s: no example", c.Name)
 		}
 		for _, f := range c.Flags {

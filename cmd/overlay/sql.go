@@ -16,9 +16,10 @@ import (
 var sqlText string
 
 func (p *program) sqlCommand() *cli.Command {
-	return &cli.Command{Name: "sql", Usage: "print PerfettoSQL views and queries for the output", ArgsUsage: "",
-		Flags: append([]cli.Flag{&cli.StringFlag{Name: "extension", Category: filesGroup,
-			Usage: "instead, write into the folder `DIR` what the viewer reads as an extension server: the views as a module, each query as a macro"}}, generalFlags()...),
+	takes := groups{{[]cli.Flag{&cli.StringFlag{Name: "extension", Category: filesGroup,
+		Usage: "instead, write into the folder `DIR` what the viewer reads as an extension server: the views as a module, each query as a macro"}},
+		func(r *flagReader, o *options) { o.output = r.path("extension") }}, generalFlags()}
+	return &cli.Command{Name: "sql", Usage: "print PerfettoSQL views and queries for the output", ArgsUsage: "", Flags: takes.flags(),
 		Description: `
 The text goes into the query page of ui.perfetto.dev or into trace_processor_shell. It works on both output formats. With
 --extension, people who open traces add it once: the folder goes to a repository on GitHub or to any web server that
@@ -28,7 +29,7 @@ Examples:
   overlay sql > overlay.sql
   trace_processor_shell query -f overlay.sql overlaid.pftrace
   overlay sql --extension perfetto-overlay`,
-		Action: p.action(0, func(r *flagReader, o *options) { o.output = r.path("extension") }, (*job).printSQL)}
+		Action: p.action(takes, 0, nil, (*job).printSQL)}
 }
 
 func (j *job) printSQL() error {

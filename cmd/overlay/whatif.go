@@ -5,18 +5,24 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/overlay"
+	"overlay/internal/pipeline"
 	"overlay/internal/report"
 	"overlay/internal/whatif"
 )
 
+// whatifOptions are what only whatif has.
+type whatifOptions struct {
+	questions    pipeline.Questions
+	scenarioFile string
+}
+
 // changeFlags are a flag for each thing that a scenario can do.
-func changeFlags() []cli.Flag {
+func changeFlags() group {
 	about := map[string]string{
 		"scale":           "time of these activities is multiplied: `SELECTOR=FACTOR`, from 0 to 10",
 		"set":             "each of these operations lasts so long: `SELECTOR=TIME`",
@@ -36,16 +42,15 @@ func changeFlags() []cli.Flag {
 		}
 		flags = append(flags, &cli.StringSliceFlag{Name: v.Word, Category: changeGroup, Usage: about[v.Word]})
 	}
-	return append(flags,
+	return group{append(flags,
 		&cli.StringSliceFlag{Name: "scenario", Category: changeGroup, Usage: "a further scenario beside that of the flags above: `TEXT`, as in 'half the copies := class:copy=0.5; no-wait *Synchronize'"},
 		&cli.StringFlag{Name: "scenarios", Category: changeGroup, Usage: "further scenarios from `FILE`, one a line; lines that begin with # are comments"},
-		&cli.IntFlag{Name: "best", Category: changeGroup, DefaultText: "none", Usage: "each of the first `N` hotspots at half its time and at none, what saves most first"})
+		&cli.IntFlag{Name: "best", Category: changeGroup, DefaultText: "none", Usage: "each of the first `N` hotspots at half its time and at none, what saves most first"}), readChanges}
 }
 
 func (p *program) whatifCommand() *cli.Command {
-	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "-i FILE CHANGES [flags]",
-		Flags: slices.Concat(inputFlags(), outputFlags("default: nothing is written"), changeFlags(), windowFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"}}, generalFlags()),
+	takes := groups{inputFlags(), outputFlags("default: nothing is written"), changeFlags(), windowFlags(), jsonFlags(), generalFlags()}
+	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "-i FILE CHANGES [flags]", Flags: takes.flags(),
 		Description: `
 Predicts how long the window would have been if something had taken less time, and what would have bound it then. All
 flags that change something make one scenario; --scenario, --scenarios and --best add others beside it. With -o,
@@ -63,12 +68,11 @@ Examples:
   overlay whatif -i trace.json.gz --scale class:cpu=0.5 -o ghost.pftrace
   overlay whatif -i trace.json.gz --best 5 --scenario 'no waits := no-wait *Synchronize'
   overlay whatif -i trace.json.gz --scenarios questions.txt --json`,
-		Action: p.action(0, checkWhatIf, (*job).whatif)}
+		Action: p.action(takes, 0, checkWhatIf, (*job).whatif)}
 }
 
-// checkWhatIf completes and checks the options of `whatif`.
-func checkWhatIf(r *flagReader, o *options) {
-	r.needInput(o)
+// readChanges makes scenarios of what is to change.
+func readChanges(r *flagReader, o *options) {
 	var changes []string
 	for _, v := range whatif.Verbs {
 		if v.Usage == "" {
@@ -89,12 +93,17 @@ func checkWhatIf(r *flagReader, o *options) {
 	}
 	o.questions.Scenarios = append(o.questions.Scenarios, r.StringSlice("scenario")...)
 	o.scenarioFile = r.path("scenarios")
+	if o.questions.Best = r.Int("best"); r.IsSet("best") && o.questions.Best < 1 {
+		r.problem("--best %d is less than 1", o.questions.Best)
+	}
+}
+
+// checkWhatIf completes and checks the options of `whatif`.
+func checkWhatIf(r *flagReader, o *options) {
+	r.needInput(o)
 	if o.output != "" {
 		o.questions.Draw = true
 		r.readFormat(o)
-	}
-	if o.questions.Best = r.Int("best"); r.IsSet("best") && o.questions.Best < 1 {
-		r.problem("--best %d is less than 1", o.questions.Best)
 	}
 	if len(o.questions.Scenarios) == 0 && o.questions.Best == 0 && o.scenarioFile == "" {
 		r.problem("nothing is asked: say what is to change, as in --scale 'aten::copy_=0.5', or --best 5")

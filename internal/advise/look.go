@@ -51,6 +51,11 @@ var (
 	gpuCopy    = []trace.Kind{trace.Memcpy}
 )
 
+// launchesGraphs reports whether the program launches captured graphs.
+func (r *run) launchesGraphs() bool {
+	return len(r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })) > 0
+}
+
 // named lists the activities of some kinds whose name fits, in order of the graph.
 func (r *run) named(kinds []trace.Kind, fits func(name string) bool) []cdg.ActID {
 	var out []cdg.ActID

@@ -28,7 +28,7 @@ var elementwiseChain = add(rule{
 	action:   []string{"torch.compile(model)", "fused modules for norms, activations and rotary embeddings"},
 	verify:   "chains of such kernels are one kernel",
 	find: func(r *run) *found {
-		if len(r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })) > 0 {
+		if r.launchesGraphs() {
 			return nil // its operations have no operators, and were compiled most often
 		}
 		is := r.fits(gpuKernel, func(s string) bool { return pointwise(s) && !vendors.IsCollective(s) })

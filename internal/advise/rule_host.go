@@ -8,7 +8,6 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
-	"overlay/internal/vendors"
 	"overlay/internal/whatif"
 )
 
@@ -112,7 +111,7 @@ var _ = add(rule{
 		if gaps*100 < 3*r.window || len(r.ops) < aLoop {
 			return nil
 		}
-		if len(r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })) > 0 {
+		if r.launchesGraphs() {
 			return nil // it is done already
 		}
 		f := &found{change: r.scenario(), do: "a CUDA graph of the step, or fewer kernels", saw: tables.Duration(gaps) + " between queued kernels",

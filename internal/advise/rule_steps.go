@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/tables"
+	"overlay/internal/trace"
 )
 
 // stepTimes is what steps did. Times are ns, one a step.
@@ -86,7 +87,7 @@ var _ = add(rule{
 		if len(list) == 0 || 4*len(list) > len(r.g.Steps) {
 			return nil
 		}
-		return &found{events: events{list: list}, do: fmt.Sprintf("overlay diff of step %s with a usual one", strings.TrimPrefix(r.g.Steps[worst].Name, "ProfilerStep#")),
+		return &found{events: events{list: list}, do: fmt.Sprintf("overlay diff of step %s with a usual one", strings.TrimPrefix(r.g.Steps[worst].Name, trace.StepPrefix)),
 			saw:     fmt.Sprintf("%s takes %s, usual %s", r.g.Steps[worst].Name, tables.Duration(s.length[worst]), tables.Duration(usual)),
 			numbers: []Number{countOf("steps", len(r.g.Steps)), countOf("long ones", len(list)), timeOf("the longest", s.length[worst]), timeOf("usual", usual)}}
 	},

@@ -5,6 +5,7 @@ package cdg
 import (
 	"fmt"
 
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -141,7 +142,7 @@ func layOut(tr *trace.Trace, o *Options) (*builder, error) {
 	g := &Graph{Layout: &Layout{Trace: tr, Window: w, Steps: FindSteps(tr)}, Quality: map[string]int{}}
 	b := &builder{tr: tr, o: o, d: g, quality: g.Quality}
 	b.layActs()
-	flattened := trace.Beside(b.flatten)
+	flattened := par.Beside(b.flatten)
 	b.numberActs()
 	b.findFacts()
 	flattened()
@@ -153,7 +154,7 @@ func (b *builder) applyRules() *Graph {
 	g := b.d
 	b.classifyCalls()
 	b.linkStreams()
-	described := trace.Beside(b.describeThreads)
+	described := par.Beside(b.describeThreads)
 	b.markGraphs()
 	b.sortEnds()
 	b.relateStreams()

@@ -6,6 +6,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/cdg/nodes"
 	"overlay/internal/cdg/phases"
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -62,7 +63,7 @@ func Begin(tr *trace.Trace, o cdg.Options) (g *Graph, aggregate func(), err erro
 		return nil, nil, err
 	}
 	g = &Graph{Aggregated: &nodes.Aggregated{}}
-	found := trace.Beside(func() { g.Phases = phases.Find(y) }) // they follow from names and nesting alone
+	found := par.Beside(func() { g.Phases = phases.Find(y) }) // they follow from names and nesting alone
 	g.Graph = link()
 	found()
 	return g, func() { *g.Aggregated = *nodes.Aggregate(g.Graph, g.Phases) }, nil

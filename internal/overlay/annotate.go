@@ -5,6 +5,7 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -36,7 +37,7 @@ type Options struct {
 func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 	tr := y.Trace
 	drawing := &Drawing{Plain: o.Plain, GPUCompute: o.GPUCompute, Slim: o.Slim}
-	wait := trace.Beside(func() {
+	wait := par.Beside(func() {
 		drawing.Marks = newMarks(y, p)
 		drawing.Tracks = append(drawing.Tracks, verdictTrack(y, p), segmentsTrack(tr, p, &drawing.Marks, o.Slim))
 		drawing.Tracks = append(drawing.Tracks, nodeTracks(y, p, len(drawing.Tracks), 0)...)

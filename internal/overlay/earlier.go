@@ -3,6 +3,7 @@ package overlay
 import (
 	"slices"
 
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -38,7 +39,7 @@ func StripEarlier(tr *trace.Trace, drawing *Drawing) {
 // Prescan makes the input answer beforehand what drawing asks of all of its bytes, beside the analysis, which leaves a
 // core idle. The returned function waits for the end.
 func Prescan(tr *trace.Trace) (wait func()) {
-	return trace.Beside(func() { tr.Source.Digest() })
+	return par.Beside(func() { tr.Source.Digest() })
 }
 
 // HasMarks reports whether an event carries marks of an earlier overlay.

@@ -4,8 +4,8 @@ import (
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/critpath"
+	"overlay/internal/par"
 	"overlay/internal/report"
-	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )
 
@@ -33,7 +33,7 @@ func (r *Run) beginModel() {
 		return
 	}
 	g, m := r.graph, (*whatif.Model)(nil)
-	wait := trace.Beside(func() { m = whatif.New(g) })
+	wait := par.Beside(func() { m = whatif.New(g) })
 	r.model = func() *whatif.Model {
 		wait()
 		return m

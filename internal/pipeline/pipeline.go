@@ -21,6 +21,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/overlay"
+	"overlay/internal/par"
 	"overlay/internal/ranks"
 	"overlay/internal/relations"
 	"overlay/internal/report"
@@ -126,7 +127,7 @@ func (r *Run) solve() error {
 	if w := r.graph.Window; w.End <= w.Start {
 		return ErrNothing
 	}
-	wait := trace.Beside(aggregate)
+	wait := par.Beside(aggregate)
 	aggregated := func() {
 		wait()
 		r.graph.CountLeftOut(r.graph.Quality)
@@ -160,7 +161,7 @@ func (r *Run) Report(s report.Source) *report.Report {
 		r.beginModel()
 	}
 	var advice *advise.Advice
-	found := trace.Beside(func() {
+	found := par.Beside(func() {
 		if s.Advise {
 			advice = r.Findings()
 		}

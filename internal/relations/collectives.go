@@ -115,8 +115,7 @@ func (m *maker) findCollectives() ([]collective, *dict) {
 }
 
 func (m *maker) collective(id trace.EventID, texts *dict) collective {
-	source := m.describedBy(id)
-	said, _ := m.tr.Collective(source)
+	source, said := m.describedBy(id)
 	word := func(s string) uint32 {
 		if s == "" {
 			return noText
@@ -133,21 +132,21 @@ func (m *maker) collective(id trace.EventID, texts *dict) collective {
 	return c
 }
 
-// describedBy is the event whose arguments say what a communication kernel does: the kernel, or the op that launched it
-// (record_param_comms), as PyTorch before 2.3 wrote it.
-func (m *maker) describedBy(id trace.EventID) trace.EventID {
-	const key = "Collective name"
-	if _, ok := m.tr.Arg(id, key); ok || m.tr.Launch[id] == trace.NoEvent {
-		return id
+// describedBy is the event whose arguments say what a communication kernel does, and what they say: the kernel, or the op that
+// launched it (record_param_comms), as PyTorch before 2.3 wrote it.
+func (m *maker) describedBy(id trace.EventID) (trace.EventID, trace.Collective) {
+	own, _ := m.said.Of(id)
+	if own.Name != "" || m.tr.Launch[id] == trace.NoEvent {
+		return id, own
 	}
 	for a := m.g.ActOf[m.tr.Launch[id]]; a != cdg.NoAct; a = m.g.Parent[a] {
 		if e := m.g.Acts[a].Event; m.event(e).Kind == trace.CPUOp {
-			if _, ok := m.tr.Arg(e, key); ok {
-				return e
+			if said, _ := m.said.Of(e); said.Name != "" {
+				return e, said
 			}
 		}
 	}
-	return id
+	return id, own
 }
 
 // opNames finds the collective in the name of a kernel: ncclDevKernel_AllReduce_Sum_bf16_RING_LL.

@@ -23,8 +23,9 @@ type maker struct {
 	names     dict               // of rows
 	stepSpans []stepSpan
 
-	comms     []collective // once somebody has asked for them
-	commTexts dict         // their texts
+	said      *trace.Collectives // what events say of theirs
+	comms     []collective       // once somebody has asked for them
+	commTexts dict               // their texts
 }
 
 // trackRow is what a row is called, as numbers in maker.names; noText where it has no such name.
@@ -34,7 +35,7 @@ type trackRow struct{ process, thread, pid, tid uint32 }
 type stepSpan struct{ start, end, number int64 }
 
 func newMaker(s Source) *maker {
-	m := &maker{Source: s, tr: s.Graph.Trace, g: s.Graph, p: s.Path, marked: s.Path.Marked(len(s.Graph.Trace.Events))}
+	m := &maker{Source: s, tr: s.Graph.Trace, g: s.Graph, p: s.Path, said: s.Graph.Trace.Collectives(), marked: s.Path.Marked(len(s.Graph.Trace.Events))}
 	for i := range m.tr.Tracks {
 		m.rows = append(m.rows, m.trackRow(&m.tr.Tracks[i]))
 	}

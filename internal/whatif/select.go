@@ -218,7 +218,7 @@ func (s *Selector) stream(arg string) (Set, error) {
 func (s *Selector) step(arg string) (Set, error) {
 	g := s.m.g
 	for i := range g.Steps {
-		if x := &g.Steps[i]; x.Name == "ProfilerStep#"+arg {
+		if x := &g.Steps[i]; x.Name == trace.StepPrefix+arg {
 			return s.launched(func(a cdg.ActID) bool { return g.Acts[a].Start >= x.Start && g.Acts[a].Start < x.End }), nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"overlay/internal/overlay"
+	"overlay/internal/par"
 	"overlay/internal/perfetto"
 	"overlay/internal/trace"
 )
@@ -73,14 +74,14 @@ func newWriter(tr *trace.Trace, drawing *overlay.Drawing) *writer {
 func (w *writer) build() *perfetto.Trace {
 	w.sortEvents()
 	w.addRows()
-	rowsSorted := trace.Beside(func() {
+	rowsSorted := par.Beside(func() {
 		for i := range w.out.Tracks {
 			w.out.Tracks[i].Sorted()
 		}
 	})
 	flows := w.flowEvents()
 	rowsSorted()
-	wait := trace.Beside(func() {
+	wait := par.Beside(func() {
 		if w.rank != nil {
 			return // the job says it for all of its ranks
 		}

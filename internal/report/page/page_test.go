@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"html/template"
 	"path/filepath"
 	"regexp"
@@ -126,6 +127,33 @@ func TestDifferencePage(t *testing.T) {
 	}
 	if s := page.String(); !strings.Contains(s, "faster</h1>") || loads.MatchString(strings.Replace(s, `href="data:,"`, "", 1)) {
 		t.Errorf("%.300s", s)
+	}
+}
+
+// TestColoursOfChanges: on the page of a difference what takes longer than before has the one colour, what takes less the other, in
+// both directions.
+func TestColoursOfChanges(t *testing.T) {
+	a, b := reported.File(t, corpus.Demo(t), cdg.Options{}), reported.File(t, corpus.Demo(t), cdg.Options{Step: "2"})
+	row := regexp.MustCompile(`(?s)<tr>.*?</tr>`)
+	for colour, d := range map[string]*report.Difference{"faster": report.Compare(a, b), "slower": report.Compare(b, a)} {
+		var page bytes.Buffer
+		if err := WriteDifference(&page, d); err != nil {
+			t.Fatal(err)
+		}
+		_, hotspots, _ := strings.Cut(page.String(), "<h2>Hotspots")
+		rows := 0
+		for _, r := range row.FindAllString(html.UnescapeString(hotspots), -1) {
+			for _, is := range [][2]string{{"slower", ">+"}, {"faster", ">-"}} {
+				if has := strings.Contains(r, `<i class="`+is[0]+`"`); has != strings.Contains(r, is[1]) {
+					t.Errorf("%s: %q is there or not as it should in %s", colour, is[0], r)
+				} else if has && is[0] == colour {
+					rows++
+				}
+			}
+		}
+		if rows < 5 {
+			t.Errorf("only %d rows are %s", rows, colour)
+		}
 	}
 }
 

@@ -1,8 +1,8 @@
-package trace
+package par
 
 import "runtime/debug"
 
-// Beside runs work that reads a trace on a goroutine of its own. The returned function waits for its end and passes on its panic: the
+// Beside runs work on a goroutine of its own. The returned function waits for its end and passes on its panic: the
 // input may be a mapped file that shrinks.
 func Beside(work func()) (wait func()) {
 	done := make(chan struct{})

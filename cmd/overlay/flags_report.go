@@ -1,0 +1,118 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"overlay/internal/analyses"
+)
+
+// reportOptions say what is reported, and in which form.
+type reportOptions struct {
+	json, segments bool
+	html           string // "" = none
+	top            int
+	topSet         bool
+	analyses       []string
+	analysis       analyses.Options
+	pageOnly       bool // analyses are made for a page; nobody asked to see or draw them elsewhere
+}
+
+func reportFlags() group {
+	return group{[]cli.Flag{
+		&cli.IntFlag{Name: "top", Category: reportGroup, Value: 10, Usage: "list `N` hotspots"},
+		&cli.BoolFlag{Name: "segments", Category: reportGroup,
+			Usage: "add the path itself: segments and edges in JSON, the walk line by line with runs folded in text"},
+		&cli.StringFlag{Name: "analysis", Category: reportGroup,
+			Usage: "further analyses, `NAME,…` or all (a page has all unless some are named): " + strings.Join(analyses.Names, ", ")},
+		&cli.DurationFlag{Name: "idle-threshold", Category: reportGroup, Value: 30 * time.Microsecond,
+			Usage: "with --analysis idle: a gap shorter than `TIME`, with work queued, is a wait between kernels"},
+		&cli.Float64Flag{Name: "overlap-threshold", Category: reportGroup, Value: 0.10,
+			Usage: "with --analysis component: say so when less than this `SHARE` of a step overlaps"},
+		&cli.StringFlag{Name: "operator", Category: reportGroup,
+			Usage: "with --analysis sequences: sequences below operators whose name contains `NAME` (default: every top-level operator)"},
+	}, readReport}
+}
+
+func readReport(r *flagReader, o *options) {
+	o.top, o.topSet, o.segments = r.Int("top"), r.IsSet("top"), r.Bool("segments")
+	if o.topSet && o.top < 0 {
+		r.problem("--top %d is negative", o.top)
+	}
+	for name := range strings.SplitSeq(r.path("analysis"), ",") {
+		switch name = strings.TrimSpace(name); {
+		case name == "":
+		case name == "all":
+			o.analyses = analyses.Names
+		case slices.Contains(analyses.Names, name):
+			o.analyses = append(o.analyses[:len(o.analyses):len(o.analyses)], name)
+		default:
+			r.problem("--analysis %s is unknown: %s, all", quote(name), strings.Join(analyses.Names, ", "))
+		}
+	}
+	if o.analysis.IdleThreshold = r.Duration("idle-threshold").Nanoseconds(); r.IsSet("idle-threshold") && o.analysis.IdleThreshold <= 0 {
+		r.problem("--idle-threshold %s is not a time above 0", r.String("idle-threshold"))
+	}
+	if o.analysis.OverlapBelow = r.Float64("overlap-threshold"); r.IsSet("overlap-threshold") && !(o.analysis.OverlapBelow > 0 && o.analysis.OverlapBelow <= 1) {
+		r.problem("--overlap-threshold %v is not a share above 0 and up to 1", o.analysis.OverlapBelow)
+	}
+	if name := r.path("operator"); name != "" {
+		o.analysis.Operators = []string{name}
+	}
+}
+
+// pageHasAll makes all analyses for a page where none is named.
+func pageHasAll(o *options) {
+	if len(o.analyses) == 0 && (o.html != "" || filepath.Ext(o.report) == ".html") {
+		o.analyses, o.pageOnly = analyses.Names, true
+	}
+}
+
+// jsonFlags are for commands that print text or JSON.
+func jsonFlags() group {
+	return group{[]cli.Flag{
+		&cli.BoolFlag{Name: "json", Category: reportGroup, Usage: "print JSON instead of text"},
+	}, func(r *flagReader, o *options) { o.json = r.Bool("json") }}
+}
+
+// pageFlags are for commands that can write a page instead. They stand behind jsonFlags.
+func pageFlags() group {
+	return group{[]cli.Flag{
+		&cli.StringFlag{Name: "html", TakesFile: true, Category: reportGroup, Usage: "write a page to `FILE` instead of text"},
+	}, func(r *flagReader, o *options) {
+		if o.html = r.path("html"); o.html != "" && o.json {
+			r.problem("--json and --html exclude each other")
+		}
+	}}
+}
+
+// diffOptions are what only diff has.
+type diffOptions struct {
+	svg          string // "" = none
+	markdown     bool
+	failIfSlower float64 // percent, negative = off
+}
+
+// diffFlags stand behind pageFlags.
+func diffFlags() group {
+	return group{[]cli.Flag{
+		&cli.BoolFlag{Name: "markdown", Category: reportGroup, Usage: "print Markdown, as for a comment on a change under review"},
+		&cli.StringFlag{Name: "svg", TakesFile: true, Category: reportGroup, Usage: "also draw both paths as bars into `FILE`"},
+		&cli.Float64Flag{Name: "fail-if-slower", Category: reportGroup, DefaultText: "off",
+			Usage: "end with status 3 when the window of AFTER is longer by more than `PERCENT`"},
+	}, func(r *flagReader, o *options) {
+		if o.svg, o.markdown = r.path("svg"), r.Bool("markdown"); o.markdown && (o.json || o.html != "") {
+			r.problem("--markdown excludes --json and --html")
+		}
+		if r.IsSet("fail-if-slower") {
+			o.failIfSlower = r.Float64("fail-if-slower")
+			if !(o.failIfSlower >= 0) { // NaN too
+				r.problem("--fail-if-slower %v is no percentage", o.failIfSlower)
+			}
+		}
+	}}
+}
