@@ -11,10 +11,11 @@ import (
 )
 
 // How a wait for an operation of the host is told: a thread is in no slice for a while, or in one that only encloses others, the operation runs for most of
-// that, and the thread goes on as soon as it ends. Times are in ns.
+// that, and the thread goes on as soon as it ends: on a busy machine, when it gets a core. Times are in ns.
 const (
 	shortestWait = 100_000
 	wakesWithin  = 100_000
+	wakesLate    = 8 // or within this part of the wait
 )
 
 // HostOps is what is known of communication operations that run on threads. Backends without a device have no streams: they work
@@ -93,7 +94,7 @@ func (h *HostOps) findWaits(g *graph.Graph, ops []cdg.ActID, i int32, a cdg.ActI
 			}
 		}
 		start, end := g.Pieces[p].Start, g.Pieces[p+1].Start
-		if end-start < shortestWait || end-op.End > wakesWithin || 2*(op.End-max(start, op.Start)) < end-start {
+		if end-start < shortestWait || end-op.End > max(wakesWithin, (end-start)/wakesLate) || 2*(op.End-max(start, op.Start)) < end-start {
 			continue
 		}
 		if k, ok := h.Waits[int32(p)]; !ok || g.Acts[ops[k]].End < op.End {

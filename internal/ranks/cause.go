@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"overlay/internal/trace"
 )
 
 // CauseKind is why somebody has more work than its peers.
@@ -27,6 +29,9 @@ type Cause struct {
 	Share  float64 // of the work, what takes longer by about that
 	Name   string  // with the largest excess
 }
+
+// stepName is the name of the own time of steps: what no event of the trace is about, be it work, a pause or another process on the core.
+var stepName = strings.TrimSuffix(trace.StepPrefix, "#")
 
 // causeNames is how many names a verdict lists.
 const causeNames = 5
@@ -96,7 +101,7 @@ func (j *Job) cause(hits []strike, peers [][]int32) (Cause, []NameExcess) {
 	switch {
 	case onHost && alone && strings.Contains(top.Name, "DataLoader"):
 		c.What = DataLoading
-	case onHost && alone && t.most*10 >= (t.own-t.mid)*6/int64(max(t.steps, 1)):
+	case onHost && alone && top.Name != stepName && t.most*10 >= (t.own-t.mid)*6/int64(max(t.steps, 1)):
 		c.What = Pause
 	case onHost && share >= 0.5:
 		c.What = SlowCPU

@@ -80,7 +80,7 @@ func (z *summarizer) alongPath(p *critpath.Path, of func(int, Name, bool) *Spent
 			}
 			steps[j].Path[class] += ns
 			if class != critpath.ClassComm && seg.Owned() {
-				of(j, z.name(seg.Event), !z.tr.Events[seg.Event].Kind.Device()).Path += ns
+				of(j, z.doing(seg.Event), !z.tr.Events[seg.Event].Kind.Device()).Path += ns
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func (z *summarizer) busyHost(of func(int, Name, bool) *Spent) {
 			}
 			if st := z.stepAt(from); st >= 0 && to > from {
 				z.s.Steps[st].BusyHost += to - from
-				of(st, z.name(g.Acts[owner].Event), true).took(to - from)
+				of(st, z.doing(g.Acts[owner].Event), true).took(to - from)
 			}
 		}
 	}

@@ -69,7 +69,11 @@ func (z *summarizer) name(id trace.EventID) Name {
 	}
 	sym := z.named.Events[id].Name
 	if z.symbol[sym] == 0 {
-		z.symbol[sym] = 1 + z.names.of(strings.Clone(critpath.NormalName(z.named.Str(sym))))
+		name := critpath.NormalName(z.named.Str(sym))
+		if strings.HasPrefix(name, trace.StepPrefix) { // its own time is compared over steps
+			name = stepName
+		}
+		z.symbol[sym] = 1 + z.names.of(strings.Clone(name))
 	}
 	return z.symbol[sym] - 1
 }

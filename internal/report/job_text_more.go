@@ -171,7 +171,7 @@ func CauseText(s *Straggler) (cause, advice string) {
 	case "gpu_slow":
 		return "GPU slow" + times, "all its kernels take longer: look at clocks, power and heat of the card"
 	case "cpu_slow":
-		return "CPU slow" + times, "all its host work takes longer: look for other load on its cores"
+		return "CPU slow" + times, "all its host work takes longer: look for other load on its cores, and for larger inputs"
 	case "data_loading":
 		return "data loading", "its batches come late: look at its workers, files and network"
 	case "pause":

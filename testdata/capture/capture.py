@@ -66,7 +66,7 @@ def machine():
             cpu = next((line.split(":", 1)[1].strip() for line in f if line.startswith("model name")), "")
     except OSError:
         pass
-    return {"system": platform.system() + " " + platform.release(), "cpu": cpu or platform.processor(), "cores": os.cpu_count(), "python": platform.python_version(),
+    return {"system": platform.system() + " " + platform.machine(), "cpu": cpu or platform.processor(), "cores": os.cpu_count(), "python": platform.python_version(),
             "gpu": first_line("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"),
             "nvcc": (first_line("sh", "-c", "nvcc --version | grep release")), "nsys": first_line("nsys", "--version")}
 
@@ -89,29 +89,33 @@ def torch_facts(wanted):
 
 
 def record_pair(pair, args, facts, tmp):
-    """Runs both loops of a pair, each in processes of its own, and returns the entry for the manifest."""
+    """Times and records both loops of a pair, and returns the entry for the manifest."""
     device, world = facts["device"], pair.world[facts["device"]]
     entry = {"pair": pair.name, "change": pair.change, "ranks": world if pair.distributed else 0, "question": pair.question, "rule": pair.rule,
              "truth": pair.truth, "steps": pair.steps}
+    chosen = {}
+    for loop, form, paths in files(pair, device, args.stacks, args.sync):
+        chosen.setdefault(form["suffix"], dict(form, paths={}))["paths"][loop] = paths
+    chosen = list(chosen.values())
+    job = {"pair": pair.name, "device": device, "world": world, "repeat": args.repeat, "tmp": tmp,
+           "forms": [dict(f, paths={loop: [os.path.join(args.out, p) for p in paths] for loop, paths in f["paths"].items()}) for f in chosen]}
+    entry["load"] = round(os.getloadavg()[0], 2)
+    result = worker.start(job)
+    done = result["recorded"]
+    if result["error"]:
+        entry["error"] = "%s%s" % (result["error"], ", form %r" % chosen[done]["suffix"] if done < len(chosen) else "")
+        print("capture.py: %s: %s" % (pair.name, entry["error"]), file=sys.stderr)
     for loop in pair.loops:
-        chosen = [(form, paths) for which, form, paths in files(pair, device, args.stacks, args.sync) if which == loop]
-        job = {"pair": pair.name, "loop": loop, "device": device, "world": world, "repeat": args.repeat, "tmp": tmp,
-               "forms": [dict(form, paths=[os.path.join(args.out, p) for p in paths]) for form, paths in chosen]}
-        load = os.getloadavg()[0]
-        result = worker.start(job)
-        entry[loop] = {"step_seconds": result["step_seconds"], "load": round(load, 2), "traces": []}
-        if result["error"]:
-            form = chosen[min(result["recorded"], len(chosen) - 1)][0]
-            entry["error"] = "%s%s: %s" % (loop, form["suffix"], result["error"])
-            print("capture.py: %s: %s" % (pair.name, entry["error"]), file=sys.stderr)
-        for form, paths in chosen[result["recorded"]:]:
-            for path in paths:
-                for broken in (path, os.path.splitext(path)[0]):
-                    if os.path.exists(os.path.join(args.out, broken)):
-                        os.remove(os.path.join(args.out, broken))
-        for form, paths in chosen[:result["recorded"]]:
-            for path in paths:
-                entry[loop]["traces"].append({"file": path, "stacks": form["stacks"], "sync": form["sync"], "bytes": os.path.getsize(os.path.join(args.out, path))})
+        entry[loop] = {"step_seconds": result[loop], "traces": []}
+        for n, form in enumerate(chosen):
+            for path in form["paths"][loop]:
+                whole = os.path.join(args.out, path)
+                if n < done:
+                    entry[loop]["traces"].append({"file": path, "stacks": form["stacks"], "sync": form["sync"], "bytes": os.path.getsize(whole)})
+                    continue
+                for broken in (whole, os.path.splitext(whole)[0]):
+                    if os.path.exists(broken):
+                        os.remove(broken)
     return entry
 
 

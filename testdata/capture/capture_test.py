@@ -4,7 +4,7 @@ import io
 import json
 import os
 import tempfile
-import time
+import threading
 import types
 import unittest
 
@@ -96,18 +96,18 @@ class Manifest(unittest.TestCase):
         self.assertIn("together", err.getvalue())
 
 
-def recorded(job, rank):
-    """Stands for a loop: rank 1 breaks after as many forms as the job says."""
-    if job["loop"] == "nowhere":
-        os._exit(1)
+def recorded(job, loop, rank, turns):
+    """Stands for a loop: rank 1 of the second one breaks after as many forms as the job says."""
     result = {"step_seconds": [0.5], "recorded": len(job["forms"])}
-    if rank == 1 and job["breaks"] is not None:
+    mine = loop == "after" and rank == job["world"] - 1
+    if mine and job["breaks"] == 0:
+        os._exit(1)
+    if mine and job["breaks"] is not None:
         result["recorded"] = job["breaks"]
-        worker.leave(job, rank, result)
-        while not os.path.exists(worker.result_file(job, 0)):
-            time.sleep(0.01)
+    worker.leave(job, loop, rank, result)
+    turns.wait()
+    if mine and job["breaks"] is not None:
         os._exit(3)
-    worker.leave(job, rank, result)
 
 
 class Processes(unittest.TestCase):
@@ -115,21 +115,32 @@ class Processes(unittest.TestCase):
         with tempfile.TemporaryDirectory() as tmp:
             main, worker.main = worker.main, recorded
             try:
-                return worker.start({"pair": "p", "loop": "before", "world": 2, "tmp": tmp, "forms": [1, 2], "breaks": None, **job})
+                return worker.start({"pair": "p", "world": 2, "tmp": tmp, "forms": [1, 2], "breaks": None, **job})
             finally:
                 worker.main = main
 
     def test_all_well(self):
-        self.assertEqual(self.start(), {"step_seconds": [0.5], "recorded": 2, "error": None})
+        self.assertEqual(self.start(), {"before": [0.5], "after": [0.5], "recorded": 2, "error": None})
 
     def test_a_crash_keeps_what_was_recorded_before(self):
         got = self.start(breaks=1)
-        self.assertEqual((got["recorded"], got["error"]), (1, "rank 1 ended with status 3"))
+        self.assertEqual((got["recorded"], got["error"]), (1, "after: rank 1 ended with status 3"))
 
     def test_a_crash_at_once(self):
         with self.assertRaises(worker.Failed) as failed:
-            self.start(world=1, loop="nowhere")
-        self.assertIn("rank 0 ended with status 1", str(failed.exception))
+            self.start(world=1, breaks=0)
+        self.assertIn("after: rank 0 ended with status 1", str(failed.exception))
+
+    def test_turns(self):
+        turns, done = threading.Barrier(2), []
+        def loop(name):
+            for _ in range(3):
+                worker.in_turn(turns, name, lambda: done.append(name))
+        other = threading.Thread(target=loop, args=("after",))
+        other.start()
+        loop("before")
+        other.join()
+        self.assertEqual(done, ["before", "after"] * 3)
 
 
 class NoTorch(unittest.TestCase):

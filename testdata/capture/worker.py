@@ -1,4 +1,4 @@
-"""The processes that run loops: one for each rank, fresh for each loop, so that no loop sees what another one left behind.
+"""The processes that run loops: one for each rank of each loop, so that no loop sees what another one left behind.
 
 Each times its steps with the profiler off, then records the loop in each form, and leaves its results as a file for the process that started it.
 """
@@ -18,7 +18,9 @@ except ImportError:
     zstd = None
 
 SUFFIX = ".json.zst" if zstd else ".json.gz"
-WARM_UP = 5  # steps before anything is timed
+LOOPS = ("before", "after")
+WARM_UP = 8  # steps before anything is timed: more than workers of a loader hold ready
+BLOCK = 5  # steps that are timed in one turn
 
 
 class Failed(Exception):
@@ -34,60 +36,75 @@ def facts():
 
 
 def start(job):
-    """Runs a loop in job["world"] processes and returns their results by rank. Forms that not all of them recorded are no part of the results: a profiler
-    that crashes must not take with it what was recorded before. What went wrong then stands in the results as "error"."""
+    """Runs both loops of a pair side by side, each in job["world"] processes, and returns the results by loop. They take turns, so that what else the
+    machine does meets both alike: while one works, the other waits. Forms that not all ranks recorded are no part of the results: a profiler that crashes must
+    not take with it what was recorded before. What went wrong then stands in the results as "error"."""
     ctx = multiprocessing.get_context("spawn")
-    ranks = [ctx.Process(target=main, args=(job, rank)) for rank in range(job["world"])]
+    all_of = [(loop, rank) for loop in LOOPS for rank in range(job["world"])]
+    turns = ctx.Barrier(len(all_of))
+    ranks = [ctx.Process(target=main, args=(job, loop, rank, turns)) for loop, rank in all_of]
     for p in ranks:
         p.start()
     broken = []
     while not broken and any(p.is_alive() for p in ranks):
         time.sleep(0.05)
-        broken = [rank for rank, p in enumerate(ranks) if p.exitcode not in (None, 0)]
-    if broken:  # the others would wait for it in a collective
+        broken = [i for i, p in enumerate(ranks) if p.exitcode not in (None, 0)]
+    if broken:  # the others would wait for it
         for p in ranks:
             p.terminate()
     for p in ranks:
         p.join()
-    broken = broken or [rank for rank, p in enumerate(ranks) if p.exitcode != 0]
-    out, said = [], []
-    for rank, p in enumerate(ranks):
+    broken = broken or [i for i, p in enumerate(ranks) if p.exitcode != 0]
+    results, said = {loop: [] for loop in LOOPS}, []
+    for loop, rank in all_of:
+        result = {}
         try:
-            with open(result_file(job, rank)) as f:
-                out.append(json.load(f))
-            os.remove(result_file(job, rank))
+            with open(result_file(job, loop, rank)) as f:
+                result = json.load(f)
+            os.remove(result_file(job, loop, rank))
         except OSError:
-            out.append({})
-        if "error" in out[rank]:
-            said.append(out[rank]["error"])
+            pass
+        results[loop].append(result)
+        if "error" in result:
+            said.append("%s: %s" % (loop, result["error"]))
     if broken and not said:
-        said.append("rank %d ended with status %s" % (broken[0], ranks[broken[0]].exitcode))
-    if not all("recorded" in r for r in out):
-        raise Failed("%s: %s" % (job["loop"], said[0] if said else "a rank left no result"))
-    return {"step_seconds": out[0]["step_seconds"], "recorded": min(r["recorded"] for r in out), "error": said[0] if said else None}
+        said.append("%s: rank %d ended with status %s" % (*all_of[broken[0]], ranks[broken[0]].exitcode))
+    if not all("recorded" in r for loop in LOOPS for r in results[loop]):
+        raise Failed(said[0] if said else "a rank left no result")
+    done = min(r["recorded"] for loop in LOOPS for r in results[loop])
+    return {"recorded": done, "error": said[0] if said else None, **{loop: results[loop][0]["step_seconds"] for loop in LOOPS}}
 
 
-def result_file(job, rank):
-    return os.path.join(job["tmp"], "%s.%s.%d.json" % (job["pair"], job["loop"], rank))
+def result_file(job, loop, rank):
+    return os.path.join(job["tmp"], "%s.%s.%d.json" % (job["pair"], loop, rank))
 
 
-def main(job, rank):
+def main(job, loop, rank, turns):
     result = {}
     try:
-        loop(job, rank, result)
+        work(job, loop, rank, turns, result)
     except Exception as err:
         traceback.print_exc()
         result["error"] = "%s: %s" % (type(err).__name__, " ".join(str(err).split()))
-        leave(job, rank, result)
+        leave(job, loop, rank, result)
         os._exit(1)  # collectives of others may never end: nothing here is to wait for them
 
 
-def leave(job, rank, result):
-    with open(result_file(job, rank), "w") as f:
+def leave(job, loop, rank, result):
+    with open(result_file(job, loop, rank), "w") as f:
         json.dump(result, f)
 
 
-def loop(job, rank, result):
+def in_turn(turns, loop, do):
+    """Does something in the turn of this loop, while the others wait."""
+    for other in LOOPS:
+        turns.wait()
+        if other == loop:
+            do()
+    turns.wait()
+
+
+def work(job, loop, rank, turns, result):
     """Times and records a loop; result holds what was reached, and is left in its file each time it grows."""
     import torch
     pair = next(p for p in pairs.PAIRS if p.name == job["pair"])
@@ -97,27 +114,35 @@ def loop(job, rank, result):
     else:
         torch.cuda.set_device(rank)
     if pair.distributed:
-        store = "file://" + os.path.abspath(os.path.join(job["tmp"], "%s.%s.store" % (job["pair"], job["loop"])))
+        store = "file://" + os.path.abspath(os.path.join(job["tmp"], "%s.%s.store" % (job["pair"], loop)))
         torch.distributed.init_process_group("gloo" if job["device"] == "cpu" else "nccl", init_method=store, rank=rank, world_size=job["world"])
     env = pairs.Env(torch, job["device"], rank, job["world"])
-    step = pair.loops[job["loop"]](env)
-    for i in range(WARM_UP):
-        step(i)
-    result["step_seconds"] = [round(t, 6) for t in measure(torch, env, step, job["repeat"])]
+    step = pair.loops[loop](env)
+    in_turn(turns, loop, lambda: warm_up(step))
+    times = []
+    while len(times) < job["repeat"]:
+        in_turn(turns, loop, lambda: times.extend(measure(torch, env, step, min(BLOCK, job["repeat"] - len(times)))))
+    result["step_seconds"] = [round(t, 6) for t in times]
     for n, form in enumerate(job["forms"]):
         result["recorded"] = n
-        leave(job, rank, result)
-        record(torch, env, step, pair.steps, form, form["paths"][rank])
+        leave(job, loop, rank, result)
+        in_turn(turns, loop, lambda: record(torch, env, step, pair.steps, form, form["paths"][loop][rank]))
     result["recorded"] = len(job["forms"])
-    leave(job, rank, result)
+    leave(job, loop, rank, result)
     if pair.distributed:
         torch.distributed.barrier()
         torch.distributed.destroy_process_group()
 
 
+def warm_up(step):
+    for i in range(WARM_UP):
+        step(i)
+
+
 def measure(torch, env, step, count):
-    """Seconds of each of count steps, profiler off, the device idle at both ends of a step."""
+    """Seconds of each of count steps, profiler off, the device idle at both ends of a step. A few steps before them use up what a loader had ready."""
     idle = torch.cuda.synchronize if env.on_gpu else (lambda: None)
+    warm_up(step)
     if env.world > 1:
         torch.distributed.barrier()
     times = []
@@ -136,11 +161,11 @@ def record(torch, env, step, steps, form, path):
     more = {"experimental_config": torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True)} if form["sync"] else {}
     os.makedirs(os.path.dirname(path), exist_ok=True)
     raw = os.path.splitext(path)[0]
-    with profile(activities=activities, schedule=schedule(wait=1, warmup=2, active=steps, repeat=1), on_trace_ready=lambda p: p.export_chrome_trace(raw),
+    with profile(activities=activities, schedule=schedule(wait=WARM_UP, warmup=2, active=steps, repeat=1), on_trace_ready=lambda p: p.export_chrome_trace(raw),
                  record_shapes=True, with_stack=form["stacks"], **more) as prof:
-        for i in range(3 + steps):
+        for i in range(WARM_UP + 2 + steps):
             step(i)
-            if env.on_gpu and i == 2 + steps:
+            if env.on_gpu and i == WARM_UP + 1 + steps:
                 torch.cuda.synchronize()
             prof.step()
     with open(raw, "rb") as src, open(path, "wb") as dst:

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"overlay/internal/testtrace/corpus"
+)
+
+// TestRealTraces runs the program over the traces that the project recorded: nothing fails, nothing is odd in what is written, and the path fills the
+// window of each. One of each loop, or with OVERLAY_LONG all of them.
+func TestRealTraces(t *testing.T) {
+	root := filepath.Join(corpus.Root(t), "testdata", "real")
+	var files []string
+	patterns := []string{"*/before.json.*", "*/before/rank0.json.*"}
+	if os.Getenv("OVERLAY_LONG") != "" {
+		patterns = []string{"*/*.json.*", "*/*/rank*.json.*"}
+	}
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) < 10 {
+		t.Fatalf("%d files", len(files))
+	}
+	call := func(args ...string) []byte {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if status := run(append([]string{"overlay"}, args...), strings.NewReader(""), &stdout, &stderr); status != 0 {
+			t.Fatalf("%q: status %d: %s", args, status, stderr.Bytes())
+		}
+		return stdout.Bytes()
+	}
+	out := filepath.Join(t.TempDir(), "out.pftrace")
+	for _, name := range files {
+		call("run", "-i", name, "-o", out, "--quiet")
+		var c perfettoCheck
+		if err := json.Unmarshal(call("check", out, "--json"), &c); err != nil {
+			t.Fatal(err)
+		}
+		window := slices.IndexFunc(c.Attrs, func(a perfettoAttr) bool { return a.Key == "overlay.window_ns" })
+		if window < 0 || len(c.Problems) > 0 || c.Path == nil || c.Attrs[window].Value != any(float64(c.Path.TiledNS)) || c.Path.Holes+c.Path.Overlaps > 0 {
+			t.Errorf("%s: %+v, path %+v", name, c, c.Path)
+		}
+		if kineto := call("check", name, "--json"); bytes.Contains(kineto, []byte(`"reason"`)) {
+			t.Errorf("%s: repairs in what a profiler wrote: %s", name, kineto)
+		}
+	}
+}
