@@ -39,17 +39,32 @@ func BuildEvents(tr *trace.Trace, o cdg.Options) (*Graph, error) {
 
 // Build makes the graph of one window of a trace. It fails only when the window cannot be found.
 func Build(tr *trace.Trace, o cdg.Options) (*Graph, error) {
-	y, link, err := cdg.LayOut(tr, o)
+	g, aggregate, err := Begin(tr, o)
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{}
+	aggregate()
+	g.CountLeftOut(g.Quality)
+	return g, nil
+}
+
+// CountLeftOut adds the edges that the aggregated nodes leave out to what was counted of a graph or of a path in it.
+func (g *Graph) CountLeftOut(quality map[string]int) {
+	if g.LeftOut > 0 {
+		quality["cdg_edges_left_out"] = g.LeftOut
+	}
+}
+
+// Begin is Build for those who have work to do beside the aggregated nodes: aggregate makes them, once, and only Aggregated is
+// not to be read until it is done. What they leave out is not counted. Begin fails only when the window cannot be found.
+func Begin(tr *trace.Trace, o cdg.Options) (g *Graph, aggregate func(), err error) {
+	y, link, err := cdg.LayOut(tr, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	g = &Graph{Aggregated: &nodes.Aggregated{}}
 	found := par.Beside(func() { g.Phases = phases.Find(y) }) // they follow from names and nesting alone
 	g.Graph = link()
 	found()
-	g.Aggregated = nodes.Aggregate(g.Graph, g.Phases)
-	if g.LeftOut > 0 {
-		g.Quality["cdg_edges_left_out"] = g.LeftOut
-	}
-	return g, nil
+	return g, func() { *g.Aggregated = *nodes.Aggregate(g.Graph, g.Phases) }, nil
 }

@@ -50,8 +50,8 @@ func dumpEvent(b *bufio.Writer, t *trace.Trace, x *Text, id trace.EventID) {
 	if e.Flags&trace.HasExt != 0 {
 		fmt.Fprintf(b, " ext %d", e.Ext)
 	}
-	if e.Flags&trace.HasSeq != 0 {
-		fmt.Fprintf(b, " seq %d fwd %d", e.Seq, e.Fwd)
+	if seq, ok := t.Sequence(id); ok {
+		fmt.Fprintf(b, " seq %d", seq)
 	}
 	if t.Launch[id] != trace.NoEvent {
 		fmt.Fprintf(b, " launch %d", t.Launch[id])

@@ -143,11 +143,11 @@ func (p *chunkParser) args(i int, e *trace.Event) int {
 			}
 		case "Sequence number":
 			if v, ok := p.int(p.s[at:m.at], at); ok && v >= 0 && v < 1<<31 {
-				e.Seq, e.Flags = int32(v), e.Flags|trace.HasSeq
+				e.Flags |= trace.HasSeq
 			}
 		case "Fwd thread id":
-			if v, ok := p.int(p.s[at:m.at], at); ok && v >= 0 && v < 1<<31 {
-				e.Fwd = int32(v)
+			if v, ok := p.int(p.s[at:m.at], at); ok && v > 0 && v < 1<<31 {
+				e.Flags |= trace.HasFwd
 			}
 		case "original_stream":
 			e.Flags |= trace.Moved

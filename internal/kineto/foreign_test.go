@@ -54,8 +54,26 @@ func TestBeforeKineto(t *testing.T) {
 	if tr.Events[0].Kind != trace.CPUOp || tr.Events[3].Kind != trace.Kernel || tr.Launch[3] != 0 {
 		t.Errorf("kinds %v %v, launched by %d", tr.Events[0].Kind, tr.Events[3].Kind, tr.Launch[3])
 	}
-	if s := Inspect(tr); s.Generation != "K0: the autograd profiler before Kineto" {
+	if s := Inspect(tr); s.Generation != "K0: the autograd profiler before Kineto, and of builds without it" {
 		t.Error(s.Generation)
+	}
+}
+
+// TestWithoutKineto: what torch.profiler of a build without Kineto writes on a machine without a GPU has whole µs from the start of the
+// recording, numbers of threads by their first appearance, and neither categories nor flows.
+func TestWithoutKineto(t *testing.T) {
+	tr, err := Parse([]byte(`[{"name": "ProfilerStep#1", "ph": "X", "ts": 234, "dur": 394, "tid": 1, "pid": "CPU functions", "args": {}}, `+
+		`{"name": "aten::linear", "ph": "X", "ts": 270, "dur": 40, "tid": 1, "pid": "CPU functions", "args": {}}, `+
+		`{"name": "AddmmBackward0", "ph": "X", "ts": 400, "dur": 50, "tid": 2, "pid": "CPU functions", "args": {}}]`), "old.json", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Events[1].Kind != trace.CPUOp || tr.Events[1].Start != 270_000 || tr.Tracks[tr.Events[2].Track].Class != trace.HostThread {
+		t.Errorf("%+v on %+v", tr.Events[1], tr.Tracks[tr.Events[2].Track])
+	}
+	s := Inspect(tr)
+	if !strings.HasPrefix(s.Generation, "K0: ") || s.Steps != 1 || s.Threads != 2 || len(s.Repairs) != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 

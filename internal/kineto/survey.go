@@ -163,8 +163,8 @@ func (t *draft) generation(byCategory map[string]int) (string, []string) {
 		return "K2: whole µs (PyTorch 1.9 to 2.1)", hints
 	case has("Operator") || has("Kernel") || has("Runtime"):
 		return "K1: first categories (2020 and 2021)", hints
-	case t.ArrayForm && slices.Contains(t.Syms, vendors.OldFlow):
-		return "K0: the autograd profiler before Kineto", hints
+	case t.ArrayForm && (slices.Contains(t.Syms, vendors.OldFlow) || slices.Contains(t.Syms, `"`+vendors.OldHost+`"`)):
+		return "K0: the autograd profiler before Kineto, and of builds without it", hints
 	}
 	if w := t.writer(); w != "" {
 		return "not by Kineto: " + w, hints

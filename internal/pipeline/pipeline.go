@@ -111,18 +111,29 @@ func (r *Run) solve() error {
 			method = r.o.Methods[rec.Method]
 		}
 	}
-	if method == nil {
+	exact := method == nil
+	if exact {
 		method = critpath.Exact
 	}
-	build := graph.Build
+	aggregate := func() {}
 	if r.o.Events && rec == nil && !r.o.Anonymous && len(r.o.Analyses) == 0 {
-		build = graph.BuildEvents
+		r.graph, err = graph.BuildEvents(r.Trace, link)
+	} else {
+		r.graph, aggregate, err = graph.Begin(r.Trace, link)
 	}
-	if r.graph, err = build(r.Trace, link); err != nil {
+	if err != nil {
 		return err
 	}
 	if w := r.graph.Window; w.End <= w.Start {
 		return ErrNothing
+	}
+	wait := par.Beside(aggregate)
+	aggregated := func() {
+		wait()
+		r.graph.CountLeftOut(r.graph.Quality)
+	}
+	if !exact { // that one needs no aggregated nodes
+		aggregated()
 	}
 	if len(r.Trace.Events) >= largeTrace {
 		runtime.GC() // of what linking left
@@ -134,6 +145,9 @@ func (r *Run) solve() error {
 	r.path, err = method(r.graph)
 	if err != nil && r.model != nil {
 		r.model()
+	}
+	if aggregated(); exact && err == nil {
+		r.graph.CountLeftOut(r.path.Quality)
 	}
 	return err
 }

@@ -33,7 +33,7 @@ func (x *aligner) noise(p pair) float64 {
 	u, v := &x.a[p.a], &x.b[p.b]
 	c := Coll(max(u.token>>56, v.token>>56))
 	share := c.ends()
-	if (u.token|v.token)&marksOfWay == loose {
+	if x.loose(p) {
 		share = looseEnds
 	}
 	n := max(x.scale, 1)*(endNoise+share*float64(min(u.dur, v.dur))) + float64(x.mad)
@@ -52,7 +52,9 @@ const leavesEarly = 100_000
 func alignSteps(a, b []item) []pair {
 	x := &aligner{a: a, b: b}
 	if !x.wholeSteps() {
-		x.lossySteps()
+		if x.lossySteps(); len(x.pairs) < manyItems {
+			x.pairs = nil
+		}
 	}
 	if len(x.pairs) > 0 {
 		x.between()
@@ -203,12 +205,21 @@ func (x *aligner) levelOf(c *candidate, lo, hi int32) (int64, bool) {
 		ds = append(ds, x.diff(pair{c.a0 + lo, c.b0 + lo}))
 	}
 	mid := median(ds)
+	late := int32(0)
 	for k := lo; k < hi; k++ {
 		if p := (pair{c.a0 + k, c.b0 + k}); float64(abs(x.diff(p)-mid)) > suspicious*x.noise(p) {
-			return mid, false
+			if late++; !x.loose(p) || 2*late >= hi-lo {
+				return mid, false
+			}
 		}
 	}
 	return mid, true
+}
+
+// loose reports whether a pair is a collective of the CPU: a thread that is taken off its core ends one milliseconds late, so the ends of most of
+// a step decide for all of it.
+func (x *aligner) loose(p pair) bool {
+	return (x.a[p.a].token|x.b[p.b].token)&marksOfWay == loose
 }
 
 // measure is by how much the ends of the candidates differ more than expected, in the middle.
@@ -333,7 +344,7 @@ func (x *aligner) between() {
 		if a1 > a0 && b1 > b0 {
 			more, cost := x.gapped(a0, a1, b0, b1, x.near(steps, i))
 			if theta, ok := x.inOrder(a0, a1, b0, b1, i == 0, i == len(steps)); ok { // a clock may have jumped before the first step, or after the last
-				if other, c := x.gapped(a0, a1, b0, b1, theta); c+gapCost < cost {
+				if other, c := x.gapped(a0, a1, b0, b1, theta); c+clearlyBetter < cost {
 					more = other
 				}
 			}

@@ -15,6 +15,7 @@ type madeLists struct {
 	lost         int  // in a hundred, on each side
 	even         bool // operations follow each other at equal distances
 	numbered     bool // steps are recorded, but for those that are cut
+	onCPU        bool // collectives of the CPU, of 10 ms: beside the noise one end in eight comes 5 to 10 ms late
 	seed         uint64
 }
 
@@ -32,9 +33,16 @@ func (m madeLists) make() (a, b []item) {
 		if m.numbered {
 			x.steps = steps(10 + i/m.each)
 		}
+		if m.onCPU {
+			at += 20_000_000 + rng.Int64N(80_000_000)
+			x.dur, x.token = 10_000_000, x.token|loose
+		}
 		one, two := x, x
 		one.end = at + int64(rng.NormFloat64()*float64(m.noise))
 		two.end = at + m.apart + int64(rng.NormFloat64()*float64(m.noise))
+		if m.onCPU && rng.IntN(8) == 0 {
+			two.end += 5_000_000 + rng.Int64N(5_000_000)
+		}
 		if m.jumpAt >= 0 && i >= m.jumpAt {
 			two.end += 700_000
 		}
@@ -63,6 +71,9 @@ func TestAlign(t *testing.T) {
 		"jump inside a step":   {steps: 5, each: 12, numbered: true, noise: 1000, jumpAt: 30},
 		"jump between steps":   {steps: 5, each: 12, numbered: true, noise: 1000, jumpAt: 24},
 		"one a step":           {steps: 12, each: 1, numbered: true, noise: 1000, jumpAt: -1},
+		"on the CPU":           {steps: 6, each: 10, numbered: true, noise: 100_000, apart: 8_000_000, jumpAt: -1, onCPU: true},
+		"on the CPU, one":      {steps: 8, each: 1, numbered: true, noise: 3_000_000, jumpAt: -1, onCPU: true},
+		"on the CPU, windows":  {steps: 6, each: 10, numbered: true, noise: 100_000, cut: 10, jumpAt: -1, onCPU: true},
 		"no steps":             {steps: 5, each: 12, noise: 1000, apart: 40_000_000, jumpAt: -1},
 		"no steps, windows":    {steps: 5, each: 12, noise: 1000, apart: 40_000_000, cut: 9, jumpAt: -1},
 	} {
@@ -117,6 +128,28 @@ func TestSteps(t *testing.T) {
 			if s.meet(u) != want || u.meet(s) != want {
 				t.Errorf("%d and %d: %v", s, u, !want)
 			}
+		}
+	}
+}
+
+// TestLevelOfStep: one end that is far off spoils a step, but of collectives of the CPU only where most of the others are, too.
+func TestLevelOfStep(t *testing.T) {
+	for _, c := range []struct {
+		token uint64
+		far   int
+		even  bool
+	}{{1 << 56, 0, true}, {1 << 56, 1, false}, {1<<56 | loose, 1, true}, {1<<56 | loose, 2, true}, {1<<56 | loose, 3, false}} {
+		var x aligner
+		for i := range int64(6) {
+			one := item{end: i * 50_000_000, dur: 10_000_000, token: c.token}
+			two := one
+			if two.end += 400_000; int(i) < c.far {
+				two.end += 20_000_000 * (i + 1)
+			}
+			x.a, x.b = append(x.a, one), append(x.b, two)
+		}
+		if mid, even := x.levelOf(&candidate{a1: 6}, 0, 6); even != c.even || even && mid != 400_000 {
+			t.Errorf("%+v: level %d, %v", c, mid, even)
 		}
 	}
 }

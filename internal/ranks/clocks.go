@@ -26,6 +26,7 @@ func (j *Job) solveClocks(trust bool) {
 	o.center()
 	o.solve()
 	j.takeClocks(o, components)
+	j.tellMates()
 	cases := o.cases
 	*o = observations{} // a large job needs the room
 	j.judgeClocks(cases)
@@ -64,7 +65,7 @@ func (j *Job) takeClocks(o *observations, components *sets) {
 			slope = math.Min(deviations*q*math.Sqrt(drift[n]), fastest) * half
 			fault = math.Sqrt(sq(unevenEnds*q) + sq(deviations*q)*offset[n] + sq(slope))
 		}
-		if lean := math.Abs(d) * half; lean <= math.Max(1000, slope) {
+		if lean := math.Abs(d) * half; lean <= math.Max(1000, slope*likely/deviations) {
 			d = 0
 			fault += lean
 		}

@@ -23,8 +23,11 @@ func (z *summarizer) describe() {
 	streams := map[int64]string{} // the group of all operations of a stream that name one; "?" when they differ
 	peers := map[int64]int64{}    // the other side of all transfers of a stream that name one; -1 when they differ
 	pairs := map[int64]string{}   // the places of all transfers of a stream that say them; "?" when they differ
-	for i, a := range z.acts {
+	for i := range z.acts {
 		records[i], said[i] = z.recorded(i)
+	}
+	nameRanks(records)
+	for i, a := range z.acts {
 		c := &records[i]
 		n := z.streamOf(a)
 		if p, ok := peers[n]; collOf(c.Name) == SendRecv && c.Peer >= 0 && c.Peer <= math.MaxInt32 && (!ok || p == c.Peer) {
@@ -59,6 +62,8 @@ func (z *summarizer) describe() {
 			said.group = z.group(&c.Group, "args")
 		case ok && key != "?":
 			said.group = z.groups[key]
+		case n == onHost && z.onlyGroup() != nil:
+			said.group = z.group(z.onlyGroup(), "config")
 		case n == onHost:
 			said.group = z.group(&trace.ProcessGroup{Name: "CPU", Size: -1}, "stream")
 		default:
@@ -97,6 +102,34 @@ func (z *summarizer) describe() {
 		}
 		s.Ops = append(s.Ops, op)
 	}
+}
+
+// nameRanks gives the ranks of their groups to records that name the group alone: of kernels whose list was cut, or whose launch has no record.
+func nameRanks(records []trace.Collective) {
+	known := map[string]*trace.ProcessGroup{}
+	for i := range records {
+		g := &records[i].Group
+		if g.Name == "" || g.Ranks == nil {
+			continue
+		}
+		if old, ok := known[g.Name]; ok && (old == nil || !slices.Equal(old.Ranks, g.Ranks)) {
+			g = nil
+		}
+		known[records[i].Group.Name] = g
+	}
+	for i := range records {
+		if g := &records[i].Group; g.Ranks == nil && known[g.Name] != nil {
+			*g = *known[g.Name]
+		}
+	}
+}
+
+// onlyGroup is the group of all ranks where the trace lists no other: what names no group was made there.
+func (z *summarizer) onlyGroup() *trace.ProcessGroup {
+	if d := &z.tr.Distributed; len(d.Groups) == 1 && int64(len(d.Groups[0].Ranks)) == d.World && d.World > 1 {
+		return &d.Groups[0]
+	}
+	return nil
 }
 
 // onHost is the stream of operations of the CPU: its threads share them out.

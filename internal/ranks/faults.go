@@ -11,6 +11,7 @@ import (
 // which a ring of ranks is left.
 const (
 	deviations = 3
+	likely     = 2    // from so many on a drift is believed
 	unevenEnds = 2000 // ns
 )
 

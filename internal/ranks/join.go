@@ -46,6 +46,7 @@ func Join(list []*Summary, o Options) (*Job, error) {
 		}
 	}
 	j.match(channels, o.Trust)
+	j.doubtJumps()
 	j.boundClocks()
 	for m := range j.Members {
 		x := &j.Members[m]

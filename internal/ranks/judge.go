@@ -249,8 +249,10 @@ func (j *Job) work(member int32, number int32) work {
 // alone may be hidden behind other work.
 func (j *Job) excess(s *JobStep, peers [][]int32) {
 	all := make([]work, len(j.Members))
+	lost := j.lostWork(s.Number, peers)
 	for m := range all {
 		all[m] = j.work(int32(m), s.Number)
+		all[m].busyGPU += lost[m]
 	}
 	mids := map[*int32]work{} // by the list of peers, which those of a stage share
 	for m := range all {
@@ -318,7 +320,8 @@ func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
 		mids, sum, there := make([]int64, n), int64(0), int64(0)
 		for st := range busy {
 			if len(busy[st]) > 0 {
-				mids[st] = median(busy[st])
+				slices.Sort(busy[st])
+				mids[st] = busy[st][(len(busy[st])-1)/2] // of two ranks, of which one is slow, the other
 				sum += mids[st]
 				there++
 			}

@@ -100,6 +100,7 @@ func (j *Job) largestJump(o *observations) (best jump, found bool) {
 		noise := (spread(left, ml) + spread(right, mr)) / 2
 		if score := float64(abs(mr-ml)) / (1.5*float64(noise) + 5000); abs(mr-ml) > jumpLeast && score >= top {
 			top, found = score, true
+			k = s.moment(o, k, float64(ml), float64(mr))
 			best = jump{s.at(o, k-1), s.at(o, k), float64(mr - ml)}
 		}
 	})
@@ -128,6 +129,19 @@ func (s *series) steepest(o *observations, lo, hi, side int) (at int, shift floa
 	return at, shift
 }
 
+// moment moves a place to where the differences of a series change from near one value to near another. The place with enough
+// observations on each side may lie beside it.
+func (s *series) moment(o *observations, at int, before, after float64) int {
+	late := func(k int) bool { d := s.diff(o, k); return math.Abs(d-after) < math.Abs(d-before) }
+	for at > 1 && late(at-1) {
+		at--
+	}
+	for at < len(s.obs)-1 && !late(at) {
+		at++
+	}
+	return at
+}
+
 // reach are the differences on both sides of a place.
 func (s *series) reach(o *observations, k int, left, right []int64) (l, r []int64) {
 	for i := max(k-jumpReach, 0); i < k; i++ {
@@ -151,6 +165,7 @@ func (j *Job) splitAt(o *observations, x jump) bool {
 	together := newSets(n)
 	var apart []moved
 	since, before, after := endless(n, -1), endless(n, -1), endless(n, 1) // start and end of what was observed last before the moment, and the end of the first after it
+	early := endless(n, -1)                                               // that start, or the one on the other side of the series if that is longer ago
 	slack := math.Abs(x.shift) + jumpLeast + fastest*j.longest()          // by which a time on the clock of the job may be wrong yet
 	side := 1
 	if math.Abs(x.shift) < jumpClear {
@@ -167,9 +182,11 @@ func (j *Job) splitAt(o *observations, x jump) bool {
 		switch shift := float64(median(right) - median(left)); {
 		case math.Abs(math.Abs(shift)-math.Abs(x.shift)) < math.Abs(x.shift)/4:
 			apart = append(apart, moved{s.a, s.b, shift})
+			took := [...]float64{j.duration(o, s.obs[k-1][0]), j.duration(o, s.obs[k-1][1])}
 			for i, node := range [...]int32{s.a, s.b} {
 				if last := s.obs[k-1][i]; o.end[last] > before[node] {
-					since[node], before[node] = o.end[last]-j.duration(o, last), o.end[last]
+					since[node], before[node] = o.end[last]-took[i], o.end[last]
+					early[node] = o.end[last] - math.Max(took[0], took[1])
 				}
 				after[node] = math.Min(after[node], o.end[s.obs[k][i]])
 			}
@@ -183,9 +200,13 @@ func (j *Job) splitAt(o *observations, x jump) bool {
 	}
 	for _, set := range shiftsOf(together, apart) {
 		whole := halt{math.Inf(-1), math.Inf(-1), math.Inf(1), set.shift} // as far as one of them knows
+		begun := since
+		if set.even {
+			begun = early
+		}
 		for _, k := range set.nodes {
 			if t := before[k] - o.x[k]; t > whole.from {
-				whole.since, whole.from = since[k]-o.x[k], t
+				whole.since, whole.from = begun[k]-o.x[k], t
 			}
 			whole.until = math.Min(whole.until, after[k]-o.x[k])
 		}
@@ -242,6 +263,7 @@ func (s *series) find(o *observations, t float64) int {
 type shifted struct {
 	nodes []int32
 	shift float64
+	even  bool // as many nodes are taken to have stood still: it may have been them
 }
 
 // shiftsOf says which nodes moved against the others. As much as most nodes moved is taken for standing still; of several such
@@ -290,7 +312,7 @@ func shiftsOf(together *sets, apart []moved) (list []shifted) {
 		}
 		for i := range parts {
 			if i != still {
-				list = append(list, shifted{parts[i].nodes, parts[i].shift - parts[still].shift})
+				list = append(list, shifted{parts[i].nodes, parts[i].shift - parts[still].shift, len(parts[i].nodes) == len(parts[still].nodes)})
 			}
 		}
 	}
@@ -305,7 +327,7 @@ func join(parts []shifted, nodes []int32, shift float64) []shifted {
 			return parts
 		}
 	}
-	return append(parts, shifted{slices.Clone(nodes), shift})
+	return append(parts, shifted{nodes: slices.Clone(nodes), shift: shift})
 }
 
 // split gives what nodes observed from a moment on, which is one of each node, to nodes of their own. It reports whether there is

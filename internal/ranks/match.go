@@ -17,8 +17,8 @@ type matched struct {
 }
 
 // match finds the instances of all channels and the clocks of the ranks. What steps and recorded numbers say comes
-// first, and gives the clocks. By these the rest is matched: operations outside of whole steps. Only ranks that are connected by none
-// of this are matched by votes.
+// first, and gives the clocks. By these the rest is matched: operations outside of whole steps. Ranks that are connected by none
+// of this are put on one clock before that, where their ends say how.
 func (j *Job) match(channels []channel, trust bool) {
 	par.Each(len(channels), func(i int) { channels[i].bySteps(j) })
 	j.install(channels)
@@ -31,14 +31,7 @@ func (j *Job) match(channels []channel, trust bool) {
 	j.enter()
 	j.solveClocks(trust)
 	if j.Clocks.Components > 1 && !trust {
-		component := make([]int32, len(j.Members))
-		for m := range j.Members {
-			component[m] = j.Members[m].Clock.Component
-		}
-		par.Each(len(channels), func(i int) { channels[i].byVotes(j, component) })
-		j.install(channels)
-		j.enter()
-		j.solveClocks(trust)
+		j.joinSets(channels)
 	}
 	par.Each(len(channels), func(i int) { channels[i].byClock(j) })
 	j.install(channels)
@@ -63,16 +56,6 @@ func (c *channel) bySteps(j *Job) {
 	c.rounds(lists, func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder, partners)
 }
 
-// byVotes matches operations of ranks whose clocks are not known against each other.
-func (c *channel) byVotes(j *Job, component []int32) {
-	c.rounds(c.lists(j), func(a, b *list) ([]pair, int) {
-		if component[a.member] == component[b.member] {
-			return nil, 0
-		}
-		return alignVotes(a.items, b.items)
-	}, ByTimes, 0)
-}
-
 // rounds aligns the longest list with all others, then the longest of what is left, until nothing is. A list in which nothing fits to the
 // longest is tried with some others that did: the one may be cut where it is not, or have lost what it has.
 func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by MatchBy, others int) {
@@ -92,11 +75,7 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 		left = slices.Delete(left, ref, ref+1)
 		c.found = slices.Grow(c.found, len(r.items))
 		made := make([]int32, len(r.items)) // per item of ref: 1 + its instance
-		type half struct {
-			of   list
-			made []int32 // per item: 1 + its instance
-		}
-		var fit []half // lists that fit to ref, the first few
+		var fit []half                      // lists that fit to ref, the first few
 		var odd []int
 		for i := range left {
 			l := &left[i]
@@ -118,6 +97,9 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 				h.made[p.b] = made[p.a]
 			}
 			l.items = without(l.items, h.made)
+			if by == ByOrder {
+				l.items = intact(l.items, h)
+			}
 			if len(fit) < others {
 				fit = append(fit, h)
 			}
@@ -135,12 +117,35 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 					}
 				}
 				if some {
+					odd := half{*l, made}
 					l.items = without(l.items, made)
+					if by == ByOrder {
+						l.items = intact(l.items, odd)
+					}
 					break
 				}
 			}
 		}
 	}
+}
+
+// half is a list that was aligned with another.
+type half struct {
+	of   list
+	made []int32 // per item: 1 + its instance
+}
+
+// intact are those of the items that are left of a half whose step is whole: what is left of another, beside what was made of it, says by its order
+// nothing of which operations they are.
+func intact(left []item, h half) []item {
+	broken := map[int32]bool{}
+	for i, m := range h.made {
+		if m > 0 {
+			broken[h.of.items[i].steps.number()] = true
+		}
+	}
+	delete(broken, -1)
+	return slices.DeleteFunc(left, func(x item) bool { return broken[x.steps.number()] })
 }
 
 // partners is with how many lists one is tried that does not fit to the longest, where steps tell what fits.

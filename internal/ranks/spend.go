@@ -35,6 +35,12 @@ func (z *summarizer) spend(p *critpath.Path) {
 	z.alongPath(p, of)
 	z.busyGPU(of)
 	z.busyHost(of)
+	if n := z.lost(); n > 0 {
+		if z.s.Quality == nil {
+			z.s.Quality = map[string]int{}
+		}
+		z.s.Quality[lostKernels] = n
+	}
 	slices.SortFunc(list, func(a, b Spent) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(b2i(a.Host), b2i(b.Host)), cmp.Compare(max(b.Path, b.Busy), max(a.Path, a.Busy)), cmp.Compare(a.Name, b.Name))
 	})
@@ -129,6 +135,42 @@ func (z *summarizer) busyGPU(of func(int, Name, bool) *Spent) {
 			}
 		}
 	}
+}
+
+// lostKernels is the reason under which launches of kernels are counted, in steps, of which no operation is recorded: it was lost, or it ran after the
+// window.
+const lostKernels = "kernels_not_recorded"
+
+func (z *summarizer) lost() int {
+	g, tr := z.g, z.tr
+	there := make([]bool, len(tr.Events))
+	for _, l := range tr.Launch {
+		if l != trace.NoEvent {
+			there[l] = true
+		}
+	}
+	launches := make([]int8, len(tr.Syms)) // 0 not asked, -1 no, 1 yes
+	n := 0
+	for l := range g.Lanes {
+		lane := &g.Lanes[l]
+		for a := lane.First; a < lane.Limit && !lane.Stream; a++ {
+			e := g.Acts[a].Event
+			if there[e] || !g.Call(a) || z.stepAt(g.Acts[a].Start) < 0 {
+				continue
+			}
+			sym := tr.Events[e].Name
+			if launches[sym] == 0 {
+				launches[sym] = -1
+				if vendors.VerbOf(tr.Str(sym)) == vendors.KernelLaunch {
+					launches[sym] = 1
+				}
+			}
+			if launches[sym] > 0 {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // busyHost sums the time of threads in which they did not wait, as far as that is known.

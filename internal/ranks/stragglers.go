@@ -49,7 +49,14 @@ func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
 	for _, x := range strikes {
 		count[x.member]++
 	}
+	sum := int64(0)
+	for _, e := range by {
+		sum += e
+	}
 	for _, m := range slices.Sorted(keys(count)) {
+		if float64(by[m]) < oftenShare*float64(sum) { // by turns with others it may be the first of them in most steps, too
+			continue
+		}
 		busiest := 0
 		for _, s := range steps {
 			if s.busiest == m && float64(s.lead) >= hitShare*float64(s.length()) {

@@ -230,11 +230,12 @@ func (m *maker) backwardOfModules(rows []span, weights []weight) []span {
 			if e.Kind != trace.CPUOp || e.Flags&trace.HasSeq == 0 {
 				continue
 			}
-			if e.Fwd != 0 {
+			if e.Flags&trace.HasFwd != 0 {
 				ran = append(ran, a)
 				continue
 			}
-			k := key{lane.Proc, e.Seq}
+			seq, _ := m.tr.Sequence(g.Acts[a].Event)
+			k := key{lane.Proc, seq}
 			if b, ok := maker[k]; !ok || g.Acts[b].Start <= g.Acts[a].Start {
 				maker[k] = a
 			}
@@ -245,8 +246,8 @@ func (m *maker) backwardOfModules(rows []span, weights []weight) []span {
 	counted := map[nested]bool{}
 	var out []span
 	for _, a := range ran {
-		e := m.event(g.Acts[a].Event)
-		f, ok := maker[key{g.Lanes[g.Acts[a].Lane].Proc, e.Seq}]
+		seq, _ := m.tr.Sequence(g.Acts[a].Event)
+		f, ok := maker[key{g.Lanes[g.Acts[a].Lane].Proc, seq}]
 		if !ok {
 			continue
 		}

@@ -184,7 +184,7 @@ func (m *Meter) gradient(op cdg.ActID) []int64 {
 // sequence is the sequence number of an operator or of what encloses it, 0 for none.
 func (m *Meter) sequence(a cdg.ActID) int32 {
 	for ; a != cdg.NoAct; a = m.g.Parent[a] {
-		if n := m.g.Trace.Events[m.g.Acts[a].Event].Seq; n > 0 {
+		if n, _ := m.g.Trace.Sequence(m.g.Acts[a].Event); n > 0 {
 			return n
 		}
 	}

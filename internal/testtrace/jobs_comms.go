@@ -142,6 +142,14 @@ func (j *Job) transferTime(ranks []int32, coll string, elems int64) int64 {
 	return int64(us * 1000 * j.shape.comm)
 }
 
+// EndNoise is the standard deviation by which the ends of an instance scatter, ns.
+func (j *Job) EndNoise(instance int) float64 {
+	return scatter(j.graph.clean[j.Instances[instance].knob]) * j.Noise
+}
+
+// scatter is the same by how long a transfer takes, without noise.
+func scatter(took int64) float64 { return 800 + 0.004*float64(took) }
+
 // attend makes an operation a member of an instance. Of all collectives but a broadcast nobody is done before the last
 // one came; the root of a broadcast waits for nobody, and the others for the root.
 func (w *jobWorker) attend(inst, op int32, coll string) {
@@ -152,9 +160,9 @@ func (w *jobWorker) attend(inst, op int32, coll string) {
 	if coll != "broadcast" || root {
 		g.edge(start, in.node, -1, -1, 0)
 	}
-	base := float64(g.clean[in.knob])
-	noise := int64(w.rng.NormFloat64() * (800 + 0.004*base) * j.Noise)
-	noise = max(noise, -int64(base/2))
+	base := g.clean[in.knob]
+	noise := int64(w.rng.NormFloat64() * scatter(base) * j.Noise)
+	noise = max(noise, -base/2)
 	g.edge(in.node, end, in.knob, op, noise)
 	if coll == "broadcast" && !root {
 		g.edge(start, end, in.knob, op, noise)

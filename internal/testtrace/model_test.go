@@ -145,7 +145,7 @@ func byHand(list []record) *trace.Trace {
 			case "External id":
 				e.Ext, e.Flags = n, e.Flags|trace.HasExt
 			case "Sequence number":
-				e.Seq, e.Flags = int32(n), e.Flags|trace.HasSeq
+				e.Flags |= trace.HasSeq
 			case "Input Dims":
 				tr.Shapes = true
 			}

@@ -36,7 +36,7 @@ const (
 	HasDur    Flags = 1 << iota // the event carries a dur
 	HasCorr                     // Corr is set
 	HasExt                      // Ext is set
-	HasSeq                      // Seq is set
+	HasSeq                      // Trace.Sequence gives something
 	Dirty                       // its text is broken: who copies text has to mend it
 	ClampedTS                   // ts is 0 in a trace whose other events are far from it: "before the base", never part of an extent
 	BindEnd                     // flow end with "bp":"e"
@@ -45,6 +45,7 @@ const (
 	Moved                       // the row is not the operation's stream; see Trace.CUDAStream
 	GraphOp                     // args hold a graph node id
 	HasArgs                     // Trace.Args gives something
+	HasFwd                      // args."Fwd thread id" is not 0
 )
 
 // Event is one element of the list of events. It holds no pointer: a trace has millions.
@@ -55,8 +56,6 @@ type Event struct {
 	Ext   int64 // args."External id" (or "external id")
 	Name  Sym
 	Track TrackID
-	Seq   int32  // args."Sequence number"
-	Fwd   int32  // args."Fwd thread id"
 	Cat   uint16 // Sym of the category (category symbols come first in Syms)
 	Flags Flags
 	Kind  Kind
@@ -119,6 +118,15 @@ func (t *Trace) Category(id EventID) string { return t.Syms[t.Events[id].Cat] }
 type GraphEdge struct {
 	From, To   EventID
 	Start, End EventID // the flow's s and f
+}
+
+// Sequence is the number that autograd gave to an operator of forward and to those of its backward (args."Sequence number").
+func (t *Trace) Sequence(id EventID) (n int32, ok bool) {
+	if t.Events[id].Flags&HasSeq == 0 {
+		return 0, false
+	}
+	v, ok := t.ArgInt(id, "Sequence number")
+	return int32(v), ok
 }
 
 // WrittenName is the name that stands in the input. Name differs for copies and memsets whose kind stands in args:

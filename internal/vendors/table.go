@@ -11,6 +11,9 @@ const (
 // OldFlow is the category of flows from operators to kernels in what PyTorch wrote before Kineto.
 const OldFlow = "cpu_to_cuda"
 
+// OldHost is the pid of what ran on the CPU in what PyTorch writes without Kineto.
+const OldHost = "CPU functions"
+
 // table holds all vendors, and last what they have in common. `overlay check` names those that it finds in this order.
 var table = []Vendor{meta, intel, amd, nvidia, ascend, habana, xla, privateUse, common}
 
@@ -53,7 +56,7 @@ var common = Vendor{
 		{Name: "MPI", Backend: "mpi"},
 		{Name: "UCC", Backend: "ucc"},
 	},
-	Processes:  []Process{{PID: "CPU functions", Kind: trace.CPUOp}}, // of the autograd profiler before Kineto (profiler_legacy.cpp)
+	Processes:  []Process{{PID: OldHost, Kind: trace.CPUOp}}, // of the autograd profiler without Kineto (profiler_legacy.cpp)
 	Devices:    []string{"GPU", "CPU"},
 	Namespaces: []string{"at::native::", "c10::"},
 	Functors:   []string{`\w+Functor\b`, `\w+_kernel_impl\b`, `launch_\w+`, `\w+ops?::\w+Ops`},

@@ -11,7 +11,7 @@ CPU where there is none. Torch is imported only when something runs, so --list a
 
 Each pair gets a folder NAME with before and after, each also with Python stacks, on a GPU also with records of
 synchronisation: before.json.gz, before.stacks.json.gz, before.sync.json.gz, before.sync.stacks.json.gz; of jobs folders of
-that name with rank0.json.gz and so on. manifest.json says what was recorded, on what machine, and how long steps take
+that name with rank0.json.gz and so on; .zst where Python has Zstandard. manifest.json says what was recorded, on what machine, and how long steps take
 with the profiler off. Then: go run ./internal/testtrace/cmd/validate testdata/real
 """
 import argparse
@@ -26,7 +26,7 @@ import time
 import pairs
 import worker
 
-LIMIT_ONE = 3 << 20  # bytes of one .json.gz
+LIMIT_ONE = 3 << 20  # bytes of one trace
 LIMIT_ALL = 20 << 20  # bytes of all of them
 
 
@@ -46,7 +46,7 @@ def files(pair, device, stacks, sync):
     for loop in pair.loops:
         for form in forms(device, stacks, sync):
             base = os.path.join(pair.name, loop + form["suffix"])
-            yield loop, form, [base + ".json.gz"] if not pair.distributed else [os.path.join(base, "rank%d.json.gz" % r) for r in range(world)]
+            yield loop, form, [base + worker.SUFFIX] if not pair.distributed else [os.path.join(base, "rank%d%s" % (r, worker.SUFFIX)) for r in range(world)]
 
 
 def first_line(*command):
@@ -106,7 +106,7 @@ def record_pair(pair, args, facts, tmp):
             print("capture.py: %s: %s" % (pair.name, entry["error"]), file=sys.stderr)
         for form, paths in chosen[result["recorded"]:]:
             for path in paths:
-                for broken in (path, path[:-len(".gz")]):
+                for broken in (path, os.path.splitext(path)[0]):
                     if os.path.exists(os.path.join(args.out, broken)):
                         os.remove(os.path.join(args.out, broken))
         for form, paths in chosen[:result["recorded"]]:

@@ -53,9 +53,9 @@ class Files(unittest.TestCase):
 
     def test_names(self):
         one = [paths for _, _, paths in capture.files(by_name("item"), "cpu", "off", "off")]
-        self.assertEqual(one, [["item/before.json.gz"], ["item/after.json.gz"]])
+        self.assertEqual(one, [["item/before" + worker.SUFFIX], ["item/after" + worker.SUFFIX]])
         job = [paths for _, _, paths in capture.files(by_name("rank_sleeps"), "cpu", "on", "off")]
-        self.assertEqual(job[0], ["rank_sleeps/before.stacks/rank0.json.gz", "rank_sleeps/before.stacks/rank1.json.gz"])
+        self.assertEqual(job[0], ["rank_sleeps/before.stacks/rank%d%s" % (r, worker.SUFFIX) for r in (0, 1)])
 
 
 class Table(unittest.TestCase):

@@ -24,7 +24,7 @@ class Pair:
     world: ranks of the job for each device, by default one; 0 means that it is not recorded on that device.
     """
 
-    def __init__(self, name, change, before, after, question="", rule="", truth=None, world=None, steps=4, distributed=False):
+    def __init__(self, name, change, before, after, question="", rule="", truth=None, world=None, steps=3, distributed=False):
         self.name, self.change, self.loops = name, change, {"before": before, "after": after}
         self.question, self.rule, self.truth, self.steps, self.distributed = question, rule, truth or {}, steps, distributed
         self.world = {"cpu": 1, "cuda": 1, **(world or {})}
@@ -88,7 +88,7 @@ def resnet(workers):
 
 # --- a small transformer ---
 
-def gpt(env, layers=4, width=64, heads=4, seq=32, vocab=256):
+def gpt(env, layers=2, width=64, heads=4, seq=32, vocab=256):
     torch = env.torch
     nn = torch.nn
 
@@ -204,7 +204,7 @@ def ddp(buckets=1, sleep=0.0, more=1, stall=0.0, data=False):
     """DistributedDataParallel; rank 1 may sleep (seconds a step), have more rows, or a loader that stalls (seconds a batch)."""
     def make(env):
         torch = env.torch
-        width, depth, rows = 512, 10, 64
+        width, depth, rows = 512, 6, 128 // env.world
         odd = env.rank == min(1, env.world - 1)
         model = torch.nn.Sequential(*[m for _ in range(depth) for m in (torch.nn.Linear(width, width), torch.nn.ReLU())])
         model = model.to(env.device)
@@ -260,7 +260,7 @@ PAIRS = [
          rule="host-bound", world={"cpu": 0}),
     Pair("pinned", "copies of batches from pageable memory, then pinned", batches(False), batches(True), rule="copy-pageable-h2d", world={"cpu": 0}),
     Pair("streams", "a stream that waits for another without need, then does not", streams(True), streams(False), "", world={"cpu": 0}),
-    Pair("buckets", "gradients in ten buckets, then one", ddp(buckets=10), ddp(buckets=1), rule="comm-small", world={"cpu": 2, "cuda": 1}, distributed=True, steps=6),
+    Pair("buckets", "gradients in six buckets, then one", ddp(buckets=6), ddp(buckets=1), rule="comm-small", world={"cpu": 2, "cuda": 1}, distributed=True, steps=6),
     Pair("balanced", "nothing: the same job twice", ddp(), ddp(), world=JOB, distributed=True, steps=6, truth={"straggler": None}),
     Pair("rank_sleeps", "rank 1 sleeps 40 ms a step, then not", ddp(sleep=LATE), ddp(), world=JOB, distributed=True, steps=6,
          truth={"straggler": 1, "seconds": LATE}),

@@ -131,14 +131,14 @@ func (p *phaser) look(a cdg.ActID, e *trace.Event) (Rule, trait) {
 	switch {
 	case n != nil && n.row == 7 && is == isOp:
 		is |= isBackward
-	case is == isOp && e.Flags&trace.HasSeq != 0 && e.Fwd == 0:
+	case is == isOp && e.Flags&(trace.HasSeq|trace.HasFwd) == trace.HasSeq:
 		is |= isForward
 	case n != nil && n.row == 5 && bit == onAnnotation && strings.HasPrefix(p.t.Str(e.Name), "Optimizer.step#"):
 		is |= isOptimizer
 	case bit == onAnnotation && strings.HasPrefix(p.t.Str(e.Name), trace.StepPrefix):
 		is |= isStep
 	}
-	if is&isOp != 0 && e.Fwd > 0 && p.rules.on(ByFwdThread) && (n == nil || n.row > 7) {
+	if is&isOp != 0 && e.Flags&trace.HasFwd != 0 && p.rules.on(ByFwdThread) && (n == nil || n.row > 7) {
 		return ByFwdThread, is
 	}
 	return *cache, is

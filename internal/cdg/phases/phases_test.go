@@ -171,7 +171,7 @@ var surroundings = []struct {
 		m.on("a", py, 10, 20, "torch/autograd/function.py(300): apply")
 		m.rename("x")
 	}, Backward},
-	{"7 fwd_thread", func(m *mini) { m.on("a", op, 0, 9, "x").Fwd = 1 }, Backward},
+	{"7 fwd_thread", func(m *mini) { m.on("a", op, 0, 9, "x").Flags |= trace.HasFwd }, Backward},
 	{"ancestor", func(m *mini) { m.on("a", ua, 0, 90, "## optimizer ##"); m.on("a", py, 10, 20, "x") }, Update},
 	{"14 external_id", func(m *mini) {
 		e := m.on("a", op, 0, 90, "aten::cross_entropy_loss")
@@ -211,7 +211,7 @@ func (m *mini) rename(alias string) { m.syms[alias] = m.tr.Events[len(m.tr.Event
 // step adds what places ops inside a step: an op that takes part in autograd, and a backward op on another thread.
 func (m *mini) step() {
 	e := m.on("a", op, 40, 50, "aten::linear")
-	e.Seq, e.Flags = 1, e.Flags|trace.HasSeq
+	e.Flags |= trace.HasSeq
 	m.on("engine", op, 100, 200, "autograd::engine::evaluate_function: AddmmBackward0")
 }
 
@@ -319,7 +319,7 @@ func TestPhasePrecedence(t *testing.T) {
 			m.step()
 			m.on("cpu", op, 100, 150, "autograd::engine::evaluate_function: MulBackward0")
 			e := m.on("cpu", op, 10, 20, "aten::mul")
-			e.Seq, e.Flags = 4, e.Flags|trace.HasSeq
+			e.Flags |= trace.HasSeq
 		}},
 		{"without any backward op everything is forward", Forward, func(m *mini) {
 			m.on("a", ua, 0, 90, "ProfilerStep#3")

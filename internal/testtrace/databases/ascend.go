@@ -63,8 +63,9 @@ func (f *filler) ascend(rank int64) error {
 			return f.insert("MSTX_EVENTS", epoch+e.Start, epoch+e.End(), 1, 0, 0, n, globalTID(e), globalTID(e), 0, int64(1<<32-1))
 		}
 		seq, fwd := any(nil), any(nil)
-		if e.Flags&trace.HasSeq != 0 {
-			seq, fwd = int64(e.Seq), int64(e.Fwd)
+		if n, ok := f.tr.Sequence(id); ok {
+			thread, _ := f.tr.ArgInt(id, "Fwd thread id")
+			seq, fwd = int64(n), thread
 		}
 		return f.insert("PYTORCH_API", epoch+e.Start, epoch+e.End(), globalTID(e), nil, n, seq, fwd, nil, nil, nil, 50001)
 	}, trace.CPUOp, trace.Annotation)

@@ -21,6 +21,7 @@ type Score struct {
 	Err     error // the job could not be put together, or does not hold together
 
 	Clock      int64 // largest error of a clock of the main component over the window, ns
+	Best       int64 // of the best of all estimates
 	Promised   bool  // no error is larger than the job says
 	Components int
 
@@ -104,6 +105,7 @@ func Judge(sim *testtrace.Job) *Score {
 	}
 	t := &truth{sim: sim, job: j, score: s}
 	t.clocks()
+	s.Best = t.best()
 	t.matching()
 	t.path()
 	t.effects()

@@ -1,0 +1,54 @@
+package ranks
+
+import "slices"
+
+// lostShare is the share of the kernels of a rank from which on it counts that they have no record.
+const lostShare = 0.01
+
+// lostWork estimates for each member how long the kernels of a step took that have no record. Where some do not, ranks that did the same seem to
+// differ. So each is taken to have called each kernel as often as the peer that recorded most of its calls, at what its own calls take.
+func (j *Job) lostWork(step int32, peers [][]int32) []int64 {
+	out := make([]int64, len(j.Members))
+	done := map[*int32]bool{} // by the list of peers, which those of a stage share
+	for m := range out {
+		list := peers[m]
+		if done[&list[0]] || !slices.ContainsFunc(list, j.lossy) {
+			continue
+		}
+		done[&list[0]] = true
+		calls, mean := map[string]int32{}, map[string]int64{}
+		all := make([]map[string]Spent, len(list))
+		for i, p := range list {
+			all[i] = j.spent(p, step, false)
+			for name, s := range all[i] {
+				if s.Calls > 0 {
+					calls[name] = max(calls[name], s.Calls)
+					mean[name] = max(mean[name], s.Busy/int64(s.Calls))
+				}
+			}
+		}
+		for i, p := range list {
+			for name, most := range calls {
+				each := mean[name]
+				s := all[i][name]
+				if s.Calls > 0 {
+					each = s.Busy / int64(s.Calls)
+				}
+				out[p] += int64(most-s.Calls) * each
+			}
+		}
+	}
+	return out
+}
+
+// lossy reports whether the trace of a member lacks a part of its kernels.
+func (j *Job) lossy(member int32) bool {
+	x := &j.Members[member]
+	kernels := 0
+	for i := range x.Spent {
+		if !x.Spent[i].Host {
+			kernels += int(x.Spent[i].Calls)
+		}
+	}
+	return float64(x.Quality[lostKernels]) > lostShare*float64(kernels)
+}

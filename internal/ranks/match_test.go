@@ -1,0 +1,62 @@
+package ranks
+
+import (
+	"slices"
+	"testing"
+
+	"overlay/internal/trace"
+)
+
+// TestIntact: what is left of a step of which some was matched is not matched by its order again.
+func TestIntact(t *testing.T) {
+	items := []item{{op: 0, steps: 7}, {op: 1, steps: 7}, {op: 2, steps: 8}, {op: 3, steps: upTo(6)}, {op: 4, steps: upTo(6)}, {op: 5, steps: 8}}
+	made := []int32{0, 1, 0, 0, 2, 0}
+	left := intact(without(items, made), half{list{items: items}, made})
+	var ops []int32
+	for _, x := range left {
+		ops = append(ops, x.op)
+	}
+	if !slices.Equal(ops, []int32{2, 3, 5}) {
+		t.Errorf("left are %v", ops)
+	}
+}
+
+// TestLossBeforeSteps: a record that each side lost before the first common step is no jump of a clock, though the order fits one.
+func TestLossBeforeSteps(t *testing.T) {
+	var a, b []item
+	for i := range int64(24) {
+		x := item{end: i * 255_000, token: uint64(AllReduce) << 56, dur: 30_000, steps: upTo(10), seq: -1, op: int32(i)}
+		if i >= 8 {
+			x.steps = steps(3 + i/8*10)
+			x.end += i / 8 * 5_000_000
+		}
+		if i != 2 {
+			a = append(a, x)
+		}
+		if i != 7 && i > 1 {
+			x.end += 6_000_000
+			b = append(b, x)
+		}
+	}
+	pairs := alignSteps(a, b)
+	for _, p := range pairs {
+		if a[p.a].op != b[p.b].op {
+			t.Errorf("%d is paired with %d", a[p.a].op, b[p.b].op)
+		}
+	}
+	if len(pairs) != 20 {
+		t.Errorf("%d pairs", len(pairs))
+	}
+}
+
+// TestNameRanks: a record that names its group alone has the ranks of it from another record, if these agree.
+func TestNameRanks(t *testing.T) {
+	group := func(name string, ranks ...int64) trace.Collective {
+		return trace.Collective{Group: trace.ProcessGroup{Name: name, Ranks: ranks}}
+	}
+	list := []trace.Collective{group("a"), group("a", 1, 2), group("b"), group("b", 1), group("b", 2), group("", 7), group("")}
+	nameRanks(list)
+	if !slices.Equal(list[0].Group.Ranks, []int64{1, 2}) || list[2].Group.Ranks != nil || list[6].Group.Ranks != nil {
+		t.Errorf("%v", list)
+	}
+}
