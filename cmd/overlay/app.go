@@ -68,7 +68,7 @@ type program struct {
 // removed, no further one can appear (outputs.abandon), and the process ends with the work unfinished.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
-	p.outs.stdout = stdout
+	p.outs.stdout, p.outs.inMemory = stdout, &p.size.written
 	p.memory = containerMemory(os.DirFS("/"))
 	limitHeap(p.memory, 0)
 	full := watchMemory(p.memory, &p.size)

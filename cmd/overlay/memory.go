@@ -34,15 +34,16 @@ type workSize struct {
 	text     atomic.Int64 // bytes of the trace
 	held     atomic.Int64 // of these, those that lie in memory
 	events   atomic.Int64 // 0 before they are counted
+	written  atomic.Int64 // bytes of outputs that lie in memory, as in a tmpfs
 }
 
 // What work takes beside the events of a trace, and for each of them, bytes: measured in containers on traces of 1 to 8.4 million
 // events. Where the events are not counted yet, one is taken for textEvent bytes of text.
 const (
 	needsAnyway  = 64 << 20
-	needsEvent   = 330 // run and report
-	needsBare    = 260 // without advice
-	needsContext = 400 // the slim form, and all analyses
+	needsEvent   = 250 // run and report
+	needsBare    = 200 // without advice
+	needsContext = 300 // the slim form, and all analyses
 	textEvent    = 250
 )
 
@@ -82,7 +83,7 @@ func (w *workSize) needs() string {
 }
 
 // watchMemory sends a message when the process holds nearly all memory that its container may use. Pages of files do
-// not count: the kernel takes them back when it needs them.
+// not count, since the kernel takes them back when it needs them, but for those of outputs that lie in memory.
 func watchMemory(container int64, w *workSize) <-chan error {
 	full := make(chan error, 1)
 	if container == 0 {
@@ -90,9 +91,13 @@ func watchMemory(container int64, w *workSize) <-chan error {
 	}
 	go func() {
 		for range time.Tick(5 * time.Millisecond) {
-			if held := privateMemory(); float64(held) > stopShare*float64(container) {
+			written := w.written.Load()
+			if held := privateMemory() + written; float64(held) > stopShare*float64(container) {
 				needs := cmp.Or(w.needs(), "the work needs more")
-				full <- fmt.Errorf("out of memory: the container allows %s, and %s; raise the limit, or analyse a trace of fewer steps ('run --no-advice' needs a quarter less)",
+				if written > 0 {
+					needs += ", besides the output, which lies in memory: choose a folder on a disk with -o"
+				}
+				full <- fmt.Errorf("out of memory: the container allows %s, and %s; raise the limit, or analyse a trace of fewer steps ('run --no-advice' needs a fifth less)",
 					megabytes(container), needs)
 				return
 			}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -17,6 +18,7 @@ import (
 // the work is done, abandon removes what was not committed. Standard output, FIFOs and devices are written as they come.
 type outputs struct {
 	stdout   io.Writer
+	inMemory *atomic.Int64 // counts the bytes of files that lie in memory
 	mu       sync.Mutex
 	open     []*output
 	folders  []*outFolder
@@ -32,7 +34,8 @@ type output struct {
 	file   *os.File
 	buf    *bufio.Writer
 	n      int64
-	err    error // the first write error; it sticks
+	held   *atomic.Int64 // counts them too, when the file lies in memory; nil elsewhere
+	err    error         // the first write error; it sticks
 	mode   fs.FileMode
 }
 
@@ -104,6 +107,9 @@ func (o *outputs) createTemp(out *output) error {
 			return outputError(out.shown, err)
 		}
 		out.temp, out.file, out.buf = temp, f, bufio.NewWriterSize(f, 1<<20)
+		if o.inMemory != nil && liesInMemory(f) {
+			out.held = o.inMemory
+		}
 		o.open = append(o.open, out)
 		return nil
 	}
@@ -149,6 +155,9 @@ func (out *output) Write(b []byte) (int, error) {
 	}
 	n, err := out.buf.Write(b)
 	out.n += int64(n)
+	if out.held != nil {
+		out.held.Add(int64(n))
+	}
 	if err != nil {
 		out.err = outputError(out.shown, err)
 	}

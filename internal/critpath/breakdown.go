@@ -24,24 +24,42 @@ type Totals struct {
 
 // Breakdown sums the segments by class, kind, evidence and resource.
 func Breakdown(p *Path) Totals {
-	var t Totals
-	const none = -1
-	var ns []int64 // per track, from NoTrack on; none where the path never is
-	for _, s := range p.Segments.All() {
-		d := s.End - s.Start
-		t.Kind[s.Kind] += d
-		t.Evidence[s.Evidence] += d
-		at := int(s.Track - trace.NoTrack)
-		for at >= len(ns) {
-			ns = append(ns, none)
-		}
-		ns[at] = max(ns[at], 0) + d
+	if p.total != nil {
+		return *p.total
 	}
+	var s summer
+	for _, seg := range p.Segments.All() {
+		s.add(seg)
+	}
+	return s.done()
+}
+
+// summer adds up segments.
+type summer struct {
+	t  Totals
+	ns []int64 // per track, from NoTrack on; nowhere where the path never is
+}
+
+const nowhere = -1
+
+func (x *summer) add(s *Segment) {
+	d := s.End - s.Start
+	x.t.Kind[s.Kind] += d
+	x.t.Evidence[s.Evidence] += d
+	at := int(s.Track - trace.NoTrack)
+	for at >= len(x.ns) {
+		x.ns = append(x.ns, nowhere)
+	}
+	x.ns[at] = max(x.ns[at], 0) + d
+}
+
+func (x *summer) done() Totals {
+	t := x.t
 	for k, d := range t.Kind {
 		t.Class[SegmentKind(k).Class()] += d
 	}
-	for at, d := range ns {
-		if d != none {
+	for at, d := range x.ns {
+		if d != nowhere {
 			t.Resource = append(t.Resource, ByResource{trace.TrackID(at) + trace.NoTrack, d})
 		}
 	}

@@ -22,15 +22,19 @@ func (p *Path) Marked(events int) *EventSet {
 	return on
 }
 
-// mark sums the segments per event and sets Covered.
+// mark sums the segments, as a whole and per event, and sets Covered.
 func (p *Path) mark(events int) {
 	on := NewEventSet(events)
+	var sum summer
 	for _, s := range p.Segments.All() {
+		sum.add(s)
 		if s.Owned() {
 			on.Add(s.Event)
 			p.Covered += s.End - s.Start
 		}
 	}
+	total := sum.done()
+	p.total = &total
 	p.Marks = make([]Mark, on.Freeze())
 	var last *Mark
 	for i, s := range p.Segments.All() {

@@ -141,6 +141,8 @@ type Path struct {
 	// HTA is the summary of HTA of what bounds the path (hta).
 	HTA     []HTAShare
 	Quality map[string]int // counts of what the method met: reasons to numbers
+
+	total *Totals // of the segments, when mark has summed them; nil: nobody has
 }
 
 // HTAShare is a line of that summary, in the words of HTA.

@@ -74,6 +74,14 @@ func uvarint(b []byte) (uint64, []byte) {
 	if b[0] < 0x80 {
 		return uint64(b[0]), b[1:]
 	}
+	return longer(b)
+}
+
+// longer is uvarint for more than one byte, apart so that uvarint is inlined.
+func longer(b []byte) (uint64, []byte) {
+	if b[1] < 0x80 {
+		return uint64(b[0]&0x7f) | uint64(b[1])<<7, b[2:]
+	}
 	v, n := binary.Uvarint(b)
 	return v, b[n:]
 }
