@@ -98,10 +98,15 @@ func writePart(bw *bufio.Writer, t *Trace, size int, said []byte, free chunks) (
 func plan(t *Trace, size int) ([]lane, Stats) {
 	var st Stats
 	split := make([][][]Item, len(t.Tracks))
-	deep := make([]int, len(t.Tracks))
+	deep, instants := make([]int, len(t.Tracks)), make([]int, len(t.Tracks))
 	par.Each(len(t.Tracks), func(i int) {
-		if len(t.Tracks[i].Items) > 0 {
-			split[i], deep[i] = splitLanes(t.Tracks[i].Items)
+		if items := t.Tracks[i].Items; len(items) > 0 {
+			split[i], deep[i] = splitLanes(items)
+			for k := range items {
+				if items[k].Instant {
+					instants[i]++
+				}
+			}
 		}
 	})
 	var lanes []lane
@@ -110,6 +115,8 @@ func plan(t *Trace, size int) ([]lane, Stats) {
 		tr := &t.Tracks[i]
 		st.Deep += deep[i]
 		st.Points += len(tr.Points)
+		st.Instants += instants[i]
+		st.Slices += len(tr.Items) - instants[i]
 		if len(tr.Points) > 0 {
 			lanes = append(lanes, lane{track: i, uuid: t.uuid(i)})
 		}
@@ -121,13 +128,6 @@ func plan(t *Trace, size int) ([]lane, Stats) {
 				st.Lanes++
 			}
 			lanes = append(lanes, l.cut(size)...)
-			for _, it := range items {
-				if it.Instant {
-					st.Instants++
-				} else {
-					st.Slices++
-				}
-			}
 		}
 	}
 	return lanes, st

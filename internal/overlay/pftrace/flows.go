@@ -3,6 +3,7 @@ package pftrace
 import (
 	"sort"
 
+	"overlay/internal/par"
 	"overlay/internal/perfetto"
 	"overlay/internal/trace"
 )
@@ -95,22 +96,33 @@ func (w *writer) inputFlows(ids []int32) (in inputFlow) {
 	return in
 }
 
+// flowRange is how many events are looked through for flow events in one go.
+const flowRange = 1 << 15
+
 // flowEvents returns the flow events by time, then by place in the file.
 func (w *writer) flowEvents() []int32 {
 	events := w.tr.Events
-	n := 0
-	for i := range events {
-		if trace.IsFlow(events[i].Ph) && w.kept(i) {
-			n++
+	at := make([]int, par.Ranges(len(events), flowRange)+1) // per range and one: how many come before
+	par.EachRange(len(events), len(at)-1, func(part, from, to int) {
+		for i := from; i < to; i++ {
+			if trace.IsFlow(events[i].Ph) && w.kept(i) {
+				at[part+1]++
+			}
 		}
+	})
+	for part := 1; part < len(at); part++ {
+		at[part] += at[part-1]
 	}
-	var byTime perfetto.Track
-	byTime.Items = make([]perfetto.Item, 0, n)
-	for i := range events {
-		if trace.IsFlow(events[i].Ph) && w.kept(i) {
-			byTime.Items = append(byTime.Items, perfetto.Item{Start: events[i].Start, Ref: int32(i)})
+	n := at[len(at)-1]
+	byTime := perfetto.Track{Items: make([]perfetto.Item, n)}
+	par.EachRange(len(events), len(at)-1, func(part, from, to int) {
+		items := byTime.Items[at[part]:at[part]]
+		for i := from; i < to; i++ {
+			if trace.IsFlow(events[i].Ph) && w.kept(i) {
+				items = append(items, perfetto.Item{Start: events[i].Start, Ref: int32(i)})
+			}
 		}
-	}
+	})
 	ids := make([]int32, n)
 	for i, it := range byTime.Sorted() {
 		ids[i] = it.Ref
@@ -160,11 +172,11 @@ func (w *writer) bind(ids []int32) []int32 {
 		}
 	}
 	bound := fill32(len(ids))
-	for r, flows := range ofRow {
-		if len(flows) > 0 {
+	par.Each(len(ofRow), func(r int) {
+		if flows := ofRow[r]; len(flows) > 0 {
 			w.bindRow(w.flowItems(rows[r]), ids, flows, bound)
 		}
-	}
+	})
 	return bound
 }
 

@@ -82,20 +82,19 @@ func (w *writer) build() *perfetto.Trace {
 	flows := w.flowEvents()
 	rowsSorted()
 	wait := par.Beside(func() {
-		if w.rank != nil {
-			return // the job says it for all of its ranks
+		if w.rank == nil { // else the job says it for all of its ranks
+			w.out.UUID = w.uuid()
+			w.out.Realtime, w.out.HasRealtime = realtime(w.tr)
 		}
-		w.out.UUID = w.uuid()
-		w.out.Realtime, w.out.HasRealtime = realtime(w.tr)
+		if w.drawing != nil {
+			w.addOverlay()
+		}
 	})
 	w.bindFlows(flows)
 	wait()
 	w.out.GPUs = deviceNames(w.tr)
-	if w.drawing != nil {
-		w.addOverlay()
-		if w.drawing.GPUCompute {
-			w.addStages()
-		}
+	if w.drawing != nil && w.drawing.GPUCompute {
+		w.addStages()
 	}
 	return &w.out
 }
