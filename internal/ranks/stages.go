@@ -1,5 +1,10 @@
 package ranks
 
+import (
+	"maps"
+	"slices"
+)
+
 // stagesByTransfers tells the stage of each member by the places that its transfers name, of traces that name no groups; -1 where nothing
 // does. In a pipeline each stage sends to the next one, and gets back from it what that sends: both ways between the same two
 // places. In a ring all go one way.
@@ -38,9 +43,11 @@ func (j *Job) stagesByTransfers() []int {
 	for m := range stages {
 		stages[m] = -1
 	}
+	places := slices.Sorted(maps.Keys(of))
 	for range len(of) + 1 { // each place is one above the highest that it has below it
 		same := true
-		for _, e := range of {
+		for _, x := range places {
+			e := of[x]
 			if e.way != direction(true)|direction(false) {
 				continue
 			}
@@ -59,8 +66,11 @@ func (j *Job) stagesByTransfers() []int {
 			put(e.high, below+1)
 		}
 		if same {
-			break
+			return stages
 		}
+	}
+	for m := range stages { // ranks that are below each other, in different groups, make no pipeline
+		stages[m] = -1
 	}
 	return stages
 }

@@ -29,6 +29,7 @@ func TestStagesByTransfers(t *testing.T) {
 		"with turns":                  {job([]string{"send 0->1", "recv 0<-1", "recv 0<-2", "send 0->2"}, []string{"recv 1<-0", "send 1->0", "send 1->2", "recv 1<-2"}, []string{"recv 2<-1", "send 2->1", "send 2->0", "recv 2<-0"}), []int{0, 1, 2}},
 		"a ring":                      {job([]string{"send 0->1", "recv 0<-2"}, []string{"recv 1<-0", "send 1->2"}, []string{"recv 2<-1", "send 2->0"}), []int{-1, -1, -1}},
 		"beside it":                   {job([]string{"send 0->1", "recv 0<-1"}, []string{"recv 1<-0", "send 1->0"}, nil), []int{0, 1, -1}},
+		"below each other":            {job([]string{"send 0->1", "recv 0<-1", "send 1->0", "recv 1<-0"}, []string{"send 1->0", "recv 1<-0", "send 0->1", "recv 0<-1"}, nil), []int{-1, -1, -1}},
 		"no places":                   {job([]string{"send"}, []string{"recv"}), []int{-1, -1}},
 	} {
 		if got := c.job.stagesByTransfers(); !slices.Equal(got, c.want) {
