@@ -26,7 +26,7 @@ type Source struct {
 	Path     *critpath.Path
 	Top      int  // hotspots listed; 0 = 10
 	Segments bool // with the walk
-	Brief    bool // without the nodes and edges of the aggregated graph, which the text does not show
+	Brief    bool // without the nodes and edges of the aggregated graph, of which the text shows nothing but the number, and that for ctda alone
 	Slim     bool // the input holds the path and its context only
 	Analyses *analyses.Result
 	Gains    bool          // with what could be gained at classes and hotspots
@@ -51,7 +51,7 @@ func New(s Source) *Report {
 	r.Unknown, r.Gaps = unknowns(g, p, r.Window.Duration, s.Top)
 	r.Steps = steps(g, p)
 	r.StepTimes = stepTimes(r.Steps)
-	r.CDG = graphOf(g, p, s.Brief)
+	r.CDG = graphOf(g, p, s.Brief && p.Method != "ctda")
 	r.Quality = map[string]int{}
 	maps.Copy(r.Quality, g.Quality)
 	maps.Copy(r.Quality, p.Quality)
