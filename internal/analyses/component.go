@@ -2,10 +2,12 @@ package analyses
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sort"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/trace"
 )
 
@@ -47,6 +49,10 @@ func Components(s *Set, o Options) []StepComponent {
 	comm := s.merged(1 << CommunicationType)
 	host := s.hostWork()
 	begun := s.begun()
+	var after segmentsAfter
+	if s.path != nil {
+		after = s.path.Segments.After()
+	}
 	var out []StepComponent
 	for _, st := range steps {
 		from, to := max(st.Start, s.Start), min(st.End, s.End)
@@ -63,7 +69,9 @@ func Components(s *Set, o Options) []StepComponent {
 		c.Ratio = ratio(c.Overlap, c.Duration)
 		c.HostComp, c.HostComm, c.CompComm = ratio(length(hp), c.Duration), ratio(length(hm), c.Duration), ratio(length(pm), c.Duration)
 		c.Low = c.Ratio < o.OverlapBelow
-		s.exposed(&c, subtract([]Interval{{from, to}}, both), begun, o)
+		if after != nil {
+			s.exposed(&c, after, subtract([]Interval{{from, to}}, both), begun, o)
+		}
 		out = append(out, c)
 	}
 	return out
@@ -197,14 +205,14 @@ func (s *Set) begun() *beginnings {
 	return &beginnings{list: list, seen: make([]int32, len(s.Trace.Syms))}
 }
 
+// segmentsAfter visits the segments of the path that end after a time.
+type segmentsAfter = func(at int64) iter.Seq2[int, *critpath.Segment]
+
 // exposed ranks what the path spent outside the overlap, by name.
-func (s *Set) exposed(c *StepComponent, alone []Interval, begun *beginnings, o Options) {
-	if s.path == nil {
-		return
-	}
+func (s *Set) exposed(c *StepComponent, after segmentsAfter, alone []Interval, begun *beginnings, o Options) {
 	sum := map[trace.Sym]int64{}
 	i := 0
-	for _, seg := range s.path.Segments.After(c.Start) {
+	for _, seg := range after(c.Start) {
 		if seg.Start >= c.Start+c.Duration {
 			break
 		}

@@ -52,17 +52,31 @@ func (t *tape) keep(b *block, bytes []byte) {
 // Len is how many there are.
 func (t *tape) Len() int { return t.n }
 
-// forward reads blocks from the k-th on, as they lie on the tape, to the first: what was found last comes first.
-func forward[T any](t *tape, k int, read func(*block, []T)) iter.Seq2[int, *T] {
+// window reads blocks of a tape; the one that was read last stays unpacked.
+type window[T any] struct {
+	of   *tape
+	read func(*block, []T)
+	k    int // block that is unpacked, or -1
+	list []T
+}
+
+func newWindow[T any](t *tape, read func(*block, []T)) *window[T] {
+	return &window[T]{of: t, read: read, k: -1}
+}
+
+// forward visits blocks from the k-th on, as they lie on the tape, to the first: what was found last comes first.
+func (w *window[T]) forward(k int) iter.Seq2[int, *T] {
 	return func(yield func(int, *T) bool) {
-		var list []T
-		for ; k >= 0; k-- {
-			b := &t.blocks[k]
-			list = slices.Grow(list[:0], b.n)[:b.n]
-			read(b, list)
-			i := t.n - b.first - b.n
-			for j := range list {
-				if !yield(i+j, &list[j]) {
+		for k := k; k >= 0; k-- {
+			b := &w.of.blocks[k]
+			if k != w.k {
+				w.list = slices.Grow(w.list[:0], b.n)[:b.n]
+				w.read(b, w.list)
+				w.k = k
+			}
+			i := w.of.n - b.first - b.n
+			for j := range w.list {
+				if !yield(i+j, &w.list[j]) {
 					return
 				}
 			}
@@ -109,13 +123,16 @@ func SegmentsOf(list []Segment) Segments {
 
 // All visits the segments from the first to the last, each with its number. The segment is valid until the next one.
 func (t *Segments) All() iter.Seq2[int, *Segment] {
-	return forward(&t.tape, len(t.blocks)-1, readSegments)
+	return newWindow(&t.tape, readSegments).forward(len(t.blocks) - 1)
 }
 
-// After visits those that end after a time, and maybe some before them. No segment may end later than the one after it.
-func (t *Segments) After(at int64) iter.Seq2[int, *Segment] {
-	k := sort.Search(len(t.blocks), func(k int) bool { return t.blocks[k].end() <= at })
-	return forward(&t.tape, k-1, readSegments)
+// After returns a look-up, for one goroutine, that visits the segments that end after a time, and maybe some before them. It is quick for
+// times in ascending order. No segment may end later than the one after it.
+func (t *Segments) After() func(at int64) iter.Seq2[int, *Segment] {
+	w := newWindow(&t.tape, readSegments)
+	return func(at int64) iter.Seq2[int, *Segment] {
+		return w.forward(sort.Search(len(t.blocks), func(k int) bool { return t.blocks[k].end() <= at }) - 1)
+	}
 }
 
 // List unpacks the segments.
@@ -211,7 +228,7 @@ func EdgesOf(list []Edge) Edges {
 
 // All visits the edges from the first to the last, each with its number. The edge is valid until the next one.
 func (t *Edges) All() iter.Seq2[int, *Edge] {
-	return forward(&t.tape, len(t.blocks)-1, readEdges)
+	return newWindow(&t.tape, readEdges).forward(len(t.blocks) - 1)
 }
 
 // List unpacks the edges.

@@ -61,16 +61,21 @@ func TestTapes(t *testing.T) {
 		if n == 0 {
 			return
 		}
-		k := rapid.IntRange(0, n-1).Draw(t, "from")
-		first := -1
-		for i, s := range packed.After(segments[k].End - 1) {
-			if s.End >= segments[k].End {
-				first = i
-				break
+		after := packed.After()
+		for _, k := range rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 5).Draw(t, "from") {
+			first := -1
+			for i, s := range after(segments[k].End - 1) {
+				if s.End >= segments[k].End {
+					first = i
+					if *s != segments[i] {
+						t.Fatalf("segment %d: %+v", i, *s)
+					}
+					break
+				}
 			}
-		}
-		if first != k {
-			t.Fatalf("after %d begins with %d, want %d", segments[k].End-1, first, k)
+			if first != k {
+				t.Fatalf("after %d begins with %d, want %d", segments[k].End-1, first, k)
+			}
 		}
 	})
 }
