@@ -205,13 +205,27 @@ func (x *aligner) levelOf(c *candidate, lo, hi int32) (int64, bool) {
 	mid := median(ds)
 	late := int32(0)
 	for k := lo; k < hi; k++ {
-		if p := (pair{c.a0 + k, c.b0 + k}); float64(abs(x.diff(p)-mid)) > suspicious*x.noise(p) {
+		if p := (pair{c.a0 + k, c.b0 + k}); float64(abs(x.diff(p)-mid)) > suspicious*x.noise(p) && !x.afterwards(p, mid) {
 			if late++; !x.loose(p) || 2*late >= hi-lo {
 				return mid, false
 			}
 		}
 	}
 	return mid, true
+}
+
+// afterwards reports whether the one side came when the other had left a collective in which nobody has to wait for all: a broadcast, of which
+// the root is done once it has sent. Then its end says when it came, and nothing of the clocks. theta is by how much the second clock is ahead.
+func (x *aligner) afterwards(p pair, theta int64) bool {
+	u, v := &x.a[p.a], &x.b[p.b]
+	if c := Coll(max(u.token, v.token) >> 56); c == Other || c.meets() {
+		return false
+	}
+	if d := x.diff(p) - theta; d > 0 {
+		return int64(v.dur) <= d
+	} else {
+		return int64(u.dur) <= -d
+	}
 }
 
 // loose reports whether a pair is a collective of the CPU: a thread that is taken off its core ends one milliseconds late, so the ends of most of

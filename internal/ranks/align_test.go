@@ -153,3 +153,31 @@ func TestLevelOfStep(t *testing.T) {
 		}
 	}
 }
+
+// TestLateReceiver: a rank that comes to a broadcast when the others have left it ends later by as much, which spoils no step.
+// In an all-reduce it does.
+func TestLateReceiver(t *testing.T) {
+	for _, c := range []struct {
+		coll Coll
+		dur  uint32 // of the late broadcast
+		even bool
+	}{{Broadcast, 50_000, true}, {Broadcast, 2_990_000, true}, {AllReduce, 50_000, false}} {
+		for _, late := range []int{0, 1} {
+			var x aligner
+			for i := range int64(6) {
+				one := item{end: i * 10_000_000, dur: 50_000, token: uint64(AllReduce) << 56}
+				two := one
+				if i == 0 {
+					one.token, two.token = uint64(c.coll)<<56, uint64(c.coll)<<56
+					both := []*item{&one, &two}
+					both[late].end, both[late].dur = both[late].end+3_000_000, c.dur
+				}
+				two.end += 400_000
+				x.a, x.b = append(x.a, one), append(x.b, two)
+			}
+			if mid, even := x.levelOf(&candidate{a1: 6}, 0, 6); even != c.even || even && mid != 400_000 {
+				t.Errorf("%v of %d ns, late on side %d: level %d, even %v", c.coll, c.dur, late, mid, even)
+			}
+		}
+	}
+}
