@@ -215,7 +215,7 @@ const slotsEach = 2
 
 // smallText is how many bytes of text a small trace has at most. In a container it is less, so that small traces in all
 // slots take half of its memory: each takes about four times its text.
-const smallText = 96 << 20
+const smallText = 32 << 20
 
 // small reports whether a trace takes little memory.
 func (w *readers) small(t *traceFile) bool {
