@@ -242,7 +242,7 @@ func (p *piece) element(i int) int {
 		end--
 	}
 	p.mend(RepairBroken, i)
-	p.add(trace.Event{Track: trace.NoTrack, Flags: trace.Dirty | trace.Repaired}, Span{Off: int64(i), Len: uint32(min(end-i, 1<<32-1))})
+	p.add(trace.Event{Track: trace.NoTrack, Flags: trace.Dirty | trace.Repaired}, Span{Off: int64(i), Len: uint32(min(int64(end-i), 1<<32-1))})
 	return next
 }
 
