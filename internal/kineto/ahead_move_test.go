@@ -56,7 +56,7 @@ func (m *mover) Write(p []byte) (int, error) {
 // then. With two processors one piece is being scanned and others wait, with four several are.
 func TestBytesMove(t *testing.T) {
 	src := generated(400)
-	want, err := Parse(src, "x", Options{chunk: 1 << 40})
+	want, err := Parse(src, "x", Options{chunk: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}
