@@ -128,7 +128,7 @@ func TestReadBeside(t *testing.T) {
 		sources["demo"] = TextOf(tr).Src
 	}
 	for name, src := range sources {
-		want, wantErr := Parse(src, "x", Options{chunk: 1 << 40})
+		want, wantErr := Parse(src, "x", Options{chunk: 1 << 30})
 		for _, size := range []int{150, 1000, 20_000} {
 			for _, room := range []int{0, len(src) / 3, len(src)} {
 				gz, zs := packed(t, src)
