@@ -123,3 +123,20 @@ func TestSortRuns(t *testing.T) {
 		}
 	})
 }
+
+// TestCallsThatLaunchSeveral: of a call that launches several operations none tells how long a launch takes, the last one no more than the first.
+func TestCallsThatLaunchSeveral(t *testing.T) {
+	b := testtrace.New()
+	for i := range int64(3) {
+		b.Slice("cuda_runtime", "cudaLaunchKernel", 1, 1, 100_000*i, 5_000).Arg("correlation", int(1+i))
+		b.Slice("kernel", "k", 0, 7, 100_000*i+10_000, 20_000).Arg("correlation", int(1+i)).Arg("stream", 7)
+	}
+	b.Slice("kernel", "second of a call", 0, 8, 240_000, 20_000).Arg("correlation", 3).Arg("stream", 8)
+	g, err := cdg.Build(b.Parse(t), cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := g.Delays.Launch.Samples; n != 2 {
+		t.Errorf("%d launches tell how long one takes, want 2", n)
+	}
+}
