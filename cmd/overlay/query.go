@@ -111,6 +111,9 @@ func (j *job) query() error {
 	defer db.Close()
 	var out bytes.Buffer
 	if err := db.Query(context.Background(), sql, sqlquery.NewEncoder(j.opts.sqlFormat, &out, report.Plain)); err != nil {
+		if s := err.Error(); strings.Contains(s, "no such table") || strings.Contains(s, "no such column") {
+			return fmt.Errorf("query: %w; 'overlay query --schema' lists tables and columns", err)
+		}
 		return fmt.Errorf("query: %w", err)
 	}
 	return j.print(j.shown(out.String()))
