@@ -199,7 +199,7 @@ func (d *JobDifference) Verdict() string {
 func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 	t := newText(w, o, nil)
 	side := func(name string, s *JobSide) {
-		t.line("%-7s %s, %d of %s, %s, bound by %s", name, Shorten(Plain(s.Name), 50), s.Ranks, tables.Counted(s.World, "rank"), tables.Duration(s.Window), classWords[s.BoundBy])
+		t.line("%-7s %s, %d of %s, %s, %s", name, Shorten(Plain(s.Name), 50), s.Ranks, tables.Counted(s.World, "rank"), tables.Duration(s.Window), BoundBy(s.BoundBy))
 	}
 	side("before", &d.Before)
 	side("after", &d.After)
