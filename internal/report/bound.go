@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"overlay/internal/advise"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/vendors"
@@ -68,6 +69,9 @@ func (r *Report) Blind() string {
 	if ns := r.Path.ByKind[critpath.GPUUnrecorded.String()]; tables.ShareOf(ns, whole) >= blindShare {
 		return tables.FormatShare(tables.ShareOf(ns, whole)) + " of the window is GPU work of which only the end is known: it was not recorded"
 	}
+	if beside := r.besideCollectives(); beside != nil {
+		return "most of it is waiting: " + beside.Saw
+	}
 	if len(r.Hotspots) == 0 || r.Path.BoundBy != critpath.ClassCPU.String() {
 		return ""
 	}
@@ -77,4 +81,18 @@ func (r *Report) Blind() string {
 		return ""
 	}
 	return fmt.Sprintf("%s of the window is %s itself: what ran or waited there was not recorded", tables.FormatShare(h.ShareOfWindow), Plain(h.Readable))
+}
+
+// besideCollectives is the finding that a run without devices waits for collectives of its CPUs, which the path counts as CPU: nil
+// where it does not for the most part.
+func (r *Report) besideCollectives() *advise.Finding {
+	if r.Advice == nil || r.Path.BoundBy != critpath.ClassCPU.String() || r.Path.ByClass[critpath.ClassComm.String()] > 0 {
+		return nil
+	}
+	for i := range r.Advice.Findings {
+		if f := &r.Advice.Findings[i]; f.ID == "comm-exposed" && f.Share >= 0.5 {
+			return f
+		}
+	}
+	return nil
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"testing"
+
+	"overlay/internal/advise"
 )
 
 // TestBound: the verdict names one class where one holds most, and all that hold about as much where none does.
@@ -38,11 +40,22 @@ func TestBlind(t *testing.T) {
 		r    *Report
 		want string
 	}{
-		"an annotation":     {cpu(Hotspot{Name: "## backward ##", Readable: "## backward ##", ShareOfWindow: 0.83, marked: true}), "83.0 % of the window is ## backward ## itself: what ran or waited there was not recorded"},
-		"little of it":      {cpu(Hotspot{Name: "## backward ##", ShareOfWindow: 0.19, marked: true}), ""},
-		"an operator":       {cpu(Hotspot{Name: "aten::mm", ShareOfWindow: 0.83}), ""},
-		"a collective":      {cpu(Hotspot{Name: "gloo:all_reduce", ShareOfWindow: 0.83, marked: true}), ""},
-		"a loader":          {cpu(Hotspot{Name: "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", ShareOfWindow: 0.83, marked: true}), ""},
+		"an annotation": {cpu(Hotspot{Name: "## backward ##", Readable: "## backward ##", ShareOfWindow: 0.83, marked: true}), "83.0 % of the window is ## backward ## itself: what ran or waited there was not recorded"},
+		"little of it":  {cpu(Hotspot{Name: "## backward ##", ShareOfWindow: 0.19, marked: true}), ""},
+		"an operator":   {cpu(Hotspot{Name: "aten::mm", ShareOfWindow: 0.83}), ""},
+		"a collective":  {cpu(Hotspot{Name: "gloo:all_reduce", ShareOfWindow: 0.83, marked: true}), ""},
+		"a loader":      {cpu(Hotspot{Name: "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", ShareOfWindow: 0.83, marked: true}), ""},
+		"waiting beside collectives": {func() *Report {
+			r := cpu(Hotspot{Name: "## backward ##", ShareOfWindow: 0.83, marked: true})
+			r.Advice = &advise.Advice{Findings: []advise.Finding{{ID: "comm-exposed", Share: 0.84, Saw: "1 s waited beside 10 collectives"}}}
+			return r
+		}(), "most of it is waiting: 1 s waited beside 10 collectives"},
+		"collectives of a device": {func() *Report {
+			r := cpu(Hotspot{Name: "aten::mm", ShareOfWindow: 0.5})
+			r.Path.ByClass = map[string]int64{"cpu": 51, "communication": 49}
+			r.Advice = &advise.Advice{Findings: []advise.Finding{{ID: "comm-exposed", Share: 0.84, Saw: "5 collectives"}}}
+			return r
+		}(), ""},
 		"work not recorded": {&Report{Window: Window{Duration: 100}, Path: Path{BoundBy: "gpu_compute", ByKind: map[string]int64{"gpu_unrecorded": 49}}}, "49.0 % of the window is GPU work"},
 		"a little of such":  {&Report{Window: Window{Duration: 100}, Path: Path{BoundBy: "gpu_compute", ByKind: map[string]int64{"gpu_unrecorded": 19}}}, ""},
 	} {
