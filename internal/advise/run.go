@@ -32,14 +32,14 @@ type run struct {
 	list    []cdg.ActID
 	verbs   map[trace.Sym]vendors.Verb
 	callers func(trace.EventID) trace.Sym // nil without Python frames
-	byCause map[string][]wait         // what syncs are about; made when asked for
-	syncs   map[cdg.ActID][]cdg.ActID // synchronising calls by the operator around them; made when asked for
-	results map[string]*found         // of rules that were asked already
-	comms   []cdg.ActID               // collectives of devices; nil until asked for
-	moved   map[cdg.ActID]int64       // bytes of copies; filled when asked for
-	small   *smallCopies              // to devices; nil until asked for
-	shapes  []kernel                  // long kernels of computation, by start; nil until asked for
-	matmuls []roofline.Row            // operators that are products, by what they launched; nil until asked for
+	byCause map[string][]wait             // what syncs are about; made when asked for
+	syncs   map[cdg.ActID][]cdg.ActID     // synchronising calls by the operator around them; made when asked for
+	results map[string]*found             // of rules that were asked already
+	comms   []cdg.ActID                   // collectives of devices; nil until asked for
+	moved   map[cdg.ActID]int64           // bytes of copies; filled when asked for
+	small   *smallCopies                  // to devices; nil until asked for
+	shapes  []kernel                      // long kernels of computation, by start; nil until asked for
+	matmuls []roofline.Row                // operators that are products, by what they launched; nil until asked for
 }
 
 // wait is a call that returned because work of a device was over.
