@@ -33,10 +33,11 @@ func (t *text) advice(a *advise.Advice) {
 		if f.Confidence != advise.High && f.Group == advise.Specific {
 			do = "check: " + do
 		}
-		if more := do + " (" + f.Saw + ")"; f.Saw != "" && utf8.RuneCountInString(more) <= t.width-gainIndent+1 {
+		room := t.width - gainIndent + 1 - max(len(f.ID)-(gainIndent-25), 0)
+		if more := do + " (" + f.Saw + ")"; f.Saw != "" && utf8.RuneCountInString(more) <= room {
 			do = more
 		}
-		t.line("%s %7s %11s  %-*s %s", atMost(f), tables.FormatShare(f.Share), tables.Duration(f.Gain), gainIndent-25, f.ID, Shorten(Plain(do), t.width-gainIndent+1))
+		t.line("%s %7s %11s  %-*s %s", atMost(f), tables.FormatShare(f.Share), tables.Duration(f.Gain), gainIndent-25, f.ID, Shorten(Plain(do), room))
 	}
 	t.together(a, len(top))
 }
