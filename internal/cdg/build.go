@@ -174,6 +174,7 @@ func (b *builder) applyRules() *Graph {
 	b.polledWaits()
 	b.pairThreads()
 	b.bindOperations(b.sortFound())
+	b.findHolds()
 	g.ClockGrain = b.clockGrain
 	b.findPools()
 	b.bindThreads(g.Window.Start, g.Window.End)

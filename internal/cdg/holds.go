@@ -5,72 +5,64 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"overlay/internal/par"
 )
 
 // Hold says that a call does not return before an operation is over, by what the call means: whether the operation held
 // it up in the recording, or was over long before.
 type Hold struct{ Call, Op ActID }
 
-// Holds returns what blocking calls would wait for, sorted by (Call, Op), without repetition: a device synchronisation
+// Holds returns what blocking calls of the recording would wait for, sorted by (Call, Op), without repetition: a device synchronisation
 // for what was put last on every stream, a stream synchronisation for its stream, an event synchronisation for what was
 // put on the stream before the record of its event, and whatever is known that a call did wait for. What contradicts
 // the recording, an operation that ends after the call, is left out. The stream or event is that of the call's
 // cuda_sync record; without one, the stream on which the thread launched last, the event that it recorded last.
-func (g *Graph) Holds() []Hold {
-	b := g.asBuilder()
-	var holds []Hold
-	var syncs []ActID // of devices
-	add := func(c, op ActID) {
+func (g *Graph) Holds() []Hold { return g.holds }
+
+// findHolds notes what Holds returns, while it is known what calls and streams are about.
+func (b *builder) findHolds() {
+	g := b.d
+	counted := b.quality // by the rules
+	b.quality = map[string]int{}
+	parts := make([][]Hold, ranges(int(b.firstOp), 0))
+	add := func(list *[]Hold, c, op ActID) {
 		if op != NoAct && g.Acts[op].End <= g.Acts[c].End && g.Acts[op].Start < g.Acts[c].End {
-			holds = append(holds, Hold{c, op})
+			*list = append(*list, Hold{c, op})
 		}
 	}
-	for l := range g.Lanes {
-		lane := &g.Lanes[l]
-		if lane.Stream {
-			continue
-		}
-		for c := lane.First; c < lane.Limit; c++ {
+	par.EachRange(int(b.firstOp), len(parts), func(part, from, to int) {
+		for c := ActID(from); c < ActID(to); c++ {
 			for _, w := range g.Sources(c) {
 				if w.Rule == Sync {
-					add(c, w.From)
+					add(&parts[part], c, w.From)
 				}
 			}
-			lanes, before := []LaneID(nil), c
-			switch b.class(c) {
-			case streamSync:
-				lanes = b.synchronised(c)
-			case eventSync:
-				lanes, before = b.recordedFor(c)
-			case deviceSync:
-				syncs = append(syncs, c)
-			}
-			for _, s := range lanes {
-				add(c, b.lastLaunchedBefore(s, before))
-			}
+		}
+	})
+	holds := slices.Concat(parts...)
+	var syncs []ActID // of devices
+	for _, c := range b.syncCalls {
+		lanes, before := []LaneID(nil), c
+		switch b.class(c) {
+		case streamSync:
+			lanes = b.synchronised(c)
+		case eventSync:
+			lanes, before = b.recordedFor(c)
+		case deviceSync:
+			syncs = append(syncs, c)
+		}
+		for _, s := range lanes {
+			add(&holds, c, b.lastLaunchedBefore(s, before))
 		}
 	}
-	b.deviceHolds(syncs, add)
+	b.deviceHolds(syncs, func(c, op ActID) { add(&holds, c, op) })
 	slices.SortFunc(holds, compareHolds)
-	return slices.Compact(holds)
+	g.holds = slices.Clip(slices.Compact(holds))
+	b.quality = counted
 }
 
 func compareHolds(x, y Hold) int { return cmp.Or(cmp.Compare(x.Call, y.Call), cmp.Compare(x.Op, y.Op)) }
-
-// asBuilder gives what the rules knew of calls and streams while the graph was made: it is found again where it is
-// asked for, since few who have a graph need it. The graph stays as it is.
-func (g *Graph) asBuilder() *builder {
-	d, y := *g, *g.Layout
-	y.Lanes = slices.Clone(y.Lanes)
-	d.Layout = &y
-	b := &builder{tr: g.Trace, o: &Options{}, d: &d, quality: map[string]int{}, clockGrain: g.ClockGrain, threads: g.threads}
-	b.classifyCalls()
-	b.linkStreams()
-	b.markGraphs()
-	b.sortEnds()
-	b.readSyncRecords()
-	return b
-}
 
 // synchronised returns the streams that a stream synchronisation waits for.
 func (b *builder) synchronised(c ActID) []LaneID {
