@@ -32,8 +32,8 @@ type run struct {
 	names   [trace.NumKinds][]trace.Sym // names of activities by kind, in order of first appearance
 	first   []int32                     // CSR: activities of a name are list[first[name]:first[name+1]], in order of the graph
 	list    []cdg.ActID
-	verbs   []atomic.Uint32 // per name: 1 + what a call does; 0 before it is asked for
-	callers func(trace.EventID) trace.Sym
+	verbs   []atomic.Uint32               // per name: 1 + what a call does; 0 before it is asked for
+	callers func(trace.EventID) trace.Sym // nil without Python frames
 
 	// What several rules ask for, made when the first of them does. Nobody changes it: rules run side by side.
 	byCause func() map[string][]wait         // what syncs are about
@@ -78,7 +78,9 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	}
 	cdg.SortRuns(r.ops, func(a, b *cdg.ActID) bool { return before(*a, *b) })
 	cdg.SortRuns(r.waits, func(a, b *wait) bool { return before(a.call, b.call) })
-	r.callers = critpath.CallerOf(g)
+	if len(r.names[trace.Python]) > 0 {
+		r.callers = critpath.CallerOf(g)
+	}
 	return r
 }
 
@@ -172,6 +174,13 @@ func (r *run) actsOf(from, to int) acts {
 		r.own[a] = min(act.End, g.Window.End) - act.Start
 	}
 	return x
+}
+
+// forget lets go of what is large and no rule looks at once it has found what it finds: of the graph that is what was waited
+// for. What a scenario takes is worked out again later, from own times, the layout, and what the rule keeps for it.
+func (r *run) forget() {
+	r.g = r.g.Bare()
+	r.ops, r.list, r.callers, r.results, r.syncs, r.shapes, r.matmuls, r.steps = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room

@@ -13,35 +13,41 @@ import (
 // it up in the recording, or was over long before.
 type Hold struct{ Call, Op ActID }
 
-// Holds returns what blocking calls of the recording would wait for, sorted by (Call, Op), without repetition: a device synchronisation
+// Holds returns what blocking calls would wait for, sorted by (Call, Op), without repetition: a device synchronisation
 // for what was put last on every stream, a stream synchronisation for its stream, an event synchronisation for what was
 // put on the stream before the record of its event, and whatever is known that a call did wait for. What contradicts
 // the recording, an operation that ends after the call, is left out. The stream or event is that of the call's
 // cuda_sync record; without one, the stream on which the thread launched last, the event that it recorded last.
 func (g *Graph) Holds() []Hold { return g.holds }
 
-// findHolds notes what Holds returns, while it is known what calls and streams are about.
-func (b *builder) findHolds() {
-	g := b.d
-	counted := b.quality // by the rules
-	b.quality = map[string]int{}
-	parts := make([][]Hold, ranges(int(b.firstOp), 0))
-	add := func(list *[]Hold, c, op ActID) {
-		if op != NoAct && g.Acts[op].End <= g.Acts[c].End && g.Acts[op].Start < g.Acts[c].End {
-			*list = append(*list, Hold{c, op})
+// holdsBeside finds the holds while threads are bound: what the rules know of calls and streams is at hand then, and of waits
+// it needs those of activities alone. The returned function waits for its end. What it counts the rules have counted before.
+func (b *builder) holdsBeside() (wait func()) {
+	x, d := *b, *b.d
+	x.d, x.quality = &d, map[string]int{}
+	found := par.Beside(func() { d.holds = x.findHolds() })
+	return func() {
+		found()
+		b.d.holds = d.holds
+	}
+}
+
+func (b *builder) findHolds() []Hold {
+	d := b.d
+	var holds []Hold
+	var syncs []ActID // of devices
+	add := func(c, op ActID) {
+		if op != NoAct && d.Acts[op].End <= d.Acts[c].End && d.Acts[op].Start < d.Acts[c].End {
+			holds = append(holds, Hold{c, op})
 		}
 	}
-	par.EachRange(int(b.firstOp), len(parts), func(part, from, to int) {
-		for c := ActID(from); c < ActID(to); c++ {
-			for _, w := range g.Sources(c) {
-				if w.Rule == Sync {
-					add(&parts[part], c, w.From)
-				}
+	for c := range b.firstOp {
+		for _, w := range d.Sources(c) {
+			if w.Rule == Sync {
+				add(c, w.From)
 			}
 		}
-	})
-	holds := slices.Concat(parts...)
-	var syncs []ActID // of devices
+	}
 	for _, c := range b.syncCalls {
 		lanes, before := []LaneID(nil), c
 		switch b.class(c) {
@@ -53,13 +59,12 @@ func (b *builder) findHolds() {
 			syncs = append(syncs, c)
 		}
 		for _, s := range lanes {
-			add(&holds, c, b.lastLaunchedBefore(s, before))
+			add(c, b.lastLaunchedBefore(s, before))
 		}
 	}
-	b.deviceHolds(syncs, func(c, op ActID) { add(&holds, c, op) })
+	b.deviceHolds(syncs, add)
 	slices.SortFunc(holds, compareHolds)
-	g.holds = slices.Clip(slices.Compact(holds))
-	b.quality = counted
+	return slices.Clip(slices.Compact(holds))
 }
 
 func compareHolds(x, y Hold) int { return cmp.Or(cmp.Compare(x.Call, y.Call), cmp.Compare(x.Op, y.Op)) }

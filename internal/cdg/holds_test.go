@@ -54,24 +54,20 @@ func TestDeviceHolds(t *testing.T) {
 	}
 }
 
-// TestHoldsOfRecords: a record names the stream that a call waits for, whatever its thread launched on last.
-func TestHoldsOfRecords(t *testing.T) {
+// TestHoldsByRecord: a synchronisation that had nothing to wait for would wait for the stream that its cuda_sync record
+// names, not for the one on which its thread launched last.
+func TestHoldsByRecord(t *testing.T) {
 	b := testtrace.New()
-	b.Slice("cuda_runtime", "cudaLaunchKernel", 1, 1, 0, 5_000).Arg("correlation", 1)
-	b.Slice("cuda_runtime", "cudaLaunchKernel", 1, 1, 10_000, 5_000).Arg("correlation", 2)
-	b.Slice("cuda_runtime", "cudaStreamSynchronize", 1, 1, 200_000, 2_000).Arg("correlation", 3)
-	b.Slice("kernel", "named", 0, 7, 20_000, 20_000).Arg("correlation", 1).Arg("stream", 7)
-	b.Slice("kernel", "launched last", 0, 8, 30_000, 20_000).Arg("correlation", 2).Arg("stream", 8)
-	b.Slice("cuda_sync", "Stream Sync", 0, 7, 200_000, 2_000).Arg("correlation", 3).Arg("stream", 7)
-	g, err := cdg.Build(b.Parse(t), cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	holds := g.Holds()
-	if len(holds) != 1 {
-		t.Fatalf("%d holds: %v", len(holds), holds)
-	}
-	if name := g.Trace.Name(g.Acts[holds[0].Op].Event); name != "named" {
-		t.Errorf("the call waits for %q", name)
+	main := b.Thread(1, 1, "")
+	main.Launch("cudaLaunchKernel", 0, 4_000, 1)
+	named := b.Stream(0, 7).Kernel("named", 10_000, 5_000, 1)
+	main.Launch("cudaLaunchKernel", 20_000, 4_000, 2)
+	b.Stream(0, 9).Kernel("launched last", 30_000, 5_000, 2)
+	sync := main.Call("cudaStreamSynchronize", 90_000, 3_000, 3)
+	b.Stream(0, 7).SyncRecord(testtrace.StreamSync, 90_000, 3_000, 3, -1, -1)
+	g := build(t, b.Parse(t))
+	want := []cdg.Hold{{Call: g.ActOf[sync.ID()], Op: g.ActOf[named.ID()]}}
+	if got := g.Holds(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -133,6 +133,13 @@ var ruleKind = [cdg.NumRules]delayKind{cdg.StreamOrder: launchDelay, cdg.Launch:
 // Graph returns the recorded graph.
 func (m *Model) Graph() *graph.Graph { return m.g }
 
+// Brief is New for those who ask for Window and nothing else. It holds on to no more of the graph than where activities lie.
+func Brief(g *graph.Graph) *Model {
+	m := New(g)
+	m.g = g.Bare()
+	return m
+}
+
 // New makes a graph ready for replays. The graph stays as it is and has to stay so.
 func New(g *graph.Graph) *Model {
 	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End, slots: make(chan struct{}, mostBrief)}
