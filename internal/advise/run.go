@@ -31,15 +31,15 @@ type run struct {
 	first   []int32                     // CSR: activities of a name are list[first[name]:first[name+1]], in order of the graph
 	list    []cdg.ActID
 	verbs   map[trace.Sym]vendors.Verb
-	callers func(trace.EventID) trace.Sym
-	byCause map[string][]wait         // what syncs are about; made when asked for
-	syncs   map[cdg.ActID][]cdg.ActID // synchronising calls by the operator around them; made when asked for
-	results map[string]*found         // of rules that were asked already
-	comms   []cdg.ActID               // collectives of devices; nil until asked for
-	moved   map[cdg.ActID]int64       // bytes of copies; filled when asked for
-	small   *smallCopies              // to devices; nil until asked for
-	shapes  []kernel                  // long kernels of computation, by start; nil until asked for
-	matmuls []roofline.Row            // operators that are products, by what they launched; nil until asked for
+	callers func(trace.EventID) trace.Sym // nil without Python frames
+	byCause map[string][]wait             // what syncs are about; made when asked for
+	syncs   map[cdg.ActID][]cdg.ActID     // synchronising calls by the operator around them; made when asked for
+	results map[string]*found             // of rules that were asked already
+	comms   []cdg.ActID                   // collectives of devices; nil until asked for
+	moved   map[cdg.ActID]int64           // bytes of copies; filled when asked for
+	small   *smallCopies                  // to devices; nil until asked for
+	shapes  []kernel                      // long kernels of computation, by start; nil until asked for
+	matmuls []roofline.Row                // operators that are products, by what they launched; nil until asked for
 }
 
 // wait is a call that returned because work of a device was over.
@@ -98,8 +98,17 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	}
 	cdg.SortRuns(r.ops, func(a, b *cdg.ActID) bool { return before(*a, *b) })
 	cdg.SortRuns(r.waits, func(a, b *wait) bool { return before(a.call, b.call) })
-	r.callers = critpath.CallerOf(g)
+	if len(r.names[trace.Python]) > 0 {
+		r.callers = critpath.CallerOf(g)
+	}
 	return r
+}
+
+// forget lets go of what is large and no rule looks at once it has found what it finds: of the graph that is what was waited
+// for. What a scenario takes is worked out again later, from own times, the layout, and what the rule keeps for it.
+func (r *run) forget() {
+	r.g = r.g.Bare()
+	r.ops, r.list, r.callers, r.results, r.syncs, r.shapes, r.matmuls = nil, nil, nil, nil, nil, nil, nil
 }
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room

@@ -36,7 +36,8 @@ func take[T any](s *scenario, list []T, of func(x T) (cdg.ActID, int64)) {
 // percents is how finely activities are told apart whose time is multiplied.
 const percents = 200
 
-// scale gives each activity of a list a time of its own: what its own time becomes is told by to. Ratios are rounded up to
+// scale gives each activity of a list a time of its own: what its own time becomes is told by to. That is asked again when the run
+// has forgotten what only rules look at. Ratios are rounded up to
 // half a percent, so that there are few changes.
 func (s *scenario) scale(list []cdg.ActID, to func(a cdg.ActID, own int64) int64) {
 	var sets [percents]whatif.Set

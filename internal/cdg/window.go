@@ -38,7 +38,7 @@ func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 	if err != nil {
 		return Window{}, fmt.Errorf("window: annotation %q: %w", name, err)
 	}
-	w := Window{Start: tr.Events[found[first]].Start, End: tr.Events[found[last]].End(), Annotation: name, Instance: o.Instance}
+	w := Window{Start: tr.Events[found[first]].Start, End: tr.End(&tr.Events[found[last]]), Annotation: name, Instance: o.Instance}
 	if w.Instance == "" {
 		w.Instance = "0"
 	}
@@ -84,7 +84,7 @@ func annotationEvents(tr *trace.Trace, match func(string) bool) []trace.EventID 
 	found := slices.Concat(parts...)
 	slices.SortStableFunc(found, func(x, y trace.EventID) int {
 		ex, ey := &tr.Events[x], &tr.Events[y]
-		return cmp.Or(cmp.Compare(ex.Start, ey.Start), cmp.Compare(ey.Dur, ex.Dur), strings.Compare(tr.Name(x), tr.Name(y)))
+		return cmp.Or(cmp.Compare(ex.Start, ey.Start), cmp.Compare(tr.Dur(ey), tr.Dur(ex)), strings.Compare(tr.Name(x), tr.Name(y)))
 	})
 	return found
 }
@@ -106,7 +106,7 @@ func lastEndOfLaunched(tr *trace.Trace, start, end int64) int64 {
 			continue
 		}
 		if l := &tr.Events[tr.Launch[i]]; l.Start >= start && l.Start <= end {
-			last = max(last, e.End())
+			last = max(last, tr.End(e))
 		}
 	}
 	return last
@@ -158,7 +158,7 @@ func extentsOf(tr *trace.Trace, from, to int, node []bool) extents {
 			continue
 		}
 		s := &x.spans[e.Track]
-		s.Start, s.End = min(s.Start, e.Start), max(s.End, e.End())
+		s.Start, s.End = min(s.Start, e.Start), max(s.End, tr.End(e))
 		switch {
 		case e.Kind.Device():
 			x.counts[e.Track] = true
@@ -196,7 +196,7 @@ func extentSinceHost(tr *trace.Trace, counts func(trace.TrackID) bool) Span {
 		if !isAct(e) || !counts(e.Track) || host < math.MaxInt64 && e.Start < host && e.Kind.Device() && tr.Launch[i] == trace.NoEvent {
 			continue
 		}
-		all.Start, all.End = min(all.Start, e.Start), max(all.End, e.End())
+		all.Start, all.End = min(all.Start, e.Start), max(all.End, tr.End(e))
 	}
 	return all
 }
@@ -245,7 +245,7 @@ func FindSteps(tr *trace.Trace) []Step {
 		if n := len(steps); n > 0 {
 			steps[n-1].End = e.Start
 		}
-		steps = append(steps, Step{tr.Name(id), id, e.Start, e.End()})
+		steps = append(steps, Step{tr.Name(id), id, e.Start, tr.End(e)})
 	}
 	return steps
 }
