@@ -87,7 +87,7 @@ func (w *writer) build() *perfetto.Trace {
 	w.sortEvents()
 	w.addRows()
 	par.Each(len(w.out.Tracks), func(i int) { w.out.Tracks[i].Sorted() })
-	w.bindFlows(w.flowEvents())
+	w.bindFlows()
 	rowsAdded()
 	w.addOverlay(added)
 	said()
