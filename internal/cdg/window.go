@@ -31,6 +31,9 @@ func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 		match = func(s string) bool { return s == name }
 	}
 	found := annotationEvents(tr, match)
+	if len(found) == 0 && o.Step != "" {
+		return Window{}, fmt.Errorf("window: no step %s in the trace%s", o.Step, stepsThere(tr))
+	}
 	if len(found) == 0 {
 		return Window{}, fmt.Errorf("window: no annotation %q in the trace%s", name, frequentAnnotations(tr))
 	}
@@ -230,6 +233,25 @@ func frequentAnnotations(tr *trace.Trace) string {
 		fmt.Fprintf(&sb, " %q (%d)", trace.Brief(tr.Str(s)), count[s])
 	}
 	return sb.String()
+}
+
+// stepsThere says which steps there are, for an error message: all of them where they are few.
+func stepsThere(tr *trace.Trace) string {
+	const most = 10
+	var names []string
+	for _, s := range FindSteps(tr) {
+		names = append(names, strings.TrimPrefix(s.Name, trace.StepPrefix))
+	}
+	switch n := len(names); {
+	case n == 0:
+		return ", which has none: the profiler names them where prof.step() is called"
+	case n == 1:
+		return "; it has step " + names[0]
+	case n > most:
+		return fmt.Sprintf("; it has %d, from %s to %s", n, names[0], names[n-1])
+	default:
+		return "; it has the steps " + strings.Join(names, ", ")
+	}
 }
 
 // FindSteps returns the ProfilerStep#N annotations of the trace, by start time. A step lasts to the start of the

@@ -12,6 +12,9 @@ func (s *Segment) Owned() bool { return s.Event != trace.NoEvent }
 
 // Marked is the set of the events that have marks: its places are those of Marks. events is how many the trace has.
 func (p *Path) Marked(events int) *EventSet {
+	if p.marked != nil {
+		return p.marked
+	}
 	on := NewEventSet(events)
 	for i := range p.Marks {
 		on.Add(p.Marks[i].Event)
@@ -22,30 +25,51 @@ func (p *Path) Marked(events int) *EventSet {
 	return on
 }
 
-// mark sums the segments, as a whole and per event, and sets Covered.
-func (p *Path) mark(events int) {
-	on := NewEventSet(events)
-	var sum summer
-	for _, s := range p.Segments.All() {
-		sum.add(s)
-		if s.Owned() {
-			on.Add(s.Event)
-			p.Covered += s.End - s.Start
-		}
+// tally is what the marks of a path need to know of all its segments, in any order.
+type tally struct {
+	on      *EventSet // events that own segments
+	sum     summer
+	covered int64 // ns
+}
+
+func (t *tally) add(s *Segment) {
+	t.sum.add(s)
+	if s.Owned() {
+		t.on.Add(s.Event)
+		t.covered += s.End - s.Start
 	}
-	total := sum.done()
-	p.total = &total
+}
+
+// mark sums the segments, as a whole and per event, and sets Covered. events is how many the trace has.
+func (p *Path) mark(events int) {
+	t := tally{on: NewEventSet(events)}
+	for _, s := range p.Segments.All() {
+		t.add(s)
+	}
+	p.markFrom(&t)
+}
+
+// markFrom is mark for segments that were added up already.
+func (p *Path) markFrom(t *tally) {
+	on, total := t.on, t.sum.done()
+	p.total, p.Covered = &total, t.covered
 	p.Marks = make([]Mark, on.Freeze())
+	p.marked, p.kinds = on, make([]SegmentKind, len(p.Marks))
+	longest := make([]int64, len(p.Marks)) // ns: of its segments
 	var last *Mark
 	for i, s := range p.Segments.All() {
 		if !s.Owned() {
 			continue
 		}
-		m := &p.Marks[on.Place(s.Event)]
+		at, ns := on.Place(s.Event), s.End-s.Start
+		m := &p.Marks[at]
 		if m.NS == 0 {
 			m.Event, m.ID = s.Event, int32(i)
 		}
-		m.NS += s.End - s.Start
+		m.NS += ns
+		if ns > longest[at] {
+			longest[at], p.kinds[at] = ns, s.Kind
+		}
 		if last != nil {
 			last.Next = m.ID // the last time counts
 		}
