@@ -24,8 +24,7 @@ type run struct {
 	waited []bool      // per activity: whether it is the call of such a wait
 	path   *critpath.Path
 	total  critpath.Totals
-	marked *critpath.EventSet // the events of path.Marks
-	kinds  []trace.Kind       // per activity
+	kinds  []trace.Kind // per activity
 
 	names   [trace.NumKinds][]trace.Sym // names of activities by kind, in order of first appearance
 	first   []int32                     // CSR: activities of a name are list[first[name]:first[name+1]], in order of the graph
@@ -53,7 +52,7 @@ type wait struct {
 func newRun(g *graph.Graph, p *critpath.Path) *run {
 	r := &run{graphs: &graphs{g, g.Trace, whatif.Sets(len(g.Acts))}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p), verbs: map[trace.Sym]vendors.Verb{}, moved: map[cdg.ActID]int64{}}
 	n := len(g.Acts)
-	r.own, r.waited, r.marked = make([]int64, n), make([]bool, n), p.Marked(len(g.Trace.Events))
+	r.own, r.waited = make([]int64, n), make([]bool, n)
 	r.kinds, r.first = make([]trace.Kind, n), make([]int32, len(r.tr.Syms)+1)
 	seen := make([]uint32, len(r.tr.Syms)) // per name: a bit for each kind
 	for a := range g.Acts {

@@ -33,7 +33,7 @@ type hotKey struct {
 // Hotspots groups the path's marks by name and kind, most time first, then by name.
 func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 	tr := g.Trace
-	kinds := segmentKinds(p, len(tr.Events))
+	kinds := segmentKinds(p)
 	names := make([]string, len(tr.Syms))
 	index := map[hotKey]int{}
 	type sums struct {
@@ -44,8 +44,7 @@ func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 	var spots []Hotspot
 	var detail []sums
 	callers := newCallers(g)
-	for i := range p.Marks {
-		m := &p.Marks[i]
+	for i, m := range p.Marks.All() {
 		e := &tr.Events[m.Event]
 		if names[e.Name] == "" {
 			names[e.Name] = NormalName(tr.Str(e.Name))
@@ -93,14 +92,10 @@ func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 
 // segmentKinds gives for each mark of the path the kind in which its event spends most of its time there: the time of a
 // blocking call is runtime and sync.
-func segmentKinds(p *Path, events int) []SegmentKind {
-	on := p.Marked(events)
-	kind, most := make([]SegmentKind, len(p.Marks)), make([]int64, len(p.Marks))
+func segmentKinds(p *Path) []SegmentKind {
+	kind, most := make([]SegmentKind, p.Marks.Len()), make([]int64, p.Marks.Len())
 	for _, s := range p.Segments.All() {
-		if !s.Owned() || !on.Has(s.Event) { // HTA's path has segments of events that it does not mark
-			continue
-		}
-		if at := on.Place(s.Event); s.End-s.Start > most[at] {
+		if at, ok := p.Marks.Place(s.Event); ok && s.End-s.Start > most[at] { // HTA's path has segments of events that it does not mark
 			most[at], kind[at] = s.End-s.Start, s.Kind
 		}
 	}

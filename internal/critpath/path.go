@@ -132,9 +132,9 @@ type Path struct {
 	Window   cdg.Window
 	Segments Segments
 	Edges    Edges
-	Marks    []Mark // sorted by Event
-	Duration int64  // ns: window (exact), effective time (ctda), weight (hta)
-	Covered  int64  // ns of the window covered by owned segments, once: CPCR = Covered / window
+	Marks    Marks
+	Duration int64 // ns: window (exact), effective time (ctda), weight (hta)
+	Covered  int64 // ns of the window covered by owned segments, once: CPCR = Covered / window
 
 	// Nodes of the aggregated graph on the path (ctda), in time order.
 	Nodes []nodes.ID
