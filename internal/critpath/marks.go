@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"math/bits"
+	"sort"
 
 	"overlay/internal/graph"
 	"overlay/internal/trace"
@@ -92,18 +93,24 @@ func (ms *Marks) Of(e trace.EventID) (Mark, bool) {
 func (ms *Marks) at(i int, e trace.EventID) Mark { return Mark{e, ms.time(i), ms.id[i], ms.next[i]} }
 
 // All visits the marks in the order of their events, each with its place.
-func (ms *Marks) All() iter.Seq2[int, Mark] {
+func (ms *Marks) All() iter.Seq2[int, Mark] { return ms.between(0, ms.Len()) }
+
+// between visits the marks of some places.
+func (ms *Marks) between(from, to int) iter.Seq2[int, Mark] {
 	return func(yield func(int, Mark) bool) {
-		if ms.on == nil {
+		if from == to {
 			return
 		}
-		i := 0
-		for k, w := range ms.on.member {
-			for ; w != 0; w &= w - 1 {
-				if !yield(i, ms.at(i, trace.EventID(64*k+bits.TrailingZeros64(w)))) {
+		k := sort.Search(len(ms.on.before), func(k int) bool { return int(ms.on.before[k]) > from }) - 1
+		i := int(ms.on.before[k])
+		for ; ; k++ {
+			for w := ms.on.member[k]; w != 0; w &= w - 1 {
+				if i >= from && !yield(i, ms.at(i, trace.EventID(64*k+bits.TrailingZeros64(w)))) {
 					return
 				}
-				i++
+				if i++; i == to {
+					return
+				}
 			}
 		}
 	}
@@ -118,31 +125,51 @@ func (ms *Marks) List() []Mark {
 	return out
 }
 
-// mark sums the segments, as a whole and per event, and sets Covered.
-func (p *Path) mark(events int) {
-	on := NewEventSet(events)
-	var sum summer
-	for _, s := range p.Segments.All() {
-		sum.add(s)
-		if s.Owned() {
-			on.Add(s.Event)
-			p.Covered += s.End - s.Start
-		}
+// tally is what the marks of a path need to know of all its segments, in any order.
+type tally struct {
+	on      *EventSet // events that own segments
+	sum     summer
+	covered int64 // ns
+}
+
+func (t *tally) add(s *Segment) {
+	t.sum.add(s)
+	if s.Owned() {
+		t.on.Add(s.Event)
+		t.covered += s.End - s.Start
 	}
-	total := sum.done()
-	p.total = &total
+}
+
+// mark sums the segments, as a whole and per event, and sets Covered. events is how many the trace has.
+func (p *Path) mark(events int) {
+	t := tally{on: NewEventSet(events)}
+	for _, s := range p.Segments.All() {
+		t.add(s)
+	}
+	p.markFrom(&t)
+}
+
+// markFrom is mark for segments that were added up already.
+func (p *Path) markFrom(t *tally) {
+	on, total := t.on, t.sum.done()
+	p.total, p.Covered = &total, t.covered
 	ms := newMarks(on, on.Freeze())
+	p.kinds = make([]SegmentKind, ms.Len())
+	longest := make([]int64, ms.Len()) // ns: of its segments
 	last := -1
 	for i, s := range p.Segments.All() {
 		if !s.Owned() {
 			continue
 		}
-		k := on.Place(s.Event)
-		ns := ms.time(k)
-		if ns == 0 {
+		k, ns := on.Place(s.Event), s.End-s.Start
+		sum := ms.time(k)
+		if sum == 0 {
 			ms.id[k] = int32(i)
 		}
-		ms.set(k, ns+s.End-s.Start)
+		ms.set(k, sum+ns)
+		if ns > longest[k] {
+			longest[k], p.kinds[k] = ns, s.Kind
+		}
 		if last >= 0 {
 			ms.next[last] = ms.id[k] // the last time counts
 		}
@@ -165,8 +192,8 @@ func (p *Path) Check(g *graph.Graph) error {
 		t = s.End
 		if s.Owned() {
 			owned += s.End - s.Start
-			if e := &g.Trace.Events[s.Event]; s.Start < e.Start || s.End > e.End() {
-				return fmt.Errorf("segment %d: [%d, %d] outside its event %d [%d, %d]", i, s.Start, s.End, s.Event, e.Start, e.End())
+			if e := &g.Trace.Events[s.Event]; s.Start < e.Start || s.End > g.Trace.End(e) {
+				return fmt.Errorf("segment %d: [%d, %d] outside its event %d [%d, %d]", i, s.Start, s.End, s.Event, e.Start, g.Trace.End(e))
 			}
 		}
 	}
@@ -175,8 +202,8 @@ func (p *Path) Check(g *graph.Graph) error {
 	}
 	marked := int64(0)
 	for i, m := range p.Marks.All() {
-		if m.NS <= 0 || m.NS > g.Trace.Events[m.Event].Dur {
-			return fmt.Errorf("mark %d: event %d of %d ns has %d ns on the path", i, m.Event, g.Trace.Events[m.Event].Dur, m.NS)
+		if m.NS <= 0 || m.NS > g.Trace.Dur(&g.Trace.Events[m.Event]) {
+			return fmt.Errorf("mark %d: event %d of %d ns has %d ns on the path", i, m.Event, g.Trace.Dur(&g.Trace.Events[m.Event]), m.NS)
 		}
 		marked += m.NS
 	}
@@ -196,8 +223,8 @@ func (p *Path) checkEdge(g *graph.Graph, e *Edge) error {
 		return fmt.Errorf("weight %d", e.Weight)
 	}
 	from, to := &g.Trace.Events[e.From], &g.Trace.Events[e.To]
-	if from.Start > to.End() {
-		return fmt.Errorf("%s goes back: event %d [%d, %d] to %d [%d, %d]", e.Type, e.From, from.Start, from.End(), e.To, to.Start, to.End())
+	if from.Start > g.Trace.End(to) {
+		return fmt.Errorf("%s goes back: event %d [%d, %d] to %d [%d, %d]", e.Type, e.From, from.Start, g.Trace.End(from), e.To, to.Start, g.Trace.End(to))
 	}
 	return nil
 }

@@ -37,6 +37,18 @@ func TestMarks(t *testing.T) {
 				t.Fatalf("round %d, event %d: %+v %v, want %+v %v", round, e, got, ok, want, is)
 			}
 		}
+		from, to := rng.IntN(len(list)+1), rng.IntN(len(list)+1)
+		from, to = min(from, to), max(from, to)
+		at := from
+		for i, m := range ms.between(from, to) {
+			if i != at || m != list[i] {
+				t.Fatalf("round %d: %+v in place %d of %d to %d", round, m, i, from, to)
+			}
+			at++
+		}
+		if at != to {
+			t.Fatalf("round %d: %d marks of %d to %d", round, at-from, from, to)
+		}
 		for i, m := range ms.All() {
 			if place, ok := ms.Place(m.Event); !ok || place != i {
 				t.Fatalf("round %d: event %d in place %d, not %d", round, m.Event, place, i)
