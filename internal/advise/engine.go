@@ -18,6 +18,9 @@ const overlap = 0.6
 // baseShare is the gain from which on a finding about the recording is the base of all others.
 const baseShare = 0.1
 
+// mostRules is how many rules look for causes side by side: each may need some bytes an activity.
+const mostRules = 4
+
 // New looks for causes in the graph of a model. path is its exact critical path.
 func New(m *whatif.Model, path *critpath.Path) *Advice {
 	return Find(m.Graph(), path, func() *whatif.Model { return m })
@@ -31,6 +34,7 @@ func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advi
 		e.a.Floor, e.a.Together = r.window, r.window
 		return e.a
 	}
+	par.UpTo(mostRules, len(rules), func(i int) { r.result(rules[i]) })
 	for _, group := range []Group{Measurement, Specific, General, Note} {
 		e.ask(group)
 	}

@@ -14,11 +14,10 @@ import (
 )
 
 // collectives are the kernels that communicate, in order of the graph.
-func (r *run) collectives() []cdg.ActID {
-	if r.comms == nil {
-		r.comms = r.named(gpuKernel, vendors.IsCollective)
-	}
-	return r.comms[:len(r.comms):len(r.comms)]
+func (r *run) collectives() []cdg.ActID { return r.comms() }
+
+func (r *run) findCollectives() []cdg.ActID {
+	return slices.Clip(r.named(gpuKernel, vendors.IsCollective))
 }
 
 // criticalOf is the time of activities on the critical path.

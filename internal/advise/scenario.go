@@ -157,16 +157,16 @@ func (s *scenario) noWait(list []wait) {
 }
 
 // syncsByOp lists the synchronising calls of each operator.
-func (r *run) syncsByOp() map[cdg.ActID][]cdg.ActID {
-	if r.syncs == nil {
-		r.syncs = map[cdg.ActID][]cdg.ActID{}
-		for _, a := range r.named(callKinds, func(s string) bool { return vendors.VerbOf(s).Blocks() }) {
-			if op := r.opAround(a); op != cdg.NoAct {
-				r.syncs[op] = append(r.syncs[op], a)
-			}
+func (r *run) syncsByOp() map[cdg.ActID][]cdg.ActID { return r.syncs() }
+
+func (r *run) findSyncsByOp() map[cdg.ActID][]cdg.ActID {
+	of := map[cdg.ActID][]cdg.ActID{}
+	for _, a := range r.named(callKinds, func(s string) bool { return vendors.VerbOf(s).Blocks() }) {
+		if op := r.opAround(a); op != cdg.NoAct {
+			of[op] = append(of[op], a)
 		}
 	}
-	return r.syncs
+	return of
 }
 
 // waitsIn lists the waits of calls inside of slices that within found.

@@ -47,6 +47,8 @@ func (b *builder) findHolds() []Hold {
 				add(c, w.From)
 			}
 		}
+	}
+	for _, c := range b.syncCalls {
 		lanes, before := []LaneID(nil), c
 		switch b.class(c) {
 		case streamSync:

@@ -26,7 +26,8 @@ type Text struct {
 	ListOff, ListEnd int64 // '[' of the event list, and its ']' (len(Src) when cut)
 	Mended           bool  // what stands around the events cannot be copied: it is not valid JSON, or holds a second list
 
-	fracs  fraction // how decimals of times are written
+	guides sync.Pool // of *guide, for those that read args
+	fracs  fraction  // how decimals of times are written
 	digest sync.Once
 	sums   [2]uint32 // when digest is done
 }
@@ -109,7 +110,17 @@ func (x *Text) rawArgs(id trace.EventID) []byte {
 
 // Args calls visit for each argument of an event; see trace.Source.
 func (x *Text) Args(id trace.EventID, visit func(key string, v trace.Value) bool) {
-	readArgs(x.rawArgs(id), visit)
+	x.ArgsBut(id, nil, visit)
+}
+
+// ArgsBut calls visit for the arguments of an event that are not known; see trace.Source.
+func (x *Text) ArgsBut(id trace.EventID, known func(key, text string) bool, visit func(key string, v trace.Value) bool) {
+	g, _ := x.guides.Get().(*guide)
+	if g == nil {
+		g = newGuide()
+	}
+	readArgs(x.rawArgs(id), g, known, visit)
+	x.guides.Put(g)
 }
 
 // Arg returns an argument of an event; see trace.Source.
