@@ -49,3 +49,20 @@ func TestExchangesAreNotBuckets(t *testing.T) {
 		}
 	}
 }
+
+// TestUnseenTimeWithStacks: where stacks were recorded, recording them is no way to see more.
+func TestUnseenTimeWithStacks(t *testing.T) {
+	for _, stacks := range []bool{false, true} {
+		s := newScene()
+		if stacks {
+			s.python(1000, false)
+		}
+		s.work(1)
+		s.annotate("my phase", 50_000_000, nothing)
+		s.work(1)
+		f := adviseOn(t, s.b.Parse(t)).find("unseen-time")
+		if f == nil || strings.Contains(f.Do+f.Action[0], "with_stack") == stacks {
+			t.Errorf("stacks %v: %+v", stacks, f)
+		}
+	}
+}

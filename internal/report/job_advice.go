@@ -65,10 +65,7 @@ func (a *JobAdvice) WriteText(w io.Writer, o TextOptions) error {
 	for i := range a.Advice.Findings {
 		t.finding(&a.Advice.Findings[i])
 	}
-	if len(a.Advice.Below) > 0 {
-		t.line("")
-		t.small(a.Advice.Below)
-	}
+	t.below(small(a.Advice.Below))
 	r := &a.Rank
 	t.line("")
 	t.line("%s", t.bold(Shorten(fmt.Sprintf("rank %d by itself: %s", r.Rank, r.Why), t.width)))
