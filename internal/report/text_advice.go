@@ -98,7 +98,9 @@ func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
 		window = Plain(a.Window.Annotation)
 	}
 	t.line("%s", t.bold(Shorten(Plain(a.Input), t.width)))
-	t.line("window %s (%s), %s", tables.Duration(a.Window.Duration), Shorten(window, t.width-40), BoundBy(a.Bound))
+	for _, l := range wrapText(fmt.Sprintf("window %s (%s), %s", tables.Duration(a.Window.Duration), Shorten(window, t.width-40), a.Says), t.width) {
+		t.line("%s", l)
+	}
 	t.wholeAdvice(a)
 	return t.w.Flush()
 }
