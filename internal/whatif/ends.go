@@ -59,7 +59,7 @@ func (b *modelBuilder) findEnds() {
 }
 
 // works reports whether a lane is a stream, or a thread with ops or calls.
-func (b *modelBuilder) works(l cdg.LaneID) bool { return b.g.Lanes[l].Stream || len(b.g.Busy(l)) > 0 }
+func (b *modelBuilder) works(l cdg.LaneID) bool { return b.g.Lanes[l].Stream || b.g.BusyTime(l) > 0 }
 
 // mainThread is the thread that carries the steps; without any, the one that launches most.
 func (b *modelBuilder) mainThread() cdg.LaneID {
