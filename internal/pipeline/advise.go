@@ -53,7 +53,9 @@ func (r *Run) beginModel(g *graph.Graph, after func()) {
 		if after != nil {
 			after()
 		}
-		m = make(g)
+		x := g
+		g = nil // nobody but the model holds it, and it lets go of it as soon as it can
+		m = make(x)
 	})
 	r.model = func() *whatif.Model {
 		wait()
