@@ -138,7 +138,8 @@ func Brief(g *graph.Graph) *Model { return newModel(g, g.Bare()) }
 // newModel makes a model that keeps another form of its graph.
 func newModel(g, kept *graph.Graph) *Model {
 	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End, slots: make(chan struct{}, mostBrief)}
-	b := &modelBuilder{m: m, g: g.Graph, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
+	part := *g.Graph // of which the builder lets go bit by bit
+	b := &modelBuilder{m: m, g: &part, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
 	m.class = m.classes()
 	b.holds = g.Holds()
 	b.relate()
@@ -146,10 +147,11 @@ func newModel(g, kept *graph.Graph) *Model {
 	b.markBorders()
 	b.layPoints()
 	b.layParts()
+	m.g, g = kept, nil
 	b.layDeps()
 	b.describe()
 	b.forget()
-	m.g, b.g, g = kept, kept.Graph, nil
+	b.g = kept.Graph
 	b.order()
 	b.findEnds()
 	return m
