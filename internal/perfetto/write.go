@@ -192,7 +192,7 @@ func each(lanes []lane, t *Trace, start int64, free chunks, write func([]byte) b
 			e.points(l, tr.Points, t.sequence(i), start, flush)
 			return
 		}
-		e.items(l, tr.Fill, t.sequence(i), start, flush)
+		e.items(l, tr.Fill(), t.sequence(i), start, flush)
 	}
 	if workers <= 1 || len(lanes) <= 1 {
 		e := &encoder{body: newBody()}
