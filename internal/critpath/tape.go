@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"overlay/internal/cdg"
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -98,6 +99,16 @@ func (w *window[T]) at(i int) *T {
 	return &w.list[i-w.from]
 }
 
+// list unpacks all blocks of a tape, side by side.
+func list[T any](t *tape, read func(*block, []T)) []T {
+	out := make([]T, t.n)
+	par.Each(len(t.blocks), func(k int) {
+		b := &t.blocks[k]
+		read(b, out[t.n-b.first-b.n:t.n-b.first])
+	})
+	return out
+}
+
 func uvarint(b []byte) (uint64, []byte) {
 	if b[0] < 0x80 {
 		return uint64(b[0]), b[1:]
@@ -155,12 +166,7 @@ func (t *Segments) Reader() func(i int) *Segment { return newWindow(&t.tape, rea
 
 // List unpacks the segments.
 func (t *Segments) List() []Segment {
-	out := make([]Segment, t.n)
-	for k := range t.blocks {
-		b := &t.blocks[k]
-		readSegments(b, out[t.n-b.first-b.n:t.n-b.first])
-	}
-	return out
+	return list(&t.tape, readSegments)
 }
 
 // What stands in the head of a segment besides its kind and evidence.
@@ -251,12 +257,7 @@ func (t *Edges) All() iter.Seq2[int, *Edge] {
 
 // List unpacks the edges.
 func (t *Edges) List() []Edge {
-	out := make([]Edge, t.n)
-	for k := range t.blocks {
-		b := &t.blocks[k]
-		readEdges(b, out[t.n-b.first-b.n:t.n-b.first])
-	}
-	return out
+	return list(&t.tape, readEdges)
 }
 
 // The sides of an edge, and whether it leads elsewhere than to where the one after it begins.

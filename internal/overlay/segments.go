@@ -13,7 +13,9 @@ import (
 // nothing.
 func segmentsTrack(tr *trace.Trace, p *critpath.Path, marks *Marks, slim bool) Track {
 	r := &segmentRow{tr: tr, window: p.Window.Start, segs: &p.Segments, at: p.Segments.Reader(), resources: resources(tr), marks: marks, slim: slim}
-	r.leaveOutCovered()
+	if p.Method != "exact" { // its segments lie side by side
+		r.leaveOutCovered()
+	}
 	return Track{Name: TrackSegments, Parent: 0, Category: CategoryPath, Maker: r, EventOf: r.event, Description: strings.Join([]string{
 		"Every segment of the critical path, in time order: which event the run waited for at each moment.",
 		"Name: the event, or what the time is where it belongs to none. Args: kind, resource, position in the input.",

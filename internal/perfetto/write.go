@@ -168,7 +168,7 @@ func (c chunks) get() []byte {
 	case b := <-c:
 		return b[:0]
 	default:
-		return make([]byte, 0, chunkSize+chunkSize/4)
+		return make([]byte, 0, chunkSize+chunkSlack)
 	}
 }
 
