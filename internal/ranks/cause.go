@@ -33,6 +33,9 @@ type Cause struct {
 // stepName is the name of the own time of steps: what no event of the trace is about, be it work, a pause or another process on the core.
 var stepName = strings.TrimSuffix(trace.StepPrefix, "#")
 
+// vague reports whether a cause says nothing of who has it by turns: all that threads do takes longer, or many things do, each time other ones.
+func (c *Cause) vague() bool { return c.What == SlowCPU || c.What == MoreWork && c.OnHost }
+
 // causeNames is how many names a verdict lists.
 const causeNames = 5
 
