@@ -18,6 +18,9 @@ const overlap = 0.6
 // baseShare is the gain from which on a finding about the recording is the base of all others.
 const baseShare = 0.1
 
+// mostRules is how many rules look for causes side by side: each may need some bytes an activity.
+const mostRules = 4
+
 // New looks for causes in the graph of a model. path is its exact critical path.
 func New(m *whatif.Model, path *critpath.Path) *Advice {
 	return Find(m.Graph(), path, func() *whatif.Model { return m })
@@ -31,11 +34,14 @@ func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advi
 		e.a.Floor, e.a.Together = r.window, r.window
 		return e.a
 	}
+	par.UpTo(mostRules, len(rules), func(i int) { r.result(rules[i]) })
 	for _, group := range []Group{Measurement, Specific, General, Note} {
 		e.ask(group)
 	}
+	sitters := e.sitters()
+	e.forget()
 	e.model = model()
-	e.base = e.sitters()
+	e.base = e.free(sitters)
 	e.measurements()
 	e.specific()
 	e.general()
@@ -223,23 +229,25 @@ func (e *engine) largest(prefix string) int64 {
 // notes finds what is odd about the window or the recording.
 func (e *engine) notes() { e.a.Findings = append(e.a.Findings, e.listed(Note)...) }
 
-// sitters lets threads go that sit in one frame for more than half of the window and are nowhere on the critical path:
+// free lets threads go that sit in one frame for more than half of the window and are nowhere on the critical path:
 // they wait for something that is not recorded, such as a queue of log messages, and end with the window because
 // recording does. Without them nothing is shorter, but what is made shorter is not held up by them.
-func (e *engine) sitters() []whatif.Change {
-	set := e.m.NewSet()
-	n := 0
-	for _, a := range e.named(frameKinds, func(string) bool { return true }) {
-		if 2*e.own[a] > e.window && e.mark(a) == 0 {
-			set.Add(a)
-			n++
-		}
-	}
-	change := []whatif.Change{{Verb: whatif.Scale, On: set, Num: 0, Den: 1}}
-	if n == 0 || e.replay(change) != e.window {
+func (e *engine) free(sitters []cdg.ActID) []whatif.Change {
+	change := []whatif.Change{{Verb: whatif.Scale, On: e.m.SetOf(sitters...), Num: 0, Den: 1}}
+	if len(sitters) == 0 || e.replay(change) != e.window {
 		return nil
 	}
 	return change
+}
+
+// sitters lists the frames in which threads sit like that.
+func (e *engine) sitters() (list []cdg.ActID) {
+	for _, a := range e.named(frameKinds, func(string) bool { return true }) {
+		if 2*e.own[a] > e.window && e.mark(a) == 0 {
+			list = append(list, a)
+		}
+	}
+	return list
 }
 
 // noCPU lets threads take no time of their own, and not wait either.

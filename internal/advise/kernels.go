@@ -30,11 +30,9 @@ const longKernel = 15_000
 
 // kernelsByStart lists the long kernels of which the grid was recorded, by start. Those that communicate, and those of CUDA graphs, are
 // left out.
-func (r *run) kernelsByStart() []kernel {
-	if r.shapes != nil {
-		return r.shapes
-	}
-	r.shapes = []kernel{}
+func (r *run) kernelsByStart() []kernel { return r.shapes() }
+
+func (r *run) findKernels() (out []kernel) {
 	collective := r.fits(gpuKernel, vendors.IsCollective)
 	for _, a := range r.ops {
 		if r.kind(a) != trace.Kernel || r.dur(a) < longKernel || collective[r.event(a).Name] || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch {
@@ -64,10 +62,10 @@ func (r *run) kernelsByStart() []kernel {
 			return true
 		})
 		if k.shape.grid[0] > 0 && k.shape.block[0] > 0 {
-			r.shapes = append(r.shapes, k)
+			out = append(out, k)
 		}
 	}
-	return r.shapes
+	return out
 }
 
 // deviceOf is the number of the device that an operation ran on.

@@ -34,11 +34,8 @@ func (r *run) launch(a cdg.ActID) cdg.ActID {
 
 // mark is the time of an activity on the critical path, ns.
 func (r *run) mark(a cdg.ActID) int64 {
-	e := r.g.Acts[a].Event
-	if !r.marked.Has(e) {
-		return 0
-	}
-	return r.path.Marks[r.marked.Place(e)].NS
+	m, _ := r.path.Marks.Of(r.g.Acts[a].Event)
+	return m.NS
 }
 
 // Kinds of activities that rules ask for.
@@ -169,11 +166,11 @@ func (r *run) opAround(a cdg.ActID) cdg.ActID {
 // verb is what a call does.
 func (r *run) verb(call cdg.ActID) vendors.Verb {
 	s := r.event(call).Name
-	v, ok := r.verbs[s]
-	if !ok {
-		v = vendors.VerbOf(r.tr.Str(s))
-		r.verbs[s] = v
+	if v := r.verbs[s].Load(); v != 0 {
+		return vendors.Verb(v - 1)
 	}
+	v := vendors.VerbOf(r.tr.Str(s))
+	r.verbs[s].Store(uint32(v) + 1)
 	return v
 }
 
@@ -190,6 +187,8 @@ func (r *run) launching() []bool {
 
 // bytes is how much a copy moves, 0 when not said.
 func (r *run) bytes(op cdg.ActID) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	n, ok := r.moved[op]
 	if !ok {
 		n, _ = r.tr.ArgInt(r.g.Acts[op].Event, "bytes")
@@ -217,14 +216,4 @@ func sum(list []cdg.ActID, of func(cdg.ActID) int64) int64 {
 }
 
 // result is what another rule finds in the run.
-func (r *run) result(rl *rule) *found {
-	if r.results == nil {
-		r.results = map[string]*found{}
-	}
-	f, ok := r.results[rl.id]
-	if !ok {
-		f = rl.find(r)
-		r.results[rl.id] = f
-	}
-	return f
-}
+func (r *run) result(rl *rule) *found { return r.results[rl.id]() }

@@ -6,7 +6,6 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
 
@@ -46,7 +45,7 @@ var coldStart = add(rule{
 // coldCalls lists slow calls that are the first of their name, or launch a kernel for the first time. A name that is
 // slow all over the run is no cold start.
 func (r *run) coldCalls() []cdg.ActID {
-	firstOf := map[trace.Sym]bool{}
+	firstOf := make([]bool, len(r.tr.Syms))
 	firstLaunch := r.m.NewSet()
 	var launches []int64
 	for _, o := range r.ops {
@@ -60,8 +59,7 @@ func (r *run) coldCalls() []cdg.ActID {
 	}
 	quarter := r.g.Window.End
 	if len(launches) > 0 {
-		slices.Sort(launches)
-		quarter = launches[len(launches)/4] // of the launches, because slow first calls stretch time
+		quarter = cdg.Nth(launches, len(launches)/4) // of the launches, because slow first calls stretch time
 	}
 	var out []cdg.ActID
 	for _, k := range callKinds {

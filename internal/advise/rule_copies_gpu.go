@@ -42,7 +42,8 @@ var _ = add(rule{
 		})
 		var list []cdg.ActID
 		for _, a := range r.ops {
-			if chained[a] || graphs[a] != cdg.NoAct || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch || !is[r.event(a).Name] && (r.kind(a) != trace.Memcpy || toDevice(r.name(a)) || toHost(r.name(a))) {
+			if !is[r.event(a).Name] && (r.kind(a) != trace.Memcpy || toDevice(r.name(a)) || toHost(r.name(a))) ||
+				chained[a] || graphs[a] != cdg.NoAct || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch {
 				continue
 			}
 			moves, other := false, false

@@ -27,17 +27,15 @@ func (r *run) makerAround(a cdg.ActID) cdg.ActID {
 
 // smallToDevice lists small copies to a device with the operators that make them.
 func (r *run) smallToDevice() (copies, makers []cdg.ActID) {
-	if r.small == nil {
-		copies, makers = r.findSmallToDevice()
-		r.small = &smallCopies{copies, makers}
-	}
-	return r.small.copies, r.small.makers
+	x := r.small()
+	return x.copies, x.makers
 }
 
 // smallCopies are small copies to a device, and the operators that make them.
 type smallCopies struct{ copies, makers []cdg.ActID }
 
-func (r *run) findSmallToDevice() (copies, makers []cdg.ActID) {
+func (r *run) findSmallToDevice() smallCopies {
+	var copies, makers []cdg.ActID
 	for _, a := range r.named(gpuCopy, toDevice) {
 		if r.launch(a) == cdg.NoAct {
 			continue
@@ -51,7 +49,7 @@ func (r *run) findSmallToDevice() (copies, makers []cdg.ActID) {
 		}
 	}
 	slices.Sort(makers)
-	return copies, slices.Compact(makers)
+	return smallCopies{slices.Clip(copies), slices.Clip(slices.Compact(makers))}
 }
 
 var _ = add(rule{

@@ -109,22 +109,22 @@ func (r *run) withTensorCores(row *roofline.Row, own int64) int64 {
 var gemms = containsAny("gemm", "Gemm", "GEMM", "cutlass", "xmma", "Cijk", "nvjet", "matmul", "conv", "scudnn", "cudnn", "wgrad", "dgrad", "fprop")
 
 // products are the operators that multiply matrices, with what they launched; none where shapes were not recorded.
-func (r *run) products() []roofline.Row {
-	if r.matmuls == nil {
-		r.matmuls = []roofline.Row{}
-		if r.tr.Shapes {
-			var list []cdg.ActID
-			for _, a := range r.named(gpuKernel, gemms) {
-				if r.kind(a) == trace.Kernel && r.dur(a) >= shortProduct {
-					list = append(list, a)
-				}
-			}
-			for _, row := range roofline.NewMeter(r.g).RowsOf(list) {
-				if row.Matrix {
-					r.matmuls = append(r.matmuls, row)
-				}
-			}
+func (r *run) products() []roofline.Row { return r.matmuls() }
+
+func (r *run) findProducts() (out []roofline.Row) {
+	if !r.tr.Shapes {
+		return nil
+	}
+	var list []cdg.ActID
+	for _, a := range r.named(gpuKernel, gemms) {
+		if r.kind(a) == trace.Kernel && r.dur(a) >= shortProduct {
+			list = append(list, a)
 		}
 	}
-	return r.matmuls
+	for _, row := range roofline.NewMeter(r.g).RowsOf(list) {
+		if row.Matrix {
+			out = append(out, row)
+		}
+	}
+	return out
 }

@@ -40,10 +40,13 @@ var hostBound = add(rule{
 		if cpu*5 < r.window || launches < aLoop || 10*short < 3*launches && launches < manyInStep*max(1, len(r.g.Steps)) {
 			return nil
 		}
-		on := r.launching()
+		on, step := r.launching(), make([]bool, len(r.tr.Syms))
+		for s, name := range r.tr.Syms {
+			step[s] = strings.HasPrefix(name, trace.StepPrefix)
+		}
 		var list []cdg.ActID
 		for a := range r.g.Acts {
-			if on[r.g.Acts[a].Lane] && r.inside(cdg.ActID(a)) && !strings.HasPrefix(r.name(cdg.ActID(a)), trace.StepPrefix) {
+			if on[r.g.Acts[a].Lane] && r.inside(cdg.ActID(a)) && !step[r.event(cdg.ActID(a)).Name] {
 				list = append(list, cdg.ActID(a))
 			}
 		}

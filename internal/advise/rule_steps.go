@@ -16,12 +16,20 @@ type stepTimes struct {
 	length   []int64 // from the last operation of the step before to its own last one; of runs without a GPU, of the step
 }
 
-func (r *run) stepTimes() stepTimes {
+func (r *run) findStepTimes() stepTimes {
 	steps := r.g.Steps
 	s := stepTimes{make([]int64, len(steps)), make([]int64, len(steps)), make([]int64, len(steps))}
+	last := 0 // of the steps that begin before what was asked for last: most come in order of time
 	at := func(t int64) int {
-		i, _ := slices.BinarySearchFunc(steps, t+1, func(x cdg.Step, t int64) int { return int(min(max(x.Start-t, -1), 1)) })
-		if i--; i >= 0 && t < steps[i].End {
+		i := last
+		if steps[i].Start > t || i+1 < len(steps) && steps[i+1].Start <= t {
+			n, _ := slices.BinarySearchFunc(steps, t+1, func(x cdg.Step, t int64) int { return int(min(max(x.Start-t, -1), 1)) })
+			if i = n - 1; i < 0 {
+				return -1
+			}
+			last = i
+		}
+		if t < steps[i].End {
 			return i
 		}
 		return -1
@@ -72,7 +80,7 @@ var _ = add(rule{
 		if len(r.g.Steps) < 5 {
 			return nil
 		}
-		s := r.stepTimes()
+		s := r.steps()
 		var list []cdg.ActID
 		sorted := slices.Sorted(slices.Values(s.length))
 		worst, usual := 0, int64(0)
@@ -104,7 +112,7 @@ var _ = add(rule{
 		if len(r.g.Steps) < 3 {
 			return nil
 		}
-		s := r.stepTimes()
+		s := r.steps()
 		for _, x := range []struct {
 			what string
 			list []int64

@@ -59,15 +59,18 @@ func (r *run) causeOf(w *wait) string {
 }
 
 // waitsOf lists the waits of one cause.
-func (r *run) waitsOf(id string) []wait {
-	if r.byCause == nil {
-		r.byCause = map[string][]wait{}
-		for i := range r.waits {
-			c := r.causeOf(&r.waits[i])
-			r.byCause[c] = append(r.byCause[c], r.waits[i])
-		}
+func (r *run) waitsOf(id string) []wait { return r.byCause()[id] }
+
+func (r *run) waitsByCause() map[string][]wait {
+	of := map[string][]wait{}
+	for i := range r.waits {
+		c := r.causeOf(&r.waits[i])
+		of[c] = append(of[c], r.waits[i])
 	}
-	return r.byCause[id]
+	for c, list := range of {
+		of[c] = slices.Clip(list)
+	}
+	return of
 }
 
 // waiting is what all rules about waits find: how often, how long, and where.

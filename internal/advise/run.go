@@ -2,13 +2,15 @@ package advise
 
 import (
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/par"
 	"overlay/internal/roofline"
 	"overlay/internal/trace"
-	"overlay/internal/vendors"
 	"overlay/internal/whatif"
 )
 
@@ -24,22 +26,26 @@ type run struct {
 	waited []bool      // per activity: whether it is the call of such a wait
 	path   *critpath.Path
 	total  critpath.Totals
-	marked *critpath.EventSet // the events of path.Marks
-	kinds  []trace.Kind       // per activity
+	kinds  []trace.Kind // per activity
 
 	names   [trace.NumKinds][]trace.Sym // names of activities by kind, in order of first appearance
 	first   []int32                     // CSR: activities of a name are list[first[name]:first[name+1]], in order of the graph
 	list    []cdg.ActID
-	verbs   map[trace.Sym]vendors.Verb
-	callers func(trace.EventID) trace.Sym
-	byCause map[string][]wait         // what syncs are about; made when asked for
-	syncs   map[cdg.ActID][]cdg.ActID // synchronising calls by the operator around them; made when asked for
-	results map[string]*found         // of rules that were asked already
-	comms   []cdg.ActID               // collectives of devices; nil until asked for
-	moved   map[cdg.ActID]int64       // bytes of copies; filled when asked for
-	small   *smallCopies              // to devices; nil until asked for
-	shapes  []kernel                  // long kernels of computation, by start; nil until asked for
-	matmuls []roofline.Row            // operators that are products, by what they launched; nil until asked for
+	verbs   []atomic.Uint32               // per name: 1 + what a call does; 0 before it is asked for
+	callers func(trace.EventID) trace.Sym // nil without Python frames
+
+	// What several rules ask for, made when the first of them does. Nobody changes it: rules run side by side.
+	byCause func() map[string][]wait         // what syncs are about
+	syncs   func() map[cdg.ActID][]cdg.ActID // synchronising calls by the operator around them
+	results map[string]func() *found         // of rules
+	comms   func() []cdg.ActID               // collectives of devices
+	small   func() smallCopies               // to devices
+	shapes  func() []kernel                  // long kernels of computation, by start
+	matmuls func() []roofline.Row            // operators that are products, by what they launched
+	steps   func() stepTimes                 // what steps did
+
+	mu    sync.Mutex
+	moved map[cdg.ActID]int64 // bytes of copies
 }
 
 // wait is a call that returned because work of a device was over.
@@ -51,55 +57,129 @@ type wait struct {
 
 // newRun looks at a graph.
 func newRun(g *graph.Graph, p *critpath.Path) *run {
-	r := &run{graphs: &graphs{g, g.Trace, whatif.Sets(len(g.Acts))}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p), verbs: map[trace.Sym]vendors.Verb{}, moved: map[cdg.ActID]int64{}}
+	r := &run{graphs: &graphs{g, g.Trace, whatif.Sets(len(g.Acts))}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p), moved: map[cdg.ActID]int64{}}
+	r.verbs = make([]atomic.Uint32, len(r.tr.Syms))
+	r.byCause, r.syncs, r.comms = sync.OnceValue(r.waitsByCause), sync.OnceValue(r.findSyncsByOp), sync.OnceValue(r.findCollectives)
+	r.small, r.shapes, r.matmuls, r.steps = sync.OnceValue(r.findSmallToDevice), sync.OnceValue(r.findKernels), sync.OnceValue(r.findProducts), sync.OnceValue(r.findStepTimes)
+	r.results = make(map[string]func() *found, len(rules))
+	for _, rl := range rules {
+		r.results[rl.id] = sync.OnceValue(func() *found { return rl.find(r) })
+	}
 	n := len(g.Acts)
-	r.own, r.waited, r.marked = make([]int64, n), make([]bool, n), p.Marked(len(g.Trace.Events))
-	r.kinds, r.first = make([]trace.Kind, n), make([]int32, len(r.tr.Syms)+1)
-	seen := make([]uint32, len(r.tr.Syms)) // per name: a bit for each kind
-	for a := range g.Acts {
-		act := &g.Acts[a]
-		e := &r.tr.Events[act.Event]
-		r.kinds[a] = e.Kind
-		if !r.inside(cdg.ActID(a)) {
-			continue
-		}
-		r.first[e.Name+1]++
-		if k := uint32(1) << e.Kind; seen[e.Name]&k == 0 {
-			seen[e.Name] |= k
-			r.names[e.Kind] = append(r.names[e.Kind], e.Name)
-		}
-		if !g.Lanes[act.Lane].Stream {
-			r.addWait(cdg.ActID(a))
-			continue
-		}
-		r.ops = append(r.ops, cdg.ActID(a))
-		r.own[a] = min(act.End, g.Window.End) - act.Start
-	}
-	for i := range r.first[1:] {
-		r.first[i+1] += r.first[i]
-	}
-	next := slices.Clone(r.first)
-	r.list = make([]cdg.ActID, r.first[len(r.first)-1])
-	for a := range g.Acts {
-		if r.inside(cdg.ActID(a)) {
-			s := r.event(cdg.ActID(a)).Name
-			r.list[next[s]] = cdg.ActID(a)
-			next[s]++
-		}
-	}
-	for i := range g.Pieces { // the last of a thread has no owner
-		if x := &g.Pieces[i]; x.Owner != cdg.NoAct {
-			r.own[x.Owner] += max(0, min(g.Pieces[i+1].Start, g.Window.End)-max(x.Start, g.Window.Start))
-		}
-	}
+	r.own, r.waited = make([]int64, n), make([]bool, n)
+	r.kinds = make([]trace.Kind, n)
+	owned := par.Beside(r.addPieces)
+	r.addActs()
+	owned()
 	before := func(a, b cdg.ActID) bool {
 		x, y := g.Acts[a].Start, g.Acts[b].Start
 		return x < y || x == y && a < b
 	}
 	cdg.SortRuns(r.ops, func(a, b *cdg.ActID) bool { return before(*a, *b) })
 	cdg.SortRuns(r.waits, func(a, b *wait) bool { return before(a.call, b.call) })
-	r.callers = critpath.CallerOf(g)
+	if len(r.names[trace.Python]) > 0 {
+		r.callers = critpath.CallerOf(g)
+	}
 	return r
+}
+
+// addPieces adds up what slices have of their own in the window.
+func (r *run) addPieces() {
+	g := r.g
+	for i := range g.Pieces { // the last of a thread has no owner
+		if x := &g.Pieces[i]; x.Owner != cdg.NoAct {
+			r.own[x.Owner] += max(0, min(g.Pieces[i+1].Start, g.Window.End)-max(x.Start, g.Window.Start))
+		}
+	}
+}
+
+// actsRange is about how many activities are looked at by one processor in one go. Tests make it small.
+var actsRange = 1 << 15
+
+// acts is what newRun wants to know of some activities of the window.
+type acts struct {
+	first []int32                     // per name: how many; then where the next one goes in run.list
+	seen  []uint32                    // per name: a bit for each kind
+	names [trace.NumKinds][]trace.Sym // as in run
+	ops   []cdg.ActID
+	waits []wait
+}
+
+// addActs looks at all activities. Of threads it leaves out what is their own.
+func (r *run) addActs() {
+	n, syms := len(r.g.Acts), len(r.tr.Syms)
+	parts := make([]acts, par.Ranges(n, max(actsRange, 2*syms)))
+	par.EachRange(n, len(parts), func(part, from, to int) { parts[part] = r.actsOf(from, to) })
+	seen := make([]uint32, syms)
+	r.first = make([]int32, syms+1)
+	for i := range parts {
+		x := &parts[i]
+		r.ops, r.waits = append(r.ops, x.ops...), append(r.waits, x.waits...)
+		x.ops, x.waits = nil, nil
+		for k := range x.names {
+			for _, s := range x.names[k] {
+				if seen[s]&(1<<k) == 0 {
+					seen[s] |= 1 << k
+					r.names[k] = append(r.names[k], s)
+				}
+			}
+		}
+		for s, c := range x.first {
+			r.first[s+1] += c
+		}
+	}
+	for s := range r.first[1:] {
+		r.first[s+1] += r.first[s]
+	}
+	next := slices.Clone(r.first[:syms])
+	for i := range parts { // behind those of the ranges before
+		for s, c := range parts[i].first {
+			parts[i].first[s], next[s] = next[s], next[s]+c
+		}
+	}
+	r.list = make([]cdg.ActID, r.first[syms])
+	par.EachRange(n, len(parts), func(part, from, to int) {
+		next := parts[part].first
+		for a := cdg.ActID(from); a < cdg.ActID(to); a++ {
+			if r.inside(a) {
+				s := r.event(a).Name
+				r.list[next[s]] = a
+				next[s]++
+			}
+		}
+	})
+}
+
+func (r *run) actsOf(from, to int) acts {
+	g := r.g
+	x := acts{first: make([]int32, len(r.tr.Syms)), seen: make([]uint32, len(r.tr.Syms))}
+	for a := cdg.ActID(from); a < cdg.ActID(to); a++ {
+		act := &g.Acts[a]
+		e := &r.tr.Events[act.Event]
+		r.kinds[a] = e.Kind
+		if !r.inside(a) {
+			continue
+		}
+		x.first[e.Name]++
+		if k := uint32(1) << e.Kind; x.seen[e.Name]&k == 0 {
+			x.seen[e.Name] |= k
+			x.names[e.Kind] = append(x.names[e.Kind], e.Name)
+		}
+		if !g.Lanes[act.Lane].Stream {
+			r.addWait(&x.waits, a)
+			continue
+		}
+		x.ops = append(x.ops, a)
+		r.own[a] = min(act.End, g.Window.End) - act.Start
+	}
+	return x
+}
+
+// forget lets go of what is large and no rule looks at once it has found what it finds: of the graph that is what was waited
+// for. What a scenario takes is worked out again later, from own times, the layout, and what the rule keeps for it.
+func (r *run) forget() {
+	r.g = r.g.Bare()
+	r.ops, r.list, r.callers, r.results, r.syncs, r.shapes, r.matmuls, r.steps = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room
@@ -116,7 +196,7 @@ func (r *run) waitsByCalls(calls []cdg.ActID) (list []wait) {
 }
 
 // addWait notes a call that returned because operations were over.
-func (r *run) addWait(a cdg.ActID) {
+func (r *run) addWait(to *[]wait, a cdg.ActID) {
 	if !r.g.Graph.Call(a) {
 		return
 	}
@@ -134,7 +214,7 @@ func (r *run) addWait(a cdg.ActID) {
 		return
 	}
 	w.ns = min(end, act.End) - act.Start
-	r.waits = append(r.waits, w)
+	*to = append(*to, w)
 	r.waited[a] = true
 }
 

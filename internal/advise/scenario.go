@@ -36,7 +36,8 @@ func take[T any](s *scenario, list []T, of func(x T) (cdg.ActID, int64)) {
 // percents is how finely activities are told apart whose time is multiplied.
 const percents = 200
 
-// scale gives each activity of a list a time of its own: what its own time becomes is told by to. Ratios are rounded up to
+// scale gives each activity of a list a time of its own: what its own time becomes is told by to. That is asked again when the run
+// has forgotten what only rules look at. Ratios are rounded up to
 // half a percent, so that there are few changes.
 func (s *scenario) scale(list []cdg.ActID, to func(a cdg.ActID, own int64) int64) {
 	var sets [percents]whatif.Set
@@ -156,16 +157,16 @@ func (s *scenario) noWait(list []wait) {
 }
 
 // syncsByOp lists the synchronising calls of each operator.
-func (r *run) syncsByOp() map[cdg.ActID][]cdg.ActID {
-	if r.syncs == nil {
-		r.syncs = map[cdg.ActID][]cdg.ActID{}
-		for _, a := range r.named(callKinds, func(s string) bool { return vendors.VerbOf(s).Blocks() }) {
-			if op := r.opAround(a); op != cdg.NoAct {
-				r.syncs[op] = append(r.syncs[op], a)
-			}
+func (r *run) syncsByOp() map[cdg.ActID][]cdg.ActID { return r.syncs() }
+
+func (r *run) findSyncsByOp() map[cdg.ActID][]cdg.ActID {
+	of := map[cdg.ActID][]cdg.ActID{}
+	for _, a := range r.named(callKinds, func(s string) bool { return vendors.VerbOf(s).Blocks() }) {
+		if op := r.opAround(a); op != cdg.NoAct {
+			of[op] = append(of[op], a)
 		}
 	}
-	return r.syncs
+	return of
 }
 
 // waitsIn lists the waits of calls inside of slices that within found.

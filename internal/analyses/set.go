@@ -81,7 +81,7 @@ type Stream struct {
 func newSet(g *graph.Graph, p *critpath.Path) *Set {
 	s := &Set{Trace: g.Trace, graph: g, path: p, Start: p.Window.Start, End: p.Window.End, Steps: g.Steps}
 	s.critical = make([]int64, len(g.Trace.Events))
-	for _, m := range p.Marks {
+	for _, m := range p.Marks.All() {
 		s.critical[m.Event] = m.NS
 	}
 	ops, host := 0, 0
@@ -121,7 +121,7 @@ func (s *Set) takeOps(g *graph.Graph) {
 				Launch: tr.Launch[a.Event], Name: e.Name, Type: typeOf(e.Kind, isComm(tr, comm, e.Name))}
 			if op.Launch != trace.NoEvent {
 				l := &tr.Events[op.Launch]
-				op.LaunchStart, op.LaunchEnd = l.Start, l.End()
+				op.LaunchStart, op.LaunchEnd = l.Start, tr.End(l)
 			}
 			s.Ops = append(s.Ops, op)
 		}

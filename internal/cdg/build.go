@@ -174,10 +174,12 @@ func (b *builder) applyRules() *Graph {
 	b.polledWaits()
 	b.pairThreads()
 	b.bindOperations(b.sortFound())
+	held := b.holdsBeside()
 	g.ClockGrain = b.clockGrain
 	b.findPools()
 	b.bindThreads(g.Window.Start, g.Window.End)
 	b.measureOwnTime()
+	held()
 
 	g.Window.CarriedIn = b.carriedIn(g.Window)
 	for i := range g.Steps {

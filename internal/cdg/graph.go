@@ -109,6 +109,7 @@ type Graph struct {
 	Partners [][]LaneID // per thread lane: the threads it takes turns with, ascending
 
 	threads []threadInfo // per lane
+	holds   []Hold
 
 	Threads ThreadMode     // how hand-offs were read: ThreadsGIL or ThreadsExplicit
 	Quality map[string]int // counts of what was met while building: reasons to numbers

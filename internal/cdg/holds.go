@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"overlay/internal/par"
 )
 
 // Hold says that a call does not return before an operation is over, by what the call means: whether the operation held
@@ -16,61 +18,56 @@ type Hold struct{ Call, Op ActID }
 // put on the stream before the record of its event, and whatever is known that a call did wait for. What contradicts
 // the recording, an operation that ends after the call, is left out. The stream or event is that of the call's
 // cuda_sync record; without one, the stream on which the thread launched last, the event that it recorded last.
-func (g *Graph) Holds() []Hold {
-	b := g.asBuilder()
+func (g *Graph) Holds() []Hold { return g.holds }
+
+// holdsBeside finds the holds while threads are bound: what the rules know of calls and streams is at hand then, and of waits
+// it needs those of activities alone. The returned function waits for its end. What it counts the rules have counted before.
+func (b *builder) holdsBeside() (wait func()) {
+	x, d := *b, *b.d
+	x.d, x.quality = &d, map[string]int{}
+	found := par.Beside(func() { d.holds = x.findHolds() })
+	return func() {
+		found()
+		b.d.holds = d.holds
+	}
+}
+
+func (b *builder) findHolds() []Hold {
+	d := b.d
 	var holds []Hold
 	var syncs []ActID // of devices
 	add := func(c, op ActID) {
-		if op != NoAct && g.Acts[op].End <= g.Acts[c].End && g.Acts[op].Start < g.Acts[c].End {
+		if op != NoAct && d.Acts[op].End <= d.Acts[c].End && d.Acts[op].Start < d.Acts[c].End {
 			holds = append(holds, Hold{c, op})
 		}
 	}
-	for l := range g.Lanes {
-		lane := &g.Lanes[l]
-		if lane.Stream {
-			continue
+	for c := range b.firstOp {
+		for _, w := range d.Sources(c) {
+			if w.Rule == Sync {
+				add(c, w.From)
+			}
 		}
-		for c := lane.First; c < lane.Limit; c++ {
-			for _, w := range g.Sources(c) {
-				if w.Rule == Sync {
-					add(c, w.From)
-				}
-			}
-			lanes, before := []LaneID(nil), c
-			switch b.class(c) {
-			case streamSync:
-				lanes = b.synchronised(c)
-			case eventSync:
-				lanes, before = b.recordedFor(c)
-			case deviceSync:
-				syncs = append(syncs, c)
-			}
-			for _, s := range lanes {
-				add(c, b.lastLaunchedBefore(s, before))
-			}
+	}
+	for _, c := range b.syncCalls {
+		lanes, before := []LaneID(nil), c
+		switch b.class(c) {
+		case streamSync:
+			lanes = b.synchronised(c)
+		case eventSync:
+			lanes, before = b.recordedFor(c)
+		case deviceSync:
+			syncs = append(syncs, c)
+		}
+		for _, s := range lanes {
+			add(c, b.lastLaunchedBefore(s, before))
 		}
 	}
 	b.deviceHolds(syncs, add)
 	slices.SortFunc(holds, compareHolds)
-	return slices.Compact(holds)
+	return slices.Clip(slices.Compact(holds))
 }
 
 func compareHolds(x, y Hold) int { return cmp.Or(cmp.Compare(x.Call, y.Call), cmp.Compare(x.Op, y.Op)) }
-
-// asBuilder gives what the rules knew of calls and streams while the graph was made: it is found again where it is
-// asked for, since few who have a graph need it. The graph stays as it is.
-func (g *Graph) asBuilder() *builder {
-	d, y := *g, *g.Layout
-	y.Lanes = slices.Clone(y.Lanes)
-	d.Layout = &y
-	b := &builder{tr: g.Trace, o: &Options{}, d: &d, quality: map[string]int{}, clockGrain: g.ClockGrain, threads: g.threads}
-	b.classifyCalls()
-	b.linkStreams()
-	b.markGraphs()
-	b.sortEnds()
-	b.readSyncRecords()
-	return b
-}
 
 // synchronised returns the streams that a stream synchronisation waits for.
 func (b *builder) synchronised(c ActID) []LaneID {

@@ -1,11 +1,19 @@
 package cdg
 
-import "slices"
+import (
+	"slices"
+
+	"overlay/internal/trace"
+)
 
 // DeviceHolds finds what device synchronisations wait for in two ways: along launches, and by a look at every stream for
 // each of them.
-func (g *Graph) DeviceHolds() (along, plain []Hold) {
-	b := g.asBuilder()
+func DeviceHolds(tr *trace.Trace) (along, plain []Hold, err error) {
+	b, err := layOut(tr, &Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	g := b.applyRules()
 	var syncs []ActID
 	waited := map[[2]LaneID]ActID{}
 	for l := range g.Lanes {
@@ -35,5 +43,5 @@ func (g *Graph) DeviceHolds() (along, plain []Hold) {
 	for _, list := range [][]Hold{along, plain} {
 		slices.SortFunc(list, compareHolds)
 	}
-	return along, plain
+	return along, plain, nil
 }

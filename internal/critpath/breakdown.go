@@ -90,8 +90,25 @@ type StepLine struct {
 
 // StepTable clips the one path to the steps of the window. The lines tile the window; without steps there are none.
 func StepTable(steps []cdg.Step, p *Path) []StepLine {
+	t := newStepper(steps, p.Window)
+	if t.lines == nil {
+		return nil
+	}
+	for _, s := range p.Segments.All() {
+		t.add(s)
+	}
+	return t.lines
+}
+
+// stepper takes segments in order of time and shares them out among lines.
+type stepper struct {
+	lines []StepLine // nil without steps
+	at    int        // the first that does not end before the segment that was added last
+}
+
+func newStepper(steps []cdg.Step, w cdg.Window) stepper {
 	var lines []StepLine
-	t, end := p.Window.Start, p.Window.End
+	t, end := w.Start, w.End
 	for i := range steps {
 		s := &steps[i]
 		from, to := max(s.Start, t), min(s.End, end)
@@ -104,20 +121,17 @@ func StepTable(steps []cdg.Step, p *Path) []StepLine {
 		lines = append(lines, StepLine{Name: s.Name, Step: i, Start: from, End: to})
 		t = to
 	}
-	if len(lines) == 0 {
-		return nil
-	}
-	if t < end {
+	if lines != nil && t < end {
 		lines = append(lines, StepLine{Name: "after", Step: -1, Start: t, End: end})
 	}
-	l := 0
-	for _, s := range p.Segments.All() {
-		for l < len(lines) && lines[l].End <= s.Start {
-			l++
-		}
-		for j := l; j < len(lines) && lines[j].Start < s.End; j++ {
-			lines[j].Class[s.Kind.Class()] += max(0, min(s.End, lines[j].End)-max(s.Start, lines[j].Start))
-		}
+	return stepper{lines, 0}
+}
+
+func (t *stepper) add(s *Segment) {
+	for t.at < len(t.lines) && t.lines[t.at].End <= s.Start {
+		t.at++
 	}
-	return lines
+	for j := t.at; j < len(t.lines) && t.lines[j].Start < s.End; j++ {
+		t.lines[j].Class[s.Kind.Class()] += max(0, min(s.End, t.lines[j].End)-max(s.Start, t.lines[j].Start))
+	}
 }

@@ -85,14 +85,14 @@ func checkCTDA(g *graph.Graph, p *critpath.Path) error {
 	at, sum := p.Window.Start, int64(0)
 	for i, s := range p.Segments.List() {
 		e := &g.Trace.Events[s.Event]
-		if s.Start < at || s.End <= s.Start || s.End > p.Window.End || s.Start < e.Start || s.End > e.End() {
-			return fmt.Errorf("segment %d: [%d, %d] of event [%d, %d] after %d", i, s.Start, s.End, e.Start, e.End(), at)
+		if s.Start < at || s.End <= s.Start || s.End > p.Window.End || s.Start < e.Start || s.End > g.Trace.End(e) {
+			return fmt.Errorf("segment %d: [%d, %d] of event [%d, %d] after %d", i, s.Start, s.End, e.Start, g.Trace.End(e), at)
 		}
 		at = s.End
 		sum += s.End - s.Start
 	}
 	marked := int64(0)
-	for _, m := range p.Marks {
+	for _, m := range p.Marks.All() {
 		marked += m.NS
 	}
 	if window := p.Window.End - p.Window.Start; sum != p.Covered || marked != sum || p.Covered > p.Duration || p.Duration > window {
@@ -104,7 +104,7 @@ func checkCTDA(g *graph.Graph, p *critpath.Path) error {
 // marked is the time of each name on the path, µs.
 func marked(g *graph.Graph, p *critpath.Path) map[string]float64 {
 	ns := map[string]float64{}
-	for _, m := range p.Marks {
+	for _, m := range p.Marks.All() {
 		ns[g.Trace.Name(m.Event)] += float64(m.NS) / micro
 	}
 	return ns

@@ -24,6 +24,7 @@ func Exact(g *graph.Graph) (*Path, error) {
 	for reason, n := range g.Quality {
 		w.quality[reason] = n
 	}
+	w.tally = &tally{on: NewEventSet(len(g.Trace.Events))}
 	w.start()
 	for w.t > w.t0 {
 		w.advance()
@@ -72,12 +73,13 @@ type walker struct {
 	comm    commSet
 	quality map[string]int
 
-	next trace.EventID // event that the path enters after what is emitted now
-	step edgeStep      // how it gets there
-	open Segment       // earliest of the path so far, which may grow; empty at first
-	segs Segments
-	eds  Edges
-	sink func(*Segment) // takes the segments instead of segs, and then nobody wants the edges; nil as a rule
+	next  trace.EventID // event that the path enters after what is emitted now
+	step  edgeStep      // how it gets there
+	open  Segment       // earliest of the path so far, which may grow; empty at first
+	segs  Segments
+	eds   Edges
+	tally *tally         // of segs; nil where nobody wants to know
+	sink  func(*Segment) // takes the segments instead of segs, and then nobody wants the edges; nil as a rule
 }
 
 // waitingSlice is the slice in which a thread waited when the walk left it by a hand-off.
@@ -194,6 +196,9 @@ func (w *walker) close() {
 		w.sink(&w.open)
 	default:
 		w.segs.add(&w.open)
+		if w.tally != nil {
+			w.tally.add(&w.open)
+		}
 	}
 }
 
@@ -201,7 +206,7 @@ func (w *walker) close() {
 func (w *walker) addEdge(event trace.EventID, t int64) {
 	if w.next != trace.NoEvent && w.next != event && w.sink == nil {
 		from := &w.tr.Events[event]
-		e := Edge{From: event, To: w.next, FromEnd: t >= from.End(), ToEnd: w.step.toEnd, Type: w.step.kind,
+		e := Edge{From: event, To: w.next, FromEnd: t >= w.tr.End(from), ToEnd: w.step.toEnd, Type: w.step.kind,
 			Evidence: w.step.evidence, Weight: max(0, w.step.to-t)}
 		if e.Type == OperatorEdge {
 			e.Type, e.Weight = w.programEdge(event, w.next, e.Weight)
@@ -249,6 +254,6 @@ func (w *walker) path() *Path {
 	w.close()
 	p := &Path{Method: "exact", Window: w.g.Window, Segments: w.segs, Edges: w.eds, Quality: w.quality,
 		Duration: w.g.Window.End - w.g.Window.Start}
-	p.mark(len(w.tr.Events))
+	p.markFrom(w.tally)
 	return p
 }

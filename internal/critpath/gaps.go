@@ -54,37 +54,48 @@ type Gap struct {
 	At            int64 // where the longest starts
 }
 
-// Gaps lists what no event owns, most time first. The parts of a kind sum to the time of that kind on the path.
-func Gaps(g *graph.Graph, p *Path) []Gap {
-	r := &reasoner{g: g.Graph, tr: g.Trace}
-	type key struct {
-		kind          SegmentKind
-		reason        Reason
-		before, after trace.Sym
+// gapKey is what stretches have in common that are one gap.
+type gapKey struct {
+	kind          SegmentKind
+	reason        Reason
+	before, after trace.Sym
+}
+
+// gapper takes segments in order of time and sums up what no event owns.
+type gapper struct {
+	reasoner
+	at   map[gapKey]int
+	gaps []Gap
+}
+
+func newGapper(g *graph.Graph) gapper {
+	return gapper{reasoner: reasoner{g: g.Graph, tr: g.Trace}, at: map[gapKey]int{}}
+}
+
+func (r *gapper) add(s *Segment) {
+	if s.Kind != Unexplained && s.Kind != Untraced && s.Kind != GPUUnrecorded {
+		return
 	}
-	at := map[key]int{}
-	var gaps []Gap
-	for _, s := range p.Segments.All() {
-		if s.Kind != Unexplained && s.Kind != Untraced && s.Kind != GPUUnrecorded {
-			continue
-		}
-		before, after, reason := r.read(s)
-		k := key{s.Kind, reason, r.name(before), r.name(after)}
-		n, ok := at[k]
-		if !ok {
-			n = len(gaps)
-			at[k] = n
-			gaps = append(gaps, Gap{Kind: s.Kind, Reason: reason, Before: k.before, After: k.after})
-		}
-		x, ns := &gaps[n], s.End-s.Start
-		x.NS += ns
-		x.Count++
-		if ns > x.Longest {
-			x.Longest, x.At = ns, s.Start
-		}
+	before, after, reason := r.read(s)
+	k := gapKey{s.Kind, reason, r.name(before), r.name(after)}
+	n, ok := r.at[k]
+	if !ok {
+		n = len(r.gaps)
+		r.at[k] = n
+		r.gaps = append(r.gaps, Gap{Kind: s.Kind, Reason: reason, Before: k.before, After: k.after})
 	}
-	slices.SortStableFunc(gaps, func(x, y Gap) int { return cmp.Compare(y.NS, x.NS) })
-	return gaps
+	x, ns := &r.gaps[n], s.End-s.Start
+	x.NS += ns
+	x.Count++
+	if ns > x.Longest {
+		x.Longest, x.At = ns, s.Start
+	}
+}
+
+// done lists them, most time first. The parts of a kind sum to the time of that kind on the path.
+func (r *gapper) done() []Gap {
+	slices.SortStableFunc(r.gaps, func(x, y Gap) int { return cmp.Compare(y.NS, x.NS) })
+	return r.gaps
 }
 
 // reasoner looks around gaps; what it knows of the whole trace is found when first asked for.

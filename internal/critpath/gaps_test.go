@@ -169,7 +169,7 @@ func gapsOf(t *testing.T, tr *trace.Trace) []critpath.Gap {
 			want[s.Kind] += s.End - s.Start
 		}
 	}
-	gaps := critpath.Gaps(g, p)
+	gaps := critpath.OutlineOf(g, p).Gaps
 	for i, x := range gaps {
 		got[x.Kind] += x.NS
 		if i > 0 && x.NS > gaps[i-1].NS {

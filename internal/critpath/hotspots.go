@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"overlay/internal/cdg"
 	"overlay/internal/cdg/phases"
 	"overlay/internal/graph"
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -30,54 +32,50 @@ type hotKey struct {
 	kind SegmentKind
 }
 
+// hotMarks is about how many marks are summed up by one processor in one go. Tests make it small.
+var hotMarks = 1 << 15
+
 // Hotspots groups the path's marks by name and kind, most time first, then by name.
 func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 	tr := g.Trace
-	kinds := segmentKinds(p, len(tr.Events))
-	names := make([]string, len(tr.Syms))
-	index := map[hotKey]int{}
-	type sums struct {
-		phase  [phases.NumPhases]int64
-		caller map[trace.Sym]int64
-		most   int64
+	kinds := p.kinds
+	if kinds == nil {
+		kinds = segmentKinds(p)
 	}
-	var spots []Hotspot
-	var detail []sums
 	callers := newCallers(g)
-	for i := range p.Marks {
-		m := &p.Marks[i]
-		e := &tr.Events[m.Event]
-		if names[e.Name] == "" {
-			names[e.Name] = NormalName(tr.Str(e.Name))
+	parts := make([]hotSums, par.Ranges(p.Marks.Len(), max(hotMarks, len(tr.Syms))))
+	par.EachRange(p.Marks.Len(), len(parts), func(part, from, to int) {
+		x := &parts[part]
+		x.first = make([]int32, len(tr.Syms))
+		for i, m := range p.Marks.between(from, to) {
+			x.add(g, &m, kinds[i], callers.of(m.Event))
 		}
-		key := hotKey{names[e.Name], kinds[i]}
-		at, ok := index[key]
-		if !ok {
-			at = len(spots)
-			index[key] = at
-			spots = append(spots, Hotspot{Name: key.name, Category: tr.Category(m.Event), Kind: key.kind})
-			detail = append(detail, sums{caller: map[trace.Sym]int64{}})
-		}
-		h, d := &spots[at], &detail[at]
-		h.Calls++
-		h.NS += m.NS
-		if m.NS > d.most {
-			d.most, h.Event = m.NS, m.Event
-		}
-		d.phase[g.Phases[m.Event]] += m.NS
-		if c := callers.of(m.Event); c != 0 {
-			d.caller[c] += m.NS
+	})
+	index := map[hotKey]int{}
+	var spots []Hotspot
+	var sums []hotSum
+	for i := range parts {
+		for k := range parts[i].sums {
+			s := &parts[i].sums[k]
+			key := hotKey{NormalName(tr.Str(s.name)), s.kind}
+			if at, ok := index[key]; ok {
+				sums[at].join(s)
+				continue
+			}
+			index[key] = len(sums)
+			spots, sums = append(spots, Hotspot{Name: key.name, Category: tr.Category(s.head), Kind: key.kind}), append(sums, *s)
 		}
 	}
 	window := p.Window.End - p.Window.Start
 	for i := range spots {
-		h, d := &spots[i], &detail[i]
-		for ph := range d.phase {
-			if d.phase[ph] > d.phase[h.Phase] {
+		h, s := &spots[i], &sums[i]
+		h.Calls, h.NS, h.Event = s.calls, s.ns, s.event
+		for ph := range s.phase {
+			if s.phase[ph] > s.phase[h.Phase] {
 				h.Phase = phases.Phase(ph)
 			}
 		}
-		h.Caller = mostTime(tr, d.caller)
+		h.Caller = mostTime(tr, s.caller)
 		if p.Duration > 0 {
 			h.ShareOfPath = float64(h.NS) / float64(p.Duration)
 		}
@@ -91,16 +89,77 @@ func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 	return spots
 }
 
+// hotSums adds up marks by symbol and kind, in the order in which they come first.
+type hotSums struct {
+	first []int32 // per symbol: 1 + its first sum, or 0
+	sums  []hotSum
+}
+
+// hotSum is the critical time of all events of one symbol or name, and one kind.
+type hotSum struct {
+	name   trace.Sym
+	kind   SegmentKind
+	next   int32 // 1 + the next sum of the symbol, or 0
+	calls  int
+	ns     int64
+	most   int64 // of one event
+	head   trace.EventID
+	event  trace.EventID // the first that has that much
+	phase  [phases.NumPhases]int64
+	caller map[trace.Sym]int64
+}
+
+func (x *hotSums) add(g *graph.Graph, m *Mark, kind SegmentKind, caller trace.Sym) {
+	name := g.Trace.Events[m.Event].Name
+	to := x.first[name]
+	for to != 0 && x.sums[to-1].kind != kind {
+		to = x.sums[to-1].next
+	}
+	if to == 0 {
+		x.sums = append(x.sums, hotSum{name: name, kind: kind, next: x.first[name], head: m.Event})
+		to = int32(len(x.sums))
+		x.first[name] = to
+	}
+	s := &x.sums[to-1]
+	s.calls++
+	s.ns += m.NS
+	if m.NS > s.most {
+		s.most, s.event = m.NS, m.Event
+	}
+	s.phase[g.Phases[m.Event]] += m.NS
+	if caller != 0 {
+		if s.caller == nil {
+			s.caller = map[trace.Sym]int64{}
+		}
+		s.caller[caller] += m.NS
+	}
+}
+
+// join adds a sum of later events.
+func (s *hotSum) join(t *hotSum) {
+	s.calls += t.calls
+	s.ns += t.ns
+	if t.most > s.most {
+		s.most, s.event = t.most, t.event
+	}
+	for ph, ns := range t.phase {
+		s.phase[ph] += ns
+	}
+	if s.caller == nil {
+		s.caller = t.caller
+		return
+	}
+	for c, ns := range t.caller {
+		s.caller[c] += ns
+	}
+}
+
 // segmentKinds gives for each mark of the path the kind in which its event spends most of its time there: the time of a
 // blocking call is runtime and sync.
-func segmentKinds(p *Path, events int) []SegmentKind {
-	on := p.Marked(events)
-	kind, most := make([]SegmentKind, len(p.Marks)), make([]int64, len(p.Marks))
+func segmentKinds(p *Path) []SegmentKind {
+	kind, most := make([]SegmentKind, p.Marks.Len()), make([]int64, p.Marks.Len())
 	for _, s := range p.Segments.All() {
-		if !s.Owned() || !on.Has(s.Event) { // HTA's path has segments of events that it does not mark
-			continue
-		}
-		if at := on.Place(s.Event); s.End-s.Start > most[at] {
+		if at, ok := p.Marks.Place(s.Event); ok && s.End-s.Start > most[at] { // HTA's path has segments of events that it does not mark
 			most[at], kind[at] = s.End-s.Start, s.Kind
 		}
 	}
@@ -117,21 +176,16 @@ func mostTime(tr *trace.Trace, ns map[trace.Sym]int64) string {
 	return best
 }
 
-// callers finds the innermost Python frame of the user's code around an event: outside torch and the profiler.
+// callers finds the innermost Python frame of the user's code around an event: outside torch and the profiler. It may be
+// asked by several goroutines: what one finds out, all others would find.
 type callers struct {
 	g     *graph.Graph
-	user  []uint8     // per symbol: 0 not asked, 1 no, 2 yes
-	known []trace.Sym // per activity: the user's frame at it or around it, 0 without one, notAsked at first
+	user  []atomic.Uint32 // per symbol: 0 not asked, 1 no, 2 yes
+	known []atomic.Uint32 // per activity: 1 + the user's frame at it or around it, 1 without one, 0 not asked
 }
 
-const notAsked = ^trace.Sym(0)
-
-func newCallers(g *graph.Graph) callers {
-	c := callers{g, make([]uint8, len(g.Trace.Syms)), make([]trace.Sym, len(g.Acts))}
-	for i := range c.known {
-		c.known[i] = notAsked
-	}
-	return c
+func newCallers(g *graph.Graph) *callers {
+	return &callers{g, make([]atomic.Uint32, len(g.Trace.Syms)), make([]atomic.Uint32, len(g.Acts))}
 }
 
 // of returns the name of the caller, 0 when there is none; of an operation, the caller of its launch.
@@ -149,30 +203,32 @@ func (c *callers) of(id trace.EventID) trace.Sym {
 	// Climb to what has been asked before or answers, and tell all on the way: each activity is passed once.
 	first, frame := d.Parent[a], trace.Sym(0)
 	for a = first; a != cdg.NoAct; a = d.Parent[a] {
-		if frame = c.known[a]; frame != notAsked {
+		if said := c.known[a].Load(); said != 0 {
+			frame = trace.Sym(said - 1)
 			break
 		}
 		if e := &tr.Events[d.Acts[a].Event]; e.Kind == trace.Python && c.isUser(e.Name) {
 			frame = e.Name
-			c.known[a] = frame
+			c.known[a].Store(uint32(frame) + 1)
 			break
 		}
-		frame = 0
 	}
-	for a = first; a != cdg.NoAct && c.known[a] == notAsked; a = d.Parent[a] {
-		c.known[a] = frame
+	for a = first; a != cdg.NoAct && c.known[a].Load() == 0; a = d.Parent[a] {
+		c.known[a].Store(uint32(frame) + 1)
 	}
 	return frame
 }
 
 func (c *callers) isUser(name trace.Sym) bool {
-	if c.user[name] == 0 {
-		c.user[name] = 1
+	said := c.user[name].Load()
+	if said == 0 {
+		said = 1
 		if userFrame(NormalName(c.g.Trace.Str(name))) {
-			c.user[name] = 2
+			said = 2
 		}
+		c.user[name].Store(said)
 	}
-	return c.user[name] == 2
+	return said == 2
 }
 
 // userFrame tells frames of the user's files: "path/file.py(12): name", outside torch and the standard library.

@@ -3,6 +3,8 @@ package critpath
 import (
 	"slices"
 	"sort"
+
+	"overlay/internal/cdg"
 )
 
 // Smoothing is how fine a strip is: nothing in it is shorter than the window over this.
@@ -17,9 +19,6 @@ type Piece struct {
 
 // Dur is the length of a piece, ns.
 func (s *Piece) Dur() int64 { return s.End - s.Start }
-
-// Strip is the window from left to right, smoothed to 1/400 of it. It has holes where the method explains nothing.
-func Strip(p *Path) []Piece { return NewClassPieces(p).Strip(p.Window.Start, p.Window.End) }
 
 // classPiece is time of the path in one class.
 type classPiece struct {
@@ -56,72 +55,121 @@ func NewClassPieces(p *Path) *ClassPieces {
 
 // eachClassPiece visits the segments and the holes between them in order of time.
 func eachClassPiece(p *Path, visit func(classPiece)) {
-	t := p.Window.Start
+	c := newClassPiecer(p.Window, visit)
 	for _, s := range p.Segments.All() {
-		start, end := max(s.Start, t), min(s.End, p.Window.End)
-		if start >= end {
-			continue
-		}
-		if start > t {
-			visit(classPiece{start: t, end: start, hole: true})
-		}
-		visit(classPiece{start: start, end: end, class: s.Kind.Class()})
-		t = end
+		c.add(s)
 	}
-	if t < p.Window.End {
-		visit(classPiece{start: t, end: p.Window.End, hole: true})
+	c.done()
+}
+
+// classPiecer takes segments in order of time and visits them and the holes between them, which together tile the window.
+type classPiecer struct {
+	t, end int64
+	visit  func(classPiece)
+}
+
+func newClassPiecer(w cdg.Window, visit func(classPiece)) classPiecer {
+	return classPiecer{w.Start, w.End, visit}
+}
+
+func (c *classPiecer) add(s *Segment) {
+	start, end := max(s.Start, c.t), min(s.End, c.end)
+	if start >= end {
+		return
+	}
+	if start > c.t {
+		c.visit(classPiece{start: c.t, end: start, hole: true})
+	}
+	c.visit(classPiece{start: start, end: end, class: s.Kind.Class()})
+	c.t = end
+}
+
+func (c *classPiecer) done() {
+	if c.t < c.end {
+		c.visit(classPiece{start: c.t, end: c.end, hole: true})
 	}
 }
 
-// Strip smooths the pieces in [start, end]: a piece as long as 1/400 of the window stands alone; shorter ones are collected
+// Strip smooths the pieces in [start, end], see stripper.
+func (c *ClassPieces) Strip(start, end int64) []Piece {
+	s := newStripper(c.window)
+	for _, r := range c.clip(start, end) {
+		s.add(r)
+	}
+	return s.done()
+}
+
+// stripper smooths pieces that follow one another: one as long as 1/400 of the window stands alone; shorter ones are collected
 // up to that length and shown in their largest class; a rest below half of it joins its left neighbour. What tiled
 // before tiles after. Holes stay holes and end a collection.
-func (c *ClassPieces) Strip(start, end int64) []Piece {
-	least := max(c.window/Smoothing, 1)
-	var out []Piece
-	var pending Piece // collected, empty when Start == End
-	put := func(s Piece) {
-		s.Class = BoundBy(&s.NS)
-		if n := len(out); n > 0 && out[n-1].End == s.Start && (out[n-1].Class == s.Class || s.Dur() < least/2) {
-			l := &out[n-1]
-			l.End = s.End
-			for k := range l.NS {
-				l.NS[k] += s.NS[k]
-			}
-			l.Class = BoundBy(&l.NS)
-			return
-		}
-		out = append(out, s)
+type stripper struct {
+	least   int64      // ns
+	joined  classPiece // neighbours of one class, which count as one piece; empty when start == end
+	pending Piece      // collected, empty when Start == End
+	out     []Piece
+}
+
+func newStripper(window int64) stripper { return stripper{least: max(window/Smoothing, 1)} }
+
+func (x *stripper) add(r classPiece) {
+	if x.joined.end == r.start && x.joined.class == r.class && x.joined.hole == r.hole {
+		x.joined.end = r.end
+		return
 	}
-	flush := func() {
-		if pending.Dur() > 0 {
-			put(pending)
+	x.take()
+	x.joined = r
+}
+
+// take smooths what was joined.
+func (x *stripper) take() {
+	r := x.joined
+	d := r.end - r.start
+	switch {
+	case d == 0:
+	case r.hole:
+		x.flush()
+	case d >= x.least:
+		x.flush()
+		whole := Piece{Start: r.start, End: r.end}
+		whole.NS[r.class] = d
+		x.put(whole)
+	default:
+		if x.pending.Dur() == 0 {
+			x.pending.Start = r.start
 		}
-		pending = Piece{}
-	}
-	for _, r := range c.clip(start, end) {
-		d := r.end - r.start
-		switch {
-		case r.hole:
-			flush()
-		case d >= least:
-			flush()
-			whole := Piece{Start: r.start, End: r.end}
-			whole.NS[r.class] = d
-			put(whole)
-		default:
-			if pending.Dur() == 0 {
-				pending.Start = r.start
-			}
-			pending.End = r.end
-			pending.NS[r.class] += d
-			if pending.Dur() >= least {
-				flush()
-			}
+		x.pending.End = r.end
+		x.pending.NS[r.class] += d
+		if x.pending.Dur() >= x.least {
+			x.flush()
 		}
 	}
-	flush()
-	return out
+}
+
+func (x *stripper) flush() {
+	if x.pending.Dur() > 0 {
+		x.put(x.pending)
+	}
+	x.pending = Piece{}
+}
+
+func (x *stripper) put(s Piece) {
+	s.Class = BoundBy(&s.NS)
+	if n := len(x.out); n > 0 && x.out[n-1].End == s.Start && (x.out[n-1].Class == s.Class || s.Dur() < x.least/2) {
+		l := &x.out[n-1]
+		l.End = s.End
+		for k := range l.NS {
+			l.NS[k] += s.NS[k]
+		}
+		l.Class = BoundBy(&l.NS)
+		return
+	}
+	x.out = append(x.out, s)
+}
+
+func (x *stripper) done() []Piece {
+	x.take()
+	x.flush()
+	return x.out
 }
 
 // clip cuts the pieces, which are sorted, to [start, end].

@@ -27,6 +27,12 @@ type Layout struct {
 // Layout returns what drawing needs of a graph.
 func (g *Graph) Layout() *Layout { return &Layout{g.Graph.Layout, g.Aggregated} }
 
+// Bare is the graph without its phases and without what was waited for: where activities lie, and in which nodes. That is what
+// asking a finished model for windows takes, and drawing.
+func (g *Graph) Bare() *Graph {
+	return &Graph{Graph: &cdg.Graph{Layout: g.Graph.Layout}, Aggregated: g.Aggregated}
+}
+
 // BuildEvents makes the level of events alone, which is enough for the exact path: no event has a phase, and there are no
 // aggregated nodes. It fails only when the window cannot be found.
 func BuildEvents(tr *trace.Trace, o cdg.Options) (*Graph, error) {

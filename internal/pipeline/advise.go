@@ -4,6 +4,7 @@ import (
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/par"
 	"overlay/internal/report"
 	"overlay/internal/whatif"
@@ -21,19 +22,39 @@ func (r *Run) Advise(s report.Source) *report.Advice {
 
 // Findings are what would make the run shorter, found once; nil where there is no advice.
 func (r *Run) Findings() *advise.Advice {
-	if r.advice == nil && !r.Recorded {
-		r.advice = r.advise()
-	}
+	r.finder()()
 	return r.advice
 }
 
-// beginModel begins to make the model, unless that was done. Whoever asks for it waits until it is there.
-func (r *Run) beginModel() {
+// finder returns what finds the advice, unless that was done. Of a lean run the graph is in its hands then: replays begin when
+// nobody holds it any more.
+func (r *Run) finder() (find func()) {
+	if r.advice != nil || r.Recorded {
+		return func() {}
+	}
+	g := r.graph
+	if r.o.Lean {
+		r.graph = g.Bare()
+	}
+	return func() { r.advice = r.advise(g) }
+}
+
+// beginModel begins to make the model, unless that was done, when what comes before it is done; nil: at once. Whoever asks for
+// it waits until it is there.
+func (r *Run) beginModel(g *graph.Graph, after func()) {
 	if r.model != nil {
 		return
 	}
-	g, m := r.graph, (*whatif.Model)(nil)
-	wait := par.Beside(func() { m = whatif.New(g) })
+	m, make := (*whatif.Model)(nil), whatif.New
+	if r.o.Lean {
+		make = whatif.Brief
+	}
+	wait := par.Beside(func() {
+		if after != nil {
+			after()
+		}
+		m = make(g)
+	})
 	r.model = func() *whatif.Model {
 		wait()
 		return m
@@ -42,8 +63,8 @@ func (r *Run) beginModel() {
 
 // advise gives nil for slim traces, which lack what would bind instead of the path; and for a method
 // with a window of its own, which does not speak of the graph's.
-func (r *Run) advise() *advise.Advice {
-	g, p := r.graph, r.path
+func (r *Run) advise(g *graph.Graph) *advise.Advice {
+	p := r.path
 	if p.Window.Start != g.Window.Start || p.Window.End != g.Window.End {
 		return nil
 	}
@@ -53,6 +74,6 @@ func (r *Run) advise() *advise.Advice {
 			return nil // an empty window
 		}
 	}
-	r.beginModel()
+	r.beginModel(g, nil) // where it was not begun beside the path
 	return advise.Find(g, p, r.model)
 }

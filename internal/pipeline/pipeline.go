@@ -38,6 +38,7 @@ type Options struct {
 	Analyses []string                   // names of analyses to make
 	Analysis analyses.Options
 	Advise   bool // advice will be asked for: what it replays is made beside the path
+	Lean     bool // after the report and the advice the run is drawn, whole, and nothing else: of the graph no more is kept than that takes
 	Events   bool // only a summary is made: the exact path needs the graph of events alone
 	Unasked  bool // nobody asked for the analyses: they are for a page, not drawn, and not made of a slim trace, which lacks most
 
@@ -127,9 +128,9 @@ func (r *Run) solve() error {
 	if w := r.graph.Window; w.End <= w.Start {
 		return ErrNothing
 	}
-	wait := par.Beside(aggregate)
+	nodes := par.Beside(aggregate)
 	aggregated := func() {
-		wait()
+		nodes()
 		r.graph.CountLeftOut(r.graph.Quality)
 	}
 	if !exact { // that one needs no aggregated nodes
@@ -139,7 +140,7 @@ func (r *Run) solve() error {
 		runtime.GC() // of what linking left
 	}
 	if r.o.Advise && !r.Recorded && !r.o.Anonymous {
-		r.beginModel()
+		r.beginModel(r.graph, nodes) // one after the other: each takes room of its own
 	}
 	r.o.stage("path")
 	r.path, err = method(r.graph)
@@ -158,18 +159,20 @@ func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses, s.Slim = r.graph, r.path, r.analyses, r.Recorded
 	if s.Gains && !r.Recorded {
-		r.beginModel()
+		r.beginModel(r.graph, nil)
 	}
-	var advice *advise.Advice
-	found := par.Beside(func() {
-		if s.Advise {
-			advice = r.Findings()
-		}
-	})
+	find := func() {}
+	if s.Advise {
+		find = r.finder()
+	}
+	found := par.Beside(find)
 	rep := report.New(s)
+	if r.o.Lean {
+		s.Graph = nil
+	}
 	r.o.stage("advice")
 	found()
-	if s.Advice = advice; s.Gains && !r.Recorded {
+	if s.Advice = r.advice; s.Gains && !r.Recorded {
 		s.Model = r.model()
 	}
 	r.model = nil

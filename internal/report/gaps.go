@@ -55,7 +55,7 @@ var reasonWords = [critpath.NumReasons]struct{ likely, record string }{
 }
 
 // unknowns lists time that no event owns, by reason and by what stands around.
-func unknowns(g *graph.Graph, p *critpath.Path, window int64, top int) (by []Unknown, gaps []Gap) {
+func unknowns(g *graph.Graph, list []critpath.Gap, window int64, top int) (by []Unknown, gaps []Gap) {
 	by, gaps = []Unknown{}, []Gap{}
 	name := func(s trace.Sym) string {
 		if s == 0 {
@@ -63,7 +63,7 @@ func unknowns(g *graph.Graph, p *critpath.Path, window int64, top int) (by []Unk
 		}
 		return critpath.NormalName(g.Trace.Str(s))
 	}
-	for _, x := range critpath.Gaps(g, p) {
+	for _, x := range list {
 		kind, reason, share := x.Kind.String(), x.Reason.String(), tables.ShareOf(x.NS, window)
 		n := slices.IndexFunc(by, func(u Unknown) bool { return u.Kind == kind && u.Reason == reason })
 		if n < 0 {

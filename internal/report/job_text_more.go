@@ -17,7 +17,7 @@ func (t *jobText) waiting() {
 		t.label("waiting", "not known: no collective of two ranks was matched")
 		return
 	}
-	t.label("waiting", "%s of all ranks' time is spent waiting in collectives: %s", tables.FormatShare(w.Ratio), tables.RankTime(w.Total))
+	t.label("waiting", "%s of all ranks' time, in collectives: %s", tables.FormatShare(w.Ratio), tables.RankTime(w.Total))
 	type cause struct {
 		word, what string
 		ns         int64
@@ -71,7 +71,8 @@ func (t *jobText) collectives() {
 		rLo, rHi = min(rLo, x.RWaitMin), max(rHi, x.RWaitMax)
 		artefacts += x.Artefacts
 	}
-	t.label("collectives", "%s, transfer %s to %s each; r_wait %s to %s", tables.Grouped(int64(n)), tables.Duration(lo), tables.Duration(hi), tables.Fixed(rLo, 2), tables.Fixed(rHi, 2))
+	t.label("collectives", "%s, transfer %s to %s each; waits %s to %s of the time", tables.Grouped(int64(n)), tables.Duration(lo), tables.Duration(hi),
+		tables.FormatShare(rLo), tables.FormatShare(rHi))
 	if artefacts > 0 {
 		t.more("%s only when recording began: not judged", tables.Counted(artefacts, "collective")+" show"+map[bool]string{true: "s"}[artefacts == 1])
 	}
@@ -113,20 +114,20 @@ func (t *jobText) steps() {
 		}
 	}
 	if whole == 0 {
-		t.label("steps", "%s, none of them recorded whole by every rank", tables.Grouped(int64(len(j.Steps))))
+		t.label("steps", "%s, none of them complete on every rank", tables.Grouped(int64(len(j.Steps))))
 		return
 	}
 	slices.Sort(durations)
-	of, middle := tables.Grouped(int64(whole)), " in the middle"
+	of, median := tables.Grouped(int64(whole)), "median "
 	if whole == len(j.Steps) {
 		of = "all"
 	}
 	if whole == 1 {
-		middle = ""
+		median = ""
 	}
-	text := fmt.Sprintf("%s, %s whole on every rank, %s%s", tables.Grouped(int64(len(j.Steps))), of, tables.Duration(durations[(whole-1)/2]), middle)
+	text := fmt.Sprintf("%s, %s complete on every rank, %s%s", tables.Grouped(int64(len(j.Steps))), of, median, tables.Duration(durations[(whole-1)/2]))
 	if len(j.Steps) == 1 {
-		text = fmt.Sprintf("1, whole on every rank, %s", tables.Duration(durations[0]))
+		text = fmt.Sprintf("1, complete on every rank, %s", tables.Duration(durations[0]))
 	}
 	if len(bad) > 0 {
 		text += "; much longer: " + strings.Join(bad, ", ")
@@ -140,7 +141,7 @@ func (t *jobText) stragglers() {
 	case len(j.Steps) == 0:
 		t.label("stragglers", "not judged: the traces have no steps")
 	case t.r.judged < 2:
-		t.label("stragglers", "%s whole on every rank: not judged", tables.Counted(t.r.judged, "step"))
+		t.label("stragglers", "not judged: %s complete on every rank, and it takes two", tables.Counted(t.r.judged, "step"))
 	case len(j.Stragglers) == 0:
 		t.label("stragglers", "none in %s", tables.Counted(t.r.judged, "step"))
 	}

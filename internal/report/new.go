@@ -13,6 +13,7 @@ import (
 	"overlay/internal/cdg/nodes"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/par"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/whatif"
@@ -44,14 +45,17 @@ func New(s Source) *Report {
 	w := p.Window
 	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses,
 		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn}}
+	hot := par.Beside(func() { r.Hotspots = hotspots(g, p, s.Top) })
+	nodes := par.Beside(func() { r.CDG = graphOf(g, p, s.Brief && p.Method != "ctda") })
 	r.Input = inputInfo(tr, s.Name)
 	r.Input.Slim = s.Slim
-	r.Path = pathOf(tr, p, s.Segments)
-	r.Hotspots = hotspots(g, p, s.Top)
-	r.Unknown, r.Gaps = unknowns(g, p, r.Window.Duration, s.Top)
-	r.Steps = steps(g, p)
+	outline := critpath.OutlineOf(g, p)
+	r.Path = pathOf(tr, p, outline.Strip, s.Segments)
+	r.Unknown, r.Gaps = unknowns(g, outline.Gaps, r.Window.Duration, s.Top)
+	r.Steps = steps(outline.Steps)
 	r.StepTimes = stepTimes(r.Steps)
-	r.CDG = graphOf(g, p, s.Brief && p.Method != "ctda")
+	nodes()
+	hot()
 	r.Quality = map[string]int{}
 	maps.Copy(r.Quality, g.Quality)
 	maps.Copy(r.Quality, p.Quality)
@@ -78,9 +82,17 @@ func (r *Report) AddReplays(s Source) {
 
 func inputInfo(tr *trace.Trace, name string) InputInfo {
 	in := InputInfo{Name: filepath.Base(name), Bytes: tr.Source.Size(), Events: len(tr.Events), ByPhase: map[string]int{}, Repairs: map[string]int{}}
-	var count [256]int
-	for i := range tr.Events {
-		count[tr.Events[i].Ph]++
+	counts := make([][256]int, par.Ranges(len(tr.Events), 1<<16))
+	par.EachRange(len(tr.Events), len(counts), func(part, from, to int) {
+		for i := from; i < to; i++ {
+			counts[part][tr.Events[i].Ph]++
+		}
+	})
+	count := counts[0]
+	for _, more := range counts[1:] {
+		for ph, n := range more {
+			count[ph] += n
+		}
 	}
 	for ph, n := range count {
 		if n > 0 {
@@ -97,7 +109,7 @@ func inputInfo(tr *trace.Trace, name string) InputInfo {
 	return in
 }
 
-func pathOf(tr *trace.Trace, p *critpath.Path, walk bool) Path {
+func pathOf(tr *trace.Trace, p *critpath.Path, strip []critpath.Piece, walk bool) Path {
 	t := critpath.Breakdown(p)
 	out := Path{Duration: p.Duration, CPCR: p.CPCR(), BoundBy: critpath.BoundBy(&t.Class).String(), Count: p.Segments.Len(),
 		ByClass: classes(&t.Class), ByKind: map[string]int64{}, ByEvidence: map[string]int64{}}
@@ -118,7 +130,7 @@ func pathOf(tr *trace.Trace, p *critpath.Path, walk bool) Path {
 	for _, x := range t.Resource {
 		out.ByResource = append(out.ByResource, Resource{row(x.Track), x.NS})
 	}
-	for _, s := range critpath.Strip(p) {
+	for _, s := range strip {
 		out.Strip = append(out.Strip, Run{s.Start, s.End, s.Class.String()})
 	}
 	if walk {
@@ -199,14 +211,16 @@ func hotspots(g *graph.Graph, p *critpath.Path, top int) []Hotspot {
 		if i == top || h.NS == 0 { // the path of HTA marks events without time
 			break
 		}
-		out = append(out, Hotspot{h.Name, Readable(h.Name), h.Category, h.Kind.String(), h.Phase.String(), h.Calls, h.NS, h.ShareOfPath, h.ShareOfWindow, h.Caller})
+		out = append(out, Hotspot{h.Name, Readable(h.Name), h.Category, h.Kind.String(), h.Phase.String(), h.Calls, h.NS, h.ShareOfPath, h.ShareOfWindow, h.Caller,
+			g.Trace.Events[h.Event].Kind == trace.Annotation})
 	}
 	return out
 }
 
-func steps(g *graph.Graph, p *critpath.Path) []Step {
+func steps(lines []critpath.StepLine) []Step {
 	out := []Step{}
-	for _, l := range critpath.StepTable(g.Steps, p) {
+	for i := range lines {
+		l := &lines[i]
 		out = append(out, Step{l.Name, l.Start, l.End - l.Start, critpath.BoundBy(&l.Class).String(), classes(&l.Class)})
 	}
 	return out
@@ -259,7 +273,7 @@ func graphOf(g *graph.Graph, p *critpath.Path, brief bool) CDG {
 	}
 	row := rowNames(g.Trace)
 	critical := make([]int64, len(g.Nodes))
-	for _, m := range p.Marks {
+	for _, m := range p.Marks.All() {
 		if n := g.NodeOf[m.Event]; n != nodes.None {
 			critical[n] += m.NS
 		}

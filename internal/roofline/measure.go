@@ -49,13 +49,41 @@ type Row struct {
 // Meter measures the operators of a graph.
 type Meter struct {
 	g     *graph.Graph
+	names []nameFlag          // per name: what it says; 0 before it is asked for
 	byExt map[int64]cdg.ActID // operators by their External id; NoAct where several have one; nil until it is asked for
 	grads map[int32][]int64   // shapes of the gradients of convolutions, by the sequence number of the forward operator; nil until then
 }
 
 // NewMeter makes a meter.
 func NewMeter(g *graph.Graph) *Meter {
-	return &Meter{g: g}
+	return &Meter{g: g, names: make([]nameFlag, len(g.Trace.Syms))}
+}
+
+// nameFlag is what a name says of an operator or a call.
+type nameFlag uint8
+
+const (
+	nameAsked    nameFlag = 1 << iota
+	nameModelled          // there is a model of the operator
+	nameProduct           // it multiplies matrices
+	nameGraph             // the call launches a CUDA graph
+)
+
+func (m *Meter) named(s trace.Sym) nameFlag {
+	if m.names[s] == 0 {
+		name, f := m.g.Trace.Str(s), nameAsked
+		if models[name] != nil {
+			f |= nameModelled
+		}
+		if isProduct[name] {
+			f |= nameProduct
+		}
+		if vendors.VerbOf(name) == vendors.GraphLaunch {
+			f |= nameGraph
+		}
+		m.names[s] = f
+	}
+	return m.names[s]
 }
 
 // Rows are the operators that launched kernels in the window and have a model, in order of the graph.
@@ -65,9 +93,11 @@ func (m *Meter) Rows() []Row {
 
 // RowsOf are those of Rows that launched one of some kernels.
 func (m *Meter) RowsOf(kernels []cdg.ActID) []Row {
-	of := map[cdg.ActID]bool{}
+	of := make([]bool, len(m.g.Acts))
 	for _, k := range kernels {
-		of[m.opOf(k)] = true
+		if op := m.opOf(k); op != cdg.NoAct {
+			of[op] = true
+		}
 	}
 	return m.rows(func(op cdg.ActID) bool { return of[op] })
 }
@@ -75,11 +105,11 @@ func (m *Meter) RowsOf(kernels []cdg.ActID) []Row {
 // rows measures the operators that are wanted.
 func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 	g := m.g
-	kernels := map[cdg.ActID][]cdg.ActID{}
+	type launched struct{ op, kernel cdg.ActID }
+	var list []launched
 	// Another operator with a model inside of it launches too: what is left for it? A product that first copies its inputs
 	// still is that product.
 	mixed := map[cdg.ActID]bool{}
-	var ops []cdg.ActID
 	for l := range g.Lanes {
 		if !g.Lanes[l].Stream {
 			continue
@@ -97,22 +127,26 @@ func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 					mixed[p] = true
 				}
 			}
-			if !want(op) {
-				continue
+			if want(op) {
+				list = append(list, launched{op, k})
 			}
-			if kernels[op] == nil {
-				ops = append(ops, op)
-			}
-			kernels[op] = append(kernels[op], k)
 		}
 	}
-	slices.Sort(ops)
+	cdg.SortRuns(list, func(x, y *launched) bool { return x.op < y.op })
+	kernels := make([]cdg.ActID, len(list))
+	for i := range list {
+		kernels[i] = list[i].kernel
+	}
 	var out []Row
-	for _, op := range ops {
+	for from, to := 0, 0; from < len(list); from = to {
+		op := list[from].op
+		for to < len(list) && list[to].op == op {
+			to++
+		}
 		if mixed[op] {
 			continue
 		}
-		if r, ok := m.row(op, kernels[op]); ok {
+		if r, ok := m.row(op, kernels[from:to:to]); ok {
 			out = append(out, r)
 		}
 	}
@@ -123,12 +157,11 @@ func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 // the operator that launches it.
 func (m *Meter) opOf(k cdg.ActID) cdg.ActID {
 	tr := m.g.Trace
-	e := &tr.Events[m.g.Acts[k].Event]
-	from := cdg.NoAct
-	switch l := tr.Launch[m.g.Acts[k].Event]; {
+	id, from := m.g.Acts[k].Event, cdg.NoAct
+	switch l := tr.Launch[id]; {
 	case l == trace.NoEvent: // the record of the launch is lost, not that of the operator
-		from = m.external(e.Ext)
-	case vendors.VerbOf(tr.Name(l)) != vendors.GraphLaunch:
+		from = m.external(tr.ExternalID(id))
+	case m.named(tr.Events[l].Name)&nameGraph == 0:
 		from = m.g.ActOf[l]
 	}
 	for a := from; a != cdg.NoAct; a = m.g.Parent[a] {
@@ -146,13 +179,15 @@ func (m *Meter) external(id int64) cdg.ActID {
 	}
 	if m.byExt == nil {
 		m.byExt = map[int64]cdg.ActID{}
+		tr := m.g.Trace
 		for a := range m.g.Acts {
-			if e := &m.g.Trace.Events[m.g.Acts[a].Event]; e.Kind == trace.CPUOp && e.Ext > 0 {
-				if _, twice := m.byExt[e.Ext]; twice {
-					m.byExt[e.Ext] = cdg.NoAct
+			event := m.g.Acts[a].Event
+			if ext := tr.ExternalID(event); ext > 0 && tr.Events[event].Kind == trace.CPUOp {
+				if _, twice := m.byExt[ext]; twice {
+					m.byExt[ext] = cdg.NoAct
 					continue
 				}
-				m.byExt[e.Ext] = cdg.ActID(a)
+				m.byExt[ext] = cdg.ActID(a)
 			}
 		}
 	}
@@ -192,12 +227,12 @@ func (m *Meter) sequence(a cdg.ActID) int32 {
 }
 
 func (m *Meter) product(a cdg.ActID) bool {
-	return isProduct[m.g.Trace.Name(m.g.Acts[a].Event)]
+	return m.named(m.g.Trace.Events[m.g.Acts[a].Event].Name)&nameProduct != 0
 }
 
 func (m *Meter) modelled(a cdg.ActID) bool {
 	e := &m.g.Trace.Events[m.g.Acts[a].Event]
-	return e.Kind == trace.CPUOp && models[m.g.Trace.Str(e.Name)] != nil
+	return e.Kind == trace.CPUOp && m.named(e.Name)&nameModelled != 0
 }
 
 // row measures one operator.

@@ -233,7 +233,7 @@ func (b *modelBuilder) layPoints() {
 			note(t)
 		}
 	}
-	m.cost = make([]int64, len(m.at))
+	m.cost.short = make([]uint32, len(m.at))
 }
 
 // pointsOf is how many points a lane has at most.

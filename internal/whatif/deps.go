@@ -33,7 +33,7 @@ func (b *modelBuilder) layDeps() {
 }
 
 func (b *modelBuilder) fixed(at int64, rule cdg.Rule) {
-	b.m.deps = append(b.m.deps, dep{lag: at, wait: none, rule: rule, flag: bound})
+	b.m.deps = append(b.m.deps, b.after(at, dep{wait: none, rule: rule, flag: bound}))
 }
 
 // borderDeps gives a point of a thread the source that did bind, and what the call that ends there would wait for.
@@ -74,7 +74,7 @@ func (b *modelBuilder) borderDeps(l cdg.LaneID, at int64) {
 func (b *modelBuilder) source(id cdg.WaitID) dep {
 	g, m := b.g, b.m
 	w := &g.Waits[id]
-	d := dep{lag: w.At + w.Lag, wait: int32(id), rule: w.Rule, kind: ruleKind[w.Rule], flag: bound}
+	d := dep{wait: int32(id), rule: w.Rule, kind: ruleKind[w.Rule], flag: bound}
 	switch w.Note {
 	case cdg.Late:
 		d.kind = unknownDelay
@@ -83,27 +83,27 @@ func (b *modelBuilder) source(id cdg.WaitID) dep {
 	}
 	if w.From == cdg.NoAct {
 		d.kind = fixedDelay
-		return d // nothing is known: it happens when it happened
+		return b.after(w.At+w.Lag, d) // nothing is known: it happens when it happened
 	}
-	from := &g.Acts[w.From]
+	from, lag := &g.Acts[w.From], w.At+w.Lag
 	if g.Lanes[from.Lane].Stream {
 		if p := m.pointOf(w.From); p != none {
-			d.src, d.lag = p, w.At+w.Lag-from.End
+			d.src, lag = p, lag-from.End
 		}
 	} else if p := b.borderAt(from.Lane, w.At); p != none && w.At > m.t0 {
-		d.src, d.lag = p, w.Lag
+		d.src, lag = p, w.Lag
 	}
 	if d.src == 0 {
 		d.kind = fixedDelay // before the window
 	}
-	return d
+	return b.after(lag, d)
 }
 
 // operationDeps gives an operation its sources: the one that did bind with its delay, all others with what is typical.
 func (b *modelBuilder) operationDeps(k cdg.ActID) {
 	g, m := b.g, b.m
 	act := &g.Acts[k]
-	m.cost[m.pointOf(k)] = act.End - max(act.Start, m.t0)
+	m.cost.set(m.pointOf(k), act.End-max(act.Start, m.t0))
 	if act.Start <= m.t0 {
 		b.fixed(m.t0, cdg.Program)
 		return
@@ -121,20 +121,21 @@ func (b *modelBuilder) operationDeps(k cdg.ActID) {
 		}
 		from := &g.Acts[w.From]
 		d := dep{wait: g.First[k] + int32(i), rule: w.Rule, kind: ruleKind[w.Rule], typical: b.typicalOf(w)}
+		lag := int64(0)
 		if w.Rule == cdg.Launch {
 			p := b.borderAt(from.Lane, w.At)
 			if p == none || w.At <= m.t0 {
 				continue
 			}
-			d.src, d.lag = p, min(m.typical[d.typical], act.Start-w.At)
+			d.src, lag = p, act.Start-w.At
 		} else {
 			p := m.pointOf(w.From)
 			if p == none || from.Start >= act.Start {
 				continue
 			}
-			d.src, d.lag = p, min(m.typical[d.typical], act.Start-from.End)
+			d.src, lag = p, act.Start-from.End
 		}
-		m.deps = append(m.deps, d)
+		m.deps = append(m.deps, b.after(min(m.typical[d.typical], lag), d))
 	}
 	i, _ := slices.BinarySearchFunc(b.opDeps, k, func(x opDep, k cdg.ActID) int { return cmp.Compare(x.op, k) })
 	for ; i < len(b.opDeps) && b.opDeps[i].op == k; i++ {
@@ -153,7 +154,7 @@ func (b *modelBuilder) joinCalls() {
 			continue
 		}
 		key := callEnd{c.Lane, c.End}
-		d := dep{lag: min(m.typical[postLag], c.End-op.End), src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: postLag, flag: held}
+		d := b.after(min(m.typical[postLag], c.End-op.End), dep{src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: postLag, flag: held})
 		b.besides(&d, h.Call, h.Op)
 		b.callDeps[key] = append(b.callDeps[key], d)
 	}

@@ -44,11 +44,10 @@ func (r *Result) Touched(path *critpath.Path) Touched {
 			}
 		}
 	})
-	for i := range path.Marks {
-		if a := m.g.ActOf[path.Marks[i].Event]; a != cdg.NoAct && on.Has(a) {
-			ns := path.Marks[i].NS
-			t.Critical += ns
-			t.Promise += ns - r.plan.partOf(&part{ns: ns, act: a})
+	for _, x := range path.Marks.All() {
+		if a := m.g.ActOf[x.Event]; a != cdg.NoAct && on.Has(a) {
+			t.Critical += x.NS
+			t.Promise += x.NS - r.plan.partOf(a, x.NS)
 		}
 	}
 	class := critpath.Breakdown(path).Class
@@ -80,7 +79,7 @@ func (r *Result) Classes() [critpath.NumClasses]int64 {
 	take(t-r.last.after, critpath.ClassUntraced)
 	for at > 0 && t > m.t0 {
 		if a := m.act[at]; a != cdg.NoAct {
-			take(r.end[at]-p.cost[at], pathClasses[m.class[a]])
+			take(r.end[at]-p.cost.of(at), pathClasses[m.class[a]])
 		}
 		if r.by[at] == none {
 			if m.prev[at] == none {

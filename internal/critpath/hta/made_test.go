@@ -97,13 +97,13 @@ func checkInvariants(t *testing.T, name string, g *Graph, found map[string]int) 
 	for _, n := range g.PathNode {
 		events[g.Nodes[n].Event] = true
 	}
-	for i, m := range p.Marks {
-		if !events[m.Event] || i > 0 && p.Marks[i-1].Event >= m.Event {
+	for _, m := range p.Marks.All() {
+		if !events[m.Event] {
 			t.Errorf("%s: mark %+v", name, m)
 		}
 	}
-	if len(p.Marks) != len(events) {
-		t.Errorf("%s: %d marks for %d events", name, len(p.Marks), len(events))
+	if p.Marks.Len() != len(events) {
+		t.Errorf("%s: %d marks for %d events", name, p.Marks.Len(), len(events))
 	}
 	var sum, want int64
 	for _, s := range g.Summary() {
@@ -161,12 +161,12 @@ func checkRows(t *testing.T, name string, tr *trace.Trace) {
 	partners := 0
 	for _, r := range Rows(tr, true) {
 		e := &tr.Events[r.Event]
-		if d := r.TS - e.Start; d <= -1000 || d >= 1000 || r.TS+r.Dur > e.End()+1000 {
-			t.Errorf("%s: event %d [%d, %d] became [%d, %d]", name, r.Event, e.Start, e.End(), r.TS, r.TS+r.Dur)
+		if d := r.TS - e.Start; d <= -1000 || d >= 1000 || r.TS+r.Dur > tr.End(e)+1000 {
+			t.Errorf("%s: event %d [%d, %d] became [%d, %d]", name, r.Event, e.Start, tr.End(e), r.TS, r.TS+r.Dur)
 		}
 		if r.Partner != trace.NoEvent {
 			partners++
-			if tr.Events[r.Partner].Corr != r.Corr {
+			if tr.Corr(&tr.Events[r.Partner]) != r.Corr {
 				t.Errorf("%s: events %d and %d are partners", name, r.Event, r.Partner)
 			}
 		}
