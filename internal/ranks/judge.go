@@ -278,6 +278,11 @@ func (j *Job) excess(s *JobStep, peers [][]int32) {
 		s.more[0][m], s.more[1][m] = gpu, host
 		s.gpu[m] = max(0, min(w.pathGPU-mid.pathGPU, gpu))
 		s.host[m] = max(0, min(w.pathHost-mid.pathHost, host)-s.jump)
+		least := s.Wait[m]
+		for _, p := range peers[m] {
+			least = min(least, s.Wait[p])
+		}
+		s.host[m] = max(0, s.host[m]-(s.Wait[m]-least)) // nobody works while it waits
 		s.Excess[m] = s.gpu[m] + s.host[m]
 		if lead := max(gpu, host); s.busiest < 0 || lead > s.lead {
 			s.busiest, s.lead = int32(m), lead
@@ -313,6 +318,7 @@ func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
 	}
 	var hits []int32
 	found, excess, own, whole := -1, int64(0), int64(0), int64(0)
+	more := make([][]int64, n) // of each stage in each step, than the mean
 	for _, s := range steps {
 		busy := make([][]int64, n)
 		for m, st := range stages {
@@ -338,6 +344,9 @@ func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
 				top = st
 			}
 		}
+		for st := range mids {
+			more[st] = append(more[st], mids[st]-sum/there)
+		}
 		if mean := sum / there; float64(mids[top]-mean) >= stageShare*float64(mean) && (found < 0 || found == top) {
 			found = top
 			hits = append(hits, s.Number)
@@ -346,7 +355,7 @@ func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
 			whole += s.Duration
 		}
 	}
-	if found < 0 || float64(len(hits)) < oftenShare*float64(len(steps)) {
+	if found < 0 || float64(len(hits)) < oftenShare*float64(len(steps)) || !steadily(more[found]) {
 		return nil
 	}
 	x := &Straggler{Kind: Persistent, Unit: "stage", Name: "stage " + itoa(found), Steps: hits, Excess: excess, Share: float64(excess) / float64(max(whole, 1)),

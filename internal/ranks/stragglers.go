@@ -107,8 +107,13 @@ func steady(steps []*JobStep, hits []strike) bool {
 	for _, s := range steps {
 		more = append(more, s.more[b2i(host > gpu)][hits[0].member])
 	}
+	return steadily(more)
+}
+
+// steadily reports whether something is more by more than it changes.
+func steadily(more []int64) bool {
 	mid := median(slices.Clone(more))
-	return mid > spread(more, mid)
+	return 2*mid > 3*spread(more, mid) // about one standard deviation
 }
 
 func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
