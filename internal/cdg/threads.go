@@ -30,7 +30,6 @@ var markerOp = regexp.MustCompile(`^(` + trace.StepPrefix + `|enumerate\(Data(Lo
 func (b *builder) describeThreads() {
 	d := b.d
 	b.threads = make([]threadInfo, len(d.Lanes))
-	d.threads = b.threads
 	b.waits = map[trace.ProcID][]ActID{}
 	b.records = map[trace.ProcID][]int64{}
 	counts := make([]int, len(d.Lanes)) // of launching calls
@@ -77,11 +76,7 @@ func (b *builder) describeThreads() {
 					t.records = append(t.records, a)
 				}
 			}
-			if n := len(t.busy); n > 0 && act.Start <= t.busy[n-1].End {
-				t.busy[n-1].End = max(t.busy[n-1].End, act.End)
-			} else if act.End > act.Start {
-				t.busy = append(t.busy, Span{act.Start, act.End})
-			}
+			t.busy = cover(t.busy, act)
 		}
 		if copies != nil {
 			b.copyCalls = append(b.copyCalls, copies)

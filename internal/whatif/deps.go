@@ -11,11 +11,26 @@ import (
 func (b *modelBuilder) layDeps() {
 	g, m := b.g, b.m
 	m.depFrom = make([]int32, 1, len(m.at)+1)
-	m.deps = make([]dep, 0, len(m.at)+len(m.at)/4)
 	m.depFrom = append(m.depFrom, 0) // the origin has none
 	b.joinCalls()
+	points, waits := 0, len(b.opDeps) // of threads; of operations
+	for l := range m.border {
+		points += len(m.border[l])
+	}
+	for i, p := range m.opPoint {
+		if k := m.firstOp + cdg.ActID(i); p != none {
+			waits += int(g.First[k+1] - g.First[k])
+		}
+	}
+	m.deps = make([]dep, 0, points)
+	streams := false
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
+		if lane.Stream && !streams { // the first: no thread comes after it
+			streams = true
+			b.g.Pieces, b.g.Inside = nil, nil
+			m.deps = slices.Grow(m.deps, waits)
+		}
 		if lane.Stream {
 			for a := lane.First; a < lane.Limit; a++ {
 				if m.pointOf(a) != none {
