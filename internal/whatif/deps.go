@@ -1,44 +1,124 @@
 package whatif
 
 import (
-	"cmp"
 	"slices"
 
 	"overlay/internal/cdg"
+	"overlay/internal/par"
 )
+
+// pointsRange is about how many points one processor works at in one go. Tests make it small.
+var pointsRange = 1 << 14
+
+// depLayer gives some points their sources: neighbours of one lane. It looks at what the builder knows and changes nothing of it.
+type depLayer struct {
+	modelBuilder
+	lane   cdg.LaneID
+	points []int32   // of a thread
+	first  cdg.ActID // of a stream: its operations from here on
+	limit  cdg.ActID
+	deps   []dep
+	counts []int32 // per point: how many
+	later  []laterBeside
+}
+
+// laterBeside is a source that may turn out to be one of a thread beside, see besides.
+type laterBeside struct {
+	dep      int // index into depLayer.deps
+	call, op cdg.ActID
+}
 
 // layDeps gives each point its sources.
 func (b *modelBuilder) layDeps() {
-	g, m := b.g, b.m
-	m.depFrom = make([]int32, 1, len(m.at)+1)
-	m.deps = make([]dep, 0, len(m.at)+len(m.at)/4)
-	m.depFrom = append(m.depFrom, 0) // the origin has none
+	m := b.m
 	b.joinCalls()
+	layers := b.depLayers()
+	room := 0
+	for i := range layers {
+		room += layers[i].room()
+	}
+	m.deps = make([]dep, room)
+	room = 0
+	for i := range layers {
+		x := &layers[i]
+		x.deps = m.deps[room : room : room+x.room()]
+		room += x.room()
+	}
+	par.Each(len(layers), func(i int) {
+		layers[i].pieceHint, layers[i].borderHint = make([]int32, len(b.g.Lanes)), make([]int32, len(b.g.Lanes))
+		layers[i].lay()
+	})
+	m.depFrom = make([]int32, 2, len(m.at)+1) // the origin has none
+	n, inPlace := 0, true
+	for i := range layers {
+		inPlace = inPlace && len(layers[i].deps) <= layers[i].room()
+		for _, c := range layers[i].counts {
+			n += int(c)
+			m.depFrom = append(m.depFrom, int32(n))
+		}
+	}
+	to := m.deps[:0] // they move to the front of the memory in which they are
+	if !inPlace {
+		to = make([]dep, 0, n)
+	}
+	for i := range layers {
+		at := len(to)
+		to = append(to, layers[i].deps...)
+		for _, x := range layers[i].later {
+			b.besides(&to[at+x.dep], x.call, x.op)
+		}
+	}
+	m.deps = to
+}
+
+// depLayers shares out the points, in their order.
+func (b *modelBuilder) depLayers() (list []depLayer) {
+	g, m := b.g, b.m
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
 		if lane.Stream {
-			for a := lane.First; a < lane.Limit; a++ {
-				if m.pointOf(a) != none {
-					b.operationDeps(a)
-					m.depFrom = append(m.depFrom, int32(len(m.deps)))
-				}
+			for a := lane.First; a < lane.Limit; a += cdg.ActID(pointsRange) {
+				list = append(list, depLayer{modelBuilder: *b, lane: cdg.LaneID(l), first: a, limit: min(lane.Limit, a+cdg.ActID(pointsRange))})
 			}
 			continue
 		}
-		for _, x := range m.border[l] {
-			b.borderDeps(cdg.LaneID(l), m.at[x])
-			m.depFrom = append(m.depFrom, int32(len(m.deps)))
+		for points := range slices.Chunk(m.border[l], pointsRange) {
+			list = append(list, depLayer{modelBuilder: *b, lane: cdg.LaneID(l), points: points})
+		}
+	}
+	return list
+}
+
+// room is for how many sources there is room: those of operations are waits of the graph, and few points of threads have several.
+func (b *depLayer) room() int {
+	return len(b.points) + int(b.g.First[b.limit]-b.g.First[b.first]) + int(b.limit-b.first)/16
+}
+
+func (b *depLayer) lay() {
+	b.counts = make([]int32, 0, len(b.points)+int(b.limit-b.first))
+	done := func(before int) { b.counts = append(b.counts, int32(len(b.deps)-before)) }
+	for _, x := range b.points {
+		before := len(b.deps)
+		b.borderDeps(b.lane, x)
+		done(before)
+	}
+	for a := b.first; a < b.limit; a++ {
+		if b.m.pointOf(a) != none {
+			before := len(b.deps)
+			b.operationDeps(a)
+			done(before)
 		}
 	}
 }
 
-func (b *modelBuilder) fixed(at int64, rule cdg.Rule) {
-	b.m.deps = append(b.m.deps, dep{lag: at, wait: none, rule: rule, flag: bound})
+func (b *depLayer) fixed(at int64, rule cdg.Rule) {
+	b.deps = append(b.deps, dep{lag: at, wait: none, rule: rule, flag: bound})
 }
 
 // borderDeps gives a point of a thread the source that did bind, and what the call that ends there would wait for.
-func (b *modelBuilder) borderDeps(l cdg.LaneID, at int64) {
+func (b *depLayer) borderDeps(l cdg.LaneID, point int32) {
 	g, m := b.g, b.m
+	at := m.at[point]
 	if at <= m.t0 {
 		b.fixed(at, cdg.Program)
 		return
@@ -50,23 +130,23 @@ func (b *modelBuilder) borderDeps(l cdg.LaneID, at int64) {
 		if !ok {
 			d = b.source(g.Pieces[first].Begun)
 		}
-		m.deps = append(m.deps, d)
+		b.deps = append(b.deps, d)
 		return
 	}
 	if w := b.waitFor(l, piece, at); w != cdg.NoWait {
 		d := b.source(w)
 		if owner := g.Pieces[piece].Owner; d.src > 0 && d.rule == cdg.Sync && owner != cdg.NoAct {
-			b.besides(&d, owner, g.Waits[w].From)
+			b.later = append(b.later, laterBeside{len(b.deps), owner, g.Waits[w].From})
 		}
-		m.deps = append(m.deps, d)
+		b.deps = append(b.deps, d)
 	} else if d, ok := b.heldUntil(l, at); ok {
-		m.deps = append(m.deps, d)
+		b.deps = append(b.deps, d)
 	}
 	if d, ok := b.onRequest(int32(piece+1), at); ok {
-		m.deps = append(m.deps, d)
+		b.deps = append(b.deps, d)
 	}
-	if more := b.callDeps[callEnd{l, at}]; more != nil {
-		m.deps = append(m.deps, more...)
+	if b.called.Has(cdg.ActID(point)) {
+		b.deps = append(b.deps, b.callDeps[point]...)
 	}
 }
 
@@ -100,7 +180,7 @@ func (b *modelBuilder) source(id cdg.WaitID) dep {
 }
 
 // operationDeps gives an operation its sources: the one that did bind with its delay, all others with what is typical.
-func (b *modelBuilder) operationDeps(k cdg.ActID) {
+func (b *depLayer) operationDeps(k cdg.ActID) {
 	g, m := b.g, b.m
 	act := &g.Acts[k]
 	m.cost[m.pointOf(k)] = act.End - max(act.Start, m.t0)
@@ -111,7 +191,7 @@ func (b *modelBuilder) operationDeps(k cdg.ActID) {
 	row := g.Sources(k)
 	for i := range row {
 		if row[i].Bound { // it comes first: where two are over at once, what did bind binds
-			m.deps = append(m.deps, b.source(cdg.WaitID(g.First[k]+int32(i))))
+			b.deps = append(b.deps, b.source(cdg.WaitID(g.First[k]+int32(i))))
 		}
 	}
 	for i := range row {
@@ -134,27 +214,23 @@ func (b *modelBuilder) operationDeps(k cdg.ActID) {
 			}
 			d.src, d.lag = p, min(m.typical[d.typical], act.Start-from.End)
 		}
-		m.deps = append(m.deps, d)
-	}
-	i, _ := slices.BinarySearchFunc(b.opDeps, k, func(x opDep, k cdg.ActID) int { return cmp.Compare(x.op, k) })
-	for ; i < len(b.opDeps) && b.opDeps[i].op == k; i++ {
-		m.deps = append(m.deps, b.opDeps[i].dep)
+		b.deps = append(b.deps, d)
 	}
 }
 
 // joinCalls finds the border at which each call returns that would wait for something.
 func (b *modelBuilder) joinCalls() {
 	g, m := b.g, b.m
-	b.callDeps = map[callEnd][]dep{}
+	b.callDeps, b.called = map[int32][]dep{}, make(Set, (len(m.at)+63)/64)
 	for _, h := range b.holds {
 		c, op := &g.Acts[h.Call], &g.Acts[h.Op]
-		p := m.pointOf(h.Op)
-		if p == none || c.End <= m.t0 || c.End > m.t1 || b.borderAt(c.Lane, c.End) == none {
+		p, border := m.pointOf(h.Op), b.borderAt(c.Lane, c.End)
+		if p == none || c.End <= m.t0 || c.End > m.t1 || border == none {
 			continue
 		}
-		key := callEnd{c.Lane, c.End}
 		d := dep{lag: min(m.typical[postLag], c.End-op.End), src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: postLag, flag: held}
 		b.besides(&d, h.Call, h.Op)
-		b.callDeps[key] = append(b.callDeps[key], d)
+		b.called.Add(cdg.ActID(border))
+		b.callDeps[border] = append(b.callDeps[border], d)
 	}
 }

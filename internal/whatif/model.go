@@ -51,13 +51,13 @@ type Model struct {
 	deps    []dep
 	act     []cdg.ActID // the operation; NoAct for borders of threads
 
-	parts     []part    // own time of threads, in order of lanes and time
-	partFirst []int32   // CSR by lane
-	class     []Class   // per activity
-	gaps      []gap     // own time in gaps of threads, by point
-	firstOp   cdg.ActID // streams lie behind threads: all activities from here on are operations
-	opPoint   []int32   // per operation: its point, or none
-	border    [][]int32 // per thread lane: its points by recorded time
+	parts     []part         // own time of threads, in order of lanes and time
+	partFirst []int32        // CSR by lane
+	class     func() []Class // per activity; found when first asked for
+	gaps      []gap          // own time in gaps of threads, by point
+	firstOp   cdg.ActID      // streams lie behind threads: all activities from here on are operations
+	opPoint   []int32        // per operation: its point, or none
+	border    [][]int32      // per thread lane: its points by recorded time
 	beside    []beside
 	puts      map[cdg.LaneID][]put
 	ends      []end   // the window is over when the last of these is
@@ -144,7 +144,7 @@ func Brief(g *graph.Graph) *Model {
 func New(g *graph.Graph) *Model {
 	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End, slots: make(chan struct{}, mostBrief)}
 	b := &modelBuilder{m: m, g: g.Graph, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
-	m.class = m.classes()
+	m.class = sync.OnceValue(m.classes)
 	b.holds = g.Holds()
 	b.relate()
 	b.measure()
