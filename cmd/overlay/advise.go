@@ -29,7 +29,7 @@ Examples:
   overlay advise trace.json.gz --step 3 --json
   overlay advise trace.json.gz --fail-on data-no-workers,sync-item:5
   overlay advise trace.json.gz --fail-on any`,
-		Action: p.action(takes, ownFiles, (*flagReader).argsOrInput, (*job).advise)}
+		Action: p.action(takes, inputFiles, (*flagReader).needInput, (*job).advise)}
 }
 
 // gate is a finding on which a check fails, from a percentage of the window on.
@@ -68,15 +68,6 @@ func readGates(r *flagReader, o *options) {
 		}
 		o.gates = append(o.gates, g)
 	}
-}
-
-// argsOrInput takes the traces from the arguments, or from -i.
-func (r *flagReader) argsOrInput(o *options) {
-	o.inputs = append(o.inputs, r.Args().Slice()...)
-	if len(o.inputs) > 0 {
-		o.input = o.inputs[0]
-	}
-	r.needInput(o)
 }
 
 // fails lists the findings on which a check fails.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -194,11 +195,60 @@ func usageProblem(c *cli.Context, err error, _ bool) error {
 		command = c.Command.Name
 	}
 	msg := err.Error()
-	if flag, ok := strings.CutPrefix(msg, "flag provided but not defined: "); ok {
-		msg = "no flag -" + flag
-		if len(flag) > 2 {
-			msg = "no flag --" + strings.TrimLeft(flag, "-")
+	if flag, ok := strings.CutPrefix(msg, "flag provided but not defined: -"); ok {
+		msg = "no flag " + dashed(flag)
+		if near := nearest(flag, flagNames(c)); near != "" {
+			msg += " (did you mean " + dashed(near) + "?)"
 		}
 	}
+	if m := wrongValue.FindStringSubmatch(msg); m != nil {
+		msg = dashed(m[2]) + " " + m[1] + " " + notValue(c, m[2], m[3])
+	}
 	return &usageError{msg, command}
+}
+
+// wrongValue is what the flag library says of a value that it cannot read: the value in quotes, and the flag.
+var wrongValue = regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([a-z-]+): (.*)`)
+
+// dashed is a flag as it is written.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// flagNames are the names of the flags of a command.
+func flagNames(c *cli.Context) (names []string) {
+	if c.Command == nil {
+		return nil
+	}
+	for _, f := range c.Command.Flags {
+		names = append(names, f.Names()[0])
+	}
+	return names
+}
+
+// notValue says why a flag cannot take a value.
+func notValue(c *cli.Context, name, problem string) string {
+	if strings.HasSuffix(problem, "out of range") {
+		return "is too large"
+	}
+	if c.Command == nil {
+		return "cannot be read"
+	}
+	for _, f := range c.Command.Flags {
+		if f.Names()[0] != name {
+			continue
+		}
+		switch f.(type) {
+		case *cli.DurationFlag:
+			return "is no time such as 30us or 1.5ms"
+		case *cli.Float64Flag:
+			return "is no number"
+		case *cli.BoolFlag:
+			return "is too much: the flag takes no value"
+		}
+	}
+	return "is no whole number"
 }

@@ -41,14 +41,18 @@ func commandLine(app *cli.App, args []string) ([]string, error) {
 
 // commandNames lists the commands as a sentence does.
 func commandNames(app *cli.App) string {
-	var names []string
+	names := visibleCommands(app)
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+func visibleCommands(app *cli.App) (names []string) {
 	for _, c := range app.Commands {
 		if !c.Hidden {
 			names = append(names, c.Name)
 		}
 	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return names
 }
 
 func unknownCommand(app *cli.App, name string) error {
@@ -59,8 +63,8 @@ func unknownCommand(app *cli.App, name string) error {
 		}
 		return &usageError{msg: msg}
 	}
-	if near := cli.SuggestCommand(app.Commands, name); near != "" {
-		msg += " (" + strings.TrimSuffix(strings.Replace(near, "Did", "did", 1), "?") + "?)"
+	if near := nearest(name, visibleCommands(app)); near != "" {
+		msg += " (did you mean " + quote(near) + "?)"
 	}
 	return &usageError{msg: msg}
 }

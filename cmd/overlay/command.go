@@ -10,7 +10,7 @@ import (
 func (p *program) runCommand() *cli.Command {
 	takes := groups{inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"), besideFlags(), captureFlags(), jobFlags(),
 		methodFlags(), windowFlags(), htaFlags(), adviceFlags(), pictureFlags(), ranksFlags(), reportFlags(), generalFlags()}
-	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "-i FILE [-o FILE] [flags]", Flags: takes.flags(),
+	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "[-i] FILE [-o FILE] [flags]", Flags: takes.flags(),
 		Description: `
 Finds the critical path of the trace and draws it in: critical slices red, a track "Critical path" that says what the
 time is bound by, arrows along the path. Prints a summary to standard output (to standard error with -o -). Of a folder,
@@ -25,24 +25,24 @@ Examples:
   overlay run -i trace.json.gz -o overlaid.json --method hta
   overlay run -i trace.json.gz -o slim.pftrace.gz --only-critical --anonymize
   kubectl exec pod -- cat trace.json | overlay run -i - -o - --format perfetto > overlaid.pftrace`,
-		Action: p.action(takes, 0, checkRun, (*job).run)}
+		Action: p.action(takes, inputFiles, checkRun, (*job).run)}
 }
 
 func (p *program) convertCommand() *cli.Command {
 	takes := groups{inputFlags(), outputFlags("required"), generalFlags()}
-	return &cli.Command{Name: "convert", Usage: "change the format, draw nothing", ArgsUsage: "-i FILE -o FILE [flags]", Flags: takes.flags(),
+	return &cli.Command{Name: "convert", Usage: "change the format, draw nothing", ArgsUsage: "[-i] FILE -o FILE [flags]", Flags: takes.flags(),
 		Description: `
 Writes the trace in another format without analysis. To Chrome JSON every event is copied byte for byte.
 
 Examples:
   overlay convert -i trace.json.gz -o trace.pftrace
   overlay convert -i trace.json.zst -o trace.json.gz`,
-		Action: p.action(takes, 0, checkConvert, (*job).convert)}
+		Action: p.action(takes, inputFiles, checkConvert, (*job).convert)}
 }
 
 func (p *program) reportCommand() *cli.Command {
 	takes := groups{inputFlags(), captureFlags(), jobFlags(), methodFlags(), windowFlags(), htaFlags(), adviceFlags(), reportFlags(), jsonFlags(), pageFlags(), generalFlags()}
-	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "-i FILE [flags]", Flags: takes.flags(),
+	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "[-i] FILE [flags]", Flags: takes.flags(),
 		Description: `
 Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a
 folder, a quoted pattern or an archive (tar, zip) with a trace for each rank of a job it puts all of them on one clock
@@ -55,7 +55,7 @@ Examples:
   overlay report -i trace.json.gz --step 3 --top 20
   overlay report -i trace.json.gz --json --segments > report.json
   overlay report -i trace.json.gz --html report.html`,
-		Action: p.action(takes, 0, checkReport, (*job).printReport)}
+		Action: p.action(takes, inputFiles, checkReport, (*job).printReport)}
 }
 
 func (p *program) diffCommand() *cli.Command {

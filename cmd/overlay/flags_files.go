@@ -28,7 +28,7 @@ type inputOptions struct {
 }
 
 func inputFlags() group {
-	return inputFlag("the trace to read, `FILE` or - for standard input; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace, for report, advise and run those of all ranks of a job")
+	return inputFlag("the trace to read, `FILE` or - for standard input, also without the flag; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace, for report, advise and run those of all ranks of a job")
 }
 
 func inputFlag(usage string) group {
@@ -87,6 +87,8 @@ func (r *flagReader) readFormat(o *options) {
 		o.chrome = true
 	case strings.HasSuffix(name, ".tar") && o.command == "run":
 		o.tar = true
+	case o.output != "" && isFolder(o.output):
+		r.problem("%s is a folder: give the name of a file in it, as in -o %s", report.Plain(o.output), report.Plain(filepath.Join(o.output, "trace.pftrace")))
 	case isStdout(o.output):
 		r.problem("-o %s needs --format perfetto or --format chrome", report.Plain(o.output))
 	default:

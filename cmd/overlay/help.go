@@ -29,6 +29,9 @@ Exit status: 0 done, 1 the work failed, 2 the command line is wrong, 3 diff --fa
 // helpWidth is where lines of --help end.
 const helpWidth = 100
 
+// readsNothing are the commands that read no trace: general flags mean nothing to them.
+var readsNothing = map[string]bool{"version": true, "completion": true, "man": true, "sql": true}
+
 // commandHelp writes the help page of a command. It is a template of the flag library, without anything to fill in.
 func commandHelp(c *cli.Command) string {
 	var b strings.Builder
@@ -38,11 +41,21 @@ func commandHelp(c *cli.Command) string {
 	}
 	group := ""
 	for _, f := range c.Flags {
+		if readsNothing[c.Name] && f.(cli.CategorizableFlag).GetCategory() == generalGroup {
+			continue
+		}
 		if g := f.(cli.CategorizableFlag).GetCategory(); g != group {
 			group = g
 			fmt.Fprintf(&b, "\n%s:\n", group)
 		}
 		writeFlagHelp(&b, f.(cli.DocGenerationFlag))
+	}
+	if readsNothing[c.Name] {
+		var names []string
+		for _, f := range generalFlags().flags {
+			names = append(names, "--"+f.Names()[0])
+		}
+		b.WriteString("\n" + wrap("The flags of other commands, "+strings.Join(names, ", ")+", are taken and change nothing here.", helpWidth, 0) + "\n")
 	}
 	return strings.NewReplacer("{{", `{{"{{"}}`).Replace(b.String())
 }

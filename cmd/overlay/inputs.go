@@ -163,7 +163,7 @@ func noTraces(name string) error {
 	}
 	slash := strings.TrimRight(report.Plain(name), "/") + "/"
 	if len(with) == 0 {
-		return fmt.Errorf("%s: no traces (looked for *.json, *.json.gz, *.json.zst)", slash)
+		return fmt.Errorf("%s: no traces (looked for *.json and *.pftrace, also .gz and .zst): give a folder that holds some", slash)
 	}
 	if len(with) > most {
 		with = append(with[:most], fmt.Sprintf("and %d more", len(with)-most))

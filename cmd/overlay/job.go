@@ -31,8 +31,11 @@ func (p *program) action(takes groups, nFiles int, check func(*flagReader, *opti
 		o, err := readOptions(c, takes)
 		r := &flagReader{Context: c, err: err}
 		r.wantFiles(nFiles)
+		if nFiles == inputFiles {
+			o.addInputs(c.Args().Slice())
+		}
 		switch {
-		case r.err != nil || o.command == "report" || nFiles == ownFiles:
+		case r.err != nil || o.command == "report" || o.command == "advise" || nFiles == ownFiles:
 		case o.command == "run":
 			r.oneOrJob(o)
 		default:
@@ -103,21 +106,27 @@ func (j *job) resultName() string {
 
 // Commands that take more than a fixed number of file names.
 const (
-	anyFiles = -1 // one or more
-	ownFiles = -2 // the command checks them itself
+	anyFiles   = -1 // one or more
+	ownFiles   = -2 // the command checks them itself
+	inputFiles = -3 // they are inputs like those of -i
 )
+
+// addInputs adds the inputs that were given without -i.
+func (o *options) addInputs(names []string) {
+	if o.inputs = append(o.inputs, names...); len(o.inputs) > 0 {
+		o.input = o.inputs[0]
+	}
+}
 
 // wantFiles checks the number of arguments that are no flags.
 func (r *flagReader) wantFiles(n int) {
-	if n == ownFiles {
+	if n == ownFiles || n == inputFiles {
 		return
 	}
 	switch got := r.NArg(); {
 	case n == anyFiles && got > 0:
 	case got == 0 && (n == 1 || n == anyFiles):
 		r.problem("no file given")
-	case got > n && n == 0 && r.Command.Name != "sql" && r.Command.Name != "version":
-		r.problem("argument %s is no flag; an input is given with -i", quote(r.Args().First()))
 	case got > n:
 		r.problem("argument %s is too many", quote(r.Args().Get(n)))
 	case got < n:
@@ -128,7 +137,7 @@ func (r *flagReader) wantFiles(n int) {
 // oneInput checks that there is no more than one trace, and finds it where a folder or a pattern stands for it.
 func (r *flagReader) oneInput(o *options) {
 	if len(o.inputs) > 1 {
-		r.problem("-i is given %d times, and %s takes one trace", len(o.inputs), o.command)
+		r.problem("%d inputs are given, and %s takes one trace; an output is given with -o", len(o.inputs), o.command)
 	}
 	if len(o.inputs) == 0 || r.err != nil {
 		return
@@ -158,7 +167,7 @@ func (r *flagReader) oneOrJob(o *options) {
 // needInput checks that -i is there.
 func (r *flagReader) needInput(o *options) {
 	if o.input == "" {
-		r.problem("no input: give a trace with -i, or -i - for standard input")
+		r.problem("no input: give a trace, or - for standard input")
 	}
 }
 

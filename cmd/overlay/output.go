@@ -242,17 +242,33 @@ func outputError(name string, err error) error {
 	dir := filepath.Dir(name)
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("cannot write %s: no space left; free some or choose another folder with -o", name)
+		return fmt.Errorf("cannot write %s: no space left; free some or choose another folder", name)
+	case errors.Is(err, fs.ErrNotExist) && isFolder(dir): // such as /proc
+		return fmt.Errorf("cannot write %s: the folder takes no files; choose another one", name)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot write %s: no folder %s; create it or choose another with -o", name, dir)
+		return fmt.Errorf("cannot write %s: no folder %s; create it or choose another one", name, dir)
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("cannot write %s: %s is no folder; choose another name with -o", name, dir)
+		return fmt.Errorf("cannot write %s: %s is a file, no folder; choose another name", name, fileOnTheWay(name))
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("cannot write %s: no permission; choose another folder with -o", name)
+		return fmt.Errorf("cannot write %s: no permission; choose another folder", name)
 	case errors.Is(err, syscall.EPIPE) && name == stdoutName:
 		return errPipe
 	case errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf("cannot write %s: nobody reads it any more", name)
 	}
 	return fmt.Errorf("cannot write %s: %w", name, err)
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// fileOnTheWay is the part of a path that is a file and should be a folder, or should not be there.
+func fileOnTheWay(name string) string {
+	for at := name; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
+			return at
+		}
+	}
 }

@@ -208,7 +208,7 @@ func TestFullDisk(t *testing.T) {
 			out.Write(make([]byte, 1<<20))
 		}
 		err := out.close()
-		if err == nil || err.Error() != "cannot write x.pftrace: no space left; free some or choose another folder with -o" {
+		if err == nil || err.Error() != "cannot write x.pftrace: no space left; free some or choose another folder" {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}

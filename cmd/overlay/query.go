@@ -22,10 +22,10 @@ import (
 )
 
 func (p *program) queryCommand() *cli.Command {
-	takes := groups{queryFlags(), setFlags(), argsFlags(),
+	takes := groups{queryFlags(), setFlags(), argsFlags(), methodFlags(), windowFlags(),
 		{[]cli.Flag{&cli.StringFlag{Name: "max-memory", Category: generalGroup, DefaultText: "half of the machine's", Usage: "stop when the traces need more than `SIZE`, as in 500MB or 2GiB"}},
 			func(r *flagReader, o *options) { o.maxMemory = r.bytes("max-memory") }},
-		methodFlags(), windowFlags(), generalFlags()}
+		generalFlags()}
 	return &cli.Command{Name: "query", Usage: "ask traces, or exported tables, in SQL", ArgsUsage: "'SELECT …' FILE|DIR [FILE|DIR …] [flags]", Flags: takes.flags(),
 		Description: `
 Answers one query over the tables of one trace or of many: events, the path, the dependencies, steps, collectives,
@@ -111,6 +111,9 @@ func (j *job) query() error {
 	defer db.Close()
 	var out bytes.Buffer
 	if err := db.Query(context.Background(), sql, sqlquery.NewEncoder(j.opts.sqlFormat, &out, report.Plain)); err != nil {
+		if s := err.Error(); strings.Contains(s, "no such table") || strings.Contains(s, "no such column") {
+			return fmt.Errorf("query: %w; 'overlay query --schema' lists tables and columns", err)
+		}
 		return fmt.Errorf("query: %w", err)
 	}
 	return j.print(j.shown(out.String()))

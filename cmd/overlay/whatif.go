@@ -50,7 +50,7 @@ func changeFlags() group {
 
 func (p *program) whatifCommand() *cli.Command {
 	takes := groups{inputFlags(), outputFlags("default: nothing is written"), changeFlags(), windowFlags(), jsonFlags(), generalFlags()}
-	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "-i FILE CHANGES [flags]", Flags: takes.flags(),
+	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "[-i] FILE CHANGES [flags]", Flags: takes.flags(),
 		Description: `
 Predicts how long the window would have been if something had taken less time, and what would have bound it then. All
 flags that change something make one scenario; --scenario, --scenarios and --best add others beside it. With -o,
@@ -68,7 +68,7 @@ Examples:
   overlay whatif -i trace.json.gz --scale class:cpu=0.5 -o ghost.pftrace
   overlay whatif -i trace.json.gz --best 5 --scenario 'no waits := no-wait *Synchronize'
   overlay whatif -i trace.json.gz --scenarios questions.txt --json`,
-		Action: p.action(takes, 0, checkWhatIf, (*job).whatif)}
+		Action: p.action(takes, inputFiles, checkWhatIf, (*job).whatif)}
 }
 
 // readChanges makes scenarios of what is to change.

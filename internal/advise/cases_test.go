@@ -341,6 +341,7 @@ var cases = map[string]ruleCase{
 	"comm-exposed": {
 		planted: []func(*scene){
 			func(s *scene) { s.allReduce(20_000_000, 1<<32, true) },
+			func(s *scene) { s.allToAll(20_000_000) },
 			func(s *scene) { s.gloo(9_000_000) },
 		},
 		alike: []func(*scene){

@@ -12,6 +12,29 @@ import (
 	"overlay/internal/vendors"
 )
 
+// oldStacks is the argument of operators that held their Python stack before the profiler recorded frames.
+const oldStacks = "Call stack"
+
+// stacks reports whether Python stacks were recorded, as frames or on operators. Of these the first thousand are looked at.
+func (r *run) stacks() bool {
+	return len(r.names[trace.Python]) > 0 || r.stacksOnOps()
+}
+
+func (r *run) stacksOnOps() bool {
+	seen := 0
+	for a := range r.g.Acts {
+		if id := cdg.ActID(a); r.kind(id) == trace.CPUOp {
+			if s, ok := r.tr.Arg(r.g.Acts[id].Event, oldStacks); ok && s.Text != "" {
+				return true
+			}
+			if seen++; seen == 1000 {
+				break
+			}
+		}
+	}
+	return false
+}
+
 // viewOps compute nothing, so what they take is what any operator costs the CPU.
 var viewOps = []string{"aten::view", "aten::as_strided", "aten::t", "aten::transpose", "aten::detach", "aten::alias", "aten::unsqueeze", "aten::expand", "aten::select",
 	"aten::slice", "aten::permute"}
@@ -26,7 +49,7 @@ var slowHostOps = add(rule{
 	id: "slow-host-ops", group: Measurement, kind: Predicted, level: Medium, limit: baseShare,
 	why:      "a slow CPU looks the same as a profiler that records much",
 	title:    "every operator is slow, even those that compute nothing",
-	cause:    "recording stacks and shapes costs each operator some µs; so does a slow or busy CPU",
+	cause:    "recording costs each operator some µs, most with stacks and shapes; so does a slow or busy CPU",
 	scenario: "each operator takes as much less as views take more than 1.5 µs, and a sixth of its time at least",
 	action:   []string{"record again without with_stack, record_shapes and detect_anomaly", "if that changes nothing: look at the CPU's frequency governor and at what else runs there"},
 	verify:   "views take less than 4 µs",
@@ -47,6 +70,12 @@ var slowHostOps = add(rule{
 		f := &found{events: events{views, usualOp}, change: r.scenario(), do: "record again without with_stack",
 			saw:     fmt.Sprintf("operators that compute nothing take %s", tables.Duration(usual)),
 			numbers: []Number{timeOf("median of views", usual), countOf("views", len(views)), countOf("operators", len(ops))}}
+		if !r.tr.Shapes && !r.stacks() {
+			f.do = "look at the CPU: stacks and shapes were not recorded"
+			f.why = "neither stacks nor shapes were recorded, so it is more likely the CPU than the profiler"
+			f.action = []string{"look at the CPU: its frequency governor, what else runs there, whether PyTorch is a debug build",
+				"time a step without a profiler, by the clock: if it is as long as here, it is the CPU", "record without profile_memory and detect_anomaly"}
+		}
 		f.change.scale(ops, func(_ cdg.ActID, own int64) int64 { return max(own-(usual-usualOp), own*15/100) })
 		return f
 	},
@@ -77,8 +106,13 @@ var _ = add(rule{
 			return nil
 		}
 		f := &found{events: events{list: marks}, saw: tables.Duration(blind+marked) + " of the path",
-			do:      "record a short run with_stack=True, or put record_function around parts of the loop",
-			numbers: []Number{timeOf("untraced or unexplained", blind), timeOf("in annotations without operators", marked)}}
+			do: "record a short run with_stack=True, or put record_function around parts of the loop"}
+		if blind > 0 {
+			f.numbers = append(f.numbers, timeOf("untraced or unexplained", blind))
+		}
+		if marked > 0 {
+			f.numbers = append(f.numbers, timeOf("in annotations without operators", marked))
+		}
 		return f
 	},
 })

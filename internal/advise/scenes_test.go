@@ -197,6 +197,14 @@ func (s *scene) allReduce(dur, bytes int64, mark bool) {
 	}
 }
 
+// allToAll exchanges pieces, with nothing beside it.
+func (s *scene) allToAll(dur int64) {
+	for range 5 {
+		s.work(20)
+		s.mark(s.launch("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", dur))
+	}
+}
+
 // gaps runs queued kernels with gaps between them.
 func (s *scene) gaps(gap int64) {
 	s.kernel("aten::mm", "gemm", 2_000_000)

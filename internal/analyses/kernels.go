@@ -66,9 +66,9 @@ func Annotations(s *Set, _ Options) []Group {
 		}
 		switch e.Kind {
 		case trace.Annotation:
-			cpu = append(cpu, sample{e.Name, e.Dur, s.criticalOf(trace.EventID(i))})
+			cpu = append(cpu, sample{e.Name, s.Trace.Dur(e), s.criticalOf(trace.EventID(i))})
 		case trace.GPUAnnotation:
-			gpu = append(gpu, sample{e.Name, e.Dur, 0})
+			gpu = append(gpu, sample{e.Name, s.Trace.Dur(e), 0})
 		}
 	}
 	return append(groups(s.Trace, cpu, false), groups(s.Trace, gpu, true)...)

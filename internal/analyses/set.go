@@ -121,7 +121,7 @@ func (s *Set) takeOps(g *graph.Graph) {
 				Launch: tr.Launch[a.Event], Name: e.Name, Type: typeOf(e.Kind, isComm(tr, comm, e.Name))}
 			if op.Launch != trace.NoEvent {
 				l := &tr.Events[op.Launch]
-				op.LaunchStart, op.LaunchEnd = l.Start, l.End()
+				op.LaunchStart, op.LaunchEnd = l.Start, tr.End(l)
 			}
 			s.Ops = append(s.Ops, op)
 		}

@@ -167,7 +167,7 @@ func addsUp(t *testing.T, name string, tr *trace.Trace, p *critpath.Path, res *R
 			fallthrough
 		case trace.Kernel:
 			ops++
-			busy += e.Dur
+			busy += tr.Dur(e)
 			if tr.Launch[i] != trace.NoEvent {
 				launched++
 			}

@@ -201,12 +201,12 @@ func (a *anonymizer) event(id trace.EventID) {
 	e := &a.out.Events[id]
 	raw := a.old.Clean(id, e)
 	name := a.eventName(e)
-	at := &a.json.Spans[id]
-	at.Off, e.Name = int64(len(a.buf)), name
+	off, args := int64(len(a.buf)), int64(0)
+	e.Name = name
+	defer func() { a.json.Spans[id], a.json.EventsEnd = kineto.SpanAt(off, args), int64(len(a.buf)) }()
 	e.Flags &^= trace.Dirty | trace.HasArgs
 	if len(raw) == 0 || raw[0] != '{' {
 		a.buf = append(a.buf, "{}"...)
-		at.Len = 2
 		return
 	}
 	a.buf = append(a.buf, '{')
@@ -234,7 +234,7 @@ func (a *anonymizer) event(id trace.EventID) {
 		case "ts", "dur":
 			a.buf = append(a.buf, timeValue(value)...)
 		case "args":
-			at.Args = uint32(int64(len(a.buf)) - at.Off)
+			args = int64(len(a.buf)) - off
 			e.Flags |= trace.HasArgs
 			a.args(e, value)
 		default:
@@ -242,7 +242,6 @@ func (a *anonymizer) event(id trace.EventID) {
 		}
 	}
 	a.buf = append(a.buf, '}')
-	at.Len = uint32(int64(len(a.buf)) - at.Off)
 }
 
 // phase is a phase letter. The reader takes the first of several.

@@ -75,7 +75,7 @@ func secrets(tr *trace.Trace) map[string]bool {
 
 // argsText is the args object of an event as it is written.
 func argsText(tr *trace.Trace, i int) []byte {
-	raw, at := kineto.TextOf(tr).Raw(trace.EventID(i)), kineto.TextOf(tr).Spans[i].Args
+	raw, at := kineto.TextOf(tr).Raw(trace.EventID(i)), kineto.TextOf(tr).ArgsAt(trace.EventID(i))
 	return raw[at : len(raw)-1]
 }
 
@@ -147,7 +147,7 @@ func TestAnonymous(t *testing.T) {
 		}
 		for i := range tr.Events {
 			a, b := &tr.Events[i], &same.Events[i]
-			if ov.Keep == nil && a.Ph != 0 && (a.Start != b.Start || a.Dur != b.Dur || a.Ph != b.Ph || a.Kind != b.Kind || a.Flags&trace.HasCorr != b.Flags&trace.HasCorr || a.Kind != trace.KindOther && a.Corr != b.Corr) {
+			if ov.Keep == nil && a.Ph != 0 && (a.Start != b.Start || tr.Dur(a) != same.Dur(b) || a.Ph != b.Ph || a.Kind != b.Kind || a.Flags&trace.HasCorr != b.Flags&trace.HasCorr || a.Kind != trace.KindOther && tr.Corr(a) != same.Corr(b)) {
 				t.Fatalf("event %d: %s became %s", i, kineto.TextOf(tr).Raw(trace.EventID(i)), kineto.TextOf(same).Raw(trace.EventID(i)))
 			}
 		}

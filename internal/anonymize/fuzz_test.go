@@ -53,8 +53,8 @@ func FuzzAnonymize(f *testing.F) {
 			t.Fatalf("%d events became %d", len(tr.Events), len(again.Events))
 		}
 		for i := range tr.Events {
-			if a, b := &tr.Events[i], &again.Events[i]; a.Ph != 0 && (a.Start != b.Start || a.Dur != b.Dur) {
-				t.Fatalf("event %d from %d for %d became from %d for %d\n%s\n%s", i, a.Start, a.Dur, b.Start, b.Dur, kineto.TextOf(tr).Raw(trace.EventID(i)), kineto.TextOf(again).Raw(trace.EventID(i)))
+			if a, b := &tr.Events[i], &again.Events[i]; a.Ph != 0 && (a.Start != b.Start || tr.Dur(a) != again.Dur(b)) {
+				t.Fatalf("event %d from %d for %d became from %d for %d\n%s\n%s", i, a.Start, tr.Dur(a), b.Start, again.Dur(b), kineto.TextOf(tr).Raw(trace.EventID(i)), kineto.TextOf(again).Raw(trace.EventID(i)))
 			}
 		}
 	})

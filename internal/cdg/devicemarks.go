@@ -62,7 +62,7 @@ func (b *builder) deviceWaits() {
 	}
 	for _, id := range marks {
 		e := &tr.Events[id]
-		t, on := e.End(), streamKey{int64(tr.Tracks[e.Track].Proc), tr.Tracks[e.Track].Stream}
+		t, on := tr.End(e), streamKey{int64(tr.Tracks[e.Track].Proc), tr.Tracks[e.Track].Stream}
 		seq := b.argOr(id, seqNumArg)
 		if !isWait[e.Name] {
 			recorded[event{on, seq}] = standing(on, t)
@@ -116,7 +116,7 @@ func (b *builder) deviceMarks() []trace.EventID {
 		return 0
 	}
 	slices.SortStableFunc(marks, func(x, y trace.EventID) int {
-		return cmp.Or(cmp.Compare(tr.Events[x].End(), tr.Events[y].End()), cmp.Compare(waits(x), waits(y)), cmp.Compare(tr.Events[x].Start, tr.Events[y].Start))
+		return cmp.Or(cmp.Compare(tr.End(&tr.Events[x]), tr.End(&tr.Events[y])), cmp.Compare(waits(x), waits(y)), cmp.Compare(tr.Events[x].Start, tr.Events[y].Start))
 	})
 	return marks
 }

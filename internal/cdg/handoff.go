@@ -220,12 +220,12 @@ func (b *builder) flowPairs() [][2]LaneID {
 		if e.Ph == 'f' {
 			ends = append(ends, e)
 		} else {
-			from[key{tr.Tracks[e.Track].Proc, e.Corr}] = laneOf[e.Track]
+			from[key{tr.Tracks[e.Track].Proc, tr.Corr(e)}] = laneOf[e.Track]
 		}
 	}
 	var pairs [][2]LaneID
 	for _, e := range ends {
-		s, ok := from[key{tr.Tracks[e.Track].Proc, e.Corr}]
+		s, ok := from[key{tr.Tracks[e.Track].Proc, tr.Corr(e)}]
 		lane := laneOf[e.Track]
 		if !ok || s == NoLane || lane == NoLane || s == lane {
 			continue

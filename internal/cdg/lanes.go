@@ -91,7 +91,7 @@ func (b *builder) layActs() {
 				if e.Flags&trace.Moved != 0 {
 					r = rowIn(tr, rowOf, trace.EventID(i))
 				}
-				d.Acts[next[r]] = Act{e.Start, e.End(), trace.EventID(i), laneOf[r]}
+				d.Acts[next[r]] = Act{e.Start, tr.End(e), trace.EventID(i), laneOf[r]}
 				next[r]++
 			}
 		}
@@ -204,10 +204,10 @@ func (s actOrder) tie(x, y *Act) int {
 	if c := cmp.Compare(nesting[ex.Kind], nesting[ey.Kind]); c != 0 {
 		return c
 	}
-	if c := cmp.Compare(ex.Ext, ey.Ext); c != 0 {
+	if c := cmp.Compare(s.tr.ExternalID(x.Event), s.tr.ExternalID(y.Event)); c != 0 {
 		return c
 	}
-	if ex.Dur > 0 {
+	if s.tr.Dur(ex) > 0 {
 		if c := cmp.Compare(eventIndex(s.tr, x.Event), eventIndex(s.tr, y.Event)); c != 0 {
 			return c
 		}
@@ -215,7 +215,7 @@ func (s actOrder) tie(x, y *Act) int {
 	if ex.Name != ey.Name {
 		return strings.Compare(s.tr.Str(ex.Name), s.tr.Str(ey.Name))
 	}
-	return cmp.Or(cmp.Compare(ex.Corr, ey.Corr), cmp.Compare(x.Event, y.Event))
+	return cmp.Or(cmp.Compare(s.tr.Corr(ex), s.tr.Corr(ey)), cmp.Compare(x.Event, y.Event))
 }
 
 // eventIndex reads args."Ev Idx", the profiler's own running number; -1 when absent.

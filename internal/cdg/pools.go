@@ -54,7 +54,7 @@ func (b *builder) findPools() (p pool) {
 			if d.Pieces[i-1].Owner != NoAct || d.Pieces[i].Owner == NoAct || d.Parent[d.Pieces[i].Owner] != NoAct {
 				continue
 			}
-			if e := b.event(d.Pieces[i].Owner); e.Kind == trace.Annotation || e.Kind.Call() && e.Dur >= longRound && b.calls[e.Name] == plainCall {
+			if e := b.event(d.Pieces[i].Owner); e.Kind == trace.Annotation || e.Kind.Call() && b.tr.Dur(e) >= longRound && b.calls[e.Name] == plainCall {
 				times[e.Name]++
 			}
 		}

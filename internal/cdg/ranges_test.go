@@ -85,10 +85,14 @@ func shuffled(tr *trace.Trace) *trace.Trace {
 	at := make([]trace.EventID, len(of))
 	other := *tr
 	other.Events, other.Launch = make([]trace.Event, len(of)), make([]trace.EventID, len(of))
+	other.Ext = slices.Clone(tr.Ext)
 	from := make([]trace.EventID, len(of))
 	for i, old := range of {
 		from[i], at[old] = trace.EventID(old), trace.EventID(i)
 		other.Events[i] = tr.Events[old]
+		if tr.Ext != nil {
+			other.Ext[i] = tr.Ext[old]
+		}
 	}
 	for i, old := range of {
 		if other.Launch[i] = tr.Launch[old]; tr.Launch[old] != trace.NoEvent {

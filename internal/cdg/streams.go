@@ -185,7 +185,7 @@ func (b *builder) linkRun(r *streamRun) {
 func (b *builder) sortLaunches(order []ActID) {
 	byLaunch := func(x, y ActID) int {
 		lx, ly := b.launch[x], b.launch[y]
-		return cmp.Or(cmp.Compare(b.d.Acts[lx].Start, b.d.Acts[ly].Start), cmp.Compare(b.event(lx).Corr, b.event(ly).Corr), cmp.Compare(x, y))
+		return cmp.Or(cmp.Compare(b.d.Acts[lx].Start, b.d.Acts[ly].Start), cmp.Compare(b.tr.Corr(b.event(lx)), b.tr.Corr(b.event(ly))), cmp.Compare(x, y))
 	}
 	if !slices.IsSortedFunc(order, byLaunch) {
 		slices.SortFunc(order, byLaunch)
@@ -246,7 +246,7 @@ func (b *builder) callLess(x, y ActID) bool {
 	if ax.Start != ay.Start {
 		return ax.Start < ay.Start
 	}
-	return b.event(x).Corr < b.event(y).Corr
+	return b.tr.Corr(b.event(x)) < b.tr.Corr(b.event(y))
 }
 
 // lastLaunchedBefore returns the operation put last on a stream by a call before another call, or NoAct.

@@ -61,7 +61,7 @@ func (b *builder) readSyncRecords() {
 	for i := range tr.Events {
 		if e := &tr.Events[i]; e.Kind == trace.EventRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
 			if s := b.argOr(trace.EventID(i), streamArg); s >= 0 {
-				b.sync.stream[e.Corr] = s
+				b.sync.stream[tr.Corr(e)] = s
 			}
 		}
 	}
@@ -81,21 +81,21 @@ func (b *builder) readSyncRecords() {
 			}
 			switch b.calls[e.Name] {
 			case eventRecord:
-				b.sync.recordAt[corrKey{lane.Proc, e.Corr}] = a
+				b.sync.recordAt[corrKey{lane.Proc, tr.Corr(e)}] = a
 			case streamSync, deviceSync, eventSync, streamWait:
-				calls[e.Corr] = append(calls[e.Corr], a)
+				calls[tr.Corr(e)] = append(calls[tr.Corr(e)], a)
 			}
 		}
 	}
 	for _, id := range records {
 		e := &tr.Events[id]
 		r := syncRecord{b.argOr(id, streamArg), b.argOr(id, waitStreamArg), b.argOr(id, recordCorrArg), b.argOr(id, deviceArg)}
-		if len(calls[e.Corr]) != 1 { // no such call, or several processes in one file
+		if len(calls[tr.Corr(e)]) != 1 { // no such call, or several processes in one file
 			b.quality["sync_records_without_call"]++
 			continue
 		}
 		b.sync.devices = b.sync.devices || r.device > 0
-		call := calls[e.Corr][0]
+		call := calls[tr.Corr(e)][0]
 		b.sync.of[call] = r
 		if b.class(call) == streamWait {
 			if _, ok := b.recordOf(call, r); ok {

@@ -31,6 +31,9 @@ func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 		match = func(s string) bool { return s == name }
 	}
 	found := annotationEvents(tr, match)
+	if len(found) == 0 && o.Step != "" {
+		return Window{}, fmt.Errorf("window: no step %s in the trace%s", o.Step, stepsThere(tr))
+	}
 	if len(found) == 0 {
 		return Window{}, fmt.Errorf("window: no annotation %q in the trace%s", name, frequentAnnotations(tr))
 	}
@@ -38,7 +41,7 @@ func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 	if err != nil {
 		return Window{}, fmt.Errorf("window: annotation %q: %w", name, err)
 	}
-	w := Window{Start: tr.Events[found[first]].Start, End: tr.Events[found[last]].End(), Annotation: name, Instance: o.Instance}
+	w := Window{Start: tr.Events[found[first]].Start, End: tr.End(&tr.Events[found[last]]), Annotation: name, Instance: o.Instance}
 	if w.Instance == "" {
 		w.Instance = "0"
 	}
@@ -84,7 +87,7 @@ func annotationEvents(tr *trace.Trace, match func(string) bool) []trace.EventID 
 	found := slices.Concat(parts...)
 	slices.SortStableFunc(found, func(x, y trace.EventID) int {
 		ex, ey := &tr.Events[x], &tr.Events[y]
-		return cmp.Or(cmp.Compare(ex.Start, ey.Start), cmp.Compare(ey.Dur, ex.Dur), strings.Compare(tr.Name(x), tr.Name(y)))
+		return cmp.Or(cmp.Compare(ex.Start, ey.Start), cmp.Compare(tr.Dur(ey), tr.Dur(ex)), strings.Compare(tr.Name(x), tr.Name(y)))
 	})
 	return found
 }
@@ -106,7 +109,7 @@ func lastEndOfLaunched(tr *trace.Trace, start, end int64) int64 {
 			continue
 		}
 		if l := &tr.Events[tr.Launch[i]]; l.Start >= start && l.Start <= end {
-			last = max(last, e.End())
+			last = max(last, tr.End(e))
 		}
 	}
 	return last
@@ -158,7 +161,7 @@ func extentsOf(tr *trace.Trace, from, to int, node []bool) extents {
 			continue
 		}
 		s := &x.spans[e.Track]
-		s.Start, s.End = min(s.Start, e.Start), max(s.End, e.End())
+		s.Start, s.End = min(s.Start, e.Start), max(s.End, tr.End(e))
 		switch {
 		case e.Kind.Device():
 			x.counts[e.Track] = true
@@ -196,7 +199,7 @@ func extentSinceHost(tr *trace.Trace, counts func(trace.TrackID) bool) Span {
 		if !isAct(e) || !counts(e.Track) || host < math.MaxInt64 && e.Start < host && e.Kind.Device() && tr.Launch[i] == trace.NoEvent {
 			continue
 		}
-		all.Start, all.End = min(all.Start, e.Start), max(all.End, e.End())
+		all.Start, all.End = min(all.Start, e.Start), max(all.End, tr.End(e))
 	}
 	return all
 }
@@ -232,6 +235,25 @@ func frequentAnnotations(tr *trace.Trace) string {
 	return sb.String()
 }
 
+// stepsThere says which steps there are, for an error message: all of them where they are few.
+func stepsThere(tr *trace.Trace) string {
+	const most = 10
+	var names []string
+	for _, s := range FindSteps(tr) {
+		names = append(names, strings.TrimPrefix(s.Name, trace.StepPrefix))
+	}
+	switch n := len(names); {
+	case n == 0:
+		return ", which has none: the profiler names them where prof.step() is called"
+	case n == 1:
+		return "; it has step " + names[0]
+	case n > most:
+		return fmt.Sprintf("; it has %d, from %s to %s", n, names[0], names[n-1])
+	default:
+		return "; it has the steps " + strings.Join(names, ", ")
+	}
+}
+
 // FindSteps returns the ProfilerStep#N annotations of the trace, by start time. A step lasts to the start of the
 // next; the last to its own end.
 func FindSteps(tr *trace.Trace) []Step {
@@ -245,7 +267,7 @@ func FindSteps(tr *trace.Trace) []Step {
 		if n := len(steps); n > 0 {
 			steps[n-1].End = e.Start
 		}
-		steps = append(steps, Step{tr.Name(id), id, e.Start, e.End()})
+		steps = append(steps, Step{tr.Name(id), id, e.Start, tr.End(e)})
 	}
 	return steps
 }

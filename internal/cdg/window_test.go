@@ -1,6 +1,7 @@
 package cdg_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestFindWindow(t *testing.T) {
 		{name: "a range of instances", o: cdg.Options{Annotation: "ProfilerStep", Instance: "1:2"}, start: us(100), end: us(250)},
 		{name: "ops count", o: cdg.Options{Annotation: "aten::b"}, start: us(120), end: us(130)},
 		{name: "no such annotation", o: cdg.Options{Annotation: "eval"}, fails: `no annotation "eval" in the trace; the most frequent are "train" (2), "ProfilerStep#7" (1)`},
-		{name: "no such step", o: cdg.Options{Step: "9"}, fails: `no annotation "ProfilerStep#9"`},
+		{name: "no such step", o: cdg.Options{Step: "9"}, fails: `no step 9 in the trace; it has the steps 7, 8, 70`},
 		{name: "no such instance", o: cdg.Options{Annotation: "train", Instance: "2"}, fails: "there are 2 (0 to 1)"},
 		{name: "a malformed instance", o: cdg.Options{Annotation: "train", Instance: "1:0"}, fails: "neither N nor A:B"},
 		{name: "an instance of nothing", o: cdg.Options{Instance: "1"}, fails: "needs an annotation"},
@@ -92,5 +93,21 @@ func TestCarriedIn(t *testing.T) {
 	}
 	if g.Window.CarriedIn != 1 {
 		t.Errorf("%d operations carried in, want 1", g.Window.CarriedIn)
+	}
+}
+
+// The error of a step that is not there says which are.
+func TestStepsThere(t *testing.T) {
+	for _, c := range []struct {
+		steps int
+		fails string
+	}{{0, "no step 99 in the trace, which has none: "}, {1, "; it has step 1"}, {3, "; it has the steps 1, 2, 3"}, {11, "; it has 11, from 1 to 11"}} {
+		text := "op 1 aten::a 0 1\n"
+		for i := range c.steps {
+			text += fmt.Sprintf("note 1 ProfilerStep#%d %d 5\n", i+1, 10*i+10)
+		}
+		if _, err := cdg.FindWindow(testtrace.Lines(t, text), cdg.Options{Step: "99"}); err == nil || !strings.Contains(err.Error(), c.fails) {
+			t.Errorf("%d steps: error %v, want one with %q", c.steps, err, c.fails)
+		}
 	}
 }

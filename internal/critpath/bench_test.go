@@ -19,7 +19,7 @@ func repeated(tr *trace.Trace, n int) *trace.Trace {
 	first, last := int64(1<<62), int64(0)
 	for i := range tr.Events {
 		if e := &tr.Events[i]; e.Ph == 'X' {
-			first, last = min(first, e.Start), max(last, e.End())
+			first, last = min(first, e.Start), max(last, tr.End(e))
 		}
 	}
 	for i := range n {

@@ -80,7 +80,7 @@ func (c *ctda) latest(gpu bool) nodes.ID {
 		if n.GPU != gpu {
 			continue
 		}
-		runs := c.tr.Events[n.Last].End() > c.g.Window.End
+		runs := c.tr.End(&c.tr.Events[n.Last]) > c.g.Window.End
 		if best == nodes.None || bestRuns && !runs || runs == bestRuns && c.endsLater(n, &c.g.Nodes[best]) {
 			best, bestRuns = nodes.ID(i), runs
 		}
@@ -185,7 +185,7 @@ func (c *ctda) launchEnd(n *nodes.Node) int64 {
 	if n.Launch == trace.NoEvent {
 		return n.End
 	}
-	return min(n.End, c.tr.Events[n.Launch].End())
+	return min(n.End, c.tr.End(&c.tr.Events[n.Launch]))
 }
 
 // cutEffective sets the effective time of each critical node (section 3.4): a CPU node whose GPU node is critical too
@@ -214,7 +214,7 @@ func (c *ctda) cutEffective() {
 // waitEnd returns when the wait that an edge stands for was over.
 func (c *ctda) waitEnd(e nodes.Edge) int64 {
 	if _, wait := c.waited(e); wait != nil {
-		return min(c.g.Acts[wait.From].End, c.tr.Events[c.g.Nodes[e.To].First].End())
+		return min(c.g.Acts[wait.From].End, c.tr.End(&c.tr.Events[c.g.Nodes[e.To].First]))
 	}
 	return c.g.Nodes[e.To].Start
 }

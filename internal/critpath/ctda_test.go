@@ -85,8 +85,8 @@ func checkCTDA(g *graph.Graph, p *critpath.Path) error {
 	at, sum := p.Window.Start, int64(0)
 	for i, s := range p.Segments.List() {
 		e := &g.Trace.Events[s.Event]
-		if s.Start < at || s.End <= s.Start || s.End > p.Window.End || s.Start < e.Start || s.End > e.End() {
-			return fmt.Errorf("segment %d: [%d, %d] of event [%d, %d] after %d", i, s.Start, s.End, e.Start, e.End(), at)
+		if s.Start < at || s.End <= s.Start || s.End > p.Window.End || s.Start < e.Start || s.End > g.Trace.End(e) {
+			return fmt.Errorf("segment %d: [%d, %d] of event [%d, %d] after %d", i, s.Start, s.End, e.Start, g.Trace.End(e), at)
 		}
 		at = s.End
 		sum += s.End - s.Start

@@ -133,7 +133,7 @@ func (c *ctda) edges() []Edge {
 		switch step.Kind {
 		case nodes.CallEdge:
 			if call := c.tr.Launch[to.First]; call != trace.NoEvent {
-				e.From, end = call, c.tr.Events[call].End()
+				e.From, end = call, c.tr.End(&c.tr.Events[call])
 			}
 		case nodes.SyncEdge:
 			if waiter, wait := c.waited(step); wait != nil {

@@ -25,7 +25,9 @@ func handGraph(drawn []handNode, edges string) (*graph.Graph, []string) {
 	index := map[string]nodes.ID{}
 	var names []string
 	event := func(start, end int64) trace.EventID {
-		tr.Events = append(tr.Events, trace.Event{Start: start, Dur: end - start})
+		e := trace.Event{Start: start}
+		tr.SetDur(&e, end-start)
+		tr.Events = append(tr.Events, e)
 		return trace.EventID(len(tr.Events) - 1)
 	}
 	for i, n := range drawn {

@@ -206,7 +206,7 @@ func (w *walker) close() {
 func (w *walker) addEdge(event trace.EventID, t int64) {
 	if w.next != trace.NoEvent && w.next != event && w.sink == nil {
 		from := &w.tr.Events[event]
-		e := Edge{From: event, To: w.next, FromEnd: t >= from.End(), ToEnd: w.step.toEnd, Type: w.step.kind,
+		e := Edge{From: event, To: w.next, FromEnd: t >= w.tr.End(from), ToEnd: w.step.toEnd, Type: w.step.kind,
 			Evidence: w.step.evidence, Weight: max(0, w.step.to-t)}
 		if e.Type == OperatorEdge {
 			e.Type, e.Weight = w.programEdge(event, w.next, e.Weight)

@@ -134,8 +134,8 @@ func (r *reasoner) otherDevice(s *Segment) bool {
 func (r *reasoner) spans(kind trace.Kind) *[]cdg.Span {
 	var all []cdg.Span
 	for i := range r.tr.Events {
-		if e := &r.tr.Events[i]; e.Kind == kind && e.Ph == 'X' && e.Dur > 0 {
-			all = append(all, cdg.Span{Start: e.Start, End: e.End()})
+		if e := &r.tr.Events[i]; e.Kind == kind && e.Ph == 'X' && r.tr.Dur(e) > 0 {
+			all = append(all, cdg.Span{Start: e.Start, End: r.tr.End(e)})
 		}
 	}
 	slices.SortFunc(all, func(x, y cdg.Span) int { return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End)) })

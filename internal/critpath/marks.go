@@ -91,8 +91,8 @@ func (p *Path) Check(g *graph.Graph) error {
 		t = s.End
 		if s.Owned() {
 			owned += s.End - s.Start
-			if e := &g.Trace.Events[s.Event]; s.Start < e.Start || s.End > e.End() {
-				return fmt.Errorf("segment %d: [%d, %d] outside its event %d [%d, %d]", i, s.Start, s.End, s.Event, e.Start, e.End())
+			if e := &g.Trace.Events[s.Event]; s.Start < e.Start || s.End > g.Trace.End(e) {
+				return fmt.Errorf("segment %d: [%d, %d] outside its event %d [%d, %d]", i, s.Start, s.End, s.Event, e.Start, g.Trace.End(e))
 			}
 		}
 	}
@@ -105,8 +105,8 @@ func (p *Path) Check(g *graph.Graph) error {
 		if i > 0 && p.Marks[i-1].Event >= m.Event {
 			return fmt.Errorf("mark %d: out of order", i)
 		}
-		if m.NS <= 0 || m.NS > g.Trace.Events[m.Event].Dur {
-			return fmt.Errorf("mark %d: event %d of %d ns has %d ns on the path", i, m.Event, g.Trace.Events[m.Event].Dur, m.NS)
+		if m.NS <= 0 || m.NS > g.Trace.Dur(&g.Trace.Events[m.Event]) {
+			return fmt.Errorf("mark %d: event %d of %d ns has %d ns on the path", i, m.Event, g.Trace.Dur(&g.Trace.Events[m.Event]), m.NS)
 		}
 		marked += m.NS
 	}
@@ -126,8 +126,8 @@ func (p *Path) checkEdge(g *graph.Graph, e *Edge) error {
 		return fmt.Errorf("weight %d", e.Weight)
 	}
 	from, to := &g.Trace.Events[e.From], &g.Trace.Events[e.To]
-	if from.Start > to.End() {
-		return fmt.Errorf("%s goes back: event %d [%d, %d] to %d [%d, %d]", e.Type, e.From, from.Start, from.End(), e.To, to.Start, to.End())
+	if from.Start > g.Trace.End(to) {
+		return fmt.Errorf("%s goes back: event %d [%d, %d] to %d [%d, %d]", e.Type, e.From, from.Start, g.Trace.End(from), e.To, to.Start, g.Trace.End(to))
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ func shuffled(tr *trace.Trace, r *rand.Rand, shift int64) (*trace.Trace, []trace
 		c.Tracks[to] = tr.Tracks[from]
 	}
 	c.Events, c.Launch = make([]trace.Event, n), make([]trace.EventID, n)
+	c.Ext = slices.Clone(tr.Ext)
 	for to, from := range perm {
 		e := tr.Events[from]
 		e.Start += shift
@@ -45,6 +46,9 @@ func shuffled(tr *trace.Trace, r *rand.Rand, shift int64) (*trace.Trace, []trace
 			e.Track = newRow[e.Track]
 		}
 		c.Events[to] = e
+		if tr.Ext != nil {
+			c.Ext[to] = tr.Ext[from]
+		}
 		c.Launch[to] = trace.NoEvent
 		if l := tr.Launch[from]; l != trace.NoEvent {
 			c.Launch[to] = inverse[l]
@@ -161,8 +165,8 @@ func twins(tr *trace.Trace) bool {
 		if e.Ph != 'X' || !e.Kind.Host() && !e.Kind.Device() {
 			continue
 		}
-		k := id{e.Start, e.Dur, e.Ext, e.Corr, e.Name, e.Track}
-		if seen[k] && e.Dur > 0 {
+		k := id{e.Start, tr.Dur(e), tr.ExternalID(trace.EventID(i)), tr.Corr(e), e.Name, e.Track}
+		if seen[k] && tr.Dur(e) > 0 {
 			return true
 		}
 		seen[k] = true

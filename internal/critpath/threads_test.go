@@ -17,7 +17,8 @@ func (m *traceMaker) flow(from, to int64, start, end int64, id int64) {
 		{Start: start, Track: m.track(false, from), Ph: 's'},
 		{Start: end, Track: m.track(false, to), Ph: 'f'},
 	} {
-		e.Cat, e.Name, e.Corr = cat, m.sym("fwdbwd"), id
+		e.Cat, e.Name = cat, m.sym("fwdbwd")
+		m.tr.SetCorr(&e, id)
 		m.tr.Events = append(m.tr.Events, e)
 		m.tr.Launch = append(m.tr.Launch, trace.NoEvent)
 	}

@@ -54,11 +54,13 @@ func (m *traceMaker) track(stream bool, id int64) trace.TrackID {
 
 // add appends a complete event; corr 0 is none. A runtime call comes before the operations with its correlation.
 func (m *traceMaker) add(kind trace.Kind, row int64, name string, start, end, corr int64) trace.EventID {
-	e := trace.Event{Start: start, Dur: end - start, Kind: kind, Ph: 'X', Name: m.sym(name), Track: m.track(kind.Device(), row)}
+	e := trace.Event{Start: start, Kind: kind, Ph: 'X', Name: m.sym(name), Track: m.track(kind.Device(), row)}
+	m.tr.SetDur(&e, end-start)
 	launch := trace.NoEvent
 	id := trace.EventID(len(m.tr.Events))
 	if corr != 0 {
-		e.Corr, e.Flags = corr, trace.HasCorr
+		e.Flags |= trace.HasCorr
+		m.tr.SetCorr(&e, corr)
 		if kind.Call() {
 			m.calls[corr] = id
 		} else if call, ok := m.calls[corr]; ok && kind.Device() {

@@ -198,7 +198,7 @@ func TestAscend(t *testing.T) {
 		if l := tr.Launch[i]; l != trace.NoEvent {
 			launch = tr.Name(l)
 		}
-		got = append(got, fmt.Sprintf("%v %s %d+%d on %s by %s", e.Kind, tr.Name(trace.EventID(i)), e.Start/1000, e.Dur/1000, tr.TokenText(tr.Tracks[e.Track].TID), launch))
+		got = append(got, fmt.Sprintf("%v %s %d+%d on %s by %s", e.Kind, tr.Name(trace.EventID(i)), e.Start/1000, tr.Dur(e)/1000, tr.TokenText(tr.Tracks[e.Track].TID), launch))
 	}
 	want := []string{
 		"annotation ProfilerStep#7 0+300 on 100 by -",

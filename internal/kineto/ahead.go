@@ -196,21 +196,22 @@ const leastEvent = 64
 // is collected from: there they would lie beside the whole until the next collection.
 func (p *piece) borrow(to steady) {
 	n := 1 + (p.to-p.from)/leastEvent
-	const event, span = int(unsafe.Sizeof(trace.Event{})), int(unsafe.Sizeof(Span{})) // both hold no pointers
-	lent := to.Lend(n * (event + span))
+	const event, span, ext = int(unsafe.Sizeof(trace.Event{})), int(unsafe.Sizeof(Span(0))), int(unsafe.Sizeof(int32(0))) // none holds a pointer
+	lent := to.Lend(n * (event + span + ext))
 	if len(lent) == 0 {
 		n = count(p.view[p.from:], phKey)
-		p.events, p.spans = make([]trace.Event, 0, n), make([]Span, 0, n)
+		p.events, p.spans, p.exts = make([]trace.Event, 0, n), make([]Span, 0, n), make([]int32, 0, n)
 		return
 	}
 	p.events = unsafe.Slice((*trace.Event)(unsafe.Pointer(&lent[0])), n)[:0]
 	p.spans = unsafe.Slice((*Span)(unsafe.Pointer(&lent[n*event])), n)[:0]
+	p.exts = unsafe.Slice((*int32)(unsafe.Pointer(&lent[n*(event+span)])), n)[:0]
 	p.lent, p.lender = lent, to
 }
 
 // drop lets go of the events of a piece.
 func (p *piece) drop() {
-	p.events, p.spans, p.done = nil, nil, false
+	p.events, p.spans, p.exts, p.done = nil, nil, nil, false
 	if p.lent != nil {
 		p.lender.TakeBack(p.lent)
 		p.lent, p.lender = nil, nil

@@ -12,53 +12,80 @@ type argReader struct {
 	s     []byte
 	i     int
 	visit func(key string, v trace.Value) bool
+	known func(key, text string) bool // may be nil
+	guide *guide                      // of the keys of the top level
 }
 
 // readArgs tells what stands in the args value that raw begins with; see trace.Source.
-func readArgs(raw []byte, visit func(key string, v trace.Value) bool) {
-	a := argReader{s: raw, visit: visit}
+func readArgs(raw []byte, g *guide, known func(key, text string) bool, visit func(key string, v trace.Value) bool) {
+	a := argReader{s: raw, visit: visit, known: known, guide: g}
 	a.i = skipSpace(raw, 0)
 	switch {
 	case a.i >= len(raw):
 	case raw[a.i] == '{':
 		a.i++
-		a.object(1)
+		a.top()
 	default:
 		a.value("args", 1, false)
+	}
+}
+
+// top tells the members of the args themselves.
+func (a *argReader) top() {
+	at := 0 // the key before, in the guide
+	for {
+		key := ""
+		if k := a.guide.expect(at, a.s[a.i:]); k > 0 {
+			at, key = k, a.guide.keys[k].key
+			a.i += len(a.guide.keys[k].lead)
+		} else {
+			from, ok := a.i, false
+			if key, ok = a.key(); !ok {
+				return
+			}
+			at = a.guide.learn(at, a.s[from:a.i], key)
+		}
+		if !a.value(key, 1, true) {
+			return
+		}
 	}
 }
 
 // object tells the members up to '}'; false ends all.
 func (a *argReader) object(depth int) bool {
 	for {
-		a.i = skipSpace(a.s, a.i)
-		if a.i >= len(a.s) {
-			return false
-		}
-		switch a.s[a.i] {
-		case '}':
-			a.i++
-			return true
-		case ',':
-			a.i++
-			continue
-		case '"':
-		default:
-			return false
-		}
-		key, ok := a.str(true, true)
+		key, ok := a.key()
 		if !ok {
-			return false
+			break
 		}
-		a.i = skipSpace(a.s, a.i)
-		if a.i >= len(a.s) || a.s[a.i] != ':' {
-			return false
-		}
-		a.i = skipSpace(a.s, a.i+1)
 		if !a.value(key, depth, true) {
 			return false
 		}
 	}
+	if a.i < len(a.s) && a.s[a.i] == '}' {
+		a.i++
+		return true
+	}
+	return false
+}
+
+// key reads the next key of an object and goes to its value. It reports false where there is none: before '}', or where all ends.
+func (a *argReader) key() (string, bool) {
+	for a.i = skipSpace(a.s, a.i); a.i < len(a.s) && a.s[a.i] == ','; a.i = skipSpace(a.s, a.i) {
+		a.i++
+	}
+	if a.i >= len(a.s) || a.s[a.i] != '"' {
+		return "", false
+	}
+	key, ok := a.str(true, true)
+	if !ok {
+		return "", false
+	}
+	if a.i = skipSpace(a.s, a.i); a.i >= len(a.s) || a.s[a.i] != ':' {
+		return "", false
+	}
+	a.i = skipSpace(a.s, a.i+1)
+	return key, true
 }
 
 func (a *argReader) array(depth int) bool {
@@ -89,17 +116,42 @@ func (a *argReader) value(key string, depth int, inObject bool) bool {
 		return a.skip(inObject)
 	}
 	switch a.s[a.i] {
-	case '{':
-		a.i++
-		return a.visit(key, trace.Value{Kind: trace.Object}) && a.object(depth+1) && a.visit("", trace.Value{Kind: trace.End})
-	case '[':
-		a.i++
-		return a.visit(key, trace.Value{Kind: trace.Array}) && a.array(depth+1) && a.visit("", trace.Value{Kind: trace.End})
+	case '{', '[':
+		if depth == 1 && a.known != nil {
+			return a.unlessKnown(key)
+		}
+		return a.nested(key, depth) && a.visit("", trace.Value{Kind: trace.End})
 	case '"':
 		s, ok := a.str(false, inObject)
 		return ok && a.visit(key, trace.Value{Kind: trace.String, Text: s})
 	}
 	return a.scalar(key)
+}
+
+// nested tells the object or array at a.i but for its end.
+func (a *argReader) nested(key string, depth int) bool {
+	a.i++
+	if a.s[a.i-1] == '{' {
+		return a.visit(key, trace.Value{Kind: trace.Object}) && a.object(depth+1)
+	}
+	return a.visit(key, trace.Value{Kind: trace.Array}) && a.array(depth+1)
+}
+
+// unlessKnown tells the object or array at a.i, at its end with its text, unless that is known.
+func (a *argReader) unlessKnown(key string) bool {
+	from := a.i
+	if n := guessEnd(a.s[from:]); n > 0 && a.known(key, borrow(a.s[from:from+n])) {
+		a.i += n
+		return true
+	}
+	if !a.nested(key, 1) {
+		return false
+	}
+	end := trace.Value{Kind: trace.End}
+	if a.i-from <= maxKnown {
+		end.Text = borrow(a.s[from:a.i])
+	}
+	return a.visit("", end)
 }
 
 // scalar tells a number or a word.

@@ -20,13 +20,15 @@ type piece struct {
 	lent     []byte // memory in which events and spans lie then; nil for that of the collector
 	lender   steady
 	*chunkParser
-	events []trace.Event
-	spans  []Span // per event
-	end    int    // position after the piece: to when it fits, behind it when not
-	closed bool   // the list ends in this piece; end is at its ']' or at the end of the input
-	cut    bool   // the input ends inside the list
-	waste  int    // bytes that were scanned in broken events and have to be scanned again
-	budget int    // of waste; what comes after it is taken for cut
+	events  []trace.Event
+	spans   []Span  // per event
+	exts    []int32 // per event, see trace.Trace.Ext
+	end     int     // position after the piece: to when it fits, behind it when not
+	lastEnd int     // position after the last event, or where the next one starts
+	closed  bool    // the list ends in this piece; end is at its ']' or at the end of the input
+	cut     bool    // the input ends inside the list
+	waste   int     // bytes that were scanned in broken events and have to be scanned again
+	budget  int     // of waste; what comes after it is taken for cut
 }
 
 // wasteFactor bounds the time that broken input can cost: times its length, beyond reading it once.
@@ -36,7 +38,10 @@ const wasteFactor = 32
 type slab struct {
 	events []trace.Event
 	spans  []Span
+	exts   []int32
 }
+
+func newSlab(n int) slab { return slab{make([]trace.Event, n), make([]Span, n), make([]int32, n)} }
 
 // scanList scans the elements from the byte after the list's bracket on, but for those that ahead has.
 func scanList(src []byte, from, size int, ahead *Ahead) (found []*piece, all slab) {
@@ -59,12 +64,13 @@ func scanList(src []byte, from, size int, ahead *Ahead) (found []*piece, all sla
 	for _, p := range left {
 		total += p.likely
 	}
-	all = slab{make([]trace.Event, total), make([]Span, total)}
+	all = newSlab(total)
 	at := 0
 	for _, p := range left {
 		p.budget = budget
-		p.events, p.spans = all.events[at:at:at+p.likely], all.spans[at:at:at+p.likely]
-		at += p.likely
+		to := at + p.likely
+		p.events, p.spans, p.exts = all.events[at:at:to], all.spans[at:at:to], all.exts[at:at:to]
+		at = to
 	}
 	par.Each(len(left), func(i int) { left[i].scan(src) })
 	return prove(src, pieces, budget), all
@@ -161,7 +167,7 @@ var phKey = []byte(`"ph"`)
 func (p *piece) scan(src []byte) {
 	p.chunkParser = newChunkParser(src)
 	p.closed, p.cut, p.waste = false, false, 0
-	p.events, p.spans = p.events[:0], p.spans[:0]
+	p.events, p.spans, p.exts = p.events[:0], p.spans[:0], p.exts[:0]
 	i := skipSpace(src, p.from)
 	for {
 		if i >= len(src) {
@@ -185,6 +191,7 @@ func (p *piece) scan(src []byte) {
 			p.end, p.closed, p.cut = len(src), true, true
 			return
 		}
+		p.lastEnd = i
 		i = skipSpace(src, i)
 		if i < len(src) && src[i] == ',' {
 			i = skipSpace(src, i+1)
@@ -219,14 +226,14 @@ func (p *piece) element(i int) int {
 			return end
 		}
 	} else {
-		p.dirty = false
+		p.dirty, p.ext = false, 0
 		if end := p.skipValue(i, false, 1); end >= 0 && end < len(p.s) {
 			p.mend(RepairNoObject, i)
 			e := trace.Event{Track: trace.NoTrack}
 			if p.dirty {
 				e.Flags |= trace.Dirty
 			}
-			p.add(e, Span{Off: int64(i), Len: uint32(end - i)})
+			p.add(e, SpanAt(int64(i), 0))
 			return end
 		}
 	}
@@ -237,18 +244,16 @@ func (p *piece) element(i int) int {
 	if p.waste += max(0, p.far-next); p.waste > p.budget {
 		return -1
 	}
-	end := next
-	for end > i+1 && (isBlank(p.s[end-1]) || p.s[end-1] == ',') {
-		end--
-	}
 	p.mend(RepairBroken, i)
-	p.add(trace.Event{Track: trace.NoTrack, Flags: trace.Dirty | trace.Repaired}, Span{Off: int64(i), Len: uint32(min(int64(end-i), 1<<32-1))})
+	p.ext = 0
+	p.add(trace.Event{Track: trace.NoTrack, Flags: trace.Dirty | trace.Repaired}, SpanAt(int64(i), 0))
 	return next
 }
 
 func (p *piece) add(e trace.Event, at Span) {
 	p.events = append(p.events, e)
 	p.spans = append(p.spans, at)
+	p.exts = append(p.exts, p.ext)
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

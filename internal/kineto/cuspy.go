@@ -70,7 +70,7 @@ func (t *draft) readGraphEdges() {
 	for i := range t.Events {
 		e := &t.Events[i]
 		nodes = nodes || e.Flags&trace.GraphOp != 0
-		if (e.Ph == 's' || e.Ph == 'f') && e.Flags&trace.HasCorr != 0 && e.Corr >= firstGraphFlow && t.Syms[e.Cat] == "ac2g" {
+		if (e.Ph == 's' || e.Ph == 'f') && e.Flags&trace.HasCorr != 0 && t.Corr(e) >= firstGraphFlow && t.Syms[e.Cat] == "ac2g" {
 			flows = append(flows, trace.EventID(i))
 		}
 	}
@@ -81,7 +81,7 @@ func (t *draft) readGraphEdges() {
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Flags&trace.GraphOp != 0 && e.Ph == 'X' && e.Kind.Device() {
 			starting[place{e.Track, e.Start}] = append(starting[place{e.Track, e.Start}], trace.EventID(i))
-			ending[place{e.Track, e.End()}] = append(ending[place{e.Track, e.End()}], trace.EventID(i))
+			ending[place{e.Track, t.End(e)}] = append(ending[place{e.Track, t.End(e)}], trace.EventID(i))
 		}
 	}
 	rows := map[trace.TrackID]trace.TrackID{}
@@ -98,10 +98,10 @@ func (t *draft) readGraphEdges() {
 	for _, id := range flows {
 		f := &t.Events[id]
 		if f.Ph == 's' {
-			open[f.Corr] = id
+			open[t.Corr(f)] = id
 			continue
 		}
-		s, ok := open[f.Corr]
+		s, ok := open[t.Corr(f)]
 		if !ok {
 			continue
 		}
@@ -115,7 +115,7 @@ func (t *draft) readGraphEdges() {
 func (t *draft) graphEdge(from, to []trace.EventID) (trace.EventID, trace.EventID) {
 	for _, x := range from {
 		for _, y := range to {
-			if a, b := &t.Events[x], &t.Events[y]; x != y && a.Flags&b.Flags&trace.HasCorr != 0 && a.Corr == b.Corr {
+			if a, b := &t.Events[x], &t.Events[y]; x != y && a.Flags&b.Flags&trace.HasCorr != 0 && t.Corr(a) == t.Corr(b) {
 				return x, y
 			}
 		}

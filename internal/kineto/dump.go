@@ -38,17 +38,17 @@ func Dump(w io.Writer, t *trace.Trace) error {
 }
 
 func dumpEvent(b *bufio.Writer, t *trace.Trace, x *Text, id trace.EventID) {
-	e, at := &t.Events[id], &x.Spans[id]
+	e := &t.Events[id]
 	ph := "-"
 	if e.Ph != 0 {
 		ph = strconv.QuoteRune(rune(e.Ph))
 	}
-	fmt.Fprintf(b, "event %d %s %s cat %q name %q track %d ts %d dur %d", id, ph, e.Kind, t.Syms[e.Cat], t.Syms[e.Name], e.Track, e.Start, e.Dur)
-	if e.Flags&trace.HasCorr != 0 || e.Corr != 0 {
-		fmt.Fprintf(b, " corr %d", e.Corr)
+	fmt.Fprintf(b, "event %d %s %s cat %q name %q track %d ts %d dur %d", id, ph, e.Kind, t.Syms[e.Cat], t.Syms[e.Name], e.Track, e.Start, t.Dur(e))
+	if e.Flags&trace.HasCorr != 0 || t.Corr(e) != 0 {
+		fmt.Fprintf(b, " corr %d", t.Corr(e))
 	}
 	if e.Flags&trace.HasExt != 0 {
-		fmt.Fprintf(b, " ext %d", e.Ext)
+		fmt.Fprintf(b, " ext %d", t.ExternalID(id))
 	}
 	if seq, ok := t.Sequence(id); ok {
 		fmt.Fprintf(b, " seq %d", seq)
@@ -56,5 +56,5 @@ func dumpEvent(b *bufio.Writer, t *trace.Trace, x *Text, id trace.EventID) {
 	if t.Launch[id] != trace.NoEvent {
 		fmt.Fprintf(b, " launch %d", t.Launch[id])
 	}
-	fmt.Fprintf(b, " at %d+%d args %d flags %#x\n", at.Off, at.Len, at.Args, uint16(e.Flags&^trace.HasArgs))
+	fmt.Fprintf(b, " at %d+%d args %d flags %#x\n", x.Spans[id].Off(), len(x.Raw(id)), x.ArgsAt(id), uint16(e.Flags&^trace.HasArgs))
 }

@@ -21,6 +21,9 @@ type chunkParser struct {
 	big     int     // categories beyond what an event can hold
 	shapes  bool    // an event says the shapes of its inputs
 	marked  bool    // an event may have marks of an earlier overlay
+	wide    trace.Wide
+	ext     int32 // of the event that is scanned: what belongs into trace.Trace.Ext
+	hasExt  bool  // an event has an external id
 }
 
 func newChunkParser(src []byte) *chunkParser {
@@ -41,7 +44,7 @@ type fields struct {
 
 // event scans the object at i into e and returns the position after it; -1 when it is broken or cut.
 func (p *chunkParser) event(i int, e *trace.Event, at *Span) int {
-	p.dirty = false
+	p.dirty, p.ext = false, 0
 	f := fields{at: i}
 	*e = trace.Event{Track: trace.NoTrack}
 	m := members{p: &p.scanner, at: i, depth: 1}
@@ -68,7 +71,7 @@ func (p *chunkParser) event(i int, e *trace.Event, at *Span) int {
 	if end < 0 || int64(end-i) > 1<<32-1 {
 		return -1
 	}
-	*at = Span{int64(i), uint32(end - i), uint32(args)}
+	*at = SpanAt(int64(i), int64(args))
 	if args > 0 {
 		f.args = p.s[i+args : end]
 	}
@@ -130,16 +133,18 @@ func (p *chunkParser) args(i int, e *trace.Event) int {
 			p.shapes = true
 		case "correlation":
 			if v, ok := p.int(p.s[at:m.at], at); ok {
-				e.Corr, e.Flags = v, e.Flags|trace.HasCorr
+				e.Flags |= trace.HasCorr
+				p.wide.SetCorr(e, v)
 			}
 		case "correlation_id": // of XLA, always as a text
 			d, _ := unquote1(p.s[at:m.at])
 			if v, ok := parseInt(d); ok && e.Flags&trace.HasCorr == 0 {
-				e.Corr, e.Flags = v, e.Flags|trace.HasCorr
+				e.Flags |= trace.HasCorr
+				p.wide.SetCorr(e, v)
 			}
 		case "External id", "external id":
 			if v, ok := p.int(p.s[at:m.at], at); ok {
-				e.Ext, e.Flags = v, e.Flags|trace.HasExt
+				p.ext, p.hasExt = p.wide.SetExt(e, v), true
 			}
 		case "Sequence number":
 			if v, ok := p.int(p.s[at:m.at], at); ok && v >= 0 && v < 1<<31 {
@@ -256,7 +261,7 @@ func (p *chunkParser) times(f *fields, e *trace.Event) {
 	if ns > 1<<62-max(e.Start, 0) { // an end that does not fit
 		ns = 0
 	}
-	e.Dur = ns
+	p.wide.SetDur(e, ns)
 }
 
 func (p *chunkParser) micros(w []byte, f *fields) (int64, bool) {
@@ -276,10 +281,11 @@ func (p *chunkParser) identity(w []byte, e *trace.Event) {
 	}
 	if w[0] != '"' {
 		if v, ok := parseInt(w); ok {
-			e.Corr, e.Flags = v, e.Flags|trace.HasCorr
+			e.Flags |= trace.HasCorr
+			p.wide.SetCorr(e, v)
 			return
 		}
 	}
 	e.Flags &^= trace.HasCorr
-	e.Corr = -1 - int64(p.name(w))
+	p.wide.SetCorr(e, -1-int64(p.name(w)))
 }

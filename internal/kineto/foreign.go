@@ -72,10 +72,10 @@ func (t *draft) foreignRows() {
 func (t *draft) onlyInnermost(row []trace.EventID) {
 	slices.SortStableFunc(row, func(a, b trace.EventID) int {
 		x, y := &t.Events[a], &t.Events[b]
-		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End(), x.End()))
+		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(t.End(y), t.End(x)))
 	})
 	for i, id := range row[:max(len(row)-1, 0)] {
-		if e, next := &t.Events[id], &t.Events[row[i+1]]; next.Start < e.End() && next.End() <= e.End() {
+		if e, next := &t.Events[id], &t.Events[row[i+1]]; next.Start < t.End(e) && t.End(next) <= t.End(e) {
 			e.Kind = trace.DeviceOther
 		}
 	}
@@ -140,7 +140,7 @@ func (t *draft) foreignLinks() {
 		e := &t.Events[i]
 		switch {
 		case e.Ph == 's':
-			starts = append(starts, end{e.Corr, trace.EventID(i)})
+			starts = append(starts, end{t.Corr(e), trace.EventID(i)})
 		case e.Ph == 'X' && e.Kind.Device():
 			at[place{e.Track, e.Start}] = trace.EventID(i)
 		case e.Ph == 'X' && e.Kind.Host() && e.Track != trace.NoTrack:
@@ -160,8 +160,8 @@ func (t *draft) foreignLinks() {
 		if !ok || t.Launch[op] != trace.NoEvent {
 			continue
 		}
-		k, found := slices.BinarySearchFunc(starts, f.Corr, func(s end, id int64) int { return cmp.Compare(s.id, id) })
-		for ; found && k < len(starts) && starts[k].id == f.Corr; k++ {
+		k, found := slices.BinarySearchFunc(starts, t.Corr(f), func(s end, id int64) int { return cmp.Compare(s.id, id) })
+		for ; found && k < len(starts) && starts[k].id == t.Corr(f); k++ {
 			s := &t.Events[starts[k].event]
 			if s.Cat != f.Cat || s.Name != f.Name {
 				continue
@@ -169,7 +169,7 @@ func (t *draft) foreignLinks() {
 			row := rows[t.sameRow(s.Track, trace.HostThread)]
 			n, _ := slices.BinarySearchFunc(row, s.Start+1, func(id trace.EventID, ts int64) int { return cmp.Compare(t.Events[id].Start, ts) })
 			for n--; n >= 0; n-- { // the innermost slice that is open there
-				if h := &t.Events[row[n]]; h.End() >= s.Start {
+				if h := &t.Events[row[n]]; t.End(h) >= s.Start {
 					t.Launch[op] = row[n]
 					break
 				}

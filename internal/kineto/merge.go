@@ -43,8 +43,8 @@ func merge(t *draft, pieces []*piece, all slab, total int) {
 	t.Syms = syms.list
 	t.Tracks, t.Procs = tracks.tracks, tracks.procs
 
-	base := 0
-	for _, p := range pieces {
+	base, hasExt := 0, false
+	for i, p := range pieces {
 		t.fracs |= p.fracs
 		t.Shapes = t.Shapes || p.shapes
 		t.Marked = t.Marked || p.marked
@@ -52,8 +52,17 @@ func merge(t *draft, pieces []*piece, all slab, total int) {
 			t.metas = append(t.metas, trace.EventID(base+int(k)))
 		}
 		base += len(p.events)
+		maps[i].wide = t.Wide.Join(p.wide)
+		hasExt = hasExt || p.hasExt
+		if len(p.events) > 0 {
+			t.EventsEnd = int64(p.lastEnd)
+		}
 	}
-	t.Events, t.Spans = joinEvents(pieces, maps, all, total)
+	j := joinEvents(pieces, maps, all, total)
+	t.Events, t.Spans = j.events, j.spans
+	if hasExt {
+		t.Ext = j.exts
+	}
 }
 
 // remap turns the numbers of a piece into those of the file.
@@ -61,10 +70,11 @@ type remap struct {
 	names  []trace.Sym
 	cats   []uint16
 	tracks []trace.TrackID
+	wide   int32 // what the indexes into trace.Wide grow by
 }
 
 // joinEvents brings the pieces together. Those that filled their part of the slab lie in order already.
-func joinEvents(pieces []*piece, maps []remap, all slab, total int) ([]trace.Event, []Span) {
+func joinEvents(pieces []*piece, maps []remap, all slab, total int) slab {
 	joined, at := total <= len(all.events), 0
 	for _, p := range pieces {
 		if n := len(p.events); joined && n > 0 {
@@ -73,9 +83,9 @@ func joinEvents(pieces []*piece, maps []remap, all slab, total int) ([]trace.Eve
 		}
 	}
 	n := min(total, len(all.events))
-	events, spans := all.events[:n:n], all.spans[:n:n]
+	out := slab{all.events[:n:n], all.spans[:n:n], all.exts[:n:n]}
 	if !joined {
-		events, spans = make([]trace.Event, total), make([]Span, total)
+		out = newSlab(total)
 	}
 	first, base := make([]int, len(pieces)), 0 // of each piece: the number of its first event
 	for i, p := range pieces {
@@ -84,27 +94,32 @@ func joinEvents(pieces []*piece, maps []remap, all slab, total int) ([]trace.Eve
 	}
 	par.Each(len(pieces), func(i int) {
 		p := pieces[i]
-		dst := events[first[i]:][:len(p.events)]
+		at, to := first[i], first[i]+len(p.events)
 		if !joined {
-			copy(dst, p.events)
-			copy(spans[first[i]:], p.spans)
+			copy(out.events[at:], p.events)
+			copy(out.spans[at:], p.spans)
+			copy(out.exts[at:], p.exts)
 		}
 		p.drop()
-		maps[i].apply(dst)
+		maps[i].apply(out.events[at:to], out.exts[at:to], p.wide)
 	})
-	return events, spans
+	return out
 }
 
-func (m *remap) apply(events []trace.Event) {
+// apply renumbers the events of a piece, whose own Wide is wide.
+func (m *remap) apply(events []trace.Event, exts []int32, wide trace.Wide) {
 	for i := range events {
 		e := &events[i]
 		e.Name, e.Cat = m.names[e.Name], m.cats[e.Cat]
 		if e.Track != trace.NoTrack {
 			e.Track = m.tracks[e.Track]
 		}
-		if e.Corr < 0 && e.Flags&trace.HasCorr == 0 {
-			e.Corr = -1 - int64(m.names[-1-e.Corr])
+		if e.Flags&trace.HasCorr == 0 {
+			if id := wide.Corr(e); id < 0 {
+				wide.SetCorr(e, -1-int64(m.names[-1-id])) // fewer than 1<<31 names: wide does not grow
+			}
 		}
+		e.Renumber(m.wide, &exts[i])
 	}
 }
 

@@ -117,12 +117,12 @@ func TestAgainstOracle(t *testing.T) {
 
 func asOracle(tr *trace.Trace, id trace.EventID) oracleEvent {
 	e := &tr.Events[id]
-	o := oracleEvent{Cat: tr.Syms[e.Cat], Name: tr.Syms[e.Name], TS: e.Start, Dur: e.Dur, HasDur: e.Flags&trace.HasDur != 0}
+	o := oracleEvent{Cat: tr.Syms[e.Cat], Name: tr.Syms[e.Name], TS: e.Start, Dur: tr.Dur(e), HasDur: e.Flags&trace.HasDur != 0}
 	if e.Ph != 0 {
 		o.Ph = string(rune(e.Ph))
 	}
 	if !strings.ContainsAny(o.Ph, "stfbneSTpFNODvV") && e.Flags&trace.HasCorr != 0 {
-		o.Corr, o.HasCorr = e.Corr, true
+		o.Corr, o.HasCorr = tr.Corr(e), true
 	}
 	if e.Track != trace.NoTrack {
 		x := &tr.Tracks[e.Track]

@@ -58,6 +58,8 @@ func (r *topLevel) read() error {
 	src := r.t.Src
 	i := documentStart(src)
 	switch {
+	case int64(len(src)) > maxText:
+		return r.fail(0, "", "more than 1 TiB of JSON: split the trace")
 	case i >= len(src):
 		return r.fail(0, "", "the input is empty: expected a JSON trace")
 	case src[i] == '[':
@@ -186,6 +188,9 @@ func (r *topLevel) events(i int) (int, error) {
 		return 0, r.fail(i, "/traceEvents", "more than 2,147,483,646 events: split the trace")
 	}
 	merge(t, pieces, all, total)
+	if len(t.Syms) > 1<<31-1 {
+		return 0, r.fail(i, "/traceEvents", "more than 2,147,483,647 different texts: split the trace")
+	}
 	if last.cut {
 		t.Truncated = true
 		r.p.mend(RepairTruncated, last.end)
@@ -211,7 +216,7 @@ func (t *draft) refuse() error {
 			first = p
 		}
 		if p != first {
-			return &SyntaxError{File: t.File, Offset: t.Spans[t.Launch[i]].Off, Compressed: -1, Pointer: fmt.Sprintf("/traceEvents/%d", t.Launch[i]),
+			return &SyntaxError{File: t.File, Offset: t.Spans[t.Launch[i]].Off(), Compressed: -1, Pointer: fmt.Sprintf("/traceEvents/%d", t.Launch[i]),
 				Want: fmt.Sprintf("processes %s and %s both launch GPU work in this file, and their streams cannot be told apart: give one rank's trace", t.Syms[t.Procs[first].PID.Raw], t.Syms[t.Procs[p].PID.Raw])}
 		}
 	}

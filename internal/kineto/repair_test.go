@@ -102,7 +102,7 @@ func checkClean(t testing.TB, tr *trace.Trace) {
 			t.Fatal(err)
 		}
 		a := &again.Events[0]
-		if a.Start != e.Start || a.Dur != e.Dur || a.Ph != e.Ph || again.Syms[a.Name] != tr.Syms[e.Name] || a.Flags&trace.Dirty != 0 {
+		if a.Start != e.Start || again.Dur(a) != tr.Dur(e) || a.Ph != e.Ph || again.Syms[a.Name] != tr.Syms[e.Name] || a.Flags&trace.Dirty != 0 {
 			t.Fatalf("event %d: %q reads as %+v, was %+v", i, clean, *a, *e)
 		}
 	}
@@ -238,8 +238,8 @@ func TestUnpaddedFractions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tr.Events[1].Start != 1711000000000001005 || tr.Events[2].Start != 1711000000000002045 || tr.Events[1].Dur != 1007 {
-		t.Errorf("%d %d %d", tr.Events[1].Start, tr.Events[2].Start, tr.Events[1].Dur)
+	if tr.Events[1].Start != 1711000000000001005 || tr.Events[2].Start != 1711000000000002045 || tr.Dur(&tr.Events[1]) != 1007 {
+		t.Errorf("%d %d %d", tr.Events[1].Start, tr.Events[2].Start, tr.Dur(&tr.Events[1]))
 	}
 	// A fraction that starts with 0 was padded: short ones come from another tool and are decimal.
 	tr, err = Parse(wrap(ev("1711000000000000.123"), ev("1711000000000001.5"), ev("1711000000000002.05")), "x", Options{})

@@ -63,7 +63,7 @@ func Inspect(tr *trace.Trace) Survey {
 			continue
 		}
 		if e.Flags&trace.ClampedTS == 0 {
-			s.Start, s.End = min(s.Start, e.Start), max(s.End, e.End())
+			s.Start, s.End = min(s.Start, e.Start), max(s.End, t.End(e))
 		}
 		if e.Kind.Device() {
 			ops[t.Procs[t.Tracks[e.Track].Proc].Device]++
@@ -234,7 +234,7 @@ func (t *draft) oddities(s *Survey) []Oddity {
 func (t *draft) overlaps() (threads, streams int) {
 	rows := make([][]trace.EventID, len(t.Tracks))
 	for i := range t.Events {
-		if e := &t.Events[i]; e.Ph == 'X' && e.Track != trace.NoTrack && e.Dur > 0 {
+		if e := &t.Events[i]; e.Ph == 'X' && e.Track != trace.NoTrack && t.Dur(e) > 0 {
 			if c := t.Tracks[e.Track].Class; c == trace.HostThread || c == trace.DeviceStream && e.Kind != trace.DeviceOther {
 				rows[e.Track] = append(rows[e.Track], trace.EventID(i))
 			}
@@ -243,7 +243,7 @@ func (t *draft) overlaps() (threads, streams int) {
 	for k, row := range rows {
 		slices.SortFunc(row, func(a, b trace.EventID) int {
 			x, y := &t.Events[a], &t.Events[b]
-			return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End(), x.End()), cmp.Compare(a, b))
+			return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(t.End(y), t.End(x)), cmp.Compare(a, b))
 		})
 		var open []int64
 		n := 0
@@ -252,17 +252,17 @@ func (t *draft) overlaps() (threads, streams int) {
 			for len(open) > 0 && open[len(open)-1] <= e.Start {
 				open = open[:len(open)-1]
 			}
-			if len(open) > 0 && open[len(open)-1] < e.End() {
+			if len(open) > 0 && open[len(open)-1] < t.End(e) {
 				n++
 				continue
 			}
-			open = append(open, e.End())
+			open = append(open, t.End(e))
 		}
 		if t.Tracks[k].Class == trace.HostThread {
 			threads += n
 		} else {
 			for i := 1; i < len(row); i++ { // of operations, nesting is overlap too
-				if t.Events[row[i]].Start < t.Events[row[i-1]].End() {
+				if t.Events[row[i]].Start < t.End(&t.Events[row[i-1]]) {
 					streams++
 				}
 			}

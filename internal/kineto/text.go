@@ -22,23 +22,63 @@ type Text struct {
 	Fields []Field // top-level keys in file order, without traceEvents
 
 	ArrayForm        bool  // top level is an array
+	EventsEnd        int64 // behind the last event; commas and blanks may stand before it
 	ListOff, ListEnd int64 // '[' of the event list, and its ']' (len(Src) when cut)
 	Mended           bool  // what stands around the events cannot be copied: it is not valid JSON, or holds a second list
 
-	fracs  fraction // how decimals of times are written
+	guides sync.Pool // of *guide, for those that read args
+	fracs  fraction  // how decimals of times are written
 	digest sync.Once
 	sums   [2]uint32 // when digest is done
 }
 
-// Span is where an event stands in the text.
-type Span struct {
-	Off  int64  // of its '{'
-	Len  uint32 // '{' to '}'
-	Args uint32 // offset of the args value from Off; 0 = no args
+// Span is where an event stands in the text: the offset of its '{', and in the lower spanArgs bits how far from there its
+// args stand. Where it ends is not kept: before the commas and blanks that lead to the next one.
+type Span uint64
+
+const (
+	spanArgs = 24
+	farArgs  = 1<<spanArgs - 1 // the args stand so far away or further
+	maxText  = 1 << (64 - spanArgs)
+)
+
+// SpanAt is the span of an event at off, whose args stand args bytes behind, 0 for none.
+func SpanAt(off, args int64) Span { return Span(uint64(off)<<spanArgs | uint64(min(args, farArgs))) }
+
+// Off is where an event starts.
+func (s Span) Off() int64 { return int64(s >> spanArgs) }
+
+// EndOf is the byte after an event.
+func (x *Text) EndOf(id trace.EventID) int64 {
+	end := x.EventsEnd
+	if int(id)+1 < len(x.Spans) {
+		end = x.Spans[id+1].Off()
+	}
+	for first := x.Spans[id].Off() + 1; end > first && (isBlank(x.Src[end-1]) || x.Src[end-1] == ','); {
+		end--
+	}
+	return end
 }
 
-// End is the byte after the event.
-func (s Span) End() int64 { return s.Off + int64(s.Len) }
+// ArgsAt is how far behind the start of an event its args stand; 0 when it has none.
+func (x *Text) ArgsAt(id trace.EventID) int {
+	args := int(x.Spans[id] & farArgs)
+	if args < farArgs {
+		return args
+	}
+	raw := x.Raw(id)
+	m := members{p: &scanner{s: raw}, depth: 1}
+	for m.next() {
+		at := m.at
+		if !m.skip() {
+			break
+		}
+		if string(m.key) == "args" && raw[at] == '{' { // of several, the last one counts
+			args = at
+		}
+	}
+	return args
+}
 
 // Field is a top-level key of the object form other than traceEvents, by its bytes.
 type Field struct {
@@ -56,22 +96,31 @@ func TextOf(t *trace.Trace) *Text {
 
 // Raw returns the bytes of an event, from '{' to '}'. The caller must not change them.
 func (x *Text) Raw(id trace.EventID) []byte {
-	s := &x.Spans[id]
-	return x.Src[s.Off : s.Off+int64(s.Len)]
+	return x.Src[x.Spans[id].Off():x.EndOf(id)]
 }
 
 // rawArgs returns the bytes from the args value of an event to the end of the event.
 func (x *Text) rawArgs(id trace.EventID) []byte {
-	s := &x.Spans[id]
-	if s.Args == 0 {
+	args := x.ArgsAt(id)
+	if args == 0 {
 		return nil
 	}
-	return x.Src[s.Off+int64(s.Args) : s.Off+int64(s.Len)]
+	return x.Raw(id)[args:]
 }
 
 // Args calls visit for each argument of an event; see trace.Source.
 func (x *Text) Args(id trace.EventID, visit func(key string, v trace.Value) bool) {
-	readArgs(x.rawArgs(id), visit)
+	x.ArgsBut(id, nil, visit)
+}
+
+// ArgsBut calls visit for the arguments of an event that are not known; see trace.Source.
+func (x *Text) ArgsBut(id trace.EventID, known func(key, text string) bool, visit func(key string, v trace.Value) bool) {
+	g, _ := x.guides.Get().(*guide)
+	if g == nil {
+		g = newGuide()
+	}
+	readArgs(x.rawArgs(id), g, known, visit)
+	x.guides.Put(g)
 }
 
 // Arg returns an argument of an event; see trace.Source.
@@ -109,16 +158,21 @@ func (x *Text) Check(t *trace.Trace) error {
 	}
 	end := x.ListOff
 	for i := range x.Spans {
-		s := &x.Spans[i]
-		switch {
-		case s.Off < end || s.End() > int64(len(x.Src)):
-			return fmt.Errorf("kineto: event %d: bytes %d to %d, the event before ends at %d, the input at %d", i, s.Off, s.End(), end, len(x.Src))
-		case s.Args >= s.Len && s.Args != 0:
+		id := trace.EventID(i)
+		from, next := x.Spans[i].Off(), x.EventsEnd
+		if i+1 < len(x.Spans) {
+			next = x.Spans[i+1].Off()
+		}
+		if from < end || next <= from || next > int64(len(x.Src)) {
+			return fmt.Errorf("kineto: event %d: at byte %d, the event before ends at %d, the next starts at %d, the input ends at %d", i, from, end, next, len(x.Src))
+		}
+		end = x.EndOf(id)
+		switch args := x.ArgsAt(id); {
+		case from+int64(args) >= end:
 			return fmt.Errorf("kineto: event %d: args outside of it", i)
-		case s.Args != 0 != (t.Events[i].Flags&trace.HasArgs != 0):
+		case args != 0 != (t.Events[i].Flags&trace.HasArgs != 0):
 			return fmt.Errorf("kineto: event %d: args and the flag that it has some disagree", i)
 		}
-		end = s.End()
 	}
 	return nil
 }

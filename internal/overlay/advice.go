@@ -57,7 +57,7 @@ func findingTrack(tr *trace.Trace, f *advise.Finding, places []trace.EventID, pa
 	t.Description = strings.Join([]string{f.Title + ": " + f.Cause + ".", "Do: " + strings.Join(f.Action, "; or "), "Then: " + f.Verify + "."}, "\n")
 	for _, id := range places {
 		e := &tr.Events[id]
-		s := Slice{Start: e.Start, Dur: max(e.Dur, 1), Name: f.Do, Color: classColors[f.Class()],
+		s := Slice{Start: e.Start, Dur: max(tr.Dur(e), 1), Name: f.Do, Color: classColors[f.Class()],
 			Args: []Arg{{Key: argAdvice, Str: f.ID, IsStr: true}, {Key: argGainNS, Int: f.Gain}}}
 		if !slim {
 			s.Args = append(s.Args, Arg{Key: ArgEvent, Int: int64(id)})

@@ -81,7 +81,7 @@ func TestAdviceRows(t *testing.T) {
 					args[x.Key] = x
 				}
 				e := &tr.Events[args["event"].Int]
-				if args["advice_id"].Str != id || e.Start != s.Start || max(e.Dur, 1) != s.Dur || s.Name == "" {
+				if args["advice_id"].Str != id || e.Start != s.Start || max(tr.Dur(e), 1) != s.Dur || s.Name == "" {
 					t.Fatalf("%s: slice %+v is not event %+v", cause, s, e)
 				}
 			}

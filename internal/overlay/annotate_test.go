@@ -27,7 +27,9 @@ func tiny() (*trace.Trace, *graph.Layout, *critpath.Path) {
 	tr := &trace.Trace{Syms: []string{"", "user_annotation", "cpu_op", "cuda_runtime", "kernel", "ProfilerStep#7", "aten::add", "cudaLaunchKernel",
 		"add_kernel", "cudaStreamSynchronize", "1", "7", "0"}, Rank: -1, Source: testtrace.Args{}}
 	ev := func(cat uint16, name trace.Sym, kind trace.Kind, track trace.TrackID, start, end int64) {
-		tr.Events = append(tr.Events, trace.Event{Start: start, Dur: end - start, Cat: cat, Name: name, Kind: kind, Track: track, Ph: 'X', Flags: trace.HasDur})
+		e := trace.Event{Start: start, Cat: cat, Name: name, Kind: kind, Track: track, Ph: 'X', Flags: trace.HasDur}
+		tr.SetDur(&e, end-start)
+		tr.Events = append(tr.Events, e)
 	}
 	ev(1, 5, trace.Annotation, 0, 0, 1000)
 	ev(2, 6, trace.CPUOp, 0, 100, 300)
@@ -49,7 +51,7 @@ func tiny() (*trace.Trace, *graph.Layout, *critpath.Path) {
 			NodeOf: []nodes.ID{0, 0, 0, 2, 1}},
 	}
 	for i, e := range tr.Events {
-		y.Acts = append(y.Acts, cdg.Act{Start: e.Start, End: e.End(), Event: trace.EventID(i), Lane: cdg.LaneID(e.Track)})
+		y.Acts = append(y.Acts, cdg.Act{Start: e.Start, End: tr.End(&e), Event: trace.EventID(i), Lane: cdg.LaneID(e.Track)})
 	}
 	p := &critpath.Path{Method: "exact", Window: y.Window, Duration: 1000,
 		Segments: critpath.SegmentsOf([]critpath.Segment{

@@ -30,7 +30,7 @@ func inputArrows(y *graph.Layout, keep []bool) [][2]int32 {
 	if starts == 0 || ends == 0 {
 		return nil
 	}
-	slots := trace.NewFlowSlots(tr.Events, starts) // each with the last start of its flow in the file
+	slots := trace.NewFlowSlots(tr, starts) // each with the last start of its flow in the file
 	flowEnds := make([]int32, 0, ends)
 	for i := range tr.Events {
 		switch {

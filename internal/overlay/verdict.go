@@ -83,8 +83,11 @@ func verdict(class *byClass, d int64) string {
 	if words == "" {
 		return "No critical path · " + tables.ShortDuration(d)
 	}
-	if best := critpath.BoundBy(class); best == critpath.ClassUnexplained || best == critpath.ClassUntraced {
+	switch critpath.BoundBy(class) {
+	case critpath.ClassUnexplained, critpath.ClassUntraced:
 		return "Mostly not recorded: " + words + " · " + tables.ShortDuration(d)
+	case critpath.ClassIdle:
+		return "Mostly waiting for work: " + words + " · " + tables.ShortDuration(d)
 	}
 	return "Bound by " + words + " · " + tables.ShortDuration(d)
 }

@@ -2,8 +2,7 @@ package perfetto
 
 import (
 	"math"
-	"strings"
-	"unicode/utf8"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -16,6 +15,8 @@ type Body struct {
 	in []byte // the InternedData that it needs and that its sequence has not sent yet
 
 	names, cats, keys, strs, colors table
+
+	nested kept
 
 	tag  byte // field of DebugAnnotation or TrackEvent that the next argument goes to
 	open []frame
@@ -36,40 +37,6 @@ const (
 	element   = 12<<3 | 2 // DebugAnnotation.array_values
 )
 
-// table numbers the strings of one interned field from 1. Its tag is the field of InternedData.
-type table struct {
-	ids    map[string]uint64
-	tag    uint64
-	recent [recentSlots]recent // spares most look-ups in ids
-}
-
-// recent is the last string seen with one value of slot; id 0 is none.
-type recent struct {
-	s  string
-	id uint64
-}
-
-const recentSlots = 512
-
-// slot is a cheap hash: its length, its first and its last bytes.
-func slot(s string) uint64 {
-	h := uint64(len(s))
-	if len(s) >= 8 {
-		h ^= load64(s, 0) ^ load64(s, len(s)-8)<<1
-	} else {
-		for i := range len(s) {
-			h = h<<8 ^ uint64(s[i])
-		}
-	}
-	return h * 0x9E3779B97F4A7C15 >> 55 // 9 bits, for recentSlots
-}
-
-func load64(s string, at int) uint64 {
-	b := s[at : at+8]
-	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-}
-
 func newBody() *Body {
 	b := &Body{tag: topArg}
 	b.reset()
@@ -83,45 +50,7 @@ func (b *Body) reset() {
 	b.keys.reset(3<<3 | 2)
 	b.strs.reset(29<<3 | 2)
 	b.colors.reset(43<<3 | 2)
-}
-
-func (t *table) reset(tag uint64) {
-	t.tag = tag
-	if len(t.ids) > 0 {
-		clear(t.recent[:])
-	}
-	// Emptying a map costs its capacity, and a trace may have thousands of small sequences after a large one.
-	if t.ids == nil || len(t.ids) > 256 {
-		t.ids = make(map[string]uint64)
-		return
-	}
-	clear(t.ids)
-}
-
-// intern returns the number of a string, and sends the string with the packet when it is new.
-func (b *Body) intern(t *table, s string) uint64 {
-	r := &t.recent[slot(s)]
-	if r.id != 0 && r.s == s {
-		return r.id
-	}
-	id, ok := t.ids[s]
-	if ok {
-		*r = recent{s, id}
-		return id
-	}
-	id = uint64(len(t.ids)) + 1
-	t.ids[s] = id
-	*r = recent{s, id}
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	b.in = protowire.AppendVarint(b.in, t.tag)
-	b.in = protowire.AppendVarint(b.in, uint64(1+protowire.SizeVarint(id)+1+protowire.SizeBytes(len(s))))
-	b.in = append(b.in, 1<<3)
-	b.in = protowire.AppendVarint(b.in, id)
-	b.in = append(b.in, 2<<3|2)
-	b.in = protowire.AppendString(b.in, s)
-	return id
+	b.nested.reset()
 }
 
 // Name sets the name. Every slice and instant needs one; "" is a name.
@@ -152,11 +81,39 @@ func (b *Body) Int(key string, v int64) { b.varint(key, 4<<3, uint64(v)) }
 // Uint adds an integer argument that may exceed an int64.
 func (b *Body) Uint(key string, v uint64) { b.varint(key, 3<<3, v) }
 
+// shortArg is room for an annotation with one number: two tags and a length, a key and a value with their tags. It is a
+// power of two so that places in it need no check.
+const shortArg = 32
+
 // varint adds an annotation with one number: always short enough for one byte of length.
 func (b *Body) varint(key string, tag byte, v uint64) {
-	at := b.begin(key)
-	b.ev = appendVarint(append(b.ev, tag), v)
-	b.ev[at] = byte(len(b.ev) - at - 1)
+	var id uint64
+	if b.tag != element {
+		id = b.intern(&b.keys, key)
+	}
+	n := len(b.ev)
+	ev := slices.Grow(b.ev, shortArg)[:n+shortArg]
+	to := (*[shortArg]byte)(ev[n:])
+	to[0] = b.tag
+	k := 2
+	if b.tag != element {
+		to[2] = 1 << 3
+		k = putVarint(to, 3, id)
+	}
+	to[k%shortArg] = tag
+	k = putVarint(to, k+1, v)
+	to[1] = byte(k - 2)
+	b.ev = ev[:n+k]
+}
+
+// putVarint writes v to place k and returns the place behind it.
+func putVarint(to *[shortArg]byte, k int, v uint64) int {
+	for ; v >= 0x80; v >>= 7 {
+		to[k%shortArg] = byte(v) | 0x80
+		k++
+	}
+	to[k%shortArg] = byte(v)
+	return k + 1
 }
 
 // Float adds a floating point argument.
@@ -203,7 +160,10 @@ func (b *Body) nest(key string, tag byte) {
 
 // End closes the innermost Dict or Array. An empty one becomes the text {} or []: the importer would drop it, and in
 // an array would give its index to the next element.
-func (b *Body) End() {
+func (b *Body) End() { b.end("") }
+
+// end keeps what was closed under a text, unless that is empty.
+func (b *Body) end(text string) {
 	f := b.open[len(b.open)-1]
 	b.open = b.open[:len(b.open)-1]
 	b.tag = f.tag
@@ -213,6 +173,9 @@ func (b *Body) End() {
 		} else {
 			b.str("[]")
 		}
+	}
+	if text != "" {
+		b.nested.add(text, b.ev[f.empty:])
 	}
 	b.finish(f.at)
 }

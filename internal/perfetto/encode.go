@@ -98,13 +98,26 @@ func (e *encoder) begin(l *lane, seq uint32, start int64) {
 	e.seq = appendVarint(e.seq, uint64(seq))
 }
 
+// delta is the time since the last packet, in units, and makes ts the last one. The units of most traces are ns or µs: there
+// it goes without a division, which takes long.
+func (e *encoder) delta(ts int64) uint64 {
+	d := ts - e.last
+	e.last = ts
+	switch e.unit {
+	case 1:
+		return uint64(d)
+	case 1000:
+		return uint64(d / 1000)
+	}
+	return uint64(d / e.unit)
+}
+
 // close ends the slices that are over at ts, innermost first.
 func (e *encoder) close(ts int64) {
 	for n := len(e.ends); n > 0 && e.ends[n-1] <= ts; n-- {
 		end := e.ends[n-1]
 		e.ends = e.ends[:n-1]
-		delta := uint64((end - e.last) / e.unit)
-		e.last = end
+		delta := e.delta(end)
 		e.out = append(e.out, 1<<3|2, byte(4+len(e.seq)+1+protowire.SizeVarint(delta)), 11<<3|2, 2, 9<<3, typeEnd)
 		e.out = append(e.out, e.seq...)
 		e.out = append(e.out, 8<<3)
@@ -115,8 +128,7 @@ func (e *encoder) close(ts int64) {
 // packet appends the event in body, with the strings that it needs. The time stamp comes last, beside the length of
 // the next packet: bytes that differ from packet to packet compress best side by side (2 to 4 % of a .gz).
 func (e *encoder) packet(ts int64) {
-	delta := uint64((ts - e.last) / e.unit)
-	e.last = ts
+	delta := e.delta(ts)
 	b := e.body
 	size := 1 + protowire.SizeBytes(len(b.ev)) + len(e.seq) + 1 + protowire.SizeVarint(delta)
 	if len(b.in) > 0 {

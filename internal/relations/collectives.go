@@ -53,7 +53,7 @@ func (m *maker) collectives() (int, []columns.Data) {
 	rate := func(f func(c *collective) float64) columns.Data {
 		return columns.Data{Float: func(i int) (float64, bool) {
 			c := &rows[i]
-			d := m.event(c.event).Dur
+			d := m.tr.Dur(m.event(c.event))
 			if c.bytes <= 0 || d == 0 {
 				return 0, false
 			}
@@ -70,7 +70,7 @@ func (m *maker) collectives() (int, []columns.Data) {
 		arg(func(c *collective) uint32 { return c.dtype }),
 		ints(func(i int) int64 { return rows[i].exposed }),
 		ints(func(i int) int64 { return m.event(rows[i].event).Start }),
-		ints(func(i int) int64 { return m.event(rows[i].event).Dur }),
+		ints(func(i int) int64 { return m.tr.Dur(m.event(rows[i].event)) }),
 		ints(func(i int) int64 { return m.criticalNS(rows[i].event) }),
 		{Int: func(i int) (int64, bool) { return m.stepAt(m.event(rows[i].event).Start) }},
 		ids(func(i int) int64 {
@@ -206,6 +206,6 @@ func (m *maker) measureExposed(rows []collective, comm func(trace.Sym) bool) {
 		if a := m.g.ActOf[rows[i].event]; a != cdg.NoAct {
 			device = m.deviceOf(m.g.Lanes[m.g.Acts[a].Lane].Track)
 		}
-		rows[i].exposed = e.Dur - (covered(device, e.End()) - covered(device, e.Start))
+		rows[i].exposed = m.tr.Dur(e) - (covered(device, m.tr.End(e)) - covered(device, e.Start))
 	}
 }

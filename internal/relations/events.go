@@ -44,12 +44,6 @@ func (m *maker) events() (int, []columns.Data) {
 	at := func(f func(e *trace.Event) int64) columns.Data {
 		return ints(func(i int) int64 { return f(m.event(rows[i])) })
 	}
-	having := func(flag trace.Flags, f func(e *trace.Event) int64) columns.Data {
-		return columns.Data{Int: func(i int) (int64, bool) {
-			e := m.event(rows[i])
-			return f(e), e.Flags&flag != 0
-		}}
-	}
 	ofTrack := func(f func(t trace.TrackID) int64) columns.Data {
 		return ids(func(i int) int64 {
 			if t := m.event(rows[i]).Track; t != trace.NoTrack {
@@ -74,7 +68,7 @@ func (m *maker) events() (int, []columns.Data) {
 			if d, ok := lasts[rows[i]]; ok {
 				return d
 			}
-			return m.event(rows[i]).Dur
+			return m.tr.Dur(m.event(rows[i]))
 		}),
 		m.syms(func(i int) trace.Sym { return m.event(rows[i]).Name }),
 		m.syms(func(i int) trace.Sym { return trace.Sym(m.event(rows[i]).Cat) }),
@@ -88,8 +82,8 @@ func (m *maker) events() (int, []columns.Data) {
 		{Int: func(i int) (int64, bool) { return m.stepAt(m.event(rows[i]).Start) }},
 		ofTrack(m.deviceOf),
 		{Int: func(i int) (int64, bool) { return m.streamOf(rows[i]) }},
-		having(trace.HasCorr, func(e *trace.Event) int64 { return e.Corr }),
-		having(trace.HasExt, func(e *trace.Event) int64 { return e.Ext }),
+		{Int: func(i int) (int64, bool) { e := m.event(rows[i]); return m.tr.Corr(e), e.Flags&trace.HasCorr != 0 }},
+		{Int: func(i int) (int64, bool) { return m.tr.ExternalID(rows[i]), m.event(rows[i]).Flags&trace.HasExt != 0 }},
 		ids(func(i int) trace.EventID { return m.tr.Launch[rows[i]] }),
 		ids(func(i int) trace.EventID {
 			if a := m.g.ActOf[rows[i]]; a != cdg.NoAct {

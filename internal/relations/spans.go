@@ -145,7 +145,7 @@ func (m *maker) weigh() []weight {
 					continue
 				}
 				to = g.ActOf[call]
-				w[to].gpu += m.event(id).Dur
+				w[to].gpu += m.tr.Dur(m.event(id))
 			}
 			w[to].critical += m.criticalNS(id)
 		}

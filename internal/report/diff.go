@@ -112,9 +112,9 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 func (d *Difference) Verdict() string {
 	switch {
 	case d.Window.Effect > 0:
-		return tables.FormatPercent(d.Slower) + " slower"
+		return tables.FormatPercent(d.Slower) + " longer"
 	case d.Window.Effect < 0:
-		return tables.FormatPercent(-d.Slower) + " faster"
+		return tables.FormatPercent(-d.Slower) + " shorter"
 	}
 	return "as long as before"
 }

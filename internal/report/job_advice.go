@@ -57,7 +57,7 @@ func (a *JobAdvice) WriteText(w io.Writer, o TextOptions) error {
 		window = "step " + tables.Plain(int64(*a.Window.Step))
 	}
 	t.line("%s", t.bold(Shorten(Plain(a.Input), t.width)))
-	t.line("%s of %s, window %s (%s), bound by %s", tables.Counted(a.Traced, "rank"), tables.Grouped(int64(a.World)), tables.Duration(a.Window.Duration), window, classWords[a.Bound])
+	t.line("%s of %s, window %s (%s), %s", tables.Counted(a.Traced, "rank"), tables.Grouped(int64(a.World)), tables.Duration(a.Window.Duration), window, BoundBy(a.Bound))
 	if len(a.Advice.Findings) == 0 {
 		t.line("")
 		t.line("nothing found over the ranks above 1 %% of the window (%d rules)", a.Advice.Rules)
@@ -78,7 +78,7 @@ func (a *JobAdvice) WriteText(w io.Writer, o TextOptions) error {
 		}
 		return t.w.Flush()
 	}
-	t.line("%s", Shorten(fmt.Sprintf("%s, window %s, bound by %s", Plain(r.Source), tables.Duration(r.Own.Window.Duration), classWords[r.Own.Bound]), t.width))
+	t.line("%s", Shorten(fmt.Sprintf("%s, window %s, %s", Plain(r.Source), tables.Duration(r.Own.Window.Duration), BoundBy(r.Own.Bound)), t.width))
 	t.line("gains below are those of the rank; the job gains no more than it waits for it")
 	t.wholeAdvice(r.Own)
 	return t.w.Flush()

@@ -175,22 +175,22 @@ func (d *JobDifference) Tables() []tables.Table {
 // Lead says what times are of.
 func (d *JobDifference) Lead() string {
 	if d.PerStep {
-		return "a step in the middle, on the path over the ranks"
+		return "the median step, on the path over the ranks"
 	}
 	return "the window, on the path over the ranks"
 }
 
 // Verdict is the difference in words.
 func (d *JobDifference) Verdict() string {
-	what := "a step in the middle"
+	what := "the median step"
 	if !d.PerStep {
 		what = "the window"
 	}
 	switch {
 	case d.Length.Effect > 0:
-		return what + " is " + tables.FormatPercent(d.Slower) + " slower"
+		return what + " is " + tables.FormatPercent(d.Slower) + " longer"
 	case d.Length.Effect < 0:
-		return what + " is " + tables.FormatPercent(-d.Slower) + " faster"
+		return what + " is " + tables.FormatPercent(-d.Slower) + " shorter"
 	}
 	return what + " takes as long as before"
 }
@@ -199,7 +199,7 @@ func (d *JobDifference) Verdict() string {
 func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 	t := newText(w, o, nil)
 	side := func(name string, s *JobSide) {
-		t.line("%-7s %s, %d of %s, %s, bound by %s", name, Shorten(Plain(s.Name), 50), s.Ranks, tables.Counted(s.World, "rank"), tables.Duration(s.Window), classWords[s.BoundBy])
+		t.line("%-7s %s, %d of %s, %s, %s", name, Shorten(Plain(s.Name), 50), s.Ranks, tables.Counted(s.World, "rank"), tables.Duration(s.Window), BoundBy(s.BoundBy))
 	}
 	side("before", &d.Before)
 	side("after", &d.After)

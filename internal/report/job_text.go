@@ -165,16 +165,21 @@ func (t *jobText) path() {
 			by = append(by, fmt.Sprintf("rank %d (%s)", x.Rank, tables.WholePercent(ns, known)))
 		}
 	}
-	rest := ""
-	if n := len(p.ByRank) - len(by); n > 0 {
-		rest = fmt.Sprintf(" and %s more", tables.Plain(int64(n)))
-		if len(by) == 0 {
-			rest = tables.Counted(n, "rank") + ", nowhere for long"
+	verdict := BoundBy(p.BoundBy)
+	runs := func() string {
+		rest := ""
+		if n := len(p.ByRank) - len(by); n > 0 {
+			rest = " and " + tables.Plain(int64(n)) + " more"
+			if len(by) == 0 {
+				rest = tables.Counted(n, "rank") + ", nowhere for long"
+			}
 		}
+		return fmt.Sprintf("; the path runs on %s%s, %s", strings.Join(by, ", "), rest, tables.Counted(p.JumpCount, "jump"))
 	}
-	verdict := "bound by " + classWords[p.BoundBy]
-	runs := fmt.Sprintf("; the path runs on %s%s, %s", strings.Join(by, ", "), rest, tables.Counted(p.JumpCount, "jump"))
-	t.line("%s%s", t.bold(t.paint(ansi[p.BoundBy], verdict)), Shorten(runs, t.width-len(verdict)))
+	for len(by) > 1 && len(verdict)+len(runs()) > t.width {
+		by = by[:len(by)-1]
+	}
+	t.line("%s%s", t.bold(t.paint(ansi[p.BoundBy], verdict)), Shorten(runs(), t.width-len(verdict)))
 	t.ranksStrip()
 	line := func(key, word string, ns int64, note string) {
 		t.line("%s %-15s %8s %12s  %s", key, word, tables.FormatShare(tables.ShareOf(ns, p.Duration)), tables.Duration(ns), Shorten(note, max(t.width-42, 10)))

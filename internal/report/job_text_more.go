@@ -113,20 +113,20 @@ func (t *jobText) steps() {
 		}
 	}
 	if whole == 0 {
-		t.label("steps", "%s, none of them recorded whole by every rank", tables.Grouped(int64(len(j.Steps))))
+		t.label("steps", "%s, none of them complete on every rank", tables.Grouped(int64(len(j.Steps))))
 		return
 	}
 	slices.Sort(durations)
-	of, middle := tables.Grouped(int64(whole)), " in the middle"
+	of, median := tables.Grouped(int64(whole)), "median "
 	if whole == len(j.Steps) {
 		of = "all"
 	}
 	if whole == 1 {
-		middle = ""
+		median = ""
 	}
-	text := fmt.Sprintf("%s, %s whole on every rank, %s%s", tables.Grouped(int64(len(j.Steps))), of, tables.Duration(durations[(whole-1)/2]), middle)
+	text := fmt.Sprintf("%s, %s complete on every rank, %s%s", tables.Grouped(int64(len(j.Steps))), of, median, tables.Duration(durations[(whole-1)/2]))
 	if len(j.Steps) == 1 {
-		text = fmt.Sprintf("1, whole on every rank, %s", tables.Duration(durations[0]))
+		text = fmt.Sprintf("1, complete on every rank, %s", tables.Duration(durations[0]))
 	}
 	if len(bad) > 0 {
 		text += "; much longer: " + strings.Join(bad, ", ")
@@ -140,7 +140,7 @@ func (t *jobText) stragglers() {
 	case len(j.Steps) == 0:
 		t.label("stragglers", "not judged: the traces have no steps")
 	case t.r.judged < 2:
-		t.label("stragglers", "%s whole on every rank: not judged", tables.Counted(t.r.judged, "step"))
+		t.label("stragglers", "not judged: %s complete on every rank, and it takes two", tables.Counted(t.r.judged, "step"))
 	case len(j.Stragglers) == 0:
 		t.label("stragglers", "none in %s", tables.Counted(t.r.judged, "step"))
 	}

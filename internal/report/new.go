@@ -211,7 +211,8 @@ func hotspots(g *graph.Graph, p *critpath.Path, top int) []Hotspot {
 		if i == top || h.NS == 0 { // the path of HTA marks events without time
 			break
 		}
-		out = append(out, Hotspot{h.Name, Readable(h.Name), h.Category, h.Kind.String(), h.Phase.String(), h.Calls, h.NS, h.ShareOfPath, h.ShareOfWindow, h.Caller})
+		out = append(out, Hotspot{h.Name, Readable(h.Name), h.Category, h.Kind.String(), h.Phase.String(), h.Calls, h.NS, h.ShareOfPath, h.ShareOfWindow, h.Caller,
+			g.Trace.Events[h.Event].Kind == trace.Annotation})
 	}
 	return out
 }

@@ -133,6 +133,8 @@ type Hotspot struct {
 	ShareOfPath   float64 `json:"share_of_path" unit:"share"`
 	ShareOfWindow float64 `json:"share_of_window" unit:"share"`
 	Caller        string  `json:"caller" about:"innermost Python frame of the user's code"`
+
+	marked bool // it is an annotation, which says no more than its name
 }
 
 // Step is the one path of the window clipped to a step; "before" and "after" are what lies outside.

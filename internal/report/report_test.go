@@ -161,7 +161,7 @@ func TestDifferenceText(t *testing.T) {
 	for _, c := range []struct {
 		before, after *report.Report
 		want          string
-	}{{a, b, "faster"}, {b, a, "slower"}, {a, a, "as long as before"}} {
+	}{{a, b, "shorter"}, {b, a, "longer"}, {a, a, "as long as before"}} {
 		d := report.Compare(c.before, c.after)
 		var text, js bytes.Buffer
 		if err := d.WriteText(&text, report.TextOptions{}, 3); err != nil {

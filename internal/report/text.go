@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"overlay/internal/tables"
 )
@@ -95,8 +96,11 @@ func (t *text) head(r *Report) {
 	t.line("%s events, window %s (%s), method %s, threads %s", t.one("input").Show("events"), t.one("window").Show("duration_ns"), Shorten(window, max(t.width-64, 10)), r.Method, r.Threads)
 	t.line("")
 	t.line("%s", t.bold(t.paint(ansi[r.Path.BoundBy], Shorten(r.Bound(), t.width))))
+	if blind := r.Blind(); blind != "" {
+		t.line("%s", Shorten(blind, t.width))
+	}
 	p := t.one("critical_path")
-	t.line("path %s in %s segments, covers %s of the window", p.Show("duration_ns"), p.Show("segment_count"), p.Show("cpcr"))
+	t.line("path %s in %s, %s of the window in recorded events", p.Show("duration_ns"), tables.Counted(r.Path.Count, "segment"), p.Show("cpcr"))
 	t.strip(r)
 }
 
@@ -166,8 +170,23 @@ func (t *text) steps(r *Report) {
 				parts = append(parts, classWords[c]+" "+tables.WholePercent(ns, s.Duration))
 			}
 		}
-		t.line("  %-18s %11s  %s", Shorten(Plain(s.Name), 18), tables.Duration(s.Duration), Shorten(strings.Join(parts, ", "), t.width-34))
+		t.line("  %-18s %11s  %s", Shorten(Plain(s.Name), 18), tables.Duration(s.Duration), fitting(parts, t.width-34))
 	}
+}
+
+// fitting joins as many parts, the first ones, as there is room for.
+func fitting(parts []string, width int) string {
+	s := ""
+	for i, p := range parts {
+		if i > 0 {
+			p = ", " + p
+		}
+		if i > 0 && utf8.RuneCountInString(s)+utf8.RuneCountInString(p) > width {
+			break
+		}
+		s += p
+	}
+	return Shorten(s, width)
 }
 
 func (t *text) hotspots() {
@@ -180,7 +199,7 @@ func (t *text) hotspots() {
 	phase := func(string) string { return "" }
 	fixed := 2 + 7 + 1 + 11 + 1 + 8 + 2 + 8 + 2
 	if t.width >= 100 { // room for one more column
-		phase = func(s string) string { return fmt.Sprintf("%-9s  ", Shorten(s, 9)) }
+		phase = func(s string) string { return fmt.Sprintf("%-9s  ", shortPhase(s)) }
 		fixed += 11
 	}
 	name := t.width - fixed
@@ -191,6 +210,14 @@ func (t *text) hotspots() {
 			t.line("%s%s", strings.Repeat(" ", fixed), Shorten("from "+Plain(caller), name))
 		}
 	}
+}
+
+// shortPhase is a phase in nine letters.
+func shortPhase(phase string) string {
+	if phase == "Communication" {
+		return "Comm."
+	}
+	return Shorten(phase, 9)
 }
 
 // ctda prints the tables of the CTDA-CPA paper.
@@ -230,8 +257,8 @@ func (t *text) trust(r *Report) {
 	p := &r.Path
 	none := p.ByEvidence["none"]
 	of := func(ns, whole int64) string { return tables.FormatShare(tables.ShareOf(ns, whole)) }
-	t.line("measured %s, inferred %s, no evidence %s; unexplained and untraced %s", of(p.Duration-p.Inferred-none, p.Duration),
-		of(p.Inferred, p.Duration), of(none, p.Duration), of(p.ByClass["unexplained"]+p.ByClass["untraced"], r.Window.Duration))
+	t.line("evidence of the path: %s recorded, %s inferred from order and times, %s none", of(p.Duration-p.Inferred-none, p.Duration),
+		of(p.Inferred, p.Duration), of(none, p.Duration))
 	var notes []string
 	for l := range t.table("repairs").Lines(-1) {
 		notes = append(notes, l.Show("count")+" "+Words(l.Str("reason")))
@@ -259,10 +286,10 @@ func (t *text) gains() {
 	t.line("")
 	t.line("%s", t.bold("what could be gained: the run replayed with less of it"))
 	t.line("  %12s %8s %12s  %-15s  %s", "at most", "", "half of it", "then bound by", "at")
-	nothing := 0
+	little := 0
 	for l := range all.Lines(-1) {
-		if l.Value("saves_at_most_ns").Int() <= 0 {
-			nothing++
+		if l.Value("saves_at_most_share").Float() < worthGain {
+			little++
 			continue
 		}
 		name := "all " + classWords[l.Str("name")]
@@ -271,10 +298,13 @@ func (t *text) gains() {
 		}
 		t.line("  %12s %8s %12s  %-15s  %s", l.Show("saves_at_most_ns"), l.Show("saves_at_most_share"), l.Show("half_saves_ns"), classWords[l.Str("then_bound_by")], Shorten(Plain(name), t.width-56))
 	}
-	if nothing > 0 {
-		t.line("  nothing at %s of the path", tables.Counted(nothing, "other part"))
+	if little > 0 {
+		t.line("  little or nothing at %s of the path", tables.Counted(little, "other part"))
 	}
 }
+
+// worthGain is the share of the window below which what could be gained is not listed in the text.
+const worthGain = 0.005
 
 // walk prints the path, runs of one name on one resource folded.
 func (t *text) walk(r *Report) {

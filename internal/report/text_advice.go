@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -63,7 +64,7 @@ func (t *text) nothingFound(a *advise.Advice) {
 func (t *text) based(a *advise.Advice) {
 	for i := range a.Findings {
 		if f := &a.Findings[i]; f.ID == a.BaseBy {
-			t.line("%s", Shorten(fmt.Sprintf("gains are of %s, without what recording cost: %s", tables.Duration(a.Base), Plain(f.Saw)), t.width))
+			t.line("%s", Shorten(fmt.Sprintf("gains are of %s, at usual speed: %s", tables.Duration(a.Base), Plain(f.Saw)), t.width))
 		}
 	}
 }
@@ -86,7 +87,7 @@ func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
 		window = Plain(a.Window.Annotation)
 	}
 	t.line("%s", t.bold(Shorten(Plain(a.Input), t.width)))
-	t.line("window %s (%s), bound by %s", tables.Duration(a.Window.Duration), Shorten(window, t.width-40), classWords[a.Bound])
+	t.line("window %s (%s), %s", tables.Duration(a.Window.Duration), Shorten(window, t.width-40), BoundBy(a.Bound))
 	t.wholeAdvice(a)
 	return t.w.Flush()
 }
@@ -149,7 +150,11 @@ func (t *text) finding(f *advise.Finding) {
 	say("why", f.Cause)
 	var numbers []string
 	for i := range f.Numbers {
-		numbers = append(numbers, numberText(&f.Numbers[i]))
+		n := f.Numbers[i]
+		if n.Name == "in them" && i > 0 && f.Numbers[i-1].Count == 1 {
+			n.Name = "in it"
+		}
+		numbers = append(numbers, numberText(&n))
 	}
 	say("sure", string(f.Confidence)+": "+f.Why)
 	say("measured", strings.Join(numbers, ", "))
@@ -219,17 +224,19 @@ func singular(name string) string {
 // rest prints what is not a finding: everything together, and what is too small.
 func (t *text) rest(a *advise.Advice) {
 	t.line("")
-	for _, l := range wrapText(fmt.Sprintf("together %s of %s remain; an infinitely fast CPU alone would leave %s", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width) {
-		t.line("%s", l)
+	if a.Together < a.Window { // else nothing gains
+		for _, l := range wrapText(fmt.Sprintf("together: %s of %s remain; an infinitely fast CPU alone: %s", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width) {
+			t.line("%s", l)
+		}
 	}
 	var parts []string
 	for i := range a.Findings {
 		if f := &a.Findings[i]; f.PartOf != "" {
-			parts = append(parts, fmt.Sprintf("%s %s%s of %s", f.ID, strings.TrimLeft(atMost(f)+" ", " "), tables.FormatShare(f.Share), f.PartOf))
+			parts = append(parts, fmt.Sprintf("%s %s%s (in %s)", f.ID, strings.TrimLeft(atMost(f)+" ", " "), tables.FormatShare(f.Share), f.PartOf))
 		}
 	}
 	if len(parts) > 0 {
-		for _, l := range wrapText("mostly the time of larger ones: "+strings.Join(parts, ", "), t.width) {
+		for _, l := range wrapText("found too, but mostly time of a larger finding: "+strings.Join(parts, ", "), t.width) {
 			t.line("%s", l)
 		}
 	}
@@ -240,7 +247,9 @@ func (t *text) rest(a *advise.Advice) {
 func (t *text) small(below []advise.Below) {
 	var small []string
 	for _, b := range below {
-		small = append(small, fmt.Sprintf("%s %s", b.ID, signedPercent(b.Share)))
+		if math.Abs(b.Share) >= 0.0005 { // else it reads 0.0 %
+			small = append(small, b.ID+" "+signedPercent(b.Share))
+		}
 	}
 	if len(small) > 0 {
 		for _, l := range wrapText("too small to list: "+strings.Join(small, ", "), t.width) {
@@ -263,11 +272,22 @@ func (t *text) unknowns(a *advise.Advice) {
 	}
 }
 
-// wrapText breaks a sentence into lines of a width, and words that are longer than a line.
+// wrapText breaks a sentence into lines of a width, and words that are longer than a line: code behind one of its signs, so that
+// nothing of it is lost.
 func wrapText(s string, width int) []string {
 	var out []string
 	for _, l := range wrap(s, width) {
-		out = append(out, Shorten(l, width))
+		for r := []rune(l); len(r) > width; r = []rune(l) {
+			cut := width
+			for i := width; i > width/2; i-- {
+				if strings.ContainsRune("(.=,/", r[i-1]) {
+					cut = i
+					break
+				}
+			}
+			out, l = append(out, string(r[:cut])), string(r[cut:])
+		}
+		out = append(out, l)
 	}
 	return out
 }

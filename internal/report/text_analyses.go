@@ -130,7 +130,7 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 			}
 		}
 		if steps := tables.Find(list, "roofline_steps"); steps.Rows > 0 {
-			t.line("  %-16s %11s %13s %8s", "step", "time", "products", "peak")
+			t.line("  %-16s %11s %13s %8s", "step", "time", "products", "of peak")
 		}
 		for l := range tables.Find(list, "roofline_steps").Lines(10) {
 			t.line("  %-16s %11s %13s %8s", Shorten(Plain(l.Str("step")), 16), l.Show("duration_ns"), l.Show("flops"), l.Show("flops_use_share"))
@@ -177,9 +177,12 @@ func (t *text) roofDevice(l tables.Line) {
 	if l.Value("flops").Float() > 0 {
 		s := l.Show("flops") + " of products in " + l.Str("type")
 		if !l.Value("flops_use_share").IsNull() {
-			s += ": " + l.Show("flops_use_share") + " of the peak over the window, " + l.Show("product_peak_share") + " while they run"
+			s += ": " + l.Show("flops_use_share") + " of the device's " + l.Show("peak_flops_per_s") + "/s over the window"
 		}
 		t.line("    %s", Shorten(s, t.width-4))
+		if !l.Value("product_peak_share").IsNull() {
+			t.line("    %s", Shorten("while they run: "+l.Show("product_peak_share")+" of the peak of the units that compute them", t.width-4))
+		}
 	}
 	if l.Str("model") != "" && l.Value("shaped_share").Float() > 0 {
 		t.line("    %s", Shorten(fmt.Sprintf("bound by compute %s, by memory %s, by neither %s, not judged %s, not known %s", l.Show("compute_bound_share"), l.Show("memory_bound_share"),

@@ -6,15 +6,6 @@ import (
 	"overlay/internal/tables"
 )
 
-// Bound is what bounds the run in words. Time that no event owns bounds nothing: what it probably was does.
-func (r *Report) Bound() string {
-	u := r.unknownOf(r.Path.BoundBy)
-	if u == nil {
-		return "bound by " + classWords[r.Path.BoundBy]
-	}
-	return "bound by what was not recorded: " + u.Likely
-}
-
 // worthGap is the share of the window below which time that no event owns is not listed in the text.
 const worthGap = 0.01
 

@@ -15,7 +15,7 @@ func (w *WhatIf) WriteText(to io.Writer, o TextOptions) error {
 		window = Plain(w.Window.Annotation)
 	}
 	t.line("%s", t.bold(Shorten(Plain(w.Input), t.width)))
-	t.line("window %s (%s), bound by %s", tables.Duration(w.Window.Duration), Shorten(window, t.width-40), classWords[w.BoundBy])
+	t.line("window %s (%s), %s", tables.Duration(w.Window.Duration), Shorten(window, t.width-40), BoundBy(w.BoundBy))
 	t.line("")
 	if len(w.Scenarios) == 1 {
 		t.answer(w, &w.Scenarios[0])

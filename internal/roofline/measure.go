@@ -157,11 +157,10 @@ func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 // the operator that launches it.
 func (m *Meter) opOf(k cdg.ActID) cdg.ActID {
 	tr := m.g.Trace
-	e := &tr.Events[m.g.Acts[k].Event]
-	from := cdg.NoAct
-	switch l := tr.Launch[m.g.Acts[k].Event]; {
+	id, from := m.g.Acts[k].Event, cdg.NoAct
+	switch l := tr.Launch[id]; {
 	case l == trace.NoEvent: // the record of the launch is lost, not that of the operator
-		from = m.external(e.Ext)
+		from = m.external(tr.ExternalID(id))
 	case m.named(tr.Events[l].Name)&nameGraph == 0:
 		from = m.g.ActOf[l]
 	}
@@ -180,13 +179,15 @@ func (m *Meter) external(id int64) cdg.ActID {
 	}
 	if m.byExt == nil {
 		m.byExt = map[int64]cdg.ActID{}
+		tr := m.g.Trace
 		for a := range m.g.Acts {
-			if e := &m.g.Trace.Events[m.g.Acts[a].Event]; e.Kind == trace.CPUOp && e.Ext > 0 {
-				if _, twice := m.byExt[e.Ext]; twice {
-					m.byExt[e.Ext] = cdg.NoAct
+			event := m.g.Acts[a].Event
+			if ext := tr.ExternalID(event); ext > 0 && tr.Events[event].Kind == trace.CPUOp {
+				if _, twice := m.byExt[ext]; twice {
+					m.byExt[ext] = cdg.NoAct
 					continue
 				}
-				m.byExt[e.Ext] = cdg.ActID(a)
+				m.byExt[ext] = cdg.ActID(a)
 			}
 		}
 	}

@@ -74,8 +74,8 @@ func TestBuilderParses(t *testing.T) {
 		start, dur int64
 	}{0: {trace.Annotation, 1_000, 90_000}, 1: {trace.Python, 1_500, 80_000}, 2: {trace.CPUOp, 2_000, 20_000}, 3: {trace.Runtime, 3_000, 5_001}} {
 		e := &tr.Events[i]
-		if e.Kind != want.kind || e.Start != want.start || e.Dur != want.dur {
-			t.Errorf("event %d: kind %d [%d, +%d], want %v", i, e.Kind, e.Start, e.Dur, want)
+		if e.Kind != want.kind || e.Start != want.start || tr.Dur(e) != want.dur {
+			t.Errorf("event %d: kind %d [%d, +%d], want %v", i, e.Kind, e.Start, tr.Dur(e), want)
 		}
 	}
 	for i := range tr.Events {

@@ -84,7 +84,7 @@ func checkJobTimes(t *testing.T, j *Job, r int32, tr *trace.Trace) {
 			slack = 1000
 		}
 		e := &tr.Events[id]
-		from, to := e.Start+tr.Base, e.End()+tr.Base
+		from, to := e.Start+tr.Base, tr.End(e)+tr.Base
 		if d := clock.Local(start) - from; d < 0 || d > slack {
 			t.Fatalf("event %d %s starts at %d, its clock said %d", id, tr.Name(trace.EventID(id)), from, clock.Local(start))
 		}

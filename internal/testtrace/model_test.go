@@ -137,13 +137,16 @@ func byHand(list []record) *trace.Trace {
 				tr.Tracks[k].Stream = r.tid
 			}
 		}
-		e := trace.Event{Start: r.start, Dur: r.dur, Name: sym(r.name), Cat: uint16(sym(r.category)), Track: k, Kind: r.kind, Ph: 'X', Flags: trace.HasDur}
+		e := trace.Event{Start: r.start, Name: sym(r.name), Cat: uint16(sym(r.category)), Track: k, Kind: r.kind, Ph: 'X', Flags: trace.HasDur}
+		tr.SetDur(&e, r.dur)
+		ext := int32(0)
 		for _, a := range r.args {
 			switch n, _ := a.Value.AsInt(); a.Key {
 			case "correlation":
-				e.Corr, e.Flags = n, e.Flags|trace.HasCorr
+				e.Flags |= trace.HasCorr
+				tr.SetCorr(&e, n)
 			case "External id":
-				e.Ext, e.Flags = n, e.Flags|trace.HasExt
+				ext = tr.SetExt(&e, n)
 			case "Sequence number":
 				e.Flags |= trace.HasSeq
 			case "Input Dims":
@@ -152,7 +155,7 @@ func byHand(list []record) *trace.Trace {
 			e.Flags |= trace.HasArgs
 			args[trace.EventID(i)] = r.args
 		}
-		tr.Events = append(tr.Events, e)
+		tr.Events, tr.Ext = append(tr.Events, e), append(tr.Ext, ext)
 	}
 	tr.LinkLaunches()
 	return tr

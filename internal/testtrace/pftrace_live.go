@@ -37,7 +37,7 @@ func (w *pfWriter) rocprof() {
 				continue
 			}
 			id := trace.EventID(i)
-			args := []member{{"begin_ns", uint64(e.Start)}, {"end_ns", uint64(e.End())}, {"delta_ns", uint64(e.Dur)}}
+			args := []member{{"begin_ns", uint64(e.Start)}, {"end_ns", uint64(w.tr.End(e))}, {"delta_ns", uint64(w.tr.Dur(e))}}
 			for _, a := range w.arguments(id) {
 				switch a.key {
 				case "correlation":
@@ -50,7 +50,7 @@ func (w *pfWriter) rocprof() {
 			}
 			uuid := w.rocprofRow(e)
 			s.begin(uuid, e.Start, w.name(id), k.category, args)
-			s.end(uuid, e.End())
+			s.end(uuid, w.tr.End(e))
 		}
 	}
 }
@@ -199,7 +199,7 @@ func (w *pfWriter) nestedLanes(ids []trace.EventID) [][]trace.EventID {
 	ids = slices.Clone(ids)
 	slices.SortStableFunc(ids, func(a, b trace.EventID) int {
 		x, y := &w.tr.Events[a], &w.tr.Events[b]
-		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.Dur, x.Dur))
+		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(w.tr.Dur(y), w.tr.Dur(x)))
 	})
 	var lanes [][]trace.EventID
 	var open [][]int64 // ends, outermost first
@@ -210,12 +210,12 @@ next:
 			for n := len(open[l]); n > 0 && open[l][n-1] <= e.Start; n-- {
 				open[l] = open[l][:n-1]
 			}
-			if n := len(open[l]); n == 0 || open[l][n-1] >= e.End() {
-				lanes[l], open[l] = append(lanes[l], id), append(open[l], e.End())
+			if n := len(open[l]); n == 0 || open[l][n-1] >= w.tr.End(e) {
+				lanes[l], open[l] = append(lanes[l], id), append(open[l], w.tr.End(e))
 				continue next
 			}
 		}
-		lanes, open = append(lanes, []trace.EventID{id}), append(open, []int64{e.End()})
+		lanes, open = append(lanes, []trace.EventID{id}), append(open, []int64{w.tr.End(e)})
 	}
 	return lanes
 }
@@ -238,7 +238,7 @@ func (w *pfWriter) liveLane(seq, uuid uint64, ids []trace.EventID) {
 		e := &w.tr.Events[id]
 		closeUntil(e.Start)
 		s.begin(uuid, e.Start, w.name(id), w.tr.Category(id), w.arguments(id))
-		ends = append(ends, e.End())
+		ends = append(ends, w.tr.End(e))
 	}
 	closeUntil(1<<63 - 1)
 }

@@ -190,7 +190,7 @@ func (w *pfWriter) columns(group []trace.EventID, k int, names, cats *numbers, l
 	}
 	for i, id := range group {
 		e := &w.tr.Events[id]
-		w.packet(pb(nil).num(8, w.ts(e.End())).num(10, 1).msg(11, pb(nil).num(9, 2).num(11, uuids[i])))
+		w.packet(pb(nil).num(8, w.ts(w.tr.End(e))).num(10, 1).msg(11, pb(nil).num(9, 2).num(11, uuids[i])))
 	}
 }
 
@@ -205,7 +205,7 @@ func (w *pfWriter) ts(ns int64) uint64 {
 func (w *pfWriter) stage(id trace.EventID, event uint64, names *numbers, waits []uint64) {
 	e := &w.tr.Events[id]
 	args := w.arguments(id)
-	ev := pb(nil).num(1, event).num(2, uint64(e.Dur)).num(11, uint64(w.device(&w.tr.Tracks[e.Track]))).
+	ev := pb(nil).num(1, event).num(2, uint64(w.tr.Dur(e))).num(11, uint64(w.device(&w.tr.Tracks[e.Track]))).
 		num(13, uint64(laneIID+w.lane(id))).num(14, w.stageOf(id)).num(5, 1)
 	if copies := e.Kind == trace.Memcpy || e.Kind == trace.Memset; !copies || !w.o.NoNames {
 		ev = ev.num(20, names.of(w.name(id)))

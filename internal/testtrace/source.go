@@ -13,6 +13,11 @@ func (r Renumbered) Args(id trace.EventID, visit func(key string, v trace.Value)
 	r.Source.Args(r.Of[id], visit)
 }
 
+// ArgsBut gives the arguments of the event in the other trace.
+func (r Renumbered) ArgsBut(id trace.EventID, known func(key, text string) bool, visit func(key string, v trace.Value) bool) {
+	r.Source.ArgsBut(r.Of[id], known, visit)
+}
+
 // Arg gives an argument of the event in the other trace.
 func (r Renumbered) Arg(id trace.EventID, key string) (trace.Value, bool) {
 	return r.Source.Arg(r.Of[id], key)
@@ -35,6 +40,11 @@ type Arg struct {
 
 // Args gives the arguments of an event.
 func (a Args) Args(id trace.EventID, visit func(key string, v trace.Value) bool) {
+	tell(a[id], visit)
+}
+
+// ArgsBut gives the arguments of an event: all, since they have no text.
+func (a Args) ArgsBut(id trace.EventID, _ func(key, text string) bool, visit func(key string, v trace.Value) bool) {
 	tell(a[id], visit)
 }
 

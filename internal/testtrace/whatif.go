@@ -110,7 +110,7 @@ func (j *Judge) AskAll(p *Program, seed uint64) ([]Question, error) {
 	off := ""
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if name := tr.Str(e.Name); (e.Kind.Host() || e.Kind.Device()) && e.Dur > 0 && critical[name] == 0 && (off == "" || name < off) {
+		if name := tr.Str(e.Name); (e.Kind.Host() || e.Kind.Device()) && tr.Dur(e) > 0 && critical[name] == 0 && (off == "" || name < off) {
 			off = name
 		}
 	}

@@ -13,6 +13,9 @@ func (t *Trace) Check() error {
 	if len(t.Launch) != len(t.Events) {
 		return fmt.Errorf("trace: %d launches for %d events", len(t.Launch), len(t.Events))
 	}
+	if t.Ext != nil && len(t.Ext) != len(t.Events) {
+		return fmt.Errorf("trace: %d external ids for %d events", len(t.Ext), len(t.Events))
+	}
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch {
@@ -20,8 +23,8 @@ func (t *Trace) Check() error {
 			return fmt.Errorf("trace: event %d: symbol out of range", i)
 		case e.Track != NoTrack && (e.Track < 0 || int(e.Track) >= len(t.Tracks)):
 			return fmt.Errorf("trace: event %d: track %d of %d", i, e.Track, len(t.Tracks))
-		case e.Dur < 0:
-			return fmt.Errorf("trace: event %d: dur %d", i, e.Dur)
+		case t.Dur(e) < 0:
+			return fmt.Errorf("trace: event %d: dur %d", i, t.Dur(e))
 		case e.Kind >= NumKinds:
 			return fmt.Errorf("trace: event %d: kind %d", i, e.Kind)
 		}

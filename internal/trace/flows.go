@@ -6,30 +6,31 @@ func IsFlow(ph byte) bool { return ph == 's' || ph == 't' || ph == 'f' }
 // FlowSlots is a hash table of flows with open addressing: the flow events that share id, name and category have one
 // slot.
 type FlowSlots struct {
-	Events []Event
-	Flow   []int32 // per slot: 1 + an event of the flow, 0 when free
+	of   *Trace
+	Flow []int32 // per slot: 1 + an event of the flow, 0 when free
 }
 
-// NewFlowSlots makes room for n flows of some events.
-func NewFlowSlots(events []Event, n int) FlowSlots {
+// NewFlowSlots makes room for n flows of a trace.
+func NewFlowSlots(t *Trace, n int) FlowSlots {
 	size := 2
 	for size < 2*n {
 		size *= 2
 	}
-	return FlowSlots{events, make([]int32, size)}
+	return FlowSlots{t, make([]int32, size)}
 }
 
 // Slot is the slot of the flow of an event: a free one when the flow is new. Profilers count their ids up, so 16 that
 // follow each other lie together: their slots are 64 bytes.
 func (t *FlowSlots) Slot(id int32) int {
-	e := &t.Events[id]
-	h := (uint64(e.Corr)>>4*0x9E3779B97F4A7C15 ^ uint64(e.Name)<<16 ^ uint64(e.Cat)) * 0x9E3779B97F4A7C15
+	e := &t.of.Events[id]
+	corr := t.of.Corr(e)
+	h := (uint64(corr)>>4*0x9E3779B97F4A7C15 ^ uint64(e.Name)<<16 ^ uint64(e.Cat)) * 0x9E3779B97F4A7C15
 	mask := uint64(len(t.Flow) - 1)
-	for slot := (h>>32<<4 | uint64(e.Corr)&15) & mask; ; slot = (slot + 1) & mask {
+	for slot := (h>>32<<4 | uint64(corr)&15) & mask; ; slot = (slot + 1) & mask {
 		if t.Flow[slot] == 0 {
 			return int(slot)
 		}
-		if o := &t.Events[t.Flow[slot]-1]; o.Corr == e.Corr && o.Name == e.Name && o.Cat == e.Cat {
+		if o := &t.of.Events[t.Flow[slot]-1]; t.of.Corr(o) == corr && o.Name == e.Name && o.Cat == e.Cat {
 			return int(slot)
 		}
 	}

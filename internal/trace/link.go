@@ -26,12 +26,12 @@ func (t *Trace) LinkLaunches() {
 			continue
 		}
 		if sorted != nil {
-			if k := e.Corr - sorted.low; k >= 0 && k < int64(len(sorted.first)) {
+			if k := t.Corr(e) - sorted.low; k >= 0 && k < int64(len(sorted.first)) {
 				t.Launch[i] = t.choose(calls[sorted.first[k]:], e)
 			}
 			continue
 		}
-		k, _ := slices.BinarySearchFunc(calls, e.Corr, func(c call, v int64) int { return cmp.Compare(c.corr, v) })
+		k, _ := slices.BinarySearchFunc(calls, t.Corr(e), func(c call, v int64) int { return cmp.Compare(c.corr, v) })
 		t.Launch[i] = t.choose(calls[k:], e)
 	}
 }
@@ -48,15 +48,16 @@ func (t *Trace) calls() ([]call, *dense) {
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind.Call() && e.Flags&HasCorr != 0 {
 			n++
-			low, high = min(low, e.Corr), max(high, e.Corr)
-			inOrder = inOrder && e.Corr >= last
-			last = e.Corr
+			corr := t.Corr(e)
+			low, high = min(low, corr), max(high, corr)
+			inOrder = inOrder && corr >= last
+			last = corr
 		}
 	}
 	calls := make([]call, 0, n)
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind.Call() && e.Flags&HasCorr != 0 {
-			calls = append(calls, call{corr: e.Corr, id: EventID(i)})
+			calls = append(calls, call{corr: t.Corr(e), id: EventID(i)})
 		}
 	}
 	if !inOrder {
@@ -111,7 +112,7 @@ func (t *Trace) rankGroup(group []call) []call {
 
 // choose picks the call of an operation; its correlation, if there is a call of it, comes first in calls.
 func (t *Trace) choose(calls []call, op *Event) EventID {
-	if len(calls) == 0 || calls[0].corr != op.Corr {
+	if len(calls) == 0 || calls[0].corr != t.Corr(op) {
 		return NoEvent
 	}
 	later := calls[1 : 1+calls[0].more]

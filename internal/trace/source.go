@@ -8,6 +8,11 @@ type Source interface {
 	// Members that nest deeper than MaxDepth are left out.
 	Args(id EventID, visit func(key string, v Value) bool)
 
+	// ArgsBut is Args for who keeps what was made of objects and arrays, most of which come again and again. Where an argument is
+	// one, known may be asked with its key and its text: true leaves it out. Known must say false for every text that did not
+	// come with the End of an object or array that was told.
+	ArgsBut(id EventID, known func(key, text string) bool, visit func(key string, v Value) bool)
+
 	// Arg returns the first argument of an event with a key; an object or array as its text.
 	Arg(id EventID, key string) (Value, bool)
 

@@ -34,8 +34,8 @@ type Flags uint16
 // The flags.
 const (
 	HasDur    Flags = 1 << iota // the event carries a dur
-	HasCorr                     // Corr is set
-	HasExt                      // Ext is set
+	HasCorr                     // Wide.Corr gives something
+	HasExt                      // Trace.ExternalID gives something
 	HasSeq                      // Trace.Sequence gives something
 	Dirty                       // its text is broken: who copies text has to mend it
 	ClampedTS                   // ts is 0 in a trace whose other events are far from it: "before the base", never part of an extent
@@ -46,14 +46,16 @@ const (
 	GraphOp                     // args hold a graph node id
 	HasArgs                     // Trace.Args gives something
 	HasFwd                      // args."Fwd thread id" is not 0
+	wideDur                     // dur is an index into Trace.Wide
+	wideCorr                    // and corr
+	wideExt                     // and what stands in Trace.Ext
 )
 
-// Event is one element of the list of events. It holds no pointer: a trace has millions.
+// Event is one element of the list of events. It holds no pointer, and is 32 bytes: a trace has millions.
 type Event struct {
-	Start int64 // ns on the trace's own clock; the time of stamp 0 is Trace.Base
-	Dur   int64 // ns, >= 0; 0 when absent
-	Corr  int64 // args.correlation; for flow and async events the integer id, or -1-Sym when the id is no integer
-	Ext   int64 // args."External id" (or "external id")
+	Start int64  // ns on the trace's own clock; the time of stamp 0 is Trace.Base
+	dur   uint32 // see Wide.Dur
+	corr  int32  // see Wide.Corr
 	Name  Sym
 	Track TrackID
 	Cat   uint16 // Sym of the category (category symbols come first in Syms)
@@ -61,9 +63,6 @@ type Event struct {
 	Kind  Kind
 	Ph    byte // phase letter; 0 for an element that is no event
 }
-
-// End is Start + Dur.
-func (e *Event) End() int64 { return e.Start + e.Dur }
 
 // Repair is something that was mended while reading.
 type Repair struct {
@@ -75,10 +74,12 @@ type Repair struct {
 // Trace is one profiler trace. It is frozen: no later stage changes it.
 //
 // Invariants (Check): every id is in range; Dur >= 0; Syms[0] == ""; category symbols come before the others; Tracks and
-// Procs are in order of first appearance in the input; len(Launch) == len(Events).
+// Procs are in order of first appearance in the input; len(Launch) == len(Events), and so is Ext, if there is one.
 type Trace struct {
 	File   string // name for messages only
 	Events []Event
+	Wide           // what does not fit into an event
+	Ext    []int32 // args."External id" per event, see ExternalID; nil when no event has one
 	Syms   []string
 	Tracks []Track
 	Procs  []Process
@@ -113,6 +114,15 @@ func (t *Trace) Name(id EventID) string { return t.Syms[t.Events[id].Name] }
 
 // Category returns an event's category as written.
 func (t *Trace) Category(id EventID) string { return t.Syms[t.Events[id].Cat] }
+
+// ExternalID is the number that an operator shares with the calls and operations it led to (args."External id", or "external
+// id"); 0 without the flag HasExt.
+func (t *Trace) ExternalID(id EventID) int64 {
+	if t.Ext == nil {
+		return 0
+	}
+	return t.Wide.Ext(&t.Events[id], t.Ext[id])
+}
 
 // GraphEdge is a recorded dependency between two operations of one graph launch, with the flow events that say so.
 type GraphEdge struct {

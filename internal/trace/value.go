@@ -20,7 +20,7 @@ const (
 	Word             // Text is a bare word that is no number: N/A
 	Object           // Text is its JSON, or empty where its members follow
 	Array            // the same
-	End              // of an object or array whose members were told
+	End              // of an object or array whose members were told; Text is its JSON, or empty
 )
 
 // Value is a typed value of an argument. Its text belongs to the input.

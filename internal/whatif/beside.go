@@ -68,6 +68,7 @@ type beside struct {
 	call int32      // the start of the call
 	lane cdg.LaneID // the stream
 	pos  int32      // what it was in the recording: an index into Model.puts[lane]
+	wait int32      // the wait that says so, as of a dep
 }
 
 // besides makes a source of a call's return one of a thread beside, if it is one.
@@ -91,8 +92,8 @@ func (b *modelBuilder) besides(d *dep, call, op cdg.ActID) {
 		return
 	}
 	d.flag |= moving
-	d.beside = int32(len(m.beside))
-	m.beside = append(m.beside, beside{start, stream, int32(at)})
+	m.beside = append(m.beside, beside{start, stream, int32(at), d.wait})
+	d.wait = int32(len(m.beside) - 1)
 }
 
 // putsOn lists the operations of a stream in the order of their launches.

@@ -31,11 +31,13 @@ type modelBuilder struct {
 
 	callDeps map[int32][]dep // further sources of borders
 	called   Set             // the borders that have them
+	far      []int64         // delays that sources have no room for
+	callFar  []int64         // those of callDeps
 }
 
 // forget lets go of what the points and their sources were made from: what brings them into order needs room.
 func (b *modelBuilder) forget() {
-	b.holds, b.held, b.asked, b.real, b.start, b.inner, b.inside, b.ops, b.callDeps, b.called = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+	b.holds, b.held, b.asked, b.real, b.start, b.inner, b.inside, b.ops, b.callDeps, b.called, b.callFar = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 // callEnd is the border at which a call returns.
@@ -227,7 +229,7 @@ func (b *modelBuilder) layPoints() {
 			note(t)
 		}
 	}
-	m.cost = make([]int64, len(m.at))
+	m.cost.short = make([]uint32, len(m.at))
 }
 
 // pointsOf is how many points a lane has at most.

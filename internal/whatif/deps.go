@@ -20,6 +20,22 @@ type depLayer struct {
 	deps   []dep
 	counts []int32 // per point: how many
 	later  []laterBeside
+	costs  []longCost
+}
+
+// longCost is the time of an operation that has no room for it.
+type longCost struct {
+	point int32
+	ns    int64
+}
+
+// setCost says how long an operation lasts.
+func (b *depLayer) setCost(point int32, ns int64) {
+	if ns >= 0 && ns < spanLimit {
+		b.m.cost.short[point] = uint32(ns)
+	} else {
+		b.costs = append(b.costs, longCost{point, ns})
+	}
 }
 
 // laterBeside is a source that may turn out to be one of a thread beside, see besides.
@@ -32,6 +48,7 @@ type laterBeside struct {
 func (b *modelBuilder) layDeps() {
 	m := b.m
 	b.joinCalls()
+	b.callFar, b.far = b.far, nil
 	layers := b.depLayers()
 	room := 0
 	for i := range layers {
@@ -62,10 +79,21 @@ func (b *modelBuilder) layDeps() {
 		to = make([]dep, 0, n)
 	}
 	for i := range layers {
-		at := len(to)
-		to = append(to, layers[i].deps...)
-		for _, x := range layers[i].later {
-			b.besides(&to[at+x.dep], x.call, x.op)
+		at, x := len(to), &layers[i]
+		to = append(to, x.deps...)
+		if len(x.far) > 0 {
+			for k := range to[at:] {
+				if d := &to[at+k]; d.flag&distant != 0 {
+					d.lag += int32(len(m.far))
+				}
+			}
+			m.far = append(m.far, x.far...)
+		}
+		for _, y := range x.later {
+			b.besides(&to[at+y.dep], y.call, y.op)
+		}
+		for _, y := range x.costs {
+			m.cost.set(y.point, y.ns)
 		}
 	}
 	m.deps = to
@@ -112,7 +140,7 @@ func (b *depLayer) lay() {
 }
 
 func (b *depLayer) fixed(at int64, rule cdg.Rule) {
-	b.deps = append(b.deps, dep{lag: at, wait: none, rule: rule, flag: bound})
+	b.deps = append(b.deps, b.after(at, dep{wait: none, rule: rule, flag: bound}))
 }
 
 // borderDeps gives a point of a thread the source that did bind, and what the call that ends there would wait for.
@@ -146,7 +174,9 @@ func (b *depLayer) borderDeps(l cdg.LaneID, point int32) {
 		b.deps = append(b.deps, d)
 	}
 	if b.called.Has(cdg.ActID(point)) {
-		b.deps = append(b.deps, b.callDeps[point]...)
+		for _, d := range b.callDeps[point] {
+			b.deps = append(b.deps, b.after(d.lagOf(b.callFar), d))
+		}
 	}
 }
 
@@ -154,7 +184,7 @@ func (b *depLayer) borderDeps(l cdg.LaneID, point int32) {
 func (b *modelBuilder) source(id cdg.WaitID) dep {
 	g, m := b.g, b.m
 	w := &g.Waits[id]
-	d := dep{lag: w.At + w.Lag, wait: int32(id), rule: w.Rule, kind: ruleKind[w.Rule], flag: bound}
+	d := dep{wait: int32(id), rule: w.Rule, kind: ruleKind[w.Rule], flag: bound}
 	switch w.Note {
 	case cdg.Late:
 		d.kind = unknownDelay
@@ -163,27 +193,27 @@ func (b *modelBuilder) source(id cdg.WaitID) dep {
 	}
 	if w.From == cdg.NoAct {
 		d.kind = fixedDelay
-		return d // nothing is known: it happens when it happened
+		return b.after(w.At+w.Lag, d) // nothing is known: it happens when it happened
 	}
-	from := &g.Acts[w.From]
+	from, lag := &g.Acts[w.From], w.At+w.Lag
 	if g.Lanes[from.Lane].Stream {
 		if p := m.pointOf(w.From); p != none {
-			d.src, d.lag = p, w.At+w.Lag-from.End
+			d.src, lag = p, lag-from.End
 		}
 	} else if p := b.borderAt(from.Lane, w.At); p != none && w.At > m.t0 {
-		d.src, d.lag = p, w.Lag
+		d.src, lag = p, w.Lag
 	}
 	if d.src == 0 {
 		d.kind = fixedDelay // before the window
 	}
-	return d
+	return b.after(lag, d)
 }
 
 // operationDeps gives an operation its sources: the one that did bind with its delay, all others with what is typical.
 func (b *depLayer) operationDeps(k cdg.ActID) {
 	g, m := b.g, b.m
 	act := &g.Acts[k]
-	m.cost[m.pointOf(k)] = act.End - max(act.Start, m.t0)
+	b.setCost(m.pointOf(k), act.End-max(act.Start, m.t0))
 	if act.Start <= m.t0 {
 		b.fixed(m.t0, cdg.Program)
 		return
@@ -201,20 +231,21 @@ func (b *depLayer) operationDeps(k cdg.ActID) {
 		}
 		from := &g.Acts[w.From]
 		d := dep{wait: g.First[k] + int32(i), rule: w.Rule, kind: ruleKind[w.Rule], typical: b.typicalOf(w)}
+		lag := int64(0)
 		if w.Rule == cdg.Launch {
 			p := b.borderAt(from.Lane, w.At)
 			if p == none || w.At <= m.t0 {
 				continue
 			}
-			d.src, d.lag = p, min(m.typical[d.typical], act.Start-w.At)
+			d.src, lag = p, act.Start-w.At
 		} else {
 			p := m.pointOf(w.From)
 			if p == none || from.Start >= act.Start {
 				continue
 			}
-			d.src, d.lag = p, min(m.typical[d.typical], act.Start-from.End)
+			d.src, lag = p, act.Start-from.End
 		}
-		b.deps = append(b.deps, d)
+		b.deps = append(b.deps, b.after(min(m.typical[d.typical], lag), d))
 	}
 }
 
@@ -228,7 +259,7 @@ func (b *modelBuilder) joinCalls() {
 		if p == none || c.End <= m.t0 || c.End > m.t1 || border == none {
 			continue
 		}
-		d := dep{lag: min(m.typical[postLag], c.End-op.End), src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: postLag, flag: held}
+		d := b.after(min(m.typical[postLag], c.End-op.End), dep{src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: postLag, flag: held})
 		b.besides(&d, h.Call, h.Op)
 		b.called.Add(cdg.ActID(border))
 		b.callDeps[border] = append(b.callDeps[border], d)

@@ -88,5 +88,5 @@ func (b *modelBuilder) heldUntil(l cdg.LaneID, t int64) (dep, bool) {
 	if !ok || b.m.pointOf(op) == none || b.g.Acts[op].Start >= t {
 		return dep{}, false
 	}
-	return dep{lag: t - b.g.Acts[op].End, src: b.m.pointOf(op), wait: none, rule: cdg.QueueFull, kind: syncDelay, flag: bound | silent}, true
+	return b.after(t-b.g.Acts[op].End, dep{src: b.m.pointOf(op), wait: none, rule: cdg.QueueFull, kind: syncDelay, flag: bound | silent}), true
 }

@@ -1,8 +1,6 @@
 package whatif
 
 import (
-	"slices"
-
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 )
@@ -36,9 +34,9 @@ func (r *Result) with(q *typicalDelays) *Result {
 			}
 			at := m.at[i]
 			if m.act[i] != cdg.NoAct {
-				at -= m.cost[i]
+				at -= m.cost.of(int32(i))
 			}
-			d.lag = min(q[d.typical], at-m.at[d.src])
+			p.far = d.setLag(min(q[d.typical], at-m.at[d.src]), p.far)
 		}
 	}
 	x := &Result{Scenario: r.Scenario, m: m, plan: p}
@@ -51,17 +49,21 @@ func (r *Result) with(q *typicalDelays) *Result {
 func (r *Result) atRate() (window int64, ok bool) {
 	m, p := r.m, r.plan
 	p.apply(m)
-	p.cost = slices.Clone(p.cost)
+	var cost spans
+	cost.copyOf(&p.cost)
+	p.cost = cost
 	for i := 1; i < len(m.at); i++ {
 		for k := p.depFrom[i]; k < p.depFrom[i+1]; k++ {
 			if d := &p.deps[k]; d.flag&onRequest != 0 {
 				ok = true
 				if m.prev[i] == none { // its first work
-					*d = dep{lag: m.at[i], rule: d.rule}
+					*d = dep{rule: d.rule}
+					p.far = d.setLag(m.at[i], p.far)
 					continue
 				}
-				p.cost[i] += m.at[i] - m.at[m.prev[i]]
-				*d = dep{lag: never, rule: d.rule}
+				p.cost.set(int32(i), p.cost.of(int32(i))+m.at[i]-m.at[m.prev[i]])
+				*d = dep{rule: d.rule}
+				p.far = d.setLag(never, p.far)
 			}
 		}
 	}
@@ -110,7 +112,7 @@ func (r *Result) anchored() int64 {
 			if src == 0 {
 				start := r.end[at]
 				if r.m.act[at] != cdg.NoAct {
-					start -= r.plan.cost[at]
+					start -= r.plan.cost.of(at)
 				}
 				return max(0, start-r.m.t0)
 			}

@@ -46,18 +46,20 @@ type Model struct {
 	// Per point. Point 0 is the origin of time: what happens whatever is changed counts from there.
 	at      []int64 // recorded: of a border of a thread its time, of an operation its end
 	prev    []int32 // the point before on the thread, or none
-	cost    []int64 // own time since prev, or duration of the operation
+	cost    spans   // own time since prev, or duration of the operation
 	depFrom []int32 // CSR: the sources of point i are deps[depFrom[i]:depFrom[i+1]]
 	deps    []dep
+	far     []int64     // delays of deps that they have no room for
 	act     []cdg.ActID // the operation; NoAct for borders of threads
 
-	parts     []part         // own time of threads, in order of lanes and time
-	partFirst []int32        // CSR by lane
-	class     func() []Class // per activity; found when first asked for
-	gaps      []gap          // own time in gaps of threads, by point
-	firstOp   cdg.ActID      // streams lie behind threads: all activities from here on are operations
-	opPoint   []int32        // per operation: its point, or none
-	border    [][]int32      // per thread lane: its points by recorded time
+	parts     []part          // own time of threads, in order of lanes and time: before the second point of a lane, then before the third …
+	long      map[int32]int64 // of parts: how long those are that have no room to say so, ns
+	partFirst []int32         // CSR by lane
+	class     func() []Class  // per activity; found when first asked for
+	gaps      []gap           // own time in gaps of threads, by point
+	firstOp   cdg.ActID       // streams lie behind threads: all activities from here on are operations
+	opPoint   []int32         // per operation: its point, or none
+	border    [][]int32       // per thread lane: its points by recorded time
 	beside    []beside
 	puts      map[cdg.LaneID][]put
 	ends      []end   // the window is over when the last of these is
@@ -75,10 +77,9 @@ const none = int32(-1)
 
 // dep is a source of a point: the point happens no earlier than lag after the source.
 type dep struct {
-	lag     int64 // ns after the end of src; negative: before its end, but not before its start
 	src     int32
-	wait    int32 // the wait that says so, an index into Graph.Waits; none where a call's meaning says so
-	beside  int32 // with moving: an index into Model.beside
+	lag     int32 // ns after the end of src; negative: before its end, but not before its start. With distant: an index into a table of lags
+	wait    int32 // the wait that says so, an index into Graph.Waits; none where a call's meaning says so. With moving: an index into Model.beside
 	rule    cdg.Rule
 	kind    delayKind
 	typical delay // of a source that did not bind
@@ -91,15 +92,9 @@ const (
 	scaled                // its delay was scaled by the scenario
 	moving                // it is one of a thread beside, see beside
 	onRequest             // a batch was asked for, see asking
+	distant               // its lag has no room in it
 	silent                // what it ends is shown as time of its own, as in the recording
 )
-
-// part is own time of a thread that lies before a point.
-type part struct {
-	ns    int64
-	act   cdg.ActID // whose time; NoAct for a gap
-	point int32
-}
 
 // gap is how much of the own time before a point of a thread lies in gaps.
 type gap struct {

@@ -58,7 +58,12 @@ func (b *modelBuilder) renumber(place []int32) {
 		old[p] = int32(i)
 	}
 	m.at = inOrder(m.at, old)
-	m.cost = inOrder(m.cost, old)
+	m.cost.short = inOrder(m.cost.short, old)
+	long := make(map[int32]int64, len(m.cost.long))
+	for i, ns := range m.cost.long {
+		long[place[i]] = ns
+	}
+	m.cost.long = long
 	m.act = inOrder(m.act, old)
 	m.prev = inOrder(m.prev, old)
 	for i, p := range m.prev {
@@ -92,11 +97,6 @@ func (b *modelBuilder) renumber(place []int32) {
 		m.gaps[i].point = place[m.gaps[i].point]
 	}
 	cdg.SortRuns(m.gaps, func(x, y *gap) bool { return x.point < y.point }) // a run for each thread
-	inRanges(len(m.parts), func(from, to int) {
-		for i := from; i < to; i++ {
-			m.parts[i].point = place[m.parts[i].point]
-		}
-	})
 	inRanges(len(m.opPoint), func(from, to int) {
 		for i, p := range m.opPoint[from:to] {
 			if p != none {

@@ -16,7 +16,7 @@ func (b *modelBuilder) layParts() {
 	for l := range g.Lanes {
 		lane := cdg.LaneID(l)
 		m.partFirst[l] = int32(len(m.parts))
-		first, gaps := len(m.parts), len(m.gaps)
+		cost, gaps := int64(0), int64(0) // since the point before
 		m.intervals(lane, func(piece int, from, to int64, end int32) {
 			own, owner := to-from, g.Pieces[piece].Owner
 			if end != none {
@@ -28,24 +28,18 @@ func (b *modelBuilder) layParts() {
 					own = min(b.m.typical[callTime], to-from)
 				}
 			}
-			m.parts = append(m.parts, part{own, owner, end})
+			m.addPart(owner, own, end != none)
+			if cost += own; owner == cdg.NoAct {
+				gaps += own
+			}
+			if end == none { // stretches that go on belong to the next point
+				return
+			}
+			if m.cost.set(end, cost); gaps > 0 {
+				m.gaps = append(m.gaps, gap{gaps, end})
+			}
+			cost, gaps = 0, 0
 		})
-		point := none
-		for i := len(m.parts) - 1; i >= first; i-- { // stretches that go on belong to the next point
-			if p := &m.parts[i]; p.point == none {
-				p.point = point
-			} else {
-				point = p.point
-			}
-			m.cost[point] += m.parts[i].ns
-			if p := &m.parts[i]; p.act == cdg.NoAct && p.ns > 0 {
-				if n := len(m.gaps); n == 0 || m.gaps[n-1].point != point {
-					m.gaps = append(m.gaps, gap{point: point})
-				}
-				m.gaps[len(m.gaps)-1].ns += p.ns
-			}
-		}
-		slices.Reverse(m.gaps[gaps:])
 	}
 	m.partFirst[len(g.Lanes)] = int32(len(m.parts))
 }

@@ -75,18 +75,19 @@ func (r *Result) wait(p int32, at int64) cdg.Wait {
 	m := r.m
 	d := &r.plan.deps[r.by[p]]
 	w := cdg.Wait{At: at, From: cdg.NoAct, Rule: cdg.Unexplained, Evidence: cdg.ByNothing, Bound: true}
-	if d.wait != none {
-		x := &m.g.Waits[d.wait]
+	wait := m.waitOf(d)
+	if wait != none {
+		x := &m.g.Waits[wait]
 		w.From, w.Rule, w.Evidence, w.Note = x.From, x.Rule, x.Evidence, x.Note
 	}
 	src := r.source(p)
 	if src > 0 {
 		w.At = min(r.end[src], at)
-		if d.wait == none || d.flag&moving != 0 {
+		if wait == none || d.flag&moving != 0 {
 			w.From, w.Rule, w.Evidence = m.act[src], d.rule, cdg.ByAPI
 		}
 	} else if w.From != cdg.NoAct { // it lies before the window
-		w.At = min(m.g.Waits[d.wait].At, at)
+		w.At = min(m.g.Waits[wait].At, at)
 	}
 	w.Lag = at - w.At
 	return w
@@ -96,7 +97,7 @@ func (r *Result) wait(p int32, at int64) cdg.Wait {
 func (r *Result) source(p int32) int32 {
 	d := &r.plan.deps[r.by[p]]
 	if d.flag&moving != 0 {
-		return r.m.lastPut(&r.m.beside[d.beside], r.end, p)
+		return r.m.lastPut(&r.m.beside[d.wait], r.end, p)
 	}
 	return d.src
 }

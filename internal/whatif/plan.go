@@ -11,10 +11,11 @@ type plan struct {
 	ratios  []ratio // ratios[0] is 1
 	of      []int32 // per activity: its ratio; nil: all keep their time
 	gaps    ratio   // of untraced time
-	cost    []int64 // per point, as it is then
+	cost    spans   // per point, as it is then
 	depFrom []int32
 	deps    []dep
-	edits   *edits // of deps; nil: all are as they were
+	far     []int64 // lags of deps
+	edits   *edits  // of deps; nil: all are as they were
 
 	spareOf []int32 // room for of
 	around  []int32 // room for shrink
@@ -25,8 +26,8 @@ func (m *Model) plan(p *plan, s *Scenario) {
 	if p.spareOf == nil {
 		p.spareOf = p.of
 	}
-	*p = plan{ratios: append(p.ratios[:0], ratio{1, 1}), gaps: ratio{1, 1}, cost: append(slices.Grow(p.cost[:0], len(m.cost)), m.cost...),
-		depFrom: m.depFrom, deps: m.deps, spareOf: p.spareOf, around: p.around}
+	p.cost.copyOf(&m.cost)
+	*p = plan{ratios: append(p.ratios[:0], ratio{1, 1}), gaps: ratio{1, 1}, cost: p.cost, depFrom: m.depFrom, deps: m.deps, far: m.far, spareOf: p.spareOf, around: p.around}
 	removed, noWait, noQueue := Set(nil), Set(nil), false
 	var drops []*Change
 	var lags [numDelayKinds]ratio
@@ -181,13 +182,13 @@ func (m *Model) outermost(a cdg.ActID, on Set) cdg.ActID {
 // eachOwn calls visit for each stretch of own time in the window, and for each operation.
 func (m *Model) eachOwn(visit func(a cdg.ActID, ns int64)) {
 	for i := range m.parts {
-		if p := &m.parts[i]; p.act != cdg.NoAct {
-			visit(p.act, p.ns)
+		if a := m.parts[i].act; a != cdg.NoAct {
+			visit(a, m.partNS(int32(i)))
 		}
 	}
 	for i, a := range m.act {
 		if a != cdg.NoAct {
-			visit(a, m.cost[i])
+			visit(a, m.cost.of(int32(i)))
 		}
 	}
 }
@@ -195,13 +196,13 @@ func (m *Model) eachOwn(visit func(a cdg.ActID, ns int64)) {
 // ownOf is the own time of an activity in the window.
 func (m *Model) ownOf(a cdg.ActID) int64 {
 	if p := m.pointOf(a); p != none {
-		return m.cost[p]
+		return m.cost.of(p)
 	}
 	sum := int64(0)
 	lane := m.g.Acts[a].Lane
 	for i := m.partFirst[lane]; i < m.partFirst[lane+1]; i++ {
 		if m.parts[i].act == a {
-			sum += m.parts[i].ns
+			sum += m.partNS(i)
 		}
 	}
 	return sum
@@ -218,14 +219,18 @@ func (p *plan) spread(m *Model) {
 		if !gaps && !slices.ContainsFunc(p.of[lane.First:lane.Limit], func(k int32) bool { return k != 0 }) {
 			continue
 		}
+		points, more := m.border[l], int64(0) // before the point at hand: more than it was
 		for i := m.partFirst[l]; i < m.partFirst[l+1]; i++ {
-			x := &m.parts[i]
-			if x.act == cdg.NoAct {
-				if gaps {
-					p.cost[x.point] += p.gaps.of(x.ns) - x.ns
+			x := m.parts[i]
+			if x.act == cdg.NoAct && gaps || x.act != cdg.NoAct && p.of != nil && p.of[x.act] != 0 {
+				ns := m.partNS(i)
+				more += p.partOf(x.act, ns) - ns
+			}
+			if x.time&lastPart != 0 {
+				if points = points[1:]; more != 0 {
+					p.cost.set(points[0], p.cost.of(points[0])+more)
+					more = 0
 				}
-			} else if p.of != nil && p.of[x.act] != 0 {
-				p.cost[x.point] += p.ratios[p.of[x.act]].of(x.ns) - x.ns
 			}
 		}
 	}
@@ -234,22 +239,22 @@ func (p *plan) spread(m *Model) {
 	}
 	for i, a := range m.act {
 		if a != cdg.NoAct && p.of[a] != 0 {
-			p.cost[i] = p.ratios[p.of[a]].of(m.cost[i])
+			p.cost.set(int32(i), p.ratios[p.of[a]].of(m.cost.of(int32(i))))
 		}
 	}
 }
 
-// partOf is how long a stretch of own time is then.
-func (p *plan) partOf(x *part) int64 {
+// partOf is how long a stretch of own time of an activity, or of a gap, is then.
+func (p *plan) partOf(a cdg.ActID, ns int64) int64 {
 	switch {
-	case x.act == cdg.NoAct:
+	case a == cdg.NoAct:
 		if p.gaps != (ratio{1, 1}) {
-			return p.gaps.of(x.ns)
+			return p.gaps.of(ns)
 		}
-	case p.of != nil && p.of[x.act] != 0:
-		return p.ratios[p.of[x.act]].of(x.ns)
+	case p.of != nil && p.of[a] != 0:
+		return p.ratios[p.of[a]].of(ns)
 	}
-	return x.ns
+	return ns
 }
 
 // endsOf is the points at which calls return, as a set of points.
@@ -277,9 +282,9 @@ type edits struct {
 	lags    [numDelayKinds]ratio
 }
 
-// source is the delay of a source of point i then, whether the scenario set it, and whether the source is still there.
-// gone says that the point is an operation that is removed.
-func (e *edits) source(m *Model, i int32, gone bool, d *dep) (lag int64, set, ok bool) {
+// source is the delay of a source of point i then, which was lag, whether the scenario set it, and whether the source is still
+// there. gone says that the point is an operation that is removed.
+func (e *edits) source(m *Model, i int32, gone bool, d *dep, lag int64) (then int64, set, ok bool) {
 	switch {
 	case gone && (d.rule == cdg.Launch || d.src > 0 && m.act[d.src] == cdg.NoAct):
 		return 0, false, false // what it waited for in its stream holds back what follows; its launch does not
@@ -287,10 +292,10 @@ func (e *edits) source(m *Model, i int32, gone bool, d *dep) (lag int64, set, ok
 		return 0, false, false
 	case gone && d.src > 0:
 		return 0, true, true
-	case d.src > 0 && d.lag > 0 && e.lags[d.kind] != (ratio{1, 1}):
-		return e.lags[d.kind].of(d.lag), true, true
+	case d.src > 0 && lag > 0 && e.lags[d.kind] != (ratio{1, 1}):
+		return e.lags[d.kind].of(lag), true, true
 	}
-	return d.lag, false, true
+	return lag, false, true
 }
 
 // gone reports whether a point is an operation that is removed.
@@ -301,6 +306,7 @@ func (e *edits) gone(m *Model, i int32) bool {
 // apply gives a plan sources of its own, as its edits leave them.
 func (p *plan) apply(m *Model) {
 	e := p.edits
+	p.far = slices.Clip(p.far) // it may grow, and is the model's
 	if e == nil {
 		p.deps = slices.Clone(p.deps)
 		return
@@ -309,11 +315,15 @@ func (p *plan) apply(m *Model) {
 	for i := range int32(len(m.at)) {
 		gone := e.gone(m, i)
 		for _, d := range m.deps[m.depFrom[i]:m.depFrom[i+1]] {
-			lag, set, ok := e.source(m, i, gone, &d)
+			was := d.lagOf(p.far)
+			lag, set, ok := e.source(m, i, gone, &d, was)
 			if !ok {
 				continue
 			}
-			if d.lag = lag; set {
+			if lag != was {
+				p.far = d.setLag(lag, p.far)
+			}
+			if set {
 				d.flag |= scaled
 			}
 			p.deps = append(p.deps, d)

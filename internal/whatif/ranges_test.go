@@ -25,7 +25,7 @@ func TestRanges(t *testing.T) {
 				}
 			}
 		}
-		beside += reflect.ValueOf(want[11]).Len()
+		beside += reflect.ValueOf(want[13]).Len()
 	}
 	for _, made := range testtrace.Made(t) {
 		g, err := graph.Build(made.Trace, cdg.Options{})
@@ -34,10 +34,15 @@ func TestRanges(t *testing.T) {
 		}
 		check(made.Name, g)
 	}
-	for _, class := range testtrace.Classes {
-		for seed := range uint64(3) {
+	for seed := range uint64(3) {
+		back := func() {}
+		if seed == 2 { // most times have no room in 32 bits
+			back = whatif.SmallTimes(2000)
+		}
+		for _, class := range testtrace.Classes {
 			check(class, simulated(t, class, seed))
 		}
+		back()
 	}
 	if beside == 0 {
 		t.Error("no call waits for a thread beside")

@@ -85,10 +85,13 @@ func (r *Result) run() {
 	if by != nil {
 		by[0] = 0
 	}
-	prev, cost, depFrom, e := m.prev[:n], p.cost[:n], p.depFrom[:n+1], p.edits
+	prev, cost, depFrom, far, e := m.prev[:n], p.cost.short[:n], p.depFrom[:n+1], p.far, p.edits
 	for i := int32(1); i < int32(n); i++ {
 		t, because := int64(never), none
-		c := cost[i]
+		c := int64(cost[i])
+		if c == longSpan {
+			c = p.cost.long[i]
+		}
 		b := prev[i]
 		if b != none {
 			t, c = end[b]+c, 0
@@ -96,21 +99,21 @@ func (r *Result) run() {
 		gone := e != nil && e.gone(m, i)
 		for k := depFrom[i]; k < depFrom[i+1]; k++ {
 			d := &p.deps[k]
-			src, lag := d.src, d.lag
+			src, lag := d.src, d.lagOf(far)
 			if e != nil {
 				var ok bool
-				if lag, _, ok = e.source(m, i, gone, d); !ok {
+				if lag, _, ok = e.source(m, i, gone, d, lag); !ok {
 					continue
 				}
 			}
 			if d.flag&moving != 0 {
-				if src = m.lastPut(&m.beside[d.beside], end, i); src == none {
+				if src = m.lastPut(&m.beside[d.wait], end, i); src == none {
 					continue
 				}
 			}
 			v := end[src] + lag
 			if lag < 0 {
-				v = max(v, end[src]-cost[src])
+				v = max(v, end[src]-p.cost.of(src))
 			}
 			if v > t || v == t && d.flag&bound != 0 {
 				t, because = v, k

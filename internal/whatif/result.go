@@ -48,7 +48,7 @@ func (r *Result) Touched(path *critpath.Path) Touched {
 		if a := m.g.ActOf[path.Marks[i].Event]; a != cdg.NoAct && on.Has(a) {
 			ns := path.Marks[i].NS
 			t.Critical += ns
-			t.Promise += ns - r.plan.partOf(&part{ns: ns, act: a})
+			t.Promise += ns - r.plan.partOf(a, ns)
 		}
 	}
 	class := critpath.Breakdown(path).Class
@@ -81,7 +81,7 @@ func (r *Result) Classes() [critpath.NumClasses]int64 {
 	take(t-r.last.after, critpath.ClassUntraced)
 	for at > 0 && t > m.t0 {
 		if a := m.act[at]; a != cdg.NoAct {
-			take(r.end[at]-p.cost[at], pathClasses[class[a]])
+			take(r.end[at]-p.cost.of(at), pathClasses[class[a]])
 		}
 		if r.by[at] == none {
 			if m.prev[at] == none {

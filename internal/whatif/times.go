@@ -30,7 +30,7 @@ func (r *Result) Times() *Times {
 		now, k := r.end[list[0]], int(m.partFirst[l])
 		t.knots = append(t.knots, knot{m.at[list[0]], now})
 		m.intervals(cdg.LaneID(l), func(_ int, _, to int64, end int32) {
-			now += r.plan.partOf(&m.parts[k])
+			now += r.plan.partOf(m.parts[k].act, m.partNS(int32(k)))
 			if k++; end != none {
 				now = r.end[end]
 			}
@@ -88,7 +88,7 @@ func (t *Times) Act(a cdg.ActID) (start, end int64) {
 	case p != none && act.Start <= m.t0:
 		return act.Start, r.end[p]
 	case p != none:
-		return r.end[p] - r.plan.cost[p], r.end[p]
+		return r.end[p] - r.plan.cost.of(p), r.end[p]
 	case act.End <= m.t0:
 		return act.Start, act.End
 	}

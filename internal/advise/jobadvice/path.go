@@ -125,12 +125,12 @@ var noteRules = []rule{
 			return []found{{do: "are these traces of one job, with their GPUs recorded?", saw: tables.Counted(len(l.Members), "rank")}}
 		}},
 	{id: "few-steps", group: advise.Note, kind: advise.None, level: advise.High, why: "stragglers are those that are slow again and again", title: "there are too few steps to tell who is slow",
-		cause: "in one step somebody is always last", action: []string{"schedule(wait=1, warmup=2, active=5) and prof.step() on all ranks"}, verify: "two steps and more are whole on every rank",
+		cause: "in one step somebody is always last", action: []string{"schedule(wait=1, warmup=2, active=5) and prof.step() on all ranks"}, verify: "two steps and more are complete on every rank",
 		find: func(l *look) []found {
 			if l.verdict.Judged >= fewSteps || l.Step >= 0 || l.Matching.Instances == 0 {
 				return nil
 			}
-			return []found{{do: "record five steps on all ranks: schedule(active=5)", saw: tables.Counted(l.verdict.Judged, "step") + " whole on every rank"}}
+			return []found{{do: "record five steps on all ranks: schedule(active=5)", saw: tables.Counted(l.verdict.Judged, "step") + " complete on every rank"}}
 		}},
 }
 

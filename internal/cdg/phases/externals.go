@@ -35,7 +35,8 @@ func (p *phaser) externals() {
 		e := &p.t.Events[id]
 		if r := p.by[id]; e.Flags&trace.HasExt != 0 && (r == NoRule || r >= ByCommThread && r < firstNameRule) {
 			lost = append(lost, cdg.ActID(a))
-			first, last = min(first, e.Ext), max(last, e.Ext)
+			ext := p.t.ExternalID(id)
+			first, last = min(first, ext), max(last, ext)
 		}
 	}
 	if len(lost) == 0 {
@@ -44,8 +45,10 @@ func (p *phaser) externals() {
 	var ops []external
 	for a := range p.d.Acts {
 		id := p.d.Acts[a].Event
-		if e := &p.t.Events[id]; p.trait[a]&isOp != 0 && e.Flags&trace.HasExt != 0 && e.Ext >= first && e.Ext <= last {
-			ops = append(ops, external{e.Ext, id})
+		if e := &p.t.Events[id]; p.trait[a]&isOp != 0 && e.Flags&trace.HasExt != 0 {
+			if ext := p.t.ExternalID(id); ext >= first && ext <= last {
+				ops = append(ops, external{ext, id})
+			}
 		}
 	}
 	order := func(x, y external) int { return cmp.Or(cmp.Compare(x.ext, y.ext), cmp.Compare(x.id, y.id)) }
@@ -55,7 +58,7 @@ func (p *phaser) externals() {
 	crowded := map[int64][]trace.EventID{} // External id of very many ops -> the calls
 	for _, a := range lost {
 		id := p.d.Acts[a].Event
-		ext := p.t.Events[id].Ext
+		ext := p.t.ExternalID(id)
 		from := sort.Search(len(ops), func(i int) bool { return ops[i].ext >= ext })
 		if from+crowd < len(ops) && ops[from+crowd].ext == ext {
 			crowded[ext] = append(crowded[ext], id)
@@ -80,7 +83,7 @@ const crowd = 16
 
 func (p *phaser) covers(op, call trace.EventID) bool {
 	o, c := &p.t.Events[op], &p.t.Events[call]
-	return o.Start <= c.Start && c.End() <= o.End() && p.by[op] != NoRule
+	return o.Start <= c.Start && p.t.End(c) <= p.t.End(o) && p.by[op] != NoRule
 }
 
 // crowdedExternal finds the ops of calls in one pass over time: an op is entered when it starts, under its end, and a
@@ -92,7 +95,7 @@ func (p *phaser) crowdedExternal(ops []external, calls []trace.EventID) {
 	var ends []int64            // latest first
 	for _, o := range ops {
 		if p.by[o.id] != NoRule {
-			entered, ends = append(entered, o.id), append(ends, events[o.id].End())
+			entered, ends = append(entered, o.id), append(ends, p.t.End(&events[o.id]))
 		}
 	}
 	byStart := func(x, y trace.EventID) int { return cmp.Compare(events[x].Start, events[y].Start) }
@@ -107,12 +110,12 @@ func (p *phaser) crowdedExternal(ops []external, calls []trace.EventID) {
 	for _, call := range calls {
 		for ; next < len(entered) && events[entered[next]].Start <= events[call].Start; next++ {
 			op := entered[next]
-			end := events[op].End()
+			end := p.t.End(&events[op])
 			for i := 1 + sort.Search(len(ends), func(i int) bool { return ends[i] <= end }); i < len(least); i += i & -i {
 				least[i] = min(least[i], op)
 			}
 		}
-		end, found := events[call].End(), trace.EventID(math.MaxInt32)
+		end, found := p.t.End(&events[call]), trace.EventID(math.MaxInt32)
 		for i := sort.Search(len(ends), func(i int) bool { return ends[i] < end }); i > 0; i -= i & -i {
 			found = min(found, least[i])
 		}

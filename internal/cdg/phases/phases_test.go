@@ -51,8 +51,9 @@ func (m *mini) row(name string, device bool) trace.TrackID {
 
 // on adds an event to a thread.
 func (m *mini) on(thread string, kind trace.Kind, start, end int64, name string) *trace.Event {
-	m.tr.Events = append(m.tr.Events, trace.Event{Ph: 'X', Kind: kind, Start: start * us, Dur: (end - start) * us, Name: m.sym(name),
-		Track: m.row(thread, kind.Device()), Flags: trace.HasDur})
+	e := trace.Event{Ph: 'X', Kind: kind, Start: start * us, Name: m.sym(name), Track: m.row(thread, kind.Device()), Flags: trace.HasDur}
+	m.tr.SetDur(&e, (end-start)*us)
+	m.tr.Events, m.tr.Ext = append(m.tr.Events, e), append(m.tr.Ext, 0)
 	m.tr.Launch = append(m.tr.Launch, trace.NoEvent)
 	return &m.tr.Events[len(m.tr.Events)-1]
 }
@@ -61,8 +62,8 @@ func (m *mini) on(thread string, kind trace.Kind, start, end int64, name string)
 func (m *mini) launch(thread string, start, end int64, stream string, kind trace.Kind, from, to int64, name string) {
 	m.corr++
 	call := len(m.tr.Events)
-	m.on(thread, trace.Runtime, start, end, "cudaLaunchKernel").Corr = m.corr
-	m.on(stream, kind, from, to, name).Corr = m.corr
+	m.tr.SetCorr(m.on(thread, trace.Runtime, start, end, "cudaLaunchKernel"), m.corr)
+	m.tr.SetCorr(m.on(stream, kind, from, to, name), m.corr)
 	m.tr.Events[call].Flags |= trace.HasCorr
 	m.tr.Events[call+1].Flags |= trace.HasCorr
 	m.tr.Launch[call+1] = trace.EventID(call)
@@ -175,9 +176,9 @@ var surroundings = []struct {
 	{"ancestor", func(m *mini) { m.on("a", ua, 0, 90, "## optimizer ##"); m.on("a", py, 10, 20, "x") }, Update},
 	{"14 external_id", func(m *mini) {
 		e := m.on("a", op, 0, 90, "aten::cross_entropy_loss")
-		e.Ext, e.Flags = 7, e.Flags|trace.HasExt
+		m.tr.Ext[len(m.tr.Ext)-1] = m.tr.SetExt(e, 7)
 		e = m.on("b", trace.Runtime, 10, 20, "x")
-		e.Ext, e.Flags = 7, e.Flags|trace.HasExt
+		m.tr.Ext[len(m.tr.Ext)-1] = m.tr.SetExt(e, 7)
 	}, Loss},
 	{"14 launch", func(m *mini) {
 		m.on("a", ua, 0, 90, "## optimizer ##")

@@ -109,15 +109,15 @@ func load(tr *trace.Trace, keepLast bool) input {
 		if e.Flags&trace.HasDur == 0 || e.Cat == 0 || tr.Syms[e.Cat] == "Trace" {
 			continue
 		}
-		r := row{ev: trace.EventID(i), name: e.Name, cat: e.Cat, ts: e.Start, dur: e.Dur, stream: -1, corr: -1, waitStream: -1, waitRecord: -1}
+		r := row{ev: trace.EventID(i), name: e.Name, cat: e.Cat, ts: e.Start, dur: tr.Dur(e), stream: -1, corr: -1, waitStream: -1, waitRecord: -1}
 		if fractions {
-			r.ts, r.dur = roundMicros(e.Start, e.Dur)
+			r.ts, r.dur = roundMicros(e.Start, tr.Dur(e))
 		}
 		if e.Flags&trace.HasArgs != 0 {
 			in.readArgs(&r)
 		}
 		if e.Flags&trace.HasCorr != 0 {
-			r.corr = e.Corr
+			r.corr = tr.Corr(e)
 		}
 		if e.Track != trace.NoTrack {
 			t := &tr.Tracks[e.Track]

@@ -161,12 +161,12 @@ func checkRows(t *testing.T, name string, tr *trace.Trace) {
 	partners := 0
 	for _, r := range Rows(tr, true) {
 		e := &tr.Events[r.Event]
-		if d := r.TS - e.Start; d <= -1000 || d >= 1000 || r.TS+r.Dur > e.End()+1000 {
-			t.Errorf("%s: event %d [%d, %d] became [%d, %d]", name, r.Event, e.Start, e.End(), r.TS, r.TS+r.Dur)
+		if d := r.TS - e.Start; d <= -1000 || d >= 1000 || r.TS+r.Dur > tr.End(e)+1000 {
+			t.Errorf("%s: event %d [%d, %d] became [%d, %d]", name, r.Event, e.Start, tr.End(e), r.TS, r.TS+r.Dur)
 		}
 		if r.Partner != trace.NoEvent {
 			partners++
-			if tr.Events[r.Partner].Corr != r.Corr {
+			if tr.Corr(&tr.Events[r.Partner]) != r.Corr {
 				t.Errorf("%s: events %d and %d are partners", name, r.Event, r.Partner)
 			}
 		}

@@ -32,7 +32,7 @@ type place struct {
 // placeOf is the place of an event's own slice.
 func (w *writer) placeOf(id trace.EventID, at map[trace.EventID]reach) place {
 	e := &w.tr.Events[id]
-	p := place{start: e.Start, end: e.End(), at: at[id]}
+	p := place{start: e.Start, end: w.tr.End(e), at: at[id]}
 	if row := w.rowOfEvent(id); row != nil {
 		p.pid, p.tid, p.row = row.PID, row.TID, true
 	}
@@ -102,8 +102,10 @@ func (w *writer) addArrow(a *overlay.Arrow, b *binding, id int64, standIn string
 func (w *writer) firstFlowID() int64 {
 	id := int64(1)
 	for i := range w.tr.Events {
-		if e := &w.tr.Events[i]; (e.Ph == 's' || e.Ph == 't' || e.Ph == 'f') && w.kept(i) && e.Corr >= id && e.Corr < math.MaxInt32 {
-			id = e.Corr + 1
+		if e := &w.tr.Events[i]; trace.IsFlow(e.Ph) && w.kept(i) {
+			if n := w.tr.Corr(e); n >= id && n < math.MaxInt32 {
+				id = n + 1
+			}
 		}
 	}
 	return id
@@ -253,11 +255,11 @@ func (w *writer) replay(ids []int32, wanted map[trace.EventID]reach) {
 	items := make([]item, len(ids))
 	for i, id := range ids {
 		e := &events[id]
-		it := item{ts: chrome.Imported(e.Start), dur: e.Dur, id: id, class: 2}
+		it := item{ts: chrome.Imported(e.Start), dur: w.tr.Dur(e), id: id, class: 2}
 		switch {
 		case e.Ph == 'E':
 			it.class = 0
-		case e.Ph == 'X' && e.Dur > 0:
+		case e.Ph == 'X' && w.tr.Dur(e) > 0:
 			it.class = 1
 		}
 		if it.class != 1 {

@@ -72,7 +72,7 @@ type writer struct {
 }
 
 func (w *writer) kept(i int) bool {
-	return w.text.Spans[i].Len > 0 && (w.drawing == nil || w.drawing.Keep == nil || w.drawing.Keep[i])
+	return w.drawing == nil || w.drawing.Keep == nil || w.drawing.Keep[i]
 }
 
 // plan decides everything that needs more than one event: numbers of rows, times of arrows, added rows.
@@ -119,9 +119,9 @@ func (w *writer) copyEvents() {
 func (w *writer) gap(i int) []byte {
 	at := w.text.ListOff + 1
 	if i > 0 {
-		at = w.text.Spans[i-1].End()
+		at = w.text.EndOf(trace.EventID(i - 1))
 	}
-	b := w.text.Src[at:max(at, w.text.Spans[i].Off)]
+	b := w.text.Src[at:max(at, w.text.Spans[i].Off())]
 	k := chrome.SkipSpace(b, 0)
 	comma := k < len(b) && b[k] == ','
 	if comma {
@@ -140,7 +140,7 @@ func (w *writer) gap(i int) []byte {
 func (w *writer) listEnd() []byte {
 	at := w.text.ListOff + 1
 	if n := len(w.text.Spans); n > 0 {
-		at = w.text.Spans[n-1].End()
+		at = w.text.EndOf(trace.EventID(n - 1))
 	}
 	if b := w.text.Src[min(at, w.text.ListEnd):w.text.ListEnd]; w.drawing == nil && chrome.SkipSpace(b, 0) == len(b) {
 		return b
@@ -157,7 +157,7 @@ type eventEncoder struct {
 
 func (enc *eventEncoder) append(dst []byte, id trace.EventID) []byte {
 	ev := &enc.tr.Events[id]
-	raw, args := enc.text.Raw(id), int(enc.text.Spans[id].Args)
+	raw, args := enc.text.Raw(id), enc.text.ArgsAt(id)
 	enc.n[countEvents]++
 	if ev.Flags&trace.Dirty != 0 {
 		raw = enc.text.Clean(id, ev)

@@ -15,6 +15,7 @@ type argWriter struct {
 	b      *perfetto.Body
 	drop   func(key string) bool // of the top level; nil drops none
 	visit  func(key string, v trace.Value) bool
+	known  func(key, text string) bool
 	depth  int                      // of open objects and arrays
 	arrays [trace.MaxDepth + 1]bool // per depth: it is an array
 	skip   int                      // depth of the dropped value that is being passed over, 0 for none
@@ -31,7 +32,7 @@ type intArg struct {
 // argWriters are kept for the goroutines that describe events.
 var argWriters = sync.Pool{New: func() any {
 	a := new(argWriter)
-	a.visit = a.arg // made once: a method value costs an allocation
+	a.visit, a.known = a.arg, a.again // made once: a method value costs an allocation
 	return a
 }}
 
@@ -47,7 +48,7 @@ func writeArgs(b *perfetto.Body, tr *trace.Trace, id trace.EventID, drop func(ke
 
 func (a *argWriter) write(b *perfetto.Body, tr *trace.Trace, id trace.EventID, drop func(key string) bool) {
 	a.b, a.drop, a.depth, a.skip, a.n = b, drop, 0, 0, 0
-	tr.Args(id, a.visit)
+	tr.Source.ArgsBut(id, a.known, a.visit)
 	for ; a.depth > 0; a.depth-- { // args that break off
 		b.End()
 	}
@@ -93,10 +94,19 @@ func (a *argWriter) arg(key string, v trace.Value) bool {
 			a.b.Dict(key)
 		}
 	case trace.End:
-		a.b.End()
+		if v.Text != "" {
+			a.b.EndKeep(v.Text)
+		} else {
+			a.b.End()
+		}
 		a.depth--
 	}
 	return true
+}
+
+// again adds an object or array of the top level whose text was written before.
+func (a *argWriter) again(key, text string) bool {
+	return (a.drop == nil || !a.drop(key)) && a.b.Again(key, text)
 }
 
 // pass skips a dropped value and what is inside it.

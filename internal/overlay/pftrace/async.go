@@ -29,7 +29,7 @@ func (w *writer) matchAsync(ids []int32) {
 	var order []key
 	for _, id := range ids {
 		e := &events[id]
-		k := key{cat: e.Cat, id: e.Corr, legacy: e.Ph == 'S' || e.Ph == 'T' || e.Ph == 'p' || e.Ph == 'F'}
+		k := key{cat: e.Cat, id: w.tr.Corr(e), legacy: e.Ph == 'S' || e.Ph == 'T' || e.Ph == 'p' || e.Ph == 'F'}
 		scope, _ := w.tr.Source.Member(trace.EventID(id), "scope")
 		k.scope = scope.Text
 		if id2, ok := w.tr.Source.Member(trace.EventID(id), "id2"); ok && id2.Kind == trace.Object {

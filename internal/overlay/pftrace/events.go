@@ -44,7 +44,7 @@ func (w *writer) sortEvents() {
 		case e.Track < 0:
 			w.stats.NotDrawn[ph]++
 		case ph == 'X':
-			w.addItem(e.Track, int32(i), e.Start, e.Dur, false)
+			w.addItem(e.Track, int32(i), e.Start, w.tr.Dur(e), false)
 		case ph == 'i' || ph == 'I' || ph == 'R':
 			w.addItem(e.Track, int32(i), e.Start, 0, true)
 		case ph == 'B' || ph == 'E':

@@ -50,7 +50,7 @@ func (w *writer) fill(b *perfetto.Body, id int32) {
 	}
 	if w.pale != nil {
 		// Red is what the path spends its time in; an event that only wraps such work stays pale.
-		if marked && m.Critical() && m.NS*10 >= e.Dur {
+		if marked && m.Critical() && m.NS*10 >= w.tr.Dur(e) {
 			b.Color(CriticalColor)
 		} else if c := w.pale[e.Name] - 1; c != noPale {
 			b.Color(paleColors[c])

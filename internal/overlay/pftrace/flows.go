@@ -67,7 +67,7 @@ func (w *writer) inputFlows(ids []int32) (in inputFlow) {
 	}
 	in.bound = w.bind(ids)
 	in.source = make([]int32, len(ids))
-	live := newFlowTable(events, ids)
+	live := newFlowTable(w.tr, ids)
 	starts := make([]bool, len(ids)) // of an arrow
 	for i, id := range ids {
 		from := live.find(id)
@@ -136,8 +136,8 @@ type flowTable struct {
 	last []int32 // per slot: what the caller keeps for the flow, 0 at first
 }
 
-func newFlowTable(events []trace.Event, ids []int32) *flowTable {
-	slots := trace.NewFlowSlots(events, len(ids))
+func newFlowTable(tr *trace.Trace, ids []int32) *flowTable {
+	slots := trace.NewFlowSlots(tr, len(ids))
 	return &flowTable{slots, make([]int32, len(slots.Flow))}
 }
 

@@ -102,7 +102,7 @@ func perfettoText(t *testing.T, src []byte, draw func(*trace.Trace) *overlay.Dra
 // slices, rows with their order, an earlier mark replaced, an event left out.
 func TestPerfettoOverlay(t *testing.T) {
 	src := `[
-{"ph":"X","cat":"cpu_op","pid":5,"tid":5,"ts":1,"dur":10,"name":"aten::add 12","args":{"x":1,"critical":7}},
+{"ph":"X","cat":"cpu_op","pid":5,"tid":5,"ts":1,"dur":10,"name":"aten::add 12","args":{"dims":[1,[]],"x":1,"critical":7,"critical_id":[1,[]]}},
 {"ph":"X","cat":"cpu_op","pid":5,"tid":5,"ts":2,"dur":2,"name":"aten::add 99"},
 {"ph":"X","cat":"user_annotation","pid":5,"tid":5,"ts":0,"dur":40,"name":"ProfilerStep#4"},
 {"ph":"X","cat":"kernel","pid":0,"tid":7,"ts":20,"dur":5,"name":"gemm","args":{"stream":7}},
@@ -140,7 +140,7 @@ func TestPerfettoOverlay(t *testing.T) {
 process "process 5" pid=5 order=0 | pid=5
   thread "thread 5" pid=5 tid=5 order=0 | pid=5 tid=5
     0 +40000 "ProfilerStep#4" user_annotation
-      1000 +10000 "aten::add 12" cpu_op color=PALE {critical=1 critical_ns=999 critical_id=0 critical_next=2 critical_total_ns=2000 x=1}
+      1000 +10000 "aten::add 12" cpu_op color=PALE {critical=1 critical_ns=999 critical_id=0 critical_next=2 critical_total_ns=2000 dims[0]=1 dims[1]="[]" x=1}
         2000 +2000 "aten::add 99" cpu_op color=PALE
     50000 instant "[memory]" cpu_instant_event color=off#8603
 process "GPU 0" pid=1000000 order=1 | pid=0

@@ -3,6 +3,7 @@ package pftrace
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"overlay/internal/overlay"
 	"overlay/internal/perfetto"
@@ -95,12 +96,12 @@ func (st *Stats) Add(o *Stats) {
 // onClock is the trace with all times on another clock.
 func onClock(tr *trace.Trace, clock func(int64) int64) *trace.Trace {
 	moved := *tr
-	moved.Events = make([]trace.Event, len(tr.Events))
+	moved.Events, moved.Wide = make([]trace.Event, len(tr.Events)), slices.Clone(tr.Wide)
 	for i := range tr.Events {
 		e := tr.Events[i]
 		start := clock(e.Start + tr.Base)
-		if e.Dur > 0 {
-			e.Dur = max(clock(e.End()+tr.Base)-start, 0)
+		if tr.Dur(&e) > 0 {
+			moved.SetDur(&e, max(clock(tr.End(&e)+tr.Base)-start, 0))
 		}
 		e.Start = start
 		moved.Events[i] = e

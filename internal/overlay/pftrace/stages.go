@@ -172,7 +172,7 @@ func (s *stager) fill(b *perfetto.StageBody, st *perfetto.Stage) {
 	if st.Stream >= 0 {
 		b.Int("stream", st.Stream)
 	}
-	if corr := s.w.tr.Events[id].Corr; corr > 0 {
+	if corr := s.w.tr.Corr(&s.w.tr.Events[id]); corr > 0 {
 		b.Int("correlation", corr)
 	}
 	inferred := false

@@ -173,7 +173,7 @@ func checkSlices(t *testing.T, tr *trace.Trace, im *perfetto.Imported) {
 		row := "pid=" + token(tr, tr.Procs[kt.Proc].PID) + " tid=" + token(tr, kt.TID)
 		name := strings.ToValidUTF8(tr.WrittenName(trace.EventID(i)), "\uFFFD")
 		args := flatArgs(t, kineto.TextOf(tr).Clean(trace.EventID(i), e))
-		want = append(want, fmt.Sprintf("%s %d %d %q %s {%s}", row, e.Start, e.Dur, name, tr.Syms[e.Cat], args))
+		want = append(want, fmt.Sprintf("%s %d %d %q %s {%s}", row, e.Start, tr.Dur(e), name, tr.Syms[e.Cat], args))
 	}
 	for i := range im.Slices {
 		s := &im.Slices[i]

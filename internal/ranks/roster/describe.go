@@ -72,7 +72,7 @@ func (e *Entry) look(tr *trace.Trace) {
 			continue
 		}
 		if ev.Flags&trace.ClampedTS == 0 {
-			start, end = min(start, ev.Start), max(end, ev.End())
+			start, end = min(start, ev.Start), max(end, tr.End(ev))
 		}
 		switch {
 		case ev.Kind.Device():

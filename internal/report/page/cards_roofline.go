@@ -19,8 +19,8 @@ func rooflineCard(list []tables.Table) card {
 		if l.Value("flops_use_share").IsNull() || l.Value("flops").Float() == 0 {
 			continue
 		}
-		c.Says = "Products (" + l.Show("flops") + " in " + l.Str("type") + ") use " + l.Show("flops_use_share") + " of the peak of GPU " + l.Show("device") + " over the window, and " +
-			l.Show("product_peak_share") + " while they run. The work is known of " + l.Show("shaped_share") + " of the kernels' time."
+		c.Says = "Products (" + l.Show("flops") + " in " + l.Str("type") + ") use " + l.Show("flops_use_share") + " of the " + l.Show("peak_flops_per_s") + "/s of GPU " + l.Show("device") + " over the window, and " +
+			l.Show("product_peak_share") + " of the peak of the units that compute them while they run. The work is known of " + l.Show("shaped_share") + " of the kernels' time."
 		break
 	}
 	if c.Says == "" {

@@ -257,7 +257,7 @@ func (p *jobPage) trust() (out []string) {
 		out = append(out, fmt.Sprintf("%s without a trace: %s.", tables.Counted(len(j.Missing), "rank"), report.Shorten(report.RankRanges(j.Missing), 200)))
 	}
 	if p.v.Judged < 2 {
-		out = append(out, tables.Counted(p.v.Judged, "step")+" whole on every rank: stragglers need two to be judged.")
+		out = append(out, tables.Counted(p.v.Judged, "step")+" complete on every rank: stragglers need two to be judged.")
 	}
 	for i, x := range j.Ignored {
 		if i == 5 {

@@ -62,7 +62,7 @@ func (p *jobPage) bandwidthGrid() grid {
 			m, e := l.Value("busbw_median").Float(), l.Value("expected").Float()
 			return without([]part{{"communication", ratio(m, longest), "half of them reach " + l.Show("busbw_median")}, {"nothing", ratio(max(e-m, 0), longest), "expected " + l.Show("expected")}})
 		}),
-		figure(t, "in the middle", "busbw_median"), figure(t, "best", "busbw_best"), figure(t, "expected", "expected"), extra(figure(t, "operations", "count")))
+		figure(t, "median", "busbw_median"), figure(t, "best", "busbw_best"), figure(t, "expected", "expected"), extra(figure(t, "operations", "count")))
 }
 
 func (p *jobPage) linkGrid() grid {

@@ -268,9 +268,9 @@ func (p *jobPage) heats() ([]heat, string) {
 		note = fmt.Sprintf("A row for each rank, a column for %d steps.", every)
 	}
 	if p.v.Judged == 0 {
-		note += " No step is whole on every rank."
+		note += " No step is complete on every rank."
 	}
-	return []heat{one("Waiting in collectives", wait, "waited"), one("Own work more than the rank in the middle", more, "more")}, note
+	return []heat{one("Waiting in collectives", wait, "waited"), one("Own work more than the median rank", more, "more")}, note
 }
 
 // heatRows makes a row for each rank; of many ranks for the worst, and one for the middle of the rest.
@@ -291,8 +291,8 @@ func (p *jobPage) heatRows(worst func(m int) int64, row func(who string, m []int
 		rows = append(rows, heatRow{p.rank(int32(m)), row(p.rank(int32(m)), []int{m})})
 	}
 	rest := fmt.Sprintf("%s others", tables.Grouped(int64(n-worstRows)))
-	rows = append(rows, heatRow{rest, row("the middle of "+rest, order[worstRows:])})
-	return rows, fmt.Sprintf("The %d ranks with most, and the middle of the others.", worstRows)
+	rows = append(rows, heatRow{rest, row("median of "+rest, order[worstRows:])})
+	return rows, fmt.Sprintf("The %d ranks with most, and the median of the others.", worstRows)
 }
 
 // nameKey is work of one name, of threads or of the device.
@@ -370,7 +370,7 @@ func (p *jobPage) names() *heat {
 		for _, m := range shown {
 			d := sums[l.key][m] - l.mid
 			row.Cells = append(row.Cells, heatCell{of: tables.ShareOf(d, top), Marked: d > farSpreads*l.far && d*leastMark >= whole,
-				Title: fmt.Sprintf("%s, %s, %s: %s, the middle %s", p.rank(m), name, where, tables.Duration(sums[l.key][m]), tables.Duration(l.mid))})
+				Title: fmt.Sprintf("%s, %s, %s: %s, the median %s", p.rank(m), name, where, tables.Duration(sums[l.key][m]), tables.Duration(l.mid))})
 		}
 		h.Rows = append(h.Rows, row)
 	}

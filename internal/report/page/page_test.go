@@ -125,7 +125,7 @@ func TestDifferencePage(t *testing.T) {
 	if err := WriteDifference(&page, report.Compare(a, b)); err != nil {
 		t.Fatal(err)
 	}
-	if s := page.String(); !strings.Contains(s, "faster</h1>") || loads.MatchString(strings.Replace(s, `href="data:,"`, "", 1)) {
+	if s := page.String(); !strings.Contains(s, "shorter</h1>") || loads.MatchString(strings.Replace(s, `href="data:,"`, "", 1)) {
 		t.Errorf("%.300s", s)
 	}
 }

@@ -60,14 +60,14 @@ func (f *filler) ascend(rank int64) error {
 			return err
 		}
 		if e.Kind == trace.Annotation && !strings.HasPrefix(f.tr.Name(id), trace.StepPrefix) {
-			return f.insert("MSTX_EVENTS", epoch+e.Start, epoch+e.End(), 1, 0, 0, n, globalTID(e), globalTID(e), 0, int64(1<<32-1))
+			return f.insert("MSTX_EVENTS", epoch+e.Start, epoch+f.tr.End(e), 1, 0, 0, n, globalTID(e), globalTID(e), 0, int64(1<<32-1))
 		}
 		seq, fwd := any(nil), any(nil)
 		if n, ok := f.tr.Sequence(id); ok {
 			thread, _ := f.tr.ArgInt(id, "Fwd thread id")
 			seq, fwd = int64(n), thread
 		}
-		return f.insert("PYTORCH_API", epoch+e.Start, epoch+e.End(), globalTID(e), nil, n, seq, fwd, nil, nil, nil, 50001)
+		return f.insert("PYTORCH_API", epoch+e.Start, epoch+f.tr.End(e), globalTID(e), nil, n, seq, fwd, nil, nil, nil, 50001)
 	}, trace.CPUOp, trace.Annotation)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (f *filler) ascend(rank int64) error {
 		if err != nil {
 			return err
 		}
-		return f.insert("CANN_API", epoch+e.Start, epoch+e.End(), 5000, globalTID(e), connectionOf(e), n)
+		return f.insert("CANN_API", epoch+e.Start, epoch+f.tr.End(e), 5000, globalTID(e), f.connectionOf(e), n)
 	}, trace.Runtime)
 	if err != nil {
 		return err
@@ -87,11 +87,11 @@ func (f *filler) ascend(rank int64) error {
 }
 
 // connectionOf is -1 where there is none.
-func connectionOf(e *trace.Event) int64 {
+func (f *filler) connectionOf(e *trace.Event) int64 {
 	if e.Flags&trace.HasCorr == 0 {
 		return -1
 	}
-	return e.Corr
+	return f.tr.Corr(e)
 }
 
 // ascendOperation adds an operation and its tasks, which have numbers from task on.
@@ -110,30 +110,30 @@ func (f *filler) ascendOperation(task int64, id trace.EventID, e *trace.Event) e
 	}
 	if e.Kind == trace.Memcpy {
 		direction, _, _ := copyOf(name)
-		if err := add(task, "MEMCPY_ASYNC", f.stream(e), e.Start, e.End(), connectionOf(e)); err != nil {
+		if err := add(task, "MEMCPY_ASYNC", f.stream(e), e.Start, f.tr.End(e), f.connectionOf(e)); err != nil {
 			return err
 		}
 		return f.insert("MEMCPY_INFO", task, f.arg(id, "bytes"), map[int64]int64{1: 1, 2: 2, 8: 3}[direction])
 	}
 	if !vendors.IsCollective(name) {
-		if err := add(task, "AI_CORE", f.stream(e), e.Start, e.End(), connectionOf(e)); err != nil {
+		if err := add(task, "AI_CORE", f.stream(e), e.Start, f.tr.End(e), f.connectionOf(e)); err != nil {
 			return err
 		}
 		return f.insert("COMPUTE_TASK_INFO", n, task, 20, 0, nil, n, nil)
 	}
-	if err := f.insert("COMMUNICATION_OP", n, epoch+e.Start, epoch+e.End(), connectionOf(e), n, task, 4, 1024, n, f.device(e)); err != nil {
+	if err := f.insert("COMMUNICATION_OP", n, epoch+e.Start, epoch+f.tr.End(e), f.connectionOf(e), n, task, 4, 1024, n, f.device(e)); err != nil {
 		return err
 	}
 	part, err := f.stringID("Memcpy")
 	if err != nil {
 		return err
 	}
-	middle := e.Start + e.Dur/2
+	middle := e.Start + f.tr.Dur(e)/2
 	for i, x := range []struct {
 		stream, start, end, leads int64
 		kind                      string
-	}{{f.stream(e) + 1000, e.Start, middle, 0, "NOTIFY_WAIT_SQE"}, {f.stream(e), e.Start, middle, 1, "NOTIFY_WAIT_SQE"}, {f.stream(e), middle, e.End(), 1, "SDMA_SQE"}} {
-		if err := add(task+int64(i), x.kind, x.stream, x.start, x.end, connectionOf(e)); err != nil {
+	}{{f.stream(e) + 1000, e.Start, middle, 0, "NOTIFY_WAIT_SQE"}, {f.stream(e), e.Start, middle, 1, "NOTIFY_WAIT_SQE"}, {f.stream(e), middle, f.tr.End(e), 1, "SDMA_SQE"}} {
+		if err := add(task+int64(i), x.kind, x.stream, x.start, x.end, f.connectionOf(e)); err != nil {
 			return err
 		}
 		if err := f.insert("COMMUNICATION_TASK_INFO", part, task+int64(i), nil, 0, n, 0, 512, task, x.leads); err != nil {

@@ -97,11 +97,11 @@ func (f *filler) argOr(id trace.EventID, key string, other int64) int64 {
 }
 
 // correlation of an event, NULL without.
-func correlation(e *trace.Event) any {
+func (f *filler) correlation(e *trace.Event) any {
 	if e.Flags&trace.HasCorr == 0 {
 		return nil
 	}
-	return e.Corr
+	return f.tr.Corr(e)
 }
 
 // tid is the number of a thread: rows are numbered, since ids of the trace may be larger than the format's.

@@ -62,7 +62,7 @@ func (f *filler) nsys(o Options) error {
 		if e.Kind == trace.CPUOp {
 			name += ", op_id = 1"
 		}
-		return f.insert("NVTX_EVENTS", e.Start, e.End(), 59, nil, nil, nil, name, global(tid(e)), nil, nil, 0)
+		return f.insert("NVTX_EVENTS", e.Start, f.tr.End(e), 59, nil, nil, nil, name, global(tid(e)), nil, nil, 0)
 	}, trace.CPUOp, trace.Annotation)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (f *filler) nsys(o Options) error {
 		if err != nil {
 			return err
 		}
-		return f.insert("CUPTI_ACTIVITY_KIND_RUNTIME", e.Start, e.End(), 0, global(tid(e)), correlation(e), n, 0, nil)
+		return f.insert("CUPTI_ACTIVITY_KIND_RUNTIME", e.Start, f.tr.End(e), 0, global(tid(e)), f.correlation(e), n, 0, nil)
 	}, trace.Runtime)
 	if err != nil {
 		return err
@@ -94,15 +94,15 @@ func (f *filler) nsysOperation(id trace.EventID, e *trace.Event) error {
 	switch e.Kind {
 	case trace.Memcpy:
 		direction, from, to := copyOf(name)
-		return f.insert("CUPTI_ACTIVITY_KIND_MEMCPY", e.Start, e.End(), f.device(e), context, f.stream(e), correlation(e), pid, f.arg(id, "bytes"), direction, from, to, node)
+		return f.insert("CUPTI_ACTIVITY_KIND_MEMCPY", e.Start, f.tr.End(e), f.device(e), context, f.stream(e), f.correlation(e), pid, f.arg(id, "bytes"), direction, from, to, node)
 	case trace.Memset:
-		return f.insert("CUPTI_ACTIVITY_KIND_MEMSET", e.Start, e.End(), f.device(e), context, f.stream(e), correlation(e), pid, 0, f.arg(id, "bytes"), node, 2)
+		return f.insert("CUPTI_ACTIVITY_KIND_MEMSET", e.Start, f.tr.End(e), f.device(e), context, f.stream(e), f.correlation(e), pid, 0, f.arg(id, "bytes"), node, 2)
 	}
 	n, err := f.id(name)
 	if err != nil {
 		return err
 	}
-	return f.insert("CUPTI_ACTIVITY_KIND_KERNEL", e.Start, e.End(), f.device(e), context, f.stream(e), correlation(e), pid, n, n, 32, 1, 1, 1, 128, 1, 1, node)
+	return f.insert("CUPTI_ACTIVITY_KIND_KERNEL", e.Start, f.tr.End(e), f.device(e), context, f.stream(e), f.correlation(e), pid, n, n, 32, 1, 1, 1, 128, 1, 1, node)
 }
 
 // copyOf takes apart Kineto's name of a copy: "Memcpy DtoH (Device -> Pageable)".
@@ -132,7 +132,7 @@ func (f *filler) nsysSync(id trace.EventID, e *trace.Event, o Options) error {
 		typ = 4
 	}
 	stream, record := f.argOr(id, "stream", -1), f.argOr(id, "wait_on_cuda_event_record_corr_id", -1)
-	row := []any{e.Start, e.End(), f.argOr(id, "device", 0), f.arg(id, "context"), stream, correlation(e), int64(PID) << 24, typ, f.argOr(id, "wait_on_cuda_event_id", 0)}
+	row := []any{e.Start, f.tr.End(e), f.argOr(id, "device", 0), f.arg(id, "context"), stream, f.correlation(e), int64(PID) << 24, typ, f.argOr(id, "wait_on_cuda_event_id", 0)}
 	if !o.NoSyncIDs {
 		row = append(row, max(record, 0))
 	}

@@ -33,14 +33,14 @@ func Rocpd(tr *trace.Trace) ([]byte, error) {
 				if k.kind == trace.Annotation {
 					name, extra = "roctxThreadRangeA", `{"message": `+quote(name)+`}`
 				}
-				return f.insert("rocpd_region_1", next(), "x", k.category, name, PID, tid(e), e.Start, e.End(), correlation(e), extra)
+				return f.insert("rocpd_region_1", next(), "x", k.category, name, PID, tid(e), e.Start, f.tr.End(e), f.correlation(e), extra)
 			}, k.kind)
 			if err != nil {
 				return err
 			}
 		}
 		err := f.each(func(id trace.EventID, e *trace.Event) error {
-			return f.insert("rocpd_kernel_dispatch_1", next(), "x", PID, 1, "KERNEL_DISPATCH", "", f.tr.Name(id), f.device(e), "GPU", 0, f.stream(e), e.Start, e.End(), 1, 1, 1, 64, 1, 1, correlation(e))
+			return f.insert("rocpd_kernel_dispatch_1", next(), "x", PID, 1, "KERNEL_DISPATCH", "", f.tr.Name(id), f.device(e), "GPU", 0, f.stream(e), e.Start, f.tr.End(e), 1, 1, 1, 64, 1, 1, f.correlation(e))
 		}, trace.Kernel)
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func Rocpd(tr *trace.Trace) ([]byte, error) {
 			if direction, _, _ := copyOf(f.tr.Name(id)); direction == 2 {
 				to, toType, from, fromType = from, fromType, to, toType
 			}
-			return f.insert("rocpd_memory_copy_1", next(), "x", PID, 1, "MEMORY_COPY", f.tr.Name(id), e.Start, e.End(), 0, f.stream(e), f.arg(id, "bytes"), to, toType, from, fromType, correlation(e))
+			return f.insert("rocpd_memory_copy_1", next(), "x", PID, 1, "MEMORY_COPY", f.tr.Name(id), e.Start, f.tr.End(e), 0, f.stream(e), f.arg(id, "bytes"), to, toType, from, fromType, f.correlation(e))
 		}, trace.Memcpy)
 	})
 }

@@ -130,7 +130,7 @@ func steps(traces ...*trace.Trace) (out [2]int64, err error) {
 		var list []int64
 		for k := range tr.Events {
 			if e := &tr.Events[k]; e.Ph == 'X' && strings.HasPrefix(tr.Str(e.Name), trace.StepPrefix) {
-				list = append(list, e.Dur)
+				list = append(list, tr.Dur(e))
 			}
 		}
 		if len(list) == 0 {
@@ -161,7 +161,7 @@ func fill(question string, after *trace.Trace) (string, error) {
 		for i := range after.Events {
 			if e := &after.Events[i]; e.Ph == 'X' && e.Kind.Host() {
 				if prefix, wild := strings.CutSuffix(name, "*"); after.Str(e.Name) == name || wild && strings.HasPrefix(after.Str(e.Name), prefix) {
-					took = append(took, e.Dur)
+					took = append(took, after.Dur(e))
 				}
 			}
 		}
