@@ -151,7 +151,7 @@ func (c *jobCheck) writeRanks(out io.Writer, first int64) {
 		hosts = hosts || c.Ranks[i].Host != ""
 	}
 	if generation != "" {
-		fmt.Fprintf(out, "profiler    %s\n", report.Plain(generation))
+		fmt.Fprintf(out, "profiler    %s\n", report.Plain(generationWords(generation)))
 	}
 	within := strings.TrimRight(c.File, "/") + "/" // a folder or an archive, if it is the only input
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -173,7 +173,10 @@ func (c *jobCheck) writeRanks(out io.Writer, first int64) {
 			cells = append(cells, cellText(r.Host))
 		}
 		if generation == "" {
-			short, _, _ := strings.Cut(r.Generation, ":")
+			short := generationWords(r.Generation)
+			if _, of, ok := strings.Cut(short, " ("); ok {
+				short = strings.TrimSuffix(of, ")")
+			}
 			cells = append(cells, cellText(short))
 		}
 		file := cellText(strings.TrimPrefix(r.Source, within))

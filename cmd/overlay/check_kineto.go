@@ -65,7 +65,7 @@ const maxCategories = 12
 func writeSurvey(w io.Writer, s *kineto.Survey) {
 	line := func(format string, args ...any) { fmt.Fprintln(w, report.Plain(fmt.Sprintf(format, args...))) }
 	if s.Generation != "" {
-		line("%s form, %s", s.Form, s.Generation)
+		line("JSON %s, %s", s.Form, generationWords(s.Generation))
 	} else {
 		line("%s", s.Form)
 	}
@@ -75,7 +75,7 @@ func writeSurvey(w io.Writer, s *kineto.Survey) {
 	if s.Rank >= 0 {
 		line("rank        %d", s.Rank)
 	}
-	line("events      %d in %d bytes", s.Events, s.Bytes)
+	line("events      %s in %s", tables.Grouped(int64(s.Events)), tables.FormatBytes(int64(s.Bytes)))
 	line("window      %s, %s", tables.Milliseconds(s.End-s.Start), tables.Counted(s.Steps, "step"))
 	line("rows        %s, %s", tables.Counted(s.Threads, "thread"), tables.Counted(s.Streams, "stream"))
 	for _, d := range s.Devices {
@@ -101,9 +101,21 @@ func writeSurvey(w io.Writer, s *kineto.Survey) {
 		line("%-11s %8d %s, first at byte %d", head(i, "mended"), r.Count, strings.ReplaceAll(r.Reason, "_", " "), r.First[0])
 	}
 	for i, o := range s.Oddities {
-		line("%-11s %8d %s: %s", head(i, "odd"), o.Count, o.What, o.Means)
+		count := tables.Plain(int64(o.Count))
+		if strings.HasPrefix(o.What, "no ") {
+			count = ""
+		}
+		line("%-11s %8s %s: %s", head(i, "odd"), count, o.What, o.Means)
 	}
 	if len(s.Repairs) == 0 {
 		line("mended      nothing")
 	}
+}
+
+// generationWords is a form of traces without its short name, which is for scripts.
+func generationWords(name string) string {
+	if short, words, ok := strings.Cut(name, ": "); ok && len(short) == 2 { // as in K5
+		return words
+	}
+	return name
 }

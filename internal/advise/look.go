@@ -34,11 +34,8 @@ func (r *run) launch(a cdg.ActID) cdg.ActID {
 
 // mark is the time of an activity on the critical path, ns.
 func (r *run) mark(a cdg.ActID) int64 {
-	e := r.g.Acts[a].Event
-	if !r.marked.Has(e) {
-		return 0
-	}
-	return r.path.Marks[r.marked.Place(e)].NS
+	m, _ := r.path.Marks.Of(r.g.Acts[a].Event)
+	return m.NS
 }
 
 // Kinds of activities that rules ask for.

@@ -198,7 +198,7 @@ var _ = add(rule{
 			numbers: []Number{countOf("collectives", len(all)), countOf("of them on the critical path", len(exposed)), timeOf("on the critical path", critical)}}
 		exchanges := slices.DeleteFunc(slices.Clone(exposed), func(a cdg.ActID) bool { return !exchange(r.name(a)) })
 		if 2*r.criticalOf(exchanges) > critical { // buckets of gradients are not what is waited for
-			f.do = "hide the all-to-all: async_op=True, exchange early"
+			f.do = "hide the all-to-all: async_op=True"
 			f.action = []string{"async_op=True, and wait where the result is needed", "exchange the inputs of the next batch while this one is computed", "fewer bytes: 16 bits a number in the exchange"}
 		}
 		f.change.zero(all)

@@ -26,8 +26,7 @@ type run struct {
 	waited []bool      // per activity: whether it is the call of such a wait
 	path   *critpath.Path
 	total  critpath.Totals
-	marked *critpath.EventSet // the events of path.Marks
-	kinds  []trace.Kind       // per activity
+	kinds  []trace.Kind // per activity
 
 	names   [trace.NumKinds][]trace.Sym // names of activities by kind, in order of first appearance
 	first   []int32                     // CSR: activities of a name are list[first[name]:first[name+1]], in order of the graph
@@ -67,7 +66,7 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 		r.results[rl.id] = sync.OnceValue(func() *found { return rl.find(r) })
 	}
 	n := len(g.Acts)
-	r.own, r.waited, r.marked = make([]int64, n), make([]bool, n), p.Marked(len(g.Trace.Events))
+	r.own, r.waited = make([]int64, n), make([]bool, n)
 	r.kinds = make([]trace.Kind, n)
 	owned := par.Beside(r.addPieces)
 	r.addActs()

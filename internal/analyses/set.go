@@ -81,7 +81,7 @@ type Stream struct {
 func newSet(g *graph.Graph, p *critpath.Path) *Set {
 	s := &Set{Trace: g.Trace, graph: g, path: p, Start: p.Window.Start, End: p.Window.End, Steps: g.Steps}
 	s.critical = make([]int64, len(g.Trace.Events))
-	for _, m := range p.Marks {
+	for _, m := range p.Marks.All() {
 		s.critical[m.Event] = m.NS
 	}
 	ops, host := 0, 0

@@ -92,7 +92,7 @@ func checkCTDA(g *graph.Graph, p *critpath.Path) error {
 		sum += s.End - s.Start
 	}
 	marked := int64(0)
-	for _, m := range p.Marks {
+	for _, m := range p.Marks.All() {
 		marked += m.NS
 	}
 	if window := p.Window.End - p.Window.Start; sum != p.Covered || marked != sum || p.Covered > p.Duration || p.Duration > window {
@@ -104,7 +104,7 @@ func checkCTDA(g *graph.Graph, p *critpath.Path) error {
 // marked is the time of each name on the path, µs.
 func marked(g *graph.Graph, p *critpath.Path) map[string]float64 {
 	ns := map[string]float64{}
-	for _, m := range p.Marks {
+	for _, m := range p.Marks.All() {
 		ns[g.Trace.Name(m.Event)] += float64(m.NS) / micro
 	}
 	return ns

@@ -40,15 +40,15 @@ func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 	tr := g.Trace
 	kinds := p.kinds
 	if kinds == nil {
-		kinds = segmentKinds(p, len(tr.Events))
+		kinds = segmentKinds(p)
 	}
 	callers := newCallers(g)
-	parts := make([]hotSums, par.Ranges(len(p.Marks), max(hotMarks, len(tr.Syms))))
-	par.EachRange(len(p.Marks), len(parts), func(part, from, to int) {
+	parts := make([]hotSums, par.Ranges(p.Marks.Len(), max(hotMarks, len(tr.Syms))))
+	par.EachRange(p.Marks.Len(), len(parts), func(part, from, to int) {
 		x := &parts[part]
 		x.first = make([]int32, len(tr.Syms))
-		for i := from; i < to; i++ {
-			x.add(g, &p.Marks[i], kinds[i], callers.of(p.Marks[i].Event))
+		for i, m := range p.Marks.between(from, to) {
+			x.add(g, &m, kinds[i], callers.of(m.Event))
 		}
 	})
 	index := map[hotKey]int{}
@@ -156,14 +156,10 @@ func (s *hotSum) join(t *hotSum) {
 
 // segmentKinds gives for each mark of the path the kind in which its event spends most of its time there: the time of a
 // blocking call is runtime and sync.
-func segmentKinds(p *Path, events int) []SegmentKind {
-	on := p.Marked(events)
-	kind, most := make([]SegmentKind, len(p.Marks)), make([]int64, len(p.Marks))
+func segmentKinds(p *Path) []SegmentKind {
+	kind, most := make([]SegmentKind, p.Marks.Len()), make([]int64, p.Marks.Len())
 	for _, s := range p.Segments.All() {
-		if !s.Owned() || !on.Has(s.Event) { // HTA's path has segments of events that it does not mark
-			continue
-		}
-		if at := on.Place(s.Event); s.End-s.Start > most[at] {
+		if at, ok := p.Marks.Place(s.Event); ok && s.End-s.Start > most[at] { // HTA's path has segments of events that it does not mark
 			most[at], kind[at] = s.End-s.Start, s.Kind
 		}
 	}

@@ -40,8 +40,8 @@ func TestHotspotsInParts(t *testing.T) {
 				t.Errorf("python %v: %v, want %v", python, got, want)
 			}
 		}
-		if len(p.Marks) < 2*max(10, len(tr.Syms)) {
-			t.Errorf("%d marks and %d names are one part", len(p.Marks), len(tr.Syms))
+		if p.Marks.Len() < 2*max(10, len(tr.Syms)) {
+			t.Errorf("%d marks and %d names are one part", p.Marks.Len(), len(tr.Syms))
 		}
 	}
 }

@@ -2,6 +2,10 @@ package critpath
 
 import (
 	"fmt"
+	"iter"
+	"math"
+	"math/bits"
+	"sort"
 
 	"overlay/internal/graph"
 	"overlay/internal/trace"
@@ -10,19 +14,115 @@ import (
 // Owned reports whether a segment belongs to an event; delays, hand-offs and unknown time belong to none.
 func (s *Segment) Owned() bool { return s.Event != trace.NoEvent }
 
-// Marked is the set of the events that have marks: its places are those of Marks. events is how many the trace has.
-func (p *Path) Marked(events int) *EventSet {
-	if p.marked != nil {
-		return p.marked
+// Marks are marks by event, in twelve bytes each and two bits for every event of the trace.
+type Marks struct {
+	on       *EventSet // the events that have one; nil: none
+	ns       []uint32  // by place in on, as the others
+	long     map[int32]int64
+	id, next []int32
+}
+
+// longMark says that a time stands in the table of those that have no room in 32 bits. Tests lower what has.
+const longMark = math.MaxUint32
+
+var markLimit int64 = longMark
+
+// newMarks returns marks of the events of a frozen set of n.
+func newMarks(on *EventSet, n int) Marks {
+	return Marks{on: on, ns: make([]uint32, n), id: make([]int32, n), next: make([]int32, n)}
+}
+
+// MarksOf packs a list that is sorted by event.
+func MarksOf(list []Mark) Marks {
+	if len(list) == 0 {
+		return Marks{}
 	}
-	on := NewEventSet(events)
-	for i := range p.Marks {
-		on.Add(p.Marks[i].Event)
+	on := NewEventSet(int(list[len(list)-1].Event) + 1)
+	for i := range list {
+		if i > 0 && list[i-1].Event >= list[i].Event {
+			panic("critpath: internal error: marks are out of order")
+		}
+		on.Add(list[i].Event)
 	}
-	if on.Freeze() != len(p.Marks) {
-		panic("critpath: internal error: an event has two marks")
+	ms := newMarks(on, on.Freeze())
+	for i, m := range list {
+		ms.set(i, m.NS)
+		ms.id[i], ms.next[i] = m.ID, m.Next
 	}
-	return on
+	return ms
+}
+
+func (ms *Marks) set(i int, ns int64) {
+	if ns >= 0 && ns < markLimit {
+		ms.ns[i] = uint32(ns)
+		return
+	}
+	if ms.long == nil {
+		ms.long = map[int32]int64{}
+	}
+	ms.ns[i], ms.long[int32(i)] = longMark, ns
+}
+
+func (ms *Marks) time(i int) int64 {
+	if ns := ms.ns[i]; ns != longMark {
+		return int64(ns)
+	}
+	return ms.long[int32(i)]
+}
+
+// Len is how many there are.
+func (ms *Marks) Len() int { return len(ms.ns) }
+
+// Place is how many events before one have marks, and whether it has one.
+func (ms *Marks) Place(e trace.EventID) (int, bool) {
+	if ms.on == nil || int(uint32(e)/64) >= len(ms.on.member) || !ms.on.Has(e) {
+		return 0, false
+	}
+	return ms.on.Place(e), true
+}
+
+// Of returns the mark of an event, if it has one.
+func (ms *Marks) Of(e trace.EventID) (Mark, bool) {
+	i, ok := ms.Place(e)
+	if !ok {
+		return Mark{}, false
+	}
+	return ms.at(i, e), true
+}
+
+func (ms *Marks) at(i int, e trace.EventID) Mark { return Mark{e, ms.time(i), ms.id[i], ms.next[i]} }
+
+// All visits the marks in the order of their events, each with its place.
+func (ms *Marks) All() iter.Seq2[int, Mark] { return ms.between(0, ms.Len()) }
+
+// between visits the marks of some places.
+func (ms *Marks) between(from, to int) iter.Seq2[int, Mark] {
+	return func(yield func(int, Mark) bool) {
+		if from == to {
+			return
+		}
+		k := sort.Search(len(ms.on.before), func(k int) bool { return int(ms.on.before[k]) > from }) - 1
+		i := int(ms.on.before[k])
+		for ; ; k++ {
+			for w := ms.on.member[k]; w != 0; w &= w - 1 {
+				if i >= from && !yield(i, ms.at(i, trace.EventID(64*k+bits.TrailingZeros64(w)))) {
+					return
+				}
+				if i++; i == to {
+					return
+				}
+			}
+		}
+	}
+}
+
+// List unpacks the marks.
+func (ms *Marks) List() []Mark {
+	out := make([]Mark, 0, ms.Len())
+	for _, m := range ms.All() {
+		out = append(out, m)
+	}
+	return out
 }
 
 // tally is what the marks of a path need to know of all its segments, in any order.
@@ -53,31 +153,32 @@ func (p *Path) mark(events int) {
 func (p *Path) markFrom(t *tally) {
 	on, total := t.on, t.sum.done()
 	p.total, p.Covered = &total, t.covered
-	p.Marks = make([]Mark, on.Freeze())
-	p.marked, p.kinds = on, make([]SegmentKind, len(p.Marks))
-	longest := make([]int64, len(p.Marks)) // ns: of its segments
-	var last *Mark
+	ms := newMarks(on, on.Freeze())
+	p.kinds = make([]SegmentKind, ms.Len())
+	longest := make([]int64, ms.Len()) // ns: of its segments
+	last := -1
 	for i, s := range p.Segments.All() {
 		if !s.Owned() {
 			continue
 		}
-		at, ns := on.Place(s.Event), s.End-s.Start
-		m := &p.Marks[at]
-		if m.NS == 0 {
-			m.Event, m.ID = s.Event, int32(i)
+		k, ns := on.Place(s.Event), s.End-s.Start
+		sum := ms.time(k)
+		if sum == 0 {
+			ms.id[k] = int32(i)
 		}
-		m.NS += ns
-		if ns > longest[at] {
-			longest[at], p.kinds[at] = ns, s.Kind
+		ms.set(k, sum+ns)
+		if ns > longest[k] {
+			longest[k], p.kinds[k] = ns, s.Kind
 		}
-		if last != nil {
-			last.Next = m.ID // the last time counts
+		if last >= 0 {
+			ms.next[last] = ms.id[k] // the last time counts
 		}
-		last = m
+		last = k
 	}
-	if last != nil {
-		last.Next = -1
+	if last >= 0 {
+		ms.next[last] = -1
 	}
+	p.Marks = ms
 }
 
 // Check verifies the invariants of the exact method: tiling, edges that go forward, marks that sum to the owned time.
@@ -100,11 +201,7 @@ func (p *Path) Check(g *graph.Graph) error {
 		return fmt.Errorf("segments end at %d, the window at %d", t, p.Window.End)
 	}
 	marked := int64(0)
-	for i := range p.Marks {
-		m := &p.Marks[i]
-		if i > 0 && p.Marks[i-1].Event >= m.Event {
-			return fmt.Errorf("mark %d: out of order", i)
-		}
+	for i, m := range p.Marks.All() {
 		if m.NS <= 0 || m.NS > g.Trace.Dur(&g.Trace.Events[m.Event]) {
 			return fmt.Errorf("mark %d: event %d of %d ns has %d ns on the path", i, m.Event, g.Trace.Dur(&g.Trace.Events[m.Event]), m.NS)
 		}

@@ -184,7 +184,7 @@ func TestProcessorsDoNotMatter(t *testing.T) {
 		runtime.GOMAXPROCS(old)
 	}
 	for _, p := range paths[1:] {
-		if !slices.Equal(p.Segments.List(), paths[0].Segments.List()) || !slices.Equal(p.Edges.List(), paths[0].Edges.List()) || !slices.Equal(p.Marks, paths[0].Marks) {
+		if !slices.Equal(p.Segments.List(), paths[0].Segments.List()) || !slices.Equal(p.Edges.List(), paths[0].Edges.List()) || !slices.Equal(p.Marks.List(), paths[0].Marks.List()) {
 			t.Fatal("the path depends on GOMAXPROCS")
 		}
 	}

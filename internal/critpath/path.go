@@ -132,9 +132,9 @@ type Path struct {
 	Window   cdg.Window
 	Segments Segments
 	Edges    Edges
-	Marks    []Mark // sorted by Event
-	Duration int64  // ns: window (exact), effective time (ctda), weight (hta)
-	Covered  int64  // ns of the window covered by owned segments, once: CPCR = Covered / window
+	Marks    Marks
+	Duration int64 // ns: window (exact), effective time (ctda), weight (hta)
+	Covered  int64 // ns of the window covered by owned segments, once: CPCR = Covered / window
 
 	// Nodes of the aggregated graph on the path (ctda), in time order.
 	Nodes []nodes.ID
@@ -143,9 +143,8 @@ type Path struct {
 	Quality map[string]int // counts of what the method met: reasons to numbers
 
 	// What mark has found out; nil: nobody has.
-	total  *Totals       // of the segments
-	marked *EventSet     // see Marked
-	kinds  []SegmentKind // per mark: the kind in which its event spends most of its time on the path
+	total *Totals       // of the segments
+	kinds []SegmentKind // per mark: the kind in which its event spends most of its time on the path
 }
 
 // HTAShare is a line of that summary, in the words of HTA.

@@ -37,8 +37,7 @@ func (p *Path) WriteText(w io.Writer, g *graph.Graph) error {
 	for _, e := range p.Edges.All() {
 		line("edge %s %q %s -> %q %s %d %s", e.Type, name(e.From), side(e.FromEnd), name(e.To), side(e.ToEnd), e.Weight, e.Evidence)
 	}
-	for i := range p.Marks {
-		m := &p.Marks[i]
+	for _, m := range p.Marks.All() {
 		line("mark %q %d id %d next %d", name(m.Event), m.NS, m.ID, m.Next)
 	}
 	return err

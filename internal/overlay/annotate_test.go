@@ -67,7 +67,7 @@ func tiny() (*trace.Trace, *graph.Layout, *critpath.Path) {
 			{From: 2, To: 4, Type: critpath.LaunchDelayEdge, Weight: 100, Evidence: cdg.ByCorrelation},
 			{From: 4, To: 3, FromEnd: true, ToEnd: true, Type: critpath.SyncDependencyEdge, Evidence: cdg.ByAPI},
 			{From: 3, To: 0, FromEnd: true, ToEnd: true, Type: critpath.OperatorEdge, Row: true}}),
-		Marks: []critpath.Mark{{Event: 0, NS: 200, ID: 0, Next: -1}, {Event: 1, NS: 100, ID: 1, Next: 3}, {Event: 3, NS: 50, ID: 4, Next: 0}, {Event: 4, NS: 550, ID: 3, Next: 4}}}
+		Marks: critpath.MarksOf([]critpath.Mark{{Event: 0, NS: 200, ID: 0, Next: -1}, {Event: 1, NS: 100, ID: 1, Next: 3}, {Event: 3, NS: 50, ID: 4, Next: 0}, {Event: 4, NS: 550, ID: 3, Next: 4}})}
 	return tr, y, p
 }
 

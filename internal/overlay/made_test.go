@@ -43,7 +43,7 @@ func checkDrawing(t *testing.T, tr *trace.Trace, p *critpath.Path, flows overlay
 			}
 		}
 	}
-	for _, m := range p.Marks {
+	for _, m := range p.Marks.All() {
 		want += m.NS
 	}
 	if marked != want {

@@ -11,18 +11,17 @@ import (
 // Marks say what is written on each input event: its part of the path, and its node of the aggregated graph. They are
 // put together when asked for: most events have one.
 type Marks struct {
-	path   []critpath.Mark    // sorted by event
-	on     *critpath.EventSet // the events of path
+	path   critpath.Marks
 	node   []nodes.ID         // per event
 	totals []int64            // critical time of an event and of what it encloses, ns, by event
 	above  *critpath.EventSet // the events of totals: those of which it is more than their own time
 }
 
 func newMarks(y *graph.Layout, p *critpath.Path) Marks {
-	ms := Marks{path: p.Marks, on: p.Marked(len(y.Trace.Events)), above: critpath.NewEventSet(len(y.Trace.Events)), node: y.NodeOf}
+	ms := Marks{path: p.Marks, above: critpath.NewEventSet(len(y.Trace.Events)), node: y.NodeOf}
 	total := enclosed(y, p)
-	for i := range p.Marks {
-		if a := y.ActOf[p.Marks[i].Event]; a != cdg.NoAct && total[a] == p.Marks[i].NS {
+	for _, m := range p.Marks.All() {
+		if a := y.ActOf[m.Event]; a != cdg.NoAct && total[a] == m.NS {
 			total[a] = 0
 		}
 	}
@@ -49,8 +48,7 @@ func (ms *Marks) Of(e trace.EventID) (m Mark, ok bool) {
 		return m, false
 	}
 	m = Mark{Event: e, ID: -1, Next: -1, Node: int32(ms.node[e])}
-	if ms.on.Has(e) {
-		own := &ms.path[ms.on.Place(e)]
+	if own, ok := ms.path.Of(e); ok {
 		m.NS, m.ID, m.Next, m.TotalNS = own.NS, own.ID, own.Next, own.NS
 	}
 	if ms.above.Has(e) {
@@ -61,19 +59,17 @@ func (ms *Marks) Of(e trace.EventID) (m Mark, ok bool) {
 
 // id is the critical_id of an event, 0 without: HTA's path has segments of events that it does not mark.
 func (ms *Marks) id(e trace.EventID) int32 {
-	if !ms.on.Has(e) {
-		return 0
-	}
-	return ms.path[ms.on.Place(e)].ID
+	m, _ := ms.path.Of(e)
+	return m.ID
 }
 
 // enclosed sums for each activity the critical time of itself and of what it encloses on its thread.
 func enclosed(y *graph.Layout, p *critpath.Path) []int64 {
 	d := y
 	total := make([]int64, len(d.Acts))
-	for i := range p.Marks {
-		if a := d.ActOf[p.Marks[i].Event]; a != cdg.NoAct {
-			total[a] += p.Marks[i].NS
+	for _, m := range p.Marks.All() {
+		if a := d.ActOf[m.Event]; a != cdg.NoAct {
+			total[a] += m.NS
 		}
 	}
 	for a := len(d.Acts) - 1; a >= 0; a-- { // a parent stands before its children
@@ -86,20 +82,20 @@ func enclosed(y *graph.Layout, p *critpath.Path) []int64 {
 
 // MarksOf returns the marks of a list that is sorted by event, on a trace of so many events, without a path.
 func MarksOf(events int, list []Mark) Marks {
-	ms := Marks{on: critpath.NewEventSet(events), above: critpath.NewEventSet(events), node: make([]nodes.ID, events)}
+	ms := Marks{above: critpath.NewEventSet(events), node: make([]nodes.ID, events)}
 	for i := range ms.node {
 		ms.node[i] = nodes.None
 	}
+	var path []critpath.Mark
 	for _, m := range list {
-		ms.on.Add(m.Event)
-		ms.path = append(ms.path, critpath.Mark{Event: m.Event, NS: m.NS, ID: m.ID, Next: m.Next})
+		path = append(path, critpath.Mark{Event: m.Event, NS: m.NS, ID: m.ID, Next: m.Next})
 		ms.node[m.Event] = nodes.ID(m.Node)
 		if m.TotalNS > m.NS {
 			ms.above.Add(m.Event)
 			ms.totals = append(ms.totals, m.TotalNS)
 		}
 	}
-	ms.on.Freeze()
+	ms.path = critpath.MarksOf(path)
 	ms.above.Freeze()
 	return ms
 }

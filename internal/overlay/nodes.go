@@ -118,9 +118,9 @@ func (r *nodeRow) Args(i int) ([MaxArgs]Arg, int) {
 // nodeTime is the critical time of the events of each node.
 func nodeTime(y *graph.Layout, p *critpath.Path) []int64 {
 	ns := make([]int64, len(y.Nodes))
-	for i := range p.Marks {
-		if n := y.NodeOf[p.Marks[i].Event]; n != nodes.None {
-			ns[n] += p.Marks[i].NS
+	for _, m := range p.Marks.All() {
+		if n := y.NodeOf[m.Event]; n != nodes.None {
+			ns[n] += m.NS
 		}
 	}
 	return ns

@@ -92,25 +92,25 @@ func (r *segmentRow) event(i int) trace.EventID { return r.segs[r.at(i)].Event }
 
 // Args are those of a segment: an owned one has the critical_id of its event, every other its own number.
 func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
-	add := func(a Arg) {
-		args[n] = a
-		n++
-	}
 	critical := r.at(i)
 	s := &r.segs[critical]
 	if s.Owned() && !r.slim {
 		critical = int(r.marks.id(s.Event))
 	}
-	add(Arg{Key: ArgKind, Str: s.Kind.String(), IsStr: true})
-	add(Arg{Key: argEvidence, Str: s.Evidence.String(), IsStr: true})
+	args[0] = Arg{Key: ArgKind, Str: s.Kind.String(), IsStr: true}
+	args[1] = Arg{Key: argEvidence, Str: s.Evidence.String(), IsStr: true}
+	n = 2
 	if !r.slim {
-		add(Arg{Key: ArgID, Int: int64(critical)})
+		args[n].Key, args[n].Int = ArgID, int64(critical)
+		n++
 	}
 	if s.Track != trace.NoTrack {
-		add(Arg{Key: argResource, Str: r.resources[s.Track], IsStr: true})
+		args[n].Key, args[n].Str, args[n].IsStr = argResource, r.resources[s.Track], true
+		n++
 	}
 	if s.Owned() && !r.slim {
-		add(Arg{Key: ArgEvent, Int: int64(s.Event)})
+		args[n].Key, args[n].Int = ArgEvent, int64(s.Event)
+		n++
 	}
 	return args, n
 }

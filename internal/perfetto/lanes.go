@@ -18,29 +18,53 @@ type lane struct {
 // pieceItems bounds a sequence: pieces of a long row are encoded side by side, each with few strings of its own.
 const pieceItems = 1 << 16
 
-// cut splits a lane into pieces.
-func (l lane) cut(size int) []lane {
-	if len(l.items) <= size {
-		return []lane{l}
+// splitTrack is what becomes of the items of a track.
+type splitTrack struct {
+	lanes    [][]lane // the pieces of each, without track and uuid
+	instants int
+	deep     int // items that only their depth moved to another lane
+}
+
+// split sorts the items of a track and distributes them over lanes in pieces of size items.
+func (t *Track) split(size int) (s splitTrack) {
+	if len(t.Items) == 0 {
+		return s
 	}
-	var pieces []lane
-	var ends []int64
-	for from := 0; from < len(l.items); from += size {
-		piece := l
-		piece.items = l.items[from:min(from+size, len(l.items))]
-		piece.open = slices.Clone(ends)
-		piece.more = from+size < len(l.items)
-		pieces = append(pieces, piece)
-		for _, it := range piece.items {
-			for len(ends) > 0 && ends[len(ends)-1] <= it.Start {
-				ends = ends[:len(ends)-1]
-			}
-			if !it.Instant {
-				ends = append(ends, it.Start+it.Dur)
-			}
+	sortItems(t.Items)
+	pieces, fit := cut(t.Items, size)
+	if fit {
+		s.lanes = [][]lane{pieces}
+	} else {
+		var runs [][]Item
+		runs, s.deep = splitLanes(t.Items)
+		for _, items := range runs {
+			pieces, _ = cut(items, size)
+			s.lanes = append(s.lanes, pieces)
 		}
 	}
-	return pieces
+	for i := range t.Items {
+		if t.Items[i].Instant {
+			s.instants++
+		}
+	}
+	return s
+}
+
+// cut makes pieces of size items out of items that begin in order. It reports false where they do not fit into one lane.
+func cut(items []Item, size int) (pieces []lane, fit bool) {
+	var s stack
+	next := 0
+	for i := range items {
+		if i == next {
+			next = min(i+size, len(items))
+			pieces = append(pieces, lane{items: items[i:next], open: slices.Clone(s.ends), more: next < len(items)})
+		}
+		if ok, _ := s.fits(&items[i]); !ok {
+			return nil, false
+		}
+		s.push(&items[i])
+	}
+	return pieces, true
 }
 
 // findUnit sets the unit to the greatest one in which the clock, which starts at start, can tell all times of the lane:
@@ -102,8 +126,17 @@ func (t *Track) Sorted() []Item {
 	return t.Items
 }
 
+func inOrder(items []Item) bool {
+	for i := 1; i < len(items); i++ {
+		if a, b := &items[i-1], &items[i]; a.Start >= b.Start && compareItems(*a, *b) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func sortItems(items []Item) {
-	if slices.IsSortedFunc(items, compareItems) {
+	if inOrder(items) {
 		return
 	}
 	if len(items) < radixFrom {
@@ -174,7 +207,7 @@ func (s *stack) close(at int64) bool {
 
 // fits reports whether an item may join the lane, after closing what ended before it. deep says that only the depth
 // is in the way.
-func (s *stack) fits(it Item) (ok, deep bool) {
+func (s *stack) fits(it *Item) (ok, deep bool) {
 	s.close(it.Start)
 	if len(s.ends) > 0 && it.Start+it.Dur > s.ends[len(s.ends)-1] {
 		return false, false
@@ -186,7 +219,7 @@ func (s *stack) fits(it Item) (ok, deep bool) {
 	return depth < MaxDepth, depth >= MaxDepth
 }
 
-func (s *stack) push(it Item) {
+func (s *stack) push(it *Item) {
 	if !it.Instant {
 		s.ends = append(s.ends, it.Start+it.Dur)
 		return
@@ -197,15 +230,15 @@ func (s *stack) push(it Item) {
 	s.instants++
 }
 
-// splitLanes sorts the items of a row and distributes them over as few lanes as first fit gives. Within a lane any
+// splitLanes takes items that begin in order and distributes them over as few lanes as first fit gives. Within a lane any
 // two slices nest or do not meet, and at most MaxDepth are open at once. deep counts the items that only their depth
 // moved. The result shares memory with items when one lane is enough.
 func splitLanes(items []Item) (lanes [][]Item, deep int) {
-	sortItems(items)
 	stacks := make([]stack, 1, 4)
 	var many *manyLanes // once there are more than few
 	var of []int32      // lane of each item, once a second lane was needed
-	for i, it := range items {
+	for i := range items {
+		it := &items[i]
 		l, moved := 0, false
 		if many != nil {
 			l, moved = many.place(it)

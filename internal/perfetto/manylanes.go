@@ -49,7 +49,7 @@ func (m *manyLanes) update(lane int) {
 
 // place puts an item into the first lane that takes it, a new one if there is none. moved says that a lane before it
 // would have taken the item but for its depth.
-func (m *manyLanes) place(it Item) (lane int, moved bool) {
+func (m *manyLanes) place(it *Item) (lane int, moved bool) {
 	for len(m.ends) > 0 && m.ends[0].end <= it.Start {
 		e := heap.Pop(&m.ends).(laneEnd)
 		if m.stacks[e.lane].close(it.Start) {
@@ -79,7 +79,7 @@ func (m *manyLanes) place(it Item) (lane int, moved bool) {
 
 // firstForInstant returns the first lane with room for an instant, -1 when there is none. The instants of one time come
 // one after the other, so that none looks at the lanes that those before it have filled.
-func (m *manyLanes) firstForInstant(it Item) int {
+func (m *manyLanes) firstForInstant(it *Item) int {
 	if m.at != it.Start {
 		m.at, m.full = it.Start, 0
 	}

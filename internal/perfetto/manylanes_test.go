@@ -25,6 +25,7 @@ func TestManyLanes(t *testing.T) {
 				items[i].Dur, items[i].Instant = 0, r.IntN(2) == 0
 			}
 		}
+		sortItems(items)
 		lanes, deep := splitLanes(items)
 		of := map[int32]int{}
 		for l, list := range lanes {
@@ -37,7 +38,7 @@ func TestManyLanes(t *testing.T) {
 		for _, it := range items { // sorted by now
 			l, tooDeep := 0, false
 			for ; l < len(stacks); l++ {
-				ok, d := stacks[l].fits(it)
+				ok, d := stacks[l].fits(&it)
 				if ok {
 					break
 				}
@@ -46,7 +47,7 @@ func TestManyLanes(t *testing.T) {
 			if l == len(stacks) {
 				stacks = append(stacks, stack{})
 			}
-			stacks[l].push(it)
+			stacks[l].push(&it)
 			if tooDeep {
 				wantDeep++
 			}

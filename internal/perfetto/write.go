@@ -79,6 +79,12 @@ func writePart(bw *bufio.Writer, t *Trace, size int, said []byte, free chunks) (
 		}
 	}
 	each(lanes, t, start, free, func(chunk []byte) bool {
+		// A chunk that does not fit goes out by itself: to fill up the buffer first would be a copy of it.
+		if len(chunk) > bw.Available() {
+			if err = bw.Flush(); err != nil {
+				return false
+			}
+		}
 		var n int
 		n, err = bw.Write(chunk)
 		st.Bytes += int64(n)
@@ -94,51 +100,44 @@ func writePart(bw *bufio.Writer, t *Trace, size int, said []byte, free chunks) (
 }
 
 // plan splits all tracks into lanes, one for each track that has events and those that overlaps need, and long lanes
-// into pieces of size items.
+// into pieces of size items. It sorts the items of the tracks.
 func plan(t *Trace, size int) ([]lane, Stats) {
 	var st Stats
-	split := make([][][]Item, len(t.Tracks))
-	deep, instants := make([]int, len(t.Tracks)), make([]int, len(t.Tracks))
-	par.Each(len(t.Tracks), func(i int) {
-		if items := t.Tracks[i].Items; len(items) > 0 {
-			split[i], deep[i] = splitLanes(items)
-			for k := range items {
-				if items[k].Instant {
-					instants[i]++
-				}
-			}
-		}
-	})
+	split := make([]splitTrack, len(t.Tracks))
+	par.Each(len(t.Tracks), func(i int) { split[i] = t.Tracks[i].split(size) })
 	var lanes []lane
 	next := t.uuid(len(t.Tracks))
 	for i := range t.Tracks {
-		tr := &t.Tracks[i]
-		st.Deep += deep[i]
+		tr, sp := &t.Tracks[i], &split[i]
+		st.Deep += sp.deep
 		st.Points += len(tr.Points)
-		st.Instants += instants[i]
-		st.Slices += len(tr.Items) - instants[i]
+		st.Instants += sp.instants
+		st.Slices += len(tr.Items) - sp.instants
 		if len(tr.Points) > 0 {
 			lanes = append(lanes, lane{track: i, uuid: t.uuid(i)})
 		}
-		for k, items := range split[i] {
-			l := lane{track: i, uuid: t.uuid(i), items: items}
+		for k, pieces := range sp.lanes {
+			uuid := t.uuid(i)
 			if k > 0 {
-				l.uuid = next
+				uuid = next
 				next++
 				st.Lanes++
 			}
-			lanes = append(lanes, l.cut(size)...)
+			for _, l := range pieces {
+				l.track, l.uuid = i, uuid
+				lanes = append(lanes, l)
+			}
 		}
 	}
 	return lanes, st
 }
 
-// firstTime is the earliest time stamp: where every sequence's clock starts.
+// firstTime is the earliest time stamp of a planned trace: where every sequence's clock starts.
 func firstTime(t *Trace) int64 {
 	first := int64(math.MaxInt64)
 	for i := range t.Tracks {
-		for _, it := range t.Tracks[i].Items {
-			first = min(first, it.Start)
+		if items := t.Tracks[i].Items; len(items) > 0 {
+			first = min(first, items[0].Start)
 		}
 		for _, p := range t.Tracks[i].Points {
 			first = min(first, p.TS)

@@ -54,7 +54,7 @@ func (p *JobPicture) drawing(member int32, tr *trace.Trace) (*trace.Trace, *over
 		return nil, nil, err
 	}
 	x := p.job.Exact(member, g, tr.Base)
-	path := &critpath.Path{Method: "exact", Window: g.Window, Segments: critpath.SegmentsOf(x.Segments), Edges: critpath.EdgesOf(x.Edges), Marks: x.Marks}
+	path := &critpath.Path{Method: "exact", Window: g.Window, Segments: critpath.SegmentsOf(x.Segments), Edges: critpath.EdgesOf(x.Edges), Marks: critpath.MarksOf(x.Marks)}
 	if p.options.Anonymous {
 		if g, path, err = anonymize.Graph(g, path); err != nil {
 			return nil, nil, err

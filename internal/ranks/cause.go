@@ -38,7 +38,7 @@ const causeNames = 5
 
 // cause says why members had more work than their peers in some steps: by which names, and whether these are slower all
 // alike.
-func (j *Job) cause(hits []strike, peers [][]int32) (Cause, []NameExcess) {
+func (j *Job) cause(kind StragglerKind, hits []strike, peers [][]int32) (Cause, []NameExcess) {
 	gpu, host := int64(0), int64(0)
 	for _, x := range hits {
 		gpu += x.step.gpu[x.member]
@@ -53,7 +53,7 @@ func (j *Job) cause(hits []strike, peers [][]int32) (Cause, []NameExcess) {
 	var factors []float64
 	for _, x := range hits {
 		own, mid := int64(0), int64(0)
-		for name, n := range j.namesOf(x, onHost, peers[x.member]) {
+		for name, n := range j.namesOf(x.member, x.step.Number, onHost, peers[x.member]) {
 			t := sums[name]
 			if t == nil {
 				t = &total{}
@@ -106,7 +106,7 @@ func (j *Job) cause(hits []strike, peers [][]int32) (Cause, []NameExcess) {
 	case onHost && share >= 0.5:
 		c.What = SlowCPU
 	case onHost:
-	case uneven(factors):
+	case uneven(factors), kind == Alternating && share >= 0.5: // by turns several are: no card is slow in one step and not in the next
 		c.What = InputSizes
 	case share >= 0.5:
 		c.What = SlowGPU
@@ -127,19 +127,19 @@ func uneven(f []float64) bool {
 type nameWork struct{ own, mid, most int64 }
 
 // namesOf compares the names of a member in a step with its peers.
-func (j *Job) namesOf(x strike, host bool, peers []int32) map[string]nameWork {
+func (j *Job) namesOf(member, step int32, host bool, peers []int32) map[string]nameWork {
 	out := map[string]nameWork{}
 	others := map[string][]int64{}
 	n := 0
 	for _, p := range peers {
-		for name, s := range j.spent(p, x.step.Number, host) {
-			if p == x.member {
+		for name, s := range j.spent(p, step, host) {
+			if p == member {
 				out[name] = nameWork{own: s.Busy, most: s.Most}
 			} else {
 				others[name] = append(others[name], s.Busy)
 			}
 		}
-		if p != x.member {
+		if p != member {
 			n++
 		}
 	}

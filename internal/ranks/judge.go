@@ -45,13 +45,14 @@ const (
 	OneOff      StragglerKind = "one_off"
 )
 
-// Straggler is a rank, or several that belong together, with more work than its peers that also shows on its own path.
+// Straggler is a rank, or several that belong together, with more work than its peers that also shows on its own path. The peers of a stage are the other stages.
 type Straggler struct {
 	Kind    StragglerKind
 	Unit    string // rank, host, group, stage
 	Name    string // of the unit, "" for ranks
 	Members []int32
 	Steps   []int32 // in which it hits
+	Who     []int32 // of Steps: the member with most; nil of a stage
 	Excess  int64   // sum over those steps
 	Share   float64 // of their durations
 	Cause   Cause
@@ -309,7 +310,7 @@ func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
 		return nil
 	}
 	var hits []int32
-	found, excess, whole := -1, int64(0), int64(0)
+	found, excess, own, whole := -1, int64(0), int64(0), int64(0)
 	for _, s := range steps {
 		busy := make([][]int64, n)
 		for m, st := range stages {
@@ -338,7 +339,8 @@ func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
 		if mean := sum / there; float64(mids[top]-mean) >= stageShare*float64(mean) && (found < 0 || found == top) {
 			found = top
 			hits = append(hits, s.Number)
-			excess += mids[top] - mean
+			own += mids[top]
+			excess += mids[top] - (sum-mids[top])/(there-1)
 			whole += s.Duration
 		}
 	}
@@ -346,7 +348,7 @@ func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
 		return nil
 	}
 	x := &Straggler{Kind: Persistent, Unit: "stage", Name: "stage " + itoa(found), Steps: hits, Excess: excess, Share: float64(excess) / float64(max(whole, 1)),
-		Cause: Cause{What: MoreWork}}
+		Cause: Cause{What: MoreWork, Factor: float64(own) / float64(max(own-excess, 1))}}
 	for m, st := range stages {
 		if st == found {
 			x.Members = append(x.Members, int32(m))

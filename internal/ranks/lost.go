@@ -12,7 +12,7 @@ func (j *Job) lostWork(step int32, peers [][]int32) []int64 {
 	done := map[*int32]bool{} // by the list of peers, which those of a stage share
 	for m := range out {
 		list := peers[m]
-		if done[&list[0]] || !slices.ContainsFunc(list, j.lossy) {
+		if done[&list[0]] || !slices.ContainsFunc(list, j.Lossy) {
 			continue
 		}
 		done[&list[0]] = true
@@ -41,8 +41,8 @@ func (j *Job) lostWork(step int32, peers [][]int32) []int64 {
 	return out
 }
 
-// lossy reports whether the trace of a member lacks a part of its kernels.
-func (j *Job) lossy(member int32) bool {
+// Lossy reports whether the trace of a member lacks a part of its kernels.
+func (j *Job) Lossy(member int32) bool {
 	x := &j.Members[member]
 	kernels := 0
 	for i := range x.Spent {

@@ -214,7 +214,7 @@ func (j *Job) straggler(kind StragglerKind, u unit, hits []strike, peers [][]int
 	s := Straggler{Kind: kind, Unit: u.kind, Name: u.name, Members: u.members}
 	whole := int64(0)
 	for _, x := range hits {
-		s.Steps = append(s.Steps, x.step.Number)
+		s.Steps, s.Who = append(s.Steps, x.step.Number), append(s.Who, x.member)
 		s.Excess += x.step.Excess[x.member]
 		whole += x.step.length()
 	}
@@ -222,6 +222,6 @@ func (j *Job) straggler(kind StragglerKind, u unit, hits []strike, peers [][]int
 		s.Share = float64(s.Excess) / float64(whole)
 	}
 	slices.SortFunc(hits, func(a, b strike) int { return cmp.Compare(a.step.Number, b.step.Number) })
-	s.Cause, s.Names = j.cause(hits, peers)
+	s.Cause, s.Names = j.cause(kind, hits, peers)
 	return s
 }

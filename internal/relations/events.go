@@ -94,13 +94,13 @@ func (m *maker) events() (int, []columns.Data) {
 		ids(func(i int) int32 { return int32(m.g.NodeOf[rows[i]]) }),
 		ints(func(i int) int64 { return m.criticalNS(rows[i]) }),
 		ids(func(i int) int32 {
-			if x := m.mark(rows[i]); x != nil {
+			if x, ok := m.p.Marks.Of(rows[i]); ok {
 				return x.ID
 			}
 			return -1
 		}),
 		ids(func(i int) int32 {
-			if x := m.mark(rows[i]); x != nil {
+			if x, ok := m.p.Marks.Of(rows[i]); ok {
 				return x.Next
 			}
 			return -1

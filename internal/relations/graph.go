@@ -26,7 +26,7 @@ var nodeKinds = []string{"cpu", "gpu"}
 func (m *maker) nodes() (int, []columns.Data) {
 	n := m.g.Nodes
 	critical := make([]int64, len(n))
-	for _, x := range m.p.Marks {
+	for _, x := range m.p.Marks.All() {
 		if id := m.g.NodeOf[x.Event]; id != nodes.None {
 			critical[id] += x.NS
 		}

@@ -18,9 +18,8 @@ type maker struct {
 	g  *graph.Graph
 	p  *critpath.Path
 
-	marked    *critpath.EventSet // the events of Path.Marks
-	rows      []trackRow         // per track
-	names     dict               // of rows
+	rows      []trackRow // per track
+	names     dict       // of rows
 	stepSpans []stepSpan
 
 	said      *trace.Collectives // what events say of theirs
@@ -35,7 +34,7 @@ type trackRow struct{ process, thread, pid, tid uint32 }
 type stepSpan struct{ start, end, number int64 }
 
 func newMaker(s Source) *maker {
-	m := &maker{Source: s, tr: s.Graph.Trace, g: s.Graph, p: s.Path, said: s.Graph.Trace.Collectives(), marked: s.Path.Marked(len(s.Graph.Trace.Events))}
+	m := &maker{Source: s, tr: s.Graph.Trace, g: s.Graph, p: s.Path, said: s.Graph.Trace.Collectives()}
 	for i := range m.tr.Tracks {
 		m.rows = append(m.rows, m.trackRow(&m.tr.Tracks[i]))
 	}
@@ -47,19 +46,9 @@ func newMaker(s Source) *maker {
 	return m
 }
 
-// mark is what the path says of an event; nil when it is not on it.
-func (m *maker) mark(e trace.EventID) *critpath.Mark {
-	if !m.marked.Has(e) {
-		return nil
-	}
-	return &m.p.Marks[m.marked.Place(e)]
-}
-
 func (m *maker) criticalNS(e trace.EventID) int64 {
-	if x := m.mark(e); x != nil {
-		return x.NS
-	}
-	return 0
+	x, _ := m.p.Marks.Of(e)
+	return x.NS
 }
 
 func (m *maker) event(e trace.EventID) *trace.Event { return &m.tr.Events[e] }

@@ -150,7 +150,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("segments: dur_ns sums to %d of %d", got, want)
 		}
 		inNodes := int64(0)
-		for _, m := range p.Marks {
+		for _, m := range p.Marks.All() {
 			if g.NodeOf[m.Event] >= 0 {
 				inNodes += m.NS
 			}

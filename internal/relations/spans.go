@@ -281,7 +281,7 @@ func (m *maker) backwardOfModules(rows []span, weights []weight) []span {
 func (m *maker) stretches() []span {
 	g := m.g
 	critical := make([]int64, len(g.Nodes))
-	for _, x := range m.p.Marks {
+	for _, x := range m.p.Marks.All() {
 		if id := g.NodeOf[x.Event]; id >= 0 {
 			critical[id] += x.NS
 		}

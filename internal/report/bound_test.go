@@ -83,3 +83,15 @@ func TestWrapText(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestRemains: without devices it is not said what an infinitely fast CPU leaves, which is nothing.
+func TestRemains(t *testing.T) {
+	for _, c := range []struct {
+		floor int64
+		want  string
+	}{{0, "together: 50 ns of 100 ns remain"}, {30, "together: 50 ns of 100 ns remain; an infinitely fast CPU alone: 30 ns"}} {
+		if got := remains(&advise.Advice{Window: 100, Together: 50, Floor: c.floor}); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 
@@ -83,7 +84,10 @@ func (d *Difference) Tables() []tables.Table {
 func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 	t := newText(w, o, d.Tables())
 	side := func(name string, r *Report) {
-		t.line("%-7s %s, %s, %s", name, Shorten(Plain(r.Input.Name), 60), tables.Duration(r.Window.Duration), r.Bound())
+		s := fmt.Sprintf("%s, %s, %s", Shorten(Plain(r.Input.Name), min(60, t.width-24)), tables.Duration(r.Window.Duration), r.Bound())
+		for i, l := range wrapText(s, t.width-8) {
+			t.line("%-7s %s", []string{name, ""}[min(i, 1)], l)
+		}
 	}
 	side("before", d.Before)
 	side("after", d.After)

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+
 	"overlay/internal/tables"
 	"overlay/internal/whatif"
 )
@@ -40,8 +42,10 @@ func (t *text) explained(d *Difference, top int) {
 		return
 	}
 	t.line("")
-	t.line("%s of %s follow from the time that names take (%s): a replay of the second run with the times of the first", tables.Signed(d.Explained.NS),
-		tables.Signed(d.Window.Effect), tables.FormatShare(d.Explained.Share))
+	for _, l := range wrapText(fmt.Sprintf("%s of the difference (%s of %s) is that the same names took another time: so much a replay of the second run with the times of the first takes back",
+		tables.FormatShare(d.Explained.Share), tables.Signed(d.Explained.NS), tables.Signed(d.Window.Effect)), t.width) {
+		t.line("%s", l)
+	}
 	t.line("  %12s %12s %13s  %s", "before", "after", "explains", "own time of")
 	for l := range t.table("changes").Lines(top) {
 		t.line("  %12s %12s %13s  %s", l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"), Shorten(Plain(Readable(l.Str("name"))), t.width-43))

@@ -65,8 +65,8 @@ func (t *jobText) head() {
 	if j.Window.Step != nil {
 		window = " (step " + tables.Plain(int64(*j.Window.Step)) + ")"
 	}
-	t.line("%s of %s (%s), %s events, window %s%s, method %s, threads %s", tables.Counted(len(j.Ranks), "rank"), tables.Grouped(int64(j.World)), evidence, tables.Grouped(events),
-		tables.Duration(j.Window.Duration), window, t.r.Method, t.r.threads)
+	t.line("%s of %s (%s), %s events, window %s%s%s", tables.Counted(len(j.Ranks), "rank"), tables.Grouped(int64(j.World)), evidence, tables.Grouped(events),
+		tables.Duration(j.Window.Duration), window, unusual(t.r.Method, t.r.threads))
 	t.clocks()
 	if len(j.Missing) > 0 {
 		t.label("missing", "%s: %s", tables.Counted(len(j.Missing), "rank"), RankRanges(j.Missing))

@@ -17,7 +17,7 @@ func (t *jobText) waiting() {
 		t.label("waiting", "not known: no collective of two ranks was matched")
 		return
 	}
-	t.label("waiting", "%s of all ranks' time is spent waiting in collectives: %s", tables.FormatShare(w.Ratio), tables.RankTime(w.Total))
+	t.label("waiting", "%s of all ranks' time, in collectives: %s", tables.FormatShare(w.Ratio), tables.RankTime(w.Total))
 	type cause struct {
 		word, what string
 		ns         int64
@@ -71,7 +71,8 @@ func (t *jobText) collectives() {
 		rLo, rHi = min(rLo, x.RWaitMin), max(rHi, x.RWaitMax)
 		artefacts += x.Artefacts
 	}
-	t.label("collectives", "%s, transfer %s to %s each; r_wait %s to %s", tables.Grouped(int64(n)), tables.Duration(lo), tables.Duration(hi), tables.Fixed(rLo, 2), tables.Fixed(rHi, 2))
+	t.label("collectives", "%s, transfer %s to %s each; waits %s to %s of the time", tables.Grouped(int64(n)), tables.Duration(lo), tables.Duration(hi),
+		tables.FormatShare(rLo), tables.FormatShare(rHi))
 	if artefacts > 0 {
 		t.more("%s only when recording began: not judged", tables.Counted(artefacts, "collective")+" show"+map[bool]string{true: "s"}[artefacts == 1])
 	}

@@ -273,7 +273,7 @@ func graphOf(g *graph.Graph, p *critpath.Path, brief bool) CDG {
 	}
 	row := rowNames(g.Trace)
 	critical := make([]int64, len(g.Nodes))
-	for _, m := range p.Marks {
+	for _, m := range p.Marks.All() {
 		if n := g.NodeOf[m.Event]; n != nodes.None {
 			critical[n] += m.NS
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -32,7 +33,7 @@ func Readable(name string) string {
 	for _, c := range collectives {
 		if m := c.re.FindStringSubmatch(name); m != nil {
 			parts := []string{c.library, m[1]}
-			for _, w := range strings.Split(m[2], "_") {
+			for _, w := range strings.Split(strings.TrimSuffix(m[2], "_t"), "_") { // as in int8_t
 				if w != "" {
 					parts = append(parts, w)
 				}
@@ -41,6 +42,9 @@ func Readable(name string) string {
 		}
 	}
 	if s := demangled(name); s != "" {
+		return s
+	}
+	if s := tail.ReplaceAllString(name, " $1"); s != name {
 		return s
 	}
 	if !strings.ContainsAny(name, "<(") || strings.HasPrefix(name, "Mem") || strings.Contains(name, ".py(") || strings.HasPrefix(name, "<") || strings.HasPrefix(name, "enumerate(") {
@@ -78,13 +82,27 @@ func fold(s string) string {
 			return inner
 		}
 	}
-	if f := functor.FindString(s[i:]); f != "" && !strings.Contains(base, f) {
+	if f := work(s[i:]); f != "" && !strings.Contains(base, f) {
 		return base + "<" + f + ">"
 	}
 	if s[i] == '<' {
 		return base + "<…>"
 	}
 	return base
+}
+
+// work is what template arguments say that a kernel does: the first functor that does not pass the work on.
+func work(args string) string {
+	all := functor.FindAllString(args, 8)
+	for _, f := range all {
+		if !slices.Contains(wrappers, f) {
+			return f
+		}
+	}
+	if len(all) > 0 {
+		return all[0]
+	}
+	return ""
 }
 
 // demangled is the function that a symbol of C++ names, without its namespaces, template arguments and parameters; "" for
@@ -115,6 +133,11 @@ func demangled(symbol string) string {
 
 // innerName is the name that a template argument begins with.
 var innerName = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9:]*`)
+
+var wrappers = vendors.Wrappers()
+
+// tail finds the end of a name of which its group is enough.
+var tail = regexp.MustCompile(strings.Join(vendors.Tails(), "|"))
 
 // functor finds what an elementwise kernel does.
 var functor = regexp.MustCompile(strings.Join(vendors.Functors(), "|"))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"overlay/internal/cdg"
 	"overlay/internal/tables"
 )
 
@@ -93,7 +94,7 @@ func (t *text) head(r *Report) {
 		}
 	}
 	t.line("%s", t.bold(Shorten(Plain(r.Input.Name), t.width)))
-	t.line("%s events, window %s (%s), method %s, threads %s", t.one("input").Show("events"), t.one("window").Show("duration_ns"), Shorten(window, max(t.width-64, 10)), r.Method, r.Threads)
+	t.line("%s events, window %s (%s)%s", t.one("input").Show("events"), t.one("window").Show("duration_ns"), Shorten(window, max(t.width-64, 10)), unusual(r.Method, r.Threads))
 	t.line("")
 	t.line("%s", t.bold(t.paint(ansi[r.Path.BoundBy], Shorten(r.Bound(), t.width))))
 	if blind := r.Blind(); blind != "" {
@@ -102,6 +103,18 @@ func (t *text) head(r *Report) {
 	p := t.one("critical_path")
 	t.line("path %s in %s, %s of the window in recorded events", p.Show("duration_ns"), tables.Counted(r.Path.Count, "segment"), p.Show("cpcr"))
 	t.strip(r)
+}
+
+// unusual says how the path was found where that is not as usual.
+func unusual(method, threads string) string {
+	s := ""
+	if method != "exact" {
+		s += ", method " + method
+	}
+	if threads != cdg.ThreadsGIL.String() {
+		s += ", threads " + threads
+	}
+	return s
 }
 
 // strip draws the window from left to right, a letter a column, for those who cannot see the colours.
@@ -257,7 +270,7 @@ func (t *text) trust(r *Report) {
 	p := &r.Path
 	none := p.ByEvidence["none"]
 	of := func(ns, whole int64) string { return tables.FormatShare(tables.ShareOf(ns, whole)) }
-	t.line("evidence of the path: %s recorded, %s inferred from order and times, %s none", of(p.Duration-p.Inferred-none, p.Duration),
+	t.line("evidence of the path: %s recorded, %s inferred, %s none", of(p.Duration-p.Inferred-none, p.Duration),
 		of(p.Inferred, p.Duration), of(none, p.Duration))
 	var notes []string
 	for l := range t.table("repairs").Lines(-1) {

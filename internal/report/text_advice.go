@@ -33,10 +33,11 @@ func (t *text) advice(a *advise.Advice) {
 		if f.Confidence != advise.High && f.Group == advise.Specific {
 			do = "check: " + do
 		}
-		if more := do + " (" + f.Saw + ")"; f.Saw != "" && utf8.RuneCountInString(more) <= t.width-gainIndent+1 {
+		room := t.width - gainIndent + 1 - max(len(f.ID)-(gainIndent-25), 0)
+		if more := do + " (" + f.Saw + ")"; f.Saw != "" && utf8.RuneCountInString(more) <= room {
 			do = more
 		}
-		t.line("%s %7s %11s  %-*s %s", atMost(f), tables.FormatShare(f.Share), tables.Duration(f.Gain), gainIndent-25, f.ID, Shorten(Plain(do), t.width-gainIndent+1))
+		t.line("%s %7s %11s  %-*s %s", atMost(f), tables.FormatShare(f.Share), tables.Duration(f.Gain), gainIndent-25, f.ID, Shorten(Plain(do), room))
 	}
 	t.together(a, len(top))
 }
@@ -71,12 +72,22 @@ func (t *text) based(a *advise.Advice) {
 
 // together sums up by a replay, never by adding.
 func (t *text) together(a *advise.Advice, shown int) {
-	t.line("%s", Shorten(fmt.Sprintf("together: %s of %s remain; an infinitely fast CPU alone: %s", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width))
+	t.line("%s", Shorten(remains(a), t.width))
 	if more := len(a.Findings) - shown; more > 0 {
 		t.line("why, and %d more: overlay advise", more)
 	} else {
 		t.line("why: overlay advise")
 	}
+}
+
+// remains says what is left of the window with everything changed. Of a run without devices nothing is left without the CPU, which
+// says nothing: it would wait for others all the same.
+func remains(a *advise.Advice) string {
+	s := fmt.Sprintf("together: %s of %s remain", tables.Duration(a.Together), tables.Duration(a.Window))
+	if a.Floor > 0 {
+		s += "; an infinitely fast CPU alone: " + tables.Duration(a.Floor)
+	}
+	return s
 }
 
 // WriteText writes all findings with their evidence.
@@ -225,7 +236,7 @@ func singular(name string) string {
 func (t *text) rest(a *advise.Advice) {
 	t.line("")
 	if a.Together < a.Window { // else nothing gains
-		for _, l := range wrapText(fmt.Sprintf("together: %s of %s remain; an infinitely fast CPU alone: %s", tables.Duration(a.Together), tables.Duration(a.Window), tables.Duration(a.Floor)), t.width) {
+		for _, l := range wrapText(remains(a), t.width) {
 			t.line("%s", l)
 		}
 	}

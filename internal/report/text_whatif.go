@@ -2,7 +2,6 @@ package report
 
 import (
 	"io"
-	"strings"
 
 	"overlay/internal/tables"
 )
@@ -21,11 +20,12 @@ func (w *WhatIf) WriteText(to io.Writer, o TextOptions) error {
 		t.answer(w, &w.Scenarios[0])
 		return t.w.Flush()
 	}
-	name := max(t.width-72, 12)
-	t.line("  %11s %11s %7s  %-25s  %-8s  %s", "window", "saved", "", "bound by then", "trust", "what if")
+	then := min(max(t.width-84, 14), 25)
+	name := max(t.width-47-then, 12)
+	t.line("  %11s %11s %7s  %-*s  %-8s  %s", "window", "saved", "", then, "bound by then", "trust", "what if")
 	for i := range w.Scenarios {
 		a := &w.Scenarios[i]
-		t.line("  %11s %11s %7s  %-25s  %-8s  %s", tables.Duration(a.Window), tables.Duration(a.Saved), tables.FormatShare(a.SavedShare), Shorten(mostOf(a), 25), trust[a.Confidence], Shorten(Plain(a.Name), name))
+		t.line("  %11s %11s %7s  %-*s  %-8s  %s", tables.Duration(a.Window), tables.Duration(a.Saved), tables.FormatShare(a.SavedShare), then, mostOf(a, then), trust[a.Confidence], Shorten(Plain(a.Name), name))
 	}
 	return t.w.Flush()
 }
@@ -33,15 +33,15 @@ func (w *WhatIf) WriteText(to io.Writer, o TextOptions) error {
 // trust is what confidences are called in a narrow column.
 var trust = map[string]string{"good": "good", "low": "low", "do_not_know": "unsure"}
 
-// mostOf is the two classes with the most time of a simulated run.
-func mostOf(a *Answer) string {
+// mostOf is the two classes with the most time of a simulated run, as far as there is room for them.
+func mostOf(a *Answer, room int) string {
 	var words []string
 	for _, c := range ByTime(a.ByClass) {
 		if len(words) < 2 && (len(words) == 0 || tables.ShareOf(a.ByClass[c], a.Window) >= 0.1) {
 			words = append(words, classWords[c]+" "+tables.WholePercent(a.ByClass[c], max(a.Window, 1)))
 		}
 	}
-	return strings.Join(words, ", ")
+	return fitting(words, room)
 }
 
 func (t *text) answer(w *WhatIf, a *Answer) {

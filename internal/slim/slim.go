@@ -91,8 +91,8 @@ func (s *slimmer) path(p *critpath.Path) {
 			s.event(trace.EventID(i))
 		}
 	}
-	for i := range p.Marks {
-		s.launched(p.Marks[i].Event)
+	for _, m := range p.Marks.All() {
+		s.launched(m.Event)
 	}
 	for _, e := range p.Edges.All() {
 		for _, id := range []trace.EventID{e.From, e.To} {
@@ -264,9 +264,8 @@ func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []crit
 		}
 		return wrong, false
 	}
-	for i := range p.Marks {
-		ev := p.Marks[i].Event
-		phases = phases || g.Phases[ev] != s.g.Phases[ev]
+	for _, m := range p.Marks.All() {
+		phases = phases || g.Phases[m.Event] != s.g.Phases[m.Event]
 	}
 	kept, k := q.Segments.List(), 0
 	missed := false

@@ -106,6 +106,18 @@ func (j *Job) kernelCost(rank, step int32, d int64) int64 {
 	return d
 }
 
+// evenCost is how long a kernel takes without what was planted: inputs are dealt out evenly then, and do not become fewer.
+func (j *Job) evenCost(step int32, d int64) int64 {
+	if j.Cause == "input" && step >= 0 {
+		sum := 0.0
+		for _, f := range j.cause.spread[int(step)*j.World:][:j.World] {
+			sum += f
+		}
+		return int64(float64(d) * sum / float64(j.World))
+	}
+	return d
+}
+
 // stop is for how long a rank pauses in a step.
 func (j *Job) stop(rank, step int32) int64 {
 	if j.Cause == "pauses" && step >= 0 && j.cause.turns[step] == rank {

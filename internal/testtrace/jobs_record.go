@@ -119,19 +119,29 @@ func (j *Job) settle() {
 	ends := j.ends()
 	j.late = g.latest(ends, j.End)
 	j.walk(ends)
-	at := make([]int64, len(g.at))
-	g.times(g.clean, at, nil)
-	end := int64(0)
+	if j.Cause != "" && j.End > j.Start { // from when the first profiler starts: what happened before nobody can see
+		first := never
+		for _, w := range j.workers {
+			first = min(first, g.at[w.begun])
+		}
+		j.Culprits.Gain = float64(j.End-j.endWithout(first)) / float64(j.End-j.Start)
+	}
+}
+
+// endWithout is when the job ends if nothing that begins from a time on has what was planted.
+func (j *Job) endWithout(first int64) (end int64) {
+	g := &j.graph
+	knobs, at := slices.Clone(g.clean), make([]int64, len(g.at))
+	for i := range g.edges {
+		if e := &g.edges[i]; e.knob >= 0 && g.at[e.from] < first {
+			knobs[e.knob] = g.knobs[e.knob]
+		}
+	}
+	g.times(knobs, at, nil)
 	for _, p := range j.gauges() {
 		end = max(end, at[p])
 	}
-	if j.Cause != "" && j.End > j.Start { // from when the first profiler starts: what happened before nobody can see
-		first, clean := never, never
-		for _, w := range j.workers {
-			first, clean = min(first, g.at[w.begun]), min(clean, at[w.begun])
-		}
-		j.Culprits.Gain = float64(j.End-first-end+clean) / float64(j.End-j.Start)
-	}
+	return end
 }
 
 // ends are the points at which the job ends, all within 5 µs: no trace can tell which of them is the last.

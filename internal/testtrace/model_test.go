@@ -217,7 +217,7 @@ func everything(t *testing.T, tr *trace.Trace) map[string]string {
 	for _, p := range []*critpath.Path{exact, ctda, peer.AsPath()} {
 		var path, js, html, plain strings.Builder
 		p.WriteText(&path, g)
-		fmt.Fprintln(&path, p.Marks)
+		fmt.Fprintln(&path, p.Marks.List())
 		out[p.Method+" path"] = path.String()
 		results := analyses.Run(g, p, analyses.Names, analyses.Options{})
 		r := report.New(report.Source{Name: "trace", Version: "1", Graph: g, Path: p, Segments: true, Analyses: results})

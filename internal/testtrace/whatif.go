@@ -55,7 +55,7 @@ func (j *Judge) AskAll(p *Program, seed uint64) ([]Question, error) {
 	m := whatif.New(g)
 	var out []Question
 	critical := map[string]int64{} // per name, time on the path
-	for _, x := range path.Marks {
+	for _, x := range path.Marks.All() {
 		critical[tr.Name(x.Event)] += x.NS
 	}
 	ask := func(kind, name string, num, den int64, match func(e *trace.Event, name string) bool) {
@@ -72,7 +72,7 @@ func (j *Judge) AskAll(p *Program, seed uint64) ([]Question, error) {
 				keys[int32(key)] = true
 			}
 		}
-		for _, x := range path.Marks {
+		for _, x := range path.Marks.All() {
 			if on.Has(g.ActOf[x.Event]) {
 				share += x.NS
 			}

@@ -41,6 +41,12 @@ func Namespaces() []string { return gather(func(v *Vendor) []string { return v.N
 // Functors are patterns of what names the work of a kernel.
 func Functors() []string { return gather(func(v *Vendor) []string { return v.Functors }) }
 
+// Wrappers are names that Functors find and that only pass work on to another one.
+func Wrappers() []string { return gather(func(v *Vendor) []string { return v.Wrappers }) }
+
+// Tails are patterns of ends of kernels' names, of which a reader needs the group only.
+func Tails() []string { return gather(func(v *Vendor) []string { return v.Tails }) }
+
 // Rows are names of rows and processes, the words for devices among them.
 func Rows() []string {
 	return gather(func(v *Vendor) []string {

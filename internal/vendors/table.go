@@ -59,7 +59,8 @@ var common = Vendor{
 	Processes:  []Process{{PID: OldHost, Kind: trace.CPUOp}}, // of the autograd profiler without Kineto (profiler_legacy.cpp)
 	Devices:    []string{"GPU", "CPU"},
 	Namespaces: []string{"at::native::", "c10::"},
-	Functors:   []string{`\w+Functor\b`, `\w+_kernel_impl\b`, `launch_\w+`, `\w+ops?::\w+Ops`},
+	Functors:   []string{`\w+Functor\b`, `\w+_kernel_impl\b`, `\w+_kernel\b`, `launch_\w+`, `\w+ops?::\w+Ops`},
+	Wrappers:   []string{"gpu_kernel_impl", "BinaryFunctor", "AUnaryFunctor", "BUnaryFunctor"},
 }
 
 // meta is Meta's accelerator. Its streams have a category of their own, whose names tell work from copies and from what
@@ -145,6 +146,7 @@ var nvidia = Vendor{
 	Words:      "cu cuda nvtx cupti nccl",
 	Namespaces: []string{"at::cuda::", "cub::", "cutlass::", "cudnn::ops::"},
 	Functors:   []string{`CUDAFunctor\w*`, `\w+_kernel_cuda`},
+	Tails:      []string{`_tilesize(\d+x\d+x\d+)_\w+$`},
 }
 
 // ascend writes traces of its own (torch_npu, _trace_view_parser.py): processes take the place of categories.

@@ -24,6 +24,8 @@ type Vendor struct {
 	Words      string    // of which names of its calls are made; anonymising lets them pass
 	Namespaces []string  // of kernels, left out where a name is shown in short
 	Functors   []string  // patterns of what names the work of a kernel made from a template
+	Wrappers   []string  // names that these patterns find and that only pass work on to another one
+	Tails      []string  // patterns of the ends of kernels' names, of which a reader needs the group only
 }
 
 // Marks tell a vendor or a library: one of these categories, or a name with one of these starts.

@@ -44,11 +44,10 @@ func (r *Result) Touched(path *critpath.Path) Touched {
 			}
 		}
 	})
-	for i := range path.Marks {
-		if a := m.g.ActOf[path.Marks[i].Event]; a != cdg.NoAct && on.Has(a) {
-			ns := path.Marks[i].NS
-			t.Critical += ns
-			t.Promise += ns - r.plan.partOf(a, ns)
+	for _, x := range path.Marks.All() {
+		if a := m.g.ActOf[x.Event]; a != cdg.NoAct && on.Has(a) {
+			t.Critical += x.NS
+			t.Promise += x.NS - r.plan.partOf(a, x.NS)
 		}
 	}
 	class := critpath.Breakdown(path).Class

@@ -2,7 +2,7 @@
 // how much the job gets shorter at most. It finds nothing by itself: causes are those of ranks.Judge, and time is that of the path
 // over the ranks and of what was charged along it. What is wrong inside of a rank is what package advise finds in its trace.
 //
-// A job has no replay: every gain is a bound. Times are int64 ns of the job's clock.
+// A job is replayed by what came last at each start alone: every gain is a bound. Times are int64 ns of the job's clock.
 package jobadvice
 
 import (
@@ -54,6 +54,7 @@ type rule struct {
 type found struct {
 	members []int32
 	gain    int64
+	unsure  bool // records are missing that the bound rests on
 	do, saw string
 	numbers []advise.Number
 }
@@ -110,6 +111,9 @@ func (l *look) finding(r *rule, f *found) advise.Finding {
 	out := advise.Finding{ID: r.id, Group: r.group, Title: r.title, Cause: r.cause, Kind: r.kind, Gain: f.gain, Alone: f.gain, Share: tables.ShareOf(f.gain, l.window),
 		Confidence: r.level, Why: r.why, Do: f.do, Saw: f.saw, Action: r.action, Scenario: r.scenario, Verify: r.verify, Numbers: f.numbers,
 		Steps: []advise.Step{}, Events: []int{}, Examples: []advise.Example{}, Lines: []advise.Line{}}
+	if f.unsure {
+		out.Confidence, out.Why = advise.Low, out.Why+"; records are missing, so that the job may gain more than that"
+	}
 	for _, m := range f.members {
 		out.Ranks = append(out.Ranks, int(l.Members[m].Rank))
 	}
@@ -121,6 +125,16 @@ type look struct {
 	*ranks.Job
 	verdict *ranks.Verdict
 	window  int64
+}
+
+// lacks reports whether records are missing without which a replay of the job takes waits for work: of kernels, or of collectives on some of their ranks.
+func (l *look) lacks() bool {
+	for m := range l.Members {
+		if l.Lossy(int32(m)) {
+			return true
+		}
+	}
+	return float64(l.Matching.Complete) < (1-lackShare)*float64(l.Matching.Instances)
 }
 
 // lead is by how much members came later than all others into collectives of the path, and to the end: the most that the job can gain when they come

@@ -2,6 +2,7 @@ package jobadvice
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"overlay/internal/advise"
@@ -26,44 +27,60 @@ func adviseOn(t *testing.T, o testtrace.JobOptions) (*Advice, *ranks.Verdict, *t
 	return New(j, v), v, sim, j
 }
 
-// TestPlanted: a rank that is slow is found under the id of its cause, as the rank to look into. The gain is a bound of what the
-// job gains when it is simulated without the cause, and where ranks only wait in collectives of all of them it is not much more. Only jobs that package ranks put together, and in which it names somebody, are asked.
+// TestPlanted: a rank that is slow is found under the id of its cause, as the rank to look into. What is promised is what the
+// job gains when it is simulated without the cause, or a bit more. Only jobs that package ranks puts together, and in which it names somebody, are asked.
 func TestPlanted(t *testing.T) {
-	ruleOf := map[string]string{"gpu": "rank-gpu-slow", "cpu": "rank-cpu-slow", "data": "rank-data-late", "pauses": "rank-pauses", "stage": "stage-more-work"}
-	checked := 0
+	ruleOf := map[string]string{"gpu": "rank-gpu-slow", "cpu": "rank-cpu-slow", "data": "rank-data-late", "pauses": "rank-pauses", "host": "rank-gpu-slow",
+		"input": "rank-inputs-uneven", "stage": "stage-more-work"}
+	seeds := map[string]uint64{"dp": 2, "fsdp": 1, "tp_dp": 1, "pp_dp": 3}
+	checked := map[string]int{}
 	for cause, id := range ruleOf {
 		for _, kind := range []string{"dp", "fsdp", "tp_dp", "pp_dp"} {
 			if (cause == "stage") != (kind == "pp_dp") { // a slow rank of a pipeline makes a slow stage
 				continue
 			}
-			for seed := range uint64(2) {
-				a, v, sim, j := adviseOn(t, testtrace.JobOptions{Kind: kind, Cause: cause, Seed: 70 + seed, World: 8, Steps: 5})
+			for seed := range seeds[kind] {
+				a, v, sim, j := adviseOn(t, testtrace.JobOptions{Kind: kind, Cause: cause, Seed: 70 + seed, World: 8, PerHost: 2, Steps: 5})
 				truth := int64(sim.Culprits.Gain * float64(sim.End-sim.Start))
-				if sim.Culprits.Gain < 0.03 || len(v.Stragglers) == 0 || 2*j.Matching.Complete < j.Matching.Instances { // whether it is found is what jobjudge asks
+				if sim.Culprits.Gain < 0.03 || len(v.Stragglers) == 0 || v.Stragglers[0].Kind == ranks.OneOff || 2*j.Matching.Complete < j.Matching.Instances { // whether it is found is what jobjudge asks
 					continue
 				}
-				checked++
+				checked[cause]++
 				at := slices.IndexFunc(a.Findings, func(f advise.Finding) bool { return f.ID == id })
 				if at < 0 {
 					t.Errorf("%s in %s, seed %d: not found among %v, below %v: %+v", cause, kind, seed, ids(a), a.Below, v.Stragglers)
 					continue
 				}
 				f := &a.Findings[at]
-				if w := j.Members[a.Worst().Member].Rank; !slices.Contains(f.Ranks, int(w)) || !slices.Contains(sim.Culprits.Ranks, int32(w)) {
+				if w := j.Members[a.Worst().Member].Rank; cause != "input" && (!slices.Contains(f.Ranks, int(w)) || !slices.Contains(sim.Culprits.Ranks, int32(w))) {
 					t.Errorf("%s in %s, seed %d: the rank to look into is %d, to blame are %v", cause, kind, seed, w, sim.Culprits.Ranks)
 				}
-				least := truth * 17 / 20
-				if cause == "stage" || cause == "pauses" { // of a stage: down to the mean of all, not to that of the others; of pauses: those of the ranks that stand out
-					least = truth * 27 / 50
+				least, most := truth*95/100, truth*115/100
+				if cause == "input" { // which run was in which step is not known to the last kernel
+					least, most = truth*9/10, truth*5/4
 				}
-				if f.Gain < least || least < truth*3/5 && f.Gain > truth*13/10 || (kind == "dp" || kind == "fsdp") && f.Gain > truth*3/2 {
+				if f.Gain < least || f.Gain > most {
 					t.Errorf("%s in %s, seed %d: %d ns at most, and %d in truth: %v, %s", cause, kind, seed, f.Gain, truth, f.Numbers[:3], f.Saw)
+				}
+				if f.Confidence != advise.Medium && j.Matching.Complete == j.Matching.Instances {
+					t.Errorf("%s in %s, seed %d: confidence %s where all is recorded", cause, kind, seed, f.Confidence)
 				}
 			}
 		}
 	}
-	if checked < 12 {
-		t.Errorf("only %d jobs in which the cause costs something", checked)
+	for cause := range ruleOf {
+		if checked[cause] < 3 {
+			t.Errorf("%s: only %d jobs in which the cause costs something", cause, checked[cause])
+		}
+	}
+}
+
+// TestUnsure: where records are missing, what the ranks wait for may be more than what is promised, and it says so.
+func TestUnsure(t *testing.T) {
+	a, _, _, _ := adviseOn(t, testtrace.JobOptions{Kind: "fsdp", Cause: "gpu", Seed: 71, World: 8, Steps: 5, Trouble: []string{"lost"}})
+	at := slices.IndexFunc(a.Findings, func(f advise.Finding) bool { return f.ID == "rank-gpu-slow" })
+	if at < 0 || a.Findings[at].Confidence != advise.Low || !strings.Contains(a.Findings[at].Why, "records are missing") {
+		t.Errorf("found %v", a.Findings)
 	}
 }
 

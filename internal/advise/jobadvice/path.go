@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/advise"
 	"overlay/internal/critpath"
+	"overlay/internal/ranks"
 	"overlay/internal/tables"
 )
 
@@ -16,7 +17,7 @@ const fewSteps = 2
 var pathRules = []rule{
 	{id: "rank-late", group: advise.Specific, kind: advise.AtMost, level: advise.Low, blames: true,
 		why: "with few steps it cannot be told from chance that a rank comes last", title: "others wait for a rank",
-		cause: "it comes last into collectives of the path, and the others do nothing until then", scenario: "nothing is replayed: the bound is how much later than the second to last it came into the collectives of the path",
+		cause: "it comes last into collectives of the path, and the others do nothing until then", scenario: "the job is replayed over its collectives, none of which waits for the rank; it gains no more",
 		action: []string{"look at what the others waited for (below), in its trace: overlay advise FILE", "profile five steps and more on all ranks: then overlay tells whether it is slow in each"},
 		verify: "the rank comes about as early as the others", find: (*look).late},
 	{id: "slow-link", group: advise.Specific, kind: advise.AtMost, level: advise.Medium,
@@ -38,7 +39,7 @@ func (l *look) late() (list []found) {
 	}
 	for m := range l.Members {
 		one := []int32{int32(m)}
-		gain := min(l.lead(one, false), l.pathTime(one))
+		gain := min(l.Sooner(func(int32, *ranks.Run, int64, int64) int64 { return 0 }, one), l.pathTime(one))
 		if gain == 0 || len(l.arrivals(one)) == 0 {
 			continue
 		}

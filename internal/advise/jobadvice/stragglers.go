@@ -11,7 +11,7 @@ import (
 )
 
 // lateScenario is the bound of all stragglers.
-const lateScenario = "nothing is replayed: the bound is the work beyond that of the peers, and not more than how much later than the others it came into the collectives of the path"
+const lateScenario = "the job is replayed over its collectives with the work of the peers in place of its own; of what a start waited for, that knows only what came last, so the job gains no more"
 
 // causes are why ranks have more work than their peers, by what package ranks found out.
 var causes = []struct {
@@ -64,7 +64,7 @@ func (l *look) stragglers(fits func(*ranks.Straggler) bool, do string) (list []f
 			continue
 		}
 		lead, path := l.lead(s.Members, s.Kind != ranks.Persistent), l.pathTime(s.Members)
-		f := found{members: s.Members, gain: min(l.beyond(s, path), lead, path), do: do}
+		f := found{members: s.Members, gain: l.Gain(s), unsure: l.lacks(), do: do}
 		f.saw = fmt.Sprintf("%s, in %d of %s", l.who(s), len(s.Steps), tables.Counted(l.verdict.Judged, "step"))
 		if s.Cause.Factor > 1 {
 			f.saw += ", ×" + tables.Fixed(s.Cause.Factor, 2)
@@ -76,16 +76,6 @@ func (l *look) stragglers(fits func(*ranks.Straggler) bool, do string) (list []f
 		list = append(list, f)
 	}
 	return list
-}
-
-// beyond is what a straggler does more than its peers. Its excess is what shows for certain; where all its work takes longer by one
-// factor, so does its part of the path.
-func (l *look) beyond(s *ranks.Straggler, path int64) int64 {
-	slow := s.Cause.What == ranks.SlowGPU || s.Cause.What == ranks.SlowCPU
-	if f := s.Cause.Factor; slow && s.Kind == ranks.Persistent && f > 1 {
-		return max(s.Excess, int64(float64(path)*(1-1/f)))
-	}
-	return s.Excess
 }
 
 // who is a straggler in a few words.

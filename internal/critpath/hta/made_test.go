@@ -97,13 +97,13 @@ func checkInvariants(t *testing.T, name string, g *Graph, found map[string]int) 
 	for _, n := range g.PathNode {
 		events[g.Nodes[n].Event] = true
 	}
-	for i, m := range p.Marks {
-		if !events[m.Event] || i > 0 && p.Marks[i-1].Event >= m.Event {
+	for _, m := range p.Marks.All() {
+		if !events[m.Event] {
 			t.Errorf("%s: mark %+v", name, m)
 		}
 	}
-	if len(p.Marks) != len(events) {
-		t.Errorf("%s: %d marks for %d events", name, len(p.Marks), len(events))
+	if p.Marks.Len() != len(events) {
+		t.Errorf("%s: %d marks for %d events", name, p.Marks.Len(), len(events))
 	}
 	var sum, want int64
 	for _, s := range g.Summary() {

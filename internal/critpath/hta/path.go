@@ -31,7 +31,7 @@ func (g *Graph) AsPath() *critpath.Path {
 		}
 		at = max(at, to.TS)
 	}
-	p.Segments, p.Edges, p.Marks = critpath.SegmentsOf(segments), critpath.EdgesOf(edges), g.marks(segments)
+	p.Segments, p.Edges, p.Marks = critpath.SegmentsOf(segments), critpath.EdgesOf(edges), critpath.MarksOf(g.marks(segments))
 	for _, b := range g.Summary() {
 		p.HTA = append(p.HTA, critpath.HTAShare(b))
 	}

@@ -38,8 +38,8 @@ func TestEarlierHTA(t *testing.T) {
 				arrows++
 			}
 		}
-		if marked != len(p.Marks) || arrows != st.Arrows {
-			t.Errorf("%d events marked, %d arrows; want %d and %d", marked, arrows, len(p.Marks), st.Arrows)
+		if marked != p.Marks.Len() || arrows != st.Arrows {
+			t.Errorf("%d events marked, %d arrows; want %d and %d", marked, arrows, p.Marks.Len(), st.Arrows)
 		}
 		if removed := ov.EarlierRemoved > 0; removed != (which == "output") {
 			t.Errorf("%d removed", ov.EarlierRemoved)

@@ -3,23 +3,23 @@ package pftrace
 import (
 	"sort"
 
-	"overlay/internal/par"
 	"overlay/internal/perfetto"
 	"overlay/internal/trace"
 )
 
 // bindFlows finds the arrows of the input and those of the overlay, and gives each an id of its own on both slices:
-// 1 and up, in that order. ids are the flow events of the input by time.
-func (w *writer) bindFlows(ids []int32) {
-	in := w.inputFlows(ids)
+// 1 and up, in that order.
+func (w *writer) bindFlows() {
+	flows := w.flowEvents()
+	source := w.inputFlows(flows)
 	id := uint32(0)
 	each := func(put func(slice int32)) {
 		id = 0
-		for i, src := range in.source {
+		for i, src := range source {
 			if src > 0 {
 				id++
-				put(in.bound[src-1])
-				put(in.bound[i])
+				put(flows[src-1].slice)
+				put(flows[i].slice)
 			}
 		}
 		if w.drawing == nil {
@@ -52,33 +52,28 @@ func (w *writer) bindFlows(ids []int32) {
 	w.flowAt = at[:len(at)-1]
 }
 
-// inputFlow is what joins the flow events of the input, in order of time.
-type inputFlow struct {
-	bound  []int32 // slice of each, -1 without
-	source []int32 // 1 + place of the start or step from which an arrow comes here; 0 without
-}
-
 // inputFlows joins s, t and f events that have one id, category and name, in order of time: a start opens the flow,
-// a step passes it on, an end takes it without closing it. So one start may have many ends.
-func (w *writer) inputFlows(ids []int32) (in inputFlow) {
-	events := w.tr.Events
-	if len(ids) == 0 {
-		return in
+// a step passes it on, an end takes it without closing it. So one start may have many ends. It returns for each of flows
+// 1 + the place of the start or step from which an arrow comes here, 0 without.
+func (w *writer) inputFlows(flows []flowEvent) []int32 {
+	if len(flows) == 0 {
+		return nil
 	}
-	in.bound = w.bind(ids)
-	in.source = make([]int32, len(ids))
-	live := newFlowTable(w.tr, ids)
-	starts := make([]bool, len(ids)) // of an arrow
-	for i, id := range ids {
-		from := live.find(id)
-		switch ph := events[id].Ph; {
+	events := w.tr.Events
+	source := make([]int32, len(flows))
+	live := newFlowTable(w.tr, len(flows))
+	starts := make([]bool, len(flows)) // of an arrow
+	for i := range flows {
+		f := &flows[i]
+		from := live.find(f.id)
+		switch ph := events[f.id].Ph; {
 		case ph == 's':
 			*from = int32(i) + 1
 		case *from > 0:
-			a, b := in.bound[*from-1], in.bound[i]
+			a, b := flows[*from-1].slice, f.slice
 			if a >= 0 && b >= 0 && a != b {
 				w.stats.Flows++
-				in.source[i] = *from
+				source[i] = *from
 				starts[*from-1] = true
 			}
 			if ph == 't' {
@@ -86,48 +81,14 @@ func (w *writer) inputFlows(ids []int32) (in inputFlow) {
 			}
 		}
 	}
-	for i, src := range in.source {
+	for i, src := range source {
 		if src > 0 || starts[i] {
 			w.stats.Events++
 		} else {
 			w.stats.Unbound++
 		}
 	}
-	return in
-}
-
-// flowRange is how many events are looked through for flow events in one go.
-const flowRange = 1 << 15
-
-// flowEvents returns the flow events by time, then by place in the file.
-func (w *writer) flowEvents() []int32 {
-	events := w.tr.Events
-	at := make([]int, par.Ranges(len(events), flowRange)+1) // per range and one: how many come before
-	par.EachRange(len(events), len(at)-1, func(part, from, to int) {
-		for i := from; i < to; i++ {
-			if trace.IsFlow(events[i].Ph) && w.kept(i) {
-				at[part+1]++
-			}
-		}
-	})
-	for part := 1; part < len(at); part++ {
-		at[part] += at[part-1]
-	}
-	n := at[len(at)-1]
-	byTime := perfetto.Track{Items: make([]perfetto.Item, n)}
-	par.EachRange(len(events), len(at)-1, func(part, from, to int) {
-		items := byTime.Items[at[part]:at[part]]
-		for i := from; i < to; i++ {
-			if trace.IsFlow(events[i].Ph) && w.kept(i) {
-				items = append(items, perfetto.Item{Start: events[i].Start, Ref: int32(i)})
-			}
-		}
-	})
-	ids := make([]int32, n)
-	for i, it := range byTime.Sorted() {
-		ids[i] = it.Ref
-	}
-	return ids
+	return source
 }
 
 // flowTable finds for a flow event the last start or step of its flow.
@@ -136,8 +97,8 @@ type flowTable struct {
 	last []int32 // per slot: what the caller keeps for the flow, 0 at first
 }
 
-func newFlowTable(tr *trace.Trace, ids []int32) *flowTable {
-	slots := trace.NewFlowSlots(tr, len(ids))
+func newFlowTable(tr *trace.Trace, n int) *flowTable {
+	slots := trace.NewFlowSlots(tr, n)
 	return &flowTable{slots, make([]int32, len(slots.Flow))}
 }
 
@@ -147,37 +108,6 @@ func (t *flowTable) find(id int32) *int32 {
 		t.Flow[slot] = id + 1
 	}
 	return &t.last[slot]
-}
-
-// bind returns for each flow event the slice that it belongs to, -1 without. A start, a step and an end with
-// "bp":"e" belong to the innermost slice around them (the last one to begin), or, as in the viewer, to the last
-// slice of the row that began before them; an end without bp belongs to the next slice that begins.
-// ids are the flow events by time.
-func (w *writer) bind(ids []int32) []int32 {
-	events := w.tr.Events
-	rows, rowOf := w.flowRows()
-	sizes := make([]int32, len(rows))
-	for _, id := range ids {
-		if t := events[id].Track; t >= 0 {
-			sizes[rowOf[t]]++
-		}
-	}
-	ofRow := make([][]int32, len(rows)) // places in ids
-	for r, n := range sizes {
-		ofRow[r] = make([]int32, 0, n)
-	}
-	for i, id := range ids {
-		if t := events[id].Track; t >= 0 {
-			ofRow[rowOf[t]] = append(ofRow[rowOf[t]], int32(i))
-		}
-	}
-	bound := fill32(len(ids))
-	par.Each(len(ofRow), func(r int) {
-		if flows := ofRow[r]; len(flows) > 0 {
-			w.bindRow(w.flowItems(rows[r]), ids, flows, bound)
-		}
-	})
-	return bound
 }
 
 // flowRows groups tracks that share a pid and a tid as written: a flow event says no more than these about where
@@ -229,14 +159,18 @@ func (w *writer) flowItems(tracks []trace.TrackID) []perfetto.Item {
 	return all.Sorted()
 }
 
-func (w *writer) bindRow(items []perfetto.Item, ids, flows, bound []int32) {
+// bindRow finds the slices of the flow events of a row, both in order of time. A start, a step and an end with
+// "bp":"e" belong to the innermost slice around them (the last one to begin), or, as in the viewer, to the last
+// slice of the row that began before them; an end without bp belongs to the next slice that begins.
+func (w *writer) bindRow(items []perfetto.Item, flows []flowEvent) {
 	events := w.tr.Events
 	var open []perfetto.Item // begun, in order; finished ones stay until the next begins
 	var below []int          // per open slice: the next one below that may not have finished, -1 without one
 	next, slice := 0, 0      // slice: the first of the later items that is no instant
-	for _, i := range flows {
-		e := &events[ids[i]]
-		for ; next < len(items) && items[next].Start <= e.Start; next++ {
+	for i := range flows {
+		f := &flows[i]
+		e := &events[f.id]
+		for ; next < len(items) && items[next].Start <= f.start; next++ {
 			if items[next].Instant {
 				continue
 			}
@@ -250,18 +184,18 @@ func (w *writer) bindRow(items []perfetto.Item, ids, flows, bound []int32) {
 			for slice = max(slice, next); slice < len(items) && items[slice].Instant; {
 				slice++
 			}
-			bound[i] = nextSlice(items[slice:], open, e.Start)
+			f.slice = nextSlice(items[slice:], open, f.start)
 			continue
 		}
 		top := len(open) - 1
 		k := top
-		for k >= 0 && open[k].Start+open[k].Dur < e.Start {
+		for k >= 0 && open[k].Start+open[k].Dur < f.start {
 			k = below[k]
 		}
 		if k >= 0 {
-			bound[i] = open[k].Ref
+			f.slice = open[k].Ref
 		} else if top >= 0 {
-			bound[i] = open[top].Ref
+			f.slice = open[top].Ref
 		}
 		for top > k { // the flows come in order of time: what has finished is passed once
 			top, below[top] = below[top], k

@@ -55,8 +55,8 @@ func (r *Ranks) Rank(tr *trace.Trace, drawing *overlay.Drawing, k Rank) error {
 
 // Tracks writes the rows of the job.
 func (r *Ranks) Tracks(tracks []overlay.Track) error {
-	w := newWriter(&trace.Trace{Syms: []string{""}}, &overlay.Drawing{Tracks: tracks, Plain: true})
-	w.addOverlay()
+	w := newWriter(&trace.Trace{Syms: []string{""}}, nil)
+	w.addOverlay(addedRows(tracks))
 	return r.part(&w.out, w)
 }
 

@@ -7,46 +7,57 @@ import (
 
 	"overlay/internal/analyses"
 	"overlay/internal/overlay"
+	"overlay/internal/par"
 	"overlay/internal/perfetto"
 )
 
-// addOverlay adds the rows, attributes and counters of the overlay. Of added rows, as of the input, only what comes
-// after time 0 can be drawn; a slice across it and the value of a counter begin there.
-func (w *writer) addOverlay() {
-	drawing := w.drawing
+// addOverlay adds the rows of the overlay, and its attributes.
+func (w *writer) addOverlay(rows []perfetto.Track) {
 	first := len(w.out.Tracks)
-	for i := range drawing.Tracks {
-		t := &drawing.Tracks[i]
-		out := perfetto.Track{Kind: perfetto.Row, Parent: -1, Name: t.Name, Description: t.Description, Explicit: true, Order: int32(i)}
-		if t.Parent >= 0 {
-			out.Parent = first + t.Parent
+	for i := range rows {
+		if rows[i].Parent >= 0 {
+			rows[i].Parent += first
 		}
+	}
+	w.out.Tracks = append(w.out.Tracks, rows...)
+	if w.drawing != nil {
+		for _, a := range w.drawing.Attrs {
+			w.out.Attrs = append(w.out.Attrs, perfetto.Attr(a))
+		}
+	}
+}
+
+// addedRows turns added tracks into rows whose parents are among them. Of added rows, as of the input, only what comes after
+// time 0 can be drawn; a slice across it and the value of a counter begin there.
+func addedRows(tracks []overlay.Track) []perfetto.Track {
+	rows := make([]perfetto.Track, len(tracks))
+	par.Each(len(tracks), func(i int) {
+		t := &tracks[i]
+		rows[i] = perfetto.Track{Kind: perfetto.Row, Parent: t.Parent, Name: t.Name, Description: t.Description, Explicit: true, Order: int32(i)}
+		out := &rows[i]
 		if t.Counter {
 			out.Kind = perfetto.Counter
 			out.Unit = t.Unit
 			if t.Parent >= 0 {
-				out.ShareKey = drawing.Tracks[t.Parent].Name // one axis for a group: its rows compare
+				out.ShareKey = tracks[t.Parent].Name // one axis for a group: its rows compare
 			}
 			out.Points = points(t.Points)
-		} else {
-			out.Items = make([]perfetto.Item, 0, t.Len())
-			for k := range t.Len() {
-				start, dur := t.Span(k)
-				if start < 0 {
-					if dur += start; dur <= 0 {
-						continue
-					}
-					start = 0
-				}
-				out.Items = append(out.Items, perfetto.Item{Start: start, Dur: dur, Ref: int32(k)})
-			}
-			out.Fill = func(b *perfetto.Body, k int32) { fillAdded(t, b, k) }
+			return
 		}
-		w.out.Tracks = append(w.out.Tracks, out)
-	}
-	for _, a := range drawing.Attrs {
-		w.out.Attrs = append(w.out.Attrs, perfetto.Attr(a))
-	}
+		out.Items = make([]perfetto.Item, 0, t.Len())
+		for k := range t.Len() {
+			start, dur := t.Span(k)
+			if start < 0 {
+				if dur += start; dur <= 0 {
+					continue
+				}
+				start = 0
+			}
+			out.Items = append(out.Items, perfetto.Item{Start: start, Dur: dur, Ref: int32(k)})
+		}
+		out.Fill = func(b *perfetto.Body, k int32) { fillAdded(t, b, k) }
+	})
+	return rows
 }
 
 // fillAdded describes an added slice.

@@ -72,26 +72,25 @@ func newWriter(tr *trace.Trace, drawing *overlay.Drawing) *writer {
 }
 
 func (w *writer) build() *perfetto.Trace {
-	w.sortEvents()
-	w.addRows()
-	rowsSorted := par.Beside(func() {
-		for i := range w.out.Tracks {
-			w.out.Tracks[i].Sorted()
-		}
-	})
-	flows := w.flowEvents()
-	rowsSorted()
-	wait := par.Beside(func() {
+	said := par.Beside(func() {
 		if w.rank == nil { // else the job says it for all of its ranks
 			w.out.UUID = w.uuid()
 			w.out.Realtime, w.out.HasRealtime = realtime(w.tr)
 		}
+	})
+	var added []perfetto.Track
+	rowsAdded := par.Beside(func() {
 		if w.drawing != nil {
-			w.addOverlay()
+			added = addedRows(w.drawing.Tracks)
 		}
 	})
-	w.bindFlows(flows)
-	wait()
+	w.sortEvents()
+	w.addRows()
+	par.Each(len(w.out.Tracks), func(i int) { w.out.Tracks[i].Sorted() })
+	w.bindFlows()
+	rowsAdded()
+	w.addOverlay(added)
+	said()
 	w.out.GPUs = deviceNames(w.tr)
 	if w.drawing != nil && w.drawing.GPUCompute {
 		w.addStages()

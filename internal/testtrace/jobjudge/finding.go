@@ -44,6 +44,24 @@ func (t *truth) finding(v *ranks.Verdict) Finding {
 	return Small
 }
 
+// causes is what package ranks calls what was planted.
+var causes = map[string]ranks.CauseKind{"gpu": ranks.SlowGPU, "host": ranks.SlowGPU, "cpu": ranks.SlowCPU, "data": ranks.DataLoading, "pauses": ranks.Pause,
+	"input": ranks.InputSizes, "stage": ranks.MoreWork}
+
+// reason compares the cause of what was named, and what it is said to cost at most.
+func (t *truth) reason(v *ranks.Verdict) {
+	for i := range v.Stragglers {
+		x := &v.Stragglers[i]
+		if t.score.Found != Named || !t.names(x) {
+			continue
+		}
+		t.score.Cause = x.Cause.What == causes[t.sim.Cause]
+		if t.sim.Culprits.Gain >= asked && whole(t.score) {
+			t.score.Gain = float64(t.job.Gain(x)) / (t.sim.Culprits.Gain * float64(t.sim.End-t.sim.Start))
+		}
+	}
+}
+
 // names reports whether a straggler is what was planted.
 func (t *truth) names(x *ranks.Straggler) bool {
 	c := &t.sim.Culprits

@@ -36,6 +36,8 @@ type Score struct {
 	Stragglers []ranks.Straggler
 	Links      []ranks.Link
 	Found      Finding
+	Cause      bool    // what was named is so for the reason that was planted
+	Gain       float64 // of that, what it is said to gain at most, as a share of what the job gains without it; 0 where that is little, and where records are missing
 }
 
 // Finding is what became of what was planted.
@@ -112,6 +114,7 @@ func Judge(sim *testtrace.Job) *Score {
 	v := ranks.Judge(j, ranks.Expected{})
 	s.Judged, s.Stragglers, s.Links = v.Judged, v.Stragglers, v.Links
 	s.Found = t.finding(v)
+	t.reason(v)
 	return s
 }
 

@@ -72,8 +72,8 @@ func WriteTable(w io.Writer, scores []*Score, worst int) {
 		rows = append(rows, row{"trouble " + k, func(s *Score) bool { return slices.Contains(s.Options.Trouble, k) }})
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\tjobs\tclock p50\tmax µs\tbest max\tpromised\tprecision\trecall\tlast right\twait error\tnear\tsame rank\ton path\toff path\tnamed\tmissed\tfalse")
-	fmt.Fprintln(t, "wanted\t\t\t5\t\t\t1.000\t0.995\t0.990\t5 %\t0.990\t\t0.90\t0.95\t95 %\t\t0")
+	fmt.Fprintln(t, "\tjobs\tclock p50\tmax µs\tbest max\tpromised\tprecision\trecall\tlast right\twait error\tnear\tsame rank\ton path\toff path\tnamed\tmissed\tfalse\tcause\tgain p5\tp50\tp95")
+	fmt.Fprintln(t, "wanted\t\t\t5\t\t\t1.000\t0.995\t0.990\t5 %\t0.990\t\t0.90\t0.95\t95 %\t\t0\t95 %\t0.90\t1.00\t1.10")
 	for _, r := range rows {
 		if list := slices.DeleteFunc(slices.Clone(scores), func(s *Score) bool { return !r.in(s) }); len(list) > 0 {
 			fmt.Fprintln(t, r.name+"\t"+sum(list))
@@ -87,7 +87,7 @@ func WriteTable(w io.Writer, scores []*Score, worst int) {
 func sum(list []*Score) string {
 	var a Score
 	var clocks []int64
-	best := int64(0)
+	best, gains, causes, links := int64(0), []float64(nil), 0, 0
 	promised, count := 0, [Small + 1]int{}
 	for _, s := range list {
 		if s.Err != nil {
@@ -98,6 +98,15 @@ func sum(list []*Score) string {
 			promised++
 		}
 		count[s.Found]++
+		if s.Found == Named && s.Planted.Kind == "link" { // of which there is one reason
+			links++
+		}
+		if s.Cause {
+			causes++
+		}
+		if s.Gain > 0 {
+			gains = append(gains, s.Gain)
+		}
 		for i := range 2 {
 			a.Precision[i] += s.Precision[i]
 			a.Recall[i] += s.Recall[i]
@@ -117,9 +126,17 @@ func sum(list []*Score) string {
 	if n := count[Named] + count[Missed]; n > 0 {
 		named = fmt.Sprintf("%.0f %%", 100*float64(count[Named])/float64(n))
 	}
-	return fmt.Sprintf("%d\t%.1f\t%.1f\t%.1f\t%d\t%.4f\t%.4f\t%.4f\t%.2f %%\t%.4f\t%.3f\t%.3f\t%.3f\t%s\t%d\t%d", len(list), float64(clocks[len(clocks)/2])/1e3,
+	cause, gain := "-", "-\t-\t-"
+	if n := count[Named] - links; n > 0 {
+		cause = fmt.Sprintf("%.0f %%", 100*float64(causes)/float64(n))
+	}
+	if n := len(gains); n > 0 {
+		slices.Sort(gains)
+		gain = fmt.Sprintf("%.2f\t%.2f\t%.2f", gains[n/20], gains[n/2], gains[n-1-n/20])
+	}
+	return fmt.Sprintf("%d\t%.1f\t%.1f\t%.1f\t%d\t%.4f\t%.4f\t%.4f\t%.2f %%\t%.4f\t%.3f\t%.3f\t%.3f\t%s\t%d\t%d\t%s\t%s", len(list), float64(clocks[len(clocks)/2])/1e3,
 		float64(clocks[len(clocks)-1])/1e3, float64(best)/1e3, promised, share(a.Precision), share(a.Recall), share(a.Last), 100*share(a.Wait), share(a.Near), share(a.Same),
-		share(a.On), share(a.Off), named, count[Missed], count[False])
+		share(a.On), share(a.Off), named, count[Missed], count[False], cause, gain)
 }
 
 func share[T int | int64](x [2]T) float64 {

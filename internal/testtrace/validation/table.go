@@ -59,7 +59,7 @@ func Summary(rows []Row) string {
 	slices.Sort(measured)
 	slices.Sort(recorded)
 	n := len(measured)
-	return fmt.Sprintf("%d predictions: off from what was measured by %.1f %% in the middle and %.1f %% at most, from what was recorded by %.1f and %.1f %%.", n, 100*measured[n/2], 100*measured[n-1], 100*recorded[n/2], 100*recorded[n-1])
+	return fmt.Sprintf("%d predictions: the median is off from what was measured by %.1f %%, the worst by %.1f %%; from what was recorded by %.1f and %.1f %%.", n, 100*measured[n/2], 100*measured[n-1], 100*recorded[n/2], 100*recorded[n-1])
 }
 
 func line(w io.Writer, cells ...string) {

@@ -1,0 +1,158 @@
+package ranks
+
+import (
+	"slices"
+
+	"overlay/internal/critpath"
+)
+
+// Gain is by how much the job ends earlier, at most, when a straggler has no more work than its peers; where inputs are uneven, when each rank has the mean
+// of its peers in each step; of a stage, when it has as much as the others. What ran before its trace begins is taken to be slow as the rest, if all of that is
+// by one factor.
+func (j *Job) Gain(s *Straggler) int64 {
+	peers, _ := j.peers()
+	of := make([]*cuts, len(j.Members))
+	if s.Cause.What == InputSizes {
+		of = j.evenly(peers)
+	} else {
+		for _, m := range s.Members {
+			of[m] = j.cuts(s, m, peers[m])
+		}
+	}
+	return j.Sooner(func(member int32, r *Run, from, to int64) int64 {
+		if of[member] == nil {
+			return 0
+		}
+		return of[member].of(&j.Members[member], r, from, to)
+	}, nil)
+}
+
+// cuts say which share of the runs of a member is beyond the work of its peers.
+type cuts struct {
+	host  bool      // of threads, else of the device
+	steps []stepCut // by time
+	all   cut       // beside those steps
+	early float64   // of what ran before the trace begins
+}
+
+// stepCut is what goes between two local times.
+type stepCut struct {
+	from, to int64
+	cut
+}
+
+// cut is the share by name, and that of names that are not in it.
+type cut struct {
+	names map[string]float64
+	other float64
+}
+
+// of is what goes of a run between two local times.
+func (c *cuts) of(x *Member, r *Run, from, to int64) int64 {
+	class := r.Kind.Class()
+	switch device := class == critpath.ClassCompute || class == critpath.ClassCopy; {
+	case r.Kind == critpath.Unrecorded:
+		return int64(c.early * float64(to-from))
+	case device && c.host, !device && (class != critpath.ClassCPU || !c.host):
+		return 0
+	}
+	sum, left := 0.0, to-from
+	for i := range c.steps {
+		if st := &c.steps[i]; st.from < to && from < st.to {
+			n := min(to, st.to) - max(from, st.from)
+			sum += st.of(x, r) * float64(n)
+			left -= n
+		}
+	}
+	return int64(sum + c.all.of(x, r)*float64(left))
+}
+
+func (c *cut) of(x *Member, r *Run) float64 {
+	if share, ok := c.names[x.Names[r.Name]]; ok {
+		return share
+	}
+	return c.other
+}
+
+// cuts are those of one member of a straggler: where all its work takes longer by one factor, of all of it. Else it is what names take longer than on the
+// peers, of threads in each step for itself. Who is persistently slow is so beside those steps, too.
+func (j *Job) cuts(s *Straggler, member int32, peers []int32) *cuts {
+	c := &cuts{host: s.Cause.OnHost}
+	if s.Cause.What == SlowGPU || s.Cause.What == SlowCPU || s.Unit == "stage" {
+		c.all.other = 1 - 1/max(s.Cause.Factor, 1)
+		c.early = c.all.other
+		return c
+	}
+	sums := map[string]nameWork{}
+	x := &j.Members[member]
+	for i, n := range s.Steps {
+		if s.Kind != Persistent && s.Who[i] != member {
+			continue
+		}
+		step := j.namesOf(member, n, c.host, peers)
+		for name, w := range step {
+			sum := sums[name]
+			sums[name] = nameWork{own: sum.own + w.own, mid: sum.mid + min(w.mid, w.own)}
+		}
+		if at := slices.IndexFunc(x.Steps, func(st Step) bool { return st.Number == n }); at >= 0 && (c.host || s.Kind != Persistent) {
+			c.steps = append(c.steps, stepCut{x.Steps[at].Start, x.Steps[at].End, cutOf(step, &s.Cause)})
+		}
+	}
+	if s.Kind == Persistent {
+		c.all = cutOf(sums, &s.Cause)
+	}
+	return c
+}
+
+// cutOf is what names take longer. Of frames inside of a data loader runs have the names, and lists that of the loader.
+func cutOf(names map[string]nameWork, cause *Cause) cut {
+	c := cut{names: map[string]float64{}}
+	for name, w := range names {
+		if w.own > 0 {
+			c.names[name] = float64(max(w.own-w.mid, 0)) / float64(w.own)
+		}
+	}
+	if cause.What == DataLoading {
+		c.other = c.names[cause.Name]
+	}
+	return c
+}
+
+// evenly is what members have on the device in each step beyond the mean of their peers. What the device does is behind its threads: a step of it is taken to end
+// with the last operation that the step launched.
+func (j *Job) evenly(peers [][]int32) []*cuts {
+	means := map[*int32]map[int32]float64{} // by the list of peers, which those of a stage share, and step
+	list := make([]*cuts, len(j.Members))
+	for m := range list {
+		x, c := &j.Members[m], &cuts{}
+		mean := means[&peers[m][0]]
+		if mean == nil {
+			mean = map[int32]float64{}
+			for _, p := range peers[m] {
+				for i := range j.Members[p].Steps {
+					st := &j.Members[p].Steps[i]
+					mean[st.Number] += float64(st.BusyGPU) / float64(len(peers[m]))
+				}
+			}
+			means[&peers[m][0]] = mean
+		}
+		ends := map[int32]int64{}
+		for i := range x.Ops {
+			ends[x.Ops[i].Step] = max(ends[x.Ops[i].Step], x.Ops[i].End)
+		}
+		for i := range x.Steps {
+			st := &x.Steps[i]
+			from, to := st.Start, st.End
+			if end, ok := ends[st.Number]; ok && end > st.Start {
+				to = end
+			}
+			if i > 0 {
+				from = c.steps[i-1].to
+				to = max(to, from)
+			}
+			c.steps = append(c.steps, stepCut{from, to, cut{other: max(0, 1-mean[st.Number]/max(float64(st.BusyGPU), 1))}})
+		}
+		list[m] = c
+	}
+	return list
+}
