@@ -128,7 +128,7 @@ def _analyse(program, trace, arguments, quiet):
 def _verdict(text, out):
     """What bounds the run, what the path is made of most, and where to look."""
     lines = text.splitlines()
-    bound = next((line for line in lines if line.startswith("bound by ")), "analysed")
+    bound = next((line for line in lines if line.startswith(("bound by ", "mostly "))), "analysed")
     path = next((line for line in lines if line.startswith("path ")), "")
     return "\n".join("overlay: " + line for line in (bound, path, "overlay open " + out) if line)
 

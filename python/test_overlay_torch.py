@@ -119,6 +119,10 @@ class TestHandler(unittest.TestCase):
         self.assertIn("run -i %s/rank0_step10.json.gz -o %s/rank0_step10.overlaid.pftrace --no-color --step 2 --jobs 1"
                       % (self.dir, self.dir), said)
 
+    def test_idle_programs_have_a_verdict(self):
+        said, _ = self.run_handler(FakeProfile(), overlay=self.program('echo "mostly waiting for work (68 %)"\n'))
+        self.assertTrue(said.startswith("overlay: mostly waiting for work (68 %)"), said)
+
     @unittest.skipUnless(os.environ.get("OVERLAY"), "OVERLAY names no program")
     def test_real_program(self):
         said, files = self.run_handler(FakeProfile(), overlay=os.environ["OVERLAY"])

@@ -19,17 +19,21 @@ func tinyTrace(t *testing.T) []byte {
 		Tracks: []perfetto.Track{
 			{Kind: perfetto.Row, Parent: -1, Name: "Critical path", Explicit: true},
 			{Kind: perfetto.Row, Parent: 0, Name: "Path segments", Items: []perfetto.Item{{Start: 100, Dur: 30}, {Start: 140, Dur: 60, Ref: 1}},
-				Fill: func(b *perfetto.Body, ref int32) {
-					b.Name([]string{"add", "mul"}[ref])
-					b.Category("critical_path")
+				Fill: func() func(b *perfetto.Body, ref int32) {
+					return func(b *perfetto.Body, ref int32) {
+						b.Name([]string{"add", "mul"}[ref])
+						b.Category("critical_path")
+					}
 				}},
 			{Kind: perfetto.Process, Parent: -1, Name: "python (rank 0)", PID: 42},
 			{Kind: perfetto.Thread, Parent: 2, Name: "main", PID: 42, TID: 43, Items: []perfetto.Item{{Start: 100, Dur: 30}},
-				Fill: func(b *perfetto.Body, _ int32) {
-					b.Name("add")
-					b.Color(pftrace.CriticalColor)
-					b.Int("critical", 1)
-					b.Int("critical_ns", 30)
+				Fill: func() func(b *perfetto.Body, _ int32) {
+					return func(b *perfetto.Body, _ int32) {
+						b.Name("add")
+						b.Color(pftrace.CriticalColor)
+						b.Int("critical", 1)
+						b.Int("critical_ns", 30)
+					}
 				}},
 		},
 	}

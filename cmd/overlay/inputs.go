@@ -56,7 +56,7 @@ func findRanks(inputs []string) (*found, error) {
 			return nil, err
 		}
 	}
-	f.shown, f.sets = report.Plain(strings.Join(inputs, " ")), sets
+	f.shown, f.sets = shownInputs(inputs), sets
 	return f, nil
 }
 
@@ -65,9 +65,17 @@ func (f *found) many() bool {
 	return len(f.sets) > 0 || len(f.traces) > 1 || f.traces[0].archive != noArchive
 }
 
+// shownInputs is what messages call the inputs: of more than two the first one.
+func shownInputs(inputs []string) string {
+	if len(inputs) > 2 {
+		return fmt.Sprintf("%s and %d more", report.Plain(inputs[0]), len(inputs)-1)
+	}
+	return report.Plain(strings.Join(inputs, " "))
+}
+
 // find lists what inputs name: files, folders, patterns, archives. A file that is named twice counts once.
 func find(inputs []string) (*found, error) {
-	f := &found{shown: report.Plain(strings.Join(inputs, " "))}
+	f := &found{shown: shownInputs(inputs)}
 	for _, name := range inputs {
 		info, err := os.Stat(name)
 		switch {

@@ -73,9 +73,9 @@ var _ = add(rule{
 		for _, name := range r.tr.DeviceNames {
 			switch {
 			case containsAny("Instinct")(name):
-				f.do = "autocast bfloat16"
+				f.do, f.action = "autocast bfloat16", []string{"torch.autocast(\"cuda\", dtype=torch.bfloat16)"}
 			case noTensorCoresForFP32(name):
-				f.do = "autocast float16 with GradScaler"
+				f.do, f.action = "autocast float16 with GradScaler", []string{"torch.autocast(\"cuda\", dtype=torch.float16) with torch.amp.GradScaler(): the device has no TF32 and no bf16"}
 			}
 		}
 		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return r.withTensorCores(rows[a], own) })

@@ -1,6 +1,37 @@
 package advise
 
-import "overlay/internal/testtrace"
+import (
+	"strings"
+	"testing"
+
+	"overlay/internal/testtrace"
+)
+
+// TestTF32IsAdvisedWhereItExists: a device without TF32 is not told to use it, nor one without bf16 to use that.
+func TestTF32IsAdvisedWhereItExists(t *testing.T) {
+	for device, c := range map[string]struct{ has, lacks string }{
+		"NVIDIA A100-SXM4-40GB": {"set_float32_matmul_precision", "-"},
+		"Tesla V100-SXM2-32GB":  {"dtype=torch.float16", "set_float32"},
+		"AMD Instinct MI300X":   {"bfloat16", "set_float32"},
+	} {
+		s := newScene()
+		s.b.Device = device
+		for range 10 {
+			at := s.host
+			s.launch("my_sgemm_128x64_tn", 1_100_000)
+			s.host += 5000
+			s.b.Slice("cpu_op", "aten::mm", 100, 100, at, s.host-at).Arg("Input Dims", testtrace.Raw("[[2048, 2048], [2048, 2048]]")).Arg("Input type", testtrace.Raw(`["float", "float"]`))
+		}
+		f := adviseOn(t, s.b.Parse(t)).find("fp32-matmul")
+		if f == nil {
+			t.Errorf("%s: nothing found", device)
+			continue
+		}
+		if all := strings.Join(f.Action, " "); !strings.Contains(all, c.has) || strings.Contains(all, c.lacks) {
+			t.Errorf("%s: %q, want %s and no %s", device, f.Action, c.has, c.lacks)
+		}
+	}
+}
 
 func init() {
 	// products of 2048 x 2048 matrices of a type, as it was recorded.

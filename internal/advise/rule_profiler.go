@@ -22,7 +22,6 @@ var _ = add(rule{
 	title:    "a part of the critical path may be the profiler's own time",
 	cause:    "the profiler writes a record for each operator, call and frame",
 	scenario: "",
-	action:   []string{"with_stack=False, record_shapes=False", "compare a step with and without a profiler by the clock"},
 	verify:   "the same step without a profiler takes as much less",
 	find: func(r *run) *found {
 		fastest := func(list []cdg.ActID, most int64) int64 {
@@ -65,7 +64,21 @@ var _ = add(rule{
 		if float64(bound) < costWorth*float64(r.window) || r.result(slowHostOps) != nil {
 			return nil
 		}
-		return &found{do: "compare a step with and without a profiler by the clock; record without with_stack and record_shapes",
+		do := "compare a step with and without a profiler by the clock"
+		var action []string
+		for _, x := range [...]struct {
+			on   bool
+			flag string
+		}{{r.stacks(), "with_stack"}, {r.tr.Shapes, "record_shapes"}} {
+			if x.on {
+				action = append(action, x.flag+"=False")
+			}
+		}
+		if len(action) > 0 {
+			do += "; record with " + strings.Join(action, ", ")
+			action = []string{"record with " + strings.Join(action, ", ")}
+		}
+		return &found{do: do, action: append(action, "compare a step with and without a profiler by the clock"),
 			saw:     fmt.Sprintf("at most %s of the window: %s on the path", tables.FormatShare(tables.ShareOf(bound, r.window)), strings.Join(saw, ", ")),
 			numbers: []Number{timeOf("at most, of the critical path", bound)}}
 	},

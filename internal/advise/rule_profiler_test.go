@@ -1,5 +1,33 @@
 package advise
 
+import (
+	"slices"
+	"testing"
+
+	"overlay/internal/testtrace"
+)
+
+// TestProfilerCostNamesWhatWasRecorded: nobody is told to leave out what was not recorded.
+func TestProfilerCostNamesWhatWasRecorded(t *testing.T) {
+	for key, want := range map[string][]string{
+		"":           {"compare a step with and without a profiler by the clock"},
+		"Input Dims": {"record with record_shapes=False", "compare a step with and without a profiler by the clock"},
+		oldStacks:    {"record with with_stack=False", "compare a step with and without a profiler by the clock"},
+	} {
+		s := newScene()
+		for range 100 {
+			e := s.op("aten::view", 1500, nothing)
+			if key != "" {
+				e.Arg(key, testtrace.Raw(`[[2]]`))
+			}
+			s.op("aten::relu", 8000, func() { s.launch("relu", 2000) })
+		}
+		if f := adviseOn(t, s.b.Parse(t)).find("profiler-cost"); f == nil || !slices.Equal(f.Action, want) {
+			t.Errorf("%s: %+v, want %v", key, f, want)
+		}
+	}
+}
+
 func init() {
 	ops := func(view, other int64) func(*scene) {
 		return func(s *scene) {

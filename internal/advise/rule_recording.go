@@ -107,6 +107,9 @@ var _ = add(rule{
 		}
 		f := &found{events: events{list: marks}, saw: tables.Duration(blind+marked) + " of the path",
 			do: "record a short run with_stack=True, or put record_function around parts of the loop"}
+		if r.stacks() {
+			f.do, f.action = "put record_function around parts of the loop", []string{"record_function(\"...\") around the parts of the loop"}
+		}
 		if blind > 0 {
 			f.numbers = append(f.numbers, timeOf("untraced or unexplained", blind))
 		}

@@ -74,7 +74,6 @@ var _ = add(rule{
 	why:    "one step takes far longer than the median of the others",
 	title:  "a step takes much longer than the others",
 	cause:  "something happened in it that does not happen in each: a checkpoint, an evaluation, another batch, another job",
-	action: []string{"compare it with a usual one: overlay diff FILE FILE --step on either side", "profile more steps: is it each Nth?"},
 	verify: "steps of about one length",
 	find: func(r *run) *found {
 		if len(r.g.Steps) < 5 {
@@ -95,7 +94,13 @@ var _ = add(rule{
 		if len(list) == 0 || 4*len(list) > len(r.g.Steps) {
 			return nil
 		}
-		return &found{events: events{list: list}, do: fmt.Sprintf("overlay diff of step %s with a usual one", strings.TrimPrefix(r.g.Steps[worst].Name, trace.StepPrefix)),
+		number := func(i int) string { return strings.TrimPrefix(r.g.Steps[i].Name, trace.StepPrefix) }
+		like := len(s.length) - 1
+		for s.length[like] != usual {
+			like--
+		}
+		return &found{events: events{list: list}, do: fmt.Sprintf("compare the reports of --step %s and --step %s", number(worst), number(like)),
+			action:  []string{fmt.Sprintf("compare it with a usual one: overlay report FILE --step %s, then --step %s", number(worst), number(like)), "profile more steps: is it each Nth?"},
 			saw:     fmt.Sprintf("%s takes %s, usual %s", r.g.Steps[worst].Name, tables.Duration(s.length[worst]), tables.Duration(usual)),
 			numbers: []Number{countOf("steps", len(r.g.Steps)), countOf("long ones", len(list)), timeOf("the longest", s.length[worst]), timeOf("usual", usual)}}
 	},

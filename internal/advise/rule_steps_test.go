@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -42,4 +43,14 @@ func TestUsualOf(t *testing.T) {
 			t.Errorf("%d, want %d", got, want)
 		}
 	})
+}
+
+// TestOutlierIsComparedWithAUsualStep: what is to be run names the long step and one of usual length.
+func TestOutlierIsComparedWithAUsualStep(t *testing.T) {
+	s := newScene()
+	steps(3, 50, 52, 50, 90, 50, 51)(s)
+	f := adviseOn(t, s.b.Parse(t)).find("step-outlier")
+	if f == nil || f.Do != "compare the reports of --step 3 and --step 4" || !strings.HasSuffix(f.Action[0], " --step 3, then --step 4") {
+		t.Errorf("%+v", f)
+	}
 }

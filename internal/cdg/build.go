@@ -184,6 +184,10 @@ func (b *builder) applyRules() *Graph {
 	b.bindThreads(g.Window.Start, g.Window.End)
 	b.measureOwnTime()
 	held()
+	for i := range b.threads {
+		t := &b.threads[i]
+		g.threads = append(g.threads, threadFacts{len(t.launches), t.busyTime, t.autograd, t.pinMemory})
+	}
 
 	g.Window.CarriedIn = b.carriedIn(g.Window)
 	for i := range g.Steps {

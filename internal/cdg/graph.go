@@ -108,26 +108,51 @@ type Graph struct {
 
 	Partners [][]LaneID // per thread lane: the threads it takes turns with, ascending
 
-	threads []threadInfo // per lane
+	threads []threadFacts // per lane
 	holds   []Hold
 
 	Threads ThreadMode     // how hand-offs were read: ThreadsGIL or ThreadsExplicit
 	Quality map[string]int // counts of what was met while building: reasons to numbers
 }
 
+// threadFacts is what is asked of a thread when the graph is made.
+type threadFacts struct {
+	launches       int   // calls
+	busyTime       int64 // ns
+	autograd, pins bool
+}
+
 // Launches returns how many calls of a thread launched operations.
-func (g *Graph) Launches(lane LaneID) int { return len(g.threads[lane].launches) }
+func (g *Graph) Launches(lane LaneID) int { return g.threads[lane].launches }
 
 // Autograd reports whether a thread is one of the autograd engine's: it runs nodes of the engine and carries no steps.
 func (g *Graph) Autograd(lane LaneID) bool { return g.threads[lane].autograd }
 
 // Pins reports whether a thread pins memory and launches nothing: it works for a data loader.
 func (g *Graph) Pins(lane LaneID) bool {
-	return g.threads[lane].pinMemory && len(g.threads[lane].launches) == 0
+	return g.threads[lane].pins && g.threads[lane].launches == 0
 }
 
-// Busy returns when a thread has ops or calls open, ascending; BusyTime is how long that is, ns.
-func (g *Graph) Busy(lane LaneID) []Span { return g.threads[lane].busy }
+// Busy works out when a thread has ops or calls open, ascending; BusyTime is how long that is, ns.
+func (g *Graph) Busy(lane LaneID) []Span {
+	var busy []Span
+	for l, a := &g.Lanes[lane], g.Lanes[lane].First; a < l.Limit && !l.Stream; a++ {
+		if !g.Marker(a) {
+			busy = cover(busy, Span{g.Acts[a].Start, g.Acts[a].End})
+		}
+	}
+	return busy
+}
+
+// cover adds time that begins no earlier than all before to a union.
+func cover(busy []Span, s Span) []Span {
+	if n := len(busy); n > 0 && s.Start <= busy[n-1].End {
+		busy[n-1].End = max(busy[n-1].End, s.End)
+	} else if s.End > s.Start {
+		busy = append(busy, s)
+	}
+	return busy
+}
 
 // BusyTime is the length of Busy.
 func (g *Graph) BusyTime(lane LaneID) int64 { return g.threads[lane].busyTime }

@@ -31,7 +31,6 @@ var markerOp = regexp.MustCompile(`^(` + trace.StepPrefix + `|enumerate\(Data(Lo
 func (b *builder) describeThreads() {
 	d := b.d
 	b.threads = make([]threadInfo, len(d.Lanes))
-	d.threads = b.threads
 	b.waits = map[trace.ProcID][]ActID{}
 	b.records = map[trace.ProcID][]int64{}
 	isNode, isStep, isPin := b.nameFlags()
@@ -103,18 +102,7 @@ func (t *threadPart) describe(b *builder, names *threadNames) {
 				t.records = append(t.records, a)
 			}
 		}
-		if act.End > act.Start || len(t.busy) > 0 {
-			t.addBusy(Span{act.Start, act.End})
-		}
-	}
-}
-
-// addBusy adds time that begins no earlier than all before.
-func (t *threadInfo) addBusy(s Span) {
-	if n := len(t.busy); n > 0 && s.Start <= t.busy[n-1].End {
-		t.busy[n-1].End = max(t.busy[n-1].End, s.End)
-	} else if s.End > s.Start {
-		t.busy = append(t.busy, s)
+		t.busy = cover(t.busy, Span{act.Start, act.End})
 	}
 }
 
@@ -135,7 +123,7 @@ func (b *builder) joinThread(parts []threadPart) {
 		t.ops += x.ops
 		t.autograd, t.pinMemory, steps = t.autograd || x.autograd, t.pinMemory || x.pinMemory, steps || x.steps
 		for _, s := range x.busy {
-			t.addBusy(s)
+			t.busy = cover(t.busy, s)
 		}
 		b.syncCalls = append(b.syncCalls, x.syncs...)
 		if x.waits != nil {

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"overlay/internal/cdg"
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -57,7 +58,8 @@ type window[T any] struct {
 	of   *tape
 	read func(*block, []T)
 	k    int // block that is unpacked, or -1
-	list []T
+	list []T // what stands in it
+	from int // the number of the first
 }
 
 func newWindow[T any](t *tape, read func(*block, []T)) *window[T] {
@@ -68,20 +70,43 @@ func newWindow[T any](t *tape, read func(*block, []T)) *window[T] {
 func (w *window[T]) forward(k int) iter.Seq2[int, *T] {
 	return func(yield func(int, *T) bool) {
 		for k := k; k >= 0; k-- {
-			b := &w.of.blocks[k]
-			if k != w.k {
-				w.list = slices.Grow(w.list[:0], b.n)[:b.n]
-				w.read(b, w.list)
-				w.k = k
-			}
-			i := w.of.n - b.first - b.n
+			w.unpack(k)
 			for j := range w.list {
-				if !yield(i+j, &w.list[j]) {
+				if !yield(w.from+j, &w.list[j]) {
 					return
 				}
 			}
 		}
 	}
+}
+
+func (w *window[T]) unpack(k int) {
+	if k == w.k {
+		return
+	}
+	b := &w.of.blocks[k]
+	w.list = slices.Grow(w.list[:0], b.n)[:b.n]
+	w.read(b, w.list)
+	w.k, w.from = k, w.of.n-b.first-b.n
+}
+
+// at returns the record with a number.
+func (w *window[T]) at(i int) *T {
+	if j := i - w.from; j < 0 || j >= len(w.list) {
+		blocks := w.of.blocks
+		w.unpack(sort.Search(len(blocks), func(k int) bool { return w.of.n-blocks[k].first-blocks[k].n <= i }))
+	}
+	return &w.list[i-w.from]
+}
+
+// list unpacks all blocks of a tape, side by side.
+func list[T any](t *tape, read func(*block, []T)) []T {
+	out := make([]T, t.n)
+	par.Each(len(t.blocks), func(k int) {
+		b := &t.blocks[k]
+		read(b, out[t.n-b.first-b.n:t.n-b.first])
+	})
+	return out
 }
 
 func uvarint(b []byte) (uint64, []byte) {
@@ -135,14 +160,13 @@ func (t *Segments) After() func(at int64) iter.Seq2[int, *Segment] {
 	}
 }
 
+// Reader returns a look-up by number, for one goroutine. It is quick for numbers that lie near the one before. The segment is
+// valid until the next call.
+func (t *Segments) Reader() func(i int) *Segment { return newWindow(&t.tape, readSegments).at }
+
 // List unpacks the segments.
 func (t *Segments) List() []Segment {
-	out := make([]Segment, t.n)
-	for k := range t.blocks {
-		b := &t.blocks[k]
-		readSegments(b, out[t.n-b.first-b.n:t.n-b.first])
-	}
-	return out
+	return list(&t.tape, readSegments)
 }
 
 // What stands in the head of a segment besides its kind and evidence.
@@ -233,12 +257,7 @@ func (t *Edges) All() iter.Seq2[int, *Edge] {
 
 // List unpacks the edges.
 func (t *Edges) List() []Edge {
-	out := make([]Edge, t.n)
-	for k := range t.blocks {
-		b := &t.blocks[k]
-		readEdges(b, out[t.n-b.first-b.n:t.n-b.first])
-	}
-	return out
+	return list(&t.tape, readEdges)
 }
 
 // The sides of an edge, and whether it leads elsewhere than to where the one after it begins.

@@ -37,9 +37,9 @@ type Options struct {
 func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 	tr := y.Trace
 	drawing := &Drawing{Plain: o.Plain, GPUCompute: o.GPUCompute, Slim: o.Slim}
-	wait := par.Beside(func() {
-		drawing.Marks = newMarks(y, p)
-		drawing.Tracks = append(drawing.Tracks, verdictTrack(y, p), segmentsTrack(tr, p, &drawing.Marks, o.Slim))
+	marked := par.Beside(func() { drawing.Marks = newMarks(y, p) })
+	added := par.Beside(func() {
+		drawing.Tracks = append(drawing.Tracks, verdictTrack(y, p), segmentsTrack(tr, p, &drawing.Marks, o.Slim)) // which reads the marks when it is written
 		drawing.Tracks = append(drawing.Tracks, nodeTracks(y, p, len(drawing.Tracks), 0)...)
 		drawing.Tracks = append(drawing.Tracks, analysisTracks(o.Rows, len(drawing.Tracks), 0)...)
 		drawing.Tracks = append(drawing.Tracks, adviceTracks(tr, o.Advice, p.Window, len(drawing.Tracks), o.Slim)...)
@@ -50,7 +50,8 @@ func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 	StripEarlier(tr, drawing)
 	arrows, all := chooseArrows(y, drawing.Keep, p, o.Flows)
 	drawing.Arrows, drawing.LeftOut = arrows, all-len(arrows)
-	wait()
+	added()
+	marked()
 	drawing.Attrs = append(attributes(p, o, len(arrows), drawing.LeftOut), o.Attrs...)
 	return drawing
 }

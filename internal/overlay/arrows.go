@@ -3,6 +3,7 @@ package overlay
 import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -27,6 +28,11 @@ func drawable(p *critpath.Path, e *critpath.Edge) bool {
 // edges along rows: the fewest that keep every component within its limit, and, where even the total is too large,
 // those at the end of the path. keep is Drawing.Keep.
 func chooseArrows(y *graph.Layout, keep []bool, p *critpath.Path, flows Flows) (arrows []Arrow, all int) {
+	var input [][2]int32
+	inputRead := func() {}
+	if flows == FlowsCritical {
+		inputRead = par.Beside(func() { input = inputArrows(y, keep) })
+	}
 	edges := p.Edges.List()
 	take := make([]bool, len(edges))
 	for i := range edges {
@@ -48,7 +54,8 @@ func chooseArrows(y *graph.Layout, keep []bool, p *critpath.Path, flows Flows) (
 	if all > maxArrows {
 		limitTotal(take, row)
 	}
-	c := cutter{layout: y, edges: edges, row: row, input: inputArrows(y, keep), take: take}
+	inputRead()
+	c := cutter{layout: y, edges: edges, row: row, input: input, take: take}
 	c.cut(all * maxLeftOut / 1000)
 	return taken(edges, take), all
 }
@@ -67,7 +74,16 @@ func limitTotal(take []bool, row func(i int32) bool) {
 }
 
 func taken(edges []critpath.Edge, take []bool) []Arrow {
-	var out []Arrow
+	n := 0
+	for _, t := range take {
+		if t {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	out := make([]Arrow, 0, n)
 	for i := range edges {
 		if e := &edges[i]; take[i] {
 			out = append(out, Arrow{From: e.From, To: e.To, FromEnd: e.FromEnd, ToEnd: e.ToEnd, Type: e.Type.String(),

@@ -43,7 +43,7 @@ type Track struct {
 	Category    string // of its slices
 	Slices      []Slice
 	Maker       SliceMaker                // instead of Slices
-	EventOf     func(i int) trace.EventID // the event whose time slice i is, NoEvent for nobody's; nil where slices are not of events
+	EventOf     func(i int) trace.EventID // the event whose time slice i is, NoEvent for nobody's, for one goroutine; nil where slices are not of events
 	Ends        []ArrowEnd                // of arrows from slice to slice, by slice
 	Counter     bool
 	Unit        string

@@ -13,6 +13,22 @@ import (
 func StripEarlier(tr *trace.Trace, drawing *Drawing) {
 	added := addedCategories(tr)
 	earlier := slices.Contains(added, true) // the rows of an earlier overlay, so its marks too
+	if earlier {
+		leaveOut(tr, drawing, added)
+	}
+	drawing.HasEarlierMarks = earlier || tr.Marked
+	if !drawing.HasEarlierMarks {
+		return
+	}
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Flags&trace.HasArgs != 0 && (drawing.Keep == nil || drawing.Keep[i]) && HasMarks(tr, trace.EventID(i)) {
+			drawing.EarlierRemoved++
+		}
+	}
+}
+
+// leaveOut leaves out the events of some categories.
+func leaveOut(tr *trace.Trace, drawing *Drawing, added []bool) {
 	for i := range tr.Events {
 		if added[tr.Events[i].Cat] {
 			if drawing.Keep == nil {
@@ -22,15 +38,6 @@ func StripEarlier(tr *trace.Trace, drawing *Drawing) {
 				}
 			}
 			drawing.Keep[i] = false
-			drawing.EarlierRemoved++
-		}
-	}
-	drawing.HasEarlierMarks = earlier || tr.Marked
-	if !drawing.HasEarlierMarks {
-		return
-	}
-	for i := range tr.Events {
-		if e := &tr.Events[i]; e.Flags&trace.HasArgs != 0 && (drawing.Keep == nil || drawing.Keep[i]) && HasMarks(tr, trace.EventID(i)) {
 			drawing.EarlierRemoved++
 		}
 	}

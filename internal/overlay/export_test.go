@@ -8,7 +8,8 @@ func (t *Track) Slice(i int) Slice {
 	var s Slice
 	s.Start, s.Dur = t.Maker.Span(i)
 	s.Name, s.Color = t.Maker.Look(i)
-	args, n := t.Maker.Args(i)
+	var args [MaxArgs]Arg
+	n := t.Maker.Args(i, &args)
 	s.Args = args[:n:n]
 	return s
 }

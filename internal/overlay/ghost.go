@@ -76,6 +76,8 @@ func newGhostRow(was, then *cdg.Layout, l cdg.LaneID) *ghostRow {
 	return r
 }
 
+func (r *ghostRow) ForOne() SliceMaker { return r }
+
 func (r *ghostRow) Len() int { return len(r.acts) }
 
 func (r *ghostRow) Span(i int) (start, dur int64) {
@@ -88,10 +90,10 @@ func (r *ghostRow) Look(i int) (name, color string) {
 }
 
 // Args say which event it is, and how far it has moved.
-func (r *ghostRow) Args(i int) (args [MaxArgs]Arg, n int) {
+func (r *ghostRow) Args(i int, to *[MaxArgs]Arg) int {
 	was, then := &r.was.Acts[r.acts[i]], &r.then.Acts[r.acts[i]]
-	args[0] = Arg{Key: ArgEvent, Int: int64(was.Event)}
-	args[1] = Arg{Key: argShift, Int: then.Start - was.Start}
-	args[2] = Arg{Key: argRecordedNS, Int: was.End - was.Start}
-	return args, 3
+	to[0] = Arg{Key: ArgEvent, Int: int64(was.Event)}
+	to[1] = Arg{Key: argShift, Int: then.Start - was.Start}
+	to[2] = Arg{Key: argRecordedNS, Int: was.End - was.Start}
+	return 3
 }

@@ -86,6 +86,8 @@ func (r *nodeRow) sort() {
 // drawnLength is at least 1 ns: viewers draw less as a mark that pushes later slices down.
 func drawnLength(n *nodes.Node) int64 { return max(n.End-n.Start, 1) }
 
+func (r *nodeRow) ForOne() SliceMaker { return r }
+
 func (r *nodeRow) Len() int { return len(r.ids) }
 
 func (r *nodeRow) Span(i int) (start, dur int64) {
@@ -103,16 +105,15 @@ func (r *nodeRow) Look(i int) (name, color string) {
 	return n.Phase.String(), phaseColors[n.Phase][shade]
 }
 
-func (r *nodeRow) Args(i int) ([MaxArgs]Arg, int) {
+func (r *nodeRow) Args(i int, to *[MaxArgs]Arg) int {
 	id := r.ids[i]
 	n := &r.nodes[id]
-	return [MaxArgs]Arg{
-		{Key: ArgNode, Int: int64(id)},
-		{Key: argPhase, Str: n.Phase.String(), IsStr: true},
-		{Key: argEvents, Int: int64(n.Events)},
-		{Key: argBusyNS, Int: n.Busy},
-		{Key: argNodeCriticalNS, Int: r.critical[id]},
-	}, 5
+	to[0] = Arg{Key: ArgNode, Int: int64(id)}
+	to[1] = Arg{Key: argPhase, Str: n.Phase.String(), IsStr: true}
+	to[2] = Arg{Key: argEvents, Int: int64(n.Events)}
+	to[3] = Arg{Key: argBusyNS, Int: n.Busy}
+	to[4] = Arg{Key: argNodeCriticalNS, Int: r.critical[id]}
+	return 5
 }
 
 // nodeTime is the critical time of the events of each node.

@@ -12,8 +12,10 @@ import (
 // segmentsTrack shows every segment of the path. The exact method leaves no holes; the others do where they explain
 // nothing.
 func segmentsTrack(tr *trace.Trace, p *critpath.Path, marks *Marks, slim bool) Track {
-	r := &segmentRow{tr: tr, window: p.Window.Start, segs: p.Segments.List(), resources: resources(tr), marks: marks, slim: slim}
-	r.leaveOutCovered()
+	r := &segmentRow{tr: tr, window: p.Window.Start, segs: &p.Segments, at: p.Segments.Reader(), resources: resources(tr), marks: marks, slim: slim}
+	if p.Method != "exact" { // its segments lie side by side
+		r.leaveOutCovered()
+	}
 	return Track{Name: TrackSegments, Parent: 0, Category: CategoryPath, Maker: r, EventOf: r.event, Description: strings.Join([]string{
 		"Every segment of the critical path, in time order: which event the run waited for at each moment.",
 		"Name: the event, or what the time is where it belongs to none. Args: kind, resource, position in the input.",
@@ -25,7 +27,8 @@ func segmentsTrack(tr *trace.Trace, p *critpath.Path, marks *Marks, slim bool) T
 type segmentRow struct {
 	tr        *trace.Trace
 	window    int64 // its start
-	segs      []critpath.Segment
+	segs      *critpath.Segments
+	at        func(i int) *critpath.Segment
 	shown     []int32  // the segment of each slice; nil: all are shown
 	resources []string // per track
 	marks     *Marks
@@ -35,10 +38,10 @@ type segmentRow struct {
 // leaveOutCovered finds the segments that lie under earlier ones: those of ctda and hta may.
 func (r *segmentRow) leaveOutCovered() {
 	at := r.window
-	for i := range r.segs {
-		covered := r.segs[i].End <= at
+	for i, s := range r.segs.All() {
+		covered := s.End <= at
 		if covered && r.shown == nil {
-			r.shown = make([]int32, i, len(r.segs))
+			r.shown = make([]int32, i, r.segs.Len())
 			for k := range r.shown {
 				r.shown[k] = int32(k)
 			}
@@ -49,19 +52,25 @@ func (r *segmentRow) leaveOutCovered() {
 		if r.shown != nil {
 			r.shown = append(r.shown, int32(i))
 		}
-		at = r.segs[i].End
+		at = s.End
 	}
+}
+
+func (r *segmentRow) ForOne() SliceMaker {
+	one := *r
+	one.at = r.segs.Reader()
+	return &one
 }
 
 func (r *segmentRow) Len() int {
 	if r.shown != nil {
 		return len(r.shown)
 	}
-	return len(r.segs)
+	return r.segs.Len()
 }
 
-// at returns the index of the segment of a slice.
-func (r *segmentRow) at(i int) int {
+// index returns the index of the segment of a slice.
+func (r *segmentRow) index(i int) int {
 	if r.shown != nil {
 		return int(r.shown[i])
 	}
@@ -72,15 +81,15 @@ func (r *segmentRow) at(i int) int {
 func (r *segmentRow) Span(i int) (start, dur int64) {
 	before := r.window
 	if i > 0 {
-		before = r.segs[r.at(i-1)].End
+		before = r.at(r.index(i - 1)).End
 	}
-	s := &r.segs[r.at(i)]
+	s := r.at(r.index(i))
 	start = max(s.Start, before)
 	return start, s.End - start
 }
 
 func (r *segmentRow) Look(i int) (name, color string) {
-	s := &r.segs[r.at(i)]
+	s := r.at(r.index(i))
 	if s.Owned() {
 		name = r.tr.Name(s.Event)
 	}
@@ -88,31 +97,31 @@ func (r *segmentRow) Look(i int) (name, color string) {
 }
 
 // event is whose time a slice is, NoEvent for nobody's.
-func (r *segmentRow) event(i int) trace.EventID { return r.segs[r.at(i)].Event }
+func (r *segmentRow) event(i int) trace.EventID { return r.at(r.index(i)).Event }
 
 // Args are those of a segment: an owned one has the critical_id of its event, every other its own number.
-func (r *segmentRow) Args(i int) (args [MaxArgs]Arg, n int) {
-	critical := r.at(i)
-	s := &r.segs[critical]
+func (r *segmentRow) Args(i int, to *[MaxArgs]Arg) int {
+	critical := r.index(i)
+	s := r.at(critical)
 	if s.Owned() && !r.slim {
 		critical = int(r.marks.id(s.Event))
 	}
-	args[0] = Arg{Key: ArgKind, Str: s.Kind.String(), IsStr: true}
-	args[1] = Arg{Key: argEvidence, Str: s.Evidence.String(), IsStr: true}
-	n = 2
+	to[0] = Arg{Key: ArgKind, Str: s.Kind.String(), IsStr: true}
+	to[1] = Arg{Key: argEvidence, Str: s.Evidence.String(), IsStr: true}
+	n := 2
 	if !r.slim {
-		args[n].Key, args[n].Int = ArgID, int64(critical)
+		to[n] = Arg{Key: ArgID, Int: int64(critical)}
 		n++
 	}
 	if s.Track != trace.NoTrack {
-		args[n].Key, args[n].Str, args[n].IsStr = argResource, r.resources[s.Track], true
+		to[n] = Arg{Key: argResource, Str: r.resources[s.Track], IsStr: true}
 		n++
 	}
 	if s.Owned() && !r.slim {
-		args[n].Key, args[n].Int = ArgEvent, int64(s.Event)
+		to[n] = Arg{Key: ArgEvent, Int: int64(s.Event)}
 		n++
 	}
-	return args, n
+	return n
 }
 
 // resources names the rows of a trace in short: "thread 416", "stream 7"; with the process or GPU where there are several.

@@ -1,13 +1,14 @@
 package overlay
 
 // SliceMaker makes the slices of a track when they are asked for: a path has as many segments as a trace has events, and a
-// slice with its args takes 350 bytes. Slices are in the order of Track.Slices. The methods may be called from several
-// goroutines.
+// slice with its args takes 350 bytes. Slices are in the order of Track.Slices, and are quickest made in it. What a maker
+// returns is for one goroutine; another one takes a maker of its own from ForOne, which may be itself where it remembers nothing.
 type SliceMaker interface {
+	ForOne() SliceMaker
 	Len() int
 	Span(i int) (start, dur int64) // ns
 	Look(i int) (name, color string)
-	Args(i int) ([MaxArgs]Arg, int) // the args and their number
+	Args(i int, to *[MaxArgs]Arg) int // writes the args and returns their number
 }
 
 // MaxArgs is how many args a slice of a SliceMaker may have.

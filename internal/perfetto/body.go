@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Body is the description of one slice or instant, given by Track.Fill: its name, category, colour, flows, and its
+// Body is the description of one slice or instant, given by what Track.Fill returns: its name, category, colour, flows, and its
 // arguments in order. Arguments nest: between Dict (or Array) and End they are entries of it; entries of an array
 // take "" as their key. Strings that are not valid UTF-8 are mended.
 type Body struct {

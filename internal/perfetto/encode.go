@@ -21,8 +21,12 @@ const (
 	typeCounter = 4
 )
 
-// chunkSize is when an encoder hands over what it has.
-const chunkSize = 256 << 10
+// chunkSize is when an encoder hands over what it has: after the packet that fills it, which hardly ever takes more than the
+// slack behind it.
+const (
+	chunkSize  = 256 << 10
+	chunkSlack = 16 << 10
+)
 
 // encoder turns lanes into packets. It is reused from lane to lane.
 type encoder struct {

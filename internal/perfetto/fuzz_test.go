@@ -20,9 +20,9 @@ func seeds(t testing.TB) [][]byte {
 	for _, tr := range []*Trace{
 		{},
 		{Attrs: []Attr{{Key: "a", Int: 3}, {Key: "b", Str: "x", IsStr: true}}, Tracks: []Track{
-			{Kind: Row, Parent: -1, Name: "top", Explicit: true, Items: []Item{{Start: 5, Dur: 10}, {Start: 7, Dur: 20, Ref: 1}}, Fill: fill},
+			{Kind: Row, Parent: -1, Name: "top", Explicit: true, Items: []Item{{Start: 5, Dur: 10}, {Start: 7, Dur: 20, Ref: 1}}, Fill: same(fill)},
 			{Kind: Process, Parent: -1, Name: "p", PID: 42, Labels: []string{"l"}},
-			{Kind: Thread, Parent: 1, Name: "t", PID: 42, TID: 43, Items: []Item{{Start: 5, Dur: 0}, {Start: 6, Instant: true}}, Fill: fill},
+			{Kind: Thread, Parent: 1, Name: "t", PID: 42, TID: 43, Items: []Item{{Start: 5, Dur: 0}, {Start: 6, Instant: true}}, Fill: same(fill)},
 			{Kind: Counter, Parent: 1, Name: "c", Unit: "u", Points: []Point{{TS: 5, Int: 1, IsInt: true}, {TS: 9, Float: math.Inf(1)}}}}},
 	} {
 		var b bytes.Buffer

@@ -20,7 +20,7 @@ func TestAgain(t *testing.T) {
 			of[i] = random.IntN(c.texts)
 		}
 		write := func(keep bool) []byte {
-			tr := &Trace{Tracks: []Track{{Kind: Thread, Parent: -1, Name: "row", PID: 1, TID: 1, Fill: func(b *Body, i int32) {
+			tr := &Trace{Tracks: []Track{{Kind: Thread, Parent: -1, Name: "row", PID: 1, TID: 1, Fill: same(func(b *Body, i int32) {
 				n := of[i]
 				text := fmt.Sprintf("text %d of the same length but for its middle %d", n/10, n%10)
 				if n%4 == 0 {
@@ -54,7 +54,7 @@ func TestAgain(t *testing.T) {
 					}
 				}
 				b.Int("last", int64(i))
-			}}}}
+			})}}}
 			for i := range of {
 				tr.Tracks[0].Items = append(tr.Tracks[0].Items, Item{Start: int64(10 * i), Dur: 5, Ref: int32(i)})
 			}
@@ -105,7 +105,7 @@ func TestInternSharedMemory(t *testing.T) {
 // TestUnits writes times in ns, µs and units of neither, and reads them back.
 func TestUnits(t *testing.T) {
 	for _, unit := range []int64{1, 1000, 3000, 77} {
-		tr := &Trace{Tracks: []Track{{Kind: Row, Parent: -1, Name: "row", Fill: func(b *Body, i int32) { b.Name("slice") }}}}
+		tr := &Trace{Tracks: []Track{{Kind: Row, Parent: -1, Name: "row", Fill: same(func(b *Body, i int32) { b.Name("slice") })}}}
 		want := ""
 		for i := range int64(50) {
 			it := Item{Start: unit * (1_000_000 + 100*i), Dur: unit * i, Ref: int32(i)}

@@ -35,9 +35,9 @@ type Track struct {
 	Unit     string // Counter
 	ShareKey string // Counter: rows with one key share their y axis
 
-	Items  []Item                   // slices and instants; Write sorts them
-	Fill   func(b *Body, ref int32) // describes an item; may be called from several goroutines
-	Points []Point                  // values of a Counter, by time
+	Items  []Item                          // slices and instants; Write sorts them
+	Fill   func() func(b *Body, ref int32) // what it returns describes items, for one goroutine; asked for several times
+	Points []Point                         // values of a Counter, by time
 }
 
 // GPUTrack ties a row to a device, for viewers that group by those (GpuTrackDescriptor).

@@ -168,7 +168,7 @@ func (c chunks) get() []byte {
 	case b := <-c:
 		return b[:0]
 	default:
-		return make([]byte, 0, chunkSize+chunkSize/4)
+		return make([]byte, 0, chunkSize+chunkSlack)
 	}
 }
 
@@ -192,7 +192,7 @@ func each(lanes []lane, t *Trace, start int64, free chunks, write func([]byte) b
 			e.points(l, tr.Points, t.sequence(i), start, flush)
 			return
 		}
-		e.items(l, tr.Fill, t.sequence(i), start, flush)
+		e.items(l, tr.Fill(), t.sequence(i), start, flush)
 	}
 	if workers <= 1 || len(lanes) <= 1 {
 		e := &encoder{body: newBody()}

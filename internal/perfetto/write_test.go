@@ -54,15 +54,20 @@ func small() *Trace {
 		Attrs: []Attr{{Key: "overlay.method", Str: "exact", IsStr: true}, {Key: "overlay.n", Int: -5}},
 		Tracks: []Track{
 			{Kind: Process, Parent: -1, Name: "python 42", PID: 42, Description: "pid=42", Labels: []string{"CPU"}},
-			{Kind: Thread, Parent: 0, Name: "thread 43", PID: 42, TID: 43, Description: "pid=42 tid=43", Fill: fill, Items: []Item{
+			{Kind: Thread, Parent: 0, Name: "thread 43", PID: 42, TID: 43, Description: "pid=42 tid=43", Fill: same(fill), Items: []Item{
 				{Start: 1150, Dur: 100, Ref: 2}, {Start: 1000, Dur: 200, Ref: 0}, {Start: 1100, Dur: 100, Ref: 1},
 				{Start: 1100, Ref: 3, Instant: true}, {Start: 1200, Ref: 4},
 			}},
-			{Kind: Row, Parent: -1, Name: "Critical path", Explicit: true, Fill: fill, Items: []Item{{Start: 1000, Dur: 50, Ref: 3}}},
+			{Kind: Row, Parent: -1, Name: "Critical path", Explicit: true, Fill: same(fill), Items: []Item{{Start: 1000, Dur: 50, Ref: 3}}},
 			{Kind: Counter, Parent: 2, Name: "Queue length", Unit: "ops", ShareKey: "q",
 				Points: []Point{{TS: 1000, Int: 3, IsInt: true}, {TS: 1010, Float: 2.5}, {TS: 1020, IsInt: true}}},
 		},
 	}
+}
+
+// same describes items with a function that remembers nothing.
+func same(fill func(b *Body, ref int32)) func() func(b *Body, ref int32) {
+	return func() func(b *Body, ref int32) { return fill }
 }
 
 func write(t testing.TB, tr *Trace) ([]byte, Stats) {
@@ -258,8 +263,8 @@ func TestLanes(t *testing.T) {
 		fill := func(b *Body, ref int32) { b.Name(fmt.Sprint(ref)) }
 		tr := &Trace{Tracks: []Track{
 			{Kind: Process, Parent: -1, PID: 1, Name: "p"},
-			{Kind: Thread, Parent: 0, PID: 1, TID: 1, Name: "t", Items: items, Fill: fill},
-			{Kind: Row, Parent: -1, Name: "r", Items: slices.Clone(items), Fill: fill},
+			{Kind: Thread, Parent: 0, PID: 1, TID: 1, Name: "t", Items: items, Fill: same(fill)},
+			{Kind: Row, Parent: -1, Name: "r", Items: slices.Clone(items), Fill: same(fill)},
 		}}
 		var one bytes.Buffer
 		size := rapid.IntRange(1, 50).Draw(t, "size of pieces")
@@ -310,7 +315,7 @@ func TestDepth(t *testing.T) {
 	for i := range 1000 {
 		items = append(items, Item{Start: 5000, Ref: int32(2000 + i), Instant: true})
 	}
-	tr := &Trace{Tracks: []Track{{Kind: Row, Parent: -1, Name: "deep", Items: items, Fill: func(b *Body, ref int32) { b.Name("s") }}}}
+	tr := &Trace{Tracks: []Track{{Kind: Row, Parent: -1, Name: "deep", Items: items, Fill: same(func(b *Body, ref int32) { b.Name("s") })}}}
 	data, st := write(t, tr)
 	if want := 1200 - MaxDepth + 1000 - MaxDepth; st.Deep < want || st.Lanes != 2 {
 		t.Errorf("Deep = %d, Lanes = %d; want at least %d and 2", st.Deep, st.Lanes, want)
@@ -327,7 +332,7 @@ func TestDepth(t *testing.T) {
 // TestOverlapLanesFollowTheirRow: the viewer shows the row of a thread as its name and number, and orders rows by name.
 func TestOverlapLanesFollowTheirRow(t *testing.T) {
 	tr := &Trace{Tracks: []Track{{Kind: Process, Parent: -1, Name: "GPU 0", PID: 1}, {Kind: Thread, Parent: 0, Name: "stream 7", PID: 1, TID: 7,
-		Items: []Item{{Start: 0, Dur: 10}, {Start: 5, Dur: 10, Ref: 1}}, Fill: func(b *Body, _ int32) { b.Name("x") }}}}
+		Items: []Item{{Start: 0, Dur: 10}, {Start: 5, Dur: 10, Ref: 1}}, Fill: same(func(b *Body, _ int32) { b.Name("x") })}}}
 	var buf bytes.Buffer
 	if _, err := Write(&buf, tr); err != nil {
 		t.Fatal(err)

@@ -53,7 +53,9 @@ func (r *Run) beginModel(g *graph.Graph, after func()) {
 		if after != nil {
 			after()
 		}
-		m = make(g)
+		x := g
+		g = nil // nobody but the model holds it, and it lets go of it as soon as it can
+		m = make(x)
 	})
 	r.model = func() *whatif.Model {
 		wait()
@@ -74,6 +76,20 @@ func (r *Run) advise(g *graph.Graph) *advise.Advice {
 			return nil // an empty window
 		}
 	}
-	r.beginModel(g, nil) // where it was not begun beside the path
-	return advise.Find(g, p, r.model)
+	if r.model != nil || !r.oneByOne() {
+		r.beginModel(g, nil) // where it was not begun beside the path
+		return advise.Find(g, p, r.model)
+	}
+	return advise.Find(g, p, func() *whatif.Model {
+		x := g
+		g = nil
+		return whatif.Brief(x)
+	})
 }
+
+// manyEvents is from how many events on a lean run makes the model when its causes are known, and not beside the search for them:
+// both need room, and the whole graph. That costs some 3 % of the time on two processors.
+var manyEvents = 1 << 19
+
+// oneByOne reports whether what needs the graph of a run is done one by one, for want of room.
+func (r *Run) oneByOne() bool { return r.o.Lean && len(r.Trace.Events) >= manyEvents }

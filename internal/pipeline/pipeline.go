@@ -139,7 +139,7 @@ func (r *Run) solve() error {
 	if len(r.Trace.Events) >= largeTrace {
 		runtime.GC() // of what linking left
 	}
-	if r.o.Advise && !r.Recorded && !r.o.Anonymous {
+	if r.o.Advise && !r.Recorded && !r.o.Anonymous && !r.oneByOne() {
 		r.beginModel(r.graph, nodes) // one after the other: each takes room of its own
 	}
 	r.o.stage("path")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // CauseKind is why somebody has more work than its peers.
@@ -32,6 +33,12 @@ type Cause struct {
 
 // stepName is the name of the own time of steps: what no event of the trace is about, be it work, a pause or another process on the core.
 var stepName = strings.TrimSuffix(trace.StepPrefix, "#")
+
+// asks tells the operators that ask for a collective: what takes long in one may be the wait for it, of collectives of the CPU.
+func asks(name string) bool { return strings.HasPrefix(name, vendors.CollectiveOps) }
+
+// vague reports whether a cause says nothing of who has it by turns: all that threads do takes longer, or many things do, each time other ones.
+func (c *Cause) vague() bool { return c.What == SlowCPU || c.What == MoreWork && c.OnHost }
 
 // causeNames is how many names a verdict lists.
 const causeNames = 5
@@ -101,7 +108,7 @@ func (j *Job) cause(kind StragglerKind, hits []strike, peers [][]int32) (Cause, 
 	switch {
 	case onHost && alone && strings.Contains(top.Name, "DataLoader"):
 		c.What = DataLoading
-	case onHost && alone && top.Name != stepName && t.most*10 >= (t.own-t.mid)*6/int64(max(t.steps, 1)):
+	case onHost && alone && top.Name != stepName && !asks(top.Name) && t.most*10 >= (t.own-t.mid)*6/int64(max(t.steps, 1)):
 		c.What = Pause
 	case onHost && share >= 0.5:
 		c.What = SlowCPU

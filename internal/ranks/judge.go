@@ -28,10 +28,11 @@ type JobStep struct {
 	Own, Wait       []int64
 	Excess          []int64
 
-	gpu, host []int64 // of Excess
-	jump      int64   // by which a clock jumped in it: as much longer it may seem on some ranks
-	longest   int64   // of the ranks' own steps; more than Duration where threads run ahead of the device
-	busiest   int32   // member with most work, -1; by lead before the one that is in the middle
+	gpu, host []int64    // of Excess
+	more      [2][]int64 // of the device and of threads, what a member did more than its peers, or less: below 0
+	jump      int64      // by which a clock jumped in it: as much longer it may seem on some ranks
+	longest   int64      // of the ranks' own steps; more than Duration where threads run ahead of the device
+	busiest   int32      // member with most work, -1; by lead before the one that is in the middle
 	lead      int64
 }
 
@@ -124,7 +125,7 @@ func (j *Job) jobSteps() []JobStep {
 				n = len(list)
 				at[st.Number] = n
 				list = append(list, JobStep{Number: st.Number, Start: math.MaxInt64, Own: make([]int64, len(j.Members)), Wait: make([]int64, len(j.Members)),
-					Excess: make([]int64, len(j.Members)), gpu: make([]int64, len(j.Members)), host: make([]int64, len(j.Members)), busiest: -1})
+					Excess: make([]int64, len(j.Members)), gpu: make([]int64, len(j.Members)), host: make([]int64, len(j.Members)), more: [2][]int64{make([]int64, len(j.Members)), make([]int64, len(j.Members))}, busiest: -1})
 			}
 			s := &list[n]
 			s.Start = min(s.Start, x.Clock.Global(st.Start))
@@ -274,8 +275,14 @@ func (j *Job) excess(s *JobStep, peers [][]int32) {
 		}
 		w := &all[m]
 		gpu, host := w.busyGPU-mid.busyGPU, w.busyHost-mid.busyHost
+		s.more[0][m], s.more[1][m] = gpu, host
 		s.gpu[m] = max(0, min(w.pathGPU-mid.pathGPU, gpu))
 		s.host[m] = max(0, min(w.pathHost-mid.pathHost, host)-s.jump)
+		least := s.Wait[m]
+		for _, p := range peers[m] {
+			least = min(least, s.Wait[p])
+		}
+		s.host[m] = max(0, s.host[m]-(s.Wait[m]-least)) // nobody works while it waits
 		s.Excess[m] = s.gpu[m] + s.host[m]
 		if lead := max(gpu, host); s.busiest < 0 || lead > s.lead {
 			s.busiest, s.lead = int32(m), lead
@@ -311,6 +318,7 @@ func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
 	}
 	var hits []int32
 	found, excess, own, whole := -1, int64(0), int64(0), int64(0)
+	more := make([][]int64, n) // of each stage in each step, than the mean
 	for _, s := range steps {
 		busy := make([][]int64, n)
 		for m, st := range stages {
@@ -336,6 +344,9 @@ func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
 				top = st
 			}
 		}
+		for st := range mids {
+			more[st] = append(more[st], mids[st]-sum/there)
+		}
 		if mean := sum / there; float64(mids[top]-mean) >= stageShare*float64(mean) && (found < 0 || found == top) {
 			found = top
 			hits = append(hits, s.Number)
@@ -344,7 +355,7 @@ func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
 			whole += s.Duration
 		}
 	}
-	if found < 0 || float64(len(hits)) < oftenShare*float64(len(steps)) {
+	if found < 0 || float64(len(hits)) < oftenShare*float64(len(steps)) || !steadily(more[found]) {
 		return nil
 	}
 	x := &Straggler{Kind: Persistent, Unit: "stage", Name: "stage " + itoa(found), Steps: hits, Excess: excess, Share: float64(excess) / float64(max(whole, 1)),

@@ -63,7 +63,7 @@ func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
 				busiest++
 			}
 		}
-		if often(count[m]) || often(busiest) {
+		if (often(count[m]) || often(busiest)) && steady(steps, of(strikes, m)) {
 			return []Straggler{j.straggler(Persistent, unit{"rank", "", []int32{m}}, of(strikes, m), peers)}
 		}
 	}
@@ -81,7 +81,10 @@ func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
 			}
 		}
 		slices.Sort(u.members)
-		return []Straggler{j.straggler(Alternating, u, strong, peers)}
+		if x := j.straggler(Alternating, u, strong, peers); !x.Cause.vague() {
+			return []Straggler{x}
+		}
+		return nil // of a busy machine each rank is late in some step
 	}
 	var out []Straggler
 	for _, x := range strikes {
@@ -90,6 +93,27 @@ func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
 		}
 	}
 	return out
+}
+
+// steady reports whether a member has more work than its peers by more than that changes from step to step. Of two ranks on a busy machine one has more in most of
+// a few steps as a matter of course.
+func steady(steps []*JobStep, hits []strike) bool {
+	gpu, host := int64(0), int64(0)
+	for _, x := range hits {
+		gpu += x.step.gpu[x.member]
+		host += x.step.host[x.member]
+	}
+	var more []int64
+	for _, s := range steps {
+		more = append(more, s.more[b2i(host > gpu)][hits[0].member])
+	}
+	return steadily(more)
+}
+
+// steadily reports whether something is more by more than it changes.
+func steadily(more []int64) bool {
+	mid := median(slices.Clone(more))
+	return 2*mid > 3*spread(more, mid) // about one standard deviation
 }
 
 func keys[K comparable, V any](m map[K]V) func(func(K) bool) {

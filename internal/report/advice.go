@@ -17,6 +17,7 @@ type Advice struct {
 	Input  string `json:"input" about:"file name without its folders"`
 	Window Window `json:"window" table:"window" about:"the analysed interval"`
 	Bound  string `json:"bound_by" about:"the class with the most time on the critical path"`
+	Says   string `json:"verdict" about:"what bounds the window, in words"`
 
 	Advice   *advise.Advice     `json:"advice" about:"null for slim traces"`
 	Roofline *analyses.Roofline `json:"roofline,omitempty" table:"roofline" about:"how close operators come to what the device can do; left out of slim traces"`
@@ -25,7 +26,7 @@ type Advice struct {
 // NewAdvice makes the report of advice that was found.
 func NewAdvice(s Source) *Advice {
 	r := New(Source{Name: s.Name, Version: s.Version, Graph: s.Graph, Path: s.Path})
-	a := &Advice{Schema: advise.Schema, Tool: r.Tool, Input: r.Input.Name, Window: r.Window, Bound: r.Path.BoundBy, Advice: s.Advice}
+	a := &Advice{Schema: advise.Schema, Tool: r.Tool, Input: r.Input.Name, Window: r.Window, Bound: r.Path.BoundBy, Says: r.Bound(), Advice: s.Advice}
 	if s.Analyses != nil {
 		a.Roofline = s.Analyses.Roofline
 	}

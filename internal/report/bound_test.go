@@ -50,6 +50,11 @@ func TestBlind(t *testing.T) {
 			r.Advice = &advise.Advice{Findings: []advise.Finding{{ID: "comm-exposed", Share: 0.84, Saw: "1 s waited beside 10 collectives"}}}
 			return r
 		}(), "most of it is waiting: 1 s waited beside 10 collectives"},
+		"a little of such waiting": {func() *Report {
+			r := cpu(Hotspot{Name: "aten::mm", ShareOfWindow: 0.5})
+			r.Advice = &advise.Advice{Findings: []advise.Finding{{ID: "comm-exposed", Share: 0.4, Saw: "1 s waited beside 10 collectives"}}}
+			return r
+		}(), ""},
 		"collectives of a device": {func() *Report {
 			r := cpu(Hotspot{Name: "aten::mm", ShareOfWindow: 0.5})
 			r.Path.ByClass = map[string]int64{"cpu": 51, "communication": 49}

@@ -65,10 +65,7 @@ func (a *JobAdvice) WriteText(w io.Writer, o TextOptions) error {
 	for i := range a.Advice.Findings {
 		t.finding(&a.Advice.Findings[i])
 	}
-	if len(a.Advice.Below) > 0 {
-		t.line("")
-		t.small(a.Advice.Below)
-	}
+	t.below(small(a.Advice.Below))
 	r := &a.Rank
 	t.line("")
 	t.line("%s", t.bold(Shorten(fmt.Sprintf("rank %d by itself: %s", r.Rank, r.Why), t.width)))
@@ -78,7 +75,9 @@ func (a *JobAdvice) WriteText(w io.Writer, o TextOptions) error {
 		}
 		return t.w.Flush()
 	}
-	t.line("%s", Shorten(fmt.Sprintf("%s, window %s, %s", Plain(r.Source), tables.Duration(r.Own.Window.Duration), BoundBy(r.Own.Bound)), t.width))
+	for _, l := range wrapText(fmt.Sprintf("%s, window %s, %s", Plain(r.Source), tables.Duration(r.Own.Window.Duration), r.Own.Says), t.width) {
+		t.line("%s", l)
+	}
 	t.line("gains below are those of the rank; the job gains no more than it waits for it")
 	t.wholeAdvice(r.Own)
 	return t.w.Flush()

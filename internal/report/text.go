@@ -282,11 +282,11 @@ func (t *text) trust(r *Report) {
 	notes = notes[:0]
 	for l := range t.table("quality").Lines(-1) {
 		if l.Value("count").Int() > 0 {
-			notes = append(notes, Words(l.Str("reason"))+" "+l.Show("count"))
+			notes = append(notes, l.Show("count")+" "+qualityWords(l.Str("reason")))
 		}
 	}
 	if len(notes) > 0 {
-		t.line("%s", Shorten("data quality: "+strings.Join(notes, ", "), t.width))
+		t.line("%s", Shorten("odd in the trace: "+strings.Join(notes, ", "), t.width))
 	}
 }
 

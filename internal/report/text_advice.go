@@ -98,7 +98,9 @@ func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
 		window = Plain(a.Window.Annotation)
 	}
 	t.line("%s", t.bold(Shorten(Plain(a.Input), t.width)))
-	t.line("window %s (%s), %s", tables.Duration(a.Window.Duration), Shorten(window, t.width-40), BoundBy(a.Bound))
+	for _, l := range wrapText(fmt.Sprintf("window %s (%s), %s", tables.Duration(a.Window.Duration), Shorten(window, t.width-40), a.Says), t.width) {
+		t.line("%s", l)
+	}
 	t.wholeAdvice(a)
 	return t.w.Flush()
 }
@@ -234,36 +236,42 @@ func singular(name string) string {
 
 // rest prints what is not a finding: everything together, and what is too small.
 func (t *text) rest(a *advise.Advice) {
-	t.line("")
+	var say, parts []string
 	if a.Together < a.Window { // else nothing gains
-		for _, l := range wrapText(remains(a), t.width) {
-			t.line("%s", l)
-		}
+		say = append(say, remains(a))
 	}
-	var parts []string
 	for i := range a.Findings {
 		if f := &a.Findings[i]; f.PartOf != "" {
 			parts = append(parts, fmt.Sprintf("%s %s%s (in %s)", f.ID, strings.TrimLeft(atMost(f)+" ", " "), tables.FormatShare(f.Share), f.PartOf))
 		}
 	}
 	if len(parts) > 0 {
-		for _, l := range wrapText("found too, but mostly time of a larger finding: "+strings.Join(parts, ", "), t.width) {
-			t.line("%s", l)
-		}
+		say = append(say, "found too, but mostly time of a larger finding: "+strings.Join(parts, ", "))
 	}
-	t.small(a.Below)
+	t.below(append(say, small(a.Below)...))
 }
 
-// small prints what is too small to be listed.
-func (t *text) small(below []advise.Below) {
-	var small []string
+// small says what is too small to be listed.
+func small(below []advise.Below) (say []string) {
+	var parts []string
 	for _, b := range below {
 		if math.Abs(b.Share) >= 0.0005 { // else it reads 0.0 %
-			small = append(small, b.ID+" "+signedPercent(b.Share))
+			parts = append(parts, b.ID+" "+signedPercent(b.Share))
 		}
 	}
-	if len(small) > 0 {
-		for _, l := range wrapText("too small to list: "+strings.Join(small, ", "), t.width) {
+	if len(parts) > 0 {
+		say = append(say, "too small to list: "+strings.Join(parts, ", "))
+	}
+	return say
+}
+
+// below prints sentences below the findings.
+func (t *text) below(say []string) {
+	if len(say) > 0 {
+		t.line("")
+	}
+	for _, s := range say {
+		for _, l := range wrapText(s, t.width) {
 			t.line("%s", l)
 		}
 	}

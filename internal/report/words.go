@@ -58,3 +58,18 @@ func Operator(name string) string {
 
 // Words is a name of the JSON as people write it.
 func Words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// qualityWords says what is counted as odd about a trace, where the name of the count does not.
+func qualityWords(reason string) string {
+	switch reason {
+	case "cdg_edges_left_out":
+		return "edges of the dependency graph left out"
+	case "copy_kind_against_times":
+		return "copies whose times contradict their kind"
+	case "operations_without_release":
+		return "operations whose start nothing explains"
+	case "event_waits_rejected":
+		return "waits for events that the times rule out"
+	}
+	return Words(reason)
+}

@@ -26,6 +26,9 @@ type modelBuilder struct {
 	pieceHint  []int32 // per lane: where lookUp found a piece last
 	borderHint []int32 // the same of borders
 
+	busy     []bool // per lane: a thread with ops or calls
+	launched []int  // per lane: by how many calls
+
 	set  []cdg.LaneID // per lane: who stands for those that it belongs to
 	lane []cdg.LaneID // per point of a thread
 

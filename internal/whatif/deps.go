@@ -44,29 +44,55 @@ type laterBeside struct {
 	call, op cdg.ActID
 }
 
-// layDeps gives each point its sources.
+// layDeps gives each point its sources, those of threads first: what is known of their pieces is let go then.
 func (b *modelBuilder) layDeps() {
 	m := b.m
 	b.joinCalls()
 	b.callFar, b.far = b.far, nil
-	layers := b.depLayers()
-	room := 0
+	m.depFrom = make([]int32, 2, len(m.at)+1) // the origin has none
+	threads, streams := b.depLayers()
+	b.layAll(threads)
+	b.g.Pieces, b.g.Inside = nil, nil
+	b.layAll(streams)
+}
+
+// depLayers shares out the points, in their order.
+func (b *modelBuilder) depLayers() (threads, streams []depLayer) {
+	g, m := b.g, b.m
+	for l := range g.Lanes {
+		lane := &g.Lanes[l]
+		if lane.Stream {
+			for a := lane.First; a < lane.Limit; a += cdg.ActID(pointsRange) {
+				streams = append(streams, depLayer{modelBuilder: *b, lane: cdg.LaneID(l), first: a, limit: min(lane.Limit, a+cdg.ActID(pointsRange))})
+			}
+			continue
+		}
+		for points := range slices.Chunk(m.border[l], pointsRange) {
+			threads = append(threads, depLayer{modelBuilder: *b, lane: cdg.LaneID(l), points: points})
+		}
+	}
+	return threads, streams
+}
+
+// layAll lets layers work side by side, and puts what they laid behind what is there.
+func (b *modelBuilder) layAll(layers []depLayer) {
+	m := b.m
+	n, room := len(m.deps), 0
 	for i := range layers {
 		room += layers[i].room()
 	}
-	m.deps = make([]dep, room)
-	room = 0
+	m.deps = slices.Grow(m.deps, room)
+	at := n
 	for i := range layers {
 		x := &layers[i]
-		x.deps = m.deps[room : room : room+x.room()]
-		room += x.room()
+		x.deps = m.deps[at : at : at+x.room()]
+		at += x.room()
 	}
 	par.Each(len(layers), func(i int) {
 		layers[i].pieceHint, layers[i].borderHint = make([]int32, len(b.g.Lanes)), make([]int32, len(b.g.Lanes))
 		layers[i].lay()
 	})
-	m.depFrom = make([]int32, 2, len(m.at)+1) // the origin has none
-	n, inPlace := 0, true
+	inPlace := true
 	for i := range layers {
 		inPlace = inPlace && len(layers[i].deps) <= layers[i].room()
 		for _, c := range layers[i].counts {
@@ -74,9 +100,9 @@ func (b *modelBuilder) layDeps() {
 			m.depFrom = append(m.depFrom, int32(n))
 		}
 	}
-	to := m.deps[:0] // they move to the front of the memory in which they are
+	to := m.deps // they move to the front of the memory in which they are
 	if !inPlace {
-		to = make([]dep, 0, n)
+		to = append(make([]dep, 0, n), m.deps...)
 	}
 	for i := range layers {
 		at, x := len(to), &layers[i]
@@ -97,24 +123,6 @@ func (b *modelBuilder) layDeps() {
 		}
 	}
 	m.deps = to
-}
-
-// depLayers shares out the points, in their order.
-func (b *modelBuilder) depLayers() (list []depLayer) {
-	g, m := b.g, b.m
-	for l := range g.Lanes {
-		lane := &g.Lanes[l]
-		if lane.Stream {
-			for a := lane.First; a < lane.Limit; a += cdg.ActID(pointsRange) {
-				list = append(list, depLayer{modelBuilder: *b, lane: cdg.LaneID(l), first: a, limit: min(lane.Limit, a+cdg.ActID(pointsRange))})
-			}
-			continue
-		}
-		for points := range slices.Chunk(m.border[l], pointsRange) {
-			list = append(list, depLayer{modelBuilder: *b, lane: cdg.LaneID(l), points: points})
-		}
-	}
-	return list
 }
 
 // room is for how many sources there is room: those of operations are waits of the graph, and few points of threads have several.

@@ -59,7 +59,15 @@ func (b *modelBuilder) findEnds() {
 }
 
 // works reports whether a lane is a stream, or a thread with ops or calls.
-func (b *modelBuilder) works(l cdg.LaneID) bool { return b.g.Lanes[l].Stream || len(b.g.Busy(l)) > 0 }
+func (b *modelBuilder) works(l cdg.LaneID) bool { return b.g.Lanes[l].Stream || b.busy[l] }
+
+// describe notes of each thread what is asked when the graph may be gone.
+func (b *modelBuilder) describe() {
+	b.busy, b.launched = make([]bool, len(b.g.Lanes)), make([]int, len(b.g.Lanes))
+	for l := range b.g.Lanes {
+		b.busy[l], b.launched[l] = b.g.BusyTime(cdg.LaneID(l)) > 0, b.g.Launches(cdg.LaneID(l))
+	}
+}
 
 // mainThread is the thread that carries the steps; without any, the one that launches most.
 func (b *modelBuilder) mainThread() cdg.LaneID {
@@ -71,7 +79,7 @@ func (b *modelBuilder) mainThread() cdg.LaneID {
 	}
 	most := cdg.LaneID(0)
 	for l := range g.Lanes {
-		if g.Launches(cdg.LaneID(l)) > g.Launches(most) {
+		if b.launched[l] > b.launched[most] {
 			most = cdg.LaneID(l)
 		}
 	}
@@ -83,7 +91,7 @@ func (b *modelBuilder) launches(p int32) int {
 	if b.m.act[p] != cdg.NoAct {
 		return -1
 	}
-	return b.g.Launches(b.lane[p])
+	return b.launched[b.lane[p]]
 }
 
 // lastPoint is where a lane ends in the window.

@@ -128,17 +128,18 @@ var ruleKind = [cdg.NumRules]delayKind{cdg.StreamOrder: launchDelay, cdg.Launch:
 // Graph returns the recorded graph.
 func (m *Model) Graph() *graph.Graph { return m.g }
 
-// Brief is New for those who ask for Window and nothing else. It holds on to no more of the graph than where activities lie.
-func Brief(g *graph.Graph) *Model {
-	m := New(g)
-	m.g = g.Bare()
-	return m
-}
-
 // New makes a graph ready for replays. The graph stays as it is and has to stay so.
-func New(g *graph.Graph) *Model {
+func New(g *graph.Graph) *Model { return newModel(g, g) }
+
+// Brief is New for those who ask for Window and nothing else. It holds on to no more of the graph than where activities lie, and to the
+// rest no longer than it needs it.
+func Brief(g *graph.Graph) *Model { return newModel(g, g.Bare()) }
+
+// newModel makes a model that keeps another form of its graph.
+func newModel(g, kept *graph.Graph) *Model {
 	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End, slots: make(chan struct{}, mostBrief)}
-	b := &modelBuilder{m: m, g: g.Graph, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
+	part := *g.Graph // of which the builder lets go bit by bit
+	b := &modelBuilder{m: m, g: &part, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
 	m.class = sync.OnceValue(m.classes)
 	b.holds = g.Holds()
 	b.relate()
@@ -146,8 +147,11 @@ func New(g *graph.Graph) *Model {
 	b.markBorders()
 	b.layPoints()
 	b.layParts()
+	m.g, g = kept, nil
 	b.layDeps()
+	b.describe()
 	b.forget()
+	b.g = kept.Graph
 	b.order()
 	b.findEnds()
 	return m

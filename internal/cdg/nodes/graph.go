@@ -14,16 +14,16 @@ const None ID = -1
 
 // Node is an aggregated node: activities with only sequential dependencies among them.
 type Node struct {
-	GPU        bool
-	Phase      phases.Phase
-	Lane       cdg.LaneID // the stream, or the thread of its first activity
 	Start, End int64      // ns
 	Busy       int64      // ns covered by its activities, once
+	Lane       cdg.LaneID // the stream, or the thread of its first activity
 	Events     int32
-	Sync       bool // begins with a blocking call that waited
 
 	First, Last trace.EventID // the activity that starts it (with Sync: the blocking call), and the one that ends last
 	Launch      trace.EventID // CPU: its first call that launched an operation, else NoEvent
+	GPU         bool
+	Sync        bool // begins with a blocking call that waited
+	Phase       phases.Phase
 }
 
 // EdgeKind is the kind of an edge between nodes.

@@ -119,6 +119,7 @@ type records struct {
 	buf  []byte
 	some bool // something stands before the next event
 	args []chrome.Arg
+	made [overlay.MaxArgs]overlay.Arg
 }
 
 // next makes room for an event and returns the buffer to append it to.
@@ -149,8 +150,7 @@ func (r *records) slices(l *chromeLane) {
 		var name string
 		if row := l.track.Maker; row != nil {
 			name, _ = row.Look(int(k))
-			args, n := row.Args(int(k))
-			r.addArgs(args[:n])
+			r.addArgs(r.made[:row.Args(int(k), &r.made)])
 		} else {
 			name = l.track.Slices[k].Name
 			r.addArgs(l.track.Slices[k].Args)

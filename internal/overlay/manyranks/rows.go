@@ -124,6 +124,8 @@ type stripRow struct {
 	s ranks.Strip
 }
 
+func (r *stripRow) ForOne() overlay.SliceMaker { return r }
+
 func (r *stripRow) Len() int { return len(r.s) }
 
 func (r *stripRow) Span(i int) (start, dur int64) {
@@ -155,10 +157,10 @@ func (r *stripRow) Look(i int) (name, color string) {
 	return name, color
 }
 
-func (r *stripRow) Args(i int) (args [overlay.MaxArgs]overlay.Arg, n int) {
+func (r *stripRow) Args(i int, to *[overlay.MaxArgs]overlay.Arg) (n int) {
 	x := &r.s[i]
 	add := func(a overlay.Arg) {
-		args[n] = a
+		to[n] = a
 		n++
 	}
 	if x.Part == ranks.Works {
@@ -173,7 +175,7 @@ func (r *stripRow) Args(i int) (args [overlay.MaxArgs]overlay.Arg, n int) {
 			add(overlay.Arg{Key: "bytes", Int: b})
 		}
 	}
-	return args, n
+	return n
 }
 
 // stepTracks adds the group of steps: a row for each rank, a slice a step, coloured by how much of it the rank waited.

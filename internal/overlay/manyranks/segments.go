@@ -82,6 +82,8 @@ func (r *segmentRow) arrange() {
 	slices.SortFunc(r.segs, func(a, b segment) int { return cmp.Compare(a.start, b.start) })
 }
 
+func (r *segmentRow) ForOne() overlay.SliceMaker { return r }
+
 func (r *segmentRow) Len() int { return len(r.segs) }
 
 func (r *segmentRow) Span(i int) (start, dur int64) {
@@ -103,10 +105,10 @@ func (w what) of(kind critpath.SegmentKind) string {
 	return kind.String()
 }
 
-func (r *segmentRow) Args(i int) (args [overlay.MaxArgs]overlay.Arg, n int) {
+func (r *segmentRow) Args(i int, to *[overlay.MaxArgs]overlay.Arg) (n int) {
 	s := &r.segs[i]
 	add := func(a overlay.Arg) {
-		args[n] = a
+		to[n] = a
 		n++
 	}
 	add(overlay.Arg{Key: overlay.ArgRank, Int: int64(r.p.j.Members[s.member].Rank)})
@@ -120,5 +122,5 @@ func (r *segmentRow) Args(i int) (args [overlay.MaxArgs]overlay.Arg, n int) {
 	if c := r.p.j.Path[s.id].Instance; c >= 0 {
 		add(overlay.Arg{Key: overlay.ArgInstance, Int: int64(c)})
 	}
-	return args, n
+	return n
 }

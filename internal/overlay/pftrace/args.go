@@ -2,7 +2,6 @@ package pftrace
 
 import (
 	"strings"
-	"sync"
 
 	"overlay/internal/perfetto"
 	"overlay/internal/trace"
@@ -12,6 +11,7 @@ import (
 // others: they differ from event to event, and what does not compresses best undivided (1 to 3 % of a .gz). Integers stay
 // exact, null is left out (Perfetto has no such value), except in an array, where it becomes a text so that indices stay.
 type argWriter struct {
+	tr     *trace.Trace
 	b      *perfetto.Body
 	drop   func(key string) bool // of the top level; nil drops none
 	visit  func(key string, v trace.Value) bool
@@ -29,26 +29,20 @@ type intArg struct {
 	v   int64
 }
 
-// argWriters are kept for the goroutines that describe events.
-var argWriters = sync.Pool{New: func() any {
-	a := new(argWriter)
+// newArgWriter writes args of events of a trace; drop says which to leave out, nil none.
+func newArgWriter(tr *trace.Trace, drop func(key string) bool) *argWriter {
+	a := &argWriter{tr: tr, drop: drop}
 	a.visit, a.known = a.arg, a.again // made once: a method value costs an allocation
 	return a
-}}
-
-// writeArgs adds the args of an event; drop says which to leave out, nil none.
-func writeArgs(b *perfetto.Body, tr *trace.Trace, id trace.EventID, drop func(key string) bool) {
-	if tr.Events[id].Flags&trace.HasArgs == 0 {
-		return
-	}
-	a := argWriters.Get().(*argWriter)
-	a.write(b, tr, id, drop)
-	argWriters.Put(a)
 }
 
-func (a *argWriter) write(b *perfetto.Body, tr *trace.Trace, id trace.EventID, drop func(key string) bool) {
-	a.b, a.drop, a.depth, a.skip, a.n = b, drop, 0, 0, 0
-	tr.Source.ArgsBut(id, a.known, a.visit)
+// write adds the args of an event.
+func (a *argWriter) write(b *perfetto.Body, id trace.EventID) {
+	if a.tr.Events[id].Flags&trace.HasArgs == 0 {
+		return
+	}
+	a.b, a.depth, a.skip, a.n = b, 0, 0, 0
+	a.tr.Source.ArgsBut(id, a.known, a.visit)
 	for ; a.depth > 0; a.depth-- { // args that break off
 		b.End()
 	}

@@ -36,8 +36,14 @@ func paleIndex(name string) uint8 {
 	return uint8(h % uint32(len(paleColors)))
 }
 
+// filler returns what describes input events, for one goroutine.
+func (w *writer) filler() func(b *perfetto.Body, id int32) {
+	args := newArgWriter(w.tr, dropped(w.drawing))
+	return func(b *perfetto.Body, id int32) { w.fill(b, id, args) }
+}
+
 // fill describes an input event.
-func (w *writer) fill(b *perfetto.Body, id int32) {
+func (w *writer) fill(b *perfetto.Body, id int32, args *argWriter) {
 	e := &w.tr.Events[id]
 	b.Name(w.tr.WrittenName(trace.EventID(id)))
 	if e.Cat != 0 {
@@ -69,10 +75,10 @@ func (w *writer) fill(b *perfetto.Body, id int32) {
 	if marked {
 		mark(b, &m, w.drawing.Slim)
 	}
-	writeArgs(b, w.tr, trace.EventID(id), dropped(w.drawing))
+	args.write(b, trace.EventID(id))
 	if e.Ph == 'B' || e.Ph == 'b' || e.Ph == 'S' {
 		if end, ok := w.endOf[id]; ok {
-			writeArgs(b, w.tr, trace.EventID(end), dropped(w.drawing))
+			args.write(b, trace.EventID(end))
 		}
 	}
 }

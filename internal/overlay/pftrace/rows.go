@@ -150,7 +150,7 @@ func (w *writer) addProcess(id trace.ProcID, order int32, pid int64, threads []t
 		w.out.Tracks = append(w.out.Tracks, perfetto.Track{
 			Kind: perfetto.Thread, Parent: self, PID: pid, TID: tids[i], Order: int32(i),
 			Name: w.threadName(kt), Description: "pid=" + w.tr.TokenText(pr.PID) + " tid=" + w.tr.TokenText(kt.TID),
-			Items: w.items[t], Fill: w.fill,
+			Items: w.items[t], Fill: w.filler,
 		})
 	}
 }
@@ -159,7 +159,7 @@ func (w *writer) addAsync(proc trace.ProcID, ids []int) {
 	for _, i := range ids {
 		a := &w.async[i]
 		w.out.Tracks = append(w.out.Tracks, perfetto.Track{
-			Kind: perfetto.Row, Parent: int(w.procOf[proc]), Name: w.tr.Syms[a.name], Merge: true, Items: a.items, Fill: w.fill,
+			Kind: perfetto.Row, Parent: int(w.procOf[proc]), Name: w.tr.Syms[a.name], Merge: true, Items: a.items, Fill: w.filler,
 		})
 	}
 }

@@ -55,28 +55,36 @@ func addedRows(tracks []overlay.Track) []perfetto.Track {
 			}
 			out.Items = append(out.Items, perfetto.Item{Start: start, Dur: dur, Ref: int32(k)})
 		}
-		out.Fill = func(b *perfetto.Body, k int32) { fillAdded(t, b, k) }
+		out.Fill = func() func(*perfetto.Body, int32) { return fillAdded(t) }
 	})
 	return rows
 }
 
-// fillAdded describes an added slice.
-func fillAdded(t *overlay.Track, b *perfetto.Body, k int32) {
-	fillEnds(t, b, k)
+// fillAdded returns what describes the slices of an added track, for one goroutine.
+func fillAdded(t *overlay.Track) func(b *perfetto.Body, k int32) {
 	if t.Maker == nil {
-		s := &t.Slices[k]
-		look(t, b, s.Name, s.Color)
-		addArgs(b, s.Args)
-		return
+		return func(b *perfetto.Body, k int32) {
+			fillEnds(t, b, k)
+			s := &t.Slices[k]
+			look(t, b, s.Name, s.Color)
+			addArgs(b, s.Args)
+		}
 	}
-	name, color := t.Maker.Look(int(k))
-	look(t, b, name, color)
-	args, n := t.Maker.Args(int(k))
-	addArgs(b, args[:n])
+	maker := t.Maker.ForOne()
+	var args [overlay.MaxArgs]overlay.Arg
+	return func(b *perfetto.Body, k int32) {
+		fillEnds(t, b, k)
+		name, color := maker.Look(int(k))
+		look(t, b, name, color)
+		addArgs(b, args[:maker.Args(int(k), &args)])
+	}
 }
 
 // fillEnds adds the ends of arrows on an added slice.
 func fillEnds(t *overlay.Track, b *perfetto.Body, k int32) {
+	if len(t.Ends) == 0 {
+		return
+	}
 	i := sort.Search(len(t.Ends), func(i int) bool { return t.Ends[i].Slice >= k })
 	for ; i < len(t.Ends) && t.Ends[i].Slice == k; i++ {
 		b.Flow(uint64(t.Ends[i].ID))

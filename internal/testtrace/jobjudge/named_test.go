@@ -15,11 +15,12 @@ func TestWhoIsSlow(t *testing.T) {
 		kind ranks.StragglerKind
 		unit string
 	}{
-		"one of two ranks of a stage": {testtrace.NewJob(testtrace.JobOptions{Kind: "pp_dp", Cause: "gpu", Seed: 21, World: 8, Noise: 5}), Named, ranks.Persistent, "rank"},
-		"a stage of two ranks":        {testtrace.NewJob(testtrace.JobOptions{Kind: "pp_dp", Cause: "stage", Seed: 22, World: 8}), Named, ranks.Persistent, "stage"},
-		"inputs, mostly of one rank":  {testtrace.RandomJob(7730019), Named, ranks.Alternating, "rank"},
-		"lost records, and a jump":    {testtrace.RandomJob(7710165), Quiet, "", ""},
-		"windows that end apart":      {testtrace.RandomJob(7710200), Named, "", ""},
+		"one of two ranks of a stage":    {testtrace.NewJob(testtrace.JobOptions{Kind: "pp_dp", Cause: "gpu", Seed: 21, World: 8, Noise: 5}), Named, ranks.Persistent, "rank"},
+		"a stage of two ranks":           {testtrace.NewJob(testtrace.JobOptions{Kind: "pp_dp", Cause: "stage", Seed: 22, World: 8}), Named, ranks.Persistent, "stage"},
+		"inputs, mostly of one rank":     {testtrace.RandomJob(7730019), Named, ranks.Alternating, "rank"},
+		"lost records, and a jump":       {testtrace.RandomJob(7710165), Quiet, "", ""},
+		"a stage, in two steps of three": {testtrace.RandomJob(880032), Missed, ranks.OneOff, "rank"},
+		"windows that end apart":         {testtrace.RandomJob(7710200), Named, "", ""},
 	} {
 		s := Judge(c.job)
 		if s.Err != nil {
