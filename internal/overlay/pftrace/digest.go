@@ -5,7 +5,7 @@ type digest uint64
 
 const (
 	digestStart digest = 14695981039346656037
-	digestPrime        = 1099511628211
+	digestPrime uint64 = 1099511628211
 )
 
 // word adds a number, the lowest byte first.
