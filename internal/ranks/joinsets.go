@@ -20,12 +20,13 @@ type set struct {
 }
 
 // joinSets puts sets of ranks on one clock that share channels, but of which neither steps nor numbers tell what of them is one. All channels
-// between two sets tell the same difference of clocks: that at which their operations end together. It reports whether it joined any.
+// between two sets tell the same difference of clocks: that at which their operations end together. It reports whether it joined any. Of very many sets that do not
+// fit, those with most are tried alone.
 func (j *Job) joinSets(channels []channel) bool {
 	list := j.sets(channels)
-	joined := false
+	joined, left := false, mostMisfits
 	for at := range list {
-		for ref := &list[at]; !ref.gone; {
+		for ref := &list[at]; !ref.gone && left > 0; {
 			thetas := make([]int64, len(list))
 			fits := make([]bool, len(list))
 			par.Each(len(list), func(i int) {
@@ -38,6 +39,8 @@ func (j *Job) joinSets(channels []channel) bool {
 				if ok {
 					ref.take(&list[i], thetas[i])
 					some = true
+				} else if i != at && !list[i].gone {
+					left--
 				}
 			}
 			if !some {
@@ -72,6 +75,9 @@ func (j *Job) joinSets(channels []channel) bool {
 	}
 	return joined
 }
+
+// mostMisfits is how often sets may not fit: all of 96 may, each with each.
+const mostMisfits = 96 * 95
 
 // sets lists the components with what they did, the one with most first.
 func (j *Job) sets(channels []channel) []set {
@@ -250,15 +256,27 @@ func (x *aligner) within(theta int64) int {
 	return min(in(x.a, 0), in(x.b, theta))
 }
 
-// votes are the differences of ends that occur most often in all channels, in bins.
+// votes are the differences of ends that occur most often in all channels, in bins. Where so many are compared that all bins have some by chance, those
+// count that clearly have more.
 func votes(shared []aligner) []int64 {
-	total := 0
+	total, low, high := 0, int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range shared {
-		total += len(shared[i].a)
+		x := &shared[i]
+		total += len(x.a)
+		if n, m := len(x.a), len(x.b); n > 0 && m > 0 { // they are sorted by their ends
+			low, high = min(low, floorDiv(x.b[0].end-x.a[n-1].end, voteBin)), max(high, floorDiv(x.b[m-1].end-x.a[0].end, voteBin))
+		}
+	}
+	if low > high {
+		return nil
+	}
+	var near []int32 // by bin, from low on
+	far := map[int64]int32{}
+	if high-low < voteBins {
+		near = make([]int32, high-low+1)
 	}
 	stride := (total + voteSamples - 1) / voteSamples
-	bins := map[int64]int{}
-	n := 0
+	n, sum := 0, 0
 	for s := range shared {
 		x := &shared[s]
 		for i := range x.a {
@@ -266,16 +284,42 @@ func votes(shared []aligner) []int64 {
 				continue
 			}
 			for k := range x.b {
-				if x.alike(pair{int32(i), int32(k)}) {
-					bins[floorDiv(x.b[k].end-x.a[i].end, voteBin)]++
+				if !x.alike(pair{int32(i), int32(k)}) {
+					continue
+				}
+				sum++
+				if bin := floorDiv(x.b[k].end-x.a[i].end, voteBin); near != nil {
+					near[bin-low]++
+				} else {
+					far[bin]++
 				}
 			}
 		}
 	}
-	order := make([]int64, 0, len(bins))
-	for bin := range bins {
-		order = append(order, bin)
+	type vote struct {
+		bin   int64
+		count int32
 	}
-	slices.SortFunc(order, func(p, q int64) int { return cmp.Or(cmp.Compare(bins[q], bins[p]), cmp.Compare(p, q)) })
-	return order[:min(voteTries, len(order))]
+	mean := float64(sum) / float64(high-low+1)
+	chance := int32(mean + 5*math.Sqrt(mean))
+	var order []vote
+	for i, c := range near {
+		if c > chance {
+			order = append(order, vote{low + int64(i), c})
+		}
+	}
+	for bin, c := range far {
+		if c > chance {
+			order = append(order, vote{bin, c})
+		}
+	}
+	slices.SortFunc(order, func(p, q vote) int { return cmp.Or(cmp.Compare(q.count, p.count), cmp.Compare(p.bin, q.bin)) })
+	var bins []int64
+	for _, v := range order[:min(voteTries, len(order))] {
+		bins = append(bins, v.bin)
+	}
+	return bins
 }
+
+// voteBins is up to how many bins are counted in a table, 16 MiB of it.
+const voteBins = 1 << 22
