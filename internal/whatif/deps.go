@@ -74,6 +74,18 @@ func (b *modelBuilder) depLayers() (threads, streams []depLayer) {
 	return threads, streams
 }
 
+// group puts layers together that one processor works at: it keeps something for each lane, so a group has as many points as there are lanes.
+func (b *modelBuilder) group(layers []depLayer) (groups [][]depLayer) {
+	least := max(pointsRange, len(b.g.Lanes))
+	for from, to := 0, 0; from < len(layers); from = to {
+		for n := 0; to < len(layers) && n < least; to++ {
+			n += len(layers[to].points) + int(layers[to].limit-layers[to].first)
+		}
+		groups = append(groups, layers[from:to])
+	}
+	return groups
+}
+
 // layAll lets layers work side by side, and puts what they laid behind what is there.
 func (b *modelBuilder) layAll(layers []depLayer) {
 	m := b.m
@@ -88,9 +100,14 @@ func (b *modelBuilder) layAll(layers []depLayer) {
 		x.deps = m.deps[at : at : at+x.room()]
 		at += x.room()
 	}
-	par.Each(len(layers), func(i int) {
-		layers[i].pieceHint, layers[i].borderHint = make([]int32, len(b.g.Lanes)), make([]int32, len(b.g.Lanes))
-		layers[i].lay()
+	groups := b.group(layers)
+	par.Each(len(groups), func(i int) {
+		pieces, borders := make([]int32, len(b.g.Lanes)), make([]int32, len(b.g.Lanes))
+		for k := range groups[i] {
+			x := &groups[i][k]
+			x.pieceHint, x.borderHint = pieces, borders
+			x.lay()
+		}
 	})
 	inPlace := true
 	for i := range layers {
