@@ -41,9 +41,8 @@ type workSize struct {
 // events. Where the events are not counted yet, one is taken for textEvent bytes of text.
 const (
 	needsAnyway  = 64 << 20
-	needsEvent   = 250 // run and report
-	needsBare    = 200 // without advice
-	needsContext = 300 // the slim form, and all analyses
+	needsEvent   = 170 // run and report
+	needsContext = 250 // the slim form, and all analyses
 	textEvent    = 250
 )
 
@@ -53,8 +52,6 @@ func (w *workSize) expect(o *options) {
 	case o.command != "run" && o.command != "report" || o.many:
 	case o.onlyCritical || len(o.analyses) > 0:
 		w.perEvent.Store(needsContext)
-	case o.noAdvice:
-		w.perEvent.Store(needsBare)
 	default:
 		w.perEvent.Store(needsEvent)
 	}
@@ -97,7 +94,7 @@ func watchMemory(container int64, w *workSize) <-chan error {
 				if written > 0 {
 					needs += ", besides the output, which lies in memory: choose a folder on a disk with -o"
 				}
-				full <- fmt.Errorf("out of memory: the container allows %s, and %s; raise the limit, or analyse a trace of fewer steps ('run --no-advice' needs a fifth less)",
+				full <- fmt.Errorf("out of memory: the container allows %s, and %s; raise the limit, or analyse a trace of fewer steps",
 					megabytes(container), needs)
 				return
 			}

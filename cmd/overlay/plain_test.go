@@ -98,7 +98,7 @@ func TestHostileText(t *testing.T) {
 		{1, []string{"check", bad}}, {1, []string{"run", "-i", bad}}, {1, []string{"open", empty}}, {1, []string{"report", "-i", empty}},
 		{1, []string{"open", missing}}, {1, []string{"check", missing}}, {1, []string{"report", "-i", missing}}, {1, []string{"check", dir + "/" + hostile + "/x"}},
 		{1, []string{"convert", "-i", name, "-o", missing + "/x.json"}}, {2, []string{"convert", "-i", name, "-o", name}}, {2, []string{"convert", "-i", name, "-o", hostile}},
-		{2, []string{hostile}}, {2, []string{"./" + hostile}}, {2, []string{"-" + hostile}}, {2, []string{"run", "--" + hostile}}, {2, []string{"run", hostile}},
+		{2, []string{hostile}}, {2, []string{"./" + hostile}}, {2, []string{"-" + hostile}}, {2, []string{"run", "--" + hostile}}, {1, []string{"run", hostile}},
 		{1, []string{"check", "a", hostile}}, {2, []string{"run", "-i", name, "--method", hostile}}, {2, []string{"run", "-i", name, "--jobs", hostile}},
 		{2, []string{"run", "-i", name, "--max-expand", hostile}}, {2, []string{"run", "-i", name, "--report", hostile}}, {2, []string{"help", hostile}},
 	} {

@@ -47,7 +47,7 @@ var coldStart = add(rule{
 func (r *run) coldCalls() []cdg.ActID {
 	firstOf := make([]bool, len(r.tr.Syms))
 	firstLaunch := r.m.NewSet()
-	var launches []int64
+	launches := make([]int64, 0, len(r.ops))
 	for _, o := range r.ops {
 		if l := r.launch(o); l != cdg.NoAct {
 			launches = append(launches, r.g.Acts[l].Start)

@@ -153,12 +153,15 @@ func layOut(tr *trace.Trace, o *Options) (*builder, error) {
 func (b *builder) applyRules() *Graph {
 	g := b.d
 	b.classifyCalls()
+	var pools pool
+	pooled := par.Beside(func() { pools = b.findPools() })
 	b.linkStreams()
 	described := par.Beside(b.describeThreads)
 	b.markGraphs()
 	b.sortEnds()
 	b.relateStreams()
 	described()
+	full, polled := b.beside((*builder).queueFull), b.beside((*builder).polledWaits)
 	b.readSyncRecords()
 	b.calibrateLaunches()
 	b.exactEventWaits()
@@ -170,13 +173,14 @@ func (b *builder) applyRules() *Graph {
 	b.assumeLaunches()
 	b.unrecordedWork()
 	b.blockingCalls()
-	b.queueFull()
-	b.polledWaits()
+	full()
+	polled()
 	b.pairThreads()
 	b.bindOperations(b.sortFound())
 	held := b.holdsBeside()
 	g.ClockGrain = b.clockGrain
-	b.findPools()
+	pooled()
+	b.pool = pools
 	b.bindThreads(g.Window.Start, g.Window.End)
 	b.measureOwnTime()
 	held()
@@ -194,17 +198,36 @@ func (b *builder) applyRules() *Graph {
 	return g
 }
 
+// beside applies a rule that reads no results of others on a goroutine of its own. The returned function waits for it, and adds what it
+// found.
+func (b *builder) beside(rule func(*builder)) (add func()) {
+	x := *b
+	x.found = nil
+	wait := par.Beside(func() { rule(&x) })
+	return func() {
+		wait()
+		b.found = append(b.found, x.found...)
+	}
+}
+
 // carriedIn counts the operations launched before the window that still run inside it.
 func (b *builder) carriedIn(w Window) int {
+	operations := len(b.d.Acts) - int(b.firstOp)
+	parts := make([]int, ranges(operations, 0))
+	par.EachRange(operations, len(parts), func(part, from, to int) {
+		for a := b.firstOp + ActID(from); a < b.firstOp+ActID(to); a++ {
+			act := &b.d.Acts[a]
+			if act.End <= w.Start || act.Start >= w.End {
+				continue
+			}
+			if l := b.launch[a]; l != NoAct && b.d.Acts[l].Start < w.Start || l == NoAct && act.Start < w.Start {
+				parts[part]++
+			}
+		}
+	})
 	n := 0
-	for a := b.firstOp; int(a) < len(b.d.Acts); a++ {
-		act := &b.d.Acts[a]
-		if act.End <= w.Start || act.Start >= w.End {
-			continue
-		}
-		if l := b.launch[a]; l != NoAct && b.d.Acts[l].Start < w.Start || l == NoAct && act.Start < w.Start {
-			n++
-		}
+	for _, more := range parts {
+		n += more
 	}
 	return n
 }

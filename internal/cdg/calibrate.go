@@ -13,6 +13,8 @@ func (b *builder) calibrateLaunches() {
 	d := b.d
 	operations := len(d.Acts) - int(b.firstOp)
 	parts := make([]latencies, ranges(operations, 0))
+	call := int64(0)
+	called := par.Beside(func() { call = b.usualCall() })
 	par.EachRange(operations, len(parts), func(part, from, to int) {
 		parts[part] = b.latenciesOf(b.firstOp+ActID(from), b.firstOp+ActID(to))
 	})
@@ -22,7 +24,8 @@ func (b *builder) calibrateLaunches() {
 		launch, gap, behind = append(launch, parts[i].launch...), append(gap, parts[i].gap...), append(behind, parts[i].behind...)
 	}
 	c := &d.Delays
-	c.Call = b.usualCall()
+	called()
+	c.Call = call
 	c.Launch.Samples, c.Launch.Spread = len(launch), spreadOf(launch)
 	c.Launch.Min, c.Launch.Max = 5*us, 20*us
 	if len(launch) >= enough {

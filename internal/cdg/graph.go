@@ -138,18 +138,18 @@ func (g *Graph) Busy(lane LaneID) []Span {
 	var busy []Span
 	for l, a := &g.Lanes[lane], g.Lanes[lane].First; a < l.Limit && !l.Stream; a++ {
 		if !g.Marker(a) {
-			busy = cover(busy, &g.Acts[a])
+			busy = cover(busy, Span{g.Acts[a].Start, g.Acts[a].End})
 		}
 	}
 	return busy
 }
 
-// cover adds the time of the next activity of a thread to a union.
-func cover(busy []Span, act *Act) []Span {
-	if n := len(busy); n > 0 && act.Start <= busy[n-1].End {
-		busy[n-1].End = max(busy[n-1].End, act.End)
-	} else if act.End > act.Start {
-		busy = append(busy, Span{act.Start, act.End})
+// cover adds time that begins no earlier than all before to a union.
+func cover(busy []Span, s Span) []Span {
+	if n := len(busy); n > 0 && s.Start <= busy[n-1].End {
+		busy[n-1].End = max(busy[n-1].End, s.End)
+	} else if s.End > s.Start {
+		busy = append(busy, s)
 	}
 	return busy
 }

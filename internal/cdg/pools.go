@@ -29,9 +29,8 @@ type (
 )
 
 // findPools reads names once, and finds what several threads of a process begin with after a gap, again and again.
-func (b *builder) findPools() {
+func (b *builder) findPools() (p pool) {
 	d, tr := b.d, b.tr
-	p := &b.pool
 	p.rounds = map[roundKey]bool{}
 	for i, s := range tr.Syms {
 		if tid, ok := vendors.StartedBy(s); ok {
@@ -70,6 +69,7 @@ func (b *builder) findPools() {
 			p.rounds[k] = true
 		}
 	}
+	return p
 }
 
 // startedBy finds the thread that gave another its work, by the name of what that began with at t.

@@ -19,14 +19,16 @@ func (b *builder) sortFound() (first []int32, rows []dep) {
 	}
 	b.found = nil
 	first = first[:len(b.d.Acts)+1]
-	for a := range b.d.Acts {
-		row := rows[first[a]:first[a+1]]
-		for i := 1; i < len(row); i++ { // insertion: they are few
-			for k := i; k > 0 && row[k].less(&row[k-1]); k-- {
-				row[k], row[k-1] = row[k-1], row[k]
+	par.EachRange(len(b.d.Acts), ranges(len(b.d.Acts), 0), func(_, from, to int) {
+		for a := from; a < to; a++ {
+			row := rows[first[a]:first[a+1]]
+			for i := 1; i < len(row); i++ { // insertion: they are few
+				for k := i; k > 0 && row[k].less(&row[k-1]); k-- {
+					row[k], row[k-1] = row[k-1], row[k]
+				}
 			}
 		}
-	}
+	})
 	return first, rows
 }
 

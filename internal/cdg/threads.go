@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"overlay/internal/par"
 	"overlay/internal/trace"
 )
 
@@ -32,61 +33,23 @@ func (b *builder) describeThreads() {
 	b.threads = make([]threadInfo, len(d.Lanes))
 	b.waits = map[trace.ProcID][]ActID{}
 	b.records = map[trace.ProcID][]int64{}
-	counts := make([]int, len(d.Lanes)) // of launching calls
-	for a := b.firstOp; int(a) < len(d.Acts); a++ {
-		if l := b.launch[a]; l != NoAct && b.ofCall[l] == a {
-			counts[d.Acts[l].Lane]++
-		}
-	}
 	isNode, isStep, isPin := b.nameFlags()
+	names := threadNames{isNode, isStep, isPin}
+	parts := make([]threadPart, 0, len(d.Lanes))
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
-		if lane.Stream {
-			continue
+		for a, size := lane.First, ActID(rangeSize); !lane.Stream && a < lane.Limit; a += size {
+			parts = append(parts, threadPart{lane: LaneID(l), from: a, to: min(lane.Limit, a+size)})
 		}
-		t := &b.threads[l]
-		t.launches = make([]ActID, 0, counts[l])
-		t.busy = make([]Span, 0, b.busyRuns(LaneID(l)))
-		steps := false
-		var copies []ActID
-		for a := lane.First; a < lane.Limit; a++ {
-			act, e := &d.Acts[a], b.event(a)
-			if b.ofCall[a] != NoAct {
-				t.launches = append(t.launches, a)
-			}
-			switch {
-			case d.Marker(a):
-				t.ops++
-				steps = steps || isStep[e.Name]
-				continue
-			case e.Kind == trace.CPUOp:
-				t.ops++
-				t.autograd = t.autograd || isNode[e.Name]
-				t.pinMemory = t.pinMemory || isPin[e.Name]
-			default:
-				switch b.calls[e.Name] {
-				case streamWait:
-					b.waits[lane.Proc] = append(b.waits[lane.Proc], a)
-				case streamSync, deviceSync, eventSync, freeCall, submit:
-					b.syncCalls = append(b.syncCalls, a)
-				case asyncCopy, blockingCopy:
-					copies = append(copies, a)
-				case eventRecord:
-					b.records[lane.Proc] = append(b.records[lane.Proc], act.Start)
-					t.records = append(t.records, a)
-				}
-			}
-			t.busy = cover(t.busy, act)
+	}
+	par.Each(len(parts), func(i int) { parts[i].describe(b, &names) })
+	for len(parts) > 0 {
+		n := 1
+		for n < len(parts) && parts[n].lane == parts[0].lane {
+			n++
 		}
-		if copies != nil {
-			b.copyCalls = append(b.copyCalls, copies)
-		}
-		b.sortCalls(t.launches)
-		b.sortCalls(t.records)
-		for _, s := range t.busy {
-			t.busyTime += s.End - s.Start
-		}
-		t.autograd = t.autograd && !steps || strings.Contains(b.tr.Tracks[lane.Track].Name, "pt_autograd")
+		b.joinThread(parts[:n])
+		parts = parts[n:]
 	}
 	b.takeLaunchesForOps()
 	for p := range b.records {
@@ -97,19 +60,89 @@ func (b *builder) describeThreads() {
 	}
 }
 
-// busyRuns is about how many intervals the union of a thread's ops and calls has: it has no more, unless frames cover
-// an op that goes on around them.
-func (b *builder) busyRuns(l LaneID) int {
+// threadNames says by name what threads are told by.
+type threadNames struct{ node, step, pin []bool }
+
+// threadPart is what some activities of a thread, which follow one another, say of it.
+type threadPart struct {
+	threadInfo
+	lane     LaneID
+	from, to ActID
+	steps    bool
+	copies   []ActID // copy calls
+	syncs    []ActID // calls that wait for the GPU
+	waits    []ActID // calls that make a stream wait
+}
+
+func (t *threadPart) describe(b *builder, names *threadNames) {
 	d := b.d
-	n, inside := 0, false
-	for _, p := range d.Pieces[d.PieceFirst[l]:d.PieceFirst[l+1]] {
-		works := p.Owner != NoAct && !d.Marker(p.Owner)
-		if works && !inside {
-			n++
+	for a := t.from; a < t.to; a++ {
+		act, e := &d.Acts[a], b.event(a)
+		if b.ofCall[a] != NoAct {
+			t.launches = append(t.launches, a)
 		}
-		inside = works
+		switch {
+		case d.Marker(a):
+			t.ops++
+			t.steps = t.steps || names.step[e.Name]
+			continue
+		case e.Kind == trace.CPUOp:
+			t.ops++
+			t.autograd = t.autograd || names.node[e.Name]
+			t.pinMemory = t.pinMemory || names.pin[e.Name]
+		default:
+			switch b.calls[e.Name] {
+			case streamWait:
+				t.waits = append(t.waits, a)
+			case streamSync, deviceSync, eventSync, freeCall, submit:
+				t.syncs = append(t.syncs, a)
+			case asyncCopy, blockingCopy:
+				t.copies = append(t.copies, a)
+			case eventRecord:
+				t.records = append(t.records, a)
+			}
+		}
+		t.busy = cover(t.busy, Span{act.Start, act.End})
 	}
-	return n
+}
+
+// joinThread puts together what the parts of a thread say of it.
+func (b *builder) joinThread(parts []threadPart) {
+	lane := parts[0].lane
+	l, t := &b.d.Lanes[lane], &b.threads[lane]
+	launches, busy, steps := 0, 0, false
+	for i := range parts {
+		launches += len(parts[i].launches)
+		busy += len(parts[i].busy)
+	}
+	t.launches, t.busy = make([]ActID, 0, launches), make([]Span, 0, busy)
+	var copies []ActID
+	for i := range parts {
+		x := &parts[i]
+		t.launches, t.records, copies = append(t.launches, x.launches...), append(t.records, x.records...), append(copies, x.copies...)
+		t.ops += x.ops
+		t.autograd, t.pinMemory, steps = t.autograd || x.autograd, t.pinMemory || x.pinMemory, steps || x.steps
+		for _, s := range x.busy {
+			t.busy = cover(t.busy, s)
+		}
+		b.syncCalls = append(b.syncCalls, x.syncs...)
+		if x.waits != nil {
+			b.waits[l.Proc] = append(b.waits[l.Proc], x.waits...)
+		}
+		for _, a := range x.records {
+			b.records[l.Proc] = append(b.records[l.Proc], b.d.Acts[a].Start)
+		}
+		x.threadInfo = threadInfo{}
+	}
+	if copies != nil {
+		b.copyCalls = append(b.copyCalls, copies)
+	}
+	b.sortCalls(t.launches)
+	b.sortCalls(t.records)
+	for _, s := range t.busy {
+		t.busyTime += s.End - s.Start
+	}
+	t.autograd = t.autograd && !steps || strings.Contains(b.tr.Tracks[l.Track].Name, "pt_autograd")
 }
 
 // takeLaunchesForOps lets the threads that launch stand for those that run ops in processes of which only calls were

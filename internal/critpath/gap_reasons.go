@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
+	"overlay/internal/par"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
@@ -132,12 +133,17 @@ func (r *reasoner) otherDevice(s *Segment) bool {
 
 // spans is the union of all events of a kind, in order.
 func (r *reasoner) spans(kind trace.Kind) *[]cdg.Span {
-	var all []cdg.Span
-	for i := range r.tr.Events {
-		if e := &r.tr.Events[i]; e.Kind == kind && e.Ph == 'X' && r.tr.Dur(e) > 0 {
-			all = append(all, cdg.Span{Start: e.Start, End: r.tr.End(e)})
+	parts := make([][]cdg.Span, par.Ranges(len(r.tr.Events), 1<<16))
+	par.EachRange(len(r.tr.Events), len(parts), func(part, from, to int) {
+		for i := from; i < to; i++ {
+			if e := &r.tr.Events[i]; e.Kind == kind && e.Ph == 'X' {
+				if end := r.tr.End(e); end > e.Start {
+					parts[part] = append(parts[part], cdg.Span{Start: e.Start, End: end})
+				}
+			}
 		}
-	}
+	})
+	all := slices.Concat(parts...)
 	slices.SortFunc(all, func(x, y cdg.Span) int { return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End)) })
 	out := all[:0]
 	for _, s := range all {

@@ -61,6 +61,14 @@ func TestTapes(t *testing.T) {
 		if n == 0 {
 			return
 		}
+		read := packed.Reader()
+		for _, i := range rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 5).Draw(t, "numbers") {
+			for k := i; k < min(i+3, n); k++ {
+				if s := read(k); *s != segments[k] {
+					t.Fatalf("segment %d: %+v", k, *s)
+				}
+			}
+		}
 		after := packed.After()
 		for _, k := range rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 5).Draw(t, "from") {
 			first := -1

@@ -139,7 +139,7 @@ func TestNoSuchWindow(t *testing.T) {
 	}
 	bare := testtrace.New()
 	bare.Thread(1, 1, "python").Op("aten::mm", 0, us)
-	if _, err = graph.Build(bare.Parse(t), cdg.Options{Step: "3"}); err == nil || err.Error() != `window: no annotation "ProfilerStep#3" in the trace; it has no annotations` {
+	if _, err = graph.Build(bare.Parse(t), cdg.Options{Step: "3"}); err == nil || err.Error() != "window: no step 3 in the trace, which has none: the profiler names them where prof.step() is called" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -13,11 +13,12 @@ func (m *Model) moved(op cdg.ActID) int64 {
 		return 0
 	}
 	id := g.Acts[op].Event
-	if m.class[op] == CopyClass {
+	class := m.class()[op]
+	if class == CopyClass {
 		n, _ := g.Trace.ArgInt(id, "bytes")
 		return max(n, 0)
 	}
-	if m.class[op] != CommClass {
+	if class != CommClass {
 		return 0
 	}
 	if n := messageBytes(g.Trace, id); n > 0 {

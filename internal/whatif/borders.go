@@ -32,25 +32,21 @@ type modelBuilder struct {
 	set  []cdg.LaneID // per lane: who stands for those that it belongs to
 	lane []cdg.LaneID // per point of a thread
 
-	opDeps   []opDep
-	callDeps map[callEnd][]dep // further sources of borders
+	callDeps map[int32][]dep // further sources of borders
+	called   Set             // the borders that have them
+	far      []int64         // delays that sources have no room for
+	callFar  []int64         // those of callDeps
 }
 
 // forget lets go of what the points and their sources were made from: what brings them into order needs room.
 func (b *modelBuilder) forget() {
-	b.holds, b.held, b.asked, b.real, b.start, b.inner, b.inside, b.ops, b.opDeps, b.callDeps = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+	b.holds, b.held, b.asked, b.real, b.start, b.inner, b.inside, b.ops, b.callDeps, b.called, b.callFar = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 // callEnd is the border at which a call returns.
 type callEnd struct {
 	lane cdg.LaneID
 	at   int64
-}
-
-// opDep is a source of the start of an operation.
-type opDep struct {
-	op cdg.ActID
-	dep
 }
 
 // waited reports whether a wait says when a thread goes on: untraced time passes by itself.

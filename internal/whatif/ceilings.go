@@ -43,7 +43,7 @@ func (m *Model) OfClass(c critpath.Class) Change {
 		}
 	}
 	on := m.NewSet()
-	for a, class := range m.class {
+	for a, class := range m.class() {
 		if pathClasses[class] == c {
 			on.Add(cdg.ActID(a))
 		}

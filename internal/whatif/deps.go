@@ -1,59 +1,160 @@
 package whatif
 
 import (
-	"cmp"
 	"slices"
 
 	"overlay/internal/cdg"
+	"overlay/internal/par"
 )
 
-// layDeps gives each point its sources.
+// pointsRange is about how many points one processor works at in one go. Tests make it small.
+var pointsRange = 1 << 14
+
+// depLayer gives some points their sources: neighbours of one lane. It looks at what the builder knows and changes nothing of it.
+type depLayer struct {
+	modelBuilder
+	lane   cdg.LaneID
+	points []int32   // of a thread
+	first  cdg.ActID // of a stream: its operations from here on
+	limit  cdg.ActID
+	deps   []dep
+	counts []int32 // per point: how many
+	later  []laterBeside
+	costs  []longCost
+}
+
+// longCost is the time of an operation that has no room for it.
+type longCost struct {
+	point int32
+	ns    int64
+}
+
+// setCost says how long an operation lasts.
+func (b *depLayer) setCost(point int32, ns int64) {
+	if ns >= 0 && ns < spanLimit {
+		b.m.cost.short[point] = uint32(ns)
+	} else {
+		b.costs = append(b.costs, longCost{point, ns})
+	}
+}
+
+// laterBeside is a source that may turn out to be one of a thread beside, see besides.
+type laterBeside struct {
+	dep      int // index into depLayer.deps
+	call, op cdg.ActID
+}
+
+// layDeps gives each point its sources, those of threads first: what is known of their pieces is let go then.
 func (b *modelBuilder) layDeps() {
-	g, m := b.g, b.m
-	m.depFrom = make([]int32, 1, len(m.at)+1)
-	m.depFrom = append(m.depFrom, 0) // the origin has none
+	m := b.m
 	b.joinCalls()
-	points, waits := 0, len(b.opDeps) // of threads; of operations
-	for l := range m.border {
-		points += len(m.border[l])
-	}
-	for i, p := range m.opPoint {
-		if k := m.firstOp + cdg.ActID(i); p != none {
-			waits += int(g.First[k+1] - g.First[k])
-		}
-	}
-	m.deps = make([]dep, 0, points)
-	streams := false
+	b.callFar, b.far = b.far, nil
+	m.depFrom = make([]int32, 2, len(m.at)+1) // the origin has none
+	threads, streams := b.depLayers()
+	b.layAll(threads)
+	b.g.Pieces, b.g.Inside = nil, nil
+	b.layAll(streams)
+}
+
+// depLayers shares out the points, in their order.
+func (b *modelBuilder) depLayers() (threads, streams []depLayer) {
+	g, m := b.g, b.m
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
-		if lane.Stream && !streams { // the first: no thread comes after it
-			streams = true
-			b.g.Pieces, b.g.Inside = nil, nil
-			m.deps = slices.Grow(m.deps, waits)
-		}
 		if lane.Stream {
-			for a := lane.First; a < lane.Limit; a++ {
-				if m.pointOf(a) != none {
-					b.operationDeps(a)
-					m.depFrom = append(m.depFrom, int32(len(m.deps)))
-				}
+			for a := lane.First; a < lane.Limit; a += cdg.ActID(pointsRange) {
+				streams = append(streams, depLayer{modelBuilder: *b, lane: cdg.LaneID(l), first: a, limit: min(lane.Limit, a+cdg.ActID(pointsRange))})
 			}
 			continue
 		}
-		for _, x := range m.border[l] {
-			b.borderDeps(cdg.LaneID(l), m.at[x])
-			m.depFrom = append(m.depFrom, int32(len(m.deps)))
+		for points := range slices.Chunk(m.border[l], pointsRange) {
+			threads = append(threads, depLayer{modelBuilder: *b, lane: cdg.LaneID(l), points: points})
+		}
+	}
+	return threads, streams
+}
+
+// layAll lets layers work side by side, and puts what they laid behind what is there.
+func (b *modelBuilder) layAll(layers []depLayer) {
+	m := b.m
+	n, room := len(m.deps), 0
+	for i := range layers {
+		room += layers[i].room()
+	}
+	m.deps = slices.Grow(m.deps, room)
+	at := n
+	for i := range layers {
+		x := &layers[i]
+		x.deps = m.deps[at : at : at+x.room()]
+		at += x.room()
+	}
+	par.Each(len(layers), func(i int) {
+		layers[i].pieceHint, layers[i].borderHint = make([]int32, len(b.g.Lanes)), make([]int32, len(b.g.Lanes))
+		layers[i].lay()
+	})
+	inPlace := true
+	for i := range layers {
+		inPlace = inPlace && len(layers[i].deps) <= layers[i].room()
+		for _, c := range layers[i].counts {
+			n += int(c)
+			m.depFrom = append(m.depFrom, int32(n))
+		}
+	}
+	to := m.deps // they move to the front of the memory in which they are
+	if !inPlace {
+		to = append(make([]dep, 0, n), m.deps...)
+	}
+	for i := range layers {
+		at, x := len(to), &layers[i]
+		to = append(to, x.deps...)
+		if len(x.far) > 0 {
+			for k := range to[at:] {
+				if d := &to[at+k]; d.flag&distant != 0 {
+					d.lag += int32(len(m.far))
+				}
+			}
+			m.far = append(m.far, x.far...)
+		}
+		for _, y := range x.later {
+			b.besides(&to[at+y.dep], y.call, y.op)
+		}
+		for _, y := range x.costs {
+			m.cost.set(y.point, y.ns)
+		}
+	}
+	m.deps = to
+}
+
+// room is for how many sources there is room: those of operations are waits of the graph, and few points of threads have several.
+func (b *depLayer) room() int {
+	return len(b.points) + int(b.g.First[b.limit]-b.g.First[b.first]) + int(b.limit-b.first)/16
+}
+
+func (b *depLayer) lay() {
+	b.counts = make([]int32, 0, len(b.points)+int(b.limit-b.first))
+	done := func(before int) { b.counts = append(b.counts, int32(len(b.deps)-before)) }
+	for _, x := range b.points {
+		before := len(b.deps)
+		b.borderDeps(b.lane, x)
+		done(before)
+	}
+	for a := b.first; a < b.limit; a++ {
+		if b.m.pointOf(a) != none {
+			before := len(b.deps)
+			b.operationDeps(a)
+			done(before)
 		}
 	}
 }
 
-func (b *modelBuilder) fixed(at int64, rule cdg.Rule) {
-	b.m.deps = append(b.m.deps, b.after(at, dep{wait: none, rule: rule, flag: bound}))
+func (b *depLayer) fixed(at int64, rule cdg.Rule) {
+	b.deps = append(b.deps, b.after(at, dep{wait: none, rule: rule, flag: bound}))
 }
 
 // borderDeps gives a point of a thread the source that did bind, and what the call that ends there would wait for.
-func (b *modelBuilder) borderDeps(l cdg.LaneID, at int64) {
+func (b *depLayer) borderDeps(l cdg.LaneID, point int32) {
 	g, m := b.g, b.m
+	at := m.at[point]
 	if at <= m.t0 {
 		b.fixed(at, cdg.Program)
 		return
@@ -65,23 +166,25 @@ func (b *modelBuilder) borderDeps(l cdg.LaneID, at int64) {
 		if !ok {
 			d = b.source(g.Pieces[first].Begun)
 		}
-		m.deps = append(m.deps, d)
+		b.deps = append(b.deps, d)
 		return
 	}
 	if w := b.waitFor(l, piece, at); w != cdg.NoWait {
 		d := b.source(w)
 		if owner := g.Pieces[piece].Owner; d.src > 0 && d.rule == cdg.Sync && owner != cdg.NoAct {
-			b.besides(&d, owner, g.Waits[w].From)
+			b.later = append(b.later, laterBeside{len(b.deps), owner, g.Waits[w].From})
 		}
-		m.deps = append(m.deps, d)
+		b.deps = append(b.deps, d)
 	} else if d, ok := b.heldUntil(l, at); ok {
-		m.deps = append(m.deps, d)
+		b.deps = append(b.deps, d)
 	}
 	if d, ok := b.onRequest(int32(piece+1), at); ok {
-		m.deps = append(m.deps, d)
+		b.deps = append(b.deps, d)
 	}
-	if more := b.callDeps[callEnd{l, at}]; more != nil {
-		m.deps = append(m.deps, more...)
+	if b.called.Has(cdg.ActID(point)) {
+		for _, d := range b.callDeps[point] {
+			b.deps = append(b.deps, b.after(d.lagOf(b.callFar), d))
+		}
 	}
 }
 
@@ -115,10 +218,10 @@ func (b *modelBuilder) source(id cdg.WaitID) dep {
 }
 
 // operationDeps gives an operation its sources: the one that did bind with its delay, all others with what is typical.
-func (b *modelBuilder) operationDeps(k cdg.ActID) {
+func (b *depLayer) operationDeps(k cdg.ActID) {
 	g, m := b.g, b.m
 	act := &g.Acts[k]
-	m.cost.set(m.pointOf(k), act.End-max(act.Start, m.t0))
+	b.setCost(m.pointOf(k), act.End-max(act.Start, m.t0))
 	if act.Start <= m.t0 {
 		b.fixed(m.t0, cdg.Program)
 		return
@@ -126,7 +229,7 @@ func (b *modelBuilder) operationDeps(k cdg.ActID) {
 	row := g.Sources(k)
 	for i := range row {
 		if row[i].Bound { // it comes first: where two are over at once, what did bind binds
-			m.deps = append(m.deps, b.source(cdg.WaitID(g.First[k]+int32(i))))
+			b.deps = append(b.deps, b.source(cdg.WaitID(g.First[k]+int32(i))))
 		}
 	}
 	for i := range row {
@@ -150,27 +253,23 @@ func (b *modelBuilder) operationDeps(k cdg.ActID) {
 			}
 			d.src, lag = p, act.Start-from.End
 		}
-		m.deps = append(m.deps, b.after(min(m.typical[d.typical], lag), d))
-	}
-	i, _ := slices.BinarySearchFunc(b.opDeps, k, func(x opDep, k cdg.ActID) int { return cmp.Compare(x.op, k) })
-	for ; i < len(b.opDeps) && b.opDeps[i].op == k; i++ {
-		m.deps = append(m.deps, b.opDeps[i].dep)
+		b.deps = append(b.deps, b.after(min(m.typical[d.typical], lag), d))
 	}
 }
 
 // joinCalls finds the border at which each call returns that would wait for something.
 func (b *modelBuilder) joinCalls() {
 	g, m := b.g, b.m
-	b.callDeps = map[callEnd][]dep{}
+	b.callDeps, b.called = map[int32][]dep{}, make(Set, (len(m.at)+63)/64)
 	for _, h := range b.holds {
 		c, op := &g.Acts[h.Call], &g.Acts[h.Op]
-		p := m.pointOf(h.Op)
-		if p == none || c.End <= m.t0 || c.End > m.t1 || b.borderAt(c.Lane, c.End) == none {
+		p, border := m.pointOf(h.Op), b.borderAt(c.Lane, c.End)
+		if p == none || c.End <= m.t0 || c.End > m.t1 || border == none {
 			continue
 		}
-		key := callEnd{c.Lane, c.End}
 		d := b.after(min(m.typical[postLag], c.End-op.End), dep{src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: postLag, flag: held})
 		b.besides(&d, h.Call, h.Op)
-		b.callDeps[key] = append(b.callDeps[key], d)
+		b.called.Add(cdg.ActID(border))
+		b.callDeps[border] = append(b.callDeps[border], d)
 	}
 }

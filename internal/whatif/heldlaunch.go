@@ -25,22 +25,32 @@ func (b *modelBuilder) findHeld() {
 		if !g.Lanes[l].Stream {
 			continue
 		}
+		isLong := func(c cdg.ActID) bool { return g.Acts[c].End-g.Acts[c].Start > max(5*usual, heldLeast) }
 		var calls []cdg.ActID // of single operations, in order of launch
 		var ends []int64
+		long := 0
 		for k := g.Lanes[l].First; k < g.Lanes[l].Limit; k++ {
 			if c := b.launchOf(k); c != cdg.NoAct && b.ops[c] == 1 {
 				calls, ends = append(calls, c), append(ends, g.Acts[k].End)
+				if isLong(c) {
+					long++
+				}
 			}
+		}
+		if long < heldProofs {
+			continue
 		}
 		slices.SortFunc(calls, func(x, y cdg.ActID) int { return int(min(max(g.Acts[x].Start-g.Acts[y].Start, -1), 1)) })
 		byEnd := b.byEnd(cdg.LaneID(l))
 		slices.Sort(ends)
-		long := 0
+		long = 0 // with operations queued
 		found := map[callEnd]cdg.ActID{}
 		for i, c := range calls {
 			call := &g.Acts[c]
-			done := sort.Search(len(ends), func(k int) bool { return ends[k] > call.Start })
-			if call.End-call.Start <= max(5*usual, heldLeast) || i-done < heldBacklog {
+			if !isLong(c) {
+				continue
+			}
+			if done := sort.Search(len(ends), func(k int) bool { return ends[k] > call.Start }); i-done < heldBacklog {
 				continue
 			}
 			long++

@@ -55,7 +55,7 @@ type Model struct {
 	parts     []part          // own time of threads, in order of lanes and time: before the second point of a lane, then before the third …
 	long      map[int32]int64 // of parts: how long those are that have no room to say so, ns
 	partFirst []int32         // CSR by lane
-	class     []Class         // per activity
+	class     func() []Class  // per activity; found when first asked for
 	gaps      []gap           // own time in gaps of threads, by point
 	firstOp   cdg.ActID       // streams lie behind threads: all activities from here on are operations
 	opPoint   []int32         // per operation: its point, or none
@@ -140,7 +140,7 @@ func newModel(g, kept *graph.Graph) *Model {
 	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End, slots: make(chan struct{}, mostBrief)}
 	part := *g.Graph // of which the builder lets go bit by bit
 	b := &modelBuilder{m: m, g: &part, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
-	m.class = m.classes()
+	m.class = sync.OnceValue(m.classes)
 	b.holds = g.Holds()
 	b.relate()
 	b.measure()

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"overlay/internal/cdg"
+	"overlay/internal/par"
 )
 
 // order puts the points into the order of their recorded times, threads before streams at one instant: a launch call
@@ -70,14 +71,19 @@ func (b *modelBuilder) renumber(place []int32) {
 			m.prev[i] = place[p]
 		}
 	}
-	depFrom, deps := make([]int32, 1, len(m.depFrom)), make([]dep, 0, len(m.deps))
-	for _, o := range old {
-		for _, d := range m.deps[m.depFrom[o]:m.depFrom[o+1]] {
-			d.src = place[d.src]
-			deps = append(deps, d)
-		}
-		depFrom = append(depFrom, int32(len(deps)))
+	depFrom, deps := make([]int32, len(m.depFrom)), make([]dep, len(m.deps))
+	for i, o := range old {
+		depFrom[i+1] = depFrom[i] + m.depFrom[o+1] - m.depFrom[o]
 	}
+	inRanges(len(old), func(from, to int) {
+		for i := from; i < to; i++ {
+			to := deps[depFrom[i]:depFrom[i+1]]
+			copy(to, m.deps[m.depFrom[old[i]]:])
+			for k := range to {
+				to[k].src = place[to[k].src]
+			}
+		}
+	})
 	m.depFrom, m.deps = depFrom, deps
 	for i := range m.beside {
 		m.beside[i].call = place[m.beside[i].call]
@@ -91,23 +97,35 @@ func (b *modelBuilder) renumber(place []int32) {
 		m.gaps[i].point = place[m.gaps[i].point]
 	}
 	cdg.SortRuns(m.gaps, func(x, y *gap) bool { return x.point < y.point }) // a run for each thread
-	for i, p := range m.opPoint {
-		if p != none {
-			m.opPoint[i] = place[p]
+	inRanges(len(m.opPoint), func(from, to int) {
+		for i, p := range m.opPoint[from:to] {
+			if p != none {
+				m.opPoint[from+i] = place[p]
+			}
 		}
-	}
+	})
 	for l := range m.border {
-		for i := range m.border[l] {
-			m.border[l][i] = place[m.border[l][i]]
-		}
+		list := m.border[l]
+		inRanges(len(list), func(from, to int) {
+			for i, p := range list[from:to] {
+				list[from+i] = place[p]
+			}
+		})
 	}
+}
+
+// inRanges shares n things out among the processors.
+func inRanges(n int, do func(from, to int)) {
+	par.EachRange(n, par.Ranges(n, pointsRange), func(_, from, to int) { do(from, to) })
 }
 
 // inOrder returns a list in the order of old, which has for each place where it stands in the list.
 func inOrder[T any](list []T, old []int32) []T {
 	out := make([]T, len(old))
-	for i, o := range old {
-		out[i] = list[o]
-	}
+	inRanges(len(old), func(from, to int) {
+		for i := from; i < to; i++ {
+			out[i] = list[old[i]]
+		}
+	})
 	return out
 }

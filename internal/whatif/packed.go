@@ -100,7 +100,7 @@ func (d *dep) lagOf(far []int64) int64 {
 
 // after gives a source that is being made a delay.
 func (b *modelBuilder) after(ns int64, d dep) dep {
-	b.m.far = d.setLag(ns, b.m.far)
+	b.far = d.setLag(ns, b.far)
 	return d
 }
 

@@ -68,6 +68,7 @@ func (r *Result) Touched(path *critpath.Path) Touched {
 func (r *Result) Classes() [critpath.NumClasses]int64 {
 	var sum [critpath.NumClasses]int64
 	m, p := r.m, &r.plan
+	class := m.class()
 	t := m.t0 + r.Window // what is left lies before
 	take := func(from int64, c critpath.Class) {
 		if from = max(from, m.t0); from < t {
@@ -79,7 +80,7 @@ func (r *Result) Classes() [critpath.NumClasses]int64 {
 	take(t-r.last.after, critpath.ClassUntraced)
 	for at > 0 && t > m.t0 {
 		if a := m.act[at]; a != cdg.NoAct {
-			take(r.end[at]-p.cost.of(at), pathClasses[m.class[a]])
+			take(r.end[at]-p.cost.of(at), pathClasses[class[a]])
 		}
 		if r.by[at] == none {
 			if m.prev[at] == none {

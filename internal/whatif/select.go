@@ -293,7 +293,7 @@ func (s *Selector) class(arg string) (Set, error) {
 		return nil, fmt.Errorf("no class %q: compute, comm, copy, cpu, runtime, python; of delays launch, sync, handoff, unexplained, untraced", arg)
 	}
 	out := s.m.NewSet()
-	for a, c := range s.m.class {
+	for a, c := range s.m.class() {
 		if slices.Contains(want, c) {
 			out.Add(cdg.ActID(a))
 		}

@@ -2,7 +2,6 @@
 package pftrace
 
 import (
-	"hash/fnv"
 	"io"
 
 	"overlay/internal/overlay"
@@ -120,44 +119,38 @@ func realtime(tr *trace.Trace) (int64, bool) {
 // number, and without it two overlays of one input would be one trace. It guards against accidents, not attacks.
 func (w *writer) uuid() [2]uint64 {
 	sums := w.tr.Source.Digest()
-	h := fnv.New64a()
-	word := func(v int64) {
-		var b [8]byte
-		for i := range b {
-			b[i] = byte(v >> (8 * i))
-		}
-		h.Write(b[:])
-	}
-	word(w.tr.Source.Size())
+	h := digestStart
+	h.word(w.tr.Source.Size())
 	if drawing := w.drawing; drawing != nil {
-		word(1)
+		h.word(1)
 		for _, a := range drawing.Attrs {
-			io.WriteString(h, a.Key+"\x00"+a.Str+"\x00")
-			word(a.Int)
+			h.text(a.Key)
+			h.text(a.Str)
+			h.word(a.Int)
 		}
 		for i := range drawing.Marks.Events() {
 			if m, ok := drawing.Marks.Of(trace.EventID(i)); ok {
-				word(int64(m.Event))
-				word(m.NS ^ int64(max(m.ID, 0))<<40)
+				h.word(int64(m.Event))
+				h.word(m.NS ^ int64(max(m.ID, 0))<<40)
 			}
 		}
-		word(int64(len(drawing.Arrows)))
-		word(int64(len(drawing.Tracks)))
+		h.word(int64(len(drawing.Arrows)))
+		h.word(int64(len(drawing.Tracks)))
 		for i := range drawing.Tracks {
-			word(int64(drawing.Tracks[i].Len()))
-			word(int64(len(drawing.Tracks[i].Points)))
+			h.word(int64(drawing.Tracks[i].Len()))
+			h.word(int64(len(drawing.Tracks[i].Points)))
 		}
 		if drawing.Plain {
-			word(2)
+			h.word(2)
 		}
 		if drawing.GPUCompute {
-			word(4)
+			h.word(4)
 		}
 		for _, k := range drawing.Keep {
 			if !k {
-				word(3)
+				h.word(3)
 			}
 		}
 	}
-	return [2]uint64{uint64(sums[0])<<32 | uint64(sums[1]), h.Sum64()}
+	return [2]uint64{uint64(sums[0])<<32 | uint64(sums[1]), uint64(h)}
 }
