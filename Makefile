@@ -18,7 +18,7 @@ build: ## bin/overlay
 # What runs seldom or briefly is compiled without inlining for the page: that takes a fourteenth off what is sent, and nothing
 # can be told of the time.
 WEB_BRIEF = $(addprefix ./internal/,advise/... report analyses relations roofline tables ranks/... anonymize frompftrace critpath/hta slim graph whatif cdg/... critpath overlay \
-	vendors pipeline columns overlay/manyranks overlay/chromejson) $(addprefix github.com/klauspost/compress/,zstd/... huff0 fse) \
+	vendors pipeline columns perfetto overlay/manyranks overlay/chromejson overlay/pftrace) $(addprefix github.com/klauspost/compress/,zstd/... huff0 fse) \
 	encoding/json encoding/... fmt regexp/... reflect time os syscall io/fs math/... context log/... internal/fmtsort internal/strconv strconv unicode
 
 # The glue wasm_exec.js has to be that of the Go that compiles.

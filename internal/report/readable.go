@@ -44,8 +44,8 @@ func Readable(name string) string {
 	if s := demangled(name); s != "" {
 		return s
 	}
-	if s := tail.ReplaceAllString(name, " $1"); s != name {
-		return s
+	if m := tail.FindStringSubmatchIndex(name); m != nil {
+		return name[:m[0]] + " " + name[m[2]:m[3]] + name[m[1]:]
 	}
 	if !strings.ContainsAny(name, "<(") || strings.HasPrefix(name, "Mem") || strings.Contains(name, ".py(") || strings.HasPrefix(name, "<") || strings.HasPrefix(name, "enumerate(") {
 		return name

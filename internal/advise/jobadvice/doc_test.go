@@ -22,6 +22,7 @@ func TestDocumented(t *testing.T) {
 		t.Fatalf("%s has no table of rules over ranks", file)
 	}
 	want := before + head
+	rules := rules()
 	for i := range rules {
 		want += "| `" + rules[i].id + "` | " + rules[i].title + ": " + rules[i].cause + " |\n"
 	}

@@ -62,13 +62,13 @@ type found struct {
 // minShare is the share of the window below which a finding is not listed, as for one trace.
 const minShare = 0.01
 
-// rules are all rules, in the order in which they are tried.
-var rules = slices.Concat(stragglerRules, pathRules, noteRules)
+// rules are all rules, in the order in which they are tried. They are made when asked for: a program without jobs leaves them out.
+func rules() []rule { return slices.Concat(stragglerRules(), pathRules, noteRules) }
 
 // IDs are the names of all rules.
 func IDs() []string {
 	var ids []string
-	for _, r := range rules {
+	for _, r := range rules() {
 		ids = append(ids, r.id)
 	}
 	return ids
@@ -77,6 +77,7 @@ func IDs() []string {
 // New lists what makes a job longer than it has to be.
 func New(j *ranks.Job, v *ranks.Verdict) *Advice {
 	l := &look{Job: j, verdict: v, window: j.Window[1] - j.Window[0]}
+	rules := rules()
 	a := &Advice{Window: l.window, Rules: len(rules), Findings: []advise.Finding{}, Below: []advise.Below{}}
 	most := int64(0)
 	for i := range rules {

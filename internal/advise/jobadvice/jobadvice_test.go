@@ -112,7 +112,7 @@ func TestBalanced(t *testing.T) {
 			for seed := range uint64(3) {
 				a, _, _, _ := adviseOn(t, testtrace.JobOptions{Kind: kind, Cause: cause, Seed: 90 + seed, World: 8, Steps: 5})
 				for i := range a.Findings {
-					if f := &a.Findings[i]; slices.ContainsFunc(stragglerRules, func(r rule) bool { return r.id == f.ID }) || f.ID == "slow-link" {
+					if f := &a.Findings[i]; slices.ContainsFunc(stragglerRules(), func(r rule) bool { return r.id == f.ID }) || f.ID == "slow-link" {
 						t.Errorf("%q in %s, seed %d: %s of %v", cause, kind, seed, f.ID, f.Ranks)
 					}
 				}

@@ -45,7 +45,7 @@ var stageRule = rule{id: "stage-more-work", group: advise.Specific, kind: advise
 	}}
 
 // stragglerRules are one rule a cause.
-var stragglerRules = func() []rule {
+func stragglerRules() []rule {
 	list := []rule{stageRule}
 	for _, c := range causes {
 		list = append(list, rule{id: c.id, group: advise.Specific, kind: advise.AtMost, level: advise.Medium, blames: true, scenario: lateScenario, why: c.why, title: c.title,
@@ -54,7 +54,7 @@ var stragglerRules = func() []rule {
 			}})
 	}
 	return list
-}()
+}
 
 // stragglers are those that were found and fit.
 func (l *look) stragglers(fits func(*ranks.Straggler) bool, do string) (list []found) {
