@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"runtime/debug"
+
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/critpath"
@@ -83,6 +85,7 @@ func (r *Run) advise(g *graph.Graph) *advise.Advice {
 	return advise.Find(g, p, func() *whatif.Model {
 		x := g
 		g = nil
+		debug.FreeOSMemory() // else what rules left lies beside the model
 		return whatif.Brief(x)
 	})
 }
