@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -72,7 +73,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p.outs.stdout, p.outs.inMemory = stdout, &p.size.written
 	p.memory = containerMemory(os.DirFS("/"))
 	limitHeap(p.memory, 0)
-	full := watchMemory(p.memory, &p.size)
+	full := watchMemory(p.memory, &p.size, func() { runtime.GOMAXPROCS(1) })
 	signals := watchSignals()
 	defer signal.Stop(signals)
 

@@ -45,8 +45,12 @@ func TestMemoryIsWatched(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("nobody says here how much memory is held")
 	}
+	slowed := false
 	select {
-	case err := <-watchMemory(1<<20, &workSize{}):
+	case err := <-watchMemory(1<<20, &workSize{}, func() { slowed = true }):
+		if !slowed {
+			t.Error("the work goes on as fast as before")
+		}
 		if !strings.Contains(err.Error(), "out of memory: the container allows 1 MB") {
 			t.Error(err)
 		}
@@ -54,7 +58,7 @@ func TestMemoryIsWatched(t *testing.T) {
 		t.Error("a full container is not noticed")
 	}
 	select {
-	case err := <-watchMemory(0, &workSize{}):
+	case err := <-watchMemory(0, &workSize{}, nil):
 		t.Error(err)
 	case <-time.After(60 * time.Millisecond):
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -80,16 +81,18 @@ func (w *workSize) needs() string {
 }
 
 // watchMemory sends a message when the process holds nearly all memory that its container may use. Pages of files do
-// not count, since the kernel takes them back when it needs them, but for those of outputs that lie in memory.
-func watchMemory(container int64, w *workSize) <-chan error {
+// not count, since the kernel takes them back when it needs them, but for those of outputs that lie in memory. Before the message
+// it calls slow: the work should take no more while it is told.
+func watchMemory(container int64, w *workSize, slow func()) <-chan error {
 	full := make(chan error, 1)
 	if container == 0 {
 		return full
 	}
 	go func() {
-		for range time.Tick(5 * time.Millisecond) {
+		for range time.Tick(2 * time.Millisecond) {
 			written := w.written.Load()
-			if held := privateMemory() + written; float64(held) > stopShare*float64(container) {
+			if held := max(privateMemory(), takenMemory()) + written; float64(held) > stopShare*float64(container) {
+				slow()
 				needs := cmp.Or(w.needs(), "the work needs more")
 				if written > 0 {
 					needs += ", besides the output, which lies in memory: choose a folder on a disk with -o"
@@ -116,6 +119,14 @@ func privateMemory() int64 {
 	resident, _ := strconv.ParseInt(f[1], 10, 64)
 	shared, _ := strconv.ParseInt(f[2], 10, 64)
 	return (resident - shared) * int64(os.Getpagesize())
+}
+
+// takenMemory is what Go took from the system and did not give back, in bytes. Of what was taken just now the process holds
+// nothing yet: it holds more with every page that is written, and all of it before anybody looks again.
+func takenMemory() int64 {
+	classes := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(classes)
+	return int64(classes[0].Value.Uint64()) - int64(classes[1].Value.Uint64())
 }
 
 func megabytes(n int64) string { return tables.FormatMegabytes(n, 0) }

@@ -41,7 +41,7 @@ func TestOutputInMemory(t *testing.T) {
 	var w workSize
 	w.written.Store(1 << 50)
 	select {
-	case err := <-watchMemory(1<<50, &w):
+	case err := <-watchMemory(1<<50, &w, func() {}):
 		if !strings.Contains(err.Error(), "the output, which lies in memory: choose a folder on a disk with -o") {
 			t.Error(err)
 		}
