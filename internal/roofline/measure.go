@@ -50,6 +50,7 @@ type Row struct {
 type Meter struct {
 	g     *graph.Graph
 	names []nameFlag          // per name: what it says; 0 before it is asked for
+	inner []cdg.ActID         // per activity: the innermost operator with a model at or above it; nil until it is asked for
 	byExt map[int64]cdg.ActID // operators by their External id; NoAct where several have one; nil until it is asked for
 	grads map[int32][]int64   // shapes of the gradients of convolutions, by the sequence number of the forward operator; nil until then
 }
@@ -107,9 +108,7 @@ func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 	g := m.g
 	type launched struct{ op, kernel cdg.ActID }
 	var list []launched
-	// Another operator with a model inside of it launches too: what is left for it? A product that first copies its inputs
-	// still is that product.
-	mixed := map[cdg.ActID]bool{}
+	var mixed mixture
 	for l := range g.Lanes {
 		if !g.Lanes[l].Stream {
 			continue
@@ -122,11 +121,7 @@ func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 			if op == cdg.NoAct {
 				continue
 			}
-			for p := g.Parent[op]; p != cdg.NoAct; p = g.Parent[p] {
-				if m.modelled(p) && (!m.product(p) || m.product(op)) {
-					mixed[p] = true
-				}
-			}
+			mixed.launches(m, op)
 			if want(op) {
 				list = append(list, launched{op, k})
 			}
@@ -143,7 +138,7 @@ func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 		for to < len(list) && list[to].op == op {
 			to++
 		}
-		if mixed[op] {
+		if mixed.has(m, op) {
 			continue
 		}
 		if r, ok := m.row(op, kernels[from:to:to]); ok {
@@ -164,12 +159,52 @@ func (m *Meter) opOf(k cdg.ActID) cdg.ActID {
 	case m.named(tr.Events[l].Name)&nameGraph == 0:
 		from = m.g.ActOf[l]
 	}
-	for a := from; a != cdg.NoAct; a = m.g.Parent[a] {
-		if m.modelled(a) {
-			return a
+	return m.innermost(from)
+}
+
+// innermost is the innermost operator with a model at or above an activity of a thread, NoAct for none.
+func (m *Meter) innermost(a cdg.ActID) cdg.ActID {
+	if a == cdg.NoAct {
+		return a
+	}
+	if m.inner == nil { // a walk for each launch would cost its depth
+		m.inner = make([]cdg.ActID, len(m.g.Acts))
+		for i, parent := range m.g.Parent { // a parent comes before what it encloses
+			switch a := cdg.ActID(i); {
+			case m.modelled(a):
+				m.inner[a] = a
+			case parent == cdg.NoAct:
+				m.inner[a] = cdg.NoAct
+			default:
+				m.inner[a] = m.inner[parent]
+			}
 		}
 	}
-	return cdg.NoAct
+	return m.inner[a]
+}
+
+// mixture knows the operators inside of which another one with a model launches: what is left for them? A product that
+// first copies its inputs still is that product. The zero value has none.
+type mixture struct {
+	others, products map[cdg.ActID]bool // operators that enclose a launch by an operator that is none or is a product
+}
+
+// launches notes that an operator launches. What encloses it is walked once for each of the two kinds.
+func (x *mixture) launches(m *Meter, op cdg.ActID) {
+	above := &x.others
+	if m.product(op) {
+		above = &x.products
+	}
+	if *above == nil {
+		*above = map[cdg.ActID]bool{}
+	}
+	for p := m.innermost(m.g.Parent[op]); p != cdg.NoAct && !(*above)[p]; p = m.innermost(m.g.Parent[p]) {
+		(*above)[p] = true
+	}
+}
+
+func (x *mixture) has(m *Meter, op cdg.ActID) bool {
+	return x.products[op] || x.others[op] && !m.product(op)
 }
 
 // external is the operator with an External id, NoAct for none.
