@@ -16,7 +16,7 @@ import (
 // solveOne finds the path of the one trace that was found. Many ranks are left to job, which returns the name of the trace
 // where it turns out that there is one only; else there is no run.
 func (j *job) solveOne(f *found, job func() (only string, err error)) (*pipeline.Run, error) {
-	if f.many() {
+	if f.many(j.opts.maxExpand) {
 		only, err := job()
 		if err != nil || only == "" {
 			return nil, err

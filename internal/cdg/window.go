@@ -100,6 +100,11 @@ func matchSyms(tr *trace.Trace, match func(string) bool) []bool {
 	return hit
 }
 
+// NoSteps says of a trace without steps what its path can be cut at instead.
+func NoSteps(tr *trace.Trace) error {
+	return fmt.Errorf("the trace has no steps, which the profiler names where prof.step() is called: name an annotation with --annotation, and its instances are compared%s", frequentAnnotations(tr))
+}
+
 // FindInstances returns the annotations and ops whose name contains a text, as FindWindow counts them. Each lasts to its own end.
 func FindInstances(tr *trace.Trace, annotation string) ([]Step, error) {
 	found := annotationEvents(tr, func(s string) bool { return strings.Contains(s, annotation) })

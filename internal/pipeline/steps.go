@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -93,7 +92,7 @@ func (r *Run) parts(annotation string) (list []part, word string, err error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, "", errors.New("the trace has no steps, which the profiler names where prof.step() is called: name an annotation with --annotation, and its instances are compared")
+		return nil, "", cdg.NoSteps(r.Trace)
 	}
 	return list, "step", nil
 }

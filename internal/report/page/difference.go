@@ -51,22 +51,28 @@ func WriteDifference(w io.Writer, d *report.Difference) error {
 	list := d.Tables()
 	labels := d.Labels()
 	classes, names := tables.Find(list, "classes"), tables.Find(list, "hotspots")
-	var earlier grid
-	if d.Steps != nil {
-		t := tables.Find(list, "earlier")
-		earlier = makeGrid(t, 1, "earlier", label("", func(tables.Line) gridCell { return gridCell{Text: "of this, launched before it began"} }),
-			figure(t, labels[0], "before_ns"), figure(t, labels[1], "after_ns"), figure(t, "effect", "effect_ns"))
+	earlier := ""
+	if d.Steps != nil && d.Steps.Earlier.Before+d.Steps.Earlier.After > 0 {
+		l := tables.Find(list, "earlier").Line(0)
+		earlier = "Of it " + l.Show("before_ns") + " and " + l.Show("after_ns") + " is work that was launched before the step began."
 	}
+	calls := label("calls", func(l tables.Line) gridCell {
+		a, b := l.Show("before_calls"), l.Show("after_calls")
+		if a != b {
+			a += " → " + b
+		}
+		return gridCell{Text: a}
+	})
 	return page().ExecuteTemplate(w, "difference", struct {
 		*report.Difference
 		shown
 		Head, Verdict          string
 		Sides                  []side
 		ClassGrid, HotspotGrid grid
-		EarlierGrid            grid // of steps
+		Earlier                string // of steps
 	}{d, list, pageTitle(d), d.Verdict(), twoSides(labels, paths(d)),
 		makeGrid(classes, maxRows, "classes", changeColumns(classes, labels, label("class", func(l tables.Line) gridCell { return gridCell{Text: report.ClassWords(l.Str("name"))} }), func(l tables.Line) string { return l.Str("name") })...),
-		makeGrid(names, 4*cardRows, "names", changeColumns(names, labels, named("name", "name"), turn)...), earlier})
+		makeGrid(names, 4*cardRows, "names", append(changeColumns(names, labels, named("name", "name"), turn), calls)...), earlier})
 }
 
 // pageTitle names a difference where a browser lists its pages.
