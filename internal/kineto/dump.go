@@ -56,5 +56,5 @@ func dumpEvent(b *bufio.Writer, t *trace.Trace, x *Text, id trace.EventID) {
 	if t.Launch[id] != trace.NoEvent {
 		fmt.Fprintf(b, " launch %d", t.Launch[id])
 	}
-	fmt.Fprintf(b, " at %d+%d args %d flags %#x\n", x.Spans[id].Off(), len(x.Raw(id)), x.ArgsAt(id), uint16(e.Flags&^trace.HasArgs))
+	fmt.Fprintf(b, " at %d+%d args %d flags %#x\n", x.Spans.At(int(id)).Off(), len(x.Raw(id)), x.ArgsAt(id), uint16(e.Flags&^trace.HasArgs))
 }

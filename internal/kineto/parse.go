@@ -216,7 +216,7 @@ func (t *draft) refuse() error {
 			first = p
 		}
 		if p != first {
-			return &SyntaxError{File: t.File, Offset: t.Spans[t.Launch[i]].Off(), Compressed: -1, Pointer: fmt.Sprintf("/traceEvents/%d", t.Launch[i]),
+			return &SyntaxError{File: t.File, Offset: t.Spans.At(int(t.Launch[i])).Off(), Compressed: -1, Pointer: fmt.Sprintf("/traceEvents/%d", t.Launch[i]),
 				Want: fmt.Sprintf("processes %s and %s both launch GPU work in this file, and their streams cannot be told apart: give one rank's trace", t.Syms[t.Procs[first].PID.Raw], t.Syms[t.Procs[p].PID.Raw])}
 		}
 	}
