@@ -153,7 +153,7 @@ func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 func (m *Meter) opOf(k cdg.ActID) cdg.ActID {
 	tr := m.g.Trace
 	id, from := m.g.Acts[k].Event, cdg.NoAct
-	switch l := tr.Launch[id]; {
+	switch l := tr.Launch(id); {
 	case l == trace.NoEvent: // the record of the launch is lost, not that of the operator
 		from = m.external(tr.ExternalID(id))
 	case m.named(tr.Events[l].Name)&nameGraph == 0:
