@@ -124,10 +124,10 @@ func lastEndOfLaunched(tr *trace.Trace, start, end int64) int64 {
 	last := start
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if !e.Kind.Device() || e.Ph != 'X' || tr.Launch[i] == trace.NoEvent {
+		if !e.Kind.Device() || e.Ph != 'X' || tr.Launch(trace.EventID(i)) == trace.NoEvent {
 			continue
 		}
-		if l := &tr.Events[tr.Launch[i]]; l.Start >= start && l.Start <= end {
+		if l := &tr.Events[tr.Launch(trace.EventID(i))]; l.Start >= start && l.Start <= end {
 			last = max(last, tr.End(e))
 		}
 	}
@@ -184,7 +184,7 @@ func extentsOf(tr *trace.Trace, from, to int, node []bool) extents {
 		switch {
 		case e.Kind.Device():
 			x.counts[e.Track] = true
-			if l := tr.Launch[i]; l != trace.NoEvent && tr.Events[l].Track != trace.NoTrack {
+			if l := tr.Launch(trace.EventID(i)); l != trace.NoEvent && tr.Events[l].Track != trace.NoTrack {
 				x.counts[tr.Events[l].Track] = true
 			}
 		case e.Kind == trace.Annotation, e.Kind == trace.Python, e.Kind == trace.CPUOp && node[e.Name]:
@@ -215,7 +215,7 @@ func extentSinceHost(tr *trace.Trace, counts func(trace.TrackID) bool) Span {
 	all := Span{math.MaxInt64, math.MinInt64}
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if !isAct(e) || !counts(e.Track) || host < math.MaxInt64 && e.Start < host && e.Kind.Device() && tr.Launch[i] == trace.NoEvent {
+		if !isAct(e) || !counts(e.Track) || host < math.MaxInt64 && e.Start < host && e.Kind.Device() && tr.Launch(trace.EventID(i)) == trace.NoEvent {
 			continue
 		}
 		all.Start, all.End = min(all.Start, e.Start), max(all.End, tr.End(e))
