@@ -50,9 +50,6 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 		}
 		return nil, err
 	}
-	if why != "" {
-		why = fmt.Sprintf("%s of %d %ss", why, len(parts), word)
-	}
 	if whyBefore != "" {
 		whyBefore += " of the others"
 	}
@@ -68,7 +65,7 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 	}
 	a, x := side(before, whyBefore)
 	b, y := side(after, why)
-	return report.CompareSteps(a, b, x, y), nil
+	return report.CompareSteps(a, b, x, y, len(parts)), nil
 }
 
 // parts lists what the path can be clipped to, by time.

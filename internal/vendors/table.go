@@ -131,7 +131,8 @@ var nvidia = Vendor{
 		trace.EventRecord: {"cuda_event"},
 		trace.DeviceOther: {"cuda_profiler_range"},
 	},
-	Syncs: []string{"cuda_sync"},
+	Syncs:      []string{"cuda_sync"},
+	SyncsAsked: true,
 	Calls: []Call{
 		{Verb: DeviceSync, Parts: []string{"CtxSynchronize"}},
 		{Verb: Free, Names: []string{"cudaFree", "cuMemFree_v2", "cudaFreeHost"}},

@@ -13,6 +13,7 @@ type Vendor struct {
 	Named      string
 	Starter    string    // in the name of what a thread runs: before the tid of the thread that gave it the work
 	Syncs      []string  // those of them that hold records of what waited for what
+	SyncsAsked bool      // PyTorch's profiler writes them where it is asked to
 	Calls      []Call    // what calls of its runtime and driver do
 	Endings    []string  // of names of calls: variants that do the same
 	Libraries  []Library // of collectives
