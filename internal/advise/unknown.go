@@ -23,7 +23,7 @@ func (r *run) unknown() []Unknown {
 	if len(r.ops) > 0 && !slices.Contains(r.tr.Syms, "cuda_sync") {
 		how := "profile(experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True))"
 		if !vendors.CanRecordWaits(r.tr.Syms) {
-			how = "no setting of PyTorch's profiler records it for this device"
+			how = "no setting of the profiler is known that records it for this device"
 		}
 		lacks(true, "which stream a call waited for: it is inferred", how)
 	}

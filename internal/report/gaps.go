@@ -58,7 +58,7 @@ var reasonWords = [critpath.NumReasons]struct{ likely, record string }{
 
 // recordElsewhere is how to record what is missing where no setting records waits.
 var recordElsewhere = [critpath.NumReasons]string{
-	critpath.NoReason:         "no setting of PyTorch's profiler records what this device waited for",
+	critpath.NoReason:         "no setting of the profiler is known that records what this device waited for",
 	critpath.EventNotRecorded: "record all processes that share the device",
 }
 

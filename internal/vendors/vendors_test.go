@@ -244,3 +244,21 @@ func TestCollectiveSpellings(t *testing.T) {
 		}
 	})
 }
+
+// TestCanRecordWaits: nobody is told to switch on records that the profiler of the device does not have.
+func TestCanRecordWaits(t *testing.T) {
+	for _, c := range []struct {
+		syms []string
+		want bool
+	}{
+		{[]string{"cuda_runtime", "cudaLaunchKernel"}, true},
+		{[]string{"cuda_runtime", "hipLaunchKernel"}, false},
+		{[]string{"mtia_runtime"}, false},
+		{[]string{"mtia_runtime", "cudaLaunchKernel"}, true},
+		{[]string{"kernel", "gemm"}, true}, // nobody knows whose
+	} {
+		if got := vendors.CanRecordWaits(c.syms); got != c.want {
+			t.Errorf("%q: %v", c.syms, got)
+		}
+	}
+}
