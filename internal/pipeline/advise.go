@@ -36,7 +36,9 @@ func (r *Run) finder() (find func()) {
 	}
 	g := r.graph
 	if r.o.Lean {
-		r.graph = g.Bare()
+		if r.graph = g.Bare(); r.o.Slim {
+			r.graph = g.Outline()
+		}
 	}
 	return func() { r.advice = r.advise(g) }
 }

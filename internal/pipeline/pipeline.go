@@ -38,7 +38,8 @@ type Options struct {
 	Analyses []string                   // names of analyses to make
 	Analysis analyses.Options
 	Advise   bool // advice will be asked for: what it replays is made beside the path
-	Lean     bool // after the report and the advice the run is drawn, whole, and nothing else: of the graph no more is kept than that takes
+	Lean     bool // after the report and the advice the run is drawn, and nothing else: of the graph no more is kept than that takes
+	Slim     bool // the path and its context are drawn, and not the whole
 	Events   bool // only a summary is made: the exact path needs the graph of events alone
 	Unasked  bool // nobody asked for the analyses: they are for a page, not drawn, and not made of a slim trace, which lacks most
 
@@ -225,7 +226,7 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	tr, layout, p := r.Trace, r.graph.Layout(), r.path
 	cut := func(*overlay.Drawing) {}
 	if o.Slim {
-		graph, path := whole.graph, whole.path
+		graph, path := whole.graph.Outline(), whole.path
 		cut = func(drawing *overlay.Drawing) { slim.Cut(graph, path, drawing) }
 	}
 	*whole, *r = Run{}, Run{}
