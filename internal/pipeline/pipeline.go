@@ -38,8 +38,8 @@ type Options struct {
 	Analyses []string                   // names of analyses to make
 	Analysis analyses.Options
 	Advise   bool // advice will be asked for: what it replays is made beside the path
-	Lean     bool // after the report and the advice the run is drawn, and nothing else: of the graph no more is kept than that takes
-	Slim     bool // the path and its context are drawn, and not the whole
+	Lean     bool // after the report and the advice the run is drawn, or not even that: of the graph no more is kept than that takes
+	Outline  bool // … and what else the gains of a report, or drawing the path and its context alone, ask of it
 	Events   bool // only a summary is made: the exact path needs the graph of events alone
 	Unasked  bool // nobody asked for the analyses: they are for a page, not drawn, and not made of a slim trace, which lacks most
 
@@ -159,7 +159,7 @@ func (r *Run) solve() error {
 func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses, s.Slim = r.graph, r.path, r.analyses, r.Recorded
-	if s.Gains && !r.Recorded {
+	if s.Gains && !r.Recorded && !r.oneByOne() {
 		r.beginModel(r.graph, nil)
 	}
 	find := func() {}
@@ -174,7 +174,10 @@ func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("advice")
 	found()
 	if s.Advice = r.advice; s.Gains && !r.Recorded {
-		s.Model = r.model()
+		if r.model == nil {
+			r.beginModel(r.letGo(), nil)
+		}
+		s.Graph, s.Model = r.graph, r.model()
 	}
 	r.model = nil
 	rep.AddReplays(s)
