@@ -100,6 +100,25 @@ func matchSyms(tr *trace.Trace, match func(string) bool) []bool {
 	return hit
 }
 
+// NoSteps says of a trace without steps what its path can be cut at instead.
+func NoSteps(tr *trace.Trace) error {
+	return fmt.Errorf("the trace has no steps, which the profiler names where prof.step() is called: name an annotation with --annotation, and its instances are compared%s", frequentAnnotations(tr))
+}
+
+// FindInstances returns the annotations and ops whose name contains a text, as FindWindow counts them. Each lasts to its own end.
+func FindInstances(tr *trace.Trace, annotation string) ([]Step, error) {
+	found := annotationEvents(tr, func(s string) bool { return strings.Contains(s, annotation) })
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no annotation %q in the trace%s", annotation, frequentAnnotations(tr))
+	}
+	var list []Step
+	for _, id := range found {
+		e := &tr.Events[id]
+		list = append(list, Step{tr.Name(id), id, e.Start, tr.End(e)})
+	}
+	return list, nil
+}
+
 // lastEndOfLaunched returns the last end of operations whose launch started in [start, end]; start without any.
 func lastEndOfLaunched(tr *trace.Trace, start, end int64) int64 {
 	last := start
@@ -257,7 +276,7 @@ func stepsThere(tr *trace.Trace) string {
 // FindSteps returns the ProfilerStep#N annotations of the trace, by start time. A step lasts to the start of the
 // next; the last to its own end.
 func FindSteps(tr *trace.Trace) []Step {
-	found := annotationEvents(tr, isStepName)
+	found := annotationEvents(tr, trace.IsStep)
 	var steps []Step
 	for _, id := range found {
 		e := &tr.Events[id]
@@ -270,12 +289,4 @@ func FindSteps(tr *trace.Trace) []Step {
 		steps = append(steps, Step{tr.Name(id), id, e.Start, tr.End(e)})
 	}
 	return steps
-}
-
-func isStepName(s string) bool {
-	digits, ok := strings.CutPrefix(s, trace.StepPrefix)
-	if !ok || digits == "" {
-		return false
-	}
-	return strings.Trim(digits, "0123456789") == ""
 }
