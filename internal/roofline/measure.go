@@ -320,7 +320,15 @@ func Of(tr *trace.Trace, device int64) *Device {
 	return same
 }
 
-// work counts what an operator computes and moves.
+// Work counts what an operator computes and moves; false without a model, or where its shapes were not recorded.
+func (m *Meter) Work(op cdg.ActID) (Work, bool) {
+	if !m.modelled(op) {
+		return Work{}, false
+	}
+	return m.work(op)
+}
+
+// work counts what an operator with a model computes and moves.
 func (m *Meter) work(op cdg.ActID) (Work, bool) {
 	tr, id := m.g.Trace, m.g.Acts[op].Event
 	c, ok := ReadCall(tr, id)
