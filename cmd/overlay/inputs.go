@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -60,9 +62,20 @@ func findRanks(inputs []string) (*found, error) {
 	return f, nil
 }
 
-// many reports whether these are the ranks of a job, as far as that is known before any is read.
-func (f *found) many() bool {
-	return len(f.sets) > 0 || len(f.traces) > 1 || f.traces[0].archive != noArchive
+// many reports whether these are the ranks of a job, as far as that is known before any is read. An archive of one trace is that trace; of
+// one that is broken the job says what is wrong.
+func (f *found) many(maxExpand int64) bool {
+	if len(f.sets) > 0 || len(f.traces) > 1 || f.traces[0].archive == noArchive {
+		return len(f.sets) > 0 || len(f.traces) > 1
+	}
+	n := 0
+	err := f.traces[0].eachMember(cmp.Or(maxExpand, 64<<30), func(string, io.Reader, func() bool) error {
+		if n++; n > 1 {
+			return errStopped
+		}
+		return nil
+	})
+	return err != nil || n != 1
 }
 
 // shownInputs is what messages call the inputs: of more than two the first one.

@@ -120,7 +120,7 @@ func (x *giver) onDevice() (any bool) {
 		for a := lane.First; a < lane.Limit && lane.Stream; a++ {
 			any = true
 			act := &g.Acts[a]
-			launch := tr.Launch[act.Event]
+			launch := tr.Launch(act.Event)
 			if comm[a] || launch == trace.NoEvent || act.End == act.Start {
 				continue
 			}

@@ -112,7 +112,11 @@ func (z *summarizer) busyGPU(of func(int, Name, bool) *Spent) {
 	for _, a := range z.acts {
 		comm[a] = true
 	}
-	any := slices.ContainsFunc(tr.Launch, func(l trace.EventID) bool { return l != trace.NoEvent })
+	any := false
+	for range tr.Launches() {
+		any = true
+		break
+	}
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
 		if !lane.Stream {
@@ -122,7 +126,7 @@ func (z *summarizer) busyGPU(of func(int, Name, bool) *Spent) {
 		for a := lane.First; a < lane.Limit; a++ {
 			act := &g.Acts[a]
 			at := act.Start
-			if l := tr.Launch[act.Event]; l != trace.NoEvent {
+			if l := tr.Launch(act.Event); l != trace.NoEvent {
 				at, launched = tr.Events[l].Start, true
 			}
 			if comm[a] || act.End == act.Start || !launched {
@@ -154,10 +158,8 @@ func (z *summarizer) lost() (n int) {
 func (z *summarizer) launches(use func(call cdg.ActID, there bool)) {
 	g, tr := z.g, z.tr
 	there := make([]bool, len(tr.Events))
-	for _, l := range tr.Launch {
-		if l != trace.NoEvent {
-			there[l] = true
-		}
+	for _, call := range tr.Launches() {
+		there[call] = true
 	}
 	launches := make([]int8, len(tr.Syms)) // 0 not asked, -1 no, 1 yes
 	for l := range g.Lanes {

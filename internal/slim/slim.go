@@ -71,7 +71,7 @@ func (s *slimmer) around(id trace.EventID) {
 // launched keeps an event, its launch call, and what encloses both.
 func (s *slimmer) launched(id trace.EventID) {
 	s.around(id)
-	if l := s.g.Trace.Launch[id]; l != trace.NoEvent {
+	if l := s.g.Trace.Launch(id); l != trace.NoEvent {
 		s.around(l)
 	}
 }
@@ -221,7 +221,7 @@ func (s *slimmer) keepNear(wrong []critpath.Segment, near int64, round int) {
 		at := sort.Search(len(spans), func(i int) bool { return spans[i].end >= act.Start })
 		if at < len(spans) && spans[at].start <= act.End {
 			s.event(act.Event)
-			if l := tr.Launch[act.Event]; l != trace.NoEvent {
+			if l := tr.Launch(act.Event); l != trace.NoEvent {
 				s.event(l)
 			}
 		}
@@ -290,17 +290,16 @@ func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []crit
 // restrict is a trace in which everything but the kept events is nothing; positions stay.
 func restrict(tr *trace.Trace, keep []bool) *trace.Trace {
 	out := *tr
-	out.Events = make([]trace.Event, len(tr.Events))
-	out.Launch = make([]trace.EventID, len(tr.Events))
+	out.Events, out.Wide = make([]trace.Event, len(tr.Events)), slices.Clip(tr.Wide)
 	for i := range tr.Events {
-		out.Launch[i] = trace.NoEvent
-		if !keep[i] {
+		id := trace.EventID(i)
+		switch l := tr.Launch(id); {
+		case !keep[i]:
 			out.Events[i] = trace.Event{Track: trace.NoTrack}
-			continue
-		}
-		out.Events[i] = tr.Events[i]
-		if l := tr.Launch[i]; l != trace.NoEvent && keep[l] {
-			out.Launch[i] = l
+		case l != trace.NoEvent && !keep[l]:
+			out.Events[i] = out.Unlaunched(tr, id)
+		default:
+			out.Events[i] = tr.Events[i]
 		}
 	}
 	return &out
