@@ -110,7 +110,7 @@ func choose(list []part, number int, word, why string, at func([]part) int) (par
 // launchedBefore is the time of a path in operations that were launched before its window began, ns: work of what came earlier.
 func (r *Run) launchedBefore(p *critpath.Path) (ns int64) {
 	for _, m := range p.Marks.All() {
-		if l := r.Trace.Launch(m.Event); l != trace.NoEvent && r.Trace.Events[l].Start < p.Window.Start {
+		if l := r.Trace.Launch(m.Event); r.Trace.Events[m.Event].Kind.Device() && l != trace.NoEvent && r.Trace.Events[l].Start < p.Window.Start {
 			ns += m.NS
 		}
 	}
