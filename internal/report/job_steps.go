@@ -55,6 +55,15 @@ func CompareJobSteps(before, after *JobReport) *JobDifference {
 	return d
 }
 
+// Subject says what is compared with what.
+func (d *JobDifference) Subject() string {
+	before, after := Shorten(Plain(d.Before.Name), 60), Shorten(Plain(d.After.Name), 60)
+	if d.steps != nil {
+		return after + ": " + d.Labels()[1] + " against " + d.Labels()[0]
+	}
+	return before + " → " + after
+}
+
 // Labels are what the two sides are called where there is room for a word or two.
 func (d *JobDifference) Labels() [2]string {
 	if d.steps != nil {

@@ -80,15 +80,20 @@ func WriteJobDifference(w io.Writer, d *report.JobDifference) error {
 		return makeGrid(t, maxRows, name, label("", func(l tables.Line) gridCell { return gridCell{Text: l.Str("change")} }), named("who", "who"),
 			label("why", func(l tables.Line) gridCell { return gridCell{Text: report.Plain(l.Str("cause"))} }), figure(t, "before", "before"), figure(t, "after", "after"))
 	}
+	var charged grid
+	if t := tables.Find(list, "charged"); t != nil {
+		charged = makeGrid(t, maxRows, "names", changeColumns(t, d.Labels(), named("name", "name"), turn)...)
+	}
 	return page().ExecuteTemplate(w, "jobdifference", struct {
 		*report.JobDifference
 		shown
 		Of                                                     string
 		Sides                                                  []side
 		ClassGrid, WaitGrid, StepGrid, StragglerGrid, LinkGrid grid
+		ChargedGrid                                            grid
 	}{d, list, d.Lead(), twoSides(d.Labels(), jobPaths(d)),
 		makeGrid(classes, maxRows, "classes", changeColumns(classes, d.Labels(), label("class", func(l tables.Line) gridCell { return gridCell{Text: report.ClassWords(l.Str("name"))} }), func(l tables.Line) string { return l.Str("name") })...),
 		makeGrid(waits, 1, "waits", label("", func(tables.Line) gridCell { return gridCell{Text: "waited in collectives, a rank on average"} }),
 			figure(waits, d.Labels()[0], "before_ns"), figure(waits, d.Labels()[1], "after_ns"), figure(waits, "effect", "effect_ns")),
-		makeGrid(steps, maxRows, "steps", changeColumns(steps, d.Labels(), named("step", "name"), turn)...), who("stragglers"), who("links")})
+		makeGrid(steps, maxRows, "steps", changeColumns(steps, d.Labels(), named("step", "name"), turn)...), who("stragglers"), who("links"), charged})
 }
