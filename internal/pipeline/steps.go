@@ -61,7 +61,9 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 		}
 		one := s
 		one.Graph, one.Path, one.Slim, one.Brief = r.graph, path, r.Recorded, true
-		return report.New(one), report.StepSide{Name: word + " " + strconv.Itoa(p.number), Why: why, Earlier: r.launchedBefore(path)}
+		rep := report.New(one)
+		rep.CDG = report.CDG{Nodes: []report.Node{}, Edges: []report.NodeEdge{}, ByPhase: map[string]int64{}} // it is that of the whole
+		return rep, report.StepSide{Name: word + " " + strconv.Itoa(p.number), Why: why, Earlier: r.launchedBefore(path)}
 	}
 	a, x := side(before, whyBefore)
 	b, y := side(after, why)

@@ -83,6 +83,7 @@ type Library struct {
 	Kernel  string // pattern of what stands before the collective in the full name of a kernel
 	Backend string // name of the backend of torch.distributed, as in "nccl:all_reduce"
 	Threads string // start of the names of the threads of that backend
+	NamedAs string // another library whose names its kernels have
 }
 
 // Process is a process that says what its events are, where they have no category that does.

@@ -82,7 +82,7 @@ func WriteJobDifference(w io.Writer, d *report.JobDifference) error {
 	}
 	var charged grid
 	if t := tables.Find(list, "charged"); t != nil {
-		charged = makeGrid(t, maxRows, "names", changeColumns(t, d.Labels(), named("name", "name"), turn)...)
+		charged = makeGrid(t, maxRows, "names", changeColumns(t, d.Labels(), label("name", func(l tables.Line) gridCell { return gridCell{Text: report.Plain(l.Str("name"))} }), turn)...)
 	}
 	return page().ExecuteTemplate(w, "jobdifference", struct {
 		*report.JobDifference
