@@ -151,8 +151,11 @@ func (f *found) folder(name string) error {
 			f.other++
 		}
 	}
-	if n > 0 {
+	switch {
+	case n > 0:
 		return nil
+	case len(exportedSets(name)) > 0:
+		return fmt.Errorf("%s/: tables that 'overlay export' wrote, no traces: ask them with 'overlay query'; 'overlay report' reads those of --tables summary", strings.TrimRight(report.Plain(name), "/"))
 	}
 	return noTraces(name)
 }

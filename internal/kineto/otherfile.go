@@ -14,7 +14,7 @@ var starts = []struct{ head, say string }{
 	{"7z\xbc\xaf\x27\x1c", "it is an archive of 7-Zip: unpack it first"},
 	{"Rar!", "it is a RAR archive: unpack it first"},
 	{"\x04\x22\x4d\x18", "it is compressed with lz4: unpack it first"},
-	{"PAR1", "it is a Parquet file: 'overlay query' and 'overlay report' take the folder that 'overlay export' wrote"},
+	{"PAR1", "it is a Parquet file: 'overlay query' takes the folder that 'overlay export' wrote"},
 	{"\xff\xfe", "it is text in UTF-16: write it as UTF-8"},
 	{"\xfe\xff", "it is text in UTF-16: write it as UTF-8"},
 	{"\x80\x02", "it is a Python pickle, as of a memory snapshot or a model"},
