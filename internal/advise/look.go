@@ -28,7 +28,7 @@ func (r *graphs) dur(a cdg.ActID) int64          { return r.g.Acts[a].End - r.g.
 
 // launch is the call that launched an operation that starts in the window, else NoAct.
 func (r *run) launch(a cdg.ActID) cdg.ActID {
-	l := r.tr.Launch[r.g.Acts[a].Event]
+	l := r.tr.Launch(r.g.Acts[a].Event)
 	if l == trace.NoEvent || !r.inside(a) {
 		return cdg.NoAct
 	}

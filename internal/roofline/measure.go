@@ -155,7 +155,7 @@ func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 func (m *Meter) opOf(k cdg.ActID) cdg.ActID {
 	tr := m.g.Trace
 	id, from := m.g.Acts[k].Event, cdg.NoAct
-	switch l := tr.Launch[id]; {
+	switch l := tr.Launch(id); {
 	case l == trace.NoEvent: // the record of the launch is lost, not that of the operator
 		from = m.external(tr.ExternalID(id))
 	case m.named(tr.Events[l].Name)&nameGraph == 0:
@@ -322,6 +322,14 @@ func Of(tr *trace.Trace, device int64) *Device {
 	return same
 }
 
+// Work counts what an operator computes and moves; false without a model, or where its shapes were not recorded.
+func (m *Meter) Work(op cdg.ActID) (Work, bool) {
+	if !m.modelled(op) {
+		return Work{}, false
+	}
+	return m.work(op)
+}
+
 // Devices is Of for who asks again and again: the devices of all processes are looked up when one is asked for.
 func Devices(tr *trace.Trace) func(device int64) *Device {
 	all := sync.OnceValue(func() map[int64]*Device {
@@ -336,7 +344,7 @@ func Devices(tr *trace.Trace) func(device int64) *Device {
 	return func(device int64) *Device { return all()[device] }
 }
 
-// work counts what an operator computes and moves.
+// work counts what an operator with a model computes and moves.
 func (m *Meter) work(op cdg.ActID) (Work, bool) {
 	tr, id := m.g.Trace, m.g.Acts[op].Event
 	c, ok := ReadCall(tr, id)
