@@ -59,7 +59,7 @@ Examples:
 }
 
 func (p *program) diffCommand() *cli.Command {
-	takes := groups{methodFlags(), windowFlags(), jsonFlags(), pageFlags(), diffFlags(), generalFlags()}
+	takes := groups{methodFlags(), windowFlags(), againstFlags(), jsonFlags(), pageFlags(), diffFlags(), generalFlags()}
 	return &cli.Command{Name: "diff", Usage: "compare two traces, or two steps of one", ArgsUsage: "BEFORE AFTER | FILE [flags]", Flags: takes.flags(),
 		Description: `
 Analyses both traces in the same way and compares the reports: duration, classes, hotspots. Of two folders, quoted
@@ -97,10 +97,10 @@ Examples:
 }
 
 func (p *program) checkCommand() *cli.Command {
-	takes := groups{jsonFlags(), captureFlags(), generalFlags()}
+	takes := groups{captureFlags(), jsonFlags(), generalFlags()}
 	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "FILE|FOLDER… [flags]", Flags: takes.flags(),
 		Description: `
-Reads a Kineto trace or a .pftrace and prints what is in it, what was repaired, and what the analysis will miss. Of a
+Reads a trace of any kind and prints what is in it, what was repaired, and what the analysis will miss. Of a
 folder, a quoted pattern, an archive (tar, zip) or several files it lists the ranks: how each is known, what it recorded
 and when, and which ranks of the job have no trace.
 

@@ -98,11 +98,23 @@ type diffOptions struct {
 	failIfSlower float64 // percent, negative = off
 }
 
-// diffFlags stand behind pageFlags.
-func diffFlags() group {
+// againstFlags stand behind windowFlags.
+func againstFlags() group {
 	return group{[]cli.Flag{
 		&cli.IntFlag{Name: "against", Category: analysisGroup, DefaultText: "the median of the others",
 			Usage: "of one trace: the step, or with --annotation the instance, to compare with, by its number `N`"},
+	}, func(r *flagReader, o *options) {
+		if r.IsSet("against") {
+			if o.against = r.Int("against"); o.against < 0 {
+				r.problem("--against %d is negative", o.against)
+			}
+		}
+	}}
+}
+
+// diffFlags stand behind pageFlags.
+func diffFlags() group {
+	return group{[]cli.Flag{
 		&cli.BoolFlag{Name: "markdown", Category: reportGroup, Usage: "print Markdown, as for a comment on a change under review"},
 		&cli.StringFlag{Name: "svg", TakesFile: true, Category: reportGroup, Usage: "also draw both paths as bars into `FILE`"},
 		&cli.Float64Flag{Name: "fail-if-slower", Category: reportGroup, DefaultText: "off",
@@ -110,11 +122,6 @@ func diffFlags() group {
 	}, func(r *flagReader, o *options) {
 		if o.svg, o.markdown = r.path("svg"), r.Bool("markdown"); o.markdown && (o.json || o.html != "") {
 			r.problem("--markdown excludes --json and --html")
-		}
-		if r.IsSet("against") {
-			if o.against = r.Int("against"); o.against < 0 {
-				r.problem("--against %d is negative", o.against)
-			}
 		}
 		if r.IsSet("fail-if-slower") {
 			o.failIfSlower = r.Float64("fail-if-slower")

@@ -62,8 +62,8 @@ func findRanks(inputs []string) (*found, error) {
 	return f, nil
 }
 
-// many reports whether these are the ranks of a job, as far as that is known before any is read. An archive of one trace is that trace; of
-// one that is broken the job says what is wrong.
+// many reports whether these are the ranks of a job, as far as that is known before any is read. An archive of one trace is that trace, and of
+// one without any whoever reads it says so; of one that breaks off behind a trace the job uses that.
 func (f *found) many(maxExpand int64) bool {
 	if len(f.sets) > 0 || len(f.traces) > 1 || f.traces[0].archive == noArchive {
 		return len(f.sets) > 0 || len(f.traces) > 1
@@ -75,7 +75,7 @@ func (f *found) many(maxExpand int64) bool {
 		}
 		return nil
 	})
-	return err != nil || n != 1
+	return n > 1 || n == 1 && err != nil
 }
 
 // shownInputs is what messages call the inputs: of more than two the first one.

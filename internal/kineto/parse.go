@@ -70,7 +70,7 @@ func (r *topLevel) read() error {
 		}
 		return err
 	case src[i] != '{':
-		return r.fail(i, "", "expected '{' or '[': this is no JSON trace")
+		return r.fail(i, "", noTrace(r.t.File, src[i:]))
 	}
 	return r.object(i)
 }

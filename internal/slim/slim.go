@@ -253,7 +253,7 @@ func unite(segments []critpath.Segment, near int64) []timeSpan {
 // differences returns segments of p that are missing from the path of what is kept: of each run of them the latest,
 // since the walk goes backward. It also reports whether the phase of an event on the path differs.
 func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []critpath.Segment, phases bool) {
-	g, err := graph.Build(restrict(s.g.Trace, s.keep), cdg.Options{Recorded: rec, Threads: s.g.Threads})
+	g, _, err := graph.Begin(restrict(s.g.Trace, s.keep), cdg.Options{Recorded: rec, Threads: s.g.Threads}) // neither asks for nodes
 	if err != nil {
 		panic("slim: internal error: " + err.Error()) // the recorded window needs no search
 	}
@@ -267,13 +267,14 @@ func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []crit
 	for _, m := range p.Marks.All() {
 		phases = phases || g.Phases[m.Event] != s.g.Phases[m.Event]
 	}
-	kept, k := q.Segments.List(), 0
+	g = nil
+	kept, k, n := q.Segments.Reader(), 0, q.Segments.Len()
 	missed := false
 	for _, seg := range p.Segments.All() {
-		for k < len(kept) && kept[k].Start < seg.Start {
+		for k < n && kept(k).Start < seg.Start {
 			k++
 		}
-		same := k < len(kept) && kept[k] == *seg
+		same := k < n && *kept(k) == *seg
 		switch {
 		case same:
 		case missed:
