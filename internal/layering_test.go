@@ -39,7 +39,7 @@ var layers = map[string][]string{
 	"internal/cdg/nodes":          {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/par"},
 	"internal/graph":              {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/par"},
 	"internal/critpath":           {"internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/par"},
-	"internal/ranks":              {"internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/par"},
+	"internal/ranks":              {"internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/par"},
 	"internal/roofline":           {"internal/trace", "internal/vendors", "internal/cdg", "internal/graph"},
 	"internal/analyses":           {"internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/tables"},
 	"internal/ranks/parts":        {"internal/trace", "internal/critpath", "internal/ranks", "internal/columns", "internal/tables"},

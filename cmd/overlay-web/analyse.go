@@ -102,7 +102,7 @@ func analyse(q request, in io.ReaderAt, out io.Writer, stage func(string)) (*ans
 	if err != nil {
 		return nil, err
 	}
-	o.Lean = !q.Slim
+	o.Lean, o.Outline = true, q.Slim
 	run, err := pipeline.Solve(tr, o, true)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", q.Name, err)

@@ -178,7 +178,7 @@ func (j *job) openOnly(name string, o kineto.Options) (*input, error) {
 
 // noMembers says that an archive holds nothing to read.
 func noMembers(name string) error {
-	return fmt.Errorf("%s: no traces in this archive (looked for *.json, *.json.gz, *.json.zst)", report.Plain(name))
+	return fmt.Errorf("%s: no traces in this archive (looked for *.json and *.pftrace, also .gz and .zst)", report.Plain(name))
 }
 
 // openMember opens a member of a zip; what is wrong with it is said when it is read.

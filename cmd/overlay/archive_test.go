@@ -213,14 +213,24 @@ func TestOneOfArchive(t *testing.T) {
 	if status := run([]string{"overlay", "convert", "-i", one, "-o", out}, nil, &stdout, &stderr); status != 0 {
 		t.Errorf("status %d: %s", status, stderr.String())
 	}
-	var alone bytes.Buffer
-	os.WriteFile(filepath.Join(dir, "alone.json"), []byte(list[4].text), 0o666)
+	tarred, file := filepath.Join(dir, "one.tar"), filepath.Join(dir, "alone.json")
+	os.WriteFile(tarred, tarOf(t, list[:5]), 0o666)
+	os.WriteFile(file, []byte(list[4].text), 0o666)
+	for _, flags := range [][]string{nil, {"--top", "2"}, {"--method", "ctda"}, {"--analysis", "idle"}, {"--annotation", "ProfilerStep"}} {
+		var alone bytes.Buffer
+		run(append([]string{"overlay", "report", "-i", file}, flags...), nil, &alone, &stderr)
+		for _, archive := range []string{one, tarred} {
+			stdout.Reset()
+			run(append([]string{"overlay", "report", "-i", archive}, flags...), nil, &stdout, &stderr)
+			_, got, _ := strings.Cut(stdout.String(), "\n") // behind the name
+			if _, want, _ := strings.Cut(alone.String(), "\n"); got != want || stderr.Len() > 0 {
+				t.Errorf("%v: in %s: %s%s, alone: %s", flags, archive, stderr.String(), got, want)
+			}
+		}
+	}
 	stdout.Reset()
-	run([]string{"overlay", "report", "-i", filepath.Join(dir, "alone.json")}, nil, &alone, &stderr)
-	run([]string{"overlay", "report", "-i", one}, nil, &stdout, &stderr)
-	_, got, _ := strings.Cut(stdout.String(), "\n") // behind the name
-	if _, want, _ := strings.Cut(alone.String(), "\n"); got != want || stderr.Len() > 0 {
-		t.Errorf("in an archive: %s%s, alone: %s", stderr.String(), got, want)
+	if status := run([]string{"overlay", "run", "-i", tarred, "-o", out, "--top", "2"}, nil, &stdout, &stderr); status != 0 {
+		t.Errorf("to Chrome's format: status %d: %s", status, stderr.String())
 	}
 	stderr.Reset()
 	if status := run([]string{"overlay", "convert", "-i", several, "-o", filepath.Join(dir, "x.pftrace")}, nil, &stdout, &stderr); status != 1 || !strings.Contains(stderr.String(), "holds several traces, and this command takes one") {

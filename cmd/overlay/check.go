@@ -19,7 +19,7 @@ func (j *job) check() error {
 	if err != nil {
 		return err
 	}
-	if len(f.traces) > 1 || f.traces[0].archive != noArchive {
+	if f.many(j.opts.maxExpand) {
 		return j.checkJob(f)
 	}
 	if j.opts.capture > 1 {

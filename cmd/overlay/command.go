@@ -59,19 +59,26 @@ Examples:
 }
 
 func (p *program) diffCommand() *cli.Command {
-	takes := groups{methodFlags(), windowFlags(), jsonFlags(), pageFlags(), diffFlags(), generalFlags()}
-	return &cli.Command{Name: "diff", Usage: "compare two traces", ArgsUsage: "BEFORE AFTER [flags]", Flags: takes.flags(),
+	takes := groups{methodFlags(), windowFlags(), againstFlags(), jsonFlags(), pageFlags(), diffFlags(), generalFlags()}
+	return &cli.Command{Name: "diff", Usage: "compare two traces, or two steps of one", ArgsUsage: "BEFORE AFTER | FILE [flags]", Flags: takes.flags(),
 		Description: `
 Analyses both traces in the same way and compares the reports: duration, classes, hotspots. Of two folders, quoted
 patterns or archives with a trace for each rank of a job it compares the jobs: steps, classes, waits, and which
 stragglers came or went.
 
+Of one trace it compares two steps: --step N against --against N, the longest against the median of the others where
+they are left out. Both are parts of the one path of the trace, so that their lengths are those of the report's steps.
+With --annotation NAME they are its instances.
+
 Examples:
   overlay diff before.json.gz after.json.gz
   overlay diff monday/ tuesday/
   overlay diff before.json.gz after.json.gz --step 3 --fail-if-slower 5
-  overlay diff before.json.gz after.json.gz --markdown --svg paths.svg > comment.md`,
-		Action: p.action(takes, 2, nil, (*job).diff)}
+  overlay diff before.json.gz after.json.gz --markdown --svg paths.svg > comment.md
+  overlay diff trace.json.gz
+  overlay diff trace.json.gz --step 7 --against 3
+  overlay diff trace.json.gz --annotation forward --instance 12`,
+		Action: p.action(takes, ownFiles, checkDiff, (*job).diff)}
 }
 
 func (p *program) openCommand() *cli.Command {
@@ -90,10 +97,10 @@ Examples:
 }
 
 func (p *program) checkCommand() *cli.Command {
-	takes := groups{jsonFlags(), captureFlags(), generalFlags()}
+	takes := groups{captureFlags(), jsonFlags(), generalFlags()}
 	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "FILE|FOLDER… [flags]", Flags: takes.flags(),
 		Description: `
-Reads a Kineto trace or a .pftrace and prints what is in it, what was repaired, and what the analysis will miss. Of a
+Reads a trace of any kind and prints what is in it, what was repaired, and what the analysis will miss. Of a
 folder, a quoted pattern, an archive (tar, zip) or several files it lists the ranks: how each is known, what it recorded
 and when, and which ranks of the job have no trace.
 

@@ -19,7 +19,7 @@ func (j *job) sides() (sides [2]*found, jobs bool, err error) {
 		}
 		sides[i] = f
 	}
-	a, b := sides[0].many(), sides[1].many()
+	a, b := sides[0].many(j.opts.maxExpand), sides[1].many(j.opts.maxExpand)
 	switch {
 	case a && b:
 		return sides, true, nil

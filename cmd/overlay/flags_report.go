@@ -94,7 +94,22 @@ func pageFlags() group {
 type diffOptions struct {
 	svg          string // "" = none
 	markdown     bool
+	against      int     // step or instance to compare with, -1 = none named
 	failIfSlower float64 // percent, negative = off
+}
+
+// againstFlags stand behind windowFlags.
+func againstFlags() group {
+	return group{[]cli.Flag{
+		&cli.IntFlag{Name: "against", Category: analysisGroup, DefaultText: "the median of the others",
+			Usage: "of one trace: the step, or with --annotation the instance, to compare with, by its number `N`"},
+	}, func(r *flagReader, o *options) {
+		if r.IsSet("against") {
+			if o.against = r.Int("against"); o.against < 0 {
+				r.problem("--against %d is negative", o.against)
+			}
+		}
+	}}
 }
 
 // diffFlags stand behind pageFlags.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"overlay/internal/kineto"
 )
@@ -49,6 +50,9 @@ func openInput(name string, stdin io.Reader, o kineto.Options, room int64) (*inp
 			return nil, inputError(name, err)
 		}
 		defer f.Close()
+	}
+	if strings.HasSuffix(name, ".xplane.pb") { // its first byte could be that of Perfetto's format
+		return nil, fmt.Errorf("%s: the protocol buffers of XLA's profiler are not read: give the .trace.json.gz beside it", name)
 	}
 	info, err := f.Stat()
 	if err != nil {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -60,9 +62,20 @@ func findRanks(inputs []string) (*found, error) {
 	return f, nil
 }
 
-// many reports whether these are the ranks of a job, as far as that is known before any is read.
-func (f *found) many() bool {
-	return len(f.sets) > 0 || len(f.traces) > 1 || f.traces[0].archive != noArchive
+// many reports whether these are the ranks of a job, as far as that is known before any is read. An archive of one trace is that trace, and of
+// one without any whoever reads it says so; of one that breaks off behind a trace the job uses that.
+func (f *found) many(maxExpand int64) bool {
+	if len(f.sets) > 0 || len(f.traces) > 1 || f.traces[0].archive == noArchive {
+		return len(f.sets) > 0 || len(f.traces) > 1
+	}
+	n := 0
+	err := f.traces[0].eachMember(cmp.Or(maxExpand, 64<<30), func(string, io.Reader, func() bool) error {
+		if n++; n > 1 {
+			return errStopped
+		}
+		return nil
+	})
+	return n > 1 || n == 1 && err != nil
 }
 
 // shownInputs is what messages call the inputs: of more than two the first one.

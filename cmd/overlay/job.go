@@ -129,8 +129,6 @@ func (r *flagReader) wantFiles(n int) {
 		r.problem("no file given")
 	case got > n:
 		r.problem("argument %s is too many", quote(r.Args().Get(n)))
-	case got < n:
-		r.problem("two files needed, %d given", got)
 	}
 }
 

@@ -93,8 +93,8 @@ func (a *agents) server() *mcp.Server {
 		func(q *adviseQuestion) []string { return append(q.window(), "advise", "--input="+q.File) }, func(q *adviseQuestion) []*string { return []*string{&q.File} })
 	addTool(s, a, "whatif", "Replays the run with something changed: how long the window would have taken, and what would have bound it then. Text.",
 		(*whatifQuestion).arguments, func(q *whatifQuestion) []*string { return []*string{&q.File} })
-	addTool(s, a, "diff", "Two traces of the same work side by side: how much longer the window takes, by class and by name. Text.",
-		func(q *diffQuestion) []string { return append(q.window(), "diff", "--", q.Before, q.After) }, func(q *diffQuestion) []*string { return []*string{&q.Before, &q.After} })
+	addTool(s, a, "diff", "Two traces of the same work side by side: how much longer the window takes, by class and by name. Of one trace, why a step was slow: two of its steps. Text.",
+		(*diffQuestion).arguments, (*diffQuestion).files)
 	addTool(s, a, "query", "SQL (SQLite's) over the trace: tables runs, events, segments, edges, nodes, steps, collectives, tracks, counters, spans. Ask with an empty sql for the schema. JSON lines.",
 		func(q *queryQuestion) []string {
 			if strings.TrimSpace(q.SQL) == "" {
@@ -207,9 +207,28 @@ func (q *whatifQuestion) arguments() []string {
 }
 
 type diffQuestion struct {
-	Before string `json:"before" jsonschema:"path of the trace before"`
-	After  string `json:"after" jsonschema:"path of the trace after"`
+	Before  string `json:"before" jsonschema:"path of the trace before"`
+	After   string `json:"after,omitempty" jsonschema:"path of the trace after; without it two steps of the one trace are compared, step with against"`
+	Against *int   `json:"against,omitempty" jsonschema:"of one trace: number of the step to compare with; without step and against the longest step and the median of the others"`
 	windowQuestion
+}
+
+func (q *diffQuestion) arguments() []string {
+	args := append(q.window(), "diff")
+	if q.Against != nil {
+		args = append(args, "--against="+strconv.Itoa(*q.Against))
+	}
+	if args = append(args, "--", q.Before); q.After != "" {
+		args = append(args, q.After)
+	}
+	return args
+}
+
+func (q *diffQuestion) files() []*string {
+	if q.After == "" {
+		return []*string{&q.Before}
+	}
+	return []*string{&q.Before, &q.After}
 }
 
 type queryQuestion struct {

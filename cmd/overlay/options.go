@@ -58,7 +58,7 @@ type flagReader struct {
 func readOptions(c *cli.Context, takes groups) (*options, error) {
 	r := &flagReader{Context: c}
 	o := &options{command: c.Command.Name}
-	o.step, o.rank, o.failIfSlower = -1, -1, -1
+	o.step, o.against, o.rank, o.failIfSlower = -1, -1, -1, -1
 	for i := range takes {
 		takes[i].read(r, o)
 	}

@@ -66,7 +66,7 @@ func summarySets(inputs []string) (sets []exportedSet, others []string) {
 // readSummaries reads summaries as if they were what was made of traces.
 func (j *job) readSummaries(sets []exportedSet) (*ranked[*ranks.Summary], *roster.Roster, error) {
 	all, r := &ranked[*ranks.Summary]{}, &roster.Roster{}
-	world := int64(0)
+	world, older := int64(0), []int64(nil)
 	for _, set := range sets {
 		if set.run != sets[0].run {
 			return nil, nil, fmt.Errorf("%s and %s are of two runs: give the folder of one of them", report.Plain(sets[0].path), report.Plain(set.path))
@@ -79,10 +79,16 @@ func (j *job) readSummaries(sets []exportedSet) (*ranked[*ranks.Summary], *roste
 			return nil, nil, fmt.Errorf("%s holds rank %d: folders are not to be renamed", report.Plain(set.path), s.Rank)
 		}
 		world = max(world, int64(s.World), set.rank+1)
+		if s.Older {
+			older = append(older, set.rank)
+		}
 		r.Members = append(r.Members, roster.Member{Rank: set.rank, By: roster.Evidence(s.RankBy), Entry: len(all.Entries)})
 		all.Entries, all.Of = append(all.Entries, roster.Entry{Name: s.Source}), append(all.Of, s)
 	}
 	r.World = world
+	if len(older) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("older summaries (ranks %s) do not say what ranks are given to do: export them again", roster.List(older)))
+	}
 	return all, r, nil
 }
 
@@ -90,6 +96,9 @@ func readSummary(dir string) (*ranks.Summary, error) {
 	list := parts.Empty()
 	for i := range list {
 		t, err := readSummaryTable(filepath.Join(dir, list[i].Name+".parquet"), list[i])
+		if errors.Is(err, fs.ErrNotExist) && list[i].Name == parts.Given { // the form before had none
+			continue
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("no file %s.parquet: export it again", list[i].Name)
 		}

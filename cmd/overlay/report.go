@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -13,15 +11,12 @@ import (
 	"overlay/internal/pipeline"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
-	"overlay/internal/tables"
-	"overlay/internal/trace"
-	"overlay/internal/whatif"
 )
 
 // solveOne finds the path of the one trace that was found. Many ranks are left to job, which returns the name of the trace
 // where it turns out that there is one only; else there is no run.
 func (j *job) solveOne(f *found, job func() (only string, err error)) (*pipeline.Run, error) {
-	if f.many() {
+	if f.many(j.opts.maxExpand) {
 		only, err := job()
 		if err != nil || only == "" {
 			return nil, err
@@ -116,67 +111,3 @@ func writeReport(out *output, r *report.Report) error {
 	}
 	return r.WriteJSON(out)
 }
-
-// diff compares two traces, or two jobs, analysed in the same way.
-func (j *job) diff() error {
-	pair, jobs, err := j.sides()
-	if err != nil {
-		return err
-	}
-	if jobs {
-		if done, err := j.diffJobs(pair); done || err != nil {
-			return err
-		}
-	}
-	html, err := j.createReport(j.opts.html)
-	if err != nil {
-		return err
-	}
-	picture, err := j.createReport(j.opts.svg)
-	if err != nil {
-		return err
-	}
-	var sides [2]*report.Report
-	var works map[whatif.Work]whatif.Done // of the first
-	var window int64
-	var explained whatif.Explanation
-	err = pipeline.Each(len(j.files), j.pipeline(), func(i int) (*trace.Trace, error) { return j.load(j.files[i]) }, func(i int, r *pipeline.Run) error {
-		sides[i] = j.report(j.files[i], r, math.MaxInt) // a hotspot of one side may be last on the other
-		if i == 0 {
-			works, window = r.Works()
-		} else {
-			explained = r.Explain(works, window)
-		}
-		return nil
-	})
-	if side := (*pipeline.Error)(nil); errors.As(err, &side) {
-		return fmt.Errorf("%s: %w", j.files[side.Index], err)
-	}
-	if err != nil {
-		return err
-	}
-	d := report.Compare(sides[0], sides[1])
-	d.Explain(&explained)
-	if limit := j.opts.failIfSlower; limit >= 0 && d.Slower > limit {
-		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, j.files[1], tables.FormatPercent(d.Slower), j.files[0], tables.GivenPercent(limit))
-	}
-	if picture != nil {
-		if err := page.DrawDifference(picture, d); err != nil {
-			return err
-		}
-	}
-	switch {
-	case html != nil:
-		return page.WriteDifference(html, d)
-	case j.opts.json:
-		j.result = d.WriteJSON
-	case j.opts.markdown:
-		j.result = func(w io.Writer) error { return page.CommentDifference(w, d, changesListed) }
-	default:
-		j.result = func(w io.Writer) error { return d.WriteText(w, j.textOptions(j.resultTo), changesListed) }
-	}
-	return nil
-}
-
-// changesListed is how many hotspots diff lists.
-const changesListed = 10

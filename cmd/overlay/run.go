@@ -55,7 +55,7 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	if f.many() {
+	if f.many(j.opts.maxExpand) {
 		only, err := j.runJob(f, out, rep)
 		if err != nil || only == "" {
 			return err

@@ -56,7 +56,7 @@ func (j *job) htaOptions() hta.Options {
 func (j *job) solve(name string, tr *trace.Trace, draw bool) (*pipeline.Run, error) {
 	o := j.pipeline()
 	o.Advise = !j.opts.noAdvice && slices.Contains([]string{"run", "report", "advise"}, j.opts.command)
-	o.Lean = j.opts.command == "run" && !j.opts.onlyCritical
+	o.Lean, o.Outline = j.opts.command == "run" || j.opts.command == "report", j.opts.command == "report" || j.opts.onlyCritical
 	r, err := pipeline.Solve(tr, o, draw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -136,14 +136,14 @@ func (e *engine) specific() {
 	})
 	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Gain, a.Gain) })
 	e.all = e.base
-	claimed := make(map[cdg.ActID]claim)
+	var claimed []claim
 	for i := range list {
 		f := &list[i]
 		if f.Share < minShare {
 			e.a.Below = append(e.a.Below, Below{f.ID, f.Share})
 			continue
 		}
-		f.PartOf = e.partOf(f, claimed)
+		f.PartOf, claimed = partOf(list, i, claimed)
 		f.taken = nil
 		e.all = append(e.all[:len(e.all):len(e.all)], f.changes...)
 		e.a.Findings = append(e.a.Findings, *f)
@@ -156,25 +156,52 @@ func (e *engine) specific() {
 
 // claim is time of an activity that a finding takes away.
 type claim struct {
-	ns int64
-	by string
+	act cdg.ActID
+	by  int32 // the finding: its place among those of its group
+	ns  int64
 }
 
-// partOf tells the larger finding that takes most of what a finding takes; "" for none, and then it has taken it.
-func (e *engine) partOf(f *Finding, claimed map[cdg.ActID]claim) string {
-	mine := map[cdg.ActID]int64{}
+// claims are what a finding takes, by activity: of each the most that a change takes.
+func claims(f *Finding, by int32) []claim {
+	var mine []claim
 	for _, change := range f.taken {
 		for a, ns := range change {
-			mine[a] = max(mine[a], ns)
+			mine = append(mine, claim{a, by, ns})
 		}
 	}
-	whole, shared, by := int64(0), int64(0), map[string]int64{}
-	for a, ns := range mine {
-		whole += ns
-		if c, ok := claimed[a]; ok {
-			shared += min(ns, c.ns)
-			by[c.by] += min(ns, c.ns)
+	cdg.SortRuns(mine, func(x, y *claim) bool { return x.act < y.act })
+	out := mine[:0]
+	for _, c := range mine {
+		if n := len(out); n > 0 && out[n-1].act == c.act {
+			out[n-1].ns = max(out[n-1].ns, c.ns)
+			continue
 		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// partOf tells which larger finding takes most of what the i-th of a list takes; "" for none. Then it claims that itself.
+func partOf(list []Finding, i int, claimed []claim) (larger string, all []claim) {
+	mine := claims(&list[i], int32(i))
+	whole, shared, by := int64(0), int64(0), map[string]int64{}
+	all = make([]claim, 0, len(claimed)+len(mine))
+	rest := claimed
+	for _, c := range mine {
+		for len(rest) > 0 && rest[0].act < c.act {
+			all, rest = append(all, rest[0]), rest[1:]
+		}
+		whole += c.ns
+		if len(rest) > 0 && rest[0].act == c.act {
+			both := min(c.ns, rest[0].ns)
+			shared += both
+			by[list[rest[0].by].ID] += both
+			if rest[0].ns >= c.ns {
+				c = rest[0]
+			}
+			rest = rest[1:]
+		}
+		all = append(all, c)
 	}
 	if float64(shared) > overlap*float64(whole) {
 		most := ""
@@ -183,14 +210,9 @@ func (e *engine) partOf(f *Finding, claimed map[cdg.ActID]claim) string {
 				most = id
 			}
 		}
-		return most
+		return most, claimed
 	}
-	for a, ns := range mine {
-		if c, ok := claimed[a]; !ok || c.ns < ns {
-			claimed[a] = claim{ns, f.ID}
-		}
-	}
-	return ""
+	return "", append(all, rest...)
 }
 
 // general finds what remains by its nature: each gets what it adds to everything before it.

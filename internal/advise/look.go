@@ -1,11 +1,14 @@
 package advise
 
 import (
+	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"overlay/internal/cdg"
 	"overlay/internal/graph"
+	"overlay/internal/par"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
 	"overlay/internal/whatif"
@@ -25,7 +28,7 @@ func (r *graphs) dur(a cdg.ActID) int64          { return r.g.Acts[a].End - r.g.
 
 // launch is the call that launched an operation that starts in the window, else NoAct.
 func (r *run) launch(a cdg.ActID) cdg.ActID {
-	l := r.tr.Launch[r.g.Acts[a].Event]
+	l := r.tr.Launch(r.g.Acts[a].Event)
 	if l == trace.NoEvent || !r.inside(a) {
 		return cdg.NoAct
 	}
@@ -55,20 +58,39 @@ func (r *run) launchesGraphs() bool {
 
 // named lists the activities of some kinds whose name fits, in order of the graph.
 func (r *run) named(kinds []trace.Kind, fits func(name string) bool) []cdg.ActID {
-	var out []cdg.ActID
+	type named struct {
+		kind trace.Kind
+		name trace.Sym
+	}
+	var names []named
+	room := 0
 	for _, k := range kinds {
 		for _, s := range r.names[k] {
 			if fits(r.tr.Str(s)) {
-				for _, a := range r.list[r.first[s]:r.first[s+1]] {
-					if r.kind(a) == k {
-						out = append(out, a)
-					}
-				}
+				names = append(names, named{k, s})
+				room += int(r.first[s+1] - r.first[s])
 			}
 		}
 	}
-	if !slices.IsSorted(out) {
+	if room == 0 {
+		return nil
+	}
+	out := make([]cdg.ActID, 0, room)
+	for _, x := range names {
+		for _, a := range r.list[r.first[x.name]:r.first[x.name+1]] {
+			if r.kind(a) == x.kind {
+				out = append(out, a)
+			}
+		}
+	}
+	switch {
+	case slices.IsSorted(out):
+	case len(out) < len(r.g.Acts)/64:
 		slices.Sort(out)
+	default: // a set has them in order, and is no longer than the list
+		set := r.m.SetOf(out...)
+		out = out[:0]
+		set.Each(func(a cdg.ActID) { out = append(out, a) })
 	}
 	return out
 }
@@ -103,10 +125,23 @@ func containsAny(words ...string) func(string) bool {
 	}
 }
 
-// within says per activity which outermost slice of a list is around it on its thread, itself included; NoAct for none.
-// Operations count as inside of what their launch is in.
-func (r *run) within(slicesOf []cdg.ActID) []cdg.ActID {
-	out := make([]cdg.ActID, len(r.g.Acts))
+// enclosed says per activity which slice of a list is around it, NoAct for none; nil where the list is empty.
+type enclosed []cdg.ActID
+
+func (x enclosed) by(a cdg.ActID) cdg.ActID {
+	if x == nil {
+		return cdg.NoAct
+	}
+	return x[a]
+}
+
+// within tells the outermost slices of a list on their threads, which are inside of themselves. Operations count as inside of
+// what their launch is in.
+func (r *run) within(slicesOf []cdg.ActID) enclosed {
+	if len(slicesOf) == 0 {
+		return nil
+	}
+	out := make(enclosed, len(r.g.Acts))
 	mine := r.m.SetOf(slicesOf...)
 	for a := range out {
 		out[a] = cdg.NoAct
@@ -165,12 +200,21 @@ func (r *run) opAround(a cdg.ActID) cdg.ActID {
 
 // verb is what a call does.
 func (r *run) verb(call cdg.ActID) vendors.Verb {
-	s := r.event(call).Name
-	if v := r.verbs[s].Load(); v != 0 {
-		return vendors.Verb(v - 1)
+	return vendors.Verb(r.verbs.of(r.tr, r.event(call).Name))
+}
+
+// byName is what names say, asked once each.
+type byName struct {
+	known []atomic.Uint32 // per name: 1 + what it says; 0 before it is asked for
+	ask   func(name string) uint32
+}
+
+func (x *byName) of(tr *trace.Trace, s trace.Sym) uint32 {
+	if v := x.known[s].Load(); v != 0 {
+		return v - 1
 	}
-	v := vendors.VerbOf(r.tr.Str(s))
-	r.verbs[s].Store(uint32(v) + 1)
+	v := x.ask(tr.Str(s))
+	x.known[s].Store(v + 1)
 	return v
 }
 
@@ -185,18 +229,41 @@ func (r *run) launching() []bool {
 	return out
 }
 
-// bytes is how much a copy moves, 0 when not said.
-func (r *run) bytes(op cdg.ActID) int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n, ok := r.moved[op]
-	if !ok {
-		n, _ = r.tr.ArgInt(r.g.Acts[op].Event, "bytes")
-		n = max(n, 0)
-		r.moved[op] = n
-	}
-	return n
+// bytes is how much a copy that starts in the window moves, 0 when not said.
+func (r *run) bytes(op cdg.ActID) int64 { return max(r.recordedBytes(op), 0) }
+
+// recordedBytes is what stands there, notSaid for nothing.
+func (r *run) recordedBytes(op cdg.ActID) int64 {
+	x := r.moved()
+	i, _ := slices.BinarySearch(x.copies, op)
+	return x.bytes[i]
 }
+
+const notSaid = math.MinInt64
+
+// moved is how much each copy moves: operations in order of the graph.
+type moved struct {
+	copies []cdg.ActID
+	bytes  []int64
+}
+
+func (r *run) findMoved() moved {
+	x := moved{copies: r.named(gpuCopy, func(string) bool { return true })}
+	x.bytes = make([]int64, len(x.copies))
+	par.EachRange(len(x.copies), par.Ranges(len(x.copies), copiesRange), func(_, from, to int) {
+		for i := from; i < to; i++ {
+			n, ok := r.tr.ArgInt(r.g.Acts[x.copies[i]].Event, "bytes")
+			if !ok {
+				n = notSaid
+			}
+			x.bytes[i] = n
+		}
+	})
+	return x
+}
+
+// copiesRange is about how many copies are looked at by one processor in one go.
+const copiesRange = 1 << 12
 
 // median of some numbers, which it puts into another order; 0 for none.
 func median(list []int64) int64 {

@@ -89,13 +89,20 @@ func (r *run) product(a cdg.ActID, step int, first, limit cdg.ActID) cdg.ActID {
 	return cdg.NoAct
 }
 
+// maybeBatched reports whether the name of a kernel is that of a product: 1 or 0.
+func maybeBatched(name string) uint32 {
+	if containsAny("gemm", "cutlass", "cijk", "bmm")(strings.ToLower(name)) {
+		return 1
+	}
+	return 0
+}
+
 // batched reports whether a kernel is a product of batches of matrices, by the operators around its launch.
 func (r *run) batched(a cdg.ActID) bool {
 	if r.kind(a) != trace.Kernel {
 		return false
 	}
-	name := strings.ToLower(r.name(a))
-	if !strings.Contains(name, "gemm") && !strings.Contains(name, "cutlass") && !strings.Contains(name, "cijk") && !strings.Contains(name, "bmm") {
+	if r.gemms.of(r.tr, r.event(a).Name) == 0 {
 		return false
 	}
 	yes := false

@@ -47,7 +47,7 @@ var _ = add(rule{
 		in := r.within(ops)
 		kernels := map[cdg.ActID][]cdg.ActID{}
 		for _, o := range r.ops {
-			if c := in[o]; c != cdg.NoAct {
+			if c := in.by(o); c != cdg.NoAct {
 				kernels[c] = append(kernels[c], o)
 			}
 		}

@@ -61,7 +61,7 @@ var elementwiseChain = add(rule{
 				continue
 			}
 			for a := r.g.Lanes[l].First; a < r.g.Lanes[l].Limit; a++ {
-				if r.inside(a) && r.kind(a) == trace.Kernel && is[r.event(a).Name] && update[a] == cdg.NoAct && r.launch(a) != cdg.NoAct {
+				if r.inside(a) && r.kind(a) == trace.Kernel && is[r.event(a).Name] && update.by(a) == cdg.NoAct && r.launch(a) != cdg.NoAct {
 					chain = append(chain, a)
 				} else {
 					end()

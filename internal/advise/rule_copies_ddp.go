@@ -26,7 +26,7 @@ var _ = add(rule{
 		in := r.within(ops)
 		var copies []cdg.ActID
 		for _, a := range r.ops {
-			if in[a] != cdg.NoAct {
+			if in.by(a) != cdg.NoAct {
 				copies = append(copies, a)
 			}
 		}

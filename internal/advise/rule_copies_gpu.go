@@ -43,7 +43,7 @@ var _ = add(rule{
 		var list []cdg.ActID
 		for _, a := range r.ops {
 			if !is[r.event(a).Name] && (r.kind(a) != trace.Memcpy || toDevice(r.name(a)) || toHost(r.name(a))) ||
-				chained[a] || graphs[a] != cdg.NoAct || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch {
+				chained[a] || graphs.by(a) != cdg.NoAct || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch {
 				continue
 			}
 			moves, other := false, false

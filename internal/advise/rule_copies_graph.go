@@ -32,7 +32,7 @@ var _ = add(rule{
 		in := r.within(compiled)
 		var list, calls []cdg.ActID
 		for _, a := range r.ops {
-			if in[a] == cdg.NoAct || r.verb(r.launch(a)) == vendors.GraphLaunch {
+			if in.by(a) == cdg.NoAct || r.verb(r.launch(a)) == vendors.GraphLaunch {
 				continue
 			}
 			if r.kind(a) == trace.Memcpy && !toDevice(r.name(a)) && !toHost(r.name(a)) || r.kind(a) == trace.Kernel && containsAny("copy_kernel", "copy_device", "direct_copy")(r.name(a)) {

@@ -40,7 +40,7 @@ func (r *run) findSmallToDevice() smallCopies {
 		if r.launch(a) == cdg.NoAct {
 			continue
 		}
-		if n, ok := r.tr.ArgInt(r.g.Acts[a].Event, "bytes"); !ok || n >= smallCopy {
+		if n := r.recordedBytes(a); n == notSaid || n >= smallCopy {
 			continue
 		}
 		copies = append(copies, a)

@@ -90,7 +90,7 @@ func (r *run) withTensorCores(row *roofline.Row, own int64) int64 {
 	if row == nil || row.Compute < 0 {
 		return usual
 	}
-	d := roofline.Of(r.tr, row.Device)
+	d := r.device(row.Device)
 	if d == nil || d.Vector == 0 {
 		return usual
 	}

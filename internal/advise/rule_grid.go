@@ -26,9 +26,9 @@ var _ = add(rule{
 	verify:   "blocks per SM of these kernels",
 	find: func(r *run) *found {
 		var list []cdg.ActID
-		share := map[cdg.ActID]float64{}
+		share, own := map[cdg.ActID]float64{}, r.fits(gpuKernel, ownGrid)
 		for _, k := range r.kernelsByStart() {
-			if k.blocks > 0 && k.blocks < smallBlocks && !ownGrid(r.name(k.op)) {
+			if k.blocks > 0 && k.blocks < smallBlocks && !own[k.shape.name] {
 				list = append(list, k.op)
 				share[k.op] = max(k.blocks, 0.25)
 			}
@@ -96,10 +96,10 @@ var _ = add(rule{
 	verify:   "blocks per SM of these kernels, over what a multiprocessor holds at once, is just below a whole number",
 	find: func(r *run) *found {
 		var list []cdg.ActID
-		share := map[cdg.ActID]float64{}
+		share, own := map[cdg.ActID]float64{}, r.fits(gpuKernel, ownGrid)
 		for _, k := range r.kernelsByStart() {
 			n := r.resident(&k)
-			if n == 0 || ownGrid(r.name(k.op)) {
+			if n == 0 || own[k.shape.name] {
 				continue
 			}
 			waves := k.blocks / float64(n)

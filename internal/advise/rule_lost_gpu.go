@@ -31,7 +31,7 @@ var _ = add(rule{
 			if !r.g.Lanes[act.Lane].Stream {
 				continue
 			}
-			if l := r.tr.Launch[act.Event]; l != trace.NoEvent && r.g.ActOf[l] != cdg.NoAct {
+			if l := r.tr.Launch(act.Event); l != trace.NoEvent && r.g.ActOf[l] != cdg.NoAct {
 				has.Add(r.g.ActOf[l])
 				last = max(last, r.g.Acts[r.g.ActOf[l]].Start)
 			}

@@ -57,7 +57,7 @@ func (r *run) inSteps(steps []cdg.ActID) inSteps {
 		}
 	}
 	for _, a := range r.ops {
-		if o := around[a]; o != cdg.NoAct {
+		if o := around.by(a); o != cdg.NoAct {
 			in.ops[at[o]] = append(in.ops[at[o]], a)
 			in.all = append(in.all, a)
 		}
@@ -178,7 +178,7 @@ var _ = add(rule{
 		zeros := 0
 		around := r.within(calls)
 		for _, a := range r.named(opKinds, oneOf("aten::zero_")) {
-			if around[a] != cdg.NoAct {
+			if around.by(a) != cdg.NoAct {
 				zeros++
 			}
 		}

@@ -72,9 +72,9 @@ var _ = add(rule{
 		var list []cdg.ActID
 		ns := map[cdg.ActID]int64{} // by outermost frame
 		for a := range in {
-			if id := cdg.ActID(a); in[a] != cdg.NoAct && r.kind(id) == trace.Python && !inModel[a] {
+			if id := cdg.ActID(a); in.by(id) != cdg.NoAct && r.kind(id) == trace.Python && !inModel[a] {
 				list = append(list, id)
-				ns[in[a]] += r.own[a]
+				ns[in.by(id)] += r.own[a]
 			}
 		}
 		if len(list) == 0 {

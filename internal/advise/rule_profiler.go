@@ -2,10 +2,12 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/tables"
+	"overlay/internal/trace"
 )
 
 const (
@@ -38,27 +40,35 @@ var _ = add(rule{
 		if len(views) < fewOps {
 			return nil // nothing tells what recording an operator takes
 		}
-		everything := func(string) bool { return true }
-		var saw []string
-		bound := int64(0)
-		for _, x := range []struct {
-			what string
-			list []cdg.ActID
-			cost int64
+		costs := [...]struct {
+			what  string
+			kinds []trace.Kind
+			most  int64 // that recording one takes
 		}{
-			{"operator", r.named(opKinds, everything), fastest(views, costOfOp)},
-			{"call", r.named(callKinds, everything), costOfCall},
-			{"frame", r.named(frameKinds, everything), fastest(r.named(frameKinds, func(s string) bool { return strings.HasPrefix(s, "<built-in") }), costOfFrame)},
-		} {
-			n := 0
-			for _, a := range x.list {
-				if on := min(r.mark(a), x.cost, int64((1-workOfPiece)*float64(r.own[a]))); on > 0 {
-					bound += on
-					n++
+			{"operator", opKinds, fastest(views, costOfOp)},
+			{"call", callKinds, costOfCall},
+			{"frame", frameKinds, fastest(r.named(frameKinds, func(s string) bool { return strings.HasPrefix(s, "<built-in") }), costOfFrame)},
+		}
+		var counts [len(costs)]int
+		bound := int64(0)
+		for _, m := range r.path.Marks.All() {
+			a := r.g.ActOf[m.Event]
+			if a == cdg.NoAct || !r.inside(a) {
+				continue
+			}
+			for i := range costs {
+				if x := &costs[i]; slices.Contains(x.kinds, r.kind(a)) {
+					if on := min(m.NS, x.most, int64((1-workOfPiece)*float64(r.own[a]))); on > 0 {
+						bound += on
+						counts[i]++
+					}
 				}
 			}
+		}
+		var saw []string
+		for i, n := range counts {
 			if n > 0 {
-				saw = append(saw, tables.Counted(n, x.what))
+				saw = append(saw, tables.Counted(n, costs[i].what))
 			}
 		}
 		if float64(bound) < costWorth*float64(r.window) || r.result(slowHostOps) != nil {

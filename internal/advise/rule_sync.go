@@ -36,7 +36,7 @@ var syncCauses = []struct {
 
 // causeOf is the id of the rule that a wait belongs to.
 func (r *run) causeOf(w *wait) string {
-	var names []string
+	names := make([]string, 0, 16)
 	r.around(w.call, func(_ cdg.ActID, name string) bool { names = append(names, name); return true })
 	for _, c := range syncCauses {
 		if slices.ContainsFunc(names, func(s string) bool { return slices.Contains(c.ops, s) }) {

@@ -23,8 +23,10 @@ var syncAll = add(rule{
 		}
 		f := r.waiting(list, "remove all waits: set_sync_debug_mode(\"warn\") lists them")
 		count := map[string]int{}
-		for i := range list {
-			count[r.causeOf(&list[i])]++
+		for id, waits := range r.byCause() {
+			if n := len(r.amongLaunches(waits)); n > 0 {
+				count[id] = n
+			}
 		}
 		for _, id := range slices.Sorted(maps.Keys(count)) {
 			f.numbers = append(f.numbers, countOf("by "+id, count[id]))
@@ -34,7 +36,9 @@ var syncAll = add(rule{
 })
 
 // launches are the starts of the first and of the last call that launches.
-func (r *run) launches() (first, last int64) {
+func (r *run) launches() (first, last int64) { return r.span() }
+
+func (r *run) findLaunches() (first, last int64) {
 	for _, o := range r.ops {
 		if l := r.launch(o); l != cdg.NoAct {
 			at := r.g.Acts[l].Start

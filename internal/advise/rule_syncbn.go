@@ -28,7 +28,7 @@ var _ = add(rule{
 		in := r.within(ops)
 		var list []cdg.ActID
 		for _, a := range r.collectives() {
-			if in[a] != cdg.NoAct {
+			if in.by(a) != cdg.NoAct {
 				list = append(list, a)
 			}
 		}

@@ -35,7 +35,7 @@ var _ = add(rule{
 			if row.NS < alignProduct || row.Compute <= 0 || inAttention(row.Kernels) {
 				continue
 			}
-			n, k, ok := r.columns(row.Op)
+			n, k, ok := r.columns(&row)
 			switch {
 			case !ok || min(n, k) < alignLeast:
 			case n%alignedTo == 0 && k%alignedTo == 0:
@@ -73,7 +73,7 @@ func (r *run) inAttention() func([]cdg.ActID) bool {
 	if f := r.result(attentionUnfused); f != nil {
 		for _, a := range f.events.list {
 			for d := cdg.ActID(-nearProduct); d <= nearProduct; d++ {
-				if b := a + d; b >= 0 && int(b) < len(r.g.Acts) && r.g.Acts[b].Lane == r.g.Acts[a].Lane && r.batched(b) {
+				if b := a + d; b >= 0 && int(b) < len(r.g.Acts) && r.g.Acts[b].Lane == r.g.Acts[a].Lane && !near.Has(b) && r.batched(b) {
 					near.Add(b)
 				}
 			}
@@ -82,11 +82,17 @@ func (r *run) inAttention() func([]cdg.ActID) bool {
 	return func(list []cdg.ActID) bool { return slices.ContainsFunc(list, near.Has) }
 }
 
+// matrixAt is which input of a product is its first matrix.
+var matrixAt = map[string]int{"aten::mm": 0, "aten::bmm": 0, "aten::addmm": 1, "aten::baddbmm": 1}
+
 // columns are the columns of the result and the length of the sums of a product of matrices of two bytes an element.
-func (r *run) columns(op cdg.ActID) (n, k int64, ok bool) {
-	c, ok := roofline.ReadCall(r.tr, r.g.Acts[op].Event)
-	first, known := map[string]int{"aten::mm": 0, "aten::bmm": 0, "aten::addmm": 1, "aten::baddbmm": 1}[c.Name]
-	if !ok || !known || len(c.In) < first+2 {
+func (r *run) columns(row *roofline.Row) (n, k int64, ok bool) {
+	first, known := matrixAt[r.name(row.Op)]
+	if !known || roofline.ElementSize(row.Type) != 2 {
+		return 0, 0, false
+	}
+	c, ok := roofline.ReadCall(r.tr, r.g.Acts[row.Op].Event)
+	if !ok || len(c.In) < first+2 {
 		return 0, 0, false
 	}
 	a, b := &c.In[first], &c.In[first+1]

@@ -11,6 +11,7 @@ import (
 	"overlay/internal/par"
 	"overlay/internal/roofline"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 	"overlay/internal/whatif"
 )
 
@@ -31,7 +32,8 @@ type run struct {
 	names   [trace.NumKinds][]trace.Sym // names of activities by kind, in order of first appearance
 	first   []int32                     // CSR: activities of a name are list[first[name]:first[name+1]], in order of the graph
 	list    []cdg.ActID
-	verbs   []atomic.Uint32               // per name: 1 + what a call does; 0 before it is asked for
+	verbs   byName                        // what calls do: vendors.Verb
+	gemms   byName                        // whether kernels may be products of batches of matrices: 1 or 0
 	callers func(trace.EventID) trace.Sym // nil without Python frames
 
 	// What several rules ask for, made when the first of them does. Nobody changes it: rules run side by side.
@@ -43,9 +45,9 @@ type run struct {
 	shapes  func() []kernel                  // long kernels of computation, by start
 	matmuls func() []roofline.Row            // operators that are products, by what they launched
 	steps   func() stepTimes                 // what steps did
-
-	mu    sync.Mutex
-	moved map[cdg.ActID]int64 // bytes of copies
+	moved   func() moved                     // bytes of copies
+	span    func() (first, last int64)       // in which calls launch
+	device  func(int64) *roofline.Device     // by its number
 }
 
 // wait is a call that returned because work of a device was over.
@@ -57,8 +59,10 @@ type wait struct {
 
 // newRun looks at a graph.
 func newRun(g *graph.Graph, p *critpath.Path) *run {
-	r := &run{graphs: &graphs{g, g.Trace, whatif.Sets(len(g.Acts))}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p), moved: map[cdg.ActID]int64{}}
-	r.verbs = make([]atomic.Uint32, len(r.tr.Syms))
+	r := &run{graphs: &graphs{g, g.Trace, whatif.Sets(len(g.Acts))}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p)}
+	r.verbs = byName{make([]atomic.Uint32, len(r.tr.Syms)), func(s string) uint32 { return uint32(vendors.VerbOf(s)) }}
+	r.gemms = byName{make([]atomic.Uint32, len(r.tr.Syms)), maybeBatched}
+	r.moved, r.span, r.device = sync.OnceValue(r.findMoved), sync.OnceValues(r.findLaunches), roofline.Devices(r.tr)
 	r.byCause, r.syncs, r.comms = sync.OnceValue(r.waitsByCause), sync.OnceValue(r.findSyncsByOp), sync.OnceValue(r.findCollectives)
 	r.small, r.shapes, r.matmuls, r.steps = sync.OnceValue(r.findSmallToDevice), sync.OnceValue(r.findKernels), sync.OnceValue(r.findProducts), sync.OnceValue(r.findStepTimes)
 	r.results = make(map[string]func() *found, len(rules))

@@ -170,10 +170,10 @@ func (r *run) findSyncsByOp() map[cdg.ActID][]cdg.ActID {
 }
 
 // waitsIn lists the waits of calls inside of slices that within found.
-func (r *run) waitsIn(in []cdg.ActID) []wait {
+func (r *run) waitsIn(in enclosed) []wait {
 	var out []wait
 	for _, w := range r.waits {
-		if in[w.call] != cdg.NoAct {
+		if in.by(w.call) != cdg.NoAct {
 			out = append(out, w)
 		}
 	}

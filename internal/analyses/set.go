@@ -118,7 +118,7 @@ func (s *Set) takeOps(g *graph.Graph) {
 			}
 			e := &tr.Events[a.Event]
 			op := Op{Start: a.Start, End: a.End, Device: tr.Procs[track.Proc].Device, Stream: track.Stream, Event: a.Event,
-				Launch: tr.Launch[a.Event], Name: e.Name, Type: typeOf(e.Kind, isComm(tr, comm, e.Name))}
+				Launch: tr.Launch(a.Event), Name: e.Name, Type: typeOf(e.Kind, isComm(tr, comm, e.Name))}
 			if op.Launch != trace.NoEvent {
 				l := &tr.Events[op.Launch]
 				op.LaunchStart, op.LaunchEnd = l.Start, tr.End(l)

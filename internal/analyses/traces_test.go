@@ -168,7 +168,7 @@ func addsUp(t *testing.T, name string, tr *trace.Trace, p *critpath.Path, res *R
 		case trace.Kernel:
 			ops++
 			busy += tr.Dur(e)
-			if tr.Launch[i] != trace.NoEvent {
+			if tr.Launch(trace.EventID(i)) != trace.NoEvent {
 				launched++
 			}
 		}

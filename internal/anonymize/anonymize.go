@@ -43,15 +43,16 @@ func Graph(g *graph.Graph, p *critpath.Path) (*graph.Graph, *critpath.Path, erro
 func Text(s string) string { return argText(true, s) }
 
 type anonymizer struct {
-	tr   *trace.Trace
-	old  *kineto.Text
-	json *kineto.Text // of the new trace
-	out  trace.Trace
-	syms map[string]trace.Sym
-	name map[nameKey]trace.Sym // pseudonyms of names
-	text map[string]string     // of texts under known keys
-	vals values                // of args
-	buf  []byte
+	tr    *trace.Trace
+	old   *kineto.Text
+	json  *kineto.Text // of the new trace
+	out   trace.Trace
+	syms  map[string]trace.Sym
+	name  map[nameKey]trace.Sym // pseudonyms of names
+	text  map[string]string     // of texts under known keys
+	vals  values                // of args
+	buf   []byte
+	spans []kineto.Span // per event, in buf
 }
 
 type nameKey struct {
@@ -64,7 +65,7 @@ func anonymizeTrace(tr *trace.Trace) *trace.Trace {
 	a := &anonymizer{tr: tr, old: kineto.TextOf(tr), out: *tr, json: &kineto.Text{}, syms: map[string]trace.Sym{}, name: map[nameKey]trace.Sym{}, text: map[string]string{}}
 	a.vals = values{known: func(key string) bool { return knownArgs[key] }, text: a.argText}
 	a.out.File, a.out.Source = "", a.json
-	a.json.ArrayForm, a.json.Spans = a.old.ArrayForm, make([]kineto.Span, len(tr.Events))
+	a.json.ArrayForm, a.spans = a.old.ArrayForm, make([]kineto.Span, len(tr.Events))
 	a.out.DeviceNames = make(map[int64]string, len(tr.DeviceNames))
 	for id, name := range tr.DeviceNames {
 		a.out.DeviceNames[id] = metaText(true, name)
@@ -174,7 +175,8 @@ func (a *anonymizer) source() {
 	a.buf = append(a.buf, '\n')
 	a.json.ListEnd = int64(len(a.buf))
 	a.buf = append(a.buf, doc.Tail...)
-	a.json.Src, a.out.Truncated = a.buf, false
+	a.json.Src, a.json.Spans, a.out.Truncated = a.buf, kineto.NewSpans(a.spans), false
+	a.spans = nil
 	a.fields(append(before, after...))
 }
 
@@ -203,7 +205,7 @@ func (a *anonymizer) event(id trace.EventID) {
 	name := a.eventName(e)
 	off, args := int64(len(a.buf)), int64(0)
 	e.Name = name
-	defer func() { a.json.Spans[id], a.json.EventsEnd = kineto.SpanAt(off, args), int64(len(a.buf)) }()
+	defer func() { a.spans[id], a.json.EventsEnd = kineto.SpanAt(off, args), int64(len(a.buf)) }()
 	e.Flags &^= trace.Dirty | trace.HasArgs
 	if len(raw) == 0 || raw[0] != '{' {
 		a.buf = append(a.buf, "{}"...)

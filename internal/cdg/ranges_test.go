@@ -84,19 +84,19 @@ func shuffled(tr *trace.Trace) *trace.Trace {
 	of := rand.New(rand.NewPCG(1, 2)).Perm(len(tr.Events))
 	at := make([]trace.EventID, len(of))
 	other := *tr
-	other.Events, other.Launch = make([]trace.Event, len(of)), make([]trace.EventID, len(of))
+	other.Events, other.Wide = make([]trace.Event, len(of)), slices.Clip(tr.Wide)
 	other.Ext = slices.Clone(tr.Ext)
 	from := make([]trace.EventID, len(of))
 	for i, old := range of {
 		from[i], at[old] = trace.EventID(old), trace.EventID(i)
-		other.Events[i] = tr.Events[old]
+		other.Events[i] = other.Unlaunched(tr, trace.EventID(old))
 		if tr.Ext != nil {
 			other.Ext[i] = tr.Ext[old]
 		}
 	}
 	for i, old := range of {
-		if other.Launch[i] = tr.Launch[old]; tr.Launch[old] != trace.NoEvent {
-			other.Launch[i] = at[tr.Launch[old]]
+		if l := tr.Launch(trace.EventID(old)); l != trace.NoEvent {
+			other.SetLaunch(trace.EventID(i), at[l])
 		}
 	}
 	other.GraphEdges = nil // they name positions

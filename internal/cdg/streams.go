@@ -165,7 +165,7 @@ func (b *builder) linkRun(r *streamRun) {
 			}
 		}
 		f.enter(b, a, act)
-		call := b.tr.Launch[act.Event]
+		call := b.tr.Launch(act.Event)
 		if call == trace.NoEvent || d.ActOf[call] == NoAct {
 			continue
 		}

@@ -100,15 +100,34 @@ func matchSyms(tr *trace.Trace, match func(string) bool) []bool {
 	return hit
 }
 
+// NoSteps says of a trace without steps what its path can be cut at instead.
+func NoSteps(tr *trace.Trace) error {
+	return fmt.Errorf("the trace has no steps, which the profiler names where prof.step() is called: name an annotation with --annotation, and its instances are compared%s", frequentAnnotations(tr))
+}
+
+// FindInstances returns the annotations and ops whose name contains a text, as FindWindow counts them. Each lasts to its own end.
+func FindInstances(tr *trace.Trace, annotation string) ([]Step, error) {
+	found := annotationEvents(tr, func(s string) bool { return strings.Contains(s, annotation) })
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no annotation %q in the trace%s", annotation, frequentAnnotations(tr))
+	}
+	var list []Step
+	for _, id := range found {
+		e := &tr.Events[id]
+		list = append(list, Step{tr.Name(id), id, e.Start, tr.End(e)})
+	}
+	return list, nil
+}
+
 // lastEndOfLaunched returns the last end of operations whose launch started in [start, end]; start without any.
 func lastEndOfLaunched(tr *trace.Trace, start, end int64) int64 {
 	last := start
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if !e.Kind.Device() || e.Ph != 'X' || tr.Launch[i] == trace.NoEvent {
+		if !e.Kind.Device() || e.Ph != 'X' || tr.Launch(trace.EventID(i)) == trace.NoEvent {
 			continue
 		}
-		if l := &tr.Events[tr.Launch[i]]; l.Start >= start && l.Start <= end {
+		if l := &tr.Events[tr.Launch(trace.EventID(i))]; l.Start >= start && l.Start <= end {
 			last = max(last, tr.End(e))
 		}
 	}
@@ -165,7 +184,7 @@ func extentsOf(tr *trace.Trace, from, to int, node []bool) extents {
 		switch {
 		case e.Kind.Device():
 			x.counts[e.Track] = true
-			if l := tr.Launch[i]; l != trace.NoEvent && tr.Events[l].Track != trace.NoTrack {
+			if l := tr.Launch(trace.EventID(i)); l != trace.NoEvent && tr.Events[l].Track != trace.NoTrack {
 				x.counts[tr.Events[l].Track] = true
 			}
 		case e.Kind == trace.Annotation, e.Kind == trace.Python, e.Kind == trace.CPUOp && node[e.Name]:
@@ -196,7 +215,7 @@ func extentSinceHost(tr *trace.Trace, counts func(trace.TrackID) bool) Span {
 	all := Span{math.MaxInt64, math.MinInt64}
 	for i := range tr.Events {
 		e := &tr.Events[i]
-		if !isAct(e) || !counts(e.Track) || host < math.MaxInt64 && e.Start < host && e.Kind.Device() && tr.Launch[i] == trace.NoEvent {
+		if !isAct(e) || !counts(e.Track) || host < math.MaxInt64 && e.Start < host && e.Kind.Device() && tr.Launch(trace.EventID(i)) == trace.NoEvent {
 			continue
 		}
 		all.Start, all.End = min(all.Start, e.Start), max(all.End, tr.End(e))
@@ -257,7 +276,7 @@ func stepsThere(tr *trace.Trace) string {
 // FindSteps returns the ProfilerStep#N annotations of the trace, by start time. A step lasts to the start of the
 // next; the last to its own end.
 func FindSteps(tr *trace.Trace) []Step {
-	found := annotationEvents(tr, isStepName)
+	found := annotationEvents(tr, trace.IsStep)
 	var steps []Step
 	for _, id := range found {
 		e := &tr.Events[id]
@@ -270,12 +289,4 @@ func FindSteps(tr *trace.Trace) []Step {
 		steps = append(steps, Step{tr.Name(id), id, e.Start, tr.End(e)})
 	}
 	return steps
-}
-
-func isStepName(s string) bool {
-	digits, ok := strings.CutPrefix(s, trace.StepPrefix)
-	if !ok || digits == "" {
-		return false
-	}
-	return strings.Trim(digits, "0123456789") == ""
 }

@@ -1,6 +1,7 @@
 package critpath_test
 
 import (
+	"slices"
 	"testing"
 
 	"overlay/internal/cdg"
@@ -14,7 +15,7 @@ import (
 // repeated concatenates n copies of a trace in time.
 func repeated(tr *trace.Trace, n int) *trace.Trace {
 	c := *tr
-	c.Events, c.Launch = nil, nil
+	c.Events, c.Wide = nil, slices.Clip(tr.Wide)
 	var of []trace.EventID
 	first, last := int64(1<<62), int64(0)
 	for i := range tr.Events {
@@ -24,13 +25,15 @@ func repeated(tr *trace.Trace, n int) *trace.Trace {
 	}
 	for i := range n {
 		base := trace.EventID(len(c.Events))
-		for j, e := range tr.Events {
+		for j := range trace.EventID(len(tr.Events)) {
+			e := c.Unlaunched(tr, j)
 			e.Start += int64(i) * (last - first + 1000)
-			l := tr.Launch[j]
-			if l != trace.NoEvent {
-				l += base
+			c.Events, of = append(c.Events, e), append(of, j)
+		}
+		for j := range trace.EventID(len(tr.Events)) {
+			if l := tr.Launch(j); l != trace.NoEvent {
+				c.SetLaunch(base+j, base+l)
 			}
-			c.Events, c.Launch, of = append(c.Events, e), append(c.Launch, l), append(of, trace.EventID(j))
 		}
 	}
 	c.Source = testtrace.Renumbered{Source: tr.Source, Of: of}

@@ -132,7 +132,7 @@ func (c *ctda) edges() []Edge {
 		end := c.to[i-1]
 		switch step.Kind {
 		case nodes.CallEdge:
-			if call := c.tr.Launch[to.First]; call != trace.NoEvent {
+			if call := c.tr.Launch(to.First); call != trace.NoEvent {
 				e.From, end = call, c.tr.End(&c.tr.Events[call])
 			}
 		case nodes.SyncEdge:

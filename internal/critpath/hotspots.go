@@ -192,7 +192,7 @@ func newCallers(g *graph.Graph) *callers {
 func (c *callers) of(id trace.EventID) trace.Sym {
 	tr, d := c.g.Trace, c.g
 	if tr.Events[id].Kind.Device() {
-		if id = tr.Launch[id]; id == trace.NoEvent {
+		if id = tr.Launch(id); id == trace.NoEvent {
 			return 0
 		}
 	}

@@ -37,10 +37,10 @@ func shuffled(tr *trace.Trace, r *rand.Rand, shift int64) (*trace.Trace, []trace
 		newRow[from], rowOrigin[to] = trace.TrackID(to), trace.TrackID(from)
 		c.Tracks[to] = tr.Tracks[from]
 	}
-	c.Events, c.Launch = make([]trace.Event, n), make([]trace.EventID, n)
+	c.Events, c.Wide = make([]trace.Event, n), slices.Clip(tr.Wide)
 	c.Ext = slices.Clone(tr.Ext)
 	for to, from := range perm {
-		e := tr.Events[from]
+		e := c.Unlaunched(tr, trace.EventID(from))
 		e.Start += shift
 		if e.Track != trace.NoTrack {
 			e.Track = newRow[e.Track]
@@ -49,9 +49,10 @@ func shuffled(tr *trace.Trace, r *rand.Rand, shift int64) (*trace.Trace, []trace
 		if tr.Ext != nil {
 			c.Ext[to] = tr.Ext[from]
 		}
-		c.Launch[to] = trace.NoEvent
-		if l := tr.Launch[from]; l != trace.NoEvent {
-			c.Launch[to] = inverse[l]
+	}
+	for to, from := range origin {
+		if l := tr.Launch(from); l != trace.NoEvent {
+			c.SetLaunch(trace.EventID(to), inverse[l])
 		}
 	}
 	c.Source = testtrace.Renumbered{Source: tr.Source, Of: origin}

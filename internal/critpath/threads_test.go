@@ -20,7 +20,6 @@ func (m *traceMaker) flow(from, to int64, start, end int64, id int64) {
 		e.Cat, e.Name = cat, m.sym("fwdbwd")
 		m.tr.SetCorr(&e, id)
 		m.tr.Events = append(m.tr.Events, e)
-		m.tr.Launch = append(m.tr.Launch, trace.NoEvent)
 	}
 }
 

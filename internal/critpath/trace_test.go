@@ -68,6 +68,6 @@ func (m *traceMaker) add(kind trace.Kind, row int64, name string, start, end, co
 		}
 	}
 	m.tr.Events = append(m.tr.Events, e)
-	m.tr.Launch = append(m.tr.Launch, launch)
+	m.tr.SetLaunch(id, launch)
 	return id
 }

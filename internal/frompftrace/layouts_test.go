@@ -203,12 +203,12 @@ func TestWithoutNames(t *testing.T) {
 // only is a trace with the events of some kinds, at their times.
 func only(tr *trace.Trace, kinds ...trace.Kind) *trace.Trace {
 	out := *tr
-	out.Events, out.GraphEdges = nil, nil
+	out.Events, out.Wide, out.GraphEdges = nil, slices.Clip(tr.Wide), nil
 	var of []trace.EventID
 	for i := range tr.Events {
 		if e := &tr.Events[i]; e.Ph == 'X' && slices.Contains(kinds, e.Kind) {
 			of = append(of, trace.EventID(i))
-			out.Events = append(out.Events, *e)
+			out.Events = append(out.Events, out.Unlaunched(tr, trace.EventID(i)))
 		}
 	}
 	out.Source = testtrace.Renumbered{Source: tr.Source, Of: of}

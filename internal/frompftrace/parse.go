@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"overlay/internal/kineto"
@@ -76,8 +77,8 @@ func Unjoined(tr *trace.Trace) bool {
 
 // placeOf is where in the file an event stands that has a place in the text.
 func placeOf(x *kineto.Text, places []int64, off int64) int64 {
-	i, _ := slices.BinarySearchFunc(x.Spans, off+1, func(s kineto.Span, at int64) int { return cmp.Compare(s.Off(), at) })
-	if i--; i < 0 || i >= len(places) {
+	i := sort.Search(x.Spans.Len(), func(i int) bool { return x.Spans.At(i).Off() > off }) - 1
+	if i < 0 || i >= len(places) {
 		return 0
 	}
 	return places[i]

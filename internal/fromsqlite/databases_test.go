@@ -23,10 +23,10 @@ func (s *spool) Bytes() ([]byte, error)      { return s.b, nil }
 // recorded is a trace with what such a database can hold of it.
 func recorded(tr *trace.Trace, kinds ...trace.Kind) *trace.Trace {
 	out := *tr
-	out.Events, out.GraphEdges = nil, nil
+	out.Events, out.Wide, out.GraphEdges = nil, slices.Clip(tr.Wide), nil
 	var of []trace.EventID
 	for i := range tr.Events {
-		e := tr.Events[i]
+		e := out.Unlaunched(tr, trace.EventID(i))
 		if e.Ph != 'X' || e.Track == trace.NoTrack || e.Start < 0 || !slices.Contains(kinds, e.Kind) {
 			continue
 		}
@@ -195,7 +195,7 @@ func TestAscend(t *testing.T) {
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		launch := "-"
-		if l := tr.Launch[i]; l != trace.NoEvent {
+		if l := tr.Launch(trace.EventID(i)); l != trace.NoEvent {
 			launch = tr.Name(l)
 		}
 		got = append(got, fmt.Sprintf("%v %s %d+%d on %s by %s", e.Kind, tr.Name(trace.EventID(i)), e.Start/1000, tr.Dur(e)/1000, tr.TokenText(tr.Tracks[e.Track].TID), launch))

@@ -33,6 +33,13 @@ func (g *Graph) Bare() *Graph {
 	return &Graph{Graph: &cdg.Graph{Layout: g.Graph.Layout}, Aggregated: g.Aggregated}
 }
 
+// Outline is Bare with what cutting a trace down to its path asks of a graph, too: phases, delays, and how hand-offs were read.
+func (g *Graph) Outline() *Graph {
+	x := g.Bare()
+	x.Phases, x.Delays, x.Threads = g.Phases, g.Delays, g.Threads
+	return x
+}
+
 // BuildEvents makes the level of events alone, which is enough for the exact path: no event has a phase, and there are no
 // aggregated nodes. It fails only when the window cannot be found.
 func BuildEvents(tr *trace.Trace, o cdg.Options) (*Graph, error) {

@@ -53,8 +53,9 @@ func dumpEvent(b *bufio.Writer, t *trace.Trace, x *Text, id trace.EventID) {
 	if seq, ok := t.Sequence(id); ok {
 		fmt.Fprintf(b, " seq %d", seq)
 	}
-	if t.Launch[id] != trace.NoEvent {
-		fmt.Fprintf(b, " launch %d", t.Launch[id])
+	call := t.Launch(id)
+	if call != trace.NoEvent {
+		fmt.Fprintf(b, " launch %d", call)
 	}
-	fmt.Fprintf(b, " at %d+%d args %d flags %#x\n", x.Spans[id].Off(), len(x.Raw(id)), x.ArgsAt(id), uint16(e.Flags&^trace.HasArgs))
+	fmt.Fprintf(b, " at %d+%d args %d flags %#x\n", x.Spans.At(int(id)).Off(), len(x.Raw(id)), x.ArgsAt(id), uint16(e.Flags&^trace.HasArgs))
 }

@@ -78,6 +78,9 @@ func (p *chunkParser) event(i int, e *trace.Event, at *Span) int {
 	if p.dirty {
 		e.Flags |= trace.Dirty
 	}
+	if f.ph != 'f' {
+		e.Flags &^= trace.BindEnd
+	}
 	p.finish(&f, e)
 	return end
 }

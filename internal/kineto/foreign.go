@@ -157,7 +157,7 @@ func (t *draft) foreignLinks() {
 			continue
 		}
 		op, ok := at[place{t.sameRow(f.Track, trace.DeviceStream), f.Start}]
-		if !ok || t.Launch[op] != trace.NoEvent {
+		if !ok || t.Launch(op) != trace.NoEvent {
 			continue
 		}
 		k, found := slices.BinarySearchFunc(starts, t.Corr(f), func(s end, id int64) int { return cmp.Compare(s.id, id) })
@@ -170,7 +170,7 @@ func (t *draft) foreignLinks() {
 			n, _ := slices.BinarySearchFunc(row, s.Start+1, func(id trace.EventID, ts int64) int { return cmp.Compare(t.Events[id].Start, ts) })
 			for n--; n >= 0; n-- { // the innermost slice that is open there
 				if h := &t.Events[row[n]]; t.End(h) >= s.Start {
-					t.Launch[op] = row[n]
+					t.SetLaunch(op, row[n])
 					break
 				}
 			}

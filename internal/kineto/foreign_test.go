@@ -30,8 +30,8 @@ func TestAscend(t *testing.T) {
 	if k.Kind != trace.Kernel || k.Start != 1700000000000060500 || x.Class != trace.DeviceStream || x.Stream != 9 || tr.Procs[x.Proc].Device != 3 {
 		t.Errorf("kernel %+v on %+v of %+v", *k, *x, tr.Procs[x.Proc])
 	}
-	if tr.Launch[7] != 3 {
-		t.Errorf("launched by %d", tr.Launch[7])
+	if tr.Launch(7) != 3 {
+		t.Errorf("launched by %d", tr.Launch(7))
 	}
 	if tr.Events[4].Kind != trace.Runtime || tr.Events[3].Kind != trace.CPUOp {
 		t.Errorf("kinds %v %v", tr.Events[4].Kind, tr.Events[3].Kind)
@@ -51,8 +51,8 @@ func TestBeforeKineto(t *testing.T) {
 	if err := tr.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if tr.Events[0].Kind != trace.CPUOp || tr.Events[3].Kind != trace.Kernel || tr.Launch[3] != 0 {
-		t.Errorf("kinds %v %v, launched by %d", tr.Events[0].Kind, tr.Events[3].Kind, tr.Launch[3])
+	if tr.Events[0].Kind != trace.CPUOp || tr.Events[3].Kind != trace.Kernel || tr.Launch(3) != 0 {
+		t.Errorf("kinds %v %v, launched by %d", tr.Events[0].Kind, tr.Events[3].Kind, tr.Launch(3))
 	}
 	if s := Inspect(tr); s.Generation != "K0: the autograd profiler before Kineto, and of builds without it" {
 		t.Error(s.Generation)
@@ -106,8 +106,8 @@ func TestXLA(t *testing.T) {
 			t.Errorf("event %d is %v, want %v", i, tr.Events[i].Kind, k)
 		}
 	}
-	if tr.Launch[8] != 7 || tr.Tracks[tr.Events[8].Track].Stream != 13 || tr.Procs[tr.Tracks[tr.Events[8].Track].Proc].Device != 1 {
-		t.Errorf("launched by %d on %+v", tr.Launch[8], tr.Tracks[tr.Events[8].Track])
+	if tr.Launch(8) != 7 || tr.Tracks[tr.Events[8].Track].Stream != 13 || tr.Procs[tr.Tracks[tr.Events[8].Track].Proc].Device != 1 {
+		t.Errorf("launched by %d on %+v", tr.Launch(8), tr.Tracks[tr.Events[8].Track])
 	}
 	for _, r := range tr.Repairs {
 		if r.Reason == RepairNumberString {

@@ -59,7 +59,7 @@ func merge(t *draft, pieces []*piece, all slab, total int) {
 		}
 	}
 	j := joinEvents(pieces, maps, all, total)
-	t.Events, t.Spans = j.events, j.spans
+	t.Events, t.Spans = j.events, NewSpans(j.spans)
 	if hasExt {
 		t.Ext = j.exts
 	}

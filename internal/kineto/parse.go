@@ -70,7 +70,7 @@ func (r *topLevel) read() error {
 		}
 		return err
 	case src[i] != '{':
-		return r.fail(i, "", "expected '{' or '[': this is no JSON trace")
+		return r.fail(i, "", noTrace(r.t.File, src[i:]))
 	}
 	return r.object(i)
 }
@@ -204,10 +204,11 @@ func (r *topLevel) events(i int) (int, error) {
 func (t *draft) refuse() error {
 	first := trace.NoProc
 	for i := range t.Events {
-		if t.Launch[i] == trace.NoEvent {
+		call := t.Launch(trace.EventID(i))
+		if call == trace.NoEvent {
 			continue
 		}
-		c := &t.Events[t.Launch[i]]
+		c := &t.Events[call]
 		if c.Track == trace.NoTrack {
 			continue
 		}
@@ -216,7 +217,7 @@ func (t *draft) refuse() error {
 			first = p
 		}
 		if p != first {
-			return &SyntaxError{File: t.File, Offset: t.Spans[t.Launch[i]].Off(), Compressed: -1, Pointer: fmt.Sprintf("/traceEvents/%d", t.Launch[i]),
+			return &SyntaxError{File: t.File, Offset: t.Spans.At(int(call)).Off(), Compressed: -1, Pointer: fmt.Sprintf("/traceEvents/%d", call),
 				Want: fmt.Sprintf("processes %s and %s both launch GPU work in this file, and their streams cannot be told apart: give one rank's trace", t.Syms[t.Procs[first].PID.Raw], t.Syms[t.Procs[p].PID.Raw])}
 		}
 	}

@@ -104,7 +104,7 @@ func (t *draft) rereadUnpadded() {
 			continue
 		}
 		p := scanner{s: t.Src}
-		m := members{p: &p, at: int(t.Spans[i].Off()), depth: 1}
+		m := members{p: &p, at: int(t.Spans.At(i).Off()), depth: 1}
 		for m.next() {
 			at := m.at
 			if !m.skip() {

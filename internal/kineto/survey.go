@@ -187,7 +187,7 @@ func (t *draft) oddities(s *Survey) []Oddity {
 		if !e.Kind.Device() || e.Ph != 'X' {
 			continue
 		}
-		if l := t.Launch[i]; l == trace.NoEvent {
+		if l := t.Launch(trace.EventID(i)); l == trace.NoEvent {
 			noLaunch++
 		} else {
 			launched[l] = true

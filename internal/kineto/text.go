@@ -18,7 +18,7 @@ type Text struct {
 	Src    []byte  // decompressed; spans and fields point into it
 	From   int64   // bytes of the file of another format that Src was made from; 0 for none
 	Form   string  // what that file is, for people
-	Spans  []Span  // per event
+	Spans  Spans   // per event
 	Fields []Field // top-level keys in file order, without traceEvents
 
 	ArrayForm        bool  // top level is an array
@@ -32,29 +32,13 @@ type Text struct {
 	sums   [2]uint32 // when digest is done
 }
 
-// Span is where an event stands in the text: the offset of its '{', and in the lower spanArgs bits how far from there its
-// args stand. Where it ends is not kept: before the commas and blanks that lead to the next one.
-type Span uint64
-
-const (
-	spanArgs = 24
-	farArgs  = 1<<spanArgs - 1 // the args stand so far away or further
-	maxText  = 1 << (64 - spanArgs)
-)
-
-// SpanAt is the span of an event at off, whose args stand args bytes behind, 0 for none.
-func SpanAt(off, args int64) Span { return Span(uint64(off)<<spanArgs | uint64(min(args, farArgs))) }
-
-// Off is where an event starts.
-func (s Span) Off() int64 { return int64(s >> spanArgs) }
-
 // EndOf is the byte after an event.
 func (x *Text) EndOf(id trace.EventID) int64 {
 	end := x.EventsEnd
-	if int(id)+1 < len(x.Spans) {
-		end = x.Spans[id+1].Off()
+	if next := int(id) + 1; next < x.Spans.Len() {
+		end = x.Spans.At(next).Off()
 	}
-	for first := x.Spans[id].Off() + 1; end > first && (isBlank(x.Src[end-1]) || x.Src[end-1] == ','); {
+	for first := x.Spans.At(int(id)).Off() + 1; end > first && (isBlank(x.Src[end-1]) || x.Src[end-1] == ','); {
 		end--
 	}
 	return end
@@ -62,7 +46,7 @@ func (x *Text) EndOf(id trace.EventID) int64 {
 
 // ArgsAt is how far behind the start of an event its args stand; 0 when it has none.
 func (x *Text) ArgsAt(id trace.EventID) int {
-	args := int(x.Spans[id] & farArgs)
+	args := int(x.Spans.At(int(id)) & farArgs)
 	if args < farArgs {
 		return args
 	}
@@ -96,7 +80,7 @@ func TextOf(t *trace.Trace) *Text {
 
 // Raw returns the bytes of an event, from '{' to '}'. The caller must not change them.
 func (x *Text) Raw(id trace.EventID) []byte {
-	return x.Src[x.Spans[id].Off():x.EndOf(id)]
+	return x.Src[x.Spans.At(int(id)).Off():x.EndOf(id)]
 }
 
 // rawArgs returns the bytes from the args value of an event to the end of the event.
@@ -153,15 +137,15 @@ const scanChunk = 128 << 10
 
 // Check verifies the invariants of the text of a trace.
 func (x *Text) Check(t *trace.Trace) error {
-	if len(x.Spans) != len(t.Events) {
-		return fmt.Errorf("kineto: %d spans for %d events", len(x.Spans), len(t.Events))
+	if x.Spans.Len() != len(t.Events) {
+		return fmt.Errorf("kineto: %d spans for %d events", x.Spans.Len(), len(t.Events))
 	}
 	end := x.ListOff
-	for i := range x.Spans {
+	for i := range x.Spans.Len() {
 		id := trace.EventID(i)
-		from, next := x.Spans[i].Off(), x.EventsEnd
-		if i+1 < len(x.Spans) {
-			next = x.Spans[i+1].Off()
+		from, next := x.Spans.At(i).Off(), x.EventsEnd
+		if i+1 < x.Spans.Len() {
+			next = x.Spans.At(i + 1).Off()
 		}
 		if from < end || next <= from || next > int64(len(x.Src)) {
 			return fmt.Errorf("kineto: event %d: at byte %d, the event before ends at %d, the next starts at %d, the input ends at %d", i, from, end, next, len(x.Src))

@@ -39,7 +39,7 @@ func tiny() (*trace.Trace, *graph.Layout, *critpath.Path) {
 	tr.Procs = []trace.Process{{PID: trace.Token{Raw: 10, Num: 1, IsNum: true}, Device: -1}, {PID: trace.Token{Raw: 12, IsNum: true}, Device: 0, IsDevice: true}}
 	tr.Tracks = []trace.Track{{Proc: 0, Class: trace.HostThread, TID: trace.Token{Raw: 10, Num: 1, IsNum: true}, Stream: -1},
 		{Proc: 1, Class: trace.DeviceStream, TID: trace.Token{Raw: 11, Num: 7, IsNum: true}, Stream: 7}}
-	tr.Launch = []trace.EventID{-1, -1, -1, -1, 2}
+	tr.SetLaunch(4, 2)
 
 	y := &graph.Layout{Layout: &cdg.Layout{Trace: tr, Window: cdg.Window{Start: 0, End: 1000},
 		Steps:  []cdg.Step{{Name: "ProfilerStep#7", Event: 0, Start: 0, End: 1000}},

@@ -34,11 +34,20 @@ func (r *Run) finder() (find func()) {
 	if r.advice != nil || r.Recorded {
 		return func() {}
 	}
+	g := r.letGo()
+	return func() { r.advice = r.advise(g) }
+}
+
+// letGo returns the graph, of which a lean run keeps no more than it needs after its replays.
+func (r *Run) letGo() *graph.Graph {
 	g := r.graph
-	if r.o.Lean {
+	switch {
+	case r.o.Lean && r.o.Outline:
+		r.graph = g.Outline()
+	case r.o.Lean:
 		r.graph = g.Bare()
 	}
-	return func() { r.advice = r.advise(g) }
+	return g
 }
 
 // beginModel begins to make the model, unless that was done, when what comes before it is done; nil: at once. Whoever asks for
@@ -86,7 +95,9 @@ func (r *Run) advise(g *graph.Graph) *advise.Advice {
 		x := g
 		g = nil
 		debug.FreeOSMemory() // else what rules left lies beside the model
-		return whatif.Brief(x)
+		m := whatif.Brief(x)
+		r.model = func() *whatif.Model { return m }
+		return m
 	})
 }
 

@@ -38,7 +38,8 @@ type Options struct {
 	Analyses []string                   // names of analyses to make
 	Analysis analyses.Options
 	Advise   bool // advice will be asked for: what it replays is made beside the path
-	Lean     bool // after the report and the advice the run is drawn, whole, and nothing else: of the graph no more is kept than that takes
+	Lean     bool // after the report and the advice the run is drawn, or not even that: of the graph no more is kept than that takes
+	Outline  bool // … and what else the gains of a report, or drawing the path and its context alone, ask of it
 	Events   bool // only a summary is made: the exact path needs the graph of events alone
 	Unasked  bool // nobody asked for the analyses: they are for a page, not drawn, and not made of a slim trace, which lacks most
 
@@ -158,7 +159,7 @@ func (r *Run) solve() error {
 func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses, s.Slim = r.graph, r.path, r.analyses, r.Recorded
-	if s.Gains && !r.Recorded {
+	if s.Gains && !r.Recorded && !r.oneByOne() {
 		r.beginModel(r.graph, nil)
 	}
 	find := func() {}
@@ -173,7 +174,10 @@ func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("advice")
 	found()
 	if s.Advice = r.advice; s.Gains && !r.Recorded {
-		s.Model = r.model()
+		if r.model == nil {
+			r.beginModel(r.letGo(), nil)
+		}
+		s.Graph, s.Model = r.graph, r.model()
 	}
 	r.model = nil
 	rep.AddReplays(s)
@@ -225,7 +229,7 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	tr, layout, p := r.Trace, r.graph.Layout(), r.path
 	cut := func(*overlay.Drawing) {}
 	if o.Slim {
-		graph, path := whole.graph, whole.path
+		graph, path := whole.graph.Outline(), whole.path
 		cut = func(drawing *overlay.Drawing) { slim.Cut(graph, path, drawing) }
 	}
 	*whole, *r = Run{}, Run{}

@@ -125,7 +125,8 @@ func TestDrawEndsTheRun(t *testing.T) {
 // TestLean: a run that keeps no more of the graph than drawing takes reports, advises and draws as any other.
 func TestLean(t *testing.T) {
 	for _, made := range testtrace.Made(t)[:3] {
-		for _, o := range []pipeline.Options{{}, {Advise: true}, {Advise: true, Method: critpath.CTDA}, {Advise: true, Anonymous: true}} {
+		for _, o := range []pipeline.Options{{}, {Advise: true}, {Advise: true, Method: critpath.CTDA}, {Advise: true, Anonymous: true},
+			{Outline: true}, {Advise: true, Outline: true}, {Advise: true, Outline: true, Anonymous: true}} {
 			var text [3][]byte
 			for i := range text {
 				o.Lean = i > 0
@@ -135,17 +136,17 @@ func TestLean(t *testing.T) {
 					t.Fatal(err)
 				}
 				var out bytes.Buffer
-				if err := r.Report(report.Source{Name: made.Name, Top: 5, Advise: o.Advise}).WriteJSON(&out); err != nil {
+				if err := r.Report(report.Source{Name: made.Name, Top: 5, Advise: o.Advise, Gains: o.Outline && o.Advise}).WriteJSON(&out); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := r.Draw(overlay.Options{Advice: r.Findings()}).Write(&out, pipeline.Perfetto); err != nil {
+				if _, err := r.Draw(overlay.Options{Advice: r.Findings(), Slim: o.Outline}).Write(&out, pipeline.Perfetto); err != nil {
 					t.Fatal(err)
 				}
 				text[i] = out.Bytes()
 				back()
 			}
 			if !bytes.Equal(text[0], text[1]) || !bytes.Equal(text[0], text[2]) {
-				t.Errorf("%s: another report or picture of a lean run (advice %v, anonymous %v)", made.Name, o.Advise, o.Anonymous)
+				t.Errorf("%s: another report or picture of a lean run (advice %v, anonymous %v, outline %v)", made.Name, o.Advise, o.Anonymous, o.Outline)
 			}
 		}
 	}

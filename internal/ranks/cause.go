@@ -18,7 +18,8 @@ const (
 	SlowCPU     CauseKind = "cpu_slow"     // host work does
 	DataLoading CauseKind = "data_loading" // batches come late
 	Pause       CauseKind = "pause"        // one thing on the host takes long once, as with garbage collection
-	InputSizes  CauseKind = "input_sizes"  // kernels take longer by another factor in each step
+	InputSizes  CauseKind = "input_sizes"  // kernels take longer by another factor in each step, or inputs say that there is more to do by turns
+	MoreData    CauseKind = "more_data"    // inputs say that there is more to do
 	MoreWork    CauseKind = "more_work"    // nothing of these
 )
 
@@ -29,6 +30,7 @@ type Cause struct {
 	Factor float64 // by which work takes longer than that of the peers
 	Share  float64 // of the work, what takes longer by about that
 	Name   string  // with the largest excess
+	Load   Load
 }
 
 // stepName is the name of the own time of steps: what no event of the trace is about, be it work, a pause or another process on the core.
@@ -103,9 +105,13 @@ func (j *Job) cause(kind StragglerKind, hits []strike, peers [][]int32) (Cause, 
 	share := float64(slower) / float64(max(whole, 1))
 	top := list[0]
 	t := sums[top.Name]
-	c := Cause{What: MoreWork, Name: top.Name, Factor: factor, Share: share, OnHost: onHost}
+	c := Cause{What: MoreWork, Name: top.Name, Factor: factor, Share: share, OnHost: onHost, Load: j.load(hits, peers, onHost)}
 	alone := 2*top.NS > excess // one name has most of it
 	switch {
+	case c.Load.explains && kind == Persistent:
+		c.What = MoreData
+	case c.Load.explains:
+		c.What = InputSizes
 	case onHost && alone && strings.Contains(top.Name, "DataLoader"):
 		c.What = DataLoading
 	case onHost && alone && top.Name != stepName && !asks(top.Name) && t.most*10 >= (t.own-t.mid)*6/int64(max(t.steps, 1)):
@@ -113,7 +119,7 @@ func (j *Job) cause(kind StragglerKind, hits []strike, peers [][]int32) (Cause, 
 	case onHost && share >= 0.5:
 		c.What = SlowCPU
 	case onHost:
-	case uneven(factors), kind == Alternating && share >= 0.5: // by turns several are: no card is slow in one step and not in the next
+	case !c.Load.Equal() && (uneven(factors) || kind == Alternating && share >= 0.5): // by turns several are: no card is slow in one step and not in the next
 		c.What = InputSizes
 	case share >= 0.5:
 		c.What = SlowGPU
@@ -173,7 +179,7 @@ func (j *Job) spent(m, number int32, host bool) map[string]Spent {
 	return out
 }
 
-var causeWords = map[CauseKind]string{SlowGPU: "GPU slow", SlowCPU: "CPU slow", DataLoading: "data loading", Pause: "pauses", InputSizes: "unequal inputs", MoreWork: "more work"}
+var causeWords = map[CauseKind]string{SlowGPU: "GPU slow", SlowCPU: "CPU slow", DataLoading: "data loading", Pause: "pauses", InputSizes: "unequal inputs", MoreData: "given more", MoreWork: "more work"}
 
 // Words is the cause in the words of the viewer.
 func (c CauseKind) Words() string { return causeWords[c] }

@@ -85,7 +85,7 @@ func (z *summarizer) describe() {
 		if !ok {
 			launch = s.Window[0] - 1
 		}
-		if l := tr.Launch[act.Event]; l != trace.NoEvent {
+		if l := tr.Launch(act.Event); l != trace.NoEvent {
 			launch = tr.Events[l].Start
 		} else if n == onHost {
 			launch = act.Start
@@ -223,7 +223,7 @@ func (z *summarizer) recorded(i int) (trace.Collective, bool) {
 	if !ok {
 		c = trace.Collective{In: -1, Out: -1, Seq: -1, Rank: -1, Peer: -1, Group: trace.ProcessGroup{Size: -1}}
 	}
-	launch := tr.Launch[g.Acts[a].Event]
+	launch := tr.Launch(g.Acts[a].Event)
 	if launch == trace.NoEvent {
 		return c, ok
 	}

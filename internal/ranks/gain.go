@@ -6,19 +6,29 @@ import (
 	"overlay/internal/critpath"
 )
 
-// Gain is by how much the job ends earlier, at most, when a straggler has no more work than its peers; where inputs are uneven, when each rank has the mean
-// of its peers in each step; of a stage, when it has as much as the others. What ran before its trace begins is taken to be slow as the rest, if all of that is
+// Gain is by how much the job ends earlier, at most, when a straggler has no more work than its peers; where inputs are uneven, or somebody is given more, when each rank
+// has the mean of its peers in each step; of a stage, when it has as much as the others. What ran before its trace begins is taken to be slow as the rest, if all of that is
 // by one factor.
 func (j *Job) Gain(s *Straggler) int64 {
+	if s.Cause.What != InputSizes && s.Cause.What != MoreData {
+		return j.Without(s)
+	}
+	peers, _ := j.peers()
+	return j.cut(j.evenly(peers, s.Cause.OnHost))
+}
+
+// Without is by how much the job ends earlier, at most, when what a straggler has more than its peers is gone, and nobody else has to do it.
+func (j *Job) Without(s *Straggler) int64 {
 	peers, _ := j.peers()
 	of := make([]*cuts, len(j.Members))
-	if s.Cause.What == InputSizes {
-		of = j.evenly(peers)
-	} else {
-		for _, m := range s.Members {
-			of[m] = j.cuts(s, m, peers[m])
-		}
+	for _, m := range s.Members {
+		of[m] = j.cuts(s, m, peers[m])
 	}
+	return j.cut(of)
+}
+
+// cut is by how much the job ends earlier without what is cut of its members.
+func (j *Job) cut(of []*cuts) int64 {
 	return j.Sooner(func(member int32, r *Run, from, to int64) int64 {
 		if of[member] == nil {
 			return 0
@@ -118,20 +128,26 @@ func cutOf(names map[string]nameWork, cause *Cause) cut {
 	return c
 }
 
-// evenly is what members have on the device in each step beyond the mean of their peers. What the device does is behind its threads: a step of it is taken to end
-// with the last operation that the step launched.
-func (j *Job) evenly(peers [][]int32) []*cuts {
+// evenly is what members have on the device, or on threads, in each step beyond the mean of their peers. What the device does is behind its threads: a step of it is
+// taken to end with the last operation that the step launched.
+func (j *Job) evenly(peers [][]int32, host bool) []*cuts {
+	busy := func(st *Step) float64 {
+		if host {
+			return float64(st.BusyHost)
+		}
+		return float64(st.BusyGPU)
+	}
 	means := map[*int32]map[int32]float64{} // by the list of peers, which those of a stage share, and step
 	list := make([]*cuts, len(j.Members))
 	for m := range list {
-		x, c := &j.Members[m], &cuts{}
+		x, c := &j.Members[m], &cuts{host: host}
 		mean := means[&peers[m][0]]
 		if mean == nil {
 			mean = map[int32]float64{}
 			for _, p := range peers[m] {
 				for i := range j.Members[p].Steps {
 					st := &j.Members[p].Steps[i]
-					mean[st.Number] += float64(st.BusyGPU) / float64(len(peers[m]))
+					mean[st.Number] += busy(st) / float64(len(peers[m]))
 				}
 			}
 			means[&peers[m][0]] = mean
@@ -143,14 +159,14 @@ func (j *Job) evenly(peers [][]int32) []*cuts {
 		for i := range x.Steps {
 			st := &x.Steps[i]
 			from, to := st.Start, st.End
-			if end, ok := ends[st.Number]; ok && end > st.Start {
+			if end, ok := ends[st.Number]; ok && end > st.Start && !host {
 				to = end
 			}
-			if i > 0 {
+			if i > 0 && !host {
 				from = c.steps[i-1].to
 				to = max(to, from)
 			}
-			c.steps = append(c.steps, stepCut{from, to, cut{other: max(0, 1-mean[st.Number]/max(float64(st.BusyGPU), 1))}})
+			c.steps = append(c.steps, stepCut{from, to, cut{other: max(0, 1-mean[st.Number]/max(busy(st), 1))}})
 		}
 		list[m] = c
 	}

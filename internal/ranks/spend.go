@@ -112,7 +112,11 @@ func (z *summarizer) busyGPU(of func(int, Name, bool) *Spent) {
 	for _, a := range z.acts {
 		comm[a] = true
 	}
-	any := slices.ContainsFunc(tr.Launch, func(l trace.EventID) bool { return l != trace.NoEvent })
+	any := false
+	for range tr.Launches() {
+		any = true
+		break
+	}
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
 		if !lane.Stream {
@@ -122,7 +126,7 @@ func (z *summarizer) busyGPU(of func(int, Name, bool) *Spent) {
 		for a := lane.First; a < lane.Limit; a++ {
 			act := &g.Acts[a]
 			at := act.Start
-			if l := tr.Launch[act.Event]; l != trace.NoEvent {
+			if l := tr.Launch(act.Event); l != trace.NoEvent {
 				at, launched = tr.Events[l].Start, true
 			}
 			if comm[a] || act.End == act.Start || !launched {
@@ -141,21 +145,28 @@ func (z *summarizer) busyGPU(of func(int, Name, bool) *Spent) {
 // window.
 const lostKernels = "kernels_not_recorded"
 
-func (z *summarizer) lost() int {
+func (z *summarizer) lost() (n int) {
+	z.launches(func(_ cdg.ActID, there bool) {
+		if !there {
+			n++
+		}
+	})
+	return n
+}
+
+// launches gives the calls in steps that launch a kernel, and whether that is recorded.
+func (z *summarizer) launches(use func(call cdg.ActID, there bool)) {
 	g, tr := z.g, z.tr
 	there := make([]bool, len(tr.Events))
-	for _, l := range tr.Launch {
-		if l != trace.NoEvent {
-			there[l] = true
-		}
+	for _, call := range tr.Launches() {
+		there[call] = true
 	}
 	launches := make([]int8, len(tr.Syms)) // 0 not asked, -1 no, 1 yes
-	n := 0
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
 		for a := lane.First; a < lane.Limit && !lane.Stream; a++ {
 			e := g.Acts[a].Event
-			if there[e] || !g.Call(a) || z.stepAt(g.Acts[a].Start) < 0 {
+			if !g.Call(a) || z.stepAt(g.Acts[a].Start) < 0 {
 				continue
 			}
 			sym := tr.Events[e].Name
@@ -166,15 +177,22 @@ func (z *summarizer) lost() int {
 				}
 			}
 			if launches[sym] > 0 {
-				n++
+				use(a, there[e])
 			}
 		}
 	}
-	return n
 }
 
 // busyHost sums the time of threads in which they did not wait, as far as that is known.
 func (z *summarizer) busyHost(of func(int, Name, bool) *Spent) {
+	z.working(func(owner cdg.ActID, step int, d int64) {
+		z.s.Steps[step].BusyHost += d
+		of(step, z.doing(z.g.Acts[owner].Event), true).took(d)
+	})
+}
+
+// working gives the pieces of threads in steps in which they did not wait: to whom each belongs, and how long it is.
+func (z *summarizer) working(use func(owner cdg.ActID, step int, d int64)) {
 	g := z.g
 	for l := range g.Lanes {
 		if g.Lanes[l].Stream {
@@ -190,8 +208,7 @@ func (z *summarizer) busyHost(of func(int, Name, bool) *Spent) {
 				to = g.Pieces[i+1].Start
 			}
 			if st := z.stepAt(from); st >= 0 && to > from {
-				z.s.Steps[st].BusyHost += to - from
-				of(st, z.doing(g.Acts[owner].Event), true).took(to - from)
+				use(owner, st, to-from)
 			}
 		}
 	}

@@ -37,6 +37,7 @@ func Summarize(g *graph.Graph, p *critpath.Path, id Identity) *Summary {
 	z.operations()
 	z.stubs()
 	z.spend(p)
+	z.give()
 	s.Names = z.names.list
 	z.shift(tr.Base)
 	return s

@@ -43,7 +43,10 @@ type Summary struct {
 	Runs   []Run // of stub i: Runs[First[i]:First[i+1]], the latest first
 	Steps  []Step
 	Spent  []Spent // by step, most time first
+	Given  []Given // by step, most time first
 	Names  []string
+
+	Older bool // it was made before summaries had Given
 
 	Quality map[string]int
 }
@@ -132,6 +135,32 @@ type Spent struct {
 	Path  int64 // on the rank's own path
 	Busy  int64
 	Most  int64 // the longest stretch of Busy
+}
+
+// Given is how much an operator was given to do in one step, and how long that took: how fast it went does not change it. It is of the device where the rank
+// has one, else of threads. Amounts of different units do not compare.
+type Given struct {
+	Step   int32 // index into Summary.Steps
+	Name   Name  // of the operator; of the kernel where no operator launched it
+	Unit   Unit
+	Amount int64
+	Busy   int64 // ns
+}
+
+// Unit says what an Amount counts.
+type Unit uint8
+
+// The units.
+const (
+	Flops    Unit = iota // of products, by the shapes of their inputs
+	Bytes                // that operators with a model move at least, by the shapes of their inputs
+	Elements             // of the inputs of other operators
+	Threads              // of kernels, by their grids: shapes were not recorded
+	NumUnits
+)
+
+func (u Unit) String() string {
+	return [NumUnits]string{"flops", "bytes", "elements", "threads"}[u]
 }
 
 // Check verifies the invariants.

@@ -136,10 +136,10 @@ func (m *maker) collective(id trace.EventID, texts *dict) collective {
 // launched it (record_param_comms), as PyTorch before 2.3 wrote it.
 func (m *maker) describedBy(id trace.EventID) (trace.EventID, trace.Collective) {
 	own, _ := m.said.Of(id)
-	if own.Name != "" || m.tr.Launch[id] == trace.NoEvent {
+	if own.Name != "" || m.tr.Launch(id) == trace.NoEvent {
 		return id, own
 	}
-	for a := m.g.ActOf[m.tr.Launch[id]]; a != cdg.NoAct; a = m.g.Parent[a] {
+	for a := m.g.ActOf[m.tr.Launch(id)]; a != cdg.NoAct; a = m.g.Parent[a] {
 		if e := m.g.Acts[a].Event; m.event(e).Kind == trace.CPUOp {
 			if said, _ := m.said.Of(e); said.Name != "" {
 				return e, said

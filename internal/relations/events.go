@@ -84,7 +84,7 @@ func (m *maker) events() (int, []columns.Data) {
 		{Int: func(i int) (int64, bool) { return m.streamOf(rows[i]) }},
 		{Int: func(i int) (int64, bool) { e := m.event(rows[i]); return m.tr.Corr(e), e.Flags&trace.HasCorr != 0 }},
 		{Int: func(i int) (int64, bool) { return m.tr.ExternalID(rows[i]), m.event(rows[i]).Flags&trace.HasExt != 0 }},
-		ids(func(i int) trace.EventID { return m.tr.Launch[rows[i]] }),
+		ids(func(i int) trace.EventID { return m.tr.Launch(rows[i]) }),
 		ids(func(i int) trace.EventID {
 			if a := m.g.ActOf[rows[i]]; a != cdg.NoAct {
 				return m.actEvent(m.g.Parent[a])

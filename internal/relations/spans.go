@@ -140,7 +140,7 @@ func (m *maker) weigh() []weight {
 			id := g.Acts[a].Event
 			to := a
 			if lane.Stream {
-				call := m.tr.Launch[id]
+				call := m.tr.Launch(id)
 				if call == trace.NoEvent || g.ActOf[call] == cdg.NoAct {
 					continue
 				}
@@ -323,7 +323,7 @@ func (m *maker) stretches() []span {
 			continue
 		}
 		row := -1
-		if call := m.tr.Launch[n.First]; call != trace.NoEvent && g.NodeOf[call] >= 0 {
+		if call := m.tr.Launch(n.First); call != trace.NoEvent && g.NodeOf[call] >= 0 {
 			row = of[g.NodeOf[call]]
 		}
 		if row < 0 { // launched outside the window, or without a record: a stretch of its own

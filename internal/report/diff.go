@@ -3,23 +3,24 @@ package report
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
+	"unicode/utf8"
 
 	"overlay/internal/tables"
 )
 
 // Difference compares two reports; differences are after minus before.
 type Difference struct {
-	Schema    string     `json:"schema"`
-	Before    *Report    `json:"before" table:"-"`
-	After     *Report    `json:"after" table:"-"`
-	Window    Change     `json:"window" table:"window" about:"length of the window"`
-	Slower    float64    `json:"slower_percent" unit:"percent" about:"below 0: faster"`
-	Classes   []Change   `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
-	Hotspots  []Change   `json:"hotspots" table:"hotspots" about:"time on the path by name, of the hotspots of either side"`
-	Explained *Explained `json:"explained,omitempty" table:"explained" about:"how much of the difference follows from the time that names take"`
+	Schema    string          `json:"schema"`
+	Before    *Report         `json:"before" table:"-"`
+	After     *Report         `json:"after" table:"-"`
+	Window    Change          `json:"window" table:"window" about:"length of the window"`
+	Slower    float64         `json:"slower_percent" unit:"percent" about:"below 0: faster"`
+	Classes   []Change        `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
+	Hotspots  []HotspotChange `json:"hotspots" table:"hotspots" about:"time on the path by name, of the hotspots of either side"`
+	Explained *Explained      `json:"explained,omitempty" table:"explained" about:"how much of the difference follows from the time that names take"`
+	Steps     *StepsCompared  `json:"steps,omitempty" table:"compared" about:"of two steps of one trace: which they are"`
 }
 
 // Change is one value before and after, ns.
@@ -28,6 +29,16 @@ type Change struct {
 	Before int64  `json:"before_ns" unit:"ns"`
 	After  int64  `json:"after_ns" unit:"ns"`
 	Effect int64  `json:"effect_ns" unit:"change"`
+}
+
+// HotspotChange is a name on the path before and after.
+type HotspotChange struct {
+	Name        string `json:"name"`
+	Before      int64  `json:"before_ns" unit:"ns"`
+	After       int64  `json:"after_ns" unit:"ns"`
+	Effect      int64  `json:"effect_ns" unit:"change"`
+	BeforeCalls int    `json:"before_calls" unit:"count" about:"events on the path"`
+	AfterCalls  int    `json:"after_calls" unit:"count" about:"events on the path"`
 }
 
 // Compare makes the difference. For hotspots to be complete both reports must list all of them.
@@ -39,15 +50,24 @@ func Compare(before, after *Report) *Difference {
 		d.Slower = -100 * tables.ShareOf(-d.Window.Effect, before.Window.Duration)
 	}
 	d.Classes = changes(before.Path.ByClass, after.Path.ByClass)
-	sum := func(r *Report) map[string]int64 {
-		m := map[string]int64{}
-		for _, h := range r.Hotspots {
-			m[h.Name] += h.NS
-		}
-		return m
+	a, callsA := hotspotSums(before)
+	b, callsB := hotspotSums(after)
+	d.Hotspots = []HotspotChange{}
+	for _, c := range changes(a, b) {
+		d.Hotspots = append(d.Hotspots, HotspotChange{c.Name, c.Before, c.After, c.Effect, callsA[c.Name], callsB[c.Name]})
 	}
-	d.Hotspots = changes(sum(before), sum(after))
 	return d
+}
+
+// hotspotSums is the time on the path and the number of events there by name: a name is several hotspots where its events are of several kinds.
+func hotspotSums(r *Report) (ns map[string]int64, calls map[string]int) {
+	ns, calls = map[string]int64{}, map[string]int{}
+	for i := range r.Hotspots {
+		h := &r.Hotspots[i]
+		ns[h.Name] += h.NS
+		calls[h.Name] += h.Calls
+	}
+	return ns, calls
 }
 
 // changes joins two maps, the largest effect first, then by name.
@@ -83,30 +103,58 @@ func (d *Difference) Tables() []tables.Table {
 // WriteText writes the difference on about one screen, top hotspots at most.
 func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 	t := newText(w, o, d.Tables())
-	side := func(name string, r *Report) {
-		s := fmt.Sprintf("%s, %s, %s", Shorten(Plain(r.Input.Name), min(60, t.width-24)), tables.Duration(r.Window.Duration), r.Bound())
-		for i, l := range wrapText(s, t.width-8) {
-			t.line("%-7s %s", []string{name, ""}[min(i, 1)], l)
+	names, wide := d.Labels(), 7
+	if x := d.Steps; x != nil {
+		wide = max(len(names[0]), len(names[1]))
+		for _, l := range wrapText(d.Subject(), t.width) {
+			t.line("%s", l)
 		}
 	}
-	side("before", d.Before)
-	side("after", d.After)
+	for i, r := range []*Report{d.Before, d.After} {
+		s := tables.Duration(r.Window.Duration) + ", " + r.Bound()
+		if d.Steps == nil {
+			s = Shorten(Plain(r.Input.Name), min(60, t.width-24)) + ", " + s
+		} else if why := d.Steps.sides()[i].Why; why != "" {
+			s += "; " + why
+		}
+		for k, l := range wrapText(s, t.width-wide-1) {
+			t.line("%-*s %s", wide, []string{names[i], ""}[min(k, 1)], l)
+		}
+	}
 	t.line("%s", t.bold(d.Verdict()))
+	if caught := d.CaughtUp(); caught != "" {
+		for _, l := range wrapText(caught, t.width) {
+			t.line("%s", l)
+		}
+	}
+	head := func(of string) {
+		t.line("")
+		t.line("  %12s %12s %13s  %s", names[0], names[1], "effect", of)
+	}
 	change := func(l tables.Line, name string) {
 		t.line("  %12s %12s %13s  %s", l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"), name)
 	}
-	t.line("")
-	t.line("  %12s %12s %13s  %s", "before", "after", "effect", "on the path")
+	head("on the path")
 	for l := range t.table("classes").Lines(-1) {
 		change(l, classWords[l.Str("name")])
 	}
-	t.line("")
-	t.line("  %12s %12s %13s  %s", "before", "after", "effect", "hotspot")
+	if d.Steps != nil && d.Steps.Earlier.Before+d.Steps.Earlier.After > 0 {
+		change(t.table("earlier").Line(0), "of this, launched before it began")
+	}
+	listed := false
 	for l := range t.table("hotspots").Lines(top) {
 		if l.Value("effect_ns").Int() == 0 {
 			break
 		}
-		change(l, Shorten(Plain(Readable(l.Str("name"))), t.width-43))
+		if !listed {
+			head("hotspot")
+		}
+		listed = true
+		calls := ""
+		if a, b := l.Show("before_calls"), l.Show("after_calls"); a != b {
+			calls = " (" + a + " → " + b + " calls)"
+		}
+		change(l, Shorten(Plain(Readable(l.Str("name"))), t.width-43-utf8.RuneCountInString(calls))+calls)
 	}
 	t.explained(d, top)
 	return t.w.Flush()
@@ -120,5 +168,5 @@ func (d *Difference) Verdict() string {
 	case d.Window.Effect < 0:
 		return tables.FormatPercent(-d.Slower) + " shorter"
 	}
-	return "as long as before"
+	return "as long as " + d.Labels()[0]
 }

@@ -273,6 +273,8 @@ type Straggler struct {
 	Share  float64      `json:"share" unit:"share" about:"of those steps"`
 	Cause  string       `json:"cause"`
 	Factor float64      `json:"factor" unit:"count" about:"by which work takes longer than that of the peers; 0 when not known"`
+	Load   float64      `json:"load" unit:"count" about:"what its operators were given to do, in times of what those of the peer in the middle were; 0 when not known"`
+	LoadBy string       `json:"load_by" about:"what tells: shapes (of inputs), grids (of kernels), or nothing"`
 	Names  []NameExcess `json:"names" table:"straggler_names" about:"what took longer"`
 }
 

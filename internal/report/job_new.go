@@ -206,7 +206,7 @@ func (b *jobBuilder) stragglers() []Straggler {
 	for i := range b.Verdict.Stragglers {
 		s := &b.Verdict.Stragglers[i]
 		x := Straggler{Kind: string(s.Kind), Unit: s.Unit, Name: s.Name, Excess: s.Excess, Share: s.Share, Cause: string(s.Cause.What), Factor: s.Cause.Factor,
-			Ranks: []int{}, Steps: []int{}, Names: []NameExcess{}}
+			Load: s.Cause.Load.Times, LoadBy: s.Cause.Load.By(), Ranks: []int{}, Steps: []int{}, Names: []NameExcess{}}
 		for _, m := range s.Members {
 			x.Ranks = append(x.Ranks, b.rank(m))
 		}

@@ -151,3 +151,28 @@ func TestJobText(t *testing.T) {
 		}
 	}
 }
+
+// TestCauseText: what a straggler is given to do is said where it decides about the cause, and where nobody knows it, how to know.
+func TestCauseText(t *testing.T) {
+	for _, c := range []struct {
+		s             report.Straggler
+		cause, advice string
+	}{
+		{report.Straggler{Cause: "gpu_slow", Factor: 1.2}, "GPU slow (×1.20)", "record shapes to rule out more work"},
+		{report.Straggler{Cause: "gpu_slow", Factor: 1.2, Load: 1, LoadBy: "shapes"}, "GPU slow (×1.20)", "for ×1.00 the work by shapes: look at clocks"},
+		{report.Straggler{Cause: "cpu_slow", Factor: 1.5, Load: 1, LoadBy: "shapes"}, "CPU slow (×1.50)", "for ×1.00 the work by shapes: look for other load"},
+		{report.Straggler{Cause: "cpu_slow", Factor: 1.5}, "CPU slow (×1.50)", "and for larger inputs"},
+		{report.Straggler{Cause: "more_data", Factor: 1.3, Load: 1.4, LoadBy: "grids"}, "more work (×1.40)", "larger by grids: deal rows out evenly"},
+		{report.Straggler{Cause: "input_sizes", Load: 1.4, LoadBy: "shapes"}, "input sizes", "has ×1.40 the work by shapes"},
+		{report.Straggler{Cause: "pause", Kind: "persistent", Names: []report.NameExcess{{Name: "sleep", Excess: 9}}}, "pause in sleep", "in each step"},
+		{report.Straggler{Cause: "pause", Kind: "alternating", Names: []report.NameExcess{{Name: "gc", Excess: 9}}}, "pause in gc", "garbage collection"},
+		{report.Straggler{Cause: "input_sizes"}, "input sizes", "by another factor in each step"},
+		{report.Straggler{Cause: "more_work", Names: []report.NameExcess{{Name: "ProfilerStep", Excess: 9}}}, "time outside operators", "with_stack=True"},
+		{report.Straggler{Cause: "more_work", Names: []report.NameExcess{{Name: "aten::mm", Excess: 9}}}, "more work than its peers", ""},
+	} {
+		cause, advice := report.CauseText(&c.s)
+		if cause != c.cause || !strings.Contains(advice, c.advice) {
+			t.Errorf("%+v: %q, %q", c.s, cause, advice)
+		}
+	}
+}

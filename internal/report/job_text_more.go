@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"overlay/internal/ranks"
 	"overlay/internal/tables"
+	"overlay/internal/trace"
 )
 
 // waiting says for whom ranks waited in collectives.
@@ -150,7 +152,9 @@ func (t *jobText) stragglers() {
 		cause, advice := CauseText(&s)
 		t.label("stragglers", "%s, %s: %s, %s of the time of %s of %s", who, Words(s.Kind), cause, tables.FormatShare(s.Share), tables.Plain(int64(len(s.Steps))), tables.Counted(t.r.judged, "step"))
 		if advice != "" {
-			t.more("%s", advice)
+			for _, l := range wrapText(advice, t.width-2) {
+				t.more("%s", l)
+			}
 		}
 		for i, n := range s.Names {
 			if i == 3 {
@@ -170,20 +174,42 @@ func CauseText(s *Straggler) (cause, advice string) {
 	times := " (×" + tables.Fixed(s.Factor, 2) + ")"
 	switch s.Cause {
 	case "gpu_slow":
-		return "GPU slow" + times, "all its kernels take longer: look at clocks, power and heat of the card"
+		if s.LoadBy == "" {
+			return "GPU slow" + times, "all its kernels take longer: look at clocks, power and heat; record shapes to rule out more work"
+		}
+		return "GPU slow" + times, "all its kernels take longer, for " + loadText(s) + ": look at clocks, power and heat"
 	case "cpu_slow":
+		if s.LoadBy != "" {
+			return "CPU slow" + times, "all its host work takes longer, for " + loadText(s) + ": look for other load on its cores"
+		}
 		return "CPU slow" + times, "all its host work takes longer: look for other load on its cores, and for larger inputs"
 	case "data_loading":
 		return "data loading", "its batches come late: look at its workers, files and network"
 	case "pause":
+		if s.Kind == string(ranks.Persistent) {
+			return "pause in " + name, "it stops there in each step, and the others do not: what does it do alone?"
+		}
 		return "pause in " + name, "garbage collection and paging do that: collect at fixed steps on all ranks"
 	case "input_sizes":
+		if s.Load > 1 {
+			return "input sizes", "who is slowest has " + loadText(s) + ": sort batches by length, or pad"
+		}
 		return "input sizes", "its kernels take longer by another factor in each step: balance the inputs"
+	case "more_data":
+		return "more work (×" + tables.Fixed(s.Load, 2) + ")", "its inputs are larger by " + s.LoadBy + ": deal rows out evenly, sort batches by length, or pad"
 	}
 	if s.Unit == "stage" {
 		return "more GPU work than the other stages", "move layers to other stages"
 	}
+	if len(s.Names) > 0 && s.Names[0].Name == strings.TrimSuffix(trace.StepPrefix, "#") {
+		return "time outside operators", "Python code, or a wait that is not recorded: with_stack=True shows where"
+	}
 	return "more work than its peers", ""
+}
+
+// loadText is what a straggler is given to do, in times of what the other ranks are, and what says so.
+func loadText(s *Straggler) string {
+	return "×" + tables.Fixed(s.Load, 2) + " the work by " + s.LoadBy
 }
 
 func (t *jobText) links() {
@@ -207,7 +233,9 @@ func (t *jobText) links() {
 
 func (t *jobText) notes() {
 	for _, n := range t.r.Job.Notes {
-		t.label("note", "%s", Plain(n))
+		for i, l := range wrapText(Plain(n), t.width-15) {
+			t.label([]string{"note", ""}[min(i, 1)], "%s", l)
+		}
 	}
 }
 

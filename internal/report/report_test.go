@@ -178,8 +178,9 @@ func TestDifferenceText(t *testing.T) {
 		if !strings.Contains(s, c.want) || !strings.Contains(s, "before  demo.json.gz, "+tables.Duration(c.before.Window.Duration)) || !strings.Contains(s, "GPU compute\n") {
 			t.Errorf("%s", s)
 		}
-		listed := strings.Count(s[strings.Index(s, "hotspot"):], "\n") - 1
-		if want := map[bool]int{true: 0, false: 3}[c.before == c.after]; listed != want {
+		_, list, headed := strings.Cut(s, "hotspot\n")
+		listed := strings.Count(list, "\n")
+		if want := map[bool]int{true: 0, false: 3}[c.before == c.after]; listed != want || headed != (want > 0) {
 			t.Errorf("%d hotspots listed, want %d, in\n%s", listed, want, s)
 		}
 		if l := tables.Find(d.Tables(), "window").Line(0); l.Value("effect_ns").Int() != c.after.Window.Duration-c.before.Window.Duration {

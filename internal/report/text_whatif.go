@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
 )
 
@@ -56,7 +57,11 @@ func (t *text) answer(w *WhatIf, a *Answer) {
 	t.line("window then %s, between %s and %s; its share of the path would promise %s", tables.Duration(a.Window), tables.Duration(a.Low), tables.Duration(a.High), tables.Duration(a.ShareSays))
 	t.line("changes %s with %s of their own, %s of it on the path", tables.Counted(a.Events, "event"), tables.Duration(a.Own), tables.Duration(a.Critical))
 	t.line("")
-	t.line("then bound by %s", t.bold(t.paint(ansi[a.BoundBy], classWords[a.BoundBy])))
+	if a.BoundBy == critpath.ClassIdle.String() {
+		t.line("then %s", t.bold(BoundBy(a.BoundBy)))
+	} else {
+		t.line("then bound by %s", t.bold(t.paint(ansi[a.BoundBy], classWords[a.BoundBy])))
+	}
 	for _, c := range ByTime(a.ByClass) {
 		t.line("  %-15s %8s %12s", classWords[c], tables.FormatShare(tables.ShareOf(a.ByClass[c], a.Window)), tables.Duration(a.ByClass[c]))
 	}

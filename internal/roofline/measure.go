@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"overlay/internal/cdg"
 	"overlay/internal/graph"
@@ -48,16 +49,17 @@ type Row struct {
 
 // Meter measures the operators of a graph.
 type Meter struct {
-	g     *graph.Graph
-	names []nameFlag          // per name: what it says; 0 before it is asked for
-	inner []cdg.ActID         // per activity: the innermost operator with a model at or above it; nil until it is asked for
-	byExt map[int64]cdg.ActID // operators by their External id; NoAct where several have one; nil until it is asked for
-	grads map[int32][]int64   // shapes of the gradients of convolutions, by the sequence number of the forward operator; nil until then
+	g      *graph.Graph
+	names  []nameFlag          // per name: what it says; 0 before it is asked for
+	inner  []cdg.ActID         // per activity: the innermost operator with a model at or above it; nil until it is asked for
+	byExt  map[int64]cdg.ActID // operators by their External id; NoAct where several have one; nil until it is asked for
+	device func(int64) *Device // by its number
+	grads  map[int32][]int64   // shapes of the gradients of convolutions, by the sequence number of the forward operator; nil until then
 }
 
 // NewMeter makes a meter.
 func NewMeter(g *graph.Graph) *Meter {
-	return &Meter{g: g, names: make([]nameFlag, len(g.Trace.Syms))}
+	return &Meter{g: g, names: make([]nameFlag, len(g.Trace.Syms)), device: Devices(g.Trace)}
 }
 
 // nameFlag is what a name says of an operator or a call.
@@ -153,7 +155,7 @@ func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 func (m *Meter) opOf(k cdg.ActID) cdg.ActID {
 	tr := m.g.Trace
 	id, from := m.g.Acts[k].Event, cdg.NoAct
-	switch l := tr.Launch[id]; {
+	switch l := tr.Launch(id); {
 	case l == trace.NoEvent: // the record of the launch is lost, not that of the operator
 		from = m.external(tr.ExternalID(id))
 	case m.named(tr.Events[l].Name)&nameGraph == 0:
@@ -297,7 +299,7 @@ func (m *Meter) row(op cdg.ActID, kernels []cdg.ActID) (Row, bool) {
 	}
 	track := &tr.Tracks[g.Lanes[g.Acts[r.Main].Lane].Track]
 	r.Device = tr.Procs[track.Proc].Device
-	if d := Of(tr, r.Device); d != nil && r.NS > 0 {
+	if d := m.device(r.Device); d != nil && r.NS > 0 {
 		r.rate(d, names)
 	}
 	return r, true
@@ -320,7 +322,29 @@ func Of(tr *trace.Trace, device int64) *Device {
 	return same
 }
 
-// work counts what an operator computes and moves.
+// Work counts what an operator computes and moves; false without a model, or where its shapes were not recorded.
+func (m *Meter) Work(op cdg.ActID) (Work, bool) {
+	if !m.modelled(op) {
+		return Work{}, false
+	}
+	return m.work(op)
+}
+
+// Devices is Of for who asks again and again: the devices of all processes are looked up when one is asked for.
+func Devices(tr *trace.Trace) func(device int64) *Device {
+	all := sync.OnceValue(func() map[int64]*Device {
+		of := map[int64]*Device{}
+		for i := range tr.Procs {
+			if n := tr.Procs[i].Device; of[n] == nil {
+				of[n] = Of(tr, n)
+			}
+		}
+		return of
+	})
+	return func(device int64) *Device { return all()[device] }
+}
+
+// work counts what an operator with a model computes and moves.
 func (m *Meter) work(op cdg.ActID) (Work, bool) {
 	tr, id := m.g.Trace, m.g.Acts[op].Event
 	c, ok := ReadCall(tr, id)
@@ -335,6 +359,7 @@ func (m *Meter) work(op cdg.ActID) (Work, bool) {
 
 // rate compares with a device. names are those of the kernels.
 func (r *Row) rate(d *Device, names string) {
+	names = strings.ToLower(names)
 	peak, assumed := d.peak(r.Type, names)
 	if !r.Matrix {
 		peak, assumed = d.Vector, false
@@ -345,7 +370,7 @@ func (r *Row) rate(d *Device, names string) {
 	r.Compute = flops / float64(r.NS) / r.Peak
 	r.Memory = bytes / float64(r.NS) / bandwidth
 	r.Ideal = int64(max(flops/r.Peak, bytes/bandwidth))
-	if contains(strings.ToLower(names), "winograd", "fft") {
+	if contains(names, "winograd", "fft") {
 		r.Compute = -1 // these compute less than the direct form
 	}
 	// What lies in the cache does not go through memory; without strides an expanded tensor counts in full.
@@ -374,9 +399,8 @@ func contains(s string, words ...string) bool {
 }
 
 // peak is that of products with inputs of a type, TFLOP/s. What a product of fp32 is computed with stands in the names of
-// its kernels, or is assumed.
+// its kernels, in lower case, or is assumed.
 func (d *Device) peak(typ, kernels string) (tflops float64, assumed bool) {
-	kernels = strings.ToLower(kernels)
 	switch t := strings.TrimPrefix(strings.ToLower(typ), "c10::"); {
 	case strings.HasPrefix(t, "float8"):
 		tflops = d.FP8

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"overlay/internal/trace"
 )
@@ -82,8 +83,8 @@ func ReadCall(tr *trace.Trace, id trace.EventID) (Call, bool) {
 	}
 	types, _ := tr.Arg(id, "Input type")
 	shapes := list(dims.Text)
-	var names []string
-	if json.Unmarshal([]byte(types.Text), &names) != nil || len(shapes) == 0 {
+	names, ok := texts(types.Text)
+	if !ok || len(shapes) == 0 {
 		return c, false
 	}
 	var strides [][]int64
@@ -92,7 +93,7 @@ func ReadCall(tr *trace.Trace, id trace.EventID) (Call, bool) {
 		c.Strides = true
 	}
 	if v, ok := tr.Arg(id, "Concrete Inputs"); ok {
-		_ = json.Unmarshal([]byte(v.Text), &c.Concrete) // without them there are only fewer models
+		c.Concrete, _ = texts(v.Text) // without them there are only fewer models
 	}
 	for i, s := range shapes {
 		t := Tensor{Dims: s}
@@ -105,6 +106,42 @@ func ReadCall(tr *trace.Trace, id trace.EventID) (Call, bool) {
 		c.In = append(c.In, t)
 	}
 	return c, true
+}
+
+// texts reads a list of strings as JSON has it. Most are plain: no spaces between them but one after a comma, and nothing escaped.
+func texts(s string) (out []string, ok bool) {
+	if rest, plain := strings.CutPrefix(s, `["`); plain {
+		rest = strings.Clone(rest) // what is read lies in the input, which goes
+		for {
+			n := strings.IndexByte(rest, '"')
+			if n < 0 || !isPlain(rest[:n]) {
+				break
+			}
+			out = append(out, rest[:n])
+			if rest = rest[n+1:]; rest == "]" {
+				return out, true
+			}
+			if rest, plain = strings.CutPrefix(rest, ","); !plain {
+				break
+			}
+			if rest, plain = strings.CutPrefix(strings.TrimPrefix(rest, " "), `"`); !plain {
+				break
+			}
+		}
+	}
+	out = nil
+	err := json.Unmarshal([]byte(s), &out)
+	return out, err == nil
+}
+
+// isPlain reports whether a string stands for itself in JSON.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= utf8.RuneSelf || s[i] == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // list reads a list of lists of numbers. Where a list holds lists itself, as those of several tensors do, it is empty.

@@ -71,7 +71,7 @@ func (s *slimmer) around(id trace.EventID) {
 // launched keeps an event, its launch call, and what encloses both.
 func (s *slimmer) launched(id trace.EventID) {
 	s.around(id)
-	if l := s.g.Trace.Launch[id]; l != trace.NoEvent {
+	if l := s.g.Trace.Launch(id); l != trace.NoEvent {
 		s.around(l)
 	}
 }
@@ -221,7 +221,7 @@ func (s *slimmer) keepNear(wrong []critpath.Segment, near int64, round int) {
 		at := sort.Search(len(spans), func(i int) bool { return spans[i].end >= act.Start })
 		if at < len(spans) && spans[at].start <= act.End {
 			s.event(act.Event)
-			if l := tr.Launch[act.Event]; l != trace.NoEvent {
+			if l := tr.Launch(act.Event); l != trace.NoEvent {
 				s.event(l)
 			}
 		}
@@ -253,7 +253,7 @@ func unite(segments []critpath.Segment, near int64) []timeSpan {
 // differences returns segments of p that are missing from the path of what is kept: of each run of them the latest,
 // since the walk goes backward. It also reports whether the phase of an event on the path differs.
 func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []critpath.Segment, phases bool) {
-	g, err := graph.Build(restrict(s.g.Trace, s.keep), cdg.Options{Recorded: rec, Threads: s.g.Threads})
+	g, _, err := graph.Begin(restrict(s.g.Trace, s.keep), cdg.Options{Recorded: rec, Threads: s.g.Threads}) // neither asks for nodes
 	if err != nil {
 		panic("slim: internal error: " + err.Error()) // the recorded window needs no search
 	}
@@ -267,13 +267,14 @@ func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []crit
 	for _, m := range p.Marks.All() {
 		phases = phases || g.Phases[m.Event] != s.g.Phases[m.Event]
 	}
-	kept, k := q.Segments.List(), 0
+	g = nil
+	kept, k, n := q.Segments.Reader(), 0, q.Segments.Len()
 	missed := false
 	for _, seg := range p.Segments.All() {
-		for k < len(kept) && kept[k].Start < seg.Start {
+		for k < n && kept(k).Start < seg.Start {
 			k++
 		}
-		same := k < len(kept) && kept[k] == *seg
+		same := k < n && *kept(k) == *seg
 		switch {
 		case same:
 		case missed:
@@ -290,17 +291,16 @@ func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []crit
 // restrict is a trace in which everything but the kept events is nothing; positions stay.
 func restrict(tr *trace.Trace, keep []bool) *trace.Trace {
 	out := *tr
-	out.Events = make([]trace.Event, len(tr.Events))
-	out.Launch = make([]trace.EventID, len(tr.Events))
+	out.Events, out.Wide = make([]trace.Event, len(tr.Events)), slices.Clip(tr.Wide)
 	for i := range tr.Events {
-		out.Launch[i] = trace.NoEvent
-		if !keep[i] {
+		id := trace.EventID(i)
+		switch l := tr.Launch(id); {
+		case !keep[i]:
 			out.Events[i] = trace.Event{Track: trace.NoTrack}
-			continue
-		}
-		out.Events[i] = tr.Events[i]
-		if l := tr.Launch[i]; l != trace.NoEvent && keep[l] {
-			out.Launch[i] = l
+		case l != trace.NoEvent && !keep[l]:
+			out.Events[i] = out.Unlaunched(tr, id)
+		default:
+			out.Events[i] = tr.Events[i]
 		}
 	}
 	return &out

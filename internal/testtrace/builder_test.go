@@ -79,8 +79,8 @@ func TestBuilderParses(t *testing.T) {
 		}
 	}
 	for i := range tr.Events {
-		if tr.Name(trace.EventID(i)) == "gemm" && tr.Launch[i] != 3 {
-			t.Errorf("launch of gemm is event %d, want 3", tr.Launch[i])
+		if tr.Name(trace.EventID(i)) == "gemm" && tr.Launch(trace.EventID(i)) != 3 {
+			t.Errorf("launch of gemm is event %d, want 3", tr.Launch(trace.EventID(i)))
 		}
 	}
 }

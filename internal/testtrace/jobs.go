@@ -21,7 +21,8 @@ var JobKinds = []string{"dp", "fsdp", "tp_dp", "pp_dp", "3d", "moe", "mixed"}
 //	host   the kernels of all ranks of one host are slower
 //	link   the transfers of one group are slower than those of its sisters: no rank is to blame
 //	late   the profiler of one rank starts late, so that the others wait in the first collective: no rank is to blame
-var JobCauses = []string{"", "gpu", "cpu", "data", "pauses", "input", "stage", "host", "link", "late"}
+//	rows   one rank is given more rows than the others in every step, so that its kernels have more to do
+var JobCauses = []string{"", "gpu", "cpu", "data", "pauses", "input", "stage", "host", "link", "late", "rows"}
 
 // JobTroubles are what makes the traces of a job hard to put together.
 //
@@ -42,15 +43,16 @@ var JobTroubles = []string{"drift", "bad_clock", "clock_step", "windows", "lost"
 
 // JobOptions say what job is made. What is zero is drawn from the seed, Noise apart, which is 1 then.
 type JobOptions struct {
-	Kind    string
-	Cause   string
-	Trouble []string
-	Seed    uint64
-	World   int     // ranks: a power of two, 4 to 64
-	PerHost int     // ranks on one host, a power of two
-	Steps   int     // 3 or more
-	Noise   float64 // factor of the noise of durations and of the ends of collectives
-	CPU     bool    // there is no device: threads do the collectives, of jobs of kind dp
+	Kind     string
+	Cause    string
+	Trouble  []string
+	Seed     uint64
+	World    int     // ranks: a power of two, 4 to 64
+	PerHost  int     // ranks on one host, a power of two
+	Steps    int     // 3 or more
+	Noise    float64 // factor of the noise of durations and of the ends of collectives
+	CPU      bool    // there is no device: threads do the collectives, of jobs of kind dp
+	NoShapes bool    // shapes of inputs are not recorded
 }
 
 // Job is a simulated run of a training job on many ranks. All times but those of Event and JSON are true: ns since the
@@ -206,19 +208,33 @@ func NewJob(o JobOptions) *Job {
 }
 
 // RandomJob draws everything from a seed: the kind, what is wrong, how large it is.
-func RandomJob(seed uint64) *Job {
+func RandomJob(seed uint64) *Job { return NewJob(randomJob(seed)) }
+
+// RandomJobWith is the same with a cause that is given.
+func RandomJobWith(cause string, seed uint64) *Job {
+	o := randomJob(seed)
+	o.Cause = cause
+	return NewJob(o)
+}
+
+func randomJob(seed uint64) JobOptions {
 	rng := rand.New(rand.NewPCG(seed, 0x72616e646f6d))
 	o := JobOptions{Seed: seed, Kind: JobKinds[rng.IntN(len(JobKinds))], Noise: []float64{1, 1, 2, 5}[rng.IntN(4)],
 		World: []int{8, 16, 16, 32}[rng.IntN(4)]}
 	if rng.IntN(3) > 0 {
-		o.Cause = JobCauses[1+rng.IntN(len(JobCauses)-1)]
+		o.Cause = JobCauses[1+rng.IntN(len(JobCauses)-2)]
 	}
 	for range rng.IntN(3) {
 		if t := JobTroubles[rng.IntN(len(JobTroubles))]; !slices.Contains(o.Trouble, t) {
 			o.Trouble = append(o.Trouble, t)
 		}
 	}
-	return NewJob(o)
+	more := rand.New(rand.NewPCG(seed, 0x726f7773)) // so that the other seeds make the jobs that they made before there was this
+	if more.IntN(8) == 0 {
+		o.Cause = "rows"
+	}
+	o.NoShapes = more.IntN(4) == 0
+	return o
 }
 
 func (j *Job) has(trouble string) bool { return slices.Contains(j.Trouble, trouble) }

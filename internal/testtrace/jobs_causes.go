@@ -6,7 +6,7 @@ type jobCause struct {
 	slow   []bool    // per rank
 	turns  []int32   // per step: the rank that stops
 	stops  []int64   // per step: for how long; per step of a late data loader too
-	spread []float64 // per step and rank: factor of the kernels
+	spread []float64 // per step and rank: factor of the kernels, and of the rows of a batch
 }
 
 // plant decides who is to blame.
@@ -62,6 +62,16 @@ func (j *Job) plant() {
 		for range j.Steps * n {
 			c.spread = append(c.spread, 0.85+0.4*j.rng.Float64())
 		}
+	case "rows":
+		c.factor = 1.2 + 0.5*j.rng.Float64()
+		some(one)
+		for i := range j.Steps * n {
+			f := 0.98 + 0.04*j.rng.Float64()
+			if c.slow[i%n] {
+				f *= c.factor
+			}
+			c.spread = append(c.spread, f)
+		}
 	case "link":
 		j.plantLink(blame)
 	case "late":
@@ -94,28 +104,44 @@ func (j *Job) hostCost(rank int32, d int64) int64 {
 	return d
 }
 
-// kernelCost is how long a kernel of compute takes on a rank.
-func (j *Job) kernelCost(rank, step int32, d int64) int64 {
+// rows is the factor of the rows of a batch.
+func (j *Job) rows(rank, step int32) float64 {
+	if step < 0 || j.cause.spread == nil {
+		return 1
+	}
+	return j.cause.spread[int(step)*j.World+int(rank)]
+}
+
+// kernelCost is how long a kernel of compute takes on a rank. What the optimizer does has nothing to do with the rows of a batch, but for inputs that are
+// uneven by turns, where all that a rank does is scaled.
+func (j *Job) kernelCost(rank, step int32, name string, d int64) int64 {
 	c := &j.cause
 	switch {
-	case j.Cause == "input" && step >= 0:
-		return int64(float64(d) * c.spread[int(step)*j.World+int(rank)])
+	case j.Cause == "input" || j.Cause == "rows" && !fixed[name]:
+		return int64(float64(d) * j.rows(rank, step))
 	case c.slow[rank] && (j.Cause == "gpu" || j.Cause == "stage" || j.Cause == "host"):
 		return int64(float64(d) * c.factor)
 	}
 	return d
 }
 
-// evenCost is how long a kernel takes without what was planted: inputs are dealt out evenly then, and do not become fewer.
-func (j *Job) evenCost(step int32, d int64) int64 {
-	if j.Cause == "input" && step >= 0 {
-		sum := 0.0
-		for _, f := range j.cause.spread[int(step)*j.World:][:j.World] {
-			sum += f
-		}
-		return int64(float64(d) * sum / float64(j.World))
+// fixed are the kernels and operators that take as long whatever the batch.
+var fixed = map[string]bool{adam: true, "aten::addcdiv_": true}
+
+// evenCost is how long a kernel of a rank takes without what was planted: inputs are dealt out evenly then, and do not become fewer. One stage of a pipeline cannot have
+// what another one has.
+func (j *Job) evenCost(rank, step int32, name string, d int64) int64 {
+	if step < 0 || j.Cause != "input" && (j.Cause != "rows" || fixed[name]) {
+		return d
 	}
-	return d
+	sum, n := 0.0, 0
+	for r := range j.World {
+		if j.Cause == "input" || j.Ranks[r].Stage == j.Ranks[rank].Stage {
+			sum += j.rows(int32(r), step)
+			n++
+		}
+	}
+	return int64(float64(d) * sum / float64(n))
 }
 
 // stop is for how long a rank pauses in a step.

@@ -25,7 +25,7 @@ func (w *jobWorker) computeOnCPU(name string, took []int64) {
 		w.op(jobMain, name, func() {
 			d = w.jitter(3*d, 1)
 			owner := w.open[jobMain][len(w.open[jobMain])-1]
-			w.spendTuned(jobMain, owner, w.j.hostCost(w.rank, w.j.kernelCost(w.rank, w.step, d)), d)
+			w.spendTuned(jobMain, owner, w.j.hostCost(w.rank, w.j.kernelCost(w.rank, w.step, name, d)), w.j.evenCost(w.rank, w.step, name, d))
 		})
 		w.work(jobMain, 2000)
 	}

@@ -154,7 +154,7 @@ func (w *jobWorker) kernel(row int32, name string, d int64) {
 	d = w.jitter(d, 1)
 	op := w.launch(row, jobCompute, name, "cudaLaunchKernel")
 	end := g.point(w.rank)
-	g.edge(w.j.acts[op].start, end, g.tune(w.j.kernelCost(w.rank, w.step, d), w.j.evenCost(w.step, d)), op, 0)
+	g.edge(w.j.acts[op].start, end, g.tune(w.j.kernelCost(w.rank, w.step, name, d), w.j.evenCost(w.rank, w.step, name, d)), op, 0)
 	w.finish(op, end)
 }
 

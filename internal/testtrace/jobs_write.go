@@ -2,6 +2,7 @@ package testtrace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"overlay/internal/trace"
@@ -67,6 +68,8 @@ func (j *Job) write(rank int32) {
 			e = threads[a.row].slice(sliceKinds[a.kind], a.name, from, dur).Arg("External id", 1000+i)
 			if a.inst >= 0 {
 				j.describe(e, a, a.name == "record_param_comms")
+			} else if dims, types := j.inputs(a); dims != "" {
+				e.Arg("Input Dims", Raw(dims)).Arg("Input type", Raw(types))
 			}
 		}
 		for len(k.Events) < b.Len() {
@@ -96,7 +99,7 @@ func (j *Job) membersOf(a *jobAct) []JobMember {
 func (j *Job) writeKernel(s *Stream, a *jobAct, from, dur int64) *Event {
 	e := s.b.add(event{ph: 'X', cat: "kernel", name: a.name, pid: s.Device, tid: s.Number, start: from, dur: dur})
 	e.Arg("External id", 1000+int64(a.op)).Arg("device", s.Device).Arg("context", 1).Arg("stream", s.Number).Arg("correlation", a.corr).
-		Arg("registers per thread", 96).Arg("grid", Raw("[8, 1, 1]")).Arg("block", Raw("[544, 1, 1]"))
+		Arg("registers per thread", 96).Arg("grid", Raw(j.grid(a))).Arg("block", Raw("[544, 1, 1]"))
 	if a.inst >= 0 && !(j.has("bare") && (a.corr+int64(a.rank))%3 == 0) {
 		j.describe(e, a, false)
 	}
@@ -104,6 +107,54 @@ func (j *Job) writeKernel(s *Stream, a *jobAct, from, dur int64) *Event {
 		s.b.add(event{ph: 'f', cat: "ac2g", name: "ac2g", pid: s.Device, tid: s.Number, start: from, flow: a.corr, flags: hasFlow | bindEnd})
 	}
 	return e
+}
+
+// jobRows and jobWidth are the rows of a usual batch, and how wide they are.
+const (
+	jobRows  = 8192
+	jobWidth = 512
+)
+
+// batch is how many rows a rank is given where an activity belongs.
+func (j *Job) batch(a *jobAct) int64 { return int64(jobRows * j.rows(a.rank, a.step)) }
+
+// grid is that of a kernel: a block for some rows, and for the optimizer and collectives what they always have.
+func (j *Job) grid(a *jobAct) string {
+	if a.inst >= 0 || fixed[a.name] {
+		return "[8, 1, 1]"
+	}
+	return fmt.Sprintf("[%d, 1, 1]", j.batch(a)/16)
+}
+
+// inputs gives the shapes and types of the inputs of an operator, empty where they are not recorded: activations, and weights of products and of norms. Lists of tensors, as the optimizer
+// has, say nothing.
+func (j *Job) inputs(a *jobAct) (dims, types string) {
+	if j.NoShapes || a.kind != kindOp {
+		return "", ""
+	}
+	rows := j.batch(a)
+	switch name := strings.TrimPrefix(a.name, "autograd::engine::evaluate_function: "); {
+	case name == "aten::linear":
+		return fmt.Sprintf("[[%d, %d], [%d, %d], [%d]]", rows, jobWidth, jobWidth, jobWidth, jobWidth), `["c10::BFloat16", "c10::BFloat16", "c10::BFloat16"]`
+	case name == "aten::addmm":
+		return fmt.Sprintf("[[%d], [%d, %d], [%d, %d]]", jobWidth, rows, jobWidth, jobWidth, jobWidth), `["float", "float", "float"]`
+	case name == "aten::mm":
+		return fmt.Sprintf("[[%d, %d], [%d, %d]]", jobWidth, rows, rows, jobWidth), `["float", "float"]`
+	case name == "aten::layer_norm":
+		return fmt.Sprintf("[[%d, %d], [], [%d]]", rows, jobWidth, jobWidth), `["c10::BFloat16", "ScalarList", "c10::BFloat16"]`
+	case name == "aten::scaled_dot_product_attention":
+		one := fmt.Sprintf("[8, 8, %d, 64]", rows/8)
+		return "[" + one + ", " + one + ", " + one + "]", `["c10::BFloat16", "c10::BFloat16", "c10::BFloat16"]`
+	case name == "aten::addcdiv_":
+		return fmt.Sprintf("[[%d, %d], [%d, %d], [%d, %d]]", jobWidth, jobWidth, jobWidth, jobWidth, jobWidth, jobWidth), `["float", "float", "float"]`
+	case slices.Contains(jobBwdOps, name), name == "aten::gelu", name == "aten::bmm", name == "aten::cross_entropy_loss":
+		return fmt.Sprintf("[[%d, %d]]", rows, jobWidth), `["c10::BFloat16"]`
+	case name == "aten::_fused_adamw_":
+		return "[[[512, 512]], [[512, 512]]]", `["TensorList", "TensorList"]`
+	case name == "aten::add":
+		return fmt.Sprintf("[[%d, %d], [%d, %d], []]", rows, jobWidth, rows, jobWidth), `["c10::BFloat16", "c10::BFloat16", "Scalar"]`
+	}
+	return "", ""
 }
 
 // describe says of an event what PyTorch says of a collective. Old versions say nothing.

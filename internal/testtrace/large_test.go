@@ -23,7 +23,7 @@ func TestLarge(t *testing.T) {
 			t.Errorf("stacks %v: %d events, want about 5000", stacks, n)
 		}
 		for i := range tr.Events {
-			if tr.Events[i].Kind == trace.Kernel && tr.Launch[i] == trace.NoEvent {
+			if tr.Events[i].Kind == trace.Kernel && tr.Launch(trace.EventID(i)) == trace.NoEvent {
 				t.Fatalf("stacks %v: kernel %d has no launch", stacks, i)
 			}
 		}

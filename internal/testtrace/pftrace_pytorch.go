@@ -59,7 +59,7 @@ func (w *pfWriter) pytorch() {
 	}
 	launched := map[trace.EventID][]uint64{}
 	for _, id := range stages {
-		if l := w.tr.Launch[id]; l != trace.NoEvent {
+		if l := w.tr.Launch(id); l != trace.NoEvent {
 			launched[l] = append(launched[l], eventOf[id])
 		}
 	}

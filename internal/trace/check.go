@@ -10,9 +10,6 @@ func (t *Trace) Check() error {
 	if t.Source == nil && len(t.Events) > 0 {
 		return fmt.Errorf("trace: no source of args")
 	}
-	if len(t.Launch) != len(t.Events) {
-		return fmt.Errorf("trace: %d launches for %d events", len(t.Launch), len(t.Events))
-	}
 	if t.Ext != nil && len(t.Ext) != len(t.Events) {
 		return fmt.Errorf("trace: %d external ids for %d events", len(t.Ext), len(t.Events))
 	}
@@ -28,7 +25,7 @@ func (t *Trace) Check() error {
 		case e.Kind >= NumKinds:
 			return fmt.Errorf("trace: event %d: kind %d", i, e.Kind)
 		}
-		if l := t.Launch[i]; l != NoEvent && (l < 0 || int(l) >= len(t.Events) || !t.Events[l].Kind.Call() && !(t.LaunchByFlow && t.Events[l].Kind.Host()) || !e.Kind.Device()) {
+		if l := t.Launch(EventID(i)); l != NoEvent && (l < 0 || int(l) >= len(t.Events) || !t.Events[l].Kind.Call() && !(t.LaunchByFlow && t.Events[l].Kind.Host()) || !e.Kind.Device()) {
 			return fmt.Errorf("trace: event %d: launched by %d", i, l)
 		}
 	}

@@ -13,26 +13,24 @@ type call struct {
 	more int32 // calls behind it that share its correlation and may be preferred to it
 }
 
-// LinkLaunches fills Launch: it joins device operations with the calls that launched them, by args.correlation. Where a
+// LinkLaunches joins device operations with the calls that launched them, by args.correlation. Where a
 // runtime and a driver call share one (XPU), the runtime call counts; of several of a kind (ROCm) the last that does not start after the
 // operation, else the first.
 func (t *Trace) LinkLaunches() {
-	t.Launch = make([]EventID, len(t.Events))
 	calls, sorted := t.calls()
 	for i := range t.Events {
-		t.Launch[i] = NoEvent
 		e := &t.Events[i]
 		if !e.Kind.Device() || e.Flags&HasCorr == 0 || e.Ph != 'X' {
 			continue
 		}
 		if sorted != nil {
 			if k := t.Corr(e) - sorted.low; k >= 0 && k < int64(len(sorted.first)) {
-				t.Launch[i] = t.choose(calls[sorted.first[k]:], e)
+				t.SetLaunch(EventID(i), t.choose(calls[sorted.first[k]:], e))
 			}
 			continue
 		}
 		k, _ := slices.BinarySearchFunc(calls, t.Corr(e), func(c call, v int64) int { return cmp.Compare(c.corr, v) })
-		t.Launch[i] = t.choose(calls[k:], e)
+		t.SetLaunch(EventID(i), t.choose(calls[k:], e))
 	}
 }
 

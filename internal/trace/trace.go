@@ -34,7 +34,7 @@ type Flags uint16
 // The flags.
 const (
 	HasDur    Flags = 1 << iota // the event carries a dur
-	HasCorr                     // Wide.Corr gives something
+	HasCorr                     // Trace.Corr gives something
 	HasExt                      // Trace.ExternalID gives something
 	HasSeq                      // Trace.Sequence gives something
 	Dirty                       // its text is broken: who copies text has to mend it
@@ -49,13 +49,15 @@ const (
 	wideDur                     // dur is an index into Trace.Wide
 	wideCorr                    // and corr
 	wideExt                     // and what stands in Trace.Ext
+
+	launched = BindEnd // of a complete event: instead of its correlation corr has the call that launched it, see Trace.Launch
 )
 
 // Event is one element of the list of events. It holds no pointer, and is 32 bytes: a trace has millions.
 type Event struct {
 	Start int64  // ns on the trace's own clock; the time of stamp 0 is Trace.Base
 	dur   uint32 // see Wide.Dur
-	corr  int32  // see Wide.Corr
+	corr  int32  // see Trace.Corr
 	Name  Sym
 	Track TrackID
 	Cat   uint16 // Sym of the category (category symbols come first in Syms)
@@ -74,7 +76,7 @@ type Repair struct {
 // Trace is one profiler trace. It is frozen: no later stage changes it.
 //
 // Invariants (Check): every id is in range; Dur >= 0; Syms[0] == ""; category symbols come before the others; Tracks and
-// Procs are in order of first appearance in the input; len(Launch) == len(Events), and so is Ext, if there is one.
+// Procs are in order of first appearance in the input; len(Ext) == len(Events), if there is one.
 type Trace struct {
 	File   string // name for messages only
 	Events []Event
@@ -95,10 +97,7 @@ type Trace struct {
 	Truncated   bool             // the input ended early
 	Repairs     []Repair         // sorted by reason
 
-	// Launch gives for each device operation the runtime or driver call with its correlation, else NoEvent. In traces
-	// without correlation (LaunchByFlow) it is the host slice in which the operation's flow begins.
-	Launch       []EventID
-	LaunchByFlow bool
+	LaunchByFlow bool // a trace without correlation: see Launch
 
 	// GraphEdges are the dependencies inside of CUDA graphs that the profiler recorded, in the order of the input.
 	GraphEdges []GraphEdge

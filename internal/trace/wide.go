@@ -24,8 +24,7 @@ func (w *Wide) SetDur(e *Event, ns int64) {
 // End is when an event ends.
 func (w Wide) End(e *Event) int64 { return e.Start + w.Dur(e) }
 
-// Corr is what joins an event with others: args.correlation; for flow and async events the integer id, or -1-Sym when
-// the id is no integer.
+// Corr is Trace.Corr before launches are known.
 func (w Wide) Corr(e *Event) int64 {
 	if e.Flags&wideCorr != 0 {
 		return w[e.corr]

@@ -156,8 +156,8 @@ func TestProcessesOfAnEntry(t *testing.T) {
 	}
 	tr := parse(board)
 	device := tr.Procs[tr.Tracks[tr.Events[4].Track].Proc]
-	if tr.Events[1].Kind != trace.CPUOp || tr.Events[4].Kind != trace.Kernel || tr.Launch[4] != 1 || !device.IsDevice || device.Device != 5 {
-		t.Errorf("kinds %v and %v, launched by %d, on %+v", tr.Events[1].Kind, tr.Events[4].Kind, tr.Launch[4], device)
+	if tr.Events[1].Kind != trace.CPUOp || tr.Events[4].Kind != trace.Kernel || tr.Launch(4) != 1 || !device.IsDevice || device.Device != 5 {
+		t.Errorf("kinds %v and %v, launched by %d, on %+v", tr.Events[1].Kind, tr.Events[4].Kind, tr.Launch(4), device)
 	}
 	tr = parse(strings.Replace(board, "Acme Board", "Board", 1))
 	if tr.Events[1].Kind != trace.KindOther || tr.Events[4].Kind != trace.KindOther || tr.LaunchByFlow {

@@ -24,7 +24,7 @@ func (m *Model) moved(op cdg.ActID) int64 {
 	if n := messageBytes(g.Trace, id); n > 0 {
 		return n
 	}
-	call := g.Trace.Launch[id]
+	call := g.Trace.Launch(id)
 	if call == trace.NoEvent {
 		return 0
 	}

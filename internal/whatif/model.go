@@ -57,6 +57,7 @@ type Model struct {
 	partFirst []int32         // CSR by lane
 	class     func() []Class  // per activity; found when first asked for
 	gaps      []gap           // own time in gaps of threads, by point
+	idle      []gap           // the same of gaps in which they waited for work
 	firstOp   cdg.ActID       // streams lie behind threads: all activities from here on are operations
 	opPoint   []int32         // per operation: its point, or none
 	border    [][]int32       // per thread lane: its points by recorded time

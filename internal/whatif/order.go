@@ -93,10 +93,12 @@ func (b *modelBuilder) renumber(place []int32) {
 			list[i] = put{place[list[i].op], place[list[i].launch]}
 		}
 	}
-	for i := range m.gaps {
-		m.gaps[i].point = place[m.gaps[i].point]
+	for _, list := range [][]gap{m.gaps, m.idle} {
+		for i := range list {
+			list[i].point = place[list[i].point]
+		}
+		cdg.SortRuns(list, func(x, y *gap) bool { return x.point < y.point }) // a run for each thread
 	}
-	cdg.SortRuns(m.gaps, func(x, y *gap) bool { return x.point < y.point }) // a run for each thread
 	inRanges(len(m.opPoint), func(from, to int) {
 		for i, p := range m.opPoint[from:to] {
 			if p != none {

@@ -45,9 +45,12 @@ func (s *spans) copyOf(t *spans) {
 
 // part is own time of a thread that lies before a point.
 type part struct {
-	act  cdg.ActID // whose time; NoAct for a gap
+	act  cdg.ActID // whose time; NoAct for a gap, idleGap for one in which the thread waited for work
 	time uint32    // ns, or longPart; with lastPart where the next part lies before the next point
 }
+
+// idleGap is a gap of a thread of a pool that waited for work: it is as long as it was, whatever untraced time takes.
+const idleGap = cdg.NoAct - 1
 
 const (
 	lastPart = 1 << 31

@@ -16,7 +16,7 @@ func (b *modelBuilder) layParts() {
 	for l := range g.Lanes {
 		lane := cdg.LaneID(l)
 		m.partFirst[l] = int32(len(m.parts))
-		cost, gaps := int64(0), int64(0) // since the point before
+		cost, gaps, idle := int64(0), int64(0), int64(0) // since the point before
 		m.intervals(lane, func(piece int, from, to int64, end int32) {
 			own, owner := to-from, g.Pieces[piece].Owner
 			if end != none {
@@ -28,20 +28,38 @@ func (b *modelBuilder) layParts() {
 					own = min(b.m.typical[callTime], to-from)
 				}
 			}
-			m.addPart(owner, own, end != none)
-			if cost += own; owner == cdg.NoAct {
+			cost += own
+			switch {
+			case owner == cdg.NoAct && b.waitsForWork(lane, piece):
+				owner = idleGap
+				idle += own
+			case owner == cdg.NoAct:
 				gaps += own
 			}
+			m.addPart(owner, own, end != none)
 			if end == none { // stretches that go on belong to the next point
 				return
 			}
 			if m.cost.set(end, cost); gaps > 0 {
 				m.gaps = append(m.gaps, gap{gaps, end})
 			}
-			cost, gaps = 0, 0
+			if idle > 0 {
+				m.idle = append(m.idle, gap{idle, end})
+			}
+			cost, gaps, idle = 0, 0, 0
 		})
 	}
 	m.partFirst[len(g.Lanes)] = int32(len(m.parts))
+}
+
+// waitsForWork reports whether a gap, which is a piece of its thread, is one in which a thread of a pool waited for its next round.
+func (b *modelBuilder) waitsForWork(l cdg.LaneID, piece int) bool {
+	next := piece + 1
+	if next >= int(b.g.PieceFirst[l+1]) {
+		return false
+	}
+	id := b.g.Pieces[next].Begun
+	return id != cdg.NoWait && b.g.Waits[id].Note == cdg.Idle
 }
 
 // waitFor returns what a thread waited for in a piece until t; NoWait when its own time or untraced time went by.

@@ -182,7 +182,7 @@ func (m *Model) outermost(a cdg.ActID, on Set) cdg.ActID {
 // eachOwn calls visit for each stretch of own time in the window, and for each operation.
 func (m *Model) eachOwn(visit func(a cdg.ActID, ns int64)) {
 	for i := range m.parts {
-		if a := m.parts[i].act; a != cdg.NoAct {
+		if a := m.parts[i].act; a > cdg.NoAct {
 			visit(a, m.partNS(int32(i)))
 		}
 	}
@@ -222,7 +222,7 @@ func (p *plan) spread(m *Model) {
 		points, more := m.border[l], int64(0) // before the point at hand: more than it was
 		for i := m.partFirst[l]; i < m.partFirst[l+1]; i++ {
 			x := m.parts[i]
-			if x.act == cdg.NoAct && gaps || x.act != cdg.NoAct && p.of != nil && p.of[x.act] != 0 {
+			if x.act == cdg.NoAct && gaps || x.act > cdg.NoAct && p.of != nil && p.of[x.act] != 0 {
 				ns := m.partNS(i)
 				more += p.partOf(x.act, ns) - ns
 			}
@@ -251,7 +251,7 @@ func (p *plan) partOf(a cdg.ActID, ns int64) int64 {
 		if p.gaps != (ratio{1, 1}) {
 			return p.gaps.of(ns)
 		}
-	case p.of != nil && p.of[a] != 0:
+	case a > cdg.NoAct && p.of != nil && p.of[a] != 0:
 		return p.ratios[p.of[a]].of(ns)
 	}
 	return ns

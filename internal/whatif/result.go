@@ -87,8 +87,8 @@ func (r *Result) Classes() [critpath.NumClasses]int64 {
 				break
 			}
 			before := r.end[m.prev[at]]
-			gap := min(r.gapOf(at), t-before)
-			take(t-gap, critpath.ClassUntraced)
+			take(t-min(r.gapOf(at), t-before), critpath.ClassUntraced)
+			take(t-min(lengthAt(m.idle, at), t-before), critpath.ClassIdle)
 			take(before, critpath.ClassCPU)
 			at = m.prev[at]
 			continue
@@ -115,12 +115,18 @@ var pathClasses = [...]critpath.Class{CPUClass: critpath.ClassCPU, RuntimeClass:
 
 // gapOf is how much of the own time before a point of a thread is a gap.
 func (r *Result) gapOf(at int32) int64 {
-	i, ok := slices.BinarySearchFunc(r.m.gaps, at, func(g gap, at int32) int { return cmp.Compare(g.point, at) })
-	switch {
-	case !ok:
-		return 0
-	case r.plan.gaps != (ratio{1, 1}):
-		return r.plan.gaps.of(r.m.gaps[i].ns)
+	ns := lengthAt(r.m.gaps, at)
+	if r.plan.gaps != (ratio{1, 1}) {
+		ns = r.plan.gaps.of(ns)
 	}
-	return r.m.gaps[i].ns
+	return ns
+}
+
+// lengthAt is what a list that is sorted by point has for one.
+func lengthAt(list []gap, at int32) int64 {
+	i, ok := slices.BinarySearchFunc(list, at, func(g gap, at int32) int { return cmp.Compare(g.point, at) })
+	if !ok {
+		return 0
+	}
+	return list[i].ns
 }

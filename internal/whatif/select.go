@@ -233,7 +233,7 @@ func (s *Selector) launched(match func(cdg.ActID) bool) Set {
 	for a := range g.Acts {
 		by := cdg.ActID(a)
 		if g.Lanes[g.Acts[a].Lane].Stream {
-			if l := g.Trace.Launch[g.Acts[a].Event]; l != trace.NoEvent && g.ActOf[l] != cdg.NoAct {
+			if l := g.Trace.Launch(g.Acts[a].Event); l != trace.NoEvent && g.ActOf[l] != cdg.NoAct {
 				by = g.ActOf[l]
 			}
 		}

@@ -135,7 +135,7 @@ func (b *nodeBuilder) findLaunches() {
 			continue
 		}
 		for a := lane.First; a < lane.Limit; a++ {
-			if call := b.g.Trace.Launch[b.g.Acts[a].Event]; call != trace.NoEvent && b.stream[call] == cdg.NoLane {
+			if call := b.g.Trace.Launch(b.g.Acts[a].Event); call != trace.NoEvent && b.stream[call] == cdg.NoLane {
 				b.stream[call] = cdg.LaneID(l)
 			}
 		}

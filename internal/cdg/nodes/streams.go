@@ -52,7 +52,7 @@ func (b *nodeBuilder) cutStreams() {
 // launcher returns the CPU node that launched an operation. A copy call that waited for its own copy opens a node; its
 // copy belongs to the node before it, or the two would wait for each other.
 func (b *nodeBuilder) launcher(op trace.EventID) ID {
-	call := b.g.Trace.Launch[op]
+	call := b.g.Trace.Launch(op)
 	if call == trace.NoEvent {
 		return None
 	}
@@ -91,7 +91,7 @@ func (b *nodeBuilder) addOperation(id ID, a cdg.ActID) {
 
 // noteLaunch keeps the first launch call of a CPU node.
 func (b *nodeBuilder) noteLaunch(from ID, op trace.EventID) {
-	call := b.g.Trace.Launch[op]
+	call := b.g.Trace.Launch(op)
 	if l := &b.nodes.at(from).Launch; *l == trace.NoEvent || b.g.Trace.Events[call].Start < b.g.Trace.Events[*l].Start {
 		*l = call
 	}

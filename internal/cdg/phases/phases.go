@@ -290,7 +290,7 @@ func (p *phaser) operations() {
 		}
 		for a := lane.First; a < lane.Limit; a++ {
 			id := p.d.Acts[a].Event
-			if call := p.t.Launch[id]; call != trace.NoEvent {
+			if call := p.t.Launch(id); call != trace.NoEvent {
 				if p.rules.on(ByLaunchCall) {
 					p.phase[id], p.by[id] = p.phase[call], ByLaunchCall
 				}

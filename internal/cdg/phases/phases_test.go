@@ -54,7 +54,6 @@ func (m *mini) on(thread string, kind trace.Kind, start, end int64, name string)
 	e := trace.Event{Ph: 'X', Kind: kind, Start: start * us, Name: m.sym(name), Track: m.row(thread, kind.Device()), Flags: trace.HasDur}
 	m.tr.SetDur(&e, (end-start)*us)
 	m.tr.Events, m.tr.Ext = append(m.tr.Events, e), append(m.tr.Ext, 0)
-	m.tr.Launch = append(m.tr.Launch, trace.NoEvent)
 	return &m.tr.Events[len(m.tr.Events)-1]
 }
 
@@ -66,7 +65,7 @@ func (m *mini) launch(thread string, start, end int64, stream string, kind trace
 	m.tr.SetCorr(m.on(stream, kind, from, to, name), m.corr)
 	m.tr.Events[call].Flags |= trace.HasCorr
 	m.tr.Events[call+1].Flags |= trace.HasCorr
-	m.tr.Launch[call+1] = trace.EventID(call)
+	m.tr.SetLaunch(trace.EventID(call+1), trace.EventID(call))
 }
 
 // phaseCase puts a name where only the rule under test can give it its phase.

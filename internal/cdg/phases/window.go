@@ -104,8 +104,8 @@ func (p *phaser) findCopies() []bool {
 		for a := lane.First; lane.Stream && a < lane.Limit; a++ {
 			id := p.d.Acts[a].Event
 			e := &p.t.Events[id]
-			if e.Kind == trace.Memcpy && p.t.Launch[id] != trace.NoEvent && strings.HasPrefix(p.t.Str(e.Name), "Memcpy HtoD") {
-				calls[p.t.Launch[id]], any = true, true
+			if e.Kind == trace.Memcpy && p.t.Launch(id) != trace.NoEvent && strings.HasPrefix(p.t.Str(e.Name), "Memcpy HtoD") {
+				calls[p.t.Launch(id)], any = true, true
 			}
 		}
 	}

@@ -42,11 +42,8 @@ func (w *writer) addStages() {
 	s := &stager{w: w, out: &perfetto.Stages{Kinds: []perfetto.StageKind{{Name: "Kernel", Compute: true}, {Name: "Memcpy"}, {Name: "Memset"}}}}
 	s.out.Fill = s.fill
 	s.call = trace.NoEvent
-	for _, call := range w.tr.Launch {
-		if call != trace.NoEvent {
-			s.call = call
-			break
-		}
+	for _, s.call = range w.tr.Launches() {
+		break
 	}
 	contexts := map[trace.ProcID]int32{}
 	digits := 1
@@ -105,7 +102,7 @@ func (w *writer) addStages() {
 // that launched something.
 func (s *stager) context(known map[trace.ProcID]int32, op int32) int32 {
 	tr := s.w.tr
-	call := tr.Launch[op]
+	call := tr.Launch(trace.EventID(op))
 	if call == trace.NoEvent {
 		call = s.call
 	}

@@ -122,6 +122,15 @@ var forms = []form{
 		length("busy_ns", "in all", func(s *ranks.Summary, i int) int64 { return s.Spent[i].Busy }, func(b *builder, i int, v int64) { b.Spent[i].Busy = v }),
 		length("longest_ns", "of it", func(s *ranks.Summary, i int) int64 { return s.Spent[i].Most }, func(b *builder, i int, v int64) { b.Spent[i].Most = v }),
 	}},
+	{Given, "what operators were given in each step", func(s *ranks.Summary) int { return len(s.Given) }, func(b *builder, n int) { b.Given = make([]ranks.Given, n) }, []col{
+		number("step_row", "row of summary_steps", func(s *ranks.Summary, i int) int64 { return int64(s.Given[i].Step) }, func(b *builder, i int, v int64) { b.Given[i].Step = fit[int32](b, v) }),
+		nameOf("of the operator, or of a kernel that none launched", func(s *ranks.Summary, i int) *ranks.Name { return &s.Given[i].Name }),
+		text("unit", "flops, bytes, elements (by the shapes of inputs) or threads (by the grids of kernels)", func(s *ranks.Summary, i int) string { return s.Given[i].Unit.String() }, func(b *builder, i int, v string) {
+			b.Given[i].Unit = word(b, ranks.NumUnits, v, ranks.Unit.String)
+		}),
+		number("amount", "of that", func(s *ranks.Summary, i int) int64 { return s.Given[i].Amount }, func(b *builder, i int, v int64) { b.Given[i].Amount = v }),
+		length("busy_ns", "in its kernels; without a device, of threads in it", func(s *ranks.Summary, i int) int64 { return s.Given[i].Busy }, func(b *builder, i int, v int64) { b.Given[i].Busy = v }),
+	}},
 	{"summary_quality", "what the analysis of the rank met", func(s *ranks.Summary) int { return len(s.Quality) }, func(b *builder, n int) { b.reasons = make([]string, n) }, []col{
 		text("reason", "what", func(s *ranks.Summary, i int) string { return reasons(s)[i] }, func(b *builder, i int, v string) { b.reasons[i] = v }),
 		number("count", "how often", func(s *ranks.Summary, i int) int64 { return int64(s.Quality[reasons(s)[i]]) }, func(b *builder, i int, v int64) { b.Quality[b.reasons[i]] = fit[int](b, v) }),

@@ -15,11 +15,14 @@ import (
 	"overlay/internal/trace"
 )
 
-// Schema names the form of the tables. Another number is another form.
-const Schema = "overlay-summary/1"
+// Schema names the form of the tables. Another number is another form. The second one added Given; the first one is still read.
+const Schema = "overlay-summary/2"
 
 // Rank is the table that each summary has a row of.
 const Rank = "summary_rank"
+
+// Given is the table that summaries of the first form lack. It has no Data then.
+const Given = "summary_given"
 
 // form is a table of summaries: how many rows it has, how room is made for them, and its columns.
 type form struct {
@@ -130,6 +133,10 @@ func Summary(list []columns.Table) (*ranks.Summary, error) {
 	}
 	for k := range forms {
 		f, t := &forms[k], &list[k]
+		if f.name == Given && t.Data == nil {
+			b.Older = true
+			continue
+		}
 		if t.Rows > math.MaxInt32 {
 			return nil, fmt.Errorf("%s: too many rows", f.name)
 		}
@@ -197,6 +204,11 @@ func (b *builder) finish() error {
 	for i := range b.Spent {
 		if s := &b.Spent[i]; s.Step < 0 || int(s.Step) >= len(b.Steps) {
 			return fmt.Errorf("summary_spent: row %d is of step %d of %d", i, s.Step, len(b.Steps))
+		}
+	}
+	for i := range b.Given {
+		if g := &b.Given[i]; g.Step < 0 || int(g.Step) >= len(b.Steps) || g.Amount <= 0 || g.Busy <= 0 {
+			return fmt.Errorf("%s: row %d is of step %d of %d, amount %d, time %d", Given, i, g.Step, len(b.Steps), g.Amount, g.Busy)
 		}
 	}
 	if err := b.Check(); err != nil {

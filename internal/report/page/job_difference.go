@@ -26,7 +26,7 @@ func jobPaths(d *report.JobDifference) [2]pathBar {
 
 // DrawJobDifference draws the paths of both jobs as bars by class, to one scale, as that of two traces.
 func DrawJobDifference(w io.Writer, d *report.JobDifference) error {
-	return writeBars(w, d.Verdict(), jobPaths(d))
+	return writeBars(w, d.Verdict(), beforeAfter, jobPaths(d))
 }
 
 // CommentJobDifference writes the difference as a comment for a change under review: the verdict, the classes, what ranks waited, who is slow
@@ -74,23 +74,21 @@ func CommentJobDifference(w io.Writer, d *report.JobDifference, top int) error {
 // WriteJobDifference writes the difference as one page that needs nothing else.
 func WriteJobDifference(w io.Writer, d *report.JobDifference) error {
 	list := d.Tables()
-	longest := max(d.Length.Before, d.Length.After)
 	classes, waits, steps := tables.Find(list, "classes"), tables.Find(list, "waits"), tables.Find(list, "steps")
 	who := func(name string) grid {
 		t := tables.Find(list, name)
 		return makeGrid(t, maxRows, name, label("", func(l tables.Line) gridCell { return gridCell{Text: l.Str("change")} }), named("who", "who"),
 			label("why", func(l tables.Line) gridCell { return gridCell{Text: report.Plain(l.Str("cause"))} }), figure(t, "before", "before"), figure(t, "after", "after"))
 	}
-	paths := jobPaths(d)
 	return page().ExecuteTemplate(w, "jobdifference", struct {
 		*report.JobDifference
 		shown
 		Of                                                     string
-		Sides                                                  [][]part
+		Sides                                                  []side
 		ClassGrid, WaitGrid, StepGrid, StragglerGrid, LinkGrid grid
-	}{d, list, d.Lead(), [][]part{classParts(paths[0].byClass, paths[0].duration, longest), classParts(paths[1].byClass, paths[1].duration, longest)},
-		makeGrid(classes, maxRows, "classes", changeColumns(classes, label("class", func(l tables.Line) gridCell { return gridCell{Text: report.ClassWords(l.Str("name"))} }), func(l tables.Line) string { return l.Str("name") })...),
+	}{d, list, d.Lead(), twoSides(beforeAfter, jobPaths(d)),
+		makeGrid(classes, maxRows, "classes", changeColumns(classes, beforeAfter, label("class", func(l tables.Line) gridCell { return gridCell{Text: report.ClassWords(l.Str("name"))} }), func(l tables.Line) string { return l.Str("name") })...),
 		makeGrid(waits, 1, "waits", label("", func(tables.Line) gridCell { return gridCell{Text: "waited in collectives, a rank on average"} }),
 			figure(waits, "before", "before_ns"), figure(waits, "after", "after_ns"), figure(waits, "effect", "effect_ns")),
-		makeGrid(steps, maxRows, "steps", changeColumns(steps, named("step", "name"), turn)...), who("stragglers"), who("links")})
+		makeGrid(steps, maxRows, "steps", changeColumns(steps, beforeAfter, named("step", "name"), turn)...), who("stragglers"), who("links")})
 }

@@ -38,7 +38,7 @@ func TestJobPage(t *testing.T) {
 	}
 	html := pageOfJob(t, list)
 	slow := fmt.Sprintf("<h1>Rank %d: GPU slow", sim.Culprits.Ranks[0])
-	for _, want := range []string{slow, "look at clocks, power and heat of the card", "Who waits for whom in step", "waits for rank ", "Waiting in collectives", "What takes some ranks longer",
+	for _, want := range []string{slow, "look at clocks, power and heat", "Who waits for whom in step", "waits for rank ", "Waiting in collectives", "What takes some ranks longer",
 		`class="marked"`, "Bandwidth", "intra", "inter", "How far to trust it"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not have %q", want)

@@ -14,16 +14,26 @@ import (
 func CommentDifference(w io.Writer, d *report.Difference, top int) error {
 	var b strings.Builder
 	list := d.Tables()
-	fmt.Fprintf(&b, "### %s %s: %s\n\n", mark(d.Window.Effect), code(d.After.Input.Name), d.Verdict())
-	fmt.Fprintf(&b, "| | before | after | effect |\n| --- | ---: | ---: | ---: |\n")
+	names := d.Labels()
+	of, window := code(d.After.Input.Name), "window"
+	if d.Steps != nil {
+		of, window = of+", "+names[1]+" against "+names[0], "length"
+	}
+	fmt.Fprintf(&b, "### %s %s: %s\n\n", mark(d.Window.Effect), of, d.Verdict())
+	head := fmt.Sprintf("| | %s | %s | effect |\n| --- | ---: | ---: | ---: |\n", names[0], names[1])
+	b.WriteString(head)
 	change := func(name string, l tables.Line) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"))
 	}
-	change("**window**", tables.Find(list, "window").Line(0))
+	change("**"+window+"**", tables.Find(list, "window").Line(0))
 	for l := range tables.Find(list, "classes").Lines(-1) {
 		change(report.ClassWords(l.Str("name")), l)
 	}
-	fmt.Fprintf(&b, "\nBound by %s before, by %s after.\n", report.ClassWords(d.Before.Path.BoundBy), report.ClassWords(d.After.Path.BoundBy))
+	when := names
+	if d.Steps != nil {
+		when = [2]string{"in " + names[0], "in " + names[1]}
+	}
+	fmt.Fprintf(&b, "\nBound by %s %s, by %s %s.\n", report.ClassWords(d.Before.Path.BoundBy), when[0], report.ClassWords(d.After.Path.BoundBy), when[1])
 
 	rows := 0
 	for l := range tables.Find(list, "hotspots").Lines(top) {
@@ -31,7 +41,7 @@ func CommentDifference(w io.Writer, d *report.Difference, top int) error {
 			break
 		}
 		if rows++; rows == 1 {
-			b.WriteString("\n<details><summary>Time on the critical path by name</summary>\n\n| | before | after | effect |\n| --- | ---: | ---: | ---: |\n")
+			b.WriteString("\n<details><summary>Time on the critical path by name</summary>\n\n" + head)
 		}
 		change(code(report.Readable(l.Str("name"))), l)
 	}

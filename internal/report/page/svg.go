@@ -14,7 +14,7 @@ import (
 const (
 	svgWidth  = 760
 	svgBar    = 28
-	svgLeft   = 60 // where bars begin
+	svgLeft   = 80 // where bars begin
 	svgRight  = 90 // for the length behind a bar
 	svgLegend = 20 // a line of the legend
 	svgColumn = 170
@@ -23,7 +23,11 @@ const (
 // DrawDifference draws both paths as bars by class, to one scale, with a legend. It needs no font or style of the place where
 // it is shown, and reads on light and dark ground.
 func DrawDifference(w io.Writer, d *report.Difference) error {
-	return writeBars(w, d.Verdict(), [2]pathBar{{d.Before.Path.ByClass, d.Before.Window.Duration}, {d.After.Path.ByClass, d.After.Window.Duration}})
+	return writeBars(w, d.Verdict(), d.Labels(), paths(d))
+}
+
+func paths(d *report.Difference) [2]pathBar {
+	return [2]pathBar{{d.Before.Path.ByClass, d.Before.Window.Duration}, {d.After.Path.ByClass, d.After.Window.Duration}}
 }
 
 // pathBar is a path as a bar: its time by class, and how long it is.
@@ -33,7 +37,7 @@ type pathBar struct {
 }
 
 // writeBars draws two paths, the one before on top.
-func writeBars(w io.Writer, title string, sides [2]pathBar) error {
+func writeBars(w io.Writer, title string, names [2]string, sides [2]pathBar) error {
 	var b strings.Builder
 	classes := report.ByTime(sides[0].byClass)
 	for _, c := range report.ByTime(sides[1].byClass) {
@@ -48,7 +52,7 @@ func writeBars(w io.Writer, title string, sides [2]pathBar) error {
 	longest := max(sides[0].duration, sides[1].duration, 1)
 	for i, side := range sides {
 		y := 8 + i*(svgBar+10)
-		fmt.Fprintf(&b, `<text x="0" y="%d">%s</text>`+"\n", y+19, []string{"before", "after"}[i])
+		fmt.Fprintf(&b, `<text x="0" y="%d">%s</text>`+"\n", y+19, names[i])
 		var at int64
 		for _, c := range classes {
 			ns := side.byClass[c]

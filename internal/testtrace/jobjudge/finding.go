@@ -46,7 +46,7 @@ func (t *truth) finding(v *ranks.Verdict) Finding {
 
 // causes is what package ranks calls what was planted.
 var causes = map[string]ranks.CauseKind{"gpu": ranks.SlowGPU, "host": ranks.SlowGPU, "cpu": ranks.SlowCPU, "data": ranks.DataLoading, "pauses": ranks.Pause,
-	"input": ranks.InputSizes, "stage": ranks.MoreWork}
+	"input": ranks.InputSizes, "rows": ranks.MoreData, "stage": ranks.MoreWork}
 
 // reason compares the cause of what was named, and what it is said to cost at most.
 func (t *truth) reason(v *ranks.Verdict) {

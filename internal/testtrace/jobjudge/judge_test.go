@@ -54,7 +54,7 @@ func TestRandomJobs(t *testing.T) {
 	var all, good [2]int // pairs
 	var wait, near [2]int64
 	named, missed := 0, 0
-	for _, s := range JudgeAll(60, 20_000) {
+	for _, s := range JudgeAll(60, 20_000, "") {
 		if s.Err != nil {
 			t.Errorf("seed %d: %v", s.Options.Seed, s.Err)
 			continue

@@ -12,8 +12,8 @@ import (
 	"overlay/internal/testtrace"
 )
 
-// JudgeAll scores n random jobs, the first of which has seed from.
-func JudgeAll(n int, from uint64) []*Score {
+// JudgeAll scores n random jobs, the first of which has seed from; with a cause, jobs in which it is planted.
+func JudgeAll(n int, from uint64, cause string) []*Score {
 	scores := make([]*Score, n)
 	next := make(chan int)
 	done := make(chan bool)
@@ -21,7 +21,11 @@ func JudgeAll(n int, from uint64) []*Score {
 	for range workers {
 		go func() {
 			for i := range next {
-				scores[i] = Judge(testtrace.RandomJob(from + uint64(i)))
+				sim := testtrace.RandomJob
+				if cause != "" {
+					sim = func(seed uint64) *testtrace.Job { return testtrace.RandomJobWith(cause, seed) }
+				}
+				scores[i] = Judge(sim(from + uint64(i)))
 			}
 			done <- true
 		}()
@@ -68,6 +72,8 @@ func WriteTable(w io.Writer, scores []*Score, worst int) {
 	for _, c := range testtrace.JobCauses {
 		rows = append(rows, row{"cause " + cmp.Or(c, "none"), func(s *Score) bool { return s.Options.Cause == c }})
 	}
+	rows = append(rows, row{"rows, by shapes", func(s *Score) bool { return s.Options.Cause == "rows" && !s.Options.NoShapes }},
+		row{"rows, by grids", func(s *Score) bool { return s.Options.Cause == "rows" && s.Options.NoShapes }})
 	for _, k := range testtrace.JobTroubles {
 		rows = append(rows, row{"trouble " + k, func(s *Score) bool { return slices.Contains(s.Options.Trouble, k) }})
 	}
@@ -184,6 +190,13 @@ func (s *Score) short() (list []string) {
 	add(!whole(s) || share(s.Last) >= 0.98, "last right %.4f", share(s.Last))
 	add(!whole(s) || share(s.Wait) <= 0.05, "wait error %.4f", share(s.Wait))
 	add(!whole(s) || share(s.Near) >= 0.98, "near %.4f", share(s.Near))
+	if s.Found == Named && !s.Cause && s.Planted.Kind != "link" {
+		for i := range s.Stragglers {
+			c := &s.Stragglers[i].Cause
+			list = append(list, fmt.Sprintf("cause %s ×%.2f, given %+v", c.What, c.Factor, c.Load))
+		}
+	}
+	add(s.Gain == 0 || s.Gain > 0.8 && s.Gain < 1.3, "gain %.2f of the truth", s.Gain)
 	if s.Found == False || s.Found == Missed {
 		blamed := ""
 		for i := range s.Stragglers {

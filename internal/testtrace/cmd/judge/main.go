@@ -16,7 +16,7 @@ func main() {
 	n := flag.Int("n", 2000, "number of random programs")
 	seed := flag.Uint64("seed", 1, "seed of the first program; the others follow")
 	worst := flag.Int("worst", 20, "worst programs to list")
-	class := flag.String("class", "", "judge this scenario class only")
+	class := flag.String("class", "", "judge this scenario class only; of jobs, this cause")
 	dump := flag.String("dump", "", "write the trace of -class at -seed to this file and stop")
 	explain := flag.Bool("explain", false, "print the path found for -class at -seed beside the true one, and stop")
 	whatIf := flag.Bool("whatif", false, "compare predictions of replays with re-simulated programs instead")
@@ -31,7 +31,7 @@ func main() {
 		return
 	}
 	if *jobs > 0 {
-		jobjudge.WriteTable(os.Stdout, jobjudge.JudgeAll(*jobs, *seed), *worst)
+		jobjudge.WriteTable(os.Stdout, jobjudge.JudgeAll(*jobs, *seed, *class), *worst)
 		return
 	}
 	if *dump != "" {

@@ -1,0 +1,81 @@
+package advise
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"overlay/internal/cdg"
+)
+
+// TestPartOf compares findings that take time of the same activities with sums by hand.
+func TestPartOf(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type taking struct {
+			act cdg.ActID
+			ns  int64
+		}
+		list := make([]Finding, rapid.IntRange(1, 6).Draw(t, "findings"))
+		takes := make([][][]taking, len(list))
+		for i := range list {
+			list[i].ID = fmt.Sprint("finding-", (i*5)%7)
+			for range rapid.IntRange(0, 3).Draw(t, "changes") {
+				var change []taking
+				for range rapid.IntRange(0, 6).Draw(t, "activities") {
+					change = append(change, taking{cdg.ActID(rapid.IntRange(0, 7).Draw(t, "activity")), rapid.Int64Range(1, 4).Draw(t, "ns")})
+				}
+				takes[i] = append(takes[i], change)
+				list[i].taken = append(list[i].taken, func(yield func(cdg.ActID, int64) bool) {
+					for _, x := range change {
+						if !yield(x.act, x.ns) {
+							return
+						}
+					}
+				})
+			}
+		}
+		owner, owned := map[cdg.ActID]string{}, map[cdg.ActID]int64{}
+		var claimed []claim
+		for i := range list {
+			mine := map[cdg.ActID]int64{}
+			for _, change := range takes[i] {
+				for _, x := range change {
+					mine[x.act] = max(mine[x.act], x.ns)
+				}
+			}
+			whole, shared, by := int64(0), int64(0), map[string]int64{}
+			for a, ns := range mine {
+				whole += ns
+				shared += min(ns, owned[a])
+				by[owner[a]] += min(ns, owned[a])
+			}
+			want := ""
+			if float64(shared) > overlap*float64(whole) {
+				for id, ns := range by {
+					if ns > by[want] || ns == by[want] && ns > 0 && (want == "" || id < want) {
+						want = id
+					}
+				}
+			} else {
+				for a, ns := range mine {
+					if ns > owned[a] {
+						owner[a], owned[a] = list[i].ID, ns
+					}
+				}
+			}
+			var got string
+			if got, claimed = partOf(list, i, claimed); got != want {
+				t.Fatalf("finding %d is part of %q, want %q", i, got, want)
+			}
+			if len(claimed) != len(owned) {
+				t.Fatalf("%d activities are claimed, want %d", len(claimed), len(owned))
+			}
+			for k, c := range claimed {
+				if k > 0 && claimed[k-1].act >= c.act || c.ns != owned[c.act] || list[c.by].ID != owner[c.act] {
+					t.Fatalf("claims %v, want %v of %v", claimed, owned, owner)
+				}
+			}
+		}
+	})
+}

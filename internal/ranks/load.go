@@ -1,0 +1,150 @@
+package ranks
+
+import "slices"
+
+// Load compares what a straggler was given to do with what its peers were, by what decides how much it is and not by how long it took.
+type Load struct {
+	Times  float64 // that of the peer in the middle, each operator as it weighs there; 0 where nothing tells
+	Shapes bool    // shapes of inputs tell; else the grids of kernels do
+	Name   string  // of the operator that adds most
+	Most   float64 // times what the peer in the middle was given of that
+	Unit   Unit    // in which Most counts
+
+	explains bool // most of what takes longer takes longer because of that
+}
+
+// Shares of a load.
+const (
+	evenLoad  = 0.02 // by which loads may differ and still be about equal
+	toldShare = 0.5  // of what takes longer, that has to be told before it is said why
+)
+
+// Equal reports whether inputs say that the straggler was given as much as its peers.
+func (l *Load) Equal() bool {
+	return l.Times > 0 && l.Shapes && l.Times-1 < evenLoad && 1-l.Times < evenLoad
+}
+
+// By is what tells: shapes, grids or nothing.
+func (l *Load) By() string {
+	switch {
+	case l.Times == 0:
+		return ""
+	case l.Shapes:
+		return "shapes"
+	}
+	return "grids"
+}
+
+// load compares what members were given in some steps. What an operator takes on the peer in the middle says what it weighs, and that it takes longer is
+// because of what it was given as far as that is more. Where peers do not agree on what they count nothing is compared.
+func (j *Job) load(hits []strike, peers [][]int32, host bool) Load {
+	type sum struct {
+		mid, expected, explained float64
+		times                    float64
+		unit                     Unit
+		n                        int
+	}
+	sums := map[string]*sum{}
+	more, busy := int64(0), int64(0)
+	for _, x := range hits {
+		side := x.step.more[b2i(host)]
+		more += side[x.member]
+		busy += j.peerWork(x, peers, host)
+		own, others := j.given(x.member, x.step.Number, host), map[string][]Given{}
+		n := 0
+		for _, p := range peers[x.member] {
+			if p == x.member {
+				continue
+			}
+			n++
+			for name, g := range j.given(p, x.step.Number, host) {
+				if o, ok := own[name]; ok && o.Unit == g.Unit {
+					others[name] = append(others[name], g)
+				}
+			}
+		}
+		for name, list := range others {
+			if 2*len(list) <= n {
+				continue
+			}
+			o, mid := own[name], middle(list)
+			s := sums[name]
+			if s == nil {
+				s = &sum{unit: o.Unit}
+				sums[name] = s
+			}
+			times := float64(o.Amount) / float64(mid.Amount)
+			expected := times * float64(mid.Busy)
+			s.mid += float64(mid.Busy)
+			s.expected += expected
+			s.explained += min(expected-float64(mid.Busy), float64(max(o.Busy-mid.Busy, 0)))
+			s.times += times
+			s.n++
+		}
+	}
+	var all sum
+	l, most, shapes := Load{}, 0.0, 0.0
+	for _, name := range slices.Sorted(keys(sums)) {
+		s := sums[name]
+		all.mid += s.mid
+		all.expected += s.expected
+		all.explained += s.explained
+		if s.unit != Threads {
+			shapes += s.mid
+		}
+		if s.explained > most {
+			most = s.explained
+			l.Name, l.Most, l.Unit = name, s.times/float64(s.n), s.unit
+		}
+	}
+	l.explains = all.explained >= toldShare*float64(more) && all.expected >= (1+evenLoad)*all.mid && all.explained > 0
+	if l.explains || all.mid >= toldShare*float64(busy) && all.mid > 0 {
+		l.Times, l.Shapes = all.expected/all.mid, 2*shapes >= all.mid
+	}
+	return l
+}
+
+// peerWork is what the peer in the middle worked in a step.
+func (j *Job) peerWork(x strike, peers [][]int32, host bool) int64 {
+	var v []int64
+	for _, p := range peers[x.member] {
+		if p != x.member {
+			w := j.work(p, x.step.Number)
+			if host {
+				v = append(v, w.busyHost)
+			} else {
+				v = append(v, w.busyGPU)
+			}
+		}
+	}
+	return median(v)
+}
+
+// middle is what the peer in the middle was given of an operator, and how long that takes there.
+func middle(list []Given) Given {
+	var amounts, times []int64
+	for _, g := range list {
+		amounts, times = append(amounts, g.Amount), append(times, g.Busy)
+	}
+	return Given{Amount: max(median(amounts), 1), Busy: median(times)}
+}
+
+// given is what the operators of a member were given in a step: of threads, or of the device.
+func (j *Job) given(m, number int32, host bool) map[string]Given {
+	x := &j.Members[m]
+	if host == x.device() {
+		return nil
+	}
+	out := map[string]Given{}
+	for _, g := range x.Given {
+		if x.Steps[g.Step].Number == number {
+			out[x.Names[g.Name]] = g
+		}
+	}
+	return out
+}
+
+// device reports whether the rank has a device.
+func (m *Member) device() bool {
+	return slices.ContainsFunc(m.Steps, func(s Step) bool { return s.BusyGPU > 0 })
+}

@@ -1,0 +1,74 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+// StepsCompared is what a difference of two steps of one trace has besides: Before and After of the difference are the one path of the
+// trace, clipped to each.
+type StepsCompared struct {
+	Before  StepSide `json:"before"`
+	After   StepSide `json:"after"`
+	Earlier Change   `json:"earlier" table:"earlier" about:"time on the path in operations that were launched before the step began"`
+}
+
+// StepSide is one of the two.
+type StepSide struct {
+	Name    string `json:"name" about:"step 12, instance 3"`
+	Why     string `json:"why,omitempty" about:"why it was chosen, where nobody named it"`
+	Earlier int64  `json:"-"` // ns: see StepsCompared
+}
+
+// CompareSteps makes the difference of two steps.
+func CompareSteps(before, after *Report, a, b StepSide) *Difference {
+	oneStepName(before)
+	oneStepName(after)
+	d := Compare(before, after)
+	d.Steps = &StepsCompared{a, b, Change{"earlier", a.Earlier, b.Earlier, b.Earlier - a.Earlier}}
+	return d
+}
+
+// oneStepName gives the annotations of both steps one name: else the step itself would be new in the one and gone in the other.
+func oneStepName(r *Report) {
+	for i := range r.Hotspots {
+		if h := &r.Hotspots[i]; h.marked && trace.IsStep(h.Name) {
+			h.Name, h.Readable = "ProfilerStep", "ProfilerStep"
+		}
+	}
+}
+
+func (s *StepsCompared) sides() [2]*StepSide { return [2]*StepSide{&s.Before, &s.After} }
+
+// Labels are what the two sides are called where there is room for a word or two.
+func (d *Difference) Labels() [2]string {
+	if d.Steps != nil {
+		return [2]string{d.Steps.Before.Name, d.Steps.After.Name}
+	}
+	return [2]string{"before", "after"}
+}
+
+// Subject says what is compared with what.
+func (d *Difference) Subject() string {
+	before, after := Shorten(Plain(d.Before.Input.Name), 60), Shorten(Plain(d.After.Input.Name), 60)
+	if d.Steps == nil {
+		return before + " → " + after
+	}
+	of := ""
+	if name := d.After.Window.Annotation; strings.HasPrefix(d.Steps.After.Name, "instance") {
+		of = " of " + Shorten(Plain(name), 40)
+	}
+	return after + ": " + d.Steps.After.Name + " against " + d.Steps.Before.Name + of
+}
+
+// CaughtUp says that a step is longer because of work that was launched before it, where at least half of the difference is that; else "".
+func (d *Difference) CaughtUp() string {
+	if d.Steps == nil || d.Window.Effect <= 0 || 2*d.Steps.Earlier.Effect < d.Window.Effect {
+		return ""
+	}
+	return fmt.Sprintf("%s of the %s more is work that was launched before %s: the CPU ran ahead, and the GPU caught up here",
+		tables.Duration(min(d.Steps.Earlier.Effect, d.Window.Effect)), tables.Duration(d.Window.Effect), d.Steps.After.Name)
+}
