@@ -39,23 +39,26 @@ type workSize struct {
 	lent     atomic.Bool  // the events lie in a file, see lendFile
 }
 
-// What work takes beside the events of a trace, and for each of them, bytes: measured in containers on traces of 1 to 8.4 million
+// What work takes beside the events of a trace, and for each of them, bytes: measured in containers on traces of 1 and 3.6 million
 // events. Where the events are not counted yet, one is taken for textEvent bytes of text.
 const (
-	needsAnyway  = 64 << 20
-	needsEvent   = 170 // run and report
-	needsContext = 250 // the slim form, and all analyses
-	lentEvent    = 36  // of these, in a file where the container is small
-	textEvent    = 250
-	smallEvent   = 180 // to be on the safe side
+	needsAnyway = 64 << 20
+	needsEvent  = 135 // run and report
+	needsSlim   = 170 // the slim form
+	needsAll    = 250 // all analyses
+	lentEvent   = 36  // of these, in a file where the container is small
+	textEvent   = 250
+	smallEvent  = 180 // to be on the safe side
 )
 
 // expect says what an event of the trace takes.
 func (w *workSize) expect(o *options) {
 	switch {
 	case o.command != "run" && o.command != "report" || o.many:
-	case o.onlyCritical || len(o.analyses) > 0:
-		w.perEvent.Store(needsContext)
+	case len(o.analyses) > 0:
+		w.perEvent.Store(needsAll)
+	case o.onlyCritical:
+		w.perEvent.Store(needsSlim)
 	default:
 		w.perEvent.Store(needsEvent)
 	}

@@ -133,7 +133,7 @@ func (m *Model) Graph() *graph.Graph { return m.g }
 // New makes a graph ready for replays. The graph stays as it is and has to stay so.
 func New(g *graph.Graph) *Model { return newModel(g, g) }
 
-// Brief is New for those who ask for Window and nothing else. It holds on to no more of the graph than where activities lie, and to the
+// Brief is New for those who ask for Window and Ceilings and nothing else. It holds on to no more of the graph than where activities lie, and to the
 // rest no longer than it needs it.
 func Brief(g *graph.Graph) *Model { return newModel(g, g.Bare()) }
 
