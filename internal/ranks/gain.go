@@ -128,8 +128,8 @@ func cutOf(names map[string]nameWork, cause *Cause) cut {
 	return c
 }
 
-// evenly is what members have on the device, or on threads, in each step beyond the mean of their peers. What the device does is behind its threads: a step of it is
-// taken to end with the last operation that the step launched.
+// evenly is what members have on the device, or on threads, in each step beyond the mean of their peers. What the device does is behind its threads: a step is
+// taken to end with the last operation that it launched.
 func (j *Job) evenly(peers [][]int32, host bool) []*cuts {
 	busy := func(st *Step) float64 {
 		if host {
@@ -159,10 +159,10 @@ func (j *Job) evenly(peers [][]int32, host bool) []*cuts {
 		for i := range x.Steps {
 			st := &x.Steps[i]
 			from, to := st.Start, st.End
-			if end, ok := ends[st.Number]; ok && end > st.Start && !host {
+			if end, ok := ends[st.Number]; ok && end > st.Start {
 				to = end
 			}
-			if i > 0 && !host {
+			if i > 0 {
 				from = c.steps[i-1].to
 				to = max(to, from)
 			}

@@ -23,7 +23,7 @@ func TestGiven(t *testing.T) {
 		{testtrace.JobOptions{Kind: "fsdp"}, "aten::_fused_adamw_", ranks.Threads, 8 * 544},
 		{testtrace.JobOptions{Kind: "fsdp", NoShapes: true}, "aten::linear", ranks.Threads, rows / 16 * 544},
 		{testtrace.JobOptions{Kind: "dp", CPU: true}, "aten::addmm", ranks.Flops, 2 * rows * width * width},
-		{testtrace.JobOptions{Kind: "dp", CPU: true, Cause: "cpu"}, "aten::addcdiv_", ranks.Bytes, 0},
+		{testtrace.JobOptions{Kind: "dp", CPU: true, Cause: "cpu"}, "aten::addcdiv_", ranks.Bytes, 4 * width * width * 4},
 	} {
 		c.o.World, c.o.Steps, c.o.Seed = 4, 4, 21
 		list, err := jobjudge.Summaries(testtrace.NewJob(c.o))

@@ -17,38 +17,14 @@ type set struct {
 	channels   map[int32][]item
 	items      int
 	gone       bool // it became a part of another
+	grown      bool // it has taken another
 }
 
 // joinSets puts sets of ranks on one clock that share channels, but of which neither steps nor numbers tell what of them is one. All channels
-// between two sets tell the same difference of clocks: that at which their operations end together. It reports whether it joined any. Of very many sets that do not
-// fit, those with most are tried alone.
+// between two sets tell the same difference of clocks: that at which their operations end together. It reports whether it joined any.
 func (j *Job) joinSets(channels []channel) bool {
 	list := j.sets(channels)
-	joined, left := false, mostMisfits
-	for at := range list {
-		for ref := &list[at]; !ref.gone && left > 0; {
-			thetas := make([]int64, len(list))
-			fits := make([]bool, len(list))
-			par.Each(len(list), func(i int) {
-				if x := &list[i]; i != at && !x.gone {
-					thetas[i], fits[i] = j.vote(ref, x)
-				}
-			})
-			some := false
-			for i, ok := range fits {
-				if ok {
-					ref.take(&list[i], thetas[i])
-					some = true
-				} else if i != at && !list[i].gone {
-					left--
-				}
-			}
-			if !some {
-				break
-			}
-			joined = true
-		}
-	}
+	joined := unite(list, j.vote)
 	for i := range list {
 		for k, c := range list[i].components {
 			if list[i].gone || k == 0 {
@@ -76,8 +52,42 @@ func (j *Job) joinSets(channels []channel) bool {
 	return joined
 }
 
-// mostMisfits is how often sets may not fit: all of 96 may, each with each.
-const mostMisfits = 96 * 95
+// unite lets sets take those that fit, by how much the other's ends are later. Two that do not fit are tried again when one of them has taken another. Of very many that
+// do not fit, those with most are tried alone.
+func unite(list []set, vote func(s, o *set) (int64, bool)) (joined bool) {
+	left := mostMisfits
+	for at := range list {
+		for ref := &list[at]; !ref.gone && left > 0; {
+			thetas, fits, tried := make([]int64, len(list)), make([]bool, len(list)), make([]bool, len(list))
+			for i := range list {
+				tried[i] = i != at && !list[i].gone && (i > at || ref.grown)
+			}
+			par.Each(len(list), func(i int) {
+				if tried[i] {
+					thetas[i], fits[i] = vote(ref, &list[i])
+				}
+			})
+			some := false
+			for i := range list {
+				switch {
+				case fits[i]:
+					ref.take(&list[i], thetas[i])
+					some = true
+				case tried[i]:
+					left--
+				}
+			}
+			if !some {
+				break
+			}
+			ref.grown, joined = true, true
+		}
+	}
+	return joined
+}
+
+// mostMisfits is how often sets may not fit: all of 96 may, each with each other.
+const mostMisfits = 96 * 95 / 2
 
 // sets lists the components with what they did, the one with most first.
 func (j *Job) sets(channels []channel) []set {
@@ -315,11 +325,14 @@ func votes(shared []aligner) []int64 {
 	}
 	slices.SortFunc(order, func(p, q vote) int { return cmp.Or(cmp.Compare(q.count, p.count), cmp.Compare(p.bin, q.bin)) })
 	var bins []int64
-	for _, v := range order[:min(voteTries, len(order))] {
+	for _, v := range order[:min(setTries, len(order))] {
 		bins = append(bins, v.bin)
 	}
 	return bins
 }
+
+// setTries is how many bins are tried of two sets, which have more to tell them apart than two lists have.
+const setTries = 16
 
 // voteBins is up to how many bins are counted in a table, 16 MiB of it.
 const voteBins = 1 << 22

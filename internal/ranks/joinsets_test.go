@@ -3,6 +3,7 @@ package ranks
 import (
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 )
 
@@ -78,5 +79,31 @@ func TestJoinSets(t *testing.T) {
 		} else if ahead := y.Pieces[0].Offset - x.Pieces[0].Offset; joined && abs(ahead-c.sets.apart) > 2000 {
 			t.Errorf("%s: ahead by %d, want %d", name, ahead, c.sets.apart)
 		}
+	}
+}
+
+// TestUnite: of sets that do not fit each two are tried once, and of very many not all; a set that has taken another is tried with all once more, those before it among them.
+func TestUnite(t *testing.T) {
+	made := func(n int) []set {
+		list := make([]set, n)
+		for i := range list {
+			list[i] = set{components: []int32{int32(i)}, ahead: []int64{0}}
+		}
+		return list
+	}
+	for n, most := range map[int]int64{1: 0, 40: 40 * 39 / 2, 96: 96 * 95 / 2, 1024: 96*95/2 + 1024} {
+		var votes atomic.Int64
+		joined := unite(made(n), func(_, _ *set) (int64, bool) { votes.Add(1); return 0, false })
+		if got := votes.Load(); joined || got > most || n <= 96 && got < most {
+			t.Errorf("%d sets: %d votes, at most %d wanted", n, got, most)
+		}
+	}
+	list := made(6)
+	joined := unite(list, func(s, o *set) (int64, bool) {
+		a, b := s.components[0], o.components[0]
+		return 7, a == 2 && (b == 4 || len(s.components) > 1 && b == 1 || len(s.components) > 2 && b == 3)
+	})
+	if !joined || !slices.Equal(list[2].components, []int32{2, 4, 1, 3}) || !list[1].gone || !list[3].gone || list[0].gone || list[5].gone {
+		t.Errorf("%+v", list)
 	}
 }

@@ -97,7 +97,7 @@ func (j *Job) load(hits []strike, peers [][]int32, host bool) Load {
 			l.Name, l.Most, l.Unit = name, s.times/float64(s.n), s.unit
 		}
 	}
-	l.explains = all.explained >= toldShare*float64(more) && all.expected >= (1+evenLoad)*all.mid && all.explained > 0
+	l.explains = all.explained > 0 && all.explained >= toldShare*float64(more)
 	if l.explains || all.mid >= toldShare*float64(busy) && all.mid > 0 {
 		l.Times, l.Shapes = all.expected/all.mid, 2*shapes >= all.mid
 	}

@@ -61,9 +61,10 @@ func (c *channel) bySteps(j *Job) {
 }
 
 // rounds aligns the longest list with all others, then the longest of what is left, until nothing is. A list in which nothing fits to the
-// longest is tried with some others that did: the one may be cut where it is not, or have lost what it has.
+// longest is tried with some others that did: the one may be cut where it is not, or have lost what it has. Each with each would be too many where nothing fits to
+// anything: when that has been so for some, the next one has to fit to one of a few before it is aligned with all.
 func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by MatchBy, others int) {
-	left := slices.Clone(lists)
+	left, alone := slices.Clone(lists), 0
 	for {
 		left = slices.DeleteFunc(left, func(l list) bool { return len(l.items) == 0 })
 		if len(left) < 2 {
@@ -77,6 +78,9 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 		}
 		r := left[ref]
 		left = slices.Delete(left, ref, ref+1)
+		if alone >= manyAlone && !fitsSome(&r, left, align) {
+			continue
+		}
 		c.found = slices.Grow(c.found, len(r.items))
 		made := make([]int32, len(r.items)) // per item of ref: 1 + its instance
 		var fit []half                      // lists that fit to ref, the first few
@@ -108,6 +112,9 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 				fit = append(fit, h)
 			}
 		}
+		if len(odd) == len(left) {
+			alone++
+		}
 		for _, i := range odd {
 			l := &left[i]
 			for _, h := range fit {
@@ -131,6 +138,23 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 			}
 		}
 	}
+}
+
+// manyAlone is how many lists may fit to no other before the next ones are tried with so many others only.
+const manyAlone = 16
+
+// fitsSome reports whether a list fits to one of a few that are spread over all others.
+func fitsSome(r *list, all []list, align func(a, b *list) ([]pair, int)) bool {
+	for k := range manyAlone {
+		at := k * len(all) / manyAlone
+		if k > 0 && at == (k-1)*len(all)/manyAlone {
+			continue
+		}
+		if pairs, _ := align(r, &all[at]); len(pairs) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // half is a list that was aligned with another.

@@ -49,6 +49,37 @@ func TestLossBeforeSteps(t *testing.T) {
 	}
 }
 
+// TestStrangers: the number of tries grows with the number of ranks, not with its square, where no two of them did the same; those that did are found among very many
+// that did not, if they are not very few.
+func TestStrangers(t *testing.T) {
+	for _, c := range []struct{ n, every, tries int }{
+		{16, 0, 16 * 15 / 2},
+		{40, 0, 40 * 2 * manyAlone},
+		{1024, 0, 1024 * 2 * manyAlone},
+		{1024, 4, 1024 * 3 * manyAlone},
+	} {
+		var lists []list
+		for r := range c.n {
+			lists = append(lists, list{int32(r), []item{{op: 0, steps: steps(r)}}})
+		}
+		tries := 0
+		same := func(m int32) bool { return c.every > 0 && m >= 200 && int(m)%c.every == 3 }
+		var ch channel
+		ch.rounds(lists, func(a, b *list) ([]pair, int) {
+			if tries++; same(a.member) && same(b.member) {
+				return []pair{{0, 0}}, 0
+			}
+			return nil, 0
+		}, ByOrder, partners)
+		if tries > c.tries || c.n <= manyAlone && tries < c.tries {
+			t.Errorf("%d ranks: %d tries, at most %d wanted", c.n, tries, c.tries)
+		}
+		if c.every == 0 && len(ch.found) > 0 || c.every > 0 && (len(ch.found) != 1 || len(ch.found[0].refs) != (c.n-200)/c.every) {
+			t.Errorf("%d ranks: found %d collectives", c.n, len(ch.found))
+		}
+	}
+}
+
 // TestNameRanks: a record that names its group alone has the ranks of it from another record, if these agree.
 func TestNameRanks(t *testing.T) {
 	group := func(name string, ranks ...int64) trace.Collective {

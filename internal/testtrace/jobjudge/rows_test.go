@@ -61,6 +61,22 @@ func TestAsMuch(t *testing.T) {
 	}
 }
 
+// TestOtherSide: what a device was given says nothing of threads that are slow.
+func TestOtherSide(t *testing.T) {
+	list, err := Summaries(testtrace.NewJob(testtrace.JobOptions{Kind: "dp", Cause: "cpu", Seed: 340, World: 8, Steps: 5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		for i := range s.Given {
+			s.Given[i].Busy *= 20 // most of what threads work
+		}
+	}
+	if c := causeIn(t, list); c.What != ranks.SlowCPU || c.Load.Times > 0 {
+		t.Errorf("%s: %+v", c.What, c.Load)
+	}
+}
+
 // TestNotTheInputs: kernels that take longer by turns, or by another factor in each step, are not because of inputs that are recorded and as large as those of the others.
 // Where only some of the time is explained by what a rank is given, it is slow all the same, and summaries that say nothing change nothing.
 func TestNotTheInputs(t *testing.T) {
@@ -106,7 +122,12 @@ func TestNotTheInputs(t *testing.T) {
 		"slow":                         {slow, ranks.SlowGPU, true},
 		"slow, and given a bit more":   {change(slow, more(0.3)), ranks.SlowGPU, true},
 		"given most of it":             {change(slow, more(0.8)), ranks.MoreData, true},
-		"given less":                   {change(slow, more(-0.8)), ranks.SlowGPU, true},
+		"given much of what takes no longer": {change(slow, func(g *ranks.Given, rank int) {
+			if rank == bad && g.Name == slow[rank].Given[0].Name {
+				g.Amount, g.Busy = 10*g.Amount, g.Busy/2
+			}
+		}), ranks.SlowGPU, true},
+		"given less": {change(slow, more(-0.8)), ranks.SlowGPU, true},
 		"counts other things": {change(slow, func(g *ranks.Given, rank int) {
 			if more(1)(g, rank); rank == bad {
 				g.Unit = ranks.Threads
