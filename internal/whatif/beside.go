@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"overlay/internal/cdg"
+	"overlay/internal/par"
 )
 
 // relate puts lanes that belong together into sets: a stream and the threads that launch on it, streams that wait for each
@@ -24,39 +25,71 @@ func (b *modelBuilder) relate() {
 		}
 		return l
 	}
-	handed := map[[2]cdg.LaneID]bool{} // from thread to thread
-	join := func(l cdg.LaneID, w *cdg.Wait) {
-		switch w.Rule {
-		case cdg.Launch, cdg.EventWait, cdg.GraphOrder:
-		case cdg.Handoff:
-			to, from := l, g.Acts[w.From].Lane
-			handed[[2]cdg.LaneID{from, to}] = true
-			if !handed[[2]cdg.LaneID{to, from}] {
+	handed := map[lanePair]bool{} // from thread to thread
+	join := func(p lanePair) {
+		if p.handoff {
+			handed[p] = true
+			if !handed[lanePair{p.to, p.from, true}] {
 				return // a thread that was started and never answers runs on by itself
 			}
-		default:
-			return
 		}
-		x, y := find(l), find(g.Acts[w.From].Lane)
+		x, y := find(p.from), find(p.to)
 		of[max(x, y)] = min(x, y)
 	}
-	for a := range g.Acts {
-		row := g.Sources(cdg.ActID(a))
-		for i := range row {
-			join(g.Acts[a].Lane, &row[i])
-		}
-	}
-	for l := range g.Lanes {
-		for i := g.PieceFirst[l]; i < g.PieceFirst[l+1]; i++ {
-			if b.waited(g.Pieces[i].Begun) {
-				join(cdg.LaneID(l), &g.Waits[g.Pieces[i].Begun])
-			}
+	for _, pairs := range b.lanePairs() {
+		for p := range pairs {
+			join(p)
 		}
 	}
 	for l := range of {
 		of[l] = find(cdg.LaneID(l))
 	}
 	b.set = of
+}
+
+// lanePair is a lane that waited for another one.
+type lanePair struct {
+	from, to cdg.LaneID
+	handoff  bool
+}
+
+// lanePairs finds the lanes that belong together, some of them several times.
+func (b *modelBuilder) lanePairs() (sets []map[lanePair]bool) {
+	g := b.g
+	find := func(n int, each func(from, to int, add func(l cdg.LaneID, w *cdg.Wait))) {
+		parts := make([]map[lanePair]bool, par.Ranges(n, max(pointsRange, len(g.Lanes))))
+		par.EachRange(n, len(parts), func(part, from, to int) {
+			set, last := map[lanePair]bool{}, lanePair{cdg.NoLane, cdg.NoLane, false}
+			each(from, to, func(l cdg.LaneID, w *cdg.Wait) {
+				switch w.Rule {
+				case cdg.Launch, cdg.EventWait, cdg.GraphOrder, cdg.Handoff:
+				default:
+					return
+				}
+				if p := (lanePair{l, g.Acts[w.From].Lane, w.Rule == cdg.Handoff}); p != last {
+					set[p], last = true, p
+				}
+			})
+			parts[part] = set
+		})
+		sets = append(sets, parts...)
+	}
+	find(len(g.Acts), func(from, to int, add func(l cdg.LaneID, w *cdg.Wait)) {
+		for a := from; a < to; a++ {
+			row := g.Sources(cdg.ActID(a))
+			for i := range row {
+				add(g.Acts[a].Lane, &row[i])
+			}
+		}
+	})
+	find(len(g.Pieces), func(from, to int, add func(l cdg.LaneID, w *cdg.Wait)) {
+		b.eachPiece(from, to, func(i int, l cdg.LaneID) {
+			if b.waited(g.Pieces[i].Begun) {
+				add(l, &g.Waits[g.Pieces[i].Begun])
+			}
+		})
+	})
+	return sets
 }
 
 // put is an operation of a stream, and the start of the call that launched it, as points.

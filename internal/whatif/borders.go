@@ -63,8 +63,8 @@ func (b *modelBuilder) markBorders() {
 	b.real, b.start = make([]bool, len(g.Pieces)), make(Set, (len(g.Pieces)+63)/64)
 	b.inside = make([][]int32, len(g.Lanes))
 	inRanges(len(g.Pieces), func(from, to int) {
-		b.eachPiece(from, to, func(i int, first bool) {
-			if first || b.waited(g.Pieces[i].Begun) {
+		b.eachPiece(from, to, func(i int, l cdg.LaneID) {
+			if first := i == int(g.PieceFirst[l]); first || b.waited(g.Pieces[i].Begun) {
 				b.real[i] = true
 				b.start.addShared(cdg.ActID(i))
 				if !first {

@@ -57,8 +57,8 @@ func (b *modelBuilder) measure() {
 	})
 	waited := m.NewSet() // calls at whose end a thread is known to have waited
 	par.EachRange(pieces, len(ofPieces), func(part, from, to int) {
-		b.eachPiece(from, to, func(i int, first bool) {
-			if id := g.Pieces[i].Begun; !first && id != cdg.NoWait && g.Waits[id].Rule == cdg.Sync {
+		b.eachPiece(from, to, func(i int, l cdg.LaneID) {
+			if id := g.Pieces[i].Begun; i > int(g.PieceFirst[l]) && id != cdg.NoWait && g.Waits[id].Rule == cdg.Sync {
 				ofPieces[part].add(postLag, g.Waits[id].Lag)
 				for c := g.Pieces[i-1].Owner; c != cdg.NoAct && g.Call(c); c = g.Parent[c] {
 					waited.addShared(c)
@@ -74,21 +74,20 @@ func (b *modelBuilder) measure() {
 		last = h.Call
 	}
 	usual := typicalDelays{launchLag: 7000, kernelLag: 1200, eventLag: 2500, postLag: 4000, ownTime: 3000, callTime: 5000}
-	for d := range numDelays {
-		var s []int64
+	par.Each(int(numDelays), func(d int) {
+		lists := make([][]int64, len(parts))
 		for i := range parts {
-			s = append(s, parts[i][d]...)
-			parts[i][d] = nil
+			lists[i], parts[i][d] = parts[i][d], nil
 		}
-		m.samples[d] = len(s)
-		switch {
-		case len(s) >= enough:
+		s := slices.Concat(lists...)
+		if m.samples[d] = len(s); len(s) >= enough {
 			m.typical[d], m.low[d], m.high[d] = cdg.Nth(s, len(s)/2), cdg.Nth(s, len(s)/20), cdg.Nth(s, len(s)-1-len(s)/20)
-		case d == graphLag: // at least as slow as other launches
-			m.typical[d], m.low[d], m.high[d] = 2*m.typical[launchLag], m.low[launchLag], 4*m.high[launchLag]
-		default:
+		} else {
 			m.typical[d], m.low[d], m.high[d] = usual[d], usual[d]/2, 2*usual[d]
 		}
+	})
+	if m.samples[graphLag] < enough { // at least as slow as other launches
+		m.typical[graphLag], m.low[graphLag], m.high[graphLag] = 2*m.typical[launchLag], m.low[launchLag], 4*m.high[launchLag]
 	}
 }
 
@@ -149,15 +148,15 @@ func (b *modelBuilder) findLaunches() {
 // launchOf is the call that launched an operation, or NoAct.
 func (b *modelBuilder) launchOf(op cdg.ActID) cdg.ActID { return b.launch[op-b.m.firstOp] }
 
-// eachPiece visits some pieces in their order, and says of each whether it is the first of its thread.
-func (b *modelBuilder) eachPiece(from, to int, visit func(i int, first bool)) {
+// eachPiece visits some pieces in their order, each with its thread.
+func (b *modelBuilder) eachPiece(from, to int, visit func(i int, l cdg.LaneID)) {
 	starts := b.g.PieceFirst
 	l := sort.Search(len(starts), func(l int) bool { return int(starts[l]) > from }) - 1
 	for i := from; i < to; i++ {
 		for i >= int(starts[l+1]) {
 			l++
 		}
-		visit(i, i == int(starts[l]))
+		visit(i, cdg.LaneID(l))
 	}
 }
 
