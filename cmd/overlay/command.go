@@ -68,7 +68,7 @@ stragglers came or went.
 
 Of one trace it compares two steps: --step N against --against N, the longest against the median of the others where
 they are left out. Both are parts of the one path of the trace, so that their lengths are those of the report's steps.
-With --annotation NAME they are its instances.
+With --annotation NAME they are its instances. Of one folder with a trace for each rank it compares two steps of the job.
 
 Examples:
   overlay diff before.json.gz after.json.gz
@@ -77,7 +77,8 @@ Examples:
   overlay diff before.json.gz after.json.gz --markdown --svg paths.svg > comment.md
   overlay diff trace.json.gz
   overlay diff trace.json.gz --step 7 --against 3
-  overlay diff trace.json.gz --annotation forward --instance 12`,
+  overlay diff trace.json.gz --annotation forward --instance 12
+  overlay diff traces/ --step 7`,
 		Action: p.action(takes, ownFiles, checkDiff, (*job).diff)}
 }
 

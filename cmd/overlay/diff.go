@@ -27,6 +27,8 @@ func checkDiff(r *flagReader, o *options) {
 		r.problem("--against compares within one trace: leave out the second one")
 	case got == 1 && o.method != "exact":
 		r.problem("steps of one trace are compared on its exact path: leave out --method %s", o.method)
+	case got == 1 && o.step >= 0 && o.step == o.against:
+		r.problem("step %d cannot be compared with itself", o.step)
 	case got == 1 && strings.Contains(o.instance, ":"):
 		r.problem("--instance %s: one instance is compared with one", o.instance)
 	}
@@ -76,8 +78,12 @@ func (j *job) diffSteps() error {
 	if err != nil {
 		return err
 	}
-	if len(f.sets) > 0 || len(f.traces) > 1 {
-		return fmt.Errorf("%s holds the traces of several ranks, and steps are compared within one: give that of one rank, or a second folder to compare two jobs", f.shown)
+	if f.many(j.opts.maxExpand) {
+		only, err := j.diffJobSteps(f)
+		if err != nil || only == "" {
+			return err
+		}
+		f.traces = []traceFile{{path: only, member: only}}
 	}
 	if j.files[0], err = f.one(); err != nil {
 		return err

@@ -47,26 +47,59 @@ func (j *job) diffJobs(sides [2]*found) (done bool, err error) {
 		}
 		made[i] = report.NewJob(r.source)
 	}
-	d := report.CompareJobs(made[0], made[1])
+	return true, j.showJobDifference(report.CompareJobs(made[0], made[1]), j.files[0], j.files[1])
+}
+
+// diffJobSteps compares two steps of one job. It returns the name of the trace where there is one rank only.
+func (j *job) diffJobSteps(f *found) (only string, err error) {
+	of, against := j.opts.step, j.opts.against
+	if of < 0 || against < 0 {
+		j.opts.step = -1
+		r, only, err := j.joinRanks(f)
+		if r == nil {
+			j.opts.step = of
+			return only, err
+		}
+		if of, against, err = report.NewJob(r.source).ChooseSteps(of, against); err != nil {
+			return "", fmt.Errorf("%s: %w", f.shown, err)
+		}
+	}
+	var made [2]*report.JobReport
+	for i, step := range []int{against, of} {
+		j.opts.step = step
+		r, only, err := j.joinRanks(f)
+		if r == nil {
+			j.opts.step = of
+			return only, err
+		}
+		made[i] = report.NewJob(r.source)
+	}
+	d := report.CompareJobSteps(made[0], made[1])
+	names := d.Labels()
+	return "", j.showJobDifference(d, names[0], names[1])
+}
+
+// showJobDifference prints a difference of jobs, or writes it where the flags say. before and after are what the verdict calls its sides.
+func (j *job) showJobDifference(d *report.JobDifference, before, after string) error {
 	if limit := j.opts.failIfSlower; limit >= 0 && d.Slower > limit {
-		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, j.files[1], tables.FormatPercent(d.Slower), j.files[0], tables.GivenPercent(limit))
+		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, after, tables.FormatPercent(d.Slower), before, tables.GivenPercent(limit))
 	}
 	html, err := j.createReport(j.opts.html)
 	if err != nil {
-		return false, err
+		return err
 	}
 	picture, err := j.createReport(j.opts.svg)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if picture != nil {
 		if err := page.DrawJobDifference(picture, d); err != nil {
-			return false, err
+			return err
 		}
 	}
 	switch {
 	case html != nil:
-		return true, page.WriteJobDifference(html, d)
+		return page.WriteJobDifference(html, d)
 	case j.opts.json:
 		j.result = d.WriteJSON
 	case j.opts.markdown:
@@ -74,5 +107,5 @@ func (j *job) diffJobs(sides [2]*found) (done bool, err error) {
 	default:
 		j.result = func(w io.Writer) error { return d.WriteText(w, j.textOptions(j.resultTo), changesListed) }
 	}
-	return true, nil
+	return nil
 }

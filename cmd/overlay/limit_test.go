@@ -87,3 +87,34 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 }
+
+// TestTight: events lie in a file where the work may need more than the container has, and only there; what is said to be needed is
+// less then.
+func TestTight(t *testing.T) {
+	for _, c := range []struct {
+		command   string
+		text      int64
+		container int64
+		want      bool
+	}{
+		{"run", 180e6, 0, false},
+		{"run", 180e6, 1e9, false},
+		{"run", 180e6, 200e6, true},
+		{"report", 1800e6, 1e9, true},
+		{"check", 1800e6, 1e9, false},
+	} {
+		var w workSize
+		w.expect(&options{command: c.command})
+		w.text.Store(c.text)
+		if got := w.tight(c.container); got != c.want {
+			t.Errorf("%s of %d bytes in %d: %v", c.command, c.text, c.container, got)
+		}
+	}
+	var w workSize
+	w.expect(&options{command: "run"})
+	w.events.Store(1e6)
+	before := w.needs()
+	if w.lent.Store(true); w.needs() == before {
+		t.Errorf("%q with the events in a file, too", before)
+	}
+}

@@ -26,7 +26,15 @@ func (j *job) open(name string) (*input, kineto.Options, error) {
 	j.size.expect(j.opts)
 	j.size.text.Store(int64(len(in.bytes)))
 	j.size.held.Store(in.held)
-	return in, in.options(o), nil
+	o = in.options(o)
+	if j.size.tight(j.memory) {
+		o.Lend = func(n int) []byte {
+			b := lendFile(n)
+			j.size.lent.Store(b != nil)
+			return b
+		}
+	}
+	return in, o, nil
 }
 
 // inputName is what messages call an input.

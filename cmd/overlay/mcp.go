@@ -149,7 +149,7 @@ func (q *windowQuestion) window() []string {
 type reportQuestion struct {
 	File string `json:"file" jsonschema:"path of the trace"`
 	windowQuestion
-	Analyses string `json:"analyses,omitempty" jsonschema:"further analyses by name, separated by commas, or all: temporal, idle, overlap, queue, copies, launch, sequences, operators, component, kernels, roofline, annotations, blocking"`
+	Analyses string `json:"analyses,omitempty" jsonschema:"further analyses by name, separated by commas, or all: temporal, timeline, idle, overlap, queue, copies, launch, sequences, operators, component, kernels, roofline, annotations, blocking"`
 	Top      int    `json:"top,omitempty" jsonschema:"how many hotspots, default 10"`
 }
 

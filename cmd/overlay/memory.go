@@ -36,6 +36,7 @@ type workSize struct {
 	held     atomic.Int64 // of these, those that lie in memory
 	events   atomic.Int64 // 0 before they are counted
 	written  atomic.Int64 // bytes of outputs that lie in memory, as in a tmpfs
+	lent     atomic.Bool  // the events lie in a file, see lendFile
 }
 
 // What work takes beside the events of a trace, and for each of them, bytes: measured in containers on traces of 1 to 8.4 million
@@ -44,7 +45,9 @@ const (
 	needsAnyway  = 64 << 20
 	needsEvent   = 170 // run and report
 	needsContext = 250 // the slim form, and all analyses
+	lentEvent    = 36  // of these, in a file where the container is small
 	textEvent    = 250
+	smallEvent   = 180 // to be on the safe side
 )
 
 // expect says what an event of the trace takes.
@@ -56,6 +59,12 @@ func (w *workSize) expect(o *options) {
 	default:
 		w.perEvent.Store(needsEvent)
 	}
+}
+
+// tight reports whether the work may need more than the container has.
+func (w *workSize) tight(container int64) bool {
+	need := needsAnyway + w.perEvent.Load()*(w.text.Load()/smallEvent) + w.held.Load()
+	return container > 0 && w.perEvent.Load() > 0 && float64(need) > stopShare*float64(container)
 }
 
 // needs says how much memory the work is likely to need in all; "" when nobody knows.
@@ -72,6 +81,9 @@ func (w *workSize) needs() string {
 	}
 	if events == 0 {
 		return ""
+	}
+	if w.lent.Load() {
+		each -= lentEvent
 	}
 	verb := "need"
 	if w.events.Load() == 0 {

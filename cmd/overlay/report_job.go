@@ -79,7 +79,7 @@ func (j *job) joinRanks(f *found) (made *rankedJob, only string, err error) {
 	job, err := ranks.Join(list, o)
 	switch {
 	case errors.Is(err, ranks.ErrNoStep):
-		return nil, "", j.usage("--step %d: %v", j.opts.step, err)
+		return nil, "", j.usage("step %d: %v", j.opts.step, err)
 	case err != nil:
 		return nil, "", err
 	}

@@ -110,7 +110,16 @@ func adviseOn(t testing.TB, tr *trace.Trace) *Advice {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(whatif.New(g), p)
+	m := whatif.New(g)
+	a := New(m, p)
+	var all []whatif.Change
+	for i := range a.Findings {
+		all = append(all, a.Findings[i].Changes()...)
+	}
+	if together := m.Window(&whatif.Scenario{Changes: all}); together != a.Together {
+		t.Errorf("together %d remain of %v, want %d", a.Together, a.ids(), together)
+	}
+	return a
 }
 
 func (a *Advice) find(id string) *Finding {

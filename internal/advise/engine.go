@@ -18,6 +18,19 @@ const overlap = 0.6
 // baseShare is the gain from which on a finding about the recording is the base of all others.
 const baseShare = 0.1
 
+// look tries all rules. What several of them ask for comes first, so that none waits for it, and then rules about all of the run,
+// which take longer than those about a few names.
+func (r *run) look() {
+	shared := []func(){func() { r.matmuls() }, func() { r.shapes() }, func() { r.moved() }, func() { r.byCause() }, func() { r.comms() }}
+	par.UpTo(mostRules, len(shared)+len(rules), func(i int) {
+		if i < len(shared) {
+			shared[i]()
+			return
+		}
+		r.result(rules[len(rules)-1-(i-len(shared))])
+	})
+}
+
 // mostRules is how many rules look for causes side by side: each may need some bytes an activity.
 const mostRules = 4
 
@@ -34,7 +47,7 @@ func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advi
 		e.a.Floor, e.a.Together = r.window, r.window
 		return e.a
 	}
-	par.UpTo(mostRules, len(rules), func(i int) { r.result(rules[i]) })
+	r.look()
 	for _, group := range []Group{Measurement, Specific, General, Note} {
 		e.ask(group)
 	}
@@ -58,6 +71,7 @@ type engine struct {
 	base  []whatif.Change // what recording cost, taken out of everything below
 	all   []whatif.Change // base, and all findings that are listed so far
 	sofa  int64           // the window with all of these
+	after []int64         // per general finding: the window with it and those before it as well, as ahead expects them
 }
 
 // replay is how long the window would have been.
@@ -136,21 +150,52 @@ func (e *engine) specific() {
 	})
 	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Gain, a.Gain) })
 	e.all = e.base
-	var claimed []claim
+	before := len(e.a.Findings)
 	for i := range list {
 		f := &list[i]
 		if f.Share < minShare {
 			e.a.Below = append(e.a.Below, Below{f.ID, f.Share})
 			continue
 		}
-		f.PartOf, claimed = partOf(list, i, claimed)
-		f.taken = nil
 		e.all = append(e.all[:len(e.all):len(e.all)], f.changes...)
 		e.a.Findings = append(e.a.Findings, *f)
 	}
-	e.sofa = e.a.Base
+	related := par.Beside(func() { relate(e.a.Findings[before:]) })
+	e.ahead()
+	related()
+}
+
+// ahead replays side by side what comes one after the other: everything so far, and what each general finding adds to it when
+// those before it are listed that may be.
+func (e *engine) ahead() {
+	list := e.asked[General].findings
+	e.sofa, e.after = e.a.Base, make([]int64, len(list))
+	var changes [][]whatif.Change
+	var windows []*int64
 	if len(e.all) > len(e.base) {
-		e.sofa = e.replay(e.all)
+		changes, windows = append(changes, e.all), append(windows, &e.sofa)
+	}
+	all := e.all
+	for i := range list {
+		f := &list[i]
+		if !e.worthAlone(f) {
+			continue
+		}
+		with := slices.Concat(all, f.changes)
+		changes, windows = append(changes, with), append(windows, &e.after[i])
+		if e.mayBeListed(f) {
+			all = with
+		}
+	}
+	par.Each(len(changes), func(i int) { *windows[i] = e.replay(changes[i]) })
+}
+
+// relate tells findings, of which the largest comes first, that are part of larger ones.
+func relate(list []Finding) {
+	var claimed []claim
+	for i := range list {
+		list[i].PartOf, claimed = partOf(list, i, claimed)
+		list[i].taken = nil
 	}
 }
 
@@ -215,17 +260,30 @@ func partOf(list []Finding, i int, claimed []claim) (larger string, all []claim)
 	return "", append(all, rest...)
 }
 
+// worthAlone reports whether a general finding gains enough without any other.
+func (e *engine) worthAlone(f *Finding) bool {
+	return signed(f.Alone, e.a.Base) >= ruleOf(f.ID).least()
+}
+
+// mayBeListed reports whether it is listed if it adds enough. All waits together are not that gain no more than one of them does.
+func (e *engine) mayBeListed(f *Finding) bool {
+	return e.worthAlone(f) && (f.ID != syncAll.id || 10*f.Alone >= 13*e.largest("sync-"))
+}
+
 // general finds what remains by its nature: each gets what it adds to everything before it.
 func (e *engine) general() {
-	for _, f := range e.listed(General) {
-		least := ruleOf(f.ID).least()
-		after := int64(0)
-		if signed(f.Alone, e.a.Base) >= least {
-			after = e.replay(e.all, f.changes)
+	expected := true // those before are listed that ahead thought would be
+	for i, f := range e.listed(General) {
+		after, may := e.after[i], e.mayBeListed(&f)
+		if e.worthAlone(&f) {
+			if !expected {
+				after = e.replay(e.all, f.changes)
+			}
 			f.Gain = e.sofa - after
 		}
 		f.Share = signed(f.Gain, e.a.Base)
-		if f.Share < least || f.ID == syncAll.id && 10*f.Alone < 13*e.largest("sync-") {
+		if !may || f.Share < ruleOf(f.ID).least() {
+			expected = expected && !may
 			e.a.Below = append(e.a.Below, Below{f.ID, f.Share})
 			continue
 		}

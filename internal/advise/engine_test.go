@@ -2,12 +2,70 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/graph"
+	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
+	"overlay/internal/whatif"
 )
+
+// TestGeneralAddsToWhatIsListed: where a general finding that gains much alone turns out to add too little, the next one adds to
+// what is listed, without it.
+func TestGeneralAddsToWhatIsListed(t *testing.T) {
+	var run testtrace.Run
+	run.Simulate(testtrace.Plant("", 1).With)
+	b, _ := run.Build()
+	tr, err := kineto.Parse(b.JSON(), "simulated.json", kineto.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := graph.Build(tr, cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := critpath.Exact(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := whatif.New(g)
+	host, device := m.NewSet(), m.NewSet()
+	for a := range g.Acts {
+		if g.Lanes[g.Acts[a].Lane].Stream {
+			device.Add(cdg.ActID(a))
+		} else {
+			host.Add(cdg.ActID(a))
+		}
+	}
+	times := func(on whatif.Set, num, den int64) []whatif.Change {
+		return []whatif.Change{{Verb: whatif.Scale, On: on, Num: num, Den: den}}
+	}
+	window := func(changes ...[]whatif.Change) int64 {
+		return m.Window(&whatif.Scenario{Changes: slices.Concat(changes...)})
+	}
+	nearly, little, rest := times(device, 1, 30), times(device, 0, 1), times(host, 0, 1)
+	e := &engine{run: newRun(g, p), model: m, all: nearly, a: &Advice{}}
+	e.a.Base = window(nearly) // shares are of that
+	list := []Finding{{ID: "python-overhead", changes: little, Alone: e.window}, {ID: hostBound.id, changes: rest, Alone: e.window}}
+	e.asked = map[Group]*answers{General: {findings: list}}
+	e.ahead()
+	e.general()
+	both := window(nearly, rest)
+	if both == window(nearly, little, rest) {
+		t.Fatal("the finding that adds little adds nothing")
+	}
+	if len(e.a.Below) != 1 || e.a.Below[0].ID != list[0].ID || e.a.Below[0].Share != signed(window(nearly)-window(nearly, little), e.a.Base) {
+		t.Errorf("below %v", e.a.Below)
+	}
+	if f := e.a.find(hostBound.id); f == nil || f.Gain != window(nearly)-both || e.a.Together != both {
+		t.Errorf("together %d, want %d: %+v", e.a.Together, both, f)
+	}
+}
 
 // TestPartOf compares findings that take time of the same activities with sums by hand.
 func TestPartOf(t *testing.T) {

@@ -186,14 +186,20 @@ func (s *Set) rooflineSteps(d *RooflineDevice, rows []roofline.Row, out *Rooflin
 	if d.Flops == 0 {
 		return
 	}
+	type product struct{ at, flops int64 }
+	var products []product // by start, so that a step looks at its own only
+	for k := range rows {
+		if r := &rows[k]; r.Device == d.Device && r.Matrix {
+			products = append(products, product{s.graph.Acts[r.Op].Start, r.Flops})
+		}
+	}
+	slices.SortStableFunc(products, func(a, b product) int { return cmp.Compare(a.at, b.at) })
 	for i := range s.Steps {
 		st := &s.Steps[i]
 		x := RooflineStep{Step: st.Name, Device: d.Device, NS: st.End - st.Start}
-		for k := range rows {
-			r := &rows[k]
-			if at := s.graph.Acts[r.Op].Start; r.Device == d.Device && r.Matrix && at >= st.Start && at < st.End {
-				x.Flops += float64(r.Flops)
-			}
+		k, _ := slices.BinarySearchFunc(products, st.Start, func(p product, t int64) int { return cmp.Compare(p.at, t) })
+		for ; k < len(products) && products[k].at < st.End; k++ {
+			x.Flops += float64(products[k].flops)
 		}
 		x.Use = use(x.Flops, d.peak, x.NS)
 		out.Steps = append(out.Steps, x)

@@ -6,7 +6,7 @@ import "overlay/internal/graph"
 // parts of a window that is divided have its time between them. Edges are left out: they belong to no part.
 func (p *Path) Clip(g *graph.Graph, from, to int64) *Path {
 	out := &Path{Method: p.Method, Window: p.Window, Duration: to - from, Quality: p.Quality}
-	out.Window.Start, out.Window.End = from, to
+	out.Window.Start, out.Window.End, out.Window.CarriedIn = from, to, 0
 	var list []Segment
 	for _, s := range p.Segments.After()(from) {
 		if s.Start >= to {

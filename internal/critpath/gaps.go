@@ -103,8 +103,9 @@ type reasoner struct {
 	g  *cdg.Graph
 	tr *trace.Trace
 
-	overhead, other *[]cdg.Span // of the profiler, and of devices that are not analysed
-	python, ops     *bool       // the trace has frames, has operators
+	overhead, other *[]cdg.Span  // of the profiler, and of devices that are not analysed
+	python, ops     *bool        // the trace has frames, has operators
+	lanes           []cdg.LaneID // by track
 }
 
 func (r *reasoner) name(a cdg.ActID) trace.Sym {
@@ -134,12 +135,16 @@ func (r *reasoner) read(s *Segment) (before, after cdg.ActID, reason Reason) {
 
 // laneOf is the row of a segment; without a row of its own the operation after it says which.
 func (r *reasoner) laneOf(s *Segment) cdg.LaneID {
-	for l := range r.g.Lanes {
-		if r.g.Lanes[l].Track == s.Track && s.Track != trace.NoTrack {
-			return cdg.LaneID(l)
+	if s.Track == trace.NoTrack {
+		return cdg.NoLane
+	}
+	if r.lanes == nil {
+		r.lanes = slices.Repeat([]cdg.LaneID{cdg.NoLane}, len(r.tr.Tracks))
+		for l := range r.g.Lanes {
+			r.lanes[r.g.Lanes[l].Track] = cdg.LaneID(l)
 		}
 	}
-	return cdg.NoLane
+	return r.lanes[s.Track]
 }
 
 // startsAt returns the first operation of a stream that starts at t.

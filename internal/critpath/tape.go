@@ -151,12 +151,24 @@ func (t *Segments) All() iter.Seq2[int, *Segment] {
 	return newWindow(&t.tape, readSegments).forward(len(t.blocks) - 1)
 }
 
-// After returns a look-up, for one goroutine, that visits the segments that end after a time, and maybe some before them. It is quick for
-// times in ascending order. No segment may end later than the one after it.
+// After returns a look-up, for one goroutine, that visits the segments that end after a time. It is quick for times in ascending order.
+// No segment may end later than the one after it.
 func (t *Segments) After() func(at int64) iter.Seq2[int, *Segment] {
 	w := newWindow(&t.tape, readSegments)
 	return func(at int64) iter.Seq2[int, *Segment] {
-		return w.forward(sort.Search(len(t.blocks), func(k int) bool { return t.blocks[k].end() <= at }) - 1)
+		return func(yield func(int, *Segment) bool) {
+			k := sort.Search(len(t.blocks), func(k int) bool { return t.blocks[k].end() <= at }) - 1
+			if k < 0 {
+				return
+			}
+			w.unpack(k)
+			for j := sort.Search(len(w.list), func(j int) bool { return w.list[j].End > at }); j < len(w.list); j++ {
+				if !yield(w.from+j, &w.list[j]) {
+					return
+				}
+			}
+			w.forward(k - 1)(yield)
+		}
 	}
 }
 

@@ -71,18 +71,15 @@ func TestTapes(t *testing.T) {
 		}
 		after := packed.After()
 		for _, k := range rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 5).Draw(t, "from") {
-			first := -1
+			next := k
 			for i, s := range after(segments[k].End - 1) {
-				if s.End >= segments[k].End {
-					first = i
-					if *s != segments[i] {
-						t.Fatalf("segment %d: %+v", i, *s)
-					}
-					break
+				if i != next || *s != segments[i] {
+					t.Fatalf("after %d: segment %d, want %d: %+v", segments[k].End-1, i, next, *s)
 				}
+				next++
 			}
-			if first != k {
-				t.Fatalf("after %d begins with %d, want %d", segments[k].End-1, first, k)
+			if next != n {
+				t.Fatalf("after %d: ends before segment %d of %d", segments[k].End-1, next, n)
 			}
 		}
 	})

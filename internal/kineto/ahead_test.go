@@ -249,7 +249,7 @@ func TestBesideAtAll(t *testing.T) {
 	if left := len(src) - in.Ahead.at; left > 5000 || events < 3900 || u.lent < 40 {
 		t.Errorf("%d events in %d pieces, %d bytes left", events, u.lent, left)
 	}
-	pieces, _ := scanList(src, in.Ahead.from, 10_000, in.Ahead)
+	pieces, _ := scanList(src, in.Ahead.from, 10_000, in.Ahead, nil)
 	for i, p := range in.Ahead.list {
 		if pieces[i] != p || p.lent == nil {
 			t.Errorf("the piece at %d was scanned again", p.from)

@@ -60,9 +60,12 @@ func TestAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// rounds says how much of the long tests runs.
+// rounds says how much of the long tests runs: under the race detector, where each round costs ten, a quarter of the short form.
 func rounds(short, long int) int {
-	if os.Getenv("OVERLAY_LONG") != "" {
+	switch {
+	case testing.Short():
+		return short / 4
+	case os.Getenv("OVERLAY_LONG") != "":
 		return long
 	}
 	return short
@@ -87,7 +90,7 @@ func damaged(t testing.TB, src []byte, what string) {
 func TestCutsAndFlips(t *testing.T) {
 	files := append(corpus.Find(t), corpus.Demo(t))
 	rnd := rand.New(rand.NewSource(1))
-	cuts, flips := rounds(600, 20_000), rounds(1500, 200_000)
+	cuts, flips := rounds(600, 5_000), rounds(1500, 50_000)
 	sources := [][]byte{generated(400), generated(8)}
 	for _, path := range files {
 		tr, err := readFile(t, path, Options{})

@@ -30,6 +30,10 @@ type Options struct {
 	From      int64  // bytes of the file of another format that the text was made from; 0 for none
 	Form      string // what that file is, for people
 
+	// Lend gives memory in which so many bytes of events lie, all 0 and valid for as long as the trace is; nil, or a nil result: they
+	// lie in that of the collector.
+	Lend func(n int) []byte
+
 	chunk int // bytes a piece; 0 = chunkSize. Tests make pieces small
 }
 

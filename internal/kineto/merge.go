@@ -83,9 +83,9 @@ func joinEvents(pieces []*piece, maps []remap, all slab, total int) slab {
 		}
 	}
 	n := min(total, len(all.events))
-	out := slab{all.events[:n:n], all.spans[:n:n], all.exts[:n:n]}
+	out := slab{all.events[:n:n], all.spans[:n:n], all.exts[:n:n], all.lend}
 	if !joined {
-		out = newSlab(total)
+		out = newSlab(total, all.lend)
 	}
 	first, base := make([]int, len(pieces)), 0 // of each piece: the number of its first event
 	for i, p := range pieces {

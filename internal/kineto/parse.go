@@ -176,7 +176,7 @@ func (r *topLevel) findEvents(i int) int {
 func (r *topLevel) events(i int) (int, error) {
 	t := r.t
 	t.ListOff = int64(i)
-	pieces, all := scanList(t.Src, i+1, cmp.Or(r.o.chunk, chunkSize), r.o.Ahead)
+	pieces, all := scanList(t.Src, i+1, cmp.Or(r.o.chunk, chunkSize), r.o.Ahead, r.o.Lend)
 	last := pieces[len(pieces)-1]
 	t.ListEnd = int64(last.end)
 	total := 0

@@ -215,7 +215,7 @@ func (t *draft) oddities(s *Survey) []Oddity {
 	pytorch := t.From == 0 && t.writer() == "" // else another profiler, with settings of its own
 	if len(s.Devices) > 0 && !slices.ContainsFunc(vendors.Syncs(), func(cat string) bool { return s.ByCategory[cat] > 0 }) {
 		means := "waits between streams are inferred from times"
-		if pytorch {
+		if pytorch && vendors.CanRecordWaits(t.Syms) {
 			means += "; record them with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True)"
 		}
 		add(1, "no synchronisation events", means)

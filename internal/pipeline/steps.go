@@ -50,9 +50,6 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 		}
 		return nil, err
 	}
-	if why != "" {
-		why = fmt.Sprintf("%s of %d %ss", why, len(parts), word)
-	}
 	if whyBefore != "" {
 		whyBefore += " of the others"
 	}
@@ -64,11 +61,13 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 		}
 		one := s
 		one.Graph, one.Path, one.Slim, one.Brief = r.graph, path, r.Recorded, true
-		return report.New(one), report.StepSide{Name: word + " " + strconv.Itoa(p.number), Why: why, Earlier: r.launchedBefore(path)}
+		rep := report.New(one)
+		rep.CDG = report.CDG{Nodes: []report.Node{}, Edges: []report.NodeEdge{}, ByPhase: map[string]int64{}} // it is that of the whole
+		return rep, report.StepSide{Name: word + " " + strconv.Itoa(p.number), Why: why, Earlier: r.launchedBefore(path)}
 	}
 	a, x := side(before, whyBefore)
 	b, y := side(after, why)
-	return report.CompareSteps(a, b, x, y), nil
+	return report.CompareSteps(a, b, x, y, len(parts)), nil
 }
 
 // parts lists what the path can be clipped to, by time.

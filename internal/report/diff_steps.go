@@ -23,10 +23,13 @@ type StepSide struct {
 	Earlier int64  `json:"-"` // ns: see StepsCompared
 }
 
-// CompareSteps makes the difference of two steps.
-func CompareSteps(before, after *Report, a, b StepSide) *Difference {
+// CompareSteps makes the difference of two steps of many.
+func CompareSteps(before, after *Report, a, b StepSide, many int) *Difference {
 	oneStepName(before)
 	oneStepName(after)
+	if word, _, _ := strings.Cut(b.Name, " "); b.Why != "" {
+		b.Why += " of " + tables.Counted(many, word)
+	}
 	d := Compare(before, after)
 	d.Steps = &StepsCompared{a, b, Change{"earlier", a.Earlier, b.Earlier, b.Earlier - a.Earlier}}
 	return d

@@ -2,11 +2,13 @@ package report
 
 import (
 	"slices"
+	"sync"
 
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // Unknown is time of the path that no recorded event owns, for one likely reason.
@@ -54,9 +56,16 @@ var reasonWords = [critpath.NumReasons]struct{ likely, record string }{
 	critpath.OutsidePython:     {"host code outside of the recorded Python frames", "put record_function around it; a system profiler shows threads of libraries"},
 }
 
+// recordElsewhere is how to record what is missing where no setting records waits.
+var recordElsewhere = [critpath.NumReasons]string{
+	critpath.NoReason:         "no setting of the profiler is known that records what this device waited for",
+	critpath.EventNotRecorded: "record all processes that share the device",
+}
+
 // unknowns lists time that no event owns, by reason and by what stands around.
 func unknowns(g *graph.Graph, list []critpath.Gap, window int64, top int) (by []Unknown, gaps []Gap) {
 	by, gaps = []Unknown{}, []Gap{}
+	waits := sync.OnceValue(func() bool { return vendors.CanRecordWaits(g.Trace.Syms) })
 	name := func(s trace.Sym) string {
 		if s == 0 {
 			return ""
@@ -68,6 +77,9 @@ func unknowns(g *graph.Graph, list []critpath.Gap, window int64, top int) (by []
 		n := slices.IndexFunc(by, func(u Unknown) bool { return u.Kind == kind && u.Reason == reason })
 		if n < 0 {
 			w := reasonWords[x.Reason]
+			if other := recordElsewhere[x.Reason]; other != "" && !waits() {
+				w.record = other
+			}
 			n = len(by)
 			by = append(by, Unknown{Kind: kind, Reason: reason, Likely: w.likely, Record: w.record})
 		}

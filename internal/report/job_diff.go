@@ -25,6 +25,9 @@ type JobDifference struct {
 	Steps      []Change          `json:"steps" table:"steps" about:"steps that both jobs recorded, by number"`
 	Stragglers []StragglerChange `json:"stragglers" table:"stragglers" about:"ranks with more work than their peers, that came, went or stayed"`
 	Links      []StragglerChange `json:"links" table:"links" about:"slow links that came, went or stayed"`
+	Charged    []Change          `json:"charged,omitempty" table:"charged" about:"of two steps of one job: rank-time that was waited, by rank and name that it was waited for"`
+
+	steps *[2]int // of two steps of one job: their numbers
 }
 
 // JobSide is one of the two jobs.
@@ -174,6 +177,9 @@ func (d *JobDifference) Tables() []tables.Table {
 
 // Lead says what times are of.
 func (d *JobDifference) Lead() string {
+	if d.steps != nil {
+		return "the step, on the path over the ranks"
+	}
 	if d.PerStep {
 		return "the median step, on the path over the ranks"
 	}
@@ -183,7 +189,10 @@ func (d *JobDifference) Lead() string {
 // Verdict is the difference in words.
 func (d *JobDifference) Verdict() string {
 	what := "the median step"
-	if !d.PerStep {
+	switch {
+	case d.steps != nil:
+		what = d.Labels()[1]
+	case !d.PerStep:
 		what = "the window"
 	}
 	switch {
@@ -192,26 +201,27 @@ func (d *JobDifference) Verdict() string {
 	case d.Length.Effect < 0:
 		return what + " is " + tables.FormatPercent(-d.Slower) + " shorter"
 	}
-	return what + " takes as long as before"
+	return what + " takes as long as " + d.Labels()[0]
 }
 
 // WriteText writes the difference on about one screen.
 func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 	t := newText(w, o, nil)
+	names := d.Labels()
 	side := func(name string, s *JobSide) {
 		t.line("%-7s %s, %d of %s, %s, %s", name, Shorten(Plain(s.Name), 50), s.Ranks, tables.Counted(s.World, "rank"), tables.Duration(s.Window), BoundBy(s.BoundBy))
 	}
-	side("before", &d.Before)
-	side("after", &d.After)
+	side(names[0], &d.Before)
+	side(names[1], &d.After)
 	t.line("%s", t.bold(d.Verdict()))
 	change := func(c *Change, name string) {
 		t.line("  %12s %12s %13s  %s", tables.Duration(c.Before), tables.Duration(c.After), tables.Signed(c.Effect), Shorten(name, t.width-43))
 	}
 	head := func(what string) {
 		t.line("")
-		t.line("  %12s %12s %13s  %s", "before", "after", "effect", what)
+		t.line("  %12s %12s %13s  %s", names[0], names[1], "effect", what)
 	}
-	head(map[bool]string{true: "of a step, on the path over the ranks", false: "of the window, on the path over the ranks"}[d.PerStep])
+	head(map[bool]string{true: "of a step, on the path over the ranks", false: "of the window, on the path over the ranks"}[d.PerStep || d.steps != nil])
 	change(&d.Length, "all of it")
 	for i := range d.Classes {
 		if c := &d.Classes[i]; max(c.Before, c.After)*1000 >= max(d.Length.Before, d.Length.After) {
@@ -230,6 +240,18 @@ func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 			}
 			change(&steps[i], steps[i].Name)
 		}
+	}
+	for i := range d.Charged[:min(len(d.Charged), top/2)] {
+		if d.Charged[i].Effect == 0 { // and so have all behind it
+			break
+		}
+		if i == 0 {
+			head("all ranks waited for")
+		}
+		change(&d.Charged[i], Plain(d.Charged[i].Name))
+	}
+	if d.steps != nil {
+		return t.w.Flush()
 	}
 	t.line("")
 	if len(d.Stragglers) == 0 {

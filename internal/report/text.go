@@ -277,16 +277,27 @@ func (t *text) trust(r *Report) {
 		notes = append(notes, l.Show("count")+" "+Words(l.Str("reason")))
 	}
 	if len(notes) > 0 {
-		t.line("%s", Shorten("mended in the input: "+strings.Join(notes, ", "), t.width))
+		t.wrapped("mended in the input: " + strings.Join(notes, ", "))
 	}
 	notes = notes[:0]
 	for l := range t.table("quality").Lines(-1) {
 		if l.Value("count").Int() > 0 {
-			notes = append(notes, l.Show("count")+" "+qualityWords(l.Str("reason")))
+			words := qualityWords(l.Str("reason"))
+			if l.Value("count").Int() == 1 {
+				words = singular(words)
+			}
+			notes = append(notes, l.Show("count")+" "+words)
 		}
 	}
 	if len(notes) > 0 {
-		t.line("%s", Shorten("odd in the trace: "+strings.Join(notes, ", "), t.width))
+		t.wrapped("odd in the trace: " + strings.Join(notes, ", "))
+	}
+}
+
+// wrapped prints text on as many lines as it needs.
+func (t *text) wrapped(s string) {
+	for i, l := range wrapText(s, t.width-2) {
+		t.line("%s%s", []string{"", "  "}[min(i, 1)], l)
 	}
 }
 

@@ -24,7 +24,7 @@ func (s Hostile) Write(w io.Writer, n int) error {
 }
 
 // Hostiles are all kinds, each with a name that says what there are many of.
-var Hostiles = []Hostile{
+var Hostiles = append([]Hostile{
 	{"correlation", func(h *hostile, n int64) {
 		for i := range n {
 			h.call("cudaLaunchKernel", 1, 10*i, 1, 5)
@@ -428,7 +428,7 @@ var Hostiles = []Hostile{
 			h.kernel("k", 8, 20*i+8, 10, n+i, "")
 		}
 	}},
-}
+}, usersHostiles...)
 
 type hostile struct {
 	w    *bufio.Writer

@@ -1,6 +1,7 @@
 package vendors
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -138,21 +139,50 @@ func IsCollective(name string) bool {
 // CollectiveIn is the part of a name that speaks of a collective, "" if none does.
 func CollectiveIn(name string) string { return known.collective.FindString(name) }
 
+// found reports whether a trace has marks.
+func (m *Marks) found(has func(category string) bool, names []string) bool {
+	return slices.ContainsFunc(m.Categories, has) || len(m.Starts) > 0 && slices.ContainsFunc(names, func(n string) bool {
+		return slices.ContainsFunc(m.Starts, func(s string) bool { return strings.HasPrefix(n, s) })
+	})
+}
+
+// CanRecordWaits reports whether the profiler could have been asked to record what waited for what: not where all vendors whose marks a
+// trace has are known to have no such records. syms are its strings, categories among them.
+func CanRecordWaits(syms []string) bool {
+	has := func(category string) bool { return slices.Contains(syms, category) }
+	seen := false
+	for i := range known.vendors {
+		if v := &known.vendors[i]; v.Marks.found(has, syms) {
+			if seen = true; v.SyncsAsked {
+				return true
+			}
+		}
+	}
+	return !seen
+}
+
 // Seen names the vendors and then the libraries whose marks a trace has.
 func Seen(has func(category string) bool, names []string) (list []string) {
-	found := func(m Marks) bool {
-		return slices.ContainsFunc(m.Categories, has) || len(m.Starts) > 0 && slices.ContainsFunc(names, func(n string) bool {
-			return slices.ContainsFunc(m.Starts, func(s string) bool { return strings.HasPrefix(n, s) })
-		})
-	}
 	for i := range known.vendors {
-		if v := &known.vendors[i]; found(v.Marks) {
+		if v := &known.vendors[i]; v.Marks.found(has, names) {
 			list = append(list, v.Name)
 		}
 	}
+	as := map[string]string{} // where a vendor's library has the names of another one's, and that vendor is not there
+	for i := range known.vendors {
+		for k := range known.vendors[i].Libraries {
+			l := &known.vendors[i].Libraries[k]
+			switch there := slices.Contains(list, known.vendors[i].Name); {
+			case there && l.NamedAs == "":
+				as[l.Name] = l.Name
+			case there && as[l.NamedAs] == "":
+				as[l.NamedAs] = l.Name
+			}
+		}
+	}
 	for _, l := range Libraries() {
-		if found(l.Marks) && !slices.Contains(list, l.Name) {
-			list = append(list, l.Name)
+		if name := cmp.Or(as[l.Name], l.Name); l.Marks.found(has, names) && !slices.Contains(list, name) {
+			list = append(list, name)
 		}
 	}
 	return list

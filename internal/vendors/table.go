@@ -116,7 +116,7 @@ var amd = Vendor{
 		trace.CPUOp:      {"rccl_api", "rocm_rccl_api"},
 	},
 	Calls:     []Call{{Verb: Free, Names: []string{"hipFree", "hipHostFree"}}},
-	Libraries: []Library{{Name: "RCCL", Kernels: "rccl", Backend: "rccl"}},
+	Libraries: []Library{{Name: "RCCL", Kernels: "rccl", Backend: "rccl", NamedAs: "NCCL"}},
 	Words:     "hip hsa amd roctx rccl",
 }
 
@@ -131,7 +131,8 @@ var nvidia = Vendor{
 		trace.EventRecord: {"cuda_event"},
 		trace.DeviceOther: {"cuda_profiler_range"},
 	},
-	Syncs: []string{"cuda_sync"},
+	Syncs:      []string{"cuda_sync"},
+	SyncsAsked: true,
 	Calls: []Call{
 		{Verb: DeviceSync, Parts: []string{"CtxSynchronize"}},
 		{Verb: Free, Names: []string{"cudaFree", "cuMemFree_v2", "cudaFreeHost"}},

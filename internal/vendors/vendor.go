@@ -13,6 +13,7 @@ type Vendor struct {
 	Named      string
 	Starter    string    // in the name of what a thread runs: before the tid of the thread that gave it the work
 	Syncs      []string  // those of them that hold records of what waited for what
+	SyncsAsked bool      // PyTorch's profiler writes them where it is asked to
 	Calls      []Call    // what calls of its runtime and driver do
 	Endings    []string  // of names of calls: variants that do the same
 	Libraries  []Library // of collectives
@@ -82,6 +83,7 @@ type Library struct {
 	Kernel  string // pattern of what stands before the collective in the full name of a kernel
 	Backend string // name of the backend of torch.distributed, as in "nccl:all_reduce"
 	Threads string // start of the names of the threads of that backend
+	NamedAs string // another library whose names its kernels have
 }
 
 // Process is a process that says what its events are, where they have no category that does.

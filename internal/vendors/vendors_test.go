@@ -244,3 +244,36 @@ func TestCollectiveSpellings(t *testing.T) {
 		}
 	})
 }
+
+// TestSeenLibrary: a library that has the names of another one's kernels is named where its vendor is there.
+func TestSeenLibrary(t *testing.T) {
+	none := func(string) bool { return false }
+	for _, c := range []struct{ names, want []string }{
+		{[]string{"cudaLaunchKernel", "ncclDevKernel_Generic"}, []string{"NVIDIA CUDA", "NCCL"}},
+		{[]string{"hipLaunchKernel", "ncclDevKernel_Generic"}, []string{"AMD ROCm", "RCCL"}},
+		{[]string{"hipLaunchKernel", "cudaLaunchKernel", "ncclDevKernel_Generic"}, []string{"AMD ROCm", "NVIDIA CUDA", "NCCL"}},
+		{[]string{"ncclDevKernel_Generic"}, []string{"NCCL"}},
+	} {
+		if got := vendors.Seen(none, c.names); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.names, got, c.want)
+		}
+	}
+}
+
+// TestCanRecordWaits: nobody is told to switch on records that the profiler of the device does not have.
+func TestCanRecordWaits(t *testing.T) {
+	for _, c := range []struct {
+		syms []string
+		want bool
+	}{
+		{[]string{"cuda_runtime", "cudaLaunchKernel"}, true},
+		{[]string{"cuda_runtime", "hipLaunchKernel"}, false},
+		{[]string{"mtia_runtime"}, false},
+		{[]string{"mtia_runtime", "cudaLaunchKernel"}, true},
+		{[]string{"kernel", "gemm"}, true}, // nobody knows whose
+	} {
+		if got := vendors.CanRecordWaits(c.syms); got != c.want {
+			t.Errorf("%q: %v", c.syms, got)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"overlay/internal/cdg"
+	"overlay/internal/par"
 )
 
 // modelBuilder holds what is needed while a model is made.
@@ -17,11 +18,12 @@ type modelBuilder struct {
 	asked map[int32]asking      // per piece: the gap before it ended because a batch was asked for
 
 	real   []bool    // per piece: its start is a border that was waited for
-	start  []bool    // per piece: its start is a point
-	inner  [][]int64 // per lane: points inside pieces, ascending
+	start  Set       // of pieces: their start is a point
+	marker           // of what is marked by one goroutine
 	inside [][]int32 // per lane: of Graph.Inside those that waited, by time
 
-	ops []int32 // per activity: of a launch call, how many operations it launched
+	ops    []int32     // per activity of a thread: of a launch call, how many operations it launched
+	launch []cdg.ActID // per operation: the call that launched it, NoAct for none
 
 	pieceHint  []int32 // per lane: where lookUp found a piece last
 	borderHint []int32 // the same of borders
@@ -40,7 +42,7 @@ type modelBuilder struct {
 
 // forget lets go of what the points and their sources were made from: what brings them into order needs room.
 func (b *modelBuilder) forget() {
-	b.holds, b.held, b.asked, b.real, b.start, b.inner, b.inside, b.ops, b.callDeps, b.called, b.callFar = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+	b.holds, b.held, b.asked, b.real, b.start, b.marker, b.inside, b.ops, b.launch, b.callDeps, b.called, b.callFar = nil, nil, nil, nil, nil, marker{}, nil, nil, nil, nil, nil, nil
 }
 
 // callEnd is the border at which a call returns.
@@ -58,24 +60,26 @@ func (b *modelBuilder) waited(id cdg.WaitID) bool {
 // from those by own time.
 func (b *modelBuilder) markBorders() {
 	g, m := b.g, b.m
-	b.real, b.start = make([]bool, len(g.Pieces)), make([]bool, len(g.Pieces))
-	b.inner, b.inside = make([][]int64, len(g.Lanes)), make([][]int32, len(g.Lanes))
-	for l := range g.Lanes {
-		if g.Lanes[l].Stream {
-			continue
-		}
-		first, limit := int(g.PieceFirst[l]), int(g.PieceFirst[l+1])
-		for i := first; i < limit; i++ {
-			if i == first || b.waited(g.Pieces[i].Begun) {
-				b.real[i], b.start[i] = true, true
-				if i > first {
-					b.start[i-1] = true
+	b.real, b.start = make([]bool, len(g.Pieces)), make(Set, (len(g.Pieces)+63)/64)
+	b.inside = make([][]int32, len(g.Lanes))
+	inRanges(len(g.Pieces), func(from, to int) {
+		b.eachPiece(from, to, func(i int, first bool) {
+			if first || b.waited(g.Pieces[i].Begun) {
+				b.real[i] = true
+				b.start.addShared(cdg.ActID(i))
+				if !first {
+					b.start.addShared(cdg.ActID(i - 1))
 				}
 			}
+		})
+	})
+	b.marker = b.newMarker()
+	for l := range g.Lanes {
+		if !g.Lanes[l].Stream {
+			b.mark(cdg.LaneID(l), m.t0)
+			b.mark(cdg.LaneID(l), m.t1)
+			b.mark(cdg.LaneID(l), b.lastEnd(cdg.LaneID(l)))
 		}
-		b.mark(cdg.LaneID(l), m.t0)
-		b.mark(cdg.LaneID(l), m.t1)
-		b.mark(cdg.LaneID(l), b.lastEnd(cdg.LaneID(l)))
 	}
 	for i := range g.Inside {
 		x := &g.Inside[i]
@@ -89,35 +93,53 @@ func (b *modelBuilder) markBorders() {
 		if piece < int(g.PieceFirst[x.Lane]) {
 			continue
 		}
-		b.start[piece] = true
+		b.start.Add(cdg.ActID(piece))
 		b.mark(x.Lane, x.At)
 		b.inside[x.Lane] = append(b.inside[x.Lane], int32(i))
 	}
-	for a := range g.Acts {
-		if !g.Lanes[g.Acts[a].Lane].Stream {
-			continue
+	b.markAll(len(g.Waits), func(x *marker, i int) {
+		if w := &g.Waits[i]; w.Rule == cdg.Launch || w.Rule == cdg.Handoff {
+			x.mark(g.Acts[w.From].Lane, w.At)
 		}
-		for _, w := range g.Sources(cdg.ActID(a)) {
-			if w.Rule == cdg.Launch {
-				b.mark(g.Acts[w.From].Lane, w.At)
-			}
-		}
-	}
-	for i := range g.Waits {
-		if w := &g.Waits[i]; w.Rule == cdg.Handoff {
-			b.mark(g.Acts[w.From].Lane, w.At)
-		}
-	}
-	for _, h := range b.holds {
-		c := &g.Acts[h.Call]
-		b.mark(c.Lane, c.Start)
-		b.mark(c.Lane, c.End)
-	}
+	})
+	b.markAll(len(b.holds), func(x *marker, i int) {
+		c := &g.Acts[b.holds[i].Call]
+		x.mark(c.Lane, c.Start)
+		x.mark(c.Lane, c.End)
+	})
 	b.findAsked()
 	b.findHeld()
 	for l := range b.inner {
 		slices.Sort(b.inner[l])
 		b.inner[l] = slices.Compact(b.inner[l])
+	}
+}
+
+// marker marks points of threads. Several may do so at once.
+type marker struct {
+	of    *modelBuilder
+	hint  []int32   // per lane: where lookUp found a piece last
+	inner [][]int64 // per lane: points inside pieces; when all are marked, ascending
+}
+
+func (b *modelBuilder) newMarker() marker {
+	return marker{b, make([]int32, len(b.g.Lanes)), make([][]int64, len(b.g.Lanes))}
+}
+
+// markAll lets do mark points because of each of n things.
+func (b *modelBuilder) markAll(n int, do func(x *marker, i int)) {
+	parts := make([]marker, par.Ranges(n, max(pointsRange, 8*len(b.g.Lanes))))
+	par.EachRange(n, len(parts), func(part, from, to int) {
+		x := b.newMarker()
+		for i := from; i < to; i++ {
+			do(&x, i)
+		}
+		parts[part] = x
+	})
+	for i := range parts {
+		for l, list := range parts[i].inner {
+			b.inner[l] = append(b.inner[l], list...)
+		}
 	}
 }
 
@@ -134,18 +156,18 @@ func (b *modelBuilder) lastEnd(l cdg.LaneID) int64 {
 }
 
 // mark makes a time of a thread a point, if it lies in the window and not before the thread's first piece.
-func (b *modelBuilder) mark(l cdg.LaneID, t int64) {
-	g := b.g
+func (x *marker) mark(l cdg.LaneID, t int64) {
+	b, g := x.of, x.of.g
 	first, limit := int(g.PieceFirst[l]), int(g.PieceFirst[l+1])
-	n := first + lookUp(&b.pieceHint[l], limit-first, func(i int) bool { return g.Pieces[first+i].Start > t })
+	n := first + lookUp(&x.hint[l], limit-first, func(i int) bool { return g.Pieces[first+i].Start > t })
 	if n == first || t < b.m.t0 || t > b.m.t1 {
 		return
 	}
 	if g.Pieces[n-1].Start == t {
-		b.start[n-1] = true
+		b.start.addShared(cdg.ActID(n - 1))
 		return
 	}
-	b.inner[l] = append(b.inner[l], t)
+	x.inner[l] = append(x.inner[l], t)
 }
 
 // nearby is how far a look-up goes on from where the one before ended: most are asked for in order of time.
@@ -193,10 +215,6 @@ func (b *modelBuilder) layPoints() {
 	m.at, m.prev, m.act = make([]int64, 0, room), make([]int32, 0, room), make([]cdg.ActID, 0, room)
 	add(0, none, cdg.NoAct)
 	m.border = make([][]int32, len(g.Lanes))
-	m.firstOp = cdg.ActID(len(g.Acts))
-	if l := slices.IndexFunc(g.Lanes, func(l cdg.Lane) bool { return l.Stream }); l >= 0 {
-		m.firstOp = g.Lanes[l].First
-	}
 	m.opPoint = make([]int32, len(g.Acts)-int(m.firstOp))
 	for i := range m.opPoint {
 		m.opPoint[i] = none
@@ -224,7 +242,7 @@ func (b *modelBuilder) layPoints() {
 				note(inner[0])
 				inner = inner[1:]
 			}
-			if b.start[i] {
+			if b.start.Has(cdg.ActID(i)) {
 				note(g.Pieces[i].Start)
 			}
 		}
@@ -241,8 +259,8 @@ func (b *modelBuilder) pointsOf(l cdg.LaneID) int {
 		return int(lane.Limit - lane.First)
 	}
 	n := len(b.inner[l])
-	for _, is := range b.start[b.g.PieceFirst[l]:b.g.PieceFirst[l+1]] {
-		if is {
+	for i := b.g.PieceFirst[l]; i < b.g.PieceFirst[l+1]; i++ {
+		if b.start.Has(cdg.ActID(i)) {
 			n++
 		}
 	}

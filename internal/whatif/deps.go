@@ -53,6 +53,7 @@ func (b *modelBuilder) layDeps() {
 	threads, streams := b.depLayers()
 	b.layAll(threads)
 	b.g.Pieces, b.g.Inside = nil, nil
+	b.collect()
 	b.layAll(streams)
 }
 

@@ -50,7 +50,8 @@ func (b *modelBuilder) findAsked() {
 					continue
 				}
 				b.asked[i] = asking{x.Lane, t}
-				b.start[max(i-1, first)], b.start[i] = true, true
+				b.start.Add(cdg.ActID(max(i-1, first)))
+				b.start.Add(cdg.ActID(i))
 				b.mark(x.Lane, t)
 			}
 		}

@@ -1,7 +1,11 @@
 package whatif
 
 import (
+	"slices"
+	"sort"
+
 	"overlay/internal/cdg"
+	"overlay/internal/par"
 )
 
 // delay is a kind of delay that a source gets which did not bind in the recording.
@@ -34,61 +38,48 @@ type TypicalDelay struct {
 // enough samples of which a median is taken; below it stands what is usual elsewhere.
 const enough = 5
 
+// samples are delays of some operations or pieces.
+type samples [numDelays][]int64
+
+func (s *samples) add(d delay, ns int64) { s[d] = append(s[d], ns) }
+
 // measure finds the typical delays.
 func (b *modelBuilder) measure() {
 	g, m := b.g, b.m
-	var samples [numDelays][]int64
-	add := func(d delay, ns int64) { samples[d] = append(samples[d], ns) }
-	b.ops = make([]int32, len(g.Acts))
-	for a := range g.Acts {
-		if g.Lanes[g.Acts[a].Lane].Stream {
-			if c := b.launchOf(cdg.ActID(a)); c != cdg.NoAct {
-				b.ops[c]++
-			}
+	b.findLaunches()
+	ops, pieces := len(b.launch), len(g.Pieces)
+	parts := make([]samples, par.Ranges(ops, pointsRange)+par.Ranges(pieces, pointsRange)+1)
+	ofOps, ofPieces, ofCalls := parts[:par.Ranges(ops, pointsRange)], parts[par.Ranges(ops, pointsRange):len(parts)-1], &parts[len(parts)-1]
+	par.EachRange(ops, len(ofOps), func(part, from, to int) {
+		for i := from; i < to; i++ {
+			b.sample(&ofOps[part], m.firstOp+cdg.ActID(i))
 		}
-	}
-	for a := range g.Acts {
-		if !g.Lanes[g.Acts[a].Lane].Stream {
-			continue
-		}
-		w, c := g.Release(cdg.ActID(a)), b.launchOf(cdg.ActID(a))
-		if c != cdg.NoAct && b.ops[c] == 1 {
-			add(callTime, g.Acts[c].End-g.Acts[c].Start)
-		}
-		switch {
-		case w.Note != cdg.Explained:
-		case w.Rule == cdg.Launch && b.ops[c] > 1:
-			add(graphLag, w.Lag)
-		case w.Rule == cdg.Launch && w.Evidence == cdg.ByCorrelation:
-			add(launchLag, w.Lag)
-		case c != cdg.NoAct && g.Acts[c].Start+g.Delays.Launch.Max >= w.At: // its launch may have been what it waited for
-		case w.Rule == cdg.StreamOrder:
-			add(kernelLag, w.Lag)
-		case w.Rule == cdg.EventWait:
-			add(eventLag, w.Lag)
-		}
-	}
+	})
 	waited := m.NewSet() // calls at whose end a thread is known to have waited
-	for l := range g.Lanes {
-		for i := g.PieceFirst[l] + 1; i < g.PieceFirst[l+1]; i++ {
-			if id := g.Pieces[i].Begun; id != cdg.NoWait && g.Waits[id].Rule == cdg.Sync {
-				add(postLag, g.Waits[id].Lag)
+	par.EachRange(pieces, len(ofPieces), func(part, from, to int) {
+		b.eachPiece(from, to, func(i int, first bool) {
+			if id := g.Pieces[i].Begun; !first && id != cdg.NoWait && g.Waits[id].Rule == cdg.Sync {
+				ofPieces[part].add(postLag, g.Waits[id].Lag)
 				for c := g.Pieces[i-1].Owner; c != cdg.NoAct && g.Call(c); c = g.Parent[c] {
-					waited.Add(c)
+					waited.addShared(c)
 				}
 			}
-		}
-	}
+		})
+	})
 	last := cdg.NoAct
 	for _, h := range b.holds {
 		if c := &g.Acts[h.Call]; h.Call != last && !waited.Has(h.Call) {
-			add(ownTime, c.End-c.Start)
+			ofCalls.add(ownTime, c.End-c.Start)
 		}
 		last = h.Call
 	}
 	usual := typicalDelays{launchLag: 7000, kernelLag: 1200, eventLag: 2500, postLag: 4000, ownTime: 3000, callTime: 5000}
 	for d := range numDelays {
-		s := samples[d]
+		var s []int64
+		for i := range parts {
+			s = append(s, parts[i][d]...)
+			parts[i][d] = nil
+		}
 		m.samples[d] = len(s)
 		switch {
 		case len(s) >= enough:
@@ -110,14 +101,64 @@ func (m *Model) TypicalDelays() []TypicalDelay {
 	return out
 }
 
-// launchOf is the call that launched an operation, or NoAct.
-func (b *modelBuilder) launchOf(op cdg.ActID) cdg.ActID {
-	for _, w := range b.g.Sources(op) {
-		if w.Rule == cdg.Launch {
-			return w.From
+// sample adds the delays of an operation.
+func (b *modelBuilder) sample(to *samples, op cdg.ActID) {
+	g := b.g
+	w, c := g.Release(op), b.launchOf(op)
+	if c != cdg.NoAct && b.ops[c] == 1 {
+		to.add(callTime, g.Acts[c].End-g.Acts[c].Start)
+	}
+	switch {
+	case w.Note != cdg.Explained:
+	case w.Rule == cdg.Launch && b.ops[c] > 1:
+		to.add(graphLag, w.Lag)
+	case w.Rule == cdg.Launch && w.Evidence == cdg.ByCorrelation:
+		to.add(launchLag, w.Lag)
+	case c != cdg.NoAct && g.Acts[c].Start+g.Delays.Launch.Max >= w.At: // its launch may have been what it waited for
+	case w.Rule == cdg.StreamOrder:
+		to.add(kernelLag, w.Lag)
+	case w.Rule == cdg.EventWait:
+		to.add(eventLag, w.Lag)
+	}
+}
+
+// findLaunches finds the call that launched each operation.
+func (b *modelBuilder) findLaunches() {
+	g, m := b.g, b.m
+	m.firstOp = cdg.ActID(len(g.Acts))
+	if l := slices.IndexFunc(g.Lanes, func(l cdg.Lane) bool { return l.Stream }); l >= 0 {
+		m.firstOp = g.Lanes[l].First
+	}
+	b.launch, b.ops = make([]cdg.ActID, len(g.Acts)-int(m.firstOp)), make([]int32, m.firstOp)
+	inRanges(len(b.launch), func(from, to int) {
+		for i := from; i < to; i++ {
+			b.launch[i] = cdg.NoAct
+			row := g.Sources(m.firstOp + cdg.ActID(i))
+			if k := slices.IndexFunc(row, func(w cdg.Wait) bool { return w.Rule == cdg.Launch }); k >= 0 {
+				b.launch[i] = row[k].From
+			}
+		}
+	})
+	for _, c := range b.launch {
+		if c != cdg.NoAct {
+			b.ops[c]++
 		}
 	}
-	return cdg.NoAct
+}
+
+// launchOf is the call that launched an operation, or NoAct.
+func (b *modelBuilder) launchOf(op cdg.ActID) cdg.ActID { return b.launch[op-b.m.firstOp] }
+
+// eachPiece visits some pieces in their order, and says of each whether it is the first of its thread.
+func (b *modelBuilder) eachPiece(from, to int, visit func(i int, first bool)) {
+	starts := b.g.PieceFirst
+	l := sort.Search(len(starts), func(l int) bool { return int(starts[l]) > from }) - 1
+	for i := from; i < to; i++ {
+		for i >= int(starts[l+1]) {
+			l++
+		}
+		visit(i, i == int(starts[l]))
+	}
 }
 
 // typicalOf is the kind of delay that an operation has behind a source that did not bind.

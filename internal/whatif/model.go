@@ -28,6 +28,7 @@
 package whatif
 
 import (
+	"runtime"
 	"sync"
 
 	"overlay/internal/cdg"
@@ -136,6 +137,16 @@ func New(g *graph.Graph) *Model { return newModel(g, g) }
 // rest no longer than it needs it.
 func Brief(g *graph.Graph) *Model { return newModel(g, g.Bare()) }
 
+// collect collects garbage before a step that needs room, where there is much of it: it takes a millisecond.
+func (b *modelBuilder) collect() {
+	if len(b.m.at) >= manyPoints {
+		runtime.GC()
+	}
+}
+
+// manyPoints is how many points a large model has.
+const manyPoints = 1 << 17
+
 // newModel makes a model that keeps another form of its graph.
 func newModel(g, kept *graph.Graph) *Model {
 	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End, slots: make(chan struct{}, mostBrief)}
@@ -149,10 +160,12 @@ func newModel(g, kept *graph.Graph) *Model {
 	b.layPoints()
 	b.layParts()
 	m.g, g = kept, nil
+	b.collect()
 	b.layDeps()
 	b.describe()
 	b.forget()
 	b.g = kept.Graph
+	b.collect()
 	b.order()
 	b.findEnds()
 	return m

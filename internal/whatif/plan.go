@@ -85,7 +85,7 @@ func (m *Model) plan(p *plan, s *Scenario) {
 	}
 	p.spread(m)
 	if removed != nil || noWait != nil || noQueue || lagged || drops != nil {
-		p.edits = &edits{removed, m.endsOf(noWait), drops, noQueue, lags}
+		p.edits = &edits{removed, m.endsOf(noWait), drops, noQueue, lags, drops != nil || noQueue || lagged}
 	}
 }
 
@@ -280,6 +280,7 @@ type edits struct {
 	drops   []*Change
 	noQueue bool
 	lags    [numDelayKinds]ratio
+	any     bool // of operations that stay it is not only waits of calls that change
 }
 
 // source is the delay of a source of point i then, which was lag, whether the scenario set it, and whether the source is still

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"math/bits"
+	"sync/atomic"
 
 	"overlay/internal/cdg"
 )
@@ -77,6 +78,13 @@ func (n Sets) SetOf(acts ...cdg.ActID) Set {
 
 // Add puts an activity into the set.
 func (s Set) Add(a cdg.ActID) { s[a>>6] |= 1 << (a & 63) }
+
+// addShared is Add for several goroutines at once.
+func (s Set) addShared(a cdg.ActID) {
+	if word, bit := &s[a>>6], uint64(1)<<(a&63); atomic.LoadUint64(word)&bit == 0 {
+		atomic.OrUint64(word, bit)
+	}
+}
 
 // Has reports whether an activity is in the set; nothing is in a nil set.
 func (s Set) Has(a cdg.ActID) bool { return s != nil && s[a>>6]&(1<<(a&63)) != 0 }

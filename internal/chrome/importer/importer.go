@@ -11,6 +11,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	jsoniter "github.com/json-iterator/go"
 )
 
 // Slice is a slice in the viewer's table. Event is the position of its (first) event in the list.
@@ -165,46 +168,41 @@ type importer struct {
 func (im *importer) stat(name string) { im.r.Stats[name]++ }
 
 func (im *importer) tokenize(pos int, raw json.RawMessage) error {
-	var f struct {
-		Ph, Cat, Name, S, Bp        any
-		Ts, Dur, Pid, Tid, ID, Args json.RawMessage
-	}
 	if len(raw) == 0 || raw[0] != '{' {
 		im.stat("json_tokenizer_failure")
 		return nil
 	}
-	if err := json.Unmarshal(raw, &f); err != nil {
+	f, err := fieldsOf(raw)
+	if err != nil {
 		return err
 	}
-	ph, _ := f.Ph.(string)
+	ph := written(f.ph)
 	if ph == "" {
 		if string(bytes.TrimSpace(raw)) != "{}" {
 			im.stat("json_tokenizer_failure")
 		}
 		return nil
 	}
-	e := event{ph: ph[0], pos: pos, id: f.ID, args: f.Args}
-	e.cat, _ = f.Cat.(string)
-	e.name, _ = f.Name.(string)
-	e.scope, _ = f.S.(string)
-	e.bindEnd = f.Bp == "e"
-	ts, ok := nanos(f.Ts)
+	e := event{ph: ph[0], pos: pos, id: f.id, args: f.args}
+	e.cat, e.name, e.scope = written(f.cat), written(f.name), written(f.s)
+	e.bindEnd = written(f.bp) == "e"
+	ts, ok := nanos(f.ts)
 	if !ok && e.ph != 'M' {
 		im.stat("json_tokenizer_failure")
 		return nil
 	}
 	e.ts = ts
-	if len(f.Dur) > 0 {
-		if e.dur, ok = nanos(f.Dur); !ok {
-			return fmt.Errorf("JSON trace file is incomplete: dur is %s", f.Dur)
+	if len(f.dur) > 0 {
+		if e.dur, ok = nanos(f.dur); !ok {
+			return fmt.Errorf("JSON trace file is incomplete: dur is %s", f.dur)
 		}
 	} else if e.ph == 'X' {
 		im.stat("json_parser_failure")
 		return nil
 	}
 	var pidName, tidName string
-	e.pid, pidName = im.rowID(f.Pid)
-	e.tid, tidName = im.rowID(f.Tid)
+	e.pid, pidName = im.rowID(f.pid)
+	e.tid, tidName = im.rowID(f.tid)
 	if e.tid == 0 && e.pid != 0 {
 		e.tid = e.pid
 	}
@@ -216,6 +214,67 @@ func (im *importer) tokenize(pos int, raw json.RawMessage) error {
 	}
 	im.queue = append(im.queue, e)
 	return nil
+}
+
+// fields are what the viewer reads of an event, as written; of a key that stands there twice the last.
+type fields struct{ ph, cat, name, s, bp, ts, dur, pid, tid, id, args json.RawMessage }
+
+// fieldsOf splits an event, which is valid JSON. encoding/json would look at each byte three times.
+func fieldsOf(raw []byte) (f fields, err error) {
+	it := jsoniter.ParseBytes(jsoniter.ConfigDefault, raw)
+	it.ReadObjectCB(func(it *jsoniter.Iterator, key string) bool {
+		var to *json.RawMessage
+		switch key {
+		case "ph":
+			to = &f.ph
+		case "cat":
+			to = &f.cat
+		case "name":
+			to = &f.name
+		case "s":
+			to = &f.s
+		case "bp":
+			to = &f.bp
+		case "ts":
+			to = &f.ts
+		case "dur":
+			to = &f.dur
+		case "pid":
+			to = &f.pid
+		case "tid":
+			to = &f.tid
+		case "id":
+			to = &f.id
+		case "args":
+			to = &f.args
+		default:
+			it.Skip()
+			return true
+		}
+		*to = bytes.TrimSpace(it.SkipAndReturnBytes())
+		return true
+	})
+	if it.Error != nil && it.Error != io.EOF {
+		return f, it.Error
+	}
+	return f, nil
+}
+
+// written is a string, "" for everything else.
+func written(raw json.RawMessage) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	for _, c := range raw {
+		if c == '\\' || c >= utf8.RuneSelf {
+			var s string
+			if json.Unmarshal(raw, &s) != nil {
+				return ""
+			}
+			return s
+		}
+	}
+	return string(raw[1 : len(raw)-1])
 }
 
 // rowID is a pid or tid as the viewer sees it.

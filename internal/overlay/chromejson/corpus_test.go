@@ -86,25 +86,26 @@ func TestConvertCopies(t *testing.T) {
 	})
 }
 
-// TestImport reads the output as Perfetto does and compares with the input and with what was to be drawn.
+// TestImport reads the outputs of all methods as Perfetto does and compares with the input and with what was to be drawn.
 func TestImport(t *testing.T) {
 	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
-		ov := annotateAny(t, tr)
-		out, st := write(t, tr, ov)
 		before := importInput(t, tr)
-		after, err := importer.Import(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, n := range after.Errors() {
-			if n > before.Errors()[name] {
-				t.Errorf("%s: %d, in the input %d", name, n, before.Errors()[name])
+		for _, ov := range append([]*overlay.Drawing{annotateAny(t, tr)}, byMethods(t, tr)...) {
+			out, st := write(t, tr, ov)
+			after, err := importer.Import(out)
+			if err != nil {
+				t.Fatal(err)
 			}
+			for name, n := range after.Errors() {
+				if n > before.Errors()[name] {
+					t.Errorf("%s: %d, in the input %d", name, n, before.Errors()[name])
+				}
+			}
+			position := outputPositions(tr, ov)
+			compareSlices(t, before, after, position, ov)
+			compareArrows(t, after, position, ov, st)
+			t.Logf("%d slices, %d added, %d arrows of %d, %d unbindable, %d renumbered, %v", len(after.Slices), st.Slices, st.Arrows, len(ov.Arrows), st.Unbindable, st.Renumbered, after.Stats)
 		}
-		position := outputPositions(tr, ov)
-		compareSlices(t, before, after, position, ov)
-		compareArrows(t, after, position, ov, st)
-		t.Logf("%d slices, %d added, %d arrows of %d, %d unbindable, %d renumbered, %v", len(after.Slices), st.Slices, st.Arrows, len(ov.Arrows), st.Unbindable, st.Renumbered, after.Stats)
 	})
 }
 

@@ -43,9 +43,6 @@ func twoSides(names [2]string, paths [2]pathBar) []side {
 	return list
 }
 
-// beforeAfter is what the sides are called where they are not steps.
-var beforeAfter = [2]string{"before", "after"}
-
 // WriteDifference writes a difference as one page that needs nothing else.
 func WriteDifference(w io.Writer, d *report.Difference) error {
 	list := d.Tables()

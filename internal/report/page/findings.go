@@ -35,8 +35,12 @@ func findings(r *report.Report, list []tables.Table) []finding {
 	}
 	if t := tables.Find(list, "blocking"); t != nil {
 		if l, ok := largest(t, "waited_ns"); ok {
-			out = append(out, finding{Kind: "sync", NS: l.Value("waited_ns").Int(), Value: l.Show("waited_ns"), About: "of waiting for the GPU",
-				Title: blockingName(l) + " blocks the CPU", Text: sentence(cmp.Or(l.Str("hint"), "in "+counted(l, "waited", "call"))) + "."})
+			f := finding{Kind: "sync", NS: l.Value("waited_ns").Int(), Value: l.Show("waited_ns"), About: "of waiting for the GPU",
+				Title: blockingName(l) + " blocks the CPU", Text: sentence(cmp.Or(l.Str("hint"), "in "+counted(l, "waited", "call"))) + "."}
+			if f.NS > r.Window.Duration { // no time of the window, which is one for all threads
+				f.NS, f.About = 0, "of waiting for the GPU, all threads together"
+			}
+			out = append(out, f)
 		}
 	}
 	if t := tables.Find(list, "temporal"); t != nil {

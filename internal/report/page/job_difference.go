@@ -26,7 +26,7 @@ func jobPaths(d *report.JobDifference) [2]pathBar {
 
 // DrawJobDifference draws the paths of both jobs as bars by class, to one scale, as that of two traces.
 func DrawJobDifference(w io.Writer, d *report.JobDifference) error {
-	return writeBars(w, d.Verdict(), beforeAfter, jobPaths(d))
+	return writeBars(w, d.Verdict(), d.Labels(), jobPaths(d))
 }
 
 // CommentJobDifference writes the difference as a comment for a change under review: the verdict, the classes, what ranks waited, who is slow
@@ -35,7 +35,7 @@ func CommentJobDifference(w io.Writer, d *report.JobDifference, top int) error {
 	var b strings.Builder
 	list := d.Tables()
 	fmt.Fprintf(&b, "### %s %s: %s\n\n", mark(d.Length.Effect), code(d.After.Name), d.Verdict())
-	fmt.Fprintf(&b, "| %s | before | after | effect |\n| --- | ---: | ---: | ---: |\n", d.Lead())
+	fmt.Fprintf(&b, "| %s | %s | %s | effect |\n| --- | ---: | ---: | ---: |\n", d.Lead(), d.Labels()[0], d.Labels()[1])
 	change := func(name string, l tables.Line) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"))
 	}
@@ -80,15 +80,20 @@ func WriteJobDifference(w io.Writer, d *report.JobDifference) error {
 		return makeGrid(t, maxRows, name, label("", func(l tables.Line) gridCell { return gridCell{Text: l.Str("change")} }), named("who", "who"),
 			label("why", func(l tables.Line) gridCell { return gridCell{Text: report.Plain(l.Str("cause"))} }), figure(t, "before", "before"), figure(t, "after", "after"))
 	}
+	var charged grid
+	if t := tables.Find(list, "charged"); t != nil {
+		charged = makeGrid(t, maxRows, "names", changeColumns(t, d.Labels(), label("name", func(l tables.Line) gridCell { return gridCell{Text: report.Plain(l.Str("name"))} }), turn)...)
+	}
 	return page().ExecuteTemplate(w, "jobdifference", struct {
 		*report.JobDifference
 		shown
 		Of                                                     string
 		Sides                                                  []side
 		ClassGrid, WaitGrid, StepGrid, StragglerGrid, LinkGrid grid
-	}{d, list, d.Lead(), twoSides(beforeAfter, jobPaths(d)),
-		makeGrid(classes, maxRows, "classes", changeColumns(classes, beforeAfter, label("class", func(l tables.Line) gridCell { return gridCell{Text: report.ClassWords(l.Str("name"))} }), func(l tables.Line) string { return l.Str("name") })...),
+		ChargedGrid                                            grid
+	}{d, list, d.Lead(), twoSides(d.Labels(), jobPaths(d)),
+		makeGrid(classes, maxRows, "classes", changeColumns(classes, d.Labels(), label("class", func(l tables.Line) gridCell { return gridCell{Text: report.ClassWords(l.Str("name"))} }), func(l tables.Line) string { return l.Str("name") })...),
 		makeGrid(waits, 1, "waits", label("", func(tables.Line) gridCell { return gridCell{Text: "waited in collectives, a rank on average"} }),
-			figure(waits, "before", "before_ns"), figure(waits, "after", "after_ns"), figure(waits, "effect", "effect_ns")),
-		makeGrid(steps, maxRows, "steps", changeColumns(steps, beforeAfter, named("step", "name"), turn)...), who("stragglers"), who("links")})
+			figure(waits, d.Labels()[0], "before_ns"), figure(waits, d.Labels()[1], "after_ns"), figure(waits, "effect", "effect_ns")),
+		makeGrid(steps, maxRows, "steps", changeColumns(steps, d.Labels(), named("step", "name"), turn)...), who("stragglers"), who("links"), charged})
 }

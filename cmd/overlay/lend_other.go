@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// lendFile returns bytes of a file, where a container makes that worth while: on Linux.
+func lendFile(int) []byte { return nil }
