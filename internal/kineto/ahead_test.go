@@ -10,8 +10,10 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -253,4 +255,41 @@ func TestBesideAtAll(t *testing.T) {
 			t.Errorf("the piece at %d was scanned again", p.from)
 		}
 	}
+}
+
+// TestPause: pieces that nobody scans yet are forgotten, and cut again from where the first of them began; where the input is not worth reading they are not scanned
+// at all.
+func TestPause(t *testing.T) {
+	a := &Ahead{at: 900, list: []*piece{{from: 100, to: 300}, {from: 300, to: 600}, {from: 600, to: 900}}, next: 1}
+	a.change.L = &a.mu
+	a.pause()
+	if len(a.list) != 1 || a.at != 300 {
+		t.Errorf("%d pieces, the next from %d", len(a.list), a.at)
+	}
+	workers(t, 2)
+	src := generated(400)
+	u := &slow{unsteady: unsteady{room: len(src), held: make([]byte, 0, len(src))}, free: make(chan struct{})}
+	unpackBeside(u, Options{chunk: 1000}, func(to io.Writer) bool {
+		if _, err := to.Write(src); err != nil {
+			t.Error(err)
+		}
+		time.AfterFunc(20*time.Millisecond, func() { close(u.free) })
+		return false
+	})
+	if n := u.scanned.Load(); n > 1 {
+		t.Errorf("%d pieces were scanned of what is not worth it", n)
+	}
+}
+
+// slow is a spool that holds up who scans for a while.
+type slow struct {
+	unsteady
+	free    chan struct{}
+	scanned atomic.Int64
+}
+
+func (s *slow) Lend(n int) []byte {
+	<-s.free
+	s.scanned.Add(1)
+	return s.unsteady.Lend(n)
 }
