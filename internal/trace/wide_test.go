@@ -37,6 +37,10 @@ func TestWide(t *testing.T) {
 			p.events = append(p.events, e)
 		}
 	}
+	var none Wide
+	if none.SetDur(new(Event), math.MaxUint32); len(none) > 0 {
+		t.Error("a duration that fits takes a place")
+	}
 	var all Trace
 	for k := range pieces {
 		p := &pieces[k]
@@ -50,6 +54,12 @@ func TestWide(t *testing.T) {
 		e, k, i := &all.Events[n], n/len(ids), n%len(ids)
 		if got, want := all.Dur(e), durs[(i+k)%len(durs)]; got != want {
 			t.Errorf("event %d: dur %d, want %d", n, got, want)
+		}
+		if got, want := all.End(e), e.Start+durs[(i+k)%len(durs)]; got != want {
+			t.Errorf("event %d: end %d, want %d", n, got, want)
+		}
+		if e.Flags&HasExt == 0 {
+			t.Errorf("event %d has no external id", n)
 		}
 		if got, want := all.Corr(e), ids[(i+k)%len(ids)]; got != want {
 			t.Errorf("event %d: correlation %d, want %d", n, got, want)
