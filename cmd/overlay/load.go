@@ -30,7 +30,9 @@ func (j *job) open(name string) (*input, kineto.Options, error) {
 	if j.size.tight(j.memory) {
 		o.Lend = func(n int) []byte {
 			b := lendFile(n)
-			j.size.lent.Store(b != nil)
+			if b != nil {
+				j.size.lent.Store(true)
+			}
 			return b
 		}
 	}

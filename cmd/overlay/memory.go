@@ -32,11 +32,12 @@ func limitHeap(container, outside int64) {
 // workSize is how large the work is, as far as that is known. It is told while a watch looks at it.
 type workSize struct {
 	perEvent atomic.Int64 // bytes that an event of the trace takes; 0 where nobody knows
+	perLent  atomic.Int64 // the same with lent
 	text     atomic.Int64 // bytes of the trace
 	held     atomic.Int64 // of these, those that lie in memory
 	events   atomic.Int64 // 0 before they are counted
 	written  atomic.Int64 // bytes of outputs that lie in memory, as in a tmpfs
-	lent     atomic.Bool  // the events lie in a file, see lendFile
+	lent     atomic.Bool  // the events, and what the analysis has of each, lie in a file: see lendFile
 }
 
 // What work takes beside the events of a trace, and for each of them, bytes: measured in containers on traces of 1 and 3.6 million
@@ -46,7 +47,8 @@ const (
 	needsEvent  = 135 // run and report
 	needsSlim   = 170 // the slim form
 	needsAll    = 250 // all analyses
-	lentEvent   = 36  // of these, in a file where the container is small
+	lentEvent   = 83  // of run, report and the slim form when much of it lies in a file, as it does where the container is small
+	lentAll     = 215 // … of all analyses
 	textEvent   = 250
 	smallEvent  = 180 // to be on the safe side
 )
@@ -57,10 +59,13 @@ func (w *workSize) expect(o *options) {
 	case o.command != "run" && o.command != "report" || o.many:
 	case len(o.analyses) > 0:
 		w.perEvent.Store(needsAll)
+		w.perLent.Store(lentAll)
 	case o.onlyCritical:
 		w.perEvent.Store(needsSlim)
+		w.perLent.Store(lentEvent)
 	default:
 		w.perEvent.Store(needsEvent)
+		w.perLent.Store(lentEvent)
 	}
 }
 
@@ -86,7 +91,7 @@ func (w *workSize) needs() string {
 		return ""
 	}
 	if w.lent.Load() {
-		each -= lentEvent
+		each = w.perLent.Load()
 	}
 	verb := "need"
 	if w.events.Load() == 0 {

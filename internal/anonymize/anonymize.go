@@ -175,7 +175,7 @@ func (a *anonymizer) source() {
 	a.buf = append(a.buf, '\n')
 	a.json.ListEnd = int64(len(a.buf))
 	a.buf = append(a.buf, doc.Tail...)
-	a.json.Src, a.json.Spans, a.out.Truncated = a.buf, kineto.NewSpans(a.spans), false
+	a.json.Src, a.json.Spans, a.out.Truncated = a.buf, kineto.NewSpans(a.spans, a.tr.Lend), false
 	a.spans = nil
 	a.fields(append(before, after...))
 }

@@ -1,6 +1,10 @@
 package cdg
 
-import "slices"
+import (
+	"slices"
+
+	"overlay/internal/trace"
+)
 
 // Piece is time of a thread that belongs to one slice, its owner, or to none; it ends where the next piece of the
 // thread starts. In this package and in those built on it a piece is always time with an owner, and a Span is time
@@ -33,7 +37,7 @@ func (d *Graph) PieceAt(lane LaneID, t int64) int {
 func (b *builder) flatten() {
 	d := b.d
 	d.PieceFirst = make([]int32, len(d.Lanes)+1)
-	d.Parent = make([]ActID, len(d.Acts))
+	d.Parent = trace.Room[ActID](d.Trace.Lend, len(d.Acts))
 	activities := 0 // of threads
 	for l := range d.Lanes {
 		if lane := &d.Lanes[l]; !lane.Stream {

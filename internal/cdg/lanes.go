@@ -80,8 +80,7 @@ func (b *builder) layActs() {
 			parts[i].count[r], first[r] = first[r], first[r]+c
 		}
 	}
-	d.Acts = make([]Act, n)
-	d.ActOf = make([]ActID, len(tr.Events))
+	d.Acts, d.ActOf = trace.Room[Act](tr.Lend, n), trace.Room[ActID](tr.Lend, len(tr.Events))
 	par.EachRange(len(tr.Events), len(parts), func(part, from, to int) {
 		next := parts[part].count
 		for i := from; i < to; i++ {

@@ -2,7 +2,6 @@ package kineto
 
 import (
 	"bytes"
-	"unsafe"
 
 	"overlay/internal/par"
 	"overlay/internal/trace"
@@ -40,23 +39,16 @@ type slab struct {
 	events []trace.Event
 	spans  []Span
 	exts   []int32
-	lend   func(n int) []byte // see Options.Lend
+	lend   trace.Lender // of the options
 }
 
-// newSlab makes room for n events, in memory that lend gives where it gives some.
-func newSlab(n int, lend func(n int) []byte) slab {
-	const event, ext = int(unsafe.Sizeof(trace.Event{})), int(unsafe.Sizeof(int32(0))) // neither holds a pointer
-	spans := make([]Span, n)
-	if lend != nil && n > 0 {
-		if lent := lend(n * (event + ext)); lent != nil {
-			return slab{unsafe.Slice((*trace.Event)(unsafe.Pointer(&lent[0])), n), spans, unsafe.Slice((*int32)(unsafe.Pointer(&lent[n*event])), n), lend}
-		}
-	}
-	return slab{make([]trace.Event, n), spans, make([]int32, n), lend}
+// newSlab makes room for n events.
+func newSlab(n int, lend trace.Lender) slab {
+	return slab{trace.Room[trace.Event](lend, n), make([]Span, n), trace.Room[int32](lend, n), lend}
 }
 
 // scanList scans the elements from the byte after the list's bracket on, but for those that ahead has.
-func scanList(src []byte, from, size int, ahead *Ahead, lend func(n int) []byte) (found []*piece, all slab) {
+func scanList(src []byte, from, size int, ahead *Ahead, lend trace.Lender) (found []*piece, all slab) {
 	pieces := ahead.pieces(src, from, size)
 	if pieces == nil {
 		pieces = cutList(src, from, size)

@@ -21,6 +21,8 @@
 // torch/csrc/profiler/kineto_shim.cpp, collection.cpp (ids and names), tb_plugin (old categories).
 package kineto
 
+import "overlay/internal/trace"
+
 // Options of reading. The zero value mends what it can. Reading works on as many cores as GOMAXPROCS says.
 type Options struct {
 	Strict    bool   // the first repair is an error
@@ -30,9 +32,7 @@ type Options struct {
 	From      int64  // bytes of the file of another format that the text was made from; 0 for none
 	Form      string // what that file is, for people
 
-	// Lend gives memory in which so many bytes of events lie, all 0 and valid for as long as the trace is; nil, or a nil result: they
-	// lie in that of the collector.
-	Lend func(n int) []byte
+	Lend trace.Lender // memory for the events, and for what the trace is analysed with
 
 	chunk int // bytes a piece; 0 = chunkSize. Tests make pieces small
 }

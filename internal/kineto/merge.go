@@ -59,7 +59,7 @@ func merge(t *draft, pieces []*piece, all slab, total int) {
 		}
 	}
 	j := joinEvents(pieces, maps, all, total)
-	t.Events, t.Spans = j.events, NewSpans(j.spans)
+	t.Events, t.Spans = j.events, NewSpans(j.spans, all.lend)
 	if hasExt {
 		t.Ext = j.exts
 	}

@@ -13,7 +13,7 @@ import (
 // Parse reads a trace from its bytes. The trace keeps src; the caller must not change it. name is for messages.
 func Parse(src []byte, name string, o Options) (*trace.Trace, error) {
 	x := &Text{Src: src, From: o.From, Form: o.Form}
-	t := &draft{Trace: &trace.Trace{File: name, Rank: -1, DeviceNames: map[int64]string{}, Source: x}, Text: x}
+	t := &draft{Trace: &trace.Trace{File: name, Rank: -1, DeviceNames: map[int64]string{}, Source: x, Lend: o.Lend}, Text: x}
 	top := topLevel{t: t, p: scanner{s: src}, o: o}
 	defer o.Ahead.drop()
 	if err := top.read(); err != nil {

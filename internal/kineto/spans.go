@@ -1,6 +1,9 @@
 package kineto
 
-import "overlay/internal/par"
+import (
+	"overlay/internal/par"
+	"overlay/internal/trace"
+)
 
 // Span is where an event stands in the text: the offset of its '{', and in the lower spanArgs bits how far from there its
 // args stand. Where it ends is not kept: before the commas and blanks that lead to the next one.
@@ -33,8 +36,8 @@ const (
 )
 
 // NewSpans packs a list.
-func NewSpans(list []Span) Spans {
-	x := Spans{first: make([]int64, (len(list)+spanGroup-1)/spanGroup), near: make([]uint32, len(list))}
+func NewSpans(list []Span, lend trace.Lender) Spans {
+	x := Spans{first: make([]int64, (len(list)+spanGroup-1)/spanGroup), near: trace.Room[uint32](lend, len(list))}
 	group := func(g int) []Span { return list[g*spanGroup : min((g+1)*spanGroup, len(list))] }
 	par.EachRange(len(x.first), par.Ranges(len(x.first), 1<<10), func(_, from, to int) {
 		for g := from; g < to; g++ {

@@ -22,7 +22,7 @@ func TestSpans(t *testing.T) {
 			list = append(list, SpanAt(off, args))
 			off += usual
 		}
-		x := NewSpans(list)
+		x := NewSpans(list, nil)
 		if x.Len() != len(list) {
 			t.Fatalf("%d of %d spans", x.Len(), len(list))
 		}

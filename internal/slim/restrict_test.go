@@ -3,6 +3,8 @@ package slim
 import (
 	"testing"
 
+	"overlay/internal/cdg"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
@@ -15,7 +17,15 @@ func TestRestrict(t *testing.T) {
 		tr.Events = append(tr.Events, e)
 	}
 	tr.LinkLaunches()
-	out := restrict(tr, []bool{false, true, true, true})
+	s := slimmer{g: &graph.Graph{Graph: &cdg.Graph{Layout: &cdg.Layout{Trace: tr}}}, keep: make([]bool, 4)}
+	lent := 0
+	tr.Lend = func(int) []byte { lent++; return nil }
+	s.restrict() // its room is taken again
+	s.keep = []bool{false, true, true, true}
+	out := s.restrict()
+	if lent != 1 || out.Lend != nil {
+		t.Errorf("asked for room %d times, want once and no more", lent)
+	}
 	if l := out.Launch(1); l != trace.NoEvent {
 		t.Errorf("launched by %d, which is left out", l)
 	}

@@ -47,7 +47,8 @@ type slimmer struct {
 	keep    []bool
 	allowed []bool // per event: it may be kept; nil for everything
 
-	climbed []bool // per activity: what encloses it is kept
+	climbed []bool        // per activity: what encloses it is kept
+	events  []trace.Event // of what is kept, in the room of the try before
 }
 
 func (s *slimmer) event(id trace.EventID) {
@@ -253,7 +254,7 @@ func unite(segments []critpath.Segment, near int64) []timeSpan {
 // differences returns segments of p that are missing from the path of what is kept: of each run of them the latest,
 // since the walk goes backward. It also reports whether the phase of an event on the path differs.
 func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []critpath.Segment, phases bool) {
-	g, _, err := graph.Begin(restrict(s.g.Trace, s.keep), cdg.Options{Recorded: rec, Threads: s.g.Threads}) // neither asks for nodes
+	g, _, err := graph.Begin(s.restrict(), cdg.Options{Recorded: rec, Threads: s.g.Threads}) // neither asks for nodes
 	if err != nil {
 		panic("slim: internal error: " + err.Error()) // the recorded window needs no search
 	}
@@ -289,9 +290,13 @@ func (s *slimmer) differences(p *critpath.Path, rec *cdg.Recorded) (wrong []crit
 }
 
 // restrict is a trace in which everything but the kept events is nothing; positions stay.
-func restrict(tr *trace.Trace, keep []bool) *trace.Trace {
+func (s *slimmer) restrict() *trace.Trace {
+	tr, keep := s.g.Trace, s.keep
+	if s.events == nil {
+		s.events = trace.Room[trace.Event](tr.Lend, len(tr.Events))
+	}
 	out := *tr
-	out.Events, out.Wide = make([]trace.Event, len(tr.Events)), slices.Clip(tr.Wide)
+	out.Events, out.Wide, out.Lend = s.events, slices.Clip(tr.Wide), nil // what is lent is not given back, and there may be more tries
 	for i := range tr.Events {
 		id := trace.EventID(i)
 		switch l := tr.Launch(id); {

@@ -103,6 +103,7 @@ type Trace struct {
 	GraphEdges []GraphEdge
 
 	Source Source // what is read from the input on demand: args
+	Lend   Lender // memory for what there is much of, see Room; nil: there is none beside the collector's
 }
 
 // Str returns the string of a symbol.
