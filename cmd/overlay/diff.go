@@ -69,7 +69,7 @@ func (j *job) diff() error {
 	}
 	d := report.Compare(sides[0], sides[1])
 	d.Explain(&explained)
-	return j.showDifference(d, j.files[0], j.files[1])
+	return j.showDifference(ofTraces(d, j.files[0], j.files[1]))
 }
 
 // diffSteps compares two steps of one trace.
@@ -106,13 +106,29 @@ func (j *job) diffSteps() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", inputName(j.files[0]), err)
 	}
-	return j.showDifference(d, d.Steps.Before.Name, d.Steps.After.Name)
+	return j.showDifference(ofTraces(d, d.Steps.Before.Name, d.Steps.After.Name))
 }
 
-// showDifference prints a difference, or writes it where the flags say. before and after are what the verdict calls its sides.
-func (j *job) showDifference(d *report.Difference, before, after string) error {
-	if limit := j.opts.failIfSlower; limit >= 0 && d.Slower > limit {
-		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, after, tables.FormatPercent(d.Slower), before, tables.GivenPercent(limit))
+// difference is one of two traces or of two jobs, as it can be printed and drawn.
+type difference struct {
+	slower              float64 // percent
+	before, after       string  // what the verdict calls its sides
+	page, picture, json func(w io.Writer) error
+	markdown            func(w io.Writer, changes int) error
+	text                func(w io.Writer, o report.TextOptions, changes int) error
+}
+
+func ofTraces(d *report.Difference, before, after string) *difference {
+	return &difference{slower: d.Slower, before: before, after: after, json: d.WriteJSON, text: d.WriteText,
+		page:     func(w io.Writer) error { return page.WriteDifference(w, d) },
+		picture:  func(w io.Writer) error { return page.DrawDifference(w, d) },
+		markdown: func(w io.Writer, n int) error { return page.CommentDifference(w, d, n) }}
+}
+
+// showDifference prints a difference, or writes it where the flags say.
+func (j *job) showDifference(d *difference) error {
+	if limit := j.opts.failIfSlower; limit >= 0 && d.slower > limit {
+		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, d.after, tables.FormatPercent(d.slower), d.before, tables.GivenPercent(limit))
 	}
 	html, err := j.createReport(j.opts.html)
 	if err != nil {
@@ -123,19 +139,19 @@ func (j *job) showDifference(d *report.Difference, before, after string) error {
 		return err
 	}
 	if picture != nil {
-		if err := page.DrawDifference(picture, d); err != nil {
+		if err := d.picture(picture); err != nil {
 			return err
 		}
 	}
 	switch {
 	case html != nil:
-		return page.WriteDifference(html, d)
+		return d.page(html)
 	case j.opts.json:
-		j.result = d.WriteJSON
+		j.result = d.json
 	case j.opts.markdown:
-		j.result = func(w io.Writer) error { return page.CommentDifference(w, d, changesListed) }
+		j.result = func(w io.Writer) error { return d.markdown(w, changesListed) }
 	default:
-		j.result = func(w io.Writer) error { return d.WriteText(w, j.textOptions(j.resultTo), changesListed) }
+		j.result = func(w io.Writer) error { return d.text(w, j.textOptions(j.resultTo), changesListed) }
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (j *job) diffJobs(sides [2]*found) (done bool, err error) {
 		}
 		made[i] = report.NewJob(r.source)
 	}
-	return true, j.showJobDifference(report.CompareJobs(made[0], made[1]), j.files[0], j.files[1])
+	return true, j.showDifference(ofJobs(report.CompareJobs(made[0], made[1]), j.files[0], j.files[1]))
 }
 
 // diffJobSteps compares two steps of one job. It returns the name of the trace where there is one rank only.
@@ -76,36 +76,12 @@ func (j *job) diffJobSteps(f *found) (only string, err error) {
 	}
 	d := report.CompareJobSteps(made[0], made[1])
 	names := d.Labels()
-	return "", j.showJobDifference(d, names[0], names[1])
+	return "", j.showDifference(ofJobs(d, names[0], names[1]))
 }
 
-// showJobDifference prints a difference of jobs, or writes it where the flags say. before and after are what the verdict calls its sides.
-func (j *job) showJobDifference(d *report.JobDifference, before, after string) error {
-	if limit := j.opts.failIfSlower; limit >= 0 && d.Slower > limit {
-		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, after, tables.FormatPercent(d.Slower), before, tables.GivenPercent(limit))
-	}
-	html, err := j.createReport(j.opts.html)
-	if err != nil {
-		return err
-	}
-	picture, err := j.createReport(j.opts.svg)
-	if err != nil {
-		return err
-	}
-	if picture != nil {
-		if err := page.DrawJobDifference(picture, d); err != nil {
-			return err
-		}
-	}
-	switch {
-	case html != nil:
-		return page.WriteJobDifference(html, d)
-	case j.opts.json:
-		j.result = d.WriteJSON
-	case j.opts.markdown:
-		j.result = func(w io.Writer) error { return page.CommentJobDifference(w, d, changesListed) }
-	default:
-		j.result = func(w io.Writer) error { return d.WriteText(w, j.textOptions(j.resultTo), changesListed) }
-	}
-	return nil
+func ofJobs(d *report.JobDifference, before, after string) *difference {
+	return &difference{slower: d.Slower, before: before, after: after, json: d.WriteJSON, text: d.WriteText,
+		page:     func(w io.Writer) error { return page.WriteJobDifference(w, d) },
+		picture:  func(w io.Writer) error { return page.DrawJobDifference(w, d) },
+		markdown: func(w io.Writer, n int) error { return page.CommentJobDifference(w, d, n) }}
 }
