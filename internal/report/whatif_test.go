@@ -8,10 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
 	"overlay/internal/report"
+	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/reported"
 	"overlay/internal/whatif"
 )
@@ -44,14 +42,7 @@ func TestWhatIfForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tr := range reported.Traces(t) {
-		g, err := graph.Build(tr, cdg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := critpath.Exact(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g, p := testtrace.Exact(t, tr)
 		m := whatif.New(g)
 		sc, err := whatif.NewSelector(m, report.Readable).Scenario("class:cpu=0.5")
 		if err != nil {

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/analyses"
-	"overlay/internal/anonymize"
 	"pgregory.net/rapid"
 
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
+	"overlay/internal/analyses"
+	"overlay/internal/anonymize"
+	"overlay/internal/testtrace"
+
 	"overlay/internal/kineto"
 	"overlay/internal/report"
 	"overlay/internal/trace"
@@ -76,21 +75,11 @@ path cpu cpu cpu
 // told is what the program makes of a trace, names as anonymising leaves them.
 func told(t *testing.T, text string) string {
 	t.Helper()
-	tr, err := kineto.Parse([]byte(text), "acme.json", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, []byte(text))
 	if err := tr.Check(); err != nil {
 		t.Fatal(err)
 	}
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, p := testtrace.Exact(t, tr)
 	anonymous, _, err := anonymize.Graph(g, p)
 	if err != nil {
 		t.Fatal(err)
@@ -148,10 +137,7 @@ func TestProcessesOfAnEntry(t *testing.T) {
 {"ph":"X","name":"pulled","pid":45,"tid":2,"ts":9,"dur":5},
 {"ph":"M","name":"process_name","pid":45,"tid":0,"args":{"name":"Acme Board"}}]`
 	parse := func(text string) *trace.Trace {
-		tr, err := kineto.Parse([]byte(text), "board.json", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Parse(t, []byte(text))
 		return tr
 	}
 	tr := parse(board)
