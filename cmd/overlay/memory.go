@@ -25,7 +25,8 @@ const (
 // the collector does not know.
 func limitHeap(container, outside int64) {
 	if container > 0 && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(max(int64(heapShare*float64(container))-outside, 64<<20))
+		heapLimit.Store(max(int64(heapShare*float64(container))-outside, 64<<20))
+		debug.SetMemoryLimit(heapLimit.Load())
 	}
 }
 
