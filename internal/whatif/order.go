@@ -9,6 +9,15 @@ import (
 // starts before its operation. Of threads that meet at one instant, who hands over comes first.
 func (b *modelBuilder) order() {
 	g, m := b.g, b.m
+	m.act = make([]cdg.ActID, len(m.at))
+	for i := range m.act {
+		m.act[i] = cdg.NoAct
+	}
+	for op, i := range m.opPoint {
+		if i != none {
+			m.act[i] = m.firstOp + cdg.ActID(op)
+		}
+	}
 	start := func(i int32) int64 {
 		if a := m.act[i]; a != cdg.NoAct {
 			return g.Acts[a].Start
@@ -65,12 +74,6 @@ func (b *modelBuilder) renumber(place []int32) {
 	}
 	m.cost.long = long
 	m.act = inOrder(m.act, old)
-	m.prev = inOrder(m.prev, old)
-	for i, p := range m.prev {
-		if p != none {
-			m.prev[i] = place[p]
-		}
-	}
 	depFrom, deps := make([]int32, len(m.depFrom)), make([]dep, len(m.deps))
 	for i, o := range old {
 		depFrom[i+1] = depFrom[i] + m.depFrom[o+1] - m.depFrom[o]
@@ -113,6 +116,15 @@ func (b *modelBuilder) renumber(place []int32) {
 				list[from+i] = place[p]
 			}
 		})
+	}
+	m.prev = make([]int32, len(old))
+	for i := range m.prev {
+		m.prev[i] = none
+	}
+	for _, list := range m.border {
+		for i := 1; i < len(list); i++ {
+			m.prev[list[i]] = list[i-1]
+		}
 	}
 }
 
