@@ -33,6 +33,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/graph"
+	"overlay/internal/par"
 )
 
 // Model is a graph made ready for replays: points in an order in which each follows from earlier ones.
@@ -155,14 +156,14 @@ func newModel(g, kept *graph.Graph) *Model {
 	b := &modelBuilder{m: m, g: &part, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
 	m.class, m.own = sync.OnceValue(m.classes), sync.OnceValue(m.ownTimes)
 	b.holds = g.Holds()
-	b.relate()
 	b.measure()
 	b.markBorders()
+	related := par.Beside(b.relate) // points are numbered by one processor
 	b.layPoints()
-	b.layParts()
-	m.g, g = kept, nil
+	related()
 	b.collect()
-	b.layDeps()
+	g = nil
+	b.layDeps(kept)
 	b.describe()
 	b.forget()
 	b.g = kept.Graph
