@@ -11,6 +11,15 @@ import (
 // starts before its operation. Of threads that meet at one instant, who hands over comes first.
 func (b *modelBuilder) order() {
 	g, m := b.g, b.m
+	m.act = make([]cdg.ActID, len(m.at))
+	for i := range m.act {
+		m.act[i] = cdg.NoAct
+	}
+	for op, i := range m.opPoint {
+		if i != none {
+			m.act[i] = m.firstOp + cdg.ActID(op)
+		}
+	}
 	start := func(i int32) int64 {
 		if a := m.act[i]; a != cdg.NoAct {
 			return g.Acts[a].Start
@@ -81,12 +90,6 @@ func (b *modelBuilder) renumber(place []int32) {
 	}
 	m.cost.long = long
 	m.act = inOrder(m.act, old)
-	m.prev = inOrder(m.prev, old)
-	for i, p := range m.prev {
-		if p != none {
-			m.prev[i] = place[p]
-		}
-	}
 	depFrom, deps := make([]int32, len(m.depFrom)), make([]dep, len(m.deps))
 	for i, o := range old {
 		depFrom[i+1] = depFrom[i] + m.depFrom[o+1] - m.depFrom[o]
@@ -129,6 +132,15 @@ func (b *modelBuilder) renumber(place []int32) {
 				list[from+i] = place[p]
 			}
 		})
+	}
+	m.prev = make([]int32, len(old))
+	for i := range m.prev {
+		m.prev[i] = none
+	}
+	for _, list := range m.border {
+		for i := 1; i < len(list); i++ {
+			m.prev[list[i]] = list[i-1]
+		}
 	}
 }
 

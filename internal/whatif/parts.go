@@ -70,7 +70,7 @@ func (b *modelBuilder) waitsForWork(l cdg.LaneID, piece int) bool {
 func (b *modelBuilder) waitFor(l cdg.LaneID, piece int, t int64) cdg.WaitID {
 	g := b.g
 	if next := piece + 1; next < int(g.PieceFirst[l+1]) && g.Pieces[next].Start == t {
-		if !b.real[next] {
+		if !b.real.Has(cdg.ActID(next)) {
 			return cdg.NoWait
 		}
 		return g.Pieces[next].Begun
