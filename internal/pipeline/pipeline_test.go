@@ -10,7 +10,6 @@ import (
 
 	"overlay/internal/analyses"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/pipeline"
 	"overlay/internal/report"
@@ -41,12 +40,9 @@ func TestEach(t *testing.T) {
 
 // TestEachError says which trace holds nothing, and passes on what the callers' functions say.
 func TestEachError(t *testing.T) {
-	empty, err := kineto.Parse([]byte(`{"traceEvents":[]}`), "empty", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	empty := testtrace.Parse(t, []byte(`{"traceEvents":[]}`))
 	demo := testtrace.Made(t)[0].Trace
-	err = pipeline.Each(2, pipeline.Options{}, func(i int) (*trace.Trace, error) { return []*trace.Trace{demo, empty}[i], nil }, func(int, *pipeline.Run) error { return nil })
+	err := pipeline.Each(2, pipeline.Options{}, func(i int) (*trace.Trace, error) { return []*trace.Trace{demo, empty}[i], nil }, func(int, *pipeline.Run) error { return nil })
 	var side *pipeline.Error
 	if !errors.As(err, &side) || side.Index != 1 || !errors.Is(err, pipeline.ErrNothing) {
 		t.Errorf("error %v", err)
@@ -83,10 +79,7 @@ func TestMethods(t *testing.T) {
 	if _, err := r.Draw(overlay.Options{Slim: true}).Write(&out, pipeline.Chrome); err != nil {
 		t.Fatal(err)
 	}
-	slim, err := kineto.Parse(out.Bytes(), "slim", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	slim := testtrace.Parse(t, out.Bytes())
 	if m, recorded := method(slim, pipeline.Options{}); m != "ctda" || !recorded {
 		t.Errorf("slim: %s, recorded %v", m, recorded)
 	}

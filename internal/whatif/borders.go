@@ -169,25 +169,34 @@ func (x *marker) mark(l cdg.LaneID, t int64) {
 	x.inner[l] = append(x.inner[l], t)
 }
 
-// nearby is how far a look-up goes on from where the one before ended: most are asked for in order of time.
-const nearby = 8
-
 // lookUp returns the first of n ascending items that is behind what is looked for; n for none. It begins at *hint,
-// which says where the look-up before ended.
+// which says where the look-up before ended, and goes on in steps that double: most are asked for in order of time.
 func lookUp(hint *int32, n int, behind func(i int) bool) int {
-	i := min(int(*hint), n)
-	if i == 0 || !behind(i-1) {
-		for end := min(i+nearby, n); i < end && !behind(i); {
-			i++
+	low := min(int(*hint), n)
+	high, step := low, 1
+	if low == 0 || !behind(low-1) {
+		for low+step <= n && !behind(low+step-1) {
+			low += step
+			step *= 2
 		}
-		if i == n || behind(i) {
-			*hint = int32(i)
-			return i
+		high = min(low+step-1, n)
+	} else {
+		high--
+		for step <= high && behind(high-step) {
+			high -= step
+			step *= 2
+		}
+		low = max(high-step+1, 0)
+	}
+	for low < high { // it is one of low to high
+		if mid := int(uint(low+high) >> 1); behind(mid) {
+			high = mid
+		} else {
+			low = mid + 1
 		}
 	}
-	i = sort.Search(n, behind)
-	*hint = int32(i)
-	return i
+	*hint = int32(low)
+	return low
 }
 
 // pieceAt is Graph.PieceAt.

@@ -1,6 +1,8 @@
 package whatif
 
 import (
+	"slices"
+
 	"overlay/internal/cdg"
 	"overlay/internal/par"
 )
@@ -32,6 +34,14 @@ func (b *modelBuilder) order() {
 		s, t := start(*x), start(*y)
 		return s < t || s == t && *x < *y
 	})
+	met := make(Set, (len(m.at)+63)/64) // borders with a source on another thread at the same instant
+	inRanges(len(m.at), func(from, to int) {
+		for i := max(from, 1); i < to; i++ {
+			if m.act[i] == cdg.NoAct && slices.ContainsFunc(m.deps[m.depFrom[i]:m.depFrom[i+1]], func(d dep) bool { return b.meets(&d, int32(i)) }) {
+				met.addShared(cdg.ActID(i))
+			}
+		}
+	})
 	place := make([]int32, len(m.at)) // 0: not placed yet
 	next := int32(1)
 	var put func(i int32)
@@ -39,10 +49,10 @@ func (b *modelBuilder) order() {
 		if place[i] != 0 {
 			return
 		}
-		place[i] = -1
-		if m.act[i] == cdg.NoAct {
+		if met.Has(cdg.ActID(i)) {
+			place[i] = -1
 			for _, d := range m.deps[m.depFrom[i]:m.depFrom[i+1]] {
-				if d.src > 0 && m.act[d.src] == cdg.NoAct && m.at[d.src] == m.at[i] {
+				if b.meets(&d, i) {
 					if place[d.src] == -1 {
 						panic("whatif: internal error: threads wait for each other")
 					}
@@ -57,6 +67,12 @@ func (b *modelBuilder) order() {
 		put(i)
 	}
 	b.renumber(place)
+}
+
+// meets reports whether a border has a source on a thread at the same instant.
+func (b *modelBuilder) meets(d *dep, border int32) bool {
+	m := b.m
+	return d.src > 0 && m.act[d.src] == cdg.NoAct && m.at[d.src] == m.at[border]
 }
 
 // renumber gives every point its place. One list is brought into order after the other, so that little is held twice.

@@ -24,7 +24,7 @@ func (b *modelBuilder) layParts() {
 					own = min(b.leastOf(&g.Waits[w], owner), to-from)
 				} else if x, ok := b.asked[int32(piece+1)]; ok && x.end == to {
 					own = 0
-				} else if _, ok := b.heldUntil(lane, to); ok {
+				} else if b.isHeld(lane, to) {
 					own = min(b.m.typical[callTime], to-from)
 				}
 			}
