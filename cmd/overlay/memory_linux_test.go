@@ -49,7 +49,7 @@ func TestMemoryIsSeen(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			debug.FreeOSMemory()
 			held := max(privateMemory(), takenMemory())
-			full := watchMemory(int64(float64(held+some/2)/stopShare), &workSize{}, func() {})
+			full := watchMemory(containerFor(held+some/2), &workSize{}, func() {})
 			wait := 20 * time.Second
 			if !c.seen {
 				wait = 100 * time.Millisecond
@@ -76,9 +76,10 @@ func TestHeapLimit(t *testing.T) {
 		env                      string
 		container, outside, want int64
 	}{
-		{"", 1000 << 20, 0, 850 << 20},
-		{"", 1000 << 20, 100 << 20, 750 << 20},
-		{"", 1000 << 20, 900 << 20, 64 << 20}, // with less it would collect all the time
+		{"", 1000 << 20, 0, 855 << 20},
+		{"", 1000 << 20, 100 << 20, 755 << 20},
+		{"", 100 << 20, 0, 83047219},
+		{"", 1000 << 20, 900 << 20, 32 << 20},
 		{"", 0, 0, 7 << 30},
 		{"5GiB", 1000 << 20, 0, 7 << 30},
 	} {

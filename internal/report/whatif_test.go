@@ -80,7 +80,7 @@ func TestWhatIfForms(t *testing.T) {
 			}
 		}
 		check()
-		w.AddBest(m.ReplayAll(m.Best(p, 3, report.Readable)), p)
+		w.AddBest(m.ReplayAll(m.Best(p, 3, report.NamesOf(tr).Hotspot)), p)
 		if len(w.Scenarios) < 3 {
 			t.Errorf("%s: %d scenarios", name, len(w.Scenarios))
 		}

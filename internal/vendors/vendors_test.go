@@ -263,3 +263,29 @@ func TestCanRecordWaits(t *testing.T) {
 		}
 	}
 }
+
+// TestOperations: what a communication kernel does, by its name or by what PyTorch recorded, and the library that it is of.
+func TestOperations(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)": {"allreduce", "NCCL"},
+		"ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)":                    {"", "NCCL"},
+		"mscclKernel_Sum_rccl_bfloat16_LL_false(mscclWork*)":                         {"", "RCCL"},
+		"hcom_reduceScatter__310":                                                    {"reducescatter", "HCCL"}, "oneccl_reduce_kernel": {"reduce", "oneCCL"}, "accl_v2": {"", "ACCL"}, "all-gather.3": {"", ""},
+	} {
+		if got := [2]string{vendors.OperationIn(name), vendors.LibraryOf(name)}; got != want || !vendors.IsCollective(name) {
+			t.Errorf("%s: %q, want %q; a collective: %v", name, got, want, vendors.IsCollective(name))
+		}
+	}
+	for recorded, want := range map[string]string{"allreduce": "AllReduce", "_allgather_base": "AllGather", "reduce_scatter_tensor_coalesced": "ReduceScatter", "all_to_allv": "AllToAll",
+		"broadcast": "Broadcast", "reduce": "Reduce", "gather": "Gather", "send": "Send", "sendrecv": "SendRecv", "acme_swap": "acme_swap", "": ""} {
+		if got := vendors.OperationWords(recorded); got != want {
+			t.Errorf("%s: %s, want %s", recorded, got, want)
+		}
+	}
+	if got := vendors.Renamed([]string{"hipLaunchKernel"})["NCCL"]; got != "RCCL" {
+		t.Errorf("on AMD NCCL is %q", got)
+	}
+	if got := vendors.Renamed([]string{"cudaLaunchKernel", "hipLaunchKernel"})["NCCL"]; got == "RCCL" {
+		t.Error("RCCL beside NVIDIA")
+	}
+}
