@@ -38,7 +38,8 @@ func containerFor(held int64) int64 {
 // the collector does not know.
 func limitHeap(container, outside int64) {
 	if container > 0 && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(max(int64(heapShare*float64(stopAt(container)))-outside, leastHeap))
+		heapLimit.Store(max(int64(heapShare*float64(stopAt(container)))-outside, leastHeap))
+		debug.SetMemoryLimit(heapLimit.Load())
 	}
 }
 

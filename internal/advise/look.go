@@ -28,8 +28,21 @@ func (r *graphs) dur(a cdg.ActID) int64          { return r.g.Acts[a].End - r.g.
 
 // launch is the call that launched an operation that starts in the window, else NoAct.
 func (r *run) launch(a cdg.ActID) cdg.ActID {
+	switch i := int(a - r.firstOp); {
+	case !r.kind(a).Device():
+		return cdg.NoAct
+	case i >= 0 && i < len(r.launches):
+		return r.launches[i]
+	case !r.inside(a):
+		return cdg.NoAct
+	}
+	return r.launcher(a)
+}
+
+// launcher is the call that launched an operation, wherever both start, else NoAct.
+func (r *graphs) launcher(a cdg.ActID) cdg.ActID {
 	l := r.tr.Launch(r.g.Acts[a].Event)
-	if l == trace.NoEvent || !r.inside(a) {
+	if l == trace.NoEvent {
 		return cdg.NoAct
 	}
 	return r.g.ActOf[l]
@@ -142,21 +155,31 @@ func (r *run) within(slicesOf []cdg.ActID) enclosed {
 		return nil
 	}
 	out := make(enclosed, len(r.g.Acts))
-	mine := r.m.SetOf(slicesOf...)
 	for a := range out {
 		out[a] = cdg.NoAct
-		if p := r.g.Parent[a]; p != cdg.NoAct && out[p] != cdg.NoAct {
-			out[a] = out[p]
-		} else if mine.Has(cdg.ActID(a)) {
-			out[a] = cdg.ActID(a)
-		}
 	}
-	for _, o := range r.ops {
-		if l := r.launch(o); l != cdg.NoAct {
-			out[o] = out[l]
+	r.outer(r.m.SetOf(slicesOf...), func(a, limit cdg.ActID) {
+		for in := a; in < limit; in++ {
+			out[in] = a
+		}
+	})
+	for i, l := range r.launches {
+		if l != cdg.NoAct {
+			out[int(r.firstOp)+i] = out[l]
 		}
 	}
 	return out
+}
+
+// outer visits the slices of a set that lie in no other one, each with the limit of what lies in it.
+func (r *graphs) outer(set whatif.Set, visit func(a, limit cdg.ActID)) {
+	limit := cdg.ActID(0)
+	set.Each(func(a cdg.ActID) {
+		if a >= limit {
+			limit = r.g.Enclosed(a)
+			visit(a, limit)
+		}
+	})
 }
 
 // outermost leaves out slices that lie in others of the list.
@@ -219,10 +242,12 @@ func (x *byName) of(tr *trace.Trace, s trace.Sym) uint32 {
 }
 
 // launching reports per thread whether it launches operations.
-func (r *run) launching() []bool {
+func (r *run) launching() []bool { return r.threads() }
+
+func (r *run) findLaunching() []bool {
 	out := make([]bool, len(r.g.Lanes))
-	for _, o := range r.ops {
-		if l := r.launch(o); l != cdg.NoAct {
+	for _, l := range r.launches {
+		if l != cdg.NoAct {
 			out[r.g.Acts[l].Lane] = true
 		}
 	}

@@ -29,6 +29,9 @@ type run struct {
 	total  critpath.Totals
 	kinds  []trace.Kind // per activity
 
+	firstOp  cdg.ActID   // streams lie behind threads: all activities from here on are operations
+	launches []cdg.ActID // per operation: the call that launched it, NoAct without one and of those that start outside of the window
+
 	names   [trace.NumKinds][]trace.Sym // names of activities by kind, in order of first appearance
 	first   []int32                     // CSR: activities of a name are list[first[name]:first[name+1]], in order of the graph
 	list    []cdg.ActID
@@ -40,6 +43,7 @@ type run struct {
 	byCause func() map[string][]wait         // what syncs are about
 	syncs   func() map[cdg.ActID][]cdg.ActID // synchronising calls by the operator around them
 	results map[string]func() *found         // of rules
+	threads func() []bool                    // which ones launch, by lane
 	comms   func() []cdg.ActID               // collectives of devices
 	small   func() smallCopies               // to devices
 	shapes  func() []kernel                  // long kernels of computation, by start
@@ -64,6 +68,7 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	r.gemms = byName{make([]atomic.Uint32, len(r.tr.Syms)), maybeBatched}
 	r.moved, r.span, r.device = sync.OnceValue(r.findMoved), sync.OnceValues(r.findLaunches), roofline.Devices(r.tr)
 	r.byCause, r.syncs, r.comms = sync.OnceValue(r.waitsByCause), sync.OnceValue(r.findSyncsByOp), sync.OnceValue(r.findCollectives)
+	r.threads = sync.OnceValue(r.findLaunching)
 	r.small, r.shapes, r.matmuls, r.steps = sync.OnceValue(r.findSmallToDevice), sync.OnceValue(r.findKernels), sync.OnceValue(r.findProducts), sync.OnceValue(r.findStepTimes)
 	r.results = make(map[string]func() *found, len(rules))
 	for _, rl := range rules {
@@ -72,6 +77,11 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	n := len(g.Acts)
 	r.own, r.waited = make([]int64, n), make([]bool, n)
 	r.kinds = make([]trace.Kind, n)
+	r.firstOp = cdg.ActID(n)
+	if l := slices.IndexFunc(g.Lanes, func(l cdg.Lane) bool { return l.Stream }); l >= 0 {
+		r.firstOp = g.Lanes[l].First
+	}
+	r.launches = make([]cdg.ActID, n-int(r.firstOp))
 	owned := par.Beside(r.addPieces)
 	r.addActs()
 	owned()
@@ -113,7 +123,8 @@ type acts struct {
 func (r *run) addActs() {
 	n, syms := len(r.g.Acts), len(r.tr.Syms)
 	parts := make([]acts, par.Ranges(n, max(actsRange, 2*syms)))
-	par.EachRange(n, len(parts), func(part, from, to int) { parts[part] = r.actsOf(from, to) })
+	names := make([]trace.Sym, n) // of the window's, else outside
+	par.EachRange(n, len(parts), func(part, from, to int) { parts[part] = r.actsOf(from, names[from:to]) })
 	seen := make([]uint32, syms)
 	r.first = make([]int32, syms+1)
 	for i := range parts {
@@ -144,36 +155,46 @@ func (r *run) addActs() {
 	r.list = make([]cdg.ActID, r.first[syms])
 	par.EachRange(n, len(parts), func(part, from, to int) {
 		next := parts[part].first
-		for a := cdg.ActID(from); a < cdg.ActID(to); a++ {
-			if r.inside(a) {
-				s := r.event(a).Name
-				r.list[next[s]] = a
+		for i, s := range names[from:to] {
+			if s != outside {
+				r.list[next[s]] = cdg.ActID(from + i)
 				next[s]++
 			}
 		}
 	})
 }
 
-func (r *run) actsOf(from, to int) acts {
+// outside is the name of activities that do not start in the window.
+const outside = ^trace.Sym(0)
+
+// actsOf looks at activities from one on, and fills in their names.
+func (r *run) actsOf(from int, names []trace.Sym) acts {
 	g := r.g
 	x := acts{first: make([]int32, len(r.tr.Syms)), seen: make([]uint32, len(r.tr.Syms))}
-	for a := cdg.ActID(from); a < cdg.ActID(to); a++ {
+	for i := range names {
+		a := cdg.ActID(from + i)
 		act := &g.Acts[a]
 		e := &r.tr.Events[act.Event]
-		r.kinds[a] = e.Kind
+		r.kinds[a], names[i] = e.Kind, outside
+		stream := a >= r.firstOp
 		if !r.inside(a) {
+			if stream {
+				r.launches[a-r.firstOp] = cdg.NoAct
+			}
 			continue
 		}
+		names[i] = e.Name
 		x.first[e.Name]++
 		if k := uint32(1) << e.Kind; x.seen[e.Name]&k == 0 {
 			x.seen[e.Name] |= k
 			x.names[e.Kind] = append(x.names[e.Kind], e.Name)
 		}
-		if !g.Lanes[act.Lane].Stream {
+		if !stream {
 			r.addWait(&x.waits, a)
 			continue
 		}
 		x.ops = append(x.ops, a)
+		r.launches[a-r.firstOp] = r.launcher(a)
 		r.own[a] = min(act.End, g.Window.End) - act.Start
 	}
 	return x
@@ -183,7 +204,7 @@ func (r *run) actsOf(from, to int) acts {
 // for. What a scenario takes is worked out again later, from own times, the layout, and what the rule keeps for it.
 func (r *run) forget() {
 	r.g = r.g.Bare()
-	r.ops, r.list, r.callers, r.results, r.syncs, r.shapes, r.matmuls, r.steps = nil, nil, nil, nil, nil, nil, nil, nil
+	r.ops, r.launches, r.list, r.callers, r.results, r.syncs, r.shapes, r.matmuls, r.steps = nil, nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room

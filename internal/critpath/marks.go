@@ -155,7 +155,7 @@ func (p *Path) markFrom(t *tally) {
 	p.total, p.Covered = &total, t.covered
 	ms := newMarks(on, on.Freeze())
 	p.kinds = make([]SegmentKind, ms.Len())
-	longest := make([]int64, ms.Len()) // ns: of its segments
+	longest := Marks{ns: make([]uint32, ms.Len())} // of its segments
 	last := -1
 	for i, s := range p.Segments.All() {
 		if !s.Owned() {
@@ -167,8 +167,9 @@ func (p *Path) markFrom(t *tally) {
 			ms.id[k] = int32(i)
 		}
 		ms.set(k, sum+ns)
-		if ns > longest[k] {
-			longest[k], p.kinds[k] = ns, s.Kind
+		if ns > longest.time(k) {
+			longest.set(k, ns)
+			p.kinds[k] = s.Kind
 		}
 		if last >= 0 {
 			ms.next[last] = ms.id[k] // the last time counts

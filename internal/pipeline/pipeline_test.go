@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 
 	"overlay/internal/analyses"
@@ -117,14 +118,19 @@ func TestDrawEndsTheRun(t *testing.T) {
 
 // TestLean: a run that keeps no more of the graph than drawing takes reports, advises and draws as any other.
 func TestLean(t *testing.T) {
-	for _, made := range testtrace.Made(t)[:3] {
+	some := testtrace.Made(t)[:3]
+	if !slices.ContainsFunc(some, func(m testtrace.MadeTrace) bool { return m.Trace.Ext != nil }) {
+		t.Fatal("no external ids to let go of")
+	}
+	for _, made := range some {
 		for _, o := range []pipeline.Options{{}, {Advise: true}, {Advise: true, Method: critpath.CTDA}, {Advise: true, Anonymous: true},
 			{Outline: true}, {Advise: true, Outline: true}, {Advise: true, Outline: true, Anonymous: true}} {
 			var text [3][]byte
 			for i := range text {
 				o.Lean = i > 0
 				back := pipeline.ManyEvents([]int{0, 1 << 30, 0}[i]) // and one that makes one thing after the other
-				r, err := pipeline.Solve(made.Trace, o, true)
+				tr := *made.Trace                                    // what a lean run lets go of the next one needs
+				r, err := pipeline.Solve(&tr, o, true)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -136,6 +142,10 @@ func TestLean(t *testing.T) {
 					t.Fatal(err)
 				}
 				text[i] = out.Bytes()
+				kept := !(i == 2 && !o.Anonymous && !o.Outline) // what is cut down is linked again
+				if has := tr.Ext != nil; has != (kept && made.Trace.Ext != nil) {
+					t.Errorf("%s: external ids are there: %v, want %v (%+v)", made.Name, has, kept, o)
+				}
 				back()
 			}
 			if !bytes.Equal(text[0], text[1]) || !bytes.Equal(text[0], text[2]) {
