@@ -74,7 +74,7 @@ func TestNeeds(t *testing.T) {
 		{options{command: "run"}, 0, 0, ""},
 		{options{command: "check"}, 1e9, 1e6, ""},
 		{options{command: "run", inputOptions: inputOptions{many: true}}, 1e9, 1e6, ""},
-		{options{command: "run"}, 250e6, 0, "a trace of 250 MB needs about 213 MB"},
+		{options{command: "run"}, 250e6, 0, "a trace of 250 MB needs about 215 MB"},
 		{options{command: "run"}, 250e6, 2_000_000, "2,000,000 events need about 355 MB"},
 		{options{command: "run", pictureOptions: pictureOptions{onlyCritical: true}}, 250e6, 2_000_000, "2,000,000 events need about 429 MB"},
 	} {

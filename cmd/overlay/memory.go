@@ -14,18 +14,32 @@ import (
 	"overlay/internal/tables"
 )
 
-// A container's memory is shared out like this: the heap is told to stay below heapShare of it, and when the process
-// holds stopShare of it the work is ended with a word, because the kernel would end it without one.
+// A container's memory is shared out like this: when the process holds all but restShare of it, or all but leastRest, the work
+// is ended with a word, because the kernel would end it without one; the heap is told to stay below heapShare of that. The rest is
+// for the kernel: pages of files that are being read or written cannot be taken back, and a disk reads 8 MiB at a time.
 const (
-	heapShare = 0.85
-	stopShare = 0.95
+	restShare = 0.05
+	leastRest = 12 << 20
+	heapShare = 0.9
+	leastHeap = 32 << 20 // with less it would collect all the time
 )
+
+// stopAt is how much the process may hold in a container.
+func stopAt(container int64) int64 {
+	return container - max(int64(restShare*float64(container)), leastRest)
+}
+
+// containerFor is the container in which the process may hold so much.
+func containerFor(held int64) int64 {
+	return max(int64(float64(held)/(1-restShare)), held+leastRest)
+}
 
 // limitHeap makes the garbage collector work harder before the container's limit is reached. outside is memory that
 // the collector does not know.
 func limitHeap(container, outside int64) {
 	if container > 0 && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(max(int64(heapShare*float64(container))-outside, 64<<20))
+		heapLimit.Store(max(int64(heapShare*float64(stopAt(container)))-outside, leastHeap))
+		debug.SetMemoryLimit(heapLimit.Load())
 	}
 }
 
@@ -72,7 +86,7 @@ func (w *workSize) expect(o *options) {
 // tight reports whether the work may need more than the container has.
 func (w *workSize) tight(container int64) bool {
 	need := needsAnyway + w.perEvent.Load()*(w.text.Load()/smallEvent) + w.held.Load()
-	return container > 0 && w.perEvent.Load() > 0 && float64(need) > stopShare*float64(container)
+	return container > 0 && w.perEvent.Load() > 0 && need > stopAt(container)
 }
 
 // needs says how much memory the work is likely to need in all; "" when nobody knows.
@@ -97,7 +111,7 @@ func (w *workSize) needs() string {
 	if w.events.Load() == 0 {
 		verb = "needs"
 	}
-	return fmt.Sprintf("%s %s about %s", what, verb, megabytes(int64(float64(needsAnyway+each*events+w.held.Load())/stopShare)))
+	return fmt.Sprintf("%s %s about %s", what, verb, megabytes(containerFor(needsAnyway+each*events+w.held.Load())))
 }
 
 // watchMemory sends a message when the process holds nearly all memory that its container may use. Pages of files do
@@ -111,7 +125,7 @@ func watchMemory(container int64, w *workSize, slow func()) <-chan error {
 	go func() {
 		for range time.Tick(2 * time.Millisecond) {
 			written := w.written.Load()
-			if held := max(privateMemory(), takenMemory()) + written; float64(held) > stopShare*float64(container) {
+			if held := max(privateMemory(), takenMemory()) + written; held > stopAt(container) {
 				slow()
 				needs := cmp.Or(w.needs(), "the work needs more")
 				if written > 0 {

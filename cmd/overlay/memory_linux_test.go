@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -49,7 +50,7 @@ func TestMemoryIsSeen(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			debug.FreeOSMemory()
 			held := max(privateMemory(), takenMemory())
-			full := watchMemory(int64(float64(held+some/2)/stopShare), &workSize{}, func() {})
+			full := watchMemory(containerFor(held+some/2), &workSize{}, func() {})
 			wait := 20 * time.Second
 			if !c.seen {
 				wait = 100 * time.Millisecond
@@ -71,14 +72,16 @@ func TestMemoryIsSeen(t *testing.T) {
 
 // TestHeapLimit: the heap gets its share of the container, less what lies beside it; what the user set counts more.
 func TestHeapLimit(t *testing.T) {
+	defer heapLimit.Store(heapLimit.Load())
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	for _, c := range []struct {
 		env                      string
 		container, outside, want int64
 	}{
-		{"", 1000 << 20, 0, 850 << 20},
-		{"", 1000 << 20, 100 << 20, 750 << 20},
-		{"", 1000 << 20, 900 << 20, 64 << 20}, // with less it would collect all the time
+		{"", 1000 << 20, 0, 855 << 20},
+		{"", 1000 << 20, 100 << 20, 755 << 20},
+		{"", 100 << 20, 0, 83047219},
+		{"", 1000 << 20, 900 << 20, 32 << 20},
 		{"", 0, 0, 7 << 30},
 		{"5GiB", 1000 << 20, 0, 7 << 30},
 	} {
@@ -89,6 +92,31 @@ func TestHeapLimit(t *testing.T) {
 			t.Errorf("container of %d, %d outside, GOMEMLIMIT=%q: limit of %d, want %d", c.container, c.outside, c.env, got, c.want)
 		}
 	}
+}
+
+// TestSpare: the process may hold what is in use and a little more, but never more than the container has; with little in use
+// nothing is said.
+func TestSpare(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	defer heapLimit.Store(heapLimit.Load())
+	heapLimit.Store(math.MaxInt64)
+	runtime.GC()
+	debug.SetMemoryLimit(7 << 30)
+	if setSpare(); debug.SetMemoryLimit(-1) != 7<<30 {
+		t.Error("a limit for a small heap")
+	}
+	const kept = 320 << 20
+	a := make([]byte, kept)
+	setSpare()
+	if got := debug.SetMemoryLimit(-1); got < kept+kept/100*gcSpare || got > kept+kept/4 {
+		t.Errorf("%d MB may be held where %d MB are in use", got>>20, kept>>20)
+	}
+	heapLimit.Store(100 << 20)
+	setSpare()
+	if got := debug.SetMemoryLimit(-1); got != heapLimit.Load() {
+		t.Errorf("limit of %d where the container's heap may have %d", got, heapLimit.Load())
+	}
+	runtime.KeepAlive(a)
 }
 
 // TestMachineMemory: of a container its limit counts.

@@ -6,9 +6,7 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
-	"overlay/internal/critpath"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 )
 
@@ -18,18 +16,12 @@ func TestActsInRanges(t *testing.T) {
 	if err := testtrace.Large(&text, 20_000, false); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := kineto.Parse(text.Bytes(), "large", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, text.Bytes())
 	g, err := graph.Build(tr, cdg.Options{Annotation: "ProfilerStep", Instance: "1:2"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testtrace.Path(t, g)
 	want := newRun(g, p)
 	defer func(was int) { actsRange = was }(actsRange)
 	actsRange = 10

@@ -2,13 +2,10 @@ package advise
 
 import (
 	"bytes"
-	"os"
 	"testing"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/processor"
@@ -21,14 +18,7 @@ func benchTraces(b *testing.B, bench func(b *testing.B, g *graph.Graph, p *critp
 	b.Helper()
 	run := func(name string, tr func(b *testing.B) *trace.Trace) {
 		b.Run(name, func(b *testing.B) {
-			g, err := graph.Build(tr(b), cdg.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			p, err := critpath.Exact(g)
-			if err != nil {
-				b.Fatal(err)
-			}
+			g, p := testtrace.Exact(b, tr(b))
 			b.ReportAllocs()
 			b.ResetTimer()
 			used := processor.Time()
@@ -37,15 +27,7 @@ func benchTraces(b *testing.B, bench func(b *testing.B, g *graph.Graph, p *critp
 		})
 	}
 	run("asdf_False", func(b *testing.B) *trace.Trace {
-		f, err := os.Open(corpus.Files(b, "SAF__amg_example__asdf_False*")[0])
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer f.Close()
-		tr, err := kineto.Read(f, "asdf_False", kineto.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		tr := testtrace.Read(b, corpus.Files(b, "SAF__amg_example__asdf_False*")[0])
 		return tr
 	})
 	for name, python := range map[string]bool{"generated": false, "generated with Python stacks": true} {
@@ -54,10 +36,7 @@ func benchTraces(b *testing.B, bench func(b *testing.B, g *graph.Graph, p *critp
 			if err := testtrace.Large(&src, 200_000, python); err != nil {
 				b.Fatal(err)
 			}
-			tr, err := kineto.Parse(src.Bytes(), "generated", kineto.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			tr := testtrace.Parse(b, src.Bytes())
 			return tr
 		})
 	}

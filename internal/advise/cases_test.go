@@ -5,9 +5,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 	"overlay/internal/whatif"
@@ -102,14 +99,7 @@ func (s *scene) work(n int) {
 // adviseOn is the advice on a trace.
 func adviseOn(t testing.TB, tr *trace.Trace) *Advice {
 	t.Helper()
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, p := testtrace.Exact(t, tr)
 	m := whatif.New(g)
 	a := New(m, p)
 	var all []whatif.Change

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 )
 
@@ -49,15 +49,7 @@ func TestVerdicts(t *testing.T) {
 			continue
 		}
 		traces++
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tr, err := kineto.Read(f, filepath.Base(file), kineto.Options{})
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Read(t, file)
 		a := adviseOn(t, tr)
 		for i := range a.Findings {
 			x := &a.Findings[i]

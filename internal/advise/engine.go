@@ -182,7 +182,9 @@ func (e *engine) ahead() {
 			continue
 		}
 		with := slices.Concat(all, f.changes)
-		changes, windows = append(changes, with), append(windows, &e.after[i])
+		if e.after[i] = e.a.Base - f.Alone; len(all) > len(e.base) { // else that is what was replayed
+			changes, windows = append(changes, with), append(windows, &e.after[i])
+		}
 		if e.mayBeListed(f) {
 			all = with
 		}

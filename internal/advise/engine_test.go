@@ -8,9 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/whatif"
 )
@@ -18,21 +15,8 @@ import (
 // TestGeneralAddsToWhatIsListed: where a general finding that gains much alone turns out to add too little, the next one adds to
 // what is listed, without it.
 func TestGeneralAddsToWhatIsListed(t *testing.T) {
-	var run testtrace.Run
-	run.Simulate(testtrace.Plant("", 1).With)
-	b, _ := run.Build()
-	tr, err := kineto.Parse(b.JSON(), "simulated.json", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Simulated(testtrace.Plant("", 1).With).Parse(t)
+	g, p := testtrace.Exact(t, tr)
 	m := whatif.New(g)
 	host, device := m.NewSet(), m.NewSet()
 	for a := range g.Acts {

@@ -28,8 +28,21 @@ func (r *graphs) dur(a cdg.ActID) int64          { return r.g.Acts[a].End - r.g.
 
 // launch is the call that launched an operation that starts in the window, else NoAct.
 func (r *run) launch(a cdg.ActID) cdg.ActID {
+	switch i := int(a - r.firstOp); {
+	case !r.kind(a).Device():
+		return cdg.NoAct
+	case i >= 0 && i < len(r.launches):
+		return r.launches[i]
+	case !r.inside(a):
+		return cdg.NoAct
+	}
+	return r.launcher(a)
+}
+
+// launcher is the call that launched an operation, wherever both start, else NoAct.
+func (r *graphs) launcher(a cdg.ActID) cdg.ActID {
 	l := r.tr.Launch(r.g.Acts[a].Event)
-	if l == trace.NoEvent || !r.inside(a) {
+	if l == trace.NoEvent {
 		return cdg.NoAct
 	}
 	return r.g.ActOf[l]
@@ -151,9 +164,9 @@ func (r *run) within(slicesOf []cdg.ActID) enclosed {
 			out[a] = cdg.ActID(a)
 		}
 	}
-	for _, o := range r.ops {
-		if l := r.launch(o); l != cdg.NoAct {
-			out[o] = out[l]
+	for i, l := range r.launches {
+		if l != cdg.NoAct {
+			out[int(r.firstOp)+i] = out[l]
 		}
 	}
 	return out
@@ -219,10 +232,12 @@ func (x *byName) of(tr *trace.Trace, s trace.Sym) uint32 {
 }
 
 // launching reports per thread whether it launches operations.
-func (r *run) launching() []bool {
+func (r *run) launching() []bool { return r.threads() }
+
+func (r *run) findLaunching() []bool {
 	out := make([]bool, len(r.g.Lanes))
-	for _, o := range r.ops {
-		if l := r.launch(o); l != cdg.NoAct {
+	for _, l := range r.launches {
+		if l != cdg.NoAct {
 			out[r.g.Acts[l].Lane] = true
 		}
 	}

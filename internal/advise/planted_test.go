@@ -3,7 +3,6 @@ package advise
 import (
 	"testing"
 
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 )
 
@@ -54,9 +53,6 @@ func TestBalanced(t *testing.T) {
 
 func adviseBytes(t *testing.T, text []byte) *Advice {
 	t.Helper()
-	tr, err := kineto.Parse(text, "simulated.json", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, text)
 	return adviseOn(t, tr)
 }

@@ -6,7 +6,6 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
 
@@ -31,7 +30,7 @@ var elementwiseChain = add(rule{
 		if r.launchesGraphs() {
 			return nil // its operations have no operators, and were compiled most often
 		}
-		is := r.fits(gpuKernel, func(s string) bool { return pointwise(s) && !vendors.IsCollective(s) })
+		is := r.m.SetOf(r.named(gpuKernel, func(s string) bool { return pointwise(s) && !vendors.IsCollective(s) })...)
 		steps, _ := r.optimizerSteps()
 		update := r.within(steps)
 		f := &found{change: r.scenario()}
@@ -61,7 +60,7 @@ var elementwiseChain = add(rule{
 				continue
 			}
 			for a := r.g.Lanes[l].First; a < r.g.Lanes[l].Limit; a++ {
-				if r.inside(a) && r.kind(a) == trace.Kernel && is[r.event(a).Name] && update.by(a) == cdg.NoAct && r.launch(a) != cdg.NoAct {
+				if is.Has(a) && update.by(a) == cdg.NoAct && r.launch(a) != cdg.NoAct {
 					chain = append(chain, a)
 				} else {
 					end()

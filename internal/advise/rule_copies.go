@@ -46,8 +46,8 @@ var _ = add(rule{
 	verify:   "no call waits for the copies named DtoH",
 	find: func(r *run) *found {
 		last := int64(0) // start of the last launch of a kernel
-		for _, o := range r.ops {
-			if l := r.launch(o); l != cdg.NoAct && r.kind(o) == trace.Kernel {
+		for i, l := range r.launches {
+			if l != cdg.NoAct && r.kind(r.firstOp+cdg.ActID(i)) == trace.Kernel {
 				last = max(last, r.g.Acts[l].Start)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
 
@@ -37,13 +36,16 @@ var _ = add(rule{
 				chained[a] = true
 			}
 		}
-		is := r.fits(gpuKernel, func(s string) bool {
-			return containsAny("copy_kernel", "copy_device", "direct_copy", "CatArray")(s) && !vendors.IsCollective(s)
-		})
+		candidates := r.m.SetOf(r.named(gpuCopy, func(s string) bool { return !toDevice(s) && !toHost(s) })...)
+		copying := containsAny("copy_kernel", "copy_device", "direct_copy", "CatArray")
+		for s := range r.fits(gpuKernel, func(s string) bool { return copying(s) && !vendors.IsCollective(s) }) {
+			for _, a := range r.list[r.first[s]:r.first[s+1]] {
+				candidates.Add(a)
+			}
+		}
 		var list []cdg.ActID
 		for _, a := range r.ops {
-			if !is[r.event(a).Name] && (r.kind(a) != trace.Memcpy || toDevice(r.name(a)) || toHost(r.name(a))) ||
-				chained[a] || graphs.by(a) != cdg.NoAct || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch {
+			if !candidates.Has(a) || chained[a] || graphs.by(a) != cdg.NoAct || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch {
 				continue
 			}
 			moves, other := false, false

@@ -121,6 +121,9 @@ func (r *run) findProducts() (out []roofline.Row) {
 			list = append(list, a)
 		}
 	}
+	if len(list) == 0 {
+		return nil
+	}
 	for _, row := range roofline.NewMeter(r.g).RowsOf(list) {
 		if row.Matrix {
 			out = append(out, row)

@@ -27,12 +27,12 @@ var hostBound = add(rule{
 	verify:   "the CPU's share of the critical path falls",
 	find: func(r *run) *found {
 		launches, short := 0, 0
-		for _, o := range r.ops {
-			if r.launch(o) == cdg.NoAct {
+		for i, l := range r.launches {
+			if l == cdg.NoAct {
 				continue
 			}
 			launches++
-			if r.dur(o) < shortKernel {
+			if r.dur(r.firstOp+cdg.ActID(i)) < shortKernel {
 				short++
 			}
 		}
@@ -40,14 +40,20 @@ var hostBound = add(rule{
 		if cpu*5 < r.window || launches < aLoop || 10*short < 3*launches && launches < manyInStep*max(1, len(r.g.Steps)) {
 			return nil
 		}
-		on, step := r.launching(), make([]bool, len(r.tr.Syms))
+		steps := r.m.NewSet()
 		for s, name := range r.tr.Syms {
-			step[s] = strings.HasPrefix(name, trace.StepPrefix)
+			if strings.HasPrefix(name, trace.StepPrefix) {
+				for _, a := range r.list[r.first[s]:r.first[s+1]] {
+					steps.Add(a)
+				}
+			}
 		}
-		var list []cdg.ActID
-		for a := range r.g.Acts {
-			if on[r.g.Acts[a].Lane] && r.inside(cdg.ActID(a)) && !step[r.event(cdg.ActID(a)).Name] {
-				list = append(list, cdg.ActID(a))
+		list := make([]cdg.ActID, 0, r.firstOp)
+		for l, on := range r.launching() {
+			for a := r.g.Lanes[l].First; on && a < r.g.Lanes[l].Limit; a++ {
+				if r.inside(a) && !steps.Has(a) {
+					list = append(list, a)
+				}
 			}
 		}
 		f := &found{change: r.scenario(), do: "torch.compile, CUDA graphs, larger batches",

@@ -6,7 +6,6 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
 
@@ -26,14 +25,14 @@ var _ = add(rule{
 	find: func(r *run) *found {
 		has := r.m.NewSet()
 		last := int64(0) // start of the last launch of which there is an operation: later ones may have run after recording
-		for a := range r.g.Acts {
-			act := &r.g.Acts[a]
-			if !r.g.Lanes[act.Lane].Stream {
-				continue
+		for a := r.firstOp; int(a) < len(r.g.Acts); a++ {
+			l := r.launch(a)
+			if l == cdg.NoAct && !r.inside(a) {
+				l = r.launcher(a)
 			}
-			if l := r.tr.Launch(act.Event); l != trace.NoEvent && r.g.ActOf[l] != cdg.NoAct {
-				has.Add(r.g.ActOf[l])
-				last = max(last, r.g.Acts[r.g.ActOf[l]].Start)
+			if l != cdg.NoAct {
+				has.Add(l)
+				last = max(last, r.g.Acts[l].Start)
 			}
 		}
 		launches := r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.KernelLaunch })

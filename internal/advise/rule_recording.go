@@ -96,8 +96,10 @@ var _ = add(rule{
 		_, beside := r.besideGloo()
 		for a := range r.g.Acts {
 			id := cdg.ActID(a)
-			ns := max(r.mark(id)-beside[id], 0)
-			if ns > 0 && r.kind(id) == trace.Annotation && !ownWork(r.name(id)) {
+			if r.kind(id) != trace.Annotation {
+				continue
+			}
+			if ns := max(r.mark(id)-beside[id], 0); ns > 0 && !ownWork(r.name(id)) {
 				marks = append(marks, id)
 				marked += ns
 			}

@@ -43,11 +43,10 @@ func (r *run) findStepTimes() stepTimes {
 			}
 		}
 	}
-	on := r.launching()
-	for a := range r.g.Acts {
-		if id := cdg.ActID(a); on[r.g.Acts[a].Lane] && !r.waited[a] {
-			if i := at(r.g.Acts[a].Start); i >= 0 {
-				s.cpu[i] += r.own[id]
+	for l, on := range r.launching() {
+		for a := r.g.Lanes[l].First; on && a < r.g.Lanes[l].Limit; a++ {
+			if i := at(r.g.Acts[a].Start); i >= 0 && !r.waited[a] {
+				s.cpu[i] += r.own[a]
 			}
 		}
 	}

@@ -160,7 +160,7 @@ func (r *run) unlessMany(list []wait) []wait {
 
 // amongLaunches keeps the waits between the first launch and the last: before and after them it is the measurement that waits.
 func (r *run) amongLaunches(list []wait) (out []wait) {
-	first, last := r.launches()
+	first, last := r.spanOfLaunches()
 	for _, w := range list {
 		if at := r.g.Acts[w.call].Start; at > first && at < last {
 			out = append(out, w)

@@ -35,8 +35,8 @@ var syncAll = add(rule{
 	},
 })
 
-// launches are the starts of the first and of the last call that launches.
-func (r *run) launches() (first, last int64) { return r.span() }
+// spanOfLaunches are the starts of the first and of the last call that launches.
+func (r *run) spanOfLaunches() (first, last int64) { return r.span() }
 
 func (r *run) findLaunches() (first, last int64) {
 	for _, o := range r.ops {

@@ -29,6 +29,9 @@ type run struct {
 	total  critpath.Totals
 	kinds  []trace.Kind // per activity
 
+	firstOp  cdg.ActID   // streams lie behind threads: all activities from here on are operations
+	launches []cdg.ActID // per operation: the call that launched it, NoAct without one and of those that start outside of the window
+
 	names   [trace.NumKinds][]trace.Sym // names of activities by kind, in order of first appearance
 	first   []int32                     // CSR: activities of a name are list[first[name]:first[name+1]], in order of the graph
 	list    []cdg.ActID
@@ -40,6 +43,7 @@ type run struct {
 	byCause func() map[string][]wait         // what syncs are about
 	syncs   func() map[cdg.ActID][]cdg.ActID // synchronising calls by the operator around them
 	results map[string]func() *found         // of rules
+	threads func() []bool                    // which ones launch, by lane
 	comms   func() []cdg.ActID               // collectives of devices
 	small   func() smallCopies               // to devices
 	shapes  func() []kernel                  // long kernels of computation, by start
@@ -64,6 +68,7 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	r.gemms = byName{make([]atomic.Uint32, len(r.tr.Syms)), maybeBatched}
 	r.moved, r.span, r.device = sync.OnceValue(r.findMoved), sync.OnceValues(r.findLaunches), roofline.Devices(r.tr)
 	r.byCause, r.syncs, r.comms = sync.OnceValue(r.waitsByCause), sync.OnceValue(r.findSyncsByOp), sync.OnceValue(r.findCollectives)
+	r.threads = sync.OnceValue(r.findLaunching)
 	r.small, r.shapes, r.matmuls, r.steps = sync.OnceValue(r.findSmallToDevice), sync.OnceValue(r.findKernels), sync.OnceValue(r.findProducts), sync.OnceValue(r.findStepTimes)
 	r.results = make(map[string]func() *found, len(rules))
 	for _, rl := range rules {
@@ -72,6 +77,11 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	n := len(g.Acts)
 	r.own, r.waited = make([]int64, n), make([]bool, n)
 	r.kinds = make([]trace.Kind, n)
+	r.firstOp = cdg.ActID(n)
+	if l := slices.IndexFunc(g.Lanes, func(l cdg.Lane) bool { return l.Stream }); l >= 0 {
+		r.firstOp = g.Lanes[l].First
+	}
+	r.launches = make([]cdg.ActID, n-int(r.firstOp))
 	owned := par.Beside(r.addPieces)
 	r.addActs()
 	owned()
@@ -161,7 +171,11 @@ func (r *run) actsOf(from, to int) acts {
 		act := &g.Acts[a]
 		e := &r.tr.Events[act.Event]
 		r.kinds[a] = e.Kind
+		stream := a >= r.firstOp
 		if !r.inside(a) {
+			if stream {
+				r.launches[a-r.firstOp] = cdg.NoAct
+			}
 			continue
 		}
 		x.first[e.Name]++
@@ -169,11 +183,12 @@ func (r *run) actsOf(from, to int) acts {
 			x.seen[e.Name] |= k
 			x.names[e.Kind] = append(x.names[e.Kind], e.Name)
 		}
-		if !g.Lanes[act.Lane].Stream {
+		if !stream {
 			r.addWait(&x.waits, a)
 			continue
 		}
 		x.ops = append(x.ops, a)
+		r.launches[a-r.firstOp] = r.launcher(a)
 		r.own[a] = min(act.End, g.Window.End) - act.Start
 	}
 	return x
@@ -183,7 +198,7 @@ func (r *run) actsOf(from, to int) acts {
 // for. What a scenario takes is worked out again later, from own times, the layout, and what the rule keeps for it.
 func (r *run) forget() {
 	r.g = r.g.Bare()
-	r.ops, r.list, r.callers, r.results, r.syncs, r.shapes, r.matmuls, r.steps = nil, nil, nil, nil, nil, nil, nil, nil
+	r.ops, r.launches, r.list, r.callers, r.results, r.syncs, r.shapes, r.matmuls, r.steps = nil, nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room

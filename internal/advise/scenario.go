@@ -76,7 +76,17 @@ func (s *scenario) lengthen(list []cdg.ActID, num, den int64) {
 
 // zero takes all own time of a list.
 func (s *scenario) zero(list []cdg.ActID) {
-	s.scale(list, func(cdg.ActID, int64) int64 { return 0 })
+	own, set, any := s.r.own, s.r.m.NewSet(), false
+	for _, a := range list {
+		if own[a] > 0 {
+			set.Add(a)
+			any = true
+		}
+	}
+	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own[a] })
+	if any {
+		s.changes = append(s.changes, whatif.Change{Verb: whatif.Scale, On: set, Num: 0, Den: percents})
+	}
 }
 
 // shrink gives each slice of a list some ns in all, with what it encloses; those that take less keep their time.

@@ -4,8 +4,7 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
+	"overlay/internal/testtrace"
 )
 
 // TestShrinkLong: what is taken from slices of many seconds is right although times multiplied with each other do not fit int64.
@@ -15,14 +14,7 @@ func TestShrinkLong(t *testing.T) {
 	s.work(1)
 	s.mark(s.op("aten::long", 30*second, nothing))
 	s.work(1)
-	g, err := graph.Build(s.b.Parse(t), cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, p := testtrace.Exact(t, s.b.Parse(t))
 	r := newRun(g, p)
 	for a := range r.g.Acts {
 		if r.g.Acts[a].Event != s.planted[0] {

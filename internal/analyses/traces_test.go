@@ -14,7 +14,6 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
@@ -64,7 +63,7 @@ func memoryTrace(t testing.TB) *trace.Trace {
 
 // made are the traces that a fresh clone has: the demo, programs of every class of the simulator, and one by hand.
 func made(t testing.TB) map[string]*trace.Trace {
-	out := map[string]*trace.Trace{"demo": readFile(t, "../../testdata/demo.json.gz"), "memory": memoryTrace(t)}
+	out := map[string]*trace.Trace{"demo": testtrace.Read(t, "../../testdata/demo.json.gz"), "memory": memoryTrace(t)}
 	for _, class := range testtrace.Classes {
 		for seed := range uint64(2) {
 			var r testtrace.Run
@@ -76,30 +75,13 @@ func made(t testing.TB) map[string]*trace.Trace {
 	return out
 }
 
-func readFile(t testing.TB, name string) *trace.Trace {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	tr, err := kineto.Read(f, name, kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
-}
-
 // analysed runs all analyses on a trace.
 func analysed(t testing.TB, tr *trace.Trace) (*critpath.Path, *Result, error) {
 	g, err := graph.Build(tr, cdg.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testtrace.Path(t, g)
 	return p, Run(g, p, Names, Options{}), nil
 }
 
@@ -135,7 +117,7 @@ func TestRealTraces(t *testing.T) {
 		if st, _ := os.Stat(f); testing.Short() && st.Size() > 1<<20 {
 			continue
 		}
-		tr := readFile(t, f)
+		tr := testtrace.Read(t, f)
 		p, res, err := analysed(t, tr)
 		if err != nil {
 			t.Logf("%s: nothing to analyse: %v", filepath.Base(f), err)
@@ -334,14 +316,7 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("the result has %q, the registry %q", keys, Names)
 	}
 	tr := memoryTrace(t)
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, p := testtrace.Exact(t, tr)
 	doc, err := os.ReadFile("../../docs/analyses.md")
 	if err != nil {
 		t.Fatal(err)
@@ -374,14 +349,7 @@ func TestBlockingCallsOfOneFrame(t *testing.T) {
 		main.Call("cudaStreamSynchronize", at+10_000, 50_000, 2*i+2)
 	}
 	tr := b.Parse(t)
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, p := testtrace.Exact(t, tr)
 	list := Blocking(newSet(g, p), Options{})
 	if len(list) != 1 || list[0].Count != 10 || list[0].Caller != "model.py(9): <lambda of Block>" {
 		t.Errorf("%+v", list)

@@ -141,10 +141,7 @@ func TestAnonymous(t *testing.T) {
 		if !json.Valid(out) {
 			t.Error("output is no JSON")
 		}
-		same, err := kineto.Parse(out, "", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		same := testtrace.Parse(t, out)
 		for i := range tr.Events {
 			a, b := &tr.Events[i], &same.Events[i]
 			if ov.Keep == nil && a.Ph != 0 && (a.Start != b.Start || tr.Dur(a) != same.Dur(b) || a.Ph != b.Ph || a.Kind != b.Kind || a.Flags&trace.HasCorr != b.Flags&trace.HasCorr || a.Kind != trace.KindOther && tr.Corr(a) != same.Corr(b)) {

@@ -8,6 +8,7 @@ import (
 
 	"overlay/internal/anonymize"
 	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
 
@@ -45,10 +46,7 @@ func FuzzAnonymize(f *testing.F) {
 				t.Fatalf("%q is left among the names", s)
 			}
 		}
-		again, err := kineto.Parse(kineto.TextOf(anonymous).Src, "f", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := testtrace.Parse(t, kineto.TextOf(anonymous).Src)
 		if len(again.Events) != len(tr.Events) {
 			t.Fatalf("%d events became %d", len(tr.Events), len(again.Events))
 		}

@@ -8,10 +8,6 @@ import (
 	"testing"
 
 	"overlay/internal/anonymize"
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
@@ -36,18 +32,8 @@ func samePath(t *testing.T, tr *trace.Trace) {
 	if _, err := chromejson.Write(&b, g2.Trace, nil); err != nil {
 		t.Fatal(err)
 	}
-	again, err := kineto.Parse(b.Bytes(), "", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g3, err := graph.Build(again, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p3, err := critpath.Exact(g3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := testtrace.Parse(t, b.Bytes())
+	g3, p3 := testtrace.Exact(t, again)
 	list := p3.Segments.List()
 	for i, a := range p.Segments.All() {
 		if i >= len(list) || list[i] != *a {

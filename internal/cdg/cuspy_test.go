@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
-	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
@@ -16,10 +15,7 @@ import (
 
 func build(t *testing.T, tr *trace.Trace) *graph.Graph {
 	t.Helper()
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testtrace.Graph(t, tr)
 	return g
 }
 
@@ -111,10 +107,7 @@ func TestLanesForTheEye(t *testing.T) {
 	wants(t, "next on stream 8", dependsOn(g, next8, cdg.StreamOrder), fmt.Sprint(on8.ID(), " stream"))
 	wants(t, "on stream 9", dependsOn(g, on9, cdg.StreamOrder))
 	wants(t, "synchronisation of stream 9", dependsOn(g, sync, cdg.Sync), fmt.Sprint(on9.ID(), " sync_event"))
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testtrace.Path(t, g)
 	for _, s := range p.Segments.List() {
 		if s.Event != trace.NoEvent && s.Track != tr.Events[s.Event].Track {
 			t.Errorf("segment of event %d lies on row %d, its event on %d", s.Event, s.Track, tr.Events[s.Event].Track)
@@ -167,10 +160,7 @@ func TestGraphEdges(t *testing.T) {
 	wants(t, "a root", dependsOn(g, c, cdg.GraphOrder))
 	wants(t, "the callback", dependsOn(g, host, cdg.GraphOrder), fmt.Sprint(d.ID(), " graph"))
 	wants(t, "launch of the callback", dependsOn(g, host, cdg.Launch), "0 correlation")
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testtrace.Path(t, g)
 	var path []string
 	for _, s := range p.Segments.List() {
 		if s.Owned() {

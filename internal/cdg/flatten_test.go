@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// At every instant the slice that started last owns its thread, nested or not.
+// At every instant the slice that started last owns its thread, nested or not; and what lies in a slice follows it.
 func TestFlattenGivesEachInstantToTheLastStarted(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var text strings.Builder
@@ -46,6 +46,17 @@ func TestFlattenGivesEachInstantToTheLastStarted(t *testing.T) {
 			}
 			if got != want {
 				rt.Fatalf("at %d the owner is %d, want %d\n%s", mid, got, want, text.String())
+			}
+		}
+		for a := range cdg.ActID(len(d.Acts)) {
+			for b := range cdg.ActID(len(d.Acts)) {
+				up := b
+				for up != cdg.NoAct && up != a {
+					up = d.Parent[up]
+				}
+				if in := a <= b && b < d.Enclosed(a); in != (up == a) {
+					rt.Fatalf("%d lies in %d: %v, by parents %v\n%s", b, a, in, up == a, text.String())
+				}
 			}
 		}
 		for i := int(d.PieceFirst[0]); i+1 < int(d.PieceFirst[1]); i++ {

@@ -234,10 +234,7 @@ func TestForwardSimulated(t *testing.T) {
 				p := testtrace.Random(class, seed)
 				r.Simulate(p)
 				b, _ := r.Build()
-				tr, err := kineto.Parse(b.JSON(), class, kineto.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				tr := b.Parse(t)
 				for _, mode := range []cdg.ThreadMode{cdg.ThreadsAuto, cdg.ThreadsGIL, cdg.ThreadsExplicit} {
 					if err := checkForward(tr, cdg.Options{Threads: mode}); err != nil {
 						t.Errorf("seed %d, threads %s: %v", seed, mode, err)

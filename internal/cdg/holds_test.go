@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
@@ -25,10 +24,7 @@ func TestDeviceHolds(t *testing.T) {
 		found += len(plain)
 	}
 	parse := func(name string, text []byte) {
-		tr, err := kineto.Parse(text, name, kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Parse(t, text)
 		check(name, tr)
 	}
 	for _, kind := range testtrace.Hostiles {

@@ -33,6 +33,16 @@ const (
 	factLoader                   // a slice in which a data loader waits for a batch that is prepared elsewhere
 )
 
+// Enclosed is behind the last activity that lies in a slice, whether directly or in others: these follow the slice one after the
+// other, since all that starts on its thread before the last of them ends lies in one of them. Nothing lies in an operation.
+func (y *Layout) Enclosed(a ActID) (limit ActID) {
+	lane, end := &y.Lanes[y.Acts[a].Lane], y.Acts[a].End
+	for limit = a + 1; !lane.Stream && limit < lane.Limit && y.Acts[limit].Start < end; limit++ {
+		end = max(end, y.Acts[limit].End)
+	}
+	return limit
+}
+
 // Marker reports whether a slice is an annotation or a frame: it says where its thread is, not that the thread works.
 func (y *Layout) Marker(a ActID) bool { return y.facts[a]&factMarker != 0 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
-	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 )
 
@@ -51,10 +50,7 @@ kernel 7 before 2915 %.1f 1
 call 1 cudaLaunchKernel %.1f 5 2
 kernel 7 x 3017 50 2
 `, 85+c.before, 3000+c.launch)
-		g, err := graph.Build(testtrace.Lines(t, text), cdg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testtrace.Graph(t, testtrace.Lines(t, text))
 		for a := range g.Acts {
 			if g.Trace.Name(g.Acts[a].Event) == "x" {
 				if w := g.Release(cdg.ActID(a)); w.Rule != c.want {

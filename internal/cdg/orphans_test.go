@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
 
@@ -49,10 +49,7 @@ func strays(rt *rapid.T) *trace.Trace {
 			slice("kernel", "stray", 0, stream, at+rapid.IntRange(0, 30).Draw(rt, "after")*500, 5, fmt.Sprintf(`"device": 0, "stream": %d`, stream))
 		}
 	}
-	tr, err := kineto.Parse([]byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",\n")+`]}`), "strays", kineto.Options{})
-	if err != nil {
-		rt.Fatal(err)
-	}
+	tr := testtrace.Parse(rt, []byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",\n")+`]}`))
 	// The reader refuses several processes that launch in one file; other sources of traces need not.
 	for t := range tr.Tracks {
 		if x := &tr.Tracks[t]; x.Class == trace.HostThread {

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
@@ -27,10 +26,7 @@ func TestRanges(t *testing.T) {
 	if err := testtrace.Large(&large, 20_000, false); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := kineto.Parse(large.Bytes(), "large", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, large.Bytes())
 	for _, tr := range append(traces, tr) {
 		sameInRanges(t, tr)
 	}
@@ -58,7 +54,7 @@ func TestRangesOfTies(t *testing.T) {
 	})
 }
 
-func sameInRanges(t interface{ Fatalf(string, ...any) }, tr *trace.Trace) {
+func sameInRanges(t testtrace.T, tr *trace.Trace) {
 	want, err := cdg.Build(tr, cdg.Options{})
 	if err != nil {
 		t.Fatalf("%v", err)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
-	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
@@ -314,10 +313,7 @@ func pathText(t *testing.T, tr *trace.Trace, o cdg.Options) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testtrace.Path(t, g)
 	if err := p.Check(g); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
-	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 )
 
@@ -62,10 +61,7 @@ call 1 cudaMemcpyAsync 200 330 2
 copy 7 x 510 10 2
 `, 496, cdg.StreamOrder},
 	} {
-		g, err := graph.Build(testtrace.Lines(t, c.text), cdg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testtrace.Graph(t, testtrace.Lines(t, c.text))
 		for a := range g.Acts {
 			if g.Trace.Name(g.Acts[a].Event) != "x" {
 				continue

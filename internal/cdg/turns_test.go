@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"overlay/internal/cdg"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
@@ -34,10 +33,7 @@ func crowd(rt *rapid.T) *trace.Trace {
 		events = append(events, fmt.Sprintf(`{"ph": "X", "cat": %q, "name": %q, "pid": %d, "tid": %d, "ts": %d, "dur": %d}`,
 			e.category, e.name, 100+th%2*rapid.IntRange(0, 1).Draw(rt, "process"), th, max(0, start), dur))
 	}
-	tr, err := kineto.Parse([]byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",\n")+`]}`), "crowd", kineto.Options{})
-	if err != nil {
-		rt.Fatal(err)
-	}
+	tr := testtrace.Parse(rt, []byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",\n")+`]}`))
 	return tr
 }
 
@@ -70,13 +66,7 @@ func TestTurnsSimulated(t *testing.T) {
 	for _, class := range testtrace.Classes {
 		found := 0
 		for seed := range uint64(6) {
-			var r testtrace.Run
-			r.Simulate(testtrace.Random(class, seed))
-			b, _ := r.Build()
-			tr, err := kineto.Parse(b.JSON(), class, kineto.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tr := testtrace.Simulated(testtrace.Random(class, seed)).Parse(t)
 			for _, mode := range threadModes {
 				n, err := cdg.CheckHandoffs(tr, cdg.Options{Threads: mode})
 				if err != nil {

@@ -22,10 +22,7 @@ func simulatedTrace(tb testing.TB, n int) *trace.Trace {
 // BenchmarkMethods sets the walks of both methods beside the graph that they share, on 500,000 simulated events.
 func BenchmarkMethods(b *testing.B) {
 	tr := simulatedTrace(b, 500_000)
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	g := testtrace.Graph(b, tr)
 	for _, c := range []struct {
 		name string
 		run  func() error

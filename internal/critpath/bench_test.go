@@ -51,13 +51,11 @@ func BenchmarkExact5M(b *testing.B) { benchmark(b, 18, true) }
 
 func benchmark(b *testing.B, copies int, exact bool) {
 	tr := repeated(benchTrace(b), copies)
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	g := testtrace.Graph(b, tr)
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
+		var err error
 		if exact {
 			_, err = critpath.Exact(g)
 		} else {

@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
-	"overlay/internal/trace"
 	"pgregory.net/rapid"
+
+	"overlay/internal/testtrace"
+	"overlay/internal/trace"
 )
 
 // The oracle: a program of one thread and two streams is scheduled by the meaning of its steps alone, every path
@@ -195,14 +194,7 @@ func TestExactIsALongestPath(t *testing.T) {
 		if r.events == 0 || r.events > 12 {
 			t.Skip("too large to enumerate")
 		}
-		g, err := graph.Build(r.tr, cdg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := critpath.Exact(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g, p := testtrace.Exact(t, r.tr)
 		if err := p.Check(g); err != nil {
 			t.Fatal(err)
 		}

@@ -5,10 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 )
 
@@ -16,21 +13,8 @@ import (
 func TestClip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		class := rapid.SampledFrom(testtrace.Classes).Draw(t, "class")
-		var r testtrace.Run
-		r.Simulate(testtrace.Random(class, rapid.Uint64().Draw(t, "seed")))
-		b, _ := r.Build()
-		tr, err := kineto.Parse(b.JSON(), class, kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := graph.Build(tr, cdg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := critpath.Exact(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Simulated(testtrace.Random(class, rapid.Uint64().Draw(t, "seed"))).Parse(t)
+		g, p := testtrace.Exact(t, tr)
 		at := rapid.Int64Range(p.Window.Start+1, p.Window.End-1).Draw(t, "at")
 		whole := critpath.Breakdown(p)
 		ns := map[int32]int64{}

@@ -1,7 +1,6 @@
 package critpath_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -10,7 +9,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
@@ -21,15 +20,7 @@ func readTrace(t *testing.T, file string) *trace.Trace {
 	if tr, ok := traces.Load(file); ok {
 		return tr.(*trace.Trace)
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	tr, err := kineto.Read(f, file, kineto.Options{})
-	if err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	tr := testtrace.Read(t, file)
 	traces.Store(file, tr)
 	return tr
 }

@@ -14,7 +14,6 @@ import (
 	"overlay/internal/cdg/nodes"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
@@ -90,13 +89,7 @@ func sameGraph(t interface {
 func TestOrderOfTheFileDoesNotMatterToNodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		class := rapid.SampledFrom(testtrace.Classes).Draw(t, "class")
-		var r testtrace.Run
-		r.Simulate(testtrace.Random(class, rapid.Uint64Range(0, 1000).Draw(t, "program")))
-		b, _ := r.Build()
-		tr, err := kineto.Parse(b.JSON(), class, kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Simulated(testtrace.Random(class, rapid.Uint64Range(0, 1000).Draw(t, "program"))).Parse(t)
 		if !twins(tr) {
 			sameGraph(t, tr, rapid.Uint64().Draw(t, "seed"))
 		}

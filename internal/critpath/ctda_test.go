@@ -13,7 +13,6 @@ import (
 	"overlay/internal/cdg/phases"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
@@ -53,10 +52,7 @@ func (p *paperTrace) sync(t *testtrace.Thread, from, to int64) {
 // ctdaOf builds the graph and the paper's path, and checks what must always hold of it.
 func ctdaOf(t testing.TB, tr *trace.Trace) (*graph.Graph, *critpath.Path) {
 	t.Helper()
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testtrace.Graph(t, tr)
 	p, err := critpath.CTDA(g)
 	if err != nil {
 		t.Fatal(err)
@@ -218,10 +214,7 @@ sync "kernel 2" -> "cudaStreamSynchronize" 0
 	if diff := cmp.Diff(wantEdges, edgesOf(g, path)); diff != "" {
 		t.Errorf("edges (-want +got):\n%s", diff)
 	}
-	exact, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := testtrace.Path(t, g)
 	if err := exact.Check(g); err != nil || exact.Duration != 230*micro { // our own path tiles what CPCR leaves out
 		t.Errorf("exact: %d ns, %v", exact.Duration, err)
 	}
@@ -361,10 +354,7 @@ func TestResizeUnderDataLoader(t *testing.T) {
 			{true, "<built-in method resize of ImagingCore object>", 0.22},
 			{false, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0.3},
 		} {
-			g, err := graph.Build(resizeTrace(c.frames).b.Parse(t), cdg.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := testtrace.Graph(t, resizeTrace(c.frames).b.Parse(t))
 			p, err := m.find(g)
 			if err != nil {
 				t.Fatal(err)
@@ -395,13 +385,7 @@ func TestCTDAOfPrograms(t *testing.T) {
 	}()
 	rapid.Check(t, func(t *rapid.T) {
 		class := rapid.SampledFrom(testtrace.Classes).Draw(t, "class")
-		var r testtrace.Run
-		r.Simulate(testtrace.Random(class, rapid.Uint64().Draw(t, "seed")))
-		b, _ := r.Build()
-		tr, err := kineto.Parse(b.JSON(), "simulated.json", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Simulated(testtrace.Random(class, rapid.Uint64().Draw(t, "seed"))).Parse(t)
 		for _, o := range []cdg.Options{{}, {Annotation: "ProfilerStep"}, {Annotation: "ProfilerStep", Instance: "1"}} {
 			g, err := graph.Build(tr, o)
 			if err != nil && o.Annotation != "" {
@@ -430,10 +414,7 @@ func TestCTDAOfRealTraces(t *testing.T) {
 	for _, file := range corpus.Files(t, "*.json.gz") {
 		tr := readTrace(t, file)
 		g, p := ctdaOf(t, tr)
-		exact, err := critpath.Exact(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := testtrace.Path(t, g)
 		first := map[string]bool{}
 		for i, h := range critpath.Hotspots(g, exact) {
 			if i < 20 {

@@ -4,18 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
@@ -38,24 +31,15 @@ var cuspyForms = []cuspyForm{
 func sameClasses(t *testing.T, src []byte, forms []cuspyForm) {
 	t.Helper()
 	classes := func(src []byte) (by [critpath.NumClasses]int64, window int64, tr *trace.Trace) {
-		tr, err := kineto.Parse(src, "trace", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr = testtrace.Parse(t, src)
 		if err := tr.Check(); err != nil {
 			t.Fatal(err)
 		}
-		g, err := graph.Build(tr, cdg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testtrace.Graph(t, tr)
 		if g.Window.End <= g.Window.Start {
 			return by, 0, tr // nothing to analyse in either form
 		}
-		p, err := critpath.Exact(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testtrace.Path(t, g)
 		if err := p.Check(g); err != nil {
 			t.Fatal(err)
 		}
@@ -94,11 +78,7 @@ func sameClasses(t *testing.T, src []byte, forms []cuspyForm) {
 
 // TestCuspyDemo rewrites the demo trace, whose copies block its main thread.
 func TestCuspyDemo(t *testing.T) {
-	demo, err := testtrace.Demo()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sameClasses(t, unpack(t, bytes.NewReader(demo)), cuspyForms)
+	sameClasses(t, corpus.Text(t, corpus.Demo(t)), cuspyForms)
 }
 
 // TestCuspySimulated rewrites simulated programs of every class.
@@ -123,17 +103,9 @@ func TestCuspySimulated(t *testing.T) {
 func TestCuspyCorpus(t *testing.T) {
 	for _, file := range corpus.Files(t, "*.json.gz") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			f, err := os.Open(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			src := unpack(t, f)
+			src := corpus.Text(t, file)
 			if !json.Valid(src) {
-				tr, err := kineto.Parse(src, file, kineto.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				tr := testtrace.Parse(t, src)
 				var b bytes.Buffer
 				if _, err := chromejson.Write(&b, tr, nil); err != nil {
 					t.Fatal(err)
@@ -143,17 +115,4 @@ func TestCuspyCorpus(t *testing.T) {
 			sameClasses(t, src, cuspyForms[:2]) // these are large
 		})
 	}
-}
-
-func unpack(t *testing.T, r io.Reader) []byte {
-	t.Helper()
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src
 }

@@ -5,10 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
@@ -142,27 +139,10 @@ func TestGapsHaveReasons(t *testing.T) {
 	}
 }
 
-func exact(t *testing.T, tr *trace.Trace) *critpath.Path {
-	t.Helper()
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 // gapsOf lists the gaps of a trace, and checks that they sum to the time of the path that no event owns.
 func gapsOf(t *testing.T, tr *trace.Trace) []critpath.Gap {
 	t.Helper()
-	p := exact(t, tr)
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, p := testtrace.Exact(t, tr)
 	var want, got [critpath.NumSegmentKinds]int64
 	for _, s := range p.Segments.List() {
 		if s.Kind == critpath.Unexplained || s.Kind == critpath.Untraced || s.Kind == critpath.GPUUnrecorded {
@@ -185,13 +165,7 @@ func gapsOf(t *testing.T, tr *trace.Trace) []critpath.Gap {
 func TestGapsAddUp(t *testing.T) {
 	known := 0
 	for i, class := range append([]string{testtrace.Dropped}, testtrace.Classes...) {
-		var r testtrace.Run
-		r.Simulate(testtrace.Random(class, uint64(i)+300))
-		b, _ := r.Build()
-		tr, err := kineto.Parse(b.JSON(), "simulated", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Simulated(testtrace.Random(class, uint64(i)+300)).Parse(t)
 		for _, x := range gapsOf(t, tr) {
 			if x.Reason != critpath.NoReason {
 				known++
@@ -212,7 +186,7 @@ func TestIdlePool(t *testing.T) {
 		}
 	}
 	text += "op 3 aten::last 2900 1100\ncall 3 cudaLaunchKernel 3990 5 2\nkernel 7 b 4000 10 2\n"
-	p := exact(t, testtrace.Lines(t, text))
+	_, p := testtrace.Exact(t, testtrace.Lines(t, text))
 	var idle, untraced int64
 	for _, s := range p.Segments.List() {
 		switch s.Kind {

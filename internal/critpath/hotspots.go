@@ -13,9 +13,10 @@ import (
 	"overlay/internal/trace"
 )
 
-// Hotspot is the critical time of all events of one name.
+// Hotspot is the critical time of all events of one name, kind and collective.
 type Hotspot struct {
 	Name          string // normalised
+	Collective    string // what the trace records of communication kernels whose name does not say which collective they are; "" of others, and where it records nothing
 	Category      string // as written on the first of them
 	Kind          SegmentKind
 	Phase         phases.Phase // in which it spends most of its time
@@ -28,14 +29,15 @@ type Hotspot struct {
 }
 
 type hotKey struct {
-	name string
-	kind SegmentKind
+	name       string
+	collective string
+	kind       SegmentKind
 }
 
 // hotMarks is about how many marks are summed up by one processor in one go. Tests make it small.
 var hotMarks = 1 << 15
 
-// Hotspots groups the path's marks by name and kind, most time first, then by name.
+// Hotspots groups the path's marks by name, collective and kind, most time first, then by name.
 func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 	tr := g.Trace
 	kinds := p.kinds
@@ -46,7 +48,7 @@ func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 	parts := make([]hotSums, par.Ranges(p.Marks.Len(), max(hotMarks, len(tr.Syms))))
 	par.EachRange(p.Marks.Len(), len(parts), func(part, from, to int) {
 		x := &parts[part]
-		x.first = make([]int32, len(tr.Syms))
+		x.first, x.unnamed = make([]int32, len(tr.Syms)), NewUnnamed(g)
 		for i, m := range p.Marks.between(from, to) {
 			x.add(g, &m, kinds[i], callers.of(m.Event))
 		}
@@ -57,13 +59,13 @@ func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 	for i := range parts {
 		for k := range parts[i].sums {
 			s := &parts[i].sums[k]
-			key := hotKey{NormalName(tr.Str(s.name)), s.kind}
+			key := hotKey{NormalName(tr.Str(s.name)), s.collective, s.kind}
 			if at, ok := index[key]; ok {
 				sums[at].join(s)
 				continue
 			}
 			index[key] = len(sums)
-			spots, sums = append(spots, Hotspot{Name: key.name, Category: tr.Category(s.head), Kind: key.kind}), append(sums, *s)
+			spots, sums = append(spots, Hotspot{Name: key.name, Collective: key.collective, Category: tr.Category(s.head), Kind: key.kind}), append(sums, *s)
 		}
 	}
 	window := p.Window.End - p.Window.Start
@@ -84,39 +86,42 @@ func Hotspots(g *graph.Graph, p *Path) []Hotspot {
 		}
 	}
 	slices.SortFunc(spots, func(a, b Hotspot) int {
-		return cmp.Or(cmp.Compare(b.NS, a.NS), strings.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
+		return cmp.Or(cmp.Compare(b.NS, a.NS), strings.Compare(a.Name, b.Name), strings.Compare(a.Collective, b.Collective), cmp.Compare(a.Kind, b.Kind))
 	})
 	return spots
 }
 
-// hotSums adds up marks by symbol and kind, in the order in which they come first.
+// hotSums adds up marks by symbol, collective and kind, in the order in which they come first.
 type hotSums struct {
-	first []int32 // per symbol: 1 + its first sum, or 0
-	sums  []hotSum
+	first   []int32 // per symbol: 1 + its first sum, or 0
+	sums    []hotSum
+	unnamed *Unnamed
 }
 
-// hotSum is the critical time of all events of one symbol or name, and one kind.
+// hotSum is the critical time of all events of one symbol or name, one collective and one kind.
 type hotSum struct {
-	name   trace.Sym
-	kind   SegmentKind
-	next   int32 // 1 + the next sum of the symbol, or 0
-	calls  int
-	ns     int64
-	most   int64 // of one event
-	head   trace.EventID
-	event  trace.EventID // the first that has that much
-	phase  [phases.NumPhases]int64
-	caller map[trace.Sym]int64
+	name       trace.Sym
+	kind       SegmentKind
+	collective string
+	next       int32 // 1 + the next sum of the symbol, or 0
+	calls      int
+	ns         int64
+	most       int64 // of one event
+	head       trace.EventID
+	event      trace.EventID // the first that has that much
+	phase      [phases.NumPhases]int64
+	caller     map[trace.Sym]int64
 }
 
 func (x *hotSums) add(g *graph.Graph, m *Mark, kind SegmentKind, caller trace.Sym) {
 	name := g.Trace.Events[m.Event].Name
+	collective := x.unnamed.Collective(m.Event)
 	to := x.first[name]
-	for to != 0 && x.sums[to-1].kind != kind {
+	for to != 0 && (x.sums[to-1].kind != kind || x.sums[to-1].collective != collective) {
 		to = x.sums[to-1].next
 	}
 	if to == 0 {
-		x.sums = append(x.sums, hotSum{name: name, kind: kind, next: x.first[name], head: m.Event})
+		x.sums = append(x.sums, hotSum{name: name, kind: kind, collective: collective, next: x.first[name], head: m.Event})
 		to = int32(len(x.sums))
 		x.first[name] = to
 	}

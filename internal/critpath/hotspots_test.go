@@ -5,10 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 )
 
@@ -20,18 +17,8 @@ func TestHotspotsInParts(t *testing.T) {
 		if err := testtrace.Large(&text, 20_000, python); err != nil {
 			t.Fatal(err)
 		}
-		tr, err := kineto.Parse(text.Bytes(), "large", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := graph.Build(tr, cdg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := critpath.Exact(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Parse(t, text.Bytes())
+		g, p := testtrace.Exact(t, tr)
 		want := critpath.Hotspots(g, p)
 		again := &critpath.Path{Method: p.Method, Window: p.Window, Segments: p.Segments, Edges: p.Edges, Marks: p.Marks, Duration: p.Duration}
 		defer critpath.SmallHotMarks(10)()

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"overlay/internal/cdg"
-	"overlay/internal/graph"
+	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
@@ -28,10 +28,7 @@ type waitPair struct{ to, from trace.EventID }
 
 // waits returns the recorded or inferred waits of a trace: GPU to GPU and GPU to CPU.
 func waits(t *testing.T, tr *trace.Trace, rules ...cdg.Rule) map[waitPair]bool {
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testtrace.Graph(t, tr)
 	d := g
 	found := map[waitPair]bool{}
 	for a := range d.Acts {

@@ -9,10 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
@@ -59,15 +56,8 @@ func shuffled(tr *trace.Trace, r *rand.Rand, shift int64) (*trace.Trace, []trace
 	return &c, origin, rowOrigin
 }
 
-func exactPath(t interface{ Fatal(...any) }, tr *trace.Trace) *critpath.Path {
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+func exactPath(t testtrace.T, tr *trace.Trace) *critpath.Path {
+	g, p := testtrace.Exact(t, tr)
 	if err := p.Check(g); err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +68,7 @@ func exactPath(t interface{ Fatal(...any) }, tr *trace.Trace) *critpath.Path {
 }
 
 // samePath fails unless the path of a shuffled and shifted copy is the path of the original.
-func samePath(t interface {
-	Fatal(...any)
-	Fatalf(string, ...any)
-}, tr *trace.Trace, seed uint64, shift int64) {
+func samePath(t testtrace.T, tr *trace.Trace, seed uint64, shift int64) {
 	want := exactPath(t, tr)
 	copied, origin, rows := shuffled(tr, rand.New(rand.NewPCG(seed, 1)), shift)
 	got := exactPath(t, copied)
@@ -116,13 +103,7 @@ func TestOrderOfSimulatedFilesDoesNotMatter(t *testing.T) {
 	compared := 0
 	for _, class := range testtrace.Classes {
 		for seed := range uint64(20) {
-			var r testtrace.Run
-			r.Simulate(testtrace.Random(class, seed))
-			b, _ := r.Build()
-			tr, err := kineto.Parse(b.JSON(), class, kineto.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tr := testtrace.Simulated(testtrace.Random(class, seed)).Parse(t)
 			if !twins(tr) {
 				samePath(t, tr, seed, int64(seed)*1_000_003)
 				compared++

@@ -8,6 +8,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
 
@@ -58,10 +59,7 @@ func TestOwnTimeAroundHandoffs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := critpath.Exact(g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := testtrace.Path(t, g)
 			if err := p.Check(g); err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,6 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
@@ -21,10 +20,7 @@ func stubTraces(t *testing.T) []*trace.Trace {
 	for i, kind := range testtrace.JobKinds {
 		j := testtrace.NewJob(testtrace.JobOptions{Kind: kind, Seed: uint64(70 + i), World: 8, Steps: 3})
 		for _, r := range []int32{0, 5} {
-			tr, err := kineto.Parse(j.JSON(r), j.Ranks[r].File, kineto.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tr := testtrace.Parse(t, j.JSON(r))
 			list = append(list, tr)
 		}
 	}
@@ -55,14 +51,7 @@ func collectives(g *graph.Graph) []cdg.ActID {
 func TestStubs(t *testing.T) {
 	all, joins := 0, 0
 	for _, tr := range stubTraces(t) {
-		g, err := graph.Build(tr, cdg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := critpath.Exact(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g, p := testtrace.Exact(t, tr)
 		var whole []critpath.Segment
 		critpath.Stubs(g, nil, func(_ int, s *critpath.Segment) { whole = append(whole, *s) })
 		slices.Reverse(whole)

@@ -138,10 +138,11 @@ func varint(b []byte) (int64, []byte) {
 	return int64(v>>1) ^ -int64(v&1), b
 }
 
-// Segments are segments in order of time, in some five bytes each.
+// Segments are segments in order of time, in some four or five bytes each.
 type Segments struct {
 	tape
 	start int64         // of the segment that was added last
+	track trace.TrackID // of that one
 	event trace.EventID // of the last owned one
 }
 
@@ -193,6 +194,7 @@ func (t *Segments) List() []Segment {
 const (
 	segmentOwned = 1 << iota // it has an event
 	segmentMoved             // it does not end where the one after it starts
+	segmentTrack             // its row is another one
 	segmentHeads = iota
 )
 
@@ -200,7 +202,7 @@ const (
 func (t *Segments) add(s *Segment) {
 	to, first := t.room()
 	if first {
-		t.start, t.event = 0, 0
+		t.start, t.track, t.event = 0, 0, 0
 	}
 	head := (uint64(s.Kind)*uint64(cdg.NumEvidence) + uint64(s.Evidence)) << segmentHeads
 	if s.Owned() {
@@ -209,17 +211,22 @@ func (t *Segments) add(s *Segment) {
 	if first || s.End != t.start {
 		head |= segmentMoved
 	}
+	if s.Track != t.track {
+		head |= segmentTrack
+	}
 	b := binary.AppendUvarint(to.bytes, head)
 	if head&segmentMoved != 0 {
 		b = binary.AppendVarint(b, s.End-t.start)
 	}
 	b = binary.AppendUvarint(b, uint64(s.End-s.Start))
-	b = binary.AppendVarint(b, int64(s.Track))
+	if head&segmentTrack != 0 {
+		b = binary.AppendVarint(b, int64(s.Track))
+	}
 	if s.Owned() {
 		b = binary.AppendVarint(b, int64(s.Event)-int64(t.event))
 		t.event = s.Event
 	}
-	t.start = s.Start
+	t.start, t.track = s.Start, s.Track
 	t.keep(to, b)
 }
 
@@ -231,17 +238,19 @@ func (b *block) end() int64 {
 }
 
 func readSegments(from *block, out []Segment) {
-	b, end, event := from.bytes, int64(0), int64(0)
+	b, end, track, event := from.bytes, int64(0), int64(0), int64(0)
 	for i := len(out) - 1; i >= 0; i-- {
 		var head, dur uint64
-		var d, track int64
+		var d int64
 		head, b = uvarint(b)
 		if head&segmentMoved != 0 {
 			d, b = varint(b)
 			end += d
 		}
 		dur, b = uvarint(b)
-		track, b = varint(b)
+		if head&segmentTrack != 0 {
+			track, b = varint(b)
+		}
 		what := head >> segmentHeads
 		s := &out[i]
 		*s = Segment{Start: end - int64(dur), End: end, Event: trace.NoEvent, Track: trace.TrackID(track),
@@ -255,7 +264,7 @@ func readSegments(from *block, out []Segment) {
 	}
 }
 
-// Edges are edges in the order of a path, in some six bytes each.
+// Edges are edges in the order of a path, in some three to five bytes each.
 type Edges struct {
 	tape
 	event trace.EventID // where the edge that was added last comes from
@@ -280,12 +289,15 @@ func (t *Edges) List() []Edge {
 	return list(&t.tape, readEdges)
 }
 
-// The sides of an edge, and whether it leads elsewhere than to where the one after it begins.
+// What stands in the head of an edge besides its type and evidence: its sides, whether it leads elsewhere than to where the one after
+// it begins, and whether it weighs anything.
 const (
 	edgeFromEnd = 1 << iota
 	edgeToEnd
 	edgeRow
 	edgeMoved
+	edgeWeighs
+	edgeHeads = iota
 )
 
 // add puts an edge before all others.
@@ -294,18 +306,20 @@ func (t *Edges) add(e *Edge) {
 	if first {
 		t.event = 0
 	}
-	sides := byte(0)
-	for i, set := range [...]bool{e.FromEnd, e.ToEnd, e.Row, first || e.To != t.event} {
+	head := (uint64(e.Type)*uint64(cdg.NumEvidence) + uint64(e.Evidence)) << edgeHeads
+	for i, set := range [...]bool{e.FromEnd, e.ToEnd, e.Row, first || e.To != t.event, e.Weight != 0} {
 		if set {
-			sides |= 1 << i
+			head |= 1 << i
 		}
 	}
-	b := append(to.bytes, sides, byte(e.Type), byte(e.Evidence))
-	if sides&edgeMoved != 0 {
+	b := binary.AppendUvarint(to.bytes, head)
+	if head&edgeMoved != 0 {
 		b = binary.AppendVarint(b, int64(e.To)-int64(t.event))
 	}
 	b = binary.AppendVarint(b, int64(e.From)-int64(e.To))
-	b = binary.AppendUvarint(b, uint64(e.Weight))
+	if head&edgeWeighs != 0 {
+		b = binary.AppendUvarint(b, uint64(e.Weight))
+	}
 	t.event = e.From
 	t.keep(to, b)
 }
@@ -313,18 +327,20 @@ func (t *Edges) add(e *Edge) {
 func readEdges(from *block, out []Edge) {
 	b, to := from.bytes, trace.EventID(0)
 	for i := len(out) - 1; i >= 0; i-- {
-		sides, kind, evidence := b[0], EdgeType(b[1]), cdg.Evidence(b[2])
-		b = b[3:]
+		var head, weight uint64
 		var d int64
-		if sides&edgeMoved != 0 {
+		head, b = uvarint(b)
+		if head&edgeMoved != 0 {
 			d, b = varint(b)
 			to += trace.EventID(d)
 		}
 		d, b = varint(b)
-		var weight uint64
-		weight, b = uvarint(b)
-		out[i] = Edge{From: to + trace.EventID(d), To: to, Weight: int64(weight), FromEnd: sides&edgeFromEnd != 0, ToEnd: sides&edgeToEnd != 0,
-			Row: sides&edgeRow != 0, Type: kind, Evidence: evidence}
+		if head&edgeWeighs != 0 {
+			weight, b = uvarint(b)
+		}
+		what := head >> edgeHeads
+		out[i] = Edge{From: to + trace.EventID(d), To: to, Weight: int64(weight), FromEnd: head&edgeFromEnd != 0, ToEnd: head&edgeToEnd != 0,
+			Row: head&edgeRow != 0, Type: EdgeType(what / uint64(cdg.NumEvidence)), Evidence: cdg.Evidence(what % uint64(cdg.NumEvidence))}
 		to = out[i].From
 	}
 }

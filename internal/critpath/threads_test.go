@@ -7,6 +7,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
 
@@ -87,10 +88,7 @@ func TestThreadModes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := critpath.Exact(g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := testtrace.Path(t, g)
 			if err := p.Check(g); err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
@@ -57,10 +58,7 @@ func TestWindows(t *testing.T) {
 			if w := g.Window; w.Start != c.start*us || w.End != c.end*us || w.CarriedIn != c.carried {
 				t.Fatalf("window [%d, %d], %d carried in, want [%d, %d] µs, %d", w.Start, w.End, w.CarriedIn, c.start, c.end, c.carried)
 			}
-			exact, err := critpath.Exact(g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			exact := testtrace.Path(t, g)
 			if err := exact.Check(g); err != nil {
 				t.Fatal(err)
 			}
@@ -107,10 +105,7 @@ func TestCarriedInWorkOwnsTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := testtrace.Path(t, g)
 	for _, p := range []*critpath.Path{exact, ctdaPath(t, g)} {
 		if got := marked(g, p)["long"]; got != 300 {
 			t.Errorf("%s: the kernel that was carried in owns %.0f µs, want 300: %v", p.Method, got, marked(g, p))

@@ -3,9 +3,6 @@
 package frompftrace_test
 
 import (
-	"compress/gzip"
-	"io"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,11 +24,8 @@ func BenchmarkPath(b *testing.B) {
 
 func benchmark(b *testing.B, then func(tr *trace.Trace)) {
 	for _, file := range corpus.Files(b, "SAF*False*.json.gz", "HTA__trace_diff*.json.gz") {
-		text := unzipped(b, file)
-		tr, err := kineto.Parse(text, "t.json", kineto.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		text := corpus.Text(b, file)
+		tr := testtrace.Parse(b, text)
 		events := len(tr.Events)
 		short, _, _ := strings.Cut(file[strings.LastIndexByte(file, '/')+1:], "__")
 		run := func(layout string, read func() (*trace.Trace, error)) {
@@ -70,22 +64,4 @@ func processorTime() int64 {
 		return 0
 	}
 	return u.Utime.Nano() + u.Stime.Nano()
-}
-
-func unzipped(b *testing.B, file string) []byte {
-	b.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		b.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return text
 }

@@ -191,10 +191,7 @@ func TestWithoutNames(t *testing.T) {
 			if err != nil {
 				t.Skip(err)
 			}
-			tr, err := kineto.Parse(text, "cuspy.json", kineto.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tr := testtrace.Parse(t, text)
 			samePath(t, tr, parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{NoNames: true}), kineto.Options{}))
 		})
 	}

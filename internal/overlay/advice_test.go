@@ -8,7 +8,6 @@ import (
 
 	"overlay/internal/advise"
 	"overlay/internal/chrome/importer"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/overlay/pftrace"
@@ -21,13 +20,7 @@ import (
 // planted is the drawing of a simulated process with a cause in it, with the advice on it.
 func planted(t *testing.T, cause string, slim bool) (*trace.Trace, *advise.Advice, *overlay.Drawing) {
 	t.Helper()
-	var run testtrace.Run
-	run.Simulate(testtrace.Plant(cause, 1).With)
-	b, _ := run.Build()
-	tr, err := kineto.Parse(b.JSON(), "planted.json", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Simulated(testtrace.Plant(cause, 1).With).Parse(t)
 	g, p, _ := testtrace.Analyse(t, tr)
 	a := advise.New(whatif.New(g), p)
 	return tr, a, overlay.Annotate(g.Layout(), p, overlay.Options{Advice: a, Slim: slim})
@@ -159,10 +152,7 @@ func TestAdviceWritten(t *testing.T) {
 	if n != want {
 		t.Errorf("Chrome: %d slices of %d", n, want)
 	}
-	again, err := kineto.Parse(js.Bytes(), "again.json", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := testtrace.Parse(t, js.Bytes())
 	g, p, _ := testtrace.Analyse(t, again)
 	d2 := overlay.Annotate(g.Layout(), p, overlay.Options{})
 	for i := range again.Events {

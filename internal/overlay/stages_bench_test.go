@@ -2,7 +2,6 @@ package overlay_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"io"
 	"os"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/processor"
 )
 
@@ -23,7 +23,7 @@ import (
 // OVERLAY_LONG=1. It works on as many cores as GOMAXPROCS (-cpu) says. On a
 // machine that others use, too, the processor time (cpu-ns/op) says more than the time that passed.
 func BenchmarkStages(b *testing.B) {
-	b.Run("demo", func(b *testing.B) { stages(b, demo(b)) })
+	b.Run("demo", func(b *testing.B) { stages(b, corpus.Text(b, corpus.Demo(b))) })
 	for _, c := range []struct {
 		name   string
 		events int
@@ -45,36 +45,9 @@ func BenchmarkStages(b *testing.B) {
 	}
 }
 
-func demo(b *testing.B) []byte {
-	f, err := os.Open("../../testdata/demo.json.gz")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		b.Fatal(err)
-	}
-	src, err := io.ReadAll(z)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return src
-}
-
 func stages(b *testing.B, src []byte) {
-	tr, err := kineto.Parse(src, "bench", kineto.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		b.Fatal(err)
-	}
+	tr := testtrace.Parse(b, src)
+	g, p := testtrace.Exact(b, tr)
 	ov := overlay.Annotate(g.Layout(), p, overlay.Options{})
 	stage := func(name string, work func() error) {
 		b.Run(name, func(b *testing.B) {

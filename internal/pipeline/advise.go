@@ -94,6 +94,9 @@ func (r *Run) advise(g *graph.Graph) *advise.Advice {
 	return advise.Find(g, p, func() *whatif.Model {
 		x := g
 		g = nil
+		if !r.o.Outline { // what is cut down to its path is linked again
+			r.Trace.DropExternalIDs()
+		}
 		debug.FreeOSMemory() // else what rules left lies beside the model
 		m := whatif.Brief(x)
 		r.model = func() *whatif.Model { return m }

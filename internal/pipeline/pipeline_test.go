@@ -5,11 +5,11 @@ import (
 	"errors"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 
 	"overlay/internal/analyses"
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/pipeline"
 	"overlay/internal/report"
@@ -40,12 +40,9 @@ func TestEach(t *testing.T) {
 
 // TestEachError says which trace holds nothing, and passes on what the callers' functions say.
 func TestEachError(t *testing.T) {
-	empty, err := kineto.Parse([]byte(`{"traceEvents":[]}`), "empty", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	empty := testtrace.Parse(t, []byte(`{"traceEvents":[]}`))
 	demo := testtrace.Made(t)[0].Trace
-	err = pipeline.Each(2, pipeline.Options{}, func(i int) (*trace.Trace, error) { return []*trace.Trace{demo, empty}[i], nil }, func(int, *pipeline.Run) error { return nil })
+	err := pipeline.Each(2, pipeline.Options{}, func(i int) (*trace.Trace, error) { return []*trace.Trace{demo, empty}[i], nil }, func(int, *pipeline.Run) error { return nil })
 	var side *pipeline.Error
 	if !errors.As(err, &side) || side.Index != 1 || !errors.Is(err, pipeline.ErrNothing) {
 		t.Errorf("error %v", err)
@@ -82,10 +79,7 @@ func TestMethods(t *testing.T) {
 	if _, err := r.Draw(overlay.Options{Slim: true}).Write(&out, pipeline.Chrome); err != nil {
 		t.Fatal(err)
 	}
-	slim, err := kineto.Parse(out.Bytes(), "slim", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	slim := testtrace.Parse(t, out.Bytes())
 	if m, recorded := method(slim, pipeline.Options{}); m != "ctda" || !recorded {
 		t.Errorf("slim: %s, recorded %v", m, recorded)
 	}
@@ -124,14 +118,19 @@ func TestDrawEndsTheRun(t *testing.T) {
 
 // TestLean: a run that keeps no more of the graph than drawing takes reports, advises and draws as any other.
 func TestLean(t *testing.T) {
-	for _, made := range testtrace.Made(t)[:3] {
+	some := testtrace.Made(t)[:3]
+	if !slices.ContainsFunc(some, func(m testtrace.MadeTrace) bool { return m.Trace.Ext != nil }) {
+		t.Fatal("no external ids to let go of")
+	}
+	for _, made := range some {
 		for _, o := range []pipeline.Options{{}, {Advise: true}, {Advise: true, Method: critpath.CTDA}, {Advise: true, Anonymous: true},
 			{Outline: true}, {Advise: true, Outline: true}, {Advise: true, Outline: true, Anonymous: true}} {
 			var text [3][]byte
 			for i := range text {
 				o.Lean = i > 0
 				back := pipeline.ManyEvents([]int{0, 1 << 30, 0}[i]) // and one that makes one thing after the other
-				r, err := pipeline.Solve(made.Trace, o, true)
+				tr := *made.Trace // what a lean run lets go of the next one needs
+				r, err := pipeline.Solve(&tr, o, true)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -143,6 +142,10 @@ func TestLean(t *testing.T) {
 					t.Fatal(err)
 				}
 				text[i] = out.Bytes()
+				kept := !(i == 2 && o.Advise && !o.Anonymous && !o.Outline) // what is cut down is linked again
+				if has := tr.Ext != nil; has != (kept && made.Trace.Ext != nil) {
+					t.Errorf("%s: external ids are there: %v, want %v (%+v)", made.Name, has, kept, o)
+				}
 				back()
 			}
 			if !bytes.Equal(text[0], text[1]) || !bytes.Equal(text[0], text[2]) {

@@ -3,14 +3,11 @@ package pipeline_test
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/manyranks"
 	"overlay/internal/overlay/pftrace"
@@ -33,10 +30,7 @@ func simulated(t *testing.T, sim *testtrace.Job) rankedTraces {
 	var r rankedTraces
 	for k := range sim.Ranks {
 		if text := sim.JSON(int32(k)); text != nil {
-			tr, err := kineto.Parse(text, sim.Ranks[k].File, kineto.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tr := testtrace.Parse(t, text)
 			r.numbers, r.traces = append(r.numbers, k), append(r.traces, tr)
 		}
 	}
@@ -88,15 +82,7 @@ func TestJobPicture(t *testing.T) {
 func TestRealJobPicture(t *testing.T) {
 	var r rankedTraces
 	for k, file := range corpus.Files(t, "param__dlrm8__worker*.json.gz") {
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tr, err := kineto.Read(f, filepath.Base(file), kineto.Options{})
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Read(t, file)
 		r.numbers, r.traces = append(r.numbers, k), append(r.traces, tr)
 	}
 	if jumps := checkPicture(t, r, false); jumps != 1 {

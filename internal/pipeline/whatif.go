@@ -46,7 +46,7 @@ func (r *Run) WhatIf(q Questions, s report.Source) (*report.WhatIf, error) {
 		}
 		r.ghosts = append(r.ghosts, x)
 	}
-	asked.AddBest(m.ReplayAll(m.Best(r.path, q.Best, report.Readable)), r.path)
+	asked.AddBest(m.ReplayAll(m.Best(r.path, q.Best, report.NamesOf(r.graph.Trace).Hotspot)), r.path)
 	return asked, nil
 }
 

@@ -1,40 +1,21 @@
 package ranks_test
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"testing"
 
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/ranks"
+	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 )
 
 // summarize makes the summary of a file.
 func summarize(t testing.TB, file string, rank int) *ranks.Summary {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	tr, err := kineto.Read(f, file, kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Read(t, file)
+	g, p := testtrace.Exact(t, tr)
 	return ranks.Summarize(g, p, ranks.Identity{Source: filepath.Base(file), Rank: ranks.Rank(rank), By: "name"})
 }
 

@@ -5,10 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
 	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
 
@@ -36,14 +34,7 @@ func summaryOf(t *testing.T, tr *trace.Trace, err error) *Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, p := testtrace.Exact(t, tr)
 	return Summarize(g, p, Identity{Source: "t.json"})
 }
 

@@ -2,10 +2,8 @@ package relations
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"sort"
-	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/columns"
@@ -115,7 +113,7 @@ func (m *maker) findCollectives() ([]collective, *dict) {
 }
 
 func (m *maker) collective(id trace.EventID, texts *dict) collective {
-	source, said := m.describedBy(id)
+	source, said := m.g.Collective(m.said, id)
 	word := func(s string) uint32 {
 		if s == "" {
 			return noText
@@ -132,29 +130,9 @@ func (m *maker) collective(id trace.EventID, texts *dict) collective {
 	return c
 }
 
-// describedBy is the event whose arguments say what a communication kernel does, and what they say: the kernel, or the op that
-// launched it (record_param_comms), as PyTorch before 2.3 wrote it.
-func (m *maker) describedBy(id trace.EventID) (trace.EventID, trace.Collective) {
-	own, _ := m.said.Of(id)
-	if own.Name != "" || m.tr.Launch(id) == trace.NoEvent {
-		return id, own
-	}
-	for a := m.g.ActOf[m.tr.Launch(id)]; a != cdg.NoAct; a = m.g.Parent[a] {
-		if e := m.g.Acts[a].Event; m.event(e).Kind == trace.CPUOp {
-			if said, _ := m.said.Of(e); said.Name != "" {
-				return e, said
-			}
-		}
-	}
-	return id, own
-}
-
-// opNames finds the collective in the name of a kernel: ncclDevKernel_AllReduce_Sum_bf16_RING_LL.
-var opNames = regexp.MustCompile(`(?i)all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|broadcast|send_?recv|reduce|send|recv`)
-
 func opOf(kernel string) string {
-	if op := opNames.FindString(kernel); op != "" {
-		return strings.ToLower(strings.ReplaceAll(op, "_", ""))
+	if op := vendors.OperationIn(kernel); op != "" {
+		return op
 	}
 	return vendors.CollectiveIn(kernel)
 }

@@ -17,7 +17,6 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/parquetfile"
 	"overlay/internal/relations"
 	"overlay/internal/sqlquery"
@@ -32,10 +31,7 @@ var update = flag.Bool("update", false, "rewrite docs/tables-sql.md and the gold
 // solved makes all tables of a trace, with arguments.
 func solved(t testing.TB, tr *trace.Trace, method critpath.Method) (*graph.Graph, *critpath.Path, []columns.Table) {
 	t.Helper()
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testtrace.Graph(t, tr)
 	if g.Window.End <= g.Window.Start {
 		t.Skip("nothing to analyse")
 	}
@@ -448,10 +444,7 @@ func TestPairs(t *testing.T) {
 {"ph": "E", "name": "b", "pid": 1, "tid": 1, "ts": 40},
 {"ph": "E", "name": "b", "pid": 1, "tid": 1, "ts": 50},
 {"ph": "i", "s": "t", "name": "d", "pid": 1, "tid": 1, "ts": 60}]`
-	tr, err := kineto.Parse([]byte(events), "t", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, []byte(events))
 	_, _, list := solved(t, tr, critpath.Exact)
 	table := find(t, list, "events")
 	event, name, dur := data(t, table, "event"), data(t, table, "name"), data(t, table, "dur_ns")

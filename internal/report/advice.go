@@ -21,12 +21,13 @@ type Advice struct {
 
 	Advice   *advise.Advice     `json:"advice" about:"null for slim traces"`
 	Roofline *analyses.Roofline `json:"roofline,omitempty" table:"roofline" about:"how close operators come to what the device can do; left out of slim traces"`
+	Names    Names              `json:"-" table:"-"`
 }
 
 // NewAdvice makes the report of advice that was found.
 func NewAdvice(s Source) *Advice {
 	r := New(Source{Name: s.Name, Version: s.Version, Graph: s.Graph, Path: s.Path})
-	a := &Advice{Schema: advise.Schema, Tool: r.Tool, Input: r.Input.Name, Window: r.Window, Bound: r.Path.BoundBy, Says: r.Bound(), Advice: s.Advice}
+	a := &Advice{Schema: advise.Schema, Tool: r.Tool, Input: r.Input.Name, Window: r.Window, Bound: r.Path.BoundBy, Says: r.Bound(), Advice: s.Advice, Names: r.Names}
 	if s.Analyses != nil {
 		a.Roofline = s.Analyses.Roofline
 	}
@@ -50,7 +51,7 @@ func (a *Advice) Detached() (*Advice, error) {
 	if err := a.WriteJSON(&text); err != nil {
 		return nil, err
 	}
-	var out Advice
+	out := Advice{Names: a.Names}
 	return &out, json.Unmarshal(text.Bytes(), &out)
 }
 

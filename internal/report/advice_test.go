@@ -11,10 +11,8 @@ import (
 
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
 	"overlay/internal/report"
+	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/reported"
 	"overlay/internal/trace"
 	"overlay/internal/whatif"
@@ -53,14 +51,7 @@ func TestJobAdviceSchemaFile(t *testing.T) {
 }
 
 func adviceOf(t *testing.T, name string, tr *trace.Trace) *report.Advice {
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, p := testtrace.Exact(t, tr)
 	return report.NewAdvice(report.Source{Name: name, Version: "test", Graph: g, Path: p, Advice: advise.New(whatif.New(g), p), Analyses: analyses.Run(g, p, []string{"roofline"}, analyses.Options{})})
 }
 

@@ -34,6 +34,7 @@ type Change struct {
 // HotspotChange is a name on the path before and after.
 type HotspotChange struct {
 	Name        string `json:"name"`
+	Readable    string `json:"readable" about:"the name as reports show it"`
 	Before      int64  `json:"before_ns" unit:"ns"`
 	After       int64  `json:"after_ns" unit:"ns"`
 	Effect      int64  `json:"effect_ns" unit:"change"`
@@ -50,24 +51,39 @@ func Compare(before, after *Report) *Difference {
 		d.Slower = -100 * tables.ShareOf(-d.Window.Effect, before.Window.Duration)
 	}
 	d.Classes = changes(before.Path.ByClass, after.Path.ByClass)
-	a, callsA := hotspotSums(before)
-	b, callsB := hotspotSums(after)
-	d.Hotspots = []HotspotChange{}
-	for _, c := range changes(a, b) {
-		d.Hotspots = append(d.Hotspots, HotspotChange{c.Name, c.Before, c.After, c.Effect, callsA[c.Name], callsB[c.Name]})
-	}
+	d.Hotspots = hotspotChanges(before.Hotspots, after.Hotspots)
 	return d
 }
 
-// hotspotSums is the time on the path and the number of events there by name: a name is several hotspots where its events are of several kinds.
-func hotspotSums(r *Report) (ns map[string]int64, calls map[string]int) {
-	ns, calls = map[string]int64{}, map[string]int{}
-	for i := range r.Hotspots {
-		h := &r.Hotspots[i]
-		ns[h.Name] += h.NS
-		calls[h.Name] += h.Calls
+// hotspotChanges is the time on the path and the number of events there by name and collective: a name is several hotspots where its
+// events are of several kinds. The largest effect comes first, then they go by name.
+func hotspotChanges(before, after []Hotspot) []HotspotChange {
+	type key struct{ name, collective string }
+	at := map[key]int{}
+	out := []HotspotChange{}
+	of := func(h *Hotspot) *HotspotChange {
+		k := key{h.Name, h.Collective}
+		if _, ok := at[k]; !ok {
+			at[k] = len(out)
+			out = append(out, HotspotChange{Name: h.Name, Readable: h.Readable})
+		}
+		return &out[at[k]]
 	}
-	return ns, calls
+	for i := range before {
+		c := of(&before[i])
+		c.Before, c.BeforeCalls = c.Before+before[i].NS, c.BeforeCalls+before[i].Calls
+	}
+	for i := range after {
+		c := of(&after[i])
+		c.After, c.AfterCalls = c.After+after[i].NS, c.AfterCalls+after[i].Calls
+	}
+	for i := range out {
+		out[i].Effect = out[i].After - out[i].Before
+	}
+	slices.SortFunc(out, func(x, y HotspotChange) int {
+		return cmp.Or(cmp.Compare(max(y.Effect, -y.Effect), max(x.Effect, -x.Effect)), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Readable, y.Readable))
+	})
+	return out
 }
 
 // changes joins two maps, the largest effect first, then by name.
@@ -154,7 +170,7 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 		if a, b := l.Show("before_calls"), l.Show("after_calls"); a != b {
 			calls = " (" + a + " → " + b + " calls)"
 		}
-		change(l, Shorten(Plain(Readable(l.Str("name"))), t.width-43-utf8.RuneCountInString(calls))+calls)
+		change(l, Shorten(Plain(l.Str("readable")), t.width-43-utf8.RuneCountInString(calls))+calls)
 	}
 	t.explained(d, top)
 	return t.w.Flush()

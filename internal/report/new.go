@@ -43,9 +43,9 @@ func New(s Source) *Report {
 		s.Top = 10
 	}
 	w := p.Window
-	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses,
+	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses, Names: NamesOf(tr),
 		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn}}
-	hot := par.Beside(func() { r.Hotspots = hotspots(g, p, s.Top) })
+	hot := par.Beside(func() { r.Hotspots = hotspots(g, p, s.Top, r.Names) })
 	nodes := par.Beside(func() { r.CDG = graphOf(g, p, s.Brief && p.Method != "ctda") })
 	r.Input = inputInfo(tr, s.Name)
 	r.Input.Slim = s.Slim
@@ -205,13 +205,13 @@ func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 	return segments, edges
 }
 
-func hotspots(g *graph.Graph, p *critpath.Path, top int) []Hotspot {
+func hotspots(g *graph.Graph, p *critpath.Path, top int, names Names) []Hotspot {
 	out := []Hotspot{}
 	for i, h := range critpath.Hotspots(g, p) {
 		if i == top || h.NS == 0 { // the path of HTA marks events without time
 			break
 		}
-		out = append(out, Hotspot{h.Name, Readable(h.Name), h.Category, h.Kind.String(), h.Phase.String(), h.Calls, h.NS, h.ShareOfPath, h.ShareOfWindow, h.Caller,
+		out = append(out, Hotspot{h.Name, names.Hotspot(&h), h.Collective, h.Category, h.Kind.String(), h.Phase.String(), h.Calls, h.NS, h.ShareOfPath, h.ShareOfWindow, h.Caller,
 			g.Trace.Events[h.Event].Kind == trace.Annotation})
 	}
 	return out
@@ -323,7 +323,7 @@ func gains(r *Report, s Source) []Gain {
 	total := critpath.Breakdown(s.Path)
 	for c, ns := range total.Class {
 		if ns > 0 && critpath.Class(c) != critpath.ClassIdle {
-			out = append(out, Gain{What: "class", Name: critpath.Class(c).String(), NS: ns})
+			out = append(out, Gain{What: "class", Name: critpath.Class(c).String(), Shown: "all " + classWords[critpath.Class(c).String()], NS: ns})
 			changes = append(changes, m.OfClass(critpath.Class(c)))
 		}
 	}
@@ -331,7 +331,7 @@ func gains(r *Report, s Source) []Gain {
 		if i == gainHotspots || h.NS == 0 {
 			break
 		}
-		out = append(out, Gain{What: "hotspot", Name: h.Name, NS: h.NS})
+		out = append(out, Gain{What: "hotspot", Name: h.Name, Shown: r.Names.Hotspot(&h), NS: h.NS})
 		changes = append(changes, whatif.Change{On: m.OfHotspot(&h)})
 	}
 	for i, c := range m.Ceilings(changes) {

@@ -36,26 +36,58 @@ type jsonWriter struct {
 }
 
 func (j *jsonWriter) Write(b []byte) (int, error) {
-	text := append(j.rest, b...)
-	out := make([]byte, 0, len(text)+16)
-	for len(text) > 0 && utf8.FullRune(text) {
-		r, n := utf8.DecodeRune(text)
-		switch {
-		case r == '\n' || r == '\t' || r == '\r' || !unseen(r): // blanks stand between values, never in strings
-			out = utf8.AppendRune(out, r)
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
+	size := len(b)
+	for len(j.rest) > 0 && len(b) > 0 { // complete the character that was cut
+		j.rest, b = append(j.rest, b[0]), b[1:]
+		if utf8.FullRune(j.rest) {
+			cut := j.rest
+			j.rest = nil
+			if err := j.write(cut); err != nil {
+				return 0, err
+			}
 		}
-		text = text[n:]
 	}
-	j.rest = append([]byte(nil), text...)
-	if _, err := j.w.Write(out); err != nil {
-		return 0, err
+	return size, j.write(b)
+}
+
+// write passes runs of what may be seen on as they are: nearly all of a document.
+func (j *jsonWriter) write(b []byte) error {
+	from, i := 0, 0
+	for i < len(b) {
+		if c := b[i]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' { // blanks stand between values, never in strings
+			i++
+			continue
+		}
+		if !utf8.FullRune(b[i:]) {
+			j.rest = append(j.rest, b[i:]...)
+			break
+		}
+		r, n := utf8.DecodeRune(b[i:])
+		if broken := r == utf8.RuneError && n == 1; broken || unseen(r) {
+			if _, err := j.w.Write(b[from:i]); err != nil {
+				return err
+			}
+			if _, err := io.WriteString(j.w, escaped(r)); err != nil {
+				return err
+			}
+			from = i + n
+		}
+		i += n
 	}
-	return len(b), nil
+	_, err := j.w.Write(b[from:i])
+	return err
+}
+
+// escaped is how a character that is not seen stands in JSON; what stands for a broken one is seen.
+func escaped(r rune) string {
+	switch {
+	case r == utf8.RuneError:
+		return string(r)
+	case r > 0xffff:
+		hi, lo := utf16.EncodeRune(r)
+		return fmt.Sprintf(`\u%04x\u%04x`, hi, lo)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
 }
 
 func (j *jsonWriter) Close() error {

@@ -1,12 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
+	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
 
@@ -29,10 +32,19 @@ var namespaces = vendors.Namespaces()
 
 // Readable makes the name of a kernel fit for a table: return types, namespaces of PyTorch, template and call arguments
 // are folded; kernels of libraries of collectives read as library, collective, operation, type, algorithm.
-func Readable(name string) string {
+func Readable(name string) string { return Names(nil).Readable(name) }
+
+// Names are the libraries of collectives that a trace has under the names of other ones', by those: RCCL by NCCL.
+type Names map[string]string
+
+// NamesOf are those of a trace.
+func NamesOf(tr *trace.Trace) Names { return vendors.Renamed(tr.Syms) }
+
+// Readable is a name as [Readable] makes it, with the library that it is of.
+func (n Names) Readable(name string) string {
 	for _, c := range collectives {
 		if m := c.re.FindStringSubmatch(name); m != nil {
-			parts := []string{c.library, m[1]}
+			parts := []string{n.library(c.library), m[1]}
 			for _, w := range strings.Split(strings.TrimSuffix(m[2], "_t"), "_") { // as in int8_t
 				if w != "" {
 					parts = append(parts, w)
@@ -61,11 +73,25 @@ func Readable(name string) string {
 	return s
 }
 
+func (n Names) library(name string) string { return cmp.Or(n[name], name) }
+
+// Hotspot is a hotspot as it is shown: a kernel that does all collectives of a library by the one that is recorded.
+func (n Names) Hotspot(h *critpath.Hotspot) string {
+	switch readable := n.Readable(h.Name); {
+	case h.Collective != "":
+	case vendors.IsCollective(h.Name) && vendors.OperationIn(h.Name) == "":
+		return readable + " (which is not recorded)"
+	default:
+		return readable
+	}
+	return strings.TrimSpace(n.library(vendors.LibraryOf(h.Name)) + " " + vendors.OperationWords(h.Collective))
+}
+
 // ReadableList is several names in order.
-func ReadableList(names []string) string {
+func (n Names) ReadableList(names []string) string {
 	short := make([]string, len(names))
-	for i, n := range names {
-		short[i] = Readable(n)
+	for i, name := range names {
+		short[i] = n.Readable(name)
 	}
 	return strings.Join(short, tables.Arrow)
 }

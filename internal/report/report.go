@@ -40,6 +40,7 @@ type Report struct {
 	Advice      *advise.Advice   `json:"advice,omitempty" table:"advice" about:"what would make the window shorter; left out of slim traces, and where a method has a window of its own"`
 	Gains       []Gain           `json:"gains" table:"gains" about:"what could be gained at each class and hotspot: the run replayed without it"`
 	Analyses    *analyses.Result `json:"analyses,omitempty" table:"-"`
+	Names       Names            `json:"-" table:"-"`
 	Quality     map[string]int   `json:"quality" table:"quality" entry:"reason" unit:"count" about:"what was odd, by reason"`
 }
 
@@ -125,6 +126,7 @@ type Edge struct {
 type Hotspot struct {
 	Name          string  `json:"name"`
 	Readable      string  `json:"readable" about:"templates folded, collectives spelled out"`
+	Collective    string  `json:"collective,omitempty" about:"what is recorded of a communication kernel whose name does not say which collective it is"`
 	Category      string  `json:"category"`
 	Kind          string  `json:"kind"`
 	Phase         string  `json:"phase"`
@@ -222,6 +224,7 @@ type Calibration struct {
 type Gain struct {
 	What   string  `json:"what" about:"class or hotspot"`
 	Name   string  `json:"name"`
+	Shown  string  `json:"readable" about:"the name as reports show it"`
 	NS     int64   `json:"critical_ns" unit:"ns" about:"its time on the path"`
 	AtMost int64   `json:"saves_at_most_ns" unit:"ns" about:"of the window, if it took no time at all"`
 	Share  float64 `json:"saves_at_most_share" unit:"share" about:"of the window"`

@@ -29,6 +29,7 @@ type text struct {
 	o      TextOptions
 	width  int
 	tables []tables.Table
+	names  Names
 }
 
 func newText(w io.Writer, o TextOptions, list []tables.Table) *text {
@@ -49,6 +50,7 @@ func (t *text) one(name string) tables.Line { return t.table(name).Line(0) }
 // WriteText writes the report on about one screen.
 func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t := newText(w, o, r.Tables())
+	t.names = r.Names
 	t.head(r)
 	t.composition(r)
 	t.steps(r)
@@ -316,11 +318,7 @@ func (t *text) gains() {
 			little++
 			continue
 		}
-		name := "all " + classWords[l.Str("name")]
-		if l.Str("what") == "hotspot" {
-			name = Readable(l.Str("name"))
-		}
-		t.line("  %12s %8s %12s  %-15s  %s", l.Show("saves_at_most_ns"), l.Show("saves_at_most_share"), l.Show("half_saves_ns"), classWords[l.Str("then_bound_by")], Shorten(Plain(name), t.width-56))
+		t.line("  %12s %8s %12s  %-15s  %s", l.Show("saves_at_most_ns"), l.Show("saves_at_most_share"), l.Show("half_saves_ns"), classWords[l.Str("then_bound_by")], Shorten(Plain(l.Str("readable")), t.width-56))
 	}
 	if little > 0 {
 		t.line("  little or nothing at %s of the path", tables.Counted(little, "other part"))
@@ -346,7 +344,7 @@ func (t *text) walk(r *Report) {
 			times = tables.Plain(int64(j-i)) + "×"
 		}
 		where := Shorten(Plain(s.Resource), 18)
-		t.line("%12s %11s %5s  %-12s %-18s %s", "+"+tables.Duration(s.Start-r.Window.Start), tables.Duration(sum), times, s.Kind, where, Shorten(Plain(Readable(s.Name)), max(t.width-66, 20)))
+		t.line("%12s %11s %5s  %-12s %-18s %s", "+"+tables.Duration(s.Start-r.Window.Start), tables.Duration(sum), times, s.Kind, where, Shorten(Plain(t.names.Readable(s.Name)), max(t.width-66, 20)))
 		i = j
 	}
 }

@@ -93,6 +93,7 @@ func remains(a *advise.Advice) string {
 // WriteText writes all findings with their evidence.
 func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
 	t := newText(w, o, nil)
+	t.names = a.Names
 	window := "whole trace"
 	if a.Window.Annotation != "" {
 		window = Plain(a.Window.Annotation)
@@ -190,7 +191,7 @@ func (t *text) finding(f *advise.Finding) {
 		if x.Expected >= 0 {
 			s += ", expected " + tables.Duration(x.Expected)
 		}
-		say("example", s+": "+Shorten(Plain(Readable(x.Name)), max(t.width-18-len(s), 10)))
+		say("example", s+": "+Shorten(Plain(t.names.Readable(x.Name)), max(t.width-18-len(s), 10)))
 	}
 }
 

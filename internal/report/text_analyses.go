@@ -88,12 +88,12 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 	},
 	"sequences": func(t *text, list []tables.Table) {
 		for l := range list[0].Lines(-1) {
-			t.line("  %7s × %11s critical  %s", l.Show("count"), l.Show("critical_ns"), Shorten(launches(l), t.width-36))
+			t.line("  %7s × %11s critical  %s", l.Show("count"), l.Show("critical_ns"), Shorten(t.launches(l), t.width-36))
 		}
 	},
 	"operators": func(t *text, list []tables.Table) {
 		for l := range list[0].Lines(-1) {
-			t.line("  %7s × %10s %11s  %s", l.Show("count"), l.Show("launch_delay_ns"), l.Show("kernel_delay_ns"), Shorten(launches(l), t.width-38))
+			t.line("  %7s × %10s %11s  %s", l.Show("count"), l.Show("launch_delay_ns"), l.Show("kernel_delay_ns"), Shorten(t.launches(l), t.width-38))
 		}
 	},
 	"component": func(t *text, list []tables.Table) {
@@ -115,7 +115,7 @@ var analysisLines = map[string]func(t *text, list []tables.Table){
 				if listed++; listed > 3 {
 					break
 				}
-				t.line("    %7s × %11s  %s", n.Show("stats_count"), n.Show("stats_sum"), Shorten(Plain(Readable(n.Str("name"))), t.width-30))
+				t.line("    %7s × %11s  %s", n.Show("stats_count"), n.Show("stats_sum"), Shorten(Plain(t.names.Readable(n.Str("name"))), t.width-30))
 			}
 		}
 	},
@@ -191,8 +191,8 @@ func (t *text) roofDevice(l tables.Line) {
 }
 
 // launches is an operator with the operations that it launches.
-func launches(l tables.Line) string {
-	return Plain(Operator(l.Str("operator")) + ": " + ReadableList(l.Value("kernels").List()))
+func (t *text) launches(l tables.Line) string {
+	return Plain(Operator(l.Str("operator")) + ": " + t.names.ReadableList(l.Value("kernels").List()))
 }
 
 // curve draws values as blocks of an eighth of a line each, in so many columns. A column shows the largest of its values.

@@ -58,17 +58,17 @@ func (t *text) unknown(r *Report) {
 		if n++; n == 1 {
 			t.line("  by what stands before and after")
 		}
-		t.line("  %7s %11s %8s  %s", l.Show("share_of_window"), l.Show("ns"), l.Show("count"), neighbours(l.Str("before"), l.Str("after"), t.width-gapIndent))
+		t.line("  %7s %11s %8s  %s", l.Show("share_of_window"), l.Show("ns"), l.Show("count"), t.neighbours(l.Str("before"), l.Str("after"), t.width-gapIndent))
 	}
 }
 
 // neighbours names what stands before and after a gap.
-func neighbours(before, after string, width int) string {
+func (t *text) neighbours(before, after string, width int) string {
 	side := func(s, none string) string {
 		if s == "" {
 			return none
 		}
-		return Shorten(Plain(Readable(s)), max((width-5)/2, 12))
+		return Shorten(Plain(t.names.Readable(s)), max((width-5)/2, 12))
 	}
 	return side(before, "(nothing)") + " … " + side(after, "(nothing)")
 }

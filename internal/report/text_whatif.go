@@ -82,7 +82,7 @@ func (t *text) answer(w *WhatIf, a *Answer) {
 		t.line("")
 		t.line("  %7s %12s  %-8s  %s", "share", "time", "kind", "hotspot then")
 		for _, h := range a.Hotspots[:min(5, len(a.Hotspots))] {
-			t.line("  %7s %12s  %-8s  %s", tables.FormatShare(h.Share), tables.Duration(h.NS), Shorten(h.Kind, 8), Shorten(Plain(Readable(h.Name)), t.width-34))
+			t.line("  %7s %12s  %-8s  %s", tables.FormatShare(h.Share), tables.Duration(h.NS), Shorten(h.Kind, 8), Shorten(Plain(h.Shown), t.width-34))
 		}
 	}
 	t.line("")

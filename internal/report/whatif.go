@@ -50,6 +50,7 @@ type Answer struct {
 // NewHotspot is a name on the path of a simulated run.
 type NewHotspot struct {
 	Name  string  `json:"hotspot"`
+	Shown string  `json:"readable" about:"the name as reports show it"`
 	Kind  string  `json:"kind"`
 	NS    int64   `json:"critical_ns" unit:"ns"`
 	Share float64 `json:"share" unit:"share" about:"of the new window"`
@@ -83,13 +84,13 @@ const newHotspots = 10
 // NewWhatIf makes the answers. The results are of one model of g, and path is the recorded path of it.
 func NewWhatIf(s Source, results []*whatif.Result) (*WhatIf, error) {
 	g, p := s.Graph, s.Path
-	w := p.Window
+	w, names := p.Window, NamesOf(g.Trace)
 	total := critpath.Breakdown(p)
 	out := &WhatIf{Schema: WhatIfSchema, Tool: Tool{"overlay", s.Version}, Input: s.Name,
 		Window:  Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn},
 		BoundBy: critpath.BoundBy(&total.Class).String(), Scenarios: []Answer{}, Delays: []TypicalDelay{}}
 	for _, r := range results {
-		a, err := answer(g, p, r)
+		a, err := answer(g, p, r, names)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +121,7 @@ func (w *WhatIf) addDelays(results []*whatif.Result) {
 	}
 }
 
-func answer(g *graph.Graph, p *critpath.Path, r *whatif.Result) (Answer, error) {
+func answer(g *graph.Graph, p *critpath.Path, r *whatif.Result, names Names) (Answer, error) {
 	moved, then, err := r.Path()
 	if err != nil {
 		return Answer{}, err
@@ -131,7 +132,7 @@ func answer(g *graph.Graph, p *critpath.Path, r *whatif.Result) (Answer, error) 
 		if i == newHotspots {
 			break
 		}
-		a.Hotspots = append(a.Hotspots, NewHotspot{h.Name, h.Kind.String(), h.NS, tables.ShareOf(h.NS, r.Window)})
+		a.Hotspots = append(a.Hotspots, NewHotspot{h.Name, names.Hotspot(&h), h.Kind.String(), h.NS, tables.ShareOf(h.NS, r.Window)})
 	}
 	for i, before := range g.Steps {
 		if before.End > p.Window.Start && before.Start < p.Window.End {

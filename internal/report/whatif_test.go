@@ -8,10 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
 	"overlay/internal/report"
+	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/reported"
 	"overlay/internal/whatif"
 )
@@ -44,14 +42,7 @@ func TestWhatIfForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tr := range reported.Traces(t) {
-		g, err := graph.Build(tr, cdg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := critpath.Exact(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g, p := testtrace.Exact(t, tr)
 		m := whatif.New(g)
 		sc, err := whatif.NewSelector(m, report.Readable).Scenario("class:cpu=0.5")
 		if err != nil {
@@ -89,7 +80,7 @@ func TestWhatIfForms(t *testing.T) {
 			}
 		}
 		check()
-		w.AddBest(m.ReplayAll(m.Best(p, 3, report.Readable)), p)
+		w.AddBest(m.ReplayAll(m.Best(p, 3, report.NamesOf(tr).Hotspot)), p)
 		if len(w.Scenarios) < 3 {
 			t.Errorf("%s: %d scenarios", name, len(w.Scenarios))
 		}

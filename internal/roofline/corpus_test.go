@@ -1,11 +1,9 @@
 package roofline
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 )
@@ -14,15 +12,7 @@ import (
 func TestPeaksHold(t *testing.T) {
 	judged := 0 // operators
 	for _, file := range corpus.Files(t, "*.json.gz") {
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tr, err := kineto.Read(f, filepath.Base(file), kineto.Options{})
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Read(t, file)
 		g, _, ok := testtrace.Analyse(t, tr)
 		if !ok {
 			continue

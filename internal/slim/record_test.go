@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/kineto"
 	"overlay/internal/slim"
+	"overlay/internal/testtrace"
 )
 
 const goodRecord = `{"overlay.slim": 1, "overlay.method": "exact", "overlay.window_start_ns": 0, "overlay.window_end_ns": 1000,
@@ -16,10 +16,7 @@ const goodRecord = `{"overlay.slim": 1, "overlay.method": "exact", "overlay.wind
 // TestBrokenRecord changes one value of a good record at a time into one that no run can have written.
 func TestBrokenRecord(t *testing.T) {
 	read := func(meta string) (*slim.Record, error) {
-		tr, err := kineto.Parse([]byte(`{"metadata": `+meta+`, "traceEvents": []}`), "record", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Parse(t, []byte(`{"metadata": `+meta+`, "traceEvents": []}`))
 		return slim.ReadRecord(tr)
 	}
 	rec, err := read(goodRecord)
@@ -54,10 +51,7 @@ func TestBrokenRecord(t *testing.T) {
 func TestRecordedSpreads(t *testing.T) {
 	read := func(spread string) (*slim.Record, error) {
 		meta := strings.Replace(goodRecord, `{`, `{"overlay.call_ns": 5000, "overlay.launch_spread_ns": "`+spread+`", `, 1)
-		tr, err := kineto.Parse([]byte(`{"metadata": `+meta+`, "traceEvents": []}`), "record", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Parse(t, []byte(`{"metadata": `+meta+`, "traceEvents": []}`))
 		return slim.ReadRecord(tr)
 	}
 	rec, err := read("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17")

@@ -28,10 +28,7 @@ func TestSlimFixPoint(t *testing.T) {
 		ov := overlay.Annotate(g.Layout(), p, overlay.Options{Slim: true})
 		slim.Cut(g, p, ov)
 		out, st := write(t, tr, ov)
-		cut, err := kineto.Parse(out, "slim", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		cut := testtrace.Parse(t, out)
 		rec, err := slim.ReadRecord(cut)
 		if rec == nil {
 			t.Fatal("no record in the slim trace:", err)
@@ -43,19 +40,13 @@ func TestSlimFixPoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p2, err := critpath.Exact(g2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p2 := testtrace.Path(t, g2)
 		compare(t, "segments", segmentTexts(tr, p), segmentTexts(cut, p2))
 		compare(t, "hotspots", hotspotTexts(g, p), hotspotTexts(g2, p2))
 
 		ov2 := overlay.Annotate(g2.Layout(), p2, overlay.Options{Attrs: slim.Attrs(&rec.Recorded)})
 		out2, _ := write(t, cut, ov2)
-		again, err := kineto.Parse(out2, "again", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := testtrace.Parse(t, out2)
 		if rec, err := slim.ReadRecord(again); rec == nil {
 			t.Error("the record is lost when a slim trace is drawn on again:", err)
 		}
@@ -139,10 +130,7 @@ func TestSlimGraphEdges(t *testing.T) {
 	ov := overlay.Annotate(g.Layout(), p, overlay.Options{Slim: true})
 	slim.Cut(g, p, ov)
 	out, _ := write(t, tr, ov)
-	cut, err := kineto.Parse(out, "slim", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cut := testtrace.Parse(t, out)
 	if len(cut.GraphEdges) == 0 {
 		t.Error("no recorded edge in the slim trace")
 	}
@@ -154,9 +142,6 @@ func TestSlimGraphEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p2, err := critpath.Exact(g2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p2 := testtrace.Path(t, g2)
 	compare(t, "segments", segmentTexts(tr, p), segmentTexts(cut, p2))
 }

@@ -4,9 +4,7 @@ package testtrace
 
 import (
 	"strings"
-	"testing"
 
-	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
 
@@ -274,11 +272,7 @@ func (b *Builder) Slice(cat, name string, pid, tid, start, dur int64) *Event {
 }
 
 // Parse reads the trace with the reader of the project.
-func (b *Builder) Parse(t testing.TB) *trace.Trace {
+func (b *Builder) Parse(t T) *trace.Trace {
 	t.Helper()
-	tr, err := kineto.Parse(b.JSON(), "built.json", kineto.Options{})
-	if err != nil {
-		t.Fatalf("the built trace does not parse: %v", err)
-	}
-	return tr
+	return Parse(t, b.JSON())
 }

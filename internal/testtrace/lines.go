@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"testing"
 
-	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
 
@@ -15,7 +13,7 @@ import (
 // other, an event of a device that is not analysed, and sync, a record of synchronisation, with the stream that the event was recorded on and the correlation of that call as two more fields.
 // mtia is an event of such a device; a mark on its stream has, for the correlation, correlation:number of the event, and for
 // a wait :stream waited for. The row of a device is its stream, or device:stream.
-func Lines(t testing.TB, text string) *trace.Trace {
+func Lines(t T, text string) *trace.Trace {
 	t.Helper()
 	category := map[string]string{"op": "cpu_op", "note": "user_annotation", "frame": "python_function", "call": "cuda_runtime",
 		"kernel": "kernel", "copy": "gpu_memcpy", "set": "gpu_memset", "sync": "cuda_sync", "overhead": "overhead", "other": "hpu_op", "mtia": "mtia_ccp_events"}
@@ -53,9 +51,5 @@ func Lines(t testing.TB, text string) *trace.Trace {
 		events = append(events, fmt.Sprintf(`{"ph": "X", "cat": %q, "name": %s, "pid": %s, "tid": %s, "ts": %s, "dur": %s%s}`,
 			c, name, pid, f[1], f[3], f[4], args))
 	}
-	tr, err := kineto.Parse([]byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",\n")+`]}`), "test", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return Parse(t, []byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",\n")+`]}`))
 }

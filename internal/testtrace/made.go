@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
@@ -22,12 +21,12 @@ func Made(tb testing.TB) []MadeTrace {
 	tb.Helper()
 	list := []MadeTrace{{"demo", Read(tb, corpus.Demo(tb))}}
 	for i, class := range Classes {
-		list = append(list, MadeTrace{"simulated_" + class, simulated(Random(class, uint64(i)+1)).Parse(tb)})
+		list = append(list, MadeTrace{"simulated_" + class, Simulated(Random(class, uint64(i)+1)).Parse(tb)})
 	}
 	for _, f := range forms {
 		p := Random(f.class, f.seed)
 		f.program(p)
-		b := simulated(p)
+		b := Simulated(p)
 		f.build(b)
 		list = append(list, MadeTrace{f.name, b.Parse(tb)})
 	}
@@ -35,32 +34,16 @@ func Made(tb testing.TB) []MadeTrace {
 	for _, m := range []struct {
 		name string
 		text []byte
-	}{{"graphs", simulated(Random("graphs", 3)).JSON()}, {"copies", simulated(Random("copies", 3)).JSON()}} {
+	}{{"graphs", Simulated(Random("graphs", 3)).JSON()}, {"copies", Simulated(Random("copies", 3)).JSON()}} {
 		for i, o := range []CuspyOptions{{}, {NoKinds: true}, {Lanes: true}} {
 			text, err := Cuspy(m.text, o)
 			if err != nil {
 				tb.Fatal(err)
 			}
-			list = append(list, MadeTrace{fmt.Sprintf("cuspy_%s_%d", m.name, i), parse(tb, text)})
+			list = append(list, MadeTrace{fmt.Sprintf("cuspy_%s_%d", m.name, i), Parse(tb, text)})
 		}
 	}
 	return list
-}
-
-func simulated(p *Program) *Builder {
-	var r Run
-	r.Simulate(p)
-	b, _ := r.Build()
-	return b
-}
-
-func parse(tb testing.TB, src []byte) *trace.Trace {
-	tb.Helper()
-	tr, err := kineto.Parse(src, "made.json", kineto.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return tr
 }
 
 // forms are ways in which the trace of one process can have been written.
@@ -92,10 +75,10 @@ func Odd(tb testing.TB) []MadeTrace {
 		if err := h.Write(&b, 20); err != nil {
 			tb.Fatal(err)
 		}
-		list = append(list, MadeTrace{"hostile_" + h.Name, parse(tb, b.Bytes())})
+		list = append(list, MadeTrace{"hostile_" + h.Name, Parse(tb, b.Bytes())})
 	}
 	for _, o := range odd {
-		list = append(list, MadeTrace{o.name, parse(tb, []byte(o.text))})
+		list = append(list, MadeTrace{o.name, Parse(tb, []byte(o.text))})
 	}
 	return list
 }

@@ -6,10 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
@@ -53,33 +51,11 @@ func Subjects(t *testing.T, look func(t *testing.T, tr *trace.Trace)) {
 	}
 }
 
-// Read reads a trace from a file.
-func Read(tb testing.TB, name string) *trace.Trace {
-	tb.Helper()
-	r, err := os.Open(name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer r.Close()
-	tr, err := kineto.Read(r, filepath.Base(name), kineto.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return tr
-}
-
 // Analyse finds the exact path of a trace; false when it holds nothing to analyse.
-func Analyse(tb testing.TB, tr *trace.Trace) (g *graph.Graph, p *critpath.Path, ok bool) {
-	tb.Helper()
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if g.Window.End <= g.Window.Start {
+func Analyse(t T, tr *trace.Trace) (g *graph.Graph, p *critpath.Path, ok bool) {
+	t.Helper()
+	if g = Graph(t, tr); g.Window.End <= g.Window.Start {
 		return g, nil, false
 	}
-	if p, err = critpath.Exact(g); err != nil {
-		tb.Fatal(err)
-	}
-	return g, p, true
+	return g, Path(t, g), true
 }

@@ -73,7 +73,7 @@ type Repair struct {
 	First  []int64 `json:"first"` // byte offsets of the first few
 }
 
-// Trace is one profiler trace. It is frozen: no later stage changes it.
+// Trace is one profiler trace. It is frozen: no later stage changes it, but for DropExternalIDs.
 //
 // Invariants (Check): every id is in range; Dur >= 0; Syms[0] == ""; category symbols come before the others; Tracks and
 // Procs are in order of first appearance in the input; len(Ext) == len(Events), if there is one.
@@ -123,6 +123,9 @@ func (t *Trace) ExternalID(id EventID) int64 {
 	}
 	return t.Wide.Ext(&t.Events[id], t.Ext[id])
 }
+
+// DropExternalIDs lets go of the external ids, four bytes an event, where nobody is going to ask for them any more: then each is 0.
+func (t *Trace) DropExternalIDs() { t.Ext = nil }
 
 // GraphEdge is a recorded dependency between two operations of one graph launch, with the flow events that say so.
 type GraphEdge struct {

@@ -168,18 +168,7 @@ func Seen(has func(category string) bool, names []string) (list []string) {
 			list = append(list, v.Name)
 		}
 	}
-	as := map[string]string{} // where a vendor's library has the names of another one's, and that vendor is not there
-	for i := range known.vendors {
-		for k := range known.vendors[i].Libraries {
-			l := &known.vendors[i].Libraries[k]
-			switch there := slices.Contains(list, known.vendors[i].Name); {
-			case there && l.NamedAs == "":
-				as[l.Name] = l.Name
-			case there && as[l.NamedAs] == "":
-				as[l.NamedAs] = l.Name
-			}
-		}
-	}
+	as := renamed(list)
 	for _, l := range Libraries() {
 		if name := cmp.Or(as[l.Name], l.Name); l.Marks.found(has, names) && !slices.Contains(list, name) {
 			list = append(list, name)

@@ -116,7 +116,7 @@ var amd = Vendor{
 		trace.CPUOp:      {"rccl_api", "rocm_rccl_api"},
 	},
 	Calls:     []Call{{Verb: Free, Names: []string{"hipFree", "hipHostFree"}}},
-	Libraries: []Library{{Name: "RCCL", Kernels: "rccl", Backend: "rccl", NamedAs: "NCCL"}},
+	Libraries: []Library{{Name: "RCCL", Kernels: "rccl|msccl", Backend: "rccl", NamedAs: "NCCL"}},
 	Words:     "hip hsa amd roctx rccl",
 }
 

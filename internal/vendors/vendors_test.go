@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/analyses"
-	"overlay/internal/anonymize"
 	"pgregory.net/rapid"
 
-	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/graph"
+	"overlay/internal/analyses"
+	"overlay/internal/anonymize"
+	"overlay/internal/testtrace"
+
 	"overlay/internal/kineto"
 	"overlay/internal/report"
 	"overlay/internal/trace"
@@ -76,21 +75,11 @@ path cpu cpu cpu
 // told is what the program makes of a trace, names as anonymising leaves them.
 func told(t *testing.T, text string) string {
 	t.Helper()
-	tr, err := kineto.Parse([]byte(text), "acme.json", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, []byte(text))
 	if err := tr.Check(); err != nil {
 		t.Fatal(err)
 	}
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, p := testtrace.Exact(t, tr)
 	anonymous, _, err := anonymize.Graph(g, p)
 	if err != nil {
 		t.Fatal(err)
@@ -148,10 +137,7 @@ func TestProcessesOfAnEntry(t *testing.T) {
 {"ph":"X","name":"pulled","pid":45,"tid":2,"ts":9,"dur":5},
 {"ph":"M","name":"process_name","pid":45,"tid":0,"args":{"name":"Acme Board"}}]`
 	parse := func(text string) *trace.Trace {
-		tr, err := kineto.Parse([]byte(text), "board.json", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Parse(t, []byte(text))
 		return tr
 	}
 	tr := parse(board)
@@ -275,5 +261,31 @@ func TestCanRecordWaits(t *testing.T) {
 		if got := vendors.CanRecordWaits(c.syms); got != c.want {
 			t.Errorf("%q: %v", c.syms, got)
 		}
+	}
+}
+
+// TestOperations: what a communication kernel does, by its name or by what PyTorch recorded, and the library that it is of.
+func TestOperations(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)": {"allreduce", "NCCL"},
+		"ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)":                    {"", "NCCL"},
+		"mscclKernel_Sum_rccl_bfloat16_LL_false(mscclWork*)":                         {"", "RCCL"},
+		"hcom_reduceScatter__310":                                                    {"reducescatter", "HCCL"}, "oneccl_reduce_kernel": {"reduce", "oneCCL"}, "accl_v2": {"", "ACCL"}, "all-gather.3": {"", ""},
+	} {
+		if got := [2]string{vendors.OperationIn(name), vendors.LibraryOf(name)}; got != want || !vendors.IsCollective(name) {
+			t.Errorf("%s: %q, want %q; a collective: %v", name, got, want, vendors.IsCollective(name))
+		}
+	}
+	for recorded, want := range map[string]string{"allreduce": "AllReduce", "_allgather_base": "AllGather", "reduce_scatter_tensor_coalesced": "ReduceScatter", "all_to_allv": "AllToAll",
+		"broadcast": "Broadcast", "reduce": "Reduce", "gather": "Gather", "send": "Send", "sendrecv": "SendRecv", "acme_swap": "acme_swap", "": ""} {
+		if got := vendors.OperationWords(recorded); got != want {
+			t.Errorf("%s: %s, want %s", recorded, got, want)
+		}
+	}
+	if got := vendors.Renamed([]string{"hipLaunchKernel"})["NCCL"]; got != "RCCL" {
+		t.Errorf("on AMD NCCL is %q", got)
+	}
+	if got := vendors.Renamed([]string{"cudaLaunchKernel", "hipLaunchKernel"})["NCCL"]; got == "RCCL" {
+		t.Error("RCCL beside NVIDIA")
 	}
 }

@@ -3,9 +3,9 @@ package whatif_test
 import (
 	"testing"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/whatif"
 )
@@ -13,10 +13,7 @@ import (
 // bench returns the graph of a real trace of 274,000 events.
 func bench(b *testing.B) *graph.Graph {
 	b.Helper()
-	g, err := graph.Build(read(b, corpus.Files(b, "SAF__amg_example__asdf_False*")[0]), cdg.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	g := testtrace.Graph(b, read(b, corpus.Files(b, "SAF__amg_example__asdf_False*")[0]))
 	b.ReportAllocs()
 	b.ResetTimer()
 	return g
@@ -58,10 +55,7 @@ func BenchmarkPath(b *testing.B) {
 func BenchmarkCeilings(b *testing.B) {
 	g := bench(b)
 	m := whatif.New(g)
-	p, err := critpath.Exact(g)
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := testtrace.Path(b, g)
 	for b.Loop() {
 		var list []whatif.Change
 		for c := range critpath.NumClasses {

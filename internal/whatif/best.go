@@ -5,12 +5,13 @@ import (
 	"overlay/internal/trace"
 )
 
-// OfHotspot returns the activities that a hotspot of a path sums up: those of its name on threads, or on the GPU.
+// OfHotspot returns the activities that a hotspot of a path sums up: those of its name and collective on threads, or on
+// the GPU.
 func (m *Model) OfHotspot(h *critpath.Hotspot) Set {
 	tr := m.g.Trace
 	names := make([]uint8, len(tr.Syms)) // 0: not asked
 	device := tr.Events[h.Event].Kind.Device()
-	s := Selector{m: m}
+	s, unnamed := Selector{m: m}, critpath.NewUnnamed(m.g)
 	return s.events(func(id trace.EventID) bool {
 		e := &tr.Events[id]
 		if e.Kind.Device() != device {
@@ -22,13 +23,13 @@ func (m *Model) OfHotspot(h *critpath.Hotspot) Set {
 				names[e.Name] = 2
 			}
 		}
-		return names[e.Name] == 2
+		return names[e.Name] == 2 && unnamed.Collective(id) == h.Collective
 	})
 }
 
 // Best asks for each of the first n hotspots of the recorded path what half its time would give, and none at all. shown
-// is how reports show a name.
-func (m *Model) Best(path *critpath.Path, n int, shown func(string) string) []Scenario {
+// is how reports show one.
+func (m *Model) Best(path *critpath.Path, n int, shown func(*critpath.Hotspot) string) []Scenario {
 	var out []Scenario
 	for i, h := range critpath.Hotspots(m.g, path) {
 		if i >= n {
@@ -39,7 +40,7 @@ func (m *Model) Best(path *critpath.Path, n int, shown func(string) string) []Sc
 			word string
 			num  int64
 		}{{"0.5", 1}, {"0", 0}} {
-			out = append(out, Scenario{Name: shown(h.Name) + " x " + f.word, Changes: []Change{{Verb: Scale, On: on, Num: f.num, Den: 2}}})
+			out = append(out, Scenario{Name: shown(&h) + " x " + f.word, Changes: []Change{{Verb: Scale, On: on, Num: f.num, Den: 2}}})
 		}
 	}
 	return out

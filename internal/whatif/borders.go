@@ -17,13 +17,12 @@ type modelBuilder struct {
 	held  map[callEnd]cdg.ActID // launch calls that waited for room: what ended
 	asked map[int32]asking      // per piece: the gap before it ended because a batch was asked for
 
-	real   []bool    // per piece: its start is a border that was waited for
+	real   Set       // of pieces: their start is a border that was waited for
 	start  Set       // of pieces: their start is a point
 	marker           // of what is marked by one goroutine
 	inside [][]int32 // per lane: of Graph.Inside those that waited, by time
 
-	ops    []int32     // per activity of a thread: of a launch call, how many operations it launched
-	launch []cdg.ActID // per operation: the call that launched it, NoAct for none
+	ops []uint8 // per activity of a thread: of a launch call, how many operations it launched, at most severalOps
 
 	pieceHint  []int32 // per lane: where lookUp found a piece last
 	borderHint []int32 // the same of borders
@@ -42,7 +41,7 @@ type modelBuilder struct {
 
 // forget lets go of what the points and their sources were made from: what brings them into order needs room.
 func (b *modelBuilder) forget() {
-	b.holds, b.held, b.asked, b.real, b.start, b.marker, b.inside, b.ops, b.launch, b.callDeps, b.called, b.callFar = nil, nil, nil, nil, nil, marker{}, nil, nil, nil, nil, nil, nil
+	b.holds, b.held, b.asked, b.real, b.start, b.marker, b.inside, b.ops, b.callDeps, b.called, b.callFar = nil, nil, nil, nil, nil, marker{}, nil, nil, nil, nil, nil
 }
 
 // callEnd is the border at which a call returns.
@@ -60,12 +59,12 @@ func (b *modelBuilder) waited(id cdg.WaitID) bool {
 // from those by own time.
 func (b *modelBuilder) markBorders() {
 	g, m := b.g, b.m
-	b.real, b.start = make([]bool, len(g.Pieces)), make(Set, (len(g.Pieces)+63)/64)
+	b.real, b.start = make(Set, (len(g.Pieces)+63)/64), make(Set, (len(g.Pieces)+63)/64)
 	b.inside = make([][]int32, len(g.Lanes))
 	inRanges(len(g.Pieces), func(from, to int) {
 		b.eachPiece(from, to, func(i int, l cdg.LaneID) {
 			if first := i == int(g.PieceFirst[l]); first || b.waited(g.Pieces[i].Begun) {
-				b.real[i] = true
+				b.real.addShared(cdg.ActID(i))
 				b.start.addShared(cdg.ActID(i))
 				if !first {
 					b.start.addShared(cdg.ActID(i - 1))
@@ -170,25 +169,34 @@ func (x *marker) mark(l cdg.LaneID, t int64) {
 	x.inner[l] = append(x.inner[l], t)
 }
 
-// nearby is how far a look-up goes on from where the one before ended: most are asked for in order of time.
-const nearby = 8
-
 // lookUp returns the first of n ascending items that is behind what is looked for; n for none. It begins at *hint,
-// which says where the look-up before ended.
+// which says where the look-up before ended, and goes on in steps that double: most are asked for in order of time.
 func lookUp(hint *int32, n int, behind func(i int) bool) int {
-	i := min(int(*hint), n)
-	if i == 0 || !behind(i-1) {
-		for end := min(i+nearby, n); i < end && !behind(i); {
-			i++
+	low := min(int(*hint), n)
+	high, step := low, 1
+	if low == 0 || !behind(low-1) {
+		for low+step <= n && !behind(low+step-1) {
+			low += step
+			step *= 2
 		}
-		if i == n || behind(i) {
-			*hint = int32(i)
-			return i
+		high = min(low+step-1, n)
+	} else {
+		high--
+		for step <= high && behind(high-step) {
+			high -= step
+			step *= 2
+		}
+		low = max(high-step+1, 0)
+	}
+	for low < high { // it is one of low to high
+		if mid := int(uint(low+high) >> 1); behind(mid) {
+			high = mid
+		} else {
+			low = mid + 1
 		}
 	}
-	i = sort.Search(n, behind)
-	*hint = int32(i)
-	return i
+	*hint = int32(low)
+	return low
 }
 
 // pieceAt is Graph.PieceAt.
@@ -204,16 +212,16 @@ func (b *modelBuilder) pieceAt(l cdg.LaneID, t int64) int {
 // layPoints numbers the points: the origin, then those of threads lane by lane, then the operations.
 func (b *modelBuilder) layPoints() {
 	g, m := b.g, b.m
-	add := func(at int64, prev int32, a cdg.ActID) int32 {
-		m.at, m.prev, m.act = append(m.at, at), append(m.prev, prev), append(m.act, a)
+	add := func(at int64) int32 {
+		m.at = append(m.at, at)
 		return int32(len(m.at) - 1)
 	}
 	room := 1
 	for l := range g.Lanes {
 		room += b.pointsOf(cdg.LaneID(l))
 	}
-	m.at, m.prev, m.act = make([]int64, 0, room), make([]int32, 0, room), make([]cdg.ActID, 0, room)
-	add(0, none, cdg.NoAct)
+	m.at = make([]int64, 0, room)
+	add(0)
 	m.border = make([][]int32, len(g.Lanes))
 	m.opPoint = make([]int32, len(g.Acts)-int(m.firstOp))
 	for i := range m.opPoint {
@@ -224,17 +232,16 @@ func (b *modelBuilder) layPoints() {
 		if lane.Stream {
 			for a := lane.First; a < lane.Limit; a++ {
 				if act := &g.Acts[a]; act.Start < m.t1 && act.End > m.t0 || act.Start == act.End && act.Start >= m.t0 && act.Start <= m.t1 {
-					m.opPoint[a-m.firstOp] = add(act.End, none, a)
+					m.opPoint[a-m.firstOp] = add(act.End)
 				}
 			}
 			continue
 		}
-		inner, before := b.inner[l], none
+		inner := b.inner[l]
 		m.border[l] = make([]int32, 0, b.pointsOf(cdg.LaneID(l)))
 		note := func(t int64) {
 			if t >= m.t0 && t <= m.t1 {
-				before = add(t, before, cdg.NoAct)
-				m.border[l] = append(m.border[l], before)
+				m.border[l] = append(m.border[l], add(t))
 			}
 		}
 		for i := int(g.PieceFirst[l]); i < int(g.PieceFirst[l+1]); i++ {

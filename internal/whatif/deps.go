@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
+	"overlay/internal/graph"
 	"overlay/internal/par"
 )
 
@@ -44,14 +45,18 @@ type laterBeside struct {
 	call, op cdg.ActID
 }
 
-// layDeps gives each point its sources, those of threads first: what is known of their pieces is let go then.
-func (b *modelBuilder) layDeps() {
+// layDeps gives each point its sources, those of threads first, and beside them adds up what lies between these: what is known of
+// their pieces is let go then, and the model keeps another form of its graph.
+func (b *modelBuilder) layDeps(kept *graph.Graph) {
 	m := b.m
 	b.joinCalls()
 	b.callFar, b.far = b.far, nil
 	m.depFrom = make([]int32, 2, len(m.at)+1) // the origin has none
 	threads, streams := b.depLayers()
+	parts := par.Beside(b.layParts)
 	b.layAll(threads)
+	parts()
+	m.g = kept
 	b.g.Pieces, b.g.Inside = nil, nil
 	b.collect()
 	b.layAll(streams)

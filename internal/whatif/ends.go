@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
+	"overlay/internal/par"
 )
 
 // findEnds finds what the window waits for: the last of the lane that ended it in the recording, of the main
@@ -21,8 +22,8 @@ func (b *modelBuilder) findEnds() {
 	}
 	last := make([]end, len(g.Lanes)) // per lane: its last point
 	latest := m.t0
+	par.Each(len(g.Lanes), func(l int) { last[l] = b.lastPoint(cdg.LaneID(l)) })
 	for l := range g.Lanes {
-		last[l] = b.lastPoint(cdg.LaneID(l))
 		if last[l].point != none {
 			latest = max(latest, m.at[last[l].point])
 			m.all = append(m.all, last[l].point)

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/whatif"
 )
@@ -20,14 +18,7 @@ func TestIdleStays(t *testing.T) {
 		}
 	}
 	text += "op 3 aten::last 2900 1100\ncall 3 cudaLaunchKernel 3990 5 2\nkernel 7 b 4000 10 2\n"
-	g, err := graph.Build(testtrace.Lines(t, text), cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := critpath.Exact(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, p := testtrace.Exact(t, testtrace.Lines(t, text))
 	was := critpath.Breakdown(p).Class
 	m := whatif.New(g)
 	idle := m.Replay(&whatif.Scenario{}).Classes()[critpath.ClassIdle]

@@ -5,9 +5,6 @@ import (
 	"os"
 	"testing"
 
-	"overlay/internal/cdg"
-	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/whatif"
 )
@@ -21,14 +18,8 @@ func BenchmarkReplayLarge(b *testing.B) {
 	if err := testtrace.Large(&text, 5_000_000, true); err != nil {
 		b.Fatal(err)
 	}
-	tr, err := kineto.Parse(text.Bytes(), "large", kineto.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	tr := testtrace.Parse(b, text.Bytes())
+	g := testtrace.Graph(b, tr)
 	m := whatif.New(g)
 	sc, err := whatif.NewSelector(m, nil).Scenario("class:cpu=0.5")
 	if err != nil {

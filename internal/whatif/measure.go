@@ -46,8 +46,8 @@ func (s *samples) add(d delay, ns int64) { s[d] = append(s[d], ns) }
 // measure finds the typical delays.
 func (b *modelBuilder) measure() {
 	g, m := b.g, b.m
-	b.findLaunches()
-	ops, pieces := len(b.launch), len(g.Pieces)
+	b.countLaunches()
+	ops, pieces := len(g.Acts)-int(m.firstOp), len(g.Pieces)
 	parts := make([]samples, par.Ranges(ops, pointsRange)+par.Ranges(pieces, pointsRange)+1)
 	ofOps, ofPieces, ofCalls := parts[:par.Ranges(ops, pointsRange)], parts[par.Ranges(ops, pointsRange):len(parts)-1], &parts[len(parts)-1]
 	par.EachRange(ops, len(ofOps), func(part, from, to int) {
@@ -109,7 +109,7 @@ func (b *modelBuilder) sample(to *samples, op cdg.ActID) {
 	}
 	switch {
 	case w.Note != cdg.Explained:
-	case w.Rule == cdg.Launch && b.ops[c] > 1:
+	case w.Rule == cdg.Launch && b.ops[c] == severalOps:
 		to.add(graphLag, w.Lag)
 	case w.Rule == cdg.Launch && w.Evidence == cdg.ByCorrelation:
 		to.add(launchLag, w.Lag)
@@ -121,32 +121,33 @@ func (b *modelBuilder) sample(to *samples, op cdg.ActID) {
 	}
 }
 
-// findLaunches finds the call that launched each operation.
-func (b *modelBuilder) findLaunches() {
+// severalOps stands for two and more.
+const severalOps = 2
+
+// countLaunches counts the operations of each launch call.
+func (b *modelBuilder) countLaunches() {
 	g, m := b.g, b.m
 	m.firstOp = cdg.ActID(len(g.Acts))
 	if l := slices.IndexFunc(g.Lanes, func(l cdg.Lane) bool { return l.Stream }); l >= 0 {
 		m.firstOp = g.Lanes[l].First
 	}
-	b.launch, b.ops = make([]cdg.ActID, len(g.Acts)-int(m.firstOp)), make([]int32, m.firstOp)
-	inRanges(len(b.launch), func(from, to int) {
-		for i := from; i < to; i++ {
-			b.launch[i] = cdg.NoAct
-			row := g.Sources(m.firstOp + cdg.ActID(i))
-			if k := slices.IndexFunc(row, func(w cdg.Wait) bool { return w.Rule == cdg.Launch }); k >= 0 {
-				b.launch[i] = row[k].From
-			}
-		}
-	})
-	for _, c := range b.launch {
-		if c != cdg.NoAct {
+	b.ops = make([]uint8, m.firstOp)
+	for op := m.firstOp; op < cdg.ActID(len(g.Acts)); op++ {
+		if c := b.launchOf(op); c != cdg.NoAct && b.ops[c] < severalOps {
 			b.ops[c]++
 		}
 	}
 }
 
 // launchOf is the call that launched an operation, or NoAct.
-func (b *modelBuilder) launchOf(op cdg.ActID) cdg.ActID { return b.launch[op-b.m.firstOp] }
+func (b *modelBuilder) launchOf(op cdg.ActID) cdg.ActID {
+	for i, row := 0, b.g.Sources(op); i < len(row); i++ {
+		if row[i].Rule == cdg.Launch {
+			return row[i].From
+		}
+	}
+	return cdg.NoAct
+}
 
 // eachPiece visits some pieces in their order, each with its thread.
 func (b *modelBuilder) eachPiece(from, to int, visit func(i int, l cdg.LaneID)) {
@@ -167,7 +168,7 @@ func (b *modelBuilder) typicalOf(w *cdg.Wait) delay {
 		return eventLag
 	case w.Rule != cdg.Launch:
 		return kernelLag
-	case b.ops[w.From] > 1:
+	case b.ops[w.From] == severalOps:
 		return graphLag
 	}
 	return launchLag

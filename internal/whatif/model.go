@@ -33,6 +33,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/graph"
+	"overlay/internal/par"
 )
 
 // Model is a graph made ready for replays: points in an order in which each follows from earlier ones.
@@ -57,6 +58,7 @@ type Model struct {
 	long      map[int32]int64 // of parts: how long those are that have no room to say so, ns
 	partFirst []int32         // CSR by lane
 	class     func() []Class  // per activity; found when first asked for
+	own       func() *spans   // per activity of a thread: own time; found when first asked for
 	gaps      []gap           // own time in gaps of threads, by point
 	idle      []gap           // the same of gaps in which they waited for work
 	firstOp   cdg.ActID       // streams lie behind threads: all activities from here on are operations
@@ -152,16 +154,16 @@ func newModel(g, kept *graph.Graph) *Model {
 	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End, slots: make(chan struct{}, mostBrief)}
 	part := *g.Graph // of which the builder lets go bit by bit
 	b := &modelBuilder{m: m, g: &part, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
-	m.class = sync.OnceValue(m.classes)
+	m.class, m.own = sync.OnceValue(m.classes), sync.OnceValue(m.ownTimes)
 	b.holds = g.Holds()
-	b.relate()
 	b.measure()
 	b.markBorders()
+	related := par.Beside(b.relate) // points are numbered by one processor
 	b.layPoints()
-	b.layParts()
-	m.g, g = kept, nil
+	related()
 	b.collect()
-	b.layDeps()
+	g = nil
+	b.layDeps(kept)
 	b.describe()
 	b.forget()
 	b.g = kept.Graph

@@ -1,6 +1,8 @@
 package whatif
 
 import (
+	"slices"
+
 	"overlay/internal/cdg"
 	"overlay/internal/par"
 )
@@ -9,6 +11,15 @@ import (
 // starts before its operation. Of threads that meet at one instant, who hands over comes first.
 func (b *modelBuilder) order() {
 	g, m := b.g, b.m
+	m.act = make([]cdg.ActID, len(m.at))
+	for i := range m.act {
+		m.act[i] = cdg.NoAct
+	}
+	for op, i := range m.opPoint {
+		if i != none {
+			m.act[i] = m.firstOp + cdg.ActID(op)
+		}
+	}
 	start := func(i int32) int64 {
 		if a := m.act[i]; a != cdg.NoAct {
 			return g.Acts[a].Start
@@ -23,6 +34,14 @@ func (b *modelBuilder) order() {
 		s, t := start(*x), start(*y)
 		return s < t || s == t && *x < *y
 	})
+	met := make(Set, (len(m.at)+63)/64) // borders with a source on another thread at the same instant
+	inRanges(len(m.at), func(from, to int) {
+		for i := max(from, 1); i < to; i++ {
+			if m.act[i] == cdg.NoAct && slices.ContainsFunc(m.deps[m.depFrom[i]:m.depFrom[i+1]], func(d dep) bool { return b.meets(&d, int32(i)) }) {
+				met.addShared(cdg.ActID(i))
+			}
+		}
+	})
 	place := make([]int32, len(m.at)) // 0: not placed yet
 	next := int32(1)
 	var put func(i int32)
@@ -30,10 +49,10 @@ func (b *modelBuilder) order() {
 		if place[i] != 0 {
 			return
 		}
-		place[i] = -1
-		if m.act[i] == cdg.NoAct {
+		if met.Has(cdg.ActID(i)) {
+			place[i] = -1
 			for _, d := range m.deps[m.depFrom[i]:m.depFrom[i+1]] {
-				if d.src > 0 && m.act[d.src] == cdg.NoAct && m.at[d.src] == m.at[i] {
+				if b.meets(&d, i) {
 					if place[d.src] == -1 {
 						panic("whatif: internal error: threads wait for each other")
 					}
@@ -48,6 +67,12 @@ func (b *modelBuilder) order() {
 		put(i)
 	}
 	b.renumber(place)
+}
+
+// meets reports whether a border has a source on a thread at the same instant.
+func (b *modelBuilder) meets(d *dep, border int32) bool {
+	m := b.m
+	return d.src > 0 && m.act[d.src] == cdg.NoAct && m.at[d.src] == m.at[border]
 }
 
 // renumber gives every point its place. One list is brought into order after the other, so that little is held twice.
@@ -65,12 +90,6 @@ func (b *modelBuilder) renumber(place []int32) {
 	}
 	m.cost.long = long
 	m.act = inOrder(m.act, old)
-	m.prev = inOrder(m.prev, old)
-	for i, p := range m.prev {
-		if p != none {
-			m.prev[i] = place[p]
-		}
-	}
 	depFrom, deps := make([]int32, len(m.depFrom)), make([]dep, len(m.deps))
 	for i, o := range old {
 		depFrom[i+1] = depFrom[i] + m.depFrom[o+1] - m.depFrom[o]
@@ -113,6 +132,15 @@ func (b *modelBuilder) renumber(place []int32) {
 				list[from+i] = place[p]
 			}
 		})
+	}
+	m.prev = make([]int32, len(old))
+	for i := range m.prev {
+		m.prev[i] = none
+	}
+	for _, list := range m.border {
+		for i := 1; i < len(list); i++ {
+			m.prev[list[i]] = list[i-1]
+		}
 	}
 }
 

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/whatif"
 )
@@ -62,10 +60,7 @@ func TestLongTimes(t *testing.T) {
 	stream.Kernel("k", t0+15_000_000_008, 6_000_000_003, 1) // 6 s after its launch
 	main.Call("cudaStreamSynchronize", t0+9_000_006_001, 11_999_997_010, 2)
 	main.Op("aten::rest", t0+21_000_003_011, 2_200_000_000) // more than 31 bits hold
-	g, err := graph.Build(b.Parse(t), cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testtrace.Graph(t, b.Parse(t))
 	m := whatif.New(g)
 	if costs, parts, lags := m.Escaped(); costs == 0 || parts < 2 || lags == 0 {
 		t.Errorf("%d costs, %d parts, %d delays without room", costs, parts, lags)

@@ -24,7 +24,7 @@ func (b *modelBuilder) layParts() {
 					own = min(b.leastOf(&g.Waits[w], owner), to-from)
 				} else if x, ok := b.asked[int32(piece+1)]; ok && x.end == to {
 					own = 0
-				} else if _, ok := b.heldUntil(lane, to); ok {
+				} else if b.isHeld(lane, to) {
 					own = min(b.m.typical[callTime], to-from)
 				}
 			}
@@ -66,7 +66,7 @@ func (b *modelBuilder) waitsForWork(l cdg.LaneID, piece int) bool {
 func (b *modelBuilder) waitFor(l cdg.LaneID, piece int, t int64) cdg.WaitID {
 	g := b.g
 	if next := piece + 1; next < int(g.PieceFirst[l+1]) && g.Pieces[next].Start == t {
-		if !b.real[next] {
+		if !b.real.Has(cdg.ActID(next)) {
 			return cdg.NoWait
 		}
 		return g.Pieces[next].Begun

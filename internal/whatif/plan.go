@@ -10,6 +10,7 @@ import (
 type plan struct {
 	ratios  []ratio // ratios[0] is 1
 	of      []int32 // per activity: its ratio; nil: all keep their time
+	touched Set     // the activities that may have another ratio; nil without of
 	gaps    ratio   // of untraced time
 	cost    spans   // per point, as it is then
 	depFrom []int32
@@ -17,17 +18,17 @@ type plan struct {
 	far     []int64 // lags of deps
 	edits   *edits  // of deps; nil: all are as they were
 
-	spareOf []int32 // room for of
-	around  []int32 // room for shrink
+	spareOf      []int32 // room for of
+	spareTouched Set
 }
 
 // plan works a scenario out, in the room of an earlier plan.
 func (m *Model) plan(p *plan, s *Scenario) {
 	if p.spareOf == nil {
-		p.spareOf = p.of
+		p.spareOf, p.spareTouched = p.of, p.touched
 	}
 	p.cost.copyOf(&m.cost)
-	*p = plan{ratios: append(p.ratios[:0], ratio{1, 1}), gaps: ratio{1, 1}, cost: p.cost, depFrom: m.depFrom, deps: m.deps, far: m.far, spareOf: p.spareOf, around: p.around}
+	*p = plan{ratios: append(p.ratios[:0], ratio{1, 1}), gaps: ratio{1, 1}, cost: p.cost, depFrom: m.depFrom, deps: m.deps, far: m.far, spareOf: p.spareOf, spareTouched: p.spareTouched}
 	removed, noWait, noQueue := Set(nil), Set(nil), false
 	var drops []*Change
 	var lags [numDelayKinds]ratio
@@ -41,13 +42,7 @@ func (m *Model) plan(p *plan, s *Scenario) {
 		case Scale:
 			p.scale(m, c.On, ratio{c.Num, c.Den})
 		case SetTime:
-			own := map[cdg.ActID]int64{}
-			m.eachOwn(func(a cdg.ActID, ns int64) {
-				if c.On.Has(a) {
-					own[a] += ns
-				}
-			})
-			c.On.Each(func(a cdg.ActID) { p.set(m, a, own[a], c.NS) })
+			c.On.Each(func(a cdg.ActID) { p.set(m, a, m.ownOf(a), c.NS) })
 		case Shrink:
 			p.shrink(m, c)
 		case Bandwidth:
@@ -101,10 +96,12 @@ func union(s, t Set) Set {
 // ratioed is the ratio of each activity.
 func (p *plan) ratioed(m *Model) []int32 {
 	if p.of == nil {
-		if p.of, p.spareOf = p.spareOf, nil; p.of == nil {
-			p.of = make([]int32, len(m.g.Acts))
+		p.of, p.touched = p.spareOf, p.spareTouched
+		if p.spareOf, p.spareTouched = nil, nil; p.of == nil {
+			p.of, p.touched = make([]int32, len(m.g.Acts)), m.NewSet()
 		} else {
 			clear(p.of)
+			clear(p.touched)
 		}
 	}
 	return p.of
@@ -115,6 +112,7 @@ func (p *plan) ratioOf(m *Model, a cdg.ActID, r ratio) {
 	p.ratioed(m)
 	p.ratios = append(p.ratios, r)
 	p.of[a] = int32(len(p.ratios) - 1)
+	p.touched.Add(a)
 }
 
 // scale multiplies the time of a set. Activities with the same ratio before have the same after.
@@ -128,6 +126,9 @@ func (p *plan) scale(m *Model, on Set, r ratio) {
 		}
 		of[a] = *k
 	})
+	for i, w := range on {
+		p.touched[i] |= w
+	}
 }
 
 // set gives an activity that had some ns of own time another number of them.
@@ -140,31 +141,29 @@ func (p *plan) set(m *Model, a cdg.ActID, had, ns int64) {
 // shrink gives each slice of a set, with what it encloses, a number of ns in all. Of slices inside each other the outer
 // one counts.
 func (p *plan) shrink(m *Model, c *Change) {
-	p.around = slices.Grow(p.around[:0], len(m.g.Acts))[:len(m.g.Acts)]
-	in := p.around          // per activity: the number of the outermost slice of the set around it; 0 for none
-	sum := make([]int64, 1) // by that number: own time in all
-	for a, parent := range m.g.Parent {
-		in[a] = 0
-		if parent != cdg.NoAct && in[parent] != 0 {
-			in[a] = in[parent]
-		} else if c.On.Has(cdg.ActID(a)) {
-			in[a] = int32(len(sum))
-			sum = append(sum, 0)
+	of, own := p.ratioed(m), m.own()
+	limit := cdg.ActID(0) // behind what the slice before encloses
+	c.On.Each(func(a cdg.ActID) {
+		if a < limit {
+			return
 		}
-	}
-	m.eachOwn(func(a cdg.ActID, ns int64) { sum[in[a]] += ns })
-	of, to := p.ratioed(m), make([]int32, len(sum)) // by that number: the ratio; 0 for none
-	for o, ns := range sum {
-		if o > 0 && ns > 0 {
-			to[o] = int32(len(p.ratios))
-			p.ratios = append(p.ratios, ratio{c.NS, ns})
+		sum := int64(0)
+		if limit = m.g.Enclosed(a); a >= m.firstOp {
+			sum = m.ownOf(a)
+		} else {
+			for in := a; in < limit; in++ {
+				sum += own.of(int32(in))
+			}
 		}
-	}
-	for a, o := range in {
-		if to[o] != 0 {
-			of[a] = to[o]
+		if sum == 0 {
+			return
 		}
-	}
+		p.ratios = append(p.ratios, ratio{c.NS, sum})
+		for in := a; in < limit; in++ {
+			of[in] = int32(len(p.ratios) - 1)
+			p.touched.Add(in)
+		}
+	})
 }
 
 // outermost is the outermost slice of a set around an activity, itself included; NoAct without one. It looks inside
@@ -195,17 +194,24 @@ func (m *Model) eachOwn(visit func(a cdg.ActID, ns int64)) {
 
 // ownOf is the own time of an activity in the window.
 func (m *Model) ownOf(a cdg.ActID) int64 {
-	if p := m.pointOf(a); p != none {
-		return m.cost.of(p)
+	if a >= m.firstOp {
+		if p := m.pointOf(a); p != none {
+			return m.cost.of(p)
+		}
+		return 0
 	}
-	sum := int64(0)
-	lane := m.g.Acts[a].Lane
-	for i := m.partFirst[lane]; i < m.partFirst[lane+1]; i++ {
-		if m.parts[i].act == a {
-			sum += m.partNS(i)
+	return m.own().of(int32(a))
+}
+
+// ownTimes is the own time of each activity of a thread in the window.
+func (m *Model) ownTimes() *spans {
+	own := &spans{short: make([]uint32, m.firstOp)}
+	for i := range m.parts {
+		if a := int32(m.parts[i].act); a >= 0 {
+			own.set(a, own.of(a)+m.partNS(int32(i)))
 		}
 	}
-	return sum
+	return own
 }
 
 // spread applies the ratios to the points.
@@ -216,7 +222,7 @@ func (p *plan) spread(m *Model) {
 	}
 	for l := range m.g.Lanes {
 		lane := &m.g.Lanes[l]
-		if !gaps && !slices.ContainsFunc(p.of[lane.First:lane.Limit], func(k int32) bool { return k != 0 }) {
+		if lane.Stream || !gaps && !p.touched.any(lane.First, lane.Limit) {
 			continue
 		}
 		points, more := m.border[l], int64(0) // before the point at hand: more than it was
@@ -237,11 +243,11 @@ func (p *plan) spread(m *Model) {
 	if p.of == nil {
 		return
 	}
-	for i, a := range m.act {
-		if a != cdg.NoAct && p.of[a] != 0 {
-			p.cost.set(int32(i), p.ratios[p.of[a]].of(m.cost.of(int32(i))))
+	p.touched.eachFrom(m.firstOp, func(a cdg.ActID) {
+		if point := m.pointOf(a); point != none && p.of[a] != 0 {
+			p.cost.set(point, p.ratios[p.of[a]].of(m.cost.of(point)))
 		}
-	}
+	})
 }
 
 // partOf is how long a stretch of own time of an activity, or of a gap, is then.
@@ -263,9 +269,12 @@ func (m *Model) endsOf(calls Set) Set {
 		return nil
 	}
 	out := make(Set, (len(m.at)+63)/64)
-	hint := int32(0)
+	hint, lane := int32(0), cdg.NoLane
 	calls.Each(func(a cdg.ActID) {
 		act := &m.g.Acts[a]
+		if act.Lane != lane {
+			hint, lane = 0, act.Lane
+		}
 		if p := m.borderAt(act.Lane, act.End, &hint); p != none {
 			out.Add(cdg.ActID(p))
 		}

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"testing"
 
-	"overlay/internal/cdg"
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/whatif"
@@ -28,10 +27,7 @@ func TestRanges(t *testing.T) {
 		beside += reflect.ValueOf(want[13]).Len()
 	}
 	for _, made := range testtrace.Made(t) {
-		g, err := graph.Build(made.Trace, cdg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testtrace.Graph(t, made.Trace)
 		check(made.Name, g)
 	}
 	for seed := range uint64(3) {

@@ -99,12 +99,33 @@ func (s Set) Len() int {
 }
 
 // Each calls visit for each activity of the set, ascending.
-func (s Set) Each(visit func(cdg.ActID)) {
-	for i, w := range s {
+func (s Set) Each(visit func(cdg.ActID)) { s.eachFrom(0, visit) }
+
+// eachFrom is Each for the activities from one on.
+func (s Set) eachFrom(first cdg.ActID, visit func(cdg.ActID)) {
+	for i := int(first >> 6); i < len(s); i++ {
+		w := s[i]
+		if i == int(first>>6) {
+			w &^= 1<<(first&63) - 1
+		}
 		for ; w != 0; w &= w - 1 {
 			visit(cdg.ActID(i<<6 + bits.TrailingZeros64(w)))
 		}
 	}
+}
+
+// any reports whether one of the activities from first on and before limit is in the set; nothing is in a nil set.
+func (s Set) any(first, limit cdg.ActID) bool {
+	for a := first; s != nil && a < limit; a = (a>>6 + 1) << 6 {
+		w := s[a>>6] &^ (1<<(a&63) - 1)
+		if last := (a>>6 + 1) << 6; last > limit {
+			w &= 1<<(limit&63) - 1
+		}
+		if w != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // And returns what is in both sets.
@@ -121,6 +142,9 @@ type ratio struct{ num, den int64 }
 
 // of returns ns times the ratio, rounded down.
 func (r ratio) of(ns int64) int64 {
+	if r.num == 0 {
+		return 0
+	}
 	hi, lo := bits.Mul64(uint64(ns), uint64(r.num))
 	if hi >= uint64(r.den) {
 		return 1<<62 - 1 // longer than any trace

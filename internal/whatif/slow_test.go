@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/cdg"
-	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
@@ -15,10 +13,7 @@ import (
 
 func modelOf(t *testing.T, tr *trace.Trace) *whatif.Model {
 	t.Helper()
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testtrace.Graph(t, tr)
 	return whatif.New(g)
 }
 

@@ -38,14 +38,8 @@ func simulated(t *testing.T, class string, seed uint64) *graph.Graph {
 	p := testtrace.Random(class, seed)
 	r.Simulate(p)
 	b, _ := r.Build()
-	tr, err := kineto.Parse(b.JSON(), class, kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := b.Parse(t)
+	g := testtrace.Graph(t, tr)
 	return g
 }
 

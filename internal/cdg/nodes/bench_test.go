@@ -26,10 +26,7 @@ func largest(b *testing.B) *trace.Trace {
 // BenchmarkNodes sets phases and aggregated nodes beside the whole graph, on the largest real trace.
 func BenchmarkNodes(b *testing.B) {
 	tr := largest(b)
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	g := testtrace.Graph(b, tr)
 	for _, c := range []struct {
 		name string
 		run  func() error

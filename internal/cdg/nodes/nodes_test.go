@@ -2,7 +2,6 @@ package nodes_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/cdg/phases"
 	"overlay/internal/graph"
-	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
@@ -21,10 +19,7 @@ import (
 
 func build(t *testing.T, tr *trace.Trace) *graph.Graph {
 	t.Helper()
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testtrace.Graph(t, tr)
 	if err := g.CheckNodes(g.Graph); err != nil {
 		t.Error(err)
 	}
@@ -228,13 +223,7 @@ edge 1 -> 2 sequential
 func TestNodesOfPrograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		class := rapid.SampledFrom(testtrace.Classes).Draw(t, "class")
-		var r testtrace.Run
-		r.Simulate(testtrace.Random(class, rapid.Uint64().Draw(t, "seed")))
-		b, _ := r.Build()
-		tr, err := kineto.Parse(b.JSON(), "simulated.json", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Simulated(testtrace.Random(class, rapid.Uint64().Draw(t, "seed"))).Parse(t)
 		for _, o := range []cdg.Options{{}, {Annotation: "ProfilerStep"}, {Annotation: "ProfilerStep", Instance: "1"}} {
 			g, err := graph.Build(tr, o)
 			if err != nil && o.Annotation == "" {
@@ -254,19 +243,8 @@ func TestNodesOfPrograms(t *testing.T) {
 func TestNodesOfRealTraces(t *testing.T) {
 	for _, file := range corpus.Files(t, "*.json.gz") {
 		name, _, _ := strings.Cut(filepath.Base(file), ".")
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tr, err := kineto.Read(f, file, kineto.Options{})
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := graph.Build(tr, cdg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Read(t, file)
+		g := testtrace.Graph(t, tr)
 		if err := g.CheckNodes(g.Graph); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

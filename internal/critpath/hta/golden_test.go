@@ -1,10 +1,8 @@
 package hta
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/kineto"
+	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
 )
@@ -40,20 +38,8 @@ type golden struct {
 }
 
 func readJSON(t testing.TB, path string, v any) {
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, v); err != nil {
+	t.Helper()
+	if err := json.Unmarshal(corpus.Text(t, path), v); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 }
@@ -97,7 +83,7 @@ func TestGoldens(t *testing.T) {
 		}
 		tr := traces[path]
 		if tr == nil {
-			tr = parse(t, path)
+			tr = testtrace.Read(t, path)
 			traces[path] = tr
 		}
 		ran++
@@ -106,19 +92,6 @@ func TestGoldens(t *testing.T) {
 	if ran == 0 {
 		t.Skip("no golden of the peer fits a trace here")
 	}
-}
-
-func parse(t testing.TB, path string) *trace.Trace {
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	tr, err := kineto.Read(f, path, kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
 }
 
 func checkGolden(t *testing.T, tr *trace.Trace, gd *golden, edges string) {

@@ -59,10 +59,7 @@ func TestCutAnywhere(t *testing.T) {
 	if read < 50 {
 		t.Errorf("only %d of the cut traces were read", read)
 	}
-	tr, err := kineto.Parse([]byte(small), "", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, []byte(small))
 	if out, _ := write(t, tr, nil); string(out) != small {
 		t.Errorf("a whole trace is not copied byte for byte: %s", out)
 	}
@@ -111,10 +108,7 @@ func TestBrokenAround(t *testing.T) {
 		{`{"traceEvents": [%s], "traceEvents": [1, 2], "n": 1}`, `{"traceEvents": [%s], "n": 1}`},
 		{`{"traceEvents": [%s]} {"traceEvents": []}`, `{"traceEvents": [%s]}`},
 	} {
-		tr, err := kineto.Parse(fmt.Appendf(nil, c[0], event), "", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := testtrace.Parse(t, fmt.Appendf(nil, c[0], event))
 		out, _ := write(t, tr, nil)
 		var got, want any
 		if err := json.Unmarshal(out, &got); err != nil {
@@ -138,10 +132,7 @@ feed", "pid": 1, "tid": 1, "ts": 1, "dur": 1,},
 {"ph": "X", "cat": "cpu_op", "name": "none", "pid": 1, "tid": 1, "ts": 3, "dur": 1, "args": null},
 7, null,
 ],}`
-	tr, err := kineto.Parse([]byte(src), "", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, []byte(src))
 	ov := &overlay.Drawing{}
 	overlay.StripEarlier(tr, ov)
 	var marks []overlay.Mark
@@ -184,10 +175,7 @@ func (l *limited) Write(b []byte) (int, error) {
 
 // TestEveryWriteError lets writing fail at every byte, and wants to hear of it.
 func TestEveryWriteError(t *testing.T) {
-	tr, err := kineto.Parse([]byte(small), "", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, []byte(small))
 	_, ov := annotate(t, tr, overlay.Options{})
 	whole, _ := write(t, tr, ov)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -226,10 +214,7 @@ func TestCPUs(t *testing.T) {
 func TestTooDeep(t *testing.T) {
 	text := strings.Replace(small, `{"rank": 3}`, `{"name": "NV\xb5", "deep": `+strings.Repeat("[", 2000)+strings.Repeat("]", 2000)+"}", 1)
 	text = strings.Replace(text, `\xb5`, "\xb5", 1)
-	tr, err := kineto.Parse([]byte(text), "deep", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, []byte(text))
 	out, st := write(t, tr, nil)
 	if !json.Valid(out) || !utf8.Valid(out) || st.Events != 3 || len(elements(t, out)) != 3 {
 		t.Errorf("%d events, %.300s", st.Events, out)
@@ -239,10 +224,7 @@ func TestTooDeep(t *testing.T) {
 // TestArrowWithoutRow: an arrow at an event that is on no row is left out and counted.
 func TestArrowWithoutRow(t *testing.T) {
 	text := strings.Replace(small, `{"ph": "M", "name": "process_name"`, `12345, {"ph": "M", "name": "process_name"`, 1)
-	tr, err := kineto.Parse([]byte(text), "rowless", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, []byte(text))
 	if tr.Events[2].Track >= 0 {
 		t.Fatal("the event is on a row: the test shows nothing")
 	}

@@ -249,17 +249,11 @@ func TestRunOnRun(t *testing.T) {
 		p1, ov1 := annotate(t, tr, overlay.Options{Version: "1"})
 		out1, st := write(t, tr, ov1)
 		if st.Renumbered > 0 { // nodes that start together are numbered by their rows, so compare the next two outputs
-			again, err := kineto.Parse(out1, "again", kineto.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := testtrace.Parse(t, out1)
 			_, ov := annotate(t, again, overlay.Options{Version: "1"})
 			out1, _ = write(t, again, ov)
 		}
-		tr2, err := kineto.Parse(out1, "again", kineto.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr2 := testtrace.Parse(t, out1)
 		p2, ov2 := annotate(t, tr2, overlay.Options{Version: "1"})
 		if a, b := fmt.Sprint(p1.Segments.List()[:min(p1.Segments.Len(), 5)], p1.Segments.Len()), fmt.Sprint(p2.Segments.List()[:min(p2.Segments.Len(), 5)], p2.Segments.Len()); a != b && ov1.EarlierRemoved == 0 {
 			t.Errorf("path differs: %s, then %s", a, b)

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"overlay/internal/critpath"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
@@ -74,10 +73,7 @@ func TestEarlierOurs(t *testing.T) {
 {"ph":"X","cat":"cdg","name":"Other","pid":9,"tid":3,"ts":0,"dur":5},
 {"ph":"s","id":1,"cat":"critical_path","name":"critical_path","pid":1,"tid":1,"ts":1},
 {"ph":"M","cat":"critical_path_summary","name":"process_name","pid":9,"tid":0,"ts":0,"args":{"name":"Critical path"}}]`
-	tr, err := kineto.Parse([]byte(src), "", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, []byte(src))
 	ov := &overlay.Drawing{}
 	overlay.StripEarlier(tr, ov)
 	if got := fmt.Sprint(ov.Keep, ov.EarlierRemoved); got != "[true true false false false false] 5" {

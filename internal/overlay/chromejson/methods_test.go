@@ -3,21 +3,17 @@ package chromejson_test
 import (
 	"testing"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
-	"overlay/internal/graph"
 	"overlay/internal/overlay"
+	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
 
 // byMethods draws the paths of the other methods, with all arrows: none where there is nothing to analyse.
 func byMethods(t *testing.T, tr *trace.Trace) []*overlay.Drawing {
 	t.Helper()
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testtrace.Graph(t, tr)
 	if g.Window.End <= g.Window.Start {
 		return nil
 	}

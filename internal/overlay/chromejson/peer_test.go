@@ -5,9 +5,7 @@ import (
 	"maps"
 	"testing"
 
-	"overlay/internal/cdg"
 	"overlay/internal/critpath/hta"
-	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/testtrace"
@@ -24,10 +22,7 @@ func TestPeerOverlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := graph.Build(tr, cdg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testtrace.Graph(t, tr)
 	out, _ := write(t, tr, overlay.Annotate(g.Layout(), h.AsPath(), overlay.Options{}))
 	got, want := drawnBy(t, out), drawnBy(t, kineto.TextOf(peer).Src)
 	if len(want) < 7 || !maps.Equal(got, want) {

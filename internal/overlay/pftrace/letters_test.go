@@ -15,9 +15,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"overlay/internal/analyses"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/perfetto"
+	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
 
@@ -53,10 +53,7 @@ func TestPerfettoCases(t *testing.T) {
 // perfettoText writes a trace and returns it as the reader's text, without its uuid, and the stats.
 func perfettoText(t *testing.T, src []byte, draw func(*trace.Trace) *overlay.Drawing) string {
 	t.Helper()
-	tr, err := kineto.Parse(src, "case", kineto.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := testtrace.Parse(t, src)
 	var ov *overlay.Drawing
 	if draw != nil {
 		ov = draw(tr)

@@ -4,37 +4,23 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/whatif"
 )
 
 // TestBeforeZero moves the demo trace so that time 0 lies before, inside and after it. Perfetto's format has no time
 // before 0: what is added stops there, and the reader finds nothing wrong.
 func TestBeforeZero(t *testing.T) {
-	demo, err := testtrace.Demo()
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(demo))
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := corpus.Text(t, corpus.Demo(t))
 	for _, part := range []float64{-0.1, 0.01, 0.5, 0.999, 1.1} {
 		t.Run(fmt.Sprint(part), func(t *testing.T) {
 			var doc map[string]any
@@ -56,10 +42,7 @@ func TestBeforeZero(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tr, err := kineto.Parse(moved, "moved", kineto.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tr := testtrace.Parse(t, moved)
 			g, p, _ := testtrace.Analyse(t, tr)
 			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Rows: analyses.Run(g, p, analyses.Names, analyses.Options{}).Rows, Advice: advise.New(whatif.New(g), p)})
 			var out bytes.Buffer

@@ -2,7 +2,6 @@ package pftrace
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"overlay/internal/cdg"
-	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
@@ -28,20 +26,14 @@ import (
 	"overlay/internal/trace"
 )
 
+// gunzip is what a file holds, and how many bytes the file itself has.
 func gunzip(t testing.TB, name string) (data []byte, packed int) {
 	t.Helper()
-	raw, err := os.ReadFile(name)
+	info, err := os.Stat(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := gzip.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if data, err = io.ReadAll(z); err != nil {
-		t.Fatal(err)
-	}
-	return data, len(raw)
+	return corpus.Text(t, name), int(info.Size())
 }
 
 // flatten is an oracle for arguments: JSON by the standard library, flat as Perfetto shows it.
@@ -115,7 +107,7 @@ func TestNothingLost(t *testing.T) {
 	for _, name := range corpus.Find(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			data, _ := gunzip(t, name)
+			data := corpus.Text(t, name)
 			if testing.Short() && len(data) > 20<<20 {
 				t.Skip("large; not with -short")
 			}
@@ -292,10 +284,7 @@ func TestSlimSizes(t *testing.T) {
 		if err != nil || g.Window.End <= g.Window.Start {
 			continue
 		}
-		p, err := critpath.Exact(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testtrace.Path(t, g)
 		ov := overlay.Annotate(g.Layout(), p, overlay.Options{Slim: true})
 		slim.Cut(g, p, ov)
 		var gz bytes.Buffer
@@ -325,11 +314,8 @@ func TestSlimSizes(t *testing.T) {
 // BenchmarkWritePerfetto writes the largest real trace.
 func BenchmarkWrite(b *testing.B) {
 	files := corpus.Files(b, "SAF__amg_example__asdf_False*.json.gz")
-	data, _ := gunzip(b, files[0])
-	tr, err := kineto.Parse(data, "", kineto.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	data := corpus.Text(b, files[0])
+	tr := testtrace.Parse(b, data)
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {

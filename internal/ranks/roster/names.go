@@ -144,3 +144,13 @@ func leading(s string) int {
 	}
 	return n
 }
+
+// copyOf reports whether a name is what a copy of a file gets: "rank0 (1).json" of "rank0.json".
+func copyOf(name, original string) bool {
+	stem := func(s string) string {
+		first, _, _ := strings.Cut(path.Base(s), ".")
+		return path.Join(path.Dir(s), first)
+	}
+	x, y := stem(name), stem(original)
+	return len(x) > len(y) && strings.HasPrefix(x, y)
+}

@@ -104,6 +104,7 @@ func Make(entries []Entry, o Options) (*Roster, error) {
 		return nil, err
 	}
 	b.size()
+	b.cut()
 	slices.SortFunc(b.r.Left, func(x, y Left) int { return strings.Compare(entries[x.Entry].Name, entries[y.Entry].Name) })
 	if o.Strict && len(b.r.Left) > 0 {
 		l := b.r.Left[0]
@@ -127,20 +128,25 @@ func (b *builder) leave() {
 		order = append(order, i)
 	}
 	slices.SortStableFunc(order, func(x, y int) int { return compareNames(b.entries[x].Name, b.entries[y].Name) })
-	first := map[[4]int64]int{}
+	first := map[[4]int64]int{} // of equal ones the first by name, but not a copy
+	for _, i := range order {
+		e := &b.entries[i]
+		if same, twice := first[e.Digest]; e.Fault == "" && (!twice || copyOf(b.entries[same].Name, e.Name)) {
+			first[e.Digest] = i
+		}
+	}
 	ranked := slices.ContainsFunc(b.entries, func(e Entry) bool { return e.Fault == "" && (e.Recorded >= 0 || e.Said >= 0) })
 	for _, i := range order {
 		e := &b.entries[i]
-		same, twice := first[e.Digest]
+		same := first[e.Digest]
 		switch {
 		case e.Fault != "":
 			b.drop(i, e.Fault)
-		case twice && e.Digest != [4]int64{}:
+		case same != i && e.Digest != [4]int64{}:
 			b.drop(i, "the same bytes as "+b.entries[same].Name)
 		case ranked && e.Recorded < 0 && e.Said < 0 && !e.Working:
 			b.drop(i, "no rank of the job: no rank recorded, no device operations, no collectives")
 		default:
-			first[e.Digest] = i
 			b.in = append(b.in, Member{Entry: i, Rank: -1})
 		}
 	}
@@ -244,5 +250,18 @@ func (b *builder) apart() {
 	}
 	if last.Window[0]-first.Window[0] > dayApart {
 		b.r.Notes = append(b.r.Notes, fmt.Sprintf("%s begins more than a day after %s: are they traces of one run?", last.Name, first.Name))
+	}
+}
+
+// cut says which members end early: what follows is not known of them, and looks like waiting in others.
+func (b *builder) cut() {
+	var list []*Entry
+	for _, m := range b.r.Members {
+		if e := &b.entries[m.Entry]; e.Truncated {
+			list = append(list, e)
+		}
+	}
+	if len(list) > 0 && len(b.r.Members) > 1 {
+		b.r.Notes = append(b.r.Notes, countOf(len(list), "1 trace is cut", "%d traces are cut")+", and what would follow is not known: "+nameSome(list))
 	}
 }

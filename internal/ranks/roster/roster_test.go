@@ -76,6 +76,7 @@ func TestMake(t *testing.T) {
 	window := func(at, step int64) func(e *Entry) {
 		return func(e *Entry) { e.Window, e.FirstStep, e.LastStep = [2]int64{at, at + 10}, step, step+2 }
 	}
+	cut := func(e *Entry) { e.Truncated = true }
 	digest := func(e *Entry) { e.Digest = [4]int64{1, 2, 3, 4} }
 	for _, c := range []struct {
 		name    string
@@ -96,7 +97,21 @@ func TestMake(t *testing.T) {
 		{"only one, unreadable", []Entry{{Name: "x", Fault: "x: no trace"}}, Options{}, "error x: no trace"},
 		{"all unreadable", []Entry{{Name: "y", Fault: "y: cut"}, {Name: "x", Fault: "x: no trace"}}, Options{}, "error none of 2 files is a trace; the first: x: no trace"},
 		{"same bytes", []Entry{with(recorded("b", 0, 1), digest), with(recorded("a", 0, 1), digest)}, Options{}, "a=0/recorded of 1 left b: the same bytes as a"},
+		{"same bytes in a copy", []Entry{with(recorded("a (1)", 0, 1), digest), with(recorded("a", 0, 1), digest)}, Options{}, "a=0/recorded of 1 left a (1): the same bytes as a"},
+		{"same bytes, copied", []Entry{with(recorded("d/rank0 (1).json.gz", 0, 1), digest), with(recorded("d/rank0.json.gz", 0, 1), digest)}, Options{},
+			"d/rank0.json.gz=0/recorded of 1 left d/rank0 (1).json.gz: the same bytes as d/rank0.json.gz"},
+		{"same bytes, other names", []Entry{with(recorded("d/copy.json", 0, 1), digest), with(recorded("d/again.json", 0, 1), digest)}, Options{},
+			"d/again.json=0/recorded of 1 left d/copy.json: the same bytes as d/again.json"},
+		{"cut", []Entry{with(recorded("a", 0, 2), cut), recorded("b", 1, 2)}, Options{}, "a=0/recorded b=1/recorded of 2 note 1 trace is cut, and what would follow is not known: a"},
+		{"alone and cut", []Entry{with(recorded("a", 0, 1), cut)}, Options{}, "a=0/recorded of 1"},
 		{"world differs", []Entry{recorded("a", 0, 8), recorded("b", 1, 16)}, Options{}, "error world size 8 in a, 16 in b: one job at a time"},
+		{"world of one differs", []Entry{recorded("a", 0, 2), recorded("b", 0, 8), recorded("c", 1, 8), recorded("d", 2, 8)}, Options{},
+			"error world size 2 in a, 8 in b and 2 more: take out what is not of this job: a"},
+		{"worlds of many differ", []Entry{recorded("a", 0, 2), recorded("b", 0, 3), recorded("c", 0, 4), recorded("d", 0, 5), recorded("e", 0, 8), recorded("f", 1, 8)}, Options{},
+			"error world size 2 in a, 8 in e and 1 more: take out what is not of this job: a, b, c and 1 more"},
+		{"job of one differs", []Entry{with(recorded("a", 0, 8), func(e *Entry) { e.Job = "x 1" }), with(recorded("b", 1, 8), func(e *Entry) { e.Job = "x 1" }),
+			with(recorded("c", 2, 8), func(e *Entry) { e.Job = "x 2" }), recorded("d", 3, 8)}, Options{},
+			"error job x 2 in c, x 1 in a and 1 more: take out what is not of this job: c"},
 		{"job differs", []Entry{with(recorded("a", 0, 8), func(e *Entry) { e.Job = "x 1" }), with(recorded("b", 1, 8), func(e *Entry) { e.Job = "x 2" })}, Options{},
 			"error job x 1 in a, x 2 in b: one job at a time"},
 		{"rank too large", []Entry{recorded("a", 0, 8), recorded("b", 8, 0)}, Options{}, "error rank 8 in b, but world size 8 in a: one job at a time"},
@@ -104,7 +119,14 @@ func TestMake(t *testing.T) {
 			"error process group 0 is ranks 0-1 in a, 0-2 in b: one job at a time"},
 		{"sister groups", []Entry{with(recorded("a", 0, 4), group("1", 0, 1)), with(recorded("b", 2, 4), group("1", 2, 3))}, Options{}, "a=0/recorded b=2/recorded of 4 missing 1, 3"},
 		{"twice", []Entry{with(recorded("a", 0, 2), window(5, 1)), with(recorded("b", 0, 2), window(50, 4)), recorded("c", 1, 2)}, Options{},
-			"error rank 0 twice, in a and in b: give one capture of each rank"},
+			"error rank 0 twice, in a and in b: which one is meant? Take the other one out, or name the files to read"},
+		{"twice and cut", []Entry{recorded("a", 0, 4), with(recorded("a (1)", 0, 4), cut), recorded("b", 1, 4), recorded("c", 2, 4)}, Options{},
+			"error rank 0 twice, in a and in a (1) (a (1) is cut): which one is meant? Take the other one out, or name the files to read"},
+		{"two twice, days apart", []Entry{with(recorded("a", 0, 4), window(5, 1)), with(recorded("z", 0, 4), window(3*dayApart+7, 1)), recorded("b", 1, 4), recorded("b2", 1, 4),
+			recorded("c", 2, 4), recorded("d", 3, 4)}, Options{},
+			"error rank 0 twice (and 1 more rank), in a and in z, recorded 3 days apart: which one is meant? Take the other one out, or name the files to read"},
+		{"one of two captures lost", []Entry{recorded("a", 0, 0), recorded("b", 0, 0), recorded("c", 1, 0), recorded("d", 1, 0), recorded("e", 2, 0)}, Options{},
+			"error rank 2 has 1 capture, in e, where 2 ranks have 2: give as many of each rank, or the files of one capture"},
 		{"one rank twice", []Entry{with(recorded("b", 0, 2), window(50, 4)), with(recorded("a", 0, 2), window(5, 1))}, Options{},
 			"error rank 0 twice, in a and in b: give one of them, or choose with --capture 1 to --capture 2"},
 		{"captures", captures(window), Options{}, "error 2 ranks have 2 captures each: 1 steps 1-3, 2 steps 10-12; choose --capture N"},

@@ -104,7 +104,7 @@ func hotspotGrid(list []tables.Table) grid {
 	}
 	longest := most(t, "critical_ns")
 	return makeGrid(t, maxRows, "names", label("name", func(l tables.Line) gridCell {
-		c := nameCell(l.Str("name"))
+		c := shownCell(l)
 		if caller := l.Str("caller"); caller != "" {
 			c.Small = "from " + report.Plain(caller)
 		}
@@ -125,9 +125,9 @@ func gainGrid(list []tables.Table) grid {
 	longest := most(t, "saves_at_most_ns")
 	return makeGrid(t, maxRows, "rows", label("without", func(l tables.Line) gridCell {
 		if l.Str("what") == "class" {
-			return gridCell{Text: "all " + report.ClassWords(l.Str("name"))}
+			return gridCell{Text: l.Str("readable")}
 		}
-		return nameCell(l.Str("name"))
+		return shownCell(l)
 	}),
 		bars("", func(l tables.Line) []part {
 			return []part{{"pale", ratio(l.Value("saves_at_most_ns").Float(), longest), ""}}
@@ -137,7 +137,7 @@ func gainGrid(list []tables.Table) grid {
 }
 
 // unknownGrids show the time that no event owns, by reason and by what stands around it.
-func unknownGrids(list []tables.Table) []grid {
+func unknownGrids(list []tables.Table, names report.Names) []grid {
 	by, gaps := tables.Find(list, "unknown_time"), tables.Find(list, "gaps")
 	if by == nil || by.Rows == 0 || gaps == nil {
 		return nil
@@ -151,7 +151,7 @@ func unknownGrids(list []tables.Table) []grid {
 			return gridCell{Text: report.KindWords(l.Str("kind")) + ": " + l.Str("likely"), Small: sentence(l.Str("record"))}
 		}), bars("", func(l tables.Line) []part { return kind(l, reasons) }), figure(by, "of the window", "share_of_window"), figure(by, "time", "ns"), figure(by, "times", "count")),
 		makeGrid(gaps, cardRows, "gaps", label("before it, and after it", func(l tables.Line) gridCell {
-			before, after := nameCell(l.Str("before")), nameCell(l.Str("after"))
+			before, after := cellOf(l.Str("before"), names.Readable(l.Str("before"))), cellOf(l.Str("after"), names.Readable(l.Str("after")))
 			return gridCell{Text: cmp.Or(before.Text, "the start of the row"), Small: "then " + cmp.Or(after.Text, "the end of the row"), Title: cmp.Or(before.Title, after.Title)}
 		}), bars("", func(l tables.Line) []part { return kind(l, pairs) }), figure(gaps, "of the window", "share_of_window"), figure(gaps, "time", "ns"), figure(gaps, "times", "count"), extra(figure(gaps, "longest", "longest_ns"))),
 	})

@@ -98,7 +98,7 @@ func blockingName(l tables.Line) string {
 // launching is the label of an operator with the operations that it launches.
 func launching(l tables.Line) gridCell {
 	names := l.Value("kernels").List()
-	return gridCell{Text: report.Plain(report.Operator(l.Str("operator"))), Small: report.Plain(report.ReadableList(names)), Title: strings.Join(names, tables.Arrow)}
+	return gridCell{Text: report.Plain(report.Operator(l.Str("operator"))), Small: report.Plain(report.Names(nil).ReadableList(names)), Title: strings.Join(names, tables.Arrow)}
 }
 
 func operatorsCard(list []tables.Table) card {

@@ -69,7 +69,7 @@ func WriteDifference(w io.Writer, d *report.Difference) error {
 		Earlier                string // of steps
 	}{d, list, pageTitle(d), d.Verdict(), twoSides(labels, paths(d)),
 		makeGrid(classes, maxRows, "classes", changeColumns(classes, labels, label("class", func(l tables.Line) gridCell { return gridCell{Text: report.ClassWords(l.Str("name"))} }), func(l tables.Line) string { return l.Str("name") })...),
-		makeGrid(names, 4*cardRows, "names", append(changeColumns(names, labels, named("name", "name"), turn), calls)...), earlier})
+		makeGrid(names, 4*cardRows, "names", append(changeColumns(names, labels, label("name", shownCell), turn), calls)...), earlier})
 }
 
 // pageTitle names a difference where a browser lists its pages.

@@ -119,8 +119,13 @@ func named(head, col string) column {
 // longName is how much of a name the page shows. Names of kernels are shorter, once they are readable.
 const longName = 200
 
-func nameCell(name string) gridCell {
-	c := gridCell{Text: report.Shorten(report.Plain(report.Readable(name)), longName)}
+func nameCell(name string) gridCell { return cellOf(name, report.Readable(name)) }
+
+// shownCell is the name of a row that says itself how it is shown.
+func shownCell(l tables.Line) gridCell { return cellOf(l.Str("name"), l.Str("readable")) }
+
+func cellOf(name, readable string) gridCell {
+	c := gridCell{Text: report.Shorten(report.Plain(readable), longName)}
 	if c.Text != name {
 		c.Title = name
 	}

@@ -43,7 +43,7 @@ func CommentDifference(w io.Writer, d *report.Difference, top int) error {
 		if rows++; rows == 1 {
 			b.WriteString("\n<details><summary>Time on the critical path by name</summary>\n\n" + head)
 		}
-		change(code(report.Readable(l.Str("name"))), l)
+		change(code(l.Str("readable")), l)
 	}
 	if rows > 0 {
 		b.WriteString("\n</details>\n")

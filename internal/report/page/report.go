@@ -39,7 +39,7 @@ func contentOf(r *report.Report) content {
 	list := r.Tables()
 	return content{Report: r, shown: list, Composition: classParts(r.Path.ByClass, r.Window.Duration, r.Window.Duration), PathKey: pathKey(r),
 		Findings: findings(r, list), Lanes: windowLanes(r, list), StepGrid: stepGrid(r, list), LengthGrid: lengthGrid(r, list), StepNote: stepNote(r, list),
-		HotspotGrid: hotspotGrid(list), GainGrid: gainGrid(list), UnknownGrids: unknownGrids(list), Cards: cards(r), MethodGrids: methodGrids(list), PhaseGrid: phaseGrid(list), NodeGrid: nodeGrid(list)}
+		HotspotGrid: hotspotGrid(list), GainGrid: gainGrid(list), UnknownGrids: unknownGrids(list, r.Names), Cards: cards(r), MethodGrids: methodGrids(list), PhaseGrid: phaseGrid(list), NodeGrid: nodeGrid(list)}
 }
 
 // WriteReport writes a report as one page that needs nothing else: no network, no other file.

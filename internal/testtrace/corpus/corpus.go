@@ -3,6 +3,8 @@
 package corpus
 
 import (
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -31,6 +33,25 @@ func Root(tb testing.TB) string {
 func Demo(tb testing.TB) string {
 	tb.Helper()
 	return filepath.Join(Root(tb), "testdata", "demo.json.gz")
+}
+
+// Text is what a file holds that gzip packed.
+func Text(tb testing.TB, name string) []byte {
+	tb.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		tb.Fatalf("%s: %v", name, err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		tb.Fatalf("%s: %v", name, err)
+	}
+	return text
 }
 
 // Dir is the folder of real traces: OVERLAY_CORPUS, by default ../shared/traces beside the project.

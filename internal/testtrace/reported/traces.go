@@ -47,6 +47,24 @@ func Streams(t testing.TB) *trace.Trace {
 	return b.Parse(t)
 }
 
+// Generic is a process on an AMD card whose library has one kernel for all collectives: two all-reduces, a broadcast, and one whose launch
+// was before recording began.
+func Generic(t testing.TB) *trace.Trace {
+	b := testtrace.New()
+	main, comm := b.Thread(100, 100, "python"), b.Stream(0, 4)
+	const kernel = "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)"
+	comm.Kernel(kernel, 0, 70_000, 7)
+	for i, name := range []string{"allreduce", "broadcast", "allreduce"} {
+		at, corr := int64(i)*100_000, int64(i)+10
+		main.Op("record_param_comms", at+1_000, 20_000).Arg("Collective name", name)
+		main.Annotation("nccl:"+name, at+3_000, 16_000)
+		main.Launch("hipExtLaunchKernel", at+5_000, 6_000, corr)
+		comm.Kernel(kernel, at+80_000, 90_000-at/10, corr)
+	}
+	main.Call("hipDeviceSynchronize", 250_000, 110_000, 20)
+	return b.Parse(t)
+}
+
 // Shaped is a process on a known device that recorded the shapes of its operators: two steps of products and of an
 // operator that the memory bounds.
 func Shaped(t testing.TB) *trace.Trace {
