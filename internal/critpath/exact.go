@@ -202,7 +202,9 @@ func (w *walker) fill(from int64, event trace.EventID, kind SegmentKind, by cdg.
 	}
 	if s := &w.open; s.Event != event || s.Kind != kind || s.Track != track || s.Evidence != by || s.End == s.Start {
 		w.close()
-		*s = Segment{w.t, w.t, event, track, kind, by}
+		// One by one: as a whole they go through a copy, and the processor waits until narrow writes can be read as a wide one.
+		s.Start, s.End = w.t, w.t
+		s.Event, s.Track, s.Kind, s.Evidence = event, track, kind, by
 	}
 	w.open.Start, w.t = from, from
 }
@@ -225,8 +227,9 @@ func (w *walker) close() {
 func (w *walker) addEdge(event trace.EventID, t int64) {
 	if w.next != trace.NoEvent && w.next != event && w.sink == nil {
 		from := &w.tr.Events[event]
-		e := Edge{From: event, To: w.next, FromEnd: t >= w.tr.End(from), ToEnd: w.step.toEnd, Type: w.step.kind,
-			Evidence: w.step.evidence, Weight: max(0, w.step.to-t)}
+		var e Edge // its fields are set one by one, as those of a segment are
+		e.From, e.To, e.FromEnd, e.ToEnd = event, w.next, t >= w.tr.End(from), w.step.toEnd
+		e.Type, e.Evidence, e.Weight = w.step.kind, w.step.evidence, max(0, w.step.to-t)
 		if e.Type == OperatorEdge {
 			e.Type, e.Weight = w.programEdge(event, w.next, e.Weight)
 		}

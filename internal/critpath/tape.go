@@ -253,8 +253,8 @@ func readSegments(from *block, out []Segment) {
 		}
 		what := head >> segmentHeads
 		s := &out[i]
-		*s = Segment{Start: end - int64(dur), End: end, Event: trace.NoEvent, Track: trace.TrackID(track),
-			Kind: SegmentKind(what / uint64(cdg.NumEvidence)), Evidence: cdg.Evidence(what % uint64(cdg.NumEvidence))}
+		s.Start, s.End, s.Event, s.Track = end-int64(dur), end, trace.NoEvent, trace.TrackID(track)
+		s.Kind, s.Evidence = SegmentKind(what/uint64(cdg.NumEvidence)), cdg.Evidence(what%uint64(cdg.NumEvidence))
 		if head&segmentOwned != 0 {
 			d, b = varint(b)
 			event += d
@@ -339,8 +339,10 @@ func readEdges(from *block, out []Edge) {
 			weight, b = uvarint(b)
 		}
 		what := head >> edgeHeads
-		out[i] = Edge{From: to + trace.EventID(d), To: to, Weight: int64(weight), FromEnd: head&edgeFromEnd != 0, ToEnd: head&edgeToEnd != 0,
-			Row: head&edgeRow != 0, Type: EdgeType(what / uint64(cdg.NumEvidence)), Evidence: cdg.Evidence(what % uint64(cdg.NumEvidence))}
-		to = out[i].From
+		e := &out[i]
+		e.From, e.To, e.Weight = to+trace.EventID(d), to, int64(weight)
+		e.FromEnd, e.ToEnd, e.Row = head&edgeFromEnd != 0, head&edgeToEnd != 0, head&edgeRow != 0
+		e.Type, e.Evidence = EdgeType(what/uint64(cdg.NumEvidence)), cdg.Evidence(what%uint64(cdg.NumEvidence))
+		to = e.From
 	}
 }
