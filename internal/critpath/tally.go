@@ -54,7 +54,7 @@ func (p *Path) markFrom(parts []tally) {
 type marker struct {
 	Marks   // of places: until join, next is a place, too
 	kinds   []SegmentKind
-	longest []int64   // ns: of its segments
+	longest Marks     // the times alone: of its segments
 	shared  *EventSet // events of several parts
 	several int       // so many
 	n       int       // marks
@@ -63,9 +63,9 @@ type marker struct {
 
 // markedPart is a part of the tape: where the path enters its first event, and leaves its last one. Places are -1 without any.
 type markedPart struct {
-	first, last    int // blocks; what was found last lies in the first of them
-	enters, leaves int // places
-	long           map[int32]int64
+	first, last    int             // blocks; what was found last lies in the first of them
+	enters, leaves int             // places
+	long, longest  map[int32]int64 // times that have no room in 32 bits, of the marks and of the longest segments
 }
 
 func newMarker(parts []tally) *marker {
@@ -83,14 +83,14 @@ func newMarker(parts []tally) *marker {
 	m.n, m.several = on.Freeze(), m.shared.Freeze()
 	places := m.n + len(parts)*m.several
 	m.Marks = newMarks(on, places)
-	m.kinds, m.longest = make([]SegmentKind, places), make([]int64, places)
+	m.kinds, m.longest = make([]SegmentKind, places), Marks{ns: make([]uint32, places)}
 	return m
 }
 
 // fill adds up one part.
 func (m *marker) fill(segs *Segments, part int) {
 	x := &m.parts[part]
-	ms := m.Marks // with a table of its own for long times
+	ms, longest := m.Marks, m.longest // with tables of their own for long times
 	for i, s := range newWindow(&segs.tape, readSegments).forward(x.first, x.last) {
 		if !s.Owned() {
 			continue
@@ -106,8 +106,9 @@ func (m *marker) fill(segs *Segments, part int) {
 			ms.id[k] = int32(i)
 		}
 		ms.set(k, sum+ns)
-		if ns > m.longest[k] {
-			m.longest[k], m.kinds[k] = ns, s.Kind
+		if ns > longest.time(k) {
+			longest.set(k, ns)
+			m.kinds[k] = s.Kind
 		}
 		if x.leaves >= 0 {
 			ms.next[x.leaves] = int32(k) // the last time counts
@@ -116,7 +117,7 @@ func (m *marker) fill(segs *Segments, part int) {
 		}
 		x.leaves = k
 	}
-	x.long = ms.long
+	x.long, x.longest = ms.long, longest.long
 }
 
 // join adds up the places of events that have several.
@@ -126,6 +127,9 @@ func (m *marker) join() {
 		x := &m.parts[i]
 		for k, ns := range x.long {
 			m.set(int(k), ns)
+		}
+		for k, ns := range x.longest {
+			m.longest.set(int(k), ns)
 		}
 		if x.enters < 0 {
 			continue
@@ -172,8 +176,9 @@ func (m *marker) joinPlaces(to, at int) {
 			m.id[to], first = m.id[k], false
 		}
 		m.set(to, m.time(to)+ns)
-		if m.longest[k] > m.longest[to] {
-			m.longest[to], m.kinds[to] = m.longest[k], m.kinds[k]
+		if ns := m.longest.time(k); ns > m.longest.time(to) {
+			m.longest.set(to, ns)
+			m.kinds[to] = m.kinds[k]
 		}
 		m.next[to], m.id[k] = m.next[k], m.id[to]
 	}
