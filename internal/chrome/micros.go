@@ -36,5 +36,5 @@ func Imported(ns int64) int64 {
 	if whole := math.Trunc(us); whole == us {
 		return int64(whole) * 1000
 	}
-	return int64(math.Floor(us*1000 + 0.5))
+	return int64(math.Round(us * 1000)) // adding a half and cutting off would be rounded itself from 2^52 ns on
 }
