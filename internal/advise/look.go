@@ -155,21 +155,31 @@ func (r *run) within(slicesOf []cdg.ActID) enclosed {
 		return nil
 	}
 	out := make(enclosed, len(r.g.Acts))
-	mine := r.m.SetOf(slicesOf...)
 	for a := range out {
 		out[a] = cdg.NoAct
-		if p := r.g.Parent[a]; p != cdg.NoAct && out[p] != cdg.NoAct {
-			out[a] = out[p]
-		} else if mine.Has(cdg.ActID(a)) {
-			out[a] = cdg.ActID(a)
-		}
 	}
+	r.outer(r.m.SetOf(slicesOf...), func(a, limit cdg.ActID) {
+		for in := a; in < limit; in++ {
+			out[in] = a
+		}
+	})
 	for i, l := range r.launches {
 		if l != cdg.NoAct {
 			out[int(r.firstOp)+i] = out[l]
 		}
 	}
 	return out
+}
+
+// outer visits the slices of a set that lie in no other one, each with the limit of what lies in it.
+func (r *graphs) outer(set whatif.Set, visit func(a, limit cdg.ActID)) {
+	limit := cdg.ActID(0)
+	set.Each(func(a cdg.ActID) {
+		if a >= limit {
+			limit = r.g.Enclosed(a)
+			visit(a, limit)
+		}
+	})
 }
 
 // outermost leaves out slices that lie in others of the list.

@@ -123,7 +123,8 @@ type acts struct {
 func (r *run) addActs() {
 	n, syms := len(r.g.Acts), len(r.tr.Syms)
 	parts := make([]acts, par.Ranges(n, max(actsRange, 2*syms)))
-	par.EachRange(n, len(parts), func(part, from, to int) { parts[part] = r.actsOf(from, to) })
+	names := make([]trace.Sym, n) // of the window's, else outside
+	par.EachRange(n, len(parts), func(part, from, to int) { parts[part] = r.actsOf(from, names[from:to]) })
 	seen := make([]uint32, syms)
 	r.first = make([]int32, syms+1)
 	for i := range parts {
@@ -154,23 +155,27 @@ func (r *run) addActs() {
 	r.list = make([]cdg.ActID, r.first[syms])
 	par.EachRange(n, len(parts), func(part, from, to int) {
 		next := parts[part].first
-		for a := cdg.ActID(from); a < cdg.ActID(to); a++ {
-			if r.inside(a) {
-				s := r.event(a).Name
-				r.list[next[s]] = a
+		for i, s := range names[from:to] {
+			if s != outside {
+				r.list[next[s]] = cdg.ActID(from + i)
 				next[s]++
 			}
 		}
 	})
 }
 
-func (r *run) actsOf(from, to int) acts {
+// outside is the name of activities that do not start in the window.
+const outside = ^trace.Sym(0)
+
+// actsOf looks at activities from one on, and fills in their names.
+func (r *run) actsOf(from int, names []trace.Sym) acts {
 	g := r.g
 	x := acts{first: make([]int32, len(r.tr.Syms)), seen: make([]uint32, len(r.tr.Syms))}
-	for a := cdg.ActID(from); a < cdg.ActID(to); a++ {
+	for i := range names {
+		a := cdg.ActID(from + i)
 		act := &g.Acts[a]
 		e := &r.tr.Events[act.Event]
-		r.kinds[a] = e.Kind
+		r.kinds[a], names[i] = e.Kind, outside
 		stream := a >= r.firstOp
 		if !r.inside(a) {
 			if stream {
@@ -178,6 +183,7 @@ func (r *run) actsOf(from, to int) acts {
 			}
 			continue
 		}
+		names[i] = e.Name
 		x.first[e.Name]++
 		if k := uint32(1) << e.Kind; x.seen[e.Name]&k == 0 {
 			x.seen[e.Name] |= k

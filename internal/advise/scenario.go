@@ -92,25 +92,26 @@ func (s *scenario) zero(list []cdg.ActID) {
 // shrink gives each slice of a list some ns in all, with what it encloses; those that take less keep their time.
 func (s *scenario) shrink(slices []cdg.ActID, ns int64) {
 	set := s.r.m.NewSet()
-	var longer []cdg.ActID
+	any := false
 	for _, a := range slices {
 		if s.r.dur(a) > ns {
 			set.Add(a)
-			longer = append(longer, a)
+			any = true
 		}
 	}
-	if len(longer) == 0 {
+	if !any {
 		return
 	}
 	s.changes = append(s.changes, whatif.Change{Verb: whatif.Shrink, On: set, NS: ns})
-	in := s.r.within(longer)
 	type inside struct{ act, of cdg.ActID }
 	var list []inside
-	for a, o := range in {
-		if o != cdg.NoAct && s.r.own[a] > 0 && !s.r.g.Lanes[s.r.g.Acts[a].Lane].Stream {
-			list = append(list, inside{cdg.ActID(a), o})
+	s.r.outer(set, func(of, limit cdg.ActID) {
+		for a := of; a < min(limit, s.r.firstOp); a++ {
+			if s.r.own[a] > 0 {
+				list = append(list, inside{a, of})
+			}
 		}
-	}
+	})
 	own, dur := s.r.own, s.r.dur
 	take(s, list, func(x inside) (cdg.ActID, int64) {
 		kept := float64(min(ns, dur(x.of))) / float64(max(dur(x.of), 1)) // a product of two times in ns may not fit int64

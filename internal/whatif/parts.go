@@ -12,7 +12,11 @@ import (
 func (b *modelBuilder) layParts() {
 	g, m := b.g, b.m
 	m.partFirst = make([]int32, len(g.Lanes)+1)
-	m.parts = make([]part, 0, len(g.Pieces))
+	room := len(g.Pieces) // each part ends with its piece or at a point
+	for l := range m.border {
+		room += len(m.border[l])
+	}
+	m.parts = make([]part, 0, room)
 	for l := range g.Lanes {
 		lane := cdg.LaneID(l)
 		m.partFirst[l] = int32(len(m.parts))
