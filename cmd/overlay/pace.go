@@ -87,20 +87,6 @@ func pace(live, scanned uint64) int {
 	return int(min(max(100*max(gcSlack, scanned)/max(live, 1), gcLeast), gcMost))
 }
 
-// setSpare lets the process hold what is in use now and a little more, as far as that is possible: the runtime gives free memory back
-// before it takes some that would be beyond it.
-func setSpare() {
-	m := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
-		{Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/gc/scan/heap:bytes"}}
-	metrics.Read(m)
-	objects := int64(m[0].Value.Uint64())
-	if objects < gcSmall {
-		return
-	}
-	beside := int64(m[3].Value.Uint64()-m[1].Value.Uint64()-m[2].Value.Uint64()) - objects // stacks, tables of the runtime
-	debug.SetMemoryLimit(min(beside+objects+spare(objects, int64(m[4].Value.Uint64())), heapLimit.Load()))
-}
-
 // spare is how much more the process may hold than so many bytes in use, of which the scanned ones may hold pointers: no less than
 // what waits for a collection.
 func spare(objects, scanned int64) int64 {
