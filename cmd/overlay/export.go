@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -22,7 +21,7 @@ import (
 )
 
 func (p *program) exportCommand() *cli.Command {
-	takes := groups{inputFlag("the traces to read, `FILE`, folder, archive (tar, zip) or - for standard input; more of them may follow without a flag"),
+	takes := groups{inputFlag("the traces to read, `FILE`, folder, archive (tar, zip) or - for standard input, also without the flag"),
 		{[]cli.Flag{&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
 			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"}}, readOutput},
 		setFlags(),
@@ -33,7 +32,7 @@ func (p *program) exportCommand() *cli.Command {
 		{[]cli.Flag{&cli.BoolFlag{Name: "compat", Category: filesGroup, Usage: "for old readers: plain encodings and snappy instead of differences and zstd"}},
 			func(r *flagReader, o *options) { o.compat = r.Bool("compat") }},
 		methodFlags(), windowFlags(), generalFlags()}
-	return &cli.Command{Name: "export", Usage: "write tables as Parquet for DuckDB, Spark, pandas, …", ArgsUsage: "-i FILE|DIR [FILE|DIR …] -o DIR [flags]", Flags: takes.flags(),
+	return &cli.Command{Name: "export", Usage: "write tables as Parquet for DuckDB, Spark, pandas, …", ArgsUsage: "[-i] FILE|DIR [FILE|DIR …] -o DIR [flags]", Flags: takes.flags(),
 		Description: `
 Writes every event, the path, the dependencies and what is made from them as tables: one small folder for each trace,
 which engines read together. Running it again replaces that folder; a run that fails leaves nothing. Columns and recipes
@@ -45,7 +44,7 @@ Examples:
   overlay export -i traces/ -o parts --tables summary && overlay report -i parts
   find traces -name '*.json.gz' -print0 | xargs -0 -P 8 -n 1 overlay export -o tables --quiet -i
   duckdb -c "select name, sum(critical_ns) from 'tables/*/*/events.parquet' group by 1 order by 2 desc limit 10"`,
-		Action: p.action(takes, ownFiles, checkExport, (*job).export)}
+		Action: p.action(takes, inputFiles, checkExport, (*job).export)}
 }
 
 func checkExport(r *flagReader, o *options) {
@@ -67,7 +66,7 @@ func checkExport(r *flagReader, o *options) {
 
 // export writes the tables of all inputs. Nothing is in its place before all are written.
 func (j *job) export() error {
-	inputs, err := rankInputs(slices.Concat(j.opts.inputs, j.files), j.opts.runName, j.opts.rank, j.opts.maxExpand)
+	inputs, err := rankInputs(j.opts.inputs, j.opts.runName, j.opts.rank, j.opts.maxExpand)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (p *program) action(takes groups, nFiles int, check func(*flagReader, *opti
 			o.addInputs(c.Args().Slice())
 		}
 		switch {
-		case r.err != nil || o.command == "report" || o.command == "advise" || nFiles == ownFiles:
+		case r.err != nil || o.command == "report" || o.command == "advise" || o.command == "export" || nFiles == ownFiles:
 		case o.command == "run":
 			r.oneOrJob(o)
 		default:

@@ -94,28 +94,42 @@ func TestHeapLimit(t *testing.T) {
 	}
 }
 
-// TestSpare: the process may hold what is in use and a little more, but never more than the container has; with little in use
-// nothing is said.
+// TestSpare: the process may hold what is in use and a little more, or what it held before, but never more than the container has; with
+// little in use nothing is said.
 func TestSpare(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	defer debug.SetGCPercent(debug.SetGCPercent(gcMost))
 	defer heapLimit.Store(heapLimit.Load())
 	heapLimit.Store(math.MaxInt64)
 	runtime.GC()
 	debug.SetMemoryLimit(7 << 30)
-	if setSpare(); debug.SetMemoryLimit(-1) != 7<<30 {
+	p := pacer{percent: gcMost, limit: true}
+	if p.set(); debug.SetMemoryLimit(-1) != 7<<30 {
 		t.Error("a limit for a small heap")
 	}
 	const kept = 320 << 20
-	a := make([]byte, kept)
-	setSpare()
-	if got := debug.SetMemoryLimit(-1); got < kept+kept/100*gcSpare || got > kept+kept/4 {
-		t.Errorf("%d MB may be held where %d MB are in use", got>>20, kept>>20)
+	may := func(what string, from, to int64) {
+		p.set()
+		if got := debug.SetMemoryLimit(-1); got < from || got > to {
+			t.Errorf("%s: %d MB may be held, want %d to %d", what, got>>20, from>>20, to>>20)
+		}
+	}
+	a, b := make([]byte, kept), make([]byte, kept)
+	runtime.GC()
+	may("640 MB", 2*kept+2*kept/100*gcSpare, 2*kept+2*kept/4)
+	if runtime.KeepAlive(b); p.percent > 2*gcLeast {
+		t.Errorf("the heap may grow by %d %%", p.percent)
+	}
+	runtime.GC()
+	may("320 MB after 640", 2*kept, 2*kept+2*kept/4)
+	if p.percent < 50 {
+		t.Errorf("the heap may grow by %d %%, and not to what it was", p.percent)
 	}
 	heapLimit.Store(100 << 20)
-	setSpare()
-	if got := debug.SetMemoryLimit(-1); got != heapLimit.Load() {
-		t.Errorf("limit of %d where the container's heap may have %d", got, heapLimit.Load())
-	}
+	may("container", 100<<20, 100<<20)
+	p.limit = false
+	debug.SetMemoryLimit(7 << 30)
+	may("GOMEMLIMIT", 7<<30, 7<<30)
 	runtime.KeepAlive(a)
 }
 

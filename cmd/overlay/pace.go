@@ -22,7 +22,8 @@ const (
 
 // What was collected goes back to the system as soon as the process would hold more than what is in use and gcSpare percent of
 // that, at least gcSlack: left alone the runtime keeps a tenth of the heap, and finds the place for the next large array elsewhere.
-// Below gcSmall that is not worth the pages that have to be filled with zeros again.
+// Below gcSmall that is not worth the pages that have to be filled with zeros again. Below what was in use before it may grow as it
+// likes: that makes no peak.
 const (
 	gcSpare = 5
 	gcSmall = 64 << 20
@@ -33,38 +34,52 @@ var heapLimit atomic.Int64
 
 func init() { heapLimit.Store(math.MaxInt64) }
 
+// pacer is what the runtime was told last, and why.
+type pacer struct {
+	percent int   // by how much the heap may grow
+	limit   bool  // the process may be told what it holds at most
+	most    int64 // bytes that were in use after a collection
+}
+
 // paceCollector fits the collector to how much is in use, now and after each collection, unless the user has set it.
 func paceCollector() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	setPace(gcMost)
-	keepPace(gcMost, os.Getenv("GOMEMLIMIT") == "")
+	p := pacer{percent: gcMost, limit: os.Getenv("GOMEMLIMIT") == ""}
+	debug.SetGCPercent(gcMost)
+	p.keep()
 }
 
-// keepPace sets the pace after each collection, and where it may what the process holds at most: what is told to the runtime here
-// is garbage at the next one.
-func keepPace(percent int, limit bool) {
+// keep sets the pace after each collection: what is told to the runtime here is garbage at the next one.
+func (p *pacer) keep() {
 	mark := new([16]byte)
 	runtime.SetFinalizer(mark, func(*[16]byte) {
-		if limit {
-			setSpare()
-		}
-		keepPace(setPace(percent), limit)
+		p.set()
+		p.keep()
 	})
 }
 
-// setPace sets the pace where it is far from the one that is set, because setting it stops the work for a moment. It tells
-// what is set then.
-func setPace(set int) int {
-	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
-	metrics.Read(heap)
-	want := pace(heap[0].Value.Uint64(), heap[1].Value.Uint64())
-	if want > set-set/4 && want < set+set/4 {
-		return set
+// set sets the pace where it is far from the one that is set, because setting it stops the work for a moment. It lets the process hold
+// what is in use now and a little more, as far as that is possible: the runtime gives free memory back before it takes some that
+// would be beyond it.
+func (p *pacer) set() {
+	m := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/total:bytes"}}
+	metrics.Read(m)
+	live, scanned := m[0].Value.Uint64(), m[1].Value.Uint64()
+	want := pace(live, scanned)
+	if objects := int64(m[2].Value.Uint64()); p.limit && objects >= gcSmall {
+		beside := int64(m[5].Value.Uint64()-m[3].Value.Uint64()-m[4].Value.Uint64()) - objects // stacks, tables of the runtime
+		p.most = max(p.most, beside+int64(live))
+		hold := max(beside+objects+spare(objects, int64(scanned)), p.most)
+		debug.SetMemoryLimit(min(hold, heapLimit.Load()))
+		want = min(max(want, int(100*(hold-beside-objects)/objects)), gcMost)
 	}
-	debug.SetGCPercent(want)
-	return want
+	if want <= p.percent-p.percent/4 || want >= p.percent+p.percent/4 {
+		debug.SetGCPercent(want)
+		p.percent = want
+	}
 }
 
 // pace is the percentage for so many bytes in use, of which the scanned ones may hold pointers.

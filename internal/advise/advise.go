@@ -151,9 +151,6 @@ type Unknown struct {
 // looks: a list would be as long as the trace.
 type taken = iter.Seq2[cdg.ActID, int64]
 
-// Changes are what the replay of a finding changed, to be replayed together with others.
-func (f *Finding) Changes() []whatif.Change { return f.changes }
-
 // Top lists the findings of a first screen, most gain first: those that are surest, then others as far as there is room.
 func (a *Advice) Top(n int) []*Finding {
 	var sure, check []*Finding

@@ -104,7 +104,7 @@ func adviseOn(t testing.TB, tr *trace.Trace) *Advice {
 	a := New(m, p)
 	var all []whatif.Change
 	for i := range a.Findings {
-		all = append(all, a.Findings[i].Changes()...)
+		all = append(all, a.Findings[i].changes...)
 	}
 	if together := m.Window(&whatif.Scenario{Changes: all}); together != a.Together {
 		t.Errorf("together %d remain of %v, want %d", a.Together, a.ids(), together)

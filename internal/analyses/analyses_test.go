@@ -57,7 +57,7 @@ func borders(s *Set) []int64 {
 func TestTemporalAndOverlapAgainstCounting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := randomSet(t)
-		got, over := Temporal(s, Options{})[0], Overlap(s, Options{})[0]
+		got, over := temporal(s, Options{})[0], overlap(s, Options{})[0]
 		var want DeviceTime
 		var comm, hidden int64
 		b := borders(s)
@@ -96,7 +96,7 @@ func TestTemporalAndOverlapAgainstCounting(t *testing.T) {
 
 func TestQueuesAreNeverNegative(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		for _, q := range Queue(randomSet(t), Options{}) {
+		for _, q := range queue(randomSet(t), Options{}) {
 			for _, list := range [][]change{q.waiting, q.outstanding} {
 				for _, c := range list {
 					if c.n < 0 {
@@ -113,7 +113,7 @@ func TestQueuesAreNeverNegative(t *testing.T) {
 
 func TestQueueCountsCallsThatFoundItFull(t *testing.T) {
 	s := handSet(op{1, 10_000, 50_000, 0, Computation}, op{1, 50_000, 60_000, 1_000, Computation}, op{1, 60_000, 70_000, 2_000, Computation}, op{1, 70_000, 80_000, 55_000, Computation})
-	q := Queue(s, Options{QueueLimit: 2})[0]
+	q := queue(s, Options{QueueLimit: 2})[0]
 	if q.Blocked != 2 || q.Outstanding.Max != 3 {
 		t.Errorf("%d blocked at a maximum of %g", q.Blocked, q.Outstanding.Max)
 	}
@@ -129,17 +129,17 @@ func TestIdleCauses(t *testing.T) {
 		op{1, 130_000, 140_000, 30_000, Computation}, // queued, long gap
 		op{1, 135_000, 138_000, 30_000, Computation}, // overlaps: no gap
 		op{1, 141_000, 142_000, -1, Computation})     // no launch known, short gap
-	idle := Idle(s, Options{})[0]
+	stream := idle(s, Options{})[0]
 	want := map[string]int64{"host_wait": 70_000, "kernel_wait": 2_000 + 1_000, "other": 35_000}
-	for _, c := range idle.Causes {
+	for _, c := range stream.Causes {
 		if c.NS != want[c.Cause] {
 			t.Errorf("%s: %d ns, want %d", c.Cause, c.NS, want[c.Cause])
 		}
 	}
-	if idle.Idle != 108_000 || len(idle.gaps) != 4 {
-		t.Errorf("%d ns idle in %d gaps", idle.Idle, len(idle.gaps))
+	if stream.Idle != 108_000 || len(stream.gaps) != 4 {
+		t.Errorf("%d ns idle in %d gaps", stream.Idle, len(stream.gaps))
 	}
-	if o := Idle(s, Options{IdleThreshold: 40_000})[0]; o.Causes[OtherWait].NS != 0 {
+	if o := idle(s, Options{IdleThreshold: 40_000})[0]; o.Causes[OtherWait].NS != 0 {
 		t.Error("the threshold does nothing")
 	}
 }

@@ -34,8 +34,8 @@ var causes = map[string]string{
 	"aten::unique_dim":          "its result's size is known only on the GPU",
 }
 
-// Blocking lists the calls that can wait for the GPU, most critical time first, then most time.
-func Blocking(s *Set, o Options) []BlockingCall {
+// blocking lists the calls that can wait for the GPU, most critical time first, then most time.
+func blocking(s *Set, o Options) []BlockingCall {
 	o = o.withDefaults()
 	d := s.graph
 	caller := critpath.CallerOf(s.graph)

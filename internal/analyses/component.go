@@ -38,8 +38,8 @@ type Exposed struct {
 	Critical int64  `json:"critical_ns" unit:"ns"`
 }
 
-// Components makes one line a step; without steps, one for the window.
-func Components(s *Set, o Options) []StepComponent {
+// components makes one line a step; without steps, one for the window.
+func components(s *Set, o Options) []StepComponent {
 	o = o.withDefaults()
 	steps := s.Steps
 	if len(steps) == 0 {

@@ -43,9 +43,9 @@ type level struct {
 	v  float64
 }
 
-// CopyStats follows HTA's memory bandwidth (trace_counters.py, _get_memory_bw_time_series_for_rank): an operation
+// copyStats follows HTA's memory bandwidth (trace_counters.py, _get_memory_bw_time_series_for_rank): an operation
 // without length counts as 1 µs long.
-func CopyStats(s *Set, _ Options) *Copies {
+func copyStats(s *Set, _ Options) *Copies {
 	kinds := map[string]*CopyKind{}
 	for i := range s.Ops {
 		op := &s.Ops[i]

@@ -40,9 +40,9 @@ type gap struct {
 	cause IdleCause
 }
 
-// Idle is HTA's idle time breakdown (breakdown_analysis.py, get_idle_time_breakdown). Where operations of a stream
+// idle is HTA's idle time breakdown (breakdown_analysis.py, get_idle_time_breakdown). Where operations of a stream
 // overlap, a gap counts from the latest end so far; HTA counts from the end of the operation before, below 0 too.
-func Idle(s *Set, o Options) []StreamIdle {
+func idle(s *Set, o Options) []StreamIdle {
 	o = o.withDefaults()
 	out := make([]StreamIdle, 0, len(s.Streams))
 	for i := range s.Streams {

@@ -25,9 +25,9 @@ type KernelGroup struct {
 	Others int     `json:"others" unit:"count" about:"names left out"`
 }
 
-// Kernels groups operations by type and name (breakdown_analysis.py, get_gpu_kernel_breakdown). Unlike HTA it keeps
+// kernels groups operations by type and name (breakdown_analysis.py, get_gpu_kernel_breakdown). Unlike HTA it keeps
 // the figures of a name as they are when the list is cut.
-func Kernels(s *Set, o Options) []KernelGroup {
+func kernels(s *Set, o Options) []KernelGroup {
 	var out []KernelGroup
 	var total int64
 	for t := range numTypes {
@@ -56,8 +56,8 @@ func Kernels(s *Set, o Options) []KernelGroup {
 	return out
 }
 
-// Annotations groups user annotations and their shadows on the GPU by name.
-func Annotations(s *Set, _ Options) []Group {
+// annotations groups user annotations and their shadows on the GPU by name.
+func annotations(s *Set, _ Options) []Group {
 	var cpu, gpu []sample
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]

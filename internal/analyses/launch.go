@@ -31,9 +31,9 @@ const (
 	delayCutoff   = 100_000
 )
 
-// Launches is HTA's launch statistics (cuda_kernel_analysis.py, get_cuda_kernel_launch_stats) over every call that
+// launches is HTA's launch statistics (cuda_kernel_analysis.py, get_cuda_kernel_launch_stats) over every call that
 // launched something; HTA counts those on a list of names.
-func Launches(s *Set, _ Options) *LaunchStats {
+func launches(s *Set, _ Options) *LaunchStats {
 	var cpu, gpu, delay, latency []int64
 	r := &LaunchStats{}
 	for i := range s.Ops {

@@ -197,7 +197,7 @@ func TestTemporalLikePeer(t *testing.T) {
 		if slices.ContainsFunc(s.Ops, func(o Op) bool { return o.End < o.Start }) {
 			t.Skip("the peer's rounding makes durations of -1 here, and it counts them as negative busy time")
 		}
-		got := Temporal(s, Options{})
+		got := temporal(s, Options{})
 		if len(got) != 1 {
 			t.Fatalf("%d devices", len(got))
 		}
@@ -214,7 +214,7 @@ func TestOverlapLikePeer(t *testing.T) {
 		if !p.get(t, "comm_comp_overlap", &want) {
 			t.Skip("the peer did not finish")
 		}
-		got := Overlap(peerSet(tr, true, anyLaunch), Options{})
+		got := overlap(peerSet(tr, true, anyLaunch), Options{})
 		if w := num(want.Rows[0][1]); !same(100*got[0].Ratio, w, 2) {
 			t.Errorf("overlap %.3f %%, the peer has %v", 100*got[0].Ratio, want.Rows[0][1])
 		}
@@ -244,7 +244,7 @@ func TestIdleLikePeer(t *testing.T) {
 		}
 		s := peerSet(tr, false, anyLaunch)
 		got := map[string]CauseTime{}
-		for _, st := range Idle(s, Options{}) {
+		for _, st := range idle(s, Options{}) {
 			for _, c := range st.Causes {
 				got[fmt.Sprint(st.Stream, c.Cause)] = c
 			}
@@ -309,7 +309,7 @@ func TestLaunchStatsLikePeer(t *testing.T) {
 				if !p.get(t, key, &want) {
 					t.Skip("the peer did not finish")
 				}
-				r := Launches(peerSet(tr, true, func(n string) bool { return names[n] }), Options{})
+				r := launches(peerSet(tr, true, func(n string) bool { return names[n] }), Options{})
 				for _, w := range want {
 					if r.Pairs != w.Rows {
 						t.Errorf("%d pairs, the peer has %d", r.Pairs, w.Rows)
@@ -339,13 +339,13 @@ func TestQueueLikePeer(t *testing.T) {
 		// The peer sorts without order among equal times: its figures lie between launches first and starts first.
 		set := peerSet(tr, true, launches.MatchString)
 		first, last := map[int64]Stats{}, map[int64]Stats{}
-		for _, q := range Queue(set, Options{QueueLimit: 10}) {
+		for _, q := range queue(set, Options{QueueLimit: 10}) {
 			first[q.Stream] = q.Waiting
 		}
 		for i := range set.Ops {
 			set.Ops[i].LaunchStart++
 		}
-		for _, q := range Queue(set, Options{QueueLimit: 10}) {
+		for _, q := range queue(set, Options{QueueLimit: 10}) {
 			last[q.Stream] = q.Waiting
 		}
 		for _, w := range want.Rows {
@@ -363,7 +363,7 @@ func TestQueueLikePeer(t *testing.T) {
 		var blocked table
 		if p.get(t, "time_blocked_full_queue_10", &blocked) && len(blocked.Rows) > 0 {
 			w := blocked.Rows[0] // a later stream overwrites an earlier one there
-			for _, q := range Queue(peerSet(tr, true, launches.MatchString), Options{QueueLimit: 10}) {
+			for _, q := range queue(peerSet(tr, true, launches.MatchString), Options{QueueLimit: 10}) {
 				if float64(q.Stream) == num(w[1]) && us(q.WaitAtLimit) != num(w[2]) {
 					t.Errorf("stream %v: %g µs at the limit, the peer has %v", w[1], us(q.WaitAtLimit), w[2])
 				}
@@ -380,7 +380,7 @@ func TestMemoryBandwidthLikePeer(t *testing.T) {
 		}
 		got := map[string]Stats{}
 		touching := map[string]bool{}
-		for _, k := range CopyStats(peerSet(tr, true, anyLaunch), Options{}).Kinds {
+		for _, k := range copyStats(peerSet(tr, true, anyLaunch), Options{}).Kinds {
 			got[k.Kind] = k.Bandwidth
 			for i := 1; i < len(k.series); i++ {
 				touching[k.Kind] = touching[k.Kind] || k.series[i].ts == k.series[i-1].ts
@@ -512,7 +512,7 @@ func TestOperatorsLikePeer(t *testing.T) {
 		}
 		got := map[string]Operator{}
 		set := peerSet(tr, false, kernelLaunch.MatchString)
-		for _, o := range Operators(set, Options{Top: -1}) {
+		for _, o := range operators(set, Options{Top: -1}) {
 			got[o.Operator+"|"+strings.Join(o.Kernels, "|")] = o
 		}
 		compared, bad := 0, 0
@@ -542,7 +542,7 @@ func TestKernelsLikePeer(t *testing.T) {
 			t.Skip("the peer did not finish")
 		}
 		got := map[string]Stats{}
-		for _, g := range Kernels(peerSet(tr, true, anyLaunch), Options{Top: -1}) {
+		for _, g := range kernels(peerSet(tr, true, anyLaunch), Options{Top: -1}) {
 			for _, n := range g.Names {
 				got[strings.ToUpper(g.Type)+n.Name] = n.Stats
 			}

@@ -23,9 +23,9 @@ type StreamQueue struct {
 // change is the length of a queue from a time on.
 type change struct{ ts, n int64 }
 
-// Queue follows the queues of all streams (trace_counters.py, _get_queue_length_time_series_for_rank). Operations
+// queue follows the queues of all streams (trace_counters.py, _get_queue_length_time_series_for_rank). Operations
 // without a recorded launch are left out. At equal times launches come before starts and ends.
-func Queue(s *Set, o Options) []StreamQueue {
+func queue(s *Set, o Options) []StreamQueue {
 	o = o.withDefaults()
 	out := make([]StreamQueue, 0, len(s.Streams))
 	for i := range s.Streams {

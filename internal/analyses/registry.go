@@ -19,20 +19,20 @@ type Analysis struct {
 
 // All are the analyses, in the order in which they run and are reported. Command line, help, report and page go by it.
 var All = []Analysis{
-	entry("temporal", "temporal: what each GPU did", func(r *Result) *[]DeviceTime { return &r.Temporal }, Temporal, nil),
-	entry("timeline", "timeline: what each GPU did over time", func(r *Result) *[]DeviceTimeline { return &r.Timeline }, Timeline, nil),
-	entry("idle", "idle: why streams had nothing to do", func(r *Result) *[]StreamIdle { return &r.Idle }, Idle, idleRows),
-	entry("overlap", "overlap: communication hidden by computation", func(r *Result) *[]DeviceOverlap { return &r.Overlap }, Overlap, exposedRows),
-	entry("queue", "queue: operations launched and not ended", func(r *Result) *[]StreamQueue { return &r.Queue }, Queue, queueRows),
-	entry("copies", "copies", func(r *Result) **Copies { return &r.Copies }, CopyStats, memoryRows),
-	entry("launch", "launch: calls and what they launched", func(r *Result) **LaunchStats { return &r.Launch }, Launches, nil),
-	entry("sequences", "sequences: kernels that operators launch together", func(r *Result) *[]Sequence { return &r.Sequences }, Sequences, nil),
-	entry("operators", "operators: delay to the launch, and from there to the kernel", func(r *Result) *[]Operator { return &r.Operators }, Operators, nil),
-	entry("component", "component: who worked alone: computation, communication, host; or together", func(r *Result) *[]StepComponent { return &r.Component }, Components, nil),
-	entry("kernels", "kernels by type", func(r *Result) *[]KernelGroup { return &r.Kernels }, Kernels, nil),
-	entry("roofline", "roofline: how close operators come to what the device can do", func(r *Result) **Roofline { return &r.Roofline }, RooflineOf, nil),
-	entry("annotations", "annotations", func(r *Result) *[]Group { return &r.Annotations }, Annotations, nil),
-	entry("blocking", "blocking calls", func(r *Result) *[]BlockingCall { return &r.Blocking }, Blocking, nil),
+	entry("temporal", "temporal: what each GPU did", func(r *Result) *[]DeviceTime { return &r.Temporal }, temporal, nil),
+	entry("timeline", "timeline: what each GPU did over time", func(r *Result) *[]DeviceTimeline { return &r.Timeline }, timeline, nil),
+	entry("idle", "idle: why streams had nothing to do", func(r *Result) *[]StreamIdle { return &r.Idle }, idle, idleRows),
+	entry("overlap", "overlap: communication hidden by computation", func(r *Result) *[]DeviceOverlap { return &r.Overlap }, overlap, exposedRows),
+	entry("queue", "queue: operations launched and not ended", func(r *Result) *[]StreamQueue { return &r.Queue }, queue, queueRows),
+	entry("copies", "copies", func(r *Result) **Copies { return &r.Copies }, copyStats, memoryRows),
+	entry("launch", "launch: calls and what they launched", func(r *Result) **LaunchStats { return &r.Launch }, launches, nil),
+	entry("sequences", "sequences: kernels that operators launch together", func(r *Result) *[]Sequence { return &r.Sequences }, sequences, nil),
+	entry("operators", "operators: delay to the launch, and from there to the kernel", func(r *Result) *[]Operator { return &r.Operators }, operators, nil),
+	entry("component", "component: who worked alone: computation, communication, host; or together", func(r *Result) *[]StepComponent { return &r.Component }, components, nil),
+	entry("kernels", "kernels by type", func(r *Result) *[]KernelGroup { return &r.Kernels }, kernels, nil),
+	entry("roofline", "roofline: how close operators come to what the device can do", func(r *Result) **Roofline { return &r.Roofline }, rooflineOf, nil),
+	entry("annotations", "annotations", func(r *Result) *[]Group { return &r.Annotations }, annotations, nil),
+	entry("blocking", "blocking calls", func(r *Result) *[]BlockingCall { return &r.Blocking }, blocking, nil),
 }
 
 // entry joins the function of an analysis with its place in the result and with what it draws, nil for nothing.

@@ -88,8 +88,8 @@ type RooflineStep struct {
 	Use    *float64 `json:"flops_use_share" unit:"share" about:"of what the peak would compute in its time"`
 }
 
-// RooflineOf measures operators of known work.
-func RooflineOf(s *Set, o Options) *Roofline {
+// rooflineOf measures operators of known work.
+func rooflineOf(s *Set, o Options) *Roofline {
 	out := &Roofline{Devices: []RooflineDevice{}, Kernels: []RooflineKernel{}, Steps: []RooflineStep{}}
 	if s.graph == nil {
 		return out

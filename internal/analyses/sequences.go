@@ -18,10 +18,10 @@ type Sequence struct {
 	Critical int64    `json:"critical_ns" unit:"ns" about:"of the operators and operations of all occurrences"`
 }
 
-// Sequences counts frequent kernel sequences (cuda_kernel_analysis.py, get_frequent_cuda_kernel_sequences) below the
+// sequences counts frequent kernel sequences (cuda_kernel_analysis.py, get_frequent_cuda_kernel_sequences) below the
 // outermost operators, or below the outermost slices whose name contains one of Options.Operators. HTA takes, of the
 // matching slices, those of the smallest depth of the whole trace.
-func Sequences(s *Set, o Options) []Sequence {
+func sequences(s *Set, o Options) []Sequence {
 	return s.sequencesBelow(s.outermost(o.Operators), o.withDefaults())
 }
 
@@ -110,9 +110,9 @@ type Operator struct {
 	Critical    int64    `json:"critical_ns" unit:"ns"`
 }
 
-// Operators groups launches by the aten operator right around them (cuda_kernel_analysis.py,
+// operators groups launches by the aten operator right around them (cuda_kernel_analysis.py,
 // get_aten_op_kernels_and_delay).
-func Operators(s *Set, o Options) []Operator {
+func operators(s *Set, o Options) []Operator {
 	aten := make([]bool, len(s.Trace.Syms))
 	for i, n := range s.Trace.Syms {
 		aten[i] = strings.HasPrefix(n, "aten::")

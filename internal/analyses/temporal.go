@@ -10,9 +10,9 @@ type DeviceTime struct {
 	Idle          int64 `json:"idle_ns" unit:"ns"`
 }
 
-// Temporal is HTA's temporal breakdown a device (breakdown_analysis.py, get_temporal_breakdown), with what it calls
+// temporal is HTA's temporal breakdown a device (breakdown_analysis.py, get_temporal_breakdown), with what it calls
 // non-compute time split into communication and copies.
-func Temporal(s *Set, _ Options) []DeviceTime {
+func temporal(s *Set, _ Options) []DeviceTime {
 	var out []DeviceTime
 	s.devices(func(device int64, ops []Op) {
 		t := DeviceTime{Device: device}
@@ -49,8 +49,8 @@ type DeviceOverlap struct {
 	Ratio         float64 `json:"ratio" unit:"share" about:"hidden over communication"`
 }
 
-// Overlap is HTA's communication-computation overlap (communication_analysis.py).
-func Overlap(s *Set, _ Options) []DeviceOverlap {
+// overlap is HTA's communication-computation overlap (communication_analysis.py).
+func overlap(s *Set, _ Options) []DeviceOverlap {
 	var out []DeviceOverlap
 	s.devices(func(device int64, ops []Op) {
 		comm := ofTypes(ops, 1<<CommunicationType)

@@ -28,8 +28,8 @@ type Slot struct {
 // timelineSlots is how many slots a window has: as many as a page can show side by side.
 const timelineSlots = 200
 
-// Timeline splits the time of each device as Temporal does, slot by slot, and follows its queues as Queue does.
-func Timeline(s *Set, _ Options) []DeviceTimeline {
+// timeline splits the time of each device as temporal does, slot by slot, and follows its queues as queue does.
+func timeline(s *Set, _ Options) []DeviceTimeline {
 	var out []DeviceTimeline
 	s.devices(func(device int64, ops []Op) {
 		t := DeviceTimeline{Device: device, Slots: s.slots()}

@@ -16,7 +16,7 @@ func TestTimelineSumsUp(t *testing.T) {
 			s.Start, s.End = min(s.Start, o.Start, o.LaunchStart), max(s.End, o.End)
 		}
 		s.End++
-		got, whole, over := Timeline(s, Options{})[0], Temporal(s, Options{})[0], Overlap(s, Options{})[0]
+		got, whole, over := timeline(s, Options{})[0], temporal(s, Options{})[0], overlap(s, Options{})[0]
 		var sum Slot
 		at, most := s.Start, int64(0)
 		for _, p := range got.Slots {
@@ -55,7 +55,7 @@ func TestTimelineSumsUp(t *testing.T) {
 func TestTimelineInstant(t *testing.T) {
 	s := handSet(op{start: 5, end: 5, launch: 5}, op{start: 20, end: 30, launch: 20})
 	s.Start, s.End = 5, 31
-	if got := Timeline(s, Options{})[0].Slots; got[0].Outstanding != 1 || got[5].Outstanding != 0 || got[15].Outstanding != 1 {
+	if got := timeline(s, Options{})[0].Slots; got[0].Outstanding != 1 || got[5].Outstanding != 0 || got[15].Outstanding != 1 {
 		t.Errorf("outstanding %d, %d, %d, want 1, 0, 1", got[0].Outstanding, got[5].Outstanding, got[15].Outstanding)
 	}
 }

@@ -350,7 +350,7 @@ func TestBlockingCallsOfOneFrame(t *testing.T) {
 	}
 	tr := b.Parse(t)
 	g, p := testtrace.Exact(t, tr)
-	list := Blocking(newSet(g, p), Options{})
+	list := blocking(newSet(g, p), Options{})
 	if len(list) != 1 || list[0].Count != 10 || list[0].Caller != "model.py(9): <lambda of Block>" {
 		t.Errorf("%+v", list)
 	}

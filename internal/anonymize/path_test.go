@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"overlay/internal/anonymize"
+	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
@@ -15,16 +17,9 @@ import (
 
 // samePath analyses the anonymous form of a trace anew and wants the path of the trace itself: its segments, classes,
 // owners and resources, and the phases of its events.
-func samePath(t *testing.T, tr *trace.Trace) {
+func samePath(t *testing.T, g *graph.Graph, p *critpath.Path, g2 *graph.Graph, p2 *critpath.Path) {
 	t.Helper()
-	g, p, ok := testtrace.Analyse(t, tr)
-	if !ok {
-		t.Skip("nothing to analyse")
-	}
-	g2, p2, err := anonymize.Graph(g, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := g.Trace
 	if !slices.Equal(p.Segments.List(), p2.Segments.List()) {
 		t.Error("anonymising changes the path")
 	}
@@ -60,16 +55,15 @@ func samePath(t *testing.T, tr *trace.Trace) {
 	}
 }
 
-func TestAnonymousPath(t *testing.T) { testtrace.Subjects(t, samePath) }
-
 func TestAnonymousPathOfSimulated(t *testing.T) {
 	for _, class := range testtrace.Classes {
 		for seed := range uint64(cmp.Or(len(os.Getenv("OVERLAY_LONG"))*20, 4)) {
-			p := testtrace.Random(class, seed)
-			var r testtrace.Run
-			r.Simulate(p)
-			b, _ := r.Build()
-			samePath(t, b.Parse(t))
+			g, p := testtrace.Exact(t, testtrace.Simulated(testtrace.Random(class, seed)).Parse(t))
+			g2, p2, err := anonymize.Graph(g, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			samePath(t, g, p, g2, p2)
 		}
 	}
 }

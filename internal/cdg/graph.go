@@ -82,6 +82,7 @@ type Window struct {
 	Annotation string // "" for the whole trace
 	Instance   string // "0", "2:5"; "" for the whole trace
 	CarriedIn  int    // operations launched before Start that still run inside
+	Body       int64  // end of the annotation itself, which operations that it launched may outlast; 0 where that is not known
 }
 
 // Step is one ProfilerStep#N of the trace.

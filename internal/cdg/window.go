@@ -45,6 +45,7 @@ func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 	if w.Instance == "" {
 		w.Instance = "0"
 	}
+	w.Body = w.End
 	w.End = max(w.End, lastEndOfLaunched(tr, w.Start, w.End))
 	return w, nil
 }

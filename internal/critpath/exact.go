@@ -18,18 +18,18 @@ func Exact(g *graph.Graph) (*Path, error) {
 	if g.Window.End <= g.Window.Start || len(g.Acts) == 0 {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
-	w := &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent}
-	w.comm = newCommSet(g.Trace)
-	w.quality = map[string]int{}
-	for reason, n := range g.Quality {
-		w.quality[reason] = n
-	}
-	w.tally = &tally{on: NewEventSet(len(g.Trace.Events))}
-	w.start()
-	for w.t > w.t0 {
+	return pathOf(g, walk(g, cuts(g))), nil
+}
+
+func newWalker(g *graph.Graph, t int64) *walker {
+	return &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, place: placeAt(t), comm: newCommSet(g.Trace), quality: map[string]int{}}
+}
+
+// back goes on until the walk is earlier than a time, which is later than the start of the window.
+func (w *walker) back(before int64) {
+	for w.t >= before {
 		w.advance()
 	}
-	return w.path(), nil
 }
 
 // advance takes one step back.
@@ -56,30 +56,49 @@ func (w *walker) advance() {
 	}
 }
 
-// walker is the state of the walk: an activity or a thread, and the time up to which the path is known.
+// walker goes back along the path.
 type walker struct {
 	g  *cdg.Graph
 	tr *trace.Trace
 	t0 int64
 
-	lane  cdg.LaneID
-	act   cdg.ActID // on a stream: the operation that covers t; NoAct: find it
-	piece int       // on a thread: index of the piece that ends at t; -1: find it
-	t     int64
-
-	waiting waitingSlice // what the last hand-off left behind
+	place
 	jumps   int
-	still   int
 	comm    commSet
 	quality map[string]int
 
-	next  trace.EventID // event that the path enters after what is emitted now
-	step  edgeStep      // how it gets there
-	open  Segment       // earliest of the path so far, which may grow; empty at first
 	segs  Segments
 	eds   Edges
 	tally *tally         // of segs; nil where nobody wants to know
 	sink  func(*Segment) // takes the segments instead of segs, and then nobody wants the edges; nil as a rule
+}
+
+// place is where a walk is: on an activity or a thread, and the time up to which the path is known. Walks that are at equal places
+// go on alike.
+type place struct {
+	t     int64
+	lane  cdg.LaneID
+	act   cdg.ActID // on a stream: the operation that covers t; NoAct: find it
+	piece int       // on a thread: index of the piece that ends at t; -1: find it
+
+	waiting waitingSlice // what the last hand-off left behind
+	still   int          // steps that were taken at t
+
+	next trace.EventID // event that the path enters after what is emitted now
+	step edgeStep      // how it gets there
+	open Segment       // earliest of the path so far, which may grow; empty at first
+}
+
+// placeAt is a place at a time, of a walk that has nothing behind it.
+func placeAt(t int64) place { return place{t: t, act: cdg.NoAct, piece: -1, next: trace.NoEvent} }
+
+// settled is the place, without what a hand-off left behind where nothing asks for it any more: a slice that had not begun by now.
+func (w *walker) settled() place {
+	p := w.place
+	if left := &p.waiting; !left.ok || w.g.Acts[left.act].Start >= p.t {
+		*left = waitingSlice{}
+	}
+	return p
 }
 
 // waitingSlice is the slice in which a thread waited when the walk left it by a hand-off.
@@ -183,7 +202,9 @@ func (w *walker) fill(from int64, event trace.EventID, kind SegmentKind, by cdg.
 	}
 	if s := &w.open; s.Event != event || s.Kind != kind || s.Track != track || s.Evidence != by || s.End == s.Start {
 		w.close()
-		*s = Segment{w.t, w.t, event, track, kind, by}
+		// One by one: as a whole they go through a copy, and the processor waits until narrow writes can be read as a wide one.
+		s.Start, s.End = w.t, w.t
+		s.Event, s.Track, s.Kind, s.Evidence = event, track, kind, by
 	}
 	w.open.Start, w.t = from, from
 }
@@ -206,8 +227,9 @@ func (w *walker) close() {
 func (w *walker) addEdge(event trace.EventID, t int64) {
 	if w.next != trace.NoEvent && w.next != event && w.sink == nil {
 		from := &w.tr.Events[event]
-		e := Edge{From: event, To: w.next, FromEnd: t >= w.tr.End(from), ToEnd: w.step.toEnd, Type: w.step.kind,
-			Evidence: w.step.evidence, Weight: max(0, w.step.to-t)}
+		var e Edge // its fields are set one by one, as those of a segment are
+		e.From, e.To, e.FromEnd, e.ToEnd = event, w.next, t >= w.tr.End(from), w.step.toEnd
+		e.Type, e.Evidence, e.Weight = w.step.kind, w.step.evidence, max(0, w.step.to-t)
 		if e.Type == OperatorEdge {
 			e.Type, e.Weight = w.programEdge(event, w.next, e.Weight)
 		}
@@ -249,11 +271,23 @@ func (w *walker) giveUp() {
 	w.emit(w.t0, trace.NoEvent, Untraced, cdg.ByNothing)
 }
 
-// path turns the walk around.
-func (w *walker) path() *Path {
-	w.close()
-	p := &Path{Method: "exact", Window: w.g.Window, Segments: w.segs, Edges: w.eds, Quality: w.quality,
-		Duration: w.g.Window.End - w.g.Window.Start}
-	p.markFrom(w.tally)
+// pathOf turns walks around that follow one another, from the end of the window to its start.
+func pathOf(g *graph.Graph, walks []stretch) *Path {
+	walks[len(walks)-1].close()
+	p := &Path{Method: "exact", Window: g.Window, Quality: map[string]int{}, Duration: g.Window.End - g.Window.Start}
+	for reason, n := range g.Quality {
+		p.Quality[reason] = n
+	}
+	parts := make([]tally, len(walks))
+	for i, w := range walks {
+		parts[i] = *w.tally
+		parts[i].blocks = len(w.segs.blocks)
+		p.Segments.join(&w.segs.tape)
+		p.Edges.join(&w.eds.tape)
+		for reason, n := range w.quality {
+			p.Quality[reason] += n
+		}
+	}
+	p.markFrom(parts)
 	return p
 }

@@ -76,8 +76,17 @@ func (w *walker) released(k cdg.ActID) {
 // runningAt returns the operation of a stream with start < t <= end that started last, or NoAct. What it passes over
 // started after that operation, where the walk does not come back to: all calls together take linear time.
 func (w *walker) runningAt(lane cdg.LaneID, t int64) cdg.ActID {
-	l := &w.g.Lanes[lane]
-	lo, hi := l.First, l.Limit
+	for a := w.lastBefore(lane, t); a >= w.g.Lanes[lane].First; a-- {
+		if w.g.Acts[a].End >= t {
+			return a
+		}
+	}
+	return cdg.NoAct
+}
+
+// lastBefore is the last activity of a lane that starts before t; without one it is that before the lane's first.
+func (w *walker) lastBefore(lane cdg.LaneID, t int64) cdg.ActID {
+	lo, hi := w.g.Lanes[lane].First, w.g.Lanes[lane].Limit
 	for lo < hi {
 		if m := (lo + hi) / 2; w.g.Acts[m].Start < t {
 			lo = m + 1
@@ -85,10 +94,5 @@ func (w *walker) runningAt(lane cdg.LaneID, t int64) cdg.ActID {
 			hi = m
 		}
 	}
-	for a := lo - 1; a >= l.First; a-- {
-		if w.g.Acts[a].End >= t {
-			return a
-		}
-	}
-	return cdg.NoAct
+	return lo - 1
 }

@@ -125,62 +125,6 @@ func (ms *Marks) List() []Mark {
 	return out
 }
 
-// tally is what the marks of a path need to know of all its segments, in any order.
-type tally struct {
-	on      *EventSet // events that own segments
-	sum     summer
-	covered int64 // ns
-}
-
-func (t *tally) add(s *Segment) {
-	t.sum.add(s)
-	if s.Owned() {
-		t.on.Add(s.Event)
-		t.covered += s.End - s.Start
-	}
-}
-
-// mark sums the segments, as a whole and per event, and sets Covered. events is how many the trace has.
-func (p *Path) mark(events int) {
-	t := tally{on: NewEventSet(events)}
-	for _, s := range p.Segments.All() {
-		t.add(s)
-	}
-	p.markFrom(&t)
-}
-
-// markFrom is mark for segments that were added up already.
-func (p *Path) markFrom(t *tally) {
-	on, total := t.on, t.sum.done()
-	p.total, p.Covered = &total, t.covered
-	ms := newMarks(on, on.Freeze())
-	p.kinds = make([]SegmentKind, ms.Len())
-	longest := make([]int64, ms.Len()) // ns: of its segments
-	last := -1
-	for i, s := range p.Segments.All() {
-		if !s.Owned() {
-			continue
-		}
-		k, ns := on.Place(s.Event), s.End-s.Start
-		sum := ms.time(k)
-		if sum == 0 {
-			ms.id[k] = int32(i)
-		}
-		ms.set(k, sum+ns)
-		if ns > longest[k] {
-			longest[k], p.kinds[k] = ns, s.Kind
-		}
-		if last >= 0 {
-			ms.next[last] = ms.id[k] // the last time counts
-		}
-		last = k
-	}
-	if last >= 0 {
-		ms.next[last] = -1
-	}
-	p.Marks = ms
-}
-
 // Check verifies the invariants of the exact method: tiling, edges that go forward, marks that sum to the owned time.
 func (p *Path) Check(g *graph.Graph) error {
 	t := p.Window.Start

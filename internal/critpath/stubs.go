@@ -3,7 +3,6 @@ package critpath
 import (
 	"overlay/internal/cdg"
 	"overlay/internal/graph"
-	"overlay/internal/trace"
 )
 
 // StubEnd says what a walk back met.
@@ -36,15 +35,13 @@ func Stubs(g *graph.Graph, ops []cdg.ActID, emit func(stub int, s *Segment)) []S
 		at[a] = int32(i)
 	}
 	host := FindHostOps(g, ops)
-	w := &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, comm: newCommSet(g.Trace), quality: map[string]int{}}
+	w := newWalker(g, g.Window.End)
 	seen := newSeen(g.Graph)
 	stubs := make([]Stub, len(ops)+1)
 	w.sink = func(s *Segment) { emit(int(seen.stub), s) }
 	for i := range stubs {
 		seen.stub = int32(i)
-		w.act, w.piece, w.next, w.waiting, w.still, w.open = cdg.NoAct, -1, trace.NoEvent, waitingSlice{}, 0, Segment{}
-		if i == len(ops) {
-			w.t = g.Window.End
+		if w.place = placeAt(g.Window.End); i == len(ops) {
 			w.start()
 		} else if w.t = g.Acts[ops[i]].Start; w.t > w.t0 {
 			w.leave(ops, i, host)
@@ -63,8 +60,8 @@ func Back(g *graph.Graph, ops []cdg.ActID, op int, from int64) ([]Segment, []Edg
 		at[a] = int32(i)
 	}
 	host := FindHostOps(g, ops)
-	w := &walker{g: g.Graph, tr: g.Trace, t0: max(from, g.Window.Start), t: g.Window.End, act: cdg.NoAct, piece: -1, next: trace.NoEvent,
-		comm: newCommSet(g.Trace), quality: map[string]int{}}
+	w := newWalker(g, g.Window.End)
+	w.t0 = max(from, w.t0)
 	if op < len(ops) {
 		w.t = g.Acts[ops[op]].Start
 	}

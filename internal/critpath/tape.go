@@ -50,6 +50,14 @@ func (t *tape) keep(b *block, bytes []byte) {
 	t.n++
 }
 
+// join puts the records of another tape before all others. That one is not used again.
+func (t *tape) join(earlier *tape) {
+	for i := range earlier.blocks {
+		earlier.blocks[i].first += t.n
+	}
+	t.blocks, t.n = append(t.blocks, earlier.blocks...), t.n+earlier.n
+}
+
 // Len is how many there are.
 func (t *tape) Len() int { return t.n }
 
@@ -66,10 +74,10 @@ func newWindow[T any](t *tape, read func(*block, []T)) *window[T] {
 	return &window[T]{of: t, read: read, k: -1}
 }
 
-// forward visits blocks from the k-th on, as they lie on the tape, to the first: what was found last comes first.
-func (w *window[T]) forward(k int) iter.Seq2[int, *T] {
+// forward visits blocks from the k-th on, as they lie on the tape, down to another: what was found last comes first.
+func (w *window[T]) forward(k, to int) iter.Seq2[int, *T] {
 	return func(yield func(int, *T) bool) {
-		for k := k; k >= 0; k-- {
+		for k := k; k >= to; k-- {
 			w.unpack(k)
 			for j := range w.list {
 				if !yield(w.from+j, &w.list[j]) {
@@ -149,7 +157,7 @@ func SegmentsOf(list []Segment) Segments {
 
 // All visits the segments from the first to the last, each with its number. The segment is valid until the next one.
 func (t *Segments) All() iter.Seq2[int, *Segment] {
-	return newWindow(&t.tape, readSegments).forward(len(t.blocks) - 1)
+	return newWindow(&t.tape, readSegments).forward(len(t.blocks)-1, 0)
 }
 
 // After returns a look-up, for one goroutine, that visits the segments that end after a time. It is quick for times in ascending order.
@@ -168,7 +176,7 @@ func (t *Segments) After() func(at int64) iter.Seq2[int, *Segment] {
 					return
 				}
 			}
-			w.forward(k - 1)(yield)
+			w.forward(k-1, 0)(yield)
 		}
 	}
 }
@@ -245,8 +253,8 @@ func readSegments(from *block, out []Segment) {
 		}
 		what := head >> segmentHeads
 		s := &out[i]
-		*s = Segment{Start: end - int64(dur), End: end, Event: trace.NoEvent, Track: trace.TrackID(track),
-			Kind: SegmentKind(what / uint64(cdg.NumEvidence)), Evidence: cdg.Evidence(what % uint64(cdg.NumEvidence))}
+		s.Start, s.End, s.Event, s.Track = end-int64(dur), end, trace.NoEvent, trace.TrackID(track)
+		s.Kind, s.Evidence = SegmentKind(what/uint64(cdg.NumEvidence)), cdg.Evidence(what%uint64(cdg.NumEvidence))
 		if head&segmentOwned != 0 {
 			d, b = varint(b)
 			event += d
@@ -273,7 +281,7 @@ func EdgesOf(list []Edge) Edges {
 
 // All visits the edges from the first to the last, each with its number. The edge is valid until the next one.
 func (t *Edges) All() iter.Seq2[int, *Edge] {
-	return newWindow(&t.tape, readEdges).forward(len(t.blocks) - 1)
+	return newWindow(&t.tape, readEdges).forward(len(t.blocks)-1, 0)
 }
 
 // List unpacks the edges.
@@ -331,8 +339,10 @@ func readEdges(from *block, out []Edge) {
 			weight, b = uvarint(b)
 		}
 		what := head >> edgeHeads
-		out[i] = Edge{From: to + trace.EventID(d), To: to, Weight: int64(weight), FromEnd: head&edgeFromEnd != 0, ToEnd: head&edgeToEnd != 0,
-			Row: head&edgeRow != 0, Type: EdgeType(what / uint64(cdg.NumEvidence)), Evidence: cdg.Evidence(what % uint64(cdg.NumEvidence))}
-		to = out[i].From
+		e := &out[i]
+		e.From, e.To, e.Weight = to+trace.EventID(d), to, int64(weight)
+		e.FromEnd, e.ToEnd, e.Row = head&edgeFromEnd != 0, head&edgeToEnd != 0, head&edgeRow != 0
+		e.Type, e.Evidence = EdgeType(what/uint64(cdg.NumEvidence)), cdg.Evidence(what%uint64(cdg.NumEvidence))
+		to = e.From
 	}
 }

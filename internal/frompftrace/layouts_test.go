@@ -9,6 +9,7 @@ import (
 
 	"overlay/internal/critpath"
 	"overlay/internal/frompftrace"
+	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/pftrace"
@@ -44,10 +45,27 @@ func parse(t testing.TB, src []byte, o kineto.Options) *trace.Trace {
 	return tr
 }
 
-// samePath wants the window, all segments and the time per class of two traces to be equal.
-func samePath(t *testing.T, want, got *trace.Trace) {
+// solved is a trace with its path.
+type solved struct {
+	*trace.Trace
+	g *graph.Graph
+	p *critpath.Path
+}
+
+// solve skips traces in which there is nothing to compare.
+func solve(t *testing.T, tr *trace.Trace) *solved {
 	t.Helper()
-	g, p, _ := testtrace.Analyse(t, want)
+	g, p, ok := testtrace.Analyse(t, tr)
+	if !ok {
+		t.Skip("nothing to analyse")
+	}
+	return &solved{tr, g, p}
+}
+
+// samePath wants the window, all segments and the time per class of two traces to be equal. It returns the second one solved.
+func samePath(t *testing.T, want *solved, got *trace.Trace) *solved {
+	t.Helper()
+	g, p := want.g, want.p
 	g2, p2, ok := testtrace.Analyse(t, got)
 	if !ok {
 		t.Fatal("nothing to analyse in the .pftrace")
@@ -64,7 +82,7 @@ func samePath(t *testing.T, want, got *trace.Trace) {
 	for i := range max(len(list), len(list2)) {
 		var a, b string
 		if i < len(list) {
-			a = line(want, &list[i])
+			a = line(want.Trace, &list[i])
 			sums[list[i].Kind.Class()] += list[i].End - list[i].Start
 		}
 		if i < len(list2) {
@@ -85,14 +103,7 @@ func samePath(t *testing.T, want, got *trace.Trace) {
 			t.Errorf("repair %+v", r)
 		}
 	}
-}
-
-// analysable skips traces in which there is nothing to compare.
-func analysable(t *testing.T, tr *trace.Trace) {
-	t.Helper()
-	if _, _, ok := testtrace.Analyse(t, tr); !ok {
-		t.Skip("nothing to analyse")
-	}
+	return &solved{got, g2, p2}
 }
 
 // writable skips traces with events that the format has no place for, or that it has in another form: events before
@@ -113,57 +124,50 @@ func writable(t *testing.T, tr *trace.Trace) {
 // wherever rows are described.
 func TestPyTorch(t *testing.T) {
 	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
-		analysable(t, tr)
 		if tr.LaunchByFlow {
 			t.Skip("launches are known by flows, which this exporter never wrote")
 		}
-		samePath(t, tr, parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{}), kineto.Options{}))
-		samePath(t, tr, parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{Packed: true, Late: true}), kineto.Options{}))
+		want := solve(t, tr)
+		samePath(t, want, parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{}), kineto.Options{}))
+		samePath(t, want, parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{Packed: true, Late: true}), kineto.Options{}))
 	})
 }
 
 // TestLive: the same for programs that use Perfetto's SDK while they run.
 func TestLive(t *testing.T) {
 	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
-		analysable(t, tr)
 		writable(t, tr)
 		if tr.LaunchByFlow {
 			t.Skip("launches are known by flows, which this layout leaves out")
 		}
-		samePath(t, tr, parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{Layout: testtrace.Live}), kineto.Options{}))
+		samePath(t, solve(t, tr), parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{Layout: testtrace.Live}), kineto.Options{}))
 	})
 }
 
 // TestOwn: the same for what this program writes, drawn or not. Drawing on it gives what drawing on the JSON gives.
 func TestOwn(t *testing.T) {
 	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
-		analysable(t, tr)
 		writable(t, tr)
+		want := solve(t, tr)
 		var plain, drawn bytes.Buffer
 		if _, err := pftrace.Write(&plain, tr, nil); err != nil {
 			t.Fatal(err)
 		}
-		samePath(t, tr, parse(t, plain.Bytes(), kineto.Options{}))
-		g, p, ok := testtrace.Analyse(t, tr)
-		if !ok {
-			return
-		}
-		drawing := overlay.Annotate(g.Layout(), p, overlay.Options{})
+		samePath(t, want, parse(t, plain.Bytes(), kineto.Options{}))
+		drawing := overlay.Annotate(want.g.Layout(), want.p, overlay.Options{})
 		if _, err := pftrace.Write(&drawn, tr, drawing); err != nil {
 			t.Fatal(err)
 		}
-		again := parse(t, drawn.Bytes(), kineto.Options{})
-		samePath(t, tr, again)
-		g, p, _ = testtrace.Analyse(t, again)
-		second := overlay.Annotate(g.Layout(), p, overlay.Options{})
-		overlay.StripEarlier(again, second)
+		again := samePath(t, want, parse(t, drawn.Bytes(), kineto.Options{}))
+		second := overlay.Annotate(again.g.Layout(), again.p, overlay.Options{})
+		overlay.StripEarlier(again.Trace, second)
 		for i := range again.Events {
 			cat := again.Category(trace.EventID(i))
 			if own := strings.HasPrefix(cat, "critical_path") || cat == "cdg"; own == (second.Keep == nil || second.Keep[i]) {
 				t.Fatalf("event %d of category %q: kept %v", i, cat, !own)
 			}
 		}
-		if a, b := critical(drawing, tr), critical(second, again); a == 0 || a != b {
+		if a, b := critical(drawing, tr), critical(second, again.Trace); a == 0 || a != b {
 			t.Errorf("%d events are critical, want %d", b, a)
 		}
 	})
@@ -192,7 +196,7 @@ func TestWithoutNames(t *testing.T) {
 				t.Skip(err)
 			}
 			tr := testtrace.Parse(t, text)
-			samePath(t, tr, parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{NoNames: true}), kineto.Options{}))
+			samePath(t, solve(t, tr), parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{NoNames: true}), kineto.Options{}))
 		})
 	}
 }
@@ -225,7 +229,7 @@ func TestRocprof(t *testing.T) {
 			t.Skip("not one process of calls: rocprofv3 describes its own alone")
 		}
 		ran++
-		samePath(t, tr, parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{Layout: testtrace.Rocprof}), kineto.Options{}))
+		samePath(t, solve(t, tr), parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{Layout: testtrace.Rocprof}), kineto.Options{}))
 	})
 	if ran < 5 {
 		t.Errorf("only %d traces compared", ran)

@@ -21,7 +21,7 @@ func TestLend(t *testing.T) {
 				t.Fatal(err)
 			}
 			var text bytes.Buffer
-			if err := Dump(&text, tr); err != nil {
+			if err := dump(&text, tr); err != nil {
 				t.Fatal(err)
 			}
 			return text.String(), tr

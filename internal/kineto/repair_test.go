@@ -79,7 +79,7 @@ func TestRepairs(t *testing.T) {
 func dumpOf(t testing.TB, tr *trace.Trace) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Dump(&b, tr); err != nil {
+	if err := dump(&b, tr); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

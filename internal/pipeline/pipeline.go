@@ -5,7 +5,7 @@
 //
 // The trace stays until its output is written. The graph is as large as the trace: it is let go when what is to be
 // drawn has been decided (Draw), or with the run. Of a lean run most of it goes earlier, when causes are known and replays begin. Garbage is collected at borders, where much of it is left and the
-// next stage needs room: after linking, before drawing or making tables, before writing. Of several traces, Each holds as many as
+// next stage needs room: after linking, when the path is found, before drawing or making tables, before writing. Of several traces, Each holds as many as
 // it is told.
 package pipeline
 
@@ -150,6 +150,9 @@ func (r *Run) solve() error {
 	}
 	if aggregated(); exact && err == nil {
 		r.graph.CountLeftOut(r.path.Quality)
+	}
+	if len(r.Trace.Events) >= largeTrace {
+		runtime.GC() // of what the path and the nodes left
 	}
 	return err
 }

@@ -129,7 +129,7 @@ func TestLean(t *testing.T) {
 			for i := range text {
 				o.Lean = i > 0
 				back := pipeline.ManyEvents([]int{0, 1 << 30, 0}[i]) // and one that makes one thing after the other
-				tr := *made.Trace // what a lean run lets go of the next one needs
+				tr := *made.Trace                                    // what a lean run lets go of the next one needs
 				r, err := pipeline.Solve(&tr, o, true)
 				if err != nil {
 					t.Fatal(err)
@@ -142,7 +142,7 @@ func TestLean(t *testing.T) {
 					t.Fatal(err)
 				}
 				text[i] = out.Bytes()
-				kept := !(i == 2 && o.Advise && !o.Anonymous && !o.Outline) // what is cut down is linked again
+				kept := !(i == 2 && !o.Anonymous && !o.Outline) // what is cut down is linked again
 				if has := tr.Ext != nil; has != (kept && made.Trace.Ext != nil) {
 					t.Errorf("%s: external ids are there: %v, want %v (%+v)", made.Name, has, kept, o)
 				}

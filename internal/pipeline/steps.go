@@ -43,7 +43,15 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 		return nil, err
 	}
 	others := slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p == after })
-	before, whyBefore, err := choose(others, c.Against, word, "the median", func(list []part) int { return (len(list) - 1) / 2 })
+	median := "the median of the others"
+	before, whyBefore, err := choose(others, c.Against, word, median, func(list []part) int {
+		middle := (len(list) - 1) / 2
+		at := r.ownNear(list, middle)
+		if at != middle {
+			median = "nearest to the median of the others with a path of its own work"
+		}
+		return at
+	})
 	if err != nil {
 		if c.Against == after.number {
 			return nil, fmt.Errorf("%s %d cannot be compared with itself", word, c.Against)
@@ -51,7 +59,7 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 		return nil, err
 	}
 	if whyBefore != "" {
-		whyBefore += " of the others"
+		whyBefore = median
 	}
 	side := func(p part, why string) (*report.Report, report.StepSide) {
 		path := r.path.Clip(r.graph, p.start, p.end)
@@ -68,6 +76,24 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 	a, x := side(before, whyBefore)
 	b, y := side(after, why)
 	return report.CompareSteps(a, b, x, y, len(parts)), nil
+}
+
+// triedSteps is how many steps around the median are looked at for one whose path is mostly its own work.
+const triedSteps = 16
+
+// ownNear is the place nearest to one of a list whose part has most of its path in work that was launched in it: a comparison with one in
+// which the GPU does the work of earlier ones says nothing of either. Where none is near it is the place itself.
+func (r *Run) ownNear(list []part, middle int) int {
+	for i := range 2 * min(triedSteps, len(list)) {
+		at := middle + (i+1)/2*(1-i%2*2) // middle, one before, one behind, …
+		if at < 0 || at >= len(list) {
+			continue
+		}
+		if p := &list[at]; 2*r.launchedBefore(r.path.Clip(r.graph, p.start, p.end)) < p.length() {
+			return at
+		}
+	}
+	return middle
 }
 
 // parts lists what the path can be clipped to, by time.

@@ -19,17 +19,17 @@ func (r *Report) Bound() string {
 	}
 	order := ByTime(p.ByClass)
 	if len(order) == 0 || r.Window.Duration <= 0 {
-		return BoundBy(p.BoundBy)
+		return boundBy(p.BoundBy)
 	}
 	share := func(class string) string { return tables.WholePercent(p.ByClass[class], r.Window.Duration) }
 	first := p.ByClass[p.BoundBy]
 	if p.BoundBy == critpath.ClassIdle.String() {
 		for _, c := range order {
 			if c != p.BoundBy {
-				return fmt.Sprintf("%s (%s), then bound by %s (%s)", BoundBy(p.BoundBy), share(p.BoundBy), boundWords(c), share(c))
+				return fmt.Sprintf("%s (%s), then bound by %s (%s)", boundBy(p.BoundBy), share(p.BoundBy), boundWords(c), share(c))
 			}
 		}
-		return BoundBy(p.BoundBy)
+		return boundBy(p.BoundBy)
 	}
 	var named []string
 	for _, c := range order {
@@ -38,14 +38,14 @@ func (r *Report) Bound() string {
 		}
 	}
 	if len(named) < 2 {
-		return BoundBy(p.BoundBy)
+		return boundBy(p.BoundBy)
 	}
 	last := len(named) - 1
 	return "bound by " + strings.Join(named[:last], ", ") + " and " + named[last]
 }
 
-// BoundBy says of a class that it bounds the run.
-func BoundBy(class string) string {
+// boundBy says of a class that it bounds the run.
+func boundBy(class string) string {
 	if class == critpath.ClassIdle.String() {
 		return "mostly waiting for work"
 	}

@@ -138,8 +138,11 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 		}
 	}
 	t.line("%s", t.bold(d.Verdict()))
-	if caught := d.CaughtUp(); caught != "" {
-		for _, l := range wrapText(caught, t.width) {
+	for _, s := range []string{d.CaughtUp(), d.NotItsOwn()} {
+		if s == "" {
+			continue
+		}
+		for _, l := range wrapText(s, t.width) {
 			t.line("%s", l)
 		}
 	}

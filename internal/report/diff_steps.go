@@ -20,7 +20,7 @@ type StepsCompared struct {
 type StepSide struct {
 	Name    string `json:"name" about:"step 12, instance 3"`
 	Why     string `json:"why,omitempty" about:"why it was chosen, where nobody named it"`
-	Earlier int64  `json:"-"` // ns: see StepsCompared
+	Earlier int64  `json:"launched_before_ns" unit:"ns" about:"time on the path in operations that were launched before the step began"`
 }
 
 // CompareSteps makes the difference of two steps of many.
@@ -65,6 +65,24 @@ func (d *Difference) Subject() string {
 		of = " of " + Shorten(Plain(name), 40)
 	}
 	return after + ": " + d.Steps.After.Name + " against " + d.Steps.Before.Name + of
+}
+
+// NotItsOwn says which sides have most of their path in work of earlier steps, so that their hotspots are not those of the step; "" where
+// none has, or where that is the reason of the difference.
+func (d *Difference) NotItsOwn() string {
+	if d.Steps == nil || d.CaughtUp() != "" {
+		return ""
+	}
+	var parts []string
+	for i, s := range d.Steps.sides() {
+		if length := [2]*Report{d.Before, d.After}[i].Window.Duration; s.Earlier > 0 && 2*s.Earlier >= length {
+			parts = append(parts, tables.FormatShare(tables.ShareOf(s.Earlier, length))+" of "+s.Name)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, " and ") + " is work that was launched before: the CPU runs ahead, and these hotspots are those of earlier steps. report --step N shows what step N launched"
 }
 
 // CaughtUp says that a step is longer because of work that was launched before it, where at least half of the difference is that; else "".

@@ -57,7 +57,7 @@ func (a *JobAdvice) WriteText(w io.Writer, o TextOptions) error {
 		window = "step " + tables.Plain(int64(*a.Window.Step))
 	}
 	t.line("%s", t.bold(Shorten(Plain(a.Input), t.width)))
-	t.line("%s of %s, window %s (%s), %s", tables.Counted(a.Traced, "rank"), tables.Grouped(int64(a.World)), tables.Duration(a.Window.Duration), window, BoundBy(a.Bound))
+	t.line("%s of %s, window %s (%s), %s", tables.Counted(a.Traced, "rank"), tables.Grouped(int64(a.World)), tables.Duration(a.Window.Duration), window, boundBy(a.Bound))
 	if len(a.Advice.Findings) == 0 {
 		t.line("")
 		t.line("nothing found over the ranks above 1 %% of the window (%d rules)", a.Advice.Rules)

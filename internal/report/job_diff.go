@@ -209,7 +209,7 @@ func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 	t := newText(w, o, nil)
 	names := d.Labels()
 	side := func(name string, s *JobSide) {
-		t.line("%-7s %s, %d of %s, %s, %s", name, Shorten(Plain(s.Name), 50), s.Ranks, tables.Counted(s.World, "rank"), tables.Duration(s.Window), BoundBy(s.BoundBy))
+		t.line("%-7s %s, %d of %s, %s, %s", name, Shorten(Plain(s.Name), 50), s.Ranks, tables.Counted(s.World, "rank"), tables.Duration(s.Window), boundBy(s.BoundBy))
 	}
 	side(names[0], &d.Before)
 	side(names[1], &d.After)

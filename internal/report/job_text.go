@@ -165,7 +165,7 @@ func (t *jobText) path() {
 			by = append(by, fmt.Sprintf("rank %d (%s)", x.Rank, tables.WholePercent(ns, known)))
 		}
 	}
-	verdict := BoundBy(p.BoundBy)
+	verdict := boundBy(p.BoundBy)
 	runs := func() string {
 		rest := ""
 		if n := len(p.ByRank) - len(by); n > 0 {

@@ -57,7 +57,11 @@ func (n Names) Readable(name string) string {
 		return s
 	}
 	if m := tail.FindStringSubmatchIndex(name); m != nil {
-		return name[:m[0]] + " " + name[m[2]:m[3]] + name[m[1]:]
+		for k := 2; k < len(m); k += 2 { // one pattern fits, and it has one group
+			if m[k] >= 0 {
+				return name[:m[0]] + " " + name[m[k]:m[k+1]] + name[m[1]:]
+			}
+		}
 	}
 	if !strings.ContainsAny(name, "<(") || strings.HasPrefix(name, "Mem") || strings.Contains(name, ".py(") || strings.HasPrefix(name, "<") || strings.HasPrefix(name, "enumerate(") {
 		return name

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"overlay/internal/report"
+	"overlay/internal/report/page"
 	"overlay/internal/testtrace/reported"
 )
 
@@ -35,6 +36,13 @@ func TestGenericKernel(t *testing.T) {
 	}
 	if strings.Contains(text.String(), "NCCL") || !strings.Contains(text.String(), "RCCL Broadcast") {
 		t.Errorf("the text speaks of another library:\n%s", text.String())
+	}
+	var html bytes.Buffer
+	if err := page.WriteReport(&html, r); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(html.String(), "NCCL") || !strings.Contains(html.String(), "RCCL Broadcast") {
+		t.Error("the page speaks of another library")
 	}
 	twice := *r
 	twice.Hotspots = append([]report.Hotspot{}, r.Hotspots...)

@@ -118,6 +118,8 @@ func TestReadable(t *testing.T) {
 	for _, c := range [][2]string{
 		{"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*, unsigned long, ncclWork*)", "NCCL AllReduce Sum bf16 RING LL"},
 		{"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", "NCCL SendRecv RING SIMPLE Sum int8"},
+		{"Cijk_Ailk_Bljk_BBS_BH_MT32x32x64_MI16x16x16x1_SN_1LDSB0_WS64_WG32_8_1_WGM16", "Cijk_Ailk_Bljk_BBS_BH 32x32x64"},
+		{"igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32_wt32x32x8_ws1x1_wr2x2_ta1x8x2x1_1x4x1x64_gkgs", "igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1 128x128x32"},
 		{"sm90_xmma_gemm_bf16bf16_bf16f32_f32_nt_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_nt_n 128x128x64"},
 		{"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> > >(at::TensorIteratorBase&)::{lambda(int)#1}>(int)", "elementwise_kernel<MulFunctor>"},
 		{"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::BinaryFunctor<float, float, float, x> >(int)::{lambda(int)#1}>(int)", "elementwise_kernel<gpu_kernel_impl>"},

@@ -213,7 +213,7 @@ func (t *text) hotspots() {
 	t.line("%s", t.bold("hotspots: time on the critical path"))
 	phase := func(string) string { return "" }
 	fixed := 2 + 7 + 1 + 11 + 1 + 8 + 2 + 8 + 2
-	if t.width >= 100 { // room for one more column
+	if t.width >= 100 && tellsApart(spots, "phase") { // room for one more column
 		phase = func(s string) string { return fmt.Sprintf("%-9s  ", shortPhase(s)) }
 		fixed += 11
 	}
@@ -225,6 +225,19 @@ func (t *text) hotspots() {
 			t.line("%s%s", strings.Repeat(" ", fixed), Shorten("from "+Plain(caller), name))
 		}
 	}
+}
+
+// tellsApart reports whether a column has different texts.
+func tellsApart(table *tables.Table, column string) bool {
+	first := ""
+	for l := range table.Lines(-1) {
+		if s := l.Str(column); first == "" {
+			first = s
+		} else if s != first {
+			return true
+		}
+	}
+	return false
 }
 
 // shortPhase is a phase in nine letters.

@@ -15,7 +15,7 @@ func (w *WhatIf) WriteText(to io.Writer, o TextOptions) error {
 		window = Plain(w.Window.Annotation)
 	}
 	t.line("%s", t.bold(Shorten(Plain(w.Input), t.width)))
-	t.line("window %s (%s), %s", tables.Duration(w.Window.Duration), Shorten(window, t.width-40), BoundBy(w.BoundBy))
+	t.line("window %s (%s), %s", tables.Duration(w.Window.Duration), Shorten(window, t.width-40), boundBy(w.BoundBy))
 	t.line("")
 	if len(w.Scenarios) == 1 {
 		t.answer(w, &w.Scenarios[0])
@@ -58,7 +58,7 @@ func (t *text) answer(w *WhatIf, a *Answer) {
 	t.line("changes %s with %s of their own, %s of it on the path", tables.Counted(a.Events, "event"), tables.Duration(a.Own), tables.Duration(a.Critical))
 	t.line("")
 	if a.BoundBy == critpath.ClassIdle.String() {
-		t.line("then %s", t.bold(BoundBy(a.BoundBy)))
+		t.line("then %s", t.bold(boundBy(a.BoundBy)))
 	} else {
 		t.line("then bound by %s", t.bold(t.paint(ansi[a.BoundBy], classWords[a.BoundBy])))
 	}

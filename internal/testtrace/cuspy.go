@@ -18,15 +18,11 @@ type CuspyOptions struct {
 // cuda_sync records leave open, rows and ids of graph operations, and launch flows of graphs. The trace must be valid
 // JSON; positions of events stay, and so do the bytes of what Cuspy writes as Kineto does.
 func Cuspy(src []byte, o CuspyOptions) ([]byte, error) {
-	from, to, err := eventList(src)
+	c := &cuspy{o: o, events: map[int]*cuspyEvent{}, operations: map[string]int{}, root: map[string]bool{}}
+	from, to, err := c.read(src)
 	if err != nil {
 		return nil, err
 	}
-	c := &cuspy{o: o, operations: map[string]int{}, root: map[string]bool{}}
-	if err := json.Unmarshal(src[from:to], &c.list); err != nil {
-		return nil, err
-	}
-	c.countOperations()
 	out := append(append([]byte(nil), src[:from]...), '[')
 	for i := range c.list {
 		if err := c.rewrite(i); err != nil {
@@ -40,40 +36,48 @@ func Cuspy(src []byte, o CuspyOptions) ([]byte, error) {
 	return append(append(out, "\n]"...), src[to:]...), nil
 }
 
-// eventList finds the list of events in the bytes of a trace of either form.
-func eventList(src []byte) (from, to int, err error) {
+// read reads the events of a trace of either form, once, since real ones are large, and says where their list stands.
+func (c *cuspy) read(src []byte) (from, to int, err error) {
 	dec := json.NewDecoder(bytes.NewReader(src))
-	if first := bytes.TrimLeft(src, " \t\r\n"); len(first) == 0 || first[0] == '[' {
-		return 0, len(src), nil
-	}
-	if _, err := dec.Token(); err != nil {
-		return 0, 0, err
-	}
-	for dec.More() {
-		key, err := dec.Token()
+	for {
+		tok, err := dec.Token()
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, fmt.Errorf("no traceEvents: %w", err)
 		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return 0, 0, err
+		switch tok {
+		case json.Delim('{'):
+			continue
+		case json.Delim('['): // the list is all there is
+		case "traceEvents":
+			if _, err := dec.Token(); err != nil {
+				return 0, 0, err
+			}
+		default:
+			var other json.RawMessage
+			if err := dec.Decode(&other); err != nil {
+				return 0, 0, err
+			}
+			continue
 		}
-		if key == "traceEvents" {
-			to = int(dec.InputOffset())
-			from = to - len(value)
+		from = int(dec.InputOffset()) - 1
+		for dec.More() {
+			var raw json.RawMessage
+			if err := dec.Decode(&raw); err != nil {
+				return 0, 0, err
+			}
+			c.add(raw)
 		}
+		_, err = dec.Token()
+		return from, int(dec.InputOffset()), err
 	}
-	if to == 0 {
-		return 0, 0, fmt.Errorf("no traceEvents")
-	}
-	return from, to, nil
 }
 
 type cuspy struct {
 	o          CuspyOptions
 	list       []json.RawMessage
-	operations map[string]int  // by correlation; where there are several, a graph was launched
-	root       map[string]bool // correlations whose root has been seen
+	events     map[int]*cuspyEvent // those of the list that Cuspy may write otherwise
+	operations map[string]int      // by correlation; where there are several, a graph was launched
+	root       map[string]bool     // correlations whose root has been seen
 }
 
 // cuspyEvent is what is read of an event.
@@ -103,20 +107,23 @@ func mayDiffer(raw []byte) bool {
 	return false
 }
 
-func (c *cuspy) countOperations() {
-	for _, raw := range c.list {
-		var e cuspyEvent
-		if mayDiffer(raw) && json.Unmarshal(raw, &e) == nil && e.Ph == "X" && isOperation(e.Cat) && e.Args["correlation"] != nil {
+// add takes an element of the list, and reads it if it may differ and is an event.
+func (c *cuspy) add(raw json.RawMessage) {
+	var e cuspyEvent
+	if mayDiffer(raw) && json.Unmarshal(raw, &e) == nil {
+		c.events[len(c.list)] = &e
+		if e.Ph == "X" && isOperation(e.Cat) && e.Args["correlation"] != nil {
 			c.operations[string(e.Args["correlation"])]++
 		}
 	}
+	c.list = append(c.list, raw)
 }
 
 // rewrite changes one event, if Cuspy writes it otherwise.
 func (c *cuspy) rewrite(i int) error {
-	var e cuspyEvent
-	if !mayDiffer(c.list[i]) || json.Unmarshal(c.list[i], &e) != nil {
-		return nil // written alike, or an element that is no event
+	e := c.events[i]
+	if e == nil {
+		return nil
 	}
 	corr := string(e.Args["correlation"])
 	graph := e.Ph == "X" && isOperation(e.Cat) && corr != "" && c.operations[corr] > 1

@@ -5,9 +5,6 @@ import (
 	"slices"
 )
 
-// Never is the slack of an activity for which nothing of the end waits.
-func Never() int64 { return never }
-
 // JobWork is a stretch of true time that an activity fills, with how much longer it could have taken without moving the
 // end of the job.
 type JobWork struct {

@@ -118,6 +118,7 @@ var amd = Vendor{
 	Calls:     []Call{{Verb: Free, Names: []string{"hipFree", "hipHostFree"}}},
 	Libraries: []Library{{Name: "RCCL", Kernels: "rccl|msccl", Backend: "rccl", NamedAs: "NCCL"}},
 	Words:     "hip hsa amd roctx rccl",
+	Tails:     []string{`_MT(\d+x\d+x\d+)_\w+$`, `_bt(\d+x\d+x\d+)_\w+$`}, // of Tensile and of MIOpen's convolutions: the tile of a group
 }
 
 var nvidia = Vendor{

@@ -77,7 +77,10 @@ func (b *modelBuilder) markBorders() {
 		if !g.Lanes[l].Stream {
 			b.mark(cdg.LaneID(l), m.t0)
 			b.mark(cdg.LaneID(l), m.t1)
-			b.mark(cdg.LaneID(l), b.lastEnd(cdg.LaneID(l)))
+			b.mark(cdg.LaneID(l), b.lastEnd(cdg.LaneID(l), b.m.t1))
+			if own := b.ownEnd(); own < b.m.t1 {
+				b.mark(cdg.LaneID(l), b.lastEnd(cdg.LaneID(l), own))
+			}
 		}
 	}
 	for i := range g.Inside {
@@ -142,12 +145,21 @@ func (b *modelBuilder) markAll(n int, do func(x *marker, i int)) {
 	}
 }
 
-// lastEnd is when the last activity of a thread ends in the window; the start of the window without any.
-func (b *modelBuilder) lastEnd(l cdg.LaneID) int64 {
+// ownEnd is until when the CPU's work belongs to the window: where the window is an annotation whose operations outlast it, to the end of
+// the annotation. What threads do after that is work of what comes next, for which nobody waits.
+func (b *modelBuilder) ownEnd() int64 {
+	if body := b.g.Window.Body; body > b.m.t0 {
+		return min(body, b.m.t1)
+	}
+	return b.m.t1
+}
+
+// lastEnd is when the last activity of a thread ends in the window, at limit or before; the start of the window without any.
+func (b *modelBuilder) lastEnd(l cdg.LaneID, limit int64) int64 {
 	last := b.m.t0
 	lane := &b.g.Lanes[l]
 	for a := lane.First; a < lane.Limit; a++ {
-		if e := b.g.Acts[a].End; e <= b.m.t1 && e > last {
+		if e := b.g.Acts[a].End; e <= limit && e > last {
 			last = e
 		}
 	}

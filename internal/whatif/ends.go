@@ -6,11 +6,13 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/par"
+	"overlay/internal/trace"
 )
 
 // findEnds finds what the window waits for: the last of the lane that ended it in the recording, of the main
 // thread, and of all that are tied to these by launches, hand-offs and waits between streams. Others run free beside
-// them and may end later; they do not make the run longer.
+// them and may end later; they do not make the run longer. Of an annotation whose operations outlast it only what it did and launched
+// counts: the CPU runs ahead, and does the work of what comes next meanwhile.
 func (b *modelBuilder) findEnds() {
 	g, m := b.g, b.m
 	set := b.set
@@ -95,21 +97,28 @@ func (b *modelBuilder) launches(p int32) int {
 	return b.launched[b.lane[p]]
 }
 
-// lastPoint is where a lane ends in the window.
+// lastPoint is where what belongs to the window ends on a lane.
 func (b *modelBuilder) lastPoint(l cdg.LaneID) end {
-	g, m := b.g, b.m
+	g, m, own := b.g, b.m, b.ownEnd()
 	lane := &g.Lanes[l]
 	if !lane.Stream {
-		if t := b.lastEnd(l); t > m.t0 {
+		if t := b.lastEnd(l, own); t > m.t0 {
 			return end{point: b.borderAt(l, t)}
 		}
 		return end{point: none}
 	}
 	p, t := none, m.t0
 	for a := lane.First; a < lane.Limit; a++ {
-		if e := g.Acts[a].End; m.pointOf(a) != none && e <= m.t1 && e >= t {
+		if e := g.Acts[a].End; m.pointOf(a) != none && e <= m.t1 && e >= t && (own == m.t1 || b.launchedBy(a, own)) {
 			p, t = m.pointOf(a), e
 		}
 	}
 	return end{point: p}
+}
+
+// launchedBy reports whether an operation was launched in the window, at limit or before.
+func (b *modelBuilder) launchedBy(a cdg.ActID, limit int64) bool {
+	tr := b.g.Trace
+	l := tr.Launch(b.g.Acts[a].Event)
+	return l != trace.NoEvent && tr.Events[l].Start >= b.m.t0 && tr.Events[l].Start <= limit
 }

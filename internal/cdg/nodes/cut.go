@@ -67,7 +67,7 @@ func (c *cutter) add(s *Piece) {
 	if len(c.held) > 0 && (c.heldAt != s.Start || c.heldBy != act.Lane) {
 		c.release()
 	}
-	if s.starts && s.End == s.Start && act.End > act.Start && c.stream[act.Event] == cdg.NoLane && !c.waits[s.Act] {
+	if s.starts && s.End == s.Start && act.End > act.Start && c.stream[s.Act] == cdg.NoLane && !c.waits[s.Act] {
 		c.held, c.heldAt, c.heldBy = append(c.held, act.Event), s.Start, act.Lane
 		return
 	}
@@ -87,7 +87,7 @@ func (c *cutter) add(s *Piece) {
 	if long := s.End - s.Start; !n.settled && !soft && long > 0 && (phase != phases.Other || long >= shortOther) {
 		n.Phase, n.settled = phase, true
 	}
-	if stream := c.stream[act.Event]; s.starts && stream != cdg.NoLane && n.opened != s.Act && !(soft && n.target != cdg.NoLane) {
+	if stream := c.stream[s.Act]; s.starts && stream != cdg.NoLane && n.opened != s.Act && !(soft && n.target != cdg.NoLane) {
 		n.target = stream
 	}
 	c.extend(n, s, act)
@@ -98,7 +98,7 @@ func (c *cutter) border(s *Piece, act *cdg.Act, soft bool) bool {
 	if c.waits[s.Act] {
 		return true
 	}
-	stream, n := c.stream[act.Event], c.nodes.last()
+	stream, n := c.stream[s.Act], c.nodes.last()
 	return stream != cdg.NoLane && n.target != cdg.NoLane && stream != n.target && !soft
 }
 

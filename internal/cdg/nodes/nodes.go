@@ -27,7 +27,7 @@ type nodeBuilder struct {
 	phase   []phases.Phase // per event
 	out     *Aggregated
 	threads [][]cdg.LaneID // logical threads
-	stream  []cdg.LaneID   // per event: the stream of what a call launched first, NoLane for all others
+	stream  []cdg.LaneID   // per activity: the stream of what a call launched first, NoLane for all others
 	waits   []bool         // per activity: a blocking call that waited for the GPU, and long enough
 	light   []bool         // per activity: communication that starts no collective
 	relaxed bool           // collectives do not end CPU nodes
@@ -79,6 +79,7 @@ func Aggregate(g *cdg.Graph, phase []phases.Phase) *Aggregated {
 	b.findLight()
 	b.cutThreads()
 	b.cutStreams()
+	b.stream, b.waits, b.light = nil, nil, nil // edges need room
 	b.number()
 	b.makeEdges()
 	return b.out
@@ -125,7 +126,7 @@ func logicalThreads(g *cdg.Graph) [][]cdg.LaneID {
 
 // findLaunches notes for each call the stream of the first operation that it launched.
 func (b *nodeBuilder) findLaunches() {
-	b.stream = make([]cdg.LaneID, len(b.g.Trace.Events))
+	b.stream = make([]cdg.LaneID, len(b.g.Acts))
 	for i := range b.stream {
 		b.stream[i] = cdg.NoLane
 	}
@@ -135,8 +136,12 @@ func (b *nodeBuilder) findLaunches() {
 			continue
 		}
 		for a := lane.First; a < lane.Limit; a++ {
-			if call := b.g.Trace.Launch(b.g.Acts[a].Event); call != trace.NoEvent && b.stream[call] == cdg.NoLane {
-				b.stream[call] = cdg.LaneID(l)
+			call := b.g.Trace.Launch(b.g.Acts[a].Event)
+			if call == trace.NoEvent {
+				continue
+			}
+			if by := b.g.ActOf[call]; by != cdg.NoAct && b.stream[by] == cdg.NoLane {
+				b.stream[by] = cdg.LaneID(l)
 			}
 		}
 	}
@@ -166,7 +171,7 @@ func (b *nodeBuilder) findLight() {
 	starts := make([]bool, len(b.g.Acts))
 	for call, stream := range b.stream {
 		if stream != cdg.NoLane {
-			for a := b.g.ActOf[call]; a != cdg.NoAct && !starts[a]; a = b.g.Parent[a] {
+			for a := cdg.ActID(call); a != cdg.NoAct && !starts[a]; a = b.g.Parent[a] {
 				starts[a] = true
 			}
 		}

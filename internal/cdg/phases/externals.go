@@ -20,7 +20,7 @@ type external struct {
 // call may be wrong (Kineto maps pthread ids to threads once). The op must cover the call in time; of several the first
 // in the file counts.
 func (p *phaser) externals() {
-	if !p.rules.on(ByExternalID) {
+	if !p.rules.on(byExternalID) {
 		return
 	}
 	var lost []cdg.ActID
@@ -33,7 +33,7 @@ func (p *phaser) externals() {
 			continue
 		}
 		e := &p.t.Events[id]
-		if r := p.by[id]; e.Flags&trace.HasExt != 0 && (r == NoRule || r >= ByCommThread && r < firstNameRule) {
+		if r := p.by[id]; e.Flags&trace.HasExt != 0 && (r == noRule || r >= byCommThread && r < firstNameRule) {
 			lost = append(lost, cdg.ActID(a))
 			ext := p.t.ExternalID(id)
 			first, last = min(first, ext), max(last, ext)
@@ -66,7 +66,7 @@ func (p *phaser) externals() {
 		}
 		for i := from; i < len(ops) && ops[i].ext == ext; i++ {
 			if p.covers(ops[i].id, id) {
-				p.phase[id], p.by[id] = p.phase[ops[i].id], ByExternalID
+				p.phase[id], p.by[id] = p.phase[ops[i].id], byExternalID
 				break
 			}
 		}
@@ -83,7 +83,7 @@ const crowd = 16
 
 func (p *phaser) covers(op, call trace.EventID) bool {
 	o, c := &p.t.Events[op], &p.t.Events[call]
-	return o.Start <= c.Start && p.t.End(c) <= p.t.End(o) && p.by[op] != NoRule
+	return o.Start <= c.Start && p.t.End(c) <= p.t.End(o) && p.by[op] != noRule
 }
 
 // crowdedExternal finds the ops of calls in one pass over time: an op is entered when it starts, under its end, and a
@@ -94,7 +94,7 @@ func (p *phaser) crowdedExternal(ops []external, calls []trace.EventID) {
 	var entered []trace.EventID // by start
 	var ends []int64            // latest first
 	for _, o := range ops {
-		if p.by[o.id] != NoRule {
+		if p.by[o.id] != noRule {
 			entered, ends = append(entered, o.id), append(ends, p.t.End(&events[o.id]))
 		}
 	}
@@ -120,7 +120,7 @@ func (p *phaser) crowdedExternal(ops []external, calls []trace.EventID) {
 			found = min(found, least[i])
 		}
 		if found != math.MaxInt32 {
-			p.phase[call], p.by[call] = p.phase[found], ByExternalID
+			p.phase[call], p.by[call] = p.phase[found], byExternalID
 		}
 	}
 }

@@ -37,13 +37,13 @@ type phaser struct {
 	t     *trace.Trace
 	d     *cdg.Layout
 	rules ruleSet
-	names [3][]Rule // per kind bit and symbol: rule, or unknownRule when not asked yet
+	names [3][]rule // per kind bit and symbol: rule, or unknownRule when not asked yet
 	phase []Phase   // per event
-	by    []Rule    // per event
+	by    []rule    // per event
 	steps []stepBounds
 	copy  []bool      // per activity: an op that copies to the device, or inside one
 	inner []context   // per activity
-	named []Rule      // per activity: the rule of its name
+	named []rule      // per activity: the rule of its name
 	trait []trait     // per activity
 	marks []cdg.ActID // activities with a trait that places others
 }
@@ -62,7 +62,7 @@ const (
 )
 
 // unknownRule marks a symbol whose name was not looked at yet.
-const unknownRule Rule = 255
+const unknownRule rule = 255
 
 // Aten ops that end a loss written by hand.
 var reductions = []string{"aten::mean", "aten::sum", "aten::div"}
@@ -74,11 +74,11 @@ func Find(y *cdg.Layout) []Phase {
 }
 
 // find also returns the rule behind each phase. It takes the rules that are on.
-func find(y *cdg.Layout, rules ruleSet) ([]Phase, []Rule) {
-	p := &phaser{t: y.Trace, d: y, rules: rules, phase: make([]Phase, len(y.Trace.Events)), by: make([]Rule, len(y.Trace.Events)),
+func find(y *cdg.Layout, rules ruleSet) ([]Phase, []rule) {
+	p := &phaser{t: y.Trace, d: y, rules: rules, phase: make([]Phase, len(y.Trace.Events)), by: make([]rule, len(y.Trace.Events)),
 		inner: make([]context, len(y.Acts))}
 	for i := range p.names {
-		p.names[i] = make([]Rule, len(p.t.Syms))
+		p.names[i] = make([]rule, len(p.t.Syms))
 		for s := range p.names[i] {
 			p.names[i][s] = unknownRule
 		}
@@ -98,7 +98,7 @@ func find(y *cdg.Layout, rules ruleSet) ([]Phase, []Rule) {
 
 // survey gathers rules of names and traits.
 func (p *phaser) survey() {
-	p.named, p.trait = make([]Rule, len(p.d.Acts)), make([]trait, len(p.d.Acts))
+	p.named, p.trait = make([]rule, len(p.d.Acts)), make([]trait, len(p.d.Acts))
 	for l := range p.d.Lanes {
 		lane := &p.d.Lanes[l]
 		if lane.Stream {
@@ -113,10 +113,10 @@ func (p *phaser) survey() {
 	}
 }
 
-func (p *phaser) look(a cdg.ActID, e *trace.Event) (Rule, trait) {
+func (p *phaser) look(a cdg.ActID, e *trace.Event) (rule, trait) {
 	bit := kindBit(e.Kind)
 	if bit == 0 {
-		return NoRule, isCall
+		return noRule, isCall
 	}
 	is := isOp
 	if bit != onOp || p.d.Marker(a) { // the first schemas wrote annotations as ops
@@ -138,8 +138,8 @@ func (p *phaser) look(a cdg.ActID, e *trace.Event) (Rule, trait) {
 	case bit == onAnnotation && strings.HasPrefix(p.t.Str(e.Name), trace.StepPrefix):
 		is |= isStep
 	}
-	if is&isOp != 0 && e.Flags&trace.HasFwd != 0 && p.rules.on(ByFwdThread) && (n == nil || n.row > 7) {
-		return ByFwdThread, is
+	if is&isOp != 0 && e.Flags&trace.HasFwd != 0 && p.rules.on(byFwdThread) && (n == nil || n.row > 7) {
+		return byFwdThread, is
 	}
 	return *cache, is
 }
@@ -147,7 +147,7 @@ func (p *phaser) look(a cdg.ActID, e *trace.Event) (Rule, trait) {
 // context is what an event passes on to the events that it encloses.
 type context struct {
 	phase    Phase
-	by       Rule // NoRule: nothing around matched
+	by       rule // NoRule: nothing around matched
 	backward bool // inside a backward pass
 }
 
@@ -169,15 +169,15 @@ func (p *phaser) event(a cdg.ActID, ctx context) context {
 	act := &p.d.Acts[a]
 	r := p.named[a]
 	n := r.nameRule()
-	if r == NoRule || n != nil && yields(n, ctx) {
+	if r == noRule || n != nil && yields(n, ctx) {
 		return p.inherit(a, ctx)
 	}
 	phase := Backward
 	if n != nil {
 		phase = n.phase
 	}
-	if ctx.backward && (phase == Forward || phase == Loss || phase == DataLoad) && p.rules.on(ByAutogradContext) {
-		phase, r = Backward, ByAutogradContext
+	if ctx.backward && (phase == Forward || phase == Loss || phase == DataLoad) && p.rules.on(byAutogradContext) {
+		phase, r = Backward, byAutogradContext
 	}
 	p.phase[act.Event], p.by[act.Event] = phase, r
 	return context{phase: phase, by: r, backward: ctx.backward || phase == Backward}
@@ -189,9 +189,9 @@ func yields(n *nameRule, ctx context) bool {
 	case transparent:
 		return true
 	case helper:
-		return ctx.by != NoRule
+		return ctx.by != noRule
 	case generic:
-		return ctx.by != NoRule && (ctx.phase == DataLoad || ctx.phase == Loss || ctx.phase == Backward)
+		return ctx.by != noRule && (ctx.phase == DataLoad || ctx.phase == Loss || ctx.phase == Backward)
 	case inBackward:
 		return !ctx.backward
 	}
@@ -203,11 +203,11 @@ func yields(n *nameRule, ctx context) bool {
 func (p *phaser) inherit(a cdg.ActID, ctx context) context {
 	id := p.d.Acts[a].Event
 	switch {
-	case ctx.by >= firstNameRule, ctx.by == ByFwdThread, ctx.by == ByAutogradContext:
-		if p.rules.on(ByAncestor) {
-			p.phase[id], p.by[id] = ctx.phase, ByAncestor
+	case ctx.by >= firstNameRule, ctx.by == byFwdThread, ctx.by == byAutogradContext:
+		if p.rules.on(byAncestor) {
+			p.phase[id], p.by[id] = ctx.phase, byAncestor
 		}
-	case ctx.by != NoRule:
+	case ctx.by != noRule:
 		p.phase[id], p.by[id] = ctx.phase, ctx.by // the thread's
 	case p.trait[a]&isMarker == 0:
 		p.phase[id], p.by[id] = p.place(a)
@@ -219,12 +219,12 @@ func (p *phaser) inherit(a cdg.ActID, ctx context) context {
 func (p *phaser) threadContext(lane *cdg.Lane) context {
 	name := p.t.Tracks[lane.Track].Name
 	switch {
-	case p.rules.on(ByAutogradThread) && (strings.Contains(name, "pt_autograd_") || p.runsBackwardOnly(lane)):
-		return context{phase: Backward, by: ByAutogradThread, backward: true}
-	case p.rules.on(ByLoaderThread) && (strings.Contains(name, "pt_data_") || p.pinsMemory(lane)):
-		return context{phase: DataLoad, by: ByLoaderThread}
-	case p.rules.on(ByCommThread) && (ofBackend(name) || p.pollsOnly(lane)):
-		return context{phase: Communication, by: ByCommThread}
+	case p.rules.on(byAutogradThread) && (strings.Contains(name, "pt_autograd_") || p.runsBackwardOnly(lane)):
+		return context{phase: Backward, by: byAutogradThread, backward: true}
+	case p.rules.on(byLoaderThread) && (strings.Contains(name, "pt_data_") || p.pinsMemory(lane)):
+		return context{phase: DataLoad, by: byLoaderThread}
+	case p.rules.on(byCommThread) && (ofBackend(name) || p.pollsOnly(lane)):
+		return context{phase: Communication, by: byCommThread}
 	}
 	return context{}
 }
@@ -291,8 +291,8 @@ func (p *phaser) operations() {
 		for a := lane.First; a < lane.Limit; a++ {
 			id := p.d.Acts[a].Event
 			if call := p.t.Launch(id); call != trace.NoEvent {
-				if p.rules.on(ByLaunchCall) {
-					p.phase[id], p.by[id] = p.phase[call], ByLaunchCall
+				if p.rules.on(byLaunchCall) {
+					p.phase[id], p.by[id] = p.phase[call], byLaunchCall
 				}
 				continue
 			}
@@ -303,8 +303,8 @@ func (p *phaser) operations() {
 					*c = 1
 				}
 			}
-			if *c == 1 && p.rules.on(ByCommKernel) {
-				p.phase[id], p.by[id] = Communication, ByCommKernel
+			if *c == 1 && p.rules.on(byCommKernel) {
+				p.phase[id], p.by[id] = Communication, byCommKernel
 			}
 		}
 	}

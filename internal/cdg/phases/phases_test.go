@@ -215,25 +215,36 @@ func (m *mini) step() {
 	m.on("engine", op, 100, 200, "autograd::engine::evaluate_function: AddmmBackward0")
 }
 
-func ruleByName(t *testing.T, name string) Rule {
+func ruleByName(t *testing.T, name string) rule {
 	for r := 0; r < numRules; r++ {
-		if Rule(r).String() == name {
-			return Rule(r)
+		if rule(r).String() == name {
+			return rule(r)
 		}
 	}
 	t.Fatalf("no rule %q", name)
 	return 0
 }
 
+// Names of the rules that look at more than a name: tests speak of rules by them, and by those of the table.
+var contextRuleNames = [firstNameRule]string{"none", "7 fwd_thread", "ancestor", "14 external_id", "14 launch", "14 comm_kernel", "autograd_context",
+	"thread autograd", "thread loader", "thread comm", "window copy", "window forward", "window loss", "window backward", "window update"}
+
+func (r rule) String() string {
+	if r < firstNameRule {
+		return contextRuleNames[r]
+	}
+	return nameRules[r-firstNameRule].name
+}
+
 // TestPhaseRules asks of every rule: a case that has its phase with the rule, and another one, or another reason, without.
 func TestPhaseRules(t *testing.T) {
 	tested := make([]bool, numRules)
-	tested[NoRule] = true
+	tested[noRule] = true
 	check := func(rule string, m *mini, x trace.EventID, want Phase) {
 		t.Helper()
 		r := ruleByName(t, rule)
 		tested[r] = true
-		phase, by := m.phase(t, x, NoRule)
+		phase, by := m.phase(t, x, noRule)
 		if phase != want {
 			t.Errorf("rule %s: %q is %v by %v, want %v", rule, m.tr.Name(x), phase, by, want)
 		}
@@ -258,19 +269,19 @@ func TestPhaseRules(t *testing.T) {
 	}
 	for r, ok := range tested {
 		if !ok {
-			t.Errorf("rule %s has no case", Rule(r))
+			t.Errorf("rule %s has no case", rule(r))
 		}
 	}
 }
 
-func (m *mini) phase(t *testing.T, id trace.EventID, off Rule) (Phase, Rule) {
+func (m *mini) phase(t *testing.T, id trace.EventID, off rule) (Phase, rule) {
 	t.Helper()
 	y, _, err := cdg.LayOut(&m.tr, cdg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules := ruleSet{off: make([]bool, numRules)}
-	rules.off[off] = off != NoRule
+	rules.off[off] = off != noRule
 	phase, by := find(y, rules)
 	return phase[id], by[id]
 }
@@ -340,7 +351,7 @@ func TestPhasePrecedence(t *testing.T) {
 		m := newMini()
 		c.build(m)
 		last := trace.EventID(len(m.tr.Events) - 1)
-		if got, by := m.phase(t, last, NoRule); got != c.want {
+		if got, by := m.phase(t, last, noRule); got != c.want {
 			t.Errorf("%s: %q is %v by %v, want %v", c.what, m.tr.Name(last), got, by, c.want)
 		}
 	}
@@ -350,10 +361,10 @@ func TestPhasePrecedence(t *testing.T) {
 func TestPhaseLiterals(t *testing.T) {
 	for _, c := range nameCases {
 		with := ruleSet{}.match(c.name, kindBit(c.kind))
-		without := NoRule
+		without := noRule
 		for i := range nameRules {
 			if e := &nameRules[i]; e.on&kindBit(c.kind) != 0 && e.re.MatchString(c.name) {
-				without = firstNameRule + Rule(i)
+				without = firstNameRule + rule(i)
 				break
 			}
 		}

@@ -8,42 +8,32 @@ import (
 	"overlay/internal/vendors"
 )
 
-// Rule says which rule gave an event its phase. The rules of the table match an event by its own name; the
+// rule says which rule gave an event its phase. The rules of the table match an event by its own name; the
 // others follow from the event's surroundings.
-type Rule uint8
+type rule uint8
 
-// The rules that look at more than a name. NoRule is the zero value: nothing is known of the event.
+// The rules that look at more than a name. noRule is the zero value: nothing is known of the event.
 const (
-	NoRule            Rule = iota
-	ByFwdThread            // row 7: the op names the forward thread it belongs to
-	ByAncestor             // nearest enclosing event that matched a rule
-	ByExternalID           // row 14: a call on its own takes the op that its External id names
-	ByLaunchCall           // row 14: a GPU operation takes its launch call
-	ByCommKernel           // row 14: an operation without a launch, named like a collective
-	ByAutogradContext      // forward, loss and loading inside a backward pass are recomputation
-	ByAutogradThread       // thread of the autograd engine
-	ByLoaderThread         // thread that loads or pins batches
-	ByCommThread           // thread of a communication back end
-	ByWindowCopy           // step window: copies to the device before the first op that takes part in autograd
-	ByWindowForward        // step window: before the first backward op
-	ByWindowLoss           // step window: last reduction before the first backward op
-	ByWindowBackward       // step window: between the first and the last backward op
-	ByWindowUpdate         // step window: after the last backward op
+	noRule            rule = iota
+	byFwdThread            // row 7: the op names the forward thread it belongs to
+	byAncestor             // nearest enclosing event that matched a rule
+	byExternalID           // row 14: a call on its own takes the op that its External id names
+	byLaunchCall           // row 14: a GPU operation takes its launch call
+	byCommKernel           // row 14: an operation without a launch, named like a collective
+	byAutogradContext      // forward, loss and loading inside a backward pass are recomputation
+	byAutogradThread       // thread of the autograd engine
+	byLoaderThread         // thread that loads or pins batches
+	byCommThread           // thread of a communication back end
+	byWindowCopy           // step window: copies to the device before the first op that takes part in autograd
+	byWindowForward        // step window: before the first backward op
+	byWindowLoss           // step window: last reduction before the first backward op
+	byWindowBackward       // step window: between the first and the last backward op
+	byWindowUpdate         // step window: after the last backward op
 	firstNameRule          // nameRules[0]
 )
 
-var contextRuleNames = [firstNameRule]string{"none", "7 fwd_thread", "ancestor", "14 external_id", "14 launch", "14 comm_kernel", "autograd_context",
-	"thread autograd", "thread loader", "thread comm", "window copy", "window forward", "window loss", "window backward", "window update"}
-
-func (r Rule) String() string {
-	if r < firstNameRule {
-		return contextRuleNames[r]
-	}
-	return nameRules[r-firstNameRule].name
-}
-
 // nameRule returns the table entry of a rule, nil for rules that look at more than a name.
-func (r Rule) nameRule() *nameRule {
+func (r rule) nameRule() *nameRule {
 	if r < firstNameRule {
 		return nil
 	}
@@ -167,19 +157,19 @@ var numRules = int(firstNameRule) + len(nameRules)
 // ruleSet is the table with some rules switched off (by tests).
 type ruleSet struct{ off []bool }
 
-func (s ruleSet) on(r Rule) bool { return s.off == nil || !s.off[r] }
+func (s ruleSet) on(r rule) bool { return s.off == nil || !s.off[r] }
 
 // match returns the first entry of the table that matches a name, NoRule if none does.
-func (s ruleSet) match(name string, kind uint8) Rule {
+func (s ruleSet) match(name string, kind uint8) rule {
 	lower := strings.ToLower(name)
 	for i := range nameRules {
 		e := &nameRules[i]
-		r := firstNameRule + Rule(i)
+		r := firstNameRule + rule(i)
 		if e.on&kind != 0 && s.on(r) && containsOne(lower, e.lits) && e.re.MatchString(name) {
 			return r
 		}
 	}
-	return NoRule
+	return noRule
 }
 
 func containsOne(s string, lits []string) bool {

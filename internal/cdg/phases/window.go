@@ -62,25 +62,25 @@ func stepAt(steps []stepBounds, at int64) *stepBounds {
 
 // place is the window rule, for ops and calls that nothing else explains. A trace without any backward op is inference.
 // What begins after the last marked step belongs to no step, and to no phase.
-func (p *phaser) place(a cdg.ActID) (Phase, Rule) {
+func (p *phaser) place(a cdg.ActID) (Phase, rule) {
 	act := &p.d.Acts[a]
 	if n := len(p.d.Steps); n > 0 && act.Start >= p.d.Steps[n-1].End {
-		return Other, NoRule // the profiler's own wait for the device, as a rule
+		return Other, noRule // the profiler's own wait for the device, as a rule
 	}
 	s := stepAt(p.steps, act.Start)
-	phase, by := Forward, ByWindowForward
+	phase, by := Forward, byWindowForward
 	switch {
 	case act.Start >= s.first && act.Start < s.last:
-		phase, by = Backward, ByWindowBackward
+		phase, by = Backward, byWindowBackward
 	case act.Start >= s.last && s.first != math.MaxInt64:
-		phase, by = Update, ByWindowUpdate
-	case p.copy[a] && act.Start < s.grad && s.first != math.MaxInt64 && p.rules.on(ByWindowCopy):
-		return DataLoad, ByWindowCopy
-	case s.first != math.MaxInt64 && s.gradLast != math.MaxInt64 && act.Start >= s.gradLast && p.isReduction(act.Event) && p.rules.on(ByWindowLoss):
-		return Loss, ByWindowLoss
+		phase, by = Update, byWindowUpdate
+	case p.copy[a] && act.Start < s.grad && s.first != math.MaxInt64 && p.rules.on(byWindowCopy):
+		return DataLoad, byWindowCopy
+	case s.first != math.MaxInt64 && s.gradLast != math.MaxInt64 && act.Start >= s.gradLast && p.isReduction(act.Event) && p.rules.on(byWindowLoss):
+		return Loss, byWindowLoss
 	}
 	if !p.rules.on(by) {
-		return Other, NoRule
+		return Other, noRule
 	}
 	return phase, by
 }

@@ -66,7 +66,7 @@ func (r *Result) Errors() map[string]int {
 // Import reads a trace. The error is what makes the viewer refuse the whole file.
 func Import(src []byte) (*Result, error) {
 	im := &importer{r: &Result{Processes: map[int64]string{}, Threads: map[ThreadID]string{}, Order: map[int64]int64{}, Stats: map[string]int{}},
-		pool: map[string]int64{}, tracks: map[any]*track{}, flows: map[flowKey]int{}}
+		pool: map[string]int64{}, tracks: map[any]*track{}, flows: map[flowKey]int{}, members: map[string]json.RawMessage{}}
 	if err := im.document(src); err != nil {
 		return nil, err
 	}
@@ -163,6 +163,8 @@ type importer struct {
 	queue  []event
 	tracks map[any]*track
 	flows  map[flowKey]int // live flows: their slice
+
+	members map[string]json.RawMessage // of the event that is read
 }
 
 func (im *importer) stat(name string) { im.r.Stats[name]++ }
@@ -172,37 +174,37 @@ func (im *importer) tokenize(pos int, raw json.RawMessage) error {
 		im.stat("json_tokenizer_failure")
 		return nil
 	}
-	f, err := fieldsOf(raw)
+	f, err := im.split(raw)
 	if err != nil {
 		return err
 	}
-	ph := written(f.ph)
+	ph := written(f["ph"])
 	if ph == "" {
 		if string(bytes.TrimSpace(raw)) != "{}" {
 			im.stat("json_tokenizer_failure")
 		}
 		return nil
 	}
-	e := event{ph: ph[0], pos: pos, id: f.id, args: f.args}
-	e.cat, e.name, e.scope = written(f.cat), written(f.name), written(f.s)
-	e.bindEnd = written(f.bp) == "e"
-	ts, ok := nanos(f.ts)
+	e := event{ph: ph[0], pos: pos, id: f["id"], args: f["args"]}
+	e.cat, e.name, e.scope = written(f["cat"]), written(f["name"]), written(f["s"])
+	e.bindEnd = written(f["bp"]) == "e"
+	ts, ok := nanos(f["ts"])
 	if !ok && e.ph != 'M' {
 		im.stat("json_tokenizer_failure")
 		return nil
 	}
 	e.ts = ts
-	if len(f.dur) > 0 {
-		if e.dur, ok = nanos(f.dur); !ok {
-			return fmt.Errorf("JSON trace file is incomplete: dur is %s", f.dur)
+	if len(f["dur"]) > 0 {
+		if e.dur, ok = nanos(f["dur"]); !ok {
+			return fmt.Errorf("JSON trace file is incomplete: dur is %s", f["dur"])
 		}
 	} else if e.ph == 'X' {
 		im.stat("json_parser_failure")
 		return nil
 	}
 	var pidName, tidName string
-	e.pid, pidName = im.rowID(f.pid)
-	e.tid, tidName = im.rowID(f.tid)
+	e.pid, pidName = im.rowID(f["pid"])
+	e.tid, tidName = im.rowID(f["tid"])
 	if e.tid == 0 && e.pid != 0 {
 		e.tid = e.pid
 	}
@@ -216,48 +218,19 @@ func (im *importer) tokenize(pos int, raw json.RawMessage) error {
 	return nil
 }
 
-// fields are what the viewer reads of an event, as written; of a key that stands there twice the last.
-type fields struct{ ph, cat, name, s, bp, ts, dur, pid, tid, id, args json.RawMessage }
-
-// fieldsOf splits an event, which is valid JSON. encoding/json would look at each byte three times.
-func fieldsOf(raw []byte) (f fields, err error) {
+// split reads the members of an event, which is valid JSON, as written; of a key that stands there twice the last.
+// encoding/json would look at each byte three times.
+func (im *importer) split(raw []byte) (map[string]json.RawMessage, error) {
+	clear(im.members)
 	it := jsoniter.ParseBytes(jsoniter.ConfigDefault, raw)
 	it.ReadObjectCB(func(it *jsoniter.Iterator, key string) bool {
-		var to *json.RawMessage
-		switch key {
-		case "ph":
-			to = &f.ph
-		case "cat":
-			to = &f.cat
-		case "name":
-			to = &f.name
-		case "s":
-			to = &f.s
-		case "bp":
-			to = &f.bp
-		case "ts":
-			to = &f.ts
-		case "dur":
-			to = &f.dur
-		case "pid":
-			to = &f.pid
-		case "tid":
-			to = &f.tid
-		case "id":
-			to = &f.id
-		case "args":
-			to = &f.args
-		default:
-			it.Skip()
-			return true
-		}
-		*to = bytes.TrimSpace(it.SkipAndReturnBytes())
+		im.members[key] = bytes.TrimSpace(it.SkipAndReturnBytes())
 		return true
 	})
 	if it.Error != nil && it.Error != io.EOF {
-		return f, it.Error
+		return nil, it.Error
 	}
-	return f, nil
+	return im.members, nil
 }
 
 // written is a string, "" for everything else.

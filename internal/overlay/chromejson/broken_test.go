@@ -190,26 +190,6 @@ func TestEveryWriteError(t *testing.T) {
 	}
 }
 
-// TestCPUs wants the same bytes on any number of CPUs.
-func TestCPUs(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
-		_, ov := annotate(t, tr, overlay.Options{})
-		runtime.GOMAXPROCS(1)
-		want, _ := write(t, tr, ov)
-		for _, cpus := range []int{2, 5} {
-			runtime.GOMAXPROCS(cpus)
-			var got bytes.Buffer
-			if _, err := chromejson.Write(&got, tr, ov); err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got.Bytes(), want) {
-				t.Errorf("%d CPUs: other bytes", cpus)
-			}
-		}
-	})
-}
-
 // TestTooDeep: of a member that is too deep to be read nothing reaches the output that is no JSON, and the events do.
 func TestTooDeep(t *testing.T) {
 	text := strings.Replace(small, `{"rank": 3}`, `{"name": "NV\xb5", "deep": `+strings.Repeat("[", 2000)+strings.Repeat("]", 2000)+"}", 1)

@@ -1,73 +1,56 @@
 package chromejson_test
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"overlay/internal/chrome/importer"
 	"overlay/internal/critpath"
 	"overlay/internal/overlay"
+	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
-	"overlay/internal/testtrace/corpus"
-	"overlay/internal/trace"
 )
 
-// TestEveryCriticalEdgeIsAnArrow reads outputs back as the viewer does: of 1,000 edges of the path at least 998 are
-// arrows, and no click draws more than 1,000 arrows, the input's among them, unless the input ties more than that together.
+// TestEveryCriticalEdgeIsAnArrow looks at what the traces of TestOutputs have not: one stream with thousands of kernels, one
+// after the other or each in the next.
 func TestEveryCriticalEdgeIsAnArrow(t *testing.T) {
-	for _, m := range testtrace.Made(t) {
-		t.Run(m.Name, func(t *testing.T) { everyEdgeIsAnArrow(t, m.Trace, 1000) })
-	}
-	t.Run("stream", func(t *testing.T) {
-		if edges, _ := everyEdgeIsAnArrow(t, testtrace.BusyStream(1, 100).Parse(t), 1000); edges < 5000 {
-			t.Errorf("only %d edges: too few to be cut", edges)
-		}
-	})
-	t.Run("overlaps", func(t *testing.T) {
-		if edges, standIns := everyEdgeIsAnArrow(t, testtrace.BusyStream(1, -10).Parse(t), 1000); edges < 5000 || standIns < edges/2 {
-			t.Errorf("only %d edges, %d at segments", edges, standIns)
-		}
-	})
-	for _, name := range corpus.Find(t, "*.json.gz") {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".json.gz"), func(t *testing.T) {
-			limit := 1000
-			if strings.Contains(name, "trace_diff") {
-				limit = 1250 // graphs of 501 operations: 1,003 arrows that no cut parts
+	look := func(name string, gap int64) (edges, standIns int) {
+		t.Run(name, func(t *testing.T) {
+			tr := testtrace.BusyStream(1, gap).Parse(t)
+			p, ov := annotate(t, tr, overlay.Options{})
+			out, st := write(t, tr, ov)
+			after, err := importer.Import(out)
+			if err != nil {
+				t.Fatal(err)
 			}
-			tr := testtrace.Read(t, name)
-			if len(tr.Events) > 200_000 && os.Getenv("OVERLAY_LONG") == "" {
-				t.Skip("reading the output of a large trace as the viewer does takes half a minute: OVERLAY_LONG=1")
-			}
-			everyEdgeIsAnArrow(t, tr, limit)
+			compareArrows(t, after, outputPositions(tr, ov), ov, st)
+			edges, standIns = edgesAreArrows(t, p, after, st, 1000), st.StandIns
 		})
+		return edges, standIns
+	}
+	if edges, _ := look("stream", 100); edges < 5000 {
+		t.Errorf("only %d edges: too few to be cut", edges)
+	}
+	if edges, standIns := look("overlaps", -10); edges < 5000 || standIns < edges/2 {
+		t.Errorf("only %d edges, %d at segments", edges, standIns)
 	}
 }
 
-// everyEdgeIsAnArrow checks one trace. It returns how many edges its path has, and how many arrows end at segments. A
-// click may draw limit arrows.
-func everyEdgeIsAnArrow(t *testing.T, tr *trace.Trace, limit int) (edges, standIns int) {
+// edgesAreArrows looks at an output as the viewer reads it: of 1,000 edges of the path at least 998 are arrows, and no click
+// draws more than limit arrows, the input's among them. It returns how many edges the path has.
+func edgesAreArrows(t *testing.T, p *critpath.Path, after *importer.Result, st chromejson.Stats, limit int) (edges int) {
 	t.Helper()
-	p, ov := annotate(t, tr, overlay.Options{})
 	for _, e := range p.Edges.List() {
 		if e.From != e.To && e.Type != critpath.OperatorEdge {
 			edges++
 		}
 	}
-	out, st := write(t, tr, ov)
-	after, err := importer.Import(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compareArrows(t, after, outputPositions(tr, ov), ov, st)
 	if leftOut := edges - st.Arrows; leftOut*1000 > 2*edges {
 		t.Errorf("%d of %d edges are no arrows", leftOut, edges)
 	}
 	if n := largestComponent(after); n > limit {
 		t.Errorf("a click draws %d arrows", n)
 	}
-	return edges, st.StandIns
+	return edges
 }
 
 // largestComponent is the number of arrows that a click on one slice draws at most.

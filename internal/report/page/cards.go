@@ -30,7 +30,7 @@ func cards(r *report.Report) []card {
 			if s.Name != p.analysis {
 				continue
 			}
-			c := p.draw(s.Tables)
+			c := p.draw(s.Tables, r.Names)
 			c.Name, c.Title = p.analysis, p.title
 			c.Grids = filled(c.Grids)
 			c.Key = slices.DeleteFunc(c.Key, func(k keyEntry) bool {
@@ -57,7 +57,7 @@ func filled(grids []grid) []grid {
 // pictures are the forms of the analyses, in the order of the page.
 var pictures = []struct {
 	analysis, title string
-	draw            func(list []tables.Table) card
+	draw            func(list []tables.Table, as report.Names) card
 }{
 	{"temporal", "What each GPU did", temporalCard},
 	{"component", "Exposed communication by step", componentCard},
@@ -91,7 +91,7 @@ func largest(t *tables.Table, col string) (best tables.Line, ok bool) {
 	return best, ok
 }
 
-func temporalCard(list []tables.Table) card {
+func temporalCard(list []tables.Table, _ report.Names) card {
 	t := &list[0]
 	c := card{Key: []keyEntry{{"gpu_compute", "computation"}, {"communication", "communication"}, {"copy", "copies"}, {"nothing", "idle"}}}
 	c.Says = "There is work from the first operation to the last."
@@ -109,7 +109,7 @@ func temporalCard(list []tables.Table) card {
 	return c
 }
 
-func componentCard(list []tables.Table) card {
+func componentCard(list []tables.Table, _ report.Names) card {
 	t := &list[0]
 	c := card{Key: []keyEntry{{"communication", "communication alone"}, {"overlap", "several at once"}, {"gpu_compute", "computation alone"}, {"cpu", "host alone"}, {"nothing", "nothing"}}}
 	if l, ok := largest(t, "communication_only_ns"); ok {
@@ -135,7 +135,7 @@ func componentCard(list []tables.Table) card {
 	return c
 }
 
-func overlapCard(list []tables.Table) card {
+func overlapCard(list []tables.Table, _ report.Names) card {
 	t := &list[0]
 	l, ok := largest(t, "communication_ns")
 	if !ok {
@@ -200,7 +200,7 @@ func idleBecause(list []tables.Table) string {
 	return "mostly " + is.word + ": " + is.means
 }
 
-func idleCard(list []tables.Table) card {
+func idleCard(list []tables.Table, _ report.Names) card {
 	t, of := &list[0], tables.Find(list, "idle_causes")
 	l, ok := busiest(t)
 	if !ok || of == nil {
@@ -235,7 +235,7 @@ func idleCard(list []tables.Table) card {
 	return c
 }
 
-func queueCard(list []tables.Table) card {
+func queueCard(list []tables.Table, _ report.Names) card {
 	t := &list[0]
 	if most(t, "outstanding_max") == 0 {
 		return card{}
@@ -260,7 +260,7 @@ func queueCard(list []tables.Table) card {
 // meanCount is a mean length of a queue.
 func meanCount(l tables.Line) string { return tables.Fixed(l.Value("outstanding_mean").Float(), 1) }
 
-func launchCard(list []tables.Table) card {
+func launchCard(list []tables.Table, _ report.Names) card {
 	t, h := &list[0], tables.Find(list, "launch_delay_histogram")
 	l := t.Line(0)
 	if l.Value("pairs").Int() == 0 || h == nil {

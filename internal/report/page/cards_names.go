@@ -10,7 +10,7 @@ import (
 // kernelKinds are the colours of the types of operations.
 var kernelKinds = map[string]string{"computation": "gpu_compute", "communication": "communication", "memory": "copy", "other": "untraced"}
 
-func kernelsCard(list []tables.Table) card {
+func kernelsCard(list []tables.Table, as report.Names) card {
 	t, names := &list[0], tables.Find(list, "kernels_names")
 	l, ok := largest(t, "ns")
 	if !ok {
@@ -25,7 +25,7 @@ func kernelsCard(list []tables.Table) card {
 	if names != nil {
 		longest := most(names, "stats_sum")
 		names = names.Sorted("stats_sum")
-		c.Grids = append(c.Grids, makeGrid(names, cardRows, "names", named("name", "name"), wordsOf("type", "type"),
+		c.Grids = append(c.Grids, makeGrid(names, cardRows, "names", label("name", func(l tables.Line) gridCell { return cellOf(l.Str("name"), as.Readable(l.Str("name"))) }), wordsOf("type", "type"),
 			bars("", func(l tables.Line) []part {
 				return []part{{kernelKinds[l.Str("type")], ratio(l.Value("stats_sum").Float(), longest), ""}}
 			}),
@@ -34,7 +34,7 @@ func kernelsCard(list []tables.Table) card {
 	return c
 }
 
-func copiesCard(list []tables.Table) card {
+func copiesCard(list []tables.Table, _ report.Names) card {
 	kinds, memory := tables.Find(list, "copies_kinds"), tables.Find(list, "copies_memory")
 	var c card
 	if kinds != nil && kinds.Rows > 0 {
@@ -58,7 +58,7 @@ func copiesCard(list []tables.Table) card {
 	return c
 }
 
-func blockingCard(list []tables.Table) card {
+func blockingCard(list []tables.Table, _ report.Names) card {
 	t := &list[0]
 	var c card
 	if l, ok := largest(t, "waited_ns"); ok {
@@ -95,13 +95,15 @@ func blockingName(l tables.Line) string {
 	return report.Plain(l.Str("call"))
 }
 
-// launching is the label of an operator with the operations that it launches.
-func launching(l tables.Line) gridCell {
-	names := l.Value("kernels").List()
-	return gridCell{Text: report.Plain(report.Operator(l.Str("operator"))), Small: report.Plain(report.Names(nil).ReadableList(names)), Title: strings.Join(names, tables.Arrow)}
+// launching is the column of an operator with the operations that it launches.
+func launching(as report.Names) column {
+	return label("operator and what it launches", func(l tables.Line) gridCell {
+		names := l.Value("kernels").List()
+		return gridCell{Text: report.Plain(report.Operator(l.Str("operator"))), Small: report.Plain(as.ReadableList(names)), Title: strings.Join(names, tables.Arrow)}
+	})
 }
 
-func operatorsCard(list []tables.Table) card {
+func operatorsCard(list []tables.Table, as report.Names) card {
 	t := &list[0]
 	l, ok := largest(t, "count")
 	if !ok {
@@ -109,11 +111,11 @@ func operatorsCard(list []tables.Table) card {
 	}
 	return card{
 		Says: report.Plain(report.Operator(l.Str("operator"))) + " launches most often. The first delay is the operator's own work before its launch, the second the way from there to the GPU.",
-		Grids: []grid{makeGrid(t, cardRows, "operators", label("operator and what it launches", launching), bar(t, "launch_delay_ns", "cpu"),
+		Grids: []grid{makeGrid(t, cardRows, "operators", launching(as), bar(t, "launch_delay_ns", "cpu"),
 			figure(t, "to the launch", "launch_delay_ns"), figure(t, "to the start", "kernel_delay_ns"), figure(t, "calls", "count"))}}
 }
 
-func sequencesCard(list []tables.Table) card {
+func sequencesCard(list []tables.Table, as report.Names) card {
 	t := &list[0]
 	if _, ok := largest(t, "count"); !ok {
 		return card{}
@@ -122,12 +124,12 @@ func sequencesCard(list []tables.Table) card {
 	if l, ok := largest(t, "critical_ns"); ok {
 		c.Says = "Operations that one operator launches together, and often, are what a fused kernel or a captured graph would take together. Of the path they hold " + l.Show("critical_ns") + " at most."
 	}
-	c.Grids = []grid{makeGrid(t, cardRows, "sequences", label("operator and what it launches", launching), bar(t, "critical_ns", "gpu_compute"),
+	c.Grids = []grid{makeGrid(t, cardRows, "sequences", launching(as), bar(t, "critical_ns", "gpu_compute"),
 		figure(t, "on the path", "critical_ns"), figure(t, "calls", "count"))}
 	return c
 }
 
-func annotationsCard(list []tables.Table) card {
+func annotationsCard(list []tables.Table, _ report.Names) card {
 	t := &list[0]
 	longest := most(t, "stats_sum")
 	kind := func(l tables.Line) (class, word string) {

@@ -9,7 +9,7 @@ import (
 
 // rooflineCard shows how much of a device operators use: their classes by device, and the operators with most time as
 // bars of their peak.
-func rooflineCard(list []tables.Table) card {
+func rooflineCard(list []tables.Table, _ report.Names) card {
 	devices, kernels, steps := tables.Find(list, "roofline_devices"), tables.Find(list, "roofline_kernels"), tables.Find(list, "roofline_steps")
 	if kernels == nil || kernels.Rows == 0 {
 		return card{} // without shapes there is nothing to compare

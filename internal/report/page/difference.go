@@ -51,7 +51,7 @@ func WriteDifference(w io.Writer, d *report.Difference) error {
 	earlier := ""
 	if d.Steps != nil && d.Steps.Earlier.Before+d.Steps.Earlier.After > 0 {
 		l := tables.Find(list, "earlier").Line(0)
-		earlier = "Of it " + l.Show("before_ns") + " and " + l.Show("after_ns") + " is work that was launched before the step began."
+		earlier = "Of the two paths " + l.Show("before_ns") + " and " + l.Show("after_ns") + " is work that was launched before the step began."
 	}
 	calls := label("calls", func(l tables.Line) gridCell {
 		a, b := l.Show("before_calls"), l.Show("after_calls")

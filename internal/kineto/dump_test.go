@@ -9,8 +9,8 @@ import (
 	"overlay/internal/trace"
 )
 
-// Dump writes a trace that was read from JSON as stable text, a line for each field, row, event and repair.
-func Dump(w io.Writer, t *trace.Trace) error {
+// dump writes a trace that was read from JSON as stable text, a line for each field, row, event and repair.
+func dump(w io.Writer, t *trace.Trace) error {
 	b, x := bufio.NewWriter(w), TextOf(t)
 	form := "object"
 	if x.ArrayForm {
