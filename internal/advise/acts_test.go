@@ -8,6 +8,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
+	"overlay/internal/trace"
 )
 
 // TestActsInRanges: however small the ranges are that processors look at, rules see the same.
@@ -34,13 +35,44 @@ func TestActsInRanges(t *testing.T) {
 		got, want any
 	}{
 		{"names", got.names, want.names}, {"first", got.first, want.first}, {"list", got.list, want.list}, {"ops", got.ops, want.ops},
-		{"waits", got.waits, want.waits}, {"waited", got.waited, want.waited}, {"own", got.own, want.own}, {"kinds", got.kinds, want.kinds},
+		{"waits", got.waits, want.waits}, {"waited", got.waited, want.waited}, {"own", got.own, want.own}, {"kinds", got.kinds, want.kinds}, {"launches", got.launches, want.launches},
 	} {
 		if !reflect.DeepEqual(x.got, x.want) {
 			t.Errorf("other %s in small ranges", x.what)
 		}
 	}
+	for a := range cdg.ActID(len(g.Acts)) {
+		l := cdg.NoAct
+		if call := tr.Launch(g.Acts[a].Event); call != trace.NoEvent && want.inside(a) {
+			l = g.ActOf[call]
+		}
+		if want.launch(a) != l {
+			t.Fatalf("activity %d was launched by %d, not %d", a, l, want.launch(a))
+		}
+	}
 	if len(got.list) == 0 || len(got.list) == len(g.Acts) || len(got.ops) == 0 {
 		t.Errorf("%d of %d activities, %d operations in the window", len(got.list), len(g.Acts), len(got.ops))
+	}
+}
+
+// TestWithinNested: what lies in slices inside each other counts as in the outer one.
+func TestWithinNested(t *testing.T) {
+	s := newScene()
+	s.mark(s.op("aten::outer", 4000, func() { s.mark(s.op("aten::inner", 2000, func() { s.work(1) })) }))
+	s.work(1)
+	g, p := testtrace.Exact(t, s.b.Parse(t))
+	r := newRun(g, p)
+	inner, outer := g.ActOf[s.planted[0]], g.ActOf[s.planted[1]]
+	in := r.within([]cdg.ActID{inner, outer})
+	n := 0
+	for a := range in {
+		if o := in.by(cdg.ActID(a)); o == outer {
+			n++
+		} else if o != cdg.NoAct {
+			t.Errorf("activity %d counts as in %d", a, o)
+		}
+	}
+	if in.by(inner) != outer || n < 4 { // both slices, a call and its kernel
+		t.Errorf("%d activities in the outer slice, the inner one in %d", n, in.by(inner))
 	}
 }
