@@ -24,8 +24,8 @@ func TestActsInRanges(t *testing.T) {
 	}
 	p := testtrace.Path(t, g)
 	want := newRun(g, p)
-	defer func(was int) { actsRange = was }(actsRange)
-	actsRange = 10
+	defer func(was int, limit int64) { actsRange, ownLimit = was, limit }(actsRange, ownLimit)
+	actsRange, ownLimit = 10, 3000
 	if len(g.Acts) < 4*len(tr.Syms) {
 		t.Fatalf("%d activities and %d names are one range", len(g.Acts), len(tr.Syms))
 	}
@@ -35,7 +35,7 @@ func TestActsInRanges(t *testing.T) {
 		got, want any
 	}{
 		{"names", got.names, want.names}, {"first", got.first, want.first}, {"list", got.list, want.list}, {"ops", got.ops, want.ops},
-		{"waits", got.waits, want.waits}, {"waited", got.waited, want.waited}, {"own", got.own, want.own}, {"kinds", got.kinds, want.kinds}, {"launches", got.launches, want.launches},
+		{"waits", got.waits, want.waits}, {"waited", got.waited, want.waited}, {"own", own(got), own(want)}, {"kinds", got.kinds, want.kinds}, {"launches", got.launches, want.launches},
 	} {
 		if !reflect.DeepEqual(x.got, x.want) {
 			t.Errorf("other %s in small ranges", x.what)
@@ -50,8 +50,43 @@ func TestActsInRanges(t *testing.T) {
 			t.Fatalf("activity %d was launched by %d, not %d", a, l, want.launch(a))
 		}
 	}
+	if n := len(got.slices.long); n == 0 || n == int(got.firstOp) || len(want.slices.long) != 0 {
+		t.Errorf("own time of %d of %d activities of threads lies in the table, of %d where all have room", n, got.firstOp, len(want.slices.long))
+	}
 	if len(got.list) == 0 || len(got.list) == len(g.Acts) || len(got.ops) == 0 {
 		t.Errorf("%d of %d activities, %d operations in the window", len(got.list), len(g.Acts), len(got.ops))
+	}
+}
+
+// own lists what activities have of their own.
+func own(r *run) []int64 {
+	out := make([]int64, len(r.g.Acts))
+	for a := range out {
+		out[a] = r.own(cdg.ActID(a))
+	}
+	return out
+}
+
+// TestOwn: what activities of a window have of their own is what their pieces have in it, and what operations that start in it have.
+func TestOwn(t *testing.T) {
+	for _, made := range testtrace.Made(t) {
+		g, p := testtrace.Exact(t, made.Trace)
+		want := make([]int64, len(g.Acts))
+		for _, l := range g.Lanes {
+			for a := l.First; l.Stream && a < l.Limit; a++ {
+				if act := &g.Acts[a]; act.Start >= g.Window.Start && act.Start < g.Window.End {
+					want[a] = min(act.End, g.Window.End) - act.Start
+				}
+			}
+		}
+		for i, x := range g.Pieces {
+			if x.Owner != cdg.NoAct {
+				want[x.Owner] += max(0, min(g.Pieces[i+1].Start, g.Window.End)-max(x.Start, g.Window.Start))
+			}
+		}
+		if got := own(newRun(g, p)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, want %v", made.Name, got, want)
+		}
 	}
 }
 

@@ -325,7 +325,7 @@ func (e *engine) free(sitters []cdg.ActID) []whatif.Change {
 // sitters lists the frames in which threads sit like that.
 func (e *engine) sitters() (list []cdg.ActID) {
 	for _, a := range e.named(frameKinds, func(string) bool { return true }) {
-		if 2*e.own[a] > e.window && e.mark(a) == 0 {
+		if 2*e.own(a) > e.window && e.mark(a) == 0 {
 			list = append(list, a)
 		}
 	}

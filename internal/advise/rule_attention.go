@@ -57,7 +57,7 @@ var attentionUnfused = add(rule{
 		if n < 2 {
 			return nil
 		}
-		busy := sum(between, func(a cdg.ActID) int64 { return r.own[a] })
+		busy := sum(between, func(a cdg.ActID) int64 { return r.own(a) })
 		f := &found{events: events{list: between, expected: -1}, change: r.scenario(), do: "F.scaled_dot_product_attention",
 			saw:     fmt.Sprintf("%s, %s between the products", tables.Counted(n, "attention"), tables.Duration(busy)),
 			numbers: []Number{countOf("attentions", n), countOf("operations", len(between)), timeOf("between products", busy)}}

@@ -35,8 +35,8 @@ var coldStart = add(rule{
 			return nil
 		}
 		f := &found{events: events{cold, usualCall}, change: r.scenario(), do: "profile after warm-up: schedule(wait=1, warmup=3, active=3)",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(cold), "first call"), tables.Duration(sum(cold, func(a cdg.ActID) int64 { return r.own[a] }))),
-			numbers: []Number{countOf("calls", len(cold)), timeOf("in them", sum(cold, func(a cdg.ActID) int64 { return r.own[a] }))}}
+			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(cold), "first call"), tables.Duration(sum(cold, func(a cdg.ActID) int64 { return r.own(a) }))),
+			numbers: []Number{countOf("calls", len(cold)), timeOf("in them", sum(cold, func(a cdg.ActID) int64 { return r.own(a) }))}}
 		f.change.scale(cold, func(_ cdg.ActID, own int64) int64 { return min(own, usualCall) })
 		return f
 	},
@@ -84,7 +84,7 @@ func (r *run) coldOf(calls []cdg.ActID, first func(cdg.ActID) bool, quarter int6
 	var durs []int64
 	for _, a := range calls {
 		if a != earliest {
-			durs = append(durs, r.own[a])
+			durs = append(durs, r.own(a))
 		}
 	}
 	usual := max(median(durs), 1)
@@ -94,13 +94,13 @@ func (r *run) coldOf(calls []cdg.ActID, first func(cdg.ActID) bool, quarter int6
 	var slow, cold []cdg.ActID
 	long, late := int64(0), int64(0)
 	for _, a := range calls {
-		if r.own[a] <= coldCall || r.own[a] <= coldFactor*usual || r.waited[a] {
+		if r.own(a) <= coldCall || r.own(a) <= coldFactor*usual || r.waited.Has(a) {
 			continue
 		}
 		slow = append(slow, a)
-		long += r.own[a]
+		long += r.own(a)
 		if r.g.Acts[a].Start > quarter {
-			late += r.own[a]
+			late += r.own(a)
 		}
 		if a == earliest || first(a) {
 			cold = append(cold, a)
@@ -120,7 +120,7 @@ func (r *run) addColdOps(out *[]cdg.ActID) {
 			continue
 		}
 		first := slices.MinFunc(list, func(a, b cdg.ActID) int { return int(min(max(r.g.Acts[a].Start-r.g.Acts[b].Start, -1), 1)) })
-		if r.own[first] > coldCall {
+		if r.own(first) > coldCall {
 			*out = append(*out, first)
 		}
 	}

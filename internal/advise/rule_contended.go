@@ -35,12 +35,12 @@ var _ = add(rule{
 		}
 		own := make([]int64, len(list))
 		for i, a := range list {
-			own[i] = r.own[a]
+			own[i] = r.own(a)
 		}
 		usual := median(own)
 		var long []cdg.ActID
 		for _, a := range list {
-			if r.own[a] > longShort && r.own[a] > farAbove*usual && !r.waited[a] {
+			if r.own(a) > longShort && r.own(a) > farAbove*usual && !r.waited.Has(a) {
 				long = append(long, a)
 			}
 		}
@@ -50,7 +50,7 @@ var _ = add(rule{
 		}
 		f := &found{events: events{long, shortAgain}, change: r.scenario(), do: "look at what else runs on the cores",
 			saw:     fmt.Sprintf("%s of %s far too long", tables.Grouped(int64(len(long))), tables.Counted(len(list), "empty operator")),
-			numbers: []Number{countOf("long ones", len(long)), countOf("operators that compute nothing", len(list)), timeOf("in long ones", sum(long, func(a cdg.ActID) int64 { return r.own[a] })), timeOf("median", usual)}}
+			numbers: []Number{countOf("long ones", len(long)), countOf("operators that compute nothing", len(list)), timeOf("in long ones", sum(long, func(a cdg.ActID) int64 { return r.own(a) })), timeOf("median", usual)}}
 		f.change.scale(long, func(_ cdg.ActID, own int64) int64 { return min(own, shortAgain) })
 		return f
 	},

@@ -97,10 +97,10 @@ var _ = add(rule{
 
 // longestOwn lists activities that hold a hundredth of the own time of all.
 func (r *run) longestOwn(list []cdg.ActID) []cdg.ActID {
-	whole := sum(list, func(a cdg.ActID) int64 { return r.own[a] })
+	whole := sum(list, func(a cdg.ActID) int64 { return r.own(a) })
 	var out []cdg.ActID
 	for _, a := range list {
-		if r.own[a]*100 >= whole {
+		if r.own(a)*100 >= whole {
 			out = append(out, a)
 		}
 	}

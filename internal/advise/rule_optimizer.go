@@ -126,7 +126,7 @@ func (s *scenario) fuse(in *inSteps, class string, adam, other int64, host, perP
 	for i, step := range in.steps {
 		parameters := int64(len(in.ops[i])) / kernelsPerParameter(class)
 		s.shrink([]cdg.ActID{step}, host+parameters*perParameter)
-		s.replace(in.ops[i], sum(in.ops[i], func(a cdg.ActID) int64 { return s.r.own[a] })*percent/100)
+		s.replace(in.ops[i], sum(in.ops[i], func(a cdg.ActID) int64 { return s.r.own(a) })*percent/100)
 	}
 	s.noWait(in.waits)
 }

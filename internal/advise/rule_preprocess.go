@@ -74,7 +74,7 @@ var _ = add(rule{
 		for a := range in {
 			if id := cdg.ActID(a); in.by(id) != cdg.NoAct && r.kind(id) == trace.Python && !inModel[a] {
 				list = append(list, id)
-				ns[in.by(id)] += r.own[a]
+				ns[in.by(id)] += r.own(cdg.ActID(a))
 			}
 		}
 		if len(list) == 0 {
@@ -90,8 +90,8 @@ var _ = add(rule{
 			}
 		}
 		f := &found{events: events{outer, -1}, change: r.scenario(), do: "prepare data in workers, or on the GPU",
-			saw:     fmt.Sprintf("%s of Python in %s, most in %s", tables.Duration(sum(list, func(a cdg.ActID) int64 { return r.own[a] })), tables.Counted(len(outer), "frame"), line),
-			numbers: []Number{countOf("frames", len(outer)), timeOf("of Python in them", sum(list, func(a cdg.ActID) int64 { return r.own[a] })), timeOf("below the line with most", most)}}
+			saw:     fmt.Sprintf("%s of Python in %s, most in %s", tables.Duration(sum(list, func(a cdg.ActID) int64 { return r.own(a) })), tables.Counted(len(outer), "frame"), line),
+			numbers: []Number{countOf("frames", len(outer)), timeOf("of Python in them", sum(list, func(a cdg.ActID) int64 { return r.own(a) })), timeOf("below the line with most", most)}}
 		f.change.zero(list)
 		return f
 	},

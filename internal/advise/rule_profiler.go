@@ -32,7 +32,7 @@ var _ = add(rule{
 			}
 			own := make([]int64, len(list))
 			for i, a := range list {
-				own[i] = r.own[a]
+				own[i] = r.own(a)
 			}
 			return min(cdg.Nth(own, len(own)/10), most)
 		}
@@ -58,7 +58,7 @@ var _ = add(rule{
 			}
 			for i := range costs {
 				if x := &costs[i]; slices.Contains(x.kinds, r.kind(a)) {
-					if on := min(m.NS, x.most, int64((1-workOfPiece)*float64(r.own[a]))); on > 0 {
+					if on := min(m.NS, x.most, int64((1-workOfPiece)*float64(r.own(a)))); on > 0 {
 						bound += on
 						counts[i]++
 					}

@@ -60,7 +60,7 @@ var slowHostOps = add(rule{
 		}
 		own := make([]int64, len(views))
 		for i, a := range views {
-			own[i] = r.own[a]
+			own[i] = r.own(a)
 		}
 		usual := median(own)
 		if usual < slowOp {

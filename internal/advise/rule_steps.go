@@ -38,15 +38,15 @@ func (r *run) findStepTimes() stepTimes {
 	for _, o := range r.ops {
 		if l := r.launch(o); l != cdg.NoAct {
 			if i := at(r.g.Acts[l].Start); i >= 0 {
-				s.gpu[i] += r.own[o]
+				s.gpu[i] += r.own(o)
 				ends[i] = max(ends[i], r.g.Acts[o].End)
 			}
 		}
 	}
 	for l, on := range r.launching() {
 		for a := r.g.Lanes[l].First; on && a < r.g.Lanes[l].Limit; a++ {
-			if i := at(r.g.Acts[a].Start); i >= 0 && !r.waited[a] {
-				s.cpu[i] += r.own[a]
+			if i := at(r.g.Acts[a].Start); i >= 0 && !r.waited.Has(a) {
+				s.cpu[i] += r.own(a)
 			}
 		}
 	}

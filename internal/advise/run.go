@@ -22,9 +22,9 @@ type run struct {
 	window int64 // ns
 
 	ops    []cdg.ActID // operations of devices, by start
-	own    []int64     // per activity: time of its own in the window, ns; of slices without what they enclose
 	waits  []wait      // calls that waited for a device, by start
-	waited []bool      // per activity: whether it is the call of such a wait
+	waited whatif.Set  // the calls of such waits
+	slices ownTimes    // per activity of threads: time of its own in the window without what it encloses
 	path   *critpath.Path
 	total  critpath.Totals
 	kinds  []trace.Kind // per activity
@@ -75,16 +75,19 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 		r.results[rl.id] = sync.OnceValue(func() *found { return rl.find(r) })
 	}
 	n := len(g.Acts)
-	r.own, r.waited = make([]int64, n), make([]bool, n)
 	r.kinds = make([]trace.Kind, n)
 	r.firstOp = cdg.ActID(n)
 	if l := slices.IndexFunc(g.Lanes, func(l cdg.Lane) bool { return l.Stream }); l >= 0 {
 		r.firstOp = g.Lanes[l].First
 	}
-	r.launches = make([]cdg.ActID, n-int(r.firstOp))
+	r.slices, r.launches = newOwnTimes(int(r.firstOp)), make([]cdg.ActID, n-int(r.firstOp))
 	owned := par.Beside(r.addPieces)
 	r.addActs()
 	owned()
+	r.waited = r.m.NewSet()
+	for _, w := range r.waits {
+		r.waited.Add(w.call)
+	}
 	before := func(a, b cdg.ActID) bool {
 		x, y := g.Acts[a].Start, g.Acts[b].Start
 		return x < y || x == y && a < b
@@ -102,7 +105,7 @@ func (r *run) addPieces() {
 	g := r.g
 	for i := range g.Pieces { // the last of a thread has no owner
 		if x := &g.Pieces[i]; x.Owner != cdg.NoAct {
-			r.own[x.Owner] += max(0, min(g.Pieces[i+1].Start, g.Window.End)-max(x.Start, g.Window.Start))
+			r.slices.add(x.Owner, max(0, min(g.Pieces[i+1].Start, g.Window.End)-max(x.Start, g.Window.Start)))
 		}
 	}
 }
@@ -195,7 +198,6 @@ func (r *run) actsOf(from int, names []trace.Sym) acts {
 		}
 		x.ops = append(x.ops, a)
 		r.launches[a-r.firstOp] = r.launcher(a)
-		r.own[a] = min(act.End, g.Window.End) - act.Start
 	}
 	return x
 }
@@ -240,7 +242,6 @@ func (r *run) addWait(to *[]wait, a cdg.ActID) {
 	}
 	w.ns = min(end, act.End) - act.Start
 	*to = append(*to, w)
-	r.waited[a] = true
 }
 
 // inside reports whether an activity starts in the window.

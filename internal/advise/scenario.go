@@ -42,7 +42,7 @@ const percents = 200
 func (s *scenario) scale(list []cdg.ActID, to func(a cdg.ActID, own int64) int64) {
 	var sets [percents]whatif.Set
 	share := func(a cdg.ActID) int64 {
-		own := s.r.own[a]
+		own := s.r.own(a)
 		if own <= 0 {
 			return percents
 		}
@@ -59,7 +59,7 @@ func (s *scenario) scale(list []cdg.ActID, to func(a cdg.ActID, own int64) int64
 		sets[k].Add(a)
 	}
 	own := s.r.own
-	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own[a] - own[a]*share(a)/percents })
+	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own(a) - own(a)*share(a)/percents })
 	for k, set := range sets {
 		if set != nil {
 			s.changes = append(s.changes, whatif.Change{Verb: whatif.Scale, On: set, Num: int64(k), Den: percents})
@@ -78,12 +78,12 @@ func (s *scenario) lengthen(list []cdg.ActID, num, den int64) {
 func (s *scenario) zero(list []cdg.ActID) {
 	own, set, any := s.r.own, s.r.m.NewSet(), false
 	for _, a := range list {
-		if own[a] > 0 {
+		if own(a) > 0 {
 			set.Add(a)
 			any = true
 		}
 	}
-	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own[a] })
+	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own(a) })
 	if any {
 		s.changes = append(s.changes, whatif.Change{Verb: whatif.Scale, On: set, Num: 0, Den: percents})
 	}
@@ -107,7 +107,7 @@ func (s *scenario) shrink(slices []cdg.ActID, ns int64) {
 	var list []inside
 	s.r.outer(set, func(of, limit cdg.ActID) {
 		for a := of; a < min(limit, s.r.firstOp); a++ {
-			if s.r.own[a] > 0 {
+			if s.r.own(a) > 0 {
 				list = append(list, inside{a, of})
 			}
 		}
@@ -115,7 +115,7 @@ func (s *scenario) shrink(slices []cdg.ActID, ns int64) {
 	own, dur := s.r.own, s.r.dur
 	take(s, list, func(x inside) (cdg.ActID, int64) {
 		kept := float64(min(ns, dur(x.of))) / float64(max(dur(x.of), 1)) // a product of two times in ns may not fit int64
-		return x.act, own[x.act] - int64(float64(own[x.act])*kept)
+		return x.act, own(x.act) - int64(float64(own(x.act))*kept)
 	})
 }
 
@@ -129,7 +129,7 @@ func (s *scenario) remove(list []cdg.ActID) {
 	}
 	s.changes = append(s.changes, whatif.Change{Verb: whatif.Remove, On: s.r.m.SetOf(list...)})
 	own := s.r.own
-	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own[a] })
+	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own(a) })
 	s.extra += int64(len(list)) * gapOfRemoved
 }
 
@@ -140,8 +140,8 @@ func (s *scenario) replace(list []cdg.ActID, ns int64) {
 	}
 	s.changes = append(s.changes, whatif.Change{Verb: whatif.Replace, On: s.r.m.SetOf(list...), NS: ns})
 	own := s.r.own
-	whole := sum(list, func(a cdg.ActID) int64 { return own[a] })
-	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own[a] - own[a]*min(ns, whole)/max(whole, 1) })
+	whole := sum(list, func(a cdg.ActID) int64 { return own(a) })
+	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own(a) - own(a)*min(ns, whole)/max(whole, 1) })
 	s.extra += int64(len(list)) * gapOfRemoved
 }
 
@@ -162,7 +162,7 @@ func (s *scenario) noWait(list []wait) {
 		}
 	}
 	own := s.r.own
-	take(s, list, func(w wait) (cdg.ActID, int64) { return w.call, max(w.ns, own[w.call]) })
+	take(s, list, func(w wait) (cdg.ActID, int64) { return w.call, max(w.ns, own(w.call)) })
 	s.extra += int64(len(list)) * gapOfRemoved
 	s.changes = append(s.changes, whatif.Change{Verb: whatif.NoWait, On: set})
 }
