@@ -22,11 +22,12 @@ const (
 
 // What was collected goes back to the system as soon as the process would hold more than what is in use and gcSpare percent of
 // that, at least gcSlack: left alone the runtime keeps a tenth of the heap, and finds the place for the next large array elsewhere.
-// Below gcSmall that is not worth the pages that have to be filled with zeros again. Below what was in use before it may grow as it
-// likes: that makes no peak.
+// Below gcSmall that is not worth the pages that have to be filled with zeros again. Below gcBelow percent of what was in use before it
+// may grow as it likes: that makes no peak, with what is taken while it is collected.
 const (
 	gcSpare = 5
 	gcSmall = 64 << 20
+	gcBelow = 90
 )
 
 // heapLimit is what the heap and what belongs to it may take in the container, in bytes, see limitHeap.
@@ -72,7 +73,7 @@ func (p *pacer) set() {
 	if objects := int64(m[2].Value.Uint64()); p.limit && objects >= gcSmall {
 		beside := int64(m[5].Value.Uint64()-m[3].Value.Uint64()-m[4].Value.Uint64()) - objects // stacks, tables of the runtime
 		p.most = max(p.most, beside+int64(live))
-		hold := max(beside+objects+spare(objects, int64(scanned)), p.most)
+		hold := max(beside+objects+spare(objects, int64(scanned)), p.most*gcBelow/100)
 		debug.SetMemoryLimit(min(hold, heapLimit.Load()))
 		want = min(max(want, int(100*(hold-beside-objects)/objects)), gcMost)
 	}

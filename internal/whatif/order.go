@@ -90,20 +90,7 @@ func (b *modelBuilder) renumber(place []int32) {
 	}
 	m.cost.long = long
 	m.act = inOrder(m.act, old)
-	depFrom, deps := make([]int32, len(m.depFrom)), make([]dep, len(m.deps))
-	for i, o := range old {
-		depFrom[i+1] = depFrom[i] + m.depFrom[o+1] - m.depFrom[o]
-	}
-	inRanges(len(old), func(from, to int) {
-		for i := from; i < to; i++ {
-			to := deps[depFrom[i]:depFrom[i+1]]
-			copy(to, m.deps[m.depFrom[old[i]]:])
-			for k := range to {
-				to[k].src = place[to[k].src]
-			}
-		}
-	})
-	m.depFrom, m.deps = depFrom, deps
+	b.renumberDeps(place, old)
 	for i := range m.beside {
 		m.beside[i].call = place[m.beside[i].call]
 	}
@@ -142,6 +129,49 @@ func (b *modelBuilder) renumber(place []int32) {
 			m.prev[list[i]] = list[i-1]
 		}
 	}
+}
+
+// renumberDeps brings the sources of points into the order of these. It moves half of each at a time, in the room of half of them:
+// this is where the program holds most.
+func (b *modelBuilder) renumberDeps(place, old []int32) {
+	type (
+		timed struct{ src, lag int32 }
+		named struct {
+			wait    int32
+			rule    cdg.Rule
+			kind    delayKind
+			typical delay
+			flag    uint8
+		}
+	)
+	m := b.m
+	depFrom := make([]int32, len(m.depFrom))
+	for i, o := range old {
+		depFrom[i+1] = depFrom[i] + m.depFrom[o+1] - m.depFrom[o]
+	}
+	moveRows(m.deps, m.depFrom, depFrom, old, func(d *dep) timed { return timed{place[d.src], d.lag} },
+		func(d *dep, x timed) { d.src, d.lag = x.src, x.lag })
+	moveRows(m.deps, m.depFrom, depFrom, old, func(d *dep) named { return named{d.wait, d.rule, d.kind, d.typical, d.flag} },
+		func(d *dep, x named) { d.wait, d.rule, d.kind, d.typical, d.flag = x.wait, x.rule, x.kind, x.typical, x.flag })
+	m.depFrom = depFrom
+}
+
+// moveRows moves a part of each element of a CSR list to where its row goes: row i of to is row old[i] of from.
+func moveRows[T, Part any](list []T, from, to, old []int32, get func(*T) Part, set func(*T, Part)) {
+	moved := make([]Part, len(list))
+	inRanges(len(old), func(first, limit int) {
+		for i := first; i < limit; i++ {
+			row := moved[to[i]:to[i+1]]
+			for k := range row {
+				row[k] = get(&list[int(from[old[i]])+k])
+			}
+		}
+	})
+	inRanges(len(list), func(first, limit int) {
+		for i := first; i < limit; i++ {
+			set(&list[i], moved[i])
+		}
+	})
 }
 
 // inRanges shares n things out among the processors.
