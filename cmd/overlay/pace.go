@@ -22,11 +22,11 @@ const (
 
 // What was collected goes back to the system as soon as the process would hold more than what is in use and gcSpare percent of
 // that, at least gcSlack: left alone the runtime keeps a tenth of the heap, and finds the place for the next large array elsewhere.
-// Below gcSmall that is not worth the pages that have to be filled with zeros again. Below gcBelow percent of what was in use before it
+// Below gcSmall that is not worth the time: the pages have to be filled with zeros again. Below gcBelow percent of what was in use before it
 // may grow as it likes: that makes no peak, with what is taken while it is collected.
 const (
 	gcSpare = 5
-	gcSmall = 64 << 20
+	gcSmall = 256 << 20
 	gcBelow = 90
 )
 
