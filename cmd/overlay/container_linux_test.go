@@ -37,6 +37,9 @@ func container(t *testing.T, size int64) string {
 			continue
 		}
 		t.Cleanup(func() { os.Remove(dir) })
+		if _, err := os.Stat(filepath.Join(dir, "cgroup.procs")); err != nil { // the kernel makes it, unless the folder is no cgroup
+			continue
+		}
 		if os.WriteFile(filepath.Join(dir, file), []byte(strconv.FormatInt(size, 10)), 0o644) == nil {
 			return dir
 		}
@@ -68,7 +71,7 @@ func TestContainer(t *testing.T) {
 	events, sizes := 150_000, []int64{24, 64, 160}
 	commands := []string{"run -i F -o O.pftrace --quiet"}
 	if os.Getenv("OVERLAY_LONG") != "" {
-		events, sizes = 400_000, []int64{24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 160, 200, 400}
+		events, sizes = 400_000, []int64{24, 40, 48, 56, 64, 72, 96, 160, 400}
 		commands = append(commands, "run -i F -o O.pftrace --quiet --only-critical", "report -i F --analysis all --html O.html",
 			"check F", "convert -i F -o O.json --quiet")
 	}
