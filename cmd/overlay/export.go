@@ -26,7 +26,7 @@ func (p *program) exportCommand() *cli.Command {
 			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"}}, readOutput},
 		setFlags(),
 		{[]cli.Flag{&cli.StringFlag{Name: "tables", Category: filesGroup, Value: "trace",
-			Usage: "write `trace|summary`: every event and what is made from them, or the few kilobytes by which overlay report and overlay run put the ranks of a job together"}},
+			Usage: "write `trace|summary`: every event and what is made from them, or the small summary by which overlay report and overlay run put the ranks of a job together"}},
 			func(r *flagReader, o *options) { o.tables = r.oneOf("tables", "trace", "summary") }},
 		argsFlags(),
 		{[]cli.Flag{&cli.BoolFlag{Name: "compat", Category: filesGroup, Usage: "for old readers: plain encodings and snappy instead of differences and zstd"}},

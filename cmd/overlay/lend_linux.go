@@ -33,7 +33,7 @@ func nameless() (*os.File, error) {
 	}
 	f, err := os.CreateTemp("", "overlay-*.events")
 	if err == nil {
-		err = os.Remove(f.Name())
+		os.Remove(f.Name())
 	}
 	return f, err
 }
