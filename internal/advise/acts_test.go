@@ -71,22 +71,36 @@ func own(r *run) []int64 {
 func TestOwn(t *testing.T) {
 	for _, made := range testtrace.Made(t) {
 		g, p := testtrace.Exact(t, made.Trace)
-		want := make([]int64, len(g.Acts))
-		for _, l := range g.Lanes {
-			for a := l.First; l.Stream && a < l.Limit; a++ {
-				if act := &g.Acts[a]; act.Start >= g.Window.Start && act.Start < g.Window.End {
-					want[a] = min(act.End, g.Window.End) - act.Start
-				}
+		checkOwn(t, made.Name, g, newRun(g, p))
+	}
+	var text bytes.Buffer
+	if err := testtrace.Large(&text, 20_000, false); err != nil {
+		t.Fatal(err)
+	}
+	g, err := graph.Build(testtrace.Parse(t, text.Bytes()), cdg.Options{Annotation: "ProfilerStep", Instance: "1:2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOwn(t, "two steps", g, newRun(g, testtrace.Path(t, g)))
+}
+
+func checkOwn(t *testing.T, name string, g *graph.Graph, r *run) {
+	t.Helper()
+	want := make([]int64, len(g.Acts))
+	for _, l := range g.Lanes {
+		for a := l.First; l.Stream && a < l.Limit; a++ {
+			if act := &g.Acts[a]; act.Start >= g.Window.Start && act.Start < g.Window.End {
+				want[a] = min(act.End, g.Window.End) - act.Start
 			}
 		}
-		for i, x := range g.Pieces {
-			if x.Owner != cdg.NoAct {
-				want[x.Owner] += max(0, min(g.Pieces[i+1].Start, g.Window.End)-max(x.Start, g.Window.Start))
-			}
+	}
+	for i, x := range g.Pieces {
+		if x.Owner != cdg.NoAct {
+			want[x.Owner] += max(0, min(g.Pieces[i+1].Start, g.Window.End)-max(x.Start, g.Window.Start))
 		}
-		if got := own(newRun(g, p)); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %v, want %v", made.Name, got, want)
-		}
+	}
+	if got := own(r); !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: other own times", name)
 	}
 }
 
