@@ -1,6 +1,6 @@
 #!/bin/sh
 # Times the stages of `overlay run` on a folder of traces, in the form that benchstat reads:
-#   bench/run.sh >old.txt; …change…; make build; bench/run.sh >new.txt; go tool benchstat old.txt new.txt
+#   bench/run.sh >old.txt; …change…; make build; bench/run.sh >new.txt; go tool -modfile=tools/go.mod benchstat old.txt new.txt
 # COUNT runs of each trace (10); MIN bytes of input, smaller ones are left out (300000); the folder is $OVERLAY_CORPUS or
 # ../shared/traces; the program is $OVERLAY or bin/overlay. Runs take turns, so that a slow moment hits all traces.
 set -eu

@@ -22,9 +22,9 @@ var otherFormats = [][2]string{
 	{"internal/critpath/marks.go", "%d ns"},                   // of errors that mean a bug of ours
 	{"internal/chrome/record.go", "strconv.AppendFloat"},      // a JSON number
 	{"internal/frompftrace/text.go", "strconv.AppendFloat"},   // the same
-	{"internal/perfetto/read_args.go", "strconv.FormatFloat"}, // a value in the dump for tests
-	{"internal/perfetto/read_text.go", "%g"},                  // the same
-	{"internal/report/page/grid.go", `+ "%"`},                 // the width of a box of the page
+	{"internal/kinetotext/text.go", "strconv.AppendFloat"},    // the same
+	{"internal/perfetto/read_args.go", "strconv.FormatFloat"}, // a value as Perfetto shows it
+	{"internal/report/page/page.go", `+ "%"`},                 // the width of a box of the page
 }
 
 // TestNumbersAreFormattedInOnePlace looks for times, shares and amounts that become text outside of their home.

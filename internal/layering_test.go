@@ -23,55 +23,67 @@ var layers = map[string][]string{
 	"internal/trace":              {},
 	"internal/par":                {},
 	"internal/buildinfo":          {},
+	"internal/limits":             {},
+	"internal/stat":               {},
 	"internal/vendors":            {"internal/trace"},
-	"internal/kineto":             {"internal/trace", "internal/vendors", "internal/par"},
-	"internal/frompftrace":        {"internal/trace", "internal/vendors", "internal/par", "internal/kineto", "internal/chrome"},
-	"internal/fromsqlite":         {"internal/trace", "internal/vendors", "internal/kineto", "internal/chrome"},
-	"internal/perfetto":           {"internal/par"},
+	"internal/kineto":             {"internal/limits", "internal/trace", "internal/vendors", "internal/par"},
+	"internal/frompftrace":        {"internal/limits", "internal/trace", "internal/vendors", "internal/par", "internal/kineto", "internal/chrome"},
+	"internal/kinetotext":         {"internal/limits", "internal/trace", "internal/kineto", "internal/chrome"},
+	"internal/fromsqlite":         {"internal/limits", "internal/trace", "internal/vendors", "internal/kineto", "internal/kinetotext"},
+	"internal/fromrocprof":        {"internal/trace", "internal/kineto", "internal/kinetotext"},
+	"internal/fromxplane":         {"internal/trace", "internal/vendors", "internal/kineto", "internal/kinetotext"},
+	"internal/perfetto":           {"internal/limits", "internal/par"},
 	"internal/chrome":             {},
 	"internal/pgzip":              {},
 	"internal/tables":             {},
 	"internal/columns":            {"internal/tables"},
-	"internal/parquetfile":        {"internal/columns"},
-	"internal/sqlquery":           {"internal/tables", "internal/columns"},
-	"internal/cdg":                {"internal/trace", "internal/vendors", "internal/par"},
+	"internal/parquetfile":        {"internal/columns", "internal/limits"},
+	"internal/sqlquery":           {"internal/limits", "internal/stat", "internal/tables", "internal/columns"},
+	"internal/clock":              {"internal/trace", "internal/vendors"},
+	"internal/cdg":                {"internal/clock", "internal/stat", "internal/trace", "internal/vendors", "internal/par"},
 	"internal/cdg/phases":         {"internal/trace", "internal/vendors", "internal/cdg"},
 	"internal/cdg/nodes":          {"internal/trace", "internal/cdg", "internal/cdg/phases"},
 	"internal/graph":              {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/par"},
 	"internal/critpath":           {"internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/par"},
-	"internal/ranks":              {"internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/par"},
+	"internal/ranks":              {"internal/stat", "internal/tables", "internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/par"},
 	"internal/roofline":           {"internal/trace", "internal/vendors", "internal/cdg", "internal/graph"},
-	"internal/analyses":           {"internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/tables"},
+	"internal/analyses":           {"internal/stat", "internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/tables"},
 	"internal/ranks/parts":        {"internal/trace", "internal/critpath", "internal/ranks", "internal/columns", "internal/tables"},
 	"internal/ranks/roster":       {"internal/trace"},
-	"internal/whatif":             {"internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath"},
-	"internal/advise":             {"internal/roofline", "internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/graph", "internal/critpath", "internal/whatif", "internal/tables"},
+	"internal/whatif":             {"internal/stat", "internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath"},
+	"internal/capture":            {"internal/trace", "internal/vendors", "internal/critpath"},
+	"internal/serving":            {"internal/stat", "internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/whatif"},
+	"internal/verdict":            {"internal/trace", "internal/vendors", "internal/cdg", "internal/critpath", "internal/tables"},
+	"internal/advise":             {"internal/verdict", "internal/stat", "internal/roofline", "internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/graph", "internal/critpath", "internal/whatif", "internal/tables"},
 	"internal/advise/jobadvice":   {"internal/advise", "internal/ranks", "internal/ranks/roster", "internal/critpath", "internal/tables"},
-	"internal/overlay":            {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/analyses", "internal/advise", "internal/tables", "internal/par"},
+	"internal/overlay":            {"internal/verdict", "internal/trace", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/analyses", "internal/advise", "internal/tables", "internal/par"},
 	"internal/overlay/manyranks":  {"internal/trace", "internal/critpath", "internal/ranks", "internal/overlay", "internal/tables"},
 	"internal/overlay/pftrace":    {"internal/trace", "internal/vendors", "internal/analyses", "internal/overlay", "internal/perfetto", "internal/par"},
 	"internal/overlay/chromejson": {"internal/trace", "internal/overlay", "internal/chrome", "internal/kineto"},
 	"internal/relations":          {"internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/tables", "internal/columns"},
-	"internal/slim":               {"internal/trace", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/overlay"},
+	"internal/slim":               {"internal/trace", "internal/clock", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/overlay"},
 	"internal/anonymize":          {"internal/trace", "internal/vendors", "internal/kineto", "internal/cdg", "internal/graph", "internal/critpath", "internal/overlay", "internal/chrome"},
-	"internal/report":             {"internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/advise/jobadvice", "internal/ranks", "internal/tables", "internal/par"},
-	"internal/report/page":        {"internal/trace", "internal/cdg/phases", "internal/critpath", "internal/advise", "internal/ranks", "internal/tables", "internal/report"},
-	"internal/pipeline": {"internal/trace", "internal/cdg", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/ranks", "internal/report", "internal/relations", "internal/columns", "internal/overlay", "internal/overlay/manyranks", "internal/overlay/pftrace",
+	"internal/report":             {"internal/verdict", "internal/serving", "internal/clock", "internal/stat", "internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/nodes", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/advise/jobadvice", "internal/ranks", "internal/tables", "internal/par"},
+	"internal/report/page":        {"internal/stat", "internal/trace", "internal/critpath", "internal/ranks", "internal/tables", "internal/report"},
+	"internal/pipeline": {"internal/clock", "internal/trace", "internal/cdg", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/ranks", "internal/report", "internal/relations", "internal/columns", "internal/overlay", "internal/overlay/manyranks", "internal/overlay/pftrace",
 		"internal/overlay/chromejson", "internal/slim", "internal/anonymize", "internal/par"},
+	"internal/nearest":   {},
+	"internal/agents":    {"internal/limits", "internal/inputs", "internal/nearest", "internal/ranks/roster", "internal/sqlquery", "internal/tables"},
+	"internal/inputs":    {"internal/limits", "internal/trace", "internal/kineto", "internal/frompftrace", "internal/fromrocprof", "internal/fromsqlite", "internal/fromxplane", "internal/ranks/parts", "internal/ranks/roster", "internal/report", "internal/tables"},
 	"internal/testtrace": {"internal"},
 	"bench":              {"internal/tables"},
 	"cmd":                {"internal"},
 	"proto":              {},
 }
 
-// worldly are packages of the standard library by which code touches the world: only cmd may.
+// worldly are packages of the standard library by which code touches the world: only cmd and what opens its inputs may.
 var worldly = []string{"os", "log", "flag", "net", "syscall", "plugin"}
 
 // worldlyCalls do so without an import that betrays them.
 var worldlyCalls = []string{"fmt.Print", "fmt.Printf", "fmt.Println", "time.Now", "time.Since", "time.Sleep"}
 
-// mayTouchWorld are the exceptions: commands, and tools for tests.
-var mayTouchWorld = []string{"bench", "cmd", "internal/testtrace"}
+// mayTouchWorld are the exceptions: commands, what finds and opens their inputs, and tools for tests.
+var mayTouchWorld = []string{"bench", "cmd", "internal/inputs", "internal/testtrace"}
 
 // module is the path of this module, which stands in front of the packages' own.
 var module = func() string {

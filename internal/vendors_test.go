@@ -25,7 +25,7 @@ var otherVendorWords = map[string]string{
 		cudaMemsetAsync hipLaunchKernel hipExtModuleLaunchKernel hipMemsetAsync hipMemcpyAsync hipMemcpyWithStream cudaEventRecord cudaStreamWaitEvent
 		nccl hip hccl ncclKernel`,
 	// Keys of JSON that PyTorch writes.
-	"internal/cdg/syncrecords.go": `wait_on_cuda_event_record_corr_id`,
+	"internal/clock/witness.go": `wait_on_cuda_event_record_corr_id`,
 	"internal/anonymize/vocabulary.go": `wait_on_cuda_event_id wait_on_cuda_event_record_corr_id cuda_sync_kind cuda_event_id cuda_runtime_version cuda_driver_version
 		cupti_version roctracer_version hip_runtime_version hip_driver_version nccl_version`,
 	// Kineto's categories, and a key, for events of PyTorch that have no category.
@@ -34,19 +34,25 @@ var otherVendorWords = map[string]string{
 	"internal/fromsqlite/": `ENUM_CUDA_MEM_KIND CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_MEMCPY CUPTI_ACTIVITY_KIND_MEMSET
 		CUPTI_ACTIVITY_KIND_GRAPH_TRACE CUPTI_ACTIVITY_KIND_CUDA_EVENT CUPTI_ACTIVITY_KIND_SYNCHRONIZATION CUDA cuda cuda_sync cuda_sync_kind
 		wait_on_cuda_event_record_corr_id wait_on_cuda_event_id HIP_ hip_api RCCL_ rccl_api NPU_INFO CANN_API cann_api ascend_task Ascend ascend_pytorch_profiler`,
+	// Lists of a profiler's JSON.
+	"internal/fromrocprof/": `hip_api`,
 	// The paper's name for calls of any runtime, in its tables.
 	"internal/critpath/ctda_time.go": `cuda_runtime`,
 	// Paths of files in PyTorch and in a library that loads data.
 	"internal/cdg/phases/rules.go": `cuda nvidia`,
 	// Sentences for people, and what they have to type.
-	"internal/kineto/survey.go": `CUDA CUPTI enable_cuda_sync_events`,
-	"internal/advise/": `PYTORCH_CUDA_ALLOC_CONF PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING gloo cuda_sync enable_cuda_sync_events CUDA_MODULE_LOADING nccl cudaStreamSynchronize cuda CUDA cudagraph CUDA_LAUNCH_BLOCKING HIP_LAUNCH_BLOCKING
-		AMD_SERIALIZE_KERNEL nvidia NCCL NCCL_MAX_CTAS NCCL_MAX_NCHANNELS`,
-	"internal/advise/jobadvice/": `nccl NCCL_DEBUG nvidia rocm`,
+	"internal/kineto/survey.go":    `CUDA CUPTI enable_cuda_sync_events`,
+	"internal/kineto/otherfile.go": `NCCL nccl_version`,
+	"internal/advise/": `PYTORCH_CUDA_ALLOC_CONF PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING cuda_sync enable_cuda_sync_events nccl cudaStreamSynchronize cuda CUDA cudagraph CUDAGraphNode CUDA_LAUNCH_BLOCKING HIP_LAUNCH_BLOCKING
+		AMD_SERIALIZE_KERNEL gloo`,
+	"internal/advise/jobadvice/": `nccl NCCL_DEBUG`,
+	"internal/ranks/causes.go":   `nvidia rocm`,
 	// Titles and addresses of data sheets.
 	"internal/roofline/sheets.go": `NVIDIA nvidia AMD amd rocm`,
 	"internal/report/gaps.go":     `enable_cuda_sync_events`,
-	"internal/analyses/rows.go":   `CUDA`,
+	// The benchmark whose way of counting a table follows.
+	"internal/report/job_sections.go": `nccl`,
+	"internal/analyses/rows.go":       `CUDA`,
 }
 
 // TestVendorsAreKnownInOnePlace looks for names of vendors in texts outside of their home.

@@ -116,8 +116,8 @@ class TestHandler(unittest.TestCase):
 
     def test_arguments(self):
         said, _ = self.run_handler(FakeProfile(), overlay=self.program('echo "bound by $*"\n'), arguments=("--step", "2"))
-        self.assertIn("run -i %s/rank0_step10.json.gz -o %s/rank0_step10.overlaid.pftrace --no-color --step 2 --jobs 1"
-                      % (self.dir, self.dir), said)
+        self.assertIn("run -i %s/rank0_step10.json.gz -o %s/rank0_step10.overlaid.pftrace --no-color --report " % (self.dir, self.dir), said)
+        self.assertIn("report.json --step 2 --jobs 1", said)
 
     def test_idle_programs_have_a_verdict(self):
         said, _ = self.run_handler(FakeProfile(), overlay=self.program('echo "mostly waiting for work (68 %)"\n'))
@@ -127,11 +127,17 @@ class TestHandler(unittest.TestCase):
     def test_real_program(self):
         said, files = self.run_handler(FakeProfile(), overlay=os.environ["OVERLAY"])
         lines = said.splitlines()
-        self.assertEqual(len(lines), 3, said)
+        self.assertEqual(len(lines), 4, said)
         self.assertEqual(lines[0], "overlay: bound by GPU compute")
-        self.assertTrue(lines[1].startswith("overlay: path 90.62 ms"), said)
-        self.assertTrue(lines[2].endswith("rank0_step10.overlaid.pftrace"), said)
+        self.assertEqual(lines[1], "overlay: a step takes 26.34 ms (median of 3)")
+        self.assertRegex(lines[2], r"^overlay: .+; (at most )?[0-9.]+ % shorter$")
+        self.assertTrue(lines[3].endswith("rank0_step10.overlaid.pftrace"), said)
         self.assertIn("rank0_step10.overlaid.pftrace", files)
+
+    def test_report_of_ones_own(self):
+        """Without a report that can be read two lines remain."""
+        said, _ = self.run_handler(FakeProfile(), overlay=self.program("echo bound by CPU\n"))
+        self.assertEqual([line.split(" ")[1] for line in said.splitlines()], ["bound", "overlay"])
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
 	"overlay/internal/frompftrace"
+	"overlay/internal/fromrocprof"
+	"overlay/internal/fromxplane"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/pftrace"
@@ -102,7 +104,6 @@ func analyse(q request, in io.ReaderAt, out io.Writer, stage func(string)) (*ans
 	if err != nil {
 		return nil, err
 	}
-	o.Lean, o.Outline = true, q.Slim
 	run, err := pipeline.Solve(tr, o, true)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", q.Name, err)
@@ -149,12 +150,17 @@ func gcPercent(bytes int) int {
 	return min(max(100*room/(3*bytes+1)-100, least), most)
 }
 
-// parse reads a trace of either format.
+// parse reads a trace of any format but databases, whose library is larger than this program.
 func parse(src []byte, name string, o kineto.Options) (*trace.Trace, error) {
-	if !kineto.IsPerfetto(src) {
+	switch {
+	case fromxplane.Is(src):
+		return fromxplane.Parse(src, name, o, kineto.NewSink(&spool{hint: 4 * int64(len(src))}, o))
+	case fromrocprof.Is(src):
+		return fromrocprof.Parse(src, name, o, kineto.NewSink(&spool{hint: int64(len(src))}, o))
+	case !kineto.IsPerfetto(src):
 		return kineto.Parse(src, name, o)
 	}
-	tr, err := frompftrace.Parse(src, name, o, &spool{hint: 2 * int64(len(src))})
+	tr, err := frompftrace.Parse(src, name, o, kineto.NewSink(&spool{hint: 2 * int64(len(src))}, o))
 	if err == nil && frompftrace.Unjoined(tr) {
 		return nil, fmt.Errorf("%s: %s", name, frompftrace.UnjoinedText)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +9,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/advise"
+	"overlay/internal/advise/jobadvice"
+	"overlay/internal/inputs"
 	"overlay/internal/report"
+	"overlay/internal/trace"
 )
 
 func (p *program) adviseCommand() *cli.Command {
@@ -31,16 +33,6 @@ Examples:
   overlay advise trace.json.gz --fail-on any`,
 		Action: p.action(takes, inputFiles, (*flagReader).needInput, (*job).advise)}
 }
-
-// gate is a finding on which a check fails, from a percentage of the window on.
-type gate struct {
-	id      string // "any" for all
-	percent float64
-	set     bool // a percentage was given
-}
-
-// adviseOptions are what only advise has.
-type adviseOptions struct{ gates []gate }
 
 func failOnFlags() group {
 	return group{[]cli.Flag{
@@ -63,7 +55,9 @@ func readGates(r *flagReader, o *options) {
 				r.problem("--fail-on %s: %s is no percentage", quote(word), quote(number))
 			}
 		}
-		if ids := adviceIDs(); g.id != "any" && !slices.Contains(ids, g.id) {
+		if now, was := advise.Replaced[g.id]; was {
+			r.problem("--fail-on %s: no rule of that name is left%s", quote(g.id), map[bool]string{true: "", false: "; " + quote(now) + " finds that cause"}[now == ""])
+		} else if ids := adviceIDs(); g.id != "any" && !slices.Contains(ids, g.id) {
 			r.problem("--fail-on %s is unknown: any, %s", quote(g.id), strings.Join(ids, ", "))
 		}
 		o.gates = append(o.gates, g)
@@ -84,35 +78,74 @@ func (g *gate) fails(findings []advise.Finding) (list []string) {
 	return list
 }
 
-// failOn ends with a verdict when one of the findings is one that was asked for.
-func (j *job) failOn(findings []advise.Finding) {
+// failOn is the verdict when one of the findings is one that was asked for.
+func (o *options) failOn(findings []advise.Finding) error {
 	var failed []string
-	for i := range j.opts.gates {
-		failed = append(failed, j.opts.gates[i].fails(findings)...)
+	for i := range o.gates {
+		failed = append(failed, o.gates[i].fails(findings)...)
 	}
 	slices.Sort(failed)
 	if failed = slices.Compact(failed); len(failed) > 0 {
-		j.verdict = fmt.Errorf("%w: %s", errFound, strings.Join(failed, ", "))
+		return fmt.Errorf("%w: %s", errFound, strings.Join(failed, ", "))
 	}
+	return nil
 }
 
 // advise prints what would make one run shorter, or a job of many ranks.
 func (j *job) advise() error {
-	f, err := findRanks(j.opts.inputs)
+	s, err := j.subject(j.opts.inputs)
 	if err != nil {
 		return err
 	}
-	solved, err := j.solveOne(f, func() (string, error) { return j.adviseJob(f) })
-	if solved == nil {
+	if s.job != nil {
+		return j.adviseJob(s.found, s.job)
+	}
+	solved, err := j.load(s.name, false)
+	if err != nil {
 		return err
 	}
-	a := solved.Advise(report.Source{Name: inputName(j.opts.input), Version: version})
+	a := solved.Advise(report.Source{Name: inputs.Name(j.opts.input), Version: version})
 	if a.Advice != nil {
-		j.failOn(a.Advice.Findings)
+		j.verdict = j.opts.failOn(a.Advice.Findings)
 	}
-	j.result = func(w io.Writer) error { return a.WriteText(w, j.textOptions(j.resultTo)) }
-	if j.opts.json {
-		j.result = a.WriteJSON
-	}
+	j.show(a)
 	return nil
 }
+
+// adviseJob prints what would make a job of many ranks shorter: what the ranks wait for, and what is wrong on the one that they wait
+// for most.
+func (j *job) adviseJob(f *inputs.Found, r *rankedJob) error {
+	if len(f.Sets) > 0 && len(f.Files) > 0 {
+		if err := r.addTraces(j.in, f); err != nil {
+			return err
+		}
+	}
+	a := report.NewJobAdvice(r.source, jobadvice.New(r.job, r.verdict))
+	if err := j.adviseRank(f, r, a); err != nil {
+		return err
+	}
+	all := a.Advice.Findings
+	if a.Rank.Own != nil && a.Rank.Own.Advice != nil {
+		all = append(all[:len(all):len(all)], a.Rank.Own.Advice.Findings...)
+	}
+	j.verdict = j.opts.failOn(all)
+	j.show(a)
+	return nil
+}
+
+// adviseRank reads the trace of the rank to look into once more, where it is here, and finds what is wrong on it.
+func (j *job) adviseRank(f *inputs.Found, r *rankedJob, a *report.JobAdvice) error {
+	member := a.Advice.Worst().Member
+	name := r.sourceOf(member)
+	return j.in.Again(f, map[string]int32{name: member}, func(_ int32, tr *trace.Trace) error {
+		solved, err := j.solve(name, tr, false)
+		if err != nil {
+			return err
+		}
+		a.Rank.Own, err = solved.Advise(report.Source{Name: a.Rank.Source, Version: version}).Detached()
+		return err
+	})
+}
+
+// adviceIDs are the names of all rules, of one trace and of a job.
+func adviceIDs() []string { return append(advise.IDs(), jobadvice.IDs()...) }

@@ -15,54 +15,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"overlay/internal/nearest"
 	"overlay/internal/report"
 )
-
-// Exit statuses. A signal gives 128 and its number, as shells count: 130 for SIGINT.
-const (
-	exitDone   = 0
-	exitFailed = 1 // the work failed: one line says why
-	exitUsage  = 2 // the command line is wrong
-	exitGate   = 3 // diff --fail-if-slower, advise --fail-on
-	exitSignal = 128
-)
-
-// usageError is a wrong command line: status 2 instead of 1.
-type usageError struct{ msg, command string }
-
-func (e *usageError) Error() string {
-	help := "overlay --help"
-	if e.command != "" {
-		help = "overlay " + e.command + " --help"
-	}
-	return e.msg + "; see '" + help + "'"
-}
-
-// bugError is a panic: a bug of ours.
-type bugError struct {
-	value any
-	stack []byte
-}
-
-func (e *bugError) Error() string { return fmt.Sprint(e.value) }
-
-// errPipe is that nobody reads standard output any more, as behind `| head`: the end of the work, and no news.
-var errPipe = errors.New("standard output is closed")
-
-// errSlower ends `diff` with status 3, errFound `advise`; the result is printed already.
-var (
-	errSlower = errors.New("slower")
-	errFound  = errors.New("found")
-)
-
-// program is the world that the commands may touch.
-type program struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	outs           outputs
-	memory         int64 // that the container allows, in bytes; 0 for no limit
-	size           workSize
-}
 
 // run is the whole program: it returns the exit status and leaves the process alone.
 //
@@ -142,7 +97,7 @@ func (p *program) exitStatus(err error) int {
 	case errors.As(err, &bug):
 		fmt.Fprintf(p.stderr, "overlay: %s; this is a bug in overlay, please report it with these lines\n%s", report.Plain(fmt.Sprint(bug.value)), bug.stack)
 		return exitFailed
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.Is(err, errUnlike):
 		fmt.Fprintln(p.stderr, "overlay:", report.Plain(err.Error()))
 		return exitUsage
 	default:
@@ -177,7 +132,7 @@ func (p *program) app() *cli.App {
 		Commands: []*cli.Command{
 			p.runCommand(), p.convertCommand(), p.reportCommand(), p.diffCommand(),
 			p.adviseCommand(), p.whatifCommand(), p.exportCommand(), p.queryCommand(),
-			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.mcpCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
+			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.mcpCommand(), p.answerCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
 		},
 	}
 	app.OnUsageError = usageProblem
@@ -198,7 +153,7 @@ func usageProblem(c *cli.Context, err error, _ bool) error {
 	msg := err.Error()
 	if flag, ok := strings.CutPrefix(msg, "flag provided but not defined: -"); ok {
 		msg = "no flag " + dashed(flag)
-		if near := nearest(flag, flagNames(c)); near != "" {
+		if near := nearest.Name(flag, flagNames(c)); near != "" {
 			msg += " (did you mean " + dashed(near) + "?)"
 		}
 	}

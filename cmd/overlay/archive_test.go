@@ -175,7 +175,7 @@ func TestBrokenArchives(t *testing.T) {
 		{"empty zip", zipOf(t, nil), nil, 1, "", ""},
 		{"zip that is cut", zipOf(t, list)[:2000], nil, 1, "", "the archive is broken or cut"},
 		{"zip with a wrong byte", crc, nil, 0, "ignored", ""},
-		{"bomb", gzipped(t, bomb), []string{"--max-expand=1MiB"}, 1, "", "the archive expands to more than --max-expand allows"},
+		{"bomb", gzipped(t, bomb), []string{"--max-expand=1MiB"}, 1, "", "the input expands to more than 1048576 bytes: raise --max-expand"},
 		{"bomb of zip", zipOf(t, []member{{"rank0.json", strings.Repeat(" ", 1<<20)}}), []string{"--max-expand=100kB"}, 1, "", "--max-expand"},
 		{"no trace in it", tarOf(t, []member{{"a.json", "nothing"}, {"b.json", "x"}}), nil, 1, "", "none of 2 files is a trace; the first: "},
 	} {
@@ -271,12 +271,15 @@ func TestJobReportSame(t *testing.T) {
 				t.Errorf("%s: other bytes with --jobs %s", form, jobs)
 			}
 		}
-		head := func(s string) string { // the text begins with the inputs as they were given
+		head := func(s string) string { // the text names the inputs as they were given, behind who is slow
 			if form == "--json" {
 				return s
 			}
-			_, rest, _ := strings.Cut(s, "\n")
-			return rest
+			slow, rest, found := strings.Cut(s, "\n4 ranks of ")
+			if !found {
+				t.Fatalf("no line says how many ranks there are: %s", s)
+			}
+			return slow[:strings.LastIndex(slow, "\n")+1] + rest
 		}
 		for range 3 {
 			files = append(files[1:], files[0])
@@ -349,6 +352,31 @@ func TestArchivesAsTables(t *testing.T) {
 		}
 		if got := call("query", sql, filepath.Join(dir, in)); got != asked {
 			t.Errorf("%s: %s, want %s", in, got, asked)
+		}
+	}
+}
+
+func writeFile(t testing.TB, name string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOneNameTwice: an archive may hold two members of one name, whose ranks their content tells.
+func TestOneNameTwice(t *testing.T) {
+	var list []member
+	for _, m := range jobMembers(t)[4:] {
+		list = append(list, member{"rank.json", m.text})
+	}
+	for name, archive := range map[string][]byte{"a.zip": zipOf(t, list), "a.tar": tarOf(t, list)} {
+		in, out := filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), "out.pftrace")
+		writeFile(t, in, archive)
+		for _, args := range [][]string{{"report", "-i", in}, {"run", "-i", in, "-o", out}, {"advise", in}, {"query", "select count(*) from runs", in}} {
+			var stdout, stderr strings.Builder
+			if status := run(append([]string{"overlay"}, args...), strings.NewReader(""), &stdout, &stderr); status != 0 {
+				t.Errorf("%s: status %d: %s", strings.Join(args, " "), status, stderr.String())
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"overlay/internal/overlay"
 	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/perfettotext"
 )
 
 // The viewer itself cannot be had here, so this page stands in for it: rows of slices from left to right in the colours that the
@@ -108,7 +109,7 @@ func jobPage(im *perfetto.Imported, width int) string {
 .r,.s{position:absolute;height:%dpx;line-height:%dpx;overflow:hidden;white-space:nowrap}.r{left:4px;width:%dpx}.s{text-align:center;box-shadow:inset -1px 0 #fff8}svg{position:absolute;left:0;top:0}</style>`, width, line-1, line-1, label-8)
 	y := 4
 	place := map[int32][2]float64{}
-	for _, t := range im.Rows() {
+	for _, t := range perfettotext.Rows(im) {
 		tr := &im.Tracks[t]
 		up := tr.Parent
 		if !(tr.Name == overlay.TrackRoot || up >= 0 && (im.Tracks[up].Name == overlay.TrackRanks || im.Tracks[up].Name == overlay.TrackSteps) || tr.Name == overlay.TrackRanks || tr.Name == overlay.TrackSteps) {

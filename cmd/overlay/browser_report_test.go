@@ -21,7 +21,7 @@ f.onload = async () => {
   w.addEventListener('securitypolicyviolation', e => errors.push(e.blockedURI));
   const shown = e => e.getClientRects().length > 0;
   const cut = all('.label, td, th, h1, h2, h3, p, li, .scroll, .plot, .key span').filter(e => shown(e) && e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1).map(text);
-  const ticks = all('.tick').map(e => e.getBoundingClientRect());
+  const ticks = all('.tick').filter(shown).map(e => e.getBoundingClientRect());
   ticks.forEach((r, i) => { if (r.left < 0 || r.right > d.documentElement.clientWidth + 1 || i > 0 && r.left < ticks[i - 1].right) cut.push('tick ' + i); });
   const bare = all('td.n').filter(e => {
     const s = e.textContent, head = e.closest('table').rows[0].cells[e.cellIndex].textContent;
@@ -33,16 +33,36 @@ f.onload = async () => {
   const table = head.closest('table'), column = head.cellIndex;
   const calls = () => [...table.tBodies[0].rows].map(r => Number(r.cells[column].dataset.v));
   const before = calls();
-  head.click();
+  const button = head.querySelector('button');
+  button.focus();
+  if (d.activeElement !== button) errors.push('a head takes no focus');
+  button.click();
   const down = calls();
-  head.click();
+  if (head.getAttribute('aria-sort') !== 'descending') errors.push('a head does not say how it sorts');
+  button.click();
   const up = calls();
+  const links = all('nav a');
+  if (all('section[id]').length > 3 && links.length !== all('section[id] > h2').length) errors.push(links.length + ' links to sections');
+  for (const a of links) if (!d.getElementById(a.hash.slice(1))) errors.push('no section ' + a.hash);
+  const key = (e, k) => { e.focus(); e.dispatchEvent(new w.KeyboardEvent('keydown', {key: k})); };
+  const hint = d.querySelector('.hint');
+  for (const box of all('tbody').filter(b => b.querySelector('[title]'))) {
+    key(box, 'ArrowDown');
+    if (d.activeElement !== box || hint.hidden || hint.textContent !== box.querySelector('[title]').title) errors.push('no names by keyboard');
+  }
+  key(d.querySelector('.bar'), 'ArrowRight');
+  if (hint.textContent !== d.querySelector('.bar [title]').title) errors.push('a bar says nothing by keyboard');
+  key(d.querySelector('.bar'), 'Escape');
+  d.querySelector('.bar [title]').dispatchEvent(new w.MouseEvent('click', {bubbles: true}));
+  if (hint.hidden) errors.push('a bar says nothing where it is touched');
   let tip = '';
   const time = d.querySelector('.time[data-tips]');
   if (time) {
     const box = d.querySelector('.marks').getBoundingClientRect();
     time.dispatchEvent(new w.MouseEvent('mousemove', {clientX: box.left + box.width / 2, clientY: box.top + 5}));
     tip = d.querySelector('.tip').textContent;
+    key(time, 'ArrowRight');
+    if (d.querySelector('.tip').textContent === tip) errors.push('curves say nothing by keyboard');
   }
   await new Promise(r => setTimeout(r, 300));
   const first = all('.findings, #window').map(e => Math.round(e.getBoundingClientRect().bottom + w.scrollY));
@@ -77,13 +97,13 @@ func TestBrowserReport(t *testing.T) {
 	}
 	for _, input := range append(inputs, slim) {
 		page := pageOf(t, input)
-		for _, width := range []int{1300, 700} {
+		for _, width := range []int{1300, 700, 400} {
 			t.Run(fmt.Sprintf("%s at %d", filepath.Base(input), width), func(t *testing.T) {
 				var got seenPage
 				s := servePage(t, false, fmt.Sprintf(reportProbe, width), map[string][]byte{"/report.html": page}, "")
 				s.browse(t, browser, s.URL, &got)
 				got.check(t, input == corpus.Demo(t))
-				if width == 1300 && len(got.First) > 0 && got.First[0] > 420 {
+				if width == 1300 && len(got.First) > 0 && got.First[0] > 440 { // of 735; the sentence of what recording costs may take a line more
 					t.Errorf("the findings end at %d px: they belong on the first screen", got.First[0])
 				}
 			})

@@ -1,12 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
-	"overlay/internal/frompftrace"
+	"github.com/urfave/cli/v2"
+
+	"overlay/internal/fromxplane"
+	"overlay/internal/inputs"
 	"overlay/internal/kineto"
 	"overlay/internal/perfetto"
 	"overlay/internal/report"
@@ -15,44 +18,54 @@ import (
 
 // check says what a file holds, or lists the ranks of a job. Of a file: a .pftrace by our own reader of that format, everything else as a Kineto trace.
 func (j *job) check() error {
-	f, err := find(j.files)
+	f, err := inputs.Find(j.opts.inputs)
 	if err != nil {
 		return err
 	}
-	if f.many(j.opts.maxExpand) {
+	if f.Many(j.opts.maxExpand) {
 		return j.checkJob(f)
 	}
 	if j.opts.capture > 1 {
 		return &usageError{fmt.Sprintf("--capture %d of 1: this is one trace", j.opts.capture), j.opts.command}
 	}
-	name := f.traces[0].path
-	in, o, err := j.open(name)
+	name := f.Files[0].Path
+	in, err := j.in.Open(name)
 	if err != nil {
 		return err
 	}
-	if kineto.IsPerfetto(in.bytes) {
-		return j.checkPerfettoFile(inputName(name), in)
+	if kineto.IsPerfetto(in.Bytes) && !fromxplane.Is(in.Bytes) && j.opts.process == "" {
+		err = j.checkPerfettoFile(inputs.Name(name), in)
+	} else {
+		err = j.checkKineto(name, in)
 	}
-	return j.checkKineto(name, in, o)
+	if f.Split(0, err) {
+		return j.checkJob(f)
+	}
+	return err
 }
 
-func (j *job) checkPerfettoFile(name string, in *input) error {
-	if in.cut {
+func (j *job) checkPerfettoFile(name string, in *inputs.Input) error {
+	if in.Cut {
 		return j.checkBroken(name, in, errors.New("the compressed data is cut: this is no whole trace"))
 	}
 	j.stages.start("parsing")
-	im, err := perfetto.Parse(in.bytes)
+	im, err := perfetto.Parse(in.Bytes)
 	if err != nil {
 		return j.checkBroken(name, in, err)
 	}
 	j.stages.start("checking")
-	c := checkPerfetto(name, in.size, im)
+	c := checkPerfetto(name, in.Size, im)
 	if j.opts.strict && len(c.Problems) > 0 {
 		first := sortedKeys(c.Problems)[0]
 		return fmt.Errorf("%s: %s, the first is %s (%d times); run without --strict to see all",
 			name, tables.Counted(len(c.Problems), "kind")+" of problems", first, c.Problems[first])
 	}
-	c.Profiler = j.profilerSurvey(name, in)
+	several := (*kineto.Several)(nil)
+	if c.Profiler, err = profilerSurvey(j.in, name, in); inputs.IsTooMuch(err) || errors.As(err, &several) {
+		return err
+	} else if err != nil {
+		c.Refused = strings.TrimPrefix(err.Error(), name+": ")
+	}
 	j.result = c.writeText
 	if j.opts.json {
 		j.result = func(w io.Writer) error { return writeJSON(w, c) }
@@ -61,13 +74,15 @@ func (j *job) checkPerfettoFile(name string, in *input) error {
 }
 
 // checkBroken says what can be used of a .pftrace that a viewer would not open: the end may be missing.
-func (j *job) checkBroken(name string, in *input, broken error) error {
-	s := j.profilerSurvey(name, in)
-	if s == nil || j.opts.strict {
+func (j *job) checkBroken(name string, in *inputs.Input, broken error) error {
+	s, err := profilerSurvey(j.in, name, in)
+	if err != nil || j.opts.strict {
 		return fmt.Errorf("%s: %w", name, broken)
 	}
 	if j.opts.json {
-		j.result = func(w io.Writer) error { return writeJSON(w, kinetoCheck{"overlay-check/1", name, "perfetto", *s}) }
+		j.result = func(w io.Writer) error {
+			return writeJSON(w, kinetoCheck{"overlay-check/1", name, "perfetto", *s, nil})
+		}
 		return nil
 	}
 	j.result = func(w io.Writer) error {
@@ -79,22 +94,29 @@ func (j *job) checkBroken(name string, in *input, broken error) error {
 	return nil
 }
 
-// profilerSurvey is what a .pftrace holds when it is read to be analysed; nil when it holds nothing of that.
-func (j *job) profilerSurvey(name string, in *input) *kineto.Survey {
-	text := newSpool(roomFor(j.memory))
-	tr, err := frompftrace.Parse(in.bytes, name, kineto.Options{MaxExpand: j.opts.maxExpand, Cut: in.cut}, text)
+// profilerSurvey is what a .pftrace holds when it is read to be analysed.
+func profilerSurvey(r *inputs.Reader, name string, in *inputs.Input) (*kineto.Survey, error) {
+	tr, err := r.Profiled(name, in)
 	if err != nil {
-		text.drop()
-		return nil
+		return nil, err
 	}
 	s := kineto.Inspect(tr)
-	return &s
+	return &s, nil
 }
 
-// writeJSON writes an indented JSON document.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+func (p *program) checkCommand() *cli.Command {
+	takes := groups{inputFlag("the trace to look at, `FILE`, folder, archive (tar, zip) or - for standard input, also without the flag"), captureFlags(), jsonFlags(), generalFlags()}
+	return &cli.Command{Name: "check", Usage: "say what a trace holds and what is wrong with it", ArgsUsage: "[-i] FILE|FOLDER… [flags]", Flags: takes.flags(),
+		Description: `
+Reads a trace of any kind and prints what is in it, what was repaired, and what the analysis will miss. Of a
+folder, a quoted pattern, an archive (tar, zip) or several files it lists the ranks: how each is known, what it recorded
+and when, and which ranks of the job have no trace.
+
+Examples:
+  overlay check trace.json.gz
+  overlay check overlaid.pftrace --json
+  overlay check traces/
+  overlay check 'traces/rank*.json.gz'
+  overlay check traces.tar.gz --json`,
+		Action: p.action(takes, inputFiles, (*flagReader).needInput, (*job).check)}
 }

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"overlay/internal/inputs"
 	"overlay/internal/kineto"
 	"overlay/internal/ranks/roster"
 	"overlay/internal/report"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 )
 
 // jobCheck is the JSON form of `check` for the traces of a job.
@@ -53,10 +53,10 @@ type leftCheck struct {
 
 // checkJob lists the ranks of a job. When they are not those of one job it lists what was read and says why, and the
 // command fails.
-func (j *job) checkJob(f *found) error {
+func (j *job) checkJob(f *inputs.Found) error {
 	j.stages.start("reading ranks")
-	all := eachTrace(j, f, func(_ string, tr *trace.Trace) (string, error) {
-		generation, _ := kineto.Generation(tr)
+	all := inputs.Each(j.in, f, inputs.How{}, func(x *inputs.Item) (string, error) {
+		generation, _ := kineto.Generation(x.Trace)
 		return generation, nil
 	})
 	r, err := roster.Make(all.Entries, roster.Options{Capture: j.opts.capture, Strict: j.opts.strict})
@@ -75,8 +75,8 @@ func (j *job) checkJob(f *found) error {
 	return nil
 }
 
-func newJobCheck(f *found, all *ranked[string], r *roster.Roster, err error) *jobCheck {
-	c := &jobCheck{Schema: "overlay-check/1", File: f.shown, Format: "job", Ranks: []rankCheck{}, Missing: []int64{}, Ignored: []leftCheck{}, Notes: []string{}, Other: f.other}
+func newJobCheck(f *inputs.Found, all *inputs.Made[string], r *roster.Roster, err error) *jobCheck {
+	c := &jobCheck{Schema: "overlay-check/1", File: f.Shown, Format: "job", Ranks: []rankCheck{}, Missing: []int64{}, Ignored: []leftCheck{}, Notes: []string{}, Other: f.Other}
 	if err != nil {
 		c.Problem = err.Error()
 		for i := range all.Entries {

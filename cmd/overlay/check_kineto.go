@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"overlay/internal/clock"
+	"overlay/internal/inputs"
 	"overlay/internal/kineto"
 	"overlay/internal/report"
 	"overlay/internal/tables"
@@ -19,43 +21,35 @@ type kinetoCheck struct {
 	File   string `json:"file"`
 	Format string `json:"format"`
 	kineto.Survey
+	Clock []report.Clock `json:"clock,omitempty"`
 }
 
 // checkKineto says what a profiler trace holds.
-func (j *job) checkKineto(name string, in *input, o kineto.Options) error {
+func (j *job) checkKineto(name string, in *inputs.Input) error {
 	j.stages.start("parsing")
-	tr, err := decode(name, in, o, roomFor(j.memory))
+	tr, err := j.in.Decode(name, in)
 	if err != nil {
 		return err
 	}
 	j.stages.start("checking")
 	s := kineto.Inspect(tr)
+	clocks := report.ClocksOf(clock.Solve(tr))
 	if j.opts.json {
-		j.result = func(w io.Writer) error { return writeJSON(w, kinetoCheck{"overlay-check/1", name, "kineto", s}) }
+		j.result = func(w io.Writer) error {
+			return writeJSON(w, kinetoCheck{"overlay-check/1", name, "kineto", s, clocks})
+		}
 		return nil
 	}
 	j.result = func(w io.Writer) error {
 		out := stickyWriter{w: w}
 		fmt.Fprintf(&out, "%s: profiler trace\n", report.Plain(name))
 		writeSurvey(&out, &s)
+		for i := range clocks {
+			fmt.Fprintf(&out, "clock       %s\n", clocks[i].Corrected(s.Start))
+		}
 		return out.err
 	}
 	return nil
-}
-
-// stickyWriter keeps the first error, for text written by many calls.
-type stickyWriter struct {
-	w   io.Writer
-	err error
-}
-
-func (s *stickyWriter) Write(b []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
-	}
-	var n int
-	n, s.err = s.w.Write(b)
-	return n, s.err
 }
 
 // maxCategories is how many categories are listed.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 
 	"overlay/internal/kineto"
@@ -33,7 +31,8 @@ type perfettoCheck struct {
 	Attrs     []perfettoAttr `json:"attributes"`
 	Problems  map[string]int `json:"problems"`
 
-	Profiler *kineto.Survey `json:"profiler,omitempty"` // read to be analysed
+	Profiler *kineto.Survey `json:"profiler,omitempty"`         // read to be analysed
+	Refused  string         `json:"profiler_refused,omitempty"` // why it cannot be analysed
 }
 
 // perfettoPath is the track of segments, added up.
@@ -155,21 +154,18 @@ func (c *perfettoCheck) writeText(w io.Writer) error {
 	for _, name := range sortedKeys(c.Problems) {
 		fmt.Fprintf(t, "problem\t%s: %s\n", name, tables.Grouped(int64(c.Problems[name])))
 	}
-	if err := t.Flush(); err != nil || c.Profiler == nil {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	out := stickyWriter{w: w}
+	switch {
+	case c.Refused != "":
+		fmt.Fprintf(&out, "\ncannot be analysed: %s\n", report.Plain(c.Refused))
+		return out.err
+	case c.Profiler == nil:
+		return nil
+	}
 	fmt.Fprintln(&out, "\nread to be analysed")
 	writeSurvey(&out, c.Profiler)
 	return out.err
-}
-
-// sortedKeys gives the keys of a count in a stable order.
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

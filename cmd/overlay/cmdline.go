@@ -1,11 +1,13 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"overlay/internal/report"
+	"overlay/internal/inputs"
+	"overlay/internal/nearest"
 )
 
 // commandLine checks the name of the command and puts its flags before its file names, because the flag library stops
@@ -58,12 +60,12 @@ func visibleCommands(app *cli.App) (names []string) {
 func unknownCommand(app *cli.App, name string) error {
 	msg := "no command " + quote(name)
 	if strings.ContainsAny(name, "./") {
-		if word, ok := shellWord(name); ok {
+		if word, ok := inputs.ShellWord(name); ok {
 			msg += "; to analyse a file: overlay run -i " + word
 		}
 		return &usageError{msg: msg}
 	}
-	if near := nearest(name, visibleCommands(app)); near != "" {
+	if near := nearest.Name(name, visibleCommands(app)); near != "" {
 		msg += " (did you mean " + quote(near) + "?)"
 	}
 	return &usageError{msg: msg}
@@ -98,20 +100,18 @@ func flagsFirst(c *cli.Command, args []string) ([]string, error) {
 					return nil, &usageError{"flag " + a + " needs a value before " + args[i], c.Name}
 				}
 				flags = append(flags, args[i])
+				for a == "--against" && !isNumber(args[i]) && i+1 < len(args) && (len(args[i+1]) < 2 || args[i+1][0] != '-') { // all runs of the second side
+					i++
+					flags = append(flags, a, args[i])
+				}
 			}
 		}
 	}
 	return append(append(flags, "--"), files...), nil
 }
 
-// shellWord is a file name as it can be pasted into a shell; false when it cannot be shown.
-func shellWord(name string) (string, bool) {
-	const harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%"
-	if strings.HasPrefix(name, "-") {
-		name = "./" + name // else it would be a flag
-	}
-	if strings.Trim(name, harmless) != "" {
-		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
-	}
-	return name, report.Plain(name) == name
+// isNumber reports whether an argument is that of a step.
+func isNumber(arg string) bool {
+	_, err := strconv.Atoi(arg)
+	return err == nil
 }

@@ -38,7 +38,15 @@ func (j *job) printCompletion() error {
 	case "zsh":
 		return j.print(zshCompletion)
 	case "fish":
-		text, err := j.app().ToFishCompletion()
+		app := j.app()
+		for _, c := range app.Commands {
+			for i, f := range c.Flags {
+				if f, ok := f.(*pathFlag); ok { // the library asks its own types whether they take files
+					c.Flags[i] = f.libraryFlag
+				}
+			}
+		}
+		text, err := app.ToFishCompletion()
 		if err != nil {
 			return err
 		}

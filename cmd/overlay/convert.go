@@ -4,14 +4,10 @@ import (
 	"fmt"
 	"io"
 
-	"overlay/internal/overlay"
-	"overlay/internal/overlay/chromejson"
-	"overlay/internal/overlay/pftrace"
-	"overlay/internal/pgzip"
+	"github.com/urfave/cli/v2"
+
 	"overlay/internal/pipeline"
-	"overlay/internal/report"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 )
 
 func checkConvert(r *flagReader, o *options) {
@@ -29,7 +25,7 @@ func (j *job) convert() error {
 	if err != nil {
 		return err
 	}
-	tr, err := j.loadAny(j.opts.input)
+	tr, err := j.in.LoadAny(j.opts.input)
 	if err != nil {
 		return err
 	}
@@ -45,132 +41,14 @@ func (j *job) convert() error {
 	return nil
 }
 
-// createOutput prepares the output of -o; when that is standard output, results go to standard error.
-func (j *job) createOutput() (*output, error) {
-	if isStdout(j.opts.output) {
-		j.resultTo = j.stderr
-	}
-	return j.outs.create(j.opts.output)
-}
+func (p *program) convertCommand() *cli.Command {
+	takes := groups{inputFlags(), outputFlags("required"), generalFlags()}
+	return &cli.Command{Name: "convert", Usage: "change the format, draw nothing", ArgsUsage: "[-i] FILE -o FILE [flags]", Flags: takes.flags(),
+		Description: `
+Writes the trace in another format without analysis. To Chrome JSON every event is copied byte for byte.
 
-// write writes a picture in the format of -o.
-func (j *job) write(out *output, p pipeline.Picture) (written, error) {
-	j.stages.start("writing")
-	var w io.Writer = out
-	var z *pgzip.Writer
-	if j.opts.compress {
-		var err error
-		if z, err = pgzip.NewWriter(out, j.gzipLevel()); err != nil {
-			return written{}, err
-		}
-		w = z
-	}
-	st, err := j.writeFormat(w, p)
-	if err == nil && z != nil {
-		err = z.Close()
-	}
-	if out.err != nil {
-		err = out.err // the writers wrap it, which says nothing more
-	}
-	return st, err
-}
-
-// gzipLevel trades size for time. A slim trace is made to be sent: it takes the best.
-func (j *job) gzipLevel() int {
-	if j.opts.onlyCritical {
-		return 9
-	}
-	return 8
-}
-
-func (j *job) writeFormat(w io.Writer, p pipeline.Picture) (written, error) {
-	format := pipeline.Perfetto
-	if j.opts.chrome {
-		format = pipeline.Chrome
-	}
-	st, err := p.Write(w, format)
-	var out written
-	if st.Chrome != nil {
-		out = writtenChrome(st.Chrome)
-	} else {
-		out = writtenPerfetto(st.Perfetto)
-	}
-	if p.Drawing != nil {
-		out.repair(p.Drawing.EarlierRemoved, "earlier_overlay_removed")
-		if flowNames[j.opts.flows] == overlay.FlowsCritical {
-			out.note(p.Drawing.LeftOut, "edge", "of the path without an arrow, so that a click stays quick in the viewer (--flows all draws them)")
-		}
-	}
-	return out, err
-}
-
-// written is what the summary says of an output.
-type written struct {
-	drawn string // as in "1,234 slices, 56 arrows"
-	notes []string
-}
-
-func (w *written) note(n int, noun, what string) {
-	if n > 0 {
-		w.notes = append(w.notes, tables.Counted(n, noun)+" "+what)
-	}
-}
-
-// repair is something that was mended while drawing, in the words of repairs while reading.
-func (w *written) repair(n int, reason string) {
-	if n > 0 {
-		w.notes = append(w.notes, fmt.Sprintf("repaired %s: %s", reason, tables.Grouped(int64(n))))
-	}
-}
-
-func writtenPerfetto(st *pftrace.Stats) written {
-	w := written{drawn: tables.Counted(st.Slices, "slice") + ", " + tables.Counted(st.Flows, "arrow") + " of the input, " + tables.Counted(st.Arrows, "arrow") + " of the path"}
-	w.note(st.Lanes, "row", "added for slices that overlap without nesting")
-	w.note(st.Unclosed, "event", "without an end, drawn to the end of the row")
-	w.note(st.Unopened, "event", "without a begin, drawn as instants")
-	w.note(st.Unbound, "flow event", "without a slice to bind to, not drawn")
-	w.note(st.Negative, "event", "before time 0, not drawn")
-	for _, ph := range sortedKeys(st.NotDrawn) {
-		if ph != 0 {
-			w.note(st.NotDrawn[ph], "event", "of phase "+string(rune(ph))+", not drawn")
-		} else {
-			w.note(st.NotDrawn[ph], "element", "that is no event, not drawn")
-		}
-	}
-	return w
-}
-
-func writtenChrome(st *chromejson.Stats) written {
-	w := written{drawn: tables.Counted(st.Events, "event") + " copied, " + tables.Counted(st.Slices, "slice") + " and " + tables.Counted(st.Arrows, "arrow") + " added"}
-	w.note(st.Reencoded, "event", "that were no valid JSON, mended")
-	w.repair(st.Renumbered, "id_renumbered")
-	w.note(st.MarksLost, "event", "whose args are no object, not marked")
-	w.note(st.StandIns, "arrow", "drawn at the row Path segments: in JSON no time binds them to their slices")
-	w.note(st.Unbindable, "arrow", "that the viewer would bind to other slices, left out")
-	return w
-}
-
-// repairLines says what was mended while reading.
-func repairLines(tr *trace.Trace) []string {
-	var lines []string
-	for _, r := range tr.Repairs {
-		line := fmt.Sprintf("repaired %s: %s", r.Reason, tables.Grouped(int64(r.Count)))
-		if len(r.First) > 0 {
-			line += fmt.Sprintf(", the first at byte %d", r.First[0])
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// writeLines writes a line and lists of further ones, indented.
-func writeLines(w io.Writer, first string, lists ...[]string) error {
-	first = report.Plain(first)
-	for _, list := range lists {
-		for _, line := range list {
-			first += "\n  " + report.Plain(line)
-		}
-	}
-	_, err := io.WriteString(w, first+"\n")
-	return err
+Examples:
+  overlay convert -i trace.json.gz -o trace.pftrace
+  overlay convert -i trace.json.zst -o trace.json.gz`,
+		Action: p.action(takes, inputFiles, checkConvert, (*job).convert)}
 }

@@ -8,6 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
+	"overlay/internal/inputs"
+	"overlay/internal/kineto"
 	"overlay/internal/pipeline"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
@@ -16,14 +20,15 @@ import (
 	"overlay/internal/whatif"
 )
 
-// checkDiff checks that there are two traces, or one of which two steps are compared.
+// checkDiff checks that there are two traces, or several runs of each side, or one trace of which two steps are compared.
 func checkDiff(r *flagReader, o *options) {
 	switch got := r.NArg(); {
 	case got == 0:
 		r.problem("no file given: two traces, or one whose steps are to be compared")
-	case got > 2:
-		r.problem("argument %s is too many", quote(r.Args().Get(2)))
-	case got == 2 && o.against >= 0:
+	case len(o.afters) > 0:
+	case got > 2 && o.against < 0:
+		r.problem("argument %s is too many: of several runs those of the second side stand behind --against", quote(r.Args().Get(2)))
+	case got >= 2 && o.against >= 0:
 		r.problem("--against compares within one trace: leave out the second one")
 	case got == 1 && o.method != "exact":
 		r.problem("steps of one trace are compared on its exact path: leave out --method %s", o.method)
@@ -36,10 +41,16 @@ func checkDiff(r *flagReader, o *options) {
 
 // diff compares two traces, or two jobs, analysed in the same way.
 func (j *job) diff() error {
+	if len(j.opts.afters) > 0 {
+		before := len(j.files)
+		if j.files = append(j.files, j.opts.afters...); len(j.files) > 2 {
+			return j.diffRuns(before)
+		}
+	}
 	if len(j.files) == 1 {
 		return j.diffSteps()
 	}
-	pair, jobs, err := j.sides()
+	pair, jobs, err := j.opts.sides(j.files)
 	if err != nil {
 		return err
 	}
@@ -52,12 +63,60 @@ func (j *job) diff() error {
 	var works map[whatif.Work]whatif.Done // of the first
 	var window int64
 	var explained whatif.Explanation
-	err = pipeline.Each(len(j.files), j.pipeline(), func(i int) (*trace.Trace, error) { return j.load(j.files[i]) }, func(i int, r *pipeline.Run) error {
-		sides[i] = j.report(j.files[i], r, math.MaxInt) // a hotspot of one side may be last on the other
+	var done [2]*report.Done
+	var same report.Comparable
+	err = pipeline.Each(len(j.files), j.pipeline(), func(i int) (*trace.Trace, error) { return j.in.Load(j.files[i]) }, func(i int, r *pipeline.Run) error {
+		sides[i] = r.Report(j.opts.reportSource(j.files[i], math.MaxInt)) // a hotspot of one side may be last on the other
+		done[i] = report.DoneIn(r.Trace)
 		if i == 0 {
 			works, window = r.Works()
-		} else {
+		} else if same = report.CompareDone(done[0], done[1]); same.Same {
 			explained = r.Explain(works, window)
+		}
+		return nil
+	})
+	if several := (*kineto.Several)(nil); errors.As(err, &several) && !jobs && j.opts.process == "" {
+		a, b := j.in.Many(pair[0]), j.in.Many(pair[1])
+		if a && b {
+			_, err = j.diffJobs(pair)
+		}
+		return err
+	}
+	if side := (*pipeline.Error)(nil); errors.As(err, &side) {
+		return fmt.Errorf("%s: %w", j.files[side.Index], err)
+	}
+	if err != nil {
+		return err
+	}
+	if !same.Same {
+		return j.unlike(sides[1].Input.Name, same, j.files[0], j.files[1])
+	}
+	d := report.Compare(sides[0], sides[1])
+	d.Compared(done[0], done[1], same)
+	d.Explain(&explained)
+	return j.showDifference(ofTraces(d, j.files[0], j.files[1]))
+}
+
+// diffRuns compares several runs a side, of which the first ones of the files are those before. Each has to do the work of the first.
+func (j *job) diffRuns(before int) error {
+	sides := make([]*report.Report, len(j.files))
+	var done [2]*report.Done
+	var same report.Comparable
+	unlike := 0
+	err := pipeline.Each(len(j.files), j.pipeline(), func(i int) (*trace.Trace, error) { return j.in.Load(j.files[i]) }, func(i int, r *pipeline.Run) error {
+		sides[i] = r.Report(j.opts.reportSource(j.files[i], math.MaxInt))
+		d := report.DoneIn(r.Trace)
+		if i == 0 {
+			done[0] = d
+			return nil
+		}
+		if c := report.CompareDone(done[0], d); i == before || unlike == 0 && !c.Same {
+			if same = c; !c.Same {
+				unlike = i
+			}
+		}
+		if i == before {
+			done[1] = d
 		}
 		return nil
 	})
@@ -67,32 +126,42 @@ func (j *job) diff() error {
 	if err != nil {
 		return err
 	}
-	d := report.Compare(sides[0], sides[1])
-	d.Explain(&explained)
-	return j.showDifference(ofTraces(d, j.files[0], j.files[1]))
+	if unlike > 0 {
+		return j.unlike(sides[unlike].Input.Name, same, j.files[0], j.files[unlike])
+	}
+	d := report.CompareRuns(sides[:before], sides[before:])
+	d.Compared(done[0], done[1], same)
+	return j.showDifference(ofTraces(d, "runs before", "runs after"))
+}
+
+// unlike ends a comparison of traces that do not do the same work.
+func (j *job) unlike(after string, same report.Comparable, a, b string) error {
+	if j.opts.markdown {
+		j.result = func(w io.Writer) error { return page.CommentUnlike(w, after, same) }
+	}
+	j.verdict = fmt.Errorf("%w: %s and %s: %s; compare runs of one program", errUnlike, a, b, same.Why)
+	return nil
 }
 
 // diffSteps compares two steps of one trace.
 func (j *job) diffSteps() error {
-	f, err := findRanks(j.files)
+	of, against := j.opts.step, j.opts.against
+	if j.opts.step = against; of < 0 {
+		j.opts.step = -1
+	}
+	s, err := j.subject(j.files)
 	if err != nil {
 		return err
 	}
-	if f.many(j.opts.maxExpand) {
-		only, err := j.diffJobSteps(f)
-		if err != nil || only == "" {
-			return err
-		}
-		f.traces = []traceFile{{path: only, member: only}}
+	if s.job != nil {
+		return j.diffJobSteps(s, of, against)
 	}
-	if j.files[0], err = f.one(); err != nil {
-		return err
-	}
-	tr, err := j.load(j.files[0])
+	j.files[0] = s.name
+	tr, err := j.in.Load(s.name)
 	if err != nil {
 		return err
 	}
-	c := pipeline.StepChoice{Annotation: j.opts.annotation, Of: j.opts.step, Against: j.opts.against}
+	c := pipeline.StepChoice{Annotation: j.opts.annotation, Of: of, Against: against}
 	if j.opts.instance != "" {
 		c.Of, _ = strconv.Atoi(j.opts.instance) // checkDiff has checked it
 	}
@@ -100,11 +169,11 @@ func (j *job) diffSteps() error {
 	o.Link.Step, o.Link.Annotation, o.Link.Instance = "", "", ""
 	r, err := pipeline.Solve(tr, o, false)
 	if err != nil {
-		return fmt.Errorf("%s: %w", inputName(j.files[0]), err)
+		return fmt.Errorf("%s: %w", inputs.Name(j.files[0]), err)
 	}
-	d, err := r.CompareSteps(report.Source{Name: inputName(j.files[0]), Version: version, Top: math.MaxInt}, c)
+	d, err := r.CompareSteps(report.Source{Name: inputs.Name(j.files[0]), Version: version, Top: math.MaxInt}, c)
 	if err != nil {
-		return fmt.Errorf("%s: %w", inputName(j.files[0]), err)
+		return fmt.Errorf("%s: %w", inputs.Name(j.files[0]), err)
 	}
 	return j.showDifference(ofTraces(d, d.Steps.Before.Name, d.Steps.After.Name))
 }
@@ -112,14 +181,20 @@ func (j *job) diffSteps() error {
 // difference is one of two traces or of two jobs, as it can be printed and drawn.
 type difference struct {
 	slower              float64 // percent
-	before, after       string  // what the verdict calls its sides
+	gate                func(limit float64) (report.Gate, string)
+	of                  string // what is compared of the two, where it is not all
+	before, after       string // what the verdict calls its sides
 	page, picture, json func(w io.Writer) error
 	markdown            func(w io.Writer, changes int) error
 	text                func(w io.Writer, o report.TextOptions, changes int) error
 }
 
 func ofTraces(d *report.Difference, before, after string) *difference {
-	return &difference{slower: d.Slower, before: before, after: after, json: d.WriteJSON, text: d.WriteText,
+	of := ""
+	if len(d.PerStep) > 0 {
+		of = "a step of "
+	}
+	return &difference{slower: d.Slower, gate: d.Gate, of: of, before: before, after: after, json: d.WriteJSON, text: d.WriteText,
 		page:     func(w io.Writer) error { return page.WriteDifference(w, d) },
 		picture:  func(w io.Writer) error { return page.DrawDifference(w, d) },
 		markdown: func(w io.Writer, n int) error { return page.CommentDifference(w, d, n) }}
@@ -127,8 +202,19 @@ func ofTraces(d *report.Difference, before, after string) *difference {
 
 // showDifference prints a difference, or writes it where the flags say.
 func (j *job) showDifference(d *difference) error {
-	if limit := j.opts.failIfSlower; limit >= 0 && d.slower > limit {
-		j.verdict = fmt.Errorf("%w: %s takes %s longer than %s, more than %s", errSlower, d.after, tables.FormatPercent(d.slower), d.before, tables.GivenPercent(limit))
+	if limit := j.opts.failIfSlower; limit >= 0 {
+		what := fmt.Sprintf("%s takes %s longer than %s", d.of+d.after, tables.FormatPercent(d.slower), d.of+d.before)
+		switch gate, why := d.gate(limit); {
+		case gate == report.Beyond:
+			j.verdict = fmt.Errorf("%w: %s, more than %s", errSlower, what, tables.GivenPercent(limit))
+		case gate == report.Unsure:
+			what += ", and whether that is more than " + tables.GivenPercent(limit) + " is open: " + why
+			if j.opts.failIfUnsure {
+				j.verdict = fmt.Errorf("%w: %s", errSlower, what)
+			} else if !j.opts.quiet { // a gate that lets something pass has to say why
+				fmt.Fprintln(j.stderr, "overlay: not sure:", report.Plain(what)+"; several runs a side would tell")
+			}
+		}
 	}
 	html, err := j.createReport(j.opts.html)
 	if err != nil {
@@ -151,10 +237,119 @@ func (j *job) showDifference(d *difference) error {
 	case j.opts.markdown:
 		j.result = func(w io.Writer) error { return d.markdown(w, changesListed) }
 	default:
-		j.result = func(w io.Writer) error { return d.text(w, j.textOptions(j.resultTo), changesListed) }
+		j.result = func(w io.Writer) error { return d.text(w, j.opts.textOptions(j.resultTo), changesListed) }
 	}
 	return nil
 }
 
 // changesListed is how many hotspots diff lists.
 const changesListed = 10
+
+func (p *program) diffCommand() *cli.Command {
+	takes := groups{methodFlags(), windowFlags(), againstFlags(), jsonFlags(), pageFlags(), diffFlags(), generalFlags()}
+	return &cli.Command{Name: "diff", Usage: "compare two traces, or two steps of one", ArgsUsage: "BEFORE AFTER | BEFORE… --against AFTER… | FILE [flags]", Flags: takes.flags(),
+		Description: `
+Analyses both traces in the same way and compares the reports: how long a step takes, without first ones that are
+much longer, and how much of that is noise; classes, hotspots. Windows without steps that hold another amount of work
+are compared by the time that the same work takes. Traces that do not do the same work are refused, with status 2.
+
+Several runs of each side say what differs from run to run: name those of the second side behind --against.
+--fail-if-slower PERCENT fails when the noise leaves no doubt, --fail-if-unsure also where it does.
+
+Of two folders, quoted patterns or archives with a trace for each rank of a job it compares the jobs: steps, classes,
+waits, and which stragglers came or went.
+
+Of one trace it compares two steps: --step N against --against N, the longest against the median of the others where
+they are left out. Both are parts of the one path of the trace, so that their lengths are those of the report's steps.
+With --annotation NAME they are its instances. Of one folder with a trace for each rank it compares two steps of the job.
+
+Examples:
+  overlay diff before.json.gz after.json.gz
+  overlay diff monday/ tuesday/
+  overlay diff before.json.gz after.json.gz --fail-if-slower 5
+  overlay diff before/*.json.gz --against after/*.json.gz --fail-if-slower 2
+  overlay diff before.json.gz after.json.gz --markdown --svg paths.svg > comment.md
+  overlay diff trace.json.gz
+  overlay diff trace.json.gz --step 7 --against 3
+  overlay diff trace.json.gz --annotation forward --instance 12
+  overlay diff traces/ --step 7`,
+		Action: p.action(takes, ownFiles, checkDiff, (*job).diff)}
+}
+
+// sides finds the traces of the two sides of a difference. It reports whether they are two jobs of many ranks; nothing is found where
+// both are one trace.
+func (o *options) sides(names []string) (sides [2]*inputs.Found, jobs bool, err error) {
+	for i := range sides {
+		f, err := inputs.FindRanks([]string{names[i]})
+		if err != nil {
+			return sides, false, err
+		}
+		sides[i] = f
+	}
+	a, b := sides[0].Many(o.maxExpand), sides[1].Many(o.maxExpand)
+	switch {
+	case a && b:
+		return sides, true, nil
+	case a != b && (len(sides[0].Files)+len(sides[0].Sets) > 1 || len(sides[1].Files)+len(sides[1].Sets) > 1):
+		one := 0
+		if a {
+			one = 1
+		}
+		return sides, false, fmt.Errorf("%s is one trace, and %s holds %s: compare a trace with a trace, or a job with a job", report.Plain(names[one]), report.Plain(names[1-one]),
+			tables.Counted(len(sides[1-one].Files)+len(sides[1-one].Sets), "trace"))
+	}
+	return sides, false, nil
+}
+
+// diffJobs compares two jobs. It reports false where one of them turns out to be a single trace.
+func (j *job) diffJobs(sides [2]*inputs.Found) (done bool, err error) {
+	var made [2]*report.JobReport
+	for i, f := range sides {
+		r, _, err := j.joinRanks(f)
+		if err != nil {
+			return false, err
+		}
+		if r == nil {
+			return false, nil
+		}
+		made[i] = report.NewJob(r.source)
+	}
+	d := report.CompareJobs(made[0], made[1])
+	if !d.Same.Same {
+		return true, j.unlike(d.After.Name, *d.Same, j.files[0], j.files[1])
+	}
+	return true, j.showDifference(ofJobs(d, j.files[0], j.files[1]))
+}
+
+// diffJobSteps compares two steps of one job, which was put together for the step to compare with, or for all where a step is not named.
+func (j *job) diffJobSteps(s *subject, of, against int) error {
+	var made [2]*report.JobReport
+	if made[0] = report.NewJob(s.job.source); of < 0 || against < 0 {
+		var err error
+		if of, against, err = made[0].ChooseSteps(of, against); err != nil {
+			return fmt.Errorf("%s: %w", s.found.Shown, err)
+		}
+		made[0] = nil
+	}
+	for i, step := range []int{against, of} {
+		if made[i] != nil {
+			continue
+		}
+		j.opts.step = step
+		r, _, err := j.joinRanks(s.found)
+		if err != nil {
+			return err
+		}
+		made[i] = report.NewJob(r.source)
+	}
+	d := report.CompareJobSteps(made[0], made[1])
+	names := d.Labels()
+	return j.showDifference(ofJobs(d, names[0], names[1]))
+}
+
+func ofJobs(d *report.JobDifference, before, after string) *difference {
+	return &difference{slower: d.Slower, gate: d.Gate, before: before, after: after, json: d.WriteJSON, text: d.WriteText,
+		page:     func(w io.Writer) error { return page.WriteJobDifference(w, d) },
+		picture:  func(w io.Writer) error { return page.DrawJobDifference(w, d) },
+		markdown: func(w io.Writer, n int) error { return page.CommentJobDifference(w, d, n) }}
+}

@@ -1,7 +1,8 @@
+//go:build !quick
+
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,20 +12,22 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/columns"
+	"overlay/internal/inputs"
 	"overlay/internal/par"
 	"overlay/internal/parquetfile"
 	"overlay/internal/pipeline"
+	"overlay/internal/ranks"
+	"overlay/internal/ranks/parts"
 	"overlay/internal/relations"
 	"overlay/internal/report"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 )
 
 func (p *program) exportCommand() *cli.Command {
 	takes := groups{inputFlag("the traces to read, `FILE`, folder, archive (tar, zip) or - for standard input, also without the flag"),
-		{[]cli.Flag{&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
-			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"}}, readOutput},
-		setFlags(),
+		{[]cli.Flag{writesFile(&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
+			Usage: "write below the folder `DIR`, one folder run=NAME/rank=N for each trace; others that are there stay"})}, readOutput},
+		setFlags(), graphFlags(),
 		{[]cli.Flag{&cli.StringFlag{Name: "tables", Category: filesGroup, Value: "trace",
 			Usage: "write `trace|summary`: every event and what is made from them, or the small summary by which overlay report and overlay run put the ranks of a job together"}},
 			func(r *flagReader, o *options) { o.tables = r.oneOf("tables", "trace", "summary") }},
@@ -36,7 +39,7 @@ func (p *program) exportCommand() *cli.Command {
 		Description: `
 Writes every event, the path, the dependencies and what is made from them as tables: one small folder for each trace,
 which engines read together. Running it again replaces that folder; a run that fails leaves nothing. Columns and recipes
-for many machines are in docs/export.md.
+for many machines are in docs/sql.md.
 
 Examples:
   overlay export -i trace.json.gz -o tables
@@ -66,7 +69,7 @@ func checkExport(r *flagReader, o *options) {
 
 // export writes the tables of all inputs. Nothing is in its place before all are written.
 func (j *job) export() error {
-	inputs, err := rankInputs(j.opts.inputs, j.opts.runName, j.opts.rank, j.opts.maxExpand)
+	f, err := inputs.Find(j.opts.inputs)
 	if err != nil {
 		return err
 	}
@@ -74,44 +77,102 @@ func (j *job) export() error {
 	if err != nil {
 		return err
 	}
-	var written exportTotal
+	written := exported{job: j, f: f, out: out}
+	write, noun, next := written.tables, "trace", nextOf(j.opts.output)
 	if j.opts.tables == "summary" {
-		if written, err = j.exportSummaries(inputs, out); err != nil || j.opts.quiet {
-			return err
-		}
-		j.result = func(w io.Writer) error {
-			return writeLines(w, fmt.Sprintf("wrote the summaries of %s, %s bytes to %s", tables.Counted(len(inputs), "rank"), tables.Grouped(written.bytes), j.opts.output), []string{reportOf(j.opts.output)})
-		}
-		return nil
+		write, noun, next = written.summaries, "rank", reportOf(j.opts.output)
 	}
-	err = j.eachTables(inputs, relations.Source{Args: j.opts.args}, func(i int, list []columns.Table) error {
-		part := partition(inputs[i].run, inputs[i].rank)
-		if err := j.checkOther(filepath.Join(j.opts.output, part), inputs[i]); err != nil {
-			return err
-		}
-		dir, err := out.part(part)
-		if err != nil {
-			return err
-		}
-		return written.write(dir, list, parquetfile.Options{Schema: relations.Schema, Version: version, Compat: j.opts.compat})
-	})
+	n, err := write()
 	if err != nil || j.opts.quiet {
 		return err
 	}
+	what := "the summaries of " + tables.Counted(n, noun) + ", "
+	if j.opts.tables != "summary" {
+		what = tables.Grouped(written.files) + " tables of " + tables.Counted(n, noun) + ", " + tables.Grouped(written.rows) + " rows, "
+	}
 	j.result = func(w io.Writer) error {
-		return writeLines(w, fmt.Sprintf("wrote %s tables of %s, %s rows, %s bytes to %s", tables.Grouped(written.files), tables.Counted(len(inputs), "trace"),
-			tables.Grouped(written.rows), tables.Grouped(written.bytes), j.opts.output), []string{nextOf(j.opts.output)})
+		return writeLines(w, "wrote "+what+tables.Grouped(written.bytes)+" bytes to "+j.opts.output, []string{next})
 	}
 	return nil
 }
 
+// tables writes the tables of each trace; of which rank they are is known when all are written.
+func (e *exported) tables() (int, error) {
+	named, drafts, err := eachSet(e.job, e.f, inputs.How{InTurn: true}, func(x *inputs.Item, r *pipeline.Run) (string, error) {
+		dir, err := e.out.draft()
+		if err != nil {
+			return "", err
+		}
+		return dir, e.write(dir, r.Tables(e.opts.source(x, nil)), parquetfile.Options{Schema: relations.Schema, Version: version, Compat: e.opts.compat})
+	})
+	for i := 0; i < len(named) && err == nil; i++ {
+		part := inputs.Partition(named[i].Run, named[i].Rank)
+		if err = e.checkOther(filepath.Join(e.opts.output, part), named[i].Path); err == nil {
+			err = e.out.part(part, drafts[i])
+		}
+	}
+	return len(named), err
+}
+
+// summaries writes of each trace what the other ranks of its job need to know.
+func (e *exported) summaries() (int, error) {
+	type summary struct {
+		*ranks.Summary
+		recorded bool
+	}
+	named, made, err := eachSet(e.job, e.f, inputs.How{InTurn: true}, func(x *inputs.Item, r *pipeline.Run) (summary, error) {
+		return summary{r.Summary(filepath.Base(x.Name)), r.Trace.Rank >= 0}, nil
+	})
+	for i := 0; i < len(named) && err == nil; i++ {
+		s := made[i].Summary
+		s.Rank, s.RankBy = ranks.Rank(named[i].Rank), "name"
+		if made[i].recorded {
+			s.RankBy = "recorded"
+		}
+		var dir string
+		if dir, err = e.out.draft(); err != nil {
+			break
+		}
+		if err = e.write(dir, parts.Tables(s), parquetfile.Options{Schema: parts.Schema, Version: version, Compat: e.opts.compat}); err == nil {
+			err = e.out.part(inputs.Partition(named[i].Run, named[i].Rank), dir)
+		}
+	}
+	return len(named), err
+}
+
+// eachSet solves traces one after the other, makes something of each, and finds out of which run and which rank each is.
+func eachSet[T any](j *job, f *inputs.Found, how inputs.How, use func(x *inputs.Item, r *pipeline.Run) (T, error)) ([]inputs.Set, []T, error) {
+	f.Sort()
+	made := inputs.Each(j.in, f, how, func(x *inputs.Item) (of T, err error) {
+		tr, err := inputs.Analysable(x.Name, x.Trace)
+		if err != nil {
+			return of, err
+		}
+		r, err := pipeline.Solve(tr, j.pipeline(), false)
+		if err != nil {
+			return of, fmt.Errorf("%s: %w", x.Name, err)
+		}
+		return use(x, r)
+	})
+	if made.Err != nil {
+		return nil, nil, made.Err
+	}
+	named, err := f.Name(made.Entries, made.File, j.opts.runName, j.opts.rank)
+	return named, made.Of, err
+}
+
+// source is what the tables of a trace are made of.
+func (o *options) source(x *inputs.Item, want func(string) bool) relations.Source {
+	return relations.Source{Args: o.args, Want: want, File: filepath.Base(x.Name), Format: x.Format, Version: version}
+}
+
 // checkOther refuses to replace the tables of another trace: two that do not say their rank would take each other's place.
-func (j *job) checkOther(dir string, in rankInput) error {
+func (e *exported) checkOther(dir, name string) error {
 	for _, form := range relations.Empty() {
 		if form.Name != "runs" {
 			continue
 		}
-		t, err := readTable(filepath.Join(dir, "runs.parquet"), form)
+		t, err := readTable(filepath.Join(dir, "runs.parquet"), form, relations.Schema)
 		if err != nil || t.Rows == 0 {
 			return nil // nothing is there, or nothing that can be read
 		}
@@ -119,8 +180,8 @@ func (j *job) checkOther(dir string, in rankInput) error {
 			if t.Cols[i].Name != "file" {
 				continue
 			}
-			if file, _ := t.Data[i].Text(0); file != filepath.Base(inputName(in.name)) {
-				return fmt.Errorf("%s holds the tables of %s: remove it, or give %s another --rank or --run", dir, file, in.name)
+			if file, _ := t.Data[i].Text(0); file != filepath.Base(name) {
+				return fmt.Errorf("%s holds the tables of %s: remove it, or give %s another --rank or --run", dir, file, name)
 			}
 		}
 	}
@@ -129,7 +190,7 @@ func (j *job) checkOther(dir string, in rankInput) error {
 
 // nextOf says what to do with exported tables.
 func nextOf(dir string) string {
-	word, ok := shellWord(dir)
+	word, ok := inputs.ShellWord(dir)
 	if !ok {
 		return "next  ask it with 'overlay query'"
 	}
@@ -138,51 +199,24 @@ func nextOf(dir string) string {
 
 // reportOf says what to do with summaries.
 func reportOf(dir string) string {
-	word, ok := shellWord(dir)
+	word, ok := inputs.ShellWord(dir)
 	if !ok {
 		word = "DIR"
 	}
 	return "next  overlay report -i " + word
 }
 
-// eachTables solves the inputs one after another and hands the tables of each to use.
-func (j *job) eachTables(inputs []rankInput, s relations.Source, use func(i int, list []columns.Table) error) error {
-	return j.eachRun(inputs, func(i int, r *pipeline.Run) error {
-		s := s
-		s.File, s.Format, s.Version = filepath.Base(inputName(inputs[i].name)), inputs[i].format, version
-		return use(i, r.Tables(s))
-	})
-}
+// exported is what an export reads, where it writes, and how much that was.
+type exported struct {
+	*job
+	f   *inputs.Found
+	out *outFolder
 
-// eachRun solves the inputs one after another. The rank of a trace that says it elsewhere than at its start is known then.
-func (j *job) eachRun(inputs []rankInput, use func(i int, r *pipeline.Run) error) error {
-	packed := &archives{j: j}
-	defer packed.close()
-	load := func(i int) (tr *trace.Trace, err error) {
-		in := &inputs[i]
-		if in.archive != nil {
-			tr, err = packed.load(in)
-		} else {
-			tr, err = j.load(in.name)
-		}
-		if err == nil && j.opts.rank < 0 && tr.Rank >= 0 && tr.Rank != in.rank {
-			in.rank = tr.Rank
-			err = refuseTwice(inputs[:i+1])
-		}
-		return tr, err
-	}
-	err := pipeline.Each(len(inputs), j.pipeline(), load, use)
-	if side := (*pipeline.Error)(nil); errors.As(err, &side) {
-		return fmt.Errorf("%s: %w", inputs[side.Index].name, err)
-	}
-	return err
+	files, rows, bytes int64
 }
-
-// exportTotal counts what was written.
-type exportTotal struct{ files, rows, bytes int64 }
 
 // write writes tables to a folder, a file each.
-func (x *exportTotal) write(dir string, list []columns.Table, o parquetfile.Options) error {
+func (x *exported) write(dir string, list []columns.Table, o parquetfile.Options) error {
 	errs, sizes := make([]error, len(list)), make([]int64, len(list))
 	par.Each(len(list), func(i int) { sizes[i], errs[i] = writeTable(filepath.Join(dir, list[i].Name+".parquet"), &list[i], o) })
 	for i := range list {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"overlay/internal/inputs"
 	"overlay/internal/report"
 )
 
@@ -16,36 +17,44 @@ type place struct {
 	path  string      // then the folder, links resolved, and the name in it
 }
 
-// places are all inputs and all outputs of a command. Whoever adds a flag that names a file adds it here; nothing else
-// decides whether two names are one file.
-func (p *program) places(o *options, files []string) (inputs, outputs []place) {
-	for _, name := range slices.Concat([]string{o.input}, o.inputs, files) {
+// places are all inputs and all outputs of a command: what its flags of type pathFlag name, the arguments that are no flags, which
+// are inputs, and the output of `run` that is named like its input.
+func (p *program) places(r *flagReader, takes groups, o *options) (inputs, outputs []place) {
+	written := r.pathsOf(takes, writes)
+	if !slices.Contains(written, o.output) {
+		written = append(written, o.output)
+	}
+	return p.placesOf(o, slices.Concat(r.pathsOf(takes, reads), r.Args().Slice()), written)
+}
+
+func (p *program) placesOf(o *options, read, written []string) (ins, outs []place) {
+	for _, name := range read {
 		switch {
 		case name == "-":
-			inputs = append(inputs, streamPlace(p.stdin, "standard input"))
+			ins = append(ins, streamPlace(p.stdin, "standard input"))
 		case name != "":
-			inputs = append(inputs, placeOf(name))
-			if f, err := find([]string{name}); err == nil && f.traces[0].path != name { // the files of a folder or a pattern
-				for _, t := range f.traces {
-					inputs = append(inputs, placeOf(t.path))
+			ins = append(ins, placeOf(name))
+			if f, err := inputs.Find([]string{name}); err == nil && f.Files[0].Path != name { // the files of a folder or a pattern
+				for _, t := range f.Files {
+					ins = append(ins, placeOf(t.Path))
 				}
 			}
 		}
 	}
 	printed := p.prints(o)
-	for _, name := range []string{o.output, o.report, o.html, o.svg, o.cpuProfile, o.memProfile} {
+	for _, name := range written {
 		switch {
 		case name == "":
 		case isStdout(name):
-			outputs = append(outputs, streamPlace(p.stdout, "standard output"))
+			outs = append(outs, streamPlace(p.stdout, "standard output"))
 		default:
-			outputs = append(outputs, placeOf(name))
+			outs = append(outs, placeOf(name))
 		}
 	}
 	if printed {
-		outputs = append(outputs, streamPlace(p.stdout, "standard output"))
+		outs = append(outs, streamPlace(p.stdout, "standard output"))
 	}
-	return inputs, outputs
+	return ins, outs
 }
 
 // prints reports whether a command prints its result to standard output besides what the flags send there.
@@ -63,7 +72,7 @@ func (p *program) prints(o *options) bool {
 
 func placeOf(name string) place {
 	pl := place{shown: report.Plain(name)}
-	if info, err := os.Stat(name); err == nil {
+	if info, err := inputs.Disk.Stat(name); err == nil {
 		pl.info = info
 		return pl
 	}

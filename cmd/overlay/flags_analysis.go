@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -9,13 +10,6 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/ranks"
 )
-
-// windowOptions choose the window and how threads are read, whatever the method.
-type windowOptions struct {
-	annotation, instance string
-	step                 int // -1 = none
-	threads              cdg.ThreadMode
-}
 
 func windowFlags() group {
 	return group{[]cli.Flag{
@@ -62,16 +56,6 @@ func readWindow(r *flagReader, o *options) {
 	}
 }
 
-// methodOptions say how the path is found, and whether advice is wanted.
-type methodOptions struct {
-	method              string
-	methodSet           bool // else a slim trace decides
-	htaZeroWeightLaunch bool
-	htaDataLoad         string
-	htaLastStep         bool
-	noAdvice            bool
-}
-
 func methodFlags() group {
 	return group{[]cli.Flag{
 		&cli.StringFlag{Name: "method", Category: analysisGroup, Value: "exact",
@@ -107,19 +91,11 @@ func adviceFlags() group {
 	}, func(r *flagReader, o *options) { o.noAdvice = r.Bool("no-advice") }}
 }
 
-// jobOptions say how the ranks of a job are put together, and which are drawn.
-type jobOptions struct {
-	hosts       string // file of --hosts, "" = none
-	trustClocks bool
-	expect      ranks.Expected
-	ranks       string // of --ranks: all, representative, a list; "" = all up to a limit
-}
-
 // jobFlags are for commands that put the ranks of a job together.
 func jobFlags() group {
 	return group{[]cli.Flag{
-		&cli.StringFlag{Name: "hosts", Category: analysisGroup,
-			Usage: "several ranks: read from `FILE` which rank ran where, a rank and a host a line (default: from the traces)"},
+		readsFile(&cli.StringFlag{Name: "hosts", Category: analysisGroup,
+			Usage: "several ranks: read from `FILE` which rank ran where, a rank and a host a line (default: from the traces)"}),
 		&cli.BoolFlag{Name: "trust-clocks", Category: analysisGroup,
 			Usage: "several ranks: take time stamps as they are (default: solve the clocks from the ends of collectives)"},
 		&cli.StringSliceFlag{Name: "expect", Category: analysisGroup,
@@ -127,4 +103,24 @@ func jobFlags() group {
 	}, func(r *flagReader, o *options) {
 		o.hosts, o.trustClocks, o.expect = r.path("hosts"), r.Bool("trust-clocks"), r.readExpect(r.StringSlice("expect"))
 	}}
+}
+
+// readExpect reads the values of --expect: intra=300, inter=45.
+func (r *flagReader) readExpect(list []string) (e ranks.Expected) {
+	for _, s := range list {
+		name, value, _ := strings.Cut(s, "=")
+		rate, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(rate > 0) || math.IsInf(rate, 0) {
+			r.problem("--expect %s is no bandwidth in GB/s such as intra=300", quote(s))
+		}
+		switch name {
+		case "intra":
+			e.Intra = rate
+		case "inter":
+			e.Inter = rate
+		default:
+			r.problem("--expect %s: the links are intra (within a host) and inter (between hosts)", quote(s))
+		}
+	}
+	return e
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -19,54 +20,58 @@ const (
 	generalGroup  = "General"
 )
 
-// inputOptions say what is read.
-type inputOptions struct {
-	input   string   // the first of inputs
-	inputs  []string // of -i
-	many    bool     // they are more than one trace
-	capture int      // which of several captures of each rank, 0 for none chosen
-}
-
 func inputFlags() group {
 	return inputFlag("the trace to read, `FILE` or - for standard input, also without the flag; gzip, zstd and plain JSON are told apart by content; also a folder, a quoted pattern or an archive (tar, zip) that holds one trace, for report, advise and run those of all ranks of a job")
 }
 
 func inputFlag(usage string) group {
 	return group{[]cli.Flag{
-		&cli.GenericFlag{Name: "input", Value: &fileNames{}, TakesFile: true, Aliases: []string{"i"}, Category: filesGroup, Usage: usage},
+		readsFiles(&cli.GenericFlag{Name: "input", Aliases: []string{"i"}, Category: filesGroup, Usage: usage}),
+		&cli.StringFlag{Name: "process", Category: filesGroup, DefaultText: "all, as ranks of a job", Usage: "of a file in which several processes launched GPU work take this `PROCESS`, by its number or as 'overlay check' calls it"},
 	}, func(r *flagReader, o *options) {
+		o.process = r.String("process")
 		if o.inputs = r.paths("input"); len(o.inputs) > 0 {
 			o.input = o.inputs[0]
 		}
 	}}
 }
 
+// fromCaptures is what a file of --capture is for.
+const fromCaptures = "a file or folder that a server recorded while it captured its graphs: what they replay gets operators, shapes, modules and lines from there"
+
 // captureFlags are for commands that take the traces of a job.
 func captureFlags() group {
-	return group{[]cli.Flag{
-		&cli.IntFlag{Name: "capture", Category: filesGroup, DefaultText: "the only one",
-			Usage: "of several captures of each rank take the `N`th by time, counted from 1"},
-	}, func(r *flagReader, o *options) {
-		if r.IsSet("capture") {
-			if o.capture = r.Int("capture"); o.capture < 1 {
-				r.problem("--capture %d: captures are counted from 1", o.capture)
-			}
+	return captureFlag("of several captures of each rank take the `N`th by time, counted from 1; or " + fromCaptures)
+}
+
+// graphFlags are for commands that take all traces that there are.
+func graphFlags() group {
+	g := captureFlag("`FILE`, or a folder: " + strings.TrimPrefix(fromCaptures, "a file or folder "))
+	return group{g.flags, func(r *flagReader, o *options) {
+		if g.read(r, o); o.capture > 0 {
+			r.problem("--capture %d: it takes a file here", o.capture)
 		}
 	}}
 }
 
-// outputOptions say what is written, and how.
-type outputOptions struct {
-	output           string
-	tar              bool   // output is an archive of a file a rank
-	chrome, compress bool   // the format of output
-	report           string // the report beside it, "" for none
+func captureFlag(usage string) group {
+	return group{[]cli.Flag{readsFile(&cli.StringFlag{Name: "capture", Category: filesGroup, DefaultText: "none", Usage: usage})}, func(r *flagReader, o *options) {
+		o.graphs = r.path("capture")
+		if n, err := strconv.Atoi(o.graphs); err == nil {
+			if o.capture, o.graphs = n, ""; n < 1 {
+				r.problem("--capture %d: captures are counted from 1", n)
+			}
+		}
+		if o.graphs != "" && r.Command.Name == "check" {
+			r.problem("--capture %s: to check a capture give it as the input", quote(o.graphs))
+		}
+	}}
 }
 
 func outputFlags(whenAbsent string) group {
 	return group{[]cli.Flag{
-		&cli.StringFlag{Name: "output", TakesFile: true, Aliases: []string{"o"}, Category: filesGroup,
-			Usage: "write to `FILE`, named .pftrace, .pftrace.gz, .json or .json.gz; - is standard output and needs --format; " + whenAbsent},
+		writesFile(&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: filesGroup,
+			Usage: "write to `FILE`, named .pftrace, .pftrace.gz, .json or .json.gz; - is standard output and needs --format; " + whenAbsent}),
 		&cli.StringFlag{Name: "format", Category: filesGroup,
 			Usage: "write `perfetto|chrome`, whatever the name of the output ends in"},
 	}, readOutput}
@@ -99,7 +104,7 @@ func (r *flagReader) readFormat(o *options) {
 // besideFlags are for run, which can leave the report beside the picture.
 func besideFlags() group {
 	return group{[]cli.Flag{
-		&cli.StringFlag{Name: "report", TakesFile: true, Category: filesGroup, Usage: "also write the report to `FILE`, named .json or .html"},
+		writesFile(&cli.StringFlag{Name: "report", Category: filesGroup, Usage: "also write the report to `FILE`, named .json or .html"}),
 	}, func(r *flagReader, o *options) {
 		if o.report = r.path("report"); o.report != "" {
 			if ext := filepath.Ext(o.report); ext != ".json" && ext != ".html" {

@@ -6,26 +6,18 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// generalOptions are what every command has.
-type generalOptions struct {
-	strict, quiet, noColor, timing bool
-	maxExpand                      int64 // bytes
-	jobs                           int
-	cpuProfile, memProfile         string
-}
-
 func generalFlags() group {
 	return group{[]cli.Flag{
 		&cli.BoolFlag{Name: "strict", Category: generalGroup, Usage: "treat repairs of the input as errors"},
-		&cli.StringFlag{Name: "max-expand", Category: generalGroup, Value: "64GiB",
-			Usage: "stop when a compressed input expands to more than `SIZE`, as in 500MB or 2GiB"},
+		&cli.StringFlag{Name: "max-expand", Category: generalGroup, DefaultText: "in proportion to the input",
+			Usage: "stop when an input expands to more than `SIZE` when it is read, as in 500MB or 2GiB"},
 		&cli.IntFlag{Name: "jobs", Category: generalGroup, DefaultText: "one per CPU, within the quota of the container", Usage: "work on `N` cores"},
 		&cli.BoolFlag{Name: "quiet", Category: generalGroup, Usage: "no progress and no summary"},
 		&cli.BoolFlag{Name: "no-color", Category: generalGroup, EnvVars: []string{},
 			Usage: "no colour; also with NO_COLOR set, and where the output is no terminal"},
 		&cli.BoolFlag{Name: "timing", Category: generalGroup, Usage: "print the time of each stage to standard error"},
-		&cli.StringFlag{Name: "cpuprofile", TakesFile: true, Category: generalGroup, Usage: "write a CPU profile to `FILE` (go tool pprof)"},
-		&cli.StringFlag{Name: "memprofile", TakesFile: true, Category: generalGroup, Usage: "write a profile of the memory in use at the end to `FILE`"},
+		writesFile(&cli.StringFlag{Name: "cpuprofile", Category: generalGroup, Usage: "write a CPU profile to `FILE` (go tool pprof)"}),
+		writesFile(&cli.StringFlag{Name: "memprofile", Category: generalGroup, Usage: "write a profile of the memory in use at the end to `FILE`"}),
 	}, readGeneral}
 }
 

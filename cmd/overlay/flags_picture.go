@@ -1,12 +1,14 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"fmt"
+	"strconv"
+	"strings"
 
-// pictureOptions say what is drawn.
-type pictureOptions struct {
-	flows                                      string
-	plain, gpuCompute, onlyCritical, anonymize bool
-}
+	"github.com/urfave/cli/v2"
+
+	"overlay/internal/overlay"
+)
 
 func pictureFlags() group {
 	return group{[]cli.Flag{
@@ -32,4 +34,43 @@ func ranksFlags() group {
 		&cli.StringFlag{Name: "ranks", Category: pictureGroup, DefaultText: "all up to 1,500,000 events, else representative",
 			Usage: "several ranks: draw the events of these, `all|representative|LIST` as in 0,3,8-11; every rank has its strip"},
 	}, func(r *flagReader, o *options) { o.ranks = r.rankList() }}
+}
+
+// flowNames are the values of --flows.
+var flowNames = map[string]overlay.Flows{"critical": overlay.FlowsCritical, "all": overlay.FlowsAll, "none": overlay.FlowsNone}
+
+// rankList reads --ranks.
+func (r *flagReader) rankList() string {
+	v := r.String("ranks")
+	if v == "" || v == "all" || v == "representative" {
+		if v == "" && r.IsSet("ranks") {
+			r.problem("--ranks is empty: all, representative, or a list such as 0,3,8-11")
+		}
+		return v
+	}
+	if err := eachRankOf(v, func(int) error { return nil }); err != nil {
+		r.problem("%v", err)
+	}
+	return v
+}
+
+// eachRankOf visits the ranks of a list such as 0,3,8-11.
+func eachRankOf(list string, visit func(rank int) error) error {
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		a, errA := strconv.ParseInt(first, 10, 32)
+		b, errB := strconv.ParseInt(last, 10, 32)
+		if errA != nil || errB != nil || a < 0 || b < a || b-a > 1<<20 {
+			return fmt.Errorf("--ranks %s is neither all, nor representative, nor a list such as 0,3,8-11", quote(list))
+		}
+		for k := a; k <= b; k++ {
+			if err := visit(int(k)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

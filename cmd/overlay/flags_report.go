@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,20 +12,9 @@ import (
 	"overlay/internal/analyses"
 )
 
-// reportOptions say what is reported, and in which form.
-type reportOptions struct {
-	json, segments bool
-	html           string // "" = none
-	top            int
-	topSet         bool
-	analyses       []string
-	analysis       analyses.Options
-	pageOnly       bool // analyses are made for a page; nobody asked to see or draw them elsewhere
-}
-
 func reportFlags() group {
 	return group{[]cli.Flag{
-		&cli.IntFlag{Name: "top", Category: reportGroup, Value: 10, Usage: "list `N` hotspots"},
+		&cli.IntFlag{Name: "top", Category: reportGroup, Value: 10, Usage: "list `N` hotspots; of several ranks, N rows of each list"},
 		&cli.BoolFlag{Name: "segments", Category: reportGroup,
 			Usage: "add the path itself: segments and edges in JSON, the walk line by line with runs folded in text"},
 		&cli.StringFlag{Name: "analysis", Category: reportGroup,
@@ -82,7 +72,7 @@ func jsonFlags() group {
 // pageFlags are for commands that can write a page instead. They stand behind jsonFlags.
 func pageFlags() group {
 	return group{[]cli.Flag{
-		&cli.StringFlag{Name: "html", TakesFile: true, Category: reportGroup, Usage: "write a page to `FILE` instead of text"},
+		writesFile(&cli.StringFlag{Name: "html", Category: reportGroup, Usage: "write a page to `FILE` instead of text"}),
 	}, func(r *flagReader, o *options) {
 		if o.html = r.path("html"); o.html != "" && o.json {
 			r.problem("--json and --html exclude each other")
@@ -90,25 +80,20 @@ func pageFlags() group {
 	}}
 }
 
-// diffOptions are what only diff has.
-type diffOptions struct {
-	svg          string // "" = none
-	markdown     bool
-	against      int     // step or instance to compare with, -1 = none named
-	failIfSlower float64 // percent, negative = off
-}
-
 // againstFlags stand behind windowFlags.
 func againstFlags() group {
 	return group{[]cli.Flag{
-		&cli.IntFlag{Name: "against", Category: analysisGroup, DefaultText: "the median of the others",
-			Usage: "of one trace: the step, or with --annotation the instance, to compare with, by its number `N`"},
+		&cli.StringSliceFlag{Name: "against", Category: analysisGroup, DefaultText: "the median of the others",
+			Usage: "of one trace: the step, or with --annotation the instance, to compare with, by its number `N`; of several runs: those to compare, FILE…"},
 	}, func(r *flagReader, o *options) {
-		if r.IsSet("against") {
-			if o.against = r.Int("against"); o.against < 0 {
-				r.problem("--against %d is negative", o.against)
+		list := r.StringSlice("against")
+		if n, err := strconv.Atoi(strings.Join(list, " ")); err == nil {
+			if o.against = n; n < 0 {
+				r.problem("--against %d is negative", n)
 			}
+			return
 		}
+		o.afters = list
 	}}
 }
 
@@ -116,12 +101,16 @@ func againstFlags() group {
 func diffFlags() group {
 	return group{[]cli.Flag{
 		&cli.BoolFlag{Name: "markdown", Category: reportGroup, Usage: "print Markdown, as for a comment on a change under review"},
-		&cli.StringFlag{Name: "svg", TakesFile: true, Category: reportGroup, Usage: "also draw both paths as bars into `FILE`"},
+		writesFile(&cli.StringFlag{Name: "svg", Category: reportGroup, Usage: "also draw both paths as bars into `FILE`"}),
 		&cli.Float64Flag{Name: "fail-if-slower", Category: reportGroup, DefaultText: "off",
-			Usage: "end with status 3 when the window of AFTER is longer by more than `PERCENT`"},
+			Usage: "end with status 3 when a step of AFTER, without steps its window, is surely longer by more than `PERCENT`: the noise is beyond it too"},
+		&cli.BoolFlag{Name: "fail-if-unsure", Category: reportGroup, Usage: "also end with status 3 when the noise leaves open whether it is"},
 	}, func(r *flagReader, o *options) {
 		if o.svg, o.markdown = r.path("svg"), r.Bool("markdown"); o.markdown && (o.json || o.html != "") {
 			r.problem("--markdown excludes --json and --html")
+		}
+		if o.failIfUnsure = r.Bool("fail-if-unsure"); o.failIfUnsure && !r.IsSet("fail-if-slower") {
+			r.problem("--fail-if-unsure needs --fail-if-slower PERCENT")
 		}
 		if r.IsSet("fail-if-slower") {
 			o.failIfSlower = r.Float64("fail-if-slower")

@@ -1,21 +1,14 @@
 package main
 
-import "github.com/urfave/cli/v2"
-
-// tableOptions say which tables of which job are made.
-type tableOptions struct {
-	runName string // of the job; "" = the folder of the input
-	rank    int64  // of the one input; negative = as the trace says
-	args    bool
-	tables  string // trace or summary
-	compat  bool
-}
+import (
+	"github.com/urfave/cli/v2"
+)
 
 // setFlags name the set of tables that an input makes.
 func setFlags() group {
 	return group{[]cli.Flag{
 		&cli.StringFlag{Name: "run", Category: filesGroup, Usage: "the job is called `NAME` (default: the folder of the input)"},
-		&cli.IntFlag{Name: "rank", Category: filesGroup, DefaultText: "what the trace says, else the number in the name of the file, else the first that is free",
+		&cli.IntFlag{Name: "rank", Category: filesGroup, DefaultText: "what the trace says, else what the names of its run say, else the first that is free",
 			Usage: "the one input is rank `N`"},
 	}, func(r *flagReader, o *options) {
 		o.runName = r.path("run")

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"overlay/internal/inputs"
 )
 
 // fleetJob is a folder of traces of a job, three of which say their rank in their names only, and a list of them.
@@ -72,7 +74,7 @@ func shell(t *testing.T, env []string, name string, args ...string) {
 	}
 }
 
-// TestFleet runs what fleet/ and docs/export.md hand out for many machines, on a job of six ranks, each piece twice in a
+// TestFleet runs what fleet/ and docs/sql.md hand out for many machines, on a job of six ranks, each piece twice in a
 // row as after a retry, and wants the bytes that one call for the whole folder writes.
 func TestFleet(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
@@ -111,13 +113,13 @@ func TestFleet(t *testing.T) {
 	}
 	check("kubernetes.yaml", filepath.Join(dir, "tables"))
 
-	docs, err := os.ReadFile("../../docs/export.md")
+	docs, err := os.ReadFile("../../docs/sql.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	line := regexp.MustCompile(`(?m)^    (find .* xargs .*)$`).FindSubmatch(docs)
 	if line == nil {
-		t.Fatal("no xargs line in docs/export.md")
+		t.Fatal("no xargs line in docs/sql.md")
 	}
 	words := strings.NewReplacer("/data/traces", filepath.Join(dir, "traces"), "/data/tables", filepath.Join(dir, "xargs"), "job-4711", "job").Replace(string(line[1]))
 	shell(t, nil, "bash", "-c", words)
@@ -140,7 +142,7 @@ func TestFleetFailure(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), "rank-2 of 6.json") {
 		t.Errorf("%v: %s", err, out)
 	}
-	if sets := exportedSets(filepath.Join(dir, "out")); len(sets) != 5 {
+	if sets := inputs.SetsIn(filepath.Join(dir, "out")); len(sets) != 5 {
 		t.Errorf("%d ranks of 5 written", len(sets))
 	}
 }

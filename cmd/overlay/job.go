@@ -3,10 +3,16 @@ package main
 import (
 	"errors"
 	"io"
+	"os"
 	"runtime"
+	"sync"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
+	"overlay/internal/capture"
+	"overlay/internal/inputs"
+	"overlay/internal/kineto"
 	"overlay/internal/report"
 )
 
@@ -17,6 +23,8 @@ type job struct {
 	files  []string // arguments that are no flags
 	stages *stages
 
+	in       *inputs.Reader
+	captured func() ([]capture.Graph, error) // the graphs of --capture; read when first asked for
 	// result is printed when everything else is done and all outputs are in place.
 	result func(w io.Writer) error
 	// resultTo is standard output, or standard error when standard output carries a trace.
@@ -35,7 +43,7 @@ func (p *program) action(takes groups, nFiles int, check func(*flagReader, *opti
 			o.addInputs(c.Args().Slice())
 		}
 		switch {
-		case r.err != nil || o.command == "report" || o.command == "advise" || o.command == "export" || nFiles == ownFiles:
+		case r.err != nil || o.command == "report" || o.command == "advise" || o.command == "export" || o.command == "check" || nFiles == ownFiles:
 		case o.command == "run":
 			r.oneOrJob(o)
 		default:
@@ -45,13 +53,21 @@ func (p *program) action(takes groups, nFiles int, check func(*flagReader, *opti
 			check(r, o)
 		}
 		if r.err == nil {
-			r.checkPlaces(p.places(o, c.Args().Slice()))
+			r.checkPlaces(p.places(r, takes, o))
 		}
 		if r.err != nil {
 			return r.err
 		}
 		runtime.GOMAXPROCS(min(o.jobs, runtime.NumCPU()))
 		j := &job{program: p, opts: o, files: c.Args().Slice(), stages: newStages(p.stderr, o), resultTo: p.stdout}
+		j.captured = sync.OnceValues(j.readCaptures)
+		j.in = &inputs.Reader{Stdin: p.stdin, Memory: p.memory, Jobs: o.jobs, Options: kineto.Options{Strict: o.strict, MaxExpand: o.maxExpand, Process: o.process}, Stage: j.stages.start,
+			Held:  func(n int64) { limitHeap(p.memory, n) },
+			Sized: func(text, held int64) func(int) []byte { return p.size.told(p.memory, o, text, held) },
+			Parsed: func(events int, held int64) {
+				p.size.held.Store(held)
+				p.size.events.Store(int64(events))
+			}}
 		return j.do(body)
 	}
 }
@@ -61,7 +77,7 @@ func (j *job) do(body func(*job) error) error {
 	if err != nil {
 		return err
 	}
-	err = guardInput(j.opts.input, func() error { return body(j) })
+	err = inputs.Guard(j.opts.input, func() error { return body(j) })
 	j.stages.finish()
 	if e := stopProfiles(); err == nil {
 		err = e
@@ -70,7 +86,11 @@ func (j *job) do(body func(*job) error) error {
 		err = j.outs.commit()
 	}
 	if err == nil && j.result != nil {
-		out := stream(j.resultTo, j.resultName())
+		name := stdoutName
+		if j.resultTo == j.stderr {
+			name = "standard error"
+		}
+		out := stream(j.resultTo, name)
 		if err = j.printResult(out); err == nil {
 			err = out.close()
 		}
@@ -94,14 +114,6 @@ func (j *job) printResult(w io.Writer) error {
 		return err
 	}
 	return safe.Close()
-}
-
-// resultName is what messages call the stream of the result.
-func (j *job) resultName() string {
-	if j.resultTo == j.stderr {
-		return "standard error"
-	}
-	return stdoutName
 }
 
 // Commands that take more than a fixed number of file names.
@@ -140,19 +152,19 @@ func (r *flagReader) oneInput(o *options) {
 	if len(o.inputs) == 0 || r.err != nil {
 		return
 	}
-	if o.input, r.err = onlyTrace(o.input); r.err == nil {
+	if o.input, r.err = inputs.OnlyTrace(o.input); r.err == nil {
 		o.inputs = []string{o.input}
 	}
 }
 
 // oneOrJob finds the trace where a folder or a pattern stands for one, and notes where they stand for several.
 func (r *flagReader) oneOrJob(o *options) {
-	sets, _ := summarySets(o.inputs)
+	sets, _ := inputs.SummarySets(o.inputs)
 	if o.many = len(o.inputs) > 1 || len(sets) > 0; o.many || len(o.inputs) == 0 {
 		return
 	}
-	only, err := onlyTrace(o.input)
-	switch several := (*severalError)(nil); {
+	only, err := inputs.OnlyTrace(o.input)
+	switch several := (*inputs.SeveralError)(nil); {
 	case errors.As(err, &several):
 		o.many = true
 	case err != nil:
@@ -170,6 +182,32 @@ func (r *flagReader) needInput(o *options) {
 }
 
 // color reports whether text for w may be coloured.
-func (j *job) color(w io.Writer) bool {
-	return !j.opts.noColor && !noColorWanted() && isTerminal(w)
+func (o *options) color(w io.Writer) bool {
+	return !o.noColor && !noColorWanted() && isTerminal(w)
+}
+
+// print makes text the result of a command.
+func (j *job) print(text string) error {
+	j.result = func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+	return nil
+}
+
+// noColorWanted follows no-color.org: any value but the empty one.
+func noColorWanted() bool { return os.Getenv("NO_COLOR") != "" }
+
+// textOptions fits text to the terminal that w is, if it is one.
+func (o *options) textOptions(w io.Writer) report.TextOptions {
+	t := report.TextOptions{Color: o.color(w), Walk: o.segments, Short: o.pageOnly}
+	if o.topSet {
+		t.Top = o.top
+	}
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			t.Width = max(width, 60)
+		}
+	}
+	return t
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"syscall"
 	"testing"
 )
 
@@ -24,7 +25,7 @@ func TestLendFile(t *testing.T) {
 	case b == nil:
 		t.Skip("no mapped files, or no room that can be set aside, in ", dir)
 	}
-	defer release(b)
+	defer syscall.Munmap(b)
 	for i := range b {
 		if b[i] != 0 {
 			t.Fatalf("byte %d is %d", i, b[i])

@@ -32,14 +32,6 @@ func TestContainerMemory(t *testing.T) {
 	}
 }
 
-func TestRoom(t *testing.T) {
-	for container, want := range map[int64]int64{0: spoolRoom, 1 << 30: 1 << 28, 1 << 50: spoolRoom} {
-		if got := roomFor(container); got != want {
-			t.Errorf("container of %d: %d, want %d", container, got, want)
-		}
-	}
-}
-
 // TestMemoryIsWatched: a process that holds more than its container allows says so; without a limit nothing is said.
 func TestMemoryIsWatched(t *testing.T) {
 	if runtime.GOOS != "linux" {

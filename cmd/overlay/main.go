@@ -1,9 +1,19 @@
 // Command overlay turns a PyTorch profiler trace into a Perfetto or Chrome trace that shows what bounds the run.
 package main
 
-import "os"
+import (
+	"os"
+	"runtime/debug"
+)
+
+// gcPercent is by how much the heap may grow before garbage is collected, unless the user says it with GOGC. A trace is a few large
+// arrays without pointers: a collection takes a millisecond, and what waits for one is memory.
+const gcPercent = 25
 
 func main() {
-	paceCollector()
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+		layFloor()
+	}
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

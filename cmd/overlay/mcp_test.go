@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"overlay/internal/limits"
 	"overlay/internal/testtrace/corpus"
 )
 
@@ -48,6 +50,32 @@ func TestAgents(t *testing.T) {
 		}
 		return text, r.IsError
 	}
+	// Times since 1970 are exact, as numbers and as texts, and come back as texts.
+	epoch := `{"traceEvents":[`
+	for i := range 9 {
+		epoch += fmt.Sprintf(`{"ph":"X","cat":"cpu_op","name":"n%d","pid":1,"tid":1,"ts":1700000000000000.%03d,"dur":0.100},`, i, i*100)
+	}
+	if err := os.WriteFile(filepath.Join(root, "epoch.json"), []byte(strings.TrimSuffix(epoch, ",")+"]}"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		from, to any
+		want     string
+	}{{json.Number("1700000000000000201"), json.Number("1700000000000000202"), `"n2"`}, {"1700000000000000399", "1700000000000000400", `"n3"`}} {
+		r, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "path_between", Arguments: map[string]any{"file": "epoch.json", "from_ns": c.from, "to_ns": c.to}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := r.Content[0].(*mcp.TextContent).Text
+		rows, _ := r.StructuredContent.(map[string]any)["rows"].([]any)
+		if !strings.Contains(text, c.want) || strings.Count(text, "\n") != 1 || len(rows) != 1 || !strings.HasPrefix(rows[0].(map[string]any)["ts_ns"].(string), "17000000000000002") && c.want == `"n2"` {
+			t.Errorf("from %v to %v: %s, %v, want %s", c.from, c.to, text, rows, c.want)
+		}
+	}
+	if err := os.Remove(filepath.Join(root, "epoch.json")); err != nil {
+		t.Fatal(err)
+	}
+
 	tools, err := session.ListTools(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +98,8 @@ func TestAgents(t *testing.T) {
 		{"diff", map[string]any{"before": "demo.json.gz", "step": 2, "against": 3}, []string{"step 2 against step 3"}},
 		{"query", map[string]any{"file": "demo.json.gz", "sql": "select count(*) as n from segments"}, []string{`{"n": 1544}`}},
 		{"query", map[string]any{"file": "demo.json.gz", "sql": ""}, []string{"CREATE TABLE events"}},
-		{"query", map[string]any{"file": "demo.json.gz", "sql": "select * from events"}, []string{"… cut: "}},
+		{"query", map[string]any{"file": "demo.json.gz", "sql": "select * from events"}, []string{`"cat": "user_annotation"`, "… 2,735 more rows: "}},
+		{"list_traces", map[string]any{}, []string{`"demo.json.gz"  (trace, `, `"-odd name.json.gz"  (trace, `}},
 		{"event", map[string]any{"file": "demo.json.gz", "event": 1000}, []string{`"what": "event", "event": 1000,`}},
 		{"path_between", map[string]any{"file": "demo.json.gz", "from_ns": 4812003517000, "to_ns": 4812003600000}, []string{`"critical_id": 0`, `"evidence": "program"`}},
 	} {
@@ -81,7 +110,7 @@ func TestAgents(t *testing.T) {
 				t.Errorf("%s %v: failed %v, no %q in %.600s", c.tool, c.arguments, failed, want, text)
 			}
 		}
-		if len(text) > answerLimit+200 {
+		if len(text) > limits.AgentBytes+200 {
 			t.Errorf("%s %v: %d bytes", c.tool, c.arguments, len(text))
 		}
 		if c.tool == "event" || c.tool == "path_between" {
@@ -96,6 +125,12 @@ func TestAgents(t *testing.T) {
 		if !slices.Contains(asked, tool.Name) {
 			t.Errorf("nobody asked %s", tool.Name)
 		}
+		if a := tool.Annotations; !a.ReadOnlyHint || !a.IdempotentHint || *a.OpenWorldHint {
+			t.Errorf("%s: %+v", tool.Name, a)
+		}
+		if data := slices.Contains([]string{"list_traces", "check", "hotspots", "query", "event", "path_between"}, tool.Name); data != (tool.OutputSchema != nil) {
+			t.Errorf("%s: output schema %v", tool.Name, tool.OutputSchema)
+		}
 	}
 
 	for _, c := range []struct {
@@ -106,7 +141,13 @@ func TestAgents(t *testing.T) {
 		{"report", map[string]any{"file": filepath.Join(outside, "secret.json.gz")}, "is outside of"},
 		{"report", map[string]any{"file": "../" + filepath.Base(outside) + "/secret.json.gz"}, ""},
 		{"check", map[string]any{"file": "link.json.gz"}, "is outside of"},
-		{"report", map[string]any{"file": "missing.json.gz"}, "missing.json.gz"},
+		{"report", map[string]any{"file": "missing.json.gz"}, "missing.json.gz; check the name; list_traces lists 2 traces below the root"},
+		{"report", map[string]any{"file": "dema.json"}, `no file dema.json; check the name; the nearest are "demo.json.gz", and list_traces lists all`},
+		{"report", map[string]any{"file": "traces/demo.pftrace"}, `the nearest are "demo.json.gz"`},
+		{"report", map[string]any{"trace": "demo.json.gz"}, `no argument "trace" (is "file" meant?)`},
+		{"report", map[string]any{"file": "demo.json.gz", "stepp": 1}, `no argument "stepp" (is "step" meant?)`},
+		{"report", map[string]any{}, `argument "file" is missing`},
+		{"report", map[string]any{"file": "demo.json.gz", "step": "two"}, `argument "step" is "two", and is to be a whole number of 32 bits`},
 		{"report", map[string]any{"file": "demo.json.gz", "method": "best"}, `--method "best" is unknown`},
 		{"report", map[string]any{"file": "demo.json.gz", "analyses": "idle --html=x"}, "is unknown"},
 		{"advise", map[string]any{"file": "link.json.gz"}, "is outside of"},

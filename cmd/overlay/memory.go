@@ -38,8 +38,19 @@ func containerFor(held int64) int64 {
 // the collector does not know.
 func limitHeap(container, outside int64) {
 	if container > 0 && os.Getenv("GOMEMLIMIT") == "" {
-		heapLimit.Store(max(int64(heapShare*float64(stopAt(container)))-outside, leastHeap))
-		debug.SetMemoryLimit(heapLimit.Load())
+		debug.SetMemoryLimit(max(int64(heapShare*float64(stopAt(container)))-outside, leastHeap) + int64(len(heapFloor)))
+	}
+}
+
+// heapFloor is memory that is never touched, so it takes up none. The collector counts it, and does not collect a heap of a few
+// megabytes a dozen times while a trace is read.
+var heapFloor []byte
+
+// layFloor makes the floor, but in a container that is not much larger: there garbage would fill it between two looks of the watch.
+func layFloor() {
+	const floor = 32 << 20
+	if c := containerMemory(os.DirFS("/")); c == 0 || c >= 16*floor {
+		heapFloor = make([]byte, floor)
 	}
 }
 
@@ -80,6 +91,23 @@ func (w *workSize) expect(o *options) {
 	default:
 		w.perEvent.Store(needsEvent)
 		w.perLent.Store(lentEvent)
+	}
+}
+
+// told notes how large the trace is. Where its container may be too small it gives what lends memory for the events.
+func (w *workSize) told(container int64, o *options, text, held int64) (lend func(n int) []byte) {
+	w.expect(o)
+	w.text.Store(text)
+	w.held.Store(held)
+	if !w.tight(container) {
+		return nil
+	}
+	return func(n int) []byte {
+		b := lendFile(n)
+		if b != nil {
+			w.lent.Store(true)
+		}
+		return b
 	}
 }
 
@@ -160,7 +188,7 @@ func privateMemory() int64 {
 func takenMemory() int64 {
 	classes := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(classes)
-	return int64(classes[0].Value.Uint64()) - int64(classes[1].Value.Uint64())
+	return int64(classes[0].Value.Uint64()) - int64(classes[1].Value.Uint64()) - int64(len(heapFloor))
 }
 
 func megabytes(n int64) string { return tables.FormatMegabytes(n, 0) }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -72,7 +71,6 @@ func TestMemoryIsSeen(t *testing.T) {
 
 // TestHeapLimit: the heap gets its share of the container, less what lies beside it; what the user set counts more.
 func TestHeapLimit(t *testing.T) {
-	defer heapLimit.Store(heapLimit.Load())
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	for _, c := range []struct {
 		env                      string
@@ -92,45 +90,6 @@ func TestHeapLimit(t *testing.T) {
 			t.Errorf("container of %d, %d outside, GOMEMLIMIT=%q: limit of %d, want %d", c.container, c.outside, c.env, got, c.want)
 		}
 	}
-}
-
-// TestSpare: the process may hold what is in use and a little more, or nearly what it held before, but never more than the container has; with
-// little in use nothing is said.
-func TestSpare(t *testing.T) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	defer debug.SetGCPercent(debug.SetGCPercent(gcMost))
-	defer heapLimit.Store(heapLimit.Load())
-	heapLimit.Store(math.MaxInt64)
-	runtime.GC()
-	debug.SetMemoryLimit(7 << 30)
-	p := pacer{percent: gcMost, limit: true}
-	if p.set(); debug.SetMemoryLimit(-1) != 7<<30 {
-		t.Error("a limit for a small heap")
-	}
-	const kept = 320 << 20
-	may := func(what string, from, to int64) {
-		p.set()
-		if got := debug.SetMemoryLimit(-1); got < from || got > to {
-			t.Errorf("%s: %d MB may be held, want %d to %d", what, got>>20, from>>20, to>>20)
-		}
-	}
-	a, b := make([]byte, kept), make([]byte, kept)
-	runtime.GC()
-	may("640 MB", 2*kept+2*kept/100*gcSpare, 2*kept+2*kept/4)
-	if runtime.KeepAlive(b); p.percent > 2*gcLeast {
-		t.Errorf("the heap may grow by %d %%", p.percent)
-	}
-	runtime.GC()
-	may("320 MB after 640", 2*kept*gcBelow/100, 2*kept-1)
-	if p.percent < 50 {
-		t.Errorf("the heap may grow by %d %%, and not to what it was", p.percent)
-	}
-	heapLimit.Store(100 << 20)
-	may("container", 100<<20, 100<<20)
-	p.limit = false
-	debug.SetMemoryLimit(7 << 30)
-	may("GOMEMLIMIT", 7<<30, 7<<30)
-	runtime.KeepAlive(a)
 }
 
 // TestMachineMemory: of a container its limit counts.

@@ -17,7 +17,9 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/urfave/cli/v2"
 
+	"overlay/internal/inputs"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/perfetto"
@@ -27,15 +29,15 @@ import (
 // openInViewer serves one file to ui.perfetto.dev.
 func (j *job) openInViewer() error {
 	name := j.files[0]
-	f, err := os.Open(name)
+	f, err := inputs.Disk.Open(name)
 	if err != nil {
-		return inputError(name, err)
+		return inputs.Error(name, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return inputError(name, err)
+		return inputs.Error(name, err)
 	case info.IsDir():
 		return fmt.Errorf("%s is a folder: give a trace file", name)
 	case !info.Mode().IsRegular():
@@ -169,4 +171,19 @@ func readView(f io.ReaderAt, size int64) view {
 		v.start, v.end, v.path = start, end, true
 	}
 	return v
+}
+
+func (p *program) openCommand() *cli.Command {
+	takes := groups{{[]cli.Flag{&cli.BoolFlag{Name: "no-browser", Category: filesGroup, Usage: "print the link only, start no browser"}},
+		func(r *flagReader, o *options) { o.noBrowser = r.Bool("no-browser") }}, generalFlags()}
+	return &cli.Command{Name: "open", Usage: "show a trace in ui.perfetto.dev from this machine", ArgsUsage: "FILE [flags]", Flags: takes.flags(),
+		Description: `
+Serves this one file on 127.0.0.1:9001 and opens the viewer with it, zoomed to the analysed window and with the critical
+path pinned on top. The trace goes from this machine into the browser on this machine and nowhere else. Ends after the
+transfer, or after two minutes without one.
+
+Examples:
+  overlay open trace.overlaid.pftrace
+  overlay open trace.overlaid.pftrace --no-browser`,
+		Action: p.action(takes, 1, nil, (*job).openInViewer)}
 }

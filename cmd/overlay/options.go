@@ -7,6 +7,11 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"overlay/internal/analyses"
+	"overlay/internal/cdg"
+	"overlay/internal/pipeline"
+	"overlay/internal/ranks"
 )
 
 // options are the checked flags of one command, by what they belong to. What a command has no flags for is at its default.
@@ -89,19 +94,6 @@ func (r *flagReader) path(name string) string {
 	return v
 }
 
-// paths reads a flag that names files.
-func (r *flagReader) paths(name string) []string {
-	names, ok := r.Generic(name).(*fileNames)
-	if !ok {
-		return nil
-	}
-	list := names.list
-	if slices.Contains(list, "") {
-		r.problem("--%s has an empty name", name)
-	}
-	return list
-}
-
 // bytes reads a flag that takes a size; 0 where there is none.
 func (r *flagReader) bytes(name string) int64 {
 	v := r.String(name)
@@ -135,3 +127,114 @@ func parseSize(s string) (int64, bool) {
 
 // quote is %q for messages.
 func quote(s string) string { return strconv.Quote(s) }
+
+// inputOptions say what is read.
+type inputOptions struct {
+	input   string   // the first of inputs
+	inputs  []string // of -i
+	many    bool     // they are more than one trace
+	capture int      // which of several captures of each rank, 0 for none chosen
+	graphs  string   // file or folder with the captures of the graphs that a trace replays, "" for none
+	process string   // which of several processes of a file, "" for none chosen
+}
+
+// outputOptions say what is written, and how.
+type outputOptions struct {
+	output           string
+	tar              bool   // output is an archive of a file a rank
+	chrome, compress bool   // the format of output
+	report           string // the report beside it, "" for none
+}
+
+// windowOptions choose the window and how threads are read, whatever the method.
+type windowOptions struct {
+	annotation, instance string
+	step                 int // -1 = none
+	threads              cdg.ThreadMode
+}
+
+// methodOptions say how the path is found, and whether advice is wanted.
+type methodOptions struct {
+	method              string
+	methodSet           bool // else a slim trace decides
+	htaZeroWeightLaunch bool
+	htaDataLoad         string
+	htaLastStep         bool
+	noAdvice            bool
+}
+
+// jobOptions say how the ranks of a job are put together, and which are drawn.
+type jobOptions struct {
+	hosts       string // file of --hosts, "" = none
+	trustClocks bool
+	expect      ranks.Expected
+	ranks       string // of --ranks: all, representative, a list; "" = all up to a limit
+}
+
+// pictureOptions say what is drawn.
+type pictureOptions struct {
+	flows                                      string
+	plain, gpuCompute, onlyCritical, anonymize bool
+}
+
+// reportOptions say what is reported, and in which form.
+type reportOptions struct {
+	json, segments bool
+	html           string // "" = none
+	top            int
+	topSet         bool
+	analyses       []string
+	analysis       analyses.Options
+	pageOnly       bool // analyses are made for a page; nobody asked to see or draw them elsewhere
+}
+
+// diffOptions are what only diff has.
+type diffOptions struct {
+	svg          string // "" = none
+	markdown     bool
+	against      int      // step or instance to compare with, -1 = none named
+	afters       []string // the runs of the second side, where there are several of a side
+	failIfSlower float64  // percent, negative = off
+	failIfUnsure bool
+}
+
+// tableOptions say which tables of which job are made.
+type tableOptions struct {
+	runName string // of the job; "" = the folder of the input
+	rank    int64  // of the one input; negative = as the trace says
+	args    bool
+	tables  string // trace or summary
+	compat  bool
+}
+
+// queryOptions are what only query has.
+type queryOptions struct {
+	sqlFile   string // the query; "" = the first argument
+	sqlFormat string
+	schema    bool
+	maxMemory int64 // bytes; 0 = half of the machine's
+}
+
+// adviseOptions are what only advise has.
+type adviseOptions struct{ gates []gate }
+
+// gate is a finding on which a check fails, from a percentage of the window on.
+type gate struct {
+	id      string // "any" for all
+	percent float64
+	set     bool // a percentage was given
+}
+
+// whatifOptions are what only whatif has.
+type whatifOptions struct {
+	questions    pipeline.Questions
+	scenarioFile string
+}
+
+// generalOptions are what every command has.
+type generalOptions struct {
+	strict, quiet, noColor, timing bool
+	maxExpand                      int64 // bytes
+	jobs                           int
+	cpuProfile, memProfile         string
+}

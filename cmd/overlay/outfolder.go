@@ -6,9 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
 	"syscall"
+
+	"overlay/internal/columns"
+	"overlay/internal/ranks/parts"
+	"overlay/internal/relations"
 )
 
 // outFolder is a folder of folders that is being written: everything goes to a hidden folder inside of it, and each part
@@ -18,12 +22,14 @@ type outFolder struct {
 	target string
 	temp   string
 	parts  []outPart
+	drafts int
 	made   bool // target was not there before
 }
 
 // outPart is a folder below the target.
 type outPart struct {
 	path  string // below the target
+	draft string // the folder that goes there
 	there bool   // it was there when the work began
 }
 
@@ -43,9 +49,11 @@ func (o *outputs) createFolder(target string) (*outFolder, error) {
 		return nil, errInterrupted
 	}
 	if out.made {
-		if err := os.Mkdir(target, 0o777); err != nil {
+		err := os.Mkdir(target, 0o777)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, outputError(target, err)
 		}
+		out.made = err == nil // else another command, as of one that runs for each trace, made it meanwhile
 	}
 	for i := 0; ; i++ {
 		out.temp = filepath.Join(target, ".overlay.tmp"+strconv.Itoa(os.Getpid())+"-"+strconv.Itoa(i))
@@ -62,22 +70,7 @@ func (o *outputs) createFolder(target string) (*outFolder, error) {
 	}
 }
 
-// createScratch makes a folder for what is needed only until the command ends.
-func (o *outputs) createScratch() (string, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.finished {
-		return "", errInterrupted
-	}
-	dir, err := os.MkdirTemp("", "overlay-query-")
-	if err != nil {
-		return "", outputError(filepath.Join(os.TempDir(), "overlay-query"), err)
-	}
-	o.folders = append(o.folders, &outFolder{temp: dir})
-	return dir, nil
-}
-
-// makeFolder makes a folder below one that createFolder or createScratch made, unless the work has been interrupted: it would
+// makeFolder makes a folder below one that createFolder made, unless the work has been interrupted: it would
 // bring back what was just removed.
 func (o *outputs) makeFolder(dir string) error {
 	o.mu.Lock()
@@ -88,25 +81,46 @@ func (o *outputs) makeFolder(dir string) error {
 	return os.MkdirAll(dir, 0o777)
 }
 
-// part makes a part and returns the folder to write it to. A part that is there is replaced, if it holds tables only.
-func (out *outFolder) part(path string) (string, error) {
+// draft makes a folder to write to, which a part is made of.
+func (out *outFolder) draft() (string, error) {
+	out.drafts++
+	dir := filepath.Join(out.temp, "draft"+strconv.Itoa(out.drafts))
+	if err := out.outs.makeFolder(dir); err != nil {
+		return "", outputError(out.target, err)
+	}
+	return dir, nil
+}
+
+// part makes a part of a draft. A part that is there is replaced, if it holds tables of our own only.
+func (out *outFolder) part(path, draft string) error {
 	target := filepath.Join(out.target, path)
 	old, err := os.ReadDir(target)
 	there := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", outputError(target, err)
+		return outputError(target, err)
 	}
 	for _, e := range old {
-		if e.IsDir() || !strings.HasSuffix(e.Name(), ".parquet") {
-			return "", fmt.Errorf("%s holds %s, which is no table: move it away or choose another folder with -o", target, e.Name())
+		if !ownTable(filepath.Join(target, e.Name())) {
+			return fmt.Errorf("%s holds %s, which is no table that 'overlay export' wrote: move it away or choose another folder with -o", target, e.Name())
 		}
 	}
-	dir := filepath.Join(out.temp, path)
-	if err := out.outs.makeFolder(dir); err != nil {
-		return "", outputError(target, err)
+	out.parts = append(out.parts, outPart{path, draft, there})
+	return nil
+}
+
+// ownTable reports whether a file is a table that an earlier run has written: only such a one may be replaced.
+func ownTable(name string) bool {
+	called := func(t columns.Table) bool { return t.Name+".parquet" == filepath.Base(name) }
+	if !slices.ContainsFunc(relations.Empty(), called) && !slices.ContainsFunc(parts.Empty(), called) {
+		return false
 	}
-	out.parts = append(out.parts, outPart{path, there})
-	return dir, nil
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular() && writtenByExport(f, info.Size())
 }
 
 // commit puts the parts in their places. A part that appeared since the work began is another's, whose work is not
@@ -122,7 +136,7 @@ func (out *outFolder) commit() error {
 				return outputError(target, err)
 			}
 		}
-		err := os.Rename(filepath.Join(out.temp, p.path), target)
+		err := os.Rename(p.draft, target)
 		if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s was written by another command meanwhile: are there two traces of one rank? Tell them apart with --rank or --run", target)
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -104,48 +105,47 @@ func TestPlaces(t *testing.T) {
 	}
 	defer stdin.Close()
 	p := &program{stdin: stdin, stdout: io.Discard}
-	refused := func(o *options, files ...string) string {
+	refused := func(o *options, read, written []string) string {
 		r := &flagReader{Context: &cli.Context{Command: &cli.Command{Name: "run"}}}
-		r.checkPlaces(p.places(o, files))
+		r.checkPlaces(p.placesOf(o, read, written))
 		if r.err == nil {
 			return ""
 		}
 		return r.err.Error()
 	}
-	names := []string{in, filepath.Join(dir, ".", "x", "..", "in.json"), hard, soft, filepath.Join(folder, "in.json")}
-	for _, name := range names {
-		for _, o := range []*options{{outputOptions: outputOptions{output: name}}, {outputOptions: outputOptions{report: name}}, {reportOptions: reportOptions{html: name}}, {diffOptions: diffOptions{svg: name}},
-			{generalOptions: generalOptions{cpuProfile: name}}, {generalOptions: generalOptions{memProfile: name}}} {
-			o.input = in
-			if got := refused(o); !strings.Contains(got, "is the input") {
-				t.Errorf("%+v: %q", o, got)
+	for _, name := range []string{in, filepath.Join(dir, ".", "x", "..", "in.json"), hard, soft, filepath.Join(folder, "in.json")} {
+		for _, read := range [][]string{{in}, {"other", in}, {dir}} {
+			if got := refused(&options{}, read, []string{"", name}); !strings.Contains(got, "is the input") {
+				t.Errorf("%s, read %s: %q", name, read, got)
 			}
-			if o.input = ""; !strings.Contains(refused(o, "other", in), "is the input") {
-				t.Errorf("%s is accepted as output beside it as argument", name)
-			}
-			if !strings.Contains(refused(o, "-"), "is the input standard input") {
-				t.Errorf("%s is accepted as output beside it as standard input", name)
-			}
+		}
+		if !strings.Contains(refused(&options{}, []string{"-"}, []string{name}), "is the input standard input") {
+			t.Errorf("%s is accepted as output beside it as standard input", name)
 		}
 	}
 	fresh := []string{filepath.Join(dir, "new"), filepath.Join(dir, ".", "new"), filepath.Join(folder, "new")}
 	for _, a := range fresh {
 		for _, b := range fresh {
-			if got := refused(&options{inputOptions: inputOptions{input: in}, outputOptions: outputOptions{output: a}, generalOptions: generalOptions{memProfile: b}}); got == "" {
+			if got := refused(&options{}, []string{in}, []string{a, b}); got == "" {
 				t.Errorf("%s and %s are accepted as two outputs", a, b)
 			}
 		}
 	}
-	for _, o := range []*options{{outputOptions: outputOptions{output: "-", report: "/dev/stdout"}}, {generalOptions: generalOptions{cpuProfile: "-"}},
-		{command: "convert", generalOptions: generalOptions{memProfile: "/dev/fd/1"}}} {
-		if got := refused(o); !strings.Contains(got, "standard output is to be written twice") {
-			t.Errorf("%+v: %q", o, got)
+	for _, c := range []struct {
+		command string
+		written []string
+	}{{"", []string{"-", "/dev/stdout"}}, {"", []string{"-"}}, {"convert", []string{"/dev/fd/1"}}} {
+		if got := refused(&options{command: c.command}, nil, c.written); !strings.Contains(got, "standard output is to be written twice") {
+			t.Errorf("%+v: %q", c, got)
 		}
 	}
-	for _, o := range []*options{{outputOptions: outputOptions{output: fresh[0], report: filepath.Join(dir, "new2")}}, {outputOptions: outputOptions{output: "/dev/null", report: "/dev/null"}},
-		{command: "run", outputOptions: outputOptions{output: "-"}}, {command: "run", generalOptions: generalOptions{quiet: true, memProfile: "-"}}} {
-		if o.input = in; refused(o) != "" {
-			t.Errorf("%+v: %q", o, refused(o))
+	for _, c := range []struct {
+		o       options
+		written []string
+	}{{options{}, []string{fresh[0], filepath.Join(dir, "new2")}}, {options{}, []string{"/dev/null", "/dev/null"}}, {options{command: "run", outputOptions: outputOptions{output: "-"}}, []string{"-"}},
+		{options{command: "run", generalOptions: generalOptions{quiet: true}}, []string{"-"}}} {
+		if got := refused(&c.o, []string{in}, c.written); got != "" {
+			t.Errorf("%+v: %q", c, got)
 		}
 	}
 }
@@ -227,14 +227,33 @@ func TestAbandonFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := out.part("run=a"); err != nil {
+	if _, err := out.draft(); err != nil {
 		t.Fatal(err)
 	}
 	o.abandon()
-	if _, err := out.part("run=b"); !errors.Is(err, errInterrupted) {
-		t.Errorf("a part after abandon: %v", err)
+	if _, err := out.draft(); !errors.Is(err, errInterrupted) {
+		t.Errorf("a draft after abandon: %v", err)
 	}
 	if got := folder(t, dir); got != "" {
 		t.Errorf("left in the folder: %s", got)
+	}
+}
+
+// TestFolderForMany: commands that run side by side, one for each trace, begin with the same folder at the same time.
+func TestFolderForMany(t *testing.T) {
+	for round := range 100 {
+		target := filepath.Join(t.TempDir(), strconv.Itoa(round))
+		done := make(chan error)
+		for range 8 {
+			go func() {
+				_, err := new(outputs).createFolder(target)
+				done <- err
+			}()
+		}
+		for range 8 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }

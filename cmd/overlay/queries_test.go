@@ -11,7 +11,7 @@ import (
 	"overlay/internal/testtrace"
 )
 
-// question is a query of docs/queries.md with the answer that stands below it.
+// question is a query of docs/reference/queries.md with the answer that stands below it.
 type question struct {
 	title, sql, answer string
 	ranks              bool // asked of several ranks
@@ -22,7 +22,7 @@ var questionForm = regexp.MustCompile("(?s)### (\\d+\\. [^\n]*)\n\n```sql\n(.*?)
 
 func readQuestions(t *testing.T) (text string, list []question) {
 	t.Helper()
-	b, err := os.ReadFile("../../docs/queries.md")
+	b, err := os.ReadFile("../../docs/reference/queries.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func overlayOutput(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// TestQuestions asks each question of docs/queries.md of the trace, or of the ranks, and of exported tables, and wants the
+// TestQuestions asks each question of docs/reference/queries.md of the trace, or of the ranks, and of exported tables, and wants the
 // answer that stands there; -update rewrites it.
 func TestQuestions(t *testing.T) {
 	text, list := readQuestions(t)
@@ -91,7 +91,7 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile("../../docs/queries.md", []byte(text), 0o666); err != nil {
+		if err := os.WriteFile("../../docs/reference/queries.md", []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}

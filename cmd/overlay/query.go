@@ -1,20 +1,26 @@
+//go:build !quick
+
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"overlay/internal/agents"
 	"overlay/internal/columns"
-	"overlay/internal/parquetfile"
+	"overlay/internal/inputs"
+	"overlay/internal/limits"
+	"overlay/internal/pipeline"
 	"overlay/internal/relations"
 	"overlay/internal/report"
 	"overlay/internal/sqlquery"
@@ -22,7 +28,7 @@ import (
 )
 
 func (p *program) queryCommand() *cli.Command {
-	takes := groups{queryFlags(), setFlags(), argsFlags(), methodFlags(), windowFlags(),
+	takes := groups{queryFlags(), setFlags(), graphFlags(), argsFlags(), methodFlags(), windowFlags(),
 		{[]cli.Flag{&cli.StringFlag{Name: "max-memory", Category: generalGroup, DefaultText: "half of the machine's", Usage: "stop when the traces need more than `SIZE`, as in 500MB or 2GiB"}},
 			func(r *flagReader, o *options) { o.maxMemory = r.bytes("max-memory") }},
 		generalFlags()}
@@ -30,35 +36,24 @@ func (p *program) queryCommand() *cli.Command {
 		Description: `
 Answers one query over the tables of one trace or of many: events, the path, the dependencies, steps, collectives,
 module calls. Inputs are traces, folders of traces, and folders that 'overlay export' has written. Nothing is imported
-or changed. Twenty questions with their queries are in docs/queries.md.
+or changed. Twenty questions with their queries are in docs/reference/queries.md.
 
 Examples:
   overlay query --schema
   overlay query 'select name, sum(critical_ns)/1e6 as ms from events group by 1 order by ms desc limit 10' trace.json.gz
   overlay query -f slow.sql --format csv traces/ > slow.csv
-  overlay query 'select rank, bound_by from runs' tables --engine duckdb`,
+  overlay query 'select rank, bound_by from runs' tables`,
 		Action: p.action(takes, ownFiles, checkQuery, (*job).query)}
-}
-
-// queryOptions are what only query has.
-type queryOptions struct {
-	sqlFile   string // the query; "" = the first argument
-	sqlFormat string
-	engine    string
-	schema    bool
-	maxMemory int64 // bytes; 0 = half of the machine's
 }
 
 func queryFlags() group {
 	return group{[]cli.Flag{
-		&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Category: filesGroup, Usage: "the query stands in `FILE`; then every argument is an input"},
+		readsFile(&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Category: filesGroup, Usage: "the query stands in `FILE`; then every argument is an input"}),
 		&cli.BoolFlag{Name: "schema", Category: filesGroup, Usage: "print the tables with what their columns mean, and read nothing"},
 		&cli.StringFlag{Name: "format", Category: filesGroup, Value: "table", Usage: "print the result as `table|csv|json|jsonl`"},
-		&cli.StringFlag{Name: "engine", Category: filesGroup, Value: "sqlite",
-			Usage: "who answers, `sqlite|duckdb`: sqlite is built in and reads the tables where they lie in memory; duckdb is the program of that name, and quicker for many ranks"},
 	}, func(r *flagReader, o *options) {
 		o.sqlFile, o.schema = r.path("file"), r.Bool("schema")
-		o.sqlFormat, o.engine = r.oneOf("format", sqlquery.Formats...), r.oneOf("engine", "sqlite", "duckdb")
+		o.sqlFormat = r.oneOf("format", sqlquery.Formats...)
 	}}
 }
 
@@ -83,131 +78,145 @@ func (j *job) query() error {
 	if j.opts.schema {
 		return j.print(schemaText())
 	}
-	sql, inputs := j.opts.sqlFile, j.files
+	sql, names := j.opts.sqlFile, j.files
 	if sql == "" {
-		sql, inputs = j.files[0], j.files[1:]
+		sql, names = j.files[0], j.files[1:]
 	} else {
-		text, err := os.ReadFile(sql)
+		text, err := inputs.ReadFile(sql)
 		if err != nil {
-			return inputError(sql, err)
+			return inputs.Error(sql, err)
 		}
 		sql = string(text)
 	}
-	if namesTrace(sql) && !strings.ContainsAny(sql, " \n") {
+	if inputs.IsTraceName(sql) && !strings.ContainsAny(sql, " \n") {
 		return fmt.Errorf("%s is no query: the query comes first, then the inputs", sql)
 	}
-	if j.opts.engine == "duckdb" {
-		return j.queryDuckDB(sql, inputs)
-	}
-	sets, err := j.loadSets(inputs, relations.Mentioned(sql))
+	sets, err := j.loadSets(names, relations.Mentioned(sql))
 	if err != nil {
 		return err
 	}
-	j.stages.start("query")
-	db, err := sqlquery.Open(relations.Empty(), sets, relations.Views)
+	db, err := sqlquery.Open(relations.Empty(), sets, relations.Views, j.agentRows == 0)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	var out bytes.Buffer
-	if err := db.Query(context.Background(), sql, sqlquery.NewEncoder(j.opts.sqlFormat, &out, report.Plain)); err != nil {
-		if s := err.Error(); strings.Contains(s, "no such table") || strings.Contains(s, "no such column") {
-			return fmt.Errorf("query: %w; 'overlay query --schema' lists tables and columns", err)
-		}
-		return fmt.Errorf("query: %w", err)
+	j.result = func(w io.Writer) error {
+		j.stages.start("query")
+		defer j.stages.start("")
+		defer db.Close()
+		return inputs.Guard("", func() error { return j.answer(db, sql, w) })
 	}
-	return j.print(j.shown(out.String()))
+	return nil
 }
 
-// shown is a result as it may be printed: JSON keeps its meaning, and only a terminal is spared the characters that it
-// would obey, since other readers want texts as they are.
-func (j *job) shown(result string) string {
-	switch {
-	case j.opts.sqlFormat == "json" || j.opts.sqlFormat == "jsonl":
-		var b strings.Builder
-		w := report.PlainJSON(&b)
-		io.WriteString(w, result) // into memory: nothing can fail
-		w.Close()
-		return b.String()
-	case j.opts.sqlFormat == "table" || isTerminal(j.stdout):
-		lines := strings.Split(result, "\n")
-		for i := range lines {
-			lines[i] = report.Plain(lines[i])
-		}
-		return strings.Join(lines, "\n")
+// answer writes the result of a query row by row, as it may be printed: JSON keeps its meaning, and only a terminal is spared the
+// characters that it would obey, since other readers want texts as they are.
+func (j *job) answer(db *sqlquery.DB, sql string, w io.Writer) error {
+	ctx, stop := queryBounds(j.opts.memoryForTraces(j.memory), j.agentRows > 0)
+	defer stop()
+	var clean func(string) string
+	if j.opts.sqlFormat == "table" || isTerminal(j.stdout) {
+		clean = report.Plain
 	}
-	return result
+	end := func() error { return nil }
+	if j.opts.sqlFormat == "json" || j.opts.sqlFormat == "jsonl" {
+		safe := report.PlainJSON(w)
+		w, end = safe, safe.Close
+	}
+	var err error
+	if j.agentRows > 0 {
+		err = agents.AnswerRows(ctx, db, sql, w, j.agentRows)
+	} else {
+		err = db.Query(ctx, sql, sqlquery.NewEncoder(j.opts.sqlFormat, w, clean))
+	}
+	if err == nil {
+		return end()
+	}
+	if s := err.Error(); strings.Contains(s, "no such table") || strings.Contains(s, "no such column") {
+		return fmt.Errorf("query: %w; 'overlay query --schema' lists tables and columns", err)
+	}
+	return fmt.Errorf("query: %w", err)
 }
 
-// loadSets makes the tables that are wanted of all inputs.
-func (j *job) loadSets(inputs []string, want func(string) bool) ([]columns.Set, error) {
+// queryBounds ends a query that takes too long, or more memory than there is for it: SQLite's own is bounded, the tables that it
+// reads and what functions collect is not.
+func queryBounds(memory int64, agent bool) (context.Context, func()) {
+	most := limits.QueryTime
+	if agent {
+		most, memory = limits.AgentQueryTime, privateMemory()+limits.AgentMemory
+	}
+	timed, stop := context.WithTimeoutCause(context.Background(), most, fmt.Errorf("it is not done after %v: ask for less, or ask the exported tables in another engine", most))
+	ctx, full := context.WithCancelCause(timed)
+	go func() {
+		for ctx.Err() == nil {
+			if held := privateMemory(); memory > 0 && held > memory {
+				full(fmt.Errorf("it takes the program to %s of memory, more than %s: ask for less", megabytes(held), megabytes(memory)))
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	return ctx, func() { full(nil); stop() }
+}
+
+// memoryForTraces is how much the tables of traces may take.
+func (o *options) memoryForTraces(container int64) int64 {
+	return cmp.Or(o.maxMemory, machineMemory(container)/2)
+}
+
+// loadSets makes the tables that are wanted of all inputs. Those of traces hold on to their trace.
+func (j *job) loadSets(names []string, want func(string) bool) ([]columns.Set, error) {
 	var sets []columns.Set
 	var traces []string
-	for _, name := range inputs {
-		exported := exportedSets(name)
+	for _, name := range names {
+		exported := inputs.SetsIn(name)
 		if len(exported) == 0 {
 			traces = append(traces, name)
 		}
 		for _, x := range exported {
-			list, err := j.readTables(x, want)
+			j.stages.start("reading")
+			list, err := readTables(x, want)
 			if err != nil {
 				return nil, err
 			}
-			sets = append(sets, columns.Set{Run: x.run, Rank: x.rank, Tables: list})
+			sets = append(sets, columns.Set{Run: x.Run, Rank: x.Rank, Tables: list})
 		}
 	}
-	list, err := rankInputs(traces, j.opts.runName, j.opts.rank, j.opts.maxExpand)
+	f, err := inputs.Find(traces)
 	if err != nil {
 		return nil, err
 	}
-	limit := j.opts.maxMemory
-	if limit == 0 {
-		limit = machineMemory(j.memory) / 2
-	}
-	err = j.eachTables(list, relations.Source{Args: j.opts.args, Want: want}, func(i int, made []columns.Table) error {
-		sets = append(sets, columns.Set{Run: list[i].run, Rank: list[i].rank, Tables: made})
-		if held := privateMemory(); limit > 0 && held > limit && i+1 < len(list) {
-			return fmt.Errorf("%d of %d traces hold %s of memory, more than %s: write tables with 'overlay export' and ask those with --engine duckdb, or raise --max-memory",
-				i+1, len(list), megabytes(held), megabytes(limit))
+	limit, n := j.opts.memoryForTraces(j.memory), 0
+	named, made, err := eachSet(j, f, inputs.How{InTurn: true, Keep: true}, func(x *inputs.Item, r *pipeline.Run) ([]columns.Table, error) {
+		n++
+		if held := privateMemory(); limit > 0 && held > limit && n > 1 {
+			return nil, fmt.Errorf("%d of %d traces hold %s of memory, more than %s: write tables with 'overlay export' and ask those in another engine (docs/sql.md), or raise --max-memory",
+				n-1, max(n, len(f.Files)), megabytes(held), megabytes(limit))
 		}
-		return nil
+		return r.Tables(j.opts.source(x, want)), nil
 	})
+	for i := range named {
+		sets = append(sets, columns.Set{Run: named[i].Run, Rank: named[i].Rank, Tables: made[i]})
+	}
 	return sets, err
 }
 
 // readTables reads the tables that are wanted of a set that export has written.
-func (j *job) readTables(x exportedSet, want func(string) bool) ([]columns.Table, error) {
-	j.stages.start("reading")
+func readTables(x inputs.Set, want func(string) bool) ([]columns.Table, error) {
 	var list []columns.Table
 	for _, form := range relations.Empty() {
 		if !want(form.Name) {
 			continue
 		}
-		name := filepath.Join(x.path, form.Name+".parquet")
-		t, err := readTable(name, form)
+		name := filepath.Join(x.Path, form.Name+".parquet")
+		t, err := readTable(name, form, relations.Schema)
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			return nil, inputs.Error(name, err)
+		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		list = append(list, t)
 	}
 	return list, nil
-}
-
-func readTable(name string, form columns.Table) (columns.Table, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return columns.Table{}, inputError(name, err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return columns.Table{}, inputError(name, err)
-	}
-	t, err := parquetfile.Read(f, info.Size(), form, relations.Schema)
-	if err != nil {
-		return t, fmt.Errorf("%s: %w", name, err)
-	}
-	return t, nil
 }
 
 // schemaText is what `query --schema` prints: SQL that says what there is, with comments.
@@ -237,6 +246,3 @@ func schemaText() string {
 	}
 	return b.String() + "\n" + relations.Views
 }
-
-// errNoDuckDB says how to get the other engine.
-var errNoDuckDB = errors.New("no program duckdb on PATH: get it from https://duckdb.org, or leave out --engine duckdb")

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,15 +27,17 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "trace.json.gz"), demo, 0o666); err != nil {
+	for _, folder := range []string{"testdata", "bin/traces"} { // as they stand in a clone, after make demo-ranks
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "testdata", "demo.json.gz"), demo, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	sim := testtrace.NewJob(testtrace.JobOptions{Kind: "moe", Cause: "data", World: 8, PerHost: 4, Steps: 4, Seed: 3}) // as of make demo-ranks
-	if err := os.Mkdir(filepath.Join(dir, "traces"), 0o777); err != nil {
-		t.Fatal(err)
-	}
 	for r := range sim.Ranks {
-		if err := os.WriteFile(filepath.Join(dir, "traces", sim.Ranks[r].File+".gz"), gzipped(t, sim.JSON(int32(r))), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "bin", "traces", sim.Ranks[r].File+".gz"), gzipped(t, sim.JSON(int32(r))), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,7 +52,7 @@ func TestReadme(t *testing.T) {
 	lines := strings.SplitAfter(string(readme), "\n")
 	for i := 0; i < len(lines); i++ {
 		got.WriteString(lines[i])
-		command, ok := strings.CutPrefix(strings.TrimSpace(lines[i]), "$ overlay ")
+		command, ok := strings.CutPrefix(strings.TrimSpace(lines[i]), "$ bin/overlay ")
 		if !ok || strings.HasPrefix(command, "open") {
 			continue
 		}
@@ -56,11 +60,16 @@ func TestReadme(t *testing.T) {
 		for i+1 < len(lines) && strings.HasPrefix(lines[i+1], "    ") && !strings.HasPrefix(lines[i+1], "    $") { // the old output
 			i++
 		}
+		command, head, cut := strings.Cut(command, " | head -")
 		var out, errs bytes.Buffer
 		if status := run(append([]string{"overlay"}, strings.Fields(command)...), nil, &out, &errs); status != 0 || errs.Len() > 0 {
 			t.Fatalf("overlay %s: status %d: %s", command, status, errs.String())
 		}
-		for line := range strings.Lines(out.String()) {
+		shown := slices.Collect(strings.Lines(out.String()))
+		if n, err := strconv.Atoi(head); cut && err == nil {
+			shown = shown[:min(n, len(shown))]
+		}
+		for _, line := range shown {
 			got.WriteString("    " + line)
 		}
 	}

@@ -2,40 +2,14 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 
-	"golang.org/x/term"
+	"github.com/urfave/cli/v2"
 
-	"overlay/internal/pipeline"
+	"overlay/internal/inputs"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
 )
-
-// solveOne finds the path of the one trace that was found. Many ranks are left to job, which returns the name of the trace
-// where it turns out that there is one only; else there is no run.
-func (j *job) solveOne(f *found, job func() (only string, err error)) (*pipeline.Run, error) {
-	if f.many(j.opts.maxExpand) {
-		only, err := job()
-		if err != nil || only == "" {
-			return nil, err
-		}
-		f.traces = []traceFile{{path: only, member: only}}
-	}
-	if err := j.oneRankFlags(); err != nil {
-		return nil, err
-	}
-	var err error
-	if j.opts.input, err = f.one(); err != nil {
-		return nil, err
-	}
-	tr, err := j.load(j.opts.input)
-	if err != nil {
-		return nil, err
-	}
-	return j.solve(j.opts.input, tr, false)
-}
 
 // checkReport completes and checks the options of `report`.
 func checkReport(r *flagReader, o *options) {
@@ -49,56 +23,45 @@ func (j *job) printReport() error {
 	if err != nil {
 		return err
 	}
-	f, err := findRanks(j.opts.inputs)
-	if err == nil && len(f.sets) > 0 && len(f.traces) > 0 {
-		err = fmt.Errorf("%s: summaries and traces do not go together here; 'overlay run' draws the events of traces beside summaries", report.Plain(f.traces[0].path))
+	f, err := inputs.FindRanks(j.opts.inputs)
+	if err == nil && len(f.Sets) > 0 && len(f.Files) > 0 {
+		err = fmt.Errorf("%s: summaries and traces do not go together here; 'overlay run' draws the events of traces beside summaries", report.Plain(f.Files[0].Path))
 	}
 	if err != nil {
 		return err
 	}
-	solved, err := j.solveOne(f, func() (string, error) { return j.reportJob(f, html) })
-	if solved == nil {
+	s, err := j.subjectOf(f)
+	if err != nil {
 		return err
 	}
-	r := j.report(j.opts.input, solved, j.opts.top)
-	switch {
-	case html != nil:
-		return page.WriteReport(html, r)
-	case j.opts.json:
-		j.result = r.WriteJSON
-	default:
-		j.result = func(w io.Writer) error { return r.WriteText(w, j.textOptions(j.resultTo)) }
+	if s.job != nil {
+		made := report.NewJob(s.job.source)
+		if html != nil {
+			return page.WriteJob(html, made, s.job.source)
+		}
+		j.show(made)
+		return nil
 	}
+	solved, err := j.load(s.name, false)
+	if err != nil {
+		return err
+	}
+	r := solved.Report(j.opts.reportSource(j.opts.input, j.opts.top))
+	if html != nil {
+		return page.WriteReport(html, r)
+	}
+	j.show(r)
 	return nil
 }
 
-// report makes the report of a run with the top hotspots.
-func (j *job) report(name string, r *pipeline.Run, top int) *report.Report {
-	s := report.Source{Name: inputName(name), Version: version, Top: top, Segments: j.opts.segments, Advise: j.opts.command != "diff" && !j.opts.noAdvice, Gains: j.opts.command == "report",
-		Brief: !j.opts.json && j.opts.html == "" && j.opts.report == ""}
-	if j.opts.anonymize {
+// reportSource is what is wanted of the report of a run, with the top hotspots.
+func (o *options) reportSource(name string, top int) report.Source {
+	s := report.Source{Name: inputs.Name(name), Version: version, Top: top, Segments: o.segments, Advise: o.command != "diff" && !o.noAdvice, Gains: o.command == "report",
+		Brief: !o.json && o.html == "" && o.report == ""}
+	if o.anonymize {
 		s.Name = "trace"
 	}
-	return r.Report(s)
-}
-
-// textOptions fits text to the terminal that w is, if it is one.
-func (j *job) textOptions(w io.Writer) report.TextOptions {
-	o := report.TextOptions{Color: j.color(w), Walk: j.opts.segments, Short: j.opts.pageOnly}
-	if f, ok := w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			o.Width = max(width, 60)
-		}
-	}
-	return o
-}
-
-// createReport prepares the file of a report; "" is none.
-func (j *job) createReport(name string) (*output, error) {
-	if name == "" {
-		return nil, nil
-	}
-	return j.outs.create(name)
+	return s
 }
 
 // writeReport writes a report in the form that the name of its file asks for; no file, nothing written.
@@ -110,4 +73,22 @@ func writeReport(out *output, r *report.Report) error {
 		return page.WriteReport(out, r)
 	}
 	return r.WriteJSON(out)
+}
+
+func (p *program) reportCommand() *cli.Command {
+	takes := groups{inputFlags(), captureFlags(), jobFlags(), methodFlags(), windowFlags(), htaFlags(), adviceFlags(), reportFlags(), jsonFlags(), pageFlags(), generalFlags()}
+	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "[-i] FILE [flags]", Flags: takes.flags(),
+		Description: `
+Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a
+folder, a quoted pattern or an archive (tar, zip) with a trace for each rank of a job it puts all of them on one clock
+and follows the path over the ranks: who waited for whom, and why.
+
+Examples:
+  overlay report -i trace.json.gz
+  overlay report -i traces/
+  overlay report -i 'traces/rank*.json.gz' --step 3 --json > job.json
+  overlay report -i trace.json.gz --step 3 --top 20
+  overlay report -i trace.json.gz --json --segments > report.json
+  overlay report -i trace.json.gz --html report.html`,
+		Action: p.action(takes, inputFiles, checkReport, (*job).printReport)}
 }

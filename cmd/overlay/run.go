@@ -5,10 +5,11 @@ import (
 	"io"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"overlay/internal/overlay"
 	"overlay/internal/report"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 )
 
 // checkRun completes and checks the options of `run`.
@@ -51,34 +52,23 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	f, err := findRanks(j.opts.inputs)
+	s, err := j.subject(j.opts.inputs)
 	if err != nil {
 		return err
 	}
-	if f.many(j.opts.maxExpand) {
-		only, err := j.runJob(f, out, rep)
-		if err != nil || only == "" {
-			return err
-		}
-		j.opts.input = only
-	}
-	if err := j.oneRankFlags(); err != nil {
-		return err
+	if s.job != nil {
+		return j.runJob(s.found, s.job, out, rep)
 	}
 	if j.opts.tar {
-		return j.usage("-o %s: an archive takes the ranks of a job, and this is one trace; name the output .pftrace or .json", quote(j.opts.output))
+		return j.opts.usage("-o %s: an archive takes the ranks of a job, and this is one trace; name the output .pftrace or .json", quote(j.opts.output))
 	}
-	tr, err := j.load(j.opts.input)
-	if err != nil {
-		return err
-	}
-	solved, err := j.solve(j.opts.input, tr, true)
+	solved, err := j.load(s.name, true)
 	if err != nil {
 		return err
 	}
 	var r *report.Report
 	if rep != nil || !j.opts.quiet {
-		r = j.report(j.opts.input, solved, j.opts.top)
+		r = solved.Report(j.opts.reportSource(j.opts.input, j.opts.top))
 	}
 	recorded := solved.Recorded
 	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, GPUCompute: j.opts.gpuCompute, Version: version, Slim: j.opts.onlyCritical}
@@ -97,43 +87,47 @@ func (j *job) run() error {
 		return err
 	}
 	if !j.opts.quiet {
-		j.result = func(w io.Writer) error { return j.summary(w, d.Trace, recorded, r, out, st) }
+		if recorded {
+			st.notes = append(st.notes, "the input is a slim trace: window, method and delays are those of the run that wrote it")
+		}
+		j.result = func(w io.Writer) error {
+			return summary(w, r, j.opts.textOptions(j.resultTo), out, st.drawn, st.notes, repairLines(d.Trace))
+		}
 	}
 	return nil
 }
 
 // summary says what bounds the run, what was written, what was mended, and what to do next.
-func (j *job) summary(w io.Writer, tr *trace.Trace, recorded bool, r *report.Report, out *output, st written) error {
-	if err := r.WriteText(w, j.textOptions(j.resultTo)); err != nil {
+func summary(w io.Writer, d document, o report.TextOptions, out *output, drawn string, lists ...[]string) error {
+	if err := d.WriteText(w, o); err != nil {
 		return err
-	}
-	notes := st.notes
-	if recorded {
-		notes = append(notes, "the input is a slim trace: window, method and delays are those of the run that wrote it")
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	if err := writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, tables.Grouped(out.n), st.drawn), notes, repairLines(tr)); err != nil {
+	if err := writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, tables.Grouped(out.n), drawn), lists...); err != nil {
 		return err
 	}
-	return writeLines(w, j.nextStep(out))
+	return writeLines(w, nextStep(out))
 }
 
-// muchForBrowser is from how many bytes on a viewer in a browser may run out of memory: it needs two to four times as much as
-// the file has, and some browsers give a page 2 to 4 GB (Perfetto's page on large traces).
-const muchForBrowser = 1 << 30
+func (p *program) runCommand() *cli.Command {
+	takes := groups{inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"), besideFlags(), captureFlags(), jobFlags(),
+		methodFlags(), windowFlags(), htaFlags(), adviceFlags(), pictureFlags(), ranksFlags(), reportFlags(), generalFlags()}
+	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "[-i] FILE [-o FILE] [flags]", Flags: takes.flags(),
+		Description: `
+Finds the critical path of the trace and draws it in: critical slices red, a track "Critical path" that says what the
+time is bound by, arrows along the path. Prints a summary to standard output (to standard error with -o -). Of a folder,
+a quoted pattern or an archive with a trace for each rank of a job it makes one picture: all ranks on one clock, the
+path over them, and a strip for each rank that shows when it waits, and for whom.
 
-// nextStep is what to do with an output.
-func (j *job) nextStep(out *output) string {
-	if word, ok := shellWord(out.shown); ok && out.temp != "" {
-		if out.n >= muchForBrowser {
-			return "next  trace_processor --httpd " + word + " and " + viewerOrigin + ", which takes it from there; much for a browser alone (--only-critical writes less)"
-		}
-		return "next  overlay open " + word
-	}
-	return "next  open it in " + viewerOrigin
+Examples:
+  overlay run -i trace.json.gz
+  overlay run -i traces/ -o job.pftrace
+  overlay run -i 'traces/rank*.json.gz' -o job.pftrace --ranks 0,7
+  overlay run -i trace.json.gz -o step3.pftrace.gz --step 3
+  overlay run -i trace.json.gz -o overlaid.json --method hta
+  overlay run -i trace.json.gz -o slim.pftrace.gz --only-critical --anonymize
+  kubectl exec pod -- cat trace.json | overlay run -i - -o - --format perfetto > overlaid.pftrace`,
+		Action: p.action(takes, inputFiles, checkRun, (*job).run)}
 }
-
-// flowNames are the values of --flows.
-var flowNames = map[string]overlay.Flows{"critical": overlay.FlowsCritical, "all": overlay.FlowsAll, "none": overlay.FlowsNone}

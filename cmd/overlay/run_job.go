@@ -8,49 +8,34 @@ import (
 	"hash/fnv"
 	"io"
 	"path/filepath"
+	"slices"
 
+	"overlay/internal/inputs"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/manyranks"
 	"overlay/internal/overlay/pftrace"
-	"overlay/internal/pgzip"
 	"overlay/internal/pipeline"
+	"overlay/internal/ranks/roster"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
 
-// runJob writes the ranks of a job into one picture. It returns the name of the trace where there is one rank only.
-func (j *job) runJob(f *found, out, rep *output) (only string, err error) {
-	if j.opts.chrome {
-		return "", j.usage("the ranks of a job become one .pftrace: name it so with -o; Chrome's format takes one trace")
-	}
-	r, only, err := j.joinRanks(f)
-	if r == nil {
-		return only, err
-	}
-	if len(f.sets) > 0 {
-		if err := j.tracesBeside(f, r); err != nil {
-			return "", err
+// runJob writes the ranks of a job into one picture.
+func (j *job) runJob(f *inputs.Found, r *rankedJob, out, rep *output) (err error) {
+	if len(f.Sets) > 0 {
+		if err := r.addTraces(j.in, f); err != nil {
+			return err
 		}
 	}
-	var w io.Writer = out
-	var z *pgzip.Writer
-	if j.opts.compress {
-		if z, err = pgzip.NewWriter(out, j.gzipLevel()); err != nil {
-			return "", err
-		}
-		w = z
-	}
-	st, notes, err := j.writeJob(w, f, r)
-	if err == nil && z != nil {
-		err = z.Close()
-	}
+	p := &jobPicture{job: j, f: f, r: r}
+	err = compressed(out, j.opts, p.write)
 	if err == nil {
 		err = out.close()
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
 	made := report.NewJob(r.source)
 	switch {
@@ -61,30 +46,21 @@ func (j *job) runJob(f *found, out, rep *output) (only string, err error) {
 		err = made.WriteJSON(rep)
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
 	if !j.opts.quiet {
+		drawn := writtenPerfetto(&p.stats)
 		j.result = func(w io.Writer) error {
-			if err := made.WriteText(w, j.textOptions(j.resultTo)); err != nil {
-				return err
-			}
-			if _, err := io.WriteString(w, "\n"); err != nil {
-				return err
-			}
-			drawn := writtenPerfetto(st)
-			if err := writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, tables.Grouped(out.n), drawn.drawn), append(notes, drawn.notes...)); err != nil {
-				return err
-			}
-			return writeLines(w, j.nextStep(out))
+			return summary(w, made, j.opts.textOptions(j.resultTo), out, drawn.drawn, append(p.notes.notes, drawn.notes...))
 		}
 	}
-	return "", nil
+	return nil
 }
 
 // jobPicture is what becomes of a job on its way into a file.
 type jobPicture struct {
 	*job
-	f       *found
+	f       *inputs.Found
 	r       *rankedJob
 	drawn   []bool
 	picture *manyranks.Picture
@@ -92,22 +68,20 @@ type jobPicture struct {
 	stats   pftrace.Stats
 }
 
-// writeJob writes the picture: the events of the ranks that are drawn, each read once more, and then the rows of the job.
-func (j *job) writeJob(w io.Writer, f *found, r *rankedJob) (*pftrace.Stats, []string, error) {
-	j.stages.start("drawing")
-	p := &jobPicture{job: j, f: f, r: r}
+// write writes the picture: the events of the ranks that are drawn, each read once more, and then the rows of the job.
+func (p *jobPicture) write(w io.Writer) error {
+	p.stages.start("drawing")
 	if err := p.choose(); err != nil {
-		return nil, nil, err
+		return err
 	}
-	o := manyranks.Options{Version: version, Flows: flowNames[j.opts.flows], Slim: j.opts.onlyCritical, Drawn: p.drawn}
+	o := manyranks.Options{Version: version, Flows: flowNames[p.opts.flows], Slim: p.opts.onlyCritical, Drawn: p.drawn}
 	write := p.one
-	if j.opts.tar {
+	if p.opts.tar {
 		write, o.Drawn = p.archive, nil // no arrow leads from file to file
 	}
-	p.picture = manyranks.Draw(r.job, r.verdict, o)
-	j.stages.start("writing")
-	err := write(w)
-	return &p.stats, p.notes.notes, err
+	p.picture = manyranks.Draw(p.r.job, p.r.verdict, o)
+	p.stages.start("writing")
+	return write(w)
 }
 
 // one writes the picture as one trace.
@@ -201,7 +175,7 @@ func (p *jobPicture) manifest() []byte {
 
 func (p *jobPicture) begin(w io.Writer) (*pipeline.JobPicture, error) {
 	o := overlay.Options{Flows: flowNames[p.opts.flows], Plain: p.opts.plain, Slim: p.opts.onlyCritical}
-	return pipeline.DrawJob(w, p.r.job, p.picture, p.jobUUID(p.r), p.rankPipeline(), o)
+	return pipeline.DrawJob(w, p.r.job, p.picture, p.r.uuid(p.opts), p.rankPipeline(), o)
 }
 
 // eachRank reads the ranks that are drawn.
@@ -212,20 +186,12 @@ func (p *jobPicture) eachRank(use func(m int32, tr *trace.Trace) error) error {
 			want[p.r.sourceOf(int32(m))] = int32(m)
 		}
 	}
-	return p.again(p.f, want, func(m int32, tr *trace.Trace) error {
+	return p.in.Again(p.f, want, func(m int32, tr *trace.Trace) error {
 		if s := p.r.job.Members[m].Summary; tr.Source.Size() != s.Bytes || len(tr.Events) != s.Events {
 			return fmt.Errorf("%s changed while it was read: wait until it is written, and try again", report.Plain(s.Source))
 		}
 		return use(m, tr)
 	})
-}
-
-// sourceOf is the trace of a member, "" without one.
-func (r *rankedJob) sourceOf(m int32) string {
-	if r.beside != nil {
-		return r.beside[m]
-	}
-	return r.job.Members[m].Source
 }
 
 func (p *jobPicture) finish(pic *pipeline.JobPicture) error { return p.end(pic, true) }
@@ -243,10 +209,10 @@ func (p *jobPicture) end(pic *pipeline.JobPicture, rows bool) error {
 	return nil
 }
 
-// jobUUID tells pictures apart in the viewer's cache: by what was recorded, and by what is drawn of it.
-func (j *job) jobUUID(r *rankedJob) [2]uint64 {
+// uuid tells pictures apart in the viewer's cache: by what was recorded, and by what is drawn of it.
+func (r *rankedJob) uuid(o *options) [2]uint64 {
 	h := fnv.New128a()
-	fmt.Fprint(h, r.job.Window, len(r.job.Path), len(r.job.Instances), j.opts.flows, j.opts.plain, j.opts.onlyCritical, j.opts.anonymize, j.opts.ranks)
+	fmt.Fprint(h, r.job.Window, len(r.job.Path), len(r.job.Instances), o.flows, o.plain, o.onlyCritical, o.anonymize, o.ranks)
 	for m := range r.job.Members {
 		x := &r.job.Members[m]
 		fmt.Fprint(h, x.Rank, x.Bytes, x.Events, x.Start, x.End, x.Window)
@@ -260,4 +226,76 @@ func (j *job) jobUUID(r *rankedJob) [2]uint64 {
 		id[i/8] = id[i/8]<<8 | uint64(b)
 	}
 	return id
+}
+
+// choose decides which ranks are drawn event by event, and notes what is left out.
+func (p *jobPicture) choose() error {
+	members := p.r.job.Members
+	all := slices.Repeat([]bool{true}, len(members))
+	switch p.opts.ranks {
+	case "all":
+		p.drawn = all
+	case "":
+		p.drawn = manyranks.Choose(p.r.job, p.r.verdict, false)
+	case "representative":
+		p.drawn = manyranks.Choose(p.r.job, p.r.verdict, true)
+	default:
+		p.drawn = make([]bool, len(members))
+		err := eachRankOf(p.opts.ranks, func(rank int) error {
+			for m := range members {
+				if int(members[m].Rank) == rank {
+					p.drawn[m] = true
+					return nil
+				}
+			}
+			return p.opts.usage("--ranks %s: there is no trace of rank %d; those of %s are there", p.opts.ranks, rank, p.ranksThere())
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if p.r.beside != nil { // what has no trace beside its summary has no events to draw
+		for m := range p.drawn {
+			p.drawn[m] = p.drawn[m] && p.r.beside[int32(m)] != ""
+		}
+		if p.opts.ranks == "" || p.opts.ranks == "all" {
+			for m := range p.r.beside {
+				p.drawn[m] = true
+			}
+		}
+	}
+	var list []int64
+	events, whole := 0, 0
+	for m := range members {
+		whole += members[m].Events
+		if p.drawn[m] {
+			list = append(list, int64(members[m].Rank))
+			events += members[m].Events
+		}
+	}
+	if len(list) < len(members) {
+		how := "--ranks all draws all"
+		if p.r.beside != nil {
+			how = "add the traces of others with -i to draw them"
+		}
+		p.notes.notes = append(p.notes.notes, fmt.Sprintf("drawn with their events: %s, %s of %s events; of every rank there is a strip (%s)",
+			tables.Counted(len(list), "rank")+" of "+tables.Plain(int64(len(members)))+" ("+rankNumbers(list)+")", tables.Grouped(int64(events)), tables.Grouped(int64(whole)), how))
+	}
+	return nil
+}
+
+func (p *jobPicture) ranksThere() string {
+	var list []int64
+	for m := range p.r.job.Members {
+		list = append(list, int64(p.r.job.Members[m].Rank))
+	}
+	return "rank " + rankNumbers(list)
+}
+
+// rankNumbers writes ascending ranks as 0-2, 5.
+func rankNumbers(list []int64) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return roster.List(list)
 }

@@ -10,6 +10,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
 	"overlay/internal/pipeline"
+	"overlay/internal/ranks"
 	"overlay/internal/trace"
 )
 
@@ -20,8 +21,11 @@ var methods = []string{"exact", "ctda", "hta"}
 func (j *job) pipeline() pipeline.Options {
 	o := pipeline.Options{
 		Link:     cdg.Options{Annotation: j.opts.annotation, Instance: j.opts.instance, Threads: j.opts.threads},
-		Methods:  map[string]critpath.Method{"exact": critpath.Exact, "ctda": critpath.CTDA, "hta": hta.Method(j.htaOptions())},
+		Methods:  map[string]critpath.Method{"exact": critpath.Exact, "ctda": critpath.CTDA, "hta": hta.Method(j.opts.htaOptions())},
 		Analyses: j.opts.analyses, Unasked: j.opts.pageOnly, Analysis: j.opts.analysis, Anonymous: j.opts.anonymize, Stage: j.stages.start,
+	}
+	if j.opts.graphs != "" {
+		o.Join = j.joinCaptures
 	}
 	if j.opts.step >= 0 {
 		o.Link.Step = strconv.Itoa(j.opts.step)
@@ -33,33 +37,83 @@ func (j *job) pipeline() pipeline.Options {
 }
 
 // htaOptions are the options of the hta method, which cuts its window itself.
-func (j *job) htaOptions() hta.Options {
-	o := hta.Options{Annotation: j.opts.annotation, First: -1, Last: -1,
-		ZeroLaunch: j.opts.htaZeroWeightLaunch, KeepLastStep: j.opts.htaLastStep}
-	if j.opts.step >= 0 {
-		o.Annotation = trace.StepPrefix + strconv.Itoa(j.opts.step)
+func (o *options) htaOptions() hta.Options {
+	h := hta.Options{Annotation: o.annotation, First: -1, Last: -1,
+		ZeroLaunch: o.htaZeroWeightLaunch, KeepLastStep: o.htaLastStep}
+	if o.step >= 0 {
+		h.Annotation = trace.StepPrefix + strconv.Itoa(o.step)
 	}
-	if j.opts.htaDataLoad != "" {
-		o.DataLoad = []string{j.opts.htaDataLoad}
+	if o.htaDataLoad != "" {
+		h.DataLoad = []string{o.htaDataLoad}
 	}
-	if first, last, isRange := strings.Cut(j.opts.instance, ":"); first != "" {
-		o.First, _ = strconv.Atoi(first) // readWindow has checked both
-		o.Last = o.First
+	if first, last, isRange := strings.Cut(o.instance, ":"); first != "" {
+		h.First, _ = strconv.Atoi(first) // readWindow has checked both
+		h.Last = h.First
 		if isRange {
-			o.Last, _ = strconv.Atoi(last)
+			h.Last, _ = strconv.Atoi(last)
 		}
 	}
-	return o
+	return h
+}
+
+// load reads the one trace of a subject and finds its path. draw says that it is going to be drawn.
+func (j *job) load(name string, draw bool) (*pipeline.Run, error) {
+	tr, err := j.in.Load(name)
+	if err != nil {
+		return nil, err
+	}
+	return j.solve(name, tr, draw)
 }
 
 // solve finds the path of a trace. draw says that it is going to be drawn.
 func (j *job) solve(name string, tr *trace.Trace, draw bool) (*pipeline.Run, error) {
 	o := j.pipeline()
 	o.Advise = !j.opts.noAdvice && slices.Contains([]string{"run", "report", "advise"}, j.opts.command)
-	o.Lean, o.Outline = j.opts.command == "run" || j.opts.command == "report", j.opts.command == "report" || j.opts.onlyCritical
 	r, err := pipeline.Solve(tr, o, draw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return r, nil
+}
+
+// rankPipeline is how each rank of a job is analysed: as a whole, whatever the window of the job.
+func (j *job) rankPipeline() pipeline.Options {
+	o := j.pipeline()
+	o.Link.Step, o.Stage = "", nil
+	return o
+}
+
+// usage is a wrong command line.
+func (o *options) usage(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...), o.command}
+}
+
+// jobFlags refuses what means nothing over several ranks.
+func (o *options) jobFlags() error {
+	switch {
+	case o.command == "run" && o.chrome:
+		return o.usage("the ranks of a job become one .pftrace: name it so with -o; Chrome's format takes one trace")
+	case o.methodSet && o.method != "exact":
+		return o.usage("--method %s has no meaning over several ranks; leave it out, or give one trace", o.method)
+	case o.annotation != "":
+		return o.usage("--annotation is for one trace; over several ranks the window is the whole job or --step N")
+	case len(o.analyses) > 0 && !o.pageOnly:
+		return o.usage("--analysis is for one trace; give that of one rank")
+	case o.topSet && (o.json || o.html != ""):
+		return o.usage("--top is for the text of several ranks: their JSON and page list everything")
+	}
+	return nil
+}
+
+// oneRankFlags refuses what means nothing for one trace.
+func (o *options) oneRankFlags() error {
+	for name, set := range map[string]bool{"hosts": o.hosts != "", "trust-clocks": o.trustClocks, "expect": o.expect != ranks.Expected{}, "ranks": o.ranks != ""} {
+		if set {
+			return o.usage("--%s needs the traces of several ranks", name)
+		}
+	}
+	if o.capture > 1 {
+		return o.usage("--capture %d of 1: this is one trace", o.capture)
+	}
+	return nil
 }

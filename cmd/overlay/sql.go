@@ -16,8 +16,8 @@ import (
 var sqlText string
 
 func (p *program) sqlCommand() *cli.Command {
-	takes := groups{{[]cli.Flag{&cli.StringFlag{Name: "extension", Category: filesGroup,
-		Usage: "instead, write into the folder `DIR` what the viewer reads as an extension server: the views as a module, each query as a macro"}},
+	takes := groups{{[]cli.Flag{writesFile(&cli.StringFlag{Name: "extension", Category: filesGroup,
+		Usage: "instead, write into the folder `DIR` what the viewer reads as an extension server: the views as a module, each query as a macro"})},
 		func(r *flagReader, o *options) { o.output = r.path("extension") }}, generalFlags()}
 	return &cli.Command{Name: "sql", Usage: "print PerfettoSQL views and queries for the output", ArgsUsage: "", Flags: takes.flags(),
 		Description: `

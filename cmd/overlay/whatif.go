@@ -3,23 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"overlay/internal/inputs"
 	"overlay/internal/overlay"
-	"overlay/internal/pipeline"
 	"overlay/internal/report"
 	"overlay/internal/whatif"
 )
-
-// whatifOptions are what only whatif has.
-type whatifOptions struct {
-	questions    pipeline.Questions
-	scenarioFile string
-}
 
 // changeFlags are a flag for each thing that a scenario can do.
 func changeFlags() group {
@@ -44,7 +36,7 @@ func changeFlags() group {
 	}
 	return group{append(flags,
 		&cli.StringSliceFlag{Name: "scenario", Category: changeGroup, Usage: "a further scenario beside that of the flags above: `TEXT`, as in 'half the copies := class:copy=0.5; no-wait *Synchronize'"},
-		&cli.StringFlag{Name: "scenarios", Category: changeGroup, Usage: "further scenarios from `FILE`, one a line; lines that begin with # are comments"},
+		readsFile(&cli.StringFlag{Name: "scenarios", Category: changeGroup, Usage: "further scenarios from `FILE`, one a line; lines that begin with # are comments"}),
 		&cli.IntFlag{Name: "best", Category: changeGroup, DefaultText: "none", Usage: "each of the first `N` hotspots at half its time and at none, what saves most first"}), readChanges}
 }
 
@@ -127,15 +119,11 @@ func (j *job) whatif() error {
 			return err
 		}
 	}
-	tr, err := j.load(j.opts.input)
+	solved, err := j.load(j.opts.input, q.Draw)
 	if err != nil {
 		return err
 	}
-	solved, err := j.solve(j.opts.input, tr, q.Draw)
-	if err != nil {
-		return err
-	}
-	answers, err := solved.WhatIf(q, report.Source{Name: inputName(j.opts.input), Version: version})
+	answers, err := solved.WhatIf(q, report.Source{Name: inputs.Name(j.opts.input), Version: version})
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.opts.input, err)
 	}
@@ -144,16 +132,13 @@ func (j *job) whatif() error {
 			return err
 		}
 	}
-	j.result = func(w io.Writer) error { return answers.WriteText(w, j.textOptions(j.resultTo)) }
-	if j.opts.json {
-		j.result = answers.WriteJSON
-	}
+	j.show(answers)
 	return nil
 }
 
 // readScenarios reads a file of scenarios: one a line.
 func readScenarios(name string) ([]string, error) {
-	text, err := os.ReadFile(name)
+	text, err := inputs.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

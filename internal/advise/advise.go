@@ -14,23 +14,27 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/trace"
+	"overlay/internal/verdict"
 	"overlay/internal/whatif"
 )
 
-// Schema names the form of the JSON; docs/advise.schema.json describes it.
+// Schema names the form of the JSON; docs/reference/advise.schema.json describes it.
 const Schema = "overlay-advice/1"
 
 // Advice is what was found in one window of one trace, and what was not.
 type Advice struct {
-	Window   int64     `json:"window_ns" unit:"ns"`
-	Base     int64     `json:"base_ns" unit:"ns" about:"the window that gains are taken from: shorter than the recorded one where recording itself cost much"`
-	BaseBy   string    `json:"base_by" about:"the finding that says so"`
-	Floor    int64     `json:"floor_ns" unit:"ns" about:"the window if the CPU took no time at all"`
-	Together int64     `json:"together_ns" unit:"ns" about:"the window with everything listed changed at once"`
-	Rules    int       `json:"rule_count" unit:"count" about:"how many were tried"`
-	Findings []Finding `json:"findings" table:"findings" about:"what would make the window shorter, or is wrong with the recording"`
-	Below    []Below   `json:"below" table:"findings_below" about:"what was found and gains too little to be listed"`
-	Unknown  []Unknown `json:"unknown" table:"findings_unknown" about:"what the trace cannot tell, and what to record"`
+	Window   int64             `json:"window_ns" unit:"ns"`
+	Base     int64             `json:"base_ns" unit:"ns" about:"the window that gains are taken from: shorter than the recorded one where recording itself cost much"`
+	BaseBy   string            `json:"base_by" about:"the finding that says so"`
+	Floor    int64             `json:"floor_ns" unit:"ns" about:"the window if the CPU took no time at all"`
+	Together int64             `json:"together_ns" unit:"ns" about:"the window with everything listed changed at once"`
+	FirstUse int64             `json:"first_use_ns" unit:"ns" about:"of the critical path, in what happens once in a run"`
+	Beside   int64             `json:"beside_collectives_ns" unit:"ns" about:"of the critical path of a run without devices, waiting while collectives of the CPU run"`
+	Without  []verdict.Without `json:"without" table:"without" about:"the window without a class of time, by a replay: of the class with the most time on the path, and of the next where that might bound the run instead"`
+	Rules    int               `json:"rule_count" unit:"count" about:"how many were tried"`
+	Findings []Finding         `json:"findings" table:"findings" about:"what would make the window shorter, or is wrong with the recording"`
+	Below    []Below           `json:"below" table:"findings_below" about:"what was found and gains too little to be listed"`
+	Unknown  []Unknown         `json:"unknown" table:"findings_unknown" about:"what the trace cannot tell, and what to record"`
 }
 
 // Finding is one cause. Fields that say what is wrong in general come from its rule, the others from the trace.
@@ -54,9 +58,8 @@ type Finding struct {
 	Events     []int     `json:"events" entry:"event" unit:"ref" about:"positions of the slices that it is about, the longest first, as many as listed"`
 	Total      int       `json:"event_count" unit:"count"`
 	Examples   []Example `json:"examples" about:"the longest of them"`
-	Lines      []Line    `json:"lines" about:"lines of the user's Python code that lead there"`
+	Lines      []Line    `json:"lines" about:"where in the program: lines of the user's Python code, else modules, else operators, most time first"`
 	Verify     string    `json:"verify" about:"what has to be seen after the change"`
-	First      string    `json:"first" about:"a finding to be dealt with before"`
 	PartOf     string    `json:"part_of" about:"a larger finding that already takes most of the same time away"`
 	Ranks      []int     `json:"ranks,omitempty" table:"-" about:"of a job: the ranks that it is about"`
 
@@ -64,6 +67,23 @@ type Finding struct {
 	places  []trace.EventID
 	changes []whatif.Change
 	taken   []taken
+}
+
+// Replayed is what a verdict asks of the advice; nil where nobody looked for causes.
+func (a *Advice) Replayed() *verdict.Replayed {
+	if a == nil {
+		return nil
+	}
+	r := &verdict.Replayed{Base: a.Base, FirstUse: a.FirstUse, Beside: a.Beside, Without: a.Without}
+	for i := range a.Findings {
+		switch f := &a.Findings[i]; f.ID {
+		case profilerCost.id:
+			r.Recording = f.Numbers[0].NS
+		case slowHostOps.id:
+			r.Recording = f.Gain
+		}
+	}
+	return r
 }
 
 // Class is the class of time that the finding is about.
@@ -128,11 +148,11 @@ type Example struct {
 	Expected int64  `json:"expected_ns" unit:"ns" about:"that it should take; -1 when that cannot be said"`
 }
 
-// Line is a line of the user's code.
+// Line is a place of the program.
 type Line struct {
 	Line  string `json:"line"`
 	Count int    `json:"count" unit:"count"`
-	NS    int64  `json:"ns" unit:"ns"`
+	NS    int64  `json:"ns" unit:"ns" about:"of the slices there; of host-bound what the GPU waits for"`
 }
 
 // Below is a finding that gains less than its rule lists.

@@ -171,6 +171,12 @@ var cases = map[string]ruleCase{
 		alike: []func(*scene){func(s *scene) { // the result of the whole run
 			s.work(20)
 			s.op("aten::copy_", 4000, func() { s.copy(testtrace.DtoHPageable, 8<<20, 4_000_000, true) })
+		}, func(s *scene) { // an image that is saved: the CPU reads it at once
+			for range 5 {
+				s.work(5)
+				s.op("aten::copy_", 4000, func() { s.copy(testtrace.DtoHPageable, 8<<20, 4_000_000, true) })
+				s.op("save", 5_000_000, nothing)
+			}
 		}},
 	},
 	"copy-many-small": {
@@ -184,8 +190,6 @@ var cases = map[string]ruleCase{
 	"sync-item":             syncCase("aten::item", true),
 	"sync-python-condition": syncCase("aten::is_nonzero", true),
 	"sync-dynamic-size":     syncCase("aten::nonzero", true),
-	"sync-copy":             syncCase("aten::cat", true),
-	"sync-other":            syncCase("aten::cat", false),
 	"sync-explicit": {
 		planted: []func(*scene){func(s *scene) {
 			for range 10 {
@@ -194,33 +198,18 @@ var cases = map[string]ruleCase{
 				s.hostOps(10)
 			}
 			s.work(1)
-		}},
+		}, func(s *scene) { s.events(false) }},
 		alike: []func(*scene){func(s *scene) { // what measures waits before and after
 			s.hostOps(10)
 			s.work(10)
 			s.sync("cudaDeviceSynchronize")
 			s.hostOps(10)
-		}},
-	},
-	"sync-event": {
-		planted: []func(*scene){func(s *scene) { s.events(false) }},
-		alike:   []func(*scene){func(s *scene) { s.events(true) }},
-	},
-	"sync-all": {
-		planted: []func(*scene){func(s *scene) { // while one kind of wait stays, the other gains nothing
-			for range 20 {
-				s.kernel("aten::mm", "gemm", 2_000_000)
-				s.mark(s.waitIn("aten::item"))
-				s.mark(s.waitIn("aten::nonzero"))
-				s.hostOps(30)
-			}
-			s.work(1)
-		}},
-		alike: []func(*scene){func(s *scene) { // one kind of wait: that is the finding
-			for range 20 {
+		}, func(s *scene) { s.events(true) }, func(s *scene) { // what was copied is read next
+			for range 10 {
 				s.work(1)
-				s.waitIn("aten::item")
-				s.hostOps(5)
+				s.copy("Memcpy DtoH (Device -> Pinned)", 64, 1000, false)
+				s.sync("cudaStreamSynchronize")
+				s.hostOps(10)
 			}
 			s.work(1)
 		}},
@@ -229,27 +218,11 @@ var cases = map[string]ruleCase{
 		planted: []func(*scene){func(s *scene) { s.blocked(100) }},
 		alike:   []func(*scene){func(s *scene) { s.blocked(40) }},
 	},
-	"cold-start": {
-		planted: []func(*scene){func(s *scene) {
-			s.mark(s.call("cudaMalloc", "", 30_000_000))
-			s.work(100)
-		}},
-		alike: []func(*scene){
-			func(s *scene) { // slow all over the run
-				for range 40 {
-					s.call("cudaMalloc", "", 2_000_000)
-					s.work(4)
-				}
-			},
-			func(s *scene) { // no call of the API
-				s.call("customCall", "", 30_000_000)
-				s.work(100)
-			},
-		},
-	},
 	"optimizer-loop": {
-		planted: []func(*scene){func(s *scene) { s.optimizer("SGD", "aten::add_", "add", 200, true) }},
+		planted: []func(*scene){func(s *scene) { s.optimizer("SGD", "aten::add_", "add", 200, true) }, func(s *scene) { s.optimizerOnCPU("AdamW", "aten::addcdiv_", true) }},
 		alike: []func(*scene){
+			func(s *scene) { s.optimizerOnCPU("AdamW", "aten::_fused_adamw_", false) },
+			func(s *scene) { s.optimizerOnCPU("LBFGS", "aten::add_", false) }, // which has no fused form
 			func(s *scene) { s.optimizer("FusedAdam", "aten::add_", "add", 200, false) },
 			func(s *scene) {
 				s.optimizer("SGD", "aten::_foreach_add_", "multi_tensor_apply_kernel", 200, false)
@@ -320,7 +293,16 @@ var cases = map[string]ruleCase{
 				s.work(1)
 				s.kernel("aten::mul", "vectorized_elementwise_kernel", 30_000)
 			}
-		}, func(s *scene) { s.optimizer("SGD", "aten::mul_", "vectorized_elementwise_kernel", 30, false) }},
+		}, func(s *scene) { s.optimizer("SGD", "aten::mul_", "vectorized_elementwise_kernel", 30, false) }, func(s *scene) { // no program of PyTorch: what to do means nothing there
+			for range 10 {
+				s.op("PjitFunction(step)", 20_000, func() {
+					s.launch("gemm_fusion", 100_000)
+					for range 4 {
+						s.launch("vectorized_elementwise_kernel", 30_000)
+					}
+				})
+			}
+		}},
 	},
 	"graph-input-copies": {
 		planted: []func(*scene){func(s *scene) { s.graphs("CompiledFunction", true) }},
@@ -335,6 +317,11 @@ var cases = map[string]ruleCase{
 		alike: []func(*scene){
 			func(s *scene) { s.allReduce(20_000_000, 1<<32, false) }, // as long as it needs
 			func(s *scene) { s.allReduce(20_000_000, 0, false) },     // nobody knows
+			func(s *scene) { // the first one waits for ranks whose recording began later
+				s.work(20)
+				s.kernel("c10d::allreduce_", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)", 50_000_000)
+				s.work(20)
+			},
 		},
 	},
 	"comm-exposed": {
@@ -348,17 +335,13 @@ var cases = map[string]ruleCase{
 			func(s *scene) { s.gloo(300_000) },
 		},
 	},
-	"launch-gaps": {
-		planted: []func(*scene){func(s *scene) { s.gaps(3000) }},
-		alike:   []func(*scene){func(s *scene) { s.gaps(50) }},
-	},
-	"python-overhead": {
-		planted: []func(*scene){func(s *scene) { s.python(2_000_000, true) }},
-		alike:   []func(*scene){func(s *scene) { s.python(20_000, false) }},
-	},
 	"host-bound": {
-		planted: []func(*scene){func(s *scene) { s.small(300, 2_000) }},
-		alike:   []func(*scene){func(s *scene) { s.small(300, 60_000) }, func(s *scene) { s.small(50, 2_000) }},
+		planted: []func(*scene){func(s *scene) { s.small(300, 2_000) }, func(s *scene) {
+			for range 5 {
+				s.python(2_000_000, true)
+			}
+		}},
+		alike: []func(*scene){func(s *scene) { s.small(300, 60_000) }, func(s *scene) { s.python(20_000, false) }},
 	},
 	"slow-host-ops": {
 		planted: []func(*scene){func(s *scene) { s.views(20_000, true) }},

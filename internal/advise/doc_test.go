@@ -11,7 +11,7 @@ var update = flag.Bool("update", false, "rewrite the table of rules in the docum
 
 // TestDocumented: the documentation lists the rules as they are.
 func TestDocumented(t *testing.T) {
-	const file, head = "../../docs/advise.md", "## Rules\n\n| rule | finds |\n| --- | --- |\n"
+	const file, head = "../../docs/reference/rules.md", "## Rules\n\n| rule | finds |\n| --- | --- |\n"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

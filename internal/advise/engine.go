@@ -9,6 +9,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/par"
 	"overlay/internal/tables"
+	"overlay/internal/verdict"
 	"overlay/internal/whatif"
 )
 
@@ -21,7 +22,7 @@ const baseShare = 0.1
 // look tries all rules. What several of them ask for comes first, so that none waits for it, and then rules about all of the run,
 // which take longer than those about a few names.
 func (r *run) look() {
-	shared := []func(){func() { r.matmuls() }, func() { r.shapes() }, func() { r.moved() }, func() { r.byCause() }, func() { r.comms() }}
+	shared := []func(){func() { r.matmuls() }, func() { r.moved() }, func() { r.byCause() }, func() { r.comms() }}
 	par.UpTo(mostRules, len(shared)+len(rules), func(i int) {
 		if i < len(shared) {
 			shared[i]()
@@ -42,7 +43,7 @@ func New(m *whatif.Model, path *critpath.Path) *Advice {
 // Find is New for a model that is still being made: it is asked for when the causes are known, and replays begin.
 func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advice {
 	r := newRun(g, path)
-	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window, Base: r.window, Rules: len(rules), Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
+	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window, Base: r.window, Rules: len(rules), Without: []verdict.Without{}, Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
 	if r.window <= 0 || len(g.Acts) == 0 {
 		e.a.Floor, e.a.Together = r.window, r.window
 		return e.a
@@ -51,15 +52,42 @@ func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advi
 	for _, group := range []Group{Measurement, Specific, General, Note} {
 		e.ask(group)
 	}
-	sitters := e.sitters()
+	sitters, bounds := e.sitters(), verdict.BoundsOf(g.Graph.Layout, path)
+	e.a.FirstUse, e.a.Beside = e.firstUse(), e.besideCollectives()
+	unsteady := e.result(coldStart) != nil && !e.steady()
 	e.forget()
 	e.model = model()
 	e.base = e.free(sitters)
 	e.measurements()
+	if unsteady && e.a.BaseBy == coldStart.id && onlyFirstUse*e.a.Base < e.window {
+		e.asked[Specific], e.asked[General] = &answers{}, &answers{}
+	}
 	e.specific()
 	e.general()
 	e.notes()
+	e.without(bounds)
 	return e.a
+}
+
+// without replays the window without the class that holds most of the path and, where the next one holds more than that gains, without that.
+func (e *engine) without(b *verdict.Bounds) {
+	bound, known := int64(0), e.a.Replayed() // bound: what was gained
+	for _, x := range b.Parts(known, 0) {
+		if x.Blind || x.Class == critpath.ClassIdle || x.Class == critpath.NumClasses || e.a.Without != nil && known.Of(x.Class) >= 0 {
+			continue
+		}
+		if len(e.a.Without) == 2 || len(e.a.Without) == 1 && x.NS <= bound {
+			return
+		}
+		w := e.a.Floor
+		if !x.Host {
+			change := e.model.OfClass(x.Class)
+			change.Num = 0
+			w = e.replay(e.base, []whatif.Change{change})
+		}
+		e.a.Without = append(e.a.Without, verdict.Without{Class: x.Class.String(), Window: w})
+		bound, known.Without = e.a.Base-w, e.a.Without
+	}
 }
 
 // engine makes the list.
@@ -119,15 +147,14 @@ func (rl *rule) least() float64 { return cmp.Or(rl.limit, minShare) }
 // measurements finds what recording itself cost.
 func (e *engine) measurements() {
 	for _, f := range e.listed(Measurement) {
-		f.Gain = e.window - e.replay(e.base, f.changes)
-		f.Alone = f.Gain
-		f.Share = signed(f.Gain, e.window)
-		if f.Share < baseShare {
+		f.Gain = e.a.Base - e.replay(e.base, f.changes)
+		f.Alone, f.Share = f.Gain, signed(f.Gain, e.window)
+		if f.Share < ruleOf(f.ID).least() {
 			e.a.Below = append(e.a.Below, Below{f.ID, f.Share})
 			continue
 		}
 		e.base = append(e.base, f.changes...)
-		e.a.Base, e.a.BaseBy = e.window-f.Gain, f.ID
+		e.a.Base, e.a.BaseBy = e.a.Base-f.Gain, f.ID
 		e.a.Findings = append(e.a.Findings, f)
 	}
 }
@@ -185,9 +212,7 @@ func (e *engine) ahead() {
 		if e.after[i] = e.a.Base - f.Alone; len(all) > len(e.base) { // else that is what was replayed
 			changes, windows = append(changes, with), append(windows, &e.after[i])
 		}
-		if e.mayBeListed(f) {
-			all = with
-		}
+		all = with
 	}
 	par.Each(len(changes), func(i int) { *windows[i] = e.replay(changes[i]) })
 }
@@ -267,17 +292,12 @@ func (e *engine) worthAlone(f *Finding) bool {
 	return signed(f.Alone, e.a.Base) >= ruleOf(f.ID).least()
 }
 
-// mayBeListed reports whether it is listed if it adds enough. All waits together are not that gain no more than one of them does.
-func (e *engine) mayBeListed(f *Finding) bool {
-	return e.worthAlone(f) && (f.ID != syncAll.id || 10*f.Alone >= 13*e.largest("sync-"))
-}
-
 // general finds what remains by its nature: each gets what it adds to everything before it.
 func (e *engine) general() {
 	expected := true // those before are listed that ahead thought would be
 	for i, f := range e.listed(General) {
-		after, may := e.after[i], e.mayBeListed(&f)
-		if e.worthAlone(&f) {
+		after, may := e.after[i], e.worthAlone(&f)
+		if may {
 			if !expected {
 				after = e.replay(e.all, f.changes)
 			}
@@ -294,18 +314,6 @@ func (e *engine) general() {
 		e.a.Findings = append(e.a.Findings, f)
 	}
 	e.a.Together = e.sofa
-	e.before(hostBound.id, syncAll.id)
-}
-
-// largest is the largest gain of a finding whose id begins so.
-func (e *engine) largest(prefix string) int64 {
-	most := int64(0)
-	for i := range e.a.Findings {
-		if f := &e.a.Findings[i]; len(f.ID) >= len(prefix) && f.ID[:len(prefix)] == prefix {
-			most = max(most, f.Gain)
-		}
-	}
-	return most
 }
 
 // notes finds what is odd about the window or the recording.
@@ -354,9 +362,9 @@ func ruleOf(id string) *rule {
 
 // finding puts together what a rule says in general and what it found.
 func (e *engine) finding(rl *rule, f *found) Finding {
-	out := Finding{ID: rl.id, Group: rl.group, class: rl.class, Title: cmp.Or(f.title, rl.title), Cause: rl.cause, Kind: cmp.Or(f.kind, rl.kind),
+	out := Finding{ID: rl.id, Group: rl.group, class: rl.class, Title: cmp.Or(f.title, rl.title), Cause: cmp.Or(f.cause, rl.cause), Kind: cmp.Or(f.kind, rl.kind),
 		Confidence: cmp.Or(f.level, rl.level), Why: cmp.Or(f.why, rl.why), Do: f.do, Saw: f.saw, Action: rl.action, Scenario: rl.scenario, Steps: f.change.steps(),
-		Numbers: f.numbers, Verify: rl.verify, First: f.first, changes: f.change.changes, taken: f.change.taken}
+		Numbers: f.numbers, Verify: rl.verify, changes: f.change.changes, taken: f.change.taken}
 	if len(f.action) > 0 {
 		out.Action = f.action
 	}
@@ -381,21 +389,4 @@ func signed(part, whole int64) float64 {
 		return 0
 	}
 	return float64(part) / float64(whole)
-}
-
-// has reports whether a finding is listed.
-func (e *engine) has(id string) bool {
-	return slices.ContainsFunc(e.a.Findings, func(f Finding) bool { return f.ID == id })
-}
-
-// before says of a finding that another one comes first, if both are there.
-func (e *engine) before(id, first string) {
-	if !e.has(first) {
-		return
-	}
-	for i := range e.a.Findings {
-		if f := &e.a.Findings[i]; f.ID == id {
-			f.First = first
-		}
-	}
 }

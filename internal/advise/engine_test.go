@@ -35,7 +35,7 @@ func TestGeneralAddsToWhatIsListed(t *testing.T) {
 	nearly, little, rest := times(device, 1, 30), times(device, 0, 1), times(host, 0, 1)
 	e := &engine{run: newRun(g, p), model: m, all: nearly, a: &Advice{}}
 	e.a.Base = window(nearly) // shares are of that
-	list := []Finding{{ID: "python-overhead", changes: little, Alone: e.window}, {ID: hostBound.id, changes: rest, Alone: e.window}}
+	list := []Finding{{ID: "comm-exposed", changes: little, Alone: e.window}, {ID: hostBound.id, changes: rest, Alone: e.window}}
 	e.asked = map[Group]*answers{General: {findings: list}}
 	e.ahead()
 	e.general()

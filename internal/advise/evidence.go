@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/stat"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
@@ -15,6 +16,7 @@ import (
 type events struct {
 	list     []cdg.ActID
 	expected int64 // ns that each should take; 0 for unknown, -1 for none at all
+	exposed  bool  // their time is that on the critical path, not their duration
 }
 
 // How many slices, examples and lines a finding lists.
@@ -46,7 +48,11 @@ func (r *run) show(f *Finding, ev *events) {
 			f.Examples = append(f.Examples, Example{int32(r.g.Acts[a].Event), r.name(a), r.g.Acts[a].Start - r.g.Window.Start, r.dur(a), expected})
 		}
 	}
-	f.Lines = r.lines(ev.list)
+	of := r.dur
+	if ev.exposed {
+		of = r.mark
+	}
+	f.Lines = r.lines(ev.list, of)
 }
 
 // longest lists n slices of a list and more, the longest first.
@@ -57,7 +63,7 @@ func (r *run) longest(list []cdg.ActID, n int) []cdg.ActID {
 		for i, a := range list {
 			durs[i] = r.dur(a)
 		}
-		least = cdg.Nth(durs, len(durs)-n)
+		least = stat.Nth(durs, len(durs)-n)
 	}
 	out := make([]cdg.ActID, 0, min(len(list), 2*n))
 	for _, a := range list {
@@ -71,34 +77,76 @@ func (r *run) longest(list []cdg.ActID, n int) []cdg.ActID {
 	return out
 }
 
-// lines sums up which lines of the user's code lead to slices, most time first.
-func (r *run) lines(list []cdg.ActID) []Line {
-	out := []Line{}
-	if len(r.names[trace.Python]) == 0 {
-		return out
+// place is the name of where in the program an activity belongs, of an operation its launch: the innermost line of the user's code around it, else
+// the innermost module, else the outermost operator; 0 where nothing is around it.
+func (r *run) place(a cdg.ActID) trace.Sym {
+	if l := r.launch(a); l != cdg.NoAct {
+		a = l
 	}
-	at := map[string]int{}
+	if r.callers != nil {
+		if name := r.event(a).Name; r.kind(a) == trace.Python && r.users.of(r.tr, name) == 1 {
+			return name
+		}
+		if s := r.callers(r.g.Acts[a].Event); s != 0 {
+			return s
+		}
+	}
+	if a = r.outerOf(a); a != cdg.NoAct {
+		return r.event(a).Name
+	}
+	return 0
+}
+
+// outerOf is the innermost module around an activity or itself one, else the outermost operator, NoAct without either. What is found is kept for
+// all on the way, so that deep stacks are walked once: 0 before that, then 2 + the slice. Rules that run side by side find the same.
+func (r *run) outerOf(a cdg.ActID) cdg.ActID {
+	if a >= r.firstOp {
+		return cdg.NoAct
+	}
+	known, found := r.outers(), cdg.NoAct
+	if k := known[a].Load(); k != 0 {
+		return cdg.ActID(k - 2)
+	}
+	var way []cdg.ActID
+	for ; a != cdg.NoAct; a = r.g.Parent[a] {
+		if k := known[a].Load(); k != 0 {
+			found = cdg.ActID(k - 2)
+			break
+		}
+		way = append(way, a)
+		if r.kind(a) == trace.Python && strings.HasPrefix(r.name(a), "nn.Module") {
+			found = a
+			break
+		}
+	}
+	for _, a := range slices.Backward(way) {
+		if found == cdg.NoAct && r.kind(a) == trace.CPUOp && !strings.HasPrefix(r.name(a), trace.StepPrefix) { // profilers before 2022 write annotations as operators
+			found = a
+		}
+		known[a].Store(int32(found) + 2)
+	}
+	return found
+}
+
+// lines sums up in which places of the program slices lie, most time first; of says how much time each of them stands for.
+func (r *run) lines(list []cdg.ActID, of func(cdg.ActID) int64) []Line {
+	out, bySym, at := []Line{}, map[trace.Sym]int{}, map[string]int{}
 	for _, a := range list {
-		e := r.g.Acts[a].Event
-		if l := r.launch(a); l != cdg.NoAct {
-			e = r.g.Acts[l].Event
-		}
-		s := r.callers(e)
-		if s == 0 {
+		place := r.place(a)
+		if place == 0 {
 			continue
 		}
-		name := critpath.NormalName(r.tr.Str(s))
-		if strings.HasPrefix(name, "<built-in") {
-			continue
-		}
-		i, ok := at[name]
+		i, ok := bySym[place]
 		if !ok {
-			i = len(out)
-			at[name] = i
-			out = append(out, Line{Line: name})
+			name := critpath.NormalName(r.tr.Str(place))
+			if i, ok = at[name]; !ok {
+				i = len(out)
+				out = append(out, Line{Line: name})
+			}
+			bySym[place], at[name] = i, i
 		}
 		out[i].Count++
-		out[i].NS += r.dur(a)
+		out[i].NS += of(a)
 	}
 	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Or(cmp.Compare(b.NS, a.NS), strings.Compare(a.Line, b.Line)) })
 	return out[:min(len(out), maxLines)]

@@ -64,11 +64,6 @@ var (
 	gpuCopy    = []trace.Kind{trace.Memcpy}
 )
 
-// launchesGraphs reports whether the program launches captured graphs.
-func (r *run) launchesGraphs() bool {
-	return len(r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })) > 0
-}
-
 // named lists the activities of some kinds whose name fits, in order of the graph.
 func (r *run) named(kinds []trace.Kind, fits func(name string) bool) []cdg.ActID {
 	type named struct {
@@ -290,12 +285,9 @@ func (r *run) findMoved() moved {
 // copiesRange is about how many copies are looked at by one processor in one go.
 const copiesRange = 1 << 12
 
-// median of some numbers, which it puts into another order; 0 for none.
-func median(list []int64) int64 {
-	if len(list) == 0 {
-		return 0
-	}
-	return cdg.Nth(list, len(list)/2)
+// deviceOf is the number of the device that an operation ran on.
+func (r *run) deviceOf(op cdg.ActID) int64 {
+	return r.tr.Procs[r.tr.Tracks[r.g.Lanes[r.g.Acts[op].Lane].Track].Proc].Device
 }
 
 // sum adds up what a list of activities has.

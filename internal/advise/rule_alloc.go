@@ -15,7 +15,7 @@ const (
 )
 
 var _ = add(rule{
-	id: "alloc", group: Specific, kind: Predicted, level: Medium,
+	id: "alloc", group: Specific, torch: true, kind: Predicted, level: Medium,
 	why:      "the calls are recorded, all over the run",
 	title:    "memory of the device is allocated and freed again and again",
 	cause:    "the driver takes long for it, and frees wait until the device is idle",

@@ -7,24 +7,28 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/roofline"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
+
+// fusedShare is the part of the peak of products that a fused attention reaches.
+const fusedShare = 0.5
 
 // nearProduct is how many operations of its stream may lie between a softmax and the products of the attention.
 const nearProduct = 10
 
 var attentionUnfused = add(rule{
-	id: "attention-unfused", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: High,
+	id: "attention-unfused", group: Specific, torch: true, class: critpath.ClassCompute, kind: Predicted, level: Medium,
 	why:      "a softmax between two batched products, in one stream",
 	title:    "attention is computed in several kernels",
 	cause:    "the matrix of weights is written and read again by each of them",
-	scenario: "what lies between the two products vanishes; the products stay, as long as a fused kernel takes",
+	scenario: "what lies between the two products vanishes; products of 16 bits whose shapes are known take what half of the device's peak allows, as a fused kernel does, others as long as they took",
 	action: []string{"torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=...)",
 		"where that is called already: look why it takes the slow way, with torch.nn.attention.sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION])"},
 	verify: "no softmax kernel between two batched products",
 	find: func(r *run) *found {
-		var between []cdg.ActID
+		var between, products []cdg.ActID
 		n := 0
 		softmax := r.fits(gpuKernel, func(s string) bool {
 			s = strings.ToLower(s)
@@ -47,6 +51,7 @@ var attentionUnfused = add(rule{
 					continue
 				}
 				n++
+				products = append(products, before, after)
 				for b := before + 1; b < after; b++ {
 					between = append(between, b)
 				}
@@ -57,14 +62,23 @@ var attentionUnfused = add(rule{
 		if n < 2 {
 			return nil
 		}
+		slices.Sort(products)
+		products = slices.Compact(products)
+		rows := map[cdg.ActID]*roofline.Row{}
+		for i, list := 0, r.products(); i < len(list); i++ {
+			rows[list[i].Main] = &list[i]
+		}
 		busy := sum(between, func(a cdg.ActID) int64 { return r.own(a) })
 		f := &found{events: events{list: between, expected: -1}, change: r.scenario(), do: "F.scaled_dot_product_attention",
 			saw:     fmt.Sprintf("%s, %s between the products", tables.Counted(n, "attention"), tables.Duration(busy)),
-			numbers: []Number{countOf("attentions", n), countOf("operations", len(between)), timeOf("between products", busy)}}
-		if n < 4 {
-			f.level, f.why = Medium, "fewer than four of them"
-		}
+			numbers: []Number{countOf("attentions", n), countOf("operations", len(between)), timeOf("between products", busy), timeOf("in the products", sum(products, r.own))}}
 		f.change.remove(between)
+		f.change.scale(products, func(a cdg.ActID, own int64) int64 {
+			if row := rows[a]; row != nil && row.Peak > 0 && trace.ElementSize(row.Type) == 2 {
+				return min(own, int64(float64(row.Flops)/(row.Peak*fusedShare)))
+			}
+			return own
+		})
 		return f
 	},
 })

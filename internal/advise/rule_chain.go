@@ -19,15 +19,14 @@ const (
 )
 
 var elementwiseChain = add(rule{
-	id: "elementwise-chain", group: Specific, class: critpath.ClassCompute, kind: AtMost, level: Low,
+	id: "elementwise-chain", group: Specific, torch: true, class: critpath.ClassCompute, kind: AtMost, level: Low,
 	why:      "that a compiler fuses each chain is the best case; statistics of batch norm cannot be fused away",
 	title:    "chains of small kernels each read and write whole tensors",
 	cause:    "every kernel of the chain moves its tensors through memory once more",
 	scenario: "of each chain the longest kernel stays, 15 % longer; the others vanish",
-	action:   []string{"torch.compile(model)", "fused modules for norms, activations and rotary embeddings"},
 	verify:   "chains of such kernels are one kernel",
 	find: func(r *run) *found {
-		if r.launchesGraphs() {
+		if r.program().graphs {
 			return nil // its operations have no operators, and were compiled most often
 		}
 		is := r.m.SetOf(r.named(gpuKernel, func(s string) bool { return pointwise(s) && !vendors.IsCollective(s) })...)
@@ -72,7 +71,7 @@ var elementwiseChain = add(rule{
 			return nil
 		}
 		busy := sum(f.events.list, r.dur)
-		f.do = "torch.compile, or fused modules"
+		f.action = r.program().orCompile("fused modules for norms, activations and rotary embeddings")
 		f.saw = fmt.Sprintf("%s of %s, %s", tables.Counted(chains, "chain"), tables.Counted(len(f.events.list), "kernel"), tables.Duration(busy))
 		f.numbers = []Number{countOf("chains", chains), countOf("kernels", len(f.events.list)), timeOf("in them", busy)}
 		f.change.remove(gone)

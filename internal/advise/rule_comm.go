@@ -20,6 +20,19 @@ func (r *run) findCollectives() []cdg.ActID {
 	return slices.Clip(r.named(gpuKernel, vendors.IsCollective))
 }
 
+// laterCollectives are the collectives without the first of each stream: that one waits for ranks whose recording began later, or
+// that were set up later, and says nothing of what the others wait for.
+func (r *run) laterCollectives() []cdg.ActID {
+	first := map[int32]cdg.ActID{}
+	for _, a := range r.collectives() {
+		l := int32(r.g.Acts[a].Lane)
+		if f, ok := first[l]; !ok || r.g.Acts[a].Start < r.g.Acts[f].Start {
+			first[l] = a
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(r.collectives()), func(a cdg.ActID) bool { return first[int32(r.g.Acts[a].Lane)] == a })
+}
+
 // criticalOf is the time of activities on the critical path.
 func (r *run) criticalOf(list []cdg.ActID) int64 {
 	return sum(list, r.mark)
@@ -70,7 +83,7 @@ func (r *run) messageOf(op cdg.ActID) (message, bool) {
 // shapeBytes is the size of the largest input of an operator, 0 when shapes are not recorded.
 func (r *run) shapeBytes(a cdg.ActID) int64 {
 	id := r.g.Acts[a].Event
-	dims, ok := r.tr.Arg(id, "Input Dims")
+	dims, ok := r.tr.InputDims(id)
 	if !ok {
 		return 0
 	}
@@ -141,7 +154,7 @@ var commWait = add(rule{
 	action:   []string{"profile all ranks, and compare them: overlay advise FOLDER; the rank with the shortest collectives is the late one", "where all are slow alike: nccl-tests on the same nodes"},
 	verify:   "the time of the collectives falls to that of their bytes",
 	find: func(r *run) *found {
-		all := r.collectives()
+		all := r.laterCollectives()
 		critical := r.criticalOf(all)
 		var far, long []cdg.ActID
 		need := map[cdg.ActID]int64{}
@@ -181,7 +194,7 @@ var _ = add(rule{
 		"fewer bytes: a bf16 compression hook"},
 	verify: "communication on the critical path falls",
 	find: func(r *run) *found {
-		all := r.collectives()
+		all := r.laterCollectives()
 		critical := r.criticalOf(all)
 		if len(r.ops) == 0 {
 			return r.exposedGloo()

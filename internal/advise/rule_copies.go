@@ -6,11 +6,11 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 var _ = add(rule{
-	id: "copy-pageable-h2d", group: Specific, class: critpath.ClassCopy, kind: Predicted, level: High,
+	id: "copy-pageable-h2d", group: Specific, torch: true, class: critpath.ClassCopy, kind: Predicted, level: Medium,
 	why:      "the copy's name says that the memory is pageable",
 	title:    "batches are copied to the GPU from pageable memory",
 	cause:    "the driver copies pageable memory twice, in small pieces, and the call waits for it",
@@ -29,31 +29,46 @@ var _ = add(rule{
 		}
 		moved := sum(copies, r.bytes)
 		busy := sum(copies, r.dur)
-		f := &found{events: events{list: copies}, change: r.pinned(copies), do: "pin_memory=True, then x.to(device, non_blocking=True)",
+		f := &found{events: events{list: copies}, change: r.pinned(copies), do: "pin_memory=True, x.to(device, non_blocking=True)",
 			numbers: []Number{countOf("copies", len(copies)), timeOf("in copies", busy), bytesOf("moved", moved)}}
 		f.saw = fmt.Sprintf("%s in %s", tables.FormatBytes(moved), tables.Duration(busy))
 		return f
 	},
 })
 
+// readingTakes is what a thread does between a copy to the host and its next launch where it reads nothing of it, ns.
+const readingTakes = 1_000_000
+
+// launchesSoon reports whether the thread of a call launches again before it could have read much of what the call copied.
+func (r *run) launchesSoon(call cdg.ActID, calls whatif.Set) bool {
+	lane := &r.g.Lanes[r.g.Acts[call].Lane]
+	end := r.g.Acts[call].End
+	for a := r.g.Enclosed(call); a < lane.Limit && r.g.Acts[a].Start < end+readingTakes; a++ {
+		if calls.Has(a) {
+			return true
+		}
+	}
+	return false
+}
+
 var _ = add(rule{
-	id: "copy-d2h", group: Specific, class: critpath.ClassCopy, kind: Predicted, level: Medium,
-	why:      "whether the values are needed at once cannot be seen",
+	id: "copy-d2h", group: Specific, class: critpath.ClassCopy, kind: AtMost, level: Medium,
+	why:      "the thread launches again within a millisecond; whether it reads the values before cannot be seen",
 	title:    "the CPU waits for large results of the GPU",
 	cause:    "a copy to pageable memory returns when it is over, and with it everything before it on the GPU",
 	scenario: "each such copy is as fast as to pinned memory, and nobody waits for it",
 	action:   []string{"copy into a pinned buffer with non_blocking=True, and read it a step later", "reduce on the GPU first: copy less"},
 	verify:   "no call waits for the copies named DtoH",
 	find: func(r *run) *found {
-		last := int64(0) // start of the last launch of a kernel
-		for i, l := range r.launches {
-			if l != cdg.NoAct && r.kind(r.firstOp+cdg.ActID(i)) == trace.Kernel {
-				last = max(last, r.g.Acts[l].Start)
+		calls := r.m.NewSet() // that launch
+		for _, l := range r.launches {
+			if l != cdg.NoAct {
+				calls.Add(l)
 			}
 		}
 		var copies []cdg.ActID
 		for _, a := range r.named(gpuCopy, toHost) {
-			if c := r.launch(a); c != cdg.NoAct && r.bytes(a) >= largeCopy && (r.g.Acts[c].Start < last || last == 0) {
+			if c := r.launch(a); c != cdg.NoAct && r.bytes(a) >= largeCopy && r.launchesSoon(c, calls) {
 				copies = append(copies, a)
 			}
 		}

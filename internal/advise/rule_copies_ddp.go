@@ -30,7 +30,7 @@ var _ = add(rule{
 				copies = append(copies, a)
 			}
 		}
-		f := &found{events: events{ops, -1}, change: r.scenario(), do: "DDP(gradient_as_bucket_view=True)",
+		f := &found{events: events{list: ops, expected: -1}, change: r.scenario(), do: "DDP(gradient_as_bucket_view=True)",
 			saw:     fmt.Sprintf("%s copied", tables.Counted(len(ops), "gradient")),
 			numbers: []Number{countOf("gradients", len(ops)), timeOf("in the operators", sum(ops, r.dur))}}
 		f.change.shrink(ops, 0)

@@ -21,12 +21,12 @@ var (
 const copiesWorth = 0.03
 
 var _ = add(rule{
-	id: "copies-on-gpu", group: Specific, class: critpath.ClassCopy, kind: AtMost, level: Low, limit: copiesWorth,
+	id: "copies-on-gpu", group: Specific, torch: true, class: critpath.ClassCopy, kind: AtMost, level: Low, limit: copiesWorth,
 	why:      "some of the copies are needed",
 	title:    "tensors are copied from one place of the GPU to another",
 	cause:    "each copy reads and writes all of the tensor, and computes nothing",
 	scenario: "these copies vanish",
-	action:   []string{"views in place of copies: look for .contiguous(), .clone() and torch.cat on the hot path", "write into slices of one buffer that is made once", "torch.compile, which fuses copies into what follows"},
+	action:   []string{"views in place of copies: look for .contiguous(), .clone() and torch.cat on the hot path", "write into slices of one buffer that is made once"},
 	verify:   "fewer copies on the critical path",
 	find: func(r *run) *found {
 		graphs := r.within(r.named(slices.Concat(markKinds, frameKinds), graphWords)) // inputs of graphs are a finding of their own
@@ -68,3 +68,11 @@ var _ = add(rule{
 		return f
 	},
 })
+
+// countedCopies is a number of copies in words.
+func countedCopies(n int) string {
+	if n == 1 {
+		return "1 copy"
+	}
+	return tables.Grouped(int64(n)) + " copies"
+}

@@ -25,7 +25,7 @@ var _ = add(rule{
 	action:   []string{"torch._dynamo.mark_static_address(tensor) for inputs that stay where they are", "one graph in place of many: fewer graph breaks", "PyTorch 2.1 or later"},
 	verify:   "no copies before graph launches",
 	find: func(r *run) *found {
-		if !r.launchesGraphs() {
+		if !r.program().graphs {
 			return nil
 		}
 		compiled := r.named(markKinds, graphWords)

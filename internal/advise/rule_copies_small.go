@@ -53,7 +53,7 @@ func (r *run) findSmallToDevice() smallCopies {
 }
 
 var _ = add(rule{
-	id: "copy-many-small", group: Specific, class: critpath.ClassCopy, kind: Predicted, level: Medium,
+	id: "copy-many-small", group: Specific, torch: true, class: critpath.ClassCopy, kind: Predicted, level: Medium,
 	why:      "where the values come from cannot be seen",
 	title:    "many small values are copied to the GPU one by one",
 	cause:    "each copy costs the CPU as much as a kernel, and from pageable memory it waits",

@@ -34,7 +34,7 @@ var _ = add(rule{
 		if load/int64(len(fetches)) < slowFetch {
 			return nil // a worker would cost as much
 		}
-		f := &found{events: events{fetches, fetchByWorker}, change: r.scenario(),
+		f := &found{events: events{list: fetches, expected: fetchByWorker}, change: r.scenario(),
 			numbers: []Number{countOf("fetches", len(fetches)), timeOf("in fetches", load), timeOf("mean fetch", load/int64(len(fetches)))}}
 		f.change.shrink(fetches, fetchByWorker)
 		if len(fetches) < 3 {

@@ -8,8 +8,8 @@ import (
 	"overlay/internal/tables"
 )
 
-// lateFetch is how long a fetch from a worker that has the batch ready takes at most, ns.
-const lateFetch = 1_000_000
+// lateFetch is how long a fetch from a worker that has the batch ready takes at most, ns: recorded ones take 1.1 to 2.7 ms, by the size of the batch.
+const lateFetch = 3_000_000
 
 // fetchesOfWorkers lists fetches from workers in order of time, and those of them that waited for the worker.
 func (r *run) fetchesOfWorkers() (all, late []cdg.ActID) {
@@ -30,7 +30,7 @@ func onlyFirst(all, late []cdg.ActID) bool {
 }
 
 func (r *run) lateFetches(all, late []cdg.ActID, do string) *found {
-	f := &found{events: events{late, fetchByWorker}, change: r.scenario(), do: do,
+	f := &found{events: events{list: late, expected: fetchByWorker}, change: r.scenario(), do: do,
 		saw:     fmt.Sprintf("%s of %s late, %s", tables.Grouped(int64(len(late))), tables.Counted(len(all), "load"), tables.Duration(sum(late, r.dur))),
 		numbers: []Number{countOf("fetches", len(all)), countOf("late", len(late)), timeOf("in those", sum(late, r.dur))}}
 	f.change.shrink(late, fetchByWorker)
@@ -45,29 +45,12 @@ var _ = add(rule{
 	scenario: "late fetches take 0.2 ms",
 	action: []string{"DataLoader(num_workers=more), then prefetch_factor=4", "cheaper transforms; uncompressed or local data",
 		"look whether the workers are bound to one core: taskset, OMP_NUM_THREADS"},
-	verify: "no fetch takes more than 1 ms",
+	verify: "no fetch takes more than 3 ms",
 	find: func(r *run) *found {
 		all, late := r.fetchesOfWorkers()
 		if len(late) == 0 || onlyFirst(all, late) {
 			return nil
 		}
 		return r.lateFetches(all, late, "more num_workers, then prefetch_factor")
-	},
-})
-
-var _ = add(rule{
-	id: "data-workers-start", group: Specific, kind: Predicted, level: Medium,
-	why:      "only the first fetch is late",
-	title:    "workers of the data loader start inside the window",
-	cause:    "a new iterator starts its processes, and the first batch is made while the loop waits",
-	scenario: "the first fetch takes 0.2 ms",
-	action:   []string{"DataLoader(persistent_workers=True)", "start the iterator before it is needed: the next epoch's while the last one runs"},
-	verify:   "the first fetch takes less than 1 ms",
-	find: func(r *run) *found {
-		all, late := r.fetchesOfWorkers()
-		if !onlyFirst(all, late) {
-			return nil
-		}
-		return r.lateFetches(all, late, "DataLoader(persistent_workers=True)")
 	},
 })

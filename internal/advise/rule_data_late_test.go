@@ -20,11 +20,4 @@ func init() {
 			func(s *scene) { s.fetches(false, 6_000_000, 200_000, 200_000, 200_000) },
 		},
 	}
-	cases["data-workers-start"] = ruleCase{
-		planted: []func(*scene){func(s *scene) { s.fetches(true, 6_000_000, 200_000, 200_000, 200_000) }},
-		alike: []func(*scene){
-			func(s *scene) { s.fetches(false, 6_000_000, 200_000, 7_000_000, 200_000) },
-			func(s *scene) { s.fetches(false, 6_000_000, 200_000) }, // too few to tell
-		},
-	}
 }

@@ -10,7 +10,7 @@ import (
 var waitsForData = oneOf("wait_for_batch", "next_batch", "fetch_next", "dataloader_next", "get_batch", "load_batch", "## wait_for_batch ##", "## load_batch ##")
 
 var _ = add(rule{
-	id: "data-wait", group: Specific, kind: Predicted, level: Medium,
+	id: "data-wait", group: Specific, kind: AtMost, level: Medium,
 	why:      "an annotation with that name; what it holds is not known",
 	title:    "the loop waits for its data",
 	cause:    "nothing is computed while a batch is fetched or made",

@@ -1,11 +1,13 @@
 package advise
 
 import (
+	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/roofline"
+	"overlay/internal/stat"
 	"overlay/internal/trace"
 )
 
@@ -27,19 +29,17 @@ const (
 	leastProduct = 2_000
 )
 
-// noTensorCoresForFP32 are devices whose tensor cores, if any, do not take fp32 values.
-var noTensorCoresForFP32 = containsAny("V100", "P100", "T4", "RTX 20", "TITAN", "Instinct MI100", "Instinct MI2", "Instinct MI35")
-
 var _ = add(rule{
-	id: "fp32-matmul", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: Medium,
+	id: "fp32-matmul", group: Specific, torch: true, class: critpath.ClassCompute, kind: Predicted, level: Medium,
 	why:      "that tensor cores take 2/5 of the time is a usual figure, not one of this trace",
 	title:    "matrix products and convolutions run in fp32 without tensor cores",
 	cause:    "tensor cores are several times as fast with inputs of fewer bits",
 	scenario: "each such kernel takes what half of the tensor cores' peak or three quarters of the bandwidth allow, by its shapes; without shapes 2/5 of its time",
-	action: []string{"torch.set_float32_matmul_precision(\"high\") and torch.backends.cudnn.allow_tf32 = True: results change in the fourth digit",
-		"torch.autocast(\"cuda\", dtype=torch.bfloat16), or float16 with GradScaler on devices before A100"},
-	verify: "names of the kernels hold tf32, bf16 or f16 in place of sgemm",
+	verify:   "names of the kernels hold tf32, bf16 or f16 in place of sgemm",
 	find: func(r *run) *found {
+		if len(r.ops) == 0 {
+			return r.fp32OnCPU()
+		}
 		rows := map[cdg.ActID]*roofline.Row{}
 		typed := map[cdg.ActID]string{} // what the inputs are, where that is recorded
 		products := r.products()
@@ -50,38 +50,83 @@ var _ = add(rule{
 			}
 		}
 		var list []cdg.ActID
-		known := 0
+		known, have := 0, tf32Units
 		for _, a := range r.named(gpuKernel, func(s string) bool { return inFP32(s) && !otherType(s) || amdGemm(s) && !amdTF32(s) }) {
 			t, ok := typed[a]
 			is := t == "float" || t == "float32"
-			if ok && !is || !ok && amdGemm(r.name(a)) || r.dur(a) < shortProduct {
+			u := r.units()[r.deviceOf(a)]
+			if ok && !is || !ok && amdGemm(r.name(a)) || r.dur(a) < shortProduct || u == fp32Units {
 				continue
 			}
 			if rows[a] != nil {
 				known++
 			}
-			list = append(list, a)
+			list, have = append(list, a), min(have, u)
 		}
 		if len(list) == 0 {
 			return nil
 		}
-		f := r.about(list, "kernel", "kernels in fp32", "set_float32_matmul_precision(\"high\"), allow_tf32")
+		f := r.about(list, "kernel", "kernels in fp32", "")
 		f.numbers = append(f.numbers, countOf("of which shapes are known", known))
 		if 2*known > len(list) {
-			f.level, f.why = High, "kernels and shapes say what is computed; that tensor cores reach half of their peak is usual for large products"
+			f.why = "kernels and shapes say what is computed; that tensor cores reach half of their peak is usual for large products"
 		}
-		for _, name := range r.tr.DeviceNames {
-			switch {
-			case containsAny("Instinct")(name):
-				f.do, f.action = "autocast bfloat16", []string{"torch.autocast(\"cuda\", dtype=torch.bfloat16)"}
-			case noTensorCoresForFP32(name):
-				f.do, f.action = "autocast float16 with GradScaler", []string{"torch.autocast(\"cuda\", dtype=torch.float16) with torch.amp.GradScaler(): the device has no TF32 and no bf16"}
-			}
+		switch have {
+		case tf32Units:
+			f.do = "set_float32_matmul_precision(\"high\"), allow_tf32"
+			f.action = []string{"torch.set_float32_matmul_precision(\"high\") and torch.backends.cudnn.allow_tf32 = True: results change in the fourth digit", "torch.autocast(\"cuda\", dtype=torch.bfloat16)"}
+		case bf16Units:
+			f.do, f.action = "autocast bfloat16", []string{"torch.autocast(device_type, dtype=torch.bfloat16)"}
+		default:
+			f.do, f.action = "autocast float16 with GradScaler", []string{"torch.autocast(\"cuda\", dtype=torch.float16) with torch.amp.GradScaler(): the device has no TF32 and no bf16"}
 		}
 		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return r.withTensorCores(rows[a], own) })
 		return f
 	},
 })
+
+const (
+	bf16OnCPU  = 4         // times as fast a product of bf16 is on a CPU with units for it, at most by what was measured
+	cpuProduct = 1_000_000 // ns from which on a product of the CPU is large enough for it
+	productsOf = 0.2       // of the window, what products of fp32 hold on the CPU that makes their type worth a word
+)
+
+// cpuProducts are operators of the CPU that multiply matrices or convolve.
+var cpuProducts = oneOf("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::mkldnn_convolution", "aten::convolution_backward", "aten::_slow_conv2d_forward", "aten::thnn_conv2d")
+
+// fp32OnCPU is what the rule finds in a run without a device.
+func (r *run) fp32OnCPU() *found {
+	if !r.tr.Shapes {
+		return nil
+	}
+	meter, critical := roofline.NewMeter(r.g), int64(0)
+	byName := map[trace.Sym][]cdg.ActID{}
+	for _, a := range r.named(opKinds, cpuProducts) {
+		if w, ok := meter.Work(a); ok && (w.Type == "float" || w.Type == "float32") {
+			byName[r.event(a).Name] = append(byName[r.event(a).Name], a)
+		}
+	}
+	var list []cdg.ActID
+	for _, same := range byName {
+		durs := make([]int64, len(same))
+		for i, a := range same {
+			durs[i] = r.dur(a)
+		}
+		if stat.Median(durs) >= cpuProduct { // a single long one was interrupted
+			list, critical = append(list, same...), critical+r.criticalOf(same)
+		}
+	}
+	slices.Sort(list)
+	if float64(critical) < productsOf*float64(r.window) {
+		return nil
+	}
+	f := r.about(list, "product", "products in fp32", "autocast(\"cpu\", bfloat16), if lscpu shows amx_bf16")
+	f.kind, f.level, f.title, f.cause = AtMost, Low, "matrix products and convolutions of the CPU run in fp32", "units for bf16 are several times as fast, where the CPU has them"
+	f.why = "whether the CPU has units for bf16 is not in the trace; without them bf16 is slower"
+	f.action = []string{"where lscpu shows amx_bf16 or avx512_bf16: torch.autocast(\"cpu\", dtype=torch.bfloat16)"}
+	f.change.scale(list, func(_ cdg.ActID, own int64) int64 { return own / bf16OnCPU })
+	return f
+}
 
 // withTensorCores is how long a product of fp32 takes with tensor cores. By its shapes it is not better off than it was: what it
 // reaches of the one peak it reaches of the other.
@@ -95,7 +140,7 @@ func (r *run) withTensorCores(row *roofline.Row, own int64) int64 {
 		return usual
 	}
 	peak := d.TF32
-	if name := r.tr.DeviceNames[row.Device]; peak == 0 || noTensorCoresForFP32(name) {
+	if r.units()[row.Device] < tf32Units {
 		peak = max(d.FP16, d.BF16)
 	}
 	if peak <= d.Vector {

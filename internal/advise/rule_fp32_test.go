@@ -62,4 +62,11 @@ func init() {
 			products(mi300, "Cijk_Ailk_Bljk_BBS_BH_MT128x128", "c10::BFloat16", 1_000_000, false),
 			products(a100, "ampere_sgemm_128x64_tn", "float", 4_000, false), // bound by its start
 		}}
+	cases["far-below-roofline"] = ruleCase{
+		planted: []func(*scene){products(a100, "ampere_bf16_s16816gemm", "c10::BFloat16", 400_000, true)},
+		alike: []func(*scene){
+			products(a100, "ampere_bf16_s16816gemm", "c10::BFloat16", 90_000, false),
+			products(a100, "ampere_sgemm_128x64_tn", "float", 4_000_000, false),       // a finding of its own
+			products("Some Card", "bf16_s16816gemm", "c10::BFloat16", 400_000, false), // nobody knows its peaks
+		}}
 }

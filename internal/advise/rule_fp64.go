@@ -20,8 +20,8 @@ var _ = add(rule{
 		list := r.named(gpuKernel, func(s string) bool {
 			return containsAny("<double", "dgemm", "lambda(double)")(s) && !strings.Contains(s, "opmath")
 		})
-		if len(list) == 0 {
-			return nil
+		if all := r.named(gpuKernel, func(string) bool { return true }); len(list) == 0 || 2*sum(list, r.own) > sum(all, r.own) {
+			return nil // a program most of which is double means it
 		}
 		f := r.about(list, "kernel", "kernels in double precision", "find the double: .float(), dtype=torch.float32")
 		f.change.scale(list, func(_ cdg.ActID, own int64) int64 { return own / 2 })

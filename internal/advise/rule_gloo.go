@@ -14,7 +14,18 @@ const longPiece = 1_000_000
 
 // besideGloo finds slices that do nothing while a collective of the CPU runs on another thread: long stretches of their own
 // time of which more than half lies beside it. It gives that time, by slice.
-func (r *run) besideGloo() (calls []cdg.ActID, beside map[cdg.ActID]int64) {
+func (r *run) besideGloo() (calls []cdg.ActID, beside map[cdg.ActID]int64) { return r.gloo() }
+
+// besideCollectives is how much of the path that is, ns.
+func (r *run) besideCollectives() (ns int64) {
+	_, beside := r.besideGloo()
+	for a, x := range beside {
+		ns += min(x, r.mark(a))
+	}
+	return ns
+}
+
+func (r *run) findBesideGloo() (calls []cdg.ActID, beside map[cdg.ActID]int64) {
 	calls = r.outermost(r.named(markKinds, func(s string) bool { backend, _, _ := vendors.BackendCall(s); return backend == vendors.HostBackend }))
 	beside = map[cdg.ActID]int64{}
 	if len(r.ops) > 0 || len(calls) == 0 {

@@ -11,7 +11,7 @@ import (
 const fewTransposes = 4
 
 var _ = add(rule{
-	id: "layout", group: Specific, class: critpath.ClassCompute, kind: Predicted, level: Medium,
+	id: "layout", group: Specific, torch: true, class: critpath.ClassCompute, kind: Predicted, level: Medium,
 	why:      "which layout is best for all kernels together is not known",
 	title:    "tensors change their layout around convolutions",
 	cause:    "kernels for tensor cores want channels last, and each input and output is transposed for them",

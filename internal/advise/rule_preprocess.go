@@ -89,7 +89,7 @@ var _ = add(rule{
 				line, most = name, byLine[name]
 			}
 		}
-		f := &found{events: events{outer, -1}, change: r.scenario(), do: "prepare data in workers, or on the GPU",
+		f := &found{events: events{list: outer, expected: -1}, change: r.scenario(), do: "prepare data in workers, or on the GPU",
 			saw:     fmt.Sprintf("%s of Python in %s, most in %s", tables.Duration(sum(list, func(a cdg.ActID) int64 { return r.own(a) })), tables.Counted(len(outer), "frame"), line),
 			numbers: []Number{countOf("frames", len(outer)), timeOf("of Python in them", sum(list, func(a cdg.ActID) int64 { return r.own(a) })), timeOf("below the line with most", most)}}
 		f.change.zero(list)

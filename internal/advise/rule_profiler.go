@@ -2,77 +2,64 @@ package advise
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
+	"overlay/internal/stat"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
 
+// What recording an event costs, as shares of the median own time of views, which compute nothing: so it follows how fast the CPU is. Measured
+// by the clock on loops that were recorded with and without stacks, and run without a profiler (testdata/real): 2.1 µs an operator and 0.3 µs a
+// frame where half of the views take 0.85 µs and less. Most of it lies outside of what the event itself shows.
 const (
-	costOfFrame = 1_000 // ns that recording a frame takes at most
-	costOfCall  = 500   // ns of a call of the runtime
-	costOfOp    = 2_000 // ns of an operator
-	workOfPiece = 0.2   // of what was recorded, at least so much is work
-	costWorth   = 0.02  // share of the window from which on it is worth a note
+	costOfOp    = 2.5
+	costOfCall  = 0.6
+	costOfFrame = 0.35
+	costWorth   = 0.02 // share of the window from which on it is worth a note
 )
 
-var _ = add(rule{
-	id: "profiler-cost", group: Note, kind: None, level: Low,
-	why:      "nothing in a trace says how long the profiler took: it is bounded by the fastest of what computes nothing",
-	title:    "a part of the critical path may be the profiler's own time",
-	cause:    "the profiler writes a record for each operator, call and frame",
+var profilerCost = add(rule{
+	id: "profiler-cost", group: Note, kind: None, level: Medium,
+	why:      "counted by event, at what recording one cost where it was measured; a faster or slower profiler costs otherwise",
+	title:    "recording itself takes a part of the time",
+	cause:    "the profiler writes a record for each operator, call and frame, and the CPU waits for it",
 	scenario: "",
 	verify:   "the same step without a profiler takes as much less",
 	find: func(r *run) *found {
-		fastest := func(list []cdg.ActID, most int64) int64 {
-			if len(list) < fewOps {
-				return 0
-			}
-			own := make([]int64, len(list))
-			for i, a := range list {
-				own[i] = r.own(a)
-			}
-			return min(cdg.Nth(own, len(own)/10), most)
-		}
 		views := r.named(opKinds, oneOf(viewOps...))
-		if len(views) < fewOps {
+		if len(views) < fewOps || r.result(slowHostOps) != nil {
 			return nil // nothing tells what recording an operator takes
 		}
-		costs := [...]struct {
-			what  string
-			kinds []trace.Kind
-			most  int64 // that recording one takes
-		}{
-			{"operator", opKinds, fastest(views, costOfOp)},
-			{"call", callKinds, costOfCall},
-			{"frame", frameKinds, fastest(r.named(frameKinds, func(s string) bool { return strings.HasPrefix(s, "<built-in") }), costOfFrame)},
+		own := make([]int64, len(views))
+		for i, a := range views {
+			own[i] = r.own(a)
 		}
-		var counts [len(costs)]int
-		bound := int64(0)
+		view := float64(stat.Median(own))
+		costs := map[trace.Kind]float64{trace.CPUOp: costOfOp, trace.Runtime: costOfCall, trace.Driver: costOfCall, trace.Python: costOfFrame}
+		counts := map[trace.Kind]int{}
+		spent := 0.0
 		for _, m := range r.path.Marks.All() {
-			a := r.g.ActOf[m.Event]
-			if a == cdg.NoAct || !r.inside(a) {
-				continue
-			}
-			for i := range costs {
-				if x := &costs[i]; slices.Contains(x.kinds, r.kind(a)) {
-					if on := min(m.NS, x.most, int64((1-workOfPiece)*float64(r.own(a)))); on > 0 {
-						bound += on
-						counts[i]++
-					}
+			if a := r.g.ActOf[m.Event]; a != cdg.NoAct && r.inside(a) {
+				if cost := costs[r.kind(a)]; cost > 0 {
+					spent += cost * view
+					counts[r.kind(a)]++
 				}
 			}
 		}
-		var saw []string
-		for i, n := range counts {
-			if n > 0 {
-				saw = append(saw, tables.Counted(n, costs[i].what))
-			}
-		}
-		if float64(bound) < costWorth*float64(r.window) || r.result(slowHostOps) != nil {
+		cost := min(int64(spent), r.window/2)
+		if float64(cost) < costWorth*float64(r.window) {
 			return nil
+		}
+		var saw []string
+		for _, x := range []struct {
+			n    int
+			noun string
+		}{{counts[trace.CPUOp], "operator"}, {counts[trace.Runtime] + counts[trace.Driver], "call"}, {counts[trace.Python], "frame"}} {
+			if x.n > 0 {
+				saw = append(saw, tables.Counted(x.n, x.noun))
+			}
 		}
 		do := "compare a step with and without a profiler by the clock"
 		var action []string
@@ -89,7 +76,7 @@ var _ = add(rule{
 			action = []string{"record with " + strings.Join(action, ", ")}
 		}
 		return &found{do: do, action: append(action, "compare a step with and without a profiler by the clock"),
-			saw:     fmt.Sprintf("at most %s of the window: %s on the path", tables.FormatShare(tables.ShareOf(bound, r.window)), strings.Join(saw, ", ")),
-			numbers: []Number{timeOf("at most, of the critical path", bound)}}
+			saw:     fmt.Sprintf("about %s of the window: %s on the path", tables.FormatShare(tables.ShareOf(cost, r.window)), strings.Join(saw, ", ")),
+			numbers: []Number{timeOf("about, of the critical path", cost), timeOf("the window without it", r.window-cost)}}
 	},
 })

@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/stat"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
@@ -62,12 +63,12 @@ var slowHostOps = add(rule{
 		for i, a := range views {
 			own[i] = r.own(a)
 		}
-		usual := median(own)
+		usual := stat.Median(own)
 		if usual < slowOp {
 			return nil
 		}
 		ops := r.named(opKinds, func(string) bool { return true })
-		f := &found{events: events{views, usualOp}, change: r.scenario(), do: "record again without with_stack",
+		f := &found{events: events{list: views, expected: usualOp}, change: r.scenario(), do: "record again without with_stack",
 			saw:     fmt.Sprintf("operators that compute nothing take %s", tables.Duration(usual)),
 			numbers: []Number{timeOf("median of views", usual), countOf("views", len(views)), countOf("operators", len(ops))}}
 		if !r.tr.Shapes && !r.stacks() {

@@ -17,10 +17,7 @@ const (
 	byItem            = "sync-item"
 	byDynamicSize     = "sync-dynamic-size"
 	byHostTensor      = "sync-host-tensor"
-	byCopy            = "sync-copy"
-	byEvent           = "sync-event"
 	byExplicit        = "sync-explicit"
-	byOther           = "sync-other"
 )
 
 // syncCauses tells what made a call wait: the first of the list around it. Operators that wait contain others that do, as
@@ -48,14 +45,10 @@ func (r *run) causeOf(w *wait) string {
 	switch {
 	case r.kind(w.for_) == trace.Memcpy && toDevice(r.name(w.for_)) && (copies || verb == vendors.StreamSync) && len(names) > 0 && slices.Contains(tensorMakers, names[0]):
 		return byHostTensor
-	case copies:
-		return byCopy
-	case verb == vendors.EventSync:
-		return byEvent
-	case len(names) == 0 && (verb == vendors.DeviceSync || verb == vendors.StreamSync):
+	case len(names) == 0 && (verb == vendors.DeviceSync || verb == vendors.StreamSync || verb == vendors.EventSync):
 		return byExplicit
 	}
-	return byOther
+	return "" // such as a copy to the host, which the program reads next
 }
 
 // waitsOf lists the waits of one cause.
@@ -117,35 +110,23 @@ var syncRules = []struct {
 		"no call waits for copies HtoD", "make tensors on the GPU, or pin their memory", (*run).unlessMany},
 	{byExplicit, "the call stands outside of every operator: the program asks for it", "the program waits for the GPU in the middle of the run",
 		"after synchronize() nothing is queued, and the GPU waits for the CPU",
-		[]string{"remove torch.cuda.synchronize()", "take times with torch.cuda.Event(enable_timing=True), and read them at the end"},
-		"no synchronisation between the first and the last launch", "remove torch.cuda.synchronize(); time with events", (*run).amongLaunches},
-	{byEvent, "a call that waits for an event; what it is for cannot be seen", "the CPU waits for events of the GPU",
-		"Event.synchronize() stops the CPU, which then has nothing queued",
-		[]string{"stream.wait_event(event): the stream waits, not the CPU"},
-		"no call waits for an event", "stream.wait_event(event) in place of synchronize()", (*run).notForTiming},
-	{byCopy, "a call that copies returned when the copy was over", "copies stop the CPU",
-		"a copy from or to pageable memory returns when it is over, and so is what was queued before it",
-		[]string{"pin the memory, and copy with non_blocking=True", "copy once a step, not once a value"},
-		"no call that copies waits", "pin the memory, and copy with non_blocking=True", nil},
-	{byOther, "calls that waited, by no cause that is known", "operators stop the CPU until the GPU is done",
-		"the CPU waits inside an operator, and then nothing is queued",
-		[]string{"torch.cuda.set_sync_debug_mode(\"warn\") says which lines wait"},
-		"the calls do not wait", "", nil},
+		[]string{"remove torch.cuda.synchronize()", "stream.wait_event(event) in place of event.synchronize()", "take times with torch.cuda.Event(enable_timing=True), and read them at the end"},
+		"no synchronisation between the first and the last launch", "remove torch.cuda.synchronize(); time with events", (*run).asked},
 }
 
 func init() {
 	for _, s := range syncRules {
-		add(rule{id: s.id, group: Specific, class: critpath.ClassSync, kind: Predicted, level: Medium, why: s.why, title: s.title, cause: s.cause,
+		kind := Predicted
+		if s.id == byDynamicSize {
+			kind = AtMost // some sizes have to be known
+		}
+		add(rule{id: s.id, group: Specific, class: critpath.ClassSync, kind: kind, level: Medium, why: s.why, title: s.title, cause: s.cause,
 			scenario: callsDoNotWait, action: s.action, verify: s.verify, find: func(r *run) *found {
 				list := r.waitsOf(s.id)
 				if s.only != nil {
 					list = s.only(r, list)
 				}
-				do := s.do
-				if do == "" && len(list) > 0 {
-					do = "set_sync_debug_mode(\"warn\"); most often " + r.mostWaiting(list)
-				}
-				return r.waiting(list, do)
+				return r.waiting(list, s.do)
 			}})
 	}
 }
@@ -172,12 +153,12 @@ func (r *run) amongLaunches(list []wait) (out []wait) {
 // timingNear is how soon after it the elapsed time of an event that was waited for is read, ns.
 const timingNear = 200_000
 
-// notForTiming leaves out waits after which somebody reads the clock of the event.
-func (r *run) notForTiming(list []wait) (out []wait) {
+// asked leaves out waits for what the CPU reads next: the clock of an event, or a copy to the host.
+func (r *run) asked(list []wait) (out []wait) {
 	timing := r.named(callKinds, func(s string) bool { return strings.Contains(s, "EventElapsedTime") })
-	for _, w := range list {
+	for _, w := range r.amongLaunches(list) {
 		end := r.g.Acts[w.call].End
-		if !slices.ContainsFunc(timing, func(a cdg.ActID) bool {
+		if !toHost(r.name(w.for_)) && !slices.ContainsFunc(timing, func(a cdg.ActID) bool {
 			at := r.g.Acts[a].Start
 			return at >= end && at < end+timingNear
 		}) {
@@ -187,21 +168,20 @@ func (r *run) notForTiming(list []wait) (out []wait) {
 	return out
 }
 
-// mostWaiting is the name around most of some waits: of the operator, else of the call.
-func (r *run) mostWaiting(list []wait) string {
-	count := map[string]int{}
-	for _, w := range list {
-		name := r.name(w.call)
-		if o := r.opAround(w.call); o != cdg.NoAct {
-			name = r.name(o)
+// spanOfLaunches are the starts of the first and of the last call that launches a kernel, of runs without kernels any operation. After it
+// nothing can be queued any more, so a wait costs nothing there.
+func (r *run) spanOfLaunches() (first, last int64) { return r.span() }
+
+func (r *run) findLaunches() (first, last int64) {
+	kernels := len(r.names[trace.Kernel]) > 0
+	for _, o := range r.ops {
+		if l := r.launch(o); l != cdg.NoAct && (!kernels || r.kind(o) == trace.Kernel) {
+			at := r.g.Acts[l].Start
+			if first == 0 || at < first {
+				first = at
+			}
+			last = max(last, at)
 		}
-		count[name]++
 	}
-	most := ""
-	for name, n := range count {
-		if n > count[most] || n == count[most] && name < most {
-			most = name
-		}
-	}
-	return most
+	return first, last
 }

@@ -17,6 +17,7 @@ type rule struct {
 	kind     Kind
 	level    Level
 	why      string  // why that level
+	torch    bool    // what to do is a setting or a function of PyTorch: silent on traces of other programs
 	limit    float64 // share of the window below which it is not listed; 0: 1 %
 	title    string  // what is wrong, without numbers
 	cause    string  // the mechanism
@@ -36,8 +37,8 @@ type found struct {
 	level   Level
 	why     string
 	title   string
+	cause   string
 	action  []string
-	first   string
 }
 
 // rules are all rules: by group, in the order of rank, then by id. Of general ones each gets what it adds to those before it.
@@ -71,3 +72,9 @@ func IDs() []string {
 	}
 	return ids
 }
+
+// Replaced are names of rules that were, with the rule that finds the cause now; "" where nothing does.
+var Replaced = map[string]string{"clock-drop": "", "comm-small": "comm-exposed", "compile-in-window": "cold-start", "contention": "", "conv-autotune": "cold-start",
+	"copy-h2d-exposed": "copy-pageable-h2d", "cpu-contention": "", "data-parallel": "", "data-workers-start": "data-workers-late", "first-step-slow": "cold-start", "gloo-on-gpu": "comm-exposed",
+	"launch-gaps": "host-bound", "python-overhead": "host-bound", "records-lost-gpu": "records-lost-launch", "small-grid": "", "sync-all": "sync-explicit", "sync-copy": "copy-d2h",
+	"sync-event": "sync-explicit", "sync-other": "sync-explicit", "unaligned-matmul": "", "step-outlier": "", "wave-tail": ""}

@@ -38,20 +38,24 @@ type run struct {
 	verbs   byName                        // what calls do: vendors.Verb
 	gemms   byName                        // whether kernels may be products of batches of matrices: 1 or 0
 	callers func(trace.EventID) trace.Sym // nil without Python frames
+	users   byName                        // whether frames are of the user's files: 1 or 0
 
 	// What several rules ask for, made when the first of them does. Nobody changes it: rules run side by side.
-	byCause func() map[string][]wait         // what syncs are about
-	syncs   func() map[cdg.ActID][]cdg.ActID // synchronising calls by the operator around them
-	results map[string]func() *found         // of rules
-	threads func() []bool                    // which ones launch, by lane
-	comms   func() []cdg.ActID               // collectives of devices
-	small   func() smallCopies               // to devices
-	shapes  func() []kernel                  // long kernels of computation, by start
-	matmuls func() []roofline.Row            // operators that are products, by what they launched
-	steps   func() stepTimes                 // what steps did
-	moved   func() moved                     // bytes of copies
-	span    func() (first, last int64)       // in which calls launch
-	device  func(int64) *roofline.Device     // by its number
+	byCause func() map[string][]wait                  // what syncs are about
+	syncs   func() map[cdg.ActID][]cdg.ActID          // synchronising calls by the operator around them
+	results map[string]func() *found                  // of rules
+	threads func() []bool                             // which ones launch, by lane
+	outers  func() []atomic.Int32                     // per slice of threads: where in the program it lies
+	once    func(cdg.ActID) bool                      // whether a slice lies in first use
+	gloo    func() ([]cdg.ActID, map[cdg.ActID]int64) // collectives of the CPU, and what waits beside them
+	comms   func() []cdg.ActID                        // collectives of devices
+	small   func() smallCopies                        // to devices
+	matmuls func() []roofline.Row                     // operators that are products, by what they launched
+	program func() program                            // what is known of it
+	units   func() map[int64]units                    // of each device
+	moved   func() moved                              // bytes of copies
+	span    func() (first, last int64)                // in which calls launch
+	device  func(int64) *roofline.Device              // by its number
 }
 
 // wait is a call that returned because work of a device was over.
@@ -65,14 +69,28 @@ type wait struct {
 func newRun(g *graph.Graph, p *critpath.Path) *run {
 	r := &run{graphs: &graphs{g, g.Trace, whatif.Sets(len(g.Acts))}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p)}
 	r.verbs = byName{make([]atomic.Uint32, len(r.tr.Syms)), func(s string) uint32 { return uint32(vendors.VerbOf(s)) }}
+	r.users = byName{make([]atomic.Uint32, len(r.tr.Syms)), func(s string) uint32 {
+		if critpath.UserFrame(s) {
+			return 1
+		}
+		return 0
+	}}
 	r.gemms = byName{make([]atomic.Uint32, len(r.tr.Syms)), maybeBatched}
 	r.moved, r.span, r.device = sync.OnceValue(r.findMoved), sync.OnceValues(r.findLaunches), roofline.Devices(r.tr)
 	r.byCause, r.syncs, r.comms = sync.OnceValue(r.waitsByCause), sync.OnceValue(r.findSyncsByOp), sync.OnceValue(r.findCollectives)
+	r.outers, r.gloo = sync.OnceValue(func() []atomic.Int32 { return make([]atomic.Int32, r.firstOp) }), sync.OnceValues(r.findBesideGloo)
+	r.once = r.inFirstUse()
 	r.threads = sync.OnceValue(r.findLaunching)
-	r.small, r.shapes, r.matmuls, r.steps = sync.OnceValue(r.findSmallToDevice), sync.OnceValue(r.findKernels), sync.OnceValue(r.findProducts), sync.OnceValue(r.findStepTimes)
+	r.small, r.matmuls = sync.OnceValue(r.findSmallToDevice), sync.OnceValue(r.findProducts)
+	r.program, r.units = sync.OnceValue(r.findProgram), sync.OnceValue(r.findUnits)
 	r.results = make(map[string]func() *found, len(rules))
 	for _, rl := range rules {
-		r.results[rl.id] = sync.OnceValue(func() *found { return rl.find(r) })
+		r.results[rl.id] = sync.OnceValue(func() *found {
+			if rl.torch && !r.program().torch {
+				return nil
+			}
+			return rl.find(r)
+		})
 	}
 	n := len(g.Acts)
 	r.kinds = make([]trace.Kind, n)
@@ -206,7 +224,7 @@ func (r *run) actsOf(from int, names []trace.Sym) acts {
 // for. What a scenario takes is worked out again later, from own times, the layout, and what the rule keeps for it.
 func (r *run) forget() {
 	r.g = r.g.Bare()
-	r.ops, r.launches, r.list, r.callers, r.results, r.syncs, r.shapes, r.matmuls, r.steps = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	r.ops, r.launches, r.list, r.callers, r.results, r.syncs, r.matmuls, r.outers = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room

@@ -1,6 +1,8 @@
 package advise
 
 import (
+	"slices"
+
 	"overlay/internal/cdg"
 	"overlay/internal/tables"
 	"overlay/internal/vendors"
@@ -146,8 +148,10 @@ func (s *scenario) replace(list []cdg.ActID, ns int64) {
 }
 
 // noWait lets calls return without waiting, and so do synchronisations that follow in the same operator: they had nothing
-// to wait for any more, and would have now.
+// to wait for any more, and would have now. After the last launch they wait for what is queued, whatever is changed.
 func (s *scenario) noWait(list []wait) {
+	_, last := s.r.spanOfLaunches()
+	list = slices.DeleteFunc(slices.Clone(list), func(w wait) bool { return s.r.g.Acts[w.call].Start >= last })
 	if len(list) == 0 {
 		return
 	}
@@ -189,12 +193,6 @@ func (r *run) waitsIn(in enclosed) []wait {
 		}
 	}
 	return out
-}
-
-// delay multiplies the delays of a class.
-func (s *scenario) delay(num, den int64, whole int64, kinds ...whatif.DelayClass) {
-	s.changes = append(s.changes, whatif.Change{Verb: whatif.Delay, Num: num, Den: den, Kinds: kinds})
-	s.extra += whole
 }
 
 // atMost bounds what the scenario can gain: it takes no more than this from all threads and streams in all.

@@ -1,10 +1,6 @@
 package advise
 
-import (
-	"strconv"
-
-	"overlay/internal/testtrace"
-)
+import "overlay/internal/testtrace"
 
 // syncCase is a value that is read back in an operator, planted; alike is a run in which the GPU is far behind anyway, so
 // that waiting costs nothing.
@@ -183,14 +179,14 @@ func (s *scene) attention(product, softmax string) {
 
 // allReduce has a collective at the end of each step, of so many bytes; with 0 its size is not recorded.
 func (s *scene) allReduce(dur, bytes int64, mark bool) {
-	for range 5 {
+	for i := range 6 { // the first is no evidence
 		s.work(20)
 		s.op("c10d::allreduce_", 4000, func() {
 			e := s.launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)", dur)
 			if bytes > 0 {
 				e.Arg("Collective name", "allreduce").Arg("dtype", "Float").Arg("In msg nelems", bytes/4).Arg("Out msg nelems", bytes/4).Arg("Group size", 8)
 			}
-			if mark {
+			if mark && i > 0 {
 				s.mark(e)
 			}
 		})
@@ -199,18 +195,11 @@ func (s *scene) allReduce(dur, bytes int64, mark bool) {
 
 // allToAll exchanges pieces, with nothing beside it.
 func (s *scene) allToAll(dur int64) {
-	for range 5 {
+	for i := range 6 {
 		s.work(20)
-		s.mark(s.launch("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", dur))
-	}
-}
-
-// gaps runs queued kernels with gaps between them.
-func (s *scene) gaps(gap int64) {
-	s.kernel("aten::mm", "gemm", 2_000_000)
-	for range 200 {
-		s.gpu += gap - 1000
-		s.kernel("aten::relu", "relu", 20_000)
+		if e := s.launch("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", dur); i > 0 {
+			s.mark(e)
+		}
 	}
 }
 
@@ -307,9 +296,17 @@ func (s *scene) gloo(dur int64) {
 	}
 }
 
-// gridKernel launches a kernel with a grid; blocks are those of a multiprocessor.
-func (s *scene) gridKernel(name string, dur int64, grid int, blocks float64) *testtrace.Event {
-	return s.launch(name, dur).Arg("grid", testtrace.Raw("["+itoa(grid)+", 1, 1]")).Arg("block", testtrace.Raw("[256, 1, 1]")).Arg("blocks per SM", testtrace.Raw(strconv.FormatFloat(blocks, 'f', 6, 64)))
+// optimizerOnCPU runs steps of an optimizer in a run without a device.
+func (s *scene) optimizerOnCPU(class, op string, mark bool) {
+	for range 3 {
+		s.op("aten::addmm", 500_000, nothing)
+		e := s.annotate("Optimizer.step#"+class+".step", 50_000, func() {
+			for range 60 {
+				s.op(op, 10_000, nothing)
+			}
+		})
+		if mark {
+			s.mark(e)
+		}
+	}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -216,7 +216,7 @@ func (s *Set) exposed(c *StepComponent, after segmentsAfter, alone []Interval, b
 		if seg.Start >= c.Start+c.Duration {
 			break
 		}
-		if seg.Event == trace.NoEvent || seg.End <= c.Start {
+		if seg.Event == trace.NoEvent {
 			continue
 		}
 		for i < len(alone) && alone[i].End <= seg.Start {

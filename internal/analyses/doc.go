@@ -14,8 +14,8 @@
 //
 // Temporal breakdown, idle time, overlap, kernel breakdown, launch statistics, queue length, memory bandwidth,
 // frequent sequences, operators and annotations follow Holistic Trace Analysis (hta/analyzers/*.py), with the
-// differences listed in docs/analyses.md. The split of a step by the components that work,
-// alone or at once, is that of the Hermes paper; docs/analyses.md says how it is made.
+// differences listed in docs/reference/analyses.md. The split of a step by the components that work,
+// alone or at once, is that of the Hermes paper; docs/reference/analyses.md says how it is made.
 package analyses
 
 // Options of the analyses. The zero value is the default.

@@ -123,7 +123,10 @@ func rooflineOf(s *Set, o Options) *Roofline {
 // rooflineDevice sums up the rows of one device.
 func (s *Set) rooflineDevice(d *RooflineDevice, rows []roofline.Row, out *Roofline) {
 	g, tr := s.graph, s.Trace
-	type key struct{ kernel, op trace.Sym }
+	type key struct {
+		kernel trace.Sym
+		op     string
+	}
 	at := map[key]int{}
 	var kernels []RooflineKernel
 	byType := map[string]float64{} // FLOPs of products
@@ -135,12 +138,12 @@ func (s *Set) rooflineDevice(d *RooflineDevice, rows []roofline.Row, out *Roofli
 		if r.Device != d.Device {
 			continue
 		}
-		k := key{tr.Events[g.Acts[r.Main].Event].Name, tr.Events[g.Acts[r.Op].Event].Name}
+		k := key{tr.Events[g.Acts[r.Main].Event].Name, cmp.Or(r.Name, tr.Name(g.Acts[r.Op].Event))}
 		n, ok := at[k]
 		if !ok {
 			n = len(kernels)
 			at[k] = n
-			kernels = append(kernels, RooflineKernel{Device: d.Device, Kernel: tr.Str(k.kernel), Operator: tr.Str(k.op), Type: typeWord(r.Type)})
+			kernels = append(kernels, RooflineKernel{Device: d.Device, Kernel: tr.Str(k.kernel), Operator: k.op, Type: typeWord(r.Type)})
 		}
 		x := &kernels[n]
 		x.add(r, s)

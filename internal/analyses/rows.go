@@ -31,7 +31,7 @@ const (
 
 // streamName tells a stream apart; the device is named when there are several.
 func streamName(s *Set, device, stream int64) string {
-	if n := len(s.Streams); n > 0 && s.Streams[0].Device != s.Streams[n-1].Device { // they are sorted by device
+	if s.Streams[0].Device != s.Streams[len(s.Streams)-1].Device { // they are sorted by device
 		return fmt.Sprintf("GPU %d stream %d", device, stream)
 	}
 	return fmt.Sprintf("stream %d", stream)

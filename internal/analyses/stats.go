@@ -3,6 +3,8 @@ package analyses
 import (
 	"math"
 	"slices"
+
+	"overlay/internal/stat"
 )
 
 // Stats summarises values: sample standard deviation, quartiles with linear interpolation. Empty: Count 0, all 0.
@@ -41,19 +43,8 @@ func describe[T number](values []T) Stats {
 		}
 		s.Std = math.Sqrt(sq / float64(n-1))
 	}
-	s.P25, s.P50, s.P75 = quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75)
+	s.P25, s.P50, s.P75 = stat.Quantile(values, 0.25), stat.Quantile(values, 0.5), stat.Quantile(values, 0.75)
 	return s
-}
-
-// quantile of sorted values, linear between neighbours.
-func quantile[T number](sorted []T, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	v := float64(sorted[i])
-	if i+1 < len(sorted) {
-		v += (at - float64(i)) * (float64(sorted[i+1]) - v)
-	}
-	return v
 }
 
 // Interval is [Start, End], ns.

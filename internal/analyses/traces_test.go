@@ -317,7 +317,7 @@ func TestRegistry(t *testing.T) {
 	}
 	tr := memoryTrace(t)
 	g, p := testtrace.Exact(t, tr)
-	doc, err := os.ReadFile("../../docs/analyses.md")
+	doc, err := os.ReadFile("../../docs/reference/analyses.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("%s alone gives %+v", name, s)
 		}
 		if !regexp.MustCompile("(?m)^\\|.*`" + name + "`.*\\|").Match(doc) {
-			t.Errorf("docs/analyses.md has no line for %s", name)
+			t.Errorf("docs/reference/analyses.md has no line for %s", name)
 		}
 	}
 	if s := Run(g, p, nil, Options{}).Sections(); s != nil {

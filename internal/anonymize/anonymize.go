@@ -34,7 +34,9 @@ func Graph(g *graph.Graph, p *critpath.Path) (*graph.Graph, *critpath.Path, erro
 	}
 	g2.Steps = append([]cdg.Step(nil), g.Steps...)
 	for i := range g2.Steps {
-		g2.Steps[i].Name = annotationName(g2.Steps[i].Name)
+		if s := &g2.Steps[i]; trace.IsStep(s.Name) || s.Of.Type == trace.NoIteration { // the names of iterations are made of their types
+			s.Name = annotationName(s.Name)
+		}
 	}
 	return &g2, &p2, nil
 }
@@ -64,8 +66,8 @@ type nameKey struct {
 func anonymizeTrace(tr *trace.Trace) *trace.Trace {
 	a := &anonymizer{tr: tr, old: kineto.TextOf(tr), out: *tr, json: &kineto.Text{}, syms: map[string]trace.Sym{}, name: map[nameKey]trace.Sym{}, text: map[string]string{}}
 	a.vals = values{known: func(key string) bool { return knownArgs[key] }, text: a.argText}
-	a.out.File, a.out.Source = "", a.json
-	a.json.ArrayForm, a.spans = a.old.ArrayForm, make([]kineto.Span, len(tr.Events))
+	a.out.File, a.out.Source, a.out.Origins = "", a.json, nil
+	a.json.ArrayForm, a.spans = a.old.ArrayForm, trace.Room[kineto.Span](tr.Lend, len(tr.Events))
 	a.out.DeviceNames = make(map[int64]string, len(tr.DeviceNames))
 	for id, name := range tr.DeviceNames {
 		a.out.DeviceNames[id] = metaText(true, name)
@@ -175,7 +177,7 @@ func (a *anonymizer) source() {
 	a.buf = append(a.buf, '\n')
 	a.json.ListEnd = int64(len(a.buf))
 	a.buf = append(a.buf, doc.Tail...)
-	a.json.Src, a.json.Spans, a.out.Truncated = a.buf, kineto.NewSpans(a.spans, a.tr.Lend), false
+	a.json.Src, a.json.Spans, a.out.Truncated = a.buf, a.spans, false
 	a.spans = nil
 	a.fields(append(before, after...))
 }
@@ -203,9 +205,9 @@ func (a *anonymizer) event(id trace.EventID) {
 	e := &a.out.Events[id]
 	raw := a.old.Clean(id, e)
 	name := a.eventName(e)
-	off, args := int64(len(a.buf)), int64(0)
+	off := int64(len(a.buf))
 	e.Name = name
-	defer func() { a.spans[id], a.json.EventsEnd = kineto.SpanAt(off, args), int64(len(a.buf)) }()
+	defer func() { a.spans[id], a.json.EventsEnd = kineto.SpanAt(off), int64(len(a.buf)) }()
 	e.Flags &^= trace.Dirty | trace.HasArgs
 	if len(raw) == 0 || raw[0] != '{' {
 		a.buf = append(a.buf, "{}"...)
@@ -236,7 +238,6 @@ func (a *anonymizer) event(id trace.EventID) {
 		case "ts", "dur":
 			a.buf = append(a.buf, timeValue(value)...)
 		case "args":
-			args = int64(len(a.buf)) - off
 			e.Flags |= trace.HasArgs
 			a.args(e, value)
 		default:
@@ -262,7 +263,7 @@ func timeValue(value []byte) string {
 	if isScalar(value) {
 		return string(value)
 	}
-	if len(value) > 2 && value[0] == '"' && number.MatchString(strings.Trim(unquoted(value), " \t")) {
+	if len(value) > 2 && value[0] == '"' && number().MatchString(strings.Trim(unquoted(value), " \t")) {
 		return string(value)
 	}
 	return `"?"`

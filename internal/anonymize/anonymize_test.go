@@ -98,7 +98,7 @@ func harmless(tr *trace.Trace) map[string]bool {
 	}
 	// Words of our own rows and of the profiler that logs and environments use as well.
 	add("wait copy zero_grad graph runtime Traces events Record CUPTI MTIA with False True compute kind null segments node")
-	add("overlay name args tid pid PyTorch Profiler process thread file critical_path python stream forward backward step loss data event")
+	add("overlay name args tid pid recorded PyTorch Profiler process thread file critical_path python stream forward backward step loss data event")
 	return out
 }
 

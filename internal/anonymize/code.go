@@ -1,7 +1,6 @@
 package anonymize
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -10,14 +9,14 @@ import (
 
 // Hints are kept from what is replaced, because analyses read them: who runs one on the result gets the same answer.
 var (
-	phaseHint   = regexp.MustCompile(`^(?i:forward|fwd|fw|backward|bwd|bw|optimizer|optim|opt_step|zero_grad|clip_grad|grad_clip|loss|criterion|inference|generate|prefill|decode|load_batch|data_load|dataload|dataloader|copy_batch_to_gpu|wait_for_batch|update_params)$`)
-	backwardEnd = regexp.MustCompile(`Backward\d*$`)
-	fusedStart  = regexp.MustCompile(`^triton_(poi|red|per|tem|for)_(fused_)?`)
+	phaseHint   = lazy(`^(?i:forward|fwd|fw|backward|bwd|bw|optimizer|optim|opt_step|zero_grad|clip_grad|grad_clip|loss|criterion|inference|generate|prefill|decode|load_batch|data_load|dataload|dataloader|copy_batch_to_gpu|wait_for_batch|update_params)$`)
+	backwardEnd = lazy(`Backward\d*$`)
+	fusedStart  = lazy(`^triton_(poi|red|per|tem|for)_(fused_)?`)
 )
 
 // codeText is the name of a function, an operator or a kernel: of its qualified identifiers the known part stays.
 func codeText(prefix, s string) string {
-	if regions.MatchString(s) {
+	if regions().MatchString(s) {
 		return s
 	}
 	for i := 0; i < len(s); i++ {
@@ -25,7 +24,7 @@ func codeText(prefix, s string) string {
 			return withHint(pseudonym(prefix, s), s)
 		}
 	}
-	if machine.MatchString(s) {
+	if machine().MatchString(s) {
 		return withHint(pseudonym(prefix, s), s)
 	}
 	var out []byte
@@ -60,9 +59,9 @@ func codeText(prefix, s string) string {
 		if id == s { // nothing beside it says what it is
 			out = append(out, prefix...)
 		}
-		out = append(out, fusedStart.FindString(id)...)
+		out = append(out, fusedStart().FindString(id)...)
 		out = append(out, withHint(pseudonym("x", s+"\x00"+id), id)...)
-		out = append(out, backwardEnd.FindString(id)...)
+		out = append(out, backwardEnd().FindString(id)...)
 	}
 	return string(out)
 }
@@ -87,12 +86,12 @@ func identifier(id string) (string, bool) {
 }
 
 // letters are the runs of letters in a name.
-var letters = regexp.MustCompile(`[A-Za-z]+`)
+var letters = lazy(`[A-Za-z]+`)
 
 // isTensile reports whether a name is a solution of Tensile with parameters that it has, as MT128x64x32 or 1LDSB0.
 func isTensile(id string) bool {
-	for _, w := range letters.FindAllString(strings.TrimPrefix(id, "Cijk_"), -1) {
-		if short := strings.TrimSuffix(w, "n"); len(short) > 1 && !tensile[w] && !tensile[short] { // n is a negative value
+	for _, w := range letters().FindAllString(strings.TrimPrefix(id, "Cijk_"), -1) {
+		if short := strings.TrimSuffix(w, "n"); len(short) > 1 && !tensile()[w] && !tensile()[short] { // n is a negative value
 			return false
 		}
 	}
@@ -100,7 +99,7 @@ func isTensile(id string) bool {
 }
 
 // mangling is a piece of an encoded C++ name that is no identifier: back references, literals, types, structure.
-var mangling = regexp.MustCompile(`^(?:S[0-9A-Z]*_|S[tabsiod]|T[0-9]*_|L[a-z]n?\d+E|\d+E|DF\d+[_b]|D[a-z]|[NIJLEXPRKOVFAMDGUCZ_]|[vwbcahstijlmxynofdegzru]{1,16})`)
+var mangling = lazy(`^(?:S[0-9A-Z]*_|S[tabsiod]|T[0-9]*_|L[a-z]n?\d+E|\d+E|DF\d+[_b]|D[a-z]|[NIJLEXPRKOVFAMDGUCZ_]|[vwbcahstijlmxynofdegzru]{1,16})`)
 
 // isMangled reports whether all identifiers in a name that a C++ compiler encoded are known. They have their length in
 // front; what stands between them is letters for types and structure.
@@ -118,7 +117,7 @@ func isMangled(id string) bool {
 				continue
 			}
 		}
-		m := mangling.FindString(id[i:])
+		m := mangling().FindString(id[i:])
 		lower := m != "" && m[0] >= 'a'
 
 		if m == "" || lower && types { // no function has that many types in a row

@@ -3,6 +3,7 @@ package anonymize
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"overlay/internal/trace"
 )
@@ -10,7 +11,7 @@ import (
 // isKnown reports whether a part of a name, letters, digits and _, is made of known words. Numbers pass, and so do single
 // letters: they are types, sizes and the like.
 func isKnown(part string) bool {
-	if knownWords[strings.ToLower(strings.Trim(part, "_"))] {
+	if knownWords()[strings.ToLower(strings.Trim(part, "_"))] {
 		return true
 	}
 	for i := 0; i < len(part); {
@@ -41,7 +42,7 @@ func isKnown(part string) bool {
 
 // knownLetters cuts letters at changes of case unless they are a word as they are.
 func knownLetters(s string) bool {
-	if s == "" || knownWords[strings.ToLower(s)] {
+	if s == "" || knownWords()[strings.ToLower(s)] {
 		return true
 	}
 	upper := 0
@@ -58,7 +59,7 @@ func knownLetters(s string) bool {
 	return knownPiece(s[:end]) && knownLetters(s[end:])
 }
 
-func knownPiece(s string) bool { return len(s) == 1 || knownWords[strings.ToLower(s)] }
+func knownPiece(s string) bool { return len(s) == 1 || knownWords()[strings.ToLower(s)] }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
@@ -74,24 +75,29 @@ const (
 	textSigns = " :<>(),&{}#[]=|+-.*"
 )
 
+// lazy is a regular expression that is compiled when it is first used: most runs make nothing anonymous.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 var (
-	machine = regexp.MustCompile(`\d+\.\d+\.\d+|\d+[-:]\d+[-:]\d+`)    // an address, a date, a time
-	regions = regexp.MustCompile(`^(Torch-Compiled Region): \d+/\d+$`) // PyTorch's number of a compiled frame and of its version
-	longNum = regexp.MustCompile(`\d{7}`)
+	machine = lazy(`\d+\.\d+\.\d+|\d+[-:]\d+[-:]\d+`)    // an address, a date, a time
+	regions = lazy(`^(Torch-Compiled Region): \d+/\d+$`) // PyTorch's number of a compiled frame and of its version
+	longNum = lazy(`\d{7}`)
 )
 
 var (
-	numbered = regexp.MustCompile(`[A-Za-z_]*[A-Za-z]\d{2,}\b`)             // node17
-	dotted   = regexp.MustCompile(`-\d|[A-Za-z0-9]\.[A-Za-z]\w*\.[A-Za-z]`) // gpu-17, worker.data.center
+	numbered = lazy(`[A-Za-z_]*[A-Za-z]\d{2,}\b`)             // node17
+	dotted   = lazy(`-\d|[A-Za-z0-9]\.[A-Za-z]\w*\.[A-Za-z]`) // gpu-17, worker.data.center
 )
 
 // isMachine reports whether a text may be the name of a machine although its words are known.
 func isMachine(s string) bool {
-	if dotted.MatchString(s) {
+	if dotted().MatchString(s) {
 		return true
 	}
-	for _, w := range numbered.FindAllString(s, -1) {
-		if w = strings.ToLower(w); !knownWords[w] && !knownWords[w[strings.LastIndexByte(w, '_')+1:]] {
+	for _, w := range numbered().FindAllString(s, -1) {
+		if w = strings.ToLower(w); !knownWords()[w] && !knownWords()[w[strings.LastIndexByte(w, '_')+1:]] {
 			return true
 		}
 	}
@@ -103,10 +109,10 @@ func isCommon(s string) bool { return isPublic(s) && !isMachine(s) }
 
 // isPublic reports whether a text is made of known words only.
 func isPublic(s string) bool {
-	if machine.MatchString(s) {
+	if machine().MatchString(s) {
 		return false
 	}
-	if longNum.MatchString(s) && !strings.HasPrefix(s, trace.StepPrefix) && !strings.HasPrefix(s, "execute_") {
+	if longNum().MatchString(s) && !strings.HasPrefix(s, trace.StepPrefix) && !strings.HasPrefix(s, "execute_") {
 		return false
 	}
 	for i := 0; i < len(s); {

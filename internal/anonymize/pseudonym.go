@@ -3,7 +3,6 @@ package anonymize
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func categoryName(cat string) string {
 
 // opName is the name of an operator. The first schemas wrote annotations as operators.
 func opName(name string) string {
-	if strings.Contains(name, "::") || !strings.ContainsAny(name, " #(.:-") && (!isMachine(name) || backwardEnd.MatchString(name)) {
+	if strings.Contains(name, "::") || !strings.ContainsAny(name, " #(.:-") && (!isMachine(name) || backwardEnd().MatchString(name)) {
 		return codeText("op_", name)
 	}
 	return annotationName(name)
@@ -74,7 +73,7 @@ func backendMarkers() (list []string) {
 }
 
 func annotationName(name string) string {
-	if name == "" || isCommon(name) && !strings.HasPrefix(name, "FSDP::") || regions.MatchString(name) {
+	if name == "" || isCommon(name) && !strings.HasPrefix(name, "FSDP::") || regions().MatchString(name) {
 		return name
 	}
 	if strings.HasPrefix(name, "FSDP::") && isCommon(name) && !strings.Contains(name, " ") {
@@ -88,7 +87,7 @@ func annotationName(name string) string {
 		}
 	}
 	for _, w := range strings.FieldsFunc(name[len(start):], func(r rune) bool { return r >= 0x80 || !isWord(byte(r)) }) {
-		if phaseHint.MatchString(w) {
+		if phaseHint().MatchString(w) {
 			start += w + " "
 			break
 		}
@@ -97,11 +96,11 @@ func annotationName(name string) string {
 }
 
 var (
-	pythonFrame = regexp.MustCompile(`^(.+)\((\d+)\): (.+)$`)
-	module      = regexp.MustCompile(`^nn\.Module: (.+?)(_\d+)?$`)
-	library     = regexp.MustCompile(`^(torch|torchvision|torchaudio|torchdata|apex|deepspeed|megatron|multiprocessing|concurrent|asyncio)/|^(threading|queue|selectors|socket|subprocess|contextlib|functools|runpy)\.py$|^<(string|frozen importlib\._bootstrap)>$`)
-	libraryAt   = regexp.MustCompile(`^.*/(?:site-packages|dist-packages|python3\.\d+)/`)
-	plainPath   = regexp.MustCompile(`^[A-Za-z_/.<>]+$`)
+	pythonFrame = lazy(`^(.+)\((\d+)\): (.+)$`)
+	module      = lazy(`^nn\.Module: (.+?)(_\d+)?$`)
+	library     = lazy(`^(torch|torchvision|torchaudio|torchdata|apex|deepspeed|megatron|multiprocessing|concurrent|asyncio)/|^(threading|queue|selectors|socket|subprocess|contextlib|functools|runpy)\.py$|^<(string|frozen importlib\._bootstrap)>$`)
+	libraryAt   = lazy(`^.*/(?:site-packages|dist-packages|python3\.\d+)/`)
+	plainPath   = lazy(`^[A-Za-z_/.<>]+$`)
 )
 
 // frameName is a Python frame. Frames of PyTorch and of the standard library stay, less the folder they are installed in.
@@ -113,10 +112,10 @@ func frameName(name string) string {
 		}
 		name = name[:i] + name[end:]
 	}
-	if m := pythonFrame.FindStringSubmatch(name); m != nil {
+	if m := pythonFrame().FindStringSubmatch(name); m != nil {
 		file, fn := pseudonym("file_", m[1])+".py", m[3]
-		lib := m[1][len(libraryAt.FindString(m[1])):]
-		if library.MatchString(lib) && plainPath.MatchString(lib) && isCommon(strings.NewReplacer("/", " ", ".py", "").Replace(lib)) {
+		lib := m[1][len(libraryAt().FindString(m[1])):]
+		if library().MatchString(lib) && plainPath().MatchString(lib) && isCommon(strings.NewReplacer("/", " ", ".py", "").Replace(lib)) {
 			file = lib
 		}
 		if !isCommon(fn) || file != lib && !readFrames[fn] {
@@ -124,7 +123,7 @@ func frameName(name string) string {
 		}
 		return file + "(" + m[2] + "): " + fn
 	}
-	if m := module.FindStringSubmatch(name); m != nil {
+	if m := module().FindStringSubmatch(name); m != nil {
 		if isCommon(m[1]) {
 			return name
 		}
@@ -144,19 +143,19 @@ var readFrames = set(`forward backward backward_step run_backward step wait wait
 
 // processText is the name of a process; ours and the profiler's stay.
 func processText(s string) string {
-	if s == "" || s == overlay.TrackRoot || rowNames[s] || plainRow.MatchString(s) {
+	if s == "" || s == overlay.TrackRoot || rowNames[s] || plainRow().MatchString(s) {
 		return s
 	}
 	return "process"
 }
 
 var (
-	threadName = regexp.MustCompile(`^(thread|Thread) (-?\d+) ?(?:\((.*)\))?$`)
-	plainRow   = regexp.MustCompile(`^ *((s|S)tream -?\d+|Device -?\d+|(` + strings.Join(vendors.Devices(), "|") + `) \d+|(Trace )?PyTorch Profiler \(\d+\)|GPU: PyTorch Profiler( \(\d+\))?|-?\d{1,20}) *$`)
+	threadName = lazy(`^(thread|Thread) (-?\d+) ?(?:\((.*)\))?$`)
+	plainRow   = lazy(`^ *((s|S)tream -?\d+|Device -?\d+|(` + strings.Join(vendors.Devices(), "|") + `) \d+|(Trace )?PyTorch Profiler \(\d+\)|GPU: PyTorch Profiler( \(\d+\))?|-?\d{1,20}) *$`)
 )
 
 func threadText(s string) string {
-	if m := threadName.FindStringSubmatch(s); m != nil {
+	if m := threadName().FindStringSubmatch(s); m != nil {
 		if m[3] == "" || isPlainThread(m[3]) {
 			return s
 		}
@@ -180,19 +179,19 @@ func isPlainThread(s string) bool {
 
 // rowText is a text that names a row.
 func rowText(s string) string {
-	if s == "" || rowNames[strings.TrimSpace(s)] || plainRow.MatchString(s) {
+	if s == "" || rowNames[strings.TrimSpace(s)] || plainRow().MatchString(s) {
 		return s
 	}
 	return pseudonym("row_", s)
 }
 
 // number is one number as programs print it, or a word that stands for one.
-var number = regexp.MustCompile(`^([-+]?\d{1,20}(\.\d{0,20})?([eE][-+]?\d{1,4})?|[-+]?\.\d{1,20}|0x[0-9a-fA-F]{1,16}|True|False|None|true|false|[-+]?(inf|nan|Infinity|NaN)|N/A)$`)
+var number = lazy(`^([-+]?\d{1,20}(\.\d{0,20})?([eE][-+]?\d{1,4})?|[-+]?\.\d{1,20}|0x[0-9a-fA-F]{1,16}|True|False|None|true|false|[-+]?(inf|nan|Infinity|NaN)|N/A)$`)
 
 // isNumbers reports whether a text is numbers, in lists or not.
 func isNumbers(s string) bool {
 	for f := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" [](),", r) }) {
-		if !number.MatchString(f) {
+		if !number().MatchString(f) {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package anonymize
 import (
 	_ "embed"
 	"strings"
+	"sync"
 
 	"overlay/internal/vendors"
 )
@@ -11,7 +12,7 @@ import (
 var wordList string
 
 // knownWords are the words of names that are public: of PyTorch, of libraries of kernels, of calls of vendors.
-var knownWords = func() map[string]bool {
+var knownWords = sync.OnceValue(func() map[string]bool {
 	words := union(nil, vendors.Words())
 	for line := range strings.Lines(wordList) {
 		if strings.HasPrefix(line, "#") {
@@ -22,7 +23,7 @@ var knownWords = func() map[string]bool {
 		}
 	}
 	return words
-}()
+})
 
 // set makes a set of the words of a text.
 func set(words string) map[string]bool {
@@ -105,9 +106,11 @@ var rowNames = union(keySet(`python, python3, Python, Spans, Traces, PyTorch Pro
 process, Critical path, Bound by`), vendors.Rows())
 
 // tensile are the short forms of parameters in the names of Tensile's kernels.
-var tensile = set(`SL EM Ailk Alik Bjlk Bljk Ailkm Alikm Bjlkm Bljkm AAC ABV ACED AF AFC AFEM AMAS APM ASAE ASBE ASCE ASE ASEM ASGT ASLT ASM B BBS BH BL BS Bias BIAS CADS CDO CLR CGEMM CLS
+var tensile = sync.OnceValue(func() map[string]bool {
+	return set(`SL EM Ailk Alik Bjlk Bljk Ailkm Alikm Bjlkm Bljkm AAC ABV ACED AF AFC AFEM AMAS APM ASAE ASBE ASCE ASE ASEM ASGT ASLT ASM B BBS BH BL BS Bias BIAS CADS CDO CLR CGEMM CLS
 	D DB DD DTL DTLA DTLB DTVA DTVB DVO DPLB EM EPS ELFLR EMLL ETSP F FDSI FL FMA FSSC FB FF GLS GLVWA GLVWB GNLC GRCGA GRCGB GRPM GRVW GRVWA GRVWB GSU GSUAMB GSUAMBSK GSUASB GSUC
 	GSUWGMRR GG GRVWn H HA HAS HB HH HHS HSS HBH I IB IU ISA K KLA KLS LA LBSPP LBSPPA LBSPPB LBSPPM LDL LDS LDSB LDSTI LDW LPA LPB LPM LRVW LRVWA LRVWB LWPM MAC MAS MDA MGRIPM MI MIAV MIWT MO MMFSC
 	MKFGSU MT NEPBS NLCA NLCB NR NTA NTB NTC NTD NTE NTM NT ONLL OPLV PAP PGL PGR PK PKA PLR PSD R RK S SAB SAV SB SCD SCIU SCIUI SFG SIA SK SKFTR SKFDPO SKXCCM SLW SN SNLL SOC SPO SRVW SS SSO SU
 	SUM SUS SVW SVWA SVWB SV SW TDS TLDS TSGRA TSGRB TT U UIOFGRO ULSGRO UMF UMLDSA UMLDSB UPLRP USFGRO USFGROn USL UserArgs Ulsgro VAW VFLRP VS VW VWA VWB WG WGM WGR WGMXCC WGMXCCG WGMXCCn WS WSGR WSGRA
 	WSGRB WSK XCC XCCM Z ZB HPA HPAB Grouped UA GSUM AB ABSC Aux Amax Scale SABV SCDV SAVB TF XF Ascales MIX PostGSU LT SCAB ADBA AG AH SZ B8 F8 BF8 Act Gelu Relu AuxB AuxH AuxS C E`)
+})

@@ -3,36 +3,65 @@ package cdg
 import "sort"
 
 // blockingCalls finds for each call that waits for the GPU the operation that it waited for.
-// A first pass measures the time from the end of the operation to the return of calls that certainly waited; the
-// second takes only operations at such a distance.
+// A first pass measures the time from the end of the operation to the return of the call, for each kind of call by itself;
+// the second takes only operations at such a distance.
 func (b *builder) blockingCalls() {
-	d := b.d
-	cal := &d.Delays
 	calls := b.syncCalls
 	b.calibrateIdle(calls)
-	cal.Sync.Min, cal.Sync.Max = 0, 1<<62
-	var far []int64
-	for _, c := range calls {
-		if act := &d.Acts[c]; act.End-act.Start > 50*us {
-			if w := b.callWait(c); w.op != NoAct {
-				far = append(far, max(0, act.End-d.Acts[w.op].End))
-			}
-		}
-	}
-	cal.Sync.Samples = len(far)
-	cal.Sync.Min, cal.Sync.Max = us, 50*us
-	if len(far) >= enough {
-		median := quantile(far, 0.5)
-		cal.Sync.Min = min(max(quantile(far, 0.1)*7/10, median*4/10), 5*us)
-		cal.Sync.Max = max(50*us, 3*median)
-	}
+	b.calibrateReturns(calls)
 	b.recall()
 	for _, c := range calls {
 		if w := b.callWait(c); w.op != NoAct {
 			b.add(c, w.op, Sync, w.by)
 		}
 	}
-	b.copyWaits()
+}
+
+// calibrateReturns measures the time from the end of an operation to the return of calls that waited for it: of long calls,
+// and where there are enough of them, of those of which it is certain what they waited for.
+func (b *builder) calibrateReturns(calls []ActID) {
+	d := b.d
+	cal := &d.Delays.Sync
+	cal.Min, cal.Max = 0, 1<<62
+	var far, sure []int64
+	certain := map[callClass][]int64{}
+	for _, c := range calls {
+		act := &d.Acts[c]
+		if act.End-act.Start <= 50*us {
+			continue
+		}
+		w := b.callWait(c)
+		if w.op == NoAct {
+			continue
+		}
+		dist := max(0, act.End-d.Acts[w.op].End)
+		far = append(far, dist)
+		if class := b.class(c); w.by == BySyncEvent || class == freeCall || class == deviceSync && b.oneDevice {
+			certain[class] = append(certain[class], dist)
+			if class != freeCall { // which does more than wait
+				sure = append(sure, dist)
+			}
+		}
+	}
+	cal.Samples = len(far)
+	if len(sure) >= enough {
+		far = sure
+	}
+	cal.Min, cal.Max = us, 50*us
+	if len(far) >= enough {
+		median := quantile(far, 0.5)
+		cal.Min = min(max(quantile(far, 0.1)*7/10, median*4/10), 5*us)
+		cal.Max = max(50*us, 3*median)
+	}
+	b.farthest = map[callClass]int64{}
+	for class, list := range certain {
+		if len(list) >= enough {
+			b.farthest[class] = max(50*us, 3*quantile(list, 0.5))
+		}
+	}
+	if b.oneDevice { // what they wait for is all that was launched before, so that it is certain without a look at times
+		b.farthest[deviceSync], b.farthest[freeCall] = 1<<62, 1<<62
+	}
 }
 
 // longIdle is as much as a blocking call without anything to wait for ever takes.
@@ -58,8 +87,12 @@ func (b *builder) calibrateIdle(calls []ActID) {
 // returned tells how an operation's end fits the return of a call: 2 it fits, 1 it is too close, 0 it does not.
 func (b *builder) returned(c, g ActID) int {
 	act, end := &b.d.Acts[c], b.d.Acts[g].End
+	most, ok := b.farthest[b.class(c)]
+	if !ok {
+		most = b.d.Delays.Sync.Max
+	}
 	switch dist := act.End - end; {
-	case end <= act.Start, dist < -2*us, dist > b.d.Delays.Sync.Max:
+	case end <= act.Start, dist < -2*us, dist > most:
 		return 0
 	case dist >= b.d.Delays.Sync.Min:
 		return 2
@@ -67,6 +100,12 @@ func (b *builder) returned(c, g ActID) int {
 		return 0 // a call that took no longer than without a wait returns by itself
 	}
 	return 1
+}
+
+// outlasts reports whether an operation ran when a call returned, by their times. A record that names it outranks them: the clock of the device may
+// be late where nothing tells by how much.
+func (b *builder) outlasts(c, g ActID) bool {
+	return b.d.Acts[g].Start < b.d.Acts[c].End && b.d.Acts[g].End > b.d.Acts[c].End
 }
 
 // callWait is a call with the operation that it may have waited for.
@@ -93,7 +132,7 @@ func (b *builder) callWait(c ActID) callWait {
 		if known {
 			best := NoAct
 			try := func(g ActID) {
-				if g != NoAct && b.returned(c, g) > 0 && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
+				if g != NoAct && (b.returned(c, g) > 0 || by == BySyncEvent && b.outlasts(c, g)) && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
 					best = g
 				}
 			}
@@ -126,37 +165,44 @@ func (b *builder) callWait(c ActID) callWait {
 			}
 		}
 	}
-	if class == eventSync {
-		if g := b.recordedByThread(c); g != NoAct {
+	records := b.records[d.Lanes[act.Lane].Proc]
+	if class == eventSync && len(records) > 0 {
+		if g := b.endedIn(c, func(g ActID) bool { return b.lastAtRecord(g, records, c, true) }); g != NoAct {
 			return callWait{c, g, ByAPI}
 		}
 	}
-	records := b.records[d.Lanes[act.Lane].Proc]
+	return callWait{c, b.endedIn(c, func(g ActID) bool {
+		return class != eventSync || len(records) == 0 || b.lastAtRecord(g, records, c, false)
+	}), ByAPI}
+}
+
+// endedIn returns, of the operations launched before a call that count, the one that ended last in it at a distance from its
+// return that fits; where there is none, the one that ended last too close to it.
+func (b *builder) endedIn(c ActID, counts func(g ActID) bool) ActID {
+	d := b.d
+	act, class := &d.Acts[c], b.class(c)
 	close := NoAct
 	lo, hi := b.endsIn(act.Start, act.End+2*us)
 	for i := hi - 1; i >= lo; i-- {
 		g := b.byEnd[i]
-		if !b.launchedBefore(g, act.Start) || d.Acts[g].Start >= act.End || !b.sameProcess(d.Acts[g].Lane, act.Lane) {
-			continue
-		}
-		if class == eventSync && len(records) > 0 && !b.lastAtRecord(g, records) {
+		if !b.launchedBefore(g, act.Start) || d.Acts[g].Start >= act.End || !b.sameProcess(d.Acts[g].Lane, act.Lane) || !counts(g) {
 			continue
 		}
 		switch b.returned(c, g) {
 		case 2:
-			return callWait{c, g, ByAPI}
+			return g
 		case 1:
 			if class == deviceSync && b.launch[g] != NoAct && b.oneDevice {
-				return callWait{c, g, ByAPI} // it waits for all that was launched before, however late it ends
+				return g // it waits for all that was launched before, however late it ends
 			}
 			if close == NoAct {
 				close = g
 			}
 		case 0:
-			return callWait{c, close, ByAPI} // earlier ends fit less
+			return close // earlier ends fit less
 		}
 	}
-	return callWait{c, close, ByAPI}
+	return close
 }
 
 // pendingAt is what a stream was made to wait for before a call and behind which nothing had been put by then: whoever waits
@@ -168,41 +214,6 @@ func (b *builder) pendingAt(s LaneID, call ActID) []pending {
 		lo = sort.Search(hi, func(i int) bool { return b.callLess(b.launch[last], list[i].wait) })
 	}
 	return list[lo:hi]
-}
-
-// recordedByThread picks, of the operations that the last few events of the thread stand for, the one with the latest
-// end that fits the return of an event synchronisation; where none does, that of the event recorded last, even if its end
-// is closer to the return than usual.
-func (b *builder) recordedByThread(c ActID) ActID {
-	d := b.d
-	t := &b.threads[d.Acts[c].Lane]
-	best, close := NoAct, NoAct
-	n := sort.Search(len(t.records), func(i int) bool { return !b.callLess(t.records[i], c) })
-	for i := n - 1; i >= max(0, n-8); i-- {
-		record := t.records[i]
-		m := sort.Search(len(t.launches), func(j int) bool { return !b.callLess(t.launches[j], record) })
-		if m == 0 {
-			continue
-		}
-		g := b.lastPutBefore(b.streamOf(t.launches[m-1]), record, d.Acts[c].End+2*us)
-		if g == NoAct {
-			continue
-		}
-		switch b.returned(c, g) {
-		case 2:
-			if best == NoAct || d.Acts[g].End > d.Acts[best].End {
-				best = g
-			}
-		case 1:
-			if i == n-1 {
-				close = g
-			}
-		}
-	}
-	if best == NoAct {
-		return close
-	}
-	return best
 }
 
 // copiesFor reports whether a launch is the copy that a synchronisation in the same op waits for.
@@ -219,22 +230,29 @@ func (b *builder) streamOf(call ActID) LaneID {
 	return NoLane
 }
 
-// lastAtRecord reports whether an operation was the last of its stream when some event was recorded.
-func (b *builder) lastAtRecord(g ActID, records []int64) bool {
+// lastAtRecord reports whether an operation was the last of its stream when some event was recorded before a call; if asked,
+// by a thread that had launched on that stream last.
+func (b *builder) lastAtRecord(g ActID, records []ActID, before ActID, there bool) bool {
 	call := b.launch[g]
 	if call == NoAct {
-		return true
+		return !there
 	}
-	d := b.d
-	n := sort.Search(len(records), func(i int) bool { return records[i] >= d.Acts[call].Start })
-	if n == len(records) {
-		return false
-	}
-	order := b.order[d.Acts[g].Lane]
-	for i := int(b.pos[g]) + 1; i < len(order); i++ {
-		if next := b.launch[order[i]]; next != call {
-			return records[n] <= d.Acts[next].Start
+	lane := b.d.Acts[g].Lane
+	order := b.order[lane]
+	next := NoAct
+	for i := int(b.pos[g]) + 1; i < len(order) && next == NoAct; i++ {
+		if l := b.launch[order[i]]; l != call {
+			next = l
 		}
 	}
-	return true
+	n := sort.Search(len(records), func(i int) bool { return b.callLess(call, records[i]) })
+	for i := n; i < min(n+nearRecords, len(records)) && b.callLess(records[i], before) && (next == NoAct || b.callLess(records[i], next)); i++ {
+		if !there || b.launchedLast(records[i]) == lane {
+			return true
+		}
+	}
+	return false
 }
+
+// nearRecords is how many records of events behind a launch are looked at for one that its stream was meant by.
+const nearRecords = 8

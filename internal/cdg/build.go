@@ -1,10 +1,9 @@
-// Package cdg builds the computation dependency graph of a trace: where activities lie
-// (Layout), and what each of them waited for. It infers what a trace does not record, and says on what evidence.
 package cdg
 
 import (
 	"fmt"
 
+	"overlay/internal/clock"
 	"overlay/internal/par"
 	"overlay/internal/trace"
 )
@@ -37,11 +36,12 @@ func ParseThreadMode(s string) (ThreadMode, error) {
 type Options struct {
 	Annotation string // window: events of annotations and ops whose name contains it; "" for the whole trace
 	Instance   string // "N", or "A:B" from the start of A to the end of B; "" is the first
-	Step       string // window: the digits N of ProfilerStep#N, exactly; "" for none
+	Step       string // window: the name of a step as FindSteps gives it, or its number; "" for none
 	Threads    ThreadMode
 	Recorded   *Recorded // of the run that wrote this part of a trace; its window holds where none is asked for
 
 	disabled uint32 // bit per Rule; tests switch rows of the dependency table off
+	leaveOut string // a rule that is not applied, for tests
 }
 
 func (o *Options) without(r Rule) bool { return o.disabled&(1<<r) != 0 }
@@ -68,25 +68,26 @@ type builder struct {
 	threads    []threadInfo
 	sync       syncRecords
 	marks      []trace.EventID          // what devices recorded on the rows of streams
-	records    map[trace.ProcID][]int64 // starts of cudaEventRecord calls per process, ascending
+	records    map[trace.ProcID][]ActID // cudaEventRecord calls per process, in time order
 	waits      map[trace.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
 
-	ofCall    []ActID   // per act: the last operation of the launch, or NoAct
-	copyCalls [][]ActID // per thread lane with any: its copy calls in time order
-	syncCalls []ActID   // calls that wait for the GPU, thread by thread
-	copyOps   []bool    // per symbol: names of ops that copy; nil until asked for
+	ofCall    []ActID             // per act: the last operation of the launch, or NoAct
+	copyCalls [][]ActID           // per thread lane with any: its copy calls in time order
+	farthest  map[callClass]int64 // the longest from the end of an operation to the return of a call of a kind that waited for it; absent: Delays.Sync.Max
+	syncCalls []ActID             // calls that wait for the GPU, thread by thread
+	copyOps   []bool              // per symbol: names of ops that copy; nil until asked for
 
 	copyCallEnds []endOf // ends of the calls of copyCalls of which no copy is recorded, ascending; nil until asked for
 	copyOpEnds   []endOf // ends of pieces of ops that copy, ascending; nil until asked for
 
-	orphans    orphanRuns
-	opLaunches opLaunches
-	graphWait  map[ActID]ActID      // operations that wait for another of a graph
-	streamIDs  map[streamKey]LaneID // where the device recorded what streams waited for: streams by device and number; nil elsewhere
-	behind     map[ActID]ActID      // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
+	orphans   orphanRuns
+	graphWait map[ActID]ActID      // operations that wait for another of a graph
+	streamIDs map[streamKey]LaneID // where the device recorded what streams waited for: streams by device and number; nil elsewhere
+	behind    map[ActID]ActID      // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
 
-	blocking []bool // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
-	lonely   bool   // at most one thread blocks: whom it waits for is not recorded as such
+	blocking []bool     // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
+	enders   [][]LaneID // per thread lane: the threads that were found to end its waits by repeats, ascending
+	lonely   bool       // at most one thread blocks: whom it waits for is not recorded as such
 
 	pool pool
 
@@ -135,11 +136,18 @@ func LayOut(tr *trace.Trace, o Options) (y *Layout, link func() *Graph, err erro
 
 // layOut finds the window and puts the activities into lanes and inside each other.
 func layOut(tr *trace.Trace, o *Options) (*builder, error) {
+	var corrections []clock.Correction
+	if o.Recorded == nil {
+		corrections = clock.Solve(tr)
+	} else {
+		corrections = o.Recorded.Clock
+	}
+	tr = clock.Apply(tr, corrections)
 	w, err := FindWindow(tr, *o)
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{Layout: &Layout{Trace: tr, Window: w, Steps: FindSteps(tr)}, Quality: map[string]int{}}
+	g := &Graph{Layout: &Layout{Trace: tr, Clock: corrections, Window: w, Steps: FindSteps(tr)}, Quality: map[string]int{}}
 	b := &builder{tr: tr, o: o, d: g, quality: g.Quality}
 	b.layActs()
 	flattened := par.Beside(b.flatten)
@@ -154,27 +162,31 @@ func (b *builder) applyRules() *Graph {
 	g := b.d
 	b.classifyCalls()
 	var pools pool
-	pooled := par.Beside(func() { pools = b.findPools() })
+	pooled := par.Beside(func() {
+		if b.uses(poolsRule) {
+			pools = b.findPools()
+		}
+	})
 	b.linkStreams()
 	described := par.Beside(b.describeThreads)
 	b.markGraphs()
 	b.sortEnds()
 	b.relateStreams()
 	described()
-	full, polled := b.beside((*builder).queueFull), b.beside((*builder).polledWaits)
+	var alone []func()
+	for _, r := range aloneRules {
+		if b.uses(r.name) {
+			alone = append(alone, b.beside(r.find))
+		}
+	}
 	b.readSyncRecords()
 	b.calibrateLaunches()
-	b.exactEventWaits()
-	b.deviceWaits()
-	b.graphOrder()
-	b.inferEventWaits()
+	b.apply(waitRules[0])
 	b.calibrateWaits()
-	b.idiomWaits()
-	b.assumeLaunches()
-	b.unrecordedWork()
-	b.blockingCalls()
-	full()
-	polled()
+	b.apply(waitRules[1])
+	for _, add := range alone {
+		add()
+	}
 	b.pairThreads()
 	b.bindOperations(b.sortFound())
 	held := b.holdsBeside()

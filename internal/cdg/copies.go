@@ -15,9 +15,6 @@ func (b *builder) copyWaits() {
 	for a := b.firstOp; int(a) < len(d.Acts); a++ {
 		call := b.launch[a]
 		if call == NoAct {
-			if b.event(a).Kind == trace.Memcpy {
-				b.orphanCopy(a)
-			}
 			continue
 		}
 		class := b.class(call)
@@ -29,7 +26,10 @@ func (b *builder) copyWaits() {
 		if class == asyncCopy {
 			kind := b.calls[b.event(a).Name]
 			switch kind {
-			case waitedCopy, stagedCopy:
+			case waitedCopy:
+				// As CUDA documents, whatever the clock of the device shows; a call that is shorter than its copy did not wait.
+				waited = waited || c.End-c.Start >= op.End-op.Start
+			case stagedCopy:
 			case unknownCopy:
 				waited, by = op.End <= c.End, ByAlignment
 			default:
@@ -41,6 +41,16 @@ func (b *builder) copyWaits() {
 		}
 		if waited && op.End > c.Start && op.Start < c.End {
 			b.add(call, a, Sync, by)
+		}
+	}
+}
+
+// orphanCopies joins copies without a recorded launch to what waited for them. CUPTI drops records of calls where its buffers are full
+// (cuptiActivityGetNumDroppedRecords), and keeps those of their operations.
+func (b *builder) orphanCopies() {
+	for a := b.firstOp; int(a) < len(b.d.Acts); a++ {
+		if b.launch[a] == NoAct && b.event(a).Kind == trace.Memcpy {
+			b.orphanCopy(a)
 		}
 	}
 }

@@ -60,11 +60,7 @@ func (b *builder) exactEventWaits() {
 	if !b.sync.waitsUsed {
 		return
 	}
-	d := b.d
 	defer func() {
-		for _, sources := range b.sync.sources {
-			slices.SortStableFunc(sources, func(x, y ActID) int { return cmp.Compare(d.Acts[x].End, d.Acts[y].End) })
-		}
 		for _, list := range b.sync.pending {
 			slices.SortStableFunc(list, func(x, y pending) int { return cmp.Or(b.callOrder(x.wait, y.wait), cmp.Compare(x.source, y.source)) })
 		}
@@ -107,7 +103,6 @@ func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
 		if x == NoAct || to == from {
 			continue
 		}
-		b.sync.sources[to] = append(b.sync.sources[to], x)
 		b.sync.pending[to] = append(b.sync.pending[to], pending{wait, x})
 		if k == NoAct {
 			continue
@@ -124,7 +119,8 @@ func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
 	if k == NoAct || by == BySyncEvent || found {
 		return
 	}
-	if x := b.recordedSource(k, record, false); x != NoAct {
+	last := func(x ActID) bool { return x == b.lastPutBefore(d.Acts[x].Lane, record, end) }
+	if x := b.recordedSource(k, false, last); x != NoAct {
 		b.join(k, x, by)
 		found = true
 	}
@@ -152,47 +148,13 @@ func (b *builder) inferEventWaits() {
 			continue
 		}
 		for k := lane.First; k < lane.Limit; k++ {
-			if b.sync.waitsUsed {
-				if b.launch[k] == NoAct {
-					if x := b.sourceOfStream(k); x != NoAct {
-						b.add(k, x, EventWait, ByAPI)
-						continue
-					}
-				} else {
-					// The wait call itself may be older than the recording.
-					_, joined := b.sync.joined[k]
-					if x, by := b.inferEventWait(k); x != NoAct && (by == ByAlignment && !joined || by == ByAPI) {
-						b.add(k, x, EventWait, by)
-					}
-					continue
-				}
-			}
-			if x, by := b.inferEventWait(k); x != NoAct {
+			// A wait call itself may be older than the recording.
+			_, joined := b.sync.joined[k]
+			if x, by := b.inferEventWait(k); x != NoAct && !(joined && by == ByAlignment) {
 				b.add(k, x, EventWait, by)
 			}
 		}
 	}
-}
-
-// sourceOfStream picks, of the operations that a stream was made to wait for, the one that ended last in the 30 µs
-// before an operation started.
-func (b *builder) sourceOfStream(k ActID) ActID {
-	d := b.d
-	act := &d.Acts[k]
-	best := NoAct
-	sources := b.sync.sources[act.Lane]
-	n := sort.Search(len(sources), func(i int) bool { return d.Acts[sources[i]].End > act.Start+b.clockGrain })
-	for i := n - 1; i >= 0; i-- {
-		x := sources[i]
-		end := d.Acts[x].End
-		if p := b.pred[k]; end < act.Start-30*us || p != NoAct && d.Acts[p].End >= end || best != NoAct && end < d.Acts[best].End {
-			break
-		}
-		if !b.tooLate(x, k) && d.Acts[x].Start < act.Start {
-			best = x // of those that end together the one that was found first
-		}
-	}
-	return best
 }
 
 func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
@@ -257,15 +219,19 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 	return NoAct, 0
 }
 
-// sourceOfWaits returns what the latest of an operation's wait calls can have stood for, if asked only of streams that
-// are related to its own.
+// sourceOfWaits returns what an operation's wait calls can have stood for: an operation that was the last of its stream
+// when an event was recorded before the last of the calls, by whatever thread. If asked, only streams that are related to
+// its own count.
 func (b *builder) sourceOfWaits(k ActID, waits []ActID, related bool) ActID {
-	for i := len(waits) - 1; i >= max(0, len(waits)-8); i-- {
-		if !b.isFor(waits[i], k) {
-			continue
-		}
-		if x := b.recordedSource(k, waits[i], related); x != NoAct {
-			return x
+	for i := len(waits) - 1; i >= 0; i-- {
+		if wait := waits[i]; b.isFor(wait, k) {
+			records := b.records[b.d.Lanes[b.d.Acts[wait].Lane].Proc]
+			return b.recordedSource(k, related, func(x ActID) bool {
+				if len(records) == 0 {
+					return x == b.lastPutBefore(b.d.Acts[x].Lane, wait, b.d.Acts[k].Start+b.clockGrain)
+				}
+				return b.lastAtRecord(x, records, wait, false)
+			})
 		}
 	}
 	return NoAct
@@ -282,42 +248,19 @@ func (b *builder) mayHaveHeld(x, k ActID) bool {
 	return lx == NoAct || lk == NoAct || d.Acts[lx].Start < d.Acts[lk].Start
 }
 
-// recordedSource picks, of the operations put last on their streams before a wait call, the one that ended last
-// in [k.start - 200 µs, k.start]; if asked, only of streams that are related to that of k.
-func (b *builder) recordedSource(k, wait ActID, related bool) ActID {
+// recordedSource picks, of the operations that stood, as asked, for an event, the one that ended last in
+// [k.start - 200 µs, k.start]; if asked, only of streams that are related to that of k.
+func (b *builder) recordedSource(k ActID, related bool, stood func(x ActID) bool) ActID {
 	d := b.d
 	act := &d.Acts[k]
-	counts := func(x ActID) bool {
-		return (!related || b.related(d.Acts[x].Lane, act.Lane)) && b.mayHaveHeld(x, k) && !(b.clockGrain == 1 && b.tooLate(x, k))
-	}
-	best := NoAct
 	lo, hi := b.endsIn(act.Start-200*us-1, act.Start+b.clockGrain)
-	if hi-lo < len(d.Lanes) { // fewer operations than streams
-		for i := hi - 1; i >= lo; i-- {
-			x := b.byEnd[i]
-			l := d.Acts[x].Lane
-			if best != NoAct && d.Acts[x].End < d.Acts[best].End {
-				break
-			}
-			if (best == NoAct || l < d.Acts[best].Lane) && l != act.Lane && counts(x) && x == b.lastPutBefore(l, wait, act.Start+b.clockGrain) {
-				best = x
-			}
-		}
-		return best
-	}
-	for l := range d.Lanes {
-		if LaneID(l) == act.Lane || !d.Lanes[l].Stream {
-			continue
-		}
-		x := b.lastPutBefore(LaneID(l), wait, act.Start+b.clockGrain)
-		if x == NoAct || !counts(x) || d.Acts[x].End > act.Start+b.clockGrain || d.Acts[x].End < act.Start-200*us {
-			continue
-		}
-		if best == NoAct || d.Acts[x].End > d.Acts[best].End {
-			best = x
+	for i := hi - 1; i >= lo; i-- {
+		x := b.byEnd[i]
+		if (!related || b.related(d.Acts[x].Lane, act.Lane)) && b.mayHaveHeld(x, k) && !(b.clockGrain == 1 && b.tooLate(x, k)) && stood(x) {
+			return x
 		}
 	}
-	return best
+	return NoAct
 }
 
 // alignedSource picks the operation of another stream that ended last in [k.start - reach, k.start], of a related one

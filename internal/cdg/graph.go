@@ -85,11 +85,13 @@ type Window struct {
 	Body       int64  // end of the annotation itself, which operations that it launched may outlast; 0 where that is not known
 }
 
-// Step is one ProfilerStep#N of the trace.
+// Step is one ProfilerStep#N of the trace, or one iteration of a server.
 type Step struct {
-	Name       string
+	Name       string // of an iteration its type and number: decode#3
 	Event      trace.EventID
-	Start, End int64 // [start of the step, start of the next (end of the last)]
+	Start, End int64           // [start of the step, start of the next (end of the last)]
+	Number     int64           // that --step takes; -1 where the name has none that fits
+	Of         trace.Iteration // of what type it is; NoIteration of a ProfilerStep without or with several
 }
 
 // Graph is the computation dependency graph of one window of a trace: for every start of an operation and every border

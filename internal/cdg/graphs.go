@@ -26,7 +26,7 @@ func (b *builder) graphOrder() {
 				continue
 			}
 			x := NoAct
-			if b.graph[a] && !edges.launched[b.launch[a]] {
+			if l := b.launch[a]; b.graph[a] && (!edges.launched[l] || d.Acts[a].Start-d.Acts[l].Start > b.launchMax(a, l)) { // the recorded edges may be some of them
 				x = b.graphSource(a)
 			}
 			if x == NoAct && b.pos[a] > 0 {

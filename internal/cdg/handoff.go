@@ -24,6 +24,9 @@ var (
 	blockingFrame = regexp.MustCompile(`(^|[\W_])(run_backward|wait|wait_for|join|acquire|result|recv|recv_bytes|select|poll|_wait_for_tstate_lock)($|\W)|queue\.py\(\d+\): get`)
 )
 
+// WaitingFrame reports whether a frame of Python waits for another thread, by its name.
+func WaitingFrame(name string) bool { return blockingFrame.MatchString(name) }
+
 // pairThreads finds which threads may hand work over to each other.
 func (b *builder) pairThreads() {
 	d := b.d
@@ -65,9 +68,14 @@ func (b *builder) pairThreads() {
 		}
 	}
 	if mode == ThreadsGIL {
-		b.pairByTurns(pair)
+		if b.uses(turnsRule) {
+			b.pairByTurns(pair)
+		}
 		for x := range d.Partners {
 			b.leaveOutStrangers(LaneID(x), linked)
+		}
+		if b.uses(repeatsRule) {
+			b.learnEnders()
 		}
 	}
 	for x := range d.Partners {

@@ -30,6 +30,13 @@ func CheckHandoffs(tr *trace.Trace, o Options) (n int, err error) {
 			return nil
 		}
 		to, h, want := b.handoffByAll(lane, owner, from, t)
+		if b.enders != nil && t-from > handoffGap {
+			for _, p := range b.enders[lane] {
+				if at, good := b.endedWait(p, from, t); good && t-at <= resumed && (!want || at > h) {
+					to, h, want = p, at, true
+				}
+			}
+		}
 		got := id != NoWait && g.Waits[id].Rule == Handoff
 		if got {
 			n++

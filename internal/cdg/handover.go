@@ -30,6 +30,19 @@ func (s *turns) handoffAt(lane LaneID, owner ActID, from, t int64) (to LaneID, h
 	if t-from <= handoffGap {
 		return NoLane, 0, false
 	}
+	to, h, ok = s.turnAt(lane, owner, from, t)
+	if s.b.enders != nil {
+		for _, p := range s.b.enders[lane] {
+			if at, good := s.ended(s.index[p], from, t); good && t-at <= resumed && (!ok || at > h) {
+				to, h, ok = p, at, true
+			}
+		}
+	}
+	return to, h, ok
+}
+
+// turnAt is handoffAt without the threads that were found by repeats.
+func (s *turns) turnAt(lane LaneID, owner ActID, from, t int64) (to LaneID, h int64, ok bool) {
 	partners := s.b.d.Partners[lane]
 	partner := false
 	try := func(i int32, takesTurns bool) {

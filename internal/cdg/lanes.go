@@ -20,7 +20,8 @@ func isAct(e *trace.Event) bool {
 func (b *builder) layActs() {
 	tr, d := b.tr, b.d
 	parts := make([]census, ranges(len(tr.Events), len(tr.Tracks)))
-	par.EachRange(len(tr.Events), len(parts), func(part, from, to int) { parts[part] = countActs(tr, from, to) })
+	rowOfTrack := streamRows(tr)
+	par.EachRange(len(tr.Events), len(parts), func(part, from, to int) { parts[part] = countActs(tr, rowOfTrack, from, to) })
 	n := 0
 	var moved []trace.EventID
 	for i := range parts {
@@ -86,7 +87,7 @@ func (b *builder) layActs() {
 		for i := from; i < to; i++ {
 			d.ActOf[i] = NoAct
 			if e := &tr.Events[i]; isAct(e) {
-				r := int32(e.Track)
+				r := rowOfTrack[e.Track]
 				if e.Flags&trace.Moved != 0 {
 					r = rowIn(tr, rowOf, trace.EventID(i))
 				}
@@ -108,7 +109,7 @@ type census struct {
 	marks   []trace.EventID // that devices recorded on the rows of streams
 }
 
-func countActs(tr *trace.Trace, from, to int) census {
+func countActs(tr *trace.Trace, rowOfTrack []int32, from, to int) census {
 	x := census{count: make([]int32, len(tr.Tracks)), device: make([]bool, len(tr.Tracks))}
 	for i := from; i < to; i++ {
 		e := &tr.Events[i]
@@ -127,8 +128,8 @@ func countActs(tr *trace.Trace, from, to int) census {
 			x.moved = append(x.moved, trace.EventID(i))
 			continue
 		}
-		x.count[e.Track]++
-		x.device[e.Track] = e.Kind.Device()
+		x.count[rowOfTrack[e.Track]]++
+		x.device[rowOfTrack[e.Track]] = e.Kind.Device()
 	}
 	return x
 }

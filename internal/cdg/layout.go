@@ -1,6 +1,7 @@
 package cdg
 
 import (
+	"overlay/internal/clock"
 	"overlay/internal/par"
 	"overlay/internal/trace"
 )
@@ -10,7 +11,8 @@ import (
 //
 // Invariants: ActOf and Acts[].Event are inverse; a parent stands before its children.
 type Layout struct {
-	Trace  *trace.Trace
+	Trace  *trace.Trace // with the times of operations that Clock says
+	Clock  []clock.Correction
 	Window Window
 	Steps  []Step
 

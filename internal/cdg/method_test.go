@@ -90,7 +90,7 @@ note 1 step 0.5 300
 op 1 autograd::engine::evaluate_function:~X 1 100
 call 9 cudaEventQuery 150 20
 op 1 aten::y 200 100
-`, []string{`segment 101000 200000 cpu 100/1 program "step"`}, []string{"handoff"}},
+`, []string{`segment 101000 200000 host_unrecorded 100/1 none "step"`}, []string{"handoff"}},
 }
 
 // parallelText is two threads whose ops overlap all the time.

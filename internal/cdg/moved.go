@@ -11,6 +11,30 @@ type laneRow struct {
 	stream int64         // number of the stream, -1 for threads
 }
 
+// streamRows returns the row of each track: its own, but that of the first track of the stream where a stream has several, as
+// exporters draw it that keep operations which overlap apart. They are one stream to the device.
+func streamRows(tr *trace.Trace) []int32 {
+	type stream struct {
+		proc   trace.ProcID
+		number int64
+	}
+	row, of := make([]int32, len(tr.Tracks)), map[stream]int32{}
+	for t := range tr.Tracks {
+		x := &tr.Tracks[t]
+		row[t] = int32(t)
+		if x.Class != trace.DeviceStream || x.Stream < 0 {
+			continue
+		}
+		key := stream{x.Proc, x.Stream}
+		if first, known := of[key]; known {
+			row[t] = first
+		} else {
+			of[key] = int32(t)
+		}
+	}
+	return row
+}
+
 // laneRows returns a row for each of the trace, in order, and behind them one for each stream that has none. Activities
 // lie on the row of their track, but for those of the given operations, drawn elsewhere than they ran, that row has.
 // Cuspy draws operations of CUDA graphs on lanes for the eye, and says on which stream they ran: what waits for what

@@ -3,7 +3,6 @@ package cdg
 import (
 	"sort"
 
-	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
 
@@ -26,36 +25,18 @@ func (b *builder) assumeLaunches() {
 
 // launchAsk is an operation that asks for its launch.
 type launchAsk struct {
-	op    ActID
-	last  LaneID // the thread that launched last on its stream
-	waits bool   // it may have waited for another stream, by times alone: only an op that lacks its launch can be that
+	op   ActID
+	last LaneID // the thread that launched last on its stream
 }
-
-// heldBy says on what evidence an operation is known to have waited for another.
-type heldBy uint8
-
-const (
-	heldByNothing heldBy = iota
-	heldByTimes
-	heldForSure
-)
 
 // unlaunched lists the operations, in order, of which neither the launch nor anything else is known that explains their
 // start.
 func (b *builder) unlaunched() []launchAsk {
 	d, cal := b.d, &b.d.Delays
-	held := make([]heldBy, len(d.Acts)-int(b.firstOp))
-	odd := 5 * cal.Kernel.Min // a wait for another stream hardly takes longer
-	if cal.Event.Samples >= enough {
-		odd = cal.Event.Spread[14] * 13 / 10
-	}
+	held := make([]bool, len(d.Acts)-int(b.firstOp))
 	for i := range b.found {
 		if f := &b.found[i]; f.to >= b.firstOp && (f.Rule == EventWait || f.Rule == GraphOrder) {
-			by := heldForSure
-			if f.Rule == EventWait && f.Evidence == ByAlignment && d.Acts[f.to].Start-d.Acts[f.From].End > odd {
-				by = heldByTimes
-			}
-			held[f.to-b.firstOp] = max(held[f.to-b.firstOp], by)
+			held[f.to-b.firstOp] = true
 		}
 	}
 	var asks []launchAsk
@@ -70,11 +51,10 @@ func (b *builder) unlaunched() []launchAsk {
 				last = d.Acts[b.launch[k]].Lane
 				continue
 			}
-			by := held[k-b.firstOp]
-			if p := b.pred[k]; by == heldForSure || p != NoAct && d.Acts[k].Start <= d.Acts[p].End+max(20*us, 10*cal.Kernel.Min) {
+			if p := b.pred[k]; held[k-b.firstOp] || p != NoAct && d.Acts[k].Start <= d.Acts[p].End+max(20*us, 10*cal.Kernel.Min) {
 				continue
 			}
-			asks = append(asks, launchAsk{k, last, by == heldByTimes})
+			asks = append(asks, launchAsk{k, last})
 		}
 	}
 	return asks
@@ -83,13 +63,13 @@ func (b *builder) unlaunched() []launchAsk {
 // launchFinder finds what threads did just before operations started.
 type launchFinder struct {
 	*builder
-	launchers []LaneID  // the threads that launch
-	unused    [][]int32 // per one of them: pieces of its launch calls without a recorded operation, ascending
+	launchers []LaneID           // the threads that launch
+	unused    map[LaneID][]int32 // of them: pieces of its launch calls without a recorded operation, ascending
 }
 
 func (b *builder) newLaunchFinder() *launchFinder {
 	d := b.d
-	f := &launchFinder{builder: b}
+	f := &launchFinder{builder: b, unused: map[LaneID][]int32{}}
 	isLaunch := matchSyms(b.tr, func(s string) bool { return vendors.VerbOf(s).Launches() })
 	for l := range d.Lanes {
 		if len(b.threads[l].launches) == 0 {
@@ -101,136 +81,54 @@ func (b *builder) newLaunchFinder() *launchFinder {
 				unused = append(unused, p)
 			}
 		}
-		f.launchers, f.unused = append(f.launchers, LaneID(l)), append(f.unused, unused)
+		f.launchers, f.unused[LaneID(l)] = append(f.launchers, LaneID(l)), unused
 	}
 	return f
 }
 
-// fewLaunchers are asked one by one for each operation.
+// fewLaunchers are all asked for each operation; of more, the one that launched last on its stream.
 const fewLaunchers = 16
 
 // find returns for each of the operations what launched it, or NoAct.
 func (f *launchFinder) find(asks []launchAsk) []ActID {
-	few := len(f.launchers) <= fewLaunchers
-	var out []ActID
-	if few {
-		out = f.oneByOne(asks)
-	} else {
-		out = f.sweep(asks)
-	}
+	out := make([]ActID, len(asks))
 	for i, ask := range asks {
-		if ask.waits {
-			out[i] = NoAct
-		} else if out[i] != NoAct && f.d.Call(out[i]) {
-			continue
-		}
 		threads := f.launchers
-		if !few {
+		if len(threads) > fewLaunchers {
 			if threads = nil; ask.last != NoLane {
 				threads = []LaneID{ask.last}
 			}
 		}
-		lacking := NoAct
-		for _, t := range threads {
-			if x := f.lackingBefore(t, ask.op); x != NoAct && (lacking == NoAct || f.d.Acts[x].End > f.d.Acts[lacking].End) {
-				lacking = x
-			}
-		}
-		if lacking != NoAct {
-			out[i] = lacking
-		}
+		out[i] = f.launched(ask, threads)
 	}
 	return out
 }
 
-// lackingReach is how long before an operation the op that launched it may have ended.
-const lackingReach = 20 * us
-
-// lackingBefore returns the op of a thread that the stream of k is fed by which lacks a launch and went on last before k
-// started; a copy is launched by an op whose name says that it copies, too, where that holds no launch.
-func (b *builder) lackingBefore(t LaneID, k ActID) ActID {
-	d := b.d
-	if stream := d.Acts[k].Lane; !b.sameProcess(t, stream) || len(b.order[stream]) > 0 && b.set[t] != b.set[stream] {
-		return NoAct
-	}
-	start, copies := d.Acts[k].Start, b.event(k).Kind == trace.Memcpy
-	for i := d.PieceAt(t, start); i >= int(d.PieceFirst[t]) && (i+1 == int(d.PieceFirst[t+1]) || d.Pieces[i+1].Start >= start-max(lackingReach, d.Delays.Launch.Max)); i-- {
-		a := d.Pieces[i].Owner
-		if a == NoAct || b.event(a).Kind != trace.CPUOp || d.Marker(a) || d.Acts[a].Start > start-d.Delays.Launch.Min {
+// launched looks among threads for what launched an operation: an unused launch call of any of them, then an op of the
+// thread that launched last on the stream.
+func (f *launchFinder) launched(ask launchAsk, threads []LaneID) ActID {
+	d, delay := f.d, &f.d.Delays.Launch
+	from, before := d.Acts[ask.op].Start-delay.Max, d.Acts[ask.op].Start-delay.Min // when the piece began in which the launch was made
+	call, op := NoAct, NoAct
+	for _, t := range threads {
+		if !f.sameProcess(t, d.Acts[ask.op].Lane) {
 			continue
 		}
-		if b.lacksLaunch(a) || copies && b.copiesByName(a) && !b.opLaunches.holds[a] {
-			return a
-		}
-	}
-	return NoAct
-}
-
-// opLaunches says which ops launched something, and how many of a name did.
-type opLaunches struct {
-	holds       []bool  // per activity: a launch lies in it
-	total, with []int32 // per symbol: ops of that name, and those that hold a launch
-}
-
-// lacksLaunch reports whether an op holds no launch though others of its name do, and at least four in five of them.
-func (b *builder) lacksLaunch(op ActID) bool {
-	d, o := b.d, &b.opLaunches
-	if o.holds == nil {
-		o.holds, o.total, o.with = make([]bool, len(d.Acts)), make([]int32, len(b.tr.Syms)), make([]int32, len(b.tr.Syms))
-		for l := range b.threads {
-			for _, c := range b.threads[l].launches {
-				for a := d.Parent[c]; a != NoAct && !o.holds[a]; a = d.Parent[a] {
-					o.holds[a] = true
-				}
-			}
-			if d.Lanes[l].Stream {
-				continue
-			}
-			for a := d.Lanes[l].First; a < d.Lanes[l].Limit; a++ {
-				if e := b.event(a); e.Kind == trace.CPUOp {
-					o.total[e.Name]++
-					if o.holds[a] {
-						o.with[e.Name]++
-					}
-				}
+		unused := f.unused[t]
+		n := sort.Search(len(unused), func(j int) bool { return d.Pieces[unused[j]].Start >= before })
+		if n > 0 && d.Pieces[unused[n-1]].Start >= from {
+			if c := d.Pieces[unused[n-1]].Owner; call == NoAct || f.laterCall(c, call) {
+				call = c
 			}
 		}
-	}
-	name := b.event(op).Name
-	return !o.holds[op] && o.with[name] > 0 && 5*o.with[name] >= 4*(o.total[name]-1)
-}
-
-// oneByOne looks at all threads for each operation.
-func (f *launchFinder) oneByOne(asks []launchAsk) []ActID {
-	d := f.d
-	out := make([]ActID, len(asks))
-	for i, ask := range asks {
-		from, before := f.span(ask.op)
-		call, op := NoAct, NoAct
-		for x, t := range f.launchers {
-			if !f.sameProcess(t, d.Acts[ask.op].Lane) {
-				continue
-			}
-			unused := f.unused[x]
-			n := sort.Search(len(unused), func(j int) bool { return d.Pieces[unused[j]].Start >= before })
-			if n > 0 && d.Pieces[unused[n-1]].Start >= from {
-				if c := d.Pieces[unused[n-1]].Owner; call == NoAct || f.laterCall(c, call) {
-					call = c
-				}
-			}
-			if p := d.PieceAt(t, before); p >= 0 && f.working(d.Pieces[p].Owner) && (op == NoAct || t == ask.last) {
-				op = d.Pieces[p].Owner
-			}
+		if p := d.PieceAt(t, before); p >= 0 && f.working(d.Pieces[p].Owner) && (op == NoAct || t == ask.last) {
+			op = d.Pieces[p].Owner
 		}
-		out[i] = f.choose(ask.op, call, op)
 	}
-	return out
-}
-
-// span is when the piece must have begun in which the launch of an operation was made: in [from, before).
-func (f *launchFinder) span(op ActID) (from, before int64) {
-	start, delay := f.d.Acts[op].Start, &f.d.Delays.Launch
-	return start - delay.Max, start - delay.Min
+	if call != NoAct || f.pred[ask.op] == NoAct {
+		return call // the first operation of a stream was as likely launched before recording began
+	}
+	return op
 }
 
 // laterCall prefers the call that started later, of those that started together the one on the first thread.
@@ -242,12 +140,4 @@ func (f *launchFinder) laterCall(x, y ActID) bool {
 // working reports whether the owner of a piece is an op.
 func (f *launchFinder) working(owner ActID) bool {
 	return owner != NoAct && !f.d.Call(owner) && !f.d.Marker(owner)
-}
-
-// choose prefers an unused launch call of any thread, then an op of the thread that launched last on the stream.
-func (f *launchFinder) choose(k, call, op ActID) ActID {
-	if call != NoAct || f.pred[k] == NoAct {
-		return call // the first operation of a stream was as likely launched before recording began
-	}
-	return op
 }

@@ -1,10 +1,13 @@
 package cdg
 
+import "overlay/internal/clock"
+
 // Recorded is what an earlier run took from the whole of a trace. A run on a part of it takes the same: neither the
-// window nor the delays can be measured on what is left.
+// window nor the delays nor the clocks can be measured on what is left.
 type Recorded struct {
 	Window Window
 	Delays Delays
+	Clock  []clock.Correction
 }
 
 // recall puts recorded delays in the place of measured ones.

@@ -125,23 +125,18 @@ copy 33 Memcpy~DtoH~(Device~->~Pinned) 7 292.5 1
 kernel 9 z 100 198
 op 1 aten::x 300 10
 `, `critical_path_sync_dependency "Memcpy DtoH (Device -> Pinned)" end -> "cudaEventSynchronize" end`},
-	{cdg.Launch, "a copy whose launch is lost starts in an op that copies, later than waits for other streams take", `
-call 1 cudaLaunchKernel 0 5 1
-op 1 aten::copy_ 190 70
-kernel 7 a 10 190 1
-copy 20 Memcpy~HtoD~(Pinned~->~Device) 207 90
-`, `critical_path_kernel_launch_delay "aten::copy_" start -> "Memcpy HtoD (Pinned -> Device)" start`},
-	{cdg.EventWait, "the same, as soon as waits for other streams are over", `
-call 1 cudaLaunchKernel 0 5 1
-op 1 aten::copy_ 190 70
-kernel 7 a 10 195 1
-copy 20 Memcpy~HtoD~(Pinned~->~Device) 207 90
-`, `critical_path_event_wait "a" end -> "Memcpy HtoD (Pinned -> Device)" start`},
 	{cdg.GraphOrder, "a kernel waits for a kernel of its graph on another stream", `
 call 1 cudaGraphLaunch 0 10.5 1
 kernel 7 a 12 100.5 1
 kernel 20 b 114 100 1
 `, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.Sync, "a record names the stream, whose work seems to end after the call, and nothing tells by how much the clock is off", `
+call 1 cudaLaunchKernel 0 5.5 1
+call 1 cudaStreamSynchronize 1000 200 2
+sync 7 Stream~Sync 1000 200 2 -1 -1
+op 1 aten::x 1250 100.5
+kernel 7 a 700 513 1
+`, `critical_path_sync_dependency "a" start -> "cudaStreamSynchronize" end`},
 	{cdg.Sync, "a call waits for the device", `
 call 1 cudaLaunchKernel 0 5.5 1
 kernel 7 a 5 200.5 1
@@ -183,14 +178,6 @@ op 1 aten::x 230 10
 `, `critical_path_sync_dependency "Memcpy DtoH (Device -> Pageable)" end -> "cudaMemcpyAsync" end`},
 	{cdg.QueueFull, "a launch waits for a place in its stream's queue", queueFullText(), `critical_path_queue_full "k6" end -> "cudaLaunchKernel" end`},
 	{cdg.QueueFull, "calls that find one place left need not be held", pausingQueueText(), `critical_path_queue_full "k25" end -> "cudaLaunchKernel" end`},
-	{cdg.EventWait, "an event was recorded and waited for with one launch between, long before it could matter", `
-call 1 cudaLaunchKernel 0 5 1
-call 1 cudaEventRecord 6 1
-call 1 cudaStreamWaitEvent 8 1
-call 1 cudaLaunchKernel 10 5 2
-kernel 7 a 6 15 1
-kernel 20 b 23.5 50 2
-`, `critical_path_event_wait "a" end -> "b" start`},
 	{cdg.Handoff, "a third thread ended work later, but was done before backward began", `
 note 1 ProfilerStep#1 0.5 400
 op 1 aten::forward 1 99
@@ -216,6 +203,17 @@ op 3 aten::pin_memory 100 880
 kernel 7 a 10 985
 op 1 aten::x 1000.5 10
 `, `critical_path_thread_handoff "aten::pin_memory" end -> "aten::x" start`},
+	{cdg.Handoff, "both threads work at once, and each time one goes on where the other's work ended", `
+op 1 schedule 0 100
+op 2 get_output 50 150
+op 1 schedule 210 100
+op 2 get_output 270 140
+op 1 schedule 415 100
+op 2 get_output 470 150
+op 1 schedule 630 100
+op 2 get_output 680 120
+op 1 last 810 100
+`, `critical_path_thread_handoff "get_output" end -> "last" start`},
 	{cdg.PolledWait, "an annotation spins on memory that its kernel writes", `
 note 1 dispatch 0.5 1000
 call 1 cudaLaunchKernel 1 5 1

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"overlay/internal/clock"
 	"overlay/internal/trace"
 )
 
@@ -26,8 +27,7 @@ type syncRecords struct {
 	byNumber  map[int64][]LaneID     // lanes of a stream number on any
 	waitsUsed bool                   // some Stream Wait Event names its record
 	devices   bool                   // some record names another device than 0, so the profiler tells them apart
-	sources   map[LaneID][]ActID     // per stream: what it was made to wait for
-	pending   map[LaneID][]pending   // per stream: the same with the calls that made it wait
+	pending   map[LaneID][]pending   // per stream: what it was made to wait for, by what calls
 	resolved  map[ActID]bool         // wait calls whose record names what was waited for
 	joined    map[ActID]ActID        // per operation whose wait a record names: the source with the latest end
 }
@@ -45,7 +45,6 @@ type streamKey struct{ device, stream int64 }
 const (
 	streamArg     = "stream"
 	waitStreamArg = "wait_on_stream"
-	recordCorrArg = "wait_on_cuda_event_record_corr_id"
 	deviceArg     = "device"
 )
 
@@ -57,7 +56,7 @@ func (b *builder) readSyncRecords() {
 		return
 	}
 	b.sync = syncRecords{records: records, of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, byNumber: map[int64][]LaneID{}, stream: map[int64]int64{},
-		sources: map[LaneID][]ActID{}, pending: map[LaneID][]pending{}, resolved: map[ActID]bool{}, joined: map[ActID]ActID{}}
+		pending: map[LaneID][]pending{}, resolved: map[ActID]bool{}, joined: map[ActID]ActID{}}
 	for i := range tr.Events {
 		if e := &tr.Events[i]; e.Kind == trace.EventRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
 			if s := b.argOr(trace.EventID(i), streamArg); s >= 0 {
@@ -89,7 +88,7 @@ func (b *builder) readSyncRecords() {
 	}
 	for _, id := range records {
 		e := &tr.Events[id]
-		r := syncRecord{b.argOr(id, streamArg), b.argOr(id, waitStreamArg), b.argOr(id, recordCorrArg), b.argOr(id, deviceArg)}
+		r := syncRecord{b.argOr(id, streamArg), b.argOr(id, waitStreamArg), b.argOr(id, clock.RecordCorrArg), b.argOr(id, deviceArg)}
 		if len(calls[tr.Corr(e)]) != 1 { // no such call, or several processes in one file
 			b.quality["sync_records_without_call"]++
 			continue

@@ -32,7 +32,7 @@ func (b *builder) describeThreads() {
 	d := b.d
 	b.threads = make([]threadInfo, len(d.Lanes))
 	b.waits = map[trace.ProcID][]ActID{}
-	b.records = map[trace.ProcID][]int64{}
+	b.records = map[trace.ProcID][]ActID{}
 	isNode, isStep, isPin := b.nameFlags()
 	names := threadNames{isNode, isStep, isPin}
 	parts := make([]threadPart, 0, len(d.Lanes))
@@ -53,7 +53,7 @@ func (b *builder) describeThreads() {
 	}
 	b.takeLaunchesForOps()
 	for p := range b.records {
-		slices.Sort(b.records[p])
+		b.sortCalls(b.records[p])
 	}
 	for p := range b.waits {
 		b.sortCalls(b.waits[p])
@@ -129,8 +129,8 @@ func (b *builder) joinThread(parts []threadPart) {
 		if x.waits != nil {
 			b.waits[l.Proc] = append(b.waits[l.Proc], x.waits...)
 		}
-		for _, a := range x.records {
-			b.records[l.Proc] = append(b.records[l.Proc], b.d.Acts[a].Start)
+		if x.records != nil {
+			b.records[l.Proc] = append(b.records[l.Proc], x.records...)
 		}
 		x.threadInfo = threadInfo{}
 	}

@@ -111,7 +111,9 @@ func (g *Graph) checkWait(w *Wait, point int64) error {
 		}
 		slack = from.End - from.Start // operations of a stream may overlap
 	case Sync, QueueFull:
-		slack = max(slack, 2*us)
+		if slack = max(slack, 2*us); w.Evidence == BySyncEvent {
+			slack = from.End - from.Start // the clock of the device may be late
+		}
 	case PolledWait:
 		slack = polledAfter
 	}

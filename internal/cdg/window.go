@@ -27,12 +27,12 @@ func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 	name := o.Annotation
 	match := func(s string) bool { return strings.Contains(s, o.Annotation) }
 	if o.Step != "" {
-		name = trace.StepPrefix + o.Step
+		name = trace.StepPrefix + strings.TrimPrefix(o.Step, trace.StepPrefix)
 		match = func(s string) bool { return s == name }
 	}
 	found := annotationEvents(tr, match)
 	if len(found) == 0 && o.Step != "" {
-		return Window{}, fmt.Errorf("window: no step %s in the trace%s", o.Step, stepsThere(tr))
+		return iterationWindow(tr, o)
 	}
 	if len(found) == 0 {
 		return Window{}, fmt.Errorf("window: no annotation %q in the trace%s", name, frequentAnnotations(tr))
@@ -48,6 +48,16 @@ func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 	w.Body = w.End
 	w.End = max(w.End, lastEndOfLaunched(tr, w.Start, w.End))
 	return w, nil
+}
+
+// iterationWindow is the window of an iteration, by its number or by its name such as decode#7: what it launched may outlast it.
+func iterationWindow(tr *trace.Trace, o Options) (Window, error) {
+	for _, s := range FindSteps(tr) {
+		if s.Of.Type != trace.NoIteration && (s.Name == o.Step || strconv.FormatInt(s.Number, 10) == o.Step) {
+			return Window{Start: s.Start, End: max(s.End, lastEndOfLaunched(tr, s.Start, s.End)), Annotation: s.Name, Instance: "0", Body: s.End}, nil
+		}
+	}
+	return Window{}, fmt.Errorf("window: no step %s in the trace%s", o.Step, stepsThere(tr))
 }
 
 // parseInstance reads "", "N" or "A:B" against a number of instances.
@@ -115,7 +125,7 @@ func FindInstances(tr *trace.Trace, annotation string) ([]Step, error) {
 	var list []Step
 	for _, id := range found {
 		e := &tr.Events[id]
-		list = append(list, Step{tr.Name(id), id, e.Start, tr.End(e)})
+		list = append(list, Step{Name: tr.Name(id), Event: id, Start: e.Start, End: tr.End(e)})
 	}
 	return list, nil
 }
@@ -260,7 +270,11 @@ func stepsThere(tr *trace.Trace) string {
 	const most = 10
 	var names []string
 	for _, s := range FindSteps(tr) {
-		names = append(names, strings.TrimPrefix(s.Name, trace.StepPrefix))
+		name, ok := strings.CutPrefix(s.Name, trace.StepPrefix)
+		if !ok {
+			name = fmt.Sprintf("%d (%s)", s.Number, s.Of.Type)
+		}
+		names = append(names, name)
 	}
 	switch n := len(names); {
 	case n == 0:
@@ -274,20 +288,57 @@ func stepsThere(tr *trace.Trace) string {
 	}
 }
 
-// FindSteps returns the ProfilerStep#N annotations of the trace, by start time. A step lasts to the start of the
-// next; the last to its own end.
+// FindSteps returns the steps of the trace, by start time: its ProfilerStep#N annotations, where there are none the iterations of the server.
+// A step lasts to the start of the next; the last to its own end, of iterations to that of what it launched.
 func FindSteps(tr *trace.Trace) []Step {
-	found := annotationEvents(tr, trace.IsStep)
 	var steps []Step
-	for _, id := range found {
+	add := func(s Step) {
+		if n := len(steps); n > 0 {
+			steps[n-1].End = s.Start
+		}
+		steps = append(steps, s)
+	}
+	for _, id := range annotationEvents(tr, trace.IsStep) {
 		e := &tr.Events[id]
 		if len(steps) > 0 && tr.Events[steps[0].Event].Track != e.Track {
 			continue // steps of one thread only: a merged trace has one list per process
 		}
-		if n := len(steps); n > 0 {
-			steps[n-1].End = e.Start
+		number, err := strconv.ParseInt(strings.TrimPrefix(tr.Name(id), trace.StepPrefix), 10, 32)
+		if err != nil {
+			number = -1
 		}
-		steps = append(steps, Step{tr.Name(id), id, e.Start, tr.End(e)})
+		add(Step{Name: tr.Name(id), Event: id, Start: e.Start, End: tr.End(e), Number: number})
+	}
+	iterations := tr.Iterations()
+	if len(steps) > 0 {
+		giveTypes(tr, steps, iterations)
+		return steps
+	}
+	for i, it := range iterations {
+		number := it.Number
+		if number < 0 {
+			number = int64(i)
+		}
+		e := &tr.Events[it.Event]
+		add(Step{Name: it.Type.String() + "#" + strconv.FormatInt(number, 10), Event: it.Event, Start: e.Start, End: tr.End(e), Number: number, Of: it})
+	}
+	if n := len(steps); n > 0 { // servers do not wait for the device before they mark the end
+		last := &steps[n-1]
+		last.End = max(last.End, lastEndOfLaunched(tr, last.Start, last.End))
 	}
 	return steps
+}
+
+// giveTypes says of steps what the only iteration is that begins in them.
+func giveTypes(tr *trace.Trace, steps []Step, iterations []trace.Iteration) {
+	i := 0
+	for s := range steps {
+		x, from := &steps[s], i
+		for i < len(iterations) && tr.Events[iterations[i].Event].Start < x.End {
+			i++
+		}
+		if i == from+1 && tr.Events[iterations[from].Event].Start >= x.Start {
+			x.Of = iterations[from]
+		}
+	}
 }

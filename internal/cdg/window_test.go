@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/testtrace"
+	"overlay/internal/trace"
 )
 
 const windowText = `
@@ -34,6 +35,7 @@ func TestFindWindow(t *testing.T) {
 		{name: "whole trace: threads without launches, annotations, frames or autograd do not count", start: 0, end: us(250)},
 		{name: "a step with its GPU tail", o: cdg.Options{Step: "7"}, start: 0, end: us(150)},
 		{name: "a step is named exactly", o: cdg.Options{Step: "8"}, start: us(100), end: us(200)},
+		{name: "a step by its name", o: cdg.Options{Step: "ProfilerStep#8"}, start: us(100), end: us(200)},
 		{name: "the first instance", o: cdg.Options{Annotation: "train"}, start: us(20), end: us(30)},
 		{name: "an instance by number", o: cdg.Options{Annotation: "train", Instance: "1"}, start: us(40), end: us(50)},
 		{name: "a range of instances", o: cdg.Options{Annotation: "ProfilerStep", Instance: "1:2"}, start: us(100), end: us(250)},
@@ -109,5 +111,44 @@ func TestStepsThere(t *testing.T) {
 		if _, err := cdg.FindWindow(testtrace.Lines(t, text), cdg.Options{Step: "99"}); err == nil || !strings.Contains(err.Error(), c.fails) {
 			t.Errorf("%d steps: error %v, want one with %q", c.steps, err, c.fails)
 		}
+	}
+}
+
+// Iterations of a server are steps where the profiler has named none; the last lasts as long as what it launched. A profiler's step in which
+// one iteration begins has its type.
+func TestIterationsAreSteps(t *testing.T) {
+	b := testtrace.New()
+	main, stream := b.Thread(1, 1, "main"), b.Stream(0, 7)
+	for i, name := range []string{"step[EXTEND bs=2 toks=107]", "step[DECODE bs=2]", "step[DECODE bs=2]"} {
+		at := int64(i) * 100_000
+		main.Annotation(name, at, 60_000)
+		main.Launch("cudaLaunchKernel", at+10_000, 5_000, int64(i+1))
+		stream.Kernel("k", at+20_000, 70_000, int64(i+1))
+	}
+	tr := b.Parse(t)
+	var got []string
+	for _, s := range cdg.FindSteps(tr) {
+		got = append(got, fmt.Sprint(s.Name, " ", s.Number, " ", s.Start, " ", s.End, " ", s.Of.Batch, " ", s.Of.Tokens))
+	}
+	if want := []string{"prefill#0 0 0 100000 2 107", "decode#1 1 100000 200000 2 2", "decode#2 2 200000 290000 2 2"}; strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, step := range []string{"1", "decode#1"} {
+		w, err := cdg.FindWindow(tr, cdg.Options{Step: step})
+		if err != nil || w.Start != 100_000 || w.End != 200_000 || w.Annotation != "decode#1" {
+			t.Errorf("%s: %+v, %v", step, w, err)
+		}
+	}
+	if _, err := cdg.FindWindow(tr, cdg.Options{Step: "prefill#1"}); err == nil {
+		t.Error("a decode was taken for a prefill by its number")
+	}
+	if _, err := cdg.FindWindow(tr, cdg.Options{Step: "3"}); err == nil || !strings.Contains(err.Error(), "it has the steps 0 (prefill), 1 (decode), 2 (decode)") {
+		t.Error(err)
+	}
+	main.Annotation("ProfilerStep#8", 0, 90_000)
+	main.Annotation("ProfilerStep#9", 90_000, 200_000)
+	steps := cdg.FindSteps(b.Parse(t))
+	if len(steps) != 2 || steps[0].Name != "ProfilerStep#8" || steps[0].Of.Type != trace.Prefill || steps[1].Of.Type != trace.NoIteration {
+		t.Errorf("%+v", steps)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"overlay/internal/chrome"
-	"overlay/internal/chrome/importer"
+	"overlay/internal/testtrace/importer"
 )
 
 // failAfter takes n bytes, then fails.

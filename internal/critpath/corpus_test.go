@@ -127,7 +127,7 @@ func TestRealSteps(t *testing.T) {
 		tr := readTrace(t, file)
 		name := filepath.Base(file)
 		for _, step := range cdg.FindSteps(tr) {
-			g, err := graph.Build(tr, cdg.Options{Step: strings.TrimPrefix(step.Name, "ProfilerStep#")})
+			g, err := graph.Build(tr, cdg.Options{Step: step.Name})
 			if err != nil {
 				t.Errorf("%s %s: %v", name, step.Name, err)
 				continue

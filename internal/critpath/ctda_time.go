@@ -56,7 +56,7 @@ func (x *nodePiece) less(y *nodePiece) bool {
 // tile makes segments of the collected time. Time that two events share belongs to the one that started first: it is counted once.
 func (c *ctda) tile() []Segment {
 	segs := make([]Segment, 0, len(c.pieces))
-	w := walker{tr: c.tr, comm: newCommSet(c.tr)}
+	w := walker{tr: c.tr, comm: newCommSet(c.tr), host: newHostSet(c.g.Graph.Layout)}
 	t := c.g.Window.Start
 	for _, p := range c.pieces {
 		start := max(p.start, t)
@@ -72,7 +72,7 @@ func (c *ctda) tile() []Segment {
 				s.Evidence = c.evidence(c.via[p.at])
 			}
 		} else {
-			s.Kind = hostKind[c.tr.Events[act.Event].Kind]
+			s.Kind, s.Evidence = w.host.own(p.act)
 			if act.Event == node.First && p.at > 0 && c.via[p.at].Kind == nodes.SyncEdge {
 				s.Kind, s.Evidence = SyncWait, c.evidence(c.via[p.at])
 			}

@@ -22,7 +22,7 @@ func Exact(g *graph.Graph) (*Path, error) {
 }
 
 func newWalker(g *graph.Graph, t int64) *walker {
-	return &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, place: placeAt(t), comm: newCommSet(g.Trace), quality: map[string]int{}}
+	return &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, place: placeAt(t), comm: newCommSet(g.Trace), host: newHostSet(g.Graph.Layout), quality: map[string]int{}}
 }
 
 // back goes on until the walk is earlier than a time, which is later than the start of the window.
@@ -64,7 +64,9 @@ type walker struct {
 
 	place
 	jumps   int
+	busy    []cdg.Span // when any stream ran; nil until it is asked for
 	comm    commSet
+	host    hostSet
 	quality map[string]int
 
 	segs  Segments

@@ -1,6 +1,9 @@
 package critpath
 
 import (
+	"cmp"
+	"slices"
+
 	"overlay/internal/cdg"
 	"overlay/internal/trace"
 )
@@ -42,22 +45,71 @@ func (w *walker) stepThread() {
 		}
 	}
 	if owner == cdg.NoAct {
-		kind := Untraced
 		if wait := g.WaitAt(w.lane, w.piece, w.t); wait != nil && wait.Note == cdg.Idle {
-			kind = IdleWorker
+			w.idle(from)
+		} else {
+			w.emit(from, trace.NoEvent, Untraced, cdg.ByNothing)
 		}
-		w.emit(from, trace.NoEvent, kind, cdg.ByNothing)
 		w.before()
 		return
 	}
 	w.own(from, owner)
 }
 
+// idle emits the time down to from in which a thread of a pool had no work. Where a device ran meanwhile nobody knows that the program
+// was idle: threads may have waited for the device.
+func (w *walker) idle(from int64) {
+	if w.busy == nil {
+		w.busy = busySpans(w.g)
+	}
+	for from = max(from, w.t0); w.t > from; {
+		n, _ := slices.BinarySearchFunc(w.busy, w.t, func(s cdg.Span, t int64) int { return cmp.Compare(s.Start, t) })
+		switch {
+		case n == 0:
+			w.emit(from, trace.NoEvent, IdleWorker, cdg.ByNothing)
+		case w.busy[n-1].End < w.t:
+			w.emit(max(from, w.busy[n-1].End), trace.NoEvent, IdleWorker, cdg.ByNothing)
+		default:
+			w.emit(max(from, w.busy[n-1].Start), trace.NoEvent, Unexplained, cdg.ByNothing)
+		}
+	}
+}
+
+// busySpans is when any stream ran an operation, in order; not nil.
+func busySpans(g *cdg.Graph) []cdg.Span {
+	all := []cdg.Span{}
+	for l := range g.Lanes {
+		if x := &g.Lanes[l]; x.Stream {
+			for a := x.First; a < x.Limit; a++ {
+				if act := &g.Acts[a]; act.End > act.Start {
+					all = append(all, cdg.Span{Start: act.Start, End: act.End})
+				}
+			}
+		}
+	}
+	return Joined(all)
+}
+
+// Joined puts spans in order and makes one of those that touch.
+func Joined(all []cdg.Span) []cdg.Span {
+	slices.SortFunc(all, func(x, y cdg.Span) int { return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End)) })
+	out := all[:0]
+	for _, s := range all {
+		if n := len(out); n > 0 && s.Start <= out[n-1].End {
+			out[n-1].End = max(out[n-1].End, s.End)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // own emits self time of a slice down to from.
 func (w *walker) own(from int64, owner cdg.ActID) {
 	e := w.g.Acts[owner].Event
 	stop := w.g.Pieces[w.piece].Start
-	w.emit(from, e, hostKind[w.tr.Events[e].Kind], cdg.ByProgram)
+	kind, by := w.host.own(owner)
+	w.emit(from, e, kind, by)
 	if w.t <= stop {
 		w.before()
 	}
@@ -69,8 +121,6 @@ func (w *walker) before() {
 		w.piece = -1
 	}
 }
-
-var hostKind = [trace.NumKinds]SegmentKind{trace.Runtime: RuntimeCall, trace.Driver: RuntimeCall, trace.Python: PythonFrame}
 
 // waitedFor emits the rest of a wait after an operation ended, and goes to the operation.
 func (w *walker) waitedFor(event trace.EventID, wait *cdg.Wait) {
@@ -148,8 +198,8 @@ func (w *walker) ownTimes(giver, taker cdg.ActID, took int64) (before, after int
 // ownUnseen puts time of a slice on the path that no border shows.
 func (w *walker) ownUnseen(from int64, owner cdg.ActID) {
 	if from < w.t {
-		e := w.g.Acts[owner].Event
-		w.fill(from, e, hostKind[w.tr.Events[e].Kind], cdg.ByAlignment)
+		kind, _ := w.host.own(owner)
+		w.fill(from, w.g.Acts[owner].Event, kind, cdg.ByAlignment)
 	}
 }
 

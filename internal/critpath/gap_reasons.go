@@ -85,6 +85,8 @@ func (r *reasoner) ofThread(s *Segment, lane cdg.LaneID, before, after cdg.ActID
 		r.overhead = r.spans(trace.Overhead)
 	}
 	switch {
+	case s.Kind == Unexplained:
+		return DeviceRan
 	case 2*covered(*r.overhead, s.Start, s.End) >= s.End-s.Start:
 		return ProfilerAtWork
 	case r.stopsRecording(lane, after):
@@ -143,16 +145,7 @@ func (r *reasoner) spans(kind trace.Kind) *[]cdg.Span {
 			}
 		}
 	})
-	all := slices.Concat(parts...)
-	slices.SortFunc(all, func(x, y cdg.Span) int { return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End)) })
-	out := all[:0]
-	for _, s := range all {
-		if n := len(out); n > 0 && s.Start <= out[n-1].End {
-			out[n-1].End = max(out[n-1].End, s.End)
-		} else {
-			out = append(out, s)
-		}
-	}
+	out := Joined(slices.Concat(parts...))
 	return &out
 }
 

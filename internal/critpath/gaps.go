@@ -28,6 +28,7 @@ const (
 	ProfilerAtWork   // an event of the profiler's own overhead covers most of it
 	RecordingEnded   // before the synchronisation with which the profiler ends
 	OtherDevice      // a device was busy whose events are drawn, not analysed
+	DeviceRan        // threads without work while a device ran: nothing says for what they waited
 	BeforeThread     // before the first event of a thread
 	AfterThread      // after the last event of a thread
 	EngineBetween    // the autograd engine between two nodes of backward
@@ -39,7 +40,7 @@ const (
 
 var reasonNames = [NumReasons]string{"unknown", "launch_not_recorded", "event_not_recorded", "memory_allocated", "device_stood_still",
 	"queued_before_recording", "records_lost", "graph_records_lost",
-	"profiler_at_work", "recording_ended", "other_device", "before_thread", "after_thread", "autograd_engine", "calls_only", "python_not_recorded", "outside_python"}
+	"profiler_at_work", "recording_ended", "other_device", "device_ran", "before_thread", "after_thread", "autograd_engine", "calls_only", "python_not_recorded", "outside_python"}
 
 func (r Reason) String() string { return reasonNames[r] }
 

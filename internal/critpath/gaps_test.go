@@ -112,7 +112,7 @@ frame 1 f.py(9):~g 900 100
 }
 
 func TestGapsHaveReasons(t *testing.T) {
-	seen := map[critpath.Reason]bool{critpath.AfterThread: true} // only in windows that end after a thread's last event
+	seen := map[critpath.Reason]bool{critpath.AfterThread: true, critpath.DeviceRan: true} // only in windows that end after a thread's last event; of pools (TestIdlePool)
 	for _, c := range gapCases {
 		seen[c.reason] = true
 		t.Run(c.reason.String()+": "+c.name, func(t *testing.T) {
@@ -186,17 +186,31 @@ func TestIdlePool(t *testing.T) {
 		}
 	}
 	text += "op 3 aten::last 2900 1100\ncall 3 cudaLaunchKernel 3990 5 2\nkernel 7 b 4000 10 2\n"
-	_, p := testtrace.Exact(t, testtrace.Lines(t, text))
-	var idle, untraced int64
-	for _, s := range p.Segments.List() {
-		switch s.Kind {
-		case critpath.IdleWorker:
-			idle += s.End - s.Start
-		case critpath.Untraced:
-			untraced += s.End - s.Start
+	sums := func(text string) (idle, untraced, ran int64) {
+		_, p := testtrace.Exact(t, testtrace.Lines(t, text))
+		for _, s := range p.Segments.List() {
+			switch s.Kind {
+			case critpath.IdleWorker:
+				idle += s.End - s.Start
+			case critpath.Untraced:
+				untraced += s.End - s.Start
+			case critpath.Unexplained:
+				ran += s.End - s.Start
+			}
 		}
+		return idle, untraced, ran
 	}
-	if idle != 2*595_000+20_000 || untraced != 2_900_000-2_425_000 {
-		t.Errorf("idle %d, untraced %d", idle, untraced)
+	if idle, untraced, ran := sums(text); idle != 2*595_000+20_000 || untraced != 2_900_000-2_425_000 || ran != 0 {
+		t.Errorf("idle %d, untraced %d, a device ran %d", idle, untraced, ran)
+	}
+	// While a device runs nobody is said to be idle.
+	text += "call 1 cudaLaunchKernel 300 5 3\nkernel 8 c 500 300 3\n"
+	if idle, untraced, ran := sums(text); idle != 2*595_000+20_000-300_000 || untraced != 2_900_000-2_425_000 || ran != 300_000 {
+		t.Errorf("beside a device: idle %d, untraced %d, a device ran %d", idle, untraced, ran)
+	}
+	for _, x := range gapsOf(t, testtrace.Lines(t, text)) {
+		if x.Kind == critpath.Unexplained && x.Reason != critpath.DeviceRan {
+			t.Errorf("the reason is %s", x.Reason)
+		}
 	}
 }

@@ -130,8 +130,8 @@ func (h *HostOps) met(w *walker, ops []cdg.ActID) (int32, bool) {
 	if w.t > end {
 		event, kind, by := trace.NoEvent, Untraced, cdg.ByNothing
 		if owner != cdg.NoAct {
-			event, by = w.g.Acts[owner].Event, cdg.ByProgram
-			kind = hostKind[w.tr.Events[event].Kind]
+			event = w.g.Acts[owner].Event
+			kind, by = w.host.own(owner)
 		}
 		w.emit(end, event, kind, by)
 	}

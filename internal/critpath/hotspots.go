@@ -197,6 +197,9 @@ func newCallers(g *graph.Graph) *callers {
 func (c *callers) of(id trace.EventID) trace.Sym {
 	tr, d := c.g.Trace, c.g
 	if tr.Events[id].Kind.Device() {
+		if o := tr.Origin(id); o != nil && o.Line != 0 {
+			return o.Line
+		}
 		if id = tr.Launch(id); id == trace.NoEvent {
 			return 0
 		}
@@ -235,6 +238,9 @@ func (c *callers) isUser(name trace.Sym) bool {
 	}
 	return said == 2
 }
+
+// UserFrame reports whether a name is that of a frame of the user's files, as those that CallerOf finds.
+func UserFrame(name string) bool { return userFrame(NormalName(name)) }
 
 // userFrame tells frames of the user's files: "path/file.py(12): name", outside torch and the standard library.
 func userFrame(name string) bool {

@@ -1,6 +1,7 @@
 package critpath
 
 import (
+	"overlay/internal/cdg"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
@@ -36,4 +37,39 @@ func (w *walker) opKind(id trace.EventID) SegmentKind {
 		return Comm
 	}
 	return Compute
+}
+
+var hostKind = [trace.NumKinds]SegmentKind{trace.Runtime: RuntimeCall, trace.Driver: RuntimeCall, trace.Python: PythonFrame}
+
+// hostSet tells what time of a thread is that a slice has to itself. Each name is looked at once, when first asked.
+type hostSet struct {
+	y     *cdg.Layout
+	known []uint8 // per symbol: 0 not asked, 1 it says what ran, 2 it is a name around what was not recorded
+}
+
+func newHostSet(y *cdg.Layout) hostSet { return hostSet{y, make([]uint8, len(y.Trace.Syms))} }
+
+// own is the kind of time that a slice has to itself, and on what evidence it is that. An annotation, a step and a frame that waits say
+// where the thread was: what it did there is not recorded, unless the annotation stands for the work of a backend or of a data loader.
+func (s *hostSet) own(a cdg.ActID) (SegmentKind, cdg.Evidence) {
+	e := &s.y.Trace.Events[s.y.Acts[a].Event]
+	if !s.y.Marker(a) {
+		return hostKind[e.Kind], cdg.ByProgram
+	}
+	if s.known[e.Name] == 0 {
+		name := s.y.Trace.Str(e.Name)
+		_, _, backend := vendors.BackendCall(name)
+		s.known[e.Name] = 2
+		says := backend
+		if e.Kind == trace.Python {
+			says = !cdg.WaitingFrame(name)
+		}
+		if says || s.y.WaitsForLoader(a) {
+			s.known[e.Name] = 1
+		}
+	}
+	if s.known[e.Name] == 2 {
+		return HostUnrecorded, cdg.ByNothing
+	}
+	return hostKind[e.Kind], cdg.ByProgram
 }

@@ -13,8 +13,12 @@ func CallerOf(g *graph.Graph) func(trace.EventID) trace.Sym {
 	return c.of
 }
 
-// NormalName is a name as statistics group it: the addresses of Python objects and the path up to site-packages are cut.
+// NormalName is a name as statistics group it: the addresses of Python objects and the path up to site-packages are cut, and names of steps
+// have * for what differs from one step to the next.
 func NormalName(s string) string {
+	if of := trace.StepsLike(s); of != "" {
+		return of
+	}
 	for {
 		i := strings.Index(s, " at 0x")
 		if i < 0 {

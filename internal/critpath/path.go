@@ -26,45 +26,20 @@ const (
 	HandoffDelay
 	Unexplained
 	Untraced
-	Unrecorded  // on a path over several ranks: before the trace of the rank begins
-	MissingRank // on such a path: a collective waits for a rank that has no trace
-	IdleWorker  // a thread of a pool waited for work
+	Unrecorded     // on a path over several ranks: before the trace of the rank begins
+	MissingRank    // on such a path: a collective waits for a rank that has no trace
+	IdleWorker     // a thread of a pool waited for work
+	HostUnrecorded // an annotation, a step or a frame that waits has the time to itself: what the host did there is not recorded
 	NumSegmentKinds
 )
 
 var kindNames = [NumSegmentKinds]string{"cpu", "runtime", "python", "compute", "gpu_unrecorded", "comm", "memcpy", "memset",
-	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced", "unrecorded", "missing_rank", "idle"}
+	"launch_delay", "kernel_delay", "event_delay", "sync", "handoff", "unexplained", "untraced", "unrecorded", "missing_rank", "idle", "host_unrecorded"}
 
 func (k SegmentKind) String() string { return kindNames[k] }
 
-// Class groups segment kinds into what a person would say bounds the run.
-type Class uint8
-
-// The classes, in table order (the order that breaks ties).
-const (
-	ClassCPU Class = iota
-	ClassCompute
-	ClassComm
-	ClassCopy
-	ClassLaunch
-	ClassSync
-	ClassHandoff
-	ClassUnexplained
-	ClassUntraced
-	ClassIdle
-	NumClasses
-)
-
-var classNames = [NumClasses]string{"cpu", "gpu_compute", "communication", "copy", "launch", "sync", "handoff", "unexplained", "untraced", "idle"}
-var classWords = [NumClasses]string{"CPU", "GPU compute", "communication", "copy", "launch latency", "sync", "hand-off", "unexplained", "untraced", "idle"}
 var kindClass = [NumSegmentKinds]Class{ClassCPU, ClassCPU, ClassCPU, ClassCompute, ClassCompute, ClassComm, ClassCopy, ClassCopy,
-	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced, ClassUntraced, ClassUntraced, ClassIdle}
-
-// String is the class as reports and bound_by write it; Words is what viewers show.
-func (c Class) String() string { return classNames[c] }
-
-// Words is the class in the words of the viewer.
-func (c Class) Words() string { return classWords[c] }
+	ClassLaunch, ClassLaunch, ClassLaunch, ClassSync, ClassHandoff, ClassUnexplained, ClassUntraced, ClassUntraced, ClassUntraced, ClassIdle, ClassCPU}
 
 // Class of a segment kind.
 func (k SegmentKind) Class() Class { return kindClass[k] }

@@ -60,7 +60,7 @@ func (w *writer) annotation(st *state, data []byte) {
 		}
 		if s := st.strs.get(v); s.known {
 			w.member(w.kinetoKey(key))
-			w.buf = appendText(w.buf, s)
+			w.text(s)
 			return
 		}
 	case argString<<3 | wireBytes:
@@ -133,7 +133,8 @@ func (w *writer) member(key text) {
 		w.buf = append(w.buf, ',')
 	}
 	w.args++
-	w.buf = append(appendText(w.buf, key), ':')
+	w.text(key)
+	w.buf = append(w.buf, ':')
 }
 
 var (
@@ -218,7 +219,7 @@ func (w *writer) value(st *state, data []byte, depth int) {
 				w.mend(ReasonUnknownName)
 				s = unknownText
 			}
-			w.buf = appendText(w.buf, s)
+			w.text(s)
 		case argPointer:
 			w.buf = append(w.buf, `"0x`...)
 			w.buf = strconv.AppendUint(w.buf, f.v, 16)
@@ -241,7 +242,8 @@ func (w *writer) value(st *state, data []byte, depth int) {
 				continue
 			}
 			put('{')
-			w.buf = append(appendText(w.buf, key), ':')
+			w.text(key)
+			w.buf = append(w.buf, ':')
 			w.value(st, f.s, depth+1)
 		case argArray:
 			if open == '{' {

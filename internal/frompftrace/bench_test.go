@@ -51,7 +51,7 @@ func benchmark(b *testing.B, then func(tr *trace.Trace)) {
 			to := &spool{b: make([]byte, 0, 3*len(src))}
 			run(l.name, func() (*trace.Trace, error) {
 				to.b = to.b[:0]
-				return frompftrace.Parse(src, "t.pftrace", kineto.Options{}, to)
+				return frompftrace.Parse(src, "t.pftrace", kineto.Options{}, kineto.NewSink(to, kineto.Options{}))
 			})
 		}
 	}

@@ -52,7 +52,7 @@ func slice(row, start, end uint64, name string) []pb {
 func read(t testing.TB, src []byte, o kineto.Options) (*trace.Trace, error) {
 	t.Helper()
 	to := &spool{}
-	tr, err := frompftrace.Parse(src, "t.pftrace", o, to)
+	tr, err := frompftrace.Parse(src, "t.pftrace", o, kineto.NewSink(to, o))
 	if err != nil {
 		var e *kineto.SyntaxError
 		if !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {
@@ -271,6 +271,11 @@ func FuzzParse(f *testing.F) {
 	for _, src := range made(f) {
 		f.Add(src)
 	}
+	long := file(pb(nil).num(10, 1).num(13, 1).msg(12, pb(nil).msg(2, pb(nil).num(1, 1).str(2, strings.Repeat("N", 10_000))))) // and used again and again
+	for i := range uint64(200) {
+		long = append(long, file(pb(nil).num(8, 1000+i).num(10, 1).num(13, 2).msg(11, pb(nil).num(9, 3).num(11, 7).num(10, 1)))...)
+	}
+	f.Add(long)
 	f.Fuzz(func(t *testing.T, src []byte) {
 		o := kineto.Options{MaxExpand: 1 << 20}
 		tr, err := read(t, src, o)

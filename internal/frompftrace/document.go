@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"overlay/internal/kineto"
+	"overlay/internal/limits"
 	"overlay/internal/par"
 )
 
@@ -16,7 +17,7 @@ const (
 )
 
 // write writes the text, and returns for each event its place in the file.
-func (r *reader) write(to kineto.Spool) ([]int64, error) {
+func (r *reader) write(to *kineto.Sink) ([]int64, error) {
 	rows, procs := r.makeRows()
 	places := make([]int64, len(r.recs))
 	for i := range places {
@@ -27,19 +28,23 @@ func (r *reader) write(to kineto.Spool) ([]int64, error) {
 	}
 	workers := make([]*writer, min(4*runtime.GOMAXPROCS(0), (len(r.recs)+batch-1)/batch))
 	for i := range workers {
-		workers[i] = &writer{r: r, rows: rows, buf: make([]byte, 0, min(len(r.recs), batch)*usualEvent)}
+		workers[i] = &writer{r: r, rows: rows, to: to, buf: make([]byte, 0, min(len(r.recs), batch)*usualEvent)}
 	}
 	for from := 0; from < len(r.recs); from += batch * len(workers) {
 		n := min(len(workers), (len(r.recs)-from+batch-1)/batch)
 		par.Each(n, func(i int) {
 			w := workers[i]
-			w.buf = w.buf[:0]
+			w.buf, w.reserved = w.buf[:0], 0
 			first := from + i*batch
-			for id := first; id < min(first+batch, len(r.recs)); id++ {
+			for id := first; id < min(first+batch, len(r.recs)) && w.full == nil; id++ {
 				w.record(int32(id))
+				to.Allow(int64(r.recs[id].n) * limits.Records)
 			}
 		})
 		for i := range n {
+			if err := workers[i].full; err != nil {
+				return nil, err
+			}
 			out := workers[i].buf
 			if from == 0 && i == 0 {
 				out = out[1:] // no comma before the first event

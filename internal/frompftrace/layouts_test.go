@@ -32,7 +32,7 @@ func pos(tr *trace.Trace, id trace.EventID) string {
 
 func parse(t testing.TB, src []byte, o kineto.Options) *trace.Trace {
 	t.Helper()
-	tr, err := frompftrace.Parse(src, "t.pftrace", o, &spool{})
+	tr, err := frompftrace.Parse(src, "t.pftrace", o, kineto.NewSink(&spool{}, o))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,19 +9,23 @@ import (
 	"strings"
 
 	"overlay/internal/kineto"
+	"overlay/internal/limits"
 	"overlay/internal/trace"
 )
 
 // Parse reads a trace from the bytes of a .pftrace file, decompressed. The text of the trace goes to a spool, and the
 // trace keeps that; src is not needed afterwards. name is for messages.
-func Parse(src []byte, name string, o kineto.Options, to kineto.Spool) (*trace.Trace, error) {
+func Parse(src []byte, name string, o kineto.Options, to *kineto.Sink) (*trace.Trace, error) {
 	r := newReader(src, name)
-	r.maxExpand = cmp.Or(o.MaxExpand, 64<<30)
+	r.packed = limits.NewMeter(o.MaxExpand)
 	if err := r.read(o.Cut); err != nil {
 		return nil, err
 	}
 	size := int64(len(src))
 	places, err := r.write(to)
+	if much := (*limits.TooMuch)(nil); errors.As(err, &much) {
+		return nil, kineto.TooMuch(name, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -77,7 +81,7 @@ func Unjoined(tr *trace.Trace) bool {
 
 // placeOf is where in the file an event stands that has a place in the text.
 func placeOf(x *kineto.Text, places []int64, off int64) int64 {
-	i := sort.Search(x.Spans.Len(), func(i int) bool { return x.Spans.At(i).Off() > off }) - 1
+	i := sort.Search(len(x.Spans), func(i int) bool { return x.Spans[i].Off() > off }) - 1
 	if i < 0 || i >= len(places) {
 		return 0
 	}
@@ -95,8 +99,8 @@ func (r *reader) read(cut bool) error {
 		r.truncate(0, int64(len(r.src)))
 	}
 	switch {
-	case r.tooLarge:
-		return fail(0, fmt.Sprintf("the packets expand to more than %d bytes: raise --max-expand", r.maxExpand))
+	case r.tooLarge != nil:
+		return kineto.TooMuch(r.name, r.tooLarge)
 	case r.tooMany:
 		return fail(0, fmt.Sprintf("more than %d events: split the trace", maxEvents))
 	case len(r.recs) > 0:

@@ -1,10 +1,10 @@
 package frompftrace
 
 import (
-	"io"
 	"slices"
 	"strings"
 
+	"overlay/internal/limits"
 	"overlay/internal/trace"
 )
 
@@ -45,11 +45,12 @@ type reader struct {
 
 	hasCategories bool // some event has one
 
-	packets             int
-	truncated           bool
-	tooMany, tooLarge   bool
-	maxExpand, expanded int64
-	repairs             map[string]*trace.Repair
+	packets   int
+	truncated bool
+	tooMany   bool
+	packed    *limits.Meter // of compressed packets
+	tooLarge  error         // of them
+	repairs   map[string]*trace.Repair
 
 	corrOf  map[int32]int64 // record -> the correlation that links it, where it has none of its own
 	base    int64           // ns, taken off all times
@@ -172,10 +173,4 @@ func (r *reader) gpuInfo(data []byte) {
 		}
 		r.gpus = append(r.gpus, name)
 	}
-}
-
-// copyUpTo copies, and stops soon after limit bytes.
-func copyUpTo(w io.Writer, from io.Reader, limit int64) error {
-	_, err := io.Copy(w, io.LimitReader(from, max(limit, 0)+1))
-	return err
 }

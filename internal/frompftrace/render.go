@@ -187,7 +187,7 @@ func (w *writer) renderEvent(id int32, rec *record) {
 	w.buf = append(w.buf, `{"ph":"X","cat":"`...)
 	w.buf = append(w.buf, category...)
 	w.buf = append(w.buf, `","name":`...)
-	w.buf = appendText(w.buf, name)
+	w.text(name)
 	w.buf = append(w.buf, `,"pid":`...)
 	w.buf = strconv.AppendInt(w.buf, int64(int32(s.gpu)), 10)
 	w.buf = append(w.buf, `,"tid":`...)

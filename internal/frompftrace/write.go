@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"overlay/internal/chrome"
+	"overlay/internal/kineto"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
@@ -20,6 +21,10 @@ type writer struct {
 	seen      seen
 	hasStream bool
 	known     knownValues
+
+	to       *kineto.Sink
+	reserved int   // bytes of buf that the sink knows of
+	full     error // of the sink
 
 	repairs map[string]*trace.Repair
 	mended  int   // how often, in all
@@ -39,6 +44,25 @@ func (w *writer) mend(reason string) {
 	m.Count++
 	if len(m.First) < keptPerRepair {
 		m.First = append(m.First, w.at)
+	}
+}
+
+// reserveFrom is how many bytes a worker may hold that the sink does not know of.
+const reserveFrom = 1 << 20
+
+// room reports whether n more bytes may be written: a few bytes of the input may refer to a long text again and again.
+func (w *writer) room(n int) bool {
+	if len(w.buf)+n-w.reserved > reserveFrom && w.full == nil {
+		w.full = w.to.Reserve(int64(len(w.buf) + n - w.reserved))
+		w.reserved = len(w.buf) + n
+	}
+	return w.full == nil
+}
+
+// text appends a string of the input as JSON.
+func (w *writer) text(t text) {
+	if w.room(len(t.raw)) {
+		w.buf = appendText(w.buf, t)
 	}
 }
 
@@ -76,6 +100,9 @@ func (w *writer) heading(rec *record, data []byte, h *heading) {
 	st := w.r.states[rec.state]
 	h.name, h.category, h.joined = text{}, nil, h.joined[:0]
 	add := func(c []byte) {
+		if !w.room(len(h.joined) + len(c)) {
+			return
+		}
 		if h.category == nil {
 			h.category = c
 			return
@@ -144,7 +171,7 @@ func (w *writer) trackEvent(id int32, rec *record) {
 	}
 	w.buf = append(append(w.buf, `{"ph":"`...), ph)
 	w.buf = append(w.buf, `","name":`...)
-	w.buf = appendText(w.buf, h.name)
+	w.text(h.name)
 	if h.category != nil {
 		w.buf = append(w.buf, `,"cat":`...)
 		w.buf = appendString(w.buf, h.category)

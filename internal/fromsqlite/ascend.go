@@ -6,6 +6,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
+	"overlay/internal/kinetotext"
 	"overlay/internal/trace"
 )
 
@@ -19,15 +20,15 @@ func (r *reader) ascend() error {
 	if err := r.ascendStart(); err != nil {
 		return err
 	}
-	var devices []device
+	var devices []kinetotext.Device
 	r.rows("NPU_INFO", []string{"id", "name"}, func(s *sqlite3.Stmt) {
 		if s.ColumnInt64(0) >= 0 {
-			devices = append(devices, device{s.ColumnInt64(0), s.ColumnText(1)})
+			devices = append(devices, kinetotext.Device{ID: s.ColumnInt64(0), Name: s.ColumnText(1)})
 		}
 	})
 	rank := int64(-1) // msprof writes that too where it knows none
 	r.rows("RANK_DEVICE_MAP", []string{"rankId"}, func(s *sqlite3.Stmt) { rank = max(rank, s.ColumnInt64(0)) })
-	r.w.head(r.base, rank, devices)
+	r.w.Head(r.base, rank, devices)
 	for _, step := range []func() error{r.ascendOps, r.ascendMarks, r.ascendCalls, r.ascendTasks, r.ascendSystem} {
 		if err := step(); err != nil {
 			return err
@@ -80,10 +81,10 @@ func (r *reader) ascendOps() error {
 		}
 		r.ascendHost(s, category, name)
 		if seq := s.ColumnInt64(5); s.ColumnType(5) != sqlite3.NULL && seq >= 0 {
-			r.w.int("Sequence number", seq)
-			r.w.int("Fwd thread id", s.ColumnInt64(6))
+			r.w.Int("Sequence number", seq)
+			r.w.Int("Fwd thread id", s.ColumnInt64(6))
 		}
-		r.w.end()
+		r.w.End()
 	})
 }
 
@@ -91,7 +92,7 @@ func (r *reader) ascendOps() error {
 // bits are the process.
 func (r *reader) ascendHost(s *sqlite3.Stmt, category, name string) {
 	global := s.ColumnInt64(2)
-	r.w.slice(category, name, int64(uint64(global)>>32), global&0xffffffff, r.since(s, 0), r.since(s, 1))
+	r.w.Slice(category, name, int64(uint64(global)>>32), global&0xffffffff, r.since(s, 0), r.since(s, 1))
 }
 
 // ascendMarks reads ranges that the program pushed by mstx (ENUM_MSTX_EVENT_TYPE); others do not nest, and are only drawn.
@@ -102,7 +103,7 @@ func (r *reader) ascendMarks() error {
 			category = "user_annotation"
 		}
 		r.ascendHost(s, category, name)
-		r.w.end()
+		r.w.End()
 	})
 }
 
@@ -113,12 +114,12 @@ func (r *reader) ascendCalls() error {
 	return r.rows("CANN_API", []string{"startNs", "endNs", "globalTid", "name", "connectionId", "type"}, func(s *sqlite3.Stmt) {
 		r.ascendHost(s, "cann_api", r.names[s.ColumnInt64(3)])
 		if id, ok := connection(s, 4); ok {
-			r.w.int("correlation", id)
+			r.w.Int("correlation", id)
 		}
 		if level := levels[s.ColumnInt64(5)]; level != "" {
-			r.w.str("level", level)
+			r.w.Str("level", level)
 		}
-		r.w.end()
+		r.w.End()
 	})
 }
 
@@ -139,6 +140,6 @@ func (r *reader) ascendSystem() error {
 			name = "call " + strconv.FormatInt(s.ColumnInt64(3), 10)
 		}
 		r.ascendHost(s, "osrt", name)
-		r.w.end()
+		r.w.End()
 	})
 }

@@ -56,26 +56,26 @@ func (r *reader) ascendTasks() error {
 			}
 			x = ascendStream{device: s.ColumnInt64(2), stream: groups[group]}
 		}
-		r.w.slice("kernel", r.names[s.ColumnInt64(4)], x.device, x.stream, r.since(s, 0), r.since(s, 1))
+		r.w.Slice("kernel", r.names[s.ColumnInt64(4)], x.device, x.stream, r.since(s, 0), r.since(s, 1))
 		r.ascendPlace(s, x.device, x.stream, 3)
 		r.ascendText("group", s.ColumnInt64(6))
 		r.ascendText("op type", s.ColumnInt64(7))
-		r.w.end()
+		r.w.End()
 	})
 }
 
 // ascendPlace says where an operation ran, and what launched it.
 func (r *reader) ascendPlace(s *sqlite3.Stmt, device, stream int64, column int) {
-	r.w.int("device", device)
-	r.w.int("stream", stream)
+	r.w.Int("device", device)
+	r.w.Int("stream", stream)
 	if id, ok := connection(s, column); ok {
-		r.w.int("correlation", id)
+		r.w.Int("correlation", id)
 	}
 }
 
 func (r *reader) ascendText(key string, id int64) {
 	if s := r.names[id]; s != "" {
-		r.w.str(key, s)
+		r.w.Str(key, s)
 	}
 }
 
@@ -99,17 +99,17 @@ func (r *reader) ascendTask(s *sqlite3.Stmt, t *ascendTask) {
 		category = "kernel"
 	}
 	device, stream := s.ColumnInt64(2), s.ColumnInt64(3)
-	r.w.slice(category, name, device, stream, r.since(s, 0), r.since(s, 1))
+	r.w.Slice(category, name, device, stream, r.since(s, 0), r.since(s, 1))
 	r.ascendPlace(s, device, stream, 4)
 	for _, x := range [][2]string{{"task type", kind}, {"op type", t.kind}, {"input shapes", t.shapes}} {
 		if x[1] != "" {
-			r.w.str(x[0], x[1])
+			r.w.Str(x[0], x[1])
 		}
 	}
 	if t.bytes > 0 {
-		r.w.int("bytes", t.bytes)
+		r.w.Int("bytes", t.bytes)
 	}
-	r.w.end()
+	r.w.End()
 }
 
 // ascendSignals reports whether a type of tasks is one of those that wait, signal or mark.

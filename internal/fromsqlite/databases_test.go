@@ -2,7 +2,9 @@ package fromsqlite_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"overlay/internal/fromsqlite"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/databases"
 	"overlay/internal/trace"
 )
@@ -104,7 +107,7 @@ func TestDatabases(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := fromsqlite.Parse(src, "t.sqlite", kineto.Options{}, &spool{})
+				got, err := fromsqlite.Parse(src, "t.sqlite", kineto.Options{}, kineto.NewSink(&spool{}, kineto.Options{}))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -151,7 +154,7 @@ func TestNoDatabase(t *testing.T) {
 		{sound[:5000], "the database cannot be read"},
 		{[]byte("SQLite format 3\x00"), "the database cannot be"},
 	} {
-		_, err := fromsqlite.Parse(c.src, "t.sqlite", kineto.Options{}, &spool{})
+		_, err := fromsqlite.Parse(c.src, "t.sqlite", kineto.Options{}, kineto.NewSink(&spool{}, kineto.Options{}))
 		if err == nil || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "t.sqlite: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
@@ -184,7 +187,7 @@ func TestAscend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := fromsqlite.Parse(src, "ascend_pytorch_profiler_3.db", kineto.Options{}, &spool{})
+	tr, err := fromsqlite.Parse(src, "ascend_pytorch_profiler_3.db", kineto.Options{}, kineto.NewSink(&spool{}, kineto.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,5 +231,46 @@ func TestAscend(t *testing.T) {
 	_, sums := segments(t, tr)
 	if sums[critpath.ClassComm] != 150_000 {
 		t.Errorf("ns by class %v", sums)
+	}
+}
+
+// TestRealProcesses: a real report of two ranks is two traces. The numbers were read from the database by other means.
+func TestRealProcesses(t *testing.T) {
+	src, err := os.ReadFile(corpus.World(t, "nsys-ai__two_gpus_before.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fromsqlite.Parse(src, "two.sqlite", kineto.Options{}, kineto.NewSink(&spool{}, kineto.Options{}))
+	var several *kineto.Several
+	if !errors.As(err, &several) || len(several.Parts) != 2 {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"gpu0 144: 1993 kernels of 270875926 ns, 3688 calls, 16 operations without launch", "gpu1 145: 2017 kernels of 264324724 ns, 3778 calls, 15 operations without launch"} {
+		p, to := &several.Parts[i], &spool{}
+		o, err := p.Write(kineto.NewSink(to, kineto.Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, err := kineto.Parse(to.b, "two.sqlite", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kernels, sum, calls, alone := 0, int64(0), 0, 0
+		for i := range tr.Events {
+			e := &tr.Events[i]
+			switch {
+			case e.Kind == trace.Kernel:
+				kernels++
+				sum += tr.Dur(e)
+			case e.Kind.Call():
+				calls++
+			}
+			if e.Kind.Device() && e.Ph == 'X' && tr.Launch(trace.EventID(i)) == trace.NoEvent {
+				alone++
+			}
+		}
+		if got := fmt.Sprintf("%s %s: %d kernels of %d ns, %d calls, %d operations without launch", p.Name, p.PID, kernels, sum, calls, alone); got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
 	}
 }

@@ -2,8 +2,12 @@ package fromsqlite_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ncruces/go-sqlite3"
 
 	"overlay/internal/fromsqlite"
 	"overlay/internal/kineto"
@@ -31,11 +35,24 @@ func FuzzParse(f *testing.F) {
 			f.Add(src)
 		}
 	}
+	for _, view := range []string{"select x id, 'k' name, x * 10 start, x * 10 + 5 end from t", "select x id, 'k' name, x start, x end from t where x < 0"} { // without end
+		name := filepath.Join(f.TempDir(), "t.db")
+		c, err := sqlite3.Open("file:" + name)
+		if err == nil {
+			err = c.Exec("create view kernels as with recursive t(x) as (select 1 union all select x + 1 from t) " + view)
+			c.Close()
+		}
+		src, e := os.ReadFile(name)
+		if err != nil || e != nil {
+			f.Fatal(err, e)
+		}
+		f.Add(src)
+	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		if !fromsqlite.Is(src) {
 			return
 		}
-		tr, err := fromsqlite.Parse(src, "t.db", kineto.Options{}, &spool{})
+		tr, err := fromsqlite.Parse(src, "t.db", kineto.Options{}, kineto.NewSink(&spool{}, kineto.Options{}))
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "t.db") {
 				t.Fatalf("error %q", err)
@@ -45,7 +62,7 @@ func FuzzParse(f *testing.F) {
 		if err := tr.Check(); err != nil {
 			t.Fatal(err)
 		}
-		again, err := fromsqlite.Parse(src, "t.db", kineto.Options{}, &spool{})
+		again, err := fromsqlite.Parse(src, "t.db", kineto.Options{}, kineto.NewSink(&spool{}, kineto.Options{}))
 		if err != nil || !bytes.Equal(kineto.TextOf(tr).Src, kineto.TextOf(again).Src) {
 			t.Fatal("not the same again", err)
 		}

@@ -1,7 +1,6 @@
 package fromsqlite
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
+	"overlay/internal/kineto"
+	"overlay/internal/kinetotext"
 	"overlay/internal/vendors"
 )
 
@@ -24,14 +25,20 @@ func (r *reader) nsys() error {
 	if err != nil {
 		return err
 	}
-	if err := r.oneProcess(); err != nil {
+	if err := r.processes(); err != nil {
 		return err
 	}
-	base := int64(0)
+	base, start := int64(0), int64(0)
 	r.rows("TARGET_INFO_SESSION_START_TIME", []string{"utcEpochNs"}, func(s *sqlite3.Stmt) { base = s.ColumnInt64(0) })
-	var devices []device
-	r.rows("TARGET_INFO_GPU", []string{"id", "name"}, func(s *sqlite3.Stmt) { devices = append(devices, device{s.ColumnInt64(0), s.ColumnText(1)}) })
-	r.w.head(base, -1, devices)
+	r.rows("ANALYSIS_DETAILS", []string{"startTime"}, func(s *sqlite3.Stmt) { start = s.ColumnInt64(0) })
+	if start > 0 && start < base {
+		base -= start // times count from when the machine started, as the start of the recording does
+	}
+	var devices []kinetotext.Device
+	r.rows("TARGET_INFO_GPU", []string{"id", "name"}, func(s *sqlite3.Stmt) {
+		devices = append(devices, kinetotext.Device{ID: s.ColumnInt64(0), Name: s.ColumnText(1)})
+	})
+	r.w.Head(base, -1, devices)
 	for _, step := range []func() error{r.nvtx, r.calls, r.kernels, r.copies, r.sets, r.graphs, r.syncs, r.osCalls, r.threadNames} {
 		if err := step(); err != nil {
 			return err
@@ -40,26 +47,74 @@ func (r *reader) nsys() error {
 	return nil
 }
 
-// oneProcess refuses reports of several processes that launched work: their correlations are counted apart.
-func (r *reader) oneProcess() error {
-	pids := map[int64]bool{}
-	for _, table := range []string{"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY"} {
-		if !r.has(table, "globalPid") {
+// processes finds those that launched work: each is a trace of its own, since correlations are counted in each. Other
+// processes belong to the one with the next lower number: they started later.
+func (r *reader) processes() error {
+	if r.of != nil {
+		return nil
+	}
+	devices := map[int64]map[int64]bool{} // by process
+	for _, table := range []string{"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"} {
+		if !r.has(table, "globalPid", "deviceId") {
 			continue
 		}
-		err := r.each("SELECT DISTINCT globalPid FROM "+table, func(s *sqlite3.Stmt) { pids[pidOf(s.ColumnInt64(0))] = true })
+		err := r.each("SELECT DISTINCT globalPid, deviceId FROM "+table, func(s *sqlite3.Stmt) {
+			pid := pidOf(s.ColumnInt64(0))
+			if devices[pid] == nil {
+				devices[pid] = map[int64]bool{}
+			}
+			devices[pid][s.ColumnInt64(1)] = true
+		})
 		if err != nil {
 			return err
 		}
 	}
-	if len(pids) < 2 {
+	if len(devices) < 2 {
 		return nil
 	}
-	var list []string
-	for _, pid := range slices.Sorted(maps.Keys(pids)) {
-		list = append(list, strconv.FormatInt(pid, 10))
+	working := slices.Sorted(maps.Keys(devices))
+	with := make([][]int64, len(working))
+	for i, pid := range working {
+		with[i] = []int64{pid}
 	}
-	return &wrong{fmt.Sprintf("%d processes launched GPU work in this report (%s): record each rank into a report of its own (nsys profile -o rank%%q{RANK} …)", len(list), strings.Join(list, ", "))}
+	all := map[int64]bool{}
+	for _, table := range []string{"NVTX_EVENTS", "OSRT_API", "CUPTI_ACTIVITY_KIND_RUNTIME"} {
+		if r.has(table, "globalTid") {
+			if err := r.each("SELECT DISTINCT globalTid >> 24 & 0xffffff FROM "+table, func(s *sqlite3.Stmt) { all[s.ColumnInt64(0)] = true }); err != nil {
+				return err
+			}
+		}
+	}
+	for _, pid := range slices.Sorted(maps.Keys(all)) {
+		if i, ok := slices.BinarySearch(working, pid); !ok {
+			with[max(i-1, 0)] = append(with[max(i-1, 0)], pid)
+		}
+	}
+	own := map[int64]int64{} // the GPU of a process that has one for itself -> that process
+	for _, pid := range working {
+		for device := range devices[pid] {
+			if _, shared := own[device]; len(devices[pid]) == 1 && !shared {
+				own[device] = pid
+			}
+		}
+	}
+	e := &kineto.Several{File: r.name}
+	for i, pid := range working {
+		name := "process " + strconv.FormatInt(pid, 10)
+		for device := range devices[pid] {
+			if len(own) == len(working) {
+				name = "gpu" + strconv.FormatInt(device, 10)
+			}
+		}
+		e.Parts = append(e.Parts, kineto.Part{Name: name, PID: strconv.FormatInt(pid, 10), Write: func(to *kineto.Sink) (kineto.Options, error) {
+			w, form, err := convert(r.src, r.name, to, with[i])
+			if err == nil {
+				err = w.Close()
+			}
+			return kineto.Options{From: int64(len(r.src)), Form: form}, err
+		}})
+	}
+	return e
 }
 
 // Types of NVTX events.
@@ -82,30 +137,16 @@ func (r *reader) nvtx() error {
 		open := s.ColumnType(1) == sqlite3.NULL
 		switch typ := s.ColumnInt64(2); {
 		case typ == nvtxMark:
-			r.w.instant("nvtx", name, pid, tid, start)
+			r.w.Instant("nvtx", name, pid, tid, start)
 		case typ == nvtxPushPop && !open:
-			category, short := nvtxKind(name)
-			r.w.slice(category, short, pid, tid, start, end)
-			if short != name {
-				r.w.str("range", name)
-			}
+			r.w.Range("user_annotation", name, pid, tid, start, end)
 		case typ == nvtxStartEnd && !open:
-			r.w.slice("nvtx", name, pid, tid, start, end)
+			r.w.Slice("nvtx", name, pid, tid, start, end)
 		default:
 			return // domains, names, ranges that never ended
 		}
-		r.w.end()
+		r.w.End()
 	})
-}
-
-// nvtxKind tells operators of PyTorch (torch.autograd.profiler.emit_nvtx writes "aten::mm, op_id = 3") from ranges that
-// the program names.
-func nvtxKind(name string) (category, short string) {
-	short, _, listed := strings.Cut(name, ", ")
-	if space, _, ok := strings.Cut(short, "::"); ok && space != "" && !strings.ContainsAny(space, " (<") && (listed || !strings.Contains(name, " ")) {
-		return "cpu_op", short
-	}
-	return "user_annotation", name
 }
 
 // calls reads calls of runtime and driver, which are in one table.
@@ -120,9 +161,9 @@ func (r *reader) calls() error {
 			category[id] = c
 		}
 		global := s.ColumnInt64(2)
-		r.w.slice(c, name, pidOf(global), tidOf(global), s.ColumnInt64(0), s.ColumnInt64(1))
-		r.w.int("correlation", s.ColumnInt64(3))
-		r.w.end()
+		r.w.Slice(c, name, pidOf(global), tidOf(global), s.ColumnInt64(0), s.ColumnInt64(1))
+		r.w.Int("correlation", s.ColumnInt64(3))
+		r.w.End()
 	})
 }
 
@@ -136,11 +177,11 @@ func withoutVersion(name string) string {
 
 // operation begins an operation of a stream.
 func (r *reader) operation(category, name string, start, end, dev, stream, correlation, context int64) {
-	r.w.slice(category, name, dev, stream, start, end)
-	r.w.int("device", dev)
-	r.w.int("stream", stream)
-	r.w.int("correlation", correlation)
-	r.w.int("context", context)
+	r.w.Slice(category, name, dev, stream, start, end)
+	r.w.Int("device", dev)
+	r.w.Int("stream", stream)
+	r.w.Int("correlation", correlation)
+	r.w.Int("context", context)
 }
 
 func (r *reader) kernels() error {
@@ -153,22 +194,22 @@ func (r *reader) kernels() error {
 		}
 		r.operation("kernel", name, s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt64(2), s.ColumnInt64(3), s.ColumnInt64(4), s.ColumnInt64(5))
 		if s.ColumnType(8) != sqlite3.NULL {
-			r.w.three("grid", s.ColumnInt64(8), s.ColumnInt64(9), s.ColumnInt64(10))
-			r.w.three("block", s.ColumnInt64(11), s.ColumnInt64(12), s.ColumnInt64(13))
+			r.w.Three("grid", s.ColumnInt64(8), s.ColumnInt64(9), s.ColumnInt64(10))
+			r.w.Three("block", s.ColumnInt64(11), s.ColumnInt64(12), s.ColumnInt64(13))
 		}
 		if s.ColumnType(14) != sqlite3.NULL {
-			r.w.int("registers per thread", s.ColumnInt64(14))
+			r.w.Int("registers per thread", s.ColumnInt64(14))
 		}
 		r.graphNode(s, 15)
-		r.w.end()
+		r.w.End()
 	})
 }
 
 // graphNode adds the node of a CUDA graph that an operation is.
 func (r *reader) graphNode(s *sqlite3.Stmt, column int) {
 	if n := s.ColumnInt64(column); n != 0 {
-		r.w.int("graph node id", n&0xffffffff)
-		r.w.int("graph id", n>>32)
+		r.w.Int("graph node id", n&0xffffffff)
+		r.w.Int("graph id", n>>32)
 	}
 }
 
@@ -209,9 +250,9 @@ func (r *reader) copies() error {
 		}
 		name := "Memcpy " + direction + " (" + r.memoryKind(labels, s.ColumnInt64(7)) + " -> " + r.memoryKind(labels, s.ColumnInt64(8)) + ")"
 		r.operation("gpu_memcpy", name, s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt64(2), s.ColumnInt64(3), s.ColumnInt64(4), s.ColumnInt64(5))
-		r.w.int("bytes", s.ColumnInt64(9))
+		r.w.Int("bytes", s.ColumnInt64(9))
 		r.graphNode(s, 10)
-		r.w.end()
+		r.w.End()
 	})
 }
 
@@ -221,9 +262,9 @@ func (r *reader) sets() error {
 	return r.rows("CUPTI_ACTIVITY_KIND_MEMSET", columns, func(s *sqlite3.Stmt) {
 		name := "Memset (" + r.memoryKind(labels, s.ColumnInt64(6)) + ")"
 		r.operation("gpu_memset", name, s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt64(2), s.ColumnInt64(3), s.ColumnInt64(4), s.ColumnInt64(5))
-		r.w.int("bytes", s.ColumnInt64(7))
+		r.w.Int("bytes", s.ColumnInt64(7))
 		r.graphNode(s, 8)
-		r.w.end()
+		r.w.End()
 	})
 }
 
@@ -233,6 +274,6 @@ func (r *reader) graphs() error {
 	return r.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns, func(s *sqlite3.Stmt) {
 		name := "CUDA graph " + strconv.FormatInt(s.ColumnInt64(6), 10)
 		r.operation("kernel", name, s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt64(2), s.ColumnInt64(3), s.ColumnInt64(4), s.ColumnInt64(5))
-		r.w.end()
+		r.w.End()
 	})
 }

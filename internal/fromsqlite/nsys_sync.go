@@ -64,12 +64,12 @@ func (r *reader) syncs() error {
 		if d, ok := deviceOf[context]; ok {
 			device = d
 		}
-		r.w.slice("cuda_sync", syncNames[typ], device, stream, start, s.ColumnInt64(1))
-		r.w.str("cuda_sync_kind", syncNames[typ])
-		r.w.int("stream", stream)
-		r.w.int("correlation", s.ColumnInt64(5))
-		r.w.int("device", device)
-		r.w.int("context", context)
+		r.w.Slice("cuda_sync", syncNames[typ], device, stream, start, s.ColumnInt64(1))
+		r.w.Str("cuda_sync_kind", syncNames[typ])
+		r.w.Int("stream", stream)
+		r.w.Int("correlation", s.ColumnInt64(5))
+		r.w.Int("device", device)
+		r.w.Int("context", context)
 		if typ <= 2 {
 			e, ok := bySync[s.ColumnInt64(8)]
 			if list := byEvent[s.ColumnInt64(7)]; !ok {
@@ -80,12 +80,12 @@ func (r *reader) syncs() error {
 				}
 			}
 			if ok {
-				r.w.int("wait_on_stream", e.stream)
-				r.w.int("wait_on_cuda_event_record_corr_id", e.correlation)
-				r.w.int("wait_on_cuda_event_id", e.event)
+				r.w.Int("wait_on_stream", e.stream)
+				r.w.Int("wait_on_cuda_event_record_corr_id", e.correlation)
+				r.w.Int("wait_on_cuda_event_id", e.event)
 			}
 		}
-		r.w.end()
+		r.w.End()
 	})
 }
 
@@ -96,21 +96,21 @@ func (r *reader) osCalls() error {
 			return // it never returned
 		}
 		global := s.ColumnInt64(2)
-		r.w.slice("osrt", r.names[s.ColumnInt64(3)], pidOf(global), tidOf(global), s.ColumnInt64(0), s.ColumnInt64(1))
-		r.w.end()
+		r.w.Slice("osrt", r.names[s.ColumnInt64(3)], pidOf(global), tidOf(global), s.ColumnInt64(0), s.ColumnInt64(1))
+		r.w.End()
 	})
 }
 
 func (r *reader) threadNames() error {
 	err := r.rows("ThreadNames", []string{"globalTid", "nameId"}, func(s *sqlite3.Stmt) {
 		global := s.ColumnInt64(0)
-		r.w.name("thread_name", pidOf(global), tidOf(global), "name", r.names[s.ColumnInt64(1)])
+		r.w.Name("thread_name", pidOf(global), tidOf(global), "name", r.names[s.ColumnInt64(1)])
 	})
 	if err != nil {
 		return err
 	}
 	return r.rows("PROCESSES", []string{"globalPid", "name"}, func(s *sqlite3.Stmt) {
 		pid := pidOf(s.ColumnInt64(0))
-		r.w.name("process_name", pid, pid, "name", s.ColumnText(1))
+		r.w.Name("process_name", pid, pid, "name", s.ColumnText(1))
 	})
 }

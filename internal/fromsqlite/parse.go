@@ -2,6 +2,7 @@ package fromsqlite
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,6 +14,8 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs/readervfs"
 
 	"overlay/internal/kineto"
+	"overlay/internal/kinetotext"
+	"overlay/internal/limits"
 	"overlay/internal/trace"
 )
 
@@ -26,33 +29,80 @@ func Is(src []byte) bool { return bytes.HasPrefix(src, magic) }
 var serial atomic.Int64
 
 // Parse reads a trace from the bytes of a database. The text of the trace goes to a spool, and the trace keeps that; src
-// is not needed afterwards. name is for messages.
-func Parse(src []byte, name string, o kineto.Options, to kineto.Spool) (*trace.Trace, error) {
+// is not needed afterwards. name is for messages. A database of several processes that launched work is a *kineto.Several.
+func Parse(src []byte, name string, o kineto.Options, to *kineto.Sink) (*trace.Trace, error) {
+	w, form, err := convert(src, name, to, nil)
+	if err != nil {
+		return nil, err
+	}
+	return w.Parse(name, form, int64(len(src)), o)
+}
+
+// convert writes the text of the events of some processes, or of all.
+func convert(src []byte, name string, to *kineto.Sink, of []int64) (w *kinetotext.Writer, form string, err error) {
 	file := "overlay" + strconv.FormatInt(serial.Add(1), 10)
 	readervfs.Create(file, ioutil.NewSizeReaderAt(bytes.NewReader(src)))
 	defer readervfs.Delete(file)
 	conn, err := sqlite3.OpenFlags("file:"+file+"?vfs=reader", sqlite3.OPEN_READONLY|sqlite3.OPEN_URI)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the database cannot be opened: %s", name, plain(err))
+		return nil, "", fmt.Errorf("%s: the database cannot be opened: %s", name, plain(err))
 	}
 	defer conn.Close()
-	r := &reader{conn: conn, w: writer{to: to}, tables: map[string]map[string]bool{}}
-	form, err := r.read()
-	if err == nil {
-		err = r.w.close()
+	conn.Limit(sqlite3.LIMIT_LENGTH, limits.Text)
+	conn.HardHeapLimit(limits.Heap)
+	steps := &stepLimit{Context: context.Background(), left: limits.Steps + limits.StepsByte*int64(len(src))}
+	conn.SetInterrupt(steps)
+	to.Allow(int64(len(src)) * limits.Rows)
+	w = kinetotext.NewWriter(to)
+	r := &reader{src: src, name: name, of: of, conn: conn, w: w, tables: map[string]map[string]bool{}}
+	form, err = r.all()
+	switch {
+	case errors.Is(err, sqlite3.TOOBIG):
+		err = &wrong{fmt.Sprintf("a text or a row of the database is longer than %d bytes, which no profiler writes", limits.Text)}
+	case errors.Is(err, sqlite3.NOMEM):
+		err = &wrong{fmt.Sprintf("reading the database takes more than %d bytes of memory: its views are none of a profiler", limits.Heap)}
+	case errors.Is(err, sqlite3.INTERRUPT):
+		err = &wrong{fmt.Sprintf("reading the database takes more than %d steps: its views are none of a profiler", limits.Steps)}
 	}
 	if err != nil {
 		var e *wrong
-		if errors.As(err, &e) {
-			return nil, fmt.Errorf("%s: %s", name, e.text)
+		var much *limits.TooMuch
+		var several *kineto.Several
+		if errors.As(err, &several) {
+			return nil, "", err
 		}
-		return nil, fmt.Errorf("%s: the database cannot be read: %s", name, plain(err))
+		if errors.As(err, &e) || errors.As(err, &much) {
+			return nil, "", fmt.Errorf("%s: %w", name, err)
+		}
+		return nil, "", fmt.Errorf("%s: the database cannot be read: %s", name, plain(err))
 	}
-	text, err := to.Bytes()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	return w, form, nil
+}
+
+// all reads the database.
+func (r *reader) all() (form string, err error) {
+	defer func() {
+		if trap := recover(); trap != nil { // the library panics where memory is short
+			if e, ok := trap.(error); !ok || !strings.HasSuffix(e.Error(), "out of memory") {
+				panic(trap)
+			}
+			err = sqlite3.NOMEM
+		}
+	}()
+	return r.read()
+}
+
+// stepLimit ends the work of SQLite, which asks for its error every thousand steps.
+type stepLimit struct {
+	context.Context
+	left int64
+}
+
+func (s *stepLimit) Err() error {
+	if s.left -= 1000; s.left < 0 {
+		return context.Canceled
 	}
-	return kineto.Parse(text, name, kineto.Options{Strict: o.Strict, From: int64(len(src)), Form: form})
+	return nil
 }
 
 // wrong is a database that is sound and of no use.
@@ -65,8 +115,11 @@ func plain(err error) string { return strings.ReplaceAll(err.Error(), "\n", " ")
 
 // reader asks a database.
 type reader struct {
+	src    []byte
+	name   string
+	of     []int64 // processes whose events are wanted; nil for all
 	conn   *sqlite3.Conn
-	w      writer
+	w      *kinetotext.Writer
 	tables map[string]map[string]bool // table or view -> its columns
 	names  map[int64]string           // StringIds of Nsight Systems, STRING_IDS of Ascend
 	base   int64                      // time from which those of Ascend are told
@@ -118,6 +171,9 @@ func (r *reader) has(table string, columns ...string) bool {
 	return ok
 }
 
+// rowHeld is about how many bytes are kept of a row beside its texts.
+const rowHeld = 32
+
 // each runs a query and calls visit for its rows.
 func (r *reader) each(query string, visit func(s *sqlite3.Stmt)) error {
 	s, _, err := r.conn.Prepare(query)
@@ -125,7 +181,17 @@ func (r *reader) each(query string, visit func(s *sqlite3.Stmt)) error {
 		return err
 	}
 	defer s.Close()
+	columns := s.ColumnCount()
 	for s.Step() {
+		held := int64(rowHeld) // what is kept of a row, or written of it
+		for i := range columns {
+			if s.ColumnType(i) == sqlite3.TEXT {
+				held += int64(len(s.ColumnRawText(i)))
+			}
+		}
+		if err := r.w.Hold(held); err != nil {
+			return err
+		}
 		visit(s)
 	}
 	return s.Err()
@@ -145,5 +211,19 @@ func (r *reader) rows(table string, columns []string, visit func(s *sqlite3.Stmt
 			list[i] = sqlite3.QuoteIdentifier(c)
 		}
 	}
-	return r.each("SELECT "+strings.Join(list, ", ")+" FROM "+sqlite3.QuoteIdentifier(table), visit)
+	return r.each("SELECT "+strings.Join(list, ", ")+" FROM "+sqlite3.QuoteIdentifier(table)+r.wanted(t), visit)
+}
+
+// wanted is the condition for rows of the processes that are wanted, in a table that says whose they are.
+func (r *reader) wanted(columns map[string]bool) string {
+	for _, c := range []string{"globalTid", "globalPid"} {
+		if columns[c] && r.of != nil {
+			var list []string
+			for _, pid := range r.of {
+				list = append(list, strconv.FormatInt(pid, 10))
+			}
+			return " WHERE " + c + " >> 24 & 0xffffff IN (" + strings.Join(list, ", ") + ")"
+		}
+	}
+	return ""
 }

@@ -28,17 +28,21 @@ type Layout struct {
 func (g *Graph) Layout() *Layout { return &Layout{g.Graph.Layout, g.Aggregated} }
 
 // Bare is the graph without its phases and without what was waited for: where activities lie, and in which nodes. That is what
-// asking a finished model for windows takes, and drawing.
+// asking a finished model for windows takes.
 func (g *Graph) Bare() *Graph {
 	return &Graph{Graph: &cdg.Graph{Layout: g.Graph.Layout}, Aggregated: g.Aggregated}
 }
 
-// Outline is Bare with what cutting a trace down to its path asks of a graph, too: phases, delays, and how hand-offs were read.
-func (g *Graph) Outline() *Graph {
-	x := g.Bare()
-	x.Phases, x.Delays, x.Threads = g.Phases, g.Delays, g.Threads
-	return x
+// Outline is a Layout with what cutting a trace down to its path asks of a graph, too. Nothing of it says what was waited for.
+type Outline struct {
+	*Layout
+	Phases  []phases.Phase // per event of the trace
+	Delays  cdg.Delays
+	Threads cdg.ThreadMode // how hand-offs were read
 }
+
+// Outline returns what is left to do with a graph of which the path and what replays take are known.
+func (g *Graph) Outline() *Outline { return &Outline{g.Layout(), g.Phases, g.Delays, g.Threads} }
 
 // BuildEvents makes the level of events alone, which is enough for the exact path: no event has a phase, and there are no
 // aggregated nodes. It fails only when the window cannot be found.

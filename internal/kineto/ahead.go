@@ -6,10 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"unsafe"
 
 	"overlay/internal/par"
-	"overlay/internal/trace"
 )
 
 // Ahead is what was read of the events while the rest of the input was unpacked: pieces of the list, as far as they hold
@@ -42,10 +40,6 @@ type steady interface {
 	Spool
 	// Held returns all that was written so far, and whether it stays where it is while so many bytes more are written.
 	Held(more int) ([]byte, bool)
-	// Lend returns n bytes of memory, all 0, which take up room only where they are written, nil when there is no such
-	// memory. TakeBack frees them. Both may be called from any goroutine.
-	Lend(n int) []byte
-	TakeBack(lent []byte)
 }
 
 // unpackBeside calls unpack, which writes the input into a spool and says whether it is worth reading, and scans pieces
@@ -170,52 +164,26 @@ func (a *Ahead) scanNext() bool {
 		a.busy--
 		a.change.Broadcast()
 	}()
-	p.scanEarly(a.to)
+	p.scanEarly()
 	return true
 }
 
 // scanEarly scans a piece of which no more is there than up to the bracket of the next event. It is done when all
 // events in it are whole: then nothing that comes later can change what was read, since whatever looks for more comes to
 // the end of what is there and finds no end of its event.
-func (p *piece) scanEarly(to steady) {
-	p.borrow(to)
+func (p *piece) scanEarly() {
 	p.budget = -1 // the first broken event is the end
 	p.scan(p.view)
 	p.done = !p.closed && p.end == p.to
 	if !p.done {
 		p.drop()
 	}
-	p.view, p.s, p.seen = nil, nil, [seenRows]seenRow{} // the bytes may move
-}
-
-// leastEvent is how many bytes an event takes at least, but for odd ones. Where they are many, the events of a piece move
-// to memory of the collector.
-const leastEvent = 64
-
-// borrow makes room for the events of a piece until they are joined with the others, outside of the memory that garbage
-// is collected from: there they would lie beside the whole until the next collection.
-func (p *piece) borrow(to steady) {
-	n := 1 + (p.to-p.from)/leastEvent
-	const event, span, ext = int(unsafe.Sizeof(trace.Event{})), int(unsafe.Sizeof(Span(0))), int(unsafe.Sizeof(int32(0))) // none holds a pointer
-	lent := to.Lend(n * (event + span + ext))
-	if len(lent) == 0 {
-		n = count(p.view[p.from:], phKey)
-		p.events, p.spans, p.exts = make([]trace.Event, 0, n), make([]Span, 0, n), make([]int32, 0, n)
-		return
-	}
-	p.events = unsafe.Slice((*trace.Event)(unsafe.Pointer(&lent[0])), n)[:0]
-	p.spans = unsafe.Slice((*Span)(unsafe.Pointer(&lent[n*event])), n)[:0]
-	p.exts = unsafe.Slice((*int32)(unsafe.Pointer(&lent[n*(event+span)])), n)[:0]
-	p.lent, p.lender = lent, to
+	p.view, p.s, p.seen = nil, nil, nil // the bytes may move
 }
 
 // drop lets go of the events of a piece.
 func (p *piece) drop() {
 	p.events, p.spans, p.exts, p.done = nil, nil, nil, false
-	if p.lent != nil {
-		p.lender.TakeBack(p.lent)
-		p.lent, p.lender = nil, nil
-	}
 }
 
 // pieces are those of the list that starts at from, the last one up to the end of src, when that is the list that was

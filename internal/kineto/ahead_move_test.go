@@ -29,14 +29,15 @@ func (m *mover) Held(more int) ([]byte, bool) {
 	return b, ok
 }
 
-func (m *mover) Lend(n int) []byte {
+// scan is called by the first to scan, who wait.
+func (m *mover) scan() any {
 	m.begin.Do(func() { close(m.begun) })
 	<-m.full
 	select {
 	case <-m.gone:
 	case <-time.After(20 * time.Millisecond):
 	}
-	return m.unsteady.Lend(n)
+	return &trie{nodes: make([]node, 1)}
 }
 
 func (m *mover) Write(p []byte) (int, error) {
@@ -64,6 +65,8 @@ func TestBytesMove(t *testing.T) {
 		workers(t, n)
 		m := &mover{unsteady: unsteady{room: len(src) / 2, held: make([]byte, 0, len(src)/2)},
 			begun: make(chan struct{}), full: make(chan struct{}), gone: make(chan struct{})}
+		defer func(new func() any) { tries = sync.Pool{New: new} }(tries.New)
+		tries = sync.Pool{New: m.scan}
 		o := Options{chunk: 1000}
 		in, err := Decompress(&blocks{src, rand.New(rand.NewSource(1))}, "x", o, m)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand"
-	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -27,8 +26,6 @@ type unsteady struct {
 	room  int
 	held  []byte
 	moved []byte
-	mu    sync.Mutex // guards lent
-	lent  int        // pieces of memory
 }
 
 func (u *unsteady) Write(p []byte) (int, error) {
@@ -55,20 +52,6 @@ func (u *unsteady) Held(more int) ([]byte, bool) {
 	return u.held, u.moved == nil && len(u.held)+more <= u.room
 }
 
-func (u *unsteady) Lend(n int) []byte {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.lent++
-	return make([]byte, n)
-}
-
-func (u *unsteady) TakeBack(b []byte) {
-	spoil(b)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.lent--
-}
-
 func spoil(b []byte) {
 	for i := range b {
 		b[i] = '"'
@@ -87,9 +70,6 @@ func readBeside(t testing.TB, r io.Reader, room int, o Options) (*trace.Trace, e
 	if err == nil {
 		o.Cut, o.Ahead = in.Cut, in.Ahead
 		tr, err = Parse(in.Bytes, "x", o)
-	}
-	if u.lent != 0 {
-		t.Errorf("%d pieces of memory were not given back", u.lent)
 	}
 	return tr, err
 }
@@ -139,7 +119,7 @@ func TestReadBeside(t *testing.T) {
 						continue
 					}
 					got, err := readBeside(t, r, room, Options{chunk: size})
-					if fmt.Sprint(err) != fmt.Sprint(wantErr) || !reflect.DeepEqual(got, want) {
+					if fmt.Sprint(err) != fmt.Sprint(wantErr) || !same(got, want) {
 						t.Fatalf("%s, %s, pieces of %d bytes, room for %d of %d: another trace, %v", name, form, size, room, len(src), err)
 					}
 				}
@@ -212,7 +192,7 @@ func TestBrokenBeside(t *testing.T) {
 			want, wantErr := readBeside(t, open(), len(src)*2/3, o)
 			workers(t, 4)
 			got, err := readBeside(t, open(), len(src)*2/3, o)
-			if fmt.Sprint(err) != fmt.Sprint(wantErr) || !reflect.DeepEqual(got, want) {
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) || !same(got, want) {
 				t.Errorf("%s: one processor says %v, four %v", name, wantErr, err)
 			}
 			if err != nil {
@@ -246,12 +226,16 @@ func TestBesideAtAll(t *testing.T) {
 		}
 		events += len(p.events)
 	}
-	if left := len(src) - in.Ahead.at; left > 5000 || events < 3900 || u.lent < 40 {
-		t.Errorf("%d events in %d pieces, %d bytes left", events, u.lent, left)
+	if left := len(src) - in.Ahead.at; left > 5000 || events < 3900 || len(in.Ahead.list) < 40 {
+		t.Errorf("%d events in %d pieces, %d bytes left", events, len(in.Ahead.list), left)
 	}
-	pieces, _ := scanList(src, in.Ahead.from, 10_000, in.Ahead, nil)
+	firsts := make([]*chunkParser, len(in.Ahead.list)) // made anew by each scan
 	for i, p := range in.Ahead.list {
-		if pieces[i] != p || p.lent == nil {
+		firsts[i] = p.chunkParser
+	}
+	pieces := scanList(src, in.Ahead.from, 10_000, in.Ahead)
+	for i, p := range in.Ahead.list {
+		if pieces[i] != p || p.chunkParser != firsts[i] {
 			t.Errorf("the piece at %d was scanned again", p.from)
 		}
 	}
@@ -268,28 +252,22 @@ func TestPause(t *testing.T) {
 	}
 	workers(t, 2)
 	src := generated(400)
-	u := &slow{unsteady: unsteady{room: len(src), held: make([]byte, 0, len(src))}, free: make(chan struct{})}
+	u, free := &unsteady{room: len(src), held: make([]byte, 0, len(src))}, make(chan struct{})
+	var scanned atomic.Int64
+	defer func(new func() any) { tries = sync.Pool{New: new} }(tries.New)
+	tries = sync.Pool{New: func() any { // whoever scans is held up for a while
+		<-free
+		scanned.Add(1)
+		return &trie{nodes: make([]node, 1)}
+	}}
 	unpackBeside(u, Options{chunk: 1000}, func(to io.Writer) bool {
 		if _, err := to.Write(src); err != nil {
 			t.Error(err)
 		}
-		time.AfterFunc(20*time.Millisecond, func() { close(u.free) })
+		time.AfterFunc(20*time.Millisecond, func() { close(free) })
 		return false
 	})
-	if n := u.scanned.Load(); n > 1 {
+	if n := scanned.Load(); n > 1 {
 		t.Errorf("%d pieces were scanned of what is not worth it", n)
 	}
-}
-
-// slow is a spool that holds up who scans for a while.
-type slow struct {
-	unsteady
-	free    chan struct{}
-	scanned atomic.Int64
-}
-
-func (s *slow) Lend(n int) []byte {
-	<-s.free
-	s.scanned.Add(1)
-	return s.unsteady.Lend(n)
 }

@@ -33,21 +33,21 @@ func (it *Member) Next() bool {
 	return true
 }
 
+// Broken reports whether the walk ended elsewhere than at the end of the object, and behind which byte.
+func (it *Member) Broken() (at int, broken bool) { return it.p.far, it.m.state != 2 }
+
+// Int is a value as an integer, also one written as a string; 0 where it is none.
+func Int(value []byte) int64 {
+	d, _ := unquote1(value)
+	n, _ := parseInt(d)
+	return n
+}
+
 // arg finds the value of a key in the args object that raw begins with.
 func arg(raw []byte, key string) []byte {
-	if len(raw) == 0 || raw[0] != '{' {
-		return nil
-	}
-	p := scanner{s: raw}
-	m := members{p: &p, depth: 2}
-	for m.next() {
-		at := m.at
-		hit := string(m.key) == key
-		if !m.skip() {
-			return nil
-		}
-		if hit {
-			return raw[at:m.at]
+	for m := Members(raw); m.Next(); {
+		if string(m.Key) == key {
+			return m.Value
 		}
 	}
 	return nil
@@ -79,8 +79,8 @@ func Unquoted(value []byte) string {
 	return string(value)
 }
 
-// elements calls visit for each element of the array that raw begins with.
-func elements(raw []byte, visit func(value []byte)) {
+// Elements calls visit for each element of the array that raw begins with.
+func Elements(raw []byte, visit func(value []byte)) {
 	if len(raw) == 0 || raw[0] != '[' {
 		return
 	}

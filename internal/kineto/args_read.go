@@ -12,43 +12,70 @@ type argReader struct {
 	s     []byte
 	i     int
 	visit func(key string, v trace.Value) bool
-	known func(key, text string) bool // may be nil
-	guide *guide                      // of the keys of the top level
 }
 
 // readArgs tells what stands in the args value that raw begins with; see trace.Source.
-func readArgs(raw []byte, g *guide, known func(key, text string) bool, visit func(key string, v trace.Value) bool) {
-	a := argReader{s: raw, visit: visit, known: known, guide: g}
-	a.i = skipSpace(raw, 0)
+func readArgs(raw []byte, visit func(key string, v trace.Value) bool) {
+	a := argReader{s: raw, i: skipSpace(raw, 0), visit: visit}
 	switch {
 	case a.i >= len(raw):
 	case raw[a.i] == '{':
 		a.i++
-		a.top()
+		a.object(1)
 	default:
 		a.value("args", 1, false)
 	}
 }
 
-// top tells the members of the args themselves.
-func (a *argReader) top() {
-	at := 0 // the key before, in the guide
-	for {
-		key := ""
-		if k := a.guide.expect(at, a.s[a.i:]); k > 0 {
-			at, key = k, a.guide.keys[k].key
-			a.i += len(a.guide.keys[k].lead)
-		} else {
-			from, ok := a.i, false
-			if key, ok = a.key(); !ok {
-				return
+// maxKnown bounds the texts of objects and arrays that are told: longer ones hardly ever come twice.
+const maxKnown = 512
+
+// told tells the args of an event by its template.
+func (w *walker) told(known func(key, text string) bool, visit func(key string, v trace.Value) bool) {
+	a := argReader{s: w.s, visit: visit}
+	for i := range w.tp.told {
+		x := &w.tp.told[i]
+		ok := true
+		switch {
+		case x.nested && known != nil:
+			text := x.value.Text
+			if !x.fixed() {
+				a.i = w.at(x.from)
+				text = borrow(w.s[a.i:w.at(x.to)])
 			}
-			at = a.guide.learn(at, a.s[from:a.i], key)
+			if known(x.key, text) {
+				continue
+			}
+			if x.fixed() {
+				a.i = w.at(x.from)
+			}
+			if len(text) > maxKnown {
+				text = ""
+			}
+			ok = a.nested(x.key, 1) && visit("", trace.Value{Kind: trace.End, Text: text})
+		case x.fixed() && !x.nested:
+			ok = visit(x.key, x.value)
+		default:
+			a.i = w.at(x.from)
+			ok = a.value(x.key, 1, true)
 		}
-		if !a.value(key, 1, true) {
+		if !ok {
 			return
 		}
 	}
+}
+
+// arg is the first argument with a key.
+func (w *walker) arg(key string) (trace.Value, bool) {
+	for i := range w.tp.told {
+		if x := &w.tp.told[i]; x.key == key && x.fixed() {
+			return x.value, true
+		} else if x.key == key {
+			from := w.at(x.from)
+			return value(w.s[from:w.at(x.to)]), true
+		}
+	}
+	return trace.Value{}, false
 }
 
 // object tells the members up to '}'; false ends all.
@@ -117,9 +144,6 @@ func (a *argReader) value(key string, depth int, inObject bool) bool {
 	}
 	switch a.s[a.i] {
 	case '{', '[':
-		if depth == 1 && a.known != nil {
-			return a.unlessKnown(key)
-		}
 		return a.nested(key, depth) && a.visit("", trace.Value{Kind: trace.End})
 	case '"':
 		s, ok := a.str(false, inObject)
@@ -135,23 +159,6 @@ func (a *argReader) nested(key string, depth int) bool {
 		return a.visit(key, trace.Value{Kind: trace.Object}) && a.object(depth+1)
 	}
 	return a.visit(key, trace.Value{Kind: trace.Array}) && a.array(depth+1)
-}
-
-// unlessKnown tells the object or array at a.i, at its end with its text, unless that is known.
-func (a *argReader) unlessKnown(key string) bool {
-	from := a.i
-	if n := guessEnd(a.s[from:]); n > 0 && a.known(key, borrow(a.s[from:from+n])) {
-		a.i += n
-		return true
-	}
-	if !a.nested(key, 1) {
-		return false
-	}
-	end := trace.Value{Kind: trace.End}
-	if a.i-from <= maxKnown {
-		end.Text = borrow(a.s[from:a.i])
-	}
-	return a.visit("", end)
 }
 
 // scalar tells a number or a word.

@@ -13,12 +13,9 @@ const chunkSize = 4 << 20
 // piece is one part of the event list. All but the first start where a cheap look finds the border of an event; the
 // piece before proves it by ending exactly there.
 type piece struct {
-	likely   int    // events, by their keys "ph"
 	from, to int    // bytes: the first event's '{' (or anything before it), and where the next piece starts
 	view     []byte // the input up to the first byte of the next piece, while more of it is unpacked
 	done     bool   // it was scanned while the input was unpacked
-	lent     []byte // memory in which events and spans lie then; nil for that of the collector
-	lender   steady
 	*chunkParser
 	events  []trace.Event
 	spans   []Span  // per event
@@ -34,50 +31,20 @@ type piece struct {
 // wasteFactor bounds the time that broken input can cost: times its length, beyond reading it once.
 const wasteFactor = 32
 
-// slab is room for all events: as a rule every event has one "ph", and the pieces come out joined.
-type slab struct {
-	events []trace.Event
-	spans  []Span
-	exts   []int32
-	lend   trace.Lender // of the options
-}
-
-// newSlab makes room for n events.
-func newSlab(n int, lend trace.Lender) slab {
-	return slab{trace.Room[trace.Event](lend, n), make([]Span, n), trace.Room[int32](lend, n), lend}
-}
-
 // scanList scans the elements from the byte after the list's bracket on, but for those that ahead has.
-func scanList(src []byte, from, size int, ahead *Ahead, lend trace.Lender) (found []*piece, all slab) {
+func scanList(src []byte, from, size int, ahead *Ahead) []*piece {
 	pieces := ahead.pieces(src, from, size)
 	if pieces == nil {
 		pieces = cutList(src, from, size)
 	}
-	var left []*piece
-	for _, p := range pieces {
-		if !p.done {
-			left = append(left, p)
-		}
-	}
 	budget := wasteFactor*len(src) + 1<<20
-	par.Each(len(left), func(i int) {
-		p := left[i]
-		p.likely = min(count(src[p.from:p.to], phKey), 1<<31-1)
+	par.Each(len(pieces), func(i int) {
+		if p := pieces[i]; !p.done {
+			p.budget = budget
+			p.scan(src)
+		}
 	})
-	total := 0
-	for _, p := range left {
-		total += p.likely
-	}
-	all = newSlab(total, lend)
-	at := 0
-	for _, p := range left {
-		p.budget = budget
-		to := at + p.likely
-		p.events, p.spans, p.exts = all.events[at:at:to], all.spans[at:at:to], all.exts[at:at:to]
-		at = to
-	}
-	par.Each(len(left), func(i int) { left[i].scan(src) })
-	return prove(src, pieces, budget), all
+	return prove(src, pieces, budget)
 }
 
 // prove keeps the pieces that start where the one before ends. Where none does, the cut was inside a string or an
@@ -165,13 +132,17 @@ func looksLikeEvent(src []byte, j int) bool {
 	return false
 }
 
-var phKey = []byte(`"ph"`)
+// usualEvent is how many bytes an event takes about.
+const usualEvent = 256
 
 // scan reads the elements from from to to.
 func (p *piece) scan(src []byte) {
 	p.chunkParser = newChunkParser(src)
 	p.closed, p.cut, p.waste = false, false, 0
-	p.events, p.spans, p.exts = p.events[:0], p.spans[:0], p.exts[:0]
+	n := (p.to - p.from) / usualEvent
+	p.events, p.spans, p.exts = make([]trace.Event, 0, n), make([]Span, 0, n), make([]int32, 0, n)
+	p.trie = takeTrie()
+	defer tries.Put(p.trie)
 	i := skipSpace(src, p.from)
 	for {
 		if i >= len(src) {
@@ -207,37 +178,29 @@ func (p *piece) scan(src []byte) {
 }
 
 // onlyZeros reports whether nothing but NULs is left, as in a file whose last blocks were never written.
-func onlyZeros(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
-}
+func onlyZeros(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
 // element scans the element at i; -1 when the input is cut inside it.
 func (p *piece) element(i int) int {
 	var e trace.Event
-	var at Span
 	p.far = i
 	if p.s[i] == '{' {
-		if end := p.event(i, &e, &at); end >= 0 {
+		if end := p.event(i, &e); end >= 0 {
 			if e.Ph == 'M' {
 				p.metas = append(p.metas, int32(len(p.events)))
 			}
-			p.add(e, at)
+			p.add(i, e)
 			return end
 		}
 	} else {
-		p.dirty, p.ext = false, 0
+		p.dirty, p.ext, p.fit = false, 0, 0
 		if end := p.skipValue(i, false, 1); end >= 0 && end < len(p.s) {
 			p.mend(RepairNoObject, i)
 			e := trace.Event{Track: trace.NoTrack}
 			if p.dirty {
 				e.Flags |= trace.Dirty
 			}
-			p.add(e, SpanAt(int64(i), 0))
+			p.add(i, e)
 			return end
 		}
 	}
@@ -249,14 +212,14 @@ func (p *piece) element(i int) int {
 		return -1
 	}
 	p.mend(RepairBroken, i)
-	p.ext = 0
-	p.add(trace.Event{Track: trace.NoTrack, Flags: trace.Dirty | trace.Repaired}, SpanAt(int64(i), 0))
+	p.ext, p.fit = 0, 0
+	p.add(i, trace.Event{Track: trace.NoTrack, Flags: trace.Dirty | trace.Repaired})
 	return next
 }
 
-func (p *piece) add(e trace.Event, at Span) {
+func (p *piece) add(i int, e trace.Event) {
 	p.events = append(p.events, e)
-	p.spans = append(p.spans, at)
+	p.spans = append(p.spans, SpanAt(int64(i))|Span(p.fit))
 	p.exts = append(p.exts, p.ext)
 }
 

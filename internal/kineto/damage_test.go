@@ -7,7 +7,6 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"runtime"
 	"strings"
@@ -52,7 +51,7 @@ func TestAnyNumberOfWorkers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !reflect.DeepEqual(got, want) {
+				if !same(got, want) {
 					t.Fatalf("%s: %d CPUs, pieces of %d bytes give another trace", name, cpus, size)
 				}
 			}
@@ -164,7 +163,7 @@ func TestLinearTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, err := Parse(src, "x", Options{chunk: 50_000})
-		if err != nil || !reflect.DeepEqual(a, b) {
+		if err != nil || !same(a, b) {
 			t.Errorf("%s: pieces give another trace, %v", part, err)
 		}
 	}
@@ -210,7 +209,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"deviceProperties":[{"id":0,"name":"g"}],"traceEvents":[{"args":{"a":[[[{}]]]}}],"baseTimeNanoseconds":1e3}`))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		a, err := Parse(src, "x", Options{})
-		if b, err2 := readBeside(t, bytes.NewReader(src), len(src)*3/4, Options{chunk: 64}); Sniff(src[:min(len(src), 16)]) == Plain && (fmt.Sprint(err) != fmt.Sprint(err2) || !reflect.DeepEqual(a, b)) {
+		if b, err2 := readBeside(t, bytes.NewReader(src), len(src)*3/4, Options{chunk: 64}); Sniff(src[:min(len(src), 16)]) == Plain && (fmt.Sprint(err) != fmt.Sprint(err2) || !same(a, b)) {
 			t.Fatalf("another trace when it is read while it comes, %v and %v", err, err2)
 		}
 		if err != nil {
@@ -223,7 +222,7 @@ func FuzzParse(f *testing.F) {
 			checkValid(t, a, trace.EventID(i))
 		}
 		compareWithOracle(t, a, src)
-		if b, err := Parse(src, "x", Options{chunk: 64}); err != nil || !reflect.DeepEqual(a, b) {
+		if b, err := Parse(src, "x", Options{chunk: 64}); err != nil || !same(a, b) {
 			t.Fatalf("small pieces give another trace, %v", err)
 		}
 	})

@@ -9,7 +9,7 @@ func (t *draft) distributed(v []byte) {
 		t.Distributed.World = n
 	}
 	t.Distributed.Groups = nil
-	elements(arg(v, "pg_config"), func(raw []byte) {
+	Elements(arg(v, "pg_config"), func(raw []byte) {
 		g := trace.ProcessGroup{Size: -1}
 		g.Name, _ = argString(raw, "pg_name")
 		g.Desc, _ = argString(raw, "pg_desc")

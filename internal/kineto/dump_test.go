@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"overlay/internal/trace"
 )
@@ -57,5 +59,64 @@ func dumpEvent(b *bufio.Writer, t *trace.Trace, x *Text, id trace.EventID) {
 	if call != trace.NoEvent {
 		fmt.Fprintf(b, " launch %d", call)
 	}
-	fmt.Fprintf(b, " at %d+%d args %d flags %#x\n", x.Spans.At(int(id)).Off(), len(x.Raw(id)), x.ArgsAt(id), uint16(e.Flags&^trace.HasArgs))
+	fmt.Fprintf(b, " at %d+%d args %d flags %#x\n", x.Spans[id].Off(), len(x.Raw(id)), x.ArgsAt(id), uint16(e.Flags&^trace.HasArgs))
+}
+
+// same reports whether two traces are alike, by whatever templates they were read.
+func same(a, b *trace.Trace) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	x, y := TextOf(a), TextOf(b)
+	if len(x.Spans) != len(y.Spans) {
+		return false
+	}
+	for i := range x.Spans {
+		if x.Spans[i].Off() != y.Spans[i].Off() {
+			return false
+		}
+	}
+	xs, xt, ys, yt := x.Spans, x.templates, y.Spans, y.templates
+	x.Spans, x.templates, y.Spans, y.templates = nil, nil, nil, nil
+	alike := reflect.DeepEqual(a, b)
+	x.Spans, x.templates, y.Spans, y.templates = xs, xt, ys, yt
+	return alike
+}
+
+// told is what the args of an event say, a line each. Of nested ones it keeps what they became in kept, if that is not nil, and does
+// not ask for it again.
+func told(x *Text, id trace.EventID, kept map[string]string) string {
+	var b strings.Builder
+	depth, from := 0, 0
+	var known func(key, text string) bool
+	if kept != nil {
+		known = func(key, text string) bool {
+			was, ok := kept[text]
+			if ok {
+				fmt.Fprintf(&b, "%q:", key)
+				b.WriteString(was)
+			}
+			return ok
+		}
+	}
+	x.ArgsBut(id, known, func(key string, v trace.Value) bool {
+		text := v.Text
+		switch v.Kind {
+		case trace.Object, trace.Array:
+			depth++
+		case trace.End:
+			depth--
+			text = ""
+		}
+		fmt.Fprintf(&b, "%q:", key)
+		if depth == 1 && (v.Kind == trace.Object || v.Kind == trace.Array) {
+			from = b.Len()
+		}
+		fmt.Fprintf(&b, "%d %q %x\n", v.Kind, text, v.Bits)
+		if v.Kind == trace.End && depth == 0 && v.Text != "" {
+			kept[v.Text] = b.String()[from:]
+		}
+		return true
+	})
+	return b.String()
 }

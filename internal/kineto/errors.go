@@ -2,6 +2,7 @@ package kineto
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"overlay/internal/trace"
@@ -14,6 +15,14 @@ type SyntaxError struct {
 	Compressed int64  // byte of the compressed file that was being read; -1 for plain input
 	Pointer    string // JSON pointer of the value, "" at the top
 	Want       string // what was expected, or what is wrong and what to do
+	Cause      error  // nil, or what Want says in words
+}
+
+func (e *SyntaxError) Unwrap() error { return e.Cause }
+
+// TooMuch is that a file becomes more than it may, as a Sink or a Meter says.
+func TooMuch(name string, cause error) error {
+	return &SyntaxError{File: name, Offset: -1, Compressed: -1, Want: cause.Error(), Cause: cause}
 }
 
 func (e *SyntaxError) Error() string {
@@ -60,32 +69,16 @@ const (
 // repairs counts by reason; reasons are few, so a list will do.
 type repairs []trace.Repair
 
-func (r *repairs) add(reason string, at int64) {
-	for i := range *r {
-		if x := &(*r)[i]; x.Reason == reason {
-			x.Count++
-			if len(x.First) < keptPerRepair {
-				x.First = append(x.First, at)
-			}
-			return
-		}
-	}
-	*r = append(*r, trace.Repair{Reason: reason, Count: 1, First: []int64{at}})
-}
-
-func (r *repairs) merge(o repairs) {
-	for _, x := range o {
-		found := false
-		for i := range *r {
-			if y := &(*r)[i]; y.Reason == x.Reason {
-				y.Count += x.Count
-				y.First = append(y.First, x.First...)
-				y.First = y.First[:min(len(y.First), keptPerRepair)]
-				found = true
-			}
-		}
-		if !found {
+func (r *repairs) add(more ...trace.Repair) {
+	for _, x := range more {
+		i := slices.IndexFunc(*r, func(y trace.Repair) bool { return y.Reason == x.Reason })
+		if i < 0 {
 			*r = append(*r, x)
+			continue
 		}
+		y := &(*r)[i]
+		y.Count += x.Count
+		y.First = append(y.First, x.First...)
+		y.First = y.First[:min(len(y.First), keptPerRepair)]
 	}
 }

@@ -15,7 +15,7 @@ type chunkParser struct {
 	byName  []map[string]trace.Kind // per category: kinds by name, nil where the category says all
 	tracks  map[trackKey]trace.TrackID
 	keys    []trackKey // per track of the piece
-	seen    [seenRows]seenRow
+	seen    []seenRow  // per template that is used
 	fracs   fraction
 	metas   []int32 // events with phase M, indexes into the piece
 	big     int     // categories beyond what an event can hold
@@ -24,6 +24,10 @@ type chunkParser struct {
 	wide    trace.Wide
 	ext     int32 // of the event that is scanned: what belongs into trace.Trace.Ext
 	hasExt  bool  // an event has an external id
+	trie    *trie
+	used    []*template // by the events of the piece
+	fit     uint32      // of the event that is scanned: its template among them, from 1 on, 0 for none
+	odd     bool        // what the event that is read becomes depends on more than the fields of a template
 }
 
 func newChunkParser(src []byte) *chunkParser {
@@ -37,21 +41,95 @@ func newChunkParser(src []byte) *chunkParser {
 // fields are the values of one event as written.
 type fields struct {
 	name, cat, pid, tid, ts, dur, id []byte
-	ph                               byte
 	at                               int    // of the event
 	args                             []byte // from the args object to the end of the event
 }
 
-// event scans the object at i into e and returns the position after it; -1 when it is broken or cut.
-func (p *chunkParser) event(i int, e *trace.Event, at *Span) int {
-	p.dirty, p.ext = false, 0
+// role is what a member of an event, or of its args, is to the reader.
+type role uint8
+
+const (
+	roleNone role = iota
+	rolePh
+	roleName
+	roleCat
+	roleBP
+	roleArgs
+	rolePID
+	roleTID
+	roleTS
+	roleDur
+	roleID
+	argCorrelation
+	argCorrelationText // of XLA, always as a text
+	argExternal
+	argSequence
+	argForward
+	argShapes
+	argStream
+	argGraphNode
+)
+
+// literal tells the members whose text, digits and all, is that of a template.
+func (r role) literal() bool { return r >= rolePh && r <= roleBP }
+
+// value tells those that are read of each event.
+func (r role) value() bool { return r >= rolePID && r <= argForward }
+
+var (
+	roles = map[string]role{"ph": rolePh, "name": roleName, "cat": roleCat, "bp": roleBP, "args": roleArgs, "pid": rolePID, "tid": roleTID, "ts": roleTS, "dur": roleDur,
+		"id": roleID}
+	argRoles = map[string]role{"correlation": argCorrelation, "correlation_id": argCorrelationText, "External id": argExternal, "external id": argExternal,
+		"Sequence number": argSequence, "Fwd thread id": argForward, "Input Dims": argShapes, "Input dims": argShapes, "original_stream": argStream,
+		"graph node id": argGraphNode}
+)
+
+// event reads the object at i into e and returns the position after it; -1 when it is broken or cut.
+func (p *chunkParser) event(i int, e *trace.Event) int {
+	p.dirty, p.ext, p.fit = false, 0, 0
+	tp, end := p.trie.match(p.s, i)
+	if tp != nil && tp.round == p.trie.round {
+		p.fit = tp.number
+		p.again(tp, i, e)
+		return end
+	}
+	p.odd = false
+	if end = p.anew(i, e); end < 0 || p.odd || p.dirty {
+		return end
+	}
+	if tp == nil {
+		if tp = p.trie.learn(p.s[i:end]); tp == nil {
+			return end
+		}
+	}
+	p.used = append(p.used, tp)
+	p.fit = uint32(len(p.used))
+	tp.round, tp.number, tp.event = p.trie.round, p.fit, trace.Event{Track: trace.NoTrack, Name: e.Name, Cat: e.Cat, Kind: e.Kind, Ph: e.Ph,
+		Flags: e.Flags & (trace.HasArgs | trace.BindEnd | trace.Moved | trace.GraphOp)}
+	return end
+}
+
+// again reads the event at i, which was matched with its template.
+func (p *chunkParser) again(tp *template, i int, e *trace.Event) {
+	f := fields{at: i}
+	*e = tp.event
+	for k := range tp.fields {
+		x := &tp.fields[k]
+		from := p.trie.at(x.from)
+		p.take(x.what, p.s[from:p.trie.at(x.to)], from, &f, e)
+	}
+	p.place(&f, e)
+}
+
+// anew reads the event at i member by member.
+func (p *chunkParser) anew(i int, e *trace.Event) int {
 	f := fields{at: i}
 	*e = trace.Event{Track: trace.NoTrack}
 	m := members{p: &p.scanner, at: i, depth: 1}
 	args := 0
 	for m.next() {
-		from := m.at
-		if string(m.key) == "args" && from < len(p.s) && p.s[from] == '{' {
+		from, what := m.at, roles[string(m.key)]
+		if what == roleArgs && from < len(p.s) && p.s[from] == '{' {
 			n := p.args(from, e)
 			if n < 0 {
 				return -1
@@ -61,106 +139,102 @@ func (p *chunkParser) event(i int, e *trace.Event, at *Span) int {
 			m.at = n
 			continue
 		}
-		key := m.key
 		if !m.skip() {
 			return -1
 		}
-		p.take(key, p.s[from:m.at], &f, e)
+		p.take(what, p.s[from:m.at], from, &f, e)
 	}
 	end := m.end()
 	if end < 0 || int64(end-i) > 1<<32-1 {
 		return -1
 	}
-	*at = SpanAt(int64(i), int64(args))
 	if args > 0 {
 		f.args = p.s[i+args : end]
 	}
 	if p.dirty {
 		e.Flags |= trace.Dirty
 	}
-	if f.ph != 'f' {
+	if e.Ph != 'f' {
 		e.Flags &^= trace.BindEnd
 	}
-	p.finish(&f, e)
+	p.name(&f, e)
+	p.place(&f, e)
 	return end
 }
 
-// take keeps the values that matter.
-func (p *chunkParser) take(key, v []byte, f *fields, e *trace.Event) {
-	switch string(key) {
-	case "ph":
+// take keeps the value of a member, which stands at at, where it matters.
+func (p *chunkParser) take(what role, v []byte, at int, f *fields, e *trace.Event) {
+	switch what {
+	case rolePh:
 		if len(v) >= 3 && v[0] == '"' {
-			f.ph = v[1]
+			e.Ph = v[1]
 		}
-	case "name":
+	case roleName:
 		f.name = v
-	case "cat":
+	case roleCat:
 		f.cat = v
-	case "pid":
-		f.pid = v
-	case "tid":
-		f.tid = v
-	case "ts":
-		f.ts = v
-	case "dur":
-		f.dur = v
-	case "id":
-		f.id = v
-	case "bp":
+	case roleBP:
 		if len(v) == 3 && v[1] == 'e' {
 			e.Flags |= trace.BindEnd
 		}
+	case rolePID:
+		f.pid = v
+	case roleTID:
+		f.tid = v
+	case roleTS:
+		f.ts = v
+	case roleDur:
+		f.dur = v
+	case roleID:
+		f.id = v
+	case argCorrelation:
+		if v, ok := p.int(v, at); ok {
+			e.Flags |= trace.HasCorr
+			p.wide.SetCorr(e, v)
+		}
+	case argCorrelationText:
+		d, _ := unquote1(v)
+		if v, ok := parseInt(d); ok && e.Flags&trace.HasCorr == 0 {
+			e.Flags |= trace.HasCorr
+			p.wide.SetCorr(e, v)
+		}
+	case argExternal:
+		if v, ok := p.int(v, at); ok {
+			p.ext, p.hasExt = p.wide.SetExt(e, v), true
+		}
+	case argSequence:
+		if v, ok := p.int(v, at); ok && v >= 0 && v < 1<<31 {
+			e.Flags |= trace.HasSeq
+		}
+	case argForward:
+		if v, ok := p.int(v, at); ok && v > 0 && v < 1<<31 {
+			e.Flags |= trace.HasFwd
+		}
+	case argShapes:
+		p.shapes = true
+	case argStream:
+		e.Flags |= trace.Moved
+	case argGraphNode:
+		e.Flags |= trace.GraphOp
 	}
 }
 
 // markHint begins the keys of marks. No overlay has marks of the other kind alone, unless its rows are there too.
 const markHint = "critical"
 
-// args walks the args object at i and keeps the ids that link events.
+// args walks the args object at i and keeps what links events.
 func (p *chunkParser) args(i int, e *trace.Event) int {
 	m := members{p: &p.scanner, at: i, depth: 2}
 	for m.next() {
-		at := m.at
-		key := m.key
+		from, key := m.at, m.key
 		if !m.skip() {
 			return -1
 		}
 		if len(key) >= len(markHint) && key[0] == markHint[0] && string(key[:len(markHint)]) == markHint {
 			p.marked = true
 		}
-		if len(key) < 10 || len(key) > 15 {
-			continue
-		}
-		switch string(key) {
-		case "Input Dims":
-			p.shapes = true
-		case "correlation":
-			if v, ok := p.int(p.s[at:m.at], at); ok {
-				e.Flags |= trace.HasCorr
-				p.wide.SetCorr(e, v)
-			}
-		case "correlation_id": // of XLA, always as a text
-			d, _ := unquote1(p.s[at:m.at])
-			if v, ok := parseInt(d); ok && e.Flags&trace.HasCorr == 0 {
-				e.Flags |= trace.HasCorr
-				p.wide.SetCorr(e, v)
-			}
-		case "External id", "external id":
-			if v, ok := p.int(p.s[at:m.at], at); ok {
-				p.ext, p.hasExt = p.wide.SetExt(e, v), true
-			}
-		case "Sequence number":
-			if v, ok := p.int(p.s[at:m.at], at); ok && v >= 0 && v < 1<<31 {
-				e.Flags |= trace.HasSeq
-			}
-		case "Fwd thread id":
-			if v, ok := p.int(p.s[at:m.at], at); ok && v > 0 && v < 1<<31 {
-				e.Flags |= trace.HasFwd
-			}
-		case "original_stream":
-			e.Flags |= trace.Moved
-		case "graph node id":
-			e.Flags |= trace.GraphOp
+		if what := argRoles[string(key)]; what != roleNone {
+			p.take(what, p.s[from:m.at], from, nil, e)
 		}
 	}
 	return m.end()
@@ -176,25 +250,28 @@ func (p *chunkParser) int(w []byte, at int) (int64, bool) {
 	return v, ok
 }
 
-// finish turns the values into ids and times.
-func (p *chunkParser) finish(f *fields, e *trace.Event) {
-	e.Ph = f.ph
-	e.Name = trace.Sym(p.name(f.name))
-	cat := p.category(f.cat)
-	e.Cat = cat
-	e.Kind = p.catKind[cat]
-	if kinds := p.byName[cat]; kinds != nil && len(f.name) > 2 {
+// name finds what an event is.
+func (p *chunkParser) name(f *fields, e *trace.Event) {
+	e.Name = trace.Sym(p.text(f.name))
+	e.Cat = p.category(f.cat)
+	e.Kind = p.catKind[e.Cat]
+	if kinds := p.byName[e.Cat]; kinds != nil && len(f.name) > 2 {
 		if k, ok := kinds[string(f.name[1:len(f.name)-1])]; ok {
 			e.Kind = k
 		}
 	}
 	if e.Kind == trace.Memcpy && string(f.name) == `"Memcpy"` || e.Kind == trace.Memset && string(f.name) == `"Memset"` {
+		p.odd = true
 		if name := composed(e.Kind, f.args); name != "" {
-			e.Name, e.Flags = trace.Sym(p.names.idString(name)), e.Flags|trace.Composed
+			e.Name, e.Flags = trace.Sym(p.names.id([]byte(name))), e.Flags|trace.Composed
 		}
 	}
+}
+
+// place finds when and where it is.
+func (p *chunkParser) place(f *fields, e *trace.Event) {
 	p.times(f, e)
-	switch f.ph {
+	switch e.Ph {
 	case 's', 't', 'f', 'b', 'n', 'e', 'S', 'T', 'p', 'F', 'N', 'O', 'D', 'v', 'V', '(', ')':
 		p.identity(f.id, e)
 	case 'M':
@@ -203,8 +280,8 @@ func (p *chunkParser) finish(f *fields, e *trace.Event) {
 	e.Track = p.track(f.pid, f.tid, trace.ClassOf(e.Kind))
 }
 
-// name interns the text of a string; other values by their bytes.
-func (p *chunkParser) name(v []byte) uint32 {
+// text interns the text of a string; other values by their bytes.
+func (p *chunkParser) text(v []byte) uint32 {
 	if len(v) < 2 || v[0] != '"' {
 		if string(v) == "null" {
 			return 0
@@ -238,12 +315,12 @@ func (p *chunkParser) times(f *fields, e *trace.Event) {
 			e.Flags |= trace.Repaired
 		}
 		e.Start = ns
-	} else if f.ph != 'M' && f.ph != 0 {
+	} else if e.Ph != 'M' && e.Ph != 0 {
 		p.mend(RepairNoTS, f.at)
 		e.Flags |= trace.Repaired
 	}
 	if f.dur == nil {
-		if f.ph == 'X' {
+		if e.Ph == 'X' {
 			p.mend(RepairNoDur, f.at)
 			e.Flags |= trace.Repaired
 		}
@@ -290,5 +367,5 @@ func (p *chunkParser) identity(w []byte, e *trace.Event) {
 		}
 	}
 	e.Flags &^= trace.HasCorr
-	p.wide.SetCorr(e, -1-int64(p.name(w)))
+	p.wide.SetCorr(e, -1-int64(p.text(w)))
 }

@@ -15,7 +15,7 @@ type trackKey struct {
 	class            trace.TrackClass
 }
 
-// seenRow is a row as an event wrote it. Events of few rows take turns, so most are found here.
+// seenRow is the row that the last event of a template wrote.
 type seenRow struct {
 	pid, tid []byte // tokens, nil when absent
 	class    trace.TrackClass
@@ -23,11 +23,12 @@ type seenRow struct {
 	id       trace.TrackID
 }
 
-const seenRows = 32
-
 // track finds the row of an event.
 func (p *chunkParser) track(pid, tid []byte, class trace.TrackClass) trace.TrackID {
-	s := &p.seen[(slot(tid)^uint8(class)*31^slot(pid)>>4)%seenRows]
+	for int(p.fit) >= len(p.seen) {
+		p.seen = append(p.seen, seenRow{})
+	}
+	s := &p.seen[p.fit]
 	if s.known && s.class == class && bytes.Equal(s.pid, pid) && bytes.Equal(s.tid, tid) {
 		return s.id
 	}

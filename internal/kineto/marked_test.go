@@ -16,6 +16,7 @@ func TestMarked(t *testing.T) {
 		{`"critical":1`, true, false},
 		{`"bytes":1,"critical_path_ns":5`, true, false},
 		{`"Input Dims":[[2]]`, false, true},
+		{`"Input dims":[[2]]`, false, true},
 		{`"critica":1,"kind":"critical","Input Dim":[[2]]`, false, false},
 		{`"in":{"critical":1,"Input Dims":1}`, false, false},
 	} {

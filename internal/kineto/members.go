@@ -1,10 +1,5 @@
 package kineto
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
-
 // members walks the members of the object at at. After next, key is the key as written and at the position of the
 // value; the caller sets at to the position after the value, or calls skip.
 type members struct {
@@ -17,28 +12,6 @@ type members struct {
 
 // next moves to the next member; false at the end of the object, or when it is broken (end tells).
 func (m *members) next() bool {
-	// A comma, a plain key of at most 16 bytes and its colon: nearly always.
-	s, j := m.p.s, m.at
-	if j < len(s) && (s[j] == ',' || m.state == 0) {
-		if j = skipSpace(s, j+1); len(s)-j >= 24 && s[j] == '"' {
-			w := s[j+1 : j+24]
-			n := bits.TrailingZeros64(special(binary.LittleEndian.Uint64(w))) >> 3
-			if n == 8 {
-				n += bits.TrailingZeros64(special(binary.LittleEndian.Uint64(w[8:]))) >> 3
-			}
-			if w[n] == '"' && w[n+1] == ':' {
-				m.key, m.state = w[:n:n], 1
-				m.at = skipSpace(s, j+n+3)
-				m.p.far = m.at
-				return true
-			}
-		}
-	}
-	return m.nextOdd()
-}
-
-// nextOdd is next for members of any kind.
-func (m *members) nextOdd() bool {
 	s := m.p.s
 	j := m.at
 	if m.state == 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 // merge joins the pieces: events at their positions, symbols, tracks and processes by first appearance in the file.
-func merge(t *draft, pieces []*piece, all slab, total int) {
+func merge(t *draft, pieces []*piece, total int) {
 	cats := table{}
 	cats.add("")
 	for _, p := range pieces {
@@ -19,7 +19,7 @@ func merge(t *draft, pieces []*piece, all slab, total int) {
 	}
 	syms := table{ids: make(map[string]uint32, 1024), list: make([]string, 0, 1024)}
 	for _, c := range cats.list {
-		syms.idString(c)
+		syms.id([]byte(c))
 	}
 	var tracks trackTable
 	maps := make([]remap, len(pieces))
@@ -27,7 +27,7 @@ func merge(t *draft, pieces []*piece, all slab, total int) {
 		m := &maps[i]
 		m.names = make([]trace.Sym, len(p.names.list))
 		for k, s := range p.names.list {
-			m.names[k] = trace.Sym(syms.idString(s))
+			m.names[k] = trace.Sym(syms.id([]byte(s)))
 		}
 		m.cats = make([]uint16, len(p.cats.list))
 		for k, s := range p.cats.list {
@@ -51,59 +51,45 @@ func merge(t *draft, pieces []*piece, all slab, total int) {
 		for _, k := range p.metas {
 			t.metas = append(t.metas, trace.EventID(base+int(k)))
 		}
+		maps[i].first = base
 		base += len(p.events)
 		maps[i].wide = t.Wide.Join(p.wide)
+		maps[i].fits = len(t.templates)
+		t.templates = append(t.templates, p.used...)
 		hasExt = hasExt || p.hasExt
 		if len(p.events) > 0 {
 			t.EventsEnd = int64(p.lastEnd)
 		}
 	}
-	j := joinEvents(pieces, maps, all, total)
-	t.Events, t.Spans = j.events, NewSpans(j.spans, all.lend)
-	if hasExt {
-		t.Ext = j.exts
+	t.Events, t.Ext, t.Spans = trace.Room[trace.Event](t.Lend, total), trace.Room[int32](t.Lend, total), trace.Room[Span](t.Lend, total)
+	par.Each(len(pieces), func(i int) {
+		p, m := pieces[i], &maps[i]
+		copy(t.Events[m.first:], p.events)
+		copy(t.Ext[m.first:], p.exts)
+		for k, s := range p.spans {
+			if s.fit() > 0 && s.fit()+m.fits < 1<<spanFit {
+				s += Span(m.fits)
+			} else {
+				s = SpanAt(s.Off())
+			}
+			t.Spans[m.first+k] = s
+		}
+		m.apply(t.Events[m.first:][:len(p.events)], t.Ext[m.first:], p.wide)
+		p.drop()
+	})
+	if !hasExt {
+		t.Ext = nil
 	}
 }
 
 // remap turns the numbers of a piece into those of the file.
 type remap struct {
+	first  int // event
 	names  []trace.Sym
 	cats   []uint16
 	tracks []trace.TrackID
 	wide   int32 // what the indexes into trace.Wide grow by
-}
-
-// joinEvents brings the pieces together. Those that filled their part of the slab lie in order already.
-func joinEvents(pieces []*piece, maps []remap, all slab, total int) slab {
-	joined, at := total <= len(all.events), 0
-	for _, p := range pieces {
-		if n := len(p.events); joined && n > 0 {
-			joined = &p.events[0] == &all.events[at]
-			at += n
-		}
-	}
-	n := min(total, len(all.events))
-	out := slab{all.events[:n:n], all.spans[:n:n], all.exts[:n:n], all.lend}
-	if !joined {
-		out = newSlab(total, all.lend)
-	}
-	first, base := make([]int, len(pieces)), 0 // of each piece: the number of its first event
-	for i, p := range pieces {
-		first[i] = base
-		base += len(p.events)
-	}
-	par.Each(len(pieces), func(i int) {
-		p := pieces[i]
-		at, to := first[i], first[i]+len(p.events)
-		if !joined {
-			copy(out.events[at:], p.events)
-			copy(out.spans[at:], p.spans)
-			copy(out.exts[at:], p.exts)
-		}
-		p.drop()
-		maps[i].apply(out.events[at:to], out.exts[at:to], p.wide)
-	})
-	return out
+	fits   int   // and the numbers of templates
 }
 
 // apply renumbers the events of a piece, whose own Wide is wide.

@@ -5,35 +5,87 @@ import (
 	"strings"
 )
 
-// starts are how files begin that people take for traces, with what to do then. The bytes are those of each format's description.
-var starts = []struct{ head, say string }{
-	{"version https://git-lfs.github.com/", "it is a pointer of Git LFS, not the file: fetch it with 'git lfs pull'"},
-	{"<", "it is HTML or XML, as when a download failed or needs a login"},
-	{"BZh", "it is compressed with bzip2: unpack it first"},
-	{"\xfd7zXZ\x00", "it is compressed with xz: unpack it first"},
-	{"7z\xbc\xaf\x27\x1c", "it is an archive of 7-Zip: unpack it first"},
-	{"Rar!", "it is a RAR archive: unpack it first"},
-	{"\x04\x22\x4d\x18", "it is compressed with lz4: unpack it first"},
-	{"PAR1", "it is a Parquet file: 'overlay query' takes the folder that 'overlay export' wrote"},
-	{"\xff\xfe", "it is text in UTF-16: write it as UTF-8"},
-	{"\xfe\xff", "it is text in UTF-16: write it as UTF-8"},
-	{"\x80\x02", "it is a Python pickle, as of a memory snapshot or a model"},
-	{"\x80\x03", "it is a Python pickle, as of a memory snapshot or a model"},
-	{"\x80\x04", "it is a Python pickle, as of a memory snapshot or a model"},
-	{"\x80\x05", "it is a Python pickle, as of a memory snapshot or a model"},
-	{"\x7fELF", "it is a program"},
-	{"\x89PNG", "it is a picture"},
+// Where the profilers and formats of the table below leave what can be read.
+const (
+	giveKineto = "give what torch.profiler wrote (export_chrome_trace, or tensorboard_trace_handler's .pt.trace.json)"
+	giveNsys   = "give what 'nsys export --type sqlite' writes of it"
+)
+
+// otherFile is a kind of file that people take for a trace: how it is told, and what to say of it. An entry has one of the first three.
+type otherFile struct {
+	head string   // how it begins
+	name string   // how its name ends
+	keys []string // members of the JSON object that it is, all of them
+	in   string   // with head: what stands in its first bytes
+	say  string   // what it is, and what to do
+}
+
+// otherFiles are looked through in this order. The bytes and keys are those of the description of each format.
+var otherFiles = []otherFile{
+	{name: ".nsys-rep", say: "it is a report of Nsight Systems: " + giveNsys},
+	{name: ".qdrep", say: "it is a report of Nsight Systems: " + giveNsys},
+	{name: ".ncu-rep", say: "it is a report of Nsight Compute, which measures kernels one at a time: " + giveKineto + ", or the run under nsys"},
+	{name: ".et", say: "it is a Chakra execution trace, which says what ran and not when: " + giveKineto},
+	{head: "version https://git-lfs.github.com/", say: "it is a pointer of Git LFS, not the file: fetch it with 'git lfs pull'"},
+	{head: "<", say: "it is HTML or XML, as when a download failed or needs a login, or a page made of a trace: give the trace"},
+	{head: "BZh", say: "it is compressed with bzip2: unpack it first"},
+	{head: "\xfd7zXZ\x00", say: "it is compressed with xz: unpack it first"},
+	{head: "7z\xbc\xaf\x27\x1c", say: "it is an archive of 7-Zip: unpack it first"},
+	{head: "Rar!", say: "it is a RAR archive: unpack it first"},
+	{head: "\x04\x22\x4d\x18", say: "it is compressed with lz4: unpack it first"},
+	{head: "PAR1", say: "it is a Parquet file: 'overlay query' takes the folder that 'overlay export' wrote"},
+	{head: "\xff\xfe", say: "it is text in UTF-16: write it as UTF-8"},
+	{head: "\xfe\xff", say: "it is text in UTF-16: write it as UTF-8"},
+	{head: "PERFILE2", say: "it is a recording of Linux perf, which knows no GPU: " + giveKineto},
+	{head: "\x7fELF", say: "it is a program"},
+	{head: "\x89PNG", say: "it is a picture"},
+	{head: "\x80", in: "device_traces", say: "it is a memory snapshot of PyTorch, which the page pytorch.org/memory_viz shows: " + giveKineto},
+	{head: "\x80", in: "nccl_version", say: "it is a dump of NCCL's flight recorder, which holds collectives alone: " + giveKineto},
+	{head: "\x80", say: "it is a Python pickle, as of a memory snapshot or a model: " + giveKineto},
+	{head: "", in: "brain.Event:", say: "it is an event file of TensorBoard: " + giveKineto + ", which lies beside it"},
+	{keys: []string{"$schema", "profiles"}, say: "it is a profile for speedscope, as py-spy writes: samples of CPU stacks and no GPU: " + giveKineto},
+	{keys: []string{"nodes", "timeDeltas"}, say: "it is a CPU profile of V8 (Node.js, Chrome), which knows no GPU: " + giveKineto},
+	{keys: []string{"schema", "nodes"}, say: "it is an execution trace of PyTorch (Chakra), which says what ran and not when: " + giveKineto},
+	{keys: []string{"segments", "device_traces"}, say: "it is a memory snapshot of PyTorch, which the page pytorch.org/memory_viz shows: " + giveKineto},
+	{keys: []string{"nccl_version", "entries"}, say: "it is a dump of NCCL's flight recorder, which holds collectives alone: " + giveKineto},
+	{keys: []string{"pg_config", "entries"}, say: "it is a dump of NCCL's flight recorder, which holds collectives alone: " + giveKineto},
+	{keys: []string{"meta", "threads", "libs"}, say: "it is a profile of the Firefox Profiler (samply, perf): samples of CPU stacks and no GPU: " + giveKineto},
+	{keys: []string{"resourceSpans"}, say: "it is a trace of OpenTelemetry, of requests and not of a GPU: " + giveKineto},
+	{keys: []string{"cells", "nbformat"}, say: "it is a Jupyter notebook"},
 }
 
 // noTrace says of a file that is no JSON what it is, where its beginning or its name tells.
 func noTrace(name string, src []byte) string {
 	const plain = "expected '{' or '[': this is no JSON trace"
-	if strings.HasSuffix(name, ".nsys-rep") || strings.HasSuffix(name, ".qdrep") {
-		return plain + "; of Nsight Systems give what 'nsys export --type sqlite' writes"
-	}
-	for _, x := range starts {
-		if bytes.HasPrefix(src, []byte(x.head)) {
+	start := src[:min(len(src), 64<<10)]
+	for i := range otherFiles {
+		x := &otherFiles[i]
+		if x.keys != nil || x.name != "" && !strings.HasSuffix(name, x.name) {
+			continue
+		}
+		if bytes.HasPrefix(start, []byte(x.head)) && bytes.Contains(start, []byte(x.in)) {
 			return plain + "; " + x.say
+		}
+	}
+	return plain
+}
+
+// noEvents says of a JSON object without events what it is, where its members tell.
+func noEvents(fields []Field) string {
+	const plain = `no "traceEvents" in the top-level object: this is no profiler trace`
+	has := map[string]bool{}
+	for i := range fields {
+		has[fields[i].Key] = true
+	}
+next:
+	for i := range otherFiles {
+		for _, key := range otherFiles[i].keys {
+			if !has[key] {
+				continue next
+			}
+		}
+		if otherFiles[i].keys != nil {
+			return plain + "; " + otherFiles[i].say
 		}
 	}
 	return plain

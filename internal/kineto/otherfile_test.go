@@ -13,10 +13,35 @@ func TestOtherFiles(t *testing.T) {
 		{"a.json.bz2", "BZh91AY&SY", "bzip2"},
 		{"a.json", "\xff\xfe{\x00", "UTF-16"},
 		{"a.nsys-rep", "anything", "nsys export --type sqlite"},
+		{"a.ncu-rep", "NVR\x00", "Nsight Compute"},
+		{"a.et", "\x1c\x0a\x1a", "Chakra"},
+		{"perf.data", "PERFILE2", "perf"},
+		{"a.pickle", "\x80\x04\x95}\x94(\x8c\x08segments\x94]\x94\x8c\rdevice_traces", "memory snapshot"},
+		{"nccl_trace_rank_0", "\x80\x04\x95}\x94(\x8c\x07version\x94\x8c\x0cnccl_version", "flight recorder"},
+		{"model.pkl", "\x80\x02}q", "pickle"},
+		{"events.out.tfevents.1", "\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7f\x4b\x22\x09\x00\x00brain.Event:2", "TensorBoard"},
 		{"a.json", "hello", "this is no JSON trace"},
 	} {
 		_, err := Parse([]byte(c.text), c.name, Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "expected '{' or '['") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+// TestOtherObjects: the same of JSON.
+func TestOtherObjects(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`{"$schema":"https://www.speedscope.app/file-format-schema.json","profiles":[]}`, "speedscope"},
+		{`{"nodes":[],"startTime":1,"endTime":2,"samples":[],"timeDeltas":[]}`, "V8"},
+		{`{"schema":"1.1.1-chakra.0.0.4","pid":1,"nodes":[]}`, "Chakra"},
+		{`{"segments":[],"device_traces":[]}`, "memory_viz"},
+		{`{"version":"2.10","nccl_version":"2.21","entries":[]}`, "flight recorder"},
+		{`{"meta":{},"libs":[],"threads":[]}`, "Firefox"},
+		{`{"a":1}`, "this is no profiler trace"},
+	} {
+		_, err := Parse([]byte(c.text), "a.json", Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "traceEvents") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
 	}

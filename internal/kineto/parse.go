@@ -3,7 +3,6 @@ package kineto
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -136,7 +135,7 @@ func (r *topLevel) object(i int) error {
 	}
 	if !found {
 		if m.end() >= 0 {
-			return r.fail(i, "", `no "traceEvents" in the top-level object: this is no profiler trace`)
+			return r.fail(i, "", noEvents(r.t.Fields))
 		}
 		return r.fail(m.at, "", `expected a JSON object with "traceEvents"`)
 	}
@@ -176,18 +175,18 @@ func (r *topLevel) findEvents(i int) int {
 func (r *topLevel) events(i int) (int, error) {
 	t := r.t
 	t.ListOff = int64(i)
-	pieces, all := scanList(t.Src, i+1, cmp.Or(r.o.chunk, chunkSize), r.o.Ahead, r.o.Lend)
+	pieces := scanList(t.Src, i+1, cmp.Or(r.o.chunk, chunkSize), r.o.Ahead)
 	last := pieces[len(pieces)-1]
 	t.ListEnd = int64(last.end)
 	total := 0
 	for _, p := range pieces {
 		total += len(p.events)
-		r.p.repairs.merge(p.repairs)
+		r.p.repairs.add(p.repairs...)
 	}
 	if total > 1<<31-2 {
 		return 0, r.fail(i, "/traceEvents", "more than 2,147,483,646 events: split the trace")
 	}
-	merge(t, pieces, all, total)
+	merge(t, pieces, total)
 	if len(t.Syms) > 1<<31-1 {
 		return 0, r.fail(i, "/traceEvents", "more than 2,147,483,647 different texts: split the trace")
 	}
@@ -197,29 +196,4 @@ func (r *topLevel) events(i int) (int, error) {
 		return last.end, nil
 	}
 	return last.end + 1, nil
-}
-
-// refuse says no to what would be read wrong: several host processes that launch GPU work in one file share
-// correlations and device rows.
-func (t *draft) refuse() error {
-	first := trace.NoProc
-	for i := range t.Events {
-		call := t.Launch(trace.EventID(i))
-		if call == trace.NoEvent {
-			continue
-		}
-		c := &t.Events[call]
-		if c.Track == trace.NoTrack {
-			continue
-		}
-		p := t.Tracks[c.Track].Proc
-		if first == trace.NoProc {
-			first = p
-		}
-		if p != first {
-			return &SyntaxError{File: t.File, Offset: t.Spans.At(int(call)).Off(), Compressed: -1, Pointer: fmt.Sprintf("/traceEvents/%d", call),
-				Want: fmt.Sprintf("processes %s and %s both launch GPU work in this file, and their streams cannot be told apart: give one rank's trace", t.Syms[t.Procs[first].PID.Raw], t.Syms[t.Procs[p].PID.Raw])}
-		}
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"overlay/internal/limits"
 	"overlay/internal/trace"
 )
 
@@ -92,9 +93,6 @@ func (m *memory) Bytes() ([]byte, error)      { return m.b, nil }
 // Held is always all: who has an old slice keeps it when a new one takes its place.
 func (m *memory) Held(int) ([]byte, bool) { return m.b, true }
 
-func (m *memory) Lend(int) []byte { return nil }
-func (m *memory) TakeBack([]byte) {}
-
 // counter counts the bytes read from a compressed stream, and keeps the error that reading them gave.
 type counter struct {
 	r   io.Reader
@@ -134,7 +132,7 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error
 		return &SyntaxError{File: name, Offset: -1, Compressed: -1, Want: want}
 	}
 	var body io.Reader = b
-	limit := int64(1<<63 - 1)
+	var meter *limits.Meter // of a compressed stream
 	switch Sniff(head) {
 	case Zip:
 		return nil, fail("this is a zip archive: unpack it and give the trace inside")
@@ -145,7 +143,7 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error
 		}
 		z.Multistream(false)
 		body = &gzipMembers{z, b}
-		limit = o.expandLimit()
+		meter = limits.NewMeter(o.MaxExpand)
 	case Zstd:
 		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
@@ -153,19 +151,26 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error
 		}
 		defer z.Close()
 		body = z
-		limit = o.expandLimit()
+		meter = limits.NewMeter(o.MaxExpand)
 	}
 	var n int64
 	var full error // of the spool
+	var much *limits.TooMuch
+	if meter != nil {
+		body = &limits.Reader{R: body, Meter: meter, Packed: func() int64 { return in.n - int64(b.Buffered()) }}
+	}
 	ahead := unpackBeside(to, o, func(to io.Writer) bool {
-		n, err, full = copyUpTo(to, body, limit)
+		n, err, full = copyAll(to, body)
 		if full == nil && errors.Is(err, io.ErrUnexpectedEOF) {
 			// The zstd decoder still holds the last block when the checksum behind it is missing.
 			var rest int64
-			rest, _, full = copyUpTo(to, body, limit-n)
+			var more error
+			if rest, more, full = copyAll(to, body); errors.As(more, &much) {
+				err = more
+			}
 			n += rest
 		}
-		return full == nil && n <= limit && (err == nil || errors.Is(err, io.ErrUnexpectedEOF))
+		return full == nil && (err == nil || errors.Is(err, io.ErrUnexpectedEOF))
 	})
 	cut := false
 	switch {
@@ -173,8 +178,8 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error
 		return nil, fmt.Errorf("%s: %w", name, full)
 	case in.err != nil:
 		return nil, fmt.Errorf("%s: %w", name, in.err)
-	case n > limit:
-		return nil, &SyntaxError{File: name, Offset: limit, Compressed: in.n, Want: fmt.Sprintf("the input expands to more than %d bytes: raise --max-expand", limit)}
+	case errors.As(err, &much):
+		return nil, &SyntaxError{File: name, Offset: much.Most, Compressed: in.n, Want: much.Error(), Cause: much}
 	case errors.Is(err, io.ErrUnexpectedEOF) && n == 0:
 		return nil, &SyntaxError{File: name, Offset: 0, Compressed: in.n, Want: "the compressed data is cut before anything of it can be read"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -227,22 +232,13 @@ func (m *gzipMembers) Read(p []byte) (int, error) {
 	}
 }
 
-func (o Options) expandLimit() int64 {
-	if o.MaxExpand > 0 {
-		return o.MaxExpand
-	}
-	return defaultExpand
-}
-
-// copyUpTo copies, and stops after limit bytes have been passed. It tells errors of the two sides apart.
-func copyUpTo(w io.Writer, r io.Reader, limit int64) (n int64, read, write error) {
+// copyAll copies, and tells errors of the two sides apart.
+func copyAll(w io.Writer, r io.Reader) (n int64, read, write error) {
 	buf := make([]byte, 1<<20)
 	for {
 		k, err := r.Read(buf)
 		if k > 0 {
-			if n += int64(k); n > limit {
-				return n, nil, nil
-			}
+			n += int64(k)
 			if _, err := w.Write(buf[:k]); err != nil {
 				return n, nil, err
 			}

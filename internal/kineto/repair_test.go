@@ -208,7 +208,7 @@ func TestSeveralProcessesWithGPUs(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := Parse(wrap(pair(10, 1), pair(11, 2)), "x", Options{})
-	if err == nil || !strings.Contains(err.Error(), "processes 10 and 11 both launch GPU work") {
+	if err == nil || !strings.Contains(err.Error(), "2 processes launched GPU work in this file (10, 11)") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -31,7 +31,7 @@ func (r *topLevel) field(key string, v []byte) {
 	case "PT_PROFILER_JOB_ATTEMPT_INDEX":
 		t.Distributed.Attempt = Unquoted(v)
 	case "deviceProperties":
-		elements(v, func(d []byte) {
+		Elements(v, func(d []byte) {
 			id, ok := argInt(d, "id")
 			if name, named := argString(d, "name"); ok && named {
 				t.DeviceNames[id] = name
@@ -103,20 +103,15 @@ func (t *draft) rereadUnpadded() {
 		if e.Ph == 0 {
 			continue
 		}
-		p := scanner{s: t.Src}
-		m := members{p: &p, at: int(t.Spans.At(i).Off()), depth: 1}
-		for m.next() {
-			at := m.at
-			if !m.skip() {
-				break
-			}
-			switch string(m.key) {
+		for m := Members(t.Raw(trace.EventID(i))); m.Next(); {
+			ns, ok := unpaddedMicros(m.Value)
+			switch string(m.Key) {
 			case "ts":
-				if ns, ok := unpaddedMicros(t.Src[at:m.at]); ok {
+				if ok {
 					e.Start = ns
 				}
 			case "dur":
-				if ns, ok := unpaddedMicros(t.Src[at:m.at]); ok && ns >= 0 {
+				if ok && ns >= 0 {
 					t.SetDur(e, ns)
 				}
 			}

@@ -1,9 +1,6 @@
 package kineto
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "overlay/internal/trace"
 
 func skipSpace(s []byte, i int) int {
 	for i < len(s) && s[i] <= ' ' && isBlank(s[i]) {
@@ -46,36 +43,23 @@ func (p *scanner) str(i int, key, inObject bool) (end int, f strFlags) {
 }
 
 func (p *scanner) mend(reason string, at int) {
-	p.repairs.add(reason, int64(at))
+	p.repairs.add(trace.Repair{Reason: reason, Count: 1, First: []int64{int64(at)}})
 }
 
 func (p *scanner) mendString(f strFlags, at int) {
 	p.dirty = true
-	if f&strControl != 0 {
-		p.mend(RepairControl, at)
-	}
-	if f&strQuote != 0 {
-		p.mend(RepairQuote, at)
-	}
-	if f&strBadEscape != 0 {
-		p.mend(RepairEscape, at)
-	}
-	if f&strBadUTF8 != 0 {
-		p.mend(RepairUTF8, at)
+	for _, x := range [...]struct {
+		flag   strFlags
+		reason string
+	}{{strControl, RepairControl}, {strQuote, RepairQuote}, {strBadEscape, RepairEscape}, {strBadUTF8, RepairUTF8}} {
+		if f&x.flag != 0 {
+			p.mend(x.reason, at)
+		}
 	}
 }
 
 // skipString returns the position after the string at i, -1 at the end of the input.
 func (p *scanner) skipString(i int, inObject bool) int {
-	// Nearly always nothing of note comes before the quote that ends it.
-	for j := i + 1; j+8 <= len(p.s); j += 8 {
-		if m := special(binary.LittleEndian.Uint64(p.s[j:])); m != 0 {
-			if j += bits.TrailingZeros64(m) >> 3; p.s[j] == '"' && j-i <= maxString && closes(p.s, j+1, false, inObject) {
-				return j + 1
-			}
-			break
-		}
-	}
 	end, f := p.str(i, false, inObject)
 	if end < 0 {
 		return -1
@@ -104,9 +88,6 @@ func (p *scanner) skipValue(i int, inObject bool, depth int) int {
 
 // skipScalar skips a number or a word; words that JSON does not know are mended.
 func (p *scanner) skipScalar(i int) int {
-	if j := numberEnd(p.s, i); j > 0 {
-		return j
-	}
 	j := i
 	for j < len(p.s) && !ends[p.s[j]] {
 		j++
@@ -125,33 +106,6 @@ func (p *scanner) skipScalar(i int) int {
 		p.mend(RepairBareWord, i)
 	}
 	return j
-}
-
-// numberEnd is the position after the number at i, 0 for one that has to be looked at closely.
-func numberEnd(s []byte, i int) int {
-	j := i
-	if j < len(s) && s[j] == '-' {
-		j++
-	}
-	first := j
-	for j < len(s) && s[j]-'0' <= 9 {
-		j++
-	}
-	if j == first || s[first] == '0' && j > first+1 {
-		return 0
-	}
-	if j < len(s) && s[j] == '.' {
-		point := j
-		for j++; j < len(s) && s[j]-'0' <= 9; j++ {
-		}
-		if j == point+1 {
-			return 0
-		}
-	}
-	if j < len(s) && ends[s[j]] {
-		return j
-	}
-	return 0
 }
 
 // ends are the bytes that end a number or a word.

@@ -68,14 +68,16 @@ func Inspect(tr *trace.Trace) Survey {
 		if e.Kind.Device() {
 			ops[t.Procs[t.Tracks[e.Track].Proc].Device]++
 		}
-		if strings.HasPrefix(t.Syms[e.Name], trace.StepPrefix) && e.Kind.Host() {
+		if e.Kind.Host() && strings.HasPrefix(t.Syms[e.Name], trace.StepPrefix) {
 			steps[e.Name] = true
 		}
 	}
 	if s.Start > s.End {
 		s.Start, s.End = 0, 0
 	}
-	s.Steps = len(steps)
+	if s.Steps = len(steps); s.Steps == 0 {
+		s.Steps = len(tr.Iterations())
+	}
 	for ph, n := range byPh {
 		if n > 0 {
 			s.ByPhase[phaseName(byte(ph))] = n
@@ -111,6 +113,9 @@ func phaseName(ph byte) string {
 // Generation tells the era of the writer of a trace, and who else shows in it.
 func Generation(tr *trace.Trace) (string, []string) {
 	t := &draft{Trace: tr, Text: TextOf(tr)}
+	if t.From > 0 {
+		return t.Form, nil
+	}
 	return t.generation(categories(tr))
 }
 
@@ -232,37 +237,39 @@ func (t *draft) oddities(s *Survey) []Oddity {
 
 // overlaps counts slices that start inside another one of their row and end after it.
 func (t *draft) overlaps() (threads, streams int) {
-	rows := make([][]trace.EventID, len(t.Tracks))
+	type slice struct{ start, end int64 }
+	rows := make([][]slice, len(t.Tracks))
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Ph == 'X' && e.Track != trace.NoTrack && t.Dur(e) > 0 {
 			if c := t.Tracks[e.Track].Class; c == trace.HostThread || c == trace.DeviceStream && e.Kind != trace.DeviceOther {
-				rows[e.Track] = append(rows[e.Track], trace.EventID(i))
+				rows[e.Track] = append(rows[e.Track], slice{e.Start, t.End(e)})
 			}
 		}
 	}
 	for k, row := range rows {
-		slices.SortFunc(row, func(a, b trace.EventID) int {
-			x, y := &t.Events[a], &t.Events[b]
-			return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(t.End(y), t.End(x)), cmp.Compare(a, b))
+		slices.SortFunc(row, func(x, y slice) int {
+			if x.start == y.start {
+				return cmp.Compare(y.end, x.end)
+			}
+			return cmp.Compare(x.start, y.start)
 		})
 		var open []int64
 		n := 0
-		for _, id := range row {
-			e := &t.Events[id]
-			for len(open) > 0 && open[len(open)-1] <= e.Start {
+		for _, x := range row {
+			for len(open) > 0 && open[len(open)-1] <= x.start {
 				open = open[:len(open)-1]
 			}
-			if len(open) > 0 && open[len(open)-1] < t.End(e) {
+			if len(open) > 0 && open[len(open)-1] < x.end {
 				n++
 				continue
 			}
-			open = append(open, t.End(e))
+			open = append(open, x.end)
 		}
 		if t.Tracks[k].Class == trace.HostThread {
 			threads += n
 		} else {
 			for i := 1; i < len(row); i++ { // of operations, nesting is overlap too
-				if t.Events[row[i]].Start < t.End(&t.Events[row[i-1]]) {
+				if row[i].start < row[i-1].end {
 					streams++
 				}
 			}

@@ -18,7 +18,7 @@ type Text struct {
 	Src    []byte  // decompressed; spans and fields point into it
 	From   int64   // bytes of the file of another format that Src was made from; 0 for none
 	Form   string  // what that file is, for people
-	Spans  Spans   // per event
+	Spans  []Span  // per event
 	Fields []Field // top-level keys in file order, without traceEvents
 
 	ArrayForm        bool  // top level is an array
@@ -26,8 +26,9 @@ type Text struct {
 	ListOff, ListEnd int64 // '[' of the event list, and its ']' (len(Src) when cut)
 	Mended           bool  // what stands around the events cannot be copied: it is not valid JSON, or holds a second list
 
-	guides sync.Pool // of *guide, for those that read args
-	fracs  fraction  // how decimals of times are written
+	templates []*template // of Spans; some stand there several times
+
+	fracs  fraction // how decimals of times are written
 	digest sync.Once
 	sums   [2]uint32 // when digest is done
 }
@@ -35,34 +36,44 @@ type Text struct {
 // EndOf is the byte after an event.
 func (x *Text) EndOf(id trace.EventID) int64 {
 	end := x.EventsEnd
-	if next := int(id) + 1; next < x.Spans.Len() {
-		end = x.Spans.At(next).Off()
+	if next := int(id) + 1; next < len(x.Spans) {
+		end = x.Spans[next].Off()
 	}
-	for first := x.Spans.At(int(id)).Off() + 1; end > first && (isBlank(x.Src[end-1]) || x.Src[end-1] == ','); {
+	for first := x.Spans[id].Off() + 1; end > first && (isBlank(x.Src[end-1]) || x.Src[end-1] == ','); {
 		end--
 	}
 	return end
 }
 
 // ArgsAt is how far behind the start of an event its args stand; 0 when it has none.
-func (x *Text) ArgsAt(id trace.EventID) int {
-	args := int(x.Spans.At(int(id)) & farArgs)
-	if args < farArgs {
-		return args
+func (x *Text) ArgsAt(id trace.EventID) (args int) {
+	if w := x.walk(id); w.tp != nil {
+		return w.at(w.tp.args) - int(x.Spans[id].Off())
 	}
-	raw := x.Raw(id)
-	m := members{p: &scanner{s: raw}, depth: 1}
-	for m.next() {
-		at := m.at
-		if !m.skip() {
-			break
-		}
-		if string(m.key) == "args" && raw[at] == '{' { // of several, the last one counts
-			args = at
+	for m := Members(x.Raw(id)); m.Next(); {
+		if string(m.Key) == "args" && m.Value[0] == '{' { // of several, the last one counts
+			args = m.m.at - len(m.Value)
 		}
 	}
 	return args
 }
+
+// Span is where an event stands in the text: the offset of its '{', and in the lower spanFit bits which of the templates it fits, from
+// 1 on. Where it ends is not kept: before the commas and blanks that lead to the next one.
+type Span uint64
+
+const (
+	spanFit = 24
+	maxText = 1 << (64 - spanFit)
+)
+
+// SpanAt is the span of an event at off.
+func SpanAt(off int64) Span { return Span(off) << spanFit }
+
+// Off is where an event starts.
+func (s Span) Off() int64 { return int64(s >> spanFit) }
+
+func (s Span) fit() int { return int(s & (1<<spanFit - 1)) }
 
 // Field is a top-level key of the object form other than traceEvents, by its bytes.
 type Field struct {
@@ -80,7 +91,7 @@ func TextOf(t *trace.Trace) *Text {
 
 // Raw returns the bytes of an event, from '{' to '}'. The caller must not change them.
 func (x *Text) Raw(id trace.EventID) []byte {
-	return x.Src[x.Spans.At(int(id)).Off():x.EndOf(id)]
+	return x.Src[x.Spans[id].Off():x.EndOf(id)]
 }
 
 // rawArgs returns the bytes from the args value of an event to the end of the event.
@@ -99,16 +110,27 @@ func (x *Text) Args(id trace.EventID, visit func(key string, v trace.Value) bool
 
 // ArgsBut calls visit for the arguments of an event that are not known; see trace.Source.
 func (x *Text) ArgsBut(id trace.EventID, known func(key, text string) bool, visit func(key string, v trace.Value) bool) {
-	g, _ := x.guides.Get().(*guide)
-	if g == nil {
-		g = newGuide()
+	if w := x.walk(id); w.tp != nil {
+		w.told(known, visit)
+	} else {
+		readArgs(x.rawArgs(id), visit)
 	}
-	readArgs(x.rawArgs(id), g, known, visit)
-	x.guides.Put(g)
+}
+
+// walk begins at an event, without template where it fits none.
+func (x *Text) walk(id trace.EventID) walker {
+	s := x.Spans[id]
+	if s.fit() == 0 {
+		return walker{}
+	}
+	return walker{tp: x.templates[s.fit()-1], s: x.Src, end: int(s.Off())}
 }
 
 // Arg returns an argument of an event; see trace.Source.
 func (x *Text) Arg(id trace.EventID, key string) (trace.Value, bool) {
+	if w := x.walk(id); w.tp != nil {
+		return w.arg(key)
+	}
 	v := arg(x.rawArgs(id), key)
 	if v == nil {
 		return trace.Value{}, false
@@ -137,15 +159,15 @@ const scanChunk = 128 << 10
 
 // Check verifies the invariants of the text of a trace.
 func (x *Text) Check(t *trace.Trace) error {
-	if x.Spans.Len() != len(t.Events) {
-		return fmt.Errorf("kineto: %d spans for %d events", x.Spans.Len(), len(t.Events))
+	if len(x.Spans) != len(t.Events) {
+		return fmt.Errorf("kineto: %d spans for %d events", len(x.Spans), len(t.Events))
 	}
 	end := x.ListOff
-	for i := range x.Spans.Len() {
+	for i := range len(x.Spans) {
 		id := trace.EventID(i)
-		from, next := x.Spans.At(i).Off(), x.EventsEnd
-		if i+1 < x.Spans.Len() {
-			next = x.Spans.At(i + 1).Off()
+		from, next := x.Spans[i].Off(), x.EventsEnd
+		if i+1 < len(x.Spans) {
+			next = x.Spans[i+1].Off()
 		}
 		if from < end || next <= from || next > int64(len(x.Src)) {
 			return fmt.Errorf("kineto: event %d: at byte %d, the event before ends at %d, the next starts at %d, the input ends at %d", i, from, end, next, len(x.Src))

@@ -16,7 +16,7 @@ func TestWideNumbers(t *testing.T) {
 	b.WriteString(`{"traceEvents":[`)
 	dur := func(i int) int64 { return int64(i) * 40_000_001 } // µs: beyond 4.29 s from the second on
 	id := func(i int) int64 { return int64(i-n/2) * 1_000_000_007 }
-	long := strings.Repeat("x", farArgs)
+	long := strings.Repeat("x", 1<<24)
 	for i := range n {
 		name := "op"
 		if i%100 == 50 {

@@ -28,8 +28,8 @@ func adviceTracks(tr *trace.Trace, a *advise.Advice, w cdg.Window, first int, sl
 		for _, f := range top {
 			words = append(words, f.ID+" "+gainText(f))
 		}
-		name := fmt.Sprintf("%s of %s would remain: %s", tables.ShortDuration(a.Together), tables.ShortDuration(a.Window), strings.Join(words, ", "))
-		group.Slices = []Slice{{Start: w.Start, Dur: w.End - w.Start, Name: name, Color: classColors[top[0].Class()],
+		name := fmt.Sprintf("%s of %s would remain: %s", tables.ShortDuration(a.Together), tables.ShortDuration(a.Base), strings.Join(words, ", "))
+		group.Slices = []Slice{{Start: w.Start, Dur: w.End - w.Start, Name: name, Color: top[0].Class().ViewerColor(),
 			Args: []Arg{{Key: argTogetherNS, Int: a.Together}, {Key: argFloorNS, Int: a.Floor}}}}
 	}
 	out := []Track{group}
@@ -57,7 +57,7 @@ func findingTrack(tr *trace.Trace, f *advise.Finding, places []trace.EventID, pa
 	t.Description = strings.Join([]string{f.Title + ": " + f.Cause + ".", "Do: " + strings.Join(f.Action, "; or "), "Then: " + f.Verify + "."}, "\n")
 	for _, id := range places {
 		e := &tr.Events[id]
-		s := Slice{Start: e.Start, Dur: max(tr.Dur(e), 1), Name: f.Do, Color: classColors[f.Class()],
+		s := Slice{Start: e.Start, Dur: max(tr.Dur(e), 1), Name: f.Do, Color: f.Class().ViewerColor(),
 			Args: []Arg{{Key: argAdvice, Str: f.ID, IsStr: true}, {Key: argGainNS, Int: f.Gain}}}
 		if !slim {
 			s.Args = append(s.Args, Arg{Key: ArgEvent, Int: int64(id)})

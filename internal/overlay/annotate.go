@@ -39,7 +39,7 @@ func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 	drawing := &Drawing{Plain: o.Plain, GPUCompute: o.GPUCompute, Slim: o.Slim}
 	marked := par.Beside(func() { drawing.Marks = newMarks(y, p) })
 	added := par.Beside(func() {
-		drawing.Tracks = append(drawing.Tracks, verdictTrack(y, p), segmentsTrack(tr, p, &drawing.Marks, o.Slim)) // which reads the marks when it is written
+		drawing.Tracks = append(drawing.Tracks, verdictTrack(y, p, o.Advice), segmentsTrack(tr, p, &drawing.Marks, o.Slim)) // which reads the marks when it is written
 		drawing.Tracks = append(drawing.Tracks, nodeTracks(y, p, len(drawing.Tracks), 0)...)
 		drawing.Tracks = append(drawing.Tracks, analysisTracks(o.Rows, len(drawing.Tracks), 0)...)
 		drawing.Tracks = append(drawing.Tracks, adviceTracks(tr, o.Advice, p.Window, len(drawing.Tracks), o.Slim)...)

@@ -25,7 +25,7 @@ type Ghost struct {
 // and every thread and stream as it would have been. first is the index of the first track in Drawing.Tracks.
 func ghostTracks(y *cdg.Layout, x *Ghost, first int) []Track {
 	tr := y.Trace
-	root := verdictTrack(x.Layout, x.Path)
+	root := verdictTrack(x.Layout, x.Path, nil)
 	root.Name, root.Category = TrackGhost+x.Name, CategoryGhost
 	root.Description = strings.Join([]string{
 		"The run as it would have been, drawn from the start of the window: " + x.Name + ".",

@@ -93,7 +93,7 @@ func (r *segmentRow) Look(i int) (name, color string) {
 	if s.Owned() {
 		name = r.tr.Name(s.Event)
 	}
-	return cmp.Or(name, s.Kind.String()), classColors[s.Kind.Class()]
+	return cmp.Or(name, s.Kind.String()), s.Kind.Class().ViewerColor()
 }
 
 // event is whose time a slice is, NoEvent for nobody's.

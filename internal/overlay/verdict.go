@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"overlay/internal/advise"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
+	"overlay/internal/verdict"
 )
 
 const (
@@ -19,23 +22,6 @@ const (
 // NoName is the name of what has none: the viewer writes "[null]" for the empty one.
 const NoName = " "
 
-// classColors are the colours of the classes, as strings whose hash the viewer takes (see pftrace.CriticalColor).
-var classColors = [critpath.NumClasses]string{
-	critpath.ClassCPU:         "cpu#966",
-	critpath.ClassCompute:     "compute#14732",
-	critpath.ClassComm:        "communication#16346",
-	critpath.ClassCopy:        "copy#42447",
-	critpath.ClassLaunch:      "launch#25195",
-	critpath.ClassSync:        "sync.7896",
-	critpath.ClassHandoff:     "handoff#4756",
-	critpath.ClassUnexplained: "unexplained#19312",
-	critpath.ClassUntraced:    "untraced#2259",
-	critpath.ClassIdle:        "idle#913",
-}
-
-// ClassColor is the colour of a class.
-func ClassColor(c critpath.Class) string { return classColors[c] }
-
 // Legend says which class has which colour.
 const Legend = "Colours: CPU blue, GPU compute green, communication purple, copy lime, launch latency orange, sync light blue, hand-off azure, unexplained pink, untraced brown, idle teal."
 
@@ -43,10 +29,10 @@ type byClass = [critpath.NumClasses]int64
 
 // verdictTrack is the root row, readable while everything is collapsed: the verdict of the window, below it one bar
 // for each step, below that the classes, smoothed.
-func verdictTrack(y *graph.Layout, p *critpath.Path) Track {
+func verdictTrack(y *graph.Layout, p *critpath.Path, a *advise.Advice) Track {
 	t := Track{Name: TrackRoot, Parent: -1, Category: CategorySummary, Description: strings.Join([]string{
 		"What bounds the run: the critical path of the window, method " + p.Method + ".",
-		"Top: share of each class of at least 2 %. Middle: the same path cut at the training steps.",
+		"Top: in words. Middle: share of each class of at least 2 % in the same path cut at the training steps.",
 		"Bottom: the class of each stretch, smoothed to 1/400 of the window; row \"Path segments\" has it exact.",
 		Legend}, "\n")}
 	w := p.Window
@@ -54,7 +40,7 @@ func verdictTrack(y *graph.Layout, p *critpath.Path) Track {
 		return t
 	}
 	total := critpath.Breakdown(p)
-	t.Slices = append(t.Slices, summarySlice(w.Start, w.End, verdict(&total.Class, w.End-w.Start), &total.Class))
+	t.Slices = append(t.Slices, summarySlice(w.Start, w.End, sentence(verdict.BoundsOf(y.Layout, p), a, w.End-w.Start), &total.Class))
 	lines := critpath.StepTable(y.Steps, p)
 	runs := critpath.NewClassPieces(p)
 	if len(lines) == 0 {
@@ -77,19 +63,15 @@ func verdictTrack(y *graph.Layout, p *critpath.Path) Track {
 	return t
 }
 
-// verdict is the sentence of the window. d is its length, ns.
-func verdict(class *byClass, d int64) string {
-	words := shares(class, d)
-	if words == "" {
-		return "No critical path · " + tables.ShortDuration(d)
+// sentence is that of the window, as reports have it. d is its length, ns.
+func sentence(b *verdict.Bounds, a *advise.Advice, d int64) string {
+	words := b.Verdict(a.Replayed()).Words
+	_, n := utf8.DecodeRuneInString(words)
+	words = strings.ToUpper(words[:n]) + words[n:]
+	if busy := b.Busy(); busy != "" && !strings.Contains(words, " is busy ") { // said already
+		words += " · " + busy
 	}
-	switch critpath.BoundBy(class) {
-	case critpath.ClassUnexplained, critpath.ClassUntraced:
-		return "Mostly not recorded: " + words + " · " + tables.ShortDuration(d)
-	case critpath.ClassIdle:
-		return "Mostly waiting for work: " + words + " · " + tables.ShortDuration(d)
-	}
-	return "Bound by " + words + " · " + tables.ShortDuration(d)
+	return words + " · " + tables.ShortDuration(d)
 }
 
 // stepWords puts the number first: the bar is narrow, and the viewer cuts the text on the right.
@@ -120,7 +102,7 @@ func shares(class *byClass, d int64) string {
 // summarySlice covers [start, end]; its args sum to its duration where the path has no holes.
 func summarySlice(start, end int64, name string, class *byClass) Slice {
 	best := critpath.BoundBy(class)
-	s := Slice{Start: start, Dur: end - start, Name: name, Color: classColors[best],
+	s := Slice{Start: start, Dur: end - start, Name: name, Color: best.ViewerColor(),
 		Args: []Arg{{Key: ArgClass, Str: best.String(), IsStr: true}}}
 	for c := critpath.Class(0); c < critpath.NumClasses; c++ {
 		if class[c] > 0 {
@@ -140,7 +122,7 @@ func stretchSlice(r *critpath.Piece, d int64) Slice {
 		name += " " + tables.WholePercent(r.NS[r.Class], r.Dur())
 	}
 	s := summarySlice(r.Start, r.End, name, &r.NS)
-	s.Color = classColors[r.Class]
+	s.Color = r.Class.ViewerColor()
 	s.Args[0].Str = r.Class.String()
 	return s
 }

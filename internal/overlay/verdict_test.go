@@ -15,7 +15,7 @@ func TestNarrowBars(t *testing.T) {
 		p := critpath.Piece{Start: 100, End: 100 + c.dur, Class: critpath.ClassCompute}
 		p.NS[critpath.ClassCompute] = c.dur
 		s := stretchSlice(&p, 1000)
-		if s.Name != c.want || s.Color != classColors[critpath.ClassCompute] || s.Args[0].Str != "gpu_compute" {
+		if s.Name != c.want || s.Color != critpath.ClassCompute.ViewerColor() || s.Args[0].Str != "gpu_compute" {
 			t.Errorf("a bar of %d in 1000: %+v", c.dur, s)
 		}
 	}

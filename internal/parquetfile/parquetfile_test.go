@@ -185,3 +185,39 @@ func TestDamage(t *testing.T) {
 		}
 	}
 }
+
+// TestOwn knows files of Write from files of other writers, also where these kept the metadata.
+func TestOwn(t *testing.T) {
+	table := every(3)
+	src := write(t, &table, Options{Schema: "s/1", Version: "v9"})
+	type row struct{ A int64 }
+	other := func(options ...parquet.WriterOption) []byte {
+		var b bytes.Buffer
+		w := parquet.NewGenericWriter[row](&b, options...)
+		w.Write([]row{{1}})
+		w.Close()
+		return b.Bytes()
+	}
+	for i, c := range []struct {
+		src  []byte
+		want bool
+	}{{src, true}, {src[:len(src)/2], false}, {nil, false}, {other(), false}, {other(parquet.KeyValueMetadata(keySchema, "s/1")), false}, {other(parquet.CreatedBy("overlay", "v9", "")), false}} {
+		if got := Own(bytes.NewReader(c.src), int64(len(c.src))); got != c.want {
+			t.Errorf("%d: %v, want %v", i, got, c.want)
+		}
+	}
+}
+
+// TestUnpacks reads a file of some kB that unpacks to 80 MB of one number.
+func TestUnpacks(t *testing.T) {
+	const rows = 10_000_000
+	table := columns.Table{Name: "bomb", Cols: []columns.Column{column("n", columns.Int64, false, false)}, Rows: rows,
+		Data: []columns.Data{{Int: func(int) (int64, bool) { return 7, true }}}}
+	src := write(t, &table, Options{Schema: "s/1"})
+	if len(src) > 80_000 {
+		t.Fatalf("no bomb: %d bytes", len(src))
+	}
+	if _, err := Read(bytes.NewReader(src), int64(len(src)), table, "s/1"); err == nil || !strings.Contains(err.Error(), "unpacks to more than its file can hold") {
+		t.Error(err)
+	}
+}

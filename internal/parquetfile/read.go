@@ -4,15 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
 	"overlay/internal/columns"
+	"overlay/internal/limits"
 )
 
 // Read reads the columns of a file that a table has, into memory: form says what the table is called, its columns and
 // their types. Columns that the file has besides are left out; one that it lacks is an error that names the schemas.
-// What is not a table of that schema, or is broken, is an error too.
+// What is not a table of that schema, or is broken, is an error too, and so is a file that unpacks to far more than tables of traces do.
 func Read(r io.ReaderAt, size int64, form columns.Table, schema string) (t columns.Table, err error) {
 	defer func() {
 		if x := recover(); x != nil { // the library panics on some broken files
@@ -27,6 +29,7 @@ func Read(r io.ReaderAt, size int64, form columns.Table, schema string) (t colum
 	if !ok {
 		return t, errors.New("a Parquet file that was not made by 'overlay export'")
 	}
+	room := limits.TableAnyway + limits.TableRatio*size
 	t = columns.Table{Name: form.Name, About: form.About, Cols: form.Cols, Data: make([]columns.Data, len(form.Cols)), Rows: int(f.NumRows())}
 	for i := range form.Cols {
 		leaf, ok := f.Schema().Lookup(form.Cols[i].Name)
@@ -40,11 +43,26 @@ func Read(r io.ReaderAt, size int64, form columns.Table, schema string) (t colum
 		if got, want := leaf.Node.Type().Kind(), kindOf(form.Cols[i].Type); got != want {
 			return t, fmt.Errorf("column %s has the type %s instead of %s: the file is of schema %s, this is %s; export the trace again", form.Cols[i].Name, got, want, found, schema)
 		}
-		if t.Data[i], err = readColumn(f, leaf.ColumnIndex, &form.Cols[i], t.Rows); err != nil {
+		if t.Data[i], err = readColumn(f, leaf.ColumnIndex, &form.Cols[i], t.Rows, &room); err != nil {
 			return t, err
 		}
 	}
 	return t, nil
+}
+
+// Own reports whether a file is one that Write has made, of whatever schema.
+func Own(r io.ReaderAt, size int64) (own bool) {
+	defer func() {
+		if recover() != nil { // the library panics on some broken files
+			own = false
+		}
+	}()
+	f, err := parquet.OpenFile(r, size)
+	if err == nil {
+		_, own = f.Lookup(keySchema)                                        // other writers keep it when they change a table
+		own = own && strings.HasPrefix(f.Metadata().CreatedBy, creator+" ") // and sign with their own name
+	}
+	return own
 }
 
 func kindOf(t columns.Type) parquet.Kind {
@@ -70,9 +88,16 @@ type values struct {
 	null   []bool // nil as long as there is none
 	list   []string
 	of     map[string]uint32
+	texts  int64 // bytes of list
 }
 
-func readColumn(f *parquet.File, column int, c *columns.Column, rows int) (columns.Data, error) {
+// held is about how much memory the values take, bytes.
+func (v *values) held() int64 {
+	return int64(8*len(v.ints)+8*len(v.floats)+4*len(v.syms)+len(v.null)+32*len(v.list)) + v.texts
+}
+
+// readColumn reads the values of a column and takes their memory from room.
+func readColumn(f *parquet.File, column int, c *columns.Column, rows int, room *int64) (columns.Data, error) {
 	v := &values{of: map[string]uint32{}}
 	buf := make([]parquet.Value, 1024)
 	n := 0
@@ -85,7 +110,7 @@ func readColumn(f *parquet.File, column int, c *columns.Column, rows int) (colum
 			}
 			if err == nil {
 				var got int
-				got, err = v.addPage(p, buf, c.Type)
+				got, err = v.addPage(p, buf, c.Type, *room)
 				n += got
 				parquet.Release(p)
 			}
@@ -96,13 +121,17 @@ func readColumn(f *parquet.File, column int, c *columns.Column, rows int) (colum
 		}
 		pages.Close()
 	}
+	*room -= v.held()
 	if n != rows {
 		return columns.Data{}, fmt.Errorf("broken Parquet: column %s has %d rows of %d", c.Name, n, rows)
 	}
 	return v.data(c.Type), nil
 }
 
-func (v *values) addPage(p parquet.Page, buf []parquet.Value, t columns.Type) (n int, err error) {
+// errUnpacks is that a file holds far more than its size lets expect.
+var errUnpacks = errors.New("the table unpacks to more than its file can hold: export the trace again")
+
+func (v *values) addPage(p parquet.Page, buf []parquet.Value, t columns.Type, room int64) (n int, err error) {
 	r := p.Values()
 	for {
 		got, err := r.ReadValues(buf)
@@ -110,6 +139,9 @@ func (v *values) addPage(p parquet.Page, buf []parquet.Value, t columns.Type) (n
 			v.add(&buf[i], t)
 		}
 		n += got
+		if v.held() > room {
+			return n, errUnpacks
+		}
 		if err == io.EOF {
 			return n, nil
 		}
@@ -163,6 +195,7 @@ func (v *values) sym(b []byte) uint32 {
 	}
 	s := uint32(len(v.list))
 	v.list = append(v.list, string(b))
+	v.texts += int64(len(b))
 	v.of[v.list[s]] = s
 	return s
 }

@@ -33,6 +33,9 @@ const (
 	keyAbout  = "overlay.about"
 )
 
+// creator is who signs the files.
+const creator = "overlay"
+
 // rowsPerGroup bounds the memory of a writer and is the unit that readers skip or share out.
 const rowsPerGroup = 128 << 10
 
@@ -46,7 +49,7 @@ func Write(w io.Writer, t *columns.Table, o Options) error {
 		codec = &snappy.Codec{}
 	}
 	options := []parquet.WriterOption{parquet.NewSchema(t.Name, parquet.SchemaOf(reflect.New(rowType(t, o.Compat)).Interface())),
-		parquet.Compression(codec), parquet.CreatedBy("overlay", o.Version, ""),
+		parquet.Compression(codec), parquet.CreatedBy(creator, o.Version, ""),
 		parquet.KeyValueMetadata(keySchema, o.Schema), parquet.KeyValueMetadata(keyAbout, t.About)}
 	for i := range t.Cols {
 		if t.Cols[i].Type == columns.Text { // nobody asks for a range of names, and names are long

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync/atomic"
 	"testing"
 )
@@ -98,29 +97,6 @@ func TestInternSharedMemory(t *testing.T) {
 			if id := b.intern(&b.names, s[:n]); id != uint64(n)+1 {
 				t.Fatalf("%q has the number %d", s[:n], id)
 			}
-		}
-	}
-}
-
-// TestUnits writes times in ns, µs and units of neither, and reads them back.
-func TestUnits(t *testing.T) {
-	for _, unit := range []int64{1, 1000, 3000, 77} {
-		tr := &Trace{Tracks: []Track{{Kind: Row, Parent: -1, Name: "row", Fill: same(func(b *Body, i int32) { b.Name("slice") })}}}
-		want := ""
-		for i := range int64(50) {
-			it := Item{Start: unit * (1_000_000 + 100*i), Dur: unit * i, Ref: int32(i)}
-			tr.Tracks[0].Items = append(tr.Tracks[0].Items, it)
-			want += fmt.Sprintf("  %d +%d \"slice\"\n", it.Start, it.Dur)
-		}
-		data, _ := write(t, tr)
-		im, err := Read(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got strings.Builder
-		im.WriteText(&got)
-		if !strings.Contains(got.String(), want) {
-			t.Errorf("unit of %d ns: read %s", unit, got.String())
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"overlay/internal/limits"
 )
 
 // Imported is a trace as Perfetto's trace processor sees it after the import.
@@ -110,6 +112,8 @@ type reader struct {
 	events []rawEvent
 	byUUID map[uint64]int
 	flows  map[uint64]int32 // active flow -> its last slice
+	joined *limits.Meter    // of categories that were put together
+	full   error            // of it
 }
 
 // Read imports a trace, plain or gzipped. See Parse.
@@ -141,6 +145,7 @@ func Parse(data []byte) (*Imported, error) {
 		offset: make(map[uint64]int64),
 		byUUID: make(map[uint64]int),
 		flows:  make(map[uint64]int32),
+		joined: limits.NewMeter(0),
 	}
 	if err := rd.packets(data); err != nil {
 		return nil, err
@@ -150,7 +155,9 @@ func Parse(data []byte) (*Imported, error) {
 	// The importer sorts by time; at equal times the order of the file stands.
 	slices.SortStableFunc(rd.events, func(a, b rawEvent) int { return cmp.Compare(a.ts, b.ts) })
 	for i := range rd.events {
-		rd.event(&rd.events[i])
+		if rd.event(&rd.events[i]); rd.full != nil {
+			return nil, fmt.Errorf("perfetto: names of categories: %w", rd.full)
+		}
 	}
 	rd.finish()
 	return rd.im, nil

@@ -1,9 +1,16 @@
 package perfetto
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"overlay/internal/limits"
 )
 
 // ReadArg is an argument of a slice. Nested ones are flat, with Perfetto's keys: a.b for an entry of a dict, a[0] for
@@ -53,7 +60,7 @@ func (im *Imported) CheckArgs() {
 
 func (im *Imported) args(slice int32) (args []ReadArg, bad int) {
 	s := &im.Slices[slice]
-	p := argParser{state: s.state}
+	p := argParser{state: s.state, room: limits.Free}
 	for _, ann := range s.args {
 		if key, ok := p.name(ann); ok {
 			p.value(key, ann)
@@ -67,6 +74,7 @@ type argParser struct {
 	args  []ReadArg
 	bad   int
 	depth int // of dicts and arrays around the value
+	room  int // bytes that keys may still take: a value far inside of a long name repeats it
 }
 
 // maxArgDepth bounds the nesting of arguments, since a file can nest deeper than a stack can.
@@ -91,6 +99,15 @@ func (p *argParser) name(ann []byte) (string, bool) {
 		return "", false
 	}
 	return noSeparators.Replace(name), true
+}
+
+// below is the key of a value inside of another one; false where keys have become too long in all.
+func (p *argParser) below(key, step string) (string, bool) {
+	if p.room -= len(key) + len(step); p.room < 0 {
+		p.bad++
+		return "", false
+	}
+	return key + step, true
 }
 
 // value appends what an annotation holds, and reports whether it held anything.
@@ -127,17 +144,19 @@ func (p *argParser) value(key string, ann []byte) bool {
 			a.Kind, a.Str = 's', str
 		case 11:
 			if name, ok := p.name(f.b); ok {
-				p.value(key+"."+name, f.b)
+				if inner, ok := p.below(key, "."+name); ok {
+					p.value(inner, f.b)
+				}
 			}
 			return
 		case 12:
 			// An element without a value does not use up its index.
-			if p.value(key+"["+strconv.Itoa(index)+"]", f.b) {
+			if inner, ok := p.below(key, "["+strconv.Itoa(index)+"]"); ok && p.value(inner, f.b) {
 				index++
 			}
 			return
 		case 9:
-			p.bad++ // the text null in this field ends trace_processor v58.2
+			p.json(key, f.b)
 			return
 		default:
 			return
@@ -145,4 +164,61 @@ func (p *argParser) value(key string, ann []byte) bool {
 		p.args = append(p.args, a)
 	})
 	return len(p.args) > before
+}
+
+// json appends what the text of legacy_json_value holds. The importer drops a text that is no JSON; the text null ends
+// trace_processor v58.2.
+func (p *argParser) json(key string, text []byte) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil || v == nil {
+		p.bad++
+		return
+	}
+	if _, err := d.Token(); err != io.EOF {
+		p.bad++
+		return
+	}
+	p.jsonValue(key, v)
+}
+
+// jsonValue appends a value of JSON. encoding/json has bounded its depth.
+func (p *argParser) jsonValue(key string, v any) {
+	a := ReadArg{Key: key}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if inner, ok := p.below(key, "."+noSeparators.Replace(name)); ok {
+				p.jsonValue(inner, v[name])
+			}
+		}
+		return
+	case []any:
+		for i := range v {
+			if inner, ok := p.below(key, "["+strconv.Itoa(i)+"]"); ok {
+				p.jsonValue(inner, v[i])
+			}
+		}
+		return
+	case bool:
+		a.Kind = 'b'
+		if v {
+			a.Int = 1
+		}
+	case string:
+		a.Kind, a.Str = 's', v
+	case json.Number:
+		if n, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
+			a.Kind, a.Int = 'i', n
+		} else if n, err := strconv.ParseUint(v.String(), 10, 64); err == nil {
+			a.Kind, a.Uint = 'u', n
+		} else {
+			a.Kind = 'f'
+			a.Float, _ = v.Float64()
+		}
+	default:
+		return // null
+	}
+	p.args = append(p.args, a)
 }

@@ -1,8 +1,11 @@
 package perfetto
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"overlay/internal/limits"
 )
 
 // decoded is a TrackEvent.
@@ -21,6 +24,7 @@ type decoded struct {
 
 func (rd *reader) decode(e *rawEvent) decoded {
 	var d decoded
+	rd.joined.Allow(int64(len(e.body)) * limits.Records)
 	ok := fields(e.body, func(f field) {
 		switch f.num {
 		case 9:
@@ -58,6 +62,9 @@ func (rd *reader) decode(e *rawEvent) decoded {
 
 func (rd *reader) category(d *decoded, s string) {
 	if d.hasCategory {
+		if rd.full = cmp.Or(rd.full, rd.joined.Make(int64(len(d.category)+1+len(s)))); rd.full != nil {
+			return
+		}
 		s = d.category + "," + s
 	}
 	d.category, d.hasCategory = s, true

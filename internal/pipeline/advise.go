@@ -17,37 +17,26 @@ func (r *Run) Advise(s report.Source) *report.Advice {
 	s.Graph, s.Path = r.graph, r.path
 	s.Advice = r.Findings()
 	if s.Advice != nil {
-		s.Analyses = analyses.Run(r.graph, r.path, []string{"roofline"}, r.o.Analysis)
+		s.Analyses = analyses.Run(s.Graph, r.path, []string{"roofline"}, r.o.Analysis)
 	}
 	return report.NewAdvice(s)
 }
 
-// Findings are what would make the run shorter, found once; nil where there is no advice.
+// Findings are what would make the run shorter, found once; nil where there is no advice. They take the graph of the run, which can be
+// reported and drawn from then on, and nothing else.
 func (r *Run) Findings() *advise.Advice {
 	r.finder()()
 	return r.advice
 }
 
-// finder returns what finds the advice, unless that was done. Of a lean run the graph is in its hands then: replays begin when
-// nobody holds it any more.
+// finder returns what finds the advice, unless that was done. There is none for slim traces, which lack what would bind instead of the path,
+// and for a method with a window of its own, which does not speak of the graph's. The graph is in its hands then: replays begin when nobody holds it any more.
 func (r *Run) finder() (find func()) {
-	if r.advice != nil || r.Recorded {
+	if r.advice != nil || r.Recorded || r.graph == nil || r.path.Window.Start != r.graph.Window.Start || r.path.Window.End != r.graph.Window.End {
 		return func() {}
 	}
-	g := r.letGo()
+	g := r.take()
 	return func() { r.advice = r.advise(g) }
-}
-
-// letGo returns the graph, of which a lean run keeps no more than it needs after its replays.
-func (r *Run) letGo() *graph.Graph {
-	g := r.graph
-	switch {
-	case r.o.Lean && r.o.Outline:
-		r.graph = g.Outline()
-	case r.o.Lean:
-		r.graph = g.Bare()
-	}
-	return g
 }
 
 // beginModel begins to make the model, unless that was done, when what comes before it is done; nil: at once. Whoever asks for
@@ -56,17 +45,14 @@ func (r *Run) beginModel(g *graph.Graph, after func()) {
 	if r.model != nil {
 		return
 	}
-	m, make := (*whatif.Model)(nil), whatif.New
-	if r.o.Lean {
-		make = whatif.Brief
-	}
+	m := (*whatif.Model)(nil)
 	wait := par.Beside(func() {
 		if after != nil {
 			after()
 		}
 		x := g
 		g = nil // nobody but the model holds it, and it lets go of it as soon as it can
-		m = make(x)
+		m = whatif.Brief(x)
 	})
 	r.model = func() *whatif.Model {
 		wait()
@@ -74,13 +60,8 @@ func (r *Run) beginModel(g *graph.Graph, after func()) {
 	}
 }
 
-// advise gives nil for slim traces, which lack what would bind instead of the path; and for a method
-// with a window of its own, which does not speak of the graph's.
 func (r *Run) advise(g *graph.Graph) *advise.Advice {
 	p := r.path
-	if p.Window.Start != g.Window.Start || p.Window.End != g.Window.End {
-		return nil
-	}
 	if p.Method != "exact" {
 		var err error
 		if p, err = critpath.Exact(g); err != nil {
@@ -94,9 +75,6 @@ func (r *Run) advise(g *graph.Graph) *advise.Advice {
 	return advise.Find(g, p, func() *whatif.Model {
 		x := g
 		g = nil
-		if !r.o.Outline { // what is cut down to its path is linked again
-			r.Trace.DropExternalIDs()
-		}
 		debug.FreeOSMemory() // else what rules left lies beside the model
 		m := whatif.Brief(x)
 		r.model = func() *whatif.Model { return m }
@@ -104,9 +82,9 @@ func (r *Run) advise(g *graph.Graph) *advise.Advice {
 	})
 }
 
-// manyEvents is from how many events on a lean run makes the model when its causes are known, and not beside the search for them:
+// manyEvents is from how many events on the model is made when its causes are known, and not beside the search for them:
 // both need room, and the whole graph. That costs some 3 % of the time on two processors.
 var manyEvents = 1 << 19
 
 // oneByOne reports whether what needs the graph of a run is done one by one, for want of room.
-func (r *Run) oneByOne() bool { return r.o.Lean && len(r.Trace.Events) >= manyEvents }
+func (r *Run) oneByOne() bool { return len(r.Trace.Events) >= manyEvents }

@@ -4,7 +4,8 @@
 // # Memory
 //
 // The trace stays until its output is written. The graph is as large as the trace: it is let go when what is to be
-// drawn has been decided (Draw), or with the run. Of a lean run most of it goes earlier, when causes are known and replays begin. Garbage is collected at borders, where much of it is left and the
+// drawn has been decided (Draw), or with the run. Advice and the gains of a report take it: when causes are known and replays begin, the run has an
+// outline of it, with which it can be drawn. Garbage is collected at borders, where much of it is left and the
 // next stage needs room: after linking, when the path is found, before drawing or making tables, before writing. Of several traces, Each holds as many as
 // it is told.
 package pipeline
@@ -17,6 +18,7 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/anonymize"
 	"overlay/internal/cdg"
+	"overlay/internal/clock"
 	"overlay/internal/columns"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
@@ -37,11 +39,10 @@ type Options struct {
 	Methods  map[string]critpath.Method // by the name that a slim trace records
 	Analyses []string                   // names of analyses to make
 	Analysis analyses.Options
-	Advise   bool // advice will be asked for: what it replays is made beside the path
-	Lean     bool // after the report and the advice the run is drawn, or not even that: of the graph no more is kept than that takes
-	Outline  bool // … and what else the gains of a report, or drawing the path and its context alone, ask of it
-	Events   bool // only a summary is made: the exact path needs the graph of events alone
-	Unasked  bool // nobody asked for the analyses: they are for a page, not drawn, and not made of a slim trace, which lacks most
+	Advise   bool                     // advice will be asked for: what it replays is made beside the path
+	Events   bool                     // only a summary is made: the exact path needs the graph of events alone
+	Unasked  bool                     // nobody asked for the analyses: they are for a page, not drawn, and not made of a slim trace, which lacks most
+	Join     func(*trace.Trace) error // gives a trace what captures of its graphs tell, before anything is made of it; nil: there are none
 
 	Anonymous bool // replace names in the report and the drawing
 
@@ -57,7 +58,8 @@ type Run struct {
 	Recorded bool         // window, method and delays are those of the run that wrote the trace
 
 	o        Options
-	graph    *graph.Graph   // of Trace
+	graph    *graph.Graph   // of Trace; nil when replays have taken it
+	rest     *graph.Outline // what is left then
 	path     *critpath.Path // in graph
 	analyses *analyses.Result
 	ghosts   []overlay.Ghost      // simulated runs to draw
@@ -66,6 +68,9 @@ type Run struct {
 	original *Run                 // with Options.Anonymous: the run on the input
 	scanned  func()               // waits for what drawing wants to know of the input
 }
+
+// largeTrace is from how many events on the garbage of a stage is collected before the next one.
+const largeTrace = 1 << 16
 
 func (o *Options) stage(name string) {
 	if o.Stage != nil {
@@ -91,7 +96,9 @@ func Solve(tr *trace.Trace, o Options, draw bool) (*Run, error) {
 		if r.graph, r.path, err = anonymize.Graph(r.graph, r.path); err != nil {
 			return nil, err
 		}
-		r.Trace = r.graph.Trace
+		if r.Trace = r.graph.Trace; len(r.graph.Clock) > 0 {
+			r.Trace = clock.Recorded(r.Trace, tr)
+		}
 	}
 	if len(o.Analyses) > 0 && !(o.Unasked && r.Recorded) {
 		o.stage("analyses")
@@ -102,6 +109,11 @@ func Solve(tr *trace.Trace, o Options, draw bool) (*Run, error) {
 
 func (r *Run) solve() error {
 	r.o.stage("linking")
+	if r.o.Join != nil {
+		if err := r.o.Join(r.Trace); err != nil {
+			return err
+		}
+	}
 	link, method := r.o.Link, r.o.Method
 	rec, err := slim.ReadRecord(r.Trace)
 	if err != nil {
@@ -171,16 +183,14 @@ func (r *Run) Report(s report.Source) *report.Report {
 	}
 	found := par.Beside(find)
 	rep := report.New(s)
-	if r.o.Lean {
-		s.Graph = nil
-	}
+	s.Graph = nil // the replays let go of it as soon as they can
 	r.o.stage("advice")
 	found()
 	if s.Advice = r.advice; s.Gains && !r.Recorded {
 		if r.model == nil {
-			r.beginModel(r.letGo(), nil)
+			r.beginModel(r.take(), nil)
 		}
-		s.Graph, s.Model = r.graph, r.model()
+		s.Model = r.model()
 	}
 	r.model = nil
 	rep.AddReplays(s)
@@ -213,6 +223,20 @@ type Picture struct {
 	Drawing *overlay.Drawing
 }
 
+// take hands the graph out; the run keeps its outline.
+func (r *Run) take() *graph.Graph {
+	g := r.graph
+	r.graph, r.rest = nil, g.Outline()
+	return g
+}
+
+func (r *Run) outline() *graph.Outline {
+	if r.graph != nil {
+		return r.graph.Outline()
+	}
+	return r.rest
+}
+
 // Draw decides what to draw; with o.Slim on the path and its context only. It uses the run up: the graph is let go on
 // the way, since it is as large as the trace and writing does not need it.
 func (r *Run) Draw(o overlay.Options) Picture {
@@ -229,11 +253,11 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	if r.original != nil {
 		whole = r.original
 	}
-	tr, layout, p := r.Trace, r.graph.Layout(), r.path
+	tr, layout, p := r.Trace, r.outline().Layout, r.path
 	cut := func(*overlay.Drawing) {}
 	if o.Slim {
-		graph, path := whole.graph.Outline(), whole.path
-		cut = func(drawing *overlay.Drawing) { slim.Cut(graph, path, drawing) }
+		outline, path := whole.outline(), whole.path
+		cut = func(drawing *overlay.Drawing) { slim.Cut(outline, path, drawing) }
 	}
 	*whole, *r = Run{}, Run{}
 	runtime.GC() // a millisecond; drawing needs room, and of the graph only the layout

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"reflect"
 	"runtime"
-	"slices"
 	"testing"
 
 	"overlay/internal/analyses"
@@ -116,41 +115,56 @@ func TestDrawEndsTheRun(t *testing.T) {
 	}
 }
 
-// TestLean: a run that keeps no more of the graph than drawing takes reports, advises and draws as any other.
-func TestLean(t *testing.T) {
-	some := testtrace.Made(t)[:3]
-	if !slices.ContainsFunc(some, func(m testtrace.MadeTrace) bool { return m.Trace.Ext != nil }) {
-		t.Fatal("no external ids to let go of")
+// TestOneByOne: a run that makes the model when the causes are known, for want of room, reports, advises and draws as any other; and so does one
+// whose graph is not taken before it is drawn.
+func TestOneByOne(t *testing.T) {
+	for _, made := range testtrace.Made(t)[:3] {
+		for _, o := range []pipeline.Options{{}, {Advise: true}, {Advise: true, Method: critpath.CTDA}, {Advise: true, Anonymous: true}} {
+			for _, slim := range []bool{false, true} {
+				var text [2][]byte
+				for i := range text {
+					back := pipeline.ManyEvents([]int{1 << 30, 0}[i])
+					r, err := pipeline.Solve(made.Trace, o, true)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var out bytes.Buffer
+					if err := r.Report(report.Source{Name: made.Name, Top: 5, Advise: o.Advise, Gains: slim && o.Advise}).WriteJSON(&out); err != nil {
+						t.Fatal(err)
+					}
+					if _, err := r.Draw(overlay.Options{Advice: r.Findings(), Slim: slim}).Write(&out, pipeline.Perfetto); err != nil {
+						t.Fatal(err)
+					}
+					text[i] = out.Bytes()
+					back()
+				}
+				if !bytes.Equal(text[0], text[1]) {
+					t.Errorf("%s: another report or picture of a large run (advice %v, anonymous %v, slim %v)", made.Name, o.Advise, o.Anonymous, slim)
+				}
+			}
+		}
 	}
-	for _, made := range some {
-		for _, o := range []pipeline.Options{{}, {Advise: true}, {Advise: true, Method: critpath.CTDA}, {Advise: true, Anonymous: true},
-			{Outline: true}, {Advise: true, Outline: true}, {Advise: true, Outline: true, Anonymous: true}} {
-			var text [3][]byte
-			for i := range text {
-				o.Lean = i > 0
-				back := pipeline.ManyEvents([]int{0, 1 << 30, 0}[i]) // and one that makes one thing after the other
-				tr := *made.Trace                                    // what a lean run lets go of the next one needs
-				r, err := pipeline.Solve(&tr, o, true)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var out bytes.Buffer
-				if err := r.Report(report.Source{Name: made.Name, Top: 5, Advise: o.Advise, Gains: o.Outline && o.Advise}).WriteJSON(&out); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := r.Draw(overlay.Options{Advice: r.Findings(), Slim: o.Outline}).Write(&out, pipeline.Perfetto); err != nil {
-					t.Fatal(err)
-				}
-				text[i] = out.Bytes()
-				kept := !(i == 2 && !o.Anonymous && !o.Outline) // what is cut down is linked again
-				if has := tr.Ext != nil; has != (kept && made.Trace.Ext != nil) {
-					t.Errorf("%s: external ids are there: %v, want %v (%+v)", made.Name, has, kept, o)
-				}
-				back()
+}
+
+// TestTaken: advice takes the graph, and what is drawn then is what is drawn of the whole graph.
+func TestTaken(t *testing.T) {
+	made := testtrace.Made(t)[0]
+	for _, slim := range []bool{false, true} {
+		var pictures [2]bytes.Buffer
+		for i := range pictures {
+			r, err := pipeline.Solve(made.Trace, pipeline.Options{}, true)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if !bytes.Equal(text[0], text[1]) || !bytes.Equal(text[0], text[2]) {
-				t.Errorf("%s: another report or picture of a lean run (advice %v, anonymous %v, outline %v)", made.Name, o.Advise, o.Anonymous, o.Outline)
+			if i > 0 && r.Findings() == nil {
+				t.Fatal("no advice")
 			}
+			if _, err := r.Draw(overlay.Options{Slim: slim}).Write(&pictures[i], pipeline.Perfetto); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(pictures[0].Bytes(), pictures[1].Bytes()) {
+			t.Errorf("slim %v: another picture when the graph was taken", slim)
 		}
 	}
 }

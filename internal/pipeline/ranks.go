@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"overlay/internal/anonymize"
+	"overlay/internal/clock"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/overlay"
@@ -63,17 +64,19 @@ func (p *JobPicture) drawing(member int32, tr *trace.Trace) (*trace.Trace, *over
 	p.picture.Add(member, x, g.Trace)
 	drawing := overlay.AnnotateEvents(g.Trace, g.Layout(), path, p.draw)
 	if p.draw.Slim {
-		slim.Context(g, path, drawing)
+		slim.Context(g.Outline(), path, drawing)
 	}
-	if tr = g.Trace; len(tr.Events) >= largeTrace {
+	if len(g.Clock) > 0 {
+		tr = clock.Recorded(g.Trace, tr)
+	} else {
+		tr = g.Trace
+	}
+	if len(tr.Events) >= largeTrace {
 		g, path, x = nil, nil, nil
 		runtime.GC() // of linking; writing needs room
 	}
 	return tr, drawing, nil
 }
-
-// largeTrace is from how many events on the garbage of a stage is collected before the next one.
-const largeTrace = 1 << 16
 
 // Close draws the rows of the job, if they are wanted, and ends the picture. It tells what was written, and how many edges of the
 // path have no arrow.

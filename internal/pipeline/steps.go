@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -22,6 +21,7 @@ type StepChoice struct {
 
 // part is a step or an instance of an annotation, clipped to the window.
 type part struct {
+	name       string // of a step
 	number     int
 	start, end int64
 }
@@ -63,7 +63,7 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 	}
 	side := func(p part, why string) (*report.Report, report.StepSide) {
 		path := r.path.Clip(r.graph, p.start, p.end)
-		path.Window.Annotation, path.Window.Instance = cmp.Or(c.Annotation, trace.StepPrefix+strconv.Itoa(p.number)), "0"
+		path.Window.Annotation, path.Window.Instance = cmp.Or(c.Annotation, p.name), "0"
 		if c.Annotation != "" {
 			path.Window.Instance = strconv.Itoa(p.number)
 		}
@@ -105,15 +105,15 @@ func (r *Run) parts(annotation string) (list []part, word string, err error) {
 			return nil, "", err
 		}
 		for i := range found {
-			if p := (part{i, max(found[i].Start, w.Start), min(found[i].End, w.End)}); p.length() > 0 {
+			if p := (part{"", i, max(found[i].Start, w.Start), min(found[i].End, w.End)}); p.length() > 0 {
 				list = append(list, p)
 			}
 		}
 		return list, "instance", nil
 	}
 	for _, l := range critpath.StepTable(r.graph.Steps, r.path) {
-		if n, err := strconv.Atoi(strings.TrimPrefix(l.Name, trace.StepPrefix)); err == nil {
-			list = append(list, part{n, l.Start, l.End})
+		if l.Step >= 0 && r.graph.Steps[l.Step].Number >= 0 {
+			list = append(list, part{l.Name, int(r.graph.Steps[l.Step].Number), l.Start, l.End})
 		}
 	}
 	if len(list) == 0 {

@@ -1,6 +1,10 @@
 package ranks
 
-import "slices"
+import (
+	"slices"
+
+	"overlay/internal/stat"
+)
 
 // pair is two items of two lists.
 type pair struct{ a, b int32 }
@@ -202,7 +206,7 @@ func (x *aligner) levelOf(c *candidate, lo, hi int32) (int64, bool) {
 	if len(ds) == 0 {
 		ds = append(ds, x.diff(pair{c.a0 + lo, c.b0 + lo}))
 	}
-	mid := median(ds)
+	mid := stat.Median(ds)
 	late := int32(0)
 	for k := lo; k < hi; k++ {
 		if p := (pair{c.a0 + k, c.b0 + k}); float64(abs(x.diff(p)-mid)) > suspicious*x.noise(p) && !x.afterwards(p, mid) {
@@ -249,7 +253,7 @@ func (x *aligner) measure(steps []candidate) float64 {
 		return 1
 	}
 	slices.Sort(r)
-	return min(max(1.48*r[len(r)/2], 1), noisiest)
+	return min(max(1.48*stat.Quantile(r, 0.5), 1), noisiest)
 }
 
 // noisiest is how much more than expected is still noise.
@@ -310,7 +314,7 @@ func (x *aligner) lossyStep(ra, rb [2]int32, bins []int64) []pair {
 		for _, p := range pairs {
 			ds = append(ds, x.diff(p))
 		}
-		mid := median(ds)
+		mid := stat.Median(ds)
 		again, c := x.gapped(ra[0], ra[1], rb[0], rb[1], mid)
 		if n := len(x.pairs); n > 0 && abs(mid-x.near(x.pairs, n)) > sameLevel {
 			c += gapCost // a clock that jumped, or operations that are off by one
@@ -340,7 +344,7 @@ func (x *aligner) near(matched []pair, at int) int64 {
 	for _, p := range matched[lo:hi] {
 		ds = append(ds, x.diff(p))
 	}
-	return median(ds)
+	return stat.Median(ds)
 }
 
 // between pairs what is left before, between and behind the matched steps.
@@ -384,7 +388,7 @@ func (x *aligner) inOrder(a0, a1, b0, b1 int32, before, after bool) (int64, bool
 	for k := range n {
 		ds[k] = x.diff(pair{a0 + k, b0 + k})
 	}
-	return median(ds), true
+	return stat.Median(ds), true
 }
 
 // Costs of an alignment with gaps, in units of noise.

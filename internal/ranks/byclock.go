@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"overlay/internal/stat"
 )
 
 // byClock matches what is left in a channel by ends on the job's clock: first with instances that lack the rank, then
@@ -92,7 +94,7 @@ func (c *channel) knownItems(j *Job) []item {
 		case low > 0:
 			x.steps = fromOn(low)
 		}
-		x.end = median(ends)
+		x.end = stat.Median(ends)
 		c.found[i].end = x.end
 		x.token = c.found[i].token
 		out = append(out, x)

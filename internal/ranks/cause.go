@@ -5,22 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"overlay/internal/stat"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
-)
-
-// CauseKind is why somebody has more work than its peers.
-type CauseKind string
-
-// The causes.
-const (
-	SlowGPU     CauseKind = "gpu_slow"     // kernels take longer by one factor
-	SlowCPU     CauseKind = "cpu_slow"     // host work does
-	DataLoading CauseKind = "data_loading" // batches come late
-	Pause       CauseKind = "pause"        // one thing on the host takes long once, as with garbage collection
-	InputSizes  CauseKind = "input_sizes"  // kernels take longer by another factor in each step, or inputs say that there is more to do by turns
-	MoreData    CauseKind = "more_data"    // inputs say that there is more to do
-	MoreWork    CauseKind = "more_work"    // nothing of these
 )
 
 // Cause is a reason with what it rests on.
@@ -47,13 +34,13 @@ const causeNames = 5
 
 // cause says why members had more work than their peers in some steps: by which names, and whether these are slower all
 // alike.
-func (j *Job) cause(kind StragglerKind, hits []strike, peers [][]int32) (Cause, []NameExcess) {
+func (j *Job) cause(kind StragglerKind, at where, hits []strike, peers [][]int32) (Cause, []NameExcess) {
 	gpu, host := int64(0), int64(0)
 	for _, x := range hits {
 		gpu += x.step.gpu[x.member]
 		host += x.step.host[x.member]
 	}
-	onHost := host > gpu
+	onHost := at == onThreads || at == onBoth && host > gpu
 	type total struct {
 		own, mid, most int64
 		steps          int
@@ -119,21 +106,12 @@ func (j *Job) cause(kind StragglerKind, hits []strike, peers [][]int32) (Cause, 
 	case onHost && share >= 0.5:
 		c.What = SlowCPU
 	case onHost:
-	case !c.Load.Equal() && (uneven(factors) || kind == Alternating && share >= 0.5): // by turns several are: no card is slow in one step and not in the next
+	case !c.Load.Equal() && kind == Alternating && share >= 0.5: // by turns several are: no card is slow in one step and not in the next
 		c.What = InputSizes
 	case share >= 0.5:
 		c.What = SlowGPU
 	}
 	return c, list[:min(causeNames, len(list))]
-}
-
-// uneven reports whether factors differ much from step to step.
-func uneven(f []float64) bool {
-	if len(f) < 2 {
-		return false
-	}
-	lo, hi := slices.Min(f), slices.Max(f)
-	return hi-lo > 0.5*(hi-1) && hi > 1.05
 }
 
 // nameWork is the time of a name on a rank, and on the peer in the middle.
@@ -161,7 +139,7 @@ func (j *Job) namesOf(member, step int32, host bool, peers []int32) map[string]n
 		for len(v) < n { // a peer that does not list the name spends little on it
 			v = append(v, 0)
 		}
-		w.mid = median(v)
+		w.mid = stat.Median(v)
 		out[name] = w
 	}
 	return out
@@ -178,8 +156,3 @@ func (j *Job) spent(m, number int32, host bool) map[string]Spent {
 	}
 	return out
 }
-
-var causeWords = map[CauseKind]string{SlowGPU: "GPU slow", SlowCPU: "CPU slow", DataLoading: "data loading", Pause: "pauses", InputSizes: "unequal inputs", MoreData: "given more", MoreWork: "more work"}
-
-// Words is the cause in the words of the viewer.
-func (c CauseKind) Words() string { return causeWords[c] }

@@ -2,7 +2,6 @@ package ranks
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -205,53 +204,71 @@ func (c *channel) lists(j *Job) []list {
 
 // unite makes the groups of the job from what the ranks know.
 func (j *Job) unite() {
+	type key struct {
+		name, desc string
+		size       int32
+		ranks      uint64 // a sum over them: of a large job each rank lists all
+	}
 	type found struct {
-		key string
-		g   JobGroup
+		key
+		g JobGroup
 	}
 	var all []found
-	index := map[string]int{}
+	index := map[key]int{}
+	at := make([][]int, len(j.Members)) // of each group of each member: index into all
 	for m := range j.Members {
 		s := j.Members[m].Summary
 		for i := range s.Groups {
 			g := &s.Groups[i]
-			key := fmt.Sprint(g.Name, "|", g.Ranks)
+			k := key{name: g.Name}
 			if g.Ranks == nil {
-				key = fmt.Sprint(g.Name, "|", g.Desc, "|", g.Size)
+				k.desc, k.size = g.Desc, g.Size
+			} else {
+				k.ranks = sumOf(g.Ranks)
 			}
-			at, ok := index[key]
+			n, ok := index[k]
 			if !ok {
-				at = len(all)
-				index[key] = at
-				all = append(all, found{key, JobGroup{Name: g.Name, Desc: g.Desc, Ranks: g.Ranks, Size: max(int(g.Size), len(g.Ranks)), Known: g.Ranks != nil, By: g.By}})
+				n = len(all)
+				index[k] = n
+				all = append(all, found{k, JobGroup{Name: g.Name, Desc: g.Desc, Ranks: g.Ranks, Size: max(int(g.Size), len(g.Ranks)), Known: g.Ranks != nil, By: g.By}})
 			}
-			if x := &all[at].g; !x.Known && !slices.Contains(x.Ranks, s.Rank) {
-				x.Ranks = append(slices.Clip(x.Ranks), s.Rank) // members come by rank, so this is sorted
-				x.Size = max(x.Size, len(x.Ranks))
-			} else if x.Known {
+			if x := &all[n].g; x.Known {
 				g.Ranks = x.Ranks // once for all ranks: of a large job each of them lists all
+			} else if last := len(x.Ranks) - 1; last < 0 || x.Ranks[last] != s.Rank {
+				x.Ranks = append(x.Ranks, s.Rank) // members come by rank, so this is sorted
+				x.Size = max(x.Size, len(x.Ranks))
 			}
+			at[m] = append(at[m], n)
 		}
 	}
-	slices.SortFunc(all, func(a, b found) int {
-		return cmp.Or(cmp.Compare(len(b.g.Ranks), len(a.g.Ranks)), slices.Compare(a.g.Ranks, b.g.Ranks), cmp.Compare(a.key, b.key))
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(p, q int) int {
+		a, b := &all[p], &all[q]
+		return cmp.Or(cmp.Compare(len(b.g.Ranks), len(a.g.Ranks)), slices.Compare(a.g.Ranks, b.g.Ranks), cmp.Compare(a.name+"|", b.name+"|"), cmp.Compare(a.desc+"|", b.desc+"|"), cmp.Compare(a.size, b.size))
 	})
-	place := map[string]int32{}
-	for i := range all {
-		place[all[i].key] = int32(i)
-		j.Groups = append(j.Groups, all[i].g)
+	place := make([]int32, len(all))
+	for i, n := range order {
+		place[n] = int32(i)
+		j.Groups = append(j.Groups, all[n].g)
 	}
-	for m := range j.Members {
-		s := j.Members[m].Summary
-		for i := range s.Groups {
-			g := &s.Groups[i]
-			key := fmt.Sprint(g.Name, "|", g.Ranks)
-			if g.Ranks == nil {
-				key = fmt.Sprint(g.Name, "|", g.Desc, "|", g.Size)
-			}
-			j.Members[m].group = append(j.Members[m].group, place[key])
+	for m := range at {
+		for _, n := range at[m] {
+			j.Members[m].group = append(j.Members[m].group, place[n])
 		}
 	}
+}
+
+// sumOf tells lists of ranks apart.
+func sumOf(list []Rank) uint64 {
+	sum := uint64(len(list))
+	for _, r := range list {
+		sum = (sum ^ uint64(uint32(r))) * 0x9e3779b97f4a7c15
+		sum ^= sum >> 29
+	}
+	return sum
 }
 
 // peerForm tells for each group whether point-to-point operations name the other side by its place in the group. They

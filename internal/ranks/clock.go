@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"overlay/internal/stat"
 )
 
 // endNoise is by how much the ends of one collective differ for no reason, ns: it is the same within a host.
@@ -124,8 +126,8 @@ func (o *observations) spanningTree() *sets {
 	}
 	links := make([]link, 0, len(byPair))
 	for key, ds := range byPair {
-		mid := median(ds)
-		links = append(links, link{key[0], key[1], float64(spread(ds, mid))/math.Sqrt(float64(len(ds))) + sigma[key], mid})
+		mid := stat.Median(ds)
+		links = append(links, link{key[0], key[1], float64(stat.Spread(ds, mid))/math.Sqrt(float64(len(ds))) + sigma[key], mid})
 	}
 	slices.SortFunc(links, func(p, q link) int {
 		return cmp.Or(cmp.Compare(p.cost, q.cost), cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
@@ -211,7 +213,7 @@ func (o *observations) reweigh() {
 		var mid float64
 		if len(ends) > 2 { // one that is far off moves the mean of a few, not their median
 			slices.Sort(ends)
-			mid = (ends[(len(ends)-1)/2] + ends[len(ends)/2]) / 2
+			mid = stat.Quantile(ends, 0.5)
 		} else {
 			mid = o.mean(c)
 		}

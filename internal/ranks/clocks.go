@@ -3,6 +3,8 @@ package ranks
 import (
 	"math"
 	"slices"
+
+	"overlay/internal/stat"
 )
 
 // solveClocks finds the clock of each rank, and what the solution is worth.
@@ -93,7 +95,8 @@ func (j *Job) takeClocks(o *observations, components *sets) {
 
 func sq(x float64) float64 { return x * x }
 
-// typical is the median residual in units of what is expected. The mean of few is near each of them.
+// typical is the median residual in units of what is expected. The mean of few is near each of them, and clocks that are fitted
+// to few follow their noise: the residuals have as many degrees of freedom fewer as offsets and drifts were fitted.
 func (o *observations) typical() float64 {
 	const enough = 1 << 18
 	every := int32(len(o.node)/enough + 1)
@@ -109,7 +112,8 @@ func (o *observations) typical() float64 {
 		return 0
 	}
 	slices.Sort(u)
-	return float64(u[len(u)/2])
+	free, fitted := float64(len(o.node)-len(o.cases)), 2*float64(len(o.owner)-1)
+	return stat.Quantile(u, 0.5) * math.Sqrt(free/math.Max(free-fitted, 1))
 }
 
 // judgeClocks says how well ends agree, and counts the instances that somebody left before the last one came.
@@ -129,13 +133,14 @@ func (j *Job) judgeClocks(cases []int32) {
 			ends = append(ends, m.Clock.Global(m.Ops[r.Op].End))
 			fault = max(fault, m.Clock.Error)
 		}
-		mid := median(ends) // sorts
-		if in.Coll.meets() && ends[0] < arrive-2000-fault {
+		mid := stat.Median(ends)
+		if in.Coll.meets() && slices.Min(ends) < arrive-2000-fault {
 			j.Clocks.Violations++
 		}
 		for _, e := range ends {
 			all = append(all, int32(min(abs(e-mid), math.MaxInt32)))
 		}
 	}
-	j.Clocks.P50, j.Clocks.P90 = int64(quantile(all, 0.5)), int64(quantile(all, 0.9))
+	slices.Sort(all)
+	j.Clocks.P50, j.Clocks.P90 = int64(stat.Quantile(all, 0.5)), int64(stat.Quantile(all, 0.9))
 }

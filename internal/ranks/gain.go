@@ -1,45 +1,58 @@
 package ranks
 
 import (
+	"math"
 	"slices"
 
 	"overlay/internal/critpath"
 )
 
-// Gain is by how much the job ends earlier, at most, when a straggler has no more work than its peers; where inputs are uneven, or somebody is given more, when each rank
+// gain is by how much the job ends earlier, at most, when some stragglers have no more work than their peers; where inputs are uneven, or somebody is given more, when each rank
 // has the mean of its peers in each step; of a stage, when it has as much as the others. What ran before its trace begins is taken to be slow as the rest, if all of that is
 // by one factor.
-func (j *Job) Gain(s *Straggler) int64 {
-	if s.Cause.What != InputSizes && s.Cause.What != MoreData {
-		return j.Without(s)
+func (j *judge) gain(list []Straggler) int64 {
+	of := make([][]*cuts, len(j.Members))
+	for i := range list {
+		s := &list[i]
+		if s.Cause.What == InputSizes || s.Cause.What == MoreData {
+			for m, c := range j.evenly(s, j.peers) {
+				if s.Kind != Persistent || slices.Contains(s.Members, int32(m)) {
+					of[m] = append(of[m], c)
+				}
+			}
+			continue
+		}
+		for _, m := range s.Members {
+			of[m] = append(of[m], j.cuts(s, m, j.peers[m]))
+		}
 	}
-	peers, _ := j.peers()
-	return j.cut(j.evenly(peers, s.Cause.OnHost))
+	return j.cut(of)
 }
 
 // Without is by how much the job ends earlier, at most, when what a straggler has more than its peers is gone, and nobody else has to do it.
 func (j *Job) Without(s *Straggler) int64 {
 	peers, _ := j.peers()
-	of := make([]*cuts, len(j.Members))
+	of := make([][]*cuts, len(j.Members))
 	for _, m := range s.Members {
-		of[m] = j.cuts(s, m, peers[m])
+		of[m] = []*cuts{j.cuts(s, m, peers[m])}
 	}
 	return j.cut(of)
 }
 
 // cut is by how much the job ends earlier without what is cut of its members.
-func (j *Job) cut(of []*cuts) int64 {
-	return j.Sooner(func(member int32, r *Run, from, to int64) int64 {
-		if of[member] == nil {
-			return 0
+func (j *Job) cut(of [][]*cuts) int64 {
+	return j.Sooner(func(member int32, r *Run, from, to int64) (less int64) {
+		for _, c := range of[member] {
+			less += c.of(&j.Members[member], r, from, to)
 		}
-		return of[member].of(&j.Members[member], r, from, to)
+		return min(less, to-from)
 	}, nil)
 }
 
 // cuts say which share of the runs of a member is beyond the work of its peers.
 type cuts struct {
 	host  bool      // of threads, else of the device
+	span  [2]int64  // local times between which they hold
 	steps []stepCut // by time
 	all   cut       // beside those steps
 	early float64   // of what ran before the trace begins
@@ -59,6 +72,9 @@ type cut struct {
 
 // of is what goes of a run between two local times.
 func (c *cuts) of(x *Member, r *Run, from, to int64) int64 {
+	if from, to = max(from, c.span[0]), min(to, c.span[1]); from >= to {
+		return 0
+	}
 	class := r.Kind.Class()
 	switch device := class == critpath.ClassCompute || class == critpath.ClassCopy; {
 	case r.Kind == critpath.Unrecorded:
@@ -87,7 +103,7 @@ func (c *cut) of(x *Member, r *Run) float64 {
 // cuts are those of one member of a straggler: where all its work takes longer by one factor, of all of it. Else it is what names take longer than on the
 // peers, of threads in each step for itself. Who is persistently slow is so beside those steps, too.
 func (j *Job) cuts(s *Straggler, member int32, peers []int32) *cuts {
-	c := &cuts{host: s.Cause.OnHost}
+	c := &cuts{host: s.Cause.OnHost, span: j.Members[member].span(s)}
 	if s.Cause.What == SlowGPU || s.Cause.What == SlowCPU || s.Unit == "stage" {
 		c.all.other = 1 - 1/max(s.Cause.Factor, 1)
 		c.early = c.all.other
@@ -128,9 +144,37 @@ func cutOf(names map[string]nameWork, cause *Cause) cut {
 	return c
 }
 
-// evenly is what members have on the device, or on threads, in each step beyond the mean of their peers. What the device does is behind its threads: a step is
+// span is from when to when a straggler hits, by the clock of a member. What the device does is behind its threads: a step is taken to end with the last operation that it launched.
+func (m *Member) span(s *Straggler) [2]int64 {
+	span := [2]int64{math.MinInt64, math.MaxInt64}
+	last := s.Until
+	end := func(until int32) (at int64) {
+		at = math.MinInt64
+		for i := range m.Steps {
+			if m.Steps[i].Number <= until {
+				at = max(at, m.Steps[i].End)
+			}
+		}
+		for i := range m.Ops {
+			if o := &m.Ops[i]; !s.Cause.OnHost && o.Step >= 0 && o.Step <= until {
+				at = max(at, o.End)
+			}
+		}
+		return at
+	}
+	if s.From >= 0 {
+		span[0] = end(s.From - 1)
+	}
+	if last >= 0 {
+		span[1] = end(last)
+	}
+	return span
+}
+
+// evenly is what members have on the device, or on threads, in each step in which a straggler hits beyond the mean of their peers. What the device does is behind its threads: a step is
 // taken to end with the last operation that it launched.
-func (j *Job) evenly(peers [][]int32, host bool) []*cuts {
+func (j *Job) evenly(s *Straggler, peers [][]int32) []*cuts {
+	host := s.Cause.OnHost
 	busy := func(st *Step) float64 {
 		if host {
 			return float64(st.BusyHost)
@@ -140,7 +184,7 @@ func (j *Job) evenly(peers [][]int32, host bool) []*cuts {
 	means := map[*int32]map[int32]float64{} // by the list of peers, which those of a stage share, and step
 	list := make([]*cuts, len(j.Members))
 	for m := range list {
-		x, c := &j.Members[m], &cuts{host: host}
+		x, c := &j.Members[m], &cuts{host: host, span: j.Members[m].span(s)}
 		mean := means[&peers[m][0]]
 		if mean == nil {
 			mean = map[int32]float64{}

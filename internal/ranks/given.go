@@ -186,7 +186,7 @@ func (x *giver) measure(r *givenRow) bool {
 // amount is what an operator was given by the shapes of its inputs, 0 where these are not recorded.
 func (x *giver) amount(op cdg.ActID) (a amount) {
 	e := x.g.Acts[op].Event
-	dims, ok := x.tr.Arg(e, "Input Dims")
+	dims, ok := x.tr.InputDims(e)
 	if !ok {
 		return a
 	}

@@ -15,6 +15,7 @@ func (o *observations) minimise() {
 	diag := make([]float64, dim)
 	r := make([]float64, dim) // right side less the product with the present solution
 	total := make([]float64, len(o.cases))
+	large := make([]float64, n) // the largest of the numbers that residuals of a node are differences of
 	for c := range o.cases {
 		for i := o.first[c]; i < o.first[c+1]; i++ {
 			total[c] += float64(o.w[i])
@@ -28,14 +29,19 @@ func (o *observations) minimise() {
 			tau := o.tau(i) * driftPrior
 			r[k] += v
 			r[n+int(k)] += v * tau
+			large[k] = max(large[k], math.Abs(o.end[i])+math.Abs(o.x[k]))
 			own := w * (1 - w/total[c])
 			diag[k] += own
 			diag[n+int(k)] += own * tau * tau
 		}
 	}
+	// A common offset of all nodes changes nothing, so once residuals are no more than what rounding makes of such numbers,
+	// further steps would only follow the rounding, without an end where times are far apart.
+	least := 1e-18
 	for k := range n { // drifts are unknown in units of driftPrior
 		r[n+k] -= o.d[k] / driftPrior
 		diag[n+k]++
+		least += diag[k] * large[k] * large[k] * 0x1p-100
 		if diag[k] == 0 {
 			diag[k] = 1
 		}
@@ -49,7 +55,7 @@ func (o *observations) minimise() {
 	copy(p, z)
 	start := rho
 	for range 400 {
-		if rho <= start*1e-24 || rho < 1e-18 {
+		if rho <= start*1e-24 || rho < least {
 			break
 		}
 		o.product(p, q, total)

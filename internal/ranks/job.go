@@ -35,6 +35,20 @@ type Member struct {
 	group []int32 // per group of the summary: the group of the job
 }
 
+// Where is where a rank runs, in brackets behind its name: the host, and the number of its device there; empty where the host is not known.
+func Where(host string, device int) string {
+	switch {
+	case host == "":
+		return ""
+	case device < 0:
+		return " (" + host + ")"
+	}
+	return " (" + host + ", GPU " + itoa(device) + ")"
+}
+
+// Where is where the rank runs.
+func (m *Member) Where() string { return Where(m.Host, int(m.Device)) }
+
 // JobGroup is a communicator of the job.
 type JobGroup struct {
 	Name, Desc string
@@ -90,6 +104,7 @@ type Matching struct {
 	Complete  int // of those: no member is missing
 	Unmatched int // operations in no instance
 	Ambiguous int // of those: two ways to match were about as good
+	Undone    int // instances that could not be one collective, and were taken apart
 	By        [numMatchBy]int
 	Tokens    int // instances whose members disagree about what they did
 }

@@ -50,6 +50,7 @@ func Join(list []*Summary, o Options) (*Job, error) {
 	}
 	j.match(channels, &o)
 	j.doubtJumps()
+	j.undo()
 	j.boundClocks()
 	for m := range j.Members {
 		x := &j.Members[m]

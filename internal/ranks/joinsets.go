@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"overlay/internal/par"
+	"overlay/internal/stat"
 )
 
 // set is ranks whose clocks are solved against each other, and what they did: by channel collectives that were found, and operations
@@ -232,7 +233,7 @@ func tryAt(shared []aligner, theta int64) voteTry {
 			return t
 		}
 		if t.pairs = len(ds); round < 2 {
-			t.theta = median(ds)
+			t.theta = stat.Median(ds)
 			continue
 		}
 		slices.Sort(residuals)

@@ -7,13 +7,15 @@ import (
 	"strings"
 
 	"overlay/internal/critpath"
+	"overlay/internal/stat"
 )
 
 // Verdict is what is wrong with a job.
 type Verdict struct {
-	Steps      []JobStep // by start
-	Judged     int       // steps that are whole on every rank
-	Stragglers []Straggler
+	Steps      []JobStep   // by start
+	Judged     int         // steps that are whole on every rank
+	Stragglers []Straggler // what costs most first
+	Idle       []Straggler // slower than their peers, and nobody waits for them
 	Links      []Link
 	Bandwidth  []Bandwidth
 }
@@ -28,12 +30,11 @@ type JobStep struct {
 	Own, Wait       []int64
 	Excess          []int64
 
-	gpu, host []int64    // of Excess
-	more      [2][]int64 // of the device and of threads, what a member did more than its peers, or less: below 0
-	jump      int64      // by which a clock jumped in it: as much longer it may seem on some ranks
-	longest   int64      // of the ranks' own steps; more than Duration where threads run ahead of the device
-	busiest   int32      // member with most work, -1; by lead before the one that is in the middle
-	lead      int64
+	gpu, host []int64            // of Excess
+	over      [numWheres][]int64 // of the work of a member on a side what its peers do not do, wherever its path is
+	more      [2][]int64         // of the device and of threads, what a member did more than its peers, or less: below 0
+	jump      int64              // by which a clock jumped in it: as much longer it may seem on some ranks
+	longest   int64              // of the ranks' own steps; more than Duration where threads run ahead of the device
 }
 
 // StragglerKind says when a straggler is slow.
@@ -52,12 +53,28 @@ type Straggler struct {
 	Unit    string // rank, host, group, stage
 	Name    string // of the unit, "" for ranks
 	Members []int32
-	Steps   []int32 // in which it hits
+	Steps   []int32 // in which it hits; of a persistent one all from the first to the last
 	Who     []int32 // of Steps: the member with most; nil of a stage
+	From    int32   // the first of Steps where the ones before were judged too, else -1
+	Until   int32   // the last of Steps where later ones were judged too, else -1
 	Excess  int64   // sum over those steps
 	Share   float64 // of their durations
 	Cause   Cause
 	Names   []NameExcess
+
+	Gain  int64 // by how much the job ends earlier without it alone, at most
+	Stays int64 // by how much less earlier without all others than without all: what it costs if it alone stays
+	Count int   // steps over which Gain and Stays spread, those among them that are not whole
+	step  int64 // how long one of Steps is, on the average
+}
+
+// Worth is what a straggler costs the job: where another one is as slow, it gains nothing to mend it alone.
+func (s *Straggler) Worth() int64 { return max(s.Gain, s.Stays) }
+
+// PerStep is an amount of the job for each step in which a straggler hits, and as a share of such a step.
+func (s *Straggler) PerStep(ns int64) (int64, float64) {
+	each := ns / int64(max(s.Count, 1))
+	return each, float64(each) / float64(max(s.step, 1))
 }
 
 // NameExcess is what one name took beyond what it takes the peers.
@@ -80,34 +97,29 @@ type Expected struct{ Intra, Inter float64 }
 
 // Judge says what is wrong with a job.
 func Judge(j *Job, expected Expected) *Verdict {
-	v := &Verdict{}
-	v.Steps = j.jobSteps()
-	peers, stages := j.peers()
-	var judged []*JobStep
+	x := &judge{Job: j}
+	x.peers, x.stages = j.peers()
+	v := &Verdict{Steps: x.jobSteps()}
 	for i := range v.Steps {
-		s := &v.Steps[i]
-		if s.Whole {
-			judged = append(judged, s)
+		if v.Steps[i].Whole {
+			x.steps = append(x.steps, &v.Steps[i])
 		}
 	}
-	v.Judged = len(judged)
-	markBad(judged)
-	for _, s := range judged {
-		j.excess(s, peers)
+	v.Judged = len(x.steps)
+	markBad(x.steps)
+	for _, s := range x.steps {
+		j.excess(s, x.peers)
 	}
-	if len(judged) >= 2 {
-		if s := j.slowStage(judged, stages); s != nil {
-			v.Stragglers = append(v.Stragglers, *s)
-		} else {
-			v.Stragglers = j.stragglers(judged, peers)
-		}
+	if len(x.steps) >= 2 {
+		v.Stragglers, v.Idle = x.weigh(x.stragglers())
 	}
 	v.Links, v.Bandwidth = j.links(expected)
 	return v
 }
 
 // jobSteps puts the steps of the ranks together by their numbers.
-func (j *Job) jobSteps() []JobStep {
+func (j *judge) jobSteps() []JobStep {
+	cut := j.cutSteps()
 	at := map[int32]int{}
 	var list []JobStep
 	have := map[int32]int{}
@@ -125,7 +137,8 @@ func (j *Job) jobSteps() []JobStep {
 				n = len(list)
 				at[st.Number] = n
 				list = append(list, JobStep{Number: st.Number, Start: math.MaxInt64, Own: make([]int64, len(j.Members)), Wait: make([]int64, len(j.Members)),
-					Excess: make([]int64, len(j.Members)), gpu: make([]int64, len(j.Members)), host: make([]int64, len(j.Members)), more: [2][]int64{make([]int64, len(j.Members)), make([]int64, len(j.Members))}, busiest: -1})
+					Excess: make([]int64, len(j.Members)), gpu: make([]int64, len(j.Members)), host: make([]int64, len(j.Members)), more: [2][]int64{make([]int64, len(j.Members)), make([]int64, len(j.Members))},
+					over: [numWheres][]int64{make([]int64, len(j.Members)), make([]int64, len(j.Members)), make([]int64, len(j.Members))}})
 			}
 			s := &list[n]
 			s.Start = min(s.Start, x.Clock.Global(st.Start))
@@ -156,9 +169,57 @@ func (j *Job) jobSteps() []JobStep {
 			to = list[i+1].Start
 		}
 		s.Duration = max(to-s.Start, 0)
-		s.Whole = have[s.Number] == stepping && s.Duration > 0
+		s.Whole = have[s.Number] == stepping && s.Duration > 0 && !cut[s.Number]
 	}
 	return list
+}
+
+// cutShare is the part of the collectives of a step that a rank may lack at the border of what it recorded: records get lost.
+const cutShare = 8
+
+// cutSteps are the steps that some rank recorded in part: of the first and of the last in which it has collectives it has fewer than a peer. The annotation of
+// a step may outlive its records.
+func (j *judge) cutSteps() map[int32]bool {
+	cut := map[int32]bool{}
+	most := map[*int32]map[int32]int{} // by the list of peers, which those of a stage share: collectives by step
+	edges := make([][2]int32, len(j.Members))
+	counts := make([][2]int, len(j.Members))
+	for m := range j.Members {
+		count := map[int32]int{}
+		e := [2]int32{math.MaxInt32, -1}
+		for i := range j.Members[m].Ops {
+			if n := j.Members[m].Ops[i].Step; n >= 0 {
+				count[n]++
+				e = [2]int32{min(e[0], n), max(e[1], n)}
+			}
+		}
+		first := &j.peers[m][0]
+		if most[first] == nil {
+			most[first] = map[int32]int{}
+		}
+		for n, c := range count {
+			most[first][n] = max(most[first][n], c)
+		}
+		edges[m], counts[m] = e, [2]int{count[e[0]], count[e[1]]}
+	}
+	for m := range j.Members {
+		of := most[&j.peers[m][0]]
+		for i, n := range edges[m] {
+			cut[n] = cut[n] || (of[n]-counts[m][i])*cutShare > of[n]
+		}
+		if x := &j.Members[m]; x.Quality[bareHead] > 0 {
+			cut[x.Steps[0].Number] = true
+		}
+		if x := &j.Members[m]; x.Quality[bareTail] > 0 {
+			cut[x.Steps[len(x.Steps)-1].Number] = true
+		}
+		for i := range j.Members[m].Steps { // before the first of them and after the last it recorded none
+			if n := j.Members[m].Steps[i].Number; n < edges[m][0] || n > edges[m][1] {
+				cut[n] = cut[n] || of[n] > 0
+			}
+		}
+	}
+	return cut
 }
 
 // markBad marks steps that take much longer than the others.
@@ -167,8 +228,8 @@ func markBad(steps []*JobStep) {
 	for _, s := range steps {
 		all = append(all, s.Duration)
 	}
-	mid := median(slices.Clone(all))
-	limit := mid + max(6*spread(all, mid), mid/10)
+	mid := stat.Median(slices.Clone(all))
+	limit := mid + max(6*stat.Spread(all, mid), mid/10)
 	for _, s := range steps {
 		s.Bad = s.Duration > limit
 	}
@@ -256,62 +317,53 @@ func (j *Job) excess(s *JobStep, peers [][]int32) {
 		all[m] = j.work(int32(m), s.Number)
 		all[m].busyGPU += lost[m]
 	}
-	mids := map[*int32]work{} // by the list of peers, which those of a stage share
+	type parts [5][]int64         // of work and waits, ascending
+	sorted := map[*int32]*parts{} // by the list of peers, which those of a stage share
+	each := func(m int32) [5]int64 {
+		w := &all[m]
+		return [...]int64{w.pathGPU, w.busyGPU, w.pathHost, w.busyHost, s.Wait[m]}
+	}
 	for m := range all {
 		first := &peers[m][0]
-		mid, ok := mids[first]
-		if !ok {
-			of := func(part func(*work) int64) int64 {
-				v := make([]int64, 0, len(peers[m]))
-				for _, k := range peers[m] {
-					v = append(v, part(&all[k]))
+		if sorted[first] == nil {
+			sorted[first] = &parts{}
+			for _, k := range peers[m] {
+				for i, ns := range each(k) {
+					sorted[first][i] = append(sorted[first][i], ns)
 				}
-				slices.Sort(v)
-				return v[(len(v)-1)/2]
 			}
-			mid = work{of(func(x *work) int64 { return x.pathGPU }), of(func(x *work) int64 { return x.busyGPU }),
-				of(func(x *work) int64 { return x.pathHost }), of(func(x *work) int64 { return x.busyHost })}
-			mids[first] = mid
+			for i := range sorted[first] {
+				slices.Sort(sorted[first][i])
+			}
 		}
-		w := &all[m]
-		gpu, host := w.busyGPU-mid.busyGPU, w.busyHost-mid.busyHost
+		more := each(int32(m)) // than its peers
+		least := sorted[first][4][0]
+		for i, ns := range more {
+			more[i] = 0
+			if len(peers[m]) > 1 {
+				more[i] = ns - stat.MedianBut(sorted[first][i], ns)
+			}
+		}
+		gpu, host := more[1], more[3]
 		s.more[0][m], s.more[1][m] = gpu, host
-		s.gpu[m] = max(0, min(w.pathGPU-mid.pathGPU, gpu))
-		s.host[m] = max(0, min(w.pathHost-mid.pathHost, host)-s.jump)
-		least := s.Wait[m]
-		for _, p := range peers[m] {
-			least = min(least, s.Wait[p])
-		}
+		s.gpu[m] = max(0, min(more[0], gpu))
+		s.host[m] = max(0, min(more[2], host)-s.jump)
 		s.host[m] = max(0, s.host[m]-(s.Wait[m]-least)) // nobody works while it waits
-		s.Excess[m] = s.gpu[m] + s.host[m]
-		if lead := max(gpu, host); s.busiest < 0 || lead > s.lead {
-			s.busiest, s.lead = int32(m), lead
+		s.over[onDevice][m], s.over[onThreads][m] = gpu, host-s.jump
+		if !j.Members[m].device() { // its threads do the collectives
+			s.over[onThreads][m] -= s.Wait[m] - least
 		}
+		s.over[onBoth][m] = gpu + s.over[onThreads][m]
+		s.Excess[m] = s.gpu[m] + s.host[m]
 	}
 }
 
 // length is what work of a step is compared with.
 func (s *JobStep) length() int64 { return max(s.Duration, s.longest) }
 
-// hit is the member with the largest excess of a step, if that is much; its share of the step.
-func (s *JobStep) hit() (int32, float64) {
-	best := 0
-	for m := range s.Excess {
-		if s.Excess[m] > s.Excess[best] {
-			best = m
-		}
-	}
-	e := s.Excess[best]
-	others := slices.Delete(slices.Clone(s.Excess), best, best+1)
-	mid := median(slices.Clone(others))
-	if float64(e) < hitShare*float64(s.length()) || e < 6*spread(others, mid) {
-		return -1, 0
-	}
-	return int32(best), float64(e) / float64(s.length())
-}
-
 // slowStage finds a stage of a pipeline with more work than the others.
-func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
+func (j *judge) slowStage() *Straggler {
+	steps, stages := j.steps, j.stages
 	n := slices.Max(stages) + 1
 	if n < 2 {
 		return nil
@@ -358,7 +410,7 @@ func (j *Job) slowStage(steps []*JobStep, stages []int) *Straggler {
 	if found < 0 || float64(len(hits)) < oftenShare*float64(len(steps)) || !steadily(more[found]) {
 		return nil
 	}
-	x := &Straggler{Kind: Persistent, Unit: "stage", Name: "stage " + itoa(found), Steps: hits, Excess: excess, Share: float64(excess) / float64(max(whole, 1)),
+	x := &Straggler{Kind: Persistent, Unit: "stage", Name: "stage " + itoa(found), Steps: hits, From: -1, Until: -1, Excess: excess, Share: float64(excess) / float64(max(whole, 1)),
 		Cause: Cause{What: MoreWork, Factor: float64(own) / float64(max(own-excess, 1))}}
 	for m, st := range stages {
 		if st == found {

@@ -3,6 +3,8 @@ package ranks
 import (
 	"math"
 	"slices"
+
+	"overlay/internal/stat"
 )
 
 // What counts as a jump of a clock.
@@ -96,8 +98,8 @@ func (j *Job) largestJump(o *observations) (best jump, found bool) {
 			return
 		}
 		left, right = s.reach(o, k, left[:0], right[:0])
-		ml, mr := median(left), median(right)
-		noise := (spread(left, ml) + spread(right, mr)) / 2
+		ml, mr := stat.Median(left), stat.Median(right)
+		noise := (stat.Spread(left, ml) + stat.Spread(right, mr)) / 2
 		if score := float64(abs(mr-ml)) / (1.5*float64(noise) + 5000); abs(mr-ml) > jumpLeast && score >= top {
 			top, found = score, true
 			k = s.moment(o, k, float64(ml), float64(mr))
@@ -179,7 +181,7 @@ func (j *Job) splitAt(o *observations, x jump) bool {
 			return // it does not see the moment
 		}
 		left, right = s.reach(o, k, left[:0], right[:0])
-		switch shift := float64(median(right) - median(left)); {
+		switch shift := float64(stat.Median(right) - stat.Median(left)); {
 		case math.Abs(math.Abs(shift)-math.Abs(x.shift)) < math.Abs(x.shift)/4:
 			apart = append(apart, moved{s.a, s.b, shift})
 			took := [...]float64{j.duration(o, s.obs[k-1][0]), j.duration(o, s.obs[k-1][1])}
@@ -278,7 +280,7 @@ func shiftsOf(together *sets, apart []moved) (list []shifted) {
 	}
 	next := map[int32][]moved{}
 	for key, v := range between {
-		next[key[0]] = append(next[key[0]], moved{key[0], key[1], float64(median(v))})
+		next[key[0]] = append(next[key[0]], moved{key[0], key[1], float64(stat.Median(v))})
 	}
 	nodes := map[int32][]int32{}
 	for n := range together.up {

@@ -2,9 +2,12 @@ package ranks
 
 import (
 	"cmp"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
+
+	"overlay/internal/stat"
 )
 
 // Link is a class of collectives in which one group takes longer than its sisters.
@@ -14,7 +17,7 @@ type Link struct {
 	Topology string
 	Group    int32
 	Median   int64 // ns
-	Best     int64 // of the fastest group of the class
+	Best     int64 // of its sisters: the median of the medians of groups with as many instances
 	Count    int
 }
 
@@ -28,7 +31,7 @@ type Bandwidth struct {
 	Count    int
 	Median   float64 // GB/s
 	Best     float64
-	Expected float64 // as given, else the best of the topology in this job
+	Expected float64 // as given, else the best median of the topology in this job
 }
 
 // When a link counts as slow.
@@ -36,7 +39,12 @@ const (
 	slowLink  = 1.4
 	slowLeast = 10_000 // ns
 	slowCount = 3      // instances
+
+	faultTimes = 4 // a transfer has to be longer than the error of clocks so many times to say something of bandwidth
 )
+
+// tiny is the size below which a collective says nothing of bandwidth: its time is that of the messages.
+const tiny = 64 << 10
 
 type linkClass struct {
 	coll     Coll
@@ -55,6 +63,7 @@ func (j *Job) links(expected Expected) ([]Link, []Bandwidth) {
 		log      int
 	}
 	rates := map[bucket][]float64{}
+	faults := map[int32]int64{} // per group
 	for i := range j.Instances {
 		in := &j.Instances[i]
 		if !in.Solved || in.Skewed || in.Missing > 0 || in.Transfer <= 0 || in.Arrive < j.Window[0] || in.Arrive >= j.Window[1] {
@@ -68,8 +77,18 @@ func (j *Job) links(expected Expected) ([]Link, []Bandwidth) {
 		if byClass[class] == nil {
 			byClass[class] = map[int32][]int64{}
 		}
+		if bytes > 0 && bytes < tiny { // its time is that of the messages
+			continue
+		}
+		fault := int64(0) // that clocks may add to a transfer, or take from it
+		for _, r := range j.refs(i) {
+			fault = max(fault, j.Members[r.Member].Clock.Error)
+		}
+		if faults[in.Group] = max(faults[in.Group], fault); in.Transfer <= faultTimes*fault {
+			fault = -1
+		}
 		byClass[class][in.Group] = append(byClass[class][in.Group], in.Transfer)
-		if bytes > 0 {
+		if bytes > 0 && fault >= 0 {
 			b := bucket{in.Coll, topology, int(in.N), bits.Len64(uint64(bytes - 1))}
 			rates[b] = append(rates[b], float64(bytes)*busFactor(in.Coll, float64(in.N))/float64(in.Transfer))
 		}
@@ -80,15 +99,18 @@ func (j *Job) links(expected Expected) ([]Link, []Bandwidth) {
 			continue
 		}
 		mids := map[int32]int64{}
-		best := int64(0)
 		for g, list := range groups {
-			mids[g] = median(list)
-			if best == 0 || mids[g] < best {
-				best = mids[g]
+			if len(list) >= slowCount {
+				mids[g] = stat.Median(list)
 			}
 		}
+		all := slices.Sorted(maps.Values(mids))
 		for g, mid := range mids {
-			if len(groups[g]) >= slowCount && float64(mid) > slowLink*float64(best) && mid-best > slowLeast {
+			if len(all) < 2 {
+				break
+			}
+			best := stat.MedianBut(all, mid)
+			if float64(mid) > slowLink*float64(best) && mid-best > max(slowLeast, faults[g]) {
 				slow = append(slow, Link{class.coll, class.bytes, class.topology, g, mid, best, len(groups[g])})
 			}
 		}
@@ -101,13 +123,15 @@ func (j *Job) links(expected Expected) ([]Link, []Bandwidth) {
 	top := map[string]float64{}
 	for b, list := range rates {
 		slices.Sort(list)
-		x := Bandwidth{Coll: b.coll, Topology: b.topology, Size: b.size, Bytes: 1 << b.log, Count: len(list), Median: list[len(list)/2], Best: list[len(list)-1]}
-		top[b.topology] = max(top[b.topology], x.Best)
+		x := Bandwidth{Coll: b.coll, Topology: b.topology, Size: b.size, Bytes: 1 << b.log, Count: len(list), Median: stat.Quantile(list, 0.5), Best: list[len(list)-1]}
+		if len(list) >= slowCount || top[b.topology] == 0 {
+			top[b.topology] = max(top[b.topology], x.Median)
+		}
 		out = append(out, x)
 	}
 	for i := range out {
 		x := &out[i]
-		x.Expected = top[x.Topology]
+		x.Expected = max(top[x.Topology], x.Median)
 		switch {
 		case x.Topology == "intra" && expected.Intra > 0:
 			x.Expected = expected.Intra

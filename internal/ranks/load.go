@@ -1,6 +1,10 @@
 package ranks
 
-import "slices"
+import (
+	"slices"
+
+	"overlay/internal/stat"
+)
 
 // Load compares what a straggler was given to do with what its peers were, by what decides how much it is and not by how long it took.
 type Load struct {
@@ -117,7 +121,7 @@ func (j *Job) peerWork(x strike, peers [][]int32, host bool) int64 {
 			}
 		}
 	}
-	return median(v)
+	return stat.Median(v)
 }
 
 // middle is what the peer in the middle was given of an operator, and how long that takes there.
@@ -126,7 +130,7 @@ func middle(list []Given) Given {
 	for _, g := range list {
 		amounts, times = append(amounts, g.Amount), append(times, g.Busy)
 	}
-	return Given{Amount: max(median(amounts), 1), Busy: median(times)}
+	return Given{Amount: max(stat.Median(amounts), 1), Busy: stat.Median(times)}
 }
 
 // given is what the operators of a member were given in a step: of threads, or of the device.

@@ -12,10 +12,12 @@ func (j *Job) lostWork(step int32, peers [][]int32) []int64 {
 	done := map[*int32]bool{} // by the list of peers, which those of a stage share
 	for m := range out {
 		list := peers[m]
-		if done[&list[0]] || !slices.ContainsFunc(list, j.Lossy) {
+		if done[&list[0]] {
 			continue
 		}
-		done[&list[0]] = true
+		if done[&list[0]] = true; !slices.ContainsFunc(list, j.Lossy) {
+			continue
+		}
 		calls, mean := map[string]int32{}, map[string]int64{}
 		all := make([]map[string]Spent, len(list))
 		for i, p := range list {

@@ -53,7 +53,7 @@ func TestSooner(t *testing.T) {
 		v := ranks.Judge(j, ranks.Expected{})
 		for i := range v.Stragglers {
 			s := &v.Stragglers[i]
-			if gain, without := j.Gain(s), j.Sooner(part(0), s.Members); s.Kind == ranks.Persistent && (gain <= 0 || without <= 0) {
+			if gain, without := s.Gain, j.Sooner(part(0), s.Members); s.Kind == ranks.Persistent && (gain <= 0 || without <= 0) {
 				t.Errorf("%s: %d ns without the slow rank's excess, %d when nobody waits for it", kind, gain, without)
 			}
 		}
@@ -67,7 +67,7 @@ func TestGainOfStep(t *testing.T) {
 		j := slowJob(t, o, step)
 		v := ranks.Judge(j, ranks.Expected{})
 		for i := range v.Stragglers {
-			sum += j.Gain(&v.Stragglers[i])
+			sum += v.Stragglers[i].Gain
 		}
 		return sum
 	}

@@ -5,9 +5,31 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"overlay/internal/stat"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+// judge compares the ranks of a job in the steps that are whole.
+type judge struct {
+	*Job
+	steps  []*JobStep
+	peers  [][]int32
+	stages []int
+
+	oneDevice bool // all ranks name the same: each process sees one only
+}
+
+// where says where a rank has more work than its peers.
+type where uint8
+
+const (
+	onDevice where = iota
+	onThreads
+	onBoth // together, where neither alone is much
+	numWheres
+)
 
 // strike is a step in which a member had much more work than its peers.
 type strike struct {
@@ -16,64 +38,183 @@ type strike struct {
 	share  float64
 }
 
-// stragglers finds who is slow: always the same, by turns, or once.
-func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
-	var strikes []strike
-	by := make([]int64, len(j.Members)) // excess in the steps that were hit
-	for _, s := range steps {
-		if m, share := s.hit(); m >= 0 {
-			strikes = append(strikes, strike{s, m, share})
-			for k, e := range s.Excess {
-				if float64(e) >= hitShare/2*float64(s.length()) {
-					by[k] += e
+// spell is a stretch of steps in which a member has more work than its peers: steps[from:to].
+type spell struct {
+	member   int32
+	at       where
+	from, to int
+	what     CauseKind
+	sum      int64 // of what is much in it
+}
+
+// stragglers finds who is slow. Each rank is judged by itself on either side: from which step on, and until which, it has more to do than its peers. Those of a unit that are slow
+// together are one straggler. What is left of the steps is had by turns, or once.
+func (j *judge) stragglers() (out []Straggler) {
+	if s := j.slowStage(); s != nil {
+		out = append(out, *s)
+	}
+	spells := j.spells()
+	taken := map[[2]int32]bool{} // step and member
+	for _, x := range spells {
+		for _, s := range j.steps[x.from:x.to] {
+			taken[[2]int32{s.Number, x.member}] = true
+		}
+	}
+	for i := range spells {
+		c, _ := j.cause(Persistent, spells[i].at, j.during(spells[i:i+1]), j.peers)
+		spells[i].what = c.What
+	}
+	for _, t := range j.together(spells, j.units()) {
+		out = append(out, j.straggler(Persistent, t.unit, t.spells[0].at, j.during(t.spells)))
+	}
+	if len(out) > 0 && out[0].Unit == "stage" { // ranks of the others wait for it each at another place
+		return out
+	}
+	return append(out, j.byTurns(taken, len(out) > 0)...)
+}
+
+// spells are those of all members on both sides. Where they hold less than most of what is much on a side, it is had by turns.
+func (j *judge) spells() (out []spell) {
+	quiet := make([][numWheres]int64, len(j.steps)) // what members have beyond their peers as a matter of course
+	all := [numWheres]int64{}                       // what is more than that
+	for i, s := range j.steps {
+		for at := range numWheres {
+			v := slices.Clone(s.over[at])
+			for k := range v {
+				v[k] = max(v[k], 0)
+			}
+			slices.Sort(v)
+			rest := v[:len(v)-1] // beside the one with most
+			quiet[i][at] = max(6*stat.Spread(rest, stat.Median(slices.Clone(rest))), int64(hitShare*float64(s.length())))
+			for _, e := range v {
+				if e >= quiet[i][at] {
+					all[at] += e
 				}
 			}
 		}
 	}
-	if len(strikes) == 0 {
-		return nil
-	}
-	often := func(n int) bool { return float64(n) >= oftenShare*float64(len(steps)) }
-	if u := j.unit(by, strikes); u != nil && len(u.members) > 1 {
-		var hits []strike
-		for _, x := range strikes {
-			if slices.Contains(u.members, x.member) {
-				hits = append(hits, x)
+	for at := range numWheres {
+		part := int64(0)
+		var list []spell
+		for m := range j.Members {
+			if at == onBoth && slices.ContainsFunc(out, func(x spell) bool { return x.member == int32(m) }) {
+				continue
+			}
+			if x := j.spell(int32(m), at, func(i int) int64 { return quiet[i][at] }); x.sum > 0 {
+				list = append(list, x)
+				part += x.sum
 			}
 		}
-		if often(len(hits)) {
-			return []Straggler{j.straggler(Persistent, *u, hits, peers)}
+		if 2*part > all[at] {
+			out = append(out, list...)
 		}
 	}
-	count := map[int32]int{}
-	for _, x := range strikes {
-		count[x.member]++
+	slices.SortStableFunc(out, func(a, b spell) int { return cmp.Compare(b.sum, a.sum) })
+	return out[:min(len(out), mostSpells)]
+}
+
+// pastTimes is how many times what a member otherwise has more or less than its peers it has more in a spell.
+const pastTimes = 4
+
+// mostSpells are judged: to compare names with all peers takes long.
+const mostSpells = 32
+
+// spell finds the steps in which a member has more than its peers, and how much of it is much, 0 where it has no spell: those with the largest sum beyond half of what is much. Most of them have to be
+// much, what is more has to be steady, and much more than in the other steps: of two ranks on a busy machine one has more in most of a few steps as a matter of course.
+func (j *judge) spell(m int32, at where, much func(step int) int64) (x spell) {
+	from, best, run := 0, 0.0, 0.0
+	for i, s := range j.steps {
+		if run <= 0 {
+			from, run = i, 0
+		}
+		run += min(max(float64(s.over[at][m])/float64(s.length()), 0), 2*hitShare) - hitShare/2
+		if run > best {
+			best, x = run, spell{member: m, at: at, from: from, to: i + 1}
+		}
 	}
-	sum := int64(0)
-	for _, e := range by {
-		sum += e
+	var more []int64
+	hits, length, sum := 0, int64(0), int64(0)
+	for i := x.from; i < x.to; i++ {
+		s := j.steps[i]
+		e := s.over[at][m]
+		if e >= much(i) {
+			hits++
+			sum += e
+		}
+		more = append(more, e)
+		length += s.length()
 	}
-	for _, m := range slices.Sorted(keys(count)) {
-		if float64(by[m]) < oftenShare*float64(sum) { // by turns with others it may be the first of them in most steps, too
+	n := x.to - x.from
+	mid := stat.Median(slices.Clone(more))
+	var other []int64 // of its own past and future
+	for i, s := range j.steps {
+		if i < x.from || i >= x.to {
+			other = append(other, abs(s.over[at][m]))
+		}
+	}
+	least := hitShare
+	if n < 3 && n < len(j.steps) {
+		least *= 2
+	}
+	if n >= 2 && float64(hits) >= oftenShare*float64(n) && float64(mid)*float64(n) >= least*float64(length) && mid >= pastTimes*stat.Median(other) && steadily(more) {
+		x.sum = sum
+	}
+	return x
+}
+
+// steadily reports whether something is more by more than it changes.
+func steadily(more []int64) bool {
+	mid := stat.Median(slices.Clone(more))
+	return 2*mid > 3*stat.Spread(more, mid) // about one standard deviation
+}
+
+// during are the steps of some spells in which somebody has more, each with the member that has most in it.
+func (j *judge) during(list []spell) (out []strike) {
+	at := list[0].at
+	for i, s := range j.steps {
+		best := int32(-1)
+		for _, x := range list {
+			if x.from <= i && i < x.to && float64(s.over[at][x.member]) >= hitShare/2*float64(s.length()) && (best < 0 || s.over[at][x.member] > s.over[at][best]) {
+				best = x.member
+			}
+		}
+		if best >= 0 {
+			out = append(out, strike{s, best, 0})
+		}
+	}
+	return out
+}
+
+// byTurns finds what is left of the steps: ranks that have much more by turns, or some of them once.
+func (j *judge) byTurns(taken map[[2]int32]bool, others bool) (out []Straggler) {
+	var strikes, strong []strike
+	for _, s := range j.steps {
+		best, rest := int32(-1), []int64(nil)
+		for m, e := range s.Excess {
+			if taken[[2]int32{s.Number, int32(m)}] {
+				continue
+			}
+			rest = append(rest, e)
+			if best < 0 || e > s.Excess[best] {
+				best = int32(m)
+			}
+		}
+		if best < 0 {
 			continue
 		}
-		busiest := 0
-		for _, s := range steps {
-			if s.busiest == m && float64(s.lead) >= hitShare*float64(s.length()) {
-				busiest++
-			}
+		e := s.Excess[best]
+		rest = slices.Delete(rest, slices.Index(rest, e), slices.Index(rest, e)+1)
+		mid := stat.Median(slices.Clone(rest))
+		x := strike{s, best, float64(e) / float64(s.length())}
+		if x.share < hitShare || e < 6*stat.Spread(rest, mid) {
+			continue
 		}
-		if (often(count[m]) || often(busiest)) && steady(steps, of(strikes, m)) {
-			return []Straggler{j.straggler(Persistent, unit{"rank", "", []int32{m}}, of(strikes, m), peers)}
-		}
-	}
-	var strong []strike
-	for _, x := range strikes {
+		strikes = append(strikes, x)
 		if x.share >= alternatingShare {
 			strong = append(strong, x)
 		}
 	}
-	if len(strong) >= 2 && 2*len(strong) >= len(steps) && len(steps) >= 3 {
+	if len(strong) >= 2 && 2*len(strong) >= len(j.steps) && len(j.steps) >= 3 {
 		u := unit{kind: "rank"}
 		for _, x := range strong {
 			if !slices.Contains(u.members, x.member) {
@@ -81,39 +222,17 @@ func (j *Job) stragglers(steps []*JobStep, peers [][]int32) []Straggler {
 			}
 		}
 		slices.Sort(u.members)
-		if x := j.straggler(Alternating, u, strong, peers); !x.Cause.vague() {
+		if x := j.straggler(Alternating, u, onBoth, strong); !x.Cause.vague() {
 			return []Straggler{x}
 		}
 		return nil // of a busy machine each rank is late in some step
 	}
-	var out []Straggler
 	for _, x := range strikes {
-		if x.share >= oneOffShare {
-			out = append(out, j.straggler(OneOff, unit{"rank", "", []int32{x.member}}, []strike{x}, peers))
+		if x.share >= oneOffShare && !others {
+			out = append(out, j.straggler(OneOff, unit{"rank", "", []int32{x.member}}, onBoth, []strike{x}))
 		}
 	}
 	return out
-}
-
-// steady reports whether a member has more work than its peers by more than that changes from step to step. Of two ranks on a busy machine one has more in most of
-// a few steps as a matter of course.
-func steady(steps []*JobStep, hits []strike) bool {
-	gpu, host := int64(0), int64(0)
-	for _, x := range hits {
-		gpu += x.step.gpu[x.member]
-		host += x.step.host[x.member]
-	}
-	var more []int64
-	for _, s := range steps {
-		more = append(more, s.more[b2i(host > gpu)][hits[0].member])
-	}
-	return steadily(more)
-}
-
-// steadily reports whether something is more by more than it changes.
-func steadily(more []int64) bool {
-	mid := median(slices.Clone(more))
-	return 2*mid > 3*spread(more, mid) // about one standard deviation
 }
 
 func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
@@ -126,30 +245,15 @@ func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
 	}
 }
 
-// of are the strikes of a member.
-func of(strikes []strike, m int32) []strike {
-	return slices.DeleteFunc(slices.Clone(strikes), func(x strike) bool { return x.member != m })
-}
-
 // unit is ranks that belong together.
 type unit struct {
 	kind, name string
 	members    []int32
 }
 
-// unit finds the one host or tensor-parallel group to which most of the excess belongs. Where groups say nothing of what they are for, it
-// may be any: the ranks of a stage of a pipeline share their gradients. A rank that has most of it alone is no
-// unit, nor are ranks that have it by turns: those of a unit have it in the same steps.
-func (j *Job) unit(by []int64, strikes []strike) *unit {
-	sum, most := int64(0), int64(0)
-	for _, e := range by {
-		sum += e
-		most = max(most, e)
-	}
-	if sum == 0 || float64(most) >= oftenShare*float64(sum) {
-		return nil
-	}
-	var units []unit
+// units are the hosts and the tensor-parallel groups of a job. Where groups say nothing of what they are for, it may be any: the ranks of a stage of a pipeline share their gradients.
+func (j *judge) units() (units []unit) {
+	j.oneDevice = !slices.ContainsFunc(j.Members, func(y Member) bool { return y.Device != j.Members[0].Device })
 	hosts := map[string]int{}
 	for m := range j.Members {
 		h := j.hostOf(&j.Members[m])
@@ -169,59 +273,88 @@ func (j *Job) unit(by []int64, strikes []strike) *unit {
 		if (!x.Known || !isTensor(x.Desc)) && x.By != "times" {
 			continue
 		}
-		u := unit{kind: "group", name: x.Name}
-		for m := range j.Members {
-			if slices.Contains(x.Ranks, j.Members[m].Rank) {
-				u.members = append(u.members, int32(m))
-			}
-		}
-		units = append(units, u)
+		units = append(units, unit{"group", x.Name, j.membersOf(x.Ranks)})
 	}
-	best, bestSum := -1, int64(0)
-	for i, u := range units {
-		part, together := int64(0), 0
-		for _, m := range u.members {
-			part += by[m]
-		}
-		for _, x := range strikes {
-			if x.step.share(u.members) {
-				together++
-			}
-		}
-		if len(u.members) == len(j.Members) || float64(together) < oftenShare*float64(len(strikes)) || float64(part) < oftenShare*float64(sum) {
-			continue
-		}
-		if best < 0 || part > bestSum || part == bestSum && len(u.members) < len(units[best].members) {
-			best, bestSum = i, part
-		}
-	}
-	if best < 0 {
-		return nil
-	}
-	return &units[best]
+	return slices.DeleteFunc(units, func(u unit) bool { return len(u.members) < 2 || len(u.members) == len(j.Members) })
 }
 
-// share reports whether most of some members have more work than their peers in a step, those that have least of it at
-// least a third of what the one with most has.
-func (s *JobStep) share(members []int32) bool {
-	most, busy := int64(0), 0
-	for _, m := range members {
-		most = max(most, s.Excess[m])
+// together are spells that are one straggler.
+type together struct {
+	unit
+	spells []spell
+}
+
+// together puts spells together: those of units of which nearly all members are slow for one reason at one time, the one with most of them first, and of these the smallest.
+func (j *judge) together(spells []spell, units []unit) (out []together) {
+	of := map[int32][]spell{}
+	for _, x := range spells {
+		of[x.member] = append(of[x.member], x)
 	}
-	for _, m := range members {
-		if 3*s.Excess[m] >= most {
-			busy++
+	var all []together
+	for _, u := range units {
+		t, count := together{unit: u}, map[spell]int{}
+		var most spell
+		for _, m := range u.members {
+			for _, x := range of[m] {
+				x.member, x.sum = 0, 0
+				if count[x]++; count[x] > count[most] {
+					most = x
+				}
+			}
+		}
+		for _, m := range u.members {
+			if i := slices.IndexFunc(of[m], func(x spell) bool { return x.with(&most) }); i >= 0 {
+				t.spells = append(t.spells, of[m][i])
+			}
+		}
+		if n := len(t.spells); n > 1 && 8*n >= 7*len(u.members) {
+			all = append(all, t)
 		}
 	}
-	return most > 0 && 3*busy >= 2*len(members)
+	slices.SortStableFunc(all, func(a, b together) int {
+		return cmp.Or(cmp.Compare(len(b.spells), len(a.spells)), cmp.Compare(len(a.members), len(b.members)))
+	})
+	for _, x := range spells {
+		all = append(all, together{unit{"rank", "", []int32{x.member}}, []spell{x}})
+	}
+	taken := map[spell]bool{}
+	for _, t := range all {
+		if slices.ContainsFunc(t.spells, func(x spell) bool { return taken[x] }) {
+			continue
+		}
+		for _, x := range t.spells {
+			taken[x] = true
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// with reports whether two spells have one reason, and are in the same steps but for one at either end.
+func (x *spell) with(y *spell) bool {
+	return x.at == y.at && x.what == y.what && max(x.from-y.from, y.from-x.from) <= 1 && max(x.to-y.to, y.to-x.to) <= 1
+}
+
+// membersOf are the members of some ranks, both ascending.
+func (j *Job) membersOf(list []Rank) (members []int32) {
+	at := 0
+	for m := range j.Members {
+		for at < len(list) && list[at] < j.Members[m].Rank {
+			at++
+		}
+		if at < len(list) && list[at] == j.Members[m].Rank {
+			members = append(members, int32(m))
+		}
+	}
+	return members
 }
 
 // hostOf names the host of a member: as recorded, else by the rank of its device 0, where the devices of the job differ.
-func (j *Job) hostOf(x *Member) string {
+func (j *judge) hostOf(x *Member) string {
 	if x.Host != "" || x.Device < 0 || int32(x.Rank) < x.Device {
 		return x.Host
 	}
-	if !slices.ContainsFunc(j.Members, func(y Member) bool { return y.Device != x.Device }) {
+	if j.oneDevice {
 		return "" // each process sees one device only
 	}
 	return "of rank " + itoa(int(int32(x.Rank)-x.Device))
@@ -234,18 +367,100 @@ func isTensor(desc string) bool {
 }
 
 // straggler puts together what is known of one.
-func (j *Job) straggler(kind StragglerKind, u unit, hits []strike, peers [][]int32) Straggler {
-	s := Straggler{Kind: kind, Unit: u.kind, Name: u.name, Members: u.members}
+func (j *judge) straggler(kind StragglerKind, u unit, at where, hits []strike) Straggler {
+	s := Straggler{Kind: kind, Unit: u.kind, Name: u.name, Members: u.members, From: -1, Until: -1}
+	slices.SortFunc(hits, func(a, b strike) int { return cmp.Compare(a.step.Start, b.step.Start) })
 	whole := int64(0)
 	for _, x := range hits {
 		s.Steps, s.Who = append(s.Steps, x.step.Number), append(s.Who, x.member)
-		s.Excess += x.step.Excess[x.member]
+		if kind == Persistent {
+			s.Excess += x.step.over[at][x.member]
+		} else {
+			s.Excess += x.step.Excess[x.member]
+		}
 		whole += x.step.length()
 	}
 	if whole > 0 {
 		s.Share = float64(s.Excess) / float64(whole)
 	}
-	slices.SortFunc(hits, func(a, b strike) int { return cmp.Compare(a.step.Number, b.step.Number) })
-	s.Cause, s.Names = j.cause(kind, hits, peers)
+	if n := len(s.Steps); kind == Persistent {
+		if s.Steps[0] != j.steps[0].Number {
+			s.From = s.Steps[0]
+		}
+		if s.Steps[n-1] != j.steps[len(j.steps)-1].Number {
+			s.Until = s.Steps[n-1]
+		}
+	}
+	s.Cause, s.Names = j.cause(kind, at, hits, j.peers)
 	return s
+}
+
+// Limits of weighing.
+const (
+	weighed    = 8     // stragglers of which it is asked what each costs: a question goes through all stubs of the job
+	idleShare  = 0.005 // of a step: who costs less is not waited for
+	idleCaused = 0.25  // of all waits: who causes as much is waited for, whatever it costs
+)
+
+// weigh asks what each straggler costs, alone and beside the others, orders them by that, and tells apart those that nobody waits for.
+func (j *judge) weigh(list []Straggler) (named, idle []Straggler) {
+	slices.SortStableFunc(list, func(a, b Straggler) int { return cmp.Compare(b.Excess, a.Excess) })
+	ask := list[:min(len(list), weighed)]
+	all := int64(0)
+	if len(ask) > 1 {
+		all = j.gain(ask)
+	}
+	for i := range list {
+		s := &list[i]
+		s.span(j)
+		if i >= len(ask) {
+			continue
+		}
+		s.Gain = j.gain(ask[i : i+1])
+		if s.Stays = s.Gain; len(ask) > 1 {
+			s.Stays = max(0, all-j.gain(slices.Concat(ask[:i], ask[i+1:])))
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Straggler) int { return cmp.Compare(b.Worth(), a.Worth()) })
+	for i := range list {
+		s := &list[i]
+		caused := int64(0)
+		for _, m := range s.Members {
+			caused += j.Waits.ByMember[m].Caused
+		}
+		if _, share := s.PerStep(s.Worth()); share < idleShare && float64(caused) < idleCaused*float64(j.Waits.Total) {
+			idle = append(idle, *s)
+		} else {
+			named = append(named, *s)
+		}
+	}
+	return named, idle
+}
+
+// span counts the steps in which a straggler hits, and those between them that are not whole.
+func (s *Straggler) span(j *judge) {
+	from, until := s.Steps[0], s.Steps[len(s.Steps)-1]
+	if j.Step >= 0 {
+		s.Count = 1
+	} else if s.Kind != Persistent {
+		s.Count = len(s.Steps)
+	} else {
+		seen := map[int32]bool{}
+		for m := range j.Members {
+			for i := range j.Members[m].Steps {
+				if n := j.Members[m].Steps[i].Number; (s.From < 0 || n >= from) && (s.Until < 0 || n <= until) {
+					seen[n] = true
+				}
+			}
+		}
+		s.Count = len(seen)
+	}
+	n := int64(0)
+	for _, x := range j.steps {
+		if slices.Contains(s.Steps, x.Number) {
+			s.step += x.Duration
+			n++
+		}
+	}
+	s.step /= max(n, 1)
 }

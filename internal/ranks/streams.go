@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"overlay/internal/par"
+	"overlay/internal/stat"
 )
 
 // guessGroups takes channels apart of which nothing is known but the stream: members whose operations end together are a
@@ -94,7 +95,7 @@ func togetherLimit(couples [][]couple) float64 {
 		return togetherFit
 	}
 	slices.Sort(best)
-	return min(max(4*best[(len(best)-1)/2], togetherFit), togetherMost)
+	return min(max(4*stat.Quantile(best, 0.5), togetherFit), togetherMost)
 }
 
 // partition takes the n lists of a channel apart, each part ascending. Members are joined from the best fitting pair on;

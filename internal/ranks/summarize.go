@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -79,14 +78,14 @@ func (z *summarizer) name(id trace.EventID) Name {
 	return z.symbol[sym] - 1
 }
 
-// steps takes the profiler steps of the trace.
+// steps takes the steps of the trace.
 func (z *summarizer) steps() {
 	for _, st := range z.g.Steps {
-		n, err := strconv.ParseInt(strings.TrimPrefix(st.Name, trace.StepPrefix), 10, 32)
-		if err != nil || st.End <= st.Start {
+		counted := trace.IsStep(st.Name) || st.Of.Number >= 0 // else it is the place in its trace, and ranks may begin to record at different ones
+		if !counted || st.Number < 0 || st.Number >= 1<<31 || st.End <= st.Start {
 			continue
 		}
-		z.s.Steps = append(z.s.Steps, Step{Number: int32(n), Start: st.Start, End: st.End})
+		z.s.Steps = append(z.s.Steps, Step{Number: int32(st.Number), Start: st.Start, End: st.End})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"overlay/internal/par"
+	"overlay/internal/stat"
 )
 
 // How badly two sides of a transfer fit, in units of the noise of ends: the sum of what their ends and what their times differ by.
@@ -145,7 +146,7 @@ func transferFit(a, b []item) (float64, int) {
 			took[i] = int64(u.dur) + apart
 		}
 	}
-	mid := median(slices.Clone(took))
+	mid := stat.Median(slices.Clone(took))
 	for i := range took {
 		took[i] = abs(took[i] - mid)
 	}

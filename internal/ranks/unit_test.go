@@ -5,23 +5,35 @@ import (
 	"testing"
 )
 
-// TestUnit: where groups do not say what they are for, any of them may be what is slow; two sides of transfers are none.
+// TestUnit: where groups do not say what they are for, any of them may be what is slow; two sides of transfers are none; nor are ranks that are slow for
+// different reasons or at different times.
 func TestUnit(t *testing.T) {
-	j := &Job{}
+	j := &judge{Job: &Job{}}
 	for r := range 4 {
 		j.Members = append(j.Members, Member{Summary: &Summary{Rank: Rank(r), Device: -1}})
 	}
-	excess := []int64{50, 40, 0, 0}
-	s := &JobStep{Excess: excess, Duration: 100}
-	strikes := []strike{{s, 0, 0.5}, {s, 0, 0.5}}
-	for by, want := range map[string][]int32{"times": {0, 1}, "transfers": nil, "args": nil} {
-		j.Groups = []JobGroup{{Name: "a", Ranks: []Rank{0, 1}, Size: 2, By: by}}
-		var got []int32
-		if u := j.unit(excess, strikes); u != nil {
-			got = u.members
+	both := []spell{{member: 0, to: 5, what: SlowGPU}, {member: 1, to: 5, what: SlowGPU}}
+	for name, c := range map[string]struct {
+		by   string
+		with func(x *spell)
+		want []int32
+	}{
+		"times":      {"times", nil, []int32{0, 1}},
+		"transfers":  {"transfers", nil, []int32{0}},
+		"args":       {"args", nil, []int32{0}},
+		"reasons":    {"times", func(x *spell) { x.what = SlowCPU }, []int32{0}},
+		"a step off": {"times", func(x *spell) { x.from = 1 }, []int32{0, 1}},
+		"later":      {"times", func(x *spell) { x.from = 2 }, []int32{0}},
+		"sides":      {"times", func(x *spell) { x.at = onThreads }, []int32{0}},
+	} {
+		j.Groups = []JobGroup{{Name: "a", Ranks: []Rank{0, 1}, Size: 2, By: c.by}}
+		spells := slices.Clone(both)
+		if c.with != nil {
+			c.with(&spells[1])
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("by %s: %v, want %v", by, got, want)
+		list := j.together(spells, j.units())
+		if !slices.Equal(list[0].members, c.want) || len(list[0].spells) != len(c.want) || len(list) != 3-len(c.want) {
+			t.Errorf("%s: %+v", name, list)
 		}
 	}
 }

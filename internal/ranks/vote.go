@@ -3,6 +3,8 @@ package ranks
 import (
 	"cmp"
 	"slices"
+
+	"overlay/internal/stat"
 )
 
 // How votes are counted.
@@ -37,7 +39,7 @@ func alignVotes(a, b []item) ([]pair, int) {
 			for _, p := range pairs {
 				ds = append(ds, x.diff(p))
 			}
-			theta = median(ds)
+			theta = stat.Median(ds)
 		}
 		if len(pairs) < max(min(votePairs, short), short/3) || 10*len(pairs) < 9*x.overlap(pairs) || slices.ContainsFunc(tries, func(t try) bool { return sameWay(t.pairs, pairs) }) {
 			continue

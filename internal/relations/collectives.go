@@ -12,27 +12,6 @@ import (
 	"overlay/internal/vendors"
 )
 
-var collectiveColumns = []columns.Column{
-	rising(num("event", columns.Int32, tables.Ref, "the kernel")),
-	text("op", "what is done: allreduce, allgather, …; as recorded, else as the kernel is called"),
-	null(text("process_group", "name of the group")),
-	null(num("seq", columns.Int64, tables.ID, "number within the group")),
-	null(num("ranks", columns.Int32, tables.Count, "members of the group")),
-	null(num("bytes", columns.Int64, tables.Bytes, "moved or reduced: the larger of what goes in and what comes out")),
-	null(text("dtype", "type of the elements")),
-	num("exposed_ns", columns.Int64, tables.NS, "of its length, what no computation on the same device hides"),
-	num("ts_ns", columns.Int64, tables.Time, "start"),
-	num("dur_ns", columns.Int64, tables.NS, "length; it includes the wait for the last member of the group"),
-	num("critical_ns", columns.Int64, tables.NS, "time on the path"),
-	null(num("step", columns.Int32, tables.ID, "number of the ProfilerStep in which it starts")),
-	null(num("device", columns.Int32, tables.ID, "number of the GPU")),
-	null(num("stream", columns.Int64, tables.ID, "of the GPU")),
-	null(num("gb_per_s", columns.Float64, tables.PerSecond, "bytes over length, 10^9 bytes")),
-	null(num("bus_gb_per_s", columns.Float64, tables.PerSecond, "the same in bytes that each link has to carry, as benchmarks of collectives count: it does not depend on the number of ranks")),
-	null(text("peers", "ranks of the group as recorded")),
-	null(text("description", "of the group as recorded")),
-}
-
 // collective is one communication kernel.
 type collective struct {
 	event                                trace.EventID
@@ -42,46 +21,45 @@ type collective struct {
 	bus                                  float64 // bytes on the bus for each byte
 }
 
-func (m *maker) collectives() (int, []columns.Data) {
+func (m *maker) collectives() (int, []column) {
 	rows, texts := m.findCollectives()
 	arg := func(f func(c *collective) uint32) columns.Data {
 		return texts.data(func(i int) uint32 { return f(&rows[i]) })
 	}
-	id := func(f func(c *collective) int64) columns.Data { return ids(func(i int) int64 { return f(&rows[i]) }) }
-	rate := func(f func(c *collective) float64) columns.Data {
-		return columns.Data{Float: func(i int) (float64, bool) {
+	rate := func(f func(c *collective) float64) func(i int) (float64, bool) {
+		return func(i int) (float64, bool) {
 			c := &rows[i]
 			d := m.tr.Dur(m.event(c.event))
 			if c.bytes <= 0 || d == 0 {
 				return 0, false
 			}
 			return float64(c.bytes) * f(c) / float64(d), true // bytes a ns are 10^9 bytes a second
-		}}
+		}
 	}
-	return len(rows), []columns.Data{
-		ints(func(i int) int64 { return int64(rows[i].event) }),
-		arg(func(c *collective) uint32 { return c.op }),
-		arg(func(c *collective) uint32 { return c.group }),
-		id(func(c *collective) int64 { return c.seq }),
-		id(func(c *collective) int64 { return c.ranks }),
-		id(func(c *collective) int64 { return c.bytes }),
-		arg(func(c *collective) uint32 { return c.dtype }),
-		ints(func(i int) int64 { return rows[i].exposed }),
-		ints(func(i int) int64 { return m.event(rows[i].event).Start }),
-		ints(func(i int) int64 { return m.tr.Dur(m.event(rows[i].event)) }),
-		ints(func(i int) int64 { return m.criticalNS(rows[i].event) }),
-		{Int: func(i int) (int64, bool) { return m.stepAt(m.event(rows[i].event).Start) }},
-		ids(func(i int) int64 {
+	return len(rows), []column{
+		rising(int32s("event", tables.Ref, "the kernel", func(i int) int64 { return int64(rows[i].event) })),
+		text("op", "what is done: allreduce, allgather, …; as recorded, else as the kernel is called", arg(func(c *collective) uint32 { return c.op })),
+		null(text("process_group", "name of the group", arg(func(c *collective) uint32 { return c.group }))),
+		ids64("seq", tables.ID, "number within the group", func(i int) int64 { return rows[i].seq }),
+		ids32("ranks", tables.Count, "members of the group", func(i int) int64 { return rows[i].ranks }),
+		ids64("bytes", tables.Bytes, "moved or reduced: the larger of what goes in and what comes out", func(i int) int64 { return rows[i].bytes }),
+		null(text("dtype", "type of the elements", arg(func(c *collective) uint32 { return c.dtype }))),
+		int64s("exposed_ns", tables.NS, "of its length, what no computation on the same device hides", func(i int) int64 { return rows[i].exposed }),
+		int64s("ts_ns", tables.Time, "start", func(i int) int64 { return m.event(rows[i].event).Start }),
+		int64s("dur_ns", tables.NS, "length; it includes the wait for the last member of the group", func(i int) int64 { return m.tr.Dur(m.event(rows[i].event)) }),
+		int64s("critical_ns", tables.NS, "time on the path", func(i int) int64 { return m.criticalNS(rows[i].event) }),
+		maybe32("step", tables.ID, "number of the ProfilerStep in which it starts", func(i int) (int64, bool) { return m.stepAt(m.event(rows[i].event).Start) }),
+		ids32("device", tables.ID, "number of the GPU", func(i int) int64 {
 			if t := m.event(rows[i].event).Track; t != trace.NoTrack {
 				return m.deviceOf(t)
 			}
 			return -1
 		}),
-		{Int: func(i int) (int64, bool) { return m.streamOf(rows[i].event) }},
-		rate(func(*collective) float64 { return 1 }),
-		rate(func(c *collective) float64 { return c.bus }),
-		arg(func(c *collective) uint32 { return c.peers }),
-		arg(func(c *collective) uint32 { return c.description }),
+		maybe64("stream", tables.ID, "of the GPU", func(i int) (int64, bool) { return m.streamOf(rows[i].event) }),
+		null(floats("gb_per_s", tables.PerSecond, "bytes over length, 10^9 bytes", rate(func(*collective) float64 { return 1 }))),
+		null(floats("bus_gb_per_s", tables.PerSecond, "the same in bytes that each link has to carry, as benchmarks of collectives count: it does not depend on the number of ranks", rate(func(c *collective) float64 { return c.bus }))),
+		null(text("peers", "ranks of the group as recorded", arg(func(c *collective) uint32 { return c.peers }))),
+		null(text("description", "of the group as recorded", arg(func(c *collective) uint32 { return c.description }))),
 	}
 }
 

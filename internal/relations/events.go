@@ -10,47 +10,16 @@ import (
 	"overlay/internal/trace"
 )
 
-var eventColumns = []columns.Column{
-	rising(num("event", columns.Int32, tables.Ref, "position in traceEvents")),
-	near(num("ts_ns", columns.Int64, tables.Time, "start")),
-	num("dur_ns", columns.Int64, tables.NS, "length"),
-	text("name", "of the event"),
-	text("cat", "category as written"),
-	text("kind", "what it is, with all generations of categories folded: cpu_op, annotation, python, runtime, driver, kernel, memcpy, memset, …"),
-	text("phase", "training phase: DataLoad, Forward, Loss, Backward, Communication, Update, Other"),
-	null(text("process", "name of the process or device")),
-	null(text("pid", "as written")),
-	null(text("tid", "as written")),
-	null(text("thread", "name of the thread or stream")),
-	null(num("track", columns.Int32, tables.ID, "row on which it lies, see the table tracks")),
-	null(num("step", columns.Int32, tables.ID, "number of the ProfilerStep in which it starts")),
-	null(num("device", columns.Int32, tables.ID, "number of the GPU")),
-	null(num("stream", columns.Int64, tables.ID, "of the GPU")),
-	null(num("correlation", columns.Int64, tables.ID, "shared by a launch call and what it launched")),
-	null(num("external_id", columns.Int64, tables.ID, "shared by an op and what it caused")),
-	null(num("launch_event", columns.Int32, tables.Ref, "the call that launched the operation; an event of the same run and rank")),
-	null(num("parent_event", columns.Int32, tables.Ref, "the slice of the thread around it; an event of the same run and rank")),
-	null(num("cdg_node", columns.Int32, tables.ID, "aggregated node, see the table nodes")),
-	num("critical_ns", columns.Int64, tables.NS, "time of the window that the path attributes to the event itself; 0 when it is not on the path. Sums to covered_ns of the run with method exact"),
-	null(num("critical_id", columns.Int32, tables.ID, "its first segment on the path")),
-	null(num("critical_next", columns.Int32, tables.ID, "critical_id of the event that the path enters next; null on the last")),
-	null(num("self_ns", columns.Int64, tables.NS, "time inside the window in which no slice within it ran on its thread; null outside the window")),
-	null(text("args", "arguments as JSON")),
-}
-
 // events has a row for each complete event, and for each begin with its end.
-func (m *maker) events() (int, []columns.Data) {
+func (m *maker) events() (int, []column) {
 	rows, lasts := m.completeEvents()
-	at := func(f func(e *trace.Event) int64) columns.Data {
-		return ints(func(i int) int64 { return f(m.event(rows[i])) })
-	}
-	ofTrack := func(f func(t trace.TrackID) int64) columns.Data {
-		return ids(func(i int) int64 {
+	ofTrack := func(f func(t trace.TrackID) int64) func(i int) int64 {
+		return func(i int) int64 {
 			if t := m.event(rows[i]).Track; t != trace.NoTrack {
 				return f(t)
 			}
 			return -1
-		})
+		}
 	}
 	named := func(f func(r *trackRow) uint32) columns.Data {
 		return m.names.data(func(i int) uint32 {
@@ -61,58 +30,80 @@ func (m *maker) events() (int, []columns.Data) {
 		})
 	}
 	self := m.selfTimes()
-	return len(rows), []columns.Data{
-		ints(func(i int) int64 { return int64(rows[i]) }),
-		at(func(e *trace.Event) int64 { return e.Start }),
-		ints(func(i int) int64 {
+	return len(rows), []column{
+		rising(int32s("event", tables.Ref, "position in traceEvents", func(i int) int64 { return int64(rows[i]) })),
+		near(int64s("ts_ns", tables.Time, "start", func(i int) int64 { return m.event(rows[i]).Start })),
+		int64s("dur_ns", tables.NS, "length", func(i int) int64 {
 			if d, ok := lasts[rows[i]]; ok {
 				return d
 			}
 			return m.tr.Dur(m.event(rows[i]))
 		}),
-		m.syms(func(i int) trace.Sym { return m.event(rows[i]).Name }),
-		m.syms(func(i int) trace.Sym { return trace.Sym(m.event(rows[i]).Cat) }),
-		words(int(trace.NumKinds), func(i int) trace.Kind { return trace.Kind(i) }, func(i int) int { return int(m.event(rows[i]).Kind) }),
-		words(int(phases.NumPhases), func(i int) phases.Phase { return phases.Phase(i) }, func(i int) int { return int(m.g.Phases[rows[i]]) }),
-		named(func(r *trackRow) uint32 { return r.process }),
-		named(func(r *trackRow) uint32 { return r.pid }),
-		named(func(r *trackRow) uint32 { return r.tid }),
-		named(func(r *trackRow) uint32 { return r.thread }),
-		ofTrack(func(t trace.TrackID) int64 { return int64(t) }),
-		{Int: func(i int) (int64, bool) { return m.stepAt(m.event(rows[i]).Start) }},
-		ofTrack(m.deviceOf),
-		{Int: func(i int) (int64, bool) { return m.streamOf(rows[i]) }},
-		{Int: func(i int) (int64, bool) { e := m.event(rows[i]); return m.tr.Corr(e), e.Flags&trace.HasCorr != 0 }},
-		{Int: func(i int) (int64, bool) { return m.tr.ExternalID(rows[i]), m.event(rows[i]).Flags&trace.HasExt != 0 }},
-		ids(func(i int) trace.EventID { return m.tr.Launch(rows[i]) }),
-		ids(func(i int) trace.EventID {
+		text("name", "of the event", m.syms(func(i int) trace.Sym { return m.event(rows[i]).Name })),
+		text("cat", "category as written", m.syms(func(i int) trace.Sym { return trace.Sym(m.event(rows[i]).Cat) })),
+		text("kind", "what it is, with all generations of categories folded: cpu_op, annotation, python, runtime, driver, kernel, memcpy, memset, …", words(trace.NumKinds, func(i int) trace.Kind { return m.event(rows[i]).Kind })),
+		text("phase", "training phase: DataLoad, Forward, Loss, Backward, Communication, Update, Other", words(phases.NumPhases, func(i int) phases.Phase { return m.g.Phases[rows[i]] })),
+		null(text("process", "name of the process or device", named(func(r *trackRow) uint32 { return r.process }))),
+		null(text("pid", "as written", named(func(r *trackRow) uint32 { return r.pid }))),
+		null(text("tid", "as written", named(func(r *trackRow) uint32 { return r.tid }))),
+		null(text("thread", "name of the thread or stream", named(func(r *trackRow) uint32 { return r.thread }))),
+		ids32("track", tables.ID, "row on which it lies, see the table tracks", ofTrack(func(t trace.TrackID) int64 { return int64(t) })),
+		maybe32("step", tables.ID, "number of the ProfilerStep in which it starts", func(i int) (int64, bool) { return m.stepAt(m.event(rows[i]).Start) }),
+		ids32("device", tables.ID, "number of the GPU", ofTrack(m.deviceOf)),
+		maybe64("stream", tables.ID, "of the GPU", func(i int) (int64, bool) { return m.streamOf(rows[i]) }),
+		maybe64("correlation", tables.ID, "shared by a launch call and what it launched", func(i int) (int64, bool) { e := m.event(rows[i]); return m.tr.Corr(e), e.Flags&trace.HasCorr != 0 }),
+		maybe64("external_id", tables.ID, "shared by an op and what it caused", func(i int) (int64, bool) { return m.tr.ExternalID(rows[i]), m.event(rows[i]).Flags&trace.HasExt != 0 }),
+		ids32("launch_event", tables.Ref, "the call that launched the operation; an event of the same run and rank", func(i int) trace.EventID { return m.tr.Launch(rows[i]) }),
+		ids32("parent_event", tables.Ref, "the slice of the thread around it; an event of the same run and rank", func(i int) trace.EventID {
 			if a := m.g.ActOf[rows[i]]; a != cdg.NoAct {
 				return m.actEvent(m.g.Parent[a])
 			}
 			return trace.NoEvent
 		}),
-		ids(func(i int) int32 { return int32(m.g.NodeOf[rows[i]]) }),
-		ints(func(i int) int64 { return m.criticalNS(rows[i]) }),
-		ids(func(i int) int32 {
+		ids32("cdg_node", tables.ID, "aggregated node, see the table nodes", func(i int) int32 { return int32(m.g.NodeOf[rows[i]]) }),
+		int64s("critical_ns", tables.NS, "time of the window that the path attributes to the event itself; 0 when it is not on the path. Sums to covered_ns of the run with method exact", func(i int) int64 { return m.criticalNS(rows[i]) }),
+		ids32("critical_id", tables.ID, "its first segment on the path", func(i int) int32 {
 			if x, ok := m.p.Marks.Of(rows[i]); ok {
 				return x.ID
 			}
 			return -1
 		}),
-		ids(func(i int) int32 {
+		ids32("critical_next", tables.ID, "critical_id of the event that the path enters next; null on the last", func(i int) int32 {
 			if x, ok := m.p.Marks.Of(rows[i]); ok {
 				return x.Next
 			}
 			return -1
 		}),
-		{Int: func(i int) (int64, bool) {
+		maybe64("self_ns", tables.NS, "time inside the window in which no slice within it ran on its thread; null outside the window", func(i int) (int64, bool) {
 			if a := m.g.ActOf[rows[i]]; a != cdg.NoAct {
 				return self[a], true
 			}
 			return 0, false
-		}},
-		{Str: func(i int) (string, bool) { return m.argsOf(rows[i]) }},
+		}),
+		null(text("operator", "of an operation of a replayed graph: the operator that launched it when the graph was captured (--capture)", m.origin(rows, func(o *trace.Origin) trace.Sym { return o.Operator }))),
+		null(text("module", "the same: the call of an nn.Module around that", m.origin(rows, func(o *trace.Origin) trace.Sym { return o.Module }))),
+		null(text("line", "the same: the innermost Python frame of the user's files around that", m.origin(rows, func(o *trace.Origin) trace.Sym { return o.Line }))),
+		null(text("shapes", "the same: of the operator's inputs", columns.Data{Str: func(i int) (string, bool) {
+			if o := m.tr.Origin(rows[i]); o != nil {
+				s := o.Shapes()
+				return s, s != ""
+			}
+			return "", false
+		}})),
+		null(text("args", "arguments as JSON", columns.Data{Str: func(i int) (string, bool) { return m.argsOf(rows[i]) }})),
 	}
+}
+
+// origin is what a capture recorded of operations.
+func (m *maker) origin(rows []trace.EventID, of func(*trace.Origin) trace.Sym) columns.Data {
+	return columns.Data{Syms: m.tr.Syms, Sym: func(i int) (uint32, bool) {
+		o := m.tr.Origin(rows[i])
+		if o == nil {
+			return 0, false
+		}
+		s := of(o)
+		return uint32(s), s != 0
+	}}
 }
 
 // completeEvents are the events that have a row, and how long those last that are a begin with an end.

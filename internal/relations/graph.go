@@ -9,21 +9,9 @@ import (
 	"overlay/internal/trace"
 )
 
-var nodeColumns = []columns.Column{
-	rising(num("cdg_node", columns.Int32, tables.ID, "number of the node")),
-	text("kind", "cpu or gpu"),
-	text("phase", "training phase"),
-	num("track", columns.Int32, tables.ID, "the stream, or the thread of its first event"),
-	rising(num("ts_ns", columns.Int64, tables.Time, "start")),
-	num("dur_ns", columns.Int64, tables.NS, "length"),
-	num("busy_ns", columns.Int64, tables.NS, "covered by its events, once"),
-	num("events", columns.Int32, tables.Count, "how many it holds"),
-	num("critical_ns", columns.Int64, tables.NS, "time on the path of its events: already in critical_ns of the table events, so never add the two"),
-}
-
 var nodeKinds = []string{"cpu", "gpu"}
 
-func (m *maker) nodes() (int, []columns.Data) {
+func (m *maker) nodes() (int, []column) {
 	n := m.g.Nodes
 	critical := make([]int64, len(n))
 	for _, x := range m.p.Marks.All() {
@@ -31,98 +19,90 @@ func (m *maker) nodes() (int, []columns.Data) {
 			critical[id] += x.NS
 		}
 	}
-	return len(n), []columns.Data{
-		ints(func(i int) int64 { return int64(i) }),
-		{Syms: nodeKinds, Sym: func(i int) (uint32, bool) {
+	return len(n), []column{
+		rising(int32s("cdg_node", tables.ID, "number of the node", func(i int) int64 { return int64(i) })),
+		text("kind", "cpu or gpu", columns.Data{Syms: nodeKinds, Sym: func(i int) (uint32, bool) {
 			if n[i].GPU {
 				return 1, true
 			}
 			return 0, true
-		}},
-		words(int(phases.NumPhases), func(i int) phases.Phase { return phases.Phase(i) }, func(i int) int { return int(n[i].Phase) }),
-		ints(func(i int) int64 { return int64(m.g.Lanes[n[i].Lane].Track) }),
-		ints(func(i int) int64 { return n[i].Start }),
-		ints(func(i int) int64 { return n[i].End - n[i].Start }),
-		ints(func(i int) int64 { return n[i].Busy }),
-		ints(func(i int) int64 { return int64(n[i].Events) }),
-		ints(func(i int) int64 { return critical[i] }),
+		}}),
+		text("phase", "training phase", words(phases.NumPhases, func(i int) phases.Phase { return n[i].Phase })),
+		int32s("track", tables.ID, "the stream, or the thread of its first event", func(i int) int64 { return int64(m.g.Lanes[n[i].Lane].Track) }),
+		rising(int64s("ts_ns", tables.Time, "start", func(i int) int64 { return n[i].Start })),
+		int64s("dur_ns", tables.NS, "length", func(i int) int64 { return n[i].End - n[i].Start }),
+		int64s("busy_ns", tables.NS, "covered by its events, once", func(i int) int64 { return n[i].Busy }),
+		int32s("events", tables.Count, "how many it holds", func(i int) int64 { return int64(n[i].Events) }),
+		int64s("critical_ns", tables.NS, "time on the path of its events: already in critical_ns of the table events, so never add the two", func(i int) int64 { return critical[i] }),
 	}
 }
 
-var stepColumns = func() []columns.Column {
-	cols := []columns.Column{
-		null(num("step", columns.Int32, tables.ID, "number of the ProfilerStep; null before the first and after the last")),
-		text("name", "ProfilerStep#N, before or after"),
-		rising(num("ts_ns", columns.Int64, tables.Time, "start")),
-		num("dur_ns", columns.Int64, tables.NS, "length: to the start of the next step"),
-		text("bound_by", "the class with most time"),
+// iterationTypes are the words of the types.
+var iterationTypes = func() (list []string) {
+	for t := range trace.NumIterationTypes {
+		list = append(list, t.String())
 	}
-	for c := range critpath.NumClasses {
-		cols = append(cols, num(c.String()+"_ns", columns.Int64, tables.NS, "time of the path: "+c.Words()))
-	}
-	return cols
+	return list
 }()
 
-func (m *maker) steps() (int, []columns.Data) {
+func (m *maker) steps() (int, []column) {
 	lines := critpath.StepTable(m.g.Steps, m.p)
 	var names dict
 	name := make([]uint32, len(lines))
 	for i := range lines {
 		name[i] = names.add(lines[i].Name)
 	}
-	data := []columns.Data{
-		{Int: func(i int) (int64, bool) {
+	of := func(i int) *trace.Iteration {
+		if lines[i].Step < 0 {
+			return &trace.Iteration{Batch: -1, Tokens: -1}
+		}
+		return &m.g.Steps[lines[i].Step].Of
+	}
+	told := func(n int64, it *trace.Iteration) (int64, bool) { return n, it.Type != trace.NoIteration && n >= 0 }
+	cols := []column{
+		maybe32("step", tables.ID, "number of the ProfilerStep, or of the iteration of a server; null before the first and after the last", func(i int) (int64, bool) {
 			if lines[i].Step < 0 {
 				return 0, false
 			}
 			return m.stepAt(lines[i].Start)
-		}},
-		names.data(func(i int) uint32 { return name[i] }),
-		ints(func(i int) int64 { return lines[i].Start }),
-		ints(func(i int) int64 { return lines[i].End - lines[i].Start }),
-		words(int(critpath.NumClasses), func(i int) critpath.Class { return critpath.Class(i) }, func(i int) int { return int(critpath.BoundBy(&lines[i].Class)) }),
+		}),
+		text("name", "ProfilerStep#N, the type and number of an iteration as decode#N, before or after", names.data(func(i int) uint32 { return name[i] })),
+		rising(int64s("ts_ns", tables.Time, "start", func(i int) int64 { return lines[i].Start })),
+		int64s("dur_ns", tables.NS, "length: to the start of the next step", func(i int) int64 { return lines[i].End - lines[i].Start }),
+		text("bound_by", "the class with most time", words(critpath.NumClasses, func(i int) critpath.Class { return critpath.BoundBy(&lines[i].Class) })),
 	}
+	cols = append(cols,
+		null(text("type", "of an iteration of a server: prefill, decode, mixed, verify, draft, image, idle, or iteration", columns.Data{Syms: iterationTypes,
+			Sym: func(i int) (uint32, bool) { t := of(i).Type; return uint32(t), t != trace.NoIteration }})),
+		maybe64("batch", tables.Count, "its requests", func(i int) (int64, bool) { return told(of(i).Batch, of(i)) }),
+		maybe64("tokens", tables.Count, "that it computes", func(i int) (int64, bool) { return told(of(i).Tokens, of(i)) }),
+		maybe64("marker_ns", tables.NS, "length of the annotation that names it", func(i int) (int64, bool) {
+			if it := of(i); it.Type != trace.NoIteration {
+				return m.tr.Dur(m.event(it.Event)), true
+			}
+			return 0, false
+		}))
 	for c := range critpath.NumClasses {
-		data = append(data, ints(func(i int) int64 { return lines[i].Class[c] }))
+		cols = append(cols, int64s(c.String()+"_ns", tables.NS, "time of the path: "+c.Words(), func(i int) int64 { return lines[i].Class[c] }))
 	}
-	return len(lines), data
+	return len(lines), cols
 }
 
-var trackColumns = []columns.Column{
-	rising(num("track", columns.Int32, tables.ID, "number of the row")),
-	null(text("process", "name of the process or device")),
-	null(text("thread", "name of the thread or stream")),
-	text("pid", "as written"),
-	text("tid", "as written"),
-	text("class", "thread, stream, gpu_annotation, sync, span, overhead, device, other"),
-	null(num("device", columns.Int32, tables.ID, "number of the GPU")),
-	null(num("stream", columns.Int64, tables.ID, "of the GPU")),
-}
-
-func (m *maker) tracks() (int, []columns.Data) {
+func (m *maker) tracks() (int, []column) {
 	rows := m.rows
-	return len(rows), []columns.Data{
-		ints(func(i int) int64 { return int64(i) }),
-		m.names.data(func(i int) uint32 { return rows[i].process }),
-		m.names.data(func(i int) uint32 { return rows[i].thread }),
-		m.names.data(func(i int) uint32 { return rows[i].pid }),
-		m.names.data(func(i int) uint32 { return rows[i].tid }),
-		words(int(trace.DeviceTrack)+1, func(i int) trace.TrackClass { return trace.TrackClass(i) }, func(i int) int { return int(m.tr.Tracks[i].Class) }),
-		ids(func(i int) int64 { return m.deviceOf(trace.TrackID(i)) }),
-		ids(func(i int) int64 { return m.tr.Tracks[i].Stream }),
+	return len(rows), []column{
+		rising(int32s("track", tables.ID, "number of the row", func(i int) int64 { return int64(i) })),
+		null(text("process", "name of the process or device", m.names.data(func(i int) uint32 { return rows[i].process }))),
+		null(text("thread", "name of the thread or stream", m.names.data(func(i int) uint32 { return rows[i].thread }))),
+		text("pid", "as written", m.names.data(func(i int) uint32 { return rows[i].pid })),
+		text("tid", "as written", m.names.data(func(i int) uint32 { return rows[i].tid })),
+		text("class", "thread, stream, gpu_annotation, sync, span, overhead, device, other", words(trace.DeviceTrack+1, func(i int) trace.TrackClass { return m.tr.Tracks[i].Class })),
+		ids32("device", tables.ID, "number of the GPU", func(i int) int64 { return m.deviceOf(trace.TrackID(i)) }),
+		ids64("stream", tables.ID, "of the GPU", func(i int) int64 { return m.tr.Tracks[i].Stream }),
 	}
 }
 
-var counterColumns = []columns.Column{
-	num("ts_ns", columns.Int64, tables.Time, "when it was counted"),
-	text("counter", "name of the counter"),
-	null(num("track", columns.Int32, tables.ID, "row that it belongs to")),
-	num("value", columns.Float64, tables.Count, "what it was, in its own unit"),
-	text("series", "name of the value, where a counter has several"),
-	num("event", columns.Int32, tables.Ref, "position in traceEvents"),
-}
-
-func (m *maker) counters() (int, []columns.Data) {
+func (m *maker) counters() (int, []column) {
 	type row struct {
 		event  trace.EventID
 		series uint32
@@ -149,12 +129,12 @@ func (m *maker) counters() (int, []columns.Data) {
 			return true
 		})
 	}
-	return len(rows), []columns.Data{
-		ints(func(i int) int64 { return m.event(rows[i].event).Start }),
-		m.syms(func(i int) trace.Sym { return m.event(rows[i].event).Name }),
-		ids(func(i int) trace.TrackID { return m.event(rows[i].event).Track }),
-		{Float: func(i int) (float64, bool) { return rows[i].value, true }},
-		series.data(func(i int) uint32 { return rows[i].series }),
-		ints(func(i int) int64 { return int64(rows[i].event) }),
+	return len(rows), []column{
+		int64s("ts_ns", tables.Time, "when it was counted", func(i int) int64 { return m.event(rows[i].event).Start }),
+		text("counter", "name of the counter", m.syms(func(i int) trace.Sym { return m.event(rows[i].event).Name })),
+		ids32("track", tables.ID, "row that it belongs to", func(i int) trace.TrackID { return m.event(rows[i].event).Track }),
+		floats("value", tables.Count, "what it was, in its own unit", func(i int) (float64, bool) { return rows[i].value, true }),
+		text("series", "name of the value, where a counter has several", series.data(func(i int) uint32 { return rows[i].series })),
+		int32s("event", tables.Ref, "position in traceEvents", func(i int) int64 { return int64(rows[i].event) }),
 	}
 }

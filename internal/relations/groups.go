@@ -4,20 +4,13 @@ import (
 	"strconv"
 	"strings"
 
-	"overlay/internal/columns"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
 
-var groupRankColumns = []columns.Column{
-	text("process_group", "name of the group"),
-	num("peer", columns.Int32, tables.ID, "rank of a member"),
-	num("place", columns.Int32, tables.ID, "of the member in the group, from 0"),
-}
-
 // groupRanks has a row for each member of each process group of which the trace or one of its communication kernels
 // names all. A list that was cut says nothing of where a group reaches.
-func (m *maker) groupRanks() (int, []columns.Data) {
+func (m *maker) groupRanks() (int, []column) {
 	type member struct {
 		group       uint32
 		peer, place int64
@@ -44,10 +37,10 @@ func (m *maker) groupRanks() (int, []columns.Data) {
 			add(c.group, rankList(texts.list[c.peers]), c.ranks)
 		}
 	}
-	return len(rows), []columns.Data{
-		texts.data(func(i int) uint32 { return rows[i].group }),
-		ints(func(i int) int64 { return rows[i].peer }),
-		ints(func(i int) int64 { return rows[i].place }),
+	return len(rows), []column{
+		text("process_group", "name of the group", texts.data(func(i int) uint32 { return rows[i].group })),
+		int32s("peer", tables.ID, "rank of a member", func(i int) int64 { return rows[i].peer }),
+		int32s("place", tables.ID, "of the member in the group, from 0", func(i int) int64 { return rows[i].place }),
 	}
 }
 

@@ -2,7 +2,6 @@ package relations
 
 import (
 	"sort"
-	"strconv"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -30,7 +29,7 @@ type maker struct {
 // trackRow is what a row is called, as numbers in maker.names; noText where it has no such name.
 type trackRow struct{ process, thread, pid, tid uint32 }
 
-// stepSpan is a profiler step with its number.
+// stepSpan is a step with its number.
 type stepSpan struct{ start, end, number int64 }
 
 func newMaker(s Source) *maker {
@@ -39,8 +38,8 @@ func newMaker(s Source) *maker {
 		m.rows = append(m.rows, m.trackRow(&m.tr.Tracks[i]))
 	}
 	for _, x := range m.g.Steps {
-		if n, err := strconv.ParseInt(x.Name[len(trace.StepPrefix):], 10, 64); err == nil && n < 1<<31 {
-			m.stepSpans = append(m.stepSpans, stepSpan{x.Start, x.End, n})
+		if x.Number >= 0 && x.Number < 1<<31 {
+			m.stepSpans = append(m.stepSpans, stepSpan{x.Start, x.End, x.Number})
 		}
 	}
 	return m

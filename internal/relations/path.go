@@ -8,20 +8,7 @@ import (
 	"overlay/internal/trace"
 )
 
-var segmentColumns = []columns.Column{
-	rising(num("critical_id", columns.Int32, tables.ID, "place on the path, from 0")),
-	rising(num("ts_ns", columns.Int64, tables.Time, "start")),
-	num("dur_ns", columns.Int64, tables.NS, "length"),
-	text("kind", "what it is made of: cpu, runtime, python, compute, comm, memcpy, memset, launch_delay, …"),
-	text("class", "what a person would say bounds the run: cpu, gpu_compute, communication, copy, launch, sync, handoff, unexplained, untraced, idle"),
-	text("evidence", "how the step into it is known; api and aligned are inferred"),
-	null(num("event", columns.Int32, tables.Ref, "whose time it is; null for delays, hand-offs and untraced time")),
-	null(num("track", columns.Int32, tables.ID, "row on which it lies")),
-	null(num("step", columns.Int32, tables.ID, "number of the ProfilerStep in which it starts")),
-	text("name", "of the event, else the kind"),
-}
-
-func (m *maker) segments() (int, []columns.Data) {
+func (m *maker) segments() (int, []column) {
 	s := m.p.Segments.List()
 	var kinds dict // names of segments without an event, after the symbols of the trace
 	names := append(m.tr.Syms[:len(m.tr.Syms):len(m.tr.Syms)], make([]string, critpath.NumSegmentKinds)...)
@@ -29,35 +16,23 @@ func (m *maker) segments() (int, []columns.Data) {
 		kinds.add(k.String())
 		names[len(m.tr.Syms)+int(k)] = k.String()
 	}
-	return len(s), []columns.Data{
-		ints(func(i int) int64 { return int64(i) }),
-		ints(func(i int) int64 { return s[i].Start }),
-		ints(func(i int) int64 { return s[i].End - s[i].Start }),
-		{Syms: kinds.list, Sym: func(i int) (uint32, bool) { return uint32(s[i].Kind), true }},
-		words(int(critpath.NumClasses), func(i int) critpath.Class { return critpath.Class(i) }, func(i int) int { return int(s[i].Kind.Class()) }),
-		words(int(cdg.NumEvidence), func(i int) cdg.Evidence { return cdg.Evidence(i) }, func(i int) int { return int(s[i].Evidence) }),
-		ids(func(i int) trace.EventID { return s[i].Event }),
-		ids(func(i int) trace.TrackID { return s[i].Track }),
-		{Int: func(i int) (int64, bool) { return m.stepAt(s[i].Start) }},
-		{Syms: names, Sym: func(i int) (uint32, bool) {
+	return len(s), []column{
+		rising(int32s("critical_id", tables.ID, "place on the path, from 0", func(i int) int64 { return int64(i) })),
+		rising(int64s("ts_ns", tables.Time, "start", func(i int) int64 { return s[i].Start })),
+		int64s("dur_ns", tables.NS, "length", func(i int) int64 { return s[i].End - s[i].Start }),
+		text("kind", "what it is made of: cpu, runtime, python, compute, comm, memcpy, memset, launch_delay, …", columns.Data{Syms: kinds.list, Sym: func(i int) (uint32, bool) { return uint32(s[i].Kind), true }}),
+		text("class", "what a person would say bounds the run: cpu, gpu_compute, communication, copy, launch, sync, handoff, unexplained, untraced, idle", words(critpath.NumClasses, func(i int) critpath.Class { return s[i].Kind.Class() })),
+		text("evidence", "how the step into it is known; api and aligned are inferred", words(cdg.NumEvidence, func(i int) cdg.Evidence { return s[i].Evidence })),
+		ids32("event", tables.Ref, "whose time it is; null for delays, hand-offs and untraced time", func(i int) trace.EventID { return s[i].Event }),
+		ids32("track", tables.ID, "row on which it lies", func(i int) trace.TrackID { return s[i].Track }),
+		maybe32("step", tables.ID, "number of the ProfilerStep in which it starts", func(i int) (int64, bool) { return m.stepAt(s[i].Start) }),
+		text("name", "of the event, else the kind", columns.Data{Syms: names, Sym: func(i int) (uint32, bool) {
 			if s[i].Owned() {
 				return uint32(m.event(s[i].Event).Name), true
 			}
 			return uint32(len(m.tr.Syms)) + uint32(s[i].Kind), true
-		}},
+		}}),
 	}
-}
-
-var edgeColumns = []columns.Column{
-	num("from_event", columns.Int32, tables.Ref, "what was waited for"),
-	null(num("to_event", columns.Int32, tables.Ref, "what waited; null for a gap of a thread")),
-	text("rule", "why: stream_order, launch, event_wait, graph_order, sync, queue_full, handoff, polled_wait, before_recording"),
-	text("evidence", "how it is known: correlation, stream, sync_event, graph, and api and aligned, which are inferred"),
-	num("gap_ns", columns.Int64, tables.NS, "from when the source was ready until what waited went on"),
-	num("on_path", columns.Bool, tables.Flag, "the path runs over it"),
-	num("ts_ns", columns.Int64, tables.Time, "when the source was ready"),
-	num("bound", columns.Bool, tables.Flag, "of all that was waited for at this point it was over last"),
-	num("track", columns.Int32, tables.ID, "row of what waited"),
 }
 
 // edgeRow is one stored dependency.
@@ -147,18 +122,18 @@ func (m *maker) findOnPath(rows []edgeRow) {
 	}
 }
 
-func (m *maker) edges() (int, []columns.Data) {
+func (m *maker) edges() (int, []column) {
 	rows := m.storedWaits()
 	w := func(i int) *cdg.Wait { return &m.g.Waits[rows[i].wait] }
-	return len(rows), []columns.Data{
-		ints(func(i int) int64 { return int64(m.actEvent(w(i).From)) }),
-		ids(func(i int) trace.EventID { return rows[i].to }),
-		words(int(cdg.NumRules), func(i int) cdg.Rule { return cdg.Rule(i) }, func(i int) int { return int(w(i).Rule) }),
-		words(int(cdg.NumEvidence), func(i int) cdg.Evidence { return cdg.Evidence(i) }, func(i int) int { return int(w(i).Evidence) }),
-		ints(func(i int) int64 { return w(i).Lag }),
-		flags(func(i int) bool { return rows[i].onPath }),
-		ints(func(i int) int64 { return w(i).At }),
-		flags(func(i int) bool { return rows[i].bound }),
-		ints(func(i int) int64 { return int64(rows[i].track) }),
+	return len(rows), []column{
+		int32s("from_event", tables.Ref, "what was waited for", func(i int) int64 { return int64(m.actEvent(w(i).From)) }),
+		ids32("to_event", tables.Ref, "what waited; null for a gap of a thread", func(i int) trace.EventID { return rows[i].to }),
+		text("rule", "why: stream_order, launch, event_wait, graph_order, sync, queue_full, handoff, polled_wait, before_recording", words(cdg.NumRules, func(i int) cdg.Rule { return w(i).Rule })),
+		text("evidence", "how it is known: correlation, stream, sync_event, graph, and api and aligned, which are inferred", words(cdg.NumEvidence, func(i int) cdg.Evidence { return w(i).Evidence })),
+		int64s("gap_ns", tables.NS, "from when the source was ready until what waited went on", func(i int) int64 { return w(i).Lag }),
+		flags("on_path", "the path runs over it", func(i int) bool { return rows[i].onPath }),
+		int64s("ts_ns", tables.Time, "when the source was ready", func(i int) int64 { return w(i).At }),
+		flags("bound", "of all that was waited for at this point it was over last", func(i int) bool { return rows[i].bound }),
+		int32s("track", tables.ID, "row of what waited", func(i int) int64 { return int64(rows[i].track) }),
 	}
 }

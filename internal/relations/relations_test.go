@@ -26,7 +26,7 @@ import (
 	"overlay/internal/trace"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/tables-sql.md and the golden list of columns")
+var update = flag.Bool("update", false, "rewrite docs/reference/tables-sql.md and the golden list of columns")
 
 // solved makes all tables of a trace, with arguments.
 func solved(t testing.TB, tr *trace.Trace, method critpath.Method) (*graph.Graph, *critpath.Path, []columns.Table) {
@@ -307,7 +307,7 @@ func TestTopology(t *testing.T) {
 		{"each says device 0, and no host", same, ""},
 		{"a member is missing", sets(func(int) string { return "a" })[1:], ""},
 	} {
-		db, err := sqlquery.Open(relations.Empty(), c.sets, relations.Views)
+		db, err := sqlquery.Open(relations.Empty(), c.sets, relations.Views, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +320,7 @@ func TestTopology(t *testing.T) {
 
 func database(t testing.TB, list []columns.Table) *sqlquery.DB {
 	t.Helper()
-	db, err := sqlquery.Open(relations.Empty(), []columns.Set{{Run: "r", Rank: 0, Tables: list}}, relations.Views)
+	db, err := sqlquery.Open(relations.Empty(), []columns.Set{{Run: "r", Rank: 0, Tables: list}}, relations.Views, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,7 +399,7 @@ func TestSchemaStays(t *testing.T) {
 	golden(t, "testdata/columns.txt", b.String())
 }
 
-// TestDocumented compares docs/tables-sql.md with the definitions.
+// TestDocumented compares docs/reference/tables-sql.md with the definitions.
 func TestDocumented(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# The tables of `overlay query` and `overlay export`\n\nMade by a test from the definitions (`make update`); schema `" + relations.Schema + "`. ")
@@ -414,7 +414,7 @@ func TestDocumented(t *testing.T) {
 			fmt.Fprintf(&b, "| %s%s | %s | %s | %s |\n", c.Name, null, strings.ToLower(c.Type.SQL()), c.Unit, c.About)
 		}
 	}
-	golden(t, filepath.Join(corpus.Root(t), "docs", "tables-sql.md"), b.String())
+	golden(t, filepath.Join(corpus.Root(t), "docs", "reference", "tables-sql.md"), b.String())
 }
 
 func golden(t *testing.T, name, got string) {

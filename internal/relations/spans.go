@@ -12,22 +12,6 @@ import (
 	"overlay/internal/trace"
 )
 
-var spanColumns = []columns.Column{
-	num("span", columns.Int32, tables.ID, "number of the row"),
-	text("kind", "module: a call of an nn.Module, or the backward pass of one; annotation: a record_function; phase: a stretch of one training phase. Modules and annotations nest, so add up one level only; phases do not"),
-	text("module", "name of the module or annotation; of a phase its name"),
-	null(text("stage", "forward, backward or update; null for loading, communication and what is none of these")),
-	null(num("step", columns.Int32, tables.ID, "number of the ProfilerStep in which it starts")),
-	rising(num("ts_ns", columns.Int64, tables.Time, "start on the CPU")),
-	num("duration_ns", columns.Int64, tables.NS, "length on the CPU, from the first to the last of what it is made of"),
-	num("gpu_ns", columns.Int64, tables.NS, "length of the operations that it launched, added up"),
-	num("critical_ns", columns.Int64, tables.NS, "time on the path of what it encloses and of what that launched"),
-	null(num("event", columns.Int32, tables.Ref, "the slice that it is; null for backward passes and phases")),
-	null(num("parent_span", columns.Int32, tables.ID, "the module or annotation around it on its thread")),
-	num("track", columns.Int32, tables.ID, "thread on which it begins"),
-	text("phase", "training phase"),
-}
-
 // The kinds of spans and the stages, as their columns have them.
 const (
 	moduleSpan uint32 = iota
@@ -67,7 +51,7 @@ type span struct {
 // weight is what an activity encloses and launched.
 type weight struct{ gpu, critical int64 }
 
-func (m *maker) spans() (int, []columns.Data) {
+func (m *maker) spans() (int, []column) {
 	rows := m.findSpans()
 	var names dict
 	name := make([]uint32, len(rows))
@@ -79,25 +63,25 @@ func (m *maker) spans() (int, []columns.Data) {
 			name[i] = names.add(strings.TrimPrefix(m.tr.Name(m.g.Acts[r.act].Event), modulePrefix))
 		}
 	}
-	return len(rows), []columns.Data{
-		ints(func(i int) int64 { return int64(i) }),
-		{Syms: spanKinds, Sym: func(i int) (uint32, bool) { return rows[i].kind, true }},
-		names.data(func(i int) uint32 { return name[i] }),
-		{Syms: stageNames, Sym: func(i int) (uint32, bool) { return rows[i].stage, rows[i].stage != noText }},
-		{Int: func(i int) (int64, bool) { return m.stepAt(rows[i].start) }},
-		ints(func(i int) int64 { return rows[i].start }),
-		ints(func(i int) int64 { return rows[i].end - rows[i].start }),
-		ints(func(i int) int64 { return rows[i].gpu }),
-		ints(func(i int) int64 { return rows[i].critical }),
-		ids(func(i int) trace.EventID {
+	return len(rows), []column{
+		int32s("span", tables.ID, "number of the row", func(i int) int64 { return int64(i) }),
+		text("kind", "module: a call of an nn.Module, or the backward pass of one; annotation: a record_function; phase: a stretch of one training phase. Modules and annotations nest, so add up one level only; phases do not", columns.Data{Syms: spanKinds, Sym: func(i int) (uint32, bool) { return rows[i].kind, true }}),
+		text("module", "name of the module or annotation; of a phase its name", names.data(func(i int) uint32 { return name[i] })),
+		null(text("stage", "forward, backward or update; null for loading, communication and what is none of these", columns.Data{Syms: stageNames, Sym: func(i int) (uint32, bool) { return rows[i].stage, rows[i].stage != noText }})),
+		maybe32("step", tables.ID, "number of the ProfilerStep in which it starts", func(i int) (int64, bool) { return m.stepAt(rows[i].start) }),
+		rising(int64s("ts_ns", tables.Time, "start on the CPU", func(i int) int64 { return rows[i].start })),
+		int64s("duration_ns", tables.NS, "length on the CPU, from the first to the last of what it is made of", func(i int) int64 { return rows[i].end - rows[i].start }),
+		int64s("gpu_ns", tables.NS, "length of the operations that it launched, added up", func(i int) int64 { return rows[i].gpu }),
+		int64s("critical_ns", tables.NS, "time on the path of what it encloses and of what that launched", func(i int) int64 { return rows[i].critical }),
+		ids32("event", tables.Ref, "the slice that it is; null for backward passes and phases", func(i int) trace.EventID {
 			if rows[i].backward {
 				return trace.NoEvent
 			}
 			return m.actEvent(rows[i].act)
 		}),
-		ids(func(i int) int32 { return rows[i].parent }),
-		ints(func(i int) int64 { return int64(rows[i].track) }),
-		words(int(phases.NumPhases), func(i int) phases.Phase { return phases.Phase(i) }, func(i int) int { return int(rows[i].phase) }),
+		ids32("parent_span", tables.ID, "the module or annotation around it on its thread", func(i int) int32 { return rows[i].parent }),
+		int32s("track", tables.ID, "thread on which it begins", func(i int) int64 { return int64(rows[i].track) }),
+		text("phase", "training phase", words(phases.NumPhases, func(i int) phases.Phase { return rows[i].phase })),
 	}
 }
 

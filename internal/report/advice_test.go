@@ -18,7 +18,7 @@ import (
 	"overlay/internal/whatif"
 )
 
-const adviceSchemaFile = "../../docs/advise.schema.json"
+const adviceSchemaFile = "../../docs/reference/advise.schema.json"
 
 // TestAdviceSchemaFile: the schema in docs says what the types say.
 func TestAdviceSchemaFile(t *testing.T) {
@@ -34,7 +34,7 @@ func TestAdviceSchemaFile(t *testing.T) {
 	reported.Golden(t, adviceSchemaFile, append(b, '\n'), *update)
 }
 
-const jobAdviceSchemaFile = "../../docs/advise-job.schema.json"
+const jobAdviceSchemaFile = "../../docs/reference/advise-job.schema.json"
 
 // TestJobAdviceSchemaFile: the schema in docs says what the types say.
 func TestJobAdviceSchemaFile(t *testing.T) {
@@ -107,7 +107,7 @@ func TestAdviceForms(t *testing.T) {
 			for i := range a.Advice.Findings {
 				f := &a.Advice.Findings[i]
 				found++
-				if !strings.Contains(text.String(), "\n"+f.ID+"  ") || !strings.Contains(text.String(), "do         ") {
+				if !strings.Contains(text.String(), "\n  rule       "+f.ID+"\n") || !strings.Contains(text.String(), "do         ") {
 					t.Errorf("%s: no finding %s in\n%s", name, f.ID, text.String())
 				}
 			}

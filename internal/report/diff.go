@@ -2,24 +2,29 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"io"
 	"slices"
 	"unicode/utf8"
 
+	"overlay/internal/stat"
 	"overlay/internal/tables"
 )
 
 // Difference compares two reports; differences are after minus before.
 type Difference struct {
-	Schema    string          `json:"schema"`
-	Before    *Report         `json:"before" table:"-"`
-	After     *Report         `json:"after" table:"-"`
-	Window    Change          `json:"window" table:"window" about:"length of the window"`
+	Schema    string  `json:"schema"`
+	Before    *Report `json:"before" table:"-"`
+	After     *Report `json:"after" table:"-"`
+	Window    Change  `json:"window" table:"window" about:"length of the window, or of a step where per_step is there"`
+	windows   Change
 	Slower    float64         `json:"slower_percent" unit:"percent" about:"below 0: faster"`
 	Classes   []Change        `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
 	Hotspots  []HotspotChange `json:"hotspots" table:"hotspots" about:"time on the path by name, of the hotspots of either side"`
 	Explained *Explained      `json:"explained,omitempty" table:"explained" about:"how much of the difference follows from the time that names take"`
+	PerStep   []StepLength    `json:"per_step,omitempty" table:"per_step" about:"where both windows hold steps of one kind: how long a step takes. Classes and hotspots are those of one step then"`
+	Work      *Work           `json:"work,omitempty" table:"work" about:"of windows without steps that do not hold as much work: by how much"`
+	Noise     *Noise          `json:"noise,omitempty" table:"noise" about:"within which the difference lies"`
+	Same      *Comparable     `json:"comparable,omitempty" table:"comparable" about:"whether the two traces do the same work"`
 	Steps     *StepsCompared  `json:"steps,omitempty" table:"compared" about:"of two steps of one trace: which they are"`
 }
 
@@ -44,15 +49,34 @@ type HotspotChange struct {
 
 // Compare makes the difference. For hotspots to be complete both reports must list all of them.
 func Compare(before, after *Report) *Difference {
-	d := &Difference{Schema: "overlay-diff/1", Before: before, After: after,
-		Window: Change{"window", before.Window.Duration, after.Window.Duration, after.Window.Duration - before.Window.Duration}}
-	d.Slower = 100 * tables.ShareOf(d.Window.Effect, before.Window.Duration)
-	if d.Window.Effect < 0 {
-		d.Slower = -100 * tables.ShareOf(-d.Window.Effect, before.Window.Duration)
+	return CompareRuns([]*Report{before}, []*Report{after})
+}
+
+// CompareRuns makes the difference of several runs a side: steps are those of all runs, and what they are made of is that of the run in the
+// middle by its median step, or by its window.
+func CompareRuns(befores, afters []*Report) *Difference {
+	d := compareWindows(middleRun(befores), middleRun(afters))
+	if d.perStep(befores, afters); len(d.PerStep) == 0 {
+		var x, y stat.Units
+		for _, r := range befores {
+			x = append(x, []int64{r.Window.Duration})
+		}
+		for _, r := range afters {
+			y = append(y, []int64{r.Window.Duration})
+		}
+		d.Noise = noiseOf([]stat.Units{x}, []stat.Units{y}, []float64{1}, len(x), len(y), "windows")
+		d.Window.Before, d.Window.After = int64(x.Typical()), int64(y.Typical())
+		d.Window.Effect = d.Window.After - d.Window.Before
 	}
-	d.Classes = changes(before.Path.ByClass, after.Path.ByClass)
-	d.Hotspots = hotspotChanges(before.Hotspots, after.Hotspots)
+	d.Slower = 100 * signedShare(d.Window.Effect, d.Window.Before)
 	return d
+}
+
+// compareWindows makes the difference of two windows as they are.
+func compareWindows(before, after *Report) *Difference {
+	window := Change{"window", before.Window.Duration, after.Window.Duration, after.Window.Duration - before.Window.Duration}
+	return &Difference{Schema: "overlay-diff/1", Before: before, After: after, Window: window, windows: window, Classes: changes(before.Path.ByClass, after.Path.ByClass),
+		Hotspots: hotspotChanges(before.Hotspots, after.Hotspots), Slower: 100 * signedShare(window.Effect, window.Before)}
 }
 
 // hotspotChanges is the time on the path and the number of events there by name and collective: a name is several hotspots where its
@@ -105,10 +129,7 @@ func changes(a, b map[string]int64) []Change {
 
 // WriteJSON writes the difference as JSON.
 func (d *Difference) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(d)
+	return writeJSON(w, d)
 }
 
 // Tables gives the difference as tables; those of the two reports are theirs.
@@ -122,12 +143,13 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 	names, wide := d.Labels(), 7
 	if x := d.Steps; x != nil {
 		wide = max(len(names[0]), len(names[1]))
-		for _, l := range wrapText(d.Subject(), t.width) {
-			t.line("%s", l)
-		}
+		t.para(d.Subject())
 	}
 	for i, r := range []*Report{d.Before, d.After} {
 		s := tables.Duration(r.Window.Duration) + ", " + r.Bound()
+		if n := r.countSteps(); len(d.PerStep) > 0 {
+			s = tables.Counted(n, "step") + " in " + s
+		}
 		if d.Steps == nil {
 			s = Shorten(Plain(r.Input.Name), min(60, t.width-24)) + ", " + s
 		} else if why := d.Steps.sides()[i].Why; why != "" {
@@ -138,13 +160,8 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 		}
 	}
 	t.line("%s", t.bold(d.Verdict()))
-	for _, s := range []string{d.CaughtUp(), d.NotItsOwn()} {
-		if s == "" {
-			continue
-		}
-		for _, l := range wrapText(s, t.width) {
-			t.line("%s", l)
-		}
+	for _, s := range []string{d.Apart(), d.Unlike(), d.CaughtUp(), d.NotItsOwn()} {
+		t.para(s)
 	}
 	head := func(of string) {
 		t.line("")
@@ -153,9 +170,9 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 	change := func(l tables.Line, name string) {
 		t.line("  %12s %12s %13s  %s", l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"), name)
 	}
-	head("on the path")
+	head([]string{"on the path", "of a step in the middle, on the path"}[min(len(d.PerStep), 1)])
 	for l := range t.table("classes").Lines(-1) {
-		change(l, classWords[l.Str("name")])
+		change(l, ClassWords(l.Str("name")))
 	}
 	if d.Steps != nil && d.Steps.Earlier.Before+d.Steps.Earlier.After > 0 {
 		change(t.table("earlier").Line(0), "of this, launched before it began")
@@ -166,7 +183,7 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 			break
 		}
 		if !listed {
-			head("hotspot")
+			head([]string{"hotspot", "hotspot, of a step on average"}[min(len(d.PerStep), 1)])
 		}
 		listed = true
 		calls := ""
@@ -181,11 +198,21 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 
 // Verdict is the difference of the windows in words.
 func (d *Difference) Verdict() string {
-	switch {
-	case d.Window.Effect > 0:
-		return tables.FormatPercent(d.Slower) + " longer"
-	case d.Window.Effect < 0:
-		return tables.FormatPercent(-d.Slower) + " shorter"
+	steps, noise := d.stepsVerdict(), ""
+	if d.Steps == nil && d.Noise.Known {
+		noise = " (" + d.Noise.words() + ")"
 	}
-	return "as long as " + d.Labels()[0]
+	of := ""
+	if w := d.Work; w != nil {
+		of = tables.FormatShare(w.Share) + " of the work in " + tables.FormatShare(w.Time) + " of the time: the same work takes "
+	}
+	switch {
+	case steps != "":
+		return steps
+	case d.Slower > 0:
+		return of + tables.FormatPercent(d.Slower) + " longer" + noise
+	case d.Slower < 0:
+		return of + tables.FormatPercent(-d.Slower) + " shorter" + noise
+	}
+	return of + "as long as " + d.Labels()[0]
 }

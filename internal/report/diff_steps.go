@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 )
 
 // StepsCompared is what a difference of two steps of one trace has besides: Before and After of the difference are the one path of the
@@ -25,23 +24,12 @@ type StepSide struct {
 
 // CompareSteps makes the difference of two steps of many.
 func CompareSteps(before, after *Report, a, b StepSide, many int) *Difference {
-	oneStepName(before)
-	oneStepName(after)
 	if word, _, _ := strings.Cut(b.Name, " "); b.Why != "" {
 		b.Why += " of " + tables.Counted(many, word)
 	}
-	d := Compare(before, after)
+	d := compareWindows(before, after)
 	d.Steps = &StepsCompared{a, b, Change{"earlier", a.Earlier, b.Earlier, b.Earlier - a.Earlier}}
 	return d
-}
-
-// oneStepName gives the annotations of both steps one name: else the step itself would be new in the one and gone in the other.
-func oneStepName(r *Report) {
-	for i := range r.Hotspots {
-		if h := &r.Hotspots[i]; h.marked && trace.IsStep(h.Name) {
-			h.Name, h.Readable = "ProfilerStep", "ProfilerStep"
-		}
-	}
 }
 
 func (s *StepsCompared) sides() [2]*StepSide { return [2]*StepSide{&s.Before, &s.After} }

@@ -26,6 +26,14 @@ type NameChange struct {
 
 // Explain adds to a difference how much of it follows from the time that names take.
 func (d *Difference) Explain(x *whatif.Explanation) {
+	for _, l := range d.PerStep {
+		if l.BeforeSteps != l.AfterSteps {
+			return // it explains windows
+		}
+	}
+	if d.Work != nil || d.windows.Effect == 0 {
+		return
+	}
 	e := &Explained{NS: x.Explained, Changes: []NameChange{}}
 	if x.Measured != 0 {
 		e.Share = float64(x.Explained) / float64(x.Measured)
@@ -36,16 +44,24 @@ func (d *Difference) Explain(x *whatif.Explanation) {
 	d.Explained = e
 }
 
+// explanation says how much of a difference the times of names explain: as a part of it, where it is a part.
+func (d *Difference) explanation() string {
+	x := d.Explained
+	if x.Share >= 0 && x.Share <= 1 {
+		return fmt.Sprintf("%s of the difference of the windows (%s of %s) is that the same names took another time: so much a replay of the second run with the times of the first takes back",
+			tables.FormatShare(x.Share), tables.Signed(x.NS), tables.Signed(d.windows.Effect))
+	}
+	return fmt.Sprintf("the same names took another time: that alone makes %s, by a replay of the second run with the times of the first; what else differs makes %s",
+		tables.Signed(x.NS), tables.Signed(d.windows.Effect-x.NS))
+}
+
 // explained prints what explains a difference.
 func (t *text) explained(d *Difference, top int) {
-	if d.Explained == nil || d.Window.Effect == 0 || len(d.Explained.Changes) == 0 {
+	if d.Explained == nil || d.windows.Effect == 0 || len(d.Explained.Changes) == 0 {
 		return
 	}
 	t.line("")
-	for _, l := range wrapText(fmt.Sprintf("%s of the difference (%s of %s) is that the same names took another time: so much a replay of the second run with the times of the first takes back",
-		tables.FormatShare(d.Explained.Share), tables.Signed(d.Explained.NS), tables.Signed(d.Window.Effect)), t.width) {
-		t.line("%s", l)
-	}
+	t.para(d.explanation())
 	t.line("  %12s %12s %13s  %s", "before", "after", "explains", "own time of")
 	for l := range t.table("changes").Lines(top) {
 		t.line("  %12s %12s %13s  %s", l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"), Shorten(Plain(Readable(l.Str("name"))), t.width-43))

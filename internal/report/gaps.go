@@ -48,6 +48,7 @@ var reasonWords = [critpath.NumReasons]struct{ likely, record string }{
 	critpath.ProfilerAtWork:    {"the profiler itself was at work", "nothing to mend: without the profiler there is no such time"},
 	critpath.RecordingEnded:    {"the end of the recorded code, up to the profiler's own synchronisation", "record another step after it to see what follows"},
 	critpath.OtherDevice:       {"a device was busy whose events are drawn, not analysed", "look at its row in the viewer"},
+	critpath.DeviceRan:         {"a device ran while threads waited, and nothing says for what", "look at the device's rows in the viewer; a launch or a wait that is recorded would tie its work to a thread"},
 	critpath.BeforeThread:      {"nothing is recorded of the thread before, so nobody knows what it waited for", "record CPU activities, and begin before the thread starts"},
 	critpath.AfterThread:       {"nothing is recorded of the thread after", "stop recording later"},
 	critpath.EngineBetween:     {"the autograd engine between two nodes: itself, hooks, custom functions", "with_stack=True records the Python code of hooks and custom functions"},
@@ -94,14 +95,4 @@ func unknowns(g *graph.Graph, list []critpath.Gap, window int64, top int) (by []
 	}
 	slices.SortStableFunc(by, func(x, y Unknown) int { return int(min(max(y.NS-x.NS, -1), 1)) })
 	return by, gaps
-}
-
-// unknownOf is the reason that holds most of the time of a class that no event owns.
-func (r *Report) unknownOf(class string) *Unknown {
-	for i := range r.Unknown {
-		if u := &r.Unknown[i]; kindClass[u.Kind] == class && u.Kind != critpath.GPUUnrecorded.String() {
-			return u
-		}
-	}
-	return nil
 }

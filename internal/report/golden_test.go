@@ -22,6 +22,9 @@ func TestGoldens(t *testing.T) {
 	styles := regexp.MustCompile(`(?s)<(style|script)\b.*?</(style|script)>`)
 	for name, tr := range reported.Traces(t) {
 		for method, r := range reported.ByMethod(t, name, tr, name != "demo") {
+			if r.Advice != nil {
+				r.Advice.Rules = 1 // a rule that finds nothing here changes no golden
+			}
 			if r.Analyses != nil {
 				for i := range r.Analyses.Timeline { // long, and more of it shows nothing new
 					r.Analyses.Timeline[i].Slots = r.Analyses.Timeline[i].Slots[:5]

@@ -1,13 +1,12 @@
 package report
 
 import (
-	"encoding/json"
 	"io"
 
 	"overlay/internal/tables"
 )
 
-// JobSchema names the form of the JSON of a job of several ranks; docs/report-job.schema.json describes it.
+// JobSchema names the form of the JSON of a job of several ranks; docs/reference/report-job.schema.json describes it.
 const JobSchema = "overlay-report/2"
 
 // JobReport is the analysis of a job that left a trace for each rank. Times are on the job's clock in unix ns, which is
@@ -16,10 +15,14 @@ type JobReport struct {
 	Schema string `json:"schema"`
 	Tool   Tool   `json:"tool"`
 	Method string `json:"method" about:"how the path was found"`
-	Job    Job    `json:"job" table:"job" about:"the job"`
+
+	Headline string `json:"headline" about:"who the job waits for most, and what it costs; empty where nobody is slow"`
+
+	Job Job `json:"job" table:"job" about:"the job"`
 
 	name, threads string // what was read, and how hand-offs were: for the text
 	judged        int
+	done          *Done // what the ranks do, for comparing
 }
 
 // Job is what is known of all ranks together.
@@ -264,12 +267,20 @@ type StepRanks struct {
 
 // Straggler is who is slow, when, and why.
 type Straggler struct {
-	Kind   string       `json:"kind" about:"persistent, alternating or one_off"`
-	Unit   string       `json:"unit" about:"rank, host, group or stage"`
-	Name   string       `json:"name" about:"of the unit"`
-	Ranks  []int        `json:"ranks" table:"straggler_ranks" entry:"rank" unit:"id" about:"ranks of stragglers"`
-	Steps  []int        `json:"steps" table:"straggler_steps" entry:"step" unit:"id" about:"steps in which stragglers were slow"`
-	Excess int64        `json:"excess_ns" unit:"ns" about:"work beyond that of the peers"`
+	Kind   string `json:"kind" about:"persistent, alternating or one_off"`
+	Unit   string `json:"unit" about:"rank, host, group or stage"`
+	Name   string `json:"name" about:"of the unit"`
+	Ranks  []int  `json:"ranks" table:"straggler_ranks" entry:"rank" unit:"id" about:"ranks of stragglers"`
+	Steps  []int  `json:"steps" table:"straggler_steps" entry:"step" unit:"id" about:"steps in which stragglers were slow"`
+	From   *int   `json:"from_step" unit:"id" about:"the step from which on, where it is slow not before; else null"`
+	Until  *int   `json:"until_step" unit:"id" about:"the step until which, where it is slow not after it; else null"`
+	Excess int64  `json:"excess_ns" unit:"ns" about:"work beyond that of the peers"`
+	Gain   int64  `json:"gain_ns" unit:"ns" about:"by how much the job ends earlier without it alone, at most"`
+	Stays  int64  `json:"stays_ns" unit:"ns" about:"what it costs if it alone stays and all other stragglers are mended"`
+
+	StepGain  int64   `json:"step_gain_ns" unit:"ns" about:"the larger of both, for each step in which it is slow"`
+	StepShare float64 `json:"step_share" unit:"share" about:"that, of such a step"`
+
 	Share  float64      `json:"share" unit:"share" about:"of those steps"`
 	Cause  string       `json:"cause"`
 	Factor float64      `json:"factor" unit:"count" about:"by which work takes longer than that of the peers; 0 when not known"`
@@ -303,15 +314,12 @@ type Bandwidth struct {
 	Count    int     `json:"count" unit:"count"`
 	Median   float64 `json:"busbw_median" unit:"gb_per_s"`
 	Best     float64 `json:"busbw_best" unit:"gb_per_s"`
-	Expected float64 `json:"expected" unit:"gb_per_s" about:"as given, else the best of the topology in this job"`
+	Expected float64 `json:"expected" unit:"gb_per_s" about:"as given, else the best median of the topology in this job"`
 }
 
 // WriteJSON writes the report as an indented JSON document.
 func (r *JobReport) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(r)
+	return writeJSON(w, r)
 }
 
 // Tables gives the report as tables.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -9,14 +8,17 @@ import (
 	"overlay/internal/tables"
 )
 
-// JobAdviceSchema names the form of the JSON; docs/advise-job.schema.json describes it.
+// JobAdviceSchema names the form of the JSON; docs/reference/advise-job.schema.json describes it.
 const JobAdviceSchema = "overlay-advice/2"
 
 // JobAdvice is what would make a job of many ranks shorter: over the ranks, and on the rank to look into.
 type JobAdvice struct {
-	Schema string            `json:"schema"`
-	Tool   Tool              `json:"tool"`
-	Input  string            `json:"input"`
+	Schema string `json:"schema"`
+	Tool   Tool   `json:"tool"`
+	Input  string `json:"input"`
+
+	Headline string `json:"headline" about:"who the job waits for most, and what it costs; empty where nobody is slow"`
+
 	World  int               `json:"world" unit:"count" about:"ranks of the job, with or without a trace"`
 	Traced int               `json:"traced" unit:"count" about:"ranks with a trace"`
 	Window JobWindow         `json:"window" about:"the analysed interval"`
@@ -37,16 +39,13 @@ type RankAdvice struct {
 func NewJobAdvice(s JobSource, a *jobadvice.Advice) *JobAdvice {
 	r := NewJob(s)
 	w := a.Worst()
-	return &JobAdvice{Schema: JobAdviceSchema, Tool: r.Tool, Input: r.name, World: r.Job.World, Traced: len(r.Job.Ranks), Window: r.Job.Window, Bound: r.Job.Path.BoundBy,
+	return &JobAdvice{Schema: JobAdviceSchema, Tool: r.Tool, Input: r.name, Headline: r.Headline, World: r.Job.World, Traced: len(r.Job.Ranks), Window: r.Job.Window, Bound: r.Job.Path.BoundBy,
 		Advice: a, Rank: RankAdvice{Rank: r.Job.Ranks[w.Member].Rank, Why: w.Why, Source: r.Job.Ranks[w.Member].Source}}
 }
 
 // WriteJSON writes the advice as an indented JSON document.
 func (a *JobAdvice) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(a)
+	return writeJSON(w, a)
 }
 
 // WriteText writes all findings with their evidence: those over the ranks, then those of the one rank.
@@ -56,7 +55,7 @@ func (a *JobAdvice) WriteText(w io.Writer, o TextOptions) error {
 	if a.Window.Step != nil {
 		window = "step " + tables.Plain(int64(*a.Window.Step))
 	}
-	t.line("%s", t.bold(Shorten(Plain(a.Input), t.width)))
+	t.heading(a.Headline, a.Input)
 	t.line("%s of %s, window %s (%s), %s", tables.Counted(a.Traced, "rank"), tables.Grouped(int64(a.World)), tables.Duration(a.Window.Duration), window, boundBy(a.Bound))
 	if len(a.Advice.Findings) == 0 {
 		t.line("")
@@ -70,14 +69,10 @@ func (a *JobAdvice) WriteText(w io.Writer, o TextOptions) error {
 	t.line("")
 	t.line("%s", t.bold(Shorten(fmt.Sprintf("rank %d by itself: %s", r.Rank, r.Why), t.width)))
 	if r.Own == nil {
-		for _, l := range wrapText("its trace is not here: overlay advise says of it what makes it slow", t.width) {
-			t.line("%s", l)
-		}
+		t.para("its trace is not here: overlay advise says of it what makes it slow")
 		return t.w.Flush()
 	}
-	for _, l := range wrapText(fmt.Sprintf("%s, window %s, %s", Plain(r.Source), tables.Duration(r.Own.Window.Duration), r.Own.Says), t.width) {
-		t.line("%s", l)
-	}
+	t.para(fmt.Sprintf("%s, window %s, %s", Plain(r.Source), tables.Duration(r.Own.Window.Duration), r.Own.Says))
 	t.line("gains below are those of the rank; the job gains no more than it waits for it")
 	t.wholeAdvice(r.Own)
 	return t.w.Flush()

@@ -2,12 +2,12 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"overlay/internal/stat"
 	"overlay/internal/tables"
 )
 
@@ -20,6 +20,8 @@ type JobDifference struct {
 	PerStep    bool              `json:"per_step" unit:"flag" about:"times are those of one step in the middle, else of the window"`
 	Length     Change            `json:"length" table:"length" about:"how long a step, or the window, takes"`
 	Slower     float64           `json:"slower_percent" unit:"percent" about:"below 0: faster"`
+	Same       *Comparable       `json:"comparable,omitempty" table:"comparable" about:"whether the two jobs do the same work"`
+	Noise      *Noise            `json:"noise,omitempty" table:"noise" about:"within which the difference lies"`
 	Classes    []Change          `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
 	Waits      Change            `json:"waits" table:"waits" about:"waited in collectives by a rank, on average"`
 	Steps      []Change          `json:"steps" table:"steps" about:"steps that both jobs recorded, by number"`
@@ -53,23 +55,22 @@ type StragglerChange struct {
 // CompareJobs makes the difference of two jobs.
 func CompareJobs(before, after *JobReport) *JobDifference {
 	d := &JobDifference{Schema: "overlay-diff-job/1", Before: before.side(), After: after.side()}
-	a, b := before.length(), after.length()
-	d.PerStep = a.step > 0 && b.step > 0
-	length := func(r *JobReport, l jobLength) int64 {
-		if d.PerStep {
-			return l.step
-		}
-		return r.Job.Path.Duration
+	same := CompareDone(before.done, after.done)
+	if d.Same = &same; same.Same && before.Job.World != after.Job.World {
+		same.Differs = append(same.Differs, tables.Counted(before.Job.World, "rank")+" before and "+tables.Counted(after.Job.World, "rank")+" after")
 	}
-	x, y := length(before, a), length(after, b)
+	a, b := before.wholeSteps(), after.wholeSteps()
+	x, y := stat.Median(slices.Clone(a)), stat.Median(slices.Clone(b))
+	if d.PerStep = x > 0 && y > 0; !d.PerStep {
+		a, b = []int64{before.Job.Path.Duration}, []int64{after.Job.Path.Duration}
+		x, y = a[0], b[0]
+	}
+	d.Noise = noiseOf([]stat.Units{{a}}, []stat.Units{{b}}, []float64{1}, 1, 1, "steps")
 	d.Length = Change{"step", x, y, y - x}
 	if !d.PerStep {
 		d.Length.Name = "window"
 	}
-	d.Slower = 100 * tables.ShareOf(d.Length.Effect, x)
-	if d.Length.Effect < 0 {
-		d.Slower = -100 * tables.ShareOf(-d.Length.Effect, x)
-	}
+	d.Slower = 100 * signedShare(d.Length.Effect, x)
 	classes := func(r *JobReport, length int64) map[string]int64 {
 		m := map[string]int64{}
 		for c, ns := range r.Job.Path.ByClass {
@@ -98,20 +99,22 @@ func (r *JobReport) side() JobSide {
 	return JobSide{Name: r.name, Ranks: len(r.Job.Ranks), World: r.Job.World, Window: r.Job.Path.Duration, Whole: r.judged, BoundBy: r.Job.Path.BoundBy, WaitPart: r.Job.Waits.Ratio}
 }
 
-type jobLength struct{ step int64 }
+// Gate judges a difference against a limit. Two steps of one job are what they are, without noise.
+func (d *JobDifference) Gate(limit float64) (Gate, string) {
+	if d.steps != nil {
+		return (&Noise{Known: true, Low: d.Slower, High: d.Slower}).Gate(d.Slower, limit)
+	}
+	return d.Noise.Gate(d.Slower, limit)
+}
 
-// length is how long a step in the middle takes, 0 without whole steps.
-func (r *JobReport) length() (l jobLength) {
-	var all []int64
+// wholeSteps is how long the steps take that every rank has as a whole; none where one step was put together.
+func (r *JobReport) wholeSteps() (all []int64) {
 	for i := range r.Job.Steps {
-		if s := &r.Job.Steps[i]; s.Whole {
+		if s := &r.Job.Steps[i]; s.Whole && r.Job.Window.Step == nil {
 			all = append(all, s.Duration)
 		}
 	}
-	if len(all) > 0 && r.Job.Window.Step == nil {
-		l.step = Middle(all)
-	}
-	return l
+	return all
 }
 
 // stragglersBy are the stragglers by who they are, with their cause.
@@ -164,10 +167,7 @@ func came(a, b map[string]StragglerChange) []StragglerChange {
 
 // WriteJSON writes the difference as JSON.
 func (d *JobDifference) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(d)
+	return writeJSON(w, d)
 }
 
 // Tables gives the difference as tables.
@@ -195,11 +195,15 @@ func (d *JobDifference) Verdict() string {
 	case !d.PerStep:
 		what = "the window"
 	}
+	noise := ""
+	if d.steps == nil && d.Noise.Known {
+		noise = " (" + d.Noise.words() + ")"
+	}
 	switch {
 	case d.Length.Effect > 0:
-		return what + " is " + tables.FormatPercent(d.Slower) + " longer"
+		return what + " is " + tables.FormatPercent(d.Slower) + " longer" + noise
 	case d.Length.Effect < 0:
-		return what + " is " + tables.FormatPercent(-d.Slower) + " shorter"
+		return what + " is " + tables.FormatPercent(-d.Slower) + " shorter" + noise
 	}
 	return what + " takes as long as " + d.Labels()[0]
 }
@@ -214,6 +218,9 @@ func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 	side(names[0], &d.Before)
 	side(names[1], &d.After)
 	t.line("%s", t.bold(d.Verdict()))
+	if len(d.Same.Differs) > 0 {
+		t.para("not alike: " + strings.Join(d.Same.Differs, "; "))
+	}
 	change := func(c *Change, name string) {
 		t.line("  %12s %12s %13s  %s", tables.Duration(c.Before), tables.Duration(c.After), tables.Signed(c.Effect), Shorten(name, t.width-43))
 	}
@@ -225,7 +232,7 @@ func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 	change(&d.Length, "all of it")
 	for i := range d.Classes {
 		if c := &d.Classes[i]; max(c.Before, c.After)*1000 >= max(d.Length.Before, d.Length.After) {
-			change(c, classWords[c.Name])
+			change(c, ClassWords(c.Name))
 		}
 	}
 	change(&d.Waits, "waited in collectives, a rank on average")
@@ -278,14 +285,4 @@ func (x *StragglerChange) Shares() string {
 		return tables.FormatShare(x.Before) + ", then " + tables.FormatShare(x.After)
 	}
 	return tables.FormatShare(max(x.Before, x.After))
-}
-
-// Middle is the lower of the values in the middle. It leaves the list as it is.
-func Middle(list []int64) int64 {
-	if len(list) == 0 {
-		return 0
-	}
-	v := slices.Clone(list)
-	slices.Sort(v)
-	return v[(len(v)-1)/2]
 }

@@ -27,13 +27,20 @@ type JobSource struct {
 // NewJob makes the report of a job.
 func NewJob(s JobSource) *JobReport {
 	b := &jobBuilder{JobSource: s, j: s.Job}
-	r := &JobReport{Schema: JobSchema, Tool: Tool{"overlay", s.Version}, Method: "exact", name: s.Name, threads: s.Job.Members[0].Threads, judged: s.Verdict.Judged}
+	r := &JobReport{Schema: JobSchema, Tool: Tool{"overlay", s.Version}, Method: "exact", name: s.Name, threads: s.Job.Members[0].Threads, judged: s.Verdict.Judged, done: doneInJob(s.Job)}
 	j := b.j
 	for m := range j.Members {
 		if j.Members[m].Threads != r.threads {
 			r.threads = "gil and explicit"
 		}
 	}
+	for i := range s.Verdict.Idle {
+		s.Notes = append(s.Notes, b.j.Note(&s.Verdict.Idle[i]))
+	}
+	if n := b.j.Matching.Undone; n > 0 {
+		s.Notes = append(s.Notes, tables.Counted(n, "matched collective")+" taken apart: somebody left before the last one came, by more than clocks may be off")
+	}
+	r.Headline = b.j.Headline(s.Verdict)
 	r.Job = Job{World: j.World, Ranks: b.ranks(), Missing: make([]int, 0, len(j.Missing)), Ignored: append([]Ignored{}, s.Ignored...), Notes: append([]string{}, s.Notes...),
 		Captures: max(s.Captures, 1), Window: JobWindow{j.Window[0], j.Window[1], j.Window[1] - j.Window[0], nil}, Groups: b.groups(), Matching: b.matching(),
 		Clock: b.clock(), Path: b.path(), Waits: b.waits(), Steps: b.steps(), Stragglers: b.stragglers(), Links: b.links(), Bandwidth: b.bandwidth()}
@@ -207,6 +214,14 @@ func (b *jobBuilder) stragglers() []Straggler {
 		s := &b.Verdict.Stragglers[i]
 		x := Straggler{Kind: string(s.Kind), Unit: s.Unit, Name: s.Name, Excess: s.Excess, Share: s.Share, Cause: string(s.Cause.What), Factor: s.Cause.Factor,
 			Load: s.Cause.Load.Times, LoadBy: s.Cause.Load.By(), Ranks: []int{}, Steps: []int{}, Names: []NameExcess{}}
+		x.Gain, x.Stays = s.Gain, s.Stays
+		x.StepGain, x.StepShare = s.PerStep(s.Worth())
+		if from := int(s.From); from >= 0 {
+			x.From = &from
+		}
+		if until := int(s.Until); until >= 0 {
+			x.Until = &until
+		}
 		for _, m := range s.Members {
 			x.Ranks = append(x.Ranks, b.rank(m))
 		}

@@ -46,7 +46,7 @@ func CompareJobSteps(before, after *JobReport) *JobDifference {
 		m := map[string]int64{}
 		for i := range r.Job.Waits.Charged {
 			c := &r.Job.Waits.Charged[i]
-			m["rank "+tables.Plain(int64(c.Rank))+": "+cmp.Or(Readable(c.Name), classWords[c.Class])] += c.NS
+			m["rank "+tables.Plain(int64(c.Rank))+": "+cmp.Or(Readable(c.Name), ClassWords(c.Class))] += c.NS
 		}
 		return m
 	}

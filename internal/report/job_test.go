@@ -14,7 +14,7 @@ import (
 	"overlay/internal/testtrace/reported"
 )
 
-const jobSchemaFile = "../../docs/report-job.schema.json"
+const jobSchemaFile = "../../docs/reference/report-job.schema.json"
 
 // madeJob is the report of a simulated job.
 func madeJob(t *testing.T, o testtrace.JobOptions, step int32, segments bool) *report.JobReport {
@@ -127,7 +127,7 @@ func addsUpJob(t *testing.T, j *report.Job) {
 // TestJobText: the text says what there is to say, and no line is wider than asked.
 func TestJobText(t *testing.T) {
 	for i, want := range [][]string{
-		{"8 ranks of 8", "2 hosts", "no drift", "GPU slow (×"},
+		{"8 ranks of 8", "2 hosts", "no drift", "GPU slow ×"},
 		{"ranks of 8", "missing", "slow links", "ignored", "a note"},
 		{"groups by when they end"},
 	} {
@@ -152,21 +152,36 @@ func TestJobText(t *testing.T) {
 	}
 }
 
+// TestJobTextTop: lists have as many rows as were asked for.
+func TestJobTextTop(t *testing.T) {
+	r := madeJob(t, madeJobs[0], -1, false)
+	waited := func(top int) int {
+		var b strings.Builder
+		if err := r.WriteText(&b, report.TextOptions{Top: top}); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(b.String(), "\n  for rank ")
+	}
+	if few, usual, all := waited(1), waited(0), waited(100); few != 1 || usual <= few || all <= usual {
+		t.Errorf("waits of %d ranks with one row, %d as usual, %d with a hundred", few, usual, all)
+	}
+}
+
 // TestCauseText: what a straggler is given to do is said where it decides about the cause, and where nobody knows it, how to know.
 func TestCauseText(t *testing.T) {
 	for _, c := range []struct {
 		s             report.Straggler
 		cause, advice string
 	}{
-		{report.Straggler{Cause: "gpu_slow", Factor: 1.2}, "GPU slow (×1.20)", "record shapes to rule out more work"},
-		{report.Straggler{Cause: "gpu_slow", Factor: 1.2, Load: 1, LoadBy: "shapes"}, "GPU slow (×1.20)", "for ×1.00 the work by shapes: look at clocks"},
-		{report.Straggler{Cause: "cpu_slow", Factor: 1.5, Load: 1, LoadBy: "shapes"}, "CPU slow (×1.50)", "for ×1.00 the work by shapes: look for other load"},
-		{report.Straggler{Cause: "cpu_slow", Factor: 1.5}, "CPU slow (×1.50)", "and for larger inputs"},
-		{report.Straggler{Cause: "more_data", Factor: 1.3, Load: 1.4, LoadBy: "grids"}, "more work (×1.40)", "larger by grids: deal rows out evenly"},
-		{report.Straggler{Cause: "input_sizes", Load: 1.4, LoadBy: "shapes"}, "input sizes", "has ×1.40 the work by shapes"},
+		{report.Straggler{Cause: "gpu_slow", Factor: 1.2}, "GPU slow ×1.20", "record_shapes=True would rule out more work"},
+		{report.Straggler{Cause: "gpu_slow", Factor: 1.2, Load: 1, LoadBy: "shapes"}, "GPU slow ×1.20", "given ×1.00 the work by shapes: on its host: nvidia-smi"},
+		{report.Straggler{Cause: "cpu_slow", Factor: 1.5, Load: 1, LoadBy: "shapes"}, "CPU slow ×1.50", "given ×1.00 the work by shapes: on its host: look for other load"},
+		{report.Straggler{Cause: "cpu_slow", Factor: 1.5}, "CPU slow ×1.50", "look for other load"},
+		{report.Straggler{Cause: "more_data", Factor: 1.3, Load: 1.4, LoadBy: "grids"}, "given more ×1.40", "given ×1.40 the work by grids: give each rank as many rows"},
+		{report.Straggler{Cause: "input_sizes", Load: 1.4, LoadBy: "shapes"}, "unequal inputs", "given ×1.40 the work by shapes"},
 		{report.Straggler{Cause: "pause", Kind: "persistent", Names: []report.NameExcess{{Name: "sleep", Excess: 9}}}, "pause in sleep", "in each step"},
-		{report.Straggler{Cause: "pause", Kind: "alternating", Names: []report.NameExcess{{Name: "gc", Excess: 9}}}, "pause in gc", "garbage collection"},
-		{report.Straggler{Cause: "input_sizes"}, "input sizes", "by another factor in each step"},
+		{report.Straggler{Cause: "pause", Kind: "alternating", Names: []report.NameExcess{{Name: "gc", Excess: 9}}}, "pause in gc", "gc.disable()"},
+		{report.Straggler{Cause: "input_sizes"}, "unequal inputs", "batches of about one length"},
 		{report.Straggler{Cause: "more_work", Names: []report.NameExcess{{Name: "ProfilerStep", Excess: 9}}}, "time outside operators", "with_stack=True"},
 		{report.Straggler{Cause: "more_work", Names: []report.NameExcess{{Name: "aten::mm", Excess: 9}}}, "more work than its peers", ""},
 	} {

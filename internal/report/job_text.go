@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -44,10 +43,8 @@ func (t *jobText) more(format string, args ...any) {
 
 func (t *jobText) head() {
 	j := &t.r.Job
-	events := int64(0)
 	by := map[string]bool{}
 	for i := range j.Ranks {
-		events += int64(j.Ranks[i].Events)
 		by[j.Ranks[i].RankBy] = true
 	}
 	evidence := strings.Join(slices.Sorted(func(yield func(string) bool) {
@@ -60,12 +57,12 @@ func (t *jobText) head() {
 	if by["order"] {
 		t.line("%s", t.bold("no trace says its rank: they are numbered by name"))
 	}
-	t.line("%s", t.bold(Shorten(Plain(t.r.name), t.width)))
+	t.heading(t.r.Headline, t.r.name)
 	window := ""
 	if j.Window.Step != nil {
 		window = " (step " + tables.Plain(int64(*j.Window.Step)) + ")"
 	}
-	t.line("%s of %s (%s), %s events, window %s%s%s", tables.Counted(len(j.Ranks), "rank"), tables.Grouped(int64(j.World)), evidence, tables.Grouped(events),
+	t.line("%s of %s (%s), %s events, window %s%s%s", tables.Counted(len(j.Ranks), "rank"), tables.Grouped(int64(j.World)), evidence, tables.Grouped(int64(t.r.Events())),
 		tables.Duration(j.Window.Duration), window, unusual(t.r.Method, t.r.threads))
 	t.clocks()
 	if len(j.Missing) > 0 {
@@ -74,7 +71,7 @@ func (t *jobText) head() {
 	if len(j.Ignored) > 0 {
 		t.label("ignored", "%s", tables.Counted(len(j.Ignored), "input"))
 		for i, x := range j.Ignored {
-			if i == 3 {
+			if i == t.most(3) {
 				t.more("… %s more", tables.Plain(int64(len(j.Ignored)-i)))
 				break
 			}
@@ -157,12 +154,15 @@ func (t *jobText) path() {
 	p := &j.Path
 	var by []string
 	known := max(p.Duration-p.Unrecorded-p.Missing, 1)
-	on := t.recorded()
-	order := slices.Clone(p.ByRank)
-	slices.SortStableFunc(order, func(a, b RankTime) int { return cmp.Compare(on[b.Rank], on[a.Rank]) })
-	for _, x := range order {
-		if ns := on[x.Rank]; ns*50 >= known && len(by) < 4 {
-			by = append(by, fmt.Sprintf("rank %d (%s)", x.Rank, tables.WholePercent(ns, known)))
+	for _, x := range t.r.recorded() {
+		if ns := x.NS; ns*50 >= known && len(by) < 4 {
+			who := t.r.RankWhere(x.Rank)
+			if at, ok := strings.CutSuffix(who, ")"); ok {
+				who = at + ", "
+			} else {
+				who += " ("
+			}
+			by = append(by, who+tables.WholePercent(ns, known)+")")
 		}
 	}
 	verdict := boundBy(p.BoundBy)
@@ -179,7 +179,7 @@ func (t *jobText) path() {
 	for len(by) > 1 && len(verdict)+len(runs()) > t.width {
 		by = by[:len(by)-1]
 	}
-	t.line("%s%s", t.bold(t.paint(ansi[p.BoundBy], verdict)), Shorten(runs(), t.width-len(verdict)))
+	t.line("%s%s", t.bold(t.paint(colour(p.BoundBy), verdict)), Shorten(runs(), t.width-len(verdict)))
 	t.ranksStrip()
 	line := func(key, word string, ns int64, note string) {
 		t.line("%s %-15s %8s %12s  %s", key, word, tables.FormatShare(tables.ShareOf(ns, p.Duration)), tables.Duration(ns), Shorten(note, max(t.width-42, 10)))
@@ -189,15 +189,15 @@ func (t *jobText) path() {
 		ns := p.ByClass[c]
 		if c == "untraced" {
 			if unrecorded > 0 {
-				line(letters[c], "not recorded", unrecorded, t.skew())
+				line(letter(c), "not recorded", unrecorded, t.skew())
 			}
 			if missing > 0 {
-				line(letters[c], "missing rank", missing, "collectives that took too long for those who have a trace")
+				line(letter(c), "missing rank", missing, "collectives that took too long for those who have a trace")
 			}
 			ns -= unrecorded + missing
 		}
 		if ns*1000 >= p.Duration {
-			line(letters[c], classWords[c], ns, "")
+			line(letter(c), ClassWords(c), ns, "")
 		}
 	}
 	t.line("")
@@ -210,7 +210,7 @@ const sideBySide = 16
 func (t *jobText) apart() {
 	for i := range t.r.Job.Ranks {
 		r := &t.r.Job.Ranks[i]
-		if i == sideBySide {
+		if i == t.most(sideBySide) {
 			t.line("… %s more", tables.Plain(int64(len(t.r.Job.Ranks)-i)))
 			break
 		}
@@ -218,25 +218,12 @@ func (t *jobText) apart() {
 		whole := r.Window.End - r.Window.Start
 		for _, c := range ByTime(r.OwnByClass) {
 			if ns := r.OwnByClass[c]; ns*50 >= whole && len(parts) < 4 {
-				parts = append(parts, classWords[c]+" "+tables.WholePercent(ns, max(whole, 1)))
+				parts = append(parts, ClassWords(c)+" "+tables.WholePercent(ns, max(whole, 1)))
 			}
 		}
 		t.line("rank %-6d %11s  %s", r.Rank, tables.Duration(whole), Shorten(strings.Join(parts, ", "), t.width-26))
 	}
 	t.line("")
-}
-
-// recorded is the time of the path on each rank, without what is not recorded.
-func (t *jobText) recorded() map[int]int64 {
-	on := map[int]int64{}
-	j := &t.r.Job
-	for i := range j.Ranks {
-		on[j.Ranks[i].Rank] = j.Ranks[i].Path
-	}
-	if len(j.Path.strip) > 0 && j.Path.Unrecorded > 0 {
-		on[j.Path.strip[0].rank] -= j.Path.Unrecorded
-	}
-	return on
 }
 
 // skew says whose trace begins late.
@@ -245,7 +232,7 @@ func (t *jobText) skew() string {
 	if len(p.strip) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("rank %d's trace begins that late: the profiler's start", p.strip[0].rank)
+	return fmt.Sprintf("the trace of %s begins that late: the profiler's start", t.r.RankWhere(p.strip[0].rank))
 }
 
 // ranksStrip draws the window from left to right: the rank on which the path is, a digit a column, dots where nothing is recorded. Where
@@ -265,7 +252,7 @@ func (t *jobText) ranksStrip() {
 		case i < 26:
 			sign[x.Rank] = byte('a' + i)
 			if i < 8 {
-				legend = append(legend, fmt.Sprintf("%c rank %d", 'a'+i, x.Rank))
+				legend = append(legend, fmt.Sprintf("%c %s", 'a'+i, t.r.RankWhere(x.Rank)))
 			}
 		default:
 			sign[x.Rank] = '*'

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"overlay/internal/ranks"
+	"overlay/internal/stat"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
@@ -23,42 +25,56 @@ func (t *jobText) waiting() {
 	type cause struct {
 		word, what string
 		ns         int64
+		rank       *int // whose work it is
 	}
 	var causes []cause
 	for i := range j.Ranks {
 		if ns := j.Ranks[i].Caused; ns > 0 {
-			causes = append(causes, cause{fmt.Sprintf("for rank %d", j.Ranks[i].Rank), t.chargedTo(j.Ranks[i].Rank), ns})
+			causes = append(causes, cause{"for " + t.r.RankWhere(j.Ranks[i].Rank), "", ns, &j.Ranks[i].Rank})
 		}
 	}
-	for _, x := range []cause{{"not recorded", "work of ranks before their traces begin", w.Unrecorded}, {"transfers", "of other collectives", w.Transfer}, {"missing ranks", "", w.Missing}} {
+	for _, x := range []cause{{"not recorded", "work of ranks before their traces begin", w.Unrecorded, nil}, {"transfers", "of other collectives", w.Transfer, nil}, {"missing ranks", "", w.Missing, nil}} {
 		if x.ns > 0 {
 			causes = append(causes, x)
 		}
 	}
 	slices.SortStableFunc(causes, func(a, b cause) int { return cmp.Compare(b.ns, a.ns) })
+	width := 14
+	for _, x := range causes[:min(len(causes), t.most(5))] {
+		width = max(width, utf8.RuneCountInString(x.word))
+	}
 	for i, x := range causes {
-		if i == 5 {
+		if i == t.most(5) {
 			t.more("… %s more", tables.Plain(int64(len(causes)-i)))
 			break
 		}
-		t.more("%-14s %14s  %s", x.word, tables.RankTime(x.ns), x.what)
+		if x.rank != nil {
+			x.what = t.chargedTo(*x.rank, t.width-width-19)
+		}
+		t.more("%-*s %14s  %s", width, x.word, tables.RankTime(x.ns), x.what)
 	}
 }
 
-// chargedTo lists what a rank did while others waited for it.
-func (t *jobText) chargedTo(rank int) string {
-	var parts []string
+// chargedTo lists what a rank did while others waited for it: one thing, and a second one where there is room for it.
+func (t *jobText) chargedTo(rank, room int) (what string) {
 	for _, c := range t.r.Job.Waits.Charged {
-		if c.Rank != rank || len(parts) == 2 {
+		if c.Rank != rank {
 			continue
 		}
 		name := c.Name
 		if name == "" {
-			name = classWords[c.Class]
+			name = ClassWords(c.Class)
 		}
-		parts = append(parts, Shorten(Plain(Readable(name)), max((t.width-64)/2, 12))+" "+tables.RankTime(c.NS))
+		ns := " " + tables.RankTime(c.NS)
+		if what == "" {
+			what = Shorten(Plain(Readable(name)), max(room-len(ns), 20)) + ns
+		} else if second := ", " + Plain(Readable(name)) + ns; utf8.RuneCountInString(what+second) <= room {
+			return what + second
+		} else {
+			return what
+		}
 	}
-	return strings.Join(parts, ", ")
+	return what
 }
 
 func (t *jobText) collectives() {
@@ -81,7 +97,7 @@ func (t *jobText) collectives() {
 	most := slices.Clone(j.Totals)
 	slices.SortStableFunc(most, func(a, b GroupTotal) int { return cmp.Compare(b.Wait, a.Wait) })
 	for i, x := range most {
-		if i == 4 || len(most) == 1 {
+		if i == t.most(4) || len(most) == 1 {
 			break
 		}
 		g := &j.Groups[x.Group]
@@ -119,7 +135,6 @@ func (t *jobText) steps() {
 		t.label("steps", "%s, none of them complete on every rank", tables.Grouped(int64(len(j.Steps))))
 		return
 	}
-	slices.Sort(durations)
 	of, median := tables.Grouped(int64(whole)), "median "
 	if whole == len(j.Steps) {
 		of = "all"
@@ -127,7 +142,7 @@ func (t *jobText) steps() {
 	if whole == 1 {
 		median = ""
 	}
-	text := fmt.Sprintf("%s, %s complete on every rank, %s%s", tables.Grouped(int64(len(j.Steps))), of, median, tables.Duration(durations[(whole-1)/2]))
+	text := fmt.Sprintf("%s, %s complete on every rank, %s%s", tables.Grouped(int64(len(j.Steps))), of, median, tables.Duration(stat.Median(durations)))
 	if len(j.Steps) == 1 {
 		text = fmt.Sprintf("1, complete on every rank, %s", tables.Duration(durations[0]))
 	}
@@ -148,16 +163,19 @@ func (t *jobText) stragglers() {
 		t.label("stragglers", "none in %s", tables.Counted(t.r.judged, "step"))
 	}
 	for _, s := range j.Stragglers {
-		who := StragglerWho(&s)
+		who := t.r.StragglerWhere(&s)
 		cause, advice := CauseText(&s)
 		t.label("stragglers", "%s, %s: %s, %s of the time of %s of %s", who, Words(s.Kind), cause, tables.FormatShare(s.Share), tables.Plain(int64(len(s.Steps))), tables.Counted(t.r.judged, "step"))
+		if s.StepGain > 0 {
+			t.more("%11s less a step without it (%s)", tables.Duration(s.StepGain), tables.SignedPercent(-100*s.StepShare))
+		}
 		if advice != "" {
 			for _, l := range wrapText(advice, t.width-2) {
 				t.more("%s", l)
 			}
 		}
 		for i, n := range s.Names {
-			if i == 3 {
+			if i == t.most(3) {
 				break
 			}
 			t.more("%11s more in %s", tables.Duration(n.Excess), Plain(Readable(n.Name)))
@@ -167,55 +185,27 @@ func (t *jobText) stragglers() {
 
 // CauseText is a cause in words, and what to do about it.
 func CauseText(s *Straggler) (cause, advice string) {
+	r := ranks.ReasonOf(ranks.CauseKind(s.Cause), ranks.StragglerKind(s.Kind), s.Unit)
 	name := ""
 	if len(s.Names) > 0 {
-		name = Shorten(Plain(Readable(s.Names[0].Name)), 40)
+		name = s.Names[0].Name
 	}
-	times := " (×" + tables.Fixed(s.Factor, 2) + ")"
-	switch s.Cause {
-	case "gpu_slow":
-		if s.LoadBy == "" {
-			return "GPU slow" + times, "all its kernels take longer: look at clocks, power and heat; record shapes to rule out more work"
-		}
-		return "GPU slow" + times, "all its kernels take longer, for " + loadText(s) + ": look at clocks, power and heat"
-	case "cpu_slow":
-		if s.LoadBy != "" {
-			return "CPU slow" + times, "all its host work takes longer, for " + loadText(s) + ": look for other load on its cores"
-		}
-		return "CPU slow" + times, "all its host work takes longer: look for other load on its cores, and for larger inputs"
-	case "data_loading":
-		return "data loading", "its batches come late: look at its workers, files and network"
-	case "pause":
-		if s.Kind == string(ranks.Persistent) {
-			return "pause in " + name, "it stops there in each step, and the others do not: what does it do alone?"
-		}
-		return "pause in " + name, "garbage collection and paging do that: collect at fixed steps on all ranks"
-	case "input_sizes":
-		if s.Load > 1 {
-			return "input sizes", "who is slowest has " + loadText(s) + ": sort batches by length, or pad"
-		}
-		return "input sizes", "its kernels take longer by another factor in each step: balance the inputs"
-	case "more_data":
-		return "more work (×" + tables.Fixed(s.Load, 2) + ")", "its inputs are larger by " + s.LoadBy + ": deal rows out evenly, sort batches by length, or pad"
+	if cause, advice = r.With(s.Factor, s.Load, Shorten(Plain(Readable(name)), 40)), r.What; r.Rule == "rank-more-work" && name == strings.TrimSuffix(trace.StepPrefix, "#") {
+		return cause, r.Do[1]
 	}
-	if s.Unit == "stage" {
-		return "more GPU work than the other stages", "move layers to other stages"
+	switch {
+	case r.Given && s.LoadBy != "":
+		advice += ", given ×" + tables.Fixed(s.Load, 2) + " the work by " + s.LoadBy
+	case r.Kind == ranks.SlowGPU:
+		return cause, advice + ": " + r.Do[0] + "; record_shapes=True would rule out more work"
 	}
-	if len(s.Names) > 0 && s.Names[0].Name == strings.TrimSuffix(trace.StepPrefix, "#") {
-		return "time outside operators", "Python code, or a wait that is not recorded: with_stack=True shows where"
-	}
-	return "more work than its peers", ""
-}
-
-// loadText is what a straggler is given to do, in times of what the other ranks are, and what says so.
-func loadText(s *Straggler) string {
-	return "×" + tables.Fixed(s.Load, 2) + " the work by " + s.LoadBy
+	return cause, advice + ": " + r.Do[0]
 }
 
 func (t *jobText) links() {
 	j := &t.r.Job
 	for i, l := range j.Links {
-		if i == 3 {
+		if i == t.most(3) {
 			break
 		}
 		t.label("slow links", "%s of group %s take %s, elsewhere %s", l.Class, GroupName(&j.Groups[l.Group]), tables.Duration(l.Median), tables.Duration(l.Best))
@@ -223,7 +213,7 @@ func (t *jobText) links() {
 	most := slices.Clone(j.Bandwidth)
 	slices.SortStableFunc(most, func(a, b Bandwidth) int { return cmp.Compare(int64(b.Count)*b.Bucket, int64(a.Count)*a.Bucket) })
 	for i, b := range most {
-		if i == 3 {
+		if i == t.most(3) {
 			break
 		}
 		t.label("bandwidth", "%s %s, %s %s: %s of %s", b.Name, tables.FormatBytes(b.Bucket), tables.Counted(b.Size, "rank"), b.Topology,
@@ -258,6 +248,23 @@ func (t *jobText) walk() {
 		t.line("%12s %11s %5s  %-12s rank %-5d %s", "+"+tables.Duration(s.Start-t.r.Job.Window.Start), tables.Duration(sum), times, s.Kind, s.Rank, Shorten(Plain(Readable(s.Name)), max(t.width-58, 20)))
 		i = k
 	}
+}
+
+// RankWhere names a rank with its host and device.
+func (r *JobReport) RankWhere(rank int) string {
+	where := ""
+	if i := slices.IndexFunc(r.Job.Ranks, func(x Rank) bool { return x.Rank == rank }); i >= 0 {
+		where = Plain(ranks.Where(r.Job.Ranks[i].Host, r.Job.Ranks[i].Device))
+	}
+	return "rank " + tables.Plain(int64(rank)) + where
+}
+
+// StragglerWhere names a straggler; of one rank with its host and device.
+func (r *JobReport) StragglerWhere(s *Straggler) string {
+	if s.Unit == "rank" && len(s.Ranks) == 1 {
+		return r.RankWhere(s.Ranks[0])
+	}
+	return StragglerWho(s)
 }
 
 // StragglerWho names a straggler.

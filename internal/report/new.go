@@ -14,8 +14,10 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/par"
+	"overlay/internal/serving"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
+	"overlay/internal/verdict"
 	"overlay/internal/whatif"
 )
 
@@ -44,23 +46,38 @@ func New(s Source) *Report {
 	}
 	w := p.Window
 	r := &Report{Schema: Schema, Tool: Tool{"overlay", s.Version}, Method: p.Method, Threads: g.Threads.String(), Analyses: s.Analyses, Names: NamesOf(tr),
-		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn}}
-	hot := par.Beside(func() { r.Hotspots = hotspots(g, p, s.Top, r.Names) })
+		Window: Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn, 0, 0}}
+	devices := par.Beside(func() {
+		r.DeviceUse = deviceUse(g, w)
+		r.Window.Before, r.Window.After = leftOut(tr, w)
+	})
+	hot := par.Beside(func() {
+		all := critpath.Hotspots(g, p)
+		r.hot = slices.Clone(all[:min(len(all), gainHotspots)])
+		r.Hotspots = hotspots(tr, all, s.Top, r.Names)
+	})
 	nodes := par.Beside(func() { r.CDG = graphOf(g, p, s.Brief && p.Method != "ctda") })
 	r.Input = inputInfo(tr, s.Name)
 	r.Input.Slim = s.Slim
 	outline := critpath.OutlineOf(g, p)
 	r.Path = pathOf(tr, p, outline.Strip, s.Segments)
 	r.Unknown, r.Gaps = unknowns(g, outline.Gaps, r.Window.Duration, s.Top)
-	r.Steps = steps(outline.Steps)
+	r.Steps = steps(g.Steps, outline.Steps)
 	r.StepTimes = stepTimes(r.Steps)
+	r.Iterations = serving.Of(g, outline.Steps, r.cut())
 	nodes()
 	hot()
+	devices()
 	r.Quality = map[string]int{}
 	maps.Copy(r.Quality, g.Quality)
 	maps.Copy(r.Quality, p.Quality)
+	r.bounds = verdict.BoundsOf(g.Graph.Layout, p)
+	if n := r.bounds.LaunchCalls(); n > 0 && !s.Slim {
+		r.Quality[unseenLaunches] = n
+	}
 	c := &g.Delays
 	r.Calibration = Calibration{c.Launch.Min, c.Kernel.Min, c.Event.Max, map[string]int{"launch": c.Launch.Samples, "kernel": c.Kernel.Samples, "event": c.Event.Samples, "sync": c.Sync.Samples}}
+	r.Clock = ClocksOf(g.Clock)
 	r.AddReplays(s)
 	if p.Method == "ctda" {
 		r.CTDA = ctdaTables(g, p, s.Top)
@@ -78,6 +95,9 @@ func New(s Source) *Report {
 // AddReplays adds what was found by replays of the run: the advice, and what could be gained, if that is wanted.
 func (r *Report) AddReplays(s Source) {
 	r.Advice, r.Gains = s.Advice, gains(r, s)
+	serving.Replay(r.Iterations, s.Model)
+	v := r.bounds.Verdict(s.Advice.Replayed())
+	r.Path.Says, r.Path.Without = Plain(v.Words), v.Without
 }
 
 func inputInfo(tr *trace.Trace, name string) InputInfo {
@@ -205,25 +225,52 @@ func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 	return segments, edges
 }
 
-func hotspots(g *graph.Graph, p *critpath.Path, top int, names Names) []Hotspot {
+func hotspots(tr *trace.Trace, all []critpath.Hotspot, top int, names Names) []Hotspot {
 	out := []Hotspot{}
-	for i, h := range critpath.Hotspots(g, p) {
+	for i, h := range all {
 		if i == top || h.NS == 0 { // the path of HTA marks events without time
 			break
 		}
-		out = append(out, Hotspot{h.Name, names.Hotspot(&h), h.Collective, h.Category, h.Kind.String(), h.Phase.String(), h.Calls, h.NS, h.ShareOfPath, h.ShareOfWindow, h.Caller,
-			g.Trace.Events[h.Event].Kind == trace.Annotation})
+		x := Hotspot{Name: h.Name, Readable: names.Hotspot(&h), Collective: h.Collective, Category: h.Category, Kind: h.Kind.String(), Phase: h.Phase.String(), Calls: h.Calls, NS: h.NS,
+			ShareOfPath: h.ShareOfPath, ShareOfWindow: h.ShareOfWindow, Caller: h.Caller}
+		if o := tr.Origin(h.Event); o != nil {
+			x.Operator, x.Module, x.Shapes = tr.Str(o.Operator), tr.Str(o.Module), o.Shapes()
+		}
+		out = append(out, x)
 	}
 	return out
 }
 
-func steps(lines []critpath.StepLine) []Step {
+func steps(of []cdg.Step, lines []critpath.StepLine) []Step {
 	out := []Step{}
 	for i := range lines {
 		l := &lines[i]
-		out = append(out, Step{l.Name, l.Start, l.End - l.Start, critpath.BoundBy(&l.Class).String(), classes(&l.Class)})
+		s := Step{Name: l.Name, Start: l.Start, Duration: l.End - l.Start, BoundBy: critpath.BoundBy(&l.Class).String(), ByClass: classes(&l.Class)}
+		if l.Step >= 0 {
+			it := &of[l.Step].Of
+			s.Type, s.Batch, s.Tokens = it.Type.String(), told(it, it.Batch), told(it, it.Tokens)
+		}
+		out = append(out, s)
 	}
 	return out
+}
+
+// told is a number that the name of an iteration tells, nil where it does not.
+func told(it *trace.Iteration, n int64) *int64 {
+	if it.Type == trace.NoIteration || n < 0 {
+		return nil
+	}
+	return &n
+}
+
+// countSteps is how many steps the window holds.
+func (r *Report) countSteps() (n int) {
+	for i := range r.Steps {
+		if !OutsideSteps(r.Steps[i].Name) {
+			n++
+		}
+	}
+	return n
 }
 
 // stepTimes describes how long steps take; nil without steps.
@@ -323,12 +370,12 @@ func gains(r *Report, s Source) []Gain {
 	total := critpath.Breakdown(s.Path)
 	for c, ns := range total.Class {
 		if ns > 0 && critpath.Class(c) != critpath.ClassIdle {
-			out = append(out, Gain{What: "class", Name: critpath.Class(c).String(), Shown: "all " + classWords[critpath.Class(c).String()], NS: ns})
+			out = append(out, Gain{What: "class", Name: critpath.Class(c).String(), Shown: "all " + critpath.Class(c).Words(), NS: ns})
 			changes = append(changes, m.OfClass(critpath.Class(c)))
 		}
 	}
-	for i, h := range critpath.Hotspots(s.Graph, s.Path) {
-		if i == gainHotspots || h.NS == 0 {
+	for _, h := range r.hot {
+		if h.NS == 0 {
 			break
 		}
 		out = append(out, Gain{What: "hotspot", Name: h.Name, Shown: r.Names.Hotspot(&h), NS: h.NS})

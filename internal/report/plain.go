@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -24,6 +25,14 @@ func Plain(s string) string {
 // unseen reports whether a character controls what is printed, or does not show.
 func unseen(r rune) bool {
 	return !unicode.IsGraphic(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+}
+
+// writeJSON writes a document, indented.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(v)
 }
 
 // PlainJSON writes JSON on to w, with escapes for what Plain would replace: the document stays the same. Close writes

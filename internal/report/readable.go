@@ -42,6 +42,9 @@ func NamesOf(tr *trace.Trace) Names { return vendors.Renamed(tr.Syms) }
 
 // Readable is a name as [Readable] makes it, with the library that it is of.
 func (n Names) Readable(name string) string {
+	if name == trace.StepPrefix+"*" { // all steps
+		return strings.TrimSuffix(trace.StepPrefix, "#")
+	}
 	for _, c := range collectives {
 		if m := c.re.FindStringSubmatch(name); m != nil {
 			parts := []string{n.library(c.library), m[1]}

@@ -7,15 +7,17 @@
 package report
 
 import (
-	"encoding/json"
 	"io"
 
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
+	"overlay/internal/critpath"
+	"overlay/internal/serving"
 	"overlay/internal/tables"
+	"overlay/internal/verdict"
 )
 
-// Schema names the form of the JSON; docs/report.schema.json describes it.
+// Schema names the form of the JSON; docs/reference/report.schema.json describes it.
 const Schema = "overlay-report/1"
 
 // Report is the analysis of one window of one trace. The tags unit, about, key, entry and table make the tables
@@ -28,20 +30,26 @@ type Report struct {
 	Threads     string           `json:"threads" about:"gil or explicit: how threads hand work over"`
 	Window      Window           `json:"window" table:"window" about:"the analysed interval"`
 	Path        Path             `json:"critical_path" table:"critical_path" about:"the critical path by what it is made of"`
+	DeviceUse   []DeviceUse      `json:"devices" table:"devices" about:"how busy each device is in the window"`
 	Hotspots    []Hotspot        `json:"hotspots" table:"hotspots" about:"time on the critical path by name"`
 	Unknown     []Unknown        `json:"unknown_time" table:"unknown_time" about:"time on the path that no recorded event owns, by its likely reason"`
 	Gaps        []Gap            `json:"gaps" table:"gaps" about:"the same by what stands before and after, most time first, as many as hotspots"`
 	Steps       []Step           `json:"steps" table:"steps" about:"the one path of the window clipped to each step"`
 	StepTimes   *StepTimes       `json:"step_times,omitempty" table:"step_times" about:"how long steps take; without what lies outside them"`
+	Iterations  []serving.Type   `json:"iterations,omitempty" table:"iterations" about:"iterations of a server by type"`
 	CDG         CDG              `json:"cdg" table:"cdg" about:"the aggregated graph"`
 	CTDA        *CTDA            `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`
 	HTA         []HTAShare       `json:"hta,omitempty" table:"hta" about:"with method hta: its own summary"`
+	Clock       []Clock          `json:"clock,omitempty" table:"clock" about:"where the clock of a device was off, and what was done: the times of the analysis are corrected, those of drawn events are not"`
 	Calibration Calibration      `json:"calibration" table:"calibration" about:"the delays measured on the trace"`
 	Advice      *advise.Advice   `json:"advice,omitempty" table:"advice" about:"what would make the window shorter; left out of slim traces, and where a method has a window of its own"`
 	Gains       []Gain           `json:"gains" table:"gains" about:"what could be gained at each class and hotspot: the run replayed without it"`
 	Analyses    *analyses.Result `json:"analyses,omitempty" table:"-"`
 	Names       Names            `json:"-" table:"-"`
-	Quality     map[string]int   `json:"quality" table:"quality" entry:"reason" unit:"count" about:"what was odd, by reason"`
+
+	bounds  *verdict.Bounds    // nil of a report that was read
+	hot     []critpath.Hotspot // the first, of which replays tell the gain
+	Quality map[string]int     `json:"quality" table:"quality" entry:"reason" unit:"count" about:"what was odd, by reason"`
 }
 
 // Tool is who made the report.
@@ -68,6 +76,8 @@ type Window struct {
 	Annotation string `json:"annotation" about:"that it is an instance of; empty for the whole trace"`
 	Instance   string `json:"instance"`
 	CarriedIn  int    `json:"carried_in" unit:"count" about:"activities that run when it starts"`
+	Before     int64  `json:"left_out_before_ns" unit:"ns" about:"of the whole trace: what was recorded before the window, where no thread that counts is recorded"`
+	After      int64  `json:"left_out_after_ns" unit:"ns" about:"the same after it"`
 }
 
 // Path is the critical path by what it is made of.
@@ -75,6 +85,8 @@ type Path struct {
 	Duration   int64            `json:"duration_ns" unit:"ns"`
 	CPCR       float64          `json:"cpcr" unit:"share" about:"of the window, what segments with an event cover"`
 	BoundBy    string           `json:"bound_by" about:"the class with the most time"`
+	Says       string           `json:"verdict" about:"what bounds the window, in words"`
+	Without    string           `json:"without_recording" about:"the same without what recording cost; empty where that is little"`
 	ByClass    map[string]int64 `json:"by_class" table:"by_class" entry:"class" unit:"ns" about:"time of the path by class"`
 	ByKind     map[string]int64 `json:"by_kind" table:"by_kind" entry:"kind" unit:"ns" about:"time of the path by kind of segment"`
 	ByEvidence map[string]int64 `json:"by_evidence" table:"by_evidence" entry:"evidence" unit:"ns" about:"time of the path by what says that it is on it"`
@@ -135,8 +147,9 @@ type Hotspot struct {
 	ShareOfPath   float64 `json:"share_of_path" unit:"share"`
 	ShareOfWindow float64 `json:"share_of_window" unit:"share"`
 	Caller        string  `json:"caller" about:"innermost Python frame of the user's code"`
-
-	marked bool // it is an annotation, which says no more than its name
+	Operator      string  `json:"operator,omitempty" about:"of the longest, where a capture of its graph recorded it"`
+	Module        string  `json:"module,omitempty" about:"of the longest, the same"`
+	Shapes        string  `json:"shapes,omitempty" about:"of the operator's inputs, the same"`
 }
 
 // Step is the one path of the window clipped to a step; "before" and "after" are what lies outside.
@@ -145,6 +158,9 @@ type Step struct {
 	Start    int64            `json:"start_ns" unit:"time"`
 	Duration int64            `json:"duration_ns" unit:"ns"`
 	BoundBy  string           `json:"bound_by"`
+	Type     string           `json:"type,omitempty" about:"of an iteration of a server: prefill, decode, mixed, verify, draft, image, idle, or iteration"`
+	Batch    *int64           `json:"batch,omitempty" unit:"count" about:"its requests"`
+	Tokens   *int64           `json:"tokens,omitempty" unit:"count" about:"that it computes"`
 	ByClass  map[string]int64 `json:"by_class" entry:"class" unit:"ns" about:"time of the step by class"`
 }
 
@@ -235,10 +251,7 @@ type Gain struct {
 
 // WriteJSON writes the report as an indented JSON document.
 func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(r)
+	return writeJSON(w, r)
 }
 
 // Tables gives the report as tables; those of the analyses come last.

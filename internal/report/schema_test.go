@@ -14,7 +14,7 @@ import (
 	"overlay/internal/testtrace/reported"
 )
 
-const schemaFile = "../../docs/report.schema.json"
+const schemaFile = "../../docs/reference/report.schema.json"
 
 // schemaOf describes a Go type as JSON Schema: fields without omitempty are required, unknown ones are not allowed.
 func schemaOf(t reflect.Type) map[string]any {
@@ -69,7 +69,7 @@ func TestSchemaFile(t *testing.T) {
 	reported.Golden(t, schemaFile, append(b, '\n'), *update)
 }
 
-// TestTablesFile: docs/tables.md lists the tables with their columns and units.
+// TestTablesFile: docs/reference/tables.md lists the tables with their columns and units.
 func TestTablesFile(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("# The tables of a report\n\nMade by a test from the types of the report (`make update`). Names are those of the JSON report. Times are ns, shares ratios 0 to 1,\n" +
@@ -94,7 +94,7 @@ func TestTablesFile(t *testing.T) {
 	if len(list) < 40 {
 		t.Fatalf("only %d tables", len(list))
 	}
-	reported.Golden(t, "../../docs/tables.md", b.Bytes(), *update)
+	reported.Golden(t, "../../docs/reference/tables.md", b.Bytes(), *update)
 }
 
 // TestReportsFollowSchema validates every report against the file, with a validator of its own.

@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
 )
 
@@ -18,10 +20,8 @@ type TextOptions struct {
 	Width int  // columns; 0 = 100; at least 60
 	Walk  bool // the path, a line a segment
 	Short bool // without the analyses
+	Top   int  // rows of each list of a job; 0 = as many as fit one screen
 }
-
-// ansi are the colours of the classes on a terminal.
-var ansi = map[string]string{"cpu": "34", "gpu_compute": "32", "communication": "35", "copy": "33", "launch": "93", "sync": "36", "handoff": "94", "unexplained": "95", "untraced": "90", "idle": "37"}
 
 // text lays out lines of tables; the first write error sticks.
 type text struct {
@@ -51,13 +51,13 @@ func (t *text) one(name string) tables.Line { return t.table(name).Line(0) }
 func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t := newText(w, o, r.Tables())
 	t.names = r.Names
-	t.head(r)
+	t.verdict(r)
 	t.composition(r)
 	t.steps(r)
+	t.iterations(r)
 	t.hotspots()
 	t.unknown(r)
-	t.ctda(r)
-	t.hta()
+	t.methods(r)
 	t.trust(r)
 	t.gains()
 	t.advice(r.Advice)
@@ -78,6 +78,9 @@ func (t *text) line(format string, args ...any) {
 	t.w.WriteByte('\n')
 }
 
+// most is how many rows a list of a job has: what was asked for, or as many as usual.
+func (t *text) most(usual int) int { return cmp.Or(t.o.Top, usual) }
+
 func (t *text) paint(code, s string) string {
 	if !t.o.Color || code == "" {
 		return s
@@ -87,24 +90,38 @@ func (t *text) paint(code, s string) string {
 
 func (t *text) bold(s string) string { return t.paint("1", s) }
 
-func (t *text) head(r *Report) {
-	window := "whole trace"
-	if r.Window.Annotation != "" {
-		window = Plain(r.Window.Annotation)
-		if r.Window.Instance != "" {
-			window += ", instance " + r.Window.Instance
-		}
+// head begins a section.
+func (t *text) head(title string) {
+	t.line("")
+	t.line("%s", t.bold(title))
+}
+
+func (t *text) verdict(r *Report) {
+	window := r.Window.name()
+	if r.Window.Instance != "" {
+		window += ", instance " + r.Window.Instance
 	}
 	t.line("%s", t.bold(Shorten(Plain(r.Input.Name), t.width)))
 	t.line("%s events, window %s (%s)%s", t.one("input").Show("events"), t.one("window").Show("duration_ns"), Shorten(window, max(t.width-64, 10)), unusual(r.Method, r.Threads))
 	t.line("")
-	t.line("%s", t.bold(t.paint(ansi[r.Path.BoundBy], Shorten(r.Bound(), t.width))))
-	if blind := r.Blind(); blind != "" {
-		t.line("%s", Shorten(blind, t.width))
+	for _, l := range wrapText(r.Bound(), t.width) {
+		t.line("%s", t.bold(t.paint(colour(r.Path.BoundBy), l)))
+	}
+	for _, s := range append([]string{r.Devices()}, r.Doubts()...) {
+		t.para(s)
 	}
 	p := t.one("critical_path")
 	t.line("path %s in %s, %s of the window in recorded events", p.Show("duration_ns"), tables.Counted(r.Path.Count, "segment"), p.Show("cpcr"))
 	t.strip(r)
+}
+
+// Doubts are sentences below the verdict: where the trace tells little of it, what of the trace it leaves out, and what was corrected.
+func (r *Report) Doubts() []string {
+	say := slices.DeleteFunc([]string{r.Path.Without, r.Outside()}, func(s string) bool { return s == "" })
+	for i := range r.Clock {
+		say = append(say, r.Clock[i].Corrected(r.Window.Start))
+	}
+	return say
 }
 
 // unusual says how the path was found where that is not as usual.
@@ -118,6 +135,9 @@ func unusual(method, threads string) string {
 	}
 	return s
 }
+
+// name is the annotation that a window is an instance of, or that it is all there is.
+func (w *Window) name() string { return cmp.Or(Plain(w.Annotation), "whole trace") }
 
 // strip draws the window from left to right, a letter a column, for those who cannot see the colours.
 func (t *text) strip(r *Report) {
@@ -138,56 +158,39 @@ func (t *text) strip(r *Report) {
 		}
 		class := r.Path.Strip[i].Class
 		if t.o.Color {
-			b.WriteString(t.paint(ansi[class], "█"))
+			b.WriteString(t.paint(colour(class), "█"))
 		} else {
-			b.WriteString(letters[class])
+			b.WriteString(letter(class))
 		}
 	}
 	t.line("%s", b.String())
 }
 
-var letters = map[string]string{"cpu": "C", "gpu_compute": "G", "communication": "M", "copy": "P", "launch": "L", "sync": "S", "handoff": "H", "unexplained": "?", "untraced": ".", "idle": "_"}
-
 func (t *text) composition(r *Report) {
 	t.line("")
 	const bar = 40
+	little, rest := []string{}, int64(0)
 	for _, c := range ByTime(r.Path.ByClass) {
 		ns := r.Path.ByClass[c]
 		s := tables.ShareOf(ns, r.Window.Duration)
+		if s < littleShare {
+			little, rest = append(little, ClassWords(c)), rest+ns
+			continue
+		}
 		n := int(s*bar + 0.5)
 		key := " "
 		if !t.o.Color {
-			key = letters[c]
+			key = letter(c)
 		}
-		t.line("%s %-15s %8s %12s  %s", key, classWords[c], tables.FormatShare(s), tables.Duration(ns), t.paint(ansi[c], strings.Repeat("█", n)))
+		t.line("%s %-15s %8s %12s  %s", key, ClassWords(c), tables.FormatShare(s), tables.Duration(ns), t.paint(colour(c), strings.Repeat("█", n)))
+	}
+	if rest > 0 {
+		t.line("  %-15s %8s %12s  %s", "below 0.1 %", "", tables.Duration(rest), Shorten(strings.Join(little, ", "), t.width-41))
 	}
 }
 
-// maxSteps is how many steps are listed before the middle is left out.
-const maxSteps = 8
-
-func (t *text) steps(r *Report) {
-	if len(r.Steps) == 0 {
-		return
-	}
-	t.line("")
-	t.line("%s", t.bold("steps"))
-	for i, s := range r.Steps {
-		if len(r.Steps) > maxSteps && i >= maxSteps/2 && i < len(r.Steps)-maxSteps/2 {
-			if i == maxSteps/2 {
-				t.line("  … %s more", tables.Plain(int64(len(r.Steps)-maxSteps)))
-			}
-			continue
-		}
-		var parts []string
-		for _, c := range ByTime(s.ByClass) {
-			if ns := s.ByClass[c]; tables.ShareOf(ns, s.Duration) >= 0.02 && len(parts) < 4 {
-				parts = append(parts, classWords[c]+" "+tables.WholePercent(ns, s.Duration))
-			}
-		}
-		t.line("  %-18s %11s  %s", Shorten(Plain(s.Name), 18), tables.Duration(s.Duration), fitting(parts, t.width-34))
-	}
-}
+// littleShare is the share of the window below which a class has no line of its own.
+const littleShare = 0.001
 
 // fitting joins as many parts, the first ones, as there is room for.
 func fitting(parts []string, width int) string {
@@ -202,29 +205,6 @@ func fitting(parts []string, width int) string {
 		s += p
 	}
 	return Shorten(s, width)
-}
-
-func (t *text) hotspots() {
-	spots := t.table("hotspots")
-	if spots.Rows == 0 {
-		return
-	}
-	t.line("")
-	t.line("%s", t.bold("hotspots: time on the critical path"))
-	phase := func(string) string { return "" }
-	fixed := 2 + 7 + 1 + 11 + 1 + 8 + 2 + 8 + 2
-	if t.width >= 100 && tellsApart(spots, "phase") { // room for one more column
-		phase = func(s string) string { return fmt.Sprintf("%-9s  ", shortPhase(s)) }
-		fixed += 11
-	}
-	name := t.width - fixed
-	t.line("  %7s %11s %8s  %-8s  %s%s", "share", "time", "calls", "kind", phase("phase"), "name")
-	for l := range spots.Lines(-1) {
-		t.line("  %7s %11s %8s  %-8s  %s%s", l.Show("share_of_window"), l.Show("critical_ns"), l.Show("calls"), Shorten(l.Str("kind"), 8), phase(l.Str("phase")), Shorten(Plain(l.Str("readable")), name))
-		if caller := l.Str("caller"); caller != "" {
-			t.line("%s%s", strings.Repeat(" ", fixed), Shorten("from "+Plain(caller), name))
-		}
-	}
 }
 
 // tellsApart reports whether a column has different texts.
@@ -248,45 +228,30 @@ func shortPhase(phase string) string {
 	return Shorten(phase, 9)
 }
 
-// ctda prints the tables of the CTDA-CPA paper.
-func (t *text) ctda(r *Report) {
-	if r.CTDA == nil {
-		return
-	}
-	for _, side := range [...][2]string{{"ctda_cpu", "CPU"}, {"ctda_gpu", "GPU"}} {
-		t.line("")
-		t.line("%s", t.bold("paper's table, "+side[1]))
-		t.line("  %11s %10s %13s  %-15s %s", "duration", "proportion", "prop_in_total", "category", "name")
-		for l := range t.table(side[0]).Lines(-1) {
-			t.line("  %11s %10s %13s  %-15s %s", l.Show("duration_ns"), l.Show("proportion"), l.Show("prop_in_total"), l.Str("category"), Shorten(Plain(Readable(l.Str("name"))), t.width-55))
+// Rests says what the path rests on.
+func (p *Path) Rests() string {
+	none := p.ByEvidence["none"]
+	unseen := min(p.ByKind[critpath.HostUnrecorded.String()], none)
+	var parts []string
+	for _, x := range [...]struct {
+		ns   int64
+		what string
+	}{{p.Duration - p.Inferred - none, "recorded in the trace"}, {p.Inferred, "concluded from calls and times"}, {unseen, "host code that was not recorded"}, {none - unseen, "not explained by anything"}} {
+		if share := tables.ShareOf(x.ns, p.Duration); share >= littleShare/2 { // else it reads 0.0 %
+			parts = append(parts, tables.FormatShare(share)+" is "+x.what)
 		}
 	}
-	rows := func(name string) string { return tables.Plain(int64(t.table(name).Rows)) }
-	t.line("%s nodes, %s edges, %s events a node, %s nodes on the path", rows("nodes"), rows("node_edges"),
-		tables.Fixed(t.one("cdg").Value("events_per_node").Float(), 0), rows("ctda_path_nodes"))
-}
-
-// hta prints the summary of HTA's method.
-func (t *text) hta() {
-	classes := t.table("hta")
-	if classes.Rows == 0 {
-		return
-	}
-	t.line("")
-	t.line("%s", t.bold("HTA's summary, of the path's weight"))
-	for l := range classes.Lines(-1) {
-		t.line("  %8s %12s  %s", l.Show("share"), l.Show("ns"), l.Str("bound_by"))
-	}
+	return "what came after what: " + strings.Join(parts, ", ")
 }
 
 // trust says what is measured and what is not.
 func (t *text) trust(r *Report) {
 	t.line("")
-	p := &r.Path
-	none := p.ByEvidence["none"]
-	of := func(ns, whole int64) string { return tables.FormatShare(tables.ShareOf(ns, whole)) }
-	t.line("evidence of the path: %s recorded, %s inferred, %s none", of(p.Duration-p.Inferred-none, p.Duration),
-		of(p.Inferred, p.Duration), of(none, p.Duration))
+	rests := r.Path.Rests()
+	if r.Quality[unseenLaunches] > 0 {
+		rests += "; of the GPU nothing is"
+	}
+	t.wrapped(rests)
 	var notes []string
 	for l := range t.table("repairs").Lines(-1) {
 		notes = append(notes, l.Show("count")+" "+Words(l.Str("reason")))
@@ -309,6 +274,16 @@ func (t *text) trust(r *Report) {
 	}
 }
 
+// para prints a sentence on as many lines as it needs, "" on none.
+func (t *text) para(s string) {
+	if s == "" {
+		return
+	}
+	for _, l := range wrapText(s, t.width) {
+		t.line("%s", l)
+	}
+}
+
 // wrapped prints text on as many lines as it needs.
 func (t *text) wrapped(s string) {
 	for i, l := range wrapText(s, t.width-2) {
@@ -316,35 +291,9 @@ func (t *text) wrapped(s string) {
 	}
 }
 
-// gains says what could be gained at each class and hotspot.
-func (t *text) gains() {
-	all := t.table("gains")
-	if all.Rows == 0 {
-		return
-	}
-	t.line("")
-	t.line("%s", t.bold("what could be gained: the run replayed with less of it"))
-	t.line("  %12s %8s %12s  %-15s  %s", "at most", "", "half of it", "then bound by", "at")
-	little := 0
-	for l := range all.Lines(-1) {
-		if l.Value("saves_at_most_share").Float() < worthGain {
-			little++
-			continue
-		}
-		t.line("  %12s %8s %12s  %-15s  %s", l.Show("saves_at_most_ns"), l.Show("saves_at_most_share"), l.Show("half_saves_ns"), classWords[l.Str("then_bound_by")], Shorten(Plain(l.Str("readable")), t.width-56))
-	}
-	if little > 0 {
-		t.line("  little or nothing at %s of the path", tables.Counted(little, "other part"))
-	}
-}
-
-// worthGain is the share of the window below which what could be gained is not listed in the text.
-const worthGain = 0.005
-
 // walk prints the path, runs of one name on one resource folded.
 func (t *text) walk(r *Report) {
-	t.line("")
-	t.line("%s", t.bold("the walk, from the start of the window"))
+	t.head("the walk, from the start of the window")
 	for i := 0; i < len(r.Path.Segments); {
 		s := &r.Path.Segments[i]
 		j, sum := i, int64(0)
@@ -360,4 +309,47 @@ func (t *text) walk(r *Report) {
 		t.line("%12s %11s %5s  %-12s %-18s %s", "+"+tables.Duration(s.Start-r.Window.Start), tables.Duration(sum), times, s.Kind, where, Shorten(Plain(t.names.Readable(s.Name)), max(t.width-66, 20)))
 		i = j
 	}
+}
+
+// wrap breaks a sentence into lines of a width, at spaces.
+func wrap(s string, width int) []string {
+	var lines []string
+	for len(s) > width {
+		cut := strings.LastIndexByte(s[:width+1], ' ')
+		if cut <= 0 {
+			break
+		}
+		lines, s = append(lines, s[:cut]), s[cut+1:]
+	}
+	return append(lines, s)
+}
+
+// heading is how the report of a job begins: who is slow, where somebody is, and its inputs.
+func (t *text) heading(headline, inputs string) {
+	if headline != "" {
+		for _, l := range wrapText(Plain(headline), t.width) {
+			t.line("%s", t.bold(l))
+		}
+	}
+	t.line("%s", t.bold(Shorten(Plain(inputs), t.width)))
+}
+
+// wrapText breaks a sentence into lines of a width, and words that are longer than a line: code behind one of its signs, so that
+// nothing of it is lost.
+func wrapText(s string, width int) []string {
+	var out []string
+	for _, l := range wrap(s, width) {
+		for r := []rune(l); len(r) > width; r = []rune(l) {
+			cut := width
+			for i := width; i > width/2; i-- {
+				if strings.ContainsRune("(.=,/", r[i-1]) {
+					cut = i
+					break
+				}
+			}
+			out, l = append(out, string(r[:cut])), string(r[cut:])
+		}
+		out = append(out, l)
+	}
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // gainIndent is where the words of a finding begin.
-const gainIndent = 42
+const gainIndent = 23
 
 // advice prints the findings of the first screen.
 func (t *text) advice(a *advise.Advice) {
@@ -26,18 +27,26 @@ func (t *text) advice(a *advise.Advice) {
 		t.nothingFound(a)
 		return
 	}
-	t.line("%s", t.bold("advice: what would make the window shorter"))
+	legend := ""
+	if slices.ContainsFunc(top, func(f *advise.Finding) bool { return f.Kind == advise.AtMost }) {
+		legend = " (≤: at most so much)"
+	}
+	t.line("%s", t.bold("advice: what would make the window shorter")+legend)
 	t.based(a)
 	for _, f := range top {
+		title, room := f.Title, t.width-gainIndent
+		if len(f.Lines) > 0 {
+			title += ", most at " + f.Lines[0].Line
+		}
 		do := f.Do
 		if f.Confidence != advise.High && f.Group == advise.Specific {
-			do = "check: " + do
+			do = "perhaps " + do
 		}
-		room := t.width - gainIndent + 1 - max(len(f.ID)-(gainIndent-25), 0)
 		if more := do + " (" + f.Saw + ")"; f.Saw != "" && utf8.RuneCountInString(more) <= room {
 			do = more
 		}
-		t.line("%s %7s %11s  %-*s %s", atMost(f), tables.FormatShare(f.Share), tables.Duration(f.Gain), gainIndent-25, f.ID, Shorten(Plain(do), room))
+		t.line("%s %7s %11s  %s", atMost(f), tables.FormatShare(f.Share), tables.Duration(f.Gain), Shorten(Plain(title), room))
+		t.line("%*s%s", gainIndent, "", Shorten(Plain(do), room))
 	}
 	t.together(a, len(top))
 }
@@ -50,12 +59,20 @@ func atMost(f *advise.Finding) string {
 	return " "
 }
 
+// gainShare is a gain as a part of the window, in words where it is a bound.
+func gainShare(f *advise.Finding) string {
+	if f.Kind == advise.AtMost {
+		return "at most " + tables.FormatShare(f.Share)
+	}
+	return tables.FormatShare(f.Share)
+}
+
 // nothingFound is a result too; the most useful thing to record stands beside it.
 func (t *text) nothingFound(a *advise.Advice) {
 	t.line("%s", Shorten(fmt.Sprintf("advice: nothing found above 1 %% of the window (%d rules)", a.Rules), t.width))
 	for i := range a.Findings {
-		if f := &a.Findings[i]; f.Kind == advise.None {
-			t.line("  %s", Shorten(f.ID+": "+f.Do, t.width-2))
+		if f := &a.Findings[i]; f.Kind == advise.None || f.Group == advise.Measurement {
+			t.wrapped(f.Title + ": " + f.Do)
 			break
 		}
 	}
@@ -65,7 +82,7 @@ func (t *text) nothingFound(a *advise.Advice) {
 func (t *text) based(a *advise.Advice) {
 	for i := range a.Findings {
 		if f := &a.Findings[i]; f.ID == a.BaseBy {
-			t.line("%s", Shorten(fmt.Sprintf("gains are of %s, at usual speed: %s", tables.Duration(a.Base), Plain(f.Saw)), t.width))
+			t.line("%s", Shorten(fmt.Sprintf("gains are of %s, without what is no gain: %s", tables.Duration(a.Base), Plain(f.Saw)), t.width))
 		}
 	}
 }
@@ -80,12 +97,14 @@ func (t *text) together(a *advise.Advice, shown int) {
 	}
 }
 
-// remains says what is left of the window with everything changed. Of a run without devices nothing is left without the CPU, which
+// remains says what is left of the window, at usual speed, with everything changed. Of a run without devices nothing is left without the CPU, which
 // says nothing: it would wait for others all the same.
 func remains(a *advise.Advice) string {
-	s := fmt.Sprintf("together: %s of %s remain", tables.Duration(a.Together), tables.Duration(a.Window))
+	n := len(a.Top(len(a.Findings)))
+	all := []string{"this", "this", "both", "all " + tables.Plain(int64(n))}[min(n, 3)]
+	s := fmt.Sprintf("if %s were done: %s%s%s, %s faster", all, tables.Duration(a.Base), tables.Arrow, tables.Duration(a.Together), tables.WholePercent(a.Base-a.Together, max(a.Base, 1)))
 	if a.Floor > 0 {
-		s += "; an infinitely fast CPU alone: " + tables.Duration(a.Floor)
+		s += "; if the CPU alone took no time: " + tables.Duration(a.Floor)
 	}
 	return s
 }
@@ -94,13 +113,10 @@ func remains(a *advise.Advice) string {
 func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
 	t := newText(w, o, nil)
 	t.names = a.Names
-	window := "whole trace"
-	if a.Window.Annotation != "" {
-		window = Plain(a.Window.Annotation)
-	}
 	t.line("%s", t.bold(Shorten(Plain(a.Input), t.width)))
-	for _, l := range wrapText(fmt.Sprintf("window %s (%s), %s", tables.Duration(a.Window.Duration), Shorten(window, t.width-40), a.Says), t.width) {
-		t.line("%s", l)
+	t.para(fmt.Sprintf("window %s (%s), %s", tables.Duration(a.Window.Duration), Shorten(a.Window.name(), t.width-40), a.Says))
+	for _, s := range append([]string{a.Device}, a.Doubts...) {
+		t.para(s)
 	}
 	t.wholeAdvice(a)
 	return t.w.Flush()
@@ -110,9 +126,7 @@ func (a *Advice) WriteText(w io.Writer, o TextOptions) error {
 func (t *text) wholeAdvice(a *Advice) {
 	if a.Advice == nil {
 		t.line("")
-		for _, l := range wrap("no advice: the input is a slim trace, or the method has a window of its own. Advice needs the whole trace, and the exact method's window.", t.width) {
-			t.line("%s", l)
-		}
+		t.para("no advice: the input is a slim trace, or the method has a window of its own. Advice needs the whole trace, and the exact method's window.")
 		return
 	}
 	t.based(a.Advice)
@@ -140,12 +154,12 @@ func (t *text) finding(f *advise.Finding) {
 	t.line("")
 	gain := "no gain by itself"
 	if f.Kind != advise.None {
-		gain = fmt.Sprintf("%s%s, %s", strings.TrimLeft(atMost(f)+" ", " "), tables.FormatShare(f.Share), tables.Duration(f.Gain))
+		gain = fmt.Sprintf("%s, %s", gainShare(f), tables.Duration(f.Gain))
 		if f.Group == advise.General && f.Gain != f.Alone {
 			gain += fmt.Sprintf(" after the others, %s alone", tables.Duration(f.Alone))
 		}
 	}
-	t.line("%s", t.bold(Shorten(f.ID+"  "+gain, t.width)))
+	t.line("%s", t.bold(Shorten(gain+"  "+Plain(f.Title), t.width)))
 	say := func(label, s string) {
 		if s == "" {
 			return
@@ -157,9 +171,11 @@ func (t *text) finding(f *advise.Finding) {
 			t.line("  %-10s %s", label, l)
 		}
 	}
-	say("what", f.Title)
 	if len(f.Ranks) > 0 {
 		say("where", f.Saw)
+	}
+	for _, l := range f.Lines {
+		say("where", fmt.Sprintf("%s: %s in %s", l.Line, tables.Duration(l.NS), tables.Counted(l.Count, "slice")))
 	}
 	say("why", f.Cause)
 	var numbers []string
@@ -170,21 +186,13 @@ func (t *text) finding(f *advise.Finding) {
 		}
 		numbers = append(numbers, numberText(&n))
 	}
-	say("sure", string(f.Confidence)+": "+f.Why)
 	say("measured", strings.Join(numbers, ", "))
-	if f.Scenario != "" {
-		say("replayed", f.Scenario)
-	}
 	for i, s := range f.Action {
 		say([]string{"do", "or", "or", "or"}[min(i, 3)], s)
 	}
+	say("sure", string(f.Confidence)+": "+f.Why)
+	say("replayed", f.Scenario)
 	say("after", f.Verify)
-	if f.First != "" {
-		say("first", f.First+" has to be dealt with before")
-	}
-	for _, l := range f.Lines {
-		say("line", fmt.Sprintf("%s: %s in %s", l.Line, tables.Duration(l.NS), tables.Counted(l.Count, "slice")))
-	}
 	for i := range f.Examples {
 		x := &f.Examples[i]
 		s := fmt.Sprintf("event %d at +%s, %s", x.Event, tables.Duration(x.At), tables.Duration(x.NS))
@@ -193,6 +201,7 @@ func (t *text) finding(f *advise.Finding) {
 		}
 		say("example", s+": "+Shorten(Plain(t.names.Readable(x.Name)), max(t.width-18-len(s), 10)))
 	}
+	say("rule", f.ID)
 }
 
 // numberName is how many letters of the name of a number are shown: kernels have names of hundreds.
@@ -238,12 +247,12 @@ func singular(name string) string {
 // rest prints what is not a finding: everything together, and what is too small.
 func (t *text) rest(a *advise.Advice) {
 	var say, parts []string
-	if a.Together < a.Window { // else nothing gains
+	if a.Together < a.Base { // else nothing gains
 		say = append(say, remains(a))
 	}
 	for i := range a.Findings {
 		if f := &a.Findings[i]; f.PartOf != "" {
-			parts = append(parts, fmt.Sprintf("%s %s%s (in %s)", f.ID, strings.TrimLeft(atMost(f)+" ", " "), tables.FormatShare(f.Share), f.PartOf))
+			parts = append(parts, fmt.Sprintf("%s %s (in %s)", f.ID, gainShare(f), f.PartOf))
 		}
 	}
 	if len(parts) > 0 {
@@ -272,9 +281,7 @@ func (t *text) below(say []string) {
 		t.line("")
 	}
 	for _, s := range say {
-		for _, l := range wrapText(s, t.width) {
-			t.line("%s", l)
-		}
+		t.para(s)
 	}
 }
 
@@ -283,31 +290,10 @@ func (t *text) unknowns(a *advise.Advice) {
 	if len(a.Unknown) == 0 {
 		return
 	}
-	t.line("")
-	t.line("%s", t.bold("what the trace cannot tell"))
+	t.head("what the trace cannot tell")
 	for _, u := range a.Unknown {
 		for i, l := range wrapText(u.What+": "+u.Record, t.width-4) {
 			t.line("%s%s", []string{"  ", "    "}[min(i, 1)], l)
 		}
 	}
-}
-
-// wrapText breaks a sentence into lines of a width, and words that are longer than a line: code behind one of its signs, so that
-// nothing of it is lost.
-func wrapText(s string, width int) []string {
-	var out []string
-	for _, l := range wrap(s, width) {
-		for r := []rune(l); len(r) > width; r = []rune(l) {
-			cut := width
-			for i := width; i > width/2; i-- {
-				if strings.ContainsRune("(.=,/", r[i-1]) {
-					cut = i
-					break
-				}
-			}
-			out, l = append(out, string(r[:cut])), string(r[cut:])
-		}
-		out = append(out, l)
-	}
-	return out
 }

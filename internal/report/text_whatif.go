@@ -10,12 +10,8 @@ import (
 // WriteText writes the answers: several as a table, one in full.
 func (w *WhatIf) WriteText(to io.Writer, o TextOptions) error {
 	t := newText(to, o, w.Tables())
-	window := "whole trace"
-	if w.Window.Annotation != "" {
-		window = Plain(w.Window.Annotation)
-	}
 	t.line("%s", t.bold(Shorten(Plain(w.Input), t.width)))
-	t.line("window %s (%s), %s", tables.Duration(w.Window.Duration), Shorten(window, t.width-40), boundBy(w.BoundBy))
+	t.line("window %s (%s), %s", tables.Duration(w.Window.Duration), Shorten(w.Window.name(), t.width-40), boundBy(w.BoundBy))
 	t.line("")
 	if len(w.Scenarios) == 1 {
 		t.answer(w, &w.Scenarios[0])
@@ -39,7 +35,7 @@ func mostOf(a *Answer, room int) string {
 	var words []string
 	for _, c := range ByTime(a.ByClass) {
 		if len(words) < 2 && (len(words) == 0 || tables.ShareOf(a.ByClass[c], a.Window) >= 0.1) {
-			words = append(words, classWords[c]+" "+tables.WholePercent(a.ByClass[c], max(a.Window, 1)))
+			words = append(words, ClassWords(c)+" "+tables.WholePercent(a.ByClass[c], max(a.Window, 1)))
 		}
 	}
 	return fitting(words, room)
@@ -60,10 +56,10 @@ func (t *text) answer(w *WhatIf, a *Answer) {
 	if a.BoundBy == critpath.ClassIdle.String() {
 		t.line("then %s", t.bold(boundBy(a.BoundBy)))
 	} else {
-		t.line("then bound by %s", t.bold(t.paint(ansi[a.BoundBy], classWords[a.BoundBy])))
+		t.line("then bound by %s", t.bold(t.paint(colour(a.BoundBy), ClassWords(a.BoundBy))))
 	}
 	for _, c := range ByTime(a.ByClass) {
-		t.line("  %-15s %8s %12s", classWords[c], tables.FormatShare(tables.ShareOf(a.ByClass[c], a.Window)), tables.Duration(a.ByClass[c]))
+		t.line("  %-15s %8s %12s", ClassWords(c), tables.FormatShare(tables.ShareOf(a.ByClass[c], a.Window)), tables.Duration(a.ByClass[c]))
 	}
 	if len(a.Steps) > 0 {
 		t.line("")

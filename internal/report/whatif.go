@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"io"
 	"slices"
 
@@ -12,7 +11,7 @@ import (
 	"overlay/internal/whatif"
 )
 
-// WhatIfSchema names the form of the JSON; docs/whatif.schema.json describes it.
+// WhatIfSchema names the form of the JSON; docs/reference/whatif.schema.json describes it.
 const WhatIfSchema = "overlay-whatif/1"
 
 // WhatIf is the answers to what-if questions about one window of one trace.
@@ -87,7 +86,7 @@ func NewWhatIf(s Source, results []*whatif.Result) (*WhatIf, error) {
 	w, names := p.Window, NamesOf(g.Trace)
 	total := critpath.Breakdown(p)
 	out := &WhatIf{Schema: WhatIfSchema, Tool: Tool{"overlay", s.Version}, Input: s.Name,
-		Window:  Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn},
+		Window:  Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn, 0, 0},
 		BoundBy: critpath.BoundBy(&total.Class).String(), Scenarios: []Answer{}, Delays: []TypicalDelay{}}
 	for _, r := range results {
 		a, err := answer(g, p, r, names)
@@ -167,10 +166,7 @@ func signedShare(part, whole int64) float64 {
 
 // WriteJSON writes the answers as an indented JSON document.
 func (w *WhatIf) WriteJSON(to io.Writer) error {
-	e := json.NewEncoder(to)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(w)
+	return writeJSON(to, w)
 }
 
 // Tables gives the answers as tables.

@@ -14,7 +14,7 @@ import (
 	"overlay/internal/whatif"
 )
 
-const whatIfSchemaFile = "../../docs/whatif.schema.json"
+const whatIfSchemaFile = "../../docs/reference/whatif.schema.json"
 
 // TestWhatIfSchemaFile: the schema in docs says what the types say.
 func TestWhatIfSchemaFile(t *testing.T) {

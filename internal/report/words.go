@@ -11,24 +11,19 @@ import (
 
 // What text and page call things. Reports hold the names that the JSON has; these make words of them.
 
-// classOrder, classWords and kindClass follow the tables of classes and of kinds of segments.
-var (
-	classOrder = map[string]int{}
-	classWords = map[string]string{}
-	kindClass  = map[string]string{}
-)
+// kindClass follows the table of kinds of segments.
+var kindClass = map[string]string{}
 
 func init() {
-	for c := range critpath.NumClasses {
-		classOrder[c.String()], classWords[c.String()] = int(c), c.Words()
-	}
 	for k := range critpath.NumSegmentKinds {
 		kindClass[k.String()] = k.Class().String()
 	}
 }
 
-// ClassWords is a class of the path in words; "" for what is none.
-func ClassWords(class string) string { return classWords[class] }
+// ClassWords is a class of the path in words, letter and colour what it has on a terminal; "" for what is none.
+func ClassWords(class string) string { return critpath.ClassNamed(class).Words() }
+func letter(class string) string     { return critpath.ClassNamed(class).Letter() }
+func colour(class string) string     { return critpath.ClassNamed(class).ANSI() }
 
 // ClassOf is the class that a kind of segments counts to; "" for what is no kind.
 func ClassOf(kind string) string { return kindClass[kind] }
@@ -36,14 +31,17 @@ func ClassOf(kind string) string { return kindClass[kind] }
 // ByTime lists the classes of a map, most time first.
 func ByTime(m map[string]int64) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(classOrder[a], classOrder[b]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(critpath.ClassNamed(a), critpath.ClassNamed(b)), cmp.Compare(a, b))
 	})
 }
 
 // KindWords is a kind of time that no event owns in words.
 func KindWords(kind string) string {
-	if kind == critpath.GPUUnrecorded.String() {
+	switch kind {
+	case critpath.GPUUnrecorded.String():
 		return "GPU work not recorded"
+	case critpath.HostUnrecorded.String():
+		return "unseen" // short enough for a column
 	}
 	return kind
 }

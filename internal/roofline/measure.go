@@ -3,6 +3,7 @@ package roofline
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -33,7 +34,8 @@ const nearPeak = 0.7
 
 // Row is an operator with the kernels that it launched itself.
 type Row struct {
-	Op      cdg.ActID
+	Op      cdg.ActID // of a replayed graph the call that launched it
+	Name    string    // of the operator, where a capture recorded it; "": that of Op
 	Kernels []cdg.ActID
 	Main    cdg.ActID // the longest of them
 	NS      int64     // in which at least one of them ran
@@ -75,11 +77,12 @@ const (
 func (m *Meter) named(s trace.Sym) nameFlag {
 	if m.names[s] == 0 {
 		name, f := m.g.Trace.Str(s), nameAsked
-		if models[name] != nil {
+		switch model, product := modelOf(name); {
+		case model == nil:
+		case product:
+			f |= nameModelled | nameProduct
+		default:
 			f |= nameModelled
-		}
-		if isProduct[name] {
-			f |= nameProduct
 		}
 		if vendors.VerbOf(name) == vendors.GraphLaunch {
 			f |= nameGraph
@@ -91,7 +94,7 @@ func (m *Meter) named(s trace.Sym) nameFlag {
 
 // Rows are the operators that launched kernels in the window and have a model, in order of the graph.
 func (m *Meter) Rows() []Row {
-	return m.rows(func(cdg.ActID) bool { return true })
+	return append(m.rows(func(cdg.ActID) bool { return true }), m.recorded()...)
 }
 
 // RowsOf are those of Rows that launched one of some kernels.
@@ -274,11 +277,31 @@ func (m *Meter) modelled(a cdg.ActID) bool {
 
 // row measures one operator.
 func (m *Meter) row(op cdg.ActID, kernels []cdg.ActID) (Row, bool) {
-	g, tr := m.g, m.g.Trace
 	work, ok := m.work(op)
 	if !ok || work.Bytes <= 0 {
 		return Row{}, false
 	}
+	return m.rowOf(op, work, kernels)
+}
+
+// MemoryLimited reports whether at the peaks of its device memory would take longer than the units.
+func (r *Row) MemoryLimited() bool {
+	return r.Peak > 0 && r.Memory > max(r.Compute, 0)
+}
+
+// iteration is that of a server at a time, nil for none.
+func (m *Meter) iteration(at int64) *trace.Iteration {
+	steps := m.g.Steps
+	i := sort.Search(len(steps), func(i int) bool { return steps[i].Start > at }) - 1
+	if i < 0 || at >= steps[i].End || steps[i].Of.Type == trace.NoIteration {
+		return nil
+	}
+	return &steps[i].Of
+}
+
+// rowOf compares work with what kernels took for it.
+func (m *Meter) rowOf(op cdg.ActID, work Work, kernels []cdg.ActID) (Row, bool) {
+	g, tr := m.g, m.g.Trace
 	r := Row{Op: op, Kernels: kernels, Main: kernels[0], Work: work, Compute: -1, Memory: -1, Class: Unjudged}
 	slices.SortFunc(kernels, func(a, b cdg.ActID) int {
 		return cmp.Or(cmp.Compare(g.Acts[a].Start, g.Acts[b].Start), cmp.Compare(a, b))
@@ -354,7 +377,9 @@ func (m *Meter) work(op cdg.ActID) (Work, bool) {
 	if len(c.Concrete) == 0 && strings.Contains(c.Name, "convolution") && !strings.Contains(c.Name, "backward") {
 		c.Gradient = m.gradient(op)
 	}
-	return models[c.Name](&c)
+	c.Iteration = m.iteration(m.g.Acts[op].Start)
+	model, _ := modelOf(c.Name)
+	return model(&c)
 }
 
 // rate compares with a device. names are those of the kernels.

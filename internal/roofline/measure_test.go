@@ -13,7 +13,10 @@ func made(t *testing.T, op, dims, types, kernel string, ns int64, more func(*tes
 	b.NoFlows = true
 	b.Device = "NVIDIA A100-SXM4-40GB"
 	main, stream := b.Thread(1, 1, "python"), b.Stream(0, 7)
-	e := main.Op(op, 0, 30_000).Arg("Input Dims", testtrace.Raw(dims)).Arg("Input type", testtrace.Raw(types))
+	e := main.Op(op, 0, 30_000).Arg("Input type", testtrace.Raw(types))
+	if dims != "" {
+		e.Arg("Input Dims", testtrace.Raw(dims))
+	}
 	if more != nil {
 		more(e)
 	}
@@ -24,6 +27,16 @@ func made(t *testing.T, op, dims, types, kernel string, ns int64, more func(*tes
 		t.Fatal("nothing to analyse")
 	}
 	return NewMeter(g).Rows()
+}
+
+// TestOlderShapes: the key of shapes in other letters says the same.
+func TestOlderShapes(t *testing.T) {
+	const square = `[[4096,4096],[4096,4096]]`
+	rows := made(t, "aten::mm", square, `["c10::Half","c10::Half"]`, "ampere_h16816gemm", 500_000, func(e *testtrace.Event) { e.Arg("Input dims", testtrace.Raw(square)) })
+	older := made(t, "aten::mm", "", `["c10::Half","c10::Half"]`, "ampere_h16816gemm", 500_000, func(e *testtrace.Event) { e.Arg("Input dims", testtrace.Raw(square)) })
+	if len(rows) != 1 || len(older) != 1 || rows[0].Class != older[0].Class || older[0].Class != ComputeBound {
+		t.Errorf("%+v, with the older key %+v", rows, older)
+	}
 }
 
 // TestClasses: what an operator is bound by, on made operators whose figures are known.

@@ -10,9 +10,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table of peaks in the documentation")
 
-// TestPeaksDocumented: docs/peaks.md lists every device with its figures and the documents that they come from.
+// TestPeaksDocumented: docs/reference/peaks.md lists every device with its figures and the documents that they come from.
 func TestPeaksDocumented(t *testing.T) {
-	const file = "../../docs/peaks.md"
+	const file = "../../docs/reference/peaks.md"
 	var b strings.Builder
 	b.WriteString(`# Peaks of devices
 

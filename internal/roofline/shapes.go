@@ -67,17 +67,18 @@ func times(a, b int64) int64 {
 
 // Call is an operator with its inputs. Concrete are the values of those that are no tensors, as the profiler prints them.
 type Call struct {
-	Name     string
-	In       []Tensor
-	Concrete []string
-	Strides  bool    // they were recorded
-	Gradient []int64 // of convolutions, where Concrete was not recorded: the shape of the result
+	Name      string
+	In        []Tensor
+	Concrete  []string
+	Strides   bool             // they were recorded
+	Iteration *trace.Iteration // of a server, in which it was called or replayed; nil for none
+	Gradient  []int64          // of convolutions, where Concrete was not recorded: the shape of the result
 }
 
 // ReadCall reads the inputs of an operator; false when its shapes were not recorded.
 func ReadCall(tr *trace.Trace, id trace.EventID) (Call, bool) {
 	c := Call{Name: tr.Name(id)}
-	dims, ok := tr.Arg(id, "Input Dims")
+	dims, ok := tr.InputDims(id)
 	if !ok {
 		return c, false
 	}

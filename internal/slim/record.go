@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
+	"overlay/internal/clock"
 	"overlay/internal/overlay"
 	"overlay/internal/trace"
 )
@@ -92,6 +93,9 @@ func Attrs(rec *cdg.Recorded) []overlay.Attr {
 	for _, f := range recordedSpreads(&rec.Delays) {
 		attrs = append(attrs, overlay.Attr{Key: f.key, Str: spreadText(f.at), IsStr: true})
 	}
+	if len(rec.Clock) > 0 {
+		attrs = append(attrs, overlay.Attr{Key: clockAttr, Str: clock.Text(rec.Clock), IsStr: true})
+	}
 	return append(attrs, overlay.Attr{Key: idleAttr, Int: rec.Delays.Idle}, overlay.Attr{Key: callAttr, Int: rec.Delays.Call}, overlay.Attr{Key: ownAttr, Int: rec.Delays.Own})
 }
 
@@ -99,7 +103,8 @@ const (
 	callAttr  = "overlay.call_ns" // runs that did not measure it have no such field; 0 stands for that
 	ownAttr   = "overlay.own_ns"  // the same
 	idleAttr  = "overlay.idle_ns"
-	idleOlder = 30_000 // ns: what runs took for it that did not measure it, and have no such field
+	clockAttr = "overlay.clock" // only where a clock was corrected
+	idleOlder = 30_000          // ns: what runs took for it that did not measure it, and have no such field
 )
 
 // farthest is how far from 0 times of a record may lie: differences of two of them still fit.
@@ -111,7 +116,7 @@ func ReadRecord(tr *trace.Trace) (*Record, error) {
 	if slim, ok := tr.Attrs[overlay.AttrSlim].AsInt(); !ok || slim != 1 {
 		return nil, nil
 	}
-	var bad error
+	var bad, err error
 	number := func(key string, least int64) int64 {
 		v, ok := tr.Attrs[key].AsInt()
 		if bad == nil && (!ok || v < least || v > farthest) {
@@ -139,6 +144,11 @@ func ReadRecord(tr *trace.Trace) (*Record, error) {
 	}
 	if _, ok := tr.Attrs[ownAttr]; ok {
 		r.Delays.Own = number(ownAttr, 0)
+	}
+	if v, ok := tr.Attrs[clockAttr]; ok {
+		if r.Clock, err = clock.ParseText(v.Text); err != nil && bad == nil {
+			bad = fmt.Errorf("the record of this slim trace is broken: metadata %q: %w", clockAttr, err)
+		}
 	}
 	for _, f := range recordedSpreads(&r.Delays) {
 		v, ok := tr.Attrs[f.key]

@@ -19,13 +19,14 @@ import (
 // the rest. Of the input stay the events on the path, what encloses them, the launch call of each operation on the
 // path, both ends of each critical edge, annotations, names of rows; and for the exact method whatever else it takes
 // to find the same path again.
-func Cut(g *graph.Graph, p *critpath.Path, drawing *overlay.Drawing) {
+func Cut(g *graph.Outline, p *critpath.Path, drawing *overlay.Drawing) {
 	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), allowed: drawing.Keep, climbed: make([]bool, len(g.Acts))}
 	s.path(p)
 	rec := &cdg.Recorded{Window: g.Window, Delays: g.Delays}
 	if p.Method == "exact" {
 		s.untilSame(p, rec)
 	}
+	rec.Clock = g.Clock // the times of g are corrected already
 	s.graphEdges()
 	drawing.Keep = s.keep
 	if before, _ := ReadRecord(g.Trace); before == nil { // else the attributes have been copied
@@ -35,7 +36,7 @@ func Cut(g *graph.Graph, p *critpath.Path, drawing *overlay.Drawing) {
 
 // Context leaves out what the path of a job does not need of the trace of one of its ranks: what is on the path and what encloses
 // it stays, as with Cut, but not what it takes to find that path again, since one rank alone does not give it.
-func Context(g *graph.Graph, p *critpath.Path, drawing *overlay.Drawing) {
+func Context(g *graph.Outline, p *critpath.Path, drawing *overlay.Drawing) {
 	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), allowed: drawing.Keep, climbed: make([]bool, len(g.Acts))}
 	s.path(p)
 	s.graphEdges()
@@ -43,7 +44,7 @@ func Context(g *graph.Graph, p *critpath.Path, drawing *overlay.Drawing) {
 }
 
 type slimmer struct {
-	g       *graph.Graph
+	g       *graph.Outline
 	keep    []bool
 	allowed []bool // per event: it may be kept; nil for everything
 

@@ -15,6 +15,8 @@ import (
 	"github.com/ncruces/go-sqlite3/ext/stats"
 
 	"overlay/internal/columns"
+	"overlay/internal/limits"
+	"overlay/internal/tables"
 )
 
 // DB is a connection to tables.
@@ -24,13 +26,18 @@ type DB struct {
 }
 
 // Open makes a database of the tables of some sets, and of views over them, given as SQL. form has every table, also
-// those that no set has: a query of such a one gives no rows.
-func Open(form []columns.Table, sets []columns.Set, views string) (*DB, error) {
-	conn, err := sqlite3.Open(":memory:")
+// those that no set has: a query of such a one gives no rows. What does not fit into the memory of a query goes to temporary files,
+// which are limited by the disk only; without files such a query fails.
+func Open(form []columns.Table, sets []columns.Set, views string, files bool) (*DB, error) {
+	conn, err := sqlite3.OpenContext(sqlite3.WithMaxMemory(context.Background(), limits.QueryMemory), ":memory:")
 	if err != nil {
 		return nil, err
 	}
+	conn.Limit(sqlite3.LIMIT_LENGTH, limits.QueryValue)
 	db := &DB{conn: conn}
+	if !files {
+		views = "PRAGMA temp_store = memory;" + views
+	}
 	if err := db.fill(form, sets, views); err != nil {
 		conn.Close()
 		return nil, err
@@ -90,9 +97,26 @@ func (db *DB) authorize(action sqlite3.AuthorizerActionCode, name, _, schema, _ 
 // errReadOnly refuses a statement that changes something.
 var errReadOnly = errors.New("read only: a query cannot write, attach or change settings; temporary tables and views are allowed")
 
+// What a query may not take.
+var (
+	errMemory = fmt.Errorf("it needs more than %s of memory: ask for fewer rows, or sort and group less", tables.FormatMegabytes(limits.QueryMemory, 0))
+	errValue  = fmt.Errorf("a row, or a value that leads to one, is longer than %s: ask for a part of it", tables.FormatMegabytes(limits.QueryValue, 0))
+)
+
 // Query runs the statements of a text one after another and gives the rows of each that has columns to out. Several
-// such results are refused, since one file holds one.
-func (db *DB) Query(ctx context.Context, sql string, out Encoder) error {
+// such results are refused, since one file holds one. When ctx ends the query, the error is the cause of that.
+func (db *DB) Query(ctx context.Context, sql string, out Encoder) (err error) {
+	defer func() {
+		if trap := recover(); trap != nil { // the library panics where memory is short
+			if e, ok := trap.(error); !ok || !strings.HasSuffix(e.Error(), "out of memory") {
+				panic(trap)
+			}
+			err = errMemory
+		}
+		if stopped := context.Cause(ctx); err != nil && stopped != nil {
+			err = stopped
+		}
+	}()
 	defer db.conn.SetInterrupt(db.conn.SetInterrupt(ctx))
 	results := 0
 	for rest := sql; strings.TrimSpace(rest) != ""; {
@@ -140,8 +164,15 @@ func (db *DB) run(stmt *sqlite3.Stmt, out Encoder) error {
 	}
 	row := make([]Value, n)
 	for stmt.Step() {
+		size := 0
 		for i := range row {
 			row[i] = valueOf(stmt, i)
+			if s, ok := row[i].(string); ok {
+				size += len(s)
+			}
+			if size > limits.QueryValue {
+				return errValue
+			}
 		}
 		if n > 0 {
 			if err := out.Row(row); err != nil {
@@ -161,7 +192,10 @@ func (db *DB) queryError(whole, rest string, err error) error {
 		return errReadOnly
 	}
 	var e *sqlite3.Error
-	if !errors.As(err, &e) {
+	switch {
+	case errors.Is(err, sqlite3.TOOBIG):
+		return errValue
+	case !errors.As(err, &e):
 		return err
 	}
 	msg := strings.TrimPrefix(err.Error(), "sqlite3: ")

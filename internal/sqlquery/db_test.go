@@ -2,6 +2,7 @@ package sqlquery
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -73,7 +74,7 @@ func two() []columns.Set {
 
 func open(t testing.TB, sets []columns.Set) *DB {
 	t.Helper()
-	db, err := Open(form(), sets, "CREATE VIEW kernels AS SELECT * FROM events WHERE name = 'kernel';")
+	db, err := Open(form(), sets, "CREATE VIEW kernels AS SELECT * FROM events WHERE name = 'kernel';", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +101,7 @@ func TestQueries(t *testing.T) {
 		{"select event from events where rank = 0 and event >= 3 and event < 9", "3 5 7"},
 		{"select event from events where rank = 2", "0 1"},
 		{"select event from events where run = 'b'", ""},
+		{"select count(*) from events where run = 'a'", "7"},
 		{"select event from events where event between 4 and 8 and name = 'kernel'", "5 7"},
 		{"select event from events where name = 'no such'", ""},
 		{"select event from events where name in ('lost', 'kernel') and rank = 0 order by event desc", "9 7 5"},
@@ -122,11 +124,104 @@ func TestQueries(t *testing.T) {
 		{"select event from kernels where rank = 2", "1"},
 		{"select median(x), quantile_cont(x, 0.95), quantile_cont(x, 0) from events where rank = 0", "1.5,2.85,0.5"},
 		{"select quantile_cont(x, 0.5) from events where rank = 9", ""},
+		{"select quantile_cont(x, 1), quantile_cont(x, 0) from events", "5.0,0.5"},
+		{"select event from events where tag = 'u'", "5"},
+		{"select count(*) from (select rowid from events group by rowid)", "7"},
 		{"create temp table k as select * from events where x > 1; select count(*) from k", "4"},
 		{"-- a comment\nselect 1;\n-- another\n", "1"},
 	} {
 		if got := ask(t, db, c.sql); strings.Trim(got, `"`) != c.want {
 			t.Errorf("%s: %q, want %q", c.sql, got, c.want)
+		}
+	}
+}
+
+// TestPlans looks at what is used of a query: without it the answers would be the same, and slow. A plan has a term for each column:
+// p leaves out sets, s searches, i looks up in an index, t tests each row, g groups.
+func TestPlans(t *testing.T) {
+	db := open(t, two())
+	for _, c := range []struct{ sql, want string }{
+		{"select 1 from events where rank = 0 and run = 'a'", "rank p, run p"},
+		{"select 1 from events where rank > 0", ""},
+		{"select 1 from events where event > 3 and event <= 5", "event s, event s"},
+		{"select 1 from events where event = 3 and name = 'kernel'", "event s, name t"},
+		{"select 1 from events where name > 'a' or name = 'b'", ""},
+		{"select 1 from events where name = 'a' collate nocase", ""},
+		{"select 1 from events where x = 1 and launch_event = 3 and launch_event < 9", "launch_event t"},
+		{"select 1 from events where x < 1 and tag is null", ""},
+		{"select 1 from events a cross join events b where b.launch_event = a.event and b.tag = a.tag", "; launch_event i"},
+		{"select 1 from events a cross join events b where b.event = a.launch_event", "; event s"},
+		{"select 1 from events a join events b on b.event = a.launch_event", "; event s"}, // the search is inside
+		{"select name, count(*) from events group by name", "name g"},
+		{"select run, rank, name, count(*) from events where event > 3 group by run, rank, name", "event s, run g, rank g, name g"},
+		{"select event, count(*) from events group by event", ""},
+		{"select tag, count(*) from events group by tag", ""}, // each row has a text of its own
+		{"select rowid, count(*) from events group by rowid", ""},
+		{"select b.name, count(*) from empty a cross join events b where b.event = a.event group by b.name", "; event s"},
+	} {
+		var b strings.Builder
+		if err := db.Query(context.Background(), "explain query plan "+c.sql, NewEncoder("jsonl", &b, nil)); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(b.String()) {
+			var x struct{ Detail string }
+			if err := json.Unmarshal([]byte(line), &x); err != nil {
+				t.Fatal(err)
+			}
+			_, plan, ok := strings.Cut(x.Detail, "VIRTUAL TABLE INDEX 0:")
+			if !ok {
+				continue
+			}
+			var terms []string
+			for _, term := range decodePlan(plan) {
+				terms = append(terms, (append([]string{"run", "rank"}, "event", "name", "launch_event", "x", "on_path", "tag"))[term.column]+" "+string(term.how))
+			}
+			got = append(got, strings.Join(terms, ", "))
+		}
+		if got := strings.Join(got, "; "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.sql, got, c.want)
+		}
+	}
+}
+
+// TestReadsLittle counts the values that are read: none of sets that do not matter, and few where a column rises.
+func TestReadsLittle(t *testing.T) {
+	const rows = 10_000
+	read := make([]int, 2)
+	var sets []columns.Set
+	for rank := range read {
+		table := form()[0]
+		table.Rows = rows
+		for _, c := range table.Cols {
+			d := columns.Data{Int: func(row int) (int64, bool) { read[rank]++; return int64(row), true }}
+			if c.Type == columns.Text {
+				d = columns.Data{Sym: func(int) (uint32, bool) { read[rank]++; return 0, true }, Syms: []string{"n"}}
+			}
+			table.Data = append(table.Data, d)
+		}
+		sets = append(sets, columns.Set{Run: string(rune('a' + rank)), Rank: int64(rank), Tables: []columns.Table{table}})
+	}
+	db := open(t, sets)
+	for _, c := range []struct {
+		where string
+		most  [2]int
+	}{
+		{"rank = 1", [2]int{0, rows}},
+		{"run = 'a'", [2]int{rows, 0}},
+		{"event = 77", [2]int{100, 100}},
+		{"event > 9990", [2]int{100, 100}},
+		{"event < 5 and rank = 0", [2]int{100, 100}},
+		{"event >= 5000 and event <= 5001", [2]int{100, 100}},
+		{"rank = 0 and run = 'b'", [2]int{0, 0}},
+		{"name = 'other'", [2]int{0, 0}},
+	} {
+		read[0], read[1] = 0, 0
+		ask(t, db, "select event from events where "+c.where)
+		for rank, n := range read {
+			if n > c.most[rank] {
+				t.Errorf("%s: %d values of rank %d, want %d at most", c.where, n, rank, c.most[rank])
+			}
 		}
 	}
 }
@@ -186,6 +281,9 @@ func TestErrors(t *testing.T) {
 		{"select 1; select 2", "two results: give one query at a time (temporary tables and views may come before it)"},
 		{"-- nothing", "no query: a SELECT is missing"},
 		{"select quantile_cont(x, 95) from events", "quantile_cont(x, f): f is a share from 0 to 1"},
+		{"select length(replace(hex(zeroblob(400000000)), '0', 'abcdefgh'))", "a row, or a value that leads to one, is longer than 16 MB"},
+		{"select zeroblob(9000000), zeroblob(9000001)", "a row, or a value that leads to one, is longer than 16 MB"},
+		{"with recursive t(x) as (select 1 union all select x + 1 from t where x < 10) select length(group_concat(y)) from (select hex(zeroblob(7000000 + x)) as y from t order by y)", "it needs more than 128 MB of memory"},
 	} {
 		err := db.Query(context.Background(), c.sql, NewEncoder("csv", &strings.Builder{}, nil))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -246,6 +344,14 @@ func (e *errSink) Row([]Value) error {
 	return nil
 }
 
+// TestNoNumber: JSON has no infinite number.
+func TestNoNumber(t *testing.T) {
+	var b strings.Builder
+	if err := open(t, two()).Query(context.Background(), "select 9e999 as far, -9e999 as low, 0.5 as near", NewEncoder("jsonl", &b, nil)); err != nil || b.String() != `{"far": null, "low": null, "near": 0.5}`+"\n" {
+		t.Errorf("%v, %s", err, b.String())
+	}
+}
+
 func TestSinkFails(t *testing.T) {
 	if err := open(t, two()).Query(context.Background(), "select * from events", &errSink{2}); !errors.Is(err, errFull) {
 		t.Errorf("%v", err)
@@ -267,7 +373,7 @@ func TestSameAsOwnTables(t *testing.T) {
 			}
 			sets = append(sets, set("r", int64(rank), rows...))
 		}
-		db, err := Open(form(), sets, "")
+		db, err := Open(form(), sets, "", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,21 +425,4 @@ func sorted(s string) string {
 	lines := strings.Split(s, "\n")
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
-}
-
-func TestOneSelect(t *testing.T) {
-	for sql, want := range map[string]string{
-		"select 1":                              "select 1",
-		"select ';', \")\" -- ; )\n; ":          "select ';', \")\" -- ; )\n",
-		"with a as (select 1) select * from a;": "with a as (select 1) select * from a",
-	} {
-		if got, err := OneSelect(sql); err != nil || got != want {
-			t.Errorf("%q: %q %v", sql, got, err)
-		}
-	}
-	for _, sql := range []string{"select 1; copy x to 'y'", "select 1); copy x to 'y'; select (1", "select (1", "select 'a", "select /* ) */ 1", "select $$;$$"} {
-		if got, err := OneSelect(sql); err == nil {
-			t.Errorf("%q: %q", sql, got)
-		}
-	}
 }

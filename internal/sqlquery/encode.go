@@ -3,6 +3,7 @@ package sqlquery
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
+	"overlay/internal/limits"
 	"overlay/internal/tables"
 )
 
@@ -42,11 +44,14 @@ type Encoder interface {
 // Formats are the names of the encoders.
 var Formats = []string{"table", "csv", "json", "jsonl"}
 
-// NewEncoder returns the encoder of a name of Formats. clean makes texts fit to be shown in a table.
+// NewEncoder returns the encoder of a name of Formats. clean, if it is not nil, makes texts of a table and of CSV fit to be shown.
 func NewEncoder(format string, w io.Writer, clean func(string) string) Encoder {
+	if clean == nil {
+		clean = func(s string) string { return s }
+	}
 	switch format {
 	case "csv":
-		return &csvEncoder{w: csv.NewWriter(w)}
+		return &csvEncoder{w: csv.NewWriter(w), clean: clean}
 	case "json", "jsonl":
 		return &jsonEncoder{w: w, list: format == "json"}
 	}
@@ -66,14 +71,23 @@ func show(v Value) string {
 	return ""
 }
 
-type csvEncoder struct{ w *csv.Writer }
+type csvEncoder struct {
+	w     *csv.Writer
+	clean func(string) string
+}
 
-func (e *csvEncoder) Begin(names []string) error { return e.w.Write(names) }
+func (e *csvEncoder) Begin(names []string) error {
+	fields := make([]string, len(names))
+	for i, n := range names {
+		fields[i] = e.clean(n)
+	}
+	return e.w.Write(fields)
+}
 
 func (e *csvEncoder) Row(row []Value) error {
 	fields := make([]string, len(row))
 	for i, v := range row {
-		fields[i] = show(v)
+		fields[i] = e.clean(show(v))
 	}
 	return e.w.Write(fields)
 }
@@ -167,7 +181,11 @@ type tableEncoder struct {
 	clean func(string) string
 	rows  [][]string // the names first
 	right []bool     // per column: it has numbers and no texts
+	held  int        // bytes, about
 }
+
+// errHeld is that a table is too long to be held.
+var errHeld = fmt.Errorf("a table of more than %s cannot be laid out: ask for fewer rows, or for --format csv or jsonl, which come row by row", tables.FormatMegabytes(limits.QueryHeld, 0))
 
 func (e *tableEncoder) cell(s string) string {
 	s = e.clean(s)
@@ -194,6 +212,10 @@ func (e *tableEncoder) Row(row []Value) error {
 		if _, text := v.(string); text {
 			e.right[i] = false
 		}
+		e.held += len(cells[i]) + 16
+	}
+	if e.held > limits.QueryHeld {
+		return errHeld
 	}
 	e.rows = append(e.rows, cells)
 	return nil

@@ -1,10 +1,11 @@
 package sqlquery
 
 import (
-	"math"
 	"slices"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"overlay/internal/stat"
 )
 
 // quantile is quantile_cont(x, f) as DuckDB has it: the value below which the share f lies, between two values on the
@@ -34,10 +35,7 @@ func (q *quantile) Value(ctx sqlite3.Context) {
 		return
 	}
 	slices.Sort(q.x)
-	at := q.f * float64(len(q.x)-1)
-	i := int(math.Floor(at))
-	lo, hi := q.x[i], q.x[min(i+1, len(q.x)-1)]
-	ctx.ResultFloat(lo + (hi-lo)*(at-float64(i)))
+	ctx.ResultFloat(stat.Quantile(q.x, q.f))
 }
 
 type quantileError string

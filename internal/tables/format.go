@@ -108,10 +108,21 @@ func FormatShare(x float64) string { return FormatPercent(100 * x) }
 // FormatPercent is a percentage with one decimal.
 func FormatPercent(x float64) string { return fmt.Sprintf("%.1f %%", x) }
 
+// SignedPercent is a percentage with one decimal, with a plus where it is more.
+func SignedPercent(x float64) string {
+	if x > 0 {
+		return "+" + FormatPercent(x)
+	}
+	return FormatPercent(x)
+}
+
 // WholePercent is what part of the whole something is, for a label where room is short: to the nearest per cent.
 func WholePercent(part, whole int64) string {
 	return fmt.Sprintf("%d %%", int64(float64(part)/float64(whole)*100+0.5))
 }
+
+// WholeShare is a share to the nearest per cent.
+func WholeShare(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
 
 // GivenPercent is a percentage as it was given.
 func GivenPercent(x float64) string { return fmt.Sprintf("%v %%", x) }

@@ -142,6 +142,7 @@ func (v Value) Exact() string {
 // Line is one row, read by the names of its columns.
 type Line struct {
 	table  *Table
+	Row    int // its number
 	Values []Value
 }
 
@@ -161,7 +162,7 @@ func (t *Table) Lines(n int) iter.Seq[Line] {
 
 // Line is row i.
 func (t *Table) Line(i int) Line {
-	l := Line{t, make([]Value, len(t.Cols))}
+	l := Line{t, i, make([]Value, len(t.Cols))}
 	t.Row(i, l.Values)
 	return l
 }
@@ -176,7 +177,7 @@ func (l Line) col(name string) int {
 }
 
 // Column is a column by its name. A name that the table does not have is a bug.
-func (t *Table) Column(name string) Column { return t.Cols[Line{t, nil}.col(name)] }
+func (t *Table) Column(name string) Column { return t.Cols[Line{table: t}.col(name)] }
 
 // Value is the cell of a column.
 func (l Line) Value(col string) Value { return l.Values[l.col(col)] }

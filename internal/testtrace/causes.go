@@ -17,9 +17,7 @@ type planter struct {
 
 // Causes are what can be planted, by the names that advice gives them; "" plants nothing.
 var Causes = []string{"data-no-workers", "sync-item", "sync-explicit", "zero-grad", "optimizer-loop", "attention-unfused", "fp32-matmul", "cold-start", "fp64",
-	"data-workers-late", "data-wait", "gc", "alloc", "compile-in-window", "cpu-contention",
-	"sync-python-condition", "sync-dynamic-size", "layout", "copies-on-gpu",
-	"small-grid", "wave-tail", "unaligned-matmul", "clock-drop", "contention", "conv-autotune", "comm-small", "python-preprocessing"}
+	"data-workers-late", "data-wait", "gc", "alloc", "sync-python-condition", "sync-dynamic-size", "layout", "copies-on-gpu", "python-preprocessing"}
 
 // Plant makes a process of five steps with a cause in it.
 func Plant(cause string, seed uint64) Planted {
@@ -30,9 +28,8 @@ func Plant(cause string, seed uint64) Planted {
 	if cause == "cold-start" {
 		g.callOf("cudaMalloc", 20_000_000, 20_000)
 	}
-	for n := range 5 {
+	for range 5 {
 		g.step(cause)
-		g.shaped(cause, n)
 	}
 	without := *p
 	without.instrs, without.ops = slices.Clone(p.instrs), slices.Clone(p.ops)
@@ -114,9 +111,9 @@ func (g *planter) step(cause string) {
 			h.work(3_000_000, 8_000_000)
 			g.later(0)
 		})
-	case "compile-in-window":
-		h.annotate("compile_fx_inner", func() {
-			h.work(20_000_000, 60_000_000)
+	case "python-preprocessing":
+		h.frame("transformers/image_processing_utils.py(79): normalize", func() {
+			h.work(4_000_000, 9_000_000)
 			g.later(0)
 		})
 	}
@@ -126,16 +123,6 @@ func (g *planter) step(cause string) {
 		for range 4 {
 			g.callOf("cudaMalloc", p.between(3_000_000, 6_000_000), 2_000)
 			g.layers(1)
-		}
-	case "cpu-contention":
-		for i := range 60 {
-			h.op("aten::view", func() {
-				h.work(1_000, 2_000)
-				if i%12 == 7 {
-					h.work(1_000_000, 3_000_000)
-					g.later(3_000)
-				}
-			})
 		}
 	case "sync-item", "sync-python-condition", "sync-dynamic-size":
 		op := map[string]string{"sync-item": "aten::item", "sync-python-condition": "aten::is_nonzero", "sync-dynamic-size": "aten::nonzero"}[cause]
@@ -179,7 +166,7 @@ func (g *planter) step(cause string) {
 	case "zero-grad":
 		g.loop("Optimizer.zero_grad#SGD.zero_grad", "aten::zero_", "fill", 60, func(int, int64) (host, gpu int64) { return 30_000, 0 })
 	}
-	g.layers(2)
+	g.layers(3)
 }
 
 // loop is a phase with an operator for each parameter. Without the cause it takes the CPU so long in all, and the GPU one

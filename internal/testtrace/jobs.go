@@ -41,18 +41,37 @@ var JobCauses = []string{"", "gpu", "cpu", "data", "pauses", "input", "stage", "
 //	bases       some files have another baseTimeNanoseconds
 var JobTroubles = []string{"drift", "bad_clock", "clock_step", "windows", "lost", "missing", "absent", "extra", "bare", "old", "seq", "interleaved", "bases"}
 
+// outlived is a trouble that no job is drawn with by JobTroubles: windows are cut, and the annotations of steps that were cut are whole all the same.
+const outlived = "outlived"
+
+// JobPlant is one of several things that are wrong with a job at one time: a rank that is slow from a step on, and before another.
+type JobPlant struct {
+	Cause    string // gpu, cpu, data or rows
+	Rank     int32
+	Factor   float64 // by which work takes longer; of data the ms by which it is late in each step
+	From, To int32   // of the steps that are recorded, from 0 on
+}
+
+// JobPlanted is what one of several costs, as shares of the window: by how much the job ends earlier without it alone, and by how much later than without all of
+// them when it alone stays.
+type JobPlanted struct {
+	JobPlant
+	Alone, Stays float64
+}
+
 // JobOptions say what job is made. What is zero is drawn from the seed, Noise apart, which is 1 then.
 type JobOptions struct {
 	Kind     string
 	Cause    string
 	Trouble  []string
 	Seed     uint64
-	World    int     // ranks: a power of two, 4 to 64
-	PerHost  int     // ranks on one host, a power of two
-	Steps    int     // 3 or more
-	Noise    float64 // factor of the noise of durations and of the ends of collectives
-	CPU      bool    // there is no device: threads do the collectives, of jobs of kind dp
-	NoShapes bool    // shapes of inputs are not recorded
+	World    int        // ranks: a power of two, 4 to 64
+	PerHost  int        // ranks on one host, a power of two
+	Steps    int        // 3 or more
+	Noise    float64    // factor of the noise of durations and of the ends of collectives
+	CPU      bool       // there is no device: threads do the collectives, of jobs of kind dp
+	NoShapes bool       // shapes of inputs are not recorded
+	Set      []JobPlant // in place of Cause, of ranks that differ
 }
 
 // Job is a simulated run of a training job on many ranks. All times but those of Event and JSON are true: ns since the
@@ -176,6 +195,7 @@ type JobCulprits struct {
 	Ranks []int32 // those that are slow; of alternating causes the one of each step
 	Group int32   // of a slow link, else -1
 	Gain  float64 // share of the window by which the job ends earlier without the cause
+	Set   []JobPlanted
 }
 
 // NewJob simulates a job.
@@ -217,6 +237,58 @@ func RandomJobWith(cause string, seed uint64) *Job {
 	return NewJob(o)
 }
 
+// RandomJobBalanced draws a job in which nobody is to blame, of half of which the windows are cut.
+func RandomJobBalanced(seed uint64) *Job {
+	o := randomJob(seed)
+	o.Cause = ""
+	rng := rand.New(rand.NewPCG(seed, 0x62616c))
+	if more := []string{"windows", outlived, "lost", ""}[rng.IntN(4)]; more != "" && !o.has(more) {
+		o.Trouble = append(o.Trouble, more)
+	}
+	return NewJob(o)
+}
+
+// RandomJobSet draws a job with one to three slow ranks. Some of them are slow from a step in the middle on, or until one; some jobs lack records.
+func RandomJobSet(seed uint64) *Job {
+	o := randomJob(seed)
+	rng := rand.New(rand.NewPCG(seed, 0x736574))
+	o.Cause, o.Trouble, o.Noise = "", nil, []float64{1, 1, 2, 3}[rng.IntN(4)]
+	o.Steps = 6 + rng.IntN(5)
+	if t := []string{"", "", "", "windows", outlived, "lost"}[rng.IntN(6)]; t != "" {
+		o.Trouble = []string{t}
+	}
+	taken := map[int32]bool{}
+	n := 1 + rng.IntN(3)
+	for i := range n {
+		p := JobPlant{Cause: []string{"gpu", "gpu", "cpu", "data", "rows"}[rng.IntN(5)], Rank: int32(rng.IntN(o.World)), To: int32(o.Steps)}
+		for taken[p.Rank] {
+			p.Rank = (p.Rank + 1) % int32(o.World)
+		}
+		switch p.Cause {
+		case "gpu":
+			p.Factor = 1.15 + 0.2*rng.Float64()
+		case "cpu":
+			p.Factor = 1.4 + 0.6*rng.Float64()
+		case "data":
+			p.Factor = 1.5 + 3*rng.Float64()
+		case "rows":
+			p.Factor = 1.2 + 0.5*rng.Float64()
+		}
+		if i > 0 && rng.IntN(2) == 0 { // as much as the one before
+			p.Cause, p.Factor = o.Set[i-1].Cause, o.Set[i-1].Factor
+		}
+		switch half := int32(o.Steps / 2); rng.IntN(4) {
+		case 0:
+			p.From = half - 1 + rng.Int32N(2)
+		case 1:
+			p.To = half + rng.Int32N(2)
+		}
+		taken[p.Rank] = true
+		o.Set = append(o.Set, p)
+	}
+	return NewJob(o)
+}
+
 func randomJob(seed uint64) JobOptions {
 	rng := rand.New(rand.NewPCG(seed, 0x72616e646f6d))
 	o := JobOptions{Seed: seed, Kind: JobKinds[rng.IntN(len(JobKinds))], Noise: []float64{1, 1, 2, 5}[rng.IntN(4)],
@@ -237,7 +309,7 @@ func randomJob(seed uint64) JobOptions {
 	return o
 }
 
-func (j *Job) has(trouble string) bool { return slices.Contains(j.Trouble, trouble) }
+func (o *JobOptions) has(trouble string) bool { return slices.Contains(o.Trouble, trouble) }
 
 // chance is true in so many of 100 cases.
 func (j *Job) chance(percent int) bool { return j.rng.IntN(100) < percent }

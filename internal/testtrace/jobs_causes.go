@@ -1,5 +1,7 @@
 package testtrace
 
+import "slices"
+
 // jobCause is what was planted: who is slow, when, and by how much.
 type jobCause struct {
 	factor float64
@@ -81,6 +83,26 @@ func (j *Job) plant() {
 	default:
 		j.Culprits.Kind, j.Culprits.Unit = "", ""
 	}
+	for _, p := range j.Set {
+		j.Culprits.Kind, j.Culprits.Unit = "set", "rank"
+		j.Culprits.Ranks = append(j.Culprits.Ranks, p.Rank)
+		j.Culprits.Set = append(j.Culprits.Set, JobPlanted{JobPlant: p})
+	}
+}
+
+// planted is by what factor one of several causes makes the work of a rank in a step longer, 0 where there is none. What goes on from the first step on did so before.
+func (j *Job) planted(cause string, rank, step int32) float64 {
+	for i := range j.Set {
+		if p := &j.Set[i]; p.Cause == cause && p.Rank == rank && max(step, 0) >= p.From && step < p.To {
+			return p.Factor
+		}
+	}
+	return 0
+}
+
+// wrong reports whether one of several causes is this.
+func (o *JobOptions) wrong(cause string) bool {
+	return o.Cause == cause || slices.ContainsFunc(o.Set, func(p JobPlant) bool { return p.Cause == cause })
 }
 
 // plantLink slows the transfers of a group that has sisters.
@@ -97,7 +119,10 @@ func (j *Job) plantLink(rank int32) {
 }
 
 // hostCost is how long host work takes on a rank.
-func (j *Job) hostCost(rank int32, d int64) int64 {
+func (j *Job) hostCost(rank, step int32, d int64) int64 {
+	if f := j.planted("cpu", rank, step); f > 0 {
+		return int64(float64(d) * f)
+	}
 	if j.Cause == "cpu" && j.cause.slow[rank] {
 		return int64(float64(d) * j.cause.factor)
 	}
@@ -106,6 +131,9 @@ func (j *Job) hostCost(rank int32, d int64) int64 {
 
 // rows is the factor of the rows of a batch.
 func (j *Job) rows(rank, step int32) float64 {
+	if f := j.planted("rows", rank, step); f > 0 {
+		return f
+	}
 	if step < 0 || j.cause.spread == nil {
 		return 1
 	}
@@ -117,6 +145,12 @@ func (j *Job) rows(rank, step int32) float64 {
 func (j *Job) kernelCost(rank, step int32, name string, d int64) int64 {
 	c := &j.cause
 	switch {
+	case len(j.Set) > 0:
+		if f := j.planted("rows", rank, step); f > 0 && !fixed[name] {
+			return int64(float64(d) * f)
+		} else if f = j.planted("gpu", rank, step); f > 0 {
+			return int64(float64(d) * f)
+		}
 	case j.Cause == "input" || j.Cause == "rows" && !fixed[name]:
 		return int64(float64(d) * j.rows(rank, step))
 	case c.slow[rank] && (j.Cause == "gpu" || j.Cause == "stage" || j.Cause == "host"):
@@ -154,6 +188,9 @@ func (j *Job) stop(rank, step int32) int64 {
 
 // lateData is for how long the data loader of a rank is late.
 func (j *Job) lateData(rank, step int32) int64 {
+	if f := j.planted("data", rank, step); f > 0 && step >= 0 {
+		return int64(f * 1e6)
+	}
 	if j.Cause == "data" && step >= 0 && j.cause.slow[rank] {
 		return j.cause.stops[step]
 	}

@@ -9,7 +9,7 @@ func (w *jobWorker) trainOnCPU() {
 	w.begun = w.cursor[jobMain]
 	for s := range j.Steps {
 		w.step = int32(s)
-		w.within(jobMain, kindAnnotation, "ProfilerStep#"+itoa(int64(jobFirstStep+s)), func() {
+		w.within(jobMain, kindAnnotation, "ProfilerStep#"+itoa(int64(JobFirstStep+s)), func() {
 			w.load(0)
 			w.computeOnCPU("aten::addmm", j.shape.forward)
 			w.within(jobMain, kindAnnotation, "## backward ##", w.backwardOnCPU)
@@ -25,7 +25,7 @@ func (w *jobWorker) computeOnCPU(name string, took []int64) {
 		w.op(jobMain, name, func() {
 			d = w.jitter(3*d, 1)
 			owner := w.open[jobMain][len(w.open[jobMain])-1]
-			w.spendTuned(jobMain, owner, w.j.hostCost(w.rank, w.j.kernelCost(w.rank, w.step, name, d)), w.j.evenCost(w.rank, w.step, name, d))
+			w.spendTuned(jobMain, owner, w.j.hostCost(w.rank, w.step, w.j.kernelCost(w.rank, w.step, name, d)), w.j.evenCost(w.rank, w.step, name, d))
 		})
 		w.work(jobMain, 2000)
 	}

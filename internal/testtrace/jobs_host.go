@@ -105,7 +105,7 @@ func (w *jobWorker) work(row int32, d int64) {
 }
 
 func (w *jobWorker) spend(row, owner int32, d int64) {
-	w.spendTuned(row, owner, w.j.hostCost(w.rank, d), d)
+	w.spendTuned(row, owner, w.j.hostCost(w.rank, w.step, d), d)
 }
 
 func (w *jobWorker) spendTuned(row, owner int32, d, clean int64) {

@@ -14,7 +14,7 @@ func (j *Job) windows() {
 		w := j.workers[r]
 		k := &j.Ranks[r]
 		k.Window = [2]int64{g.at[w.begun], g.at[w.cursor[jobMain]]}
-		if !j.has("windows") {
+		if !j.has("windows") && !j.has(outlived) {
 			continue
 		}
 		step := (k.Window[1] - k.Window[0]) / int64(j.Steps)
@@ -32,6 +32,9 @@ func (j *Job) loseRecords() {
 		}
 		window := j.Ranks[a.rank].Window
 		start, end := j.bounds(int32(i))
+		if a.kind == kindAnnotation && j.has(outlived) && start < window[1] && end > window[0] {
+			continue
+		}
 		a.lost = start < window[0] || end > window[1] || j.has("lost") && a.kind == jobKernel && j.workers[a.rank].rng.IntN(25) == 0
 	}
 	none := 0
@@ -119,21 +122,28 @@ func (j *Job) settle() {
 	ends := j.ends()
 	j.late = g.latest(ends, j.End)
 	j.walk(ends)
-	if j.Cause != "" && j.End > j.Start { // from when the first profiler starts: what happened before nobody can see
+	if j.Culprits.Kind != "" && j.End > j.Start { // from when the first profiler starts: what happened before nobody can see
 		first := never
 		for _, w := range j.workers {
 			first = min(first, g.at[w.begun])
 		}
-		j.Culprits.Gain = float64(j.End-j.endWithout(first)) / float64(j.End-j.Start)
+		whole := float64(j.End - j.Start)
+		without := j.endWithout(first, func(int32) bool { return true })
+		j.Culprits.Gain = float64(j.End-without) / whole
+		for i := range j.Culprits.Set {
+			p := &j.Culprits.Set[i]
+			p.Alone = float64(j.End-j.endWithout(first, func(rank int32) bool { return rank == p.Rank })) / whole
+			p.Stays = float64(j.endWithout(first, func(rank int32) bool { return rank != p.Rank })-without) / whole
+		}
 	}
 }
 
-// endWithout is when the job ends if nothing that begins from a time on has what was planted.
-func (j *Job) endWithout(first int64) (end int64) {
+// endWithout is when the job ends if nothing that begins from a time on has what was planted on some ranks.
+func (j *Job) endWithout(first int64, on func(rank int32) bool) (end int64) {
 	g := &j.graph
 	knobs, at := slices.Clone(g.clean), make([]int64, len(g.at))
 	for i := range g.edges {
-		if e := &g.edges[i]; e.knob >= 0 && g.at[e.from] < first {
+		if e := &g.edges[i]; e.knob >= 0 && (g.at[e.from] < first || !on(g.rank[e.to])) {
 			knobs[e.knob] = g.knobs[e.knob]
 		}
 	}

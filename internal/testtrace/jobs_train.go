@@ -25,7 +25,7 @@ func (w *jobWorker) train() {
 			w.begun = w.cursor[jobMain]
 		}
 		w.step = int32(max(s, -1))
-		w.within(jobMain, kindAnnotation, "ProfilerStep#"+itoa(int64(jobFirstStep+s)), func() {
+		w.within(jobMain, kindAnnotation, "ProfilerStep#"+itoa(int64(JobFirstStep+s)), func() {
 			if n := len(ends) - jobAhead; n >= 0 && ahead > 0 { // as far as the queue of launches allows
 				w.waitFor("cudaEventSynchronize", ends[n])
 			}
@@ -42,8 +42,8 @@ func (w *jobWorker) train() {
 // jobAhead is by how many steps threads are ahead of the GPU.
 const jobAhead = 2
 
-// jobFirstStep is the number of the first step that is recorded.
-const jobFirstStep = 10
+// JobFirstStep is the number of the first step that is recorded.
+const JobFirstStep = 10
 
 func (w *jobWorker) oneStep() {
 	j, s := w.j, &w.j.shape
@@ -84,7 +84,7 @@ func (w *jobWorker) oneStep() {
 
 // load fetches a batch; only the first stage of a pipeline does.
 func (w *jobWorker) load(stage int) {
-	if stage > 0 && w.j.Cause != "data" {
+	if stage > 0 && !w.j.wrong("data") {
 		return
 	}
 	w.within(jobMain, kindAnnotation, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", func() {

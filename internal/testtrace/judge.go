@@ -33,6 +33,8 @@ type Verdict struct {
 
 // Judge holds the buffers of one worker.
 type Judge struct {
+	Options cdg.Options // of the graphs that it has made
+
 	run, scratch Run
 	buf          []byte
 	key          []int32 // activity of each event
@@ -67,7 +69,7 @@ func (j *Judge) solve(p *Program, seed uint64) (Verdict, *critpath.Path) {
 		return v, nil
 	}
 	j.tr = tr
-	o := cdg.Options{}
+	o := j.Options
 	if p.Explicit {
 		o.Threads = cdg.ThreadsExplicit
 	}
@@ -220,7 +222,7 @@ func (j *Judge) describe(s *critpath.Segment) string {
 	return span2(s.Start, s.End) + " " + s.Kind.String() + " " + j.name(j.owner(s)) + "; true: nothing"
 }
 
-var ruleWords = [...]string{"", "(stream order)", "(launch)", "(event wait)", "(graph)", "(sync)", "(queue full)", "(hand-off)"}
+var ruleWords = [...]string{"", "(stream order)", "(launch)", "(event wait)", "(graph)", "(sync)", "(queue full)", "(hand-off)", "(device)"}
 
 func span2(a, b int64) string { return "[" + itoa(a) + ", " + itoa(b) + "]" }
 

@@ -20,6 +20,7 @@ import (
 	"overlay/internal/report/page"
 	"overlay/internal/slim"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/perfettotext"
 	"overlay/internal/trace"
 )
 
@@ -231,7 +232,7 @@ func everything(t *testing.T, tr *trace.Trace) map[string]string {
 		for _, only := range []bool{false, true} {
 			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Version: "1", Rows: results.Rows, Slim: only})
 			if only {
-				slim.Cut(g, p, ov)
+				slim.Cut(g.Outline(), p, ov)
 			}
 			out[fmt.Sprintf("%s picture, slim %t", p.Method, only)] = pictureText(t, tr, ov)
 		}
@@ -256,7 +257,7 @@ func pictureText(t *testing.T, tr *trace.Trace, ov *overlay.Drawing) string {
 		t.Errorf("%d slices, problems %v", len(im.Slices), im.Problems)
 	}
 	var text strings.Builder
-	if err := im.WriteText(&text); err != nil {
+	if err := perfettotext.Write(&text, im); err != nil {
 		t.Fatal(err)
 	}
 	before, _, ok := strings.Cut(text.String(), "\nuuid ")

@@ -18,13 +18,13 @@ type Program struct {
 	IntegerMicros bool  // stamps in whole µs
 	RecordFrom    int64 // what starts earlier is not recorded
 	Explicit      bool  // threads run without a GIL: only blocking frames hand over
+	World         World // how it is recorded
 
 	instrs []instr
 	ops    []opSpec
-	after  []int32  // operations of the same graph that an operation waits for
-	says   [][]said // what activities say in their args; 0 is nothing
-	events int      // CUDA events
-	conds  int      // conditions of threads
+	after  []int32 // operations of the same graph that an operation waits for
+	events int     // CUDA events
+	conds  int     // conditions of threads
 	locks  int
 	jitter jitter
 	flows  []int32 // pairs of instructions: forward op, backward op
@@ -88,13 +88,6 @@ type instr struct {
 	lat    int64 // of blocking steps: from release to return
 	first  int32 // operations of a launch
 	limit  int32
-	says   int32 // into Program.says
-}
-
-// said is an argument of an activity.
-type said struct {
-	key   string
-	value any
 }
 
 // What becomes of the cuda_sync record of a wait: the profiler may not know the event any more, or not know the stream.
@@ -126,13 +119,13 @@ type opSpec struct {
 	after     int32 // first of the graph dependencies
 	afterEnd  int32
 	graph     bool // one of several of its launch
+	fills     bool // needs all of its device: waits for the operation before it that did
 	lost      bool // not recorded, though its launch may be
-	says      int32
 }
 
 // NewProgram returns an empty program; delays are drawn from the seed.
 func NewProgram(class string, seed uint64, amdLike bool) *Program {
-	p := &Program{Class: class, AMD: amdLike, says: make([][]said, 1), jitter: nvidia, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))}
+	p := &Program{Class: class, AMD: amdLike, jitter: nvidia, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))}
 	if amdLike {
 		p.jitter = amd
 	}
@@ -140,12 +133,6 @@ func NewProgram(class string, seed uint64, amdLike bool) *Program {
 }
 
 func (p *Program) draw(s span) int64 { return s.lo + p.rng.Int64N(s.hi-s.lo+1) }
-
-// say keeps the args of an activity.
-func (p *Program) say(list ...said) int32 {
-	p.says = append(p.says, list)
-	return int32(len(p.says) - 1)
-}
 
 // between draws from [lo, hi].
 func (p *Program) between(lo, hi int64) int64 { return p.draw(span{lo, hi}) }

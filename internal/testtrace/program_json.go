@@ -19,8 +19,8 @@ func (r *Run) build(decorate func(e *Event, key int32)) (b *Builder, pos []int32
 		for _, id := range t.code {
 			if r.recorded(id) {
 				e := r.writeStep(host, id)
+				b.events[e.id].start += p.World.shift(p, id)
 				pos[id] = int32(e.ID())
-				e.say(p.says[p.instrs[id].says])
 				decorate(e, id)
 			}
 		}
@@ -36,9 +36,12 @@ func (r *Run) build(decorate func(e *Event, key int32)) (b *Builder, pos []int32
 			continue
 		}
 		s := r.slice[key]
-		e := streams[op.stream].op(op.cat, op.name, s.start, s.end-s.start, int64(op.instr)+1)
+		corr := int64(op.instr) + 1
+		if p.World.unjoined(o) {
+			corr = -1
+		}
+		e := streams[op.stream].op(op.cat, op.name, s.start+p.World.GPU, s.end-s.start, corr)
 		pos[key] = int32(e.ID())
-		e.say(p.says[op.says])
 		decorate(e, key)
 	}
 	if p.SyncRecords {
@@ -52,12 +55,6 @@ func (r *Run) build(decorate func(e *Event, key int32)) (b *Builder, pos []int32
 		}
 	}
 	return b, pos
-}
-
-func (e *Event) say(list []said) {
-	for _, x := range list {
-		e.Arg(x.key, x.value)
-	}
 }
 
 // recorded tells whether an activity took place, inside the time of recording, and is not of those that are hidden.

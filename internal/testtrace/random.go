@@ -72,7 +72,11 @@ func Random(class string, seed uint64) *Program {
 		p.Explicit = true
 		g.freeThreads()
 	default:
-		g.train()
+		if slices.Contains(Production, class) {
+			g.produce(pick)
+		} else {
+			g.train()
+		}
 	}
 	if has("checkpoint") || is("lost") && p.chance(50) {
 		g.checkpoint()
@@ -89,7 +93,7 @@ func Random(class string, seed uint64) *Program {
 	if is("pace") {
 		p.slowPython(p.between(2, 6))
 	}
-	if class == "parallel" || p.chance(30) {
+	if class == "parallel" || class != "pause" && p.chance(30) { // a collection stops all threads
 		g.strangers()
 	}
 	for i := range p.Threads {

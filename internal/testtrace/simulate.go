@@ -19,10 +19,11 @@ type Run struct {
 	opEnd  []int32  // per operation: its end point
 	opBeg  []int32
 	thread []hostState
-	tail   [][]int32 // per stream: operations in order
-	pend   [][]int32 // per stream: operations that the next operation waits for
-	events [][]int32 // per CUDA event: operations that it stands for
-	known  []int32   // per CUDA event: the call that recorded it, -1 = never
+	tail   [][]int32       // per stream: operations in order
+	pend   [][]int32       // per stream: operations that the next operation waits for
+	filled map[int64]int32 // per device: the last operation that needs all of it
+	events [][]int32       // per CUDA event: operations that it stands for
+	known  []int32         // per CUDA event: the call that recorded it, -1 = never
 	conds  []condState
 	locks  []lockState
 	deps   []dep // what truly waited for what, released last or not
@@ -41,6 +42,7 @@ const (
 	bySync
 	byQueue
 	byHand
+	byDevice
 )
 
 type bounds struct{ start, end int64 }
@@ -107,6 +109,7 @@ func (r *Run) Simulate(p *Program) {
 	for s := range r.tail {
 		r.tail[s], r.pend[s] = r.tail[s][:0], r.pend[s][:0]
 	}
+	r.filled = map[int64]int32{}
 	r.events, r.known = resize(r.events, p.events), resize(r.known, p.events)
 	for e := range r.events {
 		r.events[e], r.known[e] = r.events[e][:0], -1
@@ -379,6 +382,13 @@ func (r *Run) enqueue(o, call int32, now int64) {
 		}
 	}
 	r.pend[op.stream] = r.pend[op.stream][:0]
+	if dev := p.Devices[op.stream]; op.fills {
+		if x, ok := r.filled[dev]; ok && p.ops[x].stream != op.stream {
+			e := r.opEnd[x]
+			rel = append(rel, release{r.at[e] + op.gap, p.jitter.gap.width(), e, byDevice})
+		}
+		r.filled[dev] = o
+	}
 	best := 0
 	for i := range rel {
 		if rel[i].at > rel[best].at {

@@ -40,6 +40,7 @@ type Sum struct {
 	Found, Needed    int
 
 	shares []float64 // of each program, in order of arrival
+	exact  []float64 // of those in recordings as they should be
 }
 
 // Share of the window that agrees.
@@ -63,6 +64,9 @@ func (s *Sum) Add(v *Verdict) {
 	s.Strict += (float64(v.Strict)/float64(max(1, v.Window)) - s.Strict) / float64(s.Programs)
 	s.Least = min(s.Least, v.Share())
 	s.shares = append(s.shares, v.Share())
+	if w := &v.Program.World; *w == (World{}) || *w == Worlds[0] {
+		s.exact = append(s.exact, v.Share())
+	}
 	s.Hit, s.Tried = s.Hit+v.Hit, s.Tried+v.Tried
 	s.Ceiling, s.Ceiled = s.Ceiling+v.Ceiling, s.Ceiled+v.Ceiled
 	s.Right, s.Claimed = s.Right+v.Right, s.Claimed+v.Claimed
@@ -92,19 +96,39 @@ func (s *Sum) Hundredth() float64 {
 	return sum / float64(n)
 }
 
+// Exact is the mean agreement of programs in recordings as they should be.
+func (s *Sum) Exact() float64 {
+	sum := 0.0
+	for _, x := range s.exact {
+		sum += x
+	}
+	return sum / float64(max(1, len(s.exact)))
+}
+
 // Precision and Recall are those of inferred dependencies on the path.
 func (s *Sum) Precision() float64 { return ratio(s.Right, s.Claimed) }
 
 // Recall is the share of true dependencies on the true path that were found.
 func (s *Sum) Recall() float64 { return ratio(s.Found, s.Needed) }
 
+// bare is said of programs of production without cuda_sync records.
+const bare = ", bare"
+
 // Groups sums verdicts: all, by class, and by what was drawn.
 func Groups(all []Verdict) []Sum {
 	sums := []Sum{{Name: "all"}}
 	of := map[string]int{"all": 0}
-	for _, name := range append(slices.Clone(Classes), "sync records", "no sync records", "NVIDIA-like", "AMD-like", "strangers", "no strangers", "whole µs", "ns") {
+	for _, name := range append(slices.Concat(Classes, Production), "sync records", "no sync records", "NVIDIA-like", "AMD-like", "strangers", "no strangers", "whole µs", "ns") {
 		of[name] = len(sums)
 		sums = append(sums, Sum{Name: name})
+	}
+	for _, class := range Production {
+		of[class+bare] = len(sums)
+		sums = append(sums, Sum{Name: class + bare})
+	}
+	for i := range Worlds {
+		of[Worlds[i].Name] = len(sums)
+		sums = append(sums, Sum{Name: Worlds[i].Name})
 	}
 	either := func(yes bool, a, b string) string {
 		if yes {
@@ -116,7 +140,7 @@ func Groups(all []Verdict) []Sum {
 		v := &all[i]
 		p := v.Program
 		for _, name := range []string{"all", p.Class, either(p.SyncRecords, "sync records", "no sync records"), either(p.AMD, "AMD-like", "NVIDIA-like"),
-			either(slices.ContainsFunc(p.Threads, func(t threadProgram) bool { return t.background }), "strangers", "no strangers"), either(p.IntegerMicros, "whole µs", "ns")} {
+			either(slices.ContainsFunc(p.Threads, func(t threadProgram) bool { return t.background }), "strangers", "no strangers"), either(p.IntegerMicros, "whole µs", "ns"), p.World.Name, either(p.SyncRecords, "", p.Class+bare)} {
 			if n, ok := of[name]; ok {
 				sums[n].Add(v)
 			}

@@ -40,7 +40,7 @@ func (j *Judge) AskAll(p *Program, seed uint64) ([]Question, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := cdg.Options{}
+	o := j.Options
 	if p.Explicit {
 		o.Threads = cdg.ThreadsExplicit
 	}

@@ -45,6 +45,14 @@ func (t *Trace) Arg(id EventID, key string) (Value, bool) {
 	return t.Source.Arg(id, key)
 }
 
+// InputDims returns the shapes of what an operator was given. Older traces write the key in other letters.
+func (t *Trace) InputDims(id EventID) (Value, bool) {
+	if v, ok := t.Arg(id, "Input Dims"); ok {
+		return v, true
+	}
+	return t.Arg(id, "Input dims")
+}
+
 // ArgInt returns an argument of an event as an integer, also one written as a text.
 func (t *Trace) ArgInt(id EventID, key string) (int64, bool) {
 	v, ok := t.Arg(id, key)

@@ -73,7 +73,7 @@ type Repair struct {
 	First  []int64 `json:"first"` // byte offsets of the first few
 }
 
-// Trace is one profiler trace. It is frozen: no later stage changes it, but for DropExternalIDs.
+// Trace is one profiler trace. It is frozen: no later stage changes it.
 //
 // Invariants (Check): every id is in range; Dur >= 0; Syms[0] == ""; category symbols come before the others; Tracks and
 // Procs are in order of first appearance in the input; len(Ext) == len(Events), if there is one.
@@ -102,6 +102,8 @@ type Trace struct {
 	// GraphEdges are the dependencies inside of CUDA graphs that the profiler recorded, in the order of the input.
 	GraphEdges []GraphEdge
 
+	Origins *Origins // what captures recorded of replayed graphs; nil without any
+
 	Source Source // what is read from the input on demand: args
 	Lend   Lender // memory for what there is much of, see Room; nil: there is none beside the collector's
 }
@@ -123,9 +125,6 @@ func (t *Trace) ExternalID(id EventID) int64 {
 	}
 	return t.Wide.Ext(&t.Events[id], t.Ext[id])
 }
-
-// DropExternalIDs lets go of the external ids, four bytes an event, where nobody is going to ask for them any more: then each is 0.
-func (t *Trace) DropExternalIDs() { t.Ext = nil }
 
 // GraphEdge is a recorded dependency between two operations of one graph launch, with the flow events that say so.
 type GraphEdge struct {

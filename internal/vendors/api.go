@@ -22,6 +22,10 @@ func IsAPI(name string) bool {
 	})
 }
 
+// IsCUDA reports whether a call is one of NVIDIA's runtime or driver, and IsHIP whether it is one of AMD's.
+func IsCUDA(call string) bool { return IsAPI(call) && !IsHIP(call) }
+func IsHIP(call string) bool  { return IsAPI(call) && strings.HasPrefix(call, "hip") }
+
 // BackendCall is the collective of an annotation that a backend of torch.distributed writes around its calls, with the
 // backend's name before it.
 func BackendCall(name string) (backend, collective string, ok bool) {

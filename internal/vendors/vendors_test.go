@@ -65,7 +65,7 @@ annotation Other annotation_#
 cpu_op Forward aten::item
 processes process
 rows row_# row_#
-path cpu cpu cpu
+path cpu host_unrecorded cpu
 `
 	if got := told(t, strings.NewReplacer("acme", "zork", "Acme", "Zork", "accl", "zkkl", "WAFER", "PLATE").Replace(acme)); got != unknown {
 		t.Errorf("of a stranger: got\n%swant\n%s", got, unknown)

@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/par"
+	"overlay/internal/stat"
 )
 
 // delay is a kind of delay that a source gets which did not bind in the recording.
@@ -81,7 +82,7 @@ func (b *modelBuilder) measure() {
 		}
 		s := slices.Concat(lists...)
 		if m.samples[d] = len(s); len(s) >= enough {
-			m.typical[d], m.low[d], m.high[d] = cdg.Nth(s, len(s)/2), cdg.Nth(s, len(s)/20), cdg.Nth(s, len(s)-1-len(s)/20)
+			m.typical[d], m.low[d], m.high[d] = stat.Median(s), stat.Nth(s, len(s)/20), stat.Nth(s, len(s)-1-len(s)/20)
 		} else {
 			m.typical[d], m.low[d], m.high[d] = usual[d], usual[d]/2, 2*usual[d]
 		}

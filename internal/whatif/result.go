@@ -130,3 +130,14 @@ func lengthAt(list []gap, at int32) int64 {
 	}
 	return list[i].ns
 }
+
+// End is when an operation of a stream is over in the simulated run, ns. It asks nothing of the graph that a brief model has let go.
+func (r *Result) End(op cdg.ActID) int64 {
+	if p := r.m.pointOf(op); p != none {
+		return r.end[p]
+	}
+	if end := r.m.g.Acts[op].End; end < r.m.t1 {
+		return end
+	}
+	return r.m.g.Acts[op].End - r.Saved()
+}

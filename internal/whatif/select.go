@@ -31,7 +31,7 @@ func NewSelector(m *Model, shown func(string) string) *Selector { return &Select
 //	phase:Forward        of that training phase
 //	stream:7  stream:1/7 operations on that stream, of device 1
 //	thread:4242          slices of that thread, by its id or its name
-//	step:3               what begins in ProfilerStep#3, with the operations that are launched in it
+//	step:3               what begins in ProfilerStep#3, or in the iteration of that number, with the operations that are launched in it
 //	annotation:NAME      what lies in slices whose name contains NAME, with the operations that are launched there
 //	under:NAME           slices of that name and all that they enclose on their thread
 //	name:NAME            a name that looks like one of the above
@@ -214,11 +214,11 @@ func (s *Selector) stream(arg string) (Set, error) {
 	}), nil
 }
 
-// step is what begins in a step of the profiler; operations count by their launch.
+// step is what begins in a step; operations count by their launch.
 func (s *Selector) step(arg string) (Set, error) {
 	g := s.m.g
 	for i := range g.Steps {
-		if x := &g.Steps[i]; x.Name == trace.StepPrefix+arg {
+		if x := &g.Steps[i]; x.Name == arg || x.Name == trace.StepPrefix+arg || strconv.FormatInt(x.Number, 10) == arg {
 			return s.launched(func(a cdg.ActID) bool { return g.Acts[a].Start >= x.Start && g.Acts[a].Start < x.End }), nil
 		}
 	}

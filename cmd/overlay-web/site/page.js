@@ -84,6 +84,7 @@ async function analyse(file) {
   };
   mine.onerror = e => {
     if (mine !== worker) return;
+    mine.terminate(); // it holds all the memory of the trace
     addButton(`${file.name}: the program stopped`);
     say(`The program stopped: ${e.message}`, true);
     next();

@@ -11,7 +11,7 @@ var update = flag.Bool("update", false, "rewrite the table of rules in the docum
 
 // TestDocumented: the documentation lists the rules as they are.
 func TestDocumented(t *testing.T) {
-	const file, head, next = "../../../docs/advise.md", "## Rules over ranks\n\n| rule | finds |\n| --- | --- |\n", "\n## Rules\n"
+	const file, head, next = "../../../docs/reference/rules.md", "## Rules over ranks\n\n| rule | finds |\n| --- | --- |\n", "\n## Rules\n"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

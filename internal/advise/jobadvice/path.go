@@ -51,7 +51,7 @@ func (l *look) late() (list []found) {
 			}
 			f.numbers = append(f.numbers, n)
 		}
-		f.do = fmt.Sprintf("look into rank %d: what does it do that the others do not?", l.Members[m].Rank)
+		f.do = fmt.Sprintf("look into %s: what does it do that the others do not?", l.rankWords(one))
 		list = append(list, f)
 	}
 	return list

@@ -363,7 +363,7 @@ func TestPhaseLiterals(t *testing.T) {
 		with := ruleSet{}.match(c.name, kindBit(c.kind))
 		without := noRule
 		for i := range nameRules {
-			if e := &nameRules[i]; e.on&kindBit(c.kind) != 0 && e.re.MatchString(c.name) {
+			if e := &nameRules[i]; e.on&kindBit(c.kind) != 0 && e.re().MatchString(c.name) {
 				without = firstNameRule + rule(i)
 				break
 			}

@@ -3,6 +3,7 @@ package phases
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
@@ -75,12 +76,12 @@ type nameRule struct {
 	phase    Phase
 	on       uint8
 	strength uint8
-	lits     []string // lower case; a name that matches contains one of them. Spares most names the expression
-	re       *regexp.Regexp
+	lits     []string              // lower case; a name that matches contains one of them. Spares most names the expression
+	re       func() *regexp.Regexp // compiled when the first name asks for it
 }
 
 func entry(row int, name string, phase Phase, on, strength uint8, lits, re string) nameRule {
-	e := nameRule{row: row, name: name, phase: phase, on: on, strength: strength, re: regexp.MustCompile(re)}
+	e := nameRule{row: row, name: name, phase: phase, on: on, strength: strength, re: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(re) })}
 	if lits != "" {
 		e.lits = strings.Split(lits, "|")
 	}
@@ -165,7 +166,7 @@ func (s ruleSet) match(name string, kind uint8) rule {
 	for i := range nameRules {
 		e := &nameRules[i]
 		r := firstNameRule + rule(i)
-		if e.on&kind != 0 && s.on(r) && containsOne(lower, e.lits) && e.re.MatchString(name) {
+		if e.on&kind != 0 && s.on(r) && containsOne(lower, e.lits) && e.re().MatchString(name) {
 			return r
 		}
 	}

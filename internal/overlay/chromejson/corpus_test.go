@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"overlay/internal/advise"
-	"overlay/internal/chrome/importer"
 	"overlay/internal/critpath"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/importer"
 	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )

@@ -3,11 +3,11 @@ package chromejson_test
 import (
 	"testing"
 
-	"overlay/internal/chrome/importer"
 	"overlay/internal/critpath"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/importer"
 )
 
 // TestEveryCriticalEdgeIsAnArrow looks at what the traces of TestOutputs have not: one stream with thousands of kernels, one

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"overlay/internal/chrome/importer"
 	"overlay/internal/overlay"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/importer"
 	"overlay/internal/trace"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"overlay/internal/chrome/importer"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
+	"overlay/internal/testtrace/importer"
 	"overlay/internal/trace"
 )
 

@@ -1,6 +1,9 @@
 package chromejson
 
 import (
+	"math"
+	"slices"
+
 	"overlay/internal/chrome"
 	"overlay/internal/overlay"
 )
@@ -33,29 +36,73 @@ func (w *writer) layOut() {
 	}
 }
 
-// splitSlices puts the slices of a track into lanes in which they nest.
+// splitSlices puts the slices of a track into lanes in which they nest, each into the first one where it does.
 func splitSlices(t *overlay.Track) [][]int32 {
 	var lanes [][]int32
 	var open [][]int64 // per lane: ends of open slices
+	ends := laneEnds{}
 	for i := range t.Len() {
 		start, dur := t.Span(i)
-		for k := 0; ; k++ {
+		for end := start + dur; ; {
+			if len(lanes) == ends.size {
+				ends.grow(open)
+			}
+			k := ends.first(start, end)
 			if k == len(lanes) {
 				lanes, open = append(lanes, nil), append(open, nil)
 			}
-			ends := open[k]
-			for len(ends) > 0 && ends[len(ends)-1] <= start {
-				ends = ends[:len(ends)-1]
+			list := open[k]
+			for len(list) > 0 && list[len(list)-1] <= start {
+				list = list[:len(list)-1]
 			}
-			open[k] = ends
-			if len(ends) == 0 || start+dur <= ends[len(ends)-1] {
-				lanes[k] = append(lanes[k], int32(i))
-				open[k] = append(ends, start+dur)
+			fits := len(list) == 0 || end <= list[len(list)-1]
+			if fits {
+				lanes[k], list = append(lanes[k], int32(i)), append(list, end)
+			}
+			open[k] = list
+			ends.set(k, list[len(list)-1])
+			if fits {
 				break
 			}
 		}
 	}
 	return lanes
+}
+
+// laneEnds is a tree over lanes with the least and the latest end of the innermost open slices below each node: many lanes that
+// overlap are not asked one by one. A lane that is not used yet has an end before all times.
+type laneEnds struct {
+	size      int // of lanes, a power of two
+	low, high []int64
+}
+
+// grow makes room for twice as many lanes.
+func (x *laneEnds) grow(open [][]int64) {
+	x.size = max(2*x.size, 1)
+	x.low, x.high = slices.Repeat([]int64{math.MinInt64}, 2*x.size), slices.Repeat([]int64{math.MinInt64}, 2*x.size)
+	for k, list := range open {
+		x.set(k, list[len(list)-1])
+	}
+}
+
+// set says when the innermost slice of a lane ends.
+func (x *laneEnds) set(lane int, end int64) {
+	i := x.size + lane
+	x.low[i], x.high[i] = end, end
+	for i /= 2; i > 0; i /= 2 {
+		x.low[i], x.high[i] = min(x.low[2*i], x.low[2*i+1]), max(x.high[2*i], x.high[2*i+1])
+	}
+}
+
+// first is the first lane whose innermost slice ends at start or before, or not before end.
+func (x *laneEnds) first(start, end int64) int {
+	i := 1
+	for i < x.size {
+		if i *= 2; x.low[i] > start && x.high[i] < end {
+			i++
+		}
+	}
+	return i - x.size
 }
 
 // importedDurs are the durations to write so that slices that nest still nest after Perfetto's import has rounded

@@ -121,7 +121,7 @@ func (w *writer) gap(i int) []byte {
 	if i > 0 {
 		at = w.text.EndOf(trace.EventID(i - 1))
 	}
-	b := w.text.Src[at:max(at, w.text.Spans.At(i).Off())]
+	b := w.text.Src[at:max(at, w.text.Spans[i].Off())]
 	k := chrome.SkipSpace(b, 0)
 	comma := k < len(b) && b[k] == ','
 	if comma {
@@ -139,7 +139,7 @@ func (w *writer) gap(i int) []byte {
 // listEnd is the white space between the last event and the end of the list.
 func (w *writer) listEnd() []byte {
 	at := w.text.ListOff + 1
-	if n := w.text.Spans.Len(); n > 0 {
+	if n := len(w.text.Spans); n > 0 {
 		at = w.text.EndOf(trace.EventID(n - 1))
 	}
 	if b := w.text.Src[min(at, w.text.ListEnd):w.text.ListEnd]; w.drawing == nil && chrome.SkipSpace(b, 0) == len(b) {

@@ -43,7 +43,7 @@ func TestVerdict(t *testing.T) {
 	j, v := joined(t, list)
 	p := manyranks.Draw(j, v, manyranks.Options{})
 	slow := sim.Culprits.Ranks[0]
-	if name := p.Tracks[0].Slices[0].Name; !strings.HasPrefix(name, fmt.Sprintf("Rank %d: GPU slow, ", slow)) || !strings.Contains(name, fmt.Sprintf("Bound by GPU compute of rank %d ", slow)) {
+	if name := p.Tracks[0].Slices[0].Name; !strings.HasPrefix(name, fmt.Sprintf("Rank %d (node%d, GPU %d): GPU slow ×", slow, slow/4+1, slow%4)) || !strings.Contains(name, fmt.Sprintf("Bound by GPU compute of rank %d ", slow)) {
 		t.Errorf("the first row says %q", name)
 	}
 	waits := map[string]int{}

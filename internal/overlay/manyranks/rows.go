@@ -138,15 +138,15 @@ func (r *stripRow) Look(i int) (name, color string) {
 	case ranks.InWait:
 		name, color = "wait for rank "+strconv.Itoa(int(r.p.j.Members[x.Whom].Rank)), waitColor
 	case ranks.Transfers:
-		name, color = "transfer", overlay.ClassColor(critpath.ClassComm)
+		name, color = "transfer", critpath.ClassComm.ViewerColor()
 	case ranks.Collective:
-		name, color = "communication", overlay.ClassColor(critpath.ClassComm)
+		name, color = "communication", critpath.ClassComm.ViewerColor()
 	case ranks.Late:
-		return "not recorded: the trace begins late", overlay.ClassColor(critpath.ClassUntraced)
+		return "not recorded: the trace begins late", critpath.ClassUntraced.ViewerColor()
 	case ranks.Absent:
 		name, color = "wait for a rank without a trace", waitColor
 	default:
-		name, color = x.Class.Words(), overlay.ClassColor(x.Class)
+		name, color = x.Class.Words(), x.Class.ViewerColor()
 		if d := x.End - x.Start; float64(x.Most) < 0.995*float64(d) {
 			name += " " + tables.WholePercent(x.Most, d)
 		}

@@ -94,7 +94,7 @@ func (r *segmentRow) Span(i int) (start, dur int64) {
 func (r *segmentRow) Look(i int) (name, color string) {
 	s := &r.segs[i]
 	name = "rank " + strconv.Itoa(int(r.p.j.Members[s.member].Rank)) + " · " + cmp.Or(r.names[s.name], whatOf(&ranks.Segment{Kind: s.kind, Member: s.member}).of(s.kind))
-	return name, overlay.ClassColor(s.kind.Class())
+	return name, s.kind.Class().ViewerColor()
 }
 
 // of says what a segment is that belongs to no event.

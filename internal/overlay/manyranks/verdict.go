@@ -47,9 +47,9 @@ func (w what) words() string {
 
 func (w what) color() string {
 	if w.kind >= unrecorded {
-		return overlay.ClassColor(critpath.ClassUntraced)
+		return critpath.ClassUntraced.ViewerColor()
 	}
-	return overlay.ClassColor(critpath.Class(w.kind))
+	return critpath.Class(w.kind).ViewerColor()
 }
 
 // stretch is time of the path in one thing.
@@ -75,7 +75,11 @@ func (p *Picture) verdictTrack(v *ranks.Verdict) overlay.Track {
 		"Top: on which rank the path is, and in what. Middle: the same path cut at the steps. Bottom: stretch by stretch, smoothed to 1/400 of the window.\n" +
 		"Group \"Ranks\": a strip for each rank, that shows when it waits, and for whom.\n" + overlay.Legend}
 	sums, class := p.byWhat(j.Window[0], j.Window[1])
-	name := slow(j, v) + p.verdict(sums, &class, j.Window[1]-j.Window[0])
+	name, most := slow(j, v), mostWords
+	if name != "" { // the row is as wide as the screen, and who is slow comes first
+		most = 2
+	}
+	name += p.verdict(sums, &class, j.Window[1]-j.Window[0], most)
 	t.Slices = append(t.Slices, p.bar(j.Window[0], j.Window[1], name, sums, &class))
 	at := j.Window[0]
 	part := func(from, to int64, name func(words string) string) {
@@ -84,7 +88,7 @@ func (p *Picture) verdictTrack(v *ranks.Verdict) overlay.Track {
 		}
 		if name != nil {
 			sums, class := p.byWhat(from, to)
-			t.Slices = append(t.Slices, p.bar(from, to, name(p.shares(sums, &class, to-from)+" · "+tables.ShortDuration(to-from)), sums, &class))
+			t.Slices = append(t.Slices, p.bar(from, to, name(p.shares(sums, &class, to-from, mostWords)+" · "+tables.ShortDuration(to-from)), sums, &class))
 		}
 		for _, s := range p.smooth(from, to) {
 			t.Slices = append(t.Slices, p.stretchSlice(&s))
@@ -110,22 +114,13 @@ func slow(j *ranks.Job, v *ranks.Verdict) string {
 	if len(v.Stragglers) == 0 || v.Stragglers[0].Kind == ranks.OneOff {
 		return ""
 	}
-	s := &v.Stragglers[0]
-	who := s.Name
-	switch {
-	case s.Unit == "rank" && len(s.Members) == 1:
-		who = fmt.Sprintf("Rank %d", j.Members[s.Members[0]].Rank)
-	case s.Unit == "rank":
-		who = fmt.Sprintf("%d ranks by turns", len(s.Members))
-	case !strings.HasPrefix(who, s.Unit):
-		who = strings.ToUpper(s.Unit[:1]) + s.Unit[1:] + " " + who
-	}
-	return who + ": " + s.Cause.What.Words() + ", " + tables.FormatShare(s.Share) + " of its steps. "
+	line := j.Headline(v)
+	return strings.ToUpper(line[:1]) + line[1:] + ". "
 }
 
 // verdict is the sentence of the window, d ns long.
-func (p *Picture) verdict(sums []share, class *byClass, d int64) string {
-	words := p.shares(sums, class, d)
+func (p *Picture) verdict(sums []share, class *byClass, d int64, most int) string {
+	words := p.shares(sums, class, d, most)
 	switch {
 	case words == "":
 		return "No critical path · " + tables.ShortDuration(d)
@@ -176,14 +171,14 @@ func (p *Picture) each(from, to int64, visit func(start, end int64, w what)) {
 
 // shares names what has at least 2 % of d: "CPU of rank 7 51 %, of rank 4 49 %". Where the path is spread over many ranks, the
 // classes, and over how many.
-func (p *Picture) shares(sums []share, class *byClass, d int64) string {
+func (p *Picture) shares(sums []share, class *byClass, d int64, most int) string {
 	if spreadOut(sums, d) {
 		return p.spreadShares(sums, class, d)
 	}
 	var words, unknown []string
 	last := unrecorded
 	for _, s := range sums {
-		if s.ns*100 < worthWord*d || len(words) == mostWords {
+		if s.ns*100 < worthWord*d || len(words) == most {
 			continue
 		}
 		percent := tables.WholePercent(s.ns, d)
@@ -229,11 +224,11 @@ func (p *Picture) spreadShares(sums []share, class *byClass, d int64) string {
 
 // bar covers [start, end] of the window. Its args sum to its length.
 func (p *Picture) bar(start, end int64, name string, sums []share, class *byClass) overlay.Slice {
-	s := overlay.Slice{Start: start - p.Origin, Dur: end - start, Name: name, Color: overlay.ClassColor(critpath.ClassUntraced)}
+	s := overlay.Slice{Start: start - p.Origin, Dur: end - start, Name: name, Color: critpath.ClassUntraced.ViewerColor()}
 	if i := slices.IndexFunc(sums, func(x share) bool { return x.what.kind < unrecorded }); i >= 0 { // what its name begins with
 		s.Color = sums[i].what.color()
 		if spreadOut(sums, end-start) {
-			s.Color = overlay.ClassColor(critpath.BoundBy(class))
+			s.Color = critpath.BoundBy(class).ViewerColor()
 		}
 		s.Args = append(s.Args, overlay.Arg{Key: overlay.ArgClass, Str: critpath.BoundBy(class).String(), IsStr: true})
 	}

@@ -18,6 +18,7 @@ import (
 	"overlay/internal/overlay"
 	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/perfettotext"
 	"overlay/internal/trace"
 )
 
@@ -79,7 +80,7 @@ func perfettoText(t *testing.T, src []byte, draw func(*trace.Trace) *overlay.Dra
 		t.Fatal(err)
 	}
 	im.CheckArgs()
-	if err := im.WriteText(&text); err != nil {
+	if err := perfettotext.Write(&text, im); err != nil {
 		t.Fatal(err)
 	}
 	lines := slices.DeleteFunc(strings.SplitAfter(text.String(), "\n"), func(l string) bool { return strings.HasPrefix(l, "uuid ") })

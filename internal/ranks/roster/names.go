@@ -8,15 +8,26 @@ import (
 	"strings"
 )
 
-// marked are fields of names that are meant to be ranks, as PyTorch's recipes, Megatron, torchtitan, vLLM and SGLang
-// write them.
-var marked = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)rank\[(\d+)\]`),
-	regexp.MustCompile(`(?i)rank[-_ ]?(\d+)`),
-	regexp.MustCompile(`(?i)worker[-_]?(\d+)`),
-	regexp.MustCompile(`_r(\d+)`),
-	regexp.MustCompile(`(?i)-tp-(\d+)`),
+// A mark is a field of a name that is meant to be a rank, as PyTorch's recipes, Megatron, torchtitan, vLLM and SGLang write them. Where several
+// files have one value, a field before it may tell them apart, of which each holds a whole range of ranks: the node, or the stage of a pipeline.
+type mark struct {
+	field, above *regexp.Regexp
+	sure         bool // files of one value are captures of one rank
 }
+
+var marked = []mark{
+	{regexp.MustCompile(`(?i)rank\[(\d+)\]`), nodeMark, true},
+	{regexp.MustCompile(`(?i)rank[-_ =.]?(\d+)`), nodeMark, true},
+	{regexp.MustCompile(`(?i)-tp-(\d+)`), regexp.MustCompile(`(?i)-pp-(\d+)`), false},
+	{regexp.MustCompile(`(?i)worker[-_]?(\d+)`), nil, false},
+	{regexp.MustCompile(`(?i)gpu[-_]?(\d+)`), nodeMark, false},
+	{regexp.MustCompile(`(?:^|[^A-Za-z0-9])r(\d+)`), nil, false},
+}
+
+var nodeMark = regexp.MustCompile(`(?i)(?:node|host)[-_]?(\d+)`)
+
+// stepMark is a number that counts what the program does: never a rank.
+var stepMark = regexp.MustCompile(`(?i)(?:step|iter(?:ation)?|epoch|batch|cycle)s?[-_ =.]?\d+`)
 
 // stamped is the name that TensorBoard's handler gives: host, process and time, but no rank.
 var stamped = regexp.MustCompile(`_\d+\.\d{10,}\.pt\.trace\.`)
@@ -24,12 +35,9 @@ var stamped = regexp.MustCompile(`_\d+\.\d{10,}\.pt\.trace\.`)
 // longest is how many digits a rank has at most: more are a time stamp.
 const longest = 9
 
-// byName gives the ranks that names say: the field that has another value in every one of them; nil when there is none.
-// A rank is below limit.
+// byName gives the ranks that names say: by a mark that all of them have, else by the one number in which they differ; nil when there is neither.
+// Names of one rank are captures of it. A rank is below limit.
 func byName(names []string, limit int64) []int64 {
-	if len(names) == 1 {
-		return marks([]string{path.Base(names[0])}, limit)
-	}
 	var last []string
 	for _, n := range names {
 		last = append(last, path.Base(n))
@@ -37,6 +45,9 @@ func byName(names []string, limit int64) []int64 {
 	for _, list := range [][]string{last, names} {
 		if ranks := marks(list, limit); ranks != nil {
 			return ranks
+		}
+		if len(names) == 1 {
+			return nil
 		}
 	}
 	for _, list := range [][]string{last, names} {
@@ -47,34 +58,74 @@ func byName(names []string, limit int64) []int64 {
 	return nil
 }
 
-// marks reads the first kind of mark that all names have, each with another value.
+// marks reads the first kind of mark that all names have and that tells ranks apart, else one that says that files are captures of one rank.
 func marks(names []string, limit int64) []int64 {
+	var captures []int64
+	stepped := !slices.ContainsFunc(names, func(n string) bool { return !stepMark.MatchString(n) })
 	for _, mark := range marked {
-		var ranks []int64
-		for _, n := range names {
-			found := mark.FindStringSubmatch(n)
-			if found == nil {
-				break
+		for _, ranks := range fields(mark.field, names) {
+			switch composed := mark.compose(names, ranks); {
+			case distinct(ranks, limit):
+				return ranks
+			case composed != nil && distinct(composed, limit):
+				return composed
+			case captures == nil && (mark.sure || stepped) && slices.Min(ranks) >= 0 && slices.Max(ranks) < limit:
+				captures = ranks
 			}
-			ranks = append(ranks, number(found[1]))
-		}
-		if len(ranks) == len(names) && distinct(ranks, limit) {
-			return ranks
 		}
 	}
-	return nil
+	return captures
+}
+
+// fields are the values of a field that all names have, a list for each time that it stands in them.
+func fields(field *regexp.Regexp, names []string) (lists [][]int64) {
+	for i, name := range names {
+		found := field.FindAllStringSubmatch(name, -1)
+		if i == 0 {
+			lists = make([][]int64, len(found))
+		}
+		lists = lists[:min(len(lists), len(found))]
+		for k := range lists {
+			lists[k] = append(lists[k], number(found[k][1]))
+		}
+	}
+	return lists
+}
+
+// compose counts ranks on over the values of the field above, nil without one.
+func (m *mark) compose(names []string, ranks []int64) []int64 {
+	if m.above == nil {
+		return nil
+	}
+	above := fields(m.above, names)
+	if len(above) == 0 || slices.Min(above[0]) < 0 {
+		return nil
+	}
+	first, each := slices.Min(above[0]), slices.Max(ranks)+1 // nodes are counted from 0 or from 1
+	if first > 1 {
+		first = 0
+	}
+	var out []int64
+	for i, r := range ranks {
+		out = append(out, (above[0][i]-first)*each+r)
+	}
+	return out
 }
 
 var digits = regexp.MustCompile(`\d+`)
 
-// onlyField reads the one number in which names that are equal but for numbers differ everywhere.
+// onlyField reads the one number in which names that are equal but for numbers differ everywhere. Steps are none.
 func onlyField(names []string, limit int64) (found []int64) {
 	if slices.ContainsFunc(names, stamped.MatchString) {
 		return nil
 	}
-	frame := digits.ReplaceAllString(names[0], "0")
-	fields := make([][]int64, len(digits.FindAllString(names[0], -1)))
+	var plain []string
 	for _, n := range names {
+		plain = append(plain, stepMark.ReplaceAllString(n, "#"))
+	}
+	frame := digits.ReplaceAllString(plain[0], "0")
+	fields := make([][]int64, len(digits.FindAllString(plain[0], -1)))
+	for _, n := range plain {
 		if digits.ReplaceAllString(n, "0") != frame {
 			return nil
 		}
@@ -109,8 +160,8 @@ func distinct(values []int64, limit int64) bool {
 	return sorted[0] >= 0 && sorted[len(sorted)-1] < limit && len(slices.Compact(sorted)) == len(values)
 }
 
-// compareNames sorts names as people do: numbers in them by value.
-func compareNames(a, b string) int {
+// CompareNames sorts names as people do: numbers in them by value.
+func CompareNames(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
 		dx, dy := leading(x), leading(y)

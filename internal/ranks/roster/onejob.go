@@ -61,7 +61,7 @@ func (b *builder) agree(what string, said func(*Entry) string) error {
 	if len(count) < 2 {
 		return nil
 	}
-	words := slices.SortedFunc(maps.Keys(count), func(x, y string) int { return cmp.Or(cmp.Compare(count[y], count[x]), compareNames(x, y)) })
+	words := slices.SortedFunc(maps.Keys(count), func(x, y string) int { return cmp.Or(cmp.Compare(count[y], count[x]), CompareNames(x, y)) })
 	usual := words[0]
 	clear := count[usual] > count[words[1]]
 	var saying []*Entry
@@ -127,7 +127,7 @@ func (b *builder) groups() error {
 func (b *builder) choose(capture int) error {
 	by := func(x, y Member) int {
 		ex, ey := &b.entries[x.Entry], &b.entries[y.Entry]
-		return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(ex.Window[0], ey.Window[0]), compareNames(ex.Name, ey.Name))
+		return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(ex.Window[0], ey.Window[0]), CompareNames(ex.Name, ey.Name))
 	}
 	slices.SortStableFunc(b.in, by)
 	var of [][]Member // by rank

@@ -3,6 +3,7 @@
 package roster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -113,6 +114,35 @@ func Make(entries []Entry, o Options) (*Roster, error) {
 	return b.r, nil
 }
 
+// Ranks finds the rank of each entry as Make does, of entries that need not be of one job; also of those that Make leaves out, where their names
+// tell it. It is -1 where nothing does.
+func Ranks(entries []Entry) []int64 {
+	b := builder{entries: entries, r: &Roster{}}
+	b.leave()
+	b.identify()
+	ranks := slices.Repeat([]int64{-1}, len(entries))
+	for _, m := range b.in {
+		ranks[m.Entry] = m.Rank
+	}
+	var silent []int
+	var names []string
+	for _, l := range b.r.Left {
+		switch e := &entries[l.Entry]; {
+		case e.Fault != "":
+		case max(e.Recorded, e.Said) >= 0: // the same bytes again
+			ranks[l.Entry] = cmp.Or(e.Recorded+1, e.Said+1) - 1
+		default:
+			silent, names = append(silent, l.Entry), append(names, e.Member)
+		}
+	}
+	if len(silent) > 0 {
+		for k, rank := range byName(names, worldLimit) {
+			ranks[silent[k]] = rank
+		}
+	}
+	return ranks
+}
+
 type builder struct {
 	entries []Entry
 	in      []Member // those that are left, by name
@@ -127,7 +157,7 @@ func (b *builder) leave() {
 	for i := range b.entries {
 		order = append(order, i)
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return compareNames(b.entries[x].Name, b.entries[y].Name) })
+	slices.SortStableFunc(order, func(x, y int) int { return CompareNames(b.entries[x].Name, b.entries[y].Name) })
 	first := map[[4]int64]int{} // of equal ones the first by name, but not a copy
 	for _, i := range order {
 		e := &b.entries[i]
@@ -155,7 +185,7 @@ func (b *builder) leave() {
 // nothing says why no input is a trace.
 func (b *builder) nothing() error {
 	first := slices.MinFunc(b.r.Left, func(x, y Left) int {
-		return compareNames(b.entries[x.Entry].Name, b.entries[y.Entry].Name)
+		return CompareNames(b.entries[x.Entry].Name, b.entries[y.Entry].Name)
 	})
 	if len(b.r.Left) == 1 {
 		return fmt.Errorf("%s", first.Why)

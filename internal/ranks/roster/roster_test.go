@@ -43,8 +43,26 @@ func TestNames(t *testing.T) {
 		{"rank[0].json rank[1].json", "0 1"},
 		{"trace.0.json trace.1.json trace.2.json", "0 1 2"},
 		{"run3.0.json run3.1.json", "0 1"},
-		{"a0b1.json a1b2.json", "-"}, // which of the two?
-		{"rank0.json rank0_again.json", "-"},
+		{"a0b1.json a1b2.json", "-"},           // which of the two?
+		{"rank0.json rank0_again.json", "0 0"}, // two captures
+		{"rank0_step10.json rank0_step20.json", "0 0"},
+		{"rank0_step10.json rank1_step10.json rank0_step20.json rank1_step20.json", "0 1 0 1"},
+		{"iteration_10/rank0_trace.json iteration_10/rank1_trace.json iteration_20/rank0_trace.json iteration_20/rank1_trace.json", "0 1 0 1"}, // torchtitan
+		{"worker0_step_12.1694128201553.pt.trace.json worker0_step_24.1694128201557.pt.trace.json", "0 0"},
+		{"job-worker-0_71.1694128201553.pt.trace.json job-worker-0_72.1694128201557.pt.trace.json", "-"}, // one machine, two processes
+		{"trace_step10.json trace_step20.json", "-"},
+		{"step_1.json step_2.json", "-"},
+		{"r1_of_8.json r4_of_8.json", "1 4"},
+		{"w_r2.json w_r3.json", "2 3"},
+		{"1755-TP-2.trace.json.gz 1755-TP-3.trace.json.gz", "2 3"},
+		{"1755-TP-0-PP-0.trace.json.gz 1755-TP-1-PP-0.trace.json.gz 1755-TP-0-PP-1.trace.json.gz 1755-TP-1-PP-1.trace.json.gz", "0 1 2 3"},
+		{"4f0c-rank-0.1694128201553.pt.trace.json.gz 4f0c-rank-1.1694128201559.pt.trace.json.gz", "0 1"},             // vLLM
+		{"dp0_pp0_tp0_rank0.1694128201553.pt.trace.json.gz dp0_pp0_tp1_rank1.1694128201559.pt.trace.json.gz", "0 1"}, // vLLM
+		{"lora_rank16_rank0.json lora_rank16_rank1.json", "0 1"},
+		{"node0_rank0.json node0_rank1.json node1_rank0.json node1_rank1.json", "0 1 2 3"},
+		{"node1_gpu0.json node1_gpu1.json node2_gpu0.json node2_gpu1.json", "0 1 2 3"},
+		{"rank=0.json rank=1.json", "0 1"},
+		{"error1.json error2.json", "1 2"}, // no mark
 		{"x1694128201553.json x1694128201557.json", "-"},
 		{"a.json b.json", "-"},
 		{"d/rank0/trace.json d/rank1/trace.json", "0 1"},
@@ -279,7 +297,7 @@ func checkRoster(t *testing.T, entries []Entry, r *Roster) {
 // TestNatural: names are sorted as people do.
 func TestNatural(t *testing.T) {
 	names := []string{"a10", "a2", "a02", "b", "a", "a1x", "a1"}
-	slices.SortFunc(names, compareNames)
+	slices.SortFunc(names, CompareNames)
 	if want := []string{"a", "a1", "a1x", "a02", "a2", "a10", "b"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("%v", names)
 	}

@@ -34,7 +34,7 @@ func DrawJobDifference(w io.Writer, d *report.JobDifference) error {
 func CommentJobDifference(w io.Writer, d *report.JobDifference, top int) error {
 	var b strings.Builder
 	list := d.Tables()
-	fmt.Fprintf(&b, "### %s %s: %s\n\n", mark(d.Length.Effect), code(d.After.Name), d.Verdict())
+	fmt.Fprintf(&b, "### %s %s: %s\n\n", mark(d.Length.Effect, d.Noise), code(d.After.Name), d.Verdict())
 	fmt.Fprintf(&b, "| %s | %s | %s | effect |\n| --- | ---: | ---: | ---: |\n", d.Lead(), d.Labels()[0], d.Labels()[1])
 	change := func(name string, l tables.Line) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"))
@@ -73,27 +73,10 @@ func CommentJobDifference(w io.Writer, d *report.JobDifference, top int) error {
 
 // WriteJobDifference writes the difference as one page that needs nothing else.
 func WriteJobDifference(w io.Writer, d *report.JobDifference) error {
-	list := d.Tables()
-	classes, waits, steps := tables.Find(list, "classes"), tables.Find(list, "waits"), tables.Find(list, "steps")
-	who := func(name string) grid {
-		t := tables.Find(list, name)
-		return makeGrid(t, maxRows, name, label("", func(l tables.Line) gridCell { return gridCell{Text: l.Str("change")} }), named("who", "who"),
-			label("why", func(l tables.Line) gridCell { return gridCell{Text: report.Plain(l.Str("cause"))} }), figure(t, "before", "before"), figure(t, "after", "after"))
-	}
-	var charged grid
-	if t := tables.Find(list, "charged"); t != nil {
-		charged = makeGrid(t, maxRows, "names", changeColumns(t, d.Labels(), label("name", func(l tables.Line) gridCell { return gridCell{Text: report.Plain(l.Str("name"))} }), turn)...)
-	}
-	return page().ExecuteTemplate(w, "jobdifference", struct {
+	return write(w, "jobdifference", struct {
 		*report.JobDifference
 		shown
-		Of                                                     string
-		Sides                                                  []side
-		ClassGrid, WaitGrid, StepGrid, StragglerGrid, LinkGrid grid
-		ChargedGrid                                            grid
-	}{d, list, d.Lead(), twoSides(d.Labels(), jobPaths(d)),
-		makeGrid(classes, maxRows, "classes", changeColumns(classes, d.Labels(), label("class", func(l tables.Line) gridCell { return gridCell{Text: report.ClassWords(l.Str("name"))} }), func(l tables.Line) string { return l.Str("name") })...),
-		makeGrid(waits, 1, "waits", label("", func(tables.Line) gridCell { return gridCell{Text: "waited in collectives, a rank on average"} }),
-			figure(waits, d.Labels()[0], "before_ns"), figure(waits, d.Labels()[1], "after_ns"), figure(waits, "effect", "effect_ns")),
-		makeGrid(steps, maxRows, "steps", changeColumns(steps, d.Labels(), named("step", "name"), turn)...), who("stragglers"), who("links"), charged})
+		Of    string
+		Sides []side
+	}{d, d.Tables(), d.Lead(), twoSides(d.Labels(), jobPaths(d))})
 }

@@ -11,6 +11,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/ranks"
 	"overlay/internal/report"
+	"overlay/internal/stat"
 	"overlay/internal/tables"
 )
 
@@ -29,7 +30,7 @@ const (
 // stairs is a step, a row a rank.
 type stairs struct {
 	Title, Note string
-	Key         []keyEntry
+	Key         []report.Key
 	Rows        []stairRow
 	Ticks       []spot
 }
@@ -110,7 +111,7 @@ func (p *jobPage) stairs() *stairs {
 	}
 	for c := range critpath.NumClasses {
 		if used[c.String()] {
-			s.Key = append(s.Key, keyEntry{c.String(), c.Words()})
+			s.Key = append(s.Key, report.Key{Kind: c.String(), Word: c.Words()})
 		}
 	}
 	if n := len(j.Members); n > len(shown) {
@@ -182,10 +183,31 @@ func shortHost(s string) string {
 // heat is a map of cells, the fuller the colour the more.
 type heat struct {
 	Title, Most, Note string
-	Heads             []string
+	Heads             []string // a text a column, "" where the one before goes on
 	Rows              []heatRow
 	Small             bool
 }
+
+// head is what stands above some columns of a heat map.
+type head struct {
+	Text string
+	Of   int // columns
+}
+
+// Columns are the heads, each as wide as the columns up to the next one.
+func (h heat) Columns() (out []head) {
+	for _, text := range h.Heads {
+		if n := len(out); text == "" && n > 0 {
+			out[n-1].Of++
+		} else {
+			out = append(out, head{text, 1})
+		}
+	}
+	return out
+}
+
+// headed reports whether column c of so many has a head: of more than there is room for it is one of eight or so.
+func headed(c, columns int) bool { return columns <= 12 || c%((columns+7)/8) == 0 }
 
 type heatRow struct {
 	Label string
@@ -204,7 +226,7 @@ func (c heatCell) Opacity() template.CSS { return template.CSS(tables.Fixed(min(
 // heats are the maps of ranks by steps: what each waited, and what it worked more than the rank in the middle.
 func (p *jobPage) heats() ([]heat, string) {
 	steps := slices.DeleteFunc(slices.Clone(p.v.Steps), func(s ranks.JobStep) bool { return s.Duration <= 0 || !s.Whole && p.v.Judged > 0 })
-	if len(steps) == 0 || len(p.j.Members) < 2 {
+	if len(steps) < 2 || len(p.j.Members) < 2 { // a map of one column says less than the table of ranks
 		return nil, ""
 	}
 	every := (len(steps) + heatSteps - 1) / heatSteps
@@ -217,7 +239,7 @@ func (p *jobPage) heats() ([]heat, string) {
 	for i := range steps {
 		s, c := &steps[i], i/every
 		lengths[c] += s.Duration
-		mid := report.Middle(s.Own)
+		mid := stat.Median(slices.Clone(s.Own))
 		for m := range wait {
 			wait[m][c] += min(s.Wait[m], s.Duration)
 			more[m][c] += s.Own[m] - mid
@@ -225,7 +247,7 @@ func (p *jobPage) heats() ([]heat, string) {
 	}
 	heads := make([]string, columns)
 	for c := range heads {
-		if columns <= 12 || c%(columns/8) == 0 {
+		if headed(c, columns) {
 			heads[c] = tables.Plain(int64(steps[c*every].Number))
 		}
 	}
@@ -244,7 +266,7 @@ func (p *jobPage) heats() ([]heat, string) {
 			for i, k := range m {
 				list[i] = v[k][c]
 			}
-			ns := report.Middle(list)
+			ns := stat.Median(list)
 			x := tables.ShareOf(ns, lengths[c])
 			return heatCell{of: x / top, Title: fmt.Sprintf("%s, step %d: %s %s, %s", who, steps[c*every].Number, tables.Duration(ns), word, tables.FormatShare(x))}
 		}
@@ -329,13 +351,9 @@ func (p *jobPage) names() *heat {
 	}
 	var lines []line
 	for key, v := range sums {
-		l := line{key: key, mid: report.Middle(v)}
-		d := make([]int64, n)
-		for m := range v {
-			d[m] = max(v[m]-l.mid, l.mid-v[m])
-			l.most = max(l.most, v[m]-l.mid)
-		}
-		l.far = report.Middle(d)
+		l := line{key: key, mid: stat.Median(slices.Clone(v))}
+		l.most = max(slices.Max(v)-l.mid, 0)
+		l.far = stat.Spread(v, l.mid)
 		if l.most*leastMark*2 >= whole && l.most > 0 {
 			lines = append(lines, l)
 		}
@@ -355,7 +373,7 @@ func (p *jobPage) names() *heat {
 	h := &heat{Most: tables.Duration(top) + " more"}
 	for i, m := range shown {
 		head := ""
-		if len(shown) <= 32 || i%8 == 0 {
+		if headed(i, len(shown)) {
 			head = tables.Plain(int64(j.Members[m].Rank))
 		}
 		h.Heads = append(h.Heads, head)

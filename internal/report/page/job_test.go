@@ -37,8 +37,8 @@ func TestJobPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := pageOfJob(t, list)
-	slow := fmt.Sprintf("<h1>Rank %d: GPU slow", sim.Culprits.Ranks[0])
-	for _, want := range []string{slow, "look at clocks, power and heat", "Who waits for whom in step", "waits for rank ", "Waiting in collectives", "What takes some ranks longer",
+	slow := fmt.Sprintf("<h1>Rank %d (node4, GPU 1): GPU slow", sim.Culprits.Ranks[0])
+	for _, want := range []string{slow, "on its host: nvidia-smi -q -d CLOCK", "Who waits for whom in step", "waits for rank ", "Waiting in collectives", "What takes some ranks longer",
 		`class="marked"`, "Bandwidth", "intra", "inter", "How far to trust it"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not have %q", want)
@@ -71,10 +71,16 @@ func TestJobPageSizes(t *testing.T) {
 
 // TestCompareJobs: between a job with a slow card and one with late batches, the one straggler is gone and the other is new.
 func TestCompareJobs(t *testing.T) {
+	prefix := ""
 	made := func(cause string, seed uint64) *report.JobReport {
 		list, err := jobjudge.Summaries(testtrace.NewJob(testtrace.JobOptions{Kind: "3d", Cause: cause, World: 8, PerHost: 4, Steps: 4, Seed: seed, Noise: 1}))
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, s := range list {
+			for i := range s.Names {
+				s.Names[i] = prefix + s.Names[i]
+			}
 		}
 		j, err := ranks.Join(list, ranks.Options{Step: -1})
 		if err != nil {
@@ -86,6 +92,9 @@ func TestCompareJobs(t *testing.T) {
 	d := report.CompareJobs(a, b)
 	if len(d.Stragglers) != 2 || d.Stragglers[0].Change != "new" || d.Stragglers[0].Cause != "data loading" || d.Stragglers[1].Change != "gone" || !strings.HasPrefix(d.Stragglers[1].Cause, "GPU slow") {
 		t.Errorf("stragglers: %+v", d.Stragglers)
+	}
+	if prefix = "other_"; !d.Same.Same || d.Same.Score < 0.7 || report.CompareJobs(a, made("data", 4)).Same.Same {
+		t.Errorf("jobs of one program: %+v; or those of two do the same", d.Same)
 	}
 	if !d.PerStep || len(d.Steps) == 0 || d.Length.Effect != d.Length.After-d.Length.Before {
 		t.Errorf("%+v", d)
@@ -116,5 +125,18 @@ func TestCompareJobs(t *testing.T) {
 	var buf bytes.Buffer
 	if err := d.WriteText(&buf, report.TextOptions{}, 10); err != nil || !strings.Contains(buf.String(), "stragglers  new   rank ") {
 		t.Errorf("%v\n%s", err, buf.String())
+	}
+}
+
+// TestNoMapOfOneStep: a map needs two steps.
+func TestNoMapOfOneStep(t *testing.T) {
+	for steps, want := range map[int]bool{1: false, 2: true} {
+		list, err := jobjudge.Summaries(testtrace.NewJob(testtrace.JobOptions{Kind: "dp", Seed: 7, World: 4, PerHost: 2, Steps: steps}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(pageOfJob(t, list), `<section id="heat">`); got != want {
+			t.Errorf("of %d steps there is a map: %v", steps, got)
+		}
 	}
 }

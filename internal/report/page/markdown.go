@@ -19,11 +19,14 @@ func CommentDifference(w io.Writer, d *report.Difference, top int) error {
 	if d.Steps != nil {
 		of, window = of+", "+names[1]+" against "+names[0], "length"
 	}
-	fmt.Fprintf(&b, "### %s %s: %s\n\n", mark(d.Window.Effect), of, d.Verdict())
+	fmt.Fprintf(&b, "### %s %s: %s\n\n", mark(d.Window.Effect, d.Noise), of, d.Verdict())
 	head := fmt.Sprintf("| | %s | %s | effect |\n| --- | ---: | ---: | ---: |\n", names[0], names[1])
 	b.WriteString(head)
 	change := func(name string, l tables.Line) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"))
+	}
+	if len(d.PerStep) > 0 {
+		window = "a step"
 	}
 	change("**"+window+"**", tables.Find(list, "window").Line(0))
 	for l := range tables.Find(list, "classes").Lines(-1) {
@@ -34,6 +37,9 @@ func CommentDifference(w io.Writer, d *report.Difference, top int) error {
 		when = [2]string{"in " + names[0], "in " + names[1]}
 	}
 	fmt.Fprintf(&b, "\nBound by %s %s, by %s %s.\n", report.ClassWords(d.Before.Path.BoundBy), when[0], report.ClassWords(d.After.Path.BoundBy), when[1])
+	if unlike := d.Unlike(); unlike != "" {
+		fmt.Fprintf(&b, "\n%s.\n", report.Sentence(unlike))
+	}
 
 	rows := 0
 	for l := range tables.Find(list, "hotspots").Lines(top) {
@@ -52,9 +58,16 @@ func CommentDifference(w io.Writer, d *report.Difference, top int) error {
 	return err
 }
 
-// mark is a sign that is seen from afar.
-func mark(effect int64) string {
+// CommentUnlike is the comment where two traces are not compared.
+func CommentUnlike(w io.Writer, after string, c report.Comparable) error {
+	_, err := fmt.Fprintf(w, "### ⚪ %s: not compared\n\nThe two traces do not do the same work: %s.\n", code(after), c.Why)
+	return err
+}
+
+// mark is a sign that is seen from afar: of nothing where the noise holds none and both.
+func mark(effect int64, n *report.Noise) string {
 	switch {
+	case n != nil && n.Known && n.Low <= 0 && n.High >= 0:
 	case effect > 0:
 		return "🔴"
 	case effect < 0:

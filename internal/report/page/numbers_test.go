@@ -193,13 +193,24 @@ func numbersOf(r *report.Report) known {
 	add("count", math.RoundToEven(r.CDG.Reduction))
 	of := func(part, whole int64) { add("share", tables.ShareOf(part, whole)) }
 	p, window := &r.Path, r.Window.Duration
+	little := int64(0) // classes that stand in one line
 	for _, ns := range p.ByClass {
 		of(ns, window)
+		if 1000*ns < window {
+			little += ns
+		}
+	}
+	add("time", float64(little))
+	if x := r.Advice; x != nil {
+		of(x.Base-x.Together, x.Base)
 	}
 	none := p.ByEvidence["none"]
 	of(p.ByClass["unexplained"]+p.ByClass["untraced"], window)
 	of(p.Inferred, p.Duration)
 	of(none, p.Duration)
+	unseen := min(p.ByKind["host_unrecorded"], none)
+	of(unseen, p.Duration)
+	of(none-unseen, p.Duration)
 	of(p.Duration-p.Inferred-none, p.Duration)
 	for _, s := range p.Strip {
 		add("time", float64(s.End-s.Start))
@@ -242,7 +253,7 @@ var unitWords = map[tables.Unit]string{tables.NS: "time", tables.Time: "time", t
 func (k known) addTables(list []tables.Table) {
 	for i := range list {
 		t := &list[i]
-		k["count"] = append(k["count"], float64(t.Rows), float64(t.Rows-maxRows), float64(t.Rows-cardRows))
+		k["count"] = append(k["count"], float64(t.Rows), float64(t.Rows-longRows), float64(t.Rows-shortRows))
 		for l := range t.Lines(-1) {
 			for c, v := range l.Values {
 				if unit := unitWords[t.Cols[c].Unit]; unit != "" && !v.IsNull() {
@@ -297,7 +308,7 @@ func TestUnitsFollowNames(t *testing.T) {
 		{regexp.MustCompile(`percent`), []tables.Unit{tables.Percent}},
 		{regexp.MustCompile(`flops(_per_s)?$`), []tables.Unit{tables.Flops}},
 		{regexp.MustCompile(`bytes$`), []tables.Unit{tables.Bytes}},
-		{regexp.MustCompile(`(^|_)(count|calls|events|others|waited|pairs|outliers|calls_that_blocked|events_per_node|carried_in|short_kernels)$`), []tables.Unit{tables.Count}},
+		{regexp.MustCompile(`(^|_)(count|calls|events|steps|others|waited|pairs|outliers|calls_that_blocked|events_per_node|carried_in|short_kernels|batch|tokens|tokens_per_s)$`), []tables.Unit{tables.Count}},
 		{regexp.MustCompile(`^(event|from|to)$`), []tables.Unit{tables.Ref, tables.ID}},
 		{regexp.MustCompile(`^(device|stream|id|node)$`), []tables.Unit{tables.ID, tables.Text}},
 	}
@@ -329,8 +340,7 @@ func TestEveryUnitIsOnThePage(t *testing.T) {
 	seen := map[tables.Unit]int{}
 	for name, tr := range reported.Many(t) {
 		for _, r := range reported.ByMethod(t, name, tr, true) {
-			c := contentOf(r)
-			for _, g := range c.grids() {
+			for _, g := range grids(r) {
 				for _, col := range g.Columns {
 					if col.Number {
 						seen[col.Unit] += len(g.Rows)

@@ -4,10 +4,16 @@
 package page
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
+	"fmt"
 	"html/template"
+	"io"
+	"regexp"
+	"strings"
 
+	"overlay/internal/critpath"
 	"overlay/internal/report"
 	"overlay/internal/tables"
 )
@@ -19,20 +25,53 @@ var pageFiles embed.FS
 // program that writes no page holds none.
 func page() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"ms": tables.Duration, "percent": tables.FormatShare, "share": tables.ShareOf, "group": func(n int) string { return tables.Grouped(int64(n)) },
+		"ms": tables.Duration, "percent": tables.FormatShare, "share": tables.ShareOf, "group": func(n int) string { return tables.Grouped(int64(n)) }, "width": width,
 		"word":    report.ClassWords,
 		"classes": report.ByTime,
-		"short":   func(n int, s string) string { return report.Shorten(report.Plain(s), n) },
-		"plain":   report.Plain,
-		"title":   sentence,
-		"add":     func(a, b int64) int64 { return a + b },
-		"words":   report.Words,
-		"json":    func(v any) (string, error) { b, err := json.Marshal(v); return string(b), err },
+		"hues": func() (all []critpath.Class) {
+			for c := range critpath.NumClasses {
+				all = append(all, c)
+			}
+			return all
+		},
+		"short": func(n int, s string) string { return report.Shorten(report.Plain(s), n) },
+		"plain": report.Plain,
+		"title": report.Sentence,
+		"add":   func(a, b int64) int64 { return a + b },
+		"words": report.Words,
+		"json":  func(v any) (string, error) { b, err := json.Marshal(v); return string(b), err },
 	}).ParseFS(pageFiles, "templates/*.html"))
 }
 
-// maxRows is how many rows the long tables of the page hold.
-const maxRows = 200
+// sections are the sections of a page that have a name, with their heads.
+var sections = regexp.MustCompile(`<section id="(\w+)">\n<h2>(.*?)</h2>`)
+
+// contents is where the list of sections stands in a page.
+const contents = `<nav aria-label="Contents"></nav>`
+
+// fewSections is up to how many sections a page needs no list of them.
+const fewSections = 3
+
+// write makes a page of a template, with a list of its sections in place of the empty one.
+func write(w io.Writer, name string, data any) error {
+	var b bytes.Buffer
+	if err := page().ExecuteTemplate(&b, name, data); err != nil {
+		return err
+	}
+	list := ""
+	if found := sections.FindAllSubmatch(b.Bytes(), -1); len(found) > fewSections {
+		var links strings.Builder
+		for _, m := range found {
+			fmt.Fprintf(&links, `<a href="#%s">%s</a> `, m[1], m[2])
+		}
+		list = strings.Replace(contents, "></nav>", ">"+strings.TrimSpace(links.String())+"</nav>", 1)
+	}
+	_, err := w.Write(bytes.Replace(b.Bytes(), []byte(contents), []byte(list), 1))
+	return err
+}
+
+// width is a part of the place for a bar as the style sheet wants it. It is drawn and not read.
+func width(x float64) template.CSS { return template.CSS(tables.Fixed(100*x, 2) + "%") }
 
 // shown gives the page the rows of tables.
 type shown []tables.Table
@@ -41,7 +80,7 @@ type shown []tables.Table
 func (s shown) Rows(name string) []tables.Line {
 	var out []tables.Line
 	if t := tables.Find(s, name); t != nil {
-		for l := range t.Lines(maxRows) {
+		for l := range t.Lines(-1) {
 			out = append(out, l)
 		}
 	}

@@ -72,7 +72,7 @@ func TestPageSizes(t *testing.T) {
 		if len(page) > 300_000 || rows > 40 {
 			t.Errorf("%d steps: %d bytes, %d rows", n, len(page), rows)
 		}
-		if want := tables.Grouped(int64(n-cardRows)) + " more steps are in the JSON report"; strings.Contains(page, want) != (n > maxBars) {
+		if want := tables.Grouped(int64(n-shortRows)) + " more steps are in the JSON report"; strings.Contains(page, want) != (n > allSteps) {
 			t.Errorf("%d steps: %q is there or not as it should", n, want)
 		}
 		if !strings.Contains(page, "4,990 more nodes") {
@@ -183,15 +183,17 @@ func TestRealPagesHaveWholeLabels(t *testing.T) {
 	}
 }
 
-// grids are all tables of the page.
-func (c *content) grids() []grid {
-	out := []grid{c.StepGrid, c.LengthGrid, c.HotspotGrid, c.PhaseGrid, c.NodeGrid}
-	out = append(out, c.UnknownGrids...)
-	for _, card := range c.Cards {
-		out = append(out, card.Grids...)
-	}
-	for _, m := range c.MethodGrids {
-		out = append(out, m.Grid)
+// What pages hold: rows of a long table and of a short one, steps that are listed one by one.
+const longRows, shortRows, allSteps = 200, 10, 24
+
+// grids are all tables of the page but for the gains, which may be below 0 where a method has a window of its own.
+func grids(r *report.Report) (out []report.Grid) {
+	for _, part := range r.Sections() {
+		for _, s := range part {
+			if s.Name != "gains" {
+				out = append(out, s.Grids...)
+			}
+		}
 	}
 	return out
 }
@@ -203,8 +205,7 @@ func wholePage(t *testing.T, what string, r *report.Report) (rows int) {
 	if len(page) > 300_000 {
 		t.Errorf("%s: %d bytes", what, len(page))
 	}
-	c := contentOf(r)
-	for _, g := range c.grids() {
+	for _, g := range grids(r) {
 		longest, bars := 0.0, false
 		for _, row := range g.Rows {
 			rows++
@@ -217,7 +218,7 @@ func wholePage(t *testing.T, what string, r *report.Report) (rows int) {
 				longest = max(longest, sum)
 				switch {
 				case col.Bar:
-				case col.Number && cell.Text != noValue && !unitForm[col.Unit].MatchString(cell.Text):
+				case col.Number && cell.Text != report.NoValue && !unitForm[col.Unit].MatchString(cell.Text):
 					t.Errorf("%s: %q shows %q, a number of unit %s", what, col.Head, cell.Text, col.Unit)
 				case col.Number && col.Head == "":
 					t.Errorf("%s: nothing says what %q is", what, cell.Text)
@@ -232,7 +233,7 @@ func wholePage(t *testing.T, what string, r *report.Report) (rows int) {
 			t.Errorf("%s: the longest bar of %s is %g of its place", what, g.What, longest)
 		}
 	}
-	for _, card := range c.Cards {
+	for _, card := range r.Sections()[1] {
 		if card.Title == "" || card.Says == "" || len(card.Grids) == 0 {
 			t.Errorf("%s: %s has no title, no sentence or no table", what, card.Name)
 		}
@@ -242,15 +243,16 @@ func wholePage(t *testing.T, what string, r *report.Report) (rows int) {
 			}
 		}
 	}
-	if len(c.Findings) == 0 {
+	if len(r.Highlights()) == 0 {
 		t.Errorf("%s: no findings", what)
 	}
-	for _, f := range c.Findings {
+	for _, f := range r.Highlights() {
 		if f.Title == "" || f.Text == "" || !unitForm[tables.NS].MatchString(f.Value) {
 			t.Errorf("%s: finding %+v", what, f)
 		}
 	}
-	checkLanes(t, what, &c.Lanes)
+	l := windowLanes(r, r.Tables())
+	checkLanes(t, what, &l)
 	return rows
 }
 

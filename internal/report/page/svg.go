@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"overlay/internal/critpath"
 	"overlay/internal/report"
 	"overlay/internal/tables"
 )
@@ -27,7 +28,11 @@ func DrawDifference(w io.Writer, d *report.Difference) error {
 }
 
 func paths(d *report.Difference) [2]pathBar {
-	return [2]pathBar{{d.Before.Path.ByClass, d.Before.Window.Duration}, {d.After.Path.ByClass, d.After.Window.Duration}}
+	before, after := map[string]int64{}, map[string]int64{}
+	for _, c := range d.Classes {
+		before[c.Name], after[c.Name] = c.Before, c.After
+	}
+	return [2]pathBar{{before, d.Window.Before}, {after, d.Window.After}}
 }
 
 // pathBar is a path as a bar: its time by class, and how long it is.
@@ -57,14 +62,14 @@ func writeBars(w io.Writer, title string, names [2]string, sides [2]pathBar) err
 		for _, c := range classes {
 			ns := side.byClass[c]
 			fmt.Fprintf(&b, `<rect x="%s" y="%d" width="%s" height="%d" fill="%s"><title>%s %s</title></rect>`+"\n",
-				pixels(svgX(at, longest)), y, pixels(svgX(at+ns, longest)-svgX(at, longest)), svgBar, hex[c], escaped(report.ClassWords(c)), tables.Duration(ns))
+				pixels(svgX(at, longest)), y, pixels(svgX(at+ns, longest)-svgX(at, longest)), svgBar, critpath.ClassNamed(c).Hex(), escaped(report.ClassWords(c)), tables.Duration(ns))
 			at += ns
 		}
 		fmt.Fprintf(&b, `<text x="%s" y="%d">%s</text>`+"\n", pixels(svgX(at, longest)+6), y+19, tables.Duration(side.duration))
 	}
 	for i, c := range classes {
 		x, y := svgLeft+i%columns*svgColumn, 2*(svgBar+10)+20+i/columns*svgLegend
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="12" height="12" fill="%s"/><text x="%d" y="%d">%s</text>`+"\n", x, y, hex[c], x+18, y+11, escaped(report.ClassWords(c)))
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="12" height="12" fill="%s"/><text x="%d" y="%d">%s</text>`+"\n", x, y, critpath.ClassNamed(c).Hex(), x+18, y+11, escaped(report.ClassWords(c)))
 	}
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())

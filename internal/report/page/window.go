@@ -12,13 +12,13 @@ import (
 
 // lanes are curves over the time of the window, one above the other on one axis.
 type lanes struct {
-	Strip []part         // what bounds the run
+	Strip []report.Part  // what bounds the run
 	At    []template.CSS // where each part of Strip begins, for the style sheet
 	Steps []spot
 	Ticks []spot
 	Curve []lane
 	Slots int // of the curves
-	Key   []keyEntry
+	Key   []report.Key
 	Tips  []string // for each slot, what the curves show there
 }
 
@@ -45,6 +45,9 @@ type area struct {
 	Kind, Path string
 }
 
+// marked is how many steps are marked one by one.
+const marked = 96
+
 // laneDevices is how many devices have curves of their own.
 const laneDevices = 4
 
@@ -53,7 +56,7 @@ func windowLanes(r *report.Report, list []tables.Table) lanes {
 	var w lanes
 	d := r.Window.Duration
 	for _, s := range r.Path.Strip {
-		w.Strip = append(w.Strip, part{s.Class, tables.ShareOf(s.End-s.Start, d), report.ClassWords(s.Class) + ", " + tables.Duration(s.End-s.Start)})
+		w.Strip = append(w.Strip, report.Part{Kind: s.Class, Of: tables.ShareOf(s.End-s.Start, d), Title: report.ClassWords(s.Class) + ", " + tables.Duration(s.End-s.Start)})
 		w.At = append(w.At, width(tables.ShareOf(s.Start-r.Window.Start, d)))
 	}
 	w.Steps = stepMarks(r)
@@ -71,13 +74,10 @@ func windowLanes(r *report.Report, list []tables.Table) lanes {
 
 // stepTimes is a curve of how long steps take, where there are too many to mark each.
 func (w *lanes) stepTimes(r *report.Report, steps *tables.Table) {
-	if len(r.Steps) <= 4*maxBars || steps == nil {
+	if len(r.Steps) <= marked || steps == nil {
 		return
 	}
-	longest, ok := largest(steps, "duration_ns")
-	if !ok {
-		return
-	}
+	longest := steps.Sorted("duration_ns").Line(0)
 	var s stack
 	next := 0
 	for i := range int64(w.Slots) {
@@ -97,7 +97,7 @@ func (w *lanes) stepTimes(r *report.Report, steps *tables.Table) {
 // stepMarks are the borders of the steps. Labels stand where they fit into the narrowest page.
 func stepMarks(r *report.Report) (out []spot) {
 	const pixels, letter = 480, 8 // of the plot on a narrow page; of a letter
-	if len(r.Steps) > 4*maxBars {
+	if len(r.Steps) > marked {
 		return nil
 	}
 	for i := range r.Steps {
@@ -106,6 +106,8 @@ func stepMarks(r *report.Report) (out []spot) {
 		labels := []string{s.Name}
 		if number, isStep := strings.CutPrefix(s.Name, trace.StepPrefix); isStep {
 			labels = []string{"step " + number, number}
+		} else if kind, number, ok := strings.Cut(s.Name, "#"); ok {
+			labels = []string{kind + " " + number, number}
 		} else if !report.OutsideSteps(s.Name) {
 			labels = nil
 		}
@@ -131,7 +133,7 @@ func (w *lanes) curves(list []tables.Table) {
 	var tips [][]byte
 	for d := range tables.Find(list, "timeline").Lines(laneDevices) {
 		var busy, comm, queue stack
-		name := gpu(d).Text
+		name := "GPU " + d.Show("device")
 		top := 0.0
 		for l := range of(d) {
 			top = max(top, l.Value("outstanding_max").Float())
@@ -147,7 +149,7 @@ func (w *lanes) curves(list []tables.Table) {
 				tips = append(tips, fmt.Appendf(nil, "At %s", tables.Duration(l.Value("start_ns").Int()-of0(slots))))
 			}
 			tips[i] = fmt.Appendf(tips[i], " · %s computation %s, communication %s and %s hidden, copies %s, %s in its queues", name, l.Share("computation_ns", "duration_ns"),
-				l.Share("communication_ns", "duration_ns"), l.Share("hidden_communication_ns", "duration_ns"), l.Share("copies_ns", "duration_ns"), counted(l, "outstanding_max", "operation"))
+				l.Share("communication_ns", "duration_ns"), l.Share("hidden_communication_ns", "duration_ns"), l.Share("copies_ns", "duration_ns"), tables.Counted(int(l.Value("outstanding_max").Int()), "operation"))
 			i++
 		}
 		add := func(label, small, title string, s *stack, kinds ...string) {
@@ -167,7 +169,7 @@ func (w *lanes) curves(list []tables.Table) {
 	for i := range tips {
 		w.Tips = append(w.Tips, string(tips[i]))
 	}
-	for _, k := range []keyEntry{{"gpu_compute", "computation"}, {"communication", "communication"}, {"hidden", "communication hidden by computation"}, {"copy", "copies"}, {"cpu", "operations launched and not ended"}} {
+	for _, k := range []report.Key{{Kind: "gpu_compute", Word: "computation"}, {Kind: "communication", Word: "communication"}, {Kind: "hidden", Word: "communication hidden by computation"}, {Kind: "copy", Word: "copies"}, {Kind: "cpu", Word: "operations launched and not ended"}} {
 		if drawn[k.Kind] {
 			w.Key = append(w.Key, k)
 		}
@@ -223,6 +225,13 @@ func (s *stack) areas(kinds ...string) (out []area) {
 		}
 	}
 	return out
+}
+
+func ratio(part, whole float64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return part / whole
 }
 
 func percent(x float64) int { return int(100*min(x, 1) + 0.5) }

@@ -1,9 +1,11 @@
 package jobjudge
 
 import (
+	"fmt"
 	"slices"
 
 	"overlay/internal/ranks"
+	"overlay/internal/testtrace"
 )
 
 // asked is the share of the window that a cause has to cost before it has to be found.
@@ -21,6 +23,8 @@ func (t *truth) finding(v *ranks.Verdict) Finding {
 		return Quiet
 	case "link":
 		return t.link(v)
+	case "set":
+		return t.set(v)
 	}
 	shown := v.Judged >= 3
 	if c.Kind == "persistent" {
@@ -44,6 +48,68 @@ func (t *truth) finding(v *ranks.Verdict) Finding {
 	return Small
 }
 
+// Shares of the window of several causes: from the first on one has to be named, below the second it must not be.
+const (
+	setAsked = 0.03
+	setLeast = 0.002
+)
+
+// set compares several causes with those who are blamed: each that costs much is named, with what it is and from which step on, and nobody else is.
+func (t *truth) set(v *ranks.Verdict) Finding {
+	wrong := func(f Finding, format string, args ...any) Finding {
+		t.score.Wrong = fmt.Sprintf(format, args...)
+		return f
+	}
+	matter := false
+	for i := range t.sim.Culprits.Set {
+		p := &t.sim.Culprits.Set[i]
+		first, last, n := int32(-1), int32(-1), 0
+		for k := range v.Steps {
+			if s := v.Steps[k].Number - testtrace.JobFirstStep; v.Steps[k].Whole && s >= p.From && s < p.To {
+				n++
+				last = s
+				if first < 0 {
+					first = s
+				}
+			}
+		}
+		if n < 2 || v.Judged < 3 || max(p.Alone, p.Stays) < setAsked {
+			continue
+		}
+		matter = true
+		var x *ranks.Straggler
+		for k := range v.Stragglers {
+			s := &v.Stragglers[k]
+			for _, m := range s.Members {
+				if s.Kind == ranks.Persistent && t.job.Members[m].Rank == ranks.Rank(p.Rank) && (x == nil || s.Cause.What == causes[p.Cause]) {
+					x = s
+				}
+			}
+		}
+		switch {
+		case x == nil:
+			return wrong(Missed, "%+v in %d steps: not named", *p, n)
+		case x.Cause.What != causes[p.Cause]:
+			return wrong(Missed, "%+v: %s ×%.2f %+v", *p, x.Cause.What, x.Cause.Factor, x.Cause.Load)
+		case x.Steps[0]-testtrace.JobFirstStep != first || x.Steps[len(x.Steps)-1]-testtrace.JobFirstStep != last:
+			return wrong(Missed, "%+v: in steps %v", *p, x.Steps)
+		}
+	}
+	for k := range v.Stragglers {
+		for _, m := range v.Stragglers[k].Members {
+			r := int32(t.job.Members[m].Rank)
+			i := slices.IndexFunc(t.sim.Culprits.Set, func(p testtrace.JobPlanted) bool { return p.Rank == r })
+			if i < 0 || max(t.sim.Culprits.Set[i].Alone, t.sim.Culprits.Set[i].Stays) < setLeast {
+				return wrong(False, "rank %d: %s %s in %v, gains %v", r, v.Stragglers[k].Kind, v.Stragglers[k].Cause.What, v.Stragglers[k].Steps, i)
+			}
+		}
+	}
+	if !matter {
+		return Small
+	}
+	return Named
+}
+
 // causes is what package ranks calls what was planted.
 var causes = map[string]ranks.CauseKind{"gpu": ranks.SlowGPU, "host": ranks.SlowGPU, "cpu": ranks.SlowCPU, "data": ranks.DataLoading, "pauses": ranks.Pause,
 	"input": ranks.InputSizes, "rows": ranks.MoreData, "stage": ranks.MoreWork}
@@ -57,7 +123,7 @@ func (t *truth) reason(v *ranks.Verdict) {
 		}
 		t.score.Cause = x.Cause.What == causes[t.sim.Cause]
 		if t.sim.Culprits.Gain >= asked && whole(t.score) {
-			t.score.Gain = float64(t.job.Gain(x)) / (t.sim.Culprits.Gain * float64(t.sim.End-t.sim.Start))
+			t.score.Gain = float64(x.Gain) / (t.sim.Culprits.Gain * float64(t.sim.End-t.sim.Start))
 		}
 	}
 }

@@ -65,7 +65,7 @@ func TestSameJob(t *testing.T) {
 		want := outcomeOf(t, list)
 		same := func(what string, got outcome) {
 			t.Helper()
-			if d := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.AllowUnexported(ranks.JobStep{}, ranks.Load{})); d != "" {
+			if d := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.AllowUnexported(ranks.JobStep{}, ranks.Load{}, ranks.Straggler{})); d != "" {
 				t.Errorf("%s %v: %s changes the job: %.2000s", o.Kind, o.Trouble, what, d)
 			}
 		}

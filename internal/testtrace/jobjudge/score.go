@@ -36,6 +36,7 @@ type Score struct {
 	Stragglers []ranks.Straggler
 	Links      []ranks.Link
 	Found      Finding
+	Wrong      string  // what is wrong about one of several causes
 	Cause      bool    // what was named is so for the reason that was planted
 	Gain       float64 // of that, what it is said to gain at most, as a share of what the job gains without it; 0 where that is little, and where records are missing
 }

@@ -12,7 +12,7 @@ import (
 	"overlay/internal/testtrace"
 )
 
-// JudgeAll scores n random jobs, the first of which has seed from; with a cause, jobs in which it is planted.
+// JudgeAll scores n random jobs, the first of which has seed from; with a cause, jobs in which it is planted: set for several, balanced for none.
 func JudgeAll(n int, from uint64, cause string) []*Score {
 	scores := make([]*Score, n)
 	next := make(chan int)
@@ -22,7 +22,13 @@ func JudgeAll(n int, from uint64, cause string) []*Score {
 		go func() {
 			for i := range next {
 				sim := testtrace.RandomJob
-				if cause != "" {
+				switch cause {
+				case "":
+				case "set":
+					sim = testtrace.RandomJobSet
+				case "balanced":
+					sim = testtrace.RandomJobBalanced
+				default:
 					sim = func(seed uint64) *testtrace.Job { return testtrace.RandomJobWith(cause, seed) }
 				}
 				scores[i] = Judge(sim(from + uint64(i)))
@@ -190,7 +196,7 @@ func (s *Score) short() (list []string) {
 	add(!whole(s) || share(s.Last) >= 0.98, "last right %.4f", share(s.Last))
 	add(!whole(s) || share(s.Wait) <= 0.05, "wait error %.4f", share(s.Wait))
 	add(!whole(s) || share(s.Near) >= 0.98, "near %.4f", share(s.Near))
-	if s.Found == Named && !s.Cause && s.Planted.Kind != "link" {
+	if s.Found == Named && !s.Cause && s.Planted.Kind != "link" && s.Planted.Kind != "set" {
 		for i := range s.Stragglers {
 			c := &s.Stragglers[i].Cause
 			list = append(list, fmt.Sprintf("cause %s ×%.2f, given %+v", c.What, c.Factor, c.Load))
@@ -205,6 +211,9 @@ func (s *Score) short() (list []string) {
 		}
 		for i := range s.Links {
 			blamed += fmt.Sprintf(" link %+v", s.Links[i])
+		}
+		if s.Wrong != "" {
+			list = append(list, s.Wrong)
 		}
 		list = append(list, fmt.Sprintf("%s: planted %+v, judged %d steps, blamed%s", s.Found, s.Planted, s.Judged, cmp.Or(blamed, " nobody")))
 	}

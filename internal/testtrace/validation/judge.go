@@ -97,12 +97,14 @@ func (r *Row) single(dir string) error {
 		return err
 	}
 	r.BoundBy = run.Report(report.Source{Name: path.Base(before.File)}).Path.BoundBy
-	for _, f := range run.Findings().Findings {
-		if f.ID == r.Pair.Rule {
-			r.Advice, r.Gain, r.GainBound = f.ID, f.Share, f.Kind == advise.AtMost
-			break
+	defer func() { // it takes the graph
+		for _, f := range run.Findings().Findings {
+			if f.ID == r.Pair.Rule {
+				r.Advice, r.Gain, r.GainBound = f.ID, f.Share, f.Kind == advise.AtMost
+				break
+			}
 		}
-	}
+	}()
 	if r.Pair.Question == "" {
 		return nil
 	}

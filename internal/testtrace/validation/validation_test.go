@@ -15,7 +15,7 @@ import (
 	"overlay/internal/testtrace/corpus"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables in docs/validation.md")
+var update = flag.Bool("update", false, "rewrite the tables in docs/accuracy.md")
 
 // real are the rows of the traces of the project, made once for all tests.
 func real(t *testing.T) (*Manifest, []Row) {
@@ -42,7 +42,7 @@ var made struct {
 	err  error
 }
 
-// explained are pairs with a prediction that may be off by more than 15 %, for a reason that docs/validation.md states.
+// explained are pairs with a prediction that may be off by more than 15 %, for a reason that docs/accuracy.md states.
 var explained = map[string]float64{"bf16": 0.35}
 
 // TestReal holds predictions, stragglers and clocks against what is true of the recorded loops.
@@ -143,10 +143,10 @@ const (
 	tablesEnd   = "<!-- end of the tables -->\n"
 )
 
-// TestDocumented: the tables of docs/validation.md are those that the traces give.
+// TestDocumented: the tables of docs/accuracy.md are those that the traces give.
 func TestDocumented(t *testing.T) {
 	_, rows := real(t)
-	name := filepath.Join(corpus.Root(t), "docs", "validation.md")
+	name := filepath.Join(corpus.Root(t), "docs", "accuracy.md")
 	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
@@ -16,7 +17,7 @@ func main() {
 	n := flag.Int("n", 2000, "number of random programs")
 	seed := flag.Uint64("seed", 1, "seed of the first program; the others follow")
 	worst := flag.Int("worst", 20, "worst programs to list")
-	class := flag.String("class", "", "judge this scenario class only; of jobs, this cause")
+	class := flag.String("class", "", "judge these scenario classes only, with commas between them; of jobs, this cause")
 	dump := flag.String("dump", "", "write the trace of -class at -seed to this file and stop")
 	explain := flag.Bool("explain", false, "print the path found for -class at -seed beside the true one, and stop")
 	whatIf := flag.Bool("whatif", false, "compare predictions of replays with re-simulated programs instead")
@@ -53,7 +54,7 @@ func main() {
 	}
 	classes := testtrace.Classes
 	if *class != "" {
-		classes = []string{*class}
+		classes = strings.Split(*class, ",")
 	}
 	if *whatIf {
 		testtrace.WriteWhatIf(os.Stdout, testtrace.AskPrograms(*n, *seed, classes), *worst)

@@ -1,0 +1,31 @@
+//go:build !quick
+
+package main
+
+import (
+	"io"
+
+	"overlay/internal/columns"
+	"overlay/internal/inputs"
+	"overlay/internal/parquetfile"
+)
+
+// readTable reads a table that export has written.
+func readTable(name string, form columns.Table, schema string) (columns.Table, error) {
+	f, err := inputs.Disk.Open(name)
+	if err != nil {
+		return columns.Table{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return columns.Table{}, err
+	}
+	return parquetfile.Read(f, info.Size(), form, schema)
+}
+
+// writtenByExport reports whether a file is a table that export has written.
+func writtenByExport(f io.ReaderAt, size int64) bool { return parquetfile.Own(f, size) }
+
+// leavesOut is what this build lacks, for people.
+const leavesOut = ""

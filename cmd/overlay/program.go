@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Exit statuses. A signal gives 128 and its number, as shells count: 130 for SIGINT.
+const (
+	exitDone   = 0
+	exitFailed = 1 // the work failed: one line says why
+	exitUsage  = 2 // the command line is wrong
+	exitGate   = 3 // diff --fail-if-slower, advise --fail-on
+	exitSignal = 128
+)
+
+// usageError is a wrong command line: status 2 instead of 1.
+type usageError struct{ msg, command string }
+
+func (e *usageError) Error() string {
+	help := "overlay --help"
+	if e.command != "" {
+		help = "overlay " + e.command + " --help"
+	}
+	return e.msg + "; see '" + help + "'"
+}
+
+// bugError is a panic: a bug of ours.
+type bugError struct {
+	value any
+	stack []byte
+}
+
+func (e *bugError) Error() string { return fmt.Sprint(e.value) }
+
+// errPipe is that nobody reads standard output any more, as behind `| head`: the end of the work, and no news.
+var errPipe = errors.New("standard output is closed")
+
+// errSlower ends `diff` with status 3, errFound `advise`; the result is printed already. errUnlike ends `diff` with status 2.
+var (
+	errSlower = errors.New("slower")
+	errFound  = errors.New("found")
+	errUnlike = errors.New("these do not do the same work")
+)
+
+// program is the world that the commands may touch.
+type program struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	outs           outputs
+	memory         int64 // that the container allows, in bytes; 0 for no limit
+	size           workSize
+	agentRows      int // rows of an answer in SQL, where this process answers an agent; else 0
+}

@@ -1,0 +1,41 @@
+//go:build quick
+
+// The tag quick leaves out what takes longest to compile: SQLite, Parquet, and the library of agents' protocol, which are half of the
+// time. `make demo` builds a newcomer's first program with it.
+
+package main
+
+import (
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"overlay/internal/columns"
+	"overlay/internal/inputs"
+)
+
+// leavesOut is what this build lacks, for people.
+const leavesOut = ", the quick build of 'make demo': 'make build' adds databases, query, export and mcp"
+
+func readTable(string, columns.Table, string) (columns.Table, error) {
+	return columns.Table{}, inputs.LeftOut("reading tables")
+}
+
+func writtenByExport(io.ReaderAt, int64) bool { return false }
+
+func (p *program) queryCommand() *cli.Command {
+	return without("query", "ask traces, or exported tables, in SQL")
+}
+func (p *program) exportCommand() *cli.Command {
+	return without("export", "write tables as Parquet for DuckDB, Spark, pandas, …")
+}
+func (p *program) mcpCommand() *cli.Command {
+	return without("mcp", "answer agents over standard input and output (Model Context Protocol)")
+}
+func (p *program) answerCommand() *cli.Command { return &cli.Command{Name: "answer", Hidden: true} }
+
+// without stands for a command that is left out.
+func without(name, usage string) *cli.Command {
+	return &cli.Command{Name: name, Usage: usage, SkipFlagParsing: true, HideHelp: true,
+		Action: func(*cli.Context) error { return inputs.LeftOut("'overlay " + name + "'") }}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+
+	"overlay/internal/report"
+)
+
+// writeJSON writes an indented JSON document.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// stickyWriter keeps the first error, for text written by many calls.
+type stickyWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (s *stickyWriter) Write(b []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	var n int
+	n, s.err = s.w.Write(b)
+	return n, s.err
+}
+
+// sortedKeys gives the keys of a count in a stable order.
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// writeLines writes a line and lists of further ones, indented.
+func writeLines(w io.Writer, first string, lists ...[]string) error {
+	first = report.Plain(first)
+	for _, list := range lists {
+		for _, line := range list {
+			first += "\n  " + report.Plain(line)
+		}
+	}
+	_, err := io.WriteString(w, first+"\n")
+	return err
+}

@@ -1,0 +1,308 @@
+package advise
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"overlay/internal/cdg"
+	"overlay/internal/stat"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+)
+
+const (
+	coldCall     = 1_000_000 // ns from which on a first call is slow: usual launches take 3 to 9 µs
+	coldFactor   = 20        // times the median of its name
+	coldAgain    = 100       // times the median, from which on a call that is no first one made something too
+	coldOnly     = 2_000_000 // ns of a call that is the only one of its name
+	usualCall    = 20_000    // ns that a warm call takes at most
+	longCompile  = 1_000_000 // ns
+	onlyFirstUse = 2         // first use takes more than one in so many ns of a window: what remains is its shadow
+)
+
+// compiling are frames and annotations of compilers and of what waits for them: of PyTorch's, of Triton's, of the benchmarks by which they choose,
+// of extensions in C++, and of a compiler in a process of its own. What they compiled runs under other names, such as CompiledFunction.
+var compiling = regexp.MustCompile(`^(.*torch/_dynamo/convert_frame\.py\(\d+\): (_compile|compile_inner|_compile_inner)|.*torch/_inductor/compile_fx\.py\(\d+\): (compile_fx|compile_fx_inner|fx_codegen_and_compile)|` +
+	`.*(graph|codecache)\.py\(\d+\): (compile_to_module|codegen_and_compile|load_by_key_path)|.*async_compile\.py\(\d+\): wait|.*triton/compiler/compiler\.py\(\d+\): compile|.*triton/testing\.py\(\d+\): do_bench\w*|` +
+	`.*triton_heuristics\.py\(\d+\): (autotune_to_one_config|benchmark_all_configs)|.*torch/utils/cpp_extension\.py\(\d+\): (load|load_inline|_jit_compile)|.*subprocess\.py\(\d+\): (communicate|wait)|` +
+	`.* \(dynamo_timed\)|_compile\.compile_inner|OutputGraph\.call_user_compiler|compile_fx_inner|GraphLowering\.compile_to_module|async_compile\.wait|CUDAGraphNode\.record)$`).MatchString
+
+// capturesGraphs are functions in which programs capture graphs, with the runs that warm up before.
+var capturesGraphs = regexp.MustCompile(`: _?(capture|warm_?up|record)\w*$`).MatchString
+
+// runsNotBuilds: a compiler that launches more than one in so many operations of the window runs something.
+const runsNotBuilds = 20
+
+var coldStart = add(rule{
+	id: "cold-start", group: Measurement, kind: Predicted, level: High,
+	why:      "calls that take a thousand times what later ones do, compilers, and captures of graphs",
+	title:    "a part of the window is first use: what happens once in a run",
+	cause:    "the first call of each kind loads code and makes contexts, compilers compile, graphs are captured; in a long run that is nothing, so it is no gain",
+	scenario: "first calls, compilation and capture take no time",
+	action: []string{"record later steps: torch.profiler.schedule(wait=1, warmup=3, active=3)",
+		"where each start counts: a pass of warm-up before the first request, a kept cache of what was compiled (TORCHINDUCTOR_CACHE_DIR)"},
+	verify: "no call of the window takes 1 ms without waiting, and nothing is compiled",
+	find: func(r *run) *found {
+		calls, built, tried := r.coldCalls(), append(r.compilations(), r.captures()...), r.triedConvolutions()
+		r.addColdOps(&calls)
+		list := r.outermost(slices.Compact(slices.Sorted(slices.Values(slices.Concat(calls, built, tried)))))
+		if len(list) == 0 {
+			return nil
+		}
+		f := &found{events: events{list: list, expected: usualCall}, change: r.scenario(), do: "record later steps: schedule(wait=1, warmup=3, active=3)", numbers: []Number{countOf("first uses", len(list)), timeOf("in them", sum(list, r.dur))}}
+		for _, x := range []struct {
+			n    int
+			noun string
+		}{{len(calls), "first call"}, {len(built), "compilation or capture"}, {len(tried), "convolution that tries algorithms"}} {
+			if x.n > 0 {
+				f.saw += ", " + tables.Counted(x.n, x.noun)
+			}
+		}
+		f.saw = fmt.Sprintf("%s of first use: %s", tables.Duration(sum(list, r.dur)), f.saw[len(", "):])
+		f.change.zero(calls)
+		f.change.shrink(built, 0)
+		f.change.shrink(tried, usualCall)
+		f.change.noWait(r.waitsIn(r.within(slices.Concat(built, tried))))
+		return f
+	},
+})
+
+// inFirstUse tells which slices lie in first use. Those of a thread that lie in one are numbered one after the other behind it.
+func (r *run) inFirstUse() func(cdg.ActID) bool {
+	type span struct{ first, limit cdg.ActID }
+	spans := sync.OnceValue(func() (out []span) {
+		if cold := r.result(coldStart); cold != nil {
+			r.outer(r.m.SetOf(cold.events.list...), func(a, limit cdg.ActID) { out = append(out, span{a, limit}) })
+		}
+		return out
+	})
+	return func(a cdg.ActID) bool {
+		list := spans()
+		i, _ := slices.BinarySearchFunc(list, a, func(s span, a cdg.ActID) int { return cmp.Compare(s.limit, a+1) })
+		return i < len(list) && list[i].first <= a
+	}
+}
+
+// firstUse is how much of the critical path the CPU spends in first use, ns.
+func (r *run) firstUse() (ns int64) {
+	for _, m := range r.path.Marks.All() {
+		if a := r.g.ActOf[m.Event]; a != cdg.NoAct && a < r.firstOp && r.once(a) {
+			ns += m.NS
+		}
+	}
+	return ns
+}
+
+// compilations lists the outermost slices of compilers on threads that launch.
+func (r *run) compilations() (list []cdg.ActID) {
+	on := r.launching()
+	for _, a := range r.outermost(r.named([]trace.Kind{trace.Python, trace.Annotation, trace.CPUOp}, compiling)) {
+		if on[r.g.Acts[a].Lane] && r.dur(a) > longCompile {
+			list = append(list, a)
+		}
+	}
+	launched := 0
+	for a, o := range r.within(list) {
+		if o != cdg.NoAct && r.g.Lanes[r.g.Acts[a].Lane].Stream {
+			launched++
+		}
+	}
+	if runsNotBuilds*launched > len(r.ops) {
+		return nil
+	}
+	return list
+}
+
+// captures lists what threads do while they capture a graph: the outermost frame around the begin of a capture that says so, else the
+// slices between begin and end.
+func (r *run) captures() (list []cdg.ActID) {
+	ends := r.named(callKinds, func(s string) bool { return strings.Contains(s, "StreamEndCapture") })
+	for _, b := range r.named(callKinds, func(s string) bool { return strings.Contains(s, "StreamBeginCapture") }) {
+		outer := cdg.NoAct
+		for p := r.g.Parent[b]; p != cdg.NoAct; p = r.g.Parent[p] {
+			if capturesGraphs(r.name(p)) {
+				outer = p
+			}
+		}
+		if outer != cdg.NoAct {
+			list = append(list, outer)
+			continue
+		}
+		// Activities of a thread are numbered by start, those around others before them.
+		i, _ := slices.BinarySearch(ends, b)
+		if i == len(ends) || r.g.Acts[ends[i]].Lane != r.g.Acts[b].Lane {
+			continue
+		}
+		for a := b + 1; a <= ends[i]; a++ {
+			if r.g.Parent[a] <= b && r.g.Acts[a].End <= r.g.Acts[ends[i]].End {
+				list = append(list, a)
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// triedConvolutions lists convolutions that time several algorithms with events, as torch.backends.cudnn.benchmark has the first of each shape do.
+func (r *run) triedConvolutions() []cdg.ActID {
+	in := r.within(r.outermost(r.named(opKinds, containsAny("cudnn_convolution", "miopen_convolution", "convolution_backward"))))
+	set := map[cdg.ActID]bool{}
+	for _, a := range r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.EventSync }) {
+		if c := in.by(a); c != cdg.NoAct && r.dur(c) > coldCall {
+			set[c] = true
+		}
+	}
+	var list []cdg.ActID
+	for a := range set {
+		list = append(list, a)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// firstOps are operators whose first instance makes something that stays: contexts, handles, plans.
+var firstOps = []string{"aten::empty", "aten::empty_strided", "aten::zeros", "aten::ones", "aten::to", "aten::cudnn_convolution", "aten::miopen_convolution", "aten::cudnn_batch_norm",
+	"aten::view", "aten::as_strided", "aten::detach"}
+
+// coldCalls lists slow calls that are the first of their name, the only one, far above its median, or launch a kernel for the first time. A name that is
+// slow all over the run is no cold start.
+func (r *run) coldCalls() []cdg.ActID {
+	firstOf := make([]bool, len(r.tr.Syms))
+	firstLaunch := r.m.NewSet()
+	launches := make([]int64, 0, len(r.ops))
+	for _, o := range r.ops {
+		if l := r.launch(o); l != cdg.NoAct {
+			launches = append(launches, r.g.Acts[l].Start)
+			if s := r.event(o).Name; !firstOf[s] {
+				firstOf[s] = true
+				firstLaunch.Add(l)
+			}
+		}
+	}
+	quarter := r.g.Window.End
+	if len(launches) > 0 {
+		quarter = stat.Nth(launches, len(launches)/4) // of the launches, because slow first calls stretch time
+	}
+	var out []cdg.ActID
+	for _, k := range callKinds {
+		for _, s := range r.names[k] {
+			if !vendors.IsAPI(r.tr.Str(s)) {
+				continue
+			}
+			calls := r.list[r.first[s]:r.first[s+1]]
+			switch r.verb(calls[0]) {
+			case vendors.StreamSync, vendors.DeviceSync, vendors.EventSync, vendors.OtherSync, vendors.AsyncCopy, vendors.BlockingCopy, vendors.GraphLaunch:
+				continue // these take as long as what they wait for
+			}
+			out = append(out, r.coldOf(calls, firstLaunch.Has, quarter)...)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// coldOf lists the cold calls of one name.
+func (r *run) coldOf(calls []cdg.ActID, first func(cdg.ActID) bool, quarter int64) []cdg.ActID {
+	earliest := r.earliest(calls)
+	var durs []int64
+	for _, a := range calls {
+		if a != earliest {
+			durs = append(durs, r.own(a))
+		}
+	}
+	usual := max(stat.Median(durs), 1)
+	if len(durs) == 0 {
+		usual = usualCall
+	}
+	var slow, cold []cdg.ActID
+	long, late := int64(0), int64(0)
+	for _, a := range calls {
+		own := r.own(a)
+		if own <= coldCall || own <= coldFactor*usual || r.waited.Has(a) {
+			continue
+		}
+		slow = append(slow, a)
+		long += own
+		if r.g.Acts[a].Start > quarter {
+			late += own
+		}
+		if a == earliest || first(a) || own > coldAgain*usual {
+			cold = append(cold, a)
+		}
+	}
+	if len(slow) >= 5 && 5*late > long {
+		return nil // slow all over: memory is allocated again and again, or the like
+	}
+	return cold
+}
+
+// addColdOps adds first instances of operators that make something.
+func (r *run) addColdOps(out *[]cdg.ActID) {
+	for _, name := range firstOps {
+		if list := r.named(opKinds, oneOf(name)); len(list) > 0 {
+			if first := r.earliest(list); r.own(first) > coldCall {
+				*out = append(*out, first)
+			}
+		}
+	}
+}
+
+// earliest is the one that starts first.
+func (r *run) earliest(list []cdg.ActID) cdg.ActID {
+	return slices.MinFunc(list, func(a, b cdg.ActID) int { return int(min(max(r.g.Acts[a].Start-r.g.Acts[b].Start, -1), 1)) })
+}
+
+// steady reports whether two steps or more hold no first use.
+func (r *run) steady() bool {
+	n := 0
+	for i := range r.g.Steps {
+		s := &r.g.Steps[i]
+		if !slices.ContainsFunc(r.result(coldStart).events.list, func(a cdg.ActID) bool { return r.g.Acts[a].Start < s.End && r.g.Acts[a].End > s.Start }) {
+			n++
+		}
+	}
+	return n >= 2
+}
+
+// manyVersions is how many times one frame was compiled for other inputs.
+const manyVersions = 3
+
+// PyTorch numbers the compiled versions of a frame in the name of its region: frame/version, after torch._dynamo's compile id.
+var _ = add(rule{
+	id: "recompiled", group: Note, kind: None, level: Medium,
+	why:    "one frame runs in several compiled versions",
+	title:  "the same code was compiled several times",
+	cause:  "each new size or type of an input makes another version, which costs seconds to compile",
+	action: []string{"torch._dynamo.mark_dynamic(x, dim), or dynamic=True where it is compiled", "TORCH_LOGS=recompiles says what differs"},
+	verify: "one version of each frame",
+	find: func(r *run) *found {
+		const region = "Torch-Compiled Region: "
+		versions := map[string]map[string]bool{}
+		var list []cdg.ActID
+		for _, a := range r.named(markKinds, func(s string) bool { return strings.HasPrefix(s, region) }) {
+			frame, version, ok := strings.Cut(strings.TrimPrefix(r.name(a), region), "/")
+			if !ok {
+				continue
+			}
+			if versions[frame] == nil {
+				versions[frame] = map[string]bool{}
+			}
+			versions[frame][version] = true
+			list = append(list, a)
+		}
+		most := 0
+		for _, v := range versions {
+			most = max(most, len(v))
+		}
+		if most < manyVersions || len(r.g.Steps) < 3 {
+			return nil
+		}
+		return &found{events: events{list: list}, do: "mark_dynamic, or dynamic=True", saw: fmt.Sprintf("%s of one frame", tables.Counted(most, "version")),
+			numbers: []Number{countOf("versions of one frame", most), countOf("runs of compiled frames", len(list))}}
+	},
+})

@@ -1,0 +1,202 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"overlay/internal/inputs"
+	"overlay/internal/limits"
+	"overlay/internal/nearest"
+	"overlay/internal/ranks/roster"
+	"overlay/internal/tables"
+)
+
+type listQuestion struct {
+	Folder string `json:"folder,omitempty" jsonschema:"list what lies below this folder only"`
+}
+
+// traceList is what lies below the roots.
+type traceList struct {
+	Traces []listed `json:"traces"`
+	More   int      `json:"more" jsonschema:"how many are not shown"`
+}
+
+type listed struct {
+	File   string `json:"file"`
+	Kind   string `json:"kind" jsonschema:"trace, archive, database, tables, or folder: several traces right in it, which may be the ranks of one job"`
+	Bytes  int64  `json:"bytes,omitempty"`
+	Traces int    `json:"traces,omitempty" jsonschema:"of a folder: how many"`
+}
+
+// listTraces lists the traces below a folder, or below all roots.
+func (a *Agents) listTraces(ctx context.Context, q *listQuestion) (*answer, error) {
+	all, err := a.tracesBelow(ctx, q.Folder)
+	if err != nil {
+		return nil, err
+	}
+	list := traceList{Traces: all[:min(len(all), limits.AgentList)]}
+	list.More = len(all) - len(list.Traces)
+	data, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	for _, x := range list.Traces {
+		what := x.Kind
+		if x.Traces > 0 {
+			what = fmt.Sprintf("%s of %s", x.Kind, tables.Counted(x.Traces, "trace"))
+		}
+		if x.Bytes > 0 {
+			what += ", " + tables.Grouped(x.Bytes) + " bytes"
+		}
+		fmt.Fprintf(&b, "%s  (%s)\n", strconv.Quote(x.File), what)
+	}
+	if list.More > 0 {
+		fmt.Fprintf(&b, "… %d more: name a folder\n", list.More)
+	}
+	if len(list.Traces) == 0 {
+		b.WriteString("no traces (looked for *.json and *.pftrace, also .gz and .zst, archives, and databases of profilers)\n")
+	}
+	return &answer{b.String(), data}, nil
+}
+
+// tracesBelow lists what may be a trace, by its name: what it is, reading it says.
+func (a *Agents) tracesBelow(ctx context.Context, folder string) ([]listed, error) {
+	folders := []string{folder}
+	if folder == "" {
+		folders = nil
+		for _, root := range a.Files.Roots {
+			folders = append(folders, root.Name())
+		}
+	}
+	list, seen := []listed{}, 0
+	add := func(x listed) {
+		if rel, err := filepath.Rel(a.Files.Roots[0].Name(), x.File); err == nil && filepath.IsLocal(rel) {
+			x.File = rel
+		}
+		list = append(list, x)
+	}
+	for _, dir := range folders {
+		if err := a.check(ctx, &dir); err != nil {
+			return nil, err
+		}
+		tree, err := a.Files.Tree(dir)
+		if err != nil {
+			return nil, inputs.Error(dir, err)
+		}
+		counts := map[string]int{}
+		fs.WalkDir(tree, ".", func(name string, e fs.DirEntry, err error) error {
+			if seen++; seen > limits.AgentSeen || ctx.Err() != nil {
+				return fs.SkipAll
+			}
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			switch {
+			case err != nil:
+				return nil // what cannot be read has no traces for anybody
+			case strings.HasPrefix(e.Name(), ".") && name != ".":
+				if e.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			case e.IsDir() && strings.HasPrefix(e.Name(), "run="):
+				add(listed{File: filepath.Dir(path), Kind: "tables"})
+				return fs.SkipDir
+			case e.IsDir():
+				return nil
+			}
+			kind := kindByName(e.Name())
+			if kind == "" {
+				return nil
+			}
+			info, err := a.Files.Stat(path) // of what a link leads to, if it may be read
+			if err != nil || info.IsDir() {
+				return nil
+			}
+			if kind == "trace" {
+				counts[filepath.Dir(path)]++
+			}
+			add(listed{File: path, Kind: kind, Bytes: info.Size()})
+			return nil
+		})
+		for path, n := range counts {
+			if n > 1 {
+				add(listed{File: path, Kind: "folder", Traces: n})
+			}
+		}
+	}
+	slices.SortFunc(list, func(x, y listed) int { return cmp.Or(roster.CompareNames(x.File, y.File), cmp.Compare(x.Kind, y.Kind)) })
+	return slices.Compact(list), nil
+}
+
+// kindByName is what a file may be, by its name; "" of what is no input.
+func kindByName(name string) string {
+	for _, end := range []string{".tar", ".tar.gz", ".tgz", ".tar.zst", ".zip"} {
+		if strings.HasSuffix(name, end) {
+			return "archive"
+		}
+	}
+	for _, end := range []string{".sqlite", ".sqlite3", ".db", ".rpd"} {
+		if strings.HasSuffix(name, end) {
+			return "database"
+		}
+	}
+	if inputs.IsTraceName(name) {
+		return "trace"
+	}
+	return ""
+}
+
+// nearestTraces names the traces whose names are like one that does not exist, apart from folders and endings: the same, a part of it
+// or one that it is a part of, or what a few other letters make of it.
+func (a *Agents) nearestTraces(ctx context.Context, wanted string, err error) string {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	list, e := a.tracesBelow(ctx, "")
+	list = slices.DeleteFunc(list, func(x listed) bool { return x.Kind == "folder" })
+	if e != nil || len(list) == 0 {
+		return "; there are no traces below the root"
+	}
+	stem := func(path string) string {
+		name, _, _ := strings.Cut(filepath.Base(path), ".")
+		return shortened(strings.ToLower(name), 255)
+	}
+	slices.SortStableFunc(list, func(x, y listed) int { // those of its folder first
+		folder := filepath.Dir(filepath.Clean(wanted))
+		switch a, b := filepath.Dir(x.File) == folder, filepath.Dir(y.File) == folder; {
+		case a == b:
+			return 0
+		case a:
+			return -1
+		}
+		return 1
+	})
+	name := stem(wanted)
+	like := []func(has string) bool{
+		func(has string) bool { return has == name },
+		func(has string) bool {
+			return min(len(has), len(name)) > 3 && (strings.Contains(has, name) || strings.Contains(name, has))
+		},
+		func(has string) bool { return nearest.Edits(name, has) <= max(len(name), len(has))/3 },
+	}
+	var near []string
+	for _, is := range like {
+		for _, x := range list {
+			if file := strconv.Quote(x.File); len(near) < 3 && is(stem(x.File)) && !slices.Contains(near, file) {
+				near = append(near, file)
+			}
+		}
+	}
+	if len(near) == 0 {
+		return "; list_traces lists " + tables.Counted(len(list), "trace") + " below the root"
+	}
+	return "; the nearest are " + strings.Join(near, ", ") + ", and list_traces lists all"
+}

@@ -1,0 +1,314 @@
+package capture
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+)
+
+// Joined says how much of a trace found its capture.
+type Joined struct {
+	Graphs, Replays, ReplaysJoined int
+	Operations, OperationsJoined   int    // of graphs
+	NS, NSJoined                   int64  // their time
+	Refused                        string // why a replay has no partner, of the first that has none
+}
+
+// least is which share of the names of a replay has to be those of its capture.
+const least = 95 // percent
+
+// furthest is by how many insertions and deletions two lists of operations are at most apart.
+const furthest = 256
+
+// replay is one launch of a graph with its operations by start.
+type replay struct {
+	call trace.EventID
+	ops  []trace.EventID
+	step int   // in which it was launched, -1 for none
+	size int64 // requests of that iteration, -1 not told
+	pad  int64 // tokens that it was padded to, -1 not told
+	kind int   // which sequence of operations it is
+}
+
+// Join finds the origins of the operations of replayed graphs and gives them to the trace, which nothing has been made of yet. A replay has
+// the capture with the operations of the same names in the same order; of several that are alike (layers) the order of the launches in an
+// iteration is that of the captures. It is an error if no replay has a partner.
+func Join(tr *trace.Trace, graphs []Graph) (Joined, error) {
+	j := Joined{Graphs: len(graphs)}
+	if len(graphs) == 0 {
+		return j, fmt.Errorf("no capture of a graph in it: it is recorded where the server captures its graphs, with the profiler running")
+	}
+	replays := findReplays(tr)
+	if len(replays) == 0 {
+		return j, fmt.Errorf("the trace replays no graph")
+	}
+	j.Replays = len(replays)
+	m := matcher{tr: tr, graphs: graphs, tried: map[[2]int][]int32{}, syms: map[string]trace.Sym{}, turn: map[[2]int]int{}}
+	m.number(replays)
+	origins := &trace.Origins{Of: make([]int32, len(tr.Events))}
+	first := make([]int32, len(graphs)) // 1 + where the nodes of a graph begin in the list
+	for i := range replays {
+		r := &replays[i]
+		j.Operations += len(r.ops)
+		for _, op := range r.ops {
+			j.NS += tr.Dur(&tr.Events[op])
+		}
+		g, pairs, why := m.partner(r)
+		if g < 0 {
+			j.Refused = cmp.Or(j.Refused, why)
+			continue
+		}
+		j.ReplaysJoined++
+		if first[g] == 0 {
+			first[g] = int32(len(origins.List)) + 1
+			origins.List = append(origins.List, m.origins(&graphs[g])...)
+		}
+		for k, op := range r.ops {
+			if pairs[k] >= 0 {
+				origins.Of[op] = first[g] + pairs[k]
+				j.OperationsJoined++
+				j.NSJoined += tr.Dur(&tr.Events[op])
+			}
+		}
+	}
+	if j.ReplaysJoined == 0 {
+		return j, fmt.Errorf("not the capture of what the trace replays: %s", j.Refused)
+	}
+	tr.Origins = origins
+	return j, nil
+}
+
+// findReplays lists the launches of graphs by start, each with its operations by start.
+func findReplays(tr *trace.Trace) []replay {
+	graph := make([]int8, len(tr.Syms)) // 1 + whether a call of that name launches a graph
+	at := map[trace.EventID]int{}
+	var list []replay
+	for op, call := range tr.Launches() {
+		name := tr.Events[call].Name
+		if graph[name] == 0 {
+			graph[name] = 1
+			if vendors.VerbOf(tr.Str(name)) == vendors.GraphLaunch {
+				graph[name] = 2
+			}
+		}
+		if graph[name] == 2 {
+			i, ok := at[call]
+			if !ok {
+				i = len(list)
+				at[call], list = i, append(list, replay{call: call, step: -1, size: -1, pad: -1})
+			}
+			list[i].ops = append(list[i].ops, op)
+		}
+	}
+	slices.SortFunc(list, func(a, b replay) int {
+		return cmp.Or(cmp.Compare(tr.Events[a.call].Start, tr.Events[b.call].Start), cmp.Compare(a.call, b.call))
+	})
+	iterations := tr.Iterations()
+	n := -1
+	for i := range list {
+		r := &list[i]
+		for n+1 < len(iterations) && tr.Events[iterations[n+1].Event].Start <= tr.Events[r.call].Start {
+			n++
+		}
+		if n >= 0 {
+			r.step, r.size, r.pad = n, iterations[n].Batch, iterations[n].Padded
+		}
+		slices.SortStableFunc(r.ops, func(a, b trace.EventID) int { return cmp.Compare(tr.Events[a].Start, tr.Events[b].Start) })
+	}
+	return list
+}
+
+// matcher finds the partner of each replay.
+type matcher struct {
+	tr     *trace.Trace
+	graphs []Graph
+	like   []int              // per graph: which sequence of nodes it is
+	kinds  [][]int            // the graphs of each sequence of nodes, in order
+	tried  map[[2]int][]int32 // by sequences of operations and of nodes: per operation its node, -1 for none; nil where they are no partners
+	syms   map[string]trace.Sym
+	turn   map[[2]int]int // by step and sequence of operations: which of the graphs that are alike comes next
+}
+
+// number gives equal sequences of operations, and of nodes, one number.
+func (m *matcher) number(replays []replay) {
+	var key []byte
+	seen := map[string]int{}
+	for i := range replays {
+		r := &replays[i]
+		key = key[:0]
+		for _, op := range r.ops {
+			n := m.tr.Events[op].Name
+			key = append(key, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
+		}
+		n, ok := seen[string(key)]
+		if !ok {
+			n = len(seen)
+			seen[string(key)] = n
+		}
+		r.kind = n
+	}
+	seen = map[string]int{}
+	for i := range m.graphs {
+		var b strings.Builder
+		for k := range m.graphs[i].Nodes {
+			fmt.Fprintf(&b, "%d %s\n", m.graphs[i].Nodes[k].Kind, m.graphs[i].Nodes[k].Name)
+		}
+		fmt.Fprint(&b, m.graphs[i].Batch)
+		n, ok := seen[b.String()]
+		if !ok {
+			n = len(m.kinds)
+			seen[b.String()] = n
+			m.kinds = append(m.kinds, nil)
+		}
+		m.like, m.kinds[n] = append(m.like, n), append(m.kinds[n], i)
+	}
+}
+
+// partner finds the graph of a replay, and for each operation its node. why says what spoke against the nearest.
+func (m *matcher) partner(r *replay) (graph int, pairs []int32, why string) {
+	best, most := -1, 0
+	for kind, list := range m.kinds {
+		g := &m.graphs[list[0]]
+		if d := len(g.Nodes) - len(r.ops); max(d, -d) > furthest {
+			why = cmp.Or(why, fmt.Sprintf("it captured %d operations, %d are replayed", len(g.Nodes), len(r.ops)))
+			continue
+		}
+		if g.Batch >= 0 && (r.pad >= 0 && g.Batch != r.pad && g.Batch < r.size || r.pad < 0 && g.Batch < r.size) {
+			why = fmt.Sprintf("it was captured for a batch of %d, and a batch of %d is replayed", g.Batch, r.size)
+			continue
+		}
+		key := [2]int{r.kind, kind}
+		p, ok := m.tried[key]
+		if !ok {
+			p = m.align(g, r)
+			m.tried[key] = p
+		}
+		n := 0
+		for _, x := range p {
+			if x >= 0 {
+				n++
+			}
+		}
+		if 100*n < least*len(r.ops) {
+			why = cmp.Or(why, "the names of the operations differ")
+			continue
+		}
+		if best < 0 || n > most || n == most && nearer(g.Batch, m.graphs[m.kinds[best][0]].Batch) {
+			best, most, pairs = kind, n, p
+		}
+	}
+	if best < 0 {
+		return -1, nil, why
+	}
+	list := m.kinds[best]
+	key := [2]int{r.step, best}
+	at := m.turn[key]
+	m.turn[key]++
+	return list[at%len(list)], pairs, ""
+}
+
+// nearer reports whether of two batches, both large enough, the first is the one that a server would take: the least.
+func nearer(a, b int64) bool { return a >= 0 && (b < 0 || a < b) }
+
+// align gives each operation of a replay its node, -1 where it has none.
+func (m *matcher) align(g *Graph, r *replay) []int32 {
+	same := func(k, n int) bool {
+		e, x := &m.tr.Events[r.ops[k]], &g.Nodes[n]
+		if x.Name != "" {
+			return m.tr.Str(e.Name) == x.Name
+		}
+		return e.Kind == x.Kind
+	}
+	if !named(g) && len(g.Nodes) != len(r.ops) { // without names there is only the number to check
+		return nil
+	}
+	return shortest(len(r.ops), len(g.Nodes), same)
+}
+
+func named(g *Graph) bool {
+	return slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.Name != "" })
+}
+
+// shortest pairs two lists with the fewest insertions and deletions (Myers), at most furthest of them; nil if there are more.
+func shortest(n, m int, same func(i, j int) bool) []int32 {
+	far := make([]int32, 2*furthest+3) // by diagonal: how far in the first list
+	var trail [][]int32
+	at := func(k int) *int32 { return &far[k+furthest+1] }
+	for d := 0; d <= furthest; d++ {
+		for k := -d; k <= d; k += 2 {
+			x := int32(0)
+			switch {
+			case d == 0:
+			case k == -d || k != d && *at(k - 1) < *at(k + 1):
+				x = *at(k + 1)
+			default:
+				x = *at(k - 1) + 1
+			}
+			for int(x) < n && int(x)-k < m && int(x)-k >= 0 && same(int(x), int(x)-k) {
+				x++
+			}
+			*at(k) = x
+			if int(x) >= n && int(x)-k >= m {
+				return pairsOf(trail, n, m, d)
+			}
+		}
+		trail = append(trail, slices.Clone(far))
+	}
+	return nil
+}
+
+// pairsOf walks back over what shortest has noted after each number of changes.
+func pairsOf(trail [][]int32, n, m, d int) []int32 {
+	out := slices.Repeat([]int32{-1}, n)
+	x, y := n, m
+	for ; d >= 0; d-- {
+		px, py, sx := 0, 0, 0 // the point before the change, and where equal ones begin after it
+		if d > 0 {
+			at := func(k int) int { return int(trail[d-1][k+furthest+1]) }
+			if k := x - y; k == -d || k != d && at(k-1) < at(k+1) {
+				px = at(k + 1)
+				py, sx = px-k-1, px
+			} else {
+				px = at(k - 1)
+				py, sx = px-k+1, px+1
+			}
+		}
+		for x > sx {
+			x, y = x-1, y-1
+			out[x] = int32(y)
+		}
+		x, y = px, py
+	}
+	return out
+}
+
+// origins are those of the nodes of a graph.
+func (m *matcher) origins(g *Graph) []trace.Origin {
+	sym := func(s string) trace.Sym {
+		if s == "" {
+			return 0
+		}
+		n, ok := m.syms[s]
+		if !ok {
+			n = trace.Sym(len(m.tr.Syms))
+			m.tr.Syms = append(m.tr.Syms, s)
+			m.syms[s] = n
+		}
+		return n
+	}
+	inferred := !named(g)
+	out := make([]trace.Origin, len(g.Nodes))
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		o := trace.Origin{Trace: g.Trace, Operators: n.Operators, Module: sym(n.Module), Line: sym(n.Line), Inferred: inferred}
+		if len(n.Operators) > 0 {
+			o.Operator = sym(g.Trace.Name(n.Operators[0]))
+		}
+		out[i] = o
+	}
+	return out
+}

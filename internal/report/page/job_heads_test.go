@@ -1,0 +1,24 @@
+package page
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestHeadsOfMaps: a head is as wide as the columns up to the next one, and there are six to twelve however many columns there are.
+func TestHeadsOfMaps(t *testing.T) {
+	if got := (heat{Heads: []string{"0", "", "", "3", ""}}).Columns(); !slices.Equal(got, []head{{"0", 3}, {"3", 2}}) {
+		t.Errorf("%+v", got)
+	}
+	for columns := 1; columns <= 512; columns++ {
+		n := 0
+		for c := range columns {
+			if headed(c, columns) {
+				n++
+			}
+		}
+		if n > 12 || n < min(columns, 6) || !headed(0, columns) {
+			t.Errorf("%d heads over %d columns", n, columns)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package roofline
+
+import (
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/trace"
+)
+
+// What servers run beside PyTorch's own operators: each library has names of its own for a few kinds of work, often with a number behind
+// (sglang_profiler::rmsnorm_rmsnorm2d_fwd_109). They are known by a part of the name behind the namespace; the first that fits holds.
+var families = []struct {
+	part    string
+	model   model
+	product bool
+}{
+	{"kv_cache_update", stored, false}, {"set_kv_buffer", stored, false}, {"store_cache", stored, false}, {"reshape_and_cache", stored, false}, {"concat_and_cache", stored, false},
+	{"rmsnorm", normed, false}, {"rms_norm", normed, false},
+	{"rotary", rotated, false}, {"apply_rope", rotated, false},
+	{"silu_and_mul", gated, false}, {"gelu_and_mul", gated, false},
+	{"fused_experts", experts, true}, {"fused_moe", experts, true}, {"moe_gemm", experts, true}, {"grouped_gemm", experts, true}, {"ck_moe", experts, true},
+	{"scaled_mm", byRows, true}, {"fp4_mm", byRows, true}, {"fp4_gemm", byRows, true}, {"fp8_gemm", byRows, true}, {"gemm_a16w16", byRows, true}, {"gemm_a8w8", byRows, true}, {"gemm_a4w4", byRows, true}, {"unquantized_gemm", byRows, true},
+	{"topk_softmax", each(5, 1), false}, {"sampling_from", each(5, 1), false}, {"top_k_top_p", each(5, 1), false},
+	{"paged_attention", paged, true}, {"unified_attention", paged, true}, {"mla_decode", paged, true}, {"flash_mla", paged, true}, {"flash_attn_varlen", paged, true}, {"varlen_fwd", paged, true},
+	{"fwd_kvcache", paged, true}, {"batch_decode", paged, true}, {"batch_prefill", paged, true},
+}
+
+// modelOf is the model of an operator and whether its work is a product; nil where there is none.
+func modelOf(name string) (model, bool) {
+	if m := models[name]; m != nil {
+		return m, isProduct[name]
+	}
+	space, own, ok := strings.Cut(name, "::")
+	if !ok || space == "aten" || space == "autograd" {
+		return nil, false
+	}
+	for i := range families {
+		if strings.Contains(own, families[i].part) {
+			return families[i].model, families[i].product
+		}
+	}
+	return nil, false
+}
+
+// matrices are the inputs that are tensors of a known type with so many dimensions or more.
+func (c *Call) matrices(dims int) (list []*Tensor) {
+	for i := range c.In {
+		if t := &c.In[i]; t.Size > 0 && len(t.Dims) >= dims {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// normed reads and writes each matrix that it is given once in all: an input and a result, with a residual two of each.
+func normed(c *Call) (Work, bool) {
+	list := c.matrices(2)
+	if len(list) == 0 {
+		return Work{}, false
+	}
+	w := Work{Flops: times(4, list[0].Len()), Type: list[0].Type, Exact: c.Strides}
+	for _, t := range list {
+		w.Bytes += t.Bytes()
+	}
+	if len(list) == 1 || len(list) == 2 && strings.Contains(c.Name, "add") { // results are returned, or overwrite what was given
+		w.Bytes *= 2
+	}
+	return w, true
+}
+
+// gated multiplies one half of a matrix with a function of the other: the result may be given, too.
+func gated(c *Call) (Work, bool) {
+	list := c.matrices(2)
+	if len(list) == 0 {
+		return Work{}, false
+	}
+	most := list[0]
+	for _, t := range list {
+		if t.Len() > most.Len() {
+			most = t
+		}
+	}
+	return Work{Flops: times(5, most.Len()/2), Bytes: most.Bytes() / 2 * 3, Type: most.Type, Exact: c.Strides}, true
+}
+
+// rotated turns queries and keys in place: positions, query, key, …
+func rotated(c *Call) (Work, bool) {
+	list := c.matrices(2)
+	if len(list) == 0 {
+		return Work{}, false
+	}
+	w := Work{Type: list[0].Type, Exact: c.Strides}
+	for _, t := range list[:min(2, len(list))] {
+		w.Flops, w.Bytes = w.Flops+times(3, t.Len()), w.Bytes+2*t.Bytes()
+	}
+	return w, true
+}
+
+// stored writes keys and values, the first two inputs, to their places in the cache.
+func stored(c *Call) (Work, bool) {
+	if !c.tensors(2) || len(c.In[0].Dims) < 2 {
+		return Work{}, false
+	}
+	return Work{Bytes: 2 * (c.In[0].Bytes() + c.In[1].Bytes()), Type: c.In[0].Type, Exact: c.Strides}, true
+}
+
+// byRows is a product with weights that lie a row an output, or a column: what fits the inner dimension.
+func byRows(c *Call) (Work, bool) {
+	list := c.matrices(2)
+	for i := 1; i < len(list); i++ {
+		x, y := list[i-1], list[i]
+		k := x.Dims[len(x.Dims)-1]
+		if len(y.Dims) != 2 {
+			continue
+		}
+		n := y.Dims[0]
+		switch k {
+		case y.Dims[1]:
+		case y.Dims[0]:
+			n = y.Dims[1]
+		default:
+			continue
+		}
+		if x.Size == 1 && y.Size == 1 && strings.Contains(c.Name, "fp4") { // two values a byte
+			k *= 2
+		}
+		out := times(x.Len()/max(x.Dims[len(x.Dims)-1], 1), n)
+		return Work{Flops: times(times(2, out), k), Bytes: x.Bytes() + y.Bytes() + out*max(x.Size, 2), Matrix: true, Type: x.Type, Exact: c.Strides}, true
+	}
+	return Work{}, false
+}
+
+// experts is a layer of experts: tokens, weights of one expert after the other (three dimensions, one or two of them), and for each token the
+// experts that take it. Of the weights it reads those of the experts that are taken, of few tokens no more than one for each choice.
+func experts(c *Call) (Work, bool) {
+	var x *Tensor
+	var weights []*Tensor
+	chosen := int64(0)
+	for _, t := range c.matrices(2) {
+		switch {
+		case len(t.Dims) == 3:
+			weights = append(weights, t)
+		case x == nil:
+			x = t
+		case chosen == 0 && len(t.Dims) == 2 && t.Dims[0] == x.Dims[0] && t.Dims[1] <= 64:
+			chosen = t.Dims[1]
+		}
+	}
+	if x == nil || len(weights) == 0 || chosen == 0 || len(x.Dims) != 2 {
+		return Work{}, false
+	}
+	rows := times(x.Dims[0], chosen)
+	w := Work{Bytes: 2 * x.Bytes(), Matrix: true, Type: x.Type, Exact: c.Strides}
+	for _, t := range weights[:min(2, len(weights))] {
+		w.Flops += times(times(2, rows), t.Dims[1]*t.Dims[2])
+		w.Bytes += t.Bytes() / max(t.Dims[0], 1) * min(t.Dims[0], rows)
+	}
+	return w, true
+}
+
+// paged is attention over a cache of keys and values, of which the call does not say how long they are: the name of the iteration does. Queries
+// are tokens, heads, size; keys and values may have fewer heads, in MLA one that is both.
+func paged(c *Call) (Work, bool) {
+	list := c.matrices(3)
+	if c.Iteration == nil || len(list) < 2 || len(list[0].Dims) != 3 {
+		return Work{}, false
+	}
+	q := list[0]
+	heads, size := q.Dims[1], q.Dims[2]
+	shared := heads
+	for _, t := range list[1:] {
+		if n := t.Dims[len(t.Dims)-2]; t.Dims[len(t.Dims)-1] == size && n > 0 && heads%n == 0 {
+			shared = min(shared, n)
+		}
+	}
+	w := Work{Matrix: true, Type: q.Type, Exact: true}
+	per, kept := times(4*heads, size), times(2*shared, size) // operations for a pair of query and key; values kept for a key
+	if shared == 1 && size > 512 {                           // MLA: 512 of the 576 are the value
+		per, kept = times(2*heads, size+512), size
+	}
+	for _, r := range [...]*trace.Requests{&c.Iteration.Prefill, &c.Iteration.Decode} {
+		if r.Count == 0 {
+			continue
+		}
+		pairs, keys := r.Pairs, r.Keys
+		if pairs < 0 || keys < 0 || r.Tokens < 0 {
+			return Work{}, false
+		}
+		if r == &c.Iteration.Prefill {
+			pairs -= max(r.Squares, 0) / 2 // later tokens of the prompt are not looked at
+		}
+		w.Flops += times(per, max(pairs, 0))
+		w.Bytes += times(times(keys, kept)+times(r.Tokens, times(2*heads, size)), q.Size)
+	}
+	return w, w.Bytes > 0
+}
+
+// recorded measures operators of which only a capture recorded shapes: those around the operations of replayed graphs.
+func (m *Meter) recorded() []Row {
+	g, tr := m.g, m.g.Trace
+	if tr.Origins == nil {
+		return nil
+	}
+	type key struct {
+		call, op trace.EventID
+		of       *trace.Trace
+	}
+	at := map[key]int{}
+	type called struct {
+		key
+		kernels []cdg.ActID
+	}
+	var list []called
+	for l := range g.Lanes {
+		for k := g.Lanes[l].First; g.Lanes[l].Stream && k < g.Lanes[l].Limit; k++ {
+			if start := g.Acts[k].Start; start < g.Window.Start || start >= g.Window.End {
+				continue
+			}
+			o := tr.Origin(g.Acts[k].Event)
+			if o == nil {
+				continue
+			}
+			for _, op := range o.Operators {
+				if f, _ := modelOf(o.Trace.Name(op)); f == nil {
+					continue
+				}
+				id := key{tr.Launch(g.Acts[k].Event), op, o.Trace}
+				i, ok := at[id]
+				if !ok {
+					i = len(list)
+					at[id], list = i, append(list, called{key: id})
+				}
+				list[i].kernels = append(list[i].kernels, k)
+				break
+			}
+		}
+	}
+	var out []Row
+	for i := range list {
+		x := &list[i]
+		c, ok := ReadCall(x.of, x.op)
+		if !ok {
+			continue
+		}
+		c.Iteration = m.iteration(tr.Events[x.call].Start)
+		f, _ := modelOf(c.Name)
+		work, ok := f(&c)
+		if !ok || work.Bytes <= 0 {
+			continue
+		}
+		if r, ok := m.rowOf(g.ActOf[x.call], work, x.kernels); ok {
+			r.Name = c.Name
+			out = append(out, r)
+		}
+	}
+	return out
+}

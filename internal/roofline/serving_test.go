@@ -1,0 +1,51 @@
+package roofline
+
+import (
+	"testing"
+
+	"overlay/internal/trace"
+)
+
+// The work of what servers run, by hand: shapes as captures of SGLang and vLLM have them.
+func TestServingModels(t *testing.T) {
+	decode := &trace.Iteration{Type: trace.Decode, Prefill: trace.Requests{}, Decode: trace.Requests{Count: 32, Tokens: 32, Keys: 32785, Squares: 32, Pairs: 32785}}
+	prefill := &trace.Iteration{Type: trace.Prefill, Prefill: trace.Requests{Count: 1, Tokens: 100, Keys: 100, Squares: 10000, Pairs: 10000}, Decode: trace.Requests{}}
+	named := func(name string, c *Call) *Call { c.Name = name; return c }
+	for _, c := range []struct {
+		call         *Call
+		it           *trace.Iteration
+		flops, bytes int64
+	}{
+		{named("sglang_profiler::attention_paged_attention_ragged_100", call("", "half[32,32,128]", "byte[1000]", "half[32,32,128]", "half[835874,1,8,128]", "half[835874,1,8,128]")), decode,
+			4 * 32 * 128 * 32785, (32785*2*8*128 + 32*2*32*128) * 2},
+		{named("vllm::unified_attention_with_output", call("", "half[100,64,64]", "half[100,8,64]", "half[100,8,64]", "half[100,64,64]")), prefill, 4 * 64 * 64 * 5000, (100*2*8*64 + 100*2*64*64) * 2},
+		{named("x::mla_decode_fwd", call("", "half[32,16,576]", "half[1000,1,1,576]")), decode, 2 * 16 * (576 + 512) * 32785, (32785*576 + 32*2*16*576) * 2},
+		{named("aiter::add_rmsnorm", call("", "half[32,4096]", "half[32,4096]", "half[32,4096]", "half[32,4096]", "half[4096]")), nil, 4 * 32 * 4096, 4 * 32 * 4096 * 2},
+		{named("vllm::rms_norm", call("", "half[32,4096]", "half[4096]")), nil, 4 * 32 * 4096, 2 * 32 * 4096 * 2},
+		{named("_C::rotary_embedding", call("", "long int[32]", "half[32,4096]", "half[32,1024]", "64", "half[41216,128]")), nil, 3 * 32 * 5120, 2 * 32 * 5120 * 2},
+		{named("sgl_kernel::silu_and_mul", call("", "half[32,12288]", "half[32,24576]")), nil, 5 * 32 * 12288, 3 * 32 * 12288 * 2},
+		{named("sglang::store_cache", call("", "half[32,1024]", "half[32,1024]", "half[835874,1024]", "half[835874,1024]", "long int[32]")), nil, 0, 4 * 32 * 1024 * 2},
+		{named("aiter::gemm_a16w16", call("", "half[32,4096]", "half[6144,4096]")), nil, 2 * 32 * 4096 * 6144, (32*4096 + 6144*4096 + 32*6144) * 2},
+		{named("x::cutlass_fp4_mm", call("", "byte[32,2048]", "byte[512,2048]")), nil, 2 * 32 * 4096 * 512, 32*2048 + 512*2048 + 32*512*2},
+		{named("vllm::fused_experts", call("", "half[4,100]", "half[8,60,100]", "half[8,100,30]", "float[4,2]", "int[4,2]")), nil, 2 * 8 * (60*100 + 100*30), 2*4*100*2 + (8*60*100+8*100*30)*2},
+	} {
+		f, _ := modelOf(c.call.Name)
+		if f == nil {
+			t.Errorf("%s has no model", c.call.Name)
+			continue
+		}
+		c.call.Iteration = c.it
+		if w, ok := f(c.call); !ok || w.Flops != c.flops || w.Bytes != c.bytes {
+			t.Errorf("%s: %v %+v, want %d FLOPs, %d bytes", c.call.Name, ok, w, c.flops, c.bytes)
+		}
+	}
+	c := named("x::paged_attention", call("", "half[32,32,128]", "half[10,1,8,128]"))
+	if w, ok := paged(c); ok {
+		t.Errorf("attention without the lengths of requests: %+v", w)
+	}
+	for _, name := range []string{"aten::rms_norm_x", "rmsnorm", "mylib::linear", "autograd::rmsnorm"} {
+		if f, _ := modelOf(name); f != nil {
+			t.Errorf("%s has a model", name)
+		}
+	}
+}

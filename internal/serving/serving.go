@@ -1,0 +1,261 @@
+// Package serving says of the iterations of an inference server, by type, how long they take, what bounds them, and what replays with something
+// changed would make of them.
+package serving
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/graph"
+	"overlay/internal/roofline"
+	"overlay/internal/stat"
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+	"overlay/internal/whatif"
+)
+
+// Type is the iterations of one type that begin in the window. Times are ns; medians unless they say otherwise.
+type Type struct {
+	Type    string           `json:"type" key:"yes" about:"prefill, decode, mixed, verify, draft, image, idle, or iteration"`
+	Count   int              `json:"count" unit:"count" about:"iterations"`
+	Batch   *int64           `json:"batch" unit:"count" about:"requests of one: median; null where the names do not tell"`
+	Tokens  *int64           `json:"tokens" unit:"count" about:"that one computes: median; null where the names do not tell"`
+	Marker  int64            `json:"marker_ns" unit:"ns" about:"length of the annotation: median"`
+	P99     int64            `json:"marker_p99_ns" unit:"ns" about:"length of the annotation: 99 of 100 are no longer"`
+	Time    int64            `json:"time_ns" unit:"ns" about:"from the last operation of the iteration before to its own last: median"`
+	Gap     int64            `json:"host_gap_ns" unit:"ns" about:"from the end of an annotation to the start of the next: median"`
+	Busy    float64          `json:"gpu_busy_share" unit:"share" about:"of the time from their starts to the next ones, what operations cover"`
+	PerS    *int64           `json:"tokens_per_s" unit:"count" about:"tokens that they compute in a second of that time; null where the names do not tell"`
+	ByClass map[string]int64 `json:"by_class" table:"iteration_classes" entry:"class" unit:"ns" about:"the path from their starts to the next ones, a mean iteration"`
+	Replays []Replayed       `json:"replays" table:"iteration_replays" about:"iterations of a run with something changed"`
+
+	steps  []int
+	steady []int // of them those that began in a window that knows of all work
+}
+
+// Replayed is what an iteration would take in a run with something changed.
+type Replayed struct {
+	Change string  `json:"change"`
+	Time   int64   `json:"time_ns" unit:"ns" about:"of an iteration then: median"`
+	Saved  int64   `json:"saved_ns" unit:"ns"`
+	Share  float64 `json:"saved_share" unit:"share" about:"of its time"`
+}
+
+// Of sums up the iterations of a graph; lines are its steps with their path. Without iterations there is nothing. cut says that the window
+// begins in work that was launched before recording: then the first iteration counts for nothing but its annotation, if there are more of its
+// type.
+func Of(g *graph.Graph, lines []critpath.StepLine, cut bool) []Type {
+	var out []Type
+	at := map[trace.IterationType]int{}
+	var classes [][critpath.NumClasses]int64
+	first := -1
+	for i := range lines {
+		l := &lines[i]
+		if l.Step < 0 || g.Steps[l.Step].Of.Type == trace.NoIteration || g.Steps[l.Step].Start < g.Window.Start {
+			continue
+		}
+		kind := g.Steps[l.Step].Of.Type
+		k, ok := at[kind]
+		if !ok {
+			k = len(out)
+			at[kind] = k
+			out, classes = append(out, Type{Type: kind.String(), Replays: []Replayed{}}), append(classes, [critpath.NumClasses]int64{})
+		}
+		x := &out[k]
+		x.steps = append(x.steps, l.Step)
+		if x.steady = append(x.steady, l.Step); cut && len(x.steady) == 2 && x.steady[0] == first {
+			x.steady, classes[k] = x.steady[1:], [critpath.NumClasses]int64{}
+		}
+		if first < 0 {
+			first = l.Step
+		}
+		for c, ns := range l.Class {
+			classes[k][c] += ns
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	times, busy := times(g, endsOf(g, nil)), busyIn(g)
+	for k := range out {
+		out[k].sum(g, times, busy)
+		out[k].ByClass = map[string]int64{}
+		for c, ns := range classes[k] {
+			if ns > 0 {
+				out[k].ByClass[critpath.Class(c).String()] = ns / int64(len(out[k].steady))
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Type) int { return cmp.Compare(b.Count, a.Count) })
+	return out
+}
+
+// sum fills in the numbers of a type.
+func (t *Type) sum(g *graph.Graph, times, busy []int64) {
+	var markers, gaps, own, batch, tokens []int64
+	span, covered, computed := int64(0), int64(0), int64(0)
+	for _, i := range t.steps {
+		markers = append(markers, g.Trace.Dur(&g.Trace.Events[g.Steps[i].Of.Event]))
+	}
+	for _, i := range t.steady {
+		s := &g.Steps[i]
+		e := &g.Trace.Events[s.Of.Event]
+		own = append(own, times[i])
+		if i+1 < len(g.Steps) {
+			gaps = append(gaps, max(s.End-g.Trace.End(e), 0))
+		}
+		if s.Of.Batch >= 0 {
+			batch = append(batch, s.Of.Batch)
+		}
+		if s.Of.Tokens >= 0 {
+			tokens = append(tokens, s.Of.Tokens)
+		}
+		if i+1 < len(g.Steps) || len(t.steady) == 1 { // the last has no gap behind it
+			computed += max(s.Of.Tokens, 0)
+			span, covered = span+s.End-s.Start, covered+busy[i]
+		}
+	}
+	t.Count, t.Marker, t.Time = len(t.steps), stat.Median(markers), stat.Median(own)
+	slices.Sort(markers)
+	t.P99 = markers[(99*len(markers)+99)/100-1]
+	if len(gaps) > 0 {
+		t.Gap = stat.Median(gaps)
+	}
+	if span > 0 {
+		t.Busy = float64(covered) / float64(span)
+	}
+	told := func(list []int64) *int64 {
+		if len(list) < len(t.steady) {
+			return nil
+		}
+		n := stat.Median(list)
+		return &n
+	}
+	if t.Batch, t.Tokens = told(batch), told(tokens); t.Tokens != nil && span > 0 {
+		perS := int64(float64(computed) * 1e9 / float64(span))
+		t.PerS = &perS
+	}
+}
+
+// endsOf is when the last operation ends that a step launched, by step; 0 for none. moved gives the times of a replay, nil those of the
+// recording.
+func endsOf(g *graph.Graph, moved *whatif.Result) []int64 {
+	ends := make([]int64, len(g.Steps))
+	for op, call := range g.Trace.Launches() {
+		at := g.Trace.Events[call].Start
+		i, exact := slices.BinarySearchFunc(g.Steps, at, func(s cdg.Step, t int64) int { return cmp.Compare(s.Start, t) })
+		if !exact {
+			i--
+		}
+		a := g.ActOf[op]
+		if i < 0 || at >= g.Steps[i].End || a == cdg.NoAct {
+			continue
+		}
+		end := g.Acts[a].End
+		if moved != nil {
+			end = moved.End(a)
+		}
+		ends[i] = max(ends[i], end)
+	}
+	return ends
+}
+
+// times is how long steps take: from the end of the last operation of the one before to that of their own; where one of them launched nothing
+// from start to start.
+func times(g *graph.Graph, ends []int64) []int64 {
+	out := make([]int64, len(g.Steps))
+	for i := range out {
+		from, to := g.Steps[i].Start, g.Steps[i].End
+		switch {
+		case ends[i] == 0:
+		case i == 0:
+			to = ends[i]
+		case ends[i-1] > 0:
+			from, to = ends[i-1], ends[i]
+		}
+		out[i] = max(to-from, 0)
+	}
+	return out
+}
+
+// busyIn is how much of each step operations cover.
+func busyIn(g *graph.Graph) []int64 {
+	var runs []cdg.Span
+	for l := range g.Lanes {
+		for a := g.Lanes[l].First; g.Lanes[l].Stream && a < g.Lanes[l].Limit; a++ {
+			runs = append(runs, cdg.Span{Start: g.Acts[a].Start, End: g.Acts[a].End})
+		}
+	}
+	slices.SortFunc(runs, func(a, b cdg.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	out := make([]int64, len(g.Steps))
+	step, until := 0, int64(-1<<63)
+	for _, r := range runs {
+		r.Start = max(r.Start, until)
+		until = max(until, r.End)
+		for step < len(out) && g.Steps[step].End <= r.Start {
+			step++
+		}
+		for i := step; i < len(out) && g.Steps[i].Start < r.End; i++ {
+			out[i] += max(min(r.End, g.Steps[i].End)-max(r.Start, g.Steps[i].Start), 0)
+		}
+	}
+	return out
+}
+
+// Replay adds to each type what its iterations would take with an infinitely fast CPU, without waits of the host for the device, and with a
+// memory of twice the bandwidth. m replays their graph, and may be a brief one.
+func Replay(list []Type, m *whatif.Model) {
+	if len(list) == 0 || m == nil {
+		return
+	}
+	g := m.Graph()
+	cpu := m.OfClass(critpath.ClassCPU)
+	cpu.Num = 0
+	waits := m.NewSet()
+	for a := range g.Acts {
+		e := &g.Trace.Events[g.Acts[a].Event]
+		if e.Kind.Call() {
+			if verb := vendors.VerbOf(g.Trace.Str(e.Name)); verb.Blocks() || verb == vendors.BlockingCopy {
+				waits.Add(cdg.ActID(a))
+			}
+		}
+	}
+	memory := m.NewSet()
+	for _, row := range roofline.NewMeter(g).Rows() {
+		if row.MemoryLimited() {
+			for _, k := range row.Kernels {
+				memory.Add(k)
+			}
+		}
+	}
+	base := times(g, endsOf(g, nil))
+	for _, c := range []struct {
+		name    string
+		changes []whatif.Change
+		any     bool
+	}{
+		{"CPU infinitely fast", []whatif.Change{cpu, {Verb: whatif.Delay, Num: 0, Den: 1, Kinds: []whatif.DelayClass{whatif.Untraced}}}, true},
+		{"no waits of the host for the device", []whatif.Change{{Verb: whatif.NoWait, On: waits}}, waits.Len() > 0},
+		{"twice the memory bandwidth", []whatif.Change{{Verb: whatif.Scale, On: memory, Num: 1, Den: 2}}, memory.Len() > 0},
+	} {
+		if !c.any {
+			continue
+		}
+		then := times(g, endsOf(g, m.Replay(&whatif.Scenario{Name: c.name, Changes: c.changes})))
+		for k := range list {
+			x := &list[k]
+			var before, after []int64
+			for _, i := range x.steady {
+				before, after = append(before, base[i]), append(after, then[i])
+			}
+			now := stat.Median(before)
+			r := Replayed{Change: c.name, Time: stat.Median(after)}
+			if r.Saved = now - r.Time; now > 0 {
+				r.Share = float64(r.Saved) / float64(now)
+			}
+			x.Replays = append(x.Replays, r)
+		}
+	}
+}

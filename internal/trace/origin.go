@@ -1,0 +1,35 @@
+package trace
+
+// Origin is what led to an operation, as another trace recorded it: operations of a replayed graph have a launch that says nothing of them.
+// Symbols are of the trace of the operation.
+type Origin struct {
+	Trace     *Trace    // that recorded it
+	Operators []EventID // in Trace, from the innermost outwards
+	Operator  Sym       // name of the innermost; 0 without one
+	Module    Sym       // call of an nn.Module, without "nn.Module: "
+	Line      Sym       // innermost frame of the user's files
+	Inferred  bool      // joined by number and order: the names of the launches were not recorded
+}
+
+// Origins are the origins of operations, by event.
+type Origins struct {
+	Of   []int32 // per event: 1 + index into List, 0 for none
+	List []Origin
+}
+
+// Origin is what another trace recorded of an operation; nil where nothing is known.
+func (t *Trace) Origin(id EventID) *Origin {
+	if t.Origins == nil || int(id) >= len(t.Origins.Of) || t.Origins.Of[id] == 0 {
+		return nil
+	}
+	return &t.Origins.List[t.Origins.Of[id]-1]
+}
+
+// Shapes are those of the inputs of the innermost operator, as written; "" where they were not recorded.
+func (o *Origin) Shapes() string {
+	if len(o.Operators) == 0 {
+		return ""
+	}
+	v, _ := o.Trace.InputDims(o.Operators[0])
+	return v.Text
+}
