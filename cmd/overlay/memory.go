@@ -69,7 +69,7 @@ type workSize struct {
 // events. Where the events are not counted yet, one is taken for textEvent bytes of text.
 const (
 	needsAnyway = 64 << 20
-	needsEvent  = 135 // run and report
+	needsEvent  = 135 // run and report, and what takes less
 	needsSlim   = 170 // the slim form
 	needsAll    = 250 // all analyses
 	lentEvent   = 83  // of run, report and the slim form when much of it lies in a file, as it does where the container is small
@@ -81,7 +81,7 @@ const (
 // expect says what an event of the trace takes.
 func (w *workSize) expect(o *options) {
 	switch {
-	case o.command != "run" && o.command != "report" || o.many:
+	case o.many:
 	case len(o.analyses) > 0:
 		w.perEvent.Store(needsAll)
 		w.perLent.Store(lentAll)
