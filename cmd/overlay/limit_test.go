@@ -93,7 +93,7 @@ func TestTight(t *testing.T) {
 		{"run", 180e6, 1e9, false},
 		{"run", 180e6, 200e6, true},
 		{"report", 1800e6, 1e9, true},
-		{"check", 1800e6, 1e9, false},
+		{"check", 1800e6, 1e9, true}, // the events alone may fill it
 	} {
 		var w workSize
 		w.expect(&options{command: c.command})

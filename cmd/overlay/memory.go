@@ -69,7 +69,7 @@ type workSize struct {
 // events. Where the events are not counted yet, one is taken for textEvent bytes of text.
 const (
 	needsAnyway = 64 << 20
-	needsEvent  = 135 // run and report, and what takes less
+	needsEvent  = 135 // run and report; nobody measured others, which take less
 	needsSlim   = 170 // the slim form
 	needsAll    = 250 // all analyses
 	lentEvent   = 83  // of run, report and the slim form when much of it lies in a file, as it does where the container is small
@@ -81,7 +81,7 @@ const (
 // expect says what an event of the trace takes.
 func (w *workSize) expect(o *options) {
 	switch {
-	case o.many:
+	case o.command != "run" && o.command != "report" || o.many:
 	case len(o.analyses) > 0:
 		w.perEvent.Store(needsAll)
 		w.perLent.Store(lentAll)
@@ -99,7 +99,7 @@ func (w *workSize) told(container int64, o *options, text, held int64) (lend fun
 	w.expect(o)
 	w.text.Store(text)
 	w.held.Store(held)
-	if !w.tight(container) {
+	if o.many || !w.tight(container) {
 		return nil
 	}
 	return func(n int) []byte {
@@ -113,8 +113,8 @@ func (w *workSize) told(container int64, o *options, text, held int64) (lend fun
 
 // tight reports whether the work may need more than the container has.
 func (w *workSize) tight(container int64) bool {
-	need := needsAnyway + w.perEvent.Load()*(w.text.Load()/smallEvent) + w.held.Load()
-	return container > 0 && w.perEvent.Load() > 0 && need > stopAt(container)
+	need := needsAnyway + cmp.Or(w.perEvent.Load(), needsEvent)*(w.text.Load()/smallEvent) + w.held.Load()
+	return container > 0 && need > stopAt(container)
 }
 
 // needs says how much memory the work is likely to need in all; "" when nobody knows.
