@@ -10,6 +10,7 @@ import (
 func FuzzDocument(f *testing.F) {
 	f.Add([]byte("{\n\"a\": 1, \"traceEvents\": ["), []byte("],\n\"b\": {\"c\": []}\n}\n"), "metadata", []byte(`{"x":1}`))
 	f.Add([]byte("{\"traceEvents\":["), []byte("]}"), "b", []byte(`"\u0000"`))
+	f.Add([]byte("{\"\":["), []byte("]}"), " ", []byte("\"\xb0\"")) // JSON but for its bytes
 	f.Add([]byte(" {\"b\":\"]\",\"traceEvents\": ["), []byte("], \"b\": 2 , \"q\\\"\": [[]] } "), "b", []byte("null"))
 	f.Fuzz(func(t *testing.T, head, tail []byte, key string, value []byte) {
 		d := Document{Head: head, Tail: tail}
@@ -26,7 +27,7 @@ func FuzzDocument(f *testing.F) {
 			return
 		}
 		quoted, _ := json.Marshal(key)
-		if !json.Valid(value) || string(quoted) != `"`+key+`"` || key == "traceEvents" || bytes.Contains(head, []byte(`\u`)) || bytes.Contains(tail, []byte(`\u`)) {
+		if !valid(value) || string(quoted) != `"`+key+`"` || key == "traceEvents" || bytes.Contains(head, []byte(`\u`)) || bytes.Contains(tail, []byte(`\u`)) {
 			return // the reader compares keys as they are written
 		}
 		value = bytes.TrimSpace(value)
