@@ -48,8 +48,7 @@ var otherVendorWords = map[string]string{
 	"internal/advise/jobadvice/": `nccl NCCL_DEBUG`,
 	"internal/ranks/causes.go":   `nvidia rocm`,
 	// Titles and addresses of data sheets.
-	"internal/roofline/sheets.go": `NVIDIA nvidia AMD amd rocm`,
-	"internal/report/gaps.go":     `enable_cuda_sync_events`,
+	"internal/report/gaps.go": `enable_cuda_sync_events`,
 	// The benchmark whose way of counting a table follows.
 	"internal/report/job_sections.go": `nccl`,
 	"internal/analyses/rows.go":       `CUDA`,

@@ -16,6 +16,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/nodecheck"
 	"overlay/internal/trace"
 )
 
@@ -25,7 +26,7 @@ func graphText(tr *trace.Trace, o cdg.Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := g.CheckNodes(g.Graph); err != nil {
+	if err := nodecheck.Check(g); err != nil {
 		return "", err
 	}
 	p, err := critpath.CTDA(g)

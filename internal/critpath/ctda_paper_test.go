@@ -8,6 +8,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/nodecheck"
 )
 
 const us = 1000 // ns
@@ -129,7 +130,7 @@ func TestPaperPaths(t *testing.T) {
 			g, p := ctdaOf(t, trace.b.Parse(t))
 			if got := nodeNames(g, p); got != c.want {
 				var text strings.Builder
-				g.WriteNodes(&text, g.Graph)
+				nodecheck.Write(&text, g)
 				t.Errorf("the path is %s, want %s\n%s", got, c.want, text.String())
 			}
 		})

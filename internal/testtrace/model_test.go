@@ -20,6 +20,7 @@ import (
 	"overlay/internal/report/page"
 	"overlay/internal/slim"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/nodecheck"
 	"overlay/internal/testtrace/perfettotext"
 	"overlay/internal/trace"
 )
@@ -201,7 +202,7 @@ func everything(t *testing.T, tr *trace.Trace) map[string]string {
 	if err := exact.Check(g); err != nil {
 		t.Error(err)
 	}
-	if err := g.CheckNodes(g.Graph); err != nil {
+	if err := nodecheck.Check(g); err != nil {
 		t.Error(err)
 	}
 	var deps strings.Builder
@@ -248,7 +249,7 @@ func pictureText(t *testing.T, tr *trace.Trace, ov *overlay.Drawing) string {
 	if _, err := pftrace.Write(&b, tr, ov); err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Read(&b)
+	im, err := perfetto.Parse(b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

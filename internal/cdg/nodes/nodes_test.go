@@ -14,13 +14,14 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/nodecheck"
 	"overlay/internal/trace"
 )
 
 func build(t *testing.T, tr *trace.Trace) *graph.Graph {
 	t.Helper()
 	g := testtrace.Graph(t, tr)
-	if err := g.CheckNodes(g.Graph); err != nil {
+	if err := nodecheck.Check(g); err != nil {
 		t.Error(err)
 	}
 	return g
@@ -183,7 +184,7 @@ func TestNodes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := build(t, testtrace.Lines(t, c.text))
 			var got strings.Builder
-			if err := g.WriteNodes(&got, g.Graph); err != nil {
+			if err := nodecheck.Write(&got, g); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, got.String()); diff != "" {
@@ -204,7 +205,7 @@ func TestNodeBudget(t *testing.T) {
 	}
 	g := build(t, testtrace.Lines(t, text.String()))
 	var got strings.Builder
-	if err := g.WriteNodes(&got, g.Graph); err != nil {
+	if err := nodecheck.Write(&got, g); err != nil {
 		t.Fatal(err)
 	}
 	want := `node 0 cpu Forward lane=0 0..299990000 busy=285000000 events=6000 sync=false first="aten::mm" last="record_param_comms" launch="cudaLaunchKernel"
@@ -230,7 +231,7 @@ func TestNodesOfPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err == nil {
-				err = g.CheckNodes(g.Graph)
+				err = nodecheck.Check(g)
 				if err != nil {
 					t.Errorf("window %v: %v", o, err)
 				}
@@ -245,7 +246,7 @@ func TestNodesOfRealTraces(t *testing.T) {
 		name, _, _ := strings.Cut(filepath.Base(file), ".")
 		tr := testtrace.Read(t, file)
 		g := testtrace.Graph(t, tr)
-		if err := g.CheckNodes(g.Graph); err != nil {
+		if err := nodecheck.Check(g); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		var busy [phases.NumPhases]int64

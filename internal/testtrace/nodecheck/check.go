@@ -1,22 +1,27 @@
-package nodes
+// Package nodecheck holds aggregated graphs to their invariants, and writes them as text, for tests.
+package nodecheck
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 
-	"overlay/internal/cdg"
+	"overlay/internal/cdg/nodes"
 	"overlay/internal/cdg/phases"
+	"overlay/internal/graph"
 	"overlay/internal/trace"
 )
 
-// CheckNodes verifies the invariants of the aggregated graph of g: nodes in order of start and of sane extent; every activity
+// Check verifies the invariants of the aggregated graph of g: nodes in order of start and of sane extent; every activity
 // that starts in the window in exactly one node, on its thread's or stream's side; edges in range, of a kind that fits
 // their ends, sorted, no pair twice, and without a cycle; the time of the threads divided among the nodes.
-func (s *Aggregated) CheckNodes(g *cdg.Graph) error {
+func Check(g *graph.Graph) error {
+	s := g.Aggregated
 	events := make([]int32, len(s.Nodes))
 	for a := range g.Acts {
 		act := &g.Acts[a]
 		n := s.NodeOf[act.Event]
-		if n == None {
+		if n == nodes.None {
 			if act.Start >= g.Window.Start && act.Start < g.Window.End {
 				return fmt.Errorf("event %d [%d, %d] starts in the window and has no node", act.Event, act.Start, act.End)
 			}
@@ -40,15 +45,15 @@ func (s *Aggregated) CheckNodes(g *cdg.Graph) error {
 			return fmt.Errorf("node %d is incomplete", i)
 		}
 	}
-	if err := s.checkEdges(); err != nil {
+	if err := checkEdges(s); err != nil {
 		return err
 	}
-	return s.checkCPUTime(g)
+	return checkCPUTime(g)
 }
 
-func (s *Aggregated) checkEdges() error {
+func checkEdges(s *nodes.Aggregated) error {
 	in := make([]int, len(s.Nodes))
-	next := make([][]ID, len(s.Nodes))
+	next := make([][]nodes.ID, len(s.Nodes))
 	for i, e := range s.Edges {
 		if e.From == e.To || e.From < 0 || e.To < 0 || int(e.From) >= len(s.Nodes) || int(e.To) >= len(s.Nodes) {
 			return fmt.Errorf("edge %d: %v", i, e)
@@ -61,13 +66,13 @@ func (s *Aggregated) checkEdges() error {
 		from, to := &s.Nodes[e.From], &s.Nodes[e.To]
 		fits := false
 		switch e.Kind {
-		case SequentialEdge:
+		case nodes.SequentialEdge:
 			fits = from.GPU == to.GPU && (!from.GPU || from.Lane == to.Lane)
-		case CrossThreadEdge:
+		case nodes.CrossThreadEdge:
 			fits = !from.GPU && !to.GPU
-		case CallEdge:
+		case nodes.CallEdge:
 			fits = !from.GPU && to.GPU
-		case SyncEdge:
+		case nodes.SyncEdge:
 			fits = from.GPU && (to.GPU || to.Sync)
 		}
 		if !fits {
@@ -76,10 +81,10 @@ func (s *Aggregated) checkEdges() error {
 		in[e.To]++
 		next[e.From] = append(next[e.From], e.To)
 	}
-	var free []ID
+	var free []nodes.ID
 	for n, k := range in {
 		if k == 0 {
-			free = append(free, ID(n))
+			free = append(free, nodes.ID(n))
 		}
 	}
 	for i := 0; i < len(free); i++ {
@@ -96,10 +101,11 @@ func (s *Aggregated) checkEdges() error {
 }
 
 // checkCPUTime adds up the pieces of each node: inside it, and together its busy time unless threads overlap there.
-func (s *Aggregated) checkCPUTime(g *cdg.Graph) error {
+func checkCPUTime(g *graph.Graph) error {
+	s := g.Aggregated
 	sum := make([]int64, len(s.Nodes))
 	var err error
-	s.CPUTime(g, func(n ID, p Piece) {
+	s.CPUTime(g.Graph, func(n nodes.ID, p nodes.Piece) {
 		node := &s.Nodes[n]
 		sum[n] += p.End - p.Start
 		act := &g.Acts[p.Act]
@@ -113,4 +119,30 @@ func (s *Aggregated) checkCPUTime(g *cdg.Graph) error {
 		}
 	}
 	return err
+}
+
+// Write writes the aggregated graph of g as text, one line a node and one an edge; times are ns since the
+// start of the window.
+func Write(w io.Writer, g *graph.Graph) error {
+	s := g.Aggregated
+	out := bufio.NewWriter(w)
+	name := func(id trace.EventID) string {
+		if id == trace.NoEvent {
+			return "-"
+		}
+		return g.Trace.Name(id)
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		kind := "cpu"
+		if n.GPU {
+			kind = "gpu"
+		}
+		fmt.Fprintf(out, "node %d %s %s lane=%d %d..%d busy=%d events=%d sync=%t first=%q last=%q launch=%q\n", i, kind, n.Phase, n.Lane,
+			n.Start-g.Window.Start, n.End-g.Window.Start, n.Busy, n.Events, n.Sync, name(n.First), name(n.Last), name(n.Launch))
+	}
+	for _, e := range s.Edges {
+		fmt.Fprintf(out, "edge %d -> %d %s\n", e.From, e.To, e.Kind)
+	}
+	return out.Flush()
 }
