@@ -201,7 +201,7 @@ func jobImport(t testing.TB, input string, flags ...string) *perfetto.Imported {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Read(bytes.NewReader(b))
+	im, err := perfetto.Parse(b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestCheckPerfetto(t *testing.T) {
 	if !kineto.IsPerfetto(b) {
 		t.Error("a .pftrace is not recognised")
 	}
-	im, err := perfetto.Read(bytes.NewReader(b))
+	im, err := perfetto.Parse(b)
 	if err != nil {
 		t.Fatal(err)
 	}

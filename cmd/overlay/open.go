@@ -138,8 +138,8 @@ func startBrowser(link string) error {
 	return nil
 }
 
-// viewLimit is how much of a trace is passed over for the sake of the rows: a second's work. The window stands at its start.
-const viewLimit = 512 << 20
+// viewLimit is how much of a trace is read for the sake of the rows: a second's work. The window stands at its start.
+const viewLimit = 256 << 20
 
 // The attributes of the analysed window.
 const (
@@ -163,7 +163,8 @@ func readView(f io.ReaderAt, size int64) view {
 		return view{}
 	}
 	// What cannot be read the viewer will complain about; what comes behind the limit has its rows folded.
-	g, _ := perfetto.GlanceAt(io.LimitReader(in, viewLimit), pftrace.CriticalColor)
+	data, _ := io.ReadAll(io.LimitReader(in, viewLimit))
+	g := perfetto.GlanceAt(data, pftrace.CriticalColor)
 	v := view{rows: g.Processes}
 	start, okStart := g.Int(windowStart)
 	end, okEnd := g.Int(windowEnd)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+
+	"overlay/internal/wire"
 )
 
 // Fields of DebugAnnotation.
@@ -33,27 +35,27 @@ func (w *writer) annotation(st *state, data []byte) {
 		return
 	}
 	tag := data[i]
-	if tag == argDouble<<3|wireFixed64 && i+9 == len(data) {
+	if tag == argDouble<<3|wire.Fixed64 && i+9 == len(data) {
 		w.member(w.kinetoKey(key))
 		w.buf = appendFloat(w.buf, math.Float64frombits(binary.LittleEndian.Uint64(data[i+1:])))
 		return
 	}
-	v, end := uvarint(data, i+1)
+	v, end := wire.Uvarint(data, i+1)
 	if end < 0 {
 		w.unusual(st, data)
 		return
 	}
 	switch tag {
-	case argInt<<3 | wireVarint, argUint<<3 | wireVarint, argStringIID<<3 | wireVarint:
+	case argInt<<3 | wire.Varint, argUint<<3 | wire.Varint, argStringIID<<3 | wire.Varint:
 		if end < len(data) {
 			break
 		}
 		switch tag {
-		case argInt<<3 | wireVarint:
+		case argInt<<3 | wire.Varint:
 			w.member(w.kinetoKey(key))
 			w.buf = strconv.AppendInt(w.buf, int64(v), 10)
 			return
-		case argUint<<3 | wireVarint:
+		case argUint<<3 | wire.Varint:
 			w.member(w.kinetoKey(key))
 			w.buf = strconv.AppendUint(w.buf, v, 10)
 			return
@@ -63,13 +65,13 @@ func (w *writer) annotation(st *state, data []byte) {
 			w.text(s)
 			return
 		}
-	case argString<<3 | wireBytes:
+	case argString<<3 | wire.Bytes:
 		if v == uint64(len(data)-end) {
 			w.member(w.kinetoKey(key))
 			w.buf = appendString(w.buf, data[end:])
 			return
 		}
-	case argArray<<3 | wireBytes, argDict<<3 | wireBytes:
+	case argArray<<3 | wire.Bytes, argDict<<3 | wire.Bytes:
 		w.member(w.kinetoKey(key))
 		w.known.write(w, st, data, i)
 		return
@@ -82,12 +84,12 @@ func (st *state) leadingKey(data []byte) (text, int) {
 	if len(data) == 0 {
 		return text{}, 0
 	}
-	v, i := uvarint(data, 1)
+	v, i := wire.Uvarint(data, 1)
 	switch {
 	case i < 0:
-	case data[0] == argKeyIID<<3|wireVarint:
+	case data[0] == argKeyIID<<3|wire.Varint:
 		return st.keys.get(v), i
-	case data[0] == argKey<<3|wireBytes && v <= uint64(len(data)-i):
+	case data[0] == argKey<<3|wire.Bytes && v <= uint64(len(data)-i):
 		return newText(data[i : i+int(v)]), i + int(v)
 	}
 	return text{}, 0
@@ -107,19 +109,19 @@ func (w *writer) unusual(st *state, data []byte) {
 // key is the name of an annotation.
 func (w *writer) key(st *state, data []byte) (text, bool) {
 	var key text
-	f := over(data)
-	for f.next() {
-		switch f.num {
+	f := wire.Over(data)
+	for f.Next() {
+		switch f.Num {
 		case argKeyIID:
-			if key = st.keys.get(f.v); !key.known {
+			if key = st.keys.get(f.V); !key.known {
 				w.mend(ReasonUnknownName)
 				key = unknownText
 			}
 		case argKey:
-			key = newText(f.s)
+			key = newText(f.S)
 		}
 	}
-	return key, key.known && !f.bad
+	return key, key.known && !f.Bad
 }
 
 // unknownText stands for a string that was never sent.
@@ -197,24 +199,24 @@ func (w *writer) value(st *state, data []byte, depth int) {
 			w.buf = append(w.buf, ',')
 		}
 	}
-	f := over(data)
-	for f.next() {
-		if open != 0 && f.num != argDict && f.num != argArray || open == 0 && len(w.buf) > at && f.num != argKey && f.num != argKeyIID {
+	f := wire.Over(data)
+	for f.Next() {
+		if open != 0 && f.Num != argDict && f.Num != argArray || open == 0 && len(w.buf) > at && f.Num != argKey && f.Num != argKeyIID {
 			continue // one annotation holds one value: the first
 		}
-		switch f.num {
+		switch f.Num {
 		case argBool:
-			w.buf = strconv.AppendBool(w.buf, f.v != 0)
+			w.buf = strconv.AppendBool(w.buf, f.V != 0)
 		case argUint:
-			w.buf = strconv.AppendUint(w.buf, f.v, 10)
+			w.buf = strconv.AppendUint(w.buf, f.V, 10)
 		case argInt:
-			w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
+			w.buf = strconv.AppendInt(w.buf, int64(f.V), 10)
 		case argDouble:
-			w.buf = appendFloat(w.buf, math.Float64frombits(f.v))
+			w.buf = appendFloat(w.buf, math.Float64frombits(f.V))
 		case argString:
-			w.buf = appendString(w.buf, f.s)
+			w.buf = appendString(w.buf, f.S)
 		case argStringIID:
-			s := st.strs.get(f.v)
+			s := st.strs.get(f.V)
 			if !s.known {
 				w.mend(ReasonUnknownName)
 				s = unknownText
@@ -222,21 +224,21 @@ func (w *writer) value(st *state, data []byte, depth int) {
 			w.text(s)
 		case argPointer:
 			w.buf = append(w.buf, `"0x`...)
-			w.buf = strconv.AppendUint(w.buf, f.v, 16)
+			w.buf = strconv.AppendUint(w.buf, f.V, 16)
 			w.buf = append(w.buf, '"')
 		case argJSON:
-			if json.Valid(f.s) && len(f.s) > 0 && !nestsDeep(f.s) {
-				w.buf = append(w.buf, f.s...)
+			if json.Valid(f.S) && len(f.S) > 0 && !nestsDeep(f.S) {
+				w.buf = append(w.buf, f.S...)
 			} else {
-				w.buf = appendString(w.buf, f.s)
+				w.buf = appendString(w.buf, f.S)
 			}
 		case argNested:
-			w.nested(f.s, depth+1)
+			w.nested(f.S, depth+1)
 		case argDict:
 			if open == '[' {
 				continue
 			}
-			key, ok := w.key(st, f.s)
+			key, ok := w.key(st, f.S)
 			if !ok {
 				w.mend(ReasonBrokenArgument)
 				continue
@@ -244,16 +246,16 @@ func (w *writer) value(st *state, data []byte, depth int) {
 			put('{')
 			w.text(key)
 			w.buf = append(w.buf, ':')
-			w.value(st, f.s, depth+1)
+			w.value(st, f.S, depth+1)
 		case argArray:
 			if open == '{' {
 				continue
 			}
 			put('[')
-			w.value(st, f.s, depth+1)
+			w.value(st, f.S, depth+1)
 		}
 	}
-	if f.bad {
+	if f.Bad {
 		w.mend(ReasonBrokenArgument)
 	}
 	switch {

@@ -3,6 +3,8 @@ package frompftrace
 import (
 	"math"
 	"strconv"
+
+	"overlay/internal/wire"
 )
 
 // nestsDeep reports whether a JSON value may nest deeper than is read.
@@ -30,30 +32,30 @@ func (w *writer) nested(data []byte, depth int) {
 	var keys, values, elements [][]byte
 	typ := uint64(0)
 	at := len(w.buf)
-	f := over(data)
-	for f.next() {
-		switch f.num {
+	f := wire.Over(data)
+	for f.Next() {
+		switch f.Num {
 		case 1:
-			typ = f.v
+			typ = f.V
 		case 2:
-			keys = append(keys, f.s)
+			keys = append(keys, f.S)
 		case 3:
-			values = append(values, f.s)
+			values = append(values, f.S)
 		case 4:
-			elements = append(elements, f.s)
+			elements = append(elements, f.S)
 		}
 		if len(w.buf) > at {
 			continue
 		}
-		switch f.num {
+		switch f.Num {
 		case 5:
-			w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
+			w.buf = strconv.AppendInt(w.buf, int64(f.V), 10)
 		case 6:
-			w.buf = appendFloat(w.buf, math.Float64frombits(f.v))
+			w.buf = appendFloat(w.buf, math.Float64frombits(f.V))
 		case 7:
-			w.buf = strconv.AppendBool(w.buf, f.v != 0)
+			w.buf = strconv.AppendBool(w.buf, f.V != 0)
 		case 8:
-			w.buf = appendString(w.buf, f.s)
+			w.buf = appendString(w.buf, f.S)
 		}
 	}
 	switch {

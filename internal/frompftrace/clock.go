@@ -1,5 +1,7 @@
 package frompftrace
 
+import "overlay/internal/wire"
+
 // Clocks with numbers of their own in the format.
 const (
 	clockRealtime = 1
@@ -36,30 +38,30 @@ type reading struct {
 func (r *reader) snapshot(data []byte, seq *sequence, at int64) {
 	var list []reading
 	primary := uint64(0)
-	f := over(data)
-	for f.next() {
-		switch f.num {
+	f := wire.Over(data)
+	for f.Next() {
+		switch f.Num {
 		case 1:
 			c := reading{unit: 1}
-			e := over(f.s)
-			for e.next() {
-				switch e.num {
+			e := wire.Over(f.S)
+			for e.Next() {
+				switch e.Num {
 				case 1:
-					c.id = e.v
+					c.id = e.V
 				case 2:
-					c.ts = e.v
+					c.ts = e.V
 				case 3:
-					c.incremental = e.v != 0
+					c.incremental = e.V != 0
 				case 4:
-					c.unit = max(e.v, 1)
+					c.unit = max(e.V, 1)
 				}
 			}
 			list = append(list, c)
 		case 2:
-			primary = f.v
+			primary = f.V
 		}
 	}
-	if f.bad {
+	if f.Bad {
 		r.mend(ReasonBroken, at)
 		return
 	}
@@ -145,15 +147,15 @@ func (r *reader) lookAhead() {
 	if r.clocks.known {
 		return
 	}
-	f := over(r.src)
-	for f.next() {
-		if f.num != 1 || f.typ != wireBytes {
+	f := wire.Over(r.src)
+	for f.Next() {
+		if f.Num != 1 || f.Typ != wire.Bytes {
 			continue
 		}
-		p := over(f.s)
-		for p.next() {
-			if p.num == packetSnapshot && p.typ == wireBytes {
-				r.snapshot(p.s, &sequence{}, int64(f.i-len(f.s)))
+		p := wire.Over(f.S)
+		for p.Next() {
+			if p.Num == packetSnapshot && p.Typ == wire.Bytes {
+				r.snapshot(p.S, &sequence{}, int64(f.I-len(f.S)))
 				return
 			}
 		}

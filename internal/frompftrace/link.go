@@ -1,6 +1,10 @@
 package frompftrace
 
-import "strconv"
+import (
+	"strconv"
+
+	"overlay/internal/wire"
+)
 
 // firstMade is the least of the correlations and flow ids that are made up. Cuspy's JSON gives ids from here on to the
 // recorded edges of graphs, and package kineto knows them by that.
@@ -58,25 +62,25 @@ func (r *reader) stageOf() map[uint64]int32 {
 func (r *reader) ownCorrelation(id int32) (int64, bool) {
 	rec := &r.recs[id]
 	st := r.states[rec.state]
-	f := over(r.message(rec))
-	for f.next() {
-		if f.num != eventAnnotation {
+	f := wire.Over(r.message(rec))
+	for f.Next() {
+		if f.Num != eventAnnotation {
 			continue
 		}
 		var key, str []byte
 		var n int64
 		number := false
-		e := over(f.s)
-		for e.next() {
-			switch e.num {
+		e := wire.Over(f.S)
+		for e.Next() {
+			switch e.Num {
 			case argKeyIID:
-				key = st.keys.get(e.v).raw
+				key = st.keys.get(e.V).raw
 			case argKey:
-				key = e.s
+				key = e.S
 			case argInt, argUint:
-				n, number = int64(e.v), true
+				n, number = int64(e.V), true
 			case argString:
-				str = e.s
+				str = e.S
 			}
 		}
 		switch string(key) {

@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/limits"
 	"overlay/internal/trace"
+	"overlay/internal/wire"
 )
 
 // reader is a trace on its way from packets to text.
@@ -123,26 +124,26 @@ func (r *reader) message(rec *record) []byte { return r.bufs[rec.buf][rec.off : 
 
 // attributes takes the TraceAttributes.
 func (r *reader) attributes(data []byte, at int64) {
-	f := over(data)
-	for f.next() {
-		if f.num != 1 {
+	f := wire.Over(data)
+	for f.Next() {
+		if f.Num != 1 {
 			continue
 		}
 		var a attr
-		e := over(f.s)
-		for e.next() {
-			switch e.num {
+		e := wire.Over(f.S)
+		for e.Next() {
+			switch e.Num {
 			case 1:
-				a.key = newText(e.s)
+				a.key = newText(e.S)
 			case 2:
-				a.num = int64(e.v)
+				a.num = int64(e.V)
 			case 3:
-				a.str, a.isStr = newText(e.s), true
+				a.str, a.isStr = newText(e.S), true
 			}
 		}
 		r.attrs = append(r.attrs, a)
 	}
-	if f.bad {
+	if f.Bad {
 		r.mend(ReasonBroken, at)
 	}
 }
@@ -159,16 +160,16 @@ func (r *reader) attr(key string) (int64, bool) {
 
 // gpuInfo takes the names of the devices.
 func (r *reader) gpuInfo(data []byte) {
-	f := over(data)
-	for f.next() {
-		if f.num != 1 {
+	f := wire.Over(data)
+	for f.Next() {
+		if f.Num != 1 {
 			continue
 		}
 		name := ""
-		e := over(f.s)
-		for e.next() {
-			if e.num == 1 {
-				name = string(e.s)
+		e := wire.Over(f.S)
+		for e.Next() {
+			if e.Num == 1 {
+				name = string(e.S)
 			}
 		}
 		r.gpus = append(r.gpus, name)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"overlay/internal/vendors"
+	"overlay/internal/wire"
 )
 
 // Fields of GpuRenderStageEvent.
@@ -32,29 +33,29 @@ func (r *reader) renderStage(rec record, data []byte, at int64) {
 	x := render{rec: int32(len(r.recs)), from: int32(len(r.waits))}
 	dur := uint64(0)
 	copies := r.states[rec.state].copies
-	f := over(data)
-	for f.next() {
-		switch f.num {
+	f := wire.Over(data)
+	for f.Next() {
+		switch f.Num {
 		case renderID:
-			x.id = f.v
+			x.id = f.V
 		case renderDuration:
-			dur = f.v
+			dur = f.V
 		case renderStage:
-			if copies[f.v] {
+			if copies[f.V] {
 				r.waits = r.waits[:x.from]
 				return
 			}
 		case renderWaits:
-			f.repeated(false, func(v uint64) { r.waits = append(r.waits, v) })
+			f.Repeated(false, func(v uint64) { r.waits = append(r.waits, v) })
 		case renderExtra:
-			if name, value := extraData(f.s); string(name) == "correlation" {
+			if name, value := extraData(f.S); string(name) == "correlation" {
 				if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
 					x.corr, x.hasCorr = n, true
 				}
 			}
 		}
 	}
-	if f.bad {
+	if f.Bad {
 		r.waits = r.waits[:x.from]
 		r.mend(ReasonBroken, at)
 		return
@@ -76,13 +77,13 @@ func (r *reader) renderStage(rec record, data []byte, at int64) {
 
 // extraData is a name and a value of extra_data.
 func extraData(data []byte) (name, value []byte) {
-	f := over(data)
-	for f.next() {
-		switch f.num {
+	f := wire.Over(data)
+	for f.Next() {
+		switch f.Num {
 		case 1:
-			name = f.s
+			name = f.S
 		case 2:
-			value = f.s
+			value = f.S
 		}
 	}
 	return name, value
@@ -98,29 +99,29 @@ type stage struct {
 }
 
 func readStage(data []byte) (s stage) {
-	f := over(data)
-	for f.next() {
-		switch f.num {
+	f := wire.Over(data)
+	for f.Next() {
+		switch f.Num {
 		case renderGPU:
-			s.gpu, s.hasGPU = f.v, true
+			s.gpu, s.hasGPU = f.V, true
 		case renderQueue:
-			s.queue, s.hasQueue = f.v, true
+			s.queue, s.hasQueue = f.V, true
 		case renderQueueOld:
 			if !s.hasQueue {
-				s.queue = f.v
+				s.queue = f.V
 			}
 		case renderStage:
-			s.stage = f.v
+			s.stage = f.V
 		case renderContext:
-			s.context, s.hasContext = f.v, true
+			s.context, s.hasContext = f.V, true
 		case renderName:
-			s.name = f.s
+			s.name = f.S
 		case renderNameIID:
-			s.nameIID = f.v
+			s.nameIID = f.V
 		case renderKernel:
-			s.kernelIID = f.v
+			s.kernelIID = f.V
 		case renderLaunch:
-			s.launch = f.s
+			s.launch = f.S
 		}
 	}
 	return s

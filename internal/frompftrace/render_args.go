@@ -3,6 +3,8 @@ package frompftrace
 import (
 	"math"
 	"strconv"
+
+	"overlay/internal/wire"
 )
 
 // stageArgs appends the args of a render stage, in Kineto's words. The row may be a lane that stands for several
@@ -13,12 +15,12 @@ func (w *writer) stageArgs(id int32, st *state, data []byte, s *stage, lane stri
 	w.buf = strconv.AppendInt(w.buf, int64(int32(s.gpu)), 10)
 	w.member(keyStream)
 	w.buf = append(w.buf, lane...)
-	f := over(data)
-	for f.next() {
-		if f.num != renderExtra {
+	f := wire.Over(data)
+	for f.Next() {
+		if f.Num != renderExtra {
 			continue
 		}
-		name, value := extraData(f.s)
+		name, value := extraData(f.S)
 		key := newText(name)
 		switch string(name) {
 		case "device id", "device", "stream":
@@ -51,27 +53,27 @@ func (w *writer) stageArgs(id int32, st *state, data []byte, s *stage, lane stri
 
 // launchArgs appends a ComputeKernelLaunch.
 func (w *writer) launchArgs(st *state, data []byte) {
-	f := over(data)
-	for f.next() {
-		switch f.num {
+	f := wire.Over(data)
+	for f.Next() {
+		switch f.Num {
 		case 1:
 			w.member(keyGrid)
-			w.dimensions(f.s)
+			w.dimensions(f.S)
 		case 2:
 			w.member(keyBlock)
-			w.dimensions(f.s)
+			w.dimensions(f.S)
 		case 3:
-			w.launchArg(st, f.s)
+			w.launchArg(st, f.S)
 		}
 	}
 }
 
 func (w *writer) dimensions(data []byte) {
 	var d [3]uint64
-	f := over(data)
-	for f.next() {
-		if f.num >= 1 && f.num <= 3 {
-			d[f.num-1] = f.v
+	f := wire.Over(data)
+	for f.Next() {
+		if f.Num >= 1 && f.Num <= 3 {
+			d[f.Num-1] = f.V
 		}
 	}
 	for i, v := range d {
@@ -84,37 +86,37 @@ func (w *writer) dimensions(data []byte) {
 // launchArg appends an argument of a launch: its name is name 2 or, by number, name_iid 1.
 func (w *writer) launchArg(st *state, data []byte) {
 	key := unknownText
-	f := over(data)
-	for f.next() {
-		switch f.num {
+	f := wire.Over(data)
+	for f.Next() {
+		switch f.Num {
 		case 1:
-			if t := st.kernelArgs.get(f.v); t.known {
+			if t := st.kernelArgs.get(f.V); t.known {
 				key = t
 			} else {
 				w.mend(ReasonUnknownName)
 			}
 		case 2:
-			key = newText(f.s)
+			key = newText(f.S)
 		}
 	}
 	if string(key.raw) == "registers_per_thread" {
 		key = keyRegisters
 	}
 	w.member(key)
-	f = over(data)
-	for f.next() {
-		switch f.num {
+	f = wire.Over(data)
+	for f.Next() {
+		switch f.Num {
 		case 3:
-			w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
+			w.buf = strconv.AppendInt(w.buf, int64(f.V), 10)
 			return
 		case 4:
-			w.buf = strconv.AppendUint(w.buf, f.v, 10)
+			w.buf = strconv.AppendUint(w.buf, f.V, 10)
 			return
 		case 5:
-			w.buf = appendFloat(w.buf, math.Float64frombits(f.v))
+			w.buf = appendFloat(w.buf, math.Float64frombits(f.V))
 			return
 		case 6:
-			w.buf = appendString(w.buf, f.s)
+			w.buf = appendString(w.buf, f.S)
 			return
 		}
 	}

@@ -1,6 +1,9 @@
 package frompftrace
 
-import "overlay/internal/trace"
+import (
+	"overlay/internal/trace"
+	"overlay/internal/wire"
+)
 
 // Fields of TracePacket.
 const (
@@ -88,8 +91,8 @@ type mark int32
 // makeRoom makes room for the events of the file: nearly all packets are events, and half of those are ENDs where any are.
 func (r *reader) makeRoom() {
 	n := 0
-	for i := 0; i < len(r.src) && r.src[i] == 1<<3|wireBytes; n++ {
-		size, next := uvarint(r.src, i+1)
+	for i := 0; i < len(r.src) && r.src[i] == 1<<3|wire.Bytes; n++ {
+		size, next := wire.Uvarint(r.src, i+1)
 		if next < 0 || size > uint64(len(r.src)-next) {
 			break
 		}
@@ -103,7 +106,7 @@ func (r *reader) makeRoom() {
 func (r *reader) scan(buf int32, outer int64, depth int) {
 	src := r.bufs[buf]
 	for i := 0; i < len(src); {
-		tag, next := uvarint(src, i)
+		tag, next := wire.Uvarint(src, i)
 		at := outer
 		if buf == 0 {
 			at = int64(i)
@@ -112,16 +115,16 @@ func (r *reader) scan(buf int32, outer int64, depth int) {
 			r.truncate(buf, at)
 			return
 		}
-		if tag != 1<<3|wireBytes {
-			f := fields{b: src, i: i}
-			if !f.next() {
+		if tag != 1<<3|wire.Bytes {
+			f := wire.Fields{B: src, I: i}
+			if !f.Next() {
 				r.mend(ReasonBrokenTail, at)
 				return
 			}
-			i = f.i // a field of a Trace that is none of ours
+			i = f.I // a field of a Trace that is none of ours
 			continue
 		}
-		n, from := uvarint(src, next)
+		n, from := wire.Uvarint(src, next)
 		if from < 0 || n > uint64(len(src)-from) {
 			r.truncate(buf, at)
 			return
@@ -143,47 +146,47 @@ func (r *reader) truncate(buf int32, at int64) {
 
 // packet takes one packet. at is its place in the file.
 func (r *reader) packet(buf int32, from int64, n int, at int64, depth int) {
-	p := over(r.bufs[buf][from : from+int64(n)])
+	p := wire.Over(r.bufs[buf][from : from+int64(n)])
 	var ts, clock, seq, flags uint64
 	var hasTS, hasClock bool
 	var interned, defaults, snapshot, event []byte
 	var eventAt int64
 	kind := uint32(0)
-	for p.next() {
-		switch p.num {
+	for p.Next() {
+		switch p.Num {
 		case packetTime:
-			ts, hasTS = p.v, true
+			ts, hasTS = p.V, true
 		case packetClock:
-			clock, hasClock = p.v, true
+			clock, hasClock = p.V, true
 		case packetSequence:
-			seq = p.v
+			seq = p.V
 		case packetFlags:
-			flags |= p.v
+			flags |= p.V
 		case packetCleared:
-			flags |= p.v & flagCleared
+			flags |= p.V & flagCleared
 		case packetInterned:
-			interned = p.s
+			interned = p.S
 		case packetDefaults:
-			defaults = p.s
+			defaults = p.S
 		case packetSnapshot:
-			snapshot = p.s
+			snapshot = p.S
 		case packetTrackEvent, packetRenderStage, packetGPUCounter:
-			kind, event, eventAt = p.num, p.s, from+int64(p.i-len(p.s))
+			kind, event, eventAt = p.Num, p.S, from+int64(p.I-len(p.S))
 		case packetDescriptor:
-			r.descriptor(p.s, at)
+			r.descriptor(p.S, at)
 		case packetAttributes:
-			r.attributes(p.s, at)
+			r.attributes(p.S, at)
 		case packetGPUInfo:
-			r.gpuInfo(p.s)
+			r.gpuInfo(p.S)
 		case packetCompressed, packetZstd:
-			r.compressed(p.num, p.s, at, depth)
+			r.compressed(p.Num, p.S, at, depth)
 		default:
-			if p.typ == wireBytes && p.num != 36 && p.num != 89 {
-				r.skipped[p.num]++
+			if p.Typ == wire.Bytes && p.Num != 36 && p.Num != 89 {
+				r.skipped[p.Num]++
 			}
 		}
 	}
-	if p.bad {
+	if p.Bad {
 		r.mend(ReasonBroken, at)
 		return
 	}

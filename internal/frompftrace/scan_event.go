@@ -1,5 +1,7 @@
 package frompftrace
 
+import "overlay/internal/wire"
+
 // Fields of TrackEvent.
 const (
 	eventCategoryIID   = 3
@@ -19,7 +21,7 @@ const (
 )
 
 // tagAnnotation begins an annotation.
-const tagAnnotation = eventAnnotation<<3 | wireBytes
+const tagAnnotation = eventAnnotation<<3 | wire.Bytes
 
 // trackEvent notes a TrackEvent.
 func (r *reader) trackEvent(rec record, event []byte, seq int32, at int64) {
@@ -27,31 +29,31 @@ func (r *reader) trackEvent(rec record, event []byte, seq int32, at int64) {
 	says := false // beside type and track
 	id := int32(len(r.recs))
 	firstFlow, firstLaunch := len(r.flows), len(r.launched)
-	f := over(event)
+	f := wire.Over(event)
 	for {
-		says = f.skip(tagAnnotation) || says
-		if !f.next() {
+		says = f.Skip(tagAnnotation) || says
+		if !f.Next() {
 			break
 		}
-		switch f.num {
+		switch f.Num {
 		case eventType:
-			typ = f.v
+			typ = f.V
 		case eventTrack:
-			uuid = f.v
+			uuid = f.V
 		case eventCategory:
 			r.hasCategories = true
 			says = true
 		case eventFlow, eventOldFlow:
-			f.repeated(f.num == eventFlow, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, false}) })
+			f.Repeated(f.Num == eventFlow, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, false}) })
 			says = true
 		case eventFlowEnd, eventOldFlowEnd:
-			f.repeated(f.num == eventFlowEnd, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, true}) })
+			f.Repeated(f.Num == eventFlowEnd, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, true}) })
 			says = true
 		case eventGPUCorrelator:
-			e := over(f.s)
-			for e.next() {
-				if e.num == 1 {
-					e.repeated(false, func(v uint64) { r.launched = append(r.launched, v) })
+			e := wire.Over(f.S)
+			for e.Next() {
+				if e.Num == 1 {
+					e.Repeated(false, func(v uint64) { r.launched = append(r.launched, v) })
 				}
 			}
 			says = true
@@ -59,7 +61,7 @@ func (r *reader) trackEvent(rec record, event []byte, seq int32, at int64) {
 			says = true
 		}
 	}
-	if f.bad {
+	if f.Bad {
 		r.flows, r.launched = r.flows[:firstFlow], r.launched[:firstLaunch]
 		r.mend(ReasonBroken, at)
 		return

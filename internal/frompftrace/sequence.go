@@ -1,5 +1,7 @@
 package frompftrace
 
+import "overlay/internal/wire"
+
 // sequence is a packet sequence: packets of one writer, in order.
 type sequence struct {
 	state int32 // in reader.states, -1 before the first
@@ -71,10 +73,10 @@ const (
 
 // intern takes the strings that a packet sends.
 func (r *reader) intern(st *state, data []byte, at int64) {
-	f := over(data)
-	for f.next() {
+	f := wire.Over(data)
+	for f.Next() {
 		var t *table
-		switch f.num {
+		switch f.Num {
 		case internedCategory:
 			t = &st.cats
 		case internedName:
@@ -90,7 +92,7 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 		case internedKernelArgs:
 			t = &st.kernelArgs
 		case internedContext:
-			r.internContext(st, f.s)
+			r.internContext(st, f.S)
 			continue
 		default:
 			continue
@@ -98,22 +100,22 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 		var iid, category uint64
 		var name, demangled []byte
 		copies := false
-		e := over(f.s)
-		for e.next() {
+		e := wire.Over(f.S)
+		for e.Next() {
 			switch {
-			case e.num == 1:
-				iid = e.v
-			case e.num == 2:
-				name = e.s
-			case e.num == 3 && f.num == internedKernel:
-				demangled = e.s
-			case e.num == 4 && f.num == internedSpec:
-				category = e.v
-			case e.num == 3 && f.num == internedSpec:
-				copies = string(e.s) == ownStages
+			case e.Num == 1:
+				iid = e.V
+			case e.Num == 2:
+				name = e.S
+			case e.Num == 3 && f.Num == internedKernel:
+				demangled = e.S
+			case e.Num == 4 && f.Num == internedSpec:
+				category = e.V
+			case e.Num == 3 && f.Num == internedSpec:
+				copies = string(e.S) == ownStages
 			}
 		}
-		if e.bad {
+		if e.Bad {
 			r.mend(ReasonBroken, at)
 			continue
 		}
@@ -121,14 +123,14 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 			name = demangled
 		}
 		t.put(iid, name)
-		switch f.num {
+		switch f.Num {
 		case internedCategory:
 			r.hasCategories = true
 		case internedSpec:
 			st.stage(iid, stageCategory(name, category == stageCompute), copies)
 		}
 	}
-	if f.bad {
+	if f.Bad {
 		r.mend(ReasonBroken, at)
 	}
 }
@@ -149,13 +151,13 @@ func (st *state) stage(iid uint64, category string, copies bool) {
 func (r *reader) internContext(st *state, data []byte) {
 	var iid uint64
 	var pid int64
-	e := over(data)
-	for e.next() {
-		switch e.num {
+	e := wire.Over(data)
+	for e.Next() {
+		switch e.Num {
 		case 1:
-			iid = e.v
+			iid = e.V
 		case 2:
-			pid = int64(int32(e.v))
+			pid = int64(int32(e.V))
 		}
 	}
 	if st.contexts == nil {
@@ -166,16 +168,16 @@ func (r *reader) internContext(st *state, data []byte) {
 
 // defaults takes the TracePacketDefaults of a packet.
 func (st *state) defaults(data []byte) {
-	f := over(data)
-	for f.next() {
-		switch f.num {
+	f := wire.Over(data)
+	for f.Next() {
+		switch f.Num {
 		case 58:
-			st.clock = f.v
+			st.clock = f.V
 		case 11:
-			e := over(f.s)
-			for e.next() {
-				if e.num == 11 {
-					st.track = e.v
+			e := wire.Over(f.S)
+			for e.Next() {
+				if e.Num == 11 {
+					st.track = e.V
 				}
 			}
 		}

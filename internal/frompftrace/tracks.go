@@ -1,5 +1,7 @@
 package frompftrace
 
+import "overlay/internal/wire"
+
 // track is a row as its descriptors say.
 type track struct {
 	uuid, parent uint64
@@ -38,44 +40,44 @@ func (r *reader) row(uuid uint64) int32 {
 // descriptor takes a TrackDescriptor. Of two for one uuid, what the later one says counts.
 func (r *reader) descriptor(data []byte, at int64) {
 	var d track
-	f := over(data)
-	for f.next() {
-		switch f.num {
+	f := wire.Over(data)
+	for f.Next() {
+		switch f.Num {
 		case 1:
-			d.uuid = f.v
+			d.uuid = f.V
 		case 5:
-			d.parent = f.v
+			d.parent = f.V
 		case 2, 10, 13:
-			if len(f.s) > 0 {
-				d.name = newText(f.s)
+			if len(f.S) > 0 {
+				d.name = newText(f.S)
 			}
 		case 14:
-			d.description = newText(f.s)
+			d.description = newText(f.S)
 		case 3:
 			d.process = true
-			e := over(f.s)
-			for e.next() {
-				switch e.num {
+			e := wire.Over(f.S)
+			for e.Next() {
+				switch e.Num {
 				case 1:
-					d.pid = int64(int32(e.v))
+					d.pid = int64(int32(e.V))
 				case 6:
-					if len(e.s) > 0 {
-						d.name = newText(e.s)
+					if len(e.S) > 0 {
+						d.name = newText(e.S)
 					}
 				}
 			}
 		case 4:
 			d.thread = true
-			e := over(f.s)
-			for e.next() {
-				switch e.num {
+			e := wire.Over(f.S)
+			for e.Next() {
+				switch e.Num {
 				case 1:
-					d.pid = int64(int32(e.v))
+					d.pid = int64(int32(e.V))
 				case 2:
-					d.tid = int64(e.v)
+					d.tid = int64(e.V)
 				case 5:
-					if len(e.s) > 0 {
-						d.name = newText(e.s)
+					if len(e.S) > 0 {
+						d.name = newText(e.S)
 					}
 				}
 			}
@@ -83,7 +85,7 @@ func (r *reader) descriptor(data []byte, at int64) {
 			d.counter = true
 		}
 	}
-	if f.bad {
+	if f.Bad {
 		r.mend(ReasonBroken, at)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
+	"overlay/internal/wire"
 )
 
 // writer writes events as text. Each worker has its own.
@@ -113,32 +114,32 @@ func (w *writer) heading(rec *record, data []byte, h *heading) {
 		h.joined = append(append(h.joined, ','), c...)
 		h.category = h.joined
 	}
-	f := over(data)
+	f := wire.Over(data)
 	for {
-		if at := f.i; f.skip(tagAnnotation) && h.args == 0 {
+		if at := f.I; f.Skip(tagAnnotation) && h.args == 0 {
 			h.args = at
 		}
-		if !f.next() {
+		if !f.Next() {
 			break
 		}
-		switch f.num {
+		switch f.Num {
 		case eventNameIID:
-			if h.name = st.names.get(f.v); !h.name.known {
+			if h.name = st.names.get(f.V); !h.name.known {
 				w.mend(ReasonUnknownName)
 				h.name = unknownText
 			}
 		case eventName:
-			h.name = newText(f.s)
+			h.name = newText(f.S)
 		case eventCategory:
-			add(f.s)
+			add(f.S)
 		case eventCategoryIID:
-			if f.typ == wireVarint && h.category == nil {
-				if c := st.cats.get(f.v); c.known {
+			if f.Typ == wire.Varint && h.category == nil {
+				if c := st.cats.get(f.V); c.known {
 					h.category = c.raw
 					continue
 				}
 			}
-			f.repeated(false, func(v uint64) {
+			f.Repeated(false, func(v uint64) {
 				if c := st.cats.get(v); c.known {
 					add(c.raw)
 				} else {
@@ -228,18 +229,18 @@ func (w *writer) annotations(rec *record, data []byte) {
 	st := w.r.states[rec.state]
 	for i := 0; i < len(data); {
 		if data[i] == tagAnnotation {
-			n, from := uvarint(data, i+1)
+			n, from := wire.Uvarint(data, i+1)
 			if from >= 0 && n <= uint64(len(data)-from) {
 				i = from + int(n)
 				w.annotation(st, data[from:i])
 				continue
 			}
 		}
-		f := fields{b: data, i: i}
-		if !f.next() {
+		f := wire.Fields{B: data, I: i}
+		if !f.Next() {
 			return
 		}
-		i = f.i
+		i = f.I
 	}
 }
 
@@ -247,14 +248,14 @@ func (w *writer) annotations(rec *record, data []byte) {
 func (w *writer) counter(data []byte) {
 	w.member(keyValue)
 	at := len(w.buf)
-	f := over(data)
-	for f.next() {
+	f := wire.Over(data)
+	for f.Next() {
 		switch {
 		case len(w.buf) > at:
-		case f.num == eventCounterInt:
-			w.buf = strconv.AppendInt(w.buf, int64(f.v), 10)
-		case f.num == eventCounterFloat:
-			w.buf = appendFloat(w.buf, math.Float64frombits(f.v))
+		case f.Num == eventCounterInt:
+			w.buf = strconv.AppendInt(w.buf, int64(f.V), 10)
+		case f.Num == eventCounterFloat:
+			w.buf = appendFloat(w.buf, math.Float64frombits(f.V))
 		}
 	}
 	if len(w.buf) == at {

@@ -23,15 +23,16 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/kinetotext"
 	"overlay/internal/trace"
+	"overlay/internal/wire"
 )
 
 // Parse reads a trace from the bytes of a file. The text of the trace goes to a spool, and the trace keeps that; src is not
 // needed afterwards. name is for messages.
 func Parse(src []byte, name string, o kineto.Options, to *kineto.Sink) (*trace.Trace, error) {
 	r := &reader{w: kinetotext.NewWriter(to)}
-	whole := each(src, func(f field) {
-		if f.num == spacePlanes {
-			r.plane(f.b)
+	whole := wire.Each(src, func(f *wire.Fields) {
+		if f.Num == spacePlanes {
+			r.plane(f.S)
 		}
 	})
 	fail := func(at int, want string) error {
@@ -91,23 +92,23 @@ func (r *reader) plane(b []byte) {
 	p := &plane{eventNames: map[int64]eventKind{}, statNames: map[int64]string{}}
 	r.planes = append(r.planes, p)
 	var kinds, stats [][]byte
-	ok := each(b, func(f field) {
-		switch f.num {
+	ok := wire.Each(b, func(f *wire.Fields) {
+		switch f.Num {
 		case planeName:
-			p.name = string(f.b)
+			p.name = string(f.S)
 		case planeLines:
-			p.line(f.b)
+			p.line(f.S)
 		case planeEventNames:
-			kinds = append(kinds, f.b)
+			kinds = append(kinds, f.S)
 		case planeStatNames:
-			key, meta := entry(f.b)
-			each(meta, func(f field) {
-				if f.num == metaName {
-					p.statNames[key] = string(f.b)
+			key, meta := entry(f.S)
+			wire.Each(meta, func(f *wire.Fields) {
+				if f.Num == metaName {
+					p.statNames[key] = string(f.S)
 				}
 			})
 		case planeStats:
-			stats = append(stats, f.b)
+			stats = append(stats, f.S)
 		}
 	})
 	p.broken = p.broken || !ok
@@ -117,18 +118,18 @@ func (r *reader) plane(b []byte) {
 	for _, b := range kinds {
 		var k eventKind
 		key, meta := entry(b)
-		each(meta, func(f field) {
-			switch f.num {
+		wire.Each(meta, func(f *wire.Fields) {
+			switch f.Num {
 			case metaName:
 				if k.name == "" {
-					k.name = string(f.b)
+					k.name = string(f.S)
 				}
 			case metaShownName:
-				if len(f.b) > 0 && strings.HasPrefix(p.name, devices) {
-					k.name = string(f.b) // "fusion.3", where the name is the whole instruction
+				if len(f.S) > 0 && strings.HasPrefix(p.name, devices) {
+					k.name = string(f.S) // "fusion.3", where the name is the whole instruction
 				}
 			case metaStats:
-				k.stats = append(k.stats, p.readStat(f.b))
+				k.stats = append(k.stats, p.readStat(f.S))
 			}
 		})
 		p.eventNames[key] = k
@@ -142,12 +143,12 @@ func (r *reader) plane(b []byte) {
 
 // entry is the key and the value of an entry of a map.
 func entry(b []byte) (key int64, value []byte) {
-	each(b, func(f field) {
-		switch f.num {
+	wire.Each(b, func(f *wire.Fields) {
+		switch f.Num {
 		case entryKey:
-			key = int64(f.v)
+			key = int64(f.V)
 		case entryValue:
-			value = f.b
+			value = f.S
 		}
 	})
 	return key, value
@@ -156,22 +157,22 @@ func entry(b []byte) (key int64, value []byte) {
 func (p *plane) line(b []byte) {
 	var l line
 	shown := ""
-	ok := each(b, func(f field) {
-		switch f.num {
+	ok := wire.Each(b, func(f *wire.Fields) {
+		switch f.Num {
 		case lineID:
 			if l.id == 0 {
-				l.id = int64(f.v)
+				l.id = int64(f.V)
 			}
 		case lineShownID:
-			l.id = int64(f.v)
+			l.id = int64(f.V)
 		case lineName:
-			l.name = string(f.b)
+			l.name = string(f.S)
 		case lineShownName:
-			shown = string(f.b)
+			shown = string(f.S)
 		case lineStart:
-			l.start = int64(f.v)
+			l.start = int64(f.V)
 		case lineEvents:
-			l.events = append(l.events, f.b)
+			l.events = append(l.events, f.S)
 		}
 	})
 	p.broken = p.broken || !ok
@@ -185,17 +186,17 @@ func (p *plane) line(b []byte) {
 func (p *plane) read(l *line, b []byte, from int64) event {
 	var e event
 	var offset, dur int64 // ps
-	if !each(b, func(f field) {
-		switch f.num {
+	if !wire.Each(b, func(f *wire.Fields) {
+		switch f.Num {
 		case eventName:
-			k := p.eventNames[int64(f.v)]
+			k := p.eventNames[int64(f.V)]
 			e.kind = &k
 		case eventOffset:
-			offset = int64(f.v)
+			offset = int64(f.V)
 		case eventDur:
-			dur = int64(f.v)
+			dur = int64(f.V)
 		case eventStats:
-			e.stats = append(e.stats, p.readStat(f.b))
+			e.stats = append(e.stats, p.readStat(f.S))
 		}
 	}) {
 		p.broken = true

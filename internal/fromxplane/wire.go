@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"overlay/internal/kineto"
+	"overlay/internal/wire"
 )
 
 // Field numbers of XSpace, XPlane, XLine, XEvent, XStat and their metadata (tsl/profiler/protobuf/xplane.proto).
@@ -24,41 +25,6 @@ const (
 	entryKey, entryValue               = 1, 2
 	metaName, metaShownName, metaStats = 2, 4, 5
 )
-
-// field is one field of a message.
-type field struct {
-	num protowire.Number
-	v   uint64 // of a number
-	b   []byte // of a text or a message
-}
-
-// each calls visit for the fields of a message. It reports false when the bytes end inside of one, or are none.
-func each(b []byte, visit func(f field)) bool {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return false
-		}
-		b = b[n:]
-		f := field{num: num}
-		switch typ {
-		case protowire.VarintType:
-			f.v, n = protowire.ConsumeVarint(b)
-		case protowire.Fixed64Type:
-			f.v, n = protowire.ConsumeFixed64(b)
-		case protowire.BytesType:
-			f.b, n = protowire.ConsumeBytes(b)
-		default:
-			n = protowire.ConsumeFieldValue(num, typ, b)
-		}
-		if n < 0 {
-			return false
-		}
-		b = b[n:]
-		visit(f)
-	}
-	return true
-}
 
 // Is tells the format by its first bytes, and from Perfetto's format, which begins with the same byte: the first message is
 // a plane, which has a number at most and then its name.
@@ -111,16 +77,16 @@ func (s *stat) number() int64 {
 
 // readStat reads a value of a plane.
 func (p *plane) readStat(b []byte) (s stat) {
-	each(b, func(f field) {
-		switch f.num {
+	wire.Each(b, func(f *wire.Fields) {
+		switch f.Num {
 		case statName:
-			s.name = p.statNames[int64(f.v)]
+			s.name = p.statNames[int64(f.V)]
 		case statDouble, statUint, statInt:
-			s.kind, s.num = uint8(f.num), int64(f.v)
+			s.kind, s.num = uint8(f.Num), int64(f.V)
 		case statText:
-			s.kind, s.text = statText, string(f.b)
+			s.kind, s.text = statText, string(f.S)
 		case statRef:
-			s.kind, s.text = statRef, p.statNames[int64(f.v)]
+			s.kind, s.text = statRef, p.statNames[int64(f.V)]
 		}
 	})
 	return s

@@ -124,7 +124,7 @@ func TestAdviceWritten(t *testing.T) {
 	if _, err := pftrace.Write(&pf, tr, d); err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Read(&pf)
+	im, err := perfetto.Parse(pf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

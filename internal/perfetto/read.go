@@ -1,18 +1,13 @@
 package perfetto
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
-	"github.com/klauspost/compress/gzip"
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"overlay/internal/limits"
+	"overlay/internal/wire"
 )
 
 // Imported is a trace as Perfetto's trace processor sees it after the import.
@@ -116,27 +111,8 @@ type reader struct {
 	full   error            // of it
 }
 
-// Read imports a trace, plain or gzipped. See Parse.
-func Read(r io.Reader) (*Imported, error) {
-	br := bufio.NewReaderSize(r, 64<<10)
-	if magic, _ := br.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		gz, err := gzip.NewReader(br)
-		if err != nil {
-			return nil, fmt.Errorf("perfetto: gzip: %w", err)
-		}
-		br = bufio.NewReader(gz)
-	}
-	data, err := io.ReadAll(br)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(data)
-}
-
-// Parse imports the bytes of a trace, which must stay as they are. The error says that the bytes are no such trace;
-// what an importer would accept and count is in Problems.
-func Parse(data []byte) (*Imported, error) {
-	rd := &reader{
+func newReader() *reader {
+	return &reader{
 		im:     &Imported{Problems: make(map[string]int)},
 		states: make(map[uint64]*sequence),
 		unit:   make(map[[2]uint64]int64),
@@ -147,6 +123,12 @@ func Parse(data []byte) (*Imported, error) {
 		flows:  make(map[uint64]int32),
 		joined: limits.NewMeter(0),
 	}
+}
+
+// Parse imports the bytes of a trace, decompressed, which must stay as they are. The error says that the bytes are no such trace;
+// what an importer would accept and count is in Problems.
+func Parse(data []byte) (*Imported, error) {
+	rd := newReader()
 	if err := rd.packets(data); err != nil {
 		return nil, err
 	}
@@ -170,16 +152,13 @@ func (rd *reader) packets(data []byte) error {
 	if len(data) == 0 {
 		return errors.New("perfetto: empty file")
 	}
-	total := len(data)
-	for len(data) > 0 {
-		at := total - len(data)
-		f, rest, err := next(data)
-		if err != nil || f.num != 1 || f.typ != protowire.BytesType {
+	for f := wire.Over(data); f.I < len(data); {
+		at := f.I
+		if !f.Next() || f.Num != 1 || f.Typ != wire.Bytes {
 			return fmt.Errorf("perfetto: byte %d: no trace packet here", at)
 		}
-		data = rest
 		rd.im.Packets++
-		if err := rd.packet(f.b); err != nil {
+		if err := rd.packet(f.S); err != nil {
 			return fmt.Errorf("perfetto: byte %d: %w", at, err)
 		}
 	}
@@ -192,38 +171,38 @@ func (rd *reader) packet(p []byte) error {
 	var interned, defaults, event, desc, snapshot []byte
 	var stage []byte
 	var hasEvent, hasDesc, hasSnapshot, hasStage bool
-	ok := fields(p, func(f field) {
-		switch f.num {
+	ok := wire.Each(p, func(f *wire.Fields) {
+		switch f.Num {
 		case 8:
-			ts, hasTS = f.v, true
+			ts, hasTS = f.V, true
 		case 58:
-			clock, hasClock = f.v, true
+			clock, hasClock = f.V, true
 		case 10:
-			seq = f.v
+			seq = f.V
 		case 13:
-			flags = f.v
+			flags = f.V
 		case 12:
-			interned = f.b
+			interned = f.S
 		case 59:
-			defaults = f.b
+			defaults = f.S
 		case 11:
-			event, hasEvent = f.b, true
+			event, hasEvent = f.S, true
 		case 53:
-			stage, hasStage = f.b, true
+			stage, hasStage = f.S, true
 		case 128:
-			rd.gpus(f.b)
+			rd.gpus(f.S)
 		case 60:
-			desc, hasDesc = f.b, true
+			desc, hasDesc = f.S, true
 		case 6:
-			snapshot, hasSnapshot = f.b, true
+			snapshot, hasSnapshot = f.S, true
 		case 89:
-			rd.uuid(f.b)
+			rd.uuid(f.S)
 		case 126:
-			rd.im.Attrs = append(rd.im.Attrs, readAttrs(f.b)...)
+			rd.im.Attrs = append(rd.im.Attrs, readAttrs(f.S)...)
 		}
 	})
 	if !ok {
-		return errWire
+		return errors.New("malformed field")
 	}
 	state := rd.sequence(seq, flags, defaults, interned)
 	if flags&2 != 0 && state == nil {
@@ -268,9 +247,9 @@ func (rd *reader) packet(p []byte) error {
 		return nil
 	}
 	track := state.track
-	fields(event, func(f field) {
-		if f.num == 11 {
-			track = f.v
+	wire.Each(event, func(f *wire.Fields) {
+		if f.Num == 11 {
+			track = f.V
 		}
 	})
 	rd.events = append(rd.events, rawEvent{ts: t, track: track, state: state, body: event})
@@ -279,9 +258,9 @@ func (rd *reader) packet(p []byte) error {
 
 func (rd *reader) uuid(p []byte) {
 	rd.im.HasUUID = true
-	fields(p, func(f field) {
-		if f.num == 1 || f.num == 2 {
-			rd.im.UUID[f.num-1] = f.v
+	wire.Each(p, func(f *wire.Fields) {
+		if f.Num == 1 || f.Num == 2 {
+			rd.im.UUID[f.Num-1] = f.V
 		}
 	})
 }
@@ -289,19 +268,19 @@ func (rd *reader) uuid(p []byte) {
 // readAttrs reads the attributes of a trace.
 func readAttrs(p []byte) []Attr {
 	var attrs []Attr
-	fields(p, func(f field) {
-		if f.num != 1 {
+	wire.Each(p, func(f *wire.Fields) {
+		if f.Num != 1 {
 			return
 		}
 		var a Attr
-		fields(f.b, func(f field) {
-			switch f.num {
+		wire.Each(f.S, func(f *wire.Fields) {
+			switch f.Num {
 			case 1:
-				a.Key = string(f.b)
+				a.Key = string(f.S)
 			case 2:
-				a.Int = int64(f.v)
+				a.Int = int64(f.V)
 			case 3:
-				a.Str, a.IsStr = string(f.b), true
+				a.Str, a.IsStr = string(f.S), true
 			}
 		})
 		attrs = append(attrs, a)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"overlay/internal/limits"
+	"overlay/internal/wire"
 )
 
 // ReadArg is an argument of a slice. Nested ones are flat, with Perfetto's keys: a.b for an entry of a dict, a[0] for
@@ -86,12 +87,12 @@ var noSeparators = strings.NewReplacer(".", "_", "[", "_", "]", "_")
 // name returns the key of an annotation.
 func (p *argParser) name(ann []byte) (string, bool) {
 	name, ok := "", false
-	wellFormed := fields(ann, func(f field) {
-		switch f.num {
+	wellFormed := wire.Each(ann, func(f *wire.Fields) {
+		switch f.Num {
 		case 1:
-			name, ok = p.state.strings[3][f.v]
+			name, ok = p.state.strings[3][f.V]
 		case 10:
-			name, ok = string(f.b), true
+			name, ok = string(f.S), true
 		}
 	})
 	if !ok || !wellFormed {
@@ -120,43 +121,43 @@ func (p *argParser) value(key string, ann []byte) bool {
 	defer func() { p.depth-- }()
 	before := len(p.args)
 	index := 0
-	fields(ann, func(f field) {
+	wire.Each(ann, func(f *wire.Fields) {
 		a := ReadArg{Key: key}
-		switch f.num {
+		switch f.Num {
 		case 2:
-			a.Kind, a.Int = 'b', int64(f.v)
+			a.Kind, a.Int = 'b', int64(f.V)
 		case 3:
-			a.Kind, a.Uint = 'u', f.v
+			a.Kind, a.Uint = 'u', f.V
 		case 4:
-			a.Kind, a.Int = 'i', int64(f.v)
+			a.Kind, a.Int = 'i', int64(f.V)
 		case 5:
-			a.Kind, a.Float = 'f', math.Float64frombits(f.v)
+			a.Kind, a.Float = 'f', math.Float64frombits(f.V)
 		case 6:
-			a.Kind, a.Str = 's', string(f.b)
+			a.Kind, a.Str = 's', string(f.S)
 		case 7:
-			a.Kind, a.Uint = 'p', f.v
+			a.Kind, a.Uint = 'p', f.V
 		case 17:
-			str, ok := p.state.strings[29][f.v]
+			str, ok := p.state.strings[29][f.V]
 			if !ok {
 				p.bad++
 				return
 			}
 			a.Kind, a.Str = 's', str
 		case 11:
-			if name, ok := p.name(f.b); ok {
+			if name, ok := p.name(f.S); ok {
 				if inner, ok := p.below(key, "."+name); ok {
-					p.value(inner, f.b)
+					p.value(inner, f.S)
 				}
 			}
 			return
 		case 12:
 			// An element without a value does not use up its index.
-			if inner, ok := p.below(key, "["+strconv.Itoa(index)+"]"); ok && p.value(inner, f.b) {
+			if inner, ok := p.below(key, "["+strconv.Itoa(index)+"]"); ok && p.value(inner, f.S) {
 				index++
 			}
 			return
 		case 9:
-			p.json(key, f.b)
+			p.json(key, f.S)
 			return
 		default:
 			return

@@ -1,31 +1,35 @@
 package perfetto
 
-import "slices"
+import (
+	"slices"
+
+	"overlay/internal/wire"
+)
 
 // snapshot ties clocks together. The sequence's own clocks (64 to 127) count for its sequence only.
 func (rd *reader) snapshot(p []byte, seq uint64) {
 	type reading struct{ id, ts, incremental, unit uint64 }
 	var clocks []reading
 	var primary uint64
-	fields(p, func(f field) {
-		switch f.num {
+	wire.Each(p, func(f *wire.Fields) {
+		switch f.Num {
 		case 1:
 			c := reading{unit: 1}
-			fields(f.b, func(f field) {
-				switch f.num {
+			wire.Each(f.S, func(f *wire.Fields) {
+				switch f.Num {
 				case 1:
-					c.id = f.v
+					c.id = f.V
 				case 2:
-					c.ts = f.v
+					c.ts = f.V
 				case 3:
-					c.incremental = f.v
+					c.incremental = f.V
 				case 4:
-					c.unit = f.v
+					c.unit = f.V
 				}
 			})
 			clocks = append(clocks, c)
 		case 2:
-			primary = f.v
+			primary = f.V
 		}
 	})
 	if primary == 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"overlay/internal/limits"
+	"overlay/internal/wire"
 )
 
 // decoded is a TrackEvent.
@@ -25,33 +26,33 @@ type decoded struct {
 func (rd *reader) decode(e *rawEvent) decoded {
 	var d decoded
 	rd.joined.Allow(int64(len(e.body)) * limits.Records)
-	ok := fields(e.body, func(f field) {
-		switch f.num {
+	ok := wire.Each(e.body, func(f *wire.Fields) {
+		switch f.Num {
 		case 9:
-			d.typ = f.v
+			d.typ = f.V
 		case 10:
-			d.name, d.hasName = rd.lookup(e.state, 2, f.v, "unknown_name_iid")
+			d.name, d.hasName = rd.lookup(e.state, 2, f.V, "unknown_name_iid")
 		case 23:
-			d.name, d.hasName = string(f.b), true
+			d.name, d.hasName = string(f.S), true
 		case 3:
-			s, _ := rd.lookup(e.state, 1, f.v, "unknown_category_iid")
+			s, _ := rd.lookup(e.state, 1, f.V, "unknown_category_iid")
 			rd.category(&d, s)
 		case 22:
-			rd.category(&d, string(f.b))
+			rd.category(&d, string(f.S))
 		case 4:
-			d.args = append(d.args, f.b)
+			d.args = append(d.args, f.S)
 		case 54:
-			d.color, _ = rd.lookup(e.state, 43, f.v, "unknown_correlation_id_str_iid")
+			d.color, _ = rd.lookup(e.state, 43, f.V, "unknown_correlation_id_str_iid")
 		case 53:
-			d.color = string(f.b)
+			d.color = string(f.S)
 		case 47:
-			d.flows = append(d.flows, f.v)
+			d.flows = append(d.flows, f.V)
 		case 48:
-			d.ends = append(d.ends, f.v)
+			d.ends = append(d.ends, f.V)
 		case 30:
-			d.value, d.hasValue = float64(int64(f.v)), true
+			d.value, d.hasValue = float64(int64(f.V)), true
 		case 44:
-			d.value, d.hasValue = math.Float64frombits(f.v), true
+			d.value, d.hasValue = math.Float64frombits(f.V), true
 		}
 	})
 	if !ok {

@@ -3,7 +3,7 @@ package perfetto
 import (
 	"slices"
 
-	"google.golang.org/protobuf/encoding/protowire"
+	"overlay/internal/wire"
 )
 
 // sequence is the state of a packet sequence since it was last cleared.
@@ -15,7 +15,7 @@ type sequence struct {
 }
 
 // internedFields are the string fields of InternedData that we know.
-var internedFields = [...]protowire.Number{1, 2, 3, 29, 43}
+var internedFields = [...]uint32{1, 2, 3, 29, 43}
 
 // sequence applies flags, defaults and interned data, in this order.
 func (rd *reader) sequence(seq, flags uint64, defaults, interned []byte) *sequence {
@@ -32,51 +32,51 @@ func (rd *reader) sequence(seq, flags uint64, defaults, interned []byte) *sequen
 		}
 		return nil
 	}
-	fields(defaults, func(f field) {
-		switch f.num {
+	wire.Each(defaults, func(f *wire.Fields) {
+		switch f.Num {
 		case 58:
-			s.clock = f.v
+			s.clock = f.V
 		case 11:
-			fields(f.b, func(f field) {
-				if f.num == 11 {
-					s.track = f.v
+			wire.Each(f.S, func(f *wire.Fields) {
+				if f.Num == 11 {
+					s.track = f.V
 				}
 			})
 		}
 	})
-	if !fields(interned, func(f field) { rd.internedString(s, f) }) {
+	if !wire.Each(interned, func(f *wire.Fields) { rd.internedString(s, f) }) {
 		rd.problem("interned_data_tokenizer_errors")
 	}
 	return s
 }
 
-func (rd *reader) internedString(s *sequence, f field) {
-	switch f.num {
+func (rd *reader) internedString(s *sequence, f *wire.Fields) {
+	switch f.Num {
 	case 23, 24, 1000, 1001:
 		s.internedSpec(f)
 		return
 	}
-	if !slices.Contains(internedFields[:], f.num) {
+	if !slices.Contains(internedFields[:], f.Num) {
 		return
 	}
 	var iid uint64
 	var str []byte
-	fields(f.b, func(f field) {
-		switch f.num {
+	wire.Each(f.S, func(f *wire.Fields) {
+		switch f.Num {
 		case 1:
-			iid = f.v
+			iid = f.V
 		case 2:
-			str = f.b
+			str = f.S
 		}
 	})
 	if iid == 0 {
 		rd.problem("interned_data_tokenizer_errors")
 		return
 	}
-	m := s.strings[f.num]
+	m := s.strings[f.Num]
 	if m == nil {
 		m = make(map[uint64]string)
-		s.strings[f.num] = m
+		s.strings[f.Num] = m
 	}
 	if old, ok := m[iid]; ok {
 		if old != string(str) { // the first one stays, without a word from Perfetto

@@ -1,5 +1,7 @@
 package perfetto
 
+import "overlay/internal/wire"
+
 // ReadStage is an operation of a device, as gpu_event_parser.cc takes it.
 type ReadStage struct {
 	ID, TS, Dur int64
@@ -23,17 +25,17 @@ type specs struct {
 }
 
 // internedSpec takes what stages refer to. The first meaning of a number stays, as with strings.
-func (s *sequence) internedSpec(f field) {
+func (s *sequence) internedSpec(f *wire.Fields) {
 	var id, number uint64
 	var text string
-	fields(f.b, func(g field) {
+	wire.Each(f.S, func(g *wire.Fields) {
 		switch {
-		case g.num == 1:
-			id = g.v
-		case g.num == 2 && (f.num == 24 || f.num == 1001), g.num == 3 && f.num == 1000:
-			text = string(g.b)
-		case g.num == 2 && f.num == 23, g.num == 4 && f.num == 24:
-			number = g.v
+		case g.Num == 1:
+			id = g.V
+		case g.Num == 2 && (f.Num == 24 || f.Num == 1001), g.Num == 3 && f.Num == 1000:
+			text = string(g.S)
+		case g.Num == 2 && f.Num == 23, g.Num == 4 && f.Num == 24:
+			number = g.V
 		}
 	})
 	if s.specs == nil {
@@ -44,7 +46,7 @@ func (s *sequence) internedSpec(f field) {
 			m[id] = text
 		}
 	}
-	switch f.num {
+	switch f.Num {
 	case 23:
 		s.specs.contexts[id] = int64(int32(number))
 	case 24:
@@ -66,30 +68,30 @@ func (rd *reader) stage(p []byte, ts int64, s *sequence) {
 	}
 	x := ReadStage{TS: ts, Dur: -1, Stream: -1, Launch: map[string]int64{}}
 	var queue, kind, name, kernel, context uint64
-	fields(p, func(f field) {
-		switch f.num {
+	wire.Each(p, func(f *wire.Fields) {
+		switch f.Num {
 		case 1:
-			x.ID = int64(f.v)
+			x.ID = int64(f.V)
 		case 2:
-			x.Dur = int64(f.v)
+			x.Dur = int64(f.V)
 		case 5:
-			context = f.v
+			context = f.V
 		case 11:
-			x.GPU = int64(int32(f.v))
+			x.GPU = int64(int32(f.V))
 		case 13:
-			queue = f.v
+			queue = f.V
 		case 14:
-			kind = f.v
+			kind = f.V
 		case 18:
-			x.Waits = append(x.Waits, f.v)
+			x.Waits = append(x.Waits, f.V)
 		case 19:
-			kernel = f.v
+			kernel = f.V
 		case 20:
-			name = f.v
+			name = f.V
 		case 21:
-			x.launch(f.b, sp)
+			x.launch(f.S, sp)
 		case 22:
-			x.Stream = int64(f.v)
+			x.Stream = int64(f.V)
 		}
 	})
 	var ok bool
@@ -113,23 +115,23 @@ func (rd *reader) stage(p []byte, ts int64, s *sequence) {
 }
 
 func (x *ReadStage) launch(p []byte, sp *specs) {
-	fields(p, func(f field) {
-		switch f.num {
+	wire.Each(p, func(f *wire.Fields) {
+		switch f.Num {
 		case 1, 2:
-			fields(f.b, func(g field) {
-				if g.num >= 1 && g.num <= 3 {
-					x.Launch[[...]string{"grid ", "group "}[f.num-1]+"xyz"[g.num-1:g.num]] = int64(g.v)
+			wire.Each(f.S, func(g *wire.Fields) {
+				if g.Num >= 1 && g.Num <= 3 {
+					x.Launch[[...]string{"grid ", "group "}[f.Num-1]+"xyz"[g.Num-1:g.Num]] = int64(g.V)
 				}
 			})
 		case 3:
 			var key string
 			var v int64
-			fields(f.b, func(g field) {
-				switch g.num {
+			wire.Each(f.S, func(g *wire.Fields) {
+				switch g.Num {
 				case 1:
-					key = sp.keys[g.v]
+					key = sp.keys[g.V]
 				case 3:
-					v = int64(g.v)
+					v = int64(g.V)
 				}
 			})
 			x.Launch[key] = v
@@ -139,14 +141,14 @@ func (x *ReadStage) launch(p []byte, sp *specs) {
 
 // gpus reads the names of the devices.
 func (rd *reader) gpus(p []byte) {
-	fields(p, func(f field) {
-		if f.num != 1 {
+	wire.Each(p, func(f *wire.Fields) {
+		if f.Num != 1 {
 			return
 		}
 		name := ""
-		fields(f.b, func(g field) {
-			if g.num == 1 {
-				name = string(g.b)
+		wire.Each(f.S, func(g *wire.Fields) {
+			if g.Num == 1 {
+				name = string(g.S)
 			}
 		})
 		rd.im.GPUs = append(rd.im.GPUs, name)

@@ -1,54 +1,56 @@
 package perfetto
 
+import "overlay/internal/wire"
+
 // descriptor declares a track. A second declaration of one uuid may add a name; it may not move the track.
 func (rd *reader) descriptor(p []byte) {
 	t := ReadTrack{Parent: -1, Declared: true}
 	hasUUID := false
-	fields(p, func(f field) {
-		switch f.num {
+	wire.Each(p, func(f *wire.Fields) {
+		switch f.Num {
 		case 1:
-			t.UUID, hasUUID = f.v, true
+			t.UUID, hasUUID = f.V, true
 		case 5:
-			t.parentUUID = f.v
+			t.parentUUID = f.V
 		case 2, 10, 13:
-			t.Name = string(f.b)
+			t.Name = string(f.S)
 		case 3:
 			t.Kind = Process
-			rd.process(f.b, &t)
+			rd.process(f.S, &t)
 		case 4:
 			t.Kind = Thread
-			rd.thread(f.b, &t)
+			rd.thread(f.S, &t)
 		case 8:
 			t.Kind = Counter
-			fields(f.b, func(f field) {
-				if f.num == 6 {
-					t.Unit = string(f.b)
+			wire.Each(f.S, func(f *wire.Fields) {
+				if f.Num == 6 {
+					t.Unit = string(f.S)
 				}
 			})
 		case 11:
-			t.Explicit = f.v == 3
+			t.Explicit = f.V == 3
 		case 12:
-			t.Order = int64(int32(f.v))
+			t.Order = int64(int32(f.V))
 		case 14:
-			t.Description = string(f.b)
+			t.Description = string(f.S)
 		case 15:
-			t.Merge = int(f.v)
+			t.Merge = int(f.V)
 		case 16:
-			t.MergeKey = string(f.b)
+			t.MergeKey = string(f.S)
 		case 3000:
 			t.GPU = &GPUTrack{Stream: -1}
-			fields(f.b, func(f field) {
-				switch f.num {
+			wire.Each(f.S, func(f *wire.Fields) {
+				switch f.Num {
 				case 1:
-					t.GPU.ID = int32(f.v)
+					t.GPU.ID = int32(f.V)
 				case 3:
-					t.GPU.Stream = int64(f.v)
+					t.GPU.Stream = int64(f.V)
 				}
 			})
 		case 19:
-			rd.im.ProcessOrder = rd.im.ProcessOrder || f.v == 1
+			rd.im.ProcessOrder = rd.im.ProcessOrder || f.V == 1
 		case 20:
-			rd.im.ThreadOrder = rd.im.ThreadOrder || f.v == 1
+			rd.im.ThreadOrder = rd.im.ThreadOrder || f.V == 1
 		}
 	})
 	if !hasUUID {
@@ -72,30 +74,33 @@ func (rd *reader) descriptor(p []byte) {
 }
 
 func (rd *reader) process(p []byte, t *ReadTrack) {
-	fields(p, func(f field) {
-		switch f.num {
+	wire.Each(p, func(f *wire.Fields) {
+		switch f.Num {
 		case 1:
-			t.PID = int64(int32(f.v))
+			t.PID = int64(int32(f.V))
 		case 6:
-			t.Name = string(f.b)
+			t.Name = string(f.S)
 		case 8:
-			t.Labels = append(t.Labels, string(f.b))
+			t.Labels = append(t.Labels, string(f.S))
 		}
 	})
 }
 
 func (rd *reader) thread(p []byte, t *ReadTrack) {
-	fields(p, func(f field) {
-		switch f.num {
+	wire.Each(p, func(f *wire.Fields) {
+		switch f.Num {
 		case 1:
-			t.PID = int64(int32(f.v))
+			t.PID = int64(int32(f.V))
 		case 2:
-			t.TID = int64(f.v)
+			t.TID = int64(f.V)
 		case 5:
-			t.Name = string(f.b)
+			t.Name = string(f.S)
 		}
 	})
 }
+
+// maxParents is how many tracks may lie one in the other: a chain of parents may be a circle.
+const maxParents = 100
 
 // hierarchy resolves parents, and finds what would make Perfetto join or split rows.
 func (rd *reader) hierarchy() {
@@ -120,7 +125,7 @@ func (rd *reader) hierarchy() {
 				tracks[i].broken = true
 				break
 			}
-			if steps++; steps > 100 {
+			if steps++; steps > maxParents {
 				tracks[i].broken = true
 				rd.problem("track_hierarchy_loop")
 				break

@@ -1,7 +1,6 @@
 package perfetto_test
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,7 +13,7 @@ import (
 
 func TestWriteReadText(t *testing.T) {
 	data, st := perfetto.WriteBytes(t, perfetto.Small())
-	im, err := perfetto.Read(bytes.NewReader(data))
+	im, err := perfetto.Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +59,7 @@ func TestUnits(t *testing.T) {
 			want += fmt.Sprintf("  %d +%d \"slice\"\n", it.Start, it.Dur)
 		}
 		data, _ := perfetto.WriteBytes(t, tr)
-		im, err := perfetto.Read(bytes.NewReader(data))
+		im, err := perfetto.Parse(data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,7 +95,7 @@ func compareWithGenerated(t *testing.T, data []byte) {
 	if err := proto.Unmarshal(data, &msg); err != nil {
 		t.Fatal(err)
 	}
-	im, err := Read(bytes.NewReader(data))
+	im, err := Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestLanes(t *testing.T) {
 				t.Fatalf("%d CPUs: other bytes", cpus)
 			}
 		}
-		im, err := Read(bytes.NewReader(one.Bytes()))
+		im, err := Parse(one.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestDepth(t *testing.T) {
 	if want := 1200 - MaxDepth + 1000 - MaxDepth; st.Deep < want || st.Lanes != 2 {
 		t.Errorf("Deep = %d, Lanes = %d; want at least %d and 2", st.Deep, st.Lanes, want)
 	}
-	im, err := Read(bytes.NewReader(data))
+	im, err := Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestOverlapLanesFollowTheirRow(t *testing.T) {
 	if _, err := Write(&buf, tr); err != nil {
 		t.Fatal(err)
 	}
-	im, err := Read(&buf)
+	im, err := Parse(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

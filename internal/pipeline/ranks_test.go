@@ -120,7 +120,7 @@ func checkPicture(t *testing.T, r rankedTraces, slim bool) (jumps int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Read(&buf)
+	im, err := perfetto.Parse(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func alone(t *testing.T, tr *trace.Trace, rank int, clock func(int64) int64) (li
 	if _, err := pftrace.Write(&buf, &unix, nil); err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Read(&buf)
+	im, err := perfetto.Parse(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

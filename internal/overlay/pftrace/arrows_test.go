@@ -65,7 +65,7 @@ func everyEdgeIsAnArrow(t *testing.T, tr *trace.Trace, limit int) (edges int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Read(&b)
+	im, err := perfetto.Parse(b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

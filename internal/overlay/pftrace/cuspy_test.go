@@ -29,7 +29,7 @@ func TestWrittenNames(t *testing.T) {
 	if _, err := pftrace.Write(&out, tr, ov); err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Read(&out)
+	im, err := perfetto.Parse(out.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func perfettoText(t *testing.T, src []byte, draw func(*trace.Trace) *overlay.Dra
 			t.Errorf("%d CPUs: other bytes", cpus)
 		}
 	}
-	im, err := perfetto.Read(&buf)
+	im, err := perfetto.Parse(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestBeforeZero(t *testing.T) {
 			if (st.Negative > 0) != (part > 0) {
 				t.Errorf("%d events before 0", st.Negative)
 			}
-			im, err := perfetto.Read(&out)
+			im, err := perfetto.Parse(out.Bytes())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -127,7 +127,7 @@ func nothingLost(t *testing.T, tr *trace.Trace) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Read(&buf)
+	im, err := perfetto.Parse(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
