@@ -214,6 +214,7 @@ func TestReal(t *testing.T) {
 // FuzzParse wants of any bytes an error of one line, or a sound trace and the same again.
 func FuzzParse(f *testing.F) {
 	f.Add(made())
+	f.Add([]byte("\n\x03\b\a\x12\x80\x00")) // an empty name whose length takes two bytes
 	f.Fuzz(func(t *testing.T, src []byte) {
 		if !fromxplane.Is(src) {
 			return

@@ -50,7 +50,7 @@ func Is(src []byte) bool {
 		return false
 	}
 	name, n := protowire.ConsumeString(src[n:])
-	return n > 1 && utf8.ValidString(name) && name[0] > ' ' && name[0] < 0x7f
+	return n > 0 && name != "" && utf8.ValidString(name) && name[0] > ' ' && name[0] < 0x7f
 }
 
 // stat is a value with its name.
