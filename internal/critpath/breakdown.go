@@ -53,23 +53,6 @@ func (x *summer) add(s *Segment) {
 	x.ns[at] = max(x.ns[at], 0) + d
 }
 
-func (x *summer) join(y *summer) {
-	for k, d := range y.t.Kind {
-		x.t.Kind[k] += d
-	}
-	for k, d := range y.t.Evidence {
-		x.t.Evidence[k] += d
-	}
-	if n := len(y.ns) - len(x.ns); n > 0 {
-		x.ns = append(x.ns, slices.Repeat([]int64{nowhere}, n)...)
-	}
-	for at, d := range y.ns {
-		if d != nowhere {
-			x.ns[at] = max(x.ns[at], 0) + d
-		}
-	}
-}
-
 func (x *summer) done() Totals {
 	t := x.t
 	for k, d := range t.Kind {

@@ -19,7 +19,5 @@
 // # Invariants
 //
 // The segments of an exact path tile the window to the ns, edges lead forward, and marks sum to the time that is owned
-// (Path.Check). A path is packed, some seven bytes a segment with its edge (tape.go). A long walk is cut into stretches, which
-// are walked side by side and joined where one ends at just the place where the next began (cuts.go): a walk depends on
-// nothing but its place, so any cut gives the same path.
+// (Path.Check). A path is packed, some seven bytes a segment with its edge (tape.go).
 package critpath

@@ -1,7 +1,6 @@
 package critpath
 
 import (
-	"iter"
 	"math/bits"
 
 	"overlay/internal/trace"
@@ -40,17 +39,4 @@ func (s *EventSet) Has(e trace.EventID) bool { return s.member[uint32(e)/64]>>(u
 func (s *EventSet) Place(e trace.EventID) int {
 	i := uint32(e)
 	return int(s.before[i/64]) + bits.OnesCount64(s.member[i/64]&(1<<(i%64)-1))
-}
-
-// all visits the members in order.
-func (s *EventSet) all() iter.Seq[trace.EventID] {
-	return func(yield func(trace.EventID) bool) {
-		for i, w := range s.member {
-			for ; w != 0; w &= w - 1 {
-				if !yield(trace.EventID(64*i + bits.TrailingZeros64(w))) {
-					return
-				}
-			}
-		}
-	}
 }

@@ -2,6 +2,7 @@ package critpath
 
 import (
 	"fmt"
+	"maps"
 
 	"overlay/internal/cdg"
 	"overlay/internal/graph"
@@ -18,18 +19,23 @@ func Exact(g *graph.Graph) (*Path, error) {
 	if g.Window.End <= g.Window.Start || len(g.Acts) == 0 {
 		return nil, fmt.Errorf("critical path: the window holds no activity")
 	}
-	return pathOf(g, walk(g, cuts(g))), nil
+	w := newWalker(g, g.Window.End)
+	w.start()
+	for w.t > w.t0 {
+		w.advance()
+	}
+	w.close()
+	p := &Path{Method: "exact", Window: g.Window, Segments: w.segs, Edges: w.eds, Quality: map[string]int{}, Duration: g.Window.End - g.Window.Start}
+	maps.Copy(p.Quality, g.Quality)
+	for reason, n := range w.quality {
+		p.Quality[reason] += n
+	}
+	p.mark(len(g.Trace.Events))
+	return p, nil
 }
 
 func newWalker(g *graph.Graph, t int64) *walker {
 	return &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, place: placeAt(t), comm: newCommSet(g.Trace), host: newHostSet(g.Graph.Layout), quality: map[string]int{}}
-}
-
-// back goes on until the walk is earlier than a time, which is later than the start of the window.
-func (w *walker) back(before int64) {
-	for w.t >= before {
-		w.advance()
-	}
 }
 
 // advance takes one step back.
@@ -69,14 +75,12 @@ type walker struct {
 	host    hostSet
 	quality map[string]int
 
-	segs  Segments
-	eds   Edges
-	tally *tally         // of segs; nil where nobody wants to know
-	sink  func(*Segment) // takes the segments instead of segs, and then nobody wants the edges; nil as a rule
+	segs Segments
+	eds  Edges
+	sink func(*Segment) // takes the segments instead of segs, and then nobody wants the edges; nil as a rule
 }
 
-// place is where a walk is: on an activity or a thread, and the time up to which the path is known. Walks that are at equal places
-// go on alike.
+// place is where a walk is: on an activity or a thread, and the time up to which the path is known.
 type place struct {
 	t     int64
 	lane  cdg.LaneID
@@ -93,15 +97,6 @@ type place struct {
 
 // placeAt is a place at a time, of a walk that has nothing behind it.
 func placeAt(t int64) place { return place{t: t, act: cdg.NoAct, piece: -1, next: trace.NoEvent} }
-
-// settled is the place, without what a hand-off left behind where nothing asks for it any more: a slice that had not begun by now.
-func (w *walker) settled() place {
-	p := w.place
-	if left := &p.waiting; !left.ok || w.g.Acts[left.act].Start >= p.t {
-		*left = waitingSlice{}
-	}
-	return p
-}
 
 // waitingSlice is the slice in which a thread waited when the walk left it by a hand-off.
 type waitingSlice struct {
@@ -219,9 +214,6 @@ func (w *walker) close() {
 		w.sink(&w.open)
 	default:
 		w.segs.add(&w.open)
-		if w.tally != nil {
-			w.tally.add(&w.open)
-		}
 	}
 }
 
@@ -271,25 +263,4 @@ func (w *walker) goTo(lane cdg.LaneID, act cdg.ActID) {
 func (w *walker) giveUp() {
 	w.quality["walk_gave_up"]++
 	w.emit(w.t0, trace.NoEvent, Untraced, cdg.ByNothing)
-}
-
-// pathOf turns walks around that follow one another, from the end of the window to its start.
-func pathOf(g *graph.Graph, walks []stretch) *Path {
-	walks[len(walks)-1].close()
-	p := &Path{Method: "exact", Window: g.Window, Quality: map[string]int{}, Duration: g.Window.End - g.Window.Start}
-	for reason, n := range g.Quality {
-		p.Quality[reason] = n
-	}
-	parts := make([]tally, len(walks))
-	for i, w := range walks {
-		parts[i] = *w.tally
-		parts[i].blocks = len(w.segs.blocks)
-		p.Segments.join(&w.segs.tape)
-		p.Edges.join(&w.eds.tape)
-		for reason, n := range w.quality {
-			p.Quality[reason] += n
-		}
-	}
-	p.markFrom(parts)
-	return p
 }

@@ -125,6 +125,53 @@ func (ms *Marks) List() []Mark {
 	return out
 }
 
+// mark sums the segments, as a whole and per event, and sets Covered. events is how many the trace has.
+func (p *Path) mark(events int) {
+	on, total := NewEventSet(events), summer{}
+	p.Covered = 0
+	for _, s := range p.Segments.All() {
+		total.add(s)
+		if s.Owned() {
+			on.Add(s.Event)
+			p.Covered += s.End - s.Start
+		}
+	}
+	t := total.done()
+	p.total = &t
+	n := on.Freeze()
+	ms, longest := newMarks(on, n), Marks{ns: make([]uint32, n)} // the longest segment of each event
+	kinds := make([]SegmentKind, n)
+	last := -1 // the place of the event before
+	for i, s := range p.Segments.All() {
+		if !s.Owned() {
+			continue
+		}
+		k, ns := on.Place(s.Event), s.End-s.Start
+		sum := ms.time(k)
+		if sum == 0 {
+			ms.id[k] = int32(i)
+		}
+		ms.set(k, sum+ns)
+		if ns > longest.time(k) {
+			longest.set(k, ns)
+			kinds[k] = s.Kind
+		}
+		if last >= 0 {
+			ms.next[last] = int32(k) // the last time counts
+		}
+		last = k
+	}
+	if last >= 0 {
+		ms.next[last] = -1
+	}
+	for i, k := range ms.next {
+		if k >= 0 {
+			ms.next[i] = ms.id[k]
+		}
+	}
+	p.Marks, p.kinds = ms, kinds
+}
+
 // Check verifies the invariants of the exact method: tiling, edges that go forward, marks that sum to the owned time.
 func (p *Path) Check(g *graph.Graph) error {
 	t := p.Window.Start

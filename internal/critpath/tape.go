@@ -50,14 +50,6 @@ func (t *tape) keep(b *block, bytes []byte) {
 	t.n++
 }
 
-// join puts the records of another tape before all others. That one is not used again.
-func (t *tape) join(earlier *tape) {
-	for i := range earlier.blocks {
-		earlier.blocks[i].first += t.n
-	}
-	t.blocks, t.n = append(t.blocks, earlier.blocks...), t.n+earlier.n
-}
-
 // Len is how many there are.
 func (t *tape) Len() int { return t.n }
 
@@ -74,10 +66,10 @@ func newWindow[T any](t *tape, read func(*block, []T)) *window[T] {
 	return &window[T]{of: t, read: read, k: -1}
 }
 
-// forward visits blocks from the k-th on, as they lie on the tape, down to another: what was found last comes first.
-func (w *window[T]) forward(k, to int) iter.Seq2[int, *T] {
+// forward visits blocks from the k-th on, as they lie on the tape, down to the first: what was found last comes first.
+func (w *window[T]) forward(k int) iter.Seq2[int, *T] {
 	return func(yield func(int, *T) bool) {
-		for k := k; k >= to; k-- {
+		for k := k; k >= 0; k-- {
 			w.unpack(k)
 			for j := range w.list {
 				if !yield(w.from+j, &w.list[j]) {
@@ -157,7 +149,7 @@ func SegmentsOf(list []Segment) Segments {
 
 // All visits the segments from the first to the last, each with its number. The segment is valid until the next one.
 func (t *Segments) All() iter.Seq2[int, *Segment] {
-	return newWindow(&t.tape, readSegments).forward(len(t.blocks)-1, 0)
+	return newWindow(&t.tape, readSegments).forward(len(t.blocks) - 1)
 }
 
 // After returns a look-up, for one goroutine, that visits the segments that end after a time. It is quick for times in ascending order.
@@ -176,7 +168,7 @@ func (t *Segments) After() func(at int64) iter.Seq2[int, *Segment] {
 					return
 				}
 			}
-			w.forward(k-1, 0)(yield)
+			w.forward(k - 1)(yield)
 		}
 	}
 }
@@ -281,7 +273,7 @@ func EdgesOf(list []Edge) Edges {
 
 // All visits the edges from the first to the last, each with its number. The edge is valid until the next one.
 func (t *Edges) All() iter.Seq2[int, *Edge] {
-	return newWindow(&t.tape, readEdges).forward(len(t.blocks)-1, 0)
+	return newWindow(&t.tape, readEdges).forward(len(t.blocks) - 1)
 }
 
 // List unpacks the edges.
