@@ -1,12 +1,12 @@
 # A list of commands; `make` alone prints it. Everything needs Go only, but for: generate (protoc), race (a C compiler),
-# test-browser (chromium). Those that lack their tool say so.
+# wheels (Python 3), test-browser (chromium). Those that lack their tool say so.
 
 GO ?= go
 
 # Go asks git for the commit to put into the binary and fails where git refuses the folder (another owner, as in containers).
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
-.PHONY: help build quick picture web licences module demo demo-ranks test race check mutate bench bench-hta fuzz update generate test-browser lint clean
+.PHONY: help build quick picture web wheels licences module demo demo-ranks test race check mutate bench bench-hta fuzz update generate test-browser lint clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -40,6 +40,10 @@ web: ## the page that needs no install, into bin/web: any static web server can 
 quick: ## bin/overlay in half the time, unless it is there: without databases, query, export and mcp, and it says so when asked
 	@if bin/overlay query --schema >/dev/null 2>&1; then $(MAKE) --no-print-directory build; else set -x; \
 	  $(GO) build -tags quick $(VCS) -ldflags '-s -w' -o bin/overlay ./cmd/overlay; fi
+
+PLATFORMS ?=
+wheels: ## bin/wheels: what `pip install` takes, the program with python/overlay_torch.py (PLATFORMS="linux/arm64 …", or all)
+	python3 python/wheels.py --out bin/wheels $(PLATFORMS)
 
 demo: quick ## analyse the demo trace of the project and print the summary
 	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace

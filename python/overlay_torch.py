@@ -1,4 +1,4 @@
-"""overlay for PyTorch: one file, no dependencies; copy it beside your training script.
+"""overlay for PyTorch: one file, no dependencies; copy it beside your training script, or install the wheel.
 
     from overlay_torch import overlay_trace_handler, profile_kwargs
 
@@ -21,6 +21,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 
@@ -76,7 +77,8 @@ def overlay_trace_handler(folder, overlay="overlay", arguments=(), quiet=False, 
         except Exception as e:  # a profiler that fails must not end a training run
             _say("overlay: cannot export the trace: %s" % e)
             return
-        program = shutil.which(overlay)
+        # pip puts the program beside the interpreter, which is on PATH in an activated environment only.
+        program = shutil.which(overlay) or shutil.which(overlay, path=sysconfig.get_path("scripts"))
         if program is None:
             if not quiet:
                 _say("overlay: wrote %s; %r is not on PATH, so it was not analysed" % (trace, overlay))
