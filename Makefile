@@ -22,7 +22,7 @@ build: ## bin/overlay
 # What runs seldom or briefly is compiled without inlining for the page, and so are the readers of kineto and of gzip: that takes
 # a tenth off what is sent. That of the readers makes a trace of 75,718 events 2 % slower.
 WEB_BRIEF = $(addprefix ./internal/,advise/... report analyses relations roofline tables ranks/... anonymize frompftrace critpath/hta slim graph whatif cdg/... critpath overlay \
-	vendors pipeline columns perfetto overlay/manyranks overlay/chromejson overlay/pftrace verdict serving clock stat kineto kinetotext fromrocprof fromxplane) \
+	vendors pipeline columns perfetto overlay/manyranks overlay/chromejson overlay/pftrace verdict serving clock stat kineto kinetotext fromrocprof fromxplane trace) \
 	$(addprefix github.com/klauspost/compress/,zstd/... huff0 fse flate gzip zlib) google.golang.org/protobuf/... \
 	encoding/json encoding/... fmt regexp/... reflect time os syscall io/fs math/... context log/... internal/fmtsort internal/strconv strconv unicode \
 	internal/reflectlite internal/poll internal/bisect internal/godebug compress/... bufio runtime/debug

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"strconv"
 	"strings"
 
 	"overlay/internal/analyses"
@@ -33,7 +32,7 @@ const maxInput = 1 << 30
 type request struct {
 	Name      string `json:"name"` // of the file, for messages and the report
 	Size      int64  `json:"size"` // bytes of the file
-	Step      string `json:"step"` // number of the step to analyse; "" is the whole trace
+	Step      string `json:"step"` // to analyse: its number, name or type; "" is the whole trace
 	Method    string `json:"method"`
 	Analyses  bool   `json:"analyses"`
 	Slim      bool   `json:"slim"`
@@ -53,11 +52,10 @@ type answer struct {
 func (q *request) options(stage func(string)) (pipeline.Options, error) {
 	o := pipeline.Options{Methods: methods(q), Anonymous: q.Anonymous, Stage: stage}
 	if q.Step != "" {
-		n, err := strconv.Atoi(q.Step)
-		if err != nil || n < 0 {
-			return o, fmt.Errorf("step %q is no number of a step", q.Step)
+		if _, _, ok := trace.ReadStep(q.Step); !ok {
+			return o, fmt.Errorf("step %q is neither the number of a step nor a name such as decode#7 or decode", q.Step)
 		}
-		o.Link = cdg.Options{Step: strconv.Itoa(n)}
+		o.Link = cdg.Options{Step: q.Step}
 	}
 	if q.Method != "" {
 		if o.Method = o.Methods[q.Method]; o.Method == nil {

@@ -127,7 +127,7 @@ func TestNode(t *testing.T) {
 		want  string
 	}{
 		{script, request{}, "page.js: byte 0: "},
-		{"../../testdata/demo.json.gz", request{Step: "two"}, `step "two" is no number`},
+		{"../../testdata/demo.json.gz", request{Step: "two"}, `step "two" is neither the number`},
 		{"../../testdata/demo.json.gz", request{Step: "99"}, "demo.json.gz: "},
 		{"../../testdata/demo.json.gz", request{Method: "best"}, `method "best" is unknown`},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"overlay/internal/inputs"
 	"overlay/internal/nearest"
+	"overlay/internal/trace"
 )
 
 // commandLine checks the name of the command and puts its flags before its file names, because the flag library stops
@@ -100,7 +101,7 @@ func flagsFirst(c *cli.Command, args []string) ([]string, error) {
 					return nil, &usageError{"flag " + a + " needs a value before " + args[i], c.Name}
 				}
 				flags = append(flags, args[i])
-				for a == "--against" && !isNumber(args[i]) && i+1 < len(args) && (len(args[i+1]) < 2 || args[i+1][0] != '-') { // all runs of the second side
+				for a == "--against" && !isStep(args[i]) && i+1 < len(args) && (len(args[i+1]) < 2 || args[i+1][0] != '-') { // all runs of the second side
 					i++
 					flags = append(flags, a, args[i])
 				}
@@ -110,8 +111,9 @@ func flagsFirst(c *cli.Command, args []string) ([]string, error) {
 	return append(append(flags, "--"), files...), nil
 }
 
-// isNumber reports whether an argument is that of a step.
-func isNumber(arg string) bool {
+// isStep reports whether an argument is the number or the name of a step.
+func isStep(arg string) bool {
 	_, err := strconv.Atoi(arg)
-	return err == nil
+	_, _, ok := trace.ReadStep(arg)
+	return err == nil || ok
 }

@@ -26,14 +26,14 @@ func checkDiff(r *flagReader, o *options) {
 	case got == 0:
 		r.problem("no file given: two traces, or one whose steps are to be compared")
 	case len(o.afters) > 0:
-	case got > 2 && o.against < 0:
+	case got > 2 && o.against == "":
 		r.problem("argument %s is too many: of several runs those of the second side stand behind --against", quote(r.Args().Get(2)))
-	case got >= 2 && o.against >= 0:
+	case got >= 2 && o.against != "":
 		r.problem("--against compares within one trace: leave out the second one")
 	case got == 1 && o.method != "exact":
 		r.problem("steps of one trace are compared on its exact path: leave out --method %s", o.method)
-	case got == 1 && o.step >= 0 && o.step == o.against:
-		r.problem("step %d cannot be compared with itself", o.step)
+	case got == 1 && o.step != "" && o.step == o.against && strings.ContainsAny(o.step, "0123456789"):
+		r.problem("step %s cannot be compared with itself", o.step)
 	case got == 1 && strings.Contains(o.instance, ":"):
 		r.problem("--instance %s: one instance is compared with one", o.instance)
 	}
@@ -146,8 +146,8 @@ func (j *job) unlike(after string, same report.Comparable, a, b string) error {
 // diffSteps compares two steps of one trace.
 func (j *job) diffSteps() error {
 	of, against := j.opts.step, j.opts.against
-	if j.opts.step = against; of < 0 {
-		j.opts.step = -1
+	if j.opts.step = against; of == "" {
+		j.opts.step = ""
 	}
 	s, err := j.subject(j.files)
 	if err != nil {
@@ -163,7 +163,7 @@ func (j *job) diffSteps() error {
 	}
 	c := pipeline.StepChoice{Annotation: j.opts.annotation, Of: of, Against: against}
 	if j.opts.instance != "" {
-		c.Of, _ = strconv.Atoi(j.opts.instance) // checkDiff has checked it
+		c.Of = j.opts.instance
 	}
 	o := j.pipeline()
 	o.Link.Step, o.Link.Annotation, o.Link.Instance = "", "", ""
@@ -322,10 +322,17 @@ func (j *job) diffJobs(sides [2]*inputs.Found) (done bool, err error) {
 }
 
 // diffJobSteps compares two steps of one job, which was put together for the step to compare with, or for all where a step is not named.
-func (j *job) diffJobSteps(s *subject, of, against int) error {
+func (j *job) diffJobSteps(s *subject, first, second string) error {
+	of, err := j.opts.stepNumber(first)
+	if err != nil {
+		return err
+	}
+	against, err := j.opts.stepNumber(second)
+	if err != nil {
+		return err
+	}
 	var made [2]*report.JobReport
 	if made[0] = report.NewJob(s.job.source); of < 0 || against < 0 {
-		var err error
 		if of, against, err = made[0].ChooseSteps(of, against); err != nil {
 			return fmt.Errorf("%s: %w", s.found.Shown, err)
 		}
@@ -335,7 +342,7 @@ func (j *job) diffJobSteps(s *subject, of, against int) error {
 		if made[i] != nil {
 			continue
 		}
-		j.opts.step = step
+		j.opts.step = strconv.Itoa(step)
 		r, _, err := j.joinRanks(s.found)
 		if err != nil {
 			return err

@@ -8,7 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/cdg"
+	"overlay/internal/nearest"
 	"overlay/internal/ranks"
+	"overlay/internal/trace"
 )
 
 func windowFlags() group {
@@ -19,8 +21,8 @@ func windowFlags() group {
 			Usage: "analyse only the annotation whose name contains `NAME` (default: the whole trace)"},
 		&cli.StringFlag{Name: "instance", Category: analysisGroup,
 			Usage: "which of several such annotations, `N` or A:B, counted from 0 by time; A:B spans from the start of A to the end of B (default: 0)"},
-		&cli.IntFlag{Name: "step", Category: analysisGroup, Value: -1, DefaultText: "the whole trace",
-			Usage: "analyse only the step ProfilerStep#`N`"},
+		&cli.StringFlag{Name: "step", Category: analysisGroup, DefaultText: "the whole trace",
+			Usage: "analyse only the step ProfilerStep#`N`; of iterations of a server also decode#N, or decode for the one of median length of that type"},
 	}, readWindow}
 }
 
@@ -30,10 +32,7 @@ func readWindow(r *flagReader, o *options) {
 	}
 	o.annotation, o.instance = r.path("annotation"), r.path("instance")
 	if r.IsSet("step") {
-		o.step = r.Int("step")
-		if o.step < 0 {
-			r.problem("--step %d is negative", o.step)
-		}
+		o.step = r.step("step", r.String("step"))
 		if o.annotation != "" || o.instance != "" {
 			r.problem("--step names the window by itself; leave out --annotation and --instance")
 		}
@@ -56,6 +55,28 @@ func readWindow(r *flagReader, o *options) {
 	}
 }
 
+// step reads what a flag calls a step; one of the profiler's becomes its number.
+func (r *flagReader) step(flag, word string) string {
+	kind, number, ok := trace.ReadStep(word)
+	switch {
+	case ok && kind == trace.NoIteration:
+		return strconv.FormatInt(number, 10)
+	case ok:
+		return word
+	}
+	if n, err := strconv.Atoi(word); err == nil && n < 0 {
+		r.problem("--%s %s is negative", flag, word)
+		return ""
+	}
+	name, _, _ := strings.Cut(word, "#")
+	meant := ""
+	if s := nearest.Name(name, trace.IterationTypes[1:]); s != "" {
+		meant = ", is " + s + " meant?"
+	}
+	r.problem("--%s %s is neither the number of a step nor a name such as decode#7 or decode%s", flag, quote(word), meant)
+	return ""
+}
+
 func methodFlags() group {
 	return group{[]cli.Flag{
 		&cli.StringFlag{Name: "method", Category: analysisGroup, Value: "exact",
@@ -76,6 +97,9 @@ func htaFlags() group {
 			Usage: "with --method hta: keep the last step, which HTA leaves out"},
 	}, func(r *flagReader, o *options) {
 		o.htaZeroWeightLaunch, o.htaDataLoad, o.htaLastStep = r.Bool("hta-zero-weight-launch"), r.path("hta-data-load"), r.Bool("hta-last-step")
+		if kind, _, _ := trace.ReadStep(o.step); kind != trace.NoIteration && o.method == "hta" {
+			r.problem("--method hta cuts at annotations: give that of the iteration with --annotation, and --instance, in place of --step %s", o.step)
+		}
 		for _, name := range []string{"hta-zero-weight-launch", "hta-data-load", "hta-last-step"} {
 			if r.IsSet(name) && o.method != "hta" {
 				r.problem("--%s needs --method hta", name)

@@ -3,7 +3,6 @@ package main
 import (
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -84,13 +83,11 @@ func pageFlags() group {
 func againstFlags() group {
 	return group{[]cli.Flag{
 		&cli.StringSliceFlag{Name: "against", Category: analysisGroup, DefaultText: "the median of the others",
-			Usage: "of one trace: the step, or with --annotation the instance, to compare with, by its number `N`; of several runs: those to compare, FILE…"},
+			Usage: "of one trace: the step, or with --annotation the instance, to compare with, by its number `N`, or the step as for --step; of several runs: those to compare, FILE…"},
 	}, func(r *flagReader, o *options) {
 		list := r.StringSlice("against")
-		if n, err := strconv.Atoi(strings.Join(list, " ")); err == nil {
-			if o.against = n; n < 0 {
-				r.problem("--against %d is negative", n)
-			}
+		if len(list) == 1 && isStep(list[0]) {
+			o.against = r.step("against", list[0])
 			return
 		}
 		o.afters = list

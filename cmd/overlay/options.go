@@ -63,7 +63,7 @@ type flagReader struct {
 func readOptions(c *cli.Context, takes groups) (*options, error) {
 	r := &flagReader{Context: c}
 	o := &options{command: c.Command.Name}
-	o.step, o.against, o.rank, o.failIfSlower = -1, -1, -1, -1
+	o.rank, o.failIfSlower = -1, -1
 	for i := range takes {
 		takes[i].read(r, o)
 	}
@@ -149,7 +149,7 @@ type outputOptions struct {
 // windowOptions choose the window and how threads are read, whatever the method.
 type windowOptions struct {
 	annotation, instance string
-	step                 int // -1 = none
+	step                 string // "" = none
 	threads              cdg.ThreadMode
 }
 
@@ -192,7 +192,7 @@ type reportOptions struct {
 type diffOptions struct {
 	svg          string // "" = none
 	markdown     bool
-	against      int      // step or instance to compare with, -1 = none named
+	against      string   // step or instance to compare with, "" = none named
 	afters       []string // the runs of the second side, where there are several of a side
 	failIfSlower float64  // percent, negative = off
 	failIfUnsure bool

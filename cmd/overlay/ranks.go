@@ -46,6 +46,10 @@ func (r *rankedJob) sourceOf(m int32) string {
 // joinRanks reads the traces of a job and puts them together. Where there is one rank only it returns the name of its trace
 // instead.
 func (j *job) joinRanks(f *inputs.Found) (made *rankedJob, only string, err error) {
+	step, err := j.opts.stepNumber(j.opts.step)
+	if err != nil {
+		return nil, "", err
+	}
 	if err := j.opts.jobFlags(); err != nil {
 		return nil, "", err
 	}
@@ -63,14 +67,14 @@ func (j *job) joinRanks(f *inputs.Found) (made *rankedJob, only string, err erro
 		return nil, "", err
 	}
 	j.stages.start("joining")
-	o := ranks.Options{Step: int32(min(j.opts.step, math.MaxInt32)), Trust: j.opts.trustClocks}
+	o := ranks.Options{Step: int32(min(step, math.MaxInt32)), Trust: j.opts.trustClocks}
 	if len(list) >= manyRanks {
 		o.Release = debug.FreeOSMemory
 	}
 	job, err := ranks.Join(list, o)
 	switch {
 	case errors.Is(err, ranks.ErrNoStep):
-		return nil, "", j.opts.usage("step %d: %v", j.opts.step, err)
+		return nil, "", j.opts.usage("step %s: %v", j.opts.step, err)
 	case err != nil:
 		return nil, "", err
 	}

@@ -27,9 +27,7 @@ func (j *job) pipeline() pipeline.Options {
 	if j.opts.graphs != "" {
 		o.Join = j.joinCaptures
 	}
-	if j.opts.step >= 0 {
-		o.Link.Step = strconv.Itoa(j.opts.step)
-	}
+	o.Link.Step = j.opts.step
 	if j.opts.methodSet {
 		o.Method = o.Methods[j.opts.method]
 	}
@@ -40,8 +38,8 @@ func (j *job) pipeline() pipeline.Options {
 func (o *options) htaOptions() hta.Options {
 	h := hta.Options{Annotation: o.annotation, First: -1, Last: -1,
 		ZeroLaunch: o.htaZeroWeightLaunch, KeepLastStep: o.htaLastStep}
-	if o.step >= 0 {
-		h.Annotation = trace.StepPrefix + strconv.Itoa(o.step)
+	if o.step != "" {
+		h.Annotation = trace.StepPrefix + o.step
 	}
 	if o.htaDataLoad != "" {
 		h.DataLoad = []string{o.htaDataLoad}
@@ -86,6 +84,18 @@ func (j *job) rankPipeline() pipeline.Options {
 // usage is a wrong command line.
 func (o *options) usage(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), o.command}
+}
+
+// stepNumber is the number that names a step of a job, -1 for none.
+func (o *options) stepNumber(word string) (int, error) {
+	if word == "" {
+		return -1, nil
+	}
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		return -1, o.usage("step %s: over several ranks a step is named by its number alone", word)
+	}
+	return n, nil
 }
 
 // jobFlags refuses what means nothing over several ranks.

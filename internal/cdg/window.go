@@ -32,7 +32,16 @@ func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 	}
 	found := annotationEvents(tr, match)
 	if len(found) == 0 && o.Step != "" {
-		return iterationWindow(tr, o)
+		steps := FindSteps(tr)
+		at, err := ChooseStep(steps, "step", o.Step)
+		if err != nil {
+			return Window{}, fmt.Errorf("window: %w", err)
+		}
+		s := &steps[at]
+		if !trace.IsStep(s.Name) { // what an iteration launched may outlast it
+			return Window{Start: s.Start, End: max(s.End, lastEndOfLaunched(tr, s.Start, s.End)), Annotation: s.Name, Instance: "0", Body: s.End}, nil
+		}
+		name, found = s.Name, []trace.EventID{s.Event}
 	}
 	if len(found) == 0 {
 		return Window{}, fmt.Errorf("window: no annotation %q in the trace%s", name, frequentAnnotations(tr))
@@ -48,16 +57,6 @@ func FindWindow(tr *trace.Trace, o Options) (Window, error) {
 	w.Body = w.End
 	w.End = max(w.End, lastEndOfLaunched(tr, w.Start, w.End))
 	return w, nil
-}
-
-// iterationWindow is the window of an iteration, by its number or by its name such as decode#7: what it launched may outlast it.
-func iterationWindow(tr *trace.Trace, o Options) (Window, error) {
-	for _, s := range FindSteps(tr) {
-		if s.Of.Type != trace.NoIteration && (s.Name == o.Step || strconv.FormatInt(s.Number, 10) == o.Step) {
-			return Window{Start: s.Start, End: max(s.End, lastEndOfLaunched(tr, s.Start, s.End)), Annotation: s.Name, Instance: "0", Body: s.End}, nil
-		}
-	}
-	return Window{}, fmt.Errorf("window: no step %s in the trace%s", o.Step, stepsThere(tr))
 }
 
 // parseInstance reads "", "N" or "A:B" against a number of instances.
@@ -263,29 +262,6 @@ func frequentAnnotations(tr *trace.Trace) string {
 		fmt.Fprintf(&sb, " %q (%d)", trace.Brief(tr.Str(s)), count[s])
 	}
 	return sb.String()
-}
-
-// stepsThere says which steps there are, for an error message: all of them where they are few.
-func stepsThere(tr *trace.Trace) string {
-	const most = 10
-	var names []string
-	for _, s := range FindSteps(tr) {
-		name, ok := strings.CutPrefix(s.Name, trace.StepPrefix)
-		if !ok {
-			name = fmt.Sprintf("%d (%s)", s.Number, s.Of.Type)
-		}
-		names = append(names, name)
-	}
-	switch n := len(names); {
-	case n == 0:
-		return ", which has none: the profiler names them where prof.step() is called"
-	case n == 1:
-		return "; it has step " + names[0]
-	case n > most:
-		return fmt.Sprintf("; it has %d, from %s to %s", n, names[0], names[n-1])
-	default:
-		return "; it has the steps " + strings.Join(names, ", ")
-	}
 }
 
 // FindSteps returns the steps of the trace, by start time: its ProfilerStep#N annotations, where there are none the iterations of the server.

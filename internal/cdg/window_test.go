@@ -139,8 +139,13 @@ func TestIterationsAreSteps(t *testing.T) {
 			t.Errorf("%s: %+v, %v", step, w, err)
 		}
 	}
-	if _, err := cdg.FindWindow(tr, cdg.Options{Step: "prefill#1"}); err == nil {
-		t.Error("a decode was taken for a prefill by its number")
+	for step, want := range map[string]string{"prefill": "prefill#0", "decode": "decode#2"} {
+		if w, err := cdg.FindWindow(tr, cdg.Options{Step: step}); err != nil || w.Annotation != want {
+			t.Errorf("%s: %+v, %v", step, w, err)
+		}
+	}
+	if _, err := cdg.FindWindow(tr, cdg.Options{Step: "prefill#1"}); err == nil || !strings.Contains(err.Error(), "the nearest is prefill#0") {
+		t.Error("a decode was taken for a prefill by its number", err)
 	}
 	if _, err := cdg.FindWindow(tr, cdg.Options{Step: "3"}); err == nil || !strings.Contains(err.Error(), "it has the steps 0 (prefill), 1 (decode), 2 (decode)") {
 		t.Error(err)

@@ -14,19 +14,10 @@ import (
 
 // StepChoice says which parts of one run are compared: its steps, or the instances of an annotation.
 type StepChoice struct {
-	Annotation string // "" for the profiler's steps
-	Of         int    // number of the step, or of the instance counted from 0; negative: the one that lasts longest
-	Against    int    // the same; negative: of the others the one in the middle by length
+	Annotation string // "" for the steps of the trace
+	Of         string // what cdg.ChooseStep takes, of instances their number from 0; "" for the one that lasts longest
+	Against    string // the same; "" for the one in the middle by length, of the others of its type where there are such
 }
-
-// part is a step or an instance of an annotation, clipped to the window.
-type part struct {
-	name       string // of a step
-	number     int
-	start, end int64
-}
-
-func (p *part) length() int64 { return p.end - p.start }
 
 // CompareSteps compares two steps of a run: the one path of its window is clipped to each, so that the lengths are those of the report's
 // steps, and nothing is counted in both. s says what is wanted of the two reports, as for Report.
@@ -38,40 +29,65 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 	if len(parts) < 2 {
 		return nil, fmt.Errorf("the trace has one %s only, and nothing to compare it with", word)
 	}
-	after, why, err := choose(parts, c.Of, word, "the longest", func(list []part) int { return len(list) - 1 })
-	if err != nil {
-		return nil, err
+	length := func(a, b cdg.Step) int { return cmp.Compare(a.End-a.Start, b.End-b.Start) }
+	var before cdg.Step
+	if c.Against != "" {
+		at, err := cdg.ChooseStep(parts, word, c.Against)
+		if err != nil {
+			return nil, err
+		}
+		before = parts[at]
 	}
-	others := slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p == after })
-	median := "the median of the others"
-	before, whyBefore, err := choose(others, c.Against, word, median, func(list []part) int {
-		middle := (len(list) - 1) / 2
-		at := r.ownNear(list, middle)
+	without := func(x cdg.Step) []cdg.Step {
+		return slices.DeleteFunc(slices.Clone(parts), func(p cdg.Step) bool { return p.Event == x.Event })
+	}
+	var after cdg.Step
+	why, whyBefore := "", ""
+	if c.Of != "" {
+		at, err := cdg.ChooseStep(parts, word, c.Of)
+		if err != nil {
+			return nil, err
+		}
+		after = parts[at]
+	} else {
+		list := parts
+		if c.Against != "" {
+			list = without(before)
+		}
+		list = slices.SortedStableFunc(slices.Values(list), length)
+		after, why = list[len(list)-1], "the longest"
+	}
+	switch others := without(after); {
+	case c.Against == "":
+		whyBefore = "the median of the others"
+		if same := slices.DeleteFunc(slices.Clone(others), func(p cdg.Step) bool { return p.Of.Type != after.Of.Type }); len(same) > 0 && after.Of.Type != trace.NoIteration && len(same) < len(others) {
+			others, whyBefore = same, "the median of the other "+after.Of.Type.String()+" steps"
+		}
+		slices.SortStableFunc(others, length)
+		middle := (len(others) - 1) / 2
+		at := r.ownNear(others, middle)
 		if at != middle {
-			median = "nearest to the median of the others with a path of its own work"
+			whyBefore = "nearest to the median of the others with a path of its own work"
 		}
-		return at
-	})
-	if err != nil {
-		if c.Against == after.number {
-			return nil, fmt.Errorf("%s %d cannot be compared with itself", word, c.Against)
-		}
-		return nil, err
+		before = others[at]
+	case before.Event == after.Event:
+		return nil, fmt.Errorf("%s %s cannot be compared with itself", word, c.Against)
 	}
-	if whyBefore != "" {
-		whyBefore = median
-	}
-	side := func(p part, why string) (*report.Report, report.StepSide) {
-		path := r.path.Clip(r.graph, p.start, p.end)
-		path.Window.Annotation, path.Window.Instance = cmp.Or(c.Annotation, p.name), "0"
-		if c.Annotation != "" {
-			path.Window.Instance = strconv.Itoa(p.number)
+	side := func(p cdg.Step, why string) (*report.Report, report.StepSide) {
+		path := r.path.Clip(r.graph, p.Start, p.End)
+		path.Window.Annotation, path.Window.Instance = cmp.Or(c.Annotation, p.Name), "0"
+		name := word + " " + strconv.FormatInt(p.Number, 10)
+		switch {
+		case c.Annotation != "":
+			path.Window.Instance = strconv.FormatInt(p.Number, 10)
+		case !trace.IsStep(p.Name):
+			name = p.Name
 		}
 		one := s
 		one.Graph, one.Path, one.Slim, one.Brief = r.graph, path, r.Recorded, true
 		rep := report.New(one)
 		rep.CDG = report.CDG{Nodes: []report.Node{}, Edges: []report.NodeEdge{}, ByPhase: map[string]int64{}} // it is that of the whole
-		return rep, report.StepSide{Name: word + " " + strconv.Itoa(p.number), Why: why, Earlier: r.launchedBefore(path)}
+		return rep, report.StepSide{Name: name, Why: why, Earlier: r.launchedBefore(path)}
 	}
 	a, x := side(before, whyBefore)
 	b, y := side(after, why)
@@ -83,13 +99,13 @@ const triedSteps = 16
 
 // ownNear is the place nearest to one of a list whose part has most of its path in work that was launched in it: a comparison with one in
 // which the GPU does the work of earlier ones says nothing of either. Where none is near it is the place itself.
-func (r *Run) ownNear(list []part, middle int) int {
+func (r *Run) ownNear(list []cdg.Step, middle int) int {
 	for i := range 2 * min(triedSteps, len(list)) {
 		at := middle + (i+1)/2*(1-i%2*2) // middle, one before, one behind, …
 		if at < 0 || at >= len(list) {
 			continue
 		}
-		if p := &list[at]; 2*r.launchedBefore(r.path.Clip(r.graph, p.start, p.end)) < p.length() {
+		if p := &list[at]; 2*r.launchedBefore(r.path.Clip(r.graph, p.Start, p.End)) < p.End-p.Start {
 			return at
 		}
 	}
@@ -97,15 +113,16 @@ func (r *Run) ownNear(list []part, middle int) int {
 }
 
 // parts lists what the path can be clipped to, by time.
-func (r *Run) parts(annotation string) (list []part, word string, err error) {
+func (r *Run) parts(annotation string) (list []cdg.Step, word string, err error) {
 	w := r.path.Window
 	if annotation != "" {
 		found, err := cdg.FindInstances(r.Trace, annotation)
 		if err != nil {
 			return nil, "", err
 		}
-		for i := range found {
-			if p := (part{"", i, max(found[i].Start, w.Start), min(found[i].End, w.End)}); p.length() > 0 {
+		for i, p := range found {
+			p.Number, p.Start, p.End = int64(i), max(p.Start, w.Start), min(p.End, w.End)
+			if p.End > p.Start {
 				list = append(list, p)
 			}
 		}
@@ -113,26 +130,15 @@ func (r *Run) parts(annotation string) (list []part, word string, err error) {
 	}
 	for _, l := range critpath.StepTable(r.graph.Steps, r.path) {
 		if l.Step >= 0 && r.graph.Steps[l.Step].Number >= 0 {
-			list = append(list, part{l.Name, int(r.graph.Steps[l.Step].Number), l.Start, l.End})
+			p := r.graph.Steps[l.Step]
+			p.Start, p.End = l.Start, l.End
+			list = append(list, p)
 		}
 	}
 	if len(list) == 0 {
 		return nil, "", cdg.NoSteps(r.Trace)
 	}
 	return list, "step", nil
-}
-
-// choose takes the part with a number, or where that is negative the one at a place by length.
-func choose(list []part, number int, word, why string, at func([]part) int) (part, string, error) {
-	if number < 0 {
-		byLength := slices.SortedStableFunc(slices.Values(list), func(a, b part) int { return cmp.Compare(a.length(), b.length()) })
-		return byLength[at(byLength)], why, nil
-	}
-	i := slices.IndexFunc(list, func(p part) bool { return p.number == number })
-	if i < 0 {
-		return part{}, "", fmt.Errorf("no %s %d in the trace; it has %d, from %d to %d", word, number, len(list), list[0].number, list[len(list)-1].number)
-	}
-	return list[i], "", nil
 }
 
 // launchedBefore is the time of a path in operations that were launched before its window began, ns: work of what came earlier.

@@ -43,8 +43,26 @@ const (
 	NumIterationTypes
 )
 
-func (t IterationType) String() string {
-	return [NumIterationTypes]string{"", "prefill", "decode", "mixed", "verify", "draft", "image", "idle", "iteration"}[t]
+// IterationTypes are the words for them.
+var IterationTypes = [NumIterationTypes]string{"", "prefill", "decode", "mixed", "verify", "draft", "image", "idle", "iteration"}
+
+func (t IterationType) String() string { return IterationTypes[t] }
+
+// ReadStep reads what a user calls a step: a number, a name as it is printed (ProfilerStep#7, decode#7), or a type of iterations alone, of
+// which the number is -1. The kind of a step without a type is NoIteration.
+func ReadStep(word string) (kind IterationType, number int64, ok bool) {
+	name, digits, numbered := strings.Cut(word, "#")
+	if word != "" && strings.Trim(word, "0123456789") == "" || numbered && name+"#" == StepPrefix {
+		name, digits, numbered = "", word[strings.IndexByte(word, '#')+1:], true
+	}
+	if number = -1; numbered {
+		r := nameReader{rest: digits, ok: true}
+		if number = r.number(); !r.ok || r.rest != "" {
+			return NoIteration, -1, false
+		}
+	}
+	i := slices.Index(IterationTypes[:], name)
+	return IterationType(max(i, 0)), number, i > 0 || i == 0 && numbered
 }
 
 // Requests are the requests of an iteration that are in one phase, as far as its name tells; -1 is not told.

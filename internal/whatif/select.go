@@ -217,6 +217,21 @@ func (s *Selector) stream(arg string) (Set, error) {
 // step is what begins in a step; operations count by their launch.
 func (s *Selector) step(arg string) (Set, error) {
 	g := s.m.g
+	if kind, number, ok := trace.ReadStep(arg); ok && number < 0 {
+		of := g.Steps[:0:0]
+		for _, x := range g.Steps {
+			if x.Of.Type == kind {
+				of = append(of, x)
+			}
+		}
+		if len(of) > 0 {
+			return s.launched(func(a cdg.ActID) bool {
+				at := g.Acts[a].Start
+				i, _ := slices.BinarySearchFunc(of, at+1, func(x cdg.Step, t int64) int { return cmp.Compare(x.Start, t) })
+				return i > 0 && at < of[i-1].End
+			}), nil
+		}
+	}
 	for i := range g.Steps {
 		if x := &g.Steps[i]; x.Name == arg || x.Name == trace.StepPrefix+arg || strconv.FormatInt(x.Number, 10) == arg {
 			return s.launched(func(a cdg.ActID) bool { return g.Acts[a].Start >= x.Start && g.Acts[a].Start < x.End }), nil
