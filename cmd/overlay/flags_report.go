@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/analyses"
+	"overlay/internal/flame"
 )
 
 func reportFlags() group {
@@ -75,6 +76,18 @@ func pageFlags() group {
 	}, func(r *flagReader, o *options) {
 		if o.html = r.path("html"); o.html != "" && o.json {
 			r.problem("--json and --html exclude each other")
+		}
+	}}
+}
+
+// flameFlags are for commands that show the path of one trace.
+func flameFlags() group {
+	return group{[]cli.Flag{
+		writesFile(&cli.StringFlag{Name: "flame", Category: reportGroup,
+			Usage: "also write the path as a flame graph to `FILE`: .pb.gz for pprof, .json for speedscope, .txt for folded stacks"}),
+	}, func(r *flagReader, o *options) {
+		if o.flame = r.path("flame"); o.flame != "" && flame.FormOf(o.flame) == nil {
+			r.problem("--flame %s: the name says the format, and has to end with .pb.gz (pprof), .json (speedscope) or .txt (folded stacks)", quote(o.flame))
 		}
 	}}
 }

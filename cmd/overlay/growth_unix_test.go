@@ -30,7 +30,7 @@ var growing = []string{
 	"run -i F -o O.pftrace --quiet --only-critical",
 	"run -i F -o O.pftrace --quiet --method ctda",
 	"run -i F -o O.pftrace --quiet --method hta",
-	"report -i F --html O.html --analysis all",
+	"report -i F --html O.html --flame O.txt --analysis all",
 	"check F",
 }
 

@@ -181,6 +181,7 @@ type pictureOptions struct {
 type reportOptions struct {
 	json, segments bool
 	html           string // "" = none
+	flame          string // a file, "" = none
 	top            int
 	topSet         bool
 	analyses       []string

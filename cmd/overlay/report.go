@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"overlay/internal/flame"
 	"overlay/internal/inputs"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
@@ -23,6 +24,10 @@ func (j *job) printReport() error {
 	if err != nil {
 		return err
 	}
+	stacks, err := j.createReport(j.opts.flame)
+	if err != nil {
+		return err
+	}
 	f, err := inputs.FindRanks(j.opts.inputs)
 	if err == nil && len(f.Sets) > 0 && len(f.Files) > 0 {
 		err = fmt.Errorf("%s: summaries and traces do not go together here; 'overlay run' draws the events of traces beside summaries", report.Plain(f.Files[0].Path))
@@ -35,6 +40,9 @@ func (j *job) printReport() error {
 		return err
 	}
 	if s.job != nil {
+		if stacks != nil {
+			return &usageError{"--flame shows the path of one trace, and these are the ranks of a job: name one of its files", j.opts.command}
+		}
 		made := report.NewJob(s.job.source)
 		if html != nil {
 			return page.WriteJob(html, made, s.job.source)
@@ -45,6 +53,11 @@ func (j *job) printReport() error {
 	solved, err := j.load(s.name, false)
 	if err != nil {
 		return err
+	}
+	if stacks != nil {
+		if err := flame.FormOf(stacks.shown).Write(solved.Flame(), stacks); err != nil {
+			return err
+		}
 	}
 	r := solved.Report(j.opts.reportSource(j.opts.input, j.opts.top))
 	if html != nil {
@@ -76,7 +89,7 @@ func writeReport(out *output, r *report.Report) error {
 }
 
 func (p *program) reportCommand() *cli.Command {
-	takes := groups{inputFlags(), captureFlags(), jobFlags(), methodFlags(), windowFlags(), htaFlags(), adviceFlags(), reportFlags(), jsonFlags(), pageFlags(), generalFlags()}
+	takes := groups{inputFlags(), captureFlags(), jobFlags(), methodFlags(), windowFlags(), htaFlags(), adviceFlags(), reportFlags(), jsonFlags(), pageFlags(), flameFlags(), generalFlags()}
 	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "[-i] FILE [flags]", Flags: takes.flags(),
 		Description: `
 Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a
@@ -89,6 +102,7 @@ Examples:
   overlay report -i 'traces/rank*.json.gz' --step 3 --json > job.json
   overlay report -i trace.json.gz --step 3 --top 20
   overlay report -i trace.json.gz --json --segments > report.json
-  overlay report -i trace.json.gz --html report.html`,
+  overlay report -i trace.json.gz --html report.html
+  overlay report -i trace.json.gz --flame path.pb.gz     (then: go tool pprof -http : path.pb.gz)`,
 		Action: p.action(takes, inputFiles, checkReport, (*job).printReport)}
 }

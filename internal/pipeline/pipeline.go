@@ -21,6 +21,7 @@ import (
 	"overlay/internal/clock"
 	"overlay/internal/columns"
 	"overlay/internal/critpath"
+	"overlay/internal/flame"
 	"overlay/internal/graph"
 	"overlay/internal/overlay"
 	"overlay/internal/par"
@@ -168,6 +169,9 @@ func (r *Run) solve() error {
 	}
 	return err
 }
+
+// Flame adds up the path by stacks. It is asked for before the report, whose replays may take the graph.
+func (r *Run) Flame() *flame.Graph { return flame.Of(r.graph, r.path) }
 
 // Report makes the report of a run. s says what is wanted; what the report is made of is filled in. What needs replays is
 // found beside the rest.

@@ -1,0 +1,181 @@
+// Package flame adds up a critical path by stacks: which module, Python line and operator stand above each piece of it, as flame graphs
+// show time. The weights of a graph sum to the length of its path, to the ns.
+package flame
+
+import (
+	"strings"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/graph"
+	"overlay/internal/trace"
+)
+
+// maxDepth is how many frames a stack has at most: what lies deeper is time of the last one. Without a bound, slices nested by the
+// hundred thousand would take the square of it to write.
+const maxDepth = 256
+
+// Graph is a tree of frames. A parent stands before its children.
+type Graph struct {
+	frames []string // the names, each once
+	nodes  []node
+}
+
+// node is a frame below another one.
+type node struct {
+	parent int32 // -1 at the top
+	frame  int32
+	depth  int32
+	ns     int64 // of the path, with this frame innermost
+}
+
+// place is where a node is found.
+type place struct{ parent, frame int32 }
+
+// maker makes a graph. The node of a slice is looked for once.
+type maker struct {
+	Graph
+	g      *graph.Graph
+	index  map[place]int32
+	byName map[string]int32
+	bySym  []int32 // per symbol: 1 + its frame, or 0
+	byAct  []int32 // per activity: 1 + its node, or 0
+}
+
+// Of makes the graph of a path. A GPU operation stands below what launched it. Time that no event owns, such as the latency of a launch,
+// stands in brackets beside the event that comes next on the path, since it was this one that waited; so does own time of an annotation,
+// below it: what ran there was not recorded.
+func Of(g *graph.Graph, p *critpath.Path) *Graph {
+	m := maker{g: g, index: map[place]int32{}, byName: map[string]int32{}, bySym: make([]int32, len(g.Trace.Syms)), byAct: make([]int32, len(g.Acts))}
+	var waits [critpath.NumClasses]int64 // since the last event of the path
+	settle := func(below int32) {
+		for class, ns := range waits {
+			if ns > 0 {
+				m.nodes[m.bracket(below, critpath.Class(class))].ns += ns
+				waits[class] = 0
+			}
+		}
+	}
+	for _, s := range p.Segments.All() {
+		class := s.Kind.Class()
+		if !s.Owned() {
+			waits[class] += s.End - s.Start
+			continue
+		}
+		at := m.of(g.ActOf[s.Event], s.Event)
+		settle(m.nodes[at].parent)
+		if s.Kind == critpath.HostUnrecorded {
+			at = m.bracket(at, critpath.ClassUntraced)
+		}
+		m.nodes[at].ns += s.End - s.Start
+	}
+	settle(-1)
+	return &m.Graph
+}
+
+// bracket is the node of time of a class that is nobody's, below another one.
+func (m *maker) bracket(parent int32, class critpath.Class) int32 {
+	name := class.Words()
+	if class == critpath.ClassUntraced {
+		name = "not recorded"
+	}
+	return m.below(parent, m.frame("["+name+"]"))
+}
+
+// of is the node of an event, which is an activity unless it is NoAct.
+func (m *maker) of(a cdg.ActID, event trace.EventID) int32 {
+	if a == cdg.NoAct {
+		return m.below(-1, m.symbol(event))
+	}
+	// A thread's slices above this one are found on the way up, and get their nodes on the way down.
+	var way []cdg.ActID
+	node := int32(-1)
+	for ; a != cdg.NoAct; a = m.above(a) {
+		if known := m.byAct[a]; known != 0 {
+			node = known - 1
+			break
+		}
+		way = append(way, a)
+	}
+	if node < 0 && m.unlaunched(way[len(way)-1]) {
+		node = m.below(-1, m.frame("[launch not recorded]"))
+	}
+	for i := len(way) - 1; i >= 0; i-- {
+		node = m.below(node, m.symbol(m.g.Acts[way[i]].Event))
+		m.byAct[way[i]] = node + 1
+	}
+	return node
+}
+
+// unlaunched reports whether an activity is an operation whose launch is not in the trace, as of those from before it began.
+func (m *maker) unlaunched(a cdg.ActID) bool {
+	event := m.g.Acts[a].Event
+	return m.g.Trace.Events[event].Kind.Device() && m.g.Trace.Launch(event) == trace.NoEvent
+}
+
+// above is the slice around a slice, and of an operation the one around its launch.
+func (m *maker) above(a cdg.ActID) cdg.ActID {
+	if e := &m.g.Trace.Events[m.g.Acts[a].Event]; e.Kind.Device() {
+		call := m.g.Trace.Launch(m.g.Acts[a].Event)
+		if call == trace.NoEvent || m.g.ActOf[call] == cdg.NoAct {
+			return cdg.NoAct
+		}
+		a = m.g.ActOf[call]
+	}
+	return m.g.Parent[a]
+}
+
+// below is the node of a frame below another node.
+func (m *maker) below(parent, frame int32) int32 {
+	depth := int32(1)
+	if parent >= 0 {
+		if depth = m.nodes[parent].depth + 1; depth > maxDepth {
+			return parent
+		}
+	}
+	at, ok := m.index[place{parent, frame}]
+	if !ok {
+		at = int32(len(m.nodes))
+		m.index[place{parent, frame}] = at
+		m.nodes = append(m.nodes, node{parent, frame, depth, 0})
+	}
+	return at
+}
+
+// symbol is the frame of an event's name, as statistics group it: all steps are one frame.
+func (m *maker) symbol(event trace.EventID) int32 {
+	name := m.g.Trace.Events[event].Name
+	if m.bySym[name] == 0 {
+		m.bySym[name] = m.frame(critpath.NormalName(m.g.Trace.Str(name))) + 1
+	}
+	return m.bySym[name] - 1
+}
+
+func (m *maker) frame(name string) int32 {
+	name = strings.ToValidUTF8(name, "\uFFFD") // all formats want UTF-8
+	at, ok := m.byName[name]
+	if !ok {
+		at = int32(len(m.frames))
+		m.byName[name] = at
+		m.frames = append(m.frames, name)
+	}
+	return at
+}
+
+// Stacks visits the stacks that have time of their own, innermost frame last, as indices into Frames. The list is valid until the next one.
+func (x *Graph) Stacks(visit func(stack []int32, ns int64)) {
+	stack := make([]int32, maxDepth)
+	for i := range x.nodes {
+		if x.nodes[i].ns == 0 {
+			continue
+		}
+		stack = stack[:x.nodes[i].depth]
+		for at := int32(i); at >= 0; at = x.nodes[at].parent {
+			stack[x.nodes[at].depth-1] = x.nodes[at].frame
+		}
+		visit(stack, x.nodes[i].ns)
+	}
+}
+
+// Frames are the names of frames, each once.
+func (x *Graph) Frames() []string { return x.frames }

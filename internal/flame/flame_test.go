@@ -1,0 +1,180 @@
+package flame_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"overlay/internal/flame"
+	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
+)
+
+// folded are the lines of a graph of a trace, and the length of its path.
+func folded(t *testing.T, b *testtrace.Builder) (lines string, path int64) {
+	t.Helper()
+	g, p := testtrace.Exact(t, b.Parse(t))
+	var out bytes.Buffer
+	if err := flame.Of(g, p).WriteFolded(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), p.Duration
+}
+
+// TestStacks: an operation stands below what launched it, what waited beside what it waited for, and steps are one frame.
+func TestStacks(t *testing.T) {
+	const us = 1000
+	b := testtrace.New()
+	main, stream := b.Thread(1, 1, "main"), b.Stream(0, 7)
+	for i := range int64(2) {
+		at := i * 1000 * us
+		main.Annotation(fmt.Sprint("ProfilerStep#", i), at, 900*us)
+		main.Frame("model.py(3): forward", at+10*us, 600*us)
+		main.Op("aten::a;b", at+20*us, 500*us)
+		main.Launch("cudaLaunchKernel", at+30*us, 10*us, i+1)
+		stream.Kernel("kernel", at+60*us, 400*us, i+1)
+		main.Call("cudaDeviceSynchronize", at+50*us, 420*us, 10+i)
+	}
+	got, path := folded(t, b)
+	const under = "ProfilerStep#*;model.py(3): forward;aten::a:b"
+	sum := int64(0)
+	for line := range strings.Lines(got) {
+		ns, err := strconv.ParseInt(strings.TrimSpace(line[strings.LastIndexByte(line, ' '):]), 10, 64)
+		if err != nil || ns <= 0 {
+			t.Errorf("%q: %v", line, err)
+		}
+		sum += ns
+	}
+	if sum != path {
+		t.Errorf("stacks sum to %d ns of %d", sum, path)
+	}
+	for _, want := range []string{under + ";kernel 800000\n", under + ";[launch latency] ", under + ";cudaDeviceSynchronize 20000\n", "ProfilerStep#*;[not recorded] "} {
+		if !strings.Contains("\n"+got, "\n"+want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}
+
+// TestDeep: slices that are nested deeper than a stack may be keep their time.
+func TestDeep(t *testing.T) {
+	const depth = 2000
+	b := testtrace.New()
+	main := b.Thread(1, 1, "main")
+	for i := range int64(depth) {
+		main.Op(fmt.Sprint("op", i), i, 2*(depth-i))
+	}
+	got, path := folded(t, b)
+	lines := strings.Split(strings.TrimSpace(got), "\n")
+	last := lines[len(lines)-1]
+	if len(lines) != 256 || strings.Count(last, ";") != 255 || !strings.HasSuffix(last, fmt.Sprint(" ", path-255-255)) {
+		t.Errorf("%d lines, the last has %d frames: %s", len(lines), strings.Count(last, ";")+1, last[strings.LastIndexByte(last, ' '):])
+	}
+}
+
+// TestForms: each format has the whole path, of every real trace.
+func TestForms(t *testing.T) {
+	for _, name := range append(corpus.Find(t, "*.json.gz"), corpus.Demo(t)) {
+		g, p := testtrace.Exact(t, testtrace.Read(t, name))
+		x := flame.Of(g, p)
+		var speedscope struct {
+			Shared   struct{ Frames []struct{ Name string } }
+			Profiles []struct {
+				EndValue int64
+				Samples  [][]int
+				Weights  []int64
+			}
+		}
+		var out bytes.Buffer
+		if err := x.WriteSpeedscope(&out); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(out.Bytes(), &speedscope); err != nil {
+			t.Fatal(err)
+		}
+		if got := speedscope.Profiles[0].EndValue; got != p.Duration || len(speedscope.Shared.Frames) != len(x.Frames()) {
+			t.Errorf("%s: speedscope has %d ns of %d", name, got, p.Duration)
+		}
+		out.Reset()
+		if err := x.WritePprof(&out); err != nil {
+			t.Fatal(err)
+		}
+		if got := pprofSum(t, &out); got != p.Duration {
+			t.Errorf("%s: pprof has %d ns of %d", name, got, p.Duration)
+		}
+	}
+}
+
+// pprofSum adds up the values of the samples of a profile.
+func pprofSum(t *testing.T, r io.Reader) (sum int64) {
+	t.Helper()
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each := func(b []byte, do func(num protowire.Number, v uint64, s []byte)) {
+		for len(b) > 0 {
+			num, typ, n := protowire.ConsumeTag(b)
+			if n < 0 {
+				t.Fatal(protowire.ParseError(n))
+			}
+			b = b[n:]
+			if typ == protowire.BytesType {
+				s, n := protowire.ConsumeBytes(b)
+				do(num, 0, s)
+				b = b[n:]
+				continue
+			}
+			v, n := protowire.ConsumeVarint(b)
+			do(num, v, nil)
+			b = b[n:]
+		}
+	}
+	each(b, func(num protowire.Number, _ uint64, sample []byte) {
+		if num != 2 {
+			return
+		}
+		each(sample, func(num protowire.Number, v uint64, _ []byte) {
+			if num == 2 {
+				sum += int64(v)
+			}
+		})
+	})
+	return sum
+}
+
+// TestPprof: the tool that comes with Go opens a profile, and its total is the path.
+func TestPprof(t *testing.T) {
+	if testing.Short() || os.Getenv("OVERLAY_LONG") == "" {
+		t.Skip("compiles pprof: only with OVERLAY_LONG")
+	}
+	g, p := testtrace.Exact(t, testtrace.Read(t, corpus.Demo(t)))
+	name := filepath.Join(t.TempDir(), "path.pb.gz")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := flame.Of(g, p).WritePprof(f); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "tool", "pprof", "-top", "-unit=ns", name).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), fmt.Sprintf("of %dns total", p.Duration)) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
