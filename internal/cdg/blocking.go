@@ -2,10 +2,18 @@ package cdg
 
 import "sort"
 
-// blockingCalls finds for each call that waits for the GPU the operation that it waited for.
+var blockingRule = rule{name: "blocking calls", find: func(b *builder) { (&callWaits{builder: b}).find() }}
+
+// callWaits measures how blocking calls return, and finds what they waited for by that.
+type callWaits struct {
+	*builder
+	farthest map[callClass]int64 // the longest from the end of an operation to the return of a call of a kind that waited for it; absent: Delays.Sync.Max
+}
+
+// find finds for each call that waits for the GPU the operation that it waited for.
 // A first pass measures the time from the end of the operation to the return of the call, for each kind of call by itself;
 // the second takes only operations at such a distance.
-func (b *builder) blockingCalls() {
+func (b *callWaits) find() {
 	calls := b.syncCalls
 	b.calibrateIdle(calls)
 	b.calibrateReturns(calls)
@@ -19,7 +27,7 @@ func (b *builder) blockingCalls() {
 
 // calibrateReturns measures the time from the end of an operation to the return of calls that waited for it: of long calls,
 // and where there are enough of them, of those of which it is certain what they waited for.
-func (b *builder) calibrateReturns(calls []ActID) {
+func (b *callWaits) calibrateReturns(calls []ActID) {
 	d := b.d
 	cal := &d.Delays.Sync
 	cal.Min, cal.Max = 0, 1<<62
@@ -69,7 +77,7 @@ const longIdle = 30 * us
 
 // calibrateIdle measures how long blocking calls take during which no operation ended: a call that took twice as long
 // waited for something.
-func (b *builder) calibrateIdle(calls []ActID) {
+func (b *callWaits) calibrateIdle(calls []ActID) {
 	var idle []int64
 	for _, c := range calls {
 		act := &b.d.Acts[c]
@@ -85,7 +93,7 @@ func (b *builder) calibrateIdle(calls []ActID) {
 }
 
 // returned tells how an operation's end fits the return of a call: 2 it fits, 1 it is too close, 0 it does not.
-func (b *builder) returned(c, g ActID) int {
+func (b *callWaits) returned(c, g ActID) int {
 	act, end := &b.d.Acts[c], b.d.Acts[g].End
 	most, ok := b.farthest[b.class(c)]
 	if !ok {
@@ -104,7 +112,7 @@ func (b *builder) returned(c, g ActID) int {
 
 // outlasts reports whether an operation ran when a call returned, by their times. A record that names it outranks them: the clock of the device may
 // be late where nothing tells by how much.
-func (b *builder) outlasts(c, g ActID) bool {
+func (b *callWaits) outlasts(c, g ActID) bool {
 	return b.d.Acts[g].Start < b.d.Acts[c].End && b.d.Acts[g].End > b.d.Acts[c].End
 }
 
@@ -114,7 +122,7 @@ type callWait struct {
 	by       Evidence
 }
 
-func (b *builder) callWait(c ActID) callWait {
+func (b *callWaits) callWait(c ActID) callWait {
 	d := b.d
 	act, class := &d.Acts[c], b.class(c)
 	if r, ok := b.sync.of[c]; ok {
@@ -178,7 +186,7 @@ func (b *builder) callWait(c ActID) callWait {
 
 // endedIn returns, of the operations launched before a call that count, the one that ended last in it at a distance from its
 // return that fits; where there is none, the one that ended last too close to it.
-func (b *builder) endedIn(c ActID, counts func(g ActID) bool) ActID {
+func (b *callWaits) endedIn(c ActID, counts func(g ActID) bool) ActID {
 	d := b.d
 	act, class := &d.Acts[c], b.class(c)
 	close := NoAct
@@ -207,7 +215,7 @@ func (b *builder) endedIn(c ActID, counts func(g ActID) bool) ActID {
 
 // pendingAt is what a stream was made to wait for before a call and behind which nothing had been put by then: whoever waits
 // for the stream waits for that too.
-func (b *builder) pendingAt(s LaneID, call ActID) []pending {
+func (b *callWaits) pendingAt(s LaneID, call ActID) []pending {
 	list := b.sync.pending[s]
 	lo, hi := 0, sort.Search(len(list), func(i int) bool { return !b.callLess(list[i].wait, call) })
 	if last := b.lastLaunchedBefore(s, call); last != NoAct {
@@ -217,13 +225,13 @@ func (b *builder) pendingAt(s LaneID, call ActID) []pending {
 }
 
 // copiesFor reports whether a launch is the copy that a synchronisation in the same op waits for.
-func (b *builder) copiesFor(launch, sync ActID) bool {
+func (b *callWaits) copiesFor(launch, sync ActID) bool {
 	class := b.class(launch)
 	return (class == asyncCopy || class == blockingCopy) && b.d.Parent[launch] == b.d.Parent[sync] && b.d.Parent[sync] != NoAct
 }
 
 // streamOf returns the stream of the operations of a launch.
-func (b *builder) streamOf(call ActID) LaneID {
+func (b *facts) streamOf(call ActID) LaneID {
 	if a := b.ofCall[call]; a != NoAct {
 		return b.d.Acts[a].Lane
 	}
@@ -232,7 +240,7 @@ func (b *builder) streamOf(call ActID) LaneID {
 
 // lastAtRecord reports whether an operation was the last of its stream when some event was recorded before a call; if asked,
 // by a thread that had launched on that stream last.
-func (b *builder) lastAtRecord(g ActID, records []ActID, before ActID, there bool) bool {
+func (b *facts) lastAtRecord(g ActID, records []ActID, before ActID, there bool) bool {
 	call := b.launch[g]
 	if call == NoAct {
 		return !there

@@ -46,8 +46,9 @@ type Options struct {
 
 func (o *Options) without(r Rule) bool { return o.disabled&(1<<r) != 0 }
 
-// builder holds what the rules share while the graph is made.
-type builder struct {
+// facts are what was recorded, and what follows from it without a rule: calls, launches, streams, threads. Nothing of them
+// changes while rules are applied.
+type facts struct {
 	tr      *trace.Trace
 	o       *Options
 	d       *Graph // what is built
@@ -58,6 +59,7 @@ type builder struct {
 	firstOp    ActID       // streams lie behind threads: all activities from here on are operations
 	oneDevice  bool        // all streams are of one device
 	launch     []ActID     // per act: the call that launched the operation, or NoAct
+	ofCall     []ActID     // per act: the last operation of the launch, or NoAct
 	pred       []ActID     // per act: stream predecessor
 	graph      []bool      // per act: launched together with others
 	order      [][]ActID   // per stream lane: operations with a recorded launch, in launch order
@@ -65,35 +67,32 @@ type builder struct {
 	byEnd      []ActID     // all operations by (End, Start, id)
 	endsOf     [][]ActID   // per stream lane: its operations by end
 	set        []LaneID    // per lane: the set of streams and threads that it belongs to, see relateStreams
-	threads    []threadInfo
-	sync       syncRecords
-	marks      []trace.EventID          // what devices recorded on the rows of streams
-	records    map[trace.ProcID][]ActID // cudaEventRecord calls per process, in time order
-	waits      map[trace.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
+	orphans    orphanRuns
 
-	ofCall    []ActID             // per act: the last operation of the launch, or NoAct
-	copyCalls [][]ActID           // per thread lane with any: its copy calls in time order
-	farthest  map[callClass]int64 // the longest from the end of an operation to the return of a call of a kind that waited for it; absent: Delays.Sync.Max
-	syncCalls []ActID             // calls that wait for the GPU, thread by thread
-	copyOps   []bool              // per symbol: names of ops that copy; nil until asked for
+	threads   []threadInfo
+	records   map[trace.ProcID][]ActID // cudaEventRecord calls per process, in time order
+	waits     map[trace.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
+	copyCalls [][]ActID                // per thread lane with any: its copy calls in time order
+	syncCalls []ActID                  // calls that wait for the GPU, thread by thread
 
-	copyCallEnds []endOf // ends of the calls of copyCalls of which no copy is recorded, ascending; nil until asked for
-	copyOpEnds   []endOf // ends of pieces of ops that copy, ascending; nil until asked for
+	sync  syncRecords
+	marks []trace.EventID // what devices recorded on the rows of streams
+}
 
-	orphans   orphanRuns
+// builder applies the rules to facts. It holds what they find, and what later rules read of it.
+type builder struct {
+	*facts
+	found []foundDep
+
 	graphWait map[ActID]ActID      // operations that wait for another of a graph
 	streamIDs map[streamKey]LaneID // where the device recorded what streams waited for: streams by device and number; nil elsewhere
 	behind    map[ActID]ActID      // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
 
 	blocking []bool     // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
-	enders   [][]LaneID // per thread lane: the threads that were found to end its waits by repeats, ascending
 	lonely   bool       // at most one thread blocks: whom it waits for is not recorded as such
-
-	pool pool
-
-	found  []foundDep
-	inside []Inside // points inside pieces of threads that something comes from
-	turns  *turns   // the threads of the process at hand; nil when it has one only
+	enders   [][]LaneID // per thread lane: the threads that were found to end its waits by repeats, ascending
+	pool     *pool
+	inside   []Inside // points inside pieces of threads that something comes from
 }
 
 // dep is a dependency that a rule found.
@@ -148,7 +147,7 @@ func layOut(tr *trace.Trace, o *Options) (*builder, error) {
 		return nil, err
 	}
 	g := &Graph{Layout: &Layout{Trace: tr, Clock: corrections, Window: w, Steps: FindSteps(tr)}, Quality: map[string]int{}}
-	b := &builder{tr: tr, o: o, d: g, quality: g.Quality}
+	b := &builder{facts: &facts{tr: tr, o: o, d: g, quality: g.Quality}, pool: &pool{}}
 	b.layActs()
 	flattened := par.Beside(b.flatten)
 	b.numberActs()
@@ -161,39 +160,34 @@ func layOut(tr *trace.Trace, o *Options) (*builder, error) {
 func (b *builder) applyRules() *Graph {
 	g := b.d
 	b.classifyCalls()
-	var pools pool
-	pooled := par.Beside(func() {
-		if b.uses(poolsRule) {
-			pools = b.findPools()
-		}
-	})
-	b.linkStreams()
-	described := par.Beside(b.describeThreads)
-	b.markGraphs()
-	b.sortEnds()
+	pooled := par.Beside(func() { b.apply(poolsRule) })
+	link := linker{b}
+	link.linkStreams()
+	described := par.Beside(describer{b}.describeThreads)
+	link.markGraphs()
+	link.sortEnds()
 	b.relateStreams()
 	described()
 	var alone []func()
 	for _, r := range aloneRules {
-		if b.uses(r.name) {
+		if b.uses(r) {
 			alone = append(alone, b.beside(r.find))
 		}
 	}
 	b.readSyncRecords()
 	b.calibrateLaunches()
-	b.apply(waitRules[0])
+	b.apply(waitRules[0]...)
 	b.calibrateWaits()
-	b.apply(waitRules[1])
+	b.apply(waitRules[1]...)
 	for _, add := range alone {
 		add()
 	}
-	b.pairThreads()
+	pairer{b}.pairThreads()
 	b.bindOperations(b.sortFound())
 	held := b.holdsBeside()
 	g.ClockGrain = b.clockGrain
 	pooled()
-	b.pool = pools
-	b.bindThreads(g.Window.Start, g.Window.End)
+	(&threadBinder{builder: b}).bindThreads(g.Window.Start, g.Window.End)
 	b.measureOwnTime()
 	held()
 	for i := range b.threads {

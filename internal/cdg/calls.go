@@ -61,7 +61,7 @@ func (b *builder) classifyCalls() {
 }
 
 // class of an activity's name; plainCall for events that are no calls.
-func (b *builder) class(a ActID) callClass {
+func (b *facts) class(a ActID) callClass {
 	e := &b.tr.Events[b.d.Acts[a].Event]
 	if e.Kind.Call() {
 		return b.calls[e.Name]
@@ -69,4 +69,4 @@ func (b *builder) class(a ActID) callClass {
 	return plainCall
 }
 
-func (b *builder) event(a ActID) *trace.Event { return &b.tr.Events[b.d.Acts[a].Event] }
+func (b *facts) event(a ActID) *trace.Event { return &b.tr.Events[b.d.Acts[a].Event] }

@@ -14,10 +14,14 @@ const (
 	streamIDArg = "stream_id" // of calls: the stream that they are about
 )
 
-// deviceWaits joins what the device itself recorded of streams that waited for each other: a wait on a stream's row is
+var deviceMarksRule = rule{name: "device marks", find: func(b *builder) { markWaits{b}.find() }}
+
+type markWaits struct{ *builder }
+
+// find joins what the device itself recorded of streams that waited for each other: a wait on a stream's row is
 // over when the event of its number was recorded on the other stream, which is behind all that was put there before. So the
 // next operation waited for the last one before the record, and for whatever that stream still waited for itself.
-func (b *builder) deviceWaits() {
+func (b markWaits) find() {
 	d, tr := b.d, b.tr
 	marks := b.deviceMarks()
 	if len(marks) == 0 {
@@ -99,7 +103,7 @@ func (b *builder) streamNamed(call ActID) LaneID {
 }
 
 // deviceWait lets an operation wait for another, where the times allow it.
-func (b *builder) deviceWait(k, x ActID) {
+func (b markWaits) deviceWait(k, x ActID) {
 	ka, xa := &b.d.Acts[k], &b.d.Acts[x]
 	if xa.Lane != ka.Lane && xa.End <= ka.Start+b.clockGrain && xa.Start < ka.Start && xa.End > xa.Start {
 		b.add(k, x, EventWait, BySyncEvent)
@@ -107,7 +111,7 @@ func (b *builder) deviceWait(k, x ActID) {
 }
 
 // deviceMarks returns the marks on the rows of streams in order of their ends; at one time records come before waits.
-func (b *builder) deviceMarks() []trace.EventID {
+func (b markWaits) deviceMarks() []trace.EventID {
 	tr, marks := b.tr, b.marks
 	waits := func(id trace.EventID) int {
 		if tr.Name(id) == vendors.DeviceWait {

@@ -14,10 +14,12 @@ const (
 	chanceRepeat = 0.25    // of them at most that chance would bring
 )
 
+var repeatsRule = rule{name: "ends that repeat", find: func(b *builder) { pairer{b}.learnEnders() }}
+
 // learnEnders finds threads that end waits of others though the two do not take turns: both work at once, or one does too
 // little to tell. Where a thread stops working, the other goes on soon after, time and again, more often than chance would
 // have it. A server's thread that waits for results and hands them on is one.
-func (b *builder) learnEnders() {
+func (b pairer) learnEnders() {
 	d := b.d
 	b.enders = make([][]LaneID, len(d.Lanes))
 	of := map[trace.ProcID][]LaneID{}
@@ -37,7 +39,7 @@ func (b *builder) learnEnders() {
 		for _, x := range lanes {
 			goesOn := b.goesOn(x)
 			for i, y := range lanes {
-				if x != y && b.endsWaits(goesOn, ends[i], &b.threads[x], &b.threads[y]) {
+				if x != y && endsWaits(goesOn, ends[i], &b.threads[x], &b.threads[y]) {
 					b.enders[x] = append(b.enders[x], y)
 				}
 			}
@@ -46,7 +48,7 @@ func (b *builder) learnEnders() {
 }
 
 // worksUntil returns when a thread stops working for long.
-func (b *builder) worksUntil(l LaneID) (ends []int64) {
+func (b pairer) worksUntil(l LaneID) (ends []int64) {
 	busy := b.threads[l].busy
 	for i := range busy {
 		if i+1 == len(busy) || busy[i+1].Start-busy[i].End >= longWait {
@@ -57,7 +59,7 @@ func (b *builder) worksUntil(l LaneID) (ends []int64) {
 }
 
 // goesOn returns when a thread goes on after what may have been a long wait.
-func (b *builder) goesOn(l LaneID) (at []int64) {
+func (b pairer) goesOn(l LaneID) (at []int64) {
 	d := b.d
 	for i := int(d.PieceFirst[l]); i+1 < int(d.PieceFirst[l+1]); i++ {
 		if d.Pieces[i+1].Start-d.Pieces[i].Start >= longWait && d.waits(l, i) && (d.Pieces[i].Owner == NoAct || !d.blocks(d.Pieces[i].Owner)) {
@@ -68,7 +70,7 @@ func (b *builder) goesOn(l LaneID) (at []int64) {
 }
 
 // endsWaits reports whether a thread goes on at such times because another's work ended.
-func (b *builder) endsWaits(goesOn, ends []int64, x, y *threadInfo) bool {
+func endsWaits(goesOn, ends []int64, x, y *threadInfo) bool {
 	if len(goesOn) < repeats || len(ends) < repeats {
 		return false
 	}

@@ -1,14 +1,10 @@
 package cdg
 
-import (
-	"cmp"
-	"slices"
-	"sort"
-)
+import "sort"
 
 // waitCalls returns the cudaStreamWaitEvent calls of the process between the launch before an operation on its stream
 // and its own launch, in time order. Any thread may make them.
-func (b *builder) waitCalls(a ActID) []ActID {
+func (b *facts) waitCalls(a ActID) []ActID {
 	call := b.launch[a]
 	if call == NoAct {
 		return nil
@@ -27,8 +23,12 @@ func (b *builder) waitCalls(a ActID) []ActID {
 	return waits[lo:max(lo, hi)]
 }
 
+var eventWaitsRule = rule{name: "waits without records", find: func(b *builder) { eventWaits{b}.find() }}
+
+type eventWaits struct{ *builder }
+
 // waitsInDoubt returns those of waitCalls whose records, if the trace has any, do not say what was waited for.
-func (b *builder) waitsInDoubt(k ActID) []ActID {
+func (b eventWaits) waitsInDoubt(k ActID) []ActID {
 	waits := b.waitCalls(k)
 	if !b.sync.waitsUsed {
 		return waits
@@ -44,7 +44,7 @@ func (b *builder) waitsInDoubt(k ActID) []ActID {
 
 // isFor reports whether a wait call was made for an operation rather than for another stream: the next launch of its
 // thread goes to the operation's stream, or comes after the operation's launch.
-func (b *builder) isFor(wait, k ActID) bool {
+func (b eventWaits) isFor(wait, k ActID) bool {
 	d := b.d
 	launches := b.threads[d.Acts[wait].Lane].launches
 	n := sort.Search(len(launches), func(i int) bool { return b.callLess(wait, launches[i]) })
@@ -54,90 +54,10 @@ func (b *builder) isFor(wait, k ActID) bool {
 	return b.streamOf(launches[n]) == d.Acts[k].Lane
 }
 
-// exactEventWaits joins what cuda_sync records of cudaStreamWaitEvent say: the operation put last on the recording
-// stream before the record holds back the next operation of the waiting stream.
-func (b *builder) exactEventWaits() {
-	if !b.sync.waitsUsed {
-		return
-	}
-	defer func() {
-		for _, list := range b.sync.pending {
-			slices.SortStableFunc(list, func(x, y pending) int { return cmp.Or(b.callOrder(x.wait, y.wait), cmp.Compare(x.source, y.source)) })
-		}
-	}()
-	for _, waits := range b.waits {
-		for _, wait := range waits {
-			r, ok := b.sync.of[wait]
-			if !ok || r.stream < 0 {
-				continue
-			}
-			record, ok := b.recordOf(wait, r)
-			if !ok {
-				continue
-			}
-			for _, to := range b.waitingLanes(wait, r, 1) {
-				b.recordedWait(to, wait, record, r)
-			}
-		}
-	}
-}
-
-// recordedWait holds back the first operation put on a stream behind a wait call by what was put last on the recording
-// stream before the record. Where that stream is a guess that does not fit, any stream's last operation may be it.
-func (b *builder) recordedWait(to LaneID, wait, record ActID, r syncRecord) {
-	d := b.d
-	k := b.firstLaunchedAfter(to, wait)
-	end := int64(1 << 62)
-	if k != NoAct {
-		end = d.Acts[k].Start + b.clockGrain
-	}
-	lanes, by := b.recordLanes(record, r)
-	found, rejected := false, false
-	defer func() {
-		if len(lanes) > 0 && (found || !rejected) {
-			b.sync.resolved[wait] = true
-		}
-	}()
-	for _, from := range lanes {
-		x := b.lastPutBefore(from, record, end)
-		if x == NoAct || to == from {
-			continue
-		}
-		b.sync.pending[to] = append(b.sync.pending[to], pending{wait, x})
-		if k == NoAct {
-			continue
-		}
-		// Clocks of one device agree; a wait that ends after its waiter started is a wrong record.
-		if d.Acts[x].End <= end {
-			b.join(k, x, by)
-			found = true
-		} else if by == BySyncEvent {
-			rejected = true
-			b.quality["event_waits_rejected"]++
-		}
-	}
-	if k == NoAct || by == BySyncEvent || found {
-		return
-	}
-	last := func(x ActID) bool { return x == b.lastPutBefore(d.Acts[x].Lane, record, end) }
-	if x := b.recordedSource(k, false, last); x != NoAct {
-		b.join(k, x, by)
-		found = true
-	}
-}
-
-// join adds a wait that a record names.
-func (b *builder) join(k, x ActID, by Evidence) {
-	if y, ok := b.sync.joined[k]; !ok || b.d.Acts[x].End > b.d.Acts[y].End {
-		b.sync.joined[k] = x
-	}
-	b.add(k, x, EventWait, by)
-}
-
-// inferEventWaits looks for what an operation waited for when nothing known explains its start. Where cuda_sync
+// find looks for what an operation waited for when nothing known explains its start. Where cuda_sync
 // records say it, only operations without a recorded launch need that, since the records are joined by launch order, and
 // those with a wait call that no record says enough of.
-func (b *builder) inferEventWaits() {
+func (b eventWaits) find() {
 	d := b.d
 	if b.streamIDs != nil {
 		return // the device recorded all of them
@@ -157,7 +77,7 @@ func (b *builder) inferEventWaits() {
 	}
 }
 
-func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
+func (b eventWaits) inferEventWait(k ActID) (ActID, Evidence) {
 	d, cal := b.d, &b.d.Delays
 	act := &d.Acts[k]
 	p, call := b.pred[k], b.launch[k]
@@ -222,7 +142,7 @@ func (b *builder) inferEventWait(k ActID) (ActID, Evidence) {
 // sourceOfWaits returns what an operation's wait calls can have stood for: an operation that was the last of its stream
 // when an event was recorded before the last of the calls, by whatever thread. If asked, only streams that are related to
 // its own count.
-func (b *builder) sourceOfWaits(k ActID, waits []ActID, related bool) ActID {
+func (b eventWaits) sourceOfWaits(k ActID, waits []ActID, related bool) ActID {
 	for i := len(waits) - 1; i >= 0; i-- {
 		if wait := waits[i]; b.isFor(wait, k) {
 			records := b.records[b.d.Lanes[b.d.Acts[wait].Lane].Proc]
@@ -238,7 +158,7 @@ func (b *builder) sourceOfWaits(k ActID, waits []ActID, related bool) ActID {
 }
 
 // mayHaveHeld reports whether an operation can be what another waited for.
-func (b *builder) mayHaveHeld(x, k ActID) bool {
+func (b *facts) mayHaveHeld(x, k ActID) bool {
 	d := b.d
 	xa, ka := &d.Acts[x], &d.Acts[k]
 	if xa.Lane == ka.Lane || xa.Start >= ka.Start || xa.Start == xa.End || !b.sameProcess(xa.Lane, ka.Lane) {
@@ -250,7 +170,7 @@ func (b *builder) mayHaveHeld(x, k ActID) bool {
 
 // recordedSource picks, of the operations that stood, as asked, for an event, the one that ended last in
 // [k.start - 200 µs, k.start]; if asked, only of streams that are related to that of k.
-func (b *builder) recordedSource(k ActID, related bool, stood func(x ActID) bool) ActID {
+func (b *facts) recordedSource(k ActID, related bool, stood func(x ActID) bool) ActID {
 	d := b.d
 	act := &d.Acts[k]
 	lo, hi := b.endsIn(act.Start-200*us-1, act.Start+b.clockGrain)
@@ -265,7 +185,7 @@ func (b *builder) recordedSource(k ActID, related bool, stood func(x ActID) bool
 
 // alignedSource picks the operation of another stream that ended last in [k.start - reach, k.start], of a related one
 // if there is any; if asked, only one whose stream was busy for at least half of the gap.
-func (b *builder) alignedSource(k ActID, reach, gapStart int64, busy bool) ActID {
+func (b eventWaits) alignedSource(k ActID, reach, gapStart int64, busy bool) ActID {
 	d := b.d
 	act := &d.Acts[k]
 	lo, hi := b.endsIn(act.Start-reach-1, act.Start+b.clockGrain)
@@ -289,7 +209,7 @@ func (b *builder) alignedSource(k ActID, reach, gapStart int64, busy bool) ActID
 }
 
 // busyHalf reports whether a stream ran operations for at least half of an interval.
-func (b *builder) busyHalf(l LaneID, from, to int64) bool {
+func (b eventWaits) busyHalf(l LaneID, from, to int64) bool {
 	d := b.d
 	lane := &d.Lanes[l]
 	lo, hi := lane.First, lane.Limit

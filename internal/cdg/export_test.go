@@ -1,16 +1,16 @@
 package cdg
 
+import "slices"
+
 // LeaveOut leaves a rule out.
 func (o *Options) LeaveOut(rule string) { o.leaveOut = rule }
 
 // RuleNames are the names of all rules.
 func RuleNames() (names []string) {
-	for _, rules := range [][]rule{aloneRules, waitRules[0], waitRules[1]} {
-		for _, r := range rules {
-			names = append(names, r.name)
-		}
+	for _, r := range slices.Concat(aloneRules, waitRules[0], waitRules[1], threadRules) {
+		names = append(names, r.name)
 	}
-	return append(names, turnsRule, repeatsRule, poolsRule)
+	return names
 }
 
 // Disable switches a row of the dependency table off.

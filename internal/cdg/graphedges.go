@@ -8,7 +8,7 @@ type graphEdges struct {
 
 // readGraphEdges takes the recorded edges. An operation without length, such as a recorded event, cannot be entered:
 // what waits for it waits for what it waited for.
-func (b *builder) readGraphEdges() graphEdges {
+func (b graphWaits) readGraphEdges() graphEdges {
 	d := b.d
 	e := graphEdges{map[ActID][]ActID{}, map[ActID]bool{}}
 	direct := map[ActID][]ActID{}
@@ -46,7 +46,7 @@ func (b *builder) readGraphEdges() graphEdges {
 
 // recordedOrder lets an operation wait for those that a recorded edge leads from, and returns the one that ended last;
 // NoAct for an operation that only its launch releases.
-func (b *builder) recordedOrder(k ActID, e *graphEdges) ActID {
+func (b graphWaits) recordedOrder(k ActID, e *graphEdges) ActID {
 	last := NoAct
 	for _, x := range e.from[k] {
 		b.add(k, x, GraphOrder, ByGraph)

@@ -1,8 +1,12 @@
 package cdg
 
-// graphOrder lets operations of one graph launch wait for each other, by recorded edges where there are any, else across
+var graphsRule = rule{name: "graphs", find: func(b *builder) { graphWaits{b}.find() }}
+
+type graphWaits struct{ *builder }
+
+// find lets operations of one graph launch wait for each other, by recorded edges where there are any, else across
 // streams by times, and what is launched next on any stream that a graph used wait for all of the graph.
-func (b *builder) graphOrder() {
+func (b graphWaits) find() {
 	d := b.d
 	last := map[ActID]ActID{} // per graph launch: its operation with the latest end
 	for _, a := range b.byEnd {
@@ -42,7 +46,7 @@ func (b *builder) graphOrder() {
 
 // graphBefore returns the operation that ended last of the graph launched before an operation on its stream, if it
 // ran on another stream.
-func (b *builder) graphBefore(a ActID, last map[ActID]ActID) ActID {
+func (b graphWaits) graphBefore(a ActID, last map[ActID]ActID) ActID {
 	d := b.d
 	before := b.order[d.Acts[a].Lane][b.pos[a]-1]
 	if !b.graph[before] || b.launch[before] == b.launch[a] {
@@ -57,7 +61,7 @@ func (b *builder) graphBefore(a ActID, last map[ActID]ActID) ActID {
 
 // graphSource returns the operation of the same graph launch, on another stream, that ended last before k started;
 // one that ended so shortly before that no delay fits counts only without any other.
-func (b *builder) graphSource(k ActID) ActID {
+func (b graphWaits) graphSource(k ActID) ActID {
 	d := b.d
 	act := &d.Acts[k]
 	from := act.Start - 30*us
@@ -87,7 +91,7 @@ func (b *builder) graphSource(k ActID) ActID {
 
 // tooLate reports whether an operation ended so shortly before another started that it can hardly be its reason:
 // every delay on the GPU takes about Kernel.Min. In traces of whole µs a delay of Kernel.Min can still show as less.
-func (b *builder) tooLate(x, k ActID) bool {
+func (b *facts) tooLate(x, k ActID) bool {
 	gap := b.d.Acts[k].Start - b.d.Acts[x].End
 	if b.clockGrain == us {
 		return gap < b.d.Delays.Kernel.Min

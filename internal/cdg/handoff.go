@@ -27,8 +27,17 @@ var (
 // WaitingFrame reports whether a frame of Python waits for another thread, by its name.
 func WaitingFrame(name string) bool { return blockingFrame.MatchString(name) }
 
+// pairer finds threads that hand work over to each other.
+type pairer struct{ *builder }
+
+func (b pairer) pair(x, y LaneID) {
+	d := b.d
+	d.Partners[x] = append(d.Partners[x], y)
+	d.Partners[y] = append(d.Partners[y], x)
+}
+
 // pairThreads finds which threads may hand work over to each other.
-func (b *builder) pairThreads() {
+func (b pairer) pairThreads() {
 	d := b.d
 	d.Partners = make([][]LaneID, len(d.Lanes))
 	if b.o.without(Handoff) {
@@ -39,16 +48,12 @@ func (b *builder) pairThreads() {
 	if mode == ThreadsAuto {
 		mode = ThreadsGIL
 		for _, p := range linked {
-			if !b.takeTurns(&b.threads[p[0]], &b.threads[p[1]]) {
+			if !takeTurns(&b.threads[p[0]], &b.threads[p[1]]) {
 				mode = ThreadsExplicit // forward and backward run at once: time order says nothing
 			}
 		}
 	}
 	b.d.Threads = mode
-	pair := func(x, y LaneID) {
-		d.Partners[x] = append(d.Partners[x], y)
-		d.Partners[y] = append(d.Partners[y], x)
-	}
 	if mode == ThreadsExplicit {
 		b.blocking = matchSyms(b.tr, blockingFrame.MatchString)
 		for a := range d.Acts { // only threads that block take part in it
@@ -64,28 +69,26 @@ func (b *builder) pairThreads() {
 		}
 		b.lonely = blockers < 2
 		for _, p := range linked {
-			pair(p[0], p[1])
+			b.pair(p[0], p[1])
 		}
 	}
 	if mode == ThreadsGIL {
-		if b.uses(turnsRule) {
-			b.pairByTurns(pair)
-		}
+		b.apply(turnsRule)
 		for x := range d.Partners {
 			b.leaveOutStrangers(LaneID(x), linked)
 		}
-		if b.uses(repeatsRule) {
-			b.learnEnders()
-		}
+		b.apply(repeatsRule)
 	}
 	for x := range d.Partners {
 		slices.Sort(d.Partners[x])
 	}
 }
 
+var turnsRule = rule{name: "threads that take turns", find: func(b *builder) { pairer{b}.pairByTurns() }}
+
 // pairByTurns pairs the threads that take turns. Only threads that can belong to a pair are looked at: where there are
 // very many threads, most do too little.
-func (b *builder) pairByTurns(pair func(x, y LaneID)) {
+func (b pairer) pairByTurns() {
 	d := b.d
 	of := map[trace.ProcID][]LaneID{}  // threads with enough to do to take turns, and those of the autograd engine
 	few := map[trace.ProcID][]LaneID{} // others that do something: only the engine's threads take turns with them
@@ -109,8 +112,8 @@ func (b *builder) pairByTurns(pair func(x, y LaneID)) {
 				rest = slices.Concat(rest, few[proc])
 			}
 			for _, y := range rest {
-				if b.takeTurns(&b.threads[x], &b.threads[y]) {
-					pair(x, y)
+				if takeTurns(&b.threads[x], &b.threads[y]) {
+					b.pair(x, y)
 				}
 			}
 		}
@@ -119,7 +122,7 @@ func (b *builder) pairByTurns(pair func(x, y LaneID)) {
 
 // leaveOutStrangers keeps of the partners of an autograd thread those that work before and after it has worked, where
 // there are any, and those that flows link: a thread that was done before backward began had its turn by chance.
-func (b *builder) leaveOutStrangers(x LaneID, linked [][2]LaneID) {
+func (b pairer) leaveOutStrangers(x LaneID, linked [][2]LaneID) {
 	d := b.d
 	t := &b.threads[x]
 	if !t.autograd || len(d.Partners[x]) < 2 {
@@ -142,7 +145,7 @@ func (b *builder) leaveOutStrangers(x LaneID, linked [][2]LaneID) {
 
 // sift notes of each thread the busy intervals that meet one of another of these threads: only they count where each
 // of very many threads is compared with all others.
-func (b *builder) sift(lanes []LaneID) {
+func (b pairer) sift(lanes []LaneID) {
 	type busy struct {
 		Span
 		lane LaneID
@@ -167,13 +170,13 @@ func (b *builder) sift(lanes []LaneID) {
 }
 
 // siblings reports whether two lanes are threads of one process that run ops: a thread with calls only is a watchdog.
-func (b *builder) siblings(x, y LaneID) bool {
+func (b *facts) siblings(x, y LaneID) bool {
 	lx, ly := &b.d.Lanes[x], &b.d.Lanes[y]
 	return x != y && !lx.Stream && !ly.Stream && lx.Proc == ly.Proc && b.threads[x].ops > 0 && b.threads[y].ops > 0
 }
 
 // takeTurns reports whether two threads hardly ever have ops or calls open at once.
-func (b *builder) takeTurns(x, y *threadInfo) bool {
+func takeTurns(x, y *threadInfo) bool {
 	if len(x.busy) == 0 || len(y.busy) == 0 {
 		return false
 	}
@@ -201,7 +204,7 @@ func (b *builder) takeTurns(x, y *threadInfo) bool {
 }
 
 // flowPairs returns the pairs of threads that forward-backward flows link, ascending.
-func (b *builder) flowPairs() [][2]LaneID {
+func (b pairer) flowPairs() [][2]LaneID {
 	tr := b.tr
 	isFlow := matchSyms(tr, func(s string) bool { return s == "fwdbwd" || s == "forward_backward" || s == "fwd_bwd" })
 	if !slices.Contains(isFlow, true) {

@@ -23,16 +23,18 @@ func (g *Graph) Holds() []Hold { return g.holds }
 // holdsBeside finds the holds while threads are bound: what the rules know of calls and streams is at hand then, and of waits
 // it needs those of activities alone. The returned function waits for its end. What it counts the rules have counted before.
 func (b *builder) holdsBeside() (wait func()) {
-	x, d := *b, *b.d
-	x.d, x.quality = &d, map[string]int{}
-	found := par.Beside(func() { d.holds = x.findHolds() })
+	x, f, d := *b, *b.facts, *b.d
+	x.facts, f.d, f.quality = &f, &d, map[string]int{}
+	found := par.Beside(func() { d.holds = holder{&x}.findHolds() })
 	return func() {
 		found()
 		b.d.holds = d.holds
 	}
 }
 
-func (b *builder) findHolds() []Hold {
+type holder struct{ *builder }
+
+func (b holder) findHolds() []Hold {
 	d := b.d
 	var holds []Hold
 	var syncs []ActID // of devices
@@ -70,7 +72,7 @@ func (b *builder) findHolds() []Hold {
 func compareHolds(x, y Hold) int { return cmp.Or(cmp.Compare(x.Call, y.Call), cmp.Compare(x.Op, y.Op)) }
 
 // synchronised returns the streams that a stream synchronisation waits for.
-func (b *builder) synchronised(c ActID) []LaneID {
+func (b holder) synchronised(c ActID) []LaneID {
 	if r, ok := b.sync.of[c]; ok && r.stream >= 0 {
 		return b.waitingLanes(c, r, -1)
 	}
@@ -81,7 +83,7 @@ func (b *builder) synchronised(c ActID) []LaneID {
 }
 
 // recordedFor returns on which streams the event of an event synchronisation was recorded, and by which call.
-func (b *builder) recordedFor(c ActID) ([]LaneID, ActID) {
+func (b holder) recordedFor(c ActID) ([]LaneID, ActID) {
 	if r, ok := b.sync.of[c]; ok {
 		if record, ok := b.recordOf(c, r); ok {
 			lanes, _ := b.recordLanes(record, r)
@@ -110,7 +112,7 @@ const unknownDevice = math.MinInt64
 // deviceHolds tells for what device synchronisations wait: for what was put last on every stream of the device, unless the
 // thread has waited for that before. It goes along launches and synchronisations in the order of the calls, and keeps the
 // streams in the order of their latest launch: only those are looked at on which something was put since the thread waited last.
-func (b *builder) deviceHolds(syncs []ActID, add func(c, op ActID)) {
+func (b holder) deviceHolds(syncs []ActID, add func(c, op ActID)) {
 	if len(syncs) == 0 {
 		return
 	}
@@ -145,7 +147,7 @@ func (b *builder) deviceHolds(syncs []ActID, add func(c, op ActID)) {
 
 // deviceOf is the device that a device synchronisation waits for: that of its record, where records tell devices apart,
 // else that on which the thread launched last; unknownDevice without one.
-func (b *builder) deviceOf(c ActID) int64 {
+func (b holder) deviceOf(c ActID) int64 {
 	if r, ok := b.sync.of[c]; ok && b.sync.devices && r.device >= 0 {
 		return r.device
 	}

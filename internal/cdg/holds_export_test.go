@@ -26,7 +26,7 @@ func DeviceHolds(tr *trace.Trace) (along, plain []Hold, err error) {
 				continue
 			}
 			syncs = append(syncs, c)
-			device := b.deviceOf(c)
+			device := holder{b}.deviceOf(c)
 			for s := range g.Lanes {
 				key := [2]LaneID{LaneID(l), LaneID(s)}
 				if !g.Lanes[s].Stream || !b.sameProcess(LaneID(s), LaneID(l)) || device != unknownDevice && g.Trace.Procs[g.Lanes[s].Proc].Device != device {
@@ -39,7 +39,7 @@ func DeviceHolds(tr *trace.Trace) (along, plain []Hold, err error) {
 			}
 		}
 	}
-	b.deviceHolds(syncs, func(c, op ActID) { along = append(along, Hold{c, op}) })
+	holder{b}.deviceHolds(syncs, func(c, op ActID) { along = append(along, Hold{c, op}) })
 	for _, list := range [][]Hold{along, plain} {
 		slices.SortFunc(list, compareHolds)
 	}

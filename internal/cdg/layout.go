@@ -21,18 +21,18 @@ type Layout struct {
 	ActOf  []ActID // per event of the trace; NoAct for events that are no activity
 	Parent []ActID // slice of the thread that was open when a slice started, NoAct at the top and for operations
 
-	facts   []facts        // per activity; phases read them while the rules run, so nothing is added after findFacts
+	flags   []actFlags     // per activity; phases read them while the rules run, so nothing is added after findFacts
 	copying map[ActID]bool // ops that waited for a copy whose call is lost, found by the rules
 }
 
-// facts are what the rules and the walk ask about one activity. They are kept by activity and not by name, because the
+// actFlags are what the rules and the walk ask about one activity. They are kept by activity and not by name, because the
 // names of a trace may be replaced after the graph was built.
-type facts uint8
+type actFlags uint8
 
 const (
-	factMarker facts = 1 << iota // an annotation or a frame: it says where its thread is, not that the thread works
-	factCall                     // a runtime or driver call
-	factLoader                   // a slice in which a data loader waits for a batch that is prepared elsewhere
+	factMarker actFlags = 1 << iota // an annotation or a frame: it says where its thread is, not that the thread works
+	factCall                        // a runtime or driver call
+	factLoader                      // a slice in which a data loader waits for a batch that is prepared elsewhere
 )
 
 // Enclosed is behind the last activity that lies in a slice, whether directly or in others: these follow the slice one after the
@@ -46,31 +46,31 @@ func (y *Layout) Enclosed(a ActID) (limit ActID) {
 }
 
 // Marker reports whether a slice is an annotation or a frame: it says where its thread is, not that the thread works.
-func (y *Layout) Marker(a ActID) bool { return y.facts[a]&factMarker != 0 }
+func (y *Layout) Marker(a ActID) bool { return y.flags[a]&factMarker != 0 }
 
 // Call reports whether a slice is a runtime or driver call.
-func (y *Layout) Call(a ActID) bool { return y.facts[a]&factCall != 0 }
+func (y *Layout) Call(a ActID) bool { return y.flags[a]&factCall != 0 }
 
 // WaitsForLoader reports whether a slice waits for the batch that a data loader prepares elsewhere.
-func (y *Layout) WaitsForLoader(a ActID) bool { return y.facts[a]&factLoader != 0 }
+func (y *Layout) WaitsForLoader(a ActID) bool { return y.flags[a]&factLoader != 0 }
 
 // findFacts looks up what kinds of slices there are, once per name.
 func (b *builder) findFacts() {
 	d := b.d
 	marker, loader := matchSyms(b.tr, markerOp.MatchString), matchSyms(b.tr, loaderWait.MatchString)
-	d.facts = make([]facts, len(d.Acts))
+	d.flags = make([]actFlags, len(d.Acts))
 	threads := int(b.firstOp) // their activities come first
 	par.EachRange(threads, ranges(threads, 0), func(_, from, to int) {
 		for a := ActID(from); a < ActID(to); a++ {
 			e := b.event(a)
 			switch {
 			case e.Kind.Call():
-				d.facts[a] = factCall
+				d.flags[a] = factCall
 			case e.Kind == trace.Annotation, e.Kind == trace.Python, e.Kind == trace.CPUOp && marker[e.Name]:
-				d.facts[a] = factMarker
+				d.flags[a] = factMarker
 			}
 			if loader[e.Name] {
-				d.facts[a] |= factLoader
+				d.flags[a] |= factLoader
 			}
 		}
 	})

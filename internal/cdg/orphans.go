@@ -6,6 +6,8 @@ import (
 	"overlay/internal/vendors"
 )
 
+var lostLaunchesRule = rule{name: "lost launches", find: (*builder).assumeLaunches}
+
 // assumeLaunches looks for what launched operations without a recorded launch, where nothing else explains their
 // start: a launch call without a recorded operation, else the op that a launching thread was in one launch latency
 // before.

@@ -11,6 +11,8 @@ const (
 	polledAfter  = 100 * us // and how long after
 )
 
+var polledRule = rule{name: "polled memory", find: (*builder).polledWaits}
+
 // polledWaits finds annotations and frames that spin on memory which a kernel writes (DeepEP, NVSHMEM): long unbroken
 // self time right after a launch of their own (of a kernel: for copies the host asks events), ended when an operation of that launch ends. Never ops: they compute; nor slices of a data loader: they wait for data.
 func (b *builder) polledWaits() {

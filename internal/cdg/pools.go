@@ -28,6 +28,8 @@ type (
 	}
 )
 
+var poolsRule = rule{name: "pools of threads", find: func(b *builder) { *b.pool = b.findPools() }}
+
 // findPools reads names once, and finds what several threads of a process begin with after a gap, again and again.
 func (b *builder) findPools() (p pool) {
 	d, tr := b.d, b.tr
@@ -73,7 +75,7 @@ func (b *builder) findPools() (p pool) {
 }
 
 // startedBy finds the thread that gave another its work, by the name of what that began with at t.
-func (b *builder) startedBy(w *Wait, lane LaneID, piece int, t int64) bool {
+func (b *threadBinder) startedBy(w *Wait, lane LaneID, piece int, t int64) bool {
 	d := b.d
 	if b.pool.starts == nil || b.turns == nil || b.o.without(Handoff) || piece+1 >= int(d.PieceFirst[lane+1]) || d.Pieces[piece+1].Start != t || d.Pieces[piece+1].Owner == NoAct {
 		return false
@@ -96,7 +98,7 @@ func (b *builder) startedBy(w *Wait, lane LaneID, piece int, t int64) bool {
 }
 
 // idle reports whether a gap up to t, before a piece, is that of a thread of a pool that waits for its next round.
-func (b *builder) idle(lane LaneID, next int, t int64) bool {
+func (b *threadBinder) idle(lane LaneID, next int, t int64) bool {
 	d := b.d
 	if len(b.pool.rounds) == 0 || next >= int(d.PieceFirst[lane+1]) || d.Pieces[next].Start != t || d.Pieces[next].Owner == NoAct {
 		return false

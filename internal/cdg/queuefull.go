@@ -11,10 +11,14 @@ const (
 	queueProofs = 3    // long launches at the same backlog that prove a learned limit
 )
 
-// queueFull finds launches that were held up because their stream's queue was full: they last much longer
+var fullQueuesRule = rule{name: "full queues", find: func(b *builder) { fullQueues{b}.find() }}
+
+type fullQueues struct{ *builder }
+
+// find finds launches that were held up because their stream's queue was full: they last much longer
 // than most, start when the backlog is at its limit, and return when an operation of the stream ends. The limit is
 // the largest backlog of the stream, believed when several long launches stop at it or when it is the hardware's.
-func (b *builder) queueFull() {
+func (b fullQueues) find() {
 	d := b.d
 	var orderBuf, endsBuf []ActID
 	var backlog []int32
@@ -79,7 +83,7 @@ func (b *builder) queueFull() {
 
 // singles leaves out what graphs launched, which the queue counts otherwise, and what has no recorded launch. It
 // writes over buf where that has the room.
-func (b *builder) singles(ops, buf []ActID) []ActID {
+func (b fullQueues) singles(ops, buf []ActID) []ActID {
 	out := slices.Grow(buf[:0], len(ops))
 	for _, a := range ops {
 		if b.launch[a] != NoAct && !b.graph[a] {
@@ -91,7 +95,7 @@ func (b *builder) singles(ops, buf []ActID) []ActID {
 
 // usualLaunch is how long launches last that nothing holds up: where the queue is always full they are few. It writes
 // over buf, and returns it.
-func (b *builder) usualLaunch(order []ActID, buf []int64) (int64, []int64) {
+func (b fullQueues) usualLaunch(order []ActID, buf []int64) (int64, []int64) {
 	lasted := slices.Grow(buf[:0], len(order))
 	for _, k := range order {
 		c := &b.d.Acts[b.launch[k]]

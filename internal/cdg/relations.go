@@ -3,7 +3,7 @@ package cdg
 // relateStreams puts lanes into sets: a stream, the threads that launch on it, and what else these launch on. Streams of
 // different sets belong to work that goes on side by side, such as a thread that copies beside training; they have no
 // reason to wait for each other, so that an operation of another set ended just before is more likely chance.
-func (b *builder) relateStreams() {
+func (b *facts) relateStreams() {
 	d := b.d
 	b.set = make([]LaneID, len(d.Lanes))
 	for l := range b.set {
@@ -26,7 +26,7 @@ func (b *builder) relateStreams() {
 	}
 }
 
-func (b *builder) setOf(l LaneID) LaneID {
+func (b *facts) setOf(l LaneID) LaneID {
 	for b.set[l] != l {
 		b.set[l] = b.set[b.set[l]]
 		l = b.set[l]
@@ -35,6 +35,6 @@ func (b *builder) setOf(l LaneID) LaneID {
 }
 
 // related reports whether two streams are of one set; one without a recorded launch may be of any.
-func (b *builder) related(x, y LaneID) bool {
+func (b *facts) related(x, y LaneID) bool {
 	return b.set[x] == b.set[y] || len(b.order[x]) == 0 || len(b.order[y]) == 0
 }

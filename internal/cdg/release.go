@@ -210,7 +210,7 @@ func (b *binder) better(x, y *candidate) bool {
 }
 
 // late reports whether an operation started long after everything known had released it.
-func (b *builder) late(start int64, w *Wait, c *candidate, call ActID) bool {
+func (b *binder) late(start int64, w *Wait, c *candidate, call ActID) bool {
 	if w.Rule == EventWait || w.Rule == GraphOrder && c.fits {
 		return false
 	}
@@ -223,7 +223,7 @@ func (b *builder) late(start int64, w *Wait, c *candidate, call ActID) bool {
 
 // launchMax is the longest time from launchedAt to an operation that the launch alone explains. A
 // graph launch, whose latency is not calibrated, holds its operations back to the end of the call and longer.
-func (b *builder) launchMax(op, call ActID) int64 {
+func (b *facts) launchMax(op, call ActID) int64 {
 	most := b.d.Delays.Launch.Max
 	if b.graph[op] {
 		return max(2*most, b.d.Acts[call].End-b.d.Acts[call].Start+most)

@@ -8,7 +8,7 @@ const (
 )
 
 // usualCall is the median duration of calls that launch one operation each.
-func (b *builder) usualCall() int64 {
+func (b *facts) usualCall() int64 {
 	d := b.d
 	var lasted []int64
 	for a := b.firstOp; int(a) < len(d.Acts); a++ {
@@ -28,7 +28,7 @@ func (b *builder) usualCall() int64 {
 // what came of it: its stream was idle when it returned, and the operation came neither with the end of the one before nor
 // long before the return. A call that waited for room in a queue leaves a busy stream behind, and one that copies waits
 // for the stream first and for its copy then.
-func (b *builder) launchedAt(k, call ActID) int64 {
+func (b *facts) launchedAt(k, call ActID) int64 {
 	d := b.d
 	c, usual, start := &d.Acts[call], d.Delays.Call, d.Acts[k].Start
 	if took := c.End - c.Start; usual == 0 || took < slowCall || took < slowTimes*usual || b.graph[k] || start < c.End-usual || b.event(k).Kind == trace.Memcpy {

@@ -9,8 +9,11 @@ import (
 	"overlay/internal/trace"
 )
 
+// linker links operations of streams to each other and to their launches.
+type linker struct{ *builder }
+
 // linkStreams finds the stream predecessor and the launch of every operation, and puts each stream into launch order.
-func (b *builder) linkStreams() {
+func (b linker) linkStreams() {
 	d := b.d
 	n := len(d.Acts)
 	b.launch, b.pred, b.pos, b.graph, b.ofCall = make([]ActID, n), make([]ActID, n), make([]int32, n), make([]bool, n), make([]ActID, n)
@@ -45,7 +48,7 @@ func (b *builder) linkStreams() {
 }
 
 // linkRuns links the operations of all streams, in runs side by side.
-func (b *builder) linkRuns() {
+func (b linker) linkRuns() {
 	d := b.d
 	runs := b.streamRuns()
 	par.Each(len(runs), func(i int) { runs[i].last = b.lastOf(&runs[i]) })
@@ -75,7 +78,7 @@ func (b *builder) linkRuns() {
 	}
 }
 
-func (b *builder) count(reason string, n int) {
+func (b linker) count(reason string, n int) {
 	if n > 0 {
 		b.quality[reason] += n
 	}
@@ -92,7 +95,7 @@ type streamRun struct {
 	early    int     // those that start before their launch
 }
 
-func (b *builder) streamRuns() (runs []streamRun) {
+func (b linker) streamRuns() (runs []streamRun) {
 	d := b.d
 	for l := range d.Lanes {
 		lane := &d.Lanes[l]
@@ -114,7 +117,7 @@ func (b *builder) streamRuns() (runs []streamRun) {
 }
 
 // endsLast is the one of two operations, the second of which starts later, that ends last.
-func (b *builder) endsLast(x, y ActID) ActID {
+func (b linker) endsLast(x, y ActID) ActID {
 	if x == NoAct || y != NoAct && b.d.Acts[y].End >= b.d.Acts[x].End {
 		return y
 	}
@@ -129,20 +132,20 @@ type follower struct {
 }
 
 // reach goes on to the start of an operation, and says which one came before it.
-func (f *follower) reach(b *builder, act *Act) ActID {
+func (f *follower) reach(b linker, act *Act) ActID {
 	if f.pending != NoAct && b.d.Acts[f.pending].Start < act.Start {
 		f.best, f.pending = b.endsLast(f.best, f.pending), NoAct
 	}
 	return f.best
 }
 
-func (f *follower) enter(b *builder, a ActID, act *Act) {
+func (f *follower) enter(b linker, a ActID, act *Act) {
 	if act.End > act.Start && (f.pending == NoAct || act.End > b.d.Acts[f.pending].End) {
 		f.pending = a
 	}
 }
 
-func (b *builder) lastOf(r *streamRun) ActID {
+func (b linker) lastOf(r *streamRun) ActID {
 	f := follower{NoAct, NoAct}
 	for a := r.from; a < r.to; a++ {
 		act := &b.d.Acts[a]
@@ -152,7 +155,7 @@ func (b *builder) lastOf(r *streamRun) ActID {
 	return b.endsLast(f.best, f.pending)
 }
 
-func (b *builder) linkRun(r *streamRun) {
+func (b linker) linkRun(r *streamRun) {
 	d := b.d
 	f := follower{r.before, NoAct}
 	r.launched = make([]ActID, 0, r.to-r.from)
@@ -182,7 +185,7 @@ func (b *builder) linkRun(r *streamRun) {
 }
 
 // sortLaunches puts the operations of a stream into the order of their launches.
-func (b *builder) sortLaunches(order []ActID) {
+func (b linker) sortLaunches(order []ActID) {
 	byLaunch := func(x, y ActID) int {
 		lx, ly := b.launch[x], b.launch[y]
 		return cmp.Or(cmp.Compare(b.d.Acts[lx].Start, b.d.Acts[ly].Start), cmp.Compare(b.tr.Corr(b.event(lx)), b.tr.Corr(b.event(ly))), cmp.Compare(x, y))
@@ -193,7 +196,7 @@ func (b *builder) sortLaunches(order []ActID) {
 }
 
 // sortEnds puts operations into the order in which they end, all of them and stream by stream.
-func (b *builder) sortEnds() {
+func (b linker) sortEnds() {
 	d := b.d
 	b.byEnd = make([]ActID, len(d.Acts)-int(b.firstOp))
 	for i := range b.byEnd {
@@ -219,7 +222,7 @@ func (b *builder) sortEnds() {
 }
 
 // markGraphs marks operations of calls that launched more than one, or that launch graphs.
-func (b *builder) markGraphs() {
+func (b linker) markGraphs() {
 	operations := len(b.launch) - int(b.firstOp)
 	last := make([][]ActID, ranges(operations, 0)) // per range: the last operations of calls that launched more
 	par.EachRange(operations, len(last), func(part, from, to int) {
@@ -241,7 +244,7 @@ func (b *builder) markGraphs() {
 
 // callLess orders calls by their start; of calls that start together, in traces of whole µs, by correlation, which
 // counts calls.
-func (b *builder) callLess(x, y ActID) bool {
+func (b *facts) callLess(x, y ActID) bool {
 	ax, ay := &b.d.Acts[x], &b.d.Acts[y]
 	if ax.Start != ay.Start {
 		return ax.Start < ay.Start
@@ -250,7 +253,7 @@ func (b *builder) callLess(x, y ActID) bool {
 }
 
 // lastLaunchedBefore returns the operation put last on a stream by a call before another call, or NoAct.
-func (b *builder) lastLaunchedBefore(l LaneID, call ActID) ActID {
+func (b *facts) lastLaunchedBefore(l LaneID, call ActID) ActID {
 	order := b.order[l]
 	n := sort.Search(len(order), func(i int) bool { return !b.callLess(b.launch[order[i]], call) })
 	if n == 0 {
@@ -261,7 +264,7 @@ func (b *builder) lastLaunchedBefore(l LaneID, call ActID) ActID {
 
 // lastPutBefore is lastLaunchedBefore, but operations without a recorded launch that follow on the stream count as
 // put before the call, as long as they ended by end.
-func (b *builder) lastPutBefore(l LaneID, call ActID, end int64) ActID {
+func (b *facts) lastPutBefore(l LaneID, call ActID, end int64) ActID {
 	x := b.lastLaunchedBefore(l, call)
 	next := x + 1
 	if x == NoAct {
@@ -285,7 +288,7 @@ type orphanRuns struct {
 }
 
 // orphanBefore returns the last operation, from the first of a run on, before one that ends after end.
-func (b *builder) orphanBefore(first ActID, end int64) ActID {
+func (b *facts) orphanBefore(first ActID, end int64) ActID {
 	r := &b.orphans
 	if r.latest == nil {
 		r.latest, r.limit = make([]int64, len(b.d.Acts)), make([]ActID, len(b.d.Acts))
@@ -312,7 +315,7 @@ func (b *builder) orphanBefore(first ActID, end int64) ActID {
 }
 
 // firstLaunchedAfter returns the operation put first on a stream by a call after another call, or NoAct.
-func (b *builder) firstLaunchedAfter(l LaneID, call ActID) ActID {
+func (b *facts) firstLaunchedAfter(l LaneID, call ActID) ActID {
 	order := b.order[l]
 	n := sort.Search(len(order), func(i int) bool { return b.callLess(call, b.launch[order[i]]) })
 	if n == len(order) {
@@ -322,19 +325,19 @@ func (b *builder) firstLaunchedAfter(l LaneID, call ActID) ActID {
 }
 
 // launchedBefore reports whether an operation was launched before t; one without a recorded launch always was.
-func (b *builder) launchedBefore(a ActID, t int64) bool {
+func (b *facts) launchedBefore(a ActID, t int64) bool {
 	l := b.launch[a]
 	return l == NoAct || b.d.Acts[l].Start < t
 }
 
 // sameProcess reports whether work of two lanes can depend on each other.
-func (b *builder) sameProcess(x, y LaneID) bool {
+func (b *facts) sameProcess(x, y LaneID) bool {
 	hx, hy := b.d.Lanes[x].Host, b.d.Lanes[y].Host
 	return hx == hy || hx == trace.NoProc || hy == trace.NoProc
 }
 
 // endsIn returns the range of byEnd with from < end <= to.
-func (b *builder) endsIn(from, to int64) (lo, hi int) {
+func (b *facts) endsIn(from, to int64) (lo, hi int) {
 	after := func(t int64) int {
 		return sort.Search(len(b.byEnd), func(i int) bool { return b.d.Acts[b.byEnd[i]].End > t })
 	}

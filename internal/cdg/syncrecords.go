@@ -107,7 +107,7 @@ func (b *builder) readSyncRecords() {
 }
 
 // argOr reads an id; absent, -1 and the raw 32-bit -1 are -1.
-func (b *builder) argOr(id trace.EventID, key string) int64 {
+func (b *facts) argOr(id trace.EventID, key string) int64 {
 	v, ok := b.tr.ArgInt(id, key)
 	if !ok || v < 0 || v == 1<<32-1 {
 		return -1
@@ -116,7 +116,7 @@ func (b *builder) argOr(id trace.EventID, key string) int64 {
 }
 
 // recordOf returns the call that recorded the event of a wait. A record later than the wait is a re-used event id.
-func (b *builder) recordOf(wait ActID, r syncRecord) (ActID, bool) {
+func (b *facts) recordOf(wait ActID, r syncRecord) (ActID, bool) {
 	if r.recordCorr < 0 {
 		return NoAct, false
 	}
@@ -131,7 +131,7 @@ func (b *builder) recordOf(wait ActID, r syncRecord) (ActID, bool) {
 // recordLanes returns the streams on which an event was recorded, and on what evidence. Where the record of the wait
 // does not name it, the record of the event does; without one it is the stream on which the thread that recorded the
 // event launched last.
-func (b *builder) recordLanes(record ActID, r syncRecord) ([]LaneID, Evidence) {
+func (b *facts) recordLanes(record ActID, r syncRecord) ([]LaneID, Evidence) {
 	if r.waitStream >= 0 {
 		return b.nearest(record, r.waitStream, -1, -1), BySyncEvent
 	}
@@ -145,7 +145,7 @@ func (b *builder) recordLanes(record ActID, r syncRecord) ([]LaneID, Evidence) {
 }
 
 // launchedLast is the stream on which a call's thread launched last before the call.
-func (b *builder) launchedLast(call ActID) LaneID {
+func (b *facts) launchedLast(call ActID) LaneID {
 	launches := b.threads[b.d.Acts[call].Lane].launches
 	n := sort.Search(len(launches), func(i int) bool { return !b.callLess(launches[i], call) })
 	if n == 0 {
@@ -157,7 +157,7 @@ func (b *builder) launchedLast(call ActID) LaneID {
 // waitingLanes returns the streams that a record calls its own: that were synchronised, or made to wait. The device in a
 // record is this stream's, never that of the stream waited for, and Kineto writes device 0 for contexts that it does not
 // know. So 0 is believed only where other records name other devices.
-func (b *builder) waitingLanes(call ActID, r syncRecord, step int) []LaneID {
+func (b *facts) waitingLanes(call ActID, r syncRecord, step int) []LaneID {
 	device := r.device
 	if device == 0 && !b.sync.devices {
 		device = -1
@@ -170,7 +170,7 @@ const nearLaunches = 64
 
 // nearest returns the streams of a number that a call can mean: those of the device, if it has any; else, of several,
 // the one that the thread of the call launches on next, or launched on last, as step is 1 or -1.
-func (b *builder) nearest(call ActID, number, device int64, step int) []LaneID {
+func (b *facts) nearest(call ActID, number, device int64, step int) []LaneID {
 	d := b.d
 	if lanes := b.sync.byStream[streamKey{device, number}]; device >= 0 && len(lanes) > 0 {
 		return lanes

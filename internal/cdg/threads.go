@@ -27,8 +27,11 @@ type threadInfo struct {
 // markerOp names ops that are annotations: the first schemas wrote both with one category.
 var markerOp = regexp.MustCompile(`^(` + trace.StepPrefix + `|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
 
+// describer finds out what each thread does.
+type describer struct{ *builder }
+
 // describeThreads gathers what each thread does.
-func (b *builder) describeThreads() {
+func (b describer) describeThreads() {
 	d := b.d
 	b.threads = make([]threadInfo, len(d.Lanes))
 	b.waits = map[trace.ProcID][]ActID{}
@@ -42,7 +45,7 @@ func (b *builder) describeThreads() {
 			parts = append(parts, threadPart{lane: LaneID(l), from: a, to: min(lane.Limit, a+size)})
 		}
 	}
-	par.Each(len(parts), func(i int) { parts[i].describe(b, &names) })
+	par.Each(len(parts), func(i int) { parts[i].describe(b.builder, &names) })
 	for len(parts) > 0 {
 		n := 1
 		for n < len(parts) && parts[n].lane == parts[0].lane {
@@ -107,7 +110,7 @@ func (t *threadPart) describe(b *builder, names *threadNames) {
 }
 
 // joinThread puts together what the parts of a thread say of it.
-func (b *builder) joinThread(parts []threadPart) {
+func (b describer) joinThread(parts []threadPart) {
 	lane := parts[0].lane
 	l, t := &b.d.Lanes[lane], &b.threads[lane]
 	launches, busy, steps := 0, 0, false
@@ -147,7 +150,7 @@ func (b *builder) joinThread(parts []threadPart) {
 
 // takeLaunchesForOps lets the threads that launch stand for those that run ops in processes of which only calls were
 // recorded: there a thread with calls only is no watchdog.
-func (b *builder) takeLaunchesForOps() {
+func (b describer) takeLaunchesForOps() {
 	hasOps := map[trace.ProcID]bool{}
 	for l := range b.threads {
 		if b.threads[l].ops > 0 {
@@ -162,14 +165,14 @@ func (b *builder) takeLaunchesForOps() {
 }
 
 // sortCalls puts calls into the order in which they were made.
-func (b *builder) sortCalls(calls []ActID) {
+func (b *facts) sortCalls(calls []ActID) {
 	if !slices.IsSortedFunc(calls, b.callOrder) {
 		slices.SortFunc(calls, b.callOrder)
 	}
 }
 
 // callOrder is callLess as a comparison.
-func (b *builder) callOrder(x, y ActID) int {
+func (b *facts) callOrder(x, y ActID) int {
 	if b.callLess(x, y) {
 		return -1
 	}
@@ -180,7 +183,7 @@ func (b *builder) callOrder(x, y ActID) int {
 }
 
 // nameFlags evaluates once per name what threads are told by.
-func (b *builder) nameFlags() (node, step, pin []bool) {
+func (b describer) nameFlags() (node, step, pin []bool) {
 	n := len(b.tr.Syms)
 	node, step, pin = make([]bool, n), make([]bool, n), make([]bool, n)
 	for i, s := range b.tr.Syms {

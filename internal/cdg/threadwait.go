@@ -11,9 +11,15 @@ import (
 // handoffAtOnce is longer than a thread takes to wake up.
 const handoffAtOnce = 100 * us
 
+// threadBinder chooses what threads waited for.
+type threadBinder struct {
+	*builder
+	turns *turns // the threads of the process at hand; nil when it has one only
+}
+
 // bindThreads chooses what each thread waited for where a piece of it ends, and where something comes from inside a
 // piece in which it waits. t0 and t1 are the window: a wait counts from its start, and the path may begin at its end.
-func (b *builder) bindThreads(t0, t1 int64) {
+func (b *threadBinder) bindThreads(t0, t1 int64) {
 	d := b.d
 	groups := map[trace.ProcID][]LaneID{} // the threads of each process
 	var procs []trace.ProcID
@@ -48,7 +54,7 @@ func (b *builder) bindThreads(t0, t1 int64) {
 }
 
 // bindAlone does so for a thread that no other can hand over to.
-func (b *builder) bindAlone(lane LaneID, inside []Inside, t0 int64) {
+func (b *threadBinder) bindAlone(lane LaneID, inside []Inside, t0 int64) {
 	d := b.d
 	lo, hi := int(d.PieceFirst[lane]), int(d.PieceFirst[lane+1])
 	if lo < hi {
@@ -75,7 +81,7 @@ func (b *builder) bindAlone(lane LaneID, inside []Inside, t0 int64) {
 }
 
 // bindPoint stores what a thread waited for in a piece until t, and returns where.
-func (b *builder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
+func (b *threadBinder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 	d := b.d
 	w := Wait{At: t, From: NoAct, Rule: Unexplained, Evidence: ByNothing}
 	ok := true
@@ -124,7 +130,7 @@ func (b *builder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 func (y *Layout) blocks(a ActID) bool { return y.Call(a) || y.copying[a] }
 
 // blocked finds the operation that a call, or the call around it, waited for in its own time (from, t].
-func (b *builder) blocked(w *Wait, owner ActID, from, t int64) bool {
+func (b *threadBinder) blocked(w *Wait, owner ActID, from, t int64) bool {
 	d := b.d
 	for c := owner; c != NoAct && d.blocks(c); c = d.Parent[c] {
 		var best *Wait
@@ -142,7 +148,7 @@ func (b *builder) blocked(w *Wait, owner ActID, from, t int64) bool {
 }
 
 // polled finds the operation that wrote the memory on which a slice spun in its self time (from, t].
-func (b *builder) polled(w *Wait, owner ActID, from, t int64) bool {
+func (b *threadBinder) polled(w *Wait, owner ActID, from, t int64) bool {
 	d := b.d
 	for _, x := range d.Sources(owner) {
 		g := &d.Acts[x.From]
@@ -156,7 +162,7 @@ func (b *builder) polled(w *Wait, owner ActID, from, t int64) bool {
 }
 
 // handedOver finds the thread that ended a wait over (from, t], if there is one.
-func (b *builder) handedOver(w *Wait, lane LaneID, owner ActID, from, t int64) bool {
+func (b *threadBinder) handedOver(w *Wait, lane LaneID, owner ActID, from, t int64) bool {
 	if b.turns == nil || b.o.without(Handoff) {
 		return false
 	}
@@ -172,7 +178,7 @@ func (b *builder) handedOver(w *Wait, lane LaneID, owner ActID, from, t int64) b
 }
 
 // lastAct is the slice that a thread was in at t, or in last.
-func (b *builder) lastAct(lane LaneID, t int64) ActID {
+func (b *threadBinder) lastAct(lane LaneID, t int64) ActID {
 	d := b.d
 	i := max(d.PieceAt(lane, t), int(d.PieceFirst[lane]))
 	if d.Pieces[i].Owner == NoAct {
@@ -183,7 +189,7 @@ func (b *builder) lastAct(lane LaneID, t int64) ActID {
 
 // beforeRecording finds the operation that ended last before the first slice of a thread: recording began inside a call
 // that waited for it.
-func (b *builder) beforeRecording(w *Wait, lane LaneID, t int64) {
+func (b *threadBinder) beforeRecording(w *Wait, lane LaneID, t int64) {
 	d := b.d
 	n := sort.Search(len(b.byEnd), func(i int) bool { return d.Acts[b.byEnd[i]].End > t })
 	for i := n - 1; i >= 0 && d.Acts[b.byEnd[i]].End >= t-d.Delays.Sync.Max; i-- {

@@ -8,7 +8,7 @@ import (
 // so that who ended a wait is found without a look at every thread: of the threads that may have, in most cases the one
 // that passed a border last.
 type turns struct {
-	b     *builder
+	b     *threadBinder
 	lanes []LaneID
 	index []int32 // per lane of the trace: its place in lanes
 
@@ -36,7 +36,7 @@ type instant struct {
 	slot     *WaitID // where the answer is kept
 }
 
-func newTurns(b *builder, lanes []LaneID, index []int32) *turns {
+func newTurns(b *threadBinder, lanes []LaneID, index []int32) *turns {
 	n := len(lanes)
 	s := &turns{b: b, lanes: lanes, index: index, next: make([]int32, n), busy: make([]int32, n), ends: make([]int32, n), when: make([]int64, n),
 		newer: make([]int32, n), older: make([]int32, n), last: -1, torn: make([]bool, n), asked: make([]int32, n), place: make([]int32, n)}

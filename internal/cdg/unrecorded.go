@@ -9,10 +9,14 @@ import (
 // followers is how many operations behind one that started late are looked at.
 const followers = 4
 
-// unrecordedWork finds operations that started long after everything known had released them because their stream was
+var unrecordedRule = rule{name: "unrecorded work", find: func(b *builder) { unrecorded{b}.find() }}
+
+type unrecorded struct{ *builder }
+
+// find finds operations that started long after everything known had released them because their stream was
 // still busy with work of which there is no record: launched before recording began, or lost while calls were kept. What
 // tells it from a wait for something else is that the next operations had queued up behind and followed at once.
-func (b *builder) unrecordedWork() {
+func (b unrecorded) find() {
 	d, cal := b.d, &b.d.Delays
 	slack := max(20*us, 10*cal.Kernel.Min)
 	known := make([]bool, len(d.Acts)) // something that was found says what held it
@@ -58,7 +62,7 @@ func (b *builder) unrecordedWork() {
 
 // queuedBehind reports whether the operations that follow on the stream had been launched when k started, and followed
 // without a gap.
-func (b *builder) queuedBehind(k ActID) bool {
+func (b unrecorded) queuedBehind(k ActID) bool {
 	d := b.d
 	n := 0
 	end := d.Acts[k].End
@@ -76,7 +80,7 @@ func (b *builder) queuedBehind(k ActID) bool {
 }
 
 // endedNear reports whether an operation of another stream ended so shortly before k started that k may have waited for it.
-func (b *builder) endedNear(k ActID) bool {
+func (b unrecorded) endedNear(k ActID) bool {
 	d := b.d
 	start := d.Acts[k].Start
 	lo, hi := b.endsIn(start-30*us, start+b.clockGrain)
@@ -89,7 +93,7 @@ func (b *builder) endedNear(k ActID) bool {
 }
 
 // lostLaunches returns the launch calls without an operation, by thread and in order of time.
-func (b *builder) lostLaunches() map[LaneID][]ActID {
+func (b unrecorded) lostLaunches() map[LaneID][]ActID {
 	d := b.d
 	isLaunch := matchSyms(b.tr, func(s string) bool { return vendors.VerbOf(s).Launches() })
 	lost := map[LaneID][]ActID{}
@@ -108,7 +112,7 @@ func (b *builder) lostLaunches() map[LaneID][]ActID {
 
 // lostBefore returns the first of the launch calls without an operation after the launch that is recorded before that
 // of k on its stream, NoAct if there is none.
-func (b *builder) lostBefore(lost []ActID, k ActID) ActID {
+func (b unrecorded) lostBefore(lost []ActID, k ActID) ActID {
 	d := b.d
 	i := 0
 	if n := b.pos[k]; n > 0 {
@@ -122,7 +126,7 @@ func (b *builder) lostBefore(lost []ActID, k ActID) ActID {
 }
 
 // ranBefore reports whether the stream of the first operation in the window ran anything before the window.
-func (b *builder) ranBefore(k ActID) bool {
+func (b unrecorded) ranBefore(k ActID) bool {
 	first := b.event(k)
 	for i := range b.tr.Events {
 		if e := &b.tr.Events[i]; e.Kind.Device() && e.Ph == 'X' && e.Track == first.Track && e.Start < first.Start {

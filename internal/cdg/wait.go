@@ -96,5 +96,5 @@ func (g *Graph) waits(lane LaneID, piece int) bool {
 		return true
 	}
 	owner := g.Pieces[piece].Owner
-	return g.facts[owner]&(factCall|factMarker) != 0 || g.copying[owner]
+	return g.flags[owner]&(factCall|factMarker) != 0 || g.copying[owner]
 }
