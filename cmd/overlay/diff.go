@@ -39,16 +39,18 @@ func checkDiff(r *flagReader, o *options) {
 	}
 }
 
-// diff compares two traces, or two jobs, analysed in the same way.
+// diff compares two traces, or two jobs, analysed in the same way, or several runs a side, of which the first of the files are those before.
 func (j *job) diff() error {
+	before := 1
 	if len(j.opts.afters) > 0 {
-		before := len(j.files)
-		if j.files = append(j.files, j.opts.afters...); len(j.files) > 2 {
-			return j.diffRuns(before)
-		}
+		before = len(j.files)
+		j.files = append(j.files, j.opts.afters...)
 	}
 	if len(j.files) == 1 {
 		return j.diffSteps()
+	}
+	if len(j.files) > 2 {
+		return j.diffRuns(before)
 	}
 	pair, jobs, err := j.opts.sides(j.files)
 	if err != nil {
@@ -59,79 +61,64 @@ func (j *job) diff() error {
 			return err
 		}
 	}
-	var sides [2]*report.Report
-	var works map[whatif.Work]whatif.Done // of the first
-	var window int64
-	var explained whatif.Explanation
-	var done [2]*report.Done
-	var same report.Comparable
-	err = pipeline.Each(len(j.files), j.pipeline(), func(i int) (*trace.Trace, error) { return j.in.Load(j.files[i]) }, func(i int, r *pipeline.Run) error {
-		sides[i] = r.Report(j.opts.reportSource(j.files[i], math.MaxInt)) // a hotspot of one side may be last on the other
-		done[i] = report.DoneIn(r.Trace)
-		if i == 0 {
-			works, window = r.Works()
-		} else if same = report.CompareDone(done[0], done[1]); same.Same {
-			explained = r.Explain(works, window)
-		}
-		return nil
-	})
+	err = j.diffRuns(before)
 	if several := (*kineto.Several)(nil); errors.As(err, &several) && !jobs && j.opts.process == "" {
 		a, b := j.in.Many(pair[0]), j.in.Many(pair[1])
 		if a && b {
 			_, err = j.diffJobs(pair)
 		}
-		return err
 	}
-	if side := (*pipeline.Error)(nil); errors.As(err, &side) {
-		return fmt.Errorf("%s: %w", j.files[side.Index], err)
-	}
-	if err != nil {
-		return err
-	}
-	if !same.Same {
-		return j.unlike(sides[1].Input.Name, same, j.files[0], j.files[1])
-	}
-	d := report.Compare(sides[0], sides[1])
-	d.Compared(done[0], done[1], same)
-	d.Explain(&explained)
-	return j.showDifference(ofTraces(d, j.files[0], j.files[1]))
+	return err
 }
 
-// diffRuns compares several runs a side, of which the first ones of the files are those before. Each has to do the work of the first.
+// diffRuns compares the runs of two sides. Each has to do the work of the first. What explains the difference is said of two runs.
 func (j *job) diffRuns(before int) error {
+	two := len(j.files) == 2
 	sides := make([]*report.Report, len(j.files))
-	var done [2]*report.Done
-	var same report.Comparable
+	var works map[whatif.Work]whatif.Done // of the first
+	var window int64
+	var explained whatif.Explanation
+	var first, second *report.Done
+	var same report.Comparable // of the first after, or of the first that is unlike
 	unlike := 0
 	err := pipeline.Each(len(j.files), j.pipeline(), func(i int) (*trace.Trace, error) { return j.in.Load(j.files[i]) }, func(i int, r *pipeline.Run) error {
-		sides[i] = r.Report(j.opts.reportSource(j.files[i], math.MaxInt))
-		d := report.DoneIn(r.Trace)
+		sides[i] = r.Report(j.opts.reportSource(j.files[i], math.MaxInt)) // a hotspot of one side may be last on the other
+		done := report.DoneIn(r.Trace)
 		if i == 0 {
-			done[0] = d
+			if first = done; two {
+				works, window = r.Works()
+			}
 			return nil
 		}
-		if c := report.CompareDone(done[0], d); i == before || unlike == 0 && !c.Same {
+		if i == before {
+			second = done
+		}
+		if c := report.CompareDone(first, done); unlike == 0 && (i == before || !c.Same) {
 			if same = c; !c.Same {
 				unlike = i
 			}
 		}
-		if i == before {
-			done[1] = d
+		if two && same.Same {
+			explained = r.Explain(works, window)
 		}
 		return nil
 	})
 	if side := (*pipeline.Error)(nil); errors.As(err, &side) {
 		return fmt.Errorf("%s: %w", j.files[side.Index], err)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if unlike > 0 {
+	case unlike > 0:
 		return j.unlike(sides[unlike].Input.Name, same, j.files[0], j.files[unlike])
 	}
 	d := report.CompareRuns(sides[:before], sides[before:])
-	d.Compared(done[0], done[1], same)
-	return j.showDifference(ofTraces(d, "runs before", "runs after"))
+	d.Compared(first, second, same)
+	if !two {
+		return j.showDifference(ofTraces(d, "runs before", "runs after"))
+	}
+	d.Explain(&explained)
+	return j.showDifference(ofTraces(d, j.files[0], j.files[1]))
 }
 
 // unlike ends a comparison of traces that do not do the same work.
