@@ -66,11 +66,16 @@ func (j *job) checkPerfettoFile(name string, in *inputs.Input) error {
 	} else if err != nil {
 		c.Refused = strings.TrimPrefix(err.Error(), name+": ")
 	}
-	j.result = c.writeText
-	if j.opts.json {
-		j.result = func(w io.Writer) error { return writeJSON(w, c) }
-	}
+	j.showCheck(c, c.writeText)
 	return nil
+}
+
+// showCheck makes what was found the result: as JSON, or as text.
+func (j *job) showCheck(found any, text func(w io.Writer) error) {
+	j.result = text
+	if j.opts.json {
+		j.result = func(w io.Writer) error { return writeJSON(w, found) }
+	}
 }
 
 // checkBroken says what can be used of a .pftrace that a viewer would not open: the end may be missing.
@@ -79,18 +84,12 @@ func (j *job) checkBroken(name string, in *inputs.Input, broken error) error {
 	if err != nil || j.opts.strict {
 		return fmt.Errorf("%s: %w", name, broken)
 	}
-	if j.opts.json {
-		j.result = func(w io.Writer) error {
-			return writeJSON(w, kinetoCheck{"overlay-check/1", name, "perfetto", *s, nil})
-		}
-		return nil
-	}
-	j.result = func(w io.Writer) error {
+	j.showCheck(kinetoCheck{"overlay-check/1", name, "perfetto", *s, nil}, func(w io.Writer) error {
 		out := stickyWriter{w: w}
 		fmt.Fprintf(&out, "%s: Perfetto trace, damaged: %s; of what can be used:\n", report.Plain(name), report.Plain(broken.Error()))
 		writeSurvey(&out, s)
 		return out.err
-	}
+	})
 	return nil
 }
 

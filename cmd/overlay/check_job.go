@@ -68,10 +68,7 @@ func (j *job) checkJob(f *inputs.Found) error {
 		return err
 	}
 	j.verdict = err
-	j.result = c.writeText
-	if j.opts.json {
-		j.result = func(w io.Writer) error { return writeJSON(w, c) }
-	}
+	j.showCheck(c, c.writeText)
 	return nil
 }
 

@@ -34,13 +34,7 @@ func (j *job) checkKineto(name string, in *inputs.Input) error {
 	j.stages.start("checking")
 	s := kineto.Inspect(tr)
 	clocks := report.ClocksOf(clock.Solve(tr))
-	if j.opts.json {
-		j.result = func(w io.Writer) error {
-			return writeJSON(w, kinetoCheck{"overlay-check/1", name, "kineto", s, clocks})
-		}
-		return nil
-	}
-	j.result = func(w io.Writer) error {
+	j.showCheck(kinetoCheck{"overlay-check/1", name, "kineto", s, clocks}, func(w io.Writer) error {
 		out := stickyWriter{w: w}
 		fmt.Fprintf(&out, "%s: profiler trace\n", report.Plain(name))
 		writeSurvey(&out, &s)
@@ -48,7 +42,7 @@ func (j *job) checkKineto(name string, in *inputs.Input) error {
 			fmt.Fprintf(&out, "clock       %s\n", clocks[i].Corrected(s.Start))
 		}
 		return out.err
-	}
+	})
 	return nil
 }
 
