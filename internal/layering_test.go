@@ -27,7 +27,7 @@ var layers = map[string][]string{
 	"internal/stat":               {},
 	"internal/vendors":            {"internal/trace"},
 	"internal/kineto":             {"internal/limits", "internal/trace", "internal/vendors", "internal/par"},
-	"internal/frompftrace":        {"internal/limits", "internal/trace", "internal/vendors", "internal/par", "internal/kineto", "internal/chrome", "internal/wire"},
+	"internal/frompftrace":        {"internal/limits", "internal/trace", "internal/vendors", "internal/par", "internal/kineto", "internal/kinetotext", "internal/chrome", "internal/wire"},
 	"internal/kinetotext":         {"internal/limits", "internal/trace", "internal/kineto", "internal/chrome"},
 	"internal/fromsqlite":         {"internal/limits", "internal/trace", "internal/vendors", "internal/kineto", "internal/kinetotext"},
 	"internal/fromrocprof":        {"internal/trace", "internal/kineto", "internal/kinetotext"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"overlay/internal/kineto"
+	"overlay/internal/kinetotext"
 	"overlay/internal/limits"
 	"overlay/internal/par"
 )
@@ -84,43 +85,29 @@ func (r *reader) take(w *writer) {
 
 // head is what stands before the events.
 func (r *reader) head(procs []process) []byte {
-	b := []byte(`{"schemaVersion":1,"displayTimeUnit":"ns"`)
-	if r.hasBase && r.unix != 0 {
-		b = strconv.AppendInt(append(b, `,"baseTimeNanoseconds":`...), r.unix, 10)
+	base := int64(0)
+	if r.hasBase {
+		base = r.unix
 	}
-	if rank, ok := r.rank(); ok {
-		b = append(strconv.AppendInt(append(b, `,"distributedInfo":{"rank":`...), rank, 10), '}')
-	}
-	some := false
-	device := func(id int64, name []byte) {
-		if len(name) == 0 {
-			return
+	var devices []kinetotext.Device
+	add := func(id int64, name string) {
+		if name != "" {
+			devices = append(devices, kinetotext.Device{ID: id, Name: name})
 		}
-		if some {
-			b = append(b, ',')
-		} else {
-			b = append(b, `,"deviceProperties":[`...)
-		}
-		some = true
-		b = strconv.AppendInt(append(b, `{"id":`...), id, 10)
-		b = append(appendString(append(b, `,"name":`...), name), '}')
 	}
 	for i, name := range r.gpus {
-		device(int64(i), []byte(name))
+		add(int64(i), name)
 	}
 	for i := range procs {
 		if procs[i].device >= 0 {
-			device(procs[i].device, procs[i].model)
+			add(procs[i].device, string(procs[i].model))
 		}
 	}
-	if some {
-		b = append(b, ']')
-	}
-	return append(b, `,"traceEvents":[`...)
+	return kinetotext.AppendHead(nil, base, r.rank(), devices)
 }
 
-// rank is the number of the process in its job, which this program notes in the name of the process.
-func (r *reader) rank() (int64, bool) {
+// rank is the number of the process in its job, -1 for none, which this program notes in the name of the process.
+func (r *reader) rank() int64 {
 	for i := range r.tracks {
 		t := &r.tracks[i]
 		if !t.process || !strings.HasPrefix(string(t.description.raw), "pid=") {
@@ -128,11 +115,11 @@ func (r *reader) rank() (int64, bool) {
 		}
 		if _, rest, ok := strings.Cut(string(t.name.raw), " (rank "); ok {
 			if n, err := strconv.ParseInt(strings.TrimSuffix(rest, ")"), 10, 64); err == nil {
-				return n, true
+				return n
 			}
 		}
 	}
-	return 0, false
+	return -1
 }
 
 // metadata appends the names of processes and threads.

@@ -90,43 +90,51 @@ type list struct {
 	records []byte
 }
 
-// names are what a kind of records and its operations are called.
-type names struct {
-	kind       string
-	operations []string
-}
+// names are what the operations of a kind of records are called.
+type names struct{ operations []string }
 
 type agent struct {
 	gpu    bool
 	number int64 // among the GPUs
 }
 
+// take reads members of an object, each into what stands for it: a number, a text, or what a function makes of it.
+func take(object []byte, members map[string]any) {
+	for m := kineto.Members(object); m.Next(); {
+		switch to := members[string(m.Key)].(type) {
+		case *int64:
+			*to = kineto.Int(m.Value)
+		case *string:
+			*to = kineto.Unquoted(m.Value)
+		case func([]byte):
+			to(m.Value)
+		}
+	}
+}
+
+// each is what take makes of a list.
+func each(element func(raw []byte)) func(list []byte) {
+	return func(list []byte) { kineto.Elements(list, element) }
+}
+
 // learn reads a process but for its records.
 func (r *reader) learn(tool []byte) {
 	r.kernels, r.agents, r.marks, r.above = map[int64]string{}, map[int64]agent{}, map[int64]string{}, map[int64]int64{}
-	for m := kineto.Members(tool); m.Next(); {
-		switch string(m.Key) {
-		case "metadata":
-			for m := kineto.Members(m.Value); m.Next(); {
-				switch string(m.Key) {
-				case "pid":
-					r.pid = kineto.Int(m.Value)
-				case "command":
-					kineto.Elements(m.Value, func(word []byte) { r.program = cmp.Or(r.program, kineto.Unquoted(word)) })
-				}
-			}
-		case "agents":
-			r.devices = r.readAgents(m.Value)
-		case "strings":
-			r.readStrings(m.Value)
-		case "kernel_symbols":
-			kineto.Elements(m.Value, r.readKernel)
-		case "buffer_records":
-			for m := kineto.Members(m.Value); m.Next(); {
+	take(tool, map[string]any{
+		"metadata": func(raw []byte) {
+			take(raw, map[string]any{"pid": &r.pid, "command": each(func(word []byte) { r.program = cmp.Or(r.program, kineto.Unquoted(word)) })})
+		},
+		"agents": func(raw []byte) { r.devices = r.readAgents(raw) },
+		"strings": func(raw []byte) {
+			take(raw, map[string]any{"buffer_records": each(r.readNames), "marker_api": each(r.readMark)})
+		},
+		"kernel_symbols": each(r.readKernel),
+		"buffer_records": func(raw []byte) {
+			for m := kineto.Members(raw); m.Next(); {
 				r.lists = append(r.lists, list{string(m.Key), m.Value})
 			}
-		}
-	}
+		},
+	})
 }
 
 // records is how many lists hold some.
@@ -169,20 +177,7 @@ func (r *reader) readAgents(list []byte) (devices []kinetotext.Device) {
 	kineto.Elements(list, func(raw []byte) {
 		var id, typ, number int64 = 0, 0, -1
 		var product, name string
-		for m := kineto.Members(raw); m.Next(); {
-			switch string(m.Key) {
-			case "id":
-				id = handle(m.Value)
-			case "type":
-				typ = kineto.Int(m.Value)
-			case "logical_node_type_id":
-				number = kineto.Int(m.Value)
-			case "product_name":
-				product = kineto.Unquoted(m.Value)
-			case "name":
-				name = kineto.Unquoted(m.Value)
-			}
-		}
+		take(raw, map[string]any{"id": func(v []byte) { id = handle(v) }, "type": &typ, "logical_node_type_id": &number, "product_name": &product, "name": &name})
 		const gpu = 2 // ROCPROFILER_AGENT_TYPE_GPU
 		if typ != gpu {
 			r.agents[id] = agent{}
@@ -197,53 +192,23 @@ func (r *reader) readAgents(list []byte) (devices []kinetotext.Device) {
 	return devices
 }
 
-func (r *reader) readStrings(raw []byte) {
-	for m := kineto.Members(raw); m.Next(); {
-		switch string(m.Key) {
-		case "buffer_records":
-			kineto.Elements(m.Value, func(raw []byte) {
-				var n names
-				for m := kineto.Members(raw); m.Next(); {
-					switch string(m.Key) {
-					case "kind":
-						n.kind = kineto.Unquoted(m.Value)
-					case "operations":
-						kineto.Elements(m.Value, func(op []byte) { n.operations = append(n.operations, kineto.Unquoted(op)) })
-					}
-				}
-				r.names = append(r.names, n)
-			})
-		case "marker_api":
-			kineto.Elements(m.Value, func(raw []byte) {
-				var key int64
-				var text string
-				for m := kineto.Members(raw); m.Next(); {
-					switch string(m.Key) {
-					case "key":
-						key = kineto.Int(m.Value)
-					case "value":
-						text = kineto.Unquoted(m.Value)
-					}
-				}
-				r.marks[key] = text
-			})
-		}
-	}
+func (r *reader) readNames(raw []byte) {
+	var n names
+	take(raw, map[string]any{"operations": each(func(op []byte) { n.operations = append(n.operations, kineto.Unquoted(op)) })})
+	r.names = append(r.names, n)
+}
+
+func (r *reader) readMark(raw []byte) {
+	var key int64
+	var text string
+	take(raw, map[string]any{"key": &key, "value": &text})
+	r.marks[key] = text
 }
 
 func (r *reader) readKernel(raw []byte) {
 	var id int64
 	var formatted, mangled string
-	for m := kineto.Members(raw); m.Next(); {
-		switch string(m.Key) {
-		case "kernel_id":
-			id = kineto.Int(m.Value)
-		case "formatted_kernel_name":
-			formatted = kineto.Unquoted(m.Value)
-		case "kernel_name":
-			mangled = kineto.Unquoted(m.Value)
-		}
-	}
+	take(raw, map[string]any{"kernel_id": &id, "formatted_kernel_name": &formatted, "kernel_name": &mangled})
 	r.kernels[id] = cmp.Or(formatted, strings.TrimSuffix(mangled, ".kd"))
 }
 

@@ -39,28 +39,34 @@ func (w *Writer) Hold(n int64) error {
 	return w.err
 }
 
-// Head begins the text. base is the Unix time of time stamp 0, 0 when it is not known; rank that in the job, else -1.
+// Head begins the text: see AppendHead.
 func (w *Writer) Head(base, rank int64, devices []Device) {
-	w.buf = append(w.buf, `{"schemaVersion":1,"displayTimeUnit":"ns"`...)
+	w.buf = AppendHead(w.buf, base, rank, devices)
+}
+
+// AppendHead appends what stands before the events of a text. base is the Unix time of time stamp 0, 0 when it is not known; rank that in
+// the job, else -1.
+func AppendHead(b []byte, base, rank int64, devices []Device) []byte {
+	b = append(b, `{"schemaVersion":1,"displayTimeUnit":"ns"`...)
 	if base != 0 {
-		w.buf = strconv.AppendInt(append(w.buf, `,"baseTimeNanoseconds":`...), base, 10)
+		b = strconv.AppendInt(append(b, `,"baseTimeNanoseconds":`...), base, 10)
 	}
 	if rank >= 0 {
-		w.buf = append(strconv.AppendInt(append(w.buf, `,"distributedInfo":{"rank":`...), rank, 10), '}')
+		b = append(strconv.AppendInt(append(b, `,"distributedInfo":{"rank":`...), rank, 10), '}')
 	}
 	for i, d := range devices {
 		if i == 0 {
-			w.buf = append(w.buf, `,"deviceProperties":[`...)
+			b = append(b, `,"deviceProperties":[`...)
 		} else {
-			w.buf = append(w.buf, ',')
+			b = append(b, ',')
 		}
-		w.buf = strconv.AppendInt(append(w.buf, `{"id":`...), d.ID, 10)
-		w.buf = append(chrome.AppendString(append(w.buf, `,"name":`...), d.Name), '}')
+		b = strconv.AppendInt(append(b, `{"id":`...), d.ID, 10)
+		b = append(chrome.AppendString(append(b, `,"name":`...), d.Name), '}')
 		if i == len(devices)-1 {
-			w.buf = append(w.buf, ']')
+			b = append(b, ']')
 		}
 	}
-	w.buf = append(w.buf, `,"traceEvents":[`...)
+	return append(b, `,"traceEvents":[`...)
 }
 
 // Device is a GPU.
