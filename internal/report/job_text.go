@@ -70,13 +70,10 @@ func (t *jobText) head() {
 	}
 	if len(j.Ignored) > 0 {
 		t.label("ignored", "%s", tables.Counted(len(j.Ignored), "input"))
-		for i, x := range j.Ignored {
-			if i == t.most(3) {
-				t.more("… %s more", tables.Plain(int64(len(j.Ignored)-i)))
-				break
-			}
+		for _, x := range first(j.Ignored, t.most(3)) {
 			t.more("%s: %s", Plain(x.Source), Plain(x.Why))
 		}
+		t.rest("  ", len(j.Ignored)-t.most(3))
 	}
 	t.line("")
 }
@@ -208,12 +205,8 @@ const sideBySide = 16
 
 // apart lists ranks that share nothing: each has a path of its own.
 func (t *jobText) apart() {
-	for i := range t.r.Job.Ranks {
-		r := &t.r.Job.Ranks[i]
-		if i == t.most(sideBySide) {
-			t.line("… %s more", tables.Plain(int64(len(t.r.Job.Ranks)-i)))
-			break
-		}
+	all := t.r.Job.Ranks
+	for _, r := range first(all, t.most(sideBySide)) {
 		var parts []string
 		whole := r.Window.End - r.Window.Start
 		for _, c := range ByTime(r.OwnByClass) {
@@ -223,6 +216,7 @@ func (t *jobText) apart() {
 		}
 		t.line("rank %-6d %11s  %s", r.Rank, tables.Duration(whole), Shorten(strings.Join(parts, ", "), t.width-26))
 	}
+	t.rest("", len(all)-t.most(sideBySide))
 	t.line("")
 }
 

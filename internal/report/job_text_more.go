@@ -40,19 +40,16 @@ func (t *jobText) waiting() {
 	}
 	slices.SortStableFunc(causes, func(a, b cause) int { return cmp.Compare(b.ns, a.ns) })
 	width := 14
-	for _, x := range causes[:min(len(causes), t.most(5))] {
+	for _, x := range first(causes, t.most(5)) {
 		width = max(width, utf8.RuneCountInString(x.word))
 	}
-	for i, x := range causes {
-		if i == t.most(5) {
-			t.more("… %s more", tables.Plain(int64(len(causes)-i)))
-			break
-		}
+	for _, x := range first(causes, t.most(5)) {
 		if x.rank != nil {
 			x.what = t.chargedTo(*x.rank, t.width-width-19)
 		}
 		t.more("%-*s %14s  %s", width, x.word, tables.RankTime(x.ns), x.what)
 	}
+	t.rest("  ", len(causes)-t.most(5))
 }
 
 // chargedTo lists what a rank did while others waited for it: one thing, and a second one where there is room for it.
@@ -96,10 +93,10 @@ func (t *jobText) collectives() {
 	}
 	most := slices.Clone(j.Totals)
 	slices.SortStableFunc(most, func(a, b GroupTotal) int { return cmp.Compare(b.Wait, a.Wait) })
-	for i, x := range most {
-		if i == t.most(4) || len(most) == 1 {
-			break
-		}
+	if len(most) == 1 {
+		most = nil
+	}
+	for _, x := range first(most, t.most(4)) {
 		g := &j.Groups[x.Group]
 		t.more("%-16s %6s in group %s, waits %s, transfers %s", x.Name, tables.Grouped(int64(x.Count)), GroupName(g), tables.RankTime(x.Wait), tables.Duration(x.Transfer))
 	}
@@ -174,10 +171,7 @@ func (t *jobText) stragglers() {
 				t.more("%s", l)
 			}
 		}
-		for i, n := range s.Names {
-			if i == t.most(3) {
-				break
-			}
+		for _, n := range first(s.Names, t.most(3)) {
 			t.more("%11s more in %s", tables.Duration(n.Excess), Plain(Readable(n.Name)))
 		}
 	}
@@ -204,18 +198,12 @@ func CauseText(s *Straggler) (cause, advice string) {
 
 func (t *jobText) links() {
 	j := &t.r.Job
-	for i, l := range j.Links {
-		if i == t.most(3) {
-			break
-		}
+	for _, l := range first(j.Links, t.most(3)) {
 		t.label("slow links", "%s of group %s take %s, elsewhere %s", l.Class, GroupName(&j.Groups[l.Group]), tables.Duration(l.Median), tables.Duration(l.Best))
 	}
 	most := slices.Clone(j.Bandwidth)
 	slices.SortStableFunc(most, func(a, b Bandwidth) int { return cmp.Compare(int64(b.Count)*b.Bucket, int64(a.Count)*a.Bucket) })
-	for i, b := range most {
-		if i == t.most(3) {
-			break
-		}
+	for _, b := range first(most, t.most(3)) {
 		t.label("bandwidth", "%s %s, %s %s: %s of %s", b.Name, tables.FormatBytes(b.Bucket), tables.Counted(b.Size, "rank"), b.Topology,
 			tables.FormatRate(b.Median), tables.FormatRate(b.Expected))
 	}
@@ -229,25 +217,11 @@ func (t *jobText) notes() {
 	}
 }
 
-// walk prints the path, runs of one name on one rank folded.
+// walk prints the path over the ranks.
 func (t *jobText) walk() {
-	t.line("")
-	t.line("%s", t.bold("the walk, from the start of the window"))
-	segs := t.r.Job.Path.Segments
-	for i := 0; i < len(segs); {
-		s := &segs[i]
-		k, sum := i, int64(0)
-		for k < len(segs) && segs[k].Name == s.Name && segs[k].Kind == s.Kind && segs[k].Rank == s.Rank {
-			sum += segs[k].End - segs[k].Start
-			k++
-		}
-		times := ""
-		if k-i > 1 {
-			times = tables.Plain(int64(k-i)) + "×"
-		}
-		t.line("%12s %11s %5s  %-12s rank %-5d %s", "+"+tables.Duration(s.Start-t.r.Job.Window.Start), tables.Duration(sum), times, s.Kind, s.Rank, Shorten(Plain(Readable(s.Name)), max(t.width-58, 20)))
-		i = k
-	}
+	walked(t.text, t.r.Job.Path.Segments, t.r.Job.Window.Start, func(s *JobSegment) stretch {
+		return stretch{s.Start, s.End, s.Kind, s.Name, "rank " + tables.Plain(int64(s.Rank))}
+	}, 10)
 }
 
 // RankWhere names a rank with its host and device.

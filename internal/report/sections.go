@@ -100,7 +100,7 @@ func (t *text) middle(i, n int) bool {
 		return false
 	}
 	if i == maxSteps/2 {
-		t.line("  … %s more", tables.Plain(int64(n-maxSteps)))
+		t.rest("  ", n-maxSteps)
 	}
 	return true
 }

@@ -81,6 +81,16 @@ func (t *text) line(format string, args ...any) {
 // most is how many rows a list of a job has: what was asked for, or as many as usual.
 func (t *text) most(usual int) int { return cmp.Or(t.o.Top, usual) }
 
+// first is a list up to as many as there is room for.
+func first[E any](list []E, most int) []E { return list[:min(len(list), most)] }
+
+// rest says how many of a list are not shown, where there are any.
+func (t *text) rest(indent string, n int) {
+	if n > 0 {
+		t.line("%s… %s more", indent, tables.Plain(int64(n)))
+	}
+}
+
 func (t *text) paint(code, s string) string {
 	if !t.o.Color || code == "" {
 		return s
@@ -291,23 +301,38 @@ func (t *text) wrapped(s string) {
 	}
 }
 
-// walk prints the path, runs of one name on one resource folded.
+// walk prints the path.
 func (t *text) walk(r *Report) {
+	walked(t, r.Path.Segments, r.Window.Start, func(s *Segment) stretch { return stretch{s.Start, s.End, s.Kind, s.Name, s.Resource} }, 18)
+}
+
+// stretch is a piece of a path, as the walk shows it.
+type stretch struct {
+	start, end        int64
+	kind, name, where string
+}
+
+// walked prints pieces of a path, those that follow each other with one name at one place folded; a place has so many letters. Times
+// count from since.
+func walked[S any](t *text, list []S, since int64, of func(*S) stretch, letters int) {
 	t.head("the walk, from the start of the window")
-	for i := 0; i < len(r.Path.Segments); {
-		s := &r.Path.Segments[i]
-		j, sum := i, int64(0)
-		for j < len(r.Path.Segments) && r.Path.Segments[j].Name == s.Name && r.Path.Segments[j].Kind == s.Kind && r.Path.Segments[j].Resource == s.Resource {
-			sum += r.Path.Segments[j].End - r.Path.Segments[j].Start
-			j++
+	for i := 0; i < len(list); {
+		x := of(&list[i])
+		k, sum := i, int64(0)
+		for ; k < len(list); k++ {
+			y := of(&list[k])
+			if y.name != x.name || y.kind != x.kind || y.where != x.where {
+				break
+			}
+			sum += y.end - y.start
 		}
 		times := ""
-		if j-i > 1 {
-			times = tables.Plain(int64(j-i)) + "×"
+		if k-i > 1 {
+			times = tables.Plain(int64(k-i)) + "×"
 		}
-		where := Shorten(Plain(s.Resource), 18)
-		t.line("%12s %11s %5s  %-12s %-18s %s", "+"+tables.Duration(s.Start-r.Window.Start), tables.Duration(sum), times, s.Kind, where, Shorten(Plain(t.names.Readable(s.Name)), max(t.width-66, 20)))
-		i = j
+		t.line("%12s %11s %5s  %-12s %-*s %s", "+"+tables.Duration(x.start-since), tables.Duration(sum), times, x.kind, letters, Shorten(Plain(x.where), letters),
+			Shorten(Plain(t.names.Readable(x.name)), max(t.width-48-letters, 20)))
+		i = k
 	}
 }
 

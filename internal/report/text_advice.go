@@ -139,7 +139,7 @@ func (t *text) wholeAdvice(a *Advice) {
 			t.finding(f)
 		}
 	}
-	t.rest(a.Advice)
+	t.alsoFound(a.Advice)
 	if a.Roofline != nil && len(a.Roofline.Kernels) > 0 {
 		result := analyses.Result{Roofline: a.Roofline}
 		for _, s := range result.Sections() {
@@ -244,8 +244,8 @@ func singular(name string) string {
 	return strings.Join(words, " ")
 }
 
-// rest prints what is not a finding: everything together, and what is too small.
-func (t *text) rest(a *advise.Advice) {
+// alsoFound prints what is not a finding: everything together, and what is too small.
+func (t *text) alsoFound(a *advise.Advice) {
 	var say, parts []string
 	if a.Together < a.Base { // else nothing gains
 		say = append(say, remains(a))

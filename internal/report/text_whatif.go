@@ -65,10 +65,7 @@ func (t *text) answer(w *WhatIf, a *Answer) {
 		t.line("")
 		t.line("  %12s %12s %13s  %s", "before", "after", "effect", "step")
 		for i, s := range a.Steps {
-			if len(a.Steps) > maxSteps && i >= maxSteps/2 && i < len(a.Steps)-maxSteps/2 {
-				if i == maxSteps/2 {
-					t.line("  … %s more", tables.Plain(int64(len(a.Steps)-maxSteps)))
-				}
+			if t.middle(i, len(a.Steps)) {
 				continue
 			}
 			t.line("  %12s %12s %13s  %s", tables.Duration(s.Before), tables.Duration(s.After), tables.Signed(s.After-s.Before), Shorten(Plain(s.Name), t.width-45))
