@@ -21,8 +21,6 @@ type Imported struct {
 	Points    []ReadPoint
 	Flows     []ReadFlow
 	Attrs     []Attr
-	Stages    []ReadStage // in the order of the file
-	GPUs      []string    // names of the devices
 	UUID      [2]uint64
 	HasUUID   bool
 	Packets   int
@@ -189,8 +187,6 @@ func (rd *reader) packet(p []byte) error {
 			event, hasEvent = f.S, true
 		case 53:
 			stage, hasStage = f.S, true
-		case 128:
-			rd.gpus(f.S)
 		case 60:
 			desc, hasDesc = f.S, true
 		case 6:
@@ -243,7 +239,7 @@ func (rd *reader) packet(p []byte) error {
 		return nil
 	}
 	if hasStage {
-		rd.stage(stage, t, state)
+		rd.stage(stage, state)
 		return nil
 	}
 	track := state.track

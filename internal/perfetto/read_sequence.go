@@ -11,7 +11,7 @@ type sequence struct {
 	track   uint64
 	clock   uint64
 	strings [44]map[uint64]string // by field of InternedData
-	specs   *specs                // what render stages refer to
+	specs   map[uint64]bool       // the kinds and queues that render stages refer to
 }
 
 // internedFields are the string fields of InternedData that we know.
@@ -23,7 +23,7 @@ func (rd *reader) sequence(seq, flags uint64, defaults, interned []byte) *sequen
 		return nil
 	}
 	if flags&1 != 0 {
-		rd.states[seq] = &sequence{}
+		rd.states[seq] = &sequence{specs: map[uint64]bool{}}
 	}
 	s := rd.states[seq]
 	if s == nil {
@@ -51,9 +51,8 @@ func (rd *reader) sequence(seq, flags uint64, defaults, interned []byte) *sequen
 }
 
 func (rd *reader) internedString(s *sequence, f *wire.Fields) {
-	switch f.Num {
-	case 23, 24, 1000, 1001:
-		s.internedSpec(f)
+	if f.Num == 24 {
+		s.spec(f)
 		return
 	}
 	if !slices.Contains(internedFields[:], f.Num) {

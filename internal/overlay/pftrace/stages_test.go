@@ -12,6 +12,7 @@ import (
 	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/perfettotext"
 	"overlay/internal/trace"
 )
 
@@ -31,7 +32,7 @@ func checkStages(t *testing.T, tr *trace.Trace) {
 	if !ok {
 		t.Skip("nothing to analyse")
 	}
-	write := func(stages bool) (*perfetto.Imported, int) {
+	write := func(stages bool) (*perfetto.Imported, []perfettotext.Stage, int) {
 		var out bytes.Buffer
 		if _, err := Write(&out, tr, overlay.Annotate(g.Layout(), p, overlay.Options{GPUCompute: stages})); err != nil {
 			t.Fatal(err)
@@ -40,12 +41,12 @@ func checkStages(t *testing.T, tr *trace.Trace) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return im, out.Len()
+		return im, perfettotext.Stages(out.Bytes()), out.Len()
 	}
-	plain, plainSize := write(false)
-	im, size := write(true)
-	if len(plain.Stages) > 0 || len(im.Problems) > len(plain.Problems) {
-		t.Fatalf("%d stages without the option, problems %v and %v", len(plain.Stages), plain.Problems, im.Problems)
+	plain, none, plainSize := write(false)
+	im, stages, size := write(true)
+	if len(none) > 0 || len(im.Problems) > len(plain.Problems) {
+		t.Fatalf("%d stages without the option, problems %v and %v", len(none), plain.Problems, im.Problems)
 	}
 	if len(im.Slices) != len(plain.Slices) || len(im.Flows) != len(plain.Flows) {
 		t.Errorf("%d slices and %d arrows, %d and %d without stages", len(im.Slices), len(im.Flows), len(plain.Slices), len(plain.Flows))
@@ -62,8 +63,8 @@ func checkStages(t *testing.T, tr *trace.Trace) {
 		}
 	}
 	got := map[string]int{}
-	for i := range im.Stages {
-		x := &im.Stages[i]
+	for i := range stages {
+		x := &stages[i]
 		if x.Stream >= 0 {
 			got[fmt.Sprint(x.TS, x.Dur, x.GPU, x.Stream, x.Name)]++
 		}
@@ -83,13 +84,13 @@ func checkStages(t *testing.T, tr *trace.Trace) {
 		t.Errorf("%d stages with a stream are not the %d slices there", len(got), len(want))
 	}
 	names, text := map[string]bool{}, 0 // are written once
-	for i := range im.Stages {
-		if x := &im.Stages[i]; !names[x.Name] {
+	for i := range stages {
+		if x := &stages[i]; !names[x.Name] {
 			names[x.Name], text = true, text+len(x.Name)+10
 		}
 	}
-	if n := len(im.Stages); n > 100 && (size-plainSize-text)/n > 110 {
+	if n := len(stages); n > 100 && (size-plainSize-text)/n > 110 {
 		t.Errorf("%d bytes a stage", (size-plainSize-text)/n)
 	}
-	t.Logf("%d stages, %d bytes more than %d", len(im.Stages), size-plainSize, plainSize)
+	t.Logf("%d stages, %d bytes more than %d", len(stages), size-plainSize, plainSize)
 }
