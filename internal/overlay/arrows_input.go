@@ -64,17 +64,9 @@ func inputArrows(y *graph.Layout, keep []bool) [][2]int32 {
 
 // lanesByToken gives for each track the lanes that share its pid and tid: flows may stand on a row of their own.
 func lanesByToken(y *graph.Layout) [][]cdg.LaneID {
-	type row struct{ pid, tid int64 }
+	type row struct{ pid, tid trace.Token }
 	tr := y.Trace
-	number := func(t trace.Token) int64 {
-		if t.IsNum {
-			return t.Num
-		}
-		return -1 - int64(t.Raw)<<32 // no number that a file writes
-	}
-	of := func(t trace.TrackID) row {
-		return row{number(tr.Procs[tr.Tracks[t].Proc].PID), number(tr.Tracks[t].TID)}
-	}
+	of := func(t trace.TrackID) row { return row{tr.Procs[tr.Tracks[t].Proc].PID.Key(), tr.Tracks[t].TID.Key()} }
 	lanes := map[row][]cdg.LaneID{}
 	for l := range y.Lanes {
 		r := of(y.Lanes[l].Track)

@@ -74,17 +74,13 @@ func (t *Trace) ByThread(ids []int32, use func(ids []int32)) {
 	}
 	type thread struct {
 		proc ProcID
-		num  int64
-		raw  Sym
+		tid  Token
 	}
 	first := map[thread]int32{}
 	of := make([]int32, len(t.Tracks)) // the first track of the same thread
 	for i := range t.Tracks {
 		k := &t.Tracks[i]
-		key := thread{proc: k.Proc, num: k.TID.Num}
-		if !k.TID.IsNum {
-			key = thread{proc: k.Proc, raw: k.TID.Raw}
-		}
+		key := thread{k.Proc, k.TID.Key()}
 		if _, ok := first[key]; !ok {
 			first[key] = int32(i)
 		}

@@ -8,6 +8,16 @@ type Token struct {
 	IsNum bool
 }
 
+// Key is one value for all tokens that are the same: numbers are, however they are written.
+func (t Token) Key() Token {
+	if t.IsNum {
+		t.Raw = 0
+	} else {
+		t.Num = 0
+	}
+	return t
+}
+
 // TrackClass separates rows that share a pid and tid but mean different things. Host or device is decided by
 // category, never by pid: in containers the training process has a pid that is also a device number.
 type TrackClass uint8

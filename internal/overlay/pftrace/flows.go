@@ -113,23 +113,13 @@ func (t *flowTable) find(id int32) *int32 {
 // flowRows groups tracks that share a pid and a tid as written: a flow event says no more than these about where
 // it belongs. Rows of pseudo events take no flows.
 func (w *writer) flowRows() (rows [][]trace.TrackID, rowOf []int32) {
-	type key struct {
-		pid, tid       int64
-		pidRaw, tidRaw trace.Sym
-	}
+	type key struct{ pid, tid trace.Token }
 	tr := w.tr
 	rowOf = make([]int32, len(tr.Tracks))
 	index := make(map[key]int32)
 	for t := range tr.Tracks {
 		kt := &tr.Tracks[t]
-		pid := tr.Procs[kt.Proc].PID
-		k := key{pid: pid.Num, tid: kt.TID.Num}
-		if !pid.IsNum {
-			k.pidRaw = pid.Raw
-		}
-		if !kt.TID.IsNum {
-			k.tidRaw = kt.TID.Raw
-		}
+		k := key{tr.Procs[kt.Proc].PID.Key(), kt.TID.Key()}
 		r, ok := index[k]
 		if !ok {
 			r = int32(len(rows))

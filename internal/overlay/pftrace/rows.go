@@ -65,19 +65,12 @@ func (w *writer) addRows() {
 func (w *writer) joinThreads() {
 	type key struct {
 		proc trace.ProcID
-		num  int64
-		raw  trace.Sym
-	}
-	of := func(t *trace.Track) key {
-		if t.TID.IsNum {
-			return key{proc: t.Proc, num: t.TID.Num}
-		}
-		return key{proc: t.Proc, raw: t.TID.Raw}
+		tid  trace.Token
 	}
 	threads := make(map[key]int)
 	for t := range w.tr.Tracks {
 		if kt := &w.tr.Tracks[t]; kt.Class == trace.HostThread && len(w.items[t]) > 0 {
-			threads[of(kt)] = t
+			threads[key{kt.Proc, kt.TID.Key()}] = t
 		}
 	}
 	for t := range w.tr.Tracks {
@@ -85,7 +78,7 @@ func (w *writer) joinThreads() {
 		if kt.Class != trace.OtherTrack || len(w.items[t]) == 0 {
 			continue
 		}
-		if host, ok := threads[of(kt)]; ok {
+		if host, ok := threads[key{kt.Proc, kt.TID.Key()}]; ok {
 			w.items[host] = append(w.items[host], w.items[t]...)
 			w.items[t] = nil
 		}
