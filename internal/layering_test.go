@@ -52,7 +52,7 @@ var layers = map[string][]string{
 	"internal/ranks/parts":        {"internal/trace", "internal/critpath", "internal/ranks", "internal/columns", "internal/tables"},
 	"internal/ranks/roster":       {"internal/trace"},
 	"internal/whatif":             {"internal/stat", "internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath"},
-	"internal/capture":            {"internal/trace", "internal/vendors", "internal/critpath"},
+	"internal/capture":            {"internal/trace", "internal/vendors", "internal/cdg", "internal/critpath"},
 	"internal/serving":            {"internal/stat", "internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/whatif"},
 	"internal/verdict":            {"internal/trace", "internal/vendors", "internal/cdg", "internal/critpath", "internal/tables"},
 	"internal/advise":             {"internal/verdict", "internal/stat", "internal/roofline", "internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/graph", "internal/critpath", "internal/whatif", "internal/tables"},

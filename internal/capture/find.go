@@ -137,17 +137,11 @@ func (w *walker) node(id trace.EventID, verb vendors.Verb) Node {
 		case e.Kind != trace.Python:
 		case strings.HasPrefix(name, modulePrefix):
 			n.Module = cmp.Or(n.Module, name[len(modulePrefix):])
-		case n.Line == "" && critpath.UserFrame(name) && !launcher(name):
+		case n.Line == "" && critpath.UserFrame(name):
 			n.Line = name
 		}
 	}
 	return n
-}
-
-// launcher reports whether a frame only passes a kernel on to the device, for whoever calls it.
-func launcher(name string) bool {
-	name = critpath.NormalName(name)
-	return strings.HasPrefix(name, "triton/") || strings.HasPrefix(name, "aiter/jit/")
 }
 
 // batch is that of the innermost annotation around that names a capture: capture_32_DECODE, capture_graph_bs_32.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"overlay/internal/cdg"
 	"overlay/internal/trace"
-	"overlay/internal/vendors"
 )
 
 // Joined says how much of a trace found its capture.
@@ -24,14 +24,12 @@ const least = 95 // percent
 // furthest is by how many insertions and deletions two lists of operations are at most apart.
 const furthest = 256
 
-// replay is one launch of a graph with its operations by start.
+// replay is one launch of a graph in an iteration.
 type replay struct {
-	call trace.EventID
-	ops  []trace.EventID
+	cdg.Replay
 	step int   // in which it was launched, -1 for none
 	size int64 // requests of that iteration, -1 not told
 	pad  int64 // tokens that it was padded to, -1 not told
-	kind int   // which sequence of operations it is
 }
 
 // Join finds the origins of the operations of replayed graphs and gives them to the trace, which nothing has been made of yet. A replay has
@@ -48,13 +46,13 @@ func Join(tr *trace.Trace, graphs []Graph) (Joined, error) {
 	}
 	j.Replays = len(replays)
 	m := matcher{tr: tr, graphs: graphs, tried: map[[2]int][]int32{}, syms: map[string]trace.Sym{}, turn: map[[2]int]int{}}
-	m.number(replays)
+	m.number()
 	origins := &trace.Origins{Of: make([]int32, len(tr.Events))}
 	first := make([]int32, len(graphs)) // 1 + where the nodes of a graph begin in the list
 	for i := range replays {
 		r := &replays[i]
-		j.Operations += len(r.ops)
-		for _, op := range r.ops {
+		j.Operations += len(r.Ops)
+		for _, op := range r.Ops {
 			j.NS += tr.Dur(&tr.Events[op])
 		}
 		g, pairs, why := m.partner(r)
@@ -67,7 +65,7 @@ func Join(tr *trace.Trace, graphs []Graph) (Joined, error) {
 			first[g] = int32(len(origins.List)) + 1
 			origins.List = append(origins.List, m.origins(&graphs[g])...)
 		}
-		for k, op := range r.ops {
+		for k, op := range r.Ops {
 			if pairs[k] >= 0 {
 				origins.Of[op] = first[g] + pairs[k]
 				j.OperationsJoined++
@@ -82,42 +80,22 @@ func Join(tr *trace.Trace, graphs []Graph) (Joined, error) {
 	return j, nil
 }
 
-// findReplays lists the launches of graphs by start, each with its operations by start.
+// findReplays lists the launches of graphs by start.
 func findReplays(tr *trace.Trace) []replay {
-	graph := make([]int8, len(tr.Syms)) // 1 + whether a call of that name launches a graph
-	at := map[trace.EventID]int{}
 	var list []replay
-	for op, call := range tr.Launches() {
-		name := tr.Events[call].Name
-		if graph[name] == 0 {
-			graph[name] = 1
-			if vendors.VerbOf(tr.Str(name)) == vendors.GraphLaunch {
-				graph[name] = 2
-			}
-		}
-		if graph[name] == 2 {
-			i, ok := at[call]
-			if !ok {
-				i = len(list)
-				at[call], list = i, append(list, replay{call: call, step: -1, size: -1, pad: -1})
-			}
-			list[i].ops = append(list[i].ops, op)
-		}
+	for _, r := range cdg.Replays(tr) {
+		list = append(list, replay{r, -1, -1, -1})
 	}
-	slices.SortFunc(list, func(a, b replay) int {
-		return cmp.Or(cmp.Compare(tr.Events[a.call].Start, tr.Events[b.call].Start), cmp.Compare(a.call, b.call))
-	})
 	iterations := tr.Iterations()
 	n := -1
 	for i := range list {
 		r := &list[i]
-		for n+1 < len(iterations) && tr.Events[iterations[n+1].Event].Start <= tr.Events[r.call].Start {
+		for n+1 < len(iterations) && tr.Events[iterations[n+1].Event].Start <= tr.Events[r.Call].Start {
 			n++
 		}
 		if n >= 0 {
 			r.step, r.size, r.pad = n, iterations[n].Batch, iterations[n].Padded
 		}
-		slices.SortStableFunc(r.ops, func(a, b trace.EventID) int { return cmp.Compare(tr.Events[a].Start, tr.Events[b].Start) })
 	}
 	return list
 }
@@ -133,25 +111,9 @@ type matcher struct {
 	turn   map[[2]int]int // by step and sequence of operations: which of the graphs that are alike comes next
 }
 
-// number gives equal sequences of operations, and of nodes, one number.
-func (m *matcher) number(replays []replay) {
-	var key []byte
+// number gives equal sequences of nodes one number.
+func (m *matcher) number() {
 	seen := map[string]int{}
-	for i := range replays {
-		r := &replays[i]
-		key = key[:0]
-		for _, op := range r.ops {
-			n := m.tr.Events[op].Name
-			key = append(key, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
-		}
-		n, ok := seen[string(key)]
-		if !ok {
-			n = len(seen)
-			seen[string(key)] = n
-		}
-		r.kind = n
-	}
-	seen = map[string]int{}
 	for i := range m.graphs {
 		var b strings.Builder
 		for k := range m.graphs[i].Nodes {
@@ -173,15 +135,15 @@ func (m *matcher) partner(r *replay) (graph int, pairs []int32, why string) {
 	best, most := -1, 0
 	for kind, list := range m.kinds {
 		g := &m.graphs[list[0]]
-		if d := len(g.Nodes) - len(r.ops); max(d, -d) > furthest {
-			why = cmp.Or(why, fmt.Sprintf("it captured %d operations, %d are replayed", len(g.Nodes), len(r.ops)))
+		if d := len(g.Nodes) - len(r.Ops); max(d, -d) > furthest {
+			why = cmp.Or(why, fmt.Sprintf("it captured %d operations, %d are replayed", len(g.Nodes), len(r.Ops)))
 			continue
 		}
 		if g.Batch >= 0 && (r.pad >= 0 && g.Batch != r.pad && g.Batch < r.size || r.pad < 0 && g.Batch < r.size) {
 			why = fmt.Sprintf("it was captured for a batch of %d, and a batch of %d is replayed", g.Batch, r.size)
 			continue
 		}
-		key := [2]int{r.kind, kind}
+		key := [2]int{r.Graph, kind}
 		p, ok := m.tried[key]
 		if !ok {
 			p = m.align(g, r)
@@ -193,7 +155,7 @@ func (m *matcher) partner(r *replay) (graph int, pairs []int32, why string) {
 				n++
 			}
 		}
-		if 100*n < least*len(r.ops) {
+		if 100*n < least*len(r.Ops) {
 			why = cmp.Or(why, "the names of the operations differ")
 			continue
 		}
@@ -217,16 +179,16 @@ func nearer(a, b int64) bool { return a >= 0 && (b < 0 || a < b) }
 // align gives each operation of a replay its node, -1 where it has none.
 func (m *matcher) align(g *Graph, r *replay) []int32 {
 	same := func(k, n int) bool {
-		e, x := &m.tr.Events[r.ops[k]], &g.Nodes[n]
+		e, x := &m.tr.Events[r.Ops[k]], &g.Nodes[n]
 		if x.Name != "" {
 			return m.tr.Str(e.Name) == x.Name
 		}
 		return e.Kind == x.Kind
 	}
-	if !named(g) && len(g.Nodes) != len(r.ops) { // without names there is only the number to check
+	if !named(g) && len(g.Nodes) != len(r.Ops) { // without names there is only the number to check
 		return nil
 	}
-	return shortest(len(r.ops), len(g.Nodes), same)
+	return shortest(len(r.Ops), len(g.Nodes), same)
 }
 
 func named(g *Graph) bool {

@@ -242,13 +242,14 @@ func (c *callers) isUser(name trace.Sym) bool {
 // UserFrame reports whether a name is that of a frame of the user's files, as those that CallerOf finds.
 func UserFrame(name string) bool { return userFrame(NormalName(name)) }
 
-// userFrame tells frames of the user's files: "path/file.py(12): name", outside torch and the standard library.
+// userFrame tells frames of the user's files: "path/file.py(12): name", outside torch, the standard library and what only passes a kernel on
+// to the device, for whoever calls it.
 func userFrame(name string) bool {
 	if !strings.Contains(name, ".py(") {
 		return false
 	}
 	file, _, _ := strings.Cut(name, "(")
-	for _, lib := range []string{"torch/", "/torch/", "threading.py", "contextlib.py", "functools.py", "/lib/python", "<frozen ", "<string>"} {
+	for _, lib := range []string{"torch/", "/torch/", "triton/", "aiter/jit/", "threading.py", "contextlib.py", "functools.py", "/lib/python", "<frozen ", "<string>"} {
 		if strings.HasPrefix(file, strings.TrimPrefix(lib, "/")) && lib[0] != '/' || lib[0] == '/' && strings.Contains(file, lib) {
 			return false
 		}

@@ -33,8 +33,13 @@ func (r *Report) Highlights() []Finding {
 		return &out[len(out)-1]
 	}
 	spot := add("hotspots", "critical_ns", "{of kind}", "on the path", "{readable} is the largest hotspot", "{share_of_window} of the window, in {calls#call}.")
-	if spot.NS > 0 && r.Hotspots[0].Caller != "" {
-		spot.Text += " It comes from " + Plain(r.Hotspots[0].Caller) + "."
+	if spot.NS > 0 {
+		switch h := &r.Hotspots[0]; {
+		case h.Graph != "" && h.Operator == "":
+			spot.Text += " It is " + h.Graph + "."
+		case h.Caller != "":
+			spot.Text += " It comes from " + Plain(h.Caller) + "."
+		}
 	}
 	if f := add("blocking", "waited_ns", "sync", "of waiting for the GPU", "{called call} blocks the CPU", "{hint}"); f.NS > 0 {
 		l, _ := largest(tables.Find(list, "blocking"), "waited_ns")

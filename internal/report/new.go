@@ -227,6 +227,7 @@ func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 
 func hotspots(tr *trace.Trace, all []critpath.Hotspot, top int, names Names) []Hotspot {
 	out := []Hotspot{}
+	graphs := replayed{tr: tr}
 	for i, h := range all {
 		if i == top || h.NS == 0 { // the path of HTA marks events without time
 			break
@@ -235,6 +236,9 @@ func hotspots(tr *trace.Trace, all []critpath.Hotspot, top int, names Names) []H
 			ShareOfPath: h.ShareOfPath, ShareOfWindow: h.ShareOfWindow, Caller: h.Caller}
 		if o := tr.Origin(h.Event); o != nil {
 			x.Operator, x.Module, x.Shapes = tr.Str(o.Operator), tr.Str(o.Module), o.Shapes()
+		}
+		if h.Event != trace.NoEvent {
+			x.Graph, x.Module = graphs.place(h.Event), cmp.Or(x.Module, annotated(tr, h.Event))
 		}
 		out = append(out, x)
 	}

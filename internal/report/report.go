@@ -147,8 +147,9 @@ type Hotspot struct {
 	ShareOfPath   float64 `json:"share_of_path" unit:"share"`
 	ShareOfWindow float64 `json:"share_of_window" unit:"share"`
 	Caller        string  `json:"caller" about:"innermost Python frame of the user's code"`
+	Graph         string  `json:"graph,omitempty" about:"of the longest, where a graph is replayed: which one, and its place there"`
 	Operator      string  `json:"operator,omitempty" about:"of the longest, where a capture of its graph recorded it"`
-	Module        string  `json:"module,omitempty" about:"of the longest, the same"`
+	Module        string  `json:"module,omitempty" about:"of the longest, the same; or what PyTorch's annotations of graphs say"`
 	Shapes        string  `json:"shapes,omitempty" about:"of the operator's inputs, the same"`
 }
 

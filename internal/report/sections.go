@@ -110,7 +110,7 @@ func hotspotSection(list []tables.Table) Section {
 	return Section{"hotspots", "Hotspots", "Time on the critical path by name: what is shorter here makes the run shorter.", filled([]Grid{gridOf(t, maxRows, "names",
 		label("name", func(l tables.Line) Cell {
 			c := shownCell(l)
-			c.Small = say(l, "{from caller}")
+			c.Small = strings.Join(cameFrom(l), ", ")
 			return c
 		}), bar(t, "critical_ns", "{of kind}", ""), figure(t, "of the window", "share_of_window"), figure(t, "time", "critical_ns"), figure(t, "calls", "calls"),
 		wordsOf("kind", "{kind}"), wordsOf("phase", "{phase}"))})}
@@ -129,16 +129,19 @@ func (t *text) hotspots() {
 	t.line("  %7s %11s %8s  %-8s  %s%s", "share", "time", "calls", "kind", head, "name")
 	for l := range spots.Lines(-1) {
 		t.row(l, fmt.Sprintf("  {share_of_window:7} {critical_ns:11} {calls:8}  {kind kind:-8!}  %s{readable<%d}", phase, fixed))
-		if op := l.Str("operator"); op != "" {
-			if module := l.Str("module"); module != "" {
-				op += " in " + module
-			}
-			t.line("%*s%s", fixed, "", Shorten(Plain(op), t.width-fixed))
-		}
-		if l.Str("caller") != "" {
-			t.row(l, fmt.Sprintf("%*s{from caller<%d}", fixed, "", fixed))
+		for _, s := range cameFrom(l) {
+			t.line("%*s%s", fixed, "", Shorten(Plain(s), t.width-fixed))
 		}
 	}
+}
+
+// cameFrom says what led to a hotspot: operator, module and line, or where nothing but the launch of its graph was recorded, its place there.
+func cameFrom(l tables.Line) (list []string) {
+	from := after("from ", l.Str("caller"))
+	if l.Str("operator") == "" {
+		from = cmp.Or(l.Str("graph"), from)
+	}
+	return slices.DeleteFunc([]string{strings.TrimSpace(l.Str("operator") + after(" in ", l.Str("module"))), from}, func(s string) bool { return s == "" })
 }
 
 // gainSection shows what replays say of each class and hotspot: how much shorter the window is without it.
