@@ -43,7 +43,7 @@ func (p *program) action(takes groups, nFiles int, check func(*flagReader, *opti
 			o.addInputs(c.Args().Slice())
 		}
 		switch {
-		case r.err != nil || o.command == "report" || o.command == "advise" || o.command == "export" || o.command == "check" || nFiles == ownFiles:
+		case r.err != nil || o.command == "report" || o.command == "advise" || o.command == "whatif" || o.command == "export" || o.command == "check" || nFiles == ownFiles:
 		case o.command == "run":
 			r.oneOrJob(o)
 		default:

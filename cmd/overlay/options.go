@@ -230,6 +230,8 @@ type gate struct {
 type whatifOptions struct {
 	questions    pipeline.Questions
 	scenarioFile string
+	median       bool
+	each         string
 }
 
 // generalOptions are what every command has.

@@ -112,7 +112,11 @@ func (j *job) readRanks(f *inputs.Found) (all *inputs.Made[*ranks.Summary], r *r
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", x.Name, err)
 		}
-		return run.Summary(x.Name), nil
+		s := run.Summary(x.Name)
+		if j.opts.command == "whatif" {
+			run.Chained(s)
+		}
+		return s, nil
 	})
 	r, err = roster.Make(all.Entries, roster.Options{Capture: j.opts.capture, Strict: j.opts.strict})
 	if choice := (*roster.ChoiceError)(nil); errors.As(err, &choice) {
@@ -217,7 +221,7 @@ func readSummary(dir string) (*ranks.Summary, error) {
 	list := parts.Empty()
 	for i := range list {
 		t, err := readTable(filepath.Join(dir, list[i].Name+".parquet"), list[i], parts.Schema)
-		if errors.Is(err, fs.ErrNotExist) && list[i].Name == parts.Given { // the form before had none
+		if errors.Is(err, fs.ErrNotExist) && parts.Later(list[i].Name) { // the forms before had none
 			continue
 		}
 		if errors.Is(err, fs.ErrNotExist) {

@@ -109,6 +109,12 @@ func (o *options) jobFlags() error {
 		return o.usage("--annotation is for one trace; over several ranks the window is the whole job or --step N")
 	case len(o.analyses) > 0 && !o.pageOnly:
 		return o.usage("--analysis is for one trace; give that of one rank")
+	case o.command == "whatif" && o.step != "":
+		return o.usage("--step is for one trace here; over several ranks write step:%s into a selector", o.step)
+	case o.command == "whatif" && o.output != "":
+		return o.usage("--output is for one trace: what if over several ranks is not drawn")
+	case o.command == "whatif" && o.questions.Best > 0:
+		return o.usage("--best is for one trace; over several ranks there are --each and --median")
 	case o.topSet && (o.json || o.html != ""):
 		return o.usage("--top is for the text of several ranks: their JSON and page list everything")
 	}
@@ -117,7 +123,7 @@ func (o *options) jobFlags() error {
 
 // oneRankFlags refuses what means nothing for one trace.
 func (o *options) oneRankFlags() error {
-	for name, set := range map[string]bool{"hosts": o.hosts != "", "trust-clocks": o.trustClocks, "expect": o.expect != ranks.Expected{}, "ranks": o.ranks != ""} {
+	for name, set := range map[string]bool{"hosts": o.hosts != "", "trust-clocks": o.trustClocks, "expect": o.expect != ranks.Expected{}, "ranks": o.ranks != "", "median": o.median, "each": o.each != ""} {
 		if set {
 			return o.usage("--%s needs the traces of several ranks", name)
 		}

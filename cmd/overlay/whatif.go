@@ -9,6 +9,8 @@ import (
 
 	"overlay/internal/inputs"
 	"overlay/internal/overlay"
+	"overlay/internal/pipeline"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/report"
 	"overlay/internal/whatif"
 )
@@ -37,12 +39,14 @@ func changeFlags() group {
 	return group{append(flags,
 		&cli.StringSliceFlag{Name: "scenario", Category: changeGroup, Usage: "a further scenario beside that of the flags above: `TEXT`, as in 'half the copies := class:copy=0.5; no-wait *Synchronize'"},
 		readsFile(&cli.StringFlag{Name: "scenarios", Category: changeGroup, Usage: "further scenarios from `FILE`, one a line; lines that begin with # are comments"}),
+		&cli.StringFlag{Name: "each", Category: changeGroup, Usage: "several ranks: what each of these costs that has more work than the median of its peers: `rank|host|step`"},
+		&cli.BoolFlag{Name: "median", Category: changeGroup, Usage: "several ranks: all at the median of their peers"},
 		&cli.IntFlag{Name: "best", Category: changeGroup, DefaultText: "none", Usage: "each of the first `N` hotspots at half its time and at none, what saves most first"}), readChanges}
 }
 
 func (p *program) whatifCommand() *cli.Command {
-	takes := groups{inputFlags(), outputFlags("default: nothing is written"), changeFlags(), windowFlags(), jsonFlags(), generalFlags()}
-	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "[-i] FILE CHANGES [flags]", Flags: takes.flags(),
+	takes := groups{inputFlags(), captureFlags(), outputFlags("default: nothing is written"), changeFlags(), jobFlags(), windowFlags(), jsonFlags(), generalFlags()}
+	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "[-i] FILE|FOLDER CHANGES [flags]", Flags: takes.flags(),
 		Description: `
 Predicts how long the window would have been if something had taken less time, and what would have bound it then. All
 flags that change something make one scenario; --scenario, --scenarios and --best add others beside it. With -o,
@@ -52,6 +56,11 @@ SELECTOR is a name as reports show it (* stands for anything) or one of class:co
 phase:NAME, stream:N, thread:ID, step:N, annotation:NAME, under:NAME (with all that it encloses), name:NAME;
 'A in B' means both. class:launch|sync|handoff|unexplained|untraced scale what stands between activities.
 
+Of a folder, a quoted pattern or an archive with a trace for each rank of a job, or of summaries, it says how long the
+job would have taken. --scale and scenarios of it can be asked. SELECTOR is then a name or class:, or nothing but a
+place, in rank:5 or rank:0-3,8, host:NAME, step:N; or transfer, what collectives take when all have come, also in
+group:NAME.
+
 Examples:
   overlay whatif -i trace.json.gz --scale 'aten::copy_=0.5'
   overlay whatif -i trace.json.gz --scale 'class:compute in step:3=0.5' --step 3
@@ -59,7 +68,9 @@ Examples:
   overlay whatif -i trace.json.gz --bandwidth class:comm=200GB/s
   overlay whatif -i trace.json.gz --scale class:cpu=0.5 -o ghost.pftrace
   overlay whatif -i trace.json.gz --best 5 --scenario 'no waits := no-wait *Synchronize'
-  overlay whatif -i trace.json.gz --scenarios questions.txt --json`,
+  overlay whatif -i trace.json.gz --scenarios questions.txt --json
+  overlay whatif -i traces/ --scale 'class:compute in rank:5=0.85' --scenario 'faster network := transfer=0.5'
+  overlay whatif -i traces/ --median --each rank`,
 		Action: p.action(takes, inputFiles, checkWhatIf, (*job).whatif)}
 }
 
@@ -85,6 +96,7 @@ func readChanges(r *flagReader, o *options) {
 	}
 	o.questions.Scenarios = append(o.questions.Scenarios, r.StringSlice("scenario")...)
 	o.scenarioFile = r.path("scenarios")
+	o.median, o.each = r.Bool("median"), r.oneOf("each", replay.Parts...)
 	if o.questions.Best = r.Int("best"); r.IsSet("best") && o.questions.Best < 1 {
 		r.problem("--best %d is less than 1", o.questions.Best)
 	}
@@ -97,12 +109,12 @@ func checkWhatIf(r *flagReader, o *options) {
 		o.questions.Draw = true
 		r.readFormat(o)
 	}
-	if len(o.questions.Scenarios) == 0 && o.questions.Best == 0 && o.scenarioFile == "" {
+	if len(o.questions.Scenarios) == 0 && o.questions.Best == 0 && o.scenarioFile == "" && !o.median && o.each == "" {
 		r.problem("nothing is asked: say what is to change, as in --scale 'aten::copy_=0.5', or --best 5")
 	}
 }
 
-// whatif answers what-if questions about one trace.
+// whatif answers what-if questions about one trace, or about a job of many ranks.
 func (j *job) whatif() error {
 	q := j.opts.questions
 	if j.opts.scenarioFile != "" {
@@ -112,6 +124,13 @@ func (j *job) whatif() error {
 		}
 		q.Scenarios = append(q.Scenarios, more...)
 	}
+	s, err := j.subject(j.opts.inputs)
+	if err != nil {
+		return err
+	}
+	if s.job != nil {
+		return j.whatifJob(s.job, q)
+	}
 	var out *output
 	if q.Draw {
 		var err error
@@ -119,7 +138,7 @@ func (j *job) whatif() error {
 			return err
 		}
 	}
-	solved, err := j.load(j.opts.input, q.Draw)
+	solved, err := j.load(s.name, q.Draw)
 	if err != nil {
 		return err
 	}
@@ -131,6 +150,16 @@ func (j *job) whatif() error {
 		if _, err := j.write(out, solved.Draw(overlay.Options{Version: version})); err != nil {
 			return err
 		}
+	}
+	j.show(answers)
+	return nil
+}
+
+// whatifJob answers what-if questions about a job of many ranks.
+func (j *job) whatifJob(r *rankedJob, q pipeline.Questions) error {
+	answers, err := report.NewJobWhatIf(r.source, report.JobQuestions{Scenarios: q.Scenarios, Median: j.opts.median, Each: j.opts.each})
+	if err != nil {
+		return fmt.Errorf("%s: %w", report.Plain(r.source.Name), err)
 	}
 	j.show(answers)
 	return nil

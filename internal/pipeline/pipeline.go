@@ -26,6 +26,7 @@ import (
 	"overlay/internal/overlay"
 	"overlay/internal/par"
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/relations"
 	"overlay/internal/report"
 	"overlay/internal/slim"
@@ -210,6 +211,16 @@ func (r *Run) Summary(name string) *ranks.Summary {
 		return ranks.Summarize(r.original.graph, r.original.path, id)
 	}
 	return ranks.Summarize(r.graph, r.path, id)
+}
+
+// Chained adds to the summary of a run what its collectives followed from, for what-if questions about its job.
+func (r *Run) Chained(s *ranks.Summary) *ranks.Summary {
+	if r.original != nil {
+		replay.AddChains(s, r.original.graph, r.Trace)
+	} else {
+		replay.AddChains(s, r.graph, nil)
+	}
+	return s
 }
 
 // Tables makes tables for data tools of a run, which they hold on to. s says what is wanted; what they are made of is

@@ -49,6 +49,9 @@ func Where(host string, device int) string {
 // Where is where the rank runs.
 func (m *Member) Where() string { return Where(m.Host, int(m.Device)) }
 
+// GroupOf is the group of the job that a kind of operations of the rank is of.
+func (m *Member) GroupOf(kind int32) int32 { return m.group[m.Kinds[kind].Group] }
+
 // JobGroup is a communicator of the job.
 type JobGroup struct {
 	Name, Desc string

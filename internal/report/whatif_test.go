@@ -30,6 +30,20 @@ func TestWhatIfSchemaFile(t *testing.T) {
 	reported.Golden(t, whatIfSchemaFile, append(b, '\n'), *update)
 }
 
+// TestJobWhatIfSchemaFile: the same over ranks.
+func TestJobWhatIfSchemaFile(t *testing.T) {
+	s := schemaOf(reflect.TypeFor[report.JobWhatIf]())
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"] = report.JobWhatIfSchema
+	s["description"] = "The answers of overlay whatif on the traces or summaries of a job. Times are integers in ns, shares are ratios; a share below 0 is a loss."
+	s["properties"].(map[string]any)["schema"] = map[string]any{"const": report.JobWhatIfSchema}
+	b, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reported.Golden(t, "../../docs/reference/whatif-job.schema.json", append(b, '\n'), *update)
+}
+
 // TestWhatIfForms asks the same of every own trace: the JSON follows its schema, and the text has no line beyond its width
 // and a verdict for each scenario.
 func TestWhatIfForms(t *testing.T) {

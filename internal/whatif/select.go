@@ -143,7 +143,7 @@ func (s *Selector) syms(match func(string) bool) []bool {
 // matching is the names that a pattern means.
 func (s *Selector) matching(pattern string) []bool {
 	if strings.Contains(pattern, "*") {
-		hit := s.syms(func(n string) bool { return glob(pattern, n) })
+		hit := s.syms(func(n string) bool { return Glob(pattern, n) })
 		return hit
 	}
 	return s.syms(func(n string) bool {
@@ -151,9 +151,12 @@ func (s *Selector) matching(pattern string) []bool {
 	})
 }
 
-// glob matches a name with a pattern in which * stands for anything.
-func glob(pattern, name string) bool {
+// Glob matches a name with a pattern in which * stands for anything.
+func Glob(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return name == pattern
+	}
 	if !strings.HasPrefix(name, parts[0]) {
 		return false
 	}

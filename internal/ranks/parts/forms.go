@@ -2,6 +2,7 @@ package parts
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,6 +113,23 @@ var forms = []form{
 			b.Runs[i].Kind = word(b, critpath.NumSegmentKinds, v, critpath.SegmentKind.String)
 		}),
 	}},
+	{Chains, "chains: ways in which operations, and last the end of the window, followed from earlier operations", func(s *ranks.Summary) int { return len(s.Chains) },
+		func(b *builder, n int) {
+			b.Chains, b.chainOf, b.chainParts = make([]ranks.Chain, n), make([]int32, n), make([]int32, n)
+		}, []col{
+			number("row", "of the operation in summary_stubs", func(s *ranks.Summary, i int) int64 { return int64(chainOwner(s, i)) }, func(b *builder, i int, v int64) { b.chainOf[i] = fit[int32](b, v) }),
+			number("from", "row of the operation that it follows from, -1 for the start of the window", func(s *ranks.Summary, i int) int64 { return int64(s.Chains[i].From) }, func(b *builder, i int, v int64) { b.Chains[i].From = fit[int32](b, v) }),
+			length("fixed_ns", "delays, and what no question changes", func(s *ranks.Summary, i int) int64 { return s.Chains[i].Fixed }, func(b *builder, i int, v int64) { b.Chains[i].Fixed = v }),
+			number("parts", "rows of summary_parts that belong to it, after those of the chains before it", func(s *ranks.Summary, i int) int64 { return int64(len(s.PartsOf(int32(i)))) },
+				func(b *builder, i int, v int64) { b.chainParts[i] = fit[int32](b, v) }),
+		}},
+	{Parts, "own time in chains", func(s *ranks.Summary) int { return len(s.Parts) }, func(b *builder, n int) { b.Parts = make([]ranks.Part, n) }, []col{
+		nameOf("of the work, empty for the rest of its class", func(s *ranks.Summary, i int) *ranks.Name { return &s.Parts[i].Name }),
+		text("class", "compute, copy, cpu, runtime or python", func(s *ranks.Summary, i int) string { return s.Parts[i].Work.String() }, func(b *builder, i int, v string) {
+			b.Parts[i].Work = word(b, ranks.NumWorks, v, ranks.Work.String)
+		}),
+		length("duration_ns", "of it", func(s *ranks.Summary, i int) int64 { return s.Parts[i].NS }, func(b *builder, i int, v int64) { b.Parts[i].NS = v }),
+	}},
 	{"summary_steps", "profiler steps of the rank", func(s *ranks.Summary) int { return len(s.Steps) }, func(b *builder, n int) { b.Steps = make([]ranks.Step, n) }, stepColumns()},
 	{"summary_spent", "time by step and name", func(s *ranks.Summary) int { return len(s.Spent) }, func(b *builder, n int) { b.Spent = make([]ranks.Spent, n) }, []col{
 		number("step_row", "row of summary_steps", func(s *ranks.Summary, i int) int64 { return int64(s.Spent[i].Step) }, func(b *builder, i int, v int64) { b.Spent[i].Step = fit[int32](b, v) }),
@@ -218,4 +236,10 @@ func readRanks(s string) ([]ranks.Rank, error) {
 		}
 	}
 	return list, nil
+}
+
+// chainOwner is the operation to which a chain leads.
+func chainOwner(s *ranks.Summary, chain int) int {
+	at, _ := slices.BinarySearch(s.ChainFirst, int32(chain+1))
+	return at - 1
 }

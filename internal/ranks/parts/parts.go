@@ -24,6 +24,15 @@ const Rank = "summary_rank"
 // Given is the table that summaries of the first form lack. It has no Data then.
 const Given = "summary_given"
 
+// Chains and Parts are the tables that summaries lack which were made before there were any. They have no Data then.
+const (
+	Chains = "summary_chains"
+	Parts  = "summary_parts"
+)
+
+// Later reports whether older summaries lack a table.
+func Later(name string) bool { return name == Given || name == Chains || name == Parts }
+
 // form is a table of summaries: how many rows it has, how room is made for them, and its columns.
 type form struct {
 	name, about string
@@ -46,12 +55,13 @@ type col struct {
 // builder is a summary that is being read.
 type builder struct {
 	*ranks.Summary
-	names   map[string]ranks.Name
-	runs    []int32 // of each stub
-	to      []int64 // where each stub ends
-	ends    []critpath.StubEnd
-	reasons []string
-	err     error
+	names               map[string]ranks.Name
+	runs                []int32 // of each stub
+	chainOf, chainParts []int32 // of each chain: its operation, and how many parts it has
+	to                  []int64 // where each stub ends
+	ends                []critpath.StubEnd
+	reasons             []string
+	err                 error
 }
 
 func (b *builder) fail(format string, args ...any) {
@@ -133,8 +143,8 @@ func Summary(list []columns.Table) (*ranks.Summary, error) {
 	}
 	for k := range forms {
 		f, t := &forms[k], &list[k]
-		if f.name == Given && t.Data == nil {
-			b.Older = true
+		if Later(f.name) && t.Data == nil {
+			b.Older = b.Older || f.name == Given
 			continue
 		}
 		if t.Rows > math.MaxInt32 {
@@ -183,6 +193,9 @@ func (b *builder) finish() error {
 	if int(sum) != len(b.Runs) {
 		return fmt.Errorf("summary_runs: %d rows, and stubs have %d", len(b.Runs), sum)
 	}
+	if err := b.chains(); err != nil {
+		return err
+	}
 	if b.Window[1] < b.Window[0] || b.Window[0] < math.MinInt64/4 || b.Window[1] > math.MaxInt64/4 || b.Rank < 0 {
 		return fmt.Errorf("%s: rank %d with a window from %d to %d", Rank, b.Rank, b.Window[0], b.Window[1])
 	}
@@ -218,6 +231,38 @@ func (b *builder) finish() error {
 		if to := b.To(int32(i)); at != to {
 			return fmt.Errorf("summary_stubs: row %d ends at %d, and by its runs at %d", i, at, to)
 		}
+	}
+	return nil
+}
+
+// chains puts chains together with their operations and parts.
+func (b *builder) chains() error {
+	if len(b.Chains) == 0 {
+		if len(b.Parts) > 0 {
+			return fmt.Errorf("%s: %d rows, and there are no chains", Parts, len(b.Parts))
+		}
+		return nil
+	}
+	b.ChainFirst = make([]int32, 1, len(b.Stubs)+1)
+	sum := int64(0)
+	for i := range b.Chains {
+		of, n := int(b.chainOf[i]), b.chainParts[i]
+		if of < len(b.ChainFirst)-1 || of >= len(b.Stubs) {
+			return fmt.Errorf("%s: row %d is of operation %d of %d", Chains, i, of, len(b.Stubs))
+		}
+		for len(b.ChainFirst) <= of {
+			b.ChainFirst = append(b.ChainFirst, int32(i))
+		}
+		b.Chains[i].First = int32(sum)
+		if sum += int64(n); n < 0 || sum > int64(len(b.Parts)) {
+			return fmt.Errorf("%s: %d parts of a chain, and there are %d of all", Chains, n, len(b.Parts))
+		}
+	}
+	if sum != int64(len(b.Parts)) {
+		return fmt.Errorf("%s: %d rows, and chains have %d", Parts, len(b.Parts), sum)
+	}
+	for len(b.ChainFirst) <= len(b.Stubs) {
+		b.ChainFirst = append(b.ChainFirst, int32(len(b.Chains)))
 	}
 	return nil
 }

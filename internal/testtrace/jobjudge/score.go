@@ -10,6 +10,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
 	"overlay/internal/trace"
 )
@@ -87,6 +88,7 @@ func summary(sim *testtrace.Job, r int32) (*ranks.Summary, error) {
 		return nil, err
 	}
 	s := ranks.Summarize(g, p, ranks.Identity{Source: sim.Ranks[r].File, Rank: ranks.Rank(tr.Rank), By: "recorded"})
+	replay.AddChains(s, g, nil)
 	return s, s.Check()
 }
 

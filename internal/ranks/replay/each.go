@@ -1,0 +1,86 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"overlay/internal/ranks"
+)
+
+// Part is a rank, a host or a step with more work than the median of peers: what it costs.
+type Part struct {
+	Name   string
+	Excess int64 // its work beyond the median, in rank-time
+	Saved  int64 // by how much the job ends earlier when it alone is at the median
+	Costs  int64 // by how much the job ends later than with all at the median, when it alone stays
+}
+
+// partsAsked is of how many parts it is asked what they cost, those with the most excess.
+const partsAsked = 32
+
+// Parts are the words of what Each tells apart.
+var Parts = []string{"rank", "host", "step"}
+
+// Each asks of each rank, host or step what it costs alone, those that cost most first. left is how many with less excess were not asked.
+func (m *Model) Each(what string) (list []Part, left int, err error) {
+	all := m.Job.Excesses()
+	of := func(e *ranks.Excess) string {
+		x := &m.Job.Members[e.Member]
+		switch what {
+		case "rank":
+			return fmt.Sprintf("rank %d%s", x.Rank, x.Where())
+		case "host":
+			return x.Host
+		}
+		return fmt.Sprintf("step %d", e.Step)
+	}
+	at := map[string]int{}
+	for i := range all {
+		name := of(&all[i])
+		if name == "" {
+			continue
+		}
+		if _, ok := at[name]; !ok {
+			at[name], list = len(list), append(list, Part{Name: name})
+		}
+		list[at[name]].Excess += all[i].NS
+	}
+	if len(list) == 0 {
+		if what == "host" && len(all) > 0 {
+			return nil, 0, fmt.Errorf("the traces do not say on which hosts they were recorded: give --hosts")
+		}
+		return nil, 0, m.noPeers()
+	}
+	slices.SortStableFunc(list, func(a, b Part) int { return cmp.Or(cmp.Compare(b.Excess, a.Excess), cmp.Compare(a.Name, b.Name)) })
+	if len(list) > partsAsked {
+		list, left = list[:partsAsked], len(list)-partsAsked
+	}
+	questions := []Question{AtMedian(all, func(*ranks.Excess) bool { return true })}
+	for i := range list {
+		questions = append(questions, AtMedian(all, func(e *ranks.Excess) bool { return of(e) == list[i].Name }), AtMedian(all, func(e *ranks.Excess) bool { return of(e) != list[i].Name }))
+	}
+	answers := m.Ask(questions)
+	for i := range list {
+		list[i].Saved, list[i].Costs = answers[2*i+1].Saved, answers[2*i+2].Window-answers[0].Window
+	}
+	slices.SortStableFunc(list, func(a, b Part) int { return cmp.Or(cmp.Compare(b.Costs, a.Costs), cmp.Compare(b.Saved, a.Saved)) })
+	return list, left, nil
+}
+
+// Median are the questions what the job takes with all ranks at the median of their peers: in all, and by side.
+func (m *Model) Median() ([]Scenario, error) {
+	all := m.Job.Excesses()
+	if len(all) == 0 {
+		return nil, m.noPeers()
+	}
+	return []Scenario{
+		{Name: "every rank at the median of its peers", Ask: AtMedian(all, func(*ranks.Excess) bool { return true })},
+		{Name: "devices at the median", Ask: AtMedian(all, func(e *ranks.Excess) bool { return !e.Host })},
+		{Name: "threads at the median", Ask: AtMedian(all, func(e *ranks.Excess) bool { return e.Host })},
+	}, nil
+}
+
+func (m *Model) noPeers() error {
+	return fmt.Errorf("no rank can be compared with peers: that takes two ranks that do the same, with profiler steps")
+}

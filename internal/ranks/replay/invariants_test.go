@@ -1,0 +1,254 @@
+package replay_test
+
+import (
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"overlay/internal/critpath"
+	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
+	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/jobjudge"
+)
+
+const percent = replay.Whole / 100
+
+func device(_ string, w ranks.Work) bool { return !w.Host() }
+func thread(_ string, w ranks.Work) bool { return w.Host() }
+func everyGroup(*ranks.JobGroup) bool    { return true }
+
+// nothing multiplies all there is with 1.
+var nothing = replay.Changes([]replay.Change{
+	{Factor: replay.Whole, Work: device}, {Factor: replay.Whole, Work: thread}, {Factor: replay.Whole, Transfers: everyGroup},
+})
+
+// real are the summaries of the recorded job of eight ranks.
+func real(t testing.TB) (list []*ranks.Summary) {
+	t.Helper()
+	worker := regexp.MustCompile(`worker(\d+)_`)
+	for _, file := range corpus.Files(t, "param__dlrm8__worker*.json.gz") {
+		n, _ := strconv.Atoi(worker.FindStringSubmatch(file)[1])
+		tr := testtrace.Read(t, file)
+		g, p := testtrace.Exact(t, tr)
+		s := ranks.Summarize(g, p, ranks.Identity{Source: filepath.Base(file), Rank: ranks.Rank(n), By: "name"})
+		replay.AddChains(s, g, nil)
+		if err := s.Check(); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// TestNothing: a replay of nothing is the recorded job to the ns, whatever is wrong with its records, and the first chain of each operation is as long as it was.
+func TestNothing(t *testing.T) {
+	jobs := map[string]*replay.Model{}
+	for i, trouble := range append([]string{""}, testtrace.JobTroubles...) {
+		o := testtrace.JobOptions{Kind: testtrace.JobKinds[i%len(testtrace.JobKinds)], Cause: "gpu", Seed: uint64(i), World: 8, Steps: 3}
+		if trouble != "" {
+			o.Trouble = []string{trouble}
+		}
+		_, jobs[o.Kind+" "+trouble] = made(t, o)
+	}
+	if list := real(t); len(list) > 0 {
+		jobs["dlrm"] = modelOf(t, list)
+	}
+	for name, m := range jobs {
+		for _, q := range []replay.Question{nothing, replay.Changes(nil)} {
+			if a := m.Ask([]replay.Question{q})[0]; a.Saved != 0 || a.Window != m.Recorded() {
+				t.Errorf("%s: a replay of nothing takes %d ns, recorded %d", name, a.Window, m.Recorded())
+			}
+		}
+		if m.Crossed > 0 {
+			t.Errorf("%s: %d collectives matched crosswise", name, m.Crossed)
+		}
+		chains, ports := 0, 0
+		for i := range m.Job.Members {
+			x := &m.Job.Members[i]
+			chains, ports = chains+len(x.Chains), ports+len(x.Stubs)
+			for o := range x.Stubs {
+				at, k := x.Window[1], x.ChainFirst[o]
+				if o < len(x.Ops) {
+					at = x.Ops[o].Start
+				}
+				if k == x.ChainFirst[o+1] {
+					t.Errorf("%s: rank %d, operation %d has no chain", name, x.Rank, o)
+				} else if end := x.ChainFrom(&x.Chains[k]) + x.ChainLen(k); end != at {
+					t.Errorf("%s: rank %d, operation %d: the chain ends at %d, %d before the start", name, x.Rank, o, end, at-end)
+				}
+			}
+		}
+		t.Logf("%-20s %d ports, %.1f chains each", name, ports, float64(chains)/float64(ports))
+	}
+}
+
+// TestShape: more of anything never ends the job sooner, a factor between two others takes no longer than the mean of these, two changes at once save no less than the
+// larger of both, and no rank's clock matters, nor the order of the ranks.
+func TestShape(t *testing.T) {
+	for i, kind := range testtrace.JobKinds {
+		o := testtrace.JobOptions{Kind: kind, Cause: "gpu", Seed: uint64(20 + i), World: 8, Steps: 3}
+		_, m := made(t, o)
+		one := func(x *ranks.Member) bool { return x.Rank == 1 }
+		var last int64
+		for name, c := range map[string]replay.Change{"device": {Work: device}, "threads": {Work: thread}, "device of one": {Work: device, Ranks: one}, "threads of one": {Work: thread, Ranks: one},
+			"transfers": {Transfers: everyGroup}} {
+			var list []replay.Question
+			for _, f := range []int64{0, 50, 100, 150, 200, 250, 300} {
+				c.Factor = f * percent
+				list = append(list, replay.Changes([]replay.Change{c}))
+			}
+			answers := m.Ask(list)
+			for k := 1; k < len(answers); k++ {
+				if last = answers[k].Window; last < answers[k-1].Window {
+					t.Errorf("%s, %s: %d ns, with less of it %d", kind, name, last, answers[k-1].Window)
+				}
+				if k+1 < len(answers) && 2*last > answers[k-1].Window+answers[k+1].Window+2000 {
+					t.Errorf("%s, %s: %d, %d, %d ns: not convex", kind, name, answers[k-1].Window, last, answers[k+1].Window)
+				}
+			}
+		}
+		half := func(c ...replay.Change) replay.Question {
+			for k := range c {
+				c[k].Factor = 50 * percent
+			}
+			return replay.Changes(c)
+		}
+		questions := []replay.Question{half(replay.Change{Work: device}), half(replay.Change{Transfers: everyGroup}), half(replay.Change{Work: device}, replay.Change{Transfers: everyGroup})}
+		a := m.Ask(questions)
+		if a[2].Saved < max(a[0].Saved, a[1].Saved) {
+			t.Errorf("%s: %d ns saved by two changes, %d and %d by each", kind, a[2].Saved, a[0].Saved, a[1].Saved)
+		}
+		list, err := jobjudge.Summaries(testtrace.NewJob(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Reverse(list)
+		shift(list[2], 5_000_000_000)
+		if b := modelOf(t, list).Ask(questions); !slices.Equal(a, b) {
+			t.Errorf("%s: %+v, with another clock and order %+v", kind, a, b)
+		}
+	}
+}
+
+// shift sets the clock of a rank.
+func shift(s *ranks.Summary, ns int64) {
+	s.Window[0] += ns
+	s.Window[1] += ns
+	for i := range s.Ops {
+		s.Ops[i].Start += ns
+		s.Ops[i].End += ns
+		s.Ops[i].Launch += ns
+	}
+	for i := range s.Steps {
+		s.Steps[i].Start += ns
+		s.Steps[i].End += ns
+	}
+}
+
+// TestBound: nothing that is found here is more than what the walks that were tight can save, which is a bound; runs of these have small ones of other kinds in them.
+func TestBound(t *testing.T) {
+	some := false
+	for i, kind := range testtrace.JobKinds {
+		_, m := made(t, testtrace.JobOptions{Kind: kind, Seed: uint64(40 + i), World: 8, Steps: 3})
+		less := func(_ int32, r *ranks.Run, from, to int64) int64 {
+			if c := r.Kind.Class(); c == critpath.ClassCompute || c == critpath.ClassCopy {
+				return (to - from) / 2
+			}
+			return 0
+		}
+		bound, a := m.Job.Sooner(less, nil), m.Ask([]replay.Question{replay.Changes([]replay.Change{{Factor: 50 * percent, Work: device}})})[0]
+		if a.Saved > bound+m.Recorded()/200 {
+			t.Errorf("%s: %d ns saved, at most %d", kind, a.Saved, bound)
+		}
+		some = some || a.Saved > m.Recorded()/20
+	}
+	if !some {
+		t.Error("nothing is saved anywhere")
+	}
+}
+
+// byHand is a job of ranks whose operations and instances are given: of each rank starts and ends, and of each operation its chains.
+func byHand(t *testing.T, ops [][][2]int64, chains [][][]ranks.Chain, end int64, instances ...[]ranks.Ref) *replay.Model {
+	t.Helper()
+	j := &ranks.Job{Window: [2]int64{0, end}, Step: -1}
+	for r := range ops {
+		s := &ranks.Summary{Rank: ranks.Rank(r), Window: [2]int64{0, end}, Names: []string{""}, Kinds: []ranks.Kind{{}}, ChainFirst: []int32{0}}
+		x := ranks.Member{Summary: s, Clock: ranks.Clock{Pieces: []ranks.Piece{{From: math.MinInt64}}}, End: end}
+		for _, o := range ops[r] {
+			s.Ops, x.In = append(s.Ops, ranks.Op{Start: o[0], End: o[1]}), append(x.In, -1)
+		}
+		s.Stubs = make([]ranks.Stub, len(s.Ops)+1)
+		for _, list := range chains[r] {
+			for _, c := range list { // Fixed is time of threads, if it is above 0
+				c.First = int32(len(s.Parts))
+				if c.Fixed > 0 {
+					s.Parts, c.Fixed = append(s.Parts, ranks.Part{Work: ranks.OnThread, NS: c.Fixed}), 0
+				}
+				s.Chains = append(s.Chains, c)
+			}
+			s.ChainFirst = append(s.ChainFirst, int32(len(s.Chains)))
+		}
+		j.Members = append(j.Members, x)
+	}
+	for i, refs := range instances {
+		j.Instances = append(j.Instances, ranks.Instance{First: int32(len(j.Of)), N: int32(len(refs)), Solved: true})
+		j.Of = append(j.Of, refs...)
+		for _, r := range refs {
+			j.Members[r.Member].In[r.Op] = int32(i)
+		}
+	}
+	m, err := replay.New(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestByHand: rank 1 comes 500 ns after rank 0 into a transfer of 100, and both work for 400 after it.
+func TestByHand(t *testing.T) {
+	chains := func(before int64) [][]ranks.Chain {
+		return [][]ranks.Chain{{{From: -1, Fixed: before}}, {{From: 0, Fixed: 400}}}
+	}
+	m := byHand(t, [][][2]int64{{{300, 900}}, {{800, 900}}}, [][][]ranks.Chain{chains(300), chains(800)}, 1300, []ranks.Ref{{Member: 0, Op: 0}, {Member: 1, Op: 0}})
+	for _, c := range []struct {
+		rank   ranks.Rank
+		factor int64
+		want   int64
+	}{
+		{0, 0, 0}, {0, 200, -400}, {0, 300, -900}, // rank 0 has slack before, and work after
+		{1, 50, 400}, {1, 0, 500}, // rank 0 ends the job then
+		{-1, 50, 600}, {-1, 0, 1200}, {-1, 200, -1200},
+	} {
+		a := m.Ask([]replay.Question{replay.Changes([]replay.Change{{Factor: c.factor * percent, Work: thread, Ranks: func(x *ranks.Member) bool { return c.rank < 0 || x.Rank == c.rank }}})})[0]
+		if a.Saved != c.want {
+			t.Errorf("rank %d times %d %%: %d ns saved, wanted %d", c.rank, c.factor, a.Saved, c.want)
+		}
+	}
+}
+
+// TestEarly: who left before the last one came does not wait for that one, as the root of a broadcast.
+func TestEarly(t *testing.T) {
+	chains := func(before, behind int64) [][]ranks.Chain {
+		return [][]ranks.Chain{{{From: -1, Fixed: before}}, {{From: 0, Fixed: behind}}}
+	}
+	m := byHand(t, [][][2]int64{{{300, 500}}, {{800, 900}}}, [][][]ranks.Chain{chains(300, 800), chains(800, 400)}, 1300, []ranks.Ref{{Member: 1, Op: 0}, {Member: 0, Op: 0}})
+	a := m.Ask([]replay.Question{replay.Changes([]replay.Change{{Factor: 0, Work: thread, Ranks: func(x *ranks.Member) bool { return x.Rank == 1 }}})})[0]
+	if a.Window != 1300 || a.Last != 0 { // rank 0 goes on for 800 after 500
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestCrossed: collectives that were matched crosswise lead in a circle, which is opened.
+func TestCrossed(t *testing.T) {
+	m := byHand(t, [][][2]int64{{{0, 25}, {26, 30}}, {{0, 27}, {20, 30}}},
+		[][][]ranks.Chain{{{{From: -1}}, {{From: 0, Fixed: 1}}, {{From: 1, Fixed: 10}}}, {{{From: -1}}, {{From: 0, Fixed: -7}}, {{From: 1, Fixed: 10}}}}, 40,
+		[]ranks.Ref{{Member: 0, Op: 0}, {Member: 1, Op: 1}}, []ranks.Ref{{Member: 0, Op: 1}, {Member: 1, Op: 0}})
+	if a := m.Ask([]replay.Question{replay.Changes(nil)})[0]; a.Saved != 0 || m.Crossed != 1 {
+		t.Errorf("%+v, %d crossed", a, m.Crossed)
+	}
+}

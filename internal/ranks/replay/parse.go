@@ -1,0 +1,298 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"overlay/internal/ranks"
+	"overlay/internal/whatif"
+)
+
+// Scenario is a question as it is asked in text.
+type Scenario struct {
+	Name   string
+	Ask    Question
+	Longer bool // it makes something longer
+}
+
+// Parser reads questions about a job.
+type Parser struct {
+	Model *Model
+	Shown func(string) string // how reports show a name; it may be asked for so
+}
+
+// Scenario reads changes with ";" between them, as whatif.Selector does for one trace, of which it knows scale alone. A name with ":=" may stand in front of all.
+func (p *Parser) Scenario(text string) (Scenario, error) {
+	name, changes, named := strings.Cut(text, ":=")
+	if !named {
+		name, changes = "", text
+	}
+	s := Scenario{Name: strings.TrimSpace(name)}
+	var list []Change
+	for part := range strings.SplitSeq(changes, ";") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		word, rest, _ := strings.Cut(part, " ")
+		if slices.ContainsFunc(whatif.Verbs, func(v struct{ Word, Usage string }) bool { return v.Word == word }) {
+			if word != "scale" {
+				return s, fmt.Errorf("%s is for one trace; over ranks there is --scale", word)
+			}
+			part = strings.TrimSpace(rest)
+		}
+		selector, value, ok := cutLast(part)
+		if !ok {
+			return s, fmt.Errorf("%q has no factor: write %s=0.5", part, part)
+		}
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(x >= 0 && x <= whatif.MaxFactor) {
+			return s, fmt.Errorf("factor %s is not between 0 and %d", value, whatif.MaxFactor)
+		}
+		c := Change{Factor: int64(math.Round(x * Whole))}
+		if err := p.selected(&c, selector); err != nil {
+			return s, err
+		}
+		s.Longer = s.Longer || c.Factor > Whole
+		if list = append(list, c); !named {
+			s.Name = strings.TrimPrefix(s.Name+"; "+selector+" x "+value, "; ")
+		}
+	}
+	if len(list) == 0 {
+		return s, fmt.Errorf("scenario %q changes nothing: say what, as in class:compute in rank:5=0.5", text)
+	}
+	s.Ask = Changes(list)
+	return s, nil
+}
+
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, "=")
+	if i < 0 {
+		return s, "", false
+	}
+	return strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+1:]), true
+}
+
+// oneTrace are selectors of which summaries do not say what they mean.
+var oneTrace = []string{"phase:", "stream:", "thread:", "annotation:", "under:"}
+
+// places are selectors that say where, not what.
+var places = []string{"rank:", "host:", "group:", "step:"}
+
+// selected reads a selector: terms with " in " between them.
+func (p *Parser) selected(c *Change, text string) error {
+	what, where := text, []string(nil)
+	for {
+		i := strings.LastIndex(what, " in ")
+		if i < 0 {
+			break
+		}
+		term := strings.TrimSpace(what[i+len(" in "):])
+		if !slices.ContainsFunc(slices.Concat(places, oneTrace, []string{"class:"}), func(x string) bool { return strings.HasPrefix(term, x) }) {
+			break
+		}
+		what, where = strings.TrimSpace(what[:i]), append(where, term)
+	}
+	work := func(_ string, _ ranks.Work) bool { return true }
+	all := func(*ranks.JobGroup) bool { return true }
+	c.Work = work
+	for i, term := range append(where, what) {
+		kind, arg, _ := strings.Cut(term, ":")
+		arg = strings.TrimSpace(arg)
+		var err error
+		switch {
+		case slices.Contains(oneTrace, kind+":"):
+			return fmt.Errorf("%q: summaries of ranks know names, classes and steps, and not %s; it can be asked of the trace of one rank", term, kind)
+		case kind == "rank":
+			err = p.ofRanks(c, arg)
+		case kind == "host":
+			err = p.ofHost(c, arg)
+		case kind == "step":
+			err = p.ofStep(c, arg)
+		case kind == "group":
+			if c.Transfers, err = p.group(arg); i == len(where) {
+				c.Work = nil
+			}
+		case kind == "class" && arg != "comm" && arg != "communication":
+			var in func(string, ranks.Work) bool
+			if in, err = class(arg); err == nil {
+				was := c.Work
+				c.Work = func(n string, w ranks.Work) bool { return was(n, w) && in(n, w) }
+			}
+		case term == "transfer", kind == "class":
+			if c.Work = nil; c.Transfers == nil {
+				c.Transfers = all
+			}
+		case term == "":
+			return fmt.Errorf("a change without a selector: say what is to change, as in class:compute in rank:5=0.5")
+		default:
+			pattern := strings.TrimPrefix(term, "name:")
+			was := c.Work
+			c.Work = func(n string, w ranks.Work) bool { return was(n, w) && n != "" && p.matches(pattern, n) }
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.Work != nil && c.Transfers != nil {
+		return fmt.Errorf("%q: groups have transfers, and no work: write transfer in group:NAME", text)
+	}
+	return p.hits(c, text, what)
+}
+
+// matches tells a name by a pattern in which * stands for anything.
+func (p *Parser) matches(pattern, name string) bool {
+	return whatif.Glob(pattern, name) || p.Shown != nil && whatif.Glob(pattern, p.Shown(name))
+}
+
+// hits is an error if a change changes nothing.
+func (p *Parser) hits(c *Change, text, what string) error {
+	m := p.Model
+	if c.Transfers != nil {
+		if len(m.of) == 0 && !slices.ContainsFunc(m.Job.Members, func(x ranks.Member) bool { return len(x.Ops) > 0 }) {
+			return fmt.Errorf("%q: the ranks have no collectives", text)
+		}
+		return nil
+	}
+	for i := range m.Job.Members {
+		x := &m.Job.Members[i]
+		if c.Ranks != nil && !c.Ranks(x) {
+			continue
+		}
+		if slices.ContainsFunc(m.keys[i], func(k key) bool { return c.Work(k.Name, k.Work) }) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q selects nothing that collectives followed from; %s", text, p.near(strings.TrimPrefix(what, "name:")))
+}
+
+// near names what a text may have meant: names with its letters, else those with the most time.
+func (p *Parser) near(word string) string {
+	word = strings.ToLower(strings.Trim(word, "* "))
+	time := map[string]int64{}
+	for i := range p.Model.Job.Members {
+		x := &p.Model.Job.Members[i]
+		for _, part := range x.Parts {
+			time[x.Names[part.Name]] += part.NS
+		}
+	}
+	delete(time, "")
+	names := slices.SortedFunc(maps.Keys(time), func(a, b string) int {
+		in := func(s string) int {
+			if strings.Contains(strings.ToLower(s), word) {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(in(a), in(b)), cmp.Compare(time[b], time[a]), cmp.Compare(a, b))
+	})
+	if len(names) == 0 {
+		return "they name no work"
+	}
+	for i := range names {
+		names[i] = strconv.Quote(names[i])
+	}
+	return "names with much time are " + strings.Join(names[:min(3, len(names))], ", ")
+}
+
+// class is the work of a class by the words of selectors.
+func class(arg string) (func(string, ranks.Work) bool, error) {
+	works, ok := map[string][]ranks.Work{
+		"compute": {ranks.OnDevice}, "gpu_compute": {ranks.OnDevice}, "copy": {ranks.Copying}, "cpu": {ranks.OnThread, ranks.Calling, ranks.InPython}, "runtime": {ranks.Calling}, "python": {ranks.InPython},
+	}[arg]
+	if !ok {
+		return nil, fmt.Errorf("no class %q over ranks: compute, comm (transfers), copy, cpu, runtime, python", arg)
+	}
+	return func(_ string, w ranks.Work) bool { return slices.Contains(works, w) }, nil
+}
+
+// ofRanks reads ranks as 5 or 0-3,8.
+func (p *Parser) ofRanks(c *Change, arg string) error {
+	of := map[ranks.Rank]bool{}
+	for word := range strings.SplitSeq(arg, ",") {
+		lo, hi, ranged := strings.Cut(strings.TrimSpace(word), "-")
+		if !ranged {
+			hi = lo
+		}
+		from, err := strconv.ParseInt(lo, 10, 32)
+		to, err2 := strconv.ParseInt(hi, 10, 32)
+		if err != nil || err2 != nil || from < 0 || to < from {
+			return fmt.Errorf("%q are no ranks: rank:5 or rank:0-3,8", arg)
+		}
+		n := len(of)
+		for i := range p.Model.Job.Members {
+			if r := p.Model.Job.Members[i].Rank; int64(r) >= from && int64(r) <= to {
+				of[r] = true
+			}
+		}
+		if len(of) == n {
+			return fmt.Errorf("no trace of rank %s; there are ranks %d to %d", word, p.Model.Job.Members[0].Rank, p.Model.Job.Members[len(p.Model.Job.Members)-1].Rank)
+		}
+	}
+	c.also(func(x *ranks.Member) bool { return of[x.Rank] })
+	return nil
+}
+
+// also narrows a change to ranks.
+func (c *Change) also(of func(*ranks.Member) bool) {
+	if was := c.Ranks; was != nil {
+		c.Ranks = func(x *ranks.Member) bool { return was(x) && of(x) }
+		return
+	}
+	c.Ranks = of
+}
+
+func (p *Parser) ofHost(c *Change, name string) error {
+	hosts := map[string]bool{}
+	for i := range p.Model.Job.Members {
+		hosts[p.Model.Job.Members[i].Host] = true
+	}
+	delete(hosts, "")
+	if !hosts[name] {
+		return fmt.Errorf("no host %q%s", name, listed(hosts, "; the traces name none: give --hosts"))
+	}
+	c.also(func(x *ranks.Member) bool { return x.Host == name })
+	return nil
+}
+
+// listed names the first of some names for a message.
+func listed(names map[string]bool, none string) string {
+	list := slices.Sorted(maps.Keys(names))
+	if len(list) == 0 {
+		return none
+	}
+	return ", but " + strings.Join(list[:min(8, len(list))], ", ")
+}
+
+func (p *Parser) ofStep(c *Change, arg string) error {
+	n, err := strconv.ParseInt(arg, 10, 32)
+	if err != nil {
+		return fmt.Errorf("%q is no step: write its number, as in step:3", arg)
+	}
+	for i := range p.Model.slots {
+		if p.Model.slots[i][int32(n)] > 0 {
+			c.Steps = map[int32]bool{int32(n): true}
+			return nil
+		}
+	}
+	return fmt.Errorf("no rank has a step %s", arg)
+}
+
+// group is the groups of a name, or of what they are for.
+func (p *Parser) group(name string) (func(*ranks.JobGroup) bool, error) {
+	names := map[string]bool{}
+	found := false
+	for i := range p.Model.Job.Groups {
+		g := &p.Model.Job.Groups[i]
+		names[g.Name] = true
+		found = found || g.Name == name || g.Desc == name && name != ""
+	}
+	if !found {
+		return nil, fmt.Errorf("no group %q%s", name, listed(names, "; the ranks have no collectives"))
+	}
+	return func(g *ranks.JobGroup) bool { return g.Name == name || g.Desc == name }, nil
+}

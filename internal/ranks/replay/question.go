@@ -1,0 +1,171 @@
+package replay
+
+import (
+	"math"
+
+	"overlay/internal/ranks"
+)
+
+// Question says by which factors a member changes.
+type Question func(m *Model, member int32) factors
+
+// factors are those of one member, in millionths. The first index is the place of a step in the summary and 1, 0 for what is in no step.
+type factors struct {
+	x         *ranks.Member
+	slots     map[int32]int32
+	work      [][]int64 // then the place of a key; nil: nothing changes
+	transfers [][]int64 // then the kind of the operation; nil: nothing changes
+}
+
+// slot is the place of the step of an operation. What comes behind the last one is of the last step.
+func (f *factors) slot(op int) int32 {
+	if op == len(f.x.Ops) {
+		return int32(len(f.x.Steps))
+	}
+	return f.slots[f.x.Ops[op].Step]
+}
+
+// at are the factors of what leads to an operation.
+func (f *factors) at(_ *Model, _, op int32) []int64 {
+	if f.work == nil {
+		return nil
+	}
+	return f.work[f.slot(int(op))]
+}
+
+// transfer is the factor of the transfer of an operation.
+func (f *factors) transfer(op int) int64 {
+	if f.transfers == nil || op >= len(f.x.Ops) {
+		return Whole
+	}
+	return f.transfers[f.slot(op)][f.x.Ops[op].Kind]
+}
+
+// of makes room for factors of a member.
+func (m *Model) factors(member int32) factors {
+	return factors{x: &m.Job.Members[member], slots: m.slots[member]}
+}
+
+// table is a list of factors for each step, all Whole.
+func table(steps, n int) [][]int64 {
+	t := make([][]int64, steps+1)
+	for i := range t {
+		t[i] = make([]int64, n)
+		for k := range t[i] {
+			t[i][k] = Whole
+		}
+	}
+	return t
+}
+
+// Change multiplies own time, or transfers.
+type Change struct {
+	Factor    int64
+	Ranks     func(x *ranks.Member) bool           // nil: of all
+	Steps     map[int32]bool                       // by number; nil: of all, and of none
+	Work      func(name string, w ranks.Work) bool // own time; nil: no own time
+	Transfers func(group *ranks.JobGroup) bool     // of collectives in these groups; nil: no transfers
+}
+
+// Changes makes all of these changes at once. What two of them change is multiplied by both.
+func Changes(list []Change) Question {
+	return func(m *Model, member int32) factors {
+		f := m.factors(member)
+		for i := range list {
+			c := &list[i]
+			if c.Ranks != nil && !c.Ranks(f.x) {
+				continue
+			}
+			if c.Work != nil {
+				f.scaleWork(m, member, c)
+			}
+			if c.Transfers != nil {
+				f.scaleTransfers(m, c)
+			}
+		}
+		return f
+	}
+}
+
+// eachSlot calls visit for the places of the steps that a change is about.
+func (f *factors) eachSlot(c *Change, visit func(slot int)) {
+	if c.Steps == nil {
+		visit(0)
+	}
+	for i := range f.x.Steps {
+		if c.Steps == nil || c.Steps[f.x.Steps[i].Number] {
+			visit(i + 1)
+		}
+	}
+}
+
+func (f *factors) scaleWork(m *Model, member int32, c *Change) {
+	keys := m.keys[member]
+	for k := range keys {
+		if !c.Work(keys[k].Name, keys[k].Work) {
+			continue
+		}
+		if f.work == nil {
+			f.work = table(len(f.x.Steps), len(keys))
+		}
+		f.eachSlot(c, func(slot int) { f.work[slot][k] = times(f.work[slot][k], c.Factor) })
+	}
+}
+
+func (f *factors) scaleTransfers(m *Model, c *Change) {
+	for k := range f.x.Kinds {
+		if !c.Transfers(&m.Job.Groups[f.x.GroupOf(int32(k))]) {
+			continue
+		}
+		if f.transfers == nil {
+			f.transfers = table(len(f.x.Steps), len(f.x.Kinds))
+		}
+		f.eachSlot(c, func(slot int) { f.transfers[slot][k] = times(f.transfers[slot][k], c.Factor) })
+	}
+}
+
+// AtMedian takes from members what they worked more than the median of their peers, where of says so.
+func AtMedian(list []ranks.Excess, of func(e *ranks.Excess) bool) Question {
+	by := map[int32][]*ranks.Excess{}
+	for i := range list {
+		if of(&list[i]) {
+			by[list[i].Member] = append(by[list[i].Member], &list[i])
+		}
+	}
+	return func(m *Model, member int32) factors {
+		f := m.factors(member)
+		if len(by[member]) == 0 {
+			return f
+		}
+		keys := m.keys[member]
+		f.work = table(len(f.x.Steps), len(keys))
+		for _, e := range by[member] {
+			rest, busy := e.NS, e.Busy
+			for name, ns := range e.Names {
+				rest -= ns
+				busy -= e.Own[name]
+			}
+			other := part(busy, rest)
+			row := f.work[f.slots[e.Step]]
+			for k, key := range keys {
+				if key.Work.Host() != e.Host {
+					continue
+				}
+				if ns, ok := e.Names[key.Name]; ok {
+					row[k] = part(e.Own[key.Name], ns)
+				} else if rest > 0 {
+					row[k] = other
+				}
+			}
+		}
+		return f
+	}
+}
+
+// part is the factor by which own time becomes less by some ns.
+func part(own, less int64) int64 {
+	if own <= 0 {
+		return Whole
+	}
+	return min(max(int64(math.Round(float64(own-less)/float64(own)*Whole)), 0), Whole)
+}

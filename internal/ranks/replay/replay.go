@@ -1,0 +1,447 @@
+// Package replay answers how long a job of many ranks would have taken with something changed. It needs the summaries of the ranks, not their traces.
+//
+//	AddChains(s, g, nil)                    // once a rank, while its graph is there
+//	m, err := replay.New(job)               // once a job
+//	m.Ask([]replay.Question{…})             // many questions side by side
+//
+// # Model
+//
+// Seen from outside a rank is a function: an operation that communicates starts when the last of its chains is over, and each of these is the end of an earlier operation, and
+// delays and own time since. Over ranks an operation ends a transfer after the last of its members came. So a job is a graph of maxima, and a question, which makes own
+// time or transfers longer or shorter, takes one pass over it.
+//
+// What is computed is by how much each start and each end is later than recorded. A replay of nothing moves nothing, to the ns, and what a clock shows does not matter. Of
+// several chains of a start those that came earlier have slack: by so much they may become longer before they move it.
+//
+// Times are int64 ns. The same job and questions give the same answers on any number of processors.
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"overlay/internal/par"
+	"overlay/internal/ranks"
+)
+
+// Whole is the factor that changes nothing: factors count millionths.
+const Whole = 1_000_000
+
+// Model is a job made ready for replays.
+type Model struct {
+	Job *ranks.Job
+
+	first  []int32 // per member: its first port; ports are its operations and last the end of its window
+	member []int32 // per port
+	slack  []int64 // per chain of all members, in order: how much later it may end and move nothing
+	chains []int32 // per member: its first chain in slack
+	start  []int64 // per port: recorded, on the job's clock
+	end    []int64
+
+	of       []int32 // as Job.Of: the port that came next, within each instance
+	last     []int32 // per port: place in of of the last that had come before it ended; -1 where nobody else is waited for
+	transfer []int64 // per port: from then to its end
+	before   []bool  // per place in of: there is one before it in its instance
+	order    []step
+	Crossed  int // instances that lead in a circle, since their operations were matched wrongly: nobody waits in them
+
+	keys  [][]key   // per member: what parts may be of
+	keyOf [][]uint8 // per member and part
+	slots []map[int32]int32
+}
+
+// key is what a part is of.
+type key struct {
+	Name string
+	Work ranks.Work
+}
+
+// step is one thing to be computed: the start of a port, its end, or when the members of an instance up to a place have come.
+type step struct {
+	what uint8
+	at   int32
+}
+
+const (
+	startOf = iota
+	endOf
+	cameOf
+)
+
+// New makes a job ready for replays. It is an error that a summary has no chains.
+func New(j *ranks.Job) (*Model, error) {
+	m := &Model{Job: j}
+	for i := range j.Members {
+		x := &j.Members[i]
+		if x.ChainFirst == nil {
+			return nil, fmt.Errorf("the summary of rank %d says nothing of what its collectives followed from: it is an older one, which is to be exported again, or threads of the rank communicate", x.Rank)
+		}
+		m.first, m.chains = append(m.first, int32(len(m.start))), append(m.chains, int32(len(m.slack)))
+		for k := range x.Ops {
+			s, e := x.Clock.Global(x.Ops[k].Start), x.Clock.Global(x.Ops[k].End)
+			m.port(int32(i), s, max(s, e))
+		}
+		m.port(int32(i), x.End, x.End)
+		m.slacks(x)
+		m.name(x)
+	}
+	m.first = append(m.first, int32(len(m.start)))
+	m.instances()
+	m.sort()
+	return m, nil
+}
+
+func (m *Model) port(member int32, start, end int64) {
+	m.member, m.start, m.end = append(m.member, member), append(m.start, start), append(m.end, end)
+	m.last, m.transfer = append(m.last, -1), append(m.transfer, end-start)
+}
+
+// slacks says of each chain of a member how much earlier it was over than the last one of the same start.
+func (m *Model) slacks(x *ranks.Member) {
+	for i := range x.Stubs {
+		at, least := x.Window[1], int64(1)<<62
+		if i < len(x.Ops) {
+			at = x.Ops[i].Start
+		}
+		from := len(m.slack)
+		for k := x.ChainFirst[i]; k < x.ChainFirst[i+1]; k++ {
+			s := at - x.ChainFrom(&x.Chains[k]) - x.ChainLen(k)
+			m.slack = append(m.slack, s)
+			least = min(least, s)
+		}
+		for k := range m.slack[from:] { // what nothing explains is taken to stay
+			m.slack[from+k] -= least
+		}
+	}
+}
+
+// name numbers what the parts of a member are of, and its steps.
+func (m *Model) name(x *ranks.Member) {
+	index, of := map[ranks.Part]uint8{}, make([]uint8, len(x.Parts))
+	var keys []key
+	for i, p := range x.Parts {
+		p.NS = 0
+		k, ok := index[p]
+		if !ok && len(keys) < 255 {
+			k = uint8(len(keys))
+			index[p], keys = k, append(keys, key{x.Names[p.Name], p.Work})
+		} else if !ok {
+			k = index[ranks.Part{Work: p.Work}]
+		}
+		of[i] = k
+	}
+	slots := map[int32]int32{}
+	for i := range x.Steps {
+		slots[x.Steps[i].Number] = int32(i) + 1
+	}
+	m.keys, m.keyOf, m.slots = append(m.keys, keys), append(m.keyOf, of), append(m.slots, slots)
+}
+
+// instances says of each port whom it waited for: those of its instance that had come before it ended.
+func (m *Model) instances() {
+	j := m.Job
+	m.of, m.before = make([]int32, len(j.Of)), make([]bool, len(j.Of))
+	for i := range j.Instances {
+		in := &j.Instances[i]
+		list := m.of[in.First : in.First+in.N]
+		for k, r := range j.Of[in.First : in.First+in.N] {
+			list[k] = m.first[r.Member] + r.Op
+		}
+		if !in.Solved {
+			continue
+		}
+		slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(m.start[a], m.start[b]), cmp.Compare(a, b)) })
+		for k, p := range list {
+			n, _ := slices.BinarySearchFunc(list, m.end[p], func(q int32, t int64) int { return cmp.Compare(m.start[q], t) })
+			n = max(n-1, k)
+			m.before[int(in.First)+k] = k > 0
+			m.last[p], m.transfer[p] = in.First+int32(n), m.end[p]-m.start[list[n]]
+		}
+	}
+}
+
+// sort finds an order in which everything comes behind what it depends on: by how much depends on what is not there yet. Clocks that are a little off do no harm to it.
+func (m *Model) sort() {
+	n := len(m.start)
+	s := &sorter{m: m, waits: [3][]int32{make([]int32, n), make([]int32, n), make([]int32, len(m.of))}, place: make([]int32, n), into: make([]int32, n+1), ends: make([]int32, len(m.of)+1)}
+	m.order = make([]step, 0, 2*n+len(m.of))
+	for p := range s.place {
+		s.place[p] = -1
+	}
+	for at, p := range m.of {
+		if m.last[p] >= 0 {
+			s.place[p] = int32(at)
+		}
+	}
+	s.link()
+	for p := range n {
+		if s.waits[startOf][p] == 0 {
+			s.push(startOf, int32(p))
+		}
+	}
+	broken := m.byResidual()
+	for next := 0; ; {
+		s.run()
+		if len(m.order) >= s.all || next == len(broken) {
+			return
+		}
+		s.open(broken[next])
+		next++
+	}
+}
+
+// byResidual are the instances by how far apart their ends lie, the farthest first.
+func (m *Model) byResidual() []int32 {
+	list := make([]int32, 0, len(m.Job.Instances))
+	apart := make([]int64, len(m.Job.Instances))
+	for i := range m.Job.Instances {
+		in := &m.Job.Instances[i]
+		if !in.Solved {
+			continue
+		}
+		lo, hi := int64(1)<<62, -int64(1)<<62
+		for _, p := range m.of[in.First : in.First+in.N] {
+			lo, hi = min(lo, m.end[p]), max(hi, m.end[p])
+		}
+		apart[i] = hi - lo
+		list = append(list, int32(i))
+	}
+	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(apart[b], apart[a]) })
+	return list
+}
+
+// sorter brings a model into order.
+type sorter struct {
+	m     *Model
+	waits [3][]int32 // per kind of step: how much is not there yet
+	place []int32    // per port: its place in of, -1 where it waits for nobody
+	into  []int32    // CSR per port: the ports to whose starts chains lead from its end
+	to    []int32
+	ends  []int32 // CSR per place: the ports that end with it
+	byEnd []int32
+	done  int
+	all   int
+}
+
+func (s *sorter) push(what uint8, at int32) { s.m.order = append(s.m.order, step{what, at}) }
+
+// link counts what everything waits for.
+func (s *sorter) link() {
+	m := s.m
+	each := func(visit func(from, to int32)) {
+		for i := range m.Job.Members {
+			x := &m.Job.Members[i]
+			for o := range x.Stubs {
+				for _, c := range x.Chains[x.ChainFirst[o]:x.ChainFirst[o+1]] {
+					if c.From >= 0 {
+						visit(m.first[i]+c.From, m.first[i]+int32(o))
+					}
+				}
+			}
+		}
+	}
+	s.into, s.to = csr(len(m.start), each)
+	for _, p := range s.to {
+		s.waits[startOf][p]++
+	}
+	s.ends, s.byEnd = csr(len(m.of), func(visit func(from, to int32)) {
+		for p, at := range m.last {
+			if at >= 0 {
+				visit(at, int32(p))
+			}
+		}
+	})
+	for p := range m.start {
+		s.waits[endOf][p] = 1 // its start, or the last that came
+	}
+	s.all = 2 * len(m.start)
+	for at, p := range m.of {
+		if m.last[p] >= 0 {
+			s.all++
+			if s.waits[cameOf][at] = 1; m.before[at] {
+				s.waits[cameOf][at] = 2
+			}
+		}
+	}
+}
+
+// csr collects pairs by their first.
+func csr(n int, each func(visit func(from, to int32))) (first, list []int32) {
+	first = make([]int32, n+1)
+	each(func(from, _ int32) { first[from+1]++ })
+	for i := range n {
+		first[i+1] += first[i]
+	}
+	list, at := make([]int32, first[n]), slices.Clone(first[:n])
+	each(func(from, to int32) {
+		list[at[from]] = to
+		at[from]++
+	})
+	return first, list
+}
+
+// run takes steps whose sources are there, as long as there are any.
+func (s *sorter) run() {
+	m := s.m
+	for ; s.done < len(m.order); s.done++ {
+		switch x := m.order[s.done]; x.what {
+		case startOf:
+			if at := s.place[x.at]; at >= 0 {
+				s.less(cameOf, at)
+			} else {
+				s.less(endOf, x.at)
+			}
+		case cameOf:
+			for _, p := range s.byEnd[s.ends[x.at]:s.ends[x.at+1]] {
+				s.less(endOf, p)
+			}
+			if int(x.at)+1 < len(m.of) && m.before[x.at+1] {
+				s.less(cameOf, x.at+1)
+			}
+		case endOf:
+			for _, p := range s.to[s.into[x.at]:s.into[x.at+1]] {
+				s.less(startOf, p)
+			}
+		}
+	}
+}
+
+func (s *sorter) less(what uint8, at int32) {
+	if w := &s.waits[what][at]; *w > 0 {
+		if *w--; *w == 0 {
+			s.push(what, at)
+		}
+	}
+}
+
+// open lets the members of an instance go that wait in a circle: each ends as long after its start as it did.
+func (s *sorter) open(instance int32) {
+	m := s.m
+	in := &m.Job.Instances[instance]
+	stuck := false
+	for at := in.First; at < in.First+in.N; at++ {
+		stuck = stuck || s.waits[cameOf][at] > 0
+	}
+	if !stuck {
+		return
+	}
+	m.Crossed++
+	for at := in.First; at < in.First+in.N; at++ {
+		p := m.of[at]
+		if s.waits[cameOf][at] > 0 {
+			s.waits[cameOf][at] = 0
+			s.all--
+		}
+		if s.waits[endOf][p] == 0 { // it had ended before the circle
+			continue
+		}
+		m.last[p], m.transfer[p], s.place[p] = -1, m.end[p]-m.start[p], -1
+		if s.waits[startOf][p] == 0 {
+			s.less(endOf, p)
+		}
+	}
+}
+
+// times multiplies ns with a factor in millionths.
+func times(ns, factor int64) int64 {
+	if factor == Whole {
+		return ns
+	}
+	hi, lo := bits.Mul64(uint64(ns), uint64(factor))
+	if hi >= Whole {
+		return 1 << 60
+	}
+	q, _ := bits.Div64(hi, lo, Whole)
+	return int64(min(q, 1<<60))
+}
+
+// Answer is what becomes of a job.
+type Answer struct {
+	Window int64 // how long it would have taken, ns
+	Saved  int64 // less than zero where it takes longer
+	Last   int32 // the member that would have ended it
+}
+
+// Recorded is how long the job took.
+func (m *Model) Recorded() int64 { return m.Job.Window[1] - m.Job.Window[0] }
+
+// Ask answers questions, side by side.
+func (m *Model) Ask(list []Question) []Answer {
+	out := make([]Answer, len(list))
+	par.Each(len(list), func(i int) { out[i] = m.answer(list[i]) })
+	return out
+}
+
+// answer replays the job once.
+func (m *Model) answer(q Question) Answer {
+	later, came := make([]int64, 2*len(m.start)), make([]int64, len(m.of))
+	starts, ends := later[:len(m.start)], later[len(m.start):]
+	factors := make([]factors, len(m.Job.Members))
+	for i := range factors {
+		factors[i] = q(m, int32(i))
+	}
+	for _, x := range m.order {
+		switch p := x.at; x.what {
+		case startOf:
+			starts[p] = m.startLater(p, &factors[m.member[p]], starts, ends)
+		case cameOf:
+			t := m.start[m.of[p]] + starts[m.of[p]]
+			if m.before[p] {
+				t = max(t, came[p-1])
+			}
+			came[p] = t
+		case endOf:
+			t := m.start[p] + starts[p]
+			if at := m.last[p]; at >= 0 {
+				t = came[at]
+			}
+			ends[p] = t + times(m.transfer[p], factors[m.member[p]].transfer(int(p-m.first[m.member[p]]))) - m.end[p]
+		}
+	}
+	a := Answer{Window: -1 << 62}
+	for i := range m.Job.Members {
+		p := m.first[i+1] - 1
+		if t := m.end[p] + ends[p] - m.Job.Window[0]; t > a.Window {
+			a.Window, a.Last = t, int32(i)
+		}
+	}
+	a.Saved = m.Recorded() - a.Window
+	return a
+}
+
+// startLater is by how much an operation starts later than it did.
+func (m *Model) startLater(p int32, f *factors, starts, ends []int64) int64 {
+	i := m.member[p]
+	x, o := &m.Job.Members[i], p-m.first[i]
+	from, to := x.ChainFirst[o], x.ChainFirst[o+1]
+	if from == to {
+		return 0
+	}
+	of := f.at(m, i, o)
+	best := -int64(1) << 62
+	for k := from; k < to; k++ {
+		c := &x.Chains[k]
+		t := -m.slack[m.chains[i]+k]
+		if c.From >= 0 {
+			t += ends[m.first[i]+c.From]
+		}
+		long := c.Fixed
+		if of != nil || long < 0 {
+			parts := x.PartsOf(k)
+			for n := range parts {
+				ns := parts[n].NS
+				if long += ns; of != nil {
+					then := times(ns, of[m.keyOf[i][int(c.First)+n]])
+					t, long = t+then-ns, long+then-ns
+				}
+			}
+		}
+		if best = max(best, t); long < 0 && c.From >= 0 { // it began before its source was over, but not before that began
+			from := m.first[i] + c.From
+			best = max(best, m.start[from]+starts[from]-m.start[p])
+		}
+	}
+	return best
+}

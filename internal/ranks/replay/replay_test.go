@@ -1,0 +1,112 @@
+package replay_test
+
+import (
+	"testing"
+
+	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
+	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/jobjudge"
+)
+
+// made is a simulated job, and the model of it by what its traces say.
+func made(t testing.TB, o testtrace.JobOptions) (*testtrace.Job, *replay.Model) {
+	t.Helper()
+	sim := testtrace.NewJob(o)
+	list, err := jobjudge.Summaries(sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sim, modelOf(t, list)
+}
+
+func modelOf(t testing.TB, list []*ranks.Summary) *replay.Model {
+	t.Helper()
+	j, err := ranks.Join(list, ranks.Options{Step: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := replay.New(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// question is one that a simulated job can be run again with.
+type question struct {
+	name   string
+	rank   int32 // -1: of all
+	device int64 // in percent
+	thread int64
+	moved  int64
+}
+
+func (q *question) factor(rank int32, k testtrace.JobWorkKind) float64 {
+	if q.rank >= 0 && rank != q.rank {
+		return 1
+	}
+	return float64([...]int64{q.device, q.thread, q.moved}[k]) / 100
+}
+
+func (q *question) changes() replay.Question {
+	const percent = replay.Whole / 100
+	var of func(*ranks.Member) bool
+	if q.rank >= 0 {
+		of = func(x *ranks.Member) bool { return int32(x.Rank) == q.rank }
+	}
+	return replay.Changes([]replay.Change{
+		{Factor: q.device * percent, Ranks: of, Work: func(_ string, w ranks.Work) bool { return !w.Host() }},
+		{Factor: q.thread * percent, Ranks: of, Work: func(_ string, w ranks.Work) bool { return w.Host() }},
+		{Factor: q.moved * percent, Ranks: of, Transfers: func(*ranks.JobGroup) bool { return true }},
+	})
+}
+
+var questions = []question{
+	{"kernels of all", -1, 70, 100, 100}, {"threads of all", -1, 100, 50, 100}, {"kernels and threads of all", -1, 70, 70, 100}, {"kernels of one", 1, 70, 100, 100}, {"threads of one", 2, 100, 50, 100},
+	{"slower kernels of all", -1, 130, 100, 100}, {"slower kernels of one", 1, 130, 100, 100}, {"slower threads of one", 2, 100, 200, 100}, {"slower threads of all", -1, 100, 150, 100},
+	{"faster transfers", -1, 100, 100, 50}, {"slower transfers", -1, 100, 100, 200}, {"no transfers", -1, 100, 100, 0}, {"faster kernels, slower transfers", -1, 70, 100, 150},
+}
+
+// TestAgain holds predictions against what the same job does when it is run again with the change.
+func TestAgain(t *testing.T) {
+	var mean, worst, effect float64
+	var n, within int
+	for _, o := range again {
+		sim, m := made(t, o)
+		var list []replay.Question
+		for i := range questions {
+			list = append(list, questions[i].changes())
+		}
+		for i, a := range m.Ask(list) {
+			q := &questions[i]
+			truth := sim.Again(q.factor)
+			off := float64(a.Saved-truth) / float64(m.Recorded())
+			off = max(off, -off)
+			mean += off
+			effect += max(float64(truth), -float64(truth)) / float64(m.Recorded())
+			n++
+			if off <= 0.01 {
+				within++
+			}
+			worst = max(worst, off)
+			if off > 0.01 {
+				t.Logf("%s %s %s: %.2f ms saved, truly %.2f, of %.2f: %.2f %%", o.Kind, o.Cause, q.name, float64(a.Saved)/1e6, float64(truth)/1e6, float64(m.Recorded())/1e6, 100*off)
+			}
+		}
+	}
+	mean /= float64(n)
+	good := float64(within) / float64(n)
+	t.Logf("%d questions, mean effect %.1f %%: off by %.3f %% of the job in the mean, within 1 %% %.1f %%, worst %.2f %%", n, 100*effect/float64(n), 100*mean, 100*good, 100*worst)
+	if mean > 0.002 || good < 0.92 || worst > 0.04 {
+		t.Error("that was better before")
+	}
+}
+
+// again are the jobs.
+var again = []testtrace.JobOptions{
+	{Kind: "dp", Seed: 1, World: 8, Steps: 4}, {Kind: "dp", Cause: "gpu", Seed: 2, World: 8, Steps: 4},
+	{Kind: "fsdp", Seed: 3, World: 8, Steps: 4}, {Kind: "fsdp", Cause: "cpu", Seed: 4, World: 8, Steps: 4},
+	{Kind: "tp_dp", Cause: "data", Seed: 5, World: 8, Steps: 4}, {Kind: "pp_dp", Cause: "stage", Seed: 6, World: 8, Steps: 4},
+	{Kind: "3d", Cause: "host", Seed: 7, World: 16, Steps: 4}, {Kind: "moe", Seed: 8, World: 8, Steps: 4},
+}

@@ -1,0 +1,172 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
+	"overlay/internal/tables"
+)
+
+// JobWhatIfSchema names the form of the JSON; docs/reference/whatif-job.schema.json describes it.
+const JobWhatIfSchema = "overlay-whatif/2"
+
+// JobWhatIf is the answers to what-if questions about a job of many ranks.
+type JobWhatIf struct {
+	Schema string `json:"schema"`
+	Tool   Tool   `json:"tool"`
+	Input  string `json:"input"`
+
+	World     int         `json:"world" unit:"count" about:"ranks of the job, with or without a trace"`
+	Traced    int         `json:"traced" unit:"count" about:"ranks with a trace"`
+	Window    JobWindow   `json:"window" about:"the analysed interval"`
+	Bound     string      `json:"bound_by" about:"the class with the most time on the path over the ranks"`
+	Scenarios []JobAnswer `json:"scenarios" about:"what becomes of the job"`
+	Parts     []JobPart   `json:"parts" about:"what ranks, hosts or steps cost that have more work than the median of their peers"`
+	LeftOut   int         `json:"parts_left_out" unit:"count" about:"of those, the ones with less excess, which were not asked"`
+	Limits    []string    `json:"limits" about:"what the replay does not know"`
+}
+
+// JobAnswer is one scenario: the job as it would have been.
+type JobAnswer struct {
+	Name       string  `json:"name" key:"yes"`
+	Window     int64   `json:"window_ns" unit:"ns" about:"how long the job would have taken"`
+	Saved      int64   `json:"saved_ns" unit:"ns"`
+	SavedShare float64 `json:"saved_share" unit:"share" about:"of the recorded window"`
+	Slowdown   float64 `json:"slowdown" about:"the recorded window in windows of this scenario"`
+	EndsWith   int     `json:"ends_with_rank" unit:"id" about:"the rank that would have ended last"`
+	Confidence string  `json:"confidence" about:"good or low"`
+}
+
+// JobPart is what a rank, a host or a step costs by itself.
+type JobPart struct {
+	Of     string `json:"of" about:"rank, host or step"`
+	Name   string `json:"name" key:"yes"`
+	Excess int64  `json:"excess_ns" unit:"ns" about:"work beyond the median of peers, in rank-time"`
+	Saved  int64  `json:"saved_ns" unit:"ns" about:"by how much the job ends earlier when this alone is at the median"`
+	Costs  int64  `json:"costs_ns" unit:"ns" about:"by how much the job ends later than with all at the median when this alone stays as it is"`
+}
+
+// JobQuestions are what-if questions about a job.
+type JobQuestions struct {
+	Scenarios []string // in the words of replay.Parser.Scenario
+	Median    bool     // what the job takes with all ranks at the median of their peers
+	Each      string   // what each rank, host or step costs; "" for none
+}
+
+// NewJobWhatIf asks questions about a job.
+func NewJobWhatIf(s JobSource, q JobQuestions) (*JobWhatIf, error) {
+	m, err := replay.New(s.Job)
+	if err != nil {
+		return nil, err
+	}
+	r := NewJob(s)
+	w := &JobWhatIf{Schema: JobWhatIfSchema, Tool: r.Tool, Input: r.name, World: r.Job.World, Traced: len(r.Job.Ranks), Window: r.Job.Window, Bound: r.Job.Path.BoundBy,
+		Scenarios: []JobAnswer{}, Parts: []JobPart{}, Limits: jobLimits(m)}
+	unsure := len(w.Limits) > 0
+	var list []replay.Scenario
+	parse := replay.Parser{Model: m, Shown: Readable}
+	for _, text := range q.Scenarios {
+		x, err := parse.Scenario(text)
+		if err != nil {
+			return nil, fmt.Errorf("what if: %w", err)
+		}
+		list = append(list, x)
+	}
+	if q.Median {
+		more, err := m.Median()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	var ask []replay.Question
+	for i := range list {
+		ask = append(ask, list[i].Ask)
+	}
+	for i, a := range m.Ask(ask) {
+		x := JobAnswer{Name: list[i].Name, Window: a.Window, Saved: a.Saved, SavedShare: signedShare(a.Saved, m.Recorded()), EndsWith: int(s.Job.Members[a.Last].Rank), Confidence: "good"}
+		if unsure || list[i].Longer {
+			x.Confidence = "low"
+		}
+		if a.Window > 0 {
+			x.Slowdown = float64(m.Recorded()) / float64(a.Window)
+		}
+		w.Scenarios = append(w.Scenarios, x)
+	}
+	if slices.ContainsFunc(list, func(x replay.Scenario) bool { return x.Longer }) {
+		w.Limits = append(w.Limits, "what takes longer may hold up what never waited for it in the recording: it costs that much or more")
+	}
+	if q.Each != "" {
+		parts, left, err := m.Each(q.Each)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range parts {
+			w.Parts = append(w.Parts, JobPart{q.Each, p.Name, p.Excess, p.Saved, p.Costs})
+		}
+		w.LeftOut = left
+	}
+	return w, nil
+}
+
+// unsurePart is the part of the operations that has to be unmatched for answers to be doubtful: one in so many.
+const unsurePart = 20
+
+// jobLimits is what makes all answers doubtful.
+func jobLimits(m *replay.Model) []string {
+	j, list, ops := m.Job, []string{}, 0
+	for i := range j.Members {
+		ops += len(j.Members[i].Ops)
+	}
+	if n := len(j.Missing); n > 0 {
+		list = append(list, tables.Counted(n, "rank")+" without a trace: when they come stays as it was")
+	}
+	if n := j.Matching.Unmatched; n*unsurePart > ops {
+		list = append(list, fmt.Sprintf("%s of %s not matched: they take as long as they did", tables.Counted(n, "collective operation"), tables.Grouped(int64(ops))))
+	}
+	if m.Crossed > 0 {
+		list = append(list, tables.Counted(m.Crossed, "collective")+" matched crosswise: nobody waits in them")
+	}
+	if slices.ContainsFunc(j.Members, func(x ranks.Member) bool { return x.Clock.Component != j.Members[0].Clock.Component }) {
+		list = append(list, "some ranks share no collective: each set ends by itself")
+	}
+	return list
+}
+
+// WriteJSON writes the answers as an indented JSON document.
+func (w *JobWhatIf) WriteJSON(to io.Writer) error { return writeJSON(to, w) }
+
+// WriteText writes the answers as tables.
+func (w *JobWhatIf) WriteText(to io.Writer, o TextOptions) error {
+	t := newText(to, o, nil)
+	t.line("%s", t.bold(Shorten(Plain(w.Input), t.width)))
+	t.line("%s of %s, window %s (whole job), %s", tables.Counted(w.Traced, "rank"), tables.Grouped(int64(w.World)), tables.Duration(w.Window.Duration), boundBy(w.Bound))
+	if len(w.Scenarios) > 0 {
+		t.line("")
+		t.line("  %11s %11s %7s  %-9s %-6s  %s", "window", "saved", "", "ends with", "trust", "what if")
+	}
+	for i := range w.Scenarios {
+		a := &w.Scenarios[i]
+		t.line("  %11s %11s %7s  %-9s %-6s  %s", tables.Duration(a.Window), tables.Duration(a.Saved), tables.FormatShare(a.SavedShare), fmt.Sprintf("rank %d", a.EndsWith), trust[a.Confidence], Shorten(Plain(a.Name), max(t.width-55, 12)))
+	}
+	if len(w.Parts) > 0 {
+		t.line("")
+		t.line("  %11s %11s %12s  %s", "saved", "costs", "excess", "each at the median of its peers by itself; what it costs where all others are there")
+	}
+	for _, p := range w.Parts {
+		t.line("  %11s %11s %12s  %s", tables.Duration(p.Saved), tables.Duration(p.Costs), tables.RankTime(p.Excess), Shorten(Plain(p.Name), max(t.width-42, 12)))
+	}
+	if w.LeftOut > 0 {
+		t.line("  %s more have less excess, and were not asked", tables.Plain(int64(w.LeftOut)))
+	}
+	if len(w.Limits) > 0 {
+		t.line("")
+	}
+	for _, l := range w.Limits {
+		t.line("%s", Shorten("assumes: "+l, t.width))
+	}
+	return t.w.Flush()
+}

@@ -1,0 +1,49 @@
+package testtrace
+
+import "slices"
+
+// JobWorkKind is what Again may make longer or shorter.
+type JobWorkKind uint8
+
+// The kinds.
+const (
+	OfDevice   JobWorkKind = iota // kernels that do not communicate
+	OfThreads                     // what slices of threads do by themselves
+	OfTransfer                    // transfers of collectives
+)
+
+// Again runs the job once more with other durations from the first recorded moment on, and tells by how much it ends earlier.
+func (j *Job) Again(factor func(rank int32, k JobWorkKind) float64) int64 {
+	g := &j.graph
+	first := never
+	for _, w := range j.workers {
+		first = min(first, g.at[w.begun])
+	}
+	knobs, at, edges := slices.Clone(g.knobs), make([]int64, len(g.at)), g.edges
+	g.edges = slices.Clone(edges)
+	for i := range g.edges {
+		e := &g.edges[i]
+		if e.act < 0 || g.at[e.from] < first {
+			continue
+		}
+		a, k := &j.acts[e.act], OfThreads
+		switch {
+		case a.kind == jobKernel && a.inst >= 0:
+			k = OfTransfer
+		case a.kind == jobKernel:
+			k = OfDevice
+		}
+		f := factor(a.rank, k)
+		if e.knob >= 0 {
+			knobs[e.knob] = int64(float64(g.knobs[e.knob]) * f)
+		}
+		e.add = int64(float64(e.add) * f)
+	}
+	g.times(knobs, at, nil)
+	g.edges = edges
+	end := int64(0)
+	for _, p := range j.gauges() {
+		end = max(end, at[p])
+	}
+	return j.End - end
+}
