@@ -19,7 +19,6 @@ const formatsHome = "internal/tables"
 // otherFormats are exceptions: what is written there is read by programs, or is no number that people see. The second
 // word is what the check finds.
 var otherFormats = [][2]string{
-	{"internal/critpath/marks.go", "%d ns"},                   // of errors that mean a bug of ours
 	{"internal/chrome/record.go", "strconv.AppendFloat"},      // a JSON number
 	{"internal/frompftrace/text.go", "strconv.AppendFloat"},   // the same
 	{"internal/kinetotext/text.go", "strconv.AppendFloat"},    // the same

@@ -31,7 +31,7 @@
 // # Invariants
 //
 // Every start of an operation and every border of a thread has one reason, and in one pass in order of recorded times all
-// recorded times follow from durations and waits alone, to the ns (TestForward…). Graph.CheckWaits holds the rest. Nothing
+// recorded times follow from durations and waits alone, to the ns (TestForward…). CheckWaits of the tests holds the rest. Nothing
 // in a Graph depends on who asks, or in which order. Times are int64 ns.
 //
 // Two examples of what is inferred. Without synchronisation records

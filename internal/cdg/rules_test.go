@@ -8,6 +8,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/trace"
 )
 
@@ -312,11 +313,11 @@ func pathText(t *testing.T, tr *trace.Trace, o cdg.Options) string {
 		t.Fatal(err)
 	}
 	p := testtrace.Path(t, g)
-	if err := p.Check(g); err != nil {
+	if err := pathcheck.Check(p, g); err != nil {
 		t.Fatal(err)
 	}
 	var sb strings.Builder
-	if err := p.WriteText(&sb, g); err != nil {
+	if err := pathcheck.WritePath(&sb, p, g); err != nil {
 		t.Fatal(err)
 	}
 	return sb.String()

@@ -8,6 +8,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/pathcheck"
 )
 
 // What is stored of a small trace: each line after an activity is one of its waits, each after "at" what ended a piece.
@@ -100,7 +101,7 @@ func TestWaits(t *testing.T) {
 				t.Fatal(err)
 			}
 			var sb strings.Builder
-			if err := g.WriteText(&sb); err != nil {
+			if err := pathcheck.WriteGraph(&sb, g); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), takesTurns.Replace(sb.String())); diff != "" {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/trace"
 )
 
@@ -195,7 +196,7 @@ func TestExactIsALongestPath(t *testing.T) {
 			t.Skip("too large to enumerate")
 		}
 		g, p := testtrace.Exact(t, r.tr)
-		if err := p.Check(g); err != nil {
+		if err := pathcheck.Check(p, g); err != nil {
 			t.Fatal(err)
 		}
 		var got strings.Builder
@@ -208,8 +209,8 @@ func TestExactIsALongestPath(t *testing.T) {
 		// Releases closer than the delays' own spread cannot be told apart.
 		if want := r.nearlyLongest(3_000); !want[got.String()] {
 			var sb strings.Builder
-			g.WriteText(&sb)
-			p.WriteText(&sb, g)
+			pathcheck.WriteGraph(&sb, g.Graph)
+			pathcheck.WritePath(&sb, p, g)
 			t.Fatalf("path %q is none of %v\n%s", got.String(), want, sb.String())
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/critpath"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/pathcheck"
 )
 
 // TestClip: the parts of a divided path are paths of their parts, and together the whole, by class and by event.
@@ -20,7 +21,7 @@ func TestClip(t *testing.T) {
 		ns := map[int32]int64{}
 		for _, side := range [][2]int64{{p.Window.Start, at}, {at, p.Window.End}} {
 			part := p.Clip(g, side[0], side[1])
-			if err := part.Check(g); err != nil {
+			if err := pathcheck.Check(part, g); err != nil {
 				t.Fatal(err)
 			}
 			for c, d := range critpath.Breakdown(part).Class {

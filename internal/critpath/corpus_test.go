@@ -11,6 +11,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/trace"
 )
 
@@ -54,7 +55,7 @@ func TestRealTraces(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if err := p.Check(g); err != nil {
+		if err := pathcheck.Check(p, g); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if n := p.Quality["walk_gave_up"]; n > 0 {
@@ -134,7 +135,7 @@ func TestRealSteps(t *testing.T) {
 			}
 			p, err := critpath.Exact(g)
 			if err == nil {
-				err = p.Check(g)
+				err = pathcheck.Check(p, g)
 			}
 			if err != nil {
 				t.Errorf("%s %s: %v", name, step.Name, err)

@@ -15,6 +15,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/trace"
 )
 
@@ -215,7 +216,7 @@ sync "kernel 2" -> "cudaStreamSynchronize" 0
 		t.Errorf("edges (-want +got):\n%s", diff)
 	}
 	exact := testtrace.Path(t, g)
-	if err := exact.Check(g); err != nil || exact.Duration != 230*micro { // our own path tiles what CPCR leaves out
+	if err := pathcheck.Check(exact, g); err != nil || exact.Duration != 230*micro { // our own path tiles what CPCR leaves out
 		t.Errorf("exact: %d ns, %v", exact.Duration, err)
 	}
 }

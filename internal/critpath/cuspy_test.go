@@ -12,6 +12,7 @@ import (
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/trace"
 )
 
@@ -40,7 +41,7 @@ func sameClasses(t *testing.T, src []byte, forms []cuspyForm) {
 			return by, 0, tr // nothing to analyse in either form
 		}
 		p := testtrace.Path(t, g)
-		if err := p.Check(g); err != nil {
+		if err := pathcheck.Check(p, g); err != nil {
 			t.Fatal(err)
 		}
 		return critpath.Breakdown(p).Class, p.Window.End - p.Window.Start, tr

@@ -19,5 +19,5 @@
 // # Invariants
 //
 // The segments of an exact path tile the window to the ns, edges lead forward, and marks sum to the time that is owned
-// (Path.Check). A path is packed, some seven bytes a segment with its edge (tape.go).
+// (testtrace/pathcheck). A path is packed, some seven bytes a segment with its edge (tape.go).
 package critpath

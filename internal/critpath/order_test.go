@@ -12,6 +12,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/trace"
 )
 
@@ -58,7 +59,7 @@ func shuffled(tr *trace.Trace, r *rand.Rand, shift int64) (*trace.Trace, []trace
 
 func exactPath(t testtrace.T, tr *trace.Trace) *critpath.Path {
 	g, p := testtrace.Exact(t, tr)
-	if err := p.Check(g); err != nil {
+	if err := pathcheck.Check(p, g); err != nil {
 		t.Fatal(err)
 	}
 	if p.Quality["walk_gave_up"] > 0 {

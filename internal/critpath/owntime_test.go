@@ -9,6 +9,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/trace"
 )
 
@@ -60,7 +61,7 @@ func TestOwnTimeAroundHandoffs(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := testtrace.Path(t, g)
-			if err := p.Check(g); err != nil {
+			if err := pathcheck.Check(p, g); err != nil {
 				t.Fatal(err)
 			}
 			var got []int64
@@ -80,7 +81,7 @@ func TestOwnTimeAroundHandoffs(t *testing.T) {
 			}
 			if fmt.Sprint(got) != fmt.Sprint(c.want) {
 				var sb strings.Builder
-				p.WriteText(&sb, g)
+				pathcheck.WritePath(&sb, p, g)
 				t.Errorf("own time, hand-off, own time: %v, want %v\n%s", got, c.want, sb.String())
 			}
 			for _, e := range p.Edges.List() {

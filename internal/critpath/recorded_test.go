@@ -7,6 +7,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/trace"
 )
 
@@ -19,7 +20,7 @@ func TestRecordedWindow(t *testing.T) {
 		}
 		p, err := critpath.Exact(g)
 		if err == nil {
-			err = p.Check(g)
+			err = pathcheck.Check(p, g)
 		}
 		return p, err
 	}

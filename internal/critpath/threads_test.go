@@ -8,6 +8,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/trace"
 )
 
@@ -89,7 +90,7 @@ func TestThreadModes(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := testtrace.Path(t, g)
-			if err := p.Check(g); err != nil {
+			if err := pathcheck.Check(p, g); err != nil {
 				t.Fatal(err)
 			}
 			handoffs := false
@@ -98,7 +99,7 @@ func TestThreadModes(t *testing.T) {
 			}
 			if g.Threads != c.want || handoffs != c.handoffs {
 				var sb strings.Builder
-				p.WriteText(&sb, g)
+				pathcheck.WritePath(&sb, p, g)
 				t.Errorf("threads %s, want %s; hand-offs %v, want %v\n%s", g.Threads, c.want, handoffs, c.handoffs, sb.String())
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/pathcheck"
 )
 
 // stepsTrace is three steps of 1,000 µs behind 200 µs of set-up. The kernel of the first runs on for 300 µs of the second.
@@ -59,7 +60,7 @@ func TestWindows(t *testing.T) {
 				t.Fatalf("window [%d, %d], %d carried in, want [%d, %d] µs, %d", w.Start, w.End, w.CarriedIn, c.start, c.end, c.carried)
 			}
 			exact := testtrace.Path(t, g)
-			if err := exact.Check(g); err != nil {
+			if err := pathcheck.Check(exact, g); err != nil {
 				t.Fatal(err)
 			}
 			ctda := ctdaPath(t, g)

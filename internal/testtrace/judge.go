@@ -8,6 +8,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
+	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/trace"
 )
 
@@ -80,7 +81,7 @@ func (j *Judge) solve(p *Program, seed uint64) (Verdict, *critpath.Path) {
 	}
 	path, err := critpath.Exact(g)
 	if err == nil {
-		err = path.Check(g)
+		err = pathcheck.Check(path, g)
 	}
 	if err != nil {
 		v.Err = err

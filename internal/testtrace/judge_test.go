@@ -14,6 +14,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/testtrace/pathcheck"
 )
 
 // The exact path must agree with the truth of random programs. The limits are those of the project's plan; what is
@@ -124,7 +125,7 @@ func pathText(t *testing.T, b *Builder, key []int32, shift int64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := path.Check(g); err != nil {
+	if err := pathcheck.Check(path, g); err != nil {
 		t.Error(err)
 	}
 	var text strings.Builder

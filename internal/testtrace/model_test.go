@@ -21,6 +21,7 @@ import (
 	"overlay/internal/slim"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/nodecheck"
+	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/testtrace/perfettotext"
 	"overlay/internal/trace"
 )
@@ -199,14 +200,14 @@ func everything(t *testing.T, tr *trace.Trace) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	g, exact, _ := testtrace.Analyse(t, tr)
-	if err := exact.Check(g); err != nil {
+	if err := pathcheck.Check(exact, g); err != nil {
 		t.Error(err)
 	}
 	if err := nodecheck.Check(g); err != nil {
 		t.Error(err)
 	}
 	var deps strings.Builder
-	g.WriteText(&deps)
+	pathcheck.WriteGraph(&deps, g.Graph)
 	out["dependencies"] = deps.String()
 	ctda, err := critpath.CTDA(g)
 	if err != nil {
@@ -218,7 +219,7 @@ func everything(t *testing.T, tr *trace.Trace) map[string]string {
 	}
 	for _, p := range []*critpath.Path{exact, ctda, peer.AsPath()} {
 		var path, js, html, plain strings.Builder
-		p.WriteText(&path, g)
+		pathcheck.WritePath(&path, p, g)
 		fmt.Fprintln(&path, p.Marks.List())
 		out[p.Method+" path"] = path.String()
 		results := analyses.Run(g, p, analyses.Names, analyses.Options{})
