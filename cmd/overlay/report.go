@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
+	"overlay/internal/coarse"
 	"overlay/internal/flame"
+	"overlay/internal/fromrecords"
 	"overlay/internal/inputs"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
@@ -51,6 +55,9 @@ func (j *job) printReport() error {
 		return nil
 	}
 	solved, err := j.load(s.name, false)
+	if found := (*fromrecords.Records)(nil); errors.As(err, &found) {
+		return j.reportRecords(found, html)
+	}
 	if err != nil {
 		return err
 	}
@@ -62,6 +69,36 @@ func (j *job) printReport() error {
 	r := solved.Report(j.opts.reportSource(j.opts.input, j.opts.top))
 	if html != nil {
 		return page.WriteReport(html, r)
+	}
+	j.show(r)
+	return nil
+}
+
+// reportRecords prints who slows a job of which there are coarse records.
+func (j *job) reportRecords(f *fromrecords.Records, html *output) error {
+	o := j.opts
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"annotation", o.annotation != ""}, {"method", o.method != "exact"}, {"capture", o.graphs != ""}, {"process", o.process != ""}, {"segments", o.segments}, {"flame", o.flame != ""}, {"analysis", len(o.analyses) > 0 && !o.pageOnly}} {
+		if flag.set {
+			return o.usage("--%s needs a trace, and %s has coarse records of a job", flag.name, report.Plain(f.File))
+		}
+	}
+	step, err := o.stepNumber(o.step)
+	if err != nil {
+		return err
+	}
+	if step >= 0 {
+		f.Job.Records = slices.DeleteFunc(f.Job.Records, func(r coarse.Record) bool { return r.Step != int64(step) })
+		if len(f.Job.Records) == 0 {
+			return o.usage("%s: no record of step %d", report.Plain(f.File), step)
+		}
+	}
+	source := o.reportSource(o.input, o.top)
+	r := report.NewRecords(source.Name, source.Version, f.Job)
+	if html != nil {
+		return page.WriteRecords(html, r)
 	}
 	j.show(r)
 	return nil
@@ -94,13 +131,15 @@ func (p *program) reportCommand() *cli.Command {
 		Description: `
 Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a
 folder, a quoted pattern or an archive (tar, zip) with a trace for each rank of a job it puts all of them on one clock
-and follows the path over the ranks: who waited for whom, and why.
+and follows the path over the ranks: who waited for whom, and why. Of coarse records of a job (CSV or Parquet, a
+row for each operation of a rank in a step) it says which rank, stage or kind of operation slows the steps.
 
 Examples:
   overlay report -i trace.json.gz
   overlay report -i traces/
   overlay report -i 'traces/rank*.json.gz' --step 3 --json > job.json
   overlay report -i trace.json.gz --step 3 --top 20
+  overlay report -i records.csv
   overlay report -i trace.json.gz --json --segments > report.json
   overlay report -i trace.json.gz --html report.html
   overlay report -i trace.json.gz --flame path.pb.gz     (then: go tool pprof -http : path.pb.gz)`,

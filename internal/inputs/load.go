@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"overlay/internal/frompftrace"
+	"overlay/internal/fromrecords"
 	"overlay/internal/fromrocprof"
 	"overlay/internal/fromxplane"
 	"overlay/internal/kineto"
@@ -38,6 +39,7 @@ var otherFormats = []otherFormat{
 	{is: kineto.IsPerfetto, parse: frompftrace.Parse},
 	sqliteFormat,
 	{is: fromrocprof.Is, parse: fromrocprof.Parse},
+	{is: fromrecords.Is, parse: fromrecords.Parse},
 }
 
 // decode makes a trace of the bytes of an input, in whatever format they are.

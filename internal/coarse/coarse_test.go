@@ -1,0 +1,84 @@
+package coarse
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// jobOf makes a job of rows.
+func jobOf(rows ...row) *Job {
+	j := &Job{}
+	for _, r := range rows {
+		k := slices.Index(j.Kinds, r.kind)
+		if k < 0 {
+			k = len(j.Kinds)
+			j.Kinds = append(j.Kinds, r.kind)
+		}
+		j.Records = append(j.Records, Record{r.start, r.end - r.start, 1, r.rank, r.stage, -1, int32(k)})
+	}
+	return j
+}
+
+type row struct {
+	rank, stage int32
+	kind        string
+	start, end  int64
+}
+
+// TestSlowRank: two ranks of which one works longer, by hand.
+func TestSlowRank(t *testing.T) {
+	const ms = 1_000_000
+	s := jobOf(row{0, 0, "forward-compute", 0, 10 * ms}, row{0, 0, "grads-all-reduce", 10 * ms, 18 * ms},
+		row{1, 0, "forward-compute", 0, 16 * ms}, row{1, 0, "grads-all-reduce", 16 * ms, 18 * ms}).Judge()
+	if s.Recorded != 18*ms || s.Replayed != 18*ms || s.Even != 15*ms || s.Residual != 0 || s.Unmatched != 0 {
+		t.Errorf("%+v", s)
+	}
+	if r := s.Ranks[0]; r.ID != 1 || r.Replica != 1 || r.Slowdown != 18./15 || r.Work != 16*ms {
+		t.Errorf("%+v", r)
+	}
+	if s.WithoutSlowest != 15*ms || s.Explains(s.WithoutSlowest) != 1 {
+		t.Error(s.WithoutSlowest)
+	}
+}
+
+// TestPipeline: a stage that receives waits for the work of the one that sends, forward and backward, and a slow first stage delays the last one.
+func TestPipeline(t *testing.T) {
+	const ms = 1_000_000
+	s := jobOf(
+		row{0, 0, "forward-compute", 0, 30 * ms}, row{0, 0, "forward-send", 30 * ms, 31 * ms}, row{0, 0, "backward-recv", 31 * ms, 43 * ms}, row{0, 0, "backward-compute", 43 * ms, 53 * ms},
+		row{1, 1, "forward-recv", 0, 31 * ms}, row{1, 1, "forward-compute", 31 * ms, 41 * ms}, row{1, 1, "backward-send", 42 * ms, 43 * ms}).Judge()
+	if s.Residual != 0 || s.Unmatched != 0 || s.Recorded != 53*ms || s.Replayed != 52*ms { // 1 ms lies between records
+		t.Errorf("%+v", s)
+	}
+	if want := (20 + 1 + 20 + 1 + 10) * int64(ms); s.Even != want {
+		t.Errorf("even %d, not %d", s.Even, want)
+	}
+	if s.LastStage != 1 || s.NumStages != 2 || s.NumReplicas != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestAnyRecords: of whatever records a replay gives the recorded times, and their order does not count.
+func TestAnyRecords(t *testing.T) {
+	kinds := []string{"forward-compute", "forward-send", "forward-recv", "backward-send", "backward-recv", "params-all-gather", "optimizer-clip-main-grad", "embedding-grads-all-reduce"}
+	for seed := range uint64(400) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		j := &Job{Kinds: kinds}
+		ranks, span := 1+rng.Int32N(5), int64(1)<<rng.IntN(30)
+		for range 1 + rng.IntN(80) {
+			rank := rng.Int32N(ranks)
+			j.Records = append(j.Records, Record{rng.Int64N(span), rng.Int64N(span) * rng.Int64N(2), rng.Int64N(2), rank, rank % 2, -1, rng.Int32N(int32(len(kinds)))})
+		}
+		other := &Job{slices.Clone(j.Records), kinds}
+		rng.Shuffle(len(other.Records), func(a, b int) { other.Records[a], other.Records[b] = other.Records[b], other.Records[a] })
+		s, again := j.Judge(), other.Judge()
+		if s.Residual != 0 {
+			t.Fatalf("seed %d: a replay is off by %d", seed, s.Residual)
+		}
+		if !reflect.DeepEqual(s, again) {
+			t.Fatalf("seed %d: the order of records counts:\n%+v\n%+v", seed, s, again)
+		}
+	}
+}

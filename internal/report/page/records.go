@@ -1,0 +1,10 @@
+package page
+
+import (
+	"io"
+
+	"overlay/internal/report"
+)
+
+// WriteRecords writes the page of a job of coarse records.
+func WriteRecords(w io.Writer, r *report.RecordsReport) error { return write(w, "records", r) }
