@@ -17,31 +17,7 @@ type factors struct {
 	transfers [][]int64 // then the kind of the operation; nil: nothing changes
 }
 
-// slot is the place of the step of an operation. What comes behind the last one is of the last step.
-func (f *factors) slot(op int) int32 {
-	if op == len(f.x.Ops) {
-		return int32(len(f.x.Steps))
-	}
-	return f.slots[f.x.Ops[op].Step]
-}
-
-// at are the factors of what leads to an operation.
-func (f *factors) at(_ *Model, _, op int32) []int64 {
-	if f.work == nil {
-		return nil
-	}
-	return f.work[f.slot(int(op))]
-}
-
-// transfer is the factor of the transfer of an operation.
-func (f *factors) transfer(op int) int64 {
-	if f.transfers == nil || op >= len(f.x.Ops) {
-		return Whole
-	}
-	return f.transfers[f.slot(op)][f.x.Ops[op].Kind]
-}
-
-// of makes room for factors of a member.
+// factors makes room for factors of a member.
 func (m *Model) factors(member int32) factors {
 	return factors{x: &m.Job.Members[member], slots: m.slots[member]}
 }

@@ -47,9 +47,10 @@ type Model struct {
 	order    []step
 	Crossed  int // instances that lead in a circle, since their operations were matched wrongly: nobody waits in them
 
-	keys  [][]key   // per member: what parts may be of
-	keyOf [][]uint8 // per member and part
-	slots []map[int32]int32
+	keys  [][]key           // per member: what parts may be of
+	keyOf [][]uint8         // per member and part
+	slots []map[int32]int32 // per member: the places of steps, from 1 on, by their numbers
+	slot  []int32           // per port: that of its step, 0 for none; what comes behind the last operation is of the last step
 }
 
 // key is what a part is of.
@@ -137,6 +138,10 @@ func (m *Model) name(x *ranks.Member) {
 		slots[x.Steps[i].Number] = int32(i) + 1
 	}
 	m.keys, m.keyOf, m.slots = append(m.keys, keys), append(m.keyOf, of), append(m.slots, slots)
+	for i := range x.Ops {
+		m.slot = append(m.slot, slots[x.Ops[i].Step])
+	}
+	m.slot = append(m.slot, int32(len(x.Steps)))
 }
 
 // instances says of each port whom it waited for: those of its instance that had come before it ended.
@@ -397,7 +402,7 @@ func (m *Model) answer(q Question) Answer {
 			if at := m.last[p]; at >= 0 {
 				t = came[at]
 			}
-			ends[p] = t + times(m.transfer[p], factors[m.member[p]].transfer(int(p-m.first[m.member[p]]))) - m.end[p]
+			ends[p] = t + times(m.transfer[p], m.moved(p, &factors[m.member[p]])) - m.end[p]
 		}
 	}
 	a := Answer{Window: -1 << 62}
@@ -411,6 +416,14 @@ func (m *Model) answer(q Question) Answer {
 	return a
 }
 
+// moved is the factor of the transfer of an operation.
+func (m *Model) moved(p int32, f *factors) int64 {
+	if op := int(p - m.first[m.member[p]]); f.transfers != nil && op < len(f.x.Ops) {
+		return f.transfers[m.slot[p]][f.x.Ops[op].Kind]
+	}
+	return Whole
+}
+
 // startLater is by how much an operation starts later than it did.
 func (m *Model) startLater(p int32, f *factors, starts, ends []int64) int64 {
 	i := m.member[p]
@@ -419,7 +432,10 @@ func (m *Model) startLater(p int32, f *factors, starts, ends []int64) int64 {
 	if from == to {
 		return 0
 	}
-	of := f.at(m, i, o)
+	var of []int64
+	if f.work != nil {
+		of = f.work[m.slot[p]]
+	}
 	best := -int64(1) << 62
 	for k := from; k < to; k++ {
 		c := &x.Chains[k]
