@@ -165,10 +165,10 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 	}
 	head := func(of string) {
 		t.line("")
-		t.line("  %12s %12s %13s  %s", names[0], names[1], "effect", of)
+		t.changed(names[0], names[1], "effect", of)
 	}
 	change := func(l tables.Line, name string) {
-		t.line("  %12s %12s %13s  %s", l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"), name)
+		t.changed(l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"), name)
 	}
 	head([]string{"on the path", "of a step in the middle, on the path"}[min(len(d.PerStep), 1)])
 	for l := range t.table("classes").Lines(-1) {

@@ -62,8 +62,8 @@ func (t *text) explained(d *Difference, top int) {
 	}
 	t.line("")
 	t.para(d.explanation())
-	t.line("  %12s %12s %13s  %s", "before", "after", "explains", "own time of")
+	t.changed("before", "after", "explains", "own time of")
 	for l := range t.table("changes").Lines(top) {
-		t.line("  %12s %12s %13s  %s", l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"), Shorten(Plain(Readable(l.Str("name"))), t.width-43))
+		t.changed(l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"), Shorten(Plain(Readable(l.Str("name"))), t.width-43))
 	}
 }

@@ -222,11 +222,11 @@ func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 		t.para("not alike: " + strings.Join(d.Same.Differs, "; "))
 	}
 	change := func(c *Change, name string) {
-		t.line("  %12s %12s %13s  %s", tables.Duration(c.Before), tables.Duration(c.After), tables.Signed(c.Effect), Shorten(name, t.width-43))
+		t.changeOf(c.Before, c.After, Shorten(name, t.width-43))
 	}
 	head := func(what string) {
 		t.line("")
-		t.line("  %12s %12s %13s  %s", names[0], names[1], "effect", what)
+		t.changed(names[0], names[1], "effect", what)
 	}
 	head(map[bool]string{true: "of a step, on the path over the ranks", false: "of the window, on the path over the ranks"}[d.PerStep || d.steps != nil])
 	change(&d.Length, "all of it")
@@ -240,13 +240,10 @@ func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 		head("steps, largest effect first")
 		steps := slices.Clone(d.Steps)
 		slices.SortStableFunc(steps, func(a, b Change) int { return cmp.Compare(max(b.Effect, -b.Effect), max(a.Effect, -a.Effect)) })
-		for i := range steps {
-			if i == top/2 {
-				t.line("  … %s more", tables.Plain(int64(len(steps)-i)))
-				break
-			}
-			change(&steps[i], steps[i].Name)
+		for _, c := range first(steps, top/2) {
+			change(&c, c.Name)
 		}
+		t.rest("  ", len(steps)-top/2)
 	}
 	for i := range d.Charged[:min(len(d.Charged), top/2)] {
 		if d.Charged[i].Effect == 0 { // and so have all behind it
@@ -265,14 +262,10 @@ func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
 		t.line("stragglers  none before, none after")
 	}
 	list := func(word string, all []StragglerChange) {
-		for i := range all {
-			x := &all[i]
-			if i == top {
-				t.line("%-11s … %s more", word, tables.Plain(int64(len(all)-i)))
-				break
-			}
+		for _, x := range first(all, top) {
 			t.line("%-11s %s", word, Shorten(fmt.Sprintf("%-5s %s: %s, %s", x.Change, Plain(x.Who), x.Cause, x.Shares()), t.width-12))
 		}
+		t.rest(fmt.Sprintf("%-11s ", word), len(all)-top)
 	}
 	list("stragglers", d.Stragglers)
 	list("slow links", d.Links)

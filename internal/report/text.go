@@ -100,6 +100,16 @@ func (t *text) paint(code, s string) string {
 
 func (t *text) bold(s string) string { return t.paint("1", s) }
 
+// changed prints a line of a table of what changed: what was, what is, by how much, and of what.
+func (t *text) changed(before, after, effect, of string) {
+	t.line("  %12s %12s %13s  %s", before, after, effect, of)
+}
+
+// changeOf prints the line of a change.
+func (t *text) changeOf(before, after int64, of string) {
+	t.changed(tables.Duration(before), tables.Duration(after), tables.Signed(after-before), of)
+}
+
 // head begins a section.
 func (t *text) head(title string) {
 	t.line("")

@@ -63,12 +63,12 @@ func (t *text) answer(w *WhatIf, a *Answer) {
 	}
 	if len(a.Steps) > 0 {
 		t.line("")
-		t.line("  %12s %12s %13s  %s", "before", "after", "effect", "step")
+		t.changed("before", "after", "effect", "step")
 		for i, s := range a.Steps {
 			if t.middle(i, len(a.Steps)) {
 				continue
 			}
-			t.line("  %12s %12s %13s  %s", tables.Duration(s.Before), tables.Duration(s.After), tables.Signed(s.After-s.Before), Shorten(Plain(s.Name), t.width-45))
+			t.changeOf(s.Before, s.After, Shorten(Plain(s.Name), t.width-45))
 		}
 	}
 	if len(a.Hotspots) > 0 {

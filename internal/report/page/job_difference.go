@@ -35,10 +35,8 @@ func CommentJobDifference(w io.Writer, d *report.JobDifference, top int) error {
 	var b strings.Builder
 	list := d.Tables()
 	fmt.Fprintf(&b, "### %s %s: %s\n\n", mark(d.Length.Effect, d.Noise), code(d.After.Name), d.Verdict())
-	fmt.Fprintf(&b, "| %s | %s | %s | effect |\n| --- | ---: | ---: | ---: |\n", d.Lead(), d.Labels()[0], d.Labels()[1])
-	change := func(name string, l tables.Line) {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"))
-	}
+	b.WriteString(changeHead(d.Lead()+" ", d.Labels()))
+	change := func(name string, l tables.Line) { b.WriteString(changeRow(name, l)) }
 	change("**all of it**", tables.Find(list, "length").Line(0))
 	for l := range tables.Find(list, "classes").Lines(-1) {
 		change(report.ClassWords(l.Str("name")), l)
@@ -61,7 +59,7 @@ func CommentJobDifference(w io.Writer, d *report.JobDifference, top int) error {
 	who("", d.Stragglers)
 	who("slow link, ", d.Links)
 	if len(d.Steps) > 0 {
-		fmt.Fprintf(&b, "\n<details><summary>Steps</summary>\n\n| | before | after | effect |\n| --- | ---: | ---: | ---: |\n")
+		b.WriteString("\n<details><summary>Steps</summary>\n\n" + changeHead("", [2]string{"before", "after"}))
 		for l := range tables.Find(list, "steps").Lines(top) {
 			change(l.Str("name"), l)
 		}

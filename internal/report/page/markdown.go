@@ -20,11 +20,9 @@ func CommentDifference(w io.Writer, d *report.Difference, top int) error {
 		of, window = of+", "+names[1]+" against "+names[0], "length"
 	}
 	fmt.Fprintf(&b, "### %s %s: %s\n\n", mark(d.Window.Effect, d.Noise), of, d.Verdict())
-	head := fmt.Sprintf("| | %s | %s | effect |\n| --- | ---: | ---: | ---: |\n", names[0], names[1])
+	head := changeHead("", names)
 	b.WriteString(head)
-	change := func(name string, l tables.Line) {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"))
-	}
+	change := func(name string, l tables.Line) { b.WriteString(changeRow(name, l)) }
 	if len(d.PerStep) > 0 {
 		window = "a step"
 	}
@@ -56,6 +54,16 @@ func CommentDifference(w io.Writer, d *report.Difference, top int) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// changeHead begins a table of what changed; what its first column is of has a blank behind it.
+func changeHead(of string, names [2]string) string {
+	return fmt.Sprintf("| %s| %s | %s | effect |\n| --- | ---: | ---: | ---: |\n", of, names[0], names[1])
+}
+
+// changeRow is a line of such a table.
+func changeRow(name string, l tables.Line) string {
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", name, l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"))
 }
 
 // CommentUnlike is the comment where two traces are not compared.
