@@ -37,6 +37,20 @@ func (r *reader) row(uuid uint64) int32 {
 	return i
 }
 
+// member takes the descriptor of a process or a thread, which have their names in different fields.
+func (t *track) member(data []byte, name uint32) {
+	wire.Each(data, func(f *wire.Fields) {
+		switch {
+		case f.Num == 1:
+			t.pid = int64(int32(f.V))
+		case f.Num == 2 && t.thread:
+			t.tid = int64(f.V)
+		case f.Num == name && len(f.S) > 0:
+			t.name = newText(f.S)
+		}
+	})
+}
+
 // descriptor takes a TrackDescriptor. Of two for one uuid, what the later one says counts.
 func (r *reader) descriptor(data []byte, at int64) {
 	var d track
@@ -55,32 +69,10 @@ func (r *reader) descriptor(data []byte, at int64) {
 			d.description = newText(f.S)
 		case 3:
 			d.process = true
-			e := wire.Over(f.S)
-			for e.Next() {
-				switch e.Num {
-				case 1:
-					d.pid = int64(int32(e.V))
-				case 6:
-					if len(e.S) > 0 {
-						d.name = newText(e.S)
-					}
-				}
-			}
+			d.member(f.S, 6)
 		case 4:
 			d.thread = true
-			e := wire.Over(f.S)
-			for e.Next() {
-				switch e.Num {
-				case 1:
-					d.pid = int64(int32(e.V))
-				case 2:
-					d.tid = int64(e.V)
-				case 5:
-					if len(e.S) > 0 {
-						d.name = newText(e.S)
-					}
-				}
-			}
+			d.member(f.S, 5)
 		case 8:
 			d.counter = true
 		}

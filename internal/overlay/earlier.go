@@ -51,15 +51,9 @@ func Prescan(tr *trace.Trace) (wait func()) {
 
 // HasMarks reports whether an event carries marks of an earlier overlay.
 func HasMarks(tr *trace.Trace, id trace.EventID) bool {
-	found, depth := false, 0
-	tr.Args(id, func(key string, v trace.Value) bool {
-		found = depth == 0 && IsMark(key)
-		switch v.Kind {
-		case trace.Object, trace.Array:
-			depth++
-		case trace.End:
-			depth--
-		}
+	found := false
+	tr.TopArgs(id, func(key string, _ trace.Value) bool {
+		found = IsMark(key)
 		return !found
 	})
 	return found

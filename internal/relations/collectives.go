@@ -1,12 +1,11 @@
 package relations
 
 import (
-	"cmp"
-	"slices"
 	"sort"
 
 	"overlay/internal/cdg"
 	"overlay/internal/columns"
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
@@ -117,8 +116,7 @@ func opOf(kernel string) string {
 
 // measureExposed finds for each collective how much of it no computation on its device hides.
 func (m *maker) measureExposed(rows []collective, comm func(trace.Sym) bool) {
-	type span struct{ start, end int64 }
-	work := map[int64][]span{} // per device
+	work := map[int64][]cdg.Span{} // per device
 	for l := range m.g.Lanes {
 		lane := &m.g.Lanes[l]
 		if !lane.Stream {
@@ -128,33 +126,26 @@ func (m *maker) measureExposed(rows []collective, comm func(trace.Sym) bool) {
 		for a := lane.First; a < lane.Limit; a++ {
 			act := &m.g.Acts[a]
 			if e := m.event(act.Event); e.Kind == trace.Kernel && !comm(e.Name) && act.End > act.Start {
-				work[device] = append(work[device], span{act.Start, act.End})
+				work[device] = append(work[device], cdg.Span{Start: act.Start, End: act.End})
 			}
 		}
 	}
 	before := map[int64][]int64{} // time covered before each span
 	for device, list := range work {
-		slices.SortFunc(list, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
-		out, sums, sum := list[:0], []int64{}, int64(0)
-		for _, s := range list {
-			if n := len(out); n > 0 && s.start <= out[n-1].end {
-				sum += max(0, s.end-out[n-1].end)
-				out[n-1].end = max(out[n-1].end, s.end)
-				continue
-			}
-			sums = append(sums, sum)
-			out = append(out, s)
-			sum += s.end - s.start
+		list = critpath.Joined(list)
+		sums, sum := make([]int64, len(list)), int64(0)
+		for i, s := range list {
+			sums[i], sum = sum, sum+s.End-s.Start
 		}
-		work[device], before[device] = out, sums
+		work[device], before[device] = list, sums
 	}
 	covered := func(device, t int64) int64 { // by computation before t
 		list := work[device]
-		i := sort.Search(len(list), func(i int) bool { return list[i].start >= t }) - 1
+		i := sort.Search(len(list), func(i int) bool { return list[i].Start >= t }) - 1
 		if i < 0 {
 			return 0
 		}
-		return before[device][i] + min(t, list[i].end) - list[i].start
+		return before[device][i] + min(t, list[i].End) - list[i].Start
 	}
 	for i := range rows {
 		e := m.event(rows[i].event)

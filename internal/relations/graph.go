@@ -114,17 +114,9 @@ func (m *maker) counters() (int, []column) {
 		if m.tr.Events[i].Ph != 'C' {
 			continue
 		}
-		depth := 0
-		m.tr.Args(trace.EventID(i), func(key string, v trace.Value) bool {
-			switch v.Kind {
-			case trace.Object, trace.Array:
-				depth++
-			case trace.End:
-				depth--
-			default:
-				if x, ok := v.AsFloat(); ok && depth == 0 {
-					rows = append(rows, row{trace.EventID(i), series.add(key), x})
-				}
+		m.tr.TopArgs(trace.EventID(i), func(key string, v trace.Value) bool {
+			if x, ok := v.AsFloat(); ok {
+				rows = append(rows, row{trace.EventID(i), series.add(key), x})
 			}
 			return true
 		})

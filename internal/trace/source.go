@@ -37,6 +37,21 @@ func (t *Trace) Args(id EventID, visit func(key string, v Value) bool) {
 	}
 }
 
+// TopArgs calls visit for each argument of an event, and for nothing that lies inside of objects and arrays.
+func (t *Trace) TopArgs(id EventID, visit func(key string, v Value) bool) {
+	depth := 0
+	t.Args(id, func(key string, v Value) bool {
+		top := depth == 0
+		switch v.Kind {
+		case Object, Array:
+			depth++
+		case End:
+			depth--
+		}
+		return !top || visit(key, v)
+	})
+}
+
 // Arg returns an argument of an event; see Source.
 func (t *Trace) Arg(id EventID, key string) (Value, bool) {
 	if t.Events[id].Flags&HasArgs == 0 {

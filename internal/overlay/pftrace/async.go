@@ -71,15 +71,10 @@ func (w *writer) addCounter(id int32) {
 	}
 	proc := w.tr.Tracks[e.Track].Proc
 	drawn := false
-	depth := 0
-	w.tr.Args(trace.EventID(id), func(key string, v trace.Value) bool {
+	w.tr.TopArgs(trace.EventID(id), func(key string, v trace.Value) bool {
 		switch v.Kind {
-		case trace.Object, trace.Array:
-			depth++
-		case trace.End:
-			depth--
 		case trace.Int, trace.Uint, trace.Float, trace.String: // not null, true, N/A
-			if pt, ok := point(e.Start, v.Text); ok && depth == 0 {
+			if pt, ok := point(e.Start, v.Text); ok {
 				row := w.counter(proc, name+" "+key)
 				row.points = append(row.points, pt)
 				drawn = true
