@@ -64,7 +64,7 @@ func New(s Source) *Report {
 	r.Unknown, r.Gaps = unknowns(g, outline.Gaps, r.Window.Duration, s.Top)
 	r.Steps = steps(g.Steps, outline.Steps)
 	r.StepTimes = stepTimes(r.Steps)
-	r.Iterations = serving.Of(g, outline.Steps, r.cut())
+	r.Iterations = serving.Of(g, outline.Steps, r.earlier())
 	nodes()
 	hot()
 	devices()

@@ -69,13 +69,16 @@ func sentences(x *serving.Type) (list []string) {
 
 // CutInto says that recording began while iterations ran, "" where it did not.
 func (r *Report) CutInto() string {
-	if i := slices.IndexFunc(r.Unknown, queuedBefore); i >= 0 && len(r.Iterations) > 0 {
-		return fmt.Sprintf("recording began in running work: %s of the window is of iterations before it, and the first iteration is left out where there are more of its type", tables.Duration(r.Unknown[i].NS))
+	if ns := r.earlier(); ns > 0 && len(r.Iterations) > 0 {
+		return fmt.Sprintf("recording began in running work: %s of the window is of iterations before it, which no iteration counts; the first one is left out where there are more of its type", tables.Duration(ns))
 	}
 	return ""
 }
 
-// cut reports whether the window begins in work that was launched before it was recorded.
-func (r *Report) cut() bool { return slices.ContainsFunc(r.Unknown, queuedBefore) }
-
-func queuedBefore(u Unknown) bool { return u.Reason == critpath.QueuedBefore.String() }
+// earlier is how long the window is at its begin in work that was launched before it was recorded.
+func (r *Report) earlier() int64 {
+	if i := slices.IndexFunc(r.Unknown, func(u Unknown) bool { return u.Reason == critpath.QueuedBefore.String() }); i >= 0 {
+		return r.Unknown[i].NS
+	}
+	return 0
+}

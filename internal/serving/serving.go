@@ -33,6 +33,8 @@ type Type struct {
 
 	steps  []int
 	steady []int // of them those that began in a window that knows of all work
+	// earlier is the time of the only one in work from before recording, which is none of its own.
+	earlier int64
 }
 
 // Replayed is what an iteration would take in a run with something changed.
@@ -43,14 +45,18 @@ type Replayed struct {
 	Share  float64 `json:"saved_share" unit:"share" about:"of its time"`
 }
 
-// Of sums up the iterations of a graph; lines are its steps with their path. Without iterations there is nothing. cut says that the window
-// begins in work that was launched before recording: then the first iteration counts for nothing but its annotation, if there are more of its
-// type.
-func Of(g *graph.Graph, lines []critpath.StepLine, cut bool) []Type {
+// Of sums up the iterations of a graph; lines are its steps with their path. Without iterations there is nothing. earlier is how long the window
+// is at its begin in work that was launched before recording: the first iteration, which has that in it, counts for nothing but its
+// annotation if there are more of its type, else for what is left without it.
+func Of(g *graph.Graph, lines []critpath.StepLine, earlier int64) []Type {
 	var out []Type
 	at := map[trace.IterationType]int{}
 	var classes [][critpath.NumClasses]int64
 	first := -1
+	cut := earlier > 0
+	if len(lines) > 0 && lines[0].Step < 0 {
+		earlier = max(earlier-(lines[0].End-lines[0].Start), 0)
+	}
 	for i := range lines {
 		l := &lines[i]
 		if l.Step < 0 || g.Steps[l.Step].Of.Type == trace.NoIteration || g.Steps[l.Step].Start < g.Window.Start {
@@ -66,10 +72,12 @@ func Of(g *graph.Graph, lines []critpath.StepLine, cut bool) []Type {
 		x := &out[k]
 		x.steps = append(x.steps, l.Step)
 		if x.steady = append(x.steady, l.Step); cut && len(x.steady) == 2 && x.steady[0] == first {
-			x.steady, classes[k] = x.steady[1:], [critpath.NumClasses]int64{}
+			x.steady, x.earlier, classes[k] = x.steady[1:], 0, [critpath.NumClasses]int64{}
 		}
 		if first < 0 {
 			first = l.Step
+			x.earlier = min(earlier, l.Class[critpath.ClassCompute])
+			classes[k][critpath.ClassCompute] -= x.earlier
 		}
 		for c, ns := range l.Class {
 			classes[k][c] += ns
@@ -102,7 +110,7 @@ func (t *Type) sum(g *graph.Graph, times, busy []int64) {
 	for _, i := range t.steady {
 		s := &g.Steps[i]
 		e := &g.Trace.Events[s.Of.Event]
-		own = append(own, times[i])
+		own = append(own, max(times[i]-t.earlier, 0))
 		if i+1 < len(g.Steps) {
 			gaps = append(gaps, max(s.End-g.Trace.End(e), 0))
 		}
@@ -114,7 +122,7 @@ func (t *Type) sum(g *graph.Graph, times, busy []int64) {
 		}
 		if i+1 < len(g.Steps) || len(t.steady) == 1 { // the last has no gap behind it
 			computed += max(s.Of.Tokens, 0)
-			span, covered = span+s.End-s.Start, covered+busy[i]
+			span, covered = span+s.End-s.Start-t.earlier, covered+busy[i]
 		}
 	}
 	t.Count, t.Marker, t.Time = len(t.steps), stat.Median(markers), stat.Median(own)
@@ -204,8 +212,8 @@ func busyIn(g *graph.Graph) []int64 {
 	return out
 }
 
-// Replay adds to each type what its iterations would take with an infinitely fast CPU, without waits of the host for the device, and with a
-// memory of twice the bandwidth. m replays their graph, and may be a brief one.
+// Replay adds to each type what its iterations would take with an infinitely fast CPU, without waits of the host for the device, and, where the
+// work of half of the kernels' time or more is known, with a memory of twice the bandwidth. m replays their graph, and may be a brief one.
 func Replay(list []Type, m *whatif.Model) {
 	if len(list) == 0 || m == nil {
 		return
@@ -222,12 +230,17 @@ func Replay(list []Type, m *whatif.Model) {
 			}
 		}
 	}
-	memory := m.NewSet()
+	memory, known, all := m.NewSet(), int64(0), int64(0)
 	for _, row := range roofline.NewMeter(g).Rows() {
-		if row.MemoryLimited() {
-			for _, k := range row.Kernels {
+		for _, k := range row.Kernels {
+			if known += g.Acts[k].End - g.Acts[k].Start; row.MemoryLimited() {
 				memory.Add(k)
 			}
+		}
+	}
+	for a := range g.Acts {
+		if g.Trace.Events[g.Acts[a].Event].Kind == trace.Kernel {
+			all += g.Acts[a].End - g.Acts[a].Start
 		}
 	}
 	base := times(g, endsOf(g, nil))
@@ -238,7 +251,7 @@ func Replay(list []Type, m *whatif.Model) {
 	}{
 		{"CPU infinitely fast", []whatif.Change{cpu, {Verb: whatif.Delay, Num: 0, Den: 1, Kinds: []whatif.DelayClass{whatif.Untraced}}}, true},
 		{"no waits of the host for the device", []whatif.Change{{Verb: whatif.NoWait, On: waits}}, waits.Len() > 0},
-		{"twice the memory bandwidth", []whatif.Change{{Verb: whatif.Scale, On: memory, Num: 1, Den: 2}}, memory.Len() > 0},
+		{"twice the memory bandwidth", []whatif.Change{{Verb: whatif.Scale, On: memory, Num: 1, Den: 2}}, memory.Len() > 0 && 2*known >= all},
 	} {
 		if !c.any {
 			continue
@@ -248,7 +261,7 @@ func Replay(list []Type, m *whatif.Model) {
 			x := &list[k]
 			var before, after []int64
 			for _, i := range x.steady {
-				before, after = append(before, base[i]), append(after, then[i])
+				before, after = append(before, max(base[i]-x.earlier, 0)), append(after, max(then[i]-x.earlier, 0))
 			}
 			now := stat.Median(before)
 			r := Replayed{Change: c.name, Time: stat.Median(after)}
