@@ -35,11 +35,11 @@ func TestSlowRank(t *testing.T) {
 	if s.Recorded != 18*ms || s.Replayed != 18*ms || s.Even != 15*ms || s.Residual != 0 || s.Unmatched != 0 {
 		t.Errorf("%+v", s)
 	}
-	if r := s.Ranks[0]; r.ID != 1 || r.Replica != 1 || r.Slowdown != 18./15 || r.Work != 16*ms {
+	if r := s.ByRank[0]; r.Rank != 1 || r.Replica != 1 || r.Slowdown != 18./15 || r.Work != 16*ms {
 		t.Errorf("%+v", r)
 	}
-	if s.WithoutSlowest != 15*ms || s.Explains(s.WithoutSlowest) != 1 {
-		t.Error(s.WithoutSlowest)
+	if s.Without != 15*ms || s.MW != 1 {
+		t.Error(s.Without)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestPipeline(t *testing.T) {
 	if want := (20 + 1 + 20 + 1 + 10) * int64(ms); s.Even != want {
 		t.Errorf("even %d, not %d", s.Even, want)
 	}
-	if s.LastStage != 1 || s.NumStages != 2 || s.NumReplicas != 1 {
+	if s.lastStage != 1 || s.Stages != 2 || s.Replicas != 1 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -3,63 +3,75 @@ package coarse
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"overlay/internal/par"
 	"overlay/internal/stat"
 )
 
-// Study is what replays say of a job. Times are means over the steps.
+// Study is what replays say. Times are means over the steps.
 type Study struct {
-	Steps    []StepTime
-	Recorded int64 // a step as it was recorded
-	Replayed int64 // without the time between the records of a rank
-	Even     int64 // with even operations
-	Residual int64 // of a replay of what was recorded, the largest difference of a start or an end: 0
+	Steps     int        `json:"steps" unit:"count"`
+	Ranks     int        `json:"ranks" unit:"count" about:"with records"`
+	Stages    int        `json:"stages" unit:"count" about:"of the pipeline"`
+	Replicas  int        `json:"replicas" unit:"count" about:"ranks of a stage"`
+	Records   int        `json:"records" unit:"count"`
+	Unmatched int        `json:"unmatched" unit:"count" about:"transfers whose other side has no record"`
+	Recorded  int64      `json:"recorded_ns" unit:"ns" about:"a step as it was recorded"`
+	Residual  int64      `json:"residual_ns" unit:"ns" about:"by which a replay of the records is off at most"`
+	Replayed  int64      `json:"replayed_ns" unit:"ns" about:"a step without the time between the records of a rank"`
+	Even      int64      `json:"even_ns" unit:"ns" about:"the same with even operations: work takes the mean of its kind, a transfer the median"`
+	Slowdown  float64    `json:"slowdown" unit:"count" about:"S: replayed_ns over even_ns"`
+	Slowest   []int      `json:"slowest" table:"records_slowest" entry:"rank" unit:"id" about:"the slowest 3 % of the ranks"`
+	Without   int64      `json:"without_slowest_ns" unit:"ns" about:"a step with even operations on these ranks"`
+	MW        float64    `json:"m_w" unit:"share" about:"of the slowdown, what is gone then"`
+	Balanced  int64      `json:"without_last_stage_ns" unit:"ns" about:"a step with even operations on the last stage"`
+	MS        float64    `json:"m_s" unit:"share" about:"of the slowdown, what is gone then"`
+	ByRank    []Rank     `json:"by_rank" table:"records_ranks" about:"ranks, the slowest first"`
+	ByStage   []Part     `json:"by_stage" table:"records_stages" about:"stages, the slowest first"`
+	ByReplica []Part     `json:"by_replica" table:"records_replicas" about:"replicas, the slowest first"`
+	ByKind    []Part     `json:"by_kind" table:"records_kinds" about:"kinds of operations, the slowest first"`
+	ByStep    []StepTime `json:"by_step" table:"records_steps" about:"steps in order"`
 
-	Kinds, Stages, Replicas []Part // with the most slowdown first; of stages and replicas at most Most, those with the most time beyond even
-	Ranks                   []Rank // with the most slowdown first; those of the stages and replicas above
-
-	Slowest        []int32 // the slowest 3 % of the ranks
-	WithoutSlowest int64   // a step with even operations on these
-	WithoutLast    int64   // a step with even operations on the last stage
-	WithoutStage   int64   // a step with even operations on the first of Stages
-	WithoutKind    int64   // a step with even operations of the first of Kinds
-	Records        int
-	NumRanks       int
-	NumStages      int
-	NumReplicas    int
-	Unmatched      int // operations that meet nobody though they should
-	LastStage      int32
-}
-
-// StepTime is a step.
-type StepTime struct {
-	Step                     int64
-	Recorded, Replayed, Even int64
-}
-
-// Part is a kind, a stage or a replica.
-type Part struct {
-	ID       int32 // a kind is a position in Job.Kinds
-	Count    int
-	Time     int64 // of its operations, without waits; a mean over the steps
-	EvenTime int64 // what these take when they are even
-	Slowdown float64
+	WithoutStage int64 `json:"-"` // a step with even operations on the first of ByStage
+	WithoutKind  int64 `json:"-"` // a step with even operations of the first of ByKind
+	lastStage    int32
 }
 
 // Rank is a rank.
 type Rank struct {
-	ID, Stage, Replica int32
-	Slowdown           float64
-	Work, PeersWork    int64 // own, and the median of the other ranks of its stage, by step; 0 where there is no other
-	Kind               int32 // in which it has the most time beyond even
+	Rank     int32   `json:"rank" unit:"id"`
+	Stage    int32   `json:"stage" unit:"id"`
+	Replica  int32   `json:"replica" unit:"id"`
+	Slowdown float64 `json:"slowdown" unit:"count" about:"S_w: that of its stage or of its replica, the smaller one"`
+	Work     int64   `json:"work_ns" unit:"ns" about:"own work in a step"`
+	Peers    int64   `json:"peers_ns" unit:"ns" about:"the median of the other ranks of its stage; 0 without others"`
+	Kind     string  `json:"kind" about:"in which it takes the most time beyond even"`
+
+	kind int32
+}
+
+// Part is a stage, a replica or a kind of operations.
+type Part struct {
+	Name     string  `json:"name"`
+	Count    int     `json:"operations" unit:"count"`
+	Time     int64   `json:"time_ns" unit:"ns" about:"of its operations in a step, without waits"`
+	Even     int64   `json:"even_ns" unit:"ns" about:"of even ones"`
+	Slowdown float64 `json:"slowdown" unit:"count" about:"S_t: of a step in which only these take what was recorded and all others are even"`
+
+	id int32 // a kind is a position in Job.Kinds
+}
+
+// StepTime is a step.
+type StepTime struct {
+	Step     int64   `json:"step" unit:"id"`
+	Recorded int64   `json:"recorded_ns" unit:"ns"`
+	Replayed int64   `json:"replayed_ns" unit:"ns" about:"without the time between the records of a rank"`
+	Slowdown float64 `json:"slowdown" unit:"count"`
 }
 
 // Most is how many stages, replicas and kinds are replayed by themselves. So the work is linear in the records.
 const Most = 32
-
-// Slowdown is of the time with even operations.
-func (s *Study) Slowdown() float64 { return over(s.Replayed, s.Even) }
 
 // Explains is which part of the slowdown is gone when a step takes so long: M_W of the slowest ranks, M_S of the last stage. 0 where nothing is slow.
 func (s *Study) Explains(without int64) float64 {
@@ -91,22 +103,24 @@ func (j *Job) Judge() *Study {
 	}
 	x.steps = j.steps(x.kinds)
 	x.findEven()
-	s := &Study{Records: len(j.Records)}
-	kinds, stages, replicas, ranks := x.parts(func(r *Record) int32 { return r.Kind }), x.parts(func(r *Record) int32 { return r.Stage }), x.parts(func(r *Record) int32 { return r.Replica }), x.ranks()
-	s.NumRanks, s.NumStages, s.NumReplicas = len(ranks), len(stages), len(replicas)
+	s := &Study{Records: len(j.Records), Steps: len(x.steps), Slowest: []int{}}
+	kinds, ranks := x.parts(func(r *Record) int32 { return r.Kind }, func(id int32) string { return j.Kinds[id] }), x.ranks()
+	stages := x.parts(func(r *Record) int32 { return r.Stage }, func(id int32) string { return "stage " + strconv.Itoa(int(id)) })
+	replicas := x.parts(func(r *Record) int32 { return r.Replica }, func(id int32) string { return "replica " + strconv.Itoa(int(id)) })
+	s.Ranks, s.Stages, s.Replicas = len(ranks), len(stages), len(replicas)
 	for _, p := range stages {
-		s.LastStage = max(s.LastStage, p.ID)
+		s.lastStage = max(s.lastStage, p.id)
 	}
-	s.Kinds, s.Stages, s.Replicas = kinds[:min(len(kinds), Most)], stages[:min(len(stages), Most)], replicas[:min(len(replicas), Most)]
+	s.ByKind, s.ByStage, s.ByReplica = kinds[:min(len(kinds), Most)], stages[:min(len(stages), Most)], replicas[:min(len(replicas), Most)]
 	asks := []func(r *Record) bool{func(*Record) bool { return true }, func(*Record) bool { return false }}
-	for _, p := range s.Kinds {
-		asks = append(asks, func(r *Record) bool { return r.Kind == p.ID })
+	for _, p := range s.ByKind {
+		asks = append(asks, func(r *Record) bool { return r.Kind == p.id })
 	}
-	for _, p := range s.Stages {
-		asks = append(asks, func(r *Record) bool { return r.Stage == p.ID })
+	for _, p := range s.ByStage {
+		asks = append(asks, func(r *Record) bool { return r.Stage == p.id })
 	}
-	for _, p := range s.Replicas {
-		asks = append(asks, func(r *Record) bool { return r.Replica == p.ID })
+	for _, p := range s.ByReplica {
+		asks = append(asks, func(r *Record) bool { return r.Replica == p.id })
 	}
 	times := x.replay(asks)
 	for i, st := range x.steps {
@@ -115,32 +129,36 @@ func (j *Job) Judge() *Study {
 			recorded = max(recorded, st.end(int32(k))-st.begin)
 		}
 		s.Unmatched += st.unmatched
-		s.Steps = append(s.Steps, StepTime{st.records[0].Step, recorded, times[0][i], times[1][i]})
+		s.ByStep = append(s.ByStep, StepTime{st.records[0].Step, recorded, times[0][i], over(times[0][i], times[1][i])})
 		s.Recorded += recorded
 		s.Residual = max(s.Residual, st.residual())
 	}
 	s.Recorded, s.Replayed, s.Even = s.Recorded/int64(len(x.steps)), mean(times[0]), mean(times[1])
 	rest := times[2:]
-	for _, list := range [][]Part{s.Kinds, s.Stages, s.Replicas} {
+	for _, list := range [][]Part{s.ByKind, s.ByStage, s.ByReplica} {
 		for i := range list {
 			list[i].Slowdown = over(mean(rest[i]), s.Even)
 		}
 		rest = rest[len(list):]
 		slices.SortStableFunc(list, func(a, b Part) int { return cmp.Compare(b.Slowdown, a.Slowdown) })
 	}
-	s.Ranks = x.slowest(ranks, s)
-	for _, r := range s.Ranks[:min(len(s.Ranks), max(1, s.NumRanks*3/100))] {
-		s.Slowest = append(s.Slowest, r.ID)
+	s.ByRank = slowest(ranks, s)
+	for i := range s.ByRank {
+		s.ByRank[i].Kind = j.Kinds[s.ByRank[i].kind]
+	}
+	for _, r := range s.ByRank[:min(len(s.ByRank), max(1, s.Ranks*3/100))] {
+		s.Slowest = append(s.Slowest, int(r.Rank))
 	}
 	slices.Sort(s.Slowest)
-	worst, kind := s.Stages[0].ID, s.Kinds[0].ID
+	worst, kind := s.ByStage[0].id, s.ByKind[0].id
 	times = x.replay([]func(r *Record) bool{
-		func(r *Record) bool { _, slow := slices.BinarySearch(s.Slowest, r.Rank); return !slow },
-		func(r *Record) bool { return r.Stage != s.LastStage },
+		func(r *Record) bool { _, slow := slices.BinarySearch(s.Slowest, int(r.Rank)); return !slow },
+		func(r *Record) bool { return r.Stage != s.lastStage },
 		func(r *Record) bool { return r.Stage != worst },
 		func(r *Record) bool { return r.Kind != kind },
 	})
-	s.WithoutSlowest, s.WithoutLast, s.WithoutStage, s.WithoutKind = mean(times[0]), mean(times[1]), mean(times[2]), mean(times[3])
+	s.Without, s.Balanced, s.WithoutStage, s.WithoutKind = mean(times[0]), mean(times[1]), mean(times[2]), mean(times[3])
+	s.Slowdown, s.MW, s.MS = over(s.Replayed, s.Even), s.Explains(s.Without), s.Explains(s.Balanced)
 	return s
 }
 
@@ -205,7 +223,7 @@ func (s *step) residual() (most int64) {
 }
 
 // parts sums operations by something that they have, those with the most time beyond even first.
-func (x *study) parts(of func(r *Record) int32) []Part {
+func (x *study) parts(of func(r *Record) int32, name func(id int32) string) []Part {
 	at := map[int32]int{}
 	var list []Part
 	for _, s := range x.steps {
@@ -214,19 +232,19 @@ func (x *study) parts(of func(r *Record) int32) []Part {
 			k, ok := at[id]
 			if !ok {
 				k = len(list)
-				at[id], list = k, append(list, Part{ID: id})
+				at[id], list = k, append(list, Part{id: id, Name: name(id)})
 			}
 			list[k].Count++
 			list[k].Time += s.transfer[i]
-			list[k].EvenTime += x.even[s.records[i].Kind]
+			list[k].Even += x.even[s.records[i].Kind]
 		}
 	}
 	slices.SortFunc(list, func(a, b Part) int {
-		return cmp.Or(cmp.Compare(b.Time-b.EvenTime, a.Time-a.EvenTime), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.Time-b.Even, a.Time-a.Even), cmp.Compare(a.id, b.id))
 	})
 	for i := range list {
 		list[i].Time /= int64(len(x.steps))
-		list[i].EvenTime /= int64(len(x.steps))
+		list[i].Even /= int64(len(x.steps))
 	}
 	return list
 }
@@ -242,7 +260,7 @@ func (x *study) ranks() []Rank {
 			k, ok := at[r.Rank]
 			if !ok {
 				k = len(list)
-				at[r.Rank], list = k, append(list, Rank{ID: r.Rank, Stage: r.Stage, Replica: r.Replica, Kind: r.Kind})
+				at[r.Rank], list = k, append(list, Rank{Rank: r.Rank, Stage: r.Stage, Replica: r.Replica, kind: r.Kind})
 			}
 			if !x.kinds[r.Kind].transfer {
 				list[k].Work += s.transfer[i]
@@ -253,8 +271,8 @@ func (x *study) ranks() []Rank {
 	}
 	for of, ns := range beyond {
 		r := &list[of[0]]
-		if best := beyond[[2]int32{of[0], r.Kind}]; ns > best || ns == best && of[1] < r.Kind {
-			r.Kind = of[1]
+		if best := beyond[[2]int32{of[0], r.kind}]; ns > best || ns == best && of[1] < r.kind {
+			r.kind = of[1]
 		}
 	}
 	work := map[int32][]int64{} // of stages
@@ -266,19 +284,20 @@ func (x *study) ranks() []Rank {
 		slices.Sort(all)
 	}
 	for i := range list {
-		list[i].PeersWork = stat.MedianBut(work[list[i].Stage], list[i].Work)
+		list[i].Peers = stat.MedianBut(work[list[i].Stage], list[i].Work)
 	}
 	return list
 }
 
 // slowest gives the ranks of the stages and replicas that were replayed the smaller slowdown of the two, and sorts them by it.
-func (x *study) slowest(ranks []Rank, s *Study) (list []Rank) {
+func slowest(ranks []Rank, s *Study) []Rank {
+	list := []Rank{}
 	stages, replicas := map[int32]float64{}, map[int32]float64{}
-	for _, p := range s.Stages {
-		stages[p.ID] = p.Slowdown
+	for _, p := range s.ByStage {
+		stages[p.id] = p.Slowdown
 	}
-	for _, p := range s.Replicas {
-		replicas[p.ID] = p.Slowdown
+	for _, p := range s.ByReplica {
+		replicas[p.id] = p.Slowdown
 	}
 	for _, r := range ranks {
 		a, b := stages[r.Stage], replicas[r.Replica]
@@ -287,7 +306,7 @@ func (x *study) slowest(ranks []Rank, s *Study) (list []Rank) {
 		}
 	}
 	slices.SortFunc(list, func(a, b Rank) int {
-		return cmp.Or(cmp.Compare(b.Slowdown, a.Slowdown), cmp.Compare(b.Work-b.PeersWork, a.Work-a.PeersWork), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.Slowdown, a.Slowdown), cmp.Compare(b.Work-b.Peers, a.Work-a.Peers), cmp.Compare(a.Rank, b.Rank))
 	})
 	return list
 }

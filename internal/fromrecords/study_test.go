@@ -20,8 +20,8 @@ type published struct {
 	Even     map[string]float64 `json:"step_t_noblk"`
 	Gaps     float64            `json:"launch_slowdown"`
 	Slowdown float64            `json:"blocking_slowdown"`
-	Replicas map[int32]float64  `json:"blocking_decompose_by_dp_rank"`
-	Stages   map[int32]float64  `json:"blocking_decompose_by_stage"`
+	Replicas map[string]float64 `json:"blocking_decompose_by_dp_rank"`
+	Stages   map[string]float64 `json:"blocking_decompose_by_stage"`
 	Kinds    map[string]float64 `json:"blocking_decompose_by_optype"`
 }
 
@@ -52,8 +52,8 @@ func TestStudy(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		rank  int32
-		stage int32
-	}{{"ST", 7, 3}, {"AR", 0, 0}} {
+		stage string
+	}{{"ST", 7, "stage 3"}, {"AR", 0, "stage 0"}} {
 		t.Run(c.name, func(t *testing.T) {
 			src, err := os.ReadFile(corpus.World(t, "straggler-study/trace-"+c.name+".parquet"))
 			if err != nil {
@@ -73,20 +73,23 @@ func TestStudy(t *testing.T) {
 			if s.Residual != 0 {
 				t.Errorf("a replay of what was recorded is off by %d ns", s.Residual)
 			}
-			if len(s.Steps) != len(p.Recorded) || s.Unmatched != 0 {
-				t.Errorf("%d steps of %d, %d operations meet nobody", len(s.Steps), len(p.Recorded), s.Unmatched)
+			if s.Steps != len(p.Recorded) || s.Unmatched != 0 {
+				t.Errorf("%d steps of %d, %d operations meet nobody", s.Steps, len(p.Recorded), s.Unmatched)
 			}
-			near("slowdown", s.Slowdown(), p.Slowdown, 0.005)
+			near("slowdown", s.Slowdown, p.Slowdown, 0.005)
 			near("gaps", float64(s.Recorded)/float64(s.Replayed), p.Gaps, 0.005)
-			for _, x := range s.Stages {
-				near("stage", x.Slowdown, p.Stages[x.ID], 0.02)
+			if len(s.ByStage) != len(p.Stages) || len(s.ByReplica) != len(p.Replicas) {
+				t.Error(s.ByStage, s.ByReplica)
 			}
-			for _, x := range s.Replicas {
-				near("replica", x.Slowdown, p.Replicas[x.ID], 0.02)
+			for _, x := range s.ByStage {
+				near(x.Name, x.Slowdown, p.Stages[x.Name[len("stage "):]], 0.02)
+			}
+			for _, x := range s.ByReplica {
+				near(x.Name, x.Slowdown, p.Replicas[x.Name[len("replica "):]], 0.02)
 			}
 			pairs := map[string]float64{}
-			for _, x := range s.Kinds {
-				name := job.Kinds[x.ID]
+			for _, x := range s.ByKind {
+				name := x.Name
 				if want, ok := p.Kinds[name]; ok {
 					near(name, x.Slowdown, want, 0.02)
 				} else {
@@ -97,8 +100,8 @@ func TestStudy(t *testing.T) {
 			if len(pairs) != 4 { // the study counts sends and receives together
 				t.Error("not published:", pairs)
 			}
-			if s.Stages[0].ID != c.stage || s.Ranks[0].ID != c.rank {
-				t.Errorf("stage %d and rank %d come first, not %d and %d", s.Stages[0].ID, s.Ranks[0].ID, c.stage, c.rank)
+			if s.ByStage[0].Name != c.stage || s.ByRank[0].Rank != c.rank {
+				t.Errorf("%s and rank %d come first, not %s and %d", s.ByStage[0].Name, s.ByRank[0].Rank, c.stage, c.rank)
 			}
 			var m struct{ Mw, Ms float64 }
 			load(t, "mw-"+c.name+".json", &m)
@@ -106,7 +109,7 @@ func TestStudy(t *testing.T) {
 			for _, x := range []struct {
 				what      string
 				got, want float64
-			}{{"M_W", s.Explains(s.WithoutSlowest), m.Mw}, {"M_S", s.Explains(s.WithoutLast), m.Ms}} {
+			}{{"M_W", s.MW, m.Mw}, {"M_S", s.MS, m.Ms}} {
 				t.Logf("%s %.4f, published %.4f", x.what, x.got, x.want)
 				if math.Abs(x.got-x.want) > 0.05 {
 					t.Errorf("%s is %.4f, published %.4f", x.what, x.got, x.want)

@@ -14,102 +14,19 @@ const RecordsSchema = "overlay-records/1"
 
 // RecordsReport is who slows a job of which there are coarse records.
 type RecordsReport struct {
-	Schema   string     `json:"schema"`
-	Tool     Tool       `json:"tool"`
-	Headline string     `json:"headline" about:"who slows the job most, and what it costs; empty where nobody does"`
-	Job      RecordsJob `json:"job" table:"records_job" about:"the job"`
+	Schema   string       `json:"schema"`
+	Tool     Tool         `json:"tool"`
+	Headline string       `json:"headline" about:"who slows the job most, and what it costs; empty where nobody does"`
+	Job      coarse.Study `json:"job" table:"records_job" about:"the job"`
 
 	name string
 }
 
-// RecordsJob is what replays say. Times are means over the steps.
-type RecordsJob struct {
-	Steps     int          `json:"steps" unit:"count"`
-	Ranks     int          `json:"ranks" unit:"count" about:"with records"`
-	Stages    int          `json:"stages" unit:"count" about:"of the pipeline"`
-	Replicas  int          `json:"replicas" unit:"count" about:"ranks of a stage"`
-	Records   int          `json:"records" unit:"count"`
-	Unmatched int          `json:"unmatched" unit:"count" about:"transfers whose other side has no record"`
-	Recorded  int64        `json:"recorded_ns" unit:"ns" about:"a step as it was recorded"`
-	Residual  int64        `json:"residual_ns" unit:"ns" about:"by which a replay of the records is off at most"`
-	Replayed  int64        `json:"replayed_ns" unit:"ns" about:"a step without the time between the records of a rank"`
-	Even      int64        `json:"even_ns" unit:"ns" about:"the same with even operations: work takes the mean of its kind, a transfer the median"`
-	Slowdown  float64      `json:"slowdown" unit:"count" about:"S: replayed_ns over even_ns"`
-	Slowest   []int        `json:"slowest" table:"records_slowest" entry:"rank" unit:"id" about:"the slowest 3 % of the ranks"`
-	Without   int64        `json:"without_slowest_ns" unit:"ns" about:"a step with even operations on these ranks"`
-	MW        float64      `json:"m_w" unit:"share" about:"of the slowdown, what is gone then"`
-	Balanced  int64        `json:"without_last_stage_ns" unit:"ns" about:"a step with even operations on the last stage"`
-	MS        float64      `json:"m_s" unit:"share" about:"of the slowdown, what is gone then"`
-	ByRank    []SlowRank   `json:"by_rank" table:"records_ranks" about:"ranks, the slowest first"`
-	ByStage   []SlowPart   `json:"by_stage" table:"records_stages" about:"stages, the slowest first"`
-	ByReplica []SlowPart   `json:"by_replica" table:"records_replicas" about:"replicas, the slowest first"`
-	ByKind    []SlowPart   `json:"by_kind" table:"records_kinds" about:"kinds of operations, the slowest first"`
-	ByStep    []RecordStep `json:"by_step" table:"records_steps" about:"steps in order"`
-}
-
-// SlowRank is a rank.
-type SlowRank struct {
-	Rank     int     `json:"rank" unit:"id"`
-	Stage    int     `json:"stage" unit:"id"`
-	Replica  int     `json:"replica" unit:"id"`
-	Slowdown float64 `json:"slowdown" unit:"count" about:"S_w: that of its stage or of its replica, the smaller one"`
-	Work     int64   `json:"work_ns" unit:"ns" about:"own work in a step"`
-	Peers    int64   `json:"peers_ns" unit:"ns" about:"the median of the other ranks of its stage; 0 without others"`
-	Kind     string  `json:"kind" about:"in which it takes the most time beyond even"`
-}
-
-// SlowPart is a stage, a replica or a kind of operations.
-type SlowPart struct {
-	Name     string  `json:"name"`
-	Count    int     `json:"operations" unit:"count"`
-	Time     int64   `json:"time_ns" unit:"ns" about:"of its operations in a step, without waits"`
-	Even     int64   `json:"even_ns" unit:"ns" about:"of even ones"`
-	Slowdown float64 `json:"slowdown" unit:"count" about:"S_t: of a step in which only these take what was recorded and all others are even"`
-}
-
-// RecordStep is a step.
-type RecordStep struct {
-	Step     int64   `json:"step" unit:"id"`
-	Recorded int64   `json:"recorded_ns" unit:"ns"`
-	Replayed int64   `json:"replayed_ns" unit:"ns" about:"without the time between the records of a rank"`
-	Slowdown float64 `json:"slowdown" unit:"count"`
-}
-
 // NewRecords makes the report of a job of coarse records.
 func NewRecords(name, version string, job *coarse.Job) *RecordsReport {
-	s := job.Judge()
-	r := &RecordsReport{Schema: RecordsSchema, Tool: Tool{"overlay", version}, name: name}
-	r.Job = RecordsJob{Steps: len(s.Steps), Ranks: s.NumRanks, Stages: s.NumStages, Replicas: s.NumReplicas, Records: s.Records, Unmatched: s.Unmatched,
-		Recorded: s.Recorded, Residual: s.Residual, Replayed: s.Replayed, Even: s.Even, Slowdown: s.Slowdown(), Slowest: []int{},
-		Without: s.WithoutSlowest, MW: s.Explains(s.WithoutSlowest), Balanced: s.WithoutLast, MS: s.Explains(s.WithoutLast), ByRank: []SlowRank{}}
-	for _, rank := range s.Slowest {
-		r.Job.Slowest = append(r.Job.Slowest, int(rank))
-	}
-	for _, x := range s.Ranks {
-		r.Job.ByRank = append(r.Job.ByRank, SlowRank{int(x.ID), int(x.Stage), int(x.Replica), x.Slowdown, x.Work, x.PeersWork, job.Kinds[x.Kind]})
-	}
-	numbered := func(word string) func(id int32) string {
-		return func(id int32) string { return word + " " + tables.Plain(int64(id)) }
-	}
-	r.Job.ByStage, r.Job.ByReplica = partsOf(s.Stages, numbered("stage")), partsOf(s.Replicas, numbered("replica"))
-	r.Job.ByKind = partsOf(s.Kinds, func(id int32) string { return job.Kinds[id] })
-	for _, x := range s.Steps {
-		step := RecordStep{x.Step, x.Recorded, x.Replayed, 1}
-		if x.Even > 0 {
-			step.Slowdown = float64(x.Replayed) / float64(x.Even)
-		}
-		r.Job.ByStep = append(r.Job.ByStep, step)
-	}
-	r.Headline = r.headline(s)
+	r := &RecordsReport{Schema: RecordsSchema, Tool: Tool{"overlay", version}, Job: *job.Judge(), name: name}
+	r.Headline = r.headline(&r.Job)
 	return r
-}
-
-func partsOf(list []coarse.Part, name func(id int32) string) []SlowPart {
-	out := []SlowPart{}
-	for _, p := range list {
-		out = append(out, SlowPart{name(p.ID), p.Count, p.Time, p.EvenTime, p.Slowdown})
-	}
-	return out
 }
 
 // What is worth a headline: a slowdown of 2 %, as of a straggler among traces, and half of it explained, as in the literature.
@@ -119,11 +36,10 @@ const (
 )
 
 // headline names the ranks, the stage or the kind that explains the slowdown.
-func (r *RecordsReport) headline(s *coarse.Study) string {
+func (r *RecordsReport) headline(j *coarse.Study) string {
 	less := func(ns int64) string {
-		return tables.Duration(s.Replayed-ns) + " a step less (" + tables.SignedPercent(100*tables.ShareOf(ns-s.Replayed, s.Replayed)) + ")"
+		return tables.Duration(j.Replayed-ns) + " a step less (" + tables.SignedPercent(100*tables.ShareOf(ns-j.Replayed, j.Replayed)) + ")"
 	}
-	j := &r.Job
 	switch {
 	case j.Slowdown < worthSlowdown:
 		return ""
@@ -138,12 +54,12 @@ func (r *RecordsReport) headline(s *coarse.Study) string {
 		} else {
 			who += ": slow"
 		}
-		return who + ", most in " + x.Kind + "; without it " + less(s.WithoutSlowest)
-	case s.Explains(s.WithoutStage) >= worthCause && j.Stages > 1:
+		return who + ", most in " + x.Kind + "; without it " + less(j.Without)
+	case j.Explains(j.WithoutStage) >= worthCause && j.Stages > 1:
 		x := &j.ByStage[0]
-		return x.Name + ": ×" + tables.Fixed(float64(x.Time)/float64(max(x.Even, 1)), 2) + " as long as an even stage; with the same work on all " + less(s.Even)
+		return x.Name + ": ×" + tables.Fixed(float64(x.Time)/float64(max(x.Even, 1)), 2) + " as long as an even stage; with the same work on all " + less(j.Even)
 	}
-	return "no rank and no stage alone: most in " + j.ByKind[0].Name + ", which takes now more, now less; even, " + less(s.WithoutKind)
+	return "no rank and no stage alone: most in " + j.ByKind[0].Name + ", which takes now more, now less; even, " + less(j.WithoutKind)
 }
 
 // Title is the headline of the page.
