@@ -34,6 +34,41 @@ const (
 	NumRules
 )
 
+// Waiting is what it is that waits by a rule.
+type Waiting uint8
+
+// What waits.
+const (
+	NothingWaits   Waiting = iota
+	OperationWaits         // an operation, to start
+	SliceWaits             // a call, or a slice that spins, to end
+	ThreadWaits            // a thread, to go on
+)
+
+// ruleTable is what everybody who reads a graph asks of a rule.
+var ruleTable = [NumRules]struct {
+	name  string
+	waits Waiting
+}{
+	Program:         {"program", NothingWaits},
+	StreamOrder:     {"stream_order", OperationWaits},
+	Launch:          {"launch", OperationWaits},
+	EventWait:       {"event_wait", OperationWaits},
+	GraphOrder:      {"graph_order", OperationWaits},
+	Sync:            {"sync", SliceWaits},
+	QueueFull:       {"queue_full", SliceWaits},
+	Handoff:         {"handoff", ThreadWaits},
+	PolledWait:      {"polled_wait", SliceWaits},
+	BeforeRecording: {"before_recording", ThreadWaits},
+	Untraced:        {"untraced", NothingWaits},
+	Unexplained:     {"unexplained", NothingWaits},
+}
+
+func (r Rule) String() string { return ruleTable[r].name }
+
+// Waits is what waits by a rule.
+func (r Rule) Waits() Waiting { return ruleTable[r].waits }
+
 // Evidence says how a dependency is known.
 type Evidence uint8
 

@@ -6,11 +6,6 @@ import (
 	"overlay/internal/trace"
 )
 
-var ruleNames = [NumRules]string{"program", "stream_order", "launch", "event_wait", "graph_order", "sync", "queue_full", "handoff", "polled_wait",
-	"before_recording", "untraced", "unexplained"}
-
-func (r Rule) String() string { return ruleNames[r] }
-
 // TrackText names a track by its ids: "7/7" for a stream of device 7, "100/101" for a thread.
 func TrackText(tr *trace.Trace, t trace.TrackID) string {
 	if t == trace.NoTrack {

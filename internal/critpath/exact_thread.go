@@ -24,15 +24,15 @@ func (w *walker) stepThread() {
 		from, owner = g.Pieces[w.piece].Start, g.Pieces[w.piece].Owner
 	}
 	if wait := g.WaitAt(w.lane, w.piece, w.t); wait != nil {
-		switch wait.Rule {
-		case cdg.Sync, cdg.QueueFull, cdg.PolledWait:
+		switch {
+		case wait.Rule.Waits() == cdg.SliceWaits:
 			w.waitedFor(g.Acts[owner].Event, wait)
 			return
-		case cdg.Handoff:
+		case wait.Rule == cdg.Handoff:
 			if w.handOff(owner, from, wait) {
 				return
 			}
-		case cdg.BeforeRecording:
+		case wait.Rule == cdg.BeforeRecording:
 			if !w.comeBack(from) {
 				w.beforeRecording(wait)
 			}

@@ -280,11 +280,8 @@ func (z *summarizer) waits(lane, piece int) bool {
 	if id == cdg.NoWait {
 		return false
 	}
-	switch g.Waits[id].Rule {
-	case cdg.Sync, cdg.QueueFull, cdg.PolledWait, cdg.Handoff:
-		return true
-	}
-	return false
+	r := g.Waits[id].Rule
+	return r == cdg.Handoff || r.Waits() == cdg.SliceWaits
 }
 
 func (x *Spent) took(d int64) {

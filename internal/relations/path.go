@@ -70,11 +70,7 @@ func (m *maker) storedWaits() []edgeRow {
 			return
 		}
 		w := &g.Waits[id]
-		switch w.Rule {
-		case cdg.Sync, cdg.QueueFull, cdg.PolledWait: // the slice that ends waited
-			if before == cdg.NoAct {
-				break
-			}
+		if w.Rule.Waits() == cdg.SliceWaits && before != cdg.NoAct { // the slice that ends waited
 			for own := g.First[before]; own < g.First[before+1]; own++ {
 				if x := &g.Waits[own]; x.From == w.From && x.Rule == w.Rule && place[own] > 0 {
 					rows[place[own]-1].wait, rows[place[own]-1].bound = id, true

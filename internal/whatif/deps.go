@@ -215,7 +215,7 @@ func (b *depLayer) borderDeps(l cdg.LaneID, point int32) {
 func (b *modelBuilder) source(id cdg.WaitID) dep {
 	g, m := b.g, b.m
 	w := &g.Waits[id]
-	d := dep{wait: int32(id), rule: w.Rule, kind: ruleKind[w.Rule], flag: bound}
+	d := dep{wait: int32(id), rule: w.Rule, kind: kindOf(w.Rule), flag: bound}
 	switch w.Note {
 	case cdg.Late:
 		d.kind = unknownDelay
@@ -261,7 +261,7 @@ func (b *depLayer) operationDeps(k cdg.ActID) {
 			continue
 		}
 		from := &g.Acts[w.From]
-		d := dep{wait: g.First[k] + int32(i), rule: w.Rule, kind: ruleKind[w.Rule], typical: b.typicalOf(w)}
+		d := dep{wait: g.First[k] + int32(i), rule: w.Rule, kind: kindOf(w.Rule), typical: b.typicalOf(w)}
 		lag := int64(0)
 		if w.Rule == cdg.Launch {
 			p := b.borderAt(from.Lane, w.At)

@@ -126,8 +126,20 @@ const (
 	numDelayKinds
 )
 
-var ruleKind = [cdg.NumRules]delayKind{cdg.StreamOrder: launchDelay, cdg.Launch: launchDelay, cdg.EventWait: launchDelay, cdg.GraphOrder: launchDelay,
-	cdg.Sync: syncDelay, cdg.QueueFull: syncDelay, cdg.PolledWait: syncDelay, cdg.Handoff: handoffDelay, cdg.BeforeRecording: gapDelay}
+// kindOf is the kind of the delay that a wait of a rule has.
+func kindOf(r cdg.Rule) delayKind {
+	switch {
+	case r.Waits() == cdg.OperationWaits:
+		return launchDelay
+	case r.Waits() == cdg.SliceWaits:
+		return syncDelay
+	case r == cdg.Handoff:
+		return handoffDelay
+	case r == cdg.BeforeRecording:
+		return gapDelay
+	}
+	return fixedDelay
+}
 
 // Graph returns the recorded graph.
 func (m *Model) Graph() *graph.Graph { return m.g }
