@@ -123,9 +123,14 @@ func (o *options) jobFlags() error {
 
 // oneRankFlags refuses what means nothing for one trace.
 func (o *options) oneRankFlags() error {
-	for name, set := range map[string]bool{"hosts": o.hosts != "", "trust-clocks": o.trustClocks, "expect": o.expect != ranks.Expected{}, "ranks": o.ranks != "", "median": o.median, "each": o.each != ""} {
-		if set {
-			return o.usage("--%s needs the traces of several ranks", name)
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{
+		{"hosts", o.hosts != ""}, {"trust-clocks", o.trustClocks}, {"expect", o.expect != ranks.Expected{}}, {"ranks", o.ranks != ""}, {"median", o.median}, {"each", o.each != ""},
+	} {
+		if flag.set {
+			return o.usage("--%s needs the traces of several ranks", flag.name)
 		}
 	}
 	if o.capture > 1 {
