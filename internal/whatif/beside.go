@@ -9,10 +9,13 @@ import (
 	"overlay/internal/par"
 )
 
+// relater finds the lanes that belong together.
+type relater struct{ *modelBuilder }
+
 // relate puts lanes that belong together into sets: a stream and the threads that launch on it, streams that wait for each
 // other, threads that hand over to each other. Threads of different sets run beside each other: a synchronisation of the device still
 // waits for what a thread beside has launched, but for how much of it depends on when the call comes.
-func (b *modelBuilder) relate() {
+func (b relater) relate() {
 	g := b.g
 	of := make([]cdg.LaneID, len(g.Lanes))
 	for l := range of {
@@ -54,7 +57,7 @@ type lanePair struct {
 }
 
 // lanePairs finds the lanes that belong together, some of them several times.
-func (b *modelBuilder) lanePairs() (sets []map[lanePair]bool) {
+func (b relater) lanePairs() (sets []map[lanePair]bool) {
 	g := b.g
 	find := func(n int, each func(from, to int, add func(l cdg.LaneID, w *cdg.Wait))) {
 		parts := make([]map[lanePair]bool, par.Ranges(n, max(pointsRange, len(g.Lanes))))

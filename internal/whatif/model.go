@@ -170,7 +170,7 @@ func newModel(g, kept *graph.Graph) *Model {
 	b.holds = g.Holds()
 	b.measure()
 	b.markBorders()
-	related := par.Beside(b.relate) // points are numbered by one processor
+	related := par.Beside(relater{b}.relate) // points are numbered by one processor
 	b.layPoints()
 	related()
 	b.collect()
@@ -180,7 +180,7 @@ func newModel(g, kept *graph.Graph) *Model {
 	b.forget()
 	b.g = kept.Graph
 	b.collect()
-	b.order()
+	orderer{b}.order()
 	b.findEnds()
 	return m
 }

@@ -7,9 +7,12 @@ import (
 	"overlay/internal/par"
 )
 
+// orderer puts the points of a model, and what names them, into their order.
+type orderer struct{ *modelBuilder }
+
 // order puts the points into the order of their recorded times, threads before streams at one instant: a launch call
 // starts before its operation. Of threads that meet at one instant, who hands over comes first.
-func (b *modelBuilder) order() {
+func (b orderer) order() {
 	g, m := b.g, b.m
 	m.act = make([]cdg.ActID, len(m.at))
 	for i := range m.act {
@@ -70,13 +73,13 @@ func (b *modelBuilder) order() {
 }
 
 // meets reports whether a border has a source on a thread at the same instant.
-func (b *modelBuilder) meets(d *dep, border int32) bool {
+func (b orderer) meets(d *dep, border int32) bool {
 	m := b.m
 	return d.src > 0 && m.act[d.src] == cdg.NoAct && m.at[d.src] == m.at[border]
 }
 
 // renumber gives every point its place. One list is brought into order after the other, so that little is held twice.
-func (b *modelBuilder) renumber(place []int32) {
+func (b orderer) renumber(place []int32) {
 	m := b.m
 	old := make([]int32, len(m.at)) // per place: the point before
 	for i, p := range place {
@@ -133,7 +136,7 @@ func (b *modelBuilder) renumber(place []int32) {
 
 // renumberDeps brings the sources of points into the order of these. It moves a quarter of each at a time, in the room of a quarter of
 // them: this is where the program holds most.
-func (b *modelBuilder) renumberDeps(place, old []int32) {
+func (b orderer) renumberDeps(place, old []int32) {
 	m := b.m
 	depFrom := make([]int32, len(m.depFrom))
 	for i, o := range old {
