@@ -54,7 +54,7 @@ func New(s Source) *Report {
 	hot := par.Beside(func() {
 		all := critpath.Hotspots(g, p)
 		r.hot = slices.Clone(all[:min(len(all), gainHotspots)])
-		r.Hotspots = hotspots(tr, all, s.Top, r.Names)
+		r.Hotspots = hotspots(g, all, s.Top, r.Names)
 	})
 	nodes := par.Beside(func() { r.CDG = graphOf(g, p, s.Brief && p.Method != "ctda") })
 	r.Input = inputInfo(tr, s.Name)
@@ -225,8 +225,9 @@ func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 	return segments, edges
 }
 
-func hotspots(tr *trace.Trace, all []critpath.Hotspot, top int, names Names) []Hotspot {
+func hotspots(g *graph.Graph, all []critpath.Hotspot, top int, names Names) []Hotspot {
 	out := []Hotspot{}
+	tr := g.Trace
 	graphs := replayed{tr: tr}
 	for i, h := range all {
 		if i == top || h.NS == 0 { // the path of HTA marks events without time
@@ -238,7 +239,8 @@ func hotspots(tr *trace.Trace, all []critpath.Hotspot, top int, names Names) []H
 			x.Operator, x.Module, x.Shapes = tr.Str(o.Operator), tr.Str(o.Module), o.Shapes()
 		}
 		if h.Event != trace.NoEvent {
-			x.Graph, x.Module = graphs.place(h.Event), cmp.Or(x.Module, annotated(tr, h.Event))
+			x.Graph, x.Module = graphs.name(h.Event), cmp.Or(x.Module, annotated(tr, h.Event))
+			x.Caller = cmp.Or(x.Caller, generated(g, h.Event))
 		}
 		out = append(out, x)
 	}

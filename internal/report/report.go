@@ -146,7 +146,7 @@ type Hotspot struct {
 	NS            int64   `json:"critical_ns" unit:"ns"`
 	ShareOfPath   float64 `json:"share_of_path" unit:"share"`
 	ShareOfWindow float64 `json:"share_of_window" unit:"share"`
-	Caller        string  `json:"caller" about:"innermost Python frame of the user's code"`
+	Caller        string  `json:"caller" about:"innermost Python frame of the user's code; without one the file that inductor wrote the kernel to"`
 	Graph         string  `json:"graph,omitempty" about:"of the longest, where a graph is replayed: which one, and its place there"`
 	Operator      string  `json:"operator,omitempty" about:"of the longest, where a capture of its graph recorded it"`
 	Module        string  `json:"module,omitempty" about:"of the longest, the same; or what PyTorch's annotations of graphs say"`
