@@ -82,7 +82,7 @@ func TestRecordsReport(t *testing.T) {
 	reported.Golden(t, "../../docs/reference/report-records.schema.json", append(raw, '\n'), *update)
 
 	r := report.NewRecords("job.csv", "test", coarseJob(func(rank int32) int64 { return 1 + int64(rank)/3 }))
-	reported.Golden(t, "testdata/golden/records.txt", []byte(recordsText(t, r)), *update)
+	reported.Golden(t, "testdata/records.txt", []byte(recordsText(t, r)), *update)
 	var b bytes.Buffer
 	if err := r.WriteJSON(&b); err != nil {
 		t.Fatal(err)
