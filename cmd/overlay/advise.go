@@ -16,7 +16,7 @@ import (
 )
 
 func (p *program) adviseCommand() *cli.Command {
-	takes := groups{inputFlags(), captureFlags(), jobFlags(), windowFlags(), jsonFlags(), failOnFlags(), generalFlags()}
+	takes := groups{inputFlags(), captureFlags(), jobFlags(), expectFlags(), windowFlags(), jsonFlags(), failOnFlags(), generalFlags()}
 	return &cli.Command{Name: "advise", Usage: "say what would make the run shorter, with evidence", ArgsUsage: "FILE|FOLDER [flags]", Flags: takes.flags(),
 		Description: `
 Lists causes that rules find in the trace: what is wrong, where, what to change, and by how much the window gets shorter

@@ -122,11 +122,15 @@ func jobFlags() group {
 			Usage: "several ranks: read from `FILE` which rank ran where, a rank and a host a line (default: from the traces)"}),
 		&cli.BoolFlag{Name: "trust-clocks", Category: analysisGroup,
 			Usage: "several ranks: take time stamps as they are (default: solve the clocks from the ends of collectives)"},
+	}, func(r *flagReader, o *options) { o.hosts, o.trustClocks = r.path("hosts"), r.Bool("trust-clocks") }}
+}
+
+// expectFlags are for commands that judge the links of a job.
+func expectFlags() group {
+	return group{[]cli.Flag{
 		&cli.StringSliceFlag{Name: "expect", Category: analysisGroup,
 			Usage: "several ranks: a known bus bandwidth in GB/s, `intra=300` within a host or inter=45 between hosts, to compare with (default: the best of the job)"},
-	}, func(r *flagReader, o *options) {
-		o.hosts, o.trustClocks, o.expect = r.path("hosts"), r.Bool("trust-clocks"), r.readExpect(r.StringSlice("expect"))
-	}}
+	}, func(r *flagReader, o *options) { o.expect = r.readExpect(r.StringSlice("expect")) }}
 }
 
 // readExpect reads the values of --expect: intra=300, inter=45.

@@ -112,7 +112,7 @@ func summary(w io.Writer, d document, o report.TextOptions, out *output, drawn s
 }
 
 func (p *program) runCommand() *cli.Command {
-	takes := groups{inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"), besideFlags(), captureFlags(), jobFlags(),
+	takes := groups{inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"), besideFlags(), captureFlags(), jobFlags(), expectFlags(),
 		methodFlags(), windowFlags(), htaFlags(), adviceFlags(), pictureFlags(), ranksFlags(), reportFlags(), generalFlags()}
 	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "[-i] FILE [-o FILE] [flags]", Flags: takes.flags(),
 		Description: `

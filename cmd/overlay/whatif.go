@@ -45,7 +45,7 @@ func changeFlags() group {
 }
 
 func (p *program) whatifCommand() *cli.Command {
-	takes := groups{inputFlags(), captureFlags(), outputFlags("default: nothing is written"), changeFlags(), jobFlags(), windowFlags(), jsonFlags(), generalFlags()}
+	takes := groups{inputFlags(), outputFlags("default: nothing is written"), changeFlags(), jobFlags(), windowFlags(), jsonFlags(), generalFlags()}
 	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "[-i] FILE|FOLDER CHANGES [flags]", Flags: takes.flags(),
 		Description: `
 Predicts how long the window would have been if something had taken less time, and what would have bound it then. All

@@ -18,7 +18,6 @@ import (
 
 	"overlay/internal/coarse"
 	"overlay/internal/kineto"
-	"overlay/internal/parquetfile"
 	"overlay/internal/trace"
 )
 
@@ -101,10 +100,6 @@ func (r *reader) pick(names []string) ([]int, error) {
 		}
 	}
 	return at, nil
-}
-
-func (r *reader) parquet(src []byte) error {
-	return parquetfile.Rows(bytes.NewReader(src), int64(len(src)), r.pick, r.add)
 }
 
 func (r *reader) csv(src []byte) error {
