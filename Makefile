@@ -67,7 +67,7 @@ test: ## all tests that need Go only; those on real traces run where OVERLAY_COR
 # left out measure or ask one goroutine, read sources or databases, or judge results over many simulated runs whose stages
 # other tests run here, too, as do the simulators themselves: they took more than half of the time.
 NO_RACE = TestLinearTime|TestNumbersAreInJSON|TestDatabases|TestQuestions|TestCutEverywhere|TestVendorsAreKnownInOnePlace|TestNumbersAreFormattedInOnePlace
-NO_RACE := $(NO_RACE)|TestCuspySimulated|TestOrderOfSimulatedFilesDoesNotMatter|TestTurnsSimulated|TestAnonymousPathOfSimulated|TestManyRows|TestSooner|TestGainOfStep|TestSmallTimes|TestBombs|TestHostileAgents|TestJudged|TestAgain
+NO_RACE := $(NO_RACE)|TestCuspySimulated|TestOrderOfSimulatedFilesDoesNotMatter|TestTurnsSimulated|TestAnonymousPathOfSimulated|TestManyRows|TestSooner|TestGainOfStep|TestSmallTimes|TestBombs|TestHostileAgents|TestJudged|TestRunAgain
 race: ## all tests on made traces under the race detector
 	OVERLAY_CORPUS=/nonexistent GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 20m -skip '^($(NO_RACE))$$' $$($(GO) list ./... | grep -v '/internal/testtrace\|/internal/advise/jobadvice')
 

@@ -68,8 +68,8 @@ var questions = []question{
 	{"faster transfers", -1, 100, 100, 50}, {"slower transfers", -1, 100, 100, 200}, {"no transfers", -1, 100, 100, 0}, {"faster kernels, slower transfers", -1, 70, 100, 150},
 }
 
-// TestAgain holds predictions against what the same job does when it is run again with the change.
-func TestAgain(t *testing.T) {
+// TestRunAgain holds predictions against what the same job does when it is run again with the change.
+func TestRunAgain(t *testing.T) {
 	var mean, worst, effect float64
 	var n, within int
 	for _, o := range again {
