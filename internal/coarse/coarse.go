@@ -122,7 +122,7 @@ func (j *Job) steps(kinds []kind) []*step {
 		for n < len(rest) && rest[n].Step == rest[0].Step {
 			n++
 		}
-		list = append(list, newStep(rest[:n], kinds, last+1))
+		list = append(list, newStep(rest[:n], kinds, last))
 		rest = rest[n:]
 	}
 	return list

@@ -31,7 +31,7 @@ type step struct {
 
 func (s *step) end(i int32) int64 { return s.records[i].Start + s.records[i].Duration }
 
-func newStep(records []Record, kinds []kind, stages int32) *step {
+func newStep(records []Record, kinds []kind, last int32) *step {
 	n := len(records)
 	s := &step{records: records, begin: records[0].Start, after: make([]int32, n), byEnd: make([]int32, n), first: make([]int32, n), gap: make([]int64, n), group: make([]int32, n), held: make([]int32, n), transfer: make([]int64, n)}
 	for i := range records {
@@ -44,7 +44,7 @@ func newStep(records []Record, kinds []kind, stages int32) *step {
 		}
 	}
 	s.follow()
-	s.meet(kinds, stages)
+	s.meet(kinds, last)
 	s.sequence()
 	for _, list := range s.members {
 		s.hold(list)
@@ -81,8 +81,8 @@ func (s *step) follow() {
 // place is what operations that meet have in common: kind, stage, replica, and which in the order of its rank.
 type place struct{ kind, stage, replica, number int32 }
 
-// meet puts operations together that meet.
-func (s *step) meet(kinds []kind, stages int32) {
+// meet puts operations together that meet. last is the last stage of the job.
+func (s *step) meet(kinds []kind, last int32) {
 	seen := map[[2]int32]int32{} // of a rank and a kind
 	at := map[place]int32{}
 	for i := range s.records {
@@ -100,7 +100,9 @@ func (s *step) meet(kinds []kind, stages int32) {
 			key.stage, key.replica = -1, -1
 		case forward, backward:
 			if key.kind = -int32(k.meets); k.below { // the last stage sends to the first where a rank holds several parts of the model
-				key.stage = (r.Stage + stages - 1) % stages
+				if key.stage--; key.stage < 0 {
+					key.stage = last
+				}
 			}
 		}
 		g, ok := at[key]

@@ -122,7 +122,7 @@ func (j *Job) Judge() *Study {
 	for _, p := range s.ByReplica {
 		asks = append(asks, func(r *Record) bool { return r.Replica == p.id })
 	}
-	times := x.replay(asks)
+	times, all := x.replay(asks), []int64(nil)
 	for i, st := range x.steps {
 		recorded := int64(0)
 		for k := range st.records {
@@ -130,10 +130,10 @@ func (j *Job) Judge() *Study {
 		}
 		s.Unmatched += st.unmatched
 		s.ByStep = append(s.ByStep, StepTime{st.records[0].Step, recorded, times[0][i], over(times[0][i], times[1][i])})
-		s.Recorded += recorded
+		all = append(all, recorded)
 		s.Residual = max(s.Residual, st.residual())
 	}
-	s.Recorded, s.Replayed, s.Even = s.Recorded/int64(len(x.steps)), mean(times[0]), mean(times[1])
+	s.Recorded, s.Replayed, s.Even = mean(all), mean(times[0]), mean(times[1])
 	rest := times[2:]
 	for _, list := range [][]Part{s.ByKind, s.ByStage, s.ByReplica} {
 		for i := range list {
@@ -162,11 +162,14 @@ func (j *Job) Judge() *Study {
 	return s
 }
 
-func mean(list []int64) (sum int64) {
+// mean is exact where the sum is no number any more: steps whose records lie a century apart.
+func mean(list []int64) (whole int64) {
+	n, rest := int64(len(list)), int64(0)
 	for _, ns := range list {
-		sum += ns
+		whole += ns / n
+		rest += ns % n
 	}
-	return sum / int64(len(list))
+	return whole + rest/n
 }
 
 // findEven finds how long an even operation of each kind takes.

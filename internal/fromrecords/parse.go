@@ -33,7 +33,7 @@ type Records struct {
 }
 
 func (r *Records) Error() string {
-	return r.File + ": coarse records of a job, and no trace: 'overlay report' says who slows it"
+	return r.File + ": coarse records of a job, and no trace: 'overlay report' of this one file says who slows it"
 }
 
 var magic, byteOrder = []byte("PAR1"), []byte("\ufeff")
@@ -69,7 +69,7 @@ func Parse(src []byte, name string, o kineto.Options, _ *kineto.Sink) (*trace.Tr
 	}
 	err := read(src)
 	switch {
-	case err == nil && o.Cut:
+	case o.Cut: // whatever is wrong with its last row
 		err = errors.New("the file is cut: copy it again")
 	case err == nil && len(r.job.Records) == 0:
 		err = errors.New("a table without a row")
@@ -83,8 +83,9 @@ func Parse(src []byte, name string, o kineto.Options, _ *kineto.Sink) (*trace.Tr
 type reader struct {
 	job   *coarse.Job
 	kinds map[string]int32
-	nanos [2]bool // start, duration
-	sum   int64   // of durations
+	heads [len(columns)]string // the columns as the table calls them
+	nanos [2]bool              // start, duration
+	sum   int64                // of durations
 }
 
 // pick finds the columns of a row.
@@ -97,6 +98,9 @@ func (r *reader) pick(names []string) ([]int, error) {
 			return nil, fmt.Errorf("a table without the column %s: coarse records of a job have rank, stage, step, optype, start_ts and duration; tables of 'overlay export' are for 'overlay query'", all[0])
 		case i == 4 || i == 5:
 			r.nanos[i-4] = strings.HasSuffix(names[at[i]], "_ns")
+		}
+		if at[i] >= 0 {
+			r.heads[i] = names[at[i]]
 		}
 	}
 	return at, nil
@@ -136,24 +140,24 @@ func (r *reader) csv(src []byte) error {
 // add takes a row.
 func (r *reader) add(cells []string) error {
 	fail := func(i int, what string) error {
-		return fmt.Errorf("row %d: %s %q is %s", len(r.job.Records)+1, columns[i][0], trace.Brief(cells[i]), what)
+		return fmt.Errorf("row %d: %s %q is %s", len(r.job.Records)+1, r.heads[i], trace.Brief(cells[i]), what)
 	}
 	var x coarse.Record
 	for i, to := range []*int32{&x.Rank, &x.Stage, nil, nil, nil, nil, &x.Replica} {
 		if to == nil {
 			continue
 		}
-		n, err := strconv.ParseInt(cells[i], 10, 32)
+		n, err := strconv.ParseInt(whole(cells[i]), 10, 32)
 		switch {
 		case i == needed && cells[i] == "":
 			n = -1
 		case err != nil || n < 0:
-			return fail(i, "no number from 0 on")
+			return fail(i, "no whole number from 0 to 2147483647")
 		}
 		*to = int32(n)
 	}
 	var err error
-	if x.Step, err = strconv.ParseInt(cells[2], 10, 64); err != nil {
+	if x.Step, err = strconv.ParseInt(whole(cells[2]), 10, 64); err != nil {
 		return fail(2, "no whole number")
 	}
 	if cells[3] == "" {
@@ -178,6 +182,9 @@ func (r *reader) add(cells []string) error {
 	r.job.Records = append(r.job.Records, x)
 	return nil
 }
+
+// whole is the text of a whole number without the .0 that data frames give a column of them in which a value is missing.
+func whole(cell string) string { return strings.TrimSuffix(cell, ".0") }
 
 // most is how long all operations may last together, ns, and how far from 0 a time may be: sums of three such times are numbers still.
 const most = math.MaxInt64 / 4

@@ -30,7 +30,7 @@ func TestCells(t *testing.T) {
 		{head, "x.csv: a table without a row"},
 		{"rank,step\n", "x.csv: a table without the column stage"},
 		{head + "3,1,7,gc,1.5\n", "wrong number of fields"},
-		{head + "3,1,7,gc,1.5,2\n-1,1,7,gc,1.5,2\n", `x.csv: row 2: rank "-1" is no number from 0 on`},
+		{head + "3,1,7,gc,1.5,2\n-1,1,7,gc,1.5,2\n", `x.csv: row 2: rank "-1" is no whole number from 0 to 2147483647`},
 		{head + "3,1,7.5,gc,1.5,2\n", `row 1: step "7.5" is no whole number`},
 		{head + "3,1,7,,1.5,2\n", `row 1: optype "" is empty`},
 		{head + "3,1,7,gc,now,2\n", `row 1: start_ts "now" is no time`},

@@ -79,7 +79,7 @@ func (r *RecordsReport) Lead() string {
 	if r.Job.Stages > 1 {
 		last = ", on the last stage {m_s} (M_S)"
 	}
-	return say(l, "{ranks#rank} with {records} records in {stages#stage} and {replicas#replica}; {steps#step} of {recorded_ns}, of which {replayed_ns} are work, transfers and waiting. With even operations {even_ns}: ") +
+	return say(l, "{ranks#rank} with {records#record} in {stages#stage} and {replicas#replica}; {steps#step} of {recorded_ns}, of which {replayed_ns} are work, transfers and waiting. With even operations {even_ns}: ") +
 		"slowed down ×" + tables.Fixed(r.Job.Slowdown, 2) + say(l, ". Even operations on the slowest 3 % of the ranks would undo {m_w} of that (M_W)"+last+".")
 }
 
