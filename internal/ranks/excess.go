@@ -30,7 +30,7 @@ func (j *Job) Excesses() (list []Excess) {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b Excess) int {
+	slices.SortStableFunc(list, func(a, b Excess) int { // a rank may have two steps of one number
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(b2i(a.Host), b2i(b.Host)), cmp.Compare(a.Member, b.Member))
 	})
 	return list

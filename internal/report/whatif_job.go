@@ -166,7 +166,7 @@ func (w *JobWhatIf) WriteText(to io.Writer, o TextOptions) error {
 		t.line("")
 	}
 	for _, l := range w.Limits {
-		t.line("%s", Shorten("assumes: "+l, t.width))
+		t.wrapped("assumes: " + l)
 	}
 	return t.w.Flush()
 }

@@ -71,6 +71,8 @@ func (s *Selector) Select(text string) (Set, error) {
 	switch {
 	case text == "":
 		return nil, fmt.Errorf("a change without a selector: say what is to change, as in aten::copy_=0.5")
+	case n == 0 && slices.ContainsFunc([]string{"rank:", "host:", "group:", "transfer"}, func(p string) bool { return strings.HasPrefix(text, p) || strings.Contains(text, " in "+p) }):
+		return nil, fmt.Errorf("%q selects nothing: it is for the traces of several ranks, and here is one", text)
 	case n == 0:
 		return nil, fmt.Errorf("%q selects nothing in the window%s", text, s.near(text))
 	case n == all && all > 1:
@@ -99,8 +101,8 @@ func (m *Model) inWindow(a cdg.ActID) bool {
 }
 
 func (s *Selector) term(text string) (Set, error) {
-	kind, arg, _ := strings.Cut(text, ":")
-	if !slices.Contains(prefixes, kind+":") {
+	kind, arg, prefixed := strings.Cut(text, ":")
+	if !prefixed || !slices.Contains(prefixes, kind+":") {
 		return s.named(text), nil
 	}
 	arg = strings.TrimSpace(arg)

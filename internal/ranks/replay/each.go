@@ -35,9 +35,10 @@ func (m *Model) Each(what string) (list []Part, left int, err error) {
 		}
 		return fmt.Sprintf("step %d", e.Step)
 	}
-	at := map[string]int{}
+	at, names := map[string]int{}, make([]string, len(all))
 	for i := range all {
 		name := of(&all[i])
+		names[i] = name
 		if name == "" {
 			continue
 		}
@@ -56,9 +57,10 @@ func (m *Model) Each(what string) (list []Part, left int, err error) {
 	if len(list) > partsAsked {
 		list, left = list[:partsAsked], len(list)-partsAsked
 	}
-	questions := []Question{AtMedian(all, func(*ranks.Excess) bool { return true })}
-	for i := range list {
-		questions = append(questions, AtMedian(all, func(e *ranks.Excess) bool { return of(e) == list[i].Name }), AtMedian(all, func(e *ranks.Excess) bool { return of(e) != list[i].Name }))
+	where := AtMedian(all)
+	questions := []Question{where(func(int) bool { return true })}
+	for _, x := range list {
+		questions = append(questions, where(func(i int) bool { return names[i] == x.Name }), where(func(i int) bool { return names[i] != x.Name }))
 	}
 	answers := m.Ask(questions)
 	for i := range list {
@@ -74,10 +76,11 @@ func (m *Model) Median() ([]Scenario, error) {
 	if len(all) == 0 {
 		return nil, m.noPeers()
 	}
+	where := AtMedian(all)
 	return []Scenario{
-		{Name: "every rank at the median of its peers", Ask: AtMedian(all, func(*ranks.Excess) bool { return true })},
-		{Name: "devices at the median", Ask: AtMedian(all, func(e *ranks.Excess) bool { return !e.Host })},
-		{Name: "threads at the median", Ask: AtMedian(all, func(e *ranks.Excess) bool { return e.Host })},
+		{Name: "every rank at the median of its peers", Ask: where(func(int) bool { return true })},
+		{Name: "devices at the median", Ask: where(func(i int) bool { return !all[i].Host })},
+		{Name: "threads at the median", Ask: where(func(i int) bool { return all[i].Host })},
 	}, nil
 }
 

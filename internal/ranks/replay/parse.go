@@ -97,12 +97,25 @@ func (p *Parser) selected(c *Change, text string) error {
 		}
 		what, where = strings.TrimSpace(what[:i]), append(where, term)
 	}
-	work := func(_ string, _ ranks.Work) bool { return true }
-	all := func(*ranks.JobGroup) bool { return true }
-	c.Work = work
-	for i, term := range append(where, what) {
-		kind, arg, _ := strings.Cut(term, ":")
-		arg = strings.TrimSpace(arg)
+	work := func(is func(string, ranks.Work) bool) {
+		if was := c.Work; was != nil {
+			c.Work = func(n string, w ranks.Work) bool { return was(n, w) && is(n, w) }
+			return
+		}
+		c.Work = is
+	}
+	transfers := func(of func(*ranks.JobGroup) bool) {
+		if was := c.Transfers; was != nil {
+			c.Transfers = func(g *ranks.JobGroup) bool { return was(g) && of(g) }
+			return
+		}
+		c.Transfers = of
+	}
+	for _, term := range append(where, what) {
+		kind, arg, prefixed := strings.Cut(term, ":")
+		if arg = strings.TrimSpace(arg); !prefixed { // a name such as step
+			kind = ""
+		}
 		var err error
 		switch {
 		case slices.Contains(oneTrace, kind+":"):
@@ -114,32 +127,32 @@ func (p *Parser) selected(c *Change, text string) error {
 		case kind == "step":
 			err = p.ofStep(c, arg)
 		case kind == "group":
-			if c.Transfers, err = p.group(arg); i == len(where) {
-				c.Work = nil
+			var of func(*ranks.JobGroup) bool
+			if of, err = p.group(arg); err == nil {
+				transfers(of)
 			}
 		case kind == "class" && arg != "comm" && arg != "communication":
 			var in func(string, ranks.Work) bool
 			if in, err = class(arg); err == nil {
-				was := c.Work
-				c.Work = func(n string, w ranks.Work) bool { return was(n, w) && in(n, w) }
+				work(in)
 			}
 		case term == "transfer", kind == "class":
-			if c.Work = nil; c.Transfers == nil {
-				c.Transfers = all
-			}
+			transfers(func(*ranks.JobGroup) bool { return true })
 		case term == "":
 			return fmt.Errorf("a change without a selector: say what is to change, as in class:compute in rank:5=0.5")
 		default:
 			pattern := strings.TrimPrefix(term, "name:")
-			was := c.Work
-			c.Work = func(n string, w ranks.Work) bool { return was(n, w) && n != "" && p.matches(pattern, n) }
+			work(func(n string, _ ranks.Work) bool { return n != "" && p.matches(pattern, n) })
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if c.Work != nil && c.Transfers != nil {
-		return fmt.Errorf("%q: groups have transfers, and no work: write transfer in group:NAME", text)
+	switch {
+	case c.Work != nil && c.Transfers != nil:
+		return fmt.Errorf("%q: collectives and groups have transfers, and no work: write transfer in group:NAME", text)
+	case c.Transfers == nil && c.Work == nil: // nothing but places
+		c.Work = func(string, ranks.Work) bool { return true }
 	}
 	return p.hits(c, text, what)
 }
@@ -152,20 +165,22 @@ func (p *Parser) matches(pattern, name string) bool {
 // hits is an error if a change changes nothing.
 func (p *Parser) hits(c *Change, text, what string) error {
 	m := p.Model
-	if c.Transfers != nil {
-		if len(m.of) == 0 && !slices.ContainsFunc(m.Job.Members, func(x ranks.Member) bool { return len(x.Ops) > 0 }) {
-			return fmt.Errorf("%q: the ranks have no collectives", text)
-		}
-		return nil
-	}
 	for i := range m.Job.Members {
 		x := &m.Job.Members[i]
 		if c.Ranks != nil && !c.Ranks(x) {
 			continue
 		}
-		if slices.ContainsFunc(m.keys[i], func(k key) bool { return c.Work(k.Name, k.Work) }) {
+		for k := range x.Kinds {
+			if c.Transfers != nil && c.Transfers(&m.Job.Groups[x.GroupOf(int32(k))]) {
+				return nil
+			}
+		}
+		if c.Work != nil && slices.ContainsFunc(m.keys[i], func(k key) bool { return c.Work(k.Name, k.Work) }) {
 			return nil
 		}
+	}
+	if c.Transfers != nil {
+		return fmt.Errorf("%q: these ranks have no such collectives", text)
 	}
 	return fmt.Errorf("%q selects nothing that collectives followed from; %s", text, p.near(strings.TrimPrefix(what, "name:")))
 }
@@ -223,13 +238,13 @@ func (p *Parser) ofRanks(c *Change, arg string) error {
 		if err != nil || err2 != nil || from < 0 || to < from {
 			return fmt.Errorf("%q are no ranks: rank:5 or rank:0-3,8", arg)
 		}
-		n := len(of)
+		found := false
 		for i := range p.Model.Job.Members {
 			if r := p.Model.Job.Members[i].Rank; int64(r) >= from && int64(r) <= to {
-				of[r] = true
+				of[r], found = true, true
 			}
 		}
-		if len(of) == n {
+		if !found {
 			return fmt.Errorf("no trace of rank %s; there are ranks %d to %d", word, p.Model.Job.Members[0].Rank, p.Model.Job.Members[len(p.Model.Job.Members)-1].Rank)
 		}
 	}

@@ -100,41 +100,45 @@ func (f *factors) scaleTransfers(m *Model, c *Change) {
 	}
 }
 
-// AtMedian takes from members what they worked more than the median of their peers, where of says so.
-func AtMedian(list []ranks.Excess, of func(e *ranks.Excess) bool) Question {
-	by := map[int32][]*ranks.Excess{}
+// AtMedian makes questions that take from members what they worked more than the median of their peers, where of says so by the place in the list.
+func AtMedian(list []ranks.Excess) func(of func(i int) bool) Question {
+	by := map[int32][]int{}
 	for i := range list {
-		if of(&list[i]) {
-			by[list[i].Member] = append(by[list[i].Member], &list[i])
-		}
+		by[list[i].Member] = append(by[list[i].Member], i)
 	}
-	return func(m *Model, member int32) factors {
-		f := m.factors(member)
-		if len(by[member]) == 0 {
+	return func(of func(i int) bool) Question {
+		return func(m *Model, member int32) factors {
+			f := m.factors(member)
+			for _, i := range by[member] {
+				if of(i) {
+					f.atMedian(&list[i], m.keys[member])
+				}
+			}
 			return f
 		}
-		keys := m.keys[member]
+	}
+}
+
+// atMedian takes away what is one excess. What no name explains is taken from all the others.
+func (f *factors) atMedian(e *ranks.Excess, keys []key) {
+	if f.work == nil {
 		f.work = table(len(f.x.Steps), len(keys))
-		for _, e := range by[member] {
-			rest, busy := e.NS, e.Busy
-			for name, ns := range e.Names {
-				rest -= ns
-				busy -= e.Own[name]
-			}
-			other := part(busy, rest)
-			row := f.work[f.slots[e.Step]]
-			for k, key := range keys {
-				if key.Work.Host() != e.Host {
-					continue
-				}
-				if ns, ok := e.Names[key.Name]; ok {
-					row[k] = part(e.Own[key.Name], ns)
-				} else if rest > 0 {
-					row[k] = other
-				}
-			}
+	}
+	rest, busy := e.NS, e.Busy
+	for name, ns := range e.Names {
+		rest -= ns
+		busy -= e.Own[name]
+	}
+	row, other := f.work[f.slots[e.Step]], part(busy, rest)
+	for k, key := range keys {
+		if key.Work.Host() != e.Host {
+			continue
 		}
-		return f
+		if ns, ok := e.Names[key.Name]; ok {
+			row[k] = part(e.Own[key.Name], ns)
+		} else if rest > 0 {
+			row[k] = other
+		}
 	}
 }
 
