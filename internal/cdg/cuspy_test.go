@@ -10,6 +10,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -152,7 +153,7 @@ func TestGraphEdges(t *testing.T) {
 
 	b, a, c, d, host := graphTrace(true)
 	tr := b.Parse(t)
-	if err := tr.Check(); err != nil || len(tr.GraphEdges) != 3 {
+	if err := tracecheck.Check(tr); err != nil || len(tr.GraphEdges) != 3 {
 		t.Fatalf("edges %v, %v", tr.GraphEdges, err)
 	}
 	g := build(t, tr)

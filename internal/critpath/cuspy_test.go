@@ -13,6 +13,7 @@ import (
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/pathcheck"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -33,7 +34,7 @@ func sameClasses(t *testing.T, src []byte, forms []cuspyForm) {
 	t.Helper()
 	classes := func(src []byte) (by [critpath.NumClasses]int64, window int64, tr *trace.Trace) {
 		tr = testtrace.Parse(t, src)
-		if err := tr.Check(); err != nil {
+		if err := tracecheck.Check(tr); err != nil {
 			t.Fatal(err)
 		}
 		g := testtrace.Graph(t, tr)

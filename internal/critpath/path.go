@@ -100,7 +100,7 @@ type Mark struct {
 
 // Path is a critical path.
 //
-// Invariants for the exact method (Check): segments are sorted, disjoint, adjacent, and tile the window;
+// Invariants for the exact method (testtrace/pathcheck): segments are sorted, disjoint, adjacent, and tile the window;
 // edges go forward; the NS of the marks sum to the owned time.
 type Path struct {
 	Method   string // exact, ctda, hta

@@ -15,6 +15,8 @@ import (
 	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/textcheck"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -63,10 +65,10 @@ func read(t testing.TB, src []byte, o kineto.Options) (*trace.Trace, error) {
 	if !json.Valid(to.b) {
 		t.Fatalf("no JSON: %.2000s", to.b)
 	}
-	if err := tr.Check(); err != nil {
+	if err := tracecheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
-	if err := kineto.TextOf(tr).Check(tr); err != nil {
+	if err := textcheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
 	return tr, nil

@@ -14,6 +14,8 @@ import (
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/textcheck"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -36,10 +38,10 @@ func parse(t testing.TB, src []byte, o kineto.Options) *trace.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.Check(); err != nil {
+	if err := tracecheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
-	if err := kineto.TextOf(tr).Check(tr); err != nil {
+	if err := textcheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
 	return tr

@@ -9,6 +9,7 @@ import (
 	"overlay/internal/fromrocprof"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -62,7 +63,7 @@ func parse(t *testing.T, text string) *trace.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.Check(); err != nil {
+	if err := tracecheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
 	return tr
@@ -163,7 +164,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if err := tr.Check(); err != nil {
+		if err := tracecheck.Check(tr); err != nil {
 			t.Fatal(err)
 		}
 		again, err := fromrocprof.Parse(src, "t.json", kineto.Options{}, kineto.NewSink(&spool{}, kineto.Options{}))

@@ -13,6 +13,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/databases"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -59,7 +60,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if err := tr.Check(); err != nil {
+		if err := tracecheck.Check(tr); err != nil {
 			t.Fatal(err)
 		}
 		again, err := fromsqlite.Parse(src, "t.db", kineto.Options{}, kineto.NewSink(&spool{}, kineto.Options{}))

@@ -12,6 +12,7 @@ import (
 	"overlay/internal/fromxplane"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -104,7 +105,7 @@ func parse(t *testing.T, src []byte) *trace.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.Check(); err != nil {
+	if err := tracecheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
 	return tr
@@ -226,7 +227,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if err := tr.Check(); err != nil {
+		if err := tracecheck.Check(tr); err != nil {
 			t.Fatal(err)
 		}
 		again, err := fromxplane.Parse(src, "t.pb", kineto.Options{}, kineto.NewSink(&spool{}, kineto.Options{}))

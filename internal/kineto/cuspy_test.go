@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -35,7 +36,7 @@ func TestComposedNames(t *testing.T) {
 				t.Errorf("%s: %q, written %q; wanted %q", event, tr.Name(id), tr.WrittenName(id), c.want)
 			}
 		}
-		if err := tr.Check(); err != nil {
+		if err := tracecheck.Check(tr); err != nil {
 			t.Error(err)
 		}
 		checkClean(t, tr)

@@ -15,6 +15,7 @@ import (
 
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/processor"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -80,7 +81,7 @@ func damaged(t testing.TB, src []byte, what string) {
 	if err != nil {
 		return
 	}
-	if err := tr.Check(); err != nil {
+	if err := tracecheck.Check(tr); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
 }
@@ -215,7 +216,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := a.Check(); err != nil {
+		if err := tracecheck.Check(a); err != nil {
 			t.Fatal(err)
 		}
 		for i := range a.Events {

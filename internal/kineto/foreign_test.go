@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -22,7 +23,7 @@ func TestAscend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.Check(); err != nil {
+	if err := tracecheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
 	k := &tr.Events[7]
@@ -48,7 +49,7 @@ func TestBeforeKineto(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.Check(); err != nil {
+	if err := tracecheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
 	if tr.Events[0].Kind != trace.CPUOp || tr.Events[3].Kind != trace.Kernel || tr.Launch(3) != 0 {
@@ -97,7 +98,7 @@ func TestXLA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.Check(); err != nil {
+	if err := tracecheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
 	want := []trace.Kind{6: trace.CPUOp, 7: trace.Runtime, 8: trace.Kernel, 9: trace.DeviceOther, 10: trace.Memcpy, 11: trace.Runtime}
@@ -139,7 +140,7 @@ func TestTPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.Check(); err != nil {
+	if err := tracecheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
 	want := []trace.Kind{6: trace.CPUOp, 7: trace.Runtime, 8: trace.DeviceOther, 9: trace.DeviceOther, 10: trace.Kernel, 11: trace.DeviceOther,

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"overlay/internal/testtrace/tracecheck"
 )
 
 // TestAbove4GiB reads events that lie behind 4 GiB of blanks. The blanks are one block of memory that is mapped again
@@ -50,7 +52,7 @@ func TestAbove4GiB(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.Check(); err != nil {
+	if err := tracecheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
 	if len(tr.Events) != 3 || tr.Base != 7 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -90,7 +91,7 @@ func TestAgainstOracle(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := tr.Check(); err != nil {
+			if err := tracecheck.Check(tr); err != nil {
 				t.Fatal(err)
 			}
 			if testing.Short() && len(TextOf(tr).Src) > 20<<20 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -55,7 +56,7 @@ func TestRepairs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := tr.Check(); err != nil {
+			if err := tracecheck.Check(tr); err != nil {
 				t.Fatal(err)
 			}
 			dump := dumpOf(t, tr)

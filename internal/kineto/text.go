@@ -2,7 +2,6 @@ package kineto
 
 import (
 	"cmp"
-	"fmt"
 	"hash/crc32"
 	"sync"
 
@@ -12,7 +11,7 @@ import (
 // Text is the JSON that a trace came from: the source of its args, and what writers that copy or rewrite the text work
 // on.
 //
-// Invariants (Check): a span for each event; spans lie inside Src, in order, and do not overlap; a span has Args exactly
+// Invariants (testtrace/textcheck): a span for each event; spans lie inside Src, in order, and do not overlap; a span has Args exactly
 // where its event has the flag HasArgs.
 type Text struct {
 	Src    []byte  // decompressed; spans and fields point into it
@@ -156,32 +155,6 @@ func (x *Text) Size() int64 { return cmp.Or(x.From, int64(len(x.Src))) }
 
 // scanChunk is how much is scanned at a time: a collection of garbage waits for the end of such a loop.
 const scanChunk = 128 << 10
-
-// Check verifies the invariants of the text of a trace.
-func (x *Text) Check(t *trace.Trace) error {
-	if len(x.Spans) != len(t.Events) {
-		return fmt.Errorf("kineto: %d spans for %d events", len(x.Spans), len(t.Events))
-	}
-	end := x.ListOff
-	for i := range len(x.Spans) {
-		id := trace.EventID(i)
-		from, next := x.Spans[i].Off(), x.EventsEnd
-		if i+1 < len(x.Spans) {
-			next = x.Spans[i+1].Off()
-		}
-		if from < end || next <= from || next > int64(len(x.Src)) {
-			return fmt.Errorf("kineto: event %d: at byte %d, the event before ends at %d, the next starts at %d, the input ends at %d", i, from, end, next, len(x.Src))
-		}
-		end = x.EndOf(id)
-		switch args := x.ArgsAt(id); {
-		case from+int64(args) >= end:
-			return fmt.Errorf("kineto: event %d: args outside of it", i)
-		case args != 0 != (t.Events[i].Flags&trace.HasArgs != 0):
-			return fmt.Errorf("kineto: event %d: args and the flag that it has some disagree", i)
-		}
-	}
-	return nil
-}
 
 // Digest is the CRC-32 of the text by two polynomials.
 func (x *Text) Digest() [2]uint32 {

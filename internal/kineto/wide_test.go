@@ -1,10 +1,13 @@
-package kineto
+package kineto_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"overlay/internal/kineto"
+	"overlay/internal/testtrace/textcheck"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -32,14 +35,14 @@ func TestWideNumbers(t *testing.T) {
 		chunks = chunks[:1] // the most pieces
 	}
 	for _, chunk := range chunks {
-		tr, err := Parse(src, "wide", Options{chunk: chunk})
+		tr, err := kineto.Parse(src, "wide", kineto.InChunks(chunk))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tr.Check(); err != nil {
+		if err := tracecheck.Check(tr); err != nil {
 			t.Fatal(err)
 		}
-		if err := TextOf(tr).Check(tr); err != nil {
+		if err := textcheck.Check(tr); err != nil {
 			t.Fatal(err)
 		}
 		if len(tr.Events) != 3*n {
@@ -60,7 +63,7 @@ func TestWideNumbers(t *testing.T) {
 			if got, ok := tr.ArgInt(at, "n"); !ok || got != int64(i) {
 				t.Fatalf("chunk %d, event %d: argument %d", chunk, at, got)
 			}
-			if raw := TextOf(tr).Raw(at); raw[0] != '{' || !strings.HasSuffix(string(raw[len(raw)-8:]), "}}") {
+			if raw := kineto.TextOf(tr).Raw(at); raw[0] != '{' || !strings.HasSuffix(string(raw[len(raw)-8:]), "}}") {
 				t.Fatalf("chunk %d, event %d ends with %q", chunk, at, raw[len(raw)-8:])
 			}
 		}

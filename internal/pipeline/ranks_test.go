@@ -16,6 +16,7 @@ import (
 	"overlay/internal/ranks"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/jobcheck"
 	"overlay/internal/trace"
 )
 
@@ -54,7 +55,7 @@ func (r *rankedTraces) join(t *testing.T) (*ranks.Job, *ranks.Verdict) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Check(); err != nil {
+	if err := jobcheck.Check(j); err != nil {
 		t.Fatal(err)
 	}
 	return j, ranks.Judge(j, ranks.Expected{})

@@ -5,6 +5,7 @@ import (
 
 	"overlay/internal/critpath"
 	"overlay/internal/ranks"
+	"overlay/internal/testtrace/jobcheck"
 )
 
 // TestRealJob tells the story of a real job: the eight ranks end their collectives together, and what the others waited
@@ -14,7 +15,7 @@ func TestRealJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Check(); err != nil {
+	if err := jobcheck.Check(j); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range j.Members {

@@ -10,6 +10,7 @@ import (
 	"overlay/internal/ranks"
 	"overlay/internal/report"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/jobcheck"
 	"overlay/internal/testtrace/jobjudge"
 	"overlay/internal/testtrace/reported"
 )
@@ -27,7 +28,7 @@ func madeJob(t *testing.T, o testtrace.JobOptions, step int32, segments bool) *r
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Check(); err != nil {
+	if err := jobcheck.Check(j); err != nil {
 		t.Fatal(err)
 	}
 	return report.NewJob(report.JobSource{Name: "traces", Version: "test", Job: j, Verdict: ranks.Judge(j, ranks.Expected{Intra: 300}), Segments: segments,

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"overlay/internal/kineto"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -62,7 +63,7 @@ func checkJob(t *testing.T, j *Job) {
 		if err != nil {
 			t.Fatalf("%+v rank %d: %v", j.JobOptions, r, err)
 		}
-		if err := tr.Check(); err != nil || tr.Rank != int64(r) {
+		if err := tracecheck.Check(tr); err != nil || tr.Rank != int64(r) {
 			t.Errorf("rank %d: %v", tr.Rank, err)
 		}
 		checkJobTimes(t, j, r, tr)

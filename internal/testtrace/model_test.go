@@ -23,6 +23,7 @@ import (
 	"overlay/internal/testtrace/nodecheck"
 	"overlay/internal/testtrace/pathcheck"
 	"overlay/internal/testtrace/perfettotext"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 )
 
@@ -169,7 +170,7 @@ func byHand(list []record) *trace.Trace {
 func TestModelByHand(t *testing.T) {
 	list := records()
 	read, hand := asJSON(t, list), byHand(list)
-	if err := hand.Check(); err != nil {
+	if err := tracecheck.Check(hand); err != nil {
 		t.Fatal(err)
 	}
 	want, got := everything(t, read), everything(t, hand)

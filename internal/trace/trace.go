@@ -75,7 +75,7 @@ type Repair struct {
 
 // Trace is one profiler trace. It is frozen: no later stage changes it.
 //
-// Invariants (Check): every id is in range; Dur >= 0; Syms[0] == ""; category symbols come before the others; Tracks and
+// Invariants (testtrace/tracecheck): every id is in range; Dur >= 0; Syms[0] == ""; category symbols come before the others; Tracks and
 // Procs are in order of first appearance in the input; len(Ext) == len(Events), if there is one.
 type Trace struct {
 	File   string // name for messages only

@@ -15,6 +15,7 @@ import (
 
 	"overlay/internal/kineto"
 	"overlay/internal/report"
+	"overlay/internal/testtrace/tracecheck"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
@@ -76,7 +77,7 @@ path cpu host_unrecorded cpu
 func told(t *testing.T, text string) string {
 	t.Helper()
 	tr := testtrace.Parse(t, []byte(text))
-	if err := tr.Check(); err != nil {
+	if err := tracecheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
 	g, p := testtrace.Exact(t, tr)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"overlay/internal/ranks"
+	"overlay/internal/testtrace/jobcheck"
 )
 
 // TestLarge: a large job in small is put together without a mistake.
@@ -22,7 +23,7 @@ func TestLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Check(); err != nil {
+	if err := jobcheck.Check(j); err != nil {
 		t.Error(err)
 	}
 	if j.Matching.Complete != j.Matching.Instances || j.Matching.Unmatched > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"overlay/internal/ranks"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/jobcheck"
 )
 
 // outcome is what a job says, without what each clock showed.
@@ -28,7 +29,7 @@ func outcomeOf(t *testing.T, list []*ranks.Summary) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Check(); err != nil {
+	if err := jobcheck.Check(j); err != nil {
 		t.Error(err)
 	}
 	return outcome{j.Window, j.Path, j.Jumps, j.Instances, j.Of, j.Waits, ranks.Judge(j, ranks.Expected{})}

@@ -12,6 +12,7 @@ import (
 	"overlay/internal/ranks"
 	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/jobcheck"
 	"overlay/internal/trace"
 )
 
@@ -102,7 +103,7 @@ func Judge(sim *testtrace.Job) *Score {
 	}
 	j, err := ranks.Join(list, ranks.Options{Step: -1})
 	if err == nil {
-		err = j.Check()
+		err = jobcheck.Check(j)
 	}
 	if err != nil {
 		s.Err = err

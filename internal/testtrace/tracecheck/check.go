@@ -1,9 +1,14 @@
-package trace
+// Package tracecheck holds traces to their invariants, for tests.
+package tracecheck
 
-import "fmt"
+import (
+	"fmt"
+
+	"overlay/internal/trace"
+)
 
 // Check verifies the invariants of a trace.
-func (t *Trace) Check() error {
+func Check(t *trace.Trace) error {
 	if len(t.Syms) == 0 || t.Syms[0] != "" {
 		return fmt.Errorf("trace: symbol 0 is not empty")
 	}
@@ -18,14 +23,14 @@ func (t *Trace) Check() error {
 		switch {
 		case int(e.Name) >= len(t.Syms) || int(e.Cat) >= len(t.Syms):
 			return fmt.Errorf("trace: event %d: symbol out of range", i)
-		case e.Track != NoTrack && (e.Track < 0 || int(e.Track) >= len(t.Tracks)):
+		case e.Track != trace.NoTrack && (e.Track < 0 || int(e.Track) >= len(t.Tracks)):
 			return fmt.Errorf("trace: event %d: track %d of %d", i, e.Track, len(t.Tracks))
 		case t.Dur(e) < 0:
 			return fmt.Errorf("trace: event %d: dur %d", i, t.Dur(e))
-		case e.Kind >= NumKinds:
+		case e.Kind >= trace.NumKinds:
 			return fmt.Errorf("trace: event %d: kind %d", i, e.Kind)
 		}
-		if l := t.Launch(EventID(i)); l != NoEvent && (l < 0 || int(l) >= len(t.Events) || !t.Events[l].Kind.Call() && !(t.LaunchByFlow && t.Events[l].Kind.Host()) || !e.Kind.Device()) {
+		if l := t.Launch(trace.EventID(i)); l != trace.NoEvent && (l < 0 || int(l) >= len(t.Events) || !t.Events[l].Kind.Call() && !(t.LaunchByFlow && t.Events[l].Kind.Host()) || !e.Kind.Device()) {
 			return fmt.Errorf("trace: event %d: launched by %d", i, l)
 		}
 	}

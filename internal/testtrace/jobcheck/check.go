@@ -1,16 +1,18 @@
-package ranks
+// Package jobcheck holds jobs to their invariants, for tests.
+package jobcheck
 
 import (
 	"fmt"
 
 	"overlay/internal/critpath"
+	"overlay/internal/ranks"
 )
 
 // Check verifies the invariants of a job: the path tiles the window, its segments lie in the windows of their ranks, it
 // jumps only at instances and to the rank from which they were waited for; an operation is in at most one instance, an
 // instance has at most one of a rank; waits and transfers are the durations; all charges sum to all waits.
-func (j *Job) Check() error {
-	if err := j.checkPath(); err != nil {
+func Check(j *ranks.Job) error {
+	if err := path(j); err != nil {
 		return err
 	}
 	seen := make([]map[int32]bool, len(j.Members))
@@ -21,7 +23,7 @@ func (j *Job) Check() error {
 	for i := range j.Instances {
 		in := &j.Instances[i]
 		last := int32(-1)
-		for _, r := range j.refs(i) {
+		for _, r := range j.Of[in.First : in.First+in.N] {
 			if r.Member <= last {
 				return fmt.Errorf("ranks: instance %d: members out of order", i)
 			}
@@ -29,7 +31,9 @@ func (j *Job) Check() error {
 				return fmt.Errorf("ranks: instance %d: operation %d of rank %d twice", i, r.Op, j.Members[r.Member].Rank)
 			}
 			seen[r.Member][r.Op] = true
-			if s, e := j.times(r); in.Solved && (s > in.Arrive || j.Wait(in, r) > e-s) {
+			m := &j.Members[r.Member]
+			s := m.Clock.Global(m.Ops[r.Op].Start)
+			if e := max(m.Clock.Global(m.Ops[r.Op].End), s); in.Solved && (s > in.Arrive || j.Wait(in, r) > e-s) {
 				return fmt.Errorf("ranks: instance %d: rank %d came after the last, or waits longer than it takes", i, j.Members[r.Member].Rank)
 			}
 		}
@@ -54,7 +58,8 @@ func (j *Job) Check() error {
 	return nil
 }
 
-func (j *Job) checkPath() error {
+// path holds the path of a job to them.
+func path(j *ranks.Job) error {
 	t := j.Window[0]
 	jumps := map[int64]bool{}
 	for i := range j.Jumps {
