@@ -27,8 +27,6 @@ const manyRanks = 256
 
 // rankedJob is a job of which each rank left a trace, put together.
 type rankedJob struct {
-	all     *inputs.Made[*ranks.Summary]
-	roster  *roster.Roster
 	job     *ranks.Job
 	verdict *ranks.Verdict
 	source  report.JobSource
@@ -78,7 +76,7 @@ func (j *job) joinRanks(f *inputs.Found) (made *rankedJob, only string, err erro
 	case err != nil:
 		return nil, "", err
 	}
-	made = &rankedJob{all: all, roster: r, job: job, verdict: ranks.Judge(job, j.opts.expect)}
+	made = &rankedJob{job: job, verdict: ranks.Judge(job, j.opts.expect)}
 	src := report.JobSource{Name: f.Shown, Version: version, Job: job, Verdict: made.verdict, Captures: r.Captures, Notes: r.Notes, Segments: j.opts.segments}
 	for _, l := range r.Left {
 		name := all.Entries[l.Entry].Name

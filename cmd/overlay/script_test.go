@@ -14,6 +14,7 @@ import (
 
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace/databases"
+	"overlay/internal/testtrace/traceread"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected texts of testdata/script")
@@ -61,7 +62,7 @@ func writeDatabases(env *testscript.Env) error {
 		return err
 	}
 	defer f.Close()
-	tr, err := kineto.Read(f, "demo.json.gz", kineto.Options{})
+	tr, err := traceread.Read(f, "demo.json.gz", kineto.Options{})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"overlay/internal/critpath/hta"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/traceread"
 	"overlay/internal/trace"
 )
 
@@ -148,7 +149,7 @@ func eachPeer(t *testing.T, run func(t *testing.T, p *peerResult, tr *trace.Trac
 				if err != nil {
 					continue
 				}
-				tr, err = kineto.Read(r, path, kineto.Options{})
+				tr, err = traceread.Read(r, path, kineto.Options{})
 				r.Close()
 				if err != nil {
 					t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/traceread"
 	"overlay/internal/trace"
 )
 
@@ -169,7 +170,7 @@ func TestAnonymousAnalyses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := kineto.Read(bytes.NewReader(demo), "demo", kineto.Options{})
+	tr, err := traceread.Read(bytes.NewReader(demo), "demo", kineto.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

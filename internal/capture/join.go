@@ -12,10 +12,10 @@ import (
 
 // Joined says how much of a trace found its capture.
 type Joined struct {
-	Graphs, Replays, ReplaysJoined int
-	Operations, OperationsJoined   int    // of graphs
-	NS, NSJoined                   int64  // their time
-	Refused                        string // why a replay has no partner, of the first that has none
+	Replays, ReplaysJoined int
+	OperationsJoined       int    // of graphs
+	NS, NSJoined           int64  // of all operations of graphs, and of those that were joined
+	Refused                string // why a replay has no partner, of the first that has none
 }
 
 // least is which share of the names of a replay has to be those of its capture.
@@ -36,7 +36,7 @@ type replay struct {
 // the capture with the operations of the same names in the same order; of several that are alike (layers) the order of the launches in an
 // iteration is that of the captures. It is an error if no replay has a partner.
 func Join(tr *trace.Trace, graphs []Graph) (Joined, error) {
-	j := Joined{Graphs: len(graphs)}
+	j := Joined{}
 	if len(graphs) == 0 {
 		return j, fmt.Errorf("no capture of a graph in it: it is recorded where the server captures its graphs, with the profiler running")
 	}
@@ -51,7 +51,6 @@ func Join(tr *trace.Trace, graphs []Graph) (Joined, error) {
 	first := make([]int32, len(graphs)) // 1 + where the nodes of a graph begin in the list
 	for i := range replays {
 		r := &replays[i]
-		j.Operations += len(r.Ops)
 		for _, op := range r.Ops {
 			j.NS += tr.Dur(&tr.Events[op])
 		}

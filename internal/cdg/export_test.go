@@ -5,6 +5,9 @@ import "slices"
 // LeaveOut leaves a rule out.
 func (o *Options) LeaveOut(rule string) { o.leaveOut = rule }
 
+// threadRules say who ended the waits of threads, each where threads are looked at for it.
+var threadRules = []rule{turnsRule, repeatsRule, poolsRule}
+
 // RuleNames are the names of all rules.
 func RuleNames() (names []string) {
 	for _, r := range slices.Concat(aloneRules, waitRules[0], waitRules[1], threadRules) {

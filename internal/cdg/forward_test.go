@@ -10,6 +10,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/traceread"
 	"overlay/internal/trace"
 )
 
@@ -262,7 +263,7 @@ func TestForwardRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr, err := kineto.Read(f, file, kineto.Options{})
+		tr, err := traceread.Read(f, file, kineto.Options{})
 		f.Close()
 		if err != nil {
 			continue // odd files may be refused

@@ -17,9 +17,6 @@ var waitRules = [2][]rule{
 	{lostLaunchesRule, unrecordedRule, blockingRule, copiesRule, lostCopiesRule},
 }
 
-// threadRules say who ended the waits of threads, each where threads are looked at for it.
-var threadRules = []rule{turnsRule, repeatsRule, poolsRule}
-
 // apply applies rules in order.
 func (b *builder) apply(rules ...rule) {
 	for _, r := range rules {

@@ -5,7 +5,6 @@ import "bytes"
 // Member is one key and value of a JSON object, by offsets into the object's bytes.
 type Member struct {
 	Key     []byte // between the quotes, escapes as written
-	KeyAt   int    // of the opening quote
 	At, End int    // of the value
 }
 
@@ -16,7 +15,7 @@ func NextMember(b []byte, i int) (m Member, ok bool) {
 	if i < len(b) && b[i] == ',' {
 		i = SkipSpace(b, i+1)
 	}
-	m.KeyAt, m.At, m.End = i, i, i
+	m.At, m.End = i, i
 	if i >= len(b) || b[i] != '"' {
 		return m, false
 	}

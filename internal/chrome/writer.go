@@ -16,9 +16,8 @@ import (
 
 // Writer writes the pieces of a document. The first error sticks: after it nothing is written any more.
 type Writer struct {
-	w     io.Writer
-	err   error
-	bytes int64
+	w   io.Writer
+	err error
 }
 
 // NewWriter returns a Writer. It does not buffer: pieces should be large.
@@ -27,16 +26,12 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 // Err is the first error of the underlying writer.
 func (w *Writer) Err() error { return w.err }
 
-// Bytes is how many bytes were written.
-func (w *Writer) Bytes() int64 { return w.bytes }
-
 // Write writes a piece.
 func (w *Writer) Write(b []byte) {
 	if w.err != nil || len(b) == 0 {
 		return
 	}
 	n, err := w.w.Write(b)
-	w.bytes += int64(n)
 	if err == nil && n < len(b) {
 		err = io.ErrShortWrite
 	}

@@ -114,15 +114,6 @@ func (ms *Marks) between(from, to int) iter.Seq2[int, Mark] {
 	}
 }
 
-// List unpacks the marks.
-func (ms *Marks) List() []Mark {
-	out := make([]Mark, 0, ms.Len())
-	for _, m := range ms.All() {
-		out = append(out, m)
-	}
-	return out
-}
-
 // mark sums the segments, as a whole and per event, and sets Covered. events is how many the trace has.
 func (p *Path) mark(events int) {
 	on, total := NewEventSet(events), summer{}

@@ -124,6 +124,6 @@ type Path struct {
 
 // HTAShare is a line of that summary, in the words of HTA.
 type HTAShare struct {
-	Name string
+	Name string // cpu_bound, data_loading, gpu_compute_bound, gpu_communication_bound, gpu_kernel_kernel_overhead, gpu_kernel_launch_overhead
 	NS   int64
 }

@@ -176,6 +176,3 @@ func (x *Graph) Stacks(visit func(stack []int32, ns int64)) {
 		visit(stack, x.nodes[i].ns)
 	}
 }
-
-// Frames are the names of frames, each once.
-func (x *Graph) Frames() []string { return x.frames }

@@ -12,7 +12,6 @@ const (
 	renderID       = 1
 	renderDuration = 2
 	renderQueueOld = 3
-	renderContext  = 5
 	renderExtra    = 6
 	renderGPU      = 11
 	renderQueue    = 13
@@ -91,11 +90,11 @@ func extraData(data []byte) (name, value []byte) {
 
 // stage is a render stage, read.
 type stage struct {
-	gpu, queue, stage, context   uint64
-	nameIID, kernelIID           uint64
-	name                         []byte
-	launch                       []byte
-	hasGPU, hasQueue, hasContext bool
+	gpu, queue, stage  uint64
+	nameIID, kernelIID uint64
+	name               []byte
+	launch             []byte
+	hasQueue           bool
 }
 
 func readStage(data []byte) (s stage) {
@@ -103,7 +102,7 @@ func readStage(data []byte) (s stage) {
 	for f.Next() {
 		switch f.Num {
 		case renderGPU:
-			s.gpu, s.hasGPU = f.V, true
+			s.gpu = f.V
 		case renderQueue:
 			s.queue, s.hasQueue = f.V, true
 		case renderQueueOld:
@@ -112,8 +111,6 @@ func readStage(data []byte) (s stage) {
 			}
 		case renderStage:
 			s.stage = f.V
-		case renderContext:
-			s.context, s.hasContext = f.V, true
 		case renderName:
 			s.name = f.S
 		case renderNameIID:

@@ -16,7 +16,6 @@ type writer struct {
 	r    *reader
 	rows []row
 	buf  []byte
-	n    int // events written
 
 	args      int // members of the args of the event
 	seen      seen
@@ -73,7 +72,6 @@ func (w *writer) row(rec *record) *row { return &w.rows[w.r.tracks[rec.track].ro
 // startEvent separates events by a comma and a line end.
 func (w *writer) startEvent() {
 	w.buf = append(w.buf, ",\n"...)
-	w.n++
 }
 
 // record appends the text of an event.

@@ -11,7 +11,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"overlay/internal/limits"
-	"overlay/internal/trace"
 )
 
 // Format is what the first bytes of a file say it is.
@@ -58,20 +57,6 @@ func jsonAfterNewline(head []byte) bool {
 	return i >= len(head) || bytes.IndexByte([]byte("\"{}[]"), head[i]) >= 0
 }
 
-// Read reads a trace from a stream: plain, gzip (of many members) or zstd, told apart by their first bytes. It keeps the
-// decompressed bytes in memory. name is for messages.
-func Read(r io.Reader, name string, o Options) (*trace.Trace, error) {
-	in, err := Decompress(r, name, o, &memory{})
-	if err != nil {
-		return nil, err
-	}
-	if IsPerfetto(in.Bytes) {
-		return nil, &SyntaxError{File: name, Offset: -1, Compressed: -1, Want: "this is a Perfetto trace (.pftrace), no JSON"}
-	}
-	o.Cut, o.Ahead = o.Cut || in.Cut, in.Ahead
-	return Parse(in.Bytes, name, o)
-}
-
 // IsPerfetto tells a .pftrace from JSON. Both may begin with a line feed, which is the tag of a packet there and blank
 // space here: what follows it decides.
 func IsPerfetto(src []byte) bool { return Sniff(src[:min(len(src), sniffLen)]) == Perfetto }
@@ -84,14 +69,6 @@ type Spool interface {
 	io.Writer
 	Bytes() ([]byte, error) // all that was written
 }
-
-type memory struct{ b []byte }
-
-func (m *memory) Write(p []byte) (int, error) { m.b = append(m.b, p...); return len(p), nil }
-func (m *memory) Bytes() ([]byte, error)      { return m.b, nil }
-
-// Held is always all: who has an old slice keeps it when a new one takes its place.
-func (m *memory) Held(int) ([]byte, bool) { return m.b, true }
 
 // counter counts the bytes read from a compressed stream, and keeps the error that reading them gave.
 type counter struct {

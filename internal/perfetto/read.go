@@ -16,15 +16,13 @@ import (
 // tracks of track_event_tracker.cc, slices of slice_tracker.cc, flows of flow_tracker.cc, arguments of
 // debug_annotation_parser.cc. The code shares nothing with Write, so that each checks the other.
 type Imported struct {
-	Tracks    []ReadTrack // in order of their first descriptor
-	Slices    []ReadSlice // slices and instants, in the order in which they begin
-	Points    []ReadPoint
-	Flows     []ReadFlow
-	Attrs     []Attr
-	UUID      [2]uint64
-	HasUUID   bool
-	Packets   int
-	Sequences int
+	Tracks  []ReadTrack // in order of their first descriptor
+	Slices  []ReadSlice // slices and instants, in the order in which they begin
+	Points  []ReadPoint
+	Flows   []ReadFlow
+	Attrs   []Attr
+	UUID    [2]uint64
+	HasUUID bool
 
 	// Realtime is Unix time minus trace time, ns, from the first snapshot that has both.
 	Realtime    int64
@@ -130,7 +128,6 @@ func Parse(data []byte) (*Imported, error) {
 	if err := rd.packets(data); err != nil {
 		return nil, err
 	}
-	rd.im.Sequences = len(rd.states)
 	rd.hierarchy()
 	// The importer sorts by time; at equal times the order of the file stands.
 	slices.SortStableFunc(rd.events, func(a, b rawEvent) int { return cmp.Compare(a.ts, b.ts) })
@@ -155,7 +152,6 @@ func (rd *reader) packets(data []byte) error {
 		if !f.Next() || f.Num != 1 || f.Typ != wire.Bytes {
 			return fmt.Errorf("perfetto: byte %d: no trace packet here", at)
 		}
-		rd.im.Packets++
 		if err := rd.packet(f.S); err != nil {
 			return fmt.Errorf("perfetto: byte %d: %w", at, err)
 		}

@@ -90,8 +90,3 @@ func (p *JobPicture) Close(rows bool) (*pftrace.Stats, int, error) {
 	err := p.out.Close()
 	return &p.out.Stats, p.leftOut, err
 }
-
-// Exact is the path of a job on the rank of a run, event by event.
-func (r *Run) Exact(j *ranks.Job, member int32) *ranks.Exact {
-	return j.Exact(member, r.graph, r.Trace.Base)
-}

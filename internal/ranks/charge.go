@@ -71,7 +71,6 @@ func (j *Job) charge() {
 		}
 		back.floor, above = first, in.Wait
 		back.back(in.Last, j.refOf(in, in.Last).Op, in.Arrive)
-		in.Unrec = unrec
 		if in.Skewed = unrec > 0 && unrec*skewShare >= in.Wait; in.Skewed {
 			w.Skewed += in.Wait
 		}
@@ -86,5 +85,4 @@ func (j *Job) charge() {
 		x := &j.Members[m]
 		w.Time += max(min(x.End, j.Window[1])-max(x.Start, j.Window[0]), 0)
 	}
-	j.Stuck += back.gave
 }

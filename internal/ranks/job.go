@@ -22,7 +22,6 @@ type Job struct {
 	Jumps  []Jump // of the path from one rank to another, in order of time
 	Stays  []Stay // the path cut at its jumps, in order of time
 	Waits  Waits
-	Stuck  int // walks that stood still and were ended
 }
 
 // Member is one rank with a trace.
@@ -98,7 +97,6 @@ type Instance struct {
 	Second   int64 // when the one before it did
 	Transfer int64 // from Arrive to the first end
 	Wait     int64 // sum of the members' waits
-	Unrec    int64 // of that: for time before a trace begins, and for ranks without one
 }
 
 // Matching counts what became of the operations.

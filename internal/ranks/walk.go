@@ -18,7 +18,6 @@ type walk struct {
 
 	t     int64
 	still int
-	gave  int // walks that stood still and were ended
 }
 
 // missing is how much longer than the best of its kind a collective with missing members has to take before they count
@@ -48,7 +47,6 @@ func (w *walk) back(member, stub int32, t int64) {
 		if w.t < before {
 			w.still = 0
 		} else if w.still++; w.still > 4*len(w.j.Members)+64 {
-			w.gave++
 			w.put(w.floor, Segment{Member: member, Instance: -1, Event: trace.NoEvent, Kind: critpath.Untraced})
 			return
 		}
@@ -199,5 +197,4 @@ func (j *Job) findPath() {
 	slices.Reverse(j.Path)
 	slices.Reverse(j.Jumps)
 	slices.Reverse(j.Stays)
-	j.Stuck += w.gave
 }

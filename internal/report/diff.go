@@ -47,12 +47,7 @@ type HotspotChange struct {
 	AfterCalls  int    `json:"after_calls" unit:"count" about:"events on the path"`
 }
 
-// Compare makes the difference. For hotspots to be complete both reports must list all of them.
-func Compare(before, after *Report) *Difference {
-	return CompareRuns([]*Report{before}, []*Report{after})
-}
-
-// CompareRuns makes the difference of several runs a side: steps are those of all runs, and what they are made of is that of the run in the
+// CompareRuns makes the difference of several runs a side, one as a rule. For hotspots to be complete all reports must list all of them. Steps are those of all runs, and what they are made of is that of the run in the
 // middle by its median step, or by its window.
 func CompareRuns(befores, afters []*Report) *Difference {
 	d := compareWindows(middleRun(befores), middleRun(afters))

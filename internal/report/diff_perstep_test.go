@@ -54,7 +54,7 @@ func TestComparePerStep(t *testing.T) {
 		{"two kinds", both, more, "3 steps against 4 of decode, 2 steps against 2 of ProfilerStep; a step takes 46.00 ms → 52.00 ms (+13.0 %, noise ± 0.0)", 100 * 6. / 46,
 			"decode takes 10.00 ms → 20.00 ms; ProfilerStep takes 100.00 ms → 100.00 ms"},
 	} {
-		d := report.Compare(c.before, c.after)
+		d := report.CompareRuns([]*report.Report{c.before}, []*report.Report{c.after})
 		if d.Verdict() != c.verdict || d.Apart() != c.apart || d.Slower < c.percent-1e-9 || d.Slower > c.percent+1e-9 {
 			t.Errorf("%s: %q, apart %q, %v %%; want %q, %q, %v", c.name, d.Verdict(), d.Apart(), d.Slower, c.verdict, c.apart, c.percent)
 		}
@@ -105,7 +105,7 @@ func TestCompareCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := reported.File(t, four, cdg.Options{}), reported.File(t, name, cdg.Options{})
-	d := report.Compare(a, b)
+	d := report.CompareRuns([]*report.Report{a}, []*report.Report{b})
 	if s := d.Verdict(); !strings.HasPrefix(s, "4 steps against 6; a step takes ") || d.Slower > 1 || d.Slower < -1 {
 		t.Errorf("%s (%.1f %%)", s, d.Slower)
 	}

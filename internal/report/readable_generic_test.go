@@ -51,7 +51,7 @@ func TestGenericKernel(t *testing.T) {
 			twice.Hotspots[i].NS *= 2
 		}
 	}
-	if d := report.Compare(r, &twice); d.Hotspots[0].Readable != "RCCL Broadcast" || d.Hotspots[0].Effect <= 0 || d.Hotspots[1].Effect != 0 {
+	if d := report.CompareRuns([]*report.Report{r}, []*report.Report{&twice}); d.Hotspots[0].Readable != "RCCL Broadcast" || d.Hotspots[0].Effect <= 0 || d.Hotspots[1].Effect != 0 {
 		t.Errorf("the difference is not at the broadcast alone: %+v", d.Hotspots)
 	}
 }

@@ -143,14 +143,14 @@ func TestReadable(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	a, b := reported.File(t, corpus.Demo(t), cdg.Options{}), reported.File(t, corpus.Demo(t), cdg.Options{Step: "1"})
-	d := report.Compare(a, b)
+	d := report.CompareRuns([]*report.Report{a}, []*report.Report{b})
 	if d.Window.Effect >= 0 || d.Slower >= 0 {
 		t.Errorf("one step against three: %+v", d.Window)
 	}
-	if same := report.Compare(a, a); same.Slower != 0 || same.Window.Effect != 0 || same.Classes[0].Effect != 0 {
+	if same := report.CompareRuns([]*report.Report{a}, []*report.Report{a}); same.Slower != 0 || same.Window.Effect != 0 || same.Classes[0].Effect != 0 {
 		t.Errorf("a report differs from itself")
 	}
-	back := report.Compare(b, a)
+	back := report.CompareRuns([]*report.Report{b}, []*report.Report{a})
 	if back.Window.Effect != -d.Window.Effect || len(back.Classes) != len(d.Classes) {
 		t.Error("the difference is not the opposite the other way round")
 	}
@@ -168,7 +168,7 @@ func TestDifferenceText(t *testing.T) {
 		before, after *report.Report
 		want          string
 	}{{a, b, "shorter"}, {b, a, "longer"}, {b, b, "as long as before"}} {
-		d := report.Compare(c.before, c.after)
+		d := report.CompareRuns([]*report.Report{c.before}, []*report.Report{c.after})
 		var text, js bytes.Buffer
 		if err := d.WriteText(&text, report.TextOptions{}, 3); err != nil {
 			t.Fatal(err)

@@ -76,7 +76,7 @@ func TestTablesFile(t *testing.T) {
 		"a `time` is a moment on the trace's own clock, a `ref` a position in traceEvents, an `id` the number of a device, a stream or a node.\n")
 	r := reported.ByMethod(t, "loader", reported.Traces(t)["loader"], true)["exact"]
 	list := r.Tables()
-	d := report.Compare(r, r)
+	d := report.CompareRuns([]*report.Report{r}, []*report.Report{r})
 	for i, t := range append(list, d.Tables()...) {
 		title := t.Name
 		if i >= len(list) && i > 0 && t.Name != "difference" {

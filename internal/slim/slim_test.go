@@ -50,7 +50,7 @@ func TestSlimFixPoint(t *testing.T) {
 		if rec, err := slim.ReadRecord(again); rec == nil {
 			t.Error("the record is lost when a slim trace is drawn on again:", err)
 		}
-		t.Logf("%d of %d events, %d KB of %d KB", st.Events, len(tr.Events), st.Bytes/1000, len(kineto.TextOf(tr).Src)/1000)
+		t.Logf("%d of %d events, %d KB of %d KB", st.Events, len(tr.Events), len(out)/1000, len(kineto.TextOf(tr).Src)/1000)
 	})
 }
 

@@ -40,9 +40,6 @@ var unitNames = [numUnits]string{"text", "ns", "change", "time", "bytes", "gb_pe
 
 func (u Unit) String() string { return unitNames[u] }
 
-// Numeric reports whether the values are sorted by size and shown to the right.
-func (u Unit) Numeric() bool { return u != Text && u != Flag }
-
 // Column is a quantity with its unit.
 type Column struct {
 	Name  string // as in the JSON report

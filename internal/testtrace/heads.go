@@ -8,6 +8,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
+	"overlay/internal/testtrace/traceread"
 	"overlay/internal/trace"
 )
 
@@ -36,7 +37,7 @@ func Read(t T, name string) *trace.Trace {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	tr, err := kineto.Read(r, filepath.Base(name), kineto.Options{})
+	tr, err := traceread.Read(r, filepath.Base(name), kineto.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -221,7 +221,9 @@ func everything(t *testing.T, tr *trace.Trace) map[string]string {
 	for _, p := range []*critpath.Path{exact, ctda, peer.AsPath()} {
 		var path, js, html, plain strings.Builder
 		pathcheck.WritePath(&path, p, g)
-		fmt.Fprintln(&path, p.Marks.List())
+		for _, m := range p.Marks.All() {
+			fmt.Fprintln(&path, m)
+		}
 		out[p.Method+" path"] = path.String()
 		results := analyses.Run(g, p, analyses.Names, analyses.Options{})
 		r := report.New(report.Source{Name: "trace", Version: "1", Graph: g, Path: p, Segments: true, Analyses: results})

@@ -65,9 +65,6 @@ func (n Sets) NewSet() Set { return make(Set, (n+63)/64) }
 func (m *Model) NewSet() Set { return Sets(len(m.g.Acts)).NewSet() }
 
 // SetOf returns the set of the given activities.
-func (m *Model) SetOf(acts ...cdg.ActID) Set { return Sets(len(m.g.Acts)).SetOf(acts...) }
-
-// SetOf returns the set of the given activities.
 func (n Sets) SetOf(acts ...cdg.ActID) Set {
 	s := n.NewSet()
 	for _, a := range acts {

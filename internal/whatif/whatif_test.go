@@ -12,6 +12,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/traceread"
 	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )
@@ -24,7 +25,7 @@ func read(t testing.TB, file string) *trace.Trace {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	tr, err := kineto.Read(f, file, kineto.Options{})
+	tr, err := traceread.Read(f, file, kineto.Options{})
 	if err != nil {
 		return nil
 	}

@@ -18,6 +18,9 @@ type mini struct {
 	corr int64
 }
 
+// numRules counts all rules; firstNameRule + index of the table is a rule.
+var numRules = int(firstNameRule) + len(nameRules)
+
 func newMini() *mini {
 	m := &mini{syms: map[string]trace.Sym{}, rows: map[string]trace.TrackID{}}
 	m.tr.Procs = []trace.Process{{Device: -1}, {Device: 0, IsDevice: true}}

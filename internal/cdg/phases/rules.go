@@ -152,9 +152,6 @@ var nameRules = []nameRule{
 	entry(13, "13 forward", Forward, onPython, generic, ": forward", `: forward$`),
 }
 
-// numRules counts all rules; firstNameRule + index of the table is a rule.
-var numRules = int(firstNameRule) + len(nameRules)
-
 // ruleSet is the table with some rules switched off (by tests).
 type ruleSet struct{ off []bool }
 

@@ -90,7 +90,6 @@ func (g *Graph) clip() error {
 			}
 		}
 	}
-	g.Clipped = len(in.clip)
 	return nil
 }
 

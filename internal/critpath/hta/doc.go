@@ -75,8 +75,6 @@ type Graph struct {
 	Path     []int32 // edges of the critical path, in order
 	PathNode []int32 // nodes of the critical path, in order
 	Weight   int64   // of the path, by GraphWeight
-	MinTS    int64   // ns that the peer subtracts from every stamp
-	Clipped  int     // events in the window
 
 	in   input
 	opts Options
@@ -89,7 +87,6 @@ var ErrNoInstance = errors.New("no such annotation instance")
 func Find(tr *trace.Trace, o Options) (*Graph, error) {
 	g := &Graph{opts: o}
 	g.in = load(tr, o.KeepLastStep)
-	g.MinTS = g.in.minTS
 	if err := g.clip(); err != nil {
 		return nil, err
 	}

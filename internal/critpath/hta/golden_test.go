@@ -105,9 +105,9 @@ func checkGolden(t *testing.T, tr *trace.Trace, gd *golden, edges string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.MinTS != gd.MinTS*1000 || g.Clipped != gd.Clipped || len(g.Nodes) != gd.NodeList || g.Used != gd.GraphNodes {
+	if g.in.minTS != gd.MinTS*1000 || len(g.in.clip) != gd.Clipped || len(g.Nodes) != gd.NodeList || g.Used != gd.GraphNodes {
 		t.Errorf("min ts %d, clipped %d, node list %d, nodes %d; the peer has %d, %d, %d, %d",
-			g.MinTS/1000, g.Clipped, len(g.Nodes), g.Used, gd.MinTS, gd.Clipped, gd.NodeList, gd.GraphNodes)
+			g.in.minTS/1000, len(g.in.clip), len(g.Nodes), g.Used, gd.MinTS, gd.Clipped, gd.NodeList, gd.GraphNodes)
 	}
 	checkEdges(t, g, edges)
 	checkPath(t, g, gd)
@@ -173,7 +173,7 @@ func checkPath(t *testing.T, g *Graph, gd *golden) {
 	}
 	for i, n := range g.PathNode {
 		w := gd.PathNodes[i]
-		if x := g.Nodes[n]; int64(x.Event) != int64(w[0].(float64)) || x.End == w[1].(bool) || (x.TS-g.MinTS)/1000 != int64(w[2].(float64)) {
+		if x := g.Nodes[n]; int64(x.Event) != int64(w[0].(float64)) || x.End == w[1].(bool) || (x.TS-g.in.minTS)/1000 != int64(w[2].(float64)) {
 			t.Errorf("path node %d is %+v, the peer has %v", i, x, w)
 			return
 		}

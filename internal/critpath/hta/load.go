@@ -12,7 +12,6 @@ type row struct {
 	ev         trace.EventID
 	name       trace.Sym
 	cat        uint16
-	hasArgs    bool
 	gpuish     bool // stream and correlation, or an Event/Context Sync
 	ts, dur    int64
 	stream     int64
@@ -166,7 +165,6 @@ func micros(ns int64) float64 {
 
 // readArgs takes the columns that the peer loads. A stream that is no number counts as none (to_numeric, coerce).
 func (in *input) readArgs(r *row) {
-	r.hasArgs = true
 	if v, ok := in.tr.ArgInt(r.ev, "stream"); ok {
 		r.stream = v
 	}

@@ -32,9 +32,7 @@ func (g *Graph) AsPath() *critpath.Path {
 		at = max(at, to.TS)
 	}
 	p.Segments, p.Edges, p.Marks = critpath.SegmentsOf(segments), critpath.EdgesOf(edges), critpath.MarksOf(g.marks(segments))
-	for _, b := range g.Summary() {
-		p.HTA = append(p.HTA, critpath.HTAShare(b))
-	}
+	p.HTA = g.Summary()
 	return p
 }
 
@@ -119,14 +117,8 @@ func (g *Graph) marks(segments []critpath.Segment) []critpath.Mark {
 	return marks
 }
 
-// Share is one line of the peer's summary.
-type Share struct {
-	Name string // cpu_bound, data_loading, gpu_compute_bound, gpu_communication_bound, gpu_kernel_kernel_overhead, gpu_kernel_launch_overhead
-	NS   int64
-}
-
 // Summary is the peer's bound-by breakdown: time of the path's edges by what they are attributed to (summary).
-func (g *Graph) Summary() []Share {
+func (g *Graph) Summary() []critpath.HTAShare {
 	sum := map[string]int64{}
 	for _, id := range g.Path {
 		e := &g.Edges[id]
@@ -139,11 +131,11 @@ func (g *Graph) Summary() []Share {
 			sum[g.boundBy(e.Owner)] += e.Weight
 		}
 	}
-	var out []Share
+	var out []critpath.HTAShare
 	for _, name := range []string{"cpu_bound", "data_loading", "gpu_compute_bound", "gpu_communication_bound",
 		"gpu_kernel_kernel_overhead", "gpu_kernel_launch_overhead"} {
 		if ns, ok := sum[name]; ok {
-			out = append(out, Share{name, ns})
+			out = append(out, critpath.HTAShare{Name: name, NS: ns})
 		}
 	}
 	return out

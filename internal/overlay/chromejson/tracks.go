@@ -232,6 +232,5 @@ func (r *records) counter(t *overlay.Track) {
 	}
 	for _, p := range t.Points {
 		r.buf = chrome.AppendCounter(r.next(), t.Category, name, key, r.w.pid, p.TS, p.Value)
-		r.w.stats.Points++
 	}
 }

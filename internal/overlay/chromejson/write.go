@@ -20,11 +20,9 @@ type Stats struct {
 	Renumbered int // events with a pid or tid that viewers fold onto another row
 	Reencoded  int // events that were no valid JSON
 	Slices     int // added
-	Points     int // values of added counters
 	Arrows     int // of the overlay
 	StandIns   int // of these, with an end at the row of the path instead of their slice
 	Unbindable int // arrows left out: no time stamp makes the viewer bind them to their slices
-	Bytes      int64
 }
 
 // ErrNoText says that there are no bytes to splice: the trace came from another format.
@@ -49,7 +47,6 @@ func Write(to io.Writer, tr *trace.Trace, drawing *overlay.Drawing) (Stats, erro
 	}
 	w.out.Write(w.listEnd())
 	w.out.Write(doc.Tail)
-	w.stats.Bytes = w.out.Bytes()
 	return w.stats, w.out.Err()
 }
 

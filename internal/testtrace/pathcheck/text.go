@@ -37,9 +37,9 @@ func WriteGraph(w io.Writer, g *cdg.Graph) error {
 		if lane.Stream {
 			what = "stream"
 		}
-		line("%s %s", what, cdg.TrackText(g.Trace, lane.Track))
+		line("%s %s", what, trackText(g.Trace, lane.Track))
 		for _, p := range g.Partners[l] {
-			line("  takes turns with %s", cdg.TrackText(g.Trace, g.Lanes[p].Track))
+			line("  takes turns with %s", trackText(g.Trace, g.Lanes[p].Track))
 		}
 		for a := lane.First; a < lane.Limit; a++ {
 			line("  %q %d %d", name(a), g.Acts[a].Start, g.Acts[a].End)
@@ -82,7 +82,7 @@ func WritePath(w io.Writer, p *critpath.Path, g *graph.Graph) error {
 	}
 	line("window %d %d", p.Window.Start, p.Window.End)
 	for _, s := range p.Segments.All() {
-		line("segment %d %d %s %s %s %q", s.Start, s.End, s.Kind, cdg.TrackText(tr, s.Track), s.Evidence, name(s.Event))
+		line("segment %d %d %s %s %s %q", s.Start, s.End, s.Kind, trackText(tr, s.Track), s.Evidence, name(s.Event))
 	}
 	side := func(end bool) string {
 		if end {

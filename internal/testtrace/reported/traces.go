@@ -10,6 +10,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/traceread"
 	"overlay/internal/trace"
 )
 
@@ -109,7 +110,7 @@ func read(t testing.TB, path string) *trace.Trace {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	tr, err := kineto.Read(f, path, kineto.Options{})
+	tr, err := traceread.Read(f, path, kineto.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace/databases"
+	"overlay/internal/testtrace/traceread"
 	"overlay/internal/trace"
 )
 
@@ -35,7 +36,7 @@ func write(args []string) error {
 		return err
 	}
 	defer f.Close()
-	tr, err := kineto.Read(f, args[1], kineto.Options{})
+	tr, err := traceread.Read(f, args[1], kineto.Options{})
 	if err != nil {
 		return err
 	}

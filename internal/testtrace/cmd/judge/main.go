@@ -11,6 +11,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/jobjudge"
+	"overlay/internal/testtrace/traceread"
 )
 
 func main() {
@@ -89,7 +90,7 @@ func compareFile(name string) error {
 		return err
 	}
 	defer f.Close()
-	tr, err := kineto.Read(f, name, kineto.Options{})
+	tr, err := traceread.Read(f, name, kineto.Options{})
 	if err != nil {
 		return err
 	}

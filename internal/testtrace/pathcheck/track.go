@@ -1,4 +1,4 @@
-package cdg
+package pathcheck
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"overlay/internal/trace"
 )
 
-// TrackText names a track by its ids: "7/7" for a stream of device 7, "100/101" for a thread.
-func TrackText(tr *trace.Trace, t trace.TrackID) string {
+// trackText names a track by its ids: "7/7" for a stream of device 7, "100/101" for a thread.
+func trackText(tr *trace.Trace, t trace.TrackID) string {
 	if t == trace.NoTrack {
 		return "-"
 	}
