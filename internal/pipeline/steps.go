@@ -71,7 +71,11 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 		}
 		before = others[at]
 	case before.Event == after.Event:
-		return nil, fmt.Errorf("%s %s cannot be compared with itself", word, c.Against)
+		name := c.Against
+		if before.Of.Type != trace.NoIteration { // decode alone is one of them
+			name = before.Name
+		}
+		return nil, fmt.Errorf("%s %s cannot be compared with itself", word, name)
 	}
 	side := func(p cdg.Step, why string) (*report.Report, report.StepSide) {
 		path := r.path.Clip(r.graph, p.Start, p.End)
