@@ -221,3 +221,27 @@ func TestUnpacks(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDecimals: databases write 0.01 as a decimal number, which is a whole one with a place for the point.
+func TestDecimals(t *testing.T) {
+	schema := parquet.NewSchema("t", parquet.Group{"a": parquet.Decimal(3, 9, parquet.Int32Type), "b": parquet.Optional(parquet.Decimal(6, 18, parquet.Int64Type)), "c": parquet.Int(64)})
+	var b bytes.Buffer
+	w := parquet.NewWriter(&b, schema)
+	if _, err := w.WriteRows([]parquet.Row{
+		{parquet.Int32Value(12345).Level(0, 0, 0), parquet.Int64Value(-7).Level(0, 1, 1), parquet.Int64Value(-7).Level(0, 0, 2)},
+		{parquet.Int32Value(0).Level(0, 0, 0), parquet.NullValue().Level(0, 0, 1), parquet.Int64Value(70).Level(0, 0, 2)},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	err := Rows(bytes.NewReader(b.Bytes()), int64(b.Len()), func([]string) ([]int, error) { return []int{0, 1, 2}, nil }, func(cells []string) error {
+		got = append(got, strings.Join(cells, " "))
+		return nil
+	})
+	if want := "12.345 -0.000007 -7,0.000  70"; err != nil || strings.Join(got, ",") != want {
+		t.Errorf("%q %v, not %q", got, err, want)
+	}
+}

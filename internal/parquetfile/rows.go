@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"overlay/internal/limits"
 )
@@ -23,10 +25,17 @@ func Rows(r io.ReaderAt, size int64, pick func(names []string) (at []int, err er
 		return fmt.Errorf("broken Parquet, or none: %w", err)
 	}
 	paths := f.Schema().Columns()
-	names := make([]string, len(paths))
+	names, decimals := make([]string, len(paths)), make([]int, len(paths))
 	for i, path := range paths {
 		if leaf, ok := f.Schema().Lookup(path...); ok && len(path) == 1 && !leaf.Node.Repeated() { // nested ones are no cells
 			names[i] = path[0]
+			if t := leaf.Node.Type().LogicalType(); t != nil {
+				if d, ok := t.Value.(*format.DecimalType); ok && d.Scale > 18 {
+					return fmt.Errorf("broken Parquet: %d places behind the point in column %s", d.Scale, path[0])
+				} else if ok {
+					decimals[i] = int(d.Scale)
+				}
+			}
 		}
 	}
 	at, err := pick(names)
@@ -45,7 +54,7 @@ func Rows(r io.ReaderAt, size int64, pick func(names []string) (at []int, err er
 			for _, values := range buf[:n] {
 				for i, column := range at {
 					if cells[i] = ""; column >= 0 {
-						cells[i] = text(values[column])
+						cells[i] = text(values[column], decimals[column])
 					}
 				}
 				if err := row(cells); err != nil {
@@ -66,15 +75,28 @@ func Rows(r io.ReaderAt, size int64, pick func(names []string) (at []int, err er
 	return nil
 }
 
-// text is a value as a person would write it.
-func text(v parquet.Value) string {
+// text is a value as a person would write it. Of a decimal number so many digits stand behind the point.
+func text(v parquet.Value, decimals int) string {
+	n := int64(0)
 	switch {
 	case v.IsNull():
 		return ""
 	case v.Kind() == parquet.Int32:
-		return strconv.FormatInt(int64(v.Int32()), 10)
+		n = int64(v.Int32())
 	case v.Kind() == parquet.Int64:
-		return strconv.FormatInt(v.Int64(), 10)
+		n = v.Int64()
+	default:
+		return v.String()
 	}
-	return v.String()
+	s := strconv.FormatInt(n, 10)
+	if decimals <= 0 {
+		return s
+	}
+	digits, negative := strings.CutPrefix(s, "-")
+	digits = strings.Repeat("0", max(decimals+1-len(digits), 0)) + digits
+	at := len(digits) - decimals
+	if s = digits[:at] + "." + digits[at:]; negative {
+		s = "-" + s
+	}
+	return s
 }
