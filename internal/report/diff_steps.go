@@ -24,7 +24,11 @@ type StepSide struct {
 
 // CompareSteps makes the difference of two steps of many.
 func CompareSteps(before, after *Report, a, b StepSide, many int) *Difference {
-	if word, _, _ := strings.Cut(b.Name, " "); b.Why != "" {
+	word, _, _ := strings.Cut(b.Name, " ")
+	if strings.Contains(word, "#") { // decode#7: there may be other types among them
+		word = "step"
+	}
+	if b.Why != "" {
 		b.Why += " of " + tables.Counted(many, word)
 	}
 	d := compareWindows(before, after)
