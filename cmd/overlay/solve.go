@@ -105,6 +105,8 @@ func (o *options) jobFlags() error {
 		return o.usage("the ranks of a job become one .pftrace: name it so with -o; Chrome's format takes one trace")
 	case o.methodSet && o.method != "exact":
 		return o.usage("--method %s has no meaning over several ranks; leave it out, or give one trace", o.method)
+	case o.annotation != "" && o.command == "whatif":
+		return o.usage("--annotation is for one trace; over several ranks the window is the whole job")
 	case o.annotation != "":
 		return o.usage("--annotation is for one trace; over several ranks the window is the whole job or --step N")
 	case len(o.analyses) > 0 && !o.pageOnly:

@@ -169,7 +169,7 @@ func (j *job) whatifJob(r *rankedJob, q pipeline.Questions) error {
 func readScenarios(name string) ([]string, error) {
 	text, err := inputs.ReadFile(name)
 	if err != nil {
-		return nil, err
+		return nil, inputs.Error(name, err)
 	}
 	var list []string
 	for line := range strings.Lines(string(text)) {

@@ -154,7 +154,8 @@ func (w *JobWhatIf) WriteText(to io.Writer, o TextOptions) error {
 	}
 	if len(w.Parts) > 0 {
 		t.line("")
-		t.line("  %11s %11s %12s  %s", "saved", "costs", "excess", "each at the median of its peers by itself; what it costs where all others are there")
+		t.para("each at the median of its peers by itself, and what it costs where all others are there:")
+		t.line("  %11s %11s %12s  %s", "saved", "costs", "excess", w.Parts[0].Of)
 	}
 	for _, p := range w.Parts {
 		t.line("  %11s %11s %12s  %s", tables.Duration(p.Saved), tables.Duration(p.Costs), tables.RankTime(p.Excess), Shorten(Plain(p.Name), max(t.width-42, 12)))
