@@ -46,7 +46,7 @@ func benchTraces(b *testing.B, bench func(b *testing.B, g *graph.Graph, p *critp
 func BenchmarkAdvise(b *testing.B) {
 	benchTraces(b, func(b *testing.B, g *graph.Graph, p *critpath.Path) {
 		for b.Loop() {
-			New(whatif.New(g), p)
+			Find(g, p, func() *whatif.Model { return whatif.New(g) })
 		}
 	})
 }

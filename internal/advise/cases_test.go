@@ -101,7 +101,7 @@ func adviseOn(t testing.TB, tr *trace.Trace) *Advice {
 	t.Helper()
 	g, p := testtrace.Exact(t, tr)
 	m := whatif.New(g)
-	a := New(m, p)
+	a := Find(m.Graph(), p, func() *whatif.Model { return m })
 	var all []whatif.Change
 	for i := range a.Findings {
 		all = append(all, a.Findings[i].changes...)

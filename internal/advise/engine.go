@@ -35,12 +35,8 @@ func (r *run) look() {
 // mostRules is how many rules look for causes side by side: each may need some bytes an activity.
 const mostRules = 4
 
-// New looks for causes in the graph of a model. path is its exact critical path.
-func New(m *whatif.Model, path *critpath.Path) *Advice {
-	return Find(m.Graph(), path, func() *whatif.Model { return m })
-}
-
-// Find is New for a model that is still being made: it is asked for when the causes are known, and replays begin.
+// Find looks for causes in a graph; path is its exact critical path. The model may still be in the making: it is asked for when the causes are
+// known, and replays begin.
 func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advice {
 	r := newRun(g, path)
 	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window, Base: r.window, Rules: len(rules), Without: []verdict.Without{}, Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}

@@ -71,7 +71,7 @@ func exists(file string) bool {
 func adviseOf(t *testing.T, tr *trace.Trace) *advise.Advice {
 	t.Helper()
 	g, p := testtrace.Exact(t, tr)
-	return advise.New(whatif.New(g), p)
+	return advise.Find(g, p, func() *whatif.Model { return whatif.New(g) })
 }
 
 // tally is how often a rule was right.

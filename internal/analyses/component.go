@@ -89,7 +89,7 @@ func (s *Set) merged(types int) []Interval {
 func mergeAll(parts ...[]Interval) []Interval {
 	all := slices.Concat(parts...)
 	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.Start, b.Start) })
-	return union(nil, len(all), func(i int) (Interval, bool) { return all[i], true })
+	return union(len(all), func(i int) (Interval, bool) { return all[i], true })
 }
 
 func clip(v []Interval, from, to int64) []Interval {
@@ -137,11 +137,11 @@ func (s *Set) threadWork(lanes []cdg.LaneID) []Interval {
 	var all []Interval
 	for _, l := range lanes {
 		lane := &d.Lanes[l]
-		busy := union(nil, int(lane.Limit-lane.First), func(i int) (Interval, bool) {
+		busy := union(int(lane.Limit-lane.First), func(i int) (Interval, bool) {
 			a := lane.First + cdg.ActID(i)
 			return Interval{d.Acts[a].Start, d.Acts[a].End}, !d.Marker(a)
 		})
-		waits := union(nil, int(lane.Limit-lane.First), func(i int) (Interval, bool) {
+		waits := union(int(lane.Limit-lane.First), func(i int) (Interval, bool) {
 			a := lane.First + cdg.ActID(i)
 			w, ok := s.waitOf(a)
 			return w, ok

@@ -50,15 +50,14 @@ func describe[T number](values []T) Stats {
 // Interval is [Start, End], ns.
 type Interval struct{ Start, End int64 }
 
-// union appends the union of the intervals, which must come in order of Start, to dst.
-func union(dst []Interval, n int, at func(int) (Interval, bool)) []Interval {
-	first := len(dst)
+// union is the union of the intervals, which must come in order of Start.
+func union(n int, at func(int) (Interval, bool)) (dst []Interval) {
 	for i := range n {
 		v, ok := at(i)
 		if !ok || v.End <= v.Start {
 			continue
 		}
-		if k := len(dst); k > first && v.Start <= dst[k-1].End {
+		if k := len(dst); k > 0 && v.Start <= dst[k-1].End {
 			dst[k-1].End = max(dst[k-1].End, v.End)
 		} else {
 			dst = append(dst, v)

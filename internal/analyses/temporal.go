@@ -35,7 +35,7 @@ func temporal(s *Set, _ Options) []DeviceTime {
 
 // ofTypes is the union of the operations of some types, a bit each.
 func ofTypes(ops []Op, types int) []Interval {
-	return union(nil, len(ops), func(i int) (Interval, bool) {
+	return union(len(ops), func(i int) (Interval, bool) {
 		return Interval{ops[i].Start, ops[i].End}, types>>ops[i].Type&1 == 1
 	})
 }

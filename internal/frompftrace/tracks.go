@@ -10,7 +10,6 @@ type track struct {
 	pid, tid     int64
 	process      bool // has a process descriptor
 	thread       bool // has a thread descriptor
-	counter      bool
 	declared     bool
 	used         bool  // some event lies on it
 	row          int32 // then, its row
@@ -73,8 +72,6 @@ func (r *reader) descriptor(data []byte, at int64) {
 		case 4:
 			d.thread = true
 			d.member(f.S, 5)
-		case 8:
-			d.counter = true
 		}
 	}
 	if f.Bad {

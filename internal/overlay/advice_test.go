@@ -22,7 +22,7 @@ func planted(t *testing.T, cause string, slim bool) (*trace.Trace, *advise.Advic
 	t.Helper()
 	tr := testtrace.Simulated(testtrace.Plant(cause, 1).With).Parse(t)
 	g, p, _ := testtrace.Analyse(t, tr)
-	a := advise.New(whatif.New(g), p)
+	a := advise.Find(g, p, func() *whatif.Model { return whatif.New(g) })
 	return tr, a, overlay.Annotate(g.Layout(), p, overlay.Options{Advice: a, Slim: slim})
 }
 

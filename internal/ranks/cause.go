@@ -15,7 +15,6 @@ type Cause struct {
 	What   CauseKind
 	OnHost bool    // work of threads, else of the device
 	Factor float64 // by which work takes longer than that of the peers
-	Share  float64 // of the work, what takes longer by about that
 	Name   string  // with the largest excess
 	Load   Load
 }
@@ -92,7 +91,7 @@ func (j *Job) cause(kind StragglerKind, at where, hits []strike, peers [][]int32
 	share := float64(slower) / float64(max(whole, 1))
 	top := list[0]
 	t := sums[top.Name]
-	c := Cause{What: MoreWork, Name: top.Name, Factor: factor, Share: share, OnHost: onHost, Load: j.load(hits, peers, onHost)}
+	c := Cause{What: MoreWork, Name: top.Name, Factor: factor, OnHost: onHost, Load: j.load(hits, peers, onHost)}
 	alone := 2*top.NS > excess // one name has most of it
 	switch {
 	case c.Load.explains && kind == Persistent:

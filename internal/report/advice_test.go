@@ -52,7 +52,7 @@ func TestJobAdviceSchemaFile(t *testing.T) {
 
 func adviceOf(t *testing.T, name string, tr *trace.Trace) *report.Advice {
 	g, p := testtrace.Exact(t, tr)
-	return report.NewAdvice(report.Source{Name: name, Version: "test", Graph: g, Path: p, Advice: advise.New(whatif.New(g), p), Analyses: analyses.Run(g, p, []string{"roofline"}, analyses.Options{})})
+	return report.NewAdvice(report.Source{Name: name, Version: "test", Graph: g, Path: p, Advice: advise.Find(g, p, func() *whatif.Model { return whatif.New(g) }), Analyses: analyses.Run(g, p, []string{"roofline"}, analyses.Options{})})
 }
 
 // TestAdviceForms: the JSON of the advice on each own trace follows its schema; the text keeps to its width, names every

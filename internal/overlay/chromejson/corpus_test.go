@@ -39,7 +39,7 @@ func annotateAny(t *testing.T, tr *trace.Trace, o overlay.Options) (*critpath.Pa
 		return nil, &overlay.Drawing{Tracks: []overlay.Track{{Name: "Critical path", Parent: -1, Category: "critical_path_summary",
 			Slices: []overlay.Slice{{Start: 1, Dur: 1000, Name: "nothing"}}}}}
 	}
-	o.Advice = advise.New(whatif.New(g), p)
+	o.Advice = advise.Find(g, p, func() *whatif.Model { return whatif.New(g) })
 	return p, overlay.Annotate(g.Layout(), p, o)
 }
 

@@ -44,7 +44,7 @@ func TestBeforeZero(t *testing.T) {
 			}
 			tr := testtrace.Parse(t, moved)
 			g, p, _ := testtrace.Analyse(t, tr)
-			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Rows: analyses.Run(g, p, analyses.Names, analyses.Options{}).Rows, Advice: advise.New(whatif.New(g), p)})
+			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Rows: analyses.Run(g, p, analyses.Names, analyses.Options{}).Rows, Advice: advise.Find(g, p, func() *whatif.Model { return whatif.New(g) })})
 			var out bytes.Buffer
 			st, err := pftrace.Write(&out, tr, ov)
 			if err != nil {

@@ -40,7 +40,7 @@ func ByMethod(t testing.TB, name string, tr *trace.Trace, segments bool) map[str
 	out := map[string]*report.Report{}
 	for method, p := range paths {
 		m := whatif.New(g)
-		s := report.Source{Name: name, Version: "test", Graph: g, Path: p, Segments: segments, Model: m, Gains: true, Advice: advise.New(m, exact)}
+		s := report.Source{Name: name, Version: "test", Graph: g, Path: p, Segments: segments, Model: m, Gains: true, Advice: advise.Find(g, exact, func() *whatif.Model { return m })}
 		if segments {
 			s.Analyses = analyses.Run(g, p, analyses.Names, analyses.Options{})
 		}
@@ -60,7 +60,7 @@ func File(t testing.TB, path string, o cdg.Options) *report.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return report.New(report.Source{Name: path, Version: "test", Graph: g, Path: p, Segments: true, Model: whatif.New(g), Gains: true, Advice: advise.New(whatif.New(g), p), Analyses: analyses.Run(g, p, analyses.Names, analyses.Options{})})
+	return report.New(report.Source{Name: path, Version: "test", Graph: g, Path: p, Segments: true, Model: whatif.New(g), Gains: true, Advice: advise.Find(g, p, func() *whatif.Model { return whatif.New(g) }), Analyses: analyses.Run(g, p, analyses.Names, analyses.Options{})})
 }
 
 // Golden compares a text with the file that has the expected one, or rewrites the file.

@@ -103,5 +103,5 @@ func adviceOn(p *testtrace.Program) (*advise.Advice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return advise.New(whatif.New(g), path), nil
+	return advise.Find(g, path, func() *whatif.Model { return whatif.New(g) }), nil
 }
