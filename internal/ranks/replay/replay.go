@@ -77,7 +77,7 @@ func New(j *ranks.Job) (*Model, error) {
 	for i := range j.Members {
 		x := &j.Members[i]
 		if x.ChainFirst == nil {
-			return nil, fmt.Errorf("the summary of rank %d says nothing of what its collectives followed from: it is an older one, which is to be exported again, or threads of the rank communicate", x.Rank)
+			return nil, fmt.Errorf("nothing says what the collectives of rank %d followed from: its threads communicate themselves, or its summary is an older one: export that again", x.Rank)
 		}
 		m.first, m.chains = append(m.first, int32(len(m.start))), append(m.chains, int32(len(m.slack)))
 		for k := range x.Ops {
