@@ -3,6 +3,7 @@
 package flame
 
 import (
+	"cmp"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -152,7 +153,7 @@ func (m *maker) symbol(event trace.EventID) int32 {
 }
 
 func (m *maker) frame(name string) int32 {
-	name = strings.ToValidUTF8(name, "\uFFFD") // all formats want UTF-8
+	name = cmp.Or(strings.ToValidUTF8(name, "\uFFFD"), "[no name]") // all formats want UTF-8, and folded stacks something between two semicolons
 	at, ok := m.byName[name]
 	if !ok {
 		at = int32(len(m.frames))

@@ -71,9 +71,16 @@ func TestDeep(t *testing.T) {
 	b := testtrace.New()
 	main := b.Thread(1, 1, "main")
 	for i := range int64(depth) {
-		main.Op(fmt.Sprint("op", i), i, 2*(depth-i))
+		name := fmt.Sprint("op", i)
+		if i == 0 {
+			name = ""
+		}
+		main.Op(name, i, 2*(depth-i))
 	}
 	got, path := folded(t, b)
+	if !strings.HasPrefix(got, "[no name] ") {
+		t.Errorf("a frame without a name begins %q", got[:min(len(got), 20)])
+	}
 	lines := strings.Split(strings.TrimSpace(got), "\n")
 	last := lines[len(lines)-1]
 	if len(lines) != 256 || strings.Count(last, ";") != 255 || !strings.HasSuffix(last, fmt.Sprint(" ", path-255-255)) {
