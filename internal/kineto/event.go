@@ -18,7 +18,6 @@ type chunkParser struct {
 	seen    []seenRow  // per template that is used
 	fracs   fraction
 	metas   []int32 // events with phase M, indexes into the piece
-	big     int     // categories beyond what an event can hold
 	shapes  bool    // an event says the shapes of its inputs
 	marked  bool    // an event may have marks of an earlier overlay
 	wide    trace.Wide
@@ -297,8 +296,7 @@ func (p *chunkParser) category(v []byte) uint16 {
 	}
 	id := p.cats.idOf(v[1 : len(v)-1])
 	if id > 1<<16-1 {
-		p.big++
-		return 0
+		return 0 // merge counts them
 	}
 	for int(id) >= len(p.catKind) {
 		name := p.cats.list[len(p.catKind)]

@@ -6,7 +6,8 @@ import (
 )
 
 // merge joins the pieces: events at their positions, symbols, tracks and processes by first appearance in the file.
-func merge(t *draft, pieces []*piece, total int) {
+// It returns how many categories there are beyond what events can hold: they have none.
+func merge(t *draft, pieces []*piece, total int) (beyond int) {
 	cats := table{}
 	cats.add("")
 	for _, p := range pieces {
@@ -14,7 +15,7 @@ func merge(t *draft, pieces []*piece, total int) {
 			cats.id([]byte(c))
 		}
 	}
-	if len(cats.list) > 1<<16 {
+	if beyond = len(cats.list) - 1<<16; beyond > 0 {
 		cats.list = cats.list[:1<<16]
 	}
 	syms := table{ids: make(map[string]uint32, 1024), list: make([]string, 0, 1024)}
@@ -80,6 +81,7 @@ func merge(t *draft, pieces []*piece, total int) {
 	if !hasExt {
 		t.Ext = nil
 	}
+	return max(beyond, 0)
 }
 
 // remap turns the numbers of a piece into those of the file.

@@ -186,7 +186,9 @@ func (r *topLevel) events(i int) (int, error) {
 	if total > 1<<31-2 {
 		return 0, r.fail(i, "/traceEvents", "more than 2,147,483,646 events: split the trace")
 	}
-	merge(t, pieces, total)
+	if beyond := merge(t, pieces, total); beyond > 0 {
+		r.p.repairs.add(trace.Repair{Reason: RepairCategories, Count: beyond, First: []int64{int64(i)}})
+	}
 	if len(t.Syms) > 1<<31-1 {
 		return 0, r.fail(i, "/traceEvents", "more than 2,147,483,647 different texts: split the trace")
 	}

@@ -69,3 +69,32 @@ func TestWideNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestManyCategories: categories beyond what events can hold are counted, in one piece and in many; all other events have theirs.
+func TestManyCategories(t *testing.T) {
+	const n, beyond = 1<<16 + 9, 10 // no category at all is one, too
+	var b strings.Builder
+	b.WriteString(`{"traceEvents":[`)
+	for i := range n {
+		fmt.Fprintf(&b, `{"ph":"X","cat":"c%d","name":"a","pid":1,"tid":1,"ts":%d,"dur":1},`, i, 2*i)
+	}
+	src := []byte(strings.TrimSuffix(b.String(), ",") + "]}")
+	for _, chunk := range []int{0, 1 << 16} {
+		tr, err := kineto.Parse(src, "many", kineto.InChunks(chunk))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tr.Repairs) != 1 || tr.Repairs[0].Reason != kineto.RepairCategories || tr.Repairs[0].Count != beyond {
+			t.Errorf("repairs %+v", tr.Repairs)
+		}
+		for i := range tr.Events {
+			want := fmt.Sprint("c", i)
+			if i > n-beyond-1 {
+				want = ""
+			}
+			if got := tr.Category(trace.EventID(i)); got != want {
+				t.Fatalf("event %d has the category %q, not %q", i, got, want)
+			}
+		}
+	}
+}
