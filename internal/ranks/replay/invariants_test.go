@@ -27,11 +27,11 @@ var nothing = replay.Changes([]replay.Change{
 	{Factor: replay.Whole, Work: device}, {Factor: replay.Whole, Work: thread}, {Factor: replay.Whole, Transfers: everyGroup},
 })
 
-// real are the summaries of the recorded job of eight ranks.
+// real are the summaries of the recorded job of eight ranks, none where it is not at hand.
 func real(t testing.TB) (list []*ranks.Summary) {
 	t.Helper()
 	worker := regexp.MustCompile(`worker(\d+)_`)
-	for _, file := range corpus.Files(t, "param__dlrm8__worker*.json.gz") {
+	for _, file := range corpus.Find(t, "param__dlrm8__worker*.json.gz") {
 		n, _ := strconv.Atoi(worker.FindStringSubmatch(file)[1])
 		tr := testtrace.Read(t, file)
 		g, p := testtrace.Exact(t, tr)
@@ -49,6 +49,9 @@ func real(t testing.TB) (list []*ranks.Summary) {
 func TestNothing(t *testing.T) {
 	jobs := map[string]*replay.Model{}
 	for i, trouble := range append([]string{""}, testtrace.JobTroubles...) {
+		if testing.Short() && i%4 != 0 {
+			continue // each takes seconds under the race detector
+		}
 		o := testtrace.JobOptions{Kind: testtrace.JobKinds[i%len(testtrace.JobKinds)], Cause: "gpu", Seed: uint64(i), World: 8, Steps: 3}
 		if trouble != "" {
 			o.Trouble = []string{trouble}
@@ -91,6 +94,9 @@ func TestNothing(t *testing.T) {
 // larger of both, and no rank's clock matters, nor the order of the ranks.
 func TestShape(t *testing.T) {
 	for i, kind := range testtrace.JobKinds {
+		if testing.Short() && i > 0 {
+			break
+		}
 		o := testtrace.JobOptions{Kind: kind, Cause: "gpu", Seed: uint64(20 + i), World: 8, Steps: 3}
 		_, m := made(t, o)
 		one := func(x *ranks.Member) bool { return x.Rank == 1 }
@@ -154,6 +160,9 @@ func shift(s *ranks.Summary, ns int64) {
 func TestBound(t *testing.T) {
 	some := false
 	for i, kind := range testtrace.JobKinds {
+		if testing.Short() && some {
+			break
+		}
 		_, m := made(t, testtrace.JobOptions{Kind: kind, Seed: uint64(40 + i), World: 8, Steps: 3})
 		less := func(_ int32, r *ranks.Run, from, to int64) int64 {
 			if c := r.Kind.Class(); c == critpath.ClassCompute || c == critpath.ClassCopy {
