@@ -161,7 +161,10 @@ func (b *Bounds) Parts(a *Replayed, recording int64) []Part {
 		once = min(a.FirstUse, cpu)
 		cpu -= once
 	}
-	cpu, unseen = max(0, cpu-recording), max(0, unseen-max(0, recording-cpu))
+	for _, part := range []*int64{&cpu, &unseen, &once} { // which of them recording held up is not known
+		taken := min(recording, max(0, *part))
+		*part, recording = *part-taken, recording-taken
+	}
 	name := "host code that was not recorded"
 	if b.unseen != "" {
 		name += ", in " + b.unseen
@@ -205,7 +208,7 @@ func (b *Bounds) Verdict(a *Replayed) Verdict {
 	}
 	if cost := a.Recording; float64(cost) >= costly*float64(b.window) {
 		if say := b.sentence(a, cost); say != v.Words {
-			v.Without = "without what recording costs, about " + tables.WholePercent(cost, b.window) + ": " + say
+			v.Without = "recording costs about " + tables.WholePercent(cost, b.window) + " of this; without it " + say
 		}
 	}
 	return v

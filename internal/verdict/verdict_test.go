@@ -61,7 +61,15 @@ func TestVerdict(t *testing.T) {
 	b = &Bounds{exact: true, window: 100, busy: 0.45}
 	b.total.Class[cpu], b.total.Class[compute] = 60, 40
 	a := &Replayed{Base: 100, Recording: 40}
-	if got := b.Verdict(a); got.Words != "bound by CPU (60 %)" && got.Words != "bound by CPU (60 %) and GPU compute (40 %)" || got.Without != "without what recording costs, about 40 %: bound by GPU compute" {
+	if got := b.Verdict(a); got.Words != "bound by CPU (60 %)" && got.Words != "bound by CPU (60 %) and GPU compute (40 %)" || got.Without != "recording costs about 40 % of this; without it bound by GPU compute" {
 		t.Errorf("%+v", got)
+	}
+	// What the CPU's part cannot hold is taken once from the next, and no share exceeds the rest of the window.
+	b = &Bounds{exact: true, window: 100, busy: 0.1}
+	b.total.Class[cpu], b.total.Class[compute] = 90, 10
+	b.total.Kind[critpath.HostUnrecorded] = 30
+	a = &Replayed{Base: 100, FirstUse: 50, Recording: 20}
+	if got := b.Verdict(a).Without; got != "recording costs about 20 % of this; without it mostly first use, which happens once in a run (63 %), then bound by GPU compute (13 %); 25 % is host code that was not recorded" {
+		t.Error(got)
 	}
 }
