@@ -127,6 +127,9 @@ func (b eventWaits) inferEventWait(k ActID) (ActID, Evidence) {
 			return x, ByAlignment // closely followed: likelier than a launch that nobody saw
 		}
 	}
+	if b.firstOp == 0 && !explained {
+		return b.lastOfDevice(k, gapStart), ByAlignment
+	}
 	if p == NoAct && call == NoAct {
 		return NoAct, 0
 	}
@@ -206,6 +209,18 @@ func (b eventWaits) alignedSource(k ActID, reach, gapStart int64, busy bool) Act
 		return x
 	}
 	return other
+}
+
+// lastOfDevice picks the operation that ended last on other streams of k's device since from. In recordings of the device alone
+// (rocprofv3 --kernel-trace, say) no record tells why anything starts; the path then shows when the device was at work and when it was not.
+func (b eventWaits) lastOfDevice(k ActID, from int64) ActID {
+	d := b.d
+	for _, hi := b.endsIn(from, d.Acts[k].Start); hi > 0 && d.Acts[b.byEnd[hi-1]].End > from; hi-- {
+		if x := b.byEnd[hi-1]; d.Lanes[d.Acts[x].Lane].Proc == d.Lanes[d.Acts[k].Lane].Proc && b.mayHaveHeld(x, k) {
+			return x
+		}
+	}
+	return NoAct
 }
 
 // busyHalf reports whether a stream ran operations for at least half of an interval.

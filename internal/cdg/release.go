@@ -211,7 +211,7 @@ func (b *binder) better(x, y *candidate) bool {
 
 // late reports whether an operation started long after everything known had released it.
 func (b *binder) late(start int64, w *Wait, c *candidate, call ActID) bool {
-	if w.Rule == EventWait || w.Rule == GraphOrder && c.fits {
+	if w.Rule == EventWait && (c.fits || b.firstOp > 0) || w.Rule == GraphOrder && c.fits {
 		return false
 	}
 	release := c.release

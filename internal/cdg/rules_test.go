@@ -49,6 +49,12 @@ call 1 cudaLaunchKernel 10 5 2
 kernel 7 a 5 200.5 1
 kernel 20 b 207 50 2
 `, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.EventWait, "nothing but the device was recorded: the path goes on with what ran last", `
+kernel 7 a 0 100
+kernel 20 b 500 100
+kernel 20 c 610 100
+kernel 7 d 2000 100
+`, `critical_path_event_wait "c" end -> "d" start`},
 	{cdg.EventWait, "a record of a wait for the stream of another device names device 0", `
 call 1 cudaLaunchKernel 0 5.5 1
 call 1 cudaEventRecord 6 1 2

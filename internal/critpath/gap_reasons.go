@@ -35,6 +35,8 @@ func (r *reasoner) ofOperation(s *Segment, before, k cdg.ActID) Reason {
 		}
 	}
 	switch {
+	case !slices.ContainsFunc(g.Lanes, func(l cdg.Lane) bool { return !l.Stream }):
+		return HostNotRecorded
 	case call == cdg.NoAct:
 		return LaunchNotRecorded
 	case before != cdg.NoAct && g.Acts[call].Start < g.Acts[before].End && r.deviceIdle(s, g.Acts[k].Lane):

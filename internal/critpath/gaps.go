@@ -17,6 +17,7 @@ type Reason uint8
 const (
 	NoReason          Reason = iota // nothing around it says why
 	LaunchNotRecorded               // the operation has no recorded launch
+	HostNotRecorded                 // the device alone was recorded: no launch, no other call, no thread
 	EventNotRecorded                // it was made to wait for an event, and no recorded operation fits
 	MemoryAllocated                 // memory was allocated between the launch before and its own: the device maps it first
 	DeviceStoodStill                // all work had been queued, and no stream of the device ran anything: profilers do that to write
@@ -38,7 +39,7 @@ const (
 	NumReasons
 )
 
-var reasonNames = [NumReasons]string{"unknown", "launch_not_recorded", "event_not_recorded", "memory_allocated", "device_stood_still",
+var reasonNames = [NumReasons]string{"unknown", "launch_not_recorded", "host_not_recorded", "event_not_recorded", "memory_allocated", "device_stood_still",
 	"queued_before_recording", "records_lost", "graph_records_lost",
 	"profiler_at_work", "recording_ended", "other_device", "device_ran", "before_thread", "after_thread", "autograd_engine", "calls_only", "python_not_recorded", "outside_python"}
 

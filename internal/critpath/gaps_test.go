@@ -43,6 +43,10 @@ call 1 cudaLaunchKernel 0 5 1
 kernel 20 z 8 20 1
 kernel 7 a 900 50
 `},
+	{critpath.HostNotRecorded, critpath.Unexplained, "nothing but the device was recorded", "", "a", `
+kernel 20 z 8 20
+kernel 7 a 900 50
+`},
 	{critpath.EventNotRecorded, critpath.Unexplained, "a wait for an event of another process", "z", "a", `
 call 1 cudaLaunchKernel 1 3 1
 call 1 cudaStreamWaitEvent 50 1 8

@@ -39,6 +39,7 @@ type Gap struct {
 var reasonWords = [critpath.NumReasons]struct{ likely, record string }{
 	critpath.NoReason:          {"nothing around it says what was waited for", "enable_cuda_sync_events in torch.profiler's experimental_config records waits"},
 	critpath.LaunchNotRecorded: {"the launch came before recording began, or its record was lost", "let the schedule warm up a step (warmup=1), and record fewer steps"},
+	critpath.HostNotRecorded:   {"the device alone was recorded, so what the host did or copied then is not known", "record the calls of the host too, not the kernels of the device alone"},
 	critpath.EventNotRecorded:  {"it waited for an event of work that is not recorded, such as that of another process", "record all processes that share the device, with enable_cuda_sync_events"},
 	critpath.MemoryAllocated:   {"memory was allocated just before, which the device maps first", "run some steps before recording, so that the allocator has its memory"},
 	critpath.DeviceStoodStill:  {"work was queued and the device stood still, as when the profiler writes its buffers", "record fewer steps or fewer activities"},

@@ -20,6 +20,7 @@ type Bounds struct {
 	exact  bool    // replays are of the exact method's path
 	window int64   // ns
 	unseen string  // the annotation around most of the host code that was not recorded
+	alone  bool    // nothing but devices was recorded
 	calls  int     // launch calls in a trace without any record of a device
 	before int64   // ns at the start of the window in which a device still ran what was launched before recording began
 	busy   float64 // share of the window in which a device works, of several the busiest; -1 without any
@@ -54,6 +55,7 @@ const shownUnseen = 40
 // BoundsOf looks at a path.
 func BoundsOf(y *cdg.Layout, p *critpath.Path) *Bounds {
 	b := &Bounds{total: critpath.Breakdown(p), exact: p.Method == "exact", window: p.Window.End - p.Window.Start}
+	b.alone = !slices.ContainsFunc(y.Lanes, func(l cdg.Lane) bool { return !l.Stream })
 	if 10*b.total.Kind[critpath.HostUnrecorded] > b.window {
 		sums := map[trace.Sym]int64{}
 		for _, s := range p.Segments.All() {
@@ -169,10 +171,14 @@ func (b *Bounds) Parts(a *Replayed, recording int64) []Part {
 	if b.unseen != "" {
 		name += ", in " + b.unseen
 	}
+	waits := "waits that nothing recorded explains"
+	if b.alone {
+		waits = "what the device waited for, of which nothing was recorded"
+	}
 	list := []Part{{"CPU", cpu, critpath.ClassCPU, true, false}, {name, unseen, critpath.ClassUntraced, true, true}, {firstUse, once, critpath.ClassCPU, true, true},
 		{"waiting for collectives", beside, critpath.NumClasses, false, false}, {"GPU work launched before recording began", b.before, critpath.ClassUnexplained, false, true},
 		{"GPU work that was not recorded", unrecorded - b.before, critpath.ClassUnexplained, false, true},
-		{"waits that nothing recorded explains", class[critpath.ClassUnexplained], critpath.ClassUnexplained, false, true}}
+		{waits, class[critpath.ClassUnexplained], critpath.ClassUnexplained, false, true}}
 	class[critpath.ClassCompute] -= unrecorded
 	for _, c := range []critpath.Class{critpath.ClassCompute, critpath.ClassComm, critpath.ClassCopy, critpath.ClassLaunch, critpath.ClassSync, critpath.ClassHandoff, critpath.ClassIdle} {
 		list = append(list, Part{c.Words(), class[c], c, c == critpath.ClassLaunch || c == critpath.ClassSync || c == critpath.ClassHandoff, false})
