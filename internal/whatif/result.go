@@ -76,7 +76,7 @@ func (r *Result) Classes() [critpath.NumClasses]int64 {
 			t = from
 		}
 	}
-	at := r.last.point
+	at, gaps, idle := r.last.point, lengths{list: m.gaps}, lengths{list: m.idle}
 	take(t-r.last.after, critpath.ClassUntraced)
 	for at > 0 && t > m.t0 {
 		if a := m.act[at]; a != cdg.NoAct {
@@ -87,8 +87,12 @@ func (r *Result) Classes() [critpath.NumClasses]int64 {
 				break
 			}
 			before := r.end[m.prev[at]]
-			take(t-min(r.gapOf(at), t-before), critpath.ClassUntraced)
-			take(t-min(lengthAt(m.idle, at), t-before), critpath.ClassIdle)
+			ns := gaps.of(at)
+			if p.gaps != (ratio{1, 1}) {
+				ns = p.gaps.of(ns)
+			}
+			take(t-min(ns, t-before), critpath.ClassUntraced)
+			take(t-min(idle.of(at), t-before), critpath.ClassIdle)
 			take(before, critpath.ClassCPU)
 			at = m.prev[at]
 			continue
@@ -113,22 +117,26 @@ var delayClass = [numDelayKinds]critpath.Class{fixedDelay: critpath.ClassUnexpla
 var pathClasses = [...]critpath.Class{CPUClass: critpath.ClassCPU, RuntimeClass: critpath.ClassCPU, PythonClass: critpath.ClassCPU,
 	ComputeClass: critpath.ClassCompute, CommClass: critpath.ClassComm, CopyClass: critpath.ClassCopy}
 
-// gapOf is how much of the own time before a point of a thread is a gap.
-func (r *Result) gapOf(at int32) int64 {
-	ns := lengthAt(r.m.gaps, at)
-	if r.plan.gaps != (ratio{1, 1}) {
-		ns = r.plan.gaps.of(ns)
-	}
-	return ns
+// lengths looks up points in a list that is sorted by them: quickly where each lies shortly before the one that was asked for last.
+type lengths struct {
+	list []gap
+	i    int // how many of the list lie before the point
 }
 
-// lengthAt is what a list that is sorted by point has for one.
-func lengthAt(list []gap, at int32) int64 {
-	i, ok := slices.BinarySearchFunc(list, at, func(g gap, at int32) int { return cmp.Compare(g.point, at) })
-	if !ok {
+func (l *lengths) of(at int32) int64 {
+	for range 4 {
+		if l.i == 0 || l.list[l.i-1].point < at {
+			break
+		}
+		l.i--
+	}
+	if l.i > 0 && l.list[l.i-1].point >= at || l.i < len(l.list) && l.list[l.i].point < at {
+		l.i, _ = slices.BinarySearchFunc(l.list, at, func(g gap, at int32) int { return cmp.Compare(g.point, at) })
+	}
+	if l.i == len(l.list) || l.list[l.i].point != at {
 		return 0
 	}
-	return list[i].ns
+	return l.list[l.i].ns
 }
 
 // End is when an operation of a stream is over in the simulated run, ns. It asks nothing of the graph that a brief model has let go.
