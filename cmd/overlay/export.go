@@ -86,12 +86,15 @@ func (j *job) export() error {
 	if err != nil || j.opts.quiet {
 		return err
 	}
-	what := "the summaries of " + tables.Counted(n, noun) + ", "
+	each, what := "", "the summaries of "+tables.Counted(n, noun)+", "
+	if written.steps > 0 {
+		each = ", " + tables.Grouped(written.bytes/written.steps) + " a rank and step,"
+	}
 	if j.opts.tables != "summary" {
 		what = tables.Grouped(written.files) + " tables of " + tables.Counted(n, noun) + ", " + tables.Grouped(written.rows) + " rows, "
 	}
 	j.result = func(w io.Writer) error {
-		return writeLines(w, "wrote "+what+tables.Grouped(written.bytes)+" bytes to "+j.opts.output, []string{next})
+		return writeLines(w, "wrote "+what+tables.Grouped(written.bytes)+" bytes"+each+" to "+j.opts.output, []string{next})
 	}
 	return nil
 }
@@ -126,6 +129,7 @@ func (e *exported) summaries() (int, error) {
 	for i := 0; i < len(named) && err == nil; i++ {
 		s := made[i].Summary
 		s.Rank, s.RankBy = ranks.Rank(named[i].Rank), "name"
+		e.steps += int64(len(s.Steps))
 		if made[i].recorded {
 			s.RankBy = "recorded"
 		}
@@ -133,7 +137,7 @@ func (e *exported) summaries() (int, error) {
 		if dir, err = e.out.draft(); err != nil {
 			break
 		}
-		if err = e.write(dir, parts.Tables(s), parquetfile.Options{Schema: parts.Schema, Version: version, Compat: e.opts.compat}); err == nil {
+		if err = e.write(dir, []columns.Table{parts.Cells(s)}, parquetfile.Options{Schema: parts.Schema, Version: version, Compat: e.opts.compat}); err == nil {
 			err = e.out.part(inputs.Partition(named[i].Run, named[i].Rank), dir)
 		}
 	}
@@ -213,6 +217,7 @@ type exported struct {
 	out *outFolder
 
 	files, rows, bytes int64
+	steps              int64 // of all ranks, where summaries are written
 }
 
 // write writes tables to a folder, a file each.

@@ -111,7 +111,7 @@ func (out *outFolder) part(path, draft string) error {
 // ownTable reports whether a file is a table that an earlier run has written: only such a one may be replaced.
 func ownTable(name string) bool {
 	called := func(t columns.Table) bool { return t.Name+".parquet" == filepath.Base(name) }
-	if !slices.ContainsFunc(relations.Empty(), called) && !slices.ContainsFunc(parts.Empty(), called) {
+	if !slices.ContainsFunc(relations.Empty(), called) && !slices.ContainsFunc(parts.Empty(), called) && !called(parts.File) {
 		return false
 	}
 	f, err := os.Open(name)

@@ -21,6 +21,7 @@ import (
 	"overlay/internal/inputs"
 	"overlay/internal/limits"
 	"overlay/internal/pipeline"
+	"overlay/internal/ranks/parts"
 	"overlay/internal/relations"
 	"overlay/internal/report"
 	"overlay/internal/sqlquery"
@@ -91,11 +92,20 @@ func (j *job) query() error {
 	if inputs.IsTraceName(sql) && !strings.ContainsAny(sql, " \n") {
 		return fmt.Errorf("%s is no query: the query comes first, then the inputs", sql)
 	}
-	sets, err := j.loadSets(names, relations.Mentioned(sql))
+	form, views := relations.Empty(), relations.Views
+	summaries, others := inputs.SummarySets(names)
+	var sets []columns.Set
+	var err error
+	if len(summaries) > 0 && len(others) == 0 {
+		form, views = parts.Empty(), ""
+		sets, err = loadSummaries(summaries)
+	} else {
+		sets, err = j.loadSets(names, relations.Mentioned(sql))
+	}
 	if err != nil {
 		return err
 	}
-	db, err := sqlquery.Open(relations.Empty(), sets, relations.Views, j.agentRows == 0)
+	db, err := sqlquery.Open(form, sets, views, j.agentRows == 0)
 	if err != nil {
 		return err
 	}
@@ -199,6 +209,18 @@ func (j *job) loadSets(names []string, want func(string) bool) ([]columns.Set, e
 	return sets, err
 }
 
+// loadSummaries reads the tables of summaries.
+func loadSummaries(list []inputs.Set) (sets []columns.Set, err error) {
+	for _, x := range list {
+		made, err := summaryTables(x.Path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", report.Plain(x.Path), err)
+		}
+		sets = append(sets, columns.Set{Run: x.Run, Rank: x.Rank, Tables: made})
+	}
+	return sets, nil
+}
+
 // readTables reads the tables that are wanted of a set that export has written.
 func readTables(x inputs.Set, want func(string) bool) ([]columns.Table, error) {
 	var list []columns.Table
@@ -224,8 +246,15 @@ func schemaText() string {
 	var b strings.Builder
 	b.WriteString("-- Tables of 'overlay query' and 'overlay export', schema " + relations.Schema + ". Times are ns on the trace's own clock.\n")
 	b.WriteString("-- Event numbers are those of one trace: joins over several ranks also need run and rank.\n")
-	for _, t := range relations.Empty() {
-		fmt.Fprintf(&b, "\n-- %s\nCREATE TABLE %s (\n", t.About, t.Name)
+	writeTables(&b, relations.Empty())
+	b.WriteString("\n" + relations.Views + "\n-- Tables of the summaries that 'overlay export --tables summary' writes, where nothing else is asked.\n")
+	writeTables(&b, parts.Empty())
+	return b.String()
+}
+
+func writeTables(b *strings.Builder, list []columns.Table) {
+	for _, t := range list {
+		fmt.Fprintf(b, "\n-- %s\nCREATE TABLE %s (\n", t.About, t.Name)
 		cols := slices.Concat(columns.Keys, t.Cols)
 		for i, c := range cols {
 			comma := ","
@@ -240,9 +269,8 @@ func schemaText() string {
 			if c.Unit != tables.Text {
 				unit = " [" + c.Unit.String() + "]"
 			}
-			fmt.Fprintf(&b, "  %-34s -- %s%s\n", c.Name+" "+c.Type.SQL()+null+comma, c.About, unit)
+			fmt.Fprintf(b, "  %-34s -- %s%s\n", c.Name+" "+c.Type.SQL()+null+comma, c.About, unit)
 		}
 		b.WriteString(");\n")
 	}
-	return b.String() + "\n" + relations.Views
 }

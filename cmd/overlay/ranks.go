@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"overlay/internal/anonymize"
+	"overlay/internal/columns"
 	"overlay/internal/inputs"
 	"overlay/internal/pipeline"
 	"overlay/internal/ranks"
@@ -216,7 +217,27 @@ func readSummaries(sets []inputs.Set) (*inputs.Made[*ranks.Summary], *roster.Ros
 }
 
 func readSummary(dir string) (*ranks.Summary, error) {
-	list := parts.Empty()
+	list, err := summaryTables(dir)
+	if err != nil {
+		return nil, err
+	}
+	return parts.Summary(list)
+}
+
+// summaryTables reads the tables of a summary: out of one file, or a file each as older ones have them.
+func summaryTables(dir string) ([]columns.Table, error) {
+	t, err := readTable(filepath.Join(dir, parts.File.Name+".parquet"), parts.File, parts.Schema)
+	var list []columns.Table
+	if err == nil {
+		list, err = parts.FromCells(t)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
+			err = fmt.Errorf("%s.parquet: %w", parts.File.Name, err)
+		}
+		return list, err
+	}
+	list = parts.Empty()
 	for i := range list {
 		t, err := readTable(filepath.Join(dir, list[i].Name+".parquet"), list[i], parts.Schema)
 		if errors.Is(err, fs.ErrNotExist) && parts.Later(list[i].Name) { // the forms before had none
@@ -230,7 +251,7 @@ func readSummary(dir string) (*ranks.Summary, error) {
 		}
 		list[i] = t
 	}
-	return parts.Summary(list)
+	return list, nil
 }
 
 // addTraces finds which ranks the traces are of that stand beside summaries, to be drawn with their events.

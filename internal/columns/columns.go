@@ -28,6 +28,7 @@ type Column struct {
 	Type   Type
 	Null   bool // a row may be without a value
 	Near   bool // values lie near those of the row before: written as differences
+	Mixed  bool // values of many sizes, such as several quantities: written byte by byte, all lowest bytes first
 	Rising bool // Near, and no value is below that of the row before, and none is null: ranges are found by search
 }
 

@@ -15,8 +15,10 @@ import (
 // The other inputs are traces.
 func SummarySets(inputs []string) (sets []Set, others []string) {
 	has := func(dir string) bool {
-		_, err := Disk.Stat(filepath.Join(dir, parts.Rank+".parquet"))
-		return err == nil || leadsOutside(err)
+		return slices.ContainsFunc([]string{parts.File.Name, parts.Rank}, func(table string) bool {
+			_, err := Disk.Stat(filepath.Join(dir, table+".parquet"))
+			return err == nil || leadsOutside(err)
+		})
 	}
 	for _, name := range inputs {
 		list := SetsIn(name)

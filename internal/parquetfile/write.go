@@ -1,7 +1,8 @@
 // Package parquetfile writes tables as Parquet files and reads them back. It knows columns and nothing of what is in
 // them.
 //
-// Encodings: texts by dictionary; integers that lie near each other as differences (DELTA_BINARY_PACKED), others plain;
+// Encodings: texts by dictionary; integers that lie near each other as differences (DELTA_BINARY_PACKED), those of many sizes byte by byte
+// (BYTE_STREAM_SPLIT), others plain;
 // pages compressed by zstd level 1; groups of 128 Ki rows. Times are plain INT64: engines read timestamps of ns in different
 // ways. The same table gives the same bytes.
 package parquetfile
@@ -88,6 +89,8 @@ func rowType(t *columns.Table, compat bool) reflect.Type {
 			tag += ",dict"
 		case c.Near && !compat:
 			tag += ",delta"
+		case c.Mixed && !compat:
+			tag += ",split"
 		}
 		fields[i] = reflect.StructField{Name: "F" + strconv.Itoa(i), Type: types[c.Type], Tag: reflect.StructTag(`parquet:"` + tag + `"`)}
 	}

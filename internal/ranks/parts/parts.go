@@ -15,8 +15,9 @@ import (
 	"overlay/internal/trace"
 )
 
-// Schema names the form of the tables. Another number is another form. The second one added Given; the first one is still read.
-const Schema = "overlay-summary/2"
+// Schema names the form of the file. The third one has all tables in one, File; those before had a file for each, are still
+// read, and the first one lacked Given.
+const Schema = "overlay-summary/3"
 
 // Rank is the table that each summary has a row of.
 const Rank = "summary_rank"
@@ -97,24 +98,6 @@ func word[T ~uint8](b *builder, n T, s string, words func(T) string) T {
 	}
 	b.fail("%q is unknown", s)
 	return 0
-}
-
-// Tables gives a summary as tables, which hold on to it.
-func Tables(s *ranks.Summary) []columns.Table {
-	list := Empty()
-	for k := range list {
-		t, f := &list[k], &forms[k]
-		t.Rows = f.rows(s)
-		for i := range f.cols {
-			c := &f.cols[i]
-			if c.text != nil {
-				t.Data = append(t.Data, columns.Data{Str: func(row int) (string, bool) { return c.text(s, row), true }})
-			} else {
-				t.Data = append(t.Data, columns.Data{Int: func(row int) (int64, bool) { return c.get(s, row), true }})
-			}
-		}
-	}
-	return list
 }
 
 // Empty are the tables without rows: their names and columns.

@@ -26,17 +26,18 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range list {
-			var tables []columns.Table
-			for k, table := range parts.Tables(s) {
-				var buf bytes.Buffer
-				if err := parquetfile.Write(&buf, &table, parquetfile.Options{Schema: parts.Schema, Compat: i == 1}); err != nil {
-					t.Fatal(err)
-				}
-				back, err := parquetfile.Read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), parts.Empty()[k], parts.Schema)
-				if err != nil {
-					t.Fatal(err)
-				}
-				tables = append(tables, back)
+			var buf bytes.Buffer
+			cells := parts.Cells(s)
+			if err := parquetfile.Write(&buf, &cells, parquetfile.Options{Schema: parts.Schema, Compat: i == 1}); err != nil {
+				t.Fatal(err)
+			}
+			back, err := parquetfile.Read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), parts.File, parts.Schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tables, err := parts.FromCells(back)
+			if err != nil {
+				t.Fatal(err)
 			}
 			got, err := parts.Summary(tables)
 			if err != nil {
@@ -46,6 +47,71 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("rank %d (-written +read):\n%s", s.Rank, d)
 			}
 		}
+	}
+}
+
+// TestSize holds a summary to its aim: 3 kB a rank and step.
+func TestSize(t *testing.T) {
+	list, err := jobjudge.Summaries(testtrace.NewJob(testtrace.JobOptions{Kind: "dp", Cause: "gpu", World: 8, PerHost: 4, Steps: 10, Seed: 3, Noise: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, steps := 0, 0
+	for _, s := range list {
+		var buf bytes.Buffer
+		cells := parts.Cells(s)
+		if err := parquetfile.Write(&buf, &cells, parquetfile.Options{Schema: parts.Schema}); err != nil {
+			t.Fatal(err)
+		}
+		size, steps = size+buf.Len(), steps+len(s.Steps)
+	}
+	t.Logf("%d bytes a rank and step", size/steps)
+	if size > 3000*steps {
+		t.Errorf("%d bytes for %d steps of ranks: more than 3 kB each", size, steps)
+	}
+}
+
+// TestTorn leaves out, repeats and shortens columns of the table: errors that name them.
+func TestTorn(t *testing.T) {
+	list, err := jobjudge.Summaries(testtrace.NewJob(testtrace.JobOptions{Kind: "dp", World: 8, PerHost: 4, Steps: 3, Seed: 1, Noise: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(change func(rows []int) []int) error {
+		cells := parts.Cells(list[0])
+		rows := make([]int, cells.Rows)
+		for i := range rows {
+			rows[i] = i
+		}
+		rows = change(rows)
+		torn := cells
+		torn.Rows, torn.Data = len(rows), nil
+		for _, d := range cells.Data {
+			if d.Sym != nil {
+				torn.Data = append(torn.Data, columns.Data{Syms: d.Syms, Sym: func(row int) (uint32, bool) { return d.Sym(rows[row]) }})
+			} else {
+				torn.Data = append(torn.Data, columns.Data{Int: func(row int) (int64, bool) { return d.Int(rows[row]) }})
+			}
+		}
+		tables, err := parts.FromCells(torn)
+		if err == nil {
+			_, err = parts.Summary(tables)
+		}
+		return err
+	}
+	for want, change := range map[string]func([]int) []int{
+		"part spent: column": func(rows []int) []int {
+			return slices.DeleteFunc(rows, func(r int) bool { f, _ := parts.Cells(list[0]).Data[1].Text(r); return f == "calls" })
+		},
+		"stands there twice":         func(rows []int) []int { return append(rows, rows[0]) },
+		"summary_rank: expected one": func(rows []int) []int { return nil },
+	} {
+		if err := of(change); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := of(func(rows []int) []int { return rows }); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -59,7 +125,10 @@ func TestBroken(t *testing.T) {
 	for k, form := range parts.Empty() {
 		for c := range form.Cols {
 			for _, v := range []int64{-2, 1 << 40, -1 << 62} {
-				tables := parts.Tables(list[0])
+				tables, err := parts.FromCells(parts.Cells(list[0]))
+				if err != nil {
+					t.Fatal(err)
+				}
 				data := slices.Clone(tables[k].Data)
 				old := data[c]
 				if form.Cols[c].Type == columns.Text {

@@ -86,17 +86,16 @@ func writeSummaries(dir string, n int) error {
 		if err := os.MkdirAll(rank, 0o777); err != nil {
 			return err
 		}
-		for _, t := range parts.Tables(s) {
-			f, err := os.Create(filepath.Join(rank, t.Name+".parquet"))
-			if err != nil {
-				return err
-			}
-			if err := parquetfile.Write(f, &t, parquetfile.Options{Schema: parts.Schema}); err != nil {
-				return err
-			}
-			if err := f.Close(); err != nil {
-				return err
-			}
+		t := parts.Cells(s)
+		f, err := os.Create(filepath.Join(rank, t.Name+".parquet"))
+		if err != nil {
+			return err
+		}
+		if err := parquetfile.Write(f, &t, parquetfile.Options{Schema: parts.Schema}); err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
 		}
 	}
 	return nil

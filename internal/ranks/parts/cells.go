@@ -1,0 +1,125 @@
+package parts
+
+import (
+	"fmt"
+	"strings"
+
+	"overlay/internal/columns"
+	"overlay/internal/ranks"
+	"overlay/internal/tables"
+)
+
+// File is the one table that a summary is kept as: a row for each value of its tables, column by column. What a Parquet file says of each of
+// its columns takes more room than what most columns of summaries hold, and here each text is kept once.
+var File = columns.Table{Name: "summary", About: "what the other ranks of its job need to know of a rank: each value of its tables, column by column", Cols: []columns.Column{
+	{Column: tables.Column{Name: "part", Unit: tables.Text, About: "name of the table, without summary_"}, Type: columns.Text},
+	{Column: tables.Column{Name: "field", Unit: tables.Text, About: "name of the column"}, Type: columns.Text},
+	{Column: tables.Column{Name: "value", Unit: tables.ID, About: "of a number, else 0"}, Type: columns.Int64, Mixed: true},
+	{Column: tables.Column{Name: "text", Unit: tables.Text, About: "of a text, else empty"}, Type: columns.Text},
+}}
+
+// Columns of File.
+const (
+	partCol = iota
+	fieldCol
+	valueCol
+	textCol
+)
+
+// symbols are a column of texts that is being made.
+type symbols struct {
+	rows  []uint32
+	list  []string
+	index map[string]uint32
+}
+
+func (x *symbols) add(s string, times int) {
+	n, ok := x.index[s]
+	if !ok {
+		if x.index == nil {
+			x.index = map[string]uint32{}
+		}
+		n = uint32(len(x.list))
+		x.index[s], x.list = n, append(x.list, s)
+	}
+	for range times {
+		x.rows = append(x.rows, n)
+	}
+}
+
+func (x *symbols) data() columns.Data {
+	return columns.Data{Syms: x.list, Sym: func(row int) (uint32, bool) { return x.rows[row], true }}
+}
+
+// Cells gives a summary as the table File.
+func Cells(s *ranks.Summary) columns.Table {
+	var part, field, text symbols
+	var values []int64
+	for k := range forms {
+		f := &forms[k]
+		rows := f.rows(s)
+		for i := range f.cols {
+			c := &f.cols[i]
+			part.add(partOf(f.name), rows)
+			field.add(c.name, rows)
+			for row := range rows {
+				v, word := int64(0), ""
+				if c.text != nil {
+					word = c.text(s, row)
+				} else {
+					v = c.get(s, row)
+				}
+				values = append(values, v)
+				text.add(word, 1)
+			}
+		}
+	}
+	t := File
+	t.Rows = len(values)
+	t.Data = []columns.Data{part.data(), field.data(), {Int: func(row int) (int64, bool) { return values[row], true }}, text.data()}
+	return t
+}
+
+func partOf(table string) string { return strings.TrimPrefix(table, File.Name+"_") }
+
+// FromCells makes of the table File the tables that it holds, in the order of Empty. Columns that are not known are left out.
+func FromCells(t columns.Table) ([]columns.Table, error) {
+	type span struct{ from, rows int }
+	known := map[[2]string]span{}
+	for row := 0; row < t.Rows; {
+		part, _ := t.Data[partCol].Text(row)
+		field, _ := t.Data[fieldCol].Text(row)
+		from := row
+		for row++; row < t.Rows; row++ {
+			if p, _ := t.Data[partCol].Text(row); p != part {
+				break
+			}
+			if f, _ := t.Data[fieldCol].Text(row); f != field {
+				break
+			}
+		}
+		if _, ok := known[[2]string{part, field}]; ok {
+			return nil, fmt.Errorf("column %s of part %s stands there twice", field, part)
+		}
+		known[[2]string{part, field}] = span{from, row - from}
+	}
+	list := Empty()
+	for k := range list {
+		part := partOf(list[k].Name)
+		for i, c := range list[k].Cols {
+			x := known[[2]string{part, c.Name}]
+			if i == 0 {
+				list[k].Rows = x.rows
+			}
+			if x.rows != list[k].Rows {
+				return nil, fmt.Errorf("part %s: column %s has %d rows of %d", part, c.Name, x.rows, list[k].Rows)
+			}
+			d := columns.Data{Int: func(row int) (int64, bool) { return t.Data[valueCol].Int(x.from + row) }}
+			if c.Type == columns.Text {
+				d = columns.Data{Str: func(row int) (string, bool) { return t.Data[textCol].Text(x.from + row) }}
+			}
+			list[k].Data = append(list[k].Data, d)
+		}
+	}
+	return list, nil
+}
