@@ -31,10 +31,20 @@ type Advice struct {
 	FirstUse int64             `json:"first_use_ns" unit:"ns" about:"of the critical path, in what happens once in a run"`
 	Beside   int64             `json:"beside_collectives_ns" unit:"ns" about:"of the critical path of a run without devices, waiting while collectives of the CPU run"`
 	Without  []verdict.Without `json:"without" table:"without" about:"the window without a class of time, by a replay: of the class with the most time on the path, and of the next where that might bound the run instead"`
+	NearTies []NearTie         `json:"near_ties" table:"near_ties" about:"stretches of at least 5 % of the window that have a second path, at most 1 % shorter than the critical one: little decides which of the two is critical, and gains are of replays in which both count"`
 	Rules    int               `json:"rule_count" unit:"count" about:"how many were tried"`
 	Findings []Finding         `json:"findings" table:"findings" about:"what would make the window shorter, or is wrong with the recording"`
 	Below    []Below           `json:"below" table:"findings_below" about:"what was found and gains too little to be listed"`
 	Unknown  []Unknown         `json:"unknown" table:"findings_unknown" about:"what the trace cannot tell, and what to record"`
+}
+
+// NearTie is a stretch of the window that has a second path which takes nearly as long as the critical one.
+type NearTie struct {
+	From   int64  `json:"start_ns" unit:"time"`
+	To     int64  `json:"end_ns" unit:"time"`
+	Margin int64  `json:"margin_ns" unit:"ns" about:"by which the second path is shorter: what shortens the critical one alone saves no more there"`
+	Class  string `json:"class" about:"that holds most of the second path"`
+	Name   string `json:"name" about:"the longest operation of the second path; empty where it runs through threads alone"`
 }
 
 // Finding is one cause. Fields that say what is wrong in general come from its rule, the others from the trace.

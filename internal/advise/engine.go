@@ -9,6 +9,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/par"
 	"overlay/internal/tables"
+	"overlay/internal/trace"
 	"overlay/internal/verdict"
 	"overlay/internal/whatif"
 )
@@ -39,7 +40,7 @@ const mostRules = 4
 // known, and replays begin.
 func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advice {
 	r := newRun(g, path)
-	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window, Base: r.window, Rules: len(rules), Without: []verdict.Without{}, Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
+	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window, Base: r.window, Rules: len(rules), Without: []verdict.Without{}, NearTies: []NearTie{}, Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
 	if r.window <= 0 || len(g.Acts) == 0 {
 		e.a.Floor, e.a.Together = r.window, r.window
 		return e.a
@@ -53,6 +54,7 @@ func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advi
 	unsteady := e.result(coldStart) != nil && !e.steady()
 	e.forget()
 	e.model = model()
+	e.nearTies()
 	e.base = e.free(sitters)
 	e.measurements()
 	if unsteady && e.a.BaseBy == coldStart.id && onlyFirstUse*e.a.Base < e.window {
@@ -63,6 +65,17 @@ func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advi
 	e.notes()
 	e.without(bounds)
 	return e.a
+}
+
+// nearTies tells where little decides which path is critical.
+func (e *engine) nearTies() {
+	for _, t := range e.model.Ties() {
+		x := NearTie{From: t.From, To: t.To, Margin: t.Margin, Class: t.Class.String()}
+		if t.Most != trace.NoEvent {
+			x.Name = critpath.NormalName(e.tr.Name(t.Most))
+		}
+		e.a.NearTies = append(e.a.NearTies, x)
+	}
 }
 
 // without replays the window without the class that holds most of the path and, where the next one holds more than that gains, without that.

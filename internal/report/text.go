@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"overlay/internal/advise"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
@@ -141,7 +142,29 @@ func (r *Report) Doubts() []string {
 	for i := range r.Clock {
 		say = append(say, r.Clock[i].Corrected(r.Window.Start))
 	}
+	if tie := r.tied(); tie != "" {
+		say = append(say, tie)
+	}
 	return say
+}
+
+// tied tells the longest stretch in which little decides which path is critical.
+func (r *Report) tied() string {
+	if r.Advice == nil || len(r.Advice.NearTies) == 0 {
+		return ""
+	}
+	list := r.Advice.NearTies
+	t := slices.MaxFunc(list, func(x, y advise.NearTie) int { return cmp.Compare(x.To-x.From, y.To-y.From) })
+	through := ClassWords(t.Class)
+	if t.Name != "" {
+		through += ", longest " + Shorten(Plain(r.Names.Readable(t.Name)), 40)
+	}
+	s := fmt.Sprintf("near tie: in %s of the window, from %s to %s, a second path (%s) is only %s shorter, and what shortens one of the two saves no more than that",
+		tables.WholePercent(t.To-t.From, r.Window.Duration), tables.Duration(t.From-r.Window.Start), tables.Duration(t.To-r.Window.Start), through, tables.Duration(t.Margin))
+	if more := len(list) - 1; more > 0 {
+		s += fmt.Sprintf("; %d more in the JSON", more)
+	}
+	return s
 }
 
 // unusual says how the path was found where that is not as usual.

@@ -65,20 +65,25 @@ func (r *Result) Touched(path *critpath.Path) Touched {
 
 // Classes is the time of the simulated critical path by class, ns: it sums to the window. It is much cheaper than Path,
 // and agrees with it but for time in which a thread waits for another that waits for nobody known.
-func (r *Result) Classes() [critpath.NumClasses]int64 {
-	var sum [critpath.NumClasses]int64
+func (r *Result) Classes() (sum [critpath.NumClasses]int64) {
+	after := min(r.last.after, r.Window)
+	sum[critpath.ClassUntraced] += after
+	r.walk(r.last.point, 0, r.m.t0+r.Window-after, r.m.t0, func(ns int64, c critpath.Class) { sum[c] += ns })
+	return sum
+}
+
+// walk goes back from t, where a point is reached, over what bound it: down to a point, or to a time. It tells the time that it takes, which lies
+// between these, by class.
+func (r *Result) walk(at, until int32, t, from int64, tell func(int64, critpath.Class)) {
 	m, p := r.m, &r.plan
-	class := m.class()
-	t := m.t0 + r.Window // what is left lies before
-	take := func(from int64, c critpath.Class) {
-		if from = max(from, m.t0); from < t {
-			sum[c] += t - from
-			t = from
+	class, gaps, idle := m.class(), lengths{list: m.gaps}, lengths{list: m.idle}
+	take := func(to int64, c critpath.Class) {
+		if to = max(to, from); to < t {
+			tell(t-to, c)
+			t = to
 		}
 	}
-	at, gaps, idle := r.last.point, lengths{list: m.gaps}, lengths{list: m.idle}
-	take(t-r.last.after, critpath.ClassUntraced)
-	for at > 0 && t > m.t0 {
+	for at > 0 && at != until && t > from {
 		if a := m.act[at]; a != cdg.NoAct {
 			take(r.end[at]-p.cost.of(at), pathClasses[class[a]])
 		}
@@ -97,17 +102,14 @@ func (r *Result) Classes() [critpath.NumClasses]int64 {
 			at = m.prev[at]
 			continue
 		}
-		d := &p.deps[r.by[at]]
 		src := r.source(at)
 		if src == 0 {
 			break
 		}
-		c := delayClass[d.kind]
-		take(r.end[src], c)
+		take(r.end[src], delayClass[p.deps[r.by[at]].kind])
 		at = src
 	}
-	take(m.t0, critpath.ClassUnexplained)
-	return sum
+	take(from, critpath.ClassUnexplained)
 }
 
 var delayClass = [numDelayKinds]critpath.Class{fixedDelay: critpath.ClassUnexplained, launchDelay: critpath.ClassLaunch, syncDelay: critpath.ClassSync,
