@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // field takes what matters from a top-level value.
@@ -33,9 +34,18 @@ func (r *topLevel) field(key string, v []byte) {
 	case "deviceProperties":
 		Elements(v, func(d []byte) {
 			id, ok := argInt(d, "id")
-			if name, named := argString(d, "name"); ok && named {
-				t.DeviceNames[id] = name
+			name, named := argString(d, "name")
+			if !ok || !named {
+				return
 			}
+			if name == "" {
+				major, _ := argInt(d, "computeMajor")
+				minor, _ := argInt(d, "computeMinor")
+				units, _ := argInt(d, "numSms")
+				bytes, _ := argInt(d, "totalGlobalMem")
+				name = vendors.DeviceOf(major, minor, units, bytes)
+			}
+			t.DeviceNames[id] = name
 		})
 	}
 }

@@ -57,6 +57,8 @@ type Meter struct {
 	byExt  map[int64]cdg.ActID // operators by their External id; NoAct where several have one; nil until it is asked for
 	device func(int64) *Device // by its number
 	grads  map[int32][]int64   // shapes of the gradients of convolutions, by the sequence number of the forward operator; nil until then
+
+	threads map[*trace.Trace][]trace.EventID // operators by thread and start, of the traces that were asked what an operator calls
 }
 
 // NewMeter makes a meter.
@@ -378,6 +380,7 @@ func (m *Meter) work(op cdg.ActID) (Work, bool) {
 		c.Gradient = m.gradient(op)
 	}
 	c.Iteration = m.iteration(m.g.Acts[op].Start)
+	c.Within = func() []Call { return m.within(tr, id) }
 	model, _ := modelOf(c.Name)
 	return model(&c)
 }

@@ -1,6 +1,8 @@
 package roofline
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -18,10 +20,10 @@ var families = []struct {
 	{"rmsnorm", normed, false}, {"rms_norm", normed, false},
 	{"rotary", rotated, false}, {"apply_rope", rotated, false},
 	{"silu_and_mul", gated, false}, {"gelu_and_mul", gated, false},
-	{"fused_experts", experts, true}, {"fused_moe", experts, true}, {"moe_gemm", experts, true}, {"grouped_gemm", experts, true}, {"ck_moe", experts, true},
+	{"moe_forward", expertsWithin, true}, {"fused_experts", experts, true}, {"fused_moe", experts, true}, {"moe_gemm", experts, true}, {"grouped_gemm", experts, true}, {"ck_moe", experts, true},
 	{"scaled_mm", byRows, true}, {"fp4_mm", byRows, true}, {"fp4_gemm", byRows, true}, {"fp8_gemm", byRows, true}, {"gemm_a16w16", byRows, true}, {"gemm_a8w8", byRows, true}, {"gemm_a4w4", byRows, true}, {"unquantized_gemm", byRows, true},
 	{"topk_softmax", each(5, 1), false}, {"sampling_from", each(5, 1), false}, {"top_k_top_p", each(5, 1), false},
-	{"paged_attention", paged, true}, {"unified_attention", paged, true}, {"mla_decode", paged, true}, {"flash_mla", paged, true}, {"flash_attn_varlen", paged, true}, {"varlen_fwd", paged, true},
+	{"paged_attention", paged, true}, {"unified_attention", paged, true}, {"unified_mla_attention", latent, true}, {"mla_decode", paged, true}, {"flash_mla", paged, true}, {"flash_attn_varlen", paged, true}, {"varlen_fwd", paged, true},
 	{"fwd_kvcache", paged, true}, {"batch_decode", paged, true}, {"batch_prefill", paged, true},
 }
 
@@ -130,6 +132,49 @@ func byRows(c *Call) (Work, bool) {
 	return Work{}, false
 }
 
+// expertsWithin is a layer of experts that is given only tokens and, for each, how much each expert suits it (vLLM's moe_forward finds the
+// weights by the name of the layer). What it calls has the rest: how many experts take a token is said to the operator that picks them, and the
+// weights of all experts are viewed, maybe as bytes of two values each.
+func expertsWithin(c *Call) (Work, bool) {
+	list := c.matrices(2)
+	if len(list) < 2 || len(list[0].Dims) != 2 || len(list[1].Dims) != 2 || list[0].Dims[0] != list[1].Dims[0] || c.Within == nil {
+		return Work{}, false
+	}
+	x, chosen, weights := list[0], int64(0), []*Tensor(nil)
+	all, width := list[1].Dims[1], x.Dims[1]
+	for _, in := range c.Within() {
+		if chosen == 0 && strings.Contains(strings.ToLower(in.Name), "topk") && len(in.In) > 0 && slices.Equal(in.In[0].Dims, list[1].Dims) && len(in.Concrete) > 1 {
+			if n := numbers(in.Concrete[1]); len(n) == 1 && n[0] > 0 && n[0] <= all {
+				chosen = n[0]
+			}
+		}
+		for i := range in.In {
+			t := &in.In[i]
+			if len(t.Dims) == 3 && t.Dims[0] == all && t.Size > 0 && len(weights) < 2 {
+				weights = append(weights, t)
+			}
+		}
+	}
+	if chosen == 0 || len(weights) < 2 {
+		return Work{}, false
+	}
+	packed := int64(1)
+	switch width {
+	case weights[0].Dims[1], weights[0].Dims[2]:
+	case 2 * weights[0].Dims[1], 2 * weights[0].Dims[2]:
+		packed = 2
+	default:
+		return Work{}, false
+	}
+	rows := times(x.Dims[0], chosen)
+	w := Work{Bytes: 2 * x.Bytes(), Matrix: true, Type: x.Type, Exact: c.Strides}
+	for _, t := range weights {
+		w.Flops += times(times(2*packed, rows), t.Dims[1]*t.Dims[2])
+		w.Bytes += t.Bytes() / all * min(all, rows)
+	}
+	return w, true
+}
+
 // experts is a layer of experts: tokens, weights of one expert after the other (three dimensions, one or two of them), and for each token the
 // experts that take it. Of the weights it reads those of the experts that are taken, of few tokens no more than one for each choice.
 func experts(c *Call) (Work, bool) {
@@ -173,11 +218,35 @@ func paged(c *Call) (Work, bool) {
 			shared = min(shared, n)
 		}
 	}
-	w := Work{Matrix: true, Type: q.Type, Exact: true}
 	per, kept := times(4*heads, size), times(2*shared, size) // operations for a pair of query and key; values kept for a key
 	if shared == 1 && size > 512 {                           // MLA: 512 of the 576 are the value
 		per, kept = times(2*heads, size+512), size
 	}
+	return c.attended(q, func(*trace.Requests) int64 { return per }, kept, times(2*heads, size))
+}
+
+// latent is vLLM's multi-head latent attention: queries (tokens, heads, size), what the cache keeps of a token (latent values, and the part with
+// positions that all heads share), and the result. Decode computes in the latent space, prefill with keys and values made from it.
+func latent(c *Call) (Work, bool) {
+	if c.Iteration == nil || !c.tensors(3) || len(c.In[0].Dims) != 3 || len(c.In[1].Dims) != 2 || len(c.In[2].Dims) < 2 {
+		return Work{}, false
+	}
+	q, kept, turned := &c.In[0], c.In[1].Dims[1], c.In[2].Dims[len(c.In[2].Dims)-1]
+	heads, size := q.Dims[1], q.Dims[2]
+	out := size - turned // values are as long as keys without positions
+	per := func(r *trace.Requests) int64 {
+		if r == &c.Iteration.Decode {
+			return times(2*heads, 2*kept+turned)
+		}
+		return times(2*heads, size+out)
+	}
+	return c.attended(q, per, kept+turned, times(heads, size+out))
+}
+
+// attended is attention of the requests of the iteration: operations for a pair of query and key of each phase, and values that the cache keeps
+// for a key, and values of queries and results for a token.
+func (c *Call) attended(q *Tensor, per func(*trace.Requests) int64, kept, token int64) (Work, bool) {
+	w := Work{Matrix: true, Type: q.Type, Exact: true}
 	for _, r := range [...]*trace.Requests{&c.Iteration.Prefill, &c.Iteration.Decode} {
 		if r.Count == 0 {
 			continue
@@ -189,11 +258,49 @@ func paged(c *Call) (Work, bool) {
 		if r == &c.Iteration.Prefill {
 			pairs -= max(r.Squares, 0) / 2 // later tokens of the prompt are not looked at
 		}
-		w.Flops += times(per, max(pairs, 0))
-		w.Bytes += times(times(keys, kept)+times(r.Tokens, times(2*heads, size)), q.Size)
+		w.Flops += times(per(r), max(pairs, 0))
+		w.Bytes += times(times(keys, kept)+times(r.Tokens, token), q.Size)
 	}
 	return w, w.Bytes > 0
 }
+
+// within lists what an operator called, as far as a model may ask for: the operators that begin and end inside of it on its thread.
+func (m *Meter) within(tr *trace.Trace, op trace.EventID) []Call {
+	order, ok := m.threads[tr]
+	if !ok {
+		for i := range tr.Events {
+			if e := &tr.Events[i]; e.Kind == trace.CPUOp && e.Track != trace.NoTrack {
+				order = append(order, trace.EventID(i))
+			}
+		}
+		slices.SortStableFunc(order, func(a, b trace.EventID) int {
+			x, y := &tr.Events[a], &tr.Events[b]
+			return cmp.Or(cmp.Compare(x.Track, y.Track), cmp.Compare(x.Start, y.Start))
+		})
+		if m.threads == nil {
+			m.threads = map[*trace.Trace][]trace.EventID{}
+		}
+		m.threads[tr] = order
+	}
+	e := &tr.Events[op]
+	from, _ := slices.BinarySearchFunc(order, e, func(id trace.EventID, e *trace.Event) int {
+		return cmp.Or(cmp.Compare(tr.Events[id].Track, e.Track), cmp.Compare(tr.Events[id].Start, e.Start))
+	})
+	var out []Call
+	for _, id := range order[from:min(from+most, len(order))] {
+		in := &tr.Events[id]
+		if in.Track != e.Track || in.Start >= tr.End(e) {
+			break
+		}
+		if c, ok := ReadCall(tr, id); ok && id != op {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// most is how many operators inside of one are looked at.
+const most = 1000
 
 // recorded measures operators of which only a capture recorded shapes: those around the operations of replayed graphs.
 func (m *Meter) recorded() []Row {
@@ -243,6 +350,7 @@ func (m *Meter) recorded() []Row {
 			continue
 		}
 		c.Iteration = m.iteration(tr.Events[x.call].Start)
+		c.Within = func() []Call { return m.within(x.of, x.op) }
 		f, _ := modelOf(c.Name)
 		work, ok := f(&c)
 		if !ok || work.Bytes <= 0 {

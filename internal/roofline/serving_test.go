@@ -1,6 +1,7 @@
 package roofline
 
 import (
+	"fmt"
 	"testing"
 
 	"overlay/internal/trace"
@@ -11,6 +12,11 @@ func TestServingModels(t *testing.T) {
 	decode := &trace.Iteration{Type: trace.Decode, Prefill: trace.Requests{}, Decode: trace.Requests{Count: 32, Tokens: 32, Keys: 32785, Squares: 32, Pairs: 32785}}
 	prefill := &trace.Iteration{Type: trace.Prefill, Prefill: trace.Requests{Count: 1, Tokens: 100, Keys: 100, Squares: 10000, Pairs: 10000}, Decode: trace.Requests{}}
 	named := func(name string, c *Call) *Call { c.Name = name; return c }
+	within := func(c *Call, weights ...string) *Call { // of eight experts two take a token
+		inner := []Call{*named("aten::view", call("", append(weights, weights...)...)), *named("TopK", call("", fmt.Sprintf("half[%d,8]", c.In[0].Dims[0]), "2", "True"))}
+		c.Within = func() []Call { return inner }
+		return c
+	}
 	for _, c := range []struct {
 		call         *Call
 		it           *trace.Iteration
@@ -20,6 +26,11 @@ func TestServingModels(t *testing.T) {
 			4 * 32 * 128 * 32785, (32785*2*8*128 + 32*2*32*128) * 2},
 		{named("vllm::unified_attention_with_output", call("", "half[100,64,64]", "half[100,8,64]", "half[100,8,64]", "half[100,64,64]")), prefill, 4 * 64 * 64 * 5000, (100*2*8*64 + 100*2*64*64) * 2},
 		{named("x::mla_decode_fwd", call("", "half[32,16,576]", "half[1000,1,1,576]")), decode, 2 * 16 * (576 + 512) * 32785, (32785*576 + 32*2*16*576) * 2},
+		{named("vllm::unified_mla_attention_with_output", call("", "half[32,16,192]", "half[32,512]", "half[32,1,64]", "half[32,2048]")), decode,
+			2 * 16 * (2*512 + 64) * 32785, (32785*576 + 32*16*(192+128)) * 2},
+		{named("vllm::unified_mla_attention", call("", "half[100,16,192]", "half[100,512]", "half[100,1,64]")), prefill, 2 * 16 * (192 + 128) * 5000, (100*576 + 100*16*(192+128)) * 2},
+		{within(named("vllm::moe_forward", call("", "half[4,100]", "half[4,8]")), "byte[8,50,120]", "byte[8,30,100]"), nil, 2 * 8 * (100*120 + 60*100), 2*4*100*2 + 8*(50*120+30*100)},
+		{within(named("vllm::moe_forward_shared", call("", "half[1,100]", "half[1,8]")), "half[8,120,100]", "half[8,100,60]"), nil, 2 * 2 * (100*120 + 60*100), 2*100*2 + 2*(100*120+60*100)*2},
 		{named("aiter::add_rmsnorm", call("", "half[32,4096]", "half[32,4096]", "half[32,4096]", "half[32,4096]", "half[4096]")), nil, 4 * 32 * 4096, 4 * 32 * 4096 * 2},
 		{named("vllm::rms_norm", call("", "half[32,4096]", "half[4096]")), nil, 4 * 32 * 4096, 2 * 32 * 4096 * 2},
 		{named("_C::rotary_embedding", call("", "long int[32]", "half[32,4096]", "half[32,1024]", "64", "half[41216,128]")), nil, 3 * 32 * 5120, 2 * 32 * 5120 * 2},
@@ -42,6 +53,13 @@ func TestServingModels(t *testing.T) {
 	c := named("x::paged_attention", call("", "half[32,32,128]", "half[10,1,8,128]"))
 	if w, ok := paged(c); ok {
 		t.Errorf("attention without the lengths of requests: %+v", w)
+	}
+	c = named("vllm::moe_forward", call("", "half[4,100]", "half[4,8]"))
+	if w, ok := expertsWithin(c); ok {
+		t.Errorf("experts without their weights: %+v", w)
+	}
+	if w, ok := expertsWithin(within(c, "byte[8,70,120]", "byte[8,30,100]")); ok {
+		t.Errorf("weights of another width: %+v", w)
 	}
 	for _, name := range []string{"aten::rms_norm_x", "rmsnorm", "mylib::linear", "autograd::rmsnorm"} {
 		if f, _ := modelOf(name); f != nil {

@@ -72,6 +72,7 @@ type Call struct {
 	Concrete  []string
 	Strides   bool             // they were recorded
 	Iteration *trace.Iteration // of a server, in which it was called or replayed; nil for none
+	Within    func() []Call    // what it called itself; nil where that is not known
 	Gradient  []int64          // of convolutions, where Concrete was not recorded: the shape of the result
 }
 

@@ -197,3 +197,12 @@ func CallCategory(name string) string {
 	}
 	return "cuda_runtime"
 }
+
+// DeviceOf names a device by its properties where the profiler left its name empty, as ROCm does in containers without the file that has the
+// names; "" where the properties are those of several. Recorded traces with a name have the same numbers.
+func DeviceOf(major, minor, units, bytes int64) string {
+	if major == 9 && minor == 4 && units == 304 && bytes>>30 == 191 { // gfx942; MI325X has as many units and more memory
+		return "AMD Instinct MI300X"
+	}
+	return ""
+}

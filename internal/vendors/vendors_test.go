@@ -290,3 +290,17 @@ func TestOperations(t *testing.T) {
 		t.Error("RCCL beside NVIDIA")
 	}
 }
+
+// A device whose name ROCm left empty is told by what nothing else has.
+func TestNamelessDevices(t *testing.T) {
+	for _, c := range []struct {
+		major, minor, units, bytes int64
+		want                       string
+	}{
+		{9, 4, 304, 206141652992, "AMD Instinct MI300X"}, {9, 4, 304, 274861129728, ""}, {9, 4, 228, 137438953472, ""}, {9, 0, 132, 85045084160, ""}, {},
+	} {
+		if got := vendors.DeviceOf(c.major, c.minor, c.units, c.bytes); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
