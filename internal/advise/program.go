@@ -16,6 +16,7 @@ type program struct {
 	graphs    bool // captured graphs of operations are launched, or being captured
 	cuda, hip bool // whose runtime is called
 	torch     bool // operators or kernels of PyTorch run, or nothing says what does
+	jax       bool // XLA's profiler recorded it
 }
 
 // Marks of generated code: annotations of PyTorch's compiler and of Torch-TensorRT, frames of the files that Inductor writes and of what
@@ -33,6 +34,7 @@ func (r *run) findProgram() program {
 		})
 	}
 	return program{
+		jax: strings.HasPrefix(r.tr.Recorder, "XLA"),
 		compiled: any(markKinds, func(s string) bool { return compiledMarks(s) || compiling(s) }) || any(gpuKernel, func(s string) bool { return strings.HasPrefix(s, "triton_") }) ||
 			any(frameKinds, func(s string) bool { return compiledFrames(s) || compiling(s) }),
 		graphs: any(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch || capturing(s) }),
@@ -47,6 +49,9 @@ func (r *run) findProgram() program {
 func (p program) fewerLaunches() (do string, action []string) {
 	const larger = "larger batches: more work for each launch"
 	switch {
+	case p.jax:
+		return "jax.jit around the whole step, larger batches", []string{"jax.jit around the whole step: what is called outside of it is sent to the device operation by operation",
+			"jax.lax.scan or fori_loop in place of loops in Python", larger}
 	case p.graphs:
 		return "one graph in place of several, or larger batches", []string{"one graph in place of several: what runs between two graphs is launched one by one", larger}
 	case p.compiled && (p.cuda || p.hip):

@@ -214,6 +214,10 @@ var _ = add(rule{
 			f.do = "hide the all-to-all: async_op=True"
 			f.action = []string{"async_op=True, and wait where the result is needed", "exchange the inputs of the next batch while this one is computed", "fewer bytes: 16 bits a number in the exchange"}
 		}
+		if r.program().jax {
+			f.do = "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true"
+			f.action = []string{f.do, "jax.lax collectives as early, and their results as late, as the program allows"}
+		}
 		f.change.zero(all)
 		return f
 	},

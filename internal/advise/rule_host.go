@@ -22,7 +22,7 @@ var hostBound = add(rule{
 	find: func(r *run) *found {
 		on := r.launching()
 		alone := !slices.Contains(on, true) // a run of the CPU alone: operators are its work
-		recording := r.fits(frameKinds, containsAny("torch/profiler/", "torch/autograd/profiler.py"))
+		recording := r.fits(frameKinds, containsAny("torch/profiler/", "torch/autograd/profiler.py", ": start_trace", ": stop_trace"))
 		list, marked := make([]cdg.ActID, 0, r.firstOp), []cdg.ActID{}
 		for a := range r.firstOp {
 			frame := r.kind(a) == trace.Python

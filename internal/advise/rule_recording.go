@@ -110,8 +110,14 @@ var _ = add(rule{
 		}
 		f := &found{events: events{list: marks}, saw: tables.Duration(blind+marked) + " of the path",
 			do: "record a short run with_stack=True, or put record_function around parts of the loop"}
-		if r.stacks() {
-			f.do, f.action = "put record_function around parts of the loop", []string{"record_function(\"...\") around the parts of the loop"}
+		parts, host := vendors.HowToRecord(r.tr.Recorder, vendors.LacksParts), vendors.HowToRecord(r.tr.Recorder, vendors.LacksHost)
+		switch {
+		case r.firstOp == 0:
+			f.cause, f.do, f.action = "the device alone was recorded: nothing tells what the host did", host, []string{host}
+		case !vendors.FromTorch(r.tr.Recorder):
+			f.do, f.action = parts, []string{parts}
+		case r.stacks():
+			f.do, f.action = "put record_function around parts of the loop", []string{parts}
 		}
 		if blind > 0 {
 			f.numbers = append(f.numbers, timeOf("untraced or unexplained", blind))

@@ -26,6 +26,7 @@ func Parse(src []byte, name string, o Options) (*trace.Trace, error) {
 		return nil, &SyntaxError{File: name, Offset: int64(len(src)), Compressed: -1, Pointer: "/traceEvents", Want: "the input ends before the first whole event"}
 	}
 	top.resolve()
+	t.Recorder = cmp.Or(t.writer(), o.Form)
 	slices.SortFunc(top.p.repairs, func(a, b trace.Repair) int { return strings.Compare(a.Reason, b.Reason) })
 	t.Repairs = top.p.repairs
 	if o.Strict && len(t.Repairs) > 0 {

@@ -91,6 +91,7 @@ type Trace struct {
 	Rank        int64            // of the process among those of its job (distributedInfo.rank), -1 when absent
 	Distributed Distributed      // what else the trace says of that job
 	DeviceNames map[int64]string // device number -> model
+	Recorder    string           // what says which profiler wrote it: the form of its file, or what its processes are called; "" for PyTorch's
 	Attrs       map[string]Value // what an earlier run of this program noted about the trace, by its keys "overlay.…"
 	Shapes      bool             // an event says the shapes of its inputs
 	Marked      bool             // an event may have marks of an earlier overlay: an argument whose key begins with "critical"

@@ -304,3 +304,13 @@ func TestNamelessDevices(t *testing.T) {
 		}
 	}
 }
+
+// TestHowToRecord: PyTorch's profiler is the one of files that say nothing of theirs, and each way of asking is known of a profiler whose form a reader has.
+func TestHowToRecord(t *testing.T) {
+	for form, want := range map[string]string{"": "ProfilerActivity", "Perfetto": "ProfilerActivity", "rocprofv3 JSON": "rocprofv3", "rocpd database": "rocprofv3",
+		"Nsight Systems database": "nsys", "XLA's xplane.pb": "host_tracer_level", "XLA's profiler (JAX, TensorFlow)": "host_tracer_level"} {
+		if got := vendors.HowToRecord(form, vendors.LacksHost); !strings.Contains(got, want) || vendors.FromTorch(form) != (want == "ProfilerActivity") {
+			t.Errorf("%s: %s", form, got)
+		}
+	}
+}
