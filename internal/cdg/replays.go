@@ -2,6 +2,7 @@ package cdg
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"overlay/internal/trace"
@@ -18,6 +19,9 @@ type Replay struct {
 // Replays lists the launches of graphs by start.
 func Replays(tr *trace.Trace) []Replay {
 	calls := matchSyms(tr, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })
+	if !slices.Contains(calls, true) {
+		return nil
+	}
 	at := map[trace.EventID]int{}
 	var list []Replay
 	for op, call := range tr.Launches() {
@@ -61,4 +65,41 @@ func Replays(tr *trace.Trace) []Replay {
 		r.Graph = n
 	}
 	return list
+}
+
+// Places are the places of operations in the graphs that are replayed. The zero value has none.
+type Places struct {
+	tr   *trace.Trace
+	list []Replay
+	of   []int32 // per event: 1 + which replay, 0 for none; nil without any
+	at   []int32 // per event: its place there, from 1
+}
+
+// PlacesIn finds the places of all operations of a trace.
+func PlacesIn(tr *trace.Trace) Places {
+	p := Places{tr: tr, list: Replays(tr)}
+	if len(p.list) == 0 {
+		return p
+	}
+	p.of, p.at = make([]int32, len(tr.Events)), make([]int32, len(tr.Events))
+	for i := range p.list {
+		for k, op := range p.list[i].Ops {
+			p.of[op], p.at[op] = int32(i)+1, int32(k)+1
+		}
+	}
+	return p
+}
+
+// Name names the graph of an operation and its position there: by the number that was recorded, else by that among the graphs of the trace. It is
+// "" for what no graph launched.
+func (p *Places) Name(op trace.EventID) string {
+	if p.of == nil || p.of[op] == 0 {
+		return ""
+	}
+	x := &p.list[p.of[op]-1]
+	number := int64(x.Graph + 1)
+	if n, ok := p.tr.ArgInt(op, "graph id"); ok {
+		number = n
+	}
+	return fmt.Sprintf("graph %d, operation %d of %d", number, p.at[op], len(x.Ops))
 }

@@ -3,6 +3,7 @@ package overlay
 import (
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
+	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/par"
@@ -36,7 +37,7 @@ type Options struct {
 // overlay left in the trace is left out. p must belong to the same trace; neither is changed.
 func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 	tr := y.Trace
-	drawing := &Drawing{Plain: o.Plain, GPUCompute: o.GPUCompute, Slim: o.Slim}
+	drawing := &Drawing{Plain: o.Plain, GPUCompute: o.GPUCompute, Slim: o.Slim, places: cdg.PlacesIn(tr)}
 	marked := par.Beside(func() { drawing.Marks = newMarks(y, p) })
 	added := par.Beside(func() {
 		drawing.Tracks = append(drawing.Tracks, verdictTrack(y, p, o.Advice), segmentsTrack(tr, p, &drawing.Marks, o.Slim)) // which reads the marks when it is written
@@ -59,7 +60,7 @@ func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 // AnnotateEvents decides what to draw on the events of a trace: marks of a path that runs through it now and then, and arrows
 // where it does. It adds no rows. y is nil where the path does not run through the trace, and p with it.
 func AnnotateEvents(tr *trace.Trace, y *graph.Layout, p *critpath.Path, o Options) *Drawing {
-	drawing := &Drawing{Plain: o.Plain, Slim: o.Slim, Marks: MarksOf(len(tr.Events), nil)}
+	drawing := &Drawing{Plain: o.Plain, Slim: o.Slim, Marks: MarksOf(len(tr.Events), nil), places: cdg.PlacesIn(tr)}
 	StripEarlier(tr, drawing)
 	if y == nil {
 		return drawing

@@ -38,6 +38,15 @@ const (
 	ArgNode       = "cdg_node"
 )
 
+// Arguments on operations that a graph replayed: its number and their place in it, and what the capture of the graph recorded.
+const (
+	ArgPlace    = "graph_place"
+	ArgOperator = "graph_operator"
+	ArgModule   = "graph_module"
+	ArgLine     = "graph_line"
+	ArgShapes   = "graph_shapes"
+)
+
 // Arguments of added slices.
 const (
 	ArgClass          = "class" // and a number for each class, as "gpu_compute_ns"
@@ -97,10 +106,10 @@ const (
 	AttrJobDrawn = "overlay.job_drawn" // with their events
 )
 
-// IsMark reports whether an argument is a mark.
+// IsMark reports whether an argument on an event of the input was added to it.
 func IsMark(key string) bool {
 	switch key {
-	case ArgCritical, ArgCriticalNS, ArgID, ArgNext, ArgTotalNS, ArgNode:
+	case ArgCritical, ArgCriticalNS, ArgID, ArgNext, ArgTotalNS, ArgNode, ArgPlace, ArgOperator, ArgModule, ArgLine, ArgShapes:
 		return true
 	}
 	return false

@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"overlay/internal/analyses"
+	"overlay/internal/cdg"
 	"overlay/internal/trace"
 )
 
@@ -87,6 +88,8 @@ type Drawing struct {
 
 	Slim bool // only the path and its context are kept
 
-	EarlierRemoved  int  // events of an earlier overlay that are left out, and events that lose its marks
+	EarlierRemoved int        // events of an earlier overlay that are left out, and events that lose its marks
+	places         cdg.Places // of operations of replayed graphs
+
 	HasEarlierMarks bool // some input events may carry marks of an earlier overlay: args for which IsMark holds
 }

@@ -17,6 +17,26 @@ type Marks struct {
 	above  *critpath.EventSet // the events of totals: those of which it is more than their own time
 }
 
+// Replayed says of an operation of a replayed graph where it stands there, and what the capture of the graph recorded of it; nothing of others.
+// It may be asked by several goroutines.
+func (d *Drawing) Replayed(tr *trace.Trace, id trace.EventID, say func(key, text string)) {
+	if !tr.Events[id].Kind.Device() {
+		return
+	}
+	if place := d.places.Name(id); place != "" {
+		say(ArgPlace, place)
+	}
+	o := tr.Origin(id)
+	if o == nil {
+		return
+	}
+	for _, x := range [...]struct{ key, text string }{{ArgOperator, tr.Str(o.Operator)}, {ArgModule, tr.Str(o.Module)}, {ArgLine, tr.Str(o.Line)}, {ArgShapes, o.Shapes()}} {
+		if x.text != "" {
+			say(x.key, x.text)
+		}
+	}
+}
+
 func newMarks(y *graph.Layout, p *critpath.Path) Marks {
 	ms := Marks{path: p.Marks, above: critpath.NewEventSet(len(y.Trace.Events)), node: y.NodeOf}
 	total := enclosed(y, p)

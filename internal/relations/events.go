@@ -29,7 +29,7 @@ func (m *maker) events() (int, []column) {
 			return noText
 		})
 	}
-	self := m.selfTimes()
+	self, places := m.selfTimes(), cdg.PlacesIn(m.tr)
 	return len(rows), []column{
 		rising(int32s("event", tables.Ref, "position in traceEvents", func(i int) int64 { return int64(rows[i]) })),
 		near(int64s("ts_ns", tables.Time, "start", func(i int) int64 { return m.event(rows[i]).Start })),
@@ -80,6 +80,10 @@ func (m *maker) events() (int, []column) {
 			}
 			return 0, false
 		}),
+		null(text("graph", "of an operation of a replayed graph: the number of the graph, as recorded or among those of the trace, and the place in it", columns.Data{Str: func(i int) (string, bool) {
+			s := places.Name(rows[i])
+			return s, s != ""
+		}})),
 		null(text("operator", "of an operation of a replayed graph: the operator that launched it when the graph was captured (--capture)", m.origin(rows, func(o *trace.Origin) trace.Sym { return o.Operator }))),
 		null(text("module", "the same: the call of an nn.Module around that", m.origin(rows, func(o *trace.Origin) trace.Sym { return o.Module }))),
 		null(text("line", "the same: the innermost Python frame of the user's files around that", m.origin(rows, func(o *trace.Origin) trace.Sym { return o.Line }))),

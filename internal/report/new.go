@@ -228,7 +228,7 @@ func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 func hotspots(g *graph.Graph, all []critpath.Hotspot, top int, names Names) []Hotspot {
 	out := []Hotspot{}
 	tr := g.Trace
-	graphs := replayed{tr: tr}
+	graphs := cdg.PlacesIn(tr)
 	for i, h := range all {
 		if i == top || h.NS == 0 { // the path of HTA marks events without time
 			break
@@ -239,7 +239,7 @@ func hotspots(g *graph.Graph, all []critpath.Hotspot, top int, names Names) []Ho
 			x.Operator, x.Module, x.Shapes = tr.Str(o.Operator), tr.Str(o.Module), o.Shapes()
 		}
 		if h.Event != trace.NoEvent {
-			x.Graph, x.Module = graphs.name(h.Event), cmp.Or(x.Module, annotated(tr, h.Event))
+			x.Graph, x.Module = graphs.Name(h.Event), cmp.Or(x.Module, annotated(tr, h.Event))
 			x.Caller = cmp.Or(x.Caller, generated(g, h.Event))
 		}
 		out = append(out, x)

@@ -1,5 +1,7 @@
 package trace
 
+import "encoding/json"
+
 // Origin is what led to an operation, as another trace recorded it: operations of a replayed graph have a launch that says nothing of them.
 // Symbols are of the trace of the operation.
 type Origin struct {
@@ -32,4 +34,23 @@ func (o *Origin) Shapes() string {
 	}
 	v, _ := o.Trace.InputDims(o.Operators[0])
 	return v.Text
+}
+
+// GraphMark is what PyTorch's annotations of graphs say of an operation: the name of a region, and in which phase of autograd it is.
+type GraphMark struct {
+	Name  string `json:"name"`
+	Phase string `json:"autograd_phase"`
+}
+
+// GraphMarks are the annotations of an operation of a graph, from the outside in.
+func (t *Trace) GraphMarks(op EventID) []GraphMark {
+	v, ok := t.Arg(op, "annotation")
+	if !ok {
+		return nil
+	}
+	var marks []GraphMark
+	if json.Unmarshal([]byte(v.Text), &marks) != nil {
+		return nil
+	}
+	return marks
 }

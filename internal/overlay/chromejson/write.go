@@ -165,8 +165,15 @@ func (enc *eventEncoder) append(dst []byte, id trace.EventID) []byte {
 		return append(dst, raw...)
 	}
 	e := chrome.Edit{Args: args}
-	if m, ok := enc.drawing.Marks.Of(id); ok {
-		enc.members = appendMark(enc.members[:0], &m)
+	m, ok := enc.drawing.Marks.Of(id)
+	if enc.members = enc.members[:0]; ok {
+		enc.members = appendMark(enc.members, &m)
+	}
+	enc.drawing.Replayed(enc.tr, id, func(key, text string) {
+		enc.members = append(append(comma(enc.members), '"'), key...)
+		enc.members = chrome.AppendString(append(enc.members, '"', ':'), text)
+	})
+	if len(enc.members) > 0 {
 		e.Members = enc.members
 		enc.n[countMarked]++
 		if args > 0 && raw[args] != '{' && string(raw[args:chrome.SkipValue(raw, args)]) != "null" {

@@ -75,6 +75,9 @@ func (w *writer) fill(b *perfetto.Body, id int32, args *argWriter) {
 	if marked {
 		mark(b, &m, w.drawing.Slim)
 	}
+	if w.drawing != nil {
+		w.drawing.Replayed(w.tr, trace.EventID(id), b.Str)
+	}
 	args.write(b, trace.EventID(id))
 	if e.Ph == 'B' || e.Ph == 'b' || e.Ph == 'S' {
 		if end, ok := w.endOf[id]; ok {

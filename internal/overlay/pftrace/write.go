@@ -134,6 +134,12 @@ func (w *writer) uuid() [2]uint64 {
 				h.word(m.NS ^ int64(max(m.ID, 0))<<40)
 			}
 		}
+		if o := w.tr.Origins; o != nil {
+			for i := range o.List {
+				h.text(w.tr.Str(o.List[i].Operator))
+				h.text(w.tr.Str(o.List[i].Line))
+			}
+		}
 		h.word(int64(len(drawing.Arrows)))
 		h.word(int64(len(drawing.Tracks)))
 		for i := range drawing.Tracks {
