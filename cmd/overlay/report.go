@@ -106,7 +106,7 @@ func (j *job) reportRecords(f *fromrecords.Records, html *output) error {
 
 // reportSource is what is wanted of the report of a run, with the top hotspots.
 func (o *options) reportSource(name string, top int) report.Source {
-	s := report.Source{Name: inputs.Name(name), Version: version, Top: top, Segments: o.segments, Advise: o.command != "diff" && !o.noAdvice, Gains: o.command == "report",
+	s := report.Source{Name: inputs.Name(name), Version: version, Top: top, Segments: o.segments, Advise: o.command != "diff" && !o.noAdvice, Gains: o.command == "report", Memory: o.command == "report" || o.report != "",
 		Brief: !o.json && o.html == "" && o.report == ""}
 	if o.anonymize {
 		s.Name = "trace"

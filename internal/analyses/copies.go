@@ -4,16 +4,17 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
-	"overlay/internal/trace"
+	"overlay/internal/memory"
 )
 
 // Copies is what memory operations moved, and what the allocator did.
 type Copies struct {
 	Kinds  []CopyKind  `json:"kinds" about:"memory operations by kind"`
 	Memory []MemoryUse `json:"memory" about:"memory that the allocator held, by device"`
+
+	use []memory.Use
 }
 
 // CopyKind is one kind of copy: "Memcpy HtoD", "Memset". GB/s figures are those of the operations themselves.
@@ -34,8 +35,6 @@ type MemoryUse struct {
 	Events   int    `json:"events" unit:"count"`
 	Peak     int64  `json:"peak_allocated_bytes" unit:"bytes"`
 	Reserved int64  `json:"peak_reserved_bytes" unit:"bytes"`
-
-	allocated, reserved []level
 }
 
 type level struct {
@@ -76,7 +75,11 @@ func copyStats(s *Set, _ Options) *Copies {
 		k.Bandwidth = cumulate(k.series)
 		c.Kinds = append(c.Kinds, *k)
 	}
-	c.Memory = memoryUse(s)
+	c.use, c.Memory = memory.Of(s.Trace, s.Start, s.End, nil), []MemoryUse{}
+	for i := range c.use {
+		u := &c.use[i]
+		c.Memory = append(c.Memory, MemoryUse{u.Device, u.Events, u.Peak, u.Reserved})
+	}
 	return c
 }
 
@@ -118,49 +121,4 @@ func cumulate(series []level) Stats {
 		}
 	}
 	return describe(positive)
-}
-
-// memoryUse reads the [memory] instants of the window, a device each.
-func memoryUse(s *Set) []MemoryUse {
-	out := []MemoryUse{}
-	i := slices.Index(s.Trace.Syms, "[memory]")
-	if i < 0 {
-		return out
-	}
-	sym := trace.Sym(i)
-	use := map[string]*MemoryUse{}
-	for i := range s.Trace.Events {
-		e := &s.Trace.Events[i]
-		if e.Name != sym || e.Ph != 'i' || !s.inside(e.Start) {
-			continue
-		}
-		id := trace.EventID(i)
-		allocated, ok := s.Trace.ArgInt(id, "Total Allocated")
-		if !ok {
-			continue
-		}
-		reserved, _ := s.Trace.ArgInt(id, "Total Reserved")
-		device := "cpu"
-		if t, _ := s.Trace.ArgInt(id, "Device Type"); t != 0 {
-			d, _ := s.Trace.ArgInt(id, "Device Id")
-			device = "GPU " + strconv.FormatInt(d, 10)
-		}
-		m := use[device]
-		if m == nil {
-			m = &MemoryUse{Device: device}
-			use[device] = m
-		}
-		m.Events++
-		m.allocated = append(m.allocated, level{e.Start, float64(allocated)})
-		m.reserved = append(m.reserved, level{e.Start, float64(reserved)})
-		m.Peak, m.Reserved = max(m.Peak, allocated), max(m.Reserved, reserved)
-	}
-	for _, d := range slices.Sorted(maps.Keys(use)) {
-		m := use[d]
-		for _, l := range [][]level{m.allocated, m.reserved} {
-			slices.SortStableFunc(l, func(a, b level) int { return cmp.Compare(a.ts, b.ts) })
-		}
-		out = append(out, *m)
-	}
-	return out
 }

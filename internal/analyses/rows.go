@@ -1,6 +1,10 @@
 package analyses
 
-import "fmt"
+import (
+	"fmt"
+
+	"overlay/internal/memory"
+)
 
 // AddedRow is what an analysis draws: a counter, or slices that do not overlap.
 type AddedRow struct {
@@ -107,11 +111,11 @@ func memoryRows(_ *Set, c *Copies) []AddedRow {
 			rows = append(rows, AddedRow{Group: gpuGroup, Name: k.Kind + " bandwidth", Unit: "GB/s", Points: levels(k.series), About: "Bandwidth of the copies of this kind that run, added up."})
 		}
 	}
-	for i := range c.Memory {
-		m := &c.Memory[i]
+	for i := range c.use {
+		u := &c.use[i]
 		rows = append(rows,
-			AddedRow{Group: gpuGroup, Name: "allocated " + m.Device, Unit: "bytes", Points: levels(m.allocated), About: "Total Allocated of the [memory] events."},
-			AddedRow{Group: gpuGroup, Name: "reserved " + m.Device, Unit: "bytes", Points: levels(m.reserved), About: "Total Reserved of the [memory] events."})
+			AddedRow{Group: gpuGroup, Name: "allocated " + u.Device, Unit: "bytes", Points: amounts(u.Allocated), About: "Total Allocated of the [memory] events."},
+			AddedRow{Group: gpuGroup, Name: "reserved " + u.Device, Unit: "bytes", Points: amounts(u.Drawn), About: "Total Reserved of the [memory] events."})
 	}
 	return rows
 }
@@ -125,4 +129,12 @@ func levels(list []level) []Point {
 		out = append(out, Point{l.ts, max(l.v, 0)})
 	}
 	return out
+}
+
+func amounts(list []memory.Level) []Point {
+	series := make([]level, len(list))
+	for i, l := range list {
+		series[i] = level{l.TS, float64(l.Bytes)}
+	}
+	return levels(series)
 }

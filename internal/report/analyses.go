@@ -38,7 +38,7 @@ var analysisForms = []analysisForm{
 		{"launch", "  {short_kernels} kernels shorter than their call, {runtime_outliers} calls over 50 µs, {delay_outliers} delays over 100 µs", 0}}, nil, launch},
 	{"kernels", "Kernels by type", nil, printKernels, kernels},
 	{"roofline", "How close operators come to the device's peak", nil, printRoofline, rooflineOf},
-	{"copies", "Copies and memory", []rowText{
+	{"copies", "Copies", []rowText{
 		{"copies_kinds", "  {kind:-12} {count:7} × {ns:11} {MB2 bytes:13} {gb_per_s:14}", 0},
 		{"copies_memory", "  memory {device:-5} most {MB1 peak_allocated_bytes} allocated, {MB1 peak_reserved_bytes} reserved", 0}}, nil, copies},
 	{"blocking", "Calls that wait for the GPU", nil, printBlocking, blocking},
@@ -215,18 +215,13 @@ func printKernels(t *text, list []tables.Table) {
 }
 
 func copies(list []tables.Table, _ Names) (s Section) {
-	kinds, memory := tables.Find(list, "copies_kinds"), tables.Find(list, "copies_memory")
+	kinds := tables.Find(list, "copies_kinds")
 	if l, ok := largest(kinds, "ns"); ok {
 		s.Says = say(l, "{kind} takes most of the time of copies: {ns} for {bytes}, at {gb_per_s}.")
 	}
 	if kinds != nil {
 		s.Grids = append(s.Grids, gridOf(kinds, cardRows, "kinds", named("kind", "kind"), bar(kinds, "ns", "copy", ""),
 			figure(kinds, "time", "ns"), figure(kinds, "copies", "count"), figure(kinds, "amount", "bytes"), figure(kinds, "rate", "gb_per_s")))
-	}
-	if most(memory, "peak_reserved_bytes") > 0 {
-		s.Grids = append(s.Grids, gridOf(memory, cardRows, "devices", named("memory of", "device"),
-			inner(memory, "peak_allocated_bytes", "peak_reserved_bytes", [3]string{"handoff", "allocated", "allocated {peak_allocated_bytes}"}, [3]string{"pale", "reserved", "reserved {peak_reserved_bytes}"}),
-			figure(memory, "most allocated", "peak_allocated_bytes"), figure(memory, "most reserved", "peak_reserved_bytes")))
 	}
 	return s
 }

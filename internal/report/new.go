@@ -13,6 +13,7 @@ import (
 	"overlay/internal/cdg/nodes"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/memory"
 	"overlay/internal/par"
 	"overlay/internal/serving"
 	"overlay/internal/tables"
@@ -33,6 +34,7 @@ type Source struct {
 	Slim     bool // the input holds the path and its context only
 	Analyses *analyses.Result
 	Gains    bool          // with what could be gained at classes and hotspots
+	Memory   bool          // with what the allocator held
 	Advise   bool          // with advice
 	Model    *whatif.Model // that replays Graph; needed for gains
 	Advice   *advise.Advice
@@ -65,6 +67,9 @@ func New(s Source) *Report {
 	r.Steps = steps(g.Steps, outline.Steps)
 	r.StepTimes = stepTimes(r.Steps)
 	r.Iterations = serving.Of(g, outline.Steps, r.earlier())
+	if s.Memory {
+		r.Memory = memory.Of(tr, w.Start, w.End, g)
+	}
 	nodes()
 	hot()
 	devices()

@@ -12,6 +12,7 @@ import (
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/critpath"
+	"overlay/internal/memory"
 	"overlay/internal/serving"
 	"overlay/internal/tables"
 	"overlay/internal/verdict"
@@ -37,6 +38,7 @@ type Report struct {
 	Steps       []Step           `json:"steps" table:"steps" about:"the one path of the window clipped to each step"`
 	StepTimes   *StepTimes       `json:"step_times,omitempty" table:"step_times" about:"how long steps take; without what lies outside them"`
 	Iterations  []serving.Type   `json:"iterations,omitempty" table:"iterations" about:"iterations of a server by type"`
+	Memory      []memory.Use     `json:"memory,omitempty" table:"memory" about:"memory that the allocator held, by device, of traces with memory events"`
 	CDG         CDG              `json:"cdg" table:"cdg" about:"the aggregated graph"`
 	CTDA        *CTDA            `json:"ctda,omitempty" table:"ctda" about:"with method ctda: the tables of the CTDA-CPA paper"`
 	HTA         []HTAShare       `json:"hta,omitempty" table:"hta" about:"with method hta: its own summary"`

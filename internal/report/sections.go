@@ -18,7 +18,7 @@ const maxBars = 24
 // made of, the analyses, what the method has besides, the graph.
 func (r *Report) Sections() [4][]Section {
 	list := r.Tables()
-	return [4][]Section{{r.stepSection(list), hotspotSection(list), gainSection(list), r.unknownSection(list)}, r.analysisSections(), methodSections(list), {graphSection(list)}}
+	return [4][]Section{{r.stepSection(list), hotspotSection(list), gainSection(list), r.unknownSection(list), r.memorySection(list)}, r.analysisSections(), methodSections(list), {graphSection(list)}}
 }
 
 // ClassParts are the classes of a stretch of the path side by side, most time first.

@@ -57,6 +57,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t.steps(r)
 	t.iterations(r)
 	t.hotspots()
+	t.memory(r)
 	t.unknown(r)
 	t.methods(r)
 	t.trust(r)
