@@ -48,7 +48,8 @@ var otherVendorWords = map[string]string{
 	"internal/advise/jobadvice/": `nccl NCCL_DEBUG`,
 	"internal/ranks/causes.go":   `nvidia rocm`,
 	// Titles and addresses of data sheets.
-	"internal/report/gaps.go": `enable_cuda_sync_events`,
+	"internal/report/gaps.go":    `enable_cuda_sync_events`,
+	"internal/report/flights.go": `TORCH_NCCL_ENABLE_TIMING`,
 	// The benchmark whose way of counting a table follows.
 	"internal/report/job_sections.go": `nccl`,
 	"internal/analyses/rows.go":       `CUDA`,

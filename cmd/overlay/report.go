@@ -10,6 +10,7 @@ import (
 
 	"overlay/internal/coarse"
 	"overlay/internal/flame"
+	"overlay/internal/flights"
 	"overlay/internal/fromrecords"
 	"overlay/internal/inputs"
 	"overlay/internal/report"
@@ -31,6 +32,13 @@ func (j *job) printReport() error {
 	stacks, err := j.createReport(j.opts.flame)
 	if err != nil {
 		return err
+	}
+	dumps, err := inputs.Dumps(j.opts.inputs)
+	if err != nil {
+		return err
+	}
+	if len(dumps) > 0 {
+		return j.reportFlights(dumps)
 	}
 	f, err := inputs.FindRanks(j.opts.inputs)
 	if err == nil && len(f.Sets) > 0 && len(f.Files) > 0 {
@@ -77,13 +85,8 @@ func (j *job) printReport() error {
 // reportRecords prints who slows a job of which there are coarse records.
 func (j *job) reportRecords(f *fromrecords.Records, html *output) error {
 	o := j.opts
-	for _, flag := range []struct {
-		name string
-		set  bool
-	}{{"annotation", o.annotation != ""}, {"method", o.method != "exact"}, {"capture", o.graphs != ""}, {"process", o.process != ""}, {"segments", o.segments}, {"flame", o.flame != ""}, {"analysis", len(o.analyses) > 0 && !o.pageOnly}} {
-		if flag.set {
-			return o.usage("--%s needs a trace, and %s has coarse records of a job", flag.name, report.Plain(f.File))
-		}
+	if err := o.needTrace(report.Plain(f.File) + " has coarse records of a job"); err != nil {
+		return err
 	}
 	step, err := o.stepNumber(o.step)
 	if err != nil {
@@ -101,6 +104,38 @@ func (j *job) reportRecords(f *fromrecords.Records, html *output) error {
 		return page.WriteRecords(html, r)
 	}
 	j.show(r)
+	return nil
+}
+
+// needTrace refuses what only the report of a trace has.
+func (o *options) needTrace(instead string) error {
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"annotation", o.annotation != ""}, {"method", o.method != "exact"}, {"capture", o.graphs != ""}, {"process", o.process != ""}, {"segments", o.segments}, {"flame", o.flame != ""}, {"analysis", len(o.analyses) > 0 && !o.pageOnly}} {
+		if flag.set {
+			return o.usage("--%s needs a trace, and %s", flag.name, instead)
+		}
+	}
+	return nil
+}
+
+// reportFlights prints who did not arrive and who was late, by the dumps of flight recorders.
+func (j *job) reportFlights(dumps []*flights.Dump) error {
+	o := j.opts
+	instead := "these are dumps of flight recorders"
+	if err := o.needTrace(instead); err != nil {
+		return err
+	}
+	if o.step != "" || o.html != "" {
+		return o.usage("--step and --html need a trace, and %s", instead)
+	}
+	study, err := flights.Judge(dumps)
+	if err != nil {
+		return err
+	}
+	source := o.reportSource(o.input, o.top)
+	j.show(report.NewFlights(source.Name, source.Version, study))
 	return nil
 }
 
@@ -132,7 +167,8 @@ func (p *program) reportCommand() *cli.Command {
 Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a
 folder, a quoted pattern or an archive (tar, zip) with a trace for each rank of a job it puts all of them on one clock
 and follows the path over the ranks: who waited for whom, and why. Of coarse records of a job (CSV or Parquet, a
-row for each operation of a rank in a step) it says which rank, stage or kind of operation slows the steps.
+row for each operation of a rank in a step) it says which rank, stage or kind of operation slows the steps; of dumps of
+PyTorch's flight recorder, one a rank, which rank a stuck job waits for, and which was late.
 
 Examples:
   overlay report -i trace.json.gz
@@ -140,6 +176,7 @@ Examples:
   overlay report -i 'traces/rank*.json.gz' --step 3 --json > job.json
   overlay report -i trace.json.gz --step 3 --top 20
   overlay report -i records.csv
+  overlay report -i dumps/                               (of …_trace_rank_0, …_trace_rank_1, …)
   overlay report -i trace.json.gz --json --segments > report.json
   overlay report -i trace.json.gz --html report.html
   overlay report -i trace.json.gz --flame path.pb.gz     (then: go tool pprof -http : path.pb.gz)`,

@@ -8,6 +8,7 @@ import (
 // Where the profilers and formats of the table below leave what can be read.
 const (
 	giveKineto = "give what torch.profiler wrote (export_chrome_trace, or tensorboard_trace_handler's .pt.trace.json)"
+	flightDump = "it is a dump of NCCL's flight recorder, which holds collectives alone: 'overlay report' of it, and of those of the other ranks, says who did not arrive"
 	giveNsys   = "give what 'nsys export --type sqlite' writes of it"
 )
 
@@ -40,15 +41,15 @@ var otherFiles = []otherFile{
 	{head: "\x7fELF", say: "it is a program"},
 	{head: "\x89PNG", say: "it is a picture"},
 	{head: "\x80", in: "device_traces", say: "it is a memory snapshot of PyTorch, which the page pytorch.org/memory_viz shows: " + giveKineto},
-	{head: "\x80", in: "nccl_version", say: "it is a dump of NCCL's flight recorder, which holds collectives alone: " + giveKineto},
+	{head: "\x80", in: "nccl_version", say: flightDump},
 	{head: "\x80", say: "it is a Python pickle, as of a memory snapshot or a model: " + giveKineto},
 	{head: "", in: "brain.Event:", say: "it is an event file of TensorBoard: " + giveKineto + ", which lies beside it"},
 	{keys: []string{"$schema", "profiles"}, say: "it is a profile for speedscope, as py-spy writes: samples of CPU stacks and no GPU: " + giveKineto},
 	{keys: []string{"nodes", "timeDeltas"}, say: "it is a CPU profile of V8 (Node.js, Chrome), which knows no GPU: " + giveKineto},
 	{keys: []string{"schema", "nodes"}, say: "it is an execution trace of PyTorch (Chakra), which says what ran and not when: " + giveKineto},
 	{keys: []string{"segments", "device_traces"}, say: "it is a memory snapshot of PyTorch, which the page pytorch.org/memory_viz shows: " + giveKineto},
-	{keys: []string{"nccl_version", "entries"}, say: "it is a dump of NCCL's flight recorder, which holds collectives alone: " + giveKineto},
-	{keys: []string{"pg_config", "entries"}, say: "it is a dump of NCCL's flight recorder, which holds collectives alone: " + giveKineto},
+	{keys: []string{"nccl_version", "entries"}, say: flightDump},
+	{keys: []string{"pg_config", "entries"}, say: flightDump},
 	{keys: []string{"meta", "threads", "libs"}, say: "it is a profile of the Firefox Profiler (samply, perf): samples of CPU stacks and no GPU: " + giveKineto},
 	{keys: []string{"resourceSpans"}, say: "it is a trace of OpenTelemetry, of requests and not of a GPU: " + giveKineto},
 	{keys: []string{"cells", "nbformat"}, say: "it is a Jupyter notebook"},
