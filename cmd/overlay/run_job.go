@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"overlay/internal/inputs"
+	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/manyranks"
 	"overlay/internal/overlay/pftrace"
@@ -96,34 +97,15 @@ func (p *jobPicture) one(w io.Writer) error {
 	return p.finish(pic)
 }
 
-// archive writes a file for each rank, one with the rows of the job, and what the viewer has to know of them.
+// archive writes the traces of the ranks as they are, a picture of the rows of the job, and a manifest by which the viewer puts each rank on
+// the clock of the job.
 func (p *jobPicture) archive(w io.Writer) error {
 	t := tar.NewWriter(w)
 	add := func(name string, b []byte) error {
-		err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(b)), Format: tar.FormatUSTAR})
+		err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(b)), Format: tar.FormatPAX})
 		if err == nil {
 			_, err = t.Write(b)
 		}
-		return err
-	}
-	if err := add("perfetto_manifest.json", p.manifest()); err != nil {
-		return err
-	}
-	err := p.eachRank(func(m int32, tr *trace.Trace) error {
-		var b bytes.Buffer
-		pic, err := p.begin(&b)
-		if err != nil {
-			return err
-		}
-		if err := pic.Rank(m, tr); err != nil {
-			return err
-		}
-		if err := p.end(pic, false); err != nil {
-			return err
-		}
-		return add(p.memberName(m), b.Bytes())
-	})
-	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
@@ -131,41 +113,66 @@ func (p *jobPicture) archive(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	files, bent := []manifestFile{{Path: "job.pftrace", Machine: machine{"job"}}}, 0
+	err = p.eachRank(func(m int32, tr *trace.Trace) error {
+		if err := pic.Follow(m, tr); err != nil {
+			return err
+		}
+		rank, clock := &p.r.job.Members[m], p.picture.Clock(m)
+		name := fmt.Sprintf("rank-%d.json", rank.Rank)
+		middle := rank.Start + (rank.End-rank.Start)/2
+		offset := clock(middle) - (middle - tr.Base) // the viewer knows stamps as they are written
+		if off := func(t int64) int64 { return clock(t) - (t - tr.Base) - offset }; max(off(rank.Start), -off(rank.Start), off(rank.End), -off(rank.End)) > 1000 {
+			bent++
+		}
+		files = append(files, manifestFile{name, machine{fmt.Sprintf("rank %d", rank.Rank)}, &manifestClocks{manifestClock{"job.pftrace", "BOOTTIME"}, offset}})
+		return add(name, kineto.TextOf(tr).Src)
+	})
+	if err != nil {
+		return err
+	}
+	p.notes.note(bent, "rank", "whose clock ran at another rate or jumped: an archive moves each trace as a whole, which is right in its middle (a .pftrace has each event in its place)")
 	if err := p.finish(pic); err != nil {
 		return err
 	}
 	if err := add("job.pftrace", b.Bytes()); err != nil {
 		return err
 	}
+	if err := add("perfetto_manifest.json", manifest(files)); err != nil {
+		return err
+	}
 	return t.Close()
 }
 
-func (p *jobPicture) memberName(m int32) string {
-	return fmt.Sprintf("rank-%d.pftrace", p.r.job.Members[m].Rank)
-}
-
-// manifest tells the viewer which file is which rank. All times are on the clock of the job already.
-func (p *jobPicture) manifest() []byte {
-	type machine struct {
+// The manifest of an archive of traces, as Perfetto documents it (perfetto.dev/docs/reference/perfetto-manifest).
+type (
+	machine struct {
 		Name string `json:"name"`
 	}
-	type file struct {
-		Path    string  `json:"path"`
-		Machine machine `json:"machine"`
+	manifestFile struct {
+		Path    string          `json:"path"`
+		Machine machine         `json:"machine"`
+		Clocks  *manifestClocks `json:"clocks,omitempty"`
 	}
-	files := []file{{"job.pftrace", machine{"job"}}}
-	for m, d := range p.drawn {
-		if d {
-			files = append(files, file{p.memberName(int32(m)), machine{fmt.Sprintf("rank %d", p.r.job.Members[m].Rank)}})
-		}
+	manifestClocks struct {
+		To     manifestClock `json:"sync_to"`
+		Offset int64         `json:"offset_ns"` // from a stamp of the file to the time of the clock
 	}
+	manifestClock struct {
+		File  string `json:"file"`
+		Clock string `json:"clock"`
+	}
+)
+
+func manifest(files []manifestFile) []byte {
 	var out struct {
 		Manifest struct {
-			Version int    `json:"version"`
-			Files   []file `json:"files"`
-		} `json:"perfetto_manifest"`
+			Version int            `json:"version"`
+			Time    manifestClock  `json:"trace_time"`
+			Files   []manifestFile `json:"files"`
+		} `json:"perfetto_manifest"` // the viewer knows a manifest by its first key
 	}
-	out.Manifest.Version, out.Manifest.Files = 1, files
+	out.Manifest.Version, out.Manifest.Time, out.Manifest.Files = 1, manifestClock{"job.pftrace", "BOOTTIME"}, files
 	b, err := json.Marshal(&out)
 	if err != nil {
 		panic("overlay: internal error: manifest: " + err.Error())
@@ -194,11 +201,9 @@ func (p *jobPicture) eachRank(use func(m int32, tr *trace.Trace) error) error {
 	})
 }
 
-func (p *jobPicture) finish(pic *pipeline.JobPicture) error { return p.end(pic, true) }
-
-// end ends a file, with the rows of the job or without them.
-func (p *jobPicture) end(pic *pipeline.JobPicture, rows bool) error {
-	st, leftOut, err := pic.Close(rows)
+// finish ends a picture with the rows of the job.
+func (p *jobPicture) finish(pic *pipeline.JobPicture) error {
+	st, leftOut, err := pic.Close()
 	if err != nil {
 		return err
 	}

@@ -78,14 +78,25 @@ func (p *JobPicture) drawing(member int32, tr *trace.Trace) (*trace.Trace, *over
 	return tr, drawing, nil
 }
 
-// Close draws the rows of the job, if they are wanted, and ends the picture. It tells what was written, and how many edges of the
+// Follow takes what the rows of the job show of the events of a rank, and draws none of them.
+func (p *JobPicture) Follow(member int32, tr *trace.Trace) error {
+	if !p.picture.OnPath(member) {
+		return nil
+	}
+	g, err := graph.Build(tr, p.options.Link)
+	if err != nil {
+		return err
+	}
+	p.picture.Add(member, p.job.Exact(member, g, tr.Base), g.Trace)
+	return nil
+}
+
+// Close draws the rows of the job and ends the picture. It tells what was written, and how many edges of the
 // path have no arrow.
-func (p *JobPicture) Close(rows bool) (*pftrace.Stats, int, error) {
-	if rows {
-		p.picture.Complete()
-		if err := p.out.Tracks(p.picture.Tracks); err != nil {
-			return nil, 0, err
-		}
+func (p *JobPicture) Close() (*pftrace.Stats, int, error) {
+	p.picture.Complete()
+	if err := p.out.Tracks(p.picture.Tracks); err != nil {
+		return nil, 0, err
 	}
 	err := p.out.Close()
 	return &p.out.Stats, p.leftOut, err

@@ -117,7 +117,7 @@ func checkPicture(t *testing.T, r rankedTraces, slim bool) (jumps int) {
 			want = append(want, alone(t, tr, r.numbers[m], p.Clock(int32(m)))...)
 		}
 	}
-	st, _, err := pic.Close(true)
+	st, _, err := pic.Close()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"overlay/internal/perfetto"
+	"overlay/internal/testtrace"
+)
+
+// TestManifest: an archive of a job has the traces of the ranks byte for byte, and its manifest puts each slice where the picture of the
+// job has it, whether stamps count from 1970 or from nowhere.
+func TestManifest(t *testing.T) {
+	for i, trouble := range [][]string{{"windows", "bases"}, nil} {
+		sim := testtrace.NewJob(testtrace.JobOptions{Kind: "dp", World: 4, PerHost: 2, Steps: 3, Seed: uint64(i), Noise: 1, Trouble: trouble})
+		dir := t.TempDir()
+		texts := map[string][]byte{}
+		if err := os.Mkdir(filepath.Join(dir, "job"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for k := range sim.Ranks {
+			texts[fmt.Sprintf("rank-%d.json", k)] = sim.JSON(int32(k))
+			writeFile(t, filepath.Join(dir, "job", fmt.Sprintf("rank-%d.json", k)), sim.JSON(int32(k)))
+		}
+		made := func(name string) []byte {
+			var errs bytes.Buffer
+			name = filepath.Join(dir, name)
+			if status := run([]string{"overlay", "run", "-i", filepath.Join(dir, "job"), "-o", name, "--quiet"}, nil, io.Discard, &errs); status != 0 {
+				t.Fatalf("status %d: %s", status, errs.String())
+			}
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		members := map[string][]byte{}
+		for r := tar.NewReader(bytes.NewReader(made("job.tar"))); ; {
+			h, err := r.Next()
+			if err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if members[h.Name], err = io.ReadAll(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		picture, rows := imported(t, made("job.pftrace")), imported(t, members["job.pftrace"])
+		there := map[string]bool{}
+		for i := range picture.Slices {
+			s := &picture.Slices[i]
+			there[fmt.Sprintf("%s %d", s.Name, s.TS)] = true
+		}
+		path, of := 0, map[string]int{}
+		for i := range rows.Slices {
+			if s := &rows.Slices[i]; !there[fmt.Sprintf("%s %d", s.Name, s.TS)] {
+				t.Errorf("the picture has no %s at %d", s.Name, s.TS)
+			} else if s.Category == "critical_path" {
+				path++
+			}
+		}
+		if path < 20 {
+			t.Errorf("%d segments of the path", path)
+		}
+		if !strings.HasPrefix(string(members["perfetto_manifest.json"]), `{"perfetto_manifest":{"version":1,"trace_time":{"file":"job.pftrace","clock":"BOOTTIME"},"files":[{"path":"job.pftrace","machine":{"name":"job"}},`) {
+			t.Errorf("%.200s", members["perfetto_manifest.json"])
+		}
+		var m struct {
+			Manifest struct {
+				Files []manifestFile
+			} `json:"perfetto_manifest"`
+		}
+		if err := json.Unmarshal(members["perfetto_manifest.json"], &m); err != nil || len(m.Manifest.Files) != 5 {
+			t.Fatal(err, len(m.Manifest.Files))
+		}
+		for _, f := range m.Manifest.Files[1:] {
+			if !bytes.Equal(members[f.Path], texts[f.Path]) || len(texts[f.Path]) == 0 {
+				t.Errorf("%s: %d bytes of %d", f.Path, len(members[f.Path]), len(texts[f.Path]))
+			}
+			tr := testtrace.Parse(t, texts[f.Path])
+			for _, e := range tr.Events {
+				if e.Ph != 'X' {
+					continue
+				}
+				of[f.Path]++
+				at, near := e.Start+f.Clocks.Offset, false
+				for d := int64(-1000); d <= 1000 && !near; d++ {
+					near = there[fmt.Sprintf("%s %d", tr.Str(e.Name), at+d)]
+				}
+				if !near {
+					t.Fatalf("%s: the picture has no %s near %d", f.Path, tr.Str(e.Name), at)
+				}
+			}
+		}
+		if len(of) != 4 {
+			t.Errorf("%v", of)
+		}
+	}
+}
+
+func imported(t *testing.T, b []byte) *perfetto.Imported {
+	t.Helper()
+	im, err := perfetto.Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(im.Problems) > 0 {
+		t.Errorf("%v", im.Problems)
+	}
+	return im
+}
