@@ -31,7 +31,7 @@ var otherVendorWords = map[string]string{
 	// Kineto's categories, and a key, for events of PyTorch that have no category.
 	"internal/frompftrace/": `cuda_sync_kind cuda_sync cuda_runtime cuda_driver cuda`,
 	// Tables of profilers of two vendors, their names, and what the third one calls its domains of calls.
-	"internal/fromsqlite/": `ENUM_CUDA_MEM_KIND CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_MEMCPY CUPTI_ACTIVITY_KIND_MEMSET
+	"internal/fromsqlite/": `nccl ncclGroup ncclGroupStart ncclGroupEnd ncclSend ncclRecv ENUM_CUDA_MEM_KIND CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_MEMCPY CUPTI_ACTIVITY_KIND_MEMSET
 		CUPTI_ACTIVITY_KIND_GRAPH_TRACE CUPTI_ACTIVITY_KIND_CUDA_EVENT CUPTI_ACTIVITY_KIND_SYNCHRONIZATION CUDA cuda cuda_sync cuda_sync_kind
 		wait_on_cuda_event_record_corr_id wait_on_cuda_event_id HIP_ hip_api RCCL_ rccl_api NPU_INFO CANN_API cann_api ascend_task Ascend ascend_pytorch_profiler`,
 	// Lists of a profiler's JSON.

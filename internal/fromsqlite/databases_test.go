@@ -245,7 +245,7 @@ func TestRealProcesses(t *testing.T) {
 	if !errors.As(err, &several) || len(several.Parts) != 2 {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"gpu0 144: 1993 kernels of 270875926 ns, 3688 calls, 16 operations without launch", "gpu1 145: 2017 kernels of 264324724 ns, 3778 calls, 15 operations without launch"} {
+	for i, want := range []string{"gpu0 144: 1993 kernels of 270875926 ns, 3688 calls, 16 operations without launch, 32 exchanges", "gpu1 145: 2017 kernels of 264324724 ns, 3778 calls, 15 operations without launch, 32 exchanges"} {
 		p, to := &several.Parts[i], &spool{}
 		o, err := p.Write(kineto.NewSink(to, kineto.Options{}))
 		if err != nil {
@@ -255,7 +255,7 @@ func TestRealProcesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kernels, sum, calls, alone := 0, int64(0), 0, 0
+		kernels, sum, calls, alone, exchanges := 0, int64(0), 0, 0, 0
 		for i := range tr.Events {
 			e := &tr.Events[i]
 			switch {
@@ -265,11 +265,14 @@ func TestRealProcesses(t *testing.T) {
 			case e.Kind.Call():
 				calls++
 			}
+			if n, ok := tr.ArgInt(trace.EventID(i), "Group size"); ok && n == 2 {
+				exchanges++
+			}
 			if e.Kind.Device() && e.Ph == 'X' && tr.Launch(trace.EventID(i)) == trace.NoEvent {
 				alone++
 			}
 		}
-		if got := fmt.Sprintf("%s %s: %d kernels of %d ns, %d calls, %d operations without launch", p.Name, p.PID, kernels, sum, calls, alone); got != want {
+		if got := fmt.Sprintf("%s %s: %d kernels of %d ns, %d calls, %d operations without launch, %d exchanges", p.Name, p.PID, kernels, sum, calls, alone, exchanges); got != want {
 			t.Errorf("got %s\nwant %s", got, want)
 		}
 	}

@@ -39,7 +39,7 @@ func (r *reader) nsys() error {
 		devices = append(devices, kinetotext.Device{ID: s.ColumnInt64(0), Name: s.ColumnText(1)})
 	})
 	r.w.Head(base, -1, devices)
-	for _, step := range []func() error{r.nvtx, r.calls, r.kernels, r.copies, r.sets, r.graphs, r.syncs, r.osCalls, r.threadNames} {
+	for _, step := range []func() error{r.nvtx, r.calls, r.noteExchanges, r.kernels, r.copies, r.sets, r.graphs, r.syncs, r.osCalls, r.threadNames} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -199,6 +199,10 @@ func (r *reader) kernels() error {
 		}
 		if s.ColumnType(14) != sqlite3.NULL {
 			r.w.Int("registers per thread", s.ColumnInt64(14))
+		}
+		if ranks := r.exchanges[s.ColumnInt64(4)]; ranks > 0 && strings.HasPrefix(name, "nccl") {
+			r.w.Str("Collective name", "all_to_all")
+			r.w.Int("Group size", ranks)
 		}
 		r.graphNode(s, 15)
 		r.w.End()

@@ -115,14 +115,15 @@ func plain(err error) string { return strings.ReplaceAll(err.Error(), "\n", " ")
 
 // reader asks a database.
 type reader struct {
-	src    []byte
-	name   string
-	of     []int64 // processes whose events are wanted; nil for all
-	conn   *sqlite3.Conn
-	w      *kinetotext.Writer
-	tables map[string]map[string]bool // table or view -> its columns
-	names  map[int64]string           // StringIds of Nsight Systems, STRING_IDS of Ascend
-	base   int64                      // time from which those of Ascend are told
+	src       []byte
+	name      string
+	of        []int64 // processes whose events are wanted; nil for all
+	conn      *sqlite3.Conn
+	w         *kinetotext.Writer
+	tables    map[string]map[string]bool // table or view -> its columns
+	names     map[int64]string           // StringIds of Nsight Systems, STRING_IDS of Ascend
+	exchanges map[int64]int64            // correlation of a call that launches an exchange of all ranks of a group with all -> how many these are
+	base      int64                      // time from which those of Ascend are told
 }
 
 // read finds out who wrote the database.

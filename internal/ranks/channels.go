@@ -216,13 +216,16 @@ func (j *Job) unite() {
 	var all []found
 	index := map[key]int{}
 	at := make([][]int, len(j.Members)) // of each group of each member: index into all
+	one := j.oneStreamEach()
 	for m := range j.Members {
 		s := j.Members[m].Summary
 		for i := range s.Groups {
 			g := &s.Groups[i]
 			k := key{name: g.Name}
 			if g.Ranks == nil {
-				k.desc, k.size = g.Desc, g.Size
+				if k.desc, k.size = g.Desc, g.Size; one != "" && g.onStream() {
+					k.name = one
+				}
 			} else {
 				k.ranks = sumOf(g.Ranks)
 			}
@@ -230,7 +233,7 @@ func (j *Job) unite() {
 			if !ok {
 				n = len(all)
 				index[k] = n
-				all = append(all, found{k, JobGroup{Name: g.Name, Desc: g.Desc, Ranks: g.Ranks, Size: max(int(g.Size), len(g.Ranks)), Known: g.Ranks != nil, By: g.By}})
+				all = append(all, found{k, JobGroup{Name: k.name, Desc: g.Desc, Ranks: g.Ranks, Size: max(int(g.Size), len(g.Ranks)), Known: g.Ranks != nil, By: g.By}})
 			}
 			if x := &all[n].g; x.Known {
 				g.Ranks = x.Ranks // once for all ranks: of a large job each of them lists all
@@ -259,6 +262,30 @@ func (j *Job) unite() {
 			j.Members[m].group = append(j.Members[m].group, place[n])
 		}
 	}
+}
+
+// onStream reports whether nothing is known of a group but the stream of a device.
+func (g *Group) onStream() bool { return g.By == "stream" && g.Name != onCPU }
+
+// oneStreamEach names the group of members that communicate on a single stream each, "" where one of them has more. Processes number their streams as
+// they make them, so then these are one group whatever their numbers are.
+func (j *Job) oneStreamEach() (name string) {
+	for m := range j.Members {
+		n := 0
+		for i := range j.Members[m].Summary.Groups {
+			if g := &j.Members[m].Summary.Groups[i]; g.onStream() {
+				if n++; m == 0 {
+					name = g.Name
+				} else if name != g.Name {
+					name = "one stream each"
+				}
+			}
+		}
+		if n != 1 {
+			return ""
+		}
+	}
+	return name
 }
 
 // sumOf tells lists of ranks apart.

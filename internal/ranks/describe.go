@@ -65,7 +65,7 @@ func (z *summarizer) describe() {
 		case n == onHost && z.onlyGroup() != nil:
 			said.group = z.group(z.onlyGroup(), "config")
 		case n == onHost:
-			said.group = z.group(&trace.ProcessGroup{Name: "CPU", Size: -1}, "stream")
+			said.group = z.group(&trace.ProcessGroup{Name: onCPU, Size: -1}, "stream")
 		default:
 			said.group = z.group(&trace.ProcessGroup{Name: fmt.Sprintf("stream %d", n), Size: -1}, "stream")
 		}
@@ -103,6 +103,9 @@ func (z *summarizer) describe() {
 		s.Ops = append(s.Ops, op)
 	}
 }
+
+// onCPU is the name of the group of collectives that the CPU does, where nothing says theirs.
+const onCPU = "CPU"
 
 // nameRanks gives the ranks of their groups to records that name the group alone: of kernels whose list was cut, or whose launch has no record.
 func nameRanks(records []trace.Collective) {
