@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	longWait     = 20 * us // a wait of a thread, or idleness behind its work, of which somebody may know the end
-	resumed      = 60 * us // at most so long after the work of another that ended its wait a thread goes on
-	repeats      = 4       // times that a thread must have gone on after another to say that this one ends its waits
-	repeatShare  = 0.75    // of the ends of the other's work, or of the thread's waits
-	chanceRepeat = 0.25    // of them at most that chance would bring
+	longWait     = 20 * us  // a wait of a thread of which somebody may know the end
+	resumed      = 100 * us // at most so long after the work of another that ended its wait a thread goes on
+	repeats      = 4        // times that a thread must have gone on after another to say that this one ends its waits
+	repeatShare  = 0.75     // of the ends of the other's work, or of the thread's waits
+	chanceRepeat = 0.25     // of them at most that chance would bring
 )
 
 var repeatsRule = rule{name: "ends that repeat", find: func(b *builder) { pairer{b}.learnEnders() }}
@@ -47,11 +47,11 @@ func (b pairer) learnEnders() {
 	}
 }
 
-// worksUntil returns when a thread stops working for long.
+// worksUntil returns when a thread stops working, if only to take what is next in a queue.
 func (b pairer) worksUntil(l LaneID) (ends []int64) {
 	busy := b.threads[l].busy
 	for i := range busy {
-		if i+1 == len(busy) || busy[i+1].Start-busy[i].End >= longWait {
+		if i+1 == len(busy) || busy[i+1].Start-busy[i].End > handoffGap {
 			ends = append(ends, busy[i].End)
 		}
 	}

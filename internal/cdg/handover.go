@@ -20,6 +20,18 @@ func (s *turns) ended(i int32, from, t int64) (int64, bool) {
 	return s.b.d.Pieces[s.next[i]-1].Start, true
 }
 
+// endedLast is ended for a thread that may have gone on with what is next in its queue: it returns the end of its work in (from, t] that was last.
+func (s *turns) endedLast(i int32, from, t int64) (int64, bool) {
+	if at, ok := s.ended(i, from, t); ok {
+		return at, true
+	}
+	busy, n := s.b.threads[s.lanes[i]].busy, int(s.busy[i])
+	if n < 2 || busy[n-1].End <= t || busy[n-2].End <= from || busy[n-1].Start-busy[n-2].End <= handoffGap {
+		return 0, false
+	}
+	return busy[n-2].End, true
+}
+
 // fewPartners are tried one by one.
 const fewPartners = 8
 
@@ -33,7 +45,7 @@ func (s *turns) handoffAt(lane LaneID, owner ActID, from, t int64) (to LaneID, h
 	to, h, ok = s.turnAt(lane, owner, from, t)
 	if s.b.enders != nil {
 		for _, p := range s.b.enders[lane] {
-			if at, good := s.ended(s.index[p], from, t); good && t-at <= resumed && (!ok || at > h) {
+			if at, good := s.endedLast(s.index[p], from, t); good && t-at <= resumed && (!ok || at > h) {
 				to, h, ok = p, at, true
 			}
 		}

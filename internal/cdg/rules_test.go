@@ -211,15 +211,27 @@ kernel 7 a 10 985
 op 1 aten::x 1000.5 10
 `, `critical_path_thread_handoff "aten::pin_memory" end -> "aten::x" start`},
 	{cdg.Handoff, "both threads work at once, and each time one goes on where the other's work ended", `
-op 1 schedule 0 100
-op 2 get_output 50 150
-op 1 schedule 210 100
-op 2 get_output 270 140
-op 1 schedule 415 100
-op 2 get_output 470 150
-op 1 schedule 630 100
-op 2 get_output 680 120
-op 1 last 810 100
+op 1 schedule 0 300
+op 2 get_output 150 300
+op 1 schedule 510 300
+op 2 get_output 690 420
+op 1 schedule 1115 300
+op 2 get_output 1280 470
+op 1 schedule 1760 300
+op 2 get_output 1910 360
+op 1 last 2280 300
+`, `critical_path_thread_handoff "get_output" end -> "last" start`},
+	{cdg.Handoff, "the other one takes what is next in its queue before the thread goes on", `
+op 1 schedule 0 300
+op 2 get_output 150 300
+op 1 schedule 470 300
+op 2 get_output 455 645
+op 1 schedule 1120 300
+op 2 get_output 1105 645
+op 1 schedule 1770 300
+op 2 get_output 1755 645
+op 1 last 2420 300
+op 2 get_output 2405 5
 `, `critical_path_thread_handoff "get_output" end -> "last" start`},
 	{cdg.PolledWait, "an annotation spins on memory that its kernel writes", `
 note 1 dispatch 0.5 1000

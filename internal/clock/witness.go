@@ -228,11 +228,18 @@ func (x *collector) answer() {
 	tr := x.tr
 	ofDevice, ofStream := map[trace.ProcID]int64{}, map[trace.TrackID]int64{} // latest ends of what is put there
 	last := map[trace.TrackID]put{}                                           // per thread
+	device := map[trace.ProcID]trace.ProcID{}                                 // per process of the host; NoProc: it launched on several
 	puts := x.puts
 	for i := range x.queries {
 		for ; len(puts) > 0 && int(puts[0].query) <= i; puts = puts[1:] {
 			o, c := &tr.Events[puts[0].op], &tr.Events[puts[0].call]
 			p, end := tr.Tracks[o.Track].Proc, tr.End(o)
+			host := tr.Tracks[c.Track].Proc
+			if known, ok := device[host]; ok && known != p {
+				device[host] = trace.NoProc
+			} else if !ok {
+				device[host] = p
+			}
 			if at, ok := ofDevice[p]; !ok || at < end {
 				ofDevice[p] = end
 			}
@@ -256,8 +263,8 @@ func (x *collector) answer() {
 				break
 			}
 		}
-		if row == trace.NoTrack {
-			continue
+		if row == trace.NoTrack || !q.one && device[tr.Tracks[call.Track].Proc] == trace.NoProc {
+			continue // a synchronisation waits for the thread's current device, and nothing records which one that is
 		}
 		end, ok := ofStream[row]
 		if ok && !q.one {

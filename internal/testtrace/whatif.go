@@ -22,6 +22,7 @@ type Question struct {
 	Truth     int64 // the window of the changed program
 	Predicted int64 // the window that the replay gives
 	Share     int64 // the window that the share of the path would promise
+	Sure      bool  // the replay says so of itself
 }
 
 // Off is the error of a prediction, as a share of the true window.
@@ -84,7 +85,7 @@ func (j *Judge) AskAll(p *Program, seed uint64) ([]Question, error) {
 		j.scratch.Simulate(changed)
 		q.Truth = q.Recorded + j.scratch.End - j.run.End
 		r := m.Replay(&whatif.Scenario{Changes: []whatif.Change{{Verb: whatif.Scale, On: on, Num: num, Den: den}}})
-		q.Predicted = r.Window
+		q.Predicted, q.Sure = r.Window, r.Confidence() == whatif.Good
 		q.Share = q.Recorded - share + share*num/den
 		out = append(out, q)
 	}

@@ -94,6 +94,7 @@ func WriteWhatIf(w io.Writer, all []Answered, worst int) {
 	const slower = "kernels x 2"
 	line("all but slow-downs", func(_ *Answered, q *Question) bool { return q.Kind != slower })
 	line("  with records of sync", func(a *Answered, q *Question) bool { return q.Kind != slower && a.Records })
+	line("  with good confidence", func(_ *Answered, q *Question) bool { return q.Kind != slower && q.Sure })
 	line("  without", func(a *Answered, q *Question) bool { return q.Kind != slower && !a.Records })
 	var kinds, classes []string
 	failed := 0
@@ -130,11 +131,14 @@ func WriteWhatIf(w io.Writer, all []Answered, worst int) {
 	slices.SortStableFunc(list, func(x, y bad) int { return cmp.Compare(y.q.Off(y.q.Predicted), x.q.Off(x.q.Predicted)) })
 	fmt.Fprintf(w, "%d programs, %d not analysed\n", len(all)/2, failed)
 	for _, x := range list[:min(worst, len(list))] {
-		records := "without records"
+		records, sure := "without records", ""
+		if x.q.Sure {
+			sure = ", sure"
+		}
 		if x.a.Records {
 			records = "with records"
 		}
-		fmt.Fprintf(w, "%5.1f %%  %s %d %s, %s %s: recorded %d, true %d, predicted %d\n", 100*x.q.Off(x.q.Predicted), x.a.Class, x.a.Seed, records,
-			x.q.Kind, x.q.Name, x.q.Recorded, x.q.Truth, x.q.Predicted)
+		fmt.Fprintf(w, "%5.1f %%  %s %d %s, %s %s: recorded %d, true %d, predicted %d%s\n", 100*x.q.Off(x.q.Predicted), x.a.Class, x.a.Seed, records,
+			x.q.Kind, x.q.Name, x.q.Recorded, x.q.Truth, x.q.Predicted, sure)
 	}
 }

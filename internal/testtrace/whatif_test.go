@@ -39,6 +39,29 @@ func TestWhatIfTruth(t *testing.T) {
 	}
 }
 
+// The same of programs as they run in production. Where a server hands results over by a thread of its own, whatever is asked is answered.
+func TestWhatIfProduction(t *testing.T) {
+	n := 110
+	if testing.Short() {
+		n = 33
+	}
+	var list, decode []*Question
+	for _, a := range AskPrograms(n, 9001, Production) {
+		if a.Err != nil {
+			t.Errorf("%s %d: %v", a.Class, a.Seed, a.Err)
+		}
+		for k := range a.Questions {
+			list = append(list, &a.Questions[k])
+			if a.Class == "decode" {
+				decode = append(decode, &a.Questions[k])
+			}
+		}
+	}
+	if e, d := SumErrors(list), SumErrors(decode); e.Questions < 12*n || e.Mean > 0.003 || e.Within < 0.99 || d.Worst > 0.05 {
+		t.Errorf("%+v; of servers %+v", e, d)
+	}
+}
+
 // TestScaledProgram: a program with nothing scaled runs as before, and one with everything scaled to nothing is faster.
 func TestScaledProgram(t *testing.T) {
 	for _, class := range Classes {

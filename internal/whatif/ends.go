@@ -33,6 +33,10 @@ func (b *modelBuilder) findEnds() {
 	}
 	m.main = b.mainThread()
 	main := map[cdg.LaneID]bool{b.set[m.main]: true}
+	feeds := map[cdg.LaneID]bool{} // sets that a device works for
+	for l := range g.Lanes {
+		feeds[set[l]] = feeds[set[l]] || g.Lanes[l].Stream
+	}
 	working := false // something that works ends with the window, so threads that only sit in a frame do not count
 	for l := range g.Lanes {
 		p := last[l].point
@@ -44,7 +48,11 @@ func (b *modelBuilder) findEnds() {
 		}
 	}
 	for l := range g.Lanes {
-		if p := last[l].point; p != none && main[set[l]] && (!working || b.works(cdg.LaneID(l))) {
+		p := last[l].point
+		if p != none && !main[set[l]] && feeds[set[l]] && b.works(cdg.LaneID(l)) && 20*(latest-m.at[p]) > latest-m.t0 {
+			m.done = append(m.done, p)
+		}
+		if p != none && main[set[l]] && (!working || b.works(cdg.LaneID(l))) {
 			e := end{point: p}
 			if m.at[p] == latest {
 				e.after = m.t1 - latest

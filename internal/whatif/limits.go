@@ -7,7 +7,7 @@ import (
 
 // Range is the window at least and at most, ns: with the delays of sources that did not bind at their shortest and at
 // their longest (the 5 % and the 95 % quantile of the trace), and with batches of a data loader that come at the rate of
-// its workers, where they seem to come on request.
+// its workers, where they seem to come on request. Threads that run free and were done with their work before the end may have to be waited for then.
 func (r *Result) Range() (low, high int64) {
 	if !r.ranged {
 		r.ranged, r.shortest, r.longest = true, r.Window, r.Window
@@ -17,6 +17,9 @@ func (r *Result) Range() (low, high int64) {
 		}
 		if w, ok := r.atRate(); ok {
 			r.shortest, r.longest = min(r.shortest, w), max(r.longest, w)
+		}
+		for _, p := range r.m.done {
+			r.longest = max(r.longest, r.end[p]-r.m.t0)
 		}
 	}
 	return r.shortest, r.longest

@@ -68,6 +68,7 @@ type Model struct {
 	puts      map[cdg.LaneID][]put
 	ends      []end   // the window is over when the last of these is
 	all       []int32 // points at which lanes end, those that run free included
+	done      []int32 // of these, the ones of lanes that run free and were done with their work before the window was over
 
 	slots chan struct{} // of replays that are asked for a number
 	mu    sync.Mutex
