@@ -268,6 +268,8 @@ func (m *matcher) origins(g *Graph) []trace.Origin {
 		o := trace.Origin{Trace: g.Trace, Operators: n.Operators, Module: sym(n.Module), Line: sym(n.Line), Inferred: inferred}
 		if len(n.Operators) > 0 {
 			o.Operator = sym(g.Trace.Name(n.Operators[0]))
+			v, _ := g.Trace.Arg(n.Operators[0], "kernel_file")
+			o.File = sym(strings.Clone(v.Text))
 		}
 		out[i] = o
 	}

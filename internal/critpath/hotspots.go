@@ -193,21 +193,30 @@ func newCallers(g *graph.Graph) *callers {
 	return &callers{g, make([]atomic.Uint32, len(g.Trace.Syms)), make([]atomic.Uint32, len(g.Acts))}
 }
 
-// of returns the name of the caller, 0 when there is none; of an operation, the caller of its launch.
+// of returns the name of the caller, 0 when there is none; of an operation, the caller of its launch, or where it is known to come from.
 func (c *callers) of(id trace.EventID) trace.Sym {
-	tr, d := c.g.Trace, c.g
-	if tr.Events[id].Kind.Device() {
-		if o := tr.Origin(id); o != nil && o.Line != 0 {
-			return o.Line
-		}
-		if id = tr.Launch(id); id == trace.NoEvent {
-			return 0
-		}
+	tr := c.g.Trace
+	if !tr.Events[id].Kind.Device() {
+		return c.around(id)
 	}
-	a := d.ActOf[id]
-	if a == cdg.NoAct {
+	o := tr.Origin(id)
+	if o != nil && o.Line != 0 {
+		return o.Line
+	}
+	frame := c.around(tr.Launch(id))
+	if frame == 0 && o != nil {
+		return o.File
+	}
+	return frame
+}
+
+// around is the user's frame around an event of a thread, 0 for none.
+func (c *callers) around(id trace.EventID) trace.Sym {
+	tr, d := c.g.Trace, c.g
+	if id == trace.NoEvent || d.ActOf[id] == cdg.NoAct {
 		return 0
 	}
+	a := d.ActOf[id]
 	// Climb to what has been asked before or answers, and tell all on the way: each activity is passed once.
 	first, frame := d.Parent[a], trace.Sym(0)
 	for a = first; a != cdg.NoAct; a = d.Parent[a] {

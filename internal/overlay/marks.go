@@ -23,11 +23,11 @@ func (d *Drawing) Replayed(tr *trace.Trace, id trace.EventID, say func(key, text
 	if !tr.Events[id].Kind.Device() {
 		return
 	}
-	if place := d.places.Name(id); place != "" {
-		say(ArgPlace, place)
+	place, o := d.places.Name(id), tr.Origin(id)
+	if place == "" {
+		return
 	}
-	o := tr.Origin(id)
-	if o == nil {
+	if say(ArgPlace, place); o == nil {
 		return
 	}
 	for _, x := range [...]struct{ key, text string }{{ArgOperator, tr.Str(o.Operator)}, {ArgModule, tr.Str(o.Module)}, {ArgLine, tr.Str(o.Line)}, {ArgShapes, o.Shapes()}} {

@@ -116,6 +116,7 @@ func (r *Run) solve() error {
 			return err
 		}
 	}
+	r.Trace.NoteCompiled()
 	link, method := r.o.Link, r.o.Method
 	rec, err := slim.ReadRecord(r.Trace)
 	if err != nil {

@@ -1,6 +1,7 @@
 package relations
 
 import (
+	"cmp"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -86,8 +87,8 @@ func (m *maker) events() (int, []column) {
 		}})),
 		null(text("operator", "of an operation of a replayed graph: the operator that launched it when the graph was captured (--capture)", m.origin(rows, func(o *trace.Origin) trace.Sym { return o.Operator }))),
 		null(text("module", "the same: the call of an nn.Module around that", m.origin(rows, func(o *trace.Origin) trace.Sym { return o.Module }))),
-		null(text("line", "the same: the innermost Python frame of the user's files around that", m.origin(rows, func(o *trace.Origin) trace.Sym { return o.Line }))),
-		null(text("shapes", "the same: of the operator's inputs", columns.Data{Str: func(i int) (string, bool) {
+		null(text("line", "the same: the innermost Python frame of the user's files around that; of compiled code the line of the model, or the file that inductor wrote the kernel to", m.origin(rows, func(o *trace.Origin) trace.Sym { return cmp.Or(o.Line, o.File) }))),
+		null(text("shapes", "of the same, and of kernels that inductor wrote: of the operator's inputs", columns.Data{Str: func(i int) (string, bool) {
 			if o := m.tr.Origin(rows[i]); o != nil {
 				s := o.Shapes()
 				return s, s != ""

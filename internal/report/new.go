@@ -245,7 +245,6 @@ func hotspots(g *graph.Graph, all []critpath.Hotspot, top int, names Names) []Ho
 		}
 		if h.Event != trace.NoEvent {
 			x.Graph, x.Module = graphs.Name(h.Event), cmp.Or(x.Module, annotated(tr, h.Event))
-			x.Caller = cmp.Or(x.Caller, generated(g, h.Event))
 		}
 		out = append(out, x)
 	}

@@ -1,15 +1,19 @@
 package trace
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
-// Origin is what led to an operation, as another trace recorded it: operations of a replayed graph have a launch that says nothing of them.
-// Symbols are of the trace of the operation.
+// Origin is what led to an operation beyond its launch: of replayed graphs, whose launch says nothing of them, as the trace of the capture
+// recorded it; of compiled code by what the compiler noted. Symbols are of the trace of the operation.
 type Origin struct {
 	Trace     *Trace    // that recorded it
 	Operators []EventID // in Trace, from the innermost outwards
 	Operator  Sym       // name of the innermost; 0 without one
 	Module    Sym       // call of an nn.Module, without "nn.Module: "
 	Line      Sym       // innermost frame of the user's files
+	File      Sym       // that inductor wrote the kernel to: its comments name the lines of the model
 	Inferred  bool      // joined by number and order: the names of the launches were not recorded
 }
 
@@ -42,15 +46,28 @@ type GraphMark struct {
 	Phase string `json:"autograd_phase"`
 }
 
-// GraphMarks are the annotations of an operation of a graph, from the outside in.
-func (t *Trace) GraphMarks(op EventID) []GraphMark {
-	v, ok := t.Arg(op, "annotation")
-	if !ok {
+// GraphMarks are the annotations of an operation of a graph, from the outside in: of PyTorch's monitor a text of JSON, of its exporter to Chrome's
+// format members beside the others, each name once more.
+func (t *Trace) GraphMarks(op EventID) (marks []GraphMark) {
+	if _, ok := t.Arg(op, "graph node id"); !ok {
 		return nil
 	}
-	var marks []GraphMark
-	if json.Unmarshal([]byte(v.Text), &marks) != nil {
-		return nil
-	}
+	t.TopArgs(op, func(key string, v Value) bool {
+		switch key {
+		case "annotation":
+			if json.Unmarshal([]byte(v.Text), &marks) != nil {
+				marks = nil
+			}
+			return false
+		case "name":
+			marks = append(marks, GraphMark{Name: strings.Clone(v.Text)})
+		case "autograd_phase":
+			if len(marks) == 0 {
+				marks = append(marks, GraphMark{})
+			}
+			marks[len(marks)-1].Phase = strings.Clone(v.Text)
+		}
+		return true
+	})
 	return marks
 }

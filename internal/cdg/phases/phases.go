@@ -282,7 +282,7 @@ func (p *phaser) pollsOnly(lane *cdg.Lane) bool {
 
 // operations gives GPU operations the phase of their launch call.
 func (p *phaser) operations() {
-	comm := make([]int8, len(p.t.Syms)) // 1 collective, -1 not, 0 not asked yet
+	comm, graphs := make([]int8, len(p.t.Syms)), make([]int8, len(p.t.Syms)) // 1 collective, or launches graphs; -1 not, 0 not asked yet
 	for l := range p.d.Lanes {
 		lane := &p.d.Lanes[l]
 		if !lane.Stream {
@@ -293,6 +293,16 @@ func (p *phaser) operations() {
 			if call := p.t.Launch(id); call != trace.NoEvent {
 				if p.rules.on(byLaunchCall) {
 					p.phase[id], p.by[id] = p.phase[call], byLaunchCall
+				}
+				launches := &graphs[p.t.Events[call].Name]
+				if *launches == 0 {
+					*launches = -1
+					if vendors.VerbOf(p.t.Name(call)) == vendors.GraphLaunch {
+						*launches = 1
+					}
+				}
+				if *launches == 1 {
+					p.marked(id)
 				}
 				continue
 			}
@@ -306,6 +316,18 @@ func (p *phaser) operations() {
 			if *c == 1 && p.rules.on(byCommKernel) {
 				p.phase[id], p.by[id] = Communication, byCommKernel
 			}
+		}
+	}
+}
+
+// marked gives an operation of a graph the phase of autograd that PyTorch's annotations of its node say: one graph may hold both passes.
+func (p *phaser) marked(id trace.EventID) {
+	for _, m := range p.t.GraphMarks(id) {
+		switch m.Phase {
+		case "forward":
+			p.phase[id] = Forward
+		case "backward":
+			p.phase[id] = Backward
 		}
 	}
 }

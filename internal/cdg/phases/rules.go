@@ -19,7 +19,7 @@ const (
 	byFwdThread            // row 7: the op names the forward thread it belongs to
 	byAncestor             // nearest enclosing event that matched a rule
 	byExternalID           // row 14: a call on its own takes the op that its External id names
-	byLaunchCall           // row 14: a GPU operation takes its launch call
+	byLaunchCall           // row 14: a GPU operation takes its launch call; of a graph what is annotated on its node
 	byCommKernel           // row 14: an operation without a launch, named like a collective
 	byAutogradContext      // forward, loss and loading inside a backward pass are recomputation
 	byAutogradThread       // thread of the autograd engine
