@@ -30,6 +30,9 @@ var collectives = func() (list []collective) {
 
 var namespaces = vendors.Namespaces()
 
+// unnamed takes out namespaces without a name, as demanglers write them: the second is Nsight Systems'.
+var unnamed = strings.NewReplacer("(anonymous namespace)::", "", "<unnamed>::", "")
+
 // Readable makes the name of a kernel fit for a table: return types, namespaces of PyTorch, template and call arguments
 // are folded; kernels of libraries of collectives read as library, collective, operation, type, algorithm.
 func Readable(name string) string { return Names(nil).Readable(name) }
@@ -69,8 +72,7 @@ func (n Names) Readable(name string) string {
 	if !strings.ContainsAny(name, "<(") || strings.HasPrefix(name, "Mem") || strings.Contains(name, ".py(") || strings.HasPrefix(name, "<") || strings.HasPrefix(name, "enumerate(") {
 		return name
 	}
-	s := strings.ReplaceAll(strings.TrimPrefix(name, "void "), "(anonymous namespace)::", "")
-	s = fold(s)
+	s := fold(unnamed.Replace(strings.TrimPrefix(name, "void ")))
 	for _, ns := range namespaces {
 		s = strings.ReplaceAll(s, ns, "")
 	}

@@ -123,6 +123,8 @@ func TestReadable(t *testing.T) {
 		{"sm90_xmma_gemm_bf16bf16_bf16f32_f32_nt_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_nt_n 128x128x64"},
 		{"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> > >(at::TensorIteratorBase&)::{lambda(int)#1}>(int)", "elementwise_kernel<MulFunctor>"},
 		{"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::BinaryFunctor<float, float, float, x> >(int)::{lambda(int)#1}>(int)", "elementwise_kernel<gpu_kernel_impl>"},
+		{"void at::native::<unnamed>::vectorized_layer_norm_kernel<float, float, (bool)0>(int, T2, const T1 *)", "vectorized_layer_norm_kernel<…>"},
+		{"void at::native::vectorized_elementwise_kernel<(int)4, void at::native::<unnamed>::pow_tensor_scalar_kernel_impl<float, float>(at::TensorIteratorBase &, T2)::[lambda(float) (instance 1)], std::array<char *, (unsigned long)2>>(int, T2, T3)", "vectorized_elementwise_kernel<pow_tensor_scalar_kernel_impl>"},
 		{"void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::silu_kernel(at::TensorIteratorBase&)::{lambda()#1}>(int)", "vectorized_elementwise_kernel<silu_kernel>"},
 		{"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)", "vectorized_elementwise_kernel<CUDAFunctor_add>"},
 		{"aten::mm", "aten::mm"},
