@@ -8,6 +8,7 @@ import (
 	"overlay/internal/stat"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // What recording an event costs, as shares of the median own time of views, which compute nothing: so it follows how fast the CPU is. Measured
@@ -29,7 +30,7 @@ var profilerCost = add(rule{
 	verify:   "the same step without a profiler takes as much less",
 	find: func(r *run) *found {
 		views := r.named(opKinds, oneOf(viewOps...))
-		if len(views) < fewOps || r.result(slowHostOps) != nil {
+		if len(views) < fewOps || r.result(slowHostOps) != nil || !vendors.FromTorch(r.tr.Recorder) {
 			return nil // nothing tells what recording an operator takes
 		}
 		own := make([]int64, len(views))

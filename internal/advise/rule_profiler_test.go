@@ -22,8 +22,13 @@ func TestProfilerCostNamesWhatWasRecorded(t *testing.T) {
 			}
 			s.op("aten::relu", 8000, func() { s.launch("relu", 2000) })
 		}
-		if f := adviseOn(t, s.b.Parse(t)).find("profiler-cost"); f == nil || !slices.Equal(f.Action, want) {
+		tr := s.b.Parse(t)
+		if f := adviseOn(t, tr).find("profiler-cost"); f == nil || !slices.Equal(f.Action, want) {
 			t.Errorf("%s: %+v, want %v", key, f, want)
+		}
+		tr.Recorder = "Nsight Systems database" // what its records cost was not measured
+		if f := adviseOn(t, tr).find("profiler-cost"); f != nil {
+			t.Errorf("another profiler: %+v", f)
 		}
 	}
 }
