@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"internal/frompftrace":        {"internal/limits", "internal/trace", "internal/vendors", "internal/par", "internal/kineto", "internal/kinetotext", "internal/chrome", "internal/wire"},
 	"internal/kinetotext":         {"internal/limits", "internal/trace", "internal/kineto", "internal/chrome"},
 	"internal/fromsqlite":         {"internal/limits", "internal/trace", "internal/vendors", "internal/kineto", "internal/kinetotext"},
-	"internal/coarse":             {"internal/par", "internal/stat"},
+	"internal/coarse":             {"internal/par", "internal/stat", "internal/critpath", "internal/ranks"},
 	"internal/flights":            {},
 	"internal/fromrecords":        {"internal/trace", "internal/kineto", "internal/parquetfile", "internal/coarse"},
 	"internal/fromrocprof":        {"internal/trace", "internal/kineto", "internal/kinetotext"},

@@ -112,10 +112,13 @@ func (o *options) needTrace(instead string) error {
 	for _, flag := range []struct {
 		name string
 		set  bool
-	}{{"annotation", o.annotation != ""}, {"method", o.method != "exact"}, {"capture", o.graphs != ""}, {"process", o.process != ""}, {"segments", o.segments}, {"flame", o.flame != ""}, {"analysis", len(o.analyses) > 0 && !o.pageOnly}} {
+	}{{"annotation", o.annotation != ""}, {"method", o.method != "exact"}, {"capture", o.graphs != ""}, {"process", o.process != ""}, {"segments", o.segments}, {"flame", o.flame != ""}, {"analysis", len(o.analyses) > 0 && !o.pageOnly}, {"no-advice", o.noAdvice}} {
 		if flag.set {
 			return o.usage("--%s needs a trace, and %s", flag.name, instead)
 		}
+	}
+	if o.topSet && o.json {
+		return o.usage("--top is for the text: JSON has all rows, since %s", instead)
 	}
 	return nil
 }

@@ -82,3 +82,40 @@ func TestAnyRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestSeveral: one rank is slow in all steps and one from a step on; each is named with what it costs. Nobody is of an even job, whose clock begins anew in each step.
+func TestSeveral(t *testing.T) {
+	const ms = 1_000_000
+	for _, slow := range []bool{true, false} {
+		rng := rand.New(rand.NewPCG(7, 7))
+		j := &Job{Kinds: []string{"forward-compute", "backward-compute", "grads-all-reduce"}}
+		for step := range int64(8) {
+			var ends, starts [6]int64
+			last := int64(0)
+			for r := range int32(6) {
+				for k, base := range [2]int64{10 * ms, 20 * ms} {
+					d := base + rng.Int64N(base/200)
+					if slow && (r == 1 || r == 4 && step >= 4) {
+						d += d / 5
+					}
+					j.Records = append(j.Records, Record{ends[r], d, 100 + 10*step, r, 0, -1, int32(k)})
+					ends[r] += d
+				}
+				starts[r], last = ends[r], max(last, ends[r])
+			}
+			for r := range int32(6) {
+				j.Records = append(j.Records, Record{starts[r], last + ms - starts[r], 100 + 10*step, r, 0, -1, 2})
+			}
+		}
+		s := j.Judge()
+		if !slow {
+			if len(s.Slow) != 0 || s.Headline != "" {
+				t.Errorf("%+v", s.Slow)
+			}
+			continue
+		}
+		if len(s.Slow) != 2 || s.Slow[0].Who != "rank 1" || s.Slow[0].When != "" || s.Slow[1].Who != "rank 4" || s.Slow[1].When != " from step 140 on" || s.Slow[0].Factor < 1.18 || s.Slow[0].Factor > 1.22 || s.Slow[1].Gain <= 0 {
+			t.Errorf("%q %+v", s.Headline, s.Slow)
+		}
+	}
+}

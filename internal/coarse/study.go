@@ -27,15 +27,16 @@ type Study struct {
 	MW        float64    `json:"m_w" unit:"share" about:"of the slowdown, what is gone then"`
 	Balanced  int64      `json:"without_last_stage_ns" unit:"ns" about:"a step with even operations on the last stage"`
 	MS        float64    `json:"m_s" unit:"share" about:"of the slowdown, what is gone then"`
+	Slow      []Slow     `json:"slow" table:"records_slow" about:"ranks and stages that are slower than their peers, what costs most first; as traces of a job are judged"`
 	ByRank    []Rank     `json:"by_rank" table:"records_ranks" about:"ranks, the slowest first"`
 	ByStage   []Part     `json:"by_stage" table:"records_stages" about:"stages, the slowest first"`
 	ByReplica []Part     `json:"by_replica" table:"records_replicas" about:"replicas, the slowest first"`
 	ByKind    []Part     `json:"by_kind" table:"records_kinds" about:"kinds of operations, the slowest first"`
 	ByStep    []StepTime `json:"by_step" table:"records_steps" about:"steps in order"`
 
-	WithoutStage int64 `json:"-"` // a step with even operations on the first of ByStage
-	WithoutKind  int64 `json:"-"` // a step with even operations of the first of ByKind
-	lastStage    int32
+	WithoutKind int64  `json:"-"` // a step with even operations of the first of ByKind
+	Headline    string `json:"-"` // who costs most, in a line
+	lastStage   int32
 }
 
 // Rank is a rank.
@@ -150,14 +151,14 @@ func (j *Job) Judge() *Study {
 		s.Slowest = append(s.Slowest, int(r.Rank))
 	}
 	slices.Sort(s.Slowest)
-	worst, kind := s.ByStage[0].id, s.ByKind[0].id
+	kind := s.ByKind[0].id
 	times = x.replay([]func(r *Record) bool{
 		func(r *Record) bool { _, slow := slices.BinarySearch(s.Slowest, int(r.Rank)); return !slow },
 		func(r *Record) bool { return r.Stage != s.lastStage },
-		func(r *Record) bool { return r.Stage != worst },
 		func(r *Record) bool { return r.Kind != kind },
 	})
-	s.Without, s.Balanced, s.WithoutStage, s.WithoutKind = mean(times[0]), mean(times[1]), mean(times[2]), mean(times[3])
+	s.Without, s.Balanced, s.WithoutKind = mean(times[0]), mean(times[1]), mean(times[2])
+	s.Slow, s.Headline = x.slow(j)
 	s.Slowdown, s.MW, s.MS = over(s.Replayed, s.Even), s.Explains(s.Without), s.Explains(s.Balanced)
 	return s
 }

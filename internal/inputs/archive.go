@@ -185,7 +185,7 @@ func (t *File) eachOfZip(f *os.File, limit int64, use func(m *archiveMember) err
 
 // noMembers says that an archive holds nothing to read.
 func noMembers(name string) error {
-	return fmt.Errorf("%s: no traces in this archive (looked for *.json and *.pftrace, also .gz and .zst)", report.Plain(name))
+	return fmt.Errorf("%s: no traces in this archive (looked for *.json and *.pftrace, also .gz and .zst; a table of coarse records has to be unpacked)", report.Plain(name))
 }
 
 // openMember opens a member of a zip; what is wrong with it is said when it is read.

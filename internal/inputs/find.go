@@ -162,7 +162,7 @@ func (f *Found) folder(name string) error {
 // noTraces says of a folder without traces which of the folders below it have some. Of very many files not all are looked at.
 func noTraces(name string) error {
 	const most, mostSeen = 12, 100_000
-	var with []string
+	var with, records []string
 	counts, seen := map[string]int{}, 0
 	tree, err := Disk.Tree(name)
 	if err != nil {
@@ -177,6 +177,8 @@ func noTraces(name string) error {
 			return nil // what cannot be read has none
 		case e.IsDir() && strings.HasPrefix(e.Name(), ".") && file != ".":
 			return fs.SkipDir
+		case !e.IsDir() && path.Dir(file) == "." && slices.Contains([]string{".csv", ".parquet"}, path.Ext(file)):
+			records = append(records, path.Join(filepath.ToSlash(name), file))
 		case !e.IsDir() && IsTraceName(e.Name()):
 			dir := path.Dir(file)
 			if counts[dir]++; counts[dir] == 1 && dir != "." { // what is named like a trace right here is none
@@ -189,6 +191,9 @@ func noTraces(name string) error {
 		with[i] = fmt.Sprintf("%s (%d)", report.Plain(dir), counts[dir])
 	}
 	slash := strings.TrimRight(report.Plain(name), "/") + "/"
+	if len(records) > 0 {
+		return fmt.Errorf("%s: no traces here; coarse records of a job are one file: give it by name, as %s", slash, report.Plain(records[0]))
+	}
 	if len(with) == 0 {
 		return fmt.Errorf("%s: no traces (looked for *.json and *.pftrace, also .gz and .zst): give a folder that holds some", slash)
 	}

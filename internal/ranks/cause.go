@@ -148,9 +148,12 @@ func (j *Job) namesOf(member, step int32, host bool, peers []int32) map[string]n
 func (j *Job) spent(m, number int32, host bool) map[string]Spent {
 	out := map[string]Spent{}
 	x := &j.Members[m]
-	for _, s := range x.Spent {
-		if s.Host == host && x.Steps[s.Step].Number == number {
-			out[x.Names[s.Name]] = s
+	for row := x.row(number); row >= 0 && row < len(x.Steps) && x.Steps[row].Number == number; row++ {
+		at, _ := slices.BinarySearchFunc(x.Spent, int32(row), func(s Spent, row int32) int { return cmp.Compare(s.Step, row) })
+		for ; at < len(x.Spent) && x.Spent[at].Step == int32(row); at++ {
+			if s := x.Spent[at]; s.Host == host {
+				out[x.Names[s.Name]] = s
+			}
 		}
 	}
 	return out

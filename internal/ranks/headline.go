@@ -54,6 +54,13 @@ func (s *Straggler) Words() string {
 	if len(s.Names) > 0 {
 		name = s.Names[0].Name
 	}
+	if s.plain && (s.Cause.What == SlowGPU || s.Cause.What == MoreWork) {
+		words := "slow ×" + tables.Fixed(s.Cause.Factor, 2)
+		if name != "" {
+			words += ", most in " + name
+		}
+		return words
+	}
 	return s.Reason().With(s.Cause.Factor, s.Cause.Load.Times, name)
 }
 

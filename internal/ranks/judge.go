@@ -66,6 +66,7 @@ type Straggler struct {
 	Stays int64 // by how much less earlier without all others than without all: what it costs if it alone stays
 	Count int   // steps over which Gain and Stays spread, those among them that are not whole
 	step  int64 // how long one of Steps is, on the average
+	plain bool  // nothing says where it is slow
 }
 
 // Worth is what a straggler costs the job: where another one is as slow, it gains nothing to mend it alone.
@@ -99,6 +100,31 @@ type Expected struct{ Intra, Inter float64 }
 func Judge(j *Job, expected Expected) *Verdict {
 	x := &judge{Job: j}
 	x.peers, x.stages = j.peers()
+	x.ask = x.gain
+	v := x.verdict()
+	v.Links, v.Bandwidth = j.links(expected)
+	return v
+}
+
+// Plain judges ranks of which nothing is known but what they worked in each step and in what. stages are those of the pipeline, and ask says by how much the job
+// ends earlier without what stragglers have more than their peers.
+func Plain(list []*Summary, stages []int, ask func([]Straggler) int64) (*Job, *Verdict) {
+	j := &Job{Step: -1, Members: make([]Member, len(list))}
+	j.Waits.ByMember = make([]MemberWait, len(list))
+	byStage := map[int][]int32{}
+	for m, s := range list {
+		j.Members[m] = Member{Summary: s, Clock: Clock{Pieces: make([]Piece, 1)}}
+		byStage[stages[m]] = append(byStage[stages[m]], int32(m))
+	}
+	x := &judge{Job: j, peers: make([][]int32, len(list)), stages: stages, plain: true, ask: ask}
+	for m, st := range stages {
+		x.peers[m] = byStage[st]
+	}
+	return j, x.verdict()
+}
+
+// verdict says who is slow.
+func (x *judge) verdict() *Verdict {
 	v := &Verdict{Steps: x.jobSteps()}
 	for i := range v.Steps {
 		if v.Steps[i].Whole {
@@ -108,12 +134,11 @@ func Judge(j *Job, expected Expected) *Verdict {
 	v.Judged = len(x.steps)
 	markBad(x.steps)
 	for _, s := range x.steps {
-		j.excess(s, x.peers)
+		x.excess(s, x.peers)
 	}
 	if len(x.steps) >= 2 {
 		v.Stragglers, v.Idle = x.weigh(x.stragglers())
 	}
-	v.Links, v.Bandwidth = j.links(expected)
 	return v
 }
 
@@ -287,24 +312,34 @@ func isPipeline(desc string) bool {
 type work struct{ pathGPU, busyGPU, pathHost, busyHost int64 }
 
 func (j *Job) work(member int32, number int32) work {
-	for i := range j.Members[member].Steps {
-		st := &j.Members[member].Steps[i]
-		if st.Number != number {
-			continue
-		}
-		w := work{busyGPU: st.BusyGPU, busyHost: st.BusyHost}
-		for c, ns := range st.Path {
-			switch critpath.Class(c) {
-			case critpath.ClassComm, critpath.ClassUnexplained:
-			case critpath.ClassCompute, critpath.ClassCopy:
-				w.pathGPU += ns
-			default:
-				w.pathHost += ns
-			}
-		}
-		return w
+	x := &j.Members[member]
+	at := x.row(number)
+	if at < 0 {
+		return work{}
 	}
-	return work{}
+	st := &x.Steps[at]
+	w := work{busyGPU: st.BusyGPU, busyHost: st.BusyHost}
+	for c, ns := range st.Path {
+		switch critpath.Class(c) {
+		case critpath.ClassComm, critpath.ClassUnexplained:
+		case critpath.ClassCompute, critpath.ClassCopy:
+			w.pathGPU += ns
+		default:
+			w.pathHost += ns
+		}
+	}
+	return w
+}
+
+// row is the first step of a number, -1 without one. As a rule they are numbered one by one.
+func (m *Member) row(number int32) int {
+	if len(m.Steps) > 0 {
+		i := int64(number) - int64(m.Steps[0].Number)
+		if i >= 0 && i < int64(len(m.Steps)) && m.Steps[i].Number == number && (i == 0 || m.Steps[i-1].Number != number) {
+			return int(i)
+		}
+	}
+	return slices.IndexFunc(m.Steps, func(s Step) bool { return s.Number == number })
 }
 
 // excess says by how much each rank worked more than its peers. It has to show both in what the rank did and on the

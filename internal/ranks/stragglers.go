@@ -18,6 +18,9 @@ type judge struct {
 	peers  [][]int32
 	stages []int
 
+	plain bool // nothing is known but how long ranks work
+	ask   func([]Straggler) int64
+
 	oneDevice bool // all ranks name the same: each process sees one only
 }
 
@@ -408,17 +411,18 @@ func (j *judge) weigh(list []Straggler) (named, idle []Straggler) {
 	ask := list[:min(len(list), weighed)]
 	all := int64(0)
 	if len(ask) > 1 {
-		all = j.gain(ask)
+		all = j.ask(ask)
 	}
 	for i := range list {
 		s := &list[i]
+		s.plain = j.plain
 		s.span(j)
 		if i >= len(ask) {
 			continue
 		}
-		s.Gain = j.gain(ask[i : i+1])
+		s.Gain = j.ask(ask[i : i+1])
 		if s.Stays = s.Gain; len(ask) > 1 {
-			s.Stays = max(0, all-j.gain(slices.Concat(ask[:i], ask[i+1:])))
+			s.Stays = max(0, all-j.ask(slices.Concat(ask[:i], ask[i+1:])))
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Straggler) int { return cmp.Compare(b.Worth(), a.Worth()) })
@@ -428,7 +432,7 @@ func (j *judge) weigh(list []Straggler) (named, idle []Straggler) {
 		for _, m := range s.Members {
 			caused += j.Waits.ByMember[m].Caused
 		}
-		if _, share := s.PerStep(s.Worth()); share < idleShare && float64(caused) < idleCaused*float64(j.Waits.Total) {
+		if _, share := s.PerStep(s.Worth()); share < idleShare && (j.Waits.Total == 0 || float64(caused) < idleCaused*float64(j.Waits.Total)) {
 			idle = append(idle, *s)
 		} else {
 			named = append(named, *s)

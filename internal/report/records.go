@@ -29,37 +29,20 @@ func NewRecords(name, version string, job *coarse.Job) *RecordsReport {
 	return r
 }
 
-// What is worth a headline: a slowdown of 2 %, as of a straggler among traces, and half of it explained, as in the literature.
-const (
-	worthSlowdown = 1.02
-	worthCause    = 0.5
-)
+// worthSlowdown is what is worth a headline where nobody is slow, as of a straggler among traces.
+const worthSlowdown = 1.02
 
-// headline names the ranks, the stage or the kind that explains the slowdown.
+// headline names who is slow, or the kind of operations that takes now more and now less.
 func (r *RecordsReport) headline(j *coarse.Study) string {
-	less := func(ns int64) string {
-		return tables.Duration(j.Replayed-ns) + " a step less (" + tables.SignedPercent(100*tables.ShareOf(ns-j.Replayed, j.Replayed)) + ")"
+	if j.Headline != "" || j.Slowdown < worthSlowdown {
+		return j.Headline
 	}
-	switch {
-	case j.Slowdown < worthSlowdown:
-		return ""
-	case j.MW >= worthCause:
-		x := &j.ByRank[0]
-		who := "rank " + tables.Plain(int64(x.Rank)) + " (stage " + tables.Plain(int64(x.Stage)) + ", replica " + tables.Plain(int64(x.Replica)) + ")"
-		if len(j.Slowest) > 1 {
-			who = "ranks " + RankRanges(j.Slowest)
-		}
-		if x.Peers > 0 && float64(x.Work) >= worthSlowdown*float64(x.Peers) {
-			who += ": slow ×" + tables.Fixed(float64(x.Work)/float64(x.Peers), 2)
-		} else {
-			who += ": slow"
-		}
-		return who + ", most in " + x.Kind + "; without it " + less(j.Without)
-	case j.Explains(j.WithoutStage) >= worthCause && j.Stages > 1:
-		x := &j.ByStage[0]
-		return x.Name + ": ×" + tables.Fixed(float64(x.Time)/float64(max(x.Even, 1)), 2) + " as long as an even stage; with the same work on all " + less(j.Even)
+	who := "no rank and no stage alone: most in " + j.ByKind[0].Name + ", which takes now more, now less"
+	if j.Steps < 2 {
+		who = "one step, which is too few to name a rank: most in " + j.ByKind[0].Name
 	}
-	return "no rank and no stage alone: most in " + j.ByKind[0].Name + ", which takes now more, now less; even, " + less(j.WithoutKind)
+	return who + "; even, " +
+		tables.Duration(j.Replayed-j.WithoutKind) + " a step less (" + tables.SignedPercent(100*tables.ShareOf(j.WithoutKind-j.Replayed, j.Replayed)) + ")"
 }
 
 // Title is the headline of the page.
@@ -108,8 +91,11 @@ func (r *RecordsReport) Sections() []Section {
 		t := tables.Find(list, "records_"+name)
 		return Section{name, title, says, filled([]Grid{gridOf(t, maxRows, name, textual("", "{name}"), times, bar(t, "time_ns", "pale", ""), figure(t, "time", "time_ns"), figure(t, "even", "even_ns"))})}
 	}
+	slow := tables.Find(list, "records_slow")
 	ranks, steps := tables.Find(list, "records_ranks"), tables.Find(list, "records_steps").Sorted("slowdown")
 	return []Section{
+		{"slow", "Slower than their peers", "Judged as traces of a job are; the gain is that of even operations on it alone, or beside the others.", filled([]Grid{gridOf(slow, maxRows, "slow",
+			textual("", "{who}: {words}{when}"), figure(slow, "gain a step", "gain_ns"), figure(slow, "share", "gain_share"))})},
 		{"ranks", "Ranks", "The smaller slowdown of its stage and its replica, and its own work in a step beside the median of the other ranks of its stage.", filled([]Grid{gridOf(ranks, maxRows, "ranks",
 			textual("", "rank {rank}, stage {stage}, replica {replica}"), times, bar(ranks, "work_ns", "pale", ""), figure(ranks, "work", "work_ns"), figure(ranks, "peers", "peers_ns"))})},
 		part("stages", "Stages", "A step in which only the stage takes what was recorded, over one with even operations."),

@@ -55,8 +55,8 @@ func TestRecordsHeadline(t *testing.T) {
 		want  string
 	}{
 		{func(int32) int64 { return 1 }, ""},
-		{func(rank int32) int64 { return 1 + int64(rank)/3 }, "rank 3 (stage 1, replica 1): slow ×2.00, most in forward-compute; without it 60.00 ms a step less (-32.4 %)"},
-		{func(rank int32) int64 { return 1 + int64(rank)/2 }, "stage 1: ×1.32 as long as an even stage; with the same work on all 30.00 ms a step less (-16.2 %)"},
+		{func(rank int32) int64 { return 1 + int64(rank)/3 }, "rank 3: slow ×2.00, most in forward-compute; without it 60.00 ms a step less (-32.4 %)"},
+		{func(rank int32) int64 { return 1 + int64(rank)/2 }, "stage 1: slow ×2.00; without it"},
 	} {
 		r := report.NewRecords("job.csv", "test", coarseJob(c.times))
 		if r.Job.Residual != 0 || r.Job.Unmatched != 0 {
@@ -104,7 +104,7 @@ func TestRecordsReport(t *testing.T) {
 	if err := page.WriteRecords(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<h1>Rank 3 (stage 1, replica 1)", `<section id="kinds">`, "forward-compute"} {
+	for _, want := range []string{"<h1>Rank 3: slow", `<section id="kinds">`, "forward-compute"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the page has no %s", want)
 		}
