@@ -53,8 +53,9 @@ flags that change something make one scenario; --scenario, --scenarios and --bes
 the first three scenarios are drawn beside the recorded run: their critical path, and their threads and streams.
 
 SELECTOR is a name as reports show it (* stands for anything) or one of class:compute|comm|copy|cpu|runtime|python,
-phase:NAME, stream:N, thread:ID, step:N, annotation:NAME, under:NAME (with all that it encloses), name:NAME;
-'A in B' means both. class:launch|sync|handoff|unexplained|untraced scale what stands between activities.
+phase:NAME, stream:N, thread:ID, step:N or step:TYPE (step:decode), annotation:NAME, under:NAME (with all that it
+encloses), name:NAME; 'A in B' means both. class:launch|sync|handoff|unexplained|untraced scale what stands between
+activities.
 
 Of a folder, a quoted pattern or an archive with a trace for each rank of a job, or of summaries, it says how long the
 job would have taken. --scale and scenarios of it can be asked. SELECTOR is then a name or class:, or nothing but a

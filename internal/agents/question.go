@@ -25,10 +25,22 @@ func (w *wide) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// stepName is a step as users name it: a number, or a text (decode#7, decode).
+type stepName string
+
+func (s *stepName) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, (*string)(s))
+	}
+	n, err := strconv.ParseInt(string(b), 10, 32)
+	*s = stepName(strconv.FormatInt(n, 10))
+	return err
+}
+
 // schemaOf is the schema of a question or an answer.
 func schemaOf[T any]() *jsonschema.Schema {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[wide](): {Types: []string{"integer", "string"}}}})
+		reflect.TypeFor[wide](): {Types: []string{"integer", "string"}}, reflect.TypeFor[stepName](): {Types: []string{"integer", "string"}}}})
 	if err != nil {
 		panic("overlay: internal error: " + err.Error())
 	}
@@ -86,6 +98,8 @@ func readFields(given map[string]json.RawMessage, schema *jsonschema.Schema, to 
 			switch kind := f.Type.String(); {
 			case strings.HasPrefix(kind, "[]"):
 				form = "a list of texts"
+			case kind == "agents.stepName":
+				form = "a whole number or a name such as decode#7"
 			case kind == "agents.wide":
 				form = "a whole number of 64 bits"
 			case strings.HasSuffix(kind, "int32"):

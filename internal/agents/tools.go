@@ -198,14 +198,14 @@ type fileQuestion struct {
 }
 
 type stepQuestion struct {
-	Step *int32 `json:"step,omitempty" jsonschema:"analyse only the step of this number"`
+	Step stepName `json:"step,omitempty" jsonschema:"analyse only this step: its number, as printed (decode#7), or a type of iterations of a server (decode: the one of median length)"`
 }
 
 func (q *stepQuestion) window() []string {
-	if q.Step == nil {
+	if q.Step == "" {
 		return nil
 	}
-	return []string{"--step=" + strconv.Itoa(int(*q.Step))}
+	return []string{"--step=" + string(q.Step)}
 }
 
 type windowQuestion struct {
@@ -263,7 +263,7 @@ type adviseQuestion struct {
 type whatifQuestion struct {
 	File string `json:"file" jsonschema:"path of the trace"`
 	stepQuestion
-	Scenarios []string `json:"scenarios,omitempty" jsonschema:"scenarios, each one or more changes with ; between them and maybe a name before := in front: scale SELECTOR=FACTOR, set SELECTOR=TIME, shrink SELECTOR=TIME, remove SELECTOR, no-wait SELECTOR, drop SELECTOR [for SELECTOR], replace SELECTOR=TIME, unlimited-queue. SELECTOR is a name as in the report (* stands for anything) or class:compute|comm|copy|cpu|runtime|python|launch|sync, phase:NAME, stream:N, thread:ID, step:N, annotation:NAME, under:NAME; 'A in B' means both. As in: fast copies := scale aten::copy_=0.5; no-wait *Synchronize"`
+	Scenarios []string `json:"scenarios,omitempty" jsonschema:"scenarios, each one or more changes with ; between them and maybe a name before := in front: scale SELECTOR=FACTOR, set SELECTOR=TIME, shrink SELECTOR=TIME, remove SELECTOR, no-wait SELECTOR, drop SELECTOR [for SELECTOR], replace SELECTOR=TIME, unlimited-queue. SELECTOR is a name as in the report (* stands for anything) or class:compute|comm|copy|cpu|runtime|python|launch|sync, phase:NAME, stream:N, thread:ID, step:N or step:TYPE (step:decode), annotation:NAME, under:NAME; 'A in B' means both. As in: fast copies := scale aten::copy_=0.5; no-wait *Synchronize"`
 	Best      int32    `json:"best,omitempty" jsonschema:"also each of the first N hotspots at half its time and at none"`
 }
 
@@ -279,16 +279,16 @@ func (q *whatifQuestion) arguments() []string {
 }
 
 type diffQuestion struct {
-	Before  string `json:"before" jsonschema:"path of the trace before"`
-	After   string `json:"after,omitempty" jsonschema:"path of the trace after; without it two steps of the one trace are compared, step with against"`
-	Against *int32 `json:"against,omitempty" jsonschema:"of one trace: number of the step to compare with; without step and against the longest step and the median of the others"`
+	Before  string   `json:"before" jsonschema:"path of the trace before"`
+	After   string   `json:"after,omitempty" jsonschema:"path of the trace after; without it two steps of the one trace are compared, step with against"`
+	Against stepName `json:"against,omitempty" jsonschema:"of one trace: the step to compare with; without step and against the longest step and the median of the others"`
 	windowQuestion
 }
 
 func (q *diffQuestion) arguments() []string {
 	args := append([]string{"diff"}, q.window()...)
-	if q.Against != nil {
-		args = append(args, "--against="+strconv.Itoa(int(*q.Against)))
+	if q.Against != "" {
+		args = append(args, "--against="+string(q.Against))
 	}
 	if args = append(args, "--", q.Before); q.After != "" {
 		args = append(args, q.After)
