@@ -25,7 +25,7 @@ f.onload = async () => {
   ticks.forEach((r, i) => { if (r.left < 0 || r.right > d.documentElement.clientWidth + 1 || i > 0 && r.left < ticks[i - 1].right) cut.push('tick ' + i); });
   const bare = all('td.n').filter(e => {
     const s = e.textContent, head = e.closest('table').rows[0].cells[e.cellIndex].textContent;
-    return !/^[+-]?[\d.]+ (ns|µs|ms|s|%%|B|kB|MB|GB|GB\/s|[kMGTP]?FLOP)$/.test(s) && !(/^[\d,.]+$/.test(s) && /calls|copies|operations|times|events|steps/.test(head));
+    return !/^[+-]?[\d.]+ (ns|µs|ms|s|%%|B|kB|MB|GB|GB\/s|[kMGTP]?FLOP)$/.test(s) && !(/^[\d,.]+$/.test(s) && /calls|copies|operations|times|events|steps|allocations/.test(head));
   }).map(e => e.textContent + ' in ' + e.closest('table').rows[0].cells[e.cellIndex].textContent);
   const empty = all('section').filter(e => e.textContent.trim().length < 30).map(text)
     .concat(all('table').filter(e => e.tBodies[0].rows.length === 0).map(text), all('td.l').filter(e => e.textContent.trim() === '').map(text), all('path').filter(e => !e.getAttribute('d')).map(e => 'a curve'));
@@ -64,6 +64,32 @@ f.onload = async () => {
     key(time, 'ArrowRight');
     if (d.querySelector('.tip').textContent === tip) errors.push('curves say nothing by keyboard');
   }
+  const flame = d.querySelector('.flame');
+  if (flame) {
+    const frames = () => [...flame.querySelectorAll('div')], top = frames(), say = () => d.querySelector('.frame.tip').textContent, find = d.querySelector('.find input');
+    if (top.length < 3 || top[0].getBoundingClientRect().left < flame.getBoundingClientRect().left) errors.push('no frames');
+    key(flame, 'ArrowDown');
+    let one = say(), two = one;
+    for (let n = 0; n < 9 && one === two; n++) { // to the first that calls something
+      if (n > 0) key(flame, 'ArrowRight');
+      one = say();
+      key(flame, 'ArrowDown');
+      two = say();
+    }
+    key(flame, 'ArrowUp');
+    if (!one || one === two || say() !== one) errors.push('the flame graph does not go down and up: ' + [one, two, say()]);
+    key(flame, 'ArrowDown');
+    key(flame, 'Enter');
+    const near = frames().filter(e => !e.classList.contains('dim'))[0].getBoundingClientRect();
+    if (Math.abs(near.width - flame.clientWidth) > 2 || say() !== two) errors.push('the flame graph looks at ' + near.width + ' px, ' + say());
+    key(flame, 'Escape');
+    if (frames().length !== top.length) errors.push('the flame graph does not go back');
+    find.value = top[0].textContent || 'a';
+    find.dispatchEvent(new w.Event('input'));
+    if (!flame.querySelector('.found') || !/frames?, [\d.]+ %% of the path/.test(d.querySelector('.find output').textContent)) errors.push('nothing is found: ' + d.querySelector('.find output').textContent);
+  } else if (!all('p').some(e => /slim trace/.test(e.textContent))) {
+    errors.push('no flame graph');
+  }
   await new Promise(r => setTimeout(r, 300));
   const first = all('.findings, #window').map(e => Math.round(e.getBoundingClientRect().bottom + w.scrollY));
   await fetch('/result', {method: 'POST', body: JSON.stringify({
@@ -89,7 +115,7 @@ type seenPage struct {
 // label, has a unit on each number and nothing that is empty, sorts its tables, and says what is under the pointer.
 func TestBrowserReport(t *testing.T) {
 	browser := browserName(t)
-	inputs := append([]string{corpus.Demo(t)}, corpus.Find(t, "*nccl_data*", "*trace_diff*", "*mi300*", "*asdf_False*", "*cpu_only*")...)
+	inputs := append([]string{corpus.Demo(t)}, corpus.Find(t, "*nccl_data*", "*Qwen*", "*trace_diff*", "*mi300*", "*asdf_False*", "*cpu_only*")...)
 	slim := filepath.Join(t.TempDir(), "slim.json")
 	var stderr bytes.Buffer
 	if status := run([]string{"overlay", "run", "-i", inputs[0], "--only-critical", "-o", slim, "--quiet"}, nil, &bytes.Buffer{}, &stderr); status != 0 {

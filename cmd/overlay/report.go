@@ -69,14 +69,18 @@ func (j *job) printReport() error {
 	if err != nil {
 		return err
 	}
+	var graph *flame.Graph
+	if stacks != nil || html != nil {
+		graph = solved.Flame()
+	}
 	if stacks != nil {
-		if err := flame.FormOf(stacks.shown).Write(solved.Flame(), stacks); err != nil {
+		if err := flame.FormOf(stacks.shown).Write(graph, stacks); err != nil {
 			return err
 		}
 	}
 	r := solved.Report(j.opts.reportSource(j.opts.input, j.opts.top))
 	if html != nil {
-		return page.WriteReport(html, r)
+		return page.WriteReport(html, r, graph)
 	}
 	j.show(r)
 	return nil
@@ -153,12 +157,12 @@ func (o *options) reportSource(name string, top int) report.Source {
 }
 
 // writeReport writes a report in the form that the name of its file asks for; no file, nothing written.
-func writeReport(out *output, r *report.Report) error {
+func writeReport(out *output, r *report.Report, stacks *flame.Graph) error {
 	switch {
 	case out == nil:
 		return nil
 	case filepath.Ext(out.shown) == ".html":
-		return page.WriteReport(out, r)
+		return page.WriteReport(out, r, stacks)
 	}
 	return r.WriteJSON(out)
 }

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"overlay/internal/flame"
 	"overlay/internal/overlay"
 	"overlay/internal/report"
 	"overlay/internal/tables"
@@ -67,6 +69,10 @@ func (j *job) run() error {
 		return err
 	}
 	var r *report.Report
+	var stacks *flame.Graph
+	if rep != nil && filepath.Ext(rep.shown) == ".html" {
+		stacks = solved.Flame()
+	}
 	if rep != nil || !j.opts.quiet {
 		r = solved.Report(j.opts.reportSource(j.opts.input, j.opts.top))
 	}
@@ -83,7 +89,7 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	if err := writeReport(rep, r); err != nil {
+	if err := writeReport(rep, r, stacks); err != nil {
 		return err
 	}
 	if !j.opts.quiet {

@@ -28,6 +28,7 @@ type node struct {
 	frame  int32
 	depth  int32
 	ns     int64 // of the path, with this frame innermost
+	class  critpath.Class
 }
 
 // place is where a node is found.
@@ -52,7 +53,7 @@ func Of(g *graph.Graph, p *critpath.Path) *Graph {
 	settle := func(below int32) {
 		for class, ns := range waits {
 			if ns > 0 {
-				m.nodes[m.bracket(below, critpath.Class(class))].ns += ns
+				m.add(m.bracket(below, critpath.Class(class)), ns, critpath.Class(class))
 				waits[class] = 0
 			}
 		}
@@ -68,10 +69,15 @@ func Of(g *graph.Graph, p *critpath.Path) *Graph {
 		if s.Kind == critpath.HostUnrecorded {
 			at = m.bracket(at, critpath.ClassUntraced)
 		}
-		m.nodes[at].ns += s.End - s.Start
+		m.add(at, s.End-s.Start, class)
 	}
 	settle(-1)
 	return &m.Graph
+}
+
+func (m *maker) add(at int32, ns int64, class critpath.Class) {
+	n := &m.nodes[at]
+	n.ns, n.class = n.ns+ns, class
 }
 
 // bracket is the node of time of a class that is nobody's, below another one.
@@ -138,7 +144,7 @@ func (m *maker) below(parent, frame int32) int32 {
 	if !ok {
 		at = int32(len(m.nodes))
 		m.index[place{parent, frame}] = at
-		m.nodes = append(m.nodes, node{parent, frame, depth, 0})
+		m.nodes = append(m.nodes, node{parent: parent, frame: frame, depth: depth})
 	}
 	return at
 }

@@ -22,7 +22,7 @@ type Use struct {
 	Peak     int64    `json:"peak_allocated_bytes" unit:"bytes" about:"the most that was allocated"`
 	Reserved int64    `json:"peak_reserved_bytes" unit:"bytes" about:"the most that was reserved"`
 	PeakAt   int64    `json:"peak_ns" unit:"time" about:"when the most was allocated, for the first time"`
-	Event    int32    `json:"peak_event" unit:"ref" about:"the allocation that made it the most"`
+	Event    int32    `json:"event" unit:"ref" about:"the allocation that made it the most"`
 	Step     string   `json:"peak_step" about:"the step in which that was; empty outside of steps"`
 	Unseen   int64    `json:"unseen_bytes" unit:"bytes" about:"of the peak, what was allocated before recording began, or without an address that says when it is freed"`
 	Holders  []Holder `json:"holders" about:"what holds the rest of the peak, by what allocated it, the most first"`

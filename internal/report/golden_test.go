@@ -37,7 +37,7 @@ func TestGoldens(t *testing.T) {
 			if err := r.WriteJSON(&js); err != nil {
 				t.Fatal(err)
 			}
-			if err := page.WriteReport(&html, r); err != nil {
+			if err := page.WriteReport(&html, r, nil); err != nil {
 				t.Fatal(err)
 			}
 			files := map[string][]byte{".txt": text.Bytes()}

@@ -95,7 +95,7 @@ func (r *Report) memorySection(list []tables.Table) (s Section) {
 			}
 		}
 		s.Says += r.peak(u) + ". "
-		g := gridIn(holders, order, "holders", textual("allocated by", "{operator}"),
+		g := gridIn(holders, order, "holders", label("allocated by", func(l tables.Line) Cell { return Cell{Text: holderWords(memory.Holder{Operator: l.Str("operator")})} }),
 			bars("", func(l tables.Line) []Part {
 				return []Part{{"handoff", tables.ShareOf(l.Value("bytes").Int(), u.Peak), l.Show("bytes")}}
 			}), figure(holders, "bytes", "bytes"), figure(holders, "allocations", "count"), wordsOf("module", "{module}"), wordsOf("from", "{line}"))

@@ -38,7 +38,7 @@ func TestGenericKernel(t *testing.T) {
 		t.Errorf("the text speaks of another library:\n%s", text.String())
 	}
 	var html bytes.Buffer
-	if err := page.WriteReport(&html, r); err != nil {
+	if err := page.WriteReport(&html, r, nil); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(html.String(), "NCCL") || !strings.Contains(html.String(), "RCCL Broadcast") {

@@ -228,7 +228,7 @@ func everything(t *testing.T, tr *trace.Trace) map[string]string {
 		results := analyses.Run(g, p, analyses.Names, analyses.Options{})
 		r := report.New(report.Source{Name: "trace", Version: "1", Graph: g, Path: p, Segments: true, Analyses: results})
 		r.Input.Bytes = 0 // a trace by hand has no input
-		for _, err := range []error{r.WriteJSON(&js), page.WriteReport(&html, r), r.WriteText(&plain, report.TextOptions{Walk: true})} {
+		for _, err := range []error{r.WriteJSON(&js), page.WriteReport(&html, r, nil), r.WriteText(&plain, report.TextOptions{Walk: true})} {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,7 @@ func TestNumbersAreInJSON(t *testing.T) {
 			if err := r.WriteText(&text, report.TextOptions{Width: 400}); err != nil {
 				t.Fatal(err)
 			}
-			if err := WriteReport(&page, r); err != nil {
+			if err := WriteReport(&page, r, nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := r.WriteJSON(&js); err != nil {

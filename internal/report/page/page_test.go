@@ -22,7 +22,7 @@ import (
 func htmlOf(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteReport(&b, r); err != nil {
+	if err := WriteReport(&b, r, nil); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -3,6 +3,7 @@ package page
 import (
 	"io"
 
+	"overlay/internal/flame"
 	"overlay/internal/report"
 )
 
@@ -12,10 +13,11 @@ type content struct {
 	shown
 	Composition []report.Part
 	Lanes       lanes
+	Flame       *flameView
 }
 
-// WriteReport writes a report as one page that needs nothing else: no network, no other file.
-func WriteReport(w io.Writer, r *report.Report) error {
+// WriteReport writes a report as one page that needs nothing else: no network, no other file. With the path by stacks it has a flame graph.
+func WriteReport(w io.Writer, r *report.Report, stacks *flame.Graph) error {
 	list := r.Tables()
-	return write(w, "report", content{r, list, report.ClassParts(r.Path.ByClass, r.Window.Duration, r.Window.Duration), windowLanes(r, list)})
+	return write(w, "report", content{r, list, report.ClassParts(r.Path.ByClass, r.Window.Duration, r.Window.Duration), windowLanes(r, list), flameOf(stacks)})
 }
