@@ -61,12 +61,12 @@ func compressed(out *output, o *options, write func(w io.Writer) error) error {
 	return err
 }
 
-// gzipLevel trades size for time. A slim trace is made to be sent: it takes the best.
+// gzipLevel trades size for time: 8 takes three times as long as 6 for 3 to 8 % less. A slim trace is made to be sent: it takes the best.
 func (o *options) gzipLevel() int {
 	if o.onlyCritical {
 		return 9
 	}
-	return 8
+	return 6
 }
 
 func writeFormat(w io.Writer, o *options, p pipeline.Picture) (written, error) {
