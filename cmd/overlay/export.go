@@ -124,7 +124,7 @@ func (e *exported) summaries() (int, error) {
 		recorded bool
 	}
 	named, made, err := eachSet(e.job, e.f, inputs.How{InTurn: true}, func(x *inputs.Item, r *pipeline.Run) (summary, error) {
-		return summary{r.Chained(r.Summary(filepath.Base(x.Name))), r.Trace.Rank >= 0}, nil
+		return summary{r.Summary(filepath.Base(x.Name)), r.Trace.Rank >= 0}, nil
 	})
 	for i := 0; i < len(named) && err == nil; i++ {
 		s := made[i].Summary

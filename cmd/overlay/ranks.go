@@ -18,6 +18,7 @@ import (
 	"overlay/internal/pipeline"
 	"overlay/internal/ranks"
 	"overlay/internal/ranks/parts"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/ranks/roster"
 	"overlay/internal/report"
 	"overlay/internal/tables"
@@ -77,7 +78,7 @@ func (j *job) joinRanks(f *inputs.Found) (made *rankedJob, only string, err erro
 	case err != nil:
 		return nil, "", err
 	}
-	made = &rankedJob{job: job, verdict: ranks.Judge(job, j.opts.expect)}
+	made = &rankedJob{job: job, verdict: replay.Judge(job, j.opts.expect)}
 	src := report.JobSource{Name: f.Shown, Version: version, Job: job, Verdict: made.verdict, Captures: r.Captures, Notes: r.Notes, Segments: j.opts.segments}
 	for _, l := range r.Left {
 		name := all.Entries[l.Entry].Name
@@ -111,11 +112,7 @@ func (j *job) readRanks(f *inputs.Found) (all *inputs.Made[*ranks.Summary], r *r
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", x.Name, err)
 		}
-		s := run.Summary(x.Name)
-		if j.opts.command == "whatif" {
-			run.Chained(s)
-		}
-		return s, nil
+		return run.Summary(x.Name), nil
 	})
 	r, err = roster.Make(all.Entries, roster.Options{Capture: j.opts.capture, Strict: j.opts.strict})
 	if choice := (*roster.ChoiceError)(nil); errors.As(err, &choice) {

@@ -203,24 +203,16 @@ func (r *Run) Report(s report.Source) *report.Report {
 	return rep
 }
 
-// Summary makes of a run on one rank what the other ranks of its job need to know. It keeps nothing of the run. An anonymous one
+// Summary makes of a run on one rank what the other ranks of its job need to know, with what its collectives followed from. It keeps nothing of the run. An anonymous one
 // has other names of events, but for hosts and groups, by which ranks are matched.
 func (r *Run) Summary(name string) *ranks.Summary {
 	id := ranks.Identity{Source: name, Rank: ranks.NoRank}
+	g, p := r.graph, r.path
 	if r.original != nil {
-		id.Names = r.Trace
-		return ranks.Summarize(r.original.graph, r.original.path, id)
+		g, p, id.Names = r.original.graph, r.original.path, r.Trace
 	}
-	return ranks.Summarize(r.graph, r.path, id)
-}
-
-// Chained adds to the summary of a run what its collectives followed from, for what-if questions about its job.
-func (r *Run) Chained(s *ranks.Summary) *ranks.Summary {
-	if r.original != nil {
-		replay.AddChains(s, r.original.graph, r.Trace)
-	} else {
-		replay.AddChains(s, r.graph, nil)
-	}
+	s := ranks.Summarize(g, p, id)
+	replay.AddChains(s, g, id.Names)
 	return s
 }
 

@@ -14,6 +14,7 @@ import (
 	"overlay/internal/perfetto"
 	"overlay/internal/pipeline"
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/jobcheck"
@@ -58,7 +59,7 @@ func (r *rankedTraces) join(t *testing.T) (*ranks.Job, *ranks.Verdict) {
 	if err := jobcheck.Check(j); err != nil {
 		t.Fatal(err)
 	}
-	return j, ranks.Judge(j, ranks.Expected{})
+	return j, replay.Judge(j, ranks.Expected{})
 }
 
 // TestJobPicture writes pictures of jobs and reads them back by the rules of Perfetto's importer: each slice of each rank is

@@ -9,13 +9,16 @@ import (
 
 // Excess is what a member worked more in one step than the median of its peers, on its device or on threads.
 type Excess struct {
-	Member, Step int32 // Step is the number
+	Member, Step int32 // Step is the number; Beside, of what is in no step
 	Host         bool
 	NS           int64
 	Names        map[string]int64 // what of it names took, where the peers' lists of names tell
-	Own          map[string]int64 // what these took in all
+	Own          map[string]int64 // what all names in these lists took
 	Busy         int64            // of the member in the step
 }
+
+// Beside is the number of no step: who has more in most of its steps has it beside them, too. Its NS and Busy are sums over these.
+const Beside = -1
 
 // Excesses are what all members worked more than the median of their peers, by step, side and member. It is dealt out to the names that took longer than
 // on the peers, in proportion to by how much.
@@ -30,10 +33,42 @@ func (j *Job) Excesses() (list []Excess) {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Excess) int { // a rank may have two steps of one number
-		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(b2i(a.Host), b2i(b.Host)), cmp.Compare(a.Member, b.Member))
-	})
+	list = j.beside(list)
+	sortExcesses(list)
 	return list
+}
+
+// beside adds what members have more in no step.
+func (j *Job) beside(list []Excess) []Excess {
+	type side struct {
+		member int32
+		host   bool
+	}
+	of, order := map[side][]*Excess{}, []side(nil)
+	for i := range list {
+		key := side{list[i].Member, list[i].Host}
+		if of[key] == nil {
+			order = append(order, key)
+		}
+		of[key] = append(of[key], &list[i])
+	}
+	var more []Excess
+	for _, key := range order {
+		if 2*len(of[key]) <= len(j.Members[key.member].Steps) {
+			continue
+		}
+		sum := Excess{Member: key.member, Step: Beside, Host: key.host, Names: map[string]int64{}, Own: map[string]int64{}}
+		for _, e := range of[key] {
+			sum.NS += e.NS
+			sum.Busy += e.Busy
+			for name, ns := range e.Own {
+				sum.Own[name] += ns
+				sum.Names[name] += e.Names[name]
+			}
+		}
+		more = append(more, sum)
+	}
+	return append(list, more...)
 }
 
 // excessOf is the same of members that are peers of each other.
@@ -85,8 +120,9 @@ func (j *Job) excessOf(peers []int32, host bool) (list []Excess) {
 			e := Excess{Member: peers[w.member], Step: number, Host: host, NS: over, Busy: w.busy, Names: map[string]int64{}, Own: map[string]int64{}}
 			x, sum := &j.Members[e.Member], int64(0)
 			for _, s := range spent[w.member][w.row] {
+				e.Own[x.Names[s.Name]] = s.Busy
 				if more := s.Busy - stat.MedianBut(names[x.Names[s.Name]], s.Busy); more > 0 {
-					e.Names[x.Names[s.Name]], e.Own[x.Names[s.Name]] = more, s.Busy
+					e.Names[x.Names[s.Name]] = more
 					sum += more
 				}
 			}
@@ -99,4 +135,89 @@ func (j *Job) excessOf(peers []int32, host bool) (list []Excess) {
 		}
 	}
 	return list
+}
+
+// OverStages is by how much more than the mean of the other stages the ranks of a stage have to do on their devices, by step and stage. Of a stage it is the rank in the middle
+// that is compared.
+func (j *Job) OverStages() (list []Excess) {
+	_, stages := j.peers()
+	type work struct {
+		member int32
+		busy   int64
+	}
+	bySteps := map[int32][][]work{}
+	for m, st := range stages {
+		for i := range j.Members[m].Steps {
+			x := &j.Members[m].Steps[i]
+			if bySteps[x.Number] == nil {
+				bySteps[x.Number] = make([][]work, slices.Max(stages)+1)
+			}
+			if st >= 0 {
+				bySteps[x.Number][st] = append(bySteps[x.Number][st], work{int32(m), x.BusyGPU})
+			}
+		}
+	}
+	for number, step := range bySteps {
+		mids, sum, there := make([]int64, len(step)), int64(0), int64(0)
+		for st, all := range step {
+			if len(all) > 0 {
+				slices.SortFunc(all, func(a, b work) int { return cmp.Or(cmp.Compare(a.busy, b.busy), cmp.Compare(a.member, b.member)) })
+				mids[st] = all[(len(all)-1)/2].busy // of two ranks, of which one is slow, the other
+				sum += mids[st]
+				there++
+			}
+		}
+		for st, all := range step {
+			if len(all) == 0 || there < 2 {
+				continue
+			}
+			if over := mids[st] - (sum-mids[st])/(there-1); over > 0 {
+				for _, w := range all {
+					list = append(list, Excess{Member: w.member, Step: number, NS: int64(float64(w.busy) * (float64(over) / float64(mids[st]))), Busy: w.busy})
+				}
+			}
+		}
+	}
+	list = j.beside(list)
+	sortExcesses(list)
+	return list
+}
+
+// OverMean is by how much more than the mean of their peers members have to do on their devices, or on threads, by step.
+func (j *Job) OverMean(host bool) (list []Excess) {
+	peers, _ := j.peers()
+	busy := func(st *Step) int64 {
+		if host {
+			return st.BusyHost
+		}
+		return st.BusyGPU
+	}
+	means := map[*int32]map[int32]float64{} // by the list of peers, which those of a stage share, and step
+	for m := range j.Members {
+		key := &peers[m][0]
+		if means[key] == nil {
+			means[key] = map[int32]float64{}
+			for _, p := range peers[m] {
+				for i := range j.Members[p].Steps {
+					st := &j.Members[p].Steps[i]
+					means[key][st.Number] += float64(busy(st)) / float64(len(peers[m]))
+				}
+			}
+		}
+		for i := range j.Members[m].Steps {
+			st := &j.Members[m].Steps[i]
+			if over := busy(st) - int64(means[key][st.Number]); over > 0 {
+				list = append(list, Excess{Member: int32(m), Step: st.Number, Host: host, NS: over, Busy: busy(st)})
+			}
+		}
+	}
+	sortExcesses(list)
+	return list
+}
+
+// sortExcesses brings a list into order; a rank may have two steps of one number.
+func sortExcesses(list []Excess) {
+	slices.SortStableFunc(list, func(a, b Excess) int {
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(b2i(a.Host), b2i(b.Host)), cmp.Compare(a.Member, b.Member))
+	})
 }

@@ -14,20 +14,32 @@ func (j *Job) Headline(v *Verdict) string {
 	}
 	s := &v.Stragglers[0]
 	line := j.Who(s) + ": " + s.Words() + s.When()
-	switch each, share := s.PerStep(s.Worth()); {
-	case each <= 0:
-		return line
-	case len(v.Stragglers) == 1 || 2*s.Gain >= s.Stays:
-		return line + "; without it" + aStepLess(s.PerStep(s.Gain))
-	case len(v.Stragglers) == 2:
-		return line + "; once " + j.Who(&v.Stragglers[1]) + " is mended too, without it" + aStepLess(each, share)
+	if gain := j.GainWords(v, 0); gain != "" {
+		line += "; " + gain
+	}
+	return line
+}
+
+// GainWords say what the job gains in each step without one of the stragglers: alone, with another one, or once all others are mended.
+func (j *Job) GainWords(v *Verdict, straggler int) string {
+	s := &v.Stragglers[straggler]
+	switch n := len(v.Stragglers); {
+	case s.Worth() <= 0:
+		return "without it alone the job gains nothing"
+	case s.Bound:
+		return "without it at most " + s.aStepLess(s.Gain)
+	case s.With >= 0:
+		return "alone it gains little; without it and " + j.Who(&v.Stragglers[s.With]) + " " + s.aStepLess(s.Both)
+	case n == 1 || 2*s.Gain >= s.Stays:
+		return "without it " + s.aStepLess(s.Gain)
 	default:
-		return line + fmt.Sprintf("; once the %d others are mended too, without it", len(v.Stragglers)-1) + aStepLess(each, share)
+		return fmt.Sprintf("once the %d others are mended too, without it ", n-1) + s.aStepLess(s.Stays)
 	}
 }
 
-func aStepLess(each int64, share float64) string {
-	return " " + tables.Duration(each) + " a step less (" + tables.SignedPercent(-100*share) + ")"
+func (s *Straggler) aStepLess(ns int64) string {
+	each, share := s.PerStep(ns)
+	return tables.Duration(each) + " a step less (" + tables.SignedPercent(-100*share) + ")"
 }
 
 // Note says of a straggler that nobody waits for it.

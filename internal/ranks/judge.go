@@ -62,9 +62,15 @@ type Straggler struct {
 	Cause   Cause
 	Names   []NameExcess
 
-	Gain  int64 // by how much the job ends earlier without it alone, at most
-	Stays int64 // by how much less earlier without all others than without all: what it costs if it alone stays
-	Count int   // steps over which Gain and Stays spread, those among them that are not whole
+	// What Weigh finds.
+	Gain   int64 // by how much the job ends earlier without it alone
+	Stays  int64 // by how much less earlier without all others than without all: what it costs if it alone stays
+	Both   int64 // where Gain is little, by how much without it and With, if that is much
+	With   int   // place of that one in the list, -1 for none
+	Spared int64 // of one whose work others would have to do: Gain if nobody had to
+	Bound  bool  // nothing was replayed: Gain and Stays are no more than this
+
+	Count int   // steps over which these spread, those among them that are not whole
 	step  int64 // how long one of Steps is, on the average
 	plain bool  // nothing says where it is slow
 }
@@ -96,11 +102,10 @@ const (
 // Expected are bus bandwidths that are known, GB/s: of links within a host and between hosts; 0 when not.
 type Expected struct{ Intra, Inter float64 }
 
-// Judge says what is wrong with a job.
+// Judge says what is wrong with a job. What that costs is not asked yet: package replay does it.
 func Judge(j *Job, expected Expected) *Verdict {
 	x := &judge{Job: j}
 	x.peers, x.stages = j.peers()
-	x.ask = x.gain
 	v := x.verdict()
 	v.Links, v.Bandwidth = j.links(expected)
 	return v
@@ -116,11 +121,23 @@ func Plain(list []*Summary, stages []int, ask func([]Straggler) int64) (*Job, *V
 		j.Members[m] = Member{Summary: s, Clock: Clock{Pieces: make([]Piece, 1)}}
 		byStage[stages[m]] = append(byStage[stages[m]], int32(m))
 	}
-	x := &judge{Job: j, peers: make([][]int32, len(list)), stages: stages, plain: true, ask: ask}
+	x := &judge{Job: j, peers: make([][]int32, len(list)), stages: stages, plain: true}
 	for m, st := range stages {
 		x.peers[m] = byStage[st]
 	}
-	return j, x.verdict()
+	v := x.verdict()
+	all := v.Stragglers
+	v.Weigh(j, func(sets [][]int) (gains []int64) {
+		for _, set := range sets {
+			var list []Straggler
+			for _, i := range set {
+				list = append(list, all[i])
+			}
+			gains = append(gains, ask(list))
+		}
+		return gains
+	})
+	return j, v
 }
 
 // verdict says who is slow.
@@ -137,7 +154,12 @@ func (x *judge) verdict() *Verdict {
 		x.excess(s, x.peers)
 	}
 	if len(x.steps) >= 2 {
-		v.Stragglers, v.Idle = x.weigh(x.stragglers())
+		v.Stragglers = x.stragglers()
+		slices.SortStableFunc(v.Stragglers, func(a, b Straggler) int { return cmp.Compare(b.Excess, a.Excess) })
+		for i := range v.Stragglers {
+			v.Stragglers[i].plain = x.plain
+			v.Stragglers[i].span(x)
+		}
 	}
 	return v
 }
@@ -445,7 +467,7 @@ func (j *judge) slowStage() *Straggler {
 	if found < 0 || float64(len(hits)) < oftenShare*float64(len(steps)) || !steadily(more[found]) {
 		return nil
 	}
-	x := &Straggler{Kind: Persistent, Unit: "stage", Name: "stage " + itoa(found), Steps: hits, From: -1, Until: -1, Excess: excess, Share: float64(excess) / float64(max(whole, 1)),
+	x := &Straggler{Kind: Persistent, Unit: "stage", Name: "stage " + itoa(found), Steps: hits, From: -1, Until: -1, With: -1, Excess: excess, Share: float64(excess) / float64(max(whole, 1)),
 		Cause: Cause{What: MoreWork, Factor: float64(own) / float64(max(own-excess, 1))}}
 	for m, st := range stages {
 		if st == found {

@@ -19,7 +19,6 @@ type judge struct {
 	stages []int
 
 	plain bool // nothing is known but how long ranks work
-	ask   func([]Straggler) int64
 
 	oneDevice bool // all ranks name the same: each process sees one only
 }
@@ -371,7 +370,7 @@ func isTensor(desc string) bool {
 
 // straggler puts together what is known of one.
 func (j *judge) straggler(kind StragglerKind, u unit, at where, hits []strike) Straggler {
-	s := Straggler{Kind: kind, Unit: u.kind, Name: u.name, Members: u.members, From: -1, Until: -1}
+	s := Straggler{Kind: kind, Unit: u.kind, Name: u.name, Members: u.members, From: -1, Until: -1, With: -1}
 	slices.SortFunc(hits, func(a, b strike) int { return cmp.Compare(a.step.Start, b.step.Start) })
 	whole := int64(0)
 	for _, x := range hits {
@@ -400,45 +399,87 @@ func (j *judge) straggler(kind StragglerKind, u unit, at where, hits []strike) S
 
 // Limits of weighing.
 const (
-	weighed    = 8     // stragglers of which it is asked what each costs: a question goes through all stubs of the job
+	weighed    = 8     // stragglers of which it is asked what each costs: a question goes through the whole job
 	idleShare  = 0.005 // of a step: who costs less is not waited for
 	idleCaused = 0.25  // of all waits: who causes as much is waited for, whatever it costs
 )
 
-// weigh asks what each straggler costs, alone and beside the others, orders them by that, and tells apart those that nobody waits for.
-func (j *judge) weigh(list []Straggler) (named, idle []Straggler) {
-	slices.SortStableFunc(list, func(a, b Straggler) int { return cmp.Compare(b.Excess, a.Excess) })
+// Weigh asks what each straggler costs, alone, beside the others, and with another one where it alone costs little; it orders them by that, and tells apart those that nobody
+// waits for. gains says of sets of them, by their places in the list, by how much the job ends earlier without all of a set.
+func (v *Verdict) Weigh(j *Job, gains func(sets [][]int) []int64) {
+	list := v.Stragglers
 	ask := list[:min(len(list), weighed)]
-	all := int64(0)
-	if len(ask) > 1 {
-		all = j.ask(ask)
+	all := make([]int, len(ask))
+	for i := range all {
+		all[i] = i
 	}
-	for i := range list {
-		s := &list[i]
-		s.plain = j.plain
-		s.span(j)
-		if i >= len(ask) {
-			continue
-		}
-		s.Gain = j.ask(ask[i : i+1])
-		if s.Stays = s.Gain; len(ask) > 1 {
-			s.Stays = max(0, all-j.ask(slices.Concat(ask[:i], ask[i+1:])))
-		}
+	sets := [][]int{all}
+	for i := range ask {
+		sets = append(sets, []int{i}, slices.Delete(slices.Clone(all), i, i+1))
 	}
-	slices.SortStableFunc(list, func(a, b Straggler) int { return cmp.Compare(b.Worth(), a.Worth()) })
-	for i := range list {
+	if len(ask) == 0 {
+		return
+	}
+	for i, saved := 0, gains(sets); i < len(ask); i++ {
+		s := &ask[i]
+		s.Gain, s.Stays = saved[1+2*i], max(0, saved[0]-saved[2+2*i])
+	}
+	inPairs(ask, gains)
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[b].Worth(), list[a].Worth()) })
+	v.Stragglers = nil
+	at := slices.Repeat([]int{-1}, len(list)) // per place in list: that among those who are named
+	for _, i := range order {
 		s := &list[i]
 		caused := int64(0)
 		for _, m := range s.Members {
 			caused += j.Waits.ByMember[m].Caused
 		}
 		if _, share := s.PerStep(s.Worth()); share < idleShare && (j.Waits.Total == 0 || float64(caused) < idleCaused*float64(j.Waits.Total)) {
-			idle = append(idle, *s)
+			v.Idle = append(v.Idle, *s)
 		} else {
-			named = append(named, *s)
+			at[i] = len(v.Stragglers)
+			v.Stragglers = append(v.Stragglers, *s)
 		}
 	}
-	return named, idle
+	for i := range v.Stragglers {
+		if s := &v.Stragglers[i]; s.With >= 0 {
+			s.With = at[s.With]
+		}
+	}
+}
+
+// inPairs finds for stragglers of which one alone gains little, as another one is as slow, the one with which it gains most.
+func inPairs(list []Straggler, gains func(sets [][]int) []int64) {
+	var pairs [][]int
+	for i := range list {
+		for k := range list {
+			if i != k && 2*list[i].Gain < list[i].Stays {
+				pairs = append(pairs, []int{i, k})
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		return
+	}
+	for n, both := range gains(pairs) {
+		s, o := &list[pairs[n][0]], &list[pairs[n][1]]
+		if _, share := s.PerStep(both); both > s.Both && both >= 2*(max(s.Gain, 0)+max(o.Gain, 0)) && share >= idleShare {
+			s.Both, s.With = both, pairs[n][1]
+		}
+	}
+}
+
+// Hits reports whether a straggler is slow by a member in a step.
+func (s *Straggler) Hits(member, step int32) bool {
+	if s.Kind == Persistent {
+		return (s.From < 0 || step >= s.From) && (s.Until < 0 || step <= s.Until) && slices.Contains(s.Members, member)
+	}
+	i := slices.Index(s.Steps, step)
+	return i >= 0 && s.Who[i] == member
 }
 
 // span counts the steps in which a straggler hits, and those between them that are not whole.

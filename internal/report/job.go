@@ -275,10 +275,14 @@ type Straggler struct {
 	From   *int   `json:"from_step" unit:"id" about:"the step from which on, where it is slow not before; else null"`
 	Until  *int   `json:"until_step" unit:"id" about:"the step until which, where it is slow not after it; else null"`
 	Excess int64  `json:"excess_ns" unit:"ns" about:"work beyond that of the peers"`
-	Gain   int64  `json:"gain_ns" unit:"ns" about:"by how much the job ends earlier without it alone, at most"`
+	Gain   int64  `json:"gain_ns" unit:"ns" about:"by how much the job ends earlier without it alone, by a replay"`
+	Bound  bool   `json:"gain_is_bound" about:"nothing could be replayed: it gains no more than this, its work beyond that of the peers as far as it is on the path"`
 	Stays  int64  `json:"stays_ns" unit:"ns" about:"what it costs if it alone stays and all other stragglers are mended"`
 
-	StepGain  int64   `json:"step_gain_ns" unit:"ns" about:"the larger of both, for each step in which it is slow"`
+	Both      int64   `json:"both_ns" unit:"ns" about:"by how much the job ends earlier without it and another one, where it alone gains little and both together much"`
+	With      string  `json:"with" about:"that other one"`
+	Gains     string  `json:"gain" about:"what the job gains, in words"`
+	StepGain  int64   `json:"step_gain_ns" unit:"ns" about:"the larger of gain_ns and stays_ns, for each step in which it is slow"`
 	StepShare float64 `json:"step_share" unit:"share" about:"that, of such a step"`
 
 	Share  float64      `json:"share" unit:"share" about:"of those steps"`

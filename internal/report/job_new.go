@@ -214,7 +214,10 @@ func (b *jobBuilder) stragglers() []Straggler {
 		s := &b.Verdict.Stragglers[i]
 		x := Straggler{Kind: string(s.Kind), Unit: s.Unit, Name: s.Name, Excess: s.Excess, Share: s.Share, Cause: string(s.Cause.What), Factor: s.Cause.Factor,
 			Load: s.Cause.Load.Times, LoadBy: s.Cause.Load.By(), Ranks: []int{}, Steps: []int{}, Names: []NameExcess{}}
-		x.Gain, x.Stays = s.Gain, s.Stays
+		x.Gain, x.Stays, x.Bound, x.Both, x.Gains = s.Gain, s.Stays, s.Bound, s.Both, b.j.GainWords(b.Verdict, i)
+		if s.With >= 0 {
+			x.With = b.j.Who(&b.Verdict.Stragglers[s.With])
+		}
 		x.StepGain, x.StepShare = s.PerStep(s.Worth())
 		if from := int(s.From); from >= 0 {
 			x.From = &from

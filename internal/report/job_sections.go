@@ -62,6 +62,9 @@ func (r *JobReport) Findings() (out []Finding) {
 		if len(s.Names) > 0 {
 			f.Text += " Most in " + Plain(Readable(s.Names[0].Name)) + ", " + tables.Duration(s.Names[0].Excess) + " more."
 		}
+		if s.Gains != "" {
+			f.Text += " " + Sentence(s.Gains) + "."
+		}
 		if out = append(out, f); len(out) == 2 {
 			break
 		}

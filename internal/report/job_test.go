@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/report"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/jobcheck"
@@ -31,7 +32,7 @@ func madeJob(t *testing.T, o testtrace.JobOptions, step int32, segments bool) *r
 	if err := jobcheck.Check(j); err != nil {
 		t.Fatal(err)
 	}
-	return report.NewJob(report.JobSource{Name: "traces", Version: "test", Job: j, Verdict: ranks.Judge(j, ranks.Expected{Intra: 300}), Segments: segments,
+	return report.NewJob(report.JobSource{Name: "traces", Version: "test", Job: j, Verdict: replay.Judge(j, ranks.Expected{Intra: 300}), Segments: segments,
 		Ignored: []report.Ignored{{"notes.json", "no trace"}}, Notes: []string{"a note"}})
 }
 

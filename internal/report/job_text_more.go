@@ -163,8 +163,8 @@ func (t *jobText) stragglers() {
 		who := t.r.StragglerWhere(&s)
 		cause, advice := CauseText(&s)
 		t.label("stragglers", "%s, %s: %s, %s of the time of %s of %s", who, Words(s.Kind), cause, tables.FormatShare(s.Share), tables.Plain(int64(len(s.Steps))), tables.Counted(t.r.judged, "step"))
-		if s.StepGain > 0 {
-			t.more("%11s less a step without it (%s)", tables.Duration(s.StepGain), tables.SignedPercent(-100*s.StepShare))
+		for _, l := range wrapText(Plain(s.Gains), t.width-2) {
+			t.more("%s", l)
 		}
 		if advice != "" {
 			for _, l := range wrapText(advice, t.width-2) {

@@ -1,8 +1,8 @@
 // Package jobadvice says what would make a job of many ranks shorter: which rank, host, stage or link the others wait for, why, and by
-// how much the job gets shorter at most. It finds nothing by itself: causes are those of ranks.Judge, and time is that of the path
+// how much the job gets shorter at most. It finds nothing by itself: causes are those of replay.Judge, and time is that of the path
 // over the ranks and of what was charged along it. What is wrong inside of a rank is what package advise finds in its trace.
 //
-// A job is replayed by what came last at each start alone: every gain is a bound. Times are int64 ns of the job's clock.
+// What stragglers cost package replay says. Times are int64 ns of the job's clock.
 package jobadvice
 
 import (
@@ -50,11 +50,12 @@ type rule struct {
 	find     func(*look) []found
 }
 
-// found is one place in which a rule holds. Gains are bounds, ns.
+// found is one place in which a rule holds.
 type found struct {
 	members []int32
 	gain    int64
-	unsure  bool // records are missing that the bound rests on
+	bound   bool // the gain is one, whatever the rule says
+	unsure  bool // records are missing that the gain rests on
 	do, saw string
 	numbers []advise.Number
 }
@@ -112,6 +113,9 @@ func (l *look) finding(r *rule, f *found) advise.Finding {
 	out := advise.Finding{ID: r.id, Group: r.group, Title: r.title, Cause: r.cause, Kind: r.kind, Gain: f.gain, Alone: f.gain, Share: tables.ShareOf(f.gain, l.window),
 		Confidence: r.level, Why: r.why, Do: f.do, Saw: f.saw, Action: r.action, Scenario: r.scenario, Verify: r.verify, Numbers: f.numbers,
 		Steps: []advise.Step{}, Events: []int{}, Examples: []advise.Example{}, Lines: []advise.Line{}}
+	if f.bound {
+		out.Kind, out.Scenario = advise.AtMost, boundScenario
+	}
 	if f.unsure {
 		out.Confidence, out.Why = advise.Low, out.Why+"; records are missing, so that the job may gain more than that"
 	}

@@ -7,6 +7,7 @@ import (
 
 	"overlay/internal/advise"
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/jobjudge"
 )
@@ -23,7 +24,7 @@ func adviseOn(t *testing.T, o testtrace.JobOptions) (*Advice, *ranks.Verdict, *t
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := ranks.Judge(j, ranks.Expected{})
+	v := replay.Judge(j, ranks.Expected{})
 	return New(j, v), v, sim, j
 }
 

@@ -7,6 +7,7 @@ import (
 	"overlay/internal/advise"
 	"overlay/internal/critpath"
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/tables"
 )
 
@@ -17,7 +18,7 @@ const fewSteps = 2
 var pathRules = []rule{
 	{id: "rank-late", group: advise.Specific, kind: advise.AtMost, level: advise.Low, blames: true,
 		why: "with few steps it cannot be told from chance that a rank comes last", title: "others wait for a rank",
-		cause: "it comes last into collectives of the path, and the others do nothing until then", scenario: "the job is replayed over its collectives, none of which waits for the rank; it gains no more",
+		cause: "it comes last into collectives of the path, and the others do nothing until then", scenario: "the job is replayed over its collectives with nothing left to do for the rank; it gains no more",
 		action: []string{"look at what the others waited for (below), in its trace: overlay advise FILE", "profile five steps and more on all ranks: then overlay tells whether it is slow in each"},
 		verify: "the rank comes about as early as the others", find: (*look).late},
 	{id: "slow-link", group: advise.Specific, kind: advise.AtMost, level: advise.Medium,
@@ -37,11 +38,16 @@ func (l *look) late() (list []found) {
 	if l.verdict.Judged >= fewSteps {
 		return nil
 	}
+	model, err := replay.New(l.Job)
 	for m := range l.Members {
 		one := []int32{int32(m)}
-		gain := min(l.Sooner(func(int32, *ranks.Run, int64, int64) int64 { return 0 }, one), l.pathTime(one))
+		gain := l.pathTime(one)
 		if gain == 0 || len(l.arrivals(one)) == 0 {
 			continue
+		}
+		if err == nil {
+			gain = min(gain, model.Ask([]replay.Question{replay.Changes([]replay.Change{{
+				Ranks: func(x *ranks.Member) bool { return x == &l.Members[m] }, Work: func(string, ranks.Work) bool { return true }}})})[0].Saved)
 		}
 		f := found{members: one, gain: gain, numbers: []advise.Number{{Name: "collectives of the path that it came into last", Count: int64(len(l.arrivals(one)))}, {Name: "on the path", NS: l.pathTime(one)}}}
 		f.saw = l.rankWords(one)

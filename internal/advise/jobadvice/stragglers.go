@@ -10,11 +10,12 @@ import (
 	"overlay/internal/tables"
 )
 
-// lateScenario is the bound of all stragglers.
-const lateScenario = "the job is replayed over its collectives with the work of the peers in place of its own; of what a start waited for, that knows only what came last, so the job gains no more"
-
-// evenScenario is the bound of those that are given more: somebody else has to do it.
-const evenScenario = "the job is replayed over its collectives with the mean work of the ranks in place of that of each; of what a start waited for, that knows only what came last, so the job gains no more"
+// What is asked of the job for stragglers, and for those that are given more: somebody else has to do it. Without chains there is a bound.
+const (
+	lateScenario  = "the job is replayed with what it works beyond the median of its peers taken away"
+	evenScenario  = "the job is replayed with the mean work of the ranks in place of that of each"
+	boundScenario = "nothing is replayed, as nothing says what collectives followed from: the bound is its work beyond the median of its peers, as far as the path leads over it"
+)
 
 // stragglerRules are one rule a cause.
 func stragglerRules() (list []rule) {
@@ -24,7 +25,7 @@ func stragglerRules() (list []rule) {
 		if r.Even {
 			scenario = evenScenario
 		}
-		list = append(list, rule{id: r.Rule, group: advise.Specific, kind: advise.AtMost, level: advise.Medium, blames: true, scenario: scenario, why: r.Evidence, title: r.Title,
+		list = append(list, rule{id: r.Rule, group: advise.Specific, kind: advise.Predicted, level: advise.Medium, blames: true, scenario: scenario, why: r.Evidence, title: r.Title,
 			cause: r.What, action: r.Do, verify: r.Verify, find: func(l *look) []found {
 				return l.stragglers(func(s *ranks.Straggler) bool { return s.Reason() == r }, r.Do[0])
 			}})
@@ -40,15 +41,19 @@ func (l *look) stragglers(fits func(*ranks.Straggler) bool, do string) (list []f
 			continue
 		}
 		lead, path := l.lead(s.Members, s.Kind != ranks.Persistent), l.pathTime(s.Members)
-		f := found{members: s.Members, gain: s.Gain, unsure: l.lacks(), do: do}
+		f := found{members: s.Members, gain: s.Gain, bound: s.Bound, unsure: l.lacks(), do: do}
 		f.saw = fmt.Sprintf("%s, in %d of %s", l.who(s), len(s.Steps), tables.Counted(l.verdict.Judged, "step"))
 		if s.Cause.Factor > 1 {
 			f.saw += ", ×" + tables.Fixed(s.Cause.Factor, 2)
 		}
 		f.saw += loadWords(&s.Cause, s.Reason().Given)
 		f.numbers = []advise.Number{{Name: "beyond the work of its peers", NS: s.Excess}, {Name: "later than the others in collectives of the path", NS: lead}, {Name: "on the path", NS: path}}
-		if s.Cause.What == ranks.MoreData { // of which it may be rid otherwise
-			f.numbers = append(f.numbers, advise.Number{Name: "the job sooner, if nobody had what it has more", NS: l.Without(s)})
+		if s.With >= 0 {
+			f.saw += "; " + l.GainWords(l.verdict, i)
+			f.numbers = append(f.numbers, advise.Number{Name: "the job sooner without it and " + l.Who(&l.verdict.Stragglers[s.With]), NS: s.Both})
+		}
+		if s.Cause.What == ranks.MoreData && !s.Bound { // of which it may be rid otherwise
+			f.numbers = append(f.numbers, advise.Number{Name: "the job sooner, if nobody had what it has more", NS: s.Spared})
 		}
 		for _, n := range s.Names[:min(len(s.Names), 3)] {
 			f.numbers = append(f.numbers, advise.Number{Name: "more in " + n.Name, NS: n.NS})

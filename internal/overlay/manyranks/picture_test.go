@@ -9,6 +9,7 @@ import (
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/manyranks"
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/jobjudge"
 )
@@ -19,7 +20,7 @@ func joined(t *testing.T, list []*ranks.Summary) (*ranks.Job, *ranks.Verdict) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return j, ranks.Judge(j, ranks.Expected{})
+	return j, replay.Judge(j, ranks.Expected{})
 }
 
 // strips are the rows below the group of strips.

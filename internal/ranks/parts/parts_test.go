@@ -13,6 +13,7 @@ import (
 	"overlay/internal/parquetfile"
 	"overlay/internal/ranks"
 	"overlay/internal/ranks/parts"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/jobjudge"
 )
@@ -158,7 +159,7 @@ func TestBroken(t *testing.T) {
 				all := slices.Clone(list)
 				all[0] = s
 				if j, err := ranks.Join(all, ranks.Options{Step: -1}); err == nil {
-					ranks.Judge(j, ranks.Expected{})
+					replay.Judge(j, ranks.Expected{})
 				}
 			}
 		}

@@ -33,6 +33,9 @@ func (m *Model) Each(what string) (list []Part, left int, err error) {
 		case "host":
 			return x.Host
 		}
+		if e.Step == ranks.Beside {
+			return ""
+		}
 		return fmt.Sprintf("step %d", e.Step)
 	}
 	at, names := map[string]int{}, make([]string, len(all))
@@ -45,7 +48,9 @@ func (m *Model) Each(what string) (list []Part, left int, err error) {
 		if _, ok := at[name]; !ok {
 			at[name], list = len(list), append(list, Part{Name: name})
 		}
-		list[at[name]].Excess += all[i].NS
+		if all[i].Step != ranks.Beside {
+			list[at[name]].Excess += all[i].NS
+		}
 	}
 	if len(list) == 0 {
 		if what == "host" && len(all) > 0 {
@@ -58,7 +63,7 @@ func (m *Model) Each(what string) (list []Part, left int, err error) {
 		list, left = list[:partsAsked], len(list)-partsAsked
 	}
 	where := AtMedian(all)
-	questions := []Question{where(func(int) bool { return true })}
+	questions := []Question{where(every)}
 	for _, x := range list {
 		questions = append(questions, where(func(i int) bool { return names[i] == x.Name }), where(func(i int) bool { return names[i] != x.Name }))
 	}
@@ -78,7 +83,7 @@ func (m *Model) Median() ([]Scenario, error) {
 	}
 	where := AtMedian(all)
 	return []Scenario{
-		{Name: "every rank at the median of its peers", Ask: where(func(int) bool { return true })},
+		{Name: "every rank at the median of its peers", Ask: where(every)},
 		{Name: "devices at the median", Ask: where(func(i int) bool { return !all[i].Host })},
 		{Name: "threads at the median", Ask: where(func(i int) bool { return all[i].Host })},
 	}, nil

@@ -1,7 +1,9 @@
 package replay
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"overlay/internal/ranks"
 )
@@ -15,11 +17,12 @@ type factors struct {
 	slots     map[int32]int32
 	work      [][]int64 // then the place of a key; nil: nothing changes
 	transfers [][]int64 // then the kind of the operation; nil: nothing changes
+	before    int64     // of what the rank did since the job began and before its own trace does
 }
 
 // factors makes room for factors of a member.
 func (m *Model) factors(member int32) factors {
-	return factors{x: &m.Job.Members[member], slots: m.slots[member]}
+	return factors{x: &m.Job.Members[member], slots: m.slots[member], before: Whole}
 }
 
 // table is a list of factors for each step, all Whole.
@@ -63,13 +66,13 @@ func Changes(list []Change) Question {
 	}
 }
 
-// eachSlot calls visit for the places of the steps that a change is about.
-func (f *factors) eachSlot(c *Change, visit func(slot int)) {
-	if c.Steps == nil {
+// eachSlot calls visit for the places of the steps that a change is about. Of a job of which a step is looked at nothing else changes.
+func (f *factors) eachSlot(m *Model, c *Change, visit func(slot int)) {
+	if c.Steps == nil && m.Job.Step < 0 {
 		visit(0)
 	}
 	for i := range f.x.Steps {
-		if c.Steps == nil || c.Steps[f.x.Steps[i].Number] {
+		if n := f.x.Steps[i].Number; (c.Steps == nil || c.Steps[n]) && (m.Job.Step < 0 || m.Job.Step == n) {
 			visit(i + 1)
 		}
 	}
@@ -84,7 +87,7 @@ func (f *factors) scaleWork(m *Model, member int32, c *Change) {
 		if f.work == nil {
 			f.work = table(len(f.x.Steps), len(keys))
 		}
-		f.eachSlot(c, func(slot int) { f.work[slot][k] = times(f.work[slot][k], c.Factor) })
+		f.eachSlot(m, c, func(slot int) { f.work[slot][k] = times(f.work[slot][k], c.Factor) })
 	}
 }
 
@@ -96,7 +99,7 @@ func (f *factors) scaleTransfers(m *Model, c *Change) {
 		if f.transfers == nil {
 			f.transfers = table(len(f.x.Steps), len(f.x.Kinds))
 		}
-		f.eachSlot(c, func(slot int) { f.transfers[slot][k] = times(f.transfers[slot][k], c.Factor) })
+		f.eachSlot(m, c, func(slot int) { f.transfers[slot][k] = times(f.transfers[slot][k], c.Factor) })
 	}
 }
 
@@ -110,7 +113,7 @@ func AtMedian(list []ranks.Excess) func(of func(i int) bool) Question {
 		return func(m *Model, member int32) factors {
 			f := m.factors(member)
 			for _, i := range by[member] {
-				if of(i) {
+				if of(i) && (m.Job.Step < 0 || m.Job.Step == list[i].Step) {
 					f.atMedian(&list[i], m.keys[member])
 				}
 			}
@@ -119,27 +122,50 @@ func AtMedian(list []ranks.Excess) func(of func(i int) bool) Question {
 	}
 }
 
-// atMedian takes away what is one excess. What no name explains is taken from all the others.
+// atMedian takes away what is one excess. What no name explains is taken from names that are in no list. Of what chains hold of many names with a little each, as much goes as of
+// the name in the middle.
 func (f *factors) atMedian(e *ranks.Excess, keys []key) {
 	if f.work == nil {
 		f.work = table(len(f.x.Steps), len(keys))
 	}
 	rest, busy := e.NS, e.Busy
-	for name, ns := range e.Names {
-		rest -= ns
-		busy -= e.Own[name]
+	for name, own := range e.Own {
+		rest -= e.Names[name]
+		busy -= own
 	}
-	row, other := f.work[f.slots[e.Step]], part(busy, rest)
+	row, other, middle := f.work[f.slots[e.Step]], part(busy, rest), middle(e, part(busy, rest), busy)
+	if e.Step == ranks.Beside { // it was as slow before
+		f.before = min(f.before, middle)
+	}
 	for k, key := range keys {
 		if key.Work.Host() != e.Host {
 			continue
 		}
-		if ns, ok := e.Names[key.Name]; ok {
-			row[k] = part(e.Own[key.Name], ns)
-		} else if rest > 0 {
+		if own, ok := e.Own[key.Name]; ok {
+			row[k] = part(own, e.Names[key.Name])
+		} else if key.Name == "" {
+			row[k] = middle
+		} else {
 			row[k] = other
 		}
 	}
+}
+
+// middle is the factor above and below which half of the time is.
+func middle(e *ranks.Excess, other, unlisted int64) int64 {
+	type share struct{ factor, ns int64 }
+	list, sum := []share{{other, max(unlisted, 0)}}, max(unlisted, 0)
+	for name, own := range e.Own {
+		list = append(list, share{part(own, e.Names[name]), own})
+		sum += own
+	}
+	slices.SortFunc(list, func(a, b share) int { return cmp.Compare(a.factor, b.factor) })
+	for _, x := range list {
+		if sum -= 2 * x.ns; sum <= 0 {
+			return x.factor
+		}
+	}
+	return Whole
 }
 
 // part is the factor by which own time becomes less by some ns.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
 	"overlay/internal/testtrace"
@@ -22,7 +23,7 @@ func pageOfJob(t *testing.T, list []*ranks.Summary) string {
 		t.Fatal(err)
 	}
 	var buf bytes.Buffer
-	s := report.JobSource{Name: "traces", Version: "test", Job: j, Verdict: ranks.Judge(j, ranks.Expected{})}
+	s := report.JobSource{Name: "traces", Version: "test", Job: j, Verdict: replay.Judge(j, ranks.Expected{})}
 	if err := page.WriteJob(&buf, report.NewJob(s), s); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestCompareJobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return report.NewJob(report.JobSource{Name: cause, Job: j, Verdict: ranks.Judge(j, ranks.Expected{})})
+		return report.NewJob(report.JobSource{Name: cause, Job: j, Verdict: replay.Judge(j, ranks.Expected{})})
 	}
 	a, b := made("gpu", 3), made("data", 4)
 	d := report.CompareJobs(a, b)

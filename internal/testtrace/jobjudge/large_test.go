@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace/jobcheck"
 )
 
@@ -44,7 +45,7 @@ func BenchmarkLarge(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		ranks.Judge(j, ranks.Expected{})
+		replay.Judge(j, ranks.Expected{})
 		b.ReportMetric(peakMegabytes(), "peak-MB")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
 )
 
@@ -14,7 +15,7 @@ func verdictOf(t *testing.T, list []*ranks.Summary) *ranks.Verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ranks.Judge(j, ranks.Expected{})
+	return replay.Judge(j, ranks.Expected{})
 }
 
 // causeIn is the cause of the only straggler of some ranks.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/jobcheck"
 )
@@ -32,7 +33,7 @@ func outcomeOf(t *testing.T, list []*ranks.Summary) outcome {
 	if err := jobcheck.Check(j); err != nil {
 		t.Error(err)
 	}
-	return outcome{j.Window, j.Path, j.Jumps, j.Instances, j.Of, j.Waits, ranks.Judge(j, ranks.Expected{})}
+	return outcome{j.Window, j.Path, j.Jumps, j.Instances, j.Of, j.Waits, replay.Judge(j, ranks.Expected{})}
 }
 
 // shifted is a summary by a clock that is set differently.

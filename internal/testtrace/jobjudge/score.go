@@ -115,7 +115,7 @@ func Judge(sim *testtrace.Job) *Score {
 	t.matching()
 	t.path()
 	t.effects()
-	v := ranks.Judge(j, ranks.Expected{})
+	v := replay.Judge(j, ranks.Expected{})
 	s.Judged, s.Stragglers, s.Links = v.Judged, v.Stragglers, v.Links
 	s.Found = t.finding(v)
 	t.reason(v)

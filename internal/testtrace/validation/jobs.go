@@ -7,6 +7,7 @@ import (
 	"overlay/internal/advise/jobadvice"
 	"overlay/internal/pipeline"
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/trace"
 )
 
@@ -66,7 +67,7 @@ func (r *Row) job(dir string) error {
 		if err != nil {
 			return err
 		}
-		r.over(j, ranks.Judge(j, ranks.Expected{}))
+		r.over(j, replay.Judge(j, ranks.Expected{}))
 	}
 	return nil
 }
