@@ -117,6 +117,16 @@ const (
 	rankPseudo = 100
 )
 
+// rankOrder is the place of a process of a rank: behind those of the ranks before it. The profiler's own rows come behind all ranks, so that these stay together.
+func (w *writer) rankOrder(order int, pseudo bool) int {
+	const each, last = 500, 1 << 30
+	order = min(w.rank.Number, last/each-1)*each + min(order, each-1)
+	if pseudo {
+		order += last
+	}
+	return order
+}
+
 // rankPIDs gives each process of a rank a number that none has in another one.
 func (w *writer) rankPIDs(procs []trace.ProcID, pseudo []bool) map[trace.ProcID]int64 {
 	pids := make(map[trace.ProcID]int64)

@@ -49,12 +49,11 @@ func (w *writer) addRows() {
 		return cmp.Or(cmp.Compare(procGroup(x, pseudo[a]), procGroup(y, pseudo[b])), cmp.Compare(x.Device, y.Device), cmp.Compare(x.Sort, y.Sort))
 	})
 	pids := w.pids(procs, pseudo)
-	first := 0
-	if w.rank != nil { // its processes come after those of the ranks before it
-		first = min(w.rank.Number, 1<<21) * rankPIDs
-	}
 	for order, id := range procs {
-		w.addProcess(id, int32(first+order), pids[id], threads[id], pseudo[id])
+		if w.rank != nil {
+			order = w.rankOrder(order, pseudo[id])
+		}
+		w.addProcess(id, int32(order), pids[id], threads[id], pseudo[id])
 		w.addAsync(id, async[id])
 		w.addCounters(id, counts[id])
 	}
