@@ -1,0 +1,55 @@
+package advise
+
+import (
+	"fmt"
+	"sort"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/roofline"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+// Decode reads all weights and all of the cache for one token of each request: at the shapes that were recorded its products move more than
+// they compute (the roofline). Eight bits a value are half of the bytes of sixteen.
+var _ = add(rule{
+	id: "decode-memory-bound", group: Specific, class: critpath.ClassCompute, kind: AtMost, level: Low, limit: 0.05,
+	why:      "how much of half of the bytes a kernel for fewer bits gains is not known",
+	title:    "decode reads weights and cache for few tokens",
+	cause:    "its products move more bytes than they compute with: they are as fast as the memory, however few tokens there are",
+	scenario: "products and attention that are nearer to the peak of memory than to that of compute move half of their bytes",
+	action:   []string{"weights of 8 bits (fp8), and a cache of 8 bits", "more requests in a batch: a token costs less, an iteration not more", "speculative decoding: several tokens for one reading of the weights"},
+	verify:   "the iteration gets shorter, or tokens per second rise",
+	find: func(r *run) *found {
+		steps := r.served(trace.Decode)
+		if len(steps) == 0 {
+			return nil
+		}
+		var list []cdg.ActID
+		bytes, busy, can := int64(0), int64(0), 0.0
+		for _, row := range roofline.NewMeter(r.g).Rows() {
+			d := r.device(row.Device)
+			if d == nil || !row.Matrix || !row.MemoryLimited() || trace.ElementSize(row.Type) != 2 || !oneAt(steps, r.g.Acts[row.Op].Start) {
+				continue
+			}
+			list = append(list, row.Kernels...)
+			bytes, busy, can = bytes+row.Bytes, busy+row.NS, can+float64(row.NS)*d.GBs
+		}
+		if busy == 0 {
+			return nil
+		}
+		reached := float64(bytes) / can
+		f := &found{events: events{list: list}, change: r.scenario(), do: "weights and cache of 8 bits, or larger batches",
+			saw:     fmt.Sprintf("%s at %s of the bandwidth", tables.Duration(busy), tables.FormatShare(reached)),
+			numbers: []Number{countOf("decode iterations", len(steps)), timeOf("in these kernels", busy), bytesOf("that they have to move", bytes)}}
+		f.change.scale(list, func(_ cdg.ActID, own int64) int64 { return own / 2 })
+		return f
+	},
+})
+
+// oneAt reports whether a time lies in one of some steps, which are in order.
+func oneAt(steps []cdg.Step, at int64) bool {
+	i := sort.Search(len(steps), func(i int) bool { return steps[i].Start > at }) - 1
+	return i >= 0 && at < steps[i].End
+}
