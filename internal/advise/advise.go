@@ -24,7 +24,7 @@ const Schema = "overlay-advice/1"
 // Advice is what was found in one window of one trace, and what was not.
 type Advice struct {
 	Window   int64             `json:"window_ns" unit:"ns"`
-	Base     int64             `json:"base_ns" unit:"ns" about:"the window that gains are taken from: shorter than the recorded one where recording itself cost much"`
+	Base     int64             `json:"base_ns" unit:"ns" about:"the window that gains are taken from: shorter than the recorded one by what had been launched before recording began, and where recording itself cost much"`
 	BaseBy   string            `json:"base_by" about:"the finding that says so"`
 	Floor    int64             `json:"floor_ns" unit:"ns" about:"the window if the CPU took no time at all"`
 	Together int64             `json:"together_ns" unit:"ns" about:"the window with everything listed changed at once"`

@@ -106,7 +106,8 @@ func adviseOn(t testing.TB, tr *trace.Trace) *Advice {
 	for i := range a.Findings {
 		all = append(all, a.Findings[i].changes...)
 	}
-	if together := m.Window(&whatif.Scenario{Changes: all}); together != a.Together {
+	earlier := newRun(m.Graph(), p).earlierTime()
+	if together := m.Window(&whatif.Scenario{Changes: all}); together != a.Together+earlier {
 		t.Errorf("together %d remain of %v, want %d", a.Together, a.ids(), together)
 	}
 	return a

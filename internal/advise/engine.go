@@ -40,7 +40,8 @@ const mostRules = 4
 // known, and replays begin.
 func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advice {
 	r := newRun(g, path)
-	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window, Base: r.window, Rules: len(rules), Without: []verdict.Without{}, NearTies: []NearTie{}, Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
+	earlier := r.earlierTime()
+	e := &engine{run: r, earlier: earlier, asked: map[Group]*answers{}, a: &Advice{Window: r.window, Base: r.window - earlier, Rules: len(rules), Without: []verdict.Without{}, NearTies: []NearTie{}, Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
 	if r.window <= 0 || len(g.Acts) == 0 {
 		e.a.Floor, e.a.Together = r.window, r.window
 		return e.a
@@ -57,7 +58,7 @@ func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advi
 	e.nearTies()
 	e.base = e.free(sitters)
 	e.measurements()
-	if unsteady && e.a.BaseBy == coldStart.id && onlyFirstUse*e.a.Base < e.window {
+	if unsteady && e.a.BaseBy == coldStart.id && onlyFirstUse*e.a.Base < e.window-e.earlier {
 		e.asked[Specific], e.asked[General] = &answers{}, &answers{}
 	}
 	e.specific()
@@ -102,18 +103,36 @@ func (e *engine) without(b *verdict.Bounds) {
 // engine makes the list.
 type engine struct {
 	*run
-	a     *Advice
-	model *whatif.Model
-	asked map[Group]*answers
-	base  []whatif.Change // what recording cost, taken out of everything below
-	all   []whatif.Change // base, and all findings that are listed so far
-	sofa  int64           // the window with all of these
-	after []int64         // per general finding: the window with it and those before it as well, as ahead expects them
+	a       *Advice
+	model   *whatif.Model
+	asked   map[Group]*answers
+	earlier int64           // of the window, in work from before recording began: no part of any time that is told
+	base    []whatif.Change // what recording cost, taken out of everything below
+	all     []whatif.Change // base, and all findings that are listed so far
+	sofa    int64           // the window with all of these
+	after   []int64         // per general finding: the window with it and those before it as well, as ahead expects them
 }
 
-// replay is how long the window would have been.
+// replay is how long the window would have been, without work from before recording.
 func (e *engine) replay(changes ...[]whatif.Change) int64 {
-	return e.model.Window(&whatif.Scenario{Changes: slices.Concat(changes...)})
+	return e.model.Window(&whatif.Scenario{Changes: slices.Concat(changes...)}) - e.earlier
+}
+
+// earlierTime is how long the window is in work that was launched before recording began: whatever is changed, that stays.
+func (r *run) earlierTime() (ns int64) {
+	for _, s := range r.path.Segments.All() {
+		if s.Kind != critpath.GPUUnrecorded {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(r.ops, s.End, func(a cdg.ActID, at int64) int { return cmp.Compare(r.g.Acts[a].Start, at) })
+		for ; i < len(r.ops) && r.g.Acts[r.ops[i]].Start == s.End; i++ {
+			if w := r.g.Release(r.ops[i]); r.g.Lanes[r.g.Acts[r.ops[i]].Lane].Track == s.Track && w.From == cdg.NoAct && w.Note != cdg.RecordsLost {
+				ns += s.End - s.Start
+				break
+			}
+		}
+	}
+	return ns
 }
 
 // answers are what the rules of a group found.
@@ -140,7 +159,7 @@ func (e *engine) ask(group Group) {
 		if f == nil {
 			continue
 		}
-		if most := tables.ShareOf(f.change.atMost(), e.window); rl.kind != None && most < rl.least() {
+		if most := tables.ShareOf(f.change.atMost(), e.window-e.earlier); rl.kind != None && most < rl.least() {
 			out.below = append(out.below, Below{rl.id, most})
 			continue
 		}
@@ -157,7 +176,7 @@ func (rl *rule) least() float64 { return cmp.Or(rl.limit, minShare) }
 func (e *engine) measurements() {
 	for _, f := range e.listed(Measurement) {
 		f.Gain = e.a.Base - e.replay(e.base, f.changes)
-		f.Alone, f.Share = f.Gain, signed(f.Gain, e.window)
+		f.Alone, f.Share = f.Gain, signed(f.Gain, e.window-e.earlier)
 		if f.Share < ruleOf(f.ID).least() {
 			e.a.Below = append(e.a.Below, Below{f.ID, f.Share})
 			continue
@@ -333,7 +352,7 @@ func (e *engine) notes() { e.a.Findings = append(e.a.Findings, e.listed(Note)...
 // recording does. Without them nothing is shorter, but what is made shorter is not held up by them.
 func (e *engine) free(sitters []cdg.ActID) []whatif.Change {
 	change := []whatif.Change{{Verb: whatif.Scale, On: e.m.SetOf(sitters...), Num: 0, Den: 1}}
-	if len(sitters) == 0 || e.replay(change) != e.window {
+	if len(sitters) == 0 || e.replay(change) != e.window-e.earlier {
 		return nil
 	}
 	return change

@@ -78,8 +78,13 @@ func (r *run) longest(list []cdg.ActID, n int) []cdg.ActID {
 }
 
 // place is the name of where in the program an activity belongs, of an operation its launch: the innermost line of the user's code around it, else
-// the innermost module, else the outermost operator; 0 where nothing is around it.
+// the innermost module, else the outermost operator; of what a graph replays as its capture recorded it. 0 where nothing is around it.
 func (r *run) place(a cdg.ActID) trace.Sym {
+	if o := r.tr.Origin(r.g.Acts[a].Event); o != nil && r.kind(a).Device() { // of a graph its launch says nothing
+		if s := cmp.Or(o.Line, o.Module, o.Operator, o.File); s != 0 {
+			return s
+		}
+	}
 	if l := r.launch(a); l != cdg.NoAct {
 		a = l
 	}

@@ -40,7 +40,8 @@ var _ = add(rule{
 			return nil
 		}
 		reached := float64(bytes) / can
-		f := &found{events: events{list: list}, change: r.scenario(), do: "weights and cache of 8 bits, or larger batches",
+		f := &found{cause: fmt.Sprintf("its products read all weights for one token of each request: they reach %s of the memory's bandwidth, and compute little", tables.FormatShare(reached)),
+			events: events{list: list}, change: r.scenario(), do: "weights and cache of 8 bits, or larger batches",
 			saw:     fmt.Sprintf("%s at %s of the bandwidth", tables.Duration(busy), tables.FormatShare(reached)),
 			numbers: []Number{countOf("decode iterations", len(steps)), timeOf("in these kernels", busy), bytesOf("that they have to move", bytes)}}
 		f.change.scale(list, func(_ cdg.ActID, own int64) int64 { return own / 2 })

@@ -80,6 +80,9 @@ func (t *text) nothingFound(a *advise.Advice) {
 
 // based says so when gains are taken from a window without what recording cost.
 func (t *text) based(a *advise.Advice) {
+	if a.BaseBy == "" && a.Base < a.Window {
+		t.line("gains are of %s, without work from before recording", tables.Duration(a.Base))
+	}
 	for i := range a.Findings {
 		if f := &a.Findings[i]; f.ID == a.BaseBy {
 			t.line("%s", Shorten(fmt.Sprintf("gains are of %s, without what is no gain: %s", tables.Duration(a.Base), Plain(f.Saw)), t.width))
