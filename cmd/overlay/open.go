@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/urfave/cli/v2"
 
+	"overlay/internal/analyses"
 	"overlay/internal/inputs"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay/pftrace"
@@ -28,6 +29,9 @@ import (
 
 // openInViewer serves one file to ui.perfetto.dev.
 func (j *job) openInViewer() error {
+	if j.opts.page {
+		return j.openPage()
+	}
 	name := j.files[0]
 	f, err := inputs.Disk.Open(name)
 	if err != nil {
@@ -175,16 +179,28 @@ func readView(f io.ReaderAt, size int64) view {
 }
 
 func (p *program) openCommand() *cli.Command {
-	takes := groups{{[]cli.Flag{&cli.BoolFlag{Name: "no-browser", Category: filesGroup, Usage: "print the link only, start no browser"}},
-		func(r *flagReader, o *options) { o.noBrowser = r.Bool("no-browser") }}, generalFlags()}
+	takes := groups{{[]cli.Flag{&cli.BoolFlag{Name: "no-browser", Category: filesGroup, Usage: "print the link only, start no browser"},
+		&cli.BoolFlag{Name: "page", Category: filesGroup, Usage: "the report page instead of the viewer, with sliders that replay the run"}}, readOpen}, generalFlags()}
 	return &cli.Command{Name: "open", Usage: "show a trace in ui.perfetto.dev from this machine", ArgsUsage: "FILE [flags]", Flags: takes.flags(),
 		Description: `
 Serves this one file on 127.0.0.1:9001 and opens the viewer with it, zoomed to the analysed window and with the critical
 path pinned on top. The trace goes from this machine into the browser on this machine and nowhere else. Ends after the
 transfer, or after two minutes without one.
 
+With --page it analyses a trace and serves the page of its report on a free port of 127.0.0.1, until it is interrupted.
+There, sliders make classes and hotspots faster or slower: each time the run is replayed.
+
 Examples:
   overlay open trace.overlaid.pftrace
+  overlay open --page trace.json.gz
   overlay open trace.overlaid.pftrace --no-browser`,
 		Action: p.action(takes, 1, nil, (*job).openInViewer)}
+}
+
+// readOpen reads the flags of open. A page has all analyses.
+func readOpen(r *flagReader, o *options) {
+	o.noBrowser = r.Bool("no-browser")
+	if o.page = r.Bool("page"); o.page {
+		o.analyses, o.pageOnly = analyses.Names, true
+	}
 }

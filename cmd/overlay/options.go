@@ -33,6 +33,7 @@ type options struct {
 	generalOptions
 
 	noBrowser bool     // of open
+	page      bool     // open the page of the report
 	roots     []string // of mcp
 }
 

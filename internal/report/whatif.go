@@ -40,6 +40,7 @@ type Answer struct {
 	EndOfAll   int64            `json:"end_of_all_ns" unit:"ns" about:"until the last thread is done, those that run beside included"`
 	BoundBy    string           `json:"bound_by" about:"the class with the most time then"`
 	ByClass    map[string]int64 `json:"by_class" entry:"class" unit:"ns" about:"the new path by class"`
+	Strip      []Run            `json:"strip,omitempty" about:"where segments were asked for: the new window in order, smoothed to 1/400 of it"`
 	Hotspots   []NewHotspot     `json:"hotspots" about:"the new path by name"`
 	Steps      []NewStep        `json:"steps" about:"the steps before and after"`
 	Limits     []Limit          `json:"limits" about:"what the replay does not know"`
@@ -89,7 +90,7 @@ func NewWhatIf(s Source, results []*whatif.Result) (*WhatIf, error) {
 		Window:  Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn, 0, 0},
 		BoundBy: critpath.BoundBy(&total.Class).String(), Scenarios: []Answer{}, Delays: []TypicalDelay{}}
 	for _, r := range results {
-		a, err := answer(g, p, r, names)
+		a, err := answer(g, p, r, names, s.Segments)
 		if err != nil {
 			return nil, err
 		}
@@ -120,13 +121,18 @@ func (w *WhatIf) addDelays(results []*whatif.Result) {
 	}
 }
 
-func answer(g *graph.Graph, p *critpath.Path, r *whatif.Result, names Names) (Answer, error) {
+func answer(g *graph.Graph, p *critpath.Path, r *whatif.Result, names Names, strip bool) (Answer, error) {
 	moved, then, err := r.Path()
 	if err != nil {
 		return Answer{}, err
 	}
 	sum := critpath.Breakdown(then)
 	a := brief(p, r, &sum)
+	if strip {
+		for _, s := range critpath.OutlineOf(moved, then).Strip {
+			a.Strip = append(a.Strip, Run{s.Start, s.End, s.Class.String()})
+		}
+	}
 	for i, h := range critpath.Hotspots(moved, then) {
 		if i == newHotspots {
 			break

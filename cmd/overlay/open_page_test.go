@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+
+	"overlay/internal/pipeline"
+	"overlay/internal/report"
+	"overlay/internal/report/page"
+	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
+)
+
+// servedDesk serves the page of the demo with its sliders, and what is given beside it.
+func servedDesk(t *testing.T, beside *http.ServeMux) (url string) {
+	t.Helper()
+	solved, err := pipeline.Solve(testtrace.Read(t, corpus.Demo(t)), pipeline.Options{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stacks, desk := solved.Flame(), solved.Desk(report.Source{Name: "demo.json.gz"})
+	r := solved.Report(report.Source{Name: "demo.json.gz", Gains: true})
+	var b bytes.Buffer
+	if err := page.WriteDesk(&b, r, stacks, &page.Desk{Sliders: sliders(r, desk), Command: "overlay whatif " + shellWord("it's a.json")}); err != nil {
+		t.Fatal(err)
+	}
+	s := &deskServer{page: b.Bytes(), desk: desk}
+	beside.Handle("/", s)
+	server := httptest.NewServer(beside)
+	t.Cleanup(server.Close)
+	s.host = strings.TrimPrefix(server.URL, "http://")
+	return server.URL
+}
+
+// TestDesk: the page is served to this machine's own name and the page's own origin only, and answers are those of the command.
+func TestDesk(t *testing.T) {
+	url := servedDesk(t, http.NewServeMux())
+	ask := func(method, path, origin, host, body string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequest(method, url+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		r.Host = host
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.Header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s %s: another origin may read it", method, path)
+		}
+		return resp.StatusCode, string(b)
+	}
+	for _, c := range []struct {
+		method, path, origin, host, body string
+		status                           int
+		want                             string
+	}{
+		{"GET", "/", "", "", "", 200, `data-change="class:compute"`},
+		{"GET", "/", "https://evil.example", "", "", 403, "wrong origin"},
+		{"GET", "/", "", "evil.example", "", 403, "wrong host"},
+		{"POST", "/", url, "", "", 405, "not so"},
+		{"GET", "/whatif", url, "", "", 405, "not so"},
+		{"POST", "/whatif", "", "", "class:compute=0.5", 405, "not so"},
+		{"POST", "/whatif", "null", "", "class:compute=0.5", 403, "wrong origin"},
+		{"POST", "/whatif", url, "", "zork=0.5", 400, `"zork" selects nothing`},
+		{"POST", "/whatif", url, "", strings.Repeat("x", maxQuestion+1), 400, "too large"},
+		{"GET", "/other", "", "", "", 404, "not found"},
+	} {
+		if status, body := ask(c.method, c.path, c.origin, c.host, c.body); status != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s %s from %q to %q: %d %.200q", c.method, c.path, c.origin, c.host, status, body)
+		}
+	}
+	const text = "class:compute=0.5;class:launch=0.25"
+	status, body := ask("POST", "/whatif", url, "", text)
+	var out, errs bytes.Buffer
+	if run([]string{"overlay", "whatif", "-i", corpus.Demo(t), "--scenario", text, "--json"}, nil, &out, &errs) != 0 || status != 200 {
+		t.Fatal(status, errs.String())
+	}
+	var got, want struct{ Scenarios []map[string]any }
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out.Bytes(), &want); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Scenarios) != 1 || len(got.Scenarios[0]["strip"].([]any)) < 10 {
+		t.Fatalf("%.500s", body)
+	}
+	delete(got.Scenarios[0], "strip")
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%.500s\nis not\n%.500s", body, out.String())
+	}
+}
+
+// deskProbe pulls sliders and posts what the page then says.
+const deskProbe = `<!doctype html><iframe id="f" style="width:1100px;height:900px"></iframe><script>
+const f = document.getElementById('f');
+f.onload = async () => {
+  const w = f.contentWindow, d = f.contentDocument, one = s => d.querySelector('#desk ' + s), errors = [];
+  w.addEventListener('error', e => errors.push(String(e.message)));
+  const state = () => ({says: one('.lead').textContent, bar: [...one('.bar').children].reduce((n, e) => n + parseFloat(e.style.width), 0), strip: one('.strip').children.length, code: one('code').textContent});
+  const pull = async (slider, value) => {
+    slider.focus();
+    if (d.activeElement !== slider) errors.push('a slider takes no focus');
+    slider.value = value;
+    slider.dispatchEvent(new w.Event('input'));
+    const before = one('.lead').textContent;
+    for (let i = 0; i < 100 && one('.lead').textContent === before; i++) await new Promise(r => setTimeout(r, 50));
+  };
+  const seen = [state()];
+  const sliders = d.querySelectorAll('#desk input');
+  await pull(one('input[data-change="class:compute"]'), 50);
+  seen.push(state());
+  await pull(sliders[sliders.length - 1], 200);
+  seen.push(state());
+  if (one('button.copy').hidden) errors.push('nothing can be copied');
+  one('button.reset').click();
+  seen.push(state());
+  await fetch('/result', {method: 'POST', body: JSON.stringify({seen, errors, output: sliders[0].parentNode.querySelector('output').textContent})});
+};
+f.src = '/';
+</script>`
+
+// TestBrowserDesk: pulled sliders change what the page says, its bar, its strip and its command, and all can be as it was again.
+func TestBrowserDesk(t *testing.T) {
+	browser := browserName(t)
+	s := &pageServer{Server: httptest.NewServer(http.NotFoundHandler()), result: make(chan []byte, 1)} // of which browse wants the port alone
+	t.Cleanup(s.Close)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/probe", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, deskProbe)
+	})
+	mux.HandleFunc("/result", func(_ http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		s.result <- b
+	})
+	var got struct {
+		Seen []struct {
+			Says, Code string
+			Bar        float64
+			Strip      int
+		}
+		Errors []string
+		Output string
+	}
+	s.browse(t, browser, servedDesk(t, mux)+"/probe", &got)
+	if len(got.Errors) > 0 || len(got.Seen) != 4 {
+		t.Fatalf("%+v", got)
+	}
+	first, half, more, last := got.Seen[0], got.Seen[1], got.Seen[2], got.Seen[3]
+	if !strings.HasPrefix(first.Says, "As recorded: 90.62 ms, most of it GPU compute") || first.Code != "" || first.Bar < 99.9 || first.Strip == 0 {
+		t.Errorf("at first: %+v", first)
+	}
+	if !strings.HasPrefix(half.Says, "90.62 ms → 58.09 ms, 35.9 % shorter (58.08 ms to 58.09 ms); most of it would then be GPU compute") || half.Code != `overlay whatif 'it'\''s a.json' --scale 'class:compute=0.5'` ||
+		half.Bar < 63.5 || half.Bar > 64.5 || half.Strip == 0 {
+		t.Errorf("with half of GPU compute: %+v", half)
+	}
+	if more.Says == half.Says || !strings.HasPrefix(more.Code, half.Code+" --scale '") || !strings.HasSuffix(more.Code, "=2'") {
+		t.Errorf("with more: %+v", more)
+	}
+	if last != first || got.Output != "100 %" {
+		t.Errorf("at last: %+v, %s", last, got.Output)
+	}
+}
