@@ -43,10 +43,14 @@ func (r *Report) stepSection(list []tables.Table) (s Section) {
 	for i := range order {
 		order[i] = i
 	}
+	if g := r.iterationGrid(tables.Find(list, "iterations")); len(g.Rows) > 0 {
+		s.Title, s.Grids = "Iterations of the server", append(s.Grids, g)
+		s.Says = r.servedWords()
+	}
 	if len(order) > maxBars {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Steps[b].Duration, r.Steps[a].Duration) })
 		order = order[:cardRows]
-		if h := tables.Find(list, "step_times_histogram"); h != nil {
+		if h := tables.Find(list, "step_times_histogram"); h != nil && len(s.Grids) == 0 { // iterations of several types have no typical length
 			counts := bar(h, "count", "handoff", "{count#step}")
 			s.Grids = append(s.Grids, gridOf(h, 64, "buckets", label("a step takes", func(l tables.Line) Cell {
 				return Cell{Text: say(l, "{from_ns} to {to_ns}"), Exact: l.Exact("from_ns")}
@@ -69,6 +73,45 @@ func (r *Report) stepSection(list []tables.Table) (s Section) {
 	}
 	s.Grids = append(s.Grids, g)
 	return s
+}
+
+// iterationGrid lists the types of iterations of a server, with what the path of one is made of.
+func (r *Report) iterationGrid(t *tables.Table) Grid {
+	if t == nil {
+		return Grid{}
+	}
+	longest := int64(0)
+	total := func(x map[string]int64) (ns int64) {
+		for _, n := range x {
+			ns += n
+		}
+		return ns
+	}
+	for i := range r.Iterations {
+		longest = max(longest, total(r.Iterations[i].ByClass))
+	}
+	return gridOf(t, maxRows, "types", textual("an iteration", "{type}"), bars("", func(l tables.Line) []Part {
+		x := r.Iterations[l.Row].ByClass
+		return ClassParts(x, total(x), longest)
+	}), figure(t, "count", "count"), figure(t, "takes", "time_ns"), figure(t, "host gap", "host_gap_ns"), figure(t, "GPU busy", "gpu_busy_share"), extra(figure(t, "batch", "batch")),
+		extra(figure(t, "tokens", "tokens")), figure(t, "tokens/s", "tokens_per_s"))
+}
+
+// servedWords says of each type what an iteration takes, and what replays would make of it.
+func (r *Report) servedWords() string {
+	var words []string
+	for i := range r.Iterations {
+		x := &r.Iterations[i]
+		s := strings.ToUpper(x.Type[:1]) + x.Type[1:] + " takes " + tables.Duration(x.Time)
+		for k, c := range x.Replays {
+			s += []string{"; replayed ", ", "}[min(k, 1)] + tables.Duration(c.Time) + " with " + c.Change
+		}
+		words = append(words, s)
+	}
+	if s := r.CutInto(); s != "" {
+		words = append(words, "R"+s[1:])
+	}
+	return strings.Join(words, ". ") + "."
 }
 
 // steps lists the steps with the classes that hold most of them.

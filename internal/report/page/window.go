@@ -15,11 +15,18 @@ type lanes struct {
 	Strip []report.Part  // what bounds the run
 	At    []template.CSS // where each part of Strip begins, for the style sheet
 	Steps []spot
+	Types []typed // iterations of a server
 	Ticks []spot
 	Curve []lane
 	Slots int // of the curves
 	Key   []report.Key
 	Tips  []string // for each slot, what the curves show there
+}
+
+// typed is a stretch of iterations of one type.
+type typed struct {
+	spot
+	Kind string
 }
 
 // spot is a place on the axis with what it says. Label is "" where there is no room.
@@ -59,7 +66,14 @@ func windowLanes(r *report.Report, list []tables.Table) lanes {
 		w.Strip = append(w.Strip, report.Part{Kind: s.Class, Of: tables.ShareOf(s.End-s.Start, d), Title: report.ClassWords(s.Class) + ", " + tables.Duration(s.End-s.Start)})
 		w.At = append(w.At, width(tables.ShareOf(s.Start-r.Window.Start, d)))
 	}
-	w.Steps = stepMarks(r)
+	w.Steps, w.Types = stepMarks(r), iterationStrip(r)
+	seen := map[string]bool{}
+	for _, x := range w.Types {
+		if !seen[x.Kind] {
+			seen[x.Kind] = true
+			w.Key = append(w.Key, report.Key{Kind: x.Kind, Word: x.Kind})
+		}
+	}
 	for i := range int64(5) {
 		w.Ticks = append(w.Ticks, spot{At: float64(i) / 4, Label: tables.Duration(d * i / 4)})
 	}
@@ -118,6 +132,26 @@ func stepMarks(r *report.Report) (out []spot) {
 			}
 		}
 		out = append(out, m)
+	}
+	return out
+}
+
+// narrowest is the least share of the window that is drawn.
+const narrowest = 1.0 / 800
+
+// iterationStrip is the iterations of a server by type, side by side. Those too short to be seen are drawn with the neighbour before.
+func iterationStrip(r *report.Report) (out []typed) {
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if s.Type == "" {
+			continue
+		}
+		x := typed{spot{At: tables.ShareOf(s.Start-r.Window.Start, r.Window.Duration), Width: tables.ShareOf(s.Duration, r.Window.Duration), Title: report.Plain(s.Name) + ", " + tables.Duration(s.Duration)}, s.Type}
+		if n := len(out) - 1; n >= 0 && out[n].Width < narrowest {
+			out[n].Width = x.At + x.Width - out[n].At
+			continue
+		}
+		out = append(out, x)
 	}
 	return out
 }
