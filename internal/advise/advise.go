@@ -30,12 +30,15 @@ type Advice struct {
 	Together int64             `json:"together_ns" unit:"ns" about:"the window with everything listed changed at once"`
 	FirstUse int64             `json:"first_use_ns" unit:"ns" about:"of the critical path, in what happens once in a run"`
 	Beside   int64             `json:"beside_collectives_ns" unit:"ns" about:"of the critical path of a run without devices, waiting while collectives of the CPU run"`
+	Workers  int64             `json:"beside_workers_ns" unit:"ns" about:"of the critical path, waiting for workers of a data loader"`
 	Without  []verdict.Without `json:"without" table:"without" about:"the window without a class of time, by a replay: of the class with the most time on the path, and of the next where that might bound the run instead"`
 	NearTies []NearTie         `json:"near_ties" table:"near_ties" about:"stretches of at least 5 % of the window that have a second path, at most 1 % shorter than the critical one: little decides which of the two is critical, and gains are of replays in which both count"`
 	Rules    int               `json:"rule_count" unit:"count" about:"how many were tried"`
 	Findings []Finding         `json:"findings" table:"findings" about:"what would make the window shorter, or is wrong with the recording"`
 	Below    []Below           `json:"below" table:"findings_below" about:"what was found and gains too little to be listed"`
 	Unknown  []Unknown         `json:"unknown" table:"findings_unknown" about:"what the trace cannot tell, and what to record"`
+
+	workersUnseen int64 // of Workers, ns that the path has as host code that was not recorded
 }
 
 // NearTie is a stretch of the window that has a second path which takes nearly as long as the critical one.
@@ -84,7 +87,7 @@ func (a *Advice) Replayed() *verdict.Replayed {
 	if a == nil {
 		return nil
 	}
-	r := &verdict.Replayed{Base: a.Base, FirstUse: a.FirstUse, Beside: a.Beside, Without: a.Without}
+	r := &verdict.Replayed{Base: a.Base, FirstUse: a.FirstUse, Beside: a.Beside, Workers: a.Workers, WorkersUnseen: a.workersUnseen, Without: a.Without}
 	for i := range a.Findings {
 		switch f := &a.Findings[i]; f.ID {
 		case profilerCost.id:

@@ -268,8 +268,11 @@ var cases = map[string]ruleCase{
 		},
 	},
 	"fp64": {
-		planted: []func(*scene){func(s *scene) { s.kernels("aten::add", "upsample_bilinear2d_out_frame<double, double>", 30, true) }},
-		alike:   []func(*scene){func(s *scene) { s.kernels("aten::add", "reduce_kernel<double_opmath>", 30, false) }},
+		planted: []func(*scene){
+			func(s *scene) { s.kernels("aten::add", "upsample_bilinear2d_out_frame<double, double>", 30, true) },
+			func(s *scene) { s.onCPU("double", true) },
+		},
+		alike: []func(*scene){func(s *scene) { s.kernels("aten::add", "reduce_kernel<double_opmath>", 30, false) }, func(s *scene) { s.onCPU("float", false) }},
 	},
 	"layout": {
 		planted: []func(*scene){func(s *scene) { s.kernels("aten::cudnn_convolution", "cudnn::ops::nchwToNhwcKernel<half>", 30, true) }},

@@ -52,6 +52,7 @@ func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advi
 	}
 	sitters, bounds := e.sitters(), verdict.BoundsOf(g.Graph.Layout, path)
 	e.a.FirstUse, e.a.Beside = e.firstUse(), e.besideCollectives()
+	e.a.Workers, e.a.workersUnseen = e.besideWorkers()
 	unsteady := e.result(coldStart) != nil && !e.steady()
 	e.forget()
 	e.model = model()

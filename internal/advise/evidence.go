@@ -29,7 +29,11 @@ const (
 
 // show fills in what a finding shows as evidence.
 func (r *run) show(f *Finding, ev *events) {
-	list := r.longest(ev.list, maxPlaces)
+	of := r.dur
+	if ev.exposed {
+		of = r.mark
+	}
+	list := r.longest(ev.list, maxPlaces, of)
 	f.Total = len(ev.list)
 	f.Events, f.Examples = []int{}, []Example{}
 	for _, a := range list[:min(len(list), maxPlaces)] {
@@ -45,34 +49,30 @@ func (r *run) show(f *Finding, ev *events) {
 			case -1:
 				expected = 0
 			}
-			f.Examples = append(f.Examples, Example{int32(r.g.Acts[a].Event), r.name(a), r.g.Acts[a].Start - r.g.Window.Start, r.dur(a), expected})
+			f.Examples = append(f.Examples, Example{int32(r.g.Acts[a].Event), r.name(a), r.g.Acts[a].Start - r.g.Window.Start, of(a), expected})
 		}
-	}
-	of := r.dur
-	if ev.exposed {
-		of = r.mark
 	}
 	f.Lines = r.lines(ev.list, of)
 }
 
-// longest lists n slices of a list and more, the longest first.
-func (r *run) longest(list []cdg.ActID, n int) []cdg.ActID {
+// longest lists n slices of a list and more, the longest first; of says how long they are.
+func (r *run) longest(list []cdg.ActID, n int, of func(cdg.ActID) int64) []cdg.ActID {
 	least := int64(0)
 	if len(list) > 2*n {
 		durs := make([]int64, len(list))
 		for i, a := range list {
-			durs[i] = r.dur(a)
+			durs[i] = of(a)
 		}
 		least = stat.Nth(durs, len(durs)-n)
 	}
 	out := make([]cdg.ActID, 0, min(len(list), 2*n))
 	for _, a := range list {
-		if r.dur(a) >= least {
+		if of(a) >= least {
 			out = append(out, a)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b cdg.ActID) int {
-		return cmp.Or(cmp.Compare(r.dur(b), r.dur(a)), cmp.Compare(r.g.Acts[a].Event, r.g.Acts[b].Event))
+		return cmp.Or(cmp.Compare(of(b), of(a)), cmp.Compare(r.g.Acts[a].Event, r.g.Acts[b].Event))
 	})
 	return out
 }

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
+	"overlay/internal/critpath"
 	"overlay/internal/tables"
+	"overlay/internal/trace"
 )
 
 // lateFetch is how long a fetch from a worker that has the batch ready takes at most, ns: recorded ones take 1.1 to 2.7 ms, by the size of the batch.
@@ -22,6 +24,23 @@ func (r *run) fetchesOfWorkers() (all, late []cdg.ActID) {
 		}
 	}
 	return all, late
+}
+
+// besideWorkers is how much of the critical path lies in late fetches, and how much of that in host code that was not recorded.
+func (r *run) besideWorkers() (ns, unseen int64) {
+	_, late := r.fetchesOfWorkers()
+	in := r.within(late)
+	for _, s := range r.path.Segments.All() {
+		if s.Event == trace.NoEvent || len(late) == 0 {
+			continue
+		}
+		if a := r.g.ActOf[s.Event]; a != cdg.NoAct && in.by(a) != cdg.NoAct {
+			if ns += s.End - s.Start; s.Kind == critpath.HostUnrecorded {
+				unseen += s.End - s.Start
+			}
+		}
+	}
+	return ns, unseen
 }
 
 // onlyFirst reports whether the first fetch alone is late: the workers had to start.

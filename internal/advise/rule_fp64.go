@@ -5,6 +5,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/roofline"
 )
 
 var _ = add(rule{
@@ -16,6 +17,9 @@ var _ = add(rule{
 	action:   []string{"find where a double enters: arrays of numpy are double by default; tensor.float(), or dtype=torch.float32"},
 	verify:   "names of the kernels hold float in place of double",
 	find: func(r *run) *found {
+		if len(r.ops) == 0 {
+			return r.fp64OnCPU()
+		}
 		// A type of accumulation, or that of a scalar, is not the type of what is moved.
 		list := r.named(gpuKernel, func(s string) bool {
 			return containsAny("<double", "dgemm", "lambda(double)")(s) && !strings.Contains(s, "opmath")
@@ -28,3 +32,25 @@ var _ = add(rule{
 		return f
 	},
 })
+
+// fp64OnCPU is what the rule finds in a run without a device: products of doubles, of which an instruction computes half as many as of floats.
+func (r *run) fp64OnCPU() *found {
+	if !r.tr.Shapes {
+		return nil
+	}
+	meter := roofline.NewMeter(r.g)
+	var list []cdg.ActID
+	for _, a := range r.named(opKinds, cpuProducts) {
+		if w, ok := meter.Work(a); ok && w.Type == "double" {
+			list = append(list, a)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	f := r.about(list, "product", "products in double precision", "find the double: .float(), dtype=torch.float32")
+	f.title = "products of the CPU are computed in double precision"
+	f.cause = "a double takes twice the bytes, and an instruction computes half as many of them"
+	f.change.scale(list, func(_ cdg.ActID, own int64) int64 { return own / 2 })
+	return f
+}

@@ -79,7 +79,7 @@ func (r *run) exposedGloo() *found {
 		waited += ns
 	}
 	slices.Sort(list)
-	f := &found{events: events{list: calls}, change: r.scenario(), do: "fewer bytes, a faster network, or gradients in buckets",
+	f := &found{events: events{list: calls}, change: r.scenario(), cause: "the step does nothing while it waits for a collective", do: "fewer bytes, a faster network, or gradients in buckets",
 		saw:     fmt.Sprintf("%s waited beside %s", tables.Duration(waited), tables.Counted(len(calls), "collective")),
 		action:  []string{"fewer bytes: a bf16 compression hook", "a faster network between the hosts", "hide collectives behind backward: DDP with bucket_cap_mb"},
 		numbers: []Number{countOf("collectives", len(calls)), timeOf("waited beside them", waited)}}

@@ -7,6 +7,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
+	"overlay/internal/whatif"
 )
 
 // hostShare is the part of the window that threads which launch hold of the critical path from which on they hold the device up.
@@ -54,7 +55,8 @@ var hostBound = add(rule{
 		if 2*python > exposed {
 			action = append(action, "move Python out of the loop: lists, dictionaries, logging, checks")
 		}
-		if name, ns := r.longestFrame(marked); 2*ns > exposed {
+		name, ns := r.longestFrame(marked)
+		if 2*ns > exposed {
 			do = "move " + critpath.NormalName(name) + " out of the loop, or shorten it"
 			action = append([]string{do}, action...)
 		}
@@ -66,7 +68,13 @@ var hostBound = add(rule{
 			if top := r.lines(marked, r.mark); len(top) > 0 {
 				f.do = "shorten " + top[0].Line
 			}
-			f.numbers = []Number{timeOf("of Python on the critical path", python)}
+			f.numbers = []Number{timeOf("of Python on the critical path", python), timeOf("of it in "+critpath.NormalName(name), ns)}
+		}
+		if held, by := r.heldBack(counted); 2*held > python && 2*python > exposed {
+			f.title, f.cause = "another thread holds Python's interpreter", "one thread runs Python at a time: where another one is busy, each return from C waits for up to 5 ms (sys.getswitchinterval)"
+			f.do, f.action = "move what "+by+" does to a process", []string{"what the other thread does in a process of its own", "a free-threaded build of Python", "a shorter sys.setswitchinterval"}
+			f.saw = tables.Duration(held) + " beside " + by
+			f.numbers = append(f.numbers, timeOf("of it beside another thread that runs Python", held))
 		}
 		f.change.zero(list)
 		return f
@@ -85,4 +93,49 @@ func (r *run) longestFrame(list []cdg.ActID) (name string, most int64) {
 		}
 	}
 	return name, most
+}
+
+const (
+	heldPiece = 300_000 // ns in which a thread does nothing that is recorded
+	heldBy    = 20      // borders that another thread has meanwhile, if it runs Python
+)
+
+// heldBack is how much of the path lies in stretches of Python in which nothing is recorded but what another thread of Python does, and where that
+// thread is most of the time.
+func (r *run) heldBack(counted whatif.Set) (ns int64, by string) {
+	most := map[trace.Sym]int64{}
+	var name trace.Sym
+	for _, s := range r.path.Segments.All() {
+		a := cdg.NoAct
+		if s.Event != trace.NoEvent && s.End-s.Start >= heldPiece {
+			a = r.g.ActOf[s.Event]
+		}
+		if a == cdg.NoAct || a >= r.firstOp || !counted.Has(a) || r.kind(a) != trace.Python {
+			continue
+		}
+		for l := range r.g.Lanes {
+			lane := &r.g.Lanes[l]
+			if lane.Stream || cdg.LaneID(l) == r.g.Acts[a].Lane || lane.Proc != r.g.Lanes[r.g.Acts[a].Lane].Proc {
+				continue
+			}
+			first, last := r.g.PieceAt(cdg.LaneID(l), s.Start), r.g.PieceAt(cdg.LaneID(l), s.End)
+			if last-first < heldBy || r.g.Pieces[last].Owner == cdg.NoAct || r.kind(r.g.Pieces[last].Owner) != trace.Python {
+				continue
+			}
+			ns += s.End - s.Start
+			for f := r.g.Pieces[last].Owner; f != cdg.NoAct; f = r.g.Parent[f] {
+				if n := r.event(f).Name; r.kind(f) == trace.Python && critpath.UserFrame(r.tr.Str(n)) {
+					if most[n] += s.End - s.Start; most[n] > most[name] {
+						name = n
+					}
+					break
+				}
+			}
+			break
+		}
+	}
+	if name == 0 {
+		return ns, "that thread"
+	}
+	return ns, critpath.NormalName(r.tr.Str(name))
 }

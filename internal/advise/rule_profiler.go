@@ -42,7 +42,7 @@ var profilerCost = add(rule{
 		counts := map[trace.Kind]int{}
 		spent := 0.0
 		for _, m := range r.path.Marks.All() {
-			if a := r.g.ActOf[m.Event]; a != cdg.NoAct && r.inside(a) {
+			if a := r.g.ActOf[m.Event]; a != cdg.NoAct && r.inside(a) && !r.once(a) {
 				if cost := costs[r.kind(a)]; cost > 0 {
 					spent += cost * view
 					counts[r.kind(a)]++

@@ -310,3 +310,13 @@ func (s *scene) optimizerOnCPU(class, op string, mark bool) {
 		}
 	}
 }
+
+// onCPU multiplies matrices of a type on the CPU alone.
+func (s *scene) onCPU(typ string, mark bool) {
+	for range 10 {
+		e := s.op("aten::mm", 2_000_000, nothing).Arg("Input Dims", testtrace.Raw("[[512, 512], [512, 512]]")).Arg("Input type", testtrace.Raw(`["`+typ+`", "`+typ+`"]`))
+		if mark {
+			s.mark(e)
+		}
+	}
+}

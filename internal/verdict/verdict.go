@@ -41,6 +41,8 @@ type Replayed struct {
 	Beside    int64 // of it, waiting while collectives of the CPU run
 	Recording int64 // what recording cost
 	Without   []Without
+
+	Workers, WorkersUnseen int64 // of it, waiting for workers of a data loader; in host code that was not recorded
 }
 
 // Without is the window without a class of time.
@@ -156,8 +158,14 @@ func (b *Bounds) Parts(a *Replayed, recording int64) []Part {
 	class, kind := b.total.Class, b.total.Kind
 	unseen, unrecorded := kind[critpath.HostUnrecorded]+class[critpath.ClassUntraced], kind[critpath.GPUUnrecorded]
 	cpu := class[critpath.ClassCPU] - kind[critpath.HostUnrecorded]
-	var once, beside int64
+	var once, beside, workers int64
+	name := "host code that was not recorded"
+	if b.unseen != "" && (a == nil || 2*a.WorkersUnseen < kind[critpath.HostUnrecorded]) {
+		name += ", in " + b.unseen
+	}
 	if a != nil {
+		inCPU, inUnseen := min(a.Workers-a.WorkersUnseen, cpu), min(a.WorkersUnseen, unseen)
+		cpu, unseen, workers = cpu-inCPU, unseen-inUnseen, inCPU+inUnseen
 		beside = min(a.Beside, unseen+cpu)
 		cpu, unseen = cpu-max(0, beside-unseen), max(0, unseen-beside)
 		once = min(a.FirstUse, cpu)
@@ -167,16 +175,12 @@ func (b *Bounds) Parts(a *Replayed, recording int64) []Part {
 		taken := min(recording, max(0, *part))
 		*part, recording = *part-taken, recording-taken
 	}
-	name := "host code that was not recorded"
-	if b.unseen != "" {
-		name += ", in " + b.unseen
-	}
 	waits := "waits that nothing recorded explains"
 	if b.alone {
 		waits = "what the device waited for, of which nothing was recorded"
 	}
 	list := []Part{{"CPU", cpu, critpath.ClassCPU, true, false}, {name, unseen, critpath.ClassUntraced, true, true}, {firstUse, once, critpath.ClassCPU, true, true},
-		{"waiting for collectives", beside, critpath.NumClasses, false, false}, {"GPU work launched before recording began", b.before, critpath.ClassUnexplained, false, true},
+		{"waiting for collectives", beside, critpath.NumClasses, false, false}, {"waiting for workers of the data loader", workers, critpath.NumClasses, false, false}, {"GPU work launched before recording began", b.before, critpath.ClassUnexplained, false, true},
 		{"GPU work that was not recorded", unrecorded - b.before, critpath.ClassUnexplained, false, true},
 		{waits, class[critpath.ClassUnexplained], critpath.ClassUnexplained, false, true}}
 	class[critpath.ClassCompute] -= unrecorded
