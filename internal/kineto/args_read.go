@@ -55,6 +55,9 @@ func (w *walker) told(known func(key, text string) bool, visit func(key string, 
 			ok = a.nested(x.key, 1) && visit("", trace.Value{Kind: trace.End, Text: text})
 		case x.fixed() && !x.nested:
 			ok = visit(x.key, x.value)
+		case x.number:
+			from := w.at(x.from)
+			ok = visit(x.key, number(w.s[from:w.at(x.to)]))
 		default:
 			a.i = w.at(x.from)
 			ok = a.value(x.key, 1, true)
@@ -161,35 +164,25 @@ func (a *argReader) nested(key string, depth int) bool {
 	return a.visit(key, trace.Value{Kind: trace.Array}) && a.array(depth+1)
 }
 
+// number is the value of digits.
+func number(tok []byte) trace.Value {
+	if len(tok) > 18 {
+		return trace.NumberValue(borrow(tok))
+	}
+	var v uint64
+	for _, c := range tok {
+		v = v*10 + uint64(c-'0')
+	}
+	return trace.Value{Kind: trace.Int, Bits: v, Text: borrow(tok)}
+}
+
 // scalar tells a number or a word.
 func (a *argReader) scalar(key string) bool {
 	start := a.i
-	digits, integer := 0, true
-	var v uint64
-loop:
-	for ; a.i < len(a.s); a.i++ {
-		switch c := a.s[a.i]; {
-		case c >= '0' && c <= '9':
-			v = v*10 + uint64(c-'0')
-			digits++
-		case c == '-' && a.i == start:
-		case c == ',' || c == '}' || c == ']' || c <= ' ':
-			break loop
-		default:
-			integer = false
-		}
+	for a.i < len(a.s) && a.s[a.i] != ',' && a.s[a.i] != '}' && a.s[a.i] != ']' && a.s[a.i] > ' ' {
+		a.i++
 	}
-	tok := a.s[start:a.i]
-	switch {
-	case len(tok) == 0:
-		return false
-	case integer && digits > 0 && digits <= 18:
-		if tok[0] == '-' {
-			v = -v
-		}
-		return a.visit(key, trace.Value{Kind: trace.Int, Bits: v, Text: borrow(tok)})
-	}
-	return a.visit(key, trace.NumberValue(borrow(tok)))
+	return a.i > start && a.visit(key, trace.NumberValue(borrow(a.s[start:a.i])))
 }
 
 // skip passes over a value that lies too deep.

@@ -37,6 +37,7 @@ type templateArg struct {
 	key      string
 	value    trace.Value // where it is fixed
 	nested   bool        // an object or an array
+	number   bool        // nothing but the digits of a hole
 	from, to spot
 }
 
@@ -341,6 +342,7 @@ func (c *cutter) tell(end int) {
 	if a.to = c.spot(end); a.fixed() {
 		a.value = value([]byte(string(c.s[c.lit+int(a.from.off) : end])))
 	}
+	a.number = a.to == spot{a.from.hole + 1, 0} && int(a.from.off) == len(c.lits[a.from.hole])
 }
 
 // spot is a place of the text that lies behind all holes so far.
