@@ -113,6 +113,15 @@ func TestFleet(t *testing.T) {
 	}
 	check("kubernetes.yaml", filepath.Join(dir, "tables"))
 
+	parts := filepath.Join(dir, "parts")
+	overlayOutput(t, "export", "-i", filepath.Join(dir, "traces"), "-o", parts, "--run", "job", "--tables", "summary", "--quiet")
+	for _, task := range []string{"0", "1"} {
+		shell(t, []string{"SLURM_ARRAY_TASK_ID=" + task, "CHUNK=4", "TABLES=summary"}, "bash", "../../fleet/slurm.sh", list, slurm+"-parts", "job")
+	}
+	if tree(t, slurm+"-parts") != tree(t, parts) {
+		t.Error("slurm.sh writes other summaries than one call for all")
+	}
+
 	docs, err := os.ReadFile("../../docs/sql.md")
 	if err != nil {
 		t.Fatal(err)

@@ -28,10 +28,12 @@ func init() { // workers have to know the functions by name
 	register.Iter2[string, int64]()
 }
 
-// build makes the pipeline: a trace goes to `overlay export`, whose tables go to the output; the time of each class is summed
-// over all traces into classes.csv, in the words of
+// build makes the pipeline: a trace goes to `overlay export`, whose tables go to the output, and its summary to the folder summaries there. When all are done, the
+// time of each class is summed over all traces into classes.csv, in the words of
 //
 //	overlay query 'select class, sum(dur_ns) as ns from segments group by class order by class' OUTPUT --format csv
+//
+// and what the commands of reductions say of the summaries goes to files beside it.
 func build(s beam.Scope, input, output, run, tool string) error {
 	ctx := context.Background()
 	fs, err := filesystem.New(ctx, input)
@@ -49,8 +51,19 @@ func build(s beam.Scope, input, output, run, tool string) error {
 	slices.Sort(files)
 	traces := beam.Reshuffle(s, beam.CreateList(s, files)) // else the files would be one piece of work
 	sums := stats.SumPerKey(s, beam.ParDo(s, &exportFn{output, run, tool}, traces))
-	beam.ParDo0(s, &writeFn{output}, beam.Impulse(s), beam.SideInput{Input: sums})
+	beam.ParDo0(s, &writeFn{output, tool}, beam.Impulse(s), beam.SideInput{Input: sums})
 	return nil
+}
+
+// summaries is the folder of those, below the output.
+const summaries = "summaries"
+
+// reductions are what is asked of a job, by the name of the file with the answer.
+var reductions = map[string][]string{
+	"report.txt":  {"report", summaries},
+	"report.json": {"report", summaries, "--json"},
+	"advise.txt":  {"advise", summaries},
+	"whatif.txt":  {"whatif", summaries, "--each", "rank"},
 }
 
 // exportFn exports one trace: idempotent, so that a runner may try it again.
@@ -68,10 +81,12 @@ func (f *exportFn) ProcessElement(ctx context.Context, file string, emit func(cl
 	if err := fetch(ctx, file, local); err != nil {
 		return err
 	}
-	if _, err := f.overlay(ctx, "export", "-i", local, "-o", tables, "--run", f.Run, "--quiet"); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+	for _, args := range [][]string{{"-o", tables}, {"-o", filepath.Join(dir, summaries), "--tables", "summary"}} {
+		if _, err := overlay(ctx, f.Tool, dir, append([]string{"export", "-i", local, "--run", f.Run, "--quiet"}, args...)...); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
 	}
-	out, err := f.overlay(ctx, "query", "select class, sum(dur_ns) from segments group by 1", tables, "--format", "csv")
+	out, err := overlay(ctx, f.Tool, dir, "query", "select class, sum(dur_ns) from segments group by 1", tables, "--format", "csv")
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
@@ -80,6 +95,9 @@ func (f *exportFn) ProcessElement(ctx context.Context, file string, emit func(cl
 		return err
 	}
 	if err := store(ctx, tables, f.Output); err != nil {
+		return err
+	}
+	if err := store(ctx, filepath.Join(dir, summaries), strings.TrimSuffix(f.Output, "/")+"/"+summaries); err != nil {
 		return err
 	}
 	for _, line := range lines[1:] {
@@ -92,9 +110,10 @@ func (f *exportFn) ProcessElement(ctx context.Context, file string, emit func(cl
 	return nil
 }
 
-// overlay runs the program and returns what it prints.
-func (f *exportFn) overlay(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, f.Tool, args...)
+// overlay runs the program in a folder and returns what it prints.
+func overlay(ctx context.Context, tool, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, tool, args...)
+	cmd.Dir = dir
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -164,8 +183,8 @@ func write(ctx context.Context, fs filesystem.Interface, name string, b []byte) 
 	return w.Close()
 }
 
-// writeFn writes the sums of all traces.
-type writeFn struct{ Output string }
+// writeFn writes the sums of all traces, and what the job of all is.
+type writeFn struct{ Output, Tool string }
 
 // ProcessElement is called once; the sums come beside it.
 func (f *writeFn) ProcessElement(ctx context.Context, _ []byte, sums func(*string, *int64) bool) error {
@@ -185,5 +204,37 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ []byte, sums func(*strin
 		return err
 	}
 	defer fs.Close()
-	return write(ctx, fs, strings.TrimSuffix(f.Output, "/")+"/classes.csv", b.Bytes())
+	output := strings.TrimSuffix(f.Output, "/")
+	if err := write(ctx, fs, output+"/classes.csv", b.Bytes()); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "overlay-beam-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	parts, err := fs.List(ctx, output+"/"+summaries+"/*/*/*.parquet")
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		below := strings.Split(filepath.ToSlash(part), "/")
+		local := filepath.Join(dir, summaries, filepath.Join(below[len(below)-3:]...))
+		if err := os.MkdirAll(filepath.Dir(local), 0o777); err != nil {
+			return err
+		}
+		if err := fetch(ctx, part, local); err != nil {
+			return err
+		}
+	}
+	for name, args := range reductions {
+		said, err := overlay(ctx, f.Tool, dir, args...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := write(ctx, fs, output+"/"+name, said); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -15,32 +15,22 @@ import (
 // TestMain runs pipelines of the tests on the prism runner, inside this process.
 func TestMain(m *testing.M) { ptest.MainWithDefault(m, "prism") }
 
-// TestSameAsOneMachine exports eight traces by the pipeline and by one call of the program: same tables, same sums.
+// TestSameAsOneMachine exports the eight ranks of a job by the pipeline and by calls of the program: same tables, same summaries, same sums, and the same said of the job.
 func TestSameAsOneMachine(t *testing.T) {
 	dir := t.TempDir()
-	tool := filepath.Join(dir, "overlay")
-	compile := exec.Command("go", "build", "-o", tool, "./cmd/overlay")
-	compile.Dir = "../.."
-	if out, err := compile.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	tool, maker := filepath.Join(dir, "overlay"), filepath.Join(dir, "job")
+	for name, from := range map[string]string{tool: "./cmd/overlay", maker: "./internal/testtrace/cmd/job"} {
+		compile := exec.Command("go", "build", "-o", name, from)
+		compile.Dir = "../.."
+		if out, err := compile.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
 	}
-	traces := filepath.Join(dir, "traces")
-	if err := os.Mkdir(traces, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	demo, err := os.ReadFile("../../testdata/demo.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	save(t, filepath.Join(traces, "rank-0.json.gz"), demo)
-	for rank := 1; rank < 8; rank++ {
-		save(t, filepath.Join(traces, fmt.Sprintf("rank-%d.json.gz", rank)), fmt.Appendf(nil, `{"traceEvents": [
-{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": %d},
-{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 40, "dur": 5}]}`, 5+rank))
-	}
-	one, many := filepath.Join(dir, "one"), filepath.Join(dir, "many")
-	overlay(t, tool, "export", "-i", traces, "-o", one, "--run", "job", "--quiet")
+	traces, one, many := filepath.Join(dir, "traces"), filepath.Join(dir, "one"), filepath.Join(dir, "many")
+	say(t, dir, maker, "-o", traces, "-kind", "dp", "-cause", "gpu", "-ranks", "8")
+	say(t, dir, tool, "export", "-i", traces, "-o", one, "--run", "job", "--quiet")
 	want := tree(t, one)
+	say(t, dir, tool, "export", "-i", traces, "-o", filepath.Join(one, summaries), "--tables", "summary", "--run", "job", "--quiet")
 
 	p, s := beam.NewPipelineWithRoot()
 	if err := build(s, filepath.Join(traces, "*.json.gz"), many, "job", tool); err != nil {
@@ -48,14 +38,29 @@ func TestSameAsOneMachine(t *testing.T) {
 	}
 	ptest.RunAndValidate(t, p)
 
-	sums, err := os.ReadFile(filepath.Join(many, "classes.csv"))
-	if err != nil {
-		t.Fatal(err)
+	answers := map[string]string{"classes.csv": say(t, dir, tool, "query", "select class, sum(dur_ns) as ns from segments group by class order by class", one, "--format", "csv")}
+	for name, args := range reductions {
+		answers[name] = say(t, one, tool, args...)
 	}
-	if direct := overlay(t, tool, "query", "select class, sum(dur_ns) as ns from segments group by class order by class", one, "--format", "csv"); string(sums) != direct {
-		t.Errorf("sums\n%s\nwant\n%s", sums, direct)
+	if !strings.Contains(answers["report.txt"], "GPU slow") {
+		t.Errorf("nobody is slow:\n%s", answers["report.txt"])
 	}
-	if err := os.Remove(filepath.Join(many, "classes.csv")); err != nil {
+	for name, want := range answers {
+		got, err := os.ReadFile(filepath.Join(many, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Errorf("%s\n%s\nwant\n%s", name, got, want)
+		}
+		if err := os.Remove(filepath.Join(many, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := tree(t, filepath.Join(many, summaries)), tree(t, filepath.Join(one, summaries)); got != want {
+		t.Errorf("%d summaries with other bytes or names than the %d of one machine", strings.Count(got, "\n"), strings.Count(want, "\n"))
+	}
+	if err := os.RemoveAll(filepath.Join(many, summaries)); err != nil {
 		t.Fatal(err)
 	}
 	if got := tree(t, many); got != want {
@@ -63,16 +68,12 @@ func TestSameAsOneMachine(t *testing.T) {
 	}
 }
 
-func save(t *testing.T, name string, b []byte) {
+// say runs a program in a folder.
+func say(t *testing.T, dir, tool string, args ...string) string {
 	t.Helper()
-	if err := os.WriteFile(name, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func overlay(t *testing.T, tool string, args ...string) string {
-	t.Helper()
-	out, err := exec.Command(tool, args...).CombinedOutput()
+	cmd := exec.Command(tool, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%q: %v: %s", args, err, out)
 	}
