@@ -26,8 +26,9 @@ func (j *job) openPage() error {
 	stacks := solved.Flame()
 	desk := solved.Desk(report.Source{Name: inputs.Name(name), Version: version})
 	r := solved.Report(report.Source{Name: inputs.Name(name), Version: version, Advise: true, Gains: true, Memory: true})
+	desk.Advised(r.Advice)
 	var b bytes.Buffer
-	if err := page.WriteDesk(&b, r, stacks, &page.Desk{Sliders: sliders(r, desk), Command: "overlay whatif " + shellWord(name)}); err != nil {
+	if err := page.WriteDesk(&b, r, stacks, &page.Desk{Sliders: sliders(r, desk), Findings: findings(r), Command: "overlay whatif " + shellWord(name)}); err != nil {
 		return err
 	}
 	l, err := listen("127.0.0.1:0")
@@ -68,6 +69,19 @@ func sliders(r *report.Report, desk *pipeline.Desk) (list []page.Slider) {
 		h := &r.Hotspots[i]
 		if !strings.Contains(h.Readable, ";") && add(page.Slider{Kind: report.ClassOf(h.Kind), Label: report.Shorten(report.Plain(h.Readable), 80), Change: h.Readable}) {
 			n++
+		}
+	}
+	return list
+}
+
+// findings are those of the advice that say what to change.
+func findings(r *report.Report) (list []page.Slider) {
+	if r.Advice == nil {
+		return nil
+	}
+	for i := range r.Advice.Findings {
+		if f := &r.Advice.Findings[i]; len(f.Changes()) > 0 {
+			list = append(list, page.Slider{Kind: f.Class().String(), Label: report.Sentence(f.Title) + ": " + report.Plain(f.Do), Change: fmt.Sprint("finding:", i)})
 		}
 	}
 	return list

@@ -25,9 +25,10 @@ func servedDesk(t *testing.T, beside *http.ServeMux) (url string) {
 		t.Fatal(err)
 	}
 	stacks, desk := solved.Flame(), solved.Desk(report.Source{Name: "demo.json.gz"})
-	r := solved.Report(report.Source{Name: "demo.json.gz", Gains: true})
+	r := solved.Report(report.Source{Name: "demo.json.gz", Gains: true, Advise: true})
+	desk.Advised(r.Advice)
 	var b bytes.Buffer
-	if err := page.WriteDesk(&b, r, stacks, &page.Desk{Sliders: sliders(r, desk), Command: "overlay whatif " + shellWord("it's a.json")}); err != nil {
+	if err := page.WriteDesk(&b, r, stacks, &page.Desk{Sliders: sliders(r, desk), Findings: findings(r), Command: "overlay whatif " + shellWord("it's a.json")}); err != nil {
 		t.Fatal(err)
 	}
 	s := &deskServer{page: b.Bytes(), desk: desk}
@@ -78,6 +79,8 @@ func TestDesk(t *testing.T) {
 		{"POST", "/whatif", "", "", "class:compute=0.5", 405, "not so"},
 		{"POST", "/whatif", "null", "", "class:compute=0.5", 403, "wrong origin"},
 		{"POST", "/whatif", url, "", "zork=0.5", 400, `"zork" selects nothing`},
+		{"POST", "/whatif", url, "", "finding:99", 400, `no finding "99"`},
+		{"POST", "/whatif", url, "", "finding:0", 200, `"name": "finding:0"`},
 		{"POST", "/whatif", url, "", strings.Repeat("x", maxQuestion+1), 400, "too large"},
 		{"GET", "/other", "", "", "", 404, "not found"},
 	} {
@@ -126,7 +129,11 @@ f.onload = async () => {
   const sliders = d.querySelectorAll('#desk input');
   await pull(one('input[data-change="class:compute"]'), 50);
   seen.push(state());
-  await pull(sliders[sliders.length - 1], 200);
+  const ranges = d.querySelectorAll('#desk input[type=range]'), box = one('input[type=checkbox]');
+  await pull(ranges[ranges.length - 1], 200);
+  seen.push(state());
+  box.checked = true;
+  await pull(box, 'on');
   seen.push(state());
   if (one('button.copy').hidden) errors.push('nothing can be copied');
   one('button.reset').click();
@@ -160,10 +167,10 @@ func TestBrowserDesk(t *testing.T) {
 		Output string
 	}
 	s.browse(t, browser, servedDesk(t, mux)+"/probe", &got)
-	if len(got.Errors) > 0 || len(got.Seen) != 4 {
+	if len(got.Errors) > 0 || len(got.Seen) != 5 {
 		t.Fatalf("%+v", got)
 	}
-	first, half, more, last := got.Seen[0], got.Seen[1], got.Seen[2], got.Seen[3]
+	first, half, more, done, last := got.Seen[0], got.Seen[1], got.Seen[2], got.Seen[3], got.Seen[4]
 	if !strings.HasPrefix(first.Says, "As recorded: 90.62 ms, most of it GPU compute") || first.Code != "" || first.Bar < 99.9 || first.Strip == 0 {
 		t.Errorf("at first: %+v", first)
 	}
@@ -173,6 +180,9 @@ func TestBrowserDesk(t *testing.T) {
 	}
 	if more.Says == half.Says || !strings.HasPrefix(more.Code, half.Code+" --scale '") || !strings.HasSuffix(more.Code, "=2'") {
 		t.Errorf("with more: %+v", more)
+	}
+	if done.Says == more.Says || done.Code != more.Code {
+		t.Errorf("with a finding: %+v", done)
 	}
 	if last != first || got.Output != "100 %" {
 		t.Errorf("at last: %+v, %s", last, got.Output)

@@ -99,6 +99,9 @@ func (a *Advice) Replayed() *verdict.Replayed {
 	return r
 }
 
+// Changes are what its replay changes about the run.
+func (f *Finding) Changes() []whatif.Change { return f.changes }
+
 // Class is the class of time that the finding is about.
 func (f *Finding) Class() critpath.Class { return f.class }
 

@@ -2,8 +2,11 @@ package pipeline
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 
+	"overlay/internal/advise"
 	"overlay/internal/report"
 	"overlay/internal/whatif"
 )
@@ -14,6 +17,7 @@ type Desk struct {
 	model  *whatif.Model
 	find   *whatif.Selector
 	source report.Source
+	advice *advise.Advice
 }
 
 // Desk makes a run ready for questions. It is asked for before the report, whose replays share its model. s says who asks.
@@ -24,21 +28,51 @@ func (r *Run) Desk(s report.Source) *Desk {
 	return &Desk{model: m, find: whatif.NewSelector(m, report.Readable), source: s}
 }
 
-// Ask replays the run with something changed, in the words of whatif.Selector.Scenario.
-func (d *Desk) Ask(scenario string) (*report.WhatIf, error) {
+// Advised takes the advice on the run, whose findings can be asked for then.
+func (d *Desk) Advised(a *advise.Advice) { d.advice = a }
+
+// Ask replays the run with something changed: changes with ; between them, in the words of whatif.Selector.Scenario, or finding:N for what the
+// replay of finding N of the advice changes.
+func (d *Desk) Ask(text string) (*report.WhatIf, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	sc, err := d.find.Scenario(scenario)
+	sc, err := d.scenario(text)
 	if err != nil {
 		return nil, fmt.Errorf("what if: %w", err)
 	}
 	return report.NewWhatIf(d.source, d.model.ReplayAll([]whatif.Scenario{sc}))
 }
 
+func (d *Desk) scenario(text string) (sc whatif.Scenario, err error) {
+	var own []string
+	var found []whatif.Change
+	for part := range strings.SplitSeq(text, ";") {
+		number, ok := strings.CutPrefix(strings.TrimSpace(part), "finding:")
+		if !ok {
+			own = append(own, part)
+			continue
+		}
+		n, err := strconv.Atoi(number)
+		if err != nil || d.advice == nil || n < 0 || n >= len(d.advice.Findings) {
+			return sc, fmt.Errorf("there is no finding %q", number)
+		}
+		found = append(found, d.advice.Findings[n].Changes()...)
+	}
+	if len(own) > 0 {
+		if sc, err = d.find.Scenario(strings.Join(own, ";")); err != nil {
+			return sc, err
+		}
+	}
+	if len(found) > 0 {
+		sc.Name, sc.Changes = text, append(sc.Changes, found...)
+	}
+	return sc, nil
+}
+
 // Knows reports whether a scenario means something in the run.
-func (d *Desk) Knows(scenario string) bool {
+func (d *Desk) Knows(text string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, err := d.find.Scenario(scenario)
+	_, err := d.scenario(text)
 	return err == nil
 }

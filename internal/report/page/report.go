@@ -20,8 +20,9 @@ type content struct {
 
 // Desk is what a page that can ask has beside the report: sliders, each of which changes something about the run.
 type Desk struct {
-	Sliders []Slider
-	Command string // that asks the same, up to what is to change
+	Sliders  []Slider
+	Findings []Slider // that are done or not
+	Command  string   // that asks the same, up to what is to change
 }
 
 // Slider multiplies the time of something: Change is the selector of it.
