@@ -6,26 +6,28 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"overlay/internal/serving"
 	"overlay/internal/stat"
 	"overlay/internal/tables"
 )
 
 // Difference compares two reports; differences are after minus before.
 type Difference struct {
-	Schema    string  `json:"schema"`
-	Before    *Report `json:"before" table:"-"`
-	After     *Report `json:"after" table:"-"`
-	Window    Change  `json:"window" table:"window" about:"length of the window, or of a step where per_step is there"`
-	windows   Change
-	Slower    float64         `json:"slower_percent" unit:"percent" about:"below 0: faster"`
-	Classes   []Change        `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
-	Hotspots  []HotspotChange `json:"hotspots" table:"hotspots" about:"time on the path by name, of the hotspots of either side"`
-	Explained *Explained      `json:"explained,omitempty" table:"explained" about:"how much of the difference follows from the time that names take"`
-	PerStep   []StepLength    `json:"per_step,omitempty" table:"per_step" about:"where both windows hold steps of one kind: how long a step takes. Classes and hotspots are those of one step then"`
-	Work      *Work           `json:"work,omitempty" table:"work" about:"of windows without steps that do not hold as much work: by how much"`
-	Noise     *Noise          `json:"noise,omitempty" table:"noise" about:"within which the difference lies"`
-	Same      *Comparable     `json:"comparable,omitempty" table:"comparable" about:"whether the two traces do the same work"`
-	Steps     *StepsCompared  `json:"steps,omitempty" table:"compared" about:"of two steps of one trace: which they are"`
+	Schema     string  `json:"schema"`
+	Before     *Report `json:"before" table:"-"`
+	After      *Report `json:"after" table:"-"`
+	Window     Change  `json:"window" table:"window" about:"length of the window, or of a step where per_step is there"`
+	windows    Change
+	Slower     float64           `json:"slower_percent" unit:"percent" about:"below 0: faster"`
+	Classes    []Change          `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
+	Hotspots   []HotspotChange   `json:"hotspots" table:"hotspots" about:"time on the path by name, of the hotspots of either side"`
+	Explained  *Explained        `json:"explained,omitempty" table:"explained" about:"how much of the difference follows from the time that names take"`
+	PerStep    []StepLength      `json:"per_step,omitempty" table:"per_step" about:"where both windows hold steps of one kind: how long a step takes. Classes and hotspots are those of one step then"`
+	Iterations []IterationChange `json:"iterations,omitempty" table:"iterations_changed" about:"iterations of a server, of the types of both sides"`
+	Work       *Work             `json:"work,omitempty" table:"work" about:"of windows without steps that do not hold as much work: by how much"`
+	Noise      *Noise            `json:"noise,omitempty" table:"noise" about:"within which the difference lies"`
+	Same       *Comparable       `json:"comparable,omitempty" table:"comparable" about:"whether the two traces do the same work"`
+	Steps      *StepsCompared    `json:"steps,omitempty" table:"compared" about:"of two steps of one trace: which they are"`
 }
 
 // Change is one value before and after, ns.
@@ -34,6 +36,30 @@ type Change struct {
 	Before int64  `json:"before_ns" unit:"ns"`
 	After  int64  `json:"after_ns" unit:"ns"`
 	Effect int64  `json:"effect_ns" unit:"change"`
+}
+
+// IterationChange is the iterations of a server of one type before and after: medians.
+type IterationChange struct {
+	Type       string `json:"type" key:"yes"`
+	Before     int64  `json:"before_ns" unit:"ns" about:"from the last operation of the iteration before to its own last"`
+	After      int64  `json:"after_ns" unit:"ns"`
+	Effect     int64  `json:"effect_ns" unit:"change"`
+	BeforePerS *int64 `json:"before_tokens_per_s" unit:"count" about:"null where the names do not tell"`
+	AfterPerS  *int64 `json:"after_tokens_per_s" unit:"count"`
+	BeforeGap  int64  `json:"before_host_gap_ns" unit:"ns" about:"from the end of an annotation to the start of the next"`
+	AfterGap   int64  `json:"after_host_gap_ns" unit:"ns"`
+}
+
+func iterationChanges(before, after []serving.Type) (out []IterationChange) {
+	for i := range before {
+		x := &before[i]
+		for k := range after {
+			if y := &after[k]; y.Type == x.Type {
+				out = append(out, IterationChange{x.Type, x.Time, y.Time, y.Time - x.Time, x.PerS, y.PerS, x.Gap, y.Gap})
+			}
+		}
+	}
+	return out
 }
 
 // HotspotChange is a name on the path before and after.
@@ -71,7 +97,7 @@ func CompareRuns(befores, afters []*Report) *Difference {
 func compareWindows(before, after *Report) *Difference {
 	window := Change{"window", before.Window.Duration, after.Window.Duration, after.Window.Duration - before.Window.Duration}
 	return &Difference{Schema: "overlay-diff/1", Before: before, After: after, Window: window, windows: window, Classes: changes(before.Path.ByClass, after.Path.ByClass),
-		Hotspots: hotspotChanges(before.Hotspots, after.Hotspots), Slower: 100 * signedShare(window.Effect, window.Before)}
+		Iterations: iterationChanges(before.Iterations, after.Iterations), Hotspots: hotspotChanges(before.Hotspots, after.Hotspots), Slower: 100 * signedShare(window.Effect, window.Before)}
 }
 
 // hotspotChanges is the time on the path and the number of events there by name and collective: a name is several hotspots where its
@@ -171,6 +197,16 @@ func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
 	}
 	if d.Steps != nil && d.Steps.Earlier.Before+d.Steps.Earlier.After > 0 {
 		change(t.table("earlier").Line(0), "of this, launched before it began")
+	}
+	for i, x := range d.Iterations {
+		if i == 0 {
+			head("iterations of the server, medians")
+		}
+		what := x.Type
+		if x.BeforePerS != nil && x.AfterPerS != nil {
+			what += ", " + tables.Grouped(*x.BeforePerS) + " → " + tables.Grouped(*x.AfterPerS) + " tokens/s"
+		}
+		change(t.table("iterations_changed").Line(i), what)
 	}
 	listed := false
 	for l := range t.table("hotspots").Lines(top) {

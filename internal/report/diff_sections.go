@@ -46,7 +46,9 @@ func (d *Difference) Sections() []Section {
 		}
 		return Cell{Text: l.Show("before_calls")}
 	})
-	return []Section{{Title: "What the path is made of", Grids: []Grid{classChanges(list, labels)}},
+	served := tables.Find(list, "iterations_changed")
+	return []Section{{Title: "Iterations of the server", Grids: filled([]Grid{changeGrid(served, maxRows, labels, "types", "", textual("", "{type}"), figure(served, "tokens/s "+labels[0], "before_tokens_per_s"), figure(served, "tokens/s "+labels[1], "after_tokens_per_s"))})},
+		{Title: "What the path is made of", Grids: []Grid{classChanges(list, labels)}},
 		{Title: "Hotspots, largest effect first", Grids: filled([]Grid{changeGrid(tables.Find(list, "hotspots"), 4*cardRows, labels, "names", "", label("name", shownCell), calls)})}}
 }
 
