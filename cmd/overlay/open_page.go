@@ -25,7 +25,7 @@ func (j *job) openPage() error {
 	}
 	stacks := solved.Flame()
 	desk := solved.Desk(report.Source{Name: inputs.Name(name), Version: version})
-	r := solved.Report(report.Source{Name: inputs.Name(name), Version: version, Advise: true, Gains: true, Memory: true})
+	r := solved.Report(report.Source{Name: inputs.Name(name), Version: version, Advise: true, Gains: true, Memory: solved.Memory()})
 	desk.Advised(r.Advice)
 	var b bytes.Buffer
 	if err := page.WriteDesk(&b, r, stacks, &page.Desk{Sliders: sliders(r, desk), Findings: findings(r), Command: "overlay whatif " + shellWord(name)}); err != nil {

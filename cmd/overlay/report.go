@@ -78,7 +78,9 @@ func (j *job) printReport() error {
 			return err
 		}
 	}
-	r := solved.Report(j.opts.reportSource(j.opts.input, j.opts.top))
+	source := j.opts.reportSource(j.opts.input, j.opts.top)
+	source.Memory = solved.Memory()
+	r := solved.Report(source)
 	if html != nil {
 		return page.WriteReport(html, r, graph)
 	}
@@ -148,7 +150,7 @@ func (j *job) reportFlights(dumps []*flights.Dump) error {
 
 // reportSource is what is wanted of the report of a run, with the top hotspots.
 func (o *options) reportSource(name string, top int) report.Source {
-	s := report.Source{Name: inputs.Name(name), Version: version, Top: top, Segments: o.segments, Advise: o.command != "diff" && !o.noAdvice, Gains: o.command == "report", Memory: o.command == "report" || o.report != "",
+	s := report.Source{Name: inputs.Name(name), Version: version, Top: top, Segments: o.segments, Advise: o.command != "diff" && !o.noAdvice, Gains: o.command == "report",
 		Brief: !o.json && o.html == "" && o.report == ""}
 	if o.anonymize {
 		s.Name = "trace"

@@ -74,7 +74,11 @@ func (j *job) run() error {
 		stacks = solved.Flame()
 	}
 	if rep != nil || !j.opts.quiet {
-		r = solved.Report(j.opts.reportSource(j.opts.input, j.opts.top))
+		source := j.opts.reportSource(j.opts.input, j.opts.top)
+		if rep != nil {
+			source.Memory = solved.Memory()
+		}
+		r = solved.Report(source)
 	}
 	recorded := solved.Recorded
 	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, GPUCompute: j.opts.gpuCompute, Version: version, Slim: j.opts.onlyCritical}

@@ -75,7 +75,7 @@ func copyStats(s *Set, _ Options) *Copies {
 		k.Bandwidth = cumulate(k.series)
 		c.Kinds = append(c.Kinds, *k)
 	}
-	c.use, c.Memory = memory.Of(s.Trace, s.Start, s.End, nil), []MemoryUse{}
+	c.use, c.Memory = memory.Of(s.Trace, s.Start, s.End), []MemoryUse{}
 	for i := range c.use {
 		u := &c.use[i]
 		c.Memory = append(c.Memory, MemoryUse{u.Device, u.Events, u.Peak, u.Reserved})

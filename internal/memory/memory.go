@@ -29,6 +29,8 @@ type Use struct {
 
 	Allocated []Level `json:"-"`
 	Drawn     []Level `json:"-"` // from the driver: reserved
+
+	upTo []record // the peak, from the first one of the device
 }
 
 // Level is an amount of bytes from a time on.
@@ -55,9 +57,22 @@ type record struct {
 	placed bool  // it has an address
 }
 
-// Of gives the devices in the order of their names, from one time to another; with a graph also what holds their peaks, and in which steps
-// these are. Events without totals, as profilers before 2022 wrote them, say nothing of levels.
-func Of(tr *trace.Trace, from, to int64, g *graph.Graph) []Use {
+// Held is Of with what holds the peaks, and in which steps these are.
+func Held(g *graph.Graph, from, to int64) []Use {
+	list := Of(g.Trace, from, to)
+	for i := range list {
+		u := &list[i]
+		u.hold(g, u.upTo)
+		if i := slices.IndexFunc(g.Steps, func(s cdg.Step) bool { return s.Start <= u.PeakAt && u.PeakAt < s.End }); i >= 0 {
+			u.Step = g.Steps[i].Name
+		}
+	}
+	return list
+}
+
+// Of gives the devices in the order of their names, from one time to another. Events without totals, as profilers before 2022 wrote them,
+// say nothing of levels.
+func Of(tr *trace.Trace, from, to int64) []Use {
 	out := []Use{}
 	byDevice := map[string][]record{}
 	for _, r := range records(tr) {
@@ -79,12 +94,7 @@ func Of(tr *trace.Trace, from, to int64, g *graph.Graph) []Use {
 		if u.Events == 0 {
 			continue
 		}
-		if u.Unseen = u.Peak; g != nil {
-			u.hold(g, byDevice[d][:peak+1])
-			if i := slices.IndexFunc(g.Steps, func(s cdg.Step) bool { return s.Start <= u.PeakAt && u.PeakAt < s.End }); i >= 0 {
-				u.Step = g.Steps[i].Name
-			}
-		}
+		u.Unseen, u.upTo = u.Peak, byDevice[d][:peak+1]
 		out = append(out, u)
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"overlay/internal/memory"
 	"overlay/internal/testtrace"
@@ -37,7 +38,7 @@ func TestPeak(t *testing.T) {
 	event(main, 500, 1, -100)
 	event(main, 600, 1, 5) // at an address that is used again
 	g, p := testtrace.Exact(t, b.Parse(t))
-	got := memory.Of(g.Trace, p.Window.Start, p.Window.End, g)
+	got := memory.Held(g, p.Window.Start, p.Window.End)
 	for i := range got {
 		got[i].Allocated, got[i].Drawn = nil, nil
 	}
@@ -46,13 +47,13 @@ func TestPeak(t *testing.T) {
 		{Operator: "autograd::engine::evaluate_function: AddmmBackward0", Bytes: 40, Count: 1},
 		{Line: "train.py(7): step", Bytes: 20, Count: 1},
 	}}}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(memory.Use{})); d != "" {
 		t.Error(d)
 	}
 	if at := g.Trace.Events[got[0].Event].Start; at != 315*us {
 		t.Errorf("the allocation of the peak is at %d", at)
 	}
-	if u := memory.Of(g.Trace, 400*us, 600*us, g)[0]; u.Peak != 595 || u.PeakAt != 600*us || u.Unseen != 500 || u.Holders[0].Bytes != 40 {
+	if u := memory.Held(g, 400*us, 600*us)[0]; u.Peak != 595 || u.PeakAt != 600*us || u.Unseen != 500 || u.Holders[0].Bytes != 40 {
 		t.Errorf("of a part of it: %+v", u)
 	}
 }
@@ -62,7 +63,7 @@ func TestRecorded(t *testing.T) {
 	found := 0
 	for _, name := range corpus.Find(t, "*.json.gz") {
 		g, p := testtrace.Exact(t, testtrace.Read(t, name))
-		for _, u := range memory.Of(g.Trace, p.Window.Start, p.Window.End, g) {
+		for _, u := range memory.Held(g, p.Window.Start, p.Window.End) {
 			sum, named := u.Unseen, int64(0)
 			for _, h := range u.Holders {
 				if sum += h.Bytes; h.Operator != "" && h.Module != "" && h.Line != "" {

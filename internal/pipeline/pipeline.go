@@ -23,6 +23,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/flame"
 	"overlay/internal/graph"
+	"overlay/internal/memory"
 	"overlay/internal/overlay"
 	"overlay/internal/par"
 	"overlay/internal/ranks"
@@ -174,6 +175,11 @@ func (r *Run) solve() error {
 
 // Flame adds up the path by stacks. It is asked for before the report, whose replays may take the graph.
 func (r *Run) Flame() *flame.Graph { return flame.Of(r.graph, r.path) }
+
+// Memory is what the allocators held in the window. It is asked for before the report, too.
+func (r *Run) Memory() []memory.Use {
+	return memory.Held(r.graph, r.path.Window.Start, r.path.Window.End)
+}
 
 // Report makes the report of a run. s says what is wanted; what the report is made of is filled in. What needs replays is
 // found beside the rest.

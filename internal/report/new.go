@@ -34,7 +34,7 @@ type Source struct {
 	Slim     bool // the input holds the path and its context only
 	Analyses *analyses.Result
 	Gains    bool          // with what could be gained at classes and hotspots
-	Memory   bool          // with what the allocator held
+	Memory   []memory.Use  // what the allocators held
 	Advise   bool          // with advice
 	Model    *whatif.Model // that replays Graph; needed for gains
 	Advice   *advise.Advice
@@ -67,12 +67,10 @@ func New(s Source) *Report {
 	r.Steps = steps(g.Steps, outline.Steps)
 	r.StepTimes = stepTimes(r.Steps)
 	r.Iterations = serving.Of(g, outline.Steps, r.earlier())
-	if s.Memory {
-		r.Memory = memory.Of(tr, w.Start, w.End, g)
-	}
 	nodes()
 	hot()
 	devices()
+	r.Memory = s.Memory
 	r.Quality = map[string]int{}
 	maps.Copy(r.Quality, g.Quality)
 	maps.Copy(r.Quality, p.Quality)
