@@ -151,9 +151,9 @@ func (it *Iteration) settle() {
 	}
 }
 
-// modes are the words of SGLang and ATOM.
+// modes are the words of SGLang (its pull request 23419 wrote them small, and "mixed bs=3 ext=512 dec=2") and of ATOM.
 var modes = map[string]IterationType{"EXTEND": Prefill, "SPLIT_PREFILL": Prefill, "DLLM_EXTEND": Prefill, "DECODE": Decode, "MIXED": Mixed, "IDLE": Idle, "PREBUILT": Idle,
-	"TARGET_VERIFY": Verify, "DRAFT_EXTEND": Draft, "DRAFT_EXTEND_V2": Draft, "prefill": Prefill, "decode": Decode, "eager_decode": Decode}
+	"TARGET_VERIFY": Verify, "DRAFT_EXTEND": Draft, "DRAFT_EXTEND_V2": Draft, "VERIFY": Verify, "prefill": Prefill, "decode": Decode, "mixed": Mixed, "idle": Idle, "eager_decode": Decode}
 
 // readBracket reads step[MODE bs=N key=N …], and prefill[bs=N …] and decode[bs=N …].
 func (it *Iteration) readBracket(name string) string {
@@ -178,7 +178,10 @@ func (it *Iteration) readBracket(name string) string {
 		}
 	}
 	if it.Batch < 0 {
-		return ""
+		if it.Type != Idle {
+			return ""
+		}
+		it.Batch, it.Tokens = 0, 0
 	}
 	p, d := &it.Prefill, &it.Decode
 	if it.Type == Mixed {
@@ -218,6 +221,10 @@ func (it *Iteration) say(key string, n int64) {
 		it.Batch = n
 	case "toks", "tok":
 		it.Tokens = n
+	case "ext":
+		it.Prefill.Tokens = n
+	case "dec":
+		it.Decode.Count, it.Decode.Tokens = n, n
 	case "c", "p":
 		it.Prefill.Count = n
 	case "g", "d":
