@@ -1,11 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"overlay/internal/coarse"
+	"overlay/internal/stat"
 	"overlay/internal/tables"
 )
 
@@ -98,12 +102,57 @@ func (r *RecordsReport) Sections() []Section {
 			textual("", "{who}: {words}{when}"), figure(slow, "gain a step", "gain_ns"), figure(slow, "share", "gain_share"))})},
 		{"ranks", "Ranks", "The smaller slowdown of its stage and its replica, and its own work in a step beside the median of the other ranks of its stage.", filled([]Grid{gridOf(ranks, maxRows, "ranks",
 			textual("", "rank {rank}, stage {stage}, replica {replica}"), times, bar(ranks, "work_ns", "pale", ""), figure(ranks, "work", "work_ns"), figure(ranks, "peers", "peers_ns"))})},
+		{"map", "Work by stage and replica", "Own work of each rank in a step over that of the rank in the middle of all.", r.workMap()},
 		part("stages", "Stages", "A step in which only the stage takes what was recorded, over one with even operations."),
 		part("replicas", "Replicas", "The same of the ranks that hold one copy of the model."),
 		part("kinds", "Kinds of operations", "The same of operations of one kind."),
 		{"steps", "Steps", "The slowest first.", filled([]Grid{gridOf(steps, maxRows, "steps", textual("", "step {step}"), times, bar(steps, "recorded_ns", "pale", ""), figure(steps, "recorded", "recorded_ns"),
 			figure(steps, "replayed", "replayed_ns"))})},
 	}
+}
+
+// mostReplicas are as many as a line of text has room for.
+const mostReplicas = 12
+
+// workMap has a row for each stage and a column for each replica; of many replicas those are left out in which no rank works longest.
+func (r *RecordsReport) workMap() []Grid {
+	j := &r.Job
+	if j.Stages < 2 || j.Replicas < 2 || j.Stages > coarse.Most {
+		return nil
+	}
+	var all []int64
+	most, work := map[int32]int64{}, map[[2]int32]int64{}
+	for i := range j.ByRank {
+		x := &j.ByRank[i]
+		all, most[x.Replica] = append(all, x.Work), max(most[x.Replica], x.Work)
+		work[[2]int32{x.Stage, x.Replica}] = x.Work
+	}
+	mid := max(stat.Median(all), 1)
+	replicas := slices.Sorted(maps.Keys(most))
+	slices.SortStableFunc(replicas, func(a, b int32) int { return cmp.Compare(most[b], most[a]) })
+	replicas = replicas[:min(len(replicas), mostReplicas)]
+	slices.Sort(replicas)
+	g := Grid{What: "stages", Columns: []Column{{Head: "stage", Label: true}}}
+	for _, replica := range replicas {
+		g.Columns = append(g.Columns, Column{Head: "replica " + tables.Plain(int64(replica)), Number: true})
+	}
+	stages := map[int32]bool{}
+	for i := range j.ByRank {
+		stages[j.ByRank[i].Stage] = true
+	}
+	for _, stage := range slices.Sorted(maps.Keys(stages)) {
+		row := []Cell{{Text: "stage " + tables.Plain(int64(stage))}}
+		for _, replica := range replicas {
+			c := Cell{Text: NoValue}
+			if ns, ok := work[[2]int32{stage, replica}]; ok {
+				times := float64(ns) / float64(mid)
+				c = Cell{Text: "×" + tables.Fixed(times, 2), Exact: tables.Fixed(times, 4)}
+			}
+			row = append(row, c)
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return []Grid{g}
 }
 
 // WriteJSON writes the report as JSON.
@@ -117,8 +166,12 @@ func (r *RecordsReport) WriteText(w io.Writer, o TextOptions) error {
 	t.para(r.Trust())
 	for _, s := range r.Sections() {
 		for _, g := range s.Grids {
+			most := t.most(5)
+			if s.Name == "map" { // it is read as a whole
+				most = len(g.Rows)
+			}
 			t.head(s.Title)
-			t.grid(&g, t.most(5))
+			t.grid(&g, most)
 		}
 	}
 	return t.w.Flush()
