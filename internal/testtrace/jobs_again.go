@@ -12,18 +12,18 @@ const (
 	OfTransfer                    // transfers of collectives
 )
 
-// Again runs the job once more with other durations from the first recorded moment on, and tells by how much it ends earlier.
+// Again runs the job once more with other durations, on each rank from the moment on at which its trace begins, and tells by how much it ends earlier.
 func (j *Job) Again(factor func(rank int32, k JobWorkKind) float64) int64 {
 	g := &j.graph
-	first := never
+	first := make([]int64, len(j.Ranks))
 	for _, w := range j.workers {
-		first = min(first, g.at[w.begun])
+		first[w.rank] = g.at[w.begun]
 	}
 	knobs, at, edges := slices.Clone(g.knobs), make([]int64, len(g.at)), g.edges
 	g.edges = slices.Clone(edges)
 	for i := range g.edges {
 		e := &g.edges[i]
-		if e.act < 0 || g.at[e.from] < first {
+		if e.act < 0 || g.at[e.from] < first[j.acts[e.act].rank] {
 			continue
 		}
 		a, k := &j.acts[e.act], OfThreads

@@ -10,6 +10,7 @@ import (
 
 // modelBuilder holds what is needed while a model is made.
 type modelBuilder struct {
+	meant map[cdg.ActID]cdg.ActID // collectives: what they wait for by what their makers do
 	m     *Model
 	g     *cdg.Graph
 	holds []cdg.Hold // by call
@@ -41,7 +42,7 @@ type modelBuilder struct {
 
 // forget lets go of what the points and their sources were made from: what brings them into order needs room.
 func (b *modelBuilder) forget() {
-	b.holds, b.held, b.asked, b.real, b.start, b.marker, b.inside, b.ops, b.callDeps, b.called, b.callFar = nil, nil, nil, nil, nil, marker{}, nil, nil, nil, nil, nil
+	b.holds, b.held, b.meant, b.asked, b.real, b.start, b.marker, b.inside, b.ops, b.callDeps, b.called, b.callFar = nil, nil, nil, nil, nil, nil, marker{}, nil, nil, nil, nil, nil
 }
 
 // callEnd is the border at which a call returns.

@@ -169,6 +169,7 @@ func newModel(g, kept *graph.Graph) *Model {
 	b := &modelBuilder{m: m, g: &part, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
 	m.class, m.own = sync.OnceValue(m.classes), sync.OnceValue(m.ownTimes)
 	b.holds = g.Holds()
+	b.findMeant()
 	b.measure()
 	b.markBorders()
 	related := par.Beside(relater{b}.relate) // points are numbered by one processor

@@ -98,7 +98,7 @@ func TestRunAgain(t *testing.T) {
 	mean /= float64(n)
 	good := float64(within) / float64(n)
 	t.Logf("%d questions, mean effect %.1f %%: off by %.3f %% of the job in the mean, within 1 %% %.1f %%, worst %.2f %%", n, 100*effect/float64(n), 100*mean, 100*good, 100*worst)
-	if mean > 0.002 || good < 0.92 || worst > 0.04 {
+	if mean > 0.001 || good < 0.98 || worst > 0.03 {
 		t.Error("that was better before")
 	}
 }
@@ -109,4 +109,8 @@ var again = []testtrace.JobOptions{
 	{Kind: "fsdp", Seed: 3, World: 8, Steps: 4}, {Kind: "fsdp", Cause: "cpu", Seed: 4, World: 8, Steps: 4},
 	{Kind: "tp_dp", Cause: "data", Seed: 5, World: 8, Steps: 4}, {Kind: "pp_dp", Cause: "stage", Seed: 6, World: 8, Steps: 4},
 	{Kind: "3d", Cause: "host", Seed: 7, World: 16, Steps: 4}, {Kind: "moe", Seed: 8, World: 8, Steps: 4},
+	{Kind: "mixed", Cause: "gpu", Seed: 51, World: 8, Steps: 5}, {Kind: "dp", Cause: "rows", Seed: 52, World: 12, PerHost: 4, Steps: 3},
+	{Kind: "fsdp", Cause: "link", Seed: 53, World: 16, PerHost: 4, Steps: 3}, {Kind: "pp_dp", Seed: 54, World: 16, PerHost: 8, Steps: 3},
+	{Kind: "tp_dp", Seed: 55, World: 16, PerHost: 2, Steps: 3, Noise: 2}, {Kind: "3d", Seed: 56, World: 8, Steps: 5}, {Kind: "moe", Cause: "pauses", Seed: 57, World: 8, Steps: 6},
+	{Kind: "dp", Cause: "cpu", Seed: 58, World: 8, Steps: 6, Noise: 2}, {Kind: "mixed", Seed: 59, World: 16, Steps: 4}, {Kind: "fsdp", Cause: "gpu", Seed: 60, World: 8, Steps: 6},
 }
