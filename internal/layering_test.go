@@ -55,6 +55,7 @@ var layers = map[string][]string{
 	"internal/analyses":           {"internal/memory", "internal/stat", "internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/tables"},
 	"internal/ranks/replay":       {"internal/trace", "internal/par", "internal/cdg", "internal/graph", "internal/critpath", "internal/whatif", "internal/ranks"},
 	"internal/ranks/parts":        {"internal/trace", "internal/critpath", "internal/ranks", "internal/columns", "internal/tables"},
+	"internal/history":            {"internal/stat", "internal/par", "internal/critpath", "internal/ranks", "internal/columns", "internal/tables", "internal/report", "internal/report/page"},
 	"internal/ranks/roster":       {"internal/trace"},
 	"internal/whatif":             {"internal/stat", "internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath"},
 	"internal/capture":            {"internal/trace", "internal/vendors", "internal/cdg", "internal/critpath"},

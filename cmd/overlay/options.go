@@ -32,6 +32,7 @@ type options struct {
 	queryOptions
 	generalOptions
 
+	history   string   // the folder of a history
 	noBrowser bool     // of open
 	page      bool     // open the page of the report
 	roots     []string // of mcp

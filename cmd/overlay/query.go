@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"overlay/internal/agents"
 	"overlay/internal/columns"
+	"overlay/internal/history"
 	"overlay/internal/inputs"
 	"overlay/internal/limits"
 	"overlay/internal/pipeline"
@@ -74,6 +76,9 @@ func checkQuery(r *flagReader, o *options) {
 	}
 }
 
+// ofHistory is a query of the runs of a folder of summaries instead of their ranks.
+var ofHistory = regexp.MustCompile(`(?i)\b(from|join)\s+"?history\b`)
+
 // query answers one query over all inputs.
 func (j *job) query() error {
 	if j.opts.schema {
@@ -96,10 +101,14 @@ func (j *job) query() error {
 	summaries, others := inputs.SummarySets(names)
 	var sets []columns.Set
 	var err error
-	if len(summaries) > 0 && len(others) == 0 {
+	switch {
+	case len(summaries) > 0 && len(others) == 0 && ofHistory.MatchString(sql):
+		form, views = []columns.Table{history.Form}, ""
+		sets, err = historySets(names)
+	case len(summaries) > 0 && len(others) == 0:
 		form, views = parts.Empty(), ""
 		sets, err = loadSummaries(summaries)
-	} else {
+	default:
 		sets, err = j.loadSets(names, relations.Mentioned(sql))
 	}
 	if err != nil {
@@ -249,6 +258,8 @@ func schemaText() string {
 	writeTables(&b, relations.Empty())
 	b.WriteString("\n" + relations.Views + "\n-- Tables of the summaries that 'overlay export --tables summary' writes, where nothing else is asked.\n")
 	writeTables(&b, parts.Empty())
+	b.WriteString("\n-- The runs of such a folder, asked by themselves. They are of rank -1: what a row is of stands in it.\n")
+	writeTables(&b, []columns.Table{history.Form})
 	return b.String()
 }
 

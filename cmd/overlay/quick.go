@@ -32,6 +32,12 @@ func (p *program) exportCommand() *cli.Command {
 func (p *program) mcpCommand() *cli.Command {
 	return without("mcp", "answer agents over standard input and output (Model Context Protocol)")
 }
+func (p *program) historyCommand() *cli.Command {
+	return without("history", "say what changed over many runs, and when")
+}
+func (p *program) gateCommand() *cli.Command {
+	return without("gate", "compare a run with its own past")
+}
 func (p *program) answerCommand() *cli.Command { return &cli.Command{Name: "answer", Hidden: true} }
 
 // without stands for a command that is left out.

@@ -37,6 +37,9 @@ func TestScript(t *testing.T) {
 			if err := os.WriteFile(env.WorkDir+"/demo.json.gz", demo, 0o666); err != nil {
 				return err
 			}
+			if strings.HasSuffix(env.WorkDir, "script-history") {
+				return writeHistory(env.WorkDir+"/history", 24, 14)
+			}
 			return writeDatabases(env)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": wantStatus, "oneline": wantOneLine},

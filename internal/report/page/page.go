@@ -53,9 +53,12 @@ const contents = `<nav aria-label="Contents"></nav>`
 const fewSections = 3
 
 // write makes a page of a template, with a list of its sections in place of the empty one.
-func write(w io.Writer, name string, data any) error {
+func write(w io.Writer, name string, data any) error { return Write(w, "", name, data) }
+
+// Write is for packages that have a template of their own, more, which takes head, style and script from here.
+func Write(w io.Writer, more, name string, data any) error {
 	var b bytes.Buffer
-	if err := page().ExecuteTemplate(&b, name, data); err != nil {
+	if err := template.Must(page().Parse(more)).ExecuteTemplate(&b, name, data); err != nil {
 		return err
 	}
 	list := ""

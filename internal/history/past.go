@@ -1,0 +1,145 @@
+package history
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"overlay/internal/stat"
+)
+
+// doubt is how probable it is that a run like those before it is said to lie beyond them. It holds for the step, and for all else together.
+const doubt = 0.002
+
+// enough is how many runs say what the next one takes.
+const enough = 5
+
+// Past is what one series of a run is compared with: the runs since it last changed.
+type Past struct {
+	Series
+	Now       int64
+	Typical   int64
+	Low, High int64 // within which the next run is expected
+	Runs      int
+}
+
+// Slower reports whether the run takes longer than expected, Beyond whether it takes longer or less.
+func (p *Past) Slower() bool { return p.Now > p.High }
+func (p *Past) Beyond() bool { return p.Now > p.High || p.Now < p.Low }
+
+// Share is how much more the run takes than is typical.
+func (p *Past) Share() float64 { return float64(p.Now)/float64(p.Typical) - 1 }
+
+// Verdict is a run beside its own past.
+type Verdict struct {
+	Run    *Run
+	Steps  []Past // what a step takes: of the job, or of its ranks where not all of them are here
+	Beyond []Past // of all else, what lies beyond its past, first of the job
+	Series int    // that were compared
+	Unlike bool   // most of its work has another name than any before: it is another program
+}
+
+// Judge compares a run with those before it, in order. Steps of the job are compared with those of runs of as many ranks; where there are
+// not enough of these, or only some ranks are here, each rank is compared with itself.
+func Judge(past []*Run, run *Run) *Verdict {
+	v := &Verdict{Run: run, Unlike: unlike(past, run)}
+	by := map[Series]*line{}
+	for _, l := range lines(past) {
+		by[l.Series] = l
+	}
+	whole := map[Series]*line{}
+	for _, l := range lines(slices.DeleteFunc(slices.Clone(past), func(r *Run) bool { return r.Ranks != run.Ranks })) {
+		whole[l.Series] = l
+	}
+	type pair struct {
+		p Point
+		l *line
+	}
+	var steps, rest []pair
+	for _, p := range run.Points {
+		l := by[p.Series]
+		if p.Scope == Job || p.Scope == Work {
+			l = whole[p.Series]
+		}
+		switch {
+		case l == nil || len(l.values) < enough || p.Scope == Host && p.What == Step: // ranks of one job wait for each other
+		case p.What == Step && (p.Scope == Job || p.Scope == Rank):
+			steps = append(steps, pair{p, l})
+		default:
+			rest = append(rest, pair{p, l})
+		}
+	}
+	if len(steps) > 0 && steps[0].p.Scope == Job {
+		steps = steps[:1]
+	}
+	for _, x := range steps {
+		if p, ok := expected(x.l, x.p, doubt/float64(len(steps))); ok {
+			v.Steps = append(v.Steps, p)
+		}
+	}
+	for _, x := range rest {
+		if p, ok := expected(x.l, x.p, doubt/float64(len(rest))); ok && p.Beyond() {
+			v.Beyond = append(v.Beyond, p)
+		}
+	}
+	slices.SortStableFunc(v.Beyond, func(a, b Past) int {
+		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(math.Abs(float64(b.Now-b.Typical)), math.Abs(float64(a.Now-a.Typical))))
+	})
+	v.Series = len(v.Steps) + len(rest)
+	return v
+}
+
+// Slower is the step that lies most beyond its past, nil when none does.
+func (v *Verdict) Slower() *Past {
+	var most *Past
+	for i := range v.Steps {
+		if p := &v.Steps[i]; p.Slower() && (most == nil || p.Share() > most.Share()) {
+			most = p
+		}
+	}
+	return most
+}
+
+// expected is within what the next value of a series lies, after its last change.
+func expected(l *line, p Point, alpha float64) (Past, bool) {
+	x := slices.Clone(l.logs)
+	from := 0
+	if cuts := Changes(x, risk/10); len(cuts) > 0 && len(x)-cuts[len(cuts)-1].At >= enough {
+		from = cuts[len(cuts)-1].At
+	}
+	x = x[from:]
+	level := 0.
+	drawIn(x)
+	for _, v := range x {
+		level += v / float64(len(x))
+	}
+	for i := range x {
+		x[i] -= level
+	}
+	n := float64(len(x))
+	spread, share, free := noise(x, 1)
+	apart := max(spread*math.Sqrt(1+share/n)*stat.Beyond(alpha, free), smallest)
+	whole := func(log float64) int64 { return int64(math.Round(math.Exp(log))) }
+	return Past{p.Series, p.NS, whole(level), whole(level - apart), whole(level + apart), len(x)}, true
+}
+
+// unlike reports whether most of the time that a run spends in names is spent in ones that no run before it knew.
+func unlike(past []*Run, run *Run) bool {
+	known := map[string]bool{}
+	for _, r := range past {
+		for _, p := range r.Points {
+			if p.Scope == Work {
+				known[p.Name] = true
+			}
+		}
+	}
+	all, new := int64(0), int64(0)
+	for _, p := range run.Points {
+		if p.Scope == Work {
+			if all += p.NS; !known[p.Name] {
+				new += p.NS
+			}
+		}
+	}
+	return len(known) > 0 && 2*new > all
+}

@@ -1,0 +1,87 @@
+package history
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"overlay/internal/report"
+	"overlay/internal/tables"
+)
+
+// Says is a series beside its past, in words.
+func (p *Past) Says() string {
+	return fmt.Sprintf("%s %s, %s (%s to %s expected of %s)", report.Plain(p.Words()), tables.Duration(p.Now), tables.SignedPercent(100*p.Share()), tables.Duration(p.Low), tables.Duration(p.High), tables.Counted(p.Runs, "run"))
+}
+
+// Line is the verdict in one line.
+func (v *Verdict) Line() string {
+	s := v.Run.Called() + ": "
+	slower := v.Slower()
+	switch {
+	case v.Unlike:
+		return s + "does not do the work of the runs before it: most of its time is in names that they do not have"
+	case slower != nil:
+		s += slower.Says()
+	case len(v.Steps) == 0:
+		return s + "to judge a step it takes " + tables.Counted(enough, "run") + " before this one, of as many ranks, with steps"
+	default:
+		s += v.Steps[0].Says()
+	}
+	if len(v.Beyond) > 0 {
+		s += "; " + v.Beyond[0].Says()
+	}
+	return s
+}
+
+// WriteText says how the run compares.
+func (v *Verdict) WriteText(w io.Writer, _ report.TextOptions) error {
+	var b strings.Builder
+	b.WriteString(v.Line() + "\n")
+	for i := range v.Beyond[min(1, len(v.Beyond)):] {
+		if i == shown {
+			fmt.Fprintf(&b, "  %d more: --json lists them\n", len(v.Beyond)-1-shown)
+			break
+		}
+		b.WriteString("  " + v.Beyond[i+1].Says() + "\n")
+	}
+	if len(v.Beyond) == 0 && v.Series > 0 && v.Slower() == nil && !v.Unlike {
+		fmt.Fprintf(&b, "  %d series compared, none beyond its own past\n", v.Series)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteJSON writes the same for programs.
+func (v *Verdict) WriteJSON(w io.Writer) error {
+	type past struct {
+		Scope   string  `json:"scope"`
+		Name    string  `json:"name"`
+		What    string  `json:"what"`
+		Now     int64   `json:"now_ns"`
+		Typical int64   `json:"typical_ns"`
+		Low     int64   `json:"low_ns"`
+		High    int64   `json:"high_ns"`
+		Percent float64 `json:"change_percent"`
+		Runs    int     `json:"runs_count"`
+	}
+	list := func(of []Past) []past {
+		out := []past{}
+		for i := range of {
+			p := &of[i]
+			out = append(out, past{p.Scope.String(), p.Name, p.What, p.Now, p.Typical, p.Low, p.High, rounded(100 * p.Share()), p.Runs})
+		}
+		return out
+	}
+	return writeJSON(w, struct {
+		Schema string `json:"schema"`
+		Run    string `json:"run"`
+		Start  int64  `json:"start_ns"`
+		Slower bool   `json:"slower"`
+		Unlike bool   `json:"unlike"`
+		Series int    `json:"series_count"`
+		Says   string `json:"says"`
+		Steps  []past `json:"steps"`
+		Beyond []past `json:"beyond"`
+	}{Schema, v.Run.Name, v.Run.Start, v.Slower() != nil, v.Unlike, v.Series, v.Line(), list(v.Steps), list(v.Beyond)})
+}
