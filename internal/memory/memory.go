@@ -25,13 +25,17 @@ type Use struct {
 	Event    int32    `json:"event" unit:"ref" about:"the allocation that made it the most"`
 	Step     string   `json:"peak_step" about:"the step in which that was; empty outside of steps"`
 	Unseen   int64    `json:"unseen_bytes" unit:"bytes" about:"of the peak, what was allocated before recording began, or without an address that says when it is freed"`
-	Holders  []Holder `json:"holders" about:"what holds the rest of the peak, by what allocated it, the most first"`
+	Holders  []Holder `json:"holders" about:"what holds the rest of the peak, by what allocated it, the 200 with the most"`
+	Others   int64    `json:"others_bytes" unit:"bytes" about:"what others hold of it"`
 
 	Allocated []Level `json:"-"`
 	Drawn     []Level `json:"-"` // from the driver: reserved
 
 	upTo []record // the peak, from the first one of the device
 }
+
+// mostHolders bounds a list that may be as long as the trace.
+const mostHolders = 200
 
 // Level is an amount of bytes from a time on.
 type Level struct{ TS, Bytes int64 }
@@ -164,6 +168,10 @@ func (u *Use) hold(g *graph.Graph, list []record) {
 	slices.SortFunc(u.Holders, func(a, b Holder) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), strings.Compare(a.Operator, b.Operator), strings.Compare(a.Module, b.Module), strings.Compare(a.Line, b.Line))
 	})
+	for _, h := range u.Holders[min(len(u.Holders), mostHolders):] {
+		u.Others += h.Bytes
+	}
+	u.Holders = slices.Clip(u.Holders[:min(len(u.Holders), mostHolders)])
 }
 
 // owners finds what allocated. It is asked in order of time, so that each slice is opened once, closed once and described once.

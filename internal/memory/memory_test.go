@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,13 +59,29 @@ func TestPeak(t *testing.T) {
 	}
 }
 
+// TestMany: of more owners than a list has, the others are one number.
+func TestMany(t *testing.T) {
+	b := testtrace.New()
+	b.NoFlows = true
+	main := b.Thread(1, 1, "main")
+	for i := range int64(300) {
+		main.Op(fmt.Sprint("op", i), 100*i, 50)
+		main.Instant("[memory]", 100*i+10).Arg("Device Type", 1).Arg("Device Id", 0).Arg("Addr", i+1).Arg("Bytes", i+1).Arg("Total Allocated", (i+1)*(i+2)/2).Arg("Total Reserved", 1<<20)
+	}
+	g, p := testtrace.Exact(t, b.Parse(t))
+	u := memory.Held(g, p.Window.Start, p.Window.End)[0]
+	if u.Peak != 300*301/2 || u.Unseen != 0 || len(u.Holders) != 200 || u.Holders[0].Operator != "op299" || u.Others != 100*101/2 {
+		t.Errorf("%d bytes, %d not seen, %d holders, %d of others", u.Peak, u.Unseen, len(u.Holders), u.Others)
+	}
+}
+
 // TestRecorded: of real traces holders and what is not seen sum to the peak, and nearly all have an operator.
 func TestRecorded(t *testing.T) {
 	found := 0
 	for _, name := range corpus.Find(t, "*.json.gz") {
 		g, p := testtrace.Exact(t, testtrace.Read(t, name))
 		for _, u := range memory.Held(g, p.Window.Start, p.Window.End) {
-			sum, named := u.Unseen, int64(0)
+			sum, named := u.Unseen+u.Others, int64(0)
 			for _, h := range u.Holders {
 				if sum += h.Bytes; h.Operator != "" && h.Module != "" && h.Line != "" {
 					named += h.Bytes

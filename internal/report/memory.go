@@ -45,6 +45,9 @@ func (t *text) memory(r *Report) {
 			line(h.Bytes, tables.Plain(int64(h.Count)), holderWords(h))
 		}
 		t.rest("  ", len(u.Holders)-t.most(maxHolders))
+		if u.Others > 0 {
+			line(u.Others, "", "others")
+		}
 		if u.Unseen > 0 {
 			line(u.Unseen, "", "what no event here allocated, such as weights")
 		}
