@@ -212,7 +212,8 @@ func busyIn(g *graph.Graph) []int64 {
 	return out
 }
 
-// Replay adds to each type what its iterations would take with an infinitely fast CPU, without waits of the host for the device, and, where the
+// Replay adds to each type what its iterations would take with an infinitely fast CPU, without waits of the host for the device, without operators
+// and calls that launch one operation each, and, where the
 // work of half of the kernels' time or more is known, with a memory of twice the bandwidth. m replays their graph, and may be a brief one.
 func Replay(list []Type, m *whatif.Model) {
 	if len(list) == 0 || m == nil {
@@ -228,6 +229,18 @@ func Replay(list []Type, m *whatif.Model) {
 			if verb := vendors.VerbOf(g.Trace.Str(e.Name)); verb.Blocks() || verb == vendors.BlockingCopy {
 				waits.Add(cdg.ActID(a))
 			}
+		}
+	}
+	eager := m.NewSet() // operators and calls that launch single operations
+	for _, call := range g.Trace.Launches() {
+		if vendors.VerbOf(g.Trace.Name(call)) == vendors.GraphLaunch {
+			continue
+		}
+		for a := g.ActOf[call]; a != cdg.NoAct && !eager.Has(a); a = g.Parent[a] {
+			if k := g.Trace.Events[g.Acts[a].Event].Kind; !k.Call() && (k != trace.CPUOp || g.Marker(a)) {
+				break
+			}
+			eager.Add(a)
 		}
 	}
 	memory, known, all := m.NewSet(), int64(0), int64(0)
@@ -251,6 +264,7 @@ func Replay(list []Type, m *whatif.Model) {
 	}{
 		{"CPU infinitely fast", []whatif.Change{cpu, {Verb: whatif.Delay, Num: 0, Den: 1, Kinds: []whatif.DelayClass{whatif.Untraced}}}, true},
 		{"no waits of the host for the device", []whatif.Change{{Verb: whatif.NoWait, On: waits}}, waits.Len() > 0},
+		{"a graph for what is launched one by one", []whatif.Change{{Verb: whatif.Scale, On: eager, Num: 0, Den: 1}}, eager.Len() > 0},
 		{"twice the memory bandwidth", []whatif.Change{{Verb: whatif.Scale, On: memory, Num: 1, Den: 2}}, memory.Len() > 0 && 2*known >= all},
 	} {
 		if !c.any {

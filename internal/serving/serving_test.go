@@ -20,7 +20,8 @@ func TestIterationsByType(t *testing.T) {
 	at, corr := int64(0), int64(1)
 	iteration := func(name string, kernel int64) {
 		main.Annotation(name, at, (100+kernel)*us)
-		main.Op("aten::prepare", at+us, 59*us)
+		main.Op("aten::prepare", at+us, 49*us)
+		main.Op("aten::mm", at+50*us, 16*us)
 		main.Launch("cudaLaunchKernel", at+60*us, 5*us, corr)
 		stream.Kernel("k", at+65*us, kernel*us, corr)
 		main.Call("cudaStreamSynchronize", at+66*us, kernel*us, corr+1)
@@ -52,7 +53,7 @@ func TestIterationsByType(t *testing.T) {
 		t.Errorf("%d tokens a second", n)
 	}
 	serving.Replay(types, whatif.New(g))
-	if len(d.Replays) != 2 { // no shapes: nothing is known to be bound by memory
+	if len(d.Replays) != 3 { // no shapes: nothing is known to be bound by memory
 		t.Fatalf("%+v", d.Replays)
 	}
 	if r := d.Replays[0]; r.Time > 45*us || r.Saved != d.Time-r.Time { // the kernel and its launch stay
@@ -60,6 +61,9 @@ func TestIterationsByType(t *testing.T) {
 	}
 	if r := d.Replays[1]; r.Time < 110*us || r.Time > 125*us { // the host goes on while the kernel runs
 		t.Errorf("no waits: %+v", r)
+	}
+	if r := d.Replays[2]; r.Time < 135*us || r.Time > 141*us { // the operator around the launch takes no time
+		t.Errorf("a graph: %+v", r)
 	}
 	// 100 µs of the only prefill are work from before recording, which none of its numbers counts.
 	if brief := serving.Of(g, critpath.StepTable(g.Steps, p), 100*us); brief[0].Count != 9 || brief[0].Time != d.Time || brief[1].Count != 1 ||
