@@ -204,4 +204,12 @@ func TestRecordedPairs(t *testing.T) {
 	if j, err := capture.Join(tr, capture.Find(of, "")); err == nil {
 		t.Errorf("a capture of another server: %+v", j)
 	}
+	graphs := capture.Find(testtrace.Read(t, corpus.World(t, "TraceLens__sglang_decode__capture_bs_32.json.gz")), "")
+	if graphs[0].Batch != 32 {
+		t.Errorf("captured for a batch of %d", graphs[0].Batch)
+	}
+	graphs[0].Batch = 16
+	if j, err := capture.Join(tr, graphs); err == nil {
+		t.Errorf("a capture of batch 16 for a replay of 32: %+v", j)
+	}
 }
