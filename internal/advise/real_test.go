@@ -44,8 +44,8 @@ func realDir(t *testing.T) string { return filepath.Join(corpus.Root(t), "testda
 // realTrace is a trace of the table, nil where the file is not at hand or of a format that is read elsewhere.
 func realTrace(t *testing.T, name string) *trace.Trace {
 	t.Helper()
-	if file, ok := strings.CutPrefix(name, "real/"); ok {
-		tr, err := validation.Load(realDir(t), file)
+	if strings.HasPrefix(name, "real/") || strings.HasPrefix(name, "planted/") {
+		tr, err := validation.Load(filepath.Dir(realDir(t)), name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,7 @@ var hostBound = add(rule{
 			}
 			f.numbers = []Number{timeOf("of Python on the critical path", python), timeOf("of it in "+critpath.NormalName(name), ns)}
 		}
-		if held, by := r.heldBack(counted); 2*held > python && 2*python > exposed {
+		if held, by := r.heldBack(counted); 3*held > python && 2*python > exposed {
 			f.title, f.cause = "another thread holds Python's interpreter", "one thread runs Python at a time: where another one is busy, each return from C waits for up to 5 ms (sys.getswitchinterval)"
 			f.do, f.action = "move what "+by+" does to a process", []string{"what the other thread does in a process of its own", "a free-threaded build of Python", "a shorter sys.setswitchinterval"}
 			f.saw = tables.Duration(held) + " beside " + by
@@ -97,7 +97,8 @@ func (r *run) longestFrame(list []cdg.ActID) (name string, most int64) {
 
 const (
 	heldPiece = 300_000 // ns in which a thread does nothing that is recorded
-	heldBy    = 20      // borders that another thread has meanwhile, if it runs Python
+	heldBy    = 6       // borders that another thread has meanwhile at least, if it runs Python
+	busyOften = 100_000 // ns in which it has one, if it does
 )
 
 // heldBack is how much of the path lies in stretches of Python in which nothing is recorded but what another thread of Python does, and where that
@@ -119,7 +120,7 @@ func (r *run) heldBack(counted whatif.Set) (ns int64, by string) {
 				continue
 			}
 			first, last := r.g.PieceAt(cdg.LaneID(l), s.Start), r.g.PieceAt(cdg.LaneID(l), s.End)
-			if last-first < heldBy || r.g.Pieces[last].Owner == cdg.NoAct || r.kind(r.g.Pieces[last].Owner) != trace.Python {
+			if borders := last - first; borders < heldBy || int64(borders)*busyOften < s.End-s.Start || r.g.Pieces[last].Owner == cdg.NoAct || r.kind(r.g.Pieces[last].Owner) != trace.Python {
 				continue
 			}
 			ns += s.End - s.Start
