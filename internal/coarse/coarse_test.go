@@ -119,3 +119,29 @@ func TestSeveral(t *testing.T) {
 		}
 	}
 }
+
+// TestFarApart: numbers of stages far apart, and as many steps as ranks of which each has a record in one alone, take no room.
+func TestFarApart(t *testing.T) {
+	const ms, n = 1_000_000, 20_000
+	j := &Job{Kinds: []string{"forward-compute"}}
+	for i := range int32(n) {
+		j.Records = append(j.Records, Record{0, ms, int64(i), i, i, -1, 0})
+	}
+	if s := j.Judge(); len(s.Slow) != 0 {
+		t.Errorf("%+v", s.Slow)
+	}
+	j = &Job{Kinds: []string{"forward-compute", "backward-compute"}}
+	for step := range int64(4) {
+		for rank, stage := range []int32{0, 0, 1 << 30, 1 << 30} {
+			for k, d := range []int64{10 * ms, 20 * ms} {
+				if stage > 0 {
+					d *= 2
+				}
+				j.Records = append(j.Records, Record{int64(k) * 30 * ms, d, step, int32(rank), stage, -1, int32(k)})
+			}
+		}
+	}
+	if s := j.Judge(); len(s.Slow) != 1 || s.Slow[0].Who != "stage 1073741824" {
+		t.Errorf("%+v", s.Slow)
+	}
+}

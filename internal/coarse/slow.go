@@ -3,6 +3,7 @@ package coarse
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"overlay/internal/critpath"
 	"overlay/internal/ranks"
@@ -22,26 +23,29 @@ type Slow struct {
 
 // slow asks the judge of traces who is slow, by what ranks work in each step and in which kind of operation, and by replays of the steps with even operations. The second result is the first line.
 func (x *study) slow(j *Job) ([]Slow, string) {
-	list, stages := x.summaries(j)
-	if len(list) == 0 {
-		return nil, ""
+	out, whole := []Slow{}, x.whole()
+	if len(whole) == 0 {
+		return out, ""
 	}
-	job, v := ranks.Plain(list, stages, func(s []ranks.Straggler) int64 { return x.without(list, s) })
+	list, stages, ids := x.summaries(j, whole)
+	job, v := ranks.Plain(list, stages, func(s []ranks.Straggler) int64 { return x.without(list, whole, s) })
 	number := func(n *int32) { // steps are numbered one by one for the judge
 		if *n >= 0 {
-			if real := x.steps[*n].records[0].Step; real >= 0 && real <= math.MaxInt32 {
+			if real := whole[*n].records[0].Step; real >= 0 && real <= math.MaxInt32 {
 				*n = int32(real)
 			} else {
 				*n = -1
 			}
 		}
 	}
-	out := []Slow{}
 	add := func(stragglers []ranks.Straggler, waited bool) {
 		for i := range stragglers {
 			s := &stragglers[i]
 			number(&s.From)
 			number(&s.Until)
+			if s.Unit == "stage" {
+				s.Name = "stage " + strconv.Itoa(int(ids[stages[s.Members[0]]]))
+			}
 			each, share := s.PerStep(s.Worth())
 			y := Slow{Who: job.Who(s), Words: s.Words(), When: s.When(), Factor: s.Cause.Factor, Gain: each, GainShare: share, Waited: waited}
 			for _, m := range s.Members {
@@ -55,21 +59,41 @@ func (x *study) slow(j *Job) ([]Slow, string) {
 	return out, job.Headline(v)
 }
 
-// summaries are the ranks with what each worked in each step, and the stage of each.
-func (x *study) summaries(j *Job) (list []*ranks.Summary, stages []int) {
-	at := map[int32]*ranks.Summary{}
-	stage := map[int32]int{}
-	begin := int64(0) // of a step: the clock may begin anew in each
+// whole are the steps in which every rank has a record.
+func (x *study) whole() (list []*step) {
+	all := map[int32]bool{}
+	count := make([]int, len(x.steps))
 	for n, st := range x.steps {
+		for i := range st.records { // by rank
+			if i == 0 || st.records[i].Rank != st.records[i-1].Rank {
+				all[st.records[i].Rank] = true
+				count[n]++
+			}
+		}
+	}
+	for n, st := range x.steps {
+		if count[n] == len(all) {
+			list = append(list, st)
+		}
+	}
+	return list
+}
+
+// summaries are the ranks with what each worked in each of some steps, the stage of each, and how the records number the stages.
+func (x *study) summaries(j *Job, steps []*step) (list []*ranks.Summary, stages []int, ids []int32) {
+	at := map[int32]*ranks.Summary{}
+	stage := map[int32]int32{}
+	begin := int64(0) // of a step: the clock may begin anew in each
+	for n, st := range steps {
 		length := int64(0)
 		for i := range st.records {
 			r := &st.records[i]
-			took := min(st.end(int32(i))-st.begin, math.MaxInt64/4/int64(len(x.steps)))
+			took := min(st.end(int32(i))-st.begin, math.MaxInt64/4/int64(len(steps)))
 			length = max(length, took)
 			s := at[r.Rank]
 			if s == nil {
 				s = &ranks.Summary{Rank: ranks.Rank(r.Rank), Device: -1, Names: j.Kinds}
-				at[r.Rank], stage[r.Rank], list = s, int(r.Stage), append(list, s)
+				at[r.Rank], stage[r.Rank], list = s, r.Stage, append(list, s)
 			}
 			k := len(s.Steps) - 1
 			if k < 0 || s.Steps[k].Number != int32(n) {
@@ -99,15 +123,21 @@ func (x *study) summaries(j *Job) (list []*ranks.Summary, stages []int) {
 	}
 	slices.SortFunc(list, func(a, b *ranks.Summary) int { return int(a.Rank) - int(b.Rank) })
 	for _, s := range list {
-		stages = append(stages, stage[int32(s.Rank)])
+		ids = append(ids, stage[int32(s.Rank)])
 	}
-	return list, stages
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	for _, s := range list {
+		place, _ := slices.BinarySearch(ids, stage[int32(s.Rank)])
+		stages = append(stages, place)
+	}
+	return list, stages, ids
 }
 
 // without is by how much the steps end earlier when operations of stragglers are even in the steps in which these are slow.
-func (x *study) without(list []*ranks.Summary, s []ranks.Straggler) int64 {
+func (x *study) without(list []*ranks.Summary, steps []*step, s []ranks.Straggler) int64 {
 	at := map[int64]int32{} // of the records of a step: its number
-	for n, st := range x.steps {
+	for n, st := range steps {
 		at[st.records[0].Step] = int32(n)
 	}
 	slow := map[[2]int32]bool{}
@@ -121,7 +151,7 @@ func (x *study) without(list []*ranks.Summary, s []ranks.Straggler) int64 {
 	}
 	times := x.replay([]func(r *Record) bool{
 		func(*Record) bool { return true },
-		func(r *Record) bool { return !slow[[2]int32{at[r.Step], r.Rank}] },
+		func(r *Record) bool { n, ok := at[r.Step]; return !ok || !slow[[2]int32{n, r.Rank}] },
 	})
 	sum := int64(0)
 	for n := range times[0] {
