@@ -131,7 +131,7 @@ func (p *program) app() *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // the status is decided by run
 		Commands: []*cli.Command{
 			p.runCommand(), p.convertCommand(), p.reportCommand(), p.diffCommand(),
-			p.adviseCommand(), p.whatifCommand(), p.exportCommand(), p.historyCommand(), p.gateCommand(), p.queryCommand(),
+			p.adviseCommand(), p.whatifCommand(), p.exportCommand(), p.historyCommand(), p.gateCommand(), p.watchCommand(), p.queryCommand(),
 			p.openCommand(), p.checkCommand(), p.sqlCommand(), p.mcpCommand(), p.answerCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,7 +33,8 @@ type options struct {
 	queryOptions
 	generalOptions
 
-	history   string   // the folder of a history
+	history string // the folder of a history
+	watchOptions
 	noBrowser bool     // of open
 	page      bool     // open the page of the report
 	roots     []string // of mcp
@@ -234,6 +236,13 @@ type whatifOptions struct {
 	scenarioFile string
 	median       bool
 	each         string
+}
+
+// watchOptions are what only watch has.
+type watchOptions struct {
+	every time.Duration
+	once  bool
+	exec  string // "" = none
 }
 
 // generalOptions are what every command has.

@@ -38,6 +38,9 @@ func (p *program) historyCommand() *cli.Command {
 func (p *program) gateCommand() *cli.Command {
 	return without("gate", "compare a run with its own past")
 }
+func (p *program) watchCommand() *cli.Command {
+	return without("watch", "add traces to a history as they come, and tell when a run is slower")
+}
 func (p *program) answerCommand() *cli.Command { return &cli.Command{Name: "answer", Hidden: true} }
 
 // without stands for a command that is left out.

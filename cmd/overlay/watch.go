@@ -1,0 +1,318 @@
+//go:build !quick
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"overlay/internal/columns"
+	"overlay/internal/history"
+	"overlay/internal/inputs"
+	"overlay/internal/parquetfile"
+	"overlay/internal/pipeline"
+	"overlay/internal/ranks"
+	"overlay/internal/ranks/parts"
+	"overlay/internal/report"
+)
+
+func (p *program) watchCommand() *cli.Command {
+	takes := groups{historyFlags(), watchFlags(), generalFlags()}
+	return &cli.Command{Name: "watch", Usage: "add traces to a history as they come, and tell when a run is slower", ArgsUsage: "DIR --history DIR [flags]", Flags: takes.flags(),
+		Description: `
+Looks again and again for traces in a folder and the folders below it. Each is analysed once, when it has
+stopped growing, and added to the history; one that is cut or cannot be read is tried again when it has
+changed. A run whose step takes longer than its past leaves room for is told in one line. What was analysed
+stands in the history, so that a restart reads nothing again.
+
+Traces of one run are those in one folder, and with one name but for rank3 in it.
+
+Examples:
+  overlay watch traces/ --history history
+  overlay watch traces/ --history history --exec 'curl --silent --json @- https://hooks.example.com/slower'
+  overlay watch traces/ --history history --once`,
+		Action: p.action(takes, 1, checkGate, (*job).watch)}
+}
+
+func watchFlags() group {
+	return group{[]cli.Flag{
+		&cli.DurationFlag{Name: "every", Category: filesGroup, Value: 10 * time.Second, Usage: "look for traces every `TIME`; one that has not changed in between is complete"},
+		&cli.BoolFlag{Name: "once", Category: filesGroup, Usage: "end when all traces that are there are analysed"},
+		&cli.StringFlag{Name: "exec", Category: filesGroup, Usage: "run `COMMAND` for a slower run; the JSON of 'overlay gate' is its standard input"},
+	}, func(r *flagReader, o *options) {
+		o.once, o.exec = r.Bool("once"), r.path("exec")
+		if o.every = r.Duration("every"); o.every <= 0 {
+			r.problem("--every %s is no time above 0", r.String("every"))
+		}
+	}}
+}
+
+// watched is what became of a file in one state: a line of the list that the history keeps.
+type watched struct {
+	File     string `json:"file"`
+	Bytes    int64  `json:"bytes"`
+	Modified int64  `json:"modified_ns"`
+	Run      string `json:"run,omitempty"`
+	Problem  string `json:"problem,omitempty"`
+	Told     bool   `json:"told,omitempty"` // that this run is slower
+}
+
+type state struct{ bytes, modified int64 }
+
+type watcher struct {
+	*job
+	root     string
+	done     map[string]state // as they were read
+	settling map[string]state // as they were when they were seen last
+	owner    map[string]string
+	told     map[string]bool
+}
+
+// watchedName is the list in a history. A line that was cut off says nothing, and its file is read again.
+const watchedName = "watched.jsonl"
+
+func (j *job) watch() error {
+	root, err := filepath.Abs(j.files[0])
+	if err != nil {
+		return err
+	}
+	w := &watcher{j, root, map[string]state{}, map[string]state{}, map[string]string{}, map[string]bool{}}
+	if text, err := inputs.ReadFile(filepath.Join(j.opts.history, watchedName)); err == nil {
+		for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+			var x watched
+			if json.Unmarshal(lines.Bytes(), &x) == nil && x.File != "" {
+				w.done[x.File] = state{x.Bytes, x.Modified}
+				w.told[x.Run] = w.told[x.Run] || x.Told
+				if x.Problem == "" {
+					w.owner[w.key(x.File, x.Run)] = x.File
+				}
+			}
+		}
+	}
+	for {
+		waiting, err := w.look()
+		if err != nil || waiting == 0 && j.opts.once {
+			return err
+		}
+		time.Sleep(j.opts.every)
+	}
+}
+
+// look goes through the folder once: what has settled since the last time is analysed. It returns how many files have not.
+func (w *watcher) look() (waiting int, err error) {
+	now, err := w.list(w.root)
+	if err != nil {
+		return 0, inputs.Error(w.root, err)
+	}
+	var runs []string
+	for _, x := range now {
+		at := state{x.Bytes, x.Modified}
+		switch {
+		case w.done[x.File] == at:
+			continue
+		case w.settling[x.File] != at:
+			w.settling[x.File] = at
+			waiting++
+			continue
+		}
+		delete(w.settling, x.File)
+		if err := w.take(&x); err != nil {
+			return 0, err
+		}
+		if err := w.note(&x); err != nil {
+			return 0, err
+		}
+		if w.done[x.File] = at; x.Problem != "" {
+			fmt.Fprintln(w.stderr, "overlay:", report.Plain(x.Problem))
+		} else if !slices.Contains(runs, x.Run) {
+			runs = append(runs, x.Run)
+		}
+	}
+	return waiting, w.tell(runs)
+}
+
+// list finds the traces of a folder and of those below it, by name.
+func (w *watcher) list(dir string) (found []watched, err error) {
+	entries, err := inputs.Disk.ReadDir(dir)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "run="):
+		case e.IsDir():
+			below, _ := w.list(path) // it may have gone meanwhile
+			found = append(found, below...)
+		case inputs.IsTraceName(e.Name()) && !strings.Contains(e.Name(), ".overlaid."):
+			if info, err := inputs.Disk.Stat(path); err == nil && info.Mode().IsRegular() {
+				found = append(found, watched{File: path, Bytes: info.Size(), Modified: info.ModTime().UnixNano()})
+			}
+		}
+	}
+	return found, err
+}
+
+var (
+	rankMark  = regexp.MustCompile(`(?i)(?:^|[-_.])rank[-_]?([0-9]+)`)
+	traceEnds = regexp.MustCompile(`(?i)(\.(json|gz|zst|pftrace|trace|pt))+$`)
+)
+
+// key is a rank of a run, as far as names tell it.
+func (w *watcher) key(file, run string) string {
+	rank := ""
+	if m := rankMark.FindStringSubmatch(filepath.Base(file)); m != nil {
+		rank = m[1]
+	}
+	return run + "\x00" + rank
+}
+
+// runOf names the run of a file. Two files that would be one rank of it are runs of their own.
+func (w *watcher) runOf(file string) string {
+	below, _ := filepath.Rel(w.root, filepath.Dir(file))
+	base := traceEnds.ReplaceAllString(filepath.Base(file), "")
+	name := func(last string) string {
+		list := slices.DeleteFunc(append(strings.Split(filepath.ToSlash(below), "/"), strings.Trim(last, "-_.")), func(s string) bool { return s == "" || s == "." })
+		if len(list) == 0 {
+			list = []string{filepath.Base(w.root)}
+		}
+		return strings.Join(list, "-")
+	}
+	run := base
+	if rankMark.MatchString(base) {
+		run = rankMark.ReplaceAllString(base, "")
+	}
+	if run = name(run); w.owner[w.key(file, run)] != "" && w.owner[w.key(file, run)] != file {
+		run = name(base)
+	}
+	return run
+}
+
+// take analyses a file and adds its ranks to the history. Only what stands in the way of the history is an error.
+func (w *watcher) take(x *watched) error {
+	x.Run = w.runOf(x.File)
+	f, err := inputs.Find([]string{x.File})
+	var named []inputs.Set
+	var made []*ranks.Summary
+	if err == nil {
+		w.opts.runName, w.opts.rank = x.Run, -1
+		named, made, err = eachSet(w.job, f, inputs.How{InTurn: true}, func(i *inputs.Item, r *pipeline.Run) (*ranks.Summary, error) {
+			if r.Trace.Truncated {
+				return nil, fmt.Errorf("%s: the trace ends early: it was cut, or is still being written", i.Name)
+			}
+			s := r.Summary(filepath.Base(i.Name))
+			if s.RankBy = "name"; r.Trace.Rank >= 0 {
+				s.RankBy = "recorded"
+			}
+			return s, nil
+		})
+	}
+	if err != nil {
+		x.Problem = err.Error()
+		return nil
+	}
+	out, err := w.outs.createFolder(w.opts.history)
+	if err != nil {
+		return err
+	}
+	e := exported{job: w.job, f: f, out: out}
+	for i, s := range made {
+		rank := named[i].Rank
+		if m := rankMark.FindStringSubmatch(filepath.Base(x.File)); m != nil && s.RankBy == "name" && len(made) == 1 {
+			if n, err := strconv.ParseInt(m[1], 10, 31); err == nil {
+				rank = n
+			}
+		}
+		s.Rank = ranks.Rank(rank)
+		dir, err := out.draft()
+		if err == nil {
+			err = e.write(dir, []columns.Table{parts.Cells(s)}, parquetfile.Options{Schema: parts.Schema, Version: version})
+		}
+		if err == nil {
+			err = out.part(inputs.Partition(x.Run, rank), dir)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	w.owner[w.key(x.File, x.Run)] = x.File
+	return w.outs.commit()
+}
+
+// note adds a line to the list, in one write.
+func (w *watcher) note(x *watched) error {
+	line, err := json.Marshal(x)
+	if err == nil {
+		err = os.MkdirAll(w.opts.history, 0o777)
+	}
+	name := filepath.Join(w.opts.history, watchedName)
+	if err != nil {
+		return outputError(name, err)
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_RDWR, fs.FileMode(0o666))
+	if err != nil {
+		return outputError(name, err)
+	}
+	defer f.Close()
+	last := make([]byte, 1) // a line that was cut off ends here
+	if info, err := f.Stat(); err == nil && info.Size() > 0 {
+		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
+			line = append([]byte{'\n'}, line...)
+		}
+	}
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		return outputError(name, err)
+	}
+	return nil
+}
+
+// mostTold is how many runs are judged at a time: of many old traces that are there at the beginning the last ones.
+const mostTold = 16
+
+// tell compares runs with their past, and says once of each that is slower.
+func (w *watcher) tell(touched []string) error {
+	if len(touched) == 0 {
+		return nil
+	}
+	runs, _, err := readHistory(w.opts.history)
+	if err != nil {
+		fmt.Fprintln(w.stderr, "overlay:", report.Plain(err.Error()))
+		return nil
+	}
+	list := slices.DeleteFunc(slices.Clone(runs), func(r *history.Run) bool { return !slices.Contains(touched, r.Name) || w.told[r.Name] })
+	history.Sort(list, strings.Compare)
+	for _, run := range list[max(0, len(list)-mostTold):] {
+		v := judge(runs, run)
+		if v.Slower() == nil && !v.Unlike {
+			continue
+		}
+		w.told[run.Name] = true
+		fmt.Fprintln(w.stdout, v.Line())
+		if err := w.note(&watched{File: filepath.Join(w.root, "run="+run.Name), Run: run.Name, Told: true, Problem: v.Line()}); err != nil {
+			return err
+		}
+		if w.opts.exec == "" {
+			continue
+		}
+		var text bytes.Buffer
+		if err := v.WriteJSON(&text); err != nil {
+			return err
+		}
+		c := exec.Command("sh", "-c", w.opts.exec)
+		c.Stdin, c.Stdout, c.Stderr = &text, w.stdout, w.stderr
+		if err := c.Run(); err != nil {
+			fmt.Fprintln(w.stderr, "overlay: --exec:", report.Plain(err.Error()))
+		}
+	}
+	return nil
+}
