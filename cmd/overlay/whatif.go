@@ -39,7 +39,7 @@ func changeFlags() group {
 	return group{append(flags,
 		&cli.StringSliceFlag{Name: "scenario", Category: changeGroup, Usage: "a further scenario beside that of the flags above: `TEXT`, as in 'half the copies := class:copy=0.5; no-wait *Synchronize'"},
 		readsFile(&cli.StringFlag{Name: "scenarios", Category: changeGroup, Usage: "further scenarios from `FILE`, one a line; lines that begin with # are comments"}),
-		&cli.StringFlag{Name: "each", Category: changeGroup, Usage: "several ranks: what each of these costs that has more work than the median of its peers: `rank|host|step`"},
+		&cli.StringFlag{Name: "each", Category: changeGroup, Usage: "several ranks: what each of these costs that has more work than the median of its peers: `rank|host|stage|step`"},
 		&cli.BoolFlag{Name: "median", Category: changeGroup, Usage: "several ranks: all at the median of their peers"},
 		&cli.IntFlag{Name: "best", Category: changeGroup, DefaultText: "none", Usage: "each of the first `N` hotspots at half its time and at none, what saves most first"}), readChanges}
 }
@@ -59,8 +59,8 @@ activities.
 
 Of a folder, a quoted pattern or an archive with a trace for each rank of a job, or of summaries, it says how long the
 job would have taken. --scale and scenarios of it can be asked. SELECTOR is then a name or class:, or nothing but a
-place, in rank:5 or rank:0-3,8, host:NAME, step:N; or transfer, what collectives take when all have come, also in
-group:NAME.
+place, in rank:5 or rank:0-3,8, host:NAME, stage:N, step:N; or transfer, what collectives take when all have come,
+also in group:NAME.
 
 Examples:
   overlay whatif -i trace.json.gz --scale 'aten::copy_=0.5'

@@ -311,6 +311,12 @@ func (j *Job) peers() ([][]int32, []int) {
 	return list, stages
 }
 
+// StageOf is the stage of the pipeline of each member, -1 where it is in none.
+func (j *Job) StageOf() []int {
+	_, of := j.peers()
+	return of
+}
+
 // Stages are the members of each stage of the pipeline; of a job without one, all.
 func (j *Job) Stages() [][]int32 {
 	_, of := j.peers()

@@ -24,7 +24,7 @@ type JobWhatIf struct {
 	Window    JobWindow   `json:"window" about:"the analysed interval"`
 	Bound     string      `json:"bound_by" about:"the class with the most time on the path over the ranks"`
 	Scenarios []JobAnswer `json:"scenarios" about:"what becomes of the job"`
-	Parts     []JobPart   `json:"parts" about:"what ranks, hosts or steps cost that have more work than the median of their peers"`
+	Parts     []JobPart   `json:"parts" about:"what ranks, hosts or steps cost that have more work than the median of their peers, or stages than the others"`
 	LeftOut   int         `json:"parts_left_out" unit:"count" about:"of those, the ones with less excess, which were not asked"`
 	Limits    []string    `json:"limits" about:"what the replay does not know"`
 }
@@ -42,7 +42,7 @@ type JobAnswer struct {
 
 // JobPart is what a rank, a host or a step costs by itself.
 type JobPart struct {
-	Of     string `json:"of" about:"rank, host or step"`
+	Of     string `json:"of" about:"rank, host, stage or step"`
 	Name   string `json:"name" key:"yes"`
 	Excess int64  `json:"excess_ns" unit:"ns" about:"work beyond the median of peers, in rank-time"`
 	Saved  int64  `json:"saved_ns" unit:"ns" about:"by how much the job ends earlier when this alone is at the median"`

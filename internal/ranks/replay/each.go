@@ -8,7 +8,7 @@ import (
 	"overlay/internal/ranks"
 )
 
-// Part is a rank, a host or a step with more work than the median of peers: what it costs.
+// Part is a rank, a host or a step with more work than the median of peers, or a stage with more than the mean of the others: what it costs.
 type Part struct {
 	Name   string
 	Excess int64 // its work beyond the median, in rank-time
@@ -20,11 +20,14 @@ type Part struct {
 const partsAsked = 32
 
 // Parts are the words of what Each tells apart.
-var Parts = []string{"rank", "host", "step"}
+var Parts = []string{"rank", "host", "stage", "step"}
 
-// Each asks of each rank, host or step what it costs alone, those that cost most first. left is how many with less excess were not asked.
+// Each asks of each rank, host, stage or step what it costs alone, those that cost most first. left is how many with less excess were not asked.
 func (m *Model) Each(what string) (list []Part, left int, err error) {
-	all := m.Job.Excesses()
+	all, stages := m.Job.Excesses(), m.Job.StageOf()
+	if what == "stage" {
+		all = m.Job.OverStages()
+	}
 	of := func(e *ranks.Excess) string {
 		x := &m.Job.Members[e.Member]
 		switch what {
@@ -32,6 +35,8 @@ func (m *Model) Each(what string) (list []Part, left int, err error) {
 			return fmt.Sprintf("rank %d%s", x.Rank, x.Where())
 		case "host":
 			return x.Host
+		case "stage":
+			return fmt.Sprintf("stage %d", stages[e.Member])
 		}
 		if e.Step == ranks.Beside {
 			return ""
@@ -55,6 +60,9 @@ func (m *Model) Each(what string) (list []Part, left int, err error) {
 	if len(list) == 0 {
 		if what == "host" && len(all) > 0 {
 			return nil, 0, fmt.Errorf("the traces do not say on which hosts they were recorded: give --hosts")
+		}
+		if what == "stage" {
+			return nil, 0, fmt.Errorf("no stage of a pipeline has more work than the others, or the ranks have none")
 		}
 		return nil, 0, m.noPeers()
 	}

@@ -81,7 +81,7 @@ func cutLast(s string) (before, after string, ok bool) {
 var oneTrace = []string{"phase:", "stream:", "thread:", "annotation:", "under:"}
 
 // places are selectors that say where, not what.
-var places = []string{"rank:", "host:", "group:", "step:"}
+var places = []string{"rank:", "host:", "stage:", "group:", "step:"}
 
 // selected reads a selector: terms with " in " between them.
 func (p *Parser) selected(c *Change, text string) error {
@@ -124,6 +124,8 @@ func (p *Parser) selected(c *Change, text string) error {
 			err = p.ofRanks(c, arg)
 		case kind == "host":
 			err = p.ofHost(c, arg)
+		case kind == "stage":
+			err = p.ofStage(c, arg)
 		case kind == "step":
 			err = p.ofStep(c, arg)
 		case kind == "group":
@@ -271,6 +273,25 @@ func (p *Parser) ofHost(c *Change, name string) error {
 		return fmt.Errorf("no host %q%s", name, listed(hosts, "; the traces name none: give --hosts"))
 	}
 	c.also(func(x *ranks.Member) bool { return x.Host == name })
+	return nil
+}
+
+func (p *Parser) ofStage(c *Change, arg string) error {
+	n, err := strconv.ParseInt(arg, 10, 32)
+	if err != nil || n < 0 {
+		return fmt.Errorf("%q is no stage: write its number from 0 on, as in stage:3", arg)
+	}
+	stages := p.Model.Job.StageOf()
+	if last := slices.Max(stages); last < 0 {
+		return fmt.Errorf("no stage %s: the ranks are in no pipeline", arg)
+	} else if !slices.Contains(stages, int(n)) {
+		return fmt.Errorf("no rank of stage %s; there are stages up to %d", arg, last)
+	}
+	of := map[ranks.Rank]bool{}
+	for i, st := range stages {
+		of[p.Model.Job.Members[i].Rank] = of[p.Model.Job.Members[i].Rank] || st == int(n)
+	}
+	c.also(func(x *ranks.Member) bool { return of[x.Rank] })
 	return nil
 }
 

@@ -181,3 +181,39 @@ func TestStepExactly(t *testing.T) {
 		}
 	}
 }
+
+// TestStage: what is said to be gained without a stage is what the same question gets when it is asked of each stage, or for that stage by its number.
+func TestStage(t *testing.T) {
+	j, v := judged(t, testtrace.JobOptions{Kind: "pp_dp", Cause: "stage", Seed: 6, World: 8, Steps: 4}, -1)
+	if len(v.Stragglers) == 0 || v.Stragglers[0].Unit != "stage" {
+		t.Fatalf("%+v", v.Stragglers)
+	}
+	m, err := replay.New(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := m.Each("stage")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := &v.Stragglers[0]; list[0].Name != s.Name || list[0].Saved != s.Gain || s.Gain < m.Recorded()/50 {
+		t.Errorf("%s gains %d ns, asked of each stage %+v", s.Name, s.Gain, list[0])
+	}
+	parse := replay.Parser{Model: m}
+	var saved []int64
+	for _, text := range []string{"class:compute in stage:0=0.5", "class:compute in stage:1=0.5", "class:compute=0.5"} {
+		q, err := parse.Scenario(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved = append(saved, m.Ask([]replay.Question{q.Ask})[0].Saved)
+	}
+	if saved[0] == saved[1] || max(saved[0], saved[1]) > saved[2] || min(saved[0], saved[1]) < 0 {
+		t.Errorf("%d ns saved by either stage and all", saved)
+	}
+	for _, text := range []string{"class:compute in stage:x=0.5", "class:compute in stage:77=0.5"} {
+		if _, err := parse.Scenario(text); err == nil {
+			t.Errorf("%s is a question", text)
+		}
+	}
+}
