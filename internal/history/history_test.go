@@ -83,8 +83,16 @@ func simulated(seed uint64, days int, plant func(day int, p *Point)) []*Run {
 	return runs
 }
 
+// notInTheRaceRun skips what counts how often something is right, which takes ten times as long there and shows nothing more.
+func notInTheRaceRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: histories are counted without the race detector")
+	}
+}
+
 // TestQuiet: nothing is said to have changed in 100 histories of which nothing did, whether they are long or short.
 func TestQuiet(t *testing.T) {
+	notInTheRaceRun(t)
 	for seed := range uint64(100) {
 		runs := simulated(seed, []int{60, 120, 25, 12}[seed%4], nil)
 		for _, e := range Analyse(runs, true).Events {
@@ -115,6 +123,7 @@ var planted = []struct {
 
 // TestPlanted: a change is found, named, dated to the day, and nothing else is; its size lies within what is said of its noise.
 func TestPlanted(t *testing.T) {
+	notInTheRaceRun(t)
 	right, within, other := 0, 0, 0
 	const histories = 60
 	for seed := range uint64(histories) {
@@ -175,6 +184,7 @@ func TestTakenBack(t *testing.T) {
 
 // TestJudge: the next run is as those before it, a slower one is not, nor is one of another program. What was before a change does not count.
 func TestJudge(t *testing.T) {
+	notInTheRaceRun(t)
 	alarms, found := 0, 0
 	for seed := range uint64(100) {
 		runs := simulated(2000+seed, 41, func(d int, p *Point) {
