@@ -358,7 +358,8 @@ func TestHostileAgents(t *testing.T) {
 	close(done)
 	peak.Wait()
 	t.Logf("%d calls; memory %d MB before, %d MB at most", calls, before/1e6, most/1e6)
-	if more := most - before; more > 300_000_000 {
+	// At the end three endless queries run side by side, of which one keeps what it counts: it may take all that one query may.
+	if more := most - before; more > limits.AgentMemory+150_000_000 {
 		t.Errorf("%d MB of memory beyond the %d MB before", more/1e6, before/1e6)
 	}
 	if calls < 60 {
