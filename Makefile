@@ -60,7 +60,7 @@ test: ## all tests that need Go only; those on real traces run where OVERLAY_COR
 # left out measure or ask one goroutine, read sources or databases, or judge results over many simulated runs whose stages
 # other tests run here, too, as do the simulators themselves: they took more than half of the time.
 NO_RACE = TestLinearTime|TestNumbersAreInJSON|TestDatabases|TestQuestions|TestCutEverywhere|TestVendorsAreKnownInOnePlace|TestNumbersAreFormattedInOnePlace
-NO_RACE := $(NO_RACE)|TestCuspySimulated|TestOrderOfSimulatedFilesDoesNotMatter|TestTurnsSimulated|TestAnonymousPathOfSimulated|TestManyRows|TestSooner|TestGainOfStep|TestSmallTimes|TestBombs|TestHostileAgents|TestJudged|TestRunAgain
+NO_RACE := $(NO_RACE)|TestCuspySimulated|TestOrderOfSimulatedFilesDoesNotMatter|TestTurnsSimulated|TestAnonymousPathOfSimulated|TestManyRows|TestGainOfStep|TestSmallTimes|TestBombs|TestHostileAgents|TestJudged|TestRunAgain
 race: ## all tests on made traces under the race detector
 	OVERLAY_CORPUS=/nonexistent GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 20m -skip '^($(NO_RACE))$$' $$($(GO) list ./... | grep -v '/internal/testtrace\|/internal/advise/jobadvice')
 
@@ -97,7 +97,7 @@ fuzz: ## every fuzz target for FUZZTIME
 
 # Only packages with golden texts know the flag.
 update: ## rewrite golden texts; look at the difference before you commit it
-	OVERLAY_LONG=1 $(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,') -update
+	OVERLAY_LONG=1 $(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,') -skip '^Test(GrowthTime|Attack)' -update
 
 # The modules that the program is made of, and Go itself, with the texts of their licences.
 licences: ## print the licences of everything that the program contains

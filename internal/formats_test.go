@@ -19,11 +19,10 @@ const formatsHome = "internal/tables"
 // otherFormats are exceptions: what is written there is read by programs, or is no number that people see. The second
 // word is what the check finds.
 var otherFormats = [][2]string{
-	{"internal/chrome/record.go", "strconv.AppendFloat"},      // a JSON number
-	{"internal/frompftrace/text.go", "strconv.AppendFloat"},   // the same
-	{"internal/kinetotext/text.go", "strconv.AppendFloat"},    // the same
-	{"internal/perfetto/read_args.go", "strconv.FormatFloat"}, // a value as Perfetto shows it
-	{"internal/report/page/page.go", `+ "%"`},                 // the width of a box of the page
+	{"internal/chrome/record.go", "strconv.AppendFloat"},    // a JSON number
+	{"internal/frompftrace/text.go", "strconv.AppendFloat"}, // the same
+	{"internal/kinetotext/text.go", "strconv.AppendFloat"},  // the same
+	{"internal/report/page/page.go", `+ "%"`},               // the width of a box of the page
 }
 
 // TestNumbersAreFormattedInOnePlace looks for times, shares and amounts that become text outside of their home.

@@ -43,7 +43,7 @@ var otherVendorWords = map[string]string{
 	// Sentences for people, and what they have to type.
 	"internal/kineto/survey.go":    `CUDA CUPTI enable_cuda_sync_events`,
 	"internal/kineto/otherfile.go": `NCCL nccl_version`,
-	"internal/advise/": `cudagraph_mode PYTORCH_CUDA_ALLOC_CONF PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING cuda_sync nccl cudaStreamSynchronize cuda CUDA cudagraph CUDAGraphNode CUDA_LAUNCH_BLOCKING HIP_LAUNCH_BLOCKING
+	"internal/advise/": `cudagraph_mode cuda_sync nccl cudaStreamSynchronize cuda CUDA cudagraph CUDAGraphNode CUDA_LAUNCH_BLOCKING HIP_LAUNCH_BLOCKING
 		AMD_SERIALIZE_KERNEL gloo`,
 	"internal/advise/jobadvice/": `nccl NCCL_DEBUG`,
 	"internal/ranks/causes.go":   `nvidia rocm`,

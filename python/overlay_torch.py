@@ -11,6 +11,15 @@
 Every cycle of the profiler leaves traces/rank3_step10.json.gz, and, where the program `overlay` is on PATH,
 traces/rank3_step10.overlaid.pftrace for ui.perfetto.dev. Four lines say what bounds the run, how long a step takes, what to
 change first, and how to look at the trace.
+
+Always on, a short window every thousand steps, for `overlay watch`:
+
+    from overlay_torch import OverlaySampler
+
+    with OverlaySampler("traces", every=1000) as sampler:
+        for batch in loader:
+            train(batch)
+            sampler.step()
 """
 
 import atexit
@@ -24,8 +33,9 @@ import sys
 import sysconfig
 import tempfile
 import threading
+import time
 
-__all__ = ["overlay_trace_handler", "profile_kwargs"]
+__all__ = ["OverlaySampler", "overlay_trace_handler", "profile_kwargs"]
 
 DETAIL = ("low", "normal", "high")
 
@@ -95,6 +105,126 @@ def overlay_trace_handler(folder, overlay="overlay", arguments=(), quiet=False, 
     if wait_at_exit:
         atexit.register(finish)
     return handler
+
+
+class OverlaySampler:
+    """Records a short window of steps every so often: times alone, so that it costs little, and stacks, shapes and
+    memory when that is asked for. Between windows no profiler runs.
+
+    folder: where traces go, rank3_step1000.json.gz; it is made. every: steps from window to window. steps: how many a
+    window has, after one to warm up. most: the share of the time that windows may cost; while one costs more, every
+    is doubled. Detail is asked for by the file detail.request in the folder: `overlay watch` writes it when a step takes
+    longer than it did, and so does a sampler whose own steps do. The ranks that it names, or all that share the
+    folder, answer with two windows, rank3_step2000.detail.json.gz, so that there is one of all of them.
+
+    overhead: the share of the time since the first step that windows have cost, beside steps without them.
+    """
+
+    def __init__(self, folder, every=1000, steps=2, most=0.01, torch=None):
+        if steps < 1 or every < steps + 3:
+            raise ValueError("a window of %d steps does not fit into %d" % (steps, every))
+        if torch is None:
+            import torch
+        self.every, self.steps, self.most = every, steps, most
+        self.step_number, self.windows, self.overhead = 0, 0, 0.0
+        self._torch, self._folder, self._prof = torch, os.fspath(folder), None
+        self._plain = []  # how long the steps since the last window took, s
+        self._usual = []  # their medians, of the windows before
+        self._first = self._last = None
+        self._cost, self._in_detail = 0.0, 0
+        os.makedirs(self._folder, exist_ok=True)
+        self._request = os.path.join(self._folder, "detail.request")
+        if not os.path.exists(self._request):
+            self._ask({})  # by this file others see that somebody answers
+        self._answered = os.stat(self._request).st_mtime_ns
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def step(self):
+        """Ends a step. What fails here is said, and ends the recording alone."""
+        now = time.perf_counter()
+        if self._first is None:
+            self._first = now
+        elif self._prof is None:
+            self._plain.append(now - self._last)
+        self.step_number += 1
+        try:
+            if self._prof is not None and self.step_number > self._until:
+                self._finish()
+            elif self._prof is not None:
+                self._prof.step()
+            elif self.every and self.step_number % self.every == 0:
+                self._begin()
+        except Exception as e:
+            _say("overlay: no more windows are recorded: %s" % e)
+            self._prof, self.every = None, 0
+        self._last = time.perf_counter()
+
+    def close(self):
+        """Ends the recording; a window that is not whole is not kept."""
+        prof, self._prof, self.every = self._prof, None, 0
+        if prof is not None:
+            prof.stop()
+        if self.windows:
+            _say("overlay: %d windows cost %.2f %% of the time" % (self.windows, 100 * self.overhead))
+
+    def _begin(self):
+        self._began = time.perf_counter()
+        self._typical = statistics.median(self._plain)
+        self._plain = []
+        self._compare()
+        when = os.stat(self._request).st_mtime_ns
+        if when != self._answered:
+            self._answered = when
+            ranks = _read(self._request).get("ranks")
+            self._in_detail = 2 if ranks is None or _rank() in ranks else 0
+        kwargs = profile_kwargs("high" if self._in_detail else "low", self._torch)
+        if self._in_detail:
+            kwargs["profile_memory"] = True
+        first, action = self.step_number, self._torch.profiler.ProfilerAction
+        self._until = first + self.steps
+        self._prof = self._torch.profiler.profile(
+            schedule=lambda step: action.WARMUP if step <= first else action.RECORD, **kwargs)
+        self._prof.step_num = first  # steps have the numbers of the training
+        self._prof.start()
+
+    def _finish(self):
+        prof, self._prof = self._prof, None
+        prof.stop()
+        trace = os.path.join(self._folder, "rank%d_step%d%s.json.gz" % (
+            _rank(), self._until - self.steps, ".detail" if self._in_detail else ""))
+        prof.export_chrome_trace(trace)
+        self.windows += 1
+        now = time.perf_counter()
+        cost = now - self._began - (self.steps + 1) * self._typical
+        self._cost += cost
+        self.overhead = max(self._cost / (now - self._first), 0.0)
+        if self._in_detail:
+            self._in_detail -= 1
+        elif cost > self.most * self.every * self._typical:
+            self.every *= 2
+
+    def _compare(self):
+        """Asks for detail where steps take longer than is usual: by 5 %, and by more than they vary."""
+        if len(self._usual) >= 5:
+            middle = statistics.median(self._usual)
+            far = statistics.median(abs(u - middle) for u in self._usual)
+            if self._typical > 1.05 * middle + 5 * far:
+                self._usual = []  # what is usual from now on
+                if os.stat(self._request).st_mtime_ns == self._answered:  # else another rank has asked
+                    self._ask({"says": "rank %d: a step takes %.2f ms, and took %.2f ms before step %d" % (
+                        _rank(), 1e3 * self._typical, 1e3 * middle, self.step_number)})
+        self._usual = self._usual[-49:] + [self._typical]
+
+    def _ask(self, request):
+        scratch = "%s.%d" % (self._request, os.getpid())
+        with open(scratch, "w") as f:
+            json.dump(request, f)
+        os.replace(scratch, self._request)
 
 
 def _name(prof):

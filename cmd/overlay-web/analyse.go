@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -91,13 +90,13 @@ func analyse(q request, in io.ReaderAt, out io.Writer, stage func(string)) (*ans
 	}
 	stage("reading")
 	read := kineto.Options{MaxExpand: maxInput}
-	text, err := kineto.Decompress(io.NewSectionReader(in, 0, q.Size), q.Name, read, &spool{hint: expanded(in, q.Size)})
+	text, err := kineto.Decompress(io.NewSectionReader(in, 0, q.Size), q.Name, read, &spool{})
 	if err != nil {
 		return nil, err
 	}
-	debug.SetGCPercent(gcPercent(len(text.Bytes)))
+	debug.SetGCPercent(gcPercent(int(text.Size)))
 	stage("parsing")
-	read.Cut = text.Cut
+	read.Cut, read.Ahead = text.Cut, text.Ahead
 	tr, err := parse(text.Bytes, q.Name, read)
 	if err != nil {
 		return nil, err
@@ -118,26 +117,6 @@ func analyse(q request, in io.ReaderAt, out io.Writer, stage func(string)) (*ans
 	stage("writing")
 	_, err = pftrace.Write(out, picture.Trace, picture.Drawing)
 	return a, err
-}
-
-// expanded is how many bytes a file of so many says that it holds: a gzip file ends with that number, and every other
-// is taken for what it is. Deflate makes at most 1,032 bytes of one.
-func expanded(in io.ReaderAt, size int64) int64 {
-	var magic [2]byte
-	var length [4]byte
-	if size < 18 { // the least of gzip
-		return size
-	}
-	if _, err := in.ReadAt(magic[:], 0); err != nil || magic != [2]byte{0x1f, 0x8b} {
-		return size
-	}
-	if _, err := in.ReadAt(length[:], size-4); err != nil {
-		return size
-	}
-	if n := int64(binary.LittleEndian.Uint32(length[:])); n > size && n < 1032*size {
-		return n
-	}
-	return size
 }
 
 // gcPercent says how much the memory may grow before garbage is collected again. It never shrinks, so a large trace gets

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -164,26 +163,6 @@ func fileSize(t *testing.T, name string) int64 {
 		t.Fatal(err)
 	}
 	return info.Size()
-}
-
-// TestExpanded takes the length that a gzip file ends with, unless it cannot be: then the memory grows as it is needed.
-func TestExpanded(t *testing.T) {
-	gz := func(n uint32, size int) []byte {
-		b := make([]byte, size)
-		copy(b, "\x1f\x8b")
-		binary.LittleEndian.PutUint32(b[size-4:], n)
-		return b
-	}
-	for _, c := range []struct {
-		file []byte
-		want int64
-	}{
-		{gz(5000, 100), 5000}, {gz(50, 100), 100}, {gz(1<<31, 100), 100}, {[]byte(`{"traceEvents":[]}`), 18}, {[]byte("\x1f"), 1}, {nil, 0},
-	} {
-		if got := expanded(bytes.NewReader(c.file), int64(len(c.file))); got != c.want {
-			t.Errorf("%d bytes: %d, want %d", len(c.file), got, c.want)
-		}
-	}
 }
 
 // TestGCPercent: small inputs are hardly collected, large ones fit into the memory of a page.

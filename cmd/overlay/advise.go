@@ -12,11 +12,12 @@ import (
 	"overlay/internal/advise/jobadvice"
 	"overlay/internal/inputs"
 	"overlay/internal/report"
+	"overlay/internal/roofline"
 	"overlay/internal/trace"
 )
 
 func (p *program) adviseCommand() *cli.Command {
-	takes := groups{inputFlags(), captureFlags(), jobFlags(), expectFlags(), windowFlags(), jsonFlags(), failOnFlags(), generalFlags()}
+	takes := groups{inputFlags(), captureFlags(), jobFlags(), expectFlags(), windowFlags(), deviceFlags(), jsonFlags(), failOnFlags(), generalFlags()}
 	return &cli.Command{Name: "advise", Usage: "say what would make the run shorter, with evidence", ArgsUsage: "FILE|FOLDER [flags]", Flags: takes.flags(),
 		Description: `
 Lists causes that rules find in the trace: what is wrong, where, what to change, and by how much the window gets shorter
@@ -32,6 +33,16 @@ Examples:
   overlay advise trace.json.gz --fail-on data-no-workers,sync-item:5
   overlay advise trace.json.gz --fail-on any`,
 		Action: p.action(takes, inputFiles, (*flagReader).needInput, (*job).advise)}
+}
+
+func deviceFlags() group {
+	return group{[]cli.Flag{
+		&cli.StringFlag{Name: "device", Category: analysisGroup, Usage: "the model of the GPU, such as H100, where the trace names none: `NAME` has peaks to compare with"},
+	}, func(r *flagReader, o *options) {
+		if o.device = r.path("device"); o.device != "" && roofline.Known(o.device) == nil {
+			r.problem("--device %s is unknown; docs/reference/peaks.md lists models", quote(o.device))
+		}
+	}}
 }
 
 func failOnFlags() group {
@@ -120,7 +131,7 @@ func (j *job) adviseJob(f *inputs.Found, r *rankedJob) error {
 			return err
 		}
 	}
-	a := report.NewJobAdvice(r.source, jobadvice.New(r.job, r.verdict))
+	a := report.NewJobAdvice(r.source, jobadvice.New(r.job, r.verdict, report.Readable))
 	if err := j.adviseRank(f, r, a); err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func (p *program) exitStatus(err error) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.Is(err, errSlower), errors.Is(err, errFound):
+	case errors.Is(err, errSlower), errors.Is(err, errUnsure), errors.Is(err, errFound):
 		fmt.Fprintln(p.stderr, "overlay:", report.Plain(err.Error()))
 		return exitGate
 	case errors.Is(err, errPipe):

@@ -12,9 +12,8 @@ import (
 	"testing"
 
 	"overlay/internal/overlay"
-	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
-	"overlay/internal/testtrace/perfettotext"
+	"overlay/internal/testtrace/viewer"
 )
 
 // The viewer itself cannot be had here, so this page stands in for it: rows of slices from left to right in the colours that the
@@ -92,7 +91,7 @@ func TestViewerColors(t *testing.T) {
 }
 
 // jobPage draws the rows of a job as the viewer does, expanded.
-func jobPage(im *perfetto.Imported, width int) string {
+func jobPage(im *viewer.Imported, width int) string {
 	const label, line = 170, 19
 	first, last := int64(math.MaxInt64), int64(0)
 	byTrack := map[int32][]int32{}
@@ -109,7 +108,7 @@ func jobPage(im *perfetto.Imported, width int) string {
 .r,.s{position:absolute;height:%dpx;line-height:%dpx;overflow:hidden;white-space:nowrap}.r{left:4px;width:%dpx}.s{text-align:center;box-shadow:inset -1px 0 #fff8}svg{position:absolute;left:0;top:0}</style>`, width, line-1, line-1, label-8)
 	y := 4
 	place := map[int32][2]float64{}
-	for _, t := range perfettotext.Rows(im) {
+	for _, t := range viewer.Rows(im) {
 		tr := &im.Tracks[t]
 		up := tr.Parent
 		if !(tr.Name == overlay.TrackRoot || up >= 0 && (im.Tracks[up].Name == overlay.TrackRanks || im.Tracks[up].Name == overlay.TrackSteps) || tr.Name == overlay.TrackRanks || tr.Name == overlay.TrackSteps) {
@@ -190,7 +189,7 @@ func writeSimulated(t testing.TB, sim *testtrace.Job, dir string) {
 }
 
 // jobImport runs overlay on the traces of a job and reads what it wrote.
-func jobImport(t testing.TB, input string, flags ...string) *perfetto.Imported {
+func jobImport(t testing.TB, input string, flags ...string) *viewer.Imported {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "job.pftrace")
 	var stdout, stderr bytes.Buffer
@@ -201,7 +200,7 @@ func jobImport(t testing.TB, input string, flags ...string) *perfetto.Imported {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Parse(b)
+	im, err := viewer.Parse(b)
 	if err != nil {
 		t.Fatal(err)
 	}

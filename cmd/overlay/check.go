@@ -1,22 +1,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"overlay/internal/fromxplane"
 	"overlay/internal/inputs"
-	"overlay/internal/kineto"
-	"overlay/internal/perfetto"
-	"overlay/internal/report"
-	"overlay/internal/tables"
 )
 
-// check says what a file holds, or lists the ranks of a job. Of a file: a .pftrace by our own reader of that format, everything else as a Kineto trace.
+// check says what a file holds, or lists the ranks of a job.
 func (j *job) check() error {
 	f, err := inputs.Find(j.opts.inputs)
 	if err != nil {
@@ -33,41 +26,11 @@ func (j *job) check() error {
 	if err != nil {
 		return err
 	}
-	if kineto.IsPerfetto(in.Bytes) && !fromxplane.Is(in.Bytes) && j.opts.process == "" {
-		err = j.checkPerfettoFile(inputs.Name(name), in)
-	} else {
-		err = j.checkKineto(name, in)
-	}
+	err = j.checkOne(name, in)
 	if f.Split(0, err) {
 		return j.checkJob(f)
 	}
 	return err
-}
-
-func (j *job) checkPerfettoFile(name string, in *inputs.Input) error {
-	if in.Cut {
-		return j.checkBroken(name, in, errors.New("the compressed data is cut: this is no whole trace"))
-	}
-	j.stages.start("parsing")
-	im, err := perfetto.Parse(in.Bytes)
-	if err != nil {
-		return j.checkBroken(name, in, err)
-	}
-	j.stages.start("checking")
-	c := checkPerfetto(name, in.Size, im)
-	if j.opts.strict && len(c.Problems) > 0 {
-		first := sortedKeys(c.Problems)[0]
-		return fmt.Errorf("%s: %s, the first is %s (%d times); run without --strict to see all",
-			name, tables.Counted(len(c.Problems), "kind")+" of problems", first, c.Problems[first])
-	}
-	several := (*kineto.Several)(nil)
-	if c.Profiler, err = profilerSurvey(j.in, name, in); inputs.IsTooMuch(err) || errors.As(err, &several) {
-		return err
-	} else if err != nil {
-		c.Refused = strings.TrimPrefix(err.Error(), name+": ")
-	}
-	j.showCheck(c, c.writeText)
-	return nil
 }
 
 // showCheck makes what was found the result: as JSON, or as text.
@@ -76,31 +39,6 @@ func (j *job) showCheck(found any, text func(w io.Writer) error) {
 	if j.opts.json {
 		j.result = func(w io.Writer) error { return writeJSON(w, found) }
 	}
-}
-
-// checkBroken says what can be used of a .pftrace that a viewer would not open: the end may be missing.
-func (j *job) checkBroken(name string, in *inputs.Input, broken error) error {
-	s, err := profilerSurvey(j.in, name, in)
-	if err != nil || j.opts.strict {
-		return fmt.Errorf("%s: %w", name, broken)
-	}
-	j.showCheck(kinetoCheck{"overlay-check/1", name, "perfetto", *s, nil}, func(w io.Writer) error {
-		out := stickyWriter{w: w}
-		fmt.Fprintf(&out, "%s: Perfetto trace, damaged: %s; of what can be used:\n", report.Plain(name), report.Plain(broken.Error()))
-		writeSurvey(&out, s)
-		return out.err
-	})
-	return nil
-}
-
-// profilerSurvey is what a .pftrace holds when it is read to be analysed.
-func profilerSurvey(r *inputs.Reader, name string, in *inputs.Input) (*kineto.Survey, error) {
-	tr, err := r.Profiled(name, in)
-	if err != nil {
-		return nil, err
-	}
-	s := kineto.Inspect(tr)
-	return &s, nil
 }
 
 func (p *program) checkCommand() *cli.Command {
@@ -113,7 +51,7 @@ and when, and which ranks of the job have no trace.
 
 Examples:
   overlay check trace.json.gz
-  overlay check overlaid.pftrace --json
+  overlay check recorded.pftrace --json
   overlay check traces/
   overlay check 'traces/rank*.json.gz'
   overlay check traces.tar.gz --json`,

@@ -75,8 +75,7 @@ func (j *job) diff() error {
 func (j *job) diffRuns(before int) error {
 	two := len(j.files) == 2
 	sides := make([]*report.Report, len(j.files))
-	var works map[whatif.Work]whatif.Done // of the first
-	var window int64
+	var works *whatif.Works // of the first
 	var explained whatif.Explanation
 	var first, second *report.Done
 	var same report.Comparable // of the first after, or of the first that is unlike
@@ -86,7 +85,7 @@ func (j *job) diffRuns(before int) error {
 		done := report.DoneIn(r.Trace)
 		if i == 0 {
 			if first = done; two {
-				works, window = r.Works()
+				works = r.Works()
 			}
 			return nil
 		}
@@ -99,7 +98,8 @@ func (j *job) diffRuns(before int) error {
 			}
 		}
 		if two && same.Same {
-			explained = r.Explain(works, window)
+			had, has := sides[0].StepsBeside(sides[i])
+			explained = r.Explain(works, same.ByPlace, had, has)
 		}
 		return nil
 	})
@@ -182,26 +182,34 @@ func ofTraces(d *report.Difference, before, after string) *difference {
 		of = "a step of "
 	}
 	return &difference{slower: d.Slower, gate: d.Gate, of: of, before: before, after: after, json: d.WriteJSON, text: d.WriteText,
-		page:     func(w io.Writer) error { return page.WriteDifference(w, d) },
-		picture:  func(w io.Writer) error { return page.DrawDifference(w, d) },
-		markdown: func(w io.Writer, n int) error { return page.CommentDifference(w, d, n) }}
+		page:     func(w io.Writer) error { return page.WriteDifference(w, d.Shown()) },
+		picture:  func(w io.Writer) error { return page.DrawDifference(w, d.Shown()) },
+		markdown: func(w io.Writer, n int) error { return page.CommentDifference(w, d.Shown(), n) }}
+}
+
+// longer says how much longer something takes than something else.
+func longer(what string, percent float64, than string) string {
+	return fmt.Sprintf("%s takes %s longer than %s", what, tables.FormatPercent(percent), than)
+}
+
+// endBy sets how a comparison ends: with status 3 where what it says is surely beyond the limit or, if asked for, where that is open, for a reason.
+func (j *job) endBy(gate report.Gate, says string, limit float64, why string) {
+	open := fmt.Errorf("%w: %s, and whether that is more than %s is open: %s; more runs would tell", errUnsure, says, tables.GivenPercent(limit), why)
+	switch {
+	case gate == report.Beyond:
+		j.verdict = fmt.Errorf("%w: %s, more than %s", errSlower, says, tables.GivenPercent(limit))
+	case gate == report.Unsure && j.opts.failIfUnsure:
+		j.verdict = open
+	case gate == report.Unsure && !j.opts.quiet: // a gate that lets something pass has to say why
+		fmt.Fprintln(j.stderr, "overlay:", report.Plain(open.Error()))
+	}
 }
 
 // showDifference prints a difference, or writes it where the flags say.
 func (j *job) showDifference(d *difference) error {
 	if limit := j.opts.failIfSlower; limit >= 0 {
-		what := fmt.Sprintf("%s takes %s longer than %s", d.of+d.after, tables.FormatPercent(d.slower), d.of+d.before)
-		switch gate, why := d.gate(limit); {
-		case gate == report.Beyond:
-			j.verdict = fmt.Errorf("%w: %s, more than %s", errSlower, what, tables.GivenPercent(limit))
-		case gate == report.Unsure:
-			what += ", and whether that is more than " + tables.GivenPercent(limit) + " is open: " + why
-			if j.opts.failIfUnsure {
-				j.verdict = fmt.Errorf("%w: %s", errSlower, what)
-			} else if !j.opts.quiet { // a gate that lets something pass has to say why
-				fmt.Fprintln(j.stderr, "overlay: not sure:", report.Plain(what)+"; several runs a side would tell")
-			}
-		}
+		gate, why := d.gate(limit)
+		j.endBy(gate, longer(d.of+d.after, d.slower, d.of+d.before), limit, why)
 	}
 	html, err := j.createReport(j.opts.html)
 	if err != nil {
@@ -233,15 +241,16 @@ func (j *job) showDifference(d *difference) error {
 const changesListed = 10
 
 func (p *program) diffCommand() *cli.Command {
-	takes := groups{methodFlags(), windowFlags(), againstFlags(), jsonFlags(), pageFlags(), diffFlags(), generalFlags()}
+	takes := groups{methodFlags(), windowFlags(), againstFlags(), jsonFlags(), pageFlags(), diffFlags(), gateFlags("off"), generalFlags()}
 	return &cli.Command{Name: "diff", Usage: "compare two traces, or two steps of one", ArgsUsage: "BEFORE AFTER | BEFORE… --against AFTER… | FILE [flags]", Flags: takes.flags(),
 		Description: `
 Analyses both traces in the same way and compares the reports: how long a step takes, without first ones that are
 much longer, and how much of that is noise; classes, hotspots. Windows without steps that hold another amount of work
-are compared by the time that the same work takes. Traces that do not do the same work are refused, with status 2.
+are compared by the time that the same work takes.
 
 Several runs of each side say what differs from run to run: name those of the second side behind --against.
---fail-if-slower PERCENT fails when the noise leaves no doubt, --fail-if-unsure also where it does.
+Ends with status 3 when a step is surely slower than --fail-if-slower allows, with 2 when they do not do the
+same work.
 
 Of two folders, quoted patterns or archives with a trace for each rank of a job it compares the jobs: steps, classes,
 waits, and which stragglers came or went.
@@ -343,7 +352,7 @@ func (j *job) diffJobSteps(s *subject, first, second string) error {
 
 func ofJobs(d *report.JobDifference, before, after string) *difference {
 	return &difference{slower: d.Slower, gate: d.Gate, before: before, after: after, json: d.WriteJSON, text: d.WriteText,
-		page:     func(w io.Writer) error { return page.WriteJobDifference(w, d) },
-		picture:  func(w io.Writer) error { return page.DrawJobDifference(w, d) },
-		markdown: func(w io.Writer, n int) error { return page.CommentJobDifference(w, d, n) }}
+		page:     func(w io.Writer) error { return page.WriteDifference(w, d.Shown()) },
+		picture:  func(w io.Writer) error { return page.DrawDifference(w, d.Shown()) },
+		markdown: func(w io.Writer, n int) error { return page.CommentDifference(w, d.Shown(), n) }}
 }

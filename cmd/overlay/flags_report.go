@@ -112,13 +112,20 @@ func diffFlags() group {
 	return group{[]cli.Flag{
 		&cli.BoolFlag{Name: "markdown", Category: reportGroup, Usage: "print Markdown, as for a comment on a change under review"},
 		writesFile(&cli.StringFlag{Name: "svg", Category: reportGroup, Usage: "also draw both paths as bars into `FILE`"}),
-		&cli.Float64Flag{Name: "fail-if-slower", Category: reportGroup, DefaultText: "off",
-			Usage: "end with status 3 when a step of AFTER, without steps its window, is surely longer by more than `PERCENT`: the noise is beyond it too"},
-		&cli.BoolFlag{Name: "fail-if-unsure", Category: reportGroup, Usage: "also end with status 3 when the noise leaves open whether it is"},
 	}, func(r *flagReader, o *options) {
 		if o.svg, o.markdown = r.path("svg"), r.Bool("markdown"); o.markdown && (o.json || o.html != "") {
 			r.problem("--markdown excludes --json and --html")
 		}
+	}}
+}
+
+// gateFlags are those of what ends with status 3.
+func gateFlags(without string) group {
+	return group{[]cli.Flag{
+		&cli.Float64Flag{Name: "fail-if-slower", Category: reportGroup, DefaultText: without,
+			Usage: "end with status 3 when a step, without steps the window, is surely longer by more than `PERCENT`: the noise is beyond it too"},
+		&cli.BoolFlag{Name: "fail-if-unsure", Category: reportGroup, Usage: "also end with status 3 when the noise leaves open whether it is"},
+	}, func(r *flagReader, o *options) {
 		if o.failIfUnsure = r.Bool("fail-if-unsure"); o.failIfUnsure && !r.IsSet("fail-if-slower") {
 			r.problem("--fail-if-unsure needs --fail-if-slower PERCENT")
 		}

@@ -19,7 +19,7 @@ func FuzzCommandLine(f *testing.F) {
 		"report\n-i\nx\n--analysis\nidle,queue\n--idle-threshold\n3ms\n--overlap-threshold\nnan", "rnu", "sql\n-h", "run\n-i\n--", "run\n---i\nx", "run\n--jobs\n99999999999999999999"} {
 		f.Add(s)
 	}
-	every := groups{inputFlags(), outputFlags(""), besideFlags(), captureFlags(), jobFlags(), expectFlags(), methodFlags(), windowFlags(), htaFlags(), adviceFlags(), pictureFlags(), ranksFlags(), reportFlags(), jsonFlags(),
+	every := groups{inputFlags(), outputFlags(""), besideFlags(), captureFlags(), jobFlags(), expectFlags(), methodFlags(), windowFlags(), htaFlags(), deviceFlags(), adviceFlags(), pictureFlags(), ranksFlags(), reportFlags(), jsonFlags(),
 		pageFlags(), diffFlags(), failOnFlags(), changeFlags(), setFlags(), argsFlags(), queryFlags(), generalFlags()}
 	f.Fuzz(func(t *testing.T, text string) {
 		args := append([]string{"overlay"}, strings.Split(text, "\n")...)

@@ -20,6 +20,7 @@ import (
 	"overlay/internal/ranks/parts"
 	"overlay/internal/ranks/roster"
 	"overlay/internal/report"
+	"overlay/internal/tables"
 )
 
 func (p *program) historyCommand() *cli.Command {
@@ -38,11 +39,12 @@ Examples:
 }
 
 func (p *program) gateCommand() *cli.Command {
-	takes := groups{historyFlags(), setFlags(), jsonFlags(), generalFlags()}
+	takes := groups{historyFlags(), setFlags(), jsonFlags(), gateFlags("0"), generalFlags()}
 	return &cli.Command{Name: "gate", Usage: "compare a run with its own past", ArgsUsage: "--history DIR FILE|DIR [FILE|DIR …] [flags]", Flags: takes.flags(),
 		Description: `
 Compares a run, of which there are traces or a folder in the history, with those before it, since they last changed.
-Ends with status 3 when a step takes longer than its past leaves room for, with 2 when the run does other work.
+Ends with status 3 when a step is surely slower than --fail-if-slower allows, with 2 when they do not do the
+same work.
 
 Examples:
   overlay gate --history history nightly-8/
@@ -63,7 +65,7 @@ func checkGate(r *flagReader, o *options) {
 }
 
 func (j *job) showHistory() error {
-	runs, bytes, err := readHistory(j.files[0])
+	runs, bytes, err := readHistory(j.files[0], nil)
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func (j *job) showHistory() error {
 
 // gate compares a run with those before it.
 func (j *job) gate() error {
-	runs, _, err := readHistory(j.opts.history)
+	runs, _, err := readHistory(j.opts.history, nil)
 	if err != nil {
 		return err
 	}
@@ -92,11 +94,15 @@ func (j *job) gate() error {
 		return err
 	}
 	v := judge(runs, run)
-	switch slower := v.Slower(); {
+	limit := max(j.opts.failIfSlower, 0)
+	switch gate, why, of := v.Gate(limit); {
 	case v.Unlike:
 		j.verdict = fmt.Errorf("%w: %s and the runs in %s", errUnlike, report.Plain(run.Name), report.Plain(j.opts.history))
-	case slower != nil:
-		j.verdict = fmt.Errorf("%w: %s: %s", errSlower, report.Plain(run.Name), slower.Says())
+	case gate == report.Unsure && j.opts.failIfSlower < 0: // nobody asked, and the result says it
+	case of == nil:
+		j.endBy(gate, "it is not known how much longer a step of "+run.Name+" takes than before", limit, why)
+	default:
+		j.endBy(gate, longer(of.Words()+" of "+run.Name, 100*of.Share(), "in the "+tables.Counted(of.Runs, "run")+" before it"), limit, why)
 	}
 	j.show(v)
 	return nil
@@ -140,9 +146,9 @@ func (j *job) runOf() (*history.Run, error) {
 	return &run, nil
 }
 
-// readHistory reads the runs of a folder of summaries, and how large those are. What a run boils down to is kept beside its summaries, and made
-// again when one has come or was replaced.
-func readHistory(dir string) ([]*history.Run, int64, error) {
+// readHistory reads the runs of a folder of summaries, and how large those are, but for those that are known. What a run boils down to is kept
+// beside its summaries, and made again when one has come or was replaced.
+func readHistory(dir string, known map[string]*history.Run) ([]*history.Run, int64, error) {
 	sets := inputs.SetsIn(dir)
 	if len(sets) == 0 {
 		if _, err := inputs.Disk.ReadDir(dir); err != nil {
@@ -158,7 +164,11 @@ func readHistory(dir string) ([]*history.Run, int64, error) {
 		of[len(of)-1] = append(of[len(of)-1], sets[i])
 	}
 	runs, sizes, errs := make([]*history.Run, len(of)), make([]int64, len(of)), make([]error, len(of))
-	par.Each(len(of), func(i int) { runs[i], sizes[i], errs[i] = readRun(of[i]) })
+	par.Each(len(of), func(i int) {
+		if runs[i] = known[of[i][0].Run]; runs[i] == nil || runs[i].Ranks != len(of[i]) {
+			runs[i], sizes[i], errs[i] = readRun(of[i])
+		}
+	})
 	bytes := int64(0)
 	for i := range runs {
 		if errs[i] != nil {
@@ -212,7 +222,7 @@ func keep(name string, t *columns.Table) {
 // historySets are the tables of the runs of a history, for SQL. They are of no rank.
 func historySets(dirs []string) (sets []columns.Set, err error) {
 	for _, dir := range dirs {
-		runs, _, err := readHistory(dir)
+		runs, _, err := readHistory(dir, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -70,7 +70,7 @@ func TestHistoryIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func() *history.Run {
-		runs, bytes, err := readHistory(dir)
+		runs, bytes, err := readHistory(dir, nil)
 		if err != nil || len(runs) != 2 || bytes == 0 {
 			t.Fatal(err, len(runs), bytes)
 		}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/viewer"
 )
 
 // TestManifest: an archive of a job has the traces of the ranks byte for byte, and its manifest puts each slice where the picture of the
@@ -106,9 +106,9 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-func imported(t *testing.T, b []byte) *perfetto.Imported {
+func imported(t *testing.T, b []byte) *viewer.Imported {
 	t.Helper()
-	im, err := perfetto.Parse(b)
+	im, err := viewer.Parse(b)
 	if err != nil {
 		t.Fatal(err)
 	}

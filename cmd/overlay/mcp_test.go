@@ -87,7 +87,7 @@ func TestAgents(t *testing.T) {
 		want      []string
 	}{
 		{"check", map[string]any{"file": "demo.json.gz"}, []string{`"schema": "overlay-check/1"`}},
-		{"report", map[string]any{"file": "demo.json.gz"}, []string{"bound by GPU compute", "hotspots"}},
+		{"report", map[string]any{"file": "demo.json.gz"}, []string{"bound by GPU compute", "Hotspots"}},
 		{"report", map[string]any{"file": "-odd name.json.gz", "step": 2, "method": "ctda", "top": 1, "analyses": "idle"}, []string{"method ctda", "idle"}},
 		{"hotspots", map[string]any{"file": "demo.json.gz", "top": 3}, []string{`"kind": "kernel", "phase": "Backward", "events": 99, "critical_ns": 15411057, "percent_of_window": 17.0}`}},
 		{"hotspots", map[string]any{"file": "demo.json.gz", "step": 2, "top": 1000}, []string{`"percent_of_window": `}},

@@ -20,10 +20,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/analyses"
+	"overlay/internal/frompftrace"
 	"overlay/internal/inputs"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay/pftrace"
-	"overlay/internal/perfetto"
 	"overlay/internal/report"
 )
 
@@ -168,7 +168,7 @@ func readView(f io.ReaderAt, size int64) view {
 	}
 	// What cannot be read the viewer will complain about; what comes behind the limit has its rows folded.
 	data, _ := io.ReadAll(io.LimitReader(in, viewLimit))
-	g := perfetto.GlanceAt(data, pftrace.CriticalColor)
+	g := frompftrace.GlanceAt(data, pftrace.CriticalColor)
 	v := view{rows: g.Processes}
 	start, okStart := g.Int(windowStart)
 	end, okEnd := g.Int(windowEnd)

@@ -221,7 +221,10 @@ type queryOptions struct {
 }
 
 // adviseOptions are what only advise has.
-type adviseOptions struct{ gates []gate }
+type adviseOptions struct {
+	gates  []gate
+	device string // the model of the devices of a trace that names none
+}
 
 // gate is a finding on which a check fails, from a percentage of the window on.
 type gate struct {

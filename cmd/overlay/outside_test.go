@@ -181,11 +181,9 @@ func TestInstallScript(t *testing.T) {
 	}
 }
 
-// TestGitLabJob runs the commands of the GitLab job as an include brings them: without any other file of the project.
-func TestGitLabJob(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("no shell")
-	}
+// gitLabScript is what the GitLab job runs.
+func gitLabScript(t *testing.T) string {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(corpus.Root(t), "ci", "gitlab.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +191,15 @@ func TestGitLabJob(t *testing.T) {
 	_, script, _ := strings.Cut(string(text), "  script:\n")
 	script, _, _ = strings.Cut(script, "  artifacts:")
 	script = regexp.MustCompile(`(?m)^ +(- (>\n)?)?`).ReplaceAllString(script, "")
-	script = strings.ReplaceAll(script, "then\n", "then ")
+	return strings.ReplaceAll(script, "then\n", "then ")
+}
+
+// TestGitLabJob runs the commands of the GitLab job as an include brings them: without any other file of the project.
+func TestGitLabJob(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no shell")
+	}
+	script := gitLabScript(t)
 	demo := corpus.Demo(t)
 	program := programFile(t)
 	for _, c := range []struct {

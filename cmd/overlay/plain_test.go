@@ -69,13 +69,18 @@ func TestHostileText(t *testing.T) {
 	bad, empty, missing := name+"bad.json", name+"empty", name+"missing"
 	os.WriteFile(bad, []byte(`{"traceEvents":[]`+hostile), 0o666)
 	os.WriteFile(empty, nil, 0o666)
-	var attrs bytes.Buffer
+	var slices bytes.Buffer
+	describe := func(b *perfetto.Body, _ int32) {
+		b.Name(hostile)
+		b.Category(hostile)
+	}
 	tr := &perfetto.Trace{Attrs: []perfetto.Attr{{Key: hostile, Str: hostile, IsStr: true}},
-		Tracks: []perfetto.Track{{Kind: perfetto.Process, Parent: -1, Name: hostile, PID: 42}}}
-	if _, err := perfetto.Write(&attrs, tr); err != nil {
+		Tracks: []perfetto.Track{{Kind: perfetto.Process, Parent: -1, Name: hostile, PID: 42, Items: []perfetto.Item{{Start: 5, Dur: 9}},
+			Fill: func() func(b *perfetto.Body, ref int32) { return describe }}}}
+	if _, err := perfetto.Write(&slices, tr); err != nil {
 		t.Fatal(err)
 	}
-	os.WriteFile(name+".pftrace", attrs.Bytes(), 0o666)
+	os.WriteFile(name+".pftrace", slices.Bytes(), 0o666)
 	slim := filepath.Join(dir, hostile+"slim.json")
 
 	printed := 0

@@ -71,7 +71,7 @@ func TestProcesses(t *testing.T) {
 		}
 		before, rest, _ := strings.Cut(out.String(), filepath.Base(args[2])+"\n") // the name, of a job with its folder
 		rest = strings.TrimSuffix(before, filepath.Dir(args[2])+"/") + rest
-		return strings.NewReplacer(folder+"/", "", ".json", "", "(recorded)", "(name)", "(op)", "(name)").Replace(rest)
+		return strings.NewReplacer(folder+"/", "", ".json", "", "(recorded)", "(name)", "(op)", "(name)").Replace(strings.Join(strings.Fields(rest), " ")) // lines break elsewhere where names are longer
 	}
 	want, one := report("report", "-i", folder), report("report", "-i", filepath.Join(folder, "rank2.json"))
 	for name, change := range map[string]func(rank int, e map[string]any){

@@ -37,9 +37,10 @@ func (e *bugError) Error() string { return fmt.Sprint(e.value) }
 // errPipe is that nobody reads standard output any more, as behind `| head`: the end of the work, and no news.
 var errPipe = errors.New("standard output is closed")
 
-// errSlower ends `diff` with status 3, errFound `advise`; the result is printed already. errUnlike ends `diff` with status 2.
+// errSlower and errUnsure end `diff` and `gate` with status 3, errFound `advise`; the result is printed already. errUnlike ends them with status 2.
 var (
 	errSlower = errors.New("slower")
+	errUnsure = errors.New("not sure")
 	errFound  = errors.New("found")
 	errUnlike = errors.New("these do not do the same work")
 )

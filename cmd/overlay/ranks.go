@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"path/filepath"
 	"runtime/debug"
@@ -187,7 +186,7 @@ func readHosts(name string) (map[int64]string, error) {
 // readSummaries reads summaries as if they were what was made of traces.
 func readSummaries(sets []inputs.Set) (*inputs.Made[*ranks.Summary], *roster.Roster, error) {
 	all, r := &inputs.Made[*ranks.Summary]{}, &roster.Roster{}
-	world, older := int64(0), []int64(nil)
+	world := int64(0)
 	for _, set := range sets {
 		if set.Run != sets[0].Run {
 			return nil, nil, fmt.Errorf("%s and %s are of two runs: give the folder of one of them", report.Plain(sets[0].Path), report.Plain(set.Path))
@@ -200,16 +199,10 @@ func readSummaries(sets []inputs.Set) (*inputs.Made[*ranks.Summary], *roster.Ros
 			return nil, nil, fmt.Errorf("%s holds rank %d: folders are not to be renamed", report.Plain(set.Path), s.Rank)
 		}
 		world = max(world, int64(s.World), set.Rank+1)
-		if s.Older {
-			older = append(older, set.Rank)
-		}
 		r.Members = append(r.Members, roster.Member{Rank: set.Rank, By: roster.Evidence(s.RankBy), Entry: len(all.Entries)})
 		all.Entries, all.Of = append(all.Entries, roster.Entry{Name: s.Source}), append(all.Of, s)
 	}
 	r.World = world
-	if len(older) > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("older summaries (ranks %s) do not say what ranks are given to do: export them again", roster.List(older)))
-	}
 	return all, r, nil
 }
 
@@ -221,32 +214,15 @@ func readSummary(dir string) (*ranks.Summary, error) {
 	return parts.Summary(list)
 }
 
-// summaryTables reads the tables of a summary: out of one file, or a file each as older ones have them.
+// summaryTables reads the tables of a summary.
 func summaryTables(dir string) ([]columns.Table, error) {
 	t, err := readTable(filepath.Join(dir, parts.File.Name+".parquet"), parts.File, parts.Schema)
-	var list []columns.Table
-	if err == nil {
-		list, err = parts.FromCells(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s.parquet: %w", parts.File.Name, err)
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		if err != nil {
-			err = fmt.Errorf("%s.parquet: %w", parts.File.Name, err)
-		}
-		return list, err
-	}
-	list = parts.Empty()
-	for i := range list {
-		t, err := readTable(filepath.Join(dir, list[i].Name+".parquet"), list[i], parts.Schema)
-		if errors.Is(err, fs.ErrNotExist) && parts.Later(list[i].Name) { // the forms before had none
-			continue
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("no file %s.parquet: export it again", list[i].Name)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s.parquet: %w", list[i].Name, err)
-		}
-		list[i] = t
+	list, err := parts.FromCells(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s.parquet: %w", parts.File.Name, err)
 	}
 	return list, nil
 }

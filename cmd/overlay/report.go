@@ -170,7 +170,7 @@ func writeReport(out *output, r *report.Report, stacks *flame.Graph) error {
 }
 
 func (p *program) reportCommand() *cli.Command {
-	takes := groups{inputFlags(), captureFlags(), jobFlags(), expectFlags(), methodFlags(), windowFlags(), htaFlags(), adviceFlags(), reportFlags(), jsonFlags(), pageFlags(), flameFlags(), generalFlags()}
+	takes := groups{inputFlags(), captureFlags(), jobFlags(), expectFlags(), methodFlags(), windowFlags(), deviceFlags(), htaFlags(), adviceFlags(), reportFlags(), jsonFlags(), pageFlags(), flameFlags(), generalFlags()}
 	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "[-i] FILE [flags]", Flags: takes.flags(),
 		Description: `
 Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a

@@ -101,10 +101,10 @@ func (p *jobPicture) one(w io.Writer) error {
 // the clock of the job.
 func (p *jobPicture) archive(w io.Writer) error {
 	t := tar.NewWriter(w)
-	add := func(name string, b []byte) error {
-		err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(b)), Format: tar.FormatPAX})
+	add := func(name string, size int64, b io.WriterTo) error {
+		err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: size, Format: tar.FormatPAX})
 		if err == nil {
-			_, err = t.Write(b)
+			_, err = b.WriteTo(t)
 		}
 		return err
 	}
@@ -126,7 +126,7 @@ func (p *jobPicture) archive(w io.Writer) error {
 			bent++
 		}
 		files = append(files, manifestFile{name, machine{fmt.Sprintf("rank %d", rank.Rank)}, &manifestClocks{manifestClock{"job.pftrace", "BOOTTIME"}, offset}})
-		return add(name, kineto.TextOf(tr).Src)
+		return add(name, kineto.TextOf(tr).Length(), kineto.TextOf(tr))
 	})
 	if err != nil {
 		return err
@@ -135,10 +135,11 @@ func (p *jobPicture) archive(w io.Writer) error {
 	if err := p.finish(pic); err != nil {
 		return err
 	}
-	if err := add("job.pftrace", b.Bytes()); err != nil {
+	if err := add("job.pftrace", int64(b.Len()), &b); err != nil {
 		return err
 	}
-	if err := add("perfetto_manifest.json", manifest(files)); err != nil {
+	m := manifest(files)
+	if err := add("perfetto_manifest.json", int64(len(m)), bytes.NewReader(m)); err != nil {
 		return err
 	}
 	return t.Close()

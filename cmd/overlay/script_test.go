@@ -42,7 +42,7 @@ func TestScript(t *testing.T) {
 			}
 			return writeDatabases(env)
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": wantStatus, "oneline": wantOneLine},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"status": wantStatus, "oneline": wantOneLine, "viewer": wantSound},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
 			case "root":

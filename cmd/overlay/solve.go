@@ -65,6 +65,9 @@ func (j *job) load(name string, draw bool) (*pipeline.Run, error) {
 
 // solve finds the path of a trace. draw says that it is going to be drawn.
 func (j *job) solve(name string, tr *trace.Trace, draw bool) (*pipeline.Run, error) {
+	if j.opts.device != "" && len(tr.DeviceNames) == 0 {
+		tr.DeviceNames[0] = j.opts.device // of one model are all devices of a trace
+	}
 	o := j.pipeline()
 	o.Advise = !j.opts.noAdvice && slices.Contains([]string{"run", "report", "advise"}, j.opts.command)
 	r, err := pipeline.Solve(tr, o, draw)

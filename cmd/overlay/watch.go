@@ -26,6 +26,7 @@ import (
 	"overlay/internal/pipeline"
 	"overlay/internal/ranks"
 	"overlay/internal/ranks/parts"
+	"overlay/internal/ranks/roster"
 	"overlay/internal/report"
 )
 
@@ -75,10 +76,11 @@ type state struct{ bytes, modified int64 }
 type watcher struct {
 	*job
 	root     string
-	done     map[string]state // as they were read
-	settling map[string]state // as they were when they were seen last
-	owner    map[string]string
+	done     map[string]state  // as they were read
+	settling map[string]state  // as they were when they were seen last
+	owner    map[rankOf]string // file that a rank came from
 	told     map[string]bool
+	runs     map[string]*history.Run // of the history
 }
 
 // watchedName is the list in a history. A line that was cut off says nothing, and its file is read again.
@@ -89,7 +91,7 @@ func (j *job) watch() error {
 	if err != nil {
 		return err
 	}
-	w := &watcher{j, root, map[string]state{}, map[string]state{}, map[string]string{}, map[string]bool{}}
+	w := &watcher{j, root, map[string]state{}, map[string]state{}, map[rankOf]string{}, map[string]bool{}, map[string]*history.Run{}}
 	if text, err := inputs.ReadFile(filepath.Join(j.opts.history, watchedName)); err == nil {
 		for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 			var x watched
@@ -97,7 +99,7 @@ func (j *job) watch() error {
 				w.done[x.File] = state{x.Bytes, x.Modified}
 				w.told[x.Run] = w.told[x.Run] || x.Told
 				if x.Problem == "" {
-					w.owner[w.key(x.File, x.Run)] = x.File
+					w.owner[memberOf(x.File, x.Run)] = x.File
 				}
 			}
 		}
@@ -117,7 +119,7 @@ func (w *watcher) look() (waiting int, err error) {
 	if err != nil {
 		return 0, inputs.Error(w.root, err)
 	}
-	var runs []string
+	folders := map[string]string{} // of runs, in which their traces lie
 	for _, x := range now {
 		at := state{x.Bytes, x.Modified}
 		switch {
@@ -137,12 +139,15 @@ func (w *watcher) look() (waiting int, err error) {
 		}
 		if w.done[x.File] = at; x.Problem != "" {
 			fmt.Fprintln(w.stderr, "overlay:", report.Plain(x.Problem))
-		} else if !slices.Contains(runs, x.Run) {
-			runs = append(runs, x.Run)
+		} else {
+			folders[x.Run] = filepath.Dir(x.File)
 		}
 	}
-	return waiting, w.tell(runs)
+	return waiting, w.tell(folders)
 }
+
+// detailed stands in the names of traces that python/overlay_torch.py records in detail. That takes time, so that they are not compared with others.
+const detailed = ".detail."
 
 // list finds the traces of a folder and of those below it, by name.
 func (w *watcher) list(dir string) (found []watched, err error) {
@@ -154,7 +159,7 @@ func (w *watcher) list(dir string) (found []watched, err error) {
 		case e.IsDir():
 			below, _ := w.list(path) // it may have gone meanwhile
 			found = append(found, below...)
-		case inputs.IsTraceName(e.Name()) && !strings.Contains(e.Name(), ".overlaid."):
+		case inputs.IsTraceName(e.Name()) && !strings.Contains(e.Name(), ".overlaid.") && !strings.Contains(e.Name(), detailed):
 			if info, err := inputs.Disk.Stat(path); err == nil && info.Mode().IsRegular() {
 				found = append(found, watched{File: path, Bytes: info.Size(), Modified: info.ModTime().UnixNano()})
 			}
@@ -163,18 +168,17 @@ func (w *watcher) list(dir string) (found []watched, err error) {
 	return found, err
 }
 
-var (
-	rankMark  = regexp.MustCompile(`(?i)(?:^|[-_.])rank[-_]?([0-9]+)`)
-	traceEnds = regexp.MustCompile(`(?i)(\.(json|gz|zst|pftrace|trace|pt))+$`)
-)
+var traceEnds = regexp.MustCompile(`(?i)(\.(json|gz|zst|pftrace|trace|pt))+$`)
 
-// key is a rank of a run, as far as names tell it.
-func (w *watcher) key(file, run string) string {
-	rank := ""
-	if m := rankMark.FindStringSubmatch(filepath.Base(file)); m != nil {
-		rank = m[1]
-	}
-	return run + "\x00" + rank
+// rankOf is a rank of a run, as far as names tell it.
+type rankOf struct {
+	run  string
+	rank int64
+}
+
+func memberOf(file, run string) rankOf {
+	rank, _ := roster.Marked(filepath.Base(file))
+	return rankOf{run, rank}
 }
 
 // runOf names the run of a file. Two files that would be one rank of it are runs of their own.
@@ -188,11 +192,9 @@ func (w *watcher) runOf(file string) string {
 		}
 		return strings.Join(list, "-")
 	}
-	run := base
-	if rankMark.MatchString(base) {
-		run = rankMark.ReplaceAllString(base, "")
-	}
-	if run = name(run); w.owner[w.key(file, run)] != "" && w.owner[w.key(file, run)] != file {
+	_, unranked := roster.Marked(base)
+	run := name(unranked)
+	if of := w.owner[memberOf(file, run)]; of != "" && of != file {
 		run = name(base)
 	}
 	return run
@@ -228,11 +230,6 @@ func (w *watcher) take(x *watched) error {
 	e := exported{job: w.job, f: f, out: out}
 	for i, s := range made {
 		rank := named[i].Rank
-		if m := rankMark.FindStringSubmatch(filepath.Base(x.File)); m != nil && s.RankBy == "name" && len(made) == 1 {
-			if n, err := strconv.ParseInt(m[1], 10, 31); err == nil {
-				rank = n
-			}
-		}
 		s.Rank = ranks.Rank(rank)
 		dir, err := out.draft()
 		if err == nil {
@@ -245,7 +242,7 @@ func (w *watcher) take(x *watched) error {
 			return err
 		}
 	}
-	w.owner[w.key(x.File, x.Run)] = x.File
+	w.owner[memberOf(x.File, x.Run)] = x.File
 	return w.outs.commit()
 }
 
@@ -280,16 +277,25 @@ func (w *watcher) note(x *watched) error {
 const mostTold = 16
 
 // tell compares runs with their past, and says once of each that is slower.
-func (w *watcher) tell(touched []string) error {
-	if len(touched) == 0 {
+func (w *watcher) tell(folders map[string]string) error {
+	if len(folders) == 0 {
 		return nil
 	}
-	runs, _, err := readHistory(w.opts.history)
+	for name := range folders {
+		delete(w.runs, name) // a rank came
+	}
+	runs, _, err := readHistory(w.opts.history, w.runs)
 	if err != nil {
 		fmt.Fprintln(w.stderr, "overlay:", report.Plain(err.Error()))
 		return nil
 	}
-	list := slices.DeleteFunc(slices.Clone(runs), func(r *history.Run) bool { return !slices.Contains(touched, r.Name) || w.told[r.Name] })
+	var list []*history.Run
+	for _, r := range runs {
+		w.runs[r.Name] = r
+		if folders[r.Name] != "" && !w.told[r.Name] {
+			list = append(list, r)
+		}
+	}
 	history.Sort(list, strings.Compare)
 	for _, run := range list[max(0, len(list)-mostTold):] {
 		v := judge(runs, run)
@@ -301,6 +307,7 @@ func (w *watcher) tell(touched []string) error {
 		if err := w.note(&watched{File: filepath.Join(w.root, "run="+run.Name), Run: run.Name, Told: true, Problem: v.Line()}); err != nil {
 			return err
 		}
+		w.ask(folders[run.Name], v)
 		if w.opts.exec == "" {
 			continue
 		}
@@ -315,4 +322,58 @@ func (w *watcher) tell(touched []string) error {
 		}
 	}
 	return nil
+}
+
+// request is what asks a program that is sampled for detail: a file beside its traces, which python/overlay_torch.py made when it began.
+type request struct {
+	Run   string       `json:"run"`
+	Says  string       `json:"says"`
+	Ranks []ranks.Rank `json:"ranks,omitempty"` // none: all
+}
+
+// ask asks the program whose run is slower for detail in its next windows, where somebody answers.
+func (w *watcher) ask(folder string, v *history.Verdict) {
+	name := filepath.Join(folder, "detail.request")
+	if _, err := os.Stat(name); err != nil || v.Slower() == nil {
+		return
+	}
+	text, err := json.Marshal(request{v.Run.Name, v.Line(), w.concerned(v)})
+	if err == nil { // whole or not at all: samplers read it when they like
+		err = os.WriteFile(name+".next", append(text, '\n'), 0o666)
+	}
+	if err == nil {
+		err = os.Rename(name+".next", name)
+	}
+	if err != nil {
+		fmt.Fprintln(w.stderr, "overlay:", report.Plain(outputError(name, err).Error()))
+	}
+}
+
+// concerned are the ranks whose own work takes longer than before, and all that share a group with one of them that is not the whole job; none where no rank stands out, or there are no such groups.
+func (w *watcher) concerned(v *history.Verdict) []ranks.Rank {
+	slow := map[ranks.Rank]bool{}
+	for i := range v.Beyond {
+		if p := &v.Beyond[i]; p.Scope == history.Rank && p.Now > p.High {
+			if rank, err := strconv.ParseInt(p.Name, 10, 32); err == nil {
+				slow[ranks.Rank(rank)] = true
+			}
+		}
+	}
+	sets, _ := inputs.SummarySets([]string{filepath.Join(w.opts.history, filepath.Dir(inputs.Partition(v.Run.Name, 0)))})
+	all, _, err := readSummaries(sets)
+	if err != nil || len(slow) == 0 || 2*len(slow) > v.Run.Ranks {
+		return nil
+	}
+	var list []ranks.Rank
+	for _, s := range all.Of {
+		if slow[s.Rank] {
+			for i := range s.Groups {
+				if g := s.Groups[i].Ranks; len(g) < v.Run.Ranks {
+					list = append(list, g...)
+				}
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }

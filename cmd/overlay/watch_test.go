@@ -76,6 +76,8 @@ func TestWatch(t *testing.T) {
 		t.Fatalf("a restart read something again: %q, %q", out, errs)
 	}
 	write(t, nightly(len(lengths), 1200), dir, "in", "later", "night-08.json")
+	write(t, nightly(len(lengths), 5000), dir, "in", "later", "night-08.detail.json") // was recorded in detail, and is not compared
+	write(t, []byte("{}"), dir, "in", "later", "detail.request")                      // a sampler answers
 	told := filepath.Join(dir, "told.json")
 	out, errs := watchedOnce(t, dir, "--exec", "cat > "+told)
 	if strings.Count(out, "\n") != 1 || !strings.Contains(out, "later-night-08: a step 1.20 ms, +19.9 % (") || errs != "" {
@@ -83,6 +85,12 @@ func TestWatch(t *testing.T) {
 	}
 	if b, err := os.ReadFile(told); err != nil || !bytes.Contains(b, []byte(`"slower": true`)) {
 		t.Errorf("the command got %q, %v", b, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "in", "later", "detail.request")); err != nil || !bytes.Contains(b, []byte(`{"run":"later-night-08","says":"2026-`)) || bytes.Contains(b, []byte("ranks")) {
+		t.Errorf("the sampler is asked %q, %v", b, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "in", "detail.request")); err == nil {
+		t.Error("a request where nobody answers")
 	}
 	if out, _ := watchedOnce(t, dir); out != "" {
 		t.Errorf("told again: %q", out)

@@ -174,6 +174,7 @@ type Line struct {
 // Below is a finding that gains less than its rule lists.
 type Below struct {
 	ID    string  `json:"id"`
+	Title string  `json:"title" about:"what is wrong"`
 	Share float64 `json:"gain_share" unit:"share"`
 }
 

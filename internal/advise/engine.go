@@ -40,8 +40,7 @@ const mostRules = 4
 // known, and replays begin.
 func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advice {
 	r := newRun(g, path)
-	earlier := r.earlierTime()
-	e := &engine{run: r, earlier: earlier, asked: map[Group]*answers{}, a: &Advice{Window: r.window, Base: r.window - earlier, Rules: len(rules), Without: []verdict.Without{}, NearTies: []NearTie{}, Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
+	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window + r.earlier, Base: r.window, Rules: len(rules), Without: []verdict.Without{}, NearTies: []NearTie{}, Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
 	if r.window <= 0 || len(g.Acts) == 0 {
 		e.a.Floor, e.a.Together = r.window, r.window
 		return e.a
@@ -50,16 +49,15 @@ func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advi
 	for _, group := range []Group{Measurement, Specific, General, Note} {
 		e.ask(group)
 	}
-	sitters, bounds := e.sitters(), verdict.BoundsOf(g.Graph.Layout, path)
+	bounds := verdict.BoundsOf(g.Graph.Layout, path)
 	e.a.FirstUse, e.a.Beside = e.firstUse(), e.besideCollectives()
 	e.a.Workers, e.a.workersUnseen = e.besideWorkers()
 	unsteady := e.result(coldStart) != nil && !e.steady()
 	e.forget()
 	e.model = model()
 	e.nearTies()
-	e.base = e.free(sitters)
 	e.measurements()
-	if unsteady && e.a.BaseBy == coldStart.id && onlyFirstUse*e.a.Base < e.window-e.earlier {
+	if unsteady && e.a.BaseBy == coldStart.id && onlyFirstUse*e.a.Base < e.window {
 		e.asked[Specific], e.asked[General] = &answers{}, &answers{}
 	}
 	e.specific()
@@ -104,14 +102,11 @@ func (e *engine) without(b *verdict.Bounds) {
 // engine makes the list.
 type engine struct {
 	*run
-	a       *Advice
-	model   *whatif.Model
-	asked   map[Group]*answers
-	earlier int64           // of the window, in work from before recording began: no part of any time that is told
-	base    []whatif.Change // what recording cost, taken out of everything below
-	all     []whatif.Change // base, and all findings that are listed so far
-	sofa    int64           // the window with all of these
-	after   []int64         // per general finding: the window with it and those before it as well, as ahead expects them
+	a     *Advice
+	model *whatif.Model
+	asked map[Group]*answers
+	base  []whatif.Change // what recording cost, taken out of everything below
+	all   []whatif.Change // base, and all findings that are listed so far
 }
 
 // replay is how long the window would have been, without work from before recording.
@@ -160,8 +155,8 @@ func (e *engine) ask(group Group) {
 		if f == nil {
 			continue
 		}
-		if most := tables.ShareOf(f.change.atMost(), e.window-e.earlier); rl.kind != None && most < rl.least() {
-			out.below = append(out.below, Below{rl.id, most})
+		if most := tables.ShareOf(f.change.atMost(), e.window); rl.kind != None && most < rl.least() {
+			out.below = append(out.below, Below{rl.id, cmp.Or(f.title, rl.title), most})
 			continue
 		}
 		if group != Specific {
@@ -175,17 +170,23 @@ func (rl *rule) least() float64 { return cmp.Or(rl.limit, minShare) }
 
 // measurements finds what recording itself cost.
 func (e *engine) measurements() {
-	for _, f := range e.listed(Measurement) {
+	for i, list := 0, e.listed(Measurement); i < len(list); i++ {
+		f := &list[i]
 		f.Gain = e.a.Base - e.replay(e.base, f.changes)
-		f.Alone, f.Share = f.Gain, signed(f.Gain, e.window-e.earlier)
+		f.Alone, f.Share = f.Gain, signed(f.Gain, e.window)
 		if f.Share < ruleOf(f.ID).least() {
-			e.a.Below = append(e.a.Below, Below{f.ID, f.Share})
+			e.below(f)
 			continue
 		}
 		e.base = append(e.base, f.changes...)
 		e.a.Base, e.a.BaseBy = e.a.Base-f.Gain, f.ID
-		e.a.Findings = append(e.a.Findings, f)
+		e.a.Findings = append(e.a.Findings, *f)
 	}
+}
+
+// below notes a finding that is too small to be listed.
+func (e *engine) below(f *Finding) {
+	e.a.Below = append(e.a.Below, Below{f.ID, f.Title, f.Share})
 }
 
 // specific finds single causes, replays each alone, and then all of them.
@@ -210,40 +211,13 @@ func (e *engine) specific() {
 	for i := range list {
 		f := &list[i]
 		if f.Share < minShare {
-			e.a.Below = append(e.a.Below, Below{f.ID, f.Share})
+			e.below(f)
 			continue
 		}
 		e.all = append(e.all[:len(e.all):len(e.all)], f.changes...)
 		e.a.Findings = append(e.a.Findings, *f)
 	}
-	related := par.Beside(func() { relate(e.a.Findings[before:]) })
-	e.ahead()
-	related()
-}
-
-// ahead replays side by side what comes one after the other: everything so far, and what each general finding adds to it when
-// those before it are listed that may be.
-func (e *engine) ahead() {
-	list := e.asked[General].findings
-	e.sofa, e.after = e.a.Base, make([]int64, len(list))
-	var changes [][]whatif.Change
-	var windows []*int64
-	if len(e.all) > len(e.base) {
-		changes, windows = append(changes, e.all), append(windows, &e.sofa)
-	}
-	all := e.all
-	for i := range list {
-		f := &list[i]
-		if !e.worthAlone(f) {
-			continue
-		}
-		with := slices.Concat(all, f.changes)
-		if e.after[i] = e.a.Base - f.Alone; len(all) > len(e.base) { // else that is what was replayed
-			changes, windows = append(changes, with), append(windows, &e.after[i])
-		}
-		all = with
-	}
-	par.Each(len(changes), func(i int) { *windows[i] = e.replay(changes[i]) })
+	relate(e.a.Findings[before:])
 }
 
 // relate tells findings, of which the largest comes first, that are part of larger ones.
@@ -316,58 +290,29 @@ func partOf(list []Finding, i int, claimed []claim) (larger string, all []claim)
 	return "", append(all, rest...)
 }
 
-// worthAlone reports whether a general finding gains enough without any other.
-func (e *engine) worthAlone(f *Finding) bool {
-	return signed(f.Alone, e.a.Base) >= ruleOf(f.ID).least()
-}
-
 // general finds what remains by its nature: each gets what it adds to everything before it.
 func (e *engine) general() {
-	expected := true // those before are listed that ahead thought would be
-	for i, f := range e.listed(General) {
-		after, may := e.after[i], e.worthAlone(&f)
-		if may {
-			if !expected {
-				after = e.replay(e.all, f.changes)
-			}
-			f.Gain = e.sofa - after
+	e.a.Together = e.a.Base
+	if len(e.all) > len(e.base) {
+		e.a.Together = e.replay(e.all)
+	}
+	for _, f := range e.listed(General) {
+		least, with := ruleOf(f.ID).least(), e.a.Together
+		if signed(f.Alone, e.a.Base) >= least {
+			with = e.replay(e.all, f.changes)
 		}
-		f.Share = signed(f.Gain, e.a.Base)
-		if !may || f.Share < ruleOf(f.ID).least() {
-			expected = expected && !may
-			e.a.Below = append(e.a.Below, Below{f.ID, f.Share})
+		f.Gain = e.a.Together - with
+		if f.Share = signed(f.Gain, e.a.Base); f.Share < least {
+			e.below(&f)
 			continue
 		}
-		e.all = append(e.all[:len(e.all):len(e.all)], f.changes...)
-		e.sofa = after
+		e.all, e.a.Together = slices.Concat(e.all, f.changes), with
 		e.a.Findings = append(e.a.Findings, f)
 	}
-	e.a.Together = e.sofa
 }
 
 // notes finds what is odd about the window or the recording.
 func (e *engine) notes() { e.a.Findings = append(e.a.Findings, e.listed(Note)...) }
-
-// free lets threads go that sit in one frame for more than half of the window and are nowhere on the critical path:
-// they wait for something that is not recorded, such as a queue of log messages, and end with the window because
-// recording does. Without them nothing is shorter, but what is made shorter is not held up by them.
-func (e *engine) free(sitters []cdg.ActID) []whatif.Change {
-	change := []whatif.Change{{Verb: whatif.Scale, On: e.m.SetOf(sitters...), Num: 0, Den: 1}}
-	if len(sitters) == 0 || e.replay(change) != e.window-e.earlier {
-		return nil
-	}
-	return change
-}
-
-// sitters lists the frames in which threads sit like that.
-func (e *engine) sitters() (list []cdg.ActID) {
-	for _, a := range e.named(frameKinds, func(string) bool { return true }) {
-		if 2*e.own(a) > e.window && e.mark(a) == 0 {
-			list = append(list, a)
-		}
-	}
-	return list
-}
 
 // noCPU lets threads take no time of their own, and not wait either.
 func (e *engine) noCPU() []whatif.Change {

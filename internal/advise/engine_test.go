@@ -37,7 +37,6 @@ func TestGeneralAddsToWhatIsListed(t *testing.T) {
 	e.a.Base = window(nearly) // shares are of that
 	list := []Finding{{ID: "comm-exposed", changes: little, Alone: e.window}, {ID: hostBound.id, changes: rest, Alone: e.window}}
 	e.asked = map[Group]*answers{General: {findings: list}}
-	e.ahead()
 	e.general()
 	both := window(nearly, rest)
 	if both == window(nearly, little, rest) {

@@ -34,7 +34,7 @@ func (r *run) findProgram() program {
 		})
 	}
 	return program{
-		jax: strings.HasPrefix(r.tr.Recorder, "XLA"),
+		jax: r.tr.Recorder == vendors.XLA,
 		compiled: any(markKinds, func(s string) bool { return compiledMarks(s) || compiling(s) }) || any(gpuKernel, func(s string) bool { return strings.HasPrefix(s, "triton_") }) ||
 			any(frameKinds, func(s string) bool { return compiledFrames(s) || compiling(s) }),
 		graphs: any(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch || capturing(s) }),
@@ -53,7 +53,7 @@ func (p program) fewerLaunches() (do string, action []string) {
 		return "jax.jit around the whole step, larger batches", []string{"jax.jit around the whole step: what is called outside of it is sent to the device operation by operation",
 			"jax.lax.scan or fori_loop in place of loops in Python", larger}
 	case p.graphs:
-		return "one graph in place of several, or larger batches", []string{"one graph in place of several: what runs between two graphs is launched one by one", larger}
+		return "one graph in place of several, or larger batches", []string{"one graph in place of several: what runs between two graphs is launched one by one (vLLM: cudagraph_mode FULL_AND_PIECEWISE)", larger}
 	case p.compiled && (p.cuda || p.hip):
 		return "fewer graph breaks (TORCH_LOGS), CUDA graphs", []string{"TORCH_LOGS=graph_breaks says what runs outside of compiled code", "mode=\"reduce-overhead\" where the model is compiled: its kernels become CUDA graphs", larger}
 	case p.compiled:

@@ -3,17 +3,21 @@ package advise
 import (
 	"strings"
 	"testing"
+
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // TestOtherRecorders: who did not record with PyTorch's profiler is not told of its settings, and who runs JAX of nothing that is PyTorch's.
 func TestOtherRecorders(t *testing.T) {
-	for _, c := range []struct{ form, not, names string }{
-		{"", "jax", "record_function profile(schedule"},
-		{"Perfetto", "jax", "record_function profile(schedule"},
-		{"XLA's xplane.pb", "torch profile( record_function bucket_cap_mb", "jax.profiler.TraceAnnotation jax.profiler.StepTraceAnnotation xla_gpu"},
-		{"Nsight Systems database", "torch.profiler profile( record_function", "nvtx NVTX"},
-		{"rocprofv3 JSON", "torch.profiler profile( record_function", "roctx"},
-		{"rocpd database", "torch.profiler profile( record_function", "roctx"},
+	for _, c := range []struct {
+		by         trace.Recorder
+		not, names string
+	}{
+		{vendors.PyTorch, "jax", "record_function profile(schedule"},
+		{vendors.XLA, "torch profile( record_function bucket_cap_mb", "jax.profiler.TraceAnnotation jax.profiler.StepTraceAnnotation xla_gpu"},
+		{vendors.NsightSystems, "torch.profiler profile( record_function", "nvtx NVTX"},
+		{vendors.Rocprof, "torch.profiler profile( record_function", "roctx"},
 	} {
 		var words []string
 		var a *Advice
@@ -26,11 +30,11 @@ func TestOtherRecorders(t *testing.T) {
 			plant(s)
 			s.work(1)
 			tr := s.b.Parse(t)
-			tr.Recorder = c.form
+			tr.Recorder = c.by
 			a = adviseOn(t, tr)
 			f := a.find(id)
 			if f == nil {
-				t.Fatalf("%s: no %s among %v", c.form, id, a.ids())
+				t.Fatalf("%d: no %s among %v", c.by, id, a.ids())
 			}
 			words = append(append(words, f.Do), f.Action...)
 		}
@@ -40,12 +44,12 @@ func TestOtherRecorders(t *testing.T) {
 		all := strings.Join(words, "\n")
 		for w := range strings.FieldsSeq(c.not) {
 			if strings.Contains(all, w) {
-				t.Errorf("%s: speaks of %s:\n%s", c.form, w, all)
+				t.Errorf("%d: speaks of %s:\n%s", c.by, w, all)
 			}
 		}
 		for w := range strings.FieldsSeq(c.names) {
 			if !strings.Contains(all, w) {
-				t.Errorf("%s: nothing of %s:\n%s", c.form, w, all)
+				t.Errorf("%d: nothing of %s:\n%s", c.by, w, all)
 			}
 		}
 	}

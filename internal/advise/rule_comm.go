@@ -1,13 +1,13 @@
 package advise
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/roofline"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
@@ -81,32 +81,12 @@ func (r *run) messageOf(op cdg.ActID) (message, bool) {
 }
 
 // shapeBytes is the size of the largest input of an operator, 0 when shapes are not recorded.
-func (r *run) shapeBytes(a cdg.ActID) int64 {
-	id := r.g.Acts[a].Event
-	dims, ok := r.tr.InputDims(id)
-	if !ok {
-		return 0
-	}
-	types, _ := r.tr.Arg(id, "Input type")
-	var shapes []json.RawMessage
-	var names []string
-	if json.Unmarshal([]byte(dims.Text), &shapes) != nil || json.Unmarshal([]byte(types.Text), &names) != nil {
-		return 0
-	}
-	most := int64(0)
-	for i, s := range shapes {
-		var shape []int64
-		if i >= len(names) || json.Unmarshal(s, &shape) != nil || len(shape) == 0 {
-			continue
+func (r *run) shapeBytes(a cdg.ActID) (most int64) {
+	call, _ := roofline.ReadCall(r.tr, r.g.Acts[a].Event)
+	for i := range call.In {
+		if len(call.In[i].Dims) > 0 {
+			most = max(most, call.In[i].Bytes())
 		}
-		n := trace.ElementSize(names[i])
-		for _, d := range shape {
-			if d < 0 || d > 1<<40 || n > 1<<40 {
-				return 0
-			}
-			n *= d
-		}
-		most = max(most, n)
 	}
 	return most
 }
@@ -129,14 +109,7 @@ func (r *run) generous(m *message) int64 {
 	if n > 8 {
 		rate = 4 // a third of a port of 100 Gb/s
 	}
-	factor := (n - 1) / n
-	switch s := strings.ToLower(m.name); {
-	case strings.Contains(s, "allreduce") || strings.Contains(s, "all_reduce"):
-		factor = 2 * (n - 1) / n
-	case strings.Contains(s, "broadcast") || s == "send" || s == "recv":
-		factor = 1
-	}
-	return int64(30_000 + 3_000*n + float64(m.bytes)*factor/rate)
+	return int64(30_000 + 3_000*n + float64(m.bytes)*trace.BusFactor(m.name, int64(n))/rate)
 }
 
 // exchange tells the kernels that move pieces between all ranks, which libraries also make of single sends and receives.
@@ -209,8 +182,15 @@ var _ = add(rule{
 		f := &found{events: events{list: exposed}, change: r.scenario(), do: "hide collectives: bucket_cap_mb, async_op=True",
 			saw:     fmt.Sprintf("%s, %s on the path", tables.Counted(len(exposed), "collective"), tables.Duration(critical)),
 			numbers: []Number{countOf("collectives", len(all)), countOf("of them on the critical path", len(exposed)), timeOf("on the critical path", critical)}}
-		exchanges := slices.DeleteFunc(slices.Clone(exposed), func(a cdg.ActID) bool { return !exchange(r.name(a)) })
-		if 2*r.criticalOf(exchanges) > critical { // buckets of gradients are not what is waited for
+		most := func(fits func(a cdg.ActID) bool) bool {
+			return 2*r.criticalOf(slices.DeleteFunc(slices.Clone(exposed), func(a cdg.ActID) bool { return !fits(a) })) > critical
+		}
+		norms := r.within(r.named(markKinds, func(s string) bool { return strings.HasPrefix(s, "SyncBatchNorm") }))
+		switch { // buckets of gradients are not what is waited for
+		case most(func(a cdg.ActID) bool { return norms.by(a) != cdg.NoAct }):
+			f.title, f.do = "batch norm exchanges its statistics between all ranks", "BatchNorm by GPU, or GroupNorm"
+			f.action = []string{"BatchNorm on each GPU by itself, where its batch is large enough", "GroupNorm, which needs no other samples"}
+		case most(func(a cdg.ActID) bool { return exchange(r.name(a)) }):
 			f.do = "hide the all-to-all: async_op=True"
 			f.action = []string{"async_op=True, and wait where the result is needed", "exchange the inputs of the next batch while this one is computed", "fewer bytes: 16 bits a number in the exchange"}
 		}

@@ -27,15 +27,6 @@ func (r *run) makerAround(a cdg.ActID) cdg.ActID {
 
 // smallToDevice lists small copies to a device with the operators that make them.
 func (r *run) smallToDevice() (copies, makers []cdg.ActID) {
-	x := r.small()
-	return x.copies, x.makers
-}
-
-// smallCopies are small copies to a device, and the operators that make them.
-type smallCopies struct{ copies, makers []cdg.ActID }
-
-func (r *run) findSmallToDevice() smallCopies {
-	var copies, makers []cdg.ActID
 	for _, a := range r.named(gpuCopy, toDevice) {
 		if r.launch(a) == cdg.NoAct {
 			continue
@@ -49,31 +40,30 @@ func (r *run) findSmallToDevice() smallCopies {
 		}
 	}
 	slices.Sort(makers)
-	return smallCopies{slices.Clip(copies), slices.Clip(slices.Compact(makers))}
+	return copies, slices.Compact(makers)
 }
 
 var _ = add(rule{
-	id: "copy-many-small", group: Specific, torch: true, class: critpath.ClassCopy, kind: Predicted, level: Medium,
+	id: byHostTensor, group: Specific, torch: true, class: critpath.ClassCopy, kind: Predicted, level: Medium,
 	why:      "where the values come from cannot be seen",
-	title:    "many small values are copied to the GPU one by one",
-	cause:    "each copy costs the CPU as much as a kernel, and from pageable memory it waits",
-	scenario: "the copies and the operators that make them take no time, and nobody waits for them",
-	action:   []string{"make them on the GPU: torch.arange, full, zeros, tensor(..., device=\"cuda\")", "pack the values into one pinned tensor, and copy that with non_blocking=True"},
-	verify:   "the number of copies HtoD falls",
+	title:    "tensors are made on the CPU and copied with a wait",
+	cause:    "a copy of pageable memory returns when it is over, and so is what was queued before it",
+	scenario: "nobody waits for the copies; where there are many small ones, they and the operators that make them take no time",
+	action:   []string{"make them on the GPU: torch.tensor(..., device=\"cuda\") of few values, torch.arange, full, zeros", "pack the values into one pinned tensor, and copy that with non_blocking=True"},
+	verify:   "no call waits for copies HtoD, and there are fewer",
 	find: func(r *run) *found {
 		copies, makers := r.smallToDevice()
 		if len(copies) < fewCopies {
-			return nil
+			return r.waiting(r.waitsOf(byHostTensor), "make tensors on the GPU, or pin their memory")
 		}
-		f := &found{events: events{list: copies, expected: -1}, change: r.scenario(), do: "make them on the GPU (device=), or pack them in one"}
-		in := r.within(makers)
-		waits := r.waitsIn(in)
+		waits, moved := r.waitsIn(r.within(makers)), sum(copies, r.bytes)
+		f := &found{events: events{list: copies, expected: -1}, change: r.scenario(), do: "make them on the GPU (device=), or pack them in one",
+			title: "many small values are copied to the GPU one by one", cause: "each copy costs the CPU as much as a kernel, and from pageable memory it waits",
+			saw:     fmt.Sprintf("%s of %s", tables.Counted(len(copies), "small one"), tables.FormatBytes(moved)),
+			numbers: []Number{countOf("copies", len(copies)), countOf("waits", len(waits)), timeOf("in the operators", sum(makers, r.dur)), bytesOf("moved", moved)}}
 		f.change.remove(copies)
 		f.change.shrink(makers, 0)
 		f.change.noWait(waits)
-		host := sum(makers, r.dur)
-		f.numbers = []Number{countOf("copies", len(copies)), countOf("waits", len(waits)), timeOf("in the operators", host), bytesOf("moved", sum(copies, r.bytes))}
-		f.saw = fmt.Sprintf("%s of %s", tables.Counted(len(copies), "small one"), tables.FormatBytes(sum(copies, r.bytes)))
 		return f
 	},
 })

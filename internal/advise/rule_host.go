@@ -7,7 +7,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
-	"overlay/internal/whatif"
+	"overlay/internal/vendors"
 )
 
 // hostShare is the part of the window that threads which launch hold of the critical path from which on they hold the device up.
@@ -67,19 +67,37 @@ var hostBound = add(rule{
 			f.do, f.action = "move Python out of the loop; vectorise it", []string{"operators on whole tensors in place of loops over values, and libraries of C in place of loops in Python", "another process or thread for what the next step does not need"}
 			if top := r.lines(marked, r.mark); len(top) > 0 {
 				f.do = "shorten " + top[0].Line
+				f.action = append([]string{f.do}, f.action...)
 			}
 			f.numbers = []Number{timeOf("of Python on the critical path", python), timeOf("of it in "+critpath.NormalName(name), ns)}
 		}
-		if held, by := r.heldBack(counted); 3*held > python && 2*python > exposed {
-			f.title, f.cause = "another thread holds Python's interpreter", "one thread runs Python at a time: where another one is busy, each return from C waits for up to 5 ms (sys.getswitchinterval)"
-			f.do, f.action = "move what "+by+" does to a process", []string{"what the other thread does in a process of its own", "a free-threaded build of Python", "a shorter sys.setswitchinterval"}
-			f.saw = tables.Duration(held) + " beside " + by
-			f.numbers = append(f.numbers, timeOf("of it beside another thread that runs Python", held))
+		if r.launchesWait() {
+			f.title, f.cause = "launches wait for their kernels", "a setting for debugging makes each launch return when its kernel is over"
+			f.do, f.action = "unset CUDA_LAUNCH_BLOCKING", []string{"unset CUDA_LAUNCH_BLOCKING, HIP_LAUNCH_BLOCKING and AMD_SERIALIZE_KERNEL"}
 		}
 		f.change.zero(list)
 		return f
 	},
 })
+
+// launchesWait reports whether most launches return when their kernel is over, as the documents of CUDA and HIP say of CUDA_LAUNCH_BLOCKING
+// and HIP_LAUNCH_BLOCKING. Of other runtimes no such setting is known.
+func (r *run) launchesWait() bool {
+	p, waits, launches := r.program(), 0, 0
+	for _, o := range r.ops {
+		if l := r.launch(o); l != cdg.NoAct && r.kind(o) == trace.Kernel && r.dur(o) > longerThanLaunch && r.verb(l) != vendors.GraphLaunch {
+			if launches++; r.g.Acts[l].End >= r.g.Acts[o].End {
+				waits++
+			}
+		}
+	}
+	return (p.cuda || p.hip) && launches >= fewLaunches && 2*waits >= launches
+}
+
+const (
+	fewLaunches      = 50     // that say nothing of a setting
+	longerThanLaunch = 10_000 // ns that a kernel takes, which a launch that does not wait never does
+)
 
 // longestFrame is the name of the frames of a list with the most time on the path.
 func (r *run) longestFrame(list []cdg.ActID) (name string, most int64) {
@@ -93,50 +111,4 @@ func (r *run) longestFrame(list []cdg.ActID) (name string, most int64) {
 		}
 	}
 	return name, most
-}
-
-const (
-	heldPiece = 300_000 // ns in which a thread does nothing that is recorded
-	heldBy    = 6       // borders that another thread has meanwhile at least, if it runs Python
-	busyOften = 100_000 // ns in which it has one, if it does
-)
-
-// heldBack is how much of the path lies in stretches of Python in which nothing is recorded but what another thread of Python does, and where that
-// thread is most of the time.
-func (r *run) heldBack(counted whatif.Set) (ns int64, by string) {
-	most := map[trace.Sym]int64{}
-	var name trace.Sym
-	for _, s := range r.path.Segments.All() {
-		a := cdg.NoAct
-		if s.Event != trace.NoEvent && s.End-s.Start >= heldPiece {
-			a = r.g.ActOf[s.Event]
-		}
-		if a == cdg.NoAct || a >= r.firstOp || !counted.Has(a) || r.kind(a) != trace.Python {
-			continue
-		}
-		for l := range r.g.Lanes {
-			lane := &r.g.Lanes[l]
-			if lane.Stream || cdg.LaneID(l) == r.g.Acts[a].Lane || lane.Proc != r.g.Lanes[r.g.Acts[a].Lane].Proc {
-				continue
-			}
-			first, last := r.g.PieceAt(cdg.LaneID(l), s.Start), r.g.PieceAt(cdg.LaneID(l), s.End)
-			if borders := last - first; borders < heldBy || int64(borders)*busyOften < s.End-s.Start || r.g.Pieces[last].Owner == cdg.NoAct || r.kind(r.g.Pieces[last].Owner) != trace.Python {
-				continue
-			}
-			ns += s.End - s.Start
-			for f := r.g.Pieces[last].Owner; f != cdg.NoAct; f = r.g.Parent[f] {
-				if n := r.event(f).Name; r.kind(f) == trace.Python && critpath.UserFrame(r.tr.Str(n)) {
-					if most[n] += s.End - s.Start; most[n] > most[name] {
-						name = n
-					}
-					break
-				}
-			}
-			break
-		}
-	}
-	if name == 0 {
-		return ns, "that thread"
-	}
-	return ns, critpath.NormalName(r.tr.Str(name))
 }

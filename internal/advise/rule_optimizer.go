@@ -95,32 +95,36 @@ var _ = add(rule{
 	title:    "the optimizer updates one parameter after the other",
 	cause:    "each parameter costs several short kernels and their launches",
 	scenario: "all operations of a step are one of half their time, and the step takes the CPU as long as a fused one",
-	action:   []string{"fused=True for Adam and AdamW (PyTorch 2.0) and SGD (2.3), foreach=True for others", "for an optimizer of your own: torch._foreach_* on lists of parameters"},
+	action:   []string{"fused=True: Adam and AdamW from PyTorch 2.0 on, SGD from 2.3"},
 	verify:   "a step of the optimizer launches a few kernels",
 	find: func(r *run) *found {
 		steps, class := r.optimizerSteps()
 		if len(steps) == 0 || strings.Contains(strings.ToLower(class), "fused") {
 			return nil
 		}
-		in := r.inSteps(steps)
-		if len(r.ops) == 0 {
+		in, fusable := r.inSteps(steps), slices.Contains(fusedClasses, class)
+		switch {
+		case len(r.ops) == 0:
 			return r.loopOnCPU(steps, class, &in)
-		}
-		if in.foreach || in.fused || len(in.all) < loopOfKernels*len(steps) {
+		case in.fused, in.foreach && (!fusable || len(in.all) == 0), !in.foreach && len(in.all) < loopOfKernels*len(steps):
 			return nil
 		}
-		f := &found{events: events{list: steps}, change: r.scenario(), saw: fmt.Sprintf("%s, %s", tables.Counted(len(steps), "step"), tables.Counted(len(in.all), "kernel")),
+		f := &found{events: events{list: steps}, change: r.scenario(), do: class + "(..., fused=True)", saw: fmt.Sprintf("%s, %s", tables.Counted(len(steps), "step"), tables.Counted(len(in.all), "kernel")),
 			numbers: []Number{countOf("steps", len(steps)), countOf("operations", len(in.all)), timeOf("in steps", sum(steps, r.dur)), timeOf("on the GPU", sum(in.all, r.dur))}}
-		host, perParameter := int64(300_000), int64(4_000)
 		switch {
-		case slices.Contains(fusedClasses, class):
-			f.do, host, perParameter = class+"(..., fused=True)", 150_000, 1_000
-		case slices.Contains(foreachClasses, class):
-			f.do = class + "(..., foreach=True)"
+		case in.foreach:
+			f.title, f.cause = "the optimizer has a fused form that is not used", "steps over lists of parameters read and write all of them several times"
+			f.level, f.why = Medium, "that a fused step takes half the time is a usual figure, not one of this trace"
+			f.change.fuse(&in, class, 50, 50, 200_000, 0)
+		case fusable:
+			f.change.fuse(&in, class, 45, 60, 150_000, 1_000)
 		default:
-			f.do = "update parameters in batches with torch._foreach_*"
+			if f.do = "update parameters in batches with torch._foreach_*"; slices.Contains(foreachClasses, class) {
+				f.do = class + "(..., foreach=True)"
+			}
+			f.action = []string{f.do}
+			f.change.fuse(&in, class, 45, 60, 300_000, 4_000)
 		}
-		f.change.fuse(&in, class, 45, 60, host, perParameter)
 		return f
 	},
 })
@@ -159,31 +163,6 @@ func (s *scenario) fuse(in *inSteps, class string, adam, other int64, host, perP
 	}
 	s.noWait(in.waits)
 }
-
-var _ = add(rule{
-	id: "optimizer-foreach", group: Specific, kind: Predicted, level: Medium,
-	why:      "that a fused step takes half the time is a usual figure, not one of this trace",
-	title:    "the optimizer has a fused form that is not used",
-	cause:    "steps over lists of parameters read and write all of them several times",
-	scenario: "all operations of a step are one of half their time, and the step takes the CPU 0.2 ms",
-	action:   []string{"fused=True"},
-	verify:   "a step of the optimizer launches a few kernels",
-	find: func(r *run) *found {
-		steps, class := r.optimizerSteps()
-		if len(steps) == 0 || !slices.Contains(fusedClasses, class) {
-			return nil
-		}
-		in := r.inSteps(steps)
-		if !in.foreach || in.fused || len(in.all) == 0 {
-			return nil
-		}
-		f := &found{events: events{list: steps}, change: r.scenario(), do: class + "(..., fused=True)",
-			saw:     fmt.Sprintf("%s, %s", tables.Counted(len(steps), "step"), tables.Duration(sum(steps, r.dur))),
-			numbers: []Number{countOf("steps", len(steps)), countOf("operations", len(in.all)), timeOf("in steps", sum(steps, r.dur)), timeOf("on the GPU", sum(in.all, r.dur))}}
-		f.change.fuse(&in, class, 50, 50, 200_000, 0)
-		return f
-	},
-})
 
 const (
 	zeroedHost = 30_000 // ns that setting gradients to None takes

@@ -30,7 +30,7 @@ var profilerCost = add(rule{
 	verify:   "the same step without a profiler takes as much less",
 	find: func(r *run) *found {
 		views := r.named(opKinds, oneOf(viewOps...))
-		if len(views) < fewOps || r.result(slowHostOps) != nil || !vendors.FromTorch(r.tr.Recorder) {
+		if len(views) < fewOps || r.result(slowHostOps) != nil || r.tr.Recorder != vendors.PyTorch {
 			return nil // nothing tells what recording an operator takes
 		}
 		own := make([]int64, len(views))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"overlay/internal/testtrace"
+	"overlay/internal/vendors"
 )
 
 // TestProfilerCostNamesWhatWasRecorded: nobody is told to leave out what was not recorded.
@@ -26,7 +27,7 @@ func TestProfilerCostNamesWhatWasRecorded(t *testing.T) {
 		if f := adviseOn(t, tr).find("profiler-cost"); f == nil || !slices.Equal(f.Action, want) {
 			t.Errorf("%s: %+v, want %v", key, f, want)
 		}
-		tr.Recorder = "Nsight Systems database" // what its records cost was not measured
+		tr.Recorder = vendors.NsightSystems // what its records cost was not measured
 		if f := adviseOn(t, tr).find("profiler-cost"); f != nil {
 			t.Errorf("another profiler: %+v", f)
 		}

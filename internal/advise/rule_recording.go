@@ -114,7 +114,7 @@ var _ = add(rule{
 		switch {
 		case r.firstOp == 0:
 			f.cause, f.do, f.action = "the device alone was recorded: nothing tells what the host did", host, []string{host}
-		case !vendors.FromTorch(r.tr.Recorder):
+		case r.tr.Recorder != vendors.PyTorch:
 			f.do, f.action = parts, []string{parts}
 		case r.stacks():
 			f.do, f.action = "put record_function around parts of the loop", []string{parts}

@@ -2,7 +2,6 @@ package advise
 
 import (
 	"slices"
-	"strings"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -45,7 +44,7 @@ func (r *run) causeOf(w *wait) string {
 	switch {
 	case r.kind(w.for_) == trace.Memcpy && toDevice(r.name(w.for_)) && (copies || verb == vendors.StreamSync) && len(names) > 0 && slices.Contains(tensorMakers, names[0]):
 		return byHostTensor
-	case len(names) == 0 && (verb == vendors.DeviceSync || verb == vendors.StreamSync || verb == vendors.EventSync):
+	case len(names) == 0 && (verb == vendors.DeviceSync || verb == vendors.StreamSync):
 		return byExplicit
 	}
 	return "" // such as a copy to the host, which the program reads next
@@ -83,8 +82,6 @@ func (r *run) waiting(list []wait, do string) *found {
 	return f
 }
 
-const callsDoNotWait = "these calls return without waiting; what they wait for stays"
-
 // syncRules are the rules about single waits: they differ in which waits they are about, and in words.
 var syncRules = []struct {
 	id, why, title, cause string
@@ -97,21 +94,18 @@ var syncRules = []struct {
 		[]string{"torch.where instead of if", "decide on the host from data that is there"},
 		"aten::is_nonzero is gone", "torch.where instead of if on a tensor", nil},
 	{byItem, "aten::item is around the waiting call", "values are read back from the GPU one by one",
-		".item(), float(), .tolist() and printing wait until everything before them is computed, and then nothing is queued",
-		[]string{"keep the value on the GPU: loss_sum += loss.detach()", "read it every N steps"},
+		".item(), float() and printing wait until everything before them is computed, and then nothing is queued",
+		[]string{"keep the value on the GPU: loss_sum += loss.detach(), and read it every N steps"},
 		"aten::item waits once in N steps", "keep values on the GPU, read them every N steps", nil},
 	{byDynamicSize, "the operator around the waiting call has a result whose size only the GPU knows", "sizes of tensors are computed on the GPU",
 		"the CPU has to know how large the result of nonzero, unique or a mask as index is before it can go on",
 		[]string{"torch.where or a multiplied mask instead of a mask as index", "nonzero_static(size=...), repeat_interleave(output_size=...)", "fixed sizes with padding"},
 		"aten::nonzero and its like are gone, or do not wait", "fixed sizes: torch.where instead of masks as index", nil},
-	{byHostTensor, "the call waits for a copy to the device in an operator that makes tensors", "tensors are made on the CPU and copied with a wait",
-		"a copy of pageable memory returns when it is over, and so is what was queued before it",
-		[]string{"make them on the GPU: torch.tensor(..., device=\"cuda\") of few values, torch.arange, torch.zeros", "pin the memory, and .to(device, non_blocking=True)"},
-		"no call waits for copies HtoD", "make tensors on the GPU, or pin their memory", (*run).unlessMany},
+	// A device synchronisation blocks until all that was asked of the device is done, by the documents of CUDA and HIP.
 	{byExplicit, "the call stands outside of every operator: the program asks for it", "the program waits for the GPU in the middle of the run",
 		"after synchronize() nothing is queued, and the GPU waits for the CPU",
-		[]string{"remove torch.cuda.synchronize()", "stream.wait_event(event) in place of event.synchronize()", "take times with torch.cuda.Event(enable_timing=True), and read them at the end"},
-		"no synchronisation between the first and the last launch", "remove torch.cuda.synchronize(); time with events", (*run).asked},
+		[]string{"remove torch.cuda.synchronize()", "take times with torch.cuda.Event(enable_timing=True), and read them at the end"},
+		"no synchronisation between the first and the last launch", "remove torch.cuda.synchronize(); time with events", (*run).midRun},
 }
 
 func init() {
@@ -121,7 +115,7 @@ func init() {
 			kind = AtMost // some sizes have to be known
 		}
 		add(rule{id: s.id, group: Specific, class: critpath.ClassSync, kind: kind, level: Medium, why: s.why, title: s.title, cause: s.cause,
-			scenario: callsDoNotWait, action: s.action, verify: s.verify, find: func(r *run) *found {
+			scenario: "these calls return without waiting; what they wait for stays", action: s.action, verify: s.verify, find: func(r *run) *found {
 				list := r.waitsOf(s.id)
 				if s.only != nil {
 					list = s.only(r, list)
@@ -131,37 +125,12 @@ func init() {
 	}
 }
 
-// unlessMany leaves small copies to the rule about many of them.
-func (r *run) unlessMany(list []wait) []wait {
-	if copies, _ := r.smallToDevice(); len(copies) >= fewCopies {
-		return nil
-	}
-	return list
-}
-
-// amongLaunches keeps the waits between the first launch and the last: before and after them it is the measurement that waits.
-func (r *run) amongLaunches(list []wait) (out []wait) {
+// midRun keeps the waits between the first launch and the last: before and after them it is the measurement that waits. It leaves out those for what
+// was copied to the host, which the CPU reads next.
+func (r *run) midRun(list []wait) (out []wait) {
 	first, last := r.spanOfLaunches()
 	for _, w := range list {
-		if at := r.g.Acts[w.call].Start; at > first && at < last {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// timingNear is how soon after it the elapsed time of an event that was waited for is read, ns.
-const timingNear = 200_000
-
-// asked leaves out waits for what the CPU reads next: the clock of an event, or a copy to the host.
-func (r *run) asked(list []wait) (out []wait) {
-	timing := r.named(callKinds, func(s string) bool { return strings.Contains(s, "EventElapsedTime") })
-	for _, w := range r.amongLaunches(list) {
-		end := r.g.Acts[w.call].End
-		if !toHost(r.name(w.for_)) && !slices.ContainsFunc(timing, func(a cdg.ActID) bool {
-			at := r.g.Acts[a].Start
-			return at >= end && at < end+timingNear
-		}) {
+		if at := r.g.Acts[w.call].Start; at > first && at < last && !toHost(r.name(w.for_)) {
 			out = append(out, w)
 		}
 	}

@@ -19,12 +19,13 @@ import (
 // window; activities are those that start in it.
 type run struct {
 	*graphs
-	window int64 // ns
+	window  int64 // ns, without what is earlier
+	earlier int64 // ns of it in work from before recording began: no part of any time that is told
 
 	ops    []cdg.ActID // operations of devices, by start
 	waits  []wait      // calls that waited for a device, by start
 	waited whatif.Set  // the calls of such waits
-	slices ownTimes    // per activity of threads: time of its own in the window without what it encloses
+	owned  []int64     // per activity of threads: time of its own in the window without what it encloses, ns
 	path   *critpath.Path
 	total  critpath.Totals
 	kinds  []trace.Kind // per activity
@@ -49,7 +50,6 @@ type run struct {
 	once    func(cdg.ActID) bool                      // whether a slice lies in first use
 	gloo    func() ([]cdg.ActID, map[cdg.ActID]int64) // collectives of the CPU, and what waits beside them
 	comms   func() []cdg.ActID                        // collectives of devices
-	small   func() smallCopies                        // to devices
 	matmuls func() []roofline.Row                     // operators that are products, by what they launched
 	program func() program                            // what is known of it
 	units   func() map[int64]units                    // of each device
@@ -81,7 +81,7 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	r.outers, r.gloo = sync.OnceValue(func() []atomic.Int32 { return make([]atomic.Int32, r.firstOp) }), sync.OnceValues(r.findBesideGloo)
 	r.once = r.inFirstUse()
 	r.threads = sync.OnceValue(r.findLaunching)
-	r.small, r.matmuls = sync.OnceValue(r.findSmallToDevice), sync.OnceValue(r.findProducts)
+	r.matmuls = sync.OnceValue(r.findProducts)
 	r.program, r.units = sync.OnceValue(r.findProgram), sync.OnceValue(r.findUnits)
 	r.results = make(map[string]func() *found, len(rules))
 	for _, rl := range rules {
@@ -98,7 +98,7 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	if l := slices.IndexFunc(g.Lanes, func(l cdg.Lane) bool { return l.Stream }); l >= 0 {
 		r.firstOp = g.Lanes[l].First
 	}
-	r.slices, r.launches = newOwnTimes(int(r.firstOp)), make([]cdg.ActID, n-int(r.firstOp))
+	r.owned, r.launches = make([]int64, r.firstOp), make([]cdg.ActID, n-int(r.firstOp))
 	owned := par.Beside(r.addPieces)
 	r.addActs()
 	owned()
@@ -115,6 +115,8 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	if len(r.names[trace.Python]) > 0 {
 		r.callers = critpath.CallerOf(g)
 	}
+	r.earlier = r.earlierTime()
+	r.window -= r.earlier
 	return r
 }
 
@@ -123,9 +125,22 @@ func (r *run) addPieces() {
 	g := r.g
 	for i := range g.Pieces { // the last of a thread has no owner
 		if x := &g.Pieces[i]; x.Owner != cdg.NoAct {
-			r.slices.add(x.Owner, max(0, min(g.Pieces[i+1].Start, g.Window.End)-max(x.Start, g.Window.Start)))
+			r.owned[x.Owner] += max(0, min(g.Pieces[i+1].Start, g.Window.End)-max(x.Start, g.Window.Start))
 		}
 	}
+}
+
+// own is what an activity has of its own in the window, ns: a slice without what it encloses, an operation that starts in it up to
+// the window's end.
+func (r *run) own(a cdg.ActID) int64 {
+	switch {
+	case a < r.firstOp:
+		return r.owned[a]
+	case !r.inside(a):
+		return 0
+	}
+	act := &r.g.Acts[a]
+	return min(act.End, r.g.Window.End) - act.Start
 }
 
 // actsRange is about how many activities are looked at by one processor in one go. Tests make it small.
@@ -228,17 +243,6 @@ func (r *run) forget() {
 }
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room
-
-// waitsByCalls lists the waits of some calls.
-func (r *run) waitsByCalls(calls []cdg.ActID) (list []wait) {
-	set := r.m.SetOf(calls...)
-	for _, w := range r.waits {
-		if set.Has(w.call) {
-			list = append(list, w)
-		}
-	}
-	return list
-}
 
 // addWait notes a call that returned because operations were over.
 func (r *run) addWait(to *[]wait, a cdg.ActID) {

@@ -100,41 +100,30 @@ func (s *scene) values(n int, waits bool) {
 	}
 }
 
-// events waits for an event in each step; timing reads the time that passed until then.
-func (s *scene) events(timing bool) {
+// events waits for an event in each step.
+func (s *scene) events() {
 	for range 10 {
 		s.work(1)
 		s.corr++
 		s.main.Call("cudaEventRecord", s.host, 2000, s.corr)
 		s.host += 3000
-		s.mark(s.sync("cudaEventSynchronize"))
-		if timing {
-			s.main.Call("cudaEventElapsedTime", s.host, 2000, s.corr+1000)
-			s.host += 3000
-		}
+		s.sync("cudaEventSynchronize")
 		s.hostOps(10)
 	}
 	s.work(1)
 }
 
-// blocked launches kernels; that many in a hundred return when the kernel is over.
-func (s *scene) blocked(percent int) {
-	for i := range 100 {
-		s.op("aten::relu", 4000, func() {
-			s.corr++
-			start := s.run(20_000)
-			at := s.host
-			s.host += 5000
-			if i%100 < percent {
-				s.host = s.gpu + 5000
-			}
-			call := s.main.Launch("cudaLaunchKernel", at, s.host-at, s.corr)
-			s.stream.Kernel("relu", start, 20_000, s.corr)
-			if i < percent {
-				s.mark(call)
+// norms exchange their statistics.
+func (s *scene) norms(name string) {
+	for i := range 10 {
+		s.work(3)
+		s.op(name, 10_000, func() {
+			if e := s.launch("ncclDevKernel_AllGather_RING_LL(ncclDevComm*)", 60_000); i > 0 {
+				s.mark(e)
 			}
 		})
 	}
+	s.work(1)
 }
 
 // call is a call of the runtime; with a kernel it launches it.

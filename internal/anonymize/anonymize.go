@@ -45,16 +45,15 @@ func Graph(g *graph.Graph, p *critpath.Path) (*graph.Graph, *critpath.Path, erro
 func Text(s string) string { return argText(true, s) }
 
 type anonymizer struct {
-	tr    *trace.Trace
-	old   *kineto.Text
-	json  *kineto.Text // of the new trace
-	out   trace.Trace
-	syms  map[string]trace.Sym
-	name  map[nameKey]trace.Sym // pseudonyms of names
-	text  map[string]string     // of texts under known keys
-	vals  values                // of args
-	buf   []byte
-	spans []kineto.Span // per event, in buf
+	tr   *trace.Trace
+	old  *kineto.Text
+	json *kineto.Text // of the new trace
+	out  trace.Trace
+	syms map[string]trace.Sym
+	name map[nameKey]trace.Sym // pseudonyms of names
+	text map[string]string     // of texts under known keys
+	vals values                // of args
+	buf  []byte
 }
 
 type nameKey struct {
@@ -67,7 +66,7 @@ func anonymizeTrace(tr *trace.Trace) *trace.Trace {
 	a := &anonymizer{tr: tr, old: kineto.TextOf(tr), out: *tr, json: &kineto.Text{}, syms: map[string]trace.Sym{}, name: map[nameKey]trace.Sym{}, text: map[string]string{}}
 	a.vals = values{known: func(key string) bool { return knownArgs[key] }, text: a.argText}
 	a.out.File, a.out.Source, a.out.Origins = "", a.json, nil
-	a.json.ArrayForm, a.spans = a.old.ArrayForm, trace.Room[kineto.Span](tr.Lend, len(tr.Events))
+	a.json.ArrayForm = a.old.ArrayForm
 	a.out.DeviceNames = make(map[int64]string, len(tr.DeviceNames))
 	for id, name := range tr.DeviceNames {
 		a.out.DeviceNames[id] = metaText(true, name)
@@ -165,7 +164,7 @@ func (a *anonymizer) source() {
 	if a.old.ArrayForm {
 		doc = chrome.Document{Head: []byte("["), Tail: []byte("]\n")}
 	}
-	a.buf = append(make([]byte, 0, len(a.old.Src)), doc.Head...)
+	a.buf = append(make([]byte, 0, a.old.Size()), doc.Head...)
 	a.json.ListOff = int64(len(a.buf)) - 1
 	for i := range a.out.Events {
 		if i > 0 {
@@ -177,8 +176,7 @@ func (a *anonymizer) source() {
 	a.buf = append(a.buf, '\n')
 	a.json.ListEnd = int64(len(a.buf))
 	a.buf = append(a.buf, doc.Tail...)
-	a.json.Src, a.json.Spans, a.out.Truncated = a.buf, a.spans, false
-	a.spans = nil
+	a.json.Src, a.out.Truncated = a.buf, false
 	a.fields(append(before, after...))
 }
 
@@ -205,9 +203,9 @@ func (a *anonymizer) event(id trace.EventID) {
 	e := &a.out.Events[id]
 	raw := a.old.Clean(id, e)
 	name := a.eventName(e)
-	off := int64(len(a.buf))
+	off := len(a.buf)
 	e.Name = name
-	defer func() { a.spans[id], a.json.EventsEnd = kineto.SpanAt(off), int64(len(a.buf)) }()
+	defer func() { a.json.Add(off, len(a.buf)) }()
 	e.Flags &^= trace.Dirty | trace.HasArgs
 	if len(raw) == 0 || raw[0] != '{' {
 		a.buf = append(a.buf, "{}"...)
@@ -263,7 +261,7 @@ func timeValue(value []byte) string {
 	if isScalar(value) {
 		return string(value)
 	}
-	if len(value) > 2 && value[0] == '"' && number().MatchString(strings.Trim(unquoted(value), " \t")) {
+	if len(value) > 2 && value[0] == '"' && number().MatchString(strings.Trim(kineto.Unquoted(value), " \t")) {
 		return string(value)
 	}
 	return `"?"`

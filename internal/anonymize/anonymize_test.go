@@ -79,7 +79,7 @@ func secrets(tr *trace.Trace) map[string]bool {
 
 // argsText is the args object of an event as it is written.
 func argsText(tr *trace.Trace, i int) []byte {
-	raw, at := kineto.TextOf(tr).Raw(trace.EventID(i)), kineto.TextOf(tr).ArgsAt(trace.EventID(i))
+	raw, at := kineto.TextOf(tr).Append(nil, trace.EventID(i))
 	return raw[at : len(raw)-1]
 }
 

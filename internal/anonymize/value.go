@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"overlay/internal/chrome"
+	"overlay/internal/kineto"
 )
 
 // rowToken is a pid or tid as JSON. One that is neither a number nor a text becomes a text.
@@ -12,7 +13,7 @@ func rowToken(raw []byte) []byte {
 	case len(raw) == 0 || isScalar(raw):
 		return raw
 	case raw[0] == '"':
-		return chrome.AppendString(nil, rowText(unquoted(raw)))
+		return chrome.AppendString(nil, rowText(kineto.Unquoted(raw)))
 	}
 	return chrome.AppendString(nil, pseudonym("row_", string(raw)))
 }
@@ -67,7 +68,7 @@ func (o *values) append(dst []byte, known bool, v []byte) []byte {
 	case len(v) == 0:
 		return append(dst, "null"...)
 	case v[0] == '"':
-		return chrome.AppendString(dst, o.text(known, unquoted(v)))
+		return chrome.AppendString(dst, o.text(known, kineto.Unquoted(v)))
 	case v[0] == '{':
 		return o.object(dst, known, v)
 	case v[0] == '[':
@@ -95,7 +96,7 @@ func (o *values) object(dst []byte, known bool, v []byte) []byte {
 		dst = append(appendKey(dst, k, m.Key), ": "...)
 		value := v[m.At:m.End]
 		if named[string(m.Key)] && len(value) > 0 && value[0] == '"' {
-			dst = chrome.AppendString(dst, nameText(unquoted(value)))
+			dst = chrome.AppendString(dst, nameText(kineto.Unquoted(value)))
 			continue
 		}
 		dst = o.append(dst, known && k, value)
@@ -178,7 +179,7 @@ func fieldValue(key string, value []byte) []byte {
 		return []byte("[]")
 	}
 	if len(value) > 0 && value[0] == '"' { // names of hosts, users and jobs, whatever their words
-		return chrome.AppendString(nil, pseudonym("s_", unquoted(value)))
+		return chrome.AppendString(nil, pseudonym("s_", kineto.Unquoted(value)))
 	}
 	return inMeta.append(nil, knownFields[key], value)
 }

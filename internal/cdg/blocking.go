@@ -126,28 +126,22 @@ func (b *callWaits) callWait(c ActID) callWait {
 	d := b.d
 	act, class := &d.Acts[c], b.class(c)
 	if r, ok := b.sync.of[c]; ok {
-		before, by, known := c, BySyncEvent, false
-		var lanes []LaneID
+		var found []ActID
+		by, known := BySyncEvent, false
 		if class == streamSync && r.stream >= 0 {
-			lanes, known = b.waitingLanes(c, r, -1), true
+			found, known = b.putBehind(b.waitingLanes(c, r, -1), c, act.End+2*us), true
 		}
 		if class == eventSync {
 			if record, ok := b.recordOf(c, r); ok {
-				lanes, by = b.recordLanes(record, r)
-				before, known = record, true
+				found, by = b.recordedBehind(record, r, act.End+2*us)
+				known = true
 			}
 		}
 		if known {
 			best := NoAct
-			try := func(g ActID) {
-				if g != NoAct && (b.returned(c, g) > 0 || by == BySyncEvent && b.outlasts(c, g)) && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
+			for _, g := range found {
+				if (b.returned(c, g) > 0 || by == BySyncEvent && b.outlasts(c, g)) && (best == NoAct || d.Acts[g].End > d.Acts[best].End) {
 					best = g
-				}
-			}
-			for _, s := range lanes {
-				try(b.lastPutBefore(s, before, act.End+2*us))
-				for _, p := range b.pendingAt(s, before) {
-					try(p.source)
 				}
 			}
 			if best != NoAct || by == BySyncEvent {
@@ -211,17 +205,6 @@ func (b *callWaits) endedIn(c ActID, counts func(g ActID) bool) ActID {
 		}
 	}
 	return close
-}
-
-// pendingAt is what a stream was made to wait for before a call and behind which nothing had been put by then: whoever waits
-// for the stream waits for that too.
-func (b *callWaits) pendingAt(s LaneID, call ActID) []pending {
-	list := b.sync.pending[s]
-	lo, hi := 0, sort.Search(len(list), func(i int) bool { return !b.callLess(list[i].wait, call) })
-	if last := b.lastLaunchedBefore(s, call); last != NoAct {
-		lo = sort.Search(hi, func(i int) bool { return b.callLess(b.launch[last], list[i].wait) })
-	}
-	return list[lo:hi]
 }
 
 // copiesFor reports whether a launch is the copy that a synchronisation in the same op waits for.

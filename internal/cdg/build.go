@@ -66,7 +66,7 @@ type facts struct {
 	pos        []int32     // per act: index in order of its lane, -1
 	byEnd      []ActID     // all operations by (End, Start, id)
 	endsOf     [][]ActID   // per stream lane: its operations by end
-	set        []LaneID    // per lane: the set of streams and threads that it belongs to, see relateStreams
+	set        LaneSets    // streams and threads that belong together, see relateStreams
 	orphans    orphanRuns
 
 	threads   []threadInfo

@@ -30,8 +30,12 @@ func (b recordedWaits) find() {
 			if !ok {
 				continue
 			}
-			for _, to := range b.waitingLanes(wait, r, 1) {
+			lanes := b.waitingLanes(wait, r, 1)
+			for _, to := range lanes {
 				b.recordedWait(to, wait, record, r)
+			}
+			if len(lanes) == 0 {
+				b.handOn(wait, record, r)
 			}
 		}
 	}
@@ -46,16 +50,15 @@ func (b recordedWaits) recordedWait(to LaneID, wait, record ActID, r syncRecord)
 	if k != NoAct {
 		end = d.Acts[k].Start + b.clockGrain
 	}
-	lanes, by := b.recordLanes(record, r)
+	behind, by := b.recordedBehind(record, r, end)
 	found, rejected := false, false
 	defer func() {
-		if len(lanes) > 0 && (found || !rejected) {
+		if len(behind) > 0 && (found || !rejected) {
 			b.sync.resolved[wait] = true
 		}
 	}()
-	for _, from := range lanes {
-		x := b.lastPutBefore(from, record, end)
-		if x == NoAct || to == from {
+	for _, x := range behind {
+		if d.Acts[x].Lane == to {
 			continue
 		}
 		b.sync.pending[to] = append(b.sync.pending[to], pending{wait, x})
@@ -78,6 +81,22 @@ func (b recordedWaits) recordedWait(to LaneID, wait, record ActID, r syncRecord)
 	if x := b.recordedSource(k, false, last); x != NoAct {
 		b.join(k, x, by)
 		found = true
+	}
+}
+
+// handOn notes what a stream without operations was made to wait for, such as one from which only collectives are started, which have a stream of
+// their own: who waits for it waits for that.
+func (b recordedWaits) handOn(wait, record ActID, r syncRecord) {
+	behind, by := b.recordedBehind(record, r, 1<<62)
+	b.sync.resolved[wait] = by == BySyncEvent
+	key := streamKey{int64(b.d.Lanes[b.d.Acts[wait].Lane].Proc), r.stream}
+	list := b.sync.idle[key]
+	if n := len(list); n > 0 {
+		behind = append(behind, list[n-1].source)
+	}
+	if len(behind) > 0 {
+		last := slices.MaxFunc(behind, func(x, y ActID) int { return cmp.Compare(b.d.Acts[x].End, b.d.Acts[y].End) })
+		b.sync.idle[key] = append(list, pending{wait, last})
 	}
 }
 

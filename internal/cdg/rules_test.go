@@ -75,6 +75,20 @@ kernel 0:7 a 6 300 1
 kernel 0:20 other 12 294.5 9
 kernel 1:7 b 308 50 4
 `, `critical_path_event_wait "a" end -> "b" start`},
+	{cdg.EventWait, "a stream without operations hands on what it was made to wait for", `
+call 1 cudaLaunchKernel 0 2 1
+call 1 cudaLaunchKernel 3 2 2
+call 1 cudaEventRecord 6 1 3
+call 1 cudaStreamWaitEvent 8 1 4
+sync 24 Stream~Wait~Event 8 1 4 40 3
+call 1 cudaEventRecord 10 1 5
+call 1 cudaStreamWaitEvent 12 1 6
+sync 7 Stream~Wait~Event 12 1 6 24 5
+call 1 cudaLaunchKernel 14 5 7
+kernel 40 gather 6 302 1
+kernel 20 other 9 303 2
+kernel 7 b 314 50 7
+`, `critical_path_event_wait "gather" end -> "b" start`},
 	{cdg.EventWait, "one record of a wait names what was waited for, the next does not", `
 call 1 cudaLaunchKernel 0 2 1
 call 1 cudaEventRecord 3 1 2

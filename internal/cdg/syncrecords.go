@@ -19,17 +19,18 @@ type syncRecord struct {
 
 // syncRecords joins cuda_sync records to calls.
 type syncRecords struct {
-	records   []trace.EventID        // those with a correlation
-	of        map[ActID]syncRecord   // per call
-	recordAt  map[corrKey]ActID      // the cudaEventRecord call of a correlation
-	byStream  map[streamKey][]LaneID // lanes of a stream number on a device
-	stream    map[int64]int64        // the stream of a cudaEventRecord by its correlation, where the profiler recorded that
-	byNumber  map[int64][]LaneID     // lanes of a stream number on any
-	waitsUsed bool                   // some Stream Wait Event names its record
-	devices   bool                   // some record names another device than 0, so the profiler tells them apart
-	pending   map[LaneID][]pending   // per stream: what it was made to wait for, by what calls
-	resolved  map[ActID]bool         // wait calls whose record names what was waited for
-	joined    map[ActID]ActID        // per operation whose wait a record names: the source with the latest end
+	records   []trace.EventID         // those with a correlation
+	of        map[ActID]syncRecord    // per call
+	recordAt  map[corrKey]ActID       // the cudaEventRecord call of a correlation
+	byStream  map[streamKey][]LaneID  // lanes of a stream number on a device
+	stream    map[int64]int64         // the stream of a cudaEventRecord by its correlation, where the profiler recorded that
+	byNumber  map[int64][]LaneID      // lanes of a stream number on any
+	waitsUsed bool                    // some Stream Wait Event names its record
+	devices   bool                    // some record names another device than 0, so the profiler tells them apart
+	pending   map[LaneID][]pending    // per stream: what it was made to wait for, by what calls
+	idle      map[streamKey][]pending // the same of streams without operations, which have no row, by process and number: of each call what ends last by then
+	resolved  map[ActID]bool          // wait calls whose record names what was waited for
+	joined    map[ActID]ActID         // per operation whose wait a record names: the source with the latest end
 }
 
 // pending is what a stream waits for from a wait call on, until an operation is put on it.
@@ -56,7 +57,7 @@ func (b *builder) readSyncRecords() {
 		return
 	}
 	b.sync = syncRecords{records: records, of: map[ActID]syncRecord{}, recordAt: map[corrKey]ActID{}, byStream: map[streamKey][]LaneID{}, byNumber: map[int64][]LaneID{}, stream: map[int64]int64{},
-		pending: map[LaneID][]pending{}, resolved: map[ActID]bool{}, joined: map[ActID]ActID{}}
+		pending: map[LaneID][]pending{}, idle: map[streamKey][]pending{}, resolved: map[ActID]bool{}, joined: map[ActID]ActID{}}
 	for i := range tr.Events {
 		if e := &tr.Events[i]; e.Kind == trace.EventRecord && e.Ph == 'X' && e.Flags&trace.HasCorr != 0 {
 			if s := b.argOr(trace.EventID(i), streamArg); s >= 0 {
@@ -142,6 +143,43 @@ func (b *facts) recordLanes(record ActID, r syncRecord) ([]LaneID, Evidence) {
 		return []LaneID{l}, ByAPI
 	}
 	return nil, ByAPI
+}
+
+// putBehind returns what a call finds on streams: the operation put last on each, and what it was made to wait for since. end is that of lastPutBefore.
+func (b *facts) putBehind(lanes []LaneID, call ActID, end int64) (found []ActID) {
+	for _, l := range lanes {
+		if x := b.lastPutBefore(l, call, end); x != NoAct {
+			found = append(found, x)
+		}
+		for _, p := range b.pendingAt(l, call) {
+			found = append(found, p.source)
+		}
+	}
+	return found
+}
+
+// recordedBehind returns what has to end before the event of a record has happened. A stream without operations hands on what it was made to wait for.
+func (b *facts) recordedBehind(record ActID, r syncRecord, end int64) (found []ActID, by Evidence) {
+	lanes, by := b.recordLanes(record, r)
+	if len(lanes) > 0 {
+		return b.putBehind(lanes, record, end), by
+	}
+	list := b.sync.idle[streamKey{int64(b.d.Lanes[b.d.Acts[record].Lane].Proc), r.waitStream}]
+	if n := sort.Search(len(list), func(i int) bool { return !b.callLess(list[i].wait, record) }); n > 0 {
+		found = append(found, list[n-1].source)
+	}
+	return found, by
+}
+
+// pendingAt is what a stream was made to wait for before a call and behind which nothing had been put by then: whoever waits
+// for the stream waits for that too.
+func (b *facts) pendingAt(s LaneID, call ActID) []pending {
+	list := b.sync.pending[s]
+	lo, hi := 0, sort.Search(len(list), func(i int) bool { return !b.callLess(list[i].wait, call) })
+	if last := b.lastLaunchedBefore(s, call); last != NoAct {
+		lo = sort.Search(hi, func(i int) bool { return b.callLess(b.launch[last], list[i].wait) })
+	}
+	return list[lo:hi]
 }
 
 // launchedLast is the stream on which a call's thread launched last before the call.

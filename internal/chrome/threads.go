@@ -15,7 +15,8 @@ type Threads struct {
 	used  map[int64]bool
 	free  int64 // all made-up numbers below it are used
 
-	lastPID, lastTID []byte // the tokens seen last: neighbours in a file are mostly of one row
+	lastPID, lastTID []byte // copies of the tokens seen last: neighbours in a file are mostly of one row
+	lastThread       bool   // there was a lastTID
 }
 
 // threadKey is a pid and tid without their spelling.
@@ -59,12 +60,12 @@ func Tokens(raw []byte) (pid, tid []byte) {
 	return pid, tid
 }
 
-// Add learns the tokens of an event; tid is nil for one of a whole process. Events without a pid are no row.
+// Add learns the tokens of an event, and keeps neither; tid is nil for one of a whole process. Events without a pid are no row.
 func (r *Threads) Add(pid, tid []byte) {
-	if pid == nil || bytes.Equal(pid, r.lastPID) && bytes.Equal(tid, r.lastTID) && (tid == nil) == (r.lastTID == nil) {
+	if pid == nil || bytes.Equal(pid, r.lastPID) && bytes.Equal(tid, r.lastTID) && (tid != nil) == r.lastThread {
 		return
 	}
-	r.lastPID, r.lastTID = pid, tid
+	r.lastPID, r.lastTID, r.lastThread = append(r.lastPID[:0], pid...), append(r.lastTID[:0], tid...), tid != nil
 	k := keyOf(pid, tid)
 	if r.rows[k] != nil {
 		return

@@ -8,10 +8,8 @@ package chrome
 
 import (
 	"io"
-	"runtime"
-	"runtime/debug"
-	"sync"
-	"sync/atomic"
+
+	"overlay/internal/par"
 )
 
 // Writer writes the pieces of a document. The first error sticks: after it nothing is written any more.
@@ -38,70 +36,16 @@ func (w *Writer) Write(b []byte) {
 	w.err = err
 }
 
+// chunkRoom is what a chunk takes at most, or its buffer grows.
+const chunkRoom = 2 << 20
+
 // Chunks writes n chunks in order. encode appends one to a buffer; as many calls of it as there are processors
-// run at a time, each with a buffer of its own. What is written does not depend on their number.
+// run at a time. What is written does not depend on their number.
 func (w *Writer) Chunks(n int, encode func(dst []byte, chunk int) []byte) {
-	workers := runtime.GOMAXPROCS(0)
-	if workers <= 1 || n <= 1 {
-		var buf []byte
-		for i := 0; i < n && w.err == nil; i++ {
-			buf = encode(buf[:0], i)
-			w.Write(buf)
-		}
-		return
-	}
-	type result struct {
-		chunk int
-		buf   []byte
-	}
-	var next atomic.Int64
-	var stop atomic.Bool
-	var fault atomic.Pointer[any] // what a worker panicked with
-	done := make(chan result, workers)
-	free := make(chan []byte, 2*workers) // bounds what may be encoded ahead of the writer
-	for range 2 * workers {
-		free <- nil
-	}
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			debug.SetPanicOnFault(true) // the input may be a mapped file that shrinks
-			defer func() {
-				if x := recover(); x != nil {
-					fault.CompareAndSwap(nil, &x)
-					stop.Store(true)
-				}
-			}()
-			for !stop.Load() {
-				buf := <-free // before the chunk is taken: the oldest chunk always has a buffer
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					free <- buf
-					return
-				}
-				done <- result{i, encode(buf[:0], i)}
-			}
-		})
-	}
-	go func() { wg.Wait(); close(done) }()
-	waiting := map[int][]byte{}
-	for want := 0; want < n; {
-		r, ok := <-done
-		if !ok { // stopped by an error: the chunks that were begun have all arrived
-			if x := fault.Load(); x != nil {
-				panic(*x)
-			}
-			return
-		}
-		waiting[r.chunk] = r.buf
-		for buf, ok := waiting[want]; ok; buf, ok = waiting[want] {
-			delete(waiting, want)
-			w.Write(buf)
-			if w.err != nil {
-				stop.Store(true)
-			}
-			free <- buf
-			want++
-		}
-	}
+	par.InOrder(n, chunkRoom, func() par.Maker {
+		return func(chunk int, buf []byte, put func([]byte) []byte) []byte { return put(encode(buf, chunk)) }
+	}, func(b []byte) bool {
+		w.Write(b)
+		return w.err == nil
+	})
 }

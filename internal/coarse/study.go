@@ -47,9 +47,6 @@ type Rank struct {
 	Slowdown float64 `json:"slowdown" unit:"count" about:"S_w: that of its stage or of its replica, the smaller one"`
 	Work     int64   `json:"work_ns" unit:"ns" about:"own work in a step"`
 	Peers    int64   `json:"peers_ns" unit:"ns" about:"the median of the other ranks of its stage; 0 without others"`
-	Kind     string  `json:"kind" about:"in which it takes the most time beyond even"`
-
-	kind int32
 }
 
 // Part is a stage, a replica or a kind of operations.
@@ -144,9 +141,6 @@ func (j *Job) Judge() *Study {
 		slices.SortStableFunc(list, func(a, b Part) int { return cmp.Compare(b.Slowdown, a.Slowdown) })
 	}
 	s.ByRank = slowest(ranks, s)
-	for i := range s.ByRank {
-		s.ByRank[i].Kind = j.Kinds[s.ByRank[i].kind]
-	}
 	for _, r := range s.ByRank[:min(len(s.ByRank), max(1, s.Ranks*3/100))] {
 		s.Slowest = append(s.Slowest, int(r.Rank))
 	}
@@ -257,26 +251,17 @@ func (x *study) parts(of func(r *Record) int32, name func(id int32) string) []Pa
 func (x *study) ranks() []Rank {
 	at := map[int32]int{}
 	var list []Rank
-	beyond := map[[2]int32]int64{} // even, by position and kind
 	for _, s := range x.steps {
 		for i := range s.records {
 			r := &s.records[i]
 			k, ok := at[r.Rank]
 			if !ok {
 				k = len(list)
-				at[r.Rank], list = k, append(list, Rank{Rank: r.Rank, Stage: r.Stage, Replica: r.Replica, kind: r.Kind})
+				at[r.Rank], list = k, append(list, Rank{Rank: r.Rank, Stage: r.Stage, Replica: r.Replica})
 			}
 			if !x.kinds[r.Kind].transfer {
 				list[k].Work += s.transfer[i]
 			}
-			of := [2]int32{int32(k), r.Kind}
-			beyond[of] += s.transfer[i] - x.even[r.Kind]
-		}
-	}
-	for of, ns := range beyond {
-		r := &list[of[0]]
-		if best := beyond[[2]int32{of[0], r.kind}]; ns > best || ns == best && of[1] < r.kind {
-			r.kind = of[1]
 		}
 	}
 	work := map[int32][]int64{} // of stages

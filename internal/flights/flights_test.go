@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"overlay/internal/flights"
+	"overlay/internal/fromflights"
 )
 
 // dict is a dict with its keys in order, as the recorder inserts them.
@@ -175,10 +176,10 @@ func job(t *testing.T, json_ bool, calls func(rank int) []call) *flights.Study {
 		if json_ {
 			src, _ = json.Marshal(texted(d))
 		}
-		if !flights.Is(src) {
+		if !fromflights.Is(src) {
 			t.Fatal("no dump")
 		}
-		x, err := flights.Parse(src, int32(rank))
+		x, err := fromflights.Parse(src, int32(rank))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,23 +328,23 @@ func TestRefused(t *testing.T) {
 		"\x80\x02](NNs.":                                                            "items of what is no dict",
 		"\x80\x02}(NNu.":                                                            "neither text nor number",
 		"\x80\x09.":                                                                 "protocol 9",
-		"\x80\x02K\x01.":                                                            "no pg_config",
+		"\x80\x02K\x01.":                                                            "it is a number: expected a dump of PyTorch's flight recorder of version 2.0 or later",
 		`{"pg_config": {"0": {"ranks": "[-1]"}}}`:                                   "is no list of ranks",
 		`{"pg_config": {}, "entries": [{}]}`:                                        "entry 0: no profiling_name",
 		`{"pg_config": {}, "entries": [{"profiling_name": "nccl:all_reduce", "seq_id": 1}]}`: "version 2.0 or later",
 		`{"pg_config": `: "unexpected EOF",
 	} {
-		_, err := flights.Parse([]byte(src), 0)
+		_, err := fromflights.Parse([]byte(src), 0)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, want %q", src, err, want)
 		}
 	}
 	for _, src := range []string{`{"schemaVersion":1,"distributedInfo":{"pg_config":[{"pg_name":"0"}]}}`, "rank,step\n", "\x80\x02c", "\x80\x02}q\x00X\x08\x00\x00\x00segments", ""} {
-		if flights.Is([]byte(src)) {
+		if fromflights.Is([]byte(src)) {
 			t.Errorf("%q is taken for a dump", src)
 		}
 	}
-	one, err := flights.Parse(whole, 0)
+	one, err := fromflights.Parse(whole, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +352,7 @@ func TestRefused(t *testing.T) {
 		t.Error("two dumps of one rank")
 	}
 	for name, want := range map[string]int32{"nccl_trace_rank_7": 7, "nccl_trace_rank_node02_15.json": 15, "comm_lib_trace_rank_0.pkl": 0, "notes": -1} {
-		if n, ok := flights.RankOf(name); ok != (want >= 0) || ok && n != want {
+		if n, ok := fromflights.RankOf(name); ok != (want >= 0) || ok && n != want {
 			t.Errorf("%s: %d, %v", name, n, ok)
 		}
 	}
@@ -362,7 +363,7 @@ func TestAgain(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("\x80\x02}(X\x09\x00\x00\x00pg_config}X\x07\x00\x00\x00entries](}(X\x0e\x00\x00\x00profiling_nameX\x01\x00\x00\x00aX\x11\x00\x00\x00collective_seq_idK\x01X\x0b\x00\x00\x00input_sizes](](" +
 		strings.Repeat("K\x01", 20_000) + "eq\x00" + strings.Repeat("h\x00", 20_000) + "euq\x01" + strings.Repeat("h\x01", 20_000) + "eu.")
-	if _, err := flights.Parse(b.Bytes(), 0); err == nil || !strings.Contains(err.Error(), "again and again") {
+	if _, err := fromflights.Parse(b.Bytes(), 0); err == nil || !strings.Contains(err.Error(), "again and again") {
 		t.Error(err)
 	}
 }
@@ -373,7 +374,7 @@ func FuzzParse(f *testing.F) {
 	text, _ := json.Marshal(texted(d))
 	f.Add(text)
 	f.Fuzz(func(t *testing.T, src []byte) {
-		d, err := flights.Parse(src, 1)
+		d, err := fromflights.Parse(src, 1)
 		if err != nil {
 			return
 		}

@@ -1,3 +1,15 @@
+// Package flights says who did not arrive and who was late, by what the flight recorder of each rank has kept of its collectives. It knows no format.
+//
+// # Who is missing
+//
+// Of each group, the first collective that some member has called and that has not ended: who has not called it is missing. The ring of a rank holds its last calls,
+// so what lies before the first one that it still holds is not known, and taken as done. A rank that is missing in one group often waits in
+// another for somebody else: those that wait for nobody are named first.
+//
+// # Who is late
+//
+// The kernels of a collective end together, and each begins when its rank arrives: the one that ran for the shortest time came last, by the difference.
+// No clock is compared. The calls themselves say little, because the host runs ahead of its device.
 package flights
 
 import (
@@ -6,6 +18,33 @@ import (
 	"slices"
 	"strings"
 )
+
+// Dump is what a rank has recorded.
+type Dump struct {
+	Rank    int32
+	Version string
+	Groups  []Group
+	Calls   []Call // in the order of the calls
+}
+
+// Group is a process group of which the rank is a member.
+type Group struct {
+	Name, Desc string
+	Ranks      []int32 // ascending
+}
+
+// Call is a call of a collective, or of a send or receive.
+type Call struct {
+	Group    int32 // of Dump.Groups, -1 where the dump has none of its name
+	Seq      int64 // number of the collective in its group; of sends and receives that of the collective before
+	Single   bool  // it is a send or a receive
+	Name     string
+	Sizes    string // input → output
+	Types    string
+	Done     bool
+	Duration int64 // of its kernel, ns; -1 where it was not measured
+	Frame    string
+}
 
 // Study is what the dumps of a job say.
 type Study struct {

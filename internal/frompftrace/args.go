@@ -18,7 +18,6 @@ const (
 	argDouble    = 5
 	argString    = 6
 	argPointer   = 7
-	argNested    = 8
 	argJSON      = 9
 	argKey       = 10
 	argDict      = 11
@@ -232,8 +231,6 @@ func (w *writer) value(st *state, data []byte, depth int) {
 			} else {
 				w.buf = appendString(w.buf, f.S)
 			}
-		case argNested:
-			w.nested(f.S, depth+1)
 		case argDict:
 			if open == '[' {
 				continue
@@ -264,4 +261,19 @@ func (w *writer) value(st *state, data []byte, depth int) {
 	case len(w.buf) == at:
 		w.buf = append(w.buf, "null"...)
 	}
+}
+
+// nestsDeep reports whether a JSON value may nest deeper than is read.
+func nestsDeep(s []byte) bool {
+	depth, most := 0, 0
+	for _, c := range s {
+		switch c {
+		case '{', '[':
+			depth++
+			most = max(most, depth)
+		case '}', ']':
+			depth--
+		}
+	}
+	return most > maxDepth/2
 }

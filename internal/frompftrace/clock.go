@@ -133,31 +133,5 @@ func (r *reader) time(ts, clock uint64, seq *sequence) (int64, bool) {
 	if off, ok := r.clocks.offset[clock]; ok {
 		return int64(ts) + off, true
 	}
-	// A snapshot may come later; where there is none at all, all times are of one clock.
-	if !r.lookedAhead {
-		r.lookedAhead = true
-		r.lookAhead()
-		return r.time(ts, clock, seq)
-	}
-	return int64(ts), !r.clocks.known
-}
-
-// lookAhead takes the first snapshot of the file, wherever it stands.
-func (r *reader) lookAhead() {
-	if r.clocks.known {
-		return
-	}
-	f := wire.Over(r.src)
-	for f.Next() {
-		if f.Num != 1 || f.Typ != wire.Bytes {
-			continue
-		}
-		p := wire.Over(f.S)
-		for p.Next() {
-			if p.Num == packetSnapshot && p.Typ == wire.Bytes {
-				r.snapshot(p.S, &sequence{}, int64(f.I-len(f.S)))
-				return
-			}
-		}
-	}
+	return int64(ts), !r.clocks.known // where there is no snapshot, all times are of one clock
 }

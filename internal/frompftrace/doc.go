@@ -35,7 +35,6 @@ const (
 	ReasonUnopened       = "unopened" // END without BEGIN
 	ReasonPairsByTime    = "pairs_by_time"
 	ReasonNegative       = "negative_duration"
-	ReasonCompression    = "broken_compression"
 	ReasonUnknownType    = "unknown_event_type"
 	ReasonConflict       = "correlation_conflict" // a launch and its operation carry different correlations
 	ReasonUnknownTrack   = "unknown_track"        // nothing describes the row of an event

@@ -59,7 +59,6 @@ func (r *reader) write(to *kineto.Sink) ([]int64, error) {
 	w := workers[0]
 	w.buf = w.buf[:0]
 	w.flowPhases()
-	w.graphEdges()
 	w.metadata(procs)
 	w.buf = append(w.buf, "\n]"...)
 	w.attributes()

@@ -81,34 +81,3 @@ func (w *writer) flowEvent(ph byte, category, name string, id int64, row []byte,
 	}
 	w.buf = append(w.buf, '}')
 }
-
-// graphEdges appends the recorded dependencies of render stages as PyTorch's JSON has them: a flow from the end of one
-// to the start of the other.
-func (w *writer) graphEdges() {
-	r := w.r
-	if len(r.waits) == 0 {
-		return
-	}
-	stageOf := r.stageOf()
-	id := int64(firstMade) + int64(len(r.flows))
-	for i := range r.renders {
-		to := &r.renders[i]
-		for _, event := range r.waits[to.from:to.to] {
-			k, ok := stageOf[event]
-			if !ok || k == int32(i) {
-				continue
-			}
-			id++
-			from := r.renders[k].rec
-			w.flowEvent('s', "ac2g", "ac2g", id, w.stageRow(from), r.recs[from].end)
-			w.flowEvent('f', "ac2g", "ac2g", id, w.stageRow(to.rec), r.recs[to.rec].ts)
-		}
-	}
-}
-
-// stageRow is the row of a render stage.
-func (w *writer) stageRow(id int32) []byte {
-	rec := &w.r.recs[id]
-	s := readStage(w.r.message(rec))
-	return []byte(`"pid":` + strconv.FormatInt(int64(int32(s.gpu)), 10) + `,"tid":` + s.lane(w.r.states[rec.state]))
-}

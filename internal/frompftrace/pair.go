@@ -185,7 +185,7 @@ func (r *reader) placeOf(m mark) int64 {
 	if m >= 0 {
 		return r.place(int32(m))
 	}
-	if x := r.ends[^m].extra; x >= 0 && r.extras[x].buf == 0 {
+	if x := r.ends[^m].extra; x >= 0 {
 		return r.extras[x].off
 	}
 	return 0

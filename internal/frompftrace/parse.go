@@ -5,19 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"overlay/internal/kineto"
 	"overlay/internal/limits"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // Parse reads a trace from the bytes of a .pftrace file, decompressed. The text of the trace goes to a spool, and the
 // trace keeps that; src is not needed afterwards. name is for messages.
 func Parse(src []byte, name string, o kineto.Options, to *kineto.Sink) (*trace.Trace, error) {
 	r := newReader(src, name)
-	r.packed = limits.NewMeter(o.MaxExpand)
 	if err := r.read(o.Cut); err != nil {
 		return nil, err
 	}
@@ -35,7 +34,7 @@ func Parse(src []byte, name string, o kineto.Options, to *kineto.Sink) (*trace.T
 	}
 	repairs, truncated := r.sortedRepairs(), r.truncated
 	r = nil // the text is all that is needed from here on
-	tr, err := kineto.Parse(json, name, kineto.Options{From: size, Form: "Perfetto trace"})
+	tr, err := kineto.Parse(json, name, kineto.Options{From: size, Form: vendors.PerfettoTrace})
 	if err != nil {
 		var e *kineto.SyntaxError
 		if errors.As(err, &e) {
@@ -81,7 +80,7 @@ func Unjoined(tr *trace.Trace) bool {
 
 // placeOf is where in the file an event stands that has a place in the text.
 func placeOf(x *kineto.Text, places []int64, off int64) int64 {
-	i := sort.Search(len(x.Spans), func(i int) bool { return x.Spans[i].Off() > off }) - 1
+	i := x.EventAt(off)
 	if i < 0 || i >= len(places) {
 		return 0
 	}
@@ -94,13 +93,11 @@ func (r *reader) read(cut bool) error {
 		return &kineto.SyntaxError{File: r.name, Offset: at, Compressed: -1, Want: want}
 	}
 	r.makeRoom()
-	r.scan(0, 0, 0)
+	r.scan()
 	if cut && !r.truncated {
-		r.truncate(0, int64(len(r.src)))
+		r.truncate(int64(len(r.src)))
 	}
 	switch {
-	case r.tooLarge != nil:
-		return kineto.TooMuch(r.name, r.tooLarge)
 	case r.tooMany:
 		return fail(0, fmt.Sprintf("more than %d events: split the trace", maxEvents))
 	case len(r.recs) > 0:
@@ -136,7 +133,10 @@ func (r *reader) unusable() string {
 
 // packetNames are what other packets hold, for messages.
 var packetNames = map[uint32]string{1: "ftrace", 2: "processes", 52: "GPU counters", 56: "a heap graph", 66: "stack samples", 37: "heap profiles", 9: "process statistics",
-	54: "Android logs", 33: "the recording's settings", 35: "statistics", 7: "system statistics", 5: "Chrome events"}
+	54: "Android logs", 33: "the recording's settings", 35: "statistics", 7: "system statistics", 5: "Chrome events",
+	50: compressedPackets, 133: compressedPackets}
+
+const compressedPackets = "compressed packets, which 'traceconv decompress_packets' unpacks"
 
 // contents says in a few words what a trace without slices holds.
 func (r *reader) contents() string {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"overlay/internal/limits"
 	"overlay/internal/trace"
 	"overlay/internal/wire"
 )
@@ -13,7 +12,6 @@ import (
 type reader struct {
 	src  []byte
 	name string
-	bufs [][]byte // the file, then what compressed packets hold
 
 	recs     []record
 	ends     []endMark
@@ -24,7 +22,6 @@ type reader struct {
 	launches []launch
 	launched []uint64 // event ids of render stages
 	renders  []render
-	waits    []uint64 // event ids of render stages
 
 	seqs      []sequence
 	seqOf     map[uint64]int32
@@ -37,8 +34,7 @@ type reader struct {
 	lastTrack   int32
 	lastTrackID uint64
 
-	clocks      clocks
-	lookedAhead bool
+	clocks clocks
 
 	attrs   []attr
 	gpus    []string // names of devices by number
@@ -49,8 +45,6 @@ type reader struct {
 	packets   int
 	truncated bool
 	tooMany   bool
-	packed    *limits.Meter // of compressed packets
-	tooLarge  error         // of them
 	repairs   map[string]*trace.Repair
 
 	corrOf  map[int32]int64 // record -> the correlation that links it, where it has none of its own
@@ -69,7 +63,7 @@ type attr struct {
 
 func newReader(src []byte, name string) *reader {
 	return &reader{
-		src: src, name: name, bufs: [][]byte{src},
+		src: src, name: name,
 		seqOf: map[uint64]int32{}, lastSeq: -1, trackOf: map[uint64]int32{}, lastTrack: -1,
 		clocks: clocks{offset: map[uint64]int64{}}, skipped: map[uint32]int{}, repairs: map[string]*trace.Repair{}, corrOf: map[int32]int64{},
 	}
@@ -112,15 +106,10 @@ func (r *reader) sortedRepairs() []trace.Repair {
 }
 
 // place is where a record stands in the file, for messages.
-func (r *reader) place(rec int32) int64 {
-	if x := &r.recs[rec]; x.buf == 0 {
-		return x.off
-	}
-	return 0
-}
+func (r *reader) place(rec int32) int64 { return r.recs[rec].off }
 
 // message is the bytes of an event.
-func (r *reader) message(rec *record) []byte { return r.bufs[rec.buf][rec.off : rec.off+int64(rec.n)] }
+func (r *reader) message(rec *record) []byte { return r.src[rec.off : rec.off+int64(rec.n)] }
 
 // attributes takes the TraceAttributes.
 func (r *reader) attributes(data []byte, at int64) {

@@ -11,13 +11,11 @@ import (
 const (
 	renderID       = 1
 	renderDuration = 2
-	renderQueueOld = 3
 	renderExtra    = 6
 	renderGPU      = 11
 	renderQueue    = 13
 	renderStage    = 14
 	renderName     = 17
-	renderWaits    = 18
 	renderKernel   = 19
 	renderNameIID  = 20
 	renderLaunch   = 21
@@ -29,7 +27,7 @@ const ownStages = "drawn by overlay"
 
 // renderStage notes a GpuRenderStageEvent: an operation of a device.
 func (r *reader) renderStage(rec record, data []byte, at int64) {
-	x := render{rec: int32(len(r.recs)), from: int32(len(r.waits))}
+	x := render{rec: int32(len(r.recs))}
 	dur := uint64(0)
 	copies := r.states[rec.state].copies
 	f := wire.Over(data)
@@ -41,11 +39,8 @@ func (r *reader) renderStage(rec record, data []byte, at int64) {
 			dur = f.V
 		case renderStage:
 			if copies[f.V] {
-				r.waits = r.waits[:x.from]
 				return
 			}
-		case renderWaits:
-			f.Repeated(false, func(v uint64) { r.waits = append(r.waits, v) })
 		case renderExtra:
 			if name, value := extraData(f.S); string(name) == "correlation" {
 				if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
@@ -55,7 +50,6 @@ func (r *reader) renderStage(rec record, data []byte, at int64) {
 		}
 	}
 	if f.Bad {
-		r.waits = r.waits[:x.from]
 		r.mend(ReasonBroken, at)
 		return
 	}
@@ -67,7 +61,6 @@ func (r *reader) renderStage(rec record, data []byte, at int64) {
 		r.mend(ReasonNegative, at)
 		dur = 0
 	}
-	x.to = int32(len(r.waits))
 	rec.kind, rec.closed, rec.end = kindRender, true, rec.ts+int64(dur)
 	rec.track = int32(len(r.renders))
 	r.recs = append(r.recs, rec)
@@ -94,7 +87,6 @@ type stage struct {
 	nameIID, kernelIID uint64
 	name               []byte
 	launch             []byte
-	hasQueue           bool
 }
 
 func readStage(data []byte) (s stage) {
@@ -104,11 +96,7 @@ func readStage(data []byte) (s stage) {
 		case renderGPU:
 			s.gpu = f.V
 		case renderQueue:
-			s.queue, s.hasQueue = f.V, true
-		case renderQueueOld:
-			if !s.hasQueue {
-				s.queue = f.V
-			}
+			s.queue = f.V
 		case renderStage:
 			s.stage = f.V
 		case renderName:

@@ -1,7 +1,6 @@
 package frompftrace
 
 import (
-	"math"
 	"strconv"
 
 	"overlay/internal/wire"
@@ -83,9 +82,9 @@ func (w *writer) dimensions(data []byte) {
 	w.buf = append(w.buf, ']')
 }
 
-// launchArg appends an argument of a launch: its name is name 2 or, by number, name_iid 1.
+// launchArg appends an argument of a launch.
 func (w *writer) launchArg(st *state, data []byte) {
-	key := unknownText
+	key, value := unknownText, uint64(0)
 	f := wire.Over(data)
 	for f.Next() {
 		switch f.Num {
@@ -95,30 +94,13 @@ func (w *writer) launchArg(st *state, data []byte) {
 			} else {
 				w.mend(ReasonUnknownName)
 			}
-		case 2:
-			key = newText(f.S)
+		case 3, 4: // with and without a sign
+			value = f.V
 		}
 	}
 	if string(key.raw) == "registers_per_thread" {
 		key = keyRegisters
 	}
 	w.member(key)
-	f = wire.Over(data)
-	for f.Next() {
-		switch f.Num {
-		case 3:
-			w.buf = strconv.AppendInt(w.buf, int64(f.V), 10)
-			return
-		case 4:
-			w.buf = strconv.AppendUint(w.buf, f.V, 10)
-			return
-		case 5:
-			w.buf = appendFloat(w.buf, math.Float64frombits(f.V))
-			return
-		case 6:
-			w.buf = appendString(w.buf, f.S)
-			return
-		}
-	}
-	w.buf = append(w.buf, "null"...)
+	w.buf = strconv.AppendInt(w.buf, int64(value), 10)
 }

@@ -7,38 +7,33 @@ import (
 
 // Fields of TracePacket.
 const (
-	packetSnapshot     = 6
-	packetTime         = 8
-	packetSequence     = 10
-	packetTrackEvent   = 11
-	packetInterned     = 12
-	packetFlags        = 13
-	packetCleared      = 41
-	packetCompressed   = 50
-	packetGPUCounter   = 52
-	packetRenderStage  = 53
-	packetClock        = 58
-	packetDefaults     = 59
-	packetDescriptor   = 60
-	packetAttributes   = 126
-	packetGPUInfo      = 128
-	packetZstd         = 133
-	flagCleared        = 1
-	flagNeedsState     = 2
-	eventBegin         = 1
-	eventEnd           = 2
-	eventInstant       = 3
-	eventCounter       = 4
-	kindRender         = 5 // of a record
-	maxCompressedDepth = 1
+	packetSnapshot    = 6
+	packetTime        = 8
+	packetSequence    = 10
+	packetTrackEvent  = 11
+	packetInterned    = 12
+	packetFlags       = 13
+	packetGPUCounter  = 52
+	packetRenderStage = 53
+	packetClock       = 58
+	packetDefaults    = 59
+	packetDescriptor  = 60
+	packetAttributes  = 126
+	packetGPUInfo     = 128
+	flagCleared       = 1
+	flagNeedsState    = 2
+	eventBegin        = 1
+	eventEnd          = 2
+	eventInstant      = 3
+	eventCounter      = 4
+	kindRender        = 5 // of a record
 )
 
 // record is an event of the file: a BEGIN with its END, an instant, a value of a counter, or a render stage.
 type record struct {
 	ts, end int64 // ns of trace time; end of a slice that was closed
-	off     int64 // of the message in its buffer
+	off     int64 // of the message
 	n       int32 // its length
-	buf     int32 // in reader.bufs
 	state   int32 // in reader.states
 	track   int32 // in reader.tracks; of a render stage its index in reader.renders
 	extra   int32 // in reader.extras: what the END says, -1 without
@@ -55,11 +50,10 @@ type endMark struct {
 	extra int32
 }
 
-// body is a message in a buffer.
+// body is a message.
 type body struct {
 	off   int64
 	n     int32
-	buf   int32
 	state int32
 }
 
@@ -78,11 +72,10 @@ type launch struct {
 
 // render is a render stage as far as others refer to it.
 type render struct {
-	rec      int32
-	id       uint64
-	from, to int32 // its predecessors in reader.waits
-	corr     int64
-	hasCorr  bool
+	rec     int32
+	id      uint64
+	corr    int64
+	hasCorr bool
 }
 
 // mark is a BEGIN (its record, not negative) or an END (^ its index in reader.ends), in file order.
@@ -102,17 +95,14 @@ func (r *reader) makeRoom() {
 	r.marks, r.beginSeq = make([]mark, 0, n+64), make([]int32, 0, n/2+64)
 }
 
-// scan goes through the packets of a buffer.
-func (r *reader) scan(buf int32, outer int64, depth int) {
-	src := r.bufs[buf]
+// scan goes through the packets.
+func (r *reader) scan() {
+	src := r.src
 	for i := 0; i < len(src); {
 		tag, next := wire.Uvarint(src, i)
-		at := outer
-		if buf == 0 {
-			at = int64(i)
-		}
+		at := int64(i)
 		if next < 0 {
-			r.truncate(buf, at)
+			r.truncate(at)
 			return
 		}
 		if tag != 1<<3|wire.Bytes {
@@ -126,27 +116,23 @@ func (r *reader) scan(buf int32, outer int64, depth int) {
 		}
 		n, from := wire.Uvarint(src, next)
 		if from < 0 || n > uint64(len(src)-from) {
-			r.truncate(buf, at)
+			r.truncate(at)
 			return
 		}
 		i = from + int(n)
 		r.packets++
-		r.packet(buf, int64(from), int(n), at, depth)
+		r.packet(int64(from), int(n), at)
 	}
 }
 
-func (r *reader) truncate(buf int32, at int64) {
-	if buf != 0 {
-		r.mend(ReasonCompression, at)
-		return
-	}
+func (r *reader) truncate(at int64) {
 	r.truncated = true
 	r.mend(ReasonTruncated, at)
 }
 
 // packet takes one packet. at is its place in the file.
-func (r *reader) packet(buf int32, from int64, n int, at int64, depth int) {
-	p := wire.Over(r.bufs[buf][from : from+int64(n)])
+func (r *reader) packet(from int64, n int, at int64) {
+	p := wire.Over(r.src[from : from+int64(n)])
 	var ts, clock, seq, flags uint64
 	var hasTS, hasClock bool
 	var interned, defaults, snapshot, event []byte
@@ -161,9 +147,7 @@ func (r *reader) packet(buf int32, from int64, n int, at int64, depth int) {
 		case packetSequence:
 			seq = p.V
 		case packetFlags:
-			flags |= p.V
-		case packetCleared:
-			flags |= p.V & flagCleared
+			flags = p.V
 		case packetInterned:
 			interned = p.S
 		case packetDefaults:
@@ -178,8 +162,6 @@ func (r *reader) packet(buf int32, from int64, n int, at int64, depth int) {
 			r.attributes(p.S, at)
 		case packetGPUInfo:
 			r.gpuInfo(p.S)
-		case packetCompressed, packetZstd:
-			r.compressed(p.Num, p.S, at, depth)
 		default:
 			if p.Typ == wire.Bytes && p.Num != 36 && p.Num != 89 {
 				r.skipped[p.Num]++
@@ -233,7 +215,7 @@ func (r *reader) packet(buf int32, from int64, n int, at int64, depth int) {
 		r.mend(ReasonUnknownClock, at)
 		return
 	}
-	rec := record{ts: t, off: eventAt, n: int32(len(event)), buf: buf, state: s.state, extra: -1}
+	rec := record{ts: t, off: eventAt, n: int32(len(event)), state: s.state, extra: -1}
 	if kind == packetRenderStage {
 		r.renderStage(rec, event, at)
 		return

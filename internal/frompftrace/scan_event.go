@@ -12,11 +12,10 @@ const (
 	eventCategory      = 22
 	eventName          = 23
 	eventCounterInt    = 30
-	eventOldFlow       = 36
-	eventOldFlowEnd    = 42
 	eventCounterFloat  = 44
 	eventFlow          = 47
 	eventFlowEnd       = 48
+	eventColorIID      = 54
 	eventGPUCorrelator = 3000
 )
 
@@ -43,11 +42,11 @@ func (r *reader) trackEvent(rec record, event []byte, seq int32, at int64) {
 		case eventCategory:
 			r.hasCategories = true
 			says = true
-		case eventFlow, eventOldFlow:
-			f.Repeated(f.Num == eventFlow, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, false}) })
+		case eventFlow:
+			f.Repeated(true, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, false}) })
 			says = true
-		case eventFlowEnd, eventOldFlowEnd:
-			f.Repeated(f.Num == eventFlowEnd, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, true}) })
+		case eventFlowEnd:
+			f.Repeated(true, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, true}) })
 			says = true
 		case eventGPUCorrelator:
 			e := wire.Over(f.S)
@@ -76,7 +75,7 @@ func (r *reader) trackEvent(rec record, event []byte, seq int32, at int64) {
 		e := endMark{ts: rec.ts, track: rec.track, seq: seq, extra: -1}
 		if says {
 			e.extra = int32(len(r.extras))
-			r.extras = append(r.extras, body{rec.off, rec.n, rec.buf, rec.state})
+			r.extras = append(r.extras, body{rec.off, rec.n, rec.state})
 		}
 		// A flow at an END belongs to the slice that ends there, which is known only later: it is left out.
 		r.flows, r.launched = r.flows[:firstFlow], r.launched[:firstLaunch]

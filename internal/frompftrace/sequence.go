@@ -12,11 +12,11 @@ type sequence struct {
 // defaults. Numbers are given once, so the whole table holds for each of its packets.
 type state struct {
 	names, cats, keys, strs table             // TrackEvent: names, categories, names and strings of arguments
+	colors                  table             // what the viewer takes the colour of
 	specs                   table             // render stages and hardware queues
 	stages                  map[uint64]string // category of the events of a render stage
 	copies                  map[uint64]bool   // stages that repeat slices
 	kernels, kernelArgs     table             // compute kernels, names of their launch arguments
-	contexts                map[uint64]int64  // graphics context -> pid
 
 	clock uint64 // of packets that name none, 0 for the trace's
 	track uint64 // of events that name none
@@ -64,9 +64,9 @@ const (
 	internedCategory   = 1
 	internedName       = 2
 	internedKey        = 3
-	internedContext    = 23
 	internedSpec       = 24
 	internedString     = 29
+	internedColor      = 43
 	internedKernel     = 1000
 	internedKernelArgs = 1001
 )
@@ -85,15 +85,14 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 			t = &st.keys
 		case internedString:
 			t = &st.strs
+		case internedColor:
+			t = &st.colors
 		case internedSpec:
 			t = &st.specs
 		case internedKernel:
 			t = &st.kernels
 		case internedKernelArgs:
 			t = &st.kernelArgs
-		case internedContext:
-			r.internContext(st, f.S)
-			continue
 		default:
 			continue
 		}
@@ -146,24 +145,6 @@ func (st *state) stage(iid uint64, category string, copies bool) {
 	if copies {
 		st.copies[iid] = true
 	}
-}
-
-func (r *reader) internContext(st *state, data []byte) {
-	var iid uint64
-	var pid int64
-	e := wire.Over(data)
-	for e.Next() {
-		switch e.Num {
-		case 1:
-			iid = e.V
-		case 2:
-			pid = int64(int32(e.V))
-		}
-	}
-	if st.contexts == nil {
-		st.contexts = map[uint64]int64{}
-	}
-	st.contexts[iid] = pid
 }
 
 // defaults takes the TracePacketDefaults of a packet.

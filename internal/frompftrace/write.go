@@ -189,7 +189,7 @@ func (w *writer) trackEvent(id int32, rec *record) {
 	if rec.extra >= 0 {
 		e := &w.r.extras[rec.extra]
 		end := record{state: e.state}
-		w.annotations(&end, w.r.bufs[e.buf][e.off:e.off+int64(e.n)])
+		w.annotations(&end, w.r.src[e.off:e.off+int64(e.n)])
 	}
 	w.rowArgs(x)
 	w.correlation(id)

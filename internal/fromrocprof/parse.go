@@ -18,6 +18,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/kinetotext"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // top is the only key of the document. Its list holds a process each.
@@ -46,7 +47,6 @@ func Parse(src []byte, name string, o kineto.Options, to *kineto.Sink) (*trace.T
 	if at, broken := document.Broken(); broken {
 		return nil, fail(begin+at, "expected a whole JSON value: rocprofv3 writes the file when the program ends, so it is cut; record it again")
 	}
-	const form = "rocprofv3 JSON"
 	several := &kineto.Several{File: name}
 	var only *reader
 	for _, tool := range tools {
@@ -56,7 +56,7 @@ func Parse(src []byte, name string, o kineto.Options, to *kineto.Sink) (*trace.T
 			several.Parts = append(several.Parts, kineto.Part{Name: fmt.Sprintf("process %d", r.pid), PID: fmt.Sprint(r.pid), Write: func(to *kineto.Sink) (kineto.Options, error) {
 				r.w = kinetotext.NewWriter(to)
 				r.write()
-				return kineto.Options{From: int64(len(src)), Form: form}, r.w.Close()
+				return kineto.Options{From: int64(len(src)), Form: vendors.RocprofJSON}, r.w.Close()
 			}})
 		}
 	}
@@ -65,7 +65,7 @@ func Parse(src []byte, name string, o kineto.Options, to *kineto.Sink) (*trace.T
 		return nil, fail(begin, "this file of rocprofv3 holds no kernels, copies, calls or ranges: record with --sys-trace")
 	case 1:
 		only.write()
-		return only.w.Parse(name, form, int64(len(src)), o)
+		return only.w.Parse(name, vendors.RocprofJSON, int64(len(src)), o)
 	}
 	return nil, several
 }

@@ -17,6 +17,7 @@ import (
 	"overlay/internal/kinetotext"
 	"overlay/internal/limits"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // magic begins every SQLite database.
@@ -39,13 +40,13 @@ func Parse(src []byte, name string, o kineto.Options, to *kineto.Sink) (*trace.T
 }
 
 // convert writes the text of the events of some processes, or of all.
-func convert(src []byte, name string, to *kineto.Sink, of []int64) (w *kinetotext.Writer, form string, err error) {
+func convert(src []byte, name string, to *kineto.Sink, of []int64) (w *kinetotext.Writer, form vendors.Form, err error) {
 	file := "overlay" + strconv.FormatInt(serial.Add(1), 10)
 	readervfs.Create(file, ioutil.NewSizeReaderAt(bytes.NewReader(src)))
 	defer readervfs.Delete(file)
 	conn, err := sqlite3.OpenFlags("file:"+file+"?vfs=reader", sqlite3.OPEN_READONLY|sqlite3.OPEN_URI)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: the database cannot be opened: %s", name, plain(err))
+		return nil, form, fmt.Errorf("%s: the database cannot be opened: %s", name, plain(err))
 	}
 	defer conn.Close()
 	conn.Limit(sqlite3.LIMIT_LENGTH, limits.Text)
@@ -69,18 +70,18 @@ func convert(src []byte, name string, to *kineto.Sink, of []int64) (w *kinetotex
 		var much *limits.TooMuch
 		var several *kineto.Several
 		if errors.As(err, &several) {
-			return nil, "", err
+			return nil, form, err
 		}
 		if errors.As(err, &e) || errors.As(err, &much) {
-			return nil, "", fmt.Errorf("%s: %w", name, err)
+			return nil, form, fmt.Errorf("%s: %w", name, err)
 		}
-		return nil, "", fmt.Errorf("%s: the database cannot be read: %s", name, plain(err))
+		return nil, form, fmt.Errorf("%s: the database cannot be read: %s", name, plain(err))
 	}
 	return w, form, nil
 }
 
 // all reads the database.
-func (r *reader) all() (form string, err error) {
+func (r *reader) all() (form vendors.Form, err error) {
 	defer func() {
 		if trap := recover(); trap != nil { // the library panics where memory is short
 			if e, ok := trap.(error); !ok || !strings.HasSuffix(e.Error(), "out of memory") {
@@ -127,21 +128,21 @@ type reader struct {
 }
 
 // read finds out who wrote the database.
-func (r *reader) read() (form string, err error) {
+func (r *reader) read() (form vendors.Form, err error) {
 	if err := r.schema(); err != nil {
-		return "", err
+		return form, err
 	}
 	switch {
 	case r.has("StringIds") && (r.has("CUPTI_ACTIVITY_KIND_RUNTIME") || r.has("CUPTI_ACTIVITY_KIND_KERNEL") || r.has("NVTX_EVENTS")):
-		return "Nsight Systems database", r.nsys()
+		return vendors.NsightDatabase, r.nsys()
 	case r.has("STRING_IDS", "id", "value") && (r.has("TASK", "startNs", "globalTaskId") || r.has("CANN_API", "startNs") || r.has("PYTORCH_API", "startNs")):
-		return "Ascend profiler database", r.ascend()
+		return vendors.AscendDatabase, r.ascend()
 	case r.has("kernels", "start", "end") || r.has("regions", "start", "end"):
-		return "rocpd database", r.rocpd()
+		return vendors.RocpdDatabase, r.rocpd()
 	case r.has("StringIds"):
-		return "", &wrong{"this report of Nsight Systems holds no CUDA and no NVTX: record with --trace=cuda,nvtx"}
+		return form, &wrong{"this report of Nsight Systems holds no CUDA and no NVTX: record with --trace=cuda,nvtx"}
 	}
-	return "", &wrong{"this SQLite database is of no profiler that is known: give one of `nsys export --type sqlite`, of rocprofv3 (rocpd), or of Ascend (ascend_pytorch_profiler*.db, msprof_*.db)"}
+	return form, &wrong{"this SQLite database is of no profiler that is known: give one of `nsys export --type sqlite`, of rocprofv3 (rocpd), or of Ascend (ascend_pytorch_profiler*.db, msprof_*.db)"}
 }
 
 // schema notes tables, views and their columns. Virtual tables are not asked: what they do is not known.

@@ -23,6 +23,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/kinetotext"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 	"overlay/internal/wire"
 )
 
@@ -45,7 +46,7 @@ func Parse(src []byte, name string, o kineto.Options, to *kineto.Sink) (*trace.T
 	if r.events == 0 {
 		return nil, fail(-1, fmt.Sprintf("none of the %d planes of this file of XLA's profiler holds an event: record while the program computes", len(r.planes)))
 	}
-	return r.w.Parse(name, "XLA's xplane.pb", int64(len(src)), o)
+	return r.w.Parse(name, vendors.XPlane, int64(len(src)), o)
 }
 
 // reader is a file on its way to text.

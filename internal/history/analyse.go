@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"overlay/internal/par"
+	"overlay/internal/stat"
 )
 
 // risk is how probable it is that a history in which nothing changed is said to have changed.
@@ -90,7 +91,7 @@ func apart(list []*line) {
 	of, lineOf := map[kind][]*float64{}, map[*float64]*line{}
 	for _, l := range list {
 		if l.Scope == Host || l.Scope == Rank {
-			usual := middle(l.logs) // hosts differ for good
+			usual := stat.Middle(l.logs) // hosts differ for good
 			for i := range l.logs {
 				l.logs[i] -= usual
 			}
@@ -214,9 +215,9 @@ func (r *Report) fold(e *Event) {
 		said := false
 		switch c.Scope {
 		case Host:
-			said = of(Job) > 0 && (2*of(Host) > run.Hosts || c.What == Step)
+			said = of(Job) > 0 && (2*of(Host) > run.Hosts || c.IsStep())
 		case Rank: // ranks of one job wait for each other, so that a step is as long on all of them
-			said = of(Job) > 0 && (2*of(Rank) > run.Ranks || c.What == Step) || of(Host) > 0 && of(Rank)*run.Hosts <= (run.Ranks+run.Hosts)*of(Host)
+			said = of(Job) > 0 && (2*of(Rank) > run.Ranks || c.IsStep()) || of(Host) > 0 && of(Rank)*run.Hosts <= (run.Ranks+run.Hosts)*of(Host)
 		}
 		// What the others of a kind have in common follows those that changed a little, and where half of them changed wholly.
 		itself := float64(c.After)/float64(c.Before) - 1
@@ -228,7 +229,7 @@ func (r *Report) fold(e *Event) {
 	// What explains it stands behind what it did to a step; of the same scope the largest is first.
 	slices.SortStableFunc(e.Changes, func(a, b Found) int {
 		step := func(f Found) int {
-			if f.Scope == Job && f.What == Step {
+			if f.Scope == Job && f.IsStep() {
 				return 0
 			}
 			return 1

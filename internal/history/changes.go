@@ -13,7 +13,6 @@ const (
 	shortest = 20   // runs of the shortest stretch that is searched by itself
 	sure     = 2.5  // times its noise that a change is at least
 	smallest = 0.01 // change that is named: less is within what one builds on in a day
-	clip     = 3    // times their scale that values may lie apart: noise has heavy tails
 )
 
 // Change is where a series changes its level: from run At on it is Size times as much more, as a share, give or take Noise.
@@ -63,7 +62,7 @@ func Changes(x []float64, alpha float64) []Change {
 		if i+1 < len(cuts) {
 			to = cuts[i+1].At
 		}
-		size, err, free := compare(x[from:cuts[i].At], x[cuts[i].At:to])
+		size, err, free := stat.Shift(x[from:cuts[i].At], x[cuts[i].At:to])
 		cuts[i].Size = math.Expm1(size)
 		if cuts[i].Noise = err * stat.Beyond(0.05, free); math.Abs(cuts[i].Size) < max(smallest, sure*cuts[i].Noise) {
 			cuts, i = slices.Delete(cuts, i, i+1), -1
@@ -93,7 +92,7 @@ func stretches(n int) (spans [][2]int, looks float64) {
 // split finds the best place to cut a stretch in two. Size is of logarithms, Tail that of one look.
 func split(x []float64) Change {
 	drawn := slices.Clone(x)
-	drawIn(drawn)
+	stat.DrawIn(drawn)
 	sum := 0.
 	for _, v := range drawn {
 		sum += v
@@ -107,7 +106,7 @@ func split(x []float64) Change {
 		}
 	}
 	at = refine(x, at)
-	size, err, free := compare(x[:at], x[at:])
+	size, err, free := stat.Shift(x[:at], x[at:])
 	c := Change{At: at, Size: size, Tail: 1}
 	if err > 0 {
 		c.Tail = stat.Tail(math.Abs(size)/err, free)
@@ -123,7 +122,7 @@ const near = 8
 // refine moves a cut to where the values are most probable, given the levels of both sides: a run differs from its level as the one before it
 // did, but for a part that is its own, of which a few lie far out (Student's distribution with three degrees of freedom).
 func refine(x []float64, at int) int {
-	before, after := middle(x[:at]), middle(x[at:])
+	before, after := stat.Middle(x[:at]), stat.Middle(x[at:])
 	from, to := max(at-near, least), min(at+near, len(x)-least)
 	away := func(t, cut int) float64 {
 		if t < cut {
@@ -141,7 +140,7 @@ func refine(x []float64, at int) int {
 	for t := 1; t < len(x); t++ {
 		apart = append(apart, math.Abs(away(t, at)-alike*away(t-1, at)))
 	}
-	scale := max(1.4826*middle(apart), 1e-9)
+	scale := max(1.4826*stat.Middle(apart), 1e-9)
 	best, least := at, math.Inf(1)
 	for cut := from; cut <= to; cut++ {
 		cost := 0.
@@ -154,83 +153,4 @@ func refine(x []float64, at int) int {
 		}
 	}
 	return best
-}
-
-// compare says by how much the levels of two stretches differ, and how far that may be off: a standard error, with its degrees of freedom.
-func compare(a, b []float64) (size, err, free float64) {
-	left := slices.Concat(a, b)
-	sides := [2][]float64{left[:len(a)], left[len(a):]}
-	var levels [2]float64
-	for i, side := range sides {
-		levels[i] = middle(side)
-		for k := range side {
-			side[k] -= levels[i]
-		}
-	}
-	drawIn(left)
-	for i, side := range sides {
-		mean := 0.
-		for _, v := range side {
-			mean += v / float64(len(side))
-		}
-		for k := range side {
-			side[k] -= mean
-		}
-		levels[i] += mean
-	}
-	spread, share, free := noise(left, 2)
-	return levels[1] - levels[0], spread * math.Sqrt(share*(1/float64(len(a))+1/float64(len(b)))), free
-}
-
-// kin is how many runs in a row at least say no more than one: what wanders slowly shows in few runs only once it has.
-const kin = 4
-
-// noise is the standard deviation of what is left around so many levels, how many values say as much of a level as one that does not depend
-// on those before it would, and the degrees of freedom of the deviation. Values are alike as far as their autocorrelation is above zero.
-func noise(left []float64, levels int) (spread, share, free float64) {
-	n, fitted := float64(len(left)), float64(levels)
-	squares := 0.
-	for _, v := range left {
-		squares += v * v
-	}
-	if squares == 0 {
-		return 0, 1, n
-	}
-	alike := 1.
-	share = 1
-	for lag := 1; lag <= len(left)/3; lag++ {
-		products := 0.
-		for i := lag; i < len(left); i++ {
-			products += left[i] * left[i-lag]
-		}
-		// Levels that were fitted make neighbours look less alike than they are; and what a few runs say of it may be off, here by half of its standard error.
-		r := min(products/squares+fitted/n+0.5/math.Sqrt(n), 0.95)
-		if r <= 0.5/math.Sqrt(n) {
-			break
-		}
-		share, alike = share+2*r, alike+2*r*r
-	}
-	return math.Sqrt(squares / max(n-fitted, 1)), max(share, kin), max((n-fitted)/alike, 1)
-}
-
-// drawIn draws values far from the middle of all in.
-func drawIn(x []float64) {
-	m := middle(x)
-	apart := make([]float64, len(x))
-	for i, v := range x {
-		apart[i] = math.Abs(v - m)
-	}
-	most := clip * 1.4826 * middle(apart)
-	if most == 0 { // more than half are the same
-		return
-	}
-	for i, v := range x {
-		x[i] = min(max(v, m-most), m+most)
-	}
-}
-
-func middle(x []float64) float64 {
-	x = slices.Clone(x)
-	slices.Sort(x)
-	return stat.Quantile(x, 0.5)
 }

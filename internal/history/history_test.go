@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"overlay/internal/ranks"
+	"overlay/internal/trace"
 )
 
 // heavy draws from Student's distribution with three degrees of freedom, scaled to a standard deviation of one.
@@ -243,5 +246,37 @@ func TestTable(t *testing.T) {
 	got, back, err := FromTable(r.Name, Table(r, files))
 	if err != nil || !slices.Equal(files, back) || got.Start != r.Start || got.Ranks != r.Ranks || got.Hosts != r.Hosts || got.Steps != r.Steps || !slices.Equal(got.Points, r.Points) {
 		t.Errorf("%v %v %+v", err, back, got)
+	}
+}
+
+// TestTypesOfSteps: iterations of a server are followed by type: a run with more of the long ones is no slower, and one whose decodes are longer is.
+func TestTypesOfSteps(t *testing.T) {
+	serve := func(day, prefills, decodes int, decode int64) *Run {
+		s := &ranks.Summary{Window: [2]int64{int64(1_790_000_000+86400*day) * 1e9}}
+		at := s.Window[0]
+		for i := range prefills + decodes {
+			x := ranks.Step{Number: int32(i), Type: trace.Prefill, Start: at, End: at + 80e6 + int64(day%3)*1e5}
+			if i >= prefills {
+				x.Type, x.End = trace.Decode, at+decode+int64(day*7%5)*1e4
+			}
+			s.Steps, at = append(s.Steps, x), x.End
+		}
+		r := Of(fmt.Sprint("run-", day), []*ranks.Summary{s})
+		return &r
+	}
+	var past []*Run
+	for day := range 8 {
+		past = append(past, serve(day, 2, 10, 20e6))
+	}
+	v := Judge(past, serve(8, 10, 2, 20e6))
+	if v.Slower() != nil || len(v.Steps) != 2 || v.Steps[0].Words() != "a decode step" || v.Steps[1].Words() != "a prefill step" {
+		t.Errorf("more prefills: %s, %+v", v.Line(), v.Steps)
+	}
+	v = Judge(past, serve(8, 2, 10, 21e6))
+	if v.Slower() == nil || v.Slower().Words() != "a decode step" || v.Slower().Now < 21e6 {
+		t.Errorf("longer decodes: %s", v.Line())
+	}
+	if got, _, err := FromTable("run-0", Table(past[0], nil)); err != nil || !slices.Equal(got.Points, past[0].Points) {
+		t.Errorf("%v, %+v", err, got)
 	}
 }

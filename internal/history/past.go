@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 
+	"overlay/internal/report"
 	"overlay/internal/stat"
 )
 
@@ -13,6 +15,9 @@ const doubt = 0.002
 
 // enough is how many runs say what the next one takes.
 const enough = 5
+
+// tooFew says that there are not.
+var tooFew = "to judge a step it takes " + strconv.Itoa(enough) + " runs before this one, of as many ranks, with steps"
 
 // Past is what one series of a run is compared with: the runs since it last changed.
 type Past struct {
@@ -23,12 +28,17 @@ type Past struct {
 	Runs      int
 }
 
-// Slower reports whether the run takes longer than expected, Beyond whether it takes longer or less.
-func (p *Past) Slower() bool { return p.Now > p.High }
+// Beyond reports whether the run takes longer or less than expected.
 func (p *Past) Beyond() bool { return p.Now > p.High || p.Now < p.Low }
 
 // Share is how much more the run takes than is typical.
 func (p *Past) Share() float64 { return float64(p.Now)/float64(p.Typical) - 1 }
+
+// noise is within which the run is slower than before, percent.
+func (p *Past) noise() *report.Noise {
+	than := func(before int64) float64 { return 100 * (float64(p.Now)/float64(before) - 1) }
+	return &report.Noise{Known: true, Low: than(p.High), High: than(p.Low)}
+}
 
 // Verdict is a run beside its own past.
 type Verdict struct {
@@ -62,15 +72,15 @@ func Judge(past []*Run, run *Run) *Verdict {
 			l = whole[p.Series]
 		}
 		switch {
-		case l == nil || len(l.values) < enough || p.Scope == Host && p.What == Step: // ranks of one job wait for each other
-		case p.What == Step && (p.Scope == Job || p.Scope == Rank):
+		case l == nil || len(l.values) < enough || p.Scope == Host && p.IsStep(): // ranks of one job wait for each other
+		case p.IsStep() && (p.Scope == Job || p.Scope == Rank):
 			steps = append(steps, pair{p, l})
 		default:
 			rest = append(rest, pair{p, l})
 		}
 	}
-	if len(steps) > 0 && steps[0].p.Scope == Job {
-		steps = steps[:1]
+	if len(steps) > 0 && steps[0].p.Scope == Job { // points are in order of their scopes
+		steps = slices.DeleteFunc(steps, func(x pair) bool { return x.p.Scope != Job })
 	}
 	for _, x := range steps {
 		if p, ok := expected(x.l, x.p, doubt/float64(len(steps))); ok {
@@ -89,15 +99,27 @@ func Judge(past []*Run, run *Run) *Verdict {
 	return v
 }
 
-// Slower is the step that lies most beyond its past, nil when none does.
-func (v *Verdict) Slower() *Past {
-	var most *Past
+// Gate judges whether a step is slower than before by more than so many percent, as that of a difference does: of is the step that says it, nil
+// where there are not enough runs.
+func (v *Verdict) Gate(limit float64) (gate report.Gate, why string, of *Past) {
+	if len(v.Steps) == 0 {
+		return report.Unsure, tooFew, nil
+	}
 	for i := range v.Steps {
-		if p := &v.Steps[i]; p.Slower() && (most == nil || p.Share() > most.Share()) {
-			most = p
+		p := &v.Steps[i]
+		if g, say := p.noise().Gate(100*p.Share(), limit); of == nil || g > gate || g == gate && p.Share() > of.Share() {
+			gate, why, of = g, say, p
 		}
 	}
-	return most
+	return gate, why, of
+}
+
+// Slower is the step that lies most beyond its past, nil when none does.
+func (v *Verdict) Slower() *Past {
+	if gate, _, of := v.Gate(0); gate == report.Beyond {
+		return of
+	}
+	return nil
 }
 
 // expected is within what the next value of a series lies, after its last change.
@@ -109,7 +131,7 @@ func expected(l *line, p Point, alpha float64) (Past, bool) {
 	}
 	x = x[from:]
 	level := 0.
-	drawIn(x)
+	stat.DrawIn(x)
 	for _, v := range x {
 		level += v / float64(len(x))
 	}
@@ -117,7 +139,7 @@ func expected(l *line, p Point, alpha float64) (Past, bool) {
 		x[i] -= level
 	}
 	n := float64(len(x))
-	spread, share, free := noise(x, 1)
+	spread, share, free := stat.Noise(x, 1)
 	apart := max(spread*math.Sqrt(1+share/n)*stat.Beyond(alpha, free), smallest)
 	whole := func(log float64) int64 { return int64(math.Round(math.Exp(log))) }
 	return Past{p.Series, p.NS, whole(level), whole(level - apart), whole(level + apart), len(x)}, true

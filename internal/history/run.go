@@ -34,7 +34,7 @@ func (s Scope) String() string { return scopeNames[s] }
 type Series struct {
 	Scope Scope
 	Name  string // of the host, the rank, the collective or the work; empty for the job
-	What  string // step, device, threads, communication, transfer or busy
+	What  string // step, device, threads, communication, transfer or busy; of a type of steps: decode step, decode device
 }
 
 // The quantities, each for a step but transfer, which is of one collective.
@@ -50,6 +50,17 @@ const (
 var whats = map[string]string{Step: "a step", Device: "work of the device a step", Threads: "work of threads a step", Communication: "communication on the path a step",
 	Transfer: "a transfer", Busy: "its time a step"}
 
+// whatWords says what is measured, "" of what is unknown.
+func whatWords(what string) string {
+	if kind, of, typed := strings.Cut(what, " "); typed {
+		return strings.Replace(whats[of], "a step", "a "+kind+" step", 1)
+	}
+	return whats[what]
+}
+
+// IsStep reports whether it is how long steps take.
+func (s Series) IsStep() bool { return s.What == Step || strings.HasSuffix(s.What, " "+Step) }
+
 // Words names a series for people.
 func (s Series) Words() string {
 	name := ""
@@ -61,7 +72,7 @@ func (s Series) Words() string {
 	case Link, Work:
 		name = s.Name + ": "
 	}
-	return name + whats[s.What]
+	return name + whatWords(s.What)
 }
 
 func compareSeries(a, b Series) int {
@@ -117,17 +128,21 @@ func Of(name string, list []*ranks.Summary) Run {
 			Threads:       func(x *ranks.Step) int64 { return x.BusyHost },
 			Communication: func(x *ranks.Step) int64 { return x.Path[critpath.ClassComm] },
 		}
-		for what, get := range of {
-			all := make([]int64, len(s.Steps))
-			for i := range s.Steps {
-				all[i] = get(&s.Steps[i])
+		all := map[string][]int64{}
+		for i := range s.Steps {
+			kind := s.Steps[i].Type.String()
+			for what, get := range of {
+				what = strings.TrimSpace(kind + " " + what)
+				all[what] = append(all[what], get(&s.Steps[i]))
 			}
-			mid := stat.Median(all)
+		}
+		for what, list := range all {
+			mid := stat.Median(list)
 			if mid <= 0 {
 				continue
 			}
 			values[Series{Job, "", what}] = append(values[Series{Job, "", what}], mid)
-			if what == Communication { // which rank waits for which says nothing of the rank
+			if strings.HasSuffix(what, Communication) { // which rank waits for which says nothing of the rank
 				continue
 			}
 			values[Series{Rank, fmt.Sprint(s.Rank), what}] = []int64{mid}
@@ -139,7 +154,13 @@ func Of(name string, list []*ranks.Summary) Run {
 			works[name] = append(works[name], ns)
 		}
 	}
-	step := stat.Median(slices.Clone(values[Series{Job, "", Step}]))
+	var steps []int64 // of all ranks and types
+	for s, mids := range values {
+		if s.Scope == Job && s.IsStep() {
+			steps = append(steps, mids...)
+		}
+	}
+	step := stat.Median(steps)
 	for name, all := range works {
 		if mid := stat.Median(all); 2*len(all) > len(list) && float64(mid) >= worth*float64(step) {
 			values[Series{Work, name, Busy}] = []int64{mid}

@@ -111,47 +111,56 @@ func (r *Report) WriteText(w io.Writer, _ report.TextOptions) error {
 	return err
 }
 
+// Document is a history for programs.
+type Document struct {
+	Schema string          `json:"schema"`
+	Dated  bool            `json:"dated"`
+	Series int             `json:"series_count"`
+	Events []EventDocument `json:"events"`
+	Runs   []RunDocument   `json:"runs"`
+}
+
+// EventDocument is what changed with one run.
+type EventDocument struct {
+	Run     string           `json:"run"`
+	Start   int64            `json:"start_ns"`
+	Changes []ChangeDocument `json:"changes"`
+	Alike   int              `json:"alike_count"`
+}
+
+// ChangeDocument is a change of a series.
+type ChangeDocument struct {
+	Scope  string  `json:"scope"`
+	Name   string  `json:"name"`
+	What   string  `json:"what"`
+	Run    string  `json:"run"`
+	Before int64   `json:"before_ns"`
+	After  int64   `json:"after_ns"`
+	Size   float64 `json:"change_percent"`
+	Noise  float64 `json:"noise_percent"`
+	Tail   float64 `json:"false_alarm_share"`
+}
+
+// RunDocument is a run.
+type RunDocument struct {
+	Name  string `json:"name"`
+	Start int64  `json:"start_ns"`
+	Ranks int    `json:"ranks_count"`
+	Steps int    `json:"steps_count"`
+}
+
 // WriteJSON writes the same for programs.
 func (r *Report) WriteJSON(w io.Writer) error {
-	type change struct {
-		Scope  string  `json:"scope"`
-		Name   string  `json:"name"`
-		What   string  `json:"what"`
-		Run    string  `json:"run"`
-		Before int64   `json:"before_ns"`
-		After  int64   `json:"after_ns"`
-		Size   float64 `json:"change_percent"`
-		Noise  float64 `json:"noise_percent"`
-		Tail   float64 `json:"false_alarm_share"`
-	}
-	type event struct {
-		Run     string   `json:"run"`
-		Start   int64    `json:"start_ns"`
-		Changes []change `json:"changes"`
-		Alike   int      `json:"alike_count"`
-	}
-	type run struct {
-		Name  string `json:"name"`
-		Start int64  `json:"start_ns"`
-		Ranks int    `json:"ranks_count"`
-		Steps int    `json:"steps_count"`
-	}
-	doc := struct {
-		Schema string  `json:"schema"`
-		Dated  bool    `json:"dated"`
-		Series int     `json:"series_count"`
-		Events []event `json:"events"`
-		Runs   []run   `json:"runs"`
-	}{Schema, r.Dated, r.Series, []event{}, []run{}}
+	doc := Document{Schema, r.Dated, r.Series, []EventDocument{}, []RunDocument{}}
 	for _, e := range r.Events {
-		x := event{r.Runs[e.Run].Name, r.Runs[e.Run].Start, nil, e.Alike}
+		x := EventDocument{r.Runs[e.Run].Name, r.Runs[e.Run].Start, nil, e.Alike}
 		for _, c := range e.Changes {
-			x.Changes = append(x.Changes, change{c.Scope.String(), c.Name, c.What, r.Runs[c.Runs[c.At]].Name, c.Before, c.After, rounded(100 * c.Size), rounded(100 * c.Noise), c.Tail})
+			x.Changes = append(x.Changes, ChangeDocument{c.Scope.String(), c.Name, c.What, r.Runs[c.Runs[c.At]].Name, c.Before, c.After, rounded(100 * c.Size), rounded(100 * c.Noise), c.Tail})
 		}
 		doc.Events = append(doc.Events, x)
 	}
 	for _, x := range r.Runs {
-		doc.Runs = append(doc.Runs, run{x.Name, x.Start, x.Ranks, x.Steps})
+		doc.Runs = append(doc.Runs, RunDocument{x.Name, x.Start, x.Ranks, x.Steps})
 	}
 	return writeJSON(w, doc)
 }

@@ -24,7 +24,7 @@ func (v *Verdict) Line() string {
 	case slower != nil:
 		s += slower.Says()
 	case len(v.Steps) == 0:
-		return s + "to judge a step it takes " + tables.Counted(enough, "run") + " before this one, of as many ranks, with steps"
+		return s + tooFew
 	default:
 		s += v.Steps[0].Says()
 	}
@@ -52,36 +52,42 @@ func (v *Verdict) WriteText(w io.Writer, _ report.TextOptions) error {
 	return err
 }
 
+// VerdictDocument is a run beside its past for programs.
+type VerdictDocument struct {
+	Schema string         `json:"schema"`
+	Run    string         `json:"run"`
+	Start  int64          `json:"start_ns"`
+	Slower bool           `json:"slower"`
+	Unlike bool           `json:"unlike"`
+	Series int            `json:"series_count"`
+	Says   string         `json:"says"`
+	Steps  []PastDocument `json:"steps"`
+	Beyond []PastDocument `json:"beyond"`
+}
+
+// PastDocument is a series beside its past.
+type PastDocument struct {
+	Scope   string  `json:"scope"`
+	Name    string  `json:"name"`
+	What    string  `json:"what"`
+	Now     int64   `json:"now_ns"`
+	Typical int64   `json:"typical_ns"`
+	Low     int64   `json:"low_ns"`
+	High    int64   `json:"high_ns"`
+	Percent float64 `json:"change_percent"`
+	Runs    int     `json:"runs_count"`
+}
+
+func documents(of []Past) []PastDocument {
+	out := []PastDocument{}
+	for i := range of {
+		p := &of[i]
+		out = append(out, PastDocument{p.Scope.String(), p.Name, p.What, p.Now, p.Typical, p.Low, p.High, rounded(100 * p.Share()), p.Runs})
+	}
+	return out
+}
+
 // WriteJSON writes the same for programs.
 func (v *Verdict) WriteJSON(w io.Writer) error {
-	type past struct {
-		Scope   string  `json:"scope"`
-		Name    string  `json:"name"`
-		What    string  `json:"what"`
-		Now     int64   `json:"now_ns"`
-		Typical int64   `json:"typical_ns"`
-		Low     int64   `json:"low_ns"`
-		High    int64   `json:"high_ns"`
-		Percent float64 `json:"change_percent"`
-		Runs    int     `json:"runs_count"`
-	}
-	list := func(of []Past) []past {
-		out := []past{}
-		for i := range of {
-			p := &of[i]
-			out = append(out, past{p.Scope.String(), p.Name, p.What, p.Now, p.Typical, p.Low, p.High, rounded(100 * p.Share()), p.Runs})
-		}
-		return out
-	}
-	return writeJSON(w, struct {
-		Schema string `json:"schema"`
-		Run    string `json:"run"`
-		Start  int64  `json:"start_ns"`
-		Slower bool   `json:"slower"`
-		Unlike bool   `json:"unlike"`
-		Series int    `json:"series_count"`
-		Says   string `json:"says"`
-		Steps  []past `json:"steps"`
-		Beyond []past `json:"beyond"`
-	}{Schema, v.Run.Name, v.Run.Start, v.Slower() != nil, v.Unlike, v.Series, v.Line(), list(v.Steps), list(v.Beyond)})
+	return writeJSON(w, VerdictDocument{Schema, v.Run.Name, v.Run.Start, v.Slower() != nil, v.Unlike, v.Series, v.Line(), documents(v.Steps), documents(v.Beyond)})
 }

@@ -16,7 +16,7 @@ const Schema = "overlay-history/1"
 var Form = columns.Table{Name: "history", About: "what a run took, each number a median of steps and ranks", Cols: []columns.Column{
 	{Column: tables.Column{Name: "scope", Unit: tables.Text, About: "job, host, rank, link or work; run and summary are of the run itself, and of the files that its numbers were made of"}, Type: columns.Text},
 	{Column: tables.Column{Name: "name", Unit: tables.Text, About: "of the host, the rank, the collective or the work"}, Type: columns.Text},
-	{Column: tables.Column{Name: "what", Unit: tables.Text, About: "step, device, threads, communication, transfer or busy"}, Type: columns.Text},
+	{Column: tables.Column{Name: "what", Unit: tables.Text, About: "step, device, threads, communication, transfer or busy; of a type of iterations: decode step, decode device"}, Type: columns.Text},
 	{Column: tables.Column{Name: "value_ns", Unit: tables.NS, About: "of it; of scope run and summary a count, a size or a time"}, Type: columns.Int64, Mixed: true},
 }}
 
@@ -93,7 +93,7 @@ func FromTable(name string, t columns.Table) (r Run, files []File, err error) {
 			files = append(files, File{Rank: rank, Bytes: v})
 		case scope == ofSummary && what == "modified" && len(files) > 0:
 			files[len(files)-1].Modified = v
-		case at < 0 || whats[what] == "" || v <= 0:
+		case at < 0 || whatWords(what) == "" || v <= 0:
 			return r, nil, fmt.Errorf("row %d: %d for %s of %s", i, v, what, scope)
 		default:
 			r.Points = append(r.Points, Point{Series{Scope(at), name, what}, v})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"overlay/internal/flights"
+	"overlay/internal/fromflights"
 	"overlay/internal/report"
 )
 
@@ -43,11 +44,11 @@ func Dumps(names []string) ([]*flights.Dump, error) {
 			}
 			continue
 		}
-		rank, ok := flights.RankOf(filepath.Base(name))
+		rank, ok := fromflights.RankOf(filepath.Base(name))
 		if !ok {
 			return nil, fmt.Errorf("%s: a dump of a flight recorder, and its name does not end with its rank, as in trace_rank_7", report.Plain(name))
 		}
-		d, err := flights.Parse(src, rank)
+		d, err := fromflights.Parse(src, rank)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", report.Plain(name), err)
 		}
@@ -72,9 +73,9 @@ func dump(name string) ([]byte, error) {
 	defer f.Close()
 	head := make([]byte, 4096)
 	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF || !flights.Is(head[:n]) {
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF || !fromflights.Is(head[:n]) {
 		return nil, nil
 	}
-	src, err := io.ReadAll(io.LimitReader(f, flights.MostBytes))
+	src, err := io.ReadAll(io.LimitReader(f, fromflights.MostBytes))
 	return append(head[:n], src...), err
 }

@@ -315,7 +315,7 @@ func (w *work) hold(n int64) {
 // leave lets go of an input and of what was made of it.
 func (w *work) leave(in *Input) {
 	w.hold(-in.held)
-	size := int64(len(in.Bytes))
+	size := max(in.text, int64(len(in.Bytes)))
 	in.close()
 	w.mu.Lock()
 	w.left += size

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"overlay/internal/kineto"
+	"overlay/internal/vendors"
 )
 
 // Input is the bytes of a trace, decompressed. They stay until the program ends.
@@ -16,9 +17,10 @@ type Input struct {
 	Cut    bool               // a compressed input ended early
 	ahead  *kineto.Ahead      // what was read of its events while it was decompressed
 	Size   int64              // of the file as it is on disk; of what came, when it is no file
+	text   int64              // bytes of the input, decompressed
 	held   int64              // bytes that the process holds in memory for it
 	from   int64              // bytes of the file of another format that the text was made from, 0 for none
-	form   string             // what that is, for people
+	form   vendors.Form       // what that is
 	lend   func(n int) []byte // memory for its events; nil: the usual
 }
 
@@ -87,9 +89,9 @@ func spoolInput(r io.Reader, name string, o kineto.Options, room int64) (*Input,
 		s.drop()
 		return nil, err
 	}
-	in := &Input{Bytes: x.Bytes, mapped: s.mapped(x.Bytes), Cut: x.Cut, ahead: x.Ahead, Size: int64(len(x.Bytes))}
+	in := &Input{Bytes: x.Bytes, mapped: s.mapped(x.Bytes), Cut: x.Cut, ahead: x.Ahead, Size: x.Size, text: x.Size}
 	if s.file == nil {
-		in.held = in.Size
+		in.held = s.size
 	}
 	return in, nil
 }

@@ -50,28 +50,6 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestSpoolHolds: what is in memory can be read while more is written, up to where the rest goes to a file.
-func TestSpoolHolds(t *testing.T) {
-	s := newSpool(1 << 20)
-	defer s.drop()
-	s.Write(bytes.Repeat([]byte("a"), 1<<19))
-	first, holds := s.Held(1 << 19)
-	if len(first) != 1<<19 || !holds {
-		t.Fatalf("%d bytes held, %v", len(first), holds)
-	}
-	s.Write(bytes.Repeat([]byte("b"), 1<<19))
-	if all, holds := s.Held(0); len(all) != 1<<20 || !holds || s.reserved != nil && &all[0] != &first[0] {
-		t.Errorf("%d bytes held, %v, or they have moved", len(all), holds)
-	}
-	if _, holds := s.Held(1); holds {
-		t.Error("a full spool takes more without moving")
-	}
-	s.Write([]byte("c"))
-	if b, holds := s.Held(0); len(b) != 0 || holds {
-		t.Errorf("%d bytes held beside the file", len(b))
-	}
-}
-
 func TestRoom(t *testing.T) {
 	for container, want := range map[int64]int64{0: spoolRoom, 1 << 30: 1 << 28, 1 << 50: spoolRoom} {
 		if got := RoomFor(container); got != want {

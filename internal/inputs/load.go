@@ -71,7 +71,7 @@ func decode(name string, in *Input, o kineto.Options, room int64) (*trace.Trace,
 
 func decodeAll(name string, in *Input, o kineto.Options, room int64) (*trace.Trace, error) {
 	for _, f := range otherFormats {
-		if in.form != "" || !f.is(in.Bytes) {
+		if in.from > 0 || !f.is(in.Bytes) {
 			continue
 		}
 		if f.refuse != nil {

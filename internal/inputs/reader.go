@@ -55,7 +55,7 @@ func (r *Reader) Open(name string) (*Input, error) {
 		return nil, err
 	}
 	r.Held(in.held)
-	in.lend = r.Sized(int64(len(in.Bytes)), in.held)
+	in.lend = r.Sized(max(in.text, int64(len(in.Bytes))), in.held)
 	return in, nil
 }
 
@@ -91,18 +91,6 @@ func (r *Reader) openOnly(name string) (*Input, error) {
 // Decode makes a trace of the bytes of an input, in whatever format they are.
 func (r *Reader) Decode(name string, in *Input) (*trace.Trace, error) {
 	return decode(name, in, in.options(r.Options), RoomFor(r.Memory))
-}
-
-// Profiled makes a trace of the bytes of a .pftrace, which stay as they are.
-func (r *Reader) Profiled(name string, in *Input) (*trace.Trace, error) {
-	text := newSpool(RoomFor(r.Memory))
-	o := kineto.Options{MaxExpand: r.Options.MaxExpand, Cut: in.Cut}
-	tr, err := frompftrace.Parse(in.Bytes, name, o, kineto.NewSink(text, o))
-	if err != nil {
-		text.drop()
-		return nil, err
-	}
-	return Analysable(name, tr)
 }
 
 // Load reads a trace to analyse it. Its text stays mapped or in memory until the program ends: the outputs are made from it.

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,10 +16,8 @@ import (
 // The other inputs are traces.
 func SummarySets(inputs []string) (sets []Set, others []string) {
 	has := func(dir string) bool {
-		return slices.ContainsFunc([]string{parts.File.Name, parts.Rank}, func(table string) bool {
-			_, err := Disk.Stat(filepath.Join(dir, table+".parquet"))
-			return err == nil || leadsOutside(err)
-		})
+		_, err := Disk.Stat(filepath.Join(dir, parts.File.Name+".parquet"))
+		return err == nil || leadsOutside(err)
 	}
 	for _, name := range inputs {
 		list := SetsIn(name)
@@ -51,18 +50,10 @@ func escapePartition(s string) string {
 }
 
 func unescapePartition(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 2
-				continue
-			}
-		}
-		b.WriteByte(s[i])
+	if text, err := url.PathUnescape(s); err == nil {
+		return text
 	}
-	return b.String()
+	return s
 }
 
 // Set is a folder of one rank in a folder that export has written, or a trace of which one is made.

@@ -74,11 +74,6 @@ func (s *spool) spill() error {
 	return nil
 }
 
-// Held returns what is in memory, and whether so many bytes more find room there: then it stays where it is.
-func (s *spool) Held(more int) ([]byte, bool) {
-	return s.b, s.file == nil && s.size+int64(more) <= s.room
-}
-
 func (s *spool) free() {
 	if s.reserved != nil {
 		release(s.reserved)

@@ -4,29 +4,34 @@ import (
 	"cmp"
 	"io"
 	"runtime"
-	"slices"
 	"sync"
 
 	"overlay/internal/par"
 )
 
-// Ahead is what was read of the events while the rest of the input was unpacked: pieces of the list, as far as they hold
-// nothing broken. Parse takes them where it comes to the list, and reads the rest. They make no difference to the trace,
-// since a piece is believed only where the one before it ended.
+// Ahead is what was read of the events while the input was unpacked: pieces of the list that hold nothing broken, one behind the other. Their
+// text is gone: a spool has what stands before them and behind them. They make no difference to the trace.
 type Ahead struct {
-	to    steady
-	size  int  // bytes a piece
-	from  int  // the byte after the bracket of the list; 0 while the list was not found
-	look  int  // when so much is there, the list is looked for again
-	at    int  // where the next piece starts
-	stuck bool // no border of an event is found after at
+	to     Spool
+	size   int    // bytes a piece
+	block  []byte // what is not in the spool yet, nor in pieces
+	off    int64  // where it begins in the input
+	look   int    // when so much is there, the list is looked for
+	from   int    // where the first event begins; 0 while that is not found
+	plain  bool   // the rest goes to the spool
+	length int64  // of what was unpacked
+	sums   [2]uint32
+	gone   int64 // bytes of the pieces, when all are unpacked
 
 	mu     sync.Mutex // guards the rest
-	list   []*piece   // in order, each up to where the next one starts
 	change sync.Cond  // of the rest
+	list   []*piece   // in order
 	next   int        // the first piece of the list that nobody took
 	busy   int        // pieces that somebody took and has not scanned yet
+	whole  int        // so many from the first on are done
+	broken bool       // one is not
 	ended  bool       // no more pieces come
+	free   [][]byte   // blocks to be filled again
 }
 
 // The list is looked for when firstLook bytes of the input are there, then at twice of it and so on up to lastLook.
@@ -35,93 +40,171 @@ const (
 	lastLook  = 16 << 20
 )
 
-// steady is a Spool whose bytes can be read while more are written.
-type steady interface {
-	Spool
-	// Held returns all that was written so far, and whether it stays where it is while so many bytes more are written.
-	Held(more int) ([]byte, bool)
-}
+// mostWaiting is how many pieces may wait for the other processors.
+const mostWaiting = 2
 
-// unpackBeside calls unpack, which writes the input into a spool and says whether it is worth reading, and scans pieces
-// on the processors that are left, at the end on all. Where the spool moves what it has, or there is one processor, the
-// result is nil.
-func unpackBeside(to Spool, o Options, unpack func(to io.Writer) bool) *Ahead {
-	s, ok := to.(steady)
-	if !ok || runtime.GOMAXPROCS(0) == 1 {
-		unpack(to)
-		return nil
-	}
-	a := &Ahead{to: s, size: cmp.Or(o.chunk, chunkSize), look: min(firstLook, cmp.Or(o.chunk, firstLook))}
+// unpackBeside calls unpack, which writes the input and says whether it is worth reading, and scans pieces on the processors that are left.
+func unpackBeside(to Spool, o Options, unpack func(to io.Writer) bool) (*Ahead, error) {
+	size := cmp.Or(o.chunk, aheadSize)
+	a := &Ahead{to: to, size: size, look: min(firstLook, size)}
 	a.change.L = &a.mu
-	worth := false
+	var err error
 	par.Each(runtime.GOMAXPROCS(0), func(i int) {
 		if i == 0 {
 			defer a.end() // also when it panics: the others wait for more
-			if worth = unpack(a); worth {
-				a.grown(true)
-			} else {
-				a.pause()
+			if unpack(a) {
+				err = a.finish()
 			}
-			a.end()
+			return
 		}
-		for a.scanNext() {
+		for a.scanNext(true) {
 		}
 	})
-	if !worth {
-		a.drop()
-	}
-	return a
+	return a, err
 }
 
-// Write keeps more of the input, and lets others scan what became whole pieces.
+// Write takes more of the input.
 func (a *Ahead) Write(b []byte) (int, error) {
-	if _, ok := a.to.Held(len(b)); !ok {
-		a.pause()
+	n := len(b)
+	a.length += int64(n)
+	if !a.plain || len(a.list) > 0 {
+		a.sums = checksums(a.sums, b)
 	}
-	n, err := a.to.Write(b)
-	a.grown(false)
-	return n, err
+	for len(b) > 0 && !a.plain {
+		room := len(b)
+		if a.from > 0 {
+			room = min(room, cap(a.block)-len(a.block))
+		}
+		a.block, b = append(a.block, b[:room]...), b[room:]
+		if err := a.grown(false); err != nil {
+			return 0, err
+		}
+	}
+	if len(b) > 0 {
+		if _, err := a.to.Write(b); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
 }
 
-// grown cuts pieces off the input, of which more is there now, or all. The last pieces are smaller, so that all
-// processors end at about the same time.
-func (a *Ahead) grown(all bool) {
-	src, ok := a.to.Held(0)
-	if !ok {
-		return
-	}
+// grown looks for the list in what is there, and cuts pieces off it; all says that no more comes.
+func (a *Ahead) grown(all bool) error {
 	if a.from == 0 {
-		if len(src) < a.look && !all || a.look > lastLook {
-			return
+		if len(a.block) < a.look && !all {
+			return nil
 		}
-		a.look = 2 * len(src)
-		i := listStart(src)
+		a.look = 2 * len(a.block)
+		i, other := firstEvent(a.block)
+		if i < 0 && (other || all || a.look > lastLook) {
+			return a.stop()
+		}
 		if i < 0 {
-			return
+			return nil
 		}
-		a.from, a.at = i+1, i+1
+		if _, err := a.to.Write(a.block[:i]); err != nil {
+			return err
+		}
+		a.from, a.off, a.block = i, int64(i), append(a.take(len(a.block)-i), a.block[i:]...)
 	}
-	a.cut(src, a.size)
-	if all {
-		a.cut(src, max(1, a.size/4))
+	for reach := a.size / 8; len(a.block) > a.size+reach; {
+		if len(a.block) == cap(a.block) {
+			reach = a.size / 2
+		}
+		at := border(a.block, a.size, reach)
+		if at < 0 && len(a.block) < cap(a.block) {
+			return nil
+		}
+		if at < 0 {
+			return a.stop()
+		}
+		rest := append(a.take(len(a.block)-at), a.block[at:]...)
+		p := &piece{to: at, view: a.block[:at+1], off: a.off}
+		a.off, a.block = a.off+int64(at), rest
+		if !a.add(p) {
+			return a.stop()
+		}
 	}
+	return nil
 }
 
-// cut cuts pieces off what is there.
-func (a *Ahead) cut(src []byte, size int) {
-	for len(src)-a.at > size+size/2 && !a.stuck {
-		b := border(src, a.at+size, size/2)
-		if b < 0 {
-			a.stuck = true
-			return
-		}
-		p := &piece{from: a.at, to: b, view: src[:b+1]}
-		a.at = b
-		a.mu.Lock()
-		a.list = append(a.list, p)
-		a.mu.Unlock()
-		a.change.Signal()
+// firstEvent is where the first event begins. Without one, other says that none will be found in more either.
+func firstEvent(src []byte) (i int, other bool) {
+	if i = documentStart(src); i < len(src) && src[i] != '[' && src[i] != '{' {
+		return -1, true
 	}
+	if i = listStart(src); i < 0 {
+		return -1, false
+	}
+	if i = skipSpace(src, i+1); looksLikeEvent(src, i) {
+		return i, false
+	}
+	return -1, len(src) > i+firstLook
+}
+
+// take is an empty block with room for so many bytes and the usual ones.
+func (a *Ahead) take(least int) []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n := len(a.free); n > 0 && cap(a.free[n-1]) > least {
+		b := a.free[n-1]
+		a.free = a.free[:n-1]
+		return b[:0]
+	}
+	return make([]byte, 0, max(a.size+a.size/2, least+1))
+}
+
+// add hands out a piece. When enough of them wait, one is scanned at once. It reports false when one held something broken.
+func (a *Ahead) add(p *piece) bool {
+	a.mu.Lock()
+	a.list = append(a.list, p)
+	waiting := len(a.list) - a.next
+	a.mu.Unlock()
+	a.change.Signal()
+	if waiting > mostWaiting || runtime.GOMAXPROCS(0) == 1 {
+		a.scanNext(false)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.broken
+}
+
+// stop gives what is there to the spool, but for the pieces that are done, and all that comes.
+func (a *Ahead) stop() error {
+	a.mu.Lock()
+	a.next = len(a.list) // nobody takes more
+	for a.busy > 0 {
+		a.change.Wait()
+	}
+	var err error
+	for _, p := range a.list[a.whole:] {
+		if err == nil {
+			_, err = a.to.Write(p.view[:p.to])
+		}
+	}
+	a.list, a.next = a.list[:a.whole], a.whole
+	a.mu.Unlock()
+	if err == nil {
+		_, err = a.to.Write(a.block)
+	}
+	a.block, a.free, a.plain = nil, nil, true
+	return err
+}
+
+// finish is called when all is unpacked.
+func (a *Ahead) finish() error {
+	if !a.plain {
+		if err := a.grown(true); err != nil {
+			return err
+		}
+	}
+	a.end()
+	for a.scanNext(false) {
+	}
+	if a.plain {
+		return nil
+	}
+	return a.stop()
 }
 
 // end says that no more pieces come.
@@ -132,24 +215,11 @@ func (a *Ahead) end() {
 	a.change.Broadcast()
 }
 
-// pause forgets the pieces that nobody took and waits until none is being scanned: then the bytes may move.
-func (a *Ahead) pause() {
+// scanNext scans a piece, and may wait for one; false when there is none.
+func (a *Ahead) scanNext(wait bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.next < len(a.list) {
-		a.at = a.list[a.next].from
-		a.list = a.list[:a.next]
-	}
-	for a.busy > 0 {
-		a.change.Wait()
-	}
-}
-
-// scanNext waits for a piece and scans it; false when no more come.
-func (a *Ahead) scanNext() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for a.next == len(a.list) && !a.ended {
+	for wait && a.next == len(a.list) && !a.ended {
 		a.change.Wait()
 	}
 	if a.next == len(a.list) {
@@ -159,9 +229,17 @@ func (a *Ahead) scanNext() bool {
 	a.next++
 	a.busy++
 	a.mu.Unlock()
-	defer func() {
+	defer func() { // also when it panics
 		a.mu.Lock()
 		a.busy--
+		a.broken = a.broken || !p.done
+		for a.whole < len(a.list) && a.list[a.whole].done {
+			p := a.list[a.whole]
+			a.free = append(a.free, p.view)
+			a.gone += int64(p.to)
+			p.view, p.s = nil, nil
+			a.whole++
+		}
 		a.change.Broadcast()
 	}()
 	p.scanEarly()
@@ -173,37 +251,17 @@ func (a *Ahead) scanNext() bool {
 // the end of what is there and finds no end of its event.
 func (p *piece) scanEarly() {
 	p.budget = -1 // the first broken event is the end
-	p.scan(p.view)
+	p.scan(p.view, p.off)
 	p.done = !p.closed && p.end == p.to
-	if !p.done {
-		p.drop()
-	}
-	p.view, p.s, p.seen = nil, nil, nil // the bytes may move
+	p.seen = nil // it has tokens of the text
 }
 
-// drop lets go of the events of a piece.
-func (p *piece) drop() {
-	p.events, p.spans, p.exts, p.done = nil, nil, nil, false
-}
-
-// pieces are those of the list that starts at from, the last one up to the end of src, when that is the list that was
-// found; else nil.
-func (a *Ahead) pieces(src []byte, from, size int) []*piece {
-	if a == nil || a.from != from {
-		return nil
+// pieces are those of the list whose bracket stands before from, and where Src goes on.
+func (a *Ahead) pieces(from int) (int, []*piece) {
+	if a == nil || len(a.list) == 0 {
+		return from, nil
 	}
-	return append(slices.Clip(a.list), cutList(src, a.at, size)...)
-}
-
-// drop lets go of all pieces.
-func (a *Ahead) drop() {
-	if a == nil {
-		return
-	}
-	for _, p := range a.list {
-		p.drop()
-	}
-	a.from, a.list, a.next = 0, nil, 0
+	return a.from, a.list
 }
 
 // listStart is the bracket of the list of events, -1 when src does not come that far.

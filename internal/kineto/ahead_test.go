@@ -8,11 +8,8 @@ import (
 	"math/rand"
 	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -20,52 +17,10 @@ import (
 	"overlay/internal/trace"
 )
 
-// unsteady is a spool that moves what it has when it is full, and spoils the place where it was. What it lends is spoilt
-// when it comes back.
-type unsteady struct {
-	room  int
-	held  []byte
-	moved []byte
-}
-
-func (u *unsteady) Write(p []byte) (int, error) {
-	if u.moved == nil && len(u.held)+len(p) <= u.room {
-		u.held = append(u.held, p...)
-		return len(p), nil
-	}
-	if u.moved == nil {
-		u.moved = bytes.Clone(u.held)
-		spoil(u.held)
-	}
-	u.moved = append(u.moved, p...)
-	return len(p), nil
-}
-
-func (u *unsteady) Bytes() ([]byte, error) {
-	if u.moved != nil {
-		return u.moved, nil
-	}
-	return u.held, nil
-}
-
-func (u *unsteady) Held(more int) ([]byte, bool) {
-	return u.held, u.moved == nil && len(u.held)+more <= u.room
-}
-
-func spoil(b []byte) {
-	for i := range b {
-		b[i] = '"'
-	}
-}
-
 // readBeside reads a stream with small pieces while it is unpacked.
-func readBeside(t testing.TB, r io.Reader, room int, o Options) (*trace.Trace, error) {
+func readBeside(t testing.TB, r io.Reader, o Options) (*trace.Trace, error) {
 	t.Helper()
-	u := &unsteady{room: room}
-	if room > 0 {
-		u.held = make([]byte, 0, room)
-	}
-	in, err := Decompress(r, "x", o, u)
+	in, err := Decompress(r, "x", o, &memory{})
 	var tr *trace.Trace
 	if err == nil {
 		o.Cut, o.Ahead = in.Cut, in.Ahead
@@ -80,8 +35,8 @@ func workers(t testing.TB, n int) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(old) })
 }
 
-// TestReadBeside: pieces that are scanned while the input is unpacked give the trace that whole bytes give, however
-// the input comes, and also when its bytes move on the way.
+// TestReadBeside: pieces that are scanned while the input is unpacked give the trace that whole bytes give, and the text, however
+// the input comes.
 func TestReadBeside(t *testing.T) {
 	workers(t, 4)
 	const nested = `{"ph":"X","cat":"cpu_op","name":"a }, {\"ph\": b","pid":1,"tid":2,"ts":10.5,"dur":3,"args":{"list":[{"ph":"X","name":"n"}, {"ph":"X","ts":3}],"x":"}, { "}}`
@@ -107,20 +62,21 @@ func TestReadBeside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sources["demo"] = TextOf(tr).Src
+		sources["demo"] = textOf(tr)
 	}
 	for name, src := range sources {
 		want, wantErr := Parse(src, "x", Options{chunk: 1 << 30})
 		for _, size := range []int{150, 1000, 20_000} {
-			for _, room := range []int{0, len(src) / 3, len(src)} {
+			for _, cpus := range []int{1, 4} {
+				workers(t, cpus)
 				gz, zs := packed(t, src)
 				for form, r := range map[string]io.Reader{"blocks": &blocks{src, rand.New(rand.NewSource(int64(size)))}, "bytes": iotest.OneByteReader(bytes.NewReader(src)), "gzip": bytes.NewReader(gz), "zstd": bytes.NewReader(zs)} {
 					if form == "bytes" && len(src) > 60_000 {
 						continue
 					}
-					got, err := readBeside(t, r, room, Options{chunk: size})
+					got, err := readBeside(t, r, Options{chunk: size})
 					if fmt.Sprint(err) != fmt.Sprint(wantErr) || !same(got, want) {
-						t.Fatalf("%s, %s, pieces of %d bytes, room for %d of %d: another trace, %v", name, form, size, room, len(src), err)
+						t.Fatalf("%s, %s, pieces of %d bytes, %d processors: another trace, %v", name, form, size, cpus, err)
 					}
 				}
 			}
@@ -189,9 +145,9 @@ func TestBrokenBeside(t *testing.T) {
 		for _, o := range []Options{{}, {Strict: true}, {MaxExpand: int64(len(src)) / 2}} {
 			o.chunk = 1500
 			runtime.GOMAXPROCS(1)
-			want, wantErr := readBeside(t, open(), len(src)*2/3, o)
+			want, wantErr := readBeside(t, open(), o)
 			workers(t, 4)
-			got, err := readBeside(t, open(), len(src)*2/3, o)
+			got, err := readBeside(t, open(), o)
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) || !same(got, want) {
 				t.Errorf("%s: one processor says %v, four %v", name, wantErr, err)
 			}
@@ -210,64 +166,63 @@ func pack(t testing.TB, data []byte) []byte {
 	return gz
 }
 
-// TestBesideAtAll: pieces are scanned while the input is unpacked, not only afterwards, and Parse takes them.
+// TestBesideAtAll: pieces are scanned while the input is unpacked, not only afterwards, and their text is gone.
 func TestBesideAtAll(t *testing.T) {
-	workers(t, 2)
-	src := generated(4000)
-	u := &unsteady{room: len(src), held: make([]byte, 0, len(src))}
-	in, err := Decompress(bytes.NewReader(src), "x", Options{chunk: 10_000}, u)
-	if err != nil {
-		t.Fatal(err)
-	}
-	events := 0
-	for _, p := range in.Ahead.list {
-		if !p.done {
-			t.Errorf("the piece at %d is not scanned", p.from)
+	for _, cpus := range []int{1, 2} {
+		workers(t, cpus)
+		src := generated(4000)
+		in, err := Decompress(bytes.NewReader(src), "x", Options{chunk: 10_000}, &memory{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		events += len(p.events)
-	}
-	if left := len(src) - in.Ahead.at; left > 5000 || events < 3900 || len(in.Ahead.list) < 40 {
-		t.Errorf("%d events in %d pieces, %d bytes left", events, len(in.Ahead.list), left)
-	}
-	firsts := make([]*chunkParser, len(in.Ahead.list)) // made anew by each scan
-	for i, p := range in.Ahead.list {
-		firsts[i] = p.chunkParser
-	}
-	pieces := scanList(src, in.Ahead.from, 10_000, in.Ahead)
-	for i, p := range in.Ahead.list {
-		if pieces[i] != p || p.chunkParser != firsts[i] {
-			t.Errorf("the piece at %d was scanned again", p.from)
+		events := 0
+		for _, p := range in.Ahead.list {
+			if !p.done || p.view != nil {
+				t.Errorf("the piece at %d is not scanned, or holds its text", p.off)
+			}
+			events += len(p.events)
+		}
+		if len(in.Bytes) > 20_000 || events < 3900 || len(in.Ahead.list) < 40 || in.Size != int64(len(src)) {
+			t.Errorf("%d events in %d pieces, %d bytes left", events, len(in.Ahead.list), len(in.Bytes))
+		}
+		tr, err := Parse(in.Bytes, "x", Options{Ahead: in.Ahead})
+		if err != nil || !bytes.Equal(textOf(tr), src) || TextOf(tr).Digest() != checksums([2]uint32{}, src) || TextOf(tr).Length() != int64(len(src)) {
+			t.Errorf("the text is another one, %v", err)
 		}
 	}
 }
 
-// TestPause: pieces that nobody scans yet are forgotten, and cut again from where the first of them began; where the input is not worth reading they are not scanned
-// at all.
-func TestPause(t *testing.T) {
-	a := &Ahead{at: 900, list: []*piece{{from: 100, to: 300}, {from: 300, to: 600}, {from: 600, to: 900}}, next: 1}
-	a.change.L = &a.mu
-	a.pause()
-	if len(a.list) != 1 || a.at != 300 {
-		t.Errorf("%d pieces, the next from %d", len(a.list), a.at)
-	}
+// TestBrokenEvent: where an event is broken, the text from its piece on stays.
+func TestBrokenEvent(t *testing.T) {
 	workers(t, 2)
-	src := generated(400)
-	u, free := &unsteady{room: len(src), held: make([]byte, 0, len(src))}, make(chan struct{})
-	var scanned atomic.Int64
-	defer func(new func() any) { tries = sync.Pool{New: new} }(tries.New)
-	tries = sync.Pool{New: func() any { // whoever scans is held up for a while
-		<-free
-		scanned.Add(1)
-		return &trie{nodes: make([]node, 1)}
-	}}
-	unpackBeside(u, Options{chunk: 1000}, func(to io.Writer) bool {
-		if _, err := to.Write(src); err != nil {
-			t.Error(err)
-		}
-		time.AfterFunc(20*time.Millisecond, func() { close(free) })
-		return false
-	})
-	if n := scanned.Load(); n > 1 {
-		t.Errorf("%d pieces were scanned of what is not worth it", n)
+	src := generated(4000)
+	src = bytes.Replace(src, src[bytes.LastIndex(src[:len(src)/3], []byte(`"dur"`)):len(src)/3], []byte(`,,}`), 1)
+	want, err := Parse(src, "x", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := readBeside(t, bytes.NewReader(src), Options{chunk: 10_000})
+	if err != nil || !same(got, want) {
+		t.Errorf("another trace, %v", err)
+	}
+	if kept := len(TextOf(got).Src); kept < len(src)/2 {
+		t.Errorf("%d bytes of %d are kept", kept, len(src))
+	}
+}
+
+// TestGaps: the text stays what it was, whatever stands between events.
+func TestGaps(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("[ ")
+	for i := range 400 {
+		b.WriteString(goodOp + []string{"", ",", "", "\n", " ,, ", ","}[i%6])
+	}
+	b.WriteString(goodOp + " ]\n")
+	whole, err := Parse(b.Bytes(), "x", Options{})
+	if err != nil || !bytes.Equal(textOf(whole), b.Bytes()) {
+		t.Fatalf("another text, %v", err)
+	}
+	if tr, err := readBeside(t, bytes.NewReader(b.Bytes()), Options{chunk: 2000}); err != nil || !same(tr, whole) {
+		t.Errorf("another trace when it is read while it comes, %v", err)
 	}
 }

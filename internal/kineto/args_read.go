@@ -1,6 +1,7 @@
 package kineto
 
 import (
+	"math"
 	"unsafe"
 
 	"overlay/internal/trace"
@@ -31,41 +32,58 @@ func readArgs(raw []byte, visit func(key string, v trace.Value) bool) {
 const maxKnown = 512
 
 // told tells the args of an event by its template.
-func (w *walker) told(known func(key, text string) bool, visit func(key string, v trace.Value) bool) {
-	a := argReader{s: w.s, visit: visit}
-	for i := range w.tp.told {
+func (w *walker) told(known trace.Known, visit func(key string, v trace.Value) bool) {
+	a := argReader{visit: visit}
+	for i := 0; i < len(w.tp.told); i++ {
 		x := &w.tp.told[i]
 		ok := true
 		switch {
 		case x.nested && known != nil:
-			text := x.value.Text
-			if !x.fixed() {
-				a.i = w.at(x.from)
-				text = borrow(w.s[a.i:w.at(x.to)])
+			last := &w.tp.told[x.row-1]
+			w.skip(x.from.hole)
+			rest := *w
+			rest.skip(last.to.hole)
+			row := trace.Row{Of: x.id, Numbers: borrow(w.numbers[:len(w.numbers)-len(rest.numbers)])}
+			if !known.AgainRow(row) {
+				known.BeginRow()
+				for ; ok && i < x.row; i++ {
+					ok = w.nested(&a, &w.tp.told[i], known)
+				}
+				known.EndRow()
 			}
-			if known(x.key, text) {
-				continue
-			}
-			if x.fixed() {
-				a.i = w.at(x.from)
-			}
-			if len(text) > maxKnown {
-				text = ""
-			}
-			ok = a.nested(x.key, 1) && visit("", trace.Value{Kind: trace.End, Text: text})
+			*w = rest
+			i = x.row - 1
 		case x.fixed() && !x.nested:
 			ok = visit(x.key, x.value)
-		case x.number:
-			from := w.at(x.from)
-			ok = visit(x.key, number(w.s[from:w.at(x.to)]))
+		case x.number && known != nil:
+			w.skip(x.from.hole)
+			ok = visit(x.key, number(w.next()))
+		case x.nested:
+			a.s, a.i = w.text(x.from, x.to), 0
+			ok = a.value(x.key, 1, false)
 		default:
-			a.i = w.at(x.from)
-			ok = a.value(x.key, 1, true)
+			ok = visit(x.key, value(w.text(x.from, x.to)))
 		}
 		if !ok {
 			return
 		}
 	}
+}
+
+// nested tells an object or array that may be known.
+func (w *walker) nested(a *argReader, x *templateArg, known trace.Known) bool {
+	text := x.value.Text
+	if !x.fixed() {
+		text = borrow(w.text(x.from, x.to))
+	}
+	if known.Again(x.key, text) {
+		return true
+	}
+	a.s, a.i = unsafe.Slice(unsafe.StringData(text), len(text)), 0
+	if len(text) > maxKnown {
+		text = ""
+	}
+	return a.nested(x.key, 1) && a.visit("", trace.Value{Kind: trace.End, Text: text})
 }
 
 // arg is the first argument with a key.
@@ -74,11 +92,18 @@ func (w *walker) arg(key string) (trace.Value, bool) {
 		if x := &w.tp.told[i]; x.key == key && x.fixed() {
 			return x.value, true
 		} else if x.key == key {
-			from := w.at(x.from)
-			return value(w.s[from:w.at(x.to)]), true
+			return value(w.text(x.from, x.to)), true
 		}
 	}
 	return trace.Value{}, false
+}
+
+// number is the value of digits, without their text.
+func number(v uint64) trace.Value {
+	if v > math.MaxInt64 {
+		return trace.Value{Kind: trace.Uint, Bits: v}
+	}
+	return trace.Value{Kind: trace.Int, Bits: v}
 }
 
 // object tells the members up to '}'; false ends all.
@@ -162,18 +187,6 @@ func (a *argReader) nested(key string, depth int) bool {
 		return a.visit(key, trace.Value{Kind: trace.Object}) && a.object(depth+1)
 	}
 	return a.visit(key, trace.Value{Kind: trace.Array}) && a.array(depth+1)
-}
-
-// number is the value of digits.
-func number(tok []byte) trace.Value {
-	if len(tok) > 18 {
-		return trace.NumberValue(borrow(tok))
-	}
-	var v uint64
-	for _, c := range tok {
-		v = v*10 + uint64(c-'0')
-	}
-	return trace.Value{Kind: trace.Int, Bits: v, Text: borrow(tok)}
 }
 
 // scalar tells a number or a word.

@@ -7,55 +7,56 @@ import (
 	"overlay/internal/trace"
 )
 
-// chunkSize is about how many bytes of the list one piece holds.
-const chunkSize = 4 << 20
+// chunkSize is about how many bytes of the list one piece holds, aheadSize of one that is scanned while more is unpacked.
+const (
+	chunkSize = 4 << 20
+	aheadSize = 2 << 20
+)
 
 // piece is one part of the event list. All but the first start where a cheap look finds the border of an event; the
 // piece before proves it by ending exactly there.
 type piece struct {
 	from, to int    // bytes: the first event's '{' (or anything before it), and where the next piece starts
-	view     []byte // the input up to the first byte of the next piece, while more of it is unpacked
+	view     []byte // of a piece that is scanned while more is unpacked: its bytes up to the first of the next piece
+	off      int64  // where they begin
 	done     bool   // it was scanned while the input was unpacked
 	*chunkParser
-	events  []trace.Event
-	spans   []Span  // per event
-	exts    []int32 // per event, see trace.Trace.Ext
-	end     int     // position after the piece: to when it fits, behind it when not
-	lastEnd int     // position after the last event, or where the next one starts
-	closed  bool    // the list ends in this piece; end is at its ']' or at the end of the input
-	cut     bool    // the input ends inside the list
-	waste   int     // bytes that were scanned in broken events and have to be scanned again
-	budget  int     // of waste; what comes after it is taken for cut
+	events []trace.Event
+	spans  []Span  // per event
+	exts   []int32 // per event, see trace.Trace.Ext
+	first  int     // where the first event begins
+	end    int     // position after the piece: to when it fits, behind it when not
+	last   int     // position after the last event and its gap
+	closed bool    // the list ends in this piece; end is at its ']' or at the end of the input
+	cut    bool    // the input ends inside the list
+	waste  int     // bytes that were scanned in broken events and have to be scanned again
+	budget int     // of waste; what comes after it is taken for cut
 }
 
 // wasteFactor bounds the time that broken input can cost: times its length, beyond reading it once.
 const wasteFactor = 32
 
-// scanList scans the elements from the byte after the list's bracket on, but for those that ahead has.
-func scanList(src []byte, from, size int, ahead *Ahead) []*piece {
-	pieces := ahead.pieces(src, from, size)
-	if pieces == nil {
-		pieces = cutList(src, from, size)
-	}
+// scanList scans the elements from the byte after the list's bracket on. base is what to add to their places for messages.
+func scanList(src []byte, from, size int, base int64) []*piece {
+	pieces := cutList(src, from, size)
 	budget := wasteFactor*len(src) + 1<<20
 	par.Each(len(pieces), func(i int) {
-		if p := pieces[i]; !p.done {
-			p.budget = budget
-			p.scan(src)
-		}
+		p := pieces[i]
+		p.budget = budget
+		p.scan(src, base)
 	})
-	return prove(src, pieces, budget)
+	return prove(src, pieces, budget, base)
 }
 
 // prove keeps the pieces that start where the one before ends. Where none does, the cut was inside a string or an
 // object that looks like an event, or the bytes there are broken: the gap is scanned in one go up to the next piece.
-func prove(src []byte, pieces []*piece, budget int) []*piece {
+func prove(src []byte, pieces []*piece, budget int, base int64) []*piece {
 	var out []*piece
 	p := pieces[0]
 	for next := 1; ; {
 		if p.waste > budget {
 			p.budget = budget
-			p.scan(src)
+			p.scan(src, base)
 		}
 		budget -= p.waste
 		out = append(out, p)
@@ -73,7 +74,7 @@ func prove(src []byte, pieces []*piece, budget int) []*piece {
 		if next < len(pieces) {
 			gap.to = pieces[next].from
 		}
-		gap.scan(src)
+		gap.scan(src, base)
 		p = gap
 	}
 }
@@ -136,51 +137,60 @@ func looksLikeEvent(src []byte, j int) bool {
 const usualEvent = 256
 
 // scan reads the elements from from to to.
-func (p *piece) scan(src []byte) {
+func (p *piece) scan(src []byte, base int64) {
 	p.chunkParser = newChunkParser(src)
+	p.base = base
 	p.closed, p.cut, p.waste = false, false, 0
 	n := (p.to - p.from) / usualEvent
 	p.events, p.spans, p.exts = make([]trace.Event, 0, n), make([]Span, 0, n), make([]int32, 0, n)
+	p.numbers = make([]byte, 0, (p.to-p.from)/16)
 	p.trie = takeTrie()
-	defer tries.Put(p.trie)
-	i := skipSpace(src, p.from)
-	for {
-		if i >= len(src) {
-			p.end, p.closed, p.cut = len(src), true, true
-			return
-		}
-		switch c := src[i]; {
-		case c == ']' || c == 0 && onlyZeros(src[i:]):
-			p.end, p.closed, p.cut = i, true, c == 0
-			return
-		case c == ',':
-			p.mend(RepairComma, i)
-			i = skipSpace(src, i+1)
-			continue
+	defer p.trie.leave()
+	i := p.commas(skipSpace(src, p.from))
+	p.first, p.last = i, i
+	for !p.closed {
+		switch {
+		case i >= len(src) || src[i] == 0 && onlyZeros(src[i:]):
+			p.closed, p.cut = true, true
+		case src[i] == ']':
+			p.closed = true
 		case i >= p.to:
 			p.end = i
 			return
-		}
-		i = p.element(i)
-		if i < 0 {
-			p.end, p.closed, p.cut = len(src), true, true
-			return
-		}
-		p.lastEnd = i
-		i = skipSpace(src, i)
-		if i < len(src) && src[i] == ',' {
-			i = skipSpace(src, i+1)
-			if i < len(src) && src[i] == ']' {
-				p.mend(RepairComma, i)
+		default:
+			if i = p.element(i); i < 0 {
+				i, p.closed, p.cut = len(src), true, true
 			}
 		}
 	}
+	p.end = i
+}
+
+// gap goes from the end of an element to the next one, or to the end of the list.
+func (p *piece) gap(i int) int {
+	i = skipSpace(p.s, i)
+	if i < len(p.s) && p.s[i] == ',' {
+		i = skipSpace(p.s, i+1)
+		if i < len(p.s) && p.s[i] == ']' {
+			p.mend(RepairComma, i)
+		}
+	}
+	return p.commas(i)
+}
+
+// commas skips commas with nothing before them.
+func (p *piece) commas(i int) int {
+	for i < len(p.s) && p.s[i] == ',' {
+		p.mend(RepairComma, i)
+		i = skipSpace(p.s, i+1)
+	}
+	return i
 }
 
 // onlyZeros reports whether nothing but NULs is left, as in a file whose last blocks were never written.
 func onlyZeros(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
-// element scans the element at i; -1 when the input is cut inside it.
+// element scans the element at i and goes to the next one; -1 when the input is cut inside it.
 func (p *piece) element(i int) int {
 	var e trace.Event
 	p.far = i
@@ -189,8 +199,7 @@ func (p *piece) element(i int) int {
 			if e.Ph == 'M' {
 				p.metas = append(p.metas, int32(len(p.events)))
 			}
-			p.add(i, e)
-			return end
+			return p.add(i, end, p.gap(end), &e)
 		}
 	} else {
 		p.dirty, p.ext, p.fit = false, 0, 0
@@ -200,8 +209,7 @@ func (p *piece) element(i int) int {
 			if p.dirty {
 				e.Flags |= trace.Dirty
 			}
-			p.add(i, e)
-			return end
+			return p.add(i, end, p.gap(end), &e)
 		}
 	}
 	next := p.resync(i)
@@ -213,14 +221,32 @@ func (p *piece) element(i int) int {
 	}
 	p.mend(RepairBroken, i)
 	p.ext, p.fit = 0, 0
-	p.add(i, trace.Event{Track: trace.NoTrack, Flags: trace.Dirty | trace.Repaired})
-	return next
+	return p.add(i, next, next, &trace.Event{Track: trace.NoTrack, Flags: trace.Dirty | trace.Repaired})
 }
 
-func (p *piece) add(i int, e trace.Event) {
-	p.events = append(p.events, e)
-	p.spans = append(p.spans, SpanAt(int64(i))|Span(p.fit))
+// add keeps the event at i, which ends at end, and what stands between it and the next one.
+func (p *piece) add(i, end, next int, e *trace.Event) int {
+	p.events = append(p.events, *e)
 	p.exts = append(p.exts, p.ext)
+	x := &p.used[p.fit]
+	switch gap := p.s[end:next]; {
+	case p.fit > 0 && x.gap == "" && len(gap) > 0:
+		x.gap = string(gap)
+	case x.gap != string(gap) || len(gap) == 0: // an empty one says that it is not known
+		p.fit = 0
+	}
+	p.spans = append(p.spans, Span(len(p.numbers))<<spanFit|Span(p.fit))
+	switch {
+	case p.fit > 0:
+		p.numbers = appendNumbers(p.numbers, p.trie.numbers[:len(x.tp.kinds)]...)
+	case p.view != nil:
+		p.numbers = appendNumbers(p.numbers, uint64(len(p.raw)), uint64(next-i))
+		p.raw = append(p.raw, p.s[i:next]...)
+	default:
+		p.numbers = appendNumbers(p.numbers, uint64(i), uint64(next-i))
+	}
+	p.last = next
+	return next
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

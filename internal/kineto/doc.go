@@ -2,7 +2,7 @@
 // copies that other tools make of them.
 //
 // Parse is one pass over the bytes: events are cut, scanned into flat structs and linked; values that are rarely
-// wanted stay in the input and are read later (Args, ArgInt). What is broken is mended, counted by reason with the
+// wanted are read later (Args, ArgInt). What is broken is mended, counted by reason with the
 // first positions (Trace.Repairs), or, where nothing can be made of it, a SyntaxError with the byte offset.
 //
 // # Templates
@@ -27,17 +27,20 @@
 // torch/csrc/profiler/kineto_shim.cpp, collection.cpp (ids and names), tb_plugin (old categories).
 package kineto
 
-import "overlay/internal/trace"
+import (
+	"overlay/internal/trace"
+	"overlay/internal/vendors"
+)
 
 // Options of reading. The zero value mends what it can. Reading works on as many cores as GOMAXPROCS says.
 type Options struct {
-	Strict    bool   // the first repair is an error
-	MaxExpand int64  // bytes that an input may expand to; 0 = in proportion to its size, see limits
-	Cut       bool   // the input is known to end early: its compressed form was cut
-	Ahead     *Ahead // what Decompress read of the events on the way; nil for nothing
-	From      int64  // bytes of the file of another format that the text was made from; 0 for none
-	Form      string // what that file is, for people
-	Process   string // which of several processes that launched GPU work the caller wants; "" for none chosen
+	Strict    bool         // the first repair is an error
+	MaxExpand int64        // bytes that an input may expand to; 0 = in proportion to its size, see limits
+	Cut       bool         // the input is known to end early: its compressed form was cut
+	Ahead     *Ahead       // what Decompress read of the events on the way; nil for nothing
+	From      int64        // bytes of the file of another format that the text was made from; 0 for none
+	Form      vendors.Form // what that file is
+	Process   string       // which of several processes that launched GPU work the caller wants; "" for none chosen
 
 	Lend trace.Lender // memory for the events, and for what the trace is analysed with
 

@@ -2,6 +2,7 @@ package kineto
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"reflect"
@@ -59,7 +60,8 @@ func dumpEvent(b *bufio.Writer, t *trace.Trace, x *Text, id trace.EventID) {
 	if call != trace.NoEvent {
 		fmt.Fprintf(b, " launch %d", call)
 	}
-	fmt.Fprintf(b, " at %d+%d args %d flags %#x\n", x.Spans[id].Off(), len(x.Raw(id)), x.ArgsAt(id), uint16(e.Flags&^trace.HasArgs))
+	raw, args := x.Append(nil, id)
+	fmt.Fprintf(b, " at %d+%d args %d flags %#x\n", x.Offset(id), len(raw), args, uint16(e.Flags&^trace.HasArgs))
 }
 
 // same reports whether two traces are alike, by whatever templates they were read.
@@ -68,39 +70,69 @@ func same(a, b *trace.Trace) bool {
 		return a == b
 	}
 	x, y := TextOf(a), TextOf(b)
-	if len(x.Spans) != len(y.Spans) {
+	if len(x.Spans) != len(y.Spans) || !bytes.Equal(textOf(a), textOf(b)) || x.Length() != y.Length() {
 		return false
 	}
 	for i := range x.Spans {
-		if x.Spans[i].Off() != y.Spans[i].Off() {
+		xs, xa := x.Append(nil, trace.EventID(i))
+		if ys, ya := y.Append(nil, trace.EventID(i)); !bytes.Equal(xs, ys) || xa != ya {
 			return false
 		}
 	}
-	xs, xt, ys, yt := x.Spans, x.templates, y.Spans, y.templates
-	x.Spans, x.templates, y.Spans, y.templates = nil, nil, nil, nil
-	alike := reflect.DeepEqual(a, b)
-	x.Spans, x.templates, y.Spans, y.templates = xs, xt, ys, yt
-	return alike
+	tx, ty := *a, *b
+	tx.Source, ty.Source = nil, nil
+	return reflect.DeepEqual(tx, ty) && x.ArrayForm == y.ArrayForm && x.ListOff == y.ListOff && x.Mended == y.Mended && len(x.Fields) == len(y.Fields)
 }
+
+// textOf is the text of a trace.
+func textOf(t *trace.Trace) []byte {
+	var b bytes.Buffer
+	TextOf(t).WriteTo(&b)
+	return b.Bytes()
+}
+
+// seen is what events said of nested arguments: by their text, and by their rows.
+type seen struct {
+	b     *strings.Builder
+	texts map[string]string
+	rows  map[trace.Row]string
+	row   trace.Row
+	from  int
+}
+
+func (s *seen) Again(key, text string) bool {
+	was, ok := s.texts[text]
+	if ok {
+		fmt.Fprintf(s.b, "%q:%s", key, was)
+	}
+	return ok
+}
+
+func (s *seen) AgainRow(row trace.Row) bool {
+	was, ok := s.rows[row]
+	s.b.WriteString(was)
+	s.row = trace.Row{Of: row.Of, Numbers: strings.Clone(row.Numbers)}
+	return ok
+}
+
+func (s *seen) BeginRow() { s.from = s.b.Len() }
+func (s *seen) EndRow()   { s.rows[s.row] = s.b.String()[s.from:] }
 
 // told is what the args of an event say, a line each. Of nested ones it keeps what they became in kept, if that is not nil, and does
 // not ask for it again.
-func told(x *Text, id trace.EventID, kept map[string]string) string {
+func told(x *Text, id trace.EventID, kept *seen) string {
 	var b strings.Builder
 	depth, from := 0, 0
-	var known func(key, text string) bool
+	var known trace.Known
 	if kept != nil {
-		known = func(key, text string) bool {
-			was, ok := kept[text]
-			if ok {
-				fmt.Fprintf(&b, "%q:", key)
-				b.WriteString(was)
-			}
-			return ok
-		}
+		kept.b = &b
+		known = kept
 	}
 	x.ArgsBut(id, known, func(key string, v trace.Value) bool {
 		text := v.Text
+		if text == "" && (v.Kind == trace.Int || v.Kind == trace.Uint) {
+			text = strconv.FormatUint(v.Bits, 10)
+		}
 		switch v.Kind {
 		case trace.Object, trace.Array:
 			depth++
@@ -114,7 +146,7 @@ func told(x *Text, id trace.EventID, kept map[string]string) string {
 		}
 		fmt.Fprintf(&b, "%d %q %x\n", v.Kind, text, v.Bits)
 		if v.Kind == trace.End && depth == 0 && v.Text != "" {
-			kept[v.Text] = b.String()[from:]
+			kept.texts[v.Text] = b.String()[from:]
 		}
 		return true
 	})

@@ -24,13 +24,15 @@ type chunkParser struct {
 	ext     int32 // of the event that is scanned: what belongs into trace.Trace.Ext
 	hasExt  bool  // an event has an external id
 	trie    *trie
-	used    []*template // by the events of the piece
-	fit     uint32      // of the event that is scanned: its template among them, from 1 on, 0 for none
-	odd     bool        // what the event that is read becomes depends on more than the fields of a template
+	used    []alike // by the events of the piece
+	fit     uint32  // of the event that is scanned: which of them, 0 for no template
+	numbers []byte  // of all of them
+	raw     []byte  // events without template, where the text goes
+	odd     bool    // what the event that is read becomes depends on more than the fields of a template
 }
 
 func newChunkParser(src []byte) *chunkParser {
-	p := &chunkParser{scanner: scanner{s: src}, tracks: map[trackKey]trace.TrackID{}}
+	p := &chunkParser{scanner: scanner{s: src}, tracks: map[trackKey]trace.TrackID{}, used: make([]alike, 1, 256)}
 	p.names.add("")
 	p.cats.add("")
 	p.catKind, p.byName = append(p.catKind, trace.KindOther), append(p.byName, nil)
@@ -87,25 +89,33 @@ var (
 func (p *chunkParser) event(i int, e *trace.Event) int {
 	p.dirty, p.ext, p.fit = false, 0, 0
 	tp, end := p.trie.match(p.s, i)
-	if tp != nil && tp.round == p.trie.round {
-		p.fit = tp.number
-		p.again(tp, i, e)
-		return end
-	}
-	p.odd = false
-	if end = p.anew(i, e); end < 0 || p.odd || p.dirty {
-		return end
-	}
 	if tp == nil {
-		if tp = p.trie.learn(p.s[i:end]); tp == nil {
+		p.odd = false
+		f := fields{at: i}
+		if end = p.anew(i, &f, e); end < 0 || p.odd || p.dirty || !p.trie.learn(p.s[i:end], &f, e) {
 			return end
 		}
+		if tp, _ = p.trie.match(p.s, i); tp == nil {
+			return end
+		}
+		p.use(tp)
+		return end
 	}
-	p.used = append(p.used, tp)
-	p.fit = uint32(len(p.used))
-	tp.round, tp.number, tp.event = p.trie.round, p.fit, trace.Event{Track: trace.NoTrack, Name: e.Name, Cat: e.Cat, Kind: e.Kind, Ph: e.Ph,
-		Flags: e.Flags & (trace.HasArgs | trace.BindEnd | trace.Moved | trace.GraphOp)}
+	if tp.round != p.trie.round {
+		p.use(tp)
+	}
+	p.fit = tp.number
+	p.again(tp, i, e)
 	return end
+}
+
+// use begins with a template in the piece.
+func (p *chunkParser) use(tp *template) {
+	p.fit = uint32(len(p.used))
+	p.used = append(p.used, alike{tp: tp})
+	tp.round, tp.number = p.trie.round, p.fit
+	p.name(&fields{name: tp.name, cat: tp.cat}, &tp.event)
+	p.shapes, p.marked = p.shapes || tp.shapes, p.marked || tp.marked
 }
 
 // again reads the event at i, which was matched with its template.
@@ -121,8 +131,7 @@ func (p *chunkParser) again(tp *template, i int, e *trace.Event) {
 }
 
 // anew reads the event at i member by member.
-func (p *chunkParser) anew(i int, e *trace.Event) int {
-	f := fields{at: i}
+func (p *chunkParser) anew(i int, f *fields, e *trace.Event) int {
 	*e = trace.Event{Track: trace.NoTrack}
 	m := members{p: &p.scanner, at: i, depth: 1}
 	args := 0
@@ -141,7 +150,7 @@ func (p *chunkParser) anew(i int, e *trace.Event) int {
 		if !m.skip() {
 			return -1
 		}
-		p.take(what, p.s[from:m.at], from, &f, e)
+		p.take(what, p.s[from:m.at], from, f, e)
 	}
 	end := m.end()
 	if end < 0 || int64(end-i) > 1<<32-1 {
@@ -156,8 +165,8 @@ func (p *chunkParser) anew(i int, e *trace.Event) int {
 	if e.Ph != 'f' {
 		e.Flags &^= trace.BindEnd
 	}
-	p.name(&f, e)
-	p.place(&f, e)
+	p.name(f, e)
+	p.place(f, e)
 	return end
 }
 

@@ -81,16 +81,16 @@ func (t *draft) onlyInnermost(row []trace.EventID) {
 	}
 }
 
-// writer is who wrote a trace whose processes say it, "" else.
-func (t *draft) writer() string {
+// writer is the process that says who wrote a trace, nil without one.
+func (t *draft) writer() *vendors.Process {
 	for _, k := range vendors.Processes() {
 		if k.Writer != "" && slices.ContainsFunc(t.Procs, func(p trace.Process) bool {
 			return k.Name == p.Name || k.Start && strings.HasPrefix(p.Name, k.Name)
 		}) {
-			return k.Writer
+			return &k
 		}
 	}
-	return ""
+	return nil
 }
 
 // foreignProcesses finds the processes that say what their events are, and notes which of them are devices.

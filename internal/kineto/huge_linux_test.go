@@ -59,7 +59,7 @@ func TestAbove4GiB(t *testing.T) {
 		t.Fatalf("%d events, base %d", len(tr.Events), tr.Base)
 	}
 	e := &tr.Events[2]
-	if TextOf(tr).Spans[2].Off() < 4<<30 || tr.Name(2) != "k" || e.Start != 120_000 || tr.Name(1) != "z" {
+	if TextOf(tr).Offset(2) < 4<<30 || tr.Name(2) != "k" || e.Start != 120_000 || tr.Name(1) != "z" {
 		t.Errorf("event %+v is named %q", *e, tr.Name(2))
 	}
 	if v, ok := tr.ArgInt(2, "stream"); !ok || v != 7 {

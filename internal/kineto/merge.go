@@ -44,7 +44,8 @@ func merge(t *draft, pieces []*piece, total int) (beyond int) {
 	t.Syms = syms.list
 	t.Tracks, t.Procs = tracks.tracks, tracks.procs
 
-	base, hasExt := 0, false
+	base, hasExt, numbers := 0, false, 0
+	kinds := map[kindOf]Span{}
 	for i, p := range pieces {
 		t.fracs |= p.fracs
 		t.Shapes = t.Shapes || p.shapes
@@ -55,33 +56,48 @@ func merge(t *draft, pieces []*piece, total int) (beyond int) {
 		maps[i].first = base
 		base += len(p.events)
 		maps[i].wide = t.Wide.Join(p.wide)
-		maps[i].fits = len(t.templates)
-		t.templates = append(t.templates, p.used...)
-		hasExt = hasExt || p.hasExt
-		if len(p.events) > 0 {
-			t.EventsEnd = int64(p.lastEnd)
+		m := &maps[i]
+		m.fits, m.numbers = make([]Span, len(p.used)), numbers
+		numbers += len(p.numbers)
+		for k, x := range p.used {
+			of := kindOf{tp: x.tp, gap: x.gap}
+			if x.tp == nil {
+				of.piece, x.raw = i, p.raw
+			}
+			at, ok := kinds[of]
+			if !ok {
+				at = Span(len(t.alike))
+				kinds[of] = at
+				t.alike = append(t.alike, x)
+			}
+			m.fits[k] = at
 		}
+		hasExt = hasExt || p.hasExt
 	}
 	t.Events, t.Ext, t.Spans = trace.Room[trace.Event](t.Lend, total), trace.Room[int32](t.Lend, total), trace.Room[Span](t.Lend, total)
+	t.numbers = make([]byte, numbers+8)
 	par.Each(len(pieces), func(i int) {
 		p, m := pieces[i], &maps[i]
+		copy(t.numbers[m.numbers:], p.numbers)
 		copy(t.Events[m.first:], p.events)
 		copy(t.Ext[m.first:], p.exts)
 		for k, s := range p.spans {
-			if s.fit() > 0 && s.fit()+m.fits < 1<<spanFit {
-				s += Span(m.fits)
-			} else {
-				s = SpanAt(s.Off())
-			}
-			t.Spans[m.first+k] = s
+			t.Spans[m.first+k] = s&^(1<<spanFit-1) + Span(m.numbers)<<spanFit | m.fits[s&(1<<spanFit-1)]
 		}
 		m.apply(t.Events[m.first:][:len(p.events)], t.Ext[m.first:], p.wide)
-		p.drop()
+		p.events, p.spans, p.exts, p.numbers = nil, nil, nil, nil
 	})
 	if !hasExt {
 		t.Ext = nil
 	}
 	return max(beyond, 0)
+}
+
+// kindOf tells apart what is alike; what has no template is so within its piece.
+type kindOf struct {
+	tp    *template
+	gap   string
+	piece int
 }
 
 // remap turns the numbers of a piece into those of the file.
@@ -91,7 +107,9 @@ type remap struct {
 	cats   []uint16
 	tracks []trace.TrackID
 	wide   int32 // what the indexes into trace.Wide grow by
-	fits   int   // and the numbers of templates
+
+	numbers int    // where those of the piece begin
+	fits    []Span // what is alike
 }
 
 // apply renumbers the events of a piece, whose own Wide is wide.

@@ -94,13 +94,13 @@ func TestAgainstOracle(t *testing.T) {
 			if err := tracecheck.Check(tr); err != nil {
 				t.Fatal(err)
 			}
-			if testing.Short() && len(TextOf(tr).Src) > 20<<20 {
+			if testing.Short() && len(textOf(tr)) > 20<<20 {
 				t.Skip("large")
 			}
-			if !json.Valid(TextOf(tr).Src) {
+			if !json.Valid(textOf(tr)) {
 				t.Skipf("no valid JSON: the oracle cannot read it; repairs %v", tr.Repairs)
 			}
-			want := oracle(t, TextOf(tr).Src)
+			want := oracle(t, textOf(tr))
 			if len(want) != len(tr.Events) {
 				t.Fatalf("%d events, the oracle has %d", len(tr.Events), len(want))
 			}

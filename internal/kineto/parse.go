@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // Parse reads a trace from its bytes. The trace keeps src; the caller must not change it. name is for messages.
 func Parse(src []byte, name string, o Options) (*trace.Trace, error) {
-	x := &Text{Src: src, From: o.From, Form: o.Form}
+	x := &Text{Src: src, From: o.From, Form: o.Form.Name}
 	t := &draft{Trace: &trace.Trace{File: name, Rank: -1, DeviceNames: map[int64]string{}, Source: x, Lend: o.Lend}, Text: x}
 	top := topLevel{t: t, p: scanner{s: src}, o: o}
-	defer o.Ahead.drop()
 	if err := top.read(); err != nil {
 		return nil, err
 	}
@@ -23,10 +23,14 @@ func Parse(src []byte, name string, o Options) (*trace.Trace, error) {
 		top.p.mend(RepairTruncated, len(src))
 	}
 	if len(t.Events) == 0 && t.Truncated {
-		return nil, &SyntaxError{File: name, Offset: int64(len(src)), Compressed: -1, Pointer: "/traceEvents", Want: "the input ends before the first whole event"}
+		return nil, &SyntaxError{File: name, Offset: x.Length(), Compressed: -1, Pointer: "/traceEvents", Want: "the input ends before the first whole event"}
 	}
 	top.resolve()
-	t.Recorder = cmp.Or(t.writer(), o.Form)
+	if t.Recorder = o.Form.By; t.Recorder == vendors.PyTorch {
+		if w := t.writer(); w != nil {
+			t.Recorder = w.By
+		}
+	}
 	slices.SortFunc(top.p.repairs, func(a, b trace.Repair) int { return strings.Compare(a.Reason, b.Reason) })
 	t.Repairs = top.p.repairs
 	if o.Strict && len(t.Repairs) > 0 {
@@ -51,7 +55,7 @@ type topLevel struct {
 }
 
 func (r *topLevel) fail(at int, pointer, want string) error {
-	return &SyntaxError{File: r.t.File, Offset: int64(at), Compressed: -1, Pointer: pointer, Want: want}
+	return &SyntaxError{File: r.t.File, Offset: r.p.base + int64(at), Compressed: -1, Pointer: pointer, Want: want}
 }
 
 func (r *topLevel) read() error {
@@ -176,9 +180,24 @@ func (r *topLevel) findEvents(i int) int {
 func (r *topLevel) events(i int) (int, error) {
 	t := r.t
 	t.ListOff = int64(i)
-	pieces := scanList(t.Src, i+1, cmp.Or(r.o.chunk, chunkSize), r.o.Ahead)
+	from, pieces := r.o.Ahead.pieces(i + 1)
+	if len(pieces) > 0 {
+		t.gone, t.sums = r.o.Ahead.gone, r.o.Ahead.sums
+	}
+	t.EventsOff, t.EventsEnd = int64(from), int64(from)
+	rest := scanList(t.Src, from, cmp.Or(r.o.chunk, chunkSize), t.gone)
+	for _, p := range rest {
+		if len(p.events) > 0 {
+			if t.EventsEnd == int64(from) && t.gone == 0 {
+				t.EventsOff = int64(p.first)
+			}
+			t.EventsEnd = int64(p.last)
+		}
+	}
+	pieces = append(pieces, rest...)
 	last := pieces[len(pieces)-1]
 	t.ListEnd = int64(last.end)
+	r.p.base = t.gone
 	total := 0
 	for _, p := range pieces {
 		total += len(p.events)
@@ -189,6 +208,9 @@ func (r *topLevel) events(i int) (int, error) {
 	}
 	if beyond := merge(t, pieces, total); beyond > 0 {
 		r.p.repairs.add(trace.Repair{Reason: RepairCategories, Count: beyond, First: []int64{int64(i)}})
+	}
+	if len(t.alike) > 1<<spanFit {
+		return 0, r.fail(i, "/traceEvents", "more than 16,777,216 kinds of events: split the trace")
 	}
 	if len(t.Syms) > 1<<31-1 {
 		return 0, r.fail(i, "/traceEvents", "more than 2,147,483,647 different texts: split the trace")

@@ -3,6 +3,7 @@ package kineto
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -91,13 +92,14 @@ const maxWindow = 1 << 30
 
 // Unpacked is an input that was decompressed.
 type Unpacked struct {
-	Bytes []byte
+	Bytes []byte // but for those of the events in Ahead
+	Size  int64  // with those
 	Cut   bool   // the stream ended early
 	Ahead *Ahead // what was read of the events on the way, for Options
 }
 
 // Decompress copies the decompressed stream into a spool. A stream that is cut gives what came before, and Cut. The
-// events of a JSON trace are read meanwhile, where there is a second processor.
+// events of a JSON trace are read meanwhile, and their text is let go of: Ahead is what Parse needs to read the bytes.
 func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error) {
 	in := &counter{r: r}
 	b := bufio.NewReaderSize(in, 1<<20)
@@ -136,7 +138,7 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error
 	if meter != nil {
 		body = &limits.Reader{R: body, Meter: meter, Packed: func() int64 { return in.n - int64(b.Buffered()) }}
 	}
-	ahead := unpackBeside(to, o, func(to io.Writer) bool {
+	ahead, kept := unpackBeside(to, o, func(to io.Writer) bool {
 		n, err, full = copyAll(to, body)
 		if full == nil && errors.Is(err, io.ErrUnexpectedEOF) {
 			// The zstd decoder still holds the last block when the checksum behind it is missing.
@@ -150,6 +152,7 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error
 		return full == nil && (err == nil || errors.Is(err, io.ErrUnexpectedEOF))
 	})
 	cut := false
+	full = cmp.Or(full, kept)
 	switch {
 	case full != nil:
 		return nil, fmt.Errorf("%s: %w", name, full)
@@ -167,7 +170,7 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error
 		return nil, &SyntaxError{File: name, Offset: n, Compressed: in.n, Want: "the compressed data is broken: " + err.Error()}
 	}
 	src, err := to.Bytes()
-	return &Unpacked{src, cut, ahead}, err
+	return &Unpacked{src, ahead.length, cut, ahead}, err
 }
 
 // gzipMembers reads all members of a gzip file, and accepts zeros between and behind them, as tapes and block devices

@@ -16,6 +16,7 @@ type scanner struct {
 	repairs repairs
 	open    [3]span // by what may follow a string: one that was scanned last and found no end
 	far     int     // the value that was looked at last starts here
+	base    int64   // where s begins, for messages
 }
 
 // span is a range of bytes.
@@ -43,7 +44,7 @@ func (p *scanner) str(i int, key, inObject bool) (end int, f strFlags) {
 }
 
 func (p *scanner) mend(reason string, at int) {
-	p.repairs.add(trace.Repair{Reason: reason, Count: 1, First: []int64{int64(at)}})
+	p.repairs.add(trace.Repair{Reason: reason, Count: 1, First: []int64{p.base + int64(at)}})
 }
 
 func (p *scanner) mendString(f strFlags, at int) {

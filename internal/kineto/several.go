@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // Several is the error of reading a file in which several processes launched GPU work: the ranks of a job, as a rule. The
@@ -87,7 +88,7 @@ func (t *draft) refuse() error {
 		}
 		procs = slices.Sorted(maps.Keys(launching))
 		if call := t.shared(launching); call != trace.NoEvent {
-			return &SyntaxError{File: t.File, Offset: t.Spans[call].Off(), Compressed: -1, Pointer: fmt.Sprintf("/traceEvents/%d", call),
+			return &SyntaxError{File: t.File, Offset: t.Offset(call), Compressed: -1, Pointer: fmt.Sprintf("/traceEvents/%d", call),
 				Want: "processes of this file use the same correlations, so it cannot be told which of them launched what: give the trace of each rank by itself"}
 		}
 		owner, names = t.byLaunch(procs)
@@ -293,7 +294,7 @@ func (t *draft) eventOwners(of func(id trace.EventID, e *trace.Event) int32) []i
 // writePart writes the text of a part: what stands around the events, but for the rank, which is that of one of the merged
 // traces, and the events of the part.
 func (t *draft) writePart(to *Sink, owner []int32, part int32) (Options, error) {
-	to.Allow(int64(len(t.Src)))
+	to.Allow(t.Length())
 	var b bytes.Buffer
 	var failed error
 	flush := func(least int) {
@@ -329,7 +330,7 @@ func (t *draft) writePart(to *Sink, owner []int32, part int32) (Options, error) 
 	}
 	b.WriteString("\n]}\n")
 	flush(0)
-	return Options{From: t.From, Form: t.Form}, failed
+	return Options{From: t.From, Form: vendors.Form{Name: t.Form, By: t.Recorder}}, failed
 }
 
 func writeWithoutRank(b *bytes.Buffer, raw []byte) {

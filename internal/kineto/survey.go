@@ -48,7 +48,7 @@ type Oddity struct {
 // Inspect surveys a trace.
 func Inspect(tr *trace.Trace) Survey {
 	t := &draft{Trace: tr, Text: TextOf(tr)}
-	s := Survey{Form: "object", Rank: t.Rank, Bytes: int64(len(t.Src)), Events: len(t.Events), ByPhase: map[string]int{}, Base: t.Base,
+	s := Survey{Form: "object", Rank: t.Rank, Bytes: t.Length(), Events: len(t.Events), ByPhase: map[string]int{}, Base: t.Base,
 		Repairs: t.Repairs, Start: 1<<63 - 1, End: -1 << 63}
 	if t.ArrayForm {
 		s.Form = "array"
@@ -171,8 +171,8 @@ func (t *draft) generation(byCategory map[string]int) (string, []string) {
 	case t.ArrayForm && (slices.Contains(t.Syms, vendors.OldFlow) || slices.Contains(t.Syms, `"`+vendors.OldHost+`"`)):
 		return "K0: the autograd profiler before Kineto, and of builds without it", hints
 	}
-	if w := t.writer(); w != "" {
-		return "not by Kineto: " + w, hints
+	if w := t.writer(); w != nil {
+		return "not by Kineto: " + w.Writer, hints
 	}
 	return "not by Kineto: a Chrome trace of another tool", hints
 }
@@ -217,7 +217,7 @@ func (t *draft) oddities(s *Survey) []Oddity {
 	threads, streams := t.overlaps()
 	add(threads, "slices that overlap without nesting on a thread", "viewers of JSON drop or bend them; the .pftrace gives them rows of their own")
 	add(streams, "operations that overlap on one stream", "CUDA graphs and programmatic launch do that")
-	pytorch := t.From == 0 && t.writer() == "" // else another profiler, with settings of its own
+	pytorch := t.From == 0 && t.writer() == nil // else another profiler, with settings of its own
 	if len(s.Devices) > 0 && !slices.ContainsFunc(vendors.Syncs(), func(cat string) bool { return s.ByCategory[cat] > 0 }) {
 		means := "waits between streams are inferred from times"
 		if pytorch && vendors.CanRecordWaits(t.Syms) {

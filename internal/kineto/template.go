@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,13 +17,18 @@ import (
 
 // template is what events of one text have alike.
 type template struct {
-	round  uint32      // of the piece in which what follows is numbered
-	number uint32      // among its templates, from 1 on
-	event  trace.Event // without what depends on numbers
+	round     uint32      // of the piece in which what follows is numbered
+	number    uint32      // among its templates, from 1 on
+	event     trace.Event // without what depends on numbers
+	name, cat []byte      // as written
+	shapes    bool        // see chunkParser
+	marked    bool        // the same
 
-	lits   []int32         // how long the literals are that stand in front of holes
+	lits   []string        // one more than holes
+	kinds  []holeKind      // of the holes
 	fields []templateField // in the order of the text, as what follows
 	args   spot            // where the args object begins; of no account where the event has none
+	row    spot            // behind pid and tid, or the end
 	told   []templateArg
 }
 
@@ -38,6 +44,8 @@ type templateArg struct {
 	value    trace.Value // where it is fixed
 	nested   bool        // an object or an array
 	number   bool        // nothing but the digits of a hole
+	row      int         // where it is the first of several nested ones: the index behind the last of them
+	id       uint32      // of that row
 	from, to spot
 }
 
@@ -61,14 +69,21 @@ type holeKind uint8
 
 const (
 	noHole    holeKind = iota
-	anyDigits          // of a text or a fraction
+	anyDigits          // of a text or a fraction: kept with a 1 in front, since it may begin with 0
 	integer            // begins with 0 only where it is 0
 )
+
+// most is how many digits a hole may have: they fit into 64 bits.
+func (k holeKind) most() int {
+	if k == integer {
+		return 19
+	}
+	return len(tens) - 1
+}
 
 // Limits on what is learned.
 const (
 	maxHoles  = 256
-	maxDigits = 32      // of a hole
 	maxNodes  = 1 << 15 // then all is learned anew
 	maxEvent  = 1 << 14 // bytes of an event
 	learnFree = 64      // templates that are learned in any case;
@@ -82,18 +97,36 @@ type trie struct {
 	events  int    // that were looked for
 	learned int
 	ends    [maxHoles + 1]int // the beginning of the event, and behind each of its holes
+	numbers [maxHoles]uint64  // what stands in the holes, see holeKind
+	cutter  cutter
 }
 
-// tries are those that nobody uses. What one has learned holds for every input.
-var tries = sync.Pool{New: func() any { return &trie{nodes: make([]node, 1)} }}
+// tries are those that nobody uses, no more than were ever used at a time. What one has learned holds for every input.
+var tries struct {
+	sync.Mutex
+	list []*trie
+}
 
+// takeTrie is the one that was used last: it has learned most.
 func takeTrie() *trie {
-	t := tries.Get().(*trie)
+	tries.Lock()
+	defer tries.Unlock()
+	t := &trie{nodes: make([]node, 1)}
+	if n := len(tries.list); n > 0 {
+		t = tries.list[n-1]
+		tries.list = tries.list[:n-1]
+	}
 	if len(t.nodes) > maxNodes {
 		*t = trie{nodes: make([]node, 1), round: t.round}
 	}
 	t.round++
 	return t
+}
+
+func (t *trie) leave() {
+	tries.Lock()
+	defer tries.Unlock()
+	tries.list = append(tries.list, t)
 }
 
 // match finds the template of the event at i, and the place behind it; nil without one.
@@ -113,10 +146,14 @@ func (t *trie) match(s []byte, i int) (*template, int) {
 		}
 		c := s[i]
 		if c-'0' <= 9 && n.hole != noHole {
-			end := digitsEnd(s, i)
-			if holes == maxHoles || end-i > maxDigits || c == '0' && end > i+1 && n.hole == integer {
+			v, end := readDigits(s, i)
+			if holes == maxHoles || end-i > n.hole.most() || c == '0' && end > i+1 && n.hole == integer {
 				return nil, 0
 			}
+			if n.hole == anyDigits {
+				v += tens[end-i]
+			}
+			t.numbers[holes] = v
 			holes++
 			t.ends[holes] = end
 			i, n = end, &t.nodes[n.next]
@@ -130,51 +167,113 @@ func (t *trie) match(s []byte, i int) (*template, int) {
 	}
 }
 
-// at is where a spot lies in the event that was matched.
-func (t *trie) at(x spot) int { return t.ends[x.hole] + int(x.off) }
-
-// walker finds places of an event by its template, one behind the other.
-type walker struct {
-	tp   *template
-	s    []byte
-	hole int32
-	end  int // of the hole, or where the event begins
-}
-
-func (w *walker) at(x spot) int {
-	for ; w.hole < x.hole; w.hole++ {
-		w.end = digitsEnd(w.s, w.end+int(w.tp.lits[w.hole]))
-	}
-	return w.end + int(x.off)
-}
-
-// digitsEnd is the place behind the digits at i.
-func digitsEnd(s []byte, i int) int {
+// readDigits reads the digits at i, and goes behind them. More than 19 may give any number.
+func readDigits(s []byte, i int) (v uint64, end int) {
 	for ; len(s)-i >= 8; i += 8 {
 		x := binary.LittleEndian.Uint64(s[i:]) ^ '0'*lowBits
 		if m := ((x&^highBits + (0x80-10)*lowBits) | x) & highBits; m != 0 {
-			return i + bits.TrailingZeros64(m)>>3
+			n := bits.TrailingZeros64(m) >> 3
+			return v*tens[n] + eightDigits(x<<(64-8*n)), i + n
 		}
+		v = v*1e8 + eightDigits(x)
 	}
-	return digits(s, i)
+	for ; i < len(s) && s[i]-'0' <= 9; i++ {
+		v = v*10 + uint64(s[i]-'0')
+	}
+	return v, i
 }
 
-// learn makes a template of an event; nil where that cannot be, or does not pay.
-func (t *trie) learn(event []byte) *template {
-	c := cutter{s: event}
+// eightDigits is the number of eight digits, a byte each, the first in the lowest: pairs, then fours, then all are joined.
+func eightDigits(x uint64) uint64 {
+	x = x * (10<<8 + 1) >> 8 & 0x00ff00ff00ff00ff
+	x = x * (100<<16 + 1) >> 16 & 0x0000ffff0000ffff
+	return x * (10000<<32 + 1) >> 32
+}
+
+// at is where a spot lies in the event that was matched.
+func (t *trie) at(x spot) int { return t.ends[x.hole] + int(x.off) }
+
+// tens are the powers of ten, by exponent.
+var tens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
+// learn makes a template of an event, of which f and e were read, unless that cannot be, or does not pay.
+func (t *trie) learn(event []byte, f *fields, e *trace.Event) bool {
 	if len(event) > maxEvent || len(t.nodes) > maxNodes || t.learned > learnFree+t.events/learnRate {
-		return nil
+		return false
 	}
 	t.learned++
+	c := &t.cutter
+	*c = cutter{s: event, text: string(event), lits: c.lits[:0], kinds: c.kinds[:0], fields: c.fields[:0], told: c.told[:0]}
 	if !c.cut() {
-		return nil
+		return false
 	}
-	tp := &template{args: c.args, fields: c.fields, told: c.told}
-	for _, lit := range c.lits[:len(c.kinds)] {
-		tp.lits = append(tp.lits, int32(len(lit)))
+	tp := &template{args: c.args, fields: slices.Clone(c.fields), told: slices.Clone(c.told), lits: slices.Clone(c.lits), kinds: slices.Clone(c.kinds), shapes: c.shapes, marked: c.marked,
+		name: bytes.Clone(f.name), cat: bytes.Clone(f.cat)}
+	tp.event = trace.Event{Track: trace.NoTrack, Ph: e.Ph, Flags: e.Flags & (trace.HasArgs | trace.BindEnd | trace.Moved | trace.GraphOp)}
+	tp.row = tp.end()
+	said := map[role]bool{}
+	for _, x := range tp.fields {
+		if said[x.what] = true; said[rolePID] && said[roleTID] {
+			tp.row = spot{x.to.hole, x.to.off + 1}
+			break
+		}
 	}
-	t.insert(&c, tp)
-	return tp
+	for i := 0; i < len(tp.told); i++ {
+		first := &tp.told[i]
+		for first.row = i; first.row < len(tp.told) && tp.told[first.row].nested; first.row++ {
+		}
+		if first.row > i {
+			first.id = rowID(tp.between(first.from, tp.told[first.row-1].to, first.key))
+			i = first.row - 1
+		}
+	}
+	t.insert(c, tp)
+	return true
+}
+
+// end is behind the event.
+func (tp *template) end() spot {
+	return spot{int32(len(tp.kinds)), int32(len(tp.lits[len(tp.kinds)]))}
+}
+
+// between is the text between two spots without its numbers, behind a key.
+func (tp *template) between(from, to spot, key string) string {
+	text := append([]byte(key), 0)
+	for h := from.hole; h <= to.hole; h++ {
+		lit := tp.lits[h]
+		if h == to.hole {
+			lit = lit[:to.off]
+		}
+		if h == from.hole {
+			lit = lit[from.off:]
+		} else {
+			text = append(text, byte(tp.kinds[h-1]))
+		}
+		text = append(text, lit...)
+	}
+	return string(text)
+}
+
+// rowIDs numbers rows of nested arguments by their text: those with one number say the same where their numbers are the same.
+var rowIDs struct {
+	sync.Mutex
+	of   map[string]uint32
+	last uint32
+}
+
+func rowID(text string) uint32 {
+	rowIDs.Lock()
+	defer rowIDs.Unlock()
+	id, ok := rowIDs.of[text]
+	if !ok {
+		if rowIDs.of == nil || len(rowIDs.of) == maxNodes {
+			rowIDs.of = map[string]uint32{}
+		}
+		rowIDs.last++
+		id = rowIDs.last
+		rowIDs.of[text] = id
+	}
+	return id
 }
 
 // insert adds a template.
@@ -241,6 +340,7 @@ func (t *trie) grow(at int32, lit string) int32 {
 // cutter cuts the text of an event into literals and holes.
 type cutter struct {
 	s      []byte
+	text   string   // the same
 	lits   []string // one more than holes
 	kinds  []holeKind
 	lit    int // where the literal begins that was not cut off yet
@@ -249,6 +349,9 @@ type cutter struct {
 	told   []templateArg
 	depth  int  // of objects and arrays that are open
 	inArgs bool // the outermost of them but for the event is an args object
+	long   bool // a hole has too many digits
+	shapes bool // see chunkParser
+	marked bool // the same
 }
 
 // cut takes an event apart that holds nothing broken. It reports false for one that cannot be a template.
@@ -260,7 +363,7 @@ func (c *cutter) cut() bool {
 		case '{', '[':
 			if c.depth++; c.depth == 2 {
 				if c.inArgs = key == roleArgs && c.s[i] == '{'; c.inArgs {
-					c.args, c.told = c.spot(i), nil // of several, the last one counts
+					c.args, c.told = c.spot(i), c.told[:0] // of several, the last one counts
 				}
 			}
 			if key.literal() || key.value() {
@@ -277,21 +380,22 @@ func (c *cutter) cut() bool {
 					end++
 				}
 			}
-			text := c.s[i+1 : end]
+			text := c.text[i+1 : end]
 			end++
 			if j := skipSpace(c.s, end); j < len(c.s) && c.s[j] == ':' {
 				if key = roleNone; c.depth == 1 {
-					key = roles[string(text)]
+					key = roles[text]
 				} else if j = skipSpace(c.s, j+1); c.depth == 2 && c.inArgs {
-					key = argRoles[string(text)]
-					c.told = append(c.told, templateArg{key: string(text), nested: c.s[j] == '{' || c.s[j] == '[', from: c.spot(j)})
+					key = argRoles[text]
+					c.shapes, c.marked = c.shapes || key == argShapes, c.marked || strings.HasPrefix(text, markHint)
+					c.told = append(c.told, templateArg{key: text, nested: c.s[j] == '{' || c.s[j] == '[', from: c.spot(j)})
 				}
-				if bytes.IndexByte(text, '\\') >= 0 {
+				if strings.IndexByte(text, '\\') >= 0 {
 					return false
 				}
 				break
 			}
-			if bytes.Contains(text, []byte(`\u`)) && !key.literal() { // its digits are no number
+			if strings.Contains(text, `\u`) && !key.literal() { // its digits are no number
 				return false
 			}
 			c.take(i, end, key, anyDigits)
@@ -305,8 +409,8 @@ func (c *cutter) cut() bool {
 		}
 		i = end
 	}
-	c.lits = append(c.lits, string(c.s[c.lit:]))
-	return len(c.kinds) <= maxHoles
+	c.lits = append(c.lits, c.text[c.lit:])
+	return len(c.kinds) <= maxHoles && !c.long
 }
 
 // take takes a text, a number or a word apart. The digits of names stay, and those of exponents.
@@ -315,7 +419,8 @@ func (c *cutter) take(from, to int, key role, kind holeKind) {
 	for i := from; i < to && !key.literal(); {
 		switch end := digits(c.s, i); {
 		case end > i:
-			c.lits, c.kinds = append(c.lits, string(c.s[c.lit:i])), append(c.kinds, kind)
+			c.long = c.long || end-i > kind.most()
+			c.lits, c.kinds = append(c.lits, c.text[c.lit:i]), append(c.kinds, kind)
 			c.lit, i = end, end
 		case c.s[from] != '"' && c.s[i]|0x20 == 'e':
 			i = to
@@ -340,7 +445,7 @@ func (c *cutter) tell(end int) {
 	}
 	a := &c.told[len(c.told)-1]
 	if a.to = c.spot(end); a.fixed() {
-		a.value = value([]byte(string(c.s[c.lit+int(a.from.off) : end])))
+		a.value = value([]byte(c.text[c.lit+int(a.from.off) : end]))
 	}
 	a.number = a.to == spot{a.from.hole + 1, 0} && int(a.from.off) == len(c.lits[a.from.hole])
 }

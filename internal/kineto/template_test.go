@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"sync"
 	"testing"
 
 	"overlay/internal/testtrace/corpus"
@@ -16,8 +15,11 @@ import (
 
 // parseAnew reads every event member by member.
 func parseAnew(src []byte) (*trace.Trace, error) {
-	defer func(new func() any) { tries = sync.Pool{New: new} }(tries.New)
-	tries = sync.Pool{New: func() any { return &trie{nodes: make([]node, 1), learned: 1 << 40} }}
+	defer func(list []*trie) { tries.list = list }(tries.list)
+	tries.list = nil
+	for range 64 {
+		tries.list = append(tries.list, &trie{nodes: make([]node, 1), learned: 1 << 40})
+	}
 	return Parse(src, "x", Options{})
 }
 
@@ -36,7 +38,7 @@ func TestTemplates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		src := TextOf(tr).Src
+		src := textOf(tr)
 		if testing.Short() && len(src) > 20<<20 {
 			continue
 		}
@@ -93,7 +95,7 @@ func TestTemplates(t *testing.T) {
 				}
 				t.Fatalf("%s: templates make another trace of it", name)
 			}
-			x, y, kept := TextOf(got), TextOf(want), map[string]string{}
+			x, y, kept := TextOf(got), TextOf(want), &seen{texts: map[string]string{}, rows: map[trace.Row]string{}}
 			for i := 0; i < len(got.Events); i += 1 + rand.Intn(1+len(got.Events)/10_000) {
 				id := trace.EventID(i)
 				say := told(y, id, nil)
@@ -114,9 +116,9 @@ func TestTemplates(t *testing.T) {
 // TestTemplatesAreFew: nearly all events fit a template, and templates are few.
 func TestTemplatesAreFew(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	defer func(new func() any) { tries = sync.Pool{New: new} }(tries.New)
+	defer func(list []*trie) { tries.list = list }(tries.list)
 	learned := &trie{nodes: make([]node, 1)}
-	tries = sync.Pool{New: func() any { return learned }}
+	tries.list = []*trie{learned}
 	tr, err := Parse(generated(40_000), "x", Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/limits"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // Writer writes events as text, a part at a time: Head, then each event from Slice, Instant or Name to End, then Parse.
@@ -188,7 +189,7 @@ func (w *Writer) Close() error {
 }
 
 // Parse ends the text and reads it. size is the bytes of the file of another format, form what that file is, for people.
-func (w *Writer) Parse(name, form string, size int64, o kineto.Options) (*trace.Trace, error) {
+func (w *Writer) Parse(name string, form vendors.Form, size int64, o kineto.Options) (*trace.Trace, error) {
 	err := w.Close()
 	var text []byte
 	if err == nil {

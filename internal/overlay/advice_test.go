@@ -10,9 +10,9 @@ import (
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/overlay/pftrace"
-	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/importer"
+	"overlay/internal/testtrace/viewer"
 	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )
@@ -124,7 +124,7 @@ func TestAdviceWritten(t *testing.T) {
 	if _, err := pftrace.Write(&pf, tr, d); err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Parse(pf.Bytes())
+	im, err := viewer.Parse(pf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,3 +66,52 @@ func TestEachRange(t *testing.T) {
 		}
 	}
 }
+
+// TestInOrder wants the pieces of streams in order on any number of CPUs, an end where write says so, and the panic of a worker passed on.
+func TestInOrder(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	maker := func() Maker {
+		return func(i int, buf []byte, put func([]byte) []byte) []byte {
+			for k := range byte(i % 5) {
+				if buf = put(append(buf, byte(i), k)); buf == nil {
+					return nil
+				}
+			}
+			return buf
+		}
+	}
+	for _, cpus := range []int{1, 2, 5} {
+		runtime.GOMAXPROCS(cpus)
+		var got []byte
+		InOrder(100, 16, maker, func(b []byte) bool { got = append(got, b...); return true })
+		at := 0
+		for i := range byte(100) {
+			for k := range i % 5 {
+				if got[at] != i || got[at+1] != k {
+					t.Fatalf("%d CPUs: byte %d is %v", cpus, at, got[at:at+2])
+				}
+				at += 2
+			}
+		}
+		calls := 0
+		InOrder(100, 16, maker, func([]byte) bool { calls++; return calls < 3 })
+		if len(got) != at || calls != 3 {
+			t.Errorf("%d CPUs: %d bytes of %d, %d calls", cpus, at, len(got), calls)
+		}
+		func() {
+			defer func() {
+				if x := recover(); x != "seven" {
+					t.Errorf("%d CPUs: recovered %v", cpus, x)
+				}
+			}()
+			InOrder(100, 16, func() Maker {
+				return func(i int, buf []byte, _ func([]byte) []byte) []byte {
+					if i == 7 {
+						panic("seven")
+					}
+					return buf
+				}
+			}, func([]byte) bool { return true })
+		}()
+	}
+}

@@ -2,6 +2,7 @@ package perfetto
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 )
 
@@ -196,13 +197,11 @@ type stack struct {
 	at       int64
 }
 
-// close ends what ends by a time, and reports whether there was any.
-func (s *stack) close(at int64) bool {
-	open := len(s.ends)
+// close ends what ends by a time.
+func (s *stack) close(at int64) {
 	for len(s.ends) > 0 && s.ends[len(s.ends)-1] <= at {
 		s.ends = s.ends[:len(s.ends)-1]
 	}
-	return len(s.ends) < open
 }
 
 // fits reports whether an item may join the lane, after closing what ended before it. deep says that only the depth
@@ -230,33 +229,43 @@ func (s *stack) push(it *Item) {
 	s.instants++
 }
 
-// splitLanes takes items that begin in order and distributes them over as few lanes as first fit gives. Within a lane any
-// two slices nest or do not meet, and at most MaxDepth are open at once. deep counts the items that only their depth
-// moved. The result shares memory with items when one lane is enough.
+// fewLanes is how many lanes of a row are filled with slices that nest, first fit. Where more than that overlap, each further
+// lane holds slices that do not meet.
+const fewLanes = 16
+
+// splitLanes takes items that begin in order and distributes them over lanes. Within a lane any two slices nest or do not
+// meet, and at most MaxDepth are open at once. deep counts the items that only their depth moved. The result shares
+// memory with items when one lane is enough.
 func splitLanes(items []Item) (lanes [][]Item, deep int) {
-	stacks := make([]stack, 1, 4)
-	var many *manyLanes // once there are more than few
-	var of []int32      // lane of each item, once a second lane was needed
+	stacks := make([]stack, 1, fewLanes)
+	var further laneEnds
+	n := 1         // lanes
+	var of []int32 // lane of each item, once a second lane was needed
 	for i := range items {
 		it := &items[i]
 		l, moved := 0, false
-		if many != nil {
-			l, moved = many.place(it)
-		} else {
-			for ; l < len(stacks); l++ {
-				ok, tooDeep := stacks[l].fits(it)
-				if ok {
-					break
-				}
-				moved = moved || tooDeep
+		for ; l < len(stacks); l++ {
+			ok, tooDeep := stacks[l].fits(it)
+			if ok {
+				break
 			}
-			if l == len(stacks) {
-				stacks = append(stacks, stack{})
-			}
+			moved = moved || tooDeep
+		}
+		switch {
+		case l < len(stacks):
 			stacks[l].push(it)
-			if len(stacks) > fewLanes {
-				many = newManyLanes(stacks)
+		case l < fewLanes:
+			stacks = append(stacks, stack{})
+			stacks[l].push(it)
+			n++
+		default:
+			if len(further) > 0 && further[0].end <= it.Start {
+				l = heap.Pop(&further).(laneEnd).lane
+			} else {
+				l = n
+				n++
 			}
+			heap.Push(&further, laneEnd{it.Start + max(it.Dur, 1), l})
 		}
 		if moved {
 			deep++
@@ -271,10 +280,29 @@ func splitLanes(items []Item) (lanes [][]Item, deep int) {
 	if of == nil {
 		return [][]Item{items}, deep
 	}
-	if many != nil {
-		stacks = many.stacks
-	}
-	return distribute(items, of, len(stacks)), deep
+	return distribute(items, of, n), deep
+}
+
+// laneEnd is when a lane is free again: after an instant, which stays on the viewer's stack, when time moves on.
+type laneEnd struct {
+	end  int64
+	lane int
+}
+
+// laneEnds is a heap with the least end first.
+type laneEnds []laneEnd
+
+func (h laneEnds) Len() int { return len(h) }
+func (h laneEnds) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[i].end, h[j].end), cmp.Compare(h[i].lane, h[j].lane)) < 0
+}
+func (h laneEnds) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *laneEnds) Push(x any)   { *h = append(*h, x.(laneEnd)) }
+func (h *laneEnds) Pop() any {
+	n := len(*h) - 1
+	e := (*h)[n]
+	*h = (*h)[:n]
+	return e
 }
 
 // distribute cuts items into n runs by of, keeping their order.

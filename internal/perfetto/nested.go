@@ -1,5 +1,11 @@
 package perfetto
 
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"unsafe"
+)
+
 // kept is what nested arguments became, by the text that they were made of. The same few come with thousands of events:
 // shapes and types of tensors. What they became holds for one sequence, which numbers its strings.
 type kept struct {
@@ -8,16 +14,21 @@ type kept struct {
 	round  uint32
 	spans  []span
 	bytes  []byte
+	key    []byte            // of the row that was looked for last
+	seen   [keptSlots]uint32 // rows that were looked for once, by a hash
 }
 
-// span is a range of kept.bytes.
-type span struct{ from, to uint32 }
+// span is a range of kept.bytes, and the text that it was made of.
+type span struct {
+	text     string
+	from, to uint32
+}
 
 const (
-	keptBits  = 10
+	keptBits  = 12
 	keptSlots = 1 << keptBits
-	mostKept  = 1 << 12
-	mostBytes = 1 << 19 // what is longer than all the others together is not worth it
+	mostKept  = 1 << 14
+	mostBytes = 1 << 21 // what is longer than all the others together is not worth it
 )
 
 func (k *kept) reset() {
@@ -39,7 +50,7 @@ func (k *kept) add(text string, ev []byte) {
 		k.reset()
 	}
 	k.ids[text] = uint32(len(k.spans))
-	k.spans = append(k.spans, span{uint32(len(k.bytes)), uint32(len(k.bytes) + len(ev))})
+	k.spans = append(k.spans, span{text, uint32(len(k.bytes)), uint32(len(k.bytes) + len(ev))})
 	k.bytes = append(k.bytes, ev...)
 }
 
@@ -51,7 +62,7 @@ func (k *kept) find(text string) []byte {
 		if !ok {
 			return nil
 		}
-		*r = recent{text, id, k.round}
+		*r = recent{k.spans[id].text, id, k.round}
 	}
 	at := k.spans[r.id]
 	return k.bytes[at.from:at.to]
@@ -83,3 +94,27 @@ func (b *Body) Again(key, text string) bool {
 	b.finish(at)
 	return true
 }
+
+// AgainRow adds Dicts and Arrays that were given to KeepRow. It reports false when that was not so, or is forgotten. Those with the same two
+// names are alike.
+func (b *Body) AgainRow(of uint32, numbers string) bool {
+	k := &b.nested
+	k.key = append(binary.LittleEndian.AppendUint32(append(k.key[:0], 0), of), numbers...)
+	ev := k.find(unsafe.String(unsafe.SliceData(k.key), len(k.key)))
+	b.ev = append(b.ev, ev...)
+	return ev != nil
+}
+
+// KeepRow keeps what was added since the length was from, as what was looked for last. Many never come again: they are kept at the second time.
+func (b *Body) KeepRow(from int) {
+	k := &b.nested
+	hash := crc32.ChecksumIEEE(k.key)
+	if slot := &k.seen[hash%keptSlots]; *slot != hash {
+		*slot = hash
+	} else if len(b.ev) > from {
+		k.add(string(k.key), b.ev[from:])
+	}
+}
+
+// Len is how long the description is so far.
+func (b *Body) Len() int { return len(b.ev) }

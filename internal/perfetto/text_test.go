@@ -8,18 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"overlay/internal/perfetto"
-	"overlay/internal/testtrace/perfettotext"
+	"overlay/internal/testtrace/viewer"
 )
 
 func TestWriteReadText(t *testing.T) {
-	data, st := perfetto.WriteBytes(t, perfetto.Small())
-	im, err := perfetto.Parse(data)
+	data, st := write(t, small())
+	im, err := viewer.Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	im.CheckArgs()
 	var got strings.Builder
-	perfettotext.Write(&got, im)
+	viewer.Write(&got, im)
 	want := `row "Critical path" order=0 explicit
   1000 +50 "tick" cpu_op
   counter "Queue length" order=0 unit=ops
@@ -58,13 +58,13 @@ func TestUnits(t *testing.T) {
 			tr.Tracks[0].Items = append(tr.Tracks[0].Items, it)
 			want += fmt.Sprintf("  %d +%d \"slice\"\n", it.Start, it.Dur)
 		}
-		data, _ := perfetto.WriteBytes(t, tr)
-		im, err := perfetto.Parse(data)
+		data, _ := write(t, tr)
+		im, err := viewer.Parse(data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got strings.Builder
-		perfettotext.Write(&got, im)
+		viewer.Write(&got, im)
 		if !strings.Contains(got.String(), want) {
 			t.Errorf("unit of %d ns: read %s", unit, got.String())
 		}

@@ -1,5 +1,5 @@
-// Package perfetto writes traces in Perfetto's protobuf format, and reads them back by the rules of Perfetto's own
-// importer (Parse). It knows rows, slices, instants, counters and flows; it knows nothing of where they come from.
+// Package perfetto writes traces in Perfetto's protobuf format. It knows rows, slices, instants, counters and flows; it
+// knows nothing of where they come from.
 //
 // Perfetto has no complete event: a slice is a BEGIN and an END, and an END closes whatever was opened last on its
 // row. Two slices of one row that overlap without nesting therefore swap their ends, without any complaint. Write

@@ -4,9 +4,6 @@ import (
 	"bufio"
 	"io"
 	"math"
-	"runtime"
-	"runtime/debug"
-	"sync/atomic"
 
 	"overlay/internal/par"
 )
@@ -19,7 +16,7 @@ func Write(w io.Writer, t *Trace) (Stats, error) {
 
 func writePieces(w io.Writer, t *Trace, size int) (Stats, error) {
 	bw := bufio.NewWriterSize(w, chunkSize)
-	st, _, err := writePart(bw, t, size, identity(t), newChunks())
+	st, _, err := writePart(bw, t, size, identity(t))
 	if err == nil {
 		err = bw.Flush()
 	}
@@ -32,12 +29,11 @@ type Stream struct {
 	to        *bufio.Writer
 	st        Stats
 	sequences uint32
-	free      chunks
 }
 
 // NewStream begins a trace: its UUID and Attrs are said here.
 func NewStream(w io.Writer, t *Trace) (*Stream, error) {
-	s := &Stream{to: bufio.NewWriterSize(w, chunkSize), free: newChunks()}
+	s := &Stream{to: bufio.NewWriterSize(w, chunkSize)}
 	n, err := s.to.Write(identity(t))
 	s.st.Bytes = int64(n)
 	return s, err
@@ -46,7 +42,7 @@ func NewStream(w io.Writer, t *Trace) (*Stream, error) {
 // Part writes the tracks of a part. Each part needs a number of its own; its times are on the clock of all parts.
 func (s *Stream) Part(t *Trace) (Stats, error) {
 	t.before = s.sequences
-	st, sequences, err := writePart(s.to, t, pieceItems, nil, s.free)
+	st, sequences, err := writePart(s.to, t, pieceItems, nil)
 	s.sequences += uint32(sequences)
 	s.st.Add(&st)
 	return st, err
@@ -67,7 +63,7 @@ func (st *Stats) Add(o *Stats) {
 }
 
 // writePart writes the tracks of a part, and what is to be said of the trace between its clocks and its tracks. It tells how many sequences that were.
-func writePart(bw *bufio.Writer, t *Trace, size int, said []byte, free chunks) (st Stats, sequenced int, err error) {
+func writePart(bw *bufio.Writer, t *Trace, size int, said []byte) (st Stats, sequenced int, err error) {
 	lanes, st := plan(t, size)
 	start := firstTime(t)
 	par.Each(len(lanes), func(i int) { lanes[i].findUnit(&t.Tracks[lanes[i].track], start) })
@@ -78,7 +74,7 @@ func writePart(bw *bufio.Writer, t *Trace, size int, said []byte, free chunks) (
 			return st, len(lanes), err
 		}
 	}
-	each(lanes, t, start, free, func(chunk []byte) bool {
+	each(lanes, t, start, func(chunk []byte) bool {
 		// A chunk that does not fit goes out by itself: to fill up the buffer first would be a copy of it.
 		if len(chunk) > bw.Available() {
 			if err = bw.Flush(); err != nil {
@@ -149,121 +145,19 @@ func firstTime(t *Trace) int64 {
 	return first
 }
 
-// task is a lane being encoded. Its chunks arrive in order.
-type task struct {
-	lane   int
-	chunks chan []byte
-}
-
-// ahead is how many chunks a lane may be encoded before it is its turn to be written.
-const ahead = 32
-
-// chunks are buffers that were written and can be filled again.
-type chunks chan []byte
-
-func newChunks() chunks { return make(chunks, ahead) }
-
-func (c chunks) get() []byte {
-	select {
-	case b := <-c:
-		return b[:0]
-	default:
-		return make([]byte, 0, chunkSize+chunkSlack)
-	}
-}
-
-func (c chunks) put(b []byte) {
-	if cap(b) == 0 {
-		return
-	}
-	select {
-	case c <- b:
-	default:
-	}
-}
-
 // each encodes the lanes and hands their chunks to write in order, until write returns false.
-func each(lanes []lane, t *Trace, start int64, free chunks, write func([]byte) bool) {
-	workers := runtime.GOMAXPROCS(0)
-	encode := func(e *encoder, i int, flush func([]byte) []byte) {
-		l := &lanes[i]
-		tr := &t.Tracks[l.track]
-		if tr.Kind == Counter {
-			e.points(l, tr.Points, t.sequence(i), start, flush)
-			return
-		}
-		e.items(l, tr.Fill(), t.sequence(i), start, flush)
-	}
-	if workers <= 1 || len(lanes) <= 1 {
+func each(lanes []lane, t *Trace, start int64, write func([]byte) bool) {
+	par.InOrder(len(lanes), chunkSize+chunkSlack, func() par.Maker {
 		e := &encoder{body: newBody()}
-		for i := range lanes {
-			ok := true
-			encode(e, i, func(b []byte) []byte {
-				if ok = write(b); !ok {
-					return nil
-				}
-				return b[:0]
-			})
-			if !ok {
-				return
+		return func(i int, buf []byte, put func([]byte) []byte) []byte {
+			l := &lanes[i]
+			e.out = buf
+			if tr := &t.Tracks[l.track]; tr.Kind == Counter {
+				e.points(l, tr.Points, t.sequence(i), start, put)
+			} else {
+				e.items(l, tr.Fill(), t.sequence(i), start, put)
 			}
+			return e.out
 		}
-		return
-	}
-
-	var stop atomic.Bool
-	var fault atomic.Pointer[any] // what a worker panicked with
-	queue := make(chan *task)
-	order := make(chan *task, 4*workers)
-	go func() {
-		for i := range lanes {
-			tk := &task{lane: i, chunks: make(chan []byte, ahead)}
-			order <- tk
-			queue <- tk // the oldest unfinished task always has a worker, so its chunks always come
-		}
-		close(order)
-		close(queue)
-	}()
-	for range workers {
-		go func() {
-			e := &encoder{body: newBody()}
-			debug.SetPanicOnFault(true) // the input may be a mapped file that shrinks
-			for tk := range queue {
-				func() {
-					defer close(tk.chunks)
-					defer func() {
-						if x := recover(); x != nil {
-							fault.CompareAndSwap(nil, &x)
-							stop.Store(true)
-						}
-					}()
-					if stop.Load() {
-						return
-					}
-					if e.out == nil {
-						e.out = free.get()
-					}
-					encode(e, tk.lane, func(b []byte) []byte {
-						tk.chunks <- b
-						if stop.Load() {
-							return nil
-						}
-						return free.get()
-					})
-				}()
-			}
-			free.put(e.out)
-		}()
-	}
-	for tk := range order {
-		for chunk := range tk.chunks {
-			if !stop.Load() && !write(chunk) {
-				stop.Store(true)
-			}
-			free.put(chunk)
-		}
-	}
-	if x := fault.Load(); x != nil {
-		panic(*x)
-	}
+	}, write)
 }

@@ -1,4 +1,4 @@
-package perfetto
+package perfetto_test
 
 import (
 	"bytes"
@@ -14,13 +14,15 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"overlay/internal/perfetto"
 	"overlay/internal/perfetto/pb"
+	"overlay/internal/testtrace/viewer"
 )
 
 // small is a trace with something of everything.
-func small() *Trace {
+func small() *perfetto.Trace {
 	names := []string{"outer", "inner", "over\xfflap", "tick", ""}
-	fill := func(b *Body, ref int32) {
+	fill := func(b *perfetto.Body, ref int32) {
 		b.Name(names[ref])
 		b.Category("cpu_op")
 		if ref == 1 {
@@ -49,31 +51,26 @@ func small() *Trace {
 			b.End()
 		}
 	}
-	return &Trace{
+	return &perfetto.Trace{
 		UUID: [2]uint64{1, math.MaxUint64}, HasRealtime: true, Realtime: 1_700_000_000_000_000_000,
-		Attrs: []Attr{{Key: "overlay.method", Str: "exact", IsStr: true}, {Key: "overlay.n", Int: -5}},
-		Tracks: []Track{
-			{Kind: Process, Parent: -1, Name: "python 42", PID: 42, Description: "pid=42", Labels: []string{"CPU"}},
-			{Kind: Thread, Parent: 0, Name: "thread 43", PID: 42, TID: 43, Description: "pid=42 tid=43", Fill: same(fill), Items: []Item{
+		Attrs: []perfetto.Attr{{Key: "overlay.method", Str: "exact", IsStr: true}, {Key: "overlay.n", Int: -5}},
+		Tracks: []perfetto.Track{
+			{Kind: perfetto.Process, Parent: -1, Name: "python 42", PID: 42, Description: "pid=42", Labels: []string{"CPU"}},
+			{Kind: perfetto.Thread, Parent: 0, Name: "thread 43", PID: 42, TID: 43, Description: "pid=42 tid=43", Fill: perfetto.Same(fill), Items: []perfetto.Item{
 				{Start: 1150, Dur: 100, Ref: 2}, {Start: 1000, Dur: 200, Ref: 0}, {Start: 1100, Dur: 100, Ref: 1},
 				{Start: 1100, Ref: 3, Instant: true}, {Start: 1200, Ref: 4},
 			}},
-			{Kind: Row, Parent: -1, Name: "Critical path", Explicit: true, Fill: same(fill), Items: []Item{{Start: 1000, Dur: 50, Ref: 3}}},
-			{Kind: Counter, Parent: 2, Name: "Queue length", Unit: "ops", ShareKey: "q",
-				Points: []Point{{TS: 1000, Int: 3, IsInt: true}, {TS: 1010, Float: 2.5}, {TS: 1020, IsInt: true}}},
+			{Kind: perfetto.Row, Parent: -1, Name: "Critical path", Explicit: true, Fill: perfetto.Same(fill), Items: []perfetto.Item{{Start: 1000, Dur: 50, Ref: 3}}},
+			{Kind: perfetto.Counter, Parent: 2, Name: "Queue length", Unit: "ops", ShareKey: "q",
+				Points: []perfetto.Point{{TS: 1000, Int: 3, IsInt: true}, {TS: 1010, Float: 2.5}, {TS: 1020, IsInt: true}}},
 		},
 	}
 }
 
-// same describes items with a function that remembers nothing.
-func same(fill func(b *Body, ref int32)) func() func(b *Body, ref int32) {
-	return func() func(b *Body, ref int32) { return fill }
-}
-
-func write(t testing.TB, tr *Trace) ([]byte, Stats) {
+func write(t testing.TB, tr *perfetto.Trace) ([]byte, perfetto.Stats) {
 	t.Helper()
 	var buf bytes.Buffer
-	st, err := Write(&buf, tr)
+	st, err := perfetto.Write(&buf, tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +92,7 @@ func compareWithGenerated(t *testing.T, data []byte) {
 	if err := proto.Unmarshal(data, &msg); err != nil {
 		t.Fatal(err)
 	}
-	im, err := Parse(data)
+	im, err := viewer.Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +158,7 @@ func compareWithGenerated(t *testing.T, data []byte) {
 		s := &im.Slices[i]
 		row := im.Tracks[s.Track].Name
 		got = append(got,
-			fmt.Sprintf("begin %d %s %s %s %s args %d", s.TS, row, s.Name, s.Category, s.Color, len(s.args)),
+			fmt.Sprintf("begin %d %s %s %s %s args %d", s.TS, row, s.Name, s.Category, s.Color, topArgs(im, int32(i))),
 			fmt.Sprintf("end %d %s", s.TS+s.Dur, row))
 	}
 	for _, p := range im.Points {
@@ -172,6 +169,16 @@ func compareWithGenerated(t *testing.T, data []byte) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("generated messages against reader (-generated +reader):\n%s", diff)
 	}
+}
+
+// topArgs counts the arguments of a slice, each with all that nests in it.
+func topArgs(im *viewer.Imported, slice int32) int {
+	keys := map[string]bool{}
+	for _, a := range im.Args(slice) {
+		key, _, _ := strings.Cut(a.Key, "[")
+		keys[key] = true
+	}
+	return len(keys)
 }
 
 // failAt fails once n bytes are through.
@@ -195,11 +202,11 @@ func TestWriteErrorAtEveryByte(t *testing.T) {
 	for _, cpus := range []int{1, 3} {
 		runtime.GOMAXPROCS(cpus)
 		for n := range data {
-			if _, err := Write(&failAt{n}, small()); !errors.Is(err, errDisk) {
+			if _, err := perfetto.Write(&failAt{n}, small()); !errors.Is(err, errDisk) {
 				t.Fatalf("%d CPUs, failure after %d of %d bytes: error %v", cpus, n, len(data), err)
 			}
 		}
-		if _, err := Write(&failAt{len(data)}, small()); err != nil {
+		if _, err := perfetto.Write(&failAt{len(data)}, small()); err != nil {
 			t.Fatalf("a disk with room for all: %v", err)
 		}
 	}
@@ -212,10 +219,10 @@ func TestLanes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 40).Draw(t, "n")
 		span := rapid.Int64Range(0, 30).Draw(t, "span")
-		items := make([]Item, n)
+		items := make([]perfetto.Item, n)
 		want := make([]string, n)
 		for i := range items {
-			it := Item{Start: rapid.Int64Range(0, span).Draw(t, "start"), Dur: rapid.Int64Range(0, span).Draw(t, "dur"), Ref: int32(i),
+			it := perfetto.Item{Start: rapid.Int64Range(0, span).Draw(t, "start"), Dur: rapid.Int64Range(0, span).Draw(t, "dur"), Ref: int32(i),
 				Rank: rapid.Uint8Range(0, 2).Draw(t, "rank")}
 			if rapid.IntRange(0, 5).Draw(t, "kind") == 0 {
 				it.Instant, it.Dur = true, 0
@@ -223,18 +230,18 @@ func TestLanes(t *testing.T) {
 			items[i] = it
 			want[i] = fmt.Sprint(it.Start, it.Dur, it.Ref, it.Instant)
 		}
-		fill := func(b *Body, ref int32) { b.Name(fmt.Sprint(ref)) }
-		tr := &Trace{Tracks: []Track{
-			{Kind: Process, Parent: -1, PID: 1, Name: "p"},
-			{Kind: Thread, Parent: 0, PID: 1, TID: 1, Name: "t", Items: items, Fill: same(fill)},
-			{Kind: Row, Parent: -1, Name: "r", Items: slices.Clone(items), Fill: same(fill)},
+		fill := func(b *perfetto.Body, ref int32) { b.Name(fmt.Sprint(ref)) }
+		tr := &perfetto.Trace{Tracks: []perfetto.Track{
+			{Kind: perfetto.Process, Parent: -1, PID: 1, Name: "p"},
+			{Kind: perfetto.Thread, Parent: 0, PID: 1, TID: 1, Name: "t", Items: items, Fill: perfetto.Same(fill)},
+			{Kind: perfetto.Row, Parent: -1, Name: "r", Items: slices.Clone(items), Fill: perfetto.Same(fill)},
 		}}
 		var one bytes.Buffer
 		size := rapid.IntRange(1, 50).Draw(t, "size of pieces")
 		for _, cpus := range []int{1, 2, 5} {
 			runtime.GOMAXPROCS(cpus)
 			var many bytes.Buffer
-			if _, err := writePieces(&many, tr, size); err != nil {
+			if _, err := perfetto.WritePieces(&many, tr, size); err != nil {
 				t.Fatal(err)
 			}
 			if cpus == 1 {
@@ -243,7 +250,7 @@ func TestLanes(t *testing.T) {
 				t.Fatalf("%d CPUs: other bytes", cpus)
 			}
 		}
-		im, err := Parse(one.Bytes())
+		im, err := viewer.Parse(one.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,19 +278,19 @@ func TestLanes(t *testing.T) {
 
 // TestDepth nests more slices, and stacks more instants, than the viewer keeps.
 func TestDepth(t *testing.T) {
-	var items []Item
+	var items []perfetto.Item
 	for i := range 1200 {
-		items = append(items, Item{Start: int64(i), Dur: int64(3000 - 2*i), Ref: int32(i)})
+		items = append(items, perfetto.Item{Start: int64(i), Dur: int64(3000 - 2*i), Ref: int32(i)})
 	}
 	for i := range 1000 {
-		items = append(items, Item{Start: 5000, Ref: int32(2000 + i), Instant: true})
+		items = append(items, perfetto.Item{Start: 5000, Ref: int32(2000 + i), Instant: true})
 	}
-	tr := &Trace{Tracks: []Track{{Kind: Row, Parent: -1, Name: "deep", Items: items, Fill: same(func(b *Body, ref int32) { b.Name("s") })}}}
+	tr := &perfetto.Trace{Tracks: []perfetto.Track{{Kind: perfetto.Row, Parent: -1, Name: "deep", Items: items, Fill: perfetto.Same(func(b *perfetto.Body, ref int32) { b.Name("s") })}}}
 	data, st := write(t, tr)
-	if want := 1200 - MaxDepth + 1000 - MaxDepth; st.Deep < want || st.Lanes != 2 {
+	if want := 1200 - perfetto.MaxDepth + 1000 - perfetto.MaxDepth; st.Deep < want || st.Lanes != 2 {
 		t.Errorf("Deep = %d, Lanes = %d; want at least %d and 2", st.Deep, st.Lanes, want)
 	}
-	im, err := Parse(data)
+	im, err := viewer.Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,13 +301,13 @@ func TestDepth(t *testing.T) {
 
 // TestOverlapLanesFollowTheirRow: the viewer shows the row of a thread as its name and number, and orders rows by name.
 func TestOverlapLanesFollowTheirRow(t *testing.T) {
-	tr := &Trace{Tracks: []Track{{Kind: Process, Parent: -1, Name: "GPU 0", PID: 1}, {Kind: Thread, Parent: 0, Name: "stream 7", PID: 1, TID: 7,
-		Items: []Item{{Start: 0, Dur: 10}, {Start: 5, Dur: 10, Ref: 1}}, Fill: same(func(b *Body, _ int32) { b.Name("x") })}}}
+	tr := &perfetto.Trace{Tracks: []perfetto.Track{{Kind: perfetto.Process, Parent: -1, Name: "GPU 0", PID: 1}, {Kind: perfetto.Thread, Parent: 0, Name: "stream 7", PID: 1, TID: 7,
+		Items: []perfetto.Item{{Start: 0, Dur: 10}, {Start: 5, Dur: 10, Ref: 1}}, Fill: perfetto.Same(func(b *perfetto.Body, _ int32) { b.Name("x") })}}}
 	var buf bytes.Buffer
-	if _, err := Write(&buf, tr); err != nil {
+	if _, err := perfetto.Write(&buf, tr); err != nil {
 		t.Fatal(err)
 	}
-	im, err := Parse(buf.Bytes())
+	im, err := viewer.Parse(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/jobcheck"
+	"overlay/internal/testtrace/viewer"
 	"overlay/internal/trace"
 )
 
@@ -122,7 +123,7 @@ func checkPicture(t *testing.T, r rankedTraces, slim bool) (jumps int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Parse(buf.Bytes())
+	im, err := viewer.Parse(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func checkPicture(t *testing.T, r rankedTraces, slim bool) (jumps int) {
 }
 
 // checkArrows looks for an arrow for each step of the path from rank to rank: from the strip of the one to that of the other.
-func checkArrows(t *testing.T, j *ranks.Job, p *manyranks.Picture, im *perfetto.Imported) (jumps int) {
+func checkArrows(t *testing.T, j *ranks.Job, p *manyranks.Picture, im *viewer.Imported) (jumps int) {
 	t.Helper()
 	type step struct {
 		from, to string
@@ -227,7 +228,7 @@ func alone(t *testing.T, tr *trace.Trace, rank int, clock func(int64) int64) (li
 	if _, err := pftrace.Write(&buf, &unix, nil); err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Parse(buf.Bytes())
+	im, err := viewer.Parse(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +240,7 @@ func alone(t *testing.T, tr *trace.Trace, rank int, clock func(int64) int64) (li
 }
 
 // place is the name of the process of a slice, and what its row says of itself.
-func place(im *perfetto.Imported, s *perfetto.ReadSlice) (process, row string) {
+func place(im *viewer.Imported, s *viewer.ReadSlice) (process, row string) {
 	for t := s.Track; t >= 0; t = int32(im.Tracks[t].Parent) {
 		if x := &im.Tracks[t]; x.Kind == perfetto.Process {
 			process = x.Name
@@ -250,7 +251,7 @@ func place(im *perfetto.Imported, s *perfetto.ReadSlice) (process, row string) {
 	return process, row
 }
 
-func sliceText(im *perfetto.Imported, i int32, row string, clock func(int64) int64) string {
+func sliceText(im *viewer.Imported, i int32, row string, clock func(int64) int64) string {
 	s := &im.Slices[i]
 	var args []string
 	for _, a := range im.Args(i) {

@@ -1,6 +1,8 @@
 package ranks
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"overlay/internal/stat"
@@ -66,10 +68,9 @@ func alignSteps(a, b []item) []pair {
 
 // candidate is a step that both lists have with equal numbers of operations of equal kinds.
 type candidate struct {
-	a0, a1, b0  int32
-	early, late int64 // differences of ends at its begin and at its end; they differ where a clock jumped, or where each side lost a record
-	even        bool  // all operations end where one of these says, the early ones first
-	clear       bool  // many operations say each of the two
+	a0, a1, b0 int32
+	theta      int64 // difference of ends
+	even       bool  // all operations end where that says
 }
 
 // candidates lists such steps in their order.
@@ -92,7 +93,7 @@ func (x *aligner) candidates(inA, inB map[int32][2]int32) []candidate {
 			ok = ok && alike(x.a[c.a0+k].token, x.b[c.b0+k].token)
 		}
 		if ok {
-			x.level(&c)
+			c.theta, c.even = x.levelOf(&c)
 			out = append(out, c)
 			last = rb[1] - 1
 		}
@@ -124,7 +125,7 @@ func stepRuns(items []item) map[int32][2]int32 {
 const (
 	suspicious = 8.0
 	sameLevel  = 20_000 // ns
-	manyItems  = 4      // that agree about a difference of ends which no other step has
+	manyItems  = 4      // that agree about a difference of ends, alone
 )
 
 // wholeSteps pairs the candidates of which the differences of ends agree with each other and with those of a step
@@ -140,21 +141,17 @@ func (x *aligner) wholeSteps() bool {
 	steps := x.candidates(inA, inB)
 	if x.scale = x.measure(steps); x.scale > 1 {
 		for i := range steps {
-			x.level(&steps[i])
+			steps[i].theta, steps[i].even = x.levelOf(&steps[i])
 		}
 	}
-	same := func(p, q int64) bool { return float64(abs(p-q)) <= sameLevel*max(x.scale, 1)+4*float64(x.mad) }
+	same := func(p, q int) bool {
+		return p >= 0 && q < len(steps) && float64(abs(steps[p].theta-steps[q].theta)) <= sameLevel*max(x.scale, 1)+4*float64(x.mad)
+	}
 	for i := range steps {
 		c := &steps[i]
-		before := i > 0 && same(steps[i-1].late, c.early)
-		after := i+1 < len(steps) && same(steps[i+1].early, c.late)
-		one := same(c.early, c.late)
-		// A clock that jumped between two steps leaves one alone with its level. So do lost records at both ends of a
-		// step, but then those around it agree.
-		odd := i > 0 && i+1 < len(steps) && same(steps[i-1].late, steps[i+1].early)
-		alone := len(steps) == 1 || c.a1-c.a0 >= manyItems && !odd
-		jumped := c.clear && (before && i+1 == len(steps) || after && i == 0) // in the first or the last step that both have
-		if !c.even || !(before && after || jumped || one && (before || after || alone)) {
+		// Records that are lost at both ends of a step leave it alone with its level, and those around it agree.
+		alone := len(steps) == 1 || c.a1-c.a0 >= manyItems && !same(i-1, i+1)
+		if !c.even || !same(i-1, i) && !same(i, i+1) && !alone {
 			continue
 		}
 		for k := range c.a1 - c.a0 {
@@ -167,50 +164,24 @@ func (x *aligner) wholeSteps() bool {
 	return len(x.pairs) > 0
 }
 
-// level finds the differences of ends of a candidate: one, or two with a jump between.
-func (x *aligner) level(c *candidate) {
+// levelOf is the middle difference of ends of a candidate, and whether all of it agrees with that.
+func (x *aligner) levelOf(c *candidate) (int64, bool) {
 	n := c.a1 - c.a0
-	jump, most, before := int32(0), int64(0), int32(-1)
+	ds := make([]int64, 0, n)
 	for k := range n {
-		p := pair{c.a0 + k, c.b0 + k}
-		if t := Coll(x.a[p.a].token >> 56); t != Other && !t.meets() {
-			continue
-		}
-		if before >= 0 {
-			if d := abs(x.diff(p) - x.diff(pair{c.a0 + before, c.b0 + before})); d > most {
-				jump, most = k, d
-			}
-		}
-		before = k
-	}
-	if c.early, c.even = x.levelOf(c, 0, n); c.even || jump == 0 {
-		c.late = c.early
-		return
-	}
-	var also bool
-	c.early, c.even = x.levelOf(c, 0, jump)
-	c.late, also = x.levelOf(c, jump, n)
-	c.even = c.even && also
-	c.clear = min(jump, n-jump) >= manyItems
-}
-
-// levelOf is the middle difference of ends of a part of a candidate, and whether all of the part agree with it.
-func (x *aligner) levelOf(c *candidate, lo, hi int32) (int64, bool) {
-	ds := make([]int64, 0, hi-lo)
-	for k := lo; k < hi; k++ {
 		p := pair{c.a0 + k, c.b0 + k}
 		if t := Coll(x.a[p.a].token >> 56); t == Other || t.meets() {
 			ds = append(ds, x.diff(p))
 		}
 	}
 	if len(ds) == 0 {
-		ds = append(ds, x.diff(pair{c.a0 + lo, c.b0 + lo}))
+		ds = append(ds, x.diff(pair{c.a0, c.b0}))
 	}
 	mid := stat.Median(ds)
 	late := int32(0)
-	for k := lo; k < hi; k++ {
+	for k := range n {
 		if p := (pair{c.a0 + k, c.b0 + k}); float64(abs(x.diff(p)-mid)) > suspicious*x.noise(p) && !x.afterwards(p, mid) {
-			if late++; !x.loose(p) || 2*late >= hi-lo {
+			if late++; !x.loose(p) || 2*late >= n {
 				return mid, false
 			}
 		}
@@ -245,8 +216,7 @@ func (x *aligner) measure(steps []candidate) float64 {
 		c := &steps[i]
 		for k := range c.a1 - c.a0 {
 			p := pair{c.a0 + k, c.b0 + k}
-			d := x.diff(p)
-			r = append(r, float64(min(abs(d-c.early), abs(d-c.late)))/x.noise(p))
+			r = append(r, float64(abs(x.diff(p)-c.theta))/x.noise(p))
 		}
 	}
 	if len(r) == 0 {
@@ -263,7 +233,7 @@ const noisiest = 4.0
 // that occur most often are tried.
 func (x *aligner) lossySteps() {
 	inA, inB := stepRuns(x.a), stepRuns(x.b)
-	bins := x.topBins(true)
+	bins := x.topBins()
 	last := int32(-1)
 	for i := range x.a {
 		step := x.a[i].steps.number()
@@ -280,6 +250,21 @@ func (x *aligner) lossySteps() {
 			last = best[len(best)-1].b
 		}
 	}
+}
+
+// topBins are the differences of ends that occur most often in the steps that both lists have, in bins.
+func (x *aligner) topBins() []int64 {
+	bins := map[int64]int{}
+	stride := (len(x.a) + voteSamples - 1) / voteSamples
+	for i := 0; i < len(x.a); i += stride {
+		for k := range x.b {
+			if n := x.a[i].steps.number(); n >= 0 && n == x.b[k].steps.number() && x.alike(pair{int32(i), int32(k)}) {
+				bins[floorDiv(x.b[k].end-x.a[i].end, voteBin)]++
+			}
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(bins), func(p, q int64) int { return cmp.Or(cmp.Compare(bins[q], bins[p]), cmp.Compare(p, q)) })
+	return order[:min(stepTries, len(order))]
 }
 
 // fewPairs is up to how many pairs of operations of a step are all tried as its difference of ends.
@@ -317,7 +302,7 @@ func (x *aligner) lossyStep(ra, rb [2]int32, bins []int64) []pair {
 		mid := stat.Median(ds)
 		again, c := x.gapped(ra[0], ra[1], rb[0], rb[1], mid)
 		if n := len(x.pairs); n > 0 && abs(mid-x.near(x.pairs, n)) > sameLevel {
-			c += gapCost // a clock that jumped, or operations that are off by one
+			c += gapCost // operations that are off by one
 		}
 		tries = append(tries, try{again, mid, c})
 		if c < best.cost {
@@ -358,12 +343,7 @@ func (x *aligner) between() {
 			a1, b1 = steps[i].a, steps[i].b
 		}
 		if a1 > a0 && b1 > b0 {
-			more, cost := x.gapped(a0, a1, b0, b1, x.near(steps, i))
-			if theta, ok := x.inOrder(a0, a1, b0, b1, i == 0, i == len(steps)); ok { // a clock may have jumped before the first step, or after the last
-				if other, c := x.gapped(a0, a1, b0, b1, theta); c+clearlyBetter < cost {
-					more = other
-				}
-			}
+			more, _ := x.gapped(a0, a1, b0, b1, x.near(steps, i))
 			out = append(out, more...)
 		}
 		if i < len(steps) {
@@ -372,23 +352,6 @@ func (x *aligner) between() {
 		}
 	}
 	x.pairs = out
-}
-
-// inOrder is the difference of ends of what comes before the first matched step, or after the last, if nothing is lost between: counted
-// from the step on. It is not for a few, nor for what is between two steps.
-func (x *aligner) inOrder(a0, a1, b0, b1 int32, before, after bool) (int64, bool) {
-	n := min(a1-a0, b1-b0)
-	if before == after || n < manyItems {
-		return 0, false
-	}
-	if before {
-		a0, b0 = a1-n, b1-n
-	}
-	ds := make([]int64, n)
-	for k := range n {
-		ds[k] = x.diff(pair{a0 + k, b0 + k})
-	}
-	return stat.Median(ds), true
 }
 
 // Costs of an alignment with gaps, in units of noise.

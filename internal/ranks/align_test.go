@@ -10,11 +10,9 @@ import (
 type madeLists struct {
 	steps, each  int
 	apart, noise int64
-	jumpAt       int  // place at which the clock of the second jumps by 0.7 ms, -1
 	cut          int  // the first lacks that many at its begin, the second at its end
 	lost         int  // in a hundred, on each side
 	even         bool // operations follow each other at equal distances
-	numbered     bool // steps are recorded, but for those that are cut
 	onCPU        bool // collectives of the CPU, of 10 ms: beside the noise one end in eight comes 5 to 10 ms late
 	seed         uint64
 }
@@ -29,10 +27,7 @@ func (m madeLists) make() (a, b []item) {
 			gap = 400_000 + rng.Int64N(30_000)
 		}
 		at += gap
-		x := item{token: 1<<56 | uint64(1+i%m.each%3), dur: 50_000, steps: anyStep, seq: -1, op: int32(i)}
-		if m.numbered {
-			x.steps = steps(10 + i/m.each)
-		}
+		x := item{token: 1<<56 | uint64(1+i%m.each%3), dur: 50_000, steps: steps(10 + i/m.each), seq: -1, op: int32(i)}
 		if m.onCPU {
 			at += 20_000_000 + rng.Int64N(80_000_000)
 			x.dur, x.token = 10_000_000, x.token|loose
@@ -43,10 +38,7 @@ func (m madeLists) make() (a, b []item) {
 		if m.onCPU && rng.IntN(8) == 0 {
 			two.end += 5_000_000 + rng.Int64N(5_000_000)
 		}
-		if m.jumpAt >= 0 && i >= m.jumpAt {
-			two.end += 700_000
-		}
-		if m.numbered && i < (m.cut+m.each-1)/m.each*m.each { // the step that is cut has no record
+		if i < (m.cut+m.each-1)/m.each*m.each { // the step that is cut has no record
 			one.steps = upTo(int32(9 + (m.cut+m.each-1)/m.each))
 		}
 		if i >= m.cut && rng.IntN(100) >= m.lost {
@@ -62,28 +54,21 @@ func (m madeLists) make() (a, b []item) {
 // TestAlign: what is paired is one collective, and nearly all that both ranks recorded is paired.
 func TestAlign(t *testing.T) {
 	for name, m := range map[string]madeLists{
-		"whole":                {steps: 5, each: 12, numbered: true, noise: 1000, jumpAt: -1},
-		"clocks by seconds":    {steps: 5, each: 12, numbered: true, noise: 1000, apart: -2_900_000_000, jumpAt: -1},
-		"noise":                {steps: 5, each: 12, numbered: true, noise: 6000, jumpAt: -1},
-		"other windows":        {steps: 5, each: 12, numbered: true, noise: 1000, cut: 7, jumpAt: -1},
-		"lost":                 {steps: 5, each: 30, numbered: true, noise: 1000, lost: 4, jumpAt: -1},
-		"lost, even distances": {steps: 5, each: 30, numbered: true, noise: 1000, lost: 4, even: true, jumpAt: -1},
-		"jump inside a step":   {steps: 5, each: 12, numbered: true, noise: 1000, jumpAt: 30},
-		"jump between steps":   {steps: 5, each: 12, numbered: true, noise: 1000, jumpAt: 24},
-		"one a step":           {steps: 12, each: 1, numbered: true, noise: 1000, jumpAt: -1},
-		"on the CPU":           {steps: 6, each: 10, numbered: true, noise: 100_000, apart: 8_000_000, jumpAt: -1, onCPU: true},
-		"on the CPU, one":      {steps: 8, each: 1, numbered: true, noise: 3_000_000, jumpAt: -1, onCPU: true},
-		"on the CPU, windows":  {steps: 6, each: 10, numbered: true, noise: 100_000, cut: 10, jumpAt: -1, onCPU: true},
-		"no steps":             {steps: 5, each: 12, noise: 1000, apart: 40_000_000, jumpAt: -1},
-		"no steps, windows":    {steps: 5, each: 12, noise: 1000, apart: 40_000_000, cut: 9, jumpAt: -1},
+		"whole":                {steps: 5, each: 12, noise: 1000},
+		"clocks by seconds":    {steps: 5, each: 12, noise: 1000, apart: -2_900_000_000},
+		"noise":                {steps: 5, each: 12, noise: 6000},
+		"other windows":        {steps: 5, each: 12, noise: 1000, cut: 7},
+		"lost":                 {steps: 5, each: 30, noise: 1000, lost: 4},
+		"lost, even distances": {steps: 5, each: 30, noise: 1000, lost: 4, even: true},
+		"one a step":           {steps: 12, each: 1, noise: 1000},
+		"on the CPU":           {steps: 6, each: 10, noise: 100_000, apart: 8_000_000, onCPU: true},
+		"on the CPU, one":      {steps: 8, each: 1, noise: 3_000_000, onCPU: true},
+		"on the CPU, windows":  {steps: 6, each: 10, noise: 100_000, cut: 10, onCPU: true},
 	} {
 		right, paired, there := 0, 0, 0
 		for m.seed = range 20 {
 			a, b := m.make()
 			pairs := alignSteps(a, b)
-			if !m.numbered {
-				pairs, _ = alignVotes(a, b)
-			}
 			both := map[int32]bool{}
 			for _, x := range a {
 				both[x.op] = true
@@ -148,7 +133,7 @@ func TestLevelOfStep(t *testing.T) {
 			}
 			x.a, x.b = append(x.a, one), append(x.b, two)
 		}
-		if mid, even := x.levelOf(&candidate{a1: 6}, 0, 6); even != c.even || even && mid != 400_000 {
+		if mid, even := x.levelOf(&candidate{a1: 6}); even != c.even || even && mid != 400_000 {
 			t.Errorf("%+v: level %d, %v", c, mid, even)
 		}
 	}
@@ -175,7 +160,7 @@ func TestLateReceiver(t *testing.T) {
 				two.end += 400_000
 				x.a, x.b = append(x.a, one), append(x.b, two)
 			}
-			if mid, even := x.levelOf(&candidate{a1: 6}, 0, 6); even != c.even || even && mid != 400_000 {
+			if mid, even := x.levelOf(&candidate{a1: 6}); even != c.even || even && mid != 400_000 {
 				t.Errorf("%v of %d ns, late on side %d: level %d, even %v", c.coll, c.dur, late, mid, even)
 			}
 		}

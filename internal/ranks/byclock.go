@@ -28,9 +28,6 @@ func (c *channel) byClock(j *Job) {
 		}
 		slices.SortStableFunc(lists[i].items, func(a, b item) int { return cmp.Compare(a.end, b.end) })
 	}
-	if left || c.inParts() {
-		c.mergeSplit(j)
-	}
 	if !left {
 		return
 	}
@@ -60,13 +57,13 @@ func (c *channel) byClock(j *Job) {
 		l.items = without(l.items, taken)
 	}
 	rest := &channel{group: c.group, low: c.low, high: c.high}
-	rest.rounds(lists, func(a, b *list) ([]pair, int) {
+	rest.rounds(lists, func(a, b *list) []pair {
 		if j.Members[a.member].Clock.Component != j.Members[b.member].Clock.Component {
-			return nil, 0
+			return nil
 		}
 		x := &aligner{a: a.items, b: b.items, mad: max(j.Members[a.member].Clock.Error, j.Members[b.member].Clock.Error) / 2}
 		pairs, _ := x.gapped(0, int32(len(a.items)), 0, int32(len(b.items)), 0)
-		return pairs, 0
+		return pairs
 	}, ByTimes, 0)
 	c.found = append(c.found, rest.found...)
 }
@@ -101,43 +98,4 @@ func (c *channel) knownItems(j *Job) []item {
 	}
 	slices.SortStableFunc(out, func(a, b item) int { return cmp.Compare(a.end, b.end) })
 	return out
-}
-
-// mergeSplit joins instances that ended together and have no rank in common: they are one collective, found from ranks that could
-// not be aligned with each other.
-func (c *channel) mergeSplit(j *Job) {
-	known := c.knownItems(j)
-	gone := make([]bool, len(c.found))
-	for i := range known {
-		a := &c.found[known[i].op]
-		for k := i + 1; k < len(known) && !gone[known[i].op]; k++ {
-			b := &c.found[known[k].op]
-			x := aligner{a: known[i : i+1], b: known[k : k+1]}
-			d := known[k].end - known[i].end
-			if float64(d) > 4*x.noise(pair{}) {
-				break
-			}
-			if gone[known[k].op] || !x.alike(pair{}) || j.Members[a.refs[0].Member].Clock.Component != j.Members[b.refs[0].Member].Clock.Component || share(a.refs, b.refs) {
-				continue
-			}
-			a.refs = append(a.refs, b.refs...)
-			a.by = max(a.by, b.by)
-			gone[known[k].op] = true
-		}
-	}
-	n := 0
-	for i := range c.found {
-		if !gone[i] {
-			c.found[n] = c.found[i]
-			n++
-		}
-	}
-	c.found = c.found[:n]
-}
-
-// share reports whether two instances have a rank in common.
-func share(a, b []Ref) bool {
-	return slices.ContainsFunc(a, func(r Ref) bool {
-		return slices.ContainsFunc(b, func(q Ref) bool { return q.Member == r.Member })
-	})
 }

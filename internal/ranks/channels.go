@@ -10,13 +10,10 @@ import (
 // between two ranks of a group.
 type channel struct {
 	group     int32
-	low, high Rank   // of point-to-point operations, else NoRank
-	unnamed   bool   // point-to-point operations that do not name the other side
-	places    uint32 // of those: what the token says of the places in the group, 0 for nothing
+	low, high Rank // of point-to-point operations, else NoRank
 	parts     []part
 
-	found     []matched
-	ambiguous int // operations that fit in two ways
+	found []matched
 }
 
 // part is the operations of one member in a channel, in the order of their launches.
@@ -100,8 +97,6 @@ func (j *Job) channels() []channel {
 	type key struct {
 		group     int32
 		low, high Rank
-		unnamed   bool
-		places    uint32 // of those that are unnamed, as the token says them
 	}
 	index := map[key]int32{}
 	var list_ []channel
@@ -112,7 +107,7 @@ func (j *Job) channels() []channel {
 		for k := range s.Kinds {
 			of[k] = -1
 			x := &s.Kinds[k]
-			at := key{j.Members[m].group[x.Group], NoRank, NoRank, false, 0}
+			at := key{j.Members[m].group[x.Group], NoRank, NoRank}
 			g := &j.Groups[at.group]
 			if x.Coll == SendRecv && x.Peer != NoRank {
 				peer := x.Peer
@@ -126,16 +121,14 @@ func (j *Job) channels() []channel {
 					continue
 				}
 				at.low, at.high = min(peer, s.Rank), max(peer, s.Rank)
-			} else if x.Coll == SendRecv && g.Size > 2 && g.By != "stream" && (x.Token>>56 != 0 || pairs[at.group]) {
+			} else if x.Coll == SendRecv && (g.By == "stream" && (x.Token>>56 != 0 || uint32(x.Token) != 0) || g.By != "stream" && g.Size > 2 && (x.Token>>56 != 0 || pairs[at.group])) {
 				continue // a transfer to nobody knows whom
-			} else if x.Coll == SendRecv && g.By == "stream" && (x.Token>>56 != 0 || uint32(x.Token) != 0) {
-				at.places, at.unnamed = uint32(x.Token), true
 			}
 			i, ok := index[at]
 			if !ok {
 				i = int32(len(list_))
 				index[at] = i
-				list_, count = append(list_, channel{group: at.group, low: at.low, high: at.high, unnamed: at.unnamed, places: at.places}), append(count, 0)
+				list_, count = append(list_, channel{group: at.group, low: at.low, high: at.high}), append(count, 0)
 			}
 			of[k] = i
 		}

@@ -11,19 +11,16 @@ import (
 // endNoise is by how much the ends of one collective differ for no reason, ns: it is the same within a host.
 const endNoise = 1500
 
-// observations are the ends of instances on ranks. Each rank has one node, or more where its clock jumped. Times count
-// from the start of the rank's window (Members[m].Window[0]).
+// observations are the ends of instances on ranks. Times count from the start of the rank's window (Members[m].Window[0]).
 type observations struct {
-	first []int32 // CSR: those of case c are at [first[c]:first[c+1]]
-	cases []int32 // instance of each case
-	node  []int32
+	first []int32   // CSR: those of case c are at [first[c]:first[c+1]]
+	cases []int32   // instance of each case
+	node  []int32   // the member
 	end   []float64 // ns
 	sigma []float64 // per case, ns
 	w     []float32 // robust weight over sigma²
-	owner []int32   // per node: its member
-	mid   []float64 // per node
-	begin []halt    // per node: the time from which it holds
-	x, d  []float64 // per node: offset and drift
+	mid   []float64 // per member
+	x, d  []float64 // per member: offset and drift
 }
 
 // observe collects the instances from which clocks can be told: nobody leaves them before the last one came.
@@ -53,11 +50,8 @@ func (j *Job) observe() *observations {
 		}
 		o.sigma = append(o.sigma, math.Hypot(endNoise, share*float64(shortest)))
 	}
-	for m := range j.Members {
-		o.owner = append(o.owner, int32(m))
-		o.begin = append(o.begin, halt{from: math.Inf(-1)})
-	}
 	o.w = make([]float32, len(o.node))
+	o.mid, o.x, o.d = make([]float64, len(j.Members)), make([]float64, len(j.Members)), make([]float64, len(j.Members))
 	return o
 }
 
@@ -67,16 +61,15 @@ func (j *Job) refs(i int) []Ref {
 	return j.Of[in.First : in.First+in.N]
 }
 
-// center sets the middle of each node's observations.
+// center sets the middle of each member's observations.
 func (o *observations) center() {
-	lo, hi := make([]float64, len(o.owner)), make([]float64, len(o.owner))
+	lo, hi := make([]float64, len(o.mid)), make([]float64, len(o.mid))
 	for n := range lo {
 		lo[n], hi[n] = math.Inf(1), math.Inf(-1)
 	}
 	for i, n := range o.node {
 		lo[n], hi[n] = math.Min(lo[n], o.end[i]), math.Max(hi[n], o.end[i])
 	}
-	o.mid = make([]float64, len(o.owner))
 	for n := range lo {
 		if lo[n] <= hi[n] {
 			o.mid[n] = math.Round((lo[n] + hi[n]) / 2)
@@ -84,7 +77,7 @@ func (o *observations) center() {
 	}
 }
 
-// tau is the time of an observation, from the middle of those of its node.
+// tau is the time of an observation, from the middle of those of its member.
 func (o *observations) tau(i int32) float64 { return float64(float32(o.end[i] - o.mid[o.node[i]])) }
 
 // global is an observation on the job's clock, by the present solution.
@@ -93,7 +86,7 @@ func (o *observations) global(i int32) float64 {
 	return o.end[i] - o.x[n] - o.d[n]*o.tau(i)
 }
 
-// spanningTree sets offsets along the best connections between nodes: medians of differences of ends. It returns the
+// spanningTree sets offsets along the best connections between members: medians of differences of ends. It returns the
 // components.
 func (o *observations) spanningTree() *sets {
 	type link struct {
@@ -132,17 +125,16 @@ func (o *observations) spanningTree() *sets {
 	slices.SortFunc(links, func(p, q link) int {
 		return cmp.Or(cmp.Compare(p.cost, q.cost), cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
 	})
-	all := newSets(len(o.owner))
-	next := make([][]link, len(o.owner))
+	all := newSets(len(o.x))
+	next := make([][]link, len(o.x))
 	for _, l := range links {
 		if all.join(l.a, l.b) {
 			next[l.a] = append(next[l.a], l)
 			next[l.b] = append(next[l.b], link{l.b, l.a, l.cost, -l.diff})
 		}
 	}
-	o.x, o.d = make([]float64, len(o.owner)), make([]float64, len(o.owner))
-	done := make([]bool, len(o.owner))
-	for n := range o.owner {
+	done := make([]bool, len(o.x))
+	for n := range o.x {
 		if done[n] {
 			continue
 		}

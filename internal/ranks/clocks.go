@@ -17,18 +17,16 @@ func (j *Job) solveClocks(trust bool) {
 	if trust {
 		j.Clocks.Trusted = true
 		for m := range j.Members {
-			j.Members[m].Clock = Clock{Pieces: []Piece{{From: math.MinInt64, Mid: j.Members[m].Window[0]}}}
+			j.Members[m].Clock = Clock{Mid: j.Members[m].Window[0]}
 		}
 		j.Clocks.Components = 1
 		j.judgeClocks(o.cases)
 		return
 	}
 	components := o.spanningTree()
-	j.Clocks.Jumps = j.splitJumps(o)
 	o.center()
 	o.solve()
 	j.takeClocks(o, components)
-	j.tellMates()
 	cases := o.cases
 	*o = observations{} // a large job needs the room
 	j.judgeClocks(cases)
@@ -38,7 +36,7 @@ func (j *Job) solveClocks(trust bool) {
 func (j *Job) takeClocks(o *observations, components *sets) {
 	count := make([]int, len(j.Members))
 	for _, n := range o.node {
-		count[o.owner[n]]++
+		count[n]++
 	}
 	var references []int32
 	for m := range j.Members {
@@ -48,20 +46,18 @@ func (j *Job) takeClocks(o *observations, components *sets) {
 	}
 	offset, drift := o.faults(j, references)
 	q := math.Max(1, 1.48*o.typical())
+	apart := o.apart()
 	number := map[int32]int32{}
-	for n := range o.owner { // the first node of each rank comes first, so the reference of a component is solved by then
-		m := o.owner[n]
-		root := components.find(m)
+	for n := range j.Members { // the reference of a component comes first
+		root := components.find(int32(n))
 		if _, ok := number[root]; !ok {
 			number[root] = int32(len(number))
 		}
-		w, ref := j.Members[m].Window[0], j.Members[root].Window[0]
+		w, ref := j.Members[n].Window[0], j.Members[root].Window[0]
 		x := o.x[n] - o.x[root]
 		x -= o.d[root] * ((o.mid[n] - o.x[n]) - (o.mid[root] - o.x[root]))
 		d := o.d[n] - o.d[root]
-		c := &j.Members[m].Clock
-		c.Observations, c.Component = count[m], number[root]
-		half := math.Max(o.mid[n], float64(j.Members[m].Window[1]-w)-o.mid[n]) // the farthest that the window reaches
+		half := math.Max(o.mid[n], float64(j.Members[n].Window[1]-w)-o.mid[n]) // the farthest that the window reaches
 		fault, slope := 0.0, 0.0
 		if offset[n] > 0 {
 			slope = math.Min(deviations*q*math.Sqrt(drift[n]), fastest) * half
@@ -71,27 +67,49 @@ func (j *Job) takeClocks(o *observations, components *sets) {
 			d = 0
 			fault += lean
 		}
-		c.Error = max(c.Error, int64(fault))
-		p := Piece{From: math.MinInt64, Mid: w + int64(o.mid[n]), Offset: w - ref + int64(math.Round(x)), Drift: d}
-		if len(c.Pieces) > 0 {
-			at := &o.begin[n]
-			p.From, p.Unsure = w+int64(math.Round(at.from)), [2]int64{w + int64(at.since), w + int64(at.until)}
-		}
-		c.Pieces = append(c.Pieces, p)
-	}
-	for m := range j.Members {
-		slices.SortStableFunc(j.Members[m].Clock.Pieces, func(a, b Piece) int {
-			if a.From < b.From {
-				return -1
-			}
-			return 1
-		})
-		for _, p := range j.Members[m].Clock.Pieces {
-			j.Clocks.Largest = max(j.Clocks.Largest, abs(p.Offset))
-		}
+		fault = math.Max(fault, 2*apart[n])
+		j.Members[n].Clock = Clock{Mid: w + int64(o.mid[n]), Offset: w - ref + int64(math.Round(x)), Drift: d, Error: int64(fault), Observations: count[n], Component: number[root]}
+		j.Clocks.Largest = max(j.Clocks.Largest, abs(j.Members[n].Clock.Offset))
 	}
 	j.Clocks.Components = len(number)
 }
+
+// How a clock shows that it was set while the rank recorded: so many of its ends in a row are that far from those of the others, all on one
+// side, the farthest at most twice as far as the nearest. Ends of a thread that was kept waiting lie alone, or each somewhere else.
+const (
+	setApart = 50_000 // ns
+	setEnds  = 3
+)
+
+// apart is for each member how far such ends are from those of the others; 0 without them. What a clock was set by is not
+// corrected: nobody knows on which side of the moment it is right.
+func (o *observations) apart() (most []float64) {
+	type run struct {
+		n         int
+		near, far float64 // with their sign
+	}
+	runs := make([]run, len(o.x))
+	most = make([]float64, len(o.x))
+	o.residuals(func(c int, i int32, r float64) {
+		at := &runs[o.node[i]]
+		size := math.Abs(r)
+		switch near, far := math.Min(math.Abs(at.near), size), math.Max(math.Abs(at.far), size); {
+		case size <= math.Max(setApart, suspicious*o.sigma[c]):
+			*at = run{}
+		case at.n == 0 || math.Signbit(r) != math.Signbit(at.near) || far > 2*near:
+			*at = run{1, r, r}
+		default:
+			*at = run{at.n + 1, math.Copysign(near, r), math.Copysign(far, r)}
+		}
+		if at.n >= setEnds {
+			most[o.node[i]] = math.Max(most[o.node[i]], math.Abs(at.far))
+		}
+	})
+	return most
+}
+
+// fastest is how fast clocks drift against each other at most.
+const fastest = 100e-6
 
 func sq(x float64) float64 { return x * x }
 
@@ -112,7 +130,7 @@ func (o *observations) typical() float64 {
 		return 0
 	}
 	slices.Sort(u)
-	free, fitted := float64(len(o.node)-len(o.cases)), 2*float64(len(o.owner)-1)
+	free, fitted := float64(len(o.node)-len(o.cases)), 2*float64(len(o.x)-1)
 	return stat.Quantile(u, 0.5) * math.Sqrt(free/math.Max(free-fitted, 1))
 }
 

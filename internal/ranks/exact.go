@@ -115,10 +115,7 @@ func (x *Exact) mark(next []int32) {
 
 // before is a local time that is not after the given time of the job.
 func (c *Clock) before(global int64) int64 {
-	t := global + c.Pieces[0].Offset
-	for _, p := range c.Pieces[1:] {
-		t = min(t, global+p.Offset)
-	}
+	t := global + c.Offset
 	for step := int64(1000); c.Global(t) > global; step *= 2 {
 		t -= step
 	}

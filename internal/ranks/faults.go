@@ -73,7 +73,7 @@ func (o *observations) ties(j *Job) (list []tie, hubs int32) {
 
 // along is the length of the shortest way from a reference to each node, over ties as long as length says.
 func (o *observations) along(ties []tie, hubs int32, references []int32, length func(*tie) float64) []float64 {
-	n := int32(len(o.owner))
+	n := int32(len(o.x))
 	first := make([]int32, n+hubs+1) // CSR over nodes, then hubs
 	for i := range ties {
 		first[ties[i].node+1]++

@@ -10,7 +10,7 @@ const driftPrior = 20e-6
 // vectors; each product is a pass over the observations. The order of all sums is fixed, so the result is the same
 // on any number of processors.
 func (o *observations) minimise() {
-	n := len(o.owner)
+	n := len(o.x)
 	dim := 2 * n
 	diag := make([]float64, dim)
 	r := make([]float64, dim) // right side less the product with the present solution
@@ -91,7 +91,7 @@ func (o *observations) minimise() {
 
 // product is the matrix of the least squares times p.
 func (o *observations) product(p, q, total []float64) {
-	n := len(o.owner)
+	n := len(o.x)
 	for k := range n {
 		q[k], q[n+k] = 0, p[n+k]
 	}

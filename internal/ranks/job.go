@@ -57,7 +57,7 @@ type JobGroup struct {
 	Ranks      []Rank // ascending; those seen when they are not recorded
 	Size       int    // with ranks that are not seen
 	Known      bool   // all members are known, seen or not
-	By         string // how: args, config, stride, or times; transfers for the two sides of transfers that do not name each other
+	By         string // how: args, config, stride, or times
 	Ops        int
 }
 
@@ -104,29 +104,19 @@ type Matching struct {
 	Instances int // of two or more members
 	Complete  int // of those: no member is missing
 	Unmatched int // operations in no instance
-	Ambiguous int // of those: two ways to match were about as good
 	Undone    int // instances that could not be one collective, and were taken apart
 	By        [numMatchBy]int
 	Tokens    int // instances whose members disagree about what they did
 }
 
-// Clock turns times of a rank into times of the job: t - Offset - Drift·(t - Mid), by the piece in which t lies.
+// Clock turns times of a rank into times of the job: t - Offset - Drift·(t - Mid). Mid is local; Offset is whole ns, so that a clock that is set
+// differently gives the same job to the ns.
 type Clock struct {
-	Pieces       []Piece
+	Mid, Offset  int64
+	Drift        float64
 	Error        int64 // ns, that the solution may be off by
-	Lo, Hi       int64 // bounds of the offset that causality sets alone; 0 and 0 where there are none
 	Observations int
 	Component    int32 // ranks that share collectives, directly or through others, are in one
-}
-
-// Piece is a clock from a local time on. Mid is local; Offset is whole ns, so that a clock that is set differently gives
-// the same job to the ns. A piece that is not the first begins with a jump, anywhere in Unsure: from the start of what a rank whose
-// clock jumped too is known to have done before it to the end of the first thing after it. In between it is off by the jump, or not.
-type Piece struct {
-	From, Mid int64
-	Unsure    [2]int64
-	Offset    int64
-	Drift     float64
 }
 
 // ClockQuality is what the solution of all clocks is worth.
@@ -134,7 +124,6 @@ type ClockQuality struct {
 	P50, P90   int64 // of the residuals, ns
 	Violations int   // instances that somebody left before the last one came
 	Components int
-	Jumps      int   // of clocks
 	Largest    int64 // correction, ns
 	Trusted    bool  // clocks were taken as they are
 }
@@ -188,29 +177,11 @@ type Charge struct {
 // MemberWait is what a rank waited, and what others waited for it.
 type MemberWait struct{ Waited, Caused int64 }
 
-// jump is by how much the clock may have jumped between two local times.
-func (c *Clock) jump(from, to int64) int64 {
-	most := int64(0)
-	for i := 1; i < len(c.Pieces); i++ {
-		if p := &c.Pieces[i]; p.Unsure[0] < to && from < max(p.Unsure[1], p.From) {
-			most = max(most, abs(p.Offset-c.Pieces[i-1].Offset))
-		}
-	}
-	return most
-}
-
 // Global is a time of the rank on the job's clock.
 func (c *Clock) Global(t int64) int64 {
-	p := &c.Pieces[0]
-	for i := len(c.Pieces) - 1; i > 0; i-- {
-		if t >= c.Pieces[i].From {
-			p = &c.Pieces[i]
-			break
-		}
-	}
-	g := t - p.Offset
-	if p.Drift != 0 {
-		g -= int64(p.Drift * float64(t-p.Mid))
+	g := t - c.Offset
+	if c.Drift != 0 {
+		g -= int64(c.Drift * float64(t-c.Mid))
 	}
 	return g
 }

@@ -34,7 +34,7 @@ func Join(list []*Summary, o Options) (*Job, error) {
 			return nil, fmt.Errorf("rank %d twice: %s and %s", j.Members[m].Rank, j.Members[m-1].Source, j.Members[m].Source)
 		}
 	}
-	channels := j.guessGroups(j.channels())
+	channels := j.channels()
 	for i := range j.Groups {
 		if g := &j.Groups[i]; g.Known {
 			j.World = max(j.World, int(g.Ranks[len(g.Ranks)-1])+1)
@@ -49,9 +49,7 @@ func Join(list []*Summary, o Options) (*Job, error) {
 		}
 	}
 	j.match(channels, &o)
-	j.doubtJumps()
 	j.undo()
-	j.boundClocks()
 	for m := range j.Members {
 		x := &j.Members[m]
 		x.Start, x.End = x.Clock.Global(x.Window[0]), x.Clock.Global(x.Window[1])

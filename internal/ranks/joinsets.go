@@ -36,9 +36,7 @@ func (j *Job) joinSets(channels []channel) bool {
 				if clock.Component != c {
 					continue
 				}
-				for p := range clock.Pieces {
-					clock.Pieces[p].Offset += list[i].ahead[k]
-				}
+				clock.Offset += list[i].ahead[k]
 			}
 		}
 		if list[i].gone {
@@ -177,7 +175,7 @@ func (j *Job) vote(s, o *set) (int64, bool) {
 	var tries []voteTry
 	for _, bin := range votes(shared) {
 		t := tryAt(shared, bin*voteBin+voteBin/2)
-		if t.pairs >= 2*votePairs && t.fills() && !slices.ContainsFunc(tries, func(x voteTry) bool { return abs(x.theta-t.theta) < voteBin }) {
+		if t.pairs >= votePairs && t.fills() && !slices.ContainsFunc(tries, func(x voteTry) bool { return abs(x.theta-t.theta) < voteBin }) {
 			tries = append(tries, t)
 		}
 	}
@@ -332,8 +330,16 @@ func votes(shared []aligner) []int64 {
 	return bins
 }
 
-// setTries is how many bins are tried of two sets, which have more to tell them apart than two lists have.
-const setTries = 16
+// How votes are counted.
+const (
+	voteBin     = 20_000 // ns
+	voteSamples = 400
+	setTries    = 16  // bins that are tried of two sets
+	stepTries   = 12  // of the steps of two ranks
+	votePairs   = 12  // fewer pairs are no evidence
+	voteFit     = 3.0 // units of noise by which the better part of the ends may differ
+	voteGap     = 4.0 // by which any other way has to fit worse
+)
 
 // voteBins is up to how many bins are counted in a table, 16 MiB of it.
 const voteBins = 1 << 22

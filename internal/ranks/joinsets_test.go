@@ -44,7 +44,7 @@ func (c madeSets) make() (*Job, []channel) {
 		s.Rank, s.Device = Rank(m), -1
 		s.Kinds = []Kind{{Coll: AllReduce, Token: uint64(AllReduce) << 56, Peer: NoRank}}
 		s.Window = [2]int64{s.Ops[0].Start, s.Ops[len(s.Ops)-1].End}
-		clock := Clock{Pieces: []Piece{{}}, Component: int32(m)}
+		clock := Clock{Component: int32(m)}
 		j.Members = append(j.Members, Member{Summary: s, Clock: clock, In: slices.Repeat([]int32{-1}, len(s.Ops)), group: []int32{0}})
 		p := part{member: int32(m)}
 		for i := range s.Ops {
@@ -76,7 +76,7 @@ func TestJoinSets(t *testing.T) {
 		x, y := &j.Members[0].Clock, &j.Members[1].Clock
 		if joined := x.Component == y.Component; joined != c.want {
 			t.Errorf("%s: joined %v", name, joined)
-		} else if ahead := y.Pieces[0].Offset - x.Pieces[0].Offset; joined && abs(ahead-c.sets.apart) > 2000 {
+		} else if ahead := y.Offset - x.Offset; joined && abs(ahead-c.sets.apart) > 2000 {
 			t.Errorf("%s: ahead by %d, want %d", name, ahead, c.sets.apart)
 		}
 	}

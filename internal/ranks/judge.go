@@ -33,7 +33,6 @@ type JobStep struct {
 	gpu, host []int64            // of Excess
 	over      [numWheres][]int64 // of the work of a member on a side what its peers do not do, wherever its path is
 	more      [2][]int64         // of the device and of threads, what a member did more than its peers, or less: below 0
-	jump      int64              // by which a clock jumped in it: as much longer it may seem on some ranks
 	longest   int64              // of the ranks' own steps; more than Duration where threads run ahead of the device
 }
 
@@ -118,7 +117,7 @@ func Plain(list []*Summary, stages []int, ask func([]Straggler) int64) (*Job, *V
 	j.Waits.ByMember = make([]MemberWait, len(list))
 	byStage := map[int][]int32{}
 	for m, s := range list {
-		j.Members[m] = Member{Summary: s, Clock: Clock{Pieces: make([]Piece, 1)}}
+		j.Members[m] = Member{Summary: s}
 		byStage[stages[m]] = append(byStage[stages[m]], int32(m))
 	}
 	x := &judge{Job: j, peers: make([][]int32, len(list)), stages: stages, plain: true}
@@ -190,7 +189,6 @@ func (j *judge) jobSteps() []JobStep {
 			s := &list[n]
 			s.Start = min(s.Start, x.Clock.Global(st.Start))
 			s.longest = max(s.longest, st.End-st.Start)
-			s.jump = max(s.jump, x.Clock.jump(st.Start, st.End))
 			end[st.Number] = max(end[st.Number], x.Clock.Global(st.End))
 			have[st.Number]++
 			for c, ns := range st.Path {
@@ -410,9 +408,8 @@ func (j *Job) excess(s *JobStep, peers [][]int32) {
 		gpu, host := more[1], more[3]
 		s.more[0][m], s.more[1][m] = gpu, host
 		s.gpu[m] = max(0, min(more[0], gpu))
-		s.host[m] = max(0, min(more[2], host)-s.jump)
-		s.host[m] = max(0, s.host[m]-(s.Wait[m]-least)) // nobody works while it waits
-		s.over[onDevice][m], s.over[onThreads][m] = gpu, host-s.jump
+		s.host[m] = max(0, max(0, min(more[2], host))-(s.Wait[m]-least)) // nobody works while it waits
+		s.over[onDevice][m], s.over[onThreads][m] = gpu, host
 		if !j.Members[m].device() { // its threads do the collectives
 			s.over[onThreads][m] -= s.Wait[m] - least
 		}

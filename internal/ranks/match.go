@@ -23,8 +23,9 @@ func (j *Job) match(channels []channel, o *Options) {
 	trust := o.Trust
 	par.Each(len(channels), func(i int) { channels[i].bySteps(j) })
 	j.install(channels)
-	if j.Matching.Unmatched == 0 && !slices.ContainsFunc(channels, func(c channel) bool { return c.inParts() }) {
+	if j.Matching.Unmatched == 0 {
 		channels = nil
+		j.groupsByTimes()
 		if o.Release != nil {
 			o.Release()
 		}
@@ -39,13 +40,9 @@ func (j *Job) match(channels []channel, o *Options) {
 	}
 	par.Each(len(channels), func(i int) { channels[i].byClock(j) })
 	j.install(channels)
+	j.groupsByTimes()
 	j.enter()
 	j.solveClocks(trust)
-}
-
-// inParts reports whether an instance lacks a rank that has operations in the channel: it may be a part of one.
-func (c *channel) inParts() bool {
-	return slices.ContainsFunc(c.found, func(x matched) bool { return len(x.refs) < len(c.parts) })
 }
 
 // bySteps matches by recorded numbers, else by steps.
@@ -57,13 +54,13 @@ func (c *channel) bySteps(j *Job) {
 	if c.bySeq(lists) {
 		return
 	}
-	c.rounds(lists, func(a, b *list) ([]pair, int) { return alignSteps(a.items, b.items), 0 }, ByOrder, partners)
+	c.rounds(lists, func(a, b *list) []pair { return alignSteps(a.items, b.items) }, ByOrder, partners)
 }
 
 // rounds aligns the longest list with all others, then the longest of what is left, until nothing is. A list in which nothing fits to the
 // longest is tried with some others that did: the one may be cut where it is not, or have lost what it has. Each with each would be too many where nothing fits to
 // anything: when that has been so for some, the next one has to fit to one of a few before it is aligned with all.
-func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by MatchBy, others int) {
+func (c *channel) rounds(lists []list, align func(a, b *list) []pair, by MatchBy, others int) {
 	left, alone := slices.Clone(lists), 0
 	for {
 		left = slices.DeleteFunc(left, func(l list) bool { return len(l.items) == 0 })
@@ -82,33 +79,12 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 			continue
 		}
 		c.found = slices.Grow(c.found, len(r.items))
-		made := make([]int32, len(r.items)) // per item of ref: 1 + its instance
-		var fit []half                      // lists that fit to ref, the first few
-		var odd []int
+		first := half{r, make([]int32, len(r.items))}
+		fit, odd := []half{first}, []int(nil) // the longest and the first few that fit to it; those that do not
 		for i := range left {
-			l := &left[i]
-			pairs, ambiguous := align(&r, l)
-			c.ambiguous += ambiguous
-			if len(pairs) == 0 {
+			if h, ok := c.join(&first, &left[i], align, by, len(left)+1); !ok {
 				odd = append(odd, i)
-				continue
-			}
-			h := half{*l, make([]int32, len(l.items))}
-			for _, p := range pairs {
-				a, b := &r.items[p.a], &l.items[p.b]
-				if made[p.a] == 0 {
-					refs := append(make([]Ref, 0, len(left)+1), Ref{r.member, a.op})
-					made[p.a] = c.add(matched{refs: refs, by: by, token: a.token, end: a.end})
-				}
-				x := &c.found[made[p.a]-1]
-				x.refs = append(x.refs, Ref{l.member, b.op})
-				h.made[p.b] = made[p.a]
-			}
-			l.items = without(l.items, h.made)
-			if by == ByOrder {
-				l.items = intact(l.items, h)
-			}
-			if len(fit) < others {
+			} else if len(fit) <= others {
 				fit = append(fit, h)
 			}
 		}
@@ -116,23 +92,8 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 			alone++
 		}
 		for _, i := range odd {
-			l := &left[i]
-			for _, h := range fit {
-				pairs, _ := align(&h.of, l)
-				made := make([]int32, len(l.items))
-				some := false
-				for _, p := range pairs {
-					if n := h.made[p.a]; n > 0 {
-						c.found[n-1].refs = append(c.found[n-1].refs, Ref{l.member, l.items[p.b].op})
-						made[p.b], some = n, true
-					}
-				}
-				if some {
-					odd := half{*l, made}
-					l.items = without(l.items, made)
-					if by == ByOrder {
-						l.items = intact(l.items, odd)
-					}
+			for k := range fit[1:] {
+				if _, ok := c.join(&fit[1+k], &left[i], align, by, 0); ok {
 					break
 				}
 			}
@@ -140,27 +101,54 @@ func (c *channel) rounds(lists []list, align func(a, b *list) ([]pair, int), by 
 	}
 }
 
-// manyAlone is how many lists may fit to no other before the next ones are tried with so many others only.
-const manyAlone = 16
-
-// fitsSome reports whether a list fits to one of a few that are spread over all others.
-func fitsSome(r *list, all []list, align func(a, b *list) ([]pair, int)) bool {
-	for k := range manyAlone {
-		at := k * len(all) / manyAlone
-		if k > 0 && at == (k-1)*len(all)/manyAlone {
-			continue
+// join puts a list to the instances of another one, and leaves in it what is in none. An item of the other that is in no instance makes one for up to size ranks; none where
+// that is 0.
+func (c *channel) join(to *half, l *list, align func(a, b *list) []pair, by MatchBy, size int) (h half, some bool) {
+	h = half{*l, make([]int32, len(l.items))}
+	for _, p := range align(&to.of, l) {
+		a, b := &to.of.items[p.a], &l.items[p.b]
+		if to.made[p.a] == 0 && size > 0 {
+			refs := append(make([]Ref, 0, size), Ref{to.of.member, a.op})
+			to.made[p.a] = c.add(matched{refs: refs, by: by, token: a.token, end: a.end})
 		}
-		if pairs, _ := align(r, &all[at]); len(pairs) > 0 {
-			return true
+		if n := to.made[p.a]; n > 0 {
+			x := &c.found[n-1]
+			x.refs = append(x.refs, Ref{l.member, b.op})
+			h.made[p.b], some = n, true
 		}
 	}
-	return false
+	if some {
+		if l.items = without(l.items, h.made); by == ByOrder {
+			l.items = intact(l.items, h)
+		}
+	}
+	return h, some
 }
 
 // half is a list that was aligned with another.
 type half struct {
 	of   list
 	made []int32 // per item: 1 + its instance
+}
+
+// partners is with how many lists one is tried that does not fit to the longest, where steps tell what fits.
+const partners = 4
+
+// manyAlone is how many lists may fit to no other before the next ones are tried with so many others only.
+const manyAlone = 16
+
+// fitsSome reports whether a list fits to one of a few that are spread over all others.
+func fitsSome(r *list, all []list, align func(a, b *list) []pair) bool {
+	for k := range manyAlone {
+		at := k * len(all) / manyAlone
+		if k > 0 && at == (k-1)*len(all)/manyAlone {
+			continue
+		}
+		if len(align(r, &all[at])) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // intact are those of the items that are left of a half whose step is whole: what is left of another, beside what was made of it, says by its order
@@ -175,9 +163,6 @@ func intact(left []item, h half) []item {
 	delete(broken, -1)
 	return slices.DeleteFunc(left, func(x item) bool { return broken[x.steps.number()] })
 }
-
-// partners is with how many lists one is tried that does not fit to the longest, where steps tell what fits.
-const partners = 4
 
 // add keeps an instance and returns its number, counted from 1.
 func (c *channel) add(x matched) int32 {
@@ -250,7 +235,7 @@ func (j *Job) install(channels []channel) {
 		for k := range c.found {
 			x := &c.found[k]
 			slices.SortFunc(x.refs, func(a, b Ref) int { return cmp.Compare(a.Member, b.Member) })
-			if m := &j.Members[x.refs[0].Member]; m.Clock.Pieces != nil {
+			if m := &j.Members[x.refs[0].Member]; j.Clocks.Components > 0 { // they are known
 				x.end = m.Clock.Global(m.Ops[x.refs[0].Op].End)
 			}
 		}
@@ -260,7 +245,6 @@ func (j *Job) install(channels []channel) {
 		for k := range c.found {
 			j.addInstance(c, &c.found[k])
 		}
-		j.Matching.Ambiguous += c.ambiguous
 	}
 	for m := range j.Members {
 		j.Matching.Unmatched += len(j.Members[m].Ops)

@@ -85,7 +85,7 @@ func (z *summarizer) steps() {
 		if !counted || st.Number < 0 || st.Number >= 1<<31 || st.End <= st.Start {
 			continue
 		}
-		z.s.Steps = append(z.s.Steps, Step{Number: int32(st.Number), Start: st.Start, End: st.End})
+		z.s.Steps = append(z.s.Steps, Step{Number: int32(st.Number), Type: st.Of.Type, Start: st.Start, End: st.End})
 	}
 }
 

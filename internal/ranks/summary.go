@@ -51,8 +51,6 @@ type Summary struct {
 	Chains     []Chain
 	Parts      []Part // of a chain, those of the one before end where its own begin
 
-	Older bool // it was made before summaries had Given
-
 	Quality map[string]int
 }
 
@@ -159,6 +157,7 @@ func (w Work) Host() bool { return w >= OnThread }
 // step wherever the path is: of the device without communication, and of threads without waiting.
 type Step struct {
 	Number     int32
+	Type       trace.IterationType // of the iterations of a server
 	Start, End int64
 	Path       [critpath.NumClasses]int64
 	BusyGPU    int64

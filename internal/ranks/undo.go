@@ -30,7 +30,7 @@ func (j *Job) undo() {
 	}
 }
 
-// possible reports whether no member left an instance before another came, as far as their clocks and jumps of these tell.
+// possible reports whether no member left an instance before another came, as far as their clocks tell.
 func (j *Job) possible(in *Instance, refs []Ref) bool {
 	if !in.Coll.meets() {
 		return true
@@ -39,7 +39,7 @@ func (j *Job) possible(in *Instance, refs []Ref) bool {
 	for _, r := range refs {
 		s, e := j.times(r)
 		m := &j.Members[r.Member]
-		if len(m.Clock.Pieces) > 1 || m.Clock.Component != j.Members[refs[0].Member].Clock.Component {
+		if m.Clock.Component != j.Members[refs[0].Member].Clock.Component {
 			return true
 		}
 		if a, _ := j.times(last); s > a {

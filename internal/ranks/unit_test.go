@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestUnit: where groups do not say what they are for, any of them may be what is slow; two sides of transfers are none; nor are ranks that are slow for
+// TestUnit: where groups do not say what they are for, any of them may be what is slow; but groups that are named; nor are ranks that are slow for
 // different reasons or at different times.
 func TestUnit(t *testing.T) {
 	j := &judge{Job: &Job{}}
@@ -19,7 +19,6 @@ func TestUnit(t *testing.T) {
 		want []int32
 	}{
 		"times":      {"times", nil, []int32{0, 1}},
-		"transfers":  {"transfers", nil, []int32{0}},
 		"args":       {"args", nil, []int32{0}},
 		"reasons":    {"times", func(x *spell) { x.what = SlowCPU }, []int32{0}},
 		"a step off": {"times", func(x *spell) { x.from = 1 }, []int32{0, 1}},

@@ -1,88 +1,68 @@
 package report
 
 import (
+	"cmp"
 	"strings"
 
-	"overlay/internal/analyses"
 	"overlay/internal/tables"
 )
 
-// analysisForm is how an analysis is shown: as a few lines of text, and as a section of a page.
+// analysisForm is how an analysis is shown: as a section, which has no tables where there is nothing to show.
 type analysisForm struct {
-	name, title string // title of the section; "" where the analysis is drawn with the window
-	text        []rowText
-	print       func(t *text, list []tables.Table) // lines that no pattern can say
-	page        func(list []tables.Table, names Names) Section
+	name, title string
+	section     func(list []tables.Table, names Names) Section // nil where it is drawn as curves
 }
 
-// rowText is a line of text for each row of a table, by a pattern; of at most so many rows where limit is not 0.
-type rowText struct {
-	table, pattern string
-	limit          int
-}
-
-// analysisForms are the forms of the analyses in the order of a page; a text has the order of the registry.
+// analysisForms are the forms of the analyses in the order of text and page.
 var analysisForms = []analysisForm{
-	{"temporal", "What each GPU did",
-		[]rowText{{"temporal", "  GPU {device:-3} {span_ns:11}  computation {computation_ns/span_ns}, communication {communication_ns/span_ns}, copies {copies_ns/span_ns}, idle {idle_ns/span_ns}", 0}}, nil, temporal},
-	{"timeline", "", nil, printTimeline, nil},
-	{"component", "Exposed communication by step",
-		[]rowText{{"component", "  {step:-18!} overlap {overlap_ratio}, comp {computation_only_ns/duration_ns}, comm {communication_only_ns/duration_ns}, host {host_only_ns/duration_ns}, free {free_ns/duration_ns}{mark low}", 0}}, nil, component},
-	{"overlap", "Communication behind computation",
-		[]rowText{{"overlap", "  GPU {device:-3} {ratio:8} of {communication_ns} hidden, {exposed_ns} exposed", 0}}, nil, overlap},
-	{"idle", "Why streams had nothing to do", nil, printIdle, idle},
-	{"queue", "Queues of launched operations",
-		[]rowText{{"queue", "  GPU {device} stream {stream:-4} mean {mean outstanding_mean:8}, most {whole outstanding_max:6}, {at_limit_ns} at the limit, {exact calls_that_blocked} calls blocked", 0}}, nil, queue},
-	{"launch", "From the launch to the start", []rowText{
-		{"launch", "  {pairs} pairs; call {cpu_duration_mean}, operation {gpu_duration_mean}, delay {delay_mean} (means)", 0},
-		{"launch", "  {short_kernels} kernels shorter than their call, {runtime_outliers} calls over 50 µs, {delay_outliers} delays over 100 µs", 0}}, nil, launch},
-	{"kernels", "Kernels by type", nil, printKernels, kernels},
-	{"roofline", "How close operators come to the device's peak", nil, printRoofline, rooflineOf},
-	{"copies", "Copies", []rowText{
-		{"copies_kinds", "  {kind:-12} {count:7} × {ns:11} {MB2 bytes:13} {gb_per_s:14}", 0},
-		{"copies_memory", "  memory {device:-5} most {MB1 peak_allocated_bytes} allocated, {MB1 peak_reserved_bytes} reserved", 0}}, nil, copies},
-	{"blocking", "Calls that wait for the GPU", nil, printBlocking, blocking},
-	{"operators", "Operators that launch",
-		[]rowText{{"operators", "  {count:7} × {launch_delay_ns:10} {kernel_delay_ns:11}  {launches kernels<38}", 0}}, nil, operators},
-	{"sequences", "Kernels that come together",
-		[]rowText{{"sequences", "  {count:7} × {critical_ns:11} critical  {launches kernels<36}", 0}}, nil, sequences},
-	{"annotations", "What the program named",
-		[]rowText{{"annotations", "  {side gpu} {stats_count:7} × {stats_sum:11}  {name<32}", 10}}, nil, annotations},
+	{"temporal", "What each GPU did", temporal},
+	{"timeline", "What each GPU did over time", nil},
+	{"component", "Exposed communication by step", component},
+	{"overlap", "Communication behind computation", overlap},
+	{"idle", "Why streams had nothing to do", idle},
+	{"queue", "Queues of launched operations", queue},
+	{"launch", "From the launch to the start", launch},
+	{"kernels", "Kernels by type", kernels},
+	{"roofline", "How close operators come to the device's peak", rooflineOf},
+	{"copies", "Copies", copies},
+	{"blocking", "Calls that wait for the GPU", blocking},
+	{"operators", "Operators that launch", operators},
+	{"sequences", "Kernels that come together", sequences},
+	{"annotations", "What the program named", annotations},
 }
 
-// analysis prints what was asked for, a few lines each.
-func (t *text) analysis(s analyses.Section) {
-	t.head(s.Title)
-	for _, a := range analysisForms {
-		if a.name != s.Name {
-			continue
-		}
-		for _, r := range a.text {
-			t.rows(tables.Find(s.Tables, r.table), r.limit, r.pattern)
-		}
-		if a.print != nil {
-			a.print(t, s.Tables)
-		}
-	}
-}
-
-// analysisSections are the analyses that were made and have something to show on a page.
+// analysisSections are the analyses that were made, those that are drawn as curves without their tables.
 func (r *Report) analysisSections() (out []Section) {
 	made := r.Analyses.Sections()
 	for _, a := range analysisForms {
 		for _, m := range made {
-			if m.Name != a.name || a.page == nil {
+			if m.Name != a.name {
 				continue
 			}
-			s := a.page(m.Tables, r.Names)
+			s := Section{}
+			if a.section != nil {
+				s = a.section(m.Tables, r.Names)
+			}
 			s.Name, s.Title, s.Grids = a.name, a.title, filled(s.Grids)
 			if len(s.Grids) > 0 {
 				s.Grids[0].Key = keyOf(s.Grids)
-				out = append(out, s)
 			}
+			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// analyses prints those that were asked for.
+func (t *text) analyses(r *Report) {
+	for _, s := range r.analysisSections() {
+		if len(s.Grids) == 0 && s.Name != "timeline" {
+			s.Says = cmp.Or(s.Says, "Nothing to show.")
+		}
+		if t.section(s, maxBars); s.Name == "timeline" {
+			t.timeline()
+		}
+	}
 }
 
 func filled(grids []Grid) (out []Grid) {
@@ -127,9 +107,10 @@ func component(list []tables.Table, _ Names) (s Section) {
 		rows, t = cardRows, t.Sorted("communication_only_ns")
 	}
 	s.Grids = []Grid{gridOf(t, rows, "steps", textual("step", "{step}"),
-		stack("duration_ns", [3]string{"communication", "communication alone", "communication_only_ns"}, [3]string{"overlap", "several at once", "overlap_ns"},
-			[3]string{"gpu_compute", "computation alone", "computation_only_ns"}, [3]string{"cpu", "host alone", "host_only_ns"}, [3]string{"nothing", "nothing", "free_ns"}),
-		figure(t, "communication alone", "communication_only_ns"), shareOf("of the step", "communication_only_ns", "duration_ns"), extra(figure(t, "overlap", "overlap_ratio")))}
+		inWords(stack("duration_ns", [3]string{"communication", "communication alone", "communication_only_ns"}, [3]string{"overlap", "several at once", "overlap_ns"},
+			[3]string{"gpu_compute", "computation alone", "computation_only_ns"}, [3]string{"cpu", "host alone", "host_only_ns"}, [3]string{"nothing", "nothing", "free_ns"})),
+		figure(t, "communication alone", "communication_only_ns"), shareOf("of the step", "communication_only_ns", "duration_ns"), extra(figure(t, "overlap", "overlap_ratio")),
+		wordsBy("overlap is", func(l tables.Line) string { return [2]string{"enough", "low"}[l.Value("low").Int()] }))}
 	return s
 }
 
@@ -169,7 +150,8 @@ func launch(list []tables.Table, _ Names) (s Section) {
 	if l.Value("pairs").Int() == 0 || h == nil {
 		return s
 	}
-	s.Says = say(l, "Half of the operations start within {delay_p50} of the end of the call that launched them. A delay far above 10 µs is no slow launch: the operation waited in the queue.")
+	s.Says = say(l, "{pairs#call} of {cpu_duration_mean} with their operations of {gpu_duration_mean}, on average {delay_mean} apart; half of the operations start within {delay_p50} of the end of their call. "+
+		"{short_kernels#operation} shorter than the call, {runtime_outliers#call} over 50 µs, {delay_outliers#delay} over 100 µs. A delay far above 10 µs is no slow launch: the operation waited in the queue.")
 	s.Grids = []Grid{gridOf(h, 64, "buckets", label("delay", func(l tables.Line) Cell {
 		if l.Value("from_ns").Int() == 0 {
 			return Cell{Text: "below 1.0 µs", Exact: "0"}
@@ -200,20 +182,6 @@ func kernels(list []tables.Table, as Names) (s Section) {
 	return s
 }
 
-func printKernels(t *text, list []tables.Table) {
-	namesOf := tables.Find(list, "kernels_names").By("type")
-	for l := range list[0].Lines(-1) {
-		t.row(l, "  {type:-14} {share:8} {ns:11}")
-		listed := 0
-		for n := range namesOf(l) {
-			if listed++; listed > 3 {
-				break
-			}
-			t.row(n, "    {stats_count:7} × {stats_sum:11}  {readable name<30}")
-		}
-	}
-}
-
 func copies(list []tables.Table, _ Names) (s Section) {
 	kinds := tables.Find(list, "copies_kinds")
 	if l, ok := largest(kinds, "ns"); ok {
@@ -223,6 +191,9 @@ func copies(list []tables.Table, _ Names) (s Section) {
 		s.Grids = append(s.Grids, gridOf(kinds, cardRows, "kinds", named("kind", "kind"), bar(kinds, "ns", "copy", ""),
 			figure(kinds, "time", "ns"), figure(kinds, "copies", "count"), figure(kinds, "amount", "bytes"), figure(kinds, "rate", "gb_per_s")))
 	}
+	if memory := tables.Find(list, "copies_memory"); memory != nil {
+		s.Grids = append(s.Grids, gridOf(memory, cardRows, "devices", textual("memory of", "{device}"), figure(memory, "allocated at most", "peak_allocated_bytes"), figure(memory, "reserved at most", "peak_reserved_bytes")))
+	}
 	return s
 }
 
@@ -231,34 +202,19 @@ func blocking(list []tables.Table, _ Names) Section {
 	s := Section{Says: "These calls can wait for the GPU. Here none had to."}
 	if l, ok := largest(t, "waited_ns"); ok {
 		s.Says = say(l, "{called call} waits longest: {waited_ns} in {waited#call}.")
-		if hint := l.Str("hint"); hint != "" {
-			s.Says += " What to do: " + hint + "."
-		}
 	}
-	s.Grids = []Grid{gridOf(t, cardRows, "calls", label("call", func(l tables.Line) Cell { return Cell{Text: say(l, "{called call}"), Small: say(l, "{from caller}")} }),
+	s.Grids = []Grid{gridOf(t, cardRows, "calls", label("call", func(l tables.Line) Cell {
+		return Cell{Text: say(l, "{called call}"), Small: strings.Join(nonEmpty(say(l, "{from caller}"), l.Str("hint")), smallParts)}
+	}),
 		inner(t, "waited_ns", "ns", [3]string{"sync", "waiting for the GPU", "waiting {waited_ns}"}, [3]string{"cpu", "the rest of the call", "in the call {ns}"}),
 		figure(t, "in the call", "ns"), figure(t, "waiting", "waited_ns"), figure(t, "calls", "count"), extra(figure(t, "calls that waited", "waited")))}
 	return s
 }
 
-func printBlocking(t *text, list []tables.Table) {
-	said := map[string]bool{}
-	for l := range list[0].Lines(-1) {
-		t.row(l, "  {count:7} × {ns:11}, {waited} waited {waited_ns}  {called call<48}")
-		if l.Str("caller") != "" {
-			t.row(l, "            from {caller<17}")
-		}
-		if hint := l.Str("hint"); hint != "" && !said[hint] {
-			t.row(l, "            {hint<12}")
-			said[hint] = true
-		}
-	}
-}
-
 // launching is the column of an operator with the operations that it launches.
 func launching(as Names) Column {
 	return label("operator and what it launches", func(l tables.Line) Cell {
-		return Cell{Text: say(l, "{operator operator}"), Small: filler{names: as}.fill(l, "{all kernels}"), Title: strings.Join(l.Value("kernels").List(), tables.Arrow)}
+		return Cell{Text: say(l, "{operator operator}"), Small: Shorten(Plain(as.ReadableList(l.Value("kernels").List())), longName), Title: strings.Join(l.Value("kernels").List(), tables.Arrow)}
 	})
 }
 

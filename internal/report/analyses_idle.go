@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"overlay/internal/tables"
 )
@@ -57,34 +56,21 @@ func idle(list []tables.Table, _ Names) (s Section) {
 		}}
 	}
 	s.Grids = []Grid{gridOf(t, cardRows, "streams", textual("stream", stream),
-		bars("", func(l tables.Line) (parts []Part) {
+		inWords(bars("", func(l tables.Line) (parts []Part) {
 			for x := range causesOf(l) {
 				is := causes[x.Str("cause")]
 				parts = append(parts, Part{is.kind, ratio(x.Value("ns").Float(), longest), say(x, is.word+" {share}, {ns}")})
 			}
 			return parts
-		}, Key{"cpu", "host wait"}, Key{"launch", "kernel wait"}, Key{"untraced", "other"}),
+		}, Key{"cpu", "host wait"}, Key{"launch", "kernel wait"}, Key{"untraced", "other"})),
 		cause("host_wait"), cause("kernel_wait"), extra(cause("other")), figure(t, "idle", "idle_ns"))}
 	return s
 }
 
-func printIdle(t *text, list []tables.Table) {
-	causesOf := tables.Find(list, "idle_causes").By("device", "stream")
-	for l := range list[0].Lines(-1) {
-		var causes []string
-		for c := range causesOf(l) {
-			if c.Value("ns").Int() > 0 {
-				causes = append(causes, say(c, "{words cause} {share}"))
-			}
-		}
-		t.line("%s  %s", say(l, "  GPU {device} stream {stream:-4} {idle_ns:11}"), strings.Join(causes, ", "))
-	}
-}
-
-// printTimeline draws each device as curves, a letter a slot.
-func printTimeline(t *text, list []tables.Table) {
-	slotsOf := tables.Find(list, "timeline_slots").By("device")
-	for d := range list[0].Lines(-1) {
+// timeline draws each device as curves, a letter a slot.
+func (t *text) timeline() {
+	slotsOf := t.table("timeline_slots").By("device")
+	for d := range t.table("timeline").Lines(-1) {
 		for _, c := range [...][2]string{{"computation_ns", "computation"}, {"communication_ns", "communication"}, {"copies_ns", "copies"}, {"outstanding_max", "queue"}} {
 			var at, full []int64
 			for l := range slotsOf(d) {
@@ -97,7 +83,7 @@ func printTimeline(t *text, list []tables.Table) {
 			if c[1] == "queue" {
 				full, last = slices.Repeat([]int64{most}, len(at)), "  most "+tables.Grouped(most)
 			}
-			t.line("%s %-13s %s%s", say(d, "  GPU {device:-3}"), c[1], curve(at, full, t.width-36), last)
+			t.line("%s %-13s %s%s", say(d, "  GPU {device}"), c[1], curve(at, full, t.width-36), last)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strings"
 
 	"overlay/internal/tables"
@@ -10,10 +11,14 @@ import (
 // bars of their peak.
 func rooflineOf(list []tables.Table, _ Names) (s Section) {
 	devices, kernels, steps := tables.Find(list, "roofline_devices"), tables.Find(list, "roofline_kernels"), tables.Find(list, "roofline_steps")
-	if kernels == nil || kernels.Rows == 0 {
-		return s // without shapes there is nothing to compare
+	if kernels == nil || kernels.Rows == 0 { // without shapes there is nothing to compare
+		for l := range devices.Lines(-1) {
+			s.Says += say(l, device+" (") + cmp.Or(Plain(l.Str("model")), "no peaks known") + "): "
+		}
+		s.Says += "no work is known" + after(": record ", list[0].Line(0).Str("record")) + "."
+		return s
 	}
-	s.Says = "FLOPs and bytes follow from the shapes of the inputs, each input and output counted once."
+	s.Says = "FLOPs and bytes follow from the shapes of the inputs, each input and output counted once" + after("; for more record ", list[0].Line(0).Str("record")) + "."
 	for l := range devices.Lines(-1) {
 		if !l.Value("flops_use_share").IsNull() && l.Value("flops").Float() != 0 {
 			s.Says = say(l, "Products ({flops} in {type}) use {flops_use_share} of the {peak_flops_per_s}/s of GPU {device} over the window, and {product_peak_share} of the peak of the units that compute them while they run. The work is known of {shaped_share} of the kernels' time.")
@@ -39,53 +44,16 @@ func rooflineOf(list []tables.Table, _ Names) (s Section) {
 		return []Part{{kind, min(l.Value(col).Float(), 1), l.Show(col)}}
 	}, classes.key...)
 	s.Grids = []Grid{
-		gridOf(devices, cardRows, "devices", label("device", func(l tables.Line) Cell { return Cell{Text: say(l, device), Small: say(l, "{model}")} }), classes,
+		gridOf(devices, cardRows, "devices", firstLabel("device", func(l tables.Line) Cell { return Cell{Text: say(l, device), Small: say(l, "{model}")} }), inWords(classes),
 			figure(devices, "model FLOPs use", "flops_use_share"), figure(devices, "while products run", "product_peak_share"), figure(devices, "work known", "shaped_share")),
 		gridOf(kernels, cardRows, "operators of known work",
 			label("operator", func(l tables.Line) Cell {
 				return Cell{Text: say(l, "{operator} {type}"), Small: say(l, "{readable kernel}"), Title: l.Str("kernel")}
 			}), ofPeak,
 			figure(kernels, "time", "ns"), figure(kernels, "of compute", "compute_peak_share"), figure(kernels, "of memory", "memory_peak_share"),
-			label("bound by", func(l tables.Line) Cell { return Cell{Text: Words(strings.TrimSuffix(l.Str("class"), "_bound"))} }),
+			wordsBy("bound by", func(l tables.Line) string { return Words(strings.TrimSuffix(l.Str("class"), "_bound")) }),
 			extra(figure(kernels, "calls", "calls")), extra(figure(kernels, "FLOPs", "flops")), extra(figure(kernels, "bytes", "bytes"))),
-		gridOf(steps, cardRows, "steps", named("step", "step"), figure(steps, "time", "duration_ns"), figure(steps, "products", "flops"), figure(steps, "model FLOPs use", "flops_use_share")),
+		gridOf(steps, cardRows, "steps", textual("step", "{step}"), figure(steps, "time", "duration_ns"), figure(steps, "products", "flops"), figure(steps, "model FLOPs use", "flops_use_share")),
 	}
 	return s
-}
-
-func printRoofline(t *text, list []tables.Table) {
-	short := func(l tables.Line, indent, pattern string) {
-		t.line("%s%s", indent, Shorten(say(l, pattern), t.width-len(indent)))
-	}
-	for l := range tables.Find(list, "roofline_devices").Lines(-1) {
-		model := "{model}"
-		if l.Str("model") == "" {
-			model = "no peaks known"
-		}
-		short(l, "  ", device+" ("+model+"): work known of {shaped_share} of kernel time")
-		if l.Value("flops").Float() > 0 {
-			use := ""
-			if !l.Value("flops_use_share").IsNull() {
-				use = ": {flops_use_share} of the device's {peak_flops_per_s}/s over the window"
-			}
-			short(l, "    ", "{flops} of products in {type}"+use)
-			if !l.Value("product_peak_share").IsNull() {
-				short(l, "    ", "while they run: {product_peak_share} of the peak of the units that compute them")
-			}
-		}
-		if l.Str("model") != "" && l.Value("shaped_share").Float() > 0 {
-			short(l, "    ", "bound by compute {compute_bound_share}, by memory {memory_bound_share}, by neither {underused_share}, not judged {not_judged_share}, not known {not_modelled_share}")
-		}
-	}
-	if kernels := tables.Find(list, "roofline_kernels"); kernels.Rows > 0 {
-		t.line("  %11s %9s %9s  %-13s %s", "time", "of peak", "of memory", "", Shorten("operator, and its longest kernel", t.width-49))
-		t.rows(kernels, 0, "  {ns:11} {compute_peak_share:9} {memory_peak_share:9}  {words class:-13} {longest kernel<49}")
-	}
-	if steps := tables.Find(list, "roofline_steps"); steps.Rows > 0 {
-		t.line("  %-16s %11s %13s %8s", "step", "time", "products", "of peak")
-		t.rows(steps, 10, "  {step:-16!} {duration_ns:11} {flops:13} {flops_use_share:8}")
-	}
-	if l := list[0].Line(0); l.Str("record") != "" {
-		short(l, "  ", "for figures: {record}")
-	}
 }

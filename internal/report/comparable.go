@@ -130,6 +130,7 @@ type Comparable struct {
 	Why       string   `json:"why,omitempty" about:"what differs, where they do not do the same"`
 	Differs   []string `json:"differs" table:"differs" entry:"what" about:"what else is not alike, where they do"`
 	recording bool     // what was recorded differs
+	ByPlace   bool     `json:"-"` // they call the same work on devices by different names
 }
 
 const (
@@ -146,6 +147,7 @@ const (
 func CompareDone(a, b *Done) Comparable {
 	c := Comparable{Same: true, Operators: inCommon(a.operators, b.operators), Kernels: inCommon(a.kernels, b.kernels), Differs: []string{}}
 	alike := c.lookAlike(a, b)
+	c.ByPlace = c.Kernels < 0.5 && min(len(a.kernels), len(b.kernels)) > 0
 	var sum float64
 	var say []string
 	add := func(what string, share float64, x, y int) {
@@ -234,9 +236,11 @@ func inCommon(a, b map[string]*calls) float64 {
 }
 
 // Unlike says what is not alike in two traces that do the same work; "" where nothing is known.
-func (d *Difference) Unlike() string {
-	if d.Same == nil || len(d.Same.Differs) == 0 {
+func (d *Difference) Unlike() string { return unlike(d.Same) }
+
+func unlike(c *Comparable) string {
+	if c == nil {
 		return ""
 	}
-	return "not alike: " + strings.Join(d.Same.Differs, "; ")
+	return after("not alike: ", strings.Join(c.Differs, "; "))
 }

@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"strings"
 	"testing"
 
 	"overlay/internal/cdg"
@@ -9,8 +8,6 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/report"
 	"overlay/internal/testtrace"
-	"overlay/internal/testtrace/corpus"
-	"overlay/internal/testtrace/reported"
 )
 
 // TestDeviceUse: what runs at once on several streams counts once, and what is launched and waits leaves the queue not empty.
@@ -49,23 +46,5 @@ kernel 7 c 600 300 3
 	r.DeviceUse = append(r.DeviceUse, report.DeviceUse{Device: 1, Share: 0.9}, report.DeviceUse{Device: 2, Share: 0.2, None: 0.8}, report.DeviceUse{Device: 3, Share: 0.5})
 	if got := r.Devices(); got != "4 GPUs: from GPU 2 busy 20 %, its queue empty 80 % to GPU 1 busy 90 %, its queue empty 0 %" {
 		t.Error(got)
-	}
-}
-
-// TestHeadlineAgreesWithDevices: where a device runs for most of the window, no headline says that the program waited for work, and what
-// of the whole trace is left out is said.
-func TestHeadlineAgreesWithDevices(t *testing.T) {
-	r := reported.File(t, corpus.Files(t, "HTA__mtia_inference_trace*")[0], cdg.Options{})
-	if s := r.Bound(); strings.Contains(s, "waiting for work") || !strings.Contains(s, "waits that nothing recorded explains (66 %)") {
-		t.Error(s)
-	}
-	if idle := r.Path.ByClass["idle"]; idle*20 > r.Window.Duration {
-		t.Errorf("%d ns of %d are said to be idle", idle, r.Window.Duration)
-	}
-	if len(r.DeviceUse) != 1 || r.DeviceUse[0].Share < 0.85 {
-		t.Errorf("%+v", r.DeviceUse)
-	}
-	if s := r.Outside(); !strings.HasPrefix(s, "left out: 100.64 ms before it") {
-		t.Error(s)
 	}
 }

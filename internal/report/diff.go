@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"slices"
-	"unicode/utf8"
 
 	"overlay/internal/serving"
 	"overlay/internal/stat"
@@ -13,11 +12,10 @@ import (
 
 // Difference compares two reports; differences are after minus before.
 type Difference struct {
-	Schema     string  `json:"schema"`
-	Before     *Report `json:"before" table:"-"`
-	After      *Report `json:"after" table:"-"`
-	Window     Change  `json:"window" table:"window" about:"length of the window, or of a step where per_step is there"`
-	windows    Change
+	Schema     string            `json:"schema"`
+	Before     *Report           `json:"before" table:"-"`
+	After      *Report           `json:"after" table:"-"`
+	Window     Change            `json:"window" table:"window" about:"length of the window, or of a step where per_step is there"`
 	Slower     float64           `json:"slower_percent" unit:"percent" about:"below 0: faster"`
 	Classes    []Change          `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
 	Hotspots   []HotspotChange   `json:"hotspots" table:"hotspots" about:"time on the path by name, of the hotspots of either side"`
@@ -96,7 +94,7 @@ func CompareRuns(befores, afters []*Report) *Difference {
 // compareWindows makes the difference of two windows as they are.
 func compareWindows(before, after *Report) *Difference {
 	window := Change{"window", before.Window.Duration, after.Window.Duration, after.Window.Duration - before.Window.Duration}
-	return &Difference{Schema: "overlay-diff/1", Before: before, After: after, Window: window, windows: window, Classes: changes(before.Path.ByClass, after.Path.ByClass),
+	return &Difference{Schema: "overlay-diff/1", Before: before, After: after, Window: window, Classes: changes(before.Path.ByClass, after.Path.ByClass),
 		Iterations: iterationChanges(before.Iterations, after.Iterations), Hotspots: hotspotChanges(before.Hotspots, after.Hotspots), Slower: 100 * signedShare(window.Effect, window.Before)}
 }
 
@@ -156,75 +154,6 @@ func (d *Difference) WriteJSON(w io.Writer) error {
 // Tables gives the difference as tables; those of the two reports are theirs.
 func (d *Difference) Tables() []tables.Table {
 	return tables.From("difference", "how much longer the window takes", d)
-}
-
-// WriteText writes the difference on about one screen, top hotspots at most.
-func (d *Difference) WriteText(w io.Writer, o TextOptions, top int) error {
-	t := newText(w, o, d.Tables())
-	names, wide := d.Labels(), 7
-	if x := d.Steps; x != nil {
-		wide = max(len(names[0]), len(names[1]))
-		t.para(d.Subject())
-	}
-	for i, r := range []*Report{d.Before, d.After} {
-		s := tables.Duration(r.Window.Duration) + ", " + r.Bound()
-		if n := r.countSteps(); len(d.PerStep) > 0 {
-			s = tables.Counted(n, "step") + " in " + s
-		}
-		if d.Steps == nil {
-			s = Shorten(Plain(r.Input.Name), min(60, t.width-24)) + ", " + s
-		} else if why := d.Steps.sides()[i].Why; why != "" {
-			s += "; " + why
-		}
-		for k, l := range wrapText(s, t.width-wide-1) {
-			t.line("%-*s %s", wide, []string{names[i], ""}[min(k, 1)], l)
-		}
-	}
-	t.line("%s", t.bold(d.Verdict()))
-	for _, s := range []string{d.Apart(), d.Unlike(), d.CaughtUp(), d.NotItsOwn()} {
-		t.para(s)
-	}
-	head := func(of string) {
-		t.line("")
-		t.changed(names[0], names[1], "effect", of)
-	}
-	change := func(l tables.Line, name string) {
-		t.changed(l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"), name)
-	}
-	head([]string{"on the path", "of a step in the middle, on the path"}[min(len(d.PerStep), 1)])
-	for l := range t.table("classes").Lines(-1) {
-		change(l, ClassWords(l.Str("name")))
-	}
-	if d.Steps != nil && d.Steps.Earlier.Before+d.Steps.Earlier.After > 0 {
-		change(t.table("earlier").Line(0), "of this, launched before it began")
-	}
-	for i, x := range d.Iterations {
-		if i == 0 {
-			head("iterations of the server, medians")
-		}
-		what := x.Type
-		if x.BeforePerS != nil && x.AfterPerS != nil {
-			what += ", " + tables.Grouped(*x.BeforePerS) + " → " + tables.Grouped(*x.AfterPerS) + " tokens/s"
-		}
-		change(t.table("iterations_changed").Line(i), what)
-	}
-	listed := false
-	for l := range t.table("hotspots").Lines(top) {
-		if l.Value("effect_ns").Int() == 0 {
-			break
-		}
-		if !listed {
-			head([]string{"hotspot", "hotspot, of a step on average"}[min(len(d.PerStep), 1)])
-		}
-		listed = true
-		calls := ""
-		if a, b := l.Show("before_calls"), l.Show("after_calls"); a != b {
-			calls = " (" + a + " → " + b + " calls)"
-		}
-		change(l, Shorten(Plain(l.Str("readable")), t.width-43-utf8.RuneCountInString(calls))+calls)
-	}
-	t.explained(d, top)
-	return t.w.Flush()
 }
 
 // Verdict is the difference of the windows in words.

@@ -136,7 +136,7 @@ func (r *FlightsReport) WriteText(w io.Writer, o TextOptions) error {
 	})
 	if late := tables.Find(r.Tables(), "flights_late"); len(j.Late) > 0 {
 		t.head("late")
-		g := gridOf(late, maxRows, "ranks", textual("", "rank {rank}: most in {call}"), figure(late, "came last", "collectives"), figure(late, "of", "of"), figure(late, "others waited", "waits_ns"))
+		g := gridOf(late, maxRows, "ranks", label("", func(l tables.Line) Cell { return Cell{Text: say(l, "rank {rank}: most in {call}")} }), figure(late, "came last", "collectives"), figure(late, "of", "of"), figure(late, "others waited", "waits_ns"))
 		t.grid(&g, t.most(8))
 	}
 	return t.w.Flush()

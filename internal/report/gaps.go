@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -96,4 +97,23 @@ func unknowns(g *graph.Graph, list []critpath.Gap, window int64, top int) (by []
 	}
 	slices.SortStableFunc(by, func(x, y Unknown) int { return int(min(max(y.NS-x.NS, -1), 1)) })
 	return by, gaps
+}
+
+// unknownSection shows the time that no event owns, by reason and by what stands around it.
+func (r *Report) unknownSection(list []tables.Table) Section {
+	by, gaps := tables.Find(list, "unknown_time"), tables.Find(list, "gaps")
+	s := Section{Name: "unknown", Title: "Time that no recorded event owns", Says: "What the profiler did not record, by its likely reason with what to do to see it; below that by what stands before and after."}
+	if by == nil || by.Rows == 0 || gaps == nil {
+		return s
+	}
+	s.Grids = filled([]Grid{
+		gridWorth(by, cardRows, "share_of_window", "reasons", label("likely reason, and how to record it", func(l tables.Line) Cell {
+			return Cell{Text: say(l, "{kind kind}: {likely}"), Small: Sentence(l.Str("record"))}
+		}), bar(by, "ns", "{of kind}", ""), figure(by, "of the window", "share_of_window"), figure(by, "time", "ns"), figure(by, "times", "count")),
+		gridWorth(gaps, cardRows, "share_of_window", "gaps", label("before it, and after it", func(l tables.Line) Cell {
+			before, after := cellOf(l.Str("before"), r.Names.Readable(l.Str("before"))), cellOf(l.Str("after"), r.Names.Readable(l.Str("after")))
+			return Cell{Text: cmp.Or(before.Text, "the start of the row"), Small: "then " + cmp.Or(after.Text, "the end of the row"), Title: cmp.Or(before.Title, after.Title)}
+		}), bar(gaps, "ns", "{of kind}", ""), figure(gaps, "of the window", "share_of_window"), figure(gaps, "time", "ns"), figure(gaps, "times", "count"), extra(figure(gaps, "longest", "longest_ns"))),
+	})
+	return s
 }

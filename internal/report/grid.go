@@ -26,6 +26,8 @@ type Grid struct {
 	Rows    [][]Cell
 	Left    int    // rows of the table that the page does not hold
 	What    string // what a row is, for the line that says so: "steps"
+
+	dropped []int // columns that it was made with and has not, the last first
 }
 
 // Column is a column of a Grid: its head, and how its cells are made. A page that is too narrow leaves out what is Extra.
@@ -34,6 +36,7 @@ type Column struct {
 	Unit         tables.Unit
 	Number, Bar  bool
 	Label, Extra bool
+	First, Told  bool // a short label, which a text has first; a bar of which a text tells the parts
 
 	cell func(l tables.Line) Cell
 	key  []Key // of a bar
@@ -42,6 +45,7 @@ type Column struct {
 // Cell is one cell: a text with what stands below it in small, or parts of a bar.
 type Cell struct {
 	Text, Small string
+	Code        bool   // a text may leave out the middle of Text
 	Exact       string // of a number, to sort by
 	Title       string // shown when the pointer rests on it
 	Parts       []Part
@@ -68,17 +72,24 @@ func gridOf(t *tables.Table, limit int, what string, columns ...Column) Grid {
 	for i := range order {
 		order[i] = i
 	}
-	g := gridIn(t, order, what, columns...)
-	for i := len(g.Columns) - 1; i >= 0; i-- { // columns in which every number is 0 say nothing
-		if c := &g.Columns[i]; !c.Number || slices.ContainsFunc(g.Rows, func(row []Cell) bool { return row[i].Exact != "0" }) {
-			continue
-		}
-		g.Columns = slices.Delete(g.Columns, i, i+1)
-		for r := range g.Rows {
-			g.Rows[r] = slices.Delete(g.Rows[r], i, i+1)
+	return gridIn(t, order, what, columns...)
+}
+
+// littleShare is the share of the window below which nothing has a line of its own.
+const littleShare = 0.001
+
+// gridWorth lays out the first rows of a table that are a share of the window worth a line, at most limit. They are in order of it.
+func gridWorth(t *tables.Table, limit int, share, what string, columns ...Column) Grid {
+	var order []int
+	if t == nil {
+		return Grid{}
+	}
+	for l := range t.Lines(limit) {
+		if l.Value(share).Float() >= littleShare {
+			order = append(order, l.Row)
 		}
 	}
-	return g
+	return gridIn(t, order, what, columns...)
 }
 
 // gridIn lays out the rows of a table that are listed, in that order.
@@ -91,7 +102,25 @@ func gridIn(t *tables.Table, order []int, what string, columns ...Column) Grid {
 		}
 		g.Rows = append(g.Rows, row)
 	}
+	for i := len(g.Columns) - 1; i >= 0 && len(g.Rows) > 0; i-- { // columns in which every number is 0 say nothing
+		if c := &g.Columns[i]; !c.Number || slices.ContainsFunc(g.Rows, func(row []Cell) bool { return row[i].Exact != "0" }) {
+			continue
+		}
+		g.dropped = append(g.dropped, i)
+		g.Columns = slices.Delete(slices.Clone(g.Columns), i, i+1)
+		for r := range g.Rows {
+			g.Rows[r] = slices.Delete(g.Rows[r], i, i+1)
+		}
+	}
 	return g
+}
+
+// add adds a row with a cell for each column that the grid was made with.
+func (g *Grid) add(row ...Cell) {
+	for _, i := range g.dropped {
+		row = slices.Delete(row, i, i+1)
+	}
+	g.Rows = append(g.Rows, row)
 }
 
 // Few reports whether there is room for long bars.
@@ -126,9 +155,19 @@ func label(head string, cell func(l tables.Line) Cell) Column {
 	return Column{Head: head, Label: true, cell: cell}
 }
 
-// textual is a label by a pattern, for which see fill.
+// firstLabel is a short label, textual one by a pattern.
+func firstLabel(head string, cell func(l tables.Line) Cell) Column {
+	return Column{Head: head, Label: true, First: true, cell: cell}
+}
+
 func textual(head, pattern string) Column {
-	return label(head, func(l tables.Line) Cell { return Cell{Text: say(l, pattern)} })
+	return firstLabel(head, func(l tables.Line) Cell { return Cell{Text: say(l, pattern)} })
+}
+
+// inWords has a text tell the parts of a bar.
+func inWords(c Column) Column {
+	c.Told = true
+	return c
 }
 
 // named is a label out of a column with a name, which is made readable.
@@ -145,18 +184,20 @@ func nameCell(name string) Cell { return cellOf(name, Readable(name)) }
 func shownCell(l tables.Line) Cell { return cellOf(l.Str("name"), l.Str("readable")) }
 
 func cellOf(name, readable string) Cell {
-	c := Cell{Text: Shorten(Plain(readable), longName)}
+	c := Cell{Text: Shorten(Plain(readable), longName), Code: true}
 	if c.Text != name {
 		c.Title = name
 	}
 	return c
 }
 
-// wordsOf is a column of text, by a pattern.
+// wordsBy is a column of text, wordsOf one by a pattern.
+func wordsBy(head string, text func(l tables.Line) string) Column {
+	return Column{Head: head, Extra: true, cell: func(l tables.Line) Cell { return Cell{Text: text(l)} }}
+}
+
 func wordsOf(head, pattern string) Column {
-	c := textual(head, pattern)
-	c.Label, c.Extra = false, true
-	return c
+	return wordsBy(head, func(l tables.Line) string { return say(l, pattern) })
 }
 
 // NoValue stands for a number that cannot be said.

@@ -80,24 +80,14 @@ type Span struct {
 	End   int64 `json:"end_ns" unit:"time"`
 }
 
-// RankClock turns local times into times of the job: t - offset - drift (t - mid), by the piece in which t lies.
+// RankClock turns local times into times of the job: t - offset - drift (t - mid).
 type RankClock struct {
-	Pieces       []ClockPiece `json:"pieces" table:"clock_pieces" about:"clocks of the ranks"`
-	Error        int64        `json:"error_ns" unit:"ns" about:"by which the solution may be off"`
-	Lo           int64        `json:"lo_ns" unit:"ns" about:"lowest offset that causality allows; 0 with hi_ns 0 when not known"`
-	Hi           int64        `json:"hi_ns" unit:"ns" about:"highest offset that causality allows"`
-	Observations int          `json:"observations" unit:"count" about:"collectives that it rests on"`
-	Component    int          `json:"component" unit:"id" about:"ranks of one component share collectives"`
-}
-
-// ClockPiece is a clock from a local time on.
-type ClockPiece struct {
-	From   *int64 `json:"from_ns" unit:"time" about:"local; null for the first"`
-	Since  *int64 `json:"unsure_from_ns" unit:"time" about:"local; the jump before it is at this time or later, null for the first"`
-	Until  *int64 `json:"unsure_to_ns" unit:"time" about:"local; and at this time or earlier"`
-	Mid    int64  `json:"mid_ns" unit:"time" about:"local"`
-	Offset int64  `json:"offset_ns" unit:"ns"`
-	Drift  int64  `json:"drift_ppb" unit:"count" about:"ns a second"`
+	Mid          int64 `json:"mid_ns" unit:"time" about:"local"`
+	Offset       int64 `json:"offset_ns" unit:"ns" about:"of the clock against that of the job"`
+	Drift        int64 `json:"drift_ppb" unit:"count" about:"ns a second"`
+	Error        int64 `json:"error_ns" unit:"ns" about:"by which the solution may be off"`
+	Observations int   `json:"observations" unit:"count" about:"collectives that it rests on"`
+	Component    int   `json:"component" unit:"id" about:"ranks of one component share collectives"`
 }
 
 // Ignored is an input that is no rank of the job.
@@ -122,7 +112,6 @@ type Matching struct {
 	Complete  int            `json:"complete" unit:"count" about:"of those, all members have an operation"`
 	Partial   int            `json:"partial" unit:"count" about:"of those, some have none"`
 	Unmatched int            `json:"unmatched" unit:"count" about:"operations that are in none"`
-	Ambiguous int            `json:"ambiguous" unit:"count" about:"operations that fit in two ways, and are in none"`
 	By        map[string]int `json:"by" table:"matched_by" entry:"by" unit:"count" about:"collectives by how they were matched"`
 	Tokens    int            `json:"token_mismatches" unit:"count" about:"collectives whose members disagree about what they did"`
 }
@@ -133,7 +122,6 @@ type JobClock struct {
 	P90        int64 `json:"residual_p90_ns" unit:"ns"`
 	Violations int   `json:"violations" unit:"count" about:"collectives that somebody left before the last one came"`
 	Components int   `json:"components" unit:"count" about:"sets of ranks that share no collectives"`
-	Steps      int   `json:"steps" unit:"count" about:"jumps of clocks"`
 	Largest    int64 `json:"largest_correction_ns" unit:"ns"`
 	Error      int64 `json:"largest_error_ns" unit:"ns"`
 	Trusted    bool  `json:"trusted" unit:"flag" about:"stamps were taken as they are"`

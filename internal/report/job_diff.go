@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -206,76 +205,4 @@ func (d *JobDifference) Verdict() string {
 		return what + " is " + tables.FormatPercent(-d.Slower) + " shorter" + noise
 	}
 	return what + " takes as long as " + d.Labels()[0]
-}
-
-// WriteText writes the difference on about one screen.
-func (d *JobDifference) WriteText(w io.Writer, o TextOptions, top int) error {
-	t := newText(w, o, nil)
-	names := d.Labels()
-	side := func(name string, s *JobSide) {
-		t.line("%-7s %s, %d of %s, %s, %s", name, Shorten(Plain(s.Name), 50), s.Ranks, tables.Counted(s.World, "rank"), tables.Duration(s.Window), boundBy(s.BoundBy))
-	}
-	side(names[0], &d.Before)
-	side(names[1], &d.After)
-	t.line("%s", t.bold(d.Verdict()))
-	if len(d.Same.Differs) > 0 {
-		t.para("not alike: " + strings.Join(d.Same.Differs, "; "))
-	}
-	change := func(c *Change, name string) {
-		t.changeOf(c.Before, c.After, Shorten(name, t.width-43))
-	}
-	head := func(what string) {
-		t.line("")
-		t.changed(names[0], names[1], "effect", what)
-	}
-	head(map[bool]string{true: "of a step, on the path over the ranks", false: "of the window, on the path over the ranks"}[d.PerStep || d.steps != nil])
-	change(&d.Length, "all of it")
-	for i := range d.Classes {
-		if c := &d.Classes[i]; max(c.Before, c.After)*1000 >= max(d.Length.Before, d.Length.After) {
-			change(c, ClassWords(c.Name))
-		}
-	}
-	change(&d.Waits, "waited in collectives, a rank on average")
-	if len(d.Steps) > 0 {
-		head("steps, largest effect first")
-		steps := slices.Clone(d.Steps)
-		slices.SortStableFunc(steps, func(a, b Change) int { return cmp.Compare(max(b.Effect, -b.Effect), max(a.Effect, -a.Effect)) })
-		for _, c := range first(steps, top/2) {
-			change(&c, c.Name)
-		}
-		t.rest("  ", len(steps)-top/2)
-	}
-	for i := range d.Charged[:min(len(d.Charged), top/2)] {
-		if d.Charged[i].Effect == 0 { // and so have all behind it
-			break
-		}
-		if i == 0 {
-			head("all ranks waited for")
-		}
-		change(&d.Charged[i], Plain(d.Charged[i].Name))
-	}
-	if d.steps != nil {
-		return t.w.Flush()
-	}
-	t.line("")
-	if len(d.Stragglers) == 0 {
-		t.line("stragglers  none before, none after")
-	}
-	list := func(word string, all []StragglerChange) {
-		for _, x := range first(all, top) {
-			t.line("%-11s %s", word, Shorten(fmt.Sprintf("%-5s %s: %s, %s", x.Change, Plain(x.Who), x.Cause, x.Shares()), t.width-12))
-		}
-		t.rest(fmt.Sprintf("%-11s ", word), len(all)-top)
-	}
-	list("stragglers", d.Stragglers)
-	list("slow links", d.Links)
-	return t.w.Flush()
-}
-
-// Shares is how much more a straggler works, before and after where it stayed.
-func (x *StragglerChange) Shares() string {
-	if x.Change == "still" {
-		return tables.FormatShare(x.Before) + ", then " + tables.FormatShare(x.After)
-	}
-	return tables.FormatShare(max(x.Before, x.After))
 }

@@ -70,20 +70,13 @@ func (b *jobBuilder) ranks() []Rank {
 		c := &x.Clock
 		out[m] = Rank{Rank: int(x.Rank), RankBy: x.RankBy, Source: x.Source, Host: x.Host, Device: int(x.Device), Events: x.Events,
 			Window: Span{x.Start, x.End}, Wait: j.Waits.ByMember[m].Waited, Caused: j.Waits.ByMember[m].Caused, ByClass: map[string]int64{},
-			Clock: RankClock{Error: c.Error, Lo: c.Lo, Hi: c.Hi, Observations: c.Observations, Component: int(c.Component)}}
+			Clock: RankClock{Mid: c.Mid, Offset: c.Offset, Drift: int64(math.Round(c.Drift * 1_000_000_000)), Error: c.Error, Observations: c.Observations, Component: int(c.Component)}}
 		if b.Unnamed {
 			out[m].Source = "rank " + tables.Plain(int64(x.Rank))
 		}
 		if j.Matching.Instances == 0 {
 			own := j.Own(int32(m))
 			out[m].OwnByClass = classes(&own)
-		}
-		for i, p := range c.Pieces {
-			piece := ClockPiece{Mid: p.Mid, Offset: p.Offset, Drift: int64(math.Round(p.Drift * 1_000_000_000))}
-			if i > 0 {
-				piece.From, piece.Since, piece.Until = &c.Pieces[i].From, &c.Pieces[i].Unsure[0], &c.Pieces[i].Unsure[1]
-			}
-			out[m].Clock.Pieces = append(out[m].Clock.Pieces, piece)
 		}
 	}
 	for i := range j.Path {
@@ -112,7 +105,7 @@ func (b *jobBuilder) groups() []JobGroup {
 
 func (b *jobBuilder) matching() Matching {
 	m := &b.j.Matching
-	out := Matching{Instances: m.Instances, Complete: m.Complete, Partial: m.Instances - m.Complete, Unmatched: m.Unmatched, Ambiguous: m.Ambiguous,
+	out := Matching{Instances: m.Instances, Complete: m.Complete, Partial: m.Instances - m.Complete, Unmatched: m.Unmatched,
 		By: map[string]int{}, Tokens: m.Tokens}
 	for by, n := range m.By {
 		if n > 0 {
@@ -124,7 +117,7 @@ func (b *jobBuilder) matching() Matching {
 
 func (b *jobBuilder) clock() JobClock {
 	c := &b.j.Clocks
-	out := JobClock{P50: c.P50, P90: c.P90, Violations: c.Violations, Components: c.Components, Steps: c.Jumps, Largest: c.Largest, Trusted: c.Trusted}
+	out := JobClock{P50: c.P50, P90: c.P90, Violations: c.Violations, Components: c.Components, Largest: c.Largest, Trusted: c.Trusted}
 	for m := range b.j.Members {
 		out.Error = max(out.Error, b.j.Members[m].Clock.Error)
 	}

@@ -12,8 +12,8 @@ func TestEveryAnalysisHasAForm(t *testing.T) {
 	var got []string
 	for _, a := range analysisForms {
 		got = append(got, a.name)
-		if a.text == nil && a.print == nil || (a.title == "") != (a.page == nil) {
-			t.Errorf("%s has no text, or a title without a section", a.name)
+		if a.title == "" || (a.section == nil) != (a.name == "timeline") {
+			t.Errorf("%s has no title, or no section", a.name)
 		}
 	}
 	slices.Sort(got)

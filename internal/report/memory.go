@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,9 +9,6 @@ import (
 	"overlay/internal/memory"
 	"overlay/internal/tables"
 )
-
-// maxHolders is how many of what holds a peak a text lists.
-const maxHolders = 5
 
 // devicesWithMemory are those that hold enough beside the others to be shown.
 func (r *Report) devicesWithMemory() (list []*memory.Use) {
@@ -26,34 +24,6 @@ func (r *Report) devicesWithMemory() (list []*memory.Use) {
 	return list
 }
 
-// memory prints the peak of each device that held anything, and what holds it.
-func (t *text) memory(r *Report) {
-	shown := r.devicesWithMemory()
-	if len(shown) > 0 {
-		t.head("memory: the most that was allocated")
-	}
-	for _, u := range shown {
-		t.para("  " + r.peak(u))
-		if len(u.Holders) == 0 {
-			continue
-		}
-		t.line("  %7s %11s %8s  %s", "share", "bytes", "count", "allocated by")
-		line := func(bytes int64, count, who string) {
-			t.line("  %7s %11s %8s  %s", tables.FormatShare(tables.ShareOf(bytes, u.Peak)), tables.FormatBytes(bytes), count, Shorten(who, t.width-32))
-		}
-		for _, h := range first(u.Holders, t.most(maxHolders)) {
-			line(h.Bytes, tables.Plain(int64(h.Count)), holderWords(h))
-		}
-		t.rest("  ", len(u.Holders)-t.most(maxHolders))
-		if u.Others > 0 {
-			line(u.Others, "", "others")
-		}
-		if u.Unseen > 0 {
-			line(u.Unseen, "", "what no event here allocated, such as weights")
-		}
-	}
-}
-
 // peak says when a device held the most.
 func (r *Report) peak(u *memory.Use) string {
 	s := fmt.Sprintf("%s: %s after %s", u.Device, tables.FormatBytes(u.Peak), tables.Duration(u.PeakAt-r.Window.Start))
@@ -64,21 +34,6 @@ func (r *Report) peak(u *memory.Use) string {
 		s += fmt.Sprintf("; at most %s reserved", tables.FormatBytes(u.Reserved))
 	}
 	return s
-}
-
-// holderWords is what allocated: an operator, and the module and line that it was called from.
-func holderWords(h memory.Holder) string {
-	words := []string{Plain(h.Operator)}
-	if h.Operator == "" {
-		words[0] = "no operator"
-	}
-	if h.Module != "" {
-		words = append(words, "in "+Plain(h.Module))
-	}
-	if h.Line != "" {
-		words = append(words, "from "+Plain(h.Line))
-	}
-	return strings.Join(words, " ")
 }
 
 // memorySection has a table for each device.
@@ -93,15 +48,26 @@ func (r *Report) memorySection(list []tables.Table) (s Section) {
 	for _, u := range r.devicesWithMemory() {
 		var order []int
 		for l := range of(names.Line(slices.IndexFunc(r.Memory, func(m memory.Use) bool { return m.Device == u.Device }))) {
-			if len(order) < cardRows {
+			if len(order) < cardRows && 100*l.Value("bytes").Int() >= u.Peak {
 				order = append(order, l.Row)
 			}
 		}
 		s.Says += r.peak(u) + ". "
-		g := gridIn(holders, order, "holders", label("allocated by", func(l tables.Line) Cell { return Cell{Text: holderWords(memory.Holder{Operator: l.Str("operator")})} }),
-			bars("", func(l tables.Line) []Part {
-				return []Part{{"handoff", tables.ShareOf(l.Value("bytes").Int(), u.Peak), l.Show("bytes")}}
-			}), figure(holders, "bytes", "bytes"), figure(holders, "allocations", "count"), wordsOf("module", "{module}"), wordsOf("from", "{line}"))
+		share := func(ns int64) Cell { return shareCell(ns, u.Peak) }
+		g := gridIn(holders, order, "holders", label("allocated by", func(l tables.Line) Cell {
+			return Cell{Text: cmp.Or(l.Str("operator"), "no operator"), Small: strings.Join(nonEmpty(after("in ", l.Str("module")), after("from ", l.Str("line"))), " ")}
+		}), bars("", func(l tables.Line) []Part {
+			return []Part{{"handoff", tables.ShareOf(l.Value("bytes").Int(), u.Peak), l.Show("bytes")}}
+		}), Column{Head: "share", Number: true, Unit: tables.Share, cell: func(l tables.Line) Cell { return share(l.Value("bytes").Int()) }},
+			figure(holders, "bytes", "bytes"), figure(holders, "allocations", "count"))
+		for _, x := range []struct {
+			bytes int64
+			what  string
+		}{{u.Others, "others"}, {u.Unseen, "what no event here allocated, such as weights"}} {
+			if x.bytes > 0 {
+				g.add(Cell{Text: x.what}, Cell{}, share(x.bytes), Cell{Text: tables.FormatBytes(x.bytes)}, Cell{})
+			}
+		}
 		g.Title, g.Left = u.Device, len(u.Holders)-len(order)
 		s.Grids = append(s.Grids, g)
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -228,91 +227,6 @@ func walkOf(tr *trace.Trace, p *critpath.Path) ([]Segment, []Edge) {
 	return segments, edges
 }
 
-func hotspots(g *graph.Graph, all []critpath.Hotspot, top int, names Names) []Hotspot {
-	out := []Hotspot{}
-	tr := g.Trace
-	graphs := cdg.PlacesIn(tr)
-	for i, h := range all {
-		if i == top || h.NS == 0 { // the path of HTA marks events without time
-			break
-		}
-		x := Hotspot{Name: h.Name, Readable: names.Hotspot(&h), Collective: h.Collective, Category: h.Category, Kind: h.Kind.String(), Phase: h.Phase.String(), Calls: h.Calls, NS: h.NS,
-			ShareOfPath: h.ShareOfPath, ShareOfWindow: h.ShareOfWindow, Caller: h.Caller}
-		if o := tr.Origin(h.Event); o != nil {
-			x.Operator, x.Module, x.Shapes = tr.Str(o.Operator), tr.Str(o.Module), o.Shapes()
-		}
-		if h.Event != trace.NoEvent {
-			x.Graph, x.Module = graphs.Name(h.Event), cmp.Or(x.Module, annotated(tr, h.Event))
-		}
-		out = append(out, x)
-	}
-	return out
-}
-
-func steps(of []cdg.Step, lines []critpath.StepLine) []Step {
-	out := []Step{}
-	for i := range lines {
-		l := &lines[i]
-		s := Step{Name: l.Name, Start: l.Start, Duration: l.End - l.Start, BoundBy: critpath.BoundBy(&l.Class).String(), ByClass: classes(&l.Class)}
-		if l.Step >= 0 {
-			it := &of[l.Step].Of
-			s.Type, s.Batch, s.Tokens = it.Type.String(), told(it, it.Batch), told(it, it.Tokens)
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// told is a number that the name of an iteration tells, nil where it does not.
-func told(it *trace.Iteration, n int64) *int64 {
-	if it.Type == trace.NoIteration || n < 0 {
-		return nil
-	}
-	return &n
-}
-
-// countSteps is how many steps the window holds.
-func (r *Report) countSteps() (n int) {
-	for i := range r.Steps {
-		if !OutsideSteps(r.Steps[i].Name) {
-			n++
-		}
-	}
-	return n
-}
-
-// stepTimes describes how long steps take; nil without steps.
-func stepTimes(steps []Step) *StepTimes {
-	var times []int64
-	for i := range steps {
-		if !OutsideSteps(steps[i].Name) {
-			times = append(times, steps[i].Duration)
-		}
-	}
-	if len(times) == 0 {
-		return nil
-	}
-	t := &StepTimes{Stats: analyses.Describe(times), Histogram: []StepBucket{}}
-	const buckets = 12
-	first, last := times[0], times[len(times)-1] // Describe has sorted them
-	n := min(buckets, last-first)
-	if n == 0 {
-		t.Histogram = append(t.Histogram, StepBucket{first, last, len(times)})
-		return t
-	}
-	for i := range n {
-		t.Histogram = append(t.Histogram, StepBucket{From: first + (last-first)*i/n, To: first + (last-first)*(i+1)/n})
-	}
-	i := 0
-	for _, ns := range times {
-		for ns >= t.Histogram[i].To && i < len(t.Histogram)-1 {
-			i++
-		}
-		t.Histogram[i].Count++
-	}
-	return t
-}
-
 func graphOf(g *graph.Graph, p *critpath.Path, brief bool) CDG {
 	out := CDG{Nodes: []Node{}, Edges: []NodeEdge{}, ByPhase: map[string]int64{}}
 	events := 0
@@ -366,38 +280,3 @@ func ctdaTables(g *graph.Graph, p *critpath.Path, top int) *CTDA {
 	}
 	return &CTDA{lines(cpu), lines(gpu), nodes}
 }
-
-// gains replays the run without what is on the path: classes and hotspots, most gain first.
-func gains(r *Report, s Source) []Gain {
-	out := []Gain{}
-	if !s.Gains || s.Model == nil || s.Path.Duration <= 0 {
-		return out
-	}
-	m := s.Model
-	var changes []whatif.Change
-	total := critpath.Breakdown(s.Path)
-	for c, ns := range total.Class {
-		if ns > 0 && critpath.Class(c) != critpath.ClassIdle {
-			out = append(out, Gain{What: "class", Name: critpath.Class(c).String(), Shown: "all " + critpath.Class(c).Words(), NS: ns})
-			changes = append(changes, m.OfClass(critpath.Class(c)))
-		}
-	}
-	for _, h := range r.hot {
-		if h.NS == 0 {
-			break
-		}
-		out = append(out, Gain{What: "hotspot", Name: h.Name, Shown: r.Names.Hotspot(&h), NS: h.NS})
-		changes = append(changes, whatif.Change{On: m.OfHotspot(&h)})
-	}
-	for i, c := range m.Ceilings(changes) {
-		g := &out[i]
-		g.Window, g.Then = c.Zero, c.Then.String()
-		g.AtMost, g.Half = r.Window.Duration-c.Zero, r.Window.Duration-c.Half
-		g.Share = signedShare(g.AtMost, r.Window.Duration)
-	}
-	slices.SortStableFunc(out, func(a, b Gain) int { return cmp.Compare(b.AtMost, a.AtMost) })
-	return out
-}
-
-// gainHotspots is for how many hotspots a report says what could be gained.
-const gainHotspots = 10

@@ -25,6 +25,7 @@ type loop struct {
 	window        [2]float64 // part of the run that is recorded, where it is cut; zero = all
 	program       string     // names of its operators
 	shape         int        // of the inputs
+	rank          int64      // of the process, and its device
 }
 
 const operators = 12
@@ -35,7 +36,7 @@ func (o loop) record(t *testing.T) (*report.Report, *report.Done) {
 	rng := rand.New(rand.NewPCG(o.seed, 3))
 	around := func(far float64) float64 { return math.Exp(far * rng.NormFloat64()) }
 	b := testtrace.New()
-	main, stream := b.Thread(100, 100, "python"), b.Stream(0, 7)
+	main, stream := b.Thread(100+o.rank, 100, "python"), b.Stream(o.rank, 7)
 	run := around(0.003)
 	length := float64(o.steps+2*o.warm) * 1_300_000
 	in := func(at int64) bool {
@@ -107,7 +108,7 @@ func compared(t *testing.T, before, after []loop) *report.Difference {
 	return d
 }
 
-// TestNoFalseAlarms: a program that is recorded twice, with other steps, other first steps, another window, with stacks, or running ahead, is
+// TestNoFalseAlarms: a program that is recorded twice, with other steps, other first steps, another window, on another rank, with stacks, or running ahead, is
 // never told to be slower by more than 5 %.
 func TestNoFalseAlarms(t *testing.T) {
 	kinds := []struct {
@@ -125,6 +126,9 @@ func TestNoFalseAlarms(t *testing.T) {
 		}},
 		{"stacks", func(s uint64) (a, b loop) {
 			return loop{seed: s, steps: 5, host: 2.5}, loop{seed: s + 1000, steps: 5, host: 3, frames: true}
+		}},
+		{"rank", func(s uint64) (a, b loop) {
+			return loop{seed: s, steps: 5}, loop{seed: s + 1000, steps: 5, rank: 1 + int64(s%7)}
 		}},
 		{"running ahead", func(s uint64) (a, b loop) {
 			return loop{seed: s, steps: 4, ahead: true}, loop{seed: s + 1000, steps: 7, ahead: true}

@@ -5,8 +5,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"overlay/internal/coarse"
 	"overlay/internal/stat"
@@ -99,7 +97,7 @@ func (r *RecordsReport) Sections() []Section {
 	ranks, steps := tables.Find(list, "records_ranks"), tables.Find(list, "records_steps").Sorted("slowdown")
 	return []Section{
 		{"slow", "Slower than their peers", "Judged as traces of a job are; the gain is that of even operations on it alone, or beside the others.", filled([]Grid{gridOf(slow, maxRows, "slow",
-			textual("", "{who}: {words}{when}"), figure(slow, "gain a step", "gain_ns"), figure(slow, "share", "gain_share"))})},
+			label("", func(l tables.Line) Cell { return Cell{Text: say(l, "{who}: {words}{when}")} }), figure(slow, "gain a step", "gain_ns"), figure(slow, "share", "gain_share"))})},
 		{"ranks", "Ranks", "The smaller slowdown of its stage and its replica, and its own work in a step beside the median of the other ranks of its stage.", filled([]Grid{gridOf(ranks, maxRows, "ranks",
 			textual("", "rank {rank}, stage {stage}, replica {replica}"), times, bar(ranks, "work_ns", "pale", ""), figure(ranks, "work", "work_ns"), figure(ranks, "peers", "peers_ns"))})},
 		{"map", "Work by stage and replica", "Own work of each rank in a step over that of the rank in the middle of all.", r.workMap()},
@@ -165,44 +163,13 @@ func (r *RecordsReport) WriteText(w io.Writer, o TextOptions) error {
 	t.para(r.Lead())
 	t.para(r.Trust())
 	for _, s := range r.Sections() {
-		for _, g := range s.Grids {
-			most := t.most(5)
-			if s.Name == "map" { // it is read as a whole
-				most = len(g.Rows)
-			}
-			t.head(s.Title)
-			t.grid(&g, most)
+		most := t.most(5)
+		if s.Name == "map" { // it is read as a whole
+			most = maxRows
+		}
+		if len(s.Grids) > 0 {
+			t.section(s, most)
 		}
 	}
 	return t.w.Flush()
-}
-
-// grid prints the first rows of a table: its numbers, then what they are about.
-func (t *text) grid(g *Grid, most int) {
-	rows := g.Rows[:min(most, len(g.Rows))]
-	line := func(cell func(c int) string) {
-		var numbers strings.Builder
-		label := ""
-		for c := range g.Columns {
-			switch {
-			case g.Columns[c].Bar:
-			case !g.Columns[c].Number:
-				label = cell(c)
-			default:
-				wide := utf8.RuneCountInString(g.Columns[c].Head)
-				for _, row := range rows {
-					wide = max(wide, utf8.RuneCountInString(row[c].Text))
-				}
-				numbers.WriteString("  " + strings.Repeat(" ", wide-utf8.RuneCountInString(cell(c))) + cell(c))
-			}
-		}
-		t.line("%s", Shorten(numbers.String()+"  "+Plain(label), t.width))
-	}
-	line(func(c int) string { return g.Columns[c].Head })
-	for _, row := range rows {
-		line(func(c int) string { return row[c].Text })
-	}
-	if left := len(g.Rows) - len(rows) + g.Left; left > 0 {
-		t.line("  … %s more", tables.Plain(int64(left)))
-	}
 }

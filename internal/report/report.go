@@ -136,50 +136,6 @@ type Edge struct {
 	Inferred bool   `json:"inferred"`
 }
 
-// Hotspot is the critical time of one name.
-type Hotspot struct {
-	Name          string  `json:"name"`
-	Readable      string  `json:"readable" about:"templates folded, collectives spelled out"`
-	Collective    string  `json:"collective,omitempty" about:"what is recorded of a communication kernel whose name does not say which collective it is"`
-	Category      string  `json:"category"`
-	Kind          string  `json:"kind"`
-	Phase         string  `json:"phase"`
-	Calls         int     `json:"calls" unit:"count"`
-	NS            int64   `json:"critical_ns" unit:"ns"`
-	ShareOfPath   float64 `json:"share_of_path" unit:"share"`
-	ShareOfWindow float64 `json:"share_of_window" unit:"share"`
-	Caller        string  `json:"caller" about:"innermost Python frame of the user's code; without one the file that inductor wrote the kernel to"`
-	Graph         string  `json:"graph,omitempty" about:"of the longest, where a graph is replayed: which one, and its place there"`
-	Operator      string  `json:"operator,omitempty" about:"of the longest, where a capture of its graph recorded it"`
-	Module        string  `json:"module,omitempty" about:"of the longest, the same; or what PyTorch's annotations of graphs say"`
-	Shapes        string  `json:"shapes,omitempty" about:"of the operator's inputs, the same"`
-}
-
-// Step is the one path of the window clipped to a step; "before" and "after" are what lies outside.
-type Step struct {
-	Name     string           `json:"name" key:"yes"`
-	Start    int64            `json:"start_ns" unit:"time"`
-	Duration int64            `json:"duration_ns" unit:"ns"`
-	BoundBy  string           `json:"bound_by"`
-	Type     string           `json:"type,omitempty" about:"of an iteration of a server: prefill, decode, mixed, verify, draft, image, idle, or iteration"`
-	Batch    *int64           `json:"batch,omitempty" unit:"count" about:"its requests"`
-	Tokens   *int64           `json:"tokens,omitempty" unit:"count" about:"that it computes"`
-	ByClass  map[string]int64 `json:"by_class" entry:"class" unit:"ns" about:"time of the step by class"`
-}
-
-// StepTimes says how long steps take.
-type StepTimes struct {
-	Stats     analyses.Stats `json:"stats" unit:"ns"`
-	Histogram []StepBucket   `json:"histogram" about:"steps by how long they take"`
-}
-
-// StepBucket counts the steps that take From and more, and less than To; the last one those that take To, too.
-type StepBucket struct {
-	From  int64 `json:"from_ns" unit:"ns"`
-	To    int64 `json:"to_ns" unit:"ns"`
-	Count int   `json:"count" unit:"count"`
-}
-
 // CDG is the aggregated graph.
 type CDG struct {
 	Nodes     []Node           `json:"nodes" table:"nodes" about:"nodes of the aggregated graph"`
@@ -237,19 +193,6 @@ type Calibration struct {
 	Kernel      int64          `json:"kernel_ns" unit:"ns"`
 	EventWindow int64          `json:"event_window_ns" unit:"ns"`
 	Samples     map[string]int `json:"samples" entry:"delay" unit:"count" about:"how many cases each delay rests on"`
-}
-
-// Gain is what could be gained at something on the path, by a replay of the run without it.
-type Gain struct {
-	What   string  `json:"what" about:"class or hotspot"`
-	Name   string  `json:"name"`
-	Shown  string  `json:"readable" about:"the name as reports show it"`
-	NS     int64   `json:"critical_ns" unit:"ns" about:"its time on the path"`
-	AtMost int64   `json:"saves_at_most_ns" unit:"ns" about:"of the window, if it took no time at all"`
-	Share  float64 `json:"saves_at_most_share" unit:"share" about:"of the window"`
-	Half   int64   `json:"half_saves_ns" unit:"ns" about:"of the window, if it took half the time"`
-	Window int64   `json:"window_then_ns" unit:"ns" about:"the window if it took no time at all"`
-	Then   string  `json:"then_bound_by" about:"the class with the most time on the path then"`
 }
 
 // WriteJSON writes the report as an indented JSON document.

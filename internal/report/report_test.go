@@ -182,8 +182,9 @@ func TestDifferenceText(t *testing.T) {
 		if !strings.Contains(s, c.want) || !strings.Contains(s, tables.Duration(c.before.Window.Duration)) || !strings.Contains(s, "GPU compute\n") {
 			t.Errorf("%s", s)
 		}
-		_, list, headed := strings.Cut(s, "hotspot\n")
-		listed := strings.Count(list, "\n")
+		_, list, headed := strings.Cut(s, "\nHotspots.")
+		list, _, _ = strings.Cut(list, "\n  … ")
+		listed := max(strings.Count(list, "\n")-1, 0) // without the head
 		if want := map[bool]int{true: 0, false: 3}[c.before == c.after]; listed != want || headed != (want > 0) {
 			t.Errorf("%d hotspots listed, want %d, in\n%s", listed, want, s)
 		}

@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"overlay/internal/advise"
 	"overlay/internal/cdg"
@@ -53,23 +53,23 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t := newText(w, o, r.Tables())
 	t.names = r.Names
 	t.verdict(r)
-	t.composition(r)
-	t.steps(r)
-	t.iterations(r)
-	t.hotspots()
-	t.memory(r)
-	t.unknown(r)
-	t.methods(r)
-	t.trust(r)
-	t.gains()
+	t.line("")
+	t.classes(r.Path.ByClass, r.Window.Duration)
+	for _, s := range append(r.pathSections(t.tables), methodSections(t.tables)...) {
+		if len(s.Grids) > 0 {
+			t.section(s, maxBars)
+		}
+	}
+	t.line("")
+	for _, s := range r.Trust() {
+		t.wrapped(s)
+	}
 	t.advice(r.Advice)
 	if o.Walk {
 		t.walk(r)
 	}
 	if !o.Short {
-		for _, s := range r.Analyses.Sections() {
-			t.analysis(s)
-		}
+		t.analyses(r)
 	}
 	return t.w.Flush()
 }
@@ -101,16 +101,6 @@ func (t *text) paint(code, s string) string {
 }
 
 func (t *text) bold(s string) string { return t.paint("1", s) }
-
-// changed prints a line of a table of what changed: what was, what is, by how much, and of what.
-func (t *text) changed(before, after, effect, of string) {
-	t.line("  %12s %12s %13s  %s", before, after, effect, of)
-}
-
-// changeOf prints the line of a change.
-func (t *text) changeOf(before, after int64, of string) {
-	t.changed(tables.Duration(before), tables.Duration(after), tables.Signed(after-before), of)
-}
 
 // head begins a section.
 func (t *text) head(title string) {
@@ -188,88 +178,56 @@ func (t *text) strip(r *Report) {
 	if len(r.Path.Strip) == 0 || r.Window.Duration <= 0 {
 		return
 	}
-	n := min(t.width, 100)
+	var ends []int64
+	var signs []string
+	add := func(end int64, sign string) { ends, signs = append(ends, end), append(signs, sign) }
+	for _, x := range r.Path.Strip {
+		if n := len(ends); n > 0 && ends[n-1] < x.Start {
+			add(x.Start, " ") // the path of HTA has holes
+		}
+		if t.o.Color {
+			add(x.End, t.paint(colour(x.Class), "█"))
+		} else {
+			add(x.End, letter(x.Class))
+		}
+	}
+	t.columns(r.Window.Start, r.Window.Duration, ends, func(i int) string { return signs[i] })
+}
+
+// columns draws what follows each other in a window, of each when it ends, a sign a column.
+func (t *text) columns(start, duration int64, ends []int64, sign func(i int) string) {
+	n, i := min(t.width, 100), 0
 	var b strings.Builder
-	i := 0
 	for c := range n {
-		at := r.Window.Start + int64((float64(c)+0.5)/float64(n)*float64(r.Window.Duration))
-		for i < len(r.Path.Strip) && r.Path.Strip[i].End <= at {
+		at := start + int64((float64(c)+0.5)/float64(n)*float64(duration))
+		for i+1 < len(ends) && ends[i] <= at {
 			i++
 		}
-		if i == len(r.Path.Strip) || r.Path.Strip[i].Start > at {
-			b.WriteByte(' ')
-			continue
-		}
-		class := r.Path.Strip[i].Class
-		if t.o.Color {
-			b.WriteString(t.paint(colour(class), "█"))
-		} else {
-			b.WriteString(letter(class))
-		}
+		b.WriteString(sign(i))
 	}
 	t.line("%s", b.String())
 }
 
-func (t *text) composition(r *Report) {
-	t.line("")
+// classes prints what a path is made of, most time first, as bars; classes with next to nothing share a line.
+func (t *text) classes(byClass map[string]int64, duration int64) {
 	const bar = 40
 	little, rest := []string{}, int64(0)
-	for _, c := range ByTime(r.Path.ByClass) {
-		ns := r.Path.ByClass[c]
-		s := tables.ShareOf(ns, r.Window.Duration)
+	for _, c := range ByTime(byClass) {
+		ns := byClass[c]
+		s := tables.ShareOf(ns, duration)
 		if s < littleShare {
 			little, rest = append(little, ClassWords(c)), rest+ns
 			continue
 		}
-		n := int(s*bar + 0.5)
 		key := " "
 		if !t.o.Color {
 			key = letter(c)
 		}
-		t.line("%s %-15s %8s %12s  %s", key, ClassWords(c), tables.FormatShare(s), tables.Duration(ns), t.paint(colour(c), strings.Repeat("█", n)))
+		t.line("%s %-15s %8s %12s  %s", key, ClassWords(c), tables.FormatShare(s), tables.Duration(ns), t.paint(colour(c), strings.Repeat("█", int(s*bar+0.5))))
 	}
 	if rest > 0 {
 		t.line("  %-15s %8s %12s  %s", "below 0.1 %", "", tables.Duration(rest), Shorten(strings.Join(little, ", "), t.width-41))
 	}
-}
-
-// littleShare is the share of the window below which a class has no line of its own.
-const littleShare = 0.001
-
-// fitting joins as many parts, the first ones, as there is room for.
-func fitting(parts []string, width int) string {
-	s := ""
-	for i, p := range parts {
-		if i > 0 {
-			p = ", " + p
-		}
-		if i > 0 && utf8.RuneCountInString(s)+utf8.RuneCountInString(p) > width {
-			break
-		}
-		s += p
-	}
-	return Shorten(s, width)
-}
-
-// tellsApart reports whether a column has different texts.
-func tellsApart(table *tables.Table, column string) bool {
-	first := ""
-	for l := range table.Lines(-1) {
-		if s := l.Str(column); first == "" {
-			first = s
-		} else if s != first {
-			return true
-		}
-	}
-	return false
-}
-
-// shortPhase is a phase in nine letters.
-func shortPhase(phase string) string {
-	if phase == "Communication" {
-		return "Comm."
-	}
-	return Shorten(phase, 9)
 }
 
 // Rests says what the path rests on.
@@ -288,34 +246,26 @@ func (p *Path) Rests() string {
 	return "what came after what: " + strings.Join(parts, ", ")
 }
 
-// trust says what is measured and what is not.
-func (t *text) trust(r *Report) {
-	t.line("")
+// Trust says what the report rests on, and what was odd in the trace.
+func (r *Report) Trust() []string {
 	rests := r.Path.Rests()
 	if r.Quality[unseenLaunches] > 0 {
 		rests += "; of the GPU nothing is"
 	}
-	t.wrapped(rests)
-	var notes []string
-	for l := range t.table("repairs").Lines(-1) {
-		notes = append(notes, l.Show("count")+" "+Words(l.Str("reason")))
-	}
-	if len(notes) > 0 {
-		t.wrapped("mended in the input: " + strings.Join(notes, ", "))
-	}
-	notes = notes[:0]
-	for l := range t.table("quality").Lines(-1) {
-		if l.Value("count").Int() > 0 {
-			words := qualityWords(l.Str("reason"))
-			if l.Value("count").Int() == 1 {
+	counted := func(counts map[string]int, word func(string) string) string {
+		var notes []string
+		for _, reason := range slices.Sorted(maps.Keys(counts)) {
+			n, words := counts[reason], word(reason)
+			if n == 1 {
 				words = singular(words)
 			}
-			notes = append(notes, l.Show("count")+" "+words)
+			if n > 0 {
+				notes = append(notes, tables.Grouped(int64(n))+" "+words)
+			}
 		}
+		return strings.Join(notes, ", ")
 	}
-	if len(notes) > 0 {
-		t.wrapped("odd in the trace: " + strings.Join(notes, ", "))
-	}
+	return nonEmpty(rests, after("mended in the input: ", counted(r.Input.Repairs, Words)), after("odd in the trace: ", counted(r.Quality, qualityWords)))
 }
 
 // para prints a sentence on as many lines as it needs, "" on none.

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"overlay/internal/advise"
-	"overlay/internal/analyses"
 	"overlay/internal/tables"
 )
 
@@ -144,10 +143,9 @@ func (t *text) wholeAdvice(a *Advice) {
 	}
 	t.alsoFound(a.Advice)
 	if a.Roofline != nil && len(a.Roofline.Kernels) > 0 {
-		result := analyses.Result{Roofline: a.Roofline}
-		for _, s := range result.Sections() {
-			t.analysis(s)
-		}
+		s := rooflineOf(tables.From("roofline", "", a.Roofline), a.Names)
+		s.Title = "How close operators come to the device's peak"
+		t.section(s, cardRows)
 	}
 	t.unknowns(a.Advice)
 }
@@ -158,9 +156,6 @@ func (t *text) finding(f *advise.Finding) {
 	gain := "no gain by itself"
 	if f.Kind != advise.None {
 		gain = fmt.Sprintf("%s, %s", gainShare(f), tables.Duration(f.Gain))
-		if f.Group == advise.General && f.Gain != f.Alone {
-			gain += fmt.Sprintf(" after the others, %s alone", tables.Duration(f.Alone))
-		}
 	}
 	t.line("%s", t.bold(Shorten(gain+"  "+Plain(f.Title), t.width)))
 	say := func(label, s string) {
@@ -194,7 +189,11 @@ func (t *text) finding(f *advise.Finding) {
 		say([]string{"do", "or", "or", "or"}[min(i, 3)], s)
 	}
 	say("sure", string(f.Confidence)+": "+f.Why)
-	say("replayed", f.Scenario)
+	replayed := f.Scenario
+	if f.Group == advise.General && f.Gain != f.Alone {
+		replayed += fmt.Sprintf(", after all that stands above; alone it gains %s", tables.Duration(f.Alone))
+	}
+	say("replayed", replayed)
 	say("after", f.Verify)
 	for i := range f.Examples {
 		x := &f.Examples[i]
@@ -253,13 +252,15 @@ func (t *text) alsoFound(a *advise.Advice) {
 	if a.Together < a.Base { // else nothing gains
 		say = append(say, remains(a))
 	}
+	titles := map[string]string{}
 	for i := range a.Findings {
-		if f := &a.Findings[i]; f.PartOf != "" {
-			parts = append(parts, fmt.Sprintf("%s %s (in %s)", f.ID, gainShare(f), f.PartOf))
+		f := &a.Findings[i]
+		if titles[f.ID] = f.Title; f.PartOf != "" { // the larger one stands before it
+			parts = append(parts, fmt.Sprintf("%s, %s (of: %s)", f.Title, gainShare(f), titles[f.PartOf]))
 		}
 	}
 	if len(parts) > 0 {
-		say = append(say, "found too, but mostly time of a larger finding: "+strings.Join(parts, ", "))
+		say = append(say, "found too, but mostly time of a larger finding: "+strings.Join(parts, "; "))
 	}
 	t.below(append(say, small(a.Below)...))
 }
@@ -269,11 +270,11 @@ func small(below []advise.Below) (say []string) {
 	var parts []string
 	for _, b := range below {
 		if math.Abs(b.Share) >= 0.0005 { // else it reads 0.0 %
-			parts = append(parts, b.ID+" "+signedPercent(b.Share))
+			parts = append(parts, b.Title+", "+signedPercent(b.Share))
 		}
 	}
 	if len(parts) > 0 {
-		say = append(say, "too small to list: "+strings.Join(parts, ", "))
+		say = append(say, "too small to list: "+strings.Join(parts, "; "))
 	}
 	return say
 }

@@ -38,9 +38,9 @@ func TestInIt(t *testing.T) {
 // TestGapsWorthListing: a gap of a thousandth of the window is listed, a smaller one not.
 func TestGapsWorthListing(t *testing.T) {
 	r := &Report{Window: Window{Duration: 100_000}, Unknown: []Unknown{{Kind: "untraced", NS: 5_000, Share: 0.05, Count: 2, Likely: "x", Record: "y"}},
-		Gaps: []Gap{{Kind: "untraced", Before: "a", After: "b", NS: 100, Share: worthGap / 10, Count: 1}, {Kind: "untraced", Before: "c", After: "d", NS: 99, Share: 0.00099, Count: 1}}}
-	got := printed(r, func(t *text) { t.unknown(r) })
-	if !strings.Contains(got, "a … b") || strings.Contains(got, "c … d") {
+		Gaps: []Gap{{Kind: "untraced", Before: "a", After: "b", NS: 100, Share: littleShare, Count: 1}, {Kind: "untraced", Before: "c", After: "d", NS: 99, Share: 0.00099, Count: 1}}}
+	got := printed(r, func(t *text) { t.section(r.unknownSection(t.tables), 5) })
+	if !strings.Contains(got, "a\n") || strings.Contains(got, "c\n") {
 		t.Error(got)
 	}
 }

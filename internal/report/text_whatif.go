@@ -17,28 +17,29 @@ func (w *WhatIf) WriteText(to io.Writer, o TextOptions) error {
 		t.answer(w, &w.Scenarios[0])
 		return t.w.Flush()
 	}
-	then := min(max(t.width-84, 14), 25)
-	name := max(t.width-47-then, 12)
-	t.line("  %11s %11s %7s  %-*s  %-8s  %s", "window", "saved", "", then, "bound by then", "trust", "what if")
-	for i := range w.Scenarios {
-		a := &w.Scenarios[i]
-		t.line("  %11s %11s %7s  %-*s  %-8s  %s", tables.Duration(a.Window), tables.Duration(a.Saved), tables.FormatShare(a.SavedShare), then, mostOf(a, then), trust[a.Confidence], Shorten(Plain(a.Name), name))
-	}
+	all := t.table("scenarios")
+	g := gridOf(all, all.Rows, "scenarios", asked(), figure(all, "window", "window_ns"), figure(all, "saved", "saved_ns"), figure(all, "of it", "saved_share"),
+		wordsBy("made of then", func(l tables.Line) string {
+			a := &w.Scenarios[l.Row]
+			return mostly(a.ByClass, a.Window, 2)
+		}), trust())
+	t.grid(&g, all.Rows)
 	return t.w.Flush()
 }
 
-// trust is what confidences are called in a narrow column.
-var trust = map[string]string{"good": "good", "low": "low", "do_not_know": "unsure"}
+// asked is the column of the name of a scenario.
+func asked() Column {
+	return label("what if", func(l tables.Line) Cell { return cellOf(l.Str("name"), l.Str("name")) })
+}
 
-// mostOf is the two classes with the most time of a simulated run, as far as there is room for them.
-func mostOf(a *Answer, room int) string {
-	var words []string
-	for _, c := range ByTime(a.ByClass) {
-		if len(words) < 2 && (len(words) == 0 || tables.ShareOf(a.ByClass[c], a.Window) >= 0.1) {
-			words = append(words, ClassWords(c)+" "+tables.WholePercent(a.ByClass[c], max(a.Window, 1)))
+// trust is the column of confidences.
+func trust() Column {
+	return wordsBy("trust", func(l tables.Line) string {
+		if c := l.Str("confidence"); c != "do_not_know" {
+			return c
 		}
-	}
-	return fitting(words, room)
+		return "unsure"
+	})
 }
 
 func (t *text) answer(w *WhatIf, a *Answer) {
@@ -58,25 +59,21 @@ func (t *text) answer(w *WhatIf, a *Answer) {
 	} else {
 		t.line("then bound by %s", t.bold(t.paint(colour(a.BoundBy), ClassWords(a.BoundBy))))
 	}
-	for _, c := range ByTime(a.ByClass) {
-		t.line("  %-15s %8s %12s", ClassWords(c), tables.FormatShare(tables.ShareOf(a.ByClass[c], a.Window)), tables.Duration(a.ByClass[c]))
-	}
+	t.classes(a.ByClass, a.Window)
 	if len(a.Steps) > 0 {
 		t.line("")
-		t.changed("before", "after", "effect", "step")
-		for i, s := range a.Steps {
-			if t.middle(i, len(a.Steps)) {
-				continue
-			}
-			t.changeOf(s.Before, s.After, Shorten(Plain(s.Name), t.width-45))
-		}
+		steps := t.table("scenarios_steps")
+		effect := Column{Head: "effect", Number: true, cell: func(l tables.Line) Cell {
+			return Cell{Text: tables.Signed(l.Value("after_ns").Int() - l.Value("before_ns").Int())}
+		}}
+		g := gridOf(steps, cardRows, "steps", textual("step", "{step}"), figure(steps, "before", "before_ns"), figure(steps, "after", "after_ns"), effect)
+		t.grid(&g, cardRows)
 	}
 	if len(a.Hotspots) > 0 {
 		t.line("")
-		t.line("  %7s %12s  %-8s  %s", "share", "time", "kind", "hotspot then")
-		for _, h := range a.Hotspots[:min(5, len(a.Hotspots))] {
-			t.line("  %7s %12s  %-8s  %s", tables.FormatShare(h.Share), tables.Duration(h.NS), Shorten(h.Kind, 8), Shorten(Plain(h.Shown), t.width-34))
-		}
+		spots := t.table("scenarios_hotspots")
+		g := gridOf(spots, 5, "names", label("hotspot then", shownCell), figure(spots, "share", "share"), figure(spots, "time", "critical_ns"), wordsOf("kind", "{kind}"))
+		t.grid(&g, 5)
 	}
 	t.line("")
 	word := map[string]string{"good": "good", "low": "low: see what it assumes", "do_not_know": "none: what it does not know decides"}[a.Confidence]

@@ -35,7 +35,7 @@ type JobAnswer struct {
 	Window     int64   `json:"window_ns" unit:"ns" about:"how long the job would have taken"`
 	Saved      int64   `json:"saved_ns" unit:"ns"`
 	SavedShare float64 `json:"saved_share" unit:"share" about:"of the recorded window"`
-	Slowdown   float64 `json:"slowdown" about:"the recorded window in windows of this scenario"`
+	Slowdown   float64 `json:"slowdown" unit:"count" about:"the recorded window in windows of this scenario"`
 	EndsWith   int     `json:"ends_with_rank" unit:"id" about:"the rank that would have ended last"`
 	Confidence string  `json:"confidence" about:"good or low"`
 }
@@ -146,19 +146,17 @@ func (w *JobWhatIf) WriteText(to io.Writer, o TextOptions) error {
 	t.line("%s of %s, window %s (whole job), %s", tables.Counted(w.Traced, "rank"), tables.Grouped(int64(w.World)), tables.Duration(w.Window.Duration), boundBy(w.Bound))
 	if len(w.Scenarios) > 0 {
 		t.line("")
-		t.line("  %11s %11s %7s  %-9s %-6s  %s", "window", "saved", "", "ends with", "trust", "what if")
-	}
-	for i := range w.Scenarios {
-		a := &w.Scenarios[i]
-		t.line("  %11s %11s %7s  %-9s %-6s  %s", tables.Duration(a.Window), tables.Duration(a.Saved), tables.FormatShare(a.SavedShare), fmt.Sprintf("rank %d", a.EndsWith), trust[a.Confidence], Shorten(Plain(a.Name), max(t.width-55, 12)))
+		all := &tables.From("scenarios", "what becomes of the job", w.Scenarios)[0]
+		g := gridOf(all, all.Rows, "scenarios", asked(), figure(all, "window", "window_ns"), figure(all, "saved", "saved_ns"), figure(all, "of it", "saved_share"), wordsOf("ends with", "rank {ends_with_rank}"), trust())
+		t.grid(&g, all.Rows)
 	}
 	if len(w.Parts) > 0 {
 		t.line("")
 		t.para("each at the median of its peers by itself, and what it costs where all others are there:")
-		t.line("  %11s %11s %12s  %s", "saved", "costs", "excess", w.Parts[0].Of)
-	}
-	for _, p := range w.Parts {
-		t.line("  %11s %11s %12s  %s", tables.Duration(p.Saved), tables.Duration(p.Costs), tables.RankTime(p.Excess), Shorten(Plain(p.Name), max(t.width-42, 12)))
+		parts := &tables.From("parts", "what ranks, hosts or steps cost", w.Parts)[0]
+		g := gridOf(parts, parts.Rows, "parts", label(w.Parts[0].Of, func(l tables.Line) Cell { return cellOf(l.Str("name"), l.Str("name")) }), figure(parts, "saved", "saved_ns"), figure(parts, "costs", "costs_ns"),
+			Column{Head: "excess", Number: true, cell: func(l tables.Line) Cell { return Cell{Text: tables.RankTime(l.Value("excess_ns").Int())} }})
+		t.grid(&g, parts.Rows)
 	}
 	if w.LeftOut > 0 {
 		t.line("  %s more have less excess, and were not asked", tables.Plain(int64(w.LeftOut)))

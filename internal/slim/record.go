@@ -17,45 +17,24 @@ type Record struct {
 	cdg.Recorded
 }
 
-// recorded are the fields of the record beside method, window and annotation, which every overlay has.
-func recordedInts(c *cdg.Delays) []struct {
-	key string
-	at  *int64
-} {
-	return []struct {
-		key string
-		at  *int64
-	}{
-		{"overlay.launch_min_ns", &c.Launch.Min}, {"overlay.launch_max_ns", &c.Launch.Max},
-		{"overlay.kernel_min_ns", &c.Kernel.Min}, {"overlay.kernel_max_ns", &c.Kernel.Max},
-		{"overlay.event_min_ns", &c.Event.Min}, {"overlay.event_max_ns", &c.Event.Max},
-		{"overlay.sync_min_ns", &c.Sync.Min}, {"overlay.sync_max_ns", &c.Sync.Max},
-	}
+// measured are the delays of a record, by their names in its keys. Of the first measuredSpreads the spread is noted, too.
+func measured(c *cdg.Delays) []namedDelay {
+	return []namedDelay{{"overlay.launch", &c.Launch}, {"overlay.kernel", &c.Kernel}, {"overlay.event", &c.Event}, {"overlay.sync", &c.Sync}}
 }
 
-func recordedSamples(c *cdg.Delays) []struct {
+const measuredSpreads = 3
+
+type namedDelay struct {
 	key string
-	at  *int
-} {
-	return []struct {
-		key string
-		at  *int
-	}{
-		{"overlay.launch_samples", &c.Launch.Samples}, {"overlay.kernel_samples", &c.Kernel.Samples},
-		{"overlay.event_samples", &c.Event.Samples}, {"overlay.sync_samples", &c.Sync.Samples},
-	}
+	*cdg.Delay
 }
 
-// recordedSpreads are fields that older runs did not write; without them the run goes on as those did.
-func recordedSpreads(c *cdg.Delays) []struct {
-	key string
-	at  *cdg.Spread
-} {
-	return []struct {
-		key string
-		at  *cdg.Spread
-	}{{"overlay.launch_spread_ns", &c.Launch.Spread}, {"overlay.kernel_spread_ns", &c.Kernel.Spread}, {"overlay.event_spread_ns", &c.Event.Spread}}
-}
+// The ends of their keys.
+const (
+	minKey, maxKey = "_min_ns", "_max_ns"
+	samplesKey     = "_samples"
+	spreadKey      = "_spread_ns"
+)
 
 func spreadText(s *cdg.Spread) string {
 	words := make([]string, len(s))
@@ -84,14 +63,15 @@ func readSpread(text string) (s cdg.Spread, ok bool) {
 // Attrs writes the record into attributes.
 func Attrs(rec *cdg.Recorded) []overlay.Attr {
 	attrs := []overlay.Attr{{Key: overlay.AttrSlim, Int: 1}, {Key: overlay.AttrCarried, Int: int64(rec.Window.CarriedIn)}}
-	for _, f := range recordedInts(&rec.Delays) {
-		attrs = append(attrs, overlay.Attr{Key: f.key, Int: *f.at})
+	delays := measured(&rec.Delays)
+	for _, d := range delays {
+		attrs = append(attrs, overlay.Attr{Key: d.key + minKey, Int: d.Min}, overlay.Attr{Key: d.key + maxKey, Int: d.Max})
 	}
-	for _, f := range recordedSamples(&rec.Delays) {
-		attrs = append(attrs, overlay.Attr{Key: f.key, Int: int64(*f.at)})
+	for _, d := range delays {
+		attrs = append(attrs, overlay.Attr{Key: d.key + samplesKey, Int: int64(d.Samples)})
 	}
-	for _, f := range recordedSpreads(&rec.Delays) {
-		attrs = append(attrs, overlay.Attr{Key: f.key, Str: spreadText(f.at), IsStr: true})
+	for _, d := range delays[:measuredSpreads] {
+		attrs = append(attrs, overlay.Attr{Key: d.key + spreadKey, Str: spreadText(&d.Spread), IsStr: true})
 	}
 	if len(rec.Clock) > 0 {
 		attrs = append(attrs, overlay.Attr{Key: clockAttr, Str: clock.Text(rec.Clock), IsStr: true})
@@ -100,11 +80,10 @@ func Attrs(rec *cdg.Recorded) []overlay.Attr {
 }
 
 const (
-	callAttr  = "overlay.call_ns" // runs that did not measure it have no such field; 0 stands for that
-	ownAttr   = "overlay.own_ns"  // the same
+	callAttr  = "overlay.call_ns"
+	ownAttr   = "overlay.own_ns"
 	idleAttr  = "overlay.idle_ns"
 	clockAttr = "overlay.clock" // only where a clock was corrected
-	idleOlder = 30_000          // ns: what runs took for it that did not measure it, and have no such field
 )
 
 // farthest is how far from 0 times of a record may lie: differences of two of them still fit.
@@ -129,34 +108,20 @@ func ReadRecord(tr *trace.Trace) (*Record, error) {
 		Instance: tr.Attrs[overlay.AttrInstance].Text}
 	r.Window.End = number(overlay.AttrEnd, r.Window.Start+1)
 	r.Window.CarriedIn = int(number(overlay.AttrCarried, 0))
-	for _, f := range recordedInts(&r.Delays) {
-		*f.at = number(f.key, 0)
+	delays := measured(&r.Delays)
+	for _, d := range delays {
+		d.Min, d.Max, d.Samples = number(d.key+minKey, 0), number(d.key+maxKey, 0), int(number(d.key+samplesKey, 0))
 	}
-	for _, f := range recordedSamples(&r.Delays) {
-		*f.at = int(number(f.key, 0))
-	}
-	r.Delays.Idle = idleOlder
-	if _, ok := tr.Attrs[idleAttr]; ok {
-		r.Delays.Idle = number(idleAttr, 0)
-	}
-	if _, ok := tr.Attrs[callAttr]; ok {
-		r.Delays.Call = number(callAttr, 0)
-	}
-	if _, ok := tr.Attrs[ownAttr]; ok {
-		r.Delays.Own = number(ownAttr, 0)
-	}
+	r.Delays.Idle, r.Delays.Call, r.Delays.Own = number(idleAttr, 0), number(callAttr, 0), number(ownAttr, 0)
 	if v, ok := tr.Attrs[clockAttr]; ok {
 		if r.Clock, err = clock.ParseText(v.Text); err != nil && bad == nil {
 			bad = fmt.Errorf("the record of this slim trace is broken: metadata %q: %w", clockAttr, err)
 		}
 	}
-	for _, f := range recordedSpreads(&r.Delays) {
-		v, ok := tr.Attrs[f.key]
-		if !ok {
-			continue
-		}
-		if *f.at, ok = readSpread(v.Text); !ok && bad == nil {
-			bad = fmt.Errorf("the record of this slim trace is broken: metadata %q has no value that a run could have written", f.key)
+	for _, d := range delays[:measuredSpreads] {
+		var ok bool
+		if d.Spread, ok = readSpread(tr.Attrs[d.key+spreadKey].Text); !ok && bad == nil {
+			bad = fmt.Errorf("the record of this slim trace is broken: metadata %q has no value that a run could have written", d.key+spreadKey)
 		}
 	}
 	if bad != nil {

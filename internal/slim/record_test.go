@@ -11,7 +11,9 @@ import (
 const goodRecord = `{"overlay.slim": 1, "overlay.method": "exact", "overlay.window_start_ns": 0, "overlay.window_end_ns": 1000,
 "overlay.carried_in": 0, "overlay.launch_min_ns": 1, "overlay.launch_max_ns": 2, "overlay.kernel_min_ns": 1, "overlay.kernel_max_ns": 2,
 "overlay.event_min_ns": 1, "overlay.event_max_ns": 2, "overlay.sync_min_ns": 1, "overlay.sync_max_ns": 2,
-"overlay.launch_samples": 3, "overlay.kernel_samples": 3, "overlay.event_samples": 3, "overlay.sync_samples": 3}`
+"overlay.launch_samples": 3, "overlay.kernel_samples": 3, "overlay.event_samples": 3, "overlay.sync_samples": 3,
+"overlay.launch_spread_ns": "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "overlay.kernel_spread_ns": "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
+"overlay.event_spread_ns": "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0", "overlay.idle_ns": 4, "overlay.call_ns": 5000, "overlay.own_ns": 6}`
 
 // TestBrokenRecord changes one value of a good record at a time into one that no run can have written.
 func TestBrokenRecord(t *testing.T) {
@@ -33,6 +35,7 @@ func TestBrokenRecord(t *testing.T) {
 		{"overlay.kernel_min_ns", "1", "-5"},
 		{"overlay.sync_max_ns", "2", "N/A"},
 		{"overlay.event_samples", "3", "null"},
+		{"overlay.own_ns", "6", "-6"},
 	} {
 		meta := strings.Replace(goodRecord, `"`+c[0]+`": `+c[1], `"`+c[0]+`": `+c[2], 1)
 		if meta == goodRecord {
@@ -47,10 +50,10 @@ func TestBrokenRecord(t *testing.T) {
 	}
 }
 
-// TestRecordedSpreads: fields that older runs did not write may be missing, but not broken.
+// TestRecordedSpreads: as many times as a spread has, ascending.
 func TestRecordedSpreads(t *testing.T) {
 	read := func(spread string) (*slim.Record, error) {
-		meta := strings.Replace(goodRecord, `{`, `{"overlay.call_ns": 5000, "overlay.launch_spread_ns": "`+spread+`", `, 1)
+		meta := strings.Replace(goodRecord, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", spread, 1)
 		tr := testtrace.Parse(t, []byte(`{"metadata": `+meta+`, "traceEvents": []}`))
 		return slim.ReadRecord(tr)
 	}

@@ -57,7 +57,7 @@ func Interval(before, after []Units, weights []float64) (low, high float64, ok b
 	}
 	slices.Sort(all)
 	// Few values vary less among themselves than what they were drawn from: Student's t says by how much.
-	wider := student(max(free, 1)) / student(1000)
+	wider := Beyond(0.05, float64(max(free, 1))) / Beyond(0.05, 1000)
 	return point + (Quantile(all, 0.025)-point)*wider, point + (Quantile(all, 0.975)-point)*wider, true
 }
 
@@ -133,17 +133,4 @@ func drawMedian(rng *rand.Rand, sorted []int64) float64 {
 	n := float64(len(sorted))
 	at := 0.5 + rng.NormFloat64()/(2*math.Sqrt(n+2))
 	return Quantile(sorted, min(max((at*(n+1)-1)/(n-1), 0), 1))
-}
-
-// student is Student's t for 95 % at so many degrees of freedom (to 2 %; exact at 1 and 2).
-func student(free int) float64 {
-	switch n := float64(free); free {
-	case 1:
-		return 12.706
-	case 2:
-		return 4.303
-	default:
-		const z = 1.96
-		return z + (z*z*z+z)/(4*n) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*n*n) + (3*math.Pow(z, 7)+19*math.Pow(z, 5)+17*z*z*z-15*z)/(384*n*n*n)
-	}
 }

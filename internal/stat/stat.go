@@ -1,5 +1,6 @@
 // Package stat has the one definition of a median and of a quantile: of an even number of values the median is the mean
-// of both in the middle, and a quantile between two values lies on the line through them.
+// of both in the middle, and a quantile between two values lies on the line through them. It has all that is said of noise, too: of two sides by
+// a bootstrap (Interval), of a series in time by Student's test (Shift, Noise).
 package stat
 
 import (

@@ -17,7 +17,7 @@ type planter struct {
 
 // Causes are what can be planted, by the names that advice gives them; "" plants nothing.
 var Causes = []string{"data-no-workers", "sync-item", "sync-explicit", "zero-grad", "optimizer-loop", "attention-unfused", "fp32-matmul", "cold-start", "fp64",
-	"data-workers-late", "data-wait", "gc", "alloc", "sync-python-condition", "sync-dynamic-size", "layout", "copies-on-gpu", "python-preprocessing"}
+	"data-workers-late", "gc", "sync-dynamic-size", "layout", "copies-on-gpu"}
 
 // Plant makes a process of five steps with a cause in it.
 func Plant(cause string, seed uint64) Planted {
@@ -101,31 +101,16 @@ func (g *planter) step(cause string) {
 			h.work(4_000_000, 9_000_000)
 			g.later(200_000)
 		})
-	case "data-wait":
-		h.annotate("wait_for_batch", func() {
-			h.work(4_000_000, 9_000_000)
-			g.later(200_000)
-		})
 	case "gc":
 		h.frame("<built-in function collect>", func() {
 			h.work(3_000_000, 8_000_000)
 			g.later(0)
 		})
-	case "python-preprocessing":
-		h.frame("transformers/image_processing_utils.py(79): normalize", func() {
-			h.work(4_000_000, 9_000_000)
-			g.later(0)
-		})
 	}
 	g.layers(6)
 	switch cause {
-	case "alloc":
-		for range 4 {
-			g.callOf("cudaMalloc", p.between(3_000_000, 6_000_000), 2_000)
-			g.layers(1)
-		}
-	case "sync-item", "sync-python-condition", "sync-dynamic-size":
-		op := map[string]string{"sync-item": "aten::item", "sync-python-condition": "aten::is_nonzero", "sync-dynamic-size": "aten::nonzero"}[cause]
+	case "sync-item", "sync-dynamic-size":
+		op := map[string]string{"sync-item": "aten::item", "sync-dynamic-size": "aten::nonzero"}[cause]
 		h.op(op, func() { g.waits() })
 		h.op("aten::log", func() { h.work(300_000, 500_000) })
 	case "sync-explicit":

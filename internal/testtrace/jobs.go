@@ -28,7 +28,7 @@ var JobCauses = []string{"", "gpu", "cpu", "data", "pauses", "input", "stage", "
 //
 //	drift       clocks run fast or slow by up to 60 ppm
 //	bad_clock   clocks of hosts are wrong by up to 3 s
-//	clock_step  the clock of one host jumps by 0.7 ms in the middle
+//	clock_step  the clock of one host jumps by 0.7 ms in the middle: it is not corrected, so the clocks of the other hosts are judged
 //	windows     ranks record from and to other moments, in the middle of steps
 //	lost        4 % of the records of device operations are lost
 //	missing     ranks have no trace, never the one to blame

@@ -68,31 +68,3 @@ func (j *Job) Shorten(w JobWork, d int64) int64 {
 	}
 	return j.End - end
 }
-
-// Jumping reports whether the clock of a rank jumps between the collectives before and after a true time. Those among
-// ranks whose clocks jump together show nothing of it, and what is under way when the clock jumps ends by the clock as it was.
-func (j *Job) Jumping(rank int32, at int64) bool {
-	c := &j.Ranks[rank].Clock
-	if c.Step == 0 {
-		return false
-	}
-	before, behind := int64(0), never
-	for i := range j.Instances {
-		in := &j.Instances[i]
-		if in.Coll == "broadcast" || !slices.ContainsFunc(in.Members, func(m JobMember) bool { return j.Ranks[m.Rank].Clock.Step == 0 && j.recorded(m.act) }) {
-			continue
-		}
-		for _, m := range in.Members {
-			if m.Rank != rank || !j.recorded(m.act) {
-				continue
-			}
-			switch {
-			case m.End < c.StepAt:
-				before = max(before, m.End)
-			case m.Start >= c.StepAt:
-				behind = min(behind, m.End)
-			}
-		}
-	}
-	return at >= before && at <= behind
-}

@@ -46,6 +46,25 @@ func Made(tb testing.TB) []MadeTrace {
 	return list
 }
 
+// Steady returns traces whose results packages hold to what they were: the made ones, and production programs with and
+// without records of synchronisation.
+func Steady(tb testing.TB) []MadeTrace {
+	tb.Helper()
+	list := Made(tb)
+	for i, class := range Production {
+		for _, recorded := range []bool{false, true} {
+			p := Random(class, uint64(i)+1)
+			p.SyncRecords = recorded
+			name := class + "_bare"
+			if recorded {
+				name = class + "_recorded"
+			}
+			list = append(list, MadeTrace{name, Simulated(p).Parse(tb)})
+		}
+	}
+	return list
+}
+
 // forms are ways in which the trace of one process can have been written.
 var forms = []struct {
 	name, class string

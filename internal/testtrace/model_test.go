@@ -15,15 +15,14 @@ import (
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/overlay/pftrace"
-	"overlay/internal/perfetto"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
 	"overlay/internal/slim"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/nodecheck"
 	"overlay/internal/testtrace/pathcheck"
-	"overlay/internal/testtrace/perfettotext"
 	"overlay/internal/testtrace/tracecheck"
+	"overlay/internal/testtrace/viewer"
 	"overlay/internal/trace"
 )
 
@@ -253,7 +252,7 @@ func pictureText(t *testing.T, tr *trace.Trace, ov *overlay.Drawing) string {
 	if _, err := pftrace.Write(&b, tr, ov); err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Parse(b.Bytes())
+	im, err := viewer.Parse(b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +261,7 @@ func pictureText(t *testing.T, tr *trace.Trace, ov *overlay.Drawing) string {
 		t.Errorf("%d slices, problems %v", len(im.Slices), im.Problems)
 	}
 	var text strings.Builder
-	if err := perfettotext.Write(&text, im); err != nil {
+	if err := viewer.Write(&text, im); err != nil {
 		t.Fatal(err)
 	}
 	before, _, ok := strings.Cut(text.String(), "\nuuid ")

@@ -14,7 +14,7 @@ func (r Renumbered) Args(id trace.EventID, visit func(key string, v trace.Value)
 }
 
 // ArgsBut gives the arguments of the event in the other trace.
-func (r Renumbered) ArgsBut(id trace.EventID, known func(key, text string) bool, visit func(key string, v trace.Value) bool) {
+func (r Renumbered) ArgsBut(id trace.EventID, known trace.Known, visit func(key string, v trace.Value) bool) {
 	r.Source.ArgsBut(r.Of[id], known, visit)
 }
 
@@ -44,7 +44,7 @@ func (a Args) Args(id trace.EventID, visit func(key string, v trace.Value) bool)
 }
 
 // ArgsBut gives the arguments of an event: all, since they have no text.
-func (a Args) ArgsBut(id trace.EventID, _ func(key, text string) bool, visit func(key string, v trace.Value) bool) {
+func (a Args) ArgsBut(id trace.EventID, _ trace.Known, visit func(key string, v trace.Value) bool) {
 	tell(a[id], visit)
 }
 

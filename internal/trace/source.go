@@ -8,10 +8,9 @@ type Source interface {
 	// Members that nest deeper than MaxDepth are left out.
 	Args(id EventID, visit func(key string, v Value) bool)
 
-	// ArgsBut is Args for who keeps what was made of objects and arrays, most of which come again and again. Where an argument is
-	// one, known may be asked with its key and its text: true leaves it out. Known must say false for every text that did not
-	// come with the End of an object or array that was told.
-	ArgsBut(id EventID, known func(key, text string) bool, visit func(key string, v Value) bool)
+	// ArgsBut is Args for who keeps what was made of objects and arrays, most of which come again and again: those that are known are
+	// left out. Whole numbers come without their text.
+	ArgsBut(id EventID, known Known, visit func(key string, v Value) bool)
 
 	// Arg returns the first argument of an event with a key; an object or array as its text.
 	Arg(id EventID, key string) (Value, bool)
@@ -25,6 +24,25 @@ type Source interface {
 
 	// Size is the length of the input in bytes, decompressed.
 	Size() int64
+}
+
+// Known is what was made of objects and arrays among the arguments of events.
+type Known interface {
+	// Again reports whether an argument is known by its text, and adds what was made of it then. It must say false for every text that
+	// did not come with the End of an object or array that was told.
+	Again(key, text string) bool
+
+	// AgainRow is Again for all of a row. When it is not known, it is told between BeginRow and EndRow.
+	AgainRow(row Row) bool
+	BeginRow()
+	EndRow()
+}
+
+// Row tells apart rows of objects and arrays that follow one another among the arguments of an event: those alike in it say the same. Numbers
+// belongs to the input.
+type Row struct {
+	Of      uint32
+	Numbers string
 }
 
 // MaxDepth bounds the nesting of arguments.

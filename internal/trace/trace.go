@@ -73,6 +73,9 @@ type Repair struct {
 	First  []int64 `json:"first"` // byte offsets of the first few
 }
 
+// Recorder is a profiler, by the numbers that package vendors gives; 0 is PyTorch's own, and where nobody says.
+type Recorder uint8
+
 // Trace is one profiler trace. It is frozen: no later stage changes it.
 //
 // Invariants (testtrace/tracecheck): every id is in range; Dur >= 0; Syms[0] == ""; category symbols come before the others; Tracks and
@@ -91,7 +94,7 @@ type Trace struct {
 	Rank        int64            // of the process among those of its job (distributedInfo.rank), -1 when absent
 	Distributed Distributed      // what else the trace says of that job
 	DeviceNames map[int64]string // device number -> model
-	Recorder    string           // what says which profiler wrote it: the form of its file, or what its processes are called; "" for PyTorch's
+	Recorder    Recorder         // which profiler wrote it
 	Attrs       map[string]Value // what an earlier run of this program noted about the trace, by its keys "overlay.…"
 	Shapes      bool             // an event says the shapes of its inputs
 	Marked      bool             // an event may have marks of an earlier overlay: an argument whose key begins with "critical"

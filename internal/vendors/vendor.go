@@ -93,9 +93,10 @@ type Process struct {
 	Kind       trace.Kind
 	DeviceBits int // low bits of the pid that hold the number of the device
 
-	Writer string // of the traces in which there is one, as `overlay check` calls it
-	Start  bool   // Name is the start of the name, and the number of the device follows
-	Nested bool   // operations may enclose those that they are made of
-	Row    string // start of the names of its rows that are meant; the others are only drawn
-	Calls  bool   // calls of a runtime or driver are among its events, known by their names
+	By     trace.Recorder // of the same, once it is known by another name than PyTorch
+	Writer string         // of the traces in which there is one, as `overlay check` calls it
+	Start  bool           // Name is the start of the name, and the number of the device follows
+	Nested bool           // operations may enclose those that they are made of
+	Row    string         // start of the names of its rows that are meant; the others are only drawn
+	Calls  bool           // calls of a runtime or driver are among its events, known by their names
 }

@@ -305,12 +305,12 @@ func TestNamelessDevices(t *testing.T) {
 	}
 }
 
-// TestHowToRecord: PyTorch's profiler is the one of files that say nothing of theirs, and each way of asking is known of a profiler whose form a reader has.
+// TestHowToRecord: each way of asking is known of the profiler that writes a kind of files.
 func TestHowToRecord(t *testing.T) {
-	for form, want := range map[string]string{"": "ProfilerActivity", "Perfetto": "ProfilerActivity", "rocprofv3 JSON": "rocprofv3", "rocpd database": "rocprofv3",
-		"Nsight Systems database": "nsys", "XLA's xplane.pb": "host_tracer_level", "XLA's profiler (JAX, TensorFlow)": "host_tracer_level"} {
-		if got := vendors.HowToRecord(form, vendors.LacksHost); !strings.Contains(got, want) || vendors.FromTorch(form) != (want == "ProfilerActivity") {
-			t.Errorf("%s: %s", form, got)
+	for form, want := range map[vendors.Form]string{{}: "ProfilerActivity", vendors.PerfettoTrace: "ProfilerActivity", vendors.RocprofJSON: "rocprofv3", vendors.RocpdDatabase: "rocprofv3",
+		vendors.NsightDatabase: "nsys", vendors.XPlane: "host_tracer_level"} {
+		if got := vendors.HowToRecord(form.By, vendors.LacksHost); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", form.Name, got)
 		}
 	}
 }

@@ -6,93 +6,39 @@ import (
 	"sort"
 
 	"overlay/internal/cdg"
-	"overlay/internal/par"
 )
-
-// relater finds the lanes that belong together.
-type relater struct{ *modelBuilder }
 
 // relate puts lanes that belong together into sets: a stream and the threads that launch on it, streams that wait for each
 // other, threads that hand over to each other. Threads of different sets run beside each other: a synchronisation of the device still
 // waits for what a thread beside has launched, but for how much of it depends on when the call comes.
-func (b relater) relate() {
+func (b *modelBuilder) relate() {
 	g := b.g
-	of := make([]cdg.LaneID, len(g.Lanes))
-	for l := range of {
-		of[l] = cdg.LaneID(l)
-	}
-	find := func(l cdg.LaneID) cdg.LaneID {
-		for of[l] != l {
-			of[l] = of[of[l]]
-			l = of[l]
-		}
-		return l
-	}
-	handed := map[lanePair]bool{} // from thread to thread
-	join := func(p lanePair) {
-		if p.handoff {
-			handed[p] = true
-			if !handed[lanePair{p.to, p.from, true}] {
-				return // a thread that was started and never answers runs on by itself
+	set := cdg.NewLaneSets(len(g.Lanes))
+	handed := map[[2]cdg.LaneID]bool{} // from thread to thread
+	waited := func(l cdg.LaneID, w *cdg.Wait) {
+		switch w.Rule {
+		case cdg.Handoff:
+			from := g.Acts[w.From].Lane
+			handed[[2]cdg.LaneID{l, from}] = true
+			if handed[[2]cdg.LaneID{from, l}] { // a thread that was started and never answers runs on by itself
+				set.Join(l, from)
 			}
-		}
-		x, y := find(p.from), find(p.to)
-		of[max(x, y)] = min(x, y)
-	}
-	for _, pairs := range b.lanePairs() {
-		for p := range pairs {
-			join(p)
+		case cdg.Launch, cdg.EventWait, cdg.GraphOrder:
+			set.Join(l, g.Acts[w.From].Lane)
 		}
 	}
-	for l := range of {
-		of[l] = find(cdg.LaneID(l))
+	for a := range g.Acts {
+		row := g.Sources(cdg.ActID(a))
+		for i := range row {
+			waited(g.Acts[a].Lane, &row[i])
+		}
 	}
-	b.set = of
-}
-
-// lanePair is a lane that waited for another one.
-type lanePair struct {
-	from, to cdg.LaneID
-	handoff  bool
-}
-
-// lanePairs finds the lanes that belong together, some of them several times.
-func (b relater) lanePairs() (sets []map[lanePair]bool) {
-	g := b.g
-	find := func(n int, each func(from, to int, add func(l cdg.LaneID, w *cdg.Wait))) {
-		parts := make([]map[lanePair]bool, par.Ranges(n, max(pointsRange, len(g.Lanes))))
-		par.EachRange(n, len(parts), func(part, from, to int) {
-			set, last := map[lanePair]bool{}, lanePair{cdg.NoLane, cdg.NoLane, false}
-			each(from, to, func(l cdg.LaneID, w *cdg.Wait) {
-				switch w.Rule {
-				case cdg.Launch, cdg.EventWait, cdg.GraphOrder, cdg.Handoff:
-				default:
-					return
-				}
-				if p := (lanePair{l, g.Acts[w.From].Lane, w.Rule == cdg.Handoff}); p != last {
-					set[p], last = true, p
-				}
-			})
-			parts[part] = set
-		})
-		sets = append(sets, parts...)
-	}
-	find(len(g.Acts), func(from, to int, add func(l cdg.LaneID, w *cdg.Wait)) {
-		for a := from; a < to; a++ {
-			row := g.Sources(cdg.ActID(a))
-			for i := range row {
-				add(g.Acts[a].Lane, &row[i])
-			}
+	b.eachPiece(0, len(g.Pieces), func(i int, l cdg.LaneID) {
+		if b.waited(g.Pieces[i].Begun) {
+			waited(l, &g.Waits[g.Pieces[i].Begun])
 		}
 	})
-	find(len(g.Pieces), func(from, to int, add func(l cdg.LaneID, w *cdg.Wait)) {
-		b.eachPiece(from, to, func(i int, l cdg.LaneID) {
-			if b.waited(g.Pieces[i].Begun) {
-				add(l, &g.Waits[g.Pieces[i].Begun])
-			}
-		})
-	})
-	return sets
+	b.set = set.Done()
 }
 
 // put is an operation of a stream, and the start of the call that launched it, as points.

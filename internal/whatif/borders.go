@@ -10,7 +10,7 @@ import (
 
 // modelBuilder holds what is needed while a model is made.
 type modelBuilder struct {
-	meant map[cdg.ActID]cdg.ActID // collectives: what they wait for by what their makers do
+	meant map[cdg.ActID][]cdg.ActID // what operations wait for by what their makers do
 	m     *Model
 	g     *cdg.Graph
 	holds []cdg.Hold // by call
@@ -31,7 +31,7 @@ type modelBuilder struct {
 	busy     []bool // per lane: a thread with ops or calls
 	launched []int  // per lane: by how many calls
 
-	set  []cdg.LaneID // per lane: who stands for those that it belongs to
+	set  cdg.LaneSets // lanes that belong together, see relate
 	lane []cdg.LaneID // per point of a thread
 
 	callDeps map[int32][]dep // further sources of borders

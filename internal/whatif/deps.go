@@ -278,7 +278,7 @@ func (b *depLayer) operationDeps(k cdg.ActID) {
 		}
 		b.deps = append(b.deps, b.after(min(m.typical[d.typical], lag), d))
 	}
-	b.meantDep(k, row)
+	b.meantDeps(k, row)
 }
 
 // joinCalls finds the border at which each call returns that would wait for something.

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,9 +12,9 @@ import (
 	"overlay/internal/trace"
 )
 
-// Work is what is done under one name on threads, or on the GPU.
+// Work is what is done under one name, or in one place of the program, on threads or on the GPU.
 type Work struct {
-	Name   string // normalised
+	Name   string
 	Device bool
 }
 
@@ -23,90 +24,137 @@ type Done struct {
 	Events int
 }
 
-// Works sums up own time by name.
-func (m *Model) Works() map[Work]Done {
+// Works are the own times of a run by what they are of.
+type Works struct {
+	ByName  map[Work]Done
+	ByPlace map[Work]Done // by module and operator: what two devices call by different names is one
+}
+
+// Works sums up own time.
+func (m *Model) Works() *Works {
+	return &Works{m.works(m.nameOf()), m.works(m.placeOf)}
+}
+
+// works sums up own time by what it is of.
+func (m *Model) works(called func(a cdg.ActID) string) map[Work]Done {
 	out := map[Work]Done{}
-	m.eachWork(func(w Work, a cdg.ActID, ns int64) {
+	m.eachWork(called, func(w Work, _ cdg.ActID, ns int64) {
 		d := out[w]
-		d.NS += ns
-		d.Events++
-		out[w] = d
+		out[w] = Done{d.NS + ns, d.Events + 1}
 	})
 	return out
 }
 
-// eachWork calls visit for each activity with own time, with its name and the time.
-func (m *Model) eachWork(visit func(w Work, a cdg.ActID, ns int64)) {
-	tr := m.g.Trace
+// eachWork calls visit for each activity with own time, with what that is of and the time.
+func (m *Model) eachWork(called func(a cdg.ActID) string, visit func(w Work, a cdg.ActID, ns int64)) {
 	own := make([]int64, len(m.g.Acts))
 	m.eachOwn(func(a cdg.ActID, ns int64) { own[a] += ns })
+	for a, ns := range own {
+		if ns > 0 {
+			visit(Work{called(cdg.ActID(a)), m.g.Trace.Events[m.g.Acts[a].Event].Kind.Device()}, cdg.ActID(a), ns)
+		}
+	}
+}
+
+// nameOf gives the names of activities, normalised.
+func (m *Model) nameOf() func(a cdg.ActID) string {
+	tr := m.g.Trace
 	names := make([]string, len(tr.Syms))
-	name := func(s trace.Sym) string {
+	return func(a cdg.ActID) string {
+		s := tr.Events[m.g.Acts[a].Event].Name
 		if names[s] == "" {
 			names[s] = critpath.NormalName(tr.Str(s))
 		}
 		return names[s]
 	}
-	for a, ns := range own {
-		if ns > 0 {
-			e := &tr.Events[m.g.Acts[a].Event]
-			visit(Work{name(e.Name), e.Kind.Device()}, cdg.ActID(a), ns)
+}
+
+const modulePrefix = "nn.Module: "
+
+// lineOf is the line in the name of a frame, which differs from version to version.
+var lineOf = regexp.MustCompile(`\(\d+\)`)
+
+// placeOf is the innermost operator around an activity, or around the launch of one, behind the innermost module; its own name outside of both.
+func (m *Model) placeOf(a cdg.ActID) string {
+	tr := m.g.Trace
+	at := a
+	if launch := tr.Launch(m.g.Acts[a].Event); launch != trace.NoEvent && m.g.ActOf[launch] != cdg.NoAct {
+		at = m.g.ActOf[launch]
+	}
+	operator := ""
+	for depth := 0; at != cdg.NoAct && depth < 256; at, depth = m.g.Parent[at], depth+1 {
+		e := &tr.Events[m.g.Acts[at].Event]
+		if e.Kind == trace.CPUOp && operator == "" {
+			operator = tr.Str(e.Name)
+		}
+		if module, ok := strings.CutPrefix(tr.Str(e.Name), modulePrefix); ok && e.Kind == trace.Python {
+			return strings.TrimSuffix(module+" / "+operator, " / ")
 		}
 	}
+	if operator != "" {
+		return operator
+	}
+	return lineOf.ReplaceAllString(critpath.NormalName(tr.Str(tr.Events[m.g.Acts[a].Event].Name)), "")
 }
 
 // Undone is a difference between two runs, undone in the later one.
 type Undone struct {
 	Work
 	Before, After Done
-	Effect        int64 // by how much longer this alone made the later run, by a replay without it, ns
+	Effect        int64 // what a replay with this undone as well as those that differ more takes back, ns
 }
 
-// Explanation is how much of a measured difference follows from what changed by name.
+// Explanation is how much of a difference follows from what changed, part by part: the effects and Others make Explained.
 type Explanation struct {
-	Measured  int64    // window after - before, ns
-	Explained int64    // of it: what the replay of the later run with all times as before takes back, ns
+	Explained int64    // what the replay of the later run with all times as before takes back, ns
+	Others    int64    // of it by all but the largest
 	Changes   []Undone // the largest, most effect first
+	ByPlace   bool
 }
 
 // maxUndone is how many changes are replayed one by one.
 const maxUndone = 10
 
-// Explain replays the run with the own time of each name as it was in an earlier run whose window lasted before ns. What
-// the earlier run did and this one does not cannot be put back; it counts as not explained.
-func (m *Model) Explain(works map[Work]Done, before int64) Explanation {
-	x := Explanation{Measured: m.t1 - m.t0 - before}
+// Explain replays the run with own times as they were in an earlier run, one after the other and all together. Where one did so many steps and the
+// other another number, a step is as it was. What the earlier run did and this one does not cannot be put back, and is not explained.
+func (m *Model) Explain(before *Works, byPlace bool, stepsBefore, stepsAfter int64) Explanation {
+	x := Explanation{ByPlace: byPlace}
+	called, was := m.nameOf(), before.ByName
+	if byPlace {
+		called, was = m.placeOf, before.ByPlace
+	}
 	sets := map[Work]Set{}
-	for w, after := range m.Works() {
-		if was := works[w]; was.NS != after.NS {
-			x.Changes = append(x.Changes, Undone{Work: w, Before: was, After: after})
+	for w, after := range m.works(called) {
+		if b := was[w]; b.NS*stepsAfter != after.NS*stepsBefore {
+			x.Changes = append(x.Changes, Undone{Work: w, Before: b, After: after})
 			sets[w] = m.NewSet()
 		}
 	}
-	m.eachWork(func(w Work, a cdg.ActID, _ int64) {
+	m.eachWork(called, func(w Work, a cdg.ActID, _ int64) {
 		if s := sets[w]; s != nil {
 			s.Add(a)
 		}
 	})
-	undo := func(u *Undone) Change {
-		return Change{Verb: Scale, On: sets[u.Work], Num: u.Before.NS, Den: u.After.NS}
-	}
-	var all Scenario
-	for i := range x.Changes {
-		all.Changes = append(all.Changes, undo(&x.Changes[i]))
-	}
-	x.Explained = m.Replay(&all).Saved()
 	order := func(by func(u *Undone) int64) {
 		slices.SortFunc(x.Changes, func(a, b Undone) int {
 			p, q := by(&a), by(&b)
 			return cmp.Or(cmp.Compare(max(q, -q), max(p, -p)), strings.Compare(a.Name, b.Name), cmp.Compare(a.Before.NS, b.Before.NS))
 		})
 	}
-	order(func(u *Undone) int64 { return u.After.NS - u.Before.NS })
+	order(func(u *Undone) int64 { return u.After.NS*stepsBefore - u.Before.NS*stepsAfter })
+	var all []Change
+	for i := range x.Changes {
+		u := &x.Changes[i]
+		all = append(all, Change{Verb: Scale, On: sets[u.Work], Num: u.Before.NS * stepsAfter, Den: u.After.NS * stepsBefore})
+	}
 	x.Changes = x.Changes[:min(len(x.Changes), maxUndone)]
-	par.Each(len(x.Changes), func(i int) {
-		x.Changes[i].Effect = m.t1 - m.t0 - m.Window(&Scenario{Changes: []Change{undo(&x.Changes[i])}})
-	})
+	windows := make([]int64, len(x.Changes)+1) // with so many of them undone
+	par.Each(len(windows), func(i int) { windows[i] = m.Window(&Scenario{Changes: all[:i]}) })
+	for i := range x.Changes {
+		x.Changes[i].Effect = windows[i] - windows[i+1]
+	}
+	x.Explained = m.Replay(&Scenario{Changes: all}).Saved()
+	x.Others = x.Explained - (windows[0] - windows[len(x.Changes)])
 	order(func(u *Undone) int64 { return u.Effect })
 	return x
 }

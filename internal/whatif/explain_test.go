@@ -6,30 +6,40 @@ import (
 	"overlay/internal/whatif"
 )
 
-// A run against itself differs in nothing; against one in which a name took other time, that name explains it all.
+// A run against itself differs in nothing; against one in which a name took other time, that name explains it all. Of several the effects make the whole.
 func TestExplain(t *testing.T) {
 	m := whatif.New(simulated(t, "hidden", 7))
 	works := m.Works()
-	window := m.Replay(&whatif.Scenario{}).Window
-	if x := m.Explain(works, window); x.Measured != 0 || x.Explained != 0 || len(x.Changes) != 0 {
+	if x := m.Explain(works, false, 3, 3); x.Explained != 0 || len(x.Changes) != 0 {
 		t.Errorf("against itself: %+v", x)
 	}
 	sc, err := whatif.NewSelector(m, nil).Scenario("gemm_f16=0.5")
 	if err != nil {
 		t.Fatal(err)
 	}
-	faster := m.Replay(&sc)
+	saved := m.Replay(&sc).Saved()
 	w := whatif.Work{Name: "gemm_f16", Device: true}
-	was := works[w]
-	if was.NS == 0 || faster.Saved() == 0 {
+	was := works.ByName[w]
+	if was.NS == 0 || saved == 0 {
 		t.Fatal("the program has no such kernels, or they do not matter")
 	}
-	works[w] = whatif.Done{NS: was.NS / 2, Events: was.Events}
-	x := m.Explain(works, faster.Window)
-	if off := x.Explained - x.Measured; len(x.Changes) != 1 || off > 20 || off < -20 || x.Changes[0].Effect != x.Explained {
+	works.ByName[w] = whatif.Done{NS: was.NS / 2, Events: was.Events}
+	x := m.Explain(works, false, 1, 1)
+	if off := x.Explained - saved; len(x.Changes) != 1 || off > 20 || off < -20 || x.Changes[0].Effect != x.Explained || x.Others != 0 {
 		t.Errorf("%+v", x)
 	}
 	if x.Changes[0].Work != w || x.Changes[0].After != was {
 		t.Errorf("%+v", x.Changes[0])
+	}
+	for _, byPlace := range []bool{false, true} {
+		half := m.Works()
+		x = m.Explain(half, byPlace, 2, 1) // the earlier run did in two steps what this one does in one
+		sum := x.Others
+		for _, c := range x.Changes {
+			sum += c.Effect
+		}
+		if x.Explained <= 0 || sum != x.Explained || len(x.Changes) < 2 {
+			t.Errorf("by place %v: effects make %d of %d, %+v", byPlace, sum, x.Explained, x)
+		}
 	}
 }

@@ -80,3 +80,24 @@ func (b *modelBuilder) onRequest(piece int32, t int64) (dep, bool) {
 	}
 	return dep{src: b.borderAt(x.lane, t), wait: none, rule: cdg.Untraced, kind: gapDelay, flag: bound | onRequest | silent}, true
 }
+
+// handedIn returns the points at which a slice that waits for a batch goes on because another thread handed it over.
+func (m *Model) handedIn(a cdg.ActID) (points []int32) {
+	if a >= m.firstOp || !m.g.WaitsForLoader(a) {
+		return nil
+	}
+	act := &m.g.Acts[a]
+	list := m.border[act.Lane]
+	first := sort.Search(len(list), func(i int) bool { return m.at[list[i]] > act.Start })
+	for _, p := range list[first:] {
+		if m.at[p] > act.End {
+			break
+		}
+		for _, d := range m.deps[m.depFrom[p]:m.depFrom[p+1]] {
+			if d.rule == cdg.Handoff {
+				points = append(points, p)
+			}
+		}
+	}
+	return points
+}

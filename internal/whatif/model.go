@@ -172,7 +172,7 @@ func newModel(g, kept *graph.Graph) *Model {
 	b.findMeant()
 	b.measure()
 	b.markBorders()
-	related := par.Beside(relater{b}.relate) // points are numbered by one processor
+	related := par.Beside(b.relate) // points are numbered by one processor
 	b.layPoints()
 	related()
 	b.collect()

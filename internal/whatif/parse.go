@@ -3,6 +3,7 @@ package whatif
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,12 +33,23 @@ var Verbs = []struct{ Word, Usage string }{
 //
 //	aten::copy_=0.5
 //	no loader, half the copies := remove under:enumerate*; class:copy=0.5
-func (s *Selector) Scenario(text string) (Scenario, error) {
+func (s *Selector) Scenario(text string) (sc Scenario, err error) {
+	sc.Name, err = ReadChanges(text, func(verb, rest string) error {
+		c, err := s.Change(verb, rest)
+		sc.Changes = append(sc.Changes, c)
+		return err
+	})
+	return sc, err
+}
+
+// ReadChanges lets read read each change of a scenario, and returns the name of the scenario.
+func ReadChanges(text string, read func(verb, rest string) error) (name string, err error) {
 	name, changes, named := strings.Cut(text, ":=")
 	if !named {
 		name, changes = "", text
 	}
-	sc := Scenario{Name: strings.TrimSpace(name)}
+	name = strings.TrimSpace(name)
+	some := false
 	for part := range strings.SplitSeq(changes, ";") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
@@ -46,28 +58,21 @@ func (s *Selector) Scenario(text string) (Scenario, error) {
 		if word, behind, _ := strings.Cut(part, " "); isVerb(word) {
 			verb, rest = word, behind
 		}
-		c, err := s.Change(verb, rest)
-		if err != nil {
-			return sc, err
+		if err := read(verb, rest); err != nil {
+			return name, err
 		}
-		sc.Changes = append(sc.Changes, c)
-		if sc.Name == "" || !named {
-			sc.Name = strings.TrimPrefix(sc.Name+"; "+shown(verb, rest), "; ")
+		if some = true; name == "" || !named {
+			name = strings.TrimPrefix(name+"; "+shown(verb, rest), "; ")
 		}
 	}
-	if len(sc.Changes) == 0 {
-		return sc, fmt.Errorf("scenario %q changes nothing: say what, as in aten::copy_=0.5", text)
+	if !some {
+		return name, fmt.Errorf("scenario %q changes nothing: say what, as in class:compute=0.5", text)
 	}
-	return sc, nil
+	return name, nil
 }
 
 func isVerb(word string) bool {
-	for _, v := range Verbs {
-		if v.Word == word {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Verbs, func(v struct{ Word, Usage string }) bool { return v.Word == word })
 }
 
 // shown is a change as it is named to people.
@@ -103,13 +108,10 @@ func (s *Selector) Change(verb, text string) (Change, error) {
 		}
 		return Change{Verb: NoQueue}, nil
 	case "scale":
-		if !ok {
-			return c, fmt.Errorf("%q has no factor: write %s=0.5", text, text)
-		}
-		c.Den = ratioDen
-		if c.Num, err = factor(value); err != nil {
+		if sel, c.Num, err = Factor(text, ratioDen); err != nil {
 			return c, err
 		}
+		c.Den = ratioDen
 		if word, isClass := strings.CutPrefix(sel, "class:"); isClass {
 			if k, isDelay := delayNames[word]; isDelay {
 				c.Verb, c.Kinds = Delay, []DelayClass{k}
@@ -155,16 +157,20 @@ func (s *Selector) Change(verb, text string) (Change, error) {
 	return c, err
 }
 
-// factor reads a factor in thousandths.
-func factor(text string) (int64, error) {
-	x, err := strconv.ParseFloat(text, 64)
+// Factor reads what stands behind scale: a selector, and a factor in parts of one.
+func Factor(text string, parts float64) (selector string, n int64, err error) {
+	selector, value, ok := cutLast(text)
+	if !ok {
+		return "", 0, fmt.Errorf("%q has no factor: write %s=0.5", text, text)
+	}
+	x, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(x) {
-		return 0, fmt.Errorf("%q is no factor: 0 takes the time away, 0.5 halves it, 2 doubles it", text)
+		return "", 0, fmt.Errorf("%q is no factor: 0 takes the time away, 0.5 halves it, 2 doubles it", value)
 	}
 	if x < 0 || x > MaxFactor {
-		return 0, fmt.Errorf("factor %s is not between 0 and %d", text, MaxFactor)
+		return "", 0, fmt.Errorf("factor %s is not between 0 and %d", value, MaxFactor)
 	}
-	return int64(math.Round(x * ratioDen)), nil
+	return selector, int64(math.Round(x * parts)), nil
 }
 
 // gigabytes reads a bandwidth in 10^9 bytes a second, as thousandths of a byte a ns.

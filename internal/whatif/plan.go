@@ -29,7 +29,7 @@ func (m *Model) plan(p *plan, s *Scenario) {
 	}
 	p.cost.copyOf(&m.cost)
 	*p = plan{ratios: append(p.ratios[:0], ratio{1, 1}), gaps: ratio{1, 1}, cost: p.cost, depFrom: m.depFrom, deps: m.deps, far: m.far, spareOf: p.spareOf, spareTouched: p.spareTouched}
-	removed, noWait, noQueue := Set(nil), Set(nil), false
+	removed, noWait, fetched, noQueue := Set(nil), Set(nil), Set(nil), false
 	var drops []*Change
 	var lags [numDelayKinds]ratio
 	for k := range lags {
@@ -44,7 +44,7 @@ func (m *Model) plan(p *plan, s *Scenario) {
 		case SetTime:
 			c.On.Each(func(a cdg.ActID) { p.set(m, a, m.ownOf(a), c.NS) })
 		case Shrink:
-			p.shrink(m, c)
+			fetched = p.shrink(m, c, fetched)
 		case Bandwidth:
 			p.bandwidth(m, c)
 		case Remove:
@@ -79,8 +79,8 @@ func (m *Model) plan(p *plan, s *Scenario) {
 		p.scale(m, removed, ratio{0, 1})
 	}
 	p.spread(m)
-	if removed != nil || noWait != nil || noQueue || lagged || drops != nil {
-		p.edits = &edits{removed, m.endsOf(noWait), drops, noQueue, lags, drops != nil || noQueue || lagged}
+	if removed != nil || noWait != nil || fetched != nil || noQueue || lagged || drops != nil {
+		p.edits = &edits{removed, m.endsOf(noWait), fetched, drops, noQueue, lags, fetched != nil || drops != nil || noQueue || lagged}
 	}
 }
 
@@ -139,8 +139,9 @@ func (p *plan) set(m *Model, a cdg.ActID, had, ns int64) {
 }
 
 // shrink gives each slice of a set, with what it encloses, a number of ns in all. Of slices inside each other the outer
-// one counts.
-func (p *plan) shrink(m *Model, c *Change) {
+// one counts. It adds the points at which fetches of batches among them went on because they were handed one: a fetch that takes a given
+// time waits neither for the thread that pins nor for what that one waited for.
+func (p *plan) shrink(m *Model, c *Change, fetched Set) Set {
 	of, own := p.ratioed(m), m.own()
 	limit := cdg.ActID(0) // behind what the slice before encloses
 	c.On.Each(func(a cdg.ActID) {
@@ -155,6 +156,17 @@ func (p *plan) shrink(m *Model, c *Change) {
 				sum += own.of(int32(in))
 			}
 		}
+		if handed := m.handedIn(a); len(handed) > 0 {
+			if fetched == nil {
+				fetched = make(Set, (len(m.at)+63)/64)
+			}
+			for _, point := range handed {
+				fetched.Add(cdg.ActID(point))
+			}
+			if last := handed[len(handed)-1]; sum == 0 {
+				p.cost.set(last, p.cost.of(last)+c.NS)
+			}
+		}
 		if sum == 0 {
 			return
 		}
@@ -164,6 +176,7 @@ func (p *plan) shrink(m *Model, c *Change) {
 			p.touched.Add(in)
 		}
 	})
+	return fetched
 }
 
 // outermost is the outermost slice of a set around an activity, itself included; NoAct without one. It looks inside
@@ -286,6 +299,7 @@ func (m *Model) endsOf(calls Set) Set {
 type edits struct {
 	removed Set
 	noWait  Set // of points
+	fetched Set // of points: the batch is there
 	drops   []*Change
 	noQueue bool
 	lags    [numDelayKinds]ratio
@@ -298,7 +312,7 @@ func (e *edits) source(m *Model, i int32, gone bool, d *dep, lag int64) (then in
 	switch {
 	case gone && (d.rule == cdg.Launch || d.src > 0 && m.act[d.src] == cdg.NoAct):
 		return 0, false, false // what it waited for in its stream holds back what follows; its launch does not
-	case d.kind == syncDelay && e.noWait.Has(cdg.ActID(i)), e.noQueue && d.rule == cdg.QueueFull, m.dropped(i, d, e.drops):
+	case d.kind == syncDelay && e.noWait.Has(cdg.ActID(i)), d.rule == cdg.Handoff && e.fetched.Has(cdg.ActID(i)), e.noQueue && d.rule == cdg.QueueFull, m.dropped(i, d, e.drops):
 		return 0, false, false
 	case gone && d.src > 0:
 		return 0, true, true

@@ -75,9 +75,9 @@ func IDs() []string {
 	return ids
 }
 
-// New lists what makes a job longer than it has to be.
-func New(j *ranks.Job, v *ranks.Verdict) *Advice {
-	l := &look{Job: j, verdict: v, window: j.Window[1] - j.Window[0]}
+// New lists what makes a job longer than it has to be; readable makes the names of kernels short.
+func New(j *ranks.Job, v *ranks.Verdict, readable func(string) string) *Advice {
+	l := &look{Job: j, verdict: v, readable: readable, window: j.Window[1] - j.Window[0]}
 	rules := rules()
 	a := &Advice{Window: l.window, Rules: len(rules), Findings: []advise.Finding{}, Below: []advise.Below{}}
 	most := int64(0)
@@ -86,13 +86,13 @@ func New(j *ranks.Job, v *ranks.Verdict) *Advice {
 		for _, f := range r.find(l) {
 			share := tables.ShareOf(f.gain, l.window)
 			if r.kind != advise.None && share < minShare {
-				a.Below = append(a.Below, advise.Below{ID: r.id, Share: share})
+				a.Below = append(a.Below, advise.Below{ID: r.id, Title: r.title, Share: share})
 				continue
 			}
 			a.Findings = append(a.Findings, l.finding(r, &f))
 			if r.blames && f.gain > most {
 				most = f.gain
-				a.worst = Worst{f.members[0], r.id + " names it"}
+				a.worst = Worst{f.members[0], "the largest finding above names it"}
 			}
 		}
 	}
@@ -128,8 +128,9 @@ func (l *look) finding(r *rule, f *found) advise.Finding {
 // look is a job as the rules see it.
 type look struct {
 	*ranks.Job
-	verdict *ranks.Verdict
-	window  int64
+	verdict  *ranks.Verdict
+	readable func(string) string
+	window   int64
 }
 
 // lacks reports whether records are missing without which a replay of the job takes waits for work: of kernels, or of collectives on some of their ranks.
@@ -142,42 +143,6 @@ func (l *look) lacks() bool {
 	return float64(l.Matching.Complete) < (1-lackShare)*float64(l.Matching.Instances)
 }
 
-// lead is by how much members came later than all others into collectives of the path, and to the end: the most that the job can gain when they come
-// as early as the others. What comes late into several collectives beside each other counts in each. Members that are late by turns
-// are compared with each other too.
-func (l *look) lead(members []int32, byTurns bool) (sum int64) {
-	for _, i := range l.arrivals(members) {
-		in := &l.Instances[i]
-		but := members
-		if byTurns {
-			but = []int32{in.Last}
-		}
-		if at := l.others(in, but); at > 0 {
-			sum += in.Arrive - at
-		}
-	}
-	if n := len(l.Stays); n > 0 && slices.Contains(members, l.Stays[n-1].Member) {
-		last := l.Window[0] // end of those that are not members
-		for m := range l.Members {
-			if !slices.Contains(members, int32(m)) {
-				last = max(last, l.end(&l.Members[m]))
-			}
-		}
-		sum += max(l.Window[1]-last, 0)
-	}
-	return sum
-}
-
-// end is where a member ends: its trace, or the step that is looked at.
-func (l *look) end(m *ranks.Member) int64 {
-	for i := range m.Steps {
-		if s := &m.Steps[i]; s.Number == l.Step {
-			return m.Clock.Global(s.End)
-		}
-	}
-	return m.End
-}
-
 // arrivals are the collectives into which the path led on one of some members because that came last. Those that only show when
 // recording began say nothing.
 func (l *look) arrivals(members []int32) (list []int32) {
@@ -188,17 +153,6 @@ func (l *look) arrivals(members []int32) (list []int32) {
 		}
 	}
 	return list
-}
-
-// others is when the last one of those that are not among some members came into a collective; 0 when there is none.
-func (l *look) others(in *ranks.Instance, members []int32) (at int64) {
-	for _, r := range l.Of[in.First : in.First+in.N] {
-		if !slices.Contains(members, r.Member) {
-			m := &l.Members[r.Member]
-			at = max(at, m.Clock.Global(m.Ops[r.Op].Start))
-		}
-	}
-	return at
 }
 
 // onPath reports whether the path runs on a member at a time.

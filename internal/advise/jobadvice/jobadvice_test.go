@@ -25,7 +25,7 @@ func adviseOn(t *testing.T, o testtrace.JobOptions) (*Advice, *ranks.Verdict, *t
 		t.Fatal(err)
 	}
 	v := replay.Judge(j, ranks.Expected{})
-	return New(j, v), v, sim, j
+	return New(j, v, strings.Clone), v, sim, j
 }
 
 // TestPlanted: a rank that is slow is found under the id of its cause, as the rank to look into. What is promised is what the
@@ -165,7 +165,7 @@ func TestFewSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := New(j, &ranks.Verdict{Judged: 1})
+	a := New(j, &ranks.Verdict{Judged: 1}, strings.Clone)
 	if got := ids(a); !slices.Contains(got, "rank-late") || !slices.Contains(got, "few-steps") {
 		t.Fatalf("found %v", got)
 	}

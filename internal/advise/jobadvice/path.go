@@ -39,17 +39,22 @@ func (l *look) late() (list []found) {
 		return nil
 	}
 	model, err := replay.New(l.Job)
+	all := make([]int32, len(l.Members))
+	for m := range all {
+		all[m] = int32(m)
+	}
+	last := len(l.arrivals(all))
 	for m := range l.Members {
 		one := []int32{int32(m)}
-		gain := l.pathTime(one)
-		if gain == 0 || len(l.arrivals(one)) == 0 {
+		gain, times := l.pathTime(one), len(l.arrivals(one))
+		if gain == 0 || times == 0 || 5*times < 3*last { // where ranks take turns to be last, none of them is late
 			continue
 		}
 		if err == nil {
 			gain = min(gain, model.Ask([]replay.Question{replay.Changes([]replay.Change{{
 				Ranks: func(x *ranks.Member) bool { return x == &l.Members[m] }, Work: func(string, ranks.Work) bool { return true }}})})[0].Saved)
 		}
-		f := found{members: one, gain: gain, numbers: []advise.Number{{Name: "collectives of the path that it came into last", Count: int64(len(l.arrivals(one)))}, {Name: "on the path", NS: l.pathTime(one)}}}
+		f := found{members: one, gain: gain, numbers: []advise.Number{{Name: "collectives of the path that it came into last", Count: int64(times)}, {Name: "on the path", NS: l.pathTime(one)}}}
 		f.saw = l.rankWords(one)
 		for i, n := range l.charged(int32(m), 3) {
 			if i == 0 {
@@ -67,7 +72,7 @@ func (l *look) late() (list []found) {
 func (l *look) charged(member int32, n int) (list []advise.Number) {
 	for _, c := range l.Waits.Charged {
 		if c.Member == member && len(list) < n {
-			list = append(list, advise.Number{Name: "rank-time waited for " + l.Members[member].Names[c.Name], NS: c.NS})
+			list = append(list, advise.Number{Name: "rank-time waited for " + l.readable(l.Members[member].Names[c.Name]), NS: c.NS})
 		}
 	}
 	return list

@@ -40,14 +40,13 @@ func (l *look) stragglers(fits func(*ranks.Straggler) bool, do string) (list []f
 		if !fits(s) {
 			continue
 		}
-		lead, path := l.lead(s.Members, s.Kind != ranks.Persistent), l.pathTime(s.Members)
 		f := found{members: s.Members, gain: s.Gain, bound: s.Bound, unsure: l.lacks(), do: do}
 		f.saw = fmt.Sprintf("%s, in %d of %s", l.who(s), len(s.Steps), tables.Counted(l.verdict.Judged, "step"))
 		if s.Cause.Factor > 1 {
 			f.saw += ", ×" + tables.Fixed(s.Cause.Factor, 2)
 		}
 		f.saw += loadWords(&s.Cause, s.Reason().Given)
-		f.numbers = []advise.Number{{Name: "beyond the work of its peers", NS: s.Excess}, {Name: "later than the others in collectives of the path", NS: lead}, {Name: "on the path", NS: path}}
+		f.numbers = []advise.Number{{Name: "beyond the work of its peers", NS: s.Excess}, {Name: "on the path", NS: l.pathTime(s.Members)}}
 		if s.With >= 0 {
 			f.saw += "; " + l.GainWords(l.verdict, i)
 			f.numbers = append(f.numbers, advise.Number{Name: "the job sooner without it and " + l.Who(&l.verdict.Stragglers[s.With]), NS: s.Both})
@@ -56,7 +55,7 @@ func (l *look) stragglers(fits func(*ranks.Straggler) bool, do string) (list []f
 			f.numbers = append(f.numbers, advise.Number{Name: "the job sooner, if nobody had what it has more", NS: s.Spared})
 		}
 		for _, n := range s.Names[:min(len(s.Names), 3)] {
-			f.numbers = append(f.numbers, advise.Number{Name: "more in " + n.Name, NS: n.NS})
+			f.numbers = append(f.numbers, advise.Number{Name: "more in " + l.readable(n.Name), NS: n.NS})
 		}
 		list = append(list, f)
 	}

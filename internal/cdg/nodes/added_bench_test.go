@@ -10,6 +10,7 @@ import (
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/textcheck"
 	"overlay/internal/trace"
 )
 
@@ -27,7 +28,7 @@ func BenchmarkAdded(b *testing.B) {
 	}
 	b.Run("generated", func(b *testing.B) { added(b, generated(false)) })
 	b.Run("generated_stacks", func(b *testing.B) { added(b, generated(true)) })
-	b.Run("largest_real", func(b *testing.B) { added(b, kineto.TextOf(largest(b)).Src) })
+	b.Run("largest_real", func(b *testing.B) { added(b, textcheck.Bytes(largest(b))) })
 }
 
 func added(b *testing.B, src []byte) {

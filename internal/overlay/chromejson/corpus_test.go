@@ -16,6 +16,7 @@ import (
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/importer"
+	"overlay/internal/testtrace/textcheck"
 	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )
@@ -98,7 +99,7 @@ func copied(t *testing.T, tr *trace.Trace) {
 			t.Fatalf("event %d: in %s, out %s", i, kineto.TextOf(tr).Raw(trace.EventID(i)), raw)
 		}
 	}
-	if !tr.Truncated && len(tr.Repairs) == 0 && !bytes.Equal(out, kineto.TextOf(tr).Src) {
+	if !tr.Truncated && len(tr.Repairs) == 0 && !bytes.Equal(out, textcheck.Bytes(tr)) {
 		t.Errorf("an unbroken input is not copied byte for byte")
 	}
 }
@@ -159,7 +160,7 @@ func compare(t *testing.T, tr *trace.Trace, before *importer.Result, ov *overlay
 // cannot be compared.
 func importInput(t *testing.T, tr *trace.Trace) *importer.Result {
 	t.Helper()
-	before, err := importer.Import(kineto.TextOf(tr).Src)
+	before, err := importer.Import(textcheck.Bytes(tr))
 	switch {
 	case err != nil:
 		t.Skip("the viewer refuses the input: ", err)

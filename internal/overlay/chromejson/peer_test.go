@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"overlay/internal/critpath/hta"
-	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/textcheck"
 )
 
 // TestPeerOverlay: with the peer's method our Chrome output has the arrows by type and the marked events of the peer's
@@ -24,7 +24,7 @@ func TestPeerOverlay(t *testing.T) {
 	}
 	g := testtrace.Graph(t, tr)
 	out, _ := write(t, tr, overlay.Annotate(g.Layout(), h.AsPath(), overlay.Options{}))
-	got, want := drawnBy(t, out), drawnBy(t, kineto.TextOf(peer).Src)
+	got, want := drawnBy(t, out), drawnBy(t, textcheck.Bytes(peer))
 	if len(want) < 7 || !maps.Equal(got, want) {
 		t.Errorf("drawn %v, the peer has %v", got, want)
 	}

@@ -24,9 +24,11 @@ const (
 // findRows learns the pids and tids of all events that are written.
 func (w *writer) findRows() {
 	w.rows = chrome.NewThreads()
+	var raw []byte
 	for i := range w.tr.Events {
 		if w.kept(i) {
-			w.rows.Add(w.tokens(w.text.Raw(trace.EventID(i)), &w.tr.Events[i]))
+			raw = w.text.AppendRow(raw[:0], trace.EventID(i))
+			w.rows.Add(w.tokens(raw, &w.tr.Events[i]))
 		}
 	}
 }

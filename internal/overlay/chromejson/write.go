@@ -4,6 +4,7 @@ package chromejson
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 
 	"overlay/internal/chrome"
@@ -114,11 +115,10 @@ func (w *writer) copyEvents() {
 
 // gap is what stands before an event: the input's own comma and white space where they are one comma and white space.
 func (w *writer) gap(i int) []byte {
-	at := w.text.ListOff + 1
+	b := w.text.Src[w.text.ListOff+1 : w.text.EventsOff]
 	if i > 0 {
-		at = w.text.EndOf(trace.EventID(i - 1))
+		b = w.text.Gap(trace.EventID(i - 1))
 	}
-	b := w.text.Src[at:max(at, w.text.Spans[i].Off())]
 	k := chrome.SkipSpace(b, 0)
 	comma := k < len(b) && b[k] == ','
 	if comma {
@@ -135,11 +135,11 @@ func (w *writer) gap(i int) []byte {
 
 // listEnd is the white space between the last event and the end of the list.
 func (w *writer) listEnd() []byte {
-	at := w.text.ListOff + 1
+	b := w.text.Src[min(w.text.EventsEnd, w.text.ListEnd):w.text.ListEnd]
 	if n := len(w.text.Spans); n > 0 {
-		at = w.text.EndOf(trace.EventID(n - 1))
+		b = append(slices.Clip(w.text.Gap(trace.EventID(n-1))), b...)
 	}
-	if b := w.text.Src[min(at, w.text.ListEnd):w.text.ListEnd]; w.drawing == nil && chrome.SkipSpace(b, 0) == len(b) {
+	if w.drawing == nil && chrome.SkipSpace(b, 0) == len(b) {
 		return b
 	}
 	return []byte("\n")
@@ -149,15 +149,17 @@ func (w *writer) listEnd() []byte {
 type eventEncoder struct {
 	*writer
 	members []byte
+	text    []byte
 	n       [eventCounts]int
 }
 
 func (enc *eventEncoder) append(dst []byte, id trace.EventID) []byte {
 	ev := &enc.tr.Events[id]
-	raw, args := enc.text.Raw(id), enc.text.ArgsAt(id)
+	raw, args := enc.writer.text.Append(enc.text[:0], id)
+	enc.text = raw
 	enc.n[countEvents]++
 	if ev.Flags&trace.Dirty != 0 {
-		raw = enc.text.Clean(id, ev)
+		raw = enc.writer.text.Clean(id, ev)
 		args = argsOffset(raw)
 		enc.n[countReencoded]++
 	}

@@ -15,7 +15,7 @@ type argWriter struct {
 	b      *perfetto.Body
 	drop   func(key string) bool // of the top level; nil drops none
 	visit  func(key string, v trace.Value) bool
-	known  func(key, text string) bool
+	row    int                      // where the row begins that is told
 	depth  int                      // of open objects and arrays
 	arrays [trace.MaxDepth + 1]bool // per depth: it is an array
 	skip   int                      // depth of the dropped value that is being passed over, 0 for none
@@ -32,7 +32,7 @@ type intArg struct {
 // newArgWriter writes args of events of a trace; drop says which to leave out, nil none.
 func newArgWriter(tr *trace.Trace, drop func(key string) bool) *argWriter {
 	a := &argWriter{tr: tr, drop: drop}
-	a.visit, a.known = a.arg, a.again // made once: a method value costs an allocation
+	a.visit = a.arg // made once: a method value costs an allocation
 	return a
 }
 
@@ -42,7 +42,7 @@ func (a *argWriter) write(b *perfetto.Body, id trace.EventID) {
 		return
 	}
 	a.b, a.depth, a.skip, a.n = b, 0, 0, 0
-	a.tr.Source.ArgsBut(id, a.known, a.visit)
+	a.tr.Source.ArgsBut(id, a, a.visit)
 	for ; a.depth > 0; a.depth-- { // args that break off
 		b.End()
 	}
@@ -62,7 +62,7 @@ func (a *argWriter) arg(key string, v trace.Value) bool {
 	}
 	switch v.Kind {
 	case trace.Int:
-		if a.depth == 0 && a.n < len(a.held) && len(strings.TrimPrefix(v.Text, "-")) <= 18 {
+		if a.depth == 0 && a.n < len(a.held) && len(strings.TrimPrefix(v.Text, "-")) <= 18 && (v.Text != "" || v.Bits < 1e18) {
 			a.held[a.n] = intArg{key, v.Int64()}
 			a.n++
 		} else {
@@ -98,10 +98,19 @@ func (a *argWriter) arg(key string, v trace.Value) bool {
 	return true
 }
 
-// again adds an object or array of the top level whose text was written before.
-func (a *argWriter) again(key, text string) bool {
+// Again adds an object or array of the top level whose text was written before.
+func (a *argWriter) Again(key, text string) bool {
 	return (a.drop == nil || !a.drop(key)) && a.b.Again(key, text)
 }
+
+// AgainRow adds objects and arrays of the top level that were written before.
+func (a *argWriter) AgainRow(row trace.Row) bool { return a.b.AgainRow(row.Of, row.Numbers) }
+
+// BeginRow is called before objects and arrays of the top level.
+func (a *argWriter) BeginRow() { a.row = a.b.Len() }
+
+// EndRow is called behind them.
+func (a *argWriter) EndRow() { a.b.KeepRow(a.row) }
 
 // pass skips a dropped value and what is inside it.
 func (a *argWriter) pass(v trace.Value) {

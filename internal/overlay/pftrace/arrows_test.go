@@ -8,9 +8,9 @@ import (
 
 	"overlay/internal/critpath"
 	"overlay/internal/overlay"
-	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/viewer"
 	"overlay/internal/trace"
 )
 
@@ -65,7 +65,7 @@ func everyEdgeIsAnArrow(t *testing.T, tr *trace.Trace, limit int) (edges int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Parse(b.Bytes())
+	im, err := viewer.Parse(b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func everyEdgeIsAnArrow(t *testing.T, tr *trace.Trace, limit int) (edges int) {
 }
 
 // largestComponent is the number of arrows that a click on one slice draws at most.
-func largestComponent(im *perfetto.Imported) int {
+func largestComponent(im *viewer.Imported) int {
 	at := make([][]int32, len(im.Slices)) // arrows of each slice
 	for i, f := range im.Flows {
 		at[f.From] = append(at[f.From], int32(i))

@@ -9,8 +9,8 @@ import (
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/overlay/pftrace"
-	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/viewer"
 )
 
 // TestWrittenNames: reports name a copy as Kineto would have; the output names it as the input does, on its row.
@@ -29,7 +29,7 @@ func TestWrittenNames(t *testing.T) {
 	if _, err := pftrace.Write(&out, tr, ov); err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Parse(out.Bytes())
+	im, err := viewer.Parse(out.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,9 +16,8 @@ import (
 
 	"overlay/internal/analyses"
 	"overlay/internal/overlay"
-	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
-	"overlay/internal/testtrace/perfettotext"
+	"overlay/internal/testtrace/viewer"
 	"overlay/internal/trace"
 )
 
@@ -75,12 +74,12 @@ func perfettoText(t *testing.T, src []byte, draw func(*trace.Trace) *overlay.Dra
 			t.Errorf("%d CPUs: other bytes", cpus)
 		}
 	}
-	im, err := perfetto.Parse(buf.Bytes())
+	im, err := viewer.Parse(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
 	im.CheckArgs()
-	if err := perfettotext.Write(&text, im); err != nil {
+	if err := viewer.Write(&text, im); err != nil {
 		t.Fatal(err)
 	}
 	lines := slices.DeleteFunc(strings.SplitAfter(text.String(), "\n"), func(l string) bool { return strings.HasPrefix(l, "uuid ") })

@@ -11,9 +11,9 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/pftrace"
-	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/viewer"
 	"overlay/internal/whatif"
 )
 
@@ -53,7 +53,7 @@ func TestBeforeZero(t *testing.T) {
 			if (st.Negative > 0) != (part > 0) {
 				t.Errorf("%d events before 0", st.Negative)
 			}
-			im, err := perfetto.Parse(out.Bytes())
+			im, err := viewer.Parse(out.Bytes())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"overlay/internal/kineto"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/perfetto"
+	"overlay/internal/testtrace/viewer"
 )
 
 // TestRanksStayTogether: the threads and the device of each rank stand together, and the profiler's own rows behind those of all ranks.
@@ -35,17 +36,17 @@ func TestRanksStayTogether(t *testing.T) {
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Parse(buf.Bytes())
+	im, err := viewer.Parse(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []perfetto.ReadTrack
+	var rows []viewer.ReadTrack
 	for _, x := range im.Tracks {
 		if x.Kind == perfetto.Process {
 			rows = append(rows, x)
 		}
 	}
-	slices.SortFunc(rows, func(a, b perfetto.ReadTrack) int { return cmp.Compare(a.Order, b.Order) })
+	slices.SortFunc(rows, func(a, b viewer.ReadTrack) int { return cmp.Compare(a.Order, b.Order) })
 	var got []string
 	for _, x := range rows {
 		got = append(got, x.Name)

@@ -9,10 +9,9 @@ import (
 	"testing"
 
 	"overlay/internal/overlay"
-	"overlay/internal/perfetto"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
-	"overlay/internal/testtrace/perfettotext"
+	"overlay/internal/testtrace/viewer"
 	"overlay/internal/trace"
 )
 
@@ -32,16 +31,16 @@ func checkStages(t *testing.T, tr *trace.Trace) {
 	if !ok {
 		t.Skip("nothing to analyse")
 	}
-	write := func(stages bool) (*perfetto.Imported, []perfettotext.Stage, int) {
+	write := func(stages bool) (*viewer.Imported, []viewer.Stage, int) {
 		var out bytes.Buffer
 		if _, err := Write(&out, tr, overlay.Annotate(g.Layout(), p, overlay.Options{GPUCompute: stages})); err != nil {
 			t.Fatal(err)
 		}
-		im, err := perfetto.Parse(out.Bytes())
+		im, err := viewer.Parse(out.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return im, perfettotext.Stages(out.Bytes()), out.Len()
+		return im, viewer.Stages(out.Bytes()), out.Len()
 	}
 	plain, none, plainSize := write(false)
 	im, stages, size := write(true)

@@ -23,6 +23,7 @@ import (
 	"overlay/internal/slim"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/viewer"
 	"overlay/internal/trace"
 )
 
@@ -127,7 +128,7 @@ func nothingLost(t *testing.T, tr *trace.Trace) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := perfetto.Parse(buf.Bytes())
+	im, err := viewer.Parse(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func nothingLost(t *testing.T, tr *trace.Trace) {
 	}
 }
 
-func checkSlices(t *testing.T, tr *trace.Trace, im *perfetto.Imported) {
+func checkSlices(t *testing.T, tr *trace.Trace, im *viewer.Imported) {
 	t.Helper()
 	var want, got []string
 	for i := range tr.Events {

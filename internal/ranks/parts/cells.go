@@ -107,9 +107,13 @@ func FromCells(t columns.Table) ([]columns.Table, error) {
 	for k := range list {
 		part := partOf(list[k].Name)
 		for i, c := range list[k].Cols {
-			x := known[[2]string{part, c.Name}]
+			x, there := known[[2]string{part, c.Name}]
 			if i == 0 {
 				list[k].Rows = x.rows
+			}
+			if !there && forms[k].cols[i].later {
+				list[k].Data = append(list[k].Data, columns.Data{Int: func(int) (int64, bool) { return 0, true }, Str: func(int) (string, bool) { return "", true }})
+				continue
 			}
 			if x.rows != list[k].Rows {
 				return nil, fmt.Errorf("part %s: column %s has %d rows of %d", part, c.Name, x.rows, list[k].Rows)

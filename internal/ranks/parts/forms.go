@@ -36,7 +36,7 @@ func nameOf(about string, of func(*ranks.Summary, int) *ranks.Name) col {
 
 // forms are the tables. Names come before what refers to them.
 var forms = []form{
-	{Rank, "the rank: where it ran, and when it was recorded", func(*ranks.Summary) int { return 1 }, func(*builder, int) {}, []col{
+	{rankTable, "the rank: where it ran, and when it was recorded", func(*ranks.Summary) int { return 1 }, func(*builder, int) {}, []col{
 		text("source", "the trace", func(s *ranks.Summary, _ int) string { return s.Source }, func(b *builder, _ int, v string) { b.Source = v }),
 		number("bytes", "of the trace, decompressed", func(s *ranks.Summary, _ int) int64 { return s.Bytes }, func(b *builder, _ int, v int64) { b.Bytes = v }),
 		number("events", "of the trace", func(s *ranks.Summary, _ int) int64 { return int64(s.Events) }, func(b *builder, _ int, v int64) { b.Events = fit[int](b, v) }),
@@ -113,7 +113,7 @@ var forms = []form{
 			b.Runs[i].Kind = word(b, critpath.NumSegmentKinds, v, critpath.SegmentKind.String)
 		}),
 	}},
-	{Chains, "chains: ways in which operations, and last the end of the window, followed from earlier operations", func(s *ranks.Summary) int { return len(s.Chains) },
+	{chainsTable, "chains: ways in which operations, and last the end of the window, followed from earlier operations", func(s *ranks.Summary) int { return len(s.Chains) },
 		func(b *builder, n int) {
 			b.Chains, b.chainOf, b.chainParts = make([]ranks.Chain, n), make([]int32, n), make([]int32, n)
 		}, []col{
@@ -123,7 +123,7 @@ var forms = []form{
 			number("parts", "rows of summary_parts that belong to it, after those of the chains before it", func(s *ranks.Summary, i int) int64 { return int64(len(s.PartsOf(int32(i)))) },
 				func(b *builder, i int, v int64) { b.chainParts[i] = fit[int32](b, v) }),
 		}},
-	{Parts, "own time in chains", func(s *ranks.Summary) int { return len(s.Parts) }, func(b *builder, n int) { b.Parts = make([]ranks.Part, n) }, []col{
+	{partsTable, "own time in chains", func(s *ranks.Summary) int { return len(s.Parts) }, func(b *builder, n int) { b.Parts = make([]ranks.Part, n) }, []col{
 		nameOf("of the work, empty for the rest of its class", func(s *ranks.Summary, i int) *ranks.Name { return &s.Parts[i].Name }),
 		text("class", "compute, copy, cpu, runtime or python", func(s *ranks.Summary, i int) string { return s.Parts[i].Work.String() }, func(b *builder, i int, v string) {
 			b.Parts[i].Work = word(b, ranks.NumWorks, v, ranks.Work.String)
@@ -140,7 +140,7 @@ var forms = []form{
 		length("busy_ns", "in all", func(s *ranks.Summary, i int) int64 { return s.Spent[i].Busy }, func(b *builder, i int, v int64) { b.Spent[i].Busy = v }),
 		length("longest_ns", "of it", func(s *ranks.Summary, i int) int64 { return s.Spent[i].Most }, func(b *builder, i int, v int64) { b.Spent[i].Most = v }),
 	}},
-	{Given, "what operators were given in each step", func(s *ranks.Summary) int { return len(s.Given) }, func(b *builder, n int) { b.Given = make([]ranks.Given, n) }, []col{
+	{givenTable, "what operators were given in each step", func(s *ranks.Summary) int { return len(s.Given) }, func(b *builder, n int) { b.Given = make([]ranks.Given, n) }, []col{
 		number("step_row", "row of summary_steps", func(s *ranks.Summary, i int) int64 { return int64(s.Given[i].Step) }, func(b *builder, i int, v int64) { b.Given[i].Step = fit[int32](b, v) }),
 		nameOf("of the operator, or of a kernel that none launched", func(s *ranks.Summary, i int) *ranks.Name { return &s.Given[i].Name }),
 		text("unit", "flops, bytes, elements (by the shapes of inputs) or threads (by the grids of kernels)", func(s *ranks.Summary, i int) string { return s.Given[i].Unit.String() }, func(b *builder, i int, v string) {
@@ -163,6 +163,11 @@ func stepColumns() []col {
 		length("gpu_busy_ns", "work of the device without communication", func(s *ranks.Summary, i int) int64 { return s.Steps[i].BusyGPU }, func(b *builder, i int, v int64) { b.Steps[i].BusyGPU = v }),
 		length("host_busy_ns", "work of threads without waiting", func(s *ranks.Summary, i int) int64 { return s.Steps[i].BusyHost }, func(b *builder, i int, v int64) { b.Steps[i].BusyHost = v }),
 	}
+	kind := text("type", "of the iterations of a server: prefill, decode and the like", func(s *ranks.Summary, i int) string { return s.Steps[i].Type.String() }, func(b *builder, i int, v string) {
+		b.Steps[i].Type = word(b, trace.NumIterationTypes, v, trace.IterationType.String)
+	})
+	kind.later = true
+	cols = append(cols, kind)
 	for c := range critpath.NumClasses {
 		cols = append(cols, length("path_"+c.String()+"_ns", "of the rank's own path", func(s *ranks.Summary, i int) int64 { return s.Steps[i].Path[c] }, func(b *builder, i int, v int64) { b.Steps[i].Path[c] = v }))
 	}

@@ -15,24 +15,16 @@ import (
 	"overlay/internal/trace"
 )
 
-// Schema names the form of the file. The third one has all tables in one, File; those before had a file for each, are still
-// read, and the first one lacked Given.
+// Schema names the form of the file.
 const Schema = "overlay-summary/3"
 
-// Rank is the table that each summary has a row of.
-const Rank = "summary_rank"
-
-// Given is the table that summaries of the first form lack. It has no Data then.
-const Given = "summary_given"
-
-// Chains and Parts are the tables that summaries lack which were made before there were any. They have no Data then.
+// Tables that messages name.
 const (
-	Chains = "summary_chains"
-	Parts  = "summary_parts"
+	rankTable   = "summary_rank"
+	givenTable  = "summary_given"
+	chainsTable = "summary_chains"
+	partsTable  = "summary_parts"
 )
-
-// Later reports whether older summaries lack a table.
-func Later(name string) bool { return name == Given || name == Chains || name == Parts }
 
 // form is a table of summaries: how many rows it has, how room is made for them, and its columns.
 type form struct {
@@ -47,6 +39,7 @@ type col struct {
 	name, about string
 	unit        tables.Unit
 	near        bool
+	later       bool // files of this form that are older do not have it
 	get         func(s *ranks.Summary, i int) int64
 	set         func(b *builder, i int, v int64)
 	text        func(s *ranks.Summary, i int) string
@@ -122,14 +115,10 @@ func Empty() []columns.Table {
 func Summary(list []columns.Table) (*ranks.Summary, error) {
 	b := &builder{Summary: &ranks.Summary{Quality: map[string]int{}}}
 	if len(list) != len(forms) || list[0].Rows != 1 {
-		return nil, fmt.Errorf("%s: expected one row", Rank)
+		return nil, fmt.Errorf("%s: expected one row", rankTable)
 	}
 	for k := range forms {
 		f, t := &forms[k], &list[k]
-		if Later(f.name) && t.Data == nil {
-			b.Older = b.Older || f.name == Given
-			continue
-		}
 		if t.Rows > math.MaxInt32 {
 			return nil, fmt.Errorf("%s: too many rows", f.name)
 		}
@@ -180,7 +169,7 @@ func (b *builder) finish() error {
 		return err
 	}
 	if b.Window[1] < b.Window[0] || b.Window[0] < math.MinInt64/4 || b.Window[1] > math.MaxInt64/4 || b.Rank < 0 {
-		return fmt.Errorf("%s: rank %d with a window from %d to %d", Rank, b.Rank, b.Window[0], b.Window[1])
+		return fmt.Errorf("%s: rank %d with a window from %d to %d", rankTable, b.Rank, b.Window[0], b.Window[1])
 	}
 	for i := range b.Kinds {
 		if k := &b.Kinds[i]; k.Group < 0 || int(k.Group) >= len(b.Groups) {
@@ -204,7 +193,7 @@ func (b *builder) finish() error {
 	}
 	for i := range b.Given {
 		if g := &b.Given[i]; g.Step < 0 || int(g.Step) >= len(b.Steps) || g.Amount <= 0 || g.Busy <= 0 {
-			return fmt.Errorf("%s: row %d is of step %d of %d, amount %d, time %d", Given, i, g.Step, len(b.Steps), g.Amount, g.Busy)
+			return fmt.Errorf("%s: row %d is of step %d of %d, amount %d, time %d", givenTable, i, g.Step, len(b.Steps), g.Amount, g.Busy)
 		}
 	}
 	if err := b.Check(); err != nil {
@@ -222,7 +211,7 @@ func (b *builder) finish() error {
 func (b *builder) chains() error {
 	if len(b.Chains) == 0 {
 		if len(b.Parts) > 0 {
-			return fmt.Errorf("%s: %d rows, and there are no chains", Parts, len(b.Parts))
+			return fmt.Errorf("%s: %d rows, and there are no chains", partsTable, len(b.Parts))
 		}
 		return nil
 	}
@@ -231,18 +220,18 @@ func (b *builder) chains() error {
 	for i := range b.Chains {
 		of, n := int(b.chainOf[i]), b.chainParts[i]
 		if of < len(b.ChainFirst)-1 || of >= len(b.Stubs) {
-			return fmt.Errorf("%s: row %d is of operation %d of %d", Chains, i, of, len(b.Stubs))
+			return fmt.Errorf("%s: row %d is of operation %d of %d", chainsTable, i, of, len(b.Stubs))
 		}
 		for len(b.ChainFirst) <= of {
 			b.ChainFirst = append(b.ChainFirst, int32(i))
 		}
 		b.Chains[i].First = int32(sum)
 		if sum += int64(n); n < 0 || sum > int64(len(b.Parts)) {
-			return fmt.Errorf("%s: %d parts of a chain, and there are %d of all", Chains, n, len(b.Parts))
+			return fmt.Errorf("%s: %d parts of a chain, and there are %d of all", chainsTable, n, len(b.Parts))
 		}
 	}
 	if sum != int64(len(b.Parts)) {
-		return fmt.Errorf("%s: %d rows, and chains have %d", Parts, len(b.Parts), sum)
+		return fmt.Errorf("%s: %d rows, and chains have %d", partsTable, len(b.Parts), sum)
 	}
 	for len(b.ChainFirst) <= len(b.Stubs) {
 		b.ChainFirst = append(b.ChainFirst, int32(len(b.Chains)))

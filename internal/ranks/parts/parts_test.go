@@ -16,6 +16,7 @@ import (
 	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/jobjudge"
+	"overlay/internal/trace"
 )
 
 // TestRoundTrip writes the summaries of jobs as Parquet and reads them back: they are the same.
@@ -27,6 +28,9 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range list {
+			if len(s.Steps) > 1 {
+				s.Steps[0].Type, s.Steps[1].Type = trace.Prefill, trace.Decode
+			}
 			var buf bytes.Buffer
 			cells := parts.Cells(s)
 			if err := parquetfile.Write(&buf, &cells, parquetfile.Options{Schema: parts.Schema, Compat: i == 1}); err != nil {
@@ -100,6 +104,11 @@ func TestTorn(t *testing.T) {
 		}
 		return err
 	}
+	if err := of(func(rows []int) []int {
+		return slices.DeleteFunc(rows, func(r int) bool { f, _ := parts.Cells(list[0]).Data[1].Text(r); return f == "type" })
+	}); err != nil {
+		t.Errorf("a summary of before steps had types: %v", err)
+	}
 	for want, change := range map[string]func([]int) []int{
 		"part spent: column": func(rows []int) []int {
 			return slices.DeleteFunc(rows, func(r int) bool { f, _ := parts.Cells(list[0]).Data[1].Text(r); return f == "calls" })
@@ -166,5 +175,31 @@ func TestBroken(t *testing.T) {
 	}
 	if failed < 60 {
 		t.Errorf("only %d of the changes are errors", failed)
+	}
+}
+
+// TestChainSize: what collectives followed from makes a summary at most twice as large.
+func TestChainSize(t *testing.T) {
+	for _, kind := range testtrace.JobKinds {
+		list, err := jobjudge.Summaries(testtrace.NewJob(testtrace.JobOptions{Kind: kind, Seed: 5, World: 8, Steps: 6}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := *list[1]
+		size := func() int {
+			var buf bytes.Buffer
+			cells := parts.Cells(&s)
+			if err := parquetfile.Write(&buf, &cells, parquetfile.Options{Schema: parts.Schema}); err != nil {
+				t.Fatal(err)
+			}
+			return buf.Len()
+		}
+		with, chains := size(), len(s.Chains)
+		s.ChainFirst, s.Chains, s.Parts = nil, nil, nil
+		without := size()
+		t.Logf("%s: %d operations, %d chains, %d bytes, %d without them", kind, len(s.Ops), chains, with, without)
+		if with > 2*without {
+			t.Errorf("%s: %d bytes, %d without chains", kind, with, without)
+		}
 	}
 }

@@ -1,19 +1,21 @@
 package replay_test
 
 import (
-	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"testing"
 
+	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/kineto"
 	"overlay/internal/ranks"
 	"overlay/internal/ranks/replay"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/jobjudge"
+	"overlay/internal/whatif"
 )
 
 const percent = replay.Whole / 100
@@ -187,7 +189,7 @@ func byHand(t *testing.T, ops [][][2]int64, chains [][][]ranks.Chain, end int64,
 	j := &ranks.Job{Window: [2]int64{0, end}, Step: -1}
 	for r := range ops {
 		s := &ranks.Summary{Rank: ranks.Rank(r), Window: [2]int64{0, end}, Names: []string{""}, Kinds: []ranks.Kind{{}}, ChainFirst: []int32{0}}
-		x := ranks.Member{Summary: s, Clock: ranks.Clock{Pieces: []ranks.Piece{{From: math.MinInt64}}}, End: end}
+		x := ranks.Member{Summary: s, End: end}
 		for _, o := range ops[r] {
 			s.Ops, x.In = append(s.Ops, ranks.Op{Start: o[0], End: o[1]}), append(x.In, -1)
 		}
@@ -249,6 +251,116 @@ func TestEarly(t *testing.T) {
 	a := m.Ask([]replay.Question{replay.Changes([]replay.Change{{Factor: 0, Work: thread, Ranks: func(x *ranks.Member) bool { return x.Rank == 1 }}})})[0]
 	if a.Window != 1300 || a.Last != 0 { // rank 0 goes on for 800 after 500
 		t.Errorf("%+v", a)
+	}
+}
+
+// TestReceivers: of a broadcast one receiver does not wait for another, which came when the data was on its way. Rank 0 is the root, rank 2 comes last.
+func TestReceivers(t *testing.T) {
+	chains := func(before int64) [][]ranks.Chain {
+		return [][]ranks.Chain{{{From: -1, Fixed: before}}, {{From: 0, Fixed: 100}}}
+	}
+	m := byHand(t, [][][2]int64{{{200, 500}}, {{100, 500}}, {{400, 700}}}, [][][]ranks.Chain{chains(200), chains(100), chains(400)}, 800, []ranks.Ref{{Member: 1, Op: 0}, {Member: 0, Op: 0}, {Member: 2, Op: 0}})
+	m.Job.Instances[0].Coll = ranks.Broadcast
+	m, err := replay.New(m.Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := func(rank ranks.Rank) replay.Answer {
+		return m.Ask([]replay.Question{replay.Changes([]replay.Change{{Factor: 200 * percent, Work: thread, Ranks: func(x *ranks.Member) bool { return x.Rank == rank }}})})[0]
+	}
+	if a := slow(2); a.Window != 1300 || a.Last != 2 {
+		t.Errorf("a receiver twice as slow: %+v", a)
+	}
+	if a := slow(0); a.Window != 1100 || a.Last != 0 { // it comes 200 later, and works for 100 more behind it
+		t.Errorf("the root twice as slow: %+v", a)
+	}
+}
+
+// TestAlone: a rank that takes part in nothing moves nobody else, and does not end the job before it is as late as the others.
+func TestAlone(t *testing.T) {
+	together := func(before int64) [][]ranks.Chain {
+		return [][]ranks.Chain{{{From: -1, Fixed: before}}, {{From: 0, Fixed: 400}}}
+	}
+	m := byHand(t, [][][2]int64{{{300, 900}}, {{800, 900}}, {{100, 200}}}, [][][]ranks.Chain{together(300), together(800), {{{From: -1, Fixed: 100}}, {{From: 0, Fixed: 50}}}}, 1300,
+		[]ranks.Ref{{Member: 0, Op: 0}, {Member: 1, Op: 0}})
+	for _, c := range []struct{ factor, want int64 }{{0, 0}, {100, 0}, {200, -150}, {300, -300}} {
+		a := m.Ask([]replay.Question{replay.Changes([]replay.Change{{Factor: c.factor * percent, Work: thread, Ranks: func(x *ranks.Member) bool { return x.Rank == 2 }}})})[0]
+		if a.Saved != c.want {
+			t.Errorf("times %d %%: %+v, wanted %d saved", c.factor, a, c.want)
+		}
+	}
+}
+
+// TestWhole: of one rank, chains never promise a later end than its whole graph, and the same under the settings under which they were found.
+func TestWhole(t *testing.T) {
+	found := []struct{ device, thread int64 }{{100, 100}, {50, 100}, {5, 100}, {100, 50}, {100, 5}, {200, 100}, {100, 300}}
+	for i, kind := range testtrace.JobKinds {
+		if testing.Short() && i%3 != 0 {
+			continue
+		}
+		sim := testtrace.NewJob(testtrace.JobOptions{Kind: kind, Seed: uint64(70 + i), World: 8, Steps: 3})
+		tr, err := kineto.Parse(sim.JSON(1), sim.Ranks[1].File, kineto.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, p := testtrace.Exact(t, tr)
+		s := ranks.Summarize(g, p, ranks.Identity{Source: "rank1", Rank: 1, By: "name"})
+		replay.AddChains(s, g, nil)
+		m, whole := modelOf(t, []*ranks.Summary{s}), whatif.New(g)
+		devices, threads := whole.NewSet(), whole.NewSet()
+		for a, c := range whole.Classes() {
+			switch c {
+			case whatif.CommClass:
+			case whatif.ComputeClass, whatif.CopyClass:
+				devices.Add(cdg.ActID(a))
+			default:
+				threads.Add(cdg.ActID(a))
+			}
+		}
+		rounding := int64(len(g.Acts)) // each activity is rounded to the ns by itself
+		ask := func(deviceBy, threadBy int64) (chains, graph int64) {
+			a := m.Ask([]replay.Question{replay.Changes([]replay.Change{{Factor: deviceBy * percent, Work: device}, {Factor: threadBy * percent, Work: thread}})})[0]
+			return a.Window, whole.Window(&whatif.Scenario{Changes: []whatif.Change{{Verb: whatif.Scale, On: devices, Num: deviceBy, Den: 100}, {Verb: whatif.Scale, On: threads, Num: threadBy, Den: 100}}})
+		}
+		for _, x := range found {
+			if a, b := ask(x.device, x.thread); max(a-b, b-a) > rounding {
+				t.Errorf("%s, device %d %%, threads %d %%: %d ns by chains, %d by the graph", kind, x.device, x.thread, a, b)
+			}
+		}
+		for _, x := range [][2]int64{{70, 70}, {20, 20}, {150, 150}, {300, 100}, {100, 200}, {0, 100}, {100, 0}, {60, 130}} {
+			if a, b := ask(x[0], x[1]); a > b+rounding {
+				t.Errorf("%s, device %d %%, threads %d %%: %d ns by chains, only %d by the graph", kind, x[0], x[1], a, b)
+			}
+		}
+	}
+}
+
+// TestDoubled: a job in which everything takes twice as long answers twice as much.
+func TestDoubled(t *testing.T) {
+	chains := func(k, before int64) [][]ranks.Chain {
+		return [][]ranks.Chain{{{From: -1, Fixed: k * before}}, {{From: 0, Fixed: k * 200}, {From: -1, Fixed: k * (before + 250)}}, {{From: 1, Fixed: k * 300}}}
+	}
+	var answers [2][]replay.Answer
+	for i, k := range []int64{1, 2} {
+		ops := [][][2]int64{{{300, 900}, {1100, 1400}}, {{800, 900}, {1100, 1400}}}
+		for r := range ops {
+			for o := range ops[r] {
+				ops[r][o] = [2]int64{k * ops[r][o][0], k * ops[r][o][1]}
+			}
+		}
+		m := byHand(t, ops, [][][]ranks.Chain{chains(k, 300), chains(k, 800)}, k*1700, []ranks.Ref{{Member: 0, Op: 0}, {Member: 1, Op: 0}}, []ranks.Ref{{Member: 0, Op: 1}, {Member: 1, Op: 1}})
+		var list []replay.Question
+		for rank := range ranks.Rank(2) {
+			for _, f := range []int64{0, 50, 150, 400} {
+				list = append(list, replay.Changes([]replay.Change{{Factor: f * percent, Work: thread, Ranks: func(x *ranks.Member) bool { return x.Rank == rank }}}))
+			}
+		}
+		answers[i] = m.Ask(list)
+	}
+	for i, a := range answers[0] {
+		if b := answers[1][i]; b.Window != 2*a.Window || b.Saved != 2*a.Saved || b.Last != a.Last {
+			t.Errorf("question %d: %+v, of twice as much %+v", i, a, b)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,54 +26,24 @@ type Parser struct {
 }
 
 // Scenario reads changes with ";" between them, as whatif.Selector does for one trace, of which it knows scale alone. A name with ":=" may stand in front of all.
-func (p *Parser) Scenario(text string) (Scenario, error) {
-	name, changes, named := strings.Cut(text, ":=")
-	if !named {
-		name, changes = "", text
-	}
-	s := Scenario{Name: strings.TrimSpace(name)}
+func (p *Parser) Scenario(text string) (s Scenario, err error) {
 	var list []Change
-	for part := range strings.SplitSeq(changes, ";") {
-		if part = strings.TrimSpace(part); part == "" {
-			continue
+	s.Name, err = whatif.ReadChanges(text, func(verb, rest string) error {
+		if verb != "scale" {
+			return fmt.Errorf("%s is for one trace; over ranks there is --scale", verb)
 		}
-		word, rest, _ := strings.Cut(part, " ")
-		if slices.ContainsFunc(whatif.Verbs, func(v struct{ Word, Usage string }) bool { return v.Word == word }) {
-			if word != "scale" {
-				return s, fmt.Errorf("%s is for one trace; over ranks there is --scale", word)
-			}
-			part = strings.TrimSpace(rest)
+		selector, factor, err := whatif.Factor(strings.TrimSpace(rest), Whole)
+		if err != nil {
+			return err
 		}
-		selector, value, ok := cutLast(part)
-		if !ok {
-			return s, fmt.Errorf("%q has no factor: write %s=0.5", part, part)
-		}
-		x, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(x >= 0 && x <= whatif.MaxFactor) {
-			return s, fmt.Errorf("factor %s is not between 0 and %d", value, whatif.MaxFactor)
-		}
-		c := Change{Factor: int64(math.Round(x * Whole))}
-		if err := p.selected(&c, selector); err != nil {
-			return s, err
-		}
-		s.Longer = s.Longer || c.Factor > Whole
-		if list = append(list, c); !named {
-			s.Name = strings.TrimPrefix(s.Name+"; "+selector+" x "+value, "; ")
-		}
-	}
-	if len(list) == 0 {
-		return s, fmt.Errorf("scenario %q changes nothing: say what, as in class:compute in rank:5=0.5", text)
-	}
+		c := Change{Factor: factor}
+		s.Longer = s.Longer || factor > Whole
+		err = p.selected(&c, selector)
+		list = append(list, c)
+		return err
+	})
 	s.Ask = Changes(list)
-	return s, nil
-}
-
-func cutLast(s string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, "=")
-	if i < 0 {
-		return s, "", false
-	}
-	return strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+1:]), true
+	return s, err
 }
 
 // oneTrace are selectors of which summaries do not say what they mean.

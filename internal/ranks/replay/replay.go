@@ -300,7 +300,8 @@ func (m *Model) inSteps(member, at int32, k uint8, ns int64, of [][]int64) int64
 	}
 }
 
-// instances says of each port whom it waited for: those of its instance that had come before it ended.
+// instances says of each port whom it waited for: those of its instance that had come before it ended. Of a broadcast, which brings what its root has, that is
+// so much before as the fastest of them took: who came later brought nothing that was waited for.
 func (m *Model) instances() {
 	j := m.Job
 	m.of, m.before = make([]int32, len(j.Of)), make([]bool, len(j.Of))
@@ -314,8 +315,15 @@ func (m *Model) instances() {
 			continue
 		}
 		slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(m.start[a], m.start[b]), cmp.Compare(a, b)) })
+		least := int64(0)
+		if in.Coll == ranks.Broadcast || in.Coll == ranks.Scatter {
+			least = m.transfer[list[0]]
+			for _, p := range list {
+				least = min(least, m.transfer[p])
+			}
+		}
 		for k, p := range list {
-			n, _ := slices.BinarySearchFunc(list, m.end[p], func(q int32, t int64) int { return cmp.Compare(m.start[q], t) })
+			n, _ := slices.BinarySearchFunc(list, m.end[p]-least+min(least, 1), func(q int32, t int64) int { return cmp.Compare(m.start[q], t) })
 			n = max(n-1, k)
 			m.before[int(in.First)+k] = k > 0
 			m.last[p], m.transfer[p] = in.First+int32(n), m.end[p]-m.start[list[n]]

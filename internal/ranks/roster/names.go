@@ -77,6 +77,18 @@ func marks(names []string, limit int64) []int64 {
 	return captures
 }
 
+// Marked is the rank that a name says by itself, and the name without it; -1 where it says none.
+func Marked(name string) (rank int64, rest string) {
+	for _, mark := range marked {
+		for _, at := range mark.field.FindAllStringSubmatchIndex(name, -1) {
+			if rank := number(name[at[2]:at[3]]); rank >= 0 && rank < worldLimit {
+				return rank, strings.TrimRight(name[:at[0]], "-_. ") + name[at[1]:]
+			}
+		}
+	}
+	return -1, name
+}
+
 // fields are the values of a field that all names have, a list for each time that it stands in them.
 func fields(field *regexp.Regexp, names []string) (lists [][]int64) {
 	for i, name := range names {

@@ -120,11 +120,11 @@ func TestCompareJobs(t *testing.T) {
 			}
 		}
 	}
-	written(func(w io.Writer) error { return page.CommentJobDifference(w, d, 10) }, "`data`: the median step", "\n- new: `rank ", ", `data loading`, ", "\n- gone: `rank ", "<summary>Steps</summary>")
-	written(func(w io.Writer) error { return page.DrawJobDifference(w, d) }, "<svg ", d.Verdict(), ">GPU compute</text>")
-	written(func(w io.Writer) error { return page.WriteJobDifference(w, d) }, "<h1>"+strings.ToUpper(d.Verdict()[:1])+d.Verdict()[1:], "Ranks with more work than their peers", "data loading", "Times are of the median step, on the path")
+	written(func(w io.Writer) error { return page.CommentDifference(w, d.Shown(), 10) }, "`data`: the median step", "\n| `new rank ", ": data loading` |", "\n| `gone rank ", "**Steps that both jobs recorded**")
+	written(func(w io.Writer) error { return page.DrawDifference(w, d.Shown()) }, "<svg ", d.Verdict(), ">GPU compute</text>")
+	written(func(w io.Writer) error { return page.WriteDifference(w, d.Shown()) }, "<h1>"+strings.ToUpper(d.Verdict()[:1])+d.Verdict()[1:], "Ranks with more work than their peers", "data loading", "Times are of the median step, on the path")
 	var buf bytes.Buffer
-	if err := d.WriteText(&buf, report.TextOptions{}, 10); err != nil || !strings.Contains(buf.String(), "stragglers  new   rank ") {
+	if err := d.WriteText(&buf, report.TextOptions{}, 10); err != nil || !strings.Contains(buf.String(), "  new rank ") {
 		t.Errorf("%v\n%s", err, buf.String())
 	}
 }

@@ -9,61 +9,69 @@ import (
 	"overlay/internal/tables"
 )
 
-// CommentDifference writes the difference as a comment for a change under review: the verdict, the classes, and the hotspots
-// that changed, top at most, folded away.
-func CommentDifference(w io.Writer, d *report.Difference, top int) error {
-	var b strings.Builder
-	list := d.Tables()
-	names := d.Labels()
-	of, window := code(d.After.Input.Name), "window"
-	if d.Steps != nil {
-		of, window = of+", "+names[1]+" against "+names[0], "length"
-	}
-	fmt.Fprintf(&b, "### %s %s: %s\n\n", mark(d.Window.Effect, d.Noise), of, d.Verdict())
-	head := changeHead("", names)
-	b.WriteString(head)
-	change := func(name string, l tables.Line) { b.WriteString(changeRow(name, l)) }
-	if len(d.PerStep) > 0 {
-		window = "a step"
-	}
-	change("**"+window+"**", tables.Find(list, "window").Line(0))
-	for l := range tables.Find(list, "classes").Lines(-1) {
-		change(report.ClassWords(l.Str("name")), l)
-	}
-	when := names
-	if d.Steps != nil {
-		when = [2]string{"in " + names[0], "in " + names[1]}
-	}
-	fmt.Fprintf(&b, "\nBound by %s %s, by %s %s.\n", report.ClassWords(d.Before.Path.BoundBy), when[0], report.ClassWords(d.After.Path.BoundBy), when[1])
-	if unlike := d.Unlike(); unlike != "" {
-		fmt.Fprintf(&b, "\n%s.\n", report.Sentence(unlike))
-	}
+// fewRows is how many rows a table of a comment has that is not folded away.
+const fewRows = 10
 
-	rows := 0
-	for l := range tables.Find(list, "hotspots").Lines(top) {
-		if l.Value("effect_ns").Int() == 0 {
-			break
-		}
-		if rows++; rows == 1 {
-			b.WriteString("\n<details><summary>Time on the critical path by name</summary>\n\n" + head)
-		}
-		change(code(l.Str("readable")), l)
+// CommentDifference writes a difference as a comment for a change under review: the verdict, both sides, and tables of what changed, top rows of
+// each at most, the long ones folded away.
+func CommentDifference(w io.Writer, d *report.Compared, top int) error {
+	var b strings.Builder
+	of := code(d.Name)
+	if d.Labels[0] != "before" {
+		of += ", " + d.Labels[1] + " against " + d.Labels[0]
 	}
-	if rows > 0 {
-		b.WriteString("\n</details>\n")
+	fmt.Fprintf(&b, "### %s %s: %s\n\n", mark(d.Effect, d.Noise), of, d.Verdict)
+	for i, s := range d.Sides {
+		fmt.Fprintf(&b, "- %s: %s\n", d.Labels[i], code(s.Says))
+	}
+	for _, s := range d.Notes {
+		fmt.Fprintf(&b, "\n%s.\n", report.Sentence(s))
+	}
+	for i, s := range d.Sections {
+		begin, end := "\n**"+s.Title+"** "+s.Says+"\n", ""
+		if i > 0 && len(s.Grids[0].Rows) > fewRows {
+			begin, end = "\n<details><summary>"+s.Title+"</summary>\n", "\n</details>\n"
+		}
+		b.WriteString(begin)
+		for k := range s.Grids {
+			b.WriteString(markdown(&s.Grids[k], top) + end)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// changeHead begins a table of what changed; what its first column is of has a blank behind it.
-func changeHead(of string, names [2]string) string {
-	return fmt.Sprintf("| %s| %s | %s | effect |\n| --- | ---: | ---: | ---: |\n", of, names[0], names[1])
-}
-
-// changeRow is a line of such a table.
-func changeRow(name string, l tables.Line) string {
-	return fmt.Sprintf("| %s | %s | %s | %s |\n", name, l.Show("before_ns"), l.Show("after_ns"), l.Show("effect_ns"))
+// markdown is the first rows of a table: its labels and numbers.
+func markdown(g *report.Grid, top int) string {
+	var lines [2]string
+	for _, c := range g.Columns {
+		switch {
+		case c.Number && !c.Extra:
+			lines[0], lines[1] = lines[0]+" "+c.Head+" |", lines[1]+" ---: |"
+		case c.Label:
+			lines[0], lines[1] = lines[0]+strings.TrimRight(" "+c.Head, " ")+" |", lines[1]+" --- |"
+		}
+	}
+	out := "\n|" + lines[0] + "\n|" + lines[1] + "\n"
+	for i, row := range g.Rows {
+		if i == top {
+			out += fmt.Sprintf("\n%s more\n", tables.Plain(int64(len(g.Rows)-i+g.Left)))
+			break
+		}
+		out += "|"
+		for k, c := range g.Columns {
+			switch {
+			case c.Number && !c.Extra:
+				out += " " + row[k].Text + " |"
+			case c.Label && row[k].Code:
+				out += " " + code(row[k].Text) + " |"
+			case c.Label:
+				out += " " + strings.ReplaceAll(row[k].Text, "|", "\\|") + " |"
+			}
+		}
+		out += "\n"
+	}
+	return out
 }
 
 // CommentUnlike is the comment where two traces are not compared.

@@ -40,7 +40,7 @@ func TestSVG(t *testing.T) {
 		{side(0, nil), side(0, map[string]int64{"cpu": 0})},
 	} {
 		var b bytes.Buffer
-		if err := DrawDifference(&b, report.CompareRuns([]*report.Report{c.before}, []*report.Report{c.after})); err != nil {
+		if err := DrawDifference(&b, report.CompareRuns([]*report.Report{c.before}, []*report.Report{c.after}).Shown()); err != nil {
 			t.Fatal(err)
 		}
 		text := b.String()

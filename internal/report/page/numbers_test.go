@@ -67,7 +67,7 @@ func TestDifferenceNumbersAreInJSON(t *testing.T) {
 		if err := d.WriteText(&text, report.TextOptions{Width: 400}, 10); err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteDifference(&page, d); err != nil {
+		if err := WriteDifference(&page, d.Shown()); err != nil {
 			t.Fatal(err)
 		}
 		if err := d.WriteJSON(&js); err != nil {
@@ -130,8 +130,8 @@ var unitOfSuffix = map[string]struct {
 }{"ns": {"time", 1}, "µs": {"time", 1e3}, "ms": {"time", 1e6}, "s": {"time", 1e9}, "%": {"share", 0.01},
 	"B": {"bytes", 1}, "kB": {"bytes", 1e3}, "MB": {"bytes", 1e6}, "GB": {"bytes", 1e9}, "GB/s": {"rate", 1}}
 
-// read finds the numbers that have a unit, and those that are counts by their commas or by what follows. Others may be
-// part of a name.
+// read finds the numbers that have a unit, and those that are counts by their commas or by what follows, or stand
+// alone in a column. Others may be part of a name.
 func read(s string) (out []number) {
 	for _, line := range strings.Split(s, "\n") {
 		for at := 0; at < len(line); {
@@ -150,7 +150,8 @@ func read(s string) (out []number) {
 				u.unit, u.scale = "count", 1
 			}
 			end := at + m[3]
-			counted := m[6] >= 0 || regexp.MustCompile(`^\d{1,3}(,\d{3})+$`).MatchString(digits)
+			column := (strings.HasSuffix(line[:at+m[2]], "  ") || at+m[2] == 0) && (strings.HasPrefix(line[at+m[3]:], "  ") || at+m[3] == len(line)) // alone in a cell of a text
+			counted := m[6] >= 0 || column || regexp.MustCompile(`^\d{1,3}(,\d{3})+$`).MatchString(digits)
 			if !before && !after && (unit != "" || counted) {
 				x, err := strconv.ParseFloat(strings.TrimPrefix(strings.ReplaceAll(digits, ",", ""), "+"), 64)
 				if err != nil {

@@ -37,7 +37,6 @@ func page() *template.Template {
 		"short": func(n int, s string) string { return report.Shorten(report.Plain(s), n) },
 		"plain": report.Plain,
 		"title": report.Sentence,
-		"add":   func(a, b int64) int64 { return a + b },
 		"words": report.Words,
 		"json":  func(v any) (string, error) { b, err := json.Marshal(v); return string(b), err },
 	}).ParseFS(pageFiles, "templates/*.html"))
@@ -75,20 +74,3 @@ func Write(w io.Writer, more, name string, data any) error {
 
 // width is a part of the place for a bar as the style sheet wants it. It is drawn and not read.
 func width(x float64) template.CSS { return template.CSS(tables.Fixed(100*x, 2) + "%") }
-
-// shown gives the page the rows of tables.
-type shown []tables.Table
-
-// Rows is the head of a table.
-func (s shown) Rows(name string) []tables.Line {
-	var out []tables.Line
-	if t := tables.Find(s, name); t != nil {
-		for l := range t.Lines(-1) {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-// Row is the row of a table that always has one.
-func (s shown) Row(name string) tables.Line { return tables.Find(s, name).Line(0) }

@@ -11,7 +11,6 @@ import (
 // content is what the page shows.
 type content struct {
 	*report.Report
-	shown
 	Composition []report.Part
 	Lanes       lanes
 	Flame       *flameView
@@ -45,5 +44,5 @@ func WriteReport(w io.Writer, r *report.Report, stacks *flame.Graph) error {
 // WriteDesk writes the same page with sliders, which ask whoever serves it.
 func WriteDesk(w io.Writer, r *report.Report, stacks *flame.Graph, d *Desk) error {
 	list := r.Tables()
-	return write(w, "report", content{r, list, report.ClassParts(r.Path.ByClass, r.Window.Duration, r.Window.Duration), windowLanes(r, list), flameOf(stacks), d})
+	return write(w, "report", content{r, report.ClassParts(r.Path.ByClass, r.Window.Duration, r.Window.Duration), windowLanes(r, list), flameOf(stacks), d})
 }

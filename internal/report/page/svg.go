@@ -21,51 +21,32 @@ const (
 	svgColumn = 170
 )
 
-// DrawDifference draws both paths as bars by class, to one scale, with a legend. It needs no font or style of the place where
-// it is shown, and reads on light and dark ground.
-func DrawDifference(w io.Writer, d *report.Difference) error {
-	return writeBars(w, d.Verdict(), d.Labels(), paths(d))
-}
-
-func paths(d *report.Difference) [2]pathBar {
-	before, after := map[string]int64{}, map[string]int64{}
-	for _, c := range d.Classes {
-		before[c.Name], after[c.Name] = c.Before, c.After
-	}
-	return [2]pathBar{{before, d.Window.Before}, {after, d.Window.After}}
-}
-
-// pathBar is a path as a bar: its time by class, and how long it is.
-type pathBar struct {
-	byClass  map[string]int64
-	duration int64
-}
-
-// writeBars draws two paths, the one before on top.
-func writeBars(w io.Writer, title string, names [2]string, sides [2]pathBar) error {
+// DrawDifference draws both paths as bars by class, to one scale, the one before on top, with a legend. It needs no font or style of the place
+// where it is shown, and reads on light and dark ground.
+func DrawDifference(w io.Writer, d *report.Compared) error {
 	var b strings.Builder
-	classes := report.ByTime(sides[0].byClass)
-	for _, c := range report.ByTime(sides[1].byClass) {
-		if _, ok := sides[0].byClass[c]; !ok {
+	classes := report.ByTime(d.Sides[0].ByClass)
+	for _, c := range report.ByTime(d.Sides[1].ByClass) {
+		if _, ok := d.Sides[0].ByClass[c]; !ok {
 			classes = append(classes, c)
 		}
 	}
 	columns := (svgWidth - svgLeft) / svgColumn
 	height := 2*(svgBar+10) + svgLegend*((len(classes)+columns-1)/columns) + 20
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13" role="img">`+"\n", svgWidth, height, svgWidth, height)
-	fmt.Fprintf(&b, "<title>%s</title>\n<style>text { fill: #1f2328 } @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }</style>\n", escaped(title))
-	longest := max(sides[0].duration, sides[1].duration, 1)
-	for i, side := range sides {
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>text { fill: #1f2328 } @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }</style>\n", escaped(d.Verdict))
+	longest := max(d.Sides[0].Length, d.Sides[1].Length, 1)
+	for i, side := range d.Sides {
 		y := 8 + i*(svgBar+10)
-		fmt.Fprintf(&b, `<text x="0" y="%d">%s</text>`+"\n", y+19, names[i])
+		fmt.Fprintf(&b, `<text x="0" y="%d">%s</text>`+"\n", y+19, d.Labels[i])
 		var at int64
 		for _, c := range classes {
-			ns := side.byClass[c]
+			ns := side.ByClass[c]
 			fmt.Fprintf(&b, `<rect x="%s" y="%d" width="%s" height="%d" fill="%s"><title>%s %s</title></rect>`+"\n",
 				pixels(svgX(at, longest)), y, pixels(svgX(at+ns, longest)-svgX(at, longest)), svgBar, critpath.ClassNamed(c).Hex(), escaped(report.ClassWords(c)), tables.Duration(ns))
 			at += ns
 		}
-		fmt.Fprintf(&b, `<text x="%s" y="%d">%s</text>`+"\n", pixels(svgX(at, longest)+6), y+19, tables.Duration(side.duration))
+		fmt.Fprintf(&b, `<text x="%s" y="%d">%s</text>`+"\n", pixels(svgX(at, longest)+6), y+19, tables.Duration(side.Length))
 	}
 	for i, c := range classes {
 		x, y := svgLeft+i%columns*svgColumn, 2*(svgBar+10)+20+i/columns*svgLegend

@@ -50,6 +50,30 @@ func BenchmarkLarge(b *testing.B) {
 	}
 }
 
+// BenchmarkAskLarge asks one question of such a job, in whose summaries each collective has two chains, and says how much memory the process held at most
+// from joining them on.
+func BenchmarkAskLarge(b *testing.B) {
+	list := Large(1024, 1)
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
+	debug.FreeOSMemory()
+	resetPeak()
+	j, err := ranks.Join(list, ranks.Options{Step: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := replay.New(j)
+	if err != nil {
+		b.Fatal(err)
+	}
+	all := replay.Changes([]replay.Change{{Factor: replay.Whole / 2, Work: func(_ string, w ranks.Work) bool { return !w.Host() }}})
+	for b.Loop() {
+		if a := m.Ask([]replay.Question{all})[0]; a.Saved <= 0 {
+			b.Fatalf("%+v", a)
+		}
+	}
+	b.ReportMetric(peakMegabytes(), "peak-MB")
+}
+
 // resetPeak forgets how much memory the process held at most, where the system can do that.
 func resetPeak() { os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 

@@ -3,17 +3,18 @@ package jobjudge
 import (
 	"testing"
 
-	"overlay/internal/ranks"
 	"overlay/internal/testtrace"
 )
 
-// TestNoGroups: of traces that name no groups the sides of transfers are found, and by them the stages of a pipeline; who is slow is
-// named as if groups were recorded.
+// TestNoGroups: of traces that say nothing of groups the ranks that belong together are found, and who is slow. Which transfers of a pipeline belong together is not guessed: its
+// stages stay apart where nothing else connects them, and nobody is named for that.
 func TestNoGroups(t *testing.T) {
 	for _, o := range []testtrace.JobOptions{
+		{Kind: "dp", Cause: "gpu", Seed: 4, World: 16, Steps: 4},
+		{Kind: "tp_dp", Cause: "gpu", Seed: 5, World: 16, Steps: 4, Noise: 5},
+		{Kind: "moe", Cause: "data", Seed: 9, World: 16, Steps: 4},
+		{Kind: "tp_dp", Seed: 6, World: 8, Steps: 5, Trouble: []string{"lost"}},
 		{Kind: "pp_dp", Cause: "stage", Seed: 4, World: 16, Steps: 4},
-		{Kind: "3d", Cause: "stage", Seed: 5, World: 16, Steps: 4, Noise: 5},
-		{Kind: "pp_dp", Cause: "link", Seed: 9, World: 16, Steps: 4},
 		{Kind: "3d", Seed: 6, World: 8, Steps: 5, Trouble: []string{"lost"}},
 	} {
 		o.Trouble = append(o.Trouble, "old")
@@ -21,37 +22,18 @@ func TestNoGroups(t *testing.T) {
 		if s.Err != nil {
 			t.Fatal(o.Kind, s.Err)
 		}
+		if o.Kind == "pp_dp" || o.Kind == "3d" {
+			if share(s.Precision) != 1 || s.Found == False {
+				t.Errorf("%s %s: precision %v, %v %v", o.Kind, o.Cause, s.Precision, s.Found, s.short())
+			}
+			continue
+		}
 		want := Named
 		if o.Cause == "" {
 			want = Quiet
 		}
 		if share(s.Precision) != 1 || share(s.Recall) < 0.99 || s.Components != 1 || s.Found != want {
 			t.Errorf("%s %s: precision %v, recall %v, %d components, %v %v", o.Kind, o.Cause, s.Precision, s.Recall, s.Components, s.Found, s.short())
-		}
-		if o.Cause == "stage" && (len(s.Stragglers) != 1 || s.Stragglers[0].Unit != "stage") {
-			t.Errorf("%s: %+v", o.Kind, s.Stragglers)
-		}
-	}
-}
-
-// TestNoPairs: where the ranks beside them have no trace, no other side is made up.
-func TestNoPairs(t *testing.T) {
-	sim := testtrace.NewJob(testtrace.JobOptions{Kind: "pp_dp", Seed: 11, World: 8, Steps: 4, Trouble: []string{"old"}})
-	for r := range sim.Ranks {
-		sim.Ranks[r].Recorded = sim.Ranks[r].Stage != 1
-	}
-	list, err := Summaries(sim)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := ranks.Join(list, ranks.Options{Step: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range j.Instances {
-		in := &j.Instances[i]
-		if g := &j.Groups[in.Group]; g.By == "transfers" && sim.Ranks[g.Ranks[0]].Stage < 2 {
-			t.Fatalf("ranks %v are paired, of stages %d and %d", g.Ranks, sim.Ranks[g.Ranks[0]].Stage, sim.Ranks[g.Ranks[1]].Stage)
 		}
 	}
 }

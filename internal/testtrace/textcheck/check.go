@@ -2,6 +2,7 @@
 package textcheck
 
 import (
+	"bytes"
 	"fmt"
 
 	"overlay/internal/kineto"
@@ -14,23 +15,27 @@ func Check(t *trace.Trace) error {
 	if len(x.Spans) != len(t.Events) {
 		return fmt.Errorf("kineto: %d spans for %d events", len(x.Spans), len(t.Events))
 	}
-	end := x.ListOff
+	length := x.EventsOff + int64(len(x.Src)) - x.EventsEnd
 	for i := range len(x.Spans) {
 		id := trace.EventID(i)
-		from, next := x.Spans[i].Off(), x.EventsEnd
-		if i+1 < len(x.Spans) {
-			next = x.Spans[i+1].Off()
-		}
-		if from < end || next <= from || next > int64(len(x.Src)) {
-			return fmt.Errorf("kineto: event %d: at byte %d, the event before ends at %d, the next starts at %d, the input ends at %d", i, from, end, next, len(x.Src))
-		}
-		end = x.EndOf(id)
-		switch args := x.ArgsAt(id); {
-		case from+int64(args) >= end:
+		raw, args := x.Append(nil, id)
+		length += int64(len(raw) + len(x.Gap(id)))
+		switch {
+		case len(raw) == 0 || args >= len(raw):
 			return fmt.Errorf("kineto: event %d: args outside of it", i)
 		case args != 0 != (t.Events[i].Flags&trace.HasArgs != 0):
 			return fmt.Errorf("kineto: event %d: args and the flag that it has some disagree", i)
 		}
 	}
+	if length != x.Length() {
+		return fmt.Errorf("kineto: the text has %d bytes, its parts have %d", x.Length(), length)
+	}
 	return nil
+}
+
+// Bytes is the text of a trace.
+func Bytes(t *trace.Trace) []byte {
+	var b bytes.Buffer
+	kineto.TextOf(t).WriteTo(&b)
+	return b.Bytes()
 }

@@ -2,6 +2,7 @@ package validation
 
 import (
 	"slices"
+	"strings"
 
 	"overlay/internal/advise"
 	"overlay/internal/advise/jobadvice"
@@ -86,7 +87,7 @@ func (r *Row) over(j *ranks.Job, v *ranks.Verdict) {
 		}
 		r.Job.Named = append(r.Job.Named, n)
 	}
-	a := jobadvice.New(j, v)
+	a := jobadvice.New(j, v, strings.Clone)
 	if i := slices.IndexFunc(a.Findings, func(f advise.Finding) bool { return f.Gain > 0 }); i >= 0 {
 		f := &a.Findings[i]
 		r.Advice, r.Gain, r.GainBound = f.ID, f.Share, true

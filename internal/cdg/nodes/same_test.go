@@ -1,0 +1,20 @@
+package nodes_test
+
+import (
+	"flag"
+	"testing"
+
+	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/digest"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata")
+
+// TestSame holds aggregated nodes and their edges to what they were.
+func TestSame(t *testing.T) {
+	var lines []string
+	for _, m := range testtrace.Steady(t) {
+		lines = append(lines, m.Name+" "+digest.Of(testtrace.Graph(t, m.Trace).Aggregated))
+	}
+	digest.Check(t, "nodes", lines, *update)
+}

@@ -1,0 +1,145 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/analyses"
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/tables"
+	"overlay/internal/trace"
+)
+
+// Step is the one path of the window clipped to a step; "before" and "after" are what lies outside.
+type Step struct {
+	Name     string           `json:"name" key:"yes"`
+	Start    int64            `json:"start_ns" unit:"time"`
+	Duration int64            `json:"duration_ns" unit:"ns"`
+	BoundBy  string           `json:"bound_by"`
+	Type     string           `json:"type,omitempty" about:"of an iteration of a server: prefill, decode, mixed, verify, draft, image, idle, or iteration"`
+	Batch    *int64           `json:"batch,omitempty" unit:"count" about:"its requests"`
+	Tokens   *int64           `json:"tokens,omitempty" unit:"count" about:"that it computes"`
+	ByClass  map[string]int64 `json:"by_class" entry:"class" unit:"ns" about:"time of the step by class"`
+}
+
+// StepTimes says how long steps take.
+type StepTimes struct {
+	Stats     analyses.Stats `json:"stats" unit:"ns"`
+	Histogram []StepBucket   `json:"histogram" about:"steps by how long they take"`
+}
+
+// StepBucket counts the steps that take From and more, and less than To; the last one those that take To, too.
+type StepBucket struct {
+	From  int64 `json:"from_ns" unit:"ns"`
+	To    int64 `json:"to_ns" unit:"ns"`
+	Count int   `json:"count" unit:"count"`
+}
+
+func steps(of []cdg.Step, lines []critpath.StepLine) []Step {
+	out := []Step{}
+	for i := range lines {
+		l := &lines[i]
+		s := Step{Name: l.Name, Start: l.Start, Duration: l.End - l.Start, BoundBy: critpath.BoundBy(&l.Class).String(), ByClass: classes(&l.Class)}
+		if l.Step >= 0 {
+			it := &of[l.Step].Of
+			s.Type, s.Batch, s.Tokens = it.Type.String(), told(it, it.Batch), told(it, it.Tokens)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// told is a number that the name of an iteration tells, nil where it does not.
+func told(it *trace.Iteration, n int64) *int64 {
+	if it.Type == trace.NoIteration || n < 0 {
+		return nil
+	}
+	return &n
+}
+
+// countSteps is how many steps the window holds.
+func (r *Report) countSteps() (n int) {
+	for i := range r.Steps {
+		if !OutsideSteps(r.Steps[i].Name) {
+			n++
+		}
+	}
+	return n
+}
+
+// stepTimes describes how long steps take; nil without steps.
+func stepTimes(steps []Step) *StepTimes {
+	var times []int64
+	for i := range steps {
+		if !OutsideSteps(steps[i].Name) {
+			times = append(times, steps[i].Duration)
+		}
+	}
+	if len(times) == 0 {
+		return nil
+	}
+	t := &StepTimes{Stats: analyses.Describe(times), Histogram: []StepBucket{}}
+	const buckets = 12
+	first, last := times[0], times[len(times)-1] // Describe has sorted them
+	n := min(buckets, last-first)
+	if n == 0 {
+		t.Histogram = append(t.Histogram, StepBucket{first, last, len(times)})
+		return t
+	}
+	for i := range n {
+		t.Histogram = append(t.Histogram, StepBucket{From: first + (last-first)*i/n, To: first + (last-first)*(i+1)/n})
+	}
+	i := 0
+	for _, ns := range times {
+		for ns >= t.Histogram[i].To && i < len(t.Histogram)-1 {
+			i++
+		}
+		t.Histogram[i].Count++
+	}
+	return t
+}
+
+func (r *Report) stepSection(list []tables.Table) (s Section) {
+	t := tables.Find(list, "steps")
+	s.Name, s.Title = "steps", "Steps"
+	if t == nil || t.Rows == 0 {
+		return s
+	}
+	if times := tables.Find(list, "step_times"); times != nil && times.Rows > 0 && times.Line(0).Value("stats_count").Int() >= 2 {
+		s.Says = say(times.Line(0), "{stats_count} steps: half of them take {stats_p50} and less, the shortest {stats_min}, the longest {stats_max}.")
+	}
+	order := make([]int, t.Rows)
+	for i := range order {
+		order[i] = i
+	}
+	if g := r.iterationGrid(tables.Find(list, "iterations")); len(g.Rows) > 0 {
+		s.Title, s.Grids = "Iterations of the server", append(s.Grids, g)
+		s.Says = r.servedWords()
+	}
+	if len(order) > maxBars {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Steps[b].Duration, r.Steps[a].Duration) })
+		order = order[:cardRows]
+		if h := tables.Find(list, "step_times_histogram"); h != nil && len(s.Grids) == 0 { // iterations of several types have no typical length
+			counts := bar(h, "count", "handoff", "{count#step}")
+			s.Grids = append(s.Grids, gridOf(h, 64, "buckets", label("a step takes", func(l tables.Line) Cell {
+				return Cell{Text: say(l, "{from_ns} to {to_ns}"), Exact: l.Exact("from_ns")}
+			}), bars("", func(l tables.Line) []Part { return counts.cell(l).Parts }), figure(h, "steps", "count")))
+		}
+	}
+	longest := int64(most(t, "duration_ns"))
+	of := func(l tables.Line) *Step { return &r.Steps[l.Row] }
+	g := gridIn(t, order, "steps", textual("step", "{name}"),
+		bars("", func(l tables.Line) []Part { return ClassParts(of(l).ByClass, of(l).Duration, longest) }),
+		figure(t, "time", "duration_ns"), wordsBy("made of", func(l tables.Line) string { return mostly(of(l).ByClass, of(l).Duration, 4) }))
+	for c := range critpath.NumClasses {
+		if r.Path.ByClass[c.String()] > 0 {
+			g.Key = append(g.Key, Key{c.String(), c.Words()})
+		}
+	}
+	if g.Left > 0 {
+		g.Title = "The longest"
+	}
+	s.Grids = append(s.Grids, g)
+	return s
+}
