@@ -229,10 +229,12 @@ func (a *Ahead) scanNext(wait bool) bool {
 	a.next++
 	a.busy++
 	a.mu.Unlock()
+	done := false
 	defer func() { // also when it panics
 		a.mu.Lock()
 		a.busy--
-		a.broken = a.broken || !p.done
+		p.done = done // others look at it, so it is written under the lock, and last
+		a.broken = a.broken || !done
 		for a.whole < len(a.list) && a.list[a.whole].done {
 			p := a.list[a.whole]
 			a.free = append(a.free, p.view)
@@ -242,18 +244,18 @@ func (a *Ahead) scanNext(wait bool) bool {
 		}
 		a.change.Broadcast()
 	}()
-	p.scanEarly()
+	done = p.scanEarly()
 	return true
 }
 
-// scanEarly scans a piece of which no more is there than up to the bracket of the next event. It is done when all
+// scanEarly scans a piece of which no more is there than up to the bracket of the next event. It reports whether all
 // events in it are whole: then nothing that comes later can change what was read, since whatever looks for more comes to
 // the end of what is there and finds no end of its event.
-func (p *piece) scanEarly() {
+func (p *piece) scanEarly() bool {
 	p.budget = -1 // the first broken event is the end
 	p.scan(p.view, p.off)
-	p.done = !p.closed && p.end == p.to
 	p.seen = nil // it has tokens of the text
+	return !p.closed && p.end == p.to
 }
 
 // pieces are those of the list whose bracket stands before from, and where Src goes on.
