@@ -168,8 +168,23 @@ var cases = map[string]ruleCase{
 		},
 	},
 	"copy-d2h": {
-		planted: []func(*scene){func(s *scene) { s.batches(testtrace.DtoHPageable, 8<<20, 4_000_000, true, true) }},
-		alike: []func(*scene){func(s *scene) { // the result of the whole run
+		planted: []func(*scene){func(s *scene) { s.batches(testtrace.DtoHPageable, 8<<20, 4_000_000, true, true) }, func(s *scene) { // a mask, and then what does not hang on it
+			for range 10 {
+				s.work(1)
+				s.op("aten::to", 4000, func() { s.mark(s.copy(testtrace.DtoHPageable, 512, 2000, true)) })
+				s.hostOps(10)
+			}
+			s.work(1)
+		}},
+		alike: []func(*scene){func(s *scene) { // how much each rank sends
+			for range 10 {
+				s.work(1)
+				s.op("aten::to", 4000, func() { s.copy(testtrace.DtoHPageable, 512, 2000, true) })
+				s.launch("ncclDevKernel_SendRecv", 10_000)
+				s.hostOps(10)
+			}
+			s.work(1)
+		}, func(s *scene) { // the result of the whole run
 			s.work(20)
 			s.op("aten::copy_", 4000, func() { s.copy(testtrace.DtoHPageable, 8<<20, 4_000_000, true) })
 		}, func(s *scene) { // an image that is saved: the CPU reads it at once

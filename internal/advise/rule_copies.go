@@ -39,38 +39,62 @@ var _ = add(rule{
 // readingTakes is what a thread does between a copy to the host and its next launch where it reads nothing of it, ns.
 const readingTakes = 1_000_000
 
-// launchesSoon reports whether the thread of a call launches again before it could have read much of what the call copied.
-func (r *run) launchesSoon(call cdg.ActID, calls whatif.Set) bool {
+// launchesSoon reports whether the thread of a call launches again before it could have read much of what the call copied, and
+// launches no collective: that one needs what was copied, such as how much each rank sends.
+func (r *run) launchesSoon(call cdg.ActID, calls, comms whatif.Set) bool {
 	lane := &r.g.Lanes[r.g.Acts[call].Lane]
 	end := r.g.Acts[call].End
+	if op := r.opAround(call); op != cdg.NoAct { // in which a second call may wait for the copy
+		end = r.g.Acts[op].End
+	}
 	for a := r.g.Enclosed(call); a < lane.Limit && r.g.Acts[a].Start < end+readingTakes; a++ {
 		if calls.Has(a) {
-			return true
+			return !comms.Has(a)
 		}
 	}
 	return false
 }
 
+// laterLaunches are the launches of all operations, and those of collectives.
+func (r *run) laterLaunches() (calls, comms whatif.Set) {
+	calls, comms = r.m.NewSet(), r.m.NewSet()
+	for _, l := range r.launches {
+		if l != cdg.NoAct {
+			calls.Add(l)
+		}
+	}
+	for _, a := range r.collectives() {
+		if l := r.launch(a); l != cdg.NoAct {
+			comms.Add(l)
+		}
+	}
+	return calls, comms
+}
+
 var _ = add(rule{
 	id: "copy-d2h", group: Specific, class: critpath.ClassCopy, kind: AtMost, level: Medium,
 	why:      "the thread launches again within a millisecond; whether it reads the values before cannot be seen",
-	title:    "the CPU waits for large results of the GPU",
+	title:    "the CPU waits for results that it copies from the GPU",
 	cause:    "a copy to pageable memory returns when it is over, and with it everything before it on the GPU",
 	scenario: "each such copy is as fast as to pinned memory, and nobody waits for it",
 	action:   []string{"copy into a pinned buffer with non_blocking=True, and read it a step later", "reduce on the GPU first: copy less"},
 	verify:   "no call waits for the copies named DtoH",
 	find: func(r *run) *found {
-		calls := r.m.NewSet() // that launch
-		for _, l := range r.launches {
-			if l != cdg.NoAct {
-				calls.Add(l)
-			}
-		}
+		calls, comms := r.laterLaunches()
 		var copies []cdg.ActID
+		large := false
 		for _, a := range r.named(gpuCopy, toHost) {
-			if c := r.launch(a); c != cdg.NoAct && r.bytes(a) >= largeCopy && r.launchesSoon(c, calls) {
-				copies = append(copies, a)
+			c := r.launch(a)
+			if c == cdg.NoAct || !r.launchesSoon(c, calls, comms) {
+				continue
 			}
+			switch of, _ := r.asked(c); {
+			case r.bytes(a) >= largeCopy:
+				large = true
+			case of != "": // a finding of its own
+				continue
+			}
+			copies = append(copies, a)
 		}
 		if len(copies) == 0 {
 			return nil
@@ -80,8 +104,18 @@ var _ = add(rule{
 			return nil
 		}
 		moved, busy := sum(copies, r.bytes), sum(copies, r.dur)
-		return &found{events: events{list: copies}, change: r.pinned(copies), do: "copy to pinned memory, read it a step later",
+		f := &found{events: events{list: copies}, change: r.pinned(copies), do: "copy to pinned memory, read it a step later",
 			saw:     fmt.Sprintf("%s in %s", tables.FormatBytes(moved), tables.Duration(busy)),
-			numbers: []Number{countOf("copies", len(copies)), countOf("waits", len(waits)), timeOf("in copies", busy), bytesOf("moved", moved)}}
+			numbers: []Number{countOf("copies", len(copies)), countOf("waits", len(waits)), timeOf("in copies", busy)}}
+		if moved > 0 { // else no record says how much
+			f.numbers = append(f.numbers, bytesOf("moved", moved))
+		}
+		if !large {
+			f.level = Low
+			f.cause = ".cpu(), .tolist() and .numpy() wait until everything before them is computed, and then nothing is queued"
+			f.action = []string{"keep them on the GPU, and copy once in N steps", "copy into a pinned buffer with non_blocking=True, and read it a step later"}
+			f.do, f.saw = "keep results on the GPU, copy once in N steps", tables.Counted(len(waits), "wait")
+		}
+		return f
 	},
 })

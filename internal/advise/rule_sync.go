@@ -30,14 +30,23 @@ var syncCauses = []struct {
 	{byDynamicSize, []string{"aten::nonzero", "aten::masked_select", "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive", "aten::repeat_interleave", "aten::bincount"}},
 }
 
-// causeOf is the id of the rule that a wait belongs to.
-func (r *run) causeOf(w *wait) string {
-	names := make([]string, 0, 16)
-	r.around(w.call, func(_ cdg.ActID, name string) bool { names = append(names, name); return true })
+// asked is the id of the rule about the operators around a call that wait, "" without them, and the names of all operators around it.
+func (r *run) asked(call cdg.ActID) (id string, names []string) {
+	names = make([]string, 0, 16)
+	r.around(call, func(_ cdg.ActID, name string) bool { names = append(names, name); return true })
 	for _, c := range syncCauses {
 		if slices.ContainsFunc(names, func(s string) bool { return slices.Contains(c.ops, s) }) {
-			return c.id
+			return c.id, names
 		}
+	}
+	return "", names
+}
+
+// causeOf is the id of the rule that a wait belongs to.
+func (r *run) causeOf(w *wait) string {
+	id, names := r.asked(w.call)
+	if id != "" {
+		return id
 	}
 	verb := r.verb(w.call)
 	copies := verb == vendors.AsyncCopy || verb == vendors.BlockingCopy
