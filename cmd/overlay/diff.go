@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,22 +72,22 @@ func (j *job) diff() error {
 	return err
 }
 
-// diffRuns compares the runs of two sides. Each has to do the work of the first. What explains the difference is said of two runs.
+// diffRuns compares the runs of two sides. Each has to do the work of the first.
 func (j *job) diffRuns(before int) error {
-	two := len(j.files) == 2
 	sides := make([]*report.Report, len(j.files))
-	var works *whatif.Works // of the first
-	var explained whatif.Explanation
+	var works [2]*whatif.Works
 	var first, second *report.Done
 	var same report.Comparable // of the first after, or of the first that is unlike
+	var last *pipeline.Run
 	unlike := 0
-	err := pipeline.Each(len(j.files), j.pipeline(), func(i int) (*trace.Trace, error) { return j.in.Load(j.files[i]) }, func(i int, r *pipeline.Run) error {
-		sides[i] = r.Report(j.opts.reportSource(j.files[i], math.MaxInt)) // a hotspot of one side may be last on the other
+	load := func(i int) (*trace.Trace, error) { return j.in.Load(j.files[i]) }
+	err := pipeline.Each(len(j.files), j.pipeline(), load, func(i int, r *pipeline.Run) error {
+		sides[i], last = r.Report(j.opts.reportSource(j.files[i], math.MaxInt)), nil // a hotspot of one side may be last on the other
+		side := min(i/before, 1)
+		works[side] = works[side].Add(r.Works())
 		done := report.DoneIn(r.Trace)
 		if i == 0 {
-			if first = done; two {
-				works = r.Works()
-			}
+			first = done
 			return nil
 		}
 		if i == before {
@@ -97,9 +98,8 @@ func (j *job) diffRuns(before int) error {
 				unlike = i
 			}
 		}
-		if two && same.Same {
-			had, has := sides[0].StepsBeside(sides[i])
-			explained = r.Explain(works, same.ByPlace, had, has)
+		if i == len(j.files)-1 {
+			last = r
 		}
 		return nil
 	})
@@ -114,10 +114,19 @@ func (j *job) diffRuns(before int) error {
 	}
 	d := report.CompareRuns(sides[:before], sides[before:])
 	d.Compared(first, second, same)
-	if !two {
+	if middle := slices.Index(sides, d.After); middle < len(j.files)-1 {
+		tr, err := load(middle)
+		if err != nil {
+			return err
+		}
+		if last, err = pipeline.Solve(tr, j.pipeline(), false); err != nil {
+			return fmt.Errorf("%s: %w", j.files[middle], err)
+		}
+	}
+	d.Explain(works[0], works[1], func(before, after *whatif.Works) whatif.Explanation { return last.Explain(before, after, same.ByPlace) })
+	if len(j.files) > 2 {
 		return j.showDifference(ofTraces(d, "runs before", "runs after"))
 	}
-	d.Explain(&explained)
 	return j.showDifference(ofTraces(d, j.files[0], j.files[1]))
 }
 

@@ -133,18 +133,20 @@ func (d *Difference) Shown() *Compared {
 	c.Notes = nonEmpty(d.Apart(), d.Unlike(), d.CaughtUp(), d.NotItsOwn())
 	served := tables.Find(list, "iterations_changed")
 	c.add("Iterations of the server", "Medians.", changeGrid(served, maxRows, true, labels, "types", plainLabel("", "{type}"), extra(figure(served, "tokens/s "+labels[0], "before_tokens_per_s")), extra(figure(served, "tokens/s "+labels[1], "after_tokens_per_s"))))
-	calls := wordsBy("calls", func(l tables.Line) string {
-		if l.Show("before_calls") != l.Show("after_calls") {
-			return say(l, "{before_calls} → {after_calls}")
+	if d.Explained == nil || d.Explained.By == "names" { // names of two makers are not the same work
+		calls := wordsBy("calls", func(l tables.Line) string {
+			if l.Show("before_calls") != l.Show("after_calls") {
+				return say(l, "{before_calls} → {after_calls}")
+			}
+			return l.Show("before_calls")
+		})
+		says := "Largest effect first."
+		if len(d.PerStep) > 0 {
+			says = "Of a step on average, largest effect first."
 		}
-		return l.Show("before_calls")
-	})
-	says := "Largest effect first."
-	if len(d.PerStep) > 0 {
-		says = "Of a step on average, largest effect first."
+		c.add("Hotspots", says, changeGrid(tables.Find(list, "hotspots"), 4*cardRows, false, labels, "names", label("name", shownCell), calls))
 	}
-	c.add("Hotspots", says, changeGrid(tables.Find(list, "hotspots"), 4*cardRows, false, labels, "names", label("name", shownCell), calls))
-	c.add("What makes "+tables.Signed(d.Window.Effect), "By a replay of the second with the times of the first.", d.explainedGrid())
+	c.add("What makes "+tables.Signed(d.Window.Effect), d.Explained.says(), d.explainedGrid())
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"overlay/internal/serving"
 	"overlay/internal/stat"
 	"overlay/internal/tables"
+	"overlay/internal/whatif"
 )
 
 // Difference compares two reports; differences are after minus before.
@@ -26,6 +27,7 @@ type Difference struct {
 	Noise      *Noise            `json:"noise,omitempty" table:"noise" about:"within which the difference lies"`
 	Same       *Comparable       `json:"comparable,omitempty" table:"comparable" about:"whether the two traces do the same work"`
 	Steps      *StepsCompared    `json:"steps,omitempty" table:"compared" about:"of two steps of one trace: which they are"`
+	steps      [2]int64          // that the runs of each side hold, where steps are compared
 }
 
 // Change is one value before and after, ns.
@@ -99,16 +101,26 @@ func compareWindows(before, after *Report) *Difference {
 }
 
 // hotspotChanges is the time on the path and the number of events there by name and collective: a name is several hotspots where its
-// events are of several kinds. The largest effect comes first, then they go by name.
+// events are of several kinds. A frame that the other side does not have in this line is one in any. The largest effect comes first, then they go by name.
 func hotspotChanges(before, after []Hotspot) []HotspotChange {
 	type key struct{ name, collective string }
+	in := [2]map[string]bool{{}, {}}
+	for side, list := range [2][]Hotspot{before, after} {
+		for i := range list {
+			in[side][list[i].Name] = true
+		}
+	}
 	at := map[key]int{}
 	out := []HotspotChange{}
 	of := func(h *Hotspot) *HotspotChange {
-		k := key{h.Name, h.Collective}
+		name, readable := h.Name, h.Readable
+		if !in[0][name] || !in[1][name] {
+			name, readable = whatif.WithoutLine(name), whatif.WithoutLine(readable)
+		}
+		k := key{name, h.Collective}
 		if _, ok := at[k]; !ok {
 			at[k] = len(out)
-			out = append(out, HotspotChange{Name: h.Name, Readable: h.Readable})
+			out = append(out, HotspotChange{Name: name, Readable: readable})
 		}
 		return &out[at[k]]
 	}
@@ -164,7 +176,7 @@ func (d *Difference) Verdict() string {
 	}
 	of := ""
 	if w := d.Work; w != nil {
-		of = tables.FormatShare(w.Share) + " of the work in " + tables.FormatShare(w.Time) + " of the time: the same work takes "
+		of = w.words() + " takes "
 	}
 	switch {
 	case steps != "":

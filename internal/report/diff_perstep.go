@@ -173,6 +173,7 @@ func (d *Difference) perStep(before, after []*Report) {
 			Before: int64(a[k].times.Typical()), After: int64(b[k].times.Typical()), BeforeFar: a[k].spread(), AfterFar: b[k].spread(), BeforeTail: a[k].tail, AfterTail: b[k].tail, Mean: a[k].made != nil}
 		l.Effect = l.After - l.Before
 		d.PerStep = append(d.PerStep, l)
+		d.steps[0], d.steps[1] = d.steps[0]+int64(l.BeforeSteps), d.steps[1]+int64(l.AfterSteps)
 		x, y, weights = append(x, a[k].times), append(y, b[k].times), append(weights, float64(min(l.BeforeSteps, l.AfterSteps)))
 	}
 	if len(d.PerStep) == 0 {

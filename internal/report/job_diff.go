@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type JobDifference struct {
 	Slower     float64           `json:"slower_percent" unit:"percent" about:"below 0: faster"`
 	Same       *Comparable       `json:"comparable,omitempty" table:"comparable" about:"whether the two jobs do the same work"`
 	Noise      *Noise            `json:"noise,omitempty" table:"noise" about:"within which the difference lies"`
+	Work       *Work             `json:"work,omitempty" table:"work" about:"of windows without steps that do not hold as many collectives: by how much"`
 	Classes    []Change          `json:"classes" table:"classes" about:"time on the path by class, largest effect first"`
 	Waits      Change            `json:"waits" table:"waits" about:"waited in collectives by a rank, on average"`
 	Steps      []Change          `json:"steps" table:"steps" about:"steps that both jobs recorded, by number"`
@@ -69,7 +71,9 @@ func CompareJobs(before, after *JobReport) *JobDifference {
 	if !d.PerStep {
 		d.Length.Name = "window"
 	}
-	d.Slower = 100 * signedShare(d.Length.Effect, x)
+	if d.Slower = 100 * signedShare(d.Length.Effect, x); !d.PerStep {
+		d.byWork(before, after)
+	}
 	classes := func(r *JobReport, length int64) map[string]int64 {
 		m := map[string]int64{}
 		for c, ns := range r.Job.Path.ByClass {
@@ -92,6 +96,35 @@ func CompareJobs(before, after *JobReport) *JobDifference {
 	d.Stragglers = came(before.stragglersBy(), after.stragglersBy())
 	d.Links = came(before.linksBy(), after.linksBy())
 	return d
+}
+
+// byWork compares two windows that were cut by the clock by the time that as many collectives take, a collective more or less.
+func (d *JobDifference) byWork(before, after *JobReport) {
+	type key struct{ group, name string }
+	counts := func(r *JobReport) map[key]int {
+		m := map[key]int{}
+		for i := range r.Job.Totals {
+			c := &r.Job.Totals[i]
+			m[key{GroupName(&r.Job.Groups[c.Group]), c.Name}] += c.Count
+		}
+		return m
+	}
+	w, others := &Work{Time: signedShare(d.Length.After, d.Length.Before)}, counts(after)
+	for k, n := range counts(before) {
+		if m := others[k]; m > 0 {
+			w.Names, w.Before, w.After = w.Names+1, w.Before+n, w.After+m
+		}
+	}
+	if w.Before+w.After < 2*fewCalls*max(w.Names, 1) {
+		return
+	}
+	if w.Share = rounded(float64(w.After) / float64(w.Before)); math.Abs(w.Share-1) < sameAmount {
+		return
+	}
+	d.Work, d.Slower = w, 100*(w.Time/w.Share-1)
+	noise := float64(w.Names) / float64(w.Before)
+	d.Noise.Of = "collectives"
+	d.Noise.set(d.Slower/100-2*noise, d.Slower/100+2*noise, true)
 }
 
 func (r *JobReport) side() JobSide {
@@ -198,10 +231,13 @@ func (d *JobDifference) Verdict() string {
 	if d.steps == nil && d.Noise.Known {
 		noise = " (" + d.Noise.words() + ")"
 	}
+	if d.Work != nil {
+		what = d.Work.words()
+	}
 	switch {
-	case d.Length.Effect > 0:
+	case d.Slower > 0:
 		return what + " is " + tables.FormatPercent(d.Slower) + " longer" + noise
-	case d.Length.Effect < 0:
+	case d.Slower < 0:
 		return what + " is " + tables.FormatPercent(-d.Slower) + " shorter" + noise
 	}
 	return what + " takes as long as " + d.Labels()[0]

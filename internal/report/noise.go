@@ -16,7 +16,7 @@ type Noise struct {
 	Known      bool    `json:"known" unit:"flag" about:"something was measured more than once"`
 	Low        float64 `json:"low_percent" unit:"percent" about:"by which it is slower at least; below 0: faster"`
 	High       float64 `json:"high_percent" unit:"percent" about:"and at most"`
-	Of         string  `json:"of" about:"what was measured more than once: steps, windows or calls"`
+	Of         string  `json:"of" about:"what was measured more than once: steps, windows, calls or collectives"`
 	BeforeRuns int     `json:"before_runs_count" unit:"count"`
 	AfterRuns  int     `json:"after_runs_count" unit:"count" about:"one run a side says nothing of what differs from run to run"`
 }
@@ -83,11 +83,16 @@ func (d *Difference) Gate(limit float64) (Gate, string) {
 
 // Work is how much more or less work the second window holds, by the calls that both have: at the times of the first.
 type Work struct {
-	Names  int     `json:"names_count" unit:"count" about:"operations, or where the CPU bounds both operators, that both windows have"`
+	Names  int     `json:"names_count" unit:"count" about:"operations, or where the CPU bounds both operators, that both windows have; of jobs collectives"`
 	Before int     `json:"before_calls" unit:"count" about:"of those names"`
 	After  int     `json:"after_calls" unit:"count"`
 	Share  float64 `json:"work_share" unit:"share" about:"of the work of the first window that the second one holds"`
 	Time   float64 `json:"time_share" unit:"share" about:"of the length of the first window"`
+}
+
+// words say how much work is in how much time, and begin to say how long the same work takes.
+func (w *Work) words() string {
+	return tables.FormatShare(w.Share) + " of the work in " + tables.FormatShare(w.Time) + " of the time: the same work"
 }
 
 // sameAmount is how far the work of two windows may be apart to count as the same.

@@ -10,7 +10,7 @@ import (
 func TestExplain(t *testing.T) {
 	m := whatif.New(simulated(t, "hidden", 7))
 	works := m.Works()
-	if x := m.Explain(works, false, 3, 3); x.Explained != 0 || len(x.Changes) != 0 {
+	if x := m.Explain(works, m.Works(), false); x.Explained != 0 || len(x.Changes) != 0 {
 		t.Errorf("against itself: %+v", x)
 	}
 	sc, err := whatif.NewSelector(m, nil).Scenario("gemm_f16=0.5")
@@ -24,21 +24,26 @@ func TestExplain(t *testing.T) {
 		t.Fatal("the program has no such kernels, or they do not matter")
 	}
 	works.ByName[w] = whatif.Done{NS: was.NS / 2, Events: was.Events}
-	x := m.Explain(works, false, 1, 1)
+	x := m.Explain(works, m.Works(), false)
 	if off := x.Explained - saved; len(x.Changes) != 1 || off > 20 || off < -20 || x.Changes[0].Effect != x.Explained || x.Others != 0 {
 		t.Errorf("%+v", x)
 	}
-	if x.Changes[0].Work != w || x.Changes[0].After != was {
-		t.Errorf("%+v", x.Changes[0])
+	if x.Changes[0].Work != w || x.Changes[0].After != was || x.Calls != 0 {
+		t.Errorf("%+v", x)
+	}
+	// Of several runs of a side it is their sum that counts.
+	if y := m.Explain(works.Add(works), m.Works().Add(m.Works()), false); y.Explained != x.Explained {
+		t.Errorf("of two runs a side: %+v, of one %+v", y, x)
 	}
 	for _, byPlace := range []bool{false, true} {
 		half := m.Works()
-		x = m.Explain(half, byPlace, 2, 1) // the earlier run did in two steps what this one does in one
+		half.Units = 2 // the earlier run did in two steps what this one does in one
+		x = m.Explain(half, m.Works(), byPlace)
 		sum := x.Others
 		for _, c := range x.Changes {
 			sum += c.Effect
 		}
-		if x.Explained <= 0 || sum != x.Explained || len(x.Changes) < 2 {
+		if x.Explained <= 0 || sum != x.Explained || len(x.Changes) < 2 || x.Calls != x.Explained { // a call takes as long
 			t.Errorf("by place %v: effects make %d of %d, %+v", byPlace, sum, x.Explained, x)
 		}
 	}

@@ -110,6 +110,26 @@ func TestCompareJobs(t *testing.T) {
 	if same := report.CompareJobs(a, a); same.Length.Effect != 0 || len(same.Stragglers) != 1 || same.Stragglers[0].Change != "still" {
 		t.Errorf("with itself: %+v", same)
 	}
+	// Windows that were cut by the clock are compared by their collectives.
+	cut, less := *a, *a
+	cut.Job.Steps, less.Job.Steps = nil, nil
+	cut.Job.Totals, less.Job.Totals = nil, nil
+	for _, t := range a.Job.Totals[:2] {
+		t.Count = 40
+		cut.Job.Totals = append(cut.Job.Totals, t)
+		t.Count = 30
+		less.Job.Totals = append(less.Job.Totals, t)
+	}
+	if d := report.CompareJobs(&cut, &less); d.Verdict() != "75.0 % of the work in 100.0 % of the time: the same work is 33.3 % longer (noise ± 5.0)" {
+		t.Error(d.Verdict())
+	} else if g, _ := d.Gate(35); g != report.Unsure {
+		t.Error("the gate is sure of 35 %")
+	} else if g, _ = d.Gate(5); g != report.Beyond {
+		t.Error("the gate is not sure of 5 %")
+	}
+	if d := report.CompareJobs(&cut, &cut); d.Work != nil || d.Slower != 0 {
+		t.Errorf("a window with itself: %+v", d)
+	}
 	written := func(write func(w io.Writer) error, want ...string) {
 		t.Helper()
 		var buf bytes.Buffer
