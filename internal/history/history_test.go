@@ -280,3 +280,65 @@ func TestTypesOfSteps(t *testing.T) {
 		t.Errorf("%v, %+v", err, got)
 	}
 }
+
+// TestWorkByType: the time of a name is that of a step of one type, so that another mix of types changes nothing.
+func TestWorkByType(t *testing.T) {
+	s := &ranks.Summary{Window: [2]int64{1_790_000_000e9}, Names: []string{"", "gemm", "sample"}}
+	for i, kind := range []trace.IterationType{trace.Prefill, trace.Decode, trace.Decode, trace.Decode} {
+		s.Steps = append(s.Steps, ranks.Step{Number: int32(i), Type: kind, Start: int64(i) * 1e8, End: int64(i)*1e8 + 2e7})
+		busy := int64(1e7)
+		if kind == trace.Decode {
+			busy = 3e6
+		}
+		s.Spent = append(s.Spent, ranks.Spent{Step: int32(i), Name: 1, Busy: busy})
+		if i == 1 { // in one decode of three
+			s.Spent = append(s.Spent, ranks.Spent{Step: int32(i), Name: 2, Host: true, Busy: busy})
+		}
+	}
+	var got []string
+	r := Of("run", []*ranks.Summary{s})
+	for _, p := range r.Points {
+		if p.Scope == Work {
+			got = append(got, fmt.Sprint(p.Words(), " ", p.NS))
+		}
+	}
+	if want := []string{"gemm: its time a decode step 3000000", "gemm: its time a prefill step 10000000"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestSends: what ranks send to each other is followed by the two of them, whether a recording names the other by its rank or by its place in the group.
+func TestSends(t *testing.T) {
+	for _, c := range []struct {
+		group []ranks.Rank
+		peers [2]ranks.Rank // as the first and the second name each other
+		want  []string
+	}{
+		{[]ranks.Rank{4, 8}, [2]ranks.Rank{8, 4}, []string{"send of 4.00 MB, rank 4 → 8: a transfer 700000"}},
+		{[]ranks.Rank{4, 8}, [2]ranks.Rank{1, 0}, []string{"send of 4.00 MB, rank 4 → 8: a transfer 700000"}},
+		{[]ranks.Rank{1, 2}, [2]ranks.Rank{1, 0}, []string{"send of 4.00 MB, rank 1 → 2: a transfer 700000"}},
+		{[]ranks.Rank{1, 2}, [2]ranks.Rank{2, 7}, nil}, // nobody's
+	} {
+		var list []*ranks.Summary
+		for i := range 2 {
+			s := &ranks.Summary{Rank: c.group[i], Window: [2]int64{1_790_000_000e9}, Groups: []ranks.Group{{Ranks: c.group}}, Names: []string{""}}
+			s.Kinds = []ranks.Kind{{Coll: ranks.SendRecv, Dtype: "Float", In: 1_000_000, Out: 1_000_000, Peer: c.peers[i], Sends: i == 0}}
+			for step := range int32(3) {
+				at := int64(step) * 1e7
+				s.Steps = append(s.Steps, ranks.Step{Number: step, Start: at, End: at + 1e7})
+				s.Ops = append(s.Ops, ranks.Op{Start: at, End: at + []int64{9e5, 7e5}[i], Step: step})
+			}
+			list = append(list, s)
+		}
+		var got []string
+		r := Of("run", list)
+		for _, p := range r.Points {
+			if p.Scope == Link {
+				got = append(got, fmt.Sprint(p.Words(), " ", p.NS))
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("group %d: %q, want %q", c.group, got, c.want)
+		}
+	}
+}

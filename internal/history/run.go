@@ -112,7 +112,7 @@ const worth = 0.005
 func Of(name string, list []*ranks.Summary) Run {
 	r := Run{Name: name, Ranks: len(list)}
 	values := map[Series][]int64{}
-	works := map[string][]int64{}
+	works := map[Series][]int64{}
 	hosts := map[string]bool{}
 	for _, s := range list {
 		if r.Start == 0 || s.Window[0] < r.Start {
@@ -150,8 +150,8 @@ func Of(name string, list []*ranks.Summary) Run {
 				values[Series{Host, s.Host, what}] = append(values[Series{Host, s.Host, what}], mid)
 			}
 		}
-		for name, ns := range busyOf(s) {
-			works[name] = append(works[name], ns)
+		for of, ns := range busyOf(s) {
+			works[of] = append(works[of], ns)
 		}
 	}
 	var steps []int64 // of all ranks and types
@@ -161,9 +161,10 @@ func Of(name string, list []*ranks.Summary) Run {
 		}
 	}
 	step := stat.Median(steps)
-	for name, all := range works {
-		if mid := stat.Median(all); 2*len(all) > len(list) && float64(mid) >= worth*float64(step) {
-			values[Series{Work, name, Busy}] = []int64{mid}
+	for of, all := range works {
+		whole := stat.Median(slices.Clone(values[Series{Job, "", strings.TrimSuffix(of.What, Busy) + Step}]))
+		if mid := stat.Median(all); 2*len(all) > len(list) && whole > 0 && float64(mid) >= worth*float64(whole) {
+			values[of] = []int64{mid}
 		}
 	}
 	if step > 0 {
@@ -181,35 +182,40 @@ func Of(name string, list []*ranks.Summary) Run {
 	return r
 }
 
-// busyOf is how long each name of a rank takes in a step, in the middle.
-func busyOf(s *ranks.Summary) map[string]int64 {
-	all := map[string][]int64{}
+// busyOf is how long each name of a rank takes in a step of each type, in the middle.
+func busyOf(s *ranks.Summary) map[Series]int64 {
+	steps := map[string]int{} // of each type
+	what := func(step int32) string { return strings.TrimSpace(s.Steps[step].Type.String() + " " + Busy) }
+	for i := range s.Steps {
+		steps[what(int32(i))]++
+	}
+	all := map[Series][]int64{}
 	for i := range s.Spent {
 		if x := &s.Spent[i]; x.Name != 0 && x.Busy > 0 {
-			name := s.Names[x.Name]
+			of := Series{Work, s.Names[x.Name], what(x.Step)}
 			if x.Host {
-				name += " (threads)"
+				of.Name += " (threads)"
 			}
-			all[name] = append(all[name], x.Busy)
+			all[of] = append(all[of], x.Busy)
 		}
 	}
-	mids := map[string]int64{}
-	for name, list := range all {
-		if 2*len(list) > len(s.Steps) { // in most steps
-			mids[name] = stat.Median(list)
+	mids := map[Series]int64{}
+	for of, list := range all {
+		if 2*len(list) > steps[of.What] { // in most of them
+			mids[of] = stat.Median(list)
 		}
 	}
 	return mids
 }
 
-// transfer is one kind of collectives of one group.
+// transfer is one kind of collectives of one group, or of sends from one rank to another.
 type transfer struct {
 	each  []int64 // from the last arrival on
 	sum   int64
 	steps int
 }
 
-// transfers are how long collectives take once their last member is there: as long as its own operation. Members are matched by their order in
+// transfers are how long collectives and sends take once their last member is there: as long as its own operation. Members are matched by their order in
 // a step, so that clocks do not matter; where not all members of a group left a trace, the last one may be missing, and nothing is said.
 func transfers(list []*ranks.Summary) map[string]*transfer {
 	type key struct {
@@ -223,15 +229,22 @@ func transfers(list []*ranks.Summary) map[string]*transfer {
 			o := &s.Ops[i]
 			k := &s.Kinds[o.Kind]
 			g := &s.Groups[k.Group]
-			if o.Step < 0 || k.Peer >= 0 || len(g.Ranks) < 2 {
+			if o.Step < 0 || len(g.Ranks) < 2 {
 				continue
 			}
-			name := k.Coll.String()
+			name, who, members := k.Coll.String(), "ranks "+listed(g.Ranks), len(g.Ranks)
+			if k.Peer >= 0 {
+				from, to := s.Rank, peerOf(k.Peer, s.Rank, g.Ranks)
+				if !k.Sends {
+					from, to = to, from
+				}
+				name, who, members = "send", fmt.Sprintf("rank %d → %d", from, to), 2
+			}
 			if bytes := k.Bytes(); bytes > 0 {
 				name += " of " + tables.FormatBytes(bytes)
 			}
-			name += ", ranks " + listed(g.Ranks)
-			sizes[name] = len(g.Ranks)
+			name += ", " + who
+			sizes[name] = members
 			at := key{name, o.Step}
 			if ops[at] == nil {
 				ops[at] = map[ranks.Rank][]int64{}
@@ -265,6 +278,15 @@ func transfers(list []*ranks.Summary) map[string]*transfer {
 		}
 	}
 	return out
+}
+
+// peerOf is the rank of the other side of a point-to-point operation. Some name it by its place in the group: surely where it is nobody of the group, or
+// the rank itself. What is read in the wrong form has no second side, and is left out.
+func peerOf(peer, own ranks.Rank, group []ranks.Rank) ranks.Rank {
+	if (peer == own || !slices.Contains(group, peer)) && int(peer) < len(group) {
+		return group[peer]
+	}
+	return peer
 }
 
 // listed is a list of ranks, ascending, made short.
