@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"overlay/internal/tables"
@@ -83,7 +82,7 @@ func (d *Difference) explainedGrid() Grid {
 		}
 	}
 	g := changeGrid(&tables.From("explained", "", list)[0], maxRows, true, d.Labels(), "names", named("own time of "+x.By, "name"),
-		wordsBy("calls", sides(func(_, events float64) string { return strconv.FormatFloat(events, 'f', -1, 64) })),
+		wordsBy("calls", sides(func(_, events float64) string { return tables.Float(events).Exact() })),
 		wordsBy("a call", sides(func(ns, events float64) string {
 			if events == 0 {
 				return NoValue
