@@ -243,9 +243,14 @@ func TestOrder(t *testing.T) {
 func TestTable(t *testing.T) {
 	r := simulated(1, 1, nil)[0]
 	files := []File{{0, 100, 5}, {7, 200, 6}}
-	got, back, err := FromTable(r.Name, Table(r, files))
+	kept := Table(r, files)
+	got, back, err := FromTable(r.Name, kept)
 	if err != nil || !slices.Equal(files, back) || got.Start != r.Start || got.Ranks != r.Ranks || got.Hosts != r.Hosts || got.Steps != r.Steps || !slices.Equal(got.Points, r.Points) {
 		t.Errorf("%v %v %+v", err, back, got)
+	}
+	kept.Data[2].Syms[0] = "older" // without its form
+	if _, _, err = FromTable(r.Name, kept); err == nil {
+		t.Error("a table of another form was taken")
 	}
 }
 

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -32,13 +33,16 @@ const (
 	ofSummary = "summary"
 )
 
+// form is what the numbers of a run mean: tables of another one are made again. In 2 the time of a name is by the type of steps.
+const form = 2
+
 // Table makes the table of a run.
 func Table(r *Run, files []File) columns.Table {
 	type row struct {
 		texts [3]string
 		value int64
 	}
-	rows := []row{{[3]string{ofRun, "", "start"}, r.Start}, {[3]string{ofRun, "", "ranks"}, int64(r.Ranks)}, {[3]string{ofRun, "", "hosts"}, int64(r.Hosts)}, {[3]string{ofRun, "", "steps"}, int64(r.Steps)}}
+	rows := []row{{[3]string{ofRun, "", "form"}, form}, {[3]string{ofRun, "", "start"}, r.Start}, {[3]string{ofRun, "", "ranks"}, int64(r.Ranks)}, {[3]string{ofRun, "", "hosts"}, int64(r.Hosts)}, {[3]string{ofRun, "", "steps"}, int64(r.Steps)}}
 	for _, f := range files {
 		rank := strconv.FormatInt(f.Rank, 10)
 		rows = append(rows, row{[3]string{ofSummary, rank, "bytes"}, f.Bytes}, row{[3]string{ofSummary, rank, "modified"}, f.Modified})
@@ -68,6 +72,7 @@ func Table(r *Run, files []File) columns.Table {
 // FromTable reads the table of a run.
 func FromTable(name string, t columns.Table) (r Run, files []File, err error) {
 	r.Name = name
+	known := false
 	for i := range t.Rows {
 		scope, _ := t.Data[0].Text(i)
 		name, _ := t.Data[1].Text(i)
@@ -76,6 +81,8 @@ func FromTable(name string, t columns.Table) (r Run, files []File, err error) {
 		switch at := slices.Index(scopeNames[:], scope); {
 		case scope == ofRun:
 			switch what {
+			case "form":
+				known = v == form
 			case "start":
 				r.Start = v
 			case "ranks":
@@ -98,6 +105,9 @@ func FromTable(name string, t columns.Table) (r Run, files []File, err error) {
 		default:
 			r.Points = append(r.Points, Point{Series{Scope(at), name, what}, v})
 		}
+	}
+	if !known {
+		return r, nil, errors.New("the numbers of a run mean something else")
 	}
 	return r, files, nil
 }

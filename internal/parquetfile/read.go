@@ -29,7 +29,7 @@ func Read(r io.ReaderAt, size int64, form columns.Table, schema string) (t colum
 	if !ok {
 		return t, errors.New("a Parquet file that was not made by 'overlay export'")
 	}
-	room := limits.TableAnyway + limits.TableRatio*size
+	room, buf := limits.TableAnyway+limits.TableRatio*size, make([]parquet.Value, 256)
 	t = columns.Table{Name: form.Name, About: form.About, Cols: form.Cols, Data: make([]columns.Data, len(form.Cols)), Rows: int(f.NumRows())}
 	for i := range form.Cols {
 		leaf, ok := f.Schema().Lookup(form.Cols[i].Name)
@@ -43,7 +43,7 @@ func Read(r io.ReaderAt, size int64, form columns.Table, schema string) (t colum
 		if got, want := leaf.Node.Type().Kind(), kindOf(form.Cols[i].Type); got != want {
 			return t, fmt.Errorf("column %s has the type %s instead of %s: the file is of schema %s, this is %s; export the trace again", form.Cols[i].Name, got, want, found, schema)
 		}
-		if t.Data[i], err = readColumn(f, leaf.ColumnIndex, &form.Cols[i], t.Rows, &room); err != nil {
+		if t.Data[i], err = readColumn(f, leaf.ColumnIndex, &form.Cols[i], t.Rows, buf, &room); err != nil {
 			return t, err
 		}
 	}
@@ -82,13 +82,14 @@ func empty(t columns.Type) columns.Data {
 
 // values are what was read of one column.
 type values struct {
-	ints   []int64
-	floats []float64
-	syms   []uint32
-	null   []bool // nil as long as there is none
-	list   []string
-	of     map[string]uint32
-	texts  int64 // bytes of list
+	ints    []int64
+	floats  []float64
+	syms    []uint32
+	null    []bool // nil as long as there is none
+	list    []string
+	of      map[string]uint32
+	ofGroup []uint32 // of the texts of the row group that is read: 1 + index into list
+	texts   int64    // bytes of list
 }
 
 // held is about how much memory the values take, bytes.
@@ -97,11 +98,18 @@ func (v *values) held() int64 {
 }
 
 // readColumn reads the values of a column and takes their memory from room.
-func readColumn(f *parquet.File, column int, c *columns.Column, rows int, room *int64) (columns.Data, error) {
-	v := &values{of: map[string]uint32{}}
-	buf := make([]parquet.Value, 1024)
-	n := 0
+func readColumn(f *parquet.File, column int, c *columns.Column, rows int, buf []parquet.Value, room *int64) (columns.Data, error) {
+	v, n := &values{}, 0
+	switch fit := min(int64(rows), *room/8); c.Type { // what a broken file says of its rows is not believed
+	case columns.Text:
+		v.syms, v.of = make([]uint32, 0, fit), map[string]uint32{}
+	case columns.Float64:
+		v.floats = make([]float64, 0, fit)
+	default:
+		v.ints = make([]int64, 0, fit)
+	}
 	for g, group := range f.RowGroups() {
+		v.ofGroup = v.ofGroup[:0]
 		pages := group.ColumnChunks()[column].Pages()
 		for {
 			p, err := pages.ReadPage()
@@ -132,6 +140,13 @@ func readColumn(f *parquet.File, column int, c *columns.Column, rows int, room *
 var errUnpacks = errors.New("the table unpacks to more than its file can hold: export the trace again")
 
 func (v *values) addPage(p parquet.Page, buf []parquet.Value, t columns.Type, room int64) (n int, err error) {
+	if d := p.Dictionary(); t == columns.Text && d != nil && p.NumNulls() == 0 && v.null == nil {
+		data := p.Data()
+		if n = v.addIndexes(d, data.Int32()); v.held() > room {
+			return n, errUnpacks
+		}
+		return n, nil
+	}
 	r := p.Values()
 	for {
 		got, err := r.ReadValues(buf)
@@ -149,6 +164,21 @@ func (v *values) addPage(p parquet.Page, buf []parquet.Value, t columns.Type, ro
 			return n, err
 		}
 	}
+}
+
+// addIndexes adds texts that a page names by their places in the dictionary of its row group.
+func (v *values) addIndexes(d parquet.Dictionary, list []int32) int {
+	if len(v.ofGroup) == 0 {
+		v.ofGroup = append(v.ofGroup, make([]uint32, d.Len())...)
+	}
+	for _, i := range list {
+		if v.ofGroup[i] == 0 {
+			x := d.Index(i)
+			v.ofGroup[i] = 1 + v.sym(x.ByteArray())
+		}
+		v.syms = append(v.syms, v.ofGroup[i]-1)
+	}
+	return len(list)
 }
 
 func (v *values) add(x *parquet.Value, t columns.Type) {

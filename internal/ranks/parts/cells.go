@@ -86,18 +86,20 @@ func partOf(table string) string { return strings.TrimPrefix(table, File.Name+"_
 func FromCells(t columns.Table) ([]columns.Table, error) {
 	type span struct{ from, rows int }
 	known := map[[2]string]span{}
+	at := func(row int) (part, field uint32) {
+		part, _ = t.Data[partCol].Sym(row)
+		field, _ = t.Data[fieldCol].Sym(row)
+		return part, field
+	}
 	for row := 0; row < t.Rows; {
-		part, _ := t.Data[partCol].Text(row)
-		field, _ := t.Data[fieldCol].Text(row)
 		from := row
+		p, f := at(row)
 		for row++; row < t.Rows; row++ {
-			if p, _ := t.Data[partCol].Text(row); p != part {
-				break
-			}
-			if f, _ := t.Data[fieldCol].Text(row); f != field {
+			if q, g := at(row); p != q || f != g {
 				break
 			}
 		}
+		part, field := t.Data[partCol].Syms[p], t.Data[fieldCol].Syms[f]
 		if _, ok := known[[2]string{part, field}]; ok {
 			return nil, fmt.Errorf("column %s of part %s stands there twice", field, part)
 		}
