@@ -58,14 +58,14 @@ func gains(r *Report, s Source) []Gain {
 const gainHotspots = 10
 
 // gainSection shows what replays say of each class and hotspot: how much shorter the window is without it.
-func gainSection(list []tables.Table) Section {
+func (r *Report) gainSection(list []tables.Table) Section {
 	t := tables.Find(list, "gains")
-	return Section{"gains", "What could be gained", "The run replayed without it: no work on it saves more than this, since something else binds then.", filled([]Grid{gridWorth(t, maxRows, "saves_at_most_share", "rows",
+	return Section{"gains", "What could be gained", "The run replayed without it: no work on it saves more than this, since something else binds then." + r.withoutEarlier(), filled([]Grid{gridWorth(t, maxRows, "saves_at_most_share", "rows",
 		label("without", func(l tables.Line) Cell {
 			if l.Str("what") == "class" {
 				return Cell{Text: l.Str("readable")}
 			}
 			return shownCell(l)
-		}), bar(t, "saves_at_most_ns", "pale", ""), figure(t, "saves at most", "saves_at_most_ns"), figure(t, "of the window", "saves_at_most_share"), figure(t, "with half of it", "half_saves_ns"),
+		}), bar(t, "saves_at_most_ns", "pale", ""), figure(t, "saves at most", "saves_at_most_ns"), r.ofWindow(t, "saves_at_most_share", "saves_at_most_ns"), figure(t, "with half of it", "half_saves_ns"),
 		extra(figure(t, "on the path", "critical_ns")), wordsOf("then bound by", "{class then_bound_by}"))})}
 }

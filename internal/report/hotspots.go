@@ -51,14 +51,14 @@ func hotspots(g *graph.Graph, all []critpath.Hotspot, top int, names Names) []Ho
 	return out
 }
 
-func hotspotSection(list []tables.Table) Section {
+func (r *Report) hotspotSection(list []tables.Table) Section {
 	t := tables.Find(list, "hotspots")
-	return Section{"hotspots", "Hotspots", "Time on the critical path by name: what is shorter here makes the run shorter.", filled([]Grid{gridOf(t, maxRows, "names",
+	return Section{"hotspots", "Hotspots", "Time on the critical path by name: what is shorter here makes the run shorter." + r.withoutEarlier(), filled([]Grid{gridOf(t, maxRows, "names",
 		label("name", func(l tables.Line) Cell {
 			c := shownCell(l)
 			c.Small = cameFrom(l)
 			return c
-		}), bar(t, "critical_ns", "{of kind}", ""), figure(t, "of the window", "share_of_window"), figure(t, "time", "critical_ns"), figure(t, "calls", "calls"),
+		}), bar(t, "critical_ns", "{of kind}", ""), r.ofWindow(t, "share_of_window", "critical_ns"), figure(t, "time", "critical_ns"), figure(t, "calls", "calls"),
 		wordsOf("kind", "{kind kind}"), wordsOf("phase", "{phase}"))})}
 }
 

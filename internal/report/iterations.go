@@ -72,3 +72,30 @@ func (r *Report) earlier() int64 {
 	}
 	return 0
 }
+
+// own is how long the window is without work that was launched before it was recorded, where that is a tenth of it and more: no change of the
+// program makes that shorter, and shares of all would say nothing of what can be.
+func (r *Report) own() (ns int64, shorter bool) {
+	ns, shorter = r.Window.Duration, false
+	if e := r.earlier(); 10*e >= ns && e < ns {
+		ns, shorter = ns-e, true
+	}
+	return ns, shorter
+}
+
+// withoutEarlier says that shares are of what own gives.
+func (r *Report) withoutEarlier() string {
+	if _, shorter := r.own(); shorter {
+		return " Shares are without work from before recording."
+	}
+	return ""
+}
+
+// ofWindow is a column with shares of the window, for which there are times too.
+func (r *Report) ofWindow(t *tables.Table, share, time string) Column {
+	c := figure(t, "of the window", share)
+	if own, shorter := r.own(); shorter {
+		c.Head, c.cell = "of "+tables.Duration(own), func(l tables.Line) Cell { return shareCell(l.Value(time).Int(), own) }
+	}
+	return c
+}

@@ -20,7 +20,7 @@ func (r *Report) Sections() [4][]Section {
 
 // pathSections are what the path is made of, and what holds the memory.
 func (r *Report) pathSections(list []tables.Table) []Section {
-	return []Section{r.stepSection(list), hotspotSection(list), gainSection(list), r.unknownSection(list), r.memorySection(list)}
+	return []Section{r.stepSection(list), r.hotspotSection(list), r.gainSection(list), r.unknownSection(list), r.memorySection(list)}
 }
 
 // ClassParts are the classes of a stretch of the path side by side, most time first.
