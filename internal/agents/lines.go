@@ -2,7 +2,6 @@ package agents
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,68 +14,69 @@ import (
 	"overlay/internal/limits"
 )
 
-// agentLines is a transport of messages, one a line. A line that is no message is answered by an error, and the next one is read:
-// the library's own transport ends with it.
+// transport reads and writes messages, one a line. A line that is no message is answered by an error and not passed on: the library's
+// transport ends with it.
+func transport(in io.Reader, out io.Writer) mcp.Transport {
+	lines := &agentLines{out: out}
+	messages, passed := io.Pipe()
+	go func() { passed.CloseWithError(lines.pass(bufio.NewReaderSize(in, 64<<10), passed)) }()
+	return &mcp.IOTransport{Reader: messages, Writer: lines}
+}
+
+// agentLines is what goes to the agent, a line a write.
 type agentLines struct {
-	in  io.Reader
+	mu  sync.Mutex
 	out io.Writer
-
-	messages chan jsonrpc.Message // closed at the end of in
-	closed   chan struct{}
-	once     sync.Once
-	writing  sync.Mutex
 }
 
-func (t *agentLines) Connect(context.Context) (mcp.Connection, error) {
-	t.messages, t.closed = make(chan jsonrpc.Message), make(chan struct{})
-	go t.readLines()
-	return t, nil
+func (t *agentLines) Write(line []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.out.Write(line)
 }
 
-func (t *agentLines) readLines() {
-	defer close(t.messages)
-	lines := bufio.NewReaderSize(t.in, 64<<10)
+func (t *agentLines) Close() error { return nil }
+
+// pass passes on the lines that are messages.
+func (t *agentLines) pass(lines *bufio.Reader, to io.Writer) error {
 	for {
 		line, err := readLine(lines, limits.AgentLine)
 		if errors.Is(err, errLongLine) {
 			t.refuse(nil, jsonrpc.CodeParseError, err.Error())
 			continue
 		}
-		if m := t.message(line); m != nil {
-			select {
-			case t.messages <- m:
-			case <-t.closed:
-				return
+		if t.message(line) {
+			if _, err := to.Write(append(line, '\n')); err != nil {
+				return err
 			}
 		}
 		if err != nil {
-			return
+			return err
 		}
 	}
 }
 
-// message is the message of a line; nil of one that was refused, and of an empty one.
-func (t *agentLines) message(line []byte) jsonrpc.Message {
+// message reports whether a line is a message; one that is not, and not empty, is refused.
+func (t *agentLines) message(line []byte) bool {
 	var head struct {
 		ID json.RawMessage `json:"id"`
 	}
 	var wrong *json.SyntaxError
 	switch err := json.Unmarshal(line, &head); {
 	case len(line) == 0:
-		return nil
+		return false
 	case errors.As(err, &wrong):
 		t.refuse(nil, jsonrpc.CodeParseError, fmt.Sprintf("no JSON at byte %d of the line: %v", wrong.Offset, err))
-		return nil
+		return false
 	}
-	m, err := jsonrpc.DecodeMessage(line)
+	_, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
 		if len(head.ID) > 0 && (head.ID[0] == '{' || head.ID[0] == '[') {
 			head.ID = nil
 		}
 		t.refuse(head.ID, jsonrpc.CodeInvalidRequest, "the line is no message of JSON-RPC 2.0: "+err.Error())
-		return nil
 	}
-	return m
+	return err == nil
 }
 
 // errLongLine is that a line is longer than a message may be.
@@ -109,42 +109,6 @@ func readLine(r *bufio.Reader, most int) (line []byte, err error) {
 func (t *agentLines) refuse(id json.RawMessage, code int, text string) {
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": text}})
 	if err == nil {
-		t.write(b)
+		t.Write(append(b, '\n'))
 	}
 }
-
-func (t *agentLines) write(line []byte) error {
-	t.writing.Lock()
-	defer t.writing.Unlock()
-	_, err := t.out.Write(append(line, '\n'))
-	return err
-}
-
-func (t *agentLines) Read(ctx context.Context) (jsonrpc.Message, error) {
-	select {
-	case m, ok := <-t.messages:
-		if !ok {
-			return nil, io.EOF
-		}
-		return m, nil
-	case <-t.closed:
-		return nil, io.EOF
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (t *agentLines) Write(_ context.Context, m jsonrpc.Message) error {
-	b, err := jsonrpc.EncodeMessage(m)
-	if err != nil {
-		return err
-	}
-	return t.write(b)
-}
-
-func (t *agentLines) Close() error {
-	t.once.Do(func() { close(t.closed) })
-	return nil
-}
-
-func (t *agentLines) SessionID() string { return "" }

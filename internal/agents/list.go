@@ -154,9 +154,8 @@ func kindByName(name string) string {
 	return ""
 }
 
-// nearestTraces names the traces whose names are like one that does not exist, apart from folders and endings: the same, a part of it
-// or one that it is a part of, or what a few other letters make of it.
-func (a *Agents) nearestTraces(ctx context.Context, wanted string, err error) string {
+// nearestTrace names the trace whose name is most like one that does not exist, apart from folders and endings.
+func (a *Agents) nearestTrace(ctx context.Context, wanted string, err error) string {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -169,34 +168,12 @@ func (a *Agents) nearestTraces(ctx context.Context, wanted string, err error) st
 		name, _, _ := strings.Cut(filepath.Base(path), ".")
 		return shortened(strings.ToLower(name), 255)
 	}
-	slices.SortStableFunc(list, func(x, y listed) int { // those of its folder first
-		folder := filepath.Dir(filepath.Clean(wanted))
-		switch a, b := filepath.Dir(x.File) == folder, filepath.Dir(y.File) == folder; {
-		case a == b:
-			return 0
-		case a:
-			return -1
-		}
-		return 1
-	})
-	name := stem(wanted)
-	like := []func(has string) bool{
-		func(has string) bool { return has == name },
-		func(has string) bool {
-			return min(len(has), len(name)) > 3 && (strings.Contains(has, name) || strings.Contains(name, has))
-		},
-		func(has string) bool { return nearest.Edits(name, has) <= max(len(name), len(has))/3 },
+	var stems []string
+	for _, x := range list {
+		stems = append(stems, stem(x.File))
 	}
-	var near []string
-	for _, is := range like {
-		for _, x := range list {
-			if file := strconv.Quote(x.File); len(near) < 3 && is(stem(x.File)) && !slices.Contains(near, file) {
-				near = append(near, file)
-			}
-		}
+	if i := slices.Index(stems, nearest.Name(stem(wanted), stems)); i >= 0 {
+		return "; the nearest is " + strconv.Quote(list[i].File) + ", and list_traces lists all"
 	}
-	if len(near) == 0 {
-		return "; list_traces lists " + tables.Counted(len(list), "trace") + " below the root"
-	}
-	return "; the nearest are " + strings.Join(near, ", ") + ", and list_traces lists all"
+	return "; list_traces lists " + tables.Counted(len(list), "trace") + " below the root"
 }

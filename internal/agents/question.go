@@ -3,16 +3,11 @@ package agents
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"overlay/internal/nearest"
 )
 
 // wide is a whole number that may be beyond 2^53, as times since 1970 in ns are. Many readers of JSON would round such a number, so
@@ -45,70 +40,6 @@ func schemaOf[T any]() *jsonschema.Schema {
 		panic("overlay: internal error: " + err.Error())
 	}
 	return s
-}
-
-// readQuestion reads the arguments of a call. A name that is none of the tool's is an error that names the right one.
-func readQuestion(arguments json.RawMessage, schema *jsonschema.Schema, q any) error {
-	var given map[string]json.RawMessage
-	if len(arguments) > 0 {
-		if err := json.Unmarshal(arguments, &given); err != nil {
-			return fmt.Errorf("the arguments are no JSON object: %w", err)
-		}
-	}
-	takes := fmt.Sprintf("the arguments are %s, of which %s has to be there", strings.Join(schema.PropertyOrder, ", "), strings.Join(schema.Required, " and "))
-	if len(schema.Required) == 0 {
-		takes = "the arguments are " + strings.Join(schema.PropertyOrder, ", ") + ", none of which has to be there"
-	}
-	missing := slices.DeleteFunc(slices.Clone(schema.Required), func(name string) bool { return given[name] != nil })
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if schema.Properties[name] != nil {
-			continue
-		}
-		meant := nearest.Name(shortened(name, 100), schema.PropertyOrder)
-		if meant == "" && len(missing) > 0 {
-			meant = missing[0]
-		}
-		if meant != "" {
-			meant = " (is " + strconv.Quote(meant) + " meant?)"
-		}
-		return fmt.Errorf("no argument %s%s: %s", strconv.Quote(shortened(name, 100)), meant, takes)
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("argument %s is missing: %s", strconv.Quote(missing[0]), takes)
-	}
-	return readFields(given, schema, reflect.ValueOf(q).Elem())
-}
-
-func readFields(given map[string]json.RawMessage, schema *jsonschema.Schema, to reflect.Value) error {
-	for i := range to.NumField() {
-		f := to.Type().Field(i)
-		if f.Anonymous {
-			if err := readFields(given, schema, to.Field(i)); err != nil {
-				return err
-			}
-			continue
-		}
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		value, ok := given[name]
-		if !ok {
-			continue
-		}
-		if err := json.Unmarshal(value, to.Field(i).Addr().Interface()); err != nil {
-			form := "a text"
-			switch kind := f.Type.String(); {
-			case strings.HasPrefix(kind, "[]"):
-				form = "a list of texts"
-			case kind == "agents.stepName":
-				form = "a whole number or a name such as decode#7"
-			case kind == "agents.wide":
-				form = "a whole number of 64 bits"
-			case strings.HasSuffix(kind, "int32"):
-				form = "a whole number of 32 bits"
-			}
-			return fmt.Errorf("argument %s is %s, and is to be %s", strconv.Quote(name), shortened(string(value), 60), form)
-		}
-	}
-	return nil
 }
 
 // shortened is the beginning of a text that is longer than n bytes.

@@ -39,7 +39,7 @@ type answer struct {
 
 // Serve offers the tools to one agent until it hangs up.
 func (a *Agents) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	return a.server().Run(ctx, &agentLines{in: in, out: out})
+	return a.server().Run(ctx, transport(in, out))
 }
 
 func (a *Agents) server() *mcp.Server {
@@ -103,28 +103,25 @@ func (a *Agents) server() *mcp.Server {
 
 // addTool offers a tool. What is wrong with a question is the answer of the tool, so that the agent sees it.
 func addTool[Q any](s *mcp.Server, name, about string, output *jsonschema.Schema, reply func(context.Context, *Q) (*answer, error)) {
-	input, closed := schemaOf[Q](), false
-	t := &mcp.Tool{Name: name, Description: about, InputSchema: input, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
+	closed := false
+	t := &mcp.Tool{Name: name, Description: about, InputSchema: schemaOf[Q](), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
 	if output != nil { // else the library would send null
 		t.OutputSchema = output
 	}
-	s.AddTool(t, func(ctx context.Context, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		result := &mcp.CallToolResult{}
-		q := new(Q)
-		err := readQuestion(call.Params.Arguments, input, q)
-		var said *answer
-		if err == nil {
-			said, err = reply(ctx, q)
+	mcp.AddTool(s, t, func(ctx context.Context, call *mcp.CallToolRequest, q Q) (*mcp.CallToolResult, any, error) {
+		// The library has checked the arguments, and read whole numbers by way of a float64.
+		if err := json.Unmarshal(call.Params.Arguments, &q); len(call.Params.Arguments) > 0 && err != nil {
+			return nil, nil, err
 		}
+		said, err := reply(ctx, &q)
 		if err != nil {
-			result.SetError(errors.New(shortened(err.Error(), 2000)))
-			return result, nil
+			return nil, nil, errors.New(shortened(err.Error(), 2000))
 		}
-		result.Content = []mcp.Content{&mcp.TextContent{Text: said.text}}
+		result := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: said.text}}}
 		if said.data != nil {
 			result.StructuredContent = said.data
 		}
-		return result, nil
+		return result, nil, nil
 	})
 }
 
@@ -186,7 +183,7 @@ func (a *Agents) check(ctx context.Context, files ...*string) error {
 			name = filepath.Join(a.Files.Roots[0].Name(), name)
 		}
 		if _, err := a.Files.Stat(name); err != nil {
-			return errors.New(inputs.Error(*file, err).Error() + a.nearestTraces(ctx, *file, err))
+			return errors.New(inputs.Error(*file, err).Error() + a.nearestTrace(ctx, *file, err))
 		}
 		*file = name
 	}

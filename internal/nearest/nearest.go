@@ -11,15 +11,15 @@ func Name(word string, names []string) string {
 		if len(word) > 1 && strings.HasPrefix(name, word) {
 			return name
 		}
-		if d := Edits(word, name); d <= least && (best == "" || d < least) {
+		if d := edits(word, name); d <= least && (best == "" || d < least) {
 			best, least = name, d
 		}
 	}
 	return best
 }
 
-// Edits is how many bytes have to be put in, taken out, replaced or swapped with their neighbour to make one word of another.
-func Edits(a, b string) int {
+// edits is how many bytes have to be put in, taken out, replaced or swapped with their neighbour to make one word of another.
+func edits(a, b string) int {
 	before, last, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
