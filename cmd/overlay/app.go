@@ -139,7 +139,7 @@ func (p *program) app() *cli.App {
 	for _, c := range app.Commands {
 		c.OnUsageError = usageProblem
 		c.HideHelpCommand = true // else `overlay run help` would be a command
-		c.CustomHelpTemplate = commandHelp(c)
+		c.CustomHelpTemplate = commandHelp
 	}
 	return app
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -108,8 +109,8 @@ func newRankCheck(e *roster.Entry, rank int64, by roster.Evidence, generation st
 
 // writeText writes the list: when each rank begins is told from the first of them.
 func (c *jobCheck) writeText(w io.Writer) error {
-	out := stickyWriter{w: w}
-	line := func(format string, args ...any) { fmt.Fprintln(&out, report.Plain(fmt.Sprintf(format, args...))) }
+	out := bufio.NewWriter(w) // it keeps the first error
+	line := func(format string, args ...any) { fmt.Fprintln(out, report.Plain(fmt.Sprintf(format, args...))) }
 	events := 0
 	first := slices.MinFunc(c.Ranks, func(a, b rankCheck) int { return int(min(max(a.Start-b.Start, -1), 1)) }).Start
 	for i := range c.Ranks {
@@ -121,7 +122,7 @@ func (c *jobCheck) writeText(w io.Writer) error {
 	default:
 		line("%s: %d of %s, %s events", c.File, len(c.Ranks), tables.Counted(int(c.World), "rank"), tables.Grouped(int64(events)))
 	}
-	c.writeRanks(&out, first)
+	c.writeRanks(out, first)
 	if len(c.Missing) > 0 {
 		line("missing     %d ranks have no trace: %s", len(c.Missing), roster.List(c.Missing))
 	}
@@ -135,7 +136,7 @@ func (c *jobCheck) writeText(w io.Writer) error {
 	for _, n := range c.Notes {
 		line("note        %s", n)
 	}
-	return out.err
+	return out.Flush()
 }
 
 // writeRanks writes a line for each rank. What is the same everywhere stands once above.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -39,13 +40,13 @@ func (j *job) checkOne(name string, in *inputs.Input) error {
 	}
 	clocks := report.ClocksOf(clock.Solve(tr))
 	j.showCheck(traceCheck{"overlay-check/1", name, "kineto", s, clocks}, func(w io.Writer) error {
-		out := stickyWriter{w: w}
-		fmt.Fprintf(&out, "%s: profiler trace\n", report.Plain(name))
-		writeSurvey(&out, &s)
+		out := bufio.NewWriter(w) // it keeps the first error
+		fmt.Fprintf(out, "%s: profiler trace\n", report.Plain(name))
+		writeSurvey(out, &s)
 		for i := range clocks {
-			fmt.Fprintf(&out, "clock       %s\n", clocks[i].Corrected(s.Start))
+			fmt.Fprintf(out, "clock       %s\n", clocks[i].Corrected(s.Start))
 		}
-		return out.err
+		return out.Flush()
 	})
 	return nil
 }

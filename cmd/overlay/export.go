@@ -119,29 +119,42 @@ func (e *exported) tables() (int, error) {
 
 // summaries writes of each trace what the other ranks of its job need to know.
 func (e *exported) summaries() (int, error) {
-	type summary struct {
-		*ranks.Summary
-		recorded bool
-	}
-	named, made, err := eachSet(e.job, e.f, inputs.How{InTurn: true}, func(x *inputs.Item, r *pipeline.Run) (summary, error) {
-		return summary{r.Summary(filepath.Base(x.Name)), r.Trace.Rank >= 0}, nil
-	})
+	named, made, err := summarize(e.job, e.f, false)
 	for i := 0; i < len(named) && err == nil; i++ {
-		s := made[i].Summary
-		s.Rank, s.RankBy = ranks.Rank(named[i].Rank), "name"
-		e.steps += int64(len(s.Steps))
-		if made[i].recorded {
-			s.RankBy = "recorded"
-		}
-		var dir string
-		if dir, err = e.out.draft(); err != nil {
-			break
-		}
-		if err = e.write(dir, []columns.Table{parts.Cells(s)}, parquetfile.Options{Schema: parts.Schema, Version: version, Compat: e.opts.compat}); err == nil {
-			err = e.out.part(inputs.Partition(named[i].Run, named[i].Rank), dir)
-		}
+		e.steps += int64(len(made[i].Steps))
+		err = e.add(&named[i], made[i])
 	}
 	return len(named), err
+}
+
+// add writes the summary of a rank.
+func (e *exported) add(of *inputs.Set, s *ranks.Summary) error {
+	dir, err := e.out.draft()
+	if err == nil {
+		err = e.write(dir, []columns.Table{parts.Cells(s)}, parquetfile.Options{Schema: parts.Schema, Version: version, Compat: e.opts.compat})
+	}
+	if err == nil {
+		err = e.out.part(inputs.Partition(of.Run, of.Rank), dir)
+	}
+	return err
+}
+
+// summarize makes summaries of traces. One that was cut is an error where they have to be whole.
+func summarize(j *job, f *inputs.Found, whole bool) ([]inputs.Set, []*ranks.Summary, error) {
+	named, made, err := eachSet(j, f, inputs.How{InTurn: true}, func(x *inputs.Item, r *pipeline.Run) (*ranks.Summary, error) {
+		if whole && r.Trace.Truncated {
+			return nil, fmt.Errorf("%s: the trace ends early: it was cut, or is still being written", x.Name)
+		}
+		s := r.Summary(filepath.Base(x.Name))
+		if s.RankBy = "name"; r.Trace.Rank >= 0 {
+			s.RankBy = "recorded"
+		}
+		return s, nil
+	})
+	for i := range named {
+		made[i].Rank = ranks.Rank(named[i].Rank)
+	}
+	return named, made, err
 }
 
 // eachSet solves traces one after the other, makes something of each, and finds out of which run and which rank each is.

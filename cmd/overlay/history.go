@@ -15,8 +15,6 @@ import (
 	"overlay/internal/inputs"
 	"overlay/internal/par"
 	"overlay/internal/parquetfile"
-	"overlay/internal/pipeline"
-	"overlay/internal/ranks"
 	"overlay/internal/ranks/parts"
 	"overlay/internal/ranks/roster"
 	"overlay/internal/report"
@@ -131,14 +129,12 @@ func (j *job) runOf() (*history.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	named, made, err := eachSet(j, f, inputs.How{InTurn: true}, func(x *inputs.Item, r *pipeline.Run) (*ranks.Summary, error) {
-		return r.Summary(filepath.Base(x.Name)), nil
-	})
+	named, made, err := summarize(j, f, false)
 	if err != nil {
 		return nil, err
 	}
 	for i := range named {
-		if made[i].Rank = ranks.Rank(named[i].Rank); named[i].Run != named[0].Run {
+		if named[i].Run != named[0].Run {
 			return nil, fmt.Errorf("%s and %s are of two runs: give those of one, or call them one with --run", named[0].Path, named[i].Path)
 		}
 	}

@@ -88,6 +88,26 @@ func servedName(name string) string {
 	}, filepath.Base(name))
 }
 
+// command is one of the commands with which the viewer starts.
+type command struct {
+	ID   string   `json:"id"`
+	Args []string `json:"args"`
+}
+
+// Commands that the viewer promises to keep.
+const (
+	pinTracks    = "dev.perfetto.PinTracksByRegex"
+	expandTracks = "dev.perfetto.ExpandTracksByRegex"
+	showQuery    = "dev.perfetto.RunQueryAndShowTab"
+)
+
+// pathRows matches the rows of the path.
+const pathRows = "^(Critical path|Path segments)$"
+
+// pathQuery is what the path is made of, by what happens on it. It needs none of the views of overlay.sql.
+const pathQuery = `-- critical path: what it is made of
+SELECT name, count(*) AS segments, round(sum(dur) / 1e6, 3) AS ms, round(100.0 * sum(dur) / (SELECT sum(dur) FROM slice WHERE category = 'critical_path'), 1) AS percent FROM slice WHERE category = 'critical_path' GROUP BY name ORDER BY sum(dur) DESC`
+
 // view is what the viewer should show first.
 type view struct {
 	start, end int64    // ns, the analysed window; equal when unknown

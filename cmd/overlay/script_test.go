@@ -172,7 +172,9 @@ func flagUsed(used map[string]bool, command string, names []string, anyCommand b
 // TestHelpNamesEveryFlag: --help says what each flag does and gives examples.
 func TestHelpNamesEveryFlag(t *testing.T) {
 	for _, c := range (&program{}).app().Commands {
-		help := c.CustomHelpTemplate
+		var page strings.Builder
+		run([]string{"overlay", c.Name, "--help"}, nil, &page, &page)
+		help := page.String()
 		if len(c.Flags) > len(generalFlags().flags) && !strings.Contains(help, "Examples:\n  overlay "+c.Name) {
 			t.Errorf("%s: no example", c.Name)
 		}

@@ -31,10 +31,9 @@ type transfer struct {
 	file *os.File
 	size int64
 
-	mu   sync.Mutex
-	busy bool
-	over bool
-	end  chan struct{} // closed after the transfer
+	busy sync.Mutex    // held while it is handed out; one that broke off may be tried again
+	done sync.Once     // of a whole transfer
+	end  chan struct{} // closed then
 }
 
 // listen takes the viewer's port.
@@ -69,7 +68,7 @@ func (t *transfer) serve(ctx context.Context, l net.Listener, patience time.Dura
 			server.Shutdown(last)
 			return nil
 		case <-idle.C:
-			if t.running() {
+			if !t.busy.TryLock() {
 				idle.Reset(time.Second) // a transfer under way may finish
 				continue
 			}
@@ -80,12 +79,6 @@ func (t *transfer) serve(ctx context.Context, l net.Listener, patience time.Dura
 			return err
 		}
 	}
-}
-
-func (t *transfer) running() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.busy
 }
 
 // ServeHTTP answers the viewer, and nobody else.
@@ -115,41 +108,22 @@ func (t *transfer) answer(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Private-Network", "true")
 		w.WriteHeader(http.StatusNoContent)
 	case http.MethodGet:
-		if !t.begin() {
+		if !t.busy.TryLock() {
 			http.Error(w, "the file was fetched already", http.StatusGone)
 			return
 		}
+		defer t.busy.Unlock()
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("Content-Length", strconv.FormatInt(t.size, 10))
 		n, err := io.Copy(w, io.NewSectionReader(t.file, 0, t.size))
 		if err == nil {
 			err = http.NewResponseController(w).Flush() // the end of the file leaves before the server does
 		}
-		t.finish(err == nil && n == t.size)
+		if err == nil && n == t.size {
+			t.done.Do(func() { close(t.end) })
+		}
 	default:
 		w.Header().Set("Allow", "GET, OPTIONS")
 		http.Error(w, "only GET", http.StatusMethodNotAllowed)
-	}
-}
-
-// begin claims the one transfer.
-func (t *transfer) begin() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.busy || t.over {
-		return false
-	}
-	t.busy = true
-	return true
-}
-
-// finish ends a transfer; one that broke off may be tried again.
-func (t *transfer) finish(complete bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.busy = false
-	if complete {
-		t.over = true
-		close(t.end)
 	}
 }

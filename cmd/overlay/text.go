@@ -18,21 +18,6 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// stickyWriter keeps the first error, for text written by many calls.
-type stickyWriter struct {
-	w   io.Writer
-	err error
-}
-
-func (s *stickyWriter) Write(b []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
-	}
-	var n int
-	n, s.err = s.w.Write(b)
-	return n, s.err
-}
-
 // sortedKeys gives the keys of a count in a stable order.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 

@@ -19,13 +19,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"overlay/internal/columns"
 	"overlay/internal/history"
 	"overlay/internal/inputs"
-	"overlay/internal/parquetfile"
-	"overlay/internal/pipeline"
 	"overlay/internal/ranks"
-	"overlay/internal/ranks/parts"
 	"overlay/internal/ranks/roster"
 	"overlay/internal/report"
 )
@@ -208,16 +204,7 @@ func (w *watcher) take(x *watched) error {
 	var made []*ranks.Summary
 	if err == nil {
 		w.opts.runName, w.opts.rank = x.Run, -1
-		named, made, err = eachSet(w.job, f, inputs.How{InTurn: true}, func(i *inputs.Item, r *pipeline.Run) (*ranks.Summary, error) {
-			if r.Trace.Truncated {
-				return nil, fmt.Errorf("%s: the trace ends early: it was cut, or is still being written", i.Name)
-			}
-			s := r.Summary(filepath.Base(i.Name))
-			if s.RankBy = "name"; r.Trace.Rank >= 0 {
-				s.RankBy = "recorded"
-			}
-			return s, nil
-		})
+		named, made, err = summarize(w.job, f, true)
 	}
 	if err != nil {
 		x.Problem = err.Error()
@@ -229,16 +216,7 @@ func (w *watcher) take(x *watched) error {
 	}
 	e := exported{job: w.job, f: f, out: out}
 	for i, s := range made {
-		rank := named[i].Rank
-		s.Rank = ranks.Rank(rank)
-		dir, err := out.draft()
-		if err == nil {
-			err = e.write(dir, []columns.Table{parts.Cells(s)}, parquetfile.Options{Schema: parts.Schema, Version: version})
-		}
-		if err == nil {
-			err = out.part(inputs.Partition(x.Run, rank), dir)
-		}
-		if err != nil {
+		if err := e.add(&named[i], s); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package anonymize
 
 import (
+	"encoding/json"
 	"strings"
 
 	"overlay/internal/chrome"
@@ -20,38 +21,7 @@ func rowToken(raw []byte) []byte {
 
 // isScalar reports whether a value is a number or one of JSON's words.
 func isScalar(v []byte) bool {
-	switch string(v) {
-	case "null", "true", "false":
-		return true
-	}
-	i := 0
-	digits := func() bool {
-		from := i
-		for i < len(v) && isDigit(v[i]) {
-			i++
-		}
-		return i > from
-	}
-	if i < len(v) && v[i] == '-' {
-		i++
-	}
-	if i+1 < len(v) && v[i] == '0' && isDigit(v[i+1]) || !digits() {
-		return false
-	}
-	if i < len(v) && v[i] == '.' {
-		if i++; !digits() {
-			return false
-		}
-	}
-	if i < len(v) && v[i]|' ' == 'e' {
-		if i++; i < len(v) && (v[i] == '+' || v[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return i == len(v)
+	return len(v) > 0 && strings.IndexByte("-0123456789ntf", v[0]) >= 0 && json.Valid(v)
 }
 
 // values copies JSON values with what is not known replaced.

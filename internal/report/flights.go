@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"overlay/internal/flights"
+	"overlay/internal/ranks/roster"
 	"overlay/internal/tables"
 )
 
@@ -62,7 +63,7 @@ func (r *FlightsReport) headline() string {
 	return ""
 }
 
-func ranksOf(list []int) string { return verb(len(list), "rank ", "ranks ") + RankRanges(list) }
+func ranksOf(list []int) string { return verb(len(list), "rank ", "ranks ") + roster.Ranges(list) }
 
 func verb(n int, one, many string) string {
 	if n == 1 {

@@ -139,14 +139,14 @@ type JobPath struct {
 	Edges      []JobEdge        `json:"edges" table:"jumps" about:"jumps of the path, in order of time"`
 	Segments   []JobSegment     `json:"segments,omitempty" table:"job_segments" about:"the path, in order of time"`
 
-	strip []stay // the path by rank, for the text
+	Stays []Stay `json:"-" table:"-"` // the path by rank, for text and page
 }
 
-// stay is a stretch of the path on one rank.
-type stay struct {
-	rank    int
-	end     int64
-	unknown bool // not recorded, or a wait for a rank without a trace
+// Stay is a stretch of the path on one rank.
+type Stay struct {
+	Rank       int
+	Start, End int64
+	Unknown    bool // not recorded, or a wait for a rank without a trace
 }
 
 // RankTime is time of one rank.

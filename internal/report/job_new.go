@@ -140,11 +140,11 @@ func (b *jobBuilder) path() JobPath {
 			out.Missing += ns
 		}
 		by[s.Member] += ns
-		st := stay{b.rank(s.Member), s.End, s.Kind == critpath.Unrecorded || s.Kind == critpath.MissingRank}
-		if n := len(out.strip); n > 0 && out.strip[n-1].rank == st.rank && out.strip[n-1].unknown == st.unknown {
-			out.strip[n-1].end = st.end
+		st := Stay{b.rank(s.Member), s.Start, s.End, s.Kind == critpath.Unrecorded || s.Kind == critpath.MissingRank}
+		if n := len(out.Stays); n > 0 && out.Stays[n-1].Rank == st.Rank && out.Stays[n-1].Unknown == st.Unknown {
+			out.Stays[n-1].End = st.End
 		} else {
-			out.strip = append(out.strip, st)
+			out.Stays = append(out.Stays, st)
 		}
 		if b.Segments {
 			seg := JobSegment{Rank: b.rank(s.Member), Start: s.Start, End: s.End, Kind: s.Kind.String(), Name: j.Members[s.Member].Names[s.Name]}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"overlay/internal/ranks/roster"
 	"overlay/internal/stat"
 	"overlay/internal/tables"
 )
@@ -123,9 +124,9 @@ func (r *JobReport) Findings() (out []Finding) {
 		}
 		out = append(out, f)
 	}
-	if j.Path.Unrecorded*50 >= j.Path.Duration && len(j.Path.strip) > 0 {
+	if j.Path.Unrecorded*50 >= j.Path.Duration && len(j.Path.Stays) > 0 {
 		out = append(out, Finding{Kind: "untraced", Value: tables.FormatShare(tables.ShareOf(j.Path.Unrecorded, j.Path.Duration)), About: "of the window",
-			Title: "The trace of " + r.RankWhere(j.Path.strip[0].rank) + " begins late", Text: "Profilers do not start together: the first collectives show that, and nothing of the network."})
+			Title: "The trace of " + r.RankWhere(j.Path.Stays[0].Rank) + " begins late", Text: "Profilers do not start together: the first collectives show that, and nothing of the network."})
 	}
 	if len(j.Waits.Charged) > 0 {
 		by := map[int]int64{}
@@ -177,7 +178,7 @@ func (r *JobReport) Trust() (out []string) {
 		out = append(out, tables.Counted(c.Components, "set")+" of ranks share no collectives: nothing is said of waits between them.")
 	}
 	if len(j.Missing) > 0 {
-		out = append(out, fmt.Sprintf("%s without a trace: %s.", tables.Counted(len(j.Missing), "rank"), Shorten(RankRanges(j.Missing), 200)))
+		out = append(out, fmt.Sprintf("%s without a trace: %s.", tables.Counted(len(j.Missing), "rank"), Shorten(roster.Ranges(j.Missing), 200)))
 	}
 	for i, x := range j.Ignored {
 		if i == 5 {
@@ -265,12 +266,11 @@ func (r *JobReport) transfers() string {
 
 // recorded is the time of the path on each rank, without what is not recorded, most first.
 func (r *JobReport) recorded() (list []RankTime) {
-	on, start := map[int]int64{}, r.Job.Window.Start
-	for _, s := range r.Job.Path.strip {
-		if !s.unknown {
-			on[s.rank] += s.end - start
+	on := map[int]int64{}
+	for _, s := range r.Job.Path.Stays {
+		if !s.Unknown {
+			on[s.Rank] += s.End - s.Start
 		}
-		start = s.end
 	}
 	for rank, ns := range on {
 		list = append(list, RankTime{rank, ns})

@@ -48,7 +48,7 @@ func (r *JobReport) WriteText(w io.Writer, o TextOptions) error {
 // there are ranks of more than one digit, the ranks have letters, which are explained.
 func (t *text) ranksStrip(r *JobReport) {
 	p := &r.Job.Path
-	if len(p.strip) == 0 || p.Duration <= 0 {
+	if len(p.Stays) == 0 || p.Duration <= 0 {
 		return
 	}
 	sign := map[int]byte{}
@@ -68,14 +68,14 @@ func (t *text) ranksStrip(r *JobReport) {
 		}
 	}
 	var ends []int64
-	for _, x := range p.strip {
-		ends = append(ends, x.end)
+	for _, x := range p.Stays {
+		ends = append(ends, x.End)
 	}
 	t.columns(r.Job.Window.Start, p.Duration, ends, func(i int) string {
-		if p.strip[i].unknown {
+		if p.Stays[i].Unknown {
 			return "."
 		}
-		return string(sign[p.strip[i].rank])
+		return string(sign[p.Stays[i].Rank])
 	})
 	if len(legend) > 0 {
 		t.line("%s", Shorten(strings.Join(legend, ", "), t.width))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/roster"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 )
@@ -15,7 +16,7 @@ func GroupName(g *JobGroup) string {
 	if g.Desc != "" && g.Desc != g.Name {
 		name += " " + Plain(g.Desc)
 	}
-	return Shorten(name+" ("+RankRanges(g.Ranks)+")", 44)
+	return Shorten(name+" ("+roster.Ranges(g.Ranks)+")", 44)
 }
 
 // CauseText is a cause in words, and what to do about it.
@@ -62,28 +63,9 @@ func StragglerWho(s *Straggler) string {
 		if !strings.HasPrefix(who, s.Unit) {
 			who = s.Unit + " " + who
 		}
-		return who + " (ranks " + RankRanges(s.Ranks) + ")"
+		return who + " (ranks " + roster.Ranges(s.Ranks) + ")"
 	case len(s.Ranks) > 1:
-		return "ranks " + RankRanges(s.Ranks)
+		return "ranks " + roster.Ranges(s.Ranks)
 	}
-	return "rank " + RankRanges(s.Ranks)
-}
-
-// RankRanges writes ascending ranks as 0-2, 5.
-func RankRanges(list []int) string {
-	var parts []string
-	for i := 0; i < len(list); {
-		k := i
-		for k+1 < len(list) && list[k+1] == list[k]+1 {
-			k++
-		}
-		switch {
-		case k == i:
-			parts = append(parts, tables.Plain(int64(list[i])))
-		default:
-			parts = append(parts, tables.Plain(int64(list[i]))+"-"+tables.Plain(int64(list[k])))
-		}
-		i = k + 1
-	}
-	return strings.Join(parts, ", ")
+	return "rank " + roster.Ranges(s.Ranks)
 }

@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/transform"
 )
 
 // Plain is what text of a trace, a file name or a command line looks like where it is printed: on one line, and without
@@ -37,72 +39,48 @@ func writeJSON(w io.Writer, v any) error {
 
 // PlainJSON writes JSON on to w, with escapes for what Plain would replace: the document stays the same. Close writes
 // what is left of a character that was cut by the last write.
-func PlainJSON(w io.Writer) io.WriteCloser { return &jsonWriter{w: w} }
+func PlainJSON(w io.Writer) io.WriteCloser { return transform.NewWriter(w, escapes{}) }
 
-type jsonWriter struct {
-	w    io.Writer
-	rest []byte // the beginning of a character
-}
+// escapes passes runs of what may be seen on as they are: nearly all of a document.
+type escapes struct{ transform.NopResetter }
 
-func (j *jsonWriter) Write(b []byte) (int, error) {
-	size := len(b)
-	for len(j.rest) > 0 && len(b) > 0 { // complete the character that was cut
-		j.rest, b = append(j.rest, b[0]), b[1:]
-		if utf8.FullRune(j.rest) {
-			cut := j.rest
-			j.rest = nil
-			if err := j.write(cut); err != nil {
-				return 0, err
+func (escapes) Transform(dst, src []byte, last bool) (to, from int, err error) {
+	for from < len(src) {
+		n := 0 // blanks stand between values, never in strings
+		for ; from+n < len(src); n++ {
+			if c := src[from+n]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
+				break
 			}
 		}
+		shown := src[from : from+n]
+		if n == 0 {
+			if !last && !utf8.FullRune(src[from:]) {
+				return to, from, transform.ErrShortSrc
+			}
+			var r rune
+			r, n = utf8.DecodeRune(src[from:])
+			if shown = src[from : from+n]; r == utf8.RuneError || unseen(r) {
+				shown = escaped(r)
+			}
+		} else if room := len(dst) - to; room < n {
+			n, shown = room, shown[:room]
+		}
+		if n == 0 || to+len(shown) > len(dst) {
+			return to, from, transform.ErrShortDst
+		}
+		to, from = to+copy(dst[to:], shown), from+n
 	}
-	return size, j.write(b)
-}
-
-// write passes runs of what may be seen on as they are: nearly all of a document.
-func (j *jsonWriter) write(b []byte) error {
-	from, i := 0, 0
-	for i < len(b) {
-		if c := b[i]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' { // blanks stand between values, never in strings
-			i++
-			continue
-		}
-		if !utf8.FullRune(b[i:]) {
-			j.rest = append(j.rest, b[i:]...)
-			break
-		}
-		r, n := utf8.DecodeRune(b[i:])
-		if broken := r == utf8.RuneError && n == 1; broken || unseen(r) {
-			if _, err := j.w.Write(b[from:i]); err != nil {
-				return err
-			}
-			if _, err := io.WriteString(j.w, escaped(r)); err != nil {
-				return err
-			}
-			from = i + n
-		}
-		i += n
-	}
-	_, err := j.w.Write(b[from:i])
-	return err
+	return to, from, nil
 }
 
 // escaped is how a character that is not seen stands in JSON; what stands for a broken one is seen.
-func escaped(r rune) string {
-	switch {
-	case r == utf8.RuneError:
-		return string(r)
-	case r > 0xffff:
-		hi, lo := utf16.EncodeRune(r)
-		return fmt.Sprintf(`\u%04x\u%04x`, hi, lo)
+func escaped(r rune) []byte {
+	if r == utf8.RuneError {
+		return utf8.AppendRune(nil, r)
 	}
-	return fmt.Sprintf(`\u%04x`, r)
-}
-
-func (j *jsonWriter) Close() error {
-	if len(j.rest) == 0 {
-		return nil
+	var b []byte
+	for _, u := range utf16.Encode([]rune{r}) {
+		b = fmt.Appendf(b, `\u%04x`, u)
 	}
-	_, err := io.WriteString(j.w, "\ufffd")
-	return err
+	return b
 }

@@ -88,9 +88,6 @@ func RankTime(ns int64) string {
 	return fmt.Sprintf("%.1f rank-µs", float64(ns)/1e3)
 }
 
-// Nanoseconds is a time to the ns.
-func Nanoseconds(ns int64) string { return Grouped(ns) + " ns" }
-
 // Seconds is a length of time in seconds for a column whose head says so.
 func Seconds(ns int64) string { return fmt.Sprintf("%.4f", float64(ns)/1e9) }
 

@@ -1,7 +1,6 @@
 package vendors
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -32,9 +31,3 @@ func BackendCall(name string) (backend, collective string, ok bool) {
 	backend, collective, ok = strings.Cut(name, ":")
 	return backend, collective, ok && slices.Contains(Backends(), backend)
 }
-
-// allocates are calls that take memory from the driver or give it back, which stops the device for some of them.
-var allocates = regexp.MustCompile(`^((cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|HostAlloc|HostMalloc|HostRegister|HostUnregister|FreeHost|HostFree)|cuMem(Create|Map|Unmap|SetAccess|AddressReserve|Release))$`)
-
-// Allocates reports whether a call takes memory from the driver or gives it back.
-func Allocates(name string) bool { return allocates.MatchString(name) }

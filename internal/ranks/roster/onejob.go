@@ -237,25 +237,29 @@ func countOf(n int, one, many string) string {
 	return fmt.Sprintf(many, n)
 }
 
-// List writes ranks in order shortly: 0-3, 7, 9-11.
-func List(ranks []int64) string {
+// Ranges writes ascending ranks as 0-3, 7, 9-11.
+func Ranges[T int | int64](ranks []T) string {
 	var s strings.Builder
-	for i := 0; i < len(ranks); {
-		j := i
-		for j+1 < len(ranks) && ranks[j+1] == ranks[j]+1 {
-			j++
+	for i, j := 0, 0; i < len(ranks); i = j + 1 {
+		for j = i; j+1 < len(ranks) && ranks[j+1] == ranks[j]+1; j++ {
 		}
 		if i > 0 {
 			s.WriteString(", ")
-		}
-		if i > 0 && s.Len() > 60 {
-			return s.String() + "…"
 		}
 		fmt.Fprint(&s, ranks[i])
 		if j > i {
 			fmt.Fprintf(&s, "-%d", ranks[j])
 		}
-		i = j + 1
 	}
 	return s.String()
+}
+
+// List is the beginning of Ranges: as many as fit about 60 letters.
+func List(ranks []int64) string {
+	all := Ranges(ranks)
+	const room = 59
+	if at := strings.Index(all[min(room, len(all)):], ", "); at >= 0 {
+		return all[:room+at] + ", …"
+	}
+	return all
 }

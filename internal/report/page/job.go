@@ -66,46 +66,32 @@ func (p *jobPage) stays() (out []block) {
 	if len(j.Stays) == 0 || whole <= 0 || p.r.Job.Matching.Instances == 0 {
 		return nil
 	}
-	type run struct {
-		start, end int64
-		member     int32
-		unknown    bool
-	}
-	var runs []run
-	for i := range j.Path {
-		x := &j.Path[i]
-		r := run{x.Start, x.End, x.Member, x.Kind == critpath.Unrecorded || x.Kind == critpath.MissingRank}
-		if n := len(runs); n > 0 && runs[n-1].member == r.member && runs[n-1].unknown == r.unknown {
-			runs[n-1].end = r.end
-			continue
-		}
-		runs = append(runs, r)
-	}
+	runs := p.r.Job.Path.Stays
 	for i := 0; i < len(runs); {
-		first, on := runs[i], map[int32]int64{runs[i].member: runs[i].end - runs[i].start}
-		end := first.end
-		for i++; i < len(runs) && end-first.start < whole/160; i++ {
-			on[runs[i].member] += runs[i].end - runs[i].start
-			end = runs[i].end
+		first, on := runs[i], map[int]int64{runs[i].Rank: runs[i].End - runs[i].Start}
+		end := first.End
+		for i++; i < len(runs) && end-first.Start < whole/160; i++ {
+			on[runs[i].Rank] += runs[i].End - runs[i].Start
+			end = runs[i].End
 		}
-		best := first.member
+		best := first.Rank
 		for m, ns := range on {
 			if ns > on[best] || ns == on[best] && m < best {
 				best = m
 			}
 		}
-		class, text := p.classIn(first.start, end), p.rank(best)
-		b := p.block(first.start, end, j.Window[0], whole)
+		class, text := p.classIn(first.Start, end), "rank "+tables.Plain(int64(best))
+		b := p.block(first.Start, end, j.Window[0], whole)
 		b.Kind = class.String()
-		b.Title = fmt.Sprintf("%s, mostly %s, %s", text, class.Words(), tables.Duration(end-first.start))
+		b.Title = fmt.Sprintf("%s, mostly %s, %s", text, class.Words(), tables.Duration(end-first.Start))
 		switch {
 		case len(on) > 1:
 			b.Title = fmt.Sprintf("%s, most of it on %s", tables.Counted(len(on), "rank"), b.Title)
-		case first.unknown:
+		case first.Unknown:
 			text += ": not recorded"
-			b.Title = text + ", " + tables.Duration(end-first.start)
+			b.Title = text + ", " + tables.Duration(end-first.Start)
 		}
-		if (end-first.start)*30 > whole {
+		if (end-first.Start)*30 > whole {
 			b.Text = text
 		}
 		out = append(out, b)
