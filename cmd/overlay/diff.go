@@ -250,7 +250,7 @@ func (j *job) showDifference(d *difference) error {
 const changesListed = 10
 
 func (p *program) diffCommand() *cli.Command {
-	takes := groups{methodFlags(), windowFlags(), againstFlags(), jsonFlags(), pageFlags(), diffFlags(), gateFlags("off"), generalFlags()}
+	takes := groups{graphFlags(), methodFlags(), windowFlags(), againstFlags(), jsonFlags(), pageFlags(), diffFlags(), gateFlags("off"), generalFlags()}
 	return &cli.Command{Name: "diff", Usage: "compare two traces, or two steps of one", ArgsUsage: "BEFORE AFTER | BEFORE… --against AFTER… | FILE [flags]", Flags: takes.flags(),
 		Description: `
 Analyses both traces in the same way and compares the reports: how long a step takes, without first ones that are

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"sync"
 
 	"overlay/internal/capture"
 	"overlay/internal/inputs"
@@ -11,35 +14,91 @@ import (
 	"overlay/internal/trace"
 )
 
-// joinCaptures gives a trace what the captures of its graphs tell (--capture).
+// captures are the files of --capture, of which those are read that a trace needs.
+type captures struct {
+	sync.Mutex
+	files  []inputs.File
+	graphs map[string][]capture.Graph // of those that were read, by path
+}
+
+// joinCaptures gives a trace what the captures of its graphs tell (--capture): those for its batches, and all others where that is not enough.
 func (j *job) joinCaptures(tr *trace.Trace) error {
-	graphs, err := j.captured()
-	if err != nil {
+	j.captured.Lock() // several traces are read at a time
+	defer j.captured.Unlock()
+	if j.captured.graphs == nil {
+		f, err := inputs.Find([]string{j.opts.graphs})
+		if err != nil {
+			return err
+		}
+		j.captured.files, j.captured.graphs = f.Files, map[string][]capture.Graph{}
+	}
+	first := forBatches(j.captured.files, capture.Batches(tr))
+	found, err := j.join(tr, first)
+	if (err != nil || found.ReplaysJoined < found.Replays) && len(first) < len(j.captured.files) {
+		found, err = j.join(tr, j.captured.files)
+	}
+	where := "--capture " + report.Plain(j.opts.graphs)
+	switch {
+	case errors.As(err, new(notJoined)):
+		return fmt.Errorf("%s: %w", where, err)
+	case err != nil:
 		return err
-	}
-	found, err := capture.Join(tr, graphs)
-	if err != nil {
-		return fmt.Errorf("--capture %s: %w", report.Plain(j.opts.graphs), err)
-	}
-	if found.ReplaysJoined < found.Replays {
-		fmt.Fprintf(j.stderr, "overlay: --capture %s: %d of %d replayed graphs, %s of their time, found their capture; of the first that did not: %s\n", report.Plain(j.opts.graphs), found.ReplaysJoined, found.Replays,
+	case found.ReplaysJoined < found.Replays:
+		fmt.Fprintf(j.stderr, "overlay: %s: %d of %d replayed graphs, %s of their time, found their capture; of the first that did not: %s\n", where, found.ReplaysJoined, found.Replays,
 			tables.FormatShare(tables.ShareOf(found.NSJoined, found.NS)), found.Refused)
+	}
+	if found.ByOrder > 0 {
+		fmt.Fprintf(j.stderr, "overlay: %s: %d of %d operations by number, kind and order alone: its launch calls do not name their kernels\n", where, found.ByOrder, found.OperationsJoined)
 	}
 	return nil
 }
 
-// readCaptures lists the captured graphs in the files of --capture.
-func (j *job) readCaptures() (graphs []capture.Graph, err error) {
-	f, err := inputs.Find([]string{j.opts.graphs})
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range f.Files {
-		tr, err := j.in.Load(file.Path)
-		if err != nil {
-			return nil, err
+// notJoined is an error of the join, not of a file.
+type notJoined struct{ error }
+
+// join reads those of some files that were not read, and joins what they captured with a trace.
+func (j *job) join(tr *trace.Trace, files []inputs.File) (capture.Joined, error) {
+	var graphs []capture.Graph
+	for _, file := range files {
+		list, ok := j.captured.graphs[file.Path]
+		if !ok {
+			of, err := j.in.Load(file.Path)
+			if err != nil {
+				return capture.Joined{}, err
+			}
+			list = capture.Find(of, filepath.Base(file.Path))
+			j.captured.graphs[file.Path] = list
 		}
-		graphs = append(graphs, capture.Find(tr, filepath.Base(file.Path))...)
+		graphs = append(graphs, list...)
 	}
-	return graphs, nil
+	found, err := capture.Join(tr, graphs)
+	if err != nil {
+		err = notJoined{err}
+	}
+	return found, err
+}
+
+// forBatches are the files whose names tell no batch, and for each batch the one of the least that is as large, which a server takes.
+func forBatches(files []inputs.File, batches []int64) []inputs.File {
+	if len(batches) == 0 {
+		return files
+	}
+	var sizes []int64
+	for _, file := range files {
+		sizes = append(sizes, capture.FileBatch(filepath.Base(file.Path)))
+	}
+	sorted := slices.Sorted(slices.Values(sizes))
+	wanted := map[int64]bool{-1: true}
+	for _, n := range batches {
+		if i, _ := slices.BinarySearch(sorted, n); i < len(sorted) {
+			wanted[sorted[i]] = true
+		}
+	}
+	var out []inputs.File
+	for i, file := range files {
+		if wanted[sizes[i]] {
+			out = append(out, file)
+		}
+	}
+	return out
 }

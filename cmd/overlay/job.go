@@ -5,12 +5,10 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"sync"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"overlay/internal/capture"
 	"overlay/internal/inputs"
 	"overlay/internal/kineto"
 	"overlay/internal/report"
@@ -24,7 +22,7 @@ type job struct {
 	stages *stages
 
 	in       *inputs.Reader
-	captured func() ([]capture.Graph, error) // the graphs of --capture; read when first asked for
+	captured captures // the files of --capture
 	// result is printed when everything else is done and all outputs are in place.
 	result func(w io.Writer) error
 	// resultTo is standard output, or standard error when standard output carries a trace.
@@ -60,7 +58,6 @@ func (p *program) action(takes groups, nFiles int, check func(*flagReader, *opti
 		}
 		runtime.GOMAXPROCS(min(o.jobs, runtime.NumCPU()))
 		j := &job{program: p, opts: o, files: c.Args().Slice(), stages: newStages(p.stderr, o), resultTo: p.stdout}
-		j.captured = sync.OnceValues(j.readCaptures)
 		j.in = &inputs.Reader{Stdin: p.stdin, Memory: p.memory, Jobs: o.jobs, Options: kineto.Options{Strict: o.strict, MaxExpand: o.maxExpand, Process: o.process}, Stage: j.stages.start,
 			Held:  func(n int64) { limitHeap(p.memory, n) },
 			Sized: func(text, held int64) func(int) []byte { return p.size.told(p.memory, o, text, held) },

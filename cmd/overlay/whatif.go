@@ -45,14 +45,15 @@ func changeFlags() group {
 }
 
 func (p *program) whatifCommand() *cli.Command {
-	takes := groups{inputFlags(), outputFlags("default: nothing is written"), changeFlags(), jobFlags(), windowFlags(), jsonFlags(), generalFlags()}
+	takes := groups{inputFlags(), graphFlags(), outputFlags("default: nothing is written"), changeFlags(), jobFlags(), windowFlags(), jsonFlags(), generalFlags()}
 	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "[-i] FILE|FOLDER CHANGES [flags]", Flags: takes.flags(),
 		Description: `
 Predicts how long the window would have been if something had taken less time, and what would have bound it then. All
 flags that change something make one scenario; --scenario, --scenarios and --best add others beside it. With -o,
 the first three scenarios are drawn beside the recorded run: their critical path, and their threads and streams.
 
-SELECTOR is a name as reports show it (* stands for anything) or one of class:compute|comm|copy|cpu|runtime|python,
+SELECTOR is a name as reports show it (* stands for anything; with --capture also an operator, a module or a line of
+what graphs replay) or one of class:compute|comm|copy|cpu|runtime|python,
 phase:NAME, stream:N, thread:ID, step:N or step:TYPE (step:decode), annotation:NAME, under:NAME (with all that it
 encloses), name:NAME; 'A in B' means both. class:launch|sync|handoff|unexplained|untraced scale what stands between
 activities.

@@ -83,7 +83,7 @@ func TestJoin(t *testing.T) {
 				continue
 			}
 			o := tr.Origin(trace.EventID(id))
-			if o == nil || tr.Str(o.Operator) != "aten::op"+tr.Name(trace.EventID(id)) || !strings.HasPrefix(tr.Str(o.Module), "Layer_") || !strings.HasPrefix(tr.Str(o.Line), "/home/me/model.py(") || o.Inferred {
+			if o == nil || tr.Str(o.Operator) != "aten::op"+tr.Name(trace.EventID(id)) || !strings.HasPrefix(tr.Str(o.Module), "Layer_") || !strings.HasPrefix(tr.Str(o.Line), "/home/me/model.py(") {
 				t.Errorf("%s: event %d has the origin %+v", what, id, o)
 			}
 		}
@@ -211,5 +211,116 @@ func TestRecordedPairs(t *testing.T) {
 	graphs[0].Batch = 16
 	if j, err := capture.Join(tr, graphs); err == nil {
 		t.Errorf("a capture of batch 16 for a replay of 32: %+v", j)
+	}
+}
+
+// What decides who is whose partner beside names: the unit of a batch, several streams, numbers of nodes, and where names are missing kinds and
+// what compiled kernels are called.
+func TestPartners(t *testing.T) {
+	type kernel struct {
+		name   string
+		stream int64
+		at     int64
+	}
+	for what, c := range map[string]struct {
+		annotation, file string
+		iteration        string
+		launches         []string // "": a CUDA call, which tells no name; then of an operator of the same place
+		operators        []string
+		kernels          []kernel
+		nodes            bool
+		want             string // operators of the kernels by place in the list
+		fails            string
+	}{
+		"tokens of prompts":  {"capture_64_PIECEWISE", "", "execute_context_9(8155)_generation_37(37)", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "", "captured for a batch of 64, and a batch of 8192 is replayed"},
+		"as many tokens":     {"capture_8192_PIECEWISE", "", "execute_context_9(8155)_generation_37(37)", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "x", ""},
+		"requests by file":   {"capture_16_DECODE", "bs_16.json", "step[TARGET_VERIFY bs=16 g_sq=64]", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "x", ""},
+		"requests by name":   {"capture_graph_bs_16", "", "decode[bs=16 tok=64 d=16 spec=3]", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "x", ""},
+		"too few requests":   {"capture_graph_bs_8", "", "decode[bs=16 tok=64 d=16 spec=3]", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "", "a batch of 8, and a batch of 16"},
+		"another stream":     {"", "", "step[DECODE bs=4]", []string{"a", "b", "a", "c"}, []string{"x", "y", "z", "w"}, []kernel{{"b", 8, 40}, {"a", 7, 50}, {"a", 7, 60}, {"c", 7, 70}}, false, "y x z w", ""},
+		"CUDA, one stream":   {"", "", "step[DECODE bs=4]", []string{"", ""}, []string{"x", "y"}, []kernel{{"p", 7, 50}, {"q", 7, 60}}, false, "x y", ""},
+		"CUDA, two streams":  {"", "", "step[DECODE bs=4]", []string{"", ""}, []string{"x", "y"}, []kernel{{"p", 7, 50}, {"q", 8, 60}}, false, "", "those of the replay are of several streams"},
+		"CUDA, nodes":        {"", "", "step[DECODE bs=4]", []string{"", ""}, []string{"x", "y"}, []kernel{{"q", 8, 50}, {"p", 7, 60}}, true, "y x", ""},
+		"CUDA, one too many": {"", "", "step[DECODE bs=4]", []string{"", "", ""}, []string{"x", "y", "z"}, []kernel{{"p", 7, 50}, {"q", 7, 60}}, false, "", "the names of the operations differ"},
+		"CUDA, compiled":     {"", "", "step[DECODE bs=4]", []string{"", ""}, []string{"x", "triton_poi_1"}, []kernel{{"p", 7, 50}, {"triton_poi_1", 7, 60}}, false, "x triton_poi_1", ""},
+		"CUDA, not the same": {"", "", "step[DECODE bs=4]", []string{"", ""}, []string{"x", "triton_poi_1"}, []kernel{{"triton_poi_1", 7, 50}, {"p", 7, 60}}, false, "", "the names of the operations differ"},
+		"before recording":   {"", "", "", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "x", ""},
+	} {
+		b := testtrace.New()
+		main := b.Thread(1, 1, "main")
+		if c.annotation != "" {
+			main.Annotation(c.annotation, 0, 1000)
+		}
+		main.Call("StreamBeginCapture", 10, 5, 1)
+		for i, name := range c.launches {
+			at := int64(i)*100 + 20
+			main.Op(c.operators[i], at, 60)
+			if e := main.Call("cudaLaunchKernel", at+20, 10, int64(i+2)); name != "" {
+				e.Arg("kernel", name)
+			}
+		}
+		main.Call("StreamEndCapture", 950, 5, 1000)
+		graphs := capture.Find(b.Parse(t), c.file)
+		b = testtrace.New()
+		b.NoFlows = true
+		if main = b.Thread(1, 1, "main"); c.iteration != "" {
+			main.Annotation(c.iteration, 0, 1000)
+		}
+		main.Launch("cudaGraphLaunch", 10, 20, 7)
+		for i, k := range c.kernels {
+			if e := b.Stream(0, k.stream).Kernel(k.name, k.at, 8, 7); c.nodes {
+				e.Arg("graph node id", len(c.kernels)-i)
+			}
+		}
+		tr := b.Parse(t)
+		j, err := capture.Join(tr, graphs)
+		if c.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%s: %v, want one with %q", what, err, c.fails)
+			}
+			continue
+		}
+		var got []string
+		for id := range tr.Events {
+			if o := tr.Origin(trace.EventID(id)); o != nil {
+				got = append(got, tr.Str(o.Operator))
+			}
+		}
+		if err != nil || strings.Join(got, " ") != c.want || (j.ByOrder > 0) != (c.launches[0] == "") {
+			t.Errorf("%s: %v, %+v, %v, want %s", what, got, j, err, c.want)
+		}
+	}
+}
+
+// An iteration that began before the recording has the last of the layers.
+func TestJoinsTheLastLayers(t *testing.T) {
+	var graphs []capture.Graph
+	for i := range 3 {
+		_, of := made(t, 8, 8, []string{"a", "b"}, nil)
+		graphs = append(graphs, capture.Find(of, "")...)
+		for k := range graphs[i].Nodes {
+			graphs[i].Nodes[k].Module = fmt.Sprint("layer", i)
+		}
+	}
+	b := testtrace.New()
+	main, stream := b.Thread(1, 1, "main"), b.Stream(0, 7)
+	for i := range int64(5) { // two, and three in an iteration
+		main.Launch("hipGraphLaunch", 100*i+10, 20, i+1)
+		stream.Kernel("a", 100*i+40, 10, i+1)
+		stream.Kernel("b", 100*i+60, 10, i+1)
+	}
+	main.Annotation("step[DECODE bs=8]", 200, 900)
+	tr := b.Parse(t)
+	if _, err := capture.Join(tr, graphs); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for id := range tr.Events {
+		if tr.Name(trace.EventID(id)) == "a" {
+			got = append(got, tr.Str(tr.Origin(trace.EventID(id)).Module))
+		}
+	}
+	if want := []string{"layer1", "layer2", "layer0", "layer1", "layer2"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -14,9 +14,10 @@ import (
 
 // Graph is one captured graph: what was launched between the begin and the end of a capture on its thread.
 type Graph struct {
-	Trace *trace.Trace
-	Batch int64 // requests or tokens that it was captured for, -1 where neither annotation nor file tells
-	Nodes []Node
+	Trace    *trace.Trace
+	Batch    int64 // that it was captured for, -1 where neither annotation nor file tells
+	Requests bool  // are what that counts; else tokens
+	Nodes    []Node
 }
 
 // Node is one launch call of a capture.
@@ -71,8 +72,8 @@ func Find(tr *trace.Trace, file string) []Graph {
 	for i := range found {
 		out[i] = found[i].g
 		out[i].Trace = tr
-		if out[i].Batch < 0 {
-			out[i].Batch = fileBatch(file)
+		if n := FileBatch(file); n >= 0 {
+			out[i].Batch, out[i].Requests = max(out[i].Batch, n), true
 		}
 	}
 	return out
@@ -99,7 +100,8 @@ func (w *walker) step(id trace.EventID) (since int64, done *Graph) {
 	name := tr.Str(e.Name)
 	switch {
 	case strings.HasSuffix(name, "StreamBeginCapture"):
-		w.now, w.since = &Graph{Batch: w.batch()}, e.Start
+		batch, requests := w.batch()
+		w.now, w.since = &Graph{Batch: batch, Requests: requests}, e.Start
 	case w.now == nil:
 	case strings.HasSuffix(name, "StreamEndCapture"):
 		done, w.now = w.now, nil
@@ -144,20 +146,20 @@ func (w *walker) node(id trace.EventID, verb vendors.Verb) Node {
 	return n
 }
 
-// batch is that of the innermost annotation around that names a capture: capture_32_DECODE, capture_graph_bs_32.
-func (w *walker) batch() int64 {
+// batch is that of the innermost annotation around that names a capture: capture_32_DECODE of vLLM counts tokens, capture_graph_bs_32 requests.
+func (w *walker) batch() (n int64, requests bool) {
 	for i := len(w.open) - 1; i >= max(0, len(w.open)-depth); i-- {
 		if e := &w.tr.Events[w.open[i]]; e.Kind == trace.Annotation {
 			if rest, ok := strings.CutPrefix(w.tr.Str(e.Name), "capture_"); ok {
-				return firstNumber(rest)
+				return firstNumber(rest), strings.Contains(rest, "bs_")
 			}
 		}
 	}
-	return -1
+	return -1, false
 }
 
-// fileBatch is that of a file called bs_32….
-func fileBatch(file string) int64 {
+// FileBatch is how many requests the graphs in a file called bs_32… were captured for, -1 where its name does not tell.
+func FileBatch(file string) int64 {
 	i := strings.LastIndex(file, "bs_")
 	if i < 0 {
 		return -1

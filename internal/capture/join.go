@@ -14,6 +14,7 @@ import (
 type Joined struct {
 	Replays, ReplaysJoined int
 	OperationsJoined       int    // of graphs
+	ByOrder                int    // of them those whose capture does not name its kernels: number, kinds and order decided
 	NS, NSJoined           int64  // of all operations of graphs, and of those that were joined
 	Refused                string // why a replay has no partner, of the first that has none
 }
@@ -27,14 +28,13 @@ const furthest = 256
 // replay is one launch of a graph in an iteration.
 type replay struct {
 	cdg.Replay
-	step int   // in which it was launched, -1 for none
-	size int64 // requests of that iteration, -1 not told
-	pad  int64 // tokens that it was padded to, -1 not told
+	step             int   // in which it was launched, -1 for none
+	requests, tokens int64 // of that iteration, at least as many as the graph was captured for; -1 not told
 }
 
 // Join finds the origins of the operations of replayed graphs and gives them to the trace, which nothing has been made of yet. A replay has
-// the capture with the operations of the same names in the same order; of several that are alike (layers) the order of the launches in an
-// iteration is that of the captures. It is an error if no replay has a partner.
+// the capture with the operations of the same names; of several that are alike (layers) the order of the launches in an iteration is that of
+// the captures. It is an error if no replay has a partner.
 func Join(tr *trace.Trace, graphs []Graph) (Joined, error) {
 	j := Joined{}
 	if len(graphs) == 0 {
@@ -45,30 +45,47 @@ func Join(tr *trace.Trace, graphs []Graph) (Joined, error) {
 		return j, fmt.Errorf("the trace replays no graph")
 	}
 	j.Replays = len(replays)
-	m := matcher{tr: tr, graphs: graphs, tried: map[[2]int][]int32{}, syms: map[string]trace.Sym{}, turn: map[[2]int]int{}}
+	m := matcher{tr: tr, graphs: graphs, tried: map[[2]int][]int32{}, syms: map[string]trace.Sym{}}
 	m.number()
-	origins := &trace.Origins{Of: make([]int32, len(tr.Events))}
-	first := make([]int32, len(graphs)) // 1 + where the nodes of a graph begin in the list
+	kinds, pairs, count := make([]int, len(replays)), make([][]int32, len(replays)), map[[2]int]int{}
 	for i := range replays {
 		r := &replays[i]
 		for _, op := range r.Ops {
 			j.NS += tr.Dur(&tr.Events[op])
 		}
-		g, pairs, why := m.partner(r)
-		if g < 0 {
+		why := ""
+		if kinds[i], pairs[i], why = m.partner(r); kinds[i] < 0 {
 			j.Refused = cmp.Or(j.Refused, why)
+		}
+		count[[2]int{r.step, kinds[i]}]++
+	}
+	origins := &trace.Origins{Of: make([]int32, len(tr.Events))}
+	first := make([]int32, len(graphs)) // 1 + where the nodes of a graph begin in the list
+	turn := map[[2]int]int{}            // by step and sequence of nodes: how many of the graphs that are alike came
+	for i := range replays {
+		if kinds[i] < 0 {
 			continue
 		}
+		list, key := m.kinds[kinds[i]], [2]int{replays[i].step, kinds[i]}
+		at := turn[key]
+		turn[key]++
+		if replays[i].step < 0 { // of what began before the recording the last ones are there
+			at += max(len(list)-count[key], 0)
+		}
+		g := list[at%len(list)]
 		j.ReplaysJoined++
 		if first[g] == 0 {
 			first[g] = int32(len(origins.List)) + 1
 			origins.List = append(origins.List, m.origins(&graphs[g])...)
 		}
-		for k, op := range r.Ops {
-			if pairs[k] >= 0 {
-				origins.Of[op] = first[g] + pairs[k]
+		for k, op := range replays[i].Ops {
+			if node := pairs[i][k]; node >= 0 {
+				origins.Of[op] = first[g] + node
 				j.OperationsJoined++
 				j.NSJoined += tr.Dur(&tr.Events[op])
+				if !named(&graphs[g]) {
+					j.ByOrder++
+				}
 			}
 		}
 	}
@@ -93,21 +110,34 @@ func findReplays(tr *trace.Trace) []replay {
 			n++
 		}
 		if n >= 0 {
-			r.step, r.size, r.pad = n, iterations[n].Batch, iterations[n].Padded
+			it := &iterations[n]
+			r.step, r.requests, r.tokens = n, it.Batch, max(it.Tokens, it.Padded)
 		}
 	}
 	return list
+}
+
+// Batches are how many requests the iterations have that replay graphs, each number once and in order; none where a name does not tell.
+func Batches(tr *trace.Trace) (list []int64) {
+	for _, r := range findReplays(tr) {
+		if r.step >= 0 && r.requests < 0 {
+			return nil
+		}
+		if r.step >= 0 {
+			list = append(list, r.requests)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // matcher finds the partner of each replay.
 type matcher struct {
 	tr     *trace.Trace
 	graphs []Graph
-	like   []int              // per graph: which sequence of nodes it is
 	kinds  [][]int            // the graphs of each sequence of nodes, in order
 	tried  map[[2]int][]int32 // by sequences of operations and of nodes: per operation its node, -1 for none; nil where they are no partners
 	syms   map[string]trace.Sym
-	turn   map[[2]int]int // by step and sequence of operations: which of the graphs that are alike comes next
 }
 
 // number gives equal sequences of nodes one number.
@@ -118,28 +148,33 @@ func (m *matcher) number() {
 		for k := range m.graphs[i].Nodes {
 			fmt.Fprintf(&b, "%d %s\n", m.graphs[i].Nodes[k].Kind, m.graphs[i].Nodes[k].Name)
 		}
-		fmt.Fprint(&b, m.graphs[i].Batch)
+		fmt.Fprint(&b, m.graphs[i].Batch, m.graphs[i].Requests)
 		n, ok := seen[b.String()]
 		if !ok {
 			n = len(m.kinds)
 			seen[b.String()] = n
 			m.kinds = append(m.kinds, nil)
 		}
-		m.like, m.kinds[n] = append(m.like, n), append(m.kinds[n], i)
+		m.kinds[n] = append(m.kinds[n], i)
 	}
 }
 
-// partner finds the graph of a replay, and for each operation its node. why says what spoke against the nearest.
-func (m *matcher) partner(r *replay) (graph int, pairs []int32, why string) {
-	best, most := -1, 0
+// partner finds the sequence of nodes of a replay, -1 for none, and for each operation its node. why says what spoke against the nearest.
+func (m *matcher) partner(r *replay) (best int, pairs []int32, why string) {
+	best = -1
+	most := 0
 	for kind, list := range m.kinds {
 		g := &m.graphs[list[0]]
 		if d := len(g.Nodes) - len(r.Ops); max(d, -d) > furthest {
 			why = cmp.Or(why, fmt.Sprintf("it captured %d operations, %d are replayed", len(g.Nodes), len(r.Ops)))
 			continue
 		}
-		if g.Batch >= 0 && (r.pad >= 0 && g.Batch != r.pad && g.Batch < r.size || r.pad < 0 && g.Batch < r.size) {
-			why = fmt.Sprintf("it was captured for a batch of %d, and a batch of %d is replayed", g.Batch, r.size)
+		size := r.requests
+		if !g.Requests && r.tokens >= 0 {
+			size = r.tokens
+		}
+		if g.Batch >= 0 && g.Batch < size {
+			why = fmt.Sprintf("it was captured for a batch of %d, and a batch of %d is replayed", g.Batch, size)
 			continue
 		}
 		key := [2]int{r.Graph, kind}
@@ -154,40 +189,68 @@ func (m *matcher) partner(r *replay) (graph int, pairs []int32, why string) {
 				n++
 			}
 		}
-		if 100*n < least*len(r.Ops) {
+		switch {
+		case !named(g) && m.unordered(r):
+			why = cmp.Or(why, "neither names nor numbers of nodes tell its kernels, and those of the replay are of several streams")
+		case 100*n < least*len(r.Ops), !named(g) && n < len(r.Ops):
 			why = cmp.Or(why, "the names of the operations differ")
-			continue
-		}
-		if best < 0 || n > most || n == most && nearer(g.Batch, m.graphs[m.kinds[best][0]].Batch) {
+		case best < 0, n > most, n == most && nearer(g.Batch, m.graphs[m.kinds[best][0]].Batch):
 			best, most, pairs = kind, n, p
 		}
 	}
-	if best < 0 {
-		return -1, nil, why
-	}
-	list := m.kinds[best]
-	key := [2]int{r.step, best}
-	at := m.turn[key]
-	m.turn[key]++
-	return list[at%len(list)], pairs, ""
+	return best, pairs, why
 }
 
 // nearer reports whether of two batches, both large enough, the first is the one that a server would take: the least.
 func nearer(a, b int64) bool { return a >= 0 && (b < 0 || a < b) }
 
-// align gives each operation of a replay its node, -1 where it has none.
+// unordered reports whether nothing says in which order the operations of a replay were captured: they are of several streams.
+func (m *matcher) unordered(r *replay) bool {
+	return !r.ByNode && slices.ContainsFunc(r.Ops, func(op trace.EventID) bool { return m.tr.Events[op].Track != m.tr.Events[r.Ops[0]].Track })
+}
+
+// align gives each operation of a replay its node, -1 where it has none. Where each name comes as often on both sides, the n-th of a name is the
+// n-th, which several streams do not change; else it is the alignment in order.
 func (m *matcher) align(g *Graph, r *replay) []int32 {
-	same := func(k, n int) bool {
-		e, x := &m.tr.Events[r.Ops[k]], &g.Nodes[n]
-		if x.Name != "" {
-			return m.tr.Str(e.Name) == x.Name
+	nodes := map[string][]int32{}
+	for n := range g.Nodes {
+		nodes[g.Nodes[n].Name] = append(nodes[g.Nodes[n].Name], int32(n))
+	}
+	if !named(g) { // there are only kinds, and the names of compiled kernels, which are those of their operators
+		if len(g.Nodes) != len(r.Ops) {
+			return nil
 		}
-		return e.Kind == x.Kind
+		return shortest(len(r.Ops), len(g.Nodes), func(k, n int) bool {
+			e, x := &m.tr.Events[r.Ops[k]], &g.Nodes[n]
+			operator := ""
+			if len(x.Operators) > 0 {
+				operator = g.Trace.Name(x.Operators[0])
+			}
+			return e.Kind == x.Kind && (!strings.HasPrefix(operator, "triton_") || m.tr.Str(e.Name) == operator)
+		})
 	}
-	if !named(g) && len(g.Nodes) != len(r.Ops) { // without names there is only the number to check
-		return nil
+	out, used := make([]int32, len(r.Ops)), map[string]int{}
+	equal := len(g.Nodes) == len(r.Ops)
+	for k, op := range r.Ops {
+		e := &m.tr.Events[op]
+		name := m.tr.Str(e.Name)
+		if e.Kind != trace.Kernel { // copies and memsets are called otherwise where they run
+			name = ""
+		}
+		if used[name]++; used[name] > len(nodes[name]) {
+			equal = false
+			break
+		}
+		out[k] = nodes[name][used[name]-1]
+		equal = equal && g.Nodes[out[k]].Kind == e.Kind
 	}
-	return shortest(len(r.Ops), len(g.Nodes), same)
+	if equal {
+		return out
+	}
+	return shortest(len(r.Ops), len(g.Nodes), func(k, n int) bool {
+		e, x := &m.tr.Events[r.Ops[k]], &g.Nodes[n]
+		return x.Name != "" && m.tr.Str(e.Name) == x.Name || x.Name == "" && e.Kind == x.Kind
+	})
 }
 
 func named(g *Graph) bool {
@@ -261,11 +324,10 @@ func (m *matcher) origins(g *Graph) []trace.Origin {
 		}
 		return n
 	}
-	inferred := !named(g)
 	out := make([]trace.Origin, len(g.Nodes))
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		o := trace.Origin{Trace: g.Trace, Operators: n.Operators, Module: sym(n.Module), Line: sym(n.Line), Inferred: inferred}
+		o := trace.Origin{Trace: g.Trace, Operators: n.Operators, Module: sym(n.Module), Line: sym(n.Line)}
 		if len(n.Operators) > 0 {
 			o.Operator = sym(g.Trace.Name(n.Operators[0]))
 			v, _ := g.Trace.Arg(n.Operators[0], "kernel_file")

@@ -11,9 +11,10 @@ import (
 
 // Replay is one launch of a graph of operations.
 type Replay struct {
-	Call  trace.EventID
-	Ops   []trace.EventID // in the order of the nodes where all of them say which they are, else by start
-	Graph int             // number among those of the trace: equal names in equal order are one graph
+	Call   trace.EventID
+	Ops    []trace.EventID // in the order of the nodes where all of them say which they are, else by start
+	ByNode bool            // they are in the order of the nodes
+	Graph  int             // number among those of the trace: equal names in equal order are one graph
 }
 
 // Replays lists the launches of graphs by start.
@@ -46,8 +47,9 @@ func Replays(tr *trace.Trace) []Replay {
 				node[op] = n
 			}
 		}
+		r.ByNode = len(node) == len(r.Ops)
 		slices.SortStableFunc(r.Ops, func(a, b trace.EventID) int {
-			if len(node) == len(r.Ops) {
+			if r.ByNode {
 				return cmp.Compare(node[a], node[b])
 			}
 			return cmp.Compare(tr.Events[a].Start, tr.Events[b].Start)

@@ -45,7 +45,10 @@ func (r *Report) servedWords() string {
 			}
 		}
 		what := Sentence(x.Type)
-		if x.Type == trace.Decode.String() {
+		switch {
+		case x.Type == trace.Verify.String():
+			what += ", an output token of each request or more"
+		case x.Type == trace.Decode.String() && x.Batch != nil && x.Tokens != nil && *x.Batch == *x.Tokens:
 			what += ", an output token of each request"
 		}
 		what += ": " + strings.Join(parts, ", ")

@@ -14,7 +14,6 @@ type Origin struct {
 	Module    Sym       // call of an nn.Module, without "nn.Module: "
 	Line      Sym       // innermost frame of the user's files
 	File      Sym       // that inductor wrote the kernel to: its comments name the lines of the model
-	Inferred  bool      // joined by number and order: the names of the launches were not recorded
 }
 
 // Origins are the origins of operations, by event.

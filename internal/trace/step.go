@@ -39,7 +39,7 @@ const (
 	Draft                     // the draft model's own part
 	Image                     // an image, all of its denoising
 	Idle                      // no request: a worker that only keeps others company
-	Repeated                  // whatever repeats: the name says nothing more
+	Repeated                  // whatever repeats: its name says nothing more
 	NumIterationTypes
 )
 
@@ -80,7 +80,7 @@ type Iteration struct {
 	Type            IterationType
 	Number          int64 // that the server counts; -1: it does not
 	Batch           int64 // requests; -1 not told
-	Padded          int64 // tokens as padded for a graph; -1 not told
+	Padded          int64 // tokens or requests as padded for a graph; -1 not told
 	Tokens          int64 // that are computed; -1 not told
 	Prefill, Decode Requests
 }
@@ -88,7 +88,7 @@ type Iteration struct {
 var untold = Requests{-1, -1, -1, -1, -1}
 
 // readIteration reads the name of an iteration as vLLM, SGLang, ATOM, TensorRT-LLM and xDiT write it; like is the name with * for numbers.
-// The type of other names is NoIteration.
+// What SGLang's scheduler writes around an iteration, and vLLM for its first phase, is Repeated. The type of other names is NoIteration.
 func readIteration(name string) (it Iteration, like string) {
 	it = Iteration{Event: NoEvent, Number: -1, Batch: -1, Padded: -1, Tokens: -1, Prefill: untold, Decode: untold}
 	switch {
@@ -98,6 +98,8 @@ func readIteration(name string) (it Iteration, like string) {
 		like = it.readBracket(name)
 	case strings.HasPrefix(name, "[Executor] _forward_step"), strings.HasPrefix(name, "_forward_step"), strings.HasPrefix(name, "executeStep: "):
 		like = it.readForwardStep(name)
+	case name == "scheduler.run_batch", name == "gpu_model_runner: preprocess":
+		it.Type, like = Repeated, name
 	}
 	if like == "" {
 		return Iteration{Event: NoEvent}, ""
@@ -112,12 +114,12 @@ func (it *Iteration) readExecute(r *nameReader) string {
 		it.Type, it.Batch = Image, r.number()
 		return r.like("execute_diffusion_*")
 	}
-	if r.take("new_") {
-		it.Prefill.Count = r.number()
-		if r.want("_cached_"); r.ok {
-			it.Decode.Count = r.number()
-		}
-		it.settle()
+	if r.take("new_") { // of a request that is not new nobody knows whether more of its prompt is computed
+		first := r.number()
+		r.want("_cached_")
+		next := r.number()
+		it.decide(first, next)
+		it.Batch = first + next
 		return r.like("execute_new_*_cached_*")
 	}
 	if !strings.HasPrefix(r.rest, "context_") {
@@ -132,19 +134,24 @@ func (it *Iteration) readExecute(r *nameReader) string {
 	return r.like("execute_*context_*_generation_*")
 }
 
-// settle decides type, batch and tokens by the two phases.
-func (it *Iteration) settle() {
-	p, d := &it.Prefill, &it.Decode
+// decide finds the type by the numbers of requests in each phase.
+func (it *Iteration) decide(prefill, decode int64) {
 	switch {
-	case p.Count > 0 && d.Count > 0:
+	case prefill > 0 && decode > 0:
 		it.Type = Mixed
-	case p.Count > 0:
+	case prefill > 0:
 		it.Type = Prefill
-	case d.Count > 0:
+	case decode > 0:
 		it.Type = Decode
 	default:
 		it.Type = Idle
 	}
+}
+
+// settle decides type, batch and tokens by the two phases.
+func (it *Iteration) settle() {
+	p, d := &it.Prefill, &it.Decode
+	it.decide(p.Count, d.Count)
 	it.Batch = max(p.Count, 0) + max(d.Count, 0)
 	if it.Tokens < 0 && (p.Count <= 0 || p.Tokens >= 0) && (d.Count <= 0 || d.Tokens >= 0) {
 		it.Tokens = max(p.Tokens, 0) + max(d.Tokens, 0)
@@ -155,25 +162,28 @@ func (it *Iteration) settle() {
 var modes = map[string]IterationType{"EXTEND": Prefill, "SPLIT_PREFILL": Prefill, "DLLM_EXTEND": Prefill, "DECODE": Decode, "MIXED": Mixed, "IDLE": Idle, "PREBUILT": Idle,
 	"TARGET_VERIFY": Verify, "DRAFT_EXTEND": Draft, "DRAFT_EXTEND_V2": Draft, "VERIFY": Verify, "prefill": Prefill, "decode": Decode, "mixed": Mixed, "idle": Idle, "eager_decode": Decode}
 
-// readBracket reads step[MODE bs=N key=N …], and prefill[bs=N …] and decode[bs=N …].
+// readBracket reads step[MODE bs=N key=N …], which a draft model has behind "draft ", and prefill[bs=N …] and decode[bs=N/PADDED …].
 func (it *Iteration) readBracket(name string) string {
 	head, rest, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
-	like := head + "[*]"
-	if head == "step" {
-		if head, rest, _ = strings.Cut(rest, " "); head == "" {
+	own, draft := strings.CutPrefix(head, "draft ")
+	like, mode := head+"[*]", own
+	if own == "step" {
+		if mode, rest, _ = strings.Cut(rest, " "); mode == "" {
 			return ""
 		}
-		like = "step[" + head + " *]"
+		like = head + "[" + mode + " *]"
 	}
-	if it.Type = modes[head]; it.Type == NoIteration {
+	if it.Type = modes[mode]; it.Type == NoIteration {
 		return ""
 	}
-	for rest != "" {
-		var word string
-		word, rest, _ = strings.Cut(rest, " ")
+	for _, word := range strings.Fields(rest) {
 		key, value, _ := strings.Cut(word, "=")
 		r := nameReader{rest: value, ok: true}
-		if n := r.number(); r.ok && r.rest == "" {
+		n := r.number()
+		if r.ok && key == "bs" && r.take("/") {
+			it.Padded = r.number()
+		}
+		if r.ok && r.rest == "" {
 			it.say(key, n)
 		}
 	}
@@ -183,27 +193,33 @@ func (it *Iteration) readBracket(name string) string {
 		}
 		it.Batch, it.Tokens = 0, 0
 	}
-	p, d := &it.Prefill, &it.Decode
-	if it.Type == Mixed {
+	switch p, d := &it.Prefill, &it.Decode; it.Type {
+	case Mixed:
 		if p.Tokens >= 0 && d.Tokens >= 0 {
 			it.Tokens = p.Tokens + d.Tokens
 		}
-		return like
+		if p.Count >= 0 && d.Count >= 0 {
+			it.decide(p.Count, d.Count)
+		}
+	case Decode, Verify:
+		if d.Count, d.Tokens = it.Batch, max(d.Tokens, it.Tokens); it.Type == Decode && d.Tokens < 0 {
+			d.Tokens = it.Batch
+		}
+		it.Tokens = d.Tokens
+	default:
+		p.Count, p.Tokens = it.Batch, max(p.Tokens, it.Tokens)
+		it.Tokens = p.Tokens
 	}
-	of := p
-	if it.Type == Decode {
-		of = d
-		it.Tokens = max(it.Tokens, it.Batch)
+	if draft {
+		it.Type = Draft
 	}
-	of.Count, of.Tokens = it.Batch, max(of.Tokens, it.Tokens)
-	it.Tokens = of.Tokens
 	return like
 }
 
 // say takes one number of a name in brackets. A sum without the letter of a phase is of the only one that there is.
 func (it *Iteration) say(key string, n int64) {
 	of := &it.Prefill
-	if it.Type == Decode {
+	if it.Type == Decode || it.Type == Verify {
 		of = &it.Decode
 	}
 	if phase, sum, ok := strings.Cut(key, "_"); ok {
@@ -225,9 +241,9 @@ func (it *Iteration) say(key string, n int64) {
 		it.Prefill.Tokens = n
 	case "dec":
 		it.Decode.Count, it.Decode.Tokens = n, n
-	case "c", "p":
+	case "c":
 		it.Prefill.Count = n
-	case "g", "d":
+	case "g":
 		it.Decode.Count = n
 	case "sq":
 		of.Tokens = n
@@ -264,7 +280,9 @@ func (it *Iteration) readForwardStep(name string) string {
 		n = r.number()
 	}
 	r.want(" gen reqs")
-	it.Decode.Count, it.Decode.Tokens = n, n // without speculation
+	if it.Decode.Count = n; n == 0 { // of others the name does not tell how many tokens of a draft are verified
+		it.Decode.Tokens = 0
+	}
 	it.settle()
 	return r.like(like)
 }
@@ -323,16 +341,17 @@ func (r *nameReader) like(pattern string) string {
 	return pattern
 }
 
-// Iterations lists the iterations of a server by start: of the thread that has most, those that no other encloses. In a trace of inference
-// without a name that is known it is the annotation that repeats and tiles most of a thread.
+// Iterations lists the iterations of a server by start: of the thread that has most, those that no other encloses. Of several forwards within
+// one batch of the scheduler (a draft model guesses, the target verifies) one iteration is made, which the scheduler's annotation stands for.
+// In a trace of inference without a name that is known it is the annotation that repeats and tiles most of a thread.
 func (t *Trace) Iterations() []Iteration {
-	read, known := make(map[Sym]Iteration), false
+	read := make(map[Sym]Iteration)
 	for s, name := range t.Syms {
 		if it, like := readIteration(name); like != "" {
-			read[Sym(s)], known = it, true
+			read[Sym(s)] = it
 		}
 	}
-	if !known {
+	if len(read) == 0 {
 		return t.repeated()
 	}
 	var found []EventID
@@ -351,11 +370,35 @@ func (t *Trace) Iterations() []Iteration {
 		}
 	}
 	found = slices.DeleteFunc(found, func(id EventID) bool { return t.Events[id].Track != best })
-	out := make([]Iteration, 0, len(found))
-	for _, id := range t.outermost(found) {
-		it := read[t.Events[id].Name]
+	t.sortOutside(found)
+	var out []Iteration
+	var around EventID
+	verified, end := false, int64(-1<<63)
+	for _, id := range found {
+		e := &t.Events[id]
+		it := read[e.Name]
 		it.Event = id
-		out = append(out, it)
+		verified = verified || it.Type == Verify
+		if e.Start >= end {
+			out, end, around = append(out, it), t.End(e), id
+			continue
+		}
+		x := &out[len(out)-1]
+		switch {
+		case read[t.Events[around].Name].Type != Repeated || it.Type == Repeated: // the outer one tells
+		case x.Type == Repeated:
+			*x = it
+		default:
+			if it.Type == Verify || x.Type == Draft && it.Type != Draft {
+				*x = it
+			}
+			x.Event = around
+		}
+	}
+	for i := range out {
+		if verified && out[i].Type == Decode { // older versions name a draft's like the target's, which verifies and does not decode
+			out[i].Type = Draft
+		}
 	}
 	return out
 }
@@ -364,19 +407,12 @@ func (t *Trace) isMarker(e *Event) bool {
 	return e.Ph == 'X' && (e.Kind == Annotation || e.Kind == CPUOp) && e.Track != NoTrack && e.Flags&ClampedTS == 0
 }
 
-// outermost sorts events of one thread by start and leaves out those that begin in an earlier one.
-func (t *Trace) outermost(list []EventID) []EventID {
+// sortOutside sorts events of one thread by start, an outer one before what it encloses.
+func (t *Trace) sortOutside(list []EventID) {
 	slices.SortStableFunc(list, func(a, b EventID) int {
 		x, y := &t.Events[a], &t.Events[b]
 		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(t.Dur(y), t.Dur(x)))
 	})
-	out, end := list[:0], int64(-1<<63)
-	for _, id := range list {
-		if e := &t.Events[id]; e.Start >= end {
-			out, end = append(out, id), t.End(e)
-		}
-	}
-	return out
 }
 
 // trains are parts of names that only training has.
@@ -433,17 +469,18 @@ func (t *Trace) repeated() []Iteration {
 	var best []EventID
 	most := int64(0)
 	for f, list := range of {
-		all := len(list)
-		if list = t.outermost(list); len(list) < all { // they nest
-			continue
-		}
+		t.sortOutside(list)
 		names, covered, longest := map[Sym]bool{}, int64(0), int64(0)
+		nest, end := false, int64(-1<<63)
 		for _, id := range list {
-			names[t.Events[id].Name] = true
-			d := t.Dur(&t.Events[id])
-			covered, longest = covered+d, max(longest, d)
+			e := &t.Events[id]
+			names[e.Name] = true
+			nest, end = nest || e.Start < end, t.End(e)
+			covered, longest = covered+t.Dur(e), max(longest, t.Dur(e))
 		}
 		switch {
+		case nest:
+			continue
 		case len(names) > 1 && len(names) < len(list): // layers come again and again by their numbers
 			continue
 		case 2*covered < last[f.track]-first[f.track], 2*longest > covered:
@@ -455,7 +492,11 @@ func (t *Trace) repeated() []Iteration {
 	}
 	var out []Iteration
 	for _, id := range best {
-		out = append(out, Iteration{id, Repeated, -1, -1, -1, -1, untold, untold})
+		it := Iteration{id, Repeated, -1, -1, -1, -1, untold, untold}
+		if name := strings.ToLower(t.Name(id)); strings.HasPrefix(name, "decode") && !strings.HasPrefix(name, "decoder") {
+			it.Type = Decode
+		}
+		out = append(out, it)
 	}
 	return out
 }

@@ -26,7 +26,8 @@ func NewSelector(m *Model, shown func(string) string) *Selector { return &Select
 
 // Select returns the activities that a text means:
 //
-//	aten::copy_          of that name, as in the trace or as reports show it; * stands for anything
+//	aten::copy_          of that name, as in the trace or as reports show it; * stands for anything; of what graphs replay
+//	                     also the operator, module or line that their capture recorded
 //	class:cpu            compute, comm, copy, cpu (with calls and frames), runtime (calls), python (frames)
 //	phase:Forward        of that training phase
 //	stream:7  stream:1/7 operations on that stream, of device 1
@@ -175,8 +176,11 @@ func Glob(pattern, name string) bool {
 }
 
 func (s *Selector) named(pattern string) Set {
-	hit := s.matching(pattern)
-	return s.events(func(id trace.EventID) bool { return hit[s.m.g.Trace.Events[id].Name] })
+	hit, tr := s.matching(pattern), s.m.g.Trace
+	return s.events(func(id trace.EventID) bool {
+		o := tr.Origin(id)
+		return hit[tr.Events[id].Name] || o != nil && (hit[o.Operator] || hit[o.Module] || hit[o.Line])
+	})
 }
 
 func (s *Selector) events(match func(trace.EventID) bool) Set {
