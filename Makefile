@@ -19,14 +19,18 @@ export GOFLAGS
 build: ## bin/overlay
 	$(GO) build $(VCS) -ldflags '-s -w' -o bin/overlay ./cmd/overlay
 
-# The page is compiled without inlining: that takes a tenth off what is sent, and makes it some 7 % slower.
+# The page is compiled without inlining: that takes a tenth off what is sent, and makes it some 7 % slower. So does sorting by one copy of
+# the library's algorithm (that of package sort, which is the same) in place of one for each type: a fortieth less is sent.
 # The glue wasm_exec.js has to be that of the Go that compiles.
 WEB ?= bin/web
+SORTS = bin/web-sorts
 web: ## the page that needs no install, into bin/web: any static web server can show it
 	mkdir -p $(WEB)
 	cp cmd/overlay-web/site/* testdata/demo.json.gz "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(WEB)
-	@echo GOOS=js GOARCH=wasm $(GO) build -o $(WEB)/overlay.wasm ./cmd/overlay-web
-	@GOOS=js GOARCH=wasm $(GO) build $(VCS) -ldflags '-s -w' -gcflags=all=-l -o $(WEB)/overlay.wasm ./cmd/overlay-web
+	@mkdir -p $(SORTS); root=$$($(GO) env GOROOT)/src; \
+	  sed 's/^package sort/package slices/' $$root/sort/zsortfunc.go | cat - cmd/overlay-web/slices.txt > $(SORTS)/any.txt; \
+	  echo "{\"Replace\": {\"$$root/slices/zsortanyfunc.go\": \"$(SORTS)/any.txt\"}}" > $(SORTS)/overlay.json
+	GOOS=js GOARCH=wasm $(GO) build $(VCS) -overlay $(SORTS)/overlay.json -ldflags '-s -w' -gcflags=all=-l -o $(WEB)/overlay.wasm ./cmd/overlay-web
 
 # SQLite, Parquet and the library of agents' protocol take half of the time that compiling takes, and few need them on the first day.
 # A bin/overlay that is whole stays whole.

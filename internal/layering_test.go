@@ -75,7 +75,7 @@ var layers = map[string][]string{
 	"internal/report":             {"internal/memory", "internal/coarse", "internal/flights", "internal/verdict", "internal/serving", "internal/clock", "internal/stat", "internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/nodes", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/advise/jobadvice", "internal/ranks", "internal/ranks/replay", "internal/ranks/roster", "internal/tables", "internal/par"},
 	"internal/report/page":        {"internal/flame", "internal/stat", "internal/trace", "internal/critpath", "internal/ranks", "internal/tables", "internal/report"},
 	"internal/pipeline": {"internal/memory", "internal/clock", "internal/trace", "internal/cdg", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/ranks", "internal/ranks/replay", "internal/report", "internal/relations", "internal/columns", "internal/flame", "internal/overlay", "internal/overlay/manyranks", "internal/overlay/pftrace",
-		"internal/overlay/chromejson", "internal/slim", "internal/anonymize", "internal/par"},
+		"internal/overlay/chromejson", "internal/slim", "internal/par"},
 	"internal/nearest":   {},
 	"internal/agents":    {"internal/limits", "internal/inputs", "internal/nearest", "internal/ranks/roster", "internal/sqlquery", "internal/tables"},
 	"internal/inputs":    {"internal/flights", "internal/fromflights", "internal/limits", "internal/trace", "internal/vendors", "internal/kineto", "internal/frompftrace", "internal/fromrecords", "internal/fromrocprof", "internal/fromsqlite", "internal/fromxplane", "internal/ranks/parts", "internal/ranks/roster", "internal/report", "internal/tables"},

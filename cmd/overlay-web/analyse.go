@@ -10,16 +10,14 @@ import (
 	"overlay/internal/analyses"
 	"overlay/internal/buildinfo"
 	"overlay/internal/cdg"
-	"overlay/internal/critpath"
-	"overlay/internal/critpath/hta"
+	"overlay/internal/flame"
 	"overlay/internal/frompftrace"
-	"overlay/internal/fromrocprof"
-	"overlay/internal/fromxplane"
 	"overlay/internal/kineto"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/pipeline"
 	"overlay/internal/report"
+	"overlay/internal/report/page"
 	"overlay/internal/trace"
 )
 
@@ -29,94 +27,79 @@ const maxInput = 1 << 30
 
 // request is what the page asks for. The zero value, but for the name, is what `overlay run -i NAME` does.
 type request struct {
-	Name      string `json:"name"` // of the file, for messages and the report
-	Size      int64  `json:"size"` // bytes of the file
-	Step      string `json:"step"` // to analyse: its number, name or type; "" is the whole trace
-	Method    string `json:"method"`
-	Analyses  bool   `json:"analyses"`
-	Slim      bool   `json:"slim"`
-	Anonymous bool   `json:"anonymous"`
+	Name string `json:"name"` // of the file, for messages and the report
+	Size int64  `json:"size"` // bytes of the file
+	Step string `json:"step"` // to analyse: its number, name or type; "" is the whole trace
+	Rows bool   `json:"rows"` // draw the analyses of the page into the trace, too
+	Slim bool   `json:"slim"`
+	Desk bool   `json:"desk"` // questions will be asked: what answers them is kept
 }
 
 // answer is what the page shows. The overlaid trace goes another way, piece by piece.
 type answer struct {
-	Summary string          `json:"summary"` // text
-	Report  json.RawMessage `json:"report"`
-	Output  string          `json:"output"`
-	Start   int64           `json:"start"` // of the window, ns on the trace's clock
-	End     int64           `json:"end"`
+	Page   string          `json:"page"` // HTML
+	Report json.RawMessage `json:"report"`
+	Output string          `json:"output"`
+	Start  int64           `json:"start"` // of the window, ns on the trace's clock
+	End    int64           `json:"end"`
 }
 
-// options turns a request into the pipeline's options.
+// options turns a request into the pipeline's options. A page has all analyses, as that of the program.
 func (q *request) options(stage func(string)) (pipeline.Options, error) {
-	o := pipeline.Options{Methods: methods(q), Anonymous: q.Anonymous, Stage: stage}
+	o := pipeline.Options{Analyses: analyses.Names, Unasked: !q.Rows, Stage: stage}
 	if q.Step != "" {
 		if _, _, ok := trace.ReadStep(q.Step); !ok {
 			return o, fmt.Errorf("step %q is neither the number of a step nor a name such as decode#7 or decode", q.Step)
 		}
 		o.Link = cdg.Options{Step: q.Step}
 	}
-	if q.Method != "" {
-		if o.Method = o.Methods[q.Method]; o.Method == nil {
-			return o, fmt.Errorf("method %q is unknown: exact, ctda, hta", q.Method)
-		}
-	}
-	if q.Analyses {
-		o.Analyses = analyses.Names
-	}
 	return o, nil
-}
-
-// methods are those of `overlay run --method`.
-func methods(q *request) map[string]critpath.Method {
-	h := hta.Options{First: -1, Last: -1}
-	if q.Step != "" {
-		h.Annotation = trace.StepPrefix + q.Step
-	}
-	return map[string]critpath.Method{"exact": critpath.Exact, "ctda": critpath.CTDA, "hta": hta.Method(h)}
 }
 
 // hotspots is how many the report lists, as the program does.
 const hotspots = 10
 
-// analyse reads a trace from in, writes the overlaid trace to out, and says what was found.
-func analyse(q request, in io.ReaderAt, out io.Writer, stage func(string)) (*answer, error) {
+// analyse reads a trace from in, writes the overlaid trace to out, and says what was found, and what answers questions, if that is wanted.
+func analyse(q request, in io.ReaderAt, out io.Writer, stage func(string)) (*answer, *pipeline.Desk, error) {
 	o, err := q.options(stage)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if q.Size > maxInput {
-		return nil, fmt.Errorf("%s has %d bytes, and a page can hold %d: the program itself needs a quarter of the time and memory", q.Name, q.Size, int64(maxInput))
+		return nil, nil, fmt.Errorf("%s has %d bytes, and a page can hold %d: the program itself needs a quarter of the time and memory", q.Name, q.Size, int64(maxInput))
 	}
 	stage("reading")
 	read := kineto.Options{MaxExpand: maxInput}
 	text, err := kineto.Decompress(io.NewSectionReader(in, 0, q.Size), q.Name, read, &spool{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	debug.SetGCPercent(gcPercent(int(text.Size)))
 	stage("parsing")
 	read.Cut, read.Ahead = text.Cut, text.Ahead
 	tr, err := parse(text.Bytes, q.Name, read)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	run, err := pipeline.Solve(tr, o, true)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", q.Name, err)
+		return nil, nil, fmt.Errorf("%s: %w", q.Name, err)
 	}
-	name := q.Name
-	if q.Anonymous {
-		name = "trace"
+	from := report.Source{Name: q.Name, Version: buildinfo.Version, Top: hotspots, Advise: true, Memory: run.Memory()}
+	stacks := run.Flame()
+	var desk *pipeline.Desk
+	if q.Desk && !run.Recorded {
+		desk = run.Desk(from)
+		from.Gains = true
 	}
-	a := &answer{Output: outputName(name)}
-	if err := a.describe(run.Report(report.Source{Name: name, Version: buildinfo.Version, Top: hotspots, Advise: true})); err != nil {
-		return nil, err
+	a := &answer{Output: outputName(q.Name)}
+	if err := a.describe(run.Report(from), stacks, desk); err != nil {
+		return nil, nil, err
 	}
 	picture := run.Draw(overlay.Options{Version: buildinfo.Version, Slim: q.Slim, Advice: run.Findings()})
 	stage("writing")
 	_, err = pftrace.Write(out, picture.Trace, picture.Drawing)
-	return a, err
+	return a, desk, err
 }
 
 // gcPercent says how much the memory may grow before garbage is collected again. It never shrinks, so a large trace gets
@@ -130,10 +113,6 @@ func gcPercent(bytes int) int {
 // parse reads a trace of any format but databases, whose library is larger than this program.
 func parse(src []byte, name string, o kineto.Options) (*trace.Trace, error) {
 	switch {
-	case fromxplane.Is(src):
-		return fromxplane.Parse(src, name, o, kineto.NewSink(&spool{hint: 4 * int64(len(src))}, o))
-	case fromrocprof.Is(src):
-		return fromrocprof.Parse(src, name, o, kineto.NewSink(&spool{hint: int64(len(src))}, o))
 	case !kineto.IsPerfetto(src):
 		return kineto.Parse(src, name, o)
 	}
@@ -144,17 +123,21 @@ func parse(src []byte, name string, o kineto.Options) (*trace.Trace, error) {
 	return tr, err
 }
 
-// describe puts a report into the answer, as text and as JSON. The HTML page is left to the program: its templates would
-// make this one a third larger.
-func (a *answer) describe(r *report.Report) error {
-	var text, js strings.Builder
-	if err := r.WriteText(&text, report.TextOptions{}); err != nil {
+// describe puts a report into the answer, as the page that the program writes and as JSON.
+func (a *answer) describe(r *report.Report, stacks *flame.Graph, desk *pipeline.Desk) error {
+	var html, js strings.Builder
+	var sliders *page.Desk
+	if desk != nil {
+		desk.Advised(r.Advice)
+		sliders = page.NewDesk(r, r.Input.Name, desk.Knows)
+	}
+	if err := page.WriteDesk(&html, r, stacks, sliders); err != nil {
 		return err
 	}
 	if err := r.WriteJSON(&js); err != nil {
 		return err
 	}
-	a.Summary, a.Report = text.String(), json.RawMessage(js.String())
+	a.Page, a.Report = html.String(), json.RawMessage(js.String())
 	a.Start, a.End = r.Window.Start, r.Window.End
 	return nil
 }

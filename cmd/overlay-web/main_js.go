@@ -1,12 +1,14 @@
 //go:build js && wasm
 
 // Command overlay-web is the engine of overlay for a web page: `make web` compiles it to WebAssembly and puts it beside
-// the page of the folder site. It defines one function for the worker of that page:
+// the page of the folder site. It defines two functions for the worker of that page:
 //
 //	overlayAnalyse(request, read, write, stage)
+//	overlayAsk(changes)
 //
 // request is JSON (type request); read(offset, length) returns a Uint8Array of the file; write(piece) takes the next
-// piece of the overlaid trace; stage(name) is told what the work does. It returns JSON: the answer, or {"error": text}.
+// piece of the overlaid trace; stage(name) is told what the work does. The second one replays the run with something changed, as sliders
+// say it (pipeline.Desk). Both return JSON: the answer, or {"error": text}.
 package main
 
 import (
@@ -15,43 +17,52 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall/js"
+
+	"overlay/internal/pipeline"
 )
 
 func main() {
 	runtime.GOMAXPROCS(1)
-	js.Global().Set("overlayAnalyse", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		return answerTo(args[0].String(), args[1], args[2], args[3])
-	}))
-	select {} // the function stays callable
-}
-
-// answerTo does what a request asks for. A panic is a bug of ours, and said to be one.
-func answerTo(text string, read, write, stage js.Value) (result string) {
-	defer func() {
-		if bug := recover(); bug != nil {
-			result = failure(fmt.Sprintf("%v; this is a bug in overlay, please report it with these lines\n%s", bug, debug.Stack()))
+	var desk *pipeline.Desk // of the trace that was analysed
+	define("overlayAnalyse", func(args []js.Value) (any, error) {
+		var q request
+		if err := json.Unmarshal([]byte(args[0].String()), &q); err != nil {
+			return nil, fmt.Errorf("the page sent a broken request: %w", err)
 		}
-	}()
-	var q request
-	if err := json.Unmarshal([]byte(text), &q); err != nil {
-		return failure("the page sent a broken request: " + err.Error())
-	}
-	out := &pieces{write: write}
-	a, err := analyse(q, &file{read}, out, func(name string) { stage.Invoke(name) })
-	if err != nil {
-		return failure(err.Error())
-	}
-	out.flush()
-	b, err := json.Marshal(a)
-	if err != nil {
-		return failure(err.Error())
-	}
-	return string(b)
+		out := &pieces{write: args[2]}
+		a, d, err := analyse(q, &file{args[1]}, out, func(name string) { args[3].Invoke(name) })
+		if err == nil {
+			out.flush()
+		}
+		desk = d
+		return a, err
+	})
+	define("overlayAsk", func(args []js.Value) (any, error) { return desk.Ask(args[0].String()) })
+	select {} // the functions stay callable
 }
 
-func failure(text string) string {
-	b, _ := json.Marshal(map[string]string{"error": text})
-	return string(b)
+// define makes a function of the page. A panic is a bug of ours, and said to be one.
+func define(name string, do func(args []js.Value) (any, error)) {
+	js.Global().Set(name, js.FuncOf(func(_ js.Value, args []js.Value) (result any) {
+		failure := func(text string) string {
+			b, _ := json.Marshal(map[string]string{"error": text})
+			return string(b)
+		}
+		defer func() {
+			if bug := recover(); bug != nil {
+				result = failure(fmt.Sprintf("%v; this is a bug in overlay, please report it with these lines\n%s", bug, debug.Stack()))
+			}
+		}()
+		v, err := do(args)
+		if err != nil {
+			return failure(err.Error())
+		}
+		b, err := json.Marshal(v)
+		if err != nil {
+			return failure(err.Error())
+		}
+		return string(b)
+	}))
 }
 
 // file reads a file of the page in pieces.

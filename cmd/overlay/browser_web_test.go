@@ -9,7 +9,7 @@ import (
 	"overlay/internal/testtrace/corpus"
 )
 
-// webDriver uses the page as a person would: it starts the demo, waits for the summary, tries what the page must not
+// webDriver uses the page as a person would: it starts the demo, waits for the report, pulls a slider, tries what the page must not
 // be able to do, and opens the trace in the viewer, whose place the page viewerStandIn takes.
 const webDriver = `<!doctype html><iframe id="page" src="/index.html" width="1200" height="900"></iframe><script>
 const frame = document.getElementById('page');
@@ -24,12 +24,19 @@ frame.onload = async () => {
   try {
     const page = frame.contentDocument, inside = frame.contentWindow, result = {};
     page.getElementById('demo').click();
-    await wait('summary', () => !page.getElementById('result').hidden, 60000);
-    result.summary = page.getElementById('summary').textContent;
+    const shown = () => page.getElementById('page').contentDocument, title = () => shown() && shown().querySelector('h1') ? shown().title : '';
+    await wait('report', title, 60000);
+    result.summary = title();
+    const slider = shown().querySelector('#desk input[data-change="class:compute"]'), says = () => shown().querySelector('#desk .lead').textContent;
+    slider.focus();
+    slider.value = 50;
+    slider.dispatchEvent(new inside.Event('input'));
+    await wait('replay', () => says().includes('shorter'), 20000);
+    result.replay = says();
     result.status = page.getElementById('status').textContent;
 
     // A stranger's address, from the page and from a worker like the page's own.
-    result.leaks = [];
+    result.leaks = [], result.two = [];
     try { await inside.fetch('http://evil.example/'); result.leaks.push('page'); } catch (e) {}
     const source = inside.URL.createObjectURL(new inside.Blob(
       ["fetch('http://evil.example/').then(() => postMessage('worker'), () => postMessage(''))"], {type: 'text/javascript'}));
@@ -58,13 +65,14 @@ frame.onload = async () => {
     page.getElementById('file').files = two.files;
     page.getElementById('file').onchange();
     await wait('two results', () => page.querySelectorAll('#files button').length === 2, 60000);
-    const shown = () => page.getElementById('summary').textContent.split('\n')[0];
-    result.two = [shown()];
-    page.querySelectorAll('#files button')[1].click();
-    result.two.push(shown());
+    for (const [i, button] of page.querySelectorAll('#files button').entries()) {
+      button.click();
+      await wait('report', () => title().startsWith('rank' + i), 20000);
+      result.two.push(title().split(':')[0] + (shown().getElementById('desk') ? ' has sliders' : ''));
+    }
 
     page.getElementById('demo').click();
-    await wait('second summary', () => page.getElementById('status').textContent.startsWith('demo.json.gz: done'), 60000);
+    await wait('second report', () => page.getElementById('status').textContent.startsWith('demo.json.gz: done'), 60000);
     inside.addEventListener('message', e => { if (e.data && e.data.got) { result.got = e.data.got; result.sum = e.data.sum; post(result); } });
     page.getElementById('open').click();
   } catch (e) { post({error: String(e)}); }
@@ -82,7 +90,7 @@ onmessage = e => {
 };
 </script>`
 
-// TestBrowserWeb drives the page that needs no install: the summary and the trace that the viewer gets are the program's.
+// TestBrowserWeb drives the page that needs no install: the report answers, and the trace that the viewer gets is the program's.
 func TestBrowserWeb(t *testing.T) {
 	browser := browserName(t)
 	dir := t.TempDir()
@@ -99,17 +107,17 @@ func TestBrowserWeb(t *testing.T) {
 	viewer := servePage(t, true, viewerStandIn, nil, "")
 	site := servePage(t, false, webDriver, nil, dir)
 	var got struct {
-		Summary, Status, Error string
-		Leaks, Two             []string
-		Got                    struct {
+		Summary, Replay, Status, Error string
+		Leaks, Two                     []string
+		Got                            struct {
 			Bytes       int
 			Title, Hash string
 		}
 		Sum uint32
 	}
 	site.browseBeside(t, browser, viewer, site.URL+"/", &got)
-	if !strings.Contains(got.Summary, "bound by GPU compute") || !strings.Contains(got.Status, "done in") {
-		t.Errorf("summary %q, status %q", got.Summary, got.Status)
+	if got.Summary != "demo.json.gz: bound by GPU compute" || !strings.Contains(got.Status, "done in") || !strings.HasPrefix(got.Replay, "90.62 ms → ") {
+		t.Errorf("report %q, replay %q, status %q", got.Summary, got.Replay, got.Status)
 	}
 	if len(got.Leaks) > 0 {
 		t.Errorf("a connection to elsewhere: %q", got.Leaks)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"overlay/internal/inputs"
@@ -28,7 +26,7 @@ func (j *job) openPage() error {
 	r := solved.Report(report.Source{Name: inputs.Name(name), Version: version, Advise: true, Gains: true, Memory: solved.Memory()})
 	desk.Advised(r.Advice)
 	var b bytes.Buffer
-	if err := page.WriteDesk(&b, r, stacks, &page.Desk{Sliders: sliders(r, desk), Findings: findings(r), Command: "overlay whatif " + shellWord(name)}); err != nil {
+	if err := page.WriteDesk(&b, r, stacks, page.NewDesk(r, name, desk.Knows)); err != nil {
 		return err
 	}
 	l, err := listen("127.0.0.1:0")
@@ -46,49 +44,6 @@ func (j *job) openPage() error {
 	defer server.Shutdown(context.Background())
 	return server.Serve(l)
 }
-
-// maxSliders is how many hotspots have a slider.
-const maxSliders = 10
-
-// sliders are the classes of the path and its hotspots, of which a selector can be said.
-func sliders(r *report.Report, desk *pipeline.Desk) (list []page.Slider) {
-	words := map[string]string{"gpu_compute": "compute", "communication": "comm", "copy": "copy", "cpu": "cpu", "launch": "launch", "sync": "sync", "handoff": "handoff"}
-	add := func(s page.Slider) bool {
-		known := desk.Knows(s.Change+"=0.5") && !slices.ContainsFunc(list, func(o page.Slider) bool { return o.Change == s.Change })
-		if known {
-			list = append(list, s)
-		}
-		return known
-	}
-	for _, c := range report.ByTime(r.Path.ByClass) {
-		if words[c] != "" {
-			add(page.Slider{Kind: c, Label: "all " + report.ClassWords(c), Change: "class:" + words[c]})
-		}
-	}
-	for n, i := 0, 0; i < len(r.Hotspots) && n < maxSliders; i++ {
-		h := &r.Hotspots[i]
-		if !strings.Contains(h.Readable, ";") && add(page.Slider{Kind: report.ClassOf(h.Kind), Label: report.Shorten(report.Plain(h.Readable), 80), Change: h.Readable}) {
-			n++
-		}
-	}
-	return list
-}
-
-// findings are those of the advice that say what to change.
-func findings(r *report.Report) (list []page.Slider) {
-	if r.Advice == nil {
-		return nil
-	}
-	for i := range r.Advice.Findings {
-		if f := &r.Advice.Findings[i]; len(f.Changes()) > 0 {
-			list = append(list, page.Slider{Kind: f.Class().String(), Label: report.Sentence(f.Title) + ": " + report.Plain(f.Do), Change: fmt.Sprint("finding:", i)})
-		}
-	}
-	return list
-}
-
-// shellWord is a word as a shell takes it.
-func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // deskServer serves the page and answers what it asks, to the page and nobody else: another name for this machine may be an attack by DNS, and
 // another origin another page.

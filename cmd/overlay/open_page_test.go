@@ -28,7 +28,7 @@ func servedDesk(t *testing.T, beside *http.ServeMux) (url string) {
 	r := solved.Report(report.Source{Name: "demo.json.gz", Gains: true, Advise: true})
 	desk.Advised(r.Advice)
 	var b bytes.Buffer
-	if err := page.WriteDesk(&b, r, stacks, &page.Desk{Sliders: sliders(r, desk), Findings: findings(r), Command: "overlay whatif " + shellWord("it's a.json")}); err != nil {
+	if err := page.WriteDesk(&b, r, stacks, page.NewDesk(r, "it's a.json", desk.Knows)); err != nil {
 		t.Fatal(err)
 	}
 	s := &deskServer{page: b.Bytes(), desk: desk}

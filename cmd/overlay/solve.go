@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"overlay/internal/anonymize"
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
@@ -22,7 +23,10 @@ func (j *job) pipeline() pipeline.Options {
 	o := pipeline.Options{
 		Link:     cdg.Options{Annotation: j.opts.annotation, Instance: j.opts.instance, Threads: j.opts.threads},
 		Methods:  map[string]critpath.Method{"exact": critpath.Exact, "ctda": critpath.CTDA, "hta": hta.Method(j.opts.htaOptions())},
-		Analyses: j.opts.analyses, Unasked: j.opts.pageOnly, Analysis: j.opts.analysis, Anonymous: j.opts.anonymize, Stage: j.stages.start,
+		Analyses: j.opts.analyses, Unasked: j.opts.pageOnly, Analysis: j.opts.analysis, Stage: j.stages.start,
+	}
+	if j.opts.anonymize {
+		o.Anonymize = anonymize.Graph
 	}
 	if j.opts.graphs != "" {
 		o.Join = j.joinCaptures

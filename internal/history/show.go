@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"slices"
@@ -178,17 +177,33 @@ var pageText string
 
 // WritePage draws the series that changed.
 func (r *Report) WritePage(w io.Writer) error {
-	return page.Write(w, pageText, "history", struct {
-		*Report
-		Head string
-	}{r, r.head()})
+	type change struct {
+		Says string
+		Plot page.Markup
+	}
+	type event struct {
+		Since, Alike string
+		Changes      []change
+	}
+	data := struct {
+		Head, Title string
+		Events      []event
+	}{r.head(), "Nothing changed", nil}
+	for _, e := range r.Events {
+		x := event{Since: r.Runs[e.Run].Called(), Alike: e.AlikeSays()}
+		for _, c := range e.Changes {
+			x.Changes = append(x.Changes, change{report.Sentence(c.Says()), c.plot(len(r.Runs))})
+		}
+		data.Events = append(data.Events, x)
+	}
+	if n := len(r.Events); n > 0 {
+		data.Title = tables.Counted(n, "change")
+	}
+	return page.Write(w, pageText, "history", data)
 }
 
-// RunOf is the first run after an event.
-func (r *Report) RunOf(e Event) *Run { return r.Runs[e.Run] }
-
-// Plot draws a series: a dot a run, and the levels before and after. The height is the range of its values.
-func (f Found) Plot(runs int) template.HTML {
+// plot draws a series: a dot a run, and the levels before and after. The height is the range of its values.
+func (f Found) plot(runs int) page.Markup {
 	const wide, high = 1000, 100
 	low, top := slices.Min(f.Values), slices.Max(f.Values)
 	x := func(run int) string { return tables.Fixed((float64(run)+0.5)*wide/float64(runs), 1) }
@@ -202,5 +217,5 @@ func (f Found) Plot(runs int) template.HTML {
 	}
 	at := f.Runs[f.At]
 	fmt.Fprintf(&b, `<path d="M%s %sH%sM%s %sH%s" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>`, x(f.Runs[0]), y(f.Before), x(at), x(at), y(f.After), x(f.Runs[len(f.Runs)-1]))
-	return template.HTML(b.String())
+	return page.Markup(b.String())
 }

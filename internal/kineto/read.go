@@ -9,7 +9,6 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"overlay/internal/limits"
 )
@@ -87,9 +86,6 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxWindow is how far a zstd stream may look back: what zstd --long=30 asks for. The decoder keeps that much.
-const maxWindow = 1 << 30
-
 // Unpacked is an input that was decompressed.
 type Unpacked struct {
 	Bytes []byte // but for those of the events in Ahead
@@ -97,6 +93,9 @@ type Unpacked struct {
 	Cut   bool   // the stream ended early
 	Ahead *Ahead // what was read of the events on the way, for Options
 }
+
+// maxWindow is how far a zstd stream may look back: what zstd --long=30 asks for. The decoder keeps that much.
+const maxWindow = 1 << 30
 
 // Decompress copies the decompressed stream into a spool. A stream that is cut gives what came before, and Cut. The
 // events of a JSON trace are read meanwhile, and their text is let go of: Ahead is what Parse needs to read the bytes.
@@ -124,7 +123,7 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error
 		body = &gzipMembers{z, b}
 		meter = limits.NewMeter(o.MaxExpand)
 	case Zstd:
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err := newZstd(b)
 		if err != nil {
 			return nil, fail("the zstd header is broken: " + err.Error())
 		}
@@ -164,7 +163,7 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error
 		return nil, &SyntaxError{File: name, Offset: 0, Compressed: in.n, Want: "the compressed data is cut before anything of it can be read"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		cut = true
-	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+	case looksFar(err):
 		return nil, fail(fmt.Sprintf("zstd looks back further than %d bytes: compress with --long=30 or less", maxWindow))
 	case err != nil:
 		return nil, &SyntaxError{File: name, Offset: n, Compressed: in.n, Want: "the compressed data is broken: " + err.Error()}

@@ -16,7 +16,6 @@ import (
 
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
-	"overlay/internal/anonymize"
 	"overlay/internal/cdg"
 	"overlay/internal/clock"
 	"overlay/internal/columns"
@@ -47,7 +46,8 @@ type Options struct {
 	Unasked  bool                     // nobody asked for the analyses: they are for a page, not drawn, and not made of a slim trace, which lacks most
 	Join     func(*trace.Trace) error // gives a trace what captures of its graphs tell, before anything is made of it; nil: there are none
 
-	Anonymous bool // replace names in the report and the drawing
+	// Anonymize replaces names for the report and the drawing (anonymize.Graph); nil: they stay.
+	Anonymize func(*graph.Graph, *critpath.Path) (*graph.Graph, *critpath.Path, error)
 
 	Stage func(name string) // told when a stage begins; nil: nobody wants to know
 }
@@ -57,7 +57,7 @@ var ErrNothing = errors.New("no activity of CPU threads or GPU streams in the wi
 
 // Run is a trace on its way through the stages.
 type Run struct {
-	Trace    *trace.Trace // with Options.Anonymous: the anonymous form
+	Trace    *trace.Trace // with Options.Anonymize: the anonymous form
 	Recorded bool         // window, method and delays are those of the run that wrote the trace
 
 	o        Options
@@ -68,7 +68,7 @@ type Run struct {
 	ghosts   []overlay.Ghost      // simulated runs to draw
 	advice   *advise.Advice       // nil before it is asked for
 	model    func() *whatif.Model // of graph, for the advice; nil before it is begun
-	original *Run                 // with Options.Anonymous: the run on the input
+	original *Run                 // with Options.Anonymize: the run on the input
 	scanned  func()               // waits for what drawing wants to know of the input
 }
 
@@ -85,18 +85,18 @@ func (o *Options) stage(name string) {
 // the input is looked through on the way, which leaves a core idle.
 func Solve(tr *trace.Trace, o Options, draw bool) (*Run, error) {
 	r := &Run{Trace: tr, o: o, scanned: func() {}}
-	if draw && !o.Anonymous {
+	if draw && o.Anonymize == nil {
 		r.scanned = overlay.Prescan(tr)
 	}
 	if err := r.solve(); err != nil {
 		r.scanned()
 		return nil, err
 	}
-	if o.Anonymous {
+	if o.Anonymize != nil {
 		original := *r
 		r.original = &original
 		var err error
-		if r.graph, r.path, err = anonymize.Graph(r.graph, r.path); err != nil {
+		if r.graph, r.path, err = o.Anonymize(r.graph, r.path); err != nil {
 			return nil, err
 		}
 		if r.Trace = r.graph.Trace; len(r.graph.Clock) > 0 {
@@ -134,7 +134,7 @@ func (r *Run) solve() error {
 		method = critpath.Exact
 	}
 	aggregate := func() {}
-	if r.o.Events && rec == nil && !r.o.Anonymous && len(r.o.Analyses) == 0 {
+	if r.o.Events && rec == nil && r.o.Anonymize == nil && len(r.o.Analyses) == 0 {
 		r.graph, err = graph.BuildEvents(r.Trace, link)
 	} else {
 		r.graph, aggregate, err = graph.Begin(r.Trace, link)
@@ -156,7 +156,7 @@ func (r *Run) solve() error {
 	if len(r.Trace.Events) >= largeTrace {
 		runtime.GC() // of what linking left
 	}
-	if r.o.Advise && !r.Recorded && !r.o.Anonymous && !r.oneByOne() {
+	if r.o.Advise && !r.Recorded && r.o.Anonymize == nil && !r.oneByOne() {
 		r.beginModel(r.graph, nodes) // one after the other: each takes room of its own
 	}
 	r.o.stage("path")

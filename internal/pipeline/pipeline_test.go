@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"overlay/internal/analyses"
+	"overlay/internal/anonymize"
 	"overlay/internal/critpath"
 	"overlay/internal/overlay"
 	"overlay/internal/pipeline"
@@ -92,7 +93,11 @@ func TestDrawEndsTheRun(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
 		demo := testtrace.Made(t)[0].Trace
 		var stages []string
-		r, err := pipeline.Solve(demo, pipeline.Options{Anonymous: anonymous, Stage: func(name string) { stages = append(stages, name) }}, true)
+		o := pipeline.Options{Stage: func(name string) { stages = append(stages, name) }}
+		if anonymous {
+			o.Anonymize = anonymize.Graph
+		}
+		r, err := pipeline.Solve(demo, o, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +124,7 @@ func TestDrawEndsTheRun(t *testing.T) {
 // whose graph is not taken before it is drawn.
 func TestOneByOne(t *testing.T) {
 	for _, made := range testtrace.Made(t)[:3] {
-		for _, o := range []pipeline.Options{{}, {Advise: true}, {Advise: true, Method: critpath.CTDA}, {Advise: true, Anonymous: true}} {
+		for _, o := range []pipeline.Options{{}, {Advise: true}, {Advise: true, Method: critpath.CTDA}, {Advise: true, Anonymize: anonymize.Graph}} {
 			for _, slim := range []bool{false, true} {
 				var text [2][]byte
 				for i := range text {
@@ -139,7 +144,7 @@ func TestOneByOne(t *testing.T) {
 					back()
 				}
 				if !bytes.Equal(text[0], text[1]) {
-					t.Errorf("%s: another report or picture of a large run (advice %v, anonymous %v, slim %v)", made.Name, o.Advise, o.Anonymous, slim)
+					t.Errorf("%s: another report or picture of a large run (advice %v, anonymous %v, slim %v)", made.Name, o.Advise, o.Anonymize != nil, slim)
 				}
 			}
 		}

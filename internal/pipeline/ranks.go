@@ -4,7 +4,6 @@ import (
 	"io"
 	"runtime"
 
-	"overlay/internal/anonymize"
 	"overlay/internal/clock"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
@@ -47,7 +46,7 @@ func (p *JobPicture) Rank(member int32, tr *trace.Trace) error {
 // drawing decides what to draw on a rank, and gives the trace to draw it on. Where the path does not run on it, nothing has to be
 // known of its dependencies.
 func (p *JobPicture) drawing(member int32, tr *trace.Trace) (*trace.Trace, *overlay.Drawing, error) {
-	if !p.picture.OnPath(member) && !p.draw.Slim && !p.options.Anonymous {
+	if !p.picture.OnPath(member) && !p.draw.Slim && p.options.Anonymize == nil {
 		return tr, overlay.AnnotateEvents(tr, nil, nil, p.draw), nil
 	}
 	g, err := graph.Build(tr, p.options.Link)
@@ -56,8 +55,8 @@ func (p *JobPicture) drawing(member int32, tr *trace.Trace) (*trace.Trace, *over
 	}
 	x := p.job.Exact(member, g, tr.Base)
 	path := &critpath.Path{Method: "exact", Window: g.Window, Segments: critpath.SegmentsOf(x.Segments), Edges: critpath.EdgesOf(x.Edges), Marks: critpath.MarksOf(x.Marks)}
-	if p.options.Anonymous {
-		if g, path, err = anonymize.Graph(g, path); err != nil {
+	if p.options.Anonymize != nil {
+		if g, path, err = p.options.Anonymize(g, path); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -123,9 +123,6 @@ func (g *Grid) add(row ...Cell) {
 	g.Rows = append(g.Rows, row)
 }
 
-// Few reports whether there is room for long bars.
-func (g Grid) Few() bool { return len(g.Columns) <= 4 }
-
 // keyOf explains the colours that bars of the grids have.
 func keyOf(grids []Grid) (key []Key) {
 	drawn := map[string]bool{}

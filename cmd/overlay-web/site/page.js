@@ -1,13 +1,15 @@
-// The page: takes files, has a worker analyse one after another, shows the summaries, and hands an overlaid trace to the viewer.
+// The page: takes files, has a worker analyse one after another, shows their reports, and hands an overlaid trace to the viewer.
 
 const viewer = 'https://ui.perfetto.dev';
 const base = new URL('.', location.href).href;
 const $ = id => document.getElementById(id);
 
-let worker; // of the trace that is being analysed
+let worker; // of the trace that is being analysed, or of a single one whose report is shown
 let waiting = []; // files that come after it
+let alone; // there is one file: its worker is kept, and answers what the sliders ask
 let results = []; // {name, answer, output} of those that are done
 let result; // the one that is shown
+let asked; // {resolve, reject} of what the sliders ask
 
 // The program and the worker's text are loaded once; both come from the page's own origin.
 const loading = Promise.all([
@@ -27,6 +29,8 @@ function analyseAll(files) {
   worker = result = undefined;
   results = [];
   waiting = [...files];
+  alone = waiting.length === 1;
+  document.body.classList.remove('shown');
   $('result').hidden = true;
   $('files').replaceChildren();
   const first = waiting.shift();
@@ -35,6 +39,7 @@ function analyseAll(files) {
 
 // next goes on with the file behind the one that is done.
 function next() {
+  if (alone) return;
   worker = undefined;
   const file = waiting.shift();
   if (file) analyse(file);
@@ -43,8 +48,10 @@ function next() {
 // show shows one of the results. With several, a button for each stands above.
 function show(which) {
   result = which;
-  $('summary').textContent = result.answer.summary;
+  URL.revokeObjectURL($('page').src);
+  $('page').src = URL.createObjectURL(new Blob([result.answer.page], {type: 'text/html'}));
   $('result').hidden = false;
+  document.body.classList.add('shown');
   for (const button of $('files').children) button.setAttribute('aria-pressed', button.dataset.name === String(results.indexOf(result)));
 }
 
@@ -69,7 +76,12 @@ async function analyse(file) {
   mine.onmessage = ({data}) => {
     if (mine !== worker) return; // of a trace that was dropped before this one
     if (data.stage) return say(`${file.name}: ${data.stage} …`);
-    mine.terminate();
+    if (asked) {
+      const {resolve, reject} = asked;
+      asked = undefined;
+      return data.error ? reject(data.error) : resolve(data.answer);
+    }
+    if (data.error || !alone) mine.terminate();
     if (data.error) {
       addButton(`${file.name}: ${data.error}`);
       say(data.error, true);
@@ -77,7 +89,7 @@ async function analyse(file) {
     }
     const done = {name: file.name, ...data};
     results.push(done);
-    addButton(file.name, done);
+    if (!alone) addButton(file.name, done);
     if (!result) show(done);
     say(`${file.name}: done in ${((performance.now() - began) / 1000).toFixed(1)} s`);
     next();
@@ -85,15 +97,21 @@ async function analyse(file) {
   mine.onerror = e => {
     if (mine !== worker) return;
     mine.terminate(); // it holds all the memory of the trace
+    if (asked) return asked.reject(e.message);
     addButton(`${file.name}: the program stopped`);
     say(`The program stopped: ${e.message}`, true);
     next();
   };
   mine.postMessage({base, module, file, request: {
-    name: file.name, size: file.size, step: $('step').value.trim(), method: $('method').value,
-    analyses: $('analyses').checked, slim: $('slim').checked, anonymous: $('anonymous').checked,
+    name: file.name, size: file.size, step: $('step').value.trim(), rows: $('rows').checked, slim: $('slim').checked, desk: alone,
   }});
 }
+
+// overlayAsk is what the sliders of a report call: it promises a replay with those changes. One question is asked at a time.
+window.overlayAsk = text => new Promise((resolve, reject) => {
+  asked = {resolve, reject};
+  worker.postMessage({ask: text});
+});
 
 // What the path is made of, for a tab of the viewer; the same as that of `overlay open`.
 const pathQuery = `-- critical path: what it is made of
@@ -134,11 +152,19 @@ $('demo').onclick = async () => {
 };
 $('open').onclick = openInViewer;
 $('save').onclick = () => save(result.output, result.answer.output);
+$('keep').onclick = () => save(new Blob([result.answer.page], {type: 'text/html'}), result.answer.output.replace(/\.overlaid\.pftrace$/, '.html'));
+$('other').onclick = () => { document.body.classList.remove('shown'); $('file').focus(); };
 $('report').onclick = () => save(new Blob([JSON.stringify(result.answer.report, null, 2)]), result.answer.output.replace(/\.overlaid\.pftrace$/, '.report.json'));
-addEventListener('dragover', e => { e.preventDefault(); document.body.classList.add('over'); });
-addEventListener('dragleave', e => { if (!e.relatedTarget) document.body.classList.remove('over'); });
-addEventListener('drop', e => {
-  e.preventDefault();
-  document.body.classList.remove('over');
-  if (e.dataTransfer.files.length) analyseAll(e.dataTransfer.files);
-});
+
+// A file can be dropped on the page and on the report in it.
+function takeDrops(target) {
+  target.addEventListener('dragover', e => { e.preventDefault(); document.body.classList.add('over'); });
+  target.addEventListener('dragleave', e => { if (!e.relatedTarget) document.body.classList.remove('over'); });
+  target.addEventListener('drop', e => {
+    e.preventDefault();
+    document.body.classList.remove('over');
+    if (e.dataTransfer.files.length) analyseAll(e.dataTransfer.files);
+  });
+}
+takeDrops(window);
+$('page').onload = () => takeDrops($('page').contentWindow);

@@ -1,8 +1,12 @@
-// The worker that analyses one trace. The page starts a new one for each, since the memory of a WebAssembly program
-// never shrinks. It is started from a blob, so that it is bound by the page's security policy.
+// The worker that analyses one trace, and then answers what its report asks. The page starts a new one for each, since the memory of a
+// WebAssembly program never shrinks. It is started from a blob, so that it is bound by the page's security policy.
 'use strict';
-onmessage = async ({data: {base, module, file, request}}) => {
+onmessage = async ({data: {ask, base, module, file, request}}) => {
   try {
+    if (ask !== undefined) {
+      const answer = JSON.parse(overlayAsk(ask));
+      return postMessage(answer.error ? {error: answer.error} : {answer});
+    }
     importScripts(base + 'wasm_exec.js');
     const go = new Go();
     let last = '';

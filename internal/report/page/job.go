@@ -3,7 +3,6 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 
@@ -17,6 +16,10 @@ import (
 type jobContent struct {
 	*report.JobReport
 	Name        string
+	Title, Lead string
+	TopFindings []report.Finding
+	Sections    []report.Section
+	Trust       []string
 	Composition []report.Part
 	ClassKey    []report.Key
 	Stays       []block
@@ -29,7 +32,7 @@ type jobContent struct {
 // block is a stretch of time of a row.
 type block struct {
 	Kind        string
-	Left, Wide  template.CSS
+	Left, Wide  float64 // of the row
 	Text, Title string
 }
 
@@ -40,7 +43,8 @@ func WriteJob(w io.Writer, r *report.JobReport, s report.JobSource) error {
 
 func jobContentOf(r *report.JobReport, s report.JobSource) *jobContent {
 	p := &jobPage{r: r, j: s.Job, v: s.Verdict}
-	c := &jobContent{JobReport: r, Name: s.Name, Composition: report.ClassParts(r.Job.Path.ByClass, r.Job.Path.Duration, r.Job.Path.Duration), Stays: p.stays(), Stairs: p.stairs(), Names: p.names()}
+	c := &jobContent{JobReport: r, Name: s.Name, Title: r.Title(), Lead: r.Lead(), TopFindings: r.TopFindings(), Sections: r.Sections(), Trust: r.Trust(),
+		Composition: report.ClassParts(r.Job.Path.ByClass, r.Job.Path.Duration, r.Job.Path.Duration), Stays: p.stays(), Stairs: p.stairs(), Names: p.names()}
 	c.Heats, c.HeatNote = p.heats()
 	for class := range critpath.NumClasses {
 		if ns := r.Job.Path.ByClass[class.String()]; ns*2000 >= r.Job.Path.Duration && ns > 0 {
@@ -111,5 +115,5 @@ func (p *jobPage) classIn(from, to int64) critpath.Class {
 }
 
 func (p *jobPage) block(from, to, start, whole int64) block {
-	return block{Left: width(float64(from-start) / float64(whole)), Wide: width(float64(to-from) / float64(whole))}
+	return block{Left: float64(from-start) / float64(whole), Wide: float64(to-from) / float64(whole)}
 }

@@ -7,7 +7,7 @@ import (
 
 // TestHeadsOfMaps: a head is as wide as the columns up to the next one, and there are six to twelve however many columns there are.
 func TestHeadsOfMaps(t *testing.T) {
-	if got := (heat{Heads: []string{"0", "", "", "3", ""}}).Columns(); !slices.Equal(got, []head{{"0", 3}, {"3", 2}}) {
+	if got := headsOver([]string{"0", "", "", "3", ""}); !slices.Equal(got, []head{{"0", 3}, {"3", 2}}) {
 		t.Errorf("%+v", got)
 	}
 	for columns := 1; columns <= 512; columns++ {

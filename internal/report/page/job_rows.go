@@ -3,7 +3,6 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 	"unicode"
@@ -194,9 +193,9 @@ type head struct {
 	Of   int // columns
 }
 
-// Columns are the heads, each as wide as the columns up to the next one.
-func (h heat) Columns() (out []head) {
-	for _, text := range h.Heads {
+// headsOver are the heads, each as wide as the columns up to the next one.
+func headsOver(texts []string) (out []head) {
+	for _, text := range texts {
 		if n := len(out); text == "" && n > 0 {
 			out[n-1].Of++
 		} else {
@@ -215,13 +214,10 @@ type heatRow struct {
 }
 
 type heatCell struct {
-	of     float64
+	Of     float64 // of the strongest colour
 	Marked bool
 	Title  string
 }
-
-// Opacity is how full the colour of a cell is.
-func (c heatCell) Opacity() template.CSS { return template.CSS(tables.Fixed(min(max(c.of, 0), 1), 2)) }
 
 // heats are the maps of ranks by steps: what each waited, and what it worked more than the rank in the middle.
 func (p *jobPage) heats() ([]heat, string) {
@@ -268,7 +264,7 @@ func (p *jobPage) heats() ([]heat, string) {
 			}
 			ns := stat.Median(list)
 			x := tables.ShareOf(ns, lengths[c])
-			return heatCell{of: x / top, Title: fmt.Sprintf("%s, step %d: %s %s, %s", who, steps[c*every].Number, tables.Duration(ns), word, tables.FormatShare(x))}
+			return heatCell{Of: x / top, Title: fmt.Sprintf("%s, step %d: %s %s, %s", who, steps[c*every].Number, tables.Duration(ns), word, tables.FormatShare(x))}
 		}
 		worst := func(m int) (sum int64) {
 			for _, ns := range v[m] {
@@ -387,7 +383,7 @@ func (p *jobPage) names() *heat {
 		row := heatRow{Label: report.Shorten(name, 60)}
 		for _, m := range shown {
 			d := sums[l.key][m] - l.mid
-			row.Cells = append(row.Cells, heatCell{of: tables.ShareOf(d, top), Marked: d > farSpreads*l.far && d*leastMark >= whole,
+			row.Cells = append(row.Cells, heatCell{Of: tables.ShareOf(d, top), Marked: d > farSpreads*l.far && d*leastMark >= whole,
 				Title: fmt.Sprintf("%s, %s, %s: %s, the median %s", p.rank(m), name, where, tables.Duration(sums[l.key][m]), tables.Duration(l.mid))})
 		}
 		h.Rows = append(h.Rows, row)

@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"html/template"
 	"strings"
 
 	"overlay/internal/report"
@@ -12,8 +11,8 @@ import (
 
 // lanes are curves over the time of the window, one above the other on one axis.
 type lanes struct {
-	Strip []report.Part  // what bounds the run
-	At    []template.CSS // where each part of Strip begins, for the style sheet
+	Strip []report.Part // what bounds the run
+	At    []string      // where each part of Strip begins, for the style sheet
 	Steps []spot
 	Types []typed // iterations of a server
 	Ticks []spot
@@ -35,10 +34,6 @@ type spot struct {
 	Label     string
 	Title     string
 }
-
-// Left and Wide are At and Width as the style sheet wants them.
-func (m spot) Left() template.CSS { return width(m.At) }
-func (m spot) Wide() template.CSS { return width(m.Width) }
 
 // lane is one curve: areas that stand on each other.
 type lane struct {
