@@ -70,7 +70,7 @@ func TestJobPicture(t *testing.T) {
 	jumps := 0
 	for i, o := range []testtrace.JobOptions{
 		{Kind: "dp", Cause: "gpu", Trouble: []string{"windows", "bases"}}, {Kind: "3d", Cause: "data", Trouble: []string{"lost", "drift"}}, {Kind: "pp_dp", Cause: "stage"},
-		{Kind: "moe", Cause: "pauses", Trouble: []string{"clock_step", "missing"}}, {Kind: "fsdp", Trouble: []string{"old"}}} {
+		{Kind: "moe", Cause: "pauses", Trouble: []string{"drift", "missing"}}, {Kind: "fsdp", Trouble: []string{"old"}}} {
 		o.World, o.PerHost, o.Steps, o.Seed, o.Noise = 8, 4, 3, uint64(i), 1
 		t.Run(fmt.Sprint(o.Kind, " ", o.Cause, " ", o.Trouble), func(t *testing.T) {
 			jumps += checkPicture(t, simulated(t, testtrace.NewJob(o)), i == 2)

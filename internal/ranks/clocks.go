@@ -32,7 +32,8 @@ func (j *Job) solveClocks(trust bool) {
 	j.judgeClocks(cases)
 }
 
-// takeClocks turns the solution into clocks of which the lowest rank of each component is the zero.
+// takeClocks turns the solution into clocks of which the lowest rank of each component is the zero. A clock that was set while it recorded is not looked for: Kineto turns
+// the counter of the processor into time of the day by one straight line for all of a trace.
 func (j *Job) takeClocks(o *observations, components *sets) {
 	count := make([]int, len(j.Members))
 	for _, n := range o.node {
@@ -46,7 +47,6 @@ func (j *Job) takeClocks(o *observations, components *sets) {
 	}
 	offset, drift := o.faults(j, references)
 	q := math.Max(1, 1.48*o.typical())
-	apart := o.apart()
 	number := map[int32]int32{}
 	for n := range j.Members { // the reference of a component comes first
 		root := components.find(int32(n))
@@ -67,45 +67,10 @@ func (j *Job) takeClocks(o *observations, components *sets) {
 			d = 0
 			fault += lean
 		}
-		fault = math.Max(fault, 2*apart[n])
 		j.Members[n].Clock = Clock{Mid: w + int64(o.mid[n]), Offset: w - ref + int64(math.Round(x)), Drift: d, Error: int64(fault), Observations: count[n], Component: number[root]}
 		j.Clocks.Largest = max(j.Clocks.Largest, abs(j.Members[n].Clock.Offset))
 	}
 	j.Clocks.Components = len(number)
-}
-
-// How a clock shows that it was set while the rank recorded: so many of its ends in a row are that far from those of the others, all on one
-// side, the farthest at most twice as far as the nearest. Ends of a thread that was kept waiting lie alone, or each somewhere else.
-const (
-	setApart = 50_000 // ns
-	setEnds  = 3
-)
-
-// apart is for each member how far such ends are from those of the others; 0 without them. What a clock was set by is not
-// corrected: nobody knows on which side of the moment it is right.
-func (o *observations) apart() (most []float64) {
-	type run struct {
-		n         int
-		near, far float64 // with their sign
-	}
-	runs := make([]run, len(o.x))
-	most = make([]float64, len(o.x))
-	o.residuals(func(c int, i int32, r float64) {
-		at := &runs[o.node[i]]
-		size := math.Abs(r)
-		switch near, far := math.Min(math.Abs(at.near), size), math.Max(math.Abs(at.far), size); {
-		case size <= math.Max(setApart, suspicious*o.sigma[c]):
-			*at = run{}
-		case at.n == 0 || math.Signbit(r) != math.Signbit(at.near) || far > 2*near:
-			*at = run{1, r, r}
-		default:
-			*at = run{at.n + 1, math.Copysign(near, r), math.Copysign(far, r)}
-		}
-		if at.n >= setEnds {
-			most[o.node[i]] = math.Max(most[o.node[i]], math.Abs(at.far))
-		}
-	})
-	return most
 }
 
 // fastest is how fast clocks drift against each other at most.

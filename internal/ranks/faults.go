@@ -1,8 +1,6 @@
 package ranks
 
 import (
-	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 )
@@ -73,42 +71,19 @@ func (o *observations) ties(j *Job) (list []tie, hubs int32) {
 
 // along is the length of the shortest way from a reference to each node, over ties as long as length says.
 func (o *observations) along(ties []tie, hubs int32, references []int32, length func(*tie) float64) []float64 {
-	n := int32(len(o.x))
-	first := make([]int32, n+hubs+1) // CSR over nodes, then hubs
-	for i := range ties {
-		first[ties[i].node+1]++
-		first[n+ties[i].hub+1]++
-	}
-	for i := range n + hubs {
-		first[i+1] += first[i]
-	}
-	next := make([]int32, 2*len(ties))
-	fill := slices.Clone(first)
-	for i := range ties {
-		for _, v := range [...]int32{ties[i].node, n + ties[i].hub} {
-			next[fill[v]] = int32(i)
-			fill[v]++
-		}
-	}
-	far := slices.Repeat([]float64{math.Inf(1)}, int(n+hubs))
-	queue := &ways{}
+	far, via := slices.Repeat([]float64{math.Inf(1)}, len(o.x)), slices.Repeat([]float64{math.Inf(1)}, int(hubs))
 	for _, r := range references {
 		far[r] = 0
-		heap.Push(queue, way{r, 0})
 	}
-	for queue.Len() > 0 {
-		w := heap.Pop(queue).(way)
-		if w.far > far[w.at] {
-			continue
-		}
-		for _, i := range next[first[w.at]:first[w.at+1]] {
-			to := n + ties[i].hub
-			if w.at >= n {
-				to = ties[i].node
+	for shorter := true; shorter; {
+		shorter = false
+		for i := range ties {
+			node, hub, d := &far[ties[i].node], &via[ties[i].hub], length(&ties[i])
+			if *node+d < *hub {
+				*hub, shorter = *node+d, true
 			}
-			if d := w.far + length(&ties[i]); d < far[to] {
-				far[to] = d
-				heap.Push(queue, way{to, d})
+			if *hub+d < *node {
+				*node, shorter = *hub+d, true
 			}
 		}
 	}
@@ -117,25 +92,5 @@ func (o *observations) along(ties []tie, hubs int32, references []int32, length 
 			far[i] = 0
 		}
 	}
-	return far[:n]
-}
-
-// ways are ends of ways, the nearest first.
-type way struct {
-	at  int32
-	far float64
-}
-
-type ways []way
-
-func (w ways) Len() int { return len(w) }
-func (w ways) Less(a, b int) bool {
-	return cmp.Or(cmp.Compare(w[a].far, w[b].far), cmp.Compare(w[a].at, w[b].at)) < 0
-}
-func (w ways) Swap(a, b int) { w[a], w[b] = w[b], w[a] }
-func (w *ways) Push(x any)   { *w = append(*w, x.(way)) }
-func (w *ways) Pop() any {
-	x := (*w)[len(*w)-1]
-	*w = (*w)[:len(*w)-1]
-	return x
+	return far
 }

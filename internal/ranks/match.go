@@ -118,9 +118,7 @@ func (c *channel) join(to *half, l *list, align func(a, b *list) []pair, by Matc
 		}
 	}
 	if some {
-		if l.items = without(l.items, h.made); by == ByOrder {
-			l.items = intact(l.items, h)
-		}
+		l.items = without(l.items, h.made)
 	}
 	return h, some
 }
@@ -149,19 +147,6 @@ func fitsSome(r *list, all []list, align func(a, b *list) []pair) bool {
 		}
 	}
 	return false
-}
-
-// intact are those of the items that are left of a half whose step is whole: what is left of another, beside what was made of it, says by its order
-// nothing of which operations they are.
-func intact(left []item, h half) []item {
-	broken := map[int32]bool{}
-	for i, m := range h.made {
-		if m > 0 {
-			broken[h.of.items[i].steps.number()] = true
-		}
-	}
-	delete(broken, -1)
-	return slices.DeleteFunc(left, func(x item) bool { return broken[x.steps.number()] })
 }
 
 // add keeps an instance and returns its number, counted from 1.

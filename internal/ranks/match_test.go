@@ -7,20 +7,6 @@ import (
 	"overlay/internal/trace"
 )
 
-// TestIntact: what is left of a step of which some was matched is not matched by its order again.
-func TestIntact(t *testing.T) {
-	items := []item{{op: 0, steps: 7}, {op: 1, steps: 7}, {op: 2, steps: 8}, {op: 3, steps: upTo(6)}, {op: 4, steps: upTo(6)}, {op: 5, steps: 8}}
-	made := []int32{0, 1, 0, 0, 2, 0}
-	left := intact(without(items, made), half{list{items: items}, made})
-	var ops []int32
-	for _, x := range left {
-		ops = append(ops, x.op)
-	}
-	if !slices.Equal(ops, []int32{2, 3, 5}) {
-		t.Errorf("left are %v", ops)
-	}
-}
-
 // TestLossBeforeSteps: a record that each side lost before the first common step is not made up for by what comes after it.
 func TestLossBeforeSteps(t *testing.T) {
 	var a, b []item

@@ -28,7 +28,6 @@ var JobCauses = []string{"", "gpu", "cpu", "data", "pauses", "input", "stage", "
 //
 //	drift       clocks run fast or slow by up to 60 ppm
 //	bad_clock   clocks of hosts are wrong by up to 3 s
-//	clock_step  the clock of one host jumps by 0.7 ms in the middle: it is not corrected, so the clocks of the other hosts are judged
 //	windows     ranks record from and to other moments, in the middle of steps
 //	lost        4 % of the records of device operations are lost
 //	missing     ranks have no trace, never the one to blame
@@ -39,7 +38,7 @@ var JobCauses = []string{"", "gpu", "cpu", "data", "pauses", "input", "stage", "
 //	seq         collectives carry their number
 //	interleaved ranks are dealt to hosts one by one, so that groups of neighbours span hosts
 //	bases       some files have another baseTimeNanoseconds
-var JobTroubles = []string{"drift", "bad_clock", "clock_step", "windows", "lost", "missing", "absent", "extra", "bare", "old", "seq", "interleaved", "bases"}
+var JobTroubles = []string{"drift", "bad_clock", "drift", "windows", "lost", "missing", "absent", "extra", "bare", "old", "seq", "interleaved", "bases"}
 
 // outlived is a trouble that no job is drawn with by JobTroubles: windows are cut, and the annotations of steps that were cut are whole all the same.
 const outlived = "outlived"
@@ -147,32 +146,16 @@ type JobRank struct {
 
 // JobClock is the clock of a rank.
 type JobClock struct {
-	Base   int64 // local time of true time 0, unix ns
-	Drift  float64
-	Mid    int64 // true time at which Drift begins to count
-	StepAt int64 // true time of a jump
-	Step   int64 // ns
+	Base  int64 // local time of true time 0, unix ns
+	Drift float64
+	Mid   int64 // true time at which Drift begins to count
 }
 
 // Local is the time that the clock shows at a true time.
-func (c *JobClock) Local(t int64) int64 {
-	l := c.still(t)
-	if c.Step != 0 && t >= c.StepAt {
-		l += c.Step
-	}
-	return l
-}
+func (c *JobClock) Local(t int64) int64 { return c.Base + t + int64(c.Drift*float64(t-c.Mid)) }
 
-// still is what the clock would show without its jump.
-func (c *JobClock) still(t int64) int64 { return c.Base + t + int64(c.Drift*float64(t-c.Mid)) }
-
-// True is the true time at which the clock shows l; times inside a jump are the time of the jump.
+// True is the true time at which the clock shows l.
 func (c *JobClock) True(l int64) int64 {
-	if c.Step != 0 && l >= c.Local(c.StepAt) {
-		l -= c.Step
-	} else if c.Step != 0 && l >= c.Local(c.StepAt-1) {
-		return c.StepAt
-	}
 	t := l - c.Base
 	for range 4 { // the drift is below 1e-4: each round gains four digits
 		t = l - c.Base - int64(c.Drift*float64(t-c.Mid))

@@ -65,10 +65,6 @@ func (j *Job) recorded(act int32) bool {
 func (j *Job) clocks() {
 	const epoch = 1_760_000_000_000_000_000
 	mid := j.graph.at[j.workers[0].cursor[jobMain]] / 2
-	jumped := ""
-	if j.has("clock_step") {
-		jumped = j.Ranks[j.rng.IntN(j.World)].Host
-	}
 	host := map[string]JobClock{}
 	for r := range j.Ranks {
 		k := &j.Ranks[r]
@@ -80,9 +76,6 @@ func (j *Job) clocks() {
 			}
 			if j.has("bad_clock") {
 				c.Base += int64((2*j.rng.Float64() - 1) * 3e9)
-			}
-			if k.Host == jumped {
-				c.StepAt, c.Step = mid+j.between(-mid/4, mid/4), 700_000
 			}
 			host[k.Host] = c
 		}

@@ -89,11 +89,7 @@ func checkJobTimes(t *testing.T, j *Job, r int32, tr *trace.Trace) {
 		if d := clock.Local(start) - from; d < 0 || d > slack {
 			t.Fatalf("event %d %s starts at %d, its clock said %d", id, tr.Name(trace.EventID(id)), from, clock.Local(start))
 		}
-		jump := int64(0)
-		if clock.Step != 0 && j.Operation(act) && start < clock.StepAt && end >= clock.StepAt {
-			jump = clock.Step
-		}
-		if d := clock.Local(end) - jump - to; d < 0 || d > slack {
+		if d := clock.Local(end) - to; d < 0 || d > slack {
 			t.Fatalf("event %d %s ends at %d, its clock said %d", id, tr.Name(trace.EventID(id)), to, clock.Local(end))
 		}
 		if d := clock.True(clock.Local(start)) - start; d < -1 || d > 1 {

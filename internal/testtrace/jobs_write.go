@@ -50,7 +50,7 @@ func (j *Job) write(rank int32) {
 		start, end := j.bounds(int32(i))
 		from, dur := k.Clock.Local(start)-base, k.Clock.Local(end)-k.Clock.Local(start)
 		if a.kind == jobKernel { // the device measures how long it takes
-			dur = k.Clock.still(end) - k.Clock.still(start)
+			dur = k.Clock.Local(end) - k.Clock.Local(start)
 		}
 		var e *Event
 		switch {

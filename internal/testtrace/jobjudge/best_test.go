@@ -2,7 +2,6 @@ package jobjudge
 
 import (
 	"os"
-	"slices"
 	"testing"
 
 	"overlay/internal/ranks"
@@ -34,7 +33,7 @@ func TestBest(t *testing.T) {
 }
 
 // TestHardClocks holds jobs of which clocks were taken for what they are not: where steps were matched wrongly, because nobody names groups; where clocks
-// drift; where some are set while they record, of which the others have to be right.
+// drift.
 func TestHardClocks(t *testing.T) {
 	type hard struct {
 		seed  uint64
@@ -46,8 +45,7 @@ func TestHardClocks(t *testing.T) {
 	}
 	for _, c := range list {
 		s := Judge(testtrace.RandomJob(c.seed))
-		set := slices.Contains(s.Options.Trouble, "clock_step")
-		if s.Err != nil || !s.Promised && !set || c.limit > 0 && s.Clock > c.limit {
+		if s.Err != nil || !s.Promised || c.limit > 0 && s.Clock > c.limit {
 			t.Errorf("seed %d: promised %v: %v %v", c.seed, s.Promised, s.Err, s.short())
 		}
 	}

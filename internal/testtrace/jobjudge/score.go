@@ -185,9 +185,6 @@ func (t *truth) clocks() {
 			d := x.Clock.Global(mine) - base.Clock.Global(its)
 			d = max(d, -d)
 			s.Promised = s.Promised && d <= x.Clock.Error+base.Clock.Error
-			if t.clock(int32(m)).Step != 0 || t.clock(ref).Step != 0 {
-				continue // a clock that was set is not corrected: its error says by how much it is off
-			}
 			s.Clock = max(s.Clock, d)
 		}
 	}

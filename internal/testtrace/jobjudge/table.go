@@ -55,7 +55,7 @@ type row struct {
 // whole reports whether the traces of a job hold all that was done, and say it.
 func whole(s *Score) bool {
 	return !slices.ContainsFunc(s.Options.Trouble, func(t string) bool {
-		return slices.Contains([]string{"windows", "lost", "missing", "absent", "old", "bare", "clock_step"}, t)
+		return slices.Contains([]string{"windows", "lost", "missing", "absent", "old", "bare"}, t)
 	})
 }
 
@@ -80,7 +80,7 @@ func WriteTable(w io.Writer, scores []*Score, worst int) {
 	}
 	rows = append(rows, row{"rows, by shapes", func(s *Score) bool { return s.Options.Cause == "rows" && !s.Options.NoShapes }},
 		row{"rows, by grids", func(s *Score) bool { return s.Options.Cause == "rows" && s.Options.NoShapes }})
-	for _, k := range testtrace.JobTroubles {
+	for _, k := range slices.Compact(slices.Sorted(slices.Values(testtrace.JobTroubles))) {
 		rows = append(rows, row{"trouble " + k, func(s *Score) bool { return slices.Contains(s.Options.Trouble, k) }})
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
