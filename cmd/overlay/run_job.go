@@ -16,6 +16,7 @@ import (
 	"overlay/internal/overlay/manyranks"
 	"overlay/internal/overlay/pftrace"
 	"overlay/internal/pipeline"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/ranks/roster"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
@@ -64,6 +65,7 @@ type jobPicture struct {
 	f       *inputs.Found
 	r       *rankedJob
 	drawn   []bool
+	then    []replay.Run // of what if: strips alone are drawn
 	picture *manyranks.Picture
 	notes   written
 	stats   pftrace.Stats
@@ -72,10 +74,12 @@ type jobPicture struct {
 // write writes the picture: the events of the ranks that are drawn, each read once more, and then the rows of the job.
 func (p *jobPicture) write(w io.Writer) error {
 	p.stages.start("drawing")
-	if err := p.choose(); err != nil {
-		return err
+	if p.then == nil {
+		if err := p.choose(); err != nil {
+			return err
+		}
 	}
-	o := manyranks.Options{Version: version, Flows: flowNames[p.opts.flows], Slim: p.opts.onlyCritical, Drawn: p.drawn}
+	o := manyranks.Options{Version: version, Flows: flowNames[p.opts.flows], Slim: p.opts.onlyCritical, Drawn: p.drawn, Then: p.then}
 	write := p.one
 	if p.opts.tar {
 		write, o.Drawn = p.archive, nil // no arrow leads from file to file

@@ -108,7 +108,7 @@ func (o *options) stepNumber(word string) (int, error) {
 // jobFlags refuses what means nothing over several ranks.
 func (o *options) jobFlags() error {
 	switch {
-	case o.command == "run" && o.chrome:
+	case o.chrome:
 		return o.usage("the ranks of a job become one .pftrace: name it so with -o; Chrome's format takes one trace")
 	case o.tar && (o.anonymize || o.onlyCritical):
 		return o.usage("an archive holds the traces of the ranks as they are; name the output .pftrace for --anonymize and --only-critical")
@@ -122,8 +122,6 @@ func (o *options) jobFlags() error {
 		return o.usage("--analysis is for one trace; give that of one rank")
 	case o.command == "whatif" && o.step != "":
 		return o.usage("--step is for one trace here; over several ranks write step:%s into a selector", o.step)
-	case o.command == "whatif" && o.output != "":
-		return o.usage("--output is for one trace: what if over several ranks is not drawn")
 	case o.command == "whatif" && o.questions.Best > 0:
 		return o.usage("--best is for one trace; over several ranks there are --each and --median")
 	case o.topSet && (o.json || o.html != ""):

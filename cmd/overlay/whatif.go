@@ -50,7 +50,8 @@ func (p *program) whatifCommand() *cli.Command {
 		Description: `
 Predicts how long the window would have been if something had taken less time, and what would have bound it then. All
 flags that change something make one scenario; --scenario, --scenarios and --best add others beside it. With -o,
-the first three scenarios are drawn beside the recorded run: their critical path, and their threads and streams.
+the first three scenarios are drawn beside the recorded run: their critical path, and their threads and streams; of
+several ranks a strip for each.
 
 SELECTOR is a name as reports show it (* stands for anything; with --capture also an operator, a module or a line of
 what graphs replay) or one of class:compute|comm|copy|cpu|runtime|python,
@@ -126,19 +127,19 @@ func (j *job) whatif() error {
 		}
 		q.Scenarios = append(q.Scenarios, more...)
 	}
-	s, err := j.subject(j.opts.inputs)
-	if err != nil {
-		return err
-	}
-	if s.job != nil {
-		return j.whatifJob(s.job, q)
-	}
 	var out *output
 	if q.Draw {
 		var err error
 		if out, err = j.createOutput(); err != nil {
 			return err
 		}
+	}
+	s, err := j.subject(j.opts.inputs)
+	if err != nil {
+		return err
+	}
+	if s.job != nil {
+		return j.whatifJob(s, q, out)
 	}
 	solved, err := j.load(s.name, q.Draw)
 	if err != nil {
@@ -157,11 +158,17 @@ func (j *job) whatif() error {
 	return nil
 }
 
-// whatifJob answers what-if questions about a job of many ranks.
-func (j *job) whatifJob(r *rankedJob, q pipeline.Questions) error {
-	answers, err := report.NewJobWhatIf(r.source, report.JobQuestions{Scenarios: q.Scenarios, Median: j.opts.median, Each: j.opts.each})
+// whatifJob answers what-if questions about a job of many ranks, and draws the strips of its ranks, recorded and then.
+func (j *job) whatifJob(s *subject, q pipeline.Questions, out *output) error {
+	answers, err := report.NewJobWhatIf(s.job.source, report.JobQuestions{Scenarios: q.Scenarios, Median: j.opts.median, Each: j.opts.each, Draw: q.Draw})
 	if err != nil {
-		return fmt.Errorf("%s: %w", report.Plain(r.source.Name), err)
+		return fmt.Errorf("%s: %w", report.Plain(s.job.source.Name), err)
+	}
+	if q.Draw {
+		p := &jobPicture{job: j, f: s.found, r: s.job, then: answers.Then}
+		if err := compressed(out, j.opts, p.write); err != nil {
+			return err
+		}
 	}
 	j.show(answers)
 	return nil

@@ -27,6 +27,8 @@ type JobWhatIf struct {
 	Parts     []JobPart   `json:"parts" about:"what ranks, hosts or steps cost that have more work than the median of their peers, or stages than the others"`
 	LeftOut   int         `json:"parts_left_out" unit:"count" about:"of those, the ones with less excess, which were not asked"`
 	Limits    []string    `json:"limits" about:"what the replay does not know"`
+
+	Then []replay.Run `json:"-"` // what is drawn of the scenarios
 }
 
 // JobAnswer is one scenario: the job as it would have been.
@@ -54,7 +56,11 @@ type JobQuestions struct {
 	Scenarios []string // in the words of replay.Parser.Scenario
 	Median    bool     // what the job takes with all ranks at the median of their peers
 	Each      string   // what each rank, host or step costs; "" for none
+	Draw      bool     // the first three scenarios are drawn
 }
+
+// mostDrawn is how many scenarios are drawn.
+const mostDrawn = 3
 
 // NewJobWhatIf asks questions about a job.
 func NewJobWhatIf(s JobSource, q JobQuestions) (*JobWhatIf, error) {
@@ -95,6 +101,11 @@ func NewJobWhatIf(s JobSource, q JobQuestions) (*JobWhatIf, error) {
 			x.Slowdown = float64(m.Recorded()) / float64(a.Window)
 		}
 		w.Scenarios = append(w.Scenarios, x)
+	}
+	if q.Draw {
+		for _, x := range list[:min(len(list), mostDrawn)] {
+			w.Then = append(w.Then, m.Replayed(x))
+		}
 	}
 	if slices.ContainsFunc(list, func(x replay.Scenario) bool { return x.Longer }) {
 		w.Limits = append(w.Limits, "what takes longer may hold up what never waited for it in the recording: it costs that much or more")

@@ -8,6 +8,7 @@ import (
 	"overlay/internal/critpath"
 	"overlay/internal/overlay"
 	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/trace"
 )
 
@@ -17,6 +18,7 @@ type Options struct {
 	Flows   overlay.Flows
 	Slim    bool   // without numbers that join records
 	Drawn   []bool // per member: its events are drawn; nil for none
+	Then    []replay.Run
 }
 
 // Picture is what is drawn of a job. Its tracks are complete when the events of all drawn ranks on the path are known (Add, Complete).
@@ -62,6 +64,7 @@ func Draw(j *ranks.Job, v *ranks.Verdict, o Options) *Picture {
 			"Of ranks that are drawn each event; of others the longest stretches.\n" +
 			"critical_id is the place of the segment in the report (overlay report --json --segments), and is also on the events.\n" + overlay.Legend})
 	p.stripTracks()
+	p.thenTracks()
 	p.stepTracks(v)
 	p.attributes()
 	return p

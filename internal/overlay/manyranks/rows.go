@@ -103,6 +103,20 @@ func (p *Picture) stripTracks() {
 	}
 }
 
+// thenTracks adds what would have been: a group for each scenario, with the strips of the ranks at the times of its replay.
+func (p *Picture) thenTracks() {
+	for i := range p.o.Then {
+		x, group := &p.o.Then[i], len(p.Tracks)
+		verdict := tables.ShortDuration(x.Window) + " instead of " + tables.ShortDuration(x.Window+x.Saved)
+		p.Tracks = append(p.Tracks, overlay.Track{Name: overlay.TrackGhost + x.Name, Parent: 0, Category: overlay.CategoryGhost,
+			Description: "The job as it would have been: a strip for each rank at the times of the replay. " + x.Name + ".",
+			Slices:      []overlay.Slice{{Start: p.j.Window[0] - p.Origin, Dur: x.Window, Name: verdict, Color: critpath.ClassUntraced.ViewerColor()}}})
+		for _, m := range p.shown() {
+			p.Tracks = append(p.Tracks, overlay.Track{Name: p.rankName(m), Parent: group, Category: overlay.CategoryGhost, Maker: &stripRow{p, x.Strips[m]}})
+		}
+	}
+}
+
 func (p *Picture) end(track int, slice int32, id uint32) {
 	t := &p.Tracks[track]
 	t.Ends = append(t.Ends, overlay.ArrowEnd{Slice: slice, ID: id})

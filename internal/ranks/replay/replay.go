@@ -545,8 +545,13 @@ func (m *Model) Ask(list []Question) []Answer {
 
 // answer replays the job once.
 func (m *Model) answer(q Question) Answer {
-	later, came := make([]int64, 2*len(m.start)), make([]int64, len(m.of))
-	starts, ends := later[:len(m.start)], later[len(m.start):]
+	starts, ends, _ := m.replay(q)
+	return m.answerOf(starts, ends)
+}
+
+// replay is by how much each port starts and ends later, and when those had come up to a place.
+func (m *Model) replay(q Question) (starts, ends, came []int64) {
+	starts, ends, came = make([]int64, len(m.start)), make([]int64, len(m.start)), make([]int64, len(m.of))
 	factors := make([]factors, len(m.Job.Members))
 	for i := range factors {
 		factors[i] = q(m, int32(i))
@@ -569,6 +574,11 @@ func (m *Model) answer(q Question) Answer {
 			ends[p] = t + times(m.transfer[p], m.moved(p, &factors[m.member[p]])) - m.end[p]
 		}
 	}
+	return starts, ends, came
+}
+
+// answerOf is what a replay gave.
+func (m *Model) answerOf(starts, ends []int64) Answer {
 	a := Answer{Window: -1 << 62}
 	for i := range m.Job.Members {
 		if p := m.first[i+1] - 1; m.until != nil {
