@@ -94,16 +94,20 @@ func modelWords(name string) string {
 	}, name), 40)
 }
 
-// named are the calls of a name.
+// named are the calls of a name. What torch.compile numbers or calls by a hash, which differs from version to version, is one.
 func (d *Done) named(by map[string]*calls, name string) *calls {
+	for _, of := range [...]string{"CompiledFxGraph", "Torch-Compiled Region", "triton_"} {
+		if strings.Contains(name, of) {
+			name, d.compiled = of, true
+		}
+	}
 	if by[name] == nil {
 		by[name] = &calls{}
-		d.compiled = d.compiled || strings.Contains(name, "CompiledFxGraph") || strings.HasPrefix(name, "Torch-Compiled Region") || strings.HasPrefix(name, "triton_")
 	}
 	return by[name]
 }
 
-// doneInJob lists what the ranks of a job spend most time in.
+// doneInJob lists what the ranks of a job spend most time in a step in, without steps how they communicate.
 func doneInJob(j *ranks.Job) *Done {
 	d := &Done{operators: map[string]*calls{}, kernels: map[string]*calls{}}
 	for m := range j.Members {
@@ -115,6 +119,11 @@ func doneInJob(j *ranks.Job) *Done {
 			}
 			c := d.named(by, x.Names[s.Name])
 			c.n, c.ns = c.n+int(s.Calls), c.ns+s.Busy
+		}
+		for i := range x.Ops {
+			if len(x.Spent) == 0 { // there are no steps
+				d.named(d.kernels, x.Names[x.Kinds[x.Ops[i].Kind].Name]).n++
+			}
 		}
 	}
 	return d
@@ -134,45 +143,40 @@ type Comparable struct {
 }
 
 const (
-	// enoughNames is from how many names on a list of operators or of kernels says what a program is.
-	enoughNames = 10
-	// sameWork is the score from which on two traces do the same. Recorded pairs before and after a change, and one model on devices of two
-	// makers, have names in common from 0.55 on; different programs up to 0.33.
+	// sameWork is the score from which on two traces do the same. Recorded pairs before and after a change, one model on devices of two
+	// makers, and a training loop beside its compiled form have 0.5 and more; different programs up to 0.33.
 	sameWork = 0.4
 	// lessAlike is the part of the score that shapes, devices and recording can take.
 	lessAlike = 0.2
 )
 
-// CompareDone says whether two traces do the same work. Where there are too few names, or compilers made them, nothing says that they do not.
+// CompareDone says whether two traces do the same work. Kernels that a compiler made have names of their own in each version of one program, so
+// that operators alone say it there. Where neither has a name, nothing says that they do not.
 func CompareDone(a, b *Done) Comparable {
-	c := Comparable{Same: true, Operators: inCommon(a.operators, b.operators), Kernels: inCommon(a.kernels, b.kernels), Differs: []string{}}
+	c := Comparable{Operators: inCommon(a.operators, b.operators), Kernels: inCommon(a.kernels, b.kernels), Differs: []string{}}
 	alike := c.lookAlike(a, b)
 	c.ByPlace = c.Kernels < 0.5 && min(len(a.kernels), len(b.kernels)) > 0
 	var sum float64
 	var say []string
 	add := func(what string, share float64, x, y int) {
-		if max(x, y) == 0 {
-			return
-		}
-		sum += share
 		switch {
+		case max(x, y) == 0:
+			return
 		case min(x, y) == 0:
 			say = append(say, "one of them has no "+what+"s at all")
 		default:
 			say = append(say, tables.WholePercent(int64(1000*share), 1000)+" of the "+tables.Grouped(int64(x))+" and "+tables.Grouped(int64(y))+" names of "+what+"s are in common")
 		}
+		sum += share
 	}
-	ops, kernels := min(len(a.operators), len(b.operators)), min(len(a.kernels), len(b.kernels))
-	if a.compiled || b.compiled || max(ops, kernels) < enoughNames {
-		c.Score = alike
-		return c
+	add("operator", c.Operators, len(a.operators), len(b.operators))
+	if len(say) == 0 || !a.compiled && !b.compiled {
+		add("kernel", c.Kernels, len(a.kernels), len(b.kernels))
 	}
-	if ops >= enoughNames {
-		add("operator", c.Operators, len(a.operators), len(b.operators))
+	if c.Score = alike; len(say) > 0 {
+		c.Score *= sum / float64(len(say))
 	}
-	add("kernel", c.Kernels, len(a.kernels), len(b.kernels))
-	c.Score = sum / float64(len(say)) * alike
-	if c.Same = c.Score >= sameWork; !c.Same {
+	if c.Same = c.Score >= sameWork || len(say) == 0; !c.Same {
 		c.Why, c.Differs = strings.Join(append(say, c.Differs...), ", "), []string{}
 	}
 	return c
