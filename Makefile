@@ -45,9 +45,15 @@ wheels: ## bin/wheels: what `pip install` takes, the program with python/overlay
 demo: quick ## analyse the demo trace of the project and print the summary
 	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace
 
-picture: build ## docs/img/report.png, the first screen of the demo's page (chromium)
+SHOT = chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --virtual-time-budget=5000 --window-size=1300
+PAIR = testdata/real/optimizer_foreach
+picture: build ## docs/img: the page of the demo, its sliders, a difference as a flame graph (chromium)
 	bin/overlay report -i testdata/demo.json.gz --html bin/demo.html
-	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1300,735 --screenshot=docs/img/report.png bin/demo.html
+	$(SHOT),735 --screenshot=docs/img/report.png bin/demo.html
+	bin/overlay diff $(PAIR)/before.json.zst $(PAIR)/after.json.zst --html bin/difference.html
+	$(SHOT),1250 --screenshot=docs/img/difference.png bin/difference.html
+	bin/overlay open --page --no-browser testdata/demo.json.gz > bin/address 2>&1 & server=$$!; \
+	  until grep -q ^http bin/address; do sleep 0.2; done; $(SHOT),1240 --screenshot=docs/img/sliders.png "$$(grep -m1 ^http bin/address)"; kill $$server
 
 demo-ranks: quick ## make the traces of a job of eight ranks and say what holds it up
 	$(GO) run ./internal/testtrace/cmd/job -o bin/traces

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"overlay/internal/flame"
 	"overlay/internal/inputs"
 	"overlay/internal/kineto"
 	"overlay/internal/pipeline"
@@ -74,7 +75,7 @@ func (j *job) diff() error {
 
 // diffRuns compares the runs of two sides. Each has to do the work of the first.
 func (j *job) diffRuns(before int) error {
-	sides := make([]*report.Report, len(j.files))
+	sides, stacks := make([]*report.Report, len(j.files)), make([]*flame.Graph, len(j.files))
 	var works [2]*whatif.Works
 	var first, second *report.Done
 	var same report.Comparable // of the first after, or of the first that is unlike
@@ -82,6 +83,9 @@ func (j *job) diffRuns(before int) error {
 	unlike := 0
 	load := func(i int) (*trace.Trace, error) { return j.in.Load(j.files[i]) }
 	err := pipeline.Each(len(j.files), j.pipeline(), load, func(i int, r *pipeline.Run) error {
+		if j.opts.html != "" || j.opts.flame != "" {
+			stacks[i] = r.Flame()
+		}
 		sides[i], last = r.Report(j.opts.reportSource(j.files[i], math.MaxInt)), nil // a hotspot of one side may be last on the other
 		side := min(i/before, 1)
 		works[side] = works[side].Add(r.Works())
@@ -124,10 +128,11 @@ func (j *job) diffRuns(before int) error {
 		}
 	}
 	d.Explain(works[0], works[1], func(before, after *whatif.Works) whatif.Explanation { return last.Explain(before, after, same.ByPlace) })
+	both := [2]*flame.Graph{stacks[slices.Index(sides, d.Before)], stacks[slices.Index(sides, d.After)]}
 	if len(j.files) > 2 {
-		return j.showDifference(ofTraces(d, "runs before", "runs after"))
+		return j.showDifference(ofTraces(d, both, "runs before", "runs after"))
 	}
-	return j.showDifference(ofTraces(d, j.files[0], j.files[1]))
+	return j.showDifference(ofTraces(d, both, j.files[0], j.files[1]))
 }
 
 // unlike ends a comparison of traces that do not do the same work.
@@ -167,31 +172,36 @@ func (j *job) diffSteps() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", inputs.Name(j.files[0]), err)
 	}
-	d, err := r.CompareSteps(report.Source{Name: inputs.Name(j.files[0]), Version: version, Top: math.MaxInt}, c)
+	d, both, err := r.CompareSteps(report.Source{Name: inputs.Name(j.files[0]), Version: version, Top: math.MaxInt}, c)
 	if err != nil {
 		return fmt.Errorf("%s: %w", inputs.Name(j.files[0]), err)
 	}
-	return j.showDifference(ofTraces(d, d.Steps.Before.Name, d.Steps.After.Name))
+	return j.showDifference(ofTraces(d, both, d.Steps.Before.Name, d.Steps.After.Name))
 }
 
 // difference is one of two traces or of two jobs, as it can be printed and drawn.
 type difference struct {
 	slower              float64 // percent
 	gate                func(limit float64) (report.Gate, string)
-	of                  string // what is compared of the two, where it is not all
-	before, after       string // what the verdict calls its sides
+	of                  string       // what is compared of the two, where it is not all
+	before, after       string       // what the verdict calls its sides
+	stacks              *flame.Graph // nil: there are none, or nobody asked for them
 	page, picture, json func(w io.Writer) error
 	markdown            func(w io.Writer, changes int) error
 	text                func(w io.Writer, o report.TextOptions, changes int) error
 }
 
-func ofTraces(d *report.Difference, before, after string) *difference {
+func ofTraces(d *report.Difference, both [2]*flame.Graph, before, after string) *difference {
+	var stacks *flame.Graph
+	if n := d.InSteps(); both[0] != nil {
+		stacks = flame.Compare(flame.Side{Graph: both[0], Of: n[0]}, flame.Side{Graph: both[1], Of: n[1]}, whatif.WithoutLine)
+	}
 	of := ""
 	if len(d.PerStep) > 0 {
 		of = "a step of "
 	}
-	return &difference{slower: d.Slower, gate: d.Gate, of: of, before: before, after: after, json: d.WriteJSON, text: d.WriteText,
-		page:     func(w io.Writer) error { return page.WriteDifference(w, d.Shown()) },
+	return &difference{slower: d.Slower, gate: d.Gate, of: of, before: before, after: after, json: d.WriteJSON, text: d.WriteText, stacks: stacks,
+		page:     func(w io.Writer) error { return page.WriteDifference(w, d.Shown(), stacks) },
 		picture:  func(w io.Writer) error { return page.DrawDifference(w, d.Shown()) },
 		markdown: func(w io.Writer, n int) error { return page.CommentDifference(w, d.Shown(), n) }}
 }
@@ -228,6 +238,18 @@ func (j *job) showDifference(d *difference) error {
 	if err != nil {
 		return err
 	}
+	stacks, err := j.createReport(j.opts.flame)
+	if err != nil {
+		return err
+	}
+	if stacks != nil {
+		if d.stacks == nil {
+			return j.opts.usage("--flame shows the paths of two traces, and these are jobs: name a file of each")
+		}
+		if err := flame.FormOf(stacks.shown).Write(d.stacks, stacks); err != nil {
+			return err
+		}
+	}
 	if picture != nil {
 		if err := d.picture(picture); err != nil {
 			return err
@@ -250,7 +272,7 @@ func (j *job) showDifference(d *difference) error {
 const changesListed = 10
 
 func (p *program) diffCommand() *cli.Command {
-	takes := groups{graphFlags(), methodFlags(), windowFlags(), againstFlags(), jsonFlags(), pageFlags(), diffFlags(), gateFlags("off"), generalFlags()}
+	takes := groups{graphFlags(), methodFlags(), windowFlags(), againstFlags(), jsonFlags(), pageFlags(), diffFlags(), gateFlags("off"), flameFlags(), generalFlags()}
 	return &cli.Command{Name: "diff", Usage: "compare two traces, or two steps of one", ArgsUsage: "BEFORE AFTER | BEFORE… --against AFTER… | FILE [flags]", Flags: takes.flags(),
 		Description: `
 Analyses both traces in the same way and compares the reports: how long a step takes, without first ones that are
@@ -361,7 +383,7 @@ func (j *job) diffJobSteps(s *subject, first, second string) error {
 
 func ofJobs(d *report.JobDifference, before, after string) *difference {
 	return &difference{slower: d.Slower, gate: d.Gate, before: before, after: after, json: d.WriteJSON, text: d.WriteText,
-		page:     func(w io.Writer) error { return page.WriteDifference(w, d.Shown()) },
+		page:     func(w io.Writer) error { return page.WriteDifference(w, d.Shown(), nil) },
 		picture:  func(w io.Writer) error { return page.DrawDifference(w, d.Shown()) },
 		markdown: func(w io.Writer, n int) error { return page.CommentDifference(w, d.Shown(), n) }}
 }

@@ -20,6 +20,7 @@ const maxDepth = 256
 type Graph struct {
 	frames []string // the names, each once
 	nodes  []node
+	before []int64 // of a difference: what node.ns is on its first side; nil: this is none
 }
 
 // node is a frame below another one.
@@ -169,17 +170,22 @@ func (m *maker) frame(name string) int32 {
 	return at
 }
 
-// Stacks visits the stacks that have time of their own, innermost frame last, as indices into Frames. The list is valid until the next one.
-func (x *Graph) Stacks(visit func(stack []int32, ns int64)) {
+// Stacks visits the stacks that have time of their own, innermost frame last, as indices into Frames. before is their time on the first side
+// of a difference. The list is valid until the next one.
+func (x *Graph) Stacks(visit func(stack []int32, before, ns int64)) {
 	stack := make([]int32, maxDepth)
 	for i := range x.nodes {
-		if x.nodes[i].ns == 0 {
+		before := int64(0)
+		if x.before != nil {
+			before = x.before[i]
+		}
+		if x.nodes[i].ns == 0 && before == 0 {
 			continue
 		}
 		stack = stack[:x.nodes[i].depth]
 		for at := int32(i); at >= 0; at = x.nodes[at].parent {
 			stack[x.nodes[at].depth-1] = x.nodes[at].frame
 		}
-		visit(stack, x.nodes[i].ns)
+		visit(stack, before, x.nodes[i].ns)
 	}
 }

@@ -65,6 +65,48 @@ func TestStacks(t *testing.T) {
 	}
 }
 
+// TestCompare: each side sums to its path, shared out among its steps to the ns; a frame whose line has moved is the same, and one that is
+// gone or new stands beside it.
+func TestCompare(t *testing.T) {
+	made := func(line, steps, work int64, name string) flame.Side {
+		b := testtrace.New()
+		main := b.Thread(1, 1, "main")
+		for i := range steps {
+			main.Frame(fmt.Sprintf("model.py(%d): forward", line), i*1000, 700)
+			main.Op(name, i*1000+10, work)
+			main.Op("aten::same", i*1000+500, 100)
+		}
+		g, p := testtrace.Exact(t, b.Parse(t))
+		return flame.Side{Graph: flame.Of(g, p), Of: steps}
+	}
+	before, after := made(3, 3, 100, "aten::old"), made(7, 7, 300, "aten::new")
+	x := flame.Compare(before, after, func(name string) string { return strings.ReplaceAll(strings.ReplaceAll(name, "(3)", ""), "(7)", "") })
+	var out bytes.Buffer
+	if err := x.WriteFolded(&out); err != nil {
+		t.Fatal(err)
+	}
+	const want = `model.py: forward 500 300
+model.py: forward;aten::old 100 0
+model.py: forward;aten::same 100 100
+[not recorded] 200 257
+model.py: forward;aten::new 0 300
+`
+	if got := out.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	boxes, total := x.Boxes(10)
+	if b := boxes[0]; total != 257+500+100+100+300 || b.Name != "model.py: forward" || b.NS != 1000 || b.Sides != [2]int64{700, 700} {
+		t.Errorf("%d ns, first %+v", total, b)
+	}
+	out.Reset()
+	if err := x.WritePprof(&out); err != nil {
+		t.Fatal(err)
+	}
+	if got := pprofSum(t, &out); got != 957-900 {
+		t.Errorf("pprof has a difference of %d ns", got)
+	}
+}
+
 // TestDeep: slices that are nested deeper than a stack may be keep their time.
 func TestDeep(t *testing.T) {
 	const depth = 2000

@@ -8,6 +8,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
+	"overlay/internal/flame"
 	"overlay/internal/report"
 	"overlay/internal/trace"
 )
@@ -20,21 +21,22 @@ type StepChoice struct {
 }
 
 // CompareSteps compares two steps of a run: the one path of its window is clipped to each, so that the lengths are those of the report's
-// steps, and nothing is counted in both. s says what is wanted of the two reports, as for Report.
-func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, error) {
+// steps, and nothing is counted in both. s says what is wanted of the two reports, as for Report. Both are there by stacks, too.
+func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, [2]*flame.Graph, error) {
+	var stacks [2]*flame.Graph
 	parts, word, err := r.parts(c.Annotation)
 	if err != nil {
-		return nil, err
+		return nil, stacks, err
 	}
 	if len(parts) < 2 {
-		return nil, fmt.Errorf("the trace has one %s only, and nothing to compare it with", word)
+		return nil, stacks, fmt.Errorf("the trace has one %s only, and nothing to compare it with", word)
 	}
 	length := func(a, b cdg.Step) int { return cmp.Compare(a.End-a.Start, b.End-b.Start) }
 	var before cdg.Step
 	if c.Against != "" {
 		at, err := cdg.ChooseStep(parts, word, c.Against)
 		if err != nil {
-			return nil, err
+			return nil, stacks, err
 		}
 		before = parts[at]
 	}
@@ -46,7 +48,7 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 	if c.Of != "" {
 		at, err := cdg.ChooseStep(parts, word, c.Of)
 		if err != nil {
-			return nil, err
+			return nil, stacks, err
 		}
 		after = parts[at]
 	} else {
@@ -75,10 +77,11 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 		if before.Of.Type != trace.NoIteration { // decode alone is one of them
 			name = before.Name
 		}
-		return nil, fmt.Errorf("%s %s cannot be compared with itself", word, name)
+		return nil, stacks, fmt.Errorf("%s %s cannot be compared with itself", word, name)
 	}
-	side := func(p cdg.Step, why string) (*report.Report, report.StepSide) {
+	side := func(i int, p cdg.Step, why string) (*report.Report, report.StepSide) {
 		path := r.path.Clip(r.graph, p.Start, p.End)
+		stacks[i] = flame.Of(r.graph, path)
 		path.Window.Annotation, path.Window.Instance = cmp.Or(c.Annotation, p.Name), "0"
 		name := word + " " + strconv.FormatInt(p.Number, 10)
 		switch {
@@ -93,9 +96,9 @@ func (r *Run) CompareSteps(s report.Source, c StepChoice) (*report.Difference, e
 		rep.CDG = report.CDG{Nodes: []report.Node{}, Edges: []report.NodeEdge{}, ByPhase: map[string]int64{}} // it is that of the whole
 		return rep, report.StepSide{Name: name, Why: why, Earlier: r.launchedBefore(path)}
 	}
-	a, x := side(before, whyBefore)
-	b, y := side(after, why)
-	return report.CompareSteps(a, b, x, y, len(parts)), nil
+	a, x := side(0, before, whyBefore)
+	b, y := side(1, after, why)
+	return report.CompareSteps(a, b, x, y, len(parts)), stacks, nil
 }
 
 // triedSteps is how many steps around the median are looked at for one whose path is mostly its own work.

@@ -30,6 +30,14 @@ type Difference struct {
 	steps      [2]int64          // that the runs of each side hold, where steps are compared
 }
 
+// InSteps is by how many steps the times of each side are divided; 1 where whole windows are compared.
+func (d *Difference) InSteps() [2]int64 {
+	if len(d.PerStep) == 0 {
+		return [2]int64{1, 1}
+	}
+	return [2]int64{int64(max(d.Before.countSteps(), 1)), int64(max(d.After.countSteps(), 1))}
+}
+
 // Change is one value before and after, ns.
 type Change struct {
 	Name   string `json:"name"`

@@ -142,7 +142,7 @@ func TestCompareJobs(t *testing.T) {
 	}
 	written(func(w io.Writer) error { return page.CommentDifference(w, d.Shown(), 10) }, "`data`: the median step", "\n| `new rank ", ": data loading` |", "\n| `gone rank ", "**Steps that both jobs recorded**")
 	written(func(w io.Writer) error { return page.DrawDifference(w, d.Shown()) }, "<svg ", d.Verdict(), ">GPU compute</text>")
-	written(func(w io.Writer) error { return page.WriteDifference(w, d.Shown()) }, "<h1>"+strings.ToUpper(d.Verdict()[:1])+d.Verdict()[1:], "Ranks with more work than their peers", "data loading", "Times are of the median step, on the path")
+	written(func(w io.Writer) error { return page.WriteDifference(w, d.Shown(), nil) }, "<h1>"+strings.ToUpper(d.Verdict()[:1])+d.Verdict()[1:], "Ranks with more work than their peers", "data loading", "Times are of the median step, on the path")
 	var buf bytes.Buffer
 	if err := d.WriteText(&buf, report.TextOptions{}, 10); err != nil || !strings.Contains(buf.String(), "  new rank ") {
 		t.Errorf("%v\n%s", err, buf.String())

@@ -67,7 +67,7 @@ func TestDifferenceNumbersAreInJSON(t *testing.T) {
 		if err := d.WriteText(&text, report.TextOptions{Width: 400}, 10); err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteDifference(&page, d.Shown()); err != nil {
+		if err := WriteDifference(&page, d.Shown(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := d.WriteJSON(&js); err != nil {

@@ -122,7 +122,7 @@ func TestHostileNames(t *testing.T) {
 func TestDifferencePage(t *testing.T) {
 	a, b := reported.File(t, corpus.Demo(t), cdg.Options{}), reported.File(t, corpus.Demo(t), cdg.Options{Step: "2"})
 	var page bytes.Buffer
-	if err := WriteDifference(&page, report.CompareRuns([]*report.Report{a}, []*report.Report{b}).Shown()); err != nil {
+	if err := WriteDifference(&page, report.CompareRuns([]*report.Report{a}, []*report.Report{b}).Shown(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if s := page.String(); !strings.Contains(s, "shorter</h1>") || loads.MatchString(strings.Replace(s, `href="data:,"`, "", 1)) {
@@ -137,7 +137,7 @@ func TestColoursOfChanges(t *testing.T) {
 	row := regexp.MustCompile(`(?s)<tr>.*?</tr>`)
 	for colour, d := range map[string]*report.Difference{"faster": report.CompareRuns([]*report.Report{a}, []*report.Report{b}), "slower": report.CompareRuns([]*report.Report{b}, []*report.Report{a})} {
 		var page bytes.Buffer
-		if err := WriteDifference(&page, d.Shown()); err != nil {
+		if err := WriteDifference(&page, d.Shown(), nil); err != nil {
 			t.Fatal(err)
 		}
 		_, hotspots, _ := strings.Cut(page.String(), "<h2>Hotspots")
