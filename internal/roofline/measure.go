@@ -430,8 +430,14 @@ func contains(s string, words ...string) bool {
 // its kernels, in lower case, or is assumed.
 func (d *Device) peak(typ, kernels string) (tflops float64, assumed bool) {
 	switch t := strings.TrimPrefix(strings.ToLower(typ), "c10::"); {
+	case strings.HasPrefix(t, "float4"):
+		if tflops = d.FP4; tflops == 0 { // made sixteen bits before
+			tflops = d.BF16
+		}
 	case strings.HasPrefix(t, "float8"):
 		tflops = d.FP8
+	case t == "signed char", t == "char", t == "int8": // units with TF32 have eight-bit integers at four times its rate
+		tflops = max(d.FP8, 4*d.TF32)
 	case t == "bfloat16":
 		tflops = d.BF16
 	case t == "half", t == "float16":

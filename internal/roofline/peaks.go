@@ -8,14 +8,14 @@ import (
 // Device is what a model can do at best: dense products without sparsity, in TFLOP/s, by the type of their inputs; 0 where
 // it has no units for them. Vector is fp32 outside of matrix units.
 type Device struct {
-	Name                        string
-	FP16, BF16, TF32, FP8, FP64 float64
-	Vector                      float64
-	GBs                         float64 // of its memory
-	CacheMB                     float64 // of the last level
-	Achievable                  float64 // share of the peak of products that its maker's own measurements reach; 0 for all of it
-	match                       string
-	from                        []string // names of the sheets
+	Name                             string
+	FP16, BF16, TF32, FP8, FP4, FP64 float64
+	Vector                           float64
+	GBs                              float64 // of its memory
+	CacheMB                          float64 // of the last level
+	Achievable                       float64 // share of the peak of products that its maker's own measurements reach; 0 for all of it
+	match                            string
+	from                             []string // names of the sheets
 }
 
 // devices are tried in order: the first whose expression fits the name that the profiler writes. The figures are those of
@@ -23,8 +23,8 @@ type Device struct {
 // device of its own. Achievable shares are AMD's published maximum achievable figures over its peaks for bf16 (MI300X 708 of
 // 1,307 TFLOP/s, MI325X 843).
 var devices = []Device{
-	{Name: "GB200", match: `GB200`, FP16: 2500, BF16: 2500, TF32: 1250, FP8: 5000, FP64: 40, Vector: 80, GBs: 8000, CacheMB: 126, from: []string{"blackwell"}},
-	{Name: "B200", match: `B200`, FP16: 2250, BF16: 2250, TF32: 1125, FP8: 4500, FP64: 37, Vector: 75, GBs: 8000, CacheMB: 126, from: []string{"blackwell"}},
+	{Name: "GB200", match: `GB200`, FP16: 2500, BF16: 2500, TF32: 1250, FP8: 5000, FP4: 10000, FP64: 40, Vector: 80, GBs: 8000, CacheMB: 126, from: []string{"blackwell"}},
+	{Name: "B200", match: `B200`, FP16: 2250, BF16: 2250, TF32: 1125, FP8: 4500, FP4: 9000, FP64: 37, Vector: 75, GBs: 8000, CacheMB: 126, from: []string{"blackwell"}},
 	{Name: "GH200 96GB", match: `GH200`, FP16: 989.4, BF16: 989.4, TF32: 494.7, FP8: 1978.9, FP64: 66.9, Vector: 66.9, GBs: 4022, CacheMB: 60, from: []string{"gh200", "hopper"}},
 	{Name: "H200 NVL", match: `H200.*NVL`, FP16: 835.5, BF16: 835.5, TF32: 417.7, FP8: 1670.9, FP64: 60, Vector: 60, GBs: 4800, CacheMB: 50, from: []string{"h200", "hopper"}},
 	{Name: "H200 SXM", match: `H200`, FP16: 989.4, BF16: 989.4, TF32: 494.7, FP8: 1978.9, FP64: 66.9, Vector: 66.9, GBs: 4800, CacheMB: 50, from: []string{"h200", "hopper"}},
@@ -52,7 +52,7 @@ var devices = []Device{
 	{Name: "V100 SXM2", match: `V100`, FP16: 125, FP64: 7.8, Vector: 15.7, GBs: 900, CacheMB: 6, from: []string{"v100", "volta"}},
 	{Name: "P100", match: `P100`, FP16: 21.2, FP64: 5.3, Vector: 10.6, GBs: 732, CacheMB: 4, from: []string{"pascal"}},
 	{Name: "T4", match: `\bT4\b`, FP16: 65, FP64: 0.25, Vector: 8.1, GBs: 320, CacheMB: 4, from: []string{"t4"}},
-	{Name: "MI355X", match: `MI355X`, FP16: 2516.6, BF16: 2516.6, FP8: 5033.2, FP64: 78.6, Vector: 157.3, GBs: 8000, CacheMB: 256, from: []string{"mi355x"}},
+	{Name: "MI355X", match: `MI355X`, FP16: 2516.6, BF16: 2516.6, FP8: 5033.2, FP4: 10066.3, FP64: 78.6, Vector: 157.3, GBs: 8000, CacheMB: 256, from: []string{"mi355x"}},
 	{Name: "MI325X", match: `MI325X`, FP16: 1307.4, BF16: 1307.4, TF32: 653.7, FP8: 2614.9, FP64: 163.4, Vector: 163.4, GBs: 6000, CacheMB: 256, Achievable: 0.645, from: []string{"mi325x", "cdna3", "reached"}},
 	{Name: "MI300A", match: `MI300A`, FP16: 980.6, BF16: 980.6, TF32: 490.3, FP8: 1961.2, FP64: 122.6, Vector: 122.6, GBs: 5300, CacheMB: 256, Achievable: 0.54, from: []string{"mi300a", "cdna3", "reached"}},
 	{Name: "MI300X", match: `MI300X`, FP16: 1307.4, BF16: 1307.4, TF32: 653.7, FP8: 2614.9, FP64: 163.4, Vector: 163.4, GBs: 5325, CacheMB: 256, Achievable: 0.54, from: []string{"mi300x", "cdna3", "reached"}},

@@ -20,8 +20,8 @@ What the [roofline](analyses.md) compares with: dense products without sparsity 
 outside of matrix units (vector); GB/s of the device's memory; MB of its last cache. A dash is a type without units. MI250X is one of the two dies
 of a card, because the profiler shows each as a device.
 
-| device | fp16 | bf16 | tf32 | fp8 | fp64 | vector | GB/s | cache | figures from |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| device | fp16 | bf16 | tf32 | fp8 | fp4 | fp64 | vector | GB/s | cache | figures from |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 `)
 	figure := func(x float64) string {
 		if x == 0 {
@@ -40,7 +40,7 @@ of a card, because the profiler shows each as a device.
 			}
 		}
 		fmt.Fprintf(&b, "| %s |", d.Name)
-		for _, x := range []float64{d.FP16, d.BF16, d.TF32, d.FP8, d.FP64, d.Vector, d.GBs, d.CacheMB} {
+		for _, x := range []float64{d.FP16, d.BF16, d.TF32, d.FP8, d.FP4, d.FP64, d.Vector, d.GBs, d.CacheMB} {
 			fmt.Fprintf(&b, " %s |", figure(x))
 		}
 		fmt.Fprintf(&b, " %s |\n", strings.Join(from, "; "))

@@ -10,21 +10,28 @@ import (
 )
 
 // What servers run beside PyTorch's own operators: each library has names of its own for a few kinds of work, often with a number behind
-// (sglang_profiler::rmsnorm_rmsnorm2d_fwd_109). They are known by a part of the name behind the namespace; the first that fits holds.
+// (sglang_profiler::rmsnorm_rmsnorm2d_fwd_109). They are known by a part of the name behind the namespace; the first that fits holds. Those
+// without a model are known to do something else besides.
 var families = []struct {
 	part    string
 	model   model
 	product bool
 }{
-	{"kv_cache_update", stored, false}, {"set_kv_buffer", stored, false}, {"store_cache", stored, false}, {"reshape_and_cache", stored, false}, {"concat_and_cache", stored, false},
+	{"allreduce", nil, false}, {"all_reduce", nil, false}, {"quant_moe_sort", nil, false},
+	{"kv_cache_update", stored, false}, {"set_kv_buffer", stored, false}, {"store_cache", stored, false}, {"reshape_and_cache", stored, false}, {"cat_and_cache", stored, false},
 	{"rmsnorm", normed, false}, {"rms_norm", normed, false},
-	{"rotary", rotated, false}, {"apply_rope", rotated, false},
-	{"silu_and_mul", gated, false}, {"gelu_and_mul", gated, false},
-	{"moe_forward", expertsWithin, true}, {"fused_experts", experts, true}, {"fused_moe", experts, true}, {"moe_gemm", experts, true}, {"grouped_gemm", experts, true}, {"ck_moe", experts, true},
-	{"scaled_mm", byRows, true}, {"fp4_mm", byRows, true}, {"fp4_gemm", byRows, true}, {"fp8_gemm", byRows, true}, {"gemm_a16w16", byRows, true}, {"gemm_a8w8", byRows, true}, {"gemm_a4w4", byRows, true}, {"unquantized_gemm", byRows, true},
-	{"topk_softmax", each(5, 1), false}, {"sampling_from", each(5, 1), false}, {"top_k_top_p", each(5, 1), false},
+	{"rotary", rotated, false}, {"apply_rope", rotated, false}, {"rope_cached", rotated, false},
+	{"_and_mul", gated, false},
+	{"moe_forward", expertsWithin, true}, {"invoke_fused_moe", stage(0), true}, {"moe_stage1", stage(0), true}, {"moe_stage2", stage(1), true}, {"stages_gemm", stage(0), true},
+	{"fused_experts", experts, true}, {"fused_moe", experts, true}, {"fmoe_", experts, true}, {"moe_gemm", stage(0), true}, {"grouped_gemm", stage(0), true},
+	{"batched_gemm", batched, true},
+	{"scaled_mm", byRows, true}, {"fp4_mm", byRows, true}, {"fp4_gemm", byRows, true}, {"fp8_gemm", byRows, true}, {"gemm_fp8", byRows, true}, {"gemm_fp4", byRows, true}, {"gemm_a", byRows, true}, {"flatmm_a", byRows, true},
+	{"a8w8_blockscale", byRows, true}, {"w8a8", byRows, true}, {"hgemm", byRows, true}, {"gemm_with_dynamic_quant", byRows, true}, {"unquantized_gemm", byRows, true},
+	{"sampling_from", each(5, 1), false}, {"top_k_top_p", each(5, 1), false}, {"topk", each(5, 1), false},
 	{"paged_attention", paged, true}, {"unified_attention", paged, true}, {"unified_mla_attention", latent, true}, {"mla_decode", paged, true}, {"flash_mla", paged, true}, {"flash_attn_varlen", paged, true}, {"varlen_fwd", paged, true},
-	{"fwd_kvcache", paged, true}, {"batch_decode", paged, true}, {"batch_prefill", paged, true},
+	{"fwd_kvcache", paged, true}, {"batch_decode", paged, true}, {"batch_prefill", paged, true}, {"pa_decode", paged, true},
+	{"mha_fwd", attention(0, 5, true, false), true}, {"fmha_v3_fwd", attention(0, 5, true, false), true}, {"flash_attn_forward", attention(0, 5, true, false), true},
+	{"quant", moved, false}, {"moe_sum", moved, false},
 }
 
 // modelOf is the model of an operator and whether its work is a product; nil where there is none.
@@ -106,7 +113,36 @@ func stored(c *Call) (Work, bool) {
 	return Work{Bytes: 2 * (c.In[0].Bytes() + c.In[1].Bytes()), Type: c.In[0].Type, Exact: c.Strides}, true
 }
 
-// byRows is a product with weights that lie a row an output, or a column: what fits the inner dimension.
+// moved reads or writes each matrix that it is given once.
+func moved(c *Call) (Work, bool) {
+	list := c.matrices(2)
+	if len(list) == 0 {
+		return Work{}, false
+	}
+	w := Work{Type: list[0].Type, Exact: c.Strides}
+	for _, t := range list {
+		w.Bytes += t.Bytes()
+	}
+	return w, true
+}
+
+// float4 is the type of two values a byte, as PyTorch calls it; before there was one libraries gave bytes.
+const float4 = "c10::float4_e2m1fn_x2"
+
+// packs is how many values of the inner dimension lie in one element of an input, by the length that its partner has there: two of four bits, or
+// one; 0 where they do not fit.
+func packs(own, other int64) int64 {
+	switch other {
+	case own:
+		return 1
+	case 2 * own:
+		return 2
+	}
+	return 0
+}
+
+// byRows is a product with weights that lie a row an output, or a column: what fits the inner dimension. Weights of four bits are half as long
+// as sixteen-bit inputs.
 func byRows(c *Call) (Work, bool) {
 	list := c.matrices(2)
 	for i := 1; i < len(list); i++ {
@@ -116,20 +152,37 @@ func byRows(c *Call) (Work, bool) {
 			continue
 		}
 		n := y.Dims[0]
-		switch k {
-		case y.Dims[1]:
-		case y.Dims[0]:
+		switch {
+		case k == y.Dims[1]:
+		case k == y.Dims[0]:
 			n = y.Dims[1]
+		case y.Size == 1 && packs(y.Dims[1], k) == 2:
 		default:
 			continue
 		}
-		if x.Size == 1 && y.Size == 1 && strings.Contains(c.Name, "fp4") { // two values a byte
-			k *= 2
+		w := Work{Matrix: true, Type: x.Type, Exact: c.Strides}
+		if four := strings.Contains(c.Name, "fp4") || strings.Contains(c.Name, "a4w4") || strings.EqualFold(x.Type, float4); four && x.Size == 1 && y.Size == 1 {
+			k, w.Type = 2*k, float4
 		}
 		out := times(x.Len()/max(x.Dims[len(x.Dims)-1], 1), n)
-		return Work{Flops: times(times(2, out), k), Bytes: x.Bytes() + y.Bytes() + out*max(x.Size, 2), Matrix: true, Type: x.Type, Exact: c.Strides}, true
+		w.Flops, w.Bytes = times(times(2, out), k), x.Bytes()+y.Bytes()+out*max(x.Size, 2)
+		return w, true
 	}
 	return Work{}, false
+}
+
+// batched is a product for each of several weights that lie a row an output: inputs have their dimension in front or second.
+func batched(c *Call) (Work, bool) {
+	if !c.tensors(2) || len(c.In[0].Dims) != 3 || len(c.In[1].Dims) != 3 {
+		return Work{}, false
+	}
+	x, y := &c.In[0], &c.In[1]
+	k := x.Dims[2]
+	if y.Dims[0] != x.Dims[0] && y.Dims[0] != x.Dims[1] || packs(y.Dims[2], k) == 0 {
+		return Work{}, false
+	}
+	out := times(x.Dims[0]*x.Dims[1], y.Dims[1])
+	return Work{Flops: times(times(2, out), k), Bytes: x.Bytes() + y.Bytes() + out*max(x.Size, 2), Matrix: true, Type: x.Type, Exact: c.Strides}, true
 }
 
 // expertsWithin is a layer of experts that is given only tokens and, for each, how much each expert suits it (vLLM's moe_forward finds the
@@ -158,71 +211,131 @@ func expertsWithin(c *Call) (Work, bool) {
 	if chosen == 0 || len(weights) < 2 {
 		return Work{}, false
 	}
-	packed := int64(1)
-	switch width {
-	case weights[0].Dims[1], weights[0].Dims[2]:
-	case 2 * weights[0].Dims[1], 2 * weights[0].Dims[2]:
-		packed = 2
-	default:
+	packed := packs(weights[0].Dims[2], width)
+	if packed == 0 {
+		packed = packs(weights[0].Dims[1], width)
+	}
+	if packed == 0 {
 		return Work{}, false
 	}
-	rows := times(x.Dims[0], chosen)
-	w := Work{Bytes: 2 * x.Bytes(), Matrix: true, Type: x.Type, Exact: c.Strides}
-	for _, t := range weights {
-		w.Flops += times(times(2*packed, rows), t.Dims[1]*t.Dims[2])
-		w.Bytes += t.Bytes() / all * min(all, rows)
-	}
-	return w, true
+	return c.taken(x, weights, times(x.Dims[0], chosen), packed, 2*x.Bytes()), true
 }
 
-// experts is a layer of experts: tokens, weights of one expert after the other (three dimensions, one or two of them), and for each token the
-// experts that take it. Of the weights it reads those of the experts that are taken, of few tokens no more than one for each choice.
-func experts(c *Call) (Work, bool) {
-	var x *Tensor
-	var weights []*Tensor
-	chosen := int64(0)
-	for _, t := range c.matrices(2) {
-		switch {
-		case len(t.Dims) == 3:
-			weights = append(weights, t)
-		case x == nil:
-			x = t
-		case chosen == 0 && len(t.Dims) == 2 && t.Dims[0] == x.Dims[0] && t.Dims[1] <= 64:
-			chosen = t.Dims[1]
+// weightsOf are the weights of experts: three dimensions, of which the first counts the experts, and no result, which has the choices of a token
+// second.
+func (c *Call) weightsOf() (list []*Tensor) {
+	for _, t := range c.matrices(3) {
+		if len(t.Dims) == 3 && t.Dims[1] > choices && t.Dims[2] > choices && (list == nil || t.Dims[0] == list[0].Dims[0]) {
+			list = append(list, t)
 		}
 	}
-	if x == nil || len(weights) == 0 || chosen == 0 || len(x.Dims) != 2 {
+	return list
+}
+
+// choices is how many experts take a token at most.
+const choices = 64
+
+// experts is a layer of experts: tokens, weights of one expert after the other (one or two of them), and for each token the numbers of the
+// experts that take it, or how many (the ninth input of AITER's). Of the weights it reads those of the experts that are taken, of few tokens no
+// more than one for each choice.
+func experts(c *Call) (Work, bool) {
+	weights := c.weightsOf()
+	if len(weights) == 0 {
 		return Work{}, false
 	}
-	rows := times(x.Dims[0], chosen)
-	w := Work{Bytes: 2 * x.Bytes(), Matrix: true, Type: x.Type, Exact: c.Strides}
-	for _, t := range weights[:min(2, len(weights))] {
-		w.Flops += times(times(2, rows), t.Dims[1]*t.Dims[2])
+	var x *Tensor
+	chosen, packed := int64(0), int64(0)
+	for _, t := range c.matrices(2) {
+		switch n := t.Dims[len(t.Dims)-1]; {
+		case len(t.Dims) != 2:
+		case x != nil && t.Dims[0] == x.Dims[0] && n <= choices && strings.Contains(t.Type, "int"):
+			chosen = n
+		case packs(weights[0].Dims[2], n) > 0 && (x == nil || t.Size < x.Size): // what is computed with, not the result
+			x, packed = t, packs(weights[0].Dims[2], n)
+		}
+	}
+	if chosen == 0 && strings.Contains(c.Name, "fmoe_") && len(c.Concrete) > 8 {
+		if n := numbers(c.Concrete[8]); len(n) == 1 && n[0] <= choices {
+			chosen = n[0]
+		}
+	}
+	if x == nil || chosen <= 0 {
+		return Work{}, false
+	}
+	return c.taken(x, weights[:min(2, len(weights))], times(x.Dims[0], chosen), packed, 2*x.Bytes()), true
+}
+
+// stage is one product of a layer of experts, with its first or second weights where there are both: its rows are those of what it reads or
+// writes, of which one has a row a choice.
+func stage(which int) model {
+	return func(c *Call) (Work, bool) {
+		weights := c.weightsOf()
+		if len(weights) == 0 {
+			return Work{}, false
+		}
+		w := weights[min(which, len(weights)-1)]
+		var x *Tensor
+		rows, bytes, packed := int64(0), int64(0), int64(0)
+		for _, t := range c.matrices(2) {
+			n := t.Dims[len(t.Dims)-1]
+			in, out := packs(w.Dims[2], n), n == w.Dims[1] || 2*n == w.Dims[1] // a gate halves what it writes
+			if slices.Contains(weights, t) || len(t.Dims) > 3 || n <= choices || in == 0 && !out {
+				continue
+			}
+			if x == nil && in > 0 {
+				x, packed = t, in
+			}
+			rows, bytes = max(rows, t.Len()/n), bytes+t.Bytes()
+		}
+		if x == nil {
+			return Work{}, false
+		}
+		return c.taken(x, []*Tensor{w}, rows, packed, bytes), true
+	}
+}
+
+// taken is the work of rows of tokens with weights of the experts that take them.
+func (c *Call) taken(x *Tensor, weights []*Tensor, rows, packed, bytes int64) Work {
+	w := Work{Bytes: bytes, Matrix: true, Type: x.Type, Exact: c.Strides}
+	for _, t := range weights {
+		w.Flops += times(times(2*packed, rows), t.Dims[1]*t.Dims[2])
 		w.Bytes += t.Bytes() / max(t.Dims[0], 1) * min(t.Dims[0], rows)
 	}
-	return w, true
+	return w
 }
 
 // paged is attention over a cache of keys and values, of which the call does not say how long they are: the name of the iteration does. Queries
-// are tokens, heads, size; keys and values may have fewer heads, in MLA one that is both.
+// are tokens, heads, size, or first of all a batch; keys and values may have fewer heads, in MLA one that is both.
 func paged(c *Call) (Work, bool) {
 	list := c.matrices(3)
-	if c.Iteration == nil || len(list) < 2 || len(list[0].Dims) != 3 {
+	if c.Iteration == nil || len(list) < 2 || len(list[0].Dims) > 4 {
 		return Work{}, false
 	}
 	q := list[0]
-	heads, size := q.Dims[1], q.Dims[2]
-	shared := heads
+	heads, size := q.Dims[len(q.Dims)-2], q.Dims[len(q.Dims)-1]
+	shared, cache := int64(0), q
 	for _, t := range list[1:] {
-		if n := t.Dims[len(t.Dims)-2]; t.Dims[len(t.Dims)-1] == size && n > 0 && heads%n == 0 {
-			shared = min(shared, n)
+		d := t.Dims
+		n := d[len(d)-2]
+		switch {
+		case d[len(d)-1] == size:
+		case len(d) == 5 && d[2]*d[4] == size, len(d) == 4 && d[2] == size: // blocks, heads, size / x, tokens, x; and blocks, heads, size, tokens
+			n = d[1]
+		default:
+			continue
 		}
+		if n > 0 && heads%n == 0 && (shared == 0 || n < shared) {
+			shared, cache = n, t
+		}
+	}
+	if shared == 0 {
+		return Work{}, false
 	}
 	per, kept := times(4*heads, size), times(2*shared, size) // operations for a pair of query and key; values kept for a key
 	if shared == 1 && size > 512 {                           // MLA: 512 of the 576 are the value
 		per, kept = times(2*heads, size+512), size
 	}
-	return c.attended(q, func(*trace.Requests) int64 { return per }, kept, times(2*heads, size))
+	return c.attended(q, func(*trace.Requests) int64 { return per }, kept*cache.Size, times(2*heads, size))
 }
 
 // latent is vLLM's multi-head latent attention: queries (tokens, heads, size), what the cache keeps of a token (latent values, and the part with
@@ -240,11 +353,11 @@ func latent(c *Call) (Work, bool) {
 		}
 		return times(2*heads, size+out)
 	}
-	return c.attended(q, per, kept+turned, times(heads, size+out))
+	return c.attended(q, per, (kept+turned)*c.In[1].Size, times(heads, size+out))
 }
 
-// attended is attention of the requests of the iteration: operations for a pair of query and key of each phase, and values that the cache keeps
-// for a key, and values of queries and results for a token.
+// attended is attention of the requests of the iteration: operations for a pair of query and key of each phase, bytes that the cache keeps for a
+// key, and values of queries and results for a token.
 func (c *Call) attended(q *Tensor, per func(*trace.Requests) int64, kept, token int64) (Work, bool) {
 	w := Work{Matrix: true, Type: q.Type, Exact: true}
 	for _, r := range [...]*trace.Requests{&c.Iteration.Prefill, &c.Iteration.Decode} {
@@ -259,7 +372,7 @@ func (c *Call) attended(q *Tensor, per func(*trace.Requests) int64, kept, token 
 			pairs -= max(r.Squares, 0) / 2 // later tokens of the prompt are not looked at
 		}
 		w.Flops += times(per(r), max(pairs, 0))
-		w.Bytes += times(times(keys, kept)+times(r.Tokens, token), q.Size)
+		w.Bytes += times(keys, kept) + times(r.Tokens, token*q.Size)
 	}
 	return w, w.Bytes > 0
 }

@@ -12,7 +12,7 @@ import (
 // elementSizes are bytes of an element by the names that types have in traces, in lower case.
 var elementSizes = map[string]int64{"float": 4, "float32": 4, "int": 4, "int32": 4, "long int": 8, "long": 8, "int64": 8, "double": 8, "float64": 8, "bfloat16": 2, "half": 2, "float16": 2,
 	"c10::bfloat16": 2, "c10::half": 2, "byte": 1, "char": 1, "uint8": 1, "int8": 1, "bool": 1, "unsigned char": 1, "signed char": 1, "short": 2,
-	"c10::float8_e4m3fn": 1, "c10::float8_e5m2": 1, "c10::float8_e4m3fnuz": 1, "c10::float8_e5m2fnuz": 1}
+	"c10::float8_e4m3fn": 1, "c10::float8_e5m2": 1, "c10::float8_e4m3fnuz": 1, "c10::float8_e5m2fnuz": 1, "c10::float8_e8m0fnu": 1, float4: 1}
 
 // ElementSize is how many bytes an element of a type takes, 0 for types that are not known.
 func ElementSize(typ string) int64 { return elementSizes[strings.ToLower(typ)] }
