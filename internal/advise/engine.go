@@ -192,16 +192,15 @@ func (e *engine) below(f *Finding) {
 // specific finds single causes, replays each alone, and then all of them.
 func (e *engine) specific() {
 	list, later := e.listed(Specific), e.asked[General].findings
-	par.Each(1+len(later)+len(list), func(i int) {
-		if i == 0 {
-			e.a.Floor = e.replay(e.base, e.noCPU())
+	e.a.Floor = e.replay(e.base, e.noCPU())
+	par.Each(len(later)+len(list), func(i int) {
+		if i < len(later) { // what these add comes later
+			if f := &later[i]; f.ID != hostBound.id || signed(e.a.Base-e.a.Floor, e.a.Base) >= hostBound.least() { // it takes no more than all time of the CPU
+				f.Alone = e.a.Base - e.replay(e.base, f.changes)
+			}
 			return
 		}
-		if i <= len(later) { // what these add comes later
-			later[i-1].Alone = e.a.Base - e.replay(e.base, later[i-1].changes)
-			return
-		}
-		f := &list[i-1-len(later)]
+		f := &list[i-len(later)]
 		f.Gain = e.a.Base - e.replay(e.base, f.changes)
 		f.Alone, f.Share = f.Gain, signed(f.Gain, e.a.Base)
 	})
@@ -293,12 +292,21 @@ func partOf(list []Finding, i int, claimed []claim) (larger string, all []claim)
 // general finds what remains by its nature: each gets what it adds to everything before it.
 func (e *engine) general() {
 	e.a.Together = e.a.Base
-	if len(e.all) > len(e.base) {
+	listed := slices.DeleteFunc(slices.Clone(e.a.Findings), func(f Finding) bool { return f.Group != Specific })
+	switch len(listed) {
+	case 0:
+	case 1: // that was replayed
+		e.a.Together -= listed[0].Gain
+	default:
 		e.a.Together = e.replay(e.all)
 	}
 	for _, f := range e.listed(General) {
 		least, with := ruleOf(f.ID).least(), e.a.Together
-		if signed(f.Alone, e.a.Base) >= least {
+		switch {
+		case signed(f.Alone, e.a.Base) < least:
+		case len(e.all) == len(e.base):
+			with = e.a.Base - f.Alone
+		default:
 			with = e.replay(e.all, f.changes)
 		}
 		f.Gain = e.a.Together - with

@@ -49,10 +49,7 @@ func (r *graphs) launcher(a cdg.ActID) cdg.ActID {
 }
 
 // mark is the time of an activity on the critical path, ns.
-func (r *run) mark(a cdg.ActID) int64 {
-	m, _ := r.path.Marks.Of(r.g.Acts[a].Event)
-	return m.NS
-}
+func (r *run) mark(a cdg.ActID) int64 { return r.marks[a] }
 
 // Kinds of activities that rules ask for.
 var (
@@ -131,6 +128,16 @@ func containsAny(words ...string) func(string) bool {
 		}
 		return false
 	}
+}
+
+// frameOf divides the name of a frame of Python, "file.py(12): function"; both are empty for other names.
+func frameOf(name string) (file, function string) {
+	if before, f, ok := strings.Cut(name, "): "); ok {
+		if i := strings.LastIndexByte(before, '('); i > 0 && strings.HasSuffix(before[:i], ".py") {
+			return before[:i], f
+		}
+	}
+	return "", ""
 }
 
 // enclosed says per activity which slice of a list is around it, NoAct for none; nil where the list is empty.

@@ -82,6 +82,9 @@ const (
 	tf32Units // and those above
 )
 
+// oldKernels is how kernels begin that NVIDIA's libraries have for devices without TF32.
+var oldKernels = []string{"volta_", "turing_", "maxwell_", "pascal_"}
+
 // Generations of NVIDIA's devices by their names, or by how their libraries' kernels begin, that came before TF32: V100 and Turing multiply
 // fp16, older ones have no matrix units. NVIDIA wrote Tesla before the name of devices up to T4, none of which has TF32.
 var (
@@ -110,8 +113,9 @@ func (r *run) unitsOf(device int64) units {
 	}
 	if name == "" {
 		for _, s := range r.names[trace.Kernel] {
-			if k := r.tr.Str(s); withFP16(k) || withFP32(k) {
+			if k := r.tr.Str(s); slices.ContainsFunc(oldKernels, func(p string) bool { return strings.HasPrefix(k, p) }) {
 				name = k
+				break
 			}
 		}
 	}

@@ -1,18 +1,16 @@
 package advise
 
 import (
-	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"overlay/internal/cdg"
 	"overlay/internal/stat"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
+	"overlay/internal/whatif"
 )
 
 const (
@@ -25,15 +23,50 @@ const (
 	onlyFirstUse = 2         // first use takes more than one in so many ns of a window: what remains is its shadow
 )
 
-// compiling are frames and annotations of compilers and of what waits for them: of PyTorch's, of Triton's, of the benchmarks by which they choose,
-// of extensions in C++, and of a compiler in a process of its own. What they compiled runs under other names, such as CompiledFunction.
-var compiling = regexp.MustCompile(`^(.*torch/_dynamo/convert_frame\.py\(\d+\): (_compile|compile_inner|_compile_inner)|.*torch/_inductor/compile_fx\.py\(\d+\): (compile_fx|compile_fx_inner|fx_codegen_and_compile)|` +
-	`.*(graph|codecache)\.py\(\d+\): (compile_to_module|codegen_and_compile|load_by_key_path)|.*async_compile\.py\(\d+\): wait|.*triton/compiler/compiler\.py\(\d+\): compile|.*triton/testing\.py\(\d+\): do_bench\w*|` +
-	`.*triton_heuristics\.py\(\d+\): (autotune_to_one_config|benchmark_all_configs)|.*torch/utils/cpp_extension\.py\(\d+\): (load|load_inline|_jit_compile)|.*subprocess\.py\(\d+\): (communicate|wait)|` +
-	`.* \(dynamo_timed\)|_compile\.compile_inner|OutputGraph\.call_user_compiler|compile_fx_inner|GraphLowering\.compile_to_module|async_compile\.wait|CUDAGraphNode\.record)$`).MatchString
+// compilers are the frames of compilers and of what waits for them, functions by the end of their file, * for any that begin so: of PyTorch's, of Triton's, of the benchmarks by
+// which they choose, of extensions in C++, and of a compiler in a process of its own. What they compiled runs under other names, such as CompiledFunction.
+var compilers = []struct {
+	file      string
+	functions []string
+}{
+	{"torch/_dynamo/convert_frame.py", []string{"_compile", "compile_inner", "_compile_inner"}},
+	{"torch/_inductor/compile_fx.py", []string{"compile_fx", "compile_fx_inner", "fx_codegen_and_compile"}},
+	{"graph.py", []string{"compile_to_module", "codegen_and_compile", "load_by_key_path"}},
+	{"codecache.py", []string{"compile_to_module", "codegen_and_compile", "load_by_key_path"}},
+	{"async_compile.py", []string{"wait"}},
+	{"triton/compiler/compiler.py", []string{"compile"}},
+	{"triton/testing.py", []string{"do_bench*"}},
+	{"triton_heuristics.py", []string{"autotune_to_one_config", "benchmark_all_configs"}},
+	{"torch/utils/cpp_extension.py", []string{"load", "load_inline", "_jit_compile"}},
+	{"subprocess.py", []string{"communicate", "wait"}},
+}
+
+// compilerMarks are annotations of compilers.
+var compilerMarks = oneOf("_compile.compile_inner", "OutputGraph.call_user_compiler", "compile_fx_inner", "GraphLowering.compile_to_module", "async_compile.wait", "CUDAGraphNode.record")
+
+// compiling reports whether a slice is work of a compiler, by its name.
+func compiling(name string) bool {
+	file, function := frameOf(name)
+	if file == "" {
+		return compilerMarks(name) || strings.HasSuffix(name, " (dynamo_timed)")
+	}
+	for i := range compilers {
+		if c := &compilers[i]; strings.HasSuffix(file, c.file) && slices.ContainsFunc(c.functions, func(f string) bool {
+			begin, any := strings.CutSuffix(f, "*")
+			return f == function || any && strings.HasPrefix(function, begin)
+		}) {
+			return true
+		}
+	}
+	return false
+}
 
 // capturesGraphs are functions in which programs capture graphs, with the runs that warm up before.
-var capturesGraphs = regexp.MustCompile(`: _?(capture|warm_?up|record)\w*$`).MatchString
+func capturesGraphs(name string) bool {
+	_, function := frameOf(name)
+	function = strings.TrimPrefix(function, "_")
+	return strings.HasPrefix(function, "capture") || strings.HasPrefix(function, "warm") || strings.HasPrefix(function, "record")
+}
 
 // runsNotBuilds: a compiler that launches more than one in so many operations of the window runs something.
 const runsNotBuilds = 20
@@ -72,29 +105,22 @@ var coldStart = add(rule{
 	},
 })
 
-// inFirstUse tells which slices lie in first use. Those of a thread that lie in one are numbered one after the other behind it.
-func (r *run) inFirstUse() func(cdg.ActID) bool {
-	type span struct{ first, limit cdg.ActID }
-	spans := sync.OnceValue(func() (out []span) {
-		if cold := r.result(coldStart); cold != nil {
-			r.outer(r.m.SetOf(cold.events.list...), func(a, limit cdg.ActID) { out = append(out, span{a, limit}) })
-		}
-		return out
-	})
-	return func(a cdg.ActID) bool {
-		list := spans()
-		i, _ := slices.BinarySearchFunc(list, a, func(s span, a cdg.ActID) int { return cmp.Compare(s.limit, a+1) })
-		return i < len(list) && list[i].first <= a
+// inFirstUse is what lies in first use. Slices of a thread that lie in one are numbered one after the other behind it.
+func (r *run) inFirstUse() whatif.Set {
+	set := r.m.NewSet()
+	if cold := r.result(coldStart); cold != nil {
+		r.outer(r.m.SetOf(cold.events.list...), func(a, limit cdg.ActID) {
+			for ; a < limit; a++ {
+				set.Add(a)
+			}
+		})
 	}
+	return set
 }
 
 // firstUse is how much of the critical path the CPU spends in first use, ns.
 func (r *run) firstUse() (ns int64) {
-	for _, m := range r.path.Marks.All() {
-		if a := r.g.ActOf[m.Event]; a != cdg.NoAct && a < r.firstOp && r.once(a) {
-			ns += m.NS
-		}
-	}
+	r.cold().Each(func(a cdg.ActID) { ns += r.mark(a) })
 	return ns
 }
 

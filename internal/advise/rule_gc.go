@@ -1,14 +1,19 @@
 package advise
 
 import (
-	"regexp"
+	"strings"
 
 	"overlay/internal/trace"
 )
 
-// collecting are frames and annotations of Python's garbage collector. Collections that Python starts by itself are not
+// collecting tells frames and annotations of Python's garbage collector. Collections that Python starts by itself are not
 // recorded, unless the program marks them.
-var collecting = regexp.MustCompile(`^(<built-in function collect>|gc\.collect|Python GC|gc|.*\bgc\.py\(\d+\): \w*collect\w*)$`).MatchString
+func collecting(name string) bool {
+	file, function := frameOf(name)
+	return strings.HasSuffix("/"+file, "/gc.py") && strings.Contains(function, "collect") || collections(name)
+}
+
+var collections = oneOf("<built-in function collect>", "gc.collect", "Python GC", "gc")
 
 var _ = add(rule{
 	id: "gc", group: Specific, kind: Predicted, level: Medium,

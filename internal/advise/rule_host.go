@@ -23,24 +23,25 @@ var hostBound = add(rule{
 	find: func(r *run) *found {
 		on := r.launching()
 		alone := !slices.Contains(on, true) // a run of the CPU alone: operators are its work
-		recording := r.fits(frameKinds, containsAny("torch/profiler/", "torch/autograd/profiler.py", ": start_trace", ": stop_trace"))
+		recording := containsAny("torch/profiler/", "torch/autograd/profiler.py", ": start_trace", ": stop_trace")
+		idle := r.fits(frameKinds, func(s string) bool { return cdg.WaitingFrame(s) || recording(s) })
 		list, marked := make([]cdg.ActID, 0, r.firstOp), []cdg.ActID{}
 		for a := range r.firstOp {
 			frame := r.kind(a) == trace.Python
-			if !r.inside(a) || frame && (cdg.WaitingFrame(r.name(a)) || recording[r.event(a).Name]) || !frame && (alone || r.g.Marker(a)) { // what an annotation has of its own was not recorded
+			if !r.inside(a) || frame && idle[r.event(a).Name] || !frame && (alone || r.g.Marker(a)) { // what an annotation has of its own was not recorded
 				continue
 			}
 			if on[r.g.Acts[a].Lane] || alone {
 				list = append(list, a)
 			}
 		}
-		counted := r.m.SetOf(list...)
 		python, exposed := int64(0), int64(0)
-		for _, m := range r.path.Marks.All() {
-			if a := r.g.ActOf[m.Event]; a != cdg.NoAct && a < r.firstOp && m.NS > 0 && counted.Has(a) && !r.waited.Has(a) && !r.once(a) {
+		cold := r.cold()
+		for _, a := range list {
+			if ns := r.mark(a); ns > 0 && !r.waited.Has(a) && !cold.Has(a) {
 				marked = append(marked, a)
-				if exposed += m.NS; r.kind(a) == trace.Python {
-					python += m.NS
+				if exposed += ns; r.kind(a) == trace.Python {
+					python += ns
 				}
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"overlay/internal/cdg"
 	"overlay/internal/stat"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
@@ -38,15 +37,14 @@ var profilerCost = add(rule{
 			own[i] = r.own(a)
 		}
 		view := float64(stat.Median(own))
-		costs := map[trace.Kind]float64{trace.CPUOp: costOfOp, trace.Runtime: costOfCall, trace.Driver: costOfCall, trace.Python: costOfFrame}
-		counts := map[trace.Kind]int{}
+		costs := [trace.NumKinds]float64{trace.CPUOp: costOfOp, trace.Runtime: costOfCall, trace.Driver: costOfCall, trace.Python: costOfFrame}
+		counts := [trace.NumKinds]int{}
 		spent := 0.0
-		for _, m := range r.path.Marks.All() {
-			if a := r.g.ActOf[m.Event]; a != cdg.NoAct && r.inside(a) && !r.once(a) {
-				if cost := costs[r.kind(a)]; cost > 0 {
-					spent += cost * view
-					counts[r.kind(a)]++
-				}
+		cold := r.cold()
+		for a := range r.firstOp {
+			if k := r.kind(a); costs[k] > 0 && r.mark(a) > 0 && r.inside(a) && !cold.Has(a) {
+				spent += costs[k] * view
+				counts[k]++
 			}
 		}
 		cost := min(int64(spent), r.window/2)

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"slices"
 
 	"overlay/internal/cdg"
@@ -30,30 +31,34 @@ var syncCauses = []struct {
 	{byDynamicSize, []string{"aten::nonzero", "aten::masked_select", "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive", "aten::repeat_interleave", "aten::bincount"}},
 }
 
-// asked is the id of the rule about the operators around a call that wait, "" without them, and the names of all operators around it.
-func (r *run) asked(call cdg.ActID) (id string, names []string) {
-	names = make([]string, 0, 16)
-	r.around(call, func(_ cdg.ActID, name string) bool { names = append(names, name); return true })
-	for _, c := range syncCauses {
-		if slices.ContainsFunc(names, func(s string) bool { return slices.Contains(c.ops, s) }) {
-			return c.id, names
+// asked is the id of the rule about the operators around a call that wait, "" without them, and the name of the innermost operator around it.
+func (r *run) asked(call cdg.ActID) (id, inner string) {
+	first := len(syncCauses)
+	r.around(call, func(_ cdg.ActID, name string) bool {
+		inner = cmp.Or(inner, name)
+		for i := range first {
+			if slices.Contains(syncCauses[i].ops, name) {
+				first, id = i, syncCauses[i].id
+				break
+			}
 		}
-	}
-	return "", names
+		return first > 0
+	})
+	return id, inner
 }
 
 // causeOf is the id of the rule that a wait belongs to.
 func (r *run) causeOf(w *wait) string {
-	id, names := r.asked(w.call)
+	id, inner := r.asked(w.call)
 	if id != "" {
 		return id
 	}
 	verb := r.verb(w.call)
 	copies := verb == vendors.AsyncCopy || verb == vendors.BlockingCopy
 	switch {
-	case r.kind(w.for_) == trace.Memcpy && toDevice(r.name(w.for_)) && (copies || verb == vendors.StreamSync) && len(names) > 0 && slices.Contains(tensorMakers, names[0]):
+	case r.kind(w.for_) == trace.Memcpy && toDevice(r.name(w.for_)) && (copies || verb == vendors.StreamSync) && slices.Contains(tensorMakers, inner):
 		return byHostTensor
-	case len(names) == 0 && (verb == vendors.DeviceSync || verb == vendors.StreamSync):
+	case inner == "" && (verb == vendors.DeviceSync || verb == vendors.StreamSync):
 		return byExplicit
 	}
 	return "" // such as a copy to the host, which the program reads next

@@ -25,6 +25,7 @@ type run struct {
 	ops    []cdg.ActID // operations of devices, by start
 	waits  []wait      // calls that waited for a device, by start
 	waited whatif.Set  // the calls of such waits
+	marks  []int64     // per activity: its time on the critical path, ns
 	owned  []int64     // per activity of threads: time of its own in the window without what it encloses, ns
 	path   *critpath.Path
 	total  critpath.Totals
@@ -47,7 +48,7 @@ type run struct {
 	results map[string]func() *found                  // of rules
 	threads func() []bool                             // which ones launch, by lane
 	outers  func() []atomic.Int32                     // per slice of threads: where in the program it lies
-	once    func(cdg.ActID) bool                      // whether a slice lies in first use
+	cold    func() whatif.Set                         // slices that lie in first use
 	gloo    func() ([]cdg.ActID, map[cdg.ActID]int64) // collectives of the CPU, and what waits beside them
 	comms   func() []cdg.ActID                        // collectives of devices
 	matmuls func() []roofline.Row                     // operators that are products, by what they launched
@@ -79,7 +80,7 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	r.moved, r.span, r.device = sync.OnceValue(r.findMoved), sync.OnceValues(r.findLaunches), roofline.Devices(r.tr)
 	r.byCause, r.syncs, r.comms = sync.OnceValue(r.waitsByCause), sync.OnceValue(r.findSyncsByOp), sync.OnceValue(r.findCollectives)
 	r.outers, r.gloo = sync.OnceValue(func() []atomic.Int32 { return make([]atomic.Int32, r.firstOp) }), sync.OnceValues(r.findBesideGloo)
-	r.once = r.inFirstUse()
+	r.cold = sync.OnceValue(r.inFirstUse)
 	r.threads = sync.OnceValue(r.findLaunching)
 	r.matmuls = sync.OnceValue(r.findProducts)
 	r.program, r.units = sync.OnceValue(r.findProgram), sync.OnceValue(r.findUnits)
@@ -99,7 +100,15 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 		r.firstOp = g.Lanes[l].First
 	}
 	r.owned, r.launches = make([]int64, r.firstOp), make([]cdg.ActID, n-int(r.firstOp))
-	owned := par.Beside(r.addPieces)
+	r.marks = make([]int64, n)
+	owned := par.Beside(func() {
+		r.addPieces()
+		for _, m := range p.Marks.All() {
+			if a := g.ActOf[m.Event]; a != cdg.NoAct {
+				r.marks[a] = m.NS
+			}
+		}
+	})
 	r.addActs()
 	owned()
 	r.waited = r.m.NewSet()
@@ -239,7 +248,7 @@ func (r *run) actsOf(from int, names []trace.Sym) acts {
 // for. What a scenario takes is worked out again later, from own times, the layout, and what the rule keeps for it.
 func (r *run) forget() {
 	r.g = r.g.Bare()
-	r.ops, r.launches, r.list, r.callers, r.results, r.syncs, r.matmuls, r.outers = nil, nil, nil, nil, nil, nil, nil, nil
+	r.marks, r.ops, r.launches, r.list, r.callers, r.results, r.syncs, r.matmuls, r.outers, r.cold = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room

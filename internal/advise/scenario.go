@@ -36,11 +36,11 @@ func take[T any](s *scenario, list []T, of func(x T) (cdg.ActID, int64)) {
 }
 
 // percents is how finely activities are told apart whose time is multiplied.
-const percents = 200
+const percents = 50
 
 // scale gives each activity of a list a time of its own: what its own time becomes is told by to. That is asked again when the run
-// has forgotten what only rules look at. Ratios are rounded up to
-// half a percent, so that there are few changes.
+// has forgotten what only rules look at. Ratios are rounded to
+// two percent, so that there are few changes.
 func (s *scenario) scale(list []cdg.ActID, to func(a cdg.ActID, own int64) int64) {
 	var sets [percents]whatif.Set
 	share := func(a cdg.ActID) int64 {
@@ -48,7 +48,7 @@ func (s *scenario) scale(list []cdg.ActID, to func(a cdg.ActID, own int64) int64
 		if own <= 0 {
 			return percents
 		}
-		return min((max(to(a, own), 0)*percents+own-1)/own, percents)
+		return min((max(to(a, own), 0)*percents+own/2)/own, percents)
 	}
 	for _, a := range list {
 		k := share(a)
@@ -195,9 +195,19 @@ func (r *run) waitsIn(in enclosed) []wait {
 	return out
 }
 
-// atMost bounds what the scenario can gain: it takes no more than this from all threads and streams in all.
+// atMost bounds what the scenario can gain, ns: what it takes from all threads and streams, and where nobody stops waiting no more than what it takes from
+// the critical path, which stays a chain of what has to happen one after the other.
 func (s *scenario) atMost() int64 {
-	return s.most + s.extra
+	if slices.ContainsFunc(s.changes, func(c whatif.Change) bool { return c.Verb == whatif.NoWait }) {
+		return s.most + s.extra
+	}
+	onPath := int64(0)
+	for _, each := range s.taken {
+		for a, ns := range each {
+			onPath += min(ns, s.r.mark(a))
+		}
+	}
+	return min(s.most, onPath) + s.extra
 }
 
 var verbWords = map[whatif.Verb]string{whatif.Scale: "scale", whatif.SetTime: "set", whatif.Shrink: "shrink", whatif.Remove: "remove",

@@ -220,20 +220,27 @@ func (m *Meter) external(id int64) cdg.ActID {
 		return cdg.NoAct
 	}
 	if m.byExt == nil {
+		const unseen = cdg.NoAct - 1
 		m.byExt = map[int64]cdg.ActID{}
 		tr := m.g.Trace
+		for a := range m.g.Acts { // those that are asked for
+			if e := m.g.Acts[a].Event; tr.Events[e].Kind.Device() && tr.Launch(e) == trace.NoEvent {
+				m.byExt[tr.ExternalID(e)] = unseen
+			}
+		}
 		for a := range m.g.Acts {
-			event := m.g.Acts[a].Event
-			if ext := tr.ExternalID(event); ext > 0 && tr.Events[event].Kind == trace.CPUOp {
-				if _, twice := m.byExt[ext]; twice {
-					m.byExt[ext] = cdg.NoAct
-					continue
+			if e := m.g.Acts[a].Event; tr.Events[e].Kind == trace.CPUOp {
+				switch of, asked := m.byExt[tr.ExternalID(e)]; {
+				case !asked:
+				case of == unseen:
+					m.byExt[tr.ExternalID(e)] = cdg.ActID(a)
+				default:
+					m.byExt[tr.ExternalID(e)] = cdg.NoAct
 				}
-				m.byExt[ext] = cdg.ActID(a)
 			}
 		}
 	}
-	if a, ok := m.byExt[id]; ok {
+	if a, ok := m.byExt[id]; ok && a >= 0 {
 		return a
 	}
 	return cdg.NoAct

@@ -180,8 +180,9 @@ func (b *Bounds) Parts(a *Replayed, recording int64) []Part {
 		waits = "what the device waited for, of which nothing was recorded"
 	}
 	list := []Part{{"CPU", cpu, critpath.ClassCPU, true, false}, {name, unseen, critpath.ClassUntraced, true, true}, {firstUse, once, critpath.ClassCPU, true, true},
-		{"waiting for collectives", beside, critpath.NumClasses, false, false}, {"waiting for workers of the data loader", workers, critpath.NumClasses, false, false}, {"GPU work launched before recording began", b.before, critpath.ClassUnexplained, false, true},
-		{"GPU work that was not recorded", unrecorded - b.before, critpath.ClassUnexplained, false, true},
+		{"waiting for collectives", beside, critpath.NumClasses, false, false}, {"waiting for workers of the data loader", workers, critpath.NumClasses, false, false},
+		{gpuBefore, b.before, critpath.ClassUnexplained, false, true},
+		{gpuUnrecorded, unrecorded - b.before, critpath.ClassUnexplained, false, true},
 		{waits, class[critpath.ClassUnexplained], critpath.ClassUnexplained, false, true}}
 	class[critpath.ClassCompute] -= unrecorded
 	for _, c := range []critpath.Class{critpath.ClassCompute, critpath.ClassComm, critpath.ClassCopy, critpath.ClassLaunch, critpath.ClassSync, critpath.ClassHandoff, critpath.ClassIdle} {
@@ -192,12 +193,16 @@ func (b *Bounds) Parts(a *Replayed, recording int64) []Part {
 	return list
 }
 
-// firstUse is what a verdict calls what happens once in a run.
-const firstUse = "first use"
+// What a verdict calls some parts.
+const (
+	firstUse      = "first use" // what happens once in a run
+	gpuBefore     = "GPU work launched before recording began"
+	gpuUnrecorded = "GPU work that was not recorded"
+)
 
 const (
 	blindPart  = 0.1  // of the window, from which on what was not recorded or happens once is named in any case
-	busyBeside = 0.15 // of the window, by which a device may be busy beside the CPU's part of the path without a word about it
+	busyBeside = 0.15 // of the window, by which a device may be busy longer than it stands on the path without a word about it
 	costly     = 0.05 // of the window, what recording has to cost for a verdict without it
 )
 
@@ -267,20 +272,43 @@ func (b *Bounds) sentence(a *Replayed, recording int64) string {
 	if len(blind) > 0 {
 		say += "; " + strings.Join(blind, ", ")
 	}
-	host := int64(0)
+	device := int64(0)
 	for i := range parts {
-		if parts[i].Host {
-			host += parts[i].NS
+		if parts[i].device() {
+			device += parts[i].NS
 		}
 	}
-	switch without := a.Of(first.Class); {
-	case recording > 0 || first.words == firstUse:
-	case without >= 0 && 2*(a.Base-without) < first.NS && 2*without > a.Base:
-		say += "; without " + map[bool]string{true: "any time of the CPU", false: first.words}[first.Host] + " " + tables.WholePercent(without, a.Base) + " would remain"
-	case first.Host && b.busy > 1-tables.ShareOf(host, whole)+busyBeside:
+	if recording > 0 || first.words == firstUse {
+		return say
+	}
+	if remain := b.remaining(a, first); remain >= 0 && 2*(b.window-remain) < first.NS && 2*remain > b.window {
+		say += "; without " + map[bool]string{true: "any time of the CPU", false: first.words}[first.Host] + " " + tables.WholePercent(remain, b.window) + " would remain"
+	}
+	if (b.exact || first.Host) && b.busy > tables.ShareOf(device, whole)+busyBeside { // other methods leave holes
 		say += ", while the GPU is busy " + tables.WholeShare(b.busy) + " of the time"
 	}
 	return say
+}
+
+// device reports whether a device works in that part of the path.
+func (x *Part) device() bool {
+	switch x.Class {
+	case critpath.ClassCompute, critpath.ClassComm, critpath.ClassCopy:
+		return true
+	}
+	return x.words == gpuBefore || x.words == gpuUnrecorded
+}
+
+// remaining is how long the window would be without a part, ns; -1 where nothing was replayed. What recording cost, and first use, are time of the CPU too.
+func (b *Bounds) remaining(a *Replayed, x *Part) int64 {
+	without := a.Of(x.Class)
+	switch {
+	case without < 0:
+		return -1
+	case x.Host:
+		return without + b.before
+	}
+	return b.window - (a.Base - without)
 }
 
 // Of is the window without a class, by a replay; -1 where it was not replayed.

@@ -30,12 +30,14 @@ func TestVerdict(t *testing.T) {
 		{classes{cpu: 100}, kinds{critpath.HostUnrecorded: 83}, -1, nil, "bound by host code that was not recorded"},
 		{classes{cpu: 100}, kinds{critpath.HostUnrecorded: 17}, -1, nil, "bound by CPU (83 %); 17 % is host code that was not recorded"},
 		{classes{compute: 100}, kinds{critpath.GPUUnrecorded: 98}, 0.02, nil, "bound by GPU work that was not recorded"},
-		{classes{critpath.ClassUnexplained: 66, cpu: 34}, nil, 0.9, nil, "bound by waits that nothing recorded explains (66 %)"},
+		{classes{critpath.ClassUnexplained: 66, cpu: 34}, nil, 0.9, nil, "bound by waits that nothing recorded explains (66 %), while the GPU is busy 90 % of the time"},
 		{classes{cpu: 100}, nil, 0, &Replayed{Base: 3, FirstUse: 97}, "mostly first use, which happens once in a run (97 %), then bound by CPU (3 %)"},
 		{classes{cpu: 50, compute: 50}, nil, 0.5, &Replayed{Base: 60, FirstUse: 40}, "bound by GPU compute (50 %) and first use (40 %)"},
 		{classes{cpu: 100}, kinds{critpath.HostUnrecorded: 83}, -1, &Replayed{Base: 100, Beside: 84}, "bound by waiting for collectives"},
 		{classes{cpu: 100}, kinds{critpath.HostUnrecorded: 60}, -1, &Replayed{Base: 100, Workers: 84, WorkersUnseen: 54}, "bound by waiting for workers of the data loader"},
-		{classes{cpu: 90, compute: 10}, nil, 0.3, &Replayed{Base: 100, Without: []Without{{"cpu", 70}}}, "bound by CPU; without any time of the CPU 70 % would remain"},
+		{classes{cpu: 90, compute: 10}, nil, 0.3, &Replayed{Base: 100, Without: []Without{{"cpu", 70}}}, "bound by CPU; without any time of the CPU 70 % would remain, while the GPU is busy 30 % of the time"},
+		{classes{cpu: 90, compute: 10}, nil, 0.1, &Replayed{Base: 74, Without: []Without{{"cpu", 58}}}, "bound by CPU; without any time of the CPU 58 % would remain"},
+		{classes{compute: 90, cpu: 10}, nil, 0.9, &Replayed{Base: 50, Without: []Without{{"gpu_compute", 40}}}, "bound by GPU compute; without GPU compute 90 % would remain"},
 		{classes{compute: 64, comm: 36}, nil, 0.9, &Replayed{Base: 100, Without: []Without{{"gpu_compute", 85}, {"communication", 70}}}, "bound by communication (36 %) and GPU compute (64 %)"},
 	} {
 		b := &Bounds{exact: true, window: 100, busy: c.busy}

@@ -44,7 +44,8 @@ func (b *modelBuilder) findMeant() {
 	look := func(s trace.Sym) {
 		if !known[s] {
 			name := g.Trace.Str(s)
-			known[s], verbs[s], comm[s], gather[s] = true, vendors.VerbOf(name), vendors.IsCollective(name), vendors.OperationIn(name) == "allgather"
+			known[s], verbs[s], comm[s] = true, vendors.VerbOf(name), vendors.IsCollective(name)
+			gather[s] = comm[s] && vendors.OperationIn(name) == "allgather"
 		}
 	}
 	threads := map[cdg.LaneID]*calling{}
