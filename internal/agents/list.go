@@ -177,3 +177,18 @@ func (a *Agents) nearestTrace(ctx context.Context, wanted string, err error) str
 	}
 	return "; list_traces lists " + tables.Counted(len(list), "trace") + " below the root"
 }
+
+// check makes names of files absolute, and refuses those that no agent may read.
+func (a *Agents) check(ctx context.Context, files ...*string) error {
+	for _, file := range files {
+		name := *file
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(a.Files.Roots[0].Name(), name)
+		}
+		if _, err := a.Files.Stat(name); err != nil {
+			return errors.New(inputs.Error(*file, err).Error() + a.nearestTrace(ctx, *file, err))
+		}
+		*file = name
+	}
+	return nil
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,28 +13,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"overlay/internal/inputs"
 	"overlay/internal/limits"
 	"overlay/internal/tables"
 )
-
-// Agents answers calls of tools by what commands print.
-type Agents struct {
-	Files   *inputs.Below // that agents may read
-	Version string
-	Schema  string // of the tables, for people
-
-	// Run runs a command and gives what it prints, of which it keeps the first keep bytes; of an answer in SQL the first rows. A failure is what
-	// the command says.
-	Run func(ctx context.Context, keep, rows int, arguments ...string) (*Kept, error)
-}
-
-// answer is what a tool answers. Tools whose answer is data give it twice, as the protocol asks for: as text, and in the form of
-// their output schema.
-type answer struct {
-	text string
-	data json.RawMessage // nil of tools whose answer is a text for readers
-}
 
 // Serve offers the tools to one agent until it hangs up.
 func (a *Agents) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -173,21 +153,6 @@ func (a *Agents) rows(ctx context.Context, most int, file *string, flags []strin
 		fmt.Fprintf(&b, "… %s%s: ask for less, or for others with limit and offset\n", least, tables.Counted(int(r.More), "more row"))
 	}
 	return &answer{b.String(), out.Bytes()}, nil
-}
-
-// check makes names of files absolute, and refuses those that no agent may read.
-func (a *Agents) check(ctx context.Context, files ...*string) error {
-	for _, file := range files {
-		name := *file
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(a.Files.Roots[0].Name(), name)
-		}
-		if _, err := a.Files.Stat(name); err != nil {
-			return errors.New(inputs.Error(*file, err).Error() + a.nearestTrace(ctx, *file, err))
-		}
-		*file = name
-	}
-	return nil
 }
 
 type fileQuestion struct {

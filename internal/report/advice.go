@@ -36,9 +36,6 @@ func NewAdvice(s Source) *Advice {
 	return a
 }
 
-// TopFindings is how many findings a first screen has.
-const TopFindings = 3
-
 // WriteJSON writes the advice as an indented JSON document.
 func (a *Advice) WriteJSON(w io.Writer) error {
 	return writeJSON(w, a)

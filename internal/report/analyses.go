@@ -65,21 +65,6 @@ func (t *text) analyses(r *Report) {
 	}
 }
 
-func filled(grids []Grid) (out []Grid) {
-	for _, g := range grids {
-		if len(g.Rows) > 0 {
-			out = append(out, g)
-		}
-	}
-	return out
-}
-
-// device and stream name the row of a device, or of a stream.
-const (
-	device = "GPU {device}"
-	stream = "GPU {device} stream {stream}"
-)
-
 func temporal(list []tables.Table, _ Names) Section {
 	t := &list[0]
 	s := Section{Says: "There is work from the first operation to the last."}
@@ -160,9 +145,6 @@ func launch(list []tables.Table, _ Names) (s Section) {
 	}), bar(h, "count", "launch", "{count#operation}"), figure(h, "operations", "count"))}
 	return s
 }
-
-// kernelKinds are the colours of the types of operations.
-var kernelKinds = map[string]string{"computation": "gpu_compute", "communication": "communication", "memory": "copy", "other": "untraced"}
 
 func kernels(list []tables.Table, as Names) (s Section) {
 	t, names := &list[0], tables.Find(list, "kernels_names")

@@ -59,3 +59,6 @@ func say(l tables.Line, pattern string) string {
 		pattern = after
 	}
 }
+
+// kernelKinds are the colours of the types of operations.
+var kernelKinds = map[string]string{"computation": "gpu_compute", "communication": "communication", "memory": "copy", "other": "untraced"}

@@ -58,3 +58,6 @@ func Sentence(s string) string {
 	}
 	return string(s[0]-'a'+'A') + s[1:]
 }
+
+// TopFindings is how many findings a first screen has.
+const TopFindings = 3

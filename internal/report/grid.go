@@ -298,3 +298,18 @@ func ratio(part, whole float64) float64 {
 	}
 	return part / whole
 }
+
+func filled(grids []Grid) (out []Grid) {
+	for _, g := range grids {
+		if len(g.Rows) > 0 {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// device and stream name the row of a device, or of a stream.
+const (
+	device = "GPU {device}"
+	stream = "GPU {device} stream {stream}"
+)

@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 
+	"overlay/internal/ranks"
 	"overlay/internal/tables"
 )
 
@@ -318,3 +319,10 @@ func (r *JobReport) WriteJSON(w io.Writer) error {
 func (r *JobReport) Tables() []tables.Table {
 	return tables.From("job_report", "how the report was made", r)
 }
+
+type jobBuilder struct {
+	JobSource
+	j *ranks.Job
+}
+
+func (b *jobBuilder) rank(member int32) int { return int(b.j.Members[member].Rank) }

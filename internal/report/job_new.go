@@ -55,13 +55,6 @@ func NewJob(s JobSource) *JobReport {
 	return r
 }
 
-type jobBuilder struct {
-	JobSource
-	j *ranks.Job
-}
-
-func (b *jobBuilder) rank(member int32) int { return int(b.j.Members[member].Rank) }
-
 func (b *jobBuilder) ranks() []Rank {
 	j := b.j
 	out := make([]Rank, len(j.Members))

@@ -6,38 +6,16 @@ import (
 	"path/filepath"
 	"slices"
 
-	"overlay/internal/advise"
-	"overlay/internal/analyses"
 	"overlay/internal/cdg"
 	"overlay/internal/cdg/nodes"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
-	"overlay/internal/memory"
 	"overlay/internal/par"
 	"overlay/internal/serving"
 	"overlay/internal/tables"
 	"overlay/internal/trace"
 	"overlay/internal/verdict"
-	"overlay/internal/whatif"
 )
-
-// Source is what a report is made of.
-type Source struct {
-	Name     string // of the input
-	Version  string
-	Graph    *graph.Graph
-	Path     *critpath.Path
-	Top      int  // hotspots listed; 0 = 10
-	Segments bool // with the walk
-	Brief    bool // without the nodes and edges of the aggregated graph, of which the text shows nothing but the number, and that for ctda alone
-	Slim     bool // the input holds the path and its context only
-	Analyses *analyses.Result
-	Gains    bool          // with what could be gained at classes and hotspots
-	Memory   []memory.Use  // what the allocators held
-	Advise   bool          // with advice
-	Model    *whatif.Model // that replays Graph; needed for gains
-	Advice   *advise.Advice
-}
 
 // New makes the report.
 func New(s Source) *Report {
@@ -159,16 +137,6 @@ func pathOf(tr *trace.Trace, p *critpath.Path, strip []critpath.Piece, walk bool
 		out.Segments, out.Edges = walkOf(tr, p)
 	}
 	return out
-}
-
-func classes(c *[critpath.NumClasses]int64) map[string]int64 {
-	m := map[string]int64{}
-	for k, ns := range c {
-		if ns > 0 {
-			m[critpath.Class(k).String()] = ns
-		}
-	}
-	return m
 }
 
 // rowNames returns what names a row: "thread 4242", "GPU 0 stream 7", with the pid where the trace has several processes.

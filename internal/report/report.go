@@ -12,10 +12,12 @@ import (
 	"overlay/internal/advise"
 	"overlay/internal/analyses"
 	"overlay/internal/critpath"
+	"overlay/internal/graph"
 	"overlay/internal/memory"
 	"overlay/internal/serving"
 	"overlay/internal/tables"
 	"overlay/internal/verdict"
+	"overlay/internal/whatif"
 )
 
 // Schema names the form of the JSON; docs/reference/report.schema.json describes it.
@@ -207,4 +209,22 @@ func (r *Report) Tables() []tables.Table {
 		out = append(out, s.Tables...)
 	}
 	return out
+}
+
+// Source is what a report is made of.
+type Source struct {
+	Name     string // of the input
+	Version  string
+	Graph    *graph.Graph
+	Path     *critpath.Path
+	Top      int  // hotspots listed; 0 = 10
+	Segments bool // with the walk
+	Brief    bool // without the nodes and edges of the aggregated graph, of which the text shows nothing but the number, and that for ctda alone
+	Slim     bool // the input holds the path and its context only
+	Analyses *analyses.Result
+	Gains    bool          // with what could be gained at classes and hotspots
+	Memory   []memory.Use  // what the allocators held
+	Advise   bool          // with advice
+	Model    *whatif.Model // that replays Graph; needed for gains
+	Advice   *advise.Advice
 }

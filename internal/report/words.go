@@ -71,3 +71,13 @@ func qualityWords(reason string) string {
 	}
 	return Words(reason)
 }
+
+func classes(c *[critpath.NumClasses]int64) map[string]int64 {
+	m := map[string]int64{}
+	for k, ns := range c {
+		if ns > 0 {
+			m[critpath.Class(k).String()] = ns
+		}
+	}
+	return m
+}

@@ -202,3 +202,14 @@ func formatNumber(v Value) string {
 	}
 	return strconv.FormatFloat(x, 'g', 5, 64)
 }
+
+// Show is the cell of a column as people read it.
+func (l Line) Show(col string) string {
+	i := l.col(col)
+	return l.table.Cols[i].Unit.Format(l.Values[i])
+}
+
+// Share is what part of one column another one is.
+func (l Line) Share(part, whole string) string {
+	return FormatShare(ShareOf(l.Value(part).Int(), l.Value(whole).Int()))
+}

@@ -182,19 +182,8 @@ func (l Line) Value(col string) Value { return l.Values[l.col(col)] }
 // Str is the text of a column as it stands.
 func (l Line) Str(col string) string { return l.Value(col).Str() }
 
-// Show is the cell of a column as people read it.
-func (l Line) Show(col string) string {
-	i := l.col(col)
-	return l.table.Cols[i].Unit.Format(l.Values[i])
-}
-
 // Exact is the cell of a column without separators and unit.
 func (l Line) Exact(col string) string { return l.Value(col).Exact() }
-
-// Share is what part of one column another one is.
-func (l Line) Share(part, whole string) string {
-	return FormatShare(ShareOf(l.Value(part).Int(), l.Value(whole).Int()))
-}
 
 // Sorted is the table with the rows in another order: those with the most in a column first.
 func (t *Table) Sorted(col string) *Table {

@@ -1,6 +1,7 @@
 package vendors
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -68,4 +69,20 @@ func OperationWords(recorded string) string {
 		}
 	}
 	return recorded
+}
+
+// Seen names the vendors and then the libraries whose marks a trace has.
+func Seen(has func(category string) bool, names []string) (list []string) {
+	for i := range known.vendors {
+		if v := &known.vendors[i]; v.Marks.found(has, names) {
+			list = append(list, v.Name)
+		}
+	}
+	as := renamed(list)
+	for _, l := range Libraries() {
+		if name := cmp.Or(as[l.Name], l.Name); l.Marks.found(has, names) && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }

@@ -5,11 +5,6 @@ import (
 	"strings"
 )
 
-// Libraries are all libraries of collectives.
-func Libraries() []Library {
-	return gather(func(v *Vendor) []Library { return v.Libraries })
-}
-
 // Backends are the backends of torch.distributed.
 func Backends() []string { return known.ofLibraries(func(l *Library) string { return l.Backend }) }
 
@@ -56,24 +51,4 @@ func Rows() []string {
 		}
 		return list
 	})
-}
-
-// gather joins lists of all vendors.
-func gather[T any](of func(*Vendor) []T) (list []T) {
-	for i := range known.vendors {
-		list = append(list, of(&known.vendors[i])...)
-	}
-	return list
-}
-
-// ofLibraries lists what some libraries have, each once.
-func (x *index) ofLibraries(of func(*Library) string) (list []string) {
-	for i := range x.vendors {
-		for k := range x.vendors[i].Libraries {
-			if s := of(&x.vendors[i].Libraries[k]); s != "" && !slices.Contains(list, s) {
-				list = append(list, s)
-			}
-		}
-	}
-	return list
 }

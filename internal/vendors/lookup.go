@@ -1,7 +1,6 @@
 package vendors
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -161,22 +160,6 @@ func CanRecordWaits(syms []string) bool {
 	return !seen
 }
 
-// Seen names the vendors and then the libraries whose marks a trace has.
-func Seen(has func(category string) bool, names []string) (list []string) {
-	for i := range known.vendors {
-		if v := &known.vendors[i]; v.Marks.found(has, names) {
-			list = append(list, v.Name)
-		}
-	}
-	as := renamed(list)
-	for _, l := range Libraries() {
-		if name := cmp.Or(as[l.Name], l.Name); l.Marks.found(has, names) && !slices.Contains(list, name) {
-			list = append(list, name)
-		}
-	}
-	return list
-}
-
 // Interface is the number that Perfetto gives to the programming interface of a call by its name; 0 where it has none.
 func Interface(call string) int {
 	for i := range table {
@@ -205,4 +188,29 @@ func DeviceOf(major, minor, units, bytes int64) string {
 		return "AMD Instinct MI300X"
 	}
 	return ""
+}
+
+// gather joins lists of all vendors.
+func gather[T any](of func(*Vendor) []T) (list []T) {
+	for i := range known.vendors {
+		list = append(list, of(&known.vendors[i])...)
+	}
+	return list
+}
+
+// ofLibraries lists what some libraries have, each once.
+func (x *index) ofLibraries(of func(*Library) string) (list []string) {
+	for i := range x.vendors {
+		for k := range x.vendors[i].Libraries {
+			if s := of(&x.vendors[i].Libraries[k]); s != "" && !slices.Contains(list, s) {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+// Libraries are all libraries of collectives.
+func Libraries() []Library {
+	return gather(func(v *Vendor) []Library { return v.Libraries })
 }

@@ -29,13 +29,6 @@ type jobContent struct {
 	Names       *heat
 }
 
-// block is a stretch of time of a row.
-type block struct {
-	Kind        string
-	Left, Wide  float64 // of the row
-	Text, Title string
-}
-
 // WriteJob writes the report of a job, which was made from that source, as one page that needs nothing else.
 func WriteJob(w io.Writer, r *report.JobReport, s report.JobSource) error {
 	return write(w, "job", jobContentOf(r, s))
@@ -53,15 +46,6 @@ func jobContentOf(r *report.JobReport, s report.JobSource) *jobContent {
 	}
 	return c
 }
-
-// jobPage makes the parts of the page.
-type jobPage struct {
-	r *report.JobReport
-	j *ranks.Job
-	v *ranks.Verdict
-}
-
-func (p *jobPage) rank(m int32) string { return "rank " + tables.Plain(int64(p.j.Members[m].Rank)) }
 
 // stays are the path from left to right, a block for each stay on a rank; very short ones join.
 func (p *jobPage) stays() (out []block) {
@@ -112,8 +96,4 @@ func (p *jobPage) classIn(from, to int64) critpath.Class {
 		sums[path[i].Kind.Class()] += min(path[i].End, to) - max(path[i].Start, from)
 	}
 	return critpath.BoundBy(&sums)
-}
-
-func (p *jobPage) block(from, to, start, whole int64) block {
-	return block{Left: float64(from-start) / float64(whole), Wide: float64(to-from) / float64(whole)}
 }

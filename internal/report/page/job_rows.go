@@ -401,3 +401,23 @@ func b2i(b bool) int {
 	}
 	return 0
 }
+
+// block is a stretch of time of a row.
+type block struct {
+	Kind        string
+	Left, Wide  float64 // of the row
+	Text, Title string
+}
+
+// jobPage makes the parts of the page.
+type jobPage struct {
+	r *report.JobReport
+	j *ranks.Job
+	v *ranks.Verdict
+}
+
+func (p *jobPage) rank(m int32) string { return "rank " + tables.Plain(int64(p.j.Members[m].Rank)) }
+
+func (p *jobPage) block(from, to, start, whole int64) block {
+	return block{Left: float64(from-start) / float64(whole), Wide: float64(to-from) / float64(whole)}
+}
