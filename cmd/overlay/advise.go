@@ -132,7 +132,17 @@ func (j *job) adviseJob(f *inputs.Found, r *rankedJob) error {
 		}
 	}
 	a := report.NewJobAdvice(r.source, jobadvice.New(r.job, r.verdict, report.Readable))
-	if err := j.adviseRank(f, r, a); err != nil {
+	worst := a.Advice.Worst().Member
+	name := r.sourceOf(worst)
+	err := j.in.Again(f, map[string]int32{name: worst}, func(_ int32, tr *trace.Trace) error { // where its trace is here
+		solved, err := j.solve(name, tr, false)
+		if err != nil {
+			return err
+		}
+		a.Rank.Own, err = solved.Advise(report.Source{Name: a.Rank.Source, Version: version}).Detached()
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	all := a.Advice.Findings
@@ -142,20 +152,6 @@ func (j *job) adviseJob(f *inputs.Found, r *rankedJob) error {
 	j.verdict = j.opts.failOn(all)
 	j.show(a)
 	return nil
-}
-
-// adviseRank reads the trace of the rank to look into once more, where it is here, and finds what is wrong on it.
-func (j *job) adviseRank(f *inputs.Found, r *rankedJob, a *report.JobAdvice) error {
-	member := a.Advice.Worst().Member
-	name := r.sourceOf(member)
-	return j.in.Again(f, map[string]int32{name: member}, func(_ int32, tr *trace.Trace) error {
-		solved, err := j.solve(name, tr, false)
-		if err != nil {
-			return err
-		}
-		a.Rank.Own, err = solved.Advise(report.Source{Name: a.Rank.Source, Version: version}).Detached()
-		return err
-	})
 }
 
 // adviceIDs are the names of all rules, of one trace and of a job.

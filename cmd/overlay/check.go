@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,14 +30,6 @@ func (j *job) check() error {
 		return j.checkJob(f)
 	}
 	return err
-}
-
-// showCheck makes what was found the result: as JSON, or as text.
-func (j *job) showCheck(found any, text func(w io.Writer) error) {
-	j.result = text
-	if j.opts.json {
-		j.result = func(w io.Writer) error { return writeJSON(w, found) }
-	}
 }
 
 func (p *program) checkCommand() *cli.Command {

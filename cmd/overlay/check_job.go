@@ -69,7 +69,7 @@ func (j *job) checkJob(f *inputs.Found) error {
 		return err
 	}
 	j.verdict = err
-	j.showCheck(c, c.writeText)
+	j.show(c)
 	return nil
 }
 
@@ -107,8 +107,10 @@ func newRankCheck(e *roster.Entry, rank int64, by roster.Evidence, generation st
 		LastStep: e.LastStep, Host: e.Host, Device: e.Device, Generation: generation, Truncated: e.Truncated}
 }
 
-// writeText writes the list: when each rank begins is told from the first of them.
-func (c *jobCheck) writeText(w io.Writer) error {
+func (c *jobCheck) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
+
+// WriteText writes the list: when each rank begins is told from the first of them.
+func (c *jobCheck) WriteText(w io.Writer, _ report.TextOptions) error {
 	out := bufio.NewWriter(w) // it keeps the first error
 	line := func(format string, args ...any) { fmt.Fprintln(out, report.Plain(fmt.Sprintf(format, args...))) }
 	events := 0

@@ -38,17 +38,20 @@ func (j *job) checkOne(name string, in *inputs.Input) error {
 	if frompftrace.Unjoined(tr) {
 		s.Oddities = append(s.Oddities, kineto.Oddity{What: "not to be analysed", Count: 1, Means: frompftrace.UnjoinedText})
 	}
-	clocks := report.ClocksOf(clock.Solve(tr))
-	j.showCheck(traceCheck{"overlay-check/1", name, "kineto", s, clocks}, func(w io.Writer) error {
-		out := bufio.NewWriter(w) // it keeps the first error
-		fmt.Fprintf(out, "%s: profiler trace\n", report.Plain(name))
-		writeSurvey(out, &s)
-		for i := range clocks {
-			fmt.Fprintf(out, "clock       %s\n", clocks[i].Corrected(s.Start))
-		}
-		return out.Flush()
-	})
+	j.show(&traceCheck{"overlay-check/1", name, "kineto", s, report.ClocksOf(clock.Solve(tr))})
 	return nil
+}
+
+func (c *traceCheck) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
+
+func (c *traceCheck) WriteText(w io.Writer, _ report.TextOptions) error {
+	out := bufio.NewWriter(w) // it keeps the first error
+	fmt.Fprintf(out, "%s: profiler trace\n", report.Plain(c.File))
+	writeSurvey(out, &c.Survey)
+	for i := range c.Clock {
+		fmt.Fprintf(out, "clock       %s\n", c.Clock[i].Corrected(c.Start))
+	}
+	return out.Flush()
 }
 
 // maxCategories is how many categories are listed.

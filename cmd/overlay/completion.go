@@ -27,18 +27,23 @@ Examples:
 			if r.NArg() == 0 {
 				r.err = &usageError{"no shell given: " + strings.Join(shells, ", "), "completion"}
 			}
-		}, (*job).printCompletion)}
+		}, func(j *job) error {
+			text, err := completionScript(j.app(), j.files[0])
+			if err != nil {
+				return err
+			}
+			return j.print(text)
+		})}
 }
 
-// printCompletion prints the script of a shell. Those of bash and zsh ask the program, that of fish is made from its flags.
-func (j *job) printCompletion() error {
-	switch shell := j.files[0]; shell {
+// completionScript is the script of a shell. Those of bash and zsh ask the program, that of fish is made from its flags.
+func completionScript(app *cli.App, shell string) (string, error) {
+	switch shell {
 	case "bash":
-		return j.print(bashCompletion)
+		return bashCompletion, nil
 	case "zsh":
-		return j.print(zshCompletion)
+		return zshCompletion, nil
 	case "fish":
-		app := j.app()
 		for _, c := range app.Commands {
 			for i, f := range c.Flags {
 				if f, ok := f.(*pathFlag); ok { // the library asks its own types whether they take files
@@ -46,13 +51,9 @@ func (j *job) printCompletion() error {
 				}
 			}
 		}
-		text, err := app.ToFishCompletion()
-		if err != nil {
-			return err
-		}
-		return j.print(text)
+		return app.ToFishCompletion()
 	default:
-		return &usageError{fmt.Sprintf("shell %s is unknown: %s", quote(shell), strings.Join(shells, ", ")), "completion"}
+		return "", &usageError{fmt.Sprintf("shell %s is unknown: %s", quote(shell), strings.Join(shells, ", ")), "completion"}
 	}
 }
 

@@ -230,15 +230,15 @@ func (j *job) showDifference(d *difference) error {
 		gate, why := d.gate(limit)
 		j.endBy(gate, longer(d.of+d.after, d.slower, d.of+d.before), limit, why)
 	}
-	html, err := j.createReport(j.opts.html)
+	html, err := j.outs.createBeside(j.opts.html)
 	if err != nil {
 		return err
 	}
-	picture, err := j.createReport(j.opts.svg)
+	picture, err := j.outs.createBeside(j.opts.svg)
 	if err != nil {
 		return err
 	}
-	stacks, err := j.createReport(j.opts.flame)
+	stacks, err := j.outs.createBeside(j.opts.flame)
 	if err != nil {
 		return err
 	}

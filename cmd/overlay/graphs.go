@@ -16,39 +16,40 @@ import (
 
 // captures are the files of --capture, of which those are read that a trace needs.
 type captures struct {
+	*job
 	sync.Mutex
 	files  []inputs.File
 	graphs map[string][]capture.Graph // of those that were read, by path
 }
 
-// joinCaptures gives a trace what the captures of its graphs tell (--capture): those for its batches, and all others where that is not enough.
-func (j *job) joinCaptures(tr *trace.Trace) error {
-	j.captured.Lock() // several traces are read at a time
-	defer j.captured.Unlock()
-	if j.captured.graphs == nil {
-		f, err := inputs.Find([]string{j.opts.graphs})
+// join gives a trace what the captures of its graphs tell (--capture): those for its batches, and all others where that is not enough.
+func (c *captures) join(tr *trace.Trace) error {
+	c.Lock() // several traces are read at a time
+	defer c.Unlock()
+	if c.graphs == nil {
+		f, err := inputs.Find([]string{c.opts.graphs})
 		if err != nil {
 			return err
 		}
-		j.captured.files, j.captured.graphs = f.Files, map[string][]capture.Graph{}
+		c.files, c.graphs = f.Files, map[string][]capture.Graph{}
 	}
-	first := forBatches(j.captured.files, capture.Batches(tr))
-	found, err := j.join(tr, first)
-	if (err != nil || found.ReplaysJoined < found.Replays) && len(first) < len(j.captured.files) {
-		found, err = j.join(tr, j.captured.files)
+	first := forBatches(c.files, capture.Batches(tr))
+	found, err := c.joinFiles(tr, first)
+	if (err != nil || found.ReplaysJoined < found.Replays) && len(first) < len(c.files) {
+		found, err = c.joinFiles(tr, c.files)
 	}
-	where := "--capture " + report.Plain(j.opts.graphs)
+	where := "--capture " + report.Plain(c.opts.graphs)
 	switch {
 	case errors.As(err, new(notJoined)):
 		return fmt.Errorf("%s: %w", where, err)
 	case err != nil:
 		return err
 	case found.ReplaysJoined < found.Replays:
-		fmt.Fprintf(j.stderr, "overlay: %s: %d of %d replayed graphs, %s of their time, found their capture; of the first that did not: %s\n", where, found.ReplaysJoined, found.Replays,
+		fmt.Fprintf(c.stderr, "overlay: %s: %d of %d replayed graphs, %s of their time, found their capture; of the first that did not: %s\n", where, found.ReplaysJoined, found.Replays,
 			tables.FormatShare(tables.ShareOf(found.NSJoined, found.NS)), found.Refused)
 	}
 	if found.ByOrder > 0 {
-		fmt.Fprintf(j.stderr, "overlay: %s: %d of %d operations by number, kind and order alone: its launch calls do not name their kernels\n", where, found.ByOrder, found.OperationsJoined)
+		fmt.Fprintf(c.stderr, "overlay: %s: %d of %d operations by number, kind and order alone: its launch calls do not name their kernels\n", where, found.ByOrder, found.OperationsJoined)
 	}
 	return nil
 }
@@ -56,18 +57,18 @@ func (j *job) joinCaptures(tr *trace.Trace) error {
 // notJoined is an error of the join, not of a file.
 type notJoined struct{ error }
 
-// join reads those of some files that were not read, and joins what they captured with a trace.
-func (j *job) join(tr *trace.Trace, files []inputs.File) (capture.Joined, error) {
+// joinFiles reads those of some files that were not read, and joins what they captured with a trace.
+func (c *captures) joinFiles(tr *trace.Trace, files []inputs.File) (capture.Joined, error) {
 	var graphs []capture.Graph
 	for _, file := range files {
-		list, ok := j.captured.graphs[file.Path]
+		list, ok := c.graphs[file.Path]
 		if !ok {
-			of, err := j.in.Load(file.Path)
+			of, err := c.in.Load(file.Path)
 			if err != nil {
 				return capture.Joined{}, err
 			}
 			list = capture.Find(of, filepath.Base(file.Path))
-			j.captured.graphs[file.Path] = list
+			c.graphs[file.Path] = list
 		}
 		graphs = append(graphs, list...)
 	}

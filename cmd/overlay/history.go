@@ -67,7 +67,7 @@ func (j *job) showHistory() error {
 	if err != nil {
 		return err
 	}
-	html, err := j.createReport(j.opts.html)
+	html, err := j.outs.createBeside(j.opts.html)
 	if err != nil {
 		return err
 	}

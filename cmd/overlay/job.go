@@ -22,7 +22,7 @@ type job struct {
 	stages *stages
 
 	in       *inputs.Reader
-	captured captures // the files of --capture
+	captured *captures // the files of --capture
 	// result is printed when everything else is done and all outputs are in place.
 	result func(w io.Writer) error
 	// resultTo is standard output, or standard error when standard output carries a trace.
@@ -58,6 +58,7 @@ func (p *program) action(takes groups, nFiles int, check func(*flagReader, *opti
 		}
 		runtime.GOMAXPROCS(min(o.jobs, runtime.NumCPU()))
 		j := &job{program: p, opts: o, files: c.Args().Slice(), stages: newStages(p.stderr, o), resultTo: p.stdout}
+		j.captured = &captures{job: j}
 		j.in = &inputs.Reader{Stdin: p.stdin, Memory: p.memory, Jobs: o.jobs, Options: kineto.Options{Strict: o.strict, MaxExpand: o.maxExpand, Process: o.process}, Stage: j.stages.start,
 			Held:  func(n int64) { limitHeap(p.memory, n) },
 			Sized: func(text, held int64) func(int) []byte { return p.size.told(p.memory, o, text, held) },
@@ -88,8 +89,15 @@ func (j *job) do(body func(*job) error) error {
 			name = "standard error"
 		}
 		out := stream(j.resultTo, name)
-		if err = j.printResult(out); err == nil {
-			err = out.close()
+		shown := io.WriteCloser(out)
+		if j.opts.json { // in a form that a terminal can be shown
+			shown = report.PlainJSON(out)
+		}
+		if err = j.result(shown); err == nil && j.opts.json {
+			err = shown.Close()
+		}
+		if err == nil {
+			err = out.Close()
 		}
 	}
 	if err == nil && j.opts.timing {
@@ -99,18 +107,6 @@ func (j *job) do(body func(*job) error) error {
 		err = j.verdict
 	}
 	return err
-}
-
-// printResult prints the result, JSON in a form that a terminal can be shown.
-func (j *job) printResult(w io.Writer) error {
-	if !j.opts.json {
-		return j.result(w)
-	}
-	safe := report.PlainJSON(w)
-	if err := j.result(safe); err != nil {
-		return err
-	}
-	return safe.Close()
 }
 
 // Commands that take more than a fixed number of file names.

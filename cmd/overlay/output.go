@@ -69,6 +69,14 @@ func (o *outputs) create(name string) (*output, error) {
 	return out, o.createTemp(out)
 }
 
+// createBeside prepares an output that need not be asked for; "" is none.
+func (o *outputs) createBeside(name string) (*output, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return o.create(name)
+}
+
 // checkReplace looks at an existing regular file that the output is to replace.
 func (out *output) checkReplace(old fs.FileInfo) error {
 	probe, err := os.OpenFile(out.shown, os.O_WRONLY, 0) // a rename would replace a read-only file too
@@ -164,8 +172,8 @@ func (out *output) Write(b []byte) (int, error) {
 	return n, out.err
 }
 
-// close flushes the output. Only then is its size final and its content known to be written.
-func (out *output) close() error {
+// Close flushes the output. Only then is its size final and its content known to be written.
+func (out *output) Close() error {
 	if err := out.buf.Flush(); err != nil && out.err == nil {
 		out.err = outputError(out.shown, err)
 	}
@@ -184,7 +192,7 @@ func (o *outputs) commit() error {
 	open := o.open
 	o.mu.Unlock()
 	for _, out := range open { // without the lock: the reader of a FIFO may take its time, and a signal may come
-		if err := out.close(); err != nil {
+		if err := out.Close(); err != nil {
 			return err
 		}
 	}

@@ -207,14 +207,14 @@ func TestFullDisk(t *testing.T) {
 		for range 3 {
 			out.Write(make([]byte, 1<<20))
 		}
-		err := out.close()
+		err := out.Close()
 		if err == nil || err.Error() != "cannot write x.pftrace: no space left; free some or choose another folder" {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
 	out := stream(&failAt{3 << 20}, "x")
 	out.Write(make([]byte, 3<<20))
-	if err := out.close(); err != nil {
+	if err := out.Close(); err != nil {
 		t.Errorf("all fits: %v", err)
 	}
 }

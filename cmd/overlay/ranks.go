@@ -104,7 +104,7 @@ func (j *job) readRanks(f *inputs.Found) (all *inputs.Made[*ranks.Summary], r *r
 		all, r, err = readSummaries(f.Sets)
 		return all, r, "", err
 	}
-	o := j.rankPipeline()
+	o := ofRank(j.pipeline())
 	o.Events = true
 	all = inputs.Each(j.in, f, inputs.How{}, func(x *inputs.Item) (*ranks.Summary, error) {
 		run, err := pipeline.Solve(x.Trace, o, false)

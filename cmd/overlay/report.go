@@ -25,11 +25,11 @@ func checkReport(r *flagReader, o *options) {
 
 // printReport prints the analysis of one trace, or of the traces of a job.
 func (j *job) printReport() error {
-	html, err := j.createReport(j.opts.html)
+	html, err := j.outs.createBeside(j.opts.html)
 	if err != nil {
 		return err
 	}
-	stacks, err := j.createReport(j.opts.flame)
+	stacks, err := j.outs.createBeside(j.opts.flame)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	rep, err := j.createReport(j.opts.report)
+	rep, err := j.outs.createBeside(j.opts.report)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (j *job) runJob(f *inputs.Found, r *rankedJob, out, rep *output) (err error
 	p := &jobPicture{job: j, f: f, r: r}
 	err = compressed(out, j.opts, p.write)
 	if err == nil {
-		err = out.close()
+		err = out.Close()
 	}
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func manifest(files []manifestFile) []byte {
 
 func (p *jobPicture) begin(w io.Writer) (*pipeline.JobPicture, error) {
 	o := overlay.Options{Flows: flowNames[p.opts.flows], Plain: p.opts.plain, Slim: p.opts.onlyCritical}
-	return pipeline.DrawJob(w, p.r.job, p.picture, p.r.uuid(p.opts), p.rankPipeline(), o)
+	return pipeline.DrawJob(w, p.r.job, p.picture, p.r.uuid(p.opts), ofRank(p.pipeline()), o)
 }
 
 // eachRank reads the ranks that are drawn.

@@ -29,7 +29,7 @@ func (j *job) pipeline() pipeline.Options {
 		o.Anonymize = anonymize.Graph
 	}
 	if j.opts.graphs != "" {
-		o.Join = j.joinCaptures
+		o.Join = j.captured.join
 	}
 	o.Link.Step = j.opts.step
 	if j.opts.methodSet {
@@ -81,9 +81,8 @@ func (j *job) solve(name string, tr *trace.Trace, draw bool) (*pipeline.Run, err
 	return r, nil
 }
 
-// rankPipeline is how each rank of a job is analysed: as a whole, whatever the window of the job.
-func (j *job) rankPipeline() pipeline.Options {
-	o := j.pipeline()
+// ofRank is how each rank of a job is analysed: as a whole, whatever the window of the job.
+func ofRank(o pipeline.Options) pipeline.Options {
 	o.Link.Step, o.Stage = "", nil
 	return o
 }

@@ -22,14 +22,6 @@ func (j *job) createOutput() (*output, error) {
 	return j.outs.create(j.opts.output)
 }
 
-// createReport prepares the file of a report; "" is none.
-func (j *job) createReport(name string) (*output, error) {
-	if name == "" {
-		return nil, nil
-	}
-	return j.outs.create(name)
-}
-
 // write writes a picture in the format of -o.
 func (j *job) write(out *output, p pipeline.Picture) (written, error) {
 	j.stages.start("writing")

@@ -197,7 +197,7 @@ func Counted(n int, noun string) string {
 // formatNumber shows five digits of what is not whole.
 func formatNumber(v Value) string {
 	x := v.Float()
-	if v.kind == integer || x == math.Trunc(x) || math.Abs(x) >= 1e5 {
+	if v.kind == integer || x == math.Trunc(x) || math.Abs(x) >= 99_999.5 {
 		return Grouped(int64(math.Round(x)))
 	}
 	return strconv.FormatFloat(x, 'g', 5, 64)

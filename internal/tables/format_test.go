@@ -60,6 +60,13 @@ func TestWords(t *testing.T) {
 		Counted(1, "process"): "1 process", Counted(2, "process"): "2 processes", Counted(0, "row"): "0 rows", Counted(2000, "slice"): "2,000 slices",
 		ShortDuration(999): "999 ns", ShortDuration(1500): "1.5 µs", ShortDuration(26_339_885): "26.3 ms", ShortDuration(2_500_000_000): "2.50 s",
 		WholePercent(1, 8): "13 %", WholePercent(2, 3): "67 %", GivenPercent(5): "5 %", GivenPercent(2.5): "2.5 %",
+		Duration(999): "999 ns", Duration(1000): "1.0 µs", Duration(1_000_000): "1.00 ms", Duration(9_999_999_999): "10000.00 ms", Duration(10_000_000_000): "10.00 s", Duration(-1_000_000): "-1.00 ms",
+		RankTime(999_999): "1000.0 rank-µs", RankTime(1_000_000): "1.0 rank-ms", RankTime(10_000_000_000): "10.0 rank-s", RankTime(-2_000_000): "-2.0 rank-ms",
+		ShortDuration(1000): "1.0 µs", ShortDuration(1_000_000): "1.0 ms", ShortDuration(1_000_000_000): "1.00 s", Signed(0): "0 ns", Signed(5): "+5 ns", Signed(-5): "-5 ns",
+		SignedPercent(0): "0.0 %", SignedPercent(1): "+1.0 %", SignedPercent(-1): "-1.0 %", FormatBytes(999): "999 B", FormatBytes(1000): "1.0 kB", FormatBytes(1_000_000): "1.00 MB",
+		FormatBytes(1_000_000_000): "1.00 GB", FormatBytes(-1000): "-1.0 kB", FormatFlops(999_999): "999999 FLOP", FormatFlops(1e6): "1.00 MFLOP", FormatFlops(1e15): "1.00 PFLOP",
+		FormatShare(ShareOf(1, 0)): "0.0 %", FormatShare(ShareOf(1, -1)): "0.0 %", FormatShare(ShareOf(1, 1)): "100.0 %",
+		Count.Format(Float(99_999.4)): "99999", Count.Format(Float(99_999.5)): "100,000", Count.Format(Float(100_001.5)): "100,002", Count.Format(Float(2)): "2", Count.Format(Float(1.23456)): "1.2346", Flag.Format(Int(0)): "", NS.Format(Value{}): "",
 		Milliseconds(1_234_567): "1.235 ms", Seconds(1_234_560_000): "1.2346",
 		Megabytes(1_250_000): "1.2", FormatMegabytes(1_260_000, 1): "1.3 MB", FormatMegabytes(12, 2): "0.00 MB", Fixed(82.65, 0): "83", Plain(-1234): "-1234",
 	} {

@@ -221,6 +221,52 @@ func TestCategoriesHaveOneKind(t *testing.T) {
 	}
 }
 
+// TestNames: what calls, threads and annotations are by their names alone.
+func TestNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"cudaLaunchKernel": "api cuda cuda_runtime", "cuLaunchKernel": "api cuda cuda_driver", "hipLaunchKernel": "api hip cuda_runtime", "cuZ": "api cuda cuda_driver", "cuA": "api cuda cuda_driver",
+		"cu": "cuda_runtime", "cuda": "cuda_runtime", "cudaa": "cuda_runtime", "cublasGemm": "cuda_runtime", "hipster": "cuda_runtime", "hip": "cuda_runtime", "cu[": "cuda_runtime", "": "cuda_runtime",
+	} {
+		var got []string
+		for word, is := range map[string]bool{"api": vendors.IsAPI(name), "cuda": vendors.IsCUDA(name), "hip": vendors.IsHIP(name)} {
+			if is {
+				got = append(got, word)
+			}
+		}
+		slices.Sort(got)
+		if s := strings.Join(append(got, vendors.CallCategory(name)), " "); s != want {
+			t.Errorf("%q: %s, want %s", name, s, want)
+		}
+	}
+	for name, want := range map[string]string{"nccl:all_reduce": "nccl all_reduce true", "gloo:broadcast": "gloo broadcast true", "aten:mm": "aten mm false", "nccl": "nccl  false"} {
+		if backend, collective, ok := vendors.BackendCall(name); fmt.Sprint(backend, " ", collective, " ", ok) != want {
+			t.Errorf("%q: %s %s %v, want %s", name, backend, collective, ok, want)
+		}
+	}
+	for name, want := range map[string]string{"run gif_thread_id:77": "77 true", "run gif_thread_id:x": "0 false", "run": "0 false"} {
+		if tid, ok := vendors.StartedBy(name); fmt.Sprint(tid, " ", ok) != want {
+			t.Errorf("%q is started by %d, %v, want %s", name, tid, ok, want)
+		}
+	}
+	for call, want := range map[string]int{"cudaLaunchKernel": 4, "hipLaunchKernel": 5, "hipModuleLoad": 5, "aten::mm": 0} {
+		if got := vendors.Interface(call); got != want {
+			t.Errorf("%s has the interface %d, want %d", call, got, want)
+		}
+	}
+	launches, blocks := "", ""
+	for v := vendors.NoVerb; v < vendors.NumVerbs; v++ {
+		if v.Launches() {
+			launches += fmt.Sprint(" ", int(v))
+		}
+		if v.Blocks() {
+			blocks += fmt.Sprint(" ", int(v))
+		}
+	}
+	if launches != " 7 8 9 10 12 13 14" || blocks != " 1 2 3 4" {
+		t.Errorf("verbs%s launch, verbs%s block", launches, blocks)
+	}
+}
+
 // TestCollectiveSpellings: the search for words says what the pattern says.
 func TestCollectiveSpellings(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"all", "ALL", "_", "__", "reduce", "Reduce", "gather", "scatter", "to", "To", "send", "recv", "multimem", "n", "one", "cCl", "ccl", "r", "h", "Kernel", "<float>", "\xff", "é"})
