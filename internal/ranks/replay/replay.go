@@ -40,7 +40,6 @@ type Model struct {
 	slack  []int64 // per chain of all members, in order: how much later it may end and move nothing
 	chains []int32 // per member: its first chain in slack
 	start  []int64 // per port: recorded, on the job's clock
-	end    []int64
 
 	of       []int32 // as Job.Of: the port that came next, within each instance
 	last     []int32 // per port: place in of of the last that had come before it ended; -1 where nobody else is waited for
@@ -81,10 +80,7 @@ type key struct {
 }
 
 // step is one thing to be computed: the start of a port, its end, or when the members of an instance up to a place have come.
-type step struct {
-	what uint8
-	at   int32
-}
+type step uint32
 
 const (
 	startOf = iota
@@ -92,9 +88,20 @@ const (
 	cameOf
 )
 
+func stepOf(what uint32, at int32) step { return step(uint32(at)<<2 | what) }
+
+func (s step) what() uint32 { return uint32(s & 3) }
+func (s step) at() int32    { return int32(s >> 2) }
+
 // New makes a job ready for replays. It is an error that a summary has no chains.
 func New(j *ranks.Job) (*Model, error) {
-	m := &Model{Job: j}
+	m, ports, chains := &Model{Job: j}, 0, 0
+	for i := range j.Members {
+		ports, chains = ports+len(j.Members[i].Ops)+1, chains+len(j.Members[i].Chains)
+	}
+	m.member, m.last, m.slot = make([]int32, 0, ports), make([]int32, 0, ports), make([]int32, 0, ports) // a large job has no room for more
+	m.start, m.transfer = make([]int64, 0, ports), make([]int64, 0, ports)
+	m.slack, m.spanAt = make([]int64, 0, chains), make([]int32, 0, chains)
 	for i := range j.Members {
 		x := &j.Members[i]
 		if x.ChainFirst == nil {
@@ -139,7 +146,7 @@ func (m *Model) border(member int32) border {
 		}
 		at := x.Start
 		if o = x.Chains[k].From; o >= 0 {
-			at = m.end[m.first[member]+o]
+			at = m.end(m.first[member] + o)
 		}
 		if b.at >= at {
 			if b.to = p; o >= 0 {
@@ -175,7 +182,7 @@ func (m *Model) later(b *border, starts, ends []int64) int64 {
 }
 
 func (m *Model) port(member int32, start, end int64) {
-	m.member, m.start, m.end = append(m.member, member), append(m.start, start), append(m.end, end)
+	m.member, m.start = append(m.member, member), append(m.start, start)
 	m.last, m.transfer = append(m.last, -1), append(m.transfer, end-start)
 }
 
@@ -323,194 +330,146 @@ func (m *Model) instances() {
 			}
 		}
 		for k, p := range list {
-			n, _ := slices.BinarySearchFunc(list, m.end[p]-least+min(least, 1), func(q int32, t int64) int { return cmp.Compare(m.start[q], t) })
+			end := m.start[p] + m.transfer[p]
+			n, _ := slices.BinarySearchFunc(list, end-least+min(least, 1), func(q int32, t int64) int { return cmp.Compare(m.start[q], t) })
 			n = max(n-1, k)
 			m.before[int(in.First)+k] = k > 0
-			m.last[p], m.transfer[p] = in.First+int32(n), m.end[p]-m.start[list[n]]
+			m.last[p], m.transfer[p] = in.First+int32(n), end-m.start[list[n]]
 		}
 	}
 }
 
-// sort finds an order in which everything comes behind what it depends on: by how much depends on what is not there yet. Clocks that are a little off do no harm to it.
+// sort finds an order in which everything comes behind what it depends on: from each end back over what is not there yet. Clocks that are a little off do no harm to it.
 func (m *Model) sort() {
-	n := len(m.start)
-	s := &sorter{m: m, waits: [3][]int32{make([]int32, n), make([]int32, n), make([]int32, len(m.of))}, place: make([]int32, n), into: make([]int32, n+1), ends: make([]int32, len(m.of)+1)}
-	m.order = make([]step, 0, 2*n+len(m.of))
-	for p := range s.place {
-		s.place[p] = -1
+	s := &sorter{Model: m, state: [3][]uint8{make([]uint8, len(m.start)), make([]uint8, len(m.start)), make([]uint8, len(m.of))}}
+	m.order = make([]step, 0, 2*len(m.start)+len(m.of))
+	for p := range m.start {
+		s.visit(stepOf(endOf, int32(p)))
 	}
-	for at, p := range m.of {
-		if m.last[p] >= 0 {
-			s.place[p] = int32(at)
-		}
-	}
-	s.link()
-	for p := range n {
-		if s.waits[startOf][p] == 0 {
-			s.push(startOf, int32(p))
-		}
-	}
-	broken := m.byResidual()
-	for next := 0; ; {
-		s.run()
-		if len(m.order) >= s.all || next == len(broken) {
-			return
-		}
-		s.open(broken[next])
-		next++
-	}
-}
-
-// byResidual are the instances by how far apart their ends lie, the farthest first.
-func (m *Model) byResidual() []int32 {
-	list := make([]int32, 0, len(m.Job.Instances))
-	apart := make([]int64, len(m.Job.Instances))
-	for i := range m.Job.Instances {
-		in := &m.Job.Instances[i]
-		if !in.Solved {
-			continue
-		}
-		lo, hi := int64(1)<<62, -int64(1)<<62
-		for _, p := range m.of[in.First : in.First+in.N] {
-			lo, hi = min(lo, m.end[p]), max(hi, m.end[p])
-		}
-		apart[i] = hi - lo
-		list = append(list, int32(i))
-	}
-	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(apart[b], apart[a]) })
-	return list
 }
 
 // sorter brings a model into order.
 type sorter struct {
-	m     *Model
-	waits [3][]int32 // per kind of step: how much is not there yet
-	place []int32    // per port: its place in of, -1 where it waits for nobody
-	into  []int32    // CSR per port: the ports to whose starts chains lead from its end
-	to    []int32
-	ends  []int32 // CSR per place: the ports that end with it
-	byEnd []int32
-	done  int
-	all   int
+	*Model
+	state [3][]uint8 // per kind of step
+	stack []waiting  // each waits for the next
 }
 
-func (s *sorter) push(what uint8, at int32) { s.m.order = append(s.m.order, step{what, at}) }
-
-// link counts what everything waits for.
-func (s *sorter) link() {
-	m := s.m
-	each := func(visit func(from, to int32)) {
-		for i := range m.Job.Members {
-			x := &m.Job.Members[i]
-			for o := range x.Stubs {
-				for _, c := range x.Chains[x.ChainFirst[o]:x.ChainFirst[o+1]] {
-					if c.From >= 0 {
-						visit(m.first[i]+c.From, m.first[i]+int32(o))
-					}
-				}
-			}
-		}
-	}
-	s.into, s.to = csr(len(m.start), each)
-	for _, p := range s.to {
-		s.waits[startOf][p]++
-	}
-	s.ends, s.byEnd = csr(len(m.of), func(visit func(from, to int32)) {
-		for p, at := range m.last {
-			if at >= 0 {
-				visit(at, int32(p))
-			}
-		}
-	})
-	for p := range m.start {
-		s.waits[endOf][p] = 1 // its start, or the last that came
-	}
-	s.all = 2 * len(m.start)
-	for at, p := range m.of {
-		if m.last[p] >= 0 {
-			s.all++
-			if s.waits[cameOf][at] = 1; m.before[at] {
-				s.waits[cameOf][at] = 2
-			}
-		}
-	}
+// waiting is a step with how many of its sources are there.
+type waiting struct {
+	step
+	there int32
 }
 
-// csr collects pairs by their first.
-func csr(n int, each func(visit func(from, to int32))) (first, list []int32) {
-	first = make([]int32, n+1)
-	each(func(from, _ int32) { first[from+1]++ })
-	for i := range n {
-		first[i+1] += first[i]
-	}
-	list, at := make([]int32, first[n]), slices.Clone(first[:n])
-	each(func(from, to int32) {
-		list[at[from]] = to
-		at[from]++
-	})
-	return first, list
+// What is known of a step.
+const (
+	fresh = iota
+	open  // it is on the stack
+	there
+)
+
+func (s *sorter) set(x step, state uint8) { s.state[x.what()][x.at()] = state }
+
+func (s *sorter) push(x step) {
+	s.set(x, open)
+	s.stack = append(s.stack, waiting{step: x})
 }
 
-// run takes steps whose sources are there, as long as there are any.
-func (s *sorter) run() {
-	m := s.m
-	for ; s.done < len(m.order); s.done++ {
-		switch x := m.order[s.done]; x.what {
-		case startOf:
-			if at := s.place[x.at]; at >= 0 {
-				s.less(cameOf, at)
-			} else {
-				s.less(endOf, x.at)
-			}
-		case cameOf:
-			for _, p := range s.byEnd[s.ends[x.at]:s.ends[x.at+1]] {
-				s.less(endOf, p)
-			}
-			if int(x.at)+1 < len(m.of) && m.before[x.at+1] {
-				s.less(cameOf, x.at+1)
-			}
-		case endOf:
-			for _, p := range s.to[s.into[x.at]:s.into[x.at+1]] {
-				s.less(startOf, p)
-			}
-		}
-	}
-}
-
-func (s *sorter) less(what uint8, at int32) {
-	if w := &s.waits[what][at]; *w > 0 {
-		if *w--; *w == 0 {
-			s.push(what, at)
-		}
-	}
-}
-
-// open lets the members of an instance go that wait in a circle: each ends as long after its start as it did.
-func (s *sorter) open(instance int32) {
-	m := s.m
-	in := &m.Job.Instances[instance]
-	stuck := false
-	for at := in.First; at < in.First+in.N; at++ {
-		stuck = stuck || s.waits[cameOf][at] > 0
-	}
-	if !stuck {
+// visit brings a step into order, and all that it depends on before it.
+func (s *sorter) visit(root step) {
+	if s.state[root.what()][root.at()] == there {
 		return
 	}
-	m.Crossed++
-	for at := in.First; at < in.First+in.N; at++ {
-		p := m.of[at]
-		if s.waits[cameOf][at] > 0 {
-			s.waits[cameOf][at] = 0
-			s.all--
-		}
-		if s.waits[endOf][p] == 0 { // it had ended before the circle
-			continue
-		}
-		m.last[p], m.transfer[p], s.place[p] = -1, m.end[p]-m.start[p], -1
-		if s.waits[startOf][p] == 0 {
-			s.less(endOf, p)
+	for s.push(root); len(s.stack) > 0; {
+		top := &s.stack[len(s.stack)-1]
+		source, ok := s.source(top.step, top.there)
+		switch {
+		case !ok:
+			s.set(top.step, there)
+			s.order, s.stack = append(s.order, top.step), s.stack[:len(s.stack)-1]
+		case source == top.step || s.state[source.what()][source.at()] == there:
+			top.there++
+		case s.state[source.what()][source.at()] == fresh:
+			s.push(source)
+		default:
+			s.open(slices.IndexFunc(s.stack, func(w waiting) bool { return w.step == source }))
 		}
 	}
+}
+
+// source is one of the steps that a step depends on; itself for none. The last result is false behind the last one.
+func (s *sorter) source(x step, n int32) (step, bool) {
+	p := x.at()
+	switch x.what() {
+	case startOf:
+		i := s.member[p]
+		y := &s.Job.Members[i]
+		k := y.ChainFirst[p-s.first[i]] + n
+		if k == y.ChainFirst[p-s.first[i]+1] {
+			return x, false
+		}
+		if from := y.Chains[k].From; from >= 0 {
+			return stepOf(endOf, s.first[i]+from), true
+		}
+		return x, true
+	case cameOf:
+		if n == 0 {
+			return stepOf(startOf, s.of[p]), true
+		}
+		return stepOf(cameOf, p-1), n == 1 && s.before[p]
+	}
+	if s.last[p] >= 0 {
+		return stepOf(cameOf, s.last[p]), n == 0
+	}
+	return stepOf(startOf, p), n == 0
+}
+
+// open lets the members of an instance go that wait in a circle, which is what lies on the stack from a place on: each ends as long after its start as it did. It is the instance whose
+// ends lie farthest apart.
+func (s *sorter) open(from int) {
+	at, in, apart := 0, int32(0), int64(-1)
+	for k := from; k < len(s.stack); k++ {
+		p := s.stack[k].at()
+		if s.stack[k].what() != endOf || s.last[p] < 0 {
+			continue
+		}
+		i := s.Job.Members[s.member[p]].In[p-s.first[s.member[p]]]
+		lo, hi := int64(1)<<62, -int64(1)<<62
+		for _, q := range s.members(i) {
+			lo, hi = min(lo, s.end(q)), max(hi, s.end(q))
+		}
+		if hi-lo > apart {
+			at, in, apart = k, i, hi-lo
+		}
+	}
+	s.Crossed++
+	for _, p := range s.members(in) {
+		if s.state[endOf][p] != there { // else it had ended before the circle
+			s.transfer[p], s.last[p] = s.end(p)-s.start[p], -1
+		}
+	}
+	for k := slices.IndexFunc(s.stack[:at+1], func(w waiting) bool { return w.what() == endOf && slices.Contains(s.members(in), w.at()) }); len(s.stack) > k+1; {
+		s.set(s.stack[len(s.stack)-1].step, fresh)
+		s.stack = s.stack[:len(s.stack)-1]
+	}
+	s.stack[len(s.stack)-1].there = 0
+}
+
+// members are the ports of an instance, by start.
+func (m *Model) members(instance int32) []int32 {
+	in := &m.Job.Instances[instance]
+	return m.of[in.First : in.First+in.N]
+}
+
+// end is when a port ended, on the job's clock.
+func (m *Model) end(p int32) int64 { return m.came(p) + m.transfer[p] }
+
+// came is when the last of those had come for whom a port waited, as recorded.
+func (m *Model) came(p int32) int64 {
+	if at := m.last[p]; at >= 0 {
+		p = m.of[at]
+	}
+	return m.start[p]
 }
 
 // times multiplies ns with a factor in millionths.
@@ -557,7 +516,7 @@ func (m *Model) replay(q Question) (starts, ends, came []int64) {
 		factors[i] = q(m, int32(i))
 	}
 	for _, x := range m.order {
-		switch p := x.at; x.what {
+		switch p := x.at(); x.what() {
 		case startOf:
 			starts[p] = m.startLater(p, &factors[m.member[p]], starts, ends)
 		case cameOf:
@@ -571,7 +530,7 @@ func (m *Model) replay(q Question) (starts, ends, came []int64) {
 			if at := m.last[p]; at >= 0 {
 				t = came[at]
 			}
-			ends[p] = t + times(m.transfer[p], m.moved(p, &factors[m.member[p]])) - m.end[p]
+			ends[p] = t - m.came(p) + times(m.transfer[p], m.moved(p, &factors[m.member[p]])) - m.transfer[p]
 		}
 	}
 	return starts, ends, came
@@ -585,7 +544,7 @@ func (m *Model) answerOf(starts, ends []int64) Answer {
 			if t := m.until[i].at + m.later(&m.until[i], starts, ends) - m.Job.Window[0]; t > a.Window {
 				a.Window, a.Last = t, int32(i)
 			}
-		} else if t := m.end[p] + ends[p] - m.Job.Window[0]; t > a.Window {
+		} else if t := m.end(p) + ends[p] - m.Job.Window[0]; t > a.Window {
 			a.Window, a.Last = t, int32(i)
 		}
 	}

@@ -35,10 +35,10 @@ func (m *Model) strip(member int32, starts, ends, came []int64) (out ranks.Strip
 	moments := []moment{{x.Start, x.Start}} // of a rank whose window begins late nothing is known before
 	var ops []int32
 	for p := first; p < last; p++ {
-		moments = append(moments, moment{m.start[p], m.start[p] + starts[p]}, moment{m.end[p], m.end[p] + ends[p]})
+		moments = append(moments, moment{m.start[p], m.start[p] + starts[p]}, moment{m.end(p), m.end(p) + ends[p]})
 		ops = append(ops, p)
 	}
-	moments = append(moments, moment{m.end[last], m.end[last] + ends[last]})
+	moments = append(moments, moment{m.end(last), m.end(last) + ends[last]})
 	slices.SortStableFunc(moments, func(a, b moment) int { return cmp.Compare(a.was, b.was) })
 	for i := range moments[1:] { // streams overtake each other
 		moments[i+1].is = max(moments[i+1].is, moments[i].is)
@@ -79,7 +79,7 @@ func (m *Model) strip(member int32, starts, ends, came []int64) (out ranks.Strip
 	}
 	slices.SortStableFunc(ops, func(a, b int32) int { return cmp.Compare(m.start[a]+starts[a], m.start[b]+starts[b]) })
 	for _, p := range ops {
-		start, end := m.start[p]+starts[p], m.end[p]+ends[p]
+		start, end := m.start[p]+starts[p], m.end(p)+ends[p]
 		works(start)
 		s := ranks.StripPiece{Start: start, End: end, Instance: x.In[p-first], Part: ranks.Collective}
 		if k := m.last[p]; k >= 0 {
@@ -90,7 +90,7 @@ func (m *Model) strip(member int32, starts, ends, came []int64) (out ranks.Strip
 		}
 		put(s)
 	}
-	works(m.end[last] + ends[last])
+	works(m.end(last) + ends[last])
 	return out
 }
 
