@@ -19,10 +19,8 @@ package replay
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
-	"sort"
 
 	"overlay/internal/par"
 	"overlay/internal/ranks"
@@ -48,22 +46,11 @@ type Model struct {
 	order    []step
 	Crossed  int // instances that lead in a circle, since their operations were matched wrongly: nobody waits in them
 
-	keys   [][]key           // per member: what parts may be of
-	keyOf  [][]uint8         // per member and part
-	slots  []map[int32]int32 // per member: the places of steps, from 1 on, by their numbers
-	slot   []int32           // per port: that of its step, 0 for none; what comes behind the last operation is of the last step
-	spans  []span            // of chains in which threads worked for other steps than that of the port
-	spanAt []int32           // per chain of all members: where these begin, -1 where there are none
-	spent  [][][]int64       // per member, place of a step and key: own time, ns
-	until  []border          // of a job of which a step is looked at, per member: where that ends
-}
-
-// span is a step in which threads worked for a chain, 0 for none.
-type span struct {
-	slot  int32
-	last  bool // of the chain
-	ns    int64
-	share float64 // of the step
+	keys  [][]key           // per member: what parts may be of
+	keyOf [][]uint8         // per member and part
+	slots []map[int32]int32 // per member: the places of steps, from 1 on, by their numbers
+	slot  []int32           // per port: that of its step, 0 for none; what comes behind the last operation is of the last step
+	until []border          // of a job of which a step is looked at, per member: where that ends
 }
 
 // border is a moment between what happens to a member. It comes later by a mean of how much what is around it does.
@@ -101,7 +88,7 @@ func New(j *ranks.Job) (*Model, error) {
 	}
 	m.member, m.last, m.slot = make([]int32, 0, ports), make([]int32, 0, ports), make([]int32, 0, ports) // a large job has no room for more
 	m.start, m.transfer = make([]int64, 0, ports), make([]int64, 0, ports)
-	m.slack, m.spanAt = make([]int64, 0, chains), make([]int32, 0, chains)
+	m.slack = make([]int64, 0, chains)
 	for i := range j.Members {
 		x := &j.Members[i]
 		if x.ChainFirst == nil {
@@ -115,7 +102,6 @@ func New(j *ranks.Job) (*Model, error) {
 		m.port(int32(i), x.End, x.End)
 		m.slacks(x)
 		m.name(x)
-		m.span(int32(i))
 	}
 	m.first = append(m.first, int32(len(m.start)))
 	m.instances()
@@ -229,82 +215,6 @@ func (m *Model) name(x *ranks.Member) {
 		m.slot = append(m.slot, slots[x.Ops[i].Step])
 	}
 	m.slot = append(m.slot, int32(len(x.Steps)))
-}
-
-// span finds chains in which threads worked for other steps than that of their port: where threads run ahead of the device, or wait for nothing, one may be as long as many steps.
-func (m *Model) span(member int32) {
-	x := &m.Job.Members[member]
-	for o := range x.Stubs {
-		slot, to := m.slot[m.first[member]+int32(o)], x.Window[1]
-		if o < len(x.Ops) {
-			to = x.Ops[o].Start
-			if at := x.Ops[o].Launch; at > 0 {
-				to = min(to, at)
-			}
-		}
-		for k := x.ChainFirst[o]; k < x.ChainFirst[o+1]; k++ {
-			from := x.ChainFrom(&x.Chains[k])
-			first := sort.Search(len(x.Steps), func(i int) bool { return x.Steps[i].End > from })
-			m.spanAt = append(m.spanAt, -1)
-			if slot > 0 && first == int(slot)-1 && x.Steps[first].Start <= from && to <= x.Steps[first].End {
-				continue
-			}
-			at, left := len(m.spans), to-from
-			for i := first; i < len(x.Steps) && x.Steps[i].Start < to; i++ {
-				if n := min(to, x.Steps[i].End) - max(from, x.Steps[i].Start); n > 0 {
-					m.spans = append(m.spans, span{slot: int32(i) + 1, ns: n, share: float64(n) / float64(x.Steps[i].End-x.Steps[i].Start)})
-					left -= n
-				}
-			}
-			if left > 0 {
-				m.spans = append(m.spans, span{ns: left})
-			}
-			if len(m.spans) > at {
-				slices.SortStableFunc(m.spans[at:], func(a, b span) int { return cmp.Compare(b.share, a.share) })
-				m.spanAt[len(m.spanAt)-1], m.spans[len(m.spans)-1].last = int32(at), true
-			}
-		}
-	}
-	table := make([][]int64, len(x.Steps)+1)
-	index := map[key]int{}
-	for k, key := range m.keys[member] {
-		index[key] = k
-	}
-	for i := range table {
-		table[i] = make([]int64, len(m.keys[member]))
-	}
-	for i := range x.Spent {
-		s := &x.Spent[i]
-		for w := range ranks.NumWorks {
-			if k, ok := index[key{x.Names[s.Name], w}]; ok && w.Host() == s.Host {
-				table[s.Step+1][k] = s.Busy
-			}
-		}
-	}
-	m.spent = append(m.spent, table)
-}
-
-// inSteps is the factor of own time of threads in a chain that is of several steps. What the rank spent on it in the step most of which is in the chain comes first; what none
-// explains is of no step, if some of the chain is, else of that one.
-func (m *Model) inSteps(member, at int32, k uint8, ns int64, of [][]int64) int64 {
-	spent, left, long, sum, bySum := m.spent[member], ns, int64(0), 0.0, 0.0
-	for i := at; ; i++ {
-		s := &m.spans[i]
-		w := min(left, spent[s.slot][k])
-		if s.last && s.slot == 0 {
-			w = left
-		}
-		sum += float64(w) * float64(of[s.slot][k])
-		bySum += float64(s.ns) * float64(of[s.slot][k])
-		left -= w
-		if long += s.ns; !s.last {
-			continue
-		}
-		if left == ns || s.slot == 0 && w == ns && i > at { // nothing tells
-			return int64(math.Round(bySum / float64(long)))
-		}
-		return int64(math.Round((sum + float64(left)*float64(of[m.spans[at].slot][k])) / float64(max(ns, 1))))
-	}
 }
 
 // instances says of each port whom it waited for: those of its instance that had come before it ended. Of a broadcast, which brings what its root has, that is
@@ -587,12 +497,7 @@ func (m *Model) startLater(p int32, f *factors, starts, ends []int64) int64 {
 			for n := range parts {
 				ns := parts[n].NS
 				if long += ns; of != nil {
-					key := m.keyOf[i][int(c.First)+n]
-					by := of[key]
-					if at := m.spanAt[m.chains[i]+k]; at >= 0 && parts[n].Work.Host() {
-						by = m.inSteps(i, at, key, ns, f.work)
-					}
-					then := times(ns, by)
+					then := times(ns, of[m.keyOf[i][int(c.First)+n]])
 					t, long = t+then-ns, long+then-ns
 				}
 			}
