@@ -141,40 +141,21 @@ func (j *Job) excessOf(peers []int32, host bool) (list []Excess) {
 // that is compared.
 func (j *Job) OverStages() (list []Excess) {
 	_, stages := j.peers()
-	type work struct {
-		member int32
-		busy   int64
-	}
-	bySteps := map[int32][][]work{}
-	for m, st := range stages {
+	numbers := map[int32]bool{}
+	for m := range j.Members {
 		for i := range j.Members[m].Steps {
-			x := &j.Members[m].Steps[i]
-			if bySteps[x.Number] == nil {
-				bySteps[x.Number] = make([][]work, slices.Max(stages)+1)
-			}
-			if st >= 0 {
-				bySteps[x.Number][st] = append(bySteps[x.Number][st], work{int32(m), x.BusyGPU})
-			}
+			numbers[j.Members[m].Steps[i].Number] = true
 		}
 	}
-	for number, step := range bySteps {
-		mids, sum, there := make([]int64, len(step)), int64(0), int64(0)
-		for st, all := range step {
-			if len(all) > 0 {
-				slices.SortFunc(all, func(a, b work) int { return cmp.Or(cmp.Compare(a.busy, b.busy), cmp.Compare(a.member, b.member)) })
-				mids[st] = all[(len(all)-1)/2].busy // of two ranks, of which one is slow, the other
-				sum += mids[st]
-				there++
-			}
-		}
-		for st, all := range step {
-			if len(all) == 0 || there < 2 {
+	for number := range numbers {
+		all, sum, there := j.stageWork(number, stages)
+		for _, x := range all {
+			over := x.mid - (sum-x.mid)/max(there-1, 1)
+			if there < 2 || over <= 0 {
 				continue
 			}
-			if over := mids[st] - (sum-mids[st])/(there-1); over > 0 {
-				for _, w := range all {
-					list = append(list, Excess{Member: w.member, Step: number, NS: int64(float64(w.busy) * (float64(over) / float64(mids[st]))), Busy: w.busy})
-				}
+			for _, w := range x.of {
+				list = append(list, Excess{Member: w.member, Step: number, NS: int64(float64(w.busy) * (float64(over) / float64(x.mid))), Busy: w.busy})
 			}
 		}
 	}

@@ -432,38 +432,22 @@ func (j *judge) slowStage() *Straggler {
 	found, excess, own, whole := -1, int64(0), int64(0), int64(0)
 	more := make([][]int64, n) // of each stage in each step, than the mean
 	for _, s := range steps {
-		busy := make([][]int64, n)
-		for m, st := range stages {
-			if st >= 0 {
-				busy[st] = append(busy[st], j.work(int32(m), s.Number).busyGPU)
-			}
-		}
-		mids, sum, there := make([]int64, n), int64(0), int64(0)
-		for st := range busy {
-			if len(busy[st]) > 0 {
-				slices.Sort(busy[st])
-				mids[st] = busy[st][(len(busy[st])-1)/2] // of two ranks, of which one is slow, the other
-				sum += mids[st]
-				there++
-			}
-		}
+		list, sum, there := j.stageWork(s.Number, stages)
 		if there < 2 {
 			continue
 		}
 		top := 0
-		for st := range mids {
-			if mids[st] > mids[top] {
+		for st := range list {
+			if list[st].mid > list[top].mid {
 				top = st
 			}
+			more[st] = append(more[st], list[st].mid-sum/there)
 		}
-		for st := range mids {
-			more[st] = append(more[st], mids[st]-sum/there)
-		}
-		if mean := sum / there; float64(mids[top]-mean) >= stageShare*float64(mean) && (found < 0 || found == top) {
+		if mid, mean := list[top].mid, sum/there; float64(mid-mean) >= stageShare*float64(mean) && (found < 0 || found == top) {
 			found = top
 			hits = append(hits, s.Number)
-			own += mids[top]
-			excess += mids[top] - (sum-mids[top])/(there-1)
+			own += mid
+			excess += mid - (sum-mid)/(there-1)
 			whole += s.Duration
 		}
 	}
@@ -478,4 +462,34 @@ func (j *judge) slowStage() *Straggler {
 		}
 	}
 	return x
+}
+
+// stageWork is what the devices of a stage work in a step.
+type stageWork struct {
+	of  []memberWork // ascending
+	mid int64        // of the member in the middle; of two, of which one is slow, of the other
+}
+
+type memberWork struct {
+	member int32
+	busy   int64
+}
+
+// stageWork gives that of each stage, the sum of what those in the middle work, and how many stages there are in the step.
+func (j *Job) stageWork(number int32, stages []int) (list []stageWork, sum, there int64) {
+	list = make([]stageWork, slices.Max(stages)+1)
+	for m, st := range stages {
+		if st >= 0 && j.Members[m].row(number) >= 0 {
+			list[st].of = append(list[st].of, memberWork{int32(m), j.work(int32(m), number).busyGPU})
+		}
+	}
+	for st := range list {
+		if x := &list[st]; len(x.of) > 0 {
+			slices.SortStableFunc(x.of, func(a, b memberWork) int { return cmp.Compare(a.busy, b.busy) })
+			x.mid = x.of[(len(x.of)-1)/2].busy
+			sum += x.mid
+			there++
+		}
+	}
+	return list, sum, there
 }

@@ -55,7 +55,7 @@ type linkClass struct {
 
 // links compares the transfers of groups that do the same.
 func (j *Job) links(expected Expected) ([]Link, []Bandwidth) {
-	byClass := map[linkClass]map[int32][]int64{}
+	byClass, hosts := map[linkClass]map[int32][]int64{}, j.hosts()
 	type bucket struct {
 		coll     Coll
 		topology string
@@ -72,7 +72,7 @@ func (j *Job) links(expected Expected) ([]Link, []Bandwidth) {
 		first := j.Of[in.First]
 		k := &j.Members[first.Member].Kinds[in.Kind]
 		bytes := k.Bytes()
-		topology := j.topology(in)
+		topology := j.topology(in, hosts)
 		class := linkClass{in.Coll, bytes, int(in.N), topology}
 		if byClass[class] == nil {
 			byClass[class] = map[int32][]int64{}
@@ -146,37 +146,15 @@ func (j *Job) links(expected Expected) ([]Link, []Bandwidth) {
 }
 
 // topology says whether all members of an instance are on one host.
-func (j *Job) topology(in *Instance) string {
-	refs := j.Of[in.First : in.First+in.N]
-	first := j.Members[refs[0].Member].Host
-	topology := "intra"
+func (j *Job) topology(in *Instance, hosts []string) string {
+	topology, refs := "intra", j.Of[in.First:in.First+in.N]
 	for _, r := range refs {
-		switch h := j.Members[r.Member].Host; {
+		switch h := hosts[r.Member]; {
 		case h == "":
-			return j.sameHost(refs)
-		case h != first:
-			topology = "inter"
-		}
-	}
-	return topology
-}
-
-// sameHost tells a host without its name: by rank less device, where devices differ.
-func (j *Job) sameHost(refs []Ref) string {
-	topology := "intra"
-	devices := map[int32]bool{}
-	for _, r := range refs {
-		m := &j.Members[r.Member]
-		if m.Device < 0 {
 			return "unknown"
-		}
-		if int32(m.Rank)-m.Device != int32(j.Members[refs[0].Member].Rank)-j.Members[refs[0].Member].Device {
+		case h != hosts[refs[0].Member]:
 			topology = "inter"
 		}
-		devices[m.Device] = true
-	}
-	if len(devices) == 1 { // each process sees one device only
-		return "unknown"
 	}
 	return topology
 }

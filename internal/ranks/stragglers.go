@@ -19,8 +19,6 @@ type judge struct {
 	stages []int
 
 	plain bool // nothing is known but how long ranks work
-
-	oneDevice bool // all ranks name the same: each process sees one only
 }
 
 // where says where a rank has more work than its peers.
@@ -255,10 +253,8 @@ type unit struct {
 
 // units are the hosts and the tensor-parallel groups of a job. Where groups say nothing of what they are for, it may be any: the ranks of a stage of a pipeline share their gradients.
 func (j *judge) units() (units []unit) {
-	j.oneDevice = !slices.ContainsFunc(j.Members, func(y Member) bool { return y.Device != j.Members[0].Device })
 	hosts := map[string]int{}
-	for m := range j.Members {
-		h := j.hostOf(&j.Members[m])
+	for m, h := range j.hosts() {
 		if h == "" {
 			continue
 		}
@@ -351,15 +347,18 @@ func (j *Job) membersOf(list []Rank) (members []int32) {
 	return members
 }
 
-// hostOf names the host of a member: as recorded, else by the rank of its device 0, where the devices of the job differ.
-func (j *judge) hostOf(x *Member) string {
-	if x.Host != "" || x.Device < 0 || int32(x.Rank) < x.Device {
-		return x.Host
+// hosts names the host of each member: as recorded, else by the rank of its device 0, where the devices of the job differ: else each process sees one only. It is empty where
+// nothing tells.
+func (j *Job) hosts() []string {
+	list := make([]string, len(j.Members))
+	differ := slices.ContainsFunc(j.Members, func(y Member) bool { return y.Device != j.Members[0].Device })
+	for m := range j.Members {
+		x := &j.Members[m]
+		if list[m] = x.Host; x.Host == "" && differ && x.Device >= 0 && int32(x.Rank) >= x.Device {
+			list[m] = "of rank " + itoa(int(int32(x.Rank)-x.Device))
+		}
 	}
-	if j.oneDevice {
-		return "" // each process sees one device only
-	}
-	return "of rank " + itoa(int(int32(x.Rank)-x.Device))
+	return list
 }
 
 // isTensor tells a tensor-parallel group by its description.
