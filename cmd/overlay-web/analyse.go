@@ -85,7 +85,7 @@ func analyse(q request, in io.ReaderAt, out io.Writer, stage func(string)) (*ans
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", q.Name, err)
 	}
-	from := report.Source{Name: q.Name, Version: buildinfo.Version, Top: hotspots, Advise: true, Memory: run.Memory()}
+	from := report.Source{Name: q.Name, Version: buildinfo.Version, Top: hotspots, Advise: true, Memory: run.Memory(nil)}
 	stacks := run.Flame()
 	var desk *pipeline.Desk
 	if q.Desk && !run.Recorded {

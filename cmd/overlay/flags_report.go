@@ -92,6 +92,13 @@ func flameFlags() group {
 	}}
 }
 
+// snapshotFlags are for the report of one trace.
+func snapshotFlags() group {
+	return group{[]cli.Flag{readsFile(&cli.StringFlag{Name: "snapshot", Category: filesGroup, DefaultText: "none",
+		Usage: "a memory snapshot of the same run, the `FILE` of PyTorch's _dump_snapshot: what GPUs hold at their peak, with what they held before"})},
+		func(r *flagReader, o *options) { o.snapshot = r.path("snapshot") }}
+}
+
 // againstFlags stand behind windowFlags.
 func againstFlags() group {
 	return group{[]cli.Flag{

@@ -23,7 +23,7 @@ func (j *job) openPage() error {
 	}
 	stacks := solved.Flame()
 	desk := solved.Desk(report.Source{Name: inputs.Name(name), Version: version})
-	r := solved.Report(report.Source{Name: inputs.Name(name), Version: version, Advise: true, Gains: true, Memory: solved.Memory()})
+	r := solved.Report(report.Source{Name: inputs.Name(name), Version: version, Advise: true, Gains: true, Memory: solved.Memory(nil)})
 	desk.Advised(r.Advice)
 	var b bytes.Buffer
 	if err := page.WriteDesk(&b, r, stacks, page.NewDesk(r, name, desk.Knows)); err != nil {

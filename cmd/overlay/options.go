@@ -186,6 +186,7 @@ type reportOptions struct {
 	json, segments bool
 	html           string // "" = none
 	flame          string // a file, "" = none
+	snapshot       string // a file, "" = none
 	top            int
 	topSet         bool
 	analyses       []string

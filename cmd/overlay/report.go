@@ -13,6 +13,7 @@ import (
 	"overlay/internal/flights"
 	"overlay/internal/fromrecords"
 	"overlay/internal/inputs"
+	"overlay/internal/memory"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
 )
@@ -52,6 +53,9 @@ func (j *job) printReport() error {
 		return err
 	}
 	if s.job != nil {
+		if j.opts.snapshot != "" {
+			return &usageError{"--snapshot is of one trace, and these are the ranks of a job: name one of its files", j.opts.command}
+		}
 		if stacks != nil {
 			return &usageError{"--flame shows the path of one trace, and these are the ranks of a job: name one of its files", j.opts.command}
 		}
@@ -79,7 +83,15 @@ func (j *job) printReport() error {
 		}
 	}
 	source := j.opts.reportSource(j.opts.input, j.opts.top)
-	source.Memory = solved.Memory()
+	var snapshot *memory.Snapshot
+	if j.opts.snapshot != "" {
+		if snapshot, err = inputs.Snapshot(j.opts.snapshot); err != nil {
+			return err
+		}
+	}
+	if source.Memory = solved.Memory(snapshot); snapshot != nil && !slices.ContainsFunc(source.Memory, func(u memory.Use) bool { return u.Snapshot }) {
+		return fmt.Errorf("%s: nothing of it lies in the window: is it a snapshot of the same run, with its history?", report.Plain(j.opts.snapshot))
+	}
 	r := solved.Report(source)
 	if html != nil {
 		return page.WriteReport(html, r, graph)
@@ -118,7 +130,7 @@ func (o *options) needTrace(instead string) error {
 	for _, flag := range []struct {
 		name string
 		set  bool
-	}{{"annotation", o.annotation != ""}, {"method", o.method != "exact"}, {"capture", o.graphs != ""}, {"process", o.process != ""}, {"segments", o.segments}, {"flame", o.flame != ""}, {"analysis", len(o.analyses) > 0 && !o.pageOnly}, {"no-advice", o.noAdvice}} {
+	}{{"annotation", o.annotation != ""}, {"method", o.method != "exact"}, {"capture", o.graphs != ""}, {"process", o.process != ""}, {"segments", o.segments}, {"flame", o.flame != ""}, {"snapshot", o.snapshot != ""}, {"analysis", len(o.analyses) > 0 && !o.pageOnly}, {"no-advice", o.noAdvice}} {
 		if flag.set {
 			return o.usage("--%s needs a trace, and %s", flag.name, instead)
 		}
@@ -170,7 +182,7 @@ func writeReport(out *output, r *report.Report, stacks *flame.Graph) error {
 }
 
 func (p *program) reportCommand() *cli.Command {
-	takes := groups{inputFlags(), captureFlags(), jobFlags(), expectFlags(), methodFlags(), windowFlags(), deviceFlags(), htaFlags(), adviceFlags(), reportFlags(), jsonFlags(), pageFlags(), flameFlags(), generalFlags()}
+	takes := groups{inputFlags(), captureFlags(), jobFlags(), expectFlags(), methodFlags(), windowFlags(), deviceFlags(), htaFlags(), adviceFlags(), reportFlags(), jsonFlags(), pageFlags(), flameFlags(), snapshotFlags(), generalFlags()}
 	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "[-i] FILE [flags]", Flags: takes.flags(),
 		Description: `
 Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a

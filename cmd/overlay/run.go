@@ -76,7 +76,7 @@ func (j *job) run() error {
 	if rep != nil || !j.opts.quiet {
 		source := j.opts.reportSource(j.opts.input, j.opts.top)
 		if rep != nil {
-			source.Memory = solved.Memory()
+			source.Memory = solved.Memory(nil)
 		}
 		r = solved.Report(source)
 	}

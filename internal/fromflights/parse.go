@@ -13,11 +13,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"overlay/internal/flights"
+	"overlay/internal/unpickle"
 )
 
 // MostBytes is how large a dump may be: a ring of 20,000 collectives takes less than a fifth.
@@ -84,7 +86,11 @@ func Parse(src []byte, rank int32) (*flights.Dump, error) {
 	}
 	var err error
 	if len(src) > 0 && src[0] == 0x80 {
-		if src, err = unpickle(src); err != nil {
+		v, err := unpickle.Value(src)
+		if err != nil {
+			return nil, err
+		}
+		if src, err = toJSON(nil, v, 0, 1<<20+16*len(src)); err != nil {
 			return nil, err
 		}
 	}
@@ -117,6 +123,46 @@ func Parse(src []byte, rank int32) (*flights.Dump, error) {
 		d.Calls = append(d.Calls, c)
 	}
 	return d, nil
+}
+
+// mostDeep is how far values of a pickle lie in each other.
+const mostDeep = 64
+
+// toJSON appends a value of a pickle, up to so many bytes: what it refers to again and again would be longer than any memory.
+func toJSON(to []byte, v any, deep, most int) (_ []byte, err error) {
+	if len(to) > most || deep > mostDeep {
+		return nil, errors.New("it refers to the same values again and again")
+	}
+	switch v := v.(type) {
+	case *unpickle.List:
+		to = append(to, '[')
+		for i, x := range v.Items {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			if to, err = toJSON(to, x, deep+1, most); err != nil {
+				return nil, err
+			}
+		}
+		return append(to, ']'), nil
+	case map[string]any:
+		to = append(to, '{')
+		for i, key := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			name, _ := json.Marshal(key)
+			if to, err = toJSON(append(append(to, name...), ':'), v[key], deep+1, most); err != nil {
+				return nil, err
+			}
+		}
+		return append(to, '}'), nil
+	}
+	text, err := json.Marshal(v)
+	if err != nil { // a number that is none
+		text = []byte("null")
+	}
+	return append(to, text...), nil
 }
 
 func (e *entry) call(groups []flights.Group) (flights.Call, error) {

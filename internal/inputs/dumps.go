@@ -8,6 +8,8 @@ import (
 
 	"overlay/internal/flights"
 	"overlay/internal/fromflights"
+	"overlay/internal/fromsnapshot"
+	"overlay/internal/memory"
 	"overlay/internal/report"
 )
 
@@ -58,6 +60,27 @@ func Dumps(names []string) ([]*flights.Dump, error) {
 		return nil, fmt.Errorf("%s: no dump of a flight recorder, as the other files are: leave it out", report.Plain(other))
 	}
 	return dumps, nil
+}
+
+// Snapshot reads a memory snapshot.
+func Snapshot(name string) (*memory.Snapshot, error) {
+	f, err := Disk.Open(name)
+	if err != nil {
+		return nil, Error(name, err)
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, fromsnapshot.MostBytes+1))
+	if err == nil && len(src) > fromsnapshot.MostBytes {
+		err = fmt.Errorf("more than %d bytes: record less of it (max_entries)", fromsnapshot.MostBytes)
+	}
+	var s *memory.Snapshot
+	if err == nil {
+		s, err = fromsnapshot.Parse(src)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", report.Plain(name), err)
+	}
+	return s, nil
 }
 
 // dump is the content of a file that is a dump, else nil.

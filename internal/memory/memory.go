@@ -22,11 +22,12 @@ type Use struct {
 	Peak     int64    `json:"peak_allocated_bytes" unit:"bytes" about:"the most that was allocated"`
 	Reserved int64    `json:"peak_reserved_bytes" unit:"bytes" about:"the most that was reserved"`
 	PeakAt   int64    `json:"peak_ns" unit:"time" about:"when the most was allocated, for the first time"`
-	Event    int32    `json:"event" unit:"ref" about:"the allocation that made it the most"`
+	Event    int32    `json:"event" unit:"ref" about:"the allocation that made it the most; -1 where a snapshot alone has it"`
 	Step     string   `json:"peak_step" about:"the step in which that was; empty outside of steps"`
 	Unseen   int64    `json:"unseen_bytes" unit:"bytes" about:"of the peak, what was allocated before recording began, or without an address that says when it is freed"`
 	Holders  []Holder `json:"holders" about:"what holds the rest of the peak, by what allocated it, the 200 with the most"`
 	Others   int64    `json:"others_bytes" unit:"bytes" about:"what others hold of it"`
+	Snapshot bool     `json:"snapshot,omitempty" unit:"flag" about:"a memory snapshot of the allocator says so"`
 
 	Allocated []Level `json:"-"`
 	Drawn     []Level `json:"-"` // from the driver: reserved
@@ -55,15 +56,21 @@ type record struct {
 	event  trace.EventID
 	device string
 	addr   int64
-	bytes  int64 // below 0 of what is freed
-	level  int64 // allocated afterwards
-	drawn  int64 // reserved afterwards
-	placed bool  // it has an address
+	bytes  int64  // below 0 of what is freed
+	level  int64  // allocated afterwards
+	drawn  int64  // reserved afterwards
+	placed bool   // it has an address
+	told   bool   // by a snapshot
+	line   string // that allocated it, where a snapshot says so
 }
 
-// Held is Of with what holds the peaks, and in which steps these are.
-func Held(g *graph.Graph, from, to int64) []Use {
-	list := Of(g.Trace, from, to)
+// Held is Of with what holds the peaks, and in which steps these are. A snapshot of the same run says more of GPUs than the trace; nil: there is none.
+func Held(g *graph.Graph, from, to int64, s *Snapshot) []Use {
+	own := records(g.Trace)
+	if s != nil {
+		own = s.join(g.Trace, own)
+	}
+	list := uses(own, from, to)
 	for i := range list {
 		u := &list[i]
 		u.hold(g, u.upTo)
@@ -76,10 +83,12 @@ func Held(g *graph.Graph, from, to int64) []Use {
 
 // Of gives the devices in the order of their names, from one time to another. Events without totals, as profilers before 2022 wrote them,
 // say nothing of levels.
-func Of(tr *trace.Trace, from, to int64) []Use {
+func Of(tr *trace.Trace, from, to int64) []Use { return uses(records(tr), from, to) }
+
+func uses(list []record, from, to int64) []Use {
 	out := []Use{}
 	byDevice := map[string][]record{}
-	for _, r := range records(tr) {
+	for _, r := range list {
 		byDevice[r.device] = append(byDevice[r.device], r)
 	}
 	for _, d := range slices.Sorted(maps.Keys(byDevice)) {
@@ -91,7 +100,7 @@ func Of(tr *trace.Trace, from, to int64) []Use {
 			if peak < 0 || r.level > u.Peak {
 				u.Peak, u.PeakAt, u.Event, peak = r.level, r.at, int32(r.event), i
 			}
-			u.Events++
+			u.Events, u.Snapshot = u.Events+1, r.told
 			u.Reserved = max(u.Reserved, r.drawn)
 			u.Allocated, u.Drawn = append(u.Allocated, Level{r.at, r.level}), append(u.Drawn, Level{r.at, r.drawn})
 		}
@@ -151,7 +160,11 @@ func (u *Use) hold(g *graph.Graph, list []record) {
 	sum := int64(0)
 	for _, i := range slices.Sorted(maps.Values(live)) {
 		r := &list[i]
-		who := o.of(r.event)
+		who := Holder{}
+		if r.event != trace.NoEvent {
+			who = o.of(r.event)
+		}
+		who.Line = cmp.Or(who.Line, r.line)
 		h := held[who]
 		h.Bytes, h.Count = h.Bytes+r.bytes, h.Count+1
 		held[who] = h

@@ -39,7 +39,7 @@ func TestPeak(t *testing.T) {
 	event(main, 500, 1, -100)
 	event(main, 600, 1, 5) // at an address that is used again
 	g, p := testtrace.Exact(t, b.Parse(t))
-	got := memory.Held(g, p.Window.Start, p.Window.End)
+	got := memory.Held(g, p.Window.Start, p.Window.End, nil)
 	for i := range got {
 		got[i].Allocated, got[i].Drawn = nil, nil
 	}
@@ -54,7 +54,7 @@ func TestPeak(t *testing.T) {
 	if at := g.Trace.Events[got[0].Event].Start; at != 315*us {
 		t.Errorf("the allocation of the peak is at %d", at)
 	}
-	if u := memory.Held(g, 400*us, 600*us)[0]; u.Peak != 595 || u.PeakAt != 600*us || u.Unseen != 500 || u.Holders[0].Bytes != 40 {
+	if u := memory.Held(g, 400*us, 600*us, nil)[0]; u.Peak != 595 || u.PeakAt != 600*us || u.Unseen != 500 || u.Holders[0].Bytes != 40 {
 		t.Errorf("of a part of it: %+v", u)
 	}
 }
@@ -69,7 +69,7 @@ func TestMany(t *testing.T) {
 		main.Instant("[memory]", 100*i+10).Arg("Device Type", 1).Arg("Device Id", 0).Arg("Addr", i+1).Arg("Bytes", i+1).Arg("Total Allocated", (i+1)*(i+2)/2).Arg("Total Reserved", 1<<20)
 	}
 	g, p := testtrace.Exact(t, b.Parse(t))
-	u := memory.Held(g, p.Window.Start, p.Window.End)[0]
+	u := memory.Held(g, p.Window.Start, p.Window.End, nil)[0]
 	if u.Peak != 300*301/2 || u.Unseen != 0 || len(u.Holders) != 200 || u.Holders[0].Operator != "op299" || u.Others != 100*101/2 {
 		t.Errorf("%d bytes, %d not seen, %d holders, %d of others", u.Peak, u.Unseen, len(u.Holders), u.Others)
 	}
@@ -80,7 +80,7 @@ func TestRecorded(t *testing.T) {
 	found := 0
 	for _, name := range corpus.Find(t, "*.json.gz") {
 		g, p := testtrace.Exact(t, testtrace.Read(t, name))
-		for _, u := range memory.Held(g, p.Window.Start, p.Window.End) {
+		for _, u := range memory.Held(g, p.Window.Start, p.Window.End, nil) {
 			sum, named := u.Unseen+u.Others, int64(0)
 			for _, h := range u.Holders {
 				if sum += h.Bytes; h.Operator != "" && h.Module != "" && h.Line != "" {

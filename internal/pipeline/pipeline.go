@@ -176,9 +176,9 @@ func (r *Run) solve() error {
 // Flame adds up the path by stacks. It is asked for before the report, whose replays may take the graph.
 func (r *Run) Flame() *flame.Graph { return flame.Of(r.graph, r.path) }
 
-// Memory is what the allocators held in the window. It is asked for before the report, too.
-func (r *Run) Memory() []memory.Use {
-	return memory.Held(r.graph, r.path.Window.Start, r.path.Window.End)
+// Memory is what the allocators held in the window, by the trace and by a snapshot, if there is one. It is asked for before the report, too.
+func (r *Run) Memory(s *memory.Snapshot) []memory.Use {
+	return memory.Held(r.graph, r.path.Window.Start, r.path.Window.End, s)
 }
 
 // Report makes the report of a run. s says what is wanted; what the report is made of is filled in. What needs replays is

@@ -1,26 +1,21 @@
-package fromflights
+// Package unpickle reads pickles of Python that hold containers, texts and numbers, as PyTorch dumps what it knows. Nothing of a pickle is executed.
+package unpickle
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"math/bits"
-	"slices"
 	"strconv"
 )
 
-// list is a list or a tuple of a pickle: memos refer to it while it grows.
-type list struct{ items []any }
+// List is a list or a tuple of a pickle: memos refer to it while it grows.
+type List struct{ Items []any }
 
 // mark is where the items of a container begin on the stack.
 type mark struct{}
 
-// mostContainers bounds the memory that a pickle of brackets takes, mostDeep how far values lie in each other.
-const (
-	mostContainers = 4 << 20
-	mostDeep       = 64
-)
+// mostContainers bounds the memory that a pickle of brackets takes.
+const mostContainers = 4 << 20
 
 // unpickler is a machine with a stack, as Python's is, without the instructions that call anything: a dump has containers, texts and numbers.
 type unpickler struct {
@@ -31,8 +26,9 @@ type unpickler struct {
 	containers int
 }
 
-// unpickle turns a pickle, of protocols 2 to 5, into JSON.
-func unpickle(src []byte) (text []byte, err error) {
+// Value reads a pickle, of protocols 2 to 5: dicts are map[string]any, lists and tuples *List, numbers int64 and float64, texts string, and
+// there are bool and nil. An error says where it is broken, or what of it would have to be executed.
+func Value(src []byte) (v any, err error) {
 	u := &unpickler{src: src, memo: map[uint64]any{}}
 	defer func() {
 		if x := recover(); x != nil {
@@ -43,43 +39,10 @@ func unpickle(src []byte) (text []byte, err error) {
 			err = fmt.Errorf("byte %d: %s", u.at, string(broken))
 		}
 	}()
-	return u.json(nil, u.value(), 0), nil
+	return u.value(), nil
 }
 
-// json appends a value. What memos refer to again and again would be longer than any memory.
-func (u *unpickler) json(to []byte, v any, deep int) []byte {
-	if len(to) > 1<<20+16*len(u.src) || deep > mostDeep {
-		u.fail("it refers to the same values again and again")
-	}
-	switch v := v.(type) {
-	case *list:
-		to = append(to, '[')
-		for i, x := range v.items {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			to = u.json(to, x, deep+1)
-		}
-		return append(to, ']')
-	case map[string]any:
-		to = append(to, '{')
-		for i, key := range slices.Sorted(maps.Keys(v)) {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			to = append(u.json(to, key, deep+1), ':')
-			to = u.json(to, v[key], deep+1)
-		}
-		return append(to, '}')
-	}
-	text, err := json.Marshal(v)
-	if err != nil { // a number that is none
-		text = []byte("null")
-	}
-	return append(to, text...)
-}
-
-// value runs the instructions: dicts are map[string]any, numbers int64 and float64.
+// value runs the instructions.
 func (u *unpickler) value() any {
 	for {
 		at := u.at
@@ -102,14 +65,14 @@ func (u *unpickler) value() any {
 			u.push(map[string]any{})
 		case ']', ')':
 			u.room()
-			u.push(&list{})
+			u.push(&List{})
 		case 'e', 'a': // APPENDS, APPEND
 			items := u.items(op == 'a', 1)
-			l, ok := u.top().(*list)
+			l, ok := u.top().(*List)
 			if !ok {
 				u.fail("items of what is no list")
 			}
-			l.items = append(l.items, items...)
+			l.Items = append(l.Items, items...)
 		case 'u', 's': // SETITEMS, SETITEM
 			items := u.items(op == 's', 2)
 			d, ok := u.top().(map[string]any)
@@ -121,10 +84,10 @@ func (u *unpickler) value() any {
 			}
 		case 't':
 			u.room()
-			u.push(&list{u.items(false, 0)})
+			u.push(&List{u.items(false, 0)})
 		case 0x85, 0x86, 0x87: // TUPLE1 to TUPLE3
 			u.room()
-			u.push(&list{u.items(true, int(op-0x84))})
+			u.push(&List{u.items(true, int(op-0x84))})
 		case 'X':
 			u.push(string(u.bytes(u.uint(4))))
 		case 0x8c: // SHORT_BINUNICODE
