@@ -114,23 +114,6 @@ func (e *engine) replay(changes ...[]whatif.Change) int64 {
 	return e.model.Window(&whatif.Scenario{Changes: slices.Concat(changes...)}) - e.earlier
 }
 
-// earlierTime is how long the window is in work that was launched before recording began: whatever is changed, that stays.
-func (r *run) earlierTime() (ns int64) {
-	for _, s := range r.path.Segments.All() {
-		if s.Kind != critpath.GPUUnrecorded {
-			continue
-		}
-		i, _ := slices.BinarySearchFunc(r.ops, s.End, func(a cdg.ActID, at int64) int { return cmp.Compare(r.g.Acts[a].Start, at) })
-		for ; i < len(r.ops) && r.g.Acts[r.ops[i]].Start == s.End; i++ {
-			if w := r.g.Release(r.ops[i]); r.g.Lanes[r.g.Acts[r.ops[i]].Lane].Track == s.Track && w.From == cdg.NoAct && w.Note != cdg.RecordsLost {
-				ns += s.End - s.Start
-				break
-			}
-		}
-	}
-	return ns
-}
-
 // answers are what the rules of a group found.
 type answers struct {
 	findings []Finding

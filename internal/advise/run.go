@@ -124,7 +124,7 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	if len(r.names[trace.Python]) > 0 {
 		r.callers = critpath.CallerOf(g)
 	}
-	r.earlier = r.earlierTime()
+	r.earlier = critpath.Earlier(r.g, r.path, r.path.Window.Start, r.path.Window.End)
 	r.window -= r.earlier
 	return r
 }

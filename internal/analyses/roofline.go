@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"overlay/internal/critpath"
 	"overlay/internal/roofline"
 	"overlay/internal/trace"
 )
@@ -28,7 +29,7 @@ type RooflineDevice struct {
 	Type       string   `json:"type" about:"type of the inputs with most of these"`
 	Peak       float64  `json:"peak_flops_per_s" unit:"flop" about:"of products of that type; 0 for a device that is not known"`
 	Bandwidth  float64  `json:"gb_per_s" unit:"gb_per_s" about:"of its memory"`
-	Use        *float64 `json:"flops_use_share" unit:"share" about:"model FLOPs use: of what the peak would compute in the window; recomputed products count; at least, where shaped_share is small; null without a peak"`
+	Use        *float64 `json:"flops_use_share" unit:"share" about:"model FLOPs use: of what the peak would compute in the window, without work from before recording; recomputed products count; at least, where shaped_share is small; null without a peak"`
 	InProducts *float64 `json:"product_peak_share" unit:"share" about:"of what the peaks would compute while products run, those left out that do less than the direct form; null without any"`
 	Compute    float64  `json:"compute_bound_share" unit:"share" about:"of the kernels' time: operators near the peak of the units"`
 	Memory     float64  `json:"memory_bound_share" unit:"share" about:"near the bandwidth of the memory"`
@@ -85,7 +86,7 @@ type RooflineStep struct {
 	Device int64    `json:"device" unit:"id"`
 	NS     int64    `json:"duration_ns" unit:"ns"`
 	Flops  float64  `json:"flops" unit:"flop" about:"of products that it launched"`
-	Use    *float64 `json:"flops_use_share" unit:"share" about:"of what the peak would compute in its time"`
+	Use    *float64 `json:"flops_use_share" unit:"share" about:"of what the peak would compute in its time, without work from before recording"`
 }
 
 // rooflineOf measures operators of known work.
@@ -177,11 +178,16 @@ func (s *Set) rooflineDevice(d *RooflineDevice, rows []roofline.Row, out *Roofli
 		if typ != "" {
 			d.peak = known.Products(typ)
 			d.Peak = d.peak * 1e12
-			d.Use, d.InProducts = use(d.Flops, d.peak, s.End-s.Start), products.ratio()
+			d.Use, d.InProducts = use(d.Flops, d.peak, s.own(s.Start, s.End)), products.ratio()
 		}
 	}
 	out.Devices = append(out.Devices, *d)
 	s.rooflineSteps(d, rows, out)
+}
+
+// own is how long a part of the window is without work from before recording, of which nothing is known.
+func (s *Set) own(from, to int64) int64 {
+	return to - from - critpath.Earlier(s.graph, s.path, from, to)
 }
 
 // rooflineSteps sums up products by the step that launched them.
@@ -204,7 +210,7 @@ func (s *Set) rooflineSteps(d *RooflineDevice, rows []roofline.Row, out *Rooflin
 		for ; k < len(products) && products[k].at < st.End; k++ {
 			x.Flops += float64(products[k].flops)
 		}
-		x.Use = use(x.Flops, d.peak, x.NS)
+		x.Use = use(x.Flops, d.peak, s.own(st.Start, st.End))
 		out.Steps = append(out.Steps, x)
 	}
 }

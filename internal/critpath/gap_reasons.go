@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
+	"overlay/internal/graph"
 	"overlay/internal/par"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
@@ -12,6 +13,24 @@ import (
 
 // nearCalls is how many slices before a launch are looked at for what its operation may have waited for.
 const nearCalls = 256
+
+// Earlier is how long a path is, between two times, in work that was launched before recording began: whatever is changed, that stays.
+func Earlier(g *graph.Graph, p *Path, from, to int64) (ns int64) {
+	for _, s := range p.Segments.All() {
+		if s.Kind != GPUUnrecorded {
+			continue
+		}
+		for l := range g.Lanes {
+			if lane := &g.Lanes[l]; lane.Stream && lane.Track == s.Track {
+				i, there := slices.BinarySearchFunc(g.Acts[lane.First:lane.Limit], s.End, func(a cdg.Act, at int64) int { return cmp.Compare(a.Start, at) })
+				if w := g.Release(lane.First + cdg.ActID(i)); there && w.From == cdg.NoAct && w.Note != cdg.RecordsLost {
+					ns += max(min(s.End, to)-max(s.Start, from), 0)
+				}
+			}
+		}
+	}
+	return ns
+}
 
 // ofOperation reads why an operation started late.
 func (r *reasoner) ofOperation(s *Segment, before, k cdg.ActID) Reason {

@@ -12,6 +12,9 @@ func (w *WhatIf) WriteText(to io.Writer, o TextOptions) error {
 	t := newText(to, o, w.Tables())
 	t.line("%s", t.bold(Shorten(Plain(w.Input), t.width)))
 	t.line("window %s (%s), %s", tables.Duration(w.Window.Duration), Shorten(w.Window.name(), t.width-40), boundBy(w.BoundBy))
+	if 10*w.Earlier >= w.Window.Duration {
+		t.line("shares are of %s, without work from before recording", tables.Duration(w.Window.Duration-w.Earlier))
+	}
 	t.line("")
 	if len(w.Scenarios) == 1 {
 		t.answer(w, &w.Scenarios[0])
@@ -43,12 +46,13 @@ func trust() Column {
 }
 
 func (t *text) answer(w *WhatIf, a *Answer) {
-	verdict := tables.Duration(a.Saved) + " of " + tables.Duration(w.Window.Duration) + " saved (" + tables.FormatShare(a.SavedShare) + ")"
+	whole := tables.Duration(w.Window.Duration - w.Earlier)
+	verdict := tables.Duration(a.Saved) + " of " + whole + " saved (" + tables.FormatShare(a.SavedShare) + ")"
 	switch {
 	case a.Saved < 0:
-		verdict = tables.Duration(-a.Saved) + " longer than " + tables.Duration(w.Window.Duration) + " (" + tables.FormatShare(-a.SavedShare) + ")"
+		verdict = tables.Duration(-a.Saved) + " longer than " + whole + " (" + tables.FormatShare(-a.SavedShare) + ")"
 	case a.Saved == 0:
-		verdict = "nothing saved of " + tables.Duration(w.Window.Duration)
+		verdict = "nothing saved of " + whole
 	}
 	t.line("%s: %s", Shorten(Plain(a.Name), max(t.width-len(verdict)-2, 30)), t.bold(verdict))
 	t.line("window then %s, between %s and %s; its share of the path would promise %s", tables.Duration(a.Window), tables.Duration(a.Low), tables.Duration(a.High), tables.Duration(a.ShareSays))

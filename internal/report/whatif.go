@@ -21,6 +21,7 @@ type WhatIf struct {
 	Input     string         `json:"input" about:"file name without its folders"`
 	Window    Window         `json:"window" table:"window" about:"the analysed interval"`
 	BoundBy   string         `json:"bound_by" about:"the class with the most time, as recorded"`
+	Earlier   int64          `json:"earlier_ns" unit:"ns" about:"of the window in work from before recording: no share counts it"`
 	Scenarios []Answer       `json:"scenarios" table:"scenarios" about:"what becomes of the window"`
 	Delays    []TypicalDelay `json:"delays" table:"delays" about:"what stands between activities where nothing was recorded: medians of the trace"`
 }
@@ -33,7 +34,7 @@ type Answer struct {
 	Critical   int64            `json:"critical_ns" unit:"ns" about:"of it on the critical path, as recorded"`
 	Window     int64            `json:"window_ns" unit:"ns" about:"how long the window would have been"`
 	Saved      int64            `json:"saved_ns" unit:"ns"`
-	SavedShare float64          `json:"saved_share" unit:"share" about:"of the recorded window"`
+	SavedShare float64          `json:"saved_share" unit:"share" about:"of the recorded window, without work from before recording"`
 	Low        int64            `json:"low_ns" unit:"ns" about:"the window at least, with delays at their shortest"`
 	High       int64            `json:"high_ns" unit:"ns" about:"the window at most, with delays at their longest"`
 	ShareSays  int64            `json:"share_would_say_ns" unit:"ns" about:"what the share of the path would promise to save"`
@@ -88,9 +89,9 @@ func NewWhatIf(s Source, results []*whatif.Result) (*WhatIf, error) {
 	total := critpath.Breakdown(p)
 	out := &WhatIf{Schema: WhatIfSchema, Tool: Tool{"overlay", s.Version}, Input: s.Name,
 		Window:  Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn, 0, 0},
-		BoundBy: critpath.BoundBy(&total.Class).String(), Scenarios: []Answer{}, Delays: []TypicalDelay{}}
+		BoundBy: critpath.BoundBy(&total.Class).String(), Earlier: critpath.Earlier(g, p, w.Start, w.End), Scenarios: []Answer{}, Delays: []TypicalDelay{}}
 	for _, r := range results {
-		a, err := answer(g, p, r, names, s.Segments)
+		a, err := out.answer(g, p, r, names, s.Segments)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +108,7 @@ func (w *WhatIf) AddBest(results []*whatif.Result, p *critpath.Path) {
 	for _, r := range results {
 		var sum critpath.Totals
 		sum.Class = r.Classes()
-		w.Scenarios = append(w.Scenarios, brief(p, r, &sum))
+		w.Scenarios = append(w.Scenarios, w.brief(p, r, &sum))
 	}
 	w.addDelays(results)
 }
@@ -121,13 +122,13 @@ func (w *WhatIf) addDelays(results []*whatif.Result) {
 	}
 }
 
-func answer(g *graph.Graph, p *critpath.Path, r *whatif.Result, names Names, strip bool) (Answer, error) {
+func (w *WhatIf) answer(g *graph.Graph, p *critpath.Path, r *whatif.Result, names Names, strip bool) (Answer, error) {
 	moved, then, err := r.Path()
 	if err != nil {
 		return Answer{}, err
 	}
 	sum := critpath.Breakdown(then)
-	a := brief(p, r, &sum)
+	a := w.brief(p, r, &sum)
 	if strip {
 		for _, s := range critpath.OutlineOf(moved, then).Strip {
 			a.Strip = append(a.Strip, Run{s.Start, s.End, s.Class.String()})
@@ -149,11 +150,11 @@ func answer(g *graph.Graph, p *critpath.Path, r *whatif.Result, names Names, str
 }
 
 // brief is an answer without the new path by name and by step; sum is that path by class.
-func brief(p *critpath.Path, r *whatif.Result, sum *critpath.Totals) Answer {
+func (w *WhatIf) brief(p *critpath.Path, r *whatif.Result, sum *critpath.Totals) Answer {
 	t := r.Touched(p)
 	low, high := r.Range()
 	a := Answer{Name: r.Scenario.Name, Events: t.Events, Own: t.Own, Critical: t.Critical, Window: r.Window, Saved: r.Saved(),
-		SavedShare: signedShare(r.Saved(), r.Recorded()), Low: low, High: high, ShareSays: t.Promise, EndOfAll: r.EndOfAll,
+		SavedShare: signedShare(r.Saved(), r.Recorded()-w.Earlier), Low: low, High: high, ShareSays: t.Promise, EndOfAll: r.EndOfAll,
 		BoundBy: critpath.BoundBy(&sum.Class).String(), ByClass: classes(&sum.Class), Hotspots: []NewHotspot{}, Steps: []NewStep{}, Limits: []Limit{},
 		Confidence: r.Confidence().String()}
 	for _, l := range r.Limits(sum) {

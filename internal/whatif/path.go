@@ -7,6 +7,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/trace"
 )
 
 // Path returns the simulated run as a graph of its own, and its critical path: what critpath and the reports say of a
@@ -33,6 +34,17 @@ func (r *Result) Graph(t *Times) *graph.Graph {
 		s := &y.Steps[i]
 		if a := y.ActOf[s.Event]; a != cdg.NoAct {
 			s.Start, s.End = t.Thread(y.Acts[a].Lane, s.Start), t.Thread(y.Acts[a].Lane, s.End)
+		}
+	}
+	if n := len(y.Steps); n > 0 && y.Steps[n-1].Of.Type != trace.NoIteration { // ends with what it launched
+		last, before := &y.Steps[n-1], &m.g.Steps[n-1]
+		if a := y.ActOf[last.Event]; a != cdg.NoAct && m.g.Acts[a].End < before.End {
+			last.End = y.Acts[a].End
+			for k := range y.Acts {
+				if x := &m.g.Acts[k]; m.g.Lanes[x.Lane].Stream && x.End > before.Start && x.End <= before.End {
+					last.End = max(last.End, y.Acts[k].End)
+				}
+			}
 		}
 	}
 	d.Waits, d.First = make([]cdg.Wait, 0, len(m.at)), make([]int32, 1, len(y.Acts)+1)
