@@ -213,7 +213,7 @@ func longer(what string, percent float64, than string) string {
 
 // endBy sets how a comparison ends: with status 3 where what it says is surely beyond the limit or, if asked for, where that is open, for a reason.
 func (j *job) endBy(gate report.Gate, says string, limit float64, why string) {
-	open := fmt.Errorf("%w: %s, and whether that is more than %s is open: %s; more runs would tell", errUnsure, says, tables.GivenPercent(limit), why)
+	open := fmt.Errorf("%w: %s, and whether that is more than %s is open: %s", errUnsure, says, tables.GivenPercent(limit), why)
 	switch {
 	case gate == report.Beyond:
 		j.verdict = fmt.Errorf("%w: %s, more than %s", errSlower, says, tables.GivenPercent(limit))

@@ -43,10 +43,10 @@ func TestComparePerStep(t *testing.T) {
 		percent       float64
 		apart         string
 	}{
-		{"four against six", withSteps(step, 60, 62, 62, 64), withSteps(step, 62, 62, 62, 62, 62, 62), "4 steps against 6; a step takes 62.00 ms → 62.00 ms (0.0 %, noise ± 3.8)", 0, ""},
+		{"four against six", withSteps(step, 60, 62, 62, 64), withSteps(step, 62, 62, 62, 62, 62, 62), "4 steps against 6; a step takes 62.00 ms → 62.00 ms (0.0 %, noise ± 1.4)", 0, ""},
 		{"slower", withSteps(step, 50, 50), withSteps(step, 60, 60, 60), "2 steps against 3; a step takes 50.00 ms → 60.00 ms (+20.0 %, noise ± 0.0)", 20, ""},
 		{"warming up", withSteps(step, 500, 50, 50, 50), withSteps(step, 40, 40, 40), "4 steps against 3; a step takes 50.00 ms → 40.00 ms (-20.0 %, noise ± 0.0)", -20, "the first step before took 500.00 ms and stands apart"},
-		{"a first step of two", withSteps(step, 500, 50), withSteps(step, 50, 50, 50), "2 steps against 3; a step takes 275.00 ms → 50.00 ms (-81.8 %, noise ± 73.0)", -100 * 225. / 275, ""},
+		{"a first step of two", withSteps(step, 500, 50), withSteps(step, 50, 50, 50), "2 steps against 3; a step takes 275.00 ms → 50.00 ms (-81.8 %, noise ± 65.0)", -100 * 225. / 275, ""},
 		{"one step", withSteps(step, 50), withSteps(step, 50, 50), "1 step against 2; a step takes 50.00 ms → 50.00 ms (0.0 %, noise ± 0.0)", 0, ""},
 		{"as many", withSteps(step, 50, 50), withSteps(step, 60, 60), "2 steps against 2; a step takes 50.00 ms → 60.00 ms (+20.0 %, noise ± 0.0)", 20, ""},
 		{"none on one side", withSteps(step), withSteps(step, 60), "1200.0 % longer", 1200, ""},

@@ -66,7 +66,7 @@ func (n *Noise) Gate(slower, limit float64) (Gate, string) {
 	case slower <= limit && n.Low <= 0:
 		return Within, ""
 	}
-	return Unsure, fmt.Sprintf("it lies between %s and %s", tables.SignedPercent(n.Low), tables.SignedPercent(n.High))
+	return Unsure, fmt.Sprintf("it lies between %s and %s; more runs would tell", tables.SignedPercent(n.Low), tables.SignedPercent(n.High))
 }
 
 // Gate judges a difference against a limit. Two steps of one trace are what they are, without noise.
@@ -76,7 +76,7 @@ func (d *Difference) Gate(limit float64) (Gate, string) {
 	}
 	g, why := d.Noise.Gate(d.Slower, limit)
 	if g == Beyond && d.Same != nil && d.Same.recording {
-		return Unsure, d.Same.Differs[len(d.Same.Differs)-1]
+		return Unsure, d.Same.Differs[len(d.Same.Differs)-1] + "; record both alike"
 	}
 	return g, why
 }
@@ -105,7 +105,13 @@ const fewCalls = 3
 // one holds more of it: they were cut by the clock. Where nothing else was measured more than once, the calls say how much noise there is.
 func (d *Difference) Compared(before, after *Done, same Comparable) {
 	d.Same = &same
-	if d.Noise.Known || d.Before.Window.Annotation != "" || d.After.Window.Annotation != "" {
+	if d.Before.Window.Annotation != "" || d.After.Window.Annotation != "" {
+		return
+	}
+	if (d.Before.countSteps() == 0) != (d.After.countSteps() == 0) {
+		same.recording, same.Differs = true, append(same.Differs, "steps are marked in one of them only: windows are compared, which do not begin and end alike")
+	}
+	if d.Noise.Known {
 		return
 	}
 	x, y := before.kernels, after.kernels

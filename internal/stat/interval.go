@@ -25,112 +25,89 @@ const resamples = 2000
 
 // Interval is within which the change from before to after lies, as a share of before, by a bootstrap: in 95 of 100 cases, were
 // the same recorded again. Both lists are by kind of unit; a kind counts as often as its weight says. Where there are several
-// runs of a side they are drawn; of one run the units. A side with a single unit borrows the noise of the
-// other. It reports false where both have a single unit. The same values give the same interval.
+// runs of a side runs are drawn, else units. Both sides are drawn from what either varies around what is typical of it: few units say too little
+// of their own noise. It reports false where both have a single one. The same values give the same interval.
 func Interval(before, after []Units, weights []float64) (low, high float64, ok bool) {
-	var sides [2][]drawn
-	free, known := 0, false
-	for i, side := range [2][]Units{before, after} {
-		for _, u := range side {
-			d := newDrawn(u)
-			sides[i] = append(sides[i], d)
-			known = known || d.free > 0
+	kinds := make([]drawn, len(weights))
+	free := 0 // of the kind that is known least of those of which something is known
+	for k := range kinds {
+		kinds[k] = newDrawn([2]Units{before[k], after[k]})
+		if n := kinds[k].free; n > 0 && (free == 0 || n < free) {
+			free = n
 		}
-		free += leastFree(sides[i])
 	}
-	if !known {
+	if free == 0 {
 		return 0, 0, false
 	}
-	rng := rand.New(rand.NewPCG(45, 20))
-	change := func(of func(d, other *drawn) float64) float64 {
+	change := func(of func(d *drawn, side int) float64) float64 {
 		var sum [2]float64
 		for k, w := range weights {
-			sum[0] += w * of(&sides[0][k], &sides[1][k])
-			sum[1] += w * of(&sides[1][k], &sides[0][k])
+			for side := range sum {
+				sum[side] += w * of(&kinds[k], side)
+			}
 		}
 		return sum[1]/max(sum[0], 1) - 1
 	}
-	point := change(func(d, _ *drawn) float64 { return d.typical })
-	all := make([]float64, resamples)
+	point := change(func(d *drawn, side int) float64 { return d.typical[side] })
+	all, rng := make([]float64, resamples), rand.New(rand.NewPCG(45, 20))
 	for i := range all {
-		all[i] = change(func(d, other *drawn) float64 { return d.draw(rng, other) })
+		all[i] = change(func(d *drawn, side int) float64 { return d.draw(rng, side) })
 	}
 	slices.Sort(all)
 	// Few values vary less among themselves than what they were drawn from: Student's t says by how much.
-	wider := Beyond(0.05, float64(max(free, 1))) / Beyond(0.05, 1000)
+	wider := Beyond(0.05, float64(free)) / Beyond(0.05, 1000)
 	return point + (Quantile(all, 0.025)-point)*wider, point + (Quantile(all, 0.975)-point)*wider, true
 }
 
-// drawn are the units of one side and kind, ready to be drawn from.
+// drawn is one kind of units, ready to be drawn from.
 type drawn struct {
-	runs    [][]int64 // ascending
-	typical float64
-	free    int       // degrees of freedom: 0 where nothing says how much it varies
-	apart   []float64 // what was measured, as a share of what is typical
+	typical [2]float64
+	n       [2]int    // units, or runs, of a side
+	apart   []float64 // those of both sides as a share of what is typical, ascending
+	free    int       // degrees of freedom: 0 where nothing says how much they vary
+	runs    bool      // they are medians of runs
 }
 
-func newDrawn(u Units) drawn {
-	d := drawn{typical: u.Typical()}
-	for _, run := range u {
-		if len(run) > 0 {
-			run = slices.Clone(run)
-			slices.Sort(run)
-			d.runs = append(d.runs, run)
+func newDrawn(sides [2]Units) (d drawn) {
+	recorded := func(u Units) Units {
+		return slices.DeleteFunc(slices.Clone(u), func(run []int64) bool { return len(run) == 0 })
+	}
+	d.runs = max(len(recorded(sides[0])), len(recorded(sides[1]))) > 1
+	for side, u := range sides {
+		d.typical[side] = u.Typical()
+		values := slices.Concat(u...)
+		if d.runs {
+			values = values[:0]
+			for _, run := range recorded(u) {
+				values = append(values, Median(slices.Clone(run)))
+			}
+		}
+		if d.n[side] = len(values); len(values) < 2 {
+			continue
+		}
+		d.free += len(values) - 1
+		for _, x := range values {
+			d.apart = append(d.apart, float64(x)/max(d.typical[side], 1))
 		}
 	}
-	of := [][]int64{}
-	if len(d.runs) == 1 {
-		of = d.runs
-	} else {
-		var medians []int64
-		for _, run := range d.runs {
-			medians = append(medians, Median(slices.Clone(run)))
-		}
-		of = append(of, medians)
-	}
-	for _, x := range of[0] {
-		d.apart = append(d.apart, float64(x)/max(d.typical, 1))
-	}
-	d.free = max(len(d.apart)-1, 0)
+	slices.Sort(d.apart)
 	return d
 }
 
-// leastFree is the kind that is known least of those of which something is known.
-func leastFree(list []drawn) int {
-	least := 0
-	for _, d := range list {
-		if d.free > 0 && (least == 0 || d.free < least) {
-			least = d.free
-		}
-	}
-	return least
-}
-
-// draw is how long a unit typically takes in a drawn sample.
-func (d *drawn) draw(rng *rand.Rand, other *drawn) float64 {
-	switch n := len(d.runs); {
-	case n == 0:
-		return 0
-	case d.free == 0 && other.free > 0:
-		return d.typical * other.apart[rng.IntN(len(other.apart))]
-	case n == 1:
-		return drawMedian(rng, d.runs[0])
-	default: // medians of runs differ by what units differ, too
+// draw is how long a unit of a side typically takes in a drawn sample.
+func (d *drawn) draw(rng *rand.Rand, side int) float64 {
+	n := float64(d.n[side])
+	switch {
+	case n == 0 || d.free == 0:
+		return d.typical[side]
+	case d.runs:
 		sum := 0.
-		for range n {
-			sum += d.apart[rng.IntN(n)] - 1
+		for range d.n[side] {
+			sum += d.apart[rng.IntN(len(d.apart))] - 1
 		}
-		// The mean of n drawn runs varies less than that of n recorded ones, by this root.
-		return d.typical * (1 + sum/float64(n)*math.Sqrt(float64(n)/float64(n-1)))
+		// The mean of drawn runs varies less than that of recorded ones, by this root.
+		return d.typical[side] * (1 + sum/n*math.Sqrt(float64(len(d.apart))/float64(d.free)))
 	}
-}
-
-// drawMedian is the median of a sample drawn from ascending values: where it stands among them is nearly normal.
-func drawMedian(rng *rand.Rand, sorted []int64) float64 {
-	if len(sorted) == 1 {
-		return float64(sorted[0])
-	}
-	n := float64(len(sorted))
-	at := 0.5 + rng.NormFloat64()/(2*math.Sqrt(n+2))
-	return Quantile(sorted, min(max((at*(n+1)-1)/(n-1), 0), 1))
+	at := 0.5 + rng.NormFloat64()/(2*math.Sqrt(n+2)) // where the median of n values stands among all is nearly normal
+	return d.typical[side] * Quantile(d.apart, min(max(at, 0), 1))
 }

@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -23,18 +24,20 @@ func TestInterval(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		runs, units   int
+		before        int // units of the runs before; 0: as many
 		far, between  float64
 		least, widest float64 // share that hold, mean width
 	}{
-		{"one run of 30 steps", 1, 30, 0.02, 0, 0.92, 0.03},
-		{"one run of 4 steps", 1, 4, 0.02, 0, 0.92, 0.10},
-		{"five runs", 5, 6, 0.02, 0.01, 0.92, 0.05},
-		{"three runs", 3, 6, 0.02, 0.01, 0.90, 0.09}, // three medians are little to draw from,
+		{"one run of 30 steps", 1, 30, 0, 0.02, 0, 0.92, 0.03},
+		{"one run of 4 steps", 1, 4, 0, 0.02, 0, 0.92, 0.10},
+		{"one run of 3 steps against 15", 1, 15, 3, 0.02, 0, 0.92, 0.07},
+		{"five runs", 5, 6, 0, 0.02, 0.01, 0.92, 0.05},
+		{"three runs", 3, 6, 0, 0.02, 0.01, 0.90, 0.09}, // three medians are little to draw from,
 	} {
 		held, wide := 0, 0.
 		const trials = 200
 		for range trials {
-			low, high, ok := Interval([]Units{sample(c.runs, c.units, 1e6, c.far, c.between)}, []Units{sample(c.runs, c.units, 1.03e6, c.far, c.between)}, []float64{1})
+			low, high, ok := Interval([]Units{sample(c.runs, cmp.Or(c.before, c.units), 1e6, c.far, c.between)}, []Units{sample(c.runs, c.units, 1.03e6, c.far, c.between)}, []float64{1})
 			if !ok || low > high {
 				t.Fatalf("%s: %v %v %v", c.name, low, high, ok)
 			}
