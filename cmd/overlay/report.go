@@ -34,12 +34,12 @@ func (j *job) printReport() error {
 	if err != nil {
 		return err
 	}
-	dumps, err := inputs.Dumps(j.opts.inputs)
+	dumps, rest, err := inputs.Dumps(j.opts.inputs)
 	if err != nil {
 		return err
 	}
 	if len(dumps) > 0 {
-		return j.reportFlights(dumps)
+		return j.reportFlights(dumps, rest)
 	}
 	f, err := inputs.FindRanks(j.opts.inputs)
 	if err == nil && len(f.Sets) > 0 && len(f.Files) > 0 {
@@ -141,8 +141,8 @@ func (o *options) needTrace(instead string) error {
 	return nil
 }
 
-// reportFlights prints who did not arrive and who was late, by the dumps of flight recorders.
-func (j *job) reportFlights(dumps []*flights.Dump) error {
+// reportFlights prints who did not arrive and who was late, by the dumps of flight recorders, and what the traces of the same ranks say of them, if there are any.
+func (j *job) reportFlights(dumps []*flights.Dump, traces []string) error {
 	o := j.opts
 	instead := "these are dumps of flight recorders"
 	if err := o.needTrace(instead); err != nil {
@@ -156,7 +156,18 @@ func (j *job) reportFlights(dumps []*flights.Dump) error {
 		return err
 	}
 	source := o.reportSource(o.input, o.top)
-	j.show(report.NewFlights(source.Name, source.Version, study))
+	r := report.NewFlights(source.Name, source.Version, study)
+	if len(traces) > 0 {
+		s, err := j.subject(traces)
+		if err != nil {
+			return err
+		}
+		if s.job == nil {
+			return fmt.Errorf("%s: one trace beside dumps of flight recorders: give the traces of several of their ranks, or leave it out", report.Plain(traces[0]))
+		}
+		r.Join(s.job.job, s.job.verdict)
+	}
+	j.show(r)
 	return nil
 }
 
@@ -189,7 +200,8 @@ Prints what the critical path is made of: what the window is bound by, the time 
 folder, a quoted pattern or an archive (tar, zip) with a trace for each rank of a job it puts all of them on one clock
 and follows the path over the ranks: who waited for whom, and why. Of coarse records of a job (CSV or Parquet, a
 row for each operation of a rank in a step) it says which rank, stage or kind of operation slows the steps; of dumps of
-PyTorch's flight recorder, one a rank, which rank a stuck job waits for, and which was late.
+PyTorch's flight recorder, one a rank, which rank a stuck job waits for, and which was late; with the traces of the job
+beside them also where that rank runs, and what is slow on it.
 
 Examples:
   overlay report -i trace.json.gz
@@ -197,7 +209,7 @@ Examples:
   overlay report -i 'traces/rank*.json.gz' --step 3 --json > job.json
   overlay report -i trace.json.gz --step 3 --top 20
   overlay report -i records.csv
-  overlay report -i dumps/                               (of …_trace_rank_0, …_trace_rank_1, …)
+  overlay report -i dumps/ -i traces/                    (of …_trace_rank_0, …_trace_rank_1, …; traces may be missing)
   overlay report -i trace.json.gz --json --segments > report.json
   overlay report -i trace.json.gz --html report.html
   overlay report -i trace.json.gz --flame path.pb.gz     (then: go tool pprof -http : path.pb.gz)`,

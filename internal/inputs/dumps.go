@@ -13,53 +13,46 @@ import (
 	"overlay/internal/report"
 )
 
-// Dumps reads the dumps of flight recorders that inputs name, files or folders of them; none where the inputs are anything else. A file is looked into
-// where its name is one that PyTorch gives, where it comes first, or behind a dump.
-func Dumps(names []string) ([]*flights.Dump, error) {
-	var files []string
-	named := map[string]bool{}
-	for _, name := range names {
-		list, err := Disk.ReadDir(name)
-		if err != nil {
-			files, named[name] = append(files, name), true
-			continue
+// Dumps reads the dumps of flight recorders that inputs name, files or folders of them, and gives the inputs that are anything else; without a dump these are all. A file is
+// looked into where its name is one that PyTorch gives, where it comes first, or behind a dump.
+func Dumps(names []string) (dumps []*flights.Dump, rest []string, err error) {
+	for i, input := range names {
+		list, err := Disk.ReadDir(input)
+		files, before := []string{input}, len(dumps)
+		if err == nil {
+			files = nil
 		}
 		for _, e := range list {
 			if !strings.HasPrefix(e.Name(), ".") && e.Type().IsRegular() {
-				files = append(files, filepath.Join(name, e.Name()))
+				files = append(files, filepath.Join(input, e.Name()))
 			}
 		}
-	}
-	var dumps []*flights.Dump
-	var other string // it is named, and no dump
-	for i, name := range files {
-		if i > 0 && len(dumps) == 0 && !strings.Contains(filepath.Base(name), "trace_rank_") {
-			continue
-		}
-		src, err := dump(name)
-		if err != nil {
-			return nil, Error(name, err)
-		}
-		if src == nil {
-			if named[name] {
-				other = name
+		for k, name := range files {
+			if i+k > 0 && len(dumps) == 0 && !strings.Contains(filepath.Base(name), "trace_rank_") {
+				continue
 			}
-			continue
+			src, err := dump(name)
+			if err != nil {
+				return nil, nil, Error(name, err)
+			}
+			if src == nil {
+				continue
+			}
+			rank, ok := fromflights.RankOf(filepath.Base(name))
+			if !ok {
+				return nil, nil, fmt.Errorf("%s: a dump of a flight recorder, and its name does not end with its rank, as in trace_rank_7", report.Plain(name))
+			}
+			d, err := fromflights.Parse(src, rank)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", report.Plain(name), err)
+			}
+			dumps = append(dumps, d)
 		}
-		rank, ok := fromflights.RankOf(filepath.Base(name))
-		if !ok {
-			return nil, fmt.Errorf("%s: a dump of a flight recorder, and its name does not end with its rank, as in trace_rank_7", report.Plain(name))
+		if len(dumps) == before {
+			rest = append(rest, input)
 		}
-		d, err := fromflights.Parse(src, rank)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", report.Plain(name), err)
-		}
-		dumps = append(dumps, d)
 	}
-	if len(dumps) > 0 && other != "" {
-		return nil, fmt.Errorf("%s: no dump of a flight recorder, as the other files are: leave it out", report.Plain(other))
-	}
-	return dumps, nil
+	return dumps, rest, nil
 }
 
 // Snapshot reads a memory snapshot.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"overlay/internal/flights"
+	"overlay/internal/ranks"
 	"overlay/internal/ranks/roster"
 	"overlay/internal/tables"
 )
@@ -18,15 +19,62 @@ type FlightsReport struct {
 	Tool     Tool          `json:"tool"`
 	Headline string        `json:"headline" about:"who is missing, who has called another collective, or who is late; empty where nobody is"`
 	Job      flights.Study `json:"job" table:"flights_job" about:"the job"`
+	Traced   []Traced      `json:"traced" table:"flights_traced" about:"ranks that are waited for or late, as the traces of the job show them; empty without traces"`
 
 	name string
 }
 
+// Traced is what the traces of a job say of a rank.
+type Traced struct {
+	Rank   int    `json:"rank" unit:"id"`
+	Where  string `json:"where" about:"host and device; empty where the traces do not say"`
+	Slow   string `json:"slow" about:"how it is slower than its peers, from when on, and what that costs; empty where it is not"`
+	Caused int64  `json:"caused_ns" unit:"ns" about:"that others waited for it in the collectives of the traces, of all of them together"`
+}
+
 // NewFlights makes the report of the dumps of a job.
 func NewFlights(name, version string, job *flights.Study) *FlightsReport {
-	r := &FlightsReport{Schema: FlightsSchema, Tool: Tool{"overlay", version}, Job: *job, name: name}
+	r := &FlightsReport{Schema: FlightsSchema, Tool: Tool{"overlay", version}, Job: *job, Traced: []Traced{}, name: name}
 	r.Headline = r.headline()
 	return r
+}
+
+// Join adds what the traces of the job say of the ranks that are waited for or late. The line that says who it is ends with it.
+func (r *FlightsReport) Join(j *ranks.Job, v *ranks.Verdict) {
+	named := slices.Clone(r.Job.Suspects)
+	for i := range r.Job.Late {
+		named = append(named, r.Job.Late[i].Rank)
+	}
+	for i, rank := range named {
+		m := slices.IndexFunc(j.Members, func(m ranks.Member) bool { return int(m.Rank) == rank })
+		if m < 0 || slices.Contains(named[:i], rank) {
+			continue
+		}
+		t := Traced{Rank: rank, Where: j.Members[m].Where(), Caused: j.Waits.ByMember[m].Caused}
+		for k := range v.Stragglers {
+			if s := &v.Stragglers[k]; slices.Contains(s.Members, int32(m)) && t.Slow == "" {
+				t.Slow = s.Words() + s.When()
+				if gain := j.GainWords(v, k); gain != "" {
+					t.Slow += "; " + gain
+				}
+			}
+		}
+		if r.Traced = append(r.Traced, t); i == 0 && r.Headline != "" {
+			r.Headline += "; " + t.words()
+		}
+	}
+}
+
+// words say what the traces show of a rank.
+func (t *Traced) words() string {
+	s := ranksOf([]int{t.Rank}) + t.Where + " in its trace: "
+	switch {
+	case t.Slow != "":
+		return s + t.Slow
+	case t.Caused > 0:
+		return s + "as fast as its peers; the others waited " + tables.Duration(t.Caused) + " for it in all"
+	}
+	return s + "as fast as its peers"
 }
 
 // headline: what is called differently comes before who is missing, which follows from it; late is who makes the others wait for more than all others together.
@@ -135,6 +183,7 @@ func (r *FlightsReport) WriteText(w io.Writer, o TextOptions) error {
 		}
 		return ranksOf([]int{l.Rank}) + ": " + l.Call + ", " + tables.Plain(l.Seq) + " of group " + l.Group + verb(map[bool]int{true: 1}[l.Done], ", which has ended", ", which has not ended") + at(l.Frame)
 	})
+	lines("in the traces", len(r.Traced), func(i int) string { return r.Traced[i].words() })
 	if late := tables.Find(r.Tables(), "flights_late"); len(j.Late) > 0 {
 		t.head("late")
 		g := gridOf(late, maxRows, "ranks", label("", func(l tables.Line) Cell { return Cell{Text: say(l, "rank {rank}: most in {call}")} }), figure(late, "came last", "collectives"), figure(late, "of", "of"), figure(late, "others waited", "waits_ns"))
