@@ -1,12 +1,12 @@
 # A list of commands; `make` alone prints it. Everything needs Go only, but for: generate (protoc), race (a C compiler),
-# wheels (Python 3), test-browser (chromium). Those that lack their tool say so.
+# wheels (Python 3), site (mkdocs), picture and test-browser (chromium). Those that lack their tool say so.
 
 GO ?= go
 
 # Go asks git for the commit to put into the binary and fails where git refuses the folder (another owner, as in containers).
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
-.PHONY: help build quick picture web wheels licences module demo demo-ranks test race check mutate bench bench-hta fuzz update generate test-browser lint clean
+.PHONY: help build quick picture web wheels test-wheels site licences module demo demo-ranks test race check mutate bench bench-hta fuzz update generate test-browser lint clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -41,6 +41,19 @@ quick: ## bin/overlay in half the time, unless it is there: without databases, q
 PLATFORMS ?=
 wheels: ## bin/wheels: what `pip install` takes, the program with python/overlay_torch.py (PLATFORMS="linux/arm64 …", or all)
 	python3 python/wheels.py --out bin/wheels $(PLATFORMS)
+
+# Debian's Python needs python3-venv. The wheel is put into an environment of its own, and what it brings is used there.
+PYTHON ?= /usr/bin/python3
+test-wheels: ## the wheel of this machine, installed and used
+	@if ! $(PYTHON) -c 'import ensurepip' 2>/dev/null; then echo "test-wheels: $(PYTHON) cannot make environments (Debian: python3-venv), nothing was tested"; exit 0; fi; set -e; \
+	  rm -rf bin/venv bin/wheels-here; $(PYTHON) python/wheels.py --out bin/wheels-here; $(PYTHON) -m venv bin/venv; \
+	  bin/venv/bin/python -m pip install -q --no-index --disable-pip-version-check bin/wheels-here/*.whl; bin/venv/bin/overlay version; \
+	  cd bin/venv; PATH="$$PWD/bin:$$PATH" bin/python -c "import overlay_torch, overlay_notebook; r = overlay_notebook.Report('../../testdata/demo.json.gz'); \
+	  assert 'Bound by' in r.page and len(r.table('hotspots')) == 10; print('the wheel works with', __import__('sys').version.split()[0])"
+
+site: ## bin/site: the documents as a site (mkdocs)
+	@command -v mkdocs >/dev/null || { echo "site: mkdocs is missing (Debian: mkdocs; pip install mkdocs)"; exit 1; }
+	mkdocs build -q
 
 demo: quick ## analyse the demo trace of the project and print the summary
 	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace

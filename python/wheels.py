@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Wheels of overlay: each holds the program for one platform and overlay_torch.py, so that `pip install` puts both in place.
+"""Wheels of overlay: each holds the program for one platform, overlay_torch.py and overlay_notebook.py, so that `pip install` puts all in place.
 
     python3 python/wheels.py --out bin/wheels                    for this machine
     python3 python/wheels.py --out bin/wheels linux/arm64 …      for others, as GOOS/GOARCH; all: for all that are known
@@ -75,7 +75,7 @@ def write(folder, platform, program, release):
         NAME, release, SUMMARY, OWNER) + "Description-Content-Type: text/markdown\n\n"
     tags = "".join("Tag: py3-none-%s\n" % t for t in PLATFORMS[platform].split("."))
     files = {
-        "overlay_torch.py": text("python/overlay_torch.py"),
+        **{name: text("python/" + name) for name in ("overlay_torch.py", "overlay_notebook.py")},
         stem + ".data/scripts/overlay" + (".exe" if platform.startswith("windows") else ""): program,
         info + "METADATA": metadata.encode() + text("README.md"),
         info + "WHEEL": ("Wheel-Version: 1.0\nGenerator: overlay\nRoot-Is-Purelib: false\n" + tags).encode(),
@@ -101,7 +101,7 @@ def here():
 
 
 def main(argv):
-    parser = argparse.ArgumentParser(description="Build wheels that hold the program and overlay_torch.py.")
+    parser = argparse.ArgumentParser(description="Build wheels that hold the program and its modules.")
     parser.add_argument("--out", required=True, help="folder for the wheels")
     parser.add_argument("platforms", nargs="*", help="GOOS/GOARCH, all: every one of " + " ".join(PLATFORMS))
     a = parser.parse_args(argv)
