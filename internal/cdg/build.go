@@ -88,9 +88,9 @@ type builder struct {
 	streamIDs map[streamKey]LaneID // where the device recorded what streams waited for: streams by device and number; nil elsewhere
 	behind    map[ActID]ActID      // operations that came after work without a record, and what is known to have come before that; NoAct: nothing
 
-	blocking []bool     // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
-	lonely   bool       // at most one thread blocks: whom it waits for is not recorded as such
-	enders   [][]LaneID // per thread lane: the threads that were found to end its waits by repeats, ascending
+	blocking []bool    // per symbol: names of slices in which a thread waits for another; nil unless threads are explicit
+	lonely   bool      // at most one thread blocks: whom it waits for is not recorded as such
+	enders   [][]ender // per thread lane: the threads that hand results on to it
 	pool     *pool
 	inside   []Inside // points inside pieces of threads that something comes from
 }

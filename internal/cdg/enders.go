@@ -1,94 +1,141 @@
 package cdg
 
 import (
-	"sort"
+	"slices"
 
 	"overlay/internal/trace"
 )
 
 const (
-	longWait     = 20 * us  // a wait of a thread of which somebody may know the end
-	resumed      = 100 * us // at most so long after the work of another that ended its wait a thread goes on
-	repeats      = 4        // times that a thread must have gone on after another to say that this one ends its waits
-	repeatShare  = 0.75     // of the ends of the other's work, or of the thread's waits
-	chanceRepeat = 0.25     // of them at most that chance would bring
+	longWait    = 20 * us // a wait of a thread of which somebody may know the end
+	resumed     = 100 * us
+	resultTimes = 2   // waits at a place that have to end with results which another thread took, to say that it hands them on
+	resultShare = 0.6 // of the waits at the place
 )
 
-var repeatsRule = rule{name: "ends that repeat", find: func(b *builder) { pairer{b}.learnEnders() }}
+// place is where a thread waits, time and again: in a gap or in an annotation, before an op of one name, or before any annotation.
+type place struct {
+	marker bool
+	before trace.Sym
+}
 
-// learnEnders finds threads that end waits of others though the two do not take turns: both work at once, or one does too
-// little to tell. Where a thread stops working, the other goes on soon after, time and again, more often than chance would
-// have it. A server's thread that waits for results and hands them on is one.
+// ender is a thread that ends waits of another at a place, with results of the GPU that it takes and hands on.
+type ender struct {
+	lane   LaneID
+	place  place
+	usual  int64 // ns from the end of its work until the other thread goes on, median
+	within int64 // the same, at most
+}
+
+// ends reports whether a wait over (from, to] is one that the work which ended at t has ended. Where the way of a result is long, the
+// other thread may begin to wait while the result is on its way.
+func (e *ender) ends(t, from, to int64) bool {
+	late := to - t
+	return t > from && t <= to && late <= e.within || 2*late >= e.usual && late <= 2*e.usual
+}
+
+var resultsRule = rule{name: "results handed on", find: func(b *builder) { pairer{b}.learnEnders() }}
+
+// learnEnders finds threads that take results for others. Such a thread blocks until operations are over that another one has launched,
+// and while it does so that other one waits, at the same place time and again, and goes on soon after. The two need not take turns: a
+// thread that is blocked does not work. A server's thread that waits for the tokens of a step and hands them on is one, as vLLM's
+// WorkerAsyncOutputCopy.
 func (b pairer) learnEnders() {
 	d := b.d
-	b.enders = make([][]LaneID, len(d.Lanes))
-	of := map[trace.ProcID][]LaneID{}
-	for l := range d.Lanes {
-		if t := &b.threads[l]; !d.Lanes[l].Stream && t.ops > 0 && len(t.busy) >= repeats {
-			of[d.Lanes[l].Proc] = append(of[d.Lanes[l].Proc], LaneID(l))
-		}
-	}
-	for _, lanes := range of {
-		if len(lanes) < 2 || len(lanes) > manyThreads {
+	b.enders = make([][]ender, len(d.Lanes))
+	taken := map[[2]LaneID][]int64{} // by who waited for results and who had launched: when the work of the first ended
+	calls := map[LaneID]int{}
+	var pairs [][2]LaneID
+	for i := range b.found {
+		f := &b.found[i]
+		call := b.launch[f.From]
+		if f.Rule != Sync || call == NoAct {
 			continue
 		}
-		ends := make([][]int64, len(lanes))
-		for i, l := range lanes {
-			ends[i] = b.worksUntil(l)
+		y, x := d.Acts[f.to].Lane, d.Acts[call].Lane
+		calls[y]++
+		if x == y || d.Lanes[x].Proc != d.Lanes[y].Proc {
+			continue
 		}
-		for _, x := range lanes {
-			goesOn := b.goesOn(x)
-			for i, y := range lanes {
-				if x != y && endsWaits(goesOn, ends[i], &b.threads[x], &b.threads[y]) {
-					b.enders[x] = append(b.enders[x], y)
-				}
-			}
+		key := [2]LaneID{y, x}
+		if taken[key] == nil {
+			pairs = append(pairs, key)
+		}
+		taken[key] = append(taken[key], b.worksUntil(y, d.Acts[f.to].End))
+	}
+	for _, key := range pairs {
+		if y, x := key[0], key[1]; 4*len(taken[key]) >= 3*calls[y] {
+			b.enders[x] = append(b.enders[x], b.handsOn(y, x, taken[key])...)
 		}
 	}
 }
 
-// worksUntil returns when a thread stops working, if only to take what is next in a queue.
-func (b pairer) worksUntil(l LaneID) (ends []int64) {
-	busy := b.threads[l].busy
-	for i := range busy {
-		if i+1 == len(busy) || busy[i+1].Start-busy[i].End > handoffGap {
-			ends = append(ends, busy[i].End)
-		}
-	}
-	return ends
-}
-
-// goesOn returns when a thread goes on after what may have been a long wait.
-func (b pairer) goesOn(l LaneID) (at []int64) {
+// handsOn returns where thread x waits for results that thread y took, whose work ended at such times, ascending.
+func (b pairer) handsOn(y, x LaneID, ends []int64) (found []ender) {
 	d := b.d
-	for i := int(d.PieceFirst[l]); i+1 < int(d.PieceFirst[l+1]); i++ {
-		if d.Pieces[i+1].Start-d.Pieces[i].Start >= longWait && d.waits(l, i) && (d.Pieces[i].Owner == NoAct || !d.blocks(d.Pieces[i].Owner)) {
-			at = append(at, d.Pieces[i+1].Start)
+	slices.Sort(ends)
+	type wait struct{ from, to, end int64 } // end is when that work ended last
+	waits, delays := map[place][]wait{}, map[place][]int64{}
+	var places []place
+	for i := int(d.PieceFirst[x]); i+1 < int(d.PieceFirst[x+1]); i++ {
+		from, to := d.Pieces[i].Start, d.Pieces[i+1].Start
+		at, ok := b.placeOf(x, i)
+		n, _ := slices.BinarySearch(ends, to+1)
+		if !ok || to-from < longWait || n == 0 || from > ends[len(ends)-1] {
+			continue
+		}
+		if waits[at] == nil {
+			places = append(places, at)
+		}
+		w := wait{from, to, ends[n-1]}
+		waits[at] = append(waits[at], w)
+		if w.end > from {
+			delays[at] = append(delays[at], to-w.end)
 		}
 	}
-	return at
-}
-
-// endsWaits reports whether a thread goes on at such times because another's work ended.
-func endsWaits(goesOn, ends []int64, x, y *threadInfo) bool {
-	if len(goesOn) < repeats || len(ends) < repeats {
-		return false
-	}
-	from, to := max(x.busy[0].Start, y.busy[0].Start), min(x.busy[len(x.busy)-1].End, y.busy[len(y.busy)-1].End)
-	follow := func(list, marks []int64, before, after int64) bool {
-		hits, n := 0, 0
-		for _, t := range list {
-			if t < from || t > to+resumed {
-				continue
-			}
-			n++
-			if i := sort.Search(len(marks), func(i int) bool { return marks[i] >= t-before }); i < len(marks) && marks[i] <= t+after {
+	for _, at := range places {
+		if len(delays[at]) < resultTimes {
+			continue
+		}
+		usual := quantile(delays[at], 0.5)
+		e, hits := ender{y, at, usual, max(resumed, 3*usual)}, 0
+		for _, w := range waits[at] {
+			if e.ends(w.end, w.from, w.to) {
 				hits++
 			}
 		}
-		lo, hi := sort.Search(len(marks), func(i int) bool { return marks[i] >= from }), sort.Search(len(marks), func(i int) bool { return marks[i] > to })
-		chance := float64(hi-lo) * float64(resumed) / float64(max(1, to-from))
-		return hits >= repeats && float64(hits) >= repeatShare*float64(n) && chance <= chanceRepeat
+		if float64(hits) >= resultShare*float64(len(waits[at])) {
+			found = append(found, e)
+		}
 	}
-	return follow(ends, goesOn, 0, resumed) || follow(goesOn, ends, resumed, 0)
+	return found
+}
+
+// placeOf is where a thread waits in a piece that another one follows; false when it does not wait there for another thread.
+func (b *builder) placeOf(lane LaneID, piece int) (place, bool) {
+	d := b.d
+	owner, next := d.Pieces[piece].Owner, d.Pieces[piece+1].Owner
+	if next == NoAct || !d.waits(lane, piece) || owner != NoAct && d.blocks(owner) {
+		return place{}, false
+	}
+	at := place{marker: owner != NoAct}
+	if !d.Marker(next) {
+		at.before = b.event(next).Name
+	}
+	return at, true
+}
+
+// worksUntil returns when the work of a thread ends that goes on at t, or ended then.
+func (b pairer) worksUntil(l LaneID, t int64) int64 {
+	busy := b.threads[l].busy
+	n, _ := slices.BinarySearchFunc(busy, t, func(s Span, t int64) int {
+		if s.End < t {
+			return -1
+		}
+		return 1
+	})
+	if n < len(busy) && busy[n].Start <= t {
+		return busy[n].End
+	}
+	return t
 }

@@ -77,8 +77,8 @@ func (b pairer) pairThreads() {
 		for x := range d.Partners {
 			b.leaveOutStrangers(LaneID(x), linked)
 		}
-		b.apply(repeatsRule)
 	}
+	b.apply(resultsRule)
 	for x := range d.Partners {
 		slices.Sort(d.Partners[x])
 	}

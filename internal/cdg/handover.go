@@ -43,17 +43,22 @@ func (s *turns) handoffAt(lane LaneID, owner ActID, from, t int64) (to LaneID, h
 		return NoLane, 0, false
 	}
 	to, h, ok = s.turnAt(lane, owner, from, t)
-	if s.b.enders != nil {
-		for _, p := range s.b.enders[lane] {
-			if at, good := s.endedLast(s.index[p], from, t); good && t-at <= resumed && (!ok || at > h) {
-				to, h, ok = p, at, true
-			}
+	if s.b.enders == nil || len(s.b.enders[lane]) == 0 || s.border(s.index[lane]) != t || s.piece(s.index[lane]) < 0 {
+		return to, h, ok
+	}
+	here, waits := s.b.placeOf(lane, s.piece(s.index[lane]))
+	for _, p := range s.b.enders[lane] {
+		if !waits || p.place != here {
+			continue
+		}
+		if at, good := s.endedLast(s.index[p.lane], min(from, t-2*p.usual-1), t); good && p.ends(at, from, t) && (!ok || at > h) {
+			to, h, ok = p.lane, at, true
 		}
 	}
 	return to, h, ok
 }
 
-// turnAt is handoffAt without the threads that were found by repeats.
+// turnAt is handoffAt without the threads that hand results on.
 func (s *turns) turnAt(lane LaneID, owner ActID, from, t int64) (to LaneID, h int64, ok bool) {
 	partners := s.b.d.Partners[lane]
 	partner := false

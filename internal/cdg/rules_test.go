@@ -224,29 +224,48 @@ op 3 aten::pin_memory 100 880
 kernel 7 a 10 985
 op 1 aten::x 1000.5 10
 `, `critical_path_thread_handoff "aten::pin_memory" end -> "aten::x" start`},
-	{cdg.Handoff, "both threads work at once, and each time one goes on where the other's work ended", `
-op 1 schedule 0 300
-op 2 get_output 150 300
-op 1 schedule 510 300
-op 2 get_output 690 420
-op 1 schedule 1115 300
-op 2 get_output 1280 470
-op 1 schedule 1760 300
-op 2 get_output 1910 360
-op 1 last 2280 300
-`, `critical_path_thread_handoff "get_output" end -> "last" start`},
-	{cdg.Handoff, "the other one takes what is next in its queue before the thread goes on", `
-op 1 schedule 0 300
-op 2 get_output 150 300
-op 1 schedule 470 300
-op 2 get_output 455 645
-op 1 schedule 1120 300
-op 2 get_output 1105 645
-op 1 schedule 1770 300
-op 2 get_output 1755 645
-op 1 last 2420 300
-op 2 get_output 2405 5
-`, `critical_path_thread_handoff "get_output" end -> "last" start`},
+	{cdg.Handoff, "a thread of which calls alone are recorded waits for each result, and the other one goes on soon after", `
+op 1 schedule 0 100
+call 1 cudaLaunchKernel 50 5 1
+kernel 7 a 60 300 1
+call 2 cudaEventSynchronize 80 285
+op 1 schedule 405 100
+call 1 cudaLaunchKernel 455 5 2
+kernel 7 a 465 317 2
+call 2 cudaEventSynchronize 485 302
+op 1 schedule 830 100
+call 1 cudaLaunchKernel 880 5 3
+kernel 7 a 890 334 3
+call 2 cudaEventSynchronize 910 319
+op 1 schedule 1275 100
+call 1 cudaLaunchKernel 1325 5 4
+kernel 7 a 1335 351 4
+call 2 cudaEventSynchronize 1355 336
+op 1 schedule 1740 300
+`, `critical_path_thread_handoff "cudaEventSynchronize" end -> "schedule" start`},
+	{cdg.Handoff, "both threads have ops open at once, of which one waits for results, and these take their time to the other one", `
+op 1 schedule 0 100
+call 1 cudaLaunchKernel 50 5 1
+kernel 7 a 60 300 1
+op 2 get_output 70 315
+call 2 cudaEventSynchronize 80 285
+op 1 schedule 525 100
+call 1 cudaLaunchKernel 575 5 2
+kernel 7 a 585 317 2
+op 2 get_output 595 332
+call 2 cudaEventSynchronize 605 302
+op 1 schedule 1070 100
+call 1 cudaLaunchKernel 1120 5 3
+kernel 7 a 1130 334 3
+op 2 get_output 1140 349
+call 2 cudaEventSynchronize 1150 319
+op 1 schedule 1635 100
+call 1 cudaLaunchKernel 1685 5 4
+kernel 7 a 1695 351 4
+op 2 get_output 1705 366
+call 2 cudaEventSynchronize 1715 336
+op 1 schedule 2220 300
+`, `critical_path_thread_handoff "get_output" end -> "schedule" start`},
 	{cdg.PolledWait, "an annotation spins on memory that its kernel writes", `
 note 1 dispatch 0.5 1000
 call 1 cudaLaunchKernel 1 5 1

@@ -152,7 +152,7 @@ func (w *walker) handOff(owner cdg.ActID, from int64, wait *cdg.Wait) bool {
 	t := w.t
 	giver := w.inside(to, wait.At)
 	before, after := w.ownTimes(giver, owner, t-wait.At)
-	w.ownUnseen(t-after, owner)
+	w.ownUnseen(max(from, t-after), owner)
 	w.emit(wait.At+before, trace.NoEvent, HandoffDelay, wait.Evidence)
 	w.ownUnseen(wait.At, giver)
 	if w.next != trace.NoEvent {
@@ -177,7 +177,7 @@ func (w *walker) inside(lane cdg.LaneID, t int64) cdg.ActID {
 // ownTimes are what the slices at both ends of a hand-off that took so long own of it: what is usual, but no more than
 // leaves as much to the hand-off itself.
 func (w *walker) ownTimes(giver, taker cdg.ActID, took int64) (before, after int64) {
-	own := func(a cdg.ActID) bool { return a != cdg.NoAct && w.g.Marker(a) }
+	own := func(a cdg.ActID) bool { return a != cdg.NoAct && w.g.Marker(a) && !w.host.waits(a) }
 	ends := int64(1)
 	if own(giver) {
 		ends++

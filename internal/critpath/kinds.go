@@ -73,3 +73,9 @@ func (s *hostSet) own(a cdg.ActID) (SegmentKind, cdg.Evidence) {
 	}
 	return hostKind[e.Kind], cdg.ByProgram
 }
+
+// waits reports whether a slice is a frame that waits for another thread, by its name.
+func (s *hostSet) waits(a cdg.ActID) bool {
+	e := &s.y.Trace.Events[s.y.Acts[a].Event]
+	return e.Kind == trace.Python && cdg.WaitingFrame(s.y.Trace.Str(e.Name))
+}

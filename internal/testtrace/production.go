@@ -4,7 +4,7 @@ import "math/rand/v2"
 
 // Production are classes of programs as they run in production: what servers, sharded and compiled training do with
 // streams, events, graphs and threads.
-var Production = []string{"decode", "fsdp2", "piecewise", "ddp2", "hostfn", "alloc", "compiled", "contention", "pipeline", "offload", "pause"}
+var Production = []string{"decode", "fsdp2", "piecewise", "ddp2", "hostfn", "alloc", "compiled", "contention", "pipeline", "offload", "pause", "serve"}
 
 // World is what a recording makes of a program: clocks that disagree, and what gets lost.
 type World struct {
@@ -47,7 +47,7 @@ func (g *generator) produce(pick *rand.Rand) {
 	g.main = p.on(p.thread(100, "python"))
 	g.frames, g.steps = p.chance(40), int(p.between(2, 4))
 	map[string]func(){"decode": g.decode, "fsdp2": g.fsdp2, "piecewise": g.piecewise, "ddp2": g.ddp2, "hostfn": g.hostfn, "alloc": g.alloc,
-		"compiled": g.compiled, "contention": g.contention, "pipeline": g.pipelined, "offload": g.offload, "pause": g.pause}[g.class]()
+		"compiled": g.compiled, "contention": g.contention, "pipeline": g.pipelined, "offload": g.offload, "pause": g.pause, "serve": g.serve}[g.class]()
 }
 
 // eager is an op that launches kernels.
@@ -147,6 +147,87 @@ func (g *generator) decode() {
 			out.work(20_000, 120_000)
 		})
 		out.work(500, 20_000)
+		out.signal(ready[i])
+		out.work(500, 3000)
+	}
+	m.deviceSync()
+}
+
+// serve is a server of which a thread waits for results and hands them on, as vLLM's asynchronous scheduling has it: what goes on after
+// that thread does so at once or, where another process comes between, some time later. PyTorch records ops of the thread
+// that it profiles alone, so that of others often only calls are known.
+func (g *generator) serve() {
+	p, m := g.p, g.main
+	branch, copying := p.stream(20), p.stream(24)
+	out := p.on(p.thread(130, "output"))
+	g.steps = int(p.between(4, 14))
+	kernelsOf, lo := int(p.between(20, 300)), p.between(1500, 6000)
+	ahead := int(p.between(0, 2))
+	callsOnly, inAnnotation, slow := p.chance(60), p.chance(30), p.between(1, 4)
+	wakes := p.between(4000, 60_000)
+	if p.chance(50) {
+		wakes = p.between(80_000, 500_000)
+	}
+	post := p.between(5_000, 120_000)
+	jitter := func(ns int64) int64 { return ns * p.between(85, 120) / 100 }
+	get := func(h *host, cond int32, lat int64) {
+		h.waitFor(cond)
+		p.instrs[len(p.instrs)-1].lat = lat
+	}
+	block := func(h *host, cond int32, lat int64) {
+		if g.frames {
+			h.frame("queue.py(154): get", func() { get(h, cond, lat) })
+		} else {
+			get(h, cond, lat)
+		}
+	}
+	var ready []int32
+	for i := range g.steps {
+		g.stepStart = append(g.stepStart, int32(len(p.instrs)))
+		wait := func() {
+			if i > ahead {
+				block(m, ready[i-1-ahead], jitter(wakes))
+			}
+		}
+		if !inAnnotation {
+			wait()
+		}
+		var done int32
+		m.annotate("execute_context_0(0)_generation_8(8)", func() {
+			if inAnnotation {
+				wait()
+				m.work(2000, 40_000)
+			}
+			m.op("aten::to", func() {
+				m.work(20_000*slow, 60_000*slow)
+				m.copyTo(g.compute, HtoDPinned, p.between(1500, 3000), false)
+			})
+			m.work(10_000, 60_000*slow)
+			g.replay(m, g.compute, branch, kernelsOf, lo, 2*lo)
+			g.eager(m, g.compute, "aten::sample", 3, 2000, 9000)
+			m.op("aten::copy_", func() {
+				m.work(2000, 5000)
+				g.join(m, g.compute, copying)
+				m.copyTo(copying, DtoHPinned, p.between(1500, 4000), false)
+				done = m.record(copying)
+			})
+		})
+		put := p.cond()
+		ready = append(ready, p.cond())
+		m.signal(put)
+		m.work(2000, 30_000*slow)
+		block(out, put, jitter(20_000))
+		if callsOnly {
+			out.work(2000, 8000)
+			out.eventSync(done)
+			out.work(post, 2*post)
+		} else {
+			out.op("get_output", func() {
+				out.work(2000, 8000)
+				out.eventSync(done)
+				out.work(post, 2*post)
+			})
+		}
 		out.signal(ready[i])
 		out.work(500, 3000)
 	}
