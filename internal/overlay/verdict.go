@@ -25,6 +25,10 @@ const NoName = " "
 // Legend says which class has which colour.
 const Legend = "Colours: CPU blue, GPU compute green, communication purple, copy lime, launch latency orange, sync light blue, hand-off azure, unexplained pink, untraced brown, idle teal."
 
+// IterationColors are strings whose hash the viewer takes as the colour of an iteration of a server, by type: those of the page. The others have
+// none of their own.
+var IterationColors = [trace.NumIterationTypes]string{trace.Prefill: "prefill#282", trace.Decode: "decode#9232", trace.Mixed: "mixed#766", trace.Verify: "verify#7557", trace.Draft: "draft#27325", trace.Image: "image#2311"}
+
 type byClass = [critpath.NumClasses]int64
 
 // verdictTrack is the root row, readable while everything is collapsed: the verdict of the window, below it one bar
@@ -51,11 +55,11 @@ func verdictTrack(y *graph.Layout, p *critpath.Path, a *advise.Advice) Track {
 	}
 	for i := range lines {
 		l := &lines[i]
-		name := "outside steps"
+		bar := summarySlice(l.Start, l.End, "outside steps", &l.Class)
 		if l.Step >= 0 {
-			name = stepWords(l)
+			bar.Name, bar.Color = stepWords(l), cmp.Or(IterationColors[y.Steps[l.Step].Of.Type], bar.Color)
 		}
-		t.Slices = append(t.Slices, summarySlice(l.Start, l.End, name, &l.Class))
+		t.Slices = append(t.Slices, bar)
 		for _, s := range runs.Strip(l.Start, l.End) {
 			t.Slices = append(t.Slices, stretchSlice(&s, w.End-w.Start))
 		}

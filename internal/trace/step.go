@@ -87,6 +87,12 @@ type Iteration struct {
 
 var untold = Requests{-1, -1, -1, -1, -1}
 
+// IterationNamed is the type of an iteration by the name that a server gives it, NoIteration for other names.
+func IterationNamed(name string) IterationType {
+	it, _ := readIteration(name)
+	return it.Type
+}
+
 // readIteration reads the name of an iteration as vLLM, SGLang, ATOM, TensorRT-LLM and xDiT write it; like is the name with * for numbers.
 // What SGLang's scheduler writes around an iteration, and vLLM for its first phase, is Repeated. The type of other names is NoIteration.
 func readIteration(name string) (it Iteration, like string) {

@@ -19,11 +19,14 @@ var paleColors = [24]string{
 	"off#8603", "off#53639", "off#44709", "off#7045", "off#7787", "off#10191", "off#10061", "off#10221",
 }
 
-// noPale in writer.pale says that the name keeps its own colour.
+// noPale in writer.pale says that the name keeps its own colour; behind it are the types of iterations of a server, each with a colour.
 const noPale = uint8(len(paleColors))
 
-// paleIndex chooses a pale colour by name without digits (FNV-1a), as the viewer's own colours go by name.
+// paleIndex chooses a pale colour by name without digits (FNV-1a), as the viewer's own colours go by name; of iterations by type.
 func paleIndex(name string) uint8 {
+	if t := trace.IterationNamed(name); overlay.IterationColors[t] != "" {
+		return noPale + uint8(t)
+	}
 	if strings.HasPrefix(name, "ProfilerStep") {
 		return noPale
 	}
@@ -58,8 +61,10 @@ func (w *writer) fill(b *perfetto.Body, id int32, args *argWriter) {
 		// Red is what the path spends its time in; an event that only wraps such work stays pale.
 		if marked && m.Critical() && m.NS*10 >= w.tr.Dur(e) {
 			b.Color(CriticalColor)
-		} else if c := w.pale[e.Name] - 1; c != noPale {
+		} else if c := w.pale[e.Name] - 1; c < noPale {
 			b.Color(paleColors[c])
+		} else if c > noPale {
+			b.Color(overlay.IterationColors[c-noPale])
 		}
 	}
 	if w.flowAt != nil {

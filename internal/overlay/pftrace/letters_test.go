@@ -155,3 +155,18 @@ drawn 5 unbound 0 unclosed 0 unopened 0 negative 0
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+// Iterations of a server have the colour of their type, whatever else their names say.
+func TestColorsOfIterations(t *testing.T) {
+	decode := paleIndex("step[DECODE bs=32]")
+	for _, name := range []string{"step[DECODE bs=1]", "execute_context_0(0)_generation_4(4)", "decode[bs=8 tok=8]"} {
+		if c := paleIndex(name); c != decode || c <= noPale {
+			t.Errorf("%s has colour %d, not the %d of decode", name, c, decode)
+		}
+	}
+	for _, name := range []string{"execute_context_1(9)_generation_0(0)", "execute_context_1(9)_generation_4(4)", "step[TARGET_VERIFY bs=4]", "draft step[DECODE bs=4]", "scheduler.run_batch"} {
+		if c := paleIndex(name); c == decode {
+			t.Errorf("%s has the colour of decode", name)
+		}
+	}
+}
