@@ -1,7 +1,7 @@
 package kineto
 
 import (
-	"math"
+	"bytes"
 	"unsafe"
 
 	"overlay/internal/trace"
@@ -12,6 +12,7 @@ import (
 type argReader struct {
 	s     []byte
 	i     int
+	at    int // where the value begins that is told
 	visit func(key string, v trace.Value) bool
 }
 
@@ -28,39 +29,18 @@ func readArgs(raw []byte, visit func(key string, v trace.Value) bool) {
 	}
 }
 
-// maxKnown bounds the texts of objects and arrays that are told: longer ones hardly ever come twice.
-const maxKnown = 512
-
 // told tells the args of an event by its template.
-func (w *walker) told(known trace.Known, visit func(key string, v trace.Value) bool) {
+func (w *walker) told(visit func(key string, v trace.Value) bool) {
 	a := argReader{visit: visit}
-	for i := 0; i < len(w.tp.told); i++ {
+	for i := range w.tp.told {
 		x := &w.tp.told[i]
-		ok := true
+		ok := false
 		switch {
-		case x.nested && known != nil:
-			last := &w.tp.told[x.row-1]
-			w.skip(x.from.hole)
-			rest := *w
-			rest.skip(last.to.hole)
-			row := trace.Row{Of: x.id, Numbers: borrow(w.numbers[:len(w.numbers)-len(rest.numbers)])}
-			if !known.AgainRow(row) {
-				known.BeginRow()
-				for ; ok && i < x.row; i++ {
-					ok = w.nested(&a, &w.tp.told[i], known)
-				}
-				known.EndRow()
-			}
-			*w = rest
-			i = x.row - 1
-		case x.fixed() && !x.nested:
-			ok = visit(x.key, x.value)
-		case x.number && known != nil:
-			w.skip(x.from.hole)
-			ok = visit(x.key, number(w.next()))
 		case x.nested:
 			a.s, a.i = w.text(x.from, x.to), 0
 			ok = a.value(x.key, 1, false)
+		case x.fixed():
+			ok = visit(x.key, x.value)
 		default:
 			ok = visit(x.key, value(w.text(x.from, x.to)))
 		}
@@ -70,20 +50,54 @@ func (w *walker) told(known trace.Known, visit func(key string, v trace.Value) b
 	}
 }
 
-// nested tells an object or array that may be known.
-func (w *walker) nested(a *argReader, x *templateArg, known trace.Known) bool {
-	text := x.value.Text
-	if !x.fixed() {
-		text = borrow(w.text(x.from, x.to))
-	}
-	if known.Again(x.key, text) {
-		return true
-	}
-	a.s, a.i = unsafe.Slice(unsafe.StringData(text), len(text)), 0
-	if len(text) > maxKnown {
-		text = ""
-	}
-	return a.nested(x.key, 1) && a.visit("", trace.Value{Kind: trace.End, Text: text})
+// pattern is what the arguments of events of the template have alike; nil where they have a number in an unusual form.
+func (tp *template) pattern() []trace.Part {
+	tp.once.Do(func() {
+		if tp.event.Flags&trace.HasArgs == 0 {
+			return
+		}
+		var text []byte // of an event whose numbers are all 1
+		var holes []int // where they stand in it
+		for k, lit := range tp.lits {
+			if text = append(text, lit...); k < len(tp.kinds) {
+				holes = append(holes, len(text))
+				text = append(text, '1')
+			}
+		}
+		at := int(tp.args.off)
+		if h := tp.args.hole; h > 0 {
+			at += holes[h-1] + 1
+		}
+		usual, next := true, 0
+		a := argReader{s: text, i: at + 1}
+		a.visit = func(key string, v trace.Value) bool {
+			p := trace.Part{Key: key, Value: v}
+			if v.Kind != trace.Object && v.Kind != trace.Array && v.Kind != trace.End {
+				for next < len(holes) && holes[next] < a.at {
+					next++
+				}
+				from, to := a.at, a.i
+				if v.Kind == trace.String {
+					from, to = from+1, to-1
+				}
+				p.First = next
+				for ; next < len(holes) && holes[next] < to; next++ {
+					p.Between = append(p.Between, content(text[from:holes[next]]))
+					p.Holes, from = p.Holes+1, holes[next]+1
+				}
+				if p.Holes > 0 {
+					p.Between, p.Whole = append(p.Between, content(text[from:to])), tp.kinds[p.First] == integer
+					usual = usual && (v.Kind == trace.String || v.Kind == trace.Float || v.Kind == trace.Int && p.Whole)
+				}
+			}
+			tp.parts = append(tp.parts, p)
+			return usual
+		}
+		if !a.object(1) {
+			tp.parts = nil
+		}
+	})
+	return tp.parts
 }
 
 // arg is the first argument with a key.
@@ -98,12 +112,12 @@ func (w *walker) arg(key string) (trace.Value, bool) {
 	return trace.Value{}, false
 }
 
-// number is the value of digits, without their text.
-func number(v uint64) trace.Value {
-	if v > math.MaxInt64 {
-		return trace.Value{Kind: trace.Uint, Bits: v}
+// content is a part of a text of a template without escapes.
+func content(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		return unquote(raw)
 	}
-	return trace.Value{Kind: trace.Int, Bits: v}
+	return borrow(raw)
 }
 
 // object tells the members up to '}'; false ends all.
@@ -170,23 +184,19 @@ func (a *argReader) value(key string, depth int, inObject bool) bool {
 	if depth > trace.MaxDepth {
 		return a.skip(inObject)
 	}
+	a.at = a.i
 	switch a.s[a.i] {
 	case '{', '[':
-		return a.nested(key, depth) && a.visit("", trace.Value{Kind: trace.End})
+		a.i++
+		if a.s[a.at] == '{' {
+			return a.visit(key, trace.Value{Kind: trace.Object}) && a.object(depth+1) && a.visit("", trace.Value{Kind: trace.End})
+		}
+		return a.visit(key, trace.Value{Kind: trace.Array}) && a.array(depth+1) && a.visit("", trace.Value{Kind: trace.End})
 	case '"':
 		s, ok := a.str(false, inObject)
 		return ok && a.visit(key, trace.Value{Kind: trace.String, Text: s})
 	}
 	return a.scalar(key)
-}
-
-// nested tells the object or array at a.i but for its end.
-func (a *argReader) nested(key string, depth int) bool {
-	a.i++
-	if a.s[a.i-1] == '{' {
-		return a.visit(key, trace.Value{Kind: trace.Object}) && a.object(depth+1)
-	}
-	return a.visit(key, trace.Value{Kind: trace.Array}) && a.array(depth+1)
 }
 
 // scalar tells a number or a word.

@@ -91,64 +91,39 @@ func textOf(t *trace.Trace) []byte {
 	return b.Bytes()
 }
 
-// seen is what events said of nested arguments: by their text, and by their rows.
-type seen struct {
-	b     *strings.Builder
-	texts map[string]string
-	rows  map[trace.Row]string
-	row   trace.Row
-	from  int
-}
-
-func (s *seen) Again(key, text string) bool {
-	was, ok := s.texts[text]
-	if ok {
-		fmt.Fprintf(s.b, "%q:%s", key, was)
-	}
-	return ok
-}
-
-func (s *seen) AgainRow(row trace.Row) bool {
-	was, ok := s.rows[row]
-	s.b.WriteString(was)
-	s.row = trace.Row{Of: row.Of, Numbers: strings.Clone(row.Numbers)}
-	return ok
-}
-
-func (s *seen) BeginRow() { s.from = s.b.Len() }
-func (s *seen) EndRow()   { s.rows[s.row] = s.b.String()[s.from:] }
-
-// told is what the args of an event say, a line each. Of nested ones it keeps what they became in kept, if that is not nil, and does
-// not ask for it again.
-func told(x *Text, id trace.EventID, kept *seen) string {
+// told is what the args of an event say, a line each.
+func told(x *Text, id trace.EventID) string {
 	var b strings.Builder
-	depth, from := 0, 0
-	var known trace.Known
-	if kept != nil {
-		kept.b = &b
-		known = kept
-	}
-	x.ArgsBut(id, known, func(key string, v trace.Value) bool {
-		text := v.Text
-		if text == "" && (v.Kind == trace.Int || v.Kind == trace.Uint) {
-			text = strconv.FormatUint(v.Bits, 10)
-		}
-		switch v.Kind {
-		case trace.Object, trace.Array:
-			depth++
-		case trace.End:
-			depth--
-			text = ""
-		}
-		fmt.Fprintf(&b, "%q:", key)
-		if depth == 1 && (v.Kind == trace.Object || v.Kind == trace.Array) {
-			from = b.Len()
-		}
-		fmt.Fprintf(&b, "%d %q %x\n", v.Kind, text, v.Bits)
-		if v.Kind == trace.End && depth == 0 && v.Text != "" {
-			kept.texts[v.Text] = b.String()[from:]
-		}
-		return true
-	})
+	x.Args(id, teller(&b))
 	return b.String()
+}
+
+// toldByPattern is the same by what the event has alike with others, if there is something.
+func toldByPattern(x *Text, id trace.EventID) string {
+	_, parts, numbers := x.Pattern(id, nil)
+	if parts == nil {
+		return told(x, id)
+	}
+	var b strings.Builder
+	tell := teller(&b)
+	for i := range parts {
+		v := parts[i].Value
+		if parts[i].Holes > 0 {
+			text := string(parts[i].Append(nil, numbers))
+			if v = trace.NumberValue(text); parts[i].Value.Kind == trace.String {
+				v = trace.Value{Kind: trace.String, Text: text}
+			} else if v.Kind != parts[i].Value.Kind && v.Kind != trace.Uint {
+				return fmt.Sprintf("%q: kind %d of a pattern with kind %d", text, v.Kind, parts[i].Value.Kind)
+			}
+		}
+		tell(parts[i].Key, v)
+	}
+	return b.String()
+}
+
+func teller(b *strings.Builder) func(key string, v trace.Value) bool {
+	return func(key string, v trace.Value) bool {
+		fmt.Fprintf(b, "%q:%d %q %x\n", key, v.Kind, v.Text, v.Bits)
+		return true
+	}
 }

@@ -96,10 +96,10 @@ func (w *walker) append(dst []byte, from, to spot) []byte {
 	}
 	dst = append(dst, lits[from.hole][from.off:]...)
 	for {
-		at, kind := len(dst), w.tp.kinds[w.hole]
-		dst = strconv.AppendUint(dst, w.next(), 10)
-		if kind == anyDigits {
-			dst = append(dst[:at], dst[at+1:]...)
+		if w.tp.kinds[w.hole] == anyDigits {
+			dst = trace.AppendDigits(dst, w.next())
+		} else {
+			dst = strconv.AppendUint(dst, w.next(), 10)
 		}
 		if w.hole == to.hole {
 			return append(dst, lits[to.hole][:to.off]...)

@@ -30,6 +30,9 @@ type template struct {
 	args   spot            // where the args object begins; of no account where the event has none
 	row    spot            // behind pid and tid, or the end
 	told   []templateArg
+
+	once  sync.Once
+	parts []trace.Part // see pattern
 }
 
 // templateField is a member that depends on numbers, or is read together with those that do.
@@ -43,9 +46,6 @@ type templateArg struct {
 	key      string
 	value    trace.Value // where it is fixed
 	nested   bool        // an object or an array
-	number   bool        // nothing but the digits of a hole
-	row      int         // where it is the first of several nested ones: the index behind the last of them
-	id       uint32      // of that row
 	from, to spot
 }
 
@@ -69,17 +69,9 @@ type holeKind uint8
 
 const (
 	noHole    holeKind = iota
-	anyDigits          // of a text or a fraction: kept with a 1 in front, since it may begin with 0
+	anyDigits          // of a text or a fraction, see trace.AppendDigits
 	integer            // begins with 0 only where it is 0
 )
-
-// most is how many digits a hole may have: they fit into 64 bits.
-func (k holeKind) most() int {
-	if k == integer {
-		return 19
-	}
-	return len(tens) - 1
-}
 
 // Limits on what is learned.
 const (
@@ -147,11 +139,11 @@ func (t *trie) match(s []byte, i int) (*template, int) {
 		c := s[i]
 		if c-'0' <= 9 && n.hole != noHole {
 			v, end := readDigits(s, i)
-			if holes == maxHoles || end-i > n.hole.most() || c == '0' && end > i+1 && n.hole == integer {
+			if holes == maxHoles || end-i > trace.MaxDigits || c == '0' && end > i+1 && n.hole == integer {
 				return nil, 0
 			}
 			if n.hole == anyDigits {
-				v += tens[end-i]
+				v += trace.Shorter(end - i)
 			}
 			t.numbers[holes] = v
 			holes++
@@ -194,7 +186,7 @@ func eightDigits(x uint64) uint64 {
 func (t *trie) at(x spot) int { return t.ends[x.hole] + int(x.off) }
 
 // tens are the powers of ten, by exponent.
-var tens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+var tens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}
 
 // learn makes a template of an event, of which f and e were read, unless that cannot be, or does not pay.
 func (t *trie) learn(event []byte, f *fields, e *trace.Event) bool {
@@ -218,15 +210,6 @@ func (t *trie) learn(event []byte, f *fields, e *trace.Event) bool {
 			break
 		}
 	}
-	for i := 0; i < len(tp.told); i++ {
-		first := &tp.told[i]
-		for first.row = i; first.row < len(tp.told) && tp.told[first.row].nested; first.row++ {
-		}
-		if first.row > i {
-			first.id = rowID(tp.between(first.from, tp.told[first.row-1].to, first.key))
-			i = first.row - 1
-		}
-	}
 	t.insert(c, tp)
 	return true
 }
@@ -234,46 +217,6 @@ func (t *trie) learn(event []byte, f *fields, e *trace.Event) bool {
 // end is behind the event.
 func (tp *template) end() spot {
 	return spot{int32(len(tp.kinds)), int32(len(tp.lits[len(tp.kinds)]))}
-}
-
-// between is the text between two spots without its numbers, behind a key.
-func (tp *template) between(from, to spot, key string) string {
-	text := append([]byte(key), 0)
-	for h := from.hole; h <= to.hole; h++ {
-		lit := tp.lits[h]
-		if h == to.hole {
-			lit = lit[:to.off]
-		}
-		if h == from.hole {
-			lit = lit[from.off:]
-		} else {
-			text = append(text, byte(tp.kinds[h-1]))
-		}
-		text = append(text, lit...)
-	}
-	return string(text)
-}
-
-// rowIDs numbers rows of nested arguments by their text: those with one number say the same where their numbers are the same.
-var rowIDs struct {
-	sync.Mutex
-	of   map[string]uint32
-	last uint32
-}
-
-func rowID(text string) uint32 {
-	rowIDs.Lock()
-	defer rowIDs.Unlock()
-	id, ok := rowIDs.of[text]
-	if !ok {
-		if rowIDs.of == nil || len(rowIDs.of) == maxNodes {
-			rowIDs.of = map[string]uint32{}
-		}
-		rowIDs.last++
-		id = rowIDs.last
-		rowIDs.of[text] = id
-	}
-	return id
 }
 
 // insert adds a template.
@@ -419,7 +362,7 @@ func (c *cutter) take(from, to int, key role, kind holeKind) {
 	for i := from; i < to && !key.literal(); {
 		switch end := digits(c.s, i); {
 		case end > i:
-			c.long = c.long || end-i > kind.most()
+			c.long = c.long || end-i > trace.MaxDigits
 			c.lits, c.kinds = append(c.lits, c.text[c.lit:i]), append(c.kinds, kind)
 			c.lit, i = end, end
 		case c.s[from] != '"' && c.s[i]|0x20 == 'e':
@@ -447,7 +390,6 @@ func (c *cutter) tell(end int) {
 	if a.to = c.spot(end); a.fixed() {
 		a.value = value([]byte(c.text[c.lit+int(a.from.off) : end]))
 	}
-	a.number = a.to == spot{a.from.hole + 1, 0} && int(a.from.off) == len(c.lits[a.from.hole])
 }
 
 // spot is a place of the text that lies behind all holes so far.

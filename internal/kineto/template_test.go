@@ -95,12 +95,12 @@ func TestTemplates(t *testing.T) {
 				}
 				t.Fatalf("%s: templates make another trace of it", name)
 			}
-			x, y, kept := TextOf(got), TextOf(want), &seen{texts: map[string]string{}, rows: map[trace.Row]string{}}
+			x, y := TextOf(got), TextOf(want)
 			for i := 0; i < len(got.Events); i += 1 + rand.Intn(1+len(got.Events)/10_000) {
 				id := trace.EventID(i)
-				say := told(y, id, nil)
-				if by, again := told(x, id, nil), told(x, id, kept); by != say || again != say {
-					t.Fatalf("%s: args of event %d: %s\nby its template %s\nwithout what is known %s", name, i, say, by, again)
+				say := told(y, id)
+				if by, pattern := told(x, id), toldByPattern(x, id); by != say || pattern != say {
+					t.Fatalf("%s: args of event %d: %s\nby its template %s\nby its pattern %s", name, i, say, by, pattern)
 				}
 				for _, key := range []string{"Input Dims", "correlation", "stream", "none", "copy kind"} {
 					v, ok := x.Arg(id, key)

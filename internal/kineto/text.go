@@ -86,16 +86,25 @@ func (x *Text) WriteTo(to io.Writer) (n int64, err error) {
 
 // Args calls visit for each argument of an event; see trace.Source.
 func (x *Text) Args(id trace.EventID, visit func(key string, v trace.Value) bool) {
-	x.ArgsBut(id, nil, visit)
-}
-
-// ArgsBut calls visit for the arguments of an event that are not known; see trace.Source.
-func (x *Text) ArgsBut(id trace.EventID, known trace.Known, visit func(key string, v trace.Value) bool) {
 	if w := x.walk(id); w.tp != nil {
-		w.told(known, visit)
+		w.told(visit)
 	} else {
 		readArgs(x.rawArgs(id), visit)
 	}
+}
+
+// Pattern returns what the arguments of an event have alike with those of others; see trace.Source.
+func (x *Text) Pattern(id trace.EventID, numbers []uint64) (of int, parts []trace.Part, own []uint64) {
+	w := x.walk(id)
+	if w.tp == nil {
+		return 0, nil, numbers
+	}
+	if parts = w.tp.pattern(); parts != nil {
+		for range w.tp.kinds {
+			numbers = append(numbers, w.next())
+		}
+	}
+	return int(x.Spans[id] & (1<<spanFit - 1)), parts, numbers
 }
 
 // Arg returns an argument of an event; see trace.Source.

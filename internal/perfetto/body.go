@@ -16,10 +16,13 @@ type Body struct {
 
 	names, cats, keys, strs, colors table
 
-	nested kept
-
 	tag  byte // field of DebugAnnotation or TrackEvent that the next argument goes to
 	open []frame
+
+	program *Program // that is recorded; nil for none
+	from    int      // where in ev begins what is not recorded yet
+	at      []int    // of what Play has open: where its length stands
+	text    []byte   // that Play asked for
 }
 
 // frame is an open Dict or Array.
@@ -28,6 +31,8 @@ type frame struct {
 	empty int  // length of ev while it has no entry
 	tag   byte // to go back to
 	dict  bool
+
+	ops, lits, from int // what was recorded before
 }
 
 // Tags of the fields that hold annotations.
@@ -50,7 +55,6 @@ func (b *Body) reset() {
 	b.keys.reset(3<<3 | 2)
 	b.strs.reset(29<<3 | 2)
 	b.colors.reset(43<<3 | 2)
-	b.nested.reset()
 }
 
 // Name sets the name. Every slice and instant needs one; "" is a name.
@@ -121,21 +125,21 @@ func (b *Body) Float(key string, v float64) {
 	at := b.begin(key)
 	b.ev = append(b.ev, 5<<3|1)
 	b.ev = protowire.AppendFixed64(b.ev, math.Float64bits(v))
-	b.finish(at)
+	b.ev = finish(b.ev, at)
 }
 
 // Bool adds a boolean argument.
 func (b *Body) Bool(key string, v bool) {
 	at := b.begin(key)
 	b.ev = append(b.ev, 2<<3, byte(protowire.EncodeBool(v)))
-	b.finish(at)
+	b.ev = finish(b.ev, at)
 }
 
 // Str adds a string argument.
 func (b *Body) Str(key, v string) {
 	at := b.begin(key)
 	b.str(v)
-	b.finish(at)
+	b.ev = finish(b.ev, at)
 }
 
 func (b *Body) str(v string) {
@@ -153,17 +157,18 @@ func (b *Body) Dict(key string) { b.nest(key, dictEntry) }
 func (b *Body) Array(key string) { b.nest(key, element) }
 
 func (b *Body) nest(key string, tag byte) {
-	at := b.begin(key)
-	b.open = append(b.open, frame{at: at, empty: len(b.ev), tag: b.tag, dict: tag == dictEntry})
+	f := frame{at: b.begin(key), empty: len(b.ev), tag: b.tag, dict: tag == dictEntry}
+	if p := b.program; p != nil {
+		f.ops, f.lits, f.from = len(p.ops), len(p.lits), b.from
+		b.record(f.at, 0, opOpen, Hole{})
+	}
+	b.open = append(b.open, f)
 	b.tag = tag
 }
 
 // End closes the innermost Dict or Array. An empty one becomes the text {} or []: the importer would drop it, and in
 // an array would give its index to the next element.
-func (b *Body) End() { b.end("") }
-
-// end keeps what was closed under a text, unless that is empty.
-func (b *Body) end(text string) {
+func (b *Body) End() {
 	f := b.open[len(b.open)-1]
 	b.open = b.open[:len(b.open)-1]
 	b.tag = f.tag
@@ -174,10 +179,17 @@ func (b *Body) end(text string) {
 			b.str("[]")
 		}
 	}
-	if text != "" {
-		b.nested.add(text, b.ev[f.empty:])
+	p := b.program
+	varies := p != nil && len(p.ops) > f.ops+1
+	if varies {
+		b.record(len(b.ev), 0, opClose, Hole{})
 	}
-	b.finish(f.at)
+	b.ev = finish(b.ev, f.at)
+	if varies {
+		b.from = len(b.ev)
+	} else if p != nil {
+		p.ops, p.lits, b.from = p.ops[:f.ops], p.lits[:f.lits], f.from
+	}
 }
 
 // begin starts an annotation and returns the place of its length.
@@ -199,15 +211,16 @@ func appendVarint(b []byte, v uint64) []byte {
 	return protowire.AppendVarint(b, v)
 }
 
-// finish writes the length of an annotation, moving it when one byte is not enough.
-func (b *Body) finish(at int) {
-	n := len(b.ev) - at - 1
+// finish writes the length of an annotation at its place, moving the annotation when one byte is not enough.
+func finish(ev []byte, at int) []byte {
+	n := len(ev) - at - 1
 	if n < 0x80 {
-		b.ev[at] = byte(n)
-		return
+		ev[at] = byte(n)
+		return ev
 	}
 	extra := protowire.SizeVarint(uint64(n)) - 1
-	b.ev = append(b.ev, make([]byte, extra)...)
-	copy(b.ev[at+1+extra:], b.ev[at+1:at+1+n])
-	protowire.AppendVarint(b.ev[:at], uint64(n))
+	ev = append(ev, "\x00\x00\x00\x00"[:extra]...)
+	copy(ev[at+1+extra:], ev[at+1:at+1+n])
+	protowire.AppendVarint(ev[:at], uint64(n))
+	return ev
 }

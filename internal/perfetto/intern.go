@@ -99,6 +99,14 @@ func (b *Body) internText(t *table, s string) uint64 {
 	return id
 }
 
+// internBytes is intern for a text that may change later.
+func (b *Body) internBytes(t *table, s []byte) uint64 {
+	if id, ok := t.ids[string(s)]; ok {
+		return id
+	}
+	return b.number(t, string(s))
+}
+
 // number gives a new string its number.
 func (b *Body) number(t *table, s string) uint64 {
 	id := uint64(len(t.ids)) + 1

@@ -13,9 +13,9 @@ func (r Renumbered) Args(id trace.EventID, visit func(key string, v trace.Value)
 	r.Source.Args(r.Of[id], visit)
 }
 
-// ArgsBut gives the arguments of the event in the other trace.
-func (r Renumbered) ArgsBut(id trace.EventID, known trace.Known, visit func(key string, v trace.Value) bool) {
-	r.Source.ArgsBut(r.Of[id], known, visit)
+// Pattern gives the pattern of the event in the other trace.
+func (r Renumbered) Pattern(id trace.EventID, numbers []uint64) (of int, parts []trace.Part, own []uint64) {
+	return r.Source.Pattern(r.Of[id], numbers)
 }
 
 // Arg gives an argument of the event in the other trace.
@@ -43,9 +43,9 @@ func (a Args) Args(id trace.EventID, visit func(key string, v trace.Value) bool)
 	tell(a[id], visit)
 }
 
-// ArgsBut gives the arguments of an event: all, since they have no text.
-func (a Args) ArgsBut(id trace.EventID, _ trace.Known, visit func(key string, v trace.Value) bool) {
-	tell(a[id], visit)
+// Pattern gives none.
+func (a Args) Pattern(_ trace.EventID, numbers []uint64) (of int, parts []trace.Part, own []uint64) {
+	return 0, nil, numbers
 }
 
 // tell visits arguments and what they hold; false when the visit ended early.

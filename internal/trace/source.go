@@ -1,5 +1,7 @@
 package trace
 
+import "strconv"
+
 // Source is what stays in the input and is read when somebody wants it. Its methods may be called by several
 // goroutines at once.
 type Source interface {
@@ -8,9 +10,9 @@ type Source interface {
 	// Members that nest deeper than MaxDepth are left out.
 	Args(id EventID, visit func(key string, v Value) bool)
 
-	// ArgsBut is Args for who keeps what was made of objects and arrays, most of which come again and again: those that are known are
-	// left out. Whole numbers come without their text.
-	ArgsBut(id EventID, known Known, visit func(key string, v Value) bool)
+	// Pattern returns what the arguments of an event have alike with those of others, under a small number, and appends the event's own numbers
+	// to numbers. It returns no parts where the arguments are like no others, or where there is nothing to be gained.
+	Pattern(id EventID, numbers []uint64) (of int, parts []Part, own []uint64)
 
 	// Arg returns the first argument of an event with a key; an object or array as its text.
 	Arg(id EventID, key string) (Value, bool)
@@ -26,23 +28,53 @@ type Source interface {
 	Size() int64
 }
 
-// Known is what was made of objects and arrays among the arguments of events.
-type Known interface {
-	// Again reports whether an argument is known by its text, and adds what was made of it then. It must say false for every text that
-	// did not come with the End of an object or array that was told.
-	Again(key, text string) bool
-
-	// AgainRow is Again for all of a row. When it is not known, it is told between BeginRow and EndRow.
-	AgainRow(row Row) bool
-	BeginRow()
-	EndRow()
+// Part is a value of a pattern; the values stand in the order in which Source.Args tells them. Where it has holes, the value depends on the numbers of
+// an event, and only its kind is the same for all: Int (digits behind Between[0], which is empty or a minus sign), Float or String.
+type Part struct {
+	Key     string
+	Value   Value
+	Holes   int      // how many numbers the value depends on
+	First   int      // the index of the first of them
+	Between []string // what stands before, between and behind the numbers, escapes resolved
+	Whole   bool     // the first number is what stands there, every other one tells digits, see AppendDigits
 }
 
-// Row tells apart rows of objects and arrays that follow one another among the arguments of an event: those alike in it say the same. Numbers
-// belongs to the input.
-type Row struct {
-	Of      uint32
-	Numbers string
+// Append appends the value of a part with holes as text.
+func (p *Part) Append(dst []byte, numbers []uint64) []byte {
+	for k, v := range numbers[p.First : p.First+p.Holes] {
+		dst = append(dst, p.Between[k]...)
+		if k == 0 && p.Whole {
+			dst = strconv.AppendUint(dst, v, 10)
+		} else {
+			dst = AppendDigits(dst, v)
+		}
+	}
+	return append(dst, p.Between[p.Holes]...)
+}
+
+// MaxDigits is how many digits one number can tell.
+const MaxDigits = 19
+
+// shorter is how many texts of digits have fewer than so many.
+var shorter = [MaxDigits + 1]uint64{0, 0, 10, 110, 1110, 11110, 111110, 1111110, 11111110, 111111110, 1111111110, 11111111110, 111111111110,
+	1111111111110, 11111111111110, 111111111111110, 1111111111111110, 11111111111111110, 111111111111111110, 1111111111111111110}
+
+// Shorter is what is added to the number of so many digits to tell them with the zeros that they begin with: the number of shorter texts.
+func Shorter(digits int) uint64 { return shorter[digits] }
+
+// AppendDigits appends the digits that a number tells.
+func AppendDigits(dst []byte, v uint64) []byte {
+	n := 1
+	for n < MaxDigits && v >= shorter[n+1] {
+		n++
+	}
+	v -= shorter[n]
+	dst = append(dst, "0000000000000000000"[:n]...)
+	for i := len(dst) - 1; v > 0; i-- {
+		dst[i] = '0' + byte(v%10)
+		v /= 10
+	}
+	return dst
 }
 
 // MaxDepth bounds the nesting of arguments.

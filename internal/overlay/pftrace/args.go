@@ -15,24 +15,31 @@ type argWriter struct {
 	b      *perfetto.Body
 	drop   func(key string) bool // of the top level; nil drops none
 	visit  func(key string, v trace.Value) bool
-	row    int                      // where the row begins that is told
 	depth  int                      // of open objects and arrays
 	arrays [trace.MaxDepth + 1]bool // per depth: it is an array
 	skip   int                      // depth of the dropped value that is being passed over, 0 for none
 
 	held [24]intArg // integers of the top level, as far as they fit
 	n    int        // of them
+
+	programs []*perfetto.Program // by the number of a pattern; nil where none was recorded yet
+	parts    []trace.Part        // of the event that is written
+	numbers  []uint64            // of the same
+	text     func(dst []byte, part int) []byte
 }
 
+// intArg is an integer; in args that are recorded it is that of a part.
 type intArg struct {
-	key string
-	v   int64
+	key  string
+	v    int64
+	part int
 }
 
 // newArgWriter writes args of events of a trace; drop says which to leave out, nil none.
 func newArgWriter(tr *trace.Trace, drop func(key string) bool) *argWriter {
 	a := &argWriter{tr: tr, drop: drop}
 	a.visit = a.arg // made once: a method value costs an allocation
+	a.text = func(dst []byte, part int) []byte { return a.parts[part].Append(dst, a.numbers) }
 	return a
 }
 
@@ -41,14 +48,67 @@ func (a *argWriter) write(b *perfetto.Body, id trace.EventID) {
 	if a.tr.Events[id].Flags&trace.HasArgs == 0 {
 		return
 	}
+	of := 0
+	of, a.parts, a.numbers = a.tr.Source.Pattern(id, a.numbers[:0])
+	for of >= len(a.programs) {
+		a.programs = append(a.programs, nil)
+	}
+	p := a.programs[of]
+	if a.parts != nil && p != nil && b.Play(p, a.numbers, a.text) {
+		return
+	}
 	a.b, a.depth, a.skip, a.n = b, 0, 0, 0
-	a.tr.Source.ArgsBut(id, a, a.visit)
+	if p == nil && a.parts != nil && !a.large() {
+		a.programs[of] = a.record()
+		return
+	}
+	a.tr.Source.Args(id, a.visit)
 	for ; a.depth > 0; a.depth-- { // args that break off
 		b.End()
 	}
 	for i := range a.held[:a.n] {
 		b.Int(a.held[i].key, a.held[i].v)
 	}
+}
+
+// large reports whether an integer among the args is too large for a program.
+func (a *argWriter) large() bool {
+	for i := range a.parts {
+		if p := &a.parts[i]; p.Holes > 0 && p.Value.Kind == trace.Int && a.numbers[p.First] >= perfetto.TooLarge {
+			return true
+		}
+	}
+	return false
+}
+
+// record writes args by their pattern, and makes the program that writes others of it.
+func (a *argWriter) record() *perfetto.Program {
+	program := &perfetto.Program{}
+	a.b.Record(program)
+	for i := range a.parts {
+		p := &a.parts[i]
+		hole := perfetto.Hole{First: p.First, Count: p.Holes, Text: i}
+		switch {
+		case p.Holes == 0:
+			a.arg(p.Key, p.Value)
+		case a.skip > 0 || a.depth == 0 && a.drop != nil && a.drop(p.Key):
+		case p.Value.Kind == trace.Float:
+			a.b.FloatHole(p.Key, trace.NumberValue(string(p.Append(nil, a.numbers))).Float64(), hole)
+		case p.Value.Kind == trace.String:
+			a.b.StrHole(p.Key, string(p.Append(nil, a.numbers)), hole)
+		case a.depth == 0 && a.n < len(a.held):
+			a.held[a.n] = intArg{p.Key, 0, i}
+			a.n++
+		default:
+			a.b.IntHole(p.Key, a.numbers[p.First], p.Between[0] != "", hole)
+		}
+	}
+	for i := range a.held[:a.n] {
+		p := &a.parts[a.held[i].part]
+		a.b.IntHole(p.Key, a.numbers[p.First], p.Between[0] != "", perfetto.Hole{First: p.First, Count: p.Holes})
+	}
+	a.b.Recorded()
+	return program
 }
 
 func (a *argWriter) arg(key string, v trace.Value) bool {
@@ -62,8 +122,8 @@ func (a *argWriter) arg(key string, v trace.Value) bool {
 	}
 	switch v.Kind {
 	case trace.Int:
-		if a.depth == 0 && a.n < len(a.held) && len(strings.TrimPrefix(v.Text, "-")) <= 18 && (v.Text != "" || v.Bits < 1e18) {
-			a.held[a.n] = intArg{key, v.Int64()}
+		if a.depth == 0 && a.n < len(a.held) && len(strings.TrimPrefix(v.Text, "-")) <= 18 {
+			a.held[a.n] = intArg{key: key, v: v.Int64()}
 			a.n++
 		} else {
 			a.b.Int(key, v.Int64())
@@ -88,29 +148,11 @@ func (a *argWriter) arg(key string, v trace.Value) bool {
 			a.b.Dict(key)
 		}
 	case trace.End:
-		if v.Text != "" {
-			a.b.EndKeep(v.Text)
-		} else {
-			a.b.End()
-		}
+		a.b.End()
 		a.depth--
 	}
 	return true
 }
-
-// Again adds an object or array of the top level whose text was written before.
-func (a *argWriter) Again(key, text string) bool {
-	return (a.drop == nil || !a.drop(key)) && a.b.Again(key, text)
-}
-
-// AgainRow adds objects and arrays of the top level that were written before.
-func (a *argWriter) AgainRow(row trace.Row) bool { return a.b.AgainRow(row.Of, row.Numbers) }
-
-// BeginRow is called before objects and arrays of the top level.
-func (a *argWriter) BeginRow() { a.row = a.b.Len() }
-
-// EndRow is called behind them.
-func (a *argWriter) EndRow() { a.b.KeepRow(a.row) }
 
 // pass skips a dropped value and what is inside it.
 func (a *argWriter) pass(v trace.Value) {
