@@ -130,9 +130,9 @@ func (j *job) diffRuns(before int) error {
 	d.Explain(works[0], works[1], func(before, after *whatif.Works) whatif.Explanation { return last.Explain(before, after, same.ByPlace) })
 	both := [2]*flame.Graph{stacks[slices.Index(sides, d.Before)], stacks[slices.Index(sides, d.After)]}
 	if len(j.files) > 2 {
-		return j.showDifference(ofTraces(d, both, "runs before", "runs after"))
+		return j.showTraces(d, both, "the runs before", "the runs after")
 	}
-	return j.showDifference(ofTraces(d, both, j.files[0], j.files[1]))
+	return j.showTraces(d, both, j.files[0], j.files[1])
 }
 
 // unlike ends a comparison of traces that do not do the same work.
@@ -176,34 +176,27 @@ func (j *job) diffSteps() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", inputs.Name(j.files[0]), err)
 	}
-	return j.showDifference(ofTraces(d, both, d.Steps.Before.Name, d.Steps.After.Name))
+	return j.showTraces(d, both, d.Steps.Before.Name, d.Steps.After.Name)
 }
 
-// difference is one of two traces or of two jobs, as it can be printed and drawn.
-type difference struct {
-	slower              float64 // percent
-	gate                func(limit float64) (report.Gate, string)
-	of                  string       // what is compared of the two, where it is not all
-	before, after       string       // what the verdict calls its sides
-	stacks              *flame.Graph // nil: there are none, or nobody asked for them
-	page, picture, json func(w io.Writer) error
-	markdown            func(w io.Writer, changes int) error
-	text                func(w io.Writer, o report.TextOptions, changes int) error
+// difference is one of two traces or of two jobs.
+type difference interface {
+	Shown() *report.Compared
+	Gate(limit float64) (report.Gate, string)
+	WriteJSON(w io.Writer) error
+	WriteText(w io.Writer, o report.TextOptions, top int) error
 }
 
-func ofTraces(d *report.Difference, both [2]*flame.Graph, before, after string) *difference {
+// showTraces shows the difference of traces, with their paths by stacks where these were made.
+func (j *job) showTraces(d *report.Difference, both [2]*flame.Graph, before, after string) error {
 	var stacks *flame.Graph
 	if n := d.InSteps(); both[0] != nil {
 		stacks = flame.Compare(flame.Side{Graph: both[0], Of: n[0]}, flame.Side{Graph: both[1], Of: n[1]}, whatif.WithoutLine)
 	}
-	of := ""
 	if len(d.PerStep) > 0 {
-		of = "a step of "
+		before, after = "one of "+before, "a step of "+after
 	}
-	return &difference{slower: d.Slower, gate: d.Gate, of: of, before: before, after: after, json: d.WriteJSON, text: d.WriteText, stacks: stacks,
-		page:     func(w io.Writer) error { return page.WriteDifference(w, d.Shown(), stacks) },
-		picture:  func(w io.Writer) error { return page.DrawDifference(w, d.Shown()) },
-		markdown: func(w io.Writer, n int) error { return page.CommentDifference(w, d.Shown(), n) }}
+	return j.showDifference(d, longer(after, d.Slower, before), stacks)
 }
 
 // longer says how much longer something takes than something else.
@@ -224,11 +217,11 @@ func (j *job) endBy(gate report.Gate, says string, limit float64, why string) {
 	}
 }
 
-// showDifference prints a difference, or writes it where the flags say.
-func (j *job) showDifference(d *difference) error {
+// showDifference prints a difference, or writes it where the flags say. It is judged by what it says of a limit.
+func (j *job) showDifference(d difference, says string, stacks *flame.Graph) error {
 	if limit := j.opts.failIfSlower; limit >= 0 {
-		gate, why := d.gate(limit)
-		j.endBy(gate, longer(d.of+d.after, d.slower, d.of+d.before), limit, why)
+		gate, why := d.Gate(limit)
+		j.endBy(gate, says, limit, why)
 	}
 	html, err := j.outs.createBeside(j.opts.html)
 	if err != nil {
@@ -238,32 +231,32 @@ func (j *job) showDifference(d *difference) error {
 	if err != nil {
 		return err
 	}
-	stacks, err := j.outs.createBeside(j.opts.flame)
+	flames, err := j.outs.createBeside(j.opts.flame)
 	if err != nil {
 		return err
 	}
-	if stacks != nil {
-		if d.stacks == nil {
+	if flames != nil {
+		if stacks == nil {
 			return j.opts.usage("--flame shows the paths of two traces, and these are jobs: name a file of each")
 		}
-		if err := flame.FormOf(stacks.shown).Write(d.stacks, stacks); err != nil {
+		if err := flame.FormOf(flames.shown).Write(stacks, flames); err != nil {
 			return err
 		}
 	}
 	if picture != nil {
-		if err := d.picture(picture); err != nil {
+		if err := page.DrawDifference(picture, d.Shown()); err != nil {
 			return err
 		}
 	}
 	switch {
 	case html != nil:
-		return d.page(html)
+		return page.WriteDifference(html, d.Shown(), stacks)
 	case j.opts.json:
-		j.result = d.json
+		j.result = d.WriteJSON
 	case j.opts.markdown:
-		j.result = func(w io.Writer) error { return d.markdown(w, changesListed) }
+		j.result = func(w io.Writer) error { return page.CommentDifference(w, d.Shown(), changesListed) }
 	default:
-		j.result = func(w io.Writer) error { return d.text(w, j.opts.textOptions(j.resultTo), changesListed) }
+		j.result = func(w io.Writer) error { return d.WriteText(w, j.opts.textOptions(j.resultTo), changesListed) }
 	}
 	return nil
 }
@@ -345,7 +338,7 @@ func (j *job) diffJobs(sides [2]*inputs.Found) (done bool, err error) {
 	if !d.Same.Same {
 		return true, j.unlike(d.After.Name, *d.Same, j.files[0], j.files[1])
 	}
-	return true, j.showDifference(ofJobs(d, j.files[0], j.files[1]))
+	return true, j.showDifference(d, longer(j.files[1], d.Slower, j.files[0]), nil)
 }
 
 // diffJobSteps compares two steps of one job, which was put together for the step to compare with, or for all where a step is not named.
@@ -378,12 +371,5 @@ func (j *job) diffJobSteps(s *subject, first, second string) error {
 	}
 	d := report.CompareJobSteps(made[0], made[1])
 	names := d.Labels()
-	return j.showDifference(ofJobs(d, names[0], names[1]))
-}
-
-func ofJobs(d *report.JobDifference, before, after string) *difference {
-	return &difference{slower: d.Slower, gate: d.Gate, before: before, after: after, json: d.WriteJSON, text: d.WriteText,
-		page:     func(w io.Writer) error { return page.WriteDifference(w, d.Shown(), nil) },
-		picture:  func(w io.Writer) error { return page.DrawDifference(w, d.Shown()) },
-		markdown: func(w io.Writer, n int) error { return page.CommentDifference(w, d.Shown(), n) }}
+	return j.showDifference(d, longer(names[1], d.Slower, names[0]), nil)
 }

@@ -178,21 +178,8 @@ func (d *Difference) Tables() []tables.Table {
 
 // Verdict is the difference of the windows in words.
 func (d *Difference) Verdict() string {
-	steps, noise := d.stepsVerdict(), ""
-	if d.Steps == nil && d.Noise.Known {
-		noise = " (" + d.Noise.words() + ")"
+	if d.Steps != nil {
+		return (*Noise)(nil).verdict(d.Labels()[1], nil, d.Slower, d.Labels()[0])
 	}
-	of := ""
-	if w := d.Work; w != nil {
-		of = w.words() + " takes "
-	}
-	switch {
-	case steps != "":
-		return steps
-	case d.Slower > 0:
-		return of + tables.FormatPercent(d.Slower) + " longer" + noise
-	case d.Slower < 0:
-		return of + tables.FormatPercent(-d.Slower) + " shorter" + noise
-	}
-	return of + "as long as " + d.Labels()[0]
+	return cmp.Or(d.stepsVerdict(), d.Noise.verdict("the window", d.Work, d.Slower, "before"))
 }

@@ -220,25 +220,11 @@ func (d *JobDifference) Lead() string {
 
 // Verdict is the difference in words.
 func (d *JobDifference) Verdict() string {
-	what := "the median step"
 	switch {
 	case d.steps != nil:
-		what = d.Labels()[1]
-	case !d.PerStep:
-		what = "the window"
+		return (*Noise)(nil).verdict(d.Labels()[1], nil, d.Slower, d.Labels()[0])
+	case d.PerStep:
+		return d.Noise.verdict("the median step", nil, d.Slower, "before")
 	}
-	noise := ""
-	if d.steps == nil && d.Noise.Known {
-		noise = " (" + d.Noise.words() + ")"
-	}
-	if d.Work != nil {
-		what = d.Work.words()
-	}
-	switch {
-	case d.Slower > 0:
-		return what + " is " + tables.FormatPercent(d.Slower) + " longer" + noise
-	case d.Slower < 0:
-		return what + " is " + tables.FormatPercent(-d.Slower) + " shorter" + noise
-	}
-	return what + " takes as long as " + d.Labels()[0]
+	return d.Noise.verdict("the window", d.Work, d.Slower, "before")
 }

@@ -90,9 +90,29 @@ type Work struct {
 	Time   float64 `json:"time_share" unit:"share" about:"of the length of the first window"`
 }
 
-// words say how much work is in how much time, and begin to say how long the same work takes.
-func (w *Work) words() string {
-	return tables.FormatShare(w.Share) + " of the work in " + tables.FormatShare(w.Time) + " of the time: the same work"
+// verdict is a difference in words: by how much something is longer, or the same work takes longer where windows hold another amount of it.
+func (n *Noise) verdict(what string, w *Work, slower float64, before string) string {
+	if w != nil {
+		what = tables.FormatShare(w.Share) + " of the work in " + tables.FormatShare(w.Time) + " of the time: the same work"
+	}
+	if slower == 0 {
+		return what + " takes as long as " + before
+	}
+	percent := tables.FormatPercent(max(slower, -slower))
+	switch more := slower > 0; {
+	case w != nil && more:
+		what += " takes " + percent + " longer"
+	case w != nil:
+		what += " takes " + percent + " less time"
+	case more:
+		what += " is " + percent + " longer"
+	default:
+		what += " is " + percent + " shorter"
+	}
+	if n != nil && n.Known {
+		what += " (" + n.words() + ")"
+	}
+	return what
 }
 
 // sameAmount is how far the work of two windows may be apart to count as the same.

@@ -13,7 +13,6 @@ import (
 type cursor struct {
 	t     *table
 	terms []bound
-	none  bool // no row can fit
 
 	part   int // index into table.parts; len is the end
 	row    int
@@ -22,10 +21,6 @@ type cursor struct {
 	at     int     // in list
 	byList bool
 	tests  []func(row int) bool
-
-	groups  []term // columns to group by; then the rows are those of grouped
-	grouped []place
-	atGroup int
 }
 
 // bound is a term with its argument.
@@ -38,29 +33,18 @@ type bound struct {
 // Filter begins a pass. An argument that is NULL fits no row: a comparison with NULL is never true, and treating it as 0
 // would join every row without a value to row 0.
 func (c *cursor) Filter(_ int, plan string, args ...sqlite3.Value) error {
-	c.terms, c.groups, c.none = c.terms[:0], c.groups[:0], false
+	c.terms = c.terms[:0]
 	for i, x := range decodePlan(plan) {
-		if x.how == byGroup {
-			c.groups = append(c.groups, x)
-			continue
-		}
 		if args[i].Type() == sqlite3.NULL {
-			c.none = true
-			break
+			c.part = len(c.t.parts)
+			return nil
 		}
 		if b, ok := bind(x, &c.t.cols[x.column], args[i]); ok {
 			c.terms = append(c.terms, b)
 		}
 	}
-	c.part, c.row, c.to = -1, 0, 0
-	if c.none {
-		c.part = len(c.t.parts)
-		return nil
-	}
+	c.part = -1
 	c.nextPart()
-	if len(c.groups) > 0 {
-		c.group()
-	}
 	return nil
 }
 
@@ -214,23 +198,14 @@ func (c *cursor) passes(row int) bool {
 	return true
 }
 
-// Next goes to the next row.
+// Next goes to the next row that the terms leave.
 func (c *cursor) Next() error {
-	if len(c.groups) > 0 {
-		c.nextGrouped()
-	} else {
-		c.advance()
-	}
-	return nil
-}
-
-// advance goes to the next row that the terms leave.
-func (c *cursor) advance() {
 	c.row++
 	c.at++
 	if c.settle(); c.row >= c.to {
 		c.nextPart()
 	}
+	return nil
 }
 
 // EOF reports whether there is no row any more.

@@ -152,8 +152,6 @@ func TestPlans(t *testing.T) {
 		{"select 1 from events a cross join events b where b.launch_event = a.event and b.tag = a.tag", "; launch_event i"},
 		{"select 1 from events a cross join events b where b.event = a.launch_event", "; event s"},
 		{"select 1 from events a join events b on b.event = a.launch_event", "; event s"}, // the search is inside
-		{"select name, count(*) from events group by name", "name g"},
-		{"select run, rank, name, count(*) from events where event > 3 group by run, rank, name", "event s, run g, rank g, name g"},
 		{"select event, count(*) from events group by event", ""},
 		{"select tag, count(*) from events group by tag", ""}, // each row has a text of its own
 		{"select rowid, count(*) from events group by rowid", ""},

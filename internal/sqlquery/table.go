@@ -137,23 +137,12 @@ func (t *table) BestIndex(idx *sqlite3.IndexInfo) error {
 		terms = append(terms, x)
 		idx.ConstraintUsage[i] = sqlite3.IndexConstraintUsage{ArgvIndex: len(terms)}
 	}
-	if groups := t.groupTerms(idx); groups != nil && !joined(terms) {
-		terms = append(terms, groups...)
-		idx.OrderByConsumed = true
-	}
 	idx.IdxStr = encodePlan(terms)
 	idx.EstimatedCost, idx.EstimatedRows = max(cost, 1), int64(max(rows, 1))
 	if o := idx.OrderBy; len(o) == 1 && len(t.parts) <= 1 && !o[0].Desc && o[0].Column >= 0 && t.cols[o[0].Column].Rising {
 		idx.OrderByConsumed = true
 	}
 	return nil
-}
-
-// joined reports whether a plan looks up single rows, as the inside of a join does: too few for sorting them to pay.
-func joined(terms []term) bool {
-	return slices.ContainsFunc(terms, func(x term) bool {
-		return x.how == byIndex || x.how == bySearch && x.op == sqlite3.INDEX_CONSTRAINT_EQ
-	})
 }
 
 // termFor says how a constraint is used, if it is.

@@ -120,7 +120,7 @@ func TestCompareJobs(t *testing.T) {
 		t.Count = 30
 		less.Job.Totals = append(less.Job.Totals, t)
 	}
-	if d := report.CompareJobs(&cut, &less); d.Verdict() != "75.0 % of the work in 100.0 % of the time: the same work is 33.3 % longer (noise ± 5.0)" {
+	if d := report.CompareJobs(&cut, &less); d.Verdict() != "75.0 % of the work in 100.0 % of the time: the same work takes 33.3 % longer (noise ± 5.0)" {
 		t.Error(d.Verdict())
 	} else if g, _ := d.Gate(35); g != report.Unsure {
 		t.Error("the gate is sure of 35 %")
