@@ -135,6 +135,48 @@ func (r *FlightsReport) Tables() []tables.Table {
 	return tables.From("flights", "who did not arrive and who was late", r)
 }
 
+// Sections are what the dumps tell, a row for each.
+func (r *FlightsReport) Sections() []Section {
+	j, late := &r.Job, tables.Find(r.Tables(), "flights_late")
+	listed := func(title string, n int, line func(i int) string) Section {
+		g := Grid{Columns: []Column{{Label: true}}}
+		for i := range n {
+			g.Rows = append(g.Rows, []Cell{{Text: line(i)}})
+		}
+		return Section{Title: title, Grids: filled([]Grid{g})}
+	}
+	return []Section{
+		listed("called differently", len(j.Mismatches), func(i int) string {
+			m := &j.Mismatches[i]
+			return "collective " + tables.Plain(m.Seq) + " of group " + m.Group + ": " + m.Most + "; " + ranksOf(m.Others) + ": " + m.Call + at(m.Frame)
+		}),
+		listed("not ended", len(j.Waits), func(i int) string {
+			w := &j.Waits[i]
+			s := w.Call + ", " + tables.Plain(w.Seq) + " of group " + w.Group + ": " + ranksOf(w.Waiting) + verb(len(w.Waiting), " waits", " wait")
+			switch {
+			case len(w.Missing) > 0:
+				s += " for " + ranksOf(w.Missing)
+			case len(w.Unknown) == 0:
+				s += ", all have called it"
+			}
+			if len(w.Unknown) > 0 {
+				s += ", no dump of " + ranksOf(w.Unknown)
+			}
+			return s + at(w.Frame)
+		}),
+		listed("last call of who is waited for", len(j.Last), func(i int) string {
+			l := &j.Last[i]
+			if l.Call == "" {
+				return ranksOf([]int{l.Rank}) + ": none"
+			}
+			return ranksOf([]int{l.Rank}) + ": " + l.Call + ", " + tables.Plain(l.Seq) + " of group " + l.Group + verb(map[bool]int{true: 1}[l.Done], ", which has ended", ", which has not ended") + at(l.Frame)
+		}),
+		listed("in the traces", len(r.Traced), func(i int) string { return r.Traced[i].words() }),
+		{Title: "late", Grids: filled([]Grid{gridOf(late, maxRows, "ranks", label("", func(l tables.Line) Cell { return Cell{Text: say(l, "rank {rank}: most in {call}")} }),
+			figure(late, "came last", "collectives"), figure(late, "of", "of"), figure(late, "others waited", "waits_ns"))})},
+	}
+}
+
 // WriteText writes the report on about one screen.
 func (r *FlightsReport) WriteText(w io.Writer, o TextOptions) error {
 	t, j := newText(w, o, nil), &r.Job
@@ -146,48 +188,6 @@ func (r *FlightsReport) WriteText(w io.Writer, o TextOptions) error {
 	if len(j.NoDump) > 0 {
 		t.para("No dump of " + ranksOf(j.NoDump) + ".")
 	}
-	most := t.most(8)
-	lines := func(head string, n int, line func(i int) string) {
-		for i := range min(n, most) {
-			if i == 0 {
-				t.head(head)
-			}
-			t.para("  " + Plain(line(i)))
-		}
-		if n > most {
-			t.line("  … %s more", tables.Plain(int64(n-most)))
-		}
-	}
-	lines("called differently", len(j.Mismatches), func(i int) string {
-		m := &j.Mismatches[i]
-		return "collective " + tables.Plain(m.Seq) + " of group " + m.Group + ": " + m.Most + "; " + ranksOf(m.Others) + ": " + m.Call + at(m.Frame)
-	})
-	lines("not ended", len(j.Waits), func(i int) string {
-		w := &j.Waits[i]
-		s := w.Call + ", " + tables.Plain(w.Seq) + " of group " + w.Group + ": " + ranksOf(w.Waiting) + verb(len(w.Waiting), " waits", " wait")
-		switch {
-		case len(w.Missing) > 0:
-			s += " for " + ranksOf(w.Missing)
-		case len(w.Unknown) == 0:
-			s += ", all have called it"
-		}
-		if len(w.Unknown) > 0 {
-			s += ", no dump of " + ranksOf(w.Unknown)
-		}
-		return s + at(w.Frame)
-	})
-	lines("last call of who is waited for", len(j.Last), func(i int) string {
-		l := &j.Last[i]
-		if l.Call == "" {
-			return ranksOf([]int{l.Rank}) + ": none"
-		}
-		return ranksOf([]int{l.Rank}) + ": " + l.Call + ", " + tables.Plain(l.Seq) + " of group " + l.Group + verb(map[bool]int{true: 1}[l.Done], ", which has ended", ", which has not ended") + at(l.Frame)
-	})
-	lines("in the traces", len(r.Traced), func(i int) string { return r.Traced[i].words() })
-	if late := tables.Find(r.Tables(), "flights_late"); len(j.Late) > 0 {
-		t.head("late")
-		g := gridOf(late, maxRows, "ranks", label("", func(l tables.Line) Cell { return Cell{Text: say(l, "rank {rank}: most in {call}")} }), figure(late, "came last", "collectives"), figure(late, "of", "of"), figure(late, "others waited", "waits_ns"))
-		t.grid(&g, t.most(8))
-	}
+	t.sections(r.Sections(), func(Section) int { return t.most(8) })
 	return t.w.Flush()
 }

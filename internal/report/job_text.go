@@ -27,11 +27,7 @@ func (r *JobReport) WriteText(w io.Writer, o TextOptions) error {
 		t.line("%s", t.bold(Shorten(f.Title, t.width)))
 		t.indented(2, wrapText(f.Value+" "+f.About+". "+f.Text, t.width-2))
 	}
-	for _, s := range r.Sections() {
-		if len(s.Grids) > 0 {
-			t.section(s, t.most(5))
-		}
-	}
+	t.sections(r.Sections(), func(Section) int { return t.most(5) })
 	t.line("")
 	for _, s := range r.Trust() {
 		t.wrapped(s)

@@ -162,14 +162,11 @@ func (r *RecordsReport) WriteText(w io.Writer, o TextOptions) error {
 	t.heading(r.Headline, r.name)
 	t.para(r.Lead())
 	t.para(r.Trust())
-	for _, s := range r.Sections() {
-		most := t.most(5)
+	t.sections(r.Sections(), func(s Section) int {
 		if s.Name == "map" { // it is read as a whole
-			most = maxRows
+			return maxRows
 		}
-		if len(s.Grids) > 0 {
-			t.section(s, most)
-		}
-	}
+		return t.most(5)
+	})
 	return t.w.Flush()
 }

@@ -25,15 +25,7 @@ type Step struct {
 
 // StepTimes says how long steps take.
 type StepTimes struct {
-	Stats     analyses.Stats `json:"stats" unit:"ns"`
-	Histogram []StepBucket   `json:"histogram" about:"steps by how long they take"`
-}
-
-// StepBucket counts the steps that take From and more, and less than To; the last one those that take To, too.
-type StepBucket struct {
-	From  int64 `json:"from_ns" unit:"ns"`
-	To    int64 `json:"to_ns" unit:"ns"`
-	Count int   `json:"count" unit:"count"`
+	Stats analyses.Stats `json:"stats" unit:"ns"`
 }
 
 func steps(of []cdg.Step, lines []critpath.StepLine) []Step {
@@ -79,25 +71,7 @@ func stepTimes(steps []Step) *StepTimes {
 	if len(times) == 0 {
 		return nil
 	}
-	t := &StepTimes{Stats: analyses.Describe(times), Histogram: []StepBucket{}}
-	const buckets = 12
-	first, last := times[0], times[len(times)-1] // Describe has sorted them
-	n := min(buckets, last-first)
-	if n == 0 {
-		t.Histogram = append(t.Histogram, StepBucket{first, last, len(times)})
-		return t
-	}
-	for i := range n {
-		t.Histogram = append(t.Histogram, StepBucket{From: first + (last-first)*i/n, To: first + (last-first)*(i+1)/n})
-	}
-	i := 0
-	for _, ns := range times {
-		for ns >= t.Histogram[i].To && i < len(t.Histogram)-1 {
-			i++
-		}
-		t.Histogram[i].Count++
-	}
-	return t
+	return &StepTimes{analyses.Describe(times)}
 }
 
 func (r *Report) stepSection(list []tables.Table) (s Section) {
@@ -120,12 +94,6 @@ func (r *Report) stepSection(list []tables.Table) (s Section) {
 	if len(order) > maxBars {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Steps[b].Duration, r.Steps[a].Duration) })
 		order = order[:cardRows]
-		if h := tables.Find(list, "step_times_histogram"); h != nil && len(s.Grids) == 0 { // iterations of several types have no typical length
-			counts := bar(h, "count", "handoff", "{count#step}")
-			s.Grids = append(s.Grids, gridOf(h, 64, "buckets", label("a step takes", func(l tables.Line) Cell {
-				return Cell{Text: say(l, "{from_ns} to {to_ns}"), Exact: l.Exact("from_ns")}
-			}), bars("", func(l tables.Line) []Part { return counts.cell(l).Parts }), figure(h, "steps", "count")))
-		}
 	}
 	longest := int64(most(t, "duration_ns"))
 	of := func(l tables.Line) *Step { return &r.Steps[l.Row] }

@@ -55,11 +55,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t.verdict(r)
 	t.line("")
 	t.classes(r.Path.ByClass, r.Window.Duration)
-	for _, s := range append(r.pathSections(t.tables), methodSections(t.tables)...) {
-		if len(s.Grids) > 0 {
-			t.section(s, maxBars)
-		}
-	}
+	t.sections(append(r.pathSections(t.tables), methodSections(t.tables)...), func(Section) int { return maxBars })
 	t.line("")
 	for _, s := range r.Trust() {
 		t.wrapped(s)

@@ -6,6 +6,15 @@ import (
 	"unicode/utf8"
 )
 
+// sections prints those that have something to show, of each as many rows as most says.
+func (t *text) sections(list []Section, most func(Section) int) {
+	for _, s := range list {
+		if len(s.Grids) > 0 {
+			t.section(s, most(s))
+		}
+	}
+}
+
 // section prints a section of a page as text: its title, what it says, and its tables, at most so many rows of each.
 func (t *text) section(s Section, most int) {
 	says := s.Title
