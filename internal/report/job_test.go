@@ -102,8 +102,17 @@ func addsUpJob(t *testing.T, j *report.Job) {
 	for _, x := range p.ByRank {
 		sums[1] += x.NS
 	}
+	of := map[int32]bool{}
 	for _, s := range p.Segments {
 		sums[2] += s.End - s.Start
+		if s.Instance != nil {
+			of[*s.Instance] = true
+		}
+	}
+	for i, e := range p.Edges {
+		if n := int32(e.Instance); len(p.Segments) > 0 && !of[n] {
+			t.Errorf("jump %d is at collective %d, of which no segment of the path is", i, n)
+		}
 	}
 	for i := range j.Ranks {
 		sums[3] += j.Ranks[i].Path
