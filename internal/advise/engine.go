@@ -14,7 +14,7 @@ import (
 	"overlay/internal/whatif"
 )
 
-// overlap is the share of what a finding takes away from which on it is part of a larger one that takes it already.
+// overlap is the least share of its saved time that a finding has in common with a larger one to count as a part of the larger one.
 const overlap = 0.6
 
 // baseShare is the gain from which on a finding about the recording is the base of all others.

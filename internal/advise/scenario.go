@@ -195,8 +195,8 @@ func (r *run) waitsIn(in enclosed) []wait {
 	return out
 }
 
-// atMost bounds what the scenario can gain, ns: what it takes from all threads and streams, and where nobody stops waiting no more than what it takes from
-// the critical path, which stays a chain of what has to happen one after the other.
+// atMost bounds what the scenario can gain, ns: the time that it removes on all threads and streams. Where no wait is removed, the bound is the time removed on
+// the critical path, which stays a chain of dependent activities.
 func (s *scenario) atMost() int64 {
 	if slices.ContainsFunc(s.changes, func(c whatif.Change) bool { return c.Verb == whatif.NoWait }) {
 		return s.most + s.extra

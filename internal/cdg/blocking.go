@@ -25,8 +25,8 @@ func (b *callWaits) find() {
 	}
 }
 
-// calibrateReturns measures the time from the end of an operation to the return of calls that waited for it: of long calls,
-// and where there are enough of them, of those of which it is certain what they waited for.
+// calibrateReturns measures the time from the end of an operation to the return of calls that waited for it: over long calls,
+// or over the calls whose awaited operation is certain, where there are enough of these.
 func (b *callWaits) calibrateReturns(calls []ActID) {
 	d := b.d
 	cal := &d.Delays.Sync

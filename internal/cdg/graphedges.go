@@ -7,7 +7,7 @@ type graphEdges struct {
 }
 
 // readGraphEdges takes the recorded edges. An operation without length, such as a recorded event, cannot be entered:
-// what waits for it waits for what it waited for.
+// a successor of such an operation waits for its predecessors instead.
 func (b graphWaits) readGraphEdges() graphEdges {
 	d := b.d
 	e := graphEdges{map[ActID][]ActID{}, map[ActID]bool{}}

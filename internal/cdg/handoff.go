@@ -120,8 +120,8 @@ func (b pairer) pairByTurns() {
 	}
 }
 
-// leaveOutStrangers keeps of the partners of an autograd thread those that work before and after it has worked, where
-// there are any, and those that flows link: a thread that was done before backward began had its turn by chance.
+// leaveOutStrangers filters the partners of an autograd thread. Threads linked by flows stay, and threads that work both before and after the
+// autograd thread, where there are any: a thread that was done before backward began had its turn by chance.
 func (b pairer) leaveOutStrangers(x LaneID, linked [][2]LaneID) {
 	d := b.d
 	t := &b.threads[x]

@@ -89,8 +89,8 @@ type likely struct {
 	usual usualRange
 }
 
-// likeliest returns, of the waits of an operation, that of which it is likeliest that it was over last: its
-// delay is one that happens, and those of the others would have been over by then. The second value is the least delay.
+// likeliest returns the wait of an operation that was most likely satisfied last: its
+// delay is a usual one, and all other waits would have been satisfied before. The second value is the least delay.
 // It returns -1 where of one of them no spread is known: of launches of graphs and launches that are guessed, and of
 // operations that overlap, and where a trace has too few samples.
 func (b *builder) likeliest(k ActID, waits []Wait) (wait int, least int64) {

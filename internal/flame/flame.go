@@ -46,8 +46,8 @@ type maker struct {
 }
 
 // Of makes the graph of a path. A GPU operation stands below what launched it. Time that no event owns, such as the latency of a launch,
-// stands in brackets beside the event that comes next on the path, since it was this one that waited; so does own time of an annotation,
-// below it: what ran there was not recorded.
+// stands in brackets beside the next event of the path, which waited. Own time of an annotation stands in brackets below the annotation:
+// the code that ran there was not recorded.
 func Of(g *graph.Graph, p *critpath.Path) *Graph {
 	m := maker{g: g, index: map[place]int32{}, byName: map[string]int32{}, bySym: make([]int32, len(g.Trace.Syms)), byAct: make([]int32, len(g.Acts))}
 	var waits [critpath.NumClasses]int64 // since the last event of the path

@@ -359,7 +359,7 @@ func (r *reader) kernel(list string, x *record) {
 	r.w.End()
 }
 
-// copy writes a copy on the stream of the GPU that takes part in it, of two that to which it goes.
+// copy writes a copy on the stream of its GPU; a copy between two GPUs stands on the stream of the destination.
 func (r *reader) copy(list string, x *record) {
 	from, to := r.agents[x.from], r.agents[x.to]
 	at := to

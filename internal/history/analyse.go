@@ -226,7 +226,7 @@ func (r *Report) fold(e *Event) {
 		}
 		return said
 	})
-	// What explains it stands behind what it did to a step; of the same scope the largest is first.
+	// Changes of steps come first and their explanations after them; within a scope the largest change is first.
 	slices.SortStableFunc(e.Changes, func(a, b Found) int {
 		step := func(f Found) int {
 			if f.Scope == Job && f.IsStep() {

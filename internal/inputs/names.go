@@ -16,9 +16,9 @@ func (f *Found) Sort() {
 	slices.SortStableFunc(f.Files, func(a, b File) int { return roster.CompareNames(a.Path, b.Path) })
 }
 
-// Name finds the run and the rank of traces that were read, each in the file of its number: of several traces of one run the ranks that the
-// report of them names, what says nothing takes those that nobody claims. Two of one rank are refused. run and rank take the place of what
-// names and traces say; "" and a negative number do not.
+// Name finds the run and the rank of traces that were read, each in the file of its number: several traces of one run get the ranks of the
+// run's report, and traces without any sign of a rank the free ones. Two traces of one rank are refused. A run other than "" and a rank of 0 or more
+// replace what names and traces say.
 func (f *Found) Name(entries []roster.Entry, file []int, run string, rank int64) ([]Set, error) {
 	list := make([]Set, len(entries))
 	runs := map[string][]int{}

@@ -20,9 +20,9 @@ type tie struct {
 }
 
 // faults are by how much offset and drift of each node may differ from the truth against the reference of its component, as variances
-// for observations of unit noise. What a node observes says only how it lies to those that observe it too; so what counts is the way
-// over groups to the reference, and all ways together are at least as good as the best one. Of nodes
-// that are not connected to a reference they are 0.
+// for observations of unit noise. Observations of a node place it beside the other nodes of the same groups alone. So the error grows along the way
+// over groups to the reference, and all ways together are at least as good as the best one. It is 0 for nodes
+// without a way to a reference.
 func (o *observations) faults(j *Job, references []int32) (offset, drift []float64) {
 	ties, hubs := o.ties(j)
 	return o.along(ties, hubs, references, func(t *tie) float64 { return 1 / t.offset }),

@@ -39,8 +39,8 @@ func (l *Load) By() string {
 	return "grids"
 }
 
-// load compares what members were given in some steps. What an operator takes on the peer in the middle says what it weighs, and that it takes longer is
-// because of what it was given as far as that is more. Where peers do not agree on what they count nothing is compared.
+// load compares what members were given in some steps. The weight of an operator is its time on the median peer. Longer times
+// count as load up to the ratio by which the operator was given more. Peers that count different things are not compared.
 func (j *Job) load(hits []strike, peers [][]int32, host bool) Load {
 	type sum struct {
 		mid, expected, explained float64

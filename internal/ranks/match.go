@@ -58,8 +58,8 @@ func (c *channel) bySteps(j *Job) {
 }
 
 // rounds aligns the longest list with all others, then the longest of what is left, until nothing is. A list in which nothing fits to the
-// longest is tried with some others that did: the one may be cut where it is not, or have lost what it has. Each with each would be too many where nothing fits to
-// anything: when that has been so for some, the next one has to fit to one of a few before it is aligned with all.
+// longest is tried with some others that did: the longest may have been cut or have lost records. Pairs of all lists would be too many where no two
+// fit: after some failures, a list has to fit one of a few samples before it is aligned with all.
 func (c *channel) rounds(lists []list, align func(a, b *list) []pair, by MatchBy, others int) {
 	left, alone := slices.Clone(lists), 0
 	for {

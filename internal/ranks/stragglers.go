@@ -451,7 +451,7 @@ func (v *Verdict) Weigh(j *Job, gains func(sets [][]int) []int64) {
 	}
 }
 
-// inPairs finds for stragglers of which one alone gains little, as another one is as slow, the one with which it gains most.
+// inPairs handles stragglers that gain little alone because another rank is as slow: it finds for each the partner with the largest common gain.
 func inPairs(list []Straggler, gains func(sets [][]int) []int64) {
 	var pairs [][]int
 	for i := range list {

@@ -150,8 +150,8 @@ const (
 	lessAlike = 0.2
 )
 
-// CompareDone says whether two traces do the same work. Kernels that a compiler made have names of their own in each version of one program, so
-// that operators alone say it there. Where neither has a name, nothing says that they do not.
+// CompareDone says whether two traces do the same work. Kernels of a compiler get new names in each version of a program, so only the names of operators
+// are compared there. Traces without any names count as the same work.
 func CompareDone(a, b *Done) Comparable {
 	c := Comparable{Operators: inCommon(a.operators, b.operators), Kernels: inCommon(a.kernels, b.kernels), Differs: []string{}}
 	alike := c.lookAlike(a, b)

@@ -337,8 +337,8 @@ func (m *Meter) rowOf(op cdg.ActID, work Work, kernels []cdg.ActID) (Row, bool) 
 	return r, true
 }
 
-// Of is the device with a number, nil for one that is not known. Where the trace does not name it, but all that it names are
-// of one model, it is one of them.
+// Of is the device with a number, nil for one that is not known. A device without a name in the trace is of
+// the model of the named ones where these are all of one model.
 func Of(tr *trace.Trace, device int64) *Device {
 	if name, ok := tr.DeviceNames[device]; ok {
 		return Known(name)

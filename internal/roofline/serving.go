@@ -265,8 +265,8 @@ func experts(c *Call) (Work, bool) {
 	return c.taken(x, weights[:min(2, len(weights))], times(x.Dims[0], chosen), packed, 2*x.Bytes()), true
 }
 
-// stage is one product of a layer of experts, with its first or second weights where there are both: its rows are those of what it reads or
-// writes, of which one has a row a choice.
+// stage is one product of a layer of experts, with its first or second weights where there are both: its rows are the rows of its input or of its output,
+// whichever has one row for each chosen expert of a token.
 func stage(which int) model {
 	return func(c *Call) (Work, bool) {
 		weights := c.weightsOf()

@@ -45,9 +45,9 @@ type Replayed struct {
 	Share  float64 `json:"saved_share" unit:"share" about:"of its time"`
 }
 
-// Of sums up the iterations of a graph; lines are its steps with their path. Without iterations there is nothing. earlier is how long the window
-// is at its begin in work that was launched before recording: the first iteration, which has that in it, counts for nothing but its
-// annotation if there are more of its type, else for what is left without it.
+// Of sums up the iterations of a graph; lines are its steps with their path. Without iterations there is nothing. earlier is the time at the start of the
+// window that belongs to work launched before recording. The first iteration includes this time: its annotation counts, its other figures
+// only where no other iteration has its type, and then without this time.
 func Of(g *graph.Graph, lines []critpath.StepLine, earlier int64) []Type {
 	var out []Type
 	at := map[trace.IterationType]int{}

@@ -34,8 +34,8 @@ func Cut(g *graph.Outline, p *critpath.Path, drawing *overlay.Drawing) {
 	}
 }
 
-// Context leaves out what the path of a job does not need of the trace of one of its ranks: what is on the path and what encloses
-// it stays, as with Cut, but not what it takes to find that path again, since one rank alone does not give it.
+// Context leaves out what the path of a job does not need of the trace of one of its ranks: events on the path and the slices around
+// them stay, as with Cut. The context that finds the path again does not: the path of a job cannot be found from one rank.
 func Context(g *graph.Outline, p *critpath.Path, drawing *overlay.Drawing) {
 	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), allowed: drawing.Keep, climbed: make([]bool, len(g.Acts))}
 	s.path(p)

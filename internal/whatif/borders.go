@@ -147,7 +147,7 @@ func (b *modelBuilder) markAll(n int, do func(x *marker, i int)) {
 }
 
 // ownEnd is until when the CPU's work belongs to the window: where the window is an annotation whose operations outlast it, to the end of
-// the annotation. What threads do after that is work of what comes next, for which nobody waits.
+// the annotation. Later work of threads belongs to the next step: nothing in the window waits for it.
 func (b *modelBuilder) ownEnd() int64 {
 	if body := b.g.Window.Body; body > b.m.t0 {
 		return min(body, b.m.t1)

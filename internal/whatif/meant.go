@@ -116,7 +116,8 @@ func (b *modelBuilder) findMeant() {
 	}
 }
 
-// meantDeps are what an operation waits for by what it means, where no record says for what it waited, and nothing that it is known to have waited for says as much.
+// meantDeps adds the waits of an operation that follow from the order of the program's calls, where neither a record of a wait nor a wait for a
+// later operation of the same stream covers them.
 func (b *depLayer) meantDeps(k cdg.ActID, row []cdg.Wait) {
 	g := b.g
 	for _, x := range b.meant[k] {

@@ -38,7 +38,7 @@ func NewSelector(m *Model, shown func(string) string) *Selector { return &Select
 //	name:NAME            a name that looks like one of the above
 //	A in B               what both mean; B has one of these prefixes
 //
-// An error says which part means nothing in this window, and what is near, or that it means everything.
+// An error names the part that selects nothing in this window, with a similar name that would, or says that the selector selects everything.
 func (s *Selector) Select(text string) (Set, error) {
 	text = strings.TrimSpace(text)
 	rest, out := text, Set(nil)

@@ -58,7 +58,7 @@ func byName(names []string, limit int64) []int64 {
 	return nil
 }
 
-// marks reads the first kind of mark that all names have and that tells ranks apart, else one that says that files are captures of one rank.
+// marks reads the ranks in names: by the first kind of mark that all names have with different numbers, else by a kind that marks files as captures of one rank.
 func marks(names []string, limit int64) []int64 {
 	var captures []int64
 	stepped := !slices.ContainsFunc(names, func(n string) bool { return !stepMark.MatchString(n) })

@@ -193,8 +193,8 @@ func (b *builder) nothing() error {
 	return fmt.Errorf("none of %d files is a trace; the first: %s", len(b.r.Left), first.Why)
 }
 
-// identify finds the rank of each input: what it records, else what its collectives say, else its name among those
-// that say nothing either, else its place among all.
+// identify finds the rank of each input: the recorded rank, else the rank that its collectives imply, else the rank in its name among the
+// inputs without a recorded one, else its place in the order of names.
 func (b *builder) identify() {
 	var silent []int // indexes into in
 	for i := range b.in {
