@@ -6,6 +6,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 const (
@@ -109,10 +110,33 @@ func (w *walker) own(from int64, owner cdg.ActID) {
 	e := w.g.Acts[owner].Event
 	stop := w.g.Pieces[w.piece].Start
 	kind, by := w.host.own(owner)
+	if w.cutSync(owner) {
+		kind, by = SyncWait, cdg.ByNothing
+		w.quality[CutSync]++
+	}
 	w.emit(from, e, kind, by)
 	if w.t <= stop {
 		w.before()
 	}
+}
+
+// unseenWait is longer than a synchronisation takes that has nothing to wait for.
+const unseenWait = 50_000 // ns
+
+// CutSync counts synchronisations of the path in which the recording ended: what they waited for is not recorded.
+const CutSync = "sync_cut_by_end"
+
+// cutSync reports whether the recording ended in a synchronisation that no recorded operation explains: it waited for what still ran then.
+func (w *walker) cutSync(a cdg.ActID) bool {
+	act := &w.g.Acts[a]
+	if act.End < w.g.Window.End || a != w.g.Lanes[act.Lane].Limit-1 || !w.g.Call(a) || act.End-act.Start <= unseenWait || len(w.g.Sources(a)) > 0 {
+		return false
+	}
+	switch vendors.VerbOf(w.tr.Name(act.Event)) {
+	case vendors.StreamSync, vendors.DeviceSync, vendors.EventSync:
+		return true
+	}
+	return false
 }
 
 // before goes to the piece before, if the thread has one.

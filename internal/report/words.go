@@ -66,6 +66,8 @@ func qualityWords(reason string) string {
 		return "copies whose times contradict their kind"
 	case "operations_without_release":
 		return "operations whose start nothing explains"
+	case critpath.CutSync:
+		return "synchronisations in which the recording ended"
 	case "event_waits_rejected":
 		return "waits for events that the times rule out"
 	}
