@@ -252,12 +252,6 @@ func (j *judge) cutSteps() map[int32]bool {
 		for i, n := range edges[m] {
 			cut[n] = cut[n] || (of[n]-counts[m][i])*cutShare > of[n]
 		}
-		if x := &j.Members[m]; x.Quality[bareHead] > 0 {
-			cut[x.Steps[0].Number] = true
-		}
-		if x := &j.Members[m]; x.Quality[bareTail] > 0 {
-			cut[x.Steps[len(x.Steps)-1].Number] = true
-		}
 		for i := range j.Members[m].Steps { // before the first of them and after the last it recorded none
 			if n := j.Members[m].Steps[i].Number; n < edges[m][0] || n > edges[m][1] {
 				cut[n] = cut[n] || of[n] > 0

@@ -35,14 +35,11 @@ func (z *summarizer) spend(p *critpath.Path) {
 	z.alongPath(p, of)
 	z.busyGPU(of)
 	z.busyHost(of)
-	head, tail := z.bare()
 	if z.s.Quality == nil {
 		z.s.Quality = map[string]int{}
 	}
-	for i, n := range [...]int{z.lost(), b2i(head), b2i(tail)} {
-		if n > 0 {
-			z.s.Quality[[...]string{lostKernels, bareHead, bareTail}[i]] = n
-		}
+	if n := z.lost(); n > 0 {
+		z.s.Quality[lostKernels] = n
 	}
 	slices.SortFunc(list, func(a, b Spent) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(b2i(a.Host), b2i(b.Host)), cmp.Compare(max(b.Path, b.Busy), max(a.Path, a.Busy)), cmp.Compare(a.Name, b.Name))
@@ -142,50 +139,6 @@ func (z *summarizer) busyGPU(of func(int, Name, bool) *Spent) {
 			}
 		}
 	}
-}
-
-// The reasons under which it is told that the annotation of the first step, or of the last, goes on where nothing else is recorded any more: records do not
-// begin and end with it.
-const (
-	bareHead = "first_step_without_records"
-	bareTail = "last_step_without_records"
-)
-
-// When a border of the trace is bare: more than this part of the step, and so many times what other steps have at most.
-const (
-	bareShare = 50
-	bareTimes = 2
-)
-
-// bare reports whether the annotations of the first and of the last step outlive the records of the trace: unlike the other steps they begin, or end, with a stretch in which nothing is
-// recorded.
-func (z *summarizer) bare() (head, tail bool) {
-	steps := z.s.Steps
-	if len(steps) < 2 {
-		return false, false
-	}
-	heads, tails := make([]int64, len(steps)), make([]int64, len(steps)) // without a record
-	for i, st := range steps {
-		heads[i], tails[i] = st.End-st.Start, st.End-st.Start
-	}
-	for i := range z.tr.Events {
-		e := &z.tr.Events[i]
-		if !e.Kind.Host() && !e.Kind.Device() {
-			continue
-		}
-		if at := z.stepAt(e.Start); at >= 0 {
-			st, end := &steps[at], z.tr.End(e)
-			if e.Kind == trace.Annotation && e.Start == st.Start {
-				continue
-			}
-			heads[at], tails[at] = min(heads[at], e.Start-st.Start), min(tails[at], max(st.End-end, 0))
-		}
-	}
-	odd := func(ns int64, st *Step, others []int64) bool {
-		return ns*bareShare > st.End-st.Start && ns > bareTimes*slices.Max(others)
-	}
-	n := len(steps) - 1
-	return odd(heads[0], &steps[0], heads[1:]), odd(tails[n], &steps[n], tails[:n])
 }
 
 // lostKernels is the reason under which launches of kernels are counted, in steps, of which no operation is recorded: it was lost, or it ran after the
