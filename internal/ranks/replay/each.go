@@ -83,18 +83,44 @@ func (m *Model) Each(what string) (list []Part, left int, err error) {
 	return list, left, nil
 }
 
-// Median are the questions what the job takes with all ranks at the median of their peers: in all, and by side.
+// Median are the questions what the job takes with all ranks at the median of their peers: in all, and by side; and of a pipeline, with its stages rebalanced.
 func (m *Model) Median() ([]Scenario, error) {
 	all := m.Job.Excesses()
 	if len(all) == 0 {
 		return nil, m.noPeers()
 	}
 	where := AtMedian(all)
-	return []Scenario{
+	list := []Scenario{
 		{Name: "every rank at the median of its peers", Ask: where(every)},
 		{Name: "devices at the median", Ask: where(func(i int) bool { return !all[i].Host })},
 		{Name: "threads at the median", Ask: where(func(i int) bool { return all[i].Host })},
-	}, nil
+	}
+	if stages := m.Job.Stages(); len(stages) > 1 {
+		list = append(list, Scenario{Name: "stages of the pipeline rebalanced", Ask: Changes(m.rebalanced(stages)), Longer: true})
+	}
+	return list, nil
+}
+
+// rebalanced deals the work of devices out evenly over the stages of a pipeline: all of it is still done.
+func (m *Model) rebalanced(stages [][]int32) (list []Change) {
+	of, sum := make([]float64, len(stages)), 0.0 // what a device of the stage works, and all of them
+	for st, members := range stages {
+		for _, i := range members {
+			for k := range m.Job.Members[i].Steps {
+				of[st] += float64(m.Job.Members[i].Steps[k].BusyGPU) / float64(len(members))
+			}
+		}
+		sum += of[st]
+	}
+	for st, members := range stages {
+		if of[st] > 0 {
+			in := func(x *ranks.Member) bool {
+				return slices.ContainsFunc(members, func(i int32) bool { return m.Job.Members[i].Rank == x.Rank })
+			}
+			list = append(list, Change{Factor: int64(sum / float64(len(stages)) / of[st] * Whole), Ranks: in, Work: func(_ string, w ranks.Work) bool { return !w.Host() }})
+		}
+	}
+	return list
 }
 
 func (m *Model) noPeers() error {

@@ -217,3 +217,38 @@ func TestStage(t *testing.T) {
 		}
 	}
 }
+
+// TestRebalanced: a pipeline of which one stage has more work, run again with all stages at their mean, takes what the question says.
+func TestRebalanced(t *testing.T) {
+	for _, o := range []testtrace.JobOptions{{Kind: "pp_dp", Cause: "stage", Seed: 6, World: 8, Steps: 4}, {Kind: "3d", Cause: "stage", Seed: 61, World: 16, Steps: 4}, {Kind: "pp_dp", Cause: "stage", Seed: 62, World: 16, Steps: 5}} {
+		sim, m := made(t, o)
+		of, count, sum := map[int32]float64{}, map[int32]float64{}, 0.0
+		for i := range m.Job.Members {
+			x := &m.Job.Members[i]
+			for k := range x.Steps {
+				of[sim.Ranks[x.Rank].Stage] += float64(x.Steps[k].BusyGPU)
+			}
+			count[sim.Ranks[x.Rank].Stage]++
+		}
+		for st := range of {
+			of[st] /= count[st]
+			sum += of[st]
+		}
+		truth := sim.Again(func(rank int32, k testtrace.JobWorkKind) float64 {
+			if k != testtrace.OfDevice {
+				return 1
+			}
+			return sum / float64(len(of)) / of[sim.Ranks[rank].Stage]
+		})
+		list, err := m.Median()
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved := m.Ask([]replay.Question{list[len(list)-1].Ask})[0].Saved
+		off := float64(saved-truth) / float64(m.Recorded())
+		t.Logf("%s %d: %d ns saved, truly %d, off by %.2f %% of the job", o.Kind, o.Seed, saved, truth, 100*off)
+		if truth < m.Recorded()/100 || off > 0.002 || off < -0.002 {
+			t.Errorf("%s %d: %d ns saved, truly %d, of %d", o.Kind, o.Seed, saved, truth, m.Recorded())
+		}
+	}
+}
