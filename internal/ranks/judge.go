@@ -8,6 +8,7 @@ import (
 
 	"overlay/internal/critpath"
 	"overlay/internal/stat"
+	"overlay/internal/trace"
 )
 
 // Verdict is what is wrong with a job.
@@ -24,6 +25,7 @@ type Verdict struct {
 // that of its peers.
 type JobStep struct {
 	Number          int32
+	Type            trace.IterationType // of the iterations of a server
 	Start, Duration int64
 	Whole           bool // every rank recorded all of it
 	Bad             bool // much longer than the others
@@ -182,7 +184,7 @@ func (j *judge) jobSteps() []JobStep {
 			if !ok {
 				n = len(list)
 				at[st.Number] = n
-				list = append(list, JobStep{Number: st.Number, Start: math.MaxInt64, Own: make([]int64, len(j.Members)), Wait: make([]int64, len(j.Members)),
+				list = append(list, JobStep{Number: st.Number, Type: st.Type, Start: math.MaxInt64, Own: make([]int64, len(j.Members)), Wait: make([]int64, len(j.Members)),
 					Excess: make([]int64, len(j.Members)), gpu: make([]int64, len(j.Members)), host: make([]int64, len(j.Members)), more: [2][]int64{make([]int64, len(j.Members)), make([]int64, len(j.Members))},
 					over: [numWheres][]int64{make([]int64, len(j.Members)), make([]int64, len(j.Members)), make([]int64, len(j.Members))}})
 			}
@@ -261,16 +263,21 @@ func (j *judge) cutSteps() map[int32]bool {
 	return cut
 }
 
-// markBad marks steps that take much longer than the others.
+// markBad marks steps that take much longer than the others of their type.
 func markBad(steps []*JobStep) {
-	var all []int64
+	var all [trace.NumIterationTypes][]int64
+	var limit [trace.NumIterationTypes]int64
 	for _, s := range steps {
-		all = append(all, s.Duration)
+		all[s.Type] = append(all[s.Type], s.Duration)
 	}
-	mid := stat.Median(slices.Clone(all))
-	limit := mid + max(6*stat.Spread(all, mid), mid/10)
+	for t, list := range all {
+		if len(list) > 0 {
+			mid := stat.Median(slices.Clone(list))
+			limit[t] = mid + max(6*stat.Spread(list, mid), mid/10)
+		}
+	}
 	for _, s := range steps {
-		s.Bad = s.Duration > limit
+		s.Bad = s.Duration > limit[s.Type]
 	}
 }
 

@@ -3,6 +3,8 @@ package ranks
 import (
 	"slices"
 	"testing"
+
+	"overlay/internal/trace"
 )
 
 // TestUnit: where groups do not say what they are for, any of them may be what is slow; but groups that are named; nor are ranks that are slow for
@@ -33,6 +35,24 @@ func TestUnit(t *testing.T) {
 		list := j.together(spells, j.units())
 		if !slices.Equal(list[0].members, c.want) || len(list[0].spells) != len(c.want) || len(list) != 3-len(c.want) {
 			t.Errorf("%s: %+v", name, list)
+		}
+	}
+}
+
+// A step is much longer than others of its type, whatever those of another take.
+func TestBadSteps(t *testing.T) {
+	var steps []*JobStep
+	for i, d := range []int64{500, 10, 10, 11, 90, 10, 10} {
+		kind := trace.Decode
+		if i == 0 {
+			kind = trace.Prefill
+		}
+		steps = append(steps, &JobStep{Number: int32(i), Type: kind, Duration: d * 1_000_000})
+	}
+	markBad(steps)
+	for i, s := range steps {
+		if s.Bad != (i == 4) {
+			t.Errorf("step %d of %d ns: %v", i, s.Duration, s.Bad)
 		}
 	}
 }

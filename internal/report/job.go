@@ -240,6 +240,7 @@ type Charge struct {
 // JobStep is a step over all ranks.
 type JobStep struct {
 	Number   int       `json:"number" unit:"id" key:"yes"`
+	Type     string    `json:"type,omitempty" about:"of iterations of a server: prefill, decode and so on"`
 	Start    int64     `json:"start_ns" unit:"time"`
 	Duration int64     `json:"duration_ns" unit:"ns"`
 	Whole    bool      `json:"whole" unit:"flag" about:"every rank recorded all of it"`

@@ -69,10 +69,13 @@ func (r *JobReport) Lead() string {
 
 // stepWords say how long steps take, and whether ranks could be judged by them.
 func (r *JobReport) stepWords() string {
-	whole, bad := []int64{}, []string{}
+	n, whole, types, bad := 0, map[string][]int64{}, []string{}, []string{}
 	for _, s := range r.Job.Steps {
 		if s.Whole {
-			whole = append(whole, s.Duration)
+			if n++; whole[s.Type] == nil {
+				types = append(types, s.Type)
+			}
+			whole[s.Type] = append(whole[s.Type], s.Duration)
 		}
 		if s.Whole && s.Bad {
 			bad = append(bad, fmt.Sprintf("%d (%s)", s.Number, tables.Duration(s.Duration)))
@@ -81,10 +84,11 @@ func (r *JobReport) stepWords() string {
 	if len(r.Job.Steps) == 0 {
 		return "The traces have no steps: stragglers are not judged."
 	}
-	says := fmt.Sprintf("%s, %s complete on every rank", tables.Counted(len(r.Job.Steps), "step"), tables.Grouped(int64(len(whole))))
-	if len(whole) > 0 {
-		says += ", median " + tables.Duration(stat.Median(whole)) + after("; much longer: ", strings.Join(bad, ", "))
+	says := fmt.Sprintf("%s, %s complete on every rank", tables.Counted(len(r.Job.Steps), "step"), tables.Grouped(int64(n)))
+	for i, t := range types { // of servers how many of each type
+		says += []string{", median ", ", "}[min(i, 1)] + tables.Duration(stat.Median(whole[t])) + after(fmt.Sprintf(" of %d ", len(whole[t])), t)
 	}
+	says += after("; much longer: ", strings.Join(bad, ", "))
 	switch {
 	case r.judged < 2:
 		says += ": stragglers need two to be judged"
