@@ -20,7 +20,6 @@ type cursor struct {
 	list   []int32 // the rows, where an index gave them
 	at     int     // in list
 	byList bool
-	tests  []func(row int) bool
 }
 
 // bound is a term with its argument.
@@ -78,7 +77,6 @@ func (c *cursor) nextPart() {
 // enter finds the rows of a part that the terms leave.
 func (c *cursor) enter(p *part) bool {
 	c.row, c.to, c.byList, c.at = 0, p.Rows, false, 0
-	c.tests = c.tests[:0]
 	for i := range c.terms {
 		b := &c.terms[i]
 		k := b.column - numKeys
@@ -99,12 +97,6 @@ func (c *cursor) enter(p *part) bool {
 				key = int64(s)
 			}
 			c.list, c.byList = p.rowsOf(k, key), true
-		case byTest:
-			test := testFor(&p.Data[k], b)
-			if test == nil {
-				return false
-			}
-			c.tests = append(c.tests, test)
 		}
 	}
 	return c.row < c.to
@@ -139,63 +131,18 @@ func (c *cursor) narrow(p *part, k int, b *bound) {
 	}
 }
 
-// testFor tests a row for a value; nil when no row has it. Texts are compared by symbol.
-func testFor(d *columns.Data, b *bound) func(row int) bool {
-	switch {
-	case d.Int != nil:
-		return func(row int) bool {
-			v, ok := d.Int(row)
-			return ok && v == b.n
-		}
-	case d.Sym != nil:
-		want := make([]bool, len(d.Syms))
-		found := false
-		for i, s := range d.Syms {
-			if s == b.text {
-				want[i], found = true, true
-			}
-		}
-		if !found {
-			return nil
-		}
-		return func(row int) bool {
-			s, ok := d.Sym(row)
-			return ok && want[s]
-		}
-	}
-	return func(row int) bool {
-		s, ok := d.Str(row)
-		return ok && s == b.text
-	}
-}
-
-// settle goes on to a row that passes, from the present one.
+// settle goes on to a row of the list of an index, from the present one.
 func (c *cursor) settle() {
-	if c.byList {
-		from, to := c.row, c.to
-		for ; c.at < len(c.list); c.at++ {
-			if row := int(c.list[c.at]); row >= from && row < to && c.passes(row) {
-				c.row = row
-				return
-			}
-		}
-		c.row = c.to
+	if !c.byList {
 		return
 	}
-	for ; c.row < c.to; c.row++ {
-		if c.passes(c.row) {
+	for from, to := c.row, c.to; c.at < len(c.list); c.at++ {
+		if row := int(c.list[c.at]); row >= from && row < to {
+			c.row = row
 			return
 		}
 	}
-}
-
-func (c *cursor) passes(row int) bool {
-	for _, test := range c.tests {
-		if !test(row) {
-			return false
-		}
-	}
-	return true
+	c.row = c.to
 }
 
 // Next goes to the next row that the terms leave.

@@ -81,7 +81,6 @@ const (
 	byPart   = 'p' // run or rank: leave out sets
 	bySearch = 's' // a column that rises: search its rows
 	byIndex  = 'i' // equal to a value that a join gives: look it up
-	byTest   = 't' // equal to a value that the query gives: look at each row
 )
 
 func encodePlan(terms []term) string {
@@ -130,9 +129,6 @@ func (t *table) BestIndex(idx *sqlite3.IndexInfo) error {
 			indexed = true
 			rows = max(1, rows/1000)
 			cost = rows + 100 // and the index has to be made
-		case byTest:
-			rows /= 10
-			cost *= 0.4
 		}
 		terms = append(terms, x)
 		idx.ConstraintUsage[i] = sqlite3.IndexConstraintUsage{ArgvIndex: len(terms)}
@@ -166,10 +162,8 @@ func (t *table) termFor(idx *sqlite3.IndexInfo, i int, c sqlite3.IndexConstraint
 		return x, false
 	}
 	x.how = byIndex
-	if _, err := idx.RHSValue(i); err == nil { // the query says it: one pass is cheaper than an index
-		x.how = byTest
-	}
-	return x, true
+	_, err := idx.RHSValue(i) // where the query says it one pass by SQLite is cheaper than an index
+	return x, err != nil
 }
 
 // Open makes a cursor; cursors share nothing that changes but the indexes.
