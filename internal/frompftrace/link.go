@@ -83,8 +83,7 @@ func (r *reader) ownCorrelation(id int32) (int64, bool) {
 				str = e.S
 			}
 		}
-		switch string(key) {
-		case "correlation", "corr_id", "correlation_id":
+		if string(key) == "correlation" {
 			if !number && isInteger(str) {
 				n, _ = strconv.ParseInt(string(str), 10, 64)
 				number = true

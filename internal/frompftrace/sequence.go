@@ -122,10 +122,7 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 			name = demangled
 		}
 		t.put(iid, name)
-		switch f.Num {
-		case internedCategory:
-			r.hasCategories = true
-		case internedSpec:
+		if f.Num == internedSpec {
 			st.stage(iid, stageCategory(name, category == stageCompute), copies)
 		}
 	}
