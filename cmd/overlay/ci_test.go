@@ -120,11 +120,22 @@ func TestActionSteps(t *testing.T) {
 func TestGitLabHistory(t *testing.T) {
 	dir := t.TempDir()
 	list := nights(t, dir, 1200)
+	run := func(i int, after string) (int, string) {
+		os.RemoveAll(filepath.Join(dir, "overlay-diff"))
+		return inCI(t, dir, "overlay-diff/comment.md", []string{"BEFORE=", "AFTER=" + after, "FAIL_IF_SLOWER=5", "HISTORY=history", "ADD=true", fmt.Sprint("CI_PIPELINE_ID=", i), "CI_MERGE_REQUEST_IID="}, "sh", "-c", gitLabScript(t))
+	}
+	last := len(list) - 1
 	for i, name := range list {
-		status, says := inCI(t, dir, "overlay-diff/comment.md", []string{"BEFORE=", "AFTER=" + name, "FAIL_IF_SLOWER=5", "HISTORY=history", "ADD=true", fmt.Sprint("CI_PIPELINE_ID=", i), "CI_MERGE_REQUEST_IID="}, "sh", "-c", gitLabScript(t))
-		if want := map[bool]int{true: 3}[i == len(list)-1]; status != want || !strings.Contains(says, "The history now holds this run.") {
+		status, says := run(i, name)
+		if want := map[bool]int{true: 3}[i == last]; status != want || !strings.Contains(says, fmt.Sprintf("The history now holds %d-1.", i)) {
 			t.Errorf("night %d: status %d, %s", i, status, says)
 		}
-		os.RemoveAll(filepath.Join(dir, "overlay-diff"))
+	}
+	// Of several runs all have to be slower, and each is a run of its own.
+	if status, says := run(7, list[last]+" "+list[last-1]); status != 0 || !strings.Contains(says, "7-1: a step 1.20 ms") || !strings.Contains(says, "7-2: a step 997.0 µs") {
+		t.Errorf("status %d, %s", status, says)
+	}
+	if status, says := run(8, "night-[6].json "+list[last]); status != 3 {
+		t.Errorf("status %d, %s", status, says)
 	}
 }
