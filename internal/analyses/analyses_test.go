@@ -169,11 +169,11 @@ func TestIntervals(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	v := []int64{4, 1, 3, 2}
-	s := describe(v)
+	s := Describe(v)
 	if s.Count != 4 || s.Mean != 2.5 || s.P25 != 1.75 || s.P50 != 2.5 || s.P75 != 3.25 || s.Min != 1 || s.Max != 4 || s.Std < 1.29 || s.Std > 1.30 {
 		t.Errorf("%+v", s)
 	}
-	if z := describe([]int64{7}); z.Std != 0 || z.P75 != 7 {
+	if z := Describe([]int64{7}); z.Std != 0 || z.P75 != 7 {
 		t.Errorf("%+v", z)
 	}
 }

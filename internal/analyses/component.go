@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-	"sort"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -29,7 +28,6 @@ type StepComponent struct {
 	Low           bool    `json:"low" about:"the ratio is below the threshold"`
 
 	Operators []Exposed `json:"operators" about:"names with critical time outside the overlap, most first"`
-	Remaining float64   `json:"operators_share" unit:"share" about:"of all names, those with critical time outside the overlap"`
 }
 
 // Exposed is an operator with critical time while nothing else worked.
@@ -48,7 +46,6 @@ func components(s *Set, o Options) []StepComponent {
 	comp := s.merged(1<<Computation | 1<<Memory | 1<<OtherType)
 	comm := s.merged(1 << CommunicationType)
 	host := s.hostWork()
-	begun := s.begun()
 	var after segmentsAfter
 	if s.path != nil {
 		after = s.path.Segments.After()
@@ -70,7 +67,7 @@ func components(s *Set, o Options) []StepComponent {
 		c.HostComp, c.HostComm, c.CompComm = ratio(length(hp), c.Duration), ratio(length(hm), c.Duration), ratio(length(pm), c.Duration)
 		c.Low = c.Ratio < o.OverlapBelow
 		if after != nil {
-			s.exposed(&c, after, subtract([]Interval{{from, to}}, both), begun, o)
+			s.exposed(&c, after, subtract([]Interval{{from, to}}, both), o)
 		}
 		out = append(out, c)
 	}
@@ -79,11 +76,9 @@ func components(s *Set, o Options) []StepComponent {
 
 // merged is the union of operations of all devices.
 func (s *Set) merged(types int) []Interval {
-	return mergeAll(func() [][]Interval {
-		var parts [][]Interval
-		s.devices(func(_ int64, ops []Op) { parts = append(parts, ofTypes(ops, types)) })
-		return parts
-	}()...)
+	var parts [][]Interval
+	s.devices(func(_ int64, ops []Op) { parts = append(parts, ofTypes(ops, types)) })
+	return mergeAll(parts...)
 }
 
 func mergeAll(parts ...[]Interval) []Interval {
@@ -103,52 +98,24 @@ func clip(v []Interval, from, to int64) []Interval {
 	return out
 }
 
-// hostWork is when a thread that hands work to the GPU, or to a thread that does, works: an operator or a call is
-// open, and no blocking call waits.
+// hostWork is when a thread that launches, or takes turns with one that does, works: an operator or a call is open, and no blocking call waits.
 func (s *Set) hostWork() []Interval {
-	var all []Interval
-	for _, threads := range s.workers() {
-		all = append(all, s.threadWork(threads)...)
-	}
-	return mergeAll(all)
-}
-
-// workers groups the lanes of the threads that launch, with those they take turns with.
-func (s *Set) workers() [][]cdg.LaneID {
 	d := s.graph
-	var out [][]cdg.LaneID
+	var all []Interval
 	for l := range d.Lanes {
-		if d.Lanes[l].Stream {
+		lane := &d.Lanes[l]
+		launches := func(p cdg.LaneID) bool { return d.Launches(p) > 0 }
+		if lane.Stream || !launches(cdg.LaneID(l)) && !slices.ContainsFunc(d.Partners[l], launches) {
 			continue
 		}
-		works := d.Launches(cdg.LaneID(l)) > 0
-		for _, p := range d.Partners[l] {
-			works = works || d.Launches(p) > 0
-		}
-		if works {
-			out = append(out, []cdg.LaneID{cdg.LaneID(l)})
-		}
-	}
-	return out
-}
-
-func (s *Set) threadWork(lanes []cdg.LaneID) []Interval {
-	d := s.graph
-	var all []Interval
-	for _, l := range lanes {
-		lane := &d.Lanes[l]
 		busy := union(int(lane.Limit-lane.First), func(i int) (Interval, bool) {
 			a := lane.First + cdg.ActID(i)
 			return Interval{d.Acts[a].Start, d.Acts[a].End}, !d.Marker(a)
 		})
-		waits := union(int(lane.Limit-lane.First), func(i int) (Interval, bool) {
-			a := lane.First + cdg.ActID(i)
-			w, ok := s.waitOf(a)
-			return w, ok
-		})
+		waits := union(int(lane.Limit-lane.First), func(i int) (Interval, bool) { return s.waitOf(lane.First + cdg.ActID(i)) })
 		all = append(all, subtract(busy, waits)...)
 	}
-	return all
+	return mergeAll(all)
 }
 
 // waitOf is the stretch of a blocking call in which it waited for an operation.
@@ -167,49 +134,11 @@ func (s *Set) waitOf(a cdg.ActID) (Interval, bool) {
 	return Interval{act.Start, min(end, act.End)}, true
 }
 
-// beginning is when a slice or an operation starts.
-type beginning struct {
-	at   int64
-	name trace.Sym
-}
-
-// beginnings are slices and operations by start, so that a step looks at its own only.
-type beginnings struct {
-	list  []beginning
-	seen  []int32 // per symbol: the number of the question that met it last
-	asked int32
-}
-
-// names counts the different names of what starts in [from, to).
-func (b *beginnings) names(from, to int64) int64 {
-	b.asked++
-	n := int64(0)
-	for k := sort.Search(len(b.list), func(k int) bool { return b.list[k].at >= from }); k < len(b.list) && b.list[k].at < to; k++ {
-		if seen := &b.seen[b.list[k].name]; *seen != b.asked {
-			*seen = b.asked
-			n++
-		}
-	}
-	return n
-}
-
-func (s *Set) begun() *beginnings {
-	list := make([]beginning, 0, len(s.Host)+len(s.Ops))
-	for i := range s.Host {
-		list = append(list, beginning{s.Host[i].Start, s.Host[i].Name})
-	}
-	for i := range s.Ops {
-		list = append(list, beginning{s.Ops[i].Start, s.Ops[i].Name})
-	}
-	cdg.SortRuns(list, func(a, b *beginning) bool { return a.at < b.at }) // a run for each thread and device
-	return &beginnings{list: list, seen: make([]int32, len(s.Trace.Syms))}
-}
-
 // segmentsAfter visits the segments of the path that end after a time.
 type segmentsAfter = func(at int64) iter.Seq2[int, *critpath.Segment]
 
 // exposed ranks what the path spent outside the overlap, by name.
-func (s *Set) exposed(c *StepComponent, after segmentsAfter, alone []Interval, begun *beginnings, o Options) {
+func (s *Set) exposed(c *StepComponent, after segmentsAfter, alone []Interval, o Options) {
 	sum := map[trace.Sym]int64{}
 	i := 0
 	for _, seg := range after(c.Start) {
@@ -234,6 +163,5 @@ func (s *Set) exposed(c *StepComponent, after segmentsAfter, alone []Interval, b
 	slices.SortFunc(c.Operators, func(a, b Exposed) int {
 		return cmp.Or(cmp.Compare(b.Critical, a.Critical), cmp.Compare(a.Name, b.Name))
 	})
-	c.Remaining = min(1, ratio(int64(len(c.Operators)), begun.names(c.Start, c.Start+c.Duration)))
 	c.Operators = head(c.Operators, o.Top)
 }

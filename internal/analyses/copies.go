@@ -120,5 +120,5 @@ func cumulate(series []level) Stats {
 			positive = append(positive, sum)
 		}
 	}
-	return describe(positive)
+	return Describe(positive)
 }

@@ -66,7 +66,7 @@ func idle(s *Set, o Options) []StreamIdle {
 			for _, v := range values[c] {
 				t.NS += v
 			}
-			t.Stats = describe(values[c])
+			t.Stats = Describe(values[c])
 			idle.Idle += t.NS
 			idle.Causes = append(idle.Causes, t)
 		}

@@ -92,7 +92,7 @@ func groups(tr *trace.Trace, list []sample, gpu bool) []Group {
 			values = append(values, list[j].ns)
 			g.Critical += list[j].critical
 		}
-		g.Stats = describe(values)
+		g.Stats = Describe(values)
 		out = append(out, g)
 		i = j
 	}

@@ -55,7 +55,7 @@ func launches(s *Set, _ Options) *LaunchStats {
 	}
 	r.Pairs = len(cpu)
 	r.DelayHistogram, r.GPUHistogram = histogram(delay), histogram(gpu)
-	r.CPU, r.GPU, r.Delay, r.Latency = describe(cpu), describe(gpu), describe(delay), describe(latency)
+	r.CPU, r.GPU, r.Delay, r.Latency = Describe(cpu), Describe(gpu), Describe(delay), Describe(latency)
 	return r
 }
 

@@ -71,7 +71,7 @@ func lengths(list []change) Stats {
 	for i := range list {
 		v[i] = list[i].n
 	}
-	return describe(v)
+	return Describe(v)
 }
 
 func timeAt(list []change, limit int64) int64 {

@@ -85,22 +85,10 @@ func queueRows(s *Set, queues []StreamQueue) []AddedRow {
 		q := &queues[i]
 		name := streamName(s, q.Device, q.Stream)
 		rows = append(rows,
-			AddedRow{Group: queueGroup, Name: "outstanding " + name, Unit: "ops", Points: steps(q.outstanding), About: "Operations launched and not ended. CUDA's queue holds 1,024: a launch beyond that blocks."},
-			AddedRow{Group: queueGroup, Name: "waiting " + name, Unit: "ops", Points: steps(q.waiting), About: "Operations launched and not started."})
+			AddedRow{Group: queueGroup, Name: "outstanding " + name, Unit: "ops", Points: points(q.outstanding, ofChange), About: "Operations launched and not ended. CUDA's queue holds 1,024: a launch beyond that blocks."},
+			AddedRow{Group: queueGroup, Name: "waiting " + name, Unit: "ops", Points: points(q.waiting, ofChange), About: "Operations launched and not started."})
 	}
 	return rows
-}
-
-// steps keeps the last value of each time.
-func steps(list []change) []Point {
-	out := make([]Point, 0, len(list))
-	for i, c := range list {
-		if i+1 < len(list) && list[i+1].ts == c.ts {
-			continue
-		}
-		out = append(out, Point{c.ts, float64(c.n)})
-	}
-	return out
 }
 
 func memoryRows(_ *Set, c *Copies) []AddedRow {
@@ -108,33 +96,31 @@ func memoryRows(_ *Set, c *Copies) []AddedRow {
 	for i := range c.Kinds {
 		k := &c.Kinds[i]
 		if k.Bandwidth.Max > 0 {
-			rows = append(rows, AddedRow{Group: gpuGroup, Name: k.Kind + " bandwidth", Unit: "GB/s", Points: levels(k.series), About: "Bandwidth of the copies of this kind that run, added up."})
+			rows = append(rows, AddedRow{Group: gpuGroup, Name: k.Kind + " bandwidth", Unit: "GB/s", Points: points(k.series, ofLevel), About: "Bandwidth of the copies of this kind that run, added up."})
 		}
 	}
 	for i := range c.use {
 		u := &c.use[i]
 		rows = append(rows,
-			AddedRow{Group: gpuGroup, Name: "allocated " + u.Device, Unit: "bytes", Points: amounts(u.Allocated), About: "Total Allocated of the [memory] events."},
-			AddedRow{Group: gpuGroup, Name: "reserved " + u.Device, Unit: "bytes", Points: amounts(u.Drawn), About: "Total Reserved of the [memory] events."})
+			AddedRow{Group: gpuGroup, Name: "allocated " + u.Device, Unit: "bytes", Points: points(u.Allocated, ofMemory), About: "Total Allocated of the [memory] events."},
+			AddedRow{Group: gpuGroup, Name: "reserved " + u.Device, Unit: "bytes", Points: points(u.Drawn, ofMemory), About: "Total Reserved of the [memory] events."})
 	}
 	return rows
 }
 
-func levels(list []level) []Point {
+// points keeps the last value of each time.
+func points[T any](list []T, of func(T) Point) []Point {
 	out := make([]Point, 0, len(list))
-	for i, l := range list {
-		if i+1 < len(list) && list[i+1].ts == l.ts {
-			continue
+	for i, x := range list {
+		if p := of(x); i+1 == len(list) || of(list[i+1]).TS != p.TS {
+			out = append(out, p)
 		}
-		out = append(out, Point{l.ts, max(l.v, 0)})
 	}
 	return out
 }
 
-func amounts(list []memory.Level) []Point {
-	series := make([]level, len(list))
-	for i, l := range list {
-		series[i] = level{l.TS, float64(l.Bytes)}
-	}
-	return levels(series)
-}
+func ofChange(c change) Point { return Point{c.ts, float64(c.n)} }
+
+func ofLevel(l level) Point { return Point{l.ts, max(l.v, 0)} }
+
+func ofMemory(l memory.Level) Point { return Point{l.TS, max(float64(l.Bytes), 0)} }

@@ -23,9 +23,7 @@ type Stats struct {
 type number interface{ ~int64 | ~float64 }
 
 // Describe summarises values, and sorts them.
-func Describe[T number](values []T) Stats { return describe(values) }
-
-func describe[T number](values []T) Stats {
+func Describe[T number](values []T) Stats {
 	n := len(values)
 	if n == 0 {
 		return Stats{}
