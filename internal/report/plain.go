@@ -46,8 +46,9 @@ type escapes struct{ transform.NopResetter }
 
 func (escapes) Transform(dst, src []byte, last bool) (to, from int, err error) {
 	for from < len(src) {
+		room := min(len(dst)-to, len(src)-from)
 		n := 0 // blanks stand between values, never in strings
-		for ; from+n < len(src); n++ {
+		for ; n < room; n++ {
 			if c := src[from+n]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
 				break
 			}
@@ -62,10 +63,8 @@ func (escapes) Transform(dst, src []byte, last bool) (to, from int, err error) {
 			if shown = src[from : from+n]; r == utf8.RuneError || unseen(r) {
 				shown = escaped(r)
 			}
-		} else if room := len(dst) - to; room < n {
-			n, shown = room, shown[:room]
 		}
-		if n == 0 || to+len(shown) > len(dst) {
+		if to+len(shown) > len(dst) {
 			return to, from, transform.ErrShortDst
 		}
 		to, from = to+copy(dst[to:], shown), from+n
