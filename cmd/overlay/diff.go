@@ -208,6 +208,8 @@ func longer(what string, percent float64, than string) string {
 func (j *job) endBy(gate report.Gate, says string, limit float64, why string) {
 	open := fmt.Errorf("%w: %s, and whether that is more than %s is open: %s", errUnsure, says, tables.GivenPercent(limit), why)
 	switch {
+	case gate == report.Beyond && limit == 0:
+		j.verdict = fmt.Errorf("%w: %s", errSlower, says)
 	case gate == report.Beyond:
 		j.verdict = fmt.Errorf("%w: %s, more than %s", errSlower, says, tables.GivenPercent(limit))
 	case gate == report.Unsure && j.opts.failIfUnsure:

@@ -100,7 +100,7 @@ func (j *job) gate() error {
 	case of == nil:
 		j.endBy(gate, "it is not known how much longer a step of "+run.Name+" takes than before", limit, why)
 	default:
-		j.endBy(gate, longer(of.Words()+" of "+run.Name, 100*of.Share(), "in the "+tables.Counted(of.Runs, "run")+" before it"), limit, why)
+		j.endBy(gate, longer(of.Words()+" of "+run.Name, of.Percent, "in the "+tables.Counted(of.Runs, "run")+" before it"), limit, why)
 	}
 	j.show(v)
 	return nil

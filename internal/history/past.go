@@ -22,17 +22,16 @@ var tooFew = "to judge a step it takes " + strconv.Itoa(enough) + " runs before 
 // Past is what one series of a run is compared with: the runs since it last changed.
 type Past struct {
 	Series
-	Now       int64
-	Typical   int64
-	Low, High int64 // within which the next run is expected
-	Runs      int
+	Now     int64   `json:"now_ns"`
+	Typical int64   `json:"typical_ns"`
+	Low     int64   `json:"low_ns"` // to High: within which the next run is expected
+	High    int64   `json:"high_ns"`
+	Percent float64 `json:"change_percent"` // by which the run takes more than is typical
+	Runs    int     `json:"runs_count"`
 }
 
 // Beyond reports whether the run takes longer or less than expected.
 func (p *Past) Beyond() bool { return p.Now > p.High || p.Now < p.Low }
-
-// Share is how much more the run takes than is typical.
-func (p *Past) Share() float64 { return float64(p.Now)/float64(p.Typical) - 1 }
 
 // noise is within which the run is slower than before, percent.
 func (p *Past) noise() *report.Noise {
@@ -52,7 +51,7 @@ type Verdict struct {
 // Judge compares a run with those before it, in order. Steps of the job are compared with those of runs of as many ranks; where there are
 // not enough of these, or only some ranks are here, each rank is compared with itself.
 func Judge(past []*Run, run *Run) *Verdict {
-	v := &Verdict{Run: run, Unlike: unlike(past, run)}
+	v := &Verdict{Run: run, Steps: []Past{}, Beyond: []Past{}, Unlike: unlike(past, run)}
 	by := map[Series]*line{}
 	for _, l := range lines(past) {
 		by[l.Series] = l
@@ -107,7 +106,7 @@ func (v *Verdict) Gate(limit float64) (gate report.Gate, why string, of *Past) {
 	}
 	for i := range v.Steps {
 		p := &v.Steps[i]
-		if g, say := p.noise().Gate(100*p.Share(), limit); of == nil || g > gate || g == gate && p.Share() > of.Share() {
+		if g, say := p.noise().Gate(p.Percent, limit); of == nil || g > gate || g == gate && p.Percent > of.Percent {
 			gate, why, of = g, say, p
 		}
 	}
@@ -142,7 +141,7 @@ func expected(l *line, p Point, alpha float64) (Past, bool) {
 	spread, share, free := stat.Noise(x, 1)
 	apart := max(spread*math.Sqrt(1+share/n)*stat.Beyond(alpha, free), smallest)
 	whole := func(log float64) int64 { return int64(math.Round(math.Exp(log))) }
-	return Past{p.Series, p.NS, whole(level), whole(level - apart), whole(level + apart), len(x)}, true
+	return Past{p.Series, p.NS, whole(level), whole(level - apart), whole(level + apart), rounded(100 * (float64(p.NS)/float64(whole(level)) - 1)), len(x)}, true
 }
 
 // unlike reports whether most of the time that a run spends in names is spent in ones that no run before it knew.

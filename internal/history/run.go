@@ -30,11 +30,14 @@ var scopeNames = [NumScopes]string{"job", "host", "rank", "link", "work"}
 
 func (s Scope) String() string { return scopeNames[s] }
 
+// MarshalText is how JSON has it.
+func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Series is what is measured in every run.
 type Series struct {
-	Scope Scope
-	Name  string // of the host, the rank, the collective or the work; empty for the job
-	What  string // step, device, threads, communication, transfer or busy; of a type of steps: decode step, decode device
+	Scope Scope  `json:"scope"`
+	Name  string `json:"name"` // of the host, the rank, the collective or the work; empty for the job
+	What  string `json:"what"` // step, device, threads, communication, transfer or busy; of a type of steps: decode step, decode device
 }
 
 // The quantities, each for a step but transfer, which is of one collective.
@@ -94,12 +97,12 @@ type Point struct {
 
 // Run is what a history keeps of a run.
 type Run struct {
-	Name   string
-	Start  int64 // since 1970, ns; what was recorded on no wall clock begins soon after 1970
-	Ranks  int
-	Hosts  int
-	Steps  int     // of all ranks
-	Points []Point // in the order of their series
+	Name   string  `json:"name"`
+	Start  int64   `json:"start_ns"` // since 1970; what was recorded on no wall clock begins soon after 1970
+	Ranks  int     `json:"ranks_count"`
+	Hosts  int     `json:"-"`
+	Steps  int     `json:"steps_count"` // of all ranks
+	Points []Point `json:"-"`           // in the order of their series
 }
 
 // Dated reports whether it is known when the run was recorded.

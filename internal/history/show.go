@@ -116,7 +116,7 @@ type Document struct {
 	Dated  bool            `json:"dated"`
 	Series int             `json:"series_count"`
 	Events []EventDocument `json:"events"`
-	Runs   []RunDocument   `json:"runs"`
+	Runs   []*Run          `json:"runs"`
 }
 
 // EventDocument is what changed with one run.
@@ -129,9 +129,7 @@ type EventDocument struct {
 
 // ChangeDocument is a change of a series.
 type ChangeDocument struct {
-	Scope  string  `json:"scope"`
-	Name   string  `json:"name"`
-	What   string  `json:"what"`
+	Series
 	Run    string  `json:"run"`
 	Before int64   `json:"before_ns"`
 	After  int64   `json:"after_ns"`
@@ -140,26 +138,15 @@ type ChangeDocument struct {
 	Tail   float64 `json:"false_alarm_share"`
 }
 
-// RunDocument is a run.
-type RunDocument struct {
-	Name  string `json:"name"`
-	Start int64  `json:"start_ns"`
-	Ranks int    `json:"ranks_count"`
-	Steps int    `json:"steps_count"`
-}
-
 // WriteJSON writes the same for programs.
 func (r *Report) WriteJSON(w io.Writer) error {
-	doc := Document{Schema, r.Dated, r.Series, []EventDocument{}, []RunDocument{}}
+	doc := Document{Schema, r.Dated, r.Series, []EventDocument{}, r.Runs}
 	for _, e := range r.Events {
 		x := EventDocument{r.Runs[e.Run].Name, r.Runs[e.Run].Start, nil, e.Alike}
 		for _, c := range e.Changes {
-			x.Changes = append(x.Changes, ChangeDocument{c.Scope.String(), c.Name, c.What, r.Runs[c.Runs[c.At]].Name, c.Before, c.After, rounded(100 * c.Size), rounded(100 * c.Noise), c.Tail})
+			x.Changes = append(x.Changes, ChangeDocument{c.Series, r.Runs[c.Runs[c.At]].Name, c.Before, c.After, rounded(100 * c.Size), rounded(100 * c.Noise), c.Tail})
 		}
 		doc.Events = append(doc.Events, x)
-	}
-	for _, x := range r.Runs {
-		doc.Runs = append(doc.Runs, RunDocument{x.Name, x.Start, x.Ranks, x.Steps})
 	}
 	return writeJSON(w, doc)
 }

@@ -11,7 +11,7 @@ import (
 
 // Says is a series beside its past, in words.
 func (p *Past) Says() string {
-	return fmt.Sprintf("%s %s, %s (%s to %s expected of %s)", report.Plain(p.Words()), tables.Duration(p.Now), tables.SignedPercent(100*p.Share()), tables.Duration(p.Low), tables.Duration(p.High), tables.Counted(p.Runs, "run"))
+	return fmt.Sprintf("%s %s, %s (%s to %s expected of %s)", report.Plain(p.Words()), tables.Duration(p.Now), tables.SignedPercent(p.Percent), tables.Duration(p.Low), tables.Duration(p.High), tables.Counted(p.Runs, "run"))
 }
 
 // Line is the verdict in one line.
@@ -54,40 +54,18 @@ func (v *Verdict) WriteText(w io.Writer, _ report.TextOptions) error {
 
 // VerdictDocument is a run beside its past for programs.
 type VerdictDocument struct {
-	Schema string         `json:"schema"`
-	Run    string         `json:"run"`
-	Start  int64          `json:"start_ns"`
-	Slower bool           `json:"slower"`
-	Unlike bool           `json:"unlike"`
-	Series int            `json:"series_count"`
-	Says   string         `json:"says"`
-	Steps  []PastDocument `json:"steps"`
-	Beyond []PastDocument `json:"beyond"`
-}
-
-// PastDocument is a series beside its past.
-type PastDocument struct {
-	Scope   string  `json:"scope"`
-	Name    string  `json:"name"`
-	What    string  `json:"what"`
-	Now     int64   `json:"now_ns"`
-	Typical int64   `json:"typical_ns"`
-	Low     int64   `json:"low_ns"`
-	High    int64   `json:"high_ns"`
-	Percent float64 `json:"change_percent"`
-	Runs    int     `json:"runs_count"`
-}
-
-func documents(of []Past) []PastDocument {
-	out := []PastDocument{}
-	for i := range of {
-		p := &of[i]
-		out = append(out, PastDocument{p.Scope.String(), p.Name, p.What, p.Now, p.Typical, p.Low, p.High, rounded(100 * p.Share()), p.Runs})
-	}
-	return out
+	Schema string `json:"schema"`
+	Run    string `json:"run"`
+	Start  int64  `json:"start_ns"`
+	Slower bool   `json:"slower"`
+	Unlike bool   `json:"unlike"`
+	Series int    `json:"series_count"`
+	Says   string `json:"says"`
+	Steps  []Past `json:"steps"`
+	Beyond []Past `json:"beyond"`
 }
 
 // WriteJSON writes the same for programs.
 func (v *Verdict) WriteJSON(w io.Writer) error {
-	return writeJSON(w, VerdictDocument{Schema, v.Run.Name, v.Run.Start, v.Slower() != nil, v.Unlike, v.Series, v.Line(), documents(v.Steps), documents(v.Beyond)})
+	return writeJSON(w, VerdictDocument{Schema, v.Run.Name, v.Run.Start, v.Slower() != nil, v.Unlike, v.Series, v.Line(), v.Steps, v.Beyond})
 }

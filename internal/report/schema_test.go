@@ -2,8 +2,10 @@ package report_test
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -18,6 +20,9 @@ const schemaFile = "../../docs/reference/report.schema.json"
 
 // schemaOf describes a Go type as JSON Schema: fields without omitempty are required, unknown ones are not allowed.
 func schemaOf(t reflect.Type) map[string]any {
+	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		return map[string]any{"type": "string"}
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		s := schemaOf(t.Elem())
@@ -29,6 +34,12 @@ func schemaOf(t reflect.Type) map[string]any {
 		props, required := map[string]any{}, []string{}
 		for i := range t.NumField() {
 			f := t.Field(i)
+			if f.Anonymous && f.Tag == "" {
+				of := schemaOf(f.Type)
+				maps.Copy(props, of["properties"].(map[string]any))
+				required = append(required, of["required"].([]string)...)
+				continue
+			}
 			name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if name == "-" || name == "" || !f.IsExported() {
 				continue
