@@ -52,6 +52,11 @@ func packed(b []byte) []byte {
 	return out.Bytes()
 }
 
+var (
+	made3    = madeTrace("a")
+	dumpText = []byte(`{"version":"2.4","pg_config":{"0":{"name":"0","desc":"default_pg","ranks":"[0, 1]"}},"entries":[{"collective_seq_id":1,"pg_id":0,"process_group":["0","default_pg"],"profiling_name":"nccl:all_reduce","state":"completed","input_sizes":[[4]],"time_created_ns":1}]}`)
+)
+
 // inFolder puts the process into a folder with files of all kinds.
 func inFolder(t *testing.T) {
 	t.Helper()
@@ -60,6 +65,8 @@ func inFolder(t *testing.T) {
 		"job/rank10.json": madeTrace("rank10"), "job/rank2.json": madeTrace("rank2"), "job/rank1.json.gz": packed(madeTrace("rank1")),
 		"job/notes.txt": nil, "job/.hidden.json": nil, "job/x.overlaid.pftrace": nil, "job/below/rank5.json": madeTrace("rank5"),
 		"one/a.json": madeTrace("a"), "outer/in/a.json": madeTrace("a"), "outer/in/b.json": madeTrace("b"), "outer/.git/c.json": nil, "none/notes.txt": nil,
+		"outer3/in/a.json": made3, "outer3/in/b.json": made3, "outer3/in/c.json": made3, "outer3/other/a.json": made3,
+		"dumps/nccl_trace_rank_0": dumpText, "dumps/nccl_trace_rank_1": dumpText, "dumps/notes.txt": nil, "nccl_trace_rank_x": dumpText,
 		"records/steps.csv": nil, "alone.txt": madeTrace("alone"), "empty.tar": tarOf("notes.txt"),
 		"pair.tar": tarOf("rank1.json", "notes.txt", "rank0.json"), "pair.tgz": packed(tarOf("rank1.json", "rank0.json")), "pair.zip": zipOf("rank1.json", "__MACOSX/rank1.json", "rank0.json"),
 		"same.zip": zipOf("rank0.json", "rank0.json"), "single.zip": zipOf("a.json"), "cut.tar": tarOf("rank0.json", "rank1.json")[:1580], "broken.zip": []byte("PK\x03\x04 and nothing more"),
@@ -100,6 +107,8 @@ func TestFind(t *testing.T) {
 		{"missing.json", "error no file missing.json; check the name"},
 		{"none", "error none/: no traces (looked for *.json and *.pftrace, also .gz and .zst): give a folder that holds some"},
 		{"outer", "error outer/: no traces here, but in its folders in (2): give one of them"},
+		{"outer3", "error outer3/: no traces here, but in its folders in (3), other (1): give one of them"},
+		{"sums", "; many"},
 		{"records/", "error records/: no traces here; coarse records of a job are one file: give it by name, as records/steps.csv"},
 		{"tables", "error tables/: tables that 'overlay export' wrote, no traces: ask them with 'overlay query'; 'overlay report' reads those of --tables summary"},
 	} {
@@ -257,6 +266,29 @@ func TestEach(t *testing.T) {
 		list, err := one.Name(all.Entries, all.File, "r", c.rank)
 		if got := fmt.Sprint(list, " ", err); got != c.want {
 			t.Errorf("rank %d: %s, want %s", c.rank, got, c.want)
+		}
+	}
+}
+
+// TestDumps: dumps of flight recorders are told from traces, alone or in a folder, and what else is named is given back.
+func TestDumps(t *testing.T) {
+	inFolder(t)
+	for _, c := range []struct{ inputs, want string }{
+		{"dumps", "0 1|"}, {"dumps/nccl_trace_rank_1", "1|"}, {"one", "|one"}, {"one/a.json", "|one/a.json"}, {"-", "|-"}, {"missing", "|missing"}, {"none", "|none"},
+		{"nccl_trace_rank_x", "error nccl_trace_rank_x: a dump of a flight recorder, and its name does not end with its rank, as in trace_rank_7"},
+		{"dumps/nccl_trace_rank_1 one/a.json", "1|one/a.json"},
+	} {
+		list, rest, err := Dumps(strings.Fields(c.inputs))
+		var ranks []string
+		for _, d := range list {
+			ranks = append(ranks, fmt.Sprint(d.Rank))
+		}
+		got := strings.Join(ranks, " ") + "|" + strings.Join(rest, " ")
+		if err != nil {
+			got = "error " + err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.inputs, got, c.want)
 		}
 	}
 }
