@@ -9,12 +9,13 @@ import (
 // fewIterations is how many iterations of a server are no pattern.
 const fewIterations = 3
 
-// served are the iterations of a language model's server that begin in the window, of one type or, for NoIteration, of any.
+// served are the iterations of a language model's server that begin in the window, of one type or, for NoIteration, of any. What verifies drafts
+// decodes, too.
 func (r *run) served(kind trace.IterationType) (list []cdg.Step) {
 	for _, s := range r.g.Steps {
 		switch s.Of.Type {
 		case trace.Prefill, trace.Decode, trace.Mixed, trace.Verify, trace.Draft:
-			if (kind == trace.NoIteration || kind == s.Of.Type) && r.g.ActOf[s.Of.Event] != cdg.NoAct && s.Start >= r.g.Window.Start && s.Start < r.g.Window.End {
+			if (kind == trace.NoIteration || kind == s.Of.Type || kind == trace.Decode && s.Of.Type == trace.Verify) && r.g.ActOf[s.Of.Event] != cdg.NoAct && s.Start >= r.g.Window.Start && s.Start < r.g.Window.End {
 				list = append(list, s)
 			}
 		}

@@ -27,7 +27,7 @@ type Type struct {
 	Time    int64            `json:"time_ns" unit:"ns" about:"from the last operation of the iteration before to its own last: median"`
 	Gap     int64            `json:"host_gap_ns" unit:"ns" about:"from the end of an annotation to the start of the next: median"`
 	Busy    float64          `json:"gpu_busy_share" unit:"share" about:"of the time from their starts to the next ones, what operations cover"`
-	PerS    *int64           `json:"tokens_per_s" unit:"count" about:"of prompts that they compute and of outputs, one a request that decodes, in a second of that time; null where the names do not tell"`
+	PerS    *int64           `json:"tokens_per_s" unit:"count" about:"of prompts that they compute and of outputs, one a request that decodes, in a second of the time that they take; null where the names do not tell"`
 	ByClass map[string]int64 `json:"by_class" table:"iteration_classes" entry:"class" unit:"ns" about:"the path from their starts to the next ones, a mean iteration"`
 	Replays []Replayed       `json:"replays" table:"iteration_replays" about:"iterations of a run with something changed"`
 
@@ -103,14 +103,20 @@ func Of(g *graph.Graph, lines []critpath.StepLine, earlier int64) []Type {
 // sum fills in the numbers of a type.
 func (t *Type) sum(g *graph.Graph, times, busy []int64) {
 	var markers, gaps, own, batch, tokens []int64
-	span, covered, gave := int64(0), int64(0), int64(0)
+	span, covered, gave, took := int64(0), int64(0), int64(0), int64(0)
 	for _, i := range t.steps {
 		markers = append(markers, g.Trace.Dur(&g.Trace.Events[g.Steps[i].Of.Event]))
 	}
 	for _, i := range t.steady {
 		s := &g.Steps[i]
 		e := &g.Trace.Events[s.Of.Event]
-		own = append(own, max(times[i]-t.earlier, 0))
+		ns := max(times[i]-t.earlier, 0)
+		own, took = append(own, ns), took+ns
+		if n := outputs(&s.Of); n < 0 {
+			gave = -1
+		} else if gave >= 0 {
+			gave += n
+		}
 		if i+1 < len(g.Steps) {
 			gaps = append(gaps, max(s.End-g.Trace.End(e), 0))
 		}
@@ -121,11 +127,6 @@ func (t *Type) sum(g *graph.Graph, times, busy []int64) {
 			tokens = append(tokens, s.Of.Tokens)
 		}
 		if i+1 < len(g.Steps) || len(t.steady) == 1 { // the last has no gap behind it
-			if n := outputs(&s.Of); n < 0 {
-				gave = -1
-			} else if gave >= 0 {
-				gave += n
-			}
 			span, covered = span+s.End-s.Start-t.earlier, covered+busy[i]
 		}
 	}
@@ -145,8 +146,8 @@ func (t *Type) sum(g *graph.Graph, times, busy []int64) {
 		n := stat.Median(list)
 		return &n
 	}
-	if t.Batch, t.Tokens = told(batch), told(tokens); gave >= 0 && span > 0 {
-		perS := int64(float64(gave) * 1e9 / float64(span))
+	if t.Batch, t.Tokens = told(batch), told(tokens); gave >= 0 && took > 0 {
+		perS := int64(float64(gave) * 1e9 / float64(took))
 		t.PerS = &perS
 	}
 }

@@ -78,3 +78,42 @@ func TestIterationsByType(t *testing.T) {
 		}
 	}
 }
+
+// A server that launches ahead begins its first iterations at once: what they take, and tokens a second, go by the ends of what they launched.
+// Drafts and what verifies them are one iteration.
+func TestLaunchesAhead(t *testing.T) {
+	b := testtrace.New()
+	main, stream := b.Thread(1, 1, "main"), b.Stream(0, 7)
+	const us = 1000
+	at, free, corr := int64(0), int64(0), int64(1)
+	run := func(name string, at, kernel int64) {
+		main.Annotation(name, at, 40*us)
+		main.Launch("cudaGraphLaunch", at+5*us, 4*us, corr)
+		free = max(free, at+12*us)
+		stream.Kernel(name, free, kernel, corr)
+		free, corr = free+kernel, corr+1
+	}
+	for range 12 {
+		main.Annotation("scheduler.run_batch", at, 150*us)
+		run("draft step[DECODE bs=8]", at+5*us, 300*us)
+		run("step[TARGET_VERIFY bs=8]", at+50*us, 4000*us)
+		run("draft step[DRAFT_EXTEND_V2 bs=8]", at+95*us, 200*us)
+		main.Call("cudaEventSynchronize", at+151*us, max(free-4500*us-at-151*us, us), corr)
+		at, corr = max(free-4500*us, at+152*us)+10*us, corr+1
+	}
+	g, err := graph.Build(b.Parse(t), cdg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := critpath.Exact(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := serving.Of(g, critpath.StepTable(g.Steps, p), 0)
+	if len(types) != 1 || types[0].Type != "verify" || types[0].Count != 12 || types[0].Time != 4500*us || *types[0].Batch != 8 || types[0].Tokens != nil {
+		t.Fatalf("%+v", types)
+	}
+	if n := *types[0].PerS; n < 1770 || n > 1778 { // 8 requests in 4.5 ms, and a little more for the first
+		t.Errorf("%d tokens a second", n)
+	}
+}
