@@ -59,22 +59,22 @@ func (j *job) openInViewer() error {
 	link := viewerLink(served, readView(f, info.Size()))
 	if j.opts.noBrowser || startBrowser(link) != nil {
 		fmt.Fprintf(j.stdout, "%s\n", link)
-		j.say("open this link within %v", viewerPatience)
+		j.opts.say(j.stderr, "open this link within %v", viewerPatience)
 	} else {
-		j.say("opening %s in the browser; if nothing happens, open %s", name, link)
+		j.opts.say(j.stderr, "opening %s in the browser; if nothing happens, open %s", name, link)
 	}
 	t := &transfer{path: "/" + served, host: viewerAddress, file: f, size: info.Size(), end: make(chan struct{})}
 	if err := t.serve(context.Background(), l, viewerPatience); err != nil {
 		return err
 	}
-	j.say("the viewer has %s", name)
+	j.opts.say(j.stderr, "the viewer has %s", name)
 	return nil
 }
 
 // say prints a message, but not with --quiet.
-func (j *job) say(format string, args ...any) {
-	if !j.opts.quiet {
-		fmt.Fprintln(j.stderr, "overlay: "+report.Plain(fmt.Sprintf(format, args...)))
+func (o *options) say(stderr io.Writer, format string, args ...any) {
+	if !o.quiet {
+		fmt.Fprintln(stderr, "overlay: "+report.Plain(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -38,7 +38,7 @@ func (j *job) openPage() error {
 	if j.opts.noBrowser || startBrowser(link) != nil {
 		fmt.Fprintln(j.stdout, link)
 	}
-	j.say("%s is the page of %s until you press Ctrl-C", link, name)
+	j.opts.say(j.stderr, "%s is the page of %s until you press Ctrl-C", link, name)
 	j.stages.finish()
 	server := &http.Server{Handler: &deskServer{host: l.Addr().String(), page: b.Bytes(), desk: desk}, ReadHeaderTimeout: 10 * time.Second}
 	defer server.Shutdown(context.Background())
