@@ -2,8 +2,8 @@ package kineto
 
 import (
 	"cmp"
-	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"overlay/internal/par"
@@ -43,8 +43,11 @@ const (
 // mostWaiting is how many pieces may wait for the other processors.
 const mostWaiting = 2
 
-// unpackBeside calls unpack, which writes the input and says whether it is worth reading, and scans pieces on the processors that are left.
-func unpackBeside(to Spool, o Options, unpack func(to io.Writer) bool) (*Ahead, error) {
+// atOnce is how much of the input is unpacked at a time.
+const atOnce = 1 << 20
+
+// unpackBeside calls unpack, which copies the input and says whether it is worth reading, and scans pieces on the processors that are left.
+func unpackBeside(to Spool, o Options, unpack func(to *Ahead) bool) (*Ahead, error) {
 	size := cmp.Or(o.chunk, aheadSize)
 	a := &Ahead{to: to, size: size, look: min(firstLook, size)}
 	a.change.L = &a.mu
@@ -63,29 +66,28 @@ func unpackBeside(to Spool, o Options, unpack func(to io.Writer) bool) (*Ahead, 
 	return a, err
 }
 
-// Write takes more of the input.
-func (a *Ahead) Write(b []byte) (int, error) {
-	n := len(b)
+// room is where more of the input may be written, until took.
+func (a *Ahead) room() []byte {
+	if a.from == 0 || a.plain { // else a block has room for a piece and more
+		a.block = slices.Grow(a.block, atOnce)
+	}
+	n := len(a.block)
+	return a.block[n:min(cap(a.block), n+atOnce)]
+}
+
+// took takes what was written to the beginning of the room.
+func (a *Ahead) took(n int) error {
+	b := a.block[len(a.block):][:n]
 	a.length += int64(n)
 	if !a.plain || len(a.list) > 0 {
 		a.sums = checksums(a.sums, b)
 	}
-	for len(b) > 0 && !a.plain {
-		room := len(b)
-		if a.from > 0 {
-			room = min(room, cap(a.block)-len(a.block))
-		}
-		a.block, b = append(a.block, b[:room]...), b[room:]
-		if err := a.grown(false); err != nil {
-			return 0, err
-		}
+	if a.plain {
+		_, err := a.to.Write(b)
+		return err
 	}
-	if len(b) > 0 {
-		if _, err := a.to.Write(b); err != nil {
-			return 0, err
-		}
-	}
-	return n, nil
+	a.block = a.block[:len(a.block)+n]
+	return a.grown(false)
 }
 
 // grown looks for the list in what is there, and cuts pieces off it; all says that no more comes.

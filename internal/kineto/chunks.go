@@ -2,6 +2,7 @@ package kineto
 
 import (
 	"bytes"
+	"slices"
 
 	"overlay/internal/par"
 	"overlay/internal/trace"
@@ -21,17 +22,26 @@ type piece struct {
 	off      int64  // where they begin
 	done     bool   // it was scanned while the input was unpacked
 	*chunkParser
-	events []trace.Event
-	spans  []Span  // per event
-	exts   []int32 // per event, see trace.Trace.Ext
-	first  int     // where the first event begins
-	end    int     // position after the piece: to when it fits, behind it when not
-	last   int     // position after the last event and its gap
-	closed bool    // the list ends in this piece; end is at its ']' or at the end of the input
-	cut    bool    // the input ends inside the list
-	waste  int     // bytes that were scanned in broken events and have to be scanned again
-	budget int     // of waste; what comes after it is taken for cut
+	lists
+	first  int  // where the first event begins
+	end    int  // position after the piece: to when it fits, behind it when not
+	last   int  // position after the last event and its gap
+	closed bool // the list ends in this piece; end is at its ']' or at the end of the input
+	cut    bool // the input ends inside the list
+	waste  int  // bytes that were scanned in broken events and have to be scanned again
+	budget int  // of waste; what comes after it is taken for cut
 }
+
+// lists is what a piece has of its events.
+type lists struct {
+	events  []trace.Event
+	spans   []Span
+	exts    []int32 // see trace.Trace.Ext
+	numbers []byte  // of all of them
+}
+
+// mostRoom is up to how many events their room stays for the next piece.
+const mostRoom = 1 << 16
 
 // wasteFactor bounds the time that broken input can cost: times its length, beyond reading it once.
 const wasteFactor = 32
@@ -133,19 +143,21 @@ func looksLikeEvent(src []byte, j int) bool {
 	return false
 }
 
-// usualEvent is how many bytes an event takes about.
-const usualEvent = 256
-
 // scan reads the elements from from to to.
 func (p *piece) scan(src []byte, base int64) {
 	p.chunkParser = newChunkParser(src)
 	p.base = base
 	p.closed, p.cut, p.waste = false, false, 0
-	n := (p.to - p.from) / usualEvent
-	p.events, p.spans, p.exts = make([]trace.Event, 0, n), make([]Span, 0, n), make([]int32, 0, n)
-	p.numbers = make([]byte, 0, (p.to-p.from)/16)
 	p.trie = takeTrie()
 	defer p.trie.leave()
+	room := &p.trie.room
+	p.events, p.spans, p.exts, p.numbers = room.events[:0], room.spans[:0], room.exts[:0], room.numbers[:0]
+	defer func() { // what the next piece will need is known, and this one has no more than it needs
+		if len(p.events) < mostRoom {
+			*room = p.lists
+		}
+		p.lists = lists{slices.Clone(p.events), slices.Clone(p.spans), slices.Clone(p.exts), slices.Clone(p.numbers)}
+	}()
 	i := p.commas(skipSpace(src, p.from))
 	p.first, p.last = i, i
 	for !p.closed {

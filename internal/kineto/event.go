@@ -26,7 +26,6 @@ type chunkParser struct {
 	trie    *trie
 	used    []alike // by the events of the piece
 	fit     uint32  // of the event that is scanned: which of them, 0 for no template
-	numbers []byte  // of all of them
 	raw     []byte  // events without template, where the text goes
 	odd     bool    // what the event that is read becomes depends on more than the fields of a template
 }

@@ -137,7 +137,7 @@ func Decompress(r io.Reader, name string, o Options, to Spool) (*Unpacked, error
 	if meter != nil {
 		body = &limits.Reader{R: body, Meter: meter, Packed: func() int64 { return in.n - int64(b.Buffered()) }}
 	}
-	ahead, kept := unpackBeside(to, o, func(to io.Writer) bool {
+	ahead, kept := unpackBeside(to, o, func(to *Ahead) bool {
 		n, err, full = copyAll(to, body)
 		if full == nil && errors.Is(err, io.ErrUnexpectedEOF) {
 			// The zstd decoder still holds the last block when the checksum behind it is missing.
@@ -212,15 +212,12 @@ func (m *gzipMembers) Read(p []byte) (int, error) {
 }
 
 // copyAll copies, and tells errors of the two sides apart.
-func copyAll(w io.Writer, r io.Reader) (n int64, read, write error) {
-	buf := make([]byte, 1<<20)
+func copyAll(to *Ahead, r io.Reader) (n int64, read, write error) {
 	for {
-		k, err := r.Read(buf)
-		if k > 0 {
-			n += int64(k)
-			if _, err := w.Write(buf[:k]); err != nil {
-				return n, nil, err
-			}
+		k, err := r.Read(to.room())
+		n += int64(k)
+		if err := to.took(k); err != nil {
+			return n, nil, err
 		}
 		if err == io.EOF {
 			return n, nil, nil

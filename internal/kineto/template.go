@@ -91,6 +91,7 @@ type trie struct {
 	ends    [maxHoles + 1]int // the beginning of the event, and behind each of its holes
 	numbers [maxHoles]uint64  // what stands in the holes, see holeKind
 	cutter  cutter
+	room    lists // of the last piece
 }
 
 // tries are those that nobody uses, no more than were ever used at a time. What one has learned holds for every input.
@@ -109,7 +110,7 @@ func takeTrie() *trie {
 		tries.list = tries.list[:n-1]
 	}
 	if len(t.nodes) > maxNodes {
-		*t = trie{nodes: make([]node, 1), round: t.round}
+		*t = trie{nodes: make([]node, 1), round: t.round, room: t.room}
 	}
 	t.round++
 	return t
