@@ -235,6 +235,8 @@ func TestPartners(t *testing.T) {
 		"tokens of prompts":  {"capture_64_PIECEWISE", "", "execute_context_9(8155)_generation_37(37)", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "", "captured for a batch of 64, and a batch of 8192 is replayed"},
 		"as many tokens":     {"capture_8192_PIECEWISE", "", "execute_context_9(8155)_generation_37(37)", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "x", ""},
 		"requests by file":   {"capture_16_DECODE", "bs_16.json", "step[TARGET_VERIFY bs=16 g_sq=64]", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "x", ""},
+		"file and name":      {"capture_64_DECODE", "bs_16.json", "step[DECODE bs=32]", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "", "a batch of 16, and a batch of 32"},
+		"name and file":      {"capture_16_DECODE", "bs_32.json", "step[DECODE bs=32]", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "", "a batch of 16, and a batch of 32"},
 		"requests by name":   {"capture_graph_bs_16", "", "decode[bs=16 tok=64 d=16 spec=3]", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "x", ""},
 		"too few requests":   {"capture_graph_bs_8", "", "decode[bs=16 tok=64 d=16 spec=3]", []string{"a"}, []string{"x"}, []kernel{{"a", 7, 50}}, false, "", "a batch of 8, and a batch of 16"},
 		"another stream":     {"", "", "step[DECODE bs=4]", []string{"a", "b", "a", "c"}, []string{"x", "y", "z", "w"}, []kernel{{"b", 8, 40}, {"a", 7, 50}, {"a", 7, 60}, {"c", 7, 70}}, false, "y x z w", ""},

@@ -73,7 +73,10 @@ func Find(tr *trace.Trace, file string) []Graph {
 		out[i] = found[i].g
 		out[i].Trace = tr
 		if n := FileBatch(file); n >= 0 {
-			out[i].Batch, out[i].Requests = max(out[i].Batch, n), true
+			if out[i].Batch < 0 || n < out[i].Batch { // where they disagree it is for no more than the less
+				out[i].Batch = n
+			}
+			out[i].Requests = true
 		}
 	}
 	return out
