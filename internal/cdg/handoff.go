@@ -13,7 +13,7 @@ import (
 const (
 	handoffGap  = 2 * us // a wait shorter than this is ordinary time between slices
 	turnOverlap = 20     // two threads take turns when at most 1/20 of the smaller busy time overlaps
-	manyThreads = 32     // of one process: above it only the time in which several of them work is compared
+	manyThreads = 32     // of one process that are compared with each other: those that work most often
 	turnsNeeded = 20     // busy intervals that both need, unless one is an autograd thread
 )
 
@@ -103,8 +103,15 @@ func (b pairer) pairByTurns() {
 		}
 	}
 	for proc, lanes := range of {
-		if len(lanes)+len(few[proc]) > manyThreads {
-			b.sift(slices.Concat(lanes, few[proc]))
+		if len(lanes) > manyThreads {
+			work := func(l LaneID) int {
+				if b.threads[l].autograd {
+					return math.MaxInt
+				}
+				return len(b.threads[l].busy)
+			}
+			slices.SortStableFunc(lanes, func(x, y LaneID) int { return cmp.Compare(work(y), work(x)) })
+			few[proc], lanes = append(few[proc], lanes[manyThreads:]...), lanes[:manyThreads]
 		}
 		for i, x := range lanes {
 			rest := lanes[i+1:]
@@ -143,32 +150,6 @@ func (b pairer) leaveOutStrangers(x LaneID, linked [][2]LaneID) {
 	d.Partners[x] = slices.DeleteFunc(d.Partners[x], func(y LaneID) bool { return !known(y) })
 }
 
-// sift notes of each thread the busy intervals that meet one of another of these threads: only they count where each
-// of very many threads is compared with all others.
-func (b pairer) sift(lanes []LaneID) {
-	type busy struct {
-		Span
-		lane LaneID
-	}
-	var all []busy
-	for _, l := range lanes {
-		for _, s := range b.threads[l].busy {
-			all = append(all, busy{s, l})
-		}
-		b.threads[l].sifted = true
-	}
-	slices.SortFunc(all, func(x, y busy) int { return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.lane, y.lane)) })
-	end := int64(math.MinInt64) // the latest so far
-	for i := range all {        // the intervals of one thread do not meet
-		s := &all[i]
-		if s.Start < end || i+1 < len(all) && all[i+1].Start < s.End {
-			t := &b.threads[s.lane]
-			t.contested = append(t.contested, s.Span)
-		}
-		end = max(end, s.End)
-	}
-}
-
 // siblings reports whether two lanes are threads of one process that run ops: a thread with calls only is a watchdog.
 func (b *facts) siblings(x, y LaneID) bool {
 	lx, ly := &b.d.Lanes[x], &b.d.Lanes[y]
@@ -185,9 +166,6 @@ func takeTurns(x, y *threadInfo) bool {
 	}
 	limit, overlap := min(x.busyTime, y.busyTime)/turnOverlap, int64(0)
 	xs, ys := x.busy, y.busy
-	if x.sifted && y.sifted {
-		xs, ys = x.contested, y.contested
-	}
 	if len(xs) > len(ys) {
 		xs, ys = ys, xs
 	}

@@ -14,8 +14,6 @@ import (
 type threadInfo struct {
 	busy      []Span // union of its ops and calls, ascending
 	busyTime  int64
-	contested []Span // of busy, where sifted: what meets busy time of another thread
-	sifted    bool
 	launches  []ActID // calls that launched operations, in time order
 	records   []ActID // cudaEventRecord calls, in time order
 	ops       int     // ops, annotations and frames, or launches where calls are all that was recorded: a thread with other calls only is a watchdog
