@@ -66,7 +66,6 @@ type Finding struct {
 	Saw        string    `json:"saw" about:"the evidence in a few words"`
 	Action     []string  `json:"action" about:"what to change, in the order in which to try"`
 	Scenario   string    `json:"scenario" about:"what the replay changed, in words"`
-	Steps      []Step    `json:"steps" about:"what the replay changed"`
 	Numbers    []Number  `json:"numbers" about:"what was measured"`
 	Events     []int     `json:"events" entry:"event" unit:"ref" about:"positions of the slices that it is about, the longest first, as many as listed"`
 	Total      int       `json:"event_count" unit:"count"`
@@ -139,13 +138,6 @@ const (
 	Medium Level = "medium"
 	Low    Level = "low"
 )
-
-// Step is one change of a scenario, as `overlay whatif` names them.
-type Step struct {
-	Verb   string `json:"verb"`
-	Events int    `json:"event_count" unit:"count" about:"activities that it changes"`
-	To     string `json:"value" about:"factor or time, where it has one"`
-}
 
 // Number is something measured: a time, a count or bytes; the others are 0.
 type Number struct {

@@ -196,8 +196,8 @@ var cases = map[string]ruleCase{
 		}},
 	},
 	"sync-host-tensor": {
-		planted: []func(*scene){func(s *scene) { s.values(60, true) }, func(s *scene) { s.values(10, true) }},
-		alike:   []func(*scene){func(s *scene) { s.values(10, false) }},
+		planted: []func(*scene){func(s *scene) { s.values(60, true) }, func(s *scene) { s.values(10, true) }, func(s *scene) { s.fills(true) }},
+		alike:   []func(*scene){func(s *scene) { s.values(10, false) }, func(s *scene) { s.fills(false) }},
 	},
 	"sync-python-condition": syncCase("aten::is_nonzero", true),
 	"sync-item":             syncCase("aten::item", true),
@@ -289,6 +289,13 @@ var cases = map[string]ruleCase{
 				s.work(1)
 				for range 4 {
 					s.op("aten::mul", 4000, func() { s.mark(s.launch("vectorized_elementwise_kernel", 30_000)) })
+				}
+			}
+		}, func(s *scene) { // a norm in eager mode
+			for range 10 {
+				s.work(1)
+				for _, op := range []string{"aten::pow", "aten::mean", "aten::rsqrt", "aten::mul"} {
+					s.op(op, 4000, func() { s.mark(s.launch("vectorized_elementwise_kernel", 30_000)) })
 				}
 			}
 		}},

@@ -328,7 +328,7 @@ func ruleOf(id string) *rule {
 // finding puts together what a rule says in general and what it found.
 func (e *engine) finding(rl *rule, f *found) Finding {
 	out := Finding{ID: rl.id, Group: rl.group, class: rl.class, Title: cmp.Or(f.title, rl.title), Cause: cmp.Or(f.cause, rl.cause), Kind: cmp.Or(f.kind, rl.kind),
-		Confidence: cmp.Or(f.level, rl.level), Why: cmp.Or(f.why, rl.why), Do: f.do, Saw: f.saw, Action: rl.action, Scenario: rl.scenario, Steps: f.change.steps(),
+		Confidence: cmp.Or(f.level, rl.level), Why: cmp.Or(f.why, rl.why), Do: f.do, Saw: f.saw, Action: rl.action, Scenario: rl.scenario,
 		Numbers: f.numbers, Verify: rl.verify, changes: f.change.changes, taken: f.change.taken}
 	if len(f.action) > 0 {
 		out.Action = f.action

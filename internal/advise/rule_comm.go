@@ -38,12 +38,6 @@ func (r *run) criticalOf(list []cdg.ActID) int64 {
 	return sum(list, r.mark)
 }
 
-// linkRates are GB/s of one direction between the devices of a host, by the device's name.
-var linkRates = []struct {
-	device string
-	gbs    float64
-}{{"H100", 450}, {"H200", 450}, {"H800", 200}, {"B200", 900}, {"A100", 300}, {"A800", 200}, {"V100", 150}, {"MI300", 448}, {"MI325", 448}, {"MI250", 300}}
-
 // message is what a collective moves.
 type message struct {
 	bytes int64
@@ -98,14 +92,7 @@ func (r *run) generous(m *message) int64 {
 	if n < 2 {
 		n = 8
 	}
-	rate := 45.0 // bytes a ns
-	for _, name := range r.tr.DeviceNames {
-		for _, l := range linkRates {
-			if strings.Contains(name, l.device) {
-				rate = 0.3 * l.gbs
-			}
-		}
-	}
+	rate := 45.0 // bytes a ns: 30 % of the slowest link between the devices of a host that is sold for training
 	if n > 8 {
 		rate = 4 // a third of a port of 100 Gb/s
 	}

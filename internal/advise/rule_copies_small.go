@@ -7,6 +7,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
+	"overlay/internal/trace"
 )
 
 // tensorMakers are the operators that put small values of the host on a device.
@@ -43,16 +44,63 @@ func (r *run) smallToDevice() (copies, makers []cdg.ActID) {
 	return copies, slices.Compact(makers)
 }
 
+// fillers are the operators that fill a tensor with numbers, of which the device is as capable as the CPU.
+var fillers = oneOf("aten::normal_", "aten::uniform_", "aten::random_", "aten::bernoulli_", "aten::exponential_", "aten::randn", "aten::rand", "aten::randint", "aten::randperm", "aten::arange", "aten::linspace")
+
+const (
+	filledLong = 50_000 // ns that filling takes from which on it is worth a word
+	filledGPU  = 10_000 // ns that it takes the CPU to have the device do it
+	nextLaunch = 2_000  // slices behind it among which its copy has to be the next launch
+)
+
+// filledOnHost lists fills of tensors on the CPU after which the next thing that their thread launches is a copy to the device.
+func (r *run) filledOnHost() (list []cdg.ActID) {
+	fills := r.outermost(r.named(opKinds, fillers))
+	if len(fills) == 0 {
+		return nil
+	}
+	calls, copies := r.m.NewSet(), r.m.NewSet()
+	for _, a := range r.ops {
+		if l := r.launch(a); l != cdg.NoAct {
+			if calls.Add(l); r.kind(a) == trace.Memcpy && toDevice(r.name(a)) {
+				copies.Add(l)
+			}
+		}
+	}
+	for _, a := range fills {
+		if r.dur(a) < filledLong {
+			continue
+		}
+		last := r.g.Enclosed(a)
+		for b, limit := a+1, min(last+nextLaunch, r.g.Lanes[r.g.Acts[a].Lane].Limit); b < limit; b++ {
+			if calls.Has(b) {
+				if b >= last && copies.Has(b) { // what launches itself fills on the device
+					list = append(list, a)
+				}
+				break
+			}
+		}
+	}
+	return list
+}
+
 var _ = add(rule{
 	id: byHostTensor, group: Specific, torch: true, class: critpath.ClassCopy, kind: Predicted, level: Medium,
 	why:      "where the values come from cannot be seen",
 	title:    "tensors are made on the CPU and copied with a wait",
 	cause:    "a copy of pageable memory returns when it is over, and so is what was queued before it",
-	scenario: "nobody waits for the copies; where there are many small ones, they and the operators that make them take no time",
+	scenario: "fills take 10 µs; nobody waits for the copies; where there are many small ones, they and the operators that make them take no time",
 	action:   []string{"make them on the GPU: torch.tensor(..., device=\"cuda\") of few values, torch.arange, full, zeros", "pack the values into one pinned tensor, and copy that with non_blocking=True"},
 	verify:   "no call waits for copies HtoD, and there are fewer",
 	find: func(r *run) *found {
 		copies, makers := r.smallToDevice()
+		if filled := r.filledOnHost(); 100*r.criticalOf(filled) > r.window {
+			f := r.about(filled, "fill", "tensors filled on the CPU", "fill tensors on the GPU: device=\"cuda\"")
+			f.title, f.cause, f.why = "tensors are filled on the CPU and copied to the GPU", "the CPU draws random numbers one after the other, and the GPU waits", "filling on the CPU, and a copy as the next launch of the thread"
+			f.action = []string{"torch.randn(..., device=\"cuda\"); with torch.device(\"cuda\"): around the making of a model", "where results have to be those of the CPU's generator: fill beside the loop, in a worker"}
+			f.change.shrink(filled, filledGPU)
+			return f
+		}
 		if len(copies) < fewCopies {
 			return r.waiting(r.waitsOf(byHostTensor), "make tensors on the GPU, or pin their memory")
 		}

@@ -61,9 +61,12 @@ func compiling(name string) bool {
 	return false
 }
 
-// capturesGraphs are functions in which programs capture graphs, with the runs that warm up before.
+// capturesGraphs tells functions and annotations in which programs capture graphs, with the runs that warm up before.
 func capturesGraphs(name string) bool {
-	_, function := frameOf(name)
+	file, function := frameOf(name)
+	if file == "" { // an annotation, as vLLM's capture_8192_PIECEWISE
+		return strings.HasPrefix(name, "capture")
+	}
 	function = strings.TrimPrefix(function, "_")
 	return strings.HasPrefix(function, "capture") || strings.HasPrefix(function, "warm") || strings.HasPrefix(function, "record")
 }
@@ -145,9 +148,10 @@ func (r *run) compilations() (list []cdg.ActID) {
 }
 
 // captures lists what threads do while they capture a graph: the outermost frame around the begin of a capture that says so, else the
-// slices between begin and end.
+// slices between begin and end, and between a capture and the next one.
 func (r *run) captures() (list []cdg.ActID) {
 	ends := r.named(callKinds, func(s string) bool { return strings.Contains(s, "StreamEndCapture") })
+	replays := r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })
 	for _, b := range r.named(callKinds, func(s string) bool { return strings.Contains(s, "StreamBeginCapture") }) {
 		outer := cdg.NoAct
 		for p := r.g.Parent[b]; p != cdg.NoAct; p = r.g.Parent[p] {
@@ -164,9 +168,16 @@ func (r *run) captures() (list []cdg.ActID) {
 		if i == len(ends) || r.g.Acts[ends[i]].Lane != r.g.Acts[b].Lane {
 			continue
 		}
-		for a := b + 1; a <= ends[i]; a++ {
-			if r.g.Parent[a] <= b && r.g.Acts[a].End <= r.g.Acts[ends[i]].End {
+		from := b + 1
+		if i > 0 && r.g.Acts[ends[i-1]].Lane == r.g.Acts[b].Lane && !slices.ContainsFunc(replays, func(a cdg.ActID) bool { return a > ends[i-1] && a < b }) {
+			from = ends[i-1] + 1 // captures follow each other, with runs that warm up between them, before any is launched
+		}
+		for a := from; a <= ends[i]; {
+			if r.g.Acts[a].End <= r.g.Acts[ends[i]].End {
 				list = append(list, a)
+				a = r.g.Enclosed(a)
+			} else {
+				a++
 			}
 		}
 	}

@@ -65,6 +65,23 @@ func init() {
 			s.mark(s.op("aten::mm", 2_000_000, nothing))
 			s.call("hipStreamEndCapture", "", 3000)
 			s.work(10)
+		}, func(s *scene) { // an annotation says that a server captures
+			s.work(10)
+			s.mark(s.annotate("capture_8_PIECEWISE", 3_000_000, func() {
+				s.call("cudaStreamBeginCapture", "", 3000)
+				s.call("cudaStreamEndCapture", "", 3000)
+			}))
+			s.work(10)
+		}, func(s *scene) { // one capture after the other, each after a run that warms up
+			s.work(10)
+			for i := range 4 {
+				if e := s.op("warm", 2_000_000, nothing); i > 0 {
+					s.mark(e)
+				}
+				s.call("cudaStreamBeginCapture", "", 3000)
+				s.call("cudaStreamEndCapture", "", 3000)
+			}
+			s.work(10)
 		}, convolutions(15, "cudaEventSynchronize", true), run("user_annotation", "compile_fx_inner", false, true), run("python_function", "torch/_dynamo/convert_frame.py(812): _compile", false, true)},
 		alike: []func(*scene){
 			func(s *scene) { // slow all over the run
@@ -72,6 +89,15 @@ func init() {
 					s.call("cudaMalloc", "", 2_000_000)
 					s.work(4)
 				}
+			},
+			func(s *scene) { // what was captured runs before the next capture
+				s.work(10)
+				for range 4 {
+					s.call("cudaStreamBeginCapture", "", 3000)
+					s.call("cudaStreamEndCapture", "", 3000)
+					s.op("aten::mm", 2_000_000, func() { s.call("cudaGraphLaunch", "", 6000) })
+				}
+				s.work(10)
 			},
 			func(s *scene) { // no call of the API
 				s.call("customCall", "", 30_000_000)

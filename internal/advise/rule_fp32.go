@@ -94,17 +94,22 @@ const (
 // cpuProducts are operators of the CPU that multiply matrices or convolve.
 var cpuProducts = oneOf("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::mkldnn_convolution", "aten::convolution_backward", "aten::_slow_conv2d_forward", "aten::thnn_conv2d")
 
+// productsOnCPU lists products of the CPU with inputs of some types, none where shapes were not recorded.
+func (r *run) productsOnCPU(types ...string) (list []cdg.ActID) {
+	meter := roofline.NewMeter(r.g)
+	for _, a := range r.named(opKinds, cpuProducts) {
+		if w, ok := meter.Work(a); ok && slices.Contains(types, w.Type) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
 // fp32OnCPU is what the rule finds in a run without a device.
 func (r *run) fp32OnCPU() *found {
-	if !r.tr.Shapes {
-		return nil
-	}
-	meter, critical := roofline.NewMeter(r.g), int64(0)
-	byName := map[trace.Sym][]cdg.ActID{}
-	for _, a := range r.named(opKinds, cpuProducts) {
-		if w, ok := meter.Work(a); ok && (w.Type == "float" || w.Type == "float32") {
-			byName[r.event(a).Name] = append(byName[r.event(a).Name], a)
-		}
+	critical, byName := int64(0), map[trace.Sym][]cdg.ActID{}
+	for _, a := range r.productsOnCPU("float", "float32") {
+		byName[r.event(a).Name] = append(byName[r.event(a).Name], a)
 	}
 	var list []cdg.ActID
 	for _, same := range byName {

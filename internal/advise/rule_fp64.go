@@ -5,7 +5,6 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
-	"overlay/internal/roofline"
 )
 
 var _ = add(rule{
@@ -35,16 +34,7 @@ var _ = add(rule{
 
 // fp64OnCPU is what the rule finds in a run without a device: products of doubles, of which an instruction computes half as many as of floats.
 func (r *run) fp64OnCPU() *found {
-	if !r.tr.Shapes {
-		return nil
-	}
-	meter := roofline.NewMeter(r.g)
-	var list []cdg.ActID
-	for _, a := range r.named(opKinds, cpuProducts) {
-		if w, ok := meter.Work(a); ok && w.Type == "double" {
-			list = append(list, a)
-		}
-	}
+	list := r.productsOnCPU("double")
 	if len(list) == 0 {
 		return nil
 	}

@@ -23,8 +23,8 @@ func init() {
 		}
 	}
 	cases["decode-memory-bound"] = ruleCase{
-		planted: []func(*scene){func(s *scene) { decode(s, "step[DECODE bs=8]", 8, 8192, true) }},
-		alike: []func(*scene){func(s *scene) { decode(s, "step[EXTEND bs=1 toks=8]", 8, 8192, false) }, func(s *scene) { decode(s, "train", 8, 8192, false) },
+		planted: []func(*scene){func(s *scene) { decode(s, "step[DECODE bs=8]", 8, 8192, true) }, func(s *scene) { decode(s, "generate", 8, 8192, true) }},
+		alike: []func(*scene){func(s *scene) { decode(s, "step[EXTEND bs=1 toks=8]", 8, 8192, false) }, func(s *scene) { decode(s, "generate", 8, 2048, false) }, func(s *scene) { decode(s, "train", 4096, 8192, false) },
 			func(s *scene) { decode(s, "step[DECODE bs=4096]", 4096, 1024, false) }},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
-	"overlay/internal/tables"
 	"overlay/internal/vendors"
 	"overlay/internal/whatif"
 )
@@ -208,39 +207,4 @@ func (s *scenario) atMost() int64 {
 		}
 	}
 	return min(s.most, onPath) + s.extra
-}
-
-var verbWords = map[whatif.Verb]string{whatif.Scale: "scale", whatif.SetTime: "set", whatif.Shrink: "shrink", whatif.Remove: "remove",
-	whatif.NoWait: "no-wait", whatif.Drop: "drop", whatif.Replace: "replace", whatif.NoQueue: "unlimited-queue", whatif.Bandwidth: "bandwidth", whatif.Delay: "scale"}
-
-// steps says what the changes are; neighbours that multiply are one.
-func (s *scenario) steps() []Step {
-	out := []Step{}
-	low, high := 0.0, 0.0
-	for i := range s.changes {
-		c := &s.changes[i]
-		x := Step{Verb: verbWords[c.Verb], Events: c.On.Len()}
-		switch c.Verb {
-		case whatif.Scale:
-			f := float64(c.Num) / float64(c.Den)
-			if i > 0 && s.changes[i-1].Verb == whatif.Scale {
-				last := &out[len(out)-1]
-				low, high = min(low, f), max(high, f)
-				last.Events += x.Events
-				last.To = tables.Number(low) + " to " + tables.Number(high)
-				continue
-			}
-			low, high = f, f
-			x.To = tables.Number(f)
-		case whatif.Bandwidth:
-			x.To = tables.FormatRate(float64(c.Num) / float64(c.Den))
-		case whatif.Delay:
-			x.Verb = "scale delays"
-			x.To = tables.Number(float64(c.Num) / float64(c.Den))
-		case whatif.SetTime, whatif.Shrink, whatif.Replace:
-			x.To = tables.Duration(c.NS)
-		}
-		out = append(out, x)
-	}
-	return out
 }

@@ -210,6 +210,19 @@ func (s *scene) small(n int, dur int64) {
 	}
 }
 
+// fills draws random numbers on the CPU before each copy, or has the device draw them.
+func (s *scene) fills(onCPU bool) {
+	for range 10 {
+		s.work(1)
+		if onCPU {
+			s.mark(s.op("aten::normal_", 500_000, nothing))
+			s.op("aten::to", 4000, func() { s.copy(testtrace.HtoDPinned, 1<<20, 50_000, false) })
+		} else {
+			s.op("aten::normal_", 500_000, func() { s.launch("distribution_elementwise", 5_000) })
+		}
+	}
+}
+
 // views has operators that compute nothing, each of some length.
 func (s *scene) views(own int64, mark bool) {
 	for range 60 {

@@ -112,7 +112,7 @@ var order = map[advise.Group]int{advise.Specific: 0, advise.General: 1, advise.N
 func (l *look) finding(r *rule, f *found) advise.Finding {
 	out := advise.Finding{ID: r.id, Group: r.group, Title: r.title, Cause: r.cause, Kind: r.kind, Gain: f.gain, Alone: f.gain, Share: tables.ShareOf(f.gain, l.window),
 		Confidence: r.level, Why: r.why, Do: f.do, Saw: f.saw, Action: r.action, Scenario: r.scenario, Verify: r.verify, Numbers: f.numbers,
-		Steps: []advise.Step{}, Events: []int{}, Examples: []advise.Example{}, Lines: []advise.Line{}}
+		Events: []int{}, Examples: []advise.Example{}, Lines: []advise.Line{}}
 	if f.bound {
 		out.Kind, out.Scenario = advise.AtMost, boundScenario
 	}
