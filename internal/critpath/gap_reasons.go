@@ -16,7 +16,10 @@ const nearCalls = 256
 
 // Earlier is how long a path is, between two times, in work that was launched before recording began: whatever is changed, that stays.
 func Earlier(g *graph.Graph, p *Path, from, to int64) (ns int64) {
-	for _, s := range p.Segments.All() {
+	for _, s := range p.Segments.After()(from) {
+		if s.Start >= to {
+			break
+		}
 		if s.Kind != GPUUnrecorded {
 			continue
 		}
