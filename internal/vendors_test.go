@@ -29,7 +29,7 @@ var otherVendorWords = map[string]string{
 	"internal/anonymize/vocabulary.go": `wait_on_cuda_event_id wait_on_cuda_event_record_corr_id cuda_sync_kind cuda_event_id cuda_runtime_version cuda_driver_version
 		cupti_version roctracer_version hip_runtime_version hip_driver_version nccl_version`,
 	// Kineto's categories, and a key, for events of PyTorch that have no category.
-	"internal/frompftrace/": `cuda_sync_kind cuda_sync`,
+	"internal/frompftrace/": `cuda_sync_kind cuda_sync cuda_runtime cuda_driver cuda`,
 	// Tables of profilers of two vendors, their names, and what the third one calls its domains of calls.
 	"internal/fromsqlite/": `nccl ncclGroup ncclGroupStart ncclGroupEnd ncclSend ncclRecv ENUM_CUDA_MEM_KIND CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_MEMCPY CUPTI_ACTIVITY_KIND_MEMSET
 		CUPTI_ACTIVITY_KIND_GRAPH_TRACE CUPTI_ACTIVITY_KIND_CUDA_EVENT CUPTI_ACTIVITY_KIND_SYNCHRONIZATION CUDA cuda cuda_sync cuda_sync_kind

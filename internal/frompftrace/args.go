@@ -35,7 +35,7 @@ func (w *writer) annotation(st *state, data []byte) {
 	}
 	tag := data[i]
 	if tag == argDouble<<3|wire.Fixed64 && i+9 == len(data) {
-		w.member(w.told(key))
+		w.member(w.kinetoKey(key))
 		w.buf = appendFloat(w.buf, math.Float64frombits(binary.LittleEndian.Uint64(data[i+1:])))
 		return
 	}
@@ -51,27 +51,27 @@ func (w *writer) annotation(st *state, data []byte) {
 		}
 		switch tag {
 		case argInt<<3 | wire.Varint:
-			w.member(w.told(key))
+			w.member(w.kinetoKey(key))
 			w.buf = strconv.AppendInt(w.buf, int64(v), 10)
 			return
 		case argUint<<3 | wire.Varint:
-			w.member(w.told(key))
+			w.member(w.kinetoKey(key))
 			w.buf = strconv.AppendUint(w.buf, v, 10)
 			return
 		}
 		if s := st.strs.get(v); s.known {
-			w.member(w.told(key))
+			w.member(w.kinetoKey(key))
 			w.text(s)
 			return
 		}
 	case argString<<3 | wire.Bytes:
 		if v == uint64(len(data)-end) {
-			w.member(w.told(key))
+			w.member(w.kinetoKey(key))
 			w.buf = appendString(w.buf, data[end:])
 			return
 		}
 	case argArray<<3 | wire.Bytes, argDict<<3 | wire.Bytes:
-		w.member(w.told(key))
+		w.member(w.kinetoKey(key))
 		w.known.write(w, st, data, i)
 		return
 	}
@@ -101,7 +101,7 @@ func (w *writer) unusual(st *state, data []byte) {
 		w.mend(ReasonBrokenArgument)
 		return
 	}
-	w.member(w.told(key))
+	w.member(w.kinetoKey(key))
 	w.value(st, data, 1)
 }
 
@@ -150,13 +150,33 @@ var (
 	keyRegisters   = newText([]byte("registers per thread"))
 )
 
-// told is the key of an argument, and notes what it tells of the event.
-func (w *writer) told(key text) text {
+// kinetoKey is Kineto's name for an argument, and notes what it tells of the event.
+func (w *writer) kinetoKey(key text) text {
 	switch string(key.raw) {
 	case "correlation":
-		w.hasCorr = true
+		w.seen |= seenCorrelation
+	case "corr_id", "correlation_id":
+		if w.seen&seenCorrelation == 0 {
+			w.seen |= seenCorrelation
+			return keyCorrelation
+		}
+	case "stream_ID", "stream_id":
+		if !w.hasStream {
+			w.hasStream = true
+			return keyStream
+		}
+	case "stream":
+		w.hasStream = true
 	case "cuda_sync_kind":
-		w.isSync = true
+		w.seen |= seenSyncKind
+	case "cbid":
+		w.seen |= seenCallback
+	case "Python id":
+		w.seen |= seenPython
+	case "grid", "registers per thread":
+		w.seen |= seenLaunch
+	case "copy kind", "src kind", "copy_kind":
+		w.seen |= seenCopy
 	}
 	return key
 }

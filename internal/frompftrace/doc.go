@@ -1,5 +1,5 @@
-// Package frompftrace reads profiler traces in Perfetto's protobuf format: those of PyTorch's exporter (Cuspy), of programs that use
-// Perfetto's SDK, and this program's own.
+// Package frompftrace reads profiler traces in Perfetto's protobuf format: those of PyTorch's exporter (Cuspy), of AMD's
+// rocprofv3 and rocprof-sys, of programs that use Perfetto's SDK in the same way, and this program's own.
 //
 // Parse turns the packets into the text of a Kineto trace and gives that to package kineto. So all that is known of
 // Kineto's traces holds for these too, and what works on text (rewriting names, writing Chrome's format) needs no second
@@ -18,8 +18,8 @@
 // # Sources
 //
 // protos/perfetto/trace of google/perfetto (fields), its importers (rules of sequences, clocks and tracks),
-// torch/csrc/profiler/cupti/monitor_pftrace.cpp and torch/profiler/_cuspy of PyTorch. Recorded files were at hand of PyTorch's exporter, before
-// it wrote render stages: those are known from its source.
+// torch/csrc/profiler/cupti/monitor_pftrace.cpp and torch/profiler/_cuspy of PyTorch, generatePerfetto.cpp of
+// rocprofiler-sdk. No real file of these writers was at hand: their layouts are known from their sources alone.
 package frompftrace
 
 // Reasons of repairs.

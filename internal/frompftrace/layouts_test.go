@@ -202,3 +202,70 @@ func TestWithoutNames(t *testing.T) {
 		})
 	}
 }
+
+// only is a trace with the events of some kinds, at their times.
+func only(tr *trace.Trace, kinds ...trace.Kind) *trace.Trace {
+	out := *tr
+	out.Events, out.Wide, out.GraphEdges = nil, slices.Clip(tr.Wide), nil
+	var of []trace.EventID
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Ph == 'X' && slices.Contains(kinds, e.Kind) {
+			of = append(of, trace.EventID(i))
+			out.Events = append(out.Events, out.Unlaunched(tr, trace.EventID(i)))
+		}
+	}
+	out.Source = testtrace.Renumbered{Source: tr.Source, Of: of}
+	out.LinkLaunches()
+	return &out
+}
+
+// TestRocprof: calls, markers and operations in the layout of rocprofv3 give the path of the same events in JSON.
+func TestRocprof(t *testing.T) {
+	ran := 0
+	testtrace.Subjects(t, func(t *testing.T, tr *trace.Trace) {
+		if tr.LaunchByFlow {
+			t.Skip("launches are known by flows")
+		}
+		tr = only(tr, trace.Runtime, trace.Annotation, trace.CPUOp, trace.Kernel, trace.Memcpy)
+		if !oneProcess(tr) {
+			t.Skip("not one process of calls: rocprofv3 describes its own alone")
+		}
+		ran++
+		samePath(t, solve(t, tr), parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{Layout: testtrace.Rocprof}), kineto.Options{}))
+	})
+	if ran < 5 {
+		t.Errorf("only %d traces compared", ran)
+	}
+}
+
+func oneProcess(tr *trace.Trace) bool {
+	procs := map[trace.ProcID]bool{}
+	for i := range tr.Events {
+		if e := &tr.Events[i]; e.Kind.Host() && e.Track != trace.NoTrack {
+			procs[tr.Tracks[e.Track].Proc] = true
+		}
+	}
+	return len(procs) == 1
+}
+
+// TestPyTorchFirst: the first version of the exporter wrote no categories; they are told by rows and arguments.
+func TestPyTorchFirst(t *testing.T) {
+	for _, m := range testtrace.Made(t) {
+		if m.Name != "demo" {
+			continue
+		}
+		tr := only(m.Trace, trace.Runtime, trace.CPUOp, trace.Kernel, trace.Memcpy, trace.Memset, trace.SyncRecord)
+		got := parse(t, testtrace.Pftrace(tr, testtrace.PftraceOptions{Layout: testtrace.PyTorchFirst}), kineto.Options{})
+		count := func(tr *trace.Trace) (n [trace.NumKinds]int) {
+			for i := range tr.Events {
+				if tr.Events[i].Ph == 'X' {
+					n[tr.Events[i].Kind]++
+				}
+			}
+			return n
+		}
+		if a, b := count(tr), count(got); a != b {
+			t.Errorf("events by kind %v, want %v", b, a)
+		}
+	}
+}

@@ -83,7 +83,8 @@ func (r *reader) ownCorrelation(id int32) (int64, bool) {
 				str = e.S
 			}
 		}
-		if string(key) == "correlation" {
+		switch string(key) {
+		case "correlation", "corr_id", "correlation_id":
 			if !number && isInteger(str) {
 				n, _ = strconv.ParseInt(string(str), 10, 64)
 				number = true

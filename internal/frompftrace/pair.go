@@ -7,7 +7,7 @@ import (
 
 // pair finds for each BEGIN its END. An END does not say what it closes. Writers lay them out in two ways:
 //
-//   - As columns: n BEGINs, then their n ENDs in the same order (PyTorch's exporter writes group after group; Perfetto's SDK
+//   - As columns: n BEGINs, then their n ENDs in the same order (PyTorch's exporter writes group after group; rocprofv3
 //     writes each pair on its own). There the times of a row go backwards in the file.
 //   - As they happen: an END closes the innermost slice of its row, in the order of the file (Perfetto's SDK while a
 //     program runs, and our own output).

@@ -40,6 +40,8 @@ type reader struct {
 	gpus    []string // names of devices by number
 	skipped map[uint32]int
 
+	hasCategories bool // some event has one
+
 	packets   int
 	truncated bool
 	tooMany   bool

@@ -9,7 +9,7 @@ import (
 // stageArgs appends the args of a render stage, in Kineto's words. The row may be a lane that stands for several
 // streams: then the stream is another argument, as in PyTorch's JSON.
 func (w *writer) stageArgs(id int32, st *state, data []byte, s *stage, lane string) {
-	w.args, w.hasCorr = 0, false
+	w.args, w.seen, w.hasStream = 0, 0, false
 	w.member(keyDevice)
 	w.buf = strconv.AppendInt(w.buf, int64(int32(s.gpu)), 10)
 	w.member(keyStream)
@@ -34,7 +34,7 @@ func (w *writer) stageArgs(id int32, st *state, data []byte, s *stage, lane stri
 		case "context id":
 			key = keyContext
 		case "correlation":
-			w.hasCorr = true
+			w.seen |= seenCorrelation
 		}
 		w.member(key)
 		if isInteger(value) {

@@ -71,3 +71,63 @@ func numberAfter(s []byte, prefix string) (string, bool) {
 	}
 	return string(rest), true
 }
+
+// threadOfSDK reads the name that rocprofv3 gives to a thread: "THREAD 1 (4711)".
+func threadOfSDK(name []byte) (string, bool) {
+	rest, ok := bytes.CutPrefix(name, []byte("THREAD "))
+	if !ok {
+		return "", false
+	}
+	_, rest, ok = bytes.Cut(rest, []byte(" ("))
+	rest, closed := bytes.CutSuffix(bytes.TrimRight(rest, " "), []byte(")"))
+	if !ok || !closed || !isInteger(rest) {
+		return "", false
+	}
+	return string(rest), true
+}
+
+// rocm reads the names that rocprofv3 gives to rows of devices: "COMPUTE AGENT [4] STREAM [1] (GPU)",
+// "COPY to AGENT [4] STREAM [1] (GPU)", "COMPUTE AGENT [4] QUEUE [0] (GPU)", "COPY to AGENT [4] THREAD [2] (GPU)".
+// Kernels and copies of one stream are in order, so they share a row.
+func (m *rowMaker) rocm(x *row, name []byte) bool {
+	copies := bytes.HasPrefix(name, []byte("COPY to "))
+	if !copies && !bytes.HasPrefix(name, []byte("COMPUTE ")) {
+		return false
+	}
+	agent, rest, ok := inBrackets(name)
+	if !ok {
+		return false
+	}
+	number, _, ok := inBrackets(rest)
+	if !ok {
+		return false
+	}
+	if gpu, ok := m.streamAgent[number]; ok && bytes.Contains(rest, []byte("(CPU)")) {
+		agent = gpu // the stream is one of a device, whichever way its copies go
+	}
+	x.pid, x.device, x.guess = agent, agent, gpuRow
+	x.tid, x.stream = number, number
+	if copies && bytes.Contains(rest, []byte("THREAD")) {
+		x.tid = "1000" + number // the stream is not known; a row of its own for each thread that copied
+		x.stream = x.tid
+	}
+	if _, ok := m.procOf[agent]; !ok {
+		m.procOf[agent] = len(m.procs)
+		m.procs = append(m.procs, process{pid: agent, device: -1, name: []byte("GPU " + agent), label: "GPU " + agent})
+	}
+	x.name = newText([]byte("stream " + x.tid))
+	return true
+}
+
+// inBrackets is the first integer in brackets and what follows it.
+func inBrackets(s []byte) (string, []byte, bool) {
+	_, s, ok := bytes.Cut(s, []byte("["))
+	if !ok {
+		return "", nil, false
+	}
+	n, rest, ok := bytes.Cut(s, []byte("]"))
+	if !ok || !isInteger(n) {
+		return "", nil, false
+	}
+	return string(n), rest, true
+}

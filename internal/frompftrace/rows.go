@@ -1,17 +1,32 @@
 package frompftrace
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // row is what a track is in a Kineto trace: a pid and a tid, and what its place says of its events.
 type row struct {
-	head     []byte // `"pid":1,"tid":2`
-	pid      string // as JSON
-	tid      string
-	name     text // of the thread
-	overhead bool // the profiler's own work
-	own      bool // written by this program
-	added    bool // by a run of this program, to show the path
+	head    []byte // `"pid":1,"tid":2`
+	pid     string // as JSON
+	tid     string
+	name    text // of the thread
+	guess   rowKind
+	device  string // number of the device, for rows of rocprofv3
+	stream  string
+	own     bool // written by this program
+	added   bool // by a run of this program, to show the path
+	numbers bool // pid or tid are made up
 }
+
+// rowKind is what a row says of events without a category.
+type rowKind uint8
+
+const (
+	anyRow      rowKind = iota
+	gpuRow              // a stream of a device
+	overheadRow         // the profiler's own work
+)
 
 // process is a process of the text.
 type process struct {
@@ -34,22 +49,38 @@ type rowMaker struct {
 	procOf  map[string]int  // pid as JSON -> index in procs
 	byPID   map[int64]int32 // pid -> track with its descriptor
 	rootPID map[int32]string
-	nextPID int64
-	nextTID int64
+	// streamAgent is the device of a stream in traces of rocprofv3.
+	streamAgent map[string]string
+	onlyPID     string // of the only process that is described
+	nextPID     int64
+	nextTID     int64
 }
 
 // makeRows resolves the tracks that hold events.
 func (r *reader) makeRows() ([]row, []process) {
-	m := &rowMaker{r: r, procOf: map[string]int{}, byPID: map[int64]int32{}, rootPID: map[int32]string{}, nextPID: 3_000_000, nextTID: 5_000_000}
+	m := &rowMaker{r: r, procOf: map[string]int{}, byPID: map[int64]int32{}, rootPID: map[int32]string{}, streamAgent: map[string]string{}, nextPID: 3_000_000, nextTID: 5_000_000}
+	processes := 0
 	for i := range r.tracks {
 		t := &r.tracks[i]
 		m.nextPID = max(m.nextPID, t.pid+1)
 		m.nextTID = max(m.nextTID, t.tid+1)
+		if name := t.name.raw; bytes.Contains(name, []byte("STREAM [")) && bytes.Contains(name, []byte("(GPU)")) {
+			if agent, rest, ok := inBrackets(name); ok {
+				if number, _, ok := inBrackets(rest); ok {
+					m.streamAgent[number] = agent
+				}
+			}
+		}
 		if t.process {
+			processes++
 			if _, ok := m.byPID[t.pid]; !ok {
 				m.byPID[t.pid] = int32(i)
 			}
+			m.onlyPID = strconv.FormatInt(t.pid, 10)
 		}
+	}
+	if processes != 1 {
+		m.onlyPID = ""
 	}
 	for i := range r.tracks {
 		if r.tracks[i].used {
@@ -92,9 +123,13 @@ func (m *rowMaker) resolve(x *row, i int32) {
 	switch {
 	case thread >= 0:
 		m.onThread(x, thread, proc)
+	case proc >= 0 && proc == i: // events of the process as a whole
+		m.pidOf(x, proc)
+		x.tid, x.numbers = m.freeTID(), true
 	case proc >= 0:
 		m.pidOf(x, proc)
-		x.tid = m.freeTID()
+		x.tid, x.numbers = m.freeTID(), true
+	case m.rocm(x, tracks[i].name.raw):
 	default:
 		m.onRoot(x, root)
 	}
@@ -122,10 +157,12 @@ func (m *rowMaker) onThread(x *row, thread, proc int32) {
 	// PyTorch's rows of synchronisation records: the numbers stand in the names, those of the descriptor are masked.
 	if _, ok := numberAfter(m.r.tracks[proc].name.raw, "GPU "); ok {
 		if s, ok := numberAfter(t.name.raw, "stream "); ok {
-			x.tid = s
+			x.tid, x.guess = s, gpuRow
 		}
 	}
-	x.overhead = string(m.r.tracks[proc].name.raw) == "Overhead"
+	if string(m.r.tracks[proc].name.raw) == "Overhead" {
+		x.guess = overheadRow
+	}
 }
 
 // processOf is the process descriptor with a pid, -1 without.
@@ -152,6 +189,14 @@ func (m *rowMaker) pidOf(x *row, proc int32) {
 // onRoot makes up a process for rows that belong to none.
 func (m *rowMaker) onRoot(x *row, root int32) {
 	name := m.r.tracks[root].name.raw
+	if tid, ok := threadOfSDK(name); ok {
+		x.pid, x.tid = m.onlyPID, tid
+		if x.pid == "" {
+			x.pid = "0"
+		}
+		m.addProcess(x.pid, m.processOfPID(x.pid), false)
+		return
+	}
 	pid, ok := m.rootPID[root]
 	if !ok {
 		pid = strconv.FormatInt(m.nextPID, 10)
@@ -162,8 +207,16 @@ func (m *rowMaker) onRoot(x *row, root int32) {
 			m.procs[m.procOf[pid]].added = true
 		}
 	}
-	x.pid, x.tid = pid, m.freeTID()
+	x.pid, x.tid, x.numbers = pid, m.freeTID(), true
 	x.added = m.procs[m.procOf[pid]].added
+}
+
+func (m *rowMaker) processOfPID(pid string) int32 {
+	n, err := strconv.ParseInt(pid, 10, 64)
+	if err != nil {
+		return -1
+	}
+	return m.processOf(n)
 }
 
 func (m *rowMaker) freeTID() string {

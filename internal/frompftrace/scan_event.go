@@ -40,6 +40,7 @@ func (r *reader) trackEvent(rec record, event []byte, seq int32, at int64) {
 		case eventTrack:
 			uuid = f.V
 		case eventCategory:
+			r.hasCategories = true
 			says = true
 		case eventFlow:
 			f.Repeated(true, func(v uint64) { r.flows = append(r.flows, flowEnd{v, id, false}) })

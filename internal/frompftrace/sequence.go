@@ -122,7 +122,10 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 			name = demangled
 		}
 		t.put(iid, name)
-		if f.Num == internedSpec {
+		switch f.Num {
+		case internedCategory:
+			r.hasCategories = true
+		case internedSpec:
 			st.stage(iid, stageCategory(name, category == stageCompute), copies)
 		}
 	}

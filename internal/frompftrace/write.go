@@ -17,10 +17,10 @@ type writer struct {
 	rows []row
 	buf  []byte
 
-	args    int  // members of the args of the event
-	hasCorr bool // it carries a correlation
-	isSync  bool // it records a synchronisation
-	known   knownValues
+	args      int // members of the args of the event
+	seen      seen
+	hasStream bool
+	known     knownValues
 
 	to       *kineto.Sink
 	reserved int   // bytes of buf that the sink knows of
@@ -181,7 +181,7 @@ func (w *writer) trackEvent(id int32, rec *record) {
 	if ph == 'i' {
 		w.buf = append(w.buf, `,"s":"t"`...)
 	}
-	w.args, w.hasCorr, w.isSync = 0, false, false
+	w.args, w.seen, w.hasStream = 0, 0, false
 	if ph == 'C' {
 		w.counter(data)
 	}
@@ -191,13 +191,14 @@ func (w *writer) trackEvent(id int32, rec *record) {
 		end := record{state: e.state}
 		w.annotations(&end, w.r.src[e.off:e.off+int64(e.n)])
 	}
+	w.rowArgs(x)
 	w.correlation(id)
 	if w.args > 0 {
 		w.buf = append(w.buf, '}')
 	}
 	category := string(h.category)
 	if h.category == nil && rec.kind != eventCounter || ph == 'C' && x.added {
-		category = guessed(x, w.isSync)
+		category = guessed(x, w.seen, h.name.raw, !w.r.hasCategories)
 		if category != "" && (ph != 'i' || x.added) {
 			w.buf = append(append(append(w.buf, `,"cat":"`...), category...), '"')
 		}
@@ -260,9 +261,22 @@ func (w *writer) counter(data []byte) {
 	}
 }
 
+// rowArgs appends what the name of a row of rocprofv3 says and the event does not.
+func (w *writer) rowArgs(x *row) {
+	if x.device == "" {
+		return
+	}
+	w.member(keyDevice)
+	w.buf = append(w.buf, x.device...)
+	if !w.hasStream {
+		w.member(keyStream)
+		w.buf = append(w.buf, x.stream...)
+	}
+}
+
 // correlation appends the correlation that links an event, where it says none itself.
 func (w *writer) correlation(id int32) {
-	if w.hasCorr || len(w.r.corrOf) == 0 {
+	if w.seen&seenCorrelation != 0 || len(w.r.corrOf) == 0 {
 		return
 	}
 	if c, ok := w.r.corrOf[id]; ok {

@@ -27,18 +27,25 @@ const (
 	// PyTorch: torch/csrc/profiler/cupti/monitor_pftrace.cpp. One sequence; group by group all BEGINs, then all ENDs; names
 	// and categories by number, arguments by name; operations of devices as render stages.
 	PyTorch PftraceLayout = iota
+	// PyTorchFirst: its first version. No categories; operations of devices are slices on rows "stream N" of "GPU D".
+	PyTorchFirst
+	// Rocprof: generatePerfetto.cpp of rocprofiler-sdk. BEGIN and END side by side, threads and streams told by the names of
+	// their rows.
+	Rocprof
 	// Live: Perfetto's SDK while a program runs. A sequence a thread, clocks that count up, everything by number, BEGINs
 	// and ENDs as they happen.
 	Live
 )
 
 // Pftrace writes a trace in Perfetto's format as another program would have written it. What that program does not
-// write is left out: flows and instants of PyTorch.
+// write is left out: flows and instants of PyTorch, everything but calls, operations and markers of rocprofv3.
 func Pftrace(tr *trace.Trace, o PftraceOptions) []byte {
 	w := &pfWriter{tr: tr, o: o, base: 1_700_000_000_000_000_000, threads: map[string]uint64{}, procs: map[string]uint64{}}
 	switch o.Layout {
-	case PyTorch:
+	case PyTorch, PyTorchFirst:
 		w.pytorch()
+	case Rocprof:
+		w.rocprof()
 	case Live:
 		w.live()
 	}

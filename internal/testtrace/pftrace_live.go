@@ -11,6 +11,73 @@ import (
 	"overlay/internal/trace"
 )
 
+// rocprof writes the layout of rocprofv3: calls, markers and collectives on rows of threads, operations on rows of
+// streams, in that order of kinds; times of its own clock.
+func (w *pfWriter) rocprof() {
+	clocks := pb(nil).msg(1, pb(nil).num(1, 6).num(2, 5_000)).msg(1, pb(nil).num(1, 3).num(2, 5_000)).msg(1, pb(nil).num(1, 1).num(2, uint64(w.base)))
+	w.packet(pb(nil).num(8, 5_000).num(10, 7).msg(6, clocks))
+	// The one process that the SDK describes is the writer's.
+	pid := int64(1)
+	for i := range w.tr.Events {
+		if e := &w.tr.Events[i]; e.Kind.Host() && e.Track != trace.NoTrack {
+			pid = w.number(w.tr.Procs[w.tr.Tracks[e.Track].Proc].PID)
+			break
+		}
+	}
+	w.process("main", pid, "app")
+	kinds := []struct {
+		kind     trace.Kind
+		category string
+	}{{trace.Runtime, "hip_api"}, {trace.Annotation, "marker_api"}, {trace.CPUOp, "rccl_api"}, {trace.Memcpy, "memory_copy"}, {trace.Kernel, "kernel_dispatch"}}
+	s := &sdkSequence{w: w, id: 7, strings: [4]*numbers{newNumbers(), newNumbers(), newNumbers(), newNumbers()}}
+	for _, k := range kinds {
+		for i := range w.tr.Events {
+			e := &w.tr.Events[i]
+			if e.Ph != 'X' || e.Kind != k.kind || e.Track == trace.NoTrack || e.Flags&trace.ClampedTS != 0 {
+				continue
+			}
+			id := trace.EventID(i)
+			args := []member{{"begin_ns", uint64(e.Start)}, {"end_ns", uint64(w.tr.End(e))}, {"delta_ns", uint64(w.tr.Dur(e))}}
+			for _, a := range w.arguments(id) {
+				switch a.key {
+				case "correlation":
+					args = append(args, member{"corr_id", a.value})
+				case "stream", "device":
+					// the name of the row says it
+				default:
+					args = append(args, a)
+				}
+			}
+			uuid := w.rocprofRow(e)
+			s.begin(uuid, e.Start, w.name(id), k.category, args)
+			s.end(uuid, w.tr.End(e))
+		}
+	}
+}
+
+// rocprofRow is a row that is known by its name alone.
+func (w *pfWriter) rocprofRow(e *trace.Event) uint64 {
+	t := &w.tr.Tracks[e.Track]
+	tid := w.number(t.TID)
+	name := fmt.Sprintf("THREAD %d (%d)", len(w.threads), tid)
+	key := fmt.Sprintf("thread %d", tid)
+	if e.Kind.Device() {
+		what := "COMPUTE"
+		if e.Kind == trace.Memcpy {
+			what = "COPY to"
+		}
+		name = fmt.Sprintf("%s AGENT [%d] STREAM [%d] (GPU)", what, w.device(t), cmp.Or(max(t.Stream, 0), tid))
+		key = name
+	}
+	id, ok := w.threads[key]
+	if !ok {
+		id = w.newUUID()
+		w.threads[key] = id
+		w.rows = pb(w.rows).msg(1, pb(nil).msg(60, pb(nil).num(1, id).str(2, name)))
+	}
+	return id
+}
+
 // sdkSequence is a sequence of Perfetto's SDK: strings by number, sent when they are first used.
 type sdkSequence struct {
 	w       *pfWriter

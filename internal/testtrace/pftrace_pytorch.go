@@ -17,10 +17,13 @@ func floatBits(v float64) uint64 { return math.Float64bits(v) }
 // pytorch writes the layout of PyTorch's exporter: a snapshot that ties the trace's clock to Unix time, rows, all
 // strings, groups of columns, render stages.
 func (w *pfWriter) pytorch() {
-	clocks := pb(nil).msg(1, pb(nil).num(1, 6).num(2, uint64(w.base))).msg(1, pb(nil).num(1, 1).num(2, uint64(w.base)))
-	w.packet(pb(nil).num(8, uint64(w.base)).num(10, 1).msg(6, clocks))
+	first := w.o.Layout == PyTorchFirst
+	if !first {
+		clocks := pb(nil).msg(1, pb(nil).num(1, 6).num(2, uint64(w.base))).msg(1, pb(nil).num(1, 1).num(2, uint64(w.base)))
+		w.packet(pb(nil).num(8, uint64(w.base)).num(10, 1).msg(6, clocks))
+	}
 	names, cats := newNumbers(), newNumbers()
-	groups := make([][]trace.EventID, 5)
+	groups := make([][]trace.EventID, 6)
 	var stages []trace.EventID
 	for i := range w.tr.Events {
 		e := &w.tr.Events[i]
@@ -32,7 +35,11 @@ func (w *pfWriter) pytorch() {
 		cats.of(w.tr.Category(id))
 		switch {
 		case e.Kind.Device() || e.Kind == trace.GPUAnnotation:
-			stages = append(stages, id)
+			if first {
+				groups[5] = append(groups[5], id)
+			} else {
+				stages = append(stages, id)
+			}
 		case e.Kind == trace.Runtime:
 			groups[1] = append(groups[1], id)
 		case e.Kind == trace.Driver:
@@ -133,6 +140,10 @@ func (w *pfWriter) pytorchStrings(names, cats *numbers, stages []trace.EventID) 
 	for i, s := range names.list {
 		in = in.msg(2, pb(nil).num(1, uint64(i)+1).str(2, s))
 	}
+	if w.o.Layout == PyTorchFirst {
+		w.packet(pb(nil).num(10, 1).num(13, 1).msg(12, in))
+		return
+	}
 	for i, s := range cats.list {
 		in = in.msg(1, pb(nil).num(1, uint64(i)+1).str(2, s))
 	}
@@ -153,22 +164,23 @@ func (w *pfWriter) pytorchStrings(names, cats *numbers, stages []trace.EventID) 
 
 // columns writes a group: all BEGINs, then all ENDs.
 func (w *pfWriter) columns(group []trace.EventID, k int, names, cats *numbers, launched map[trace.EventID][]uint64) {
+	first := w.o.Layout == PyTorchFirst
 	uuids := make([]uint64, len(group))
 	for i, id := range group {
 		e := &w.tr.Events[id]
 		switch k {
 		case 3:
 			uuids[i] = w.thread("overhead", w.process("overhead", 5_000_001, "Overhead"), 5_000_001, 0, "Overhead")
-		case 4:
+		case 4, 5:
 			uuids[i] = w.deviceRow(e.Track)
 		default:
 			uuids[i] = w.hostRow(e.Track)
 		}
 		ev := pb(nil).num(9, 1).num(11, uuids[i]).num(10, names.of(w.name(id)))
-		if cat := w.tr.Category(id); cat != "" && (k <= 2 || k == 4 && e.Kind != trace.SyncRecord) {
+		if cat := w.tr.Category(id); cat != "" && !first && (k <= 2 || k == 4 && e.Kind != trace.SyncRecord) {
 			ev = ev.num(3, cats.of(cat))
 		}
-		if l := launched[id]; len(l) > 0 {
+		if l := launched[id]; len(l) > 0 && !first {
 			ev = ev.msg(3000, pb(nil).nums(1, l, w.o.Packed))
 		}
 		for _, a := range w.arguments(id) {
@@ -183,6 +195,9 @@ func (w *pfWriter) columns(group []trace.EventID, k int, names, cats *numbers, l
 }
 
 func (w *pfWriter) ts(ns int64) uint64 {
+	if w.o.Layout == PyTorchFirst {
+		return uint64(ns)
+	}
 	return uint64(w.base + ns)
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 var layouts = map[string]testtrace.PftraceLayout{
-	"pytorch": testtrace.PyTorch, "live": testtrace.Live,
+	"pytorch": testtrace.PyTorch, "pytorch-first": testtrace.PyTorchFirst, "rocprof": testtrace.Rocprof, "live": testtrace.Live,
 }
 
 func main() {
@@ -26,7 +26,7 @@ func main() {
 
 func write(args []string) error {
 	if len(args) != 3 {
-		return fmt.Errorf("usage: pftrace pytorch|live TRACE.json.gz OUT.pftrace")
+		return fmt.Errorf("usage: pftrace pytorch|pytorch-first|rocprof|live TRACE.json.gz OUT.pftrace")
 	}
 	layout, ok := layouts[args[0]]
 	if !ok {
