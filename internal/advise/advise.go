@@ -26,7 +26,7 @@ type Advice struct {
 	Window   int64             `json:"window_ns" unit:"ns"`
 	Base     int64             `json:"base_ns" unit:"ns" about:"the window that gains are taken from: shorter than the recorded one by what had been launched before recording began, and where recording itself cost much"`
 	BaseBy   string            `json:"base_by" about:"the finding that says so"`
-	Floor    int64             `json:"floor_ns" unit:"ns" about:"the window if the CPU took no time at all"`
+	Floor    int64             `json:"floor_ns" unit:"ns" about:"the window if the CPU took no time and waited for nothing"`
 	Together int64             `json:"together_ns" unit:"ns" about:"the window with everything listed changed at once"`
 	FirstUse int64             `json:"first_use_ns" unit:"ns" about:"of the critical path, in what happens once in a run"`
 	Beside   int64             `json:"beside_collectives_ns" unit:"ns" about:"of the critical path of a run without devices, waiting while collectives of the CPU run"`

@@ -283,7 +283,7 @@ func Replay(list []Type, m *whatif.Model) {
 		changes []whatif.Change
 		any     bool
 	}{
-		{"CPU infinitely fast", []whatif.Change{cpu, {Verb: whatif.Delay, Num: 0, Den: 1, Kinds: []whatif.DelayClass{whatif.Untraced}}}, true},
+		{"CPU infinitely fast (its waits kept)", []whatif.Change{cpu, {Verb: whatif.Delay, Num: 0, Den: 1, Kinds: []whatif.DelayClass{whatif.Untraced}}}, true},
 		{"no waits of the host for the device", []whatif.Change{{Verb: whatif.NoWait, On: waits}}, waits.Len() > 0},
 		{"a graph for what is launched one by one", []whatif.Change{{Verb: whatif.Scale, On: eager, Num: 0, Den: 1}}, eager.Len() > 0},
 		{"twice the memory bandwidth", []whatif.Change{{Verb: whatif.Scale, On: memory, Num: 1, Den: 2}}, memory.Len() > 0 && 2*known >= all},
