@@ -258,10 +258,20 @@ func userFrame(name string) bool {
 		return false
 	}
 	file, _, _ := strings.Cut(name, "(")
-	for _, lib := range []string{"torch/", "/torch/", "triton/", "aiter/jit/", "threading.py", "contextlib.py", "functools.py", "/lib/python", "<frozen ", "<string>"} {
+	for _, lib := range []string{"torch/", "/torch/", "triton/", "aiter/jit/", "/lib/python", "<frozen ", "<string>"} {
 		if strings.HasPrefix(file, strings.TrimPrefix(lib, "/")) && lib[0] != '/' || lib[0] == '/' && strings.Contains(file, lib) {
 			return false
 		}
 	}
-	return true
+	module, _, _ := strings.Cut(strings.TrimSuffix(file, ".py"), "/")
+	return !strings.Contains(standardLibrary, " "+module+" ")
 }
+
+// standardLibrary has the modules and packages of Python's standard library that PyTorch and what it needs import: a file of the user's with
+// such a name would take their place. The profiler cuts the folders of sys.path off, so their paths do not tell where they are from.
+const standardLibrary = " __future__ _collections_abc _strptime _weakrefset abc argparse ast asyncio base64 bdb bisect cProfile codecs collections concurrent " +
+	"contextlib contextvars copy copyreg csv ctypes dataclasses datetime decimal difflib dis email encodings enum fnmatch fractions functools " +
+	"genericpath glob gzip hashlib heapq hmac http importlib inspect io ipaddress json keyword linecache locale logging lzma mimetypes " +
+	"multiprocessing ntpath numbers opcode operator os pathlib pdb pickle pickletools pkgutil platform posixpath pprint queue random re reprlib " +
+	"runpy selectors shlex shutil signal socket socketserver sre_compile sre_parse ssl string subprocess sysconfig tarfile tempfile textwrap " +
+	"threading timeit token tokenize traceback types typing unittest urllib uuid warnings weakref zipfile zipimport "

@@ -32,3 +32,16 @@ func TestHotspotsInParts(t *testing.T) {
 		}
 	}
 }
+
+// TestUserFrame: what the profiler has cut the path of is the user's unless Python or PyTorch has it.
+func TestUserFrame(t *testing.T) {
+	for name, want := range map[string]bool{
+		"train.py(3): step": true, "profile.py(9): main": true, "vllm/logging.py(4): info": true, "/home/x/queue.py(171): get": true, "queues.py(1): get": true,
+		"queue.py(171): get": false, "typing.py(1): cast": false, "multiprocessing/queues.py(96): get": false, "_collections_abc.py(767): get": false,
+		"torch/nn/functional.py(1): relu": false, "/usr/lib/python3.11/queue.py(171): get": false, "<built-in method mm>": false,
+	} {
+		if got := critpath.UserFrame(name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
