@@ -13,7 +13,7 @@ import (
 const (
 	handoffGap  = 2 * us // a wait shorter than this is ordinary time between slices
 	turnOverlap = 20     // two threads take turns when at most 1/20 of the smaller busy time overlaps
-	manyThreads = 32     // of one process that are compared with each other: those that work most often
+	manyThreads = 20     // of one process that are compared with each other, those that work most often; eight devices have two each and the main one
 	turnsNeeded = 20     // busy intervals that both need, unless one is an autograd thread
 )
 
