@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -74,6 +75,19 @@ func (r *Report) earlier() int64 {
 		return r.Unknown[i].NS
 	}
 	return 0
+}
+
+// Steady is how long the window is without work from before recording, and what its path is made of: the window of a server alone is shorter
+// than the recorded one.
+func (r *Report) Steady() (ns int64, byClass map[string]int64) {
+	if r.bounds == nil || r.bounds.Lead() == 0 {
+		return r.Window.Duration, r.Path.ByClass
+	}
+	byClass = maps.Clone(r.Path.ByClass)
+	if byClass[critpath.ClassCompute.String()] -= r.bounds.Lead(); byClass[critpath.ClassCompute.String()] == 0 {
+		delete(byClass, critpath.ClassCompute.String())
+	}
+	return r.Window.Duration - r.bounds.Lead(), byClass
 }
 
 // own is how long the window is without work that was launched before it was recorded, where that is a tenth of it and more: no change of the

@@ -41,7 +41,8 @@ func New(s Source) *Report {
 	outline := critpath.OutlineOf(g, p)
 	r.Path = pathOf(tr, p, outline.Strip, s.Segments)
 	r.Unknown, r.Gaps = unknowns(g, outline.Gaps, r.Window.Duration, s.Top)
-	r.Steps = steps(g.Steps, outline.Steps)
+	r.bounds = verdict.BoundsOf(g.Graph.Layout, p)
+	r.Steps = steps(g.Steps, withoutLead(outline.Steps, r.bounds.Lead()))
 	r.StepTimes = stepTimes(r.Steps)
 	r.Iterations = serving.Of(g, outline.Steps, r.earlier())
 	nodes()
@@ -51,7 +52,6 @@ func New(s Source) *Report {
 	r.Quality = map[string]int{}
 	maps.Copy(r.Quality, g.Quality)
 	maps.Copy(r.Quality, p.Quality)
-	r.bounds = verdict.BoundsOf(g.Graph.Layout, p)
 	if n := r.bounds.LaunchCalls(); n > 0 && !s.Slim {
 		r.Quality[unseenLaunches] = n
 	}
@@ -77,7 +77,7 @@ func (r *Report) AddReplays(s Source) {
 	r.Advice, r.Gains = s.Advice, gains(r, s)
 	serving.Replay(r.Iterations, s.Model)
 	v := r.bounds.Verdict(s.Advice.Replayed())
-	r.Path.Says, r.Path.Without = Plain(v.Words), v.Without
+	r.Path.Says, r.Path.Without, r.Path.BoundBy = Plain(v.Words), v.Without, v.Class.String()
 }
 
 func inputInfo(tr *trace.Trace, name string) InputInfo {

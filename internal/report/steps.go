@@ -28,6 +28,19 @@ type StepTimes struct {
 	Stats analyses.Stats `json:"stats" unit:"ns"`
 }
 
+// withoutLead gives to what lies before the steps so much of the first one, at the start of the window, as belongs to work from before recording.
+func withoutLead(lines []critpath.StepLine, lead int64) []critpath.StepLine {
+	k := slices.IndexFunc(lines, func(l critpath.StepLine) bool { return l.Step >= 0 })
+	if lead == 0 || k < 0 || lines[0].Start+lead <= lines[k].Start || lines[0].Start+lead >= lines[k].End {
+		return lines
+	}
+	before, first := critpath.StepLine{Name: "before", Step: -1, Start: lines[0].Start, End: lines[0].Start + lead}, lines[k]
+	before.Class[critpath.ClassCompute] = lead
+	first.Class[critpath.ClassCompute] -= before.End - first.Start
+	first.Start = before.End
+	return append([]critpath.StepLine{before, first}, lines[k+1:]...)
+}
+
 func steps(of []cdg.Step, lines []critpath.StepLine) []Step {
 	out := []Step{}
 	for i := range lines {

@@ -54,7 +54,8 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	t.names = r.Names
 	t.verdict(r)
 	t.line("")
-	t.classes(r.Path.ByClass, r.Window.Duration)
+	ns, byClass := r.Steady()
+	t.classes(byClass, ns)
 	t.sections(append(r.pathSections(t.tables), methodSections(t.tables)...), func(Section) int { return maxBars })
 	t.line("")
 	for _, s := range r.Trust() {
@@ -187,7 +188,8 @@ func (t *text) strip(r *Report) {
 			add(x.End, letter(x.Class))
 		}
 	}
-	t.columns(r.Window.Start, r.Window.Duration, ends, func(i int) string { return signs[i] })
+	ns, _ := r.Steady()
+	t.columns(r.Window.End-ns, ns, ends, func(i int) string { return signs[i] })
 }
 
 // columns draws what follows each other in a window, of each when it ends, a sign a column.

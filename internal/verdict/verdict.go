@@ -23,6 +23,7 @@ type Bounds struct {
 	alone  bool    // nothing but devices was recorded
 	calls  int     // launch calls in a trace without any record of a device
 	before int64   // ns at the start of the window in which a device still ran what was launched before recording began
+	served bool    // the window has iterations of a server
 	busy   float64 // share of the window in which a device works, of several the busiest; -1 without any
 }
 
@@ -83,6 +84,7 @@ func BoundsOf(y *cdg.Layout, p *critpath.Path) *Bounds {
 		}
 		b.before += s.End - s.Start
 	}
+	b.served = slices.ContainsFunc(y.Steps, func(s cdg.Step) bool { return s.Of.Type != trace.NoIteration })
 	spans := map[int64][]cdg.Span{}
 	for l := range y.Lanes {
 		lane := &y.Lanes[l]
@@ -137,7 +139,30 @@ func (b *Bounds) Busy() string {
 	if b.busy < 0 {
 		return ""
 	}
-	return "GPU busy " + tables.WholeShare(b.busy)
+	return "GPU busy " + tables.WholeShare(b.steady().busy)
+}
+
+// Lead is how much of the window, ns at its start, belongs to work from before recording and to no iteration of a server: 0 below a tenth of it, and
+// without iterations.
+func (b *Bounds) Lead() int64 {
+	if b.served && b.exact && b.before < b.window && 10*b.before >= b.window {
+		return b.before
+	}
+	return 0
+}
+
+// steady is the window without its lead.
+func (b *Bounds) steady() *Bounds {
+	lead := b.Lead()
+	if lead == 0 {
+		return b
+	}
+	own := *b
+	own.window, own.before = b.window-lead, 0
+	own.total.Class[critpath.ClassCompute] -= lead
+	own.total.Kind[critpath.GPUUnrecorded] -= lead
+	own.busy = min(b.busy*float64(b.window)/float64(own.window), 1)
+	return &own
 }
 
 // LaunchCalls is how many calls launch work of a device of which nothing was recorded; 0 where a device was.
@@ -209,7 +234,8 @@ const (
 // Verdict says what bounds the window. Where several parts hold about as much, or none holds half, all of them are named. a is nil where nobody
 // looked for causes; then nothing was replayed, and what happens once counts as CPU.
 func (b *Bounds) Verdict(a *Replayed) Verdict {
-	v := Verdict{Class: critpath.BoundBy(&b.total.Class)}
+	own := b.steady()
+	v := Verdict{Class: critpath.BoundBy(&own.total.Class)}
 	if b.calls > 0 {
 		v.Words = tables.Counted(b.calls, "launch call") + " and no record of what the GPU did: what bounds the run is not known"
 		return v
@@ -217,14 +243,14 @@ func (b *Bounds) Verdict(a *Replayed) Verdict {
 	if !b.exact {
 		a = nil
 	}
-	v.Words = b.sentence(a, 0)
-	if a == nil {
-		return v
-	}
-	if cost := a.Recording; float64(cost) >= costly*float64(b.window) {
-		if say := b.sentence(a, cost); say != v.Words {
-			v.Without = "recording costs about " + tables.WholePercent(cost, b.window) + " of this; without it " + say
+	v.Words = own.sentence(a, 0)
+	if a != nil && float64(a.Recording) >= costly*float64(own.window) {
+		if say := own.sentence(a, a.Recording); say != v.Words {
+			v.Without = "recording costs about " + tables.WholePercent(a.Recording, own.window) + " of this; without it " + say
 		}
+	}
+	if own != b {
+		v.Words += ", in " + tables.Duration(own.window) + " of iterations; the other " + tables.Duration(b.before) + " of the window are " + gpuBefore
 	}
 	return v
 }

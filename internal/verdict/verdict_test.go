@@ -56,6 +56,15 @@ func TestVerdict(t *testing.T) {
 	if got := b.Verdict(nil).Words; got != "bound by GPU compute (51 %) and GPU work launched before recording began (49 %)" {
 		t.Error(got)
 	}
+	// A server's iterations are judged without what is older than they are.
+	b = &Bounds{exact: true, served: true, window: 1000, busy: 0.02, before: 900}
+	b.total.Class[compute], b.total.Class[cpu], b.total.Kind[critpath.GPUUnrecorded] = 920, 80, 900
+	if got := b.Verdict(nil); got.Words != "bound by CPU, in 100 ns of iterations; the other 900 ns of the window are GPU work launched before recording began" || got.Class != cpu || b.Busy() != "GPU busy 20 %" {
+		t.Errorf("%+v, %s", got, b.Busy())
+	}
+	if b.before = 99; b.Lead() != 0 {
+		t.Error("less than a tenth of the window is left out")
+	}
 	b = &Bounds{exact: true, window: 100, busy: 0.5, calls: 3}
 	if got := b.Verdict(nil).Words; got != "3 launch calls and no record of what the GPU did: what bounds the run is not known" {
 		t.Error(got)

@@ -14,6 +14,8 @@ type content struct {
 	Doubts, Trust  []string
 	Highlights     []report.Finding
 	Sections       [4][]report.Section
+	Steady         int64 // of the window, ns
+	Classes        map[string]int64
 	Composition    []report.Part
 	Lanes          lanes
 	Flame          *flameView
@@ -27,6 +29,7 @@ func WriteReport(w io.Writer, r *report.Report, stacks *flame.Graph) error {
 
 // WriteDesk writes the same page with sliders, which ask whoever serves it.
 func WriteDesk(w io.Writer, r *report.Report, stacks *flame.Graph, d *Desk) error {
+	ns, classes := r.Steady()
 	return write(w, "report", content{r, r.Bound(), r.Devices(), r.Doubts(), r.Trust(), r.Highlights(), r.Sections(),
-		report.ClassParts(r.Path.ByClass, r.Window.Duration, r.Window.Duration), windowLanes(r, r.Tables()), flameOf(stacks), d})
+		ns, classes, report.ClassParts(classes, ns, ns), windowLanes(r, r.Tables()), flameOf(stacks), d})
 }
