@@ -68,7 +68,7 @@ func capturesGraphs(name string) bool {
 		return strings.HasPrefix(name, "capture")
 	}
 	function = strings.TrimPrefix(function, "_")
-	return strings.HasPrefix(function, "capture") || strings.HasPrefix(function, "warm") || strings.HasPrefix(function, "record")
+	return entersCapture(name) || strings.HasPrefix(function, "capture") || strings.HasPrefix(function, "warm") || strings.HasPrefix(function, "record")
 }
 
 // runsNotBuilds: a compiler that launches more than one in so many operations of the window runs something.
@@ -148,32 +148,15 @@ func (r *run) compilations() (list []cdg.ActID) {
 }
 
 // captures lists what threads do while they capture a graph: the outermost frame around the begin of a capture that says so, else the
-// slices between begin and end, and between a capture and the next one.
+// slices between begin and end, and between a capture and the next one. Of a capture that began before the recording or went on after it, the
+// slices of its thread, where nothing that they launch has run.
 func (r *run) captures() (list []cdg.ActID) {
+	begins := r.named(slices.Concat(callKinds, frameKinds), func(s string) bool { return strings.Contains(s, "StreamBeginCapture") || entersCapture(s) })
 	ends := r.named(callKinds, func(s string) bool { return strings.Contains(s, "StreamEndCapture") })
 	replays := r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })
-	for _, b := range r.named(callKinds, func(s string) bool { return strings.Contains(s, "StreamBeginCapture") }) {
-		outer := cdg.NoAct
-		for p := r.g.Parent[b]; p != cdg.NoAct; p = r.g.Parent[p] {
-			if capturesGraphs(r.name(p)) {
-				outer = p
-			}
-		}
-		if outer != cdg.NoAct {
-			list = append(list, outer)
-			continue
-		}
-		// Activities of a thread are numbered by start, those around others before them.
-		i, _ := slices.BinarySearch(ends, b)
-		if i == len(ends) || r.g.Acts[ends[i]].Lane != r.g.Acts[b].Lane {
-			continue
-		}
-		from := b + 1
-		if i > 0 && r.g.Acts[ends[i-1]].Lane == r.g.Acts[b].Lane && !slices.ContainsFunc(replays, func(a cdg.ActID) bool { return a > ends[i-1] && a < b }) {
-			from = ends[i-1] + 1 // captures follow each other, with runs that warm up between them, before any is launched
-		}
-		for a := from; a <= ends[i]; {
-			if r.g.Acts[a].End <= r.g.Acts[ends[i]].End {
+	take := func(from, limit cdg.ActID, until int64) {
+		for a := from; a < limit; {
+			if r.g.Acts[a].End <= until {
 				list = append(list, a)
 				a = r.g.Enclosed(a)
 			} else {
@@ -181,8 +164,49 @@ func (r *run) captures() (list []cdg.ActID) {
 			}
 		}
 	}
+	runs := func(from, limit cdg.ActID) bool {
+		return slices.ContainsFunc(r.launches, func(l cdg.ActID) bool { return l >= from && l < limit })
+	}
+	// Activities of a thread are numbered by start, those around others before them.
+	for i, e := range ends {
+		first := r.g.Lanes[r.g.Acts[e].Lane].First
+		if j, _ := slices.BinarySearch(begins, first); (j == len(begins) || begins[j] > e) && (i == 0 || ends[i-1] < first) && !runs(first, e) {
+			take(first, e+1, r.g.Acts[e].End)
+		}
+	}
+	for _, b := range begins {
+		lane, from := r.g.Lanes[r.g.Acts[b].Lane], b
+		i, _ := slices.BinarySearch(ends, b)
+		ended, outer := i < len(ends) && ends[i] < lane.Limit, cdg.NoAct
+		for p := b; p != cdg.NoAct; p = r.g.Parent[p] {
+			switch {
+			case !capturesGraphs(r.name(p)):
+			case ended && ends[i] >= r.g.Enclosed(p): // it only begins the capture
+				from = p
+			default:
+				outer = p
+			}
+		}
+		switch {
+		case outer != cdg.NoAct:
+			list = append(list, outer)
+		case ended:
+			if i > 0 && ends[i-1] >= lane.First && !slices.ContainsFunc(replays, func(a cdg.ActID) bool { return a > ends[i-1] && a < b }) {
+				from = min(from, ends[i-1]+1) // captures follow each other, with runs that warm up between them, before any is launched
+			}
+			take(from, ends[i]+1, r.g.Acts[ends[i]].End)
+		case !runs(b, lane.Limit):
+			take(from, lane.Limit, r.g.Window.End)
+		}
+	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// entersCapture tells the frame of PyTorch's torch.cuda.graph in which a capture begins: it collects garbage and empties caches first.
+func entersCapture(name string) bool {
+	file, function := frameOf(name)
+	return function == "__enter__" && strings.HasSuffix(file, "torch/cuda/graphs.py")
 }
 
 // triedConvolutions lists convolutions that time several algorithms with events, as torch.backends.cudnn.benchmark has the first of each shape do.

@@ -72,6 +72,22 @@ func init() {
 				s.call("cudaStreamEndCapture", "", 3000)
 			}))
 			s.work(10)
+		}, func(s *scene) { // frames that only begin a capture
+			s.work(10)
+			s.mark(s.slice("python_function", "torch/cuda/graphs.py(240): __enter__", 2_000_000, func() {
+				s.slice("python_function", "torch/cuda/graphs.py(98): capture_begin", 5000, func() { s.call("cudaStreamBeginCapture", "", 3000) })
+			}))
+			s.mark(s.op("aten::mm", 2_000_000, nothing))
+			s.call("cudaStreamEndCapture", "", 3000)
+			s.work(10)
+		}, func(s *scene) { // recording begins in a capture
+			s.mark(s.op("aten::mm", 2_000_000, nothing))
+			s.call("hipStreamEndCapture", "", 3000)
+			s.work(10)
+		}, func(s *scene) { // and ends in one
+			s.work(10)
+			s.call("hipStreamBeginCapture", "", 3000)
+			s.mark(s.op("aten::mm", 2_000_000, nothing))
 		}, func(s *scene) { // one capture after the other, each after a run that warms up
 			s.work(10)
 			for i := range 4 {
@@ -97,6 +113,15 @@ func init() {
 					s.call("cudaStreamEndCapture", "", 3000)
 					s.op("aten::mm", 2_000_000, func() { s.call("cudaGraphLaunch", "", 6000) })
 				}
+				s.work(10)
+			},
+			func(s *scene) { // no record of where a capture began or ended, and what is launched runs
+				s.work(1)
+				s.op("aten::mm", 2_000_000, nothing)
+				s.call("cudaStreamEndCapture", "", 3000)
+				s.work(10)
+				s.call("cudaStreamBeginCapture", "", 3000)
+				s.op("aten::mm", 2_000_000, nothing)
 				s.work(10)
 			},
 			func(s *scene) { // no call of the API
