@@ -44,7 +44,8 @@ func (r *run) smallToDevice() (copies, makers []cdg.ActID) {
 	return copies, slices.Compact(makers)
 }
 
-// fillers are the operators that fill a tensor with numbers, of which the device is as capable as the CPU.
+// fillers are the operators that fill a tensor with numbers, of which the device is as capable as the CPU: the performance tuning guide of PyTorch
+// has tensors made where they are needed.
 var fillers = oneOf("aten::normal_", "aten::uniform_", "aten::random_", "aten::bernoulli_", "aten::exponential_", "aten::randn", "aten::rand", "aten::randint", "aten::randperm", "aten::arange", "aten::linspace")
 
 const (
