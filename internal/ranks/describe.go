@@ -98,7 +98,7 @@ func (z *summarizer) describe() {
 			op.Seq = int32(c.Seq)
 		}
 		if st := z.stepAt(op.Launch); st >= 0 {
-			op.Step = s.Steps[st].Number
+			op.Step = max(s.Steps[st].Number, -1)
 		}
 		s.Ops = append(s.Ops, op)
 	}

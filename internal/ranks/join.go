@@ -50,6 +50,7 @@ func Join(list []*Summary, o Options) (*Job, error) {
 	}
 	j.match(channels, &o)
 	j.undo()
+	j.places()
 	for m := range j.Members {
 		x := &j.Members[m]
 		x.Start, x.End = x.Clock.Global(x.Window[0]), x.Clock.Global(x.Window[1])

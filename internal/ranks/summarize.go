@@ -80,12 +80,17 @@ func (z *summarizer) name(id trace.EventID) Name {
 
 // steps takes the steps of the trace.
 func (z *summarizer) steps() {
+	counted := func(st cdg.Step) bool { return trace.IsStep(st.Name) || st.Of.Number >= 0 }
+	some := slices.ContainsFunc(z.g.Steps, counted)
 	for _, st := range z.g.Steps {
-		counted := trace.IsStep(st.Name) || st.Of.Number >= 0 // else it is the place in its trace, and ranks may begin to record at different ones
-		if !counted || st.Number < 0 || st.Number >= 1<<31 || st.End <= st.Start {
+		number := st.Number
+		if number < 0 || number >= 1<<31 || st.End <= st.Start || some && !counted(st) {
 			continue
 		}
-		z.s.Steps = append(z.s.Steps, Step{Number: int32(st.Number), Type: st.Of.Type, Start: st.Start, End: st.End})
+		if !some { // it is the place in its trace
+			number = -1 - number
+		}
+		z.s.Steps = append(z.s.Steps, Step{Number: int32(number), Type: st.Of.Type, Start: st.Start, End: st.End})
 	}
 }
 

@@ -156,7 +156,7 @@ func (w Work) Host() bool { return w >= OnThread }
 // Step is a profiler step of a rank. Path is the rank's own path clipped to the step, by class. Busy is the work of the
 // step wherever the path is: of the device without communication, and of threads without waiting.
 type Step struct {
-	Number     int32
+	Number     int32               // below 0 of iterations without one: -1 less the place in the trace
 	Type       trace.IterationType // of the iterations of a server
 	Start, End int64
 	Path       [critpath.NumClasses]int64

@@ -157,7 +157,7 @@ var forms = []form{
 
 func stepColumns() []col {
 	cols := []col{
-		number("step", "its number", func(s *ranks.Summary, i int) int64 { return int64(s.Steps[i].Number) }, func(b *builder, i int, v int64) { b.Steps[i].Number = fit[int32](b, v) }),
+		number("step", "its number; of iterations without one -1 less their place", func(s *ranks.Summary, i int) int64 { return int64(s.Steps[i].Number) }, func(b *builder, i int, v int64) { b.Steps[i].Number = fit[int32](b, v) }),
 		moment("start_ns", "on the rank's own clock", func(s *ranks.Summary, i int) int64 { return s.Steps[i].Start }, func(b *builder, i int, v int64) { b.Steps[i].Start = v }),
 		moment("end_ns", "on the rank's own clock", func(s *ranks.Summary, i int) int64 { return s.Steps[i].End }, func(b *builder, i int, v int64) { b.Steps[i].End = v }),
 		length("gpu_busy_ns", "work of the device without communication", func(s *ranks.Summary, i int) int64 { return s.Steps[i].BusyGPU }, func(b *builder, i int, v int64) { b.Steps[i].BusyGPU = v }),
