@@ -19,6 +19,7 @@ import (
 const (
 	usualLeast = 2 * us  // no smaller witness has been recorded where clocks agree
 	usualMost  = 16 * us // nor a larger one that had not to wait for anything else
+	usualHalf  = 10 * us // nor half of two that together were more, of recordings whose clocks agree
 	usual      = 7 * us  // of one witness where the other one says nothing
 	agree      = 3 * us  // by as much the same witness differs from one stretch of a trace to the next; no smaller error is corrected
 	fastest    = 100e-6  // drift of a clock, at most

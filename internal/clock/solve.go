@@ -95,16 +95,31 @@ func (s *stretch) judge() {
 	s.late, s.err = 0, 0
 	switch {
 	case tight:
-		if late := (l - r) / 2; min(l, r) < usualLeast && max(late, -late) >= agree { // a large one may only have had to wait
+		late, err := middle(l, r)
+		if min(l, r) < usualLeast && max(late, -late) >= agree { // a large one may only have had to wait
 			s.late = late
 		}
-		s.err = (l + r) / 2
+		s.err = err
 	case s.reserve() < usual:
 	case r < 0 && s.ret.agrees():
 		s.late, s.err = usual-r, usualMost
 	case l < 0 && s.launch.agrees():
 		s.late, s.err = l-usual, usualMost
 	}
+}
+
+// middle is by how much a clock is late between two witnesses, and by how much this may be wrong. The larger one may have had to wait where
+// both together are more than a device takes, so the other one is left with no more than that.
+func middle(l, r int64) (late, err int64) {
+	less := (l + r) / 2
+	err = less
+	if less > usualHalf {
+		less, err = usualHalf, l+r-usualHalf
+	}
+	if l < r {
+		return l - less, err
+	}
+	return less - r, err
 }
 
 // suspect reports whether the witnesses of the whole trace say that its clock is off somewhere.
@@ -135,7 +150,7 @@ func (w *witnesses) solve() []stretch {
 			}
 		}
 	}
-	return slices.DeleteFunc(list, func(s stretch) bool { return s.late == 0 })
+	return slices.DeleteFunc(list, func(s stretch) bool { return s.late == 0 || s.from >= s.to })
 }
 
 // mostUnits is in how many a trace is cut where steps are looked for.
@@ -321,8 +336,8 @@ func (w *witnesses) slope(steps []stretch) (stretch, bool) {
 	if !before.tight() || !after.tight() {
 		return s, false
 	}
-	slid.judge()
 	l, r, _ := slid.between()
-	s.launch, s.ret, s.late, s.drift, s.err = slid.launch, slid.ret, (l-r)/2, drift, slid.err
+	s.launch, s.ret, s.drift = slid.launch, slid.ret, drift
+	s.late, s.err = middle(l, r)
 	return s, true
 }

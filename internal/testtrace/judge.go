@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
+	"overlay/internal/clock"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/kineto"
@@ -43,6 +44,7 @@ type Judge struct {
 	rng          *rand.Rand
 	p            *Program
 	tr           *trace.Trace
+	clock        []clock.Correction // of the last trace
 }
 
 // Check simulates a program, has it analysed and compares.
@@ -79,6 +81,7 @@ func (j *Judge) solve(p *Program, seed uint64) (Verdict, *critpath.Path) {
 		v.Err = err
 		return v, nil
 	}
+	j.clock = g.Clock
 	path, err := critpath.Exact(g)
 	if err == nil {
 		err = pathcheck.Check(path, g)
@@ -108,6 +111,46 @@ func (j *Judge) stamp(ns int64) int64 {
 	}
 	return ns
 }
+
+// seen returns pieces of the truth as the analysed trace has them.
+func (j *Judge) seen(pieces []Piece) []Piece {
+	begins := make(map[int32]int32, len(j.p.ops)) // operations by the point of their start
+	for o, b := range j.run.opBeg {
+		begins[b] = int32(o)
+	}
+	for i := range pieces {
+		x := &pieces[i]
+		x.Start, x.End, x.Owner = j.seenAt(x.Start, x.from, begins), j.seenAt(x.End, x.to, begins), j.shown(x.Owner)
+		x.End = max(x.Start, x.End)
+	}
+	return pieces
+}
+
+// seenAt is the time of a point as the analysed trace has it. Nothing in a trace says by less than L + R where the clock of a device is, and
+// a path that is right but for a shift of all operations is right. A shift of more is an error of the analysis.
+func (j *Judge) seenAt(t int64, point int32, begins map[int32]int32) int64 {
+	o, device := begins[point]
+	if !device {
+		o = j.run.owner[point] - int32(len(j.p.instrs))
+	}
+	if o < 0 {
+		return j.stamp(t)
+	}
+	at := j.stamp(t) + j.p.World.GPU
+	for i := range j.clock {
+		if c := &j.clock[i]; c.Device == j.p.Devices[j.p.ops[o].stream] && c.From <= at && at < c.To {
+			at += c.At(at)
+			break
+		}
+	}
+	if off := at - j.stamp(t); max(off, -off) > clockError {
+		return j.stamp(t)
+	}
+	return at
+}
+
+// clockError is by how much the clock of a device may be off after its correction, ns: half of what L + R are in recorded traces.
+const clockError = 8000
 
 // shown is the owner as the trace shows it: what is not recorded owns nothing, and the time of a call that was lost
 // is that of the slice around it.
@@ -139,10 +182,7 @@ func (j *Judge) agree(v *Verdict, path *critpath.Path) {
 
 // covered is the time for which the path's owner is among the allowed ones; the worst segment is noted in v.
 func (j *Judge) covered(allowed []Piece, path *critpath.Path, v *Verdict) (sum int64) {
-	for i := range allowed {
-		a := &allowed[i]
-		a.Start, a.End, a.Owner = j.stamp(a.Start), j.stamp(a.End), j.shown(a.Owner)
-	}
+	j.seen(allowed)
 	slices.SortFunc(allowed, func(x, y Piece) int {
 		if x.Owner != y.Owner {
 			return int(x.Owner) - int(y.Owner)

@@ -94,9 +94,8 @@ func Files(tb testing.TB, patterns ...string) []string {
 	return files
 }
 
-// World is the path of a real file of another writer, in OVERLAY_WORLD, by default ../shared/world beside the project. The
-// test is skipped, with a word, where it is not at hand.
-func World(tb testing.TB, name string) string {
+// WorldDir is the folder of real files of other writers, whether it is there or not.
+func WorldDir(tb testing.TB) string {
 	tb.Helper()
 	dir := os.Getenv("OVERLAY_WORLD")
 	if dir == "" {
@@ -105,7 +104,14 @@ func World(tb testing.TB, name string) string {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(Root(tb), dir)
 	}
-	file := filepath.Join(dir, name)
+	return dir
+}
+
+// World is the path of a real file of another writer, in OVERLAY_WORLD, by default ../shared/world beside the project. The
+// test is skipped, with a word, where it is not at hand.
+func World(tb testing.TB, name string) string {
+	tb.Helper()
+	file := filepath.Join(WorldDir(tb), name)
 	if _, err := os.Stat(file); err != nil {
 		tb.Skipf("no %s: set OVERLAY_WORLD to the folder of real files of other writers to run this test", file)
 	}
