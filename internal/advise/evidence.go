@@ -112,7 +112,7 @@ func (r *run) outerOf(a cdg.ActID) cdg.ActID {
 	if k := known[a].Load(); k != 0 {
 		return cdg.ActID(k - 2)
 	}
-	var way []cdg.ActID
+	way := make([]cdg.ActID, 0, 64) // as deep as most stacks, so that nothing is allocated
 	for ; a != cdg.NoAct; a = r.g.Parent[a] {
 		if k := known[a].Load(); k != 0 {
 			found = cdg.ActID(k - 2)

@@ -29,9 +29,12 @@ func (r *run) fetchesOfWorkers() (all, late []cdg.ActID) {
 // besideWorkers is how much of the critical path lies in late fetches, and how much of that in host code that was not recorded.
 func (r *run) besideWorkers() (ns, unseen int64) {
 	_, late := r.fetchesOfWorkers()
+	if len(late) == 0 {
+		return 0, 0
+	}
 	in := r.within(late)
 	for _, s := range r.path.Segments.All() {
-		if s.Event == trace.NoEvent || len(late) == 0 {
+		if s.Event == trace.NoEvent {
 			continue
 		}
 		if a := r.g.ActOf[s.Event]; a != cdg.NoAct && in.by(a) != cdg.NoAct {

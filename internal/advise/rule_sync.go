@@ -1,7 +1,6 @@
 package advise
 
 import (
-	"cmp"
 	"slices"
 
 	"overlay/internal/cdg"
@@ -34,17 +33,28 @@ var syncCauses = []struct {
 // asked is the id of the rule about the operators around a call that wait, "" without them, and the name of the innermost operator around it.
 func (r *run) asked(call cdg.ActID) (id, inner string) {
 	first := len(syncCauses)
-	r.around(call, func(_ cdg.ActID, name string) bool {
-		inner = cmp.Or(inner, name)
-		for i := range first {
-			if slices.Contains(syncCauses[i].ops, name) {
-				first, id = i, syncCauses[i].id
-				break
+	for a := call; a != cdg.NoAct && first > 0; a = r.g.Parent[a] {
+		if r.kind(a) == trace.CPUOp {
+			if inner == "" {
+				inner = r.name(a)
 			}
+			first = min(first, int(r.causes.of(r.tr, r.event(a).Name)))
 		}
-		return first > 0
-	})
+	}
+	if first < len(syncCauses) {
+		id = syncCauses[first].id
+	}
 	return id, inner
+}
+
+// syncCause is the place of an operator in the list of causes, behind its end for others.
+func syncCause(name string) uint32 {
+	for i := range syncCauses {
+		if slices.Contains(syncCauses[i].ops, name) {
+			return uint32(i)
+		}
+	}
+	return uint32(len(syncCauses))
 }
 
 // causeOf is the id of the rule that a wait belongs to.

@@ -39,6 +39,7 @@ type run struct {
 	list    []cdg.ActID
 	verbs   byName                        // what calls do: vendors.Verb
 	gemms   byName                        // whether kernels may be products of batches of matrices: 1 or 0
+	causes  byName                        // which cause of a wait operators are: syncCauses
 	callers func(trace.EventID) trace.Sym // nil without Python frames
 	users   byName                        // whether frames are of the user's files: 1 or 0
 
@@ -76,7 +77,7 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 		}
 		return 0
 	}}
-	r.gemms = byName{make([]atomic.Uint32, len(r.tr.Syms)), maybeBatched}
+	r.gemms, r.causes = byName{make([]atomic.Uint32, len(r.tr.Syms)), maybeBatched}, byName{make([]atomic.Uint32, len(r.tr.Syms)), syncCause}
 	r.moved, r.span, r.device = sync.OnceValue(r.findMoved), sync.OnceValues(r.findLaunches), roofline.Devices(r.tr)
 	r.byCause, r.syncs, r.comms = sync.OnceValue(r.waitsByCause), sync.OnceValue(r.findSyncsByOp), sync.OnceValue(r.findCollectives)
 	r.outers, r.gloo = sync.OnceValue(func() []atomic.Int32 { return make([]atomic.Int32, r.firstOp) }), sync.OnceValues(r.findBesideGloo)
