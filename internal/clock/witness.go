@@ -26,7 +26,7 @@ type sample struct {
 // witnesses are the samples of one device.
 type witnesses struct {
 	first, last int64 // from the first start of an operation to the last end
-	grain       int64 // ns: 1 µs where all times of operations are whole, else 1
+	grain       int64 // ns: 1 µs where operations lie whole µs apart, else 1
 	launch      lows
 	launches    []sample // only where they are asked for
 	returns     []sample
@@ -190,10 +190,10 @@ func (x *collector) launched() {
 			continue
 		}
 		w := x.witness(o.Track)
-		w.first, w.last = min(w.first, o.Start), max(w.last, tr.End(o))
-		if o.Start%us != 0 || tr.Dur(o)%us != 0 {
-			w.grain = 1
+		if w.last > math.MinInt64 && (o.Start-w.first)%us != 0 || tr.Dur(o)%us != 0 {
+			w.grain = 1 // whatever all times were moved by
 		}
+		w.first, w.last = min(w.first, o.Start), max(w.last, tr.End(o))
 		call := tr.Launch(trace.EventID(i))
 		if call == trace.NoEvent || tr.Events[call].Flags&trace.ClampedTS != 0 {
 			continue

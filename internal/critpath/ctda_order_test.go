@@ -97,6 +97,11 @@ func TestOrderOfTheFileDoesNotMatterToNodes(t *testing.T) {
 	})
 }
 
+// TestMovedWholeMicros: the clock of the device is off, and all times are whole µs until they are moved by what is not.
+func TestMovedWholeMicros(t *testing.T) {
+	sameGraph(t, testtrace.Simulated(testtrace.Random("edge", 107)).Parse(t), 0)
+}
+
 func TestOrderOfRealFilesDoesNotMatterToNodes(t *testing.T) {
 	compared := 0
 	for _, file := range corpus.Files(t, "*.json.gz") {
