@@ -19,7 +19,8 @@
 //
 // protos/perfetto/trace of google/perfetto (fields), its importers (rules of sequences, clocks and tracks),
 // torch/csrc/profiler/cupti/monitor_pftrace.cpp and torch/profiler/_cuspy of PyTorch, generatePerfetto.cpp of
-// rocprofiler-sdk. No real file of these writers was at hand: their layouts are known from their sources alone.
+// rocprofiler-sdk. Recorded files were at hand of PyTorch's exporter alone, before it
+// wrote render stages: the other layouts are known from their sources.
 package frompftrace
 
 // Reasons of repairs.
