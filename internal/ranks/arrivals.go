@@ -5,8 +5,13 @@ import (
 	"slices"
 )
 
-// arrivals says for each instance when its members came, who was last, and what each waited.
-func (j *Job) arrivals() {
+// clocked says for each instance when its members came, who was last, and what each waited.
+func clocked(m *Matched) Clocked {
+	j := Clocked{*m}
+	for m := range j.Members {
+		x := &j.Members[m]
+		x.Start, x.End = x.Clock.Global(x.Window[0]), x.Clock.Global(x.Window[1])
+	}
 	for i := range j.Instances {
 		in := &j.Instances[i]
 		refs := j.refs(i)
@@ -34,10 +39,11 @@ func (j *Job) arrivals() {
 			in.Wait += j.Wait(in, r)
 		}
 	}
+	return j
 }
 
 // byDuration fills in an instance of ranks whose clocks are not known against each other: who was shortest was last.
-func (j *Job) byDuration(in *Instance, refs []Ref) {
+func (j *Clocked) byDuration(in *Instance, refs []Ref) {
 	in.Transfer = math.MaxInt64
 	for _, r := range refs {
 		op := &j.Members[r.Member].Ops[r.Op]
@@ -53,7 +59,7 @@ func (j *Job) byDuration(in *Instance, refs []Ref) {
 }
 
 // times are start and end of an operation on the job's clock.
-func (j *Job) times(r Ref) (start, end int64) {
+func (j *Matched) times(r Ref) (start, end int64) {
 	m := &j.Members[r.Member]
 	op := &m.Ops[r.Op]
 	start = m.Clock.Global(op.Start)
@@ -61,7 +67,7 @@ func (j *Job) times(r Ref) (start, end int64) {
 }
 
 // Wait is what a member waited in an instance.
-func (j *Job) Wait(in *Instance, r Ref) int64 {
+func (j *Clocked) Wait(in *Instance, r Ref) int64 {
 	if !in.Solved {
 		op := &j.Members[r.Member].Ops[r.Op]
 		return op.End - op.Start - in.Transfer
@@ -71,7 +77,7 @@ func (j *Job) Wait(in *Instance, r Ref) int64 {
 }
 
 // refOf is the operation of a member in an instance.
-func (j *Job) refOf(in *Instance, member int32) Ref {
+func (j *Matched) refOf(in *Instance, member int32) Ref {
 	refs := j.Of[in.First : in.First+in.N]
 	for _, r := range refs {
 		if r.Member == member {
@@ -89,14 +95,14 @@ type alikeKey struct {
 }
 
 // keyOf is that of an operation.
-func (j *Job) keyOf(member int32, op *Op, size int32) alikeKey {
+func (j *Matched) keyOf(member int32, op *Op, size int32) alikeKey {
 	k := &j.Members[member].Kinds[op.Kind]
 	return alikeKey{k.Coll, max(k.In, k.Out), size}
 }
 
 // bestTransfers is for each kind of collective how long it takes when all are there: of complete instances the tenth part that is
 // shortest.
-func (j *Job) bestTransfers() map[alikeKey]int64 {
+func (j *Clocked) bestTransfers() map[alikeKey]int64 {
 	all := map[alikeKey][]int64{}
 	for i := range j.Instances {
 		in := &j.Instances[i]

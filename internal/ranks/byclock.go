@@ -10,7 +10,7 @@ import (
 
 // byClock matches what is left in a channel by ends on the job's clock: first with instances that lack the rank, then
 // with each other.
-func (c *channel) byClock(j *Job) {
+func (c *channel) byClock(j *Matched) {
 	if len(c.parts) < 2 {
 		return
 	}
@@ -19,7 +19,7 @@ func (c *channel) byClock(j *Job) {
 		return m.Clock.Global(m.Window[0] + end)
 	}
 	left := false
-	lists := c.lists(j)
+	lists := c.lists(&j.Gathered)
 	for i := range lists {
 		left = left || len(lists[i].items) > 0
 		for k := range lists[i].items {
@@ -70,7 +70,7 @@ func (c *channel) byClock(j *Job) {
 
 // knownItems are the instances of a channel as a list, by when they ended on the job's clock. Their op is the number of the
 // instance.
-func (c *channel) knownItems(j *Job) []item {
+func (c *channel) knownItems(j *Matched) []item {
 	out := make([]item, 0, len(c.found))
 	for i := range c.found {
 		var ends []int64

@@ -6,34 +6,18 @@ import (
 	"strings"
 
 	"overlay/internal/stat"
-	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
 
-// Cause is a reason with what it rests on.
-type Cause struct {
-	What   CauseKind
-	OnHost bool    // work of threads, else of the device
-	Factor float64 // by which work takes longer than that of the peers
-	Name   string  // with the largest excess
-	Load   Load
-}
-
-// stepName is the name of the own time of steps: what no event of the trace is about, be it work, a pause or another process on the core.
-var stepName = strings.TrimSuffix(trace.StepPrefix, "#")
-
 // asks tells the operators that ask for a collective: what takes long in one may be the wait for it, of collectives of the CPU.
 func asks(name string) bool { return strings.HasPrefix(name, vendors.CollectiveOps) }
-
-// vague reports whether a cause says nothing of who has it by turns: all that threads do takes longer, or many things do, each time other ones.
-func (c *Cause) vague() bool { return c.What == SlowCPU || c.What == MoreWork && c.OnHost }
 
 // causeNames is how many names a verdict lists.
 const causeNames = 5
 
 // cause says why members had more work than their peers in some steps: by which names, and whether these are slower all
 // alike.
-func (j *Job) cause(kind StragglerKind, at where, hits []strike, peers [][]int32) (Cause, []NameExcess) {
+func (j *Gathered) cause(kind StragglerKind, at where, hits []strike, peers [][]int32) (Cause, []NameExcess) {
 	gpu, host := int64(0), int64(0)
 	for _, x := range hits {
 		gpu += x.step.gpu[x.member]
@@ -117,7 +101,7 @@ func (j *Job) cause(kind StragglerKind, at where, hits []strike, peers [][]int32
 type nameWork struct{ own, mid, most int64 }
 
 // namesOf compares the names of a member in a step with its peers.
-func (j *Job) namesOf(member, step int32, host bool, peers []int32) map[string]nameWork {
+func (j *Gathered) namesOf(member, step int32, host bool, peers []int32) map[string]nameWork {
 	out := map[string]nameWork{}
 	others := map[string][]int64{}
 	n := 0
@@ -145,7 +129,7 @@ func (j *Job) namesOf(member, step int32, host bool, peers []int32) map[string]n
 }
 
 // spent is what a member spent in a step by name.
-func (j *Job) spent(m, number int32, host bool) map[string]Spent {
+func (j *Gathered) spent(m, number int32, host bool) map[string]Spent {
 	out := map[string]Spent{}
 	x := &j.Members[m]
 	for row := x.row(number); row >= 0 && row < len(x.Steps) && x.Steps[row].Number == number; row++ {

@@ -1,19 +1,7 @@
 package ranks
 
-import "overlay/internal/tables"
-
-// CauseKind is why somebody has more work than its peers.
-type CauseKind string
-
-// The causes.
-const (
-	SlowGPU     CauseKind = "gpu_slow"     // kernels take longer by one factor
-	SlowCPU     CauseKind = "cpu_slow"     // host work does
-	DataLoading CauseKind = "data_loading" // batches come late
-	Pause       CauseKind = "pause"        // one thing on the host takes long once, as with garbage collection
-	InputSizes  CauseKind = "input_sizes"  // kernels take longer by another factor in each step, or inputs say that there is more to do by turns
-	MoreData    CauseKind = "more_data"    // inputs say that there is more to do
-	MoreWork    CauseKind = "more_work"    // nothing of these
+import (
+	"overlay/internal/tables"
 )
 
 // Reason is a cause in words, for the text, the page, the picture and the advice.

@@ -91,7 +91,7 @@ func (s *Summary) stepsOf(o *Op) steps {
 }
 
 // channels gives each operation its group and its channel. Operations that cannot be put into one stay alone.
-func (j *Job) channels() []channel {
+func (j *Gathered) channels() []channel {
 	j.unite()
 	positions, pairs := j.peerForm()
 	type key struct {
@@ -164,7 +164,7 @@ func (j *Job) channels() []channel {
 }
 
 // lists are the parts of a channel with what matching looks at, as far as they are in no instance yet.
-func (c *channel) lists(j *Job) []list {
+func (c *channel) lists(j *Gathered) []list {
 	out := make([]list, len(c.parts))
 	for i, p := range c.parts {
 		m := &j.Members[p.member]
@@ -196,7 +196,7 @@ func (c *channel) lists(j *Job) []list {
 }
 
 // unite makes the groups of the job from what the ranks know.
-func (j *Job) unite() {
+func (j *Gathered) unite() {
 	type key struct {
 		name, desc string
 		size       int32
@@ -262,7 +262,7 @@ func (g *Group) onStream() bool { return g.By == "stream" && g.Name != onCPU }
 
 // oneStreamEach names the group of members that communicate on a single stream each, "" where one of them has more. Processes number their streams as
 // they make them, so then these are one group whatever their numbers are.
-func (j *Job) oneStreamEach() (name string) {
+func (j *Gathered) oneStreamEach() (name string) {
 	for m := range j.Members {
 		n := 0
 		for i := range j.Members[m].Summary.Groups {
@@ -294,7 +294,7 @@ func sumOf(list []Rank) uint64 {
 // peerForm tells for each group whether point-to-point operations name the other side by its place in the group. They
 // name it by its rank in the job unless that is nobody of the group, or the rank itself. The second result tells the groups that
 // have such operations at all: libraries make collectives out of the same kernels.
-func (j *Job) peerForm() (positions, pairs []bool) {
+func (j *Gathered) peerForm() (positions, pairs []bool) {
 	positions, pairs = make([]bool, len(j.Groups)), make([]bool, len(j.Groups))
 	for m := range j.Members {
 		s := j.Members[m].Summary
@@ -311,4 +311,13 @@ func (j *Job) peerForm() (positions, pairs []bool) {
 		}
 	}
 	return positions, pairs
+}
+
+// matched is one instance while it is put together.
+type matched struct {
+	refs  []Ref
+	token uint64
+	end   int64 // for the order: on the job's clock as known then
+	by    MatchBy
+	mixed bool
 }

@@ -22,7 +22,7 @@ func (j *Job) charge() {
 	w := &j.Waits
 	w.ByMember = make([]MemberWait, len(j.Members))
 	sums := map[chargeKey]int64{}
-	back := &walk{j: j, best: j.bestTransfers()}
+	back := &walk{j: &j.Clocked, best: j.bestTransfers()}
 	var in *Instance
 	var starts, waits []int64
 	unrec := int64(0)

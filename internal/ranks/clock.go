@@ -24,7 +24,7 @@ type observations struct {
 }
 
 // observe collects the instances from which clocks can be told: nobody leaves them before the last one came.
-func (j *Job) observe() *observations {
+func (j *Matched) observe() *observations {
 	o, n := &observations{first: []int32{0}}, 0
 	for i := range j.Instances {
 		n += int(j.Instances[i].N)
@@ -53,12 +53,6 @@ func (j *Job) observe() *observations {
 	o.w = make([]float32, len(o.node))
 	o.mid, o.x, o.d = make([]float64, len(j.Members)), make([]float64, len(j.Members)), make([]float64, len(j.Members))
 	return o
-}
-
-// refs are the operations of an instance.
-func (j *Job) refs(i int) []Ref {
-	in := &j.Instances[i]
-	return j.Of[in.First : in.First+in.N]
 }
 
 // center sets the middle of each member's observations.

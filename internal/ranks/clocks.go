@@ -8,7 +8,7 @@ import (
 )
 
 // solveClocks finds the clock of each rank, and what the solution is worth.
-func (j *Job) solveClocks(trust bool) {
+func (j *Matched) solveClocks(trust bool) {
 	j.Clocks = ClockQuality{}
 	for m := range j.Members {
 		j.Members[m].Clock = Clock{}
@@ -34,7 +34,7 @@ func (j *Job) solveClocks(trust bool) {
 
 // takeClocks turns the solution into clocks of which the lowest rank of each component is the zero. A clock that was set while it recorded is not looked for: Kineto turns
 // the counter of the processor into time of the day by one straight line for all of a trace.
-func (j *Job) takeClocks(o *observations, components *sets) {
+func (j *Matched) takeClocks(o *observations, components *sets) {
 	count := make([]int, len(j.Members))
 	for _, n := range o.node {
 		count[n]++
@@ -100,7 +100,7 @@ func (o *observations) typical() float64 {
 }
 
 // judgeClocks says how well ends agree, and counts the instances that somebody left before the last one came.
-func (j *Job) judgeClocks(cases []int32) {
+func (j *Matched) judgeClocks(cases []int32) {
 	n := 0
 	for _, i := range cases {
 		n += int(j.Instances[i].N)

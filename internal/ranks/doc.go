@@ -5,9 +5,9 @@
 //	                                          Summary ─┼─Join──▶ Job ──Judge──▶ Verdict
 //	                                          Summary ─┘
 //
-// Join finds which operations of the ranks are one collective, solves the clocks of the ranks from when collectives
-// end, says for each collective who waited for whom, and walks back over all ranks from the end of the job. What is not
-// known is counted: ranks without a trace, time before a rank's trace begins, collectives that could not be matched.
+// Join makes values of which each holds the one before: the ranks side by side (Gathered), which of their operations are one
+// collective, and their clocks, solved from when collectives end (Matched), who waited for whom in each collective (Clocked), and
+// the walk back over all ranks from the end of the job (Job). What is not known is counted: ranks without a trace, time before a rank's trace begins, collectives that could not be matched.
 //
 // # Units
 //

@@ -22,7 +22,7 @@ const Beside = -1
 
 // Excesses are what all members worked more than the median of their peers, by step, side and member. It is dealt out to the names that took longer than
 // on the peers, in proportion to by how much.
-func (j *Job) Excesses() (list []Excess) {
+func (j *Gathered) Excesses() (list []Excess) {
 	peers, _ := j.peers()
 	seen := map[*int32]bool{}
 	for m := range peers {
@@ -39,7 +39,7 @@ func (j *Job) Excesses() (list []Excess) {
 }
 
 // beside adds what members have more in no step.
-func (j *Job) beside(list []Excess) []Excess {
+func (j *Gathered) beside(list []Excess) []Excess {
 	type side struct {
 		member int32
 		host   bool
@@ -72,7 +72,7 @@ func (j *Job) beside(list []Excess) []Excess {
 }
 
 // excessOf is the same of members that are peers of each other.
-func (j *Job) excessOf(peers []int32, host bool) (list []Excess) {
+func (j *Gathered) excessOf(peers []int32, host bool) (list []Excess) {
 	type work struct {
 		member int32
 		busy   int64
@@ -139,7 +139,7 @@ func (j *Job) excessOf(peers []int32, host bool) (list []Excess) {
 
 // OverStages is by how much more than the mean of the other stages the ranks of a stage have to do on their devices, by step and stage. Of a stage it is the rank in the middle
 // that is compared.
-func (j *Job) OverStages() (list []Excess) {
+func (j *Gathered) OverStages() (list []Excess) {
 	_, stages := j.peers()
 	numbers := map[int32]bool{}
 	for m := range j.Members {
@@ -165,7 +165,7 @@ func (j *Job) OverStages() (list []Excess) {
 }
 
 // OverMean is by how much more than the mean of their peers members have to do on their devices, or on threads, by step.
-func (j *Job) OverMean(host bool) (list []Excess) {
+func (j *Gathered) OverMean(host bool) (list []Excess) {
 	peers, _ := j.peers()
 	busy := func(st *Step) int64 {
 		if host {

@@ -23,14 +23,14 @@ type tie struct {
 // for observations of unit noise. Observations of a node place it beside the other nodes of the same groups alone. So the error grows along the way
 // over groups to the reference, and all ways together are at least as good as the best one. It is 0 for nodes
 // without a way to a reference.
-func (o *observations) faults(j *Job, references []int32) (offset, drift []float64) {
+func (o *observations) faults(j *Matched, references []int32) (offset, drift []float64) {
 	ties, hubs := o.ties(j)
 	return o.along(ties, hubs, references, func(t *tie) float64 { return 1 / t.offset }),
 		o.along(ties, hubs, references, func(t *tie) float64 { return 1 / t.lay })
 }
 
 // ties sums up the observations by node and group.
-func (o *observations) ties(j *Job) (list []tie, hubs int32) {
+func (o *observations) ties(j *Matched) (list []tie, hubs int32) {
 	type key struct{ hub, low, high int32 }
 	pairs := map[key]int32{} // transfers between two ranks of a group tie only these
 	at := map[[2]int32]int32{}

@@ -23,7 +23,7 @@ func (s *Summary) iterationAt(t int64) int32 {
 // places takes the places of iterations that no server numbers for their numbers. All ranks must have as many, of the same types in the same order, and
 // launch the same collectives in them, but for records that got lost; else ranks that began to record at different ones would be compared, and such
 // ranks have no steps. Collectives are matched before, without steps.
-func (j *Job) places() {
+func (j *Matched) places() {
 	if !slices.ContainsFunc(j.Members, func(m Member) bool { return m.placed() }) {
 		return
 	}

@@ -1,21 +1,37 @@
 package ranks
 
 import (
+	"slices"
+
 	"overlay/internal/critpath"
 	"overlay/internal/trace"
 )
 
-// Job is all ranks of a job on one clock.
-type Job struct {
-	Members   []Member // by rank
-	World     int      // ranks of the job, with or without a trace; 0 when not known
-	Missing   []Rank   // of those, the ones without a trace
-	Groups    []JobGroup
+// Gathered is the ranks of a job side by side, and which of their groups are one: what is known before anything is matched.
+type Gathered struct {
+	Members []Member // by rank
+	World   int      // ranks of the job, with or without a trace; 0 when not known
+	Missing []Rank   // of those, the ones without a trace
+	Groups  []JobGroup
+}
+
+// Matched is a job of which it is known which operations are one collective, and the clock of each rank.
+type Matched struct {
+	Gathered
 	Instances []Instance // by group, then by order in it
 	Of        []Ref      // CSR: who takes part in instance i is Of[Instances[i].First:][:Instances[i].N], by rank
 	Matching  Matching
 	Clocks    ClockQuality
+}
 
+// Clocked is a job on one clock: of each collective it is known who came when, and who waited how long.
+type Clocked struct {
+	Matched
+}
+
+// Job is all ranks of a job on one clock, with the path through them in a window.
+type Job struct {
+	Clocked
 	Window [2]int64 // analysed: of the job, or of the step
 	Step   int32    // the step, -1 for the whole job
 	Path   []Segment
@@ -184,4 +200,30 @@ func (c *Clock) Global(t int64) int64 {
 		g -= int64(c.Drift * float64(t-c.Mid))
 	}
 	return g
+}
+
+// refs are the operations of an instance.
+func (j *Matched) refs(i int) []Ref {
+	in := &j.Instances[i]
+	return j.Of[in.First : in.First+in.N]
+}
+
+// device reports whether the rank has a device.
+func (m *Member) device() bool {
+	return slices.ContainsFunc(m.Steps, func(s Step) bool { return s.BusyGPU > 0 })
+}
+
+// lostShare is the share of the kernels of a rank from which on it counts that they have no record.
+const lostShare = 0.01
+
+// Lossy reports whether the trace of a member lacks a part of its kernels.
+func (j *Gathered) Lossy(member int32) bool {
+	x := &j.Members[member]
+	kernels := 0
+	for i := range x.Spent {
+		if !x.Spent[i].Host {
+			kernels += int(x.Spent[i].Calls)
+		}
+	}
+	return float64(x.Quality[lostKernels]) > lostShare*float64(kernels)
 }

@@ -23,7 +23,22 @@ var ErrNoStep = errors.New("no rank has this step")
 // Join puts the summaries of the ranks of one job together, each rank once. The result is the same in any order of
 // them, and nothing but the offset of a rank depends on what its clock showed.
 func Join(list []*Summary, o Options) (*Job, error) {
-	j := &Job{Step: o.Step}
+	g, channels, err := gather(list)
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{Clocked: clocked(match(g, channels, &o)), Step: o.Step}
+	if err := j.window(); err != nil {
+		return nil, err
+	}
+	j.findPath()
+	j.charge()
+	return j, nil
+}
+
+// gather puts ranks side by side, and finds the channels in which they meet.
+func gather(list []*Summary) (*Gathered, []channel, error) {
+	j := &Gathered{}
 	for _, s := range list {
 		j.Members = append(j.Members, Member{Summary: s})
 		j.World = max(j.World, int(s.World), int(s.Rank)+1)
@@ -31,7 +46,7 @@ func Join(list []*Summary, o Options) (*Job, error) {
 	slices.SortFunc(j.Members, func(a, b Member) int { return cmp.Compare(a.Rank, b.Rank) })
 	for m := range j.Members {
 		if m > 0 && j.Members[m].Rank == j.Members[m-1].Rank {
-			return nil, fmt.Errorf("rank %d twice: %s and %s", j.Members[m].Rank, j.Members[m-1].Source, j.Members[m].Source)
+			return nil, nil, fmt.Errorf("rank %d twice: %s and %s", j.Members[m].Rank, j.Members[m-1].Source, j.Members[m].Source)
 		}
 	}
 	channels := j.channels()
@@ -48,24 +63,12 @@ func Join(list []*Summary, o Options) (*Job, error) {
 			j.Missing = append(j.Missing, Rank(r))
 		}
 	}
-	j.match(channels, &o)
-	j.undo()
-	j.places()
-	for m := range j.Members {
-		x := &j.Members[m]
-		x.Start, x.End = x.Clock.Global(x.Window[0]), x.Clock.Global(x.Window[1])
-	}
-	j.arrivals()
-	if err := j.window(o.Step); err != nil {
-		return nil, err
-	}
-	j.findPath()
-	j.charge()
-	return j, nil
+	return j, channels, nil
 }
 
 // window finds the analysed interval: of the job, or from the first start of a step to the first start of the next.
-func (j *Job) window(step int32) error {
+func (j *Job) window() error {
+	step := j.Step
 	j.Window = [2]int64{math.MaxInt64, math.MinInt64}
 	for m := range j.Members {
 		x := &j.Members[m]

@@ -23,7 +23,7 @@ type set struct {
 
 // joinSets puts sets of ranks on one clock that share channels, but of which neither steps nor numbers tell what of them is one. All channels
 // between two sets tell the same difference of clocks: that at which their operations end together. It reports whether it joined any.
-func (j *Job) joinSets(channels []channel) bool {
+func (j *Matched) joinSets(channels []channel) bool {
 	list := j.sets(channels)
 	joined := unite(list, j.vote)
 	for i := range list {
@@ -89,7 +89,7 @@ func unite(list []set, vote func(s, o *set) (int64, bool)) (joined bool) {
 const mostMisfits = 96 * 95 / 2
 
 // sets lists the components with what they did, the one with most first.
-func (j *Job) sets(channels []channel) []set {
+func (j *Matched) sets(channels []channel) []set {
 	place := map[int32]int{}
 	var list []set
 	of := func(member int32) *set {
@@ -120,7 +120,7 @@ func (j *Job) sets(channels []channel) []set {
 		for _, x := range c.knownItems(j) {
 			add(c.found[x.op].refs[0].Member, x)
 		}
-		for _, l := range c.lists(j) {
+		for _, l := range c.lists(&j.Gathered) {
 			m := &j.Members[l.member]
 			for _, x := range l.items {
 				x.end = m.Clock.Global(m.Window[0] + x.end)
@@ -161,7 +161,7 @@ func (s *set) take(o *set, theta int64) {
 }
 
 // vote finds by how much the ends of another set are later, each counted from its origin. It reports whether there is one such difference, and no other is about as good.
-func (j *Job) vote(s, o *set) (int64, bool) {
+func (j *Matched) vote(s, o *set) (int64, bool) {
 	var shared []aligner
 	for _, c := range slices.Sorted(keys(o.channels)) {
 		if a := s.channels[c]; a != nil {

@@ -17,7 +17,7 @@ type madeSets struct {
 	some      bool  // other collectives were found, and say how much ends differ
 }
 
-func (c madeSets) make() (*Job, []channel) {
+func (c madeSets) make() (*Matched, []channel) {
 	rng := rand.New(rand.NewPCG(3, 8))
 	const each = 10
 	var a, b Summary
@@ -38,7 +38,8 @@ func (c madeSets) make() (*Job, []channel) {
 			add(&b, c.apart)
 		}
 	}
-	j := &Job{Groups: []JobGroup{{Name: "0", Ranks: []Rank{0, 1}, Size: 2, Known: true}}}
+	j := &Matched{}
+	j.Groups = []JobGroup{{Name: "0", Ranks: []Rank{0, 1}, Size: 2, Known: true}}
 	ch := channel{low: NoRank, high: NoRank}
 	for m, s := range []*Summary{&a, &b} {
 		s.Rank, s.Device = Rank(m), -1

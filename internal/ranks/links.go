@@ -10,30 +10,6 @@ import (
 	"overlay/internal/stat"
 )
 
-// Link is a class of collectives in which one group takes longer than its sisters.
-type Link struct {
-	Coll     Coll
-	Bytes    int64
-	Topology string
-	Group    int32
-	Median   int64 // ns
-	Best     int64 // of its sisters: the median of the medians of groups with as many instances
-	Count    int
-}
-
-// Bandwidth is what collectives of about one size reach. Rates are bus bandwidths: what each link carries, whatever the
-// number of ranks.
-type Bandwidth struct {
-	Coll     Coll
-	Topology string // intra (one host), inter (several), unknown
-	Size     int    // ranks
-	Bytes    int64  // the power of two up to which
-	Count    int
-	Median   float64 // GB/s
-	Best     float64
-	Expected float64 // as given, else the best median of the topology in this job
-}
-
 // When a link counts as slow.
 const (
 	slowLink  = 1.4
@@ -146,7 +122,7 @@ func (j *Job) links(expected Expected) ([]Link, []Bandwidth) {
 }
 
 // topology says whether all members of an instance are on one host.
-func (j *Job) topology(in *Instance, hosts []string) string {
+func (j *Matched) topology(in *Instance, hosts []string) string {
 	topology, refs := "intra", j.Of[in.First:in.First+in.N]
 	for _, r := range refs {
 		switch h := hosts[r.Member]; {

@@ -6,42 +6,9 @@ import (
 	"overlay/internal/stat"
 )
 
-// Load compares what a straggler was given to do with what its peers were, by what decides how much it is and not by how long it took.
-type Load struct {
-	Times  float64 // that of the peer in the middle, each operator as it weighs there; 0 where nothing tells
-	Shapes bool    // shapes of inputs tell; else the grids of kernels do
-	Name   string  // of the operator that adds most
-	Most   float64 // times what the peer in the middle was given of that
-	Unit   Unit    // in which Most counts
-
-	explains bool // most of what takes longer takes longer because of that
-}
-
-// Shares of a load.
-const (
-	evenLoad  = 0.02 // by which loads may differ and still be about equal
-	toldShare = 0.5  // of what takes longer, that has to be told before it is said why
-)
-
-// Equal reports whether inputs say that the straggler was given as much as its peers.
-func (l *Load) Equal() bool {
-	return l.Times > 0 && l.Shapes && l.Times-1 < evenLoad && 1-l.Times < evenLoad
-}
-
-// By is what tells: shapes, grids or nothing.
-func (l *Load) By() string {
-	switch {
-	case l.Times == 0:
-		return ""
-	case l.Shapes:
-		return "shapes"
-	}
-	return "grids"
-}
-
 // load compares what members were given in some steps. The weight of an operator is its time on the median peer. Longer times
 // count as load up to the ratio by which the operator was given more. Peers that count different things are not compared.
-func (j *Job) load(hits []strike, peers [][]int32, host bool) Load {
+func (j *Gathered) load(hits []strike, peers [][]int32, host bool) Load {
 	type sum struct {
 		mid, expected, explained float64
 		times                    float64
@@ -109,7 +76,7 @@ func (j *Job) load(hits []strike, peers [][]int32, host bool) Load {
 }
 
 // peerWork is what the peer in the middle worked in a step.
-func (j *Job) peerWork(x strike, peers [][]int32, host bool) int64 {
+func (j *Gathered) peerWork(x strike, peers [][]int32, host bool) int64 {
 	var v []int64
 	for _, p := range peers[x.member] {
 		if p != x.member {
@@ -134,7 +101,7 @@ func middle(list []Given) Given {
 }
 
 // given is what the operators of a member were given in a step: of threads, or of the device.
-func (j *Job) given(m, number int32, host bool) map[string]Given {
+func (j *Gathered) given(m, number int32, host bool) map[string]Given {
 	x := &j.Members[m]
 	if host == x.device() {
 		return nil
@@ -146,9 +113,4 @@ func (j *Job) given(m, number int32, host bool) map[string]Given {
 		}
 	}
 	return out
-}
-
-// device reports whether the rank has a device.
-func (m *Member) device() bool {
-	return slices.ContainsFunc(m.Steps, func(s Step) bool { return s.BusyGPU > 0 })
 }

@@ -1,13 +1,12 @@
 package ranks
 
-import "slices"
-
-// lostShare is the share of the kernels of a rank from which on it counts that they have no record.
-const lostShare = 0.01
+import (
+	"slices"
+)
 
 // lostWork estimates for each member how long the kernels of a step took that have no record. Where some do not, ranks that did the same seem to
 // differ. So each is taken to have called each kernel as often as the peer that recorded most of its calls, at what its own calls take.
-func (j *Job) lostWork(step int32, peers [][]int32) []int64 {
+func (j *Gathered) lostWork(step int32, peers [][]int32) []int64 {
 	out := make([]int64, len(j.Members))
 	done := map[*int32]bool{} // by the list of peers, which those of a stage share
 	for m := range out {
@@ -41,16 +40,4 @@ func (j *Job) lostWork(step int32, peers [][]int32) []int64 {
 		}
 	}
 	return out
-}
-
-// Lossy reports whether the trace of a member lacks a part of its kernels.
-func (j *Job) Lossy(member int32) bool {
-	x := &j.Members[member]
-	kernels := 0
-	for i := range x.Spent {
-		if !x.Spent[i].Host {
-			kernels += int(x.Spent[i].Calls)
-		}
-	}
-	return float64(x.Quality[lostKernels]) > lostShare*float64(kernels)
 }

@@ -54,13 +54,6 @@ func (z *summarizer) spend(p *critpath.Path) {
 	}))
 }
 
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // alongPath clips the path of the rank to its steps.
 func (z *summarizer) alongPath(p *critpath.Path, of func(int, Name, bool) *Spent) {
 	steps, l := z.s.Steps, 0
@@ -140,10 +133,6 @@ func (z *summarizer) busyGPU(of func(int, Name, bool) *Spent) {
 		}
 	}
 }
-
-// lostKernels is the reason under which launches of kernels are counted, in steps, of which no operation is recorded: it was lost, or it ran after the
-// window.
-const lostKernels = "kernels_not_recorded"
 
 func (z *summarizer) lost() (n int) {
 	z.launches(func(_ cdg.ActID, there bool) {

@@ -3,40 +3,10 @@ package ranks
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"overlay/internal/stat"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// judge compares the ranks of a job in the steps that are whole.
-type judge struct {
-	*Job
-	steps  []*JobStep
-	peers  [][]int32
-	stages []int
-
-	plain bool // nothing is known but how long ranks work
-}
-
-// where says where a rank has more work than its peers.
-type where uint8
-
-const (
-	onDevice where = iota
-	onThreads
-	onBoth // together, where neither alone is much
-	numWheres
-)
-
-// strike is a step in which a member had much more work than its peers.
-type strike struct {
-	step   *JobStep
-	member int32
-	share  float64
-}
 
 // spell is a stretch of steps in which a member has more work than its peers: steps[from:to].
 type spell struct {
@@ -235,16 +205,6 @@ func (j *judge) byTurns(taken map[[2]int32]bool, others bool) (out []Straggler) 
 	return out
 }
 
-func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
-	return func(yield func(K) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
-
 // unit is ranks that belong together.
 type unit struct {
 	kind, name string
@@ -334,7 +294,7 @@ func (x *spell) with(y *spell) bool {
 }
 
 // membersOf are the members of some ranks, both ascending.
-func (j *Job) membersOf(list []Rank) (members []int32) {
+func (j *Gathered) membersOf(list []Rank) (members []int32) {
 	at := 0
 	for m := range j.Members {
 		for at < len(list) && list[at] < j.Members[m].Rank {
@@ -349,7 +309,7 @@ func (j *Job) membersOf(list []Rank) (members []int32) {
 
 // hosts names the host of each member: as recorded, else by the rank of its device 0, where the devices of the job differ: else each process sees one only. It is empty where
 // nothing tells.
-func (j *Job) hosts() []string {
+func (j *Gathered) hosts() []string {
 	list := make([]string, len(j.Members))
 	differ := slices.ContainsFunc(j.Members, func(y Member) bool { return y.Device != j.Members[0].Device })
 	for m := range j.Members {

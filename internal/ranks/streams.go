@@ -1,10 +1,12 @@
 package ranks
 
-import "slices"
+import (
+	"slices"
+)
 
 // groupsByTimes makes groups of those who met where nothing is known of them but the stream: before PyTorch 2.3 no trace names groups, and those of one size have a
 // stream of one number on all ranks.
-func (j *Job) groupsByTimes() {
+func (j *Matched) groupsByTimes() {
 	for g := range j.Groups {
 		if j.Groups[g].By != "stream" {
 			continue
@@ -27,7 +29,7 @@ func (j *Job) groupsByTimes() {
 }
 
 // splitGroup gives each set of members that met a group of its own, the first one that of all.
-func (j *Job) splitGroup(g int32, met *sets, size []int) {
+func (j *Matched) splitGroup(g int32, met *sets, size []int) {
 	old, of := j.Groups[g], slices.Repeat([]int32{-1}, len(j.Members)) // by the root of a set: its group
 	for m := range j.Members {
 		root := met.find(int32(m))
@@ -63,32 +65,4 @@ func (j *Job) splitGroup(g int32, met *sets, size []int) {
 			j.Matching.Complete++
 		}
 	}
-}
-
-// sets are disjoint sets of small numbers; the root of a set is its lowest member.
-type sets struct{ up []int32 }
-
-func newSets(n int) *sets {
-	s := &sets{make([]int32, n)}
-	for i := range s.up {
-		s.up[i] = int32(i)
-	}
-	return s
-}
-
-func (s *sets) find(a int32) int32 {
-	for s.up[a] != a {
-		s.up[a] = s.up[s.up[a]]
-		a = s.up[a]
-	}
-	return a
-}
-
-func (s *sets) join(a, b int32) bool {
-	a, b = s.find(a), s.find(b)
-	if a == b {
-		return false
-	}
-	s.up[max(a, b)] = min(a, b)
-	return true
 }

@@ -3,6 +3,7 @@ package ranks
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"overlay/internal/critpath"
 	"overlay/internal/trace"
@@ -340,3 +341,10 @@ func (n *names) of(s string) Name {
 	n.index[s] = i
 	return i
 }
+
+// stepName is the name of the own time of steps: what no event of the trace is about, be it work, a pause or another process on the core.
+var stepName = strings.TrimSuffix(trace.StepPrefix, "#")
+
+// lostKernels is the reason under which launches of kernels are counted, in steps, of which no operation is recorded: it was lost, or it ran after the
+// window.
+const lostKernels = "kernels_not_recorded"

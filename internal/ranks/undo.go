@@ -2,7 +2,7 @@ package ranks
 
 // undo takes apart the instances that cannot be one collective: of one that nobody leaves before the last one came somebody left earlier than that by more than both clocks may be off.
 // A match that is wrong would be charged with waits that nobody had.
-func (j *Job) undo() {
+func (j *Matched) undo() {
 	if j.Clocks.Trusted {
 		return
 	}
@@ -31,7 +31,7 @@ func (j *Job) undo() {
 }
 
 // possible reports whether no member left an instance before another came, as far as their clocks tell.
-func (j *Job) possible(in *Instance, refs []Ref) bool {
+func (j *Matched) possible(in *Instance, refs []Ref) bool {
 	if !in.Coll.meets() {
 		return true
 	}

@@ -9,7 +9,7 @@ import (
 
 // walk goes back over the ranks: inside a rank along its stubs, at a collective to the rank that came last.
 type walk struct {
-	j     *Job
+	j     *Clocked
 	best  map[alikeKey]int64
 	floor int64 // where it ends
 	alone bool  // it does not leave the rank
@@ -137,7 +137,7 @@ func (w *walk) put(from int64, s Segment) {
 // Own is the path of one rank alone, by class: from the end of its window back, without a step to another rank where nothing is matched.
 func (j *Job) Own(member int32) (sums [critpath.NumClasses]int64) {
 	m := &j.Members[member]
-	w := &walk{j: j, floor: m.Start, emit: func(s Segment) { sums[s.Kind.Class()] += s.End - s.Start }}
+	w := &walk{j: &j.Clocked, floor: m.Start, emit: func(s Segment) { sums[s.Kind.Class()] += s.End - s.Start }}
 	w.back(member, int32(len(m.Ops)), m.End)
 	return sums
 }
@@ -147,7 +147,7 @@ func (j *Job) Own(member int32) (sums [critpath.NumClasses]int64) {
 // far as it lies in that of the job. Collectives are whole in it, with what was waited in them.
 func (j *Job) Alone(member int32, emit func(Segment)) {
 	m := &j.Members[member]
-	w := &walk{j: j, floor: max(m.Start, j.Window[0]), alone: true}
+	w := &walk{j: &j.Clocked, floor: max(m.Start, j.Window[0]), alone: true}
 	w.emit = func(s Segment) {
 		if s.End = min(s.End, j.Window[1]); s.Start < s.End {
 			emit(s)
@@ -164,7 +164,7 @@ func (j *Job) findPath() {
 			end = int32(m)
 		}
 	}
-	w := &walk{j: j, best: j.bestTransfers(), floor: j.Window[0]}
+	w := &walk{j: &j.Clocked, best: j.bestTransfers(), floor: j.Window[0]}
 	w.emit = func(s Segment) {
 		s.End = min(s.End, j.Window[1])
 		if s.Start >= s.End {

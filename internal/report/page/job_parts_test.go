@@ -14,7 +14,8 @@ import (
 
 // handJob is a job of n ranks made by hand, with steps of 1000 ns: rank r waits r in each, and the last rank works 500 more.
 func handJob(n, steps int) *jobPage {
-	j := &ranks.Job{Members: make([]ranks.Member, n), Window: [2]int64{0, int64(1000 * steps)}}
+	j := &ranks.Job{Window: [2]int64{0, int64(1000 * steps)}}
+	j.Members = make([]ranks.Member, n)
 	v := &ranks.Verdict{Judged: steps}
 	j.Waits.ByMember = make([]ranks.MemberWait, n)
 	for m := range n {
