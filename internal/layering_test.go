@@ -66,7 +66,7 @@ var layers = map[string][]string{
 	"internal/verdict":            {"internal/trace", "internal/vendors", "internal/cdg", "internal/critpath", "internal/tables"},
 	"internal/advise":             {"internal/verdict", "internal/stat", "internal/roofline", "internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/graph", "internal/critpath", "internal/whatif", "internal/tables"},
 	"internal/advise/jobadvice":   {"internal/advise", "internal/ranks", "internal/ranks/replay", "internal/ranks/roster", "internal/critpath", "internal/tables"},
-	"internal/overlay":            {"internal/verdict", "internal/trace", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/analyses", "internal/advise", "internal/tables", "internal/par"},
+	"internal/overlay":            {"internal/verdict", "internal/flame", "internal/trace", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/analyses", "internal/advise", "internal/tables", "internal/par"},
 	"internal/overlay/manyranks":  {"internal/trace", "internal/critpath", "internal/ranks", "internal/ranks/replay", "internal/overlay", "internal/tables"},
 	"internal/overlay/pftrace":    {"internal/trace", "internal/vendors", "internal/analyses", "internal/overlay", "internal/perfetto", "internal/par"},
 	"internal/overlay/chromejson": {"internal/trace", "internal/overlay", "internal/chrome", "internal/kineto"},

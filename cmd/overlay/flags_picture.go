@@ -18,12 +18,15 @@ func pictureFlags() group {
 			Usage: "Perfetto: leave the colours of slices alone"},
 		&cli.BoolFlag{Name: "gpu-compute", Category: pictureGroup,
 			Usage: "Perfetto: operations of GPUs also as the viewer's tab GPU Compute wants them: a table of kernels with their launches"},
+		&cli.BoolFlag{Name: "stack-samples", Category: pictureGroup,
+			Usage: "Perfetto: the path as samples of stacks, too, of which the viewer (58 and later) makes a flame graph of any selection, in ns"},
 		&cli.BoolFlag{Name: "only-critical", Category: pictureGroup,
 			Usage: "write a slim trace: the path with its context, nothing else; a run on it gives the same path again"},
 		&cli.BoolFlag{Name: "anonymize", Category: pictureGroup,
 			Usage: "replace paths, hosts, users, processes and Python names by stable pseudonyms; operators and kernels keep theirs"},
 	}, func(r *flagReader, o *options) {
 		o.flows, o.plain, o.gpuCompute = r.oneOf("flows", "critical", "all", "none"), r.Bool("plain"), r.Bool("gpu-compute")
+		o.stackSamples = r.Bool("stack-samples")
 		o.onlyCritical, o.anonymize = r.Bool("only-critical"), r.Bool("anonymize")
 	}}
 }

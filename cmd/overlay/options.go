@@ -177,8 +177,8 @@ type jobOptions struct {
 
 // pictureOptions say what is drawn.
 type pictureOptions struct {
-	flows                                      string
-	plain, gpuCompute, onlyCritical, anonymize bool
+	flows                                                    string
+	plain, gpuCompute, stackSamples, onlyCritical, anonymize bool
 }
 
 // reportOptions say what is reported, and in which form.

@@ -30,8 +30,8 @@ func checkRun(r *flagReader, o *options) {
 		o.output = overlaidName(o.input)
 	}
 	r.readFormat(o)
-	if o.gpuCompute && o.chrome {
-		r.problem("--gpu-compute is of Perfetto's format: give -o FILE.pftrace")
+	if (o.gpuCompute || o.stackSamples) && o.chrome {
+		r.problem("--gpu-compute and --stack-samples are of Perfetto's format: give -o FILE.pftrace")
 	}
 }
 
@@ -68,6 +68,10 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
+	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, GPUCompute: j.opts.gpuCompute, Version: version, Slim: j.opts.onlyCritical}
+	if j.opts.stackSamples {
+		o.Stacks = solved.Stacks()
+	}
 	var r *report.Report
 	var stacks *flame.Graph
 	if rep != nil && filepath.Ext(rep.shown) == ".html" {
@@ -81,7 +85,6 @@ func (j *job) run() error {
 		r = solved.Report(source)
 	}
 	recorded := solved.Recorded
-	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, GPUCompute: j.opts.gpuCompute, Version: version, Slim: j.opts.onlyCritical}
 	if !j.opts.noAdvice {
 		if r == nil {
 			j.stages.start("advice")

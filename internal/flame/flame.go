@@ -4,6 +4,7 @@ package flame
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -45,24 +46,50 @@ type maker struct {
 	byAct  []int32 // per activity: 1 + its node, or 0
 }
 
+// Sample is a piece of the path with its stack.
+type Sample struct {
+	Start, NS int64
+	Stack     int32 // for Graph.Stack
+}
+
 // Of makes the graph of a path. A GPU operation stands below what launched it. Time that no event owns, such as the latency of a launch,
 // stands in brackets beside the next event of the path, which waited. Own time of an annotation stands in brackets below the annotation:
 // the code that ran there was not recorded.
-func Of(g *graph.Graph, p *critpath.Path) *Graph {
-	m := maker{g: g, index: map[place]int32{}, byName: map[string]int32{}, bySym: make([]int32, len(g.Trace.Syms)), byAct: make([]int32, len(g.Acts))}
-	var waits [critpath.NumClasses]int64 // since the last event of the path
-	settle := func(below int32) {
-		for class, ns := range waits {
-			if ns > 0 {
-				m.add(m.bracket(below, critpath.Class(class)), ns, critpath.Class(class))
-				waits[class] = 0
-			}
+func Of(g *graph.Graph, p *critpath.Path) *Graph { return of(g, p, func(int32, critpath.Segment) {}) }
+
+// samplePieces is into how many pieces a window is cut at most that is one segment: a selection of a part of it has that part.
+const samplePieces = 1000
+
+// Samples makes the graph of a path, and the path as samples in order of time: they tile its segments, which are cut where they are long.
+func Samples(g *graph.Graph, p *critpath.Path) (*Graph, []Sample) {
+	most := max((p.Window.End-p.Window.Start)/samplePieces, 1)
+	list := make([]Sample, 0, p.Segments.Len())
+	x := of(g, p, func(at int32, s critpath.Segment) {
+		for ; s.Start < s.End; s.Start += most {
+			list = append(list, Sample{s.Start, min(most, s.End-s.Start), at})
 		}
+	})
+	return x, list
+}
+
+// of makes the graph of a path and visits its segments with their nodes.
+func of(g *graph.Graph, p *critpath.Path, visit func(at int32, s critpath.Segment)) *Graph {
+	m := maker{g: g, index: map[place]int32{}, byName: map[string]int32{}, bySym: make([]int32, len(g.Trace.Syms)), byAct: make([]int32, len(g.Acts))}
+	var waits []critpath.Segment // since the last event of the path
+	add := func(at int32, s critpath.Segment) {
+		n := &m.nodes[at]
+		n.ns, n.class = n.ns+s.End-s.Start, s.Kind.Class()
+		visit(at, s)
+	}
+	settle := func(below int32) {
+		for _, s := range waits {
+			add(m.bracket(below, s.Kind.Class()), s)
+		}
+		waits = waits[:0]
 	}
 	for _, s := range p.Segments.All() {
-		class := s.Kind.Class()
 		if !s.Owned() {
-			waits[class] += s.End - s.Start
+			waits = append(waits, *s)
 			continue
 		}
 		at := m.of(g.ActOf[s.Event], s.Event)
@@ -70,15 +97,10 @@ func Of(g *graph.Graph, p *critpath.Path) *Graph {
 		if s.Kind == critpath.HostUnrecorded {
 			at = m.bracket(at, critpath.ClassUntraced)
 		}
-		m.add(at, s.End-s.Start, class)
+		add(at, *s)
 	}
 	settle(-1)
 	return &m.Graph
-}
-
-func (m *maker) add(at int32, ns int64, class critpath.Class) {
-	n := &m.nodes[at]
-	n.ns, n.class = n.ns+ns, class
 }
 
 // bracket is the node of time of a class that is nobody's, below another one.
@@ -173,7 +195,7 @@ func (m *maker) frame(name string) int32 {
 // Stacks visits the stacks that have time of their own, innermost frame last, as indices into Frames. before is their time on the first side
 // of a difference. The list is valid until the next one.
 func (x *Graph) Stacks(visit func(stack []int32, before, ns int64)) {
-	stack := make([]int32, maxDepth)
+	var stack []int32
 	for i := range x.nodes {
 		before := int64(0)
 		if x.before != nil {
@@ -182,10 +204,19 @@ func (x *Graph) Stacks(visit func(stack []int32, before, ns int64)) {
 		if x.nodes[i].ns == 0 && before == 0 {
 			continue
 		}
-		stack = stack[:x.nodes[i].depth]
-		for at := int32(i); at >= 0; at = x.nodes[at].parent {
-			stack[x.nodes[at].depth-1] = x.nodes[at].frame
-		}
+		stack = x.Stack(int32(i), stack)
 		visit(stack, before, x.nodes[i].ns)
 	}
+}
+
+// Frames are the names of frames.
+func (x *Graph) Frames() []string { return x.frames }
+
+// Stack is the stack of a sample, innermost frame last, as indices into Frames. It takes the room of an earlier one.
+func (x *Graph) Stack(of int32, room []int32) []int32 {
+	room = slices.Grow(room[:0], maxDepth)[:x.nodes[of].depth]
+	for at := of; at >= 0; at = x.nodes[at].parent {
+		room[x.nodes[at].depth-1] = x.nodes[at].frame
+	}
+	return room
 }

@@ -132,7 +132,7 @@ func (r *reader) unusable() string {
 }
 
 // packetNames are what other packets hold, for messages.
-var packetNames = map[uint32]string{1: "ftrace", 2: "processes", 52: "GPU counters", 56: "a heap graph", 66: "stack samples", 37: "heap profiles", 9: "process statistics",
+var packetNames = map[uint32]string{1: "ftrace", 2: "processes", 52: "GPU counters", 56: "a heap graph", 66: "stack samples", 135: "stack samples", 37: "heap profiles", 9: "process statistics",
 	54: "Android logs", 33: "the recording's settings", 35: "statistics", 7: "system statistics", 5: "Chrome events",
 	50: compressedPackets, 133: compressedPackets}
 

@@ -30,6 +30,7 @@ type Options struct {
 	Attrs      []Attr              // further attributes
 	Ghosts     []Ghost             // simulated runs, drawn below the recorded path
 	Advice     *advise.Advice      // findings, drawn where they apply; nil for none
+	Stacks     *Stacks             // the path as samples of stacks; nil for none
 	Slim       bool                // for a trace of the path and its context: no numbers that join records
 }
 
@@ -37,7 +38,7 @@ type Options struct {
 // overlay left in the trace is left out. p must belong to the same trace; neither is changed.
 func Annotate(y *graph.Layout, p *critpath.Path, o Options) *Drawing {
 	tr := y.Trace
-	drawing := &Drawing{Plain: o.Plain, GPUCompute: o.GPUCompute, Slim: o.Slim, places: cdg.PlacesIn(tr)}
+	drawing := &Drawing{Plain: o.Plain, GPUCompute: o.GPUCompute, Stacks: o.Stacks, Slim: o.Slim, places: cdg.PlacesIn(tr)}
 	marked := par.Beside(func() { drawing.Marks = newMarks(y, p) })
 	added := par.Beside(func() {
 		drawing.Tracks = append(drawing.Tracks, verdictTrack(y, p, o.Advice), segmentsTrack(tr, p, &drawing.Marks, o.Slim)) // which reads the marks when it is written

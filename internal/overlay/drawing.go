@@ -3,6 +3,7 @@ package overlay
 import (
 	"overlay/internal/analyses"
 	"overlay/internal/cdg"
+	"overlay/internal/flame"
 	"overlay/internal/trace"
 )
 
@@ -74,14 +75,21 @@ type Attr struct {
 	IsStr bool
 }
 
+// Stacks is the path as samples of stacks, for viewers that add up a selection of them.
+type Stacks struct {
+	Graph *flame.Graph
+	List  []flame.Sample // by time
+}
+
 // Drawing is everything that is drawn on a trace, in no format.
 type Drawing struct {
 	Marks      Marks
 	Tracks     []Track // parents before children, in drawing order
 	Arrows     []Arrow
 	Attrs      []Attr
-	Plain      bool   // leave the colours of input slices alone
-	GPUCompute bool   // Perfetto: operations of devices also for the viewer's table of kernels
+	Plain      bool // leave the colours of input slices alone
+	GPUCompute bool // Perfetto: operations of devices also for the viewer's table of kernels
+	Stacks     *Stacks
 	Keep       []bool // per event: false leaves it out (slim traces, earlier overlays); nil keeps all
 
 	LeftOut int // critical edges that could be arrows and are not

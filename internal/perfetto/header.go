@@ -11,8 +11,13 @@ func sequences(t *Trace, lanes []lane, start int64) []byte {
 	for i := range lanes {
 		out = appendPacket(out, sequenceHeader(t.sequence(i), &lanes[i], t, start))
 	}
+	next := len(lanes)
 	if t.Stages != nil {
-		out = appendPacket(out, stagesHeader(t.Stages, t.sequence(len(lanes)), start))
+		out = appendPacket(out, nsHeader(t.sequence(next), start, nil))
+		next++
+	}
+	if t.Samples != nil {
+		out = appendPacket(out, t.Samples.header(t.sequence(next), start))
 	}
 	return out
 }

@@ -90,13 +90,13 @@ func (b *StageBody) Int(key string, v int64) {
 // Wait adds an earlier stage that had to be over, by its event id.
 func (b *StageBody) Wait(id uint64) { b.ev = b.ev.uint(18, id) }
 
-// stagesHeader starts the sequence: its clock counts ns from start.
-func stagesHeader(s *Stages, seq uint32, start int64) message {
+// nsHeader starts a sequence whose clock counts ns from start, with defaults of its packets beside the clock.
+func nsHeader(seq uint32, start int64, defaults message) message {
 	clocks := message(nil).
 		sub(1, message(nil).uint(1, clockSequence).uint(2, uint64(start)).uint(3, 1).uint(4, 1)).
 		sub(1, message(nil).uint(1, clockBoottime).uint(2, uint64(start))).
 		uint(2, clockBoottime)
-	return message(nil).uint(10, uint64(seq)).uint(13, flagCleared).sub(59, message(nil).uint(58, clockSequence)).sub(6, clocks)
+	return message(nil).uint(10, uint64(seq)).uint(13, flagCleared).sub(59, defaults.uint(58, clockSequence)).sub(6, clocks)
 }
 
 // interned is what all stages refer to.
@@ -155,11 +155,11 @@ func (s *Stages) write(w io.Writer, seq uint32, start int64) (n int64, err error
 	return n, nil
 }
 
-// gpuInfo names the devices, which have the numbers from 0 on.
-func gpuInfo(names []string) message {
+// gpuInfo describes the devices, which have the numbers from 0 on.
+func gpuInfo(gpus []GPU) message {
 	var m message
-	for _, name := range names {
-		m = m.sub(1, message(nil).str(1, name))
+	for _, g := range gpus {
+		m = m.sub(1, message(nil).str(1, g.Name).str(2, g.Vendor).str(3, g.Model).str(4, g.Architecture))
 	}
 	return message(nil).sub(128, m)
 }

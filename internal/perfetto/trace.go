@@ -76,14 +76,18 @@ type Trace struct {
 	HasRealtime bool
 	Realtime    int64 // Unix time of time stamp 0, ns, when HasRealtime
 	Attrs       []Attr
-	GPUs        []string // names of the devices, by number; nil when they are not known
+	GPUs        []GPU    // the devices, by number; nil when they are not known
 	Tracks      []Track  // parents before children
 	Stages      *Stages  // nil for none
+	Samples     *Samples // nil for none; of a trace that is written by itself
 
 	Part int // number among the parts of a Stream; 0 for a trace that is written by itself
 
 	before uint32 // sequences of the parts written before
 }
+
+// GPU is what the viewer's table of devices says of one (GpuInfo.Gpu). What is not known is "".
+type GPU struct{ Name, Vendor, Model, Architecture string }
 
 // Stats is what Write wrote.
 type Stats struct {

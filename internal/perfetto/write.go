@@ -86,13 +86,20 @@ func writePart(bw *bufio.Writer, t *Trace, size int, said []byte) (st Stats, seq
 		st.Bytes += int64(n)
 		return err == nil
 	})
-	if t.Stages == nil || err != nil {
-		return st, len(lanes), err
+	n := int64(0)
+	sequenced = len(lanes)
+	if t.Stages != nil && err == nil {
+		st.Stages = len(t.Stages.List)
+		n, err = t.Stages.write(bw, t.sequence(sequenced), start)
+		st.Bytes += n
+		sequenced++
 	}
-	st.Stages = len(t.Stages.List)
-	n, err := t.Stages.write(bw, t.sequence(len(lanes)), start)
-	st.Bytes += n
-	return st, len(lanes) + 1, err
+	if t.Samples != nil && err == nil {
+		n, err = t.Samples.write(bw, t.sequence(sequenced), start)
+		st.Bytes += n
+		sequenced++
+	}
+	return st, sequenced, err
 }
 
 // plan splits all tracks into lanes, one for each track that has events and those that overlaps need, and long lanes

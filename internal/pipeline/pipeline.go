@@ -176,6 +176,12 @@ func (r *Run) solve() error {
 // Flame adds up the path by stacks. It is asked for before the report, whose replays may take the graph.
 func (r *Run) Flame() *flame.Graph { return flame.Of(r.graph, r.path) }
 
+// Stacks is the path as samples of stacks, asked for as early as Flame.
+func (r *Run) Stacks() *overlay.Stacks {
+	g, list := flame.Samples(r.graph, r.path)
+	return &overlay.Stacks{Graph: g, List: list}
+}
+
 // Memory is what the allocators held in the window, by the trace and by a snapshot, if there is one. It is asked for before the report, too.
 func (r *Run) Memory(s *memory.Snapshot) []memory.Use {
 	return memory.Held(r.graph, r.path.Window.Start, r.path.Window.End, s)

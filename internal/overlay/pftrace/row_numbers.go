@@ -8,6 +8,7 @@ import (
 const (
 	devicePID = 1_000_000 // + 100 for each rank + device
 	pseudoPID = 2_000_000
+	stacksPID = 2_900_000
 	madeUpTID = 1_000_000
 )
 

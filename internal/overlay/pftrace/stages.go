@@ -231,16 +231,18 @@ func number(b *perfetto.StageBody, key string, v trace.Value) {
 	}
 }
 
-// deviceNames are the names of the devices from 0 on, nil where one is not known.
-func deviceNames(tr *trace.Trace) []string {
+// devices describes the devices from 0 on; nil where one is not known.
+func devices(tr *trace.Trace) []perfetto.GPU {
 	const most = 64
-	var names []string
+	var list []perfetto.GPU
 	for i := range int64(len(tr.DeviceNames)) {
 		name, ok := tr.DeviceNames[i]
 		if !ok || i == most {
 			return nil
 		}
-		names = append(names, name)
+		g := perfetto.GPU{Name: name}
+		g.Vendor, g.Model, g.Architecture = vendors.Model(name)
+		list = append(list, g)
 	}
-	return names
+	return list
 }

@@ -90,9 +90,12 @@ func (w *writer) build() *perfetto.Trace {
 	rowsAdded()
 	w.addOverlay(added)
 	said()
-	w.out.GPUs = deviceNames(w.tr)
+	w.out.GPUs = devices(w.tr)
 	if w.drawing != nil && w.drawing.GPUCompute {
 		w.addStages()
+	}
+	if w.drawing != nil && w.drawing.Stacks != nil {
+		w.addStacks(w.drawing.Stacks)
 	}
 	return &w.out
 }
@@ -151,6 +154,9 @@ func (w *writer) uuid() [2]uint64 {
 		}
 		if drawing.GPUCompute {
 			h.word(4)
+		}
+		if drawing.Stacks != nil {
+			h.word(5)
 		}
 		for _, k := range drawing.Keep {
 			if !k {
