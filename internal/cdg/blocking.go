@@ -116,12 +116,6 @@ func (b *callWaits) outlasts(c, g ActID) bool {
 	return b.d.Acts[g].Start < b.d.Acts[c].End && b.d.Acts[g].End > b.d.Acts[c].End
 }
 
-// callWait is a call with the operation that it may have waited for.
-type callWait struct {
-	call, op ActID
-	by       Evidence
-}
-
 func (b *callWaits) callWait(c ActID) callWait {
 	d := b.d
 	act, class := &d.Acts[c], b.class(c)
@@ -211,14 +205,6 @@ func (b *callWaits) endedIn(c ActID, counts func(g ActID) bool) ActID {
 func (b *callWaits) copiesFor(launch, sync ActID) bool {
 	class := b.class(launch)
 	return (class == asyncCopy || class == blockingCopy) && b.d.Parent[launch] == b.d.Parent[sync] && b.d.Parent[sync] != NoAct
-}
-
-// streamOf returns the stream of the operations of a launch.
-func (b *facts) streamOf(call ActID) LaneID {
-	if a := b.ofCall[call]; a != NoAct {
-		return b.d.Acts[a].Lane
-	}
-	return NoLane
 }
 
 // lastAtRecord reports whether an operation was the last of its stream when some event was recorded before a call; if asked,

@@ -2,11 +2,6 @@ package cdg
 
 import "overlay/internal/par"
 
-const us = 1000 // ns
-
-// enough samples to trust a quantile; below it the defaults stand.
-const enough = 5
-
 // calibrateLaunches measures launch latency on idle streams, and the gap between operations that were queued
 // back to back.
 func (b *builder) calibrateLaunches() {
@@ -112,4 +107,19 @@ func (b *builder) calibrateWaits() {
 		cal.Event.Min = min(quantile(delay, 0.1), 30*us)
 	}
 	b.recall()
+}
+
+// usualCall is the median duration of calls that launch one operation each.
+func (b *facts) usualCall() int64 {
+	d := b.d
+	var lasted []int64
+	for a := b.firstOp; int(a) < len(d.Acts); a++ {
+		if c := b.launch[a]; c != NoAct && !b.graph[a] {
+			lasted = append(lasted, d.Acts[c].End-d.Acts[c].Start)
+		}
+	}
+	if len(lasted) < enough {
+		return 5 * us
+	}
+	return quantile(lasted, 0.5)
 }

@@ -3,7 +3,6 @@ package cdg
 import (
 	"strings"
 
-	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
 
@@ -51,22 +50,3 @@ func classifyCopy(name string) callClass {
 	}
 	return unwaited
 }
-
-// classifyCalls classifies each name once.
-func (b *builder) classifyCalls() {
-	b.calls = make([]callClass, len(b.tr.Syms))
-	for i, name := range b.tr.Syms {
-		b.calls[i] = classifyCall(name)
-	}
-}
-
-// class of an activity's name; plainCall for events that are no calls.
-func (b *facts) class(a ActID) callClass {
-	e := &b.tr.Events[b.d.Acts[a].Event]
-	if e.Kind.Call() {
-		return b.calls[e.Name]
-	}
-	return plainCall
-}
-
-func (b *facts) event(a ActID) *trace.Event { return &b.tr.Events[b.d.Acts[a].Event] }

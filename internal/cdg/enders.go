@@ -2,8 +2,6 @@ package cdg
 
 import (
 	"slices"
-
-	"overlay/internal/trace"
 )
 
 const (
@@ -12,20 +10,6 @@ const (
 	resultTimes = 2   // waits at a place that have to end with results which another thread took, to say that it hands them on
 	resultShare = 0.6 // of the waits at the place
 )
-
-// place is where a thread waits, time and again: in a gap or in an annotation, before an op of one name, or before any annotation.
-type place struct {
-	marker bool
-	before trace.Sym
-}
-
-// ender is a thread that ends waits of another at a place, with results of the GPU that it takes and hands on.
-type ender struct {
-	lane   LaneID
-	place  place
-	usual  int64 // ns from the end of its work until the other thread goes on, median
-	within int64 // the same, at most
-}
 
 // ends reports whether a wait over (from, to] is one that the work which ended at t has ended. Where the way of a result is long, the
 // other thread may begin to wait while the result is on its way.

@@ -2,27 +2,6 @@ package cdg
 
 import "sort"
 
-// waitCalls returns the cudaStreamWaitEvent calls of the process between the launch before an operation on its stream
-// and its own launch, in time order. Any thread may make them.
-func (b *facts) waitCalls(a ActID) []ActID {
-	call := b.launch[a]
-	if call == NoAct {
-		return nil
-	}
-	d := b.d
-	waits := b.waits[d.Lanes[d.Acts[call].Lane].Proc]
-	if len(waits) == 0 {
-		return nil
-	}
-	lo := 0
-	if i := b.pos[a]; i > 0 {
-		before := b.launch[b.order[d.Acts[a].Lane][i-1]]
-		lo = sort.Search(len(waits), func(i int) bool { return b.callLess(before, waits[i]) })
-	}
-	hi := sort.Search(len(waits), func(i int) bool { return !b.callLess(waits[i], call) })
-	return waits[lo:max(lo, hi)]
-}
-
 var eventWaitsRule = rule{name: "waits without records", find: func(b *builder) { eventWaits{b}.find() }}
 
 type eventWaits struct{ *builder }

@@ -6,16 +6,6 @@ import (
 	"overlay/internal/trace"
 )
 
-// Piece is time of a thread that belongs to one slice, its owner, or to none; it ends where the next piece of the
-// thread starts. In this package and in those built on it a piece is always time with an owner, and a Span is time
-// without one.
-// The last piece of a thread has no owner and no end.
-type Piece struct {
-	Start int64  // ns
-	Owner ActID  // NoAct in a gap
-	Begun WaitID // what its thread waited for until it began; NoWait: for the piece before to be over
-}
-
 // PieceAt returns the index, into Graph.Pieces, of the piece of a thread with start < t <= end;
 // -1 when t lies at or before the thread's first piece.
 func (d *Graph) PieceAt(lane LaneID, t int64) int {

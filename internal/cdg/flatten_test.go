@@ -8,6 +8,7 @@ import (
 
 	"overlay/internal/cdg"
 	"overlay/internal/testtrace"
+
 	"pgregory.net/rapid"
 )
 

@@ -1,6 +1,9 @@
 package cdg
 
-import "overlay/internal/trace"
+import (
+	"overlay/internal/clock"
+	"overlay/internal/trace"
+)
 
 // ActID is an index into Layout.Acts; LaneID into Layout.Lanes.
 type (
@@ -195,5 +198,104 @@ func cover(busy []Span, s Span) []Span {
 // BusyTime is the length of Busy.
 func (g *Graph) BusyTime(lane LaneID) int64 { return g.threads[lane].busyTime }
 
+// ThreadMode says how work passes from thread to thread.
+type ThreadMode uint8
+
+// The modes.
+const (
+	ThreadsAuto     ThreadMode = iota // decided from the trace
+	ThreadsGIL                        // threads that alternate hand over to each other, by time stamps
+	ThreadsExplicit                   // only flows, blocking frames and joins hand over (threads run without a GIL)
+)
+
+var threadModeNames = [...]string{"auto", "gil", "explicit"}
+
+func (m ThreadMode) String() string { return threadModeNames[m] }
+
+// Piece is time of a thread that belongs to one slice, its owner, or to none; it ends where the next piece of the
+// thread starts. In this package and in those built on it a piece is always time with an owner, and a Span is time
+// without one.
+// The last piece of a thread has no owner and no end.
+type Piece struct {
+	Start int64  // ns
+	Owner ActID  // NoAct in a gap
+	Begun WaitID // what its thread waited for until it began; NoWait: for the piece before to be over
+}
+
 // Span is an interval of time, ns, that says nothing of who it belongs to. A Piece says that.
 type Span struct{ Start, End int64 }
+
+// Wait is one reason of a point in time: of the start of an operation, of the end of a blocking call, or of the end of a
+// piece of a thread, which is where the next piece begins. Who waits is given by where the wait is stored; the point is
+// At + Lag.
+//
+// Every wait leads back in recorded time, or stays at the same instant, so the points in order of their recorded times
+// can be computed one from the other (see TestForward).
+type Wait struct {
+	At       int64 // when the source was ready, ns; not after the point
+	Lag      int64 // from then to the point, ns
+	From     ActID // the source; of Handoff: what its thread did last before At; NoAct for Untraced and Unexplained
+	Rule     Rule
+	Evidence Evidence
+	Bound    bool // it was over last: of the waits for one point at most one, of operations exactly one
+	Note     Note
+}
+
+// WaitID is an index into Graph.Waits.
+type WaitID int32
+
+// NoWait stands for program order: a thread went on when its own time was over.
+const NoWait WaitID = -1
+
+// Note says what is odd about a wait that bound.
+type Note uint8
+
+// The notes.
+const (
+	Explained   Note = iota
+	Late             // the operation started long after this and everything else that is known had released it
+	RecordsLost      // the same, and it opens a graph on an idle GPU: what ran before it was not recorded
+	Idle             // a gap of a thread of a pool that waited for work: it goes on with what several threads of its process do
+	Unrecorded       // its stream was busy with work that was not recorded
+)
+
+// Inside is a point inside a piece of a thread that waits: something else comes from there, such as an operation whose
+// launch call has no length, so the walk may get there.
+type Inside struct {
+	At   int64
+	Lane LaneID
+	Wait WaitID // NoWait: own time
+}
+
+// Hold says that a call does not return before an operation is over, by what the call means: whether the operation held
+// it up in the recording, or was over long before.
+type Hold struct{ Call, Op ActID }
+
+// Layout is the part of a graph that drawing needs, and that may outlive the rest: where the activities of the window
+// lie, in lanes and inside each other.
+//
+// Invariants: ActOf and Acts[].Event are inverse; a parent stands before its children.
+type Layout struct {
+	Trace  *trace.Trace // with the times of operations that Clock says
+	Clock  []clock.Correction
+	Window Window
+	Steps  []Step
+
+	Lanes  []Lane
+	Acts   []Act
+	ActOf  []ActID // per event of the trace; NoAct for events that are no activity
+	Parent []ActID // slice of the thread that was open when a slice started, NoAct at the top and for operations
+
+	flags   []actFlags     // per activity; phases read them while the rules run, so nothing is added after findFacts
+	copying map[ActID]bool // ops that waited for a copy whose call is lost, found by the rules
+}
+
+// actFlags are what the rules and the walk ask about one activity. They are kept by activity and not by name, because the
+// names of a trace may be replaced after the graph was built.
+type actFlags uint8
+
+const (
+	factMarker actFlags = 1 << iota // an annotation or a frame: it says where its thread is, not that the thread works
+	factCall                        // a runtime or driver call
+	factLoader                      // a slice in which a data loader waits for a batch that is prepared elsewhere
+)

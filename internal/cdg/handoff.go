@@ -3,7 +3,6 @@ package cdg
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"sort"
 
@@ -15,13 +14,6 @@ const (
 	turnOverlap = 20     // two threads take turns when at most 1/20 of the smaller busy time overlaps
 	manyThreads = 20     // of one process that are compared with each other, those that work most often; eight devices have two each and the main one
 	turnsNeeded = 20     // busy intervals that both need, unless one is an autograd thread
-)
-
-var (
-	// loaderWait names slices in which a data loader waits for its pin-memory thread.
-	loaderWait = regexp.MustCompile(`^enumerate\(Data(Loader|Pipe)\)#|torch/utils/data/|queue\.py|multiprocessing/`)
-	// blockingFrame names slices in which a thread waits for another: locks, joins, queues, the autograd engine.
-	blockingFrame = regexp.MustCompile(`(^|[\W_])(run_backward|wait|wait_for|join|acquire|result|recv|recv_bytes|select|poll|_wait_for_tstate_lock)($|\W)|queue\.py\(\d+\): get`)
 )
 
 // WaitingFrame reports whether a frame of Python waits for another thread, by its name.

@@ -9,10 +9,6 @@ import (
 	"overlay/internal/par"
 )
 
-// Hold says that a call does not return before an operation is over, by what the call means: whether the operation held
-// it up in the recording, or was over long before.
-type Hold struct{ Call, Op ActID }
-
 // Holds returns what blocking calls would wait for, sorted by (Call, Op), without repetition: a device synchronisation
 // for what was put last on every stream, a stream synchronisation for its stream, an event synchronisation for what was
 // put on the stream before the record of its event, and whatever is known that a call did wait for. What contradicts

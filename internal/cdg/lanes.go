@@ -9,12 +9,6 @@ import (
 	"overlay/internal/trace"
 )
 
-// isAct reports whether an event is an activity: a complete event of a CPU thread or a GPU stream.
-// Events clamped to ts 0 happened at an unknown time before the base and are left out.
-func isAct(e *trace.Event) bool {
-	return e.Ph == 'X' && e.Track != trace.NoTrack && e.Flags&trace.ClampedTS == 0 && (e.Kind.Host() || e.Kind.Device())
-}
-
 // layActs puts the activities into lanes: threads before streams, each by the ids of process and row, so that lane
 // ids do not depend on the order of the file. Since it looks at all events, it also notes the records of synchronisation.
 func (b *builder) layActs() {

@@ -1,38 +1,10 @@
 package cdg
 
 import (
-	"overlay/internal/clock"
+	"regexp"
+
 	"overlay/internal/par"
 	"overlay/internal/trace"
-)
-
-// Layout is the part of a graph that drawing needs, and that may outlive the rest: where the activities of the window
-// lie, in lanes and inside each other.
-//
-// Invariants: ActOf and Acts[].Event are inverse; a parent stands before its children.
-type Layout struct {
-	Trace  *trace.Trace // with the times of operations that Clock says
-	Clock  []clock.Correction
-	Window Window
-	Steps  []Step
-
-	Lanes  []Lane
-	Acts   []Act
-	ActOf  []ActID // per event of the trace; NoAct for events that are no activity
-	Parent []ActID // slice of the thread that was open when a slice started, NoAct at the top and for operations
-
-	flags   []actFlags     // per activity; phases read them while the rules run, so nothing is added after findFacts
-	copying map[ActID]bool // ops that waited for a copy whose call is lost, found by the rules
-}
-
-// actFlags are what the rules and the walk ask about one activity. They are kept by activity and not by name, because the
-// names of a trace may be replaced after the graph was built.
-type actFlags uint8
-
-const (
-	factMarker actFlags = 1 << iota // an annotation or a frame: it says where its thread is, not that the thread works
-	factCall                        // a runtime or driver call
-	factLoader                      // a slice in which a data loader waits for a batch that is prepared elsewhere
 )
 
 // Enclosed is behind the last activity that lies in a slice, whether directly or in others: these follow the slice one after the
@@ -75,3 +47,13 @@ func (b *builder) findFacts() {
 		}
 	})
 }
+
+var (
+	// loaderWait names slices in which a data loader waits for its pin-memory thread.
+	loaderWait = regexp.MustCompile(`^enumerate\(Data(Loader|Pipe)\)#|torch/utils/data/|queue\.py|multiprocessing/`)
+	// blockingFrame names slices in which a thread waits for another: locks, joins, queues, the autograd engine.
+	blockingFrame = regexp.MustCompile(`(^|[\W_])(run_backward|wait|wait_for|join|acquire|result|recv|recv_bytes|select|poll|_wait_for_tstate_lock)($|\W)|queue\.py\(\d+\): get`)
+)
+
+// markerOp names ops that are annotations: the first schemas wrote both with one category.
+var markerOp = regexp.MustCompile(`^(` + trace.StepPrefix + `|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)

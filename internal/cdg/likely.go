@@ -1,30 +1,5 @@
 package cdg
 
-import "slices"
-
-// Spread is how a delay is spread: quantiles of its samples, from the least in 16 equal steps to the largest, ns.
-type Spread [17]int64
-
-// spreadSamples is of how many samples a spread is made; more are thinned out evenly.
-const spreadSamples = 2048
-
-// spreadOf returns the spread of samples; it leaves them as they are.
-func spreadOf(samples []int64) (s Spread) {
-	if len(samples) == 0 {
-		return s
-	}
-	step := (len(samples) + spreadSamples - 1) / spreadSamples
-	some := make([]int64, 0, spreadSamples)
-	for i := 0; i < len(samples); i += step {
-		some = append(some, samples[i])
-	}
-	slices.Sort(some)
-	for i := range s {
-		s[i] = some[i*(len(some)-1)/(len(s)-1)]
-	}
-	return s
-}
-
 // usualRange is where a delay lies in most traces, ns. It counts as much as priorWeight samples.
 type usualRange struct{ low, high int64 }
 

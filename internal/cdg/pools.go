@@ -10,24 +10,6 @@ const (
 	longRound   = 100 * us // a call that lasts longer, and that is no launch or wait, may be a round of work
 )
 
-// pool is what is known of threads that are given work by others: servers run several that do the same in rounds.
-type pool struct {
-	starts map[trace.Sym]int64  // names that say which thread gave the work: its tid
-	lanes  map[threadKey]LaneID // by process and tid; nil without such names
-	rounds map[roundKey]bool    // annotations and calls with which threads of a pool begin a round
-}
-
-type (
-	threadKey struct {
-		proc trace.ProcID
-		tid  int64
-	}
-	roundKey struct {
-		proc trace.ProcID
-		name trace.Sym
-	}
-)
-
 var poolsRule = rule{name: "pools of threads", find: func(b *builder) { *b.pool = b.findPools() }}
 
 // findPools reads names once, and finds what several threads of a process begin with after a gap, again and again.

@@ -7,21 +7,6 @@ const (
 	slowTimes = 5       // a slow launch call takes so many times what is usual
 )
 
-// usualCall is the median duration of calls that launch one operation each.
-func (b *facts) usualCall() int64 {
-	d := b.d
-	var lasted []int64
-	for a := b.firstOp; int(a) < len(d.Acts); a++ {
-		if c := b.launch[a]; c != NoAct && !b.graph[a] {
-			lasted = append(lasted, d.Acts[c].End-d.Acts[c].Start)
-		}
-	}
-	if len(lasted) < enough {
-		return 5 * us
-	}
-	return quantile(lasted, 0.5)
-}
-
 // launchedAt is when the latency of a launch begins: with its call. A call that was slow spent the time before it handed
 // the operation over, as the first launch of a kernel does, which loads its code; the latency then begins one usual call
 // before its end, or one latency before the operation where that comes first. That it was slow for its own sake is told by

@@ -242,16 +242,6 @@ func (b linker) markGraphs() {
 	}
 }
 
-// callLess orders calls by their start; of calls that start together, in traces of whole µs, by correlation, which
-// counts calls.
-func (b *facts) callLess(x, y ActID) bool {
-	ax, ay := &b.d.Acts[x], &b.d.Acts[y]
-	if ax.Start != ay.Start {
-		return ax.Start < ay.Start
-	}
-	return b.tr.Corr(b.event(x)) < b.tr.Corr(b.event(y))
-}
-
 // lastLaunchedBefore returns the operation put last on a stream by a call before another call, or NoAct.
 func (b *facts) lastLaunchedBefore(l LaneID, call ActID) ActID {
 	order := b.order[l]
@@ -280,12 +270,6 @@ func (b *facts) lastPutBefore(l LaneID, call ActID, end int64) ActID {
 
 // shortRun is the number of operations without a recorded launch that are looked at one by one.
 const shortRun = 8
-
-// orphanRuns finds ends in runs of operations without a recorded launch.
-type orphanRuns struct {
-	latest []int64 // per operation of a run: the latest end from the first of the run to it
-	limit  []ActID // per first operation of a run: where the run is over
-}
 
 // orphanBefore returns the last operation, from the first of a run on, before one that ends after end.
 func (b *facts) orphanBefore(first ActID, end int64) ActID {
@@ -330,16 +314,23 @@ func (b *facts) launchedBefore(a ActID, t int64) bool {
 	return l == NoAct || b.d.Acts[l].Start < t
 }
 
-// sameProcess reports whether work of two lanes can depend on each other.
-func (b *facts) sameProcess(x, y LaneID) bool {
-	hx, hy := b.d.Lanes[x].Host, b.d.Lanes[y].Host
-	return hx == hy || hx == trace.NoProc || hy == trace.NoProc
-}
-
-// endsIn returns the range of byEnd with from < end <= to.
-func (b *facts) endsIn(from, to int64) (lo, hi int) {
-	after := func(t int64) int {
-		return sort.Search(len(b.byEnd), func(i int) bool { return b.d.Acts[b.byEnd[i]].End > t })
+// waitCalls returns the cudaStreamWaitEvent calls of the process between the launch before an operation on its stream
+// and its own launch, in time order. Any thread may make them.
+func (b *facts) waitCalls(a ActID) []ActID {
+	call := b.launch[a]
+	if call == NoAct {
+		return nil
 	}
-	return after(from), after(to)
+	d := b.d
+	waits := b.waits[d.Lanes[d.Acts[call].Lane].Proc]
+	if len(waits) == 0 {
+		return nil
+	}
+	lo := 0
+	if i := b.pos[a]; i > 0 {
+		before := b.launch[b.order[d.Acts[a].Lane][i-1]]
+		lo = sort.Search(len(waits), func(i int) bool { return b.callLess(before, waits[i]) })
+	}
+	hi := sort.Search(len(waits), func(i int) bool { return !b.callLess(waits[i], call) })
+	return waits[lo:max(lo, hi)]
 }

@@ -9,40 +9,6 @@ import (
 	"overlay/internal/trace"
 )
 
-// syncRecord is what a cuda_sync record says about the call with its correlation.
-type syncRecord struct {
-	stream     int64 // the stream that was synchronised or made to wait; -1 for all
-	waitStream int64 // the stream of the event's record; -1 unknown, which is all that Cuspy writes
-	recordCorr int64 // correlation of the cudaEventRecord; -1 unknown
-	device     int64
-}
-
-// syncRecords joins cuda_sync records to calls.
-type syncRecords struct {
-	records   []trace.EventID         // those with a correlation
-	of        map[ActID]syncRecord    // per call
-	recordAt  map[corrKey]ActID       // the cudaEventRecord call of a correlation
-	byStream  map[streamKey][]LaneID  // lanes of a stream number on a device
-	stream    map[int64]int64         // the stream of a cudaEventRecord by its correlation, where the profiler recorded that
-	byNumber  map[int64][]LaneID      // lanes of a stream number on any
-	waitsUsed bool                    // some Stream Wait Event names its record
-	devices   bool                    // some record names another device than 0, so the profiler tells them apart
-	pending   map[LaneID][]pending    // per stream: what it was made to wait for, by what calls
-	idle      map[streamKey][]pending // the same of streams without operations, which have no row, by process and number: of each call what ends last by then
-	resolved  map[ActID]bool          // wait calls whose record names what was waited for
-	joined    map[ActID]ActID         // per operation whose wait a record names: the source with the latest end
-}
-
-// pending is what a stream waits for from a wait call on, until an operation is put on it.
-type pending struct{ wait, source ActID }
-
-type corrKey struct {
-	proc trace.ProcID
-	corr int64
-}
-
-type streamKey struct{ device, stream int64 }
-
 const (
 	streamArg     = "stream"
 	waitStreamArg = "wait_on_stream"
@@ -105,15 +71,6 @@ func (b *builder) readSyncRecords() {
 			}
 		}
 	}
-}
-
-// argOr reads an id; absent, -1 and the raw 32-bit -1 are -1.
-func (b *facts) argOr(id trace.EventID, key string) int64 {
-	v, ok := b.tr.ArgInt(id, key)
-	if !ok || v < 0 || v == 1<<32-1 {
-		return -1
-	}
-	return v
 }
 
 // recordOf returns the call that recorded the event of a wait. A record later than the wait is a re-used event id.

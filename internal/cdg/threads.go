@@ -1,29 +1,12 @@
 package cdg
 
 import (
-	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"overlay/internal/par"
 	"overlay/internal/trace"
 )
-
-// threadInfo is what hand-offs and waits need to know of a thread.
-type threadInfo struct {
-	busy      []Span // union of its ops and calls, ascending
-	busyTime  int64
-	launches  []ActID // calls that launched operations, in time order
-	records   []ActID // cudaEventRecord calls, in time order
-	ops       int     // ops, annotations and frames, or launches where calls are all that was recorded: a thread with other calls only is a watchdog
-	autograd  bool    // runs autograd nodes and carries no steps, or is named pt_autograd_*
-	pinMemory bool    // runs pin_memory ops
-	blocks    bool    // has slices in which it waits for other threads (explicit mode)
-}
-
-// markerOp names ops that are annotations: the first schemas wrote both with one category.
-var markerOp = regexp.MustCompile(`^(` + trace.StepPrefix + `|enumerate\(Data(Loader|Pipe)\)#|Optimizer\.|## )`)
 
 // describer finds out what each thread does.
 type describer struct{ *builder }
@@ -167,17 +150,6 @@ func (b *facts) sortCalls(calls []ActID) {
 	if !slices.IsSortedFunc(calls, b.callOrder) {
 		slices.SortFunc(calls, b.callOrder)
 	}
-}
-
-// callOrder is callLess as a comparison.
-func (b *facts) callOrder(x, y ActID) int {
-	if b.callLess(x, y) {
-		return -1
-	}
-	if b.callLess(y, x) {
-		return 1
-	}
-	return cmp.Compare(x, y)
 }
 
 // nameFlags evaluates once per name what threads are told by.

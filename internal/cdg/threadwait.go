@@ -11,12 +11,6 @@ import (
 // handoffAtOnce is longer than a thread takes to wake up.
 const handoffAtOnce = 100 * us
 
-// threadBinder chooses what threads waited for.
-type threadBinder struct {
-	*builder
-	turns *turns // the threads of the process at hand; nil when it has one only
-}
-
 // bindThreads chooses what each thread waited for where a piece of it ends, and where something comes from inside a
 // piece in which it waits. t0 and t1 are the window: a wait counts from its start, and the path may begin at its end.
 func (b *threadBinder) bindThreads(t0, t1 int64) {
@@ -125,9 +119,6 @@ func (b *threadBinder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 	d.Waits = append(d.Waits, w)
 	return WaitID(len(d.Waits) - 1)
 }
-
-// blocks reports whether a slice is a call, or an op around a lost one.
-func (y *Layout) blocks(a ActID) bool { return y.Call(a) || y.copying[a] }
 
 // blocked finds the operation that a call, or the call around it, waited for in its own time (from, t].
 func (b *threadBinder) blocked(w *Wait, owner ActID, from, t int64) bool {

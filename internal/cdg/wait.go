@@ -5,48 +5,6 @@ import (
 	"slices"
 )
 
-// Wait is one reason of a point in time: of the start of an operation, of the end of a blocking call, or of the end of a
-// piece of a thread, which is where the next piece begins. Who waits is given by where the wait is stored; the point is
-// At + Lag.
-//
-// Every wait leads back in recorded time, or stays at the same instant, so the points in order of their recorded times
-// can be computed one from the other (see TestForward).
-type Wait struct {
-	At       int64 // when the source was ready, ns; not after the point
-	Lag      int64 // from then to the point, ns
-	From     ActID // the source; of Handoff: what its thread did last before At; NoAct for Untraced and Unexplained
-	Rule     Rule
-	Evidence Evidence
-	Bound    bool // it was over last: of the waits for one point at most one, of operations exactly one
-	Note     Note
-}
-
-// Note says what is odd about a wait that bound.
-type Note uint8
-
-// The notes.
-const (
-	Explained   Note = iota
-	Late             // the operation started long after this and everything else that is known had released it
-	RecordsLost      // the same, and it opens a graph on an idle GPU: what ran before it was not recorded
-	Idle             // a gap of a thread of a pool that waited for work: it goes on with what several threads of its process do
-	Unrecorded       // its stream was busy with work that was not recorded
-)
-
-// WaitID is an index into Graph.Waits.
-type WaitID int32
-
-// NoWait stands for program order: a thread went on when its own time was over.
-const NoWait WaitID = -1
-
-// Inside is a point inside a piece of a thread that waits: something else comes from there, such as an operation whose
-// launch call has no length, so the walk may get there.
-type Inside struct {
-	At   int64
-	Lane LaneID
-	Wait WaitID // NoWait: own time
-}
-
 func (x *Inside) compare(lane LaneID, at int64) int {
 	return cmp.Or(cmp.Compare(x.Lane, lane), cmp.Compare(x.At, at))
 }
@@ -98,3 +56,6 @@ func (g *Graph) waits(lane LaneID, piece int) bool {
 	owner := g.Pieces[piece].Owner
 	return g.flags[owner]&(factCall|factMarker) != 0 || g.copying[owner]
 }
+
+// blocks reports whether a slice is a call, or an op around a lost one.
+func (y *Layout) blocks(a ActID) bool { return y.Call(a) || y.copying[a] }

@@ -102,14 +102,6 @@ func annotationEvents(tr *trace.Trace, match func(string) bool) []trace.EventID 
 	return found
 }
 
-func matchSyms(tr *trace.Trace, match func(string) bool) []bool {
-	hit := make([]bool, len(tr.Syms))
-	for i, s := range tr.Syms {
-		hit[i] = match(s)
-	}
-	return hit
-}
-
 // NoSteps says of a trace without steps what its path can be cut at instead.
 func NoSteps(tr *trace.Trace) error {
 	return fmt.Errorf("the trace has no steps, which the profiler names where prof.step() is called: name an annotation with --annotation, and its instances are compared%s", frequentAnnotations(tr))
