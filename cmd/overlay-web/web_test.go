@@ -59,6 +59,7 @@ type reply struct {
 
 // TestNode runs the page's program outside of a browser: its output is the program's, byte for byte, and so is what it says.
 func TestNode(t *testing.T) {
+	corpus.Heavy(t) // compiles the library and the program for WebAssembly
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("no node")

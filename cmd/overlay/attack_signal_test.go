@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 )
 
 // largeInput writes a trace on which a command works for a while.
@@ -41,7 +42,7 @@ func TestAttackSignals(t *testing.T) {
 	}
 	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 	count := 12
-	if os.Getenv("OVERLAY_LONG") != "" {
+	if corpus.Long() {
 		count = 60
 	}
 	in := largeInput(t, t.TempDir())
@@ -121,7 +122,7 @@ func TestAttackFullDisk(t *testing.T) {
 	}
 	whole, cut := 0, 0
 	sizes := []int{16, 60_000}
-	if os.Getenv("OVERLAY_LONG") != "" {
+	if corpus.Long() {
 		sizes = []int{4, 16, 100, 400, 1500, 60_000}
 	}
 	for _, size := range sizes {

@@ -17,6 +17,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
+
+	"overlay/internal/testtrace/corpus"
 )
 
 // attackInputs is how many inputs the attack makes, and the seed of the first: OVERLAY_ATTACK=COUNT or COUNT@SEED.
@@ -25,7 +27,7 @@ func attackInputs(t *testing.T) (count int, seed uint64) {
 	if testing.Short() {
 		count = 50
 	}
-	if os.Getenv("OVERLAY_LONG") != "" {
+	if corpus.Long() {
 		count = 2000
 	}
 	if v := os.Getenv("OVERLAY_ATTACK"); v != "" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 )
 
 // container makes a memory cgroup of so many bytes and returns its folder.
@@ -70,7 +71,7 @@ func TestContainer(t *testing.T) {
 	}
 	events, sizes := 150_000, []int64{24, 64, 160}
 	commands := []string{"run -i F -o O.pftrace --quiet"}
-	if os.Getenv("OVERLAY_LONG") != "" {
+	if corpus.Long() {
 		events, sizes = 400_000, []int64{24, 40, 48, 56, 64, 72, 96, 160, 400}
 		commands = append(commands, "run -i F -o O.pftrace --quiet --only-critical", "report -i F --analysis all --html O.html",
 			"check F", "convert -i F -o O.json --quiet")

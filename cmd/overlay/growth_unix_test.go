@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/processor"
 )
 
@@ -46,18 +47,14 @@ var growingMore = []string{
 
 // TestGrowth doubles each hostile trace and compares the memory that the commands ask for.
 func TestGrowth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs every command on every kind of hostile trace")
-	}
+	corpus.Heavy(t) // runs every command on every kind of hostile trace
 	compareGrowth(t, 500, allocated, growing)
 }
 
 // TestGrowthTime does the same for the processor time of larger traces: it sees the time that TestLoops does not, which is spent
 // in libraries. On a busy machine it may fail for no other reason, and it takes minutes.
 func TestGrowthTime(t *testing.T) {
-	if os.Getenv("OVERLAY_LONG") == "" {
-		t.Skip("takes many minutes: OVERLAY_LONG=1 runs it")
-	}
+	corpus.Heavy(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	compareGrowth(t, 5000, processorTime, slices.Concat(growing, growingMore))
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 )
 
 // How often a block of the program may run on a trace that grows by timesLarger: n log n stays below mostTimes and a loop
@@ -39,9 +40,7 @@ var looping = []string{
 // TestLoops counts how often each block of the program runs on hostile traces and on traces that are four times as large. It
 // finds a loop inside a loop where it is still cheap, on any machine, however busy.
 func TestLoops(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the program and runs it some hundred times")
-	}
+	corpus.Heavy(t) // compiles the program and runs it some hundred times
 	dir := t.TempDir()
 	program := filepath.Join(dir, "overlay")
 	if out, err := exec.Command("go", "build", "-cover", "-covermode=count", "-o", program, ".").CombinedOutput(); err != nil {

@@ -220,6 +220,7 @@ func hostileRoot(t *testing.T) (root string) {
 // TestHostileAgents makes calls that want out of the root, want everything, or want nothing sensible: each has an error or a bounded
 // answer in time, nothing outside is read, and the server goes on.
 func TestHostileAgents(t *testing.T) {
+	corpus.Heavy(t) // some hundred calls
 	root := hostileRoot(t)
 	w := startAgent(t, root)
 	w.answer(w.call("report", `{"file":"demo.json.gz"}`), time.Minute)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"overlay/internal/testtrace/corpus"
 )
 
 // TestQuickBuild: the first build of a newcomer compiles nothing of what it leaves out, and says how to get that.
@@ -20,9 +22,7 @@ func TestQuickBuild(t *testing.T) {
 	}); len(found) > 0 {
 		t.Errorf("the quick build compiles %s", found)
 	}
-	if os.Getenv("OVERLAY_LONG") == "" {
-		t.Skip("part of make check: it builds the program")
-	}
+	corpus.Heavy(t)
 	dir := t.TempDir()
 	bin, base := filepath.Join(dir, "overlay"), filepath.Join(dir, "nsys.sqlite")
 	if out, err := exec.Command("go", "build", "-tags", "quick", "-buildvcs=false", "-o", bin, ".").CombinedOutput(); err != nil {

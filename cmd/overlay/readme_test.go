@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 )
 
 // TestReadme runs the commands of the README's transcript and wants the output that stands there; -update rewrites it.
 // `overlay open` is left alone: it waits for a browser.
 func TestReadme(t *testing.T) {
-	if os.Getenv("OVERLAY_LONG") == "" && !*update {
+	if !corpus.Long() && !*update {
 		t.Skip("part of make check: the output changes with every stage")
 	}
 	readme, err := os.ReadFile("../../README.md")

@@ -16,7 +16,7 @@ func TestRealTraces(t *testing.T) {
 	root := filepath.Join(corpus.Root(t), "testdata", "real")
 	var files []string
 	patterns := []string{"*/before.json.*", "*/before/rank0.json.*"}
-	if os.Getenv("OVERLAY_LONG") != "" {
+	if corpus.Long() {
 		patterns = []string{"*/*.json.*", "*/*/rank0.json.*"}
 	}
 	for _, pattern := range patterns {

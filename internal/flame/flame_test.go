@@ -207,9 +207,7 @@ func pprofSum(t *testing.T, r io.Reader) (sum int64) {
 
 // TestPprof: the tool that comes with Go opens a profile, and its total is the path.
 func TestPprof(t *testing.T) {
-	if testing.Short() || os.Getenv("OVERLAY_LONG") == "" {
-		t.Skip("compiles pprof: only with OVERLAY_LONG")
-	}
+	corpus.Heavy(t)
 	g, p := testtrace.Exact(t, testtrace.Read(t, corpus.Demo(t)))
 	name := filepath.Join(t.TempDir(), "path.pb.gz")
 	f, err := os.Create(name)

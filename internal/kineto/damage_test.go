@@ -65,7 +65,7 @@ func rounds(short, long int) int {
 	switch {
 	case testing.Short():
 		return short / 4
-	case os.Getenv("OVERLAY_LONG") != "":
+	case corpus.Long():
 		return long
 	}
 	return short

@@ -2,21 +2,19 @@ package kineto
 
 import (
 	"bytes"
-	"os"
 	"testing"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/tracecheck"
 )
 
 // TestAbove4GiB reads events that lie behind 4 GiB of blanks. The blanks are one block of memory that is mapped again
 // and again, so nothing of that size is stored.
 func TestAbove4GiB(t *testing.T) {
-	if os.Getenv("OVERLAY_LONG") == "" {
-		t.Skip("scans 4 GiB: set OVERLAY_LONG to run it")
-	}
+	corpus.Heavy(t)
 	const block, blocks = 16 << 20, 258
 	blank := bytes.Repeat([]byte{' '}, block)
 	first, last := bytes.Clone(blank), bytes.Clone(blank)

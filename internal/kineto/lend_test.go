@@ -11,7 +11,7 @@ import (
 // TestLend: a trace whose events lie in memory that was lent is the same, also where its pieces are joined elsewhere than they were
 // scanned, and where nothing was lent.
 func TestLend(t *testing.T) {
-	whole := generated(2000)
+	whole := generated(500)
 	fewer := bytes.Replace(whole, []byte(`"dur"`), []byte(`"ph"`), 3) // events than room was made for, so they are joined elsewhere
 	for name, src := range map[string][]byte{"as expected": whole, "fewer": fewer} {
 		dump := func(o Options) (string, *trace.Trace) {

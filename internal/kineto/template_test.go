@@ -45,7 +45,7 @@ func TestTemplates(t *testing.T) {
 		sources[filepath.Base(path)] = src
 		rng := rand.New(rand.NewSource(1))
 		var events []string
-		for range 500 {
+		for range 100 {
 			raw := string(tr.Source.(*Text).Raw(trace.EventID(rng.Intn(len(tr.Events)))))
 			events = append(events, raw)
 			for range 3 {

@@ -3,7 +3,6 @@ package overlay_test
 import (
 	"bytes"
 	"io"
-	"os"
 	"testing"
 
 	"overlay/internal/cdg"
@@ -33,7 +32,7 @@ func BenchmarkStages(b *testing.B) {
 		{"1M", 1_000_000, false}, {"1M_stacks", 1_000_000, true}, {"5M", 5_000_000, false},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			if c.events > 100_000 && os.Getenv("OVERLAY_LONG") == "" {
+			if c.events > 100_000 && !corpus.Long() {
 				b.Skip("OVERLAY_LONG=1 runs it")
 			}
 			var buf bytes.Buffer

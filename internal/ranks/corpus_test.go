@@ -43,7 +43,7 @@ func TestSummarizeReal(t *testing.T) {
 		n += len(s.Ops)
 		t.Logf("%-60.60s %d operations, %d kinds, %d groups, %d runs, %d names", s.Source, len(s.Ops), len(s.Kinds), len(s.Groups), len(s.Runs), len(s.Names))
 	}
-	if n < 100 {
+	if corpus.Long() && n < 100 { // large traces have most of them
 		t.Errorf("only %d operations", n)
 	}
 }

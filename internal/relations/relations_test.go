@@ -355,7 +355,7 @@ var questions = []string{
 // TestSameThroughParquet asks the arrays in memory and what comes back from Parquet the same questions.
 func TestSameThroughParquet(t *testing.T) {
 	eachTrace(t, func(t *testing.T, tr *trace.Trace) {
-		if len(tr.Events) > 50_000 && os.Getenv("OVERLAY_LONG") == "" {
+		if len(tr.Events) > 50_000 && !corpus.Long() {
 			t.Skip("part of make check: a large trace")
 		}
 		_, _, list := solved(t, tr, critpath.Exact)

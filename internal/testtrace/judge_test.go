@@ -3,7 +3,6 @@ package testtrace
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,14 +13,15 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/pathcheck"
 )
 
 // The exact path must agree with the truth of random programs. The limits are those of the project's plan; what is
 // below them for a reason that is known stands in known.
 func TestExactAgreesWithSimulator(t *testing.T) {
-	n := 2000
-	if os.Getenv("OVERLAY_LONG") == "1" {
+	n := 800
+	if corpus.Long() {
 		n = 5000 // some 180 of each class: the limits are shares of them all; the judge goes over any number by hand
 	}
 	if testing.Short() {
@@ -69,7 +69,10 @@ func TestExactAgreesWithSimulator(t *testing.T) {
 
 // Programs as they run in production must be right in recordings as they should be, with cuda_sync records and without.
 func TestProductionAgreesWithSimulator(t *testing.T) {
-	n := 660
+	n := 220
+	if corpus.Long() {
+		n = 660
+	}
 	if testing.Short() {
 		n = 110
 	}

@@ -1,7 +1,6 @@
 package testtrace
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,13 +39,6 @@ func Subjects(t *testing.T, look func(t *testing.T, tr *trace.Trace)) {
 		one(m.Name, m.Trace, false)
 	}
 	for _, name := range corpus.Find(t) {
-		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.Size() > 500_000 && os.Getenv("OVERLAY_LONG") == "" {
-			continue
-		}
 		one(strings.TrimSuffix(filepath.Base(name), ".json.gz"), Read(t, name), false)
 	}
 }

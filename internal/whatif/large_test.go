@@ -2,18 +2,16 @@ package whatif_test
 
 import (
 	"bytes"
-	"os"
 	"testing"
 
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/whatif"
 )
 
 // BenchmarkReplayLarge replays a made trace of five million events, if OVERLAY_LONG is set.
 func BenchmarkReplayLarge(b *testing.B) {
-	if os.Getenv("OVERLAY_LONG") == "" {
-		b.Skip("takes a minute before it begins")
-	}
+	corpus.Heavy(b)
 	var text bytes.Buffer
 	if err := testtrace.Large(&text, 5_000_000, true); err != nil {
 		b.Fatal(err)

@@ -224,10 +224,8 @@ func difference(a, b []string) (onlyA, onlyB []string) {
 // JSON and 0.6 of the compressed JSON for each of them; it is missed where events carry little but numbers that differ
 // from event to event, and the table of the log says by how much.
 func TestSizes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not with -short")
-	}
-	var sum [4]int // bytes of the output, the JSON, the compressed output, the compressed JSON
+	corpus.Heavy(t) // the sums are those of all traces
+	var sum [4]int  // bytes of the output, the JSON, the compressed output, the compressed JSON
 	t.Logf("%-72s %8s %10s %7s %10s %7s", "trace", "events", "bytes", "of JSON", "gzip", "of .gz")
 	for _, name := range corpus.Files(t, "*.json.gz") {
 		data, packed := gunzip(t, name)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -67,7 +68,22 @@ func Dir(tb testing.TB) string {
 	return dir
 }
 
-// Find returns the real traces that match one of the patterns, by default all; none when they are not at hand.
+// Long says whether the heavy loops were asked for: OVERLAY_LONG=1, as in make check.
+func Long() bool { return os.Getenv("OVERLAY_LONG") != "" }
+
+// Heavy skips a test that takes long, with a word, unless the heavy loops were asked for.
+func Heavy(tb testing.TB) {
+	tb.Helper()
+	if !Long() {
+		tb.Skip("takes long: OVERLAY_LONG=1 runs it")
+	}
+}
+
+// large is the size in bytes, packed, from which on a trace is read by heavy loops only: six real traces take longer than all others.
+const large = 500_000
+
+// Find returns the real traces that match one of the patterns, by default all; none when they are not at hand. A pattern that
+// is no name leaves out large traces unless the heavy loops were asked for.
 func Find(tb testing.TB, patterns ...string) []string {
 	tb.Helper()
 	if len(patterns) == 0 {
@@ -79,7 +95,11 @@ func Find(tb testing.TB, patterns ...string) []string {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		files = append(files, m...)
+		for _, file := range m {
+			if info, err := os.Stat(file); err == nil && (info.Size() < large || Long() || !strings.Contains(p, "*")) {
+				files = append(files, file)
+			}
+		}
 	}
 	return files
 }

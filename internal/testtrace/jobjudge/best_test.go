@@ -1,11 +1,11 @@
 package jobjudge
 
 import (
-	"os"
 	"testing"
 
 	"overlay/internal/ranks"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 )
 
 // TestBest: what the ends of a job without noise hold is where its clocks are, and with noise what is found comes close to what they hold.
@@ -40,7 +40,7 @@ func TestHardClocks(t *testing.T) {
 		limit int64 // of the error; 0 where nobody can tell
 	}
 	list := []hard{{4550014, 5000}, {6100187, 5000}, {7300109, 25_000}}
-	if os.Getenv("OVERLAY_LONG") != "" {
+	if corpus.Long() {
 		list = append(list, []hard{{220637, 5000}, {220731, 0}, {4550023, 0}, {6100041, 4500}}...)
 	}
 	for _, c := range list {

@@ -2,11 +2,11 @@ package jobjudge
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
 
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 )
 
 // TestJudge: of jobs whose traces hold all that was done, everything that follows from times is found out as well as the
@@ -48,9 +48,7 @@ func TestScoreNotices(t *testing.T) {
 
 // TestRandomJobs holds what is found out about random jobs to what is wanted of it, with room for the luck of a seed.
 func TestRandomJobs(t *testing.T) {
-	if os.Getenv("OVERLAY_LONG") == "" {
-		t.Skip("part of make check")
-	}
+	corpus.Heavy(t)
 	var all, good [2]int // pairs
 	var wait, near [2]int64
 	named, missed := 0, 0

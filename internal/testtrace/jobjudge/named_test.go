@@ -1,11 +1,11 @@
 package jobjudge
 
 import (
-	"os"
 	"testing"
 
 	"overlay/internal/ranks"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 )
 
 // TestWhoIsSlow: jobs in which something else than what was planted looks much like it.
@@ -43,7 +43,7 @@ func TestWhoIsSlow(t *testing.T) {
 // in which nobody is to blame nobody is named, be their windows cut and their steps said to be whole.
 func TestSeveral(t *testing.T) {
 	n, seeds := 4, []uint64{800_010, 900_000}
-	if os.Getenv("OVERLAY_LONG") != "" {
+	if corpus.Long() {
 		n = 30
 	}
 	right, wrong := 0, 0
