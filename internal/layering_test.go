@@ -75,7 +75,7 @@ var layers = map[string][]string{
 	"internal/slim":               {"internal/trace", "internal/clock", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/overlay"},
 	"internal/anonymize":          {"internal/trace", "internal/vendors", "internal/kineto", "internal/cdg", "internal/graph", "internal/critpath", "internal/overlay", "internal/chrome"},
 	"internal/report":             {"internal/memory", "internal/coarse", "internal/flights", "internal/verdict", "internal/serving", "internal/clock", "internal/stat", "internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/nodes", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/advise/jobadvice", "internal/ranks", "internal/ranks/replay", "internal/ranks/roster", "internal/tables", "internal/par"},
-	"internal/report/page":        {"internal/flame", "internal/stat", "internal/trace", "internal/critpath", "internal/ranks", "internal/tables", "internal/report"},
+	"internal/report/page":        {"internal/flame", "internal/stat", "internal/trace", "internal/critpath", "internal/ranks", "internal/ranks/replay", "internal/tables", "internal/report"},
 	"internal/pipeline": {"internal/memory", "internal/clock", "internal/trace", "internal/cdg", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/ranks", "internal/ranks/replay", "internal/report", "internal/relations", "internal/columns", "internal/flame", "internal/overlay", "internal/overlay/manyranks", "internal/overlay/pftrace",
 		"internal/overlay/chromejson", "internal/slim", "internal/par"},
 	"internal/nearest":   {},

@@ -9,24 +9,20 @@ import (
 	"time"
 
 	"overlay/internal/inputs"
-	"overlay/internal/pipeline"
 	"overlay/internal/report"
-	"overlay/internal/report/page"
+	pages "overlay/internal/report/page"
 )
 
 // openPage serves the page of a report, with sliders that replay the run, for as long as the program runs.
 func (j *job) openPage() error {
 	name := j.files[0]
-	solved, err := j.load(name, false)
+	s, err := j.subject([]string{name})
 	if err != nil {
 		return err
 	}
-	stacks := solved.Flame()
-	desk := solved.Desk(report.Source{Name: inputs.Name(name), Version: version})
-	r := solved.Report(report.Source{Name: inputs.Name(name), Version: version, Advise: true, Gains: true, Memory: solved.Memory(nil)})
-	desk.Advised(r.Advice)
 	var b bytes.Buffer
-	if err := page.WriteDesk(&b, r, stacks, page.NewDesk(r, name, desk.Knows)); err != nil {
+	ask, err := j.desk(&b, s, name)
+	if err != nil {
 		return err
 	}
 	l, err := listen("127.0.0.1:0")
@@ -40,9 +36,30 @@ func (j *job) openPage() error {
 	}
 	j.opts.say(j.stderr, "%s is the page of %s until you press Ctrl-C", link, name)
 	j.stages.finish()
-	server := &http.Server{Handler: &deskServer{host: l.Addr().String(), page: b.Bytes(), desk: desk}, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: &deskServer{host: l.Addr().String(), page: b.Bytes(), ask: ask}, ReadHeaderTimeout: 10 * time.Second}
 	defer server.Shutdown(context.Background())
 	return server.Serve(l)
+}
+
+// desk writes the page of a trace or a job, and returns what answers it: that writes the answer to a scenario, as JSON.
+func (j *job) desk(page io.Writer, s *subject, name string) (ask func(text string, to io.Writer) error, err error) {
+	if s.job != nil {
+		r := report.NewJob(s.job.source)
+		desk, err := pages.NewJobDesk(r, s.job.source, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", report.Plain(name), err)
+		}
+		return desk.Ask, pages.WriteJobDesk(page, r, s.job.source, desk)
+	}
+	solved, err := j.load(s.name, false)
+	if err != nil {
+		return nil, err
+	}
+	stacks := solved.Flame()
+	desk := solved.Desk(report.Source{Name: inputs.Name(name), Version: version})
+	r := solved.Report(report.Source{Name: inputs.Name(name), Version: version, Advise: true, Gains: true, Memory: solved.Memory(nil)})
+	desk.Advised(r.Advice)
+	return desk.Write, pages.WriteDesk(page, r, stacks, pages.NewDesk(r, name, desk.Knows))
 }
 
 // deskServer serves the page and answers what it asks, to the page and nobody else: another name for this machine may be an attack by DNS, and
@@ -50,7 +67,7 @@ func (j *job) openPage() error {
 type deskServer struct {
 	host string
 	page []byte
-	desk *pipeline.Desk
+	ask  func(text string, to io.Writer) error
 }
 
 // maxQuestion is how long a scenario may be.
@@ -72,16 +89,16 @@ func (s *deskServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Write(s.page)
 	case r.URL.Path == "/whatif" && r.Method == http.MethodPost && origin != "":
 		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxQuestion))
-		var answers *report.WhatIf
+		var answer bytes.Buffer
 		if err == nil {
-			answers, err = s.desk.Ask(string(text))
+			err = s.ask(string(text), &answer)
 		}
 		if err != nil {
 			http.Error(w, report.Plain(err.Error()), http.StatusBadRequest)
 			return
 		}
 		h.Set("Content-Type", "application/json")
-		answers.WriteJSON(w)
+		w.Write(answer.Bytes())
 	case r.URL.Path == "/" || r.URL.Path == "/whatif":
 		http.Error(w, "not so", http.StatusMethodNotAllowed)
 	default:

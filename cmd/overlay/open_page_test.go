@@ -11,10 +11,13 @@ import (
 	"testing"
 
 	"overlay/internal/pipeline"
+	"overlay/internal/ranks"
+	"overlay/internal/ranks/replay"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
+	"overlay/internal/testtrace/jobjudge"
 )
 
 // servedDesk serves the page of the demo with its sliders, and what is given beside it.
@@ -31,7 +34,11 @@ func servedDesk(t *testing.T, beside *http.ServeMux) (url string) {
 	if err := page.WriteDesk(&b, r, stacks, page.NewDesk(r, "it's a.json", desk.Knows)); err != nil {
 		t.Fatal(err)
 	}
-	s := &deskServer{page: b.Bytes(), desk: desk}
+	return serveDesk(t, beside, b.Bytes(), desk.Write)
+}
+
+func serveDesk(t *testing.T, beside *http.ServeMux, page []byte, ask func(string, io.Writer) error) (url string) {
+	s := &deskServer{page: page, ask: ask}
 	beside.Handle("/", s)
 	server := httptest.NewServer(beside)
 	t.Cleanup(server.Close)
@@ -143,20 +150,94 @@ f.onload = async () => {
 f.src = '/';
 </script>`
 
-// TestBrowserDesk: pulled sliders change what the page says, its bar, its strip and its command, and all can be as it was again.
-func TestBrowserDesk(t *testing.T) {
+// probed opens a probe that stands beside a page, in a browser, and reads what it posts.
+func probed(t *testing.T, probe string, served func(beside *http.ServeMux) (url string), got any) {
+	t.Helper()
 	browser := browserName(t)
 	s := &pageServer{Server: httptest.NewServer(http.NotFoundHandler()), result: make(chan []byte, 1)} // of which browse wants the port alone
 	t.Cleanup(s.Close)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/probe", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		io.WriteString(w, deskProbe)
+		io.WriteString(w, probe)
 	})
 	mux.HandleFunc("/result", func(_ http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		s.result <- b
 	})
+	s.browse(t, browser, served(mux)+"/probe", got)
+}
+
+// jobDeskProbe pulls the slider of a rank and posts what the page then says.
+const jobDeskProbe = `<!doctype html><iframe id="f" style="width:1100px;height:900px"></iframe><script>
+const f = document.getElementById('f');
+f.onload = async () => {
+  const w = f.contentWindow, d = f.contentDocument, one = s => d.querySelector('#desk ' + s), errors = [];
+  w.addEventListener('error', e => errors.push(String(e.message)));
+  const state = () => ({says: one('.lead').textContent, rows: d.querySelectorAll('#desk .stair').length, code: one('code').textContent,
+    wide: Math.max(...[...d.querySelectorAll('#desk .stair i')].map(e => parseFloat(e.style.left) + parseFloat(e.style.width)))});
+  const seen = [state()], slider = one('input[data-change="rank:0"]'), before = one('.lead').textContent;
+  slider.focus();
+  if (d.activeElement !== slider) errors.push('a slider takes no focus');
+  slider.value = 50;
+  slider.dispatchEvent(new w.Event('input'));
+  for (let i = 0; i < 100 && one('.lead').textContent === before; i++) await new Promise(r => setTimeout(r, 50));
+  seen.push(state());
+  one('button.reset').click();
+  seen.push(state());
+  await fetch('/result', {method: 'POST', body: JSON.stringify({seen, errors})});
+};
+f.src = '/';
+</script>`
+
+// TestBrowserJobDesk: the slider of a rank changes what the page of a job says, its rows and its command, and all can be as it was again.
+func TestBrowserJobDesk(t *testing.T) {
+	sim := testtrace.NewJob(testtrace.JobOptions{Kind: "dp", World: 4, PerHost: 2, Steps: 3, Seed: 1, Noise: 1})
+	list, err := jobjudge.Summaries(sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := ranks.Join(list, ranks.Options{Step: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := report.JobSource{Name: "traces", Job: job, Verdict: replay.Judge(job, ranks.Expected{})}
+	r := report.NewJob(source)
+	desk, err := page.NewJobDesk(r, source, "traces")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := page.WriteJobDesk(&b, r, source, desk); err != nil {
+		t.Fatal(err)
+	}
+	type state struct {
+		Says, Code string
+		Rows       int
+		Wide       float64
+	}
+	var got struct {
+		Seen   []state
+		Errors []string
+	}
+	probed(t, jobDeskProbe, func(mux *http.ServeMux) string { return serveDesk(t, mux, b.Bytes(), desk.Ask) }, &got)
+	if len(got.Errors) > 0 || len(got.Seen) != 3 {
+		t.Fatalf("%+v", got)
+	}
+	first, half, last := got.Seen[0], got.Seen[1], got.Seen[2]
+	if !strings.HasPrefix(first.Says, "As recorded: ") || !strings.HasSuffix(first.Says, " ends last.") || first.Rows != 4 || first.Wide < 99 || first.Wide > 100.1 || first.Code != "" {
+		t.Errorf("at first: %+v", first)
+	}
+	if !strings.Contains(half.Says, " % shorter; rank ") || half.Code != "overlay whatif 'traces' --scale 'rank:0=0.5'" || half.Rows != 4 || half.Wide > first.Wide {
+		t.Errorf("with half of rank 0: %+v", half)
+	}
+	if last != first {
+		t.Errorf("at last: %+v", last)
+	}
+}
+
+// TestBrowserDesk: pulled sliders change what the page says, its bar, its strip and its command, and all can be as it was again.
+func TestBrowserDesk(t *testing.T) {
 	var got struct {
 		Seen []struct {
 			Says, Code string
@@ -166,7 +247,7 @@ func TestBrowserDesk(t *testing.T) {
 		Errors []string
 		Output string
 	}
-	s.browse(t, browser, servedDesk(t, mux)+"/probe", &got)
+	probed(t, deskProbe, func(mux *http.ServeMux) string { return servedDesk(t, mux) }, &got)
 	if len(got.Errors) > 0 || len(got.Seen) != 5 {
 		t.Fatalf("%+v", got)
 	}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,6 +42,15 @@ func (d *Desk) Ask(text string) (*report.WhatIf, error) {
 		return nil, fmt.Errorf("what if: %w", err)
 	}
 	return report.NewWhatIf(d.source, d.model.ReplayAll([]whatif.Scenario{sc}))
+}
+
+// Write writes the answer that Ask gives, as JSON.
+func (d *Desk) Write(text string, to io.Writer) error {
+	a, err := d.Ask(text)
+	if err != nil {
+		return err
+	}
+	return a.WriteJSON(to)
 }
 
 func (d *Desk) scenario(text string) (sc whatif.Scenario, err error) {

@@ -71,7 +71,6 @@ func NewJobWhatIf(s JobSource, q JobQuestions) (*JobWhatIf, error) {
 	r := NewJob(s)
 	w := &JobWhatIf{Schema: JobWhatIfSchema, Tool: r.Tool, Input: r.name, World: r.Job.World, Traced: len(r.Job.Ranks), Window: r.Job.Window, Bound: r.Job.Path.BoundBy,
 		Scenarios: []JobAnswer{}, Parts: []JobPart{}, Limits: jobLimits(m)}
-	unsure := len(w.Limits) > 0
 	var list []replay.Scenario
 	parse := replay.Parser{Model: m, Shown: Readable}
 	for _, text := range q.Scenarios {
@@ -93,14 +92,7 @@ func NewJobWhatIf(s JobSource, q JobQuestions) (*JobWhatIf, error) {
 		ask = append(ask, list[i].Ask)
 	}
 	for i, a := range m.Ask(ask) {
-		x := JobAnswer{Name: list[i].Name, Window: a.Window, Saved: a.Saved, SavedShare: signedShare(a.Saved, m.Recorded()), EndsWith: int(s.Job.Members[a.Last].Rank), Confidence: "good"}
-		if unsure || list[i].Longer {
-			x.Confidence = "low"
-		}
-		if a.Window > 0 {
-			x.Slowdown = float64(m.Recorded()) / float64(a.Window)
-		}
-		w.Scenarios = append(w.Scenarios, x)
+		w.Scenarios = append(w.Scenarios, AnswerOf(m, &list[i], a))
 	}
 	if q.Draw {
 		for _, x := range list[:min(len(list), mostDrawn)] {
@@ -121,6 +113,18 @@ func NewJobWhatIf(s JobSource, q JobQuestions) (*JobWhatIf, error) {
 		w.LeftOut = left
 	}
 	return w, nil
+}
+
+// AnswerOf is what a replay says of a scenario.
+func AnswerOf(m *replay.Model, s *replay.Scenario, a replay.Answer) JobAnswer {
+	x := JobAnswer{Name: s.Name, Window: a.Window, Saved: a.Saved, SavedShare: signedShare(a.Saved, m.Recorded()), EndsWith: int(m.Job.Members[a.Last].Rank), Confidence: "good"}
+	if s.Longer || len(jobLimits(m)) > 0 {
+		x.Confidence = "low"
+	}
+	if a.Window > 0 {
+		x.Slowdown = float64(m.Recorded()) / float64(a.Window)
+	}
+	return x
 }
 
 // unsurePart is the part of the operations that has to be unmatched for answers to be doubtful: one in so many.

@@ -10,19 +10,20 @@ import (
 
 // Run is a job as a question would have had it: a strip for each member, on the job's clock.
 type Run struct {
-	Name   string
-	Window int64 // how long it would have taken, ns
-	Saved  int64
+	Name string
+	Answer
 	Strips []ranks.Strip // by member
 }
 
-// Replayed replays a job, and shows it. Of own work the recorded strip says what it is; the operations around it say where it comes to lie.
-func (m *Model) Replayed(x Scenario) Run {
+// Replayed replays a job, and shows it: all members, or where shown has some, these. Of own work the recorded strip says what it is; the operations around it say where it comes to lie.
+func (m *Model) Replayed(x Scenario, shown ...int32) Run {
 	starts, ends, came := m.replay(x.Ask)
-	a := m.answerOf(starts, ends)
-	r := Run{Name: x.Name, Window: a.Window, Saved: a.Saved}
-	for i := range m.Job.Members {
-		r.Strips = append(r.Strips, m.strip(int32(i), starts, ends, came))
+	r := Run{Name: x.Name, Answer: m.answerOf(starts, ends)}
+	r.Strips = make([]ranks.Strip, len(m.Job.Members))
+	for i := range r.Strips {
+		if len(shown) == 0 || slices.Contains(shown, int32(i)) {
+			r.Strips[i] = m.strip(int32(i), starts, ends, came)
+		}
 	}
 	return r
 }

@@ -27,11 +27,19 @@ type jobContent struct {
 	Heats       []heat
 	HeatNote    string
 	Names       *heat
+	Desk        *Desk
 }
 
 // WriteJob writes the report of a job, which was made from that source, as one page that needs nothing else.
 func WriteJob(w io.Writer, r *report.JobReport, s report.JobSource) error {
 	return write(w, "job", jobContentOf(r, s))
+}
+
+// WriteJobDesk writes the same page with sliders, which ask whoever serves it.
+func WriteJobDesk(w io.Writer, r *report.JobReport, s report.JobSource, d *JobDesk) error {
+	c := jobContentOf(r, s)
+	c.Desk = &d.Desk
+	return write(w, "job", c)
 }
 
 func jobContentOf(r *report.JobReport, s report.JobSource) *jobContent {

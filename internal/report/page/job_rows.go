@@ -78,21 +78,8 @@ func (p *jobPage) stairs() *stairs {
 				continue
 			}
 			b := p.block(x.Start, x.End, from, whole)
-			text := ""
-			switch x.Part {
-			case ranks.InWait:
-				b.Kind, text = "wait", "waits for "+p.rank(x.Whom)
-			case ranks.Absent:
-				b.Kind, text = "wait", "waits for a rank without a trace"
-			case ranks.Late:
-				b.Kind, text = "untraced", "not recorded"
-			case ranks.Transfers:
-				b.Kind, text = "communication", "transfer"
-			case ranks.Collective:
-				b.Kind, text = "communication", "communication"
-			default:
-				b.Kind, text = x.Class.String(), x.Class.Words()
-			}
+			var text string
+			b.Kind, text = p.piece(&x)
 			if b.Kind != "wait" {
 				used[b.Kind] = true
 			}
@@ -120,6 +107,23 @@ func (p *jobPage) stairs() *stairs {
 		s.Ticks = append(s.Ticks, spot{At: float64(i) / 4, Label: tables.ShortDuration(whole * int64(i) / 4)})
 	}
 	return s
+}
+
+// piece says what a rank does in a piece of its strip: the class that colours it, or wait, and words.
+func (p *jobPage) piece(x *ranks.StripPiece) (kind, text string) {
+	switch x.Part {
+	case ranks.InWait:
+		return "wait", "waits for " + p.rank(x.Whom)
+	case ranks.Absent:
+		return "wait", "waits for a rank without a trace"
+	case ranks.Late:
+		return "untraced", "not recorded"
+	case ranks.Transfers:
+		return "communication", "transfer"
+	case ranks.Collective:
+		return "communication", "communication"
+	}
+	return x.Class.String(), x.Class.Words()
 }
 
 // interesting lists members by rank: all, or of many those on the path in [from, to] and those that waited least and most.
