@@ -33,7 +33,6 @@ type facts struct {
 	threads   []threadInfo
 	records   map[trace.ProcID][]ActID // cudaEventRecord calls per process, in time order
 	waits     map[trace.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
-	copyCalls [][]ActID                // per thread lane with any: its copy calls in time order
 	syncCalls []ActID                  // calls that wait for the GPU, thread by thread
 
 	sync  syncRecords

@@ -53,7 +53,6 @@ type threadPart struct {
 	lane     LaneID
 	from, to ActID
 	steps    bool
-	copies   []ActID // copy calls
 	syncs    []ActID // calls that wait for the GPU
 	waits    []ActID // calls that make a stream wait
 }
@@ -80,8 +79,6 @@ func (t *threadPart) describe(b *builder, names *threadNames) {
 				t.waits = append(t.waits, a)
 			case streamSync, deviceSync, eventSync, freeCall, submit:
 				t.syncs = append(t.syncs, a)
-			case asyncCopy, blockingCopy:
-				t.copies = append(t.copies, a)
 			case eventRecord:
 				t.records = append(t.records, a)
 			}
@@ -100,10 +97,9 @@ func (b describer) joinThread(parts []threadPart) {
 		busy += len(parts[i].busy)
 	}
 	t.launches, t.busy = make([]ActID, 0, launches), make([]Span, 0, busy)
-	var copies []ActID
 	for i := range parts {
 		x := &parts[i]
-		t.launches, t.records, copies = append(t.launches, x.launches...), append(t.records, x.records...), append(copies, x.copies...)
+		t.launches, t.records = append(t.launches, x.launches...), append(t.records, x.records...)
 		t.ops += x.ops
 		t.autograd, t.pinMemory, steps = t.autograd || x.autograd, t.pinMemory || x.pinMemory, steps || x.steps
 		for _, s := range x.busy {
@@ -117,9 +113,6 @@ func (b describer) joinThread(parts []threadPart) {
 			b.records[l.Proc] = append(b.records[l.Proc], x.records...)
 		}
 		x.threadInfo = threadInfo{}
-	}
-	if copies != nil {
-		b.copyCalls = append(b.copyCalls, copies)
 	}
 	b.sortCalls(t.launches)
 	b.sortCalls(t.records)
