@@ -245,10 +245,9 @@ func (r *run) actsOf(from int, names []trace.Sym) acts {
 	return x
 }
 
-// forget lets go of what is large and no rule looks at once it has found what it finds: of the graph that is what was waited
-// for. What a scenario takes is worked out again later, from own times, the layout, and what the rule keeps for it.
+// forget lets go of what is large and no rule looks at once it has found what it finds. What a scenario takes is worked out again later,
+// from own times, the graph, and what the rule keeps for it.
 func (r *run) forget() {
-	r.g = r.g.Bare()
 	r.marks, r.ops, r.launches, r.list, r.callers, r.results, r.syncs, r.matmuls, r.outers, r.cold = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
 }
 

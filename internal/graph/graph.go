@@ -27,23 +27,6 @@ type Layout struct {
 // Layout returns what drawing needs of a graph.
 func (g *Graph) Layout() *Layout { return &Layout{g.Graph.Layout, g.Aggregated} }
 
-// Bare is the graph without its phases and without what was waited for: where activities lie, and in which nodes. That is what
-// asking a finished model for windows takes.
-func (g *Graph) Bare() *Graph {
-	return &Graph{Graph: &cdg.Graph{Layout: g.Graph.Layout}, Aggregated: g.Aggregated}
-}
-
-// Outline is a Layout with what cutting a trace down to its path asks of a graph, too. Nothing of it says what was waited for.
-type Outline struct {
-	*Layout
-	Phases  []phases.Phase // per event of the trace
-	Delays  cdg.Delays
-	Threads cdg.ThreadMode // how hand-offs were read
-}
-
-// Outline returns what is left to do with a graph of which the path and what replays take are known.
-func (g *Graph) Outline() *Outline { return &Outline{g.Layout(), g.Phases, g.Delays, g.Threads} }
-
 // BuildEvents makes the level of events alone, which is enough for the exact path: no event has a phase, and there are no
 // aggregated nodes. It fails only when the window cannot be found.
 func BuildEvents(tr *trace.Trace, o cdg.Options) (*Graph, error) {

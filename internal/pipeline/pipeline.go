@@ -61,8 +61,7 @@ type Run struct {
 	Recorded bool         // window, method and delays are those of the run that wrote the trace
 
 	o        Options
-	graph    *graph.Graph   // of Trace; nil when replays have taken it
-	rest     *graph.Outline // what is left then
+	graph    *graph.Graph   // of Trace; nil when it was drawn
 	path     *critpath.Path // in graph
 	analyses *analyses.Result
 	ghosts   []overlay.Ghost      // simulated runs to draw
@@ -156,8 +155,8 @@ func (r *Run) solve() error {
 	if len(r.Trace.Events) >= largeTrace {
 		runtime.GC() // of what linking left
 	}
-	if r.o.Advise && !r.Recorded && r.o.Anonymize == nil && !r.oneByOne() {
-		r.beginModel(r.graph, nodes) // one after the other: each takes room of its own
+	if r.o.Advise && !r.Recorded && r.o.Anonymize == nil && len(r.Trace.Events) < manyEvents {
+		r.beginModel(nodes) // one after the other: each takes room of its own
 	}
 	r.o.stage("path")
 	r.path, err = method(r.graph)
@@ -192,23 +191,16 @@ func (r *Run) Memory(s *memory.Snapshot) []memory.Use {
 func (r *Run) Report(s report.Source) *report.Report {
 	r.o.stage("reporting")
 	s.Graph, s.Path, s.Analyses, s.Slim = r.graph, r.path, r.analyses, r.Recorded
-	if s.Gains && !r.Recorded && !r.oneByOne() {
-		r.beginModel(r.graph, nil)
-	}
-	find := func() {}
-	if s.Advise {
-		find = r.finder()
-	}
-	found := par.Beside(find)
+	found := par.Beside(func() {
+		if s.Advise {
+			r.Findings()
+		}
+	})
 	rep := report.New(s)
-	s.Graph = nil // the replays let go of it as soon as they can
 	r.o.stage("advice")
 	found()
 	if s.Advice = r.advice; s.Gains && !r.Recorded {
-		if r.model == nil {
-			r.beginModel(r.take(), nil)
-		}
-		s.Model = r.model()
+		s.Model = r.replayed()
 	}
 	r.model = nil
 	rep.AddReplays(s)
@@ -243,20 +235,6 @@ type Picture struct {
 	Drawing *overlay.Drawing
 }
 
-// take hands the graph out; the run keeps its outline.
-func (r *Run) take() *graph.Graph {
-	g := r.graph
-	r.graph, r.rest = nil, g.Outline()
-	return g
-}
-
-func (r *Run) outline() *graph.Outline {
-	if r.graph != nil {
-		return r.graph.Outline()
-	}
-	return r.rest
-}
-
 // Draw decides what to draw; with o.Slim on the path and its context only. It uses the run up: the graph is let go on
 // the way, since it is as large as the trace and writing does not need it.
 func (r *Run) Draw(o overlay.Options) Picture {
@@ -273,11 +251,11 @@ func (r *Run) Draw(o overlay.Options) Picture {
 	if r.original != nil {
 		whole = r.original
 	}
-	tr, layout, p := r.Trace, r.outline().Layout, r.path
+	tr, layout, p := r.Trace, r.graph.Layout(), r.path
 	cut := func(*overlay.Drawing) {}
 	if o.Slim {
-		outline, path := whole.outline(), whole.path
-		cut = func(drawing *overlay.Drawing) { slim.Cut(outline, path, drawing) }
+		g, path := whole.graph, whole.path
+		cut = func(drawing *overlay.Drawing) { slim.Cut(g, path, drawing) }
 	}
 	*whole, *r = Run{}, Run{}
 	runtime.GC() // a millisecond; drawing needs room, and of the graph only the layout

@@ -120,38 +120,7 @@ func TestDrawEndsTheRun(t *testing.T) {
 	}
 }
 
-// TestOneByOne: a run that makes the model when the causes are known, for want of room, reports, advises and draws as any other; and so does one
-// whose graph is not taken before it is drawn.
-func TestOneByOne(t *testing.T) {
-	for _, made := range testtrace.Made(t)[:3] {
-		for _, o := range []pipeline.Options{{}, {Advise: true}, {Advise: true, Method: critpath.CTDA}, {Advise: true, Anonymize: anonymize.Graph}} {
-			for _, slim := range []bool{false, true} {
-				var text [2][]byte
-				for i := range text {
-					back := pipeline.ManyEvents([]int{1 << 30, 0}[i])
-					r, err := pipeline.Solve(made.Trace, o, true)
-					if err != nil {
-						t.Fatal(err)
-					}
-					var out bytes.Buffer
-					if err := r.Report(report.Source{Name: made.Name, Top: 5, Advise: o.Advise, Gains: slim && o.Advise}).WriteJSON(&out); err != nil {
-						t.Fatal(err)
-					}
-					if _, err := r.Draw(overlay.Options{Advice: r.Findings(), Slim: slim}).Write(&out, pipeline.Perfetto); err != nil {
-						t.Fatal(err)
-					}
-					text[i] = out.Bytes()
-					back()
-				}
-				if !bytes.Equal(text[0], text[1]) {
-					t.Errorf("%s: another report or picture of a large run (advice %v, anonymous %v, slim %v)", made.Name, o.Advise, o.Anonymize != nil, slim)
-				}
-			}
-		}
-	}
-}
-
-// TestTaken: advice takes the graph, and what is drawn then is what is drawn of the whole graph.
+// TestTaken: what is drawn after the advice is what is drawn without.
 func TestTaken(t *testing.T) {
 	made := testtrace.Made(t)[0]
 	for _, slim := range []bool{false, true} {

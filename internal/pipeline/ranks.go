@@ -63,7 +63,7 @@ func (p *JobPicture) drawing(member int32, tr *trace.Trace) (*trace.Trace, *over
 	p.picture.Add(member, x, g.Trace)
 	drawing := overlay.AnnotateEvents(g.Trace, g.Layout(), path, p.draw)
 	if p.draw.Slim {
-		slim.Context(g.Outline(), path, drawing)
+		slim.Context(g, path, drawing)
 	}
 	if len(g.Clock) > 0 {
 		tr = clock.Recorded(g.Trace, tr)

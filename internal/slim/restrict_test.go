@@ -17,7 +17,7 @@ func TestRestrict(t *testing.T) {
 		tr.Events = append(tr.Events, e)
 	}
 	tr.LinkLaunches()
-	s := slimmer{g: &graph.Outline{Layout: &graph.Layout{Layout: &cdg.Layout{Trace: tr}}}, keep: make([]bool, 4)}
+	s := slimmer{g: &graph.Graph{Graph: &cdg.Graph{Layout: &cdg.Layout{Trace: tr}}}, keep: make([]bool, 4)}
 	lent := 0
 	tr.Lend = func(int) []byte { lent++; return nil }
 	s.restrict() // its room is taken again

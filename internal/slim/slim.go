@@ -19,7 +19,7 @@ import (
 // the rest. Of the input stay the events on the path, what encloses them, the launch call of each operation on the
 // path, both ends of each critical edge, annotations, names of rows; and for the exact method whatever else it takes
 // to find the same path again.
-func Cut(g *graph.Outline, p *critpath.Path, drawing *overlay.Drawing) {
+func Cut(g *graph.Graph, p *critpath.Path, drawing *overlay.Drawing) {
 	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), allowed: drawing.Keep, climbed: make([]bool, len(g.Acts))}
 	s.path(p)
 	rec := &cdg.Recorded{Window: g.Window, Delays: g.Delays}
@@ -36,7 +36,7 @@ func Cut(g *graph.Outline, p *critpath.Path, drawing *overlay.Drawing) {
 
 // Context leaves out what the path of a job does not need of the trace of one of its ranks: events on the path and the slices around
 // them stay, as with Cut. The context that finds the path again does not: the path of a job cannot be found from one rank.
-func Context(g *graph.Outline, p *critpath.Path, drawing *overlay.Drawing) {
+func Context(g *graph.Graph, p *critpath.Path, drawing *overlay.Drawing) {
 	s := &slimmer{g: g, keep: make([]bool, len(g.Trace.Events)), allowed: drawing.Keep, climbed: make([]bool, len(g.Acts))}
 	s.path(p)
 	s.graphEdges()
@@ -44,7 +44,7 @@ func Context(g *graph.Outline, p *critpath.Path, drawing *overlay.Drawing) {
 }
 
 type slimmer struct {
-	g       *graph.Outline
+	g       *graph.Graph
 	keep    []bool
 	allowed []bool // per event: it may be kept; nil for everything
 

@@ -26,7 +26,7 @@ func TestSlimFixPoint(t *testing.T) {
 			t.Skip("nothing to analyse")
 		}
 		ov := overlay.Annotate(g.Layout(), p, overlay.Options{Slim: true})
-		slim.Cut(g.Outline(), p, ov)
+		slim.Cut(g, p, ov)
 		out, st := write(t, tr, ov)
 		cut := testtrace.Parse(t, out)
 		rec, err := slim.ReadRecord(cut)
@@ -128,7 +128,7 @@ func TestSlimGraphEdges(t *testing.T) {
 	}
 	g, p, _ := testtrace.Analyse(t, tr)
 	ov := overlay.Annotate(g.Layout(), p, overlay.Options{Slim: true})
-	slim.Cut(g.Outline(), p, ov)
+	slim.Cut(g, p, ov)
 	out, _ := write(t, tr, ov)
 	cut := testtrace.Parse(t, out)
 	if len(cut.GraphEdges) == 0 {

@@ -236,7 +236,7 @@ func everything(t *testing.T, tr *trace.Trace) map[string]string {
 		for _, only := range []bool{false, true} {
 			ov := overlay.Annotate(g.Layout(), p, overlay.Options{Version: "1", Rows: results.Rows, Slim: only})
 			if only {
-				slim.Cut(g.Outline(), p, ov)
+				slim.Cut(g, p, ov)
 			}
 			out[fmt.Sprintf("%s picture, slim %t", p.Method, only)] = pictureText(t, tr, ov)
 		}

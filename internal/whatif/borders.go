@@ -28,9 +28,6 @@ type modelBuilder struct {
 	pieceHint  []int32 // per lane: where lookUp found a piece last
 	borderHint []int32 // the same of borders
 
-	busy     []bool // per lane: a thread with ops or calls
-	launched []int  // per lane: by how many calls
-
 	set  cdg.LaneSets // lanes that belong together, see relate
 	lane []cdg.LaneID // per point of a thread
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"overlay/internal/cdg"
-	"overlay/internal/graph"
 	"overlay/internal/par"
 )
 
@@ -45,9 +44,8 @@ type laterBeside struct {
 	call, op cdg.ActID
 }
 
-// layDeps gives each point its sources, those of threads first, and beside them adds up what lies between these: what is known of
-// their pieces is let go then, and the model keeps another form of its graph.
-func (b *modelBuilder) layDeps(kept *graph.Graph) {
+// layDeps gives each point its sources, those of threads first, and beside them adds up what lies between these.
+func (b *modelBuilder) layDeps() {
 	m := b.m
 	b.joinCalls()
 	b.callFar, b.far = b.far, nil
@@ -56,9 +54,6 @@ func (b *modelBuilder) layDeps(kept *graph.Graph) {
 	parts := par.Beside(b.layParts)
 	b.layAll(threads)
 	parts()
-	m.g = kept
-	b.g.Pieces, b.g.Inside = nil, nil
-	b.collect()
 	b.layAll(streams)
 }
 

@@ -70,15 +70,7 @@ func (b *modelBuilder) findEnds() {
 }
 
 // works reports whether a lane is a stream, or a thread with ops or calls.
-func (b *modelBuilder) works(l cdg.LaneID) bool { return b.g.Lanes[l].Stream || b.busy[l] }
-
-// describe notes of each thread what is asked when the graph may be gone.
-func (b *modelBuilder) describe() {
-	b.busy, b.launched = make([]bool, len(b.g.Lanes)), make([]int, len(b.g.Lanes))
-	for l := range b.g.Lanes {
-		b.busy[l], b.launched[l] = b.g.BusyTime(cdg.LaneID(l)) > 0, b.g.Launches(cdg.LaneID(l))
-	}
-}
+func (b *modelBuilder) works(l cdg.LaneID) bool { return b.g.Lanes[l].Stream || b.g.BusyTime(l) > 0 }
 
 // mainThread is the thread that carries the steps; without any, the one that launches most.
 func (b *modelBuilder) mainThread() cdg.LaneID {
@@ -90,7 +82,7 @@ func (b *modelBuilder) mainThread() cdg.LaneID {
 	}
 	most := cdg.LaneID(0)
 	for l := range g.Lanes {
-		if b.launched[l] > b.launched[most] {
+		if g.Launches(cdg.LaneID(l)) > g.Launches(most) {
 			most = cdg.LaneID(l)
 		}
 	}
@@ -102,7 +94,7 @@ func (b *modelBuilder) launches(p int32) int {
 	if b.m.act[p] != cdg.NoAct {
 		return -1
 	}
-	return b.launched[b.lane[p]]
+	return b.g.Launches(b.lane[p])
 }
 
 // lastPoint is where what belongs to the window ends on a lane.

@@ -28,7 +28,6 @@
 package whatif
 
 import (
-	"runtime"
 	"sync"
 
 	"overlay/internal/cdg"
@@ -75,7 +74,7 @@ type Model struct {
 	spare []*Result // memory for them
 }
 
-// mostBrief is how many of those run side by side: each needs a quarter of what the model does.
+// mostBrief is how many replays that are asked for a number run side by side: each needs a quarter of what the model does.
 const mostBrief = 4
 
 const none = int32(-1)
@@ -146,27 +145,9 @@ func kindOf(r cdg.Rule) delayKind {
 func (m *Model) Graph() *graph.Graph { return m.g }
 
 // New makes a graph ready for replays. The graph stays as it is and has to stay so.
-func New(g *graph.Graph) *Model { return newModel(g, g) }
-
-// Brief is New for those who ask for Window and Ceilings and nothing else. It holds on to no more of the graph than where activities lie, and to the
-// rest no longer than it needs it.
-func Brief(g *graph.Graph) *Model { return newModel(g, g.Bare()) }
-
-// collect collects garbage before a step that needs room, where there is much of it: it takes a millisecond.
-func (b *modelBuilder) collect() {
-	if len(b.m.at) >= manyPoints {
-		runtime.GC()
-	}
-}
-
-// manyPoints is how many points a large model has.
-const manyPoints = 1 << 17
-
-// newModel makes a model that keeps another form of its graph.
-func newModel(g, kept *graph.Graph) *Model {
+func New(g *graph.Graph) *Model {
 	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End, slots: make(chan struct{}, mostBrief)}
-	part := *g.Graph // of which the builder lets go bit by bit
-	b := &modelBuilder{m: m, g: &part, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
+	b := &modelBuilder{m: m, g: g.Graph, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
 	m.class, m.own = sync.OnceValue(m.classes), sync.OnceValue(m.ownTimes)
 	b.holds = g.Holds()
 	b.findMeant()
@@ -175,13 +156,8 @@ func newModel(g, kept *graph.Graph) *Model {
 	related := par.Beside(b.relate) // points are numbered by one processor
 	b.layPoints()
 	related()
-	b.collect()
-	g = nil
-	b.layDeps(kept)
-	b.describe()
+	b.layDeps()
 	b.forget()
-	b.g = kept.Graph
-	b.collect()
 	orderer{b}.order()
 	b.findEnds()
 	return m

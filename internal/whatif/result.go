@@ -141,7 +141,7 @@ func (l *lengths) of(at int32) int64 {
 	return l.list[l.i].ns
 }
 
-// End is when an operation of a stream is over in the simulated run, ns. It asks nothing of the graph that a brief model has let go.
+// End is when an operation of a stream is over in the simulated run, ns.
 func (r *Result) End(op cdg.ActID) int64 {
 	if p := r.m.pointOf(op); p != none {
 		return r.end[p]

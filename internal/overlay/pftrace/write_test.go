@@ -285,7 +285,7 @@ func TestSlimSizes(t *testing.T) {
 		}
 		p := testtrace.Path(t, g)
 		ov := overlay.Annotate(g.Layout(), p, overlay.Options{Slim: true})
-		slim.Cut(g.Outline(), p, ov)
+		slim.Cut(g, p, ov)
 		var gz bytes.Buffer
 		z, err := pgzip.NewWriter(&gz, 9) // as in cmd/overlay
 		if err != nil {
