@@ -71,7 +71,7 @@ func TestIterationsByType(t *testing.T) {
 		t.Errorf("%+v, of the whole %+v", brief, types)
 	}
 	again := serving.Of(g, critpath.StepTable(g.Steps, p), 0)
-	serving.Replay(again, whatif.Brief(g))
+	serving.Replay(again, whatif.New(g))
 	for i := range again[0].Replays {
 		if again[0].Replays[i] != d.Replays[i] {
 			t.Errorf("of a brief model %+v, want %+v", again[0].Replays[i], d.Replays[i])
