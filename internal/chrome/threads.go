@@ -133,7 +133,7 @@ func (r *Threads) Find(pid, tid []byte) *Thread {
 	if pid == nil {
 		return nil
 	}
-	return r.rows[keyOf(pid, tid)]
+	return r.rows[threadKey{string(unquote(pid)), string(unquote(tid)), tid == nil}] // without a copy
 }
 
 // Edit sets the tokens of an event that have to change, and reports whether there are any.

@@ -135,13 +135,25 @@ func (x *Text) Append(dst []byte, id trace.EventID) (text []byte, args int) {
 	return w.append(dst, w.tp.args, w.tp.end()), args
 }
 
-// AppendRow appends the text of an event as far as it says the row: up to what is behind the first pid and tid, or all.
-func (x *Text) AppendRow(dst []byte, id trace.EventID) []byte {
-	if w := x.walk(id); w.tp != nil {
-		return w.append(dst, spot{}, w.tp.row)
+// Row gives the first pid and the first tid of an event as written, nil for one that it has not, and appends to dst what it needs for that. It
+// reports false where it does not know: then the text says it.
+func (x *Text) Row(dst []byte, id trace.EventID) (room, pid, tid []byte, ok bool) {
+	w := x.walk(id)
+	if w.tp == nil {
+		return dst, nil, nil, false
 	}
-	text, _ := x.Append(dst, id)
-	return text
+	for i := range w.tp.fields {
+		f, from := &w.tp.fields[i], len(dst)
+		switch {
+		case f.what == rolePID && pid == nil:
+			dst = w.append(dst, f.from, f.to)
+			pid = dst[from:]
+		case f.what == roleTID && tid == nil:
+			dst = w.append(dst, f.from, f.to)
+			tid = dst[from:]
+		}
+	}
+	return dst, pid, tid, true
 }
 
 // Gap is what stands between an event and the next one, or the end of the list: commas and blanks, unless something is broken.

@@ -28,7 +28,6 @@ type template struct {
 	kinds  []holeKind      // of the holes
 	fields []templateField // in the order of the text, as what follows
 	args   spot            // where the args object begins; of no account where the event has none
-	row    spot            // behind pid and tid, or the end
 	told   []templateArg
 
 	once  sync.Once
@@ -203,14 +202,6 @@ func (t *trie) learn(event []byte, f *fields, e *trace.Event) bool {
 	tp := &template{args: c.args, fields: slices.Clone(c.fields), told: slices.Clone(c.told), lits: slices.Clone(c.lits), kinds: slices.Clone(c.kinds), shapes: c.shapes, marked: c.marked,
 		name: bytes.Clone(f.name), cat: bytes.Clone(f.cat)}
 	tp.event = trace.Event{Track: trace.NoTrack, Ph: e.Ph, Flags: e.Flags & (trace.HasArgs | trace.BindEnd | trace.Moved | trace.GraphOp)}
-	tp.row = tp.end()
-	said := map[role]bool{}
-	for _, x := range tp.fields {
-		if said[x.what] = true; said[rolePID] && said[roleTID] {
-			tp.row = spot{x.to.hole, x.to.off + 1}
-			break
-		}
-	}
 	t.insert(c, tp)
 	return true
 }

@@ -30,9 +30,9 @@ type place struct {
 }
 
 // placeOf is the place of an event's own slice.
-func (w *writer) placeOf(id trace.EventID, at map[trace.EventID]reach) place {
+func (w *writer) placeOf(id trace.EventID, at *reaches) place {
 	e := &w.tr.Events[id]
-	p := place{start: e.Start, end: w.tr.End(e), at: at[id]}
+	p := place{start: e.Start, end: w.tr.End(e), at: *at.of(id)}
 	if row := w.rowOfEvent(id); row != nil {
 		p.pid, p.tid, p.row = row.PID, row.TID, true
 	}
@@ -200,14 +200,31 @@ func (p *place) times(end bool) []int64 {
 	return out
 }
 
+// reaches are those of the slices at ends of arrows.
+type reaches struct {
+	at   []int32 // per event: 1 + where it is in the list, 0 for none
+	list []reach
+}
+
+// of is the reach of an event that is wanted, nil of another.
+func (r *reaches) of(id trace.EventID) *reach {
+	if id < 0 || r.at[id] == 0 {
+		return nil
+	}
+	return &r.list[r.at[id]-1]
+}
+
 // reaches finds the reach of every slice at an end of an arrow, by replaying the rows on which they are.
-func (w *writer) reaches() map[trace.EventID]reach {
+func (w *writer) reaches() *reaches {
 	type rowID struct{ pid, tid int64 }
-	wanted := make(map[trace.EventID]reach, 2*len(w.drawing.Arrows))
+	wanted := &reaches{at: make([]int32, len(w.tr.Events))}
 	rows := map[rowID][]int32{}
 	for i := range w.drawing.Arrows {
 		for _, id := range []trace.EventID{w.drawing.Arrows[i].From, w.drawing.Arrows[i].To} {
-			wanted[id] = reach{}
+			if wanted.at[id] == 0 {
+				wanted.list = append(wanted.list, reach{})
+				wanted.at[id] = int32(len(wanted.list))
+			}
 			if row := w.rowOfEvent(id); row != nil {
 				rows[rowID{row.PID, row.TID}] = nil
 			}
@@ -245,7 +262,7 @@ func (w *writer) reaches() map[trace.EventID]reach {
 }
 
 // replay goes through the events of a row as the import does and fills in the reach of those that are wanted.
-func (w *writer) replay(ids []int32, wanted map[trace.EventID]reach) {
+func (w *writer) replay(ids []int32, wanted *reaches) {
 	events := w.tr.Events
 	type item struct {
 		ts, dur int64
@@ -274,9 +291,8 @@ func (w *writer) replay(ids []int32, wanted map[trace.EventID]reach) {
 	before := int64(0)    // when it did
 	var open []int64      // ends of open slices
 	end := func(ts int64) {
-		if r, ok := wanted[last]; ok {
+		if r := wanted.of(last); r != nil {
 			r.until = ts
-			wanted[last] = r
 		}
 	}
 	for _, it := range items {
@@ -302,8 +318,8 @@ func (w *writer) replay(ids []int32, wanted map[trace.EventID]reach) {
 		open = append(open, stop)
 		end(it.ts)
 		last = trace.EventID(it.id)
-		if _, ok := wanted[last]; ok {
-			wanted[last] = reach{it.ts, math.MaxInt64, before}
+		if r := wanted.of(last); r != nil {
+			*r = reach{it.ts, math.MaxInt64, before}
 		}
 		before = it.ts
 	}

@@ -24,22 +24,32 @@ const (
 // findRows learns the pids and tids of all events that are written.
 func (w *writer) findRows() {
 	w.rows = chrome.NewThreads()
-	var raw []byte
+	var t tokens
 	for i := range w.tr.Events {
 		if w.kept(i) {
-			raw = w.text.AppendRow(raw[:0], trace.EventID(i))
-			w.rows.Add(w.tokens(raw, &w.tr.Events[i]))
+			w.rows.Add(t.of(w, trace.EventID(i), nil))
 		}
 	}
 }
 
-// tokens returns the pid and tid of an event as written. The tid is nil where it means nothing: in names of
-// processes, counters and asynchronous events, mostly written as 0.
-func (w *writer) tokens(raw []byte, e *trace.Event) (pid, tid []byte) {
-	if len(raw) == 0 || raw[0] != '{' {
-		return nil, nil
+// tokens is room for those of an event.
+type tokens struct{ room, raw []byte }
+
+// of returns the pid and tid of an event as written, until it is asked again. The tid is nil where it means nothing: in names of
+// processes, counters and asynchronous events, mostly written as 0. raw is the text of the event, nil where it is not known.
+func (t *tokens) of(w *writer, id trace.EventID, raw []byte) (pid, tid []byte) {
+	var ok bool
+	if t.room, pid, tid, ok = w.text.Row(t.room[:0], id); !ok {
+		if raw == nil {
+			t.raw, _ = w.text.Append(t.raw[:0], id)
+			raw = t.raw
+		}
+		if len(raw) == 0 || raw[0] != '{' {
+			return nil, nil
+		}
+		pid, tid = chrome.Tokens(raw)
 	}
-	pid, tid = chrome.Tokens(raw)
+	e := &w.tr.Events[id]
 	switch e.Ph {
 	case 'X', 'B', 'E', 'i', 'I', 'R', 's', 't', 'f':
 		return pid, tid

@@ -150,6 +150,7 @@ type eventEncoder struct {
 	*writer
 	members []byte
 	text    []byte
+	row     tokens
 	n       [eventCounts]int
 }
 
@@ -185,7 +186,7 @@ func (enc *eventEncoder) append(dst []byte, id trace.EventID) []byte {
 	if enc.drawing.HasEarlierMarks && args > 0 && overlay.HasMarks(enc.tr, id) {
 		e.Drop = func(key []byte) bool { return overlay.IsMark(string(key)) }
 	}
-	pid, tid := enc.tokens(raw, ev)
+	pid, tid := enc.row.of(enc.writer, id, raw)
 	if row := enc.rows.Find(pid, tid); row != nil && row.Edit(&e, pid, tid) {
 		enc.n[countRenumbered]++
 	}
