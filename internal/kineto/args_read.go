@@ -2,7 +2,6 @@ package kineto
 
 import (
 	"bytes"
-	"unsafe"
 
 	"overlay/internal/trace"
 )
@@ -117,7 +116,7 @@ func content(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		return unquote(raw)
 	}
-	return borrow(raw)
+	return trace.Borrow(raw)
 }
 
 // object tells the members up to '}'; false ends all.
@@ -205,7 +204,7 @@ func (a *argReader) scalar(key string) bool {
 	for a.i < len(a.s) && a.s[a.i] != ',' && a.s[a.i] != '}' && a.s[a.i] != ']' && a.s[a.i] > ' ' {
 		a.i++
 	}
-	return a.i > start && a.visit(key, trace.NumberValue(borrow(a.s[start:a.i])))
+	return a.i > start && a.visit(key, trace.NumberValue(trace.Borrow(a.s[start:a.i])))
 }
 
 // skip passes over a value that lies too deep.
@@ -231,8 +230,5 @@ func (a *argReader) str(key, inObject bool) (string, bool) {
 	if f&(strEscape|strBadUTF8) != 0 {
 		return unquote(raw), true
 	}
-	return borrow(raw), true
+	return trace.Borrow(raw), true
 }
-
-// borrow is the bytes of the text as a string without a copy: they never change.
-func borrow(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -125,11 +125,11 @@ func value(raw []byte) trace.Value {
 	case '"':
 		return trace.Value{Kind: trace.String, Text: Unquoted(raw)}
 	case '{':
-		return trace.Value{Kind: trace.Object, Text: borrow(raw)}
+		return trace.Value{Kind: trace.Object, Text: trace.Borrow(raw)}
 	case '[':
-		return trace.Value{Kind: trace.Array, Text: borrow(raw)}
+		return trace.Value{Kind: trace.Array, Text: trace.Borrow(raw)}
 	}
-	return trace.NumberValue(borrow(raw))
+	return trace.NumberValue(trace.Borrow(raw))
 }
 
 // Size is the length of the text in bytes.

@@ -3,22 +3,19 @@ package perfetto
 import (
 	"strings"
 	"unicode/utf8"
-	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // table numbers the strings of one interned field from 1. Its tag is the field of InternedData.
 //
-// Most strings were numbered before, and many are the same bytes in memory as then: names of the trace, constants. Those
-// are found by their address, others by a cheap hash of what they say, and only the rest by the map.
+// Most strings were numbered before. They are found by a cheap hash of what they say, and only the rest by the map.
 type table struct {
 	ids   map[string]uint64
 	tag   uint64
 	round uint32 // of the sequence: what was remembered in earlier ones does not count
 
-	byAddress [recentSlots]recent
-	byText    [recentSlots]recent
+	seen [recentSlots]recent
 }
 
 // recent is a string that was seen in some round, and its number there.
@@ -33,11 +30,6 @@ const (
 	recentSlots = 1 << recentBits
 	spread      = 0x9E3779B97F4A7C15
 )
-
-// addressSlot is a hash of where a string lies.
-func addressSlot(s string) uint64 {
-	return uint64(uintptr(unsafe.Pointer(unsafe.StringData(s)))) * spread >> (64 - recentBits)
-}
 
 // textSlot is a cheap hash: its length, its first and its last bytes.
 func textSlot(s string) uint64 {
@@ -62,8 +54,7 @@ func load64(s string, at int) uint64 {
 func (t *table) reset(tag uint64) {
 	t.tag = tag
 	if t.round++; t.round == 0 { // it went once around
-		clear(t.byAddress[:])
-		clear(t.byText[:])
+		clear(t.seen[:])
 		t.round = 1
 	}
 	// Emptying a map costs its capacity, and a trace may have thousands of small sequences after a large one.
@@ -77,17 +68,7 @@ func (t *table) reset(tag uint64) {
 // intern returns the number of a string, and sends the string with the packet when it is new. No string that was interned
 // may change later.
 func (b *Body) intern(t *table, s string) uint64 {
-	r := &t.byAddress[addressSlot(s)]
-	if unsafe.StringData(r.s) == unsafe.StringData(s) && len(r.s) == len(s) && r.round == t.round {
-		return uint64(r.id)
-	}
-	id := b.internText(t, s)
-	*r = recent{s, uint32(id), t.round}
-	return id
-}
-
-func (b *Body) internText(t *table, s string) uint64 {
-	r := &t.byText[textSlot(s)]
+	r := &t.seen[textSlot(s)]
 	if r.s == s && r.round == t.round {
 		return uint64(r.id)
 	}

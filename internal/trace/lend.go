@@ -15,3 +15,6 @@ func Room[T any](lend Lender, n int) []T {
 	}
 	return make([]T, n)
 }
+
+// Borrow is b as a string without a copy, for bytes that never change.
+func Borrow(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"overlay/internal/trace"
 )
@@ -89,7 +88,11 @@ func (e *Entry) look(tr *trace.Trace) {
 				continue
 			}
 			g := &c.Group
-			if key := (saidGroup{g.Name, unsafe.SliceData(g.Ranks), len(g.Ranks), g.Size}); !groups[key] {
+			key := saidGroup{name: g.Name, n: len(g.Ranks), size: g.Size}
+			if key.n > 0 {
+				key.first = &g.Ranks[0]
+			}
+			if !groups[key] {
 				groups[key] = true
 				e.know(g)
 			}
