@@ -143,7 +143,8 @@ func (m *maker) unlaunched(a cdg.ActID) bool {
 	return m.g.Trace.Events[event].Kind.Device() && m.g.Trace.Launch(event) == trace.NoEvent
 }
 
-// above is the slice around a slice, and of an operation the one around its launch.
+// above is the slice around a slice, and of an operation the one around its launch. A slice that ends earlier is not around it: the annotation of a
+// step begins in a call of the profiler and goes on when that has returned.
 func (m *maker) above(a cdg.ActID) cdg.ActID {
 	if e := &m.g.Trace.Events[m.g.Acts[a].Event]; e.Kind.Device() {
 		call := m.g.Trace.Launch(m.g.Acts[a].Event)
@@ -152,7 +153,11 @@ func (m *maker) above(a cdg.ActID) cdg.ActID {
 		}
 		a = m.g.ActOf[call]
 	}
-	return m.g.Parent[a]
+	around, end := m.g.Parent[a], m.g.Acts[a].End
+	for around != cdg.NoAct && m.g.Acts[around].End < end {
+		around = m.g.Parent[around]
+	}
+	return around
 }
 
 // below is the node of a frame below another node.

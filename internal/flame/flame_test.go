@@ -65,6 +65,26 @@ func TestStacks(t *testing.T) {
 	}
 }
 
+// TestStackOfSteps: a step begins in a call of the profiler that returns long before it ends, as with_stack records it; what runs then stands
+// below the step, and the step below the function that made the call.
+func TestStackOfSteps(t *testing.T) {
+	const us = 1000
+	b := testtrace.New()
+	main := b.Thread(1, 1, "main")
+	main.Frame("train.py(1): main", 0, 3000*us)
+	for i := range int64(2) {
+		at := 10*us + i*1000*us
+		main.Frame("profiler.py(2): step", at, 20*us)
+		main.Frame("<built-in method enter>", at+5*us, 10*us)
+		main.Annotation(fmt.Sprint("ProfilerStep#", i), at+10*us, 980*us)
+		main.Op("aten::mm", at+50*us, 800*us)
+	}
+	got, _ := folded(t, b)
+	if !strings.Contains("\n"+got, "\ntrain.py(1): main;ProfilerStep#*;aten::mm 1600000\n") {
+		t.Error(got)
+	}
+}
+
 // TestCompare: each side sums to its path, shared out among its steps to the ns; a frame whose line has moved is the same, and one that is
 // gone or new stands beside it.
 func TestCompare(t *testing.T) {
