@@ -32,7 +32,12 @@ Examples:
   overlay advise trace.json.gz --step 3 --json
   overlay advise trace.json.gz --fail-on data-no-workers,sync-item:5
   overlay advise trace.json.gz --fail-on any`,
-		Action: p.action(takes, inputFiles, (*flagReader).needInput, (*job).advise)}
+		Action: p.action(takes, inputFiles, checkAdvise, (*job).advise)}
+}
+
+func checkAdvise(r *flagReader, o *options) {
+	r.needInput(o)
+	o.advice = true
 }
 
 func deviceFlags() group {
@@ -104,18 +109,14 @@ func (o *options) failOn(findings []advise.Finding) error {
 
 // advise prints what would make one run shorter, or a job of many ranks.
 func (j *job) advise() error {
-	s, err := j.subject(j.opts.inputs)
+	s, err := j.read(j.opts.inputs, j.pipeline(), false)
 	if err != nil {
 		return err
 	}
 	if s.job != nil {
 		return j.adviseJob(s.found, s.job)
 	}
-	solved, err := j.load(s.name, false)
-	if err != nil {
-		return err
-	}
-	a := solved.Advise(report.Source{Name: inputs.Name(j.opts.input), Version: version})
+	a := s.run.Advise(report.Source{Name: inputs.Name(s.name), Version: version})
 	if a.Advice != nil {
 		j.verdict = j.opts.failOn(a.Advice.Findings)
 	}
@@ -126,16 +127,11 @@ func (j *job) advise() error {
 // adviseJob prints what would make a job of many ranks shorter: what the ranks wait for, and what is wrong on the one that they wait
 // for most.
 func (j *job) adviseJob(f *inputs.Found, r *rankedJob) error {
-	if len(f.Sets) > 0 && len(f.Files) > 0 {
-		if err := r.addTraces(j.in, f); err != nil {
-			return err
-		}
-	}
 	a := report.NewJobAdvice(r.source, jobadvice.New(r.job, r.verdict, report.Readable))
 	worst := a.Advice.Worst().Member
 	name := r.sourceOf(worst)
 	err := j.in.Again(f, map[string]int32{name: worst}, func(_ int32, tr *trace.Trace) error { // where its trace is here
-		solved, err := j.solve(name, tr, false)
+		solved, err := j.solve(name, tr, j.pipeline(), false)
 		if err != nil {
 			return err
 		}

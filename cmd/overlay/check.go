@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/inputs"
@@ -14,22 +12,12 @@ func (j *job) check() error {
 	if err != nil {
 		return err
 	}
-	if f.Many(j.opts.maxExpand) {
-		return j.checkJob(f)
+	if !f.Many(j.opts.maxExpand) {
+		if err := j.checkOne(f.Files[0].Path); !f.Split(0, err) {
+			return err
+		}
 	}
-	if j.opts.capture > 1 {
-		return &usageError{fmt.Sprintf("--capture %d of 1: this is one trace", j.opts.capture), j.opts.command}
-	}
-	name := f.Files[0].Path
-	in, err := j.in.Open(name)
-	if err != nil {
-		return err
-	}
-	err = j.checkOne(name, in)
-	if f.Split(0, err) {
-		return j.checkJob(f)
-	}
-	return err
+	return j.checkJob(f)
 }
 
 func (p *program) checkCommand() *cli.Command {

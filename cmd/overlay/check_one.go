@@ -11,7 +11,6 @@ import (
 
 	"overlay/internal/clock"
 	"overlay/internal/frompftrace"
-	"overlay/internal/inputs"
 	"overlay/internal/kineto"
 	"overlay/internal/report"
 	"overlay/internal/tables"
@@ -27,9 +26,11 @@ type traceCheck struct {
 }
 
 // checkOne says what a trace holds.
-func (j *job) checkOne(name string, in *inputs.Input) error {
-	j.stages.start("parsing")
-	tr, err := j.in.Decode(name, in)
+func (j *job) checkOne(name string) error {
+	if j.opts.capture > 1 {
+		return j.opts.usage("--capture %d of 1: this is one trace", j.opts.capture)
+	}
+	tr, err := j.in.LoadAny(name)
 	if err != nil {
 		return err
 	}

@@ -12,11 +12,13 @@ import (
 
 func checkConvert(r *flagReader, o *options) {
 	r.needInput(o)
+	r.oneInput(o)
+	o.sums = true
 	if o.output == "" {
 		r.problem("no output: give one with -o, or -o - for standard output")
 		return
 	}
-	r.readFormat(o)
+	r.readFormat(o, false)
 }
 
 // convert changes the format of a trace.

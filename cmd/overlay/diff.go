@@ -18,7 +18,6 @@ import (
 	"overlay/internal/report"
 	"overlay/internal/report/page"
 	"overlay/internal/tables"
-	"overlay/internal/trace"
 	"overlay/internal/whatif"
 )
 
@@ -64,10 +63,9 @@ func (j *job) diff() error {
 		}
 	}
 	err = j.diffRuns(before)
-	if several := (*kineto.Several)(nil); errors.As(err, &several) && !jobs && j.opts.process == "" {
-		a, b := j.in.Many(pair[0]), j.in.Many(pair[1])
-		if a && b {
-			_, err = j.diffJobs(pair)
+	if several := (*kineto.Several)(nil); errors.As(err, &several) && j.opts.process == "" {
+		if done, err := j.diffJobs(pair); done || err != nil {
+			return err
 		}
 	}
 	return err
@@ -81,18 +79,29 @@ func (j *job) diffRuns(before int) error {
 	var same report.Comparable // of the first after, or of the first that is unlike
 	var last *pipeline.Run
 	unlike := 0
-	load := func(i int) (*trace.Trace, error) { return j.in.Load(j.files[i]) }
-	err := pipeline.Each(len(j.files), j.pipeline(), load, func(i int, r *pipeline.Run) error {
+	solve := func(i int) (*pipeline.Run, error) {
+		tr, err := j.in.Load(j.files[i])
+		if err != nil {
+			return nil, err
+		}
+		return j.solve(j.files[i], tr, j.pipeline(), false)
+	}
+	for i := range j.files {
+		last = nil // one trace and its graph are held at a time
+		r, err := solve(i)
+		if err != nil {
+			return err
+		}
 		if j.opts.html != "" || j.opts.flame != "" {
 			stacks[i] = r.Flame()
 		}
-		sides[i], last = r.Report(j.opts.reportSource(j.files[i], math.MaxInt)), nil // a hotspot of one side may be last on the other
+		sides[i], last = r.Report(j.opts.reportSource(j.files[i], math.MaxInt)), r // a hotspot of one side may be last on the other
 		side := min(i/before, 1)
 		works[side] = works[side].Add(r.Works())
 		done := report.DoneIn(r.Trace)
 		if i == 0 {
 			first = done
-			return nil
+			continue
 		}
 		if i == before {
 			second = done
@@ -102,29 +111,16 @@ func (j *job) diffRuns(before int) error {
 				unlike = i
 			}
 		}
-		if i == len(j.files)-1 {
-			last = r
-		}
-		return nil
-	})
-	if side := (*pipeline.Error)(nil); errors.As(err, &side) {
-		return fmt.Errorf("%s: %w", j.files[side.Index], err)
 	}
-	switch {
-	case err != nil:
-		return err
-	case unlike > 0:
+	if unlike > 0 {
 		return j.unlike(sides[unlike].Input.Name, same, j.files[0], j.files[unlike])
 	}
 	d := report.CompareRuns(sides[:before], sides[before:])
 	d.Compared(first, second, same)
 	if middle := slices.Index(sides, d.After); middle < len(j.files)-1 {
-		tr, err := load(middle)
-		if err != nil {
+		var err error
+		if last, err = solve(middle); err != nil {
 			return err
-		}
-		if last, err = pipeline.Solve(tr, j.pipeline(), false); err != nil {
-			return fmt.Errorf("%s: %w", j.files[middle], err)
 		}
 	}
 	d.Explain(works[0], works[1], func(before, after *whatif.Works) whatif.Explanation { return last.Explain(before, after, same.ByPlace) })
@@ -150,31 +146,22 @@ func (j *job) diffSteps() error {
 	if j.opts.step = against; of == "" {
 		j.opts.step = ""
 	}
-	s, err := j.subject(j.files)
+	o := j.pipeline()
+	o.Link.Step, o.Link.Annotation, o.Link.Instance = "", "", ""
+	s, err := j.read(j.files, o, false)
 	if err != nil {
 		return err
 	}
 	if s.job != nil {
 		return j.diffJobSteps(s, of, against)
 	}
-	j.files[0] = s.name
-	tr, err := j.in.Load(s.name)
-	if err != nil {
-		return err
-	}
 	c := pipeline.StepChoice{Annotation: j.opts.annotation, Of: of, Against: against}
 	if j.opts.instance != "" {
 		c.Of = j.opts.instance
 	}
-	o := j.pipeline()
-	o.Link.Step, o.Link.Annotation, o.Link.Instance = "", "", ""
-	r, err := pipeline.Solve(tr, o, false)
+	d, both, err := s.run.CompareSteps(report.Source{Name: inputs.Name(s.name), Version: version, Top: math.MaxInt}, c)
 	if err != nil {
-		return fmt.Errorf("%s: %w", inputs.Name(j.files[0]), err)
-	}
-	d, both, err := r.CompareSteps(report.Source{Name: inputs.Name(j.files[0]), Version: version, Top: math.MaxInt}, c)
-	if err != nil {
-		return fmt.Errorf("%s: %w", inputs.Name(j.files[0]), err)
+		return fmt.Errorf("%s: %w", inputs.Name(s.name), err)
 	}
 	return j.showTraces(d, both, d.Steps.Before.Name, d.Steps.After.Name)
 }
@@ -225,34 +212,20 @@ func (j *job) showDifference(d difference, says string, stacks *flame.Graph) err
 		gate, why := d.Gate(limit)
 		j.endBy(gate, says, limit, why)
 	}
-	html, err := j.outs.createBeside(j.opts.html)
-	if err != nil {
+	if j.flame != nil && stacks == nil {
+		return j.opts.usage("--flame shows the paths of two traces, and these are jobs: name a file of each")
+	}
+	if err := j.writeFlame(stacks); err != nil {
 		return err
 	}
-	picture, err := j.outs.createBeside(j.opts.svg)
-	if err != nil {
-		return err
-	}
-	flames, err := j.outs.createBeside(j.opts.flame)
-	if err != nil {
-		return err
-	}
-	if flames != nil {
-		if stacks == nil {
-			return j.opts.usage("--flame shows the paths of two traces, and these are jobs: name a file of each")
-		}
-		if err := flame.FormOf(flames.shown).Write(stacks, flames); err != nil {
-			return err
-		}
-	}
-	if picture != nil {
-		if err := page.DrawDifference(picture, d.Shown()); err != nil {
+	if j.svg != nil {
+		if err := page.DrawDifference(j.svg, d.Shown()); err != nil {
 			return err
 		}
 	}
 	switch {
-	case html != nil:
-		return page.WriteDifference(html, d.Shown(), stacks)
+	case j.html != nil:
+		return page.WriteDifference(j.html, d.Shown(), stacks)
 	case j.opts.json:
 		j.result = d.WriteJSON
 	case j.opts.markdown:

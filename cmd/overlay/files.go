@@ -59,15 +59,7 @@ func (p *program) placesOf(o *options, read, written []string) (ins, outs []plac
 
 // prints reports whether a command prints its result to standard output besides what the flags send there.
 func (p *program) prints(o *options) bool {
-	switch o.command {
-	case "run", "convert":
-		return !o.quiet && !isStdout(o.output)
-	case "whatif":
-		return !isStdout(o.output)
-	case "report", "diff":
-		return o.html == ""
-	}
-	return true
+	return o.html == "" && !isStdout(o.output) && !(o.quiet && o.sums)
 }
 
 func placeOf(name string) place {

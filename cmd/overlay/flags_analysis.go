@@ -112,7 +112,7 @@ func adviceFlags() group {
 	return group{[]cli.Flag{
 		&cli.BoolFlag{Name: "no-advice", Category: analysisGroup,
 			Usage: "do not look for what would make the run shorter: quicker, and in less memory"},
-	}, func(r *flagReader, o *options) { o.noAdvice = r.Bool("no-advice") }}
+	}, func(r *flagReader, o *options) { o.advice = !r.Bool("no-advice") }}
 }
 
 // jobFlags are for commands that put the ranks of a job together.

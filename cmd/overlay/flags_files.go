@@ -79,8 +79,8 @@ func outputFlags(whenAbsent string) group {
 
 func readOutput(r *flagReader, o *options) { o.output = r.path("output") }
 
-// readFormat decides the format of the output by --format, else by the suffix of its name.
-func (r *flagReader) readFormat(o *options) {
+// readFormat decides the format of the output by --format, else by the suffix of its name. It may be an archive of the ranks of a job.
+func (r *flagReader) readFormat(o *options, archive bool) {
 	format := r.oneOf("format", "perfetto", "chrome")
 	name := strings.TrimSuffix(o.output, ".gz")
 	o.compress = name != o.output
@@ -90,7 +90,7 @@ func (r *flagReader) readFormat(o *options) {
 	case strings.HasSuffix(name, ".pftrace"):
 	case strings.HasSuffix(name, ".json"):
 		o.chrome = true
-	case strings.HasSuffix(name, ".tar") && o.command == "run":
+	case strings.HasSuffix(name, ".tar") && archive:
 		o.tar = true
 	case o.output != "" && isFolder(o.output):
 		r.problem("%s is a folder: give the name of a file in it, as in -o %s", report.Plain(o.output), report.Plain(filepath.Join(o.output, "trace.pftrace")))

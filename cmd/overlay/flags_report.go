@@ -29,7 +29,7 @@ func reportFlags() group {
 }
 
 func readReport(r *flagReader, o *options) {
-	o.top, o.topSet, o.segments = r.Int("top"), r.IsSet("top"), r.Bool("segments")
+	o.reports, o.top, o.topSet, o.segments = true, r.Int("top"), r.IsSet("top"), r.Bool("segments")
 	if o.topSet && o.top < 0 {
 		r.problem("--top %d is negative", o.top)
 	}

@@ -67,18 +67,10 @@ func (j *job) showHistory() error {
 	if err != nil {
 		return err
 	}
-	html, err := j.outs.createBeside(j.opts.html)
-	if err != nil {
-		return err
-	}
 	j.stages.start("searching")
 	r := history.Analyse(runs, history.Sort(runs, roster.CompareNames))
 	r.Bytes = bytes
-	if html != nil {
-		return r.WritePage(html)
-	}
-	j.show(r)
-	return nil
+	return j.present(r, r.WritePage)
 }
 
 // gate compares a run with those before it.

@@ -23,6 +23,8 @@ type job struct {
 
 	in       *inputs.Reader
 	captured *captures // the files of --capture
+
+	html, flame, svg *output // of the flags of these names; nil: not asked for
 	// result is printed when everything else is done and all outputs are in place.
 	result func(w io.Writer) error
 	// resultTo is standard output, or standard error when standard output carries a trace.
@@ -40,13 +42,6 @@ func (p *program) action(takes groups, nFiles int, check func(*flagReader, *opti
 		if nFiles == inputFiles {
 			o.addInputs(c.Args().Slice())
 		}
-		switch {
-		case r.err != nil || o.command == "report" || o.command == "advise" || o.command == "whatif" || o.command == "export" || o.command == "check" || nFiles == ownFiles:
-		case o.command == "run":
-			r.oneOrJob(o)
-		default:
-			r.oneInput(o)
-		}
 		if check != nil {
 			check(r, o)
 		}
@@ -59,13 +54,14 @@ func (p *program) action(takes groups, nFiles int, check func(*flagReader, *opti
 		runtime.GOMAXPROCS(min(o.jobs, runtime.NumCPU()))
 		j := &job{program: p, opts: o, files: c.Args().Slice(), stages: newStages(p.stderr, o), resultTo: p.stdout}
 		j.captured = &captures{job: j}
-		j.in = &inputs.Reader{Stdin: p.stdin, Memory: p.memory, Jobs: o.jobs, Options: kineto.Options{Strict: o.strict, MaxExpand: o.maxExpand, Process: o.process}, Stage: j.stages.start,
-			Held:  func(n int64) { limitHeap(p.memory, n) },
-			Sized: func(text, held int64) func(int) []byte { return p.size.told(p.memory, o, text, held) },
-			Parsed: func(events int, held int64) {
-				p.size.held.Store(held)
-				p.size.events.Store(int64(events))
-			}}
+		j.in = inputs.NewReader(p.stdin, o.jobs, kineto.Options{Strict: o.strict, MaxExpand: o.maxExpand, Process: o.process})
+		j.in.Memory, j.in.Stage = p.memory, j.stages.start
+		j.in.Held = func(n int64) { limitHeap(p.memory, n) }
+		j.in.Sized = func(text, held int64) func(int) []byte { return p.size.told(p.memory, o, text, held) }
+		j.in.Parsed = func(events int, held int64) {
+			p.size.held.Store(held)
+			p.size.events.Store(int64(events))
+		}
 		return j.do(body)
 	}
 }
@@ -74,6 +70,14 @@ func (j *job) do(body func(*job) error) error {
 	stopProfiles, err := j.startProfiles(j.opts)
 	if err != nil {
 		return err
+	}
+	for _, b := range []struct {
+		to   **output
+		name string
+	}{{&j.html, j.opts.html}, {&j.flame, j.opts.flame}, {&j.svg, j.opts.svg}} {
+		if *b.to, err = j.outs.createBeside(b.name); err != nil {
+			return err
+		}
 	}
 	err = inputs.Guard(j.opts.input, func() error { return body(j) })
 	j.stages.finish()
@@ -152,6 +156,9 @@ func (r *flagReader) oneInput(o *options) {
 
 // oneOrJob finds the trace where a folder or a pattern stands for one, and notes where they stand for several.
 func (r *flagReader) oneOrJob(o *options) {
+	if r.err != nil {
+		return
+	}
 	sets, _ := inputs.SummarySets(o.inputs)
 	if o.many = len(o.inputs) > 1 || len(sets) > 0; o.many || len(o.inputs) == 0 {
 		return

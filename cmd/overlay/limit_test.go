@@ -63,19 +63,19 @@ func TestNeeds(t *testing.T) {
 		text, events int64
 		want         string
 	}{
-		{options{command: "run"}, 0, 0, ""},
+		{options{reportOptions: reportOptions{reports: true}}, 0, 0, ""},
 		{options{command: "check"}, 1e9, 1e6, ""},
-		{options{command: "run", inputOptions: inputOptions{many: true}}, 1e9, 1e6, ""},
-		{options{command: "run"}, 250e6, 0, "a trace of 250 MB needs about 215 MB"},
-		{options{command: "run"}, 250e6, 2_000_000, "2,000,000 events need about 355 MB"},
-		{options{command: "run", pictureOptions: pictureOptions{onlyCritical: true}}, 250e6, 2_000_000, "2,000,000 events need about 429 MB"},
+		{options{reportOptions: reportOptions{reports: true}, inputOptions: inputOptions{many: true}}, 1e9, 1e6, ""},
+		{options{reportOptions: reportOptions{reports: true}}, 250e6, 0, "a trace of 250 MB needs about 215 MB"},
+		{options{reportOptions: reportOptions{reports: true}}, 250e6, 2_000_000, "2,000,000 events need about 355 MB"},
+		{options{reportOptions: reportOptions{reports: true}, pictureOptions: pictureOptions{onlyCritical: true}}, 250e6, 2_000_000, "2,000,000 events need about 429 MB"},
 	} {
 		var w workSize
 		w.expect(&c.o)
 		w.text.Store(c.text)
 		w.events.Store(c.events)
 		if got := w.needs(); got != c.want {
-			t.Errorf("%s of %d bytes, %d events: %q, want %q", c.o.command, c.text, c.events, got, c.want)
+			t.Errorf("report %v of %d bytes, %d events: %q, want %q", c.o.reports, c.text, c.events, got, c.want)
 		}
 	}
 }
@@ -84,26 +84,26 @@ func TestNeeds(t *testing.T) {
 // less then.
 func TestTight(t *testing.T) {
 	for _, c := range []struct {
-		command   string
+		reports   bool
 		text      int64
 		container int64
 		want      bool
 	}{
-		{"run", 180e6, 0, false},
-		{"run", 180e6, 1e9, false},
-		{"run", 180e6, 200e6, true},
-		{"report", 1800e6, 1e9, true},
-		{"check", 1800e6, 1e9, true}, // the events alone may fill it
+		{true, 180e6, 0, false},
+		{true, 180e6, 1e9, false},
+		{true, 180e6, 200e6, true},
+		{true, 1800e6, 1e9, true},
+		{false, 1800e6, 1e9, true}, // the events alone may fill it
 	} {
 		var w workSize
-		w.expect(&options{command: c.command})
+		w.expect(&options{reportOptions: reportOptions{reports: c.reports}})
 		w.text.Store(c.text)
 		if got := w.tight(c.container); got != c.want {
-			t.Errorf("%s of %d bytes in %d: %v", c.command, c.text, c.container, got)
+			t.Errorf("report %v of %d bytes in %d: %v", c.reports, c.text, c.container, got)
 		}
 	}
 	var w workSize
-	w.expect(&options{command: "run"})
+	w.expect(&options{reportOptions: reportOptions{reports: true}})
 	w.events.Store(1e6)
 	before := w.needs()
 	if w.lent.Store(true); w.needs() == before {

@@ -81,7 +81,7 @@ const (
 // expect says what an event of the trace takes.
 func (w *workSize) expect(o *options) {
 	switch {
-	case o.command != "run" && o.command != "report" || o.many:
+	case !o.reports || o.many:
 	case len(o.analyses) > 0:
 		w.perEvent.Store(needsAll)
 		w.perLent.Store(lentAll)

@@ -16,7 +16,7 @@ import (
 // openPage serves the page of a report, with sliders that replay the run, for as long as the program runs.
 func (j *job) openPage() error {
 	name := j.files[0]
-	s, err := j.subject([]string{name})
+	s, err := j.read([]string{name}, j.pipeline(), false)
 	if err != nil {
 		return err
 	}
@@ -51,13 +51,9 @@ func (j *job) desk(page io.Writer, s *subject, name string) (ask func(text strin
 		}
 		return desk.Ask, pages.WriteJobDesk(page, r, s.job.source, desk)
 	}
-	solved, err := j.load(s.name, false)
-	if err != nil {
-		return nil, err
-	}
-	stacks := solved.Flame()
-	desk := solved.Desk(report.Source{Name: inputs.Name(name), Version: version})
-	r := solved.Report(report.Source{Name: inputs.Name(name), Version: version, Advise: true, Gains: true, Memory: solved.Memory(nil)})
+	stacks := s.run.Flame()
+	desk := s.run.Desk(report.Source{Name: inputs.Name(name), Version: version})
+	r := s.run.Report(report.Source{Name: inputs.Name(name), Version: version, Advise: true, Gains: true, Memory: s.run.Memory(nil)})
 	desk.Advised(r.Advice)
 	return desk.Write, pages.WriteDesk(page, r, stacks, pages.NewDesk(r, name, desk.Knows))
 }

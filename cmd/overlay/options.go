@@ -148,6 +148,7 @@ type outputOptions struct {
 	tar              bool   // output is an archive of a file a rank
 	chrome, compress bool   // the format of output
 	report           string // the report beside it, "" for none
+	sums             bool   // the command prints nothing but a summary of what it wrote
 }
 
 // windowOptions choose the window and how threads are read, whatever the method.
@@ -164,7 +165,7 @@ type methodOptions struct {
 	htaZeroWeightLaunch bool
 	htaDataLoad         string
 	htaLastStep         bool
-	noAdvice            bool
+	advice              bool // is wanted
 }
 
 // jobOptions say how the ranks of a job are put together, and which are drawn.
@@ -183,6 +184,7 @@ type pictureOptions struct {
 
 // reportOptions say what is reported, and in which form.
 type reportOptions struct {
+	reports        bool // the command makes the report of a trace
 	json, segments bool
 	html           string // "" = none
 	flame          string // a file, "" = none
@@ -240,6 +242,7 @@ type whatifOptions struct {
 	scenarioFile string
 	median       bool
 	each         string
+	asked        bool // of any of these
 }
 
 // watchOptions are what only watch has.

@@ -143,7 +143,7 @@ func TestPlaces(t *testing.T) {
 		o       options
 		written []string
 	}{{options{}, []string{fresh[0], filepath.Join(dir, "new2")}}, {options{}, []string{"/dev/null", "/dev/null"}}, {options{command: "run", outputOptions: outputOptions{output: "-"}}, []string{"-"}},
-		{options{command: "run", generalOptions: generalOptions{quiet: true}}, []string{"-"}}} {
+		{options{outputOptions: outputOptions{sums: true}, generalOptions: generalOptions{quiet: true}}, []string{"-"}}} {
 		if got := refused(&c.o, []string{in}, c.written); got != "" {
 			t.Errorf("%+v: %q", c, got)
 		}

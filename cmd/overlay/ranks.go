@@ -78,6 +78,11 @@ func (j *job) joinRanks(f *inputs.Found) (made *rankedJob, only string, err erro
 		return nil, "", err
 	}
 	made = &rankedJob{job: job, verdict: replay.Judge(job, j.opts.expect)}
+	if len(f.Sets) > 0 {
+		if err := made.addTraces(j.in, f); err != nil {
+			return nil, "", err
+		}
+	}
 	src := report.JobSource{Name: f.Shown, Version: version, Job: job, Verdict: made.verdict, Captures: r.Captures, Notes: r.Notes, Segments: j.opts.segments}
 	for _, l := range r.Left {
 		name := all.Entries[l.Entry].Name

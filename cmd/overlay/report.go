@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 
@@ -26,14 +27,6 @@ func checkReport(r *flagReader, o *options) {
 
 // printReport prints the analysis of one trace, or of the traces of a job.
 func (j *job) printReport() error {
-	html, err := j.outs.createBeside(j.opts.html)
-	if err != nil {
-		return err
-	}
-	stacks, err := j.outs.createBeside(j.opts.flame)
-	if err != nil {
-		return err
-	}
 	dumps, rest, err := inputs.Dumps(j.opts.inputs)
 	if err != nil {
 		return err
@@ -41,67 +34,62 @@ func (j *job) printReport() error {
 	if len(dumps) > 0 {
 		return j.reportFlights(dumps, rest)
 	}
-	f, err := inputs.FindRanks(j.opts.inputs)
-	if err == nil && len(f.Sets) > 0 && len(f.Files) > 0 {
-		err = fmt.Errorf("%s: summaries and traces do not go together here; 'overlay run' draws the events of traces beside summaries", report.Plain(f.Files[0].Path))
+	s, err := j.read(j.opts.inputs, j.pipeline(), false)
+	if found := (*fromrecords.Records)(nil); errors.As(err, &found) {
+		return j.reportRecords(found)
 	}
-	if err != nil {
-		return err
-	}
-	s, err := j.subjectOf(f)
 	if err != nil {
 		return err
 	}
 	if s.job != nil {
-		if j.opts.snapshot != "" {
-			return &usageError{"--snapshot is of one trace, and these are the ranks of a job: name one of its files", j.opts.command}
-		}
-		if stacks != nil {
-			return &usageError{"--flame shows the path of one trace, and these are the ranks of a job: name one of its files", j.opts.command}
-		}
-		made := report.NewJob(s.job.source)
-		if html != nil {
-			return page.WriteJob(html, made, s.job.source)
-		}
-		j.show(made)
-		return nil
-	}
-	solved, err := j.load(s.name, false)
-	if found := (*fromrecords.Records)(nil); errors.As(err, &found) {
-		return j.reportRecords(found, html)
-	}
-	if err != nil {
-		return err
+		return j.reportJob(s)
 	}
 	var graph *flame.Graph
-	if stacks != nil || html != nil {
-		graph = solved.Flame()
+	if j.flame != nil || j.html != nil {
+		graph = s.run.Flame()
 	}
-	if stacks != nil {
-		if err := flame.FormOf(stacks.shown).Write(graph, stacks); err != nil {
-			return err
-		}
+	if err := j.writeFlame(graph); err != nil {
+		return err
 	}
-	source := j.opts.reportSource(j.opts.input, j.opts.top)
+	source := j.opts.reportSource(s.name, j.opts.top)
+	source.Gains = true
 	var snapshot *memory.Snapshot
 	if j.opts.snapshot != "" {
 		if snapshot, err = inputs.Snapshot(j.opts.snapshot); err != nil {
 			return err
 		}
 	}
-	if source.Memory = solved.Memory(snapshot); snapshot != nil && !slices.ContainsFunc(source.Memory, func(u memory.Use) bool { return u.Snapshot }) {
+	if source.Memory = s.run.Memory(snapshot); snapshot != nil && !slices.ContainsFunc(source.Memory, func(u memory.Use) bool { return u.Snapshot }) {
 		return fmt.Errorf("%s: nothing of it lies in the window: is it a snapshot of the same run, with its history?", report.Plain(j.opts.snapshot))
 	}
-	r := solved.Report(source)
-	if html != nil {
-		return page.WriteReport(html, r, graph)
+	r := s.run.Report(source)
+	return j.present(r, func(w io.Writer) error { return page.WriteReport(w, r, graph) })
+}
+
+// reportJob prints the analysis of the ranks of a job.
+func (j *job) reportJob(s *subject) error {
+	switch {
+	case len(s.job.beside) > 0:
+		return fmt.Errorf("%s: summaries and traces do not go together here; 'overlay run' draws the events of traces beside summaries", report.Plain(s.found.Files[0].Path))
+	case j.opts.snapshot != "":
+		return j.opts.usage("--snapshot is of one trace, and these are the ranks of a job: name one of its files")
+	case j.flame != nil:
+		return j.opts.usage("--flame shows the path of one trace, and these are the ranks of a job: name one of its files")
 	}
-	j.show(r)
-	return nil
+	r := report.NewJob(s.job.source)
+	return j.present(r, func(w io.Writer) error { return page.WriteJob(w, r, s.job.source) })
+}
+
+// writeFlame writes the path by its stacks, if that was asked for.
+func (j *job) writeFlame(g *flame.Graph) error {
+	if j.flame == nil {
+		return nil
+	}
+	return flame.FormOf(j.flame.shown).Write(g, j.flame)
 }
 
 // reportRecords prints who slows a job of which there are coarse records.
-func (j *job) reportRecords(f *fromrecords.Records, html *output) error {
+func (j *job) reportRecords(f *fromrecords.Records) error {
 	o := j.opts
 	if err := o.needTrace(report.Plain(f.File) + " has coarse records of a job"); err != nil {
 		return err
@@ -118,11 +106,7 @@ func (j *job) reportRecords(f *fromrecords.Records, html *output) error {
 	}
 	source := o.reportSource(o.input, o.top)
 	r := report.NewRecords(source.Name, source.Version, f.Job)
-	if html != nil {
-		return page.WriteRecords(html, r)
-	}
-	j.show(r)
-	return nil
+	return j.present(r, func(w io.Writer) error { return page.WriteRecords(w, r) })
 }
 
 // needTrace refuses what only the report of a trace has.
@@ -130,7 +114,7 @@ func (o *options) needTrace(instead string) error {
 	for _, flag := range []struct {
 		name string
 		set  bool
-	}{{"annotation", o.annotation != ""}, {"method", o.method != "exact"}, {"capture", o.graphs != ""}, {"process", o.process != ""}, {"segments", o.segments}, {"flame", o.flame != ""}, {"snapshot", o.snapshot != ""}, {"analysis", len(o.analyses) > 0 && !o.pageOnly}, {"no-advice", o.noAdvice}} {
+	}{{"annotation", o.annotation != ""}, {"method", o.method != "exact"}, {"capture", o.graphs != ""}, {"process", o.process != ""}, {"segments", o.segments}, {"flame", o.flame != ""}, {"snapshot", o.snapshot != ""}, {"analysis", len(o.analyses) > 0 && !o.pageOnly}, {"no-advice", !o.advice}} {
 		if flag.set {
 			return o.usage("--%s needs a trace, and %s", flag.name, instead)
 		}
@@ -158,7 +142,7 @@ func (j *job) reportFlights(dumps []*flights.Dump, traces []string) error {
 	source := o.reportSource(o.input, o.top)
 	r := report.NewFlights(source.Name, source.Version, study)
 	if len(traces) > 0 {
-		s, err := j.subject(traces)
+		s, err := j.read(traces, j.pipeline(), false)
 		if err != nil {
 			return err
 		}
@@ -173,7 +157,7 @@ func (j *job) reportFlights(dumps []*flights.Dump, traces []string) error {
 
 // reportSource is what is wanted of the report of a run, with the top hotspots.
 func (o *options) reportSource(name string, top int) report.Source {
-	s := report.Source{Name: inputs.Name(name), Version: version, Top: top, Segments: o.segments, Advise: o.command != "diff" && !o.noAdvice, Gains: o.command == "report",
+	s := report.Source{Name: inputs.Name(name), Version: version, Top: top, Segments: o.segments, Advise: o.advice,
 		Brief: !o.json && o.html == "" && o.report == ""}
 	if o.anonymize {
 		s.Name = "trace"

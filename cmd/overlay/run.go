@@ -16,7 +16,9 @@ import (
 
 // checkRun completes and checks the options of `run`.
 func checkRun(r *flagReader, o *options) {
+	r.oneOrJob(o)
 	r.needInput(o)
+	o.sums = true
 	pageHasAll(o)
 	if o.output == "" {
 		if o.many {
@@ -29,7 +31,7 @@ func checkRun(r *flagReader, o *options) {
 		}
 		o.output = overlaidName(o.input)
 	}
-	r.readFormat(o)
+	r.readFormat(o, true)
 	if (o.gpuCompute || o.stackSamples) && o.chrome {
 		r.problem("--gpu-compute and --stack-samples are of Perfetto's format: give -o FILE.pftrace")
 	}
@@ -54,7 +56,7 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	s, err := j.subject(j.opts.inputs)
+	s, err := j.read(j.opts.inputs, j.pipeline(), true)
 	if err != nil {
 		return err
 	}
@@ -64,10 +66,7 @@ func (j *job) run() error {
 	if j.opts.tar {
 		return j.opts.usage("-o %s: an archive takes the ranks of a job, and this is one trace; name the output .pftrace or .json", quote(j.opts.output))
 	}
-	solved, err := j.load(s.name, true)
-	if err != nil {
-		return err
-	}
+	solved := s.run
 	o := overlay.Options{Flows: flowNames[j.opts.flows], Plain: j.opts.plain, GPUCompute: j.opts.gpuCompute, Version: version, Slim: j.opts.onlyCritical}
 	if j.opts.stackSamples {
 		o.Stacks = solved.Stacks()
@@ -78,14 +77,14 @@ func (j *job) run() error {
 		stacks = solved.Flame()
 	}
 	if rep != nil || !j.opts.quiet {
-		source := j.opts.reportSource(j.opts.input, j.opts.top)
+		source := j.opts.reportSource(s.name, j.opts.top)
 		if rep != nil {
 			source.Memory = solved.Memory(nil)
 		}
 		r = solved.Report(source)
 	}
 	recorded := solved.Recorded
-	if !j.opts.noAdvice {
+	if j.opts.advice {
 		if r == nil {
 			j.stages.start("advice")
 		}

@@ -26,11 +26,6 @@ import (
 
 // runJob writes the ranks of a job into one picture.
 func (j *job) runJob(f *inputs.Found, r *rankedJob, out, rep *output) (err error) {
-	if len(f.Sets) > 0 {
-		if err := r.addTraces(j.in, f); err != nil {
-			return err
-		}
-	}
 	p := &jobPicture{job: j, f: f, r: r}
 	err = compressed(out, j.opts, p.write)
 	if err == nil {

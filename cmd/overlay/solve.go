@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/critpath/hta"
+	"overlay/internal/inputs"
 	"overlay/internal/pipeline"
 	"overlay/internal/ranks"
 	"overlay/internal/trace"
@@ -31,7 +31,7 @@ func (j *job) pipeline() pipeline.Options {
 	if j.opts.graphs != "" {
 		o.Join = j.captured.join
 	}
-	o.Link.Step = j.opts.step
+	o.Link.Step, o.Advise = j.opts.step, j.opts.advice
 	if j.opts.methodSet {
 		o.Method = o.Methods[j.opts.method]
 	}
@@ -58,25 +58,14 @@ func (o *options) htaOptions() hta.Options {
 	return h
 }
 
-// load reads the one trace of a subject and finds its path. draw says that it is going to be drawn.
-func (j *job) load(name string, draw bool) (*pipeline.Run, error) {
-	tr, err := j.in.Load(name)
-	if err != nil {
-		return nil, err
-	}
-	return j.solve(name, tr, draw)
-}
-
 // solve finds the path of a trace. draw says that it is going to be drawn.
-func (j *job) solve(name string, tr *trace.Trace, draw bool) (*pipeline.Run, error) {
+func (j *job) solve(name string, tr *trace.Trace, o pipeline.Options, draw bool) (*pipeline.Run, error) {
 	if j.opts.device != "" && len(tr.DeviceNames) == 0 {
 		tr.DeviceNames[0] = j.opts.device // of one model are all devices of a trace
 	}
-	o := j.pipeline()
-	o.Advise = !j.opts.noAdvice && slices.Contains([]string{"run", "report", "advise"}, j.opts.command)
 	r, err := pipeline.Solve(tr, o, draw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", inputs.Name(name), err)
 	}
 	return r, nil
 }
@@ -113,15 +102,15 @@ func (o *options) jobFlags() error {
 		return o.usage("an archive holds the traces of the ranks as they are; name the output .pftrace for --anonymize and --only-critical")
 	case o.methodSet && o.method != "exact":
 		return o.usage("--method %s has no meaning over several ranks; leave it out, or give one trace", o.method)
-	case o.annotation != "" && o.command == "whatif":
+	case o.annotation != "" && o.asked:
 		return o.usage("--annotation is for one trace; over several ranks the window is the whole job")
 	case o.annotation != "":
 		return o.usage("--annotation is for one trace; over several ranks the window is the whole job or --step N")
 	case len(o.analyses) > 0 && !o.pageOnly:
 		return o.usage("--analysis is for one trace; give that of one rank")
-	case o.command == "whatif" && o.step != "":
+	case o.asked && o.step != "":
 		return o.usage("--step is for one trace here; over several ranks write step:%s into a selector", o.step)
-	case o.command == "whatif" && o.questions.Best > 0:
+	case o.asked && o.questions.Best > 0:
 		return o.usage("--best is for one trace; over several ranks there are --each and --median")
 	case o.topSet && (o.json || o.html != ""):
 		return o.usage("--top is for the text of several ranks: their JSON and page list everything")

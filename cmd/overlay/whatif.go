@@ -110,9 +110,9 @@ func checkWhatIf(r *flagReader, o *options) {
 	r.needInput(o)
 	if o.output != "" {
 		o.questions.Draw = true
-		r.readFormat(o)
+		r.readFormat(o, false)
 	}
-	if len(o.questions.Scenarios) == 0 && o.questions.Best == 0 && o.scenarioFile == "" && !o.median && o.each == "" {
+	if o.asked = len(o.questions.Scenarios) > 0 || o.questions.Best > 0 || o.scenarioFile != "" || o.median || o.each != ""; !o.asked {
 		r.problem("nothing is asked: say what is to change, as in --scale 'aten::copy_=0.5', or --best 5")
 	}
 }
@@ -134,23 +134,19 @@ func (j *job) whatif() error {
 			return err
 		}
 	}
-	s, err := j.subject(j.opts.inputs)
+	s, err := j.read(j.opts.inputs, j.pipeline(), q.Draw)
 	if err != nil {
 		return err
 	}
 	if s.job != nil {
 		return j.whatifJob(s, q, out)
 	}
-	solved, err := j.load(s.name, q.Draw)
+	answers, err := s.run.WhatIf(q, report.Source{Name: inputs.Name(s.name), Version: version})
 	if err != nil {
-		return err
-	}
-	answers, err := solved.WhatIf(q, report.Source{Name: inputs.Name(j.opts.input), Version: version})
-	if err != nil {
-		return fmt.Errorf("%s: %w", j.opts.input, err)
+		return fmt.Errorf("%s: %w", inputs.Name(s.name), err)
 	}
 	if q.Draw {
-		if _, err := j.write(out, solved.Draw(overlay.Options{Version: version})); err != nil {
+		if _, err := j.write(out, s.run.Draw(overlay.Options{Version: version})); err != nil {
 			return err
 		}
 	}

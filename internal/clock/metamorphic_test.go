@@ -78,9 +78,7 @@ func TestClockOfRealTraces(t *testing.T) {
 				t.Skip("nothing tells where its clocks are")
 			}
 			load := func(process string) (*trace.Trace, error) {
-				in := inputs.Reader{Jobs: 1, Options: kineto.Options{Process: process}, Stage: func(string) {}, Held: func(int64) {}, Parsed: func(int, int64) {},
-					Sized: func(_, _ int64) func(int) []byte { return nil }}
-				return in.Load(file)
+				return inputs.NewReader(nil, 1, kineto.Options{Process: process}).Load(file)
 			}
 			tr, err := load("")
 			if several := (*kineto.Several)(nil); errors.As(err, &several) {

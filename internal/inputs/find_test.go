@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"overlay/internal/kineto"
 	"overlay/internal/trace"
 )
 
@@ -155,9 +156,7 @@ func found(f *Found, err error) string {
 	return s
 }
 
-func testReader() *Reader {
-	return &Reader{Jobs: 2, Stage: func(string) {}, Held: func(int64) {}, Sized: func(int64, int64) func(int) []byte { return nil }, Parsed: func(int, int64) {}}
-}
+func testReader() *Reader { return NewReader(nil, 2, kineto.Options{}) }
 
 // TestOnlyTrace: commands that take one trace find it in a folder, a pattern or an archive, and refuse several.
 func TestOnlyTrace(t *testing.T) {

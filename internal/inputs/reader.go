@@ -21,34 +21,16 @@ type Reader struct {
 	Held   func(bytes int64)                                // told what inputs hold in memory that the garbage collector does not know
 	Sized  func(text, held int64) (lend func(n int) []byte) // told how large one trace is; gives the memory for its events, nil: the usual
 	Parsed func(events int, held int64)                     // told how many events one trace has
-
-	early *loaded
 }
 
-// loaded is a trace that was read, or the error of that.
-type loaded struct {
-	name string
-	tr   *trace.Trace
-	err  error
+// NewReader makes a reader that works on so many processors and tells nobody how it goes.
+func NewReader(stdin io.Reader, jobs int, o kineto.Options) *Reader {
+	return &Reader{Stdin: stdin, Jobs: jobs, Options: o, Stage: func(string) {}, Held: func(int64) {},
+		Sized: func(int64, int64) func(int) []byte { return nil }, Parsed: func(int, int64) {}}
 }
 
-// Many reports whether these are the ranks of a job. One trace is read to see whether several processes launched GPU work
-// in it: then it counts as an archive of as many, else it is kept for whoever loads it.
-func (r *Reader) Many(f *Found) bool {
-	if f.Many(r.Options.MaxExpand) {
-		return true
-	}
-	name := f.Files[0].Path
-	tr, err := r.LoadAny(name)
-	if !f.Split(0, err) {
-		r.early = &loaded{name, tr, err}
-		return false
-	}
-	return true
-}
-
-// Open reads the bytes of an input, decompressed. Of a folder, a pattern or an archive it is the only trace.
-func (r *Reader) Open(name string) (*Input, error) {
+// open reads the bytes of an input, decompressed. Of a folder, a pattern or an archive it is the only trace.
+func (r *Reader) open(name string) (*Input, error) {
 	r.Stage("reading")
 	in, err := r.openOnly(name)
 	if err != nil {
@@ -88,11 +70,6 @@ func (r *Reader) openOnly(name string) (*Input, error) {
 	return only, err
 }
 
-// Decode makes a trace of the bytes of an input, in whatever format they are.
-func (r *Reader) Decode(name string, in *Input) (*trace.Trace, error) {
-	return decode(name, in, in.options(r.Options), RoomFor(r.Memory))
-}
-
 // Load reads a trace to analyse it. Its text stays mapped or in memory until the program ends: the outputs are made from it.
 func (r *Reader) Load(name string) (*trace.Trace, error) {
 	tr, err := r.LoadAny(name)
@@ -112,16 +89,12 @@ func Analysable(name string, tr *trace.Trace) (*trace.Trace, error) {
 
 // LoadAny reads a trace, also one that lacks what an analysis needs.
 func (r *Reader) LoadAny(name string) (*trace.Trace, error) {
-	if e := r.early; e != nil && e.name == name {
-		r.early = nil
-		return e.tr, e.err
-	}
-	in, err := r.Open(name)
+	in, err := r.open(name)
 	if err != nil {
 		return nil, err
 	}
 	r.Stage("parsing")
-	tr, err := r.Decode(name, in)
+	tr, err := decode(name, in, in.options(r.Options), RoomFor(r.Memory))
 	if err == nil {
 		r.Held(in.held)
 		r.Parsed(len(tr.Events), in.held)

@@ -6,8 +6,7 @@
 // The trace stays until its output is written. The graph is as large as the trace: it is let go when what is to be
 // drawn has been decided (Draw), or with the run. Advice and the gains of a report take it: when causes are known and replays begin, the run has an
 // outline of it, with which it can be drawn. Garbage is collected at borders, where much of it is left and the
-// next stage needs room: after linking, when the path is found, before drawing or making tables, before writing. Of several traces, Each holds as many as
-// it is told.
+// next stage needs room: after linking, when the path is found, before drawing or making tables, before writing.
 package pipeline
 
 import (

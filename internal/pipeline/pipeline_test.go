@@ -17,42 +17,24 @@ import (
 	"overlay/internal/trace"
 )
 
-// TestEach solves all made traces in one go and each of them alone: the reports are the same.
-func TestEach(t *testing.T) {
-	made := testtrace.Made(t)
+// TestAgain solves all made traces twice: the second report is like the first one, since solving changes no trace.
+func TestAgain(t *testing.T) {
 	o := pipeline.Options{Analyses: analyses.Names}
-	seen := 0
-	err := pipeline.Each(len(made), o, func(i int) (*trace.Trace, error) { return made[i].Trace, nil }, func(i int, r *pipeline.Run) error {
-		seen++
-		alone, err := pipeline.Solve(made[i].Trace, o, false)
-		if err != nil {
-			return err
+	for _, made := range testtrace.Made(t) {
+		var reports [2]*report.Report
+		for i := range reports {
+			r, err := pipeline.Solve(made.Trace, o, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reports[i] = r.Report(report.Source{Name: "x"})
 		}
-		if a, b := r.Report(report.Source{Name: "x"}), alone.Report(report.Source{Name: "x"}); !reflect.DeepEqual(a, b) {
-			t.Errorf("%s: another report among others than alone", made[i].Name)
+		if !reflect.DeepEqual(reports[0], reports[1]) {
+			t.Errorf("%s: another report when it is solved again", made.Name)
 		}
-		return nil
-	})
-	if err != nil || seen != len(made) {
-		t.Errorf("%d of %d traces: %v", seen, len(made), err)
 	}
-}
-
-// TestEachError says which trace holds nothing, and passes on what the callers' functions say.
-func TestEachError(t *testing.T) {
-	empty := testtrace.Parse(t, []byte(`{"traceEvents":[]}`))
-	demo := testtrace.Made(t)[0].Trace
-	err := pipeline.Each(2, pipeline.Options{}, func(i int) (*trace.Trace, error) { return []*trace.Trace{demo, empty}[i], nil }, func(int, *pipeline.Run) error { return nil })
-	var side *pipeline.Error
-	if !errors.As(err, &side) || side.Index != 1 || !errors.Is(err, pipeline.ErrNothing) {
-		t.Errorf("error %v", err)
-	}
-	own := errors.New("of the caller")
-	if err := pipeline.Each(1, pipeline.Options{}, func(int) (*trace.Trace, error) { return nil, own }, nil); err != own {
-		t.Errorf("error of load: %v", err)
-	}
-	if err := pipeline.Each(1, pipeline.Options{}, func(int) (*trace.Trace, error) { return demo, nil }, func(int, *pipeline.Run) error { return own }); err != own {
-		t.Errorf("error of use: %v", err)
+	if _, err := pipeline.Solve(testtrace.Parse(t, []byte(`{"traceEvents":[]}`)), pipeline.Options{}, false); !errors.Is(err, pipeline.ErrNothing) {
+		t.Errorf("a trace without events: %v", err)
 	}
 }
 

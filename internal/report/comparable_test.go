@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"overlay/internal/inputs"
+	"overlay/internal/kineto"
 	"overlay/internal/report"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/validation"
@@ -126,7 +127,7 @@ func TestRecordedPairsAreComparable(t *testing.T) {
 	}
 	var known []string
 	for _, f := range files {
-		if tr, err := (&inputs.Reader{Jobs: 1, Stage: func(string) {}, Held: func(int64) {}, Sized: func(_, _ int64) func(int) []byte { return nil }, Parsed: func(int, int64) {}}).LoadAny(f); err == nil {
+		if tr, err := inputs.NewReader(nil, 1, kineto.Options{}).LoadAny(f); err == nil {
 			done[f], known = report.DoneIn(tr), append(known, f)
 		}
 	}
