@@ -6,30 +6,6 @@ import (
 	"overlay/internal/trace"
 )
 
-// Render stages.
-const stageCompute = 2 // category of a specification
-
-// stageCategory is the category for a stage by its name (InternedGpuRenderStageSpecification).
-func stageCategory(name []byte, compute bool) string {
-	low := bytes.ToLower(name)
-	has := func(s string) bool { return bytes.Contains(low, []byte(s)) }
-	switch {
-	case has("annotation"):
-		return "gpu_user_annotation"
-	case has("eventrecord"):
-		return "graph_event_node"
-	case has("hostnode"):
-		return "graph_host_node"
-	case has("memset") || has("memoryset"):
-		return "gpu_memset"
-	case has("memcpy") || has("transfer") || has("copy"):
-		return "gpu_memcpy"
-	case has("kernel") || has("compute") || compute:
-		return "kernel"
-	}
-	return "gpu_render_stage"
-}
-
 // seen are the arguments that tell what an event without a category is.
 type seen uint8
 

@@ -61,6 +61,58 @@ type attr struct {
 	isStr bool
 }
 
+// record is an event of the file: a BEGIN with its END, an instant, a value of a counter, or a render stage.
+type record struct {
+	ts, end int64 // ns of trace time; end of a slice that was closed
+	off     int64 // of the message
+	n       int32 // its length
+	state   int32 // in reader.states
+	track   int32 // in reader.tracks; of a render stage its index in reader.renders
+	extra   int32 // in reader.extras: what the END says, -1 without
+	kind    uint8 // eventBegin, …, kindRender
+	closed  bool
+	is      trace.Kind // once it is written, in traces with flows: what it is to the analysis
+}
+
+// endMark is an END.
+type endMark struct {
+	ts    int64
+	track int32
+	seq   int32
+	extra int32
+}
+
+// body is a message.
+type body struct {
+	off   int64
+	n     int32
+	state int32
+}
+
+// flowEnd is a flow at an event.
+type flowEnd struct {
+	id  uint64
+	rec int32
+	end bool // it ends here
+}
+
+// launch is an event that says which render stages it launched: from to to in reader.launched.
+type launch struct {
+	rec      int32
+	from, to int32
+}
+
+// render is a render stage as far as others refer to it.
+type render struct {
+	rec     int32
+	id      uint64
+	corr    int64
+	hasCorr bool
+}
+
+// mark is a BEGIN (its record, not negative) or an END (^ its index in reader.ends), in file order.
+type mark int32
+
 func newReader(src []byte, name string) *reader {
 	return &reader{
 		src: src, name: name,

@@ -1,6 +1,10 @@
 package frompftrace
 
-import "overlay/internal/wire"
+import (
+	"bytes"
+
+	"overlay/internal/wire"
+)
 
 // sequence is a packet sequence: packets of one writer, in order.
 type sequence struct {
@@ -132,6 +136,34 @@ func (r *reader) intern(st *state, data []byte, at int64) {
 	if f.Bad {
 		r.mend(ReasonBroken, at)
 	}
+}
+
+// ownStages is the description of the stages that this program draws beside the slices of the same operations: the slices
+// say more.
+const ownStages = "drawn by overlay"
+
+// stageCompute is the category of a specification.
+const stageCompute = 2
+
+// stageCategory is the category for a stage by its name (InternedGpuRenderStageSpecification).
+func stageCategory(name []byte, compute bool) string {
+	low := bytes.ToLower(name)
+	has := func(s string) bool { return bytes.Contains(low, []byte(s)) }
+	switch {
+	case has("annotation"):
+		return "gpu_user_annotation"
+	case has("eventrecord"):
+		return "graph_event_node"
+	case has("hostnode"):
+		return "graph_host_node"
+	case has("memset") || has("memoryset"):
+		return "gpu_memset"
+	case has("memcpy") || has("transfer") || has("copy"):
+		return "gpu_memcpy"
+	case has("kernel") || has("compute") || compute:
+		return "kernel"
+	}
+	return "gpu_render_stage"
 }
 
 // stage notes what a render stage is. The first that is said of a number counts, as for its name.
