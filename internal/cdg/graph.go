@@ -149,6 +149,8 @@ type Graph struct {
 
 	Partners [][]LaneID // per thread lane: the threads it takes turns with, ascending
 
+	Held []Hold // launch calls that waited until an operation was over, for what is not known: not for a place in a queue that is full
+
 	threads []threadFacts // per lane
 	holds   []Hold
 

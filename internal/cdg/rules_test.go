@@ -197,8 +197,7 @@ call 1 cudaMemcpyAsync 10 220 2
 copy 7 Memcpy~DtoH~(Device~->~Pageable) 207 20 2
 op 1 aten::x 230 10
 `, `critical_path_sync_dependency "Memcpy DtoH (Device -> Pageable)" end -> "cudaMemcpyAsync" end`},
-	{cdg.QueueFull, "a launch waits for a place in its stream's queue", queueFullText(), `critical_path_queue_full "k6" end -> "cudaLaunchKernel" end`},
-	{cdg.QueueFull, "calls that find one place left need not be held", pausingQueueText(), `critical_path_queue_full "k25" end -> "cudaLaunchKernel" end`},
+	{cdg.QueueFull, "a launch waits for a place in its stream's queue", queueFullText(), `critical_path_queue_full "k10" end -> "cudaLaunchKernel" end`},
 	{cdg.Handoff, "a third thread ended work later, but was done before backward began", `
 note 1 ProfilerStep#1 0.5 400
 op 1 aten::forward 1 99
@@ -321,39 +320,20 @@ mtia 102 event_wait 12 402 0:5:101
 mtia 102 work_b 455 100 4
 `
 
-// queueFullText is a burst of launches on a stream that holds four operations of 100 µs.
+// queueFullText is a thread that launches faster than its stream works, and waits for a place once the stream holds 1,010 operations.
 func queueFullText() string {
+	const holds = 1010
 	var sb strings.Builder
 	launch := 0
-	for i := range 12 {
+	for i := range holds + 12 {
 		dur := 5
-		if i > 4 {
-			dur = 10 + 102*(i-4) + 3 - launch // until operation i-5 ended
+		if i > holds {
+			dur = max(dur, 110+102*(i-holds-1)+10_000+3-launch) // until operation i-holds-1 ended
 		}
-		fmt.Fprintf(&sb, "call 1 cudaLaunchKernel %d %d.5 %d\nkernel 7 k%d %d 100 %d\n", launch, dur-1, i+1, i, 8+102*i, i+1)
+		fmt.Fprintf(&sb, "call 1 cudaLaunchKernel %d %d.5 %d\nkernel 7 k%d %d 100 %d\n", launch, dur-1, i+1, i, 10_010+102*i, i+1)
 		launch += dur
 	}
-	fmt.Fprintf(&sb, "op 1 aten::x %d 2000\n", launch)
-	return sb.String()
-}
-
-// pausingQueueText is the same with a thread that does something else now and then: the launch after that finds a place.
-func pausingQueueText() string {
-	const holds, n = 4, 30
-	var sb strings.Builder
-	end := func(i int) int { return 108 + 102*i }
-	t := 0
-	for i := range n {
-		dur := 5
-		if i >= holds && end(i-holds) > t {
-			dur = max(dur, end(i-holds)+3-t)
-		}
-		fmt.Fprintf(&sb, "call 1 cudaLaunchKernel %d %d.5 %d\nkernel 7 k%d %d 100 %d\n", t, dur-1, i+1, i, 8+102*i, i+1)
-		if t += dur; i%5 == 4 {
-			t += 150
-		}
-	}
-	fmt.Fprintf(&sb, "op 1 aten::x %d 4000\n", t)
+	fmt.Fprintf(&sb, "op 1 aten::x %d 200000\n", launch)
 	return sb.String()
 }
 

@@ -108,7 +108,7 @@ func (b *modelBuilder) markBorders() {
 		x.mark(c.Lane, c.End)
 	})
 	b.findAsked()
-	b.findHeld()
+	b.markHeld()
 	for l := range b.inner {
 		slices.Sort(b.inner[l])
 		b.inner[l] = slices.Compact(b.inner[l])
