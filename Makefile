@@ -58,15 +58,26 @@ site: ## bin/site: the documents as a site (mkdocs)
 demo: quick ## analyse the demo trace of the project and print the summary
 	bin/overlay run -i testdata/demo.json.gz -o bin/demo.overlaid.pftrace
 
-SHOT = chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --virtual-time-budget=5000 --window-size=1300
+SHOT = chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --disable-features=IsolateSandboxedIframes --virtual-time-budget=5000 --window-size=1000
 PAIR = testdata/real/optimizer_foreach
-picture: build ## docs/img: the page of the demo, its sliders, a difference as a flame graph (chromium)
+# A picture of one section hides what else stands on its page.
+ONLY = f() { (cat bin/$$1.html; echo "<style>body{max-width:none}body>:not(\#$$2){display:none!important}body>\#$$2{margin:0}</style>") > bin/$$2.html; }; f
+MEMORY = $(wildcard ../shared/traces/TraceLens__h100__Qwen*.json.gz)
+picture: build ## docs/img: pages of the demo, of recorded traces and of a simulated job (chromium; jupyter-nbconvert for that of a notebook; pngquant makes them small); of memory where ../shared is beside
 	bin/overlay report -i testdata/demo.json.gz --html bin/demo.html
 	$(SHOT),735 --screenshot=docs/img/report.png bin/demo.html
 	bin/overlay diff $(PAIR)/before.json.zst $(PAIR)/after.json.zst --html bin/difference.html
 	$(SHOT),1250 --screenshot=docs/img/difference.png bin/difference.html
-	bin/overlay open --page --no-browser testdata/demo.json.gz > bin/address 2>&1 & server=$$!; \
-	  until grep -q ^http bin/address; do sleep 0.2; done; $(SHOT),1240 --screenshot=docs/img/sliders.png "$$(grep -m1 ^http bin/address)"; kill $$server
+	bin/overlay report -i $(PAIR)/before.stacks.json.zst --html bin/stacks.html
+	$(ONLY) stacks flame && $(SHOT),560 --screenshot=docs/img/flame.png bin/flame.html
+	[ -z "$(MEMORY)" ] || { bin/overlay report -i "$(MEMORY)" --html bin/held.html; $(ONLY) held memory; $(SHOT),440 --screenshot=docs/img/memory.png bin/memory.html; }
+	$(GO) run ./internal/testtrace/cmd/job -o bin/traces
+	for p in sliders,testdata/demo.json.gz,1240 ranks,bin/traces,980; do (IFS=,; set -- $$p; \
+	  bin/overlay open --page --no-browser $$2 > bin/address 2>&1 & server=$$!; \
+	  until grep -q ^http bin/address; do sleep 0.2; done; $(SHOT),$$3 --screenshot=docs/img/$$1.png "$$(grep -m1 ^http bin/address)"; kill $$server); done
+	! command -v jupyter-nbconvert >/dev/null || { PYTHONPATH=python OVERLAY=$$PWD/bin/overlay jupyter-nbconvert --execute --to html --output-dir bin python/notebook.ipynb; \
+	  $(SHOT),790 --screenshot=docs/img/notebook.png bin/notebook.html; }
+	! command -v pngquant >/dev/null || pngquant --force --ext .png 96 docs/img/*.png
 
 demo-ranks: quick ## make the traces of a job of eight ranks and say what holds it up
 	$(GO) run ./internal/testtrace/cmd/job -o bin/traces
