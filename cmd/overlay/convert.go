@@ -12,7 +12,9 @@ import (
 
 func checkConvert(r *flagReader, o *options) {
 	r.needInput(o)
-	r.oneInput(o)
+	if len(o.inputs) > 1 {
+		r.problem("%d inputs are given, and convert takes one trace; an output is given with -o", len(o.inputs))
+	}
 	o.sums = true
 	if o.output == "" {
 		r.problem("no output: give one with -o, or -o - for standard output")

@@ -134,10 +134,11 @@ func (j *job) diffRuns(before int) error {
 // unlike ends a comparison of traces that do not do the same work.
 func (j *job) unlike(after string, same report.Comparable, a, b string) error {
 	if j.opts.markdown {
-		j.result = func(w io.Writer) error { return page.CommentUnlike(w, after, same) }
+		if err := page.CommentUnlike(j.stdout, after, same); err != nil {
+			return err
+		}
 	}
-	j.verdict = fmt.Errorf("%w: %s and %s: %s; compare runs of one program", errUnlike, a, b, same.Why)
-	return nil
+	return fmt.Errorf("%w: %s and %s: %s; compare runs of one program", errUnlike, a, b, same.Why)
 }
 
 // diffSteps compares two steps of one trace.

@@ -78,9 +78,13 @@ func (j *job) export() error {
 		return err
 	}
 	written := exported{job: j, f: f, out: out}
-	write, noun, next := written.tables, "trace", nextOf(j.opts.output)
+	dir, shown := inputs.ShellWord(j.opts.output)
+	if !shown {
+		dir = "DIR"
+	}
+	write, noun, next := written.tables, "trace", "overlay query 'select rank, bound_by, window_ns / 1e6 as ms from runs' "+dir
 	if j.opts.tables == "summary" {
-		write, noun, next = written.summaries, "rank", reportOf(j.opts.output)
+		write, noun, next = written.summaries, "rank", "overlay report -i "+dir
 	}
 	n, err := write()
 	if err != nil || j.opts.quiet {
@@ -94,7 +98,7 @@ func (j *job) export() error {
 		what = tables.Grouped(written.files) + " tables of " + tables.Counted(n, noun) + ", " + tables.Grouped(written.rows) + " rows, "
 	}
 	j.result = func(w io.Writer) error {
-		return writeLines(w, "wrote "+what+tables.Grouped(written.bytes)+" bytes"+each+" to "+j.opts.output, []string{next})
+		return writeLines(w, "wrote "+what+tables.Grouped(written.bytes)+" bytes"+each+" to "+j.opts.output, []string{"next  " + next})
 	}
 	return nil
 }
@@ -203,24 +207,6 @@ func (e *exported) checkOther(dir, name string) error {
 		}
 	}
 	return nil
-}
-
-// nextOf says what to do with exported tables.
-func nextOf(dir string) string {
-	word, ok := inputs.ShellWord(dir)
-	if !ok {
-		return "next  ask it with 'overlay query'"
-	}
-	return "next  overlay query 'select rank, bound_by, window_ns / 1e6 as ms from runs' " + word
-}
-
-// reportOf says what to do with summaries.
-func reportOf(dir string) string {
-	word, ok := inputs.ShellWord(dir)
-	if !ok {
-		word = "DIR"
-	}
-	return "next  overlay report -i " + word
 }
 
 // exported is what an export reads, where it writes, and how much that was.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"os"
 	"runtime"
@@ -138,39 +137,6 @@ func (r *flagReader) wantFiles(n int) {
 		r.problem("no file given")
 	case got > n:
 		r.problem("argument %s is too many", quote(r.Args().Get(n)))
-	}
-}
-
-// oneInput checks that there is no more than one trace, and finds it where a folder or a pattern stands for it.
-func (r *flagReader) oneInput(o *options) {
-	if len(o.inputs) > 1 {
-		r.problem("%d inputs are given, and %s takes one trace; an output is given with -o", len(o.inputs), o.command)
-	}
-	if len(o.inputs) == 0 || r.err != nil {
-		return
-	}
-	if o.input, r.err = inputs.OnlyTrace(o.input); r.err == nil {
-		o.inputs = []string{o.input}
-	}
-}
-
-// oneOrJob finds the trace where a folder or a pattern stands for one, and notes where they stand for several.
-func (r *flagReader) oneOrJob(o *options) {
-	if r.err != nil {
-		return
-	}
-	sets, _ := inputs.SummarySets(o.inputs)
-	if o.many = len(o.inputs) > 1 || len(sets) > 0; o.many || len(o.inputs) == 0 {
-		return
-	}
-	only, err := inputs.OnlyTrace(o.input)
-	switch several := (*inputs.SeveralError)(nil); {
-	case errors.As(err, &several):
-		o.many = true
-	case err != nil:
-		r.err = err
-	default:
-		o.input, o.inputs = only, []string{only}
 	}
 }
 

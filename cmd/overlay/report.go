@@ -165,15 +165,15 @@ func (o *options) reportSource(name string, top int) report.Source {
 	return s
 }
 
-// writeReport writes a report in the form that the name of its file asks for; no file, nothing written.
-func writeReport(out *output, r *report.Report, stacks *flame.Graph) error {
+// writeReport writes a report, or its page where the name of the file asks for one; no file, nothing written.
+func writeReport(out *output, d document, page func(w io.Writer) error) error {
 	switch {
 	case out == nil:
 		return nil
 	case filepath.Ext(out.shown) == ".html":
-		return page.WriteReport(out, r, stacks)
+		return page(out)
 	}
-	return r.WriteJSON(out)
+	return d.WriteJSON(out)
 }
 
 func (p *program) reportCommand() *cli.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -9,15 +10,22 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/flame"
+	"overlay/internal/inputs"
 	"overlay/internal/overlay"
 	"overlay/internal/report"
+	"overlay/internal/report/page"
 	"overlay/internal/tables"
 )
 
 // checkRun completes and checks the options of `run`.
 func checkRun(r *flagReader, o *options) {
-	r.oneOrJob(o)
 	r.needInput(o)
+	f, err := inputs.FindRanks(o.inputs)
+	if err == nil && len(o.inputs) > 0 {
+		if o.many = len(f.Sets) > 0 || len(f.Files) > 1; !o.many { // as far as names tell
+			o.input = f.Files[0].Path
+		}
+	}
 	o.sums = true
 	pageHasAll(o)
 	if o.output == "" {
@@ -35,6 +43,7 @@ func checkRun(r *flagReader, o *options) {
 	if (o.gpuCompute || o.stackSamples) && o.chrome {
 		r.problem("--gpu-compute and --stack-samples are of Perfetto's format: give -o FILE.pftrace")
 	}
+	r.err = cmp.Or(r.err, err)
 }
 
 // overlaidName is the output of `run` when none is given.
@@ -95,7 +104,7 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	if err := writeReport(rep, r, stacks); err != nil {
+	if err := writeReport(rep, r, func(w io.Writer) error { return page.WriteReport(w, r, stacks) }); err != nil {
 		return err
 	}
 	if !j.opts.quiet {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"overlay/internal/inputs"
@@ -35,14 +34,7 @@ func (j *job) runJob(f *inputs.Found, r *rankedJob, out, rep *output) (err error
 		return err
 	}
 	made := report.NewJob(r.source)
-	switch {
-	case rep == nil:
-	case filepath.Ext(rep.shown) == ".html":
-		err = page.WriteJob(rep, made, r.source)
-	default:
-		err = made.WriteJSON(rep)
-	}
-	if err != nil {
+	if err := writeReport(rep, made, func(w io.Writer) error { return page.WriteJob(w, made, r.source) }); err != nil {
 		return err
 	}
 	if !j.opts.quiet {

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"io"
-	"maps"
-	"slices"
 
 	"overlay/internal/report"
 )
@@ -17,9 +14,6 @@ func writeJSON(w io.Writer, v any) error {
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
-
-// sortedKeys gives the keys of a count in a stable order.
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // writeLines writes a line and lists of further ones, indented.
 func writeLines(w io.Writer, first string, lists ...[]string) error {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,9 +112,9 @@ func (j *job) watch() error {
 
 // look goes through the folder once: what has settled since the last time is analysed. It returns how many files have not.
 func (w *watcher) look() (waiting int, err error) {
-	now, err := w.list(w.root)
+	now, err := w.list()
 	if err != nil {
-		return 0, inputs.Error(w.root, err)
+		return 0, err
 	}
 	folders := map[string]string{} // of runs, in which their traces lie
 	for _, x := range now {
@@ -145,22 +146,18 @@ func (w *watcher) look() (waiting int, err error) {
 // detailed stands in the names of traces that python/overlay_torch.py records in detail. That takes time, so that they are not compared with others.
 const detailed = ".detail."
 
-// list finds the traces of a folder and of those below it, by name.
-func (w *watcher) list(dir string) (found []watched, err error) {
-	entries, err := inputs.Disk.ReadDir(dir)
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		switch {
-		case strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "run="):
-		case e.IsDir():
-			below, _ := w.list(path) // it may have gone meanwhile
-			found = append(found, below...)
-		case inputs.IsTraceName(e.Name()) && !strings.Contains(e.Name(), ".overlaid.") && !strings.Contains(e.Name(), detailed):
-			if info, err := inputs.Disk.Stat(path); err == nil && info.Mode().IsRegular() {
-				found = append(found, watched{File: path, Bytes: info.Size(), Modified: info.ModTime().UnixNano()})
-			}
+// list finds the traces of the folder and of those below it, by name.
+func (w *watcher) list() (found []watched, err error) {
+	err = inputs.Walk(inputs.Disk, w.root, math.MaxInt, func(file string, e fs.DirEntry) error {
+		if e.IsDir() || !inputs.IsTraceName(e.Name()) || strings.Contains(e.Name(), detailed) {
+			return nil
 		}
-	}
+		path := filepath.Join(w.root, filepath.FromSlash(file))
+		if info, err := inputs.Disk.Stat(path); err == nil && info.Mode().IsRegular() { // it may have gone meanwhile
+			found = append(found, watched{File: path, Bytes: info.Size(), Modified: info.ModTime().UnixNano()})
+		}
+		return nil
+	})
 	return found, err
 }
 

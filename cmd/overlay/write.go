@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"overlay/internal/inputs"
 	"overlay/internal/overlay"
@@ -108,7 +110,7 @@ func writtenPerfetto(st *pftrace.Stats) written {
 	w.note(st.Unopened, "event", "without a begin, drawn as instants")
 	w.note(st.Unbound, "flow event", "without a slice to bind to, not drawn")
 	w.note(st.Negative, "event", "before time 0, not drawn")
-	for _, ph := range sortedKeys(st.NotDrawn) {
+	for _, ph := range slices.Sorted(maps.Keys(st.NotDrawn)) {
 		if ph != 0 {
 			w.note(st.NotDrawn[ph], "event", "of phase "+string(rune(ph))+", not drawn")
 		} else {

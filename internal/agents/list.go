@@ -77,7 +77,7 @@ func (a *Agents) tracesBelow(ctx context.Context, folder string) ([]listed, erro
 			folders = append(folders, root.Name())
 		}
 	}
-	list, seen := []listed{}, 0
+	list := []listed{}
 	add := func(x listed) {
 		if rel, err := filepath.Rel(a.Files.Roots[0].Name(), x.File); err == nil && filepath.IsLocal(rel) {
 			x.File = rel
@@ -88,32 +88,16 @@ func (a *Agents) tracesBelow(ctx context.Context, folder string) ([]listed, erro
 		if err := a.check(ctx, &dir); err != nil {
 			return nil, err
 		}
-		tree, err := a.Files.Tree(dir)
-		if err != nil {
-			return nil, inputs.Error(dir, err)
-		}
 		counts := map[string]int{}
-		fs.WalkDir(tree, ".", func(name string, e fs.DirEntry, err error) error {
-			if seen++; seen > limits.AgentSeen || ctx.Err() != nil {
-				return fs.SkipAll
-			}
-			path := filepath.Join(dir, filepath.FromSlash(name))
+		err := inputs.Walk(a.Files, dir, limits.AgentSeen, func(name string, e fs.DirEntry) error {
+			path, kind := filepath.Join(dir, filepath.FromSlash(name)), kindByName(e.Name())
 			switch {
-			case err != nil:
-				return nil // what cannot be read has no traces for anybody
-			case strings.HasPrefix(e.Name(), ".") && name != ".":
-				if e.IsDir() {
-					return fs.SkipDir
-				}
-				return nil
-			case e.IsDir() && strings.HasPrefix(e.Name(), "run="):
-				add(listed{File: filepath.Dir(path), Kind: "tables"})
-				return fs.SkipDir
+			case ctx.Err() != nil:
+				return fs.SkipAll
 			case e.IsDir():
+				add(listed{File: filepath.Dir(path), Kind: "tables"})
 				return nil
-			}
-			kind := kindByName(e.Name())
-			if kind == "" {
+			case kind == "":
 				return nil
 			}
 			info, err := a.Files.Stat(path) // of what a link leads to, if it may be read
@@ -126,6 +110,9 @@ func (a *Agents) tracesBelow(ctx context.Context, folder string) ([]listed, erro
 			add(listed{File: path, Kind: kind, Bytes: info.Size()})
 			return nil
 		})
+		if err != nil {
+			return nil, err
+		}
 		for path, n := range counts {
 			if n > 1 {
 				add(listed{File: path, Kind: "folder", Traces: n})

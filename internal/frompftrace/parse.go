@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -141,7 +142,7 @@ const compressedPackets = "compressed packets, which 'traceconv decompress_packe
 // contents says in a few words what a trace without slices holds.
 func (r *reader) contents() string {
 	var found []string
-	for _, num := range sortedKeys(r.skipped) {
+	for _, num := range slices.Sorted(maps.Keys(r.skipped)) {
 		if name := packetNames[num]; name != "" {
 			found = append(found, name)
 		}
@@ -150,13 +151,4 @@ func (r *reader) contents() string {
 		return fmt.Sprintf("%d packets", r.packets)
 	}
 	return "it holds " + strings.Join(found, ", ")
-}
-
-func sortedKeys(m map[uint32]int) []uint32 {
-	var keys []uint32
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -143,7 +143,7 @@ func (t *File) eachOfTar(f *os.File, limit int64, use func(m *archiveMember) err
 			return nil
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return fmt.Errorf("%s: the archive is cut: what follows is lost", report.Plain(t.Path))
-		case IsTooMuch(err):
+		case errors.As(err, new(*limits.TooMuch)):
 			return fmt.Errorf("%s: %w", report.Plain(t.Path), err)
 		case err != nil:
 			return fail(err)
@@ -226,9 +226,6 @@ func (n memberNames) shown(archive, name string) string {
 	}
 	return archive + "/" + name
 }
-
-// IsTooMuch reports whether an error is that an input becomes more than it may.
-func IsTooMuch(err error) bool { return errors.As(err, new(*limits.TooMuch)) }
 
 // cutReader ends where an archive is cut, and says so: what came before is worth reading.
 type cutReader struct {

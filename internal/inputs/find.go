@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -163,30 +164,22 @@ func (f *Found) folder(name string) error {
 func noTraces(name string) error {
 	const most, mostSeen = 12, 100_000
 	var with, records []string
-	counts, seen := map[string]int{}, 0
-	tree, err := Disk.Tree(name)
-	if err != nil {
-		return Error(name, err)
-	}
-	fs.WalkDir(tree, ".", func(file string, e fs.DirEntry, err error) error {
-		if seen++; seen > mostSeen {
-			return fs.SkipAll
-		}
-		switch {
-		case err != nil:
-			return nil // what cannot be read has none
-		case e.IsDir() && strings.HasPrefix(e.Name(), ".") && file != ".":
-			return fs.SkipDir
-		case !e.IsDir() && path.Dir(file) == "." && slices.Contains([]string{".csv", ".parquet"}, path.Ext(file)):
+	counts := map[string]int{}
+	err := Walk(Disk, name, mostSeen, func(file string, e fs.DirEntry) error {
+		switch dir := path.Dir(file); {
+		case e.IsDir():
+		case dir == "." && slices.Contains([]string{".csv", ".parquet"}, path.Ext(file)):
 			records = append(records, path.Join(filepath.ToSlash(name), file))
-		case !e.IsDir() && IsTraceName(e.Name()):
-			dir := path.Dir(file)
-			if counts[dir]++; counts[dir] == 1 && dir != "." { // what is named like a trace right here is none
+		case dir != "." && IsTraceName(e.Name()): // what is named like a trace right here is none
+			if counts[dir]++; counts[dir] == 1 {
 				with = append(with, dir)
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
 	for i, dir := range with {
 		with[i] = fmt.Sprintf("%s (%d)", report.Plain(dir), counts[dir])
 	}
@@ -201,6 +194,34 @@ func noTraces(name string) error {
 		with = append(with[:most], fmt.Sprintf("and %d more", len(with)-most))
 	}
 	return fmt.Errorf("%s: no traces here, but in its folders %s: give one of them", slash, strings.Join(with, ", "))
+}
+
+// Walk calls use for the files below a folder, by their paths from there, and for folders of tables (run=…), which it does not enter. Hidden
+// files and folders are passed over, and what cannot be read. It ends after so many names at most, or where use returns fs.SkipAll.
+func Walk(files Files, dir string, most int, use func(path string, e fs.DirEntry) error) error {
+	tree, err := files.Tree(dir)
+	if err != nil {
+		return Error(dir, err)
+	}
+	seen := 0
+	return fs.WalkDir(tree, ".", func(path string, e fs.DirEntry, err error) error {
+		seen++
+		switch {
+		case path == "." && err != nil:
+			return Error(dir, err)
+		case seen > most:
+			return fs.SkipAll
+		case err != nil || path == ".":
+			return nil
+		case strings.HasPrefix(e.Name(), ".") && e.IsDir():
+			return fs.SkipDir
+		case strings.HasPrefix(e.Name(), "."), e.IsDir() && !strings.HasPrefix(e.Name(), "run="):
+			return nil
+		case e.IsDir():
+			return cmp.Or(use(path, e), fs.SkipDir)
+		}
+		return use(path, e)
+	})
 }
 
 // pattern lists the files that match a pattern, in shells' syntax: those that are named like traces, and archives. When
@@ -253,8 +274,8 @@ func (f *Found) once() {
 	})
 }
 
-// One is the only trace of an input, for commands that take one.
-func (f *Found) One() (string, error) {
+// one is the only trace of an input, for commands that take one.
+func (f *Found) one() (string, error) {
 	if len(f.Files) == 1 {
 		return f.Files[0].Path, nil
 	}
@@ -262,19 +283,14 @@ func (f *Found) One() (string, error) {
 	if !ok {
 		word = "FILE"
 	}
-	return "", &SeveralError{fmt.Sprintf("%s holds %s, and this command takes one: give it by name, as in %s; 'overlay check' lists them, 'overlay report' and 'overlay run' take them all", f.Shown, tables.Counted(len(f.Files), "trace"), word)}
+	return "", fmt.Errorf("%s holds %s, and this command takes one: give it by name, as in %s; 'overlay check' lists them, 'overlay report' and 'overlay run' take them all", f.Shown, tables.Counted(len(f.Files), "trace"), word)
 }
 
 // Only leaves the file of a name.
 func (f *Found) Only(name string) { f.Files = []File{{Path: name, member: name}} }
 
-// SeveralError is that there are several traces where one is wanted.
-type SeveralError struct{ text string }
-
-func (e *SeveralError) Error() string { return e.text }
-
-// OnlyTrace is the name of the trace that a folder or a pattern holds; any other name is that of a file.
-func OnlyTrace(name string) (string, error) {
+// onlyTrace is the name of the trace that a folder or a pattern holds; any other name is that of a file.
+func onlyTrace(name string) (string, error) {
 	info, err := Disk.Stat(name)
 	if name == "-" || !(err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(name, "*?[")) {
 		return name, nil
@@ -283,7 +299,7 @@ func OnlyTrace(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return f.One()
+	return f.one()
 }
 
 // HasFile reports whether a name is that of an input that is no archive.

@@ -181,10 +181,6 @@ func TestOnlyTrace(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.input, got, c.want)
 		}
 	}
-	several := (*SeveralError)(nil)
-	if _, err := OnlyTrace("job"); !errors.As(err, &several) {
-		t.Errorf("several traces: %v", err)
-	}
 }
 
 // TestEach: every trace of files and archives is used once, in the order of the inputs, and can be read again; ranks come from names.

@@ -42,7 +42,7 @@ func (r *Reader) open(name string) (*Input, error) {
 }
 
 func (r *Reader) openOnly(name string) (*Input, error) {
-	name, err := OnlyTrace(name)
+	name, err := onlyTrace(name)
 	if err != nil {
 		return nil, err
 	}
