@@ -72,7 +72,7 @@ var layers = map[string][]string{
 	"internal/overlay/chromejson": {"internal/trace", "internal/overlay", "internal/chrome", "internal/kineto"},
 	"internal/relations":          {"internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/phases", "internal/cdg/nodes", "internal/graph", "internal/critpath", "internal/tables", "internal/columns"},
 	"internal/flame":              {"internal/trace", "internal/cdg", "internal/graph", "internal/critpath", "internal/pgzip"},
-	"internal/slim":               {"internal/trace", "internal/clock", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/overlay"},
+	"internal/slim":               {"internal/trace", "internal/clock", "internal/cdg", "internal/graph", "internal/critpath", "internal/overlay"},
 	"internal/anonymize":          {"internal/trace", "internal/vendors", "internal/kineto", "internal/cdg", "internal/graph", "internal/critpath", "internal/overlay", "internal/chrome"},
 	"internal/report":             {"internal/memory", "internal/coarse", "internal/flights", "internal/verdict", "internal/serving", "internal/clock", "internal/stat", "internal/trace", "internal/vendors", "internal/cdg", "internal/cdg/nodes", "internal/cdg/phases", "internal/graph", "internal/critpath", "internal/analyses", "internal/whatif", "internal/advise", "internal/advise/jobadvice", "internal/ranks", "internal/ranks/replay", "internal/ranks/roster", "internal/tables", "internal/par"},
 	"internal/report/page":        {"internal/flame", "internal/stat", "internal/trace", "internal/critpath", "internal/ranks", "internal/ranks/replay", "internal/tables", "internal/report"},

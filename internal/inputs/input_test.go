@@ -44,6 +44,9 @@ func TestSpool(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if len(s.b)+len(s.reserved) > 0 {
+		t.Errorf("%d bytes stay in memory, too", len(s.b))
+	}
 	got, err := s.Bytes()
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes of %d, %v", len(got), len(want), err)

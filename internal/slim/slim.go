@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"overlay/internal/cdg"
-	"overlay/internal/cdg/phases"
 	"overlay/internal/critpath"
 	"overlay/internal/graph"
 	"overlay/internal/overlay"
@@ -142,7 +141,7 @@ func (s *slimmer) untilSame(p *critpath.Path, rec *cdg.Recorded) {
 			return
 		}
 		if phases {
-			s.keepPhases(round)
+			s.keepPhases()
 		}
 		if len(wrong) > 0 {
 			s.keepNear(wrong, near, round)
@@ -154,60 +153,13 @@ func (s *slimmer) untilSame(p *critpath.Path, rec *cdg.Recorded) {
 	}
 }
 
-// keepPhases keeps the ops by which steps and threads are told apart: first the ends of the backward pass and of the
-// ops that take part in autograd in each step, then all ops that nothing encloses.
-func (s *slimmer) keepPhases(round int) {
-	tr, d := s.g.Trace, s.g
-	step := -1
-	ends := map[[2]int][2]cdg.ActID{} // step and kind of op -> first to start, last to end
-	for _, a := range s.byStart() {
-		act := &d.Acts[a]
-		e := &tr.Events[act.Event]
-		if e.Kind != trace.CPUOp {
-			continue
-		}
-		if round > 0 && d.Parent[a] == cdg.NoAct {
-			s.event(act.Event)
-		}
-		for step+1 < len(s.g.Steps) && s.g.Steps[step+1].Start <= act.Start {
-			step++
-		}
-		kind := -1
-		switch {
-		case s.g.Phases[act.Event] == phases.Backward && strings.HasPrefix(tr.Str(e.Name), "autograd::engine::"):
-			kind = 0
-		case e.Flags&trace.HasSeq != 0 && s.g.Phases[act.Event] != phases.Backward:
-			kind = 1
-		default:
-			continue
-		}
-		key := [2]int{step, kind}
-		both, ok := ends[key]
-		if !ok {
-			both = [2]cdg.ActID{a, a}
-		}
-		if act.End > d.Acts[both[1]].End {
-			both[1] = a
-		}
-		ends[key] = both
-	}
-	for _, both := range ends {
-		s.around(d.Acts[both[0]].Event)
-		s.around(d.Acts[both[1]].Event)
-	}
-}
-
-// byStart lists the activities of threads by start.
-func (s *slimmer) byStart() []cdg.ActID {
-	d := s.g
-	var ids []cdg.ActID
-	for a := range d.Acts {
-		if !d.Lanes[d.Acts[a].Lane].Stream {
-			ids = append(ids, cdg.ActID(a))
+// keepPhases keeps the ops that nothing encloses, by which steps and threads are told apart.
+func (s *slimmer) keepPhases() {
+	for i := range s.g.Acts {
+		if id := s.g.Acts[i].Event; s.g.Parent[i] == cdg.NoAct && s.g.Trace.Events[id].Kind == trace.CPUOp {
+			s.event(id)
 		}
 	}
-	slices.SortStableFunc(ids, func(a, b cdg.ActID) int { return cmp.Compare(d.Acts[a].Start, d.Acts[b].Start) })
-	return ids
 }
 
 // keepNear keeps what ran close to segments: operations with their launch calls, from the second round on all calls,

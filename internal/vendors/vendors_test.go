@@ -253,6 +253,9 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s has the interface %d, want %d", call, got, want)
 		}
 	}
+	if vendors.KindsByName("mtia_ccp_events") == nil || vendors.KindsByName("kernel") != nil {
+		t.Error("names tell kinds in another category than that of MTIA")
+	}
 	launches, blocks := "", ""
 	for v := vendors.NoVerb; v < vendors.NumVerbs; v++ {
 		if v.Launches() {
@@ -321,6 +324,11 @@ func TestOperations(t *testing.T) {
 	} {
 		if got := [2]string{vendors.OperationIn(name), vendors.LibraryOf(name)}; got != want || !vendors.IsCollective(name) {
 			t.Errorf("%s: %q, want %q; a collective: %v", name, got, want, vendors.IsCollective(name))
+		}
+	}
+	for _, name := range []string{"gemm", "multimem_all_reduce_kernel"} {
+		if got := vendors.LibraryOf(name); got != "" {
+			t.Errorf("%s is of %s", name, got)
 		}
 	}
 	for recorded, want := range map[string]string{"allreduce": "AllReduce", "_allgather_base": "AllGather", "reduce_scatter_tensor_coalesced": "ReduceScatter", "all_to_allv": "AllToAll",
