@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"overlay/internal/inputs"
 	"overlay/internal/kineto"
@@ -151,7 +152,7 @@ func (c *jobCheck) writeRanks(out io.Writer, first int64) {
 		hosts = hosts || c.Ranks[i].Host != ""
 	}
 	if generation != "" {
-		fmt.Fprintf(out, "profiler    %s\n", report.Plain(generationWords(generation)))
+		fmt.Fprintf(out, "profiler    %s\n", report.Plain(profilerOf(generation)))
 	}
 	within := strings.TrimRight(c.File, "/") + "/" // a folder or an archive, if it is the only input
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -167,17 +168,13 @@ func (c *jobCheck) writeRanks(out io.Writer, first int64) {
 	row(append(head, "file")...)
 	for i := range c.Ranks {
 		r := &c.Ranks[i]
-		cells := []string{known(r.Rank), string(r.By), tables.Grouped(int64(r.Events)), "+" + tables.Duration(r.Start-first), tables.Duration(r.End - r.Start),
+		cells := []string{known(r.Rank), string(r.By), tables.Grouped(int64(r.Events)), c.begins(r, first), tables.Duration(r.End - r.Start),
 			steps(r), known(r.Device)}
 		if hosts {
 			cells = append(cells, cellText(r.Host))
 		}
 		if generation == "" {
-			short := generationWords(r.Generation)
-			if _, of, ok := strings.Cut(short, " ("); ok {
-				short = strings.TrimSuffix(of, ")")
-			}
-			cells = append(cells, cellText(short))
+			cells = append(cells, cellText(profilerOf(r.Generation)))
 		}
 		file := cellText(strings.TrimPrefix(r.Source, within))
 		if r.Truncated {
@@ -185,6 +182,26 @@ func (c *jobCheck) writeRanks(out io.Writer, first int64) {
 		}
 		row(append(cells, file)...)
 	}
+}
+
+// begins says when a rank begins: after the first of its job, else on which day and when, where that is known.
+func (c *jobCheck) begins(r *rankCheck, first int64) string {
+	switch {
+	case c.Problem == "":
+		return "+" + tables.Duration(r.Start-first)
+	case r.Start > 1e18: // 2001
+		return time.Unix(0, r.Start).UTC().Format(time.DateTime)
+	}
+	return "-"
+}
+
+// profilerOf is who wrote a trace, of a form such as "K5: ns relative to baseTimeNanoseconds (PyTorch 2.4 and later)".
+func profilerOf(generation string) string {
+	words := generationWords(generation)
+	if _, of, ok := strings.Cut(words, " ("); ok {
+		return strings.TrimSuffix(of, ")")
+	}
+	return words
 }
 
 // cellText is a text of the input in a cell.

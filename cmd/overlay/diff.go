@@ -297,18 +297,27 @@ func (o *options) sides(names []string) (sides [2]*inputs.Found, jobs bool, err 
 	return sides, false, nil
 }
 
-// diffJobs compares two jobs. It reports false where one of them turns out to be a single trace.
+// diffJobs compares two jobs. It reports false where both turn out to be single traces, which are the files to compare then.
 func (j *job) diffJobs(sides [2]*inputs.Found) (done bool, err error) {
 	var made [2]*report.JobReport
 	for i, f := range sides {
-		r, _, err := j.joinRanks(f)
-		if err != nil {
+		r, only, err := j.joinRanks(f)
+		switch {
+		case err != nil:
 			return false, err
+		case r == nil:
+			j.files[i] = only
+		default:
+			made[i] = report.NewJob(r.source)
 		}
-		if r == nil {
-			return false, nil
+	}
+	for i := range made {
+		if made[i] == nil && made[1-i] != nil {
+			return false, fmt.Errorf("%s is one trace, and %s holds the ranks of a job: compare a trace with a trace, or a job with a job", report.Plain(j.files[i]), report.Plain(j.files[1-i]))
 		}
-		made[i] = report.NewJob(r.source)
+	}
+	if made[0] == nil {
+		return false, nil
 	}
 	d := report.CompareJobs(made[0], made[1])
 	if !d.Same.Same {

@@ -61,7 +61,10 @@ func TestRecordedSpreads(t *testing.T) {
 	if err != nil || rec.Delays.Call != 5000 || rec.Delays.Launch.Spread[16] != 17 || rec.Delays.Kernel.Spread[16] != 0 {
 		t.Errorf("%+v, %v", rec, err)
 	}
-	for _, bad := range []string{"", "1 2", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 17 16", "-1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", strings.Repeat("x ", 17)} {
+	if rec, err := read("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 4611686018427387904"); err != nil || rec.Delays.Launch.Spread[16] != 1<<62 {
+		t.Errorf("the longest time of a record: %+v, %v", rec, err)
+	}
+	for _, bad := range []string{"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 4611686018427387905", "", "1 2", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 17 16", "-1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", strings.Repeat("x ", 17)} {
 		if _, err := read(bad); err == nil || !strings.Contains(err.Error(), "overlay.launch_spread_ns") {
 			t.Errorf("%q: %v", bad, err)
 		}

@@ -145,3 +145,54 @@ func TestSlimGraphEdges(t *testing.T) {
 	p2 := testtrace.Path(t, g2)
 	compare(t, "segments", segmentTexts(tr, p), segmentTexts(cut, p2))
 }
+
+// TestKept: of a trace stays what is on the path, what encloses and launched it, and what the waits of the path followed from; nothing else.
+func TestKept(t *testing.T) {
+	for _, c := range []struct {
+		what, want string
+		add        func(b *testtrace.Builder, main *testtrace.Thread)
+	}{
+		{"a call that waits for a stream", "first, cudaLaunchKernel, cudaDeviceSynchronize, last, gemm, ", func(b *testtrace.Builder, main *testtrace.Thread) {
+			main.Call("cudaDeviceSynchronize", 60_000, 2_940_000, 9)
+			b.Stream(0, 8).Kernel("beside", 1_000_000, 10_000, 0)
+		}},
+		{"a stream that waits for another one: with the operation before", "first, cudaLaunchKernel, cudaEventRecord, launch of before, cudaStreamWaitEvent, launch of after, cudaDeviceSynchronize, before, after, last, gemm, ",
+			func(b *testtrace.Builder, main *testtrace.Thread) {
+				main.Call("cudaEventRecord", 41_000, 1_000, 2)
+				main.Launch("launch of before", 43_000, 2_000, 3)
+				main.Call("cudaStreamWaitEvent", 46_000, 1_000, 4)
+				main.Launch("launch of after", 48_000, 2_000, 5)
+				main.Call("cudaDeviceSynchronize", 60_000, 2_990_000, 9)
+				s := b.Stream(0, 8)
+				s.Kernel("before", 1_000_000, 10_000, 3)
+				s.Kernel("after", 2_993_000, 50_000, 5)
+			}},
+	} {
+		b := testtrace.New()
+		main, other := b.Thread(1, 1, ""), b.Thread(1, 2, "")
+		other.Op("idle op", 0, 1_000)
+		other.Op("other op", 2_000_000, 5_000).Arg("Sequence number", 3)
+		main.Op("first", 0, 20_000).Arg("Sequence number", 1)
+		main.Launch("cudaLaunchKernel", 5_000, 5_000, 1)
+		main.Op("hidden", 30_000, 10_000)
+		c.add(b, main)
+		main.Op("last", 3_100_000, 50_000)
+		b.Stream(0, 7).Kernel("gemm", 12_000, 2_980_000, 1)
+		tr := b.Parse(t)
+		g, p, ok := testtrace.Analyse(t, tr)
+		if !ok {
+			t.Fatal("nothing to analyse")
+		}
+		ov := overlay.Annotate(g.Layout(), p, overlay.Options{Slim: true})
+		slim.Cut(g, p, ov)
+		kept := ""
+		for i, keep := range ov.Keep {
+			if keep && tr.Events[i].Ph == 'X' {
+				kept += tr.Name(trace.EventID(i)) + ", "
+			}
+		}
+		if kept != c.want {
+			t.Errorf("%s: %s; want %s", c.what, kept, c.want)
+		}
+	}
+}
