@@ -196,7 +196,8 @@ func (t *trie) learn(event []byte, f *fields, e *trace.Event) bool {
 	t.learned++
 	c := &t.cutter
 	*c = cutter{s: event, text: string(event), lits: c.lits[:0], kinds: c.kinds[:0], fields: c.fields[:0], told: c.told[:0]}
-	if !c.cut() {
+	ok := c.cut()
+	if c.s = nil; !ok { // the block may go
 		return false
 	}
 	tp := &template{args: c.args, fields: slices.Clone(c.fields), told: slices.Clone(c.told), lits: slices.Clone(c.lits), kinds: slices.Clone(c.kinds), shapes: c.shapes, marked: c.marked,
