@@ -250,7 +250,11 @@ func (p *piece) add(i, end, next int, e *trace.Event) int {
 	p.spans = append(p.spans, Span(len(p.numbers))<<spanFit|Span(p.fit))
 	switch {
 	case p.fit > 0:
-		p.numbers = appendNumbers(p.numbers, p.trie.numbers[:len(x.tp.kinds)]...)
+		numbers := p.trie.numbers[:len(x.tp.kinds)]
+		for k, first := range x.tp.first {
+			numbers[k] = fold(numbers[k] - first)
+		}
+		p.numbers = appendNumbers(p.numbers, numbers...)
 	case p.view != nil:
 		p.numbers = appendNumbers(p.numbers, uint64(len(p.raw)), uint64(next-i))
 		p.raw = append(p.raw, p.s[i:next]...)

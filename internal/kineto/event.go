@@ -1,6 +1,8 @@
 package kineto
 
 import (
+	"slices"
+
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
 )
@@ -96,6 +98,9 @@ func (p *chunkParser) event(i int, e *trace.Event) int {
 		}
 		if tp, _ = p.trie.match(p.s, i); tp == nil {
 			return end
+		}
+		if tp.first == nil {
+			tp.first = slices.Clone(p.trie.numbers[:len(tp.kinds)])
 		}
 		p.use(tp)
 		return end

@@ -67,6 +67,16 @@ func appendNumbers(dst []byte, numbers ...uint64) []byte {
 	return dst[:n]
 }
 
+// fold makes small numbers of small differences of either sign.
+func fold(d uint64) uint64 { return d<<1 ^ uint64(int64(d)>>63) }
+
+// number is what stands in the next hole of the template.
+func (w *walker) number() uint64 {
+	first := w.tp.first[w.hole]
+	v := w.next()
+	return first + (v>>1 ^ -(v & 1))
+}
+
 func (w *walker) next() (v uint64) {
 	w.hole++
 	v = binary.LittleEndian.Uint64(w.numbers)
@@ -97,9 +107,9 @@ func (w *walker) append(dst []byte, from, to spot) []byte {
 	dst = append(dst, lits[from.hole][from.off:]...)
 	for {
 		if w.tp.kinds[w.hole] == anyDigits {
-			dst = trace.AppendDigits(dst, w.next())
+			dst = trace.AppendDigits(dst, w.number())
 		} else {
-			dst = strconv.AppendUint(dst, w.next(), 10)
+			dst = strconv.AppendUint(dst, w.number(), 10)
 		}
 		if w.hole == to.hole {
 			return append(dst, lits[to.hole][:to.off]...)

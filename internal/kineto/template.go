@@ -26,6 +26,7 @@ type template struct {
 
 	lits   []string        // one more than holes
 	kinds  []holeKind      // of the holes
+	first  []uint64        // what stood in them where the template was learned: numbers are kept as differences to these
 	fields []templateField // in the order of the text, as what follows
 	args   spot            // where the args object begins; of no account where the event has none
 	told   []templateArg

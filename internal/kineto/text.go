@@ -101,7 +101,7 @@ func (x *Text) Pattern(id trace.EventID, numbers []uint64) (of int, parts []trac
 	}
 	if parts = w.tp.pattern(); parts != nil {
 		for range w.tp.kinds {
-			numbers = append(numbers, w.next())
+			numbers = append(numbers, w.number())
 		}
 	}
 	return int(x.Spans[id] & (1<<spanFit - 1)), parts, numbers
