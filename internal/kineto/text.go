@@ -123,7 +123,7 @@ func (x *Text) Arg(id trace.EventID, key string) (trace.Value, bool) {
 func value(raw []byte) trace.Value {
 	switch raw[0] {
 	case '"':
-		return trace.Value{Kind: trace.String, Text: Unquoted(raw)}
+		return trace.Value{Kind: trace.String, Text: text(raw[1 : len(raw)-1])}
 	case '{':
 		return trace.Value{Kind: trace.Object, Text: trace.Borrow(raw)}
 	case '[':
