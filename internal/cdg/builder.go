@@ -97,15 +97,18 @@ type (
 
 // ender is a thread that ends waits of another at a place, with results of the GPU that it takes and hands on.
 type ender struct {
-	lane   LaneID
-	place  place
-	usual  int64 // ns from the end of its work until the other thread goes on, median
-	within int64 // the same, at most
+	lane    LaneID
+	place   place
+	results []result // by launch
+	ahead   int      // results launched before a wait of which the first is waited for
+	usual   int64    // ns from the end of its work until the other thread goes on, median
+	within  int64    // the same, at most
 }
 
-// place is where a thread waits, time and again: in a gap or in an annotation, before an op of one name, or before any annotation.
+// place is where a thread waits, time and again: in a gap, in an annotation or in a frame, before an op of one name, or before any annotation.
 type place struct {
-	marker bool
+	marker bool // an annotation or a frame
+	frame  bool
 	before trace.Sym
 }
 

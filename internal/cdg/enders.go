@@ -1,7 +1,11 @@
 package cdg
 
 import (
+	"cmp"
 	"slices"
+	"sort"
+
+	"overlay/internal/trace"
 )
 
 const (
@@ -9,13 +13,27 @@ const (
 	resumed     = 100 * us
 	resultTimes = 2   // waits at a place that have to end with results which another thread took, to say that it hands them on
 	resultShare = 0.6 // of the waits at the place
+	resultAhead = 4   // results on their way at most
 )
+
+// result is what a thread took from the GPU for another one: when that one launched it, and when the work of the first with it ended.
+type result struct{ launched, ended int64 }
+
+// endOf returns when the work with the result ended that a wait which began at a time is for; false without one. Results are taken in the
+// order in which they were launched, and as many are on their way at each wait.
+func (e *ender) endOf(from int64) (int64, bool) {
+	n := sort.Search(len(e.results), func(i int) bool { return e.results[i].launched >= from }) - e.ahead
+	if n < 0 {
+		return 0, false
+	}
+	return e.results[n].ended, true
+}
 
 // ends reports whether a wait over (from, to] is one that the work which ended at t has ended. Where the way of a result is long, the
 // other thread may begin to wait while the result is on its way.
 func (e *ender) ends(t, from, to int64) bool {
 	late := to - t
-	return t > from && t <= to && late <= e.within || 2*late >= e.usual && late <= 2*e.usual
+	return late >= 0 && (t > from && late <= e.within || 2*late >= e.usual && late <= 2*e.usual)
 }
 
 var resultsRule = rule{name: "results handed on", find: func(b *builder) { pairer{b}.learnEnders() }}
@@ -27,7 +45,7 @@ var resultsRule = rule{name: "results handed on", find: func(b *builder) { paire
 func (b pairer) learnEnders() {
 	d := b.d
 	b.enders = make([][]ender, len(d.Lanes))
-	taken := map[[2]LaneID][]int64{} // by who waited for results and who had launched: when the work of the first ended
+	taken := map[[2]LaneID][]result{} // by who waited for results and who had launched
 	calls := map[LaneID]int{}
 	var pairs [][2]LaneID
 	for i := range b.found {
@@ -45,7 +63,7 @@ func (b pairer) learnEnders() {
 		if taken[key] == nil {
 			pairs = append(pairs, key)
 		}
-		taken[key] = append(taken[key], b.worksUntil(y, d.Acts[f.to].End))
+		taken[key] = append(taken[key], result{d.Acts[call].Start, b.worksUntil(y, d.Acts[f.to].End)})
 	}
 	for _, key := range pairs {
 		if y, x := key[0], key[1]; 4*len(taken[key]) >= 3*calls[y] {
@@ -54,45 +72,87 @@ func (b pairer) learnEnders() {
 	}
 }
 
-// handsOn returns where thread x waits for results that thread y took, whose work ended at such times, ascending.
-func (b pairer) handsOn(y, x LaneID, ends []int64) (found []ender) {
+// handsOn returns where thread x waits for results that thread y took.
+func (b pairer) handsOn(y, x LaneID, results []result) (found []ender) {
 	d := b.d
-	slices.Sort(ends)
-	type wait struct{ from, to, end int64 } // end is when that work ended last
-	waits, delays := map[place][]wait{}, map[place][]int64{}
+	slices.SortFunc(results, func(p, q result) int { return cmp.Compare(p.launched, q.launched) })
+	framed, waits := b.waitsInFrames(x), map[place][]Span{}
 	var places []place
 	for i := int(d.PieceFirst[x]); i+1 < int(d.PieceFirst[x+1]); i++ {
-		from, to := d.Pieces[i].Start, d.Pieces[i+1].Start
 		at, ok := b.placeOf(x, i)
-		n, _ := slices.BinarySearch(ends, to+1)
-		if !ok || to-from < longWait || n == 0 || from > ends[len(ends)-1] {
+		if !ok || framed && !at.frame || d.Pieces[i+1].Start-d.Pieces[i].Start < longWait {
 			continue
 		}
 		if waits[at] == nil {
 			places = append(places, at)
 		}
-		w := wait{from, to, ends[n-1]}
-		waits[at] = append(waits[at], w)
-		if w.end > from {
-			delays[at] = append(delays[at], to-w.end)
-		}
+		waits[at] = append(waits[at], Span{d.Pieces[i].Start, d.Pieces[i+1].Start})
 	}
-	for _, at := range places {
-		if len(delays[at]) < resultTimes {
-			continue
-		}
-		usual := quantile(delays[at], 0.5)
-		e, hits := ender{y, at, usual, max(resumed, 3*usual)}, 0
-		for _, w := range waits[at] {
-			if e.ends(w.end, w.from, w.to) {
-				hits++
+	for _, during := range []bool{true, false} {
+		for _, at := range places {
+			for ahead := 1; ahead <= resultAhead; ahead++ {
+				e := ender{lane: y, place: at, results: results, ahead: ahead}
+				if e.learn(waits[at], during) {
+					found = append(found, e)
+					break
+				}
 			}
 		}
-		if float64(hits) >= resultShare*float64(len(waits[at])) {
-			found = append(found, e)
+		if found != nil {
+			break // each result is taken once
 		}
 	}
 	return found
+}
+
+// learn measures how long results take to waits, and tells whether they end them: they come while waits last, or else waits end
+// more regularly after results than after they began.
+func (e *ender) learn(waits []Span, during bool) bool {
+	var delays, durations []int64
+	known, early, hits := 0, 0, 0
+	for _, w := range waits {
+		t, ok := e.endOf(w.Start)
+		switch {
+		case !ok:
+			continue
+		case t > w.End:
+			early++
+		case t > w.Start || !during:
+			delays, durations = append(delays, w.End-t), append(durations, w.End-w.Start)
+		}
+		known++
+	}
+	few := len(delays) < resultTimes || !during && len(delays) < 2*resultTimes
+	if few || 10*early > known || !during && 2*spread(delays) > spread(durations) {
+		return false
+	}
+	e.usual = quantile(delays, 0.5)
+	e.within = max(resumed, 3*e.usual)
+	for _, w := range waits {
+		if t, ok := e.endOf(w.Start); ok && e.ends(t, w.Start, w.End) {
+			hits++
+		}
+	}
+	return float64(hits) >= resultShare*float64(known)
+}
+
+// spread is the median distance from the median.
+func spread(list []int64) int64 {
+	median, far := quantile(slices.Clone(list), 0.5), make([]int64, len(list))
+	for i, x := range list {
+		far[i] = max(x-median, median-x)
+	}
+	return quantile(far, 0.5)
+}
+
+// waitsInFrames reports whether Python's frames were recorded in which a thread waits: it waits nowhere else.
+func (b pairer) waitsInFrames(l LaneID) bool {
+	for a := b.d.Lanes[l].First; a < b.d.Lanes[l].Limit; a++ {
+		if e := b.event(a); e.Kind == trace.Python && WaitingFrame(b.tr.Str(e.Name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // placeOf is where a thread waits in a piece that another one follows; false when it does not wait there for another thread.
@@ -102,7 +162,7 @@ func (b *builder) placeOf(lane LaneID, piece int) (place, bool) {
 	if next == NoAct || !d.waits(lane, piece) || owner != NoAct && d.blocks(owner) {
 		return place{}, false
 	}
-	at := place{marker: owner != NoAct}
+	at := place{marker: owner != NoAct, frame: owner != NoAct && b.event(owner).Kind == trace.Python}
 	if !d.Marker(next) {
 		at.before = b.event(next).Name
 	}

@@ -37,7 +37,7 @@ func CheckHandoffs(tr *trace.Trace, o Options) (n int, err error) {
 		if b.enders != nil && t-from > handoffGap && next < int(g.PieceFirst[lane+1]) && g.Pieces[next].Start == t && piece >= 0 {
 			here, waits := b.placeOf(lane, piece)
 			for _, p := range b.enders[lane] {
-				if at, good := b.endedWait(p.lane, min(from, t-2*p.usual-1), t); good && waits && p.place == here && p.ends(at, from, t) && (!want || at > h) {
+				if at, good := p.endOf(from); good && waits && p.place == here && p.ends(at, from, t) && (!want || at > h) {
 					to, h, want = p.lane, at, true
 				}
 			}

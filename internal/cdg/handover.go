@@ -20,18 +20,6 @@ func (s *turns) ended(i int32, from, t int64) (int64, bool) {
 	return s.b.d.Pieces[s.next[i]-1].Start, true
 }
 
-// endedLast is ended for a thread that may have gone on with what is next in its queue: it returns the end of its work in (from, t] that was last.
-func (s *turns) endedLast(i int32, from, t int64) (int64, bool) {
-	if at, ok := s.ended(i, from, t); ok {
-		return at, true
-	}
-	busy, n := s.b.threads[s.lanes[i]].busy, int(s.busy[i])
-	if n < 2 || busy[n-1].End <= t || busy[n-2].End <= from || busy[n-1].Start-busy[n-2].End <= handoffGap {
-		return 0, false
-	}
-	return busy[n-2].End, true
-}
-
 // fewPartners are tried one by one.
 const fewPartners = 8
 
@@ -51,7 +39,7 @@ func (s *turns) handoffAt(lane LaneID, owner ActID, from, t int64) (to LaneID, h
 		if !waits || p.place != here {
 			continue
 		}
-		if at, good := s.endedLast(s.index[p.lane], min(from, t-2*p.usual-1), t); good && p.ends(at, from, t) && (!ok || at > h) {
+		if at, good := p.endOf(from); good && p.ends(at, from, t) && (!ok || at > h) {
 			to, h, ok = p.lane, at, true
 		}
 	}
