@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/nearest"
+	"overlay/internal/outputs"
 	"overlay/internal/report"
 )
 
@@ -25,7 +26,7 @@ import (
 // removed, no further one can appear (outputs.abandon), and the process ends with the work unfinished.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
-	p.outs.stdout, p.outs.inMemory = stdout, &p.size.written
+	p.outs.Stdout, p.outs.Held = stdout, &p.size.written
 	p.memory = containerMemory(os.DirFS("/"))
 	limitHeap(p.memory, 0)
 	full := watchMemory(p.memory, &p.size, func() { runtime.GOMAXPROCS(1) })
@@ -47,7 +48,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err := <-full:
 		return p.exitStatus(err)
 	case got := <-signals:
-		if p.outs.abandon() { // nothing was interrupted: what is left is a few lines, unless nobody reads them
+		if p.outs.Abandon() { // nothing was interrupted: what is left is a few lines, unless nobody reads them
 			select {
 			case err := <-done:
 				return p.exitStatus(err)
@@ -83,7 +84,7 @@ func watchSignals() chan os.Signal {
 
 // exitStatus prints an error as one line and tells the status that belongs to it.
 func (p *program) exitStatus(err error) int {
-	p.outs.abandon() // nothing is left of outputs that were not committed
+	p.outs.Abandon() // nothing is left of outputs that were not committed
 	var usage *usageError
 	var bug *bugError
 	switch {
@@ -92,7 +93,7 @@ func (p *program) exitStatus(err error) int {
 	case errors.Is(err, errSlower), errors.Is(err, errUnsure), errors.Is(err, errFound):
 		fmt.Fprintln(p.stderr, "overlay:", report.Plain(err.Error()))
 		return exitGate
-	case errors.Is(err, errPipe):
+	case errors.Is(err, outputs.ErrPipe):
 		return exitSignal + int(syscall.SIGPIPE)
 	case errors.As(err, &bug):
 		fmt.Fprintf(p.stderr, "overlay: %s; this is a bug in overlay, please report it with these lines\n%s", report.Plain(fmt.Sprint(bug.value)), bug.stack)

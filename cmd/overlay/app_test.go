@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"overlay/internal/outputs"
 )
 
 // TestExitStatus gives each kind of error its status and its one line.
@@ -18,7 +20,7 @@ func TestExitStatus(t *testing.T) {
 		{errors.New("cannot\nread"), 1, "overlay: cannot·read\n"},
 		{&usageError{"no flag --x", "run"}, 2, "overlay: no flag --x; see 'overlay run --help'\n"},
 		{&usageError{msg: "no command"}, 2, "overlay: no command; see 'overlay --help'\n"},
-		{fmt.Errorf("cannot write: %w", errPipe), 141, ""},
+		{fmt.Errorf("cannot write: %w", outputs.ErrPipe), 141, ""},
 		{errSlower, 3, "overlay: slower\n"},
 		{&bugError{"cdg: internal error: x", []byte("stack\n")}, 1, "overlay: cdg: internal error: x; this is a bug in overlay, please report it with these lines\nstack\n"},
 	} {

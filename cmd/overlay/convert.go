@@ -39,7 +39,7 @@ func (j *job) convert() error {
 	}
 	if !j.opts.quiet {
 		j.result = func(w io.Writer) error {
-			return writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, tables.Grouped(out.n), st.drawn), st.notes, repairLines(tr))
+			return writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.Name, tables.Grouped(out.Bytes), st.drawn), st.notes, repairLines(tr))
 		}
 	}
 	return nil

@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/columns"
 	"overlay/internal/inputs"
+	"overlay/internal/outputs"
 	"overlay/internal/par"
 	"overlay/internal/parquetfile"
 	"overlay/internal/pipeline"
@@ -60,7 +62,7 @@ func checkExport(r *flagReader, o *options) {
 	switch {
 	case o.output == "":
 		r.problem("no output: give a folder with -o")
-	case isStdout(o.output):
+	case outputs.IsStdout(o.output):
 		r.problem("-o %s: tables go to a folder; give its name", report.Plain(o.output))
 	case strings.HasSuffix(o.output, ".parquet"):
 		r.problem("-o %s: tables go to a folder; give its name", quote(o.output))
@@ -73,7 +75,7 @@ func (j *job) export() error {
 	if err != nil {
 		return err
 	}
-	out, err := j.outs.createFolder(j.opts.output)
+	out, err := j.outs.CreateFolder(j.opts.output, ownTable)
 	if err != nil {
 		return err
 	}
@@ -103,10 +105,16 @@ func (j *job) export() error {
 	return nil
 }
 
+// ownTable reports whether a file is a table that an earlier run has written: only such a one may be replaced.
+func ownTable(name string, f io.ReaderAt, size int64) bool {
+	called := func(t columns.Table) bool { return t.Name+".parquet" == name }
+	return (slices.ContainsFunc(relations.Empty(), called) || slices.ContainsFunc(parts.Empty(), called) || called(parts.File)) && parquetfile.Own(f, size)
+}
+
 // tables writes the tables of each trace; of which rank they are is known when all are written.
 func (e *exported) tables() (int, error) {
 	named, drafts, err := eachSet(e.job, e.f, inputs.How{InTurn: true}, func(x *inputs.Item, r *pipeline.Run) (string, error) {
-		dir, err := e.out.draft()
+		dir, err := e.out.Draft()
 		if err != nil {
 			return "", err
 		}
@@ -115,7 +123,7 @@ func (e *exported) tables() (int, error) {
 	for i := 0; i < len(named) && err == nil; i++ {
 		part := inputs.Partition(named[i].Run, named[i].Rank)
 		if err = e.checkOther(filepath.Join(e.opts.output, part), named[i].Path); err == nil {
-			err = e.out.part(part, drafts[i])
+			err = e.out.Part(part, drafts[i])
 		}
 	}
 	return len(named), err
@@ -133,12 +141,12 @@ func (e *exported) summaries() (int, error) {
 
 // add writes the summary of a rank.
 func (e *exported) add(of *inputs.Set, s *ranks.Summary) error {
-	dir, err := e.out.draft()
+	dir, err := e.out.Draft()
 	if err == nil {
 		err = e.write(dir, []columns.Table{parts.Cells(s)}, parquetfile.Options{Schema: parts.Schema, Version: version, Compat: e.opts.compat})
 	}
 	if err == nil {
-		err = e.out.part(inputs.Partition(of.Run, of.Rank), dir)
+		err = e.out.Part(inputs.Partition(of.Run, of.Rank), dir)
 	}
 	return err
 }
@@ -213,7 +221,7 @@ func (e *exported) checkOther(dir, name string) error {
 type exported struct {
 	*job
 	f   *inputs.Found
-	out *outFolder
+	out *outputs.Folder
 
 	files, rows, bytes int64
 	steps              int64 // of all ranks, where summaries are written
@@ -237,18 +245,18 @@ func (x *exported) write(dir string, list []columns.Table, o parquetfile.Options
 func writeTable(name string, t *columns.Table, o parquetfile.Options) (int64, error) {
 	f, err := os.Create(name)
 	if err != nil {
-		return 0, outputError(name, err)
+		return 0, outputs.Error(name, err)
 	}
 	defer f.Close()
 	if err := parquetfile.Write(f, t, o); err != nil {
-		return 0, outputError(name, err)
+		return 0, outputs.Error(name, err)
 	}
 	n, err := f.Seek(0, io.SeekCurrent)
 	if err == nil {
 		err = f.Close()
 	}
 	if err != nil {
-		return 0, outputError(name, err)
+		return 0, outputs.Error(name, err)
 	}
 	return n, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"overlay/internal/inputs"
+	"overlay/internal/outputs"
 	"overlay/internal/report"
 )
 
@@ -45,7 +46,7 @@ func (p *program) placesOf(o *options, read, written []string) (ins, outs []plac
 	for _, name := range written {
 		switch {
 		case name == "":
-		case isStdout(name):
+		case outputs.IsStdout(name):
 			outs = append(outs, streamPlace(p.stdout, "standard output"))
 		default:
 			outs = append(outs, placeOf(name))
@@ -59,7 +60,7 @@ func (p *program) placesOf(o *options, read, written []string) (ins, outs []plac
 
 // prints reports whether a command prints its result to standard output besides what the flags send there.
 func (p *program) prints(o *options) bool {
-	return o.html == "" && !isStdout(o.output) && !(o.quiet && o.sums)
+	return o.html == "" && !outputs.IsStdout(o.output) && !(o.quiet && o.sums)
 }
 
 func placeOf(name string) place {
@@ -135,26 +136,4 @@ func (r *flagReader) checkPlaces(inputs, outputs []place) {
 			}
 		}
 	}
-}
-
-// isStdout reports whether a name means standard output: "-", or one of its names in the file system.
-func isStdout(name string) bool {
-	if name == "-" {
-		return true
-	}
-	for range 40 { // links to links; a circle fails when it is opened
-		switch filepath.Clean(name) {
-		case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
-			return true
-		}
-		to, err := os.Readlink(name)
-		if err != nil {
-			return false
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(name), to)
-		}
-		name = to
-	}
-	return false
 }

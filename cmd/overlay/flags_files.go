@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"overlay/internal/outputs"
 	"overlay/internal/report"
 )
 
@@ -92,9 +93,9 @@ func (r *flagReader) readFormat(o *options, archive bool) {
 		o.chrome = true
 	case strings.HasSuffix(name, ".tar") && archive:
 		o.tar = true
-	case o.output != "" && isFolder(o.output):
+	case o.output != "" && outputs.IsFolder(o.output):
 		r.problem("%s is a folder: give the name of a file in it, as in -o %s", report.Plain(o.output), report.Plain(filepath.Join(o.output, "trace.pftrace")))
-	case isStdout(o.output):
+	case outputs.IsStdout(o.output):
 		r.problem("-o %s needs --format perfetto or --format chrome", report.Plain(o.output))
 	default:
 		r.problem("no format known for %s: end it in .pftrace, .pftrace.gz, .json or .json.gz, or add --format", quote(o.output))

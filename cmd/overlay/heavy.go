@@ -3,8 +3,6 @@
 package main
 
 import (
-	"io"
-
 	"overlay/internal/columns"
 	"overlay/internal/inputs"
 	"overlay/internal/parquetfile"
@@ -23,9 +21,6 @@ func readTable(name string, form columns.Table, schema string) (columns.Table, e
 	}
 	return parquetfile.Read(f, info.Size(), form, schema)
 }
-
-// writtenByExport reports whether a file is a table that export has written.
-func writtenByExport(f io.ReaderAt, size int64) bool { return parquetfile.Own(f, size) }
 
 // leavesOut is what this build lacks, for people.
 const leavesOut = ""

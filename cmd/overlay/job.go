@@ -10,6 +10,7 @@ import (
 
 	"overlay/internal/inputs"
 	"overlay/internal/kineto"
+	"overlay/internal/outputs"
 	"overlay/internal/report"
 )
 
@@ -23,7 +24,7 @@ type job struct {
 	in       *inputs.Reader
 	captured *captures // the files of --capture
 
-	html, flame, svg *output // of the flags of these names; nil: not asked for
+	html, flame, svg *outputs.Output // of the flags of these names; nil: not asked for
 	// result is printed when everything else is done and all outputs are in place.
 	result func(w io.Writer) error
 	// resultTo is standard output, or standard error when standard output carries a trace.
@@ -71,10 +72,10 @@ func (j *job) do(body func(*job) error) error {
 		return err
 	}
 	for _, b := range []struct {
-		to   **output
+		to   **outputs.Output
 		name string
 	}{{&j.html, j.opts.html}, {&j.flame, j.opts.flame}, {&j.svg, j.opts.svg}} {
-		if *b.to, err = j.outs.createBeside(b.name); err != nil {
+		if *b.to, err = j.outs.CreateBeside(b.name); err != nil {
 			return err
 		}
 	}
@@ -84,14 +85,14 @@ func (j *job) do(body func(*job) error) error {
 		err = e
 	}
 	if err == nil {
-		err = j.outs.commit()
+		err = j.outs.Commit()
 	}
 	if err == nil && j.result != nil {
-		name := stdoutName
+		name := outputs.StdoutName
 		if j.resultTo == j.stderr {
 			name = "standard error"
 		}
-		out := stream(j.resultTo, name)
+		out := outputs.Stream(j.resultTo, name)
 		shown := io.WriteCloser(out)
 		if j.opts.json { // in a form that a terminal can be shown
 			shown = report.PlainJSON(out)

@@ -5,6 +5,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"overlay/internal/outputs"
 )
 
 // lendFile returns n bytes of a temporary file without a name, which is mapped until the program ends: the kernel writes its pages
@@ -15,7 +17,7 @@ func lendFile(n int) []byte {
 		return nil
 	}
 	defer f.Close()
-	if liesInMemory(f) || syscall.Fallocate(int(f.Fd()), 0, 0, int64(n)) != nil { // a hole would be a fault when the disk is full
+	if outputs.InMemory(f) || syscall.Fallocate(int(f.Fd()), 0, 0, int64(n)) != nil { // a hole would be a fault when the disk is full
 		return nil
 	}
 	b, err := syscall.Mmap(int(f.Fd()), 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)

@@ -4,6 +4,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"overlay/internal/outputs"
 )
 
 // TestLendFile: what is lent is all 0, can be written, and lies in a file that has no name any more; of a folder in memory nothing is.
@@ -17,7 +19,7 @@ func TestLendFile(t *testing.T) {
 	defer f.Close()
 	b := lendFile(3 << 20)
 	switch {
-	case liesInMemory(f):
+	case outputs.InMemory(f):
 		if b != nil {
 			t.Error("memory was lent of a tmpfs")
 		}
@@ -39,7 +41,7 @@ func TestLendFile(t *testing.T) {
 	if x, err := os.CreateTemp("", ""); err == nil {
 		defer os.Remove(x.Name())
 		defer x.Close()
-		if liesInMemory(x) && lendFile(1<<20) != nil {
+		if outputs.InMemory(x) && lendFile(1<<20) != nil {
 			t.Error("memory was lent of a tmpfs")
 		}
 	}

@@ -3,13 +3,15 @@ package main
 import (
 	"runtime"
 	"runtime/pprof"
+
+	"overlay/internal/outputs"
 )
 
 // startProfiles begins the profiles that were asked for; the returned function completes their files.
 func (p *program) startProfiles(o *options) (stop func() error, err error) {
-	cpu, mem := (*output)(nil), (*output)(nil)
+	cpu, mem := (*outputs.Output)(nil), (*outputs.Output)(nil)
 	if o.cpuProfile != "" {
-		if cpu, err = p.outs.create(o.cpuProfile); err != nil {
+		if cpu, err = p.outs.Create(o.cpuProfile); err != nil {
 			return nil, err
 		}
 		if err = pprof.StartCPUProfile(cpu); err != nil {
@@ -17,7 +19,7 @@ func (p *program) startProfiles(o *options) (stop func() error, err error) {
 		}
 	}
 	if o.memProfile != "" {
-		if mem, err = p.outs.create(o.memProfile); err != nil {
+		if mem, err = p.outs.Create(o.memProfile); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"overlay/internal/outputs"
 )
 
 // Exit statuses. A signal gives 128 and its number, as shells count: 130 for SIGINT.
@@ -34,9 +36,6 @@ type bugError struct {
 
 func (e *bugError) Error() string { return fmt.Sprint(e.value) }
 
-// errPipe is that nobody reads standard output any more, as behind `| head`: the end of the work, and no news.
-var errPipe = errors.New("standard output is closed")
-
 // errSlower and errUnsure end `diff` and `gate` with status 3, errFound `advise`; the result is printed already. errUnlike ends them with status 2.
 var (
 	errSlower = errors.New("slower")
@@ -49,7 +48,7 @@ var (
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	outs           outputs
+	outs           outputs.Outputs
 	memory         int64 // that the container allows, in bytes; 0 for no limit
 	size           workSize
 	agentRows      int // rows of an answer in SQL, where this process answers an agent; else 0

@@ -6,8 +6,6 @@
 package main
 
 import (
-	"io"
-
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/columns"
@@ -20,8 +18,6 @@ const leavesOut = ", the quick build of 'make demo': 'make build' adds databases
 func readTable(string, columns.Table, string) (columns.Table, error) {
 	return columns.Table{}, inputs.LeftOut("reading tables")
 }
-
-func writtenByExport(io.ReaderAt, int64) bool { return false }
 
 func (p *program) queryCommand() *cli.Command {
 	return without("query", "ask traces, or exported tables, in SQL")

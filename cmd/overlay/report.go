@@ -15,6 +15,7 @@ import (
 	"overlay/internal/fromrecords"
 	"overlay/internal/inputs"
 	"overlay/internal/memory"
+	"overlay/internal/outputs"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
 )
@@ -85,7 +86,7 @@ func (j *job) writeFlame(g *flame.Graph) error {
 	if j.flame == nil {
 		return nil
 	}
-	return flame.FormOf(j.flame.shown).Write(g, j.flame)
+	return flame.FormOf(j.flame.Name).Write(g, j.flame)
 }
 
 // reportRecords prints who slows a job of which there are coarse records.
@@ -166,11 +167,11 @@ func (o *options) reportSource(name string, top int) report.Source {
 }
 
 // writeReport writes a report, or its page where the name of the file asks for one; no file, nothing written.
-func writeReport(out *output, d document, page func(w io.Writer) error) error {
+func writeReport(out *outputs.Output, d document, page func(w io.Writer) error) error {
 	switch {
 	case out == nil:
 		return nil
-	case filepath.Ext(out.shown) == ".html":
+	case filepath.Ext(out.Name) == ".html":
 		return page(out)
 	}
 	return d.WriteJSON(out)

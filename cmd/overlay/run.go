@@ -11,6 +11,7 @@ import (
 
 	"overlay/internal/flame"
 	"overlay/internal/inputs"
+	"overlay/internal/outputs"
 	"overlay/internal/overlay"
 	"overlay/internal/report"
 	"overlay/internal/report/page"
@@ -61,7 +62,7 @@ func (j *job) run() error {
 	if err != nil {
 		return err
 	}
-	rep, err := j.outs.createBeside(j.opts.report)
+	rep, err := j.outs.CreateBeside(j.opts.report)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (j *job) run() error {
 	}
 	var r *report.Report
 	var stacks *flame.Graph
-	if rep != nil && filepath.Ext(rep.shown) == ".html" {
+	if rep != nil && filepath.Ext(rep.Name) == ".html" {
 		stacks = solved.Flame()
 	}
 	if rep != nil || !j.opts.quiet {
@@ -119,17 +120,17 @@ func (j *job) run() error {
 }
 
 // summary says what bounds the run, what was written, what was mended, and what to do next.
-func summary(w io.Writer, d document, o report.TextOptions, out *output, drawn string, lists ...[]string) error {
+func summary(w io.Writer, d document, o report.TextOptions, out *outputs.Output, drawn string, lists ...[]string) error {
 	if err := d.WriteText(w, o); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	if err := writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.shown, tables.Grouped(out.n), drawn), lists...); err != nil {
+	if err := writeLines(w, fmt.Sprintf("wrote %s, %s bytes: %s", out.Name, tables.Grouped(out.Bytes), drawn), lists...); err != nil {
 		return err
 	}
-	return writeLines(w, nextStep(out))
+	return writeLines(w, nextStep(out.Name, out.Bytes, out.Direct()))
 }
 
 func (p *program) runCommand() *cli.Command {

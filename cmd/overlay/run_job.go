@@ -11,6 +11,7 @@ import (
 
 	"overlay/internal/inputs"
 	"overlay/internal/kineto"
+	"overlay/internal/outputs"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/manyranks"
 	"overlay/internal/overlay/pftrace"
@@ -24,7 +25,7 @@ import (
 )
 
 // runJob writes the ranks of a job into one picture.
-func (j *job) runJob(f *inputs.Found, r *rankedJob, out, rep *output) (err error) {
+func (j *job) runJob(f *inputs.Found, r *rankedJob, out, rep *outputs.Output) (err error) {
 	p := &jobPicture{job: j, f: f, r: r}
 	err = compressed(out, j.opts, p.write)
 	if err == nil {

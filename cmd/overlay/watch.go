@@ -22,6 +22,7 @@ import (
 
 	"overlay/internal/history"
 	"overlay/internal/inputs"
+	"overlay/internal/outputs"
 	"overlay/internal/ranks"
 	"overlay/internal/ranks/roster"
 	"overlay/internal/report"
@@ -207,7 +208,7 @@ func (w *watcher) take(x *watched) error {
 		x.Problem = err.Error()
 		return nil
 	}
-	out, err := w.outs.createFolder(w.opts.history)
+	out, err := w.outs.CreateFolder(w.opts.history, ownTable)
 	if err != nil {
 		return err
 	}
@@ -218,7 +219,7 @@ func (w *watcher) take(x *watched) error {
 		}
 	}
 	w.owner[memberOf(x.File, x.Run)] = x.File
-	return w.outs.commit()
+	return w.outs.Commit()
 }
 
 // note adds a line to the list, in one write.
@@ -229,11 +230,11 @@ func (w *watcher) note(x *watched) error {
 	}
 	name := filepath.Join(w.opts.history, watchedName)
 	if err != nil {
-		return outputError(name, err)
+		return outputs.Error(name, err)
 	}
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_RDWR, fs.FileMode(0o666))
 	if err != nil {
-		return outputError(name, err)
+		return outputs.Error(name, err)
 	}
 	defer f.Close()
 	last := make([]byte, 1) // a line that was cut off ends here
@@ -243,7 +244,7 @@ func (w *watcher) note(x *watched) error {
 		}
 	}
 	if _, err := f.Write(append(line, '\n')); err != nil {
-		return outputError(name, err)
+		return outputs.Error(name, err)
 	}
 	return nil
 }
@@ -320,7 +321,7 @@ func (w *watcher) ask(folder string, v *history.Verdict) {
 		err = os.Rename(name+".next", name)
 	}
 	if err != nil {
-		fmt.Fprintln(w.stderr, "overlay:", report.Plain(outputError(name, err).Error()))
+		fmt.Fprintln(w.stderr, "overlay:", report.Plain(outputs.Error(name, err).Error()))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"overlay/internal/inputs"
+	"overlay/internal/outputs"
 	"overlay/internal/overlay"
 	"overlay/internal/pipeline"
 	"overlay/internal/ranks/replay"
@@ -127,7 +128,7 @@ func (j *job) whatif() error {
 		}
 		q.Scenarios = append(q.Scenarios, more...)
 	}
-	var out *output
+	var out *outputs.Output
 	if q.Draw {
 		var err error
 		if out, err = j.createOutput(); err != nil {
@@ -155,7 +156,7 @@ func (j *job) whatif() error {
 }
 
 // whatifJob answers what-if questions about a job of many ranks, and draws the strips of its ranks, recorded and then.
-func (j *job) whatifJob(s *subject, q pipeline.Questions, out *output) error {
+func (j *job) whatifJob(s *subject, q pipeline.Questions, out *outputs.Output) error {
 	answers, err := report.NewJobWhatIf(s.job.source, report.JobQuestions{Scenarios: q.Scenarios, Median: j.opts.median, Each: j.opts.each, Draw: q.Draw})
 	if err != nil {
 		return fmt.Errorf("%s: %w", report.Plain(s.job.source.Name), err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"overlay/internal/inputs"
+	"overlay/internal/outputs"
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/overlay/pftrace"
@@ -17,15 +18,15 @@ import (
 )
 
 // createOutput prepares the output of -o; when that is standard output, results go to standard error.
-func (j *job) createOutput() (*output, error) {
-	if isStdout(j.opts.output) {
+func (j *job) createOutput() (*outputs.Output, error) {
+	if outputs.IsStdout(j.opts.output) {
 		j.resultTo = j.stderr
 	}
-	return j.outs.create(j.opts.output)
+	return j.outs.Create(j.opts.output)
 }
 
 // write writes a picture in the format of -o.
-func (j *job) write(out *output, p pipeline.Picture) (written, error) {
+func (j *job) write(out *outputs.Output, p pipeline.Picture) (written, error) {
 	j.stages.start("writing")
 	var st written
 	err := compressed(out, j.opts, func(w io.Writer) (err error) {
@@ -36,7 +37,7 @@ func (j *job) write(out *output, p pipeline.Picture) (written, error) {
 }
 
 // compressed has an output written, compressed where its name says so.
-func compressed(out *output, o *options, write func(w io.Writer) error) error {
+func compressed(out *outputs.Output, o *options, write func(w io.Writer) error) error {
 	var err error
 	if o.compress {
 		var z *pgzip.Writer
@@ -49,8 +50,8 @@ func compressed(out *output, o *options, write func(w io.Writer) error) error {
 	} else {
 		err = write(out)
 	}
-	if out.err != nil {
-		err = out.err // the writers wrap it, which says nothing more
+	if out.Err != nil {
+		err = out.Err // the writers wrap it, which says nothing more
 	}
 	return err
 }
@@ -147,10 +148,10 @@ func repairLines(tr *trace.Trace) []string {
 // the file has, and some browsers give a page 2 to 4 GB (Perfetto's page on large traces).
 const muchForBrowser = 1 << 30
 
-// nextStep is what to do with an output.
-func nextStep(out *output) string {
-	if word, ok := inputs.ShellWord(out.shown); ok && out.temp != "" {
-		if out.n >= muchForBrowser {
+// nextStep is what to do with an output. A direct one is no file that could be opened.
+func nextStep(name string, bytes int64, direct bool) string {
+	if word, ok := inputs.ShellWord(name); ok && !direct {
+		if bytes >= muchForBrowser {
 			return "next  trace_processor --httpd " + word + " and " + viewerOrigin + ", which takes it from there; much for a browser alone (--only-critical writes less)"
 		}
 		return "next  overlay open " + word

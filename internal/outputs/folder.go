@@ -1,25 +1,22 @@
-package main
+package outputs
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
-
-	"overlay/internal/columns"
-	"overlay/internal/ranks/parts"
-	"overlay/internal/relations"
 )
 
-// outFolder is a folder of folders that is being written: everything goes to a hidden folder inside of it, and each part
+// Folder is a folder of folders that is being written: everything goes to a hidden folder inside of it, and each part
 // is put in its place when all is done. Parts of earlier runs that are not written again stay.
-type outFolder struct {
-	outs   *outputs
+type Folder struct {
+	outs   *Outputs
 	target string
+	own    func(name string, f io.ReaderAt, size int64) bool // may be replaced
 	temp   string
 	parts  []outPart
 	drafts int
@@ -33,16 +30,16 @@ type outPart struct {
 	there bool   // it was there when the work began
 }
 
-// createFolder prepares a folder for parts. Only what is below the parts is ever replaced.
-func (o *outputs) createFolder(target string) (*outFolder, error) {
+// CreateFolder prepares a folder for parts. Only what is below the parts is ever replaced, and of that files that own says may be.
+func (o *Outputs) CreateFolder(target string, own func(name string, f io.ReaderAt, size int64) bool) (*Folder, error) {
 	info, err := os.Stat(target)
 	switch {
 	case err == nil && !info.IsDir():
 		return nil, fmt.Errorf("%s is a file: give the name of a folder with -o", target)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, outputError(target, err)
+		return nil, Error(target, err)
 	}
-	out := &outFolder{outs: o, target: target, made: err != nil}
+	out := &Folder{outs: o, target: target, own: own, made: err != nil}
 	o.mu.Lock() // an interruption either finds the folder or prevents it
 	defer o.mu.Unlock()
 	if o.finished {
@@ -51,7 +48,7 @@ func (o *outputs) createFolder(target string) (*outFolder, error) {
 	if out.made {
 		err := os.Mkdir(target, 0o777)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, outputError(target, err)
+			return nil, Error(target, err)
 		}
 		out.made = err == nil // else another command, as of one that runs for each trace, made it meanwhile
 	}
@@ -63,16 +60,16 @@ func (o *outputs) createFolder(target string) (*outFolder, error) {
 		}
 		if err != nil {
 			out.remove()
-			return nil, outputError(target, err)
+			return nil, Error(target, err)
 		}
 		o.folders = append(o.folders, out)
 		return out, nil
 	}
 }
 
-// makeFolder makes a folder below one that createFolder made, unless the work has been interrupted: it would
+// makeFolder makes a folder below one that CreateFolder made, unless the work has been interrupted: it would
 // bring back what was just removed.
-func (o *outputs) makeFolder(dir string) error {
+func (o *Outputs) makeFolder(dir string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.finished {
@@ -81,26 +78,26 @@ func (o *outputs) makeFolder(dir string) error {
 	return os.MkdirAll(dir, 0o777)
 }
 
-// draft makes a folder to write to, which a part is made of.
-func (out *outFolder) draft() (string, error) {
+// Draft makes a folder to write to, which a part is made of.
+func (out *Folder) Draft() (string, error) {
 	out.drafts++
 	dir := filepath.Join(out.temp, "draft"+strconv.Itoa(out.drafts))
 	if err := out.outs.makeFolder(dir); err != nil {
-		return "", outputError(out.target, err)
+		return "", Error(out.target, err)
 	}
 	return dir, nil
 }
 
-// part makes a part of a draft. A part that is there is replaced, if it holds tables of our own only.
-func (out *outFolder) part(path, draft string) error {
+// Part makes a part of a draft. A part that is there is replaced, if it holds tables of our own only.
+func (out *Folder) Part(path, draft string) error {
 	target := filepath.Join(out.target, path)
 	old, err := os.ReadDir(target)
 	there := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return outputError(target, err)
+		return Error(target, err)
 	}
 	for _, e := range old {
-		if !ownTable(filepath.Join(target, e.Name())) {
+		if !out.mayReplace(filepath.Join(target, e.Name())) {
 			return fmt.Errorf("%s holds %s, which is no table that 'overlay export' wrote: move it away or choose another folder with -o", target, e.Name())
 		}
 	}
@@ -108,32 +105,28 @@ func (out *outFolder) part(path, draft string) error {
 	return nil
 }
 
-// ownTable reports whether a file is a table that an earlier run has written: only such a one may be replaced.
-func ownTable(name string) bool {
-	called := func(t columns.Table) bool { return t.Name+".parquet" == filepath.Base(name) }
-	if !slices.ContainsFunc(relations.Empty(), called) && !slices.ContainsFunc(parts.Empty(), called) && !called(parts.File) {
-		return false
-	}
+// mayReplace reports whether a file may be replaced.
+func (out *Folder) mayReplace(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular() && writtenByExport(f, info.Size())
+	return err == nil && info.Mode().IsRegular() && out.own(filepath.Base(name), f, info.Size())
 }
 
 // commit puts the parts in their places. A part that appeared since the work began is another's, whose work is not
 // thrown away in silence.
-func (out *outFolder) commit() error {
+func (out *Folder) commit() error {
 	for i, p := range out.parts {
 		target, old := filepath.Join(out.target, p.path), filepath.Join(out.temp, "old"+strconv.Itoa(i))
 		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
-			return outputError(target, err)
+			return Error(target, err)
 		}
 		if p.there {
 			if err := os.Rename(target, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return outputError(target, err)
+				return Error(target, err)
 			}
 		}
 		err := os.Rename(p.draft, target)
@@ -142,7 +135,7 @@ func (out *outFolder) commit() error {
 		}
 		if err != nil {
 			os.Rename(old, target)
-			return outputError(target, err)
+			return Error(target, err)
 		}
 	}
 	out.made = false
@@ -151,7 +144,7 @@ func (out *outFolder) commit() error {
 }
 
 // remove takes away what is not committed, and the folder itself if it was made for it and is empty.
-func (out *outFolder) remove() {
+func (out *Folder) remove() {
 	for range 10 { // work goes on after a signal, so that a file may appear between the last look and the removal
 		if os.RemoveAll(out.temp) == nil {
 			break

@@ -1,4 +1,6 @@
-package main
+// Package outputs writes files that appear whole or not at all. A file goes to a temporary one beside its target, a folder of tables to a hidden
+// one inside of it; all are put in their places when the work is done, and nothing is left of work that fails or is interrupted.
+package outputs
 
 import (
 	"bufio"
@@ -14,38 +16,38 @@ import (
 	"syscall"
 )
 
-// outputs are all that a command writes. A file goes to a temporary file beside its target; commit renames them all when
-// the work is done, abandon removes what was not committed. Standard output, FIFOs and devices are written as they come.
-type outputs struct {
-	stdout   io.Writer
-	inMemory *atomic.Int64 // counts the bytes of files that lie in memory
+// Outputs are all that a command writes. A file goes to a temporary file beside its target; Commit renames them all when
+// the work is done, Abandon removes what was not committed. Standard output, FIFOs and devices are written as they come.
+type Outputs struct {
+	Stdout   io.Writer
+	Held     *atomic.Int64 // counts the bytes of files that lie in memory
 	mu       sync.Mutex
-	open     []*output
-	folders  []*outFolder
+	open     []*Output
+	folders  []*Folder
 	finished bool // abandoned: no file may appear any more
 	complete bool // committed: there are outputs, and every one is in its place
 }
 
-// output is one place that is being written.
-type output struct {
+// Output is one place that is being written.
+type Output struct {
 	target string // where it goes, symbolic links resolved
-	shown  string // as the user wrote it, for messages
+	Name   string // as the user wrote it, for messages
 	temp   string // "" when the target is written directly: standard output, a device, a FIFO
 	file   *os.File
 	buf    *bufio.Writer
-	n      int64
+	Bytes  int64
 	held   *atomic.Int64 // counts them too, when the file lies in memory; nil elsewhere
-	err    error         // the first write error; it sticks
+	Err    error         // the first write error; it sticks
 	mode   fs.FileMode
 }
 
-// create prepares an output and refuses at once what cannot end well: a missing or read-only folder, or a folder in its
+// Create prepares an output and refuses at once what cannot end well: a missing or read-only folder, or a folder in its
 // place. That it is neither an input nor another output, the command line has been checked for.
-func (o *outputs) create(name string) (*output, error) {
-	if isStdout(name) {
-		return o.add(stream(o.stdout, stdoutName))
+func (o *Outputs) Create(name string) (*Output, error) {
+	if IsStdout(name) {
+		return o.add(Stream(o.Stdout, StdoutName))
 	}
-	out := &output{target: name, shown: name, mode: 0o666}
+	out := &Output{target: name, Name: name, mode: 0o666}
 	old, err := os.Stat(name)
 	switch {
 	case err == nil && old.IsDir():
@@ -60,7 +62,7 @@ func (o *outputs) create(name string) (*output, error) {
 			return nil, err
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, outputError(name, err)
+		return nil, Error(name, err)
 	default:
 		if link, err := os.Lstat(name); err == nil && link.Mode()&fs.ModeSymlink != 0 {
 			return nil, fmt.Errorf("%s is a symbolic link to nothing: remove it or choose another name", name)
@@ -69,31 +71,34 @@ func (o *outputs) create(name string) (*output, error) {
 	return out, o.createTemp(out)
 }
 
-// createBeside prepares an output that need not be asked for; "" is none.
-func (o *outputs) createBeside(name string) (*output, error) {
+// CreateBeside prepares an output that need not be asked for; "" is none.
+func (o *Outputs) CreateBeside(name string) (*Output, error) {
 	if name == "" {
 		return nil, nil
 	}
-	return o.create(name)
+	return o.Create(name)
 }
 
+// Direct reports whether the output is written as it comes: it is standard output, a device or a FIFO.
+func (out *Output) Direct() bool { return out.temp == "" }
+
 // checkReplace looks at an existing regular file that the output is to replace.
-func (out *output) checkReplace(old fs.FileInfo) error {
-	probe, err := os.OpenFile(out.shown, os.O_WRONLY, 0) // a rename would replace a read-only file too
+func (out *Output) checkReplace(old fs.FileInfo) error {
+	probe, err := os.OpenFile(out.Name, os.O_WRONLY, 0) // a rename would replace a read-only file too
 	if err != nil {
-		return outputError(out.shown, err)
+		return Error(out.Name, err)
 	}
 	probe.Close()
-	resolved, err := filepath.EvalSymlinks(out.shown) // replace the file, not the link to it
+	resolved, err := filepath.EvalSymlinks(out.Name) // replace the file, not the link to it
 	if err != nil {
-		return outputError(out.shown, err)
+		return Error(out.Name, err)
 	}
 	out.target, out.mode = resolved, old.Mode().Perm()
 	return nil
 }
 
 // createTemp creates the temporary file under the lock, so that an interruption either finds it or prevents it.
-func (o *outputs) createTemp(out *output) error {
+func (o *Outputs) createTemp(out *Output) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.finished {
@@ -112,11 +117,11 @@ func (o *outputs) createTemp(out *output) error {
 			continue
 		}
 		if err != nil {
-			return outputError(out.shown, err)
+			return Error(out.Name, err)
 		}
 		out.temp, out.file, out.buf = temp, f, bufio.NewWriterSize(f, 1<<20)
-		if o.inMemory != nil && liesInMemory(f) {
-			out.held = o.inMemory
+		if o.Held != nil && InMemory(f) {
+			out.held = o.Held
 		}
 		o.open = append(o.open, out)
 		return nil
@@ -125,17 +130,17 @@ func (o *outputs) createTemp(out *output) error {
 
 // openDirectly opens a target that cannot be renamed into place, such as a FIFO or a device. It may wait for a reader,
 // so no lock is held.
-func (out *output) openDirectly() error {
+func (out *Output) openDirectly() error {
 	f, err := os.OpenFile(out.target, os.O_WRONLY, 0)
 	if err != nil {
-		return outputError(out.shown, err)
+		return Error(out.Name, err)
 	}
 	out.file, out.buf = f, bufio.NewWriterSize(f, 1<<20)
 	return nil
 }
 
 // add takes an output that has no temporary file.
-func (o *outputs) add(out *output) (*output, error) {
+func (o *Outputs) add(out *Output) (*Output, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.finished {
@@ -145,49 +150,52 @@ func (o *outputs) add(out *output) (*output, error) {
 	return out, nil
 }
 
+// ErrPipe is that nobody reads standard output any more, as behind `| head`: the end of the work, and no news.
+var ErrPipe = errors.New("standard output is closed")
+
 // errInterrupted ends work that goes on after a signal; the signal has been reported.
 var errInterrupted = errors.New("interrupted")
 
-// stdoutName is what messages call standard output.
-const stdoutName = "standard output"
+// StdoutName is what messages call standard output.
+const StdoutName = "standard output"
 
-// stream makes an output of a writer that is there already.
-func stream(w io.Writer, shown string) *output {
-	return &output{shown: shown, buf: bufio.NewWriterSize(w, 1<<20)}
+// Stream makes an output of a writer that is there already.
+func Stream(w io.Writer, shown string) *Output {
+	return &Output{Name: shown, buf: bufio.NewWriterSize(w, 1<<20)}
 }
 
 // Write counts bytes and keeps the first error.
-func (out *output) Write(b []byte) (int, error) {
-	if out.err != nil {
-		return 0, out.err
+func (out *Output) Write(b []byte) (int, error) {
+	if out.Err != nil {
+		return 0, out.Err
 	}
 	n, err := out.buf.Write(b)
-	out.n += int64(n)
+	out.Bytes += int64(n)
 	if out.held != nil {
 		out.held.Add(int64(n))
 	}
 	if err != nil {
-		out.err = outputError(out.shown, err)
+		out.Err = Error(out.Name, err)
 	}
-	return n, out.err
+	return n, out.Err
 }
 
 // Close flushes the output. Only then is its size final and its content known to be written.
-func (out *output) Close() error {
-	if err := out.buf.Flush(); err != nil && out.err == nil {
-		out.err = outputError(out.shown, err)
+func (out *Output) Close() error {
+	if err := out.buf.Flush(); err != nil && out.Err == nil {
+		out.Err = Error(out.Name, err)
 	}
 	if out.file != nil {
-		if err := out.file.Close(); err != nil && out.err == nil {
-			out.err = outputError(out.shown, err)
+		if err := out.file.Close(); err != nil && out.Err == nil {
+			out.Err = Error(out.Name, err)
 		}
 		out.file = nil
 	}
-	return out.err
+	return out.Err
 }
 
-// commit closes all outputs, then renames those that have a temporary file. If one cannot be closed, none appears.
-func (o *outputs) commit() error {
+// Commit closes all outputs, then renames those that have a temporary file. If one cannot be closed, none appears.
+func (o *Outputs) Commit() error {
 	o.mu.Lock()
 	open := o.open
 	o.mu.Unlock()
@@ -206,7 +214,7 @@ func (o *outputs) commit() error {
 		out := o.open[0]
 		if out.temp != "" {
 			if err := os.Rename(out.temp, out.target); err != nil {
-				return outputError(out.shown, err)
+				return Error(out.Name, err)
 			}
 		}
 		o.open = o.open[1:]
@@ -221,9 +229,9 @@ func (o *outputs) commit() error {
 	return nil
 }
 
-// abandon removes every temporary file, and makes sure that none appears later. It tells whether it came too late: whether
+// Abandon removes every temporary file, and makes sure that none appears later. It tells whether it came too late: whether
 // every output was in its place already.
-func (o *outputs) abandon() (late bool) {
+func (o *Outputs) Abandon() (late bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.finished = true
@@ -241,8 +249,8 @@ func (o *outputs) abandon() (late bool) {
 	return o.complete
 }
 
-// outputError says in one line what stands in the way of an output, and what to do.
-func outputError(name string, err error) error {
+// Error says in one line what stands in the way of an output, and what to do.
+func Error(name string, err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		err = path.Err
@@ -251,7 +259,7 @@ func outputError(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fmt.Errorf("cannot write %s: no space left; free some or choose another folder", name)
-	case errors.Is(err, fs.ErrNotExist) && isFolder(dir): // such as /proc
+	case errors.Is(err, fs.ErrNotExist) && IsFolder(dir): // such as /proc
 		return fmt.Errorf("cannot write %s: the folder takes no files; choose another one", name)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("cannot write %s: no folder %s; create it or choose another one", name, dir)
@@ -259,15 +267,16 @@ func outputError(name string, err error) error {
 		return fmt.Errorf("cannot write %s: %s is a file, no folder; choose another name", name, fileOnTheWay(name))
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("cannot write %s: no permission; choose another folder", name)
-	case errors.Is(err, syscall.EPIPE) && name == stdoutName:
-		return errPipe
+	case errors.Is(err, syscall.EPIPE) && name == StdoutName:
+		return ErrPipe
 	case errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf("cannot write %s: nobody reads it any more", name)
 	}
 	return fmt.Errorf("cannot write %s: %w", name, err)
 }
 
-func isFolder(name string) bool {
+// IsFolder reports whether there is a folder of that name.
+func IsFolder(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()
 }
@@ -279,4 +288,26 @@ func fileOnTheWay(name string) string {
 			return at
 		}
 	}
+}
+
+// IsStdout reports whether a name means standard output: "-", or one of its names in the file system.
+func IsStdout(name string) bool {
+	if name == "-" {
+		return true
+	}
+	for range 40 { // links to links; a circle fails when it is opened
+		switch filepath.Clean(name) {
+		case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+			return true
+		}
+		to, err := os.Readlink(name)
+		if err != nil {
+			return false
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(name), to)
+		}
+		name = to
+	}
+	return false
 }

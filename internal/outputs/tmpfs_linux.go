@@ -1,4 +1,4 @@
-package main
+package outputs
 
 import (
 	"os"
@@ -11,8 +11,8 @@ const (
 	ramfsMagic = 0x858458f6
 )
 
-// liesInMemory reports whether what is written to a file stays in memory, as in /dev/shm.
-func liesInMemory(f *os.File) bool {
+// InMemory reports whether what is written to a file stays in memory, as in /dev/shm.
+func InMemory(f *os.File) bool {
 	var fs syscall.Statfs_t
 	if syscall.Fstatfs(int(f.Fd()), &fs) != nil {
 		return false
