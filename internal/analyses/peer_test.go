@@ -143,11 +143,14 @@ func eachPeer(t *testing.T, run func(t *testing.T, p *peerResult, tr *trace.Trac
 		}
 		for _, name := range p.Files {
 			path := filepath.Join(dir, filepath.Base(name))
+			if !corpus.Small(path) {
+				continue
+			}
 			tr := parsed[path]
 			if tr == nil {
 				r, err := os.Open(path)
 				if err != nil {
-					continue
+					t.Fatal(err)
 				}
 				tr, err = traceread.Read(r, path, kineto.Options{})
 				r.Close()

@@ -79,8 +79,11 @@ func Heavy(tb testing.TB) {
 	}
 }
 
-// large is the size in bytes, packed, from which on a trace is read by heavy loops only: six real traces take longer than all others.
-const large = 500_000
+// Small says whether a file is there and small enough for loops that are not heavy: six real traces take longer than all others.
+func Small(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && (info.Size() < 500_000 || Long())
+}
 
 // Find returns the real traces that match one of the patterns, by default all; none when they are not at hand. A pattern that
 // is no name leaves out large traces unless the heavy loops were asked for.
@@ -96,7 +99,7 @@ func Find(tb testing.TB, patterns ...string) []string {
 			tb.Fatal(err)
 		}
 		for _, file := range m {
-			if info, err := os.Stat(file); err == nil && (info.Size() < large || Long() || !strings.Contains(p, "*")) {
+			if !strings.Contains(p, "*") || Small(file) {
 				files = append(files, file)
 			}
 		}
