@@ -27,15 +27,9 @@ func parseInt(w []byte) (int64, bool) {
 	if len(d) == 0 {
 		return 0, false
 	}
-	var v uint64
-	for i, c := range d {
-		if c < '0' || c > '9' {
-			return parseIntSlow(w)
-		}
-		if i >= 18 {
-			return parseIntSlow(w)
-		}
-		v = v*10 + uint64(c-'0')
+	v, end := readDigits(d, 0)
+	if end < len(d) || end > 18 {
+		return parseIntSlow(w)
 	}
 	if neg {
 		return -int64(v), true
@@ -80,60 +74,32 @@ func parseMicros(w []byte) (ns int64, f fraction, ok bool) {
 		neg = true
 		i++
 	}
-	var v uint64
 	start := i
-	for ; i < len(w) && i-start < 15; i++ {
-		c := w[i] - '0'
-		if c > 9 {
-			break
-		}
-		v = v*10 + uint64(c)
+	for i < len(w) && w[i] == '0' {
+		i++
 	}
-	for ; i < len(w); i++ { // 10^15 µs and more
-		c := w[i] - '0'
-		if c > 9 {
-			break
-		}
-		if v > farMicros {
-			return 0, 0, false
-		}
-		v = v*10 + uint64(c)
-	}
-	if i == start {
+	v, end := readDigits(w, i)
+	if end == start || end-i > 16 || v > farMicros {
 		return 0, 0, false
 	}
-	if v > farMicros {
-		return 0, 0, false
-	}
-	v *= 1000
+	v, i = v*1000, end
 	if i < len(w) && w[i] == '.' {
 		i++
-		scale, n := uint64(100), 0
-		for ; i < len(w); i++ {
-			c := w[i] - '0'
-			if c > 9 {
-				break
-			}
-			switch {
-			case n < 3:
-				v += uint64(c) * scale
-				scale /= 10
-			case n == 3 && c >= 5:
-				v++
-			}
-			if n == 0 && c == 0 {
-				f = fracShort0
-			}
-			n++
-		}
-		switch {
-		case n == 0:
+		n := digits(w, i) - i
+		if n == 0 {
 			return 0, 0, false
+		}
+		frac, _ := readDigits(w[:i+min(n, 4)], i)
+		v += (frac*tens[4-min(n, 4)] + 5) / 10
+		switch {
 		case n >= 3:
 			f = fracThree
+		case w[i] == '0':
+			f = fracShort | fracShort0
 		default:
-			f |= fracShort
+			f = fracShort
 		}
+		i += n
 	}
 	if i < len(w) {
 		return parseMicrosExp(w)
