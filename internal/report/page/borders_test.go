@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"overlay/internal/flame"
 	"overlay/internal/ranks"
 	"overlay/internal/report"
 	"overlay/internal/tables"
@@ -134,5 +135,95 @@ func TestPieces(t *testing.T) {
 		if got := kind + " " + text; got != want {
 			t.Errorf("%d: %q, want %q", part, got, want)
 		}
+	}
+}
+
+// TestNewDesk: a page has a slider for each class that a replay understands, for the first hotspots whose names a scenario can have, and for no change twice.
+func TestNewDesk(t *testing.T) {
+	r := &report.Report{}
+	r.Path.ByClass = map[string]int64{"cpu": 30, "gpu_compute": 50, "untraced": 5, "copy": 10}
+	for i := range maxSliders + 3 {
+		r.Hotspots = append(r.Hotspots, report.Hotspot{Readable: fmt.Sprint("kernel", i), Kind: "compute"})
+	}
+	r.Hotspots[1].Readable, r.Hotspots[2].Readable = "a;b", "kernel0"
+	var asked []string
+	d := NewDesk(r, "t.json", func(change string) bool { asked = append(asked, change); return change != "class:copy=0.5" })
+	var got []string
+	for _, s := range d.Sliders {
+		got = append(got, s.Change)
+	}
+	want := []string{"class:compute", "class:cpu", "kernel0"}
+	for i := range maxSliders - 1 {
+		want = append(want, fmt.Sprint("kernel", i+3))
+	}
+	if !slices.Equal(got, want) || slices.Contains(asked, "a;b=0.5") {
+		t.Errorf("sliders %q, asked %q", got, asked)
+	}
+}
+
+// TestNothingToDraw: without stacks there is no flame graph, without time or stays no path, and a class has a key from a twentieth of a percent on.
+func TestNothingToDraw(t *testing.T) {
+	if flameOf(nil) != nil || flameOf(&flame.Graph{}) != nil {
+		t.Error("a flame graph of nothing")
+	}
+	for what, change := range map[string]func(p *jobPage){"no stays": func(p *jobPage) { p.j.Stays = nil }, "no time": func(p *jobPage) { p.j.Window[1] = p.j.Window[0] },
+		"no collectives": func(p *jobPage) { p.r.Job.Matching.Instances = 0 }, "": func(*jobPage) {}} {
+		p := handJob(2, 1)
+		p.j.Stays, p.r.Job.Path.Stays = []ranks.Stay{{End: 1000}}, []report.Stay{{End: 1000}}
+		change(p)
+		if got := p.stays(); (got != nil) != (what == "") {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+	p := handJob(2, 1)
+	p.r.Job.Path.Duration, p.r.Job.Path.ByClass = 20_000, map[string]int64{"cpu": 10, "copy": 9, "gpu_compute": 19_981, "sync": 0}
+	var keys []string
+	for _, k := range jobContentOf(p.r, report.JobSource{Job: p.j, Verdict: p.v}).ClassKey {
+		keys = append(keys, k.Kind)
+	}
+	if !slices.Equal(keys, []string{"cpu", "gpu_compute"}) {
+		t.Errorf("keys %q", keys)
+	}
+	p.r.Job.Path.Duration = 0
+	if keys := jobContentOf(p.r, report.JobSource{Job: p.j, Verdict: p.v}).ClassKey; len(keys) != 3 {
+		t.Errorf("keys %q of a path without a length", keys)
+	}
+}
+
+// TestNames: a row a name that takes some rank longer by half a percent of a step, a column a rank, red where it is far from the others.
+func TestNames(t *testing.T) {
+	made := func(n int, busy ...int64) *heat {
+		p := handJob(n, 2)
+		for m := range n {
+			x := p.j.Members[m].Summary
+			x.Names = []string{"gemm", "even"}
+			x.Spent = []ranks.Spent{{Name: 0, Busy: busy[min(m, len(busy)-1)]}, {Name: 1, Busy: 50, Host: true}}
+		}
+		return p.names()
+	}
+	h := made(4, 100, 100, 120, 400)
+	if h == nil || len(h.Rows) != 1 || h.Note != "Columns are ranks." || h.Most != "290 ns more" {
+		t.Fatalf("%+v", h)
+	}
+	var got []string
+	for _, c := range h.Rows[0].Cells {
+		got = append(got, fmt.Sprintf("%.3f %v", c.Of, c.Marked))
+	}
+	if want := []string{"-0.034 false", "-0.034 false", "0.034 false", "1.000 true"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	for _, none := range []*heat{made(2, 100, 900), made(3, 100), made(3, 100, 100, 109)} {
+		if none != nil {
+			t.Errorf("%+v", none.Rows)
+		}
+	}
+	if h := made(3, 100, 100, 110); h == nil || h.Rows[0].Cells[2].Marked {
+		t.Errorf("half a percent: %+v", h)
+	}
+	if h := made(allRows+1, 900, 100); h.Note != fmt.Sprintf("Columns are %d of %d ranks: those on the path, then those that waited least and most.", allRows, allRows+1) || len(h.Rows[0].Cells) != allRows {
+		t.Errorf("%s", h.Note)
+	}
+	if h := made(allRows, 900, 100); h.Note != "Columns are ranks." {
+		t.Errorf("%s", h.Note)
 	}
 }
