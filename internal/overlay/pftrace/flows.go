@@ -152,13 +152,12 @@ func (w *writer) flowItems(tracks []trace.TrackID) []perfetto.Item {
 // bindRow finds the slices of the flow events of a row, both in order of time. A start, a step and an end with
 // "bp":"e" belong to the innermost slice around them (the last one to begin), or, as in the viewer, to the last
 // slice of the row that began before them; an end without bp belongs to the next slice that begins.
-func (w *writer) bindRow(items []perfetto.Item, flows []flowEvent) {
+func (w *writer) bindRow(items []perfetto.Item, flows []*flowEvent) {
 	events := w.tr.Events
 	var open []perfetto.Item // begun, in order; finished ones stay until the next begins
 	var below []int          // per open slice: the next one below that may not have finished, -1 without one
 	next, slice := 0, 0      // slice: the first of the later items that is no instant
-	for i := range flows {
-		f := &flows[i]
+	for _, f := range flows {
 		e := &events[f.id]
 		for ; next < len(items) && items[next].Start <= f.start; next++ {
 			if items[next].Instant {

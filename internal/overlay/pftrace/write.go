@@ -2,6 +2,8 @@
 package pftrace
 
 import (
+	"encoding/binary"
+	"hash/fnv"
 	"io"
 
 	"overlay/internal/overlay"
@@ -122,47 +124,53 @@ func realtime(tr *trace.Trace) (int64, bool) {
 // number, and without it two overlays of one input would be one trace. It guards against accidents, not attacks.
 func (w *writer) uuid() [2]uint64 {
 	sums := w.tr.Source.Digest()
-	h := digestStart
-	h.word(w.tr.Source.Size())
+	h := fnv.New64a()
+	word := func(v int64) {
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], uint64(v))
+		h.Write(b[:])
+	}
+	text := func(s string) { io.WriteString(h, s+"\x00") }
+	word(w.tr.Source.Size())
 	if drawing := w.drawing; drawing != nil {
-		h.word(1)
+		word(1)
 		for _, a := range drawing.Attrs {
-			h.text(a.Key)
-			h.text(a.Str)
-			h.word(a.Int)
+			text(a.Key)
+			text(a.Str)
+			word(a.Int)
 		}
 		for i := range drawing.Marks.Events() {
 			if m, ok := drawing.Marks.Of(trace.EventID(i)); ok {
-				h.word(int64(m.Event))
-				h.word(m.NS ^ int64(max(m.ID, 0))<<40)
+				word(int64(m.Event))
+				word(m.NS ^ int64(max(m.ID, 0))<<40)
 			}
 		}
 		if o := w.tr.Origins; o != nil {
 			for i := range o.List {
-				h.text(w.tr.Str(o.List[i].Operator))
-				h.text(w.tr.Str(o.List[i].Line))
+				text(w.tr.Str(o.List[i].Operator))
+				text(w.tr.Str(o.List[i].Line))
 			}
 		}
-		h.word(int64(len(drawing.Arrows)))
-		h.word(int64(len(drawing.Tracks)))
+		word(int64(len(drawing.Arrows)))
+		word(int64(len(drawing.Tracks)))
 		for i := range drawing.Tracks {
-			h.word(int64(drawing.Tracks[i].Len()))
-			h.word(int64(len(drawing.Tracks[i].Points)))
+			word(int64(drawing.Tracks[i].Len()))
+			word(int64(len(drawing.Tracks[i].Points)))
 		}
 		if drawing.Plain {
-			h.word(2)
+			word(2)
 		}
 		if drawing.GPUCompute {
-			h.word(4)
+			word(4)
 		}
 		if drawing.Stacks != nil {
-			h.word(5)
+			word(5)
 		}
 		for _, k := range drawing.Keep {
 			if !k {
-				h.word(3)
+				word(3)
 			}
 		}
 	}
-	return [2]uint64{uint64(sums[0])<<32 | uint64(sums[1]), uint64(h)}
+	return [2]uint64{uint64(sums[0])<<32 | uint64(sums[1]), h.Sum64()}
 }
