@@ -60,7 +60,7 @@ var layers = map[string][]string{
 	"internal/ranks/parts":        {"internal/trace", "internal/critpath", "internal/ranks", "internal/columns", "internal/tables"},
 	"internal/history":            {"internal/stat", "internal/par", "internal/critpath", "internal/ranks", "internal/columns", "internal/tables", "internal/report", "internal/report/page"},
 	"internal/ranks/roster":       {"internal/trace"},
-	"internal/whatif":             {"internal/stat", "internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath"},
+	"internal/whatif":             {"internal/trace", "internal/vendors", "internal/par", "internal/cdg", "internal/cdg/phases", "internal/graph", "internal/critpath"},
 	"internal/capture":            {"internal/trace", "internal/vendors", "internal/cdg", "internal/critpath"},
 	"internal/serving":            {"internal/stat", "internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/whatif"},
 	"internal/verdict":            {"internal/trace", "internal/vendors", "internal/cdg", "internal/critpath", "internal/tables"},

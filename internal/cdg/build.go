@@ -83,6 +83,7 @@ func (b *builder) applyRules() *Graph {
 	(&threadBinder{builder: b}).bindThreads(g.Window.Start, g.Window.End)
 	b.measureOwnTime()
 	held()
+	b.measureUsual()
 	for i := range b.threads {
 		t := &b.threads[i]
 		g.threads = append(g.threads, threadFacts{len(t.launches), t.busyTime, t.autograd, t.pinMemory})

@@ -18,7 +18,8 @@ type builder struct {
 	lonely   bool      // at most one thread blocks: whom it waits for is not recorded as such
 	enders   [][]ender // per thread lane: the threads that hand results on to it
 	pool     *pool
-	inside   []Inside // points inside pieces of threads that something comes from
+	inside   []Inside  // points inside pieces of threads that something comes from
+	lags     []samples // of ranges of operations
 }
 
 // dep is a dependency that a rule found.

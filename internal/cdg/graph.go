@@ -140,10 +140,11 @@ type Graph struct {
 	Pieces     []Piece // threads flattened: at every instant the slice that started last owns the thread
 	PieceFirst []int32 // CSR: the pieces of a lane are Pieces[PieceFirst[lane]:PieceFirst[lane+1]]
 
-	Waits  []Wait   // first those of activities, then those of threads
-	First  []int32  // CSR: the waits of activity a are Waits[First[a]:First[a+1]], sorted by (Rule, From)
-	Inside []Inside // the same for times inside pieces, where something comes from; sorted by (Lane, At)
-	Delays Delays   // measured on the trace
+	Waits  []Wait         // first those of activities, then those of threads
+	First  []int32        // CSR: the waits of activity a are Waits[First[a]:First[a+1]], sorted by (Rule, From)
+	Inside []Inside       // the same for times inside pieces, where something comes from; sorted by (Lane, At)
+	Delays Delays         // measured on the trace, or on the whole that it is a part of
+	Usual  [NumLags]Usual // measured on the trace, of what did bind
 
 	ClockGrain int64 // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
 

@@ -46,6 +46,7 @@ type binder struct {
 	rows   []dep
 	waits  []Wait
 	inside []Inside
+	lags   samples
 }
 
 // bindOperations stores the waits of activities with their times, and chooses for each operation the one that bound
@@ -70,6 +71,7 @@ func (b *builder) bindOperations(first []int32, rows []dep) {
 	for i := range parts {
 		before[i+1] = before[i] + len(parts[i].waits)
 		b.inside = append(b.inside, parts[i].inside...)
+		b.lags = append(b.lags, parts[i].lags)
 	}
 	n := before[len(parts)]
 	d.Waits = make([]Wait, n, n+b.moreWaits(first))
@@ -196,6 +198,7 @@ func (b *binder) bindOperation(k ActID, row []dep) {
 			w.Note = RecordsLost
 		}
 	}
+	b.sample(k, w)
 }
 
 // better orders candidates: delays that happen first, then the latest release, then the rank of the rule.

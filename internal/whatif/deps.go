@@ -271,7 +271,7 @@ func (b *depLayer) operationDeps(k cdg.ActID) {
 			}
 			d.src, lag = p, act.Start-from.End
 		}
-		b.deps = append(b.deps, b.after(min(m.typical[d.typical], lag), d))
+		b.deps = append(b.deps, b.after(min(g.Usual[d.typical].Median, lag), d))
 	}
 	b.meantDeps(k, row)
 }
@@ -286,7 +286,7 @@ func (b *modelBuilder) joinCalls() {
 		if p == none || c.End <= m.t0 || c.End > m.t1 || border == none {
 			continue
 		}
-		d := b.after(min(m.typical[postLag], c.End-op.End), dep{src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: postLag, flag: held})
+		d := b.after(min(g.Usual[cdg.ReturnLag].Median, c.End-op.End), dep{src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: cdg.ReturnLag, flag: held})
 		b.besides(&d, h.Call, h.Op)
 		b.called.Add(cdg.ActID(border))
 		b.callDeps[border] = append(b.callDeps[border], d)

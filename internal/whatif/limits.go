@@ -11,7 +11,7 @@ import (
 func (r *Result) Range() (low, high int64) {
 	if !r.ranged {
 		r.ranged, r.shortest, r.longest = true, r.Window, r.Window
-		for _, q := range [...]*typicalDelays{&r.m.low, &r.m.high} {
+		for _, q := range [...]func(*cdg.Usual) int64{func(u *cdg.Usual) int64 { return u.Low }, func(u *cdg.Usual) int64 { return u.High }} {
 			w := r.with(q).Window
 			r.shortest, r.longest = min(r.shortest, w), max(r.longest, w)
 		}
@@ -26,7 +26,7 @@ func (r *Result) Range() (low, high int64) {
 }
 
 // with replays the same scenario with other delays.
-func (r *Result) with(q *typicalDelays) *Result {
+func (r *Result) with(q func(*cdg.Usual) int64) *Result {
 	m, p := r.m, r.plan
 	p.apply(m)
 	for i := 1; i < len(m.at); i++ {
@@ -39,7 +39,7 @@ func (r *Result) with(q *typicalDelays) *Result {
 			if m.act[i] != cdg.NoAct {
 				at -= m.cost.of(int32(i))
 			}
-			p.far = d.setLag(min(q[d.typical], at-m.at[d.src]), p.far)
+			p.far = d.setLag(min(q(&m.g.Usual[d.typical]), at-m.at[d.src]), p.far)
 		}
 	}
 	x := &Result{Scenario: r.Scenario, m: m, plan: p}

@@ -127,6 +127,6 @@ func (b *depLayer) meantDeps(k cdg.ActID, row []cdg.Wait) {
 		}) {
 			continue
 		}
-		b.deps = append(b.deps, b.after(min(b.m.typical[eventLag], lag), dep{src: b.m.pointOf(x), wait: none, rule: cdg.EventWait, kind: kindOf(cdg.EventWait), typical: eventLag, flag: held}))
+		b.deps = append(b.deps, b.after(min(b.g.Usual[cdg.EventLag].Median, lag), dep{src: b.m.pointOf(x), wait: none, rule: cdg.EventWait, kind: kindOf(cdg.EventWait), typical: cdg.EventLag, flag: held}))
 	}
 }

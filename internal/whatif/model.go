@@ -41,9 +41,6 @@ type Model struct {
 	t0, t1 int64      // the window
 	main   cdg.LaneID // the thread that the run is about
 
-	typical, low, high typicalDelays // medians of the trace, and its quantiles of 5 and 95 %
-	samples            [numDelays]int
-
 	// Per point. Point 0 is the origin of time: what happens whatever is changed counts from there.
 	at      []int64 // recorded: of a border of a thread its time, of an operation its end
 	prev    []int32 // the point before on the thread, or none
@@ -86,7 +83,7 @@ type dep struct {
 	wait    int32 // the wait that says so, an index into Graph.Waits; none where a call's meaning says so. With moving: an index into Model.beside
 	rule    cdg.Rule
 	kind    delayKind
-	typical delay // of a source that did not bind
+	typical cdg.Lag // of a source that did not bind
 	flag    uint8
 }
 
@@ -151,7 +148,7 @@ func New(g *graph.Graph) *Model {
 	m.class, m.own = sync.OnceValue(m.classes), sync.OnceValue(m.ownTimes)
 	b.holds = g.Holds()
 	b.findMeant()
-	b.measure()
+	b.countLaunches()
 	b.markBorders()
 	related := par.Beside(b.relate) // points are numbered by one processor
 	b.layPoints()

@@ -145,7 +145,7 @@ func (b orderer) renumberDeps(place, old []int32) {
 	type small struct {
 		rule    cdg.Rule
 		kind    delayKind
-		typical delay
+		typical cdg.Lag
 		flag    uint8
 	}
 	moveRows(m.deps, m.depFrom, depFrom, old, func(d *dep) int32 { return place[d.src] }, func(d *dep, x int32) { d.src = x })

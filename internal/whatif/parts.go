@@ -29,7 +29,7 @@ func (b *modelBuilder) layParts() {
 				} else if x, ok := b.asked[int32(piece+1)]; ok && x.end == to {
 					own = 0
 				} else if b.isHeld(lane, to) {
-					own = min(b.m.typical[callTime], to-from)
+					own = min(b.g.Usual[cdg.LaunchCall].Median, to-from)
 				}
 			}
 			cost += own
@@ -88,9 +88,9 @@ func (b *modelBuilder) leastOf(w *cdg.Wait, owner cdg.ActID) int64 {
 	case owner == cdg.NoAct || !b.g.Call(owner):
 		return 0
 	case w.Rule == cdg.Sync:
-		return b.m.typical[ownTime]
+		return b.g.Usual[cdg.EmptyCall].Median
 	case w.Rule == cdg.QueueFull:
-		return b.m.typical[callTime]
+		return b.g.Usual[cdg.LaunchCall].Median
 	}
 	return 0
 }

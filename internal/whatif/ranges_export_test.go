@@ -9,5 +9,5 @@ func SmallRanges(n int) (back func()) {
 
 // Inside is what a model consists of.
 func (m *Model) Inside() []any {
-	return []any{m.at, m.prev, m.cost, m.depFrom, m.deps, m.act, m.far, m.long, m.parts, m.partFirst, m.gaps, m.idle, m.opPoint, m.border, m.beside, m.puts, m.ends, m.all, m.typical, m.low, m.high, m.samples}
+	return []any{m.at, m.prev, m.cost, m.depFrom, m.deps, m.act, m.far, m.long, m.parts, m.partFirst, m.gaps, m.idle, m.opPoint, m.border, m.beside, m.puts, m.ends, m.all}
 }
