@@ -135,23 +135,23 @@ func (r *run) outerOf(a cdg.ActID) cdg.ActID {
 
 // lines sums up in which places of the program slices lie, most time first; of says how much time each of them stands for.
 func (r *run) lines(list []cdg.ActID, of func(cdg.ActID) int64) []Line {
-	out, bySym, at := []Line{}, map[trace.Sym]int{}, map[string]int{}
+	out, bySym, at := []Line{}, make([]int32, len(r.tr.Syms)), map[string]int32{} // places: 1 + where in out, 0 for none yet
 	for _, a := range list {
 		place := r.place(a)
 		if place == 0 {
 			continue
 		}
-		i, ok := bySym[place]
-		if !ok {
+		i := bySym[place]
+		if i == 0 {
 			name := critpath.NormalName(r.tr.Str(place))
-			if i, ok = at[name]; !ok {
-				i = len(out)
+			if i = at[name]; i == 0 {
 				out = append(out, Line{Line: name})
+				i = int32(len(out))
 			}
 			bySym[place], at[name] = i, i
 		}
-		out[i].Count++
-		out[i].NS += of(a)
+		out[i-1].Count++
+		out[i-1].NS += of(a)
 	}
 	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Or(cmp.Compare(b.NS, a.NS), strings.Compare(a.Line, b.Line)) })
 	return out[:min(len(out), maxLines)]

@@ -54,10 +54,11 @@ const (
 	nextLaunch = 2_000  // slices behind it among which its copy has to be the next launch
 )
 
-// filledOnHost lists fills of tensors on the CPU after which the next thing that their thread launches is a copy to the device.
+// filledOnHost lists fills of tensors on the CPU after which the next thing that their thread launches is a copy to the device; nil where they
+// hold too little of the critical path for a word.
 func (r *run) filledOnHost() (list []cdg.ActID) {
-	fills := r.outermost(r.named(opKinds, fillers))
-	if len(fills) == 0 {
+	fills := slices.DeleteFunc(r.outermost(r.named(opKinds, fillers)), func(a cdg.ActID) bool { return r.dur(a) < filledLong })
+	if 100*r.criticalOf(fills) <= r.window {
 		return nil
 	}
 	calls, copies := r.m.NewSet(), r.m.NewSet()
@@ -69,9 +70,6 @@ func (r *run) filledOnHost() (list []cdg.ActID) {
 		}
 	}
 	for _, a := range fills {
-		if r.dur(a) < filledLong {
-			continue
-		}
 		last := r.g.Enclosed(a)
 		for b, limit := a+1, min(last+nextLaunch, r.g.Lanes[r.g.Acts[a].Lane].Limit); b < limit; b++ {
 			if calls.Has(b) {

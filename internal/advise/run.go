@@ -125,7 +125,9 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	if len(r.names[trace.Python]) > 0 {
 		r.callers = critpath.CallerOf(g)
 	}
-	r.earlier = critpath.Earlier(r.g, r.path, r.path.Window.Start, r.path.Window.End)
+	if r.total.Kind[critpath.GPUUnrecorded] > 0 {
+		r.earlier = critpath.Earlier(r.g, r.path, r.path.Window.Start, r.path.Window.End)
+	}
 	r.window -= r.earlier
 	return r
 }

@@ -14,6 +14,7 @@ type scenario struct {
 	changes []whatif.Change
 	taken   []taken // an activity may be in several
 	most    int64   // what is taken in all
+	onPath  int64   // what is taken of the critical path
 	extra   int64   // more that can be gained than what is taken: gaps before operations that vanish
 }
 
@@ -29,8 +30,9 @@ func take[T any](s *scenario, list []T, of func(x T) (cdg.ActID, int64)) {
 		}
 	}
 	s.taken = append(s.taken, each)
-	for _, ns := range each {
+	for a, ns := range each {
 		s.most += ns
+		s.onPath += min(ns, s.r.mark(a))
 	}
 }
 
@@ -200,11 +202,5 @@ func (s *scenario) atMost() int64 {
 	if slices.ContainsFunc(s.changes, func(c whatif.Change) bool { return c.Verb == whatif.NoWait }) {
 		return s.most + s.extra
 	}
-	onPath := int64(0)
-	for _, each := range s.taken {
-		for a, ns := range each {
-			onPath += min(ns, s.r.mark(a))
-		}
-	}
-	return min(s.most, onPath) + s.extra
+	return min(s.most, s.onPath) + s.extra
 }
