@@ -49,11 +49,14 @@ func viewed(src []byte) ([]string, error) {
 		return nil, fmt.Errorf("problems: %v", im.Problems)
 	}
 	tiles := !slices.ContainsFunc(im.Attrs, func(a perfetto.Attr) bool { return a.Str == "ctda" || a.Str == "hta" })
-	tiled, end := int64(0), int64(-1)
+	tiled, begin, end := int64(0), int64(0), int64(-1)
 	for i := range im.Slices {
 		if s := &im.Slices[i]; s.Category == overlay.CategoryPath && tiles {
 			if end >= 0 && s.TS != end {
 				return nil, fmt.Errorf("a segment begins at %d, and the one before ends at %d", s.TS, end)
+			}
+			if end < 0 {
+				begin = s.TS
 			}
 			end, tiled = s.TS+s.Dur, tiled+s.Dur
 		}
@@ -65,7 +68,8 @@ func viewed(src []byte) ([]string, error) {
 		} else {
 			found = append(found, fmt.Sprint(a.Key, " ", a.Int))
 		}
-		if a.Key == "overlay.window_ns" && end >= 0 && a.Int != tiled {
+		cut := begin == 0 && a.Int > tiled // the picture begins at time 0, also where the window begins before
+		if a.Key == "overlay.window_ns" && end >= 0 && a.Int != tiled && !cut {
 			return nil, fmt.Errorf("the segments take %d ns of a window of %d ns", tiled, a.Int)
 		}
 	}
