@@ -46,7 +46,7 @@ func (j *Matched) takeClocks(o *observations, components *sets) {
 		}
 	}
 	offset, drift := o.faults(j, references)
-	q := math.Max(1, 1.48*o.typical())
+	q := o.noise()
 	number := map[int32]int32{}
 	for n := range j.Members { // the reference of a component comes first
 		root := components.find(int32(n))
@@ -60,8 +60,8 @@ func (j *Matched) takeClocks(o *observations, components *sets) {
 		half := math.Max(o.mid[n], float64(j.Members[n].Window[1]-w)-o.mid[n]) // the farthest that the window reaches
 		fault, slope := 0.0, 0.0
 		if offset[n] > 0 {
-			slope = math.Min(deviations*q*math.Sqrt(drift[n]), fastest) * half
-			fault = math.Sqrt(sq(unevenEnds*q) + sq(deviations*q)*offset[n] + sq(slope))
+			slope = deviations / math.Sqrt(1/(sq(q)*drift[n])+1/sq(driftPrior)) * half
+			fault = math.Sqrt(sq(unevenEnds) + sq(deviations*q)*offset[n] + sq(slope))
 		}
 		if lean := math.Abs(d) * half; lean <= math.Max(1000, slope*likely/deviations) {
 			d = 0
@@ -71,33 +71,67 @@ func (j *Matched) takeClocks(o *observations, components *sets) {
 		j.Clocks.Largest = max(j.Clocks.Largest, abs(j.Members[n].Clock.Offset))
 	}
 	j.Clocks.Components = len(number)
+	j.shareClocks()
 }
 
-// fastest is how fast clocks drift against each other at most.
-const fastest = 100e-6
+// Processes of one host read one clock.
+const (
+	readings = 2000 // ns, by which they differ in how they turn its counter into time
+	closer   = 4    // times nearer than by the ends of collectives
+	agreeing = 3    // times as far off as ends tell at most, and ends do not speak against that
+)
+
+// shareClocks gives a rank the clock of the rank of its host whose clock is known best, where that says more than the ends of its own collectives: on busy CPUs these
+// scatter by milliseconds. Where ends say something else, hosts only have one name.
+func (j *Matched) shareClocks() {
+	type host struct {
+		name      string
+		component int32
+	}
+	best := map[host]Clock{}
+	for m := range j.Members {
+		x := &j.Members[m]
+		at := host{x.Host, x.Clock.Component}
+		if c, ok := best[at]; !ok || x.Clock.Error < c.Error {
+			best[at] = x.Clock
+		}
+	}
+	for m := range j.Members {
+		x := &j.Members[m]
+		c := best[host{x.Host, x.Clock.Component}]
+		c.Error, c.Observations = c.Error+readings, x.Clock.Observations
+		if x.Host != "" && closer*c.Error < x.Clock.Error && abs(c.Global(x.Clock.Mid)-x.Clock.Global(x.Clock.Mid)) <= agreeing*(c.Error+x.Clock.Error) {
+			x.Clock = c
+		}
+	}
+}
 
 func sq(x float64) float64 { return x * x }
 
-// typical is the median residual in units of what is expected. The mean of few is near each of them, and clocks that are fitted
-// to few follow their noise: the residuals have as many degrees of freedom fewer as offsets and drifts were fitted.
-func (o *observations) typical() float64 {
+// noise is by how much ends scatter, in units of what is expected: the median residual says it as far as there are many. The mean of few is near each of them, and clocks
+// that are fitted to few follow their noise: the residuals have as many degrees of freedom fewer as offsets and drifts were fitted.
+func (o *observations) noise() float64 {
 	const enough = 1 << 18
 	every := int32(len(o.node)/enough + 1)
 	u := make([]float32, 0, min(len(o.node), enough))
 	o.residuals(func(c int, i int32, r float64) {
-		if i%every != 0 {
-			return
+		if i%every == 0 {
+			n := float64(o.first[c+1] - o.first[c])
+			u = append(u, float32(math.Abs(r)/o.sigma[c]*math.Sqrt(n/(n-1))))
 		}
-		n := float64(o.first[c+1] - o.first[c])
-		u = append(u, float32(math.Abs(r)/o.sigma[c]*math.Sqrt(n/(n-1))))
 	})
 	if len(u) == 0 {
-		return 0
+		return 1
 	}
 	slices.Sort(u)
-	free, fitted := float64(len(o.node)-len(o.cases)), 2*float64(len(o.x)-1)
-	return stat.Quantile(u, 0.5) * math.Sqrt(free/math.Max(free-fitted, 1))
+	all := float64(len(o.node) - len(o.cases))
+	free := math.Max(all-2*float64(len(o.x)-1), 1)
+	seen := sq(1.48*stat.Quantile(u, 0.5)) * all / free
+	return math.Sqrt((free*seen + few) / (free + few))
 }
+
+// few is how many residuals count as much as what is expected.
+const few = 8
 
 // judgeClocks says how well ends agree, and counts the instances that somebody left before the last one came.
 func (j *Matched) judgeClocks(cases []int32) {

@@ -8,9 +8,9 @@ import (
 // How far off a clock may be: so many standard deviations of what noise does to the fit, and unevenEnds for what no noise explains, as the order in
 // which a ring of ranks is left.
 const (
-	deviations = 3
+	deviations = 3.5
 	likely     = 2    // from so many on a drift is believed
-	unevenEnds = 2000 // ns
+	unevenEnds = 1500 // ns
 )
 
 // tie says what a node observed in a group, or of transfers with one other rank: sums of weights, and of weights by time squared.
