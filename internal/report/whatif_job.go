@@ -26,6 +26,7 @@ type JobWhatIf struct {
 	Scenarios []JobAnswer `json:"scenarios" about:"what becomes of the job"`
 	Parts     []JobPart   `json:"parts" about:"what ranks, hosts or steps cost that have more work than the median of their peers, or stages than the others"`
 	LeftOut   int         `json:"parts_left_out" unit:"count" about:"of those, the ones with less excess, which were not asked"`
+	LeftOver  int64       `json:"parts_left_out_excess_ns" unit:"ns" about:"the excess of those together, in rank-time"`
 	Limits    []string    `json:"limits" about:"what the replay does not know"`
 
 	Then []replay.Run `json:"-"` // what is drawn of the scenarios
@@ -110,10 +111,16 @@ func NewJobWhatIf(s JobSource, q JobQuestions) (*JobWhatIf, error) {
 		for _, p := range parts {
 			w.Parts = append(w.Parts, JobPart{q.Each, p.Name, p.Excess, p.Saved, p.Costs})
 		}
-		w.LeftOut = left
+		w.LeftOut = len(left)
+		for _, p := range left {
+			w.LeftOver += p.Excess
+		}
 	}
 	return w, nil
 }
+
+// mostParts is how many lines a table of parts has, the sum of the rest among them.
+const mostParts = 20
 
 // AnswerOf is what a replay says of a scenario.
 func AnswerOf(m *replay.Model, s *replay.Scenario, a replay.Answer) JobAnswer {
@@ -168,13 +175,20 @@ func (w *JobWhatIf) WriteText(to io.Writer, o TextOptions) error {
 	if len(w.Parts) > 0 {
 		t.line("")
 		t.para("each at the median of its peers by itself, and what it costs where all others are there:")
+		shown, more, excess := len(w.Parts), w.LeftOut, w.LeftOver
+		if shown+min(more, 1) > mostParts {
+			shown = mostParts - 1
+		}
 		parts := &tables.From("parts", "what ranks, hosts or steps cost", w.Parts)[0]
-		g := gridOf(parts, parts.Rows, "parts", label(w.Parts[0].Of, func(l tables.Line) Cell { return cellOf(l.Str("name"), l.Str("name")) }), figure(parts, "saved", "saved_ns"), figure(parts, "costs", "costs_ns"),
+		g := gridOf(parts, shown, "parts", label(w.Parts[0].Of, func(l tables.Line) Cell { return cellOf(l.Str("name"), l.Str("name")) }), figure(parts, "saved", "saved_ns"), figure(parts, "costs", "costs_ns"),
 			Column{Head: "excess", Number: true, cell: func(l tables.Line) Cell { return Cell{Text: tables.RankTime(l.Value("excess_ns").Int())} }})
-		t.grid(&g, parts.Rows)
-	}
-	if w.LeftOut > 0 {
-		t.line("  %s more have less excess, and were not asked", tables.Plain(int64(w.LeftOut)))
+		t.grid(&g, shown)
+		for _, p := range w.Parts[shown:] {
+			more, excess = more+1, excess+p.Excess
+		}
+		if more > 0 {
+			t.line("  %s more, %s of excess together", tables.Plain(int64(more)), tables.RankTime(excess))
+		}
 	}
 	if len(w.Limits) > 0 {
 		t.line("")

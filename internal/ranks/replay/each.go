@@ -22,8 +22,8 @@ const partsAsked = 32
 // Parts are the words of what Each tells apart.
 var Parts = []string{"rank", "host", "stage", "step"}
 
-// Each asks of each rank, host, stage or step what it costs alone, those that cost most first. left is how many with less excess were not asked.
-func (m *Model) Each(what string) (list []Part, left int, err error) {
+// Each asks of each rank, host, stage or step what it costs alone, those that cost most first. left are those with less excess, which were not asked.
+func (m *Model) Each(what string) (list, left []Part, err error) {
 	all, stages := m.Job.Excesses(), m.Job.StageOf()
 	if what == "stage" {
 		all = m.Job.OverStages()
@@ -59,16 +59,16 @@ func (m *Model) Each(what string) (list []Part, left int, err error) {
 	}
 	if len(list) == 0 {
 		if what == "host" && len(all) > 0 {
-			return nil, 0, fmt.Errorf("the traces do not say on which hosts they were recorded: give --hosts")
+			return nil, nil, fmt.Errorf("the traces do not say on which hosts they were recorded: give --hosts")
 		}
 		if what == "stage" {
-			return nil, 0, fmt.Errorf("no stage of a pipeline has more work than the others, or the ranks have none")
+			return nil, nil, fmt.Errorf("no stage of a pipeline has more work than the others, or the ranks have none")
 		}
-		return nil, 0, m.noPeers()
+		return nil, nil, m.noPeers()
 	}
 	slices.SortStableFunc(list, func(a, b Part) int { return cmp.Or(cmp.Compare(b.Excess, a.Excess), cmp.Compare(a.Name, b.Name)) })
 	if len(list) > partsAsked {
-		list, left = list[:partsAsked], len(list)-partsAsked
+		list, left = list[:partsAsked], list[partsAsked:]
 	}
 	where := AtMedian(all)
 	questions := []Question{where(every)}
