@@ -215,3 +215,18 @@ func TestArrowWithoutRow(t *testing.T) {
 		t.Errorf("%d arrows, %d unbindable", st.Arrows, st.Unbindable)
 	}
 }
+
+// TestArgsNoObject marks events whose args are no object: null becomes one, others stay as they are. No event has two args.
+func TestArgsNoObject(t *testing.T) {
+	tr := testtrace.Parse(t, []byte(`{"traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": null},
+{"ph": "X", "cat": "cpu_op", "name": "b", "pid": 1, "tid": 1, "ts": 3, "dur": 1, "args": "x"}
+]}`))
+	ov := &overlay.Drawing{Marks: overlay.MarksOf(2, []overlay.Mark{{Event: 0, NS: 5, ID: 0, Next: -1, Node: 2}, {Event: 1, NS: 5, ID: 1, Next: -1, Node: 2}})}
+	out, st := write(t, tr, ov)
+	list := elements(t, out)
+	if st.MarksLost != 1 || bytes.Count(list[0], []byte(`"args"`)) != 1 || !bytes.Contains(list[0], []byte(`"critical":1`)) ||
+		!bytes.HasSuffix(list[1], []byte(`"args": "x"}`)) {
+		t.Errorf("%d marks lost: %s", st.MarksLost, out)
+	}
+}

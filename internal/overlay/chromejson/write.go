@@ -179,6 +179,10 @@ func (enc *eventEncoder) append(dst []byte, id trace.EventID) []byte {
 	if len(enc.members) > 0 {
 		e.Members = enc.members
 		enc.n[countMarked]++
+		if args == 0 { // also where they are no object
+			e.Args = argsOffset(raw)
+			args = e.Args
+		}
 		if args > 0 && raw[args] != '{' && string(raw[args:chrome.SkipValue(raw, args)]) != "null" {
 			enc.n[countLost]++
 		}
