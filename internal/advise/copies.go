@@ -39,7 +39,7 @@ const oldLink = 11 // GB/s of the third generation, for all others
 
 // pinnedTime is how long a copy of some bytes takes from pinned memory, ns: by the fastest such copy of the trace, else
 // by what the device's link does.
-func (r *run) pinnedTime() func(bytes int64) int64 {
+func pinnedTime(r *run) func(bytes int64) int64 {
 	best := 0.0 // bytes a ns, which is GB/s
 	for _, a := range r.named(gpuCopy, func(s string) bool { return (toDevice(s) || toHost(s)) && strings.Contains(s, "Pinned") }) {
 		if n := r.bytes(a); n >= 1<<20 && r.dur(a) > 0 {
@@ -60,7 +60,7 @@ func (r *run) pinnedTime() func(bytes int64) int64 {
 }
 
 // copying is a copy with the waits that belong to it: its call, and synchronisations in the same operator.
-func (r *run) copying(copies []cdg.ActID) (calls []cdg.ActID, waits []wait) {
+func copying(r *run, copies []cdg.ActID) (calls []cdg.ActID, waits []wait) {
 	callOf, op := map[cdg.ActID]bool{}, map[cdg.ActID]bool{}
 	for _, a := range copies {
 		if c := r.launch(a); c != cdg.NoAct {
@@ -82,9 +82,9 @@ func (r *run) copying(copies []cdg.ActID) (calls []cdg.ActID, waits []wait) {
 }
 
 // pinned is the scenario of copies from and to pinned memory that nobody waits for.
-func (r *run) pinned(copies []cdg.ActID) scenario {
-	calls, waits := r.copying(copies)
-	s, time := r.scenario(), r.pinnedTime()
+func pinned(r *run, copies []cdg.ActID) scenario {
+	calls, waits := copying(r, copies)
+	s, time := r.scenario(), pinnedTime(r)
 	s.scale(copies, func(a cdg.ActID, own int64) int64 { return min(own, time(r.bytes(a))) })
 	s.shrink(calls, asyncCall)
 	s.noWait(waits)

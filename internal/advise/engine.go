@@ -23,7 +23,7 @@ const baseShare = 0.1
 // look tries all rules. What several of them ask for comes first, so that none waits for it, and then rules about all of the run,
 // which take longer than those about a few names.
 func (r *run) look() {
-	shared := []func(){func() { r.matmuls() }, func() { r.moved() }, func() { r.byCause() }, func() { r.comms() }}
+	shared := []func(){func() { r.products() }, func() { r.moved() }, func() { r.byCause() }, func() { r.collectives() }}
 	par.UpTo(mostRules, len(shared)+len(rules), func(i int) {
 		if i < len(shared) {
 			shared[i]()
@@ -40,7 +40,7 @@ const mostRules = 4
 // known, and replays begin.
 func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advice {
 	r := newRun(g, path)
-	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window + r.earlier, Base: r.window, Rules: len(rules), Without: []verdict.Without{}, NearTies: []NearTie{}, Findings: []Finding{}, Below: []Below{}, Unknown: r.unknown()}}
+	e := &engine{run: r, asked: map[Group]*answers{}, a: &Advice{Window: r.window + r.earlier, Base: r.window, Rules: len(rules), Without: []verdict.Without{}, NearTies: []NearTie{}, Findings: []Finding{}, Below: []Below{}, Unknown: unknown(r)}}
 	if r.window <= 0 || len(g.Acts) == 0 {
 		e.a.Floor, e.a.Together = r.window, r.window
 		return e.a
@@ -50,9 +50,9 @@ func Find(g *graph.Graph, path *critpath.Path, model func() *whatif.Model) *Advi
 		e.ask(group)
 	}
 	bounds := verdict.BoundsOf(g.Graph.Layout, path)
-	e.a.FirstUse, e.a.Beside = e.firstUse(), e.besideCollectives()
-	e.a.Workers, e.a.workersUnseen = e.besideWorkers()
-	unsteady := e.result(coldStart) != nil && !e.steady()
+	e.a.FirstUse, e.a.Beside = firstUse(e.run), besideCollectives(e.run)
+	e.a.Workers, e.a.workersUnseen = besideWorkers(e.run)
+	unsteady := e.result(coldStart) != nil && !steady(e.run)
 	e.forget()
 	e.model = model()
 	e.nearTies()

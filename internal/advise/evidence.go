@@ -33,7 +33,7 @@ func (r *run) show(f *Finding, ev *events) {
 	if ev.exposed {
 		of = r.mark
 	}
-	list := r.longest(ev.list, maxPlaces, of)
+	list := longest(r, ev.list, maxPlaces, of)
 	f.Total = len(ev.list)
 	f.Events, f.Examples = []int{}, []Example{}
 	for _, a := range list[:min(len(list), maxPlaces)] {
@@ -56,7 +56,7 @@ func (r *run) show(f *Finding, ev *events) {
 }
 
 // longest lists n slices of a list and more, the longest first; of says how long they are.
-func (r *run) longest(list []cdg.ActID, n int, of func(cdg.ActID) int64) []cdg.ActID {
+func longest(r *run, list []cdg.ActID, n int, of func(cdg.ActID) int64) []cdg.ActID {
 	least := int64(0)
 	if len(list) > 2*n {
 		durs := make([]int64, len(list))
@@ -96,7 +96,7 @@ func (r *run) place(a cdg.ActID) trace.Sym {
 			return s
 		}
 	}
-	if a = r.outerOf(a); a != cdg.NoAct {
+	if a = outerOf(r, a); a != cdg.NoAct {
 		return r.event(a).Name
 	}
 	return 0
@@ -104,7 +104,7 @@ func (r *run) place(a cdg.ActID) trace.Sym {
 
 // outerOf is the innermost module around an activity or itself one, else the outermost operator, NoAct without either. What is found is kept for
 // all on the way, so that deep stacks are walked once: 0 before that, then 2 + the slice. Rules that run side by side find the same.
-func (r *run) outerOf(a cdg.ActID) cdg.ActID {
+func outerOf(r *run, a cdg.ActID) cdg.ActID {
 	if a >= r.firstOp {
 		return cdg.NoAct
 	}

@@ -243,9 +243,7 @@ func (x *byName) of(tr *trace.Trace, s trace.Sym) uint32 {
 	return v
 }
 
-// launching reports per thread whether it launches operations.
-func (r *run) launching() []bool { return r.threads() }
-
+// findLaunching tells per thread whether it launches operations.
 func (r *run) findLaunching() []bool {
 	out := make([]bool, len(r.g.Lanes))
 	for _, l := range r.launches {
@@ -293,7 +291,7 @@ func (r *run) findMoved() moved {
 const copiesRange = 1 << 12
 
 // deviceOf is the number of the device that an operation ran on.
-func (r *run) deviceOf(op cdg.ActID) int64 {
+func deviceOf(r *run, op cdg.ActID) int64 {
 	return r.tr.Procs[r.tr.Tracks[r.g.Lanes[r.g.Acts[op].Lane].Track].Proc].Device
 }
 

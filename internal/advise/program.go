@@ -98,7 +98,7 @@ func (r *run) findUnits() map[int64]units {
 	for i := range r.tr.Procs {
 		d := r.tr.Procs[i].Device
 		if _, ok := of[d]; !ok {
-			of[d] = r.unitsOf(d)
+			of[d] = unitsOf(r, d)
 		}
 	}
 	return of
@@ -106,7 +106,7 @@ func (r *run) findUnits() map[int64]units {
 
 // unitsOf is what the device with a number multiplies matrices with. Where its name is not recorded, calls and kernels tell the maker and the
 // generation; without any of them it counts as new.
-func (r *run) unitsOf(device int64) units {
+func unitsOf(r *run, device int64) units {
 	name := r.tr.DeviceNames[device]
 	if d := roofline.Of(r.tr, device); name == "" && d != nil {
 		name = d.Name

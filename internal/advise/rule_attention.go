@@ -43,10 +43,10 @@ var attentionUnfused = add(rule{
 			}
 			first, limit := r.g.Lanes[l].First, r.g.Lanes[l].Limit
 			for a := first; a < limit; a++ {
-				if r.kind(a) != trace.Kernel || !softmax[r.event(a).Name] || !r.inside(a) || r.inBackward(a) {
+				if r.kind(a) != trace.Kernel || !softmax[r.event(a).Name] || !r.inside(a) || inBackward(r, a) {
 					continue
 				}
-				before, after := r.product(a, -1, first, limit), r.product(a, 1, first, limit)
+				before, after := productBeside(r, a, -1, first, limit), productBeside(r, a, 1, first, limit)
 				if before == cdg.NoAct || after == cdg.NoAct {
 					continue
 				}
@@ -84,7 +84,7 @@ var attentionUnfused = add(rule{
 })
 
 // inBackward reports whether an operation was launched in backward.
-func (r *run) inBackward(a cdg.ActID) bool {
+func inBackward(r *run, a cdg.ActID) bool {
 	back := false
 	r.around(a, func(_ cdg.ActID, name string) bool {
 		back = back || strings.Contains(name, "ackward")
@@ -93,10 +93,10 @@ func (r *run) inBackward(a cdg.ActID) bool {
 	return back
 }
 
-// product is the nearest batched product before or after an operation in its stream, NoAct without one nearby.
-func (r *run) product(a cdg.ActID, step int, first, limit cdg.ActID) cdg.ActID {
+// productBeside is the nearest batched product before or after an operation in its stream, NoAct without one nearby.
+func productBeside(r *run, a cdg.ActID, step int, first, limit cdg.ActID) cdg.ActID {
 	for i, b := 0, int(a)+step; i <= nearProduct && b >= int(first) && b < int(limit); i, b = i+1, b+step {
-		if r.batched(cdg.ActID(b)) {
+		if batched(r, cdg.ActID(b)) {
 			return cdg.ActID(b)
 		}
 	}
@@ -112,7 +112,7 @@ func maybeBatched(name string) uint32 {
 }
 
 // batched reports whether a kernel is a product of batches of matrices, by the operators around its launch.
-func (r *run) batched(a cdg.ActID) bool {
+func batched(r *run, a cdg.ActID) bool {
 	if r.kind(a) != trace.Kernel {
 		return false
 	}

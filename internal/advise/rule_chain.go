@@ -30,7 +30,7 @@ var fusions = []fusion{
 }
 
 // fusionOf is what a chain does; nil for anything else. Of what has no operators nothing is known.
-func (r *run) fusionOf(chain []cdg.ActID) *fusion {
+func fusionOf(r *run, chain []cdg.ActID) *fusion {
 	has := map[string]bool{}
 	for _, a := range chain {
 		if op := r.opAround(a); op != cdg.NoAct {
@@ -65,7 +65,7 @@ var elementwiseChain = add(rule{
 			return nil // its operations have no operators, and were compiled most often
 		}
 		is := r.m.SetOf(r.named(gpuKernel, func(s string) bool { return pointwise(s) && !vendors.IsCollective(s) })...)
-		steps, _ := r.optimizerSteps()
+		steps, _ := optimizerSteps(r)
 		update := r.within(steps)
 		f := &found{change: r.scenario()}
 		chains := 0
@@ -87,7 +87,7 @@ var elementwiseChain = add(rule{
 					}
 				}
 				f.events.list = append(f.events.list, chain...)
-				if x := r.fusionOf(chain); x != nil {
+				if x := fusionOf(r, chain); x != nil {
 					counts[x]++
 					times[x] += sum(chain, r.dur)
 				}

@@ -13,16 +13,14 @@ import (
 	"overlay/internal/vendors"
 )
 
-// collectives are the kernels that communicate, in order of the graph.
-func (r *run) collectives() []cdg.ActID { return r.comms() }
-
+// findCollectives lists the kernels that communicate, in order of the graph.
 func (r *run) findCollectives() []cdg.ActID {
 	return slices.Clip(r.named(gpuKernel, vendors.IsCollective))
 }
 
 // laterCollectives are the collectives without the first of each stream: that one waits for ranks whose recording began later, or
 // that were set up later, and says nothing of what the others wait for.
-func (r *run) laterCollectives() []cdg.ActID {
+func laterCollectives(r *run) []cdg.ActID {
 	first := map[int32]cdg.ActID{}
 	for _, a := range r.collectives() {
 		l := int32(r.g.Acts[a].Lane)
@@ -46,7 +44,7 @@ type message struct {
 }
 
 // messageOf reads what a collective moves: from its own args, else from the shapes of the operator that asked for it.
-func (r *run) messageOf(op cdg.ActID) (message, bool) {
+func messageOf(r *run, op cdg.ActID) (message, bool) {
 	m := message{name: r.name(op), ranks: r.tr.Distributed.World}
 	id := r.g.Acts[op].Event
 	if c, ok := r.tr.Collective(id); ok && c.Bytes() > 0 {
@@ -63,7 +61,7 @@ func (r *run) messageOf(op cdg.ActID) (message, bool) {
 		if !ok && name != trace.RecordedCollective {
 			continue
 		}
-		if n := r.shapeBytes(a); n > 0 {
+		if n := shapeBytes(r, a); n > 0 {
 			m.bytes = n
 			if ok {
 				m.name = collective
@@ -75,7 +73,7 @@ func (r *run) messageOf(op cdg.ActID) (message, bool) {
 }
 
 // shapeBytes is the size of the largest input of an operator, 0 when shapes are not recorded.
-func (r *run) shapeBytes(a cdg.ActID) (most int64) {
+func shapeBytes(r *run, a cdg.ActID) (most int64) {
 	call, _ := roofline.ReadCall(r.tr, r.g.Acts[a].Event)
 	for i := range call.In {
 		if len(call.In[i].Dims) > 0 {
@@ -87,7 +85,7 @@ func (r *run) shapeBytes(a cdg.ActID) (most int64) {
 
 // generous is longer than a collective of this size takes when all ranks are there: a start, a bit for each rank, and the
 // bytes at 30 % of the link.
-func (r *run) generous(m *message) int64 {
+func generous(m *message) int64 {
 	n := float64(m.ranks)
 	if n < 2 {
 		n = 8
@@ -114,16 +112,16 @@ var commWait = add(rule{
 	action:   []string{"profile all ranks, and compare them: overlay advise FOLDER; the rank with the shortest collectives is the late one", "where all are slow alike: nccl-tests on the same nodes"},
 	verify:   "the time of the collectives falls to that of their bytes",
 	find: func(r *run) *found {
-		all := r.laterCollectives()
+		all := laterCollectives(r)
 		critical := r.criticalOf(all)
 		var far, long []cdg.ActID
 		need := map[cdg.ActID]int64{}
 		for _, a := range all {
-			m, ok := r.messageOf(a)
+			m, ok := messageOf(r, a)
 			if !ok {
 				continue
 			}
-			g := r.generous(&m)
+			g := generous(&m)
 			need[a] = g
 			switch d := r.dur(a); {
 			case d > 5*g && d > g+200_000:
@@ -154,10 +152,10 @@ var _ = add(rule{
 		"fewer bytes: a bf16 compression hook"},
 	verify: "communication on the critical path falls",
 	find: func(r *run) *found {
-		all := r.laterCollectives()
+		all := laterCollectives(r)
 		critical := r.criticalOf(all)
 		if len(r.ops) == 0 {
-			return r.exposedGloo()
+			return exposedGloo(r)
 		}
 		if len(all) == 0 || critical*100 < r.window {
 			return nil

@@ -29,7 +29,7 @@ var _ = add(rule{
 		}
 		moved := sum(copies, r.bytes)
 		busy := sum(copies, r.dur)
-		f := &found{events: events{list: copies}, change: r.pinned(copies), do: "pin_memory=True, x.to(device, non_blocking=True)",
+		f := &found{events: events{list: copies}, change: pinned(r, copies), do: "pin_memory=True, x.to(device, non_blocking=True)",
 			numbers: []Number{countOf("copies", len(copies)), timeOf("in copies", busy), bytesOf("moved", moved)}}
 		f.saw = fmt.Sprintf("%s in %s", tables.FormatBytes(moved), tables.Duration(busy))
 		return f
@@ -41,7 +41,7 @@ const readingTakes = 1_000_000
 
 // launchesSoon reports whether the thread of a call launches again before it could have read much of what the call copied, and
 // launches no collective: that one needs what was copied, such as how much each rank sends.
-func (r *run) launchesSoon(call cdg.ActID, calls, comms whatif.Set) bool {
+func launchesSoon(r *run, call cdg.ActID, calls, comms whatif.Set) bool {
 	lane := &r.g.Lanes[r.g.Acts[call].Lane]
 	end := r.g.Acts[call].End
 	if op := r.opAround(call); op != cdg.NoAct { // in which a second call may wait for the copy
@@ -56,7 +56,7 @@ func (r *run) launchesSoon(call cdg.ActID, calls, comms whatif.Set) bool {
 }
 
 // laterLaunches are the launches of all operations, and those of collectives.
-func (r *run) laterLaunches() (calls, comms whatif.Set) {
+func laterLaunches(r *run) (calls, comms whatif.Set) {
 	calls, comms = r.m.NewSet(), r.m.NewSet()
 	for _, l := range r.launches {
 		if l != cdg.NoAct {
@@ -80,15 +80,15 @@ var _ = add(rule{
 	action:   []string{"copy into a pinned buffer with non_blocking=True, and read it a step later", "reduce on the GPU first: copy less"},
 	verify:   "no call waits for the copies named DtoH",
 	find: func(r *run) *found {
-		calls, comms := r.laterLaunches()
+		calls, comms := laterLaunches(r)
 		var copies []cdg.ActID
 		large := false
 		for _, a := range r.named(gpuCopy, toHost) {
 			c := r.launch(a)
-			if c == cdg.NoAct || !r.launchesSoon(c, calls, comms) {
+			if c == cdg.NoAct || !launchesSoon(r, c, calls, comms) {
 				continue
 			}
-			switch of, _ := r.asked(c); {
+			switch of, _ := asked(r, c); {
 			case r.bytes(a) >= largeCopy:
 				large = true
 			case of != "": // a finding of its own
@@ -99,12 +99,12 @@ var _ = add(rule{
 		if len(copies) == 0 {
 			return nil
 		}
-		_, waits := r.copying(copies)
+		_, waits := copying(r, copies)
 		if len(waits) == 0 {
 			return nil
 		}
 		moved, busy := sum(copies, r.bytes), sum(copies, r.dur)
-		f := &found{events: events{list: copies}, change: r.pinned(copies), do: "copy to pinned memory, read it a step later",
+		f := &found{events: events{list: copies}, change: pinned(r, copies), do: "copy to pinned memory, read it a step later",
 			saw:     fmt.Sprintf("%s in %s", tables.FormatBytes(moved), tables.Duration(busy)),
 			numbers: []Number{countOf("copies", len(copies)), countOf("waits", len(waits)), timeOf("in copies", busy)}}
 		if moved > 0 { // else no record says how much

@@ -14,7 +14,7 @@ import (
 var tensorMakers = []string{"aten::to", "aten::_to_copy", "aten::copy_", "aten::lift_fresh", "aten::tensor"}
 
 // makerAround is the outermost operator around a copy that does nothing but move a value, NoAct for none.
-func (r *run) makerAround(a cdg.ActID) cdg.ActID {
+func makerAround(r *run, a cdg.ActID) cdg.ActID {
 	found := cdg.NoAct
 	r.around(a, func(op cdg.ActID, name string) bool {
 		if !slices.Contains(tensorMakers, name) {
@@ -27,7 +27,7 @@ func (r *run) makerAround(a cdg.ActID) cdg.ActID {
 }
 
 // smallToDevice lists small copies to a device with the operators that make them.
-func (r *run) smallToDevice() (copies, makers []cdg.ActID) {
+func smallToDevice(r *run) (copies, makers []cdg.ActID) {
 	for _, a := range r.named(gpuCopy, toDevice) {
 		if r.launch(a) == cdg.NoAct {
 			continue
@@ -36,7 +36,7 @@ func (r *run) smallToDevice() (copies, makers []cdg.ActID) {
 			continue
 		}
 		copies = append(copies, a)
-		if o := r.makerAround(a); o != cdg.NoAct {
+		if o := makerAround(r, a); o != cdg.NoAct {
 			makers = append(makers, o)
 		}
 	}
@@ -56,7 +56,7 @@ const (
 
 // filledOnHost lists fills of tensors on the CPU after which the next thing that their thread launches is a copy to the device; nil where they
 // hold too little of the critical path for a word.
-func (r *run) filledOnHost() (list []cdg.ActID) {
+func filledOnHost(r *run) (list []cdg.ActID) {
 	fills := slices.DeleteFunc(r.outermost(r.named(opKinds, fillers)), func(a cdg.ActID) bool { return r.dur(a) < filledLong })
 	if 100*r.criticalOf(fills) <= r.window {
 		return nil
@@ -92,8 +92,8 @@ var _ = add(rule{
 	action:   []string{"make them on the GPU: torch.tensor(..., device=\"cuda\") of few values, torch.arange, full, zeros", "pack the values into one pinned tensor, and copy that with non_blocking=True"},
 	verify:   "no call waits for copies HtoD, and there are fewer",
 	find: func(r *run) *found {
-		copies, makers := r.smallToDevice()
-		if filled := r.filledOnHost(); 100*r.criticalOf(filled) > r.window {
+		copies, makers := smallToDevice(r)
+		if filled := filledOnHost(r); 100*r.criticalOf(filled) > r.window {
 			f := r.about(filled, "fill", "tensors filled on the CPU", "fill tensors on the GPU: device=\"cuda\"")
 			f.title, f.cause, f.why = "tensors are filled on the CPU and copied to the GPU", "the CPU draws random numbers one after the other, and the GPU waits", "filling on the CPU, and a copy as the next launch of the thread"
 			f.action = []string{"torch.randn(..., device=\"cuda\"); with torch.device(\"cuda\"): around the making of a model", "where results have to be those of the CPU's generator: fill beside the loop, in a worker"}
@@ -101,7 +101,7 @@ var _ = add(rule{
 			return f
 		}
 		if len(copies) < fewCopies {
-			return r.waiting(r.waitsOf(byHostTensor), "make tensors on the GPU, or pin their memory")
+			return waiting(r, r.waitsOf(byHostTensor), "make tensors on the GPU, or pin their memory")
 		}
 		waits, moved := r.waitsIn(r.within(makers)), sum(copies, r.bytes)
 		f := &found{events: events{list: copies, expected: -1}, change: r.scenario(), do: "make them on the GPU (device=), or pack them in one",

@@ -14,7 +14,7 @@ import (
 const lateFetch = 3_000_000
 
 // fetchesOfWorkers lists fetches from workers in order of time, and those of them that waited for the worker.
-func (r *run) fetchesOfWorkers() (all, late []cdg.ActID) {
+func fetchesOfWorkers(r *run) (all, late []cdg.ActID) {
 	all = r.outermost(r.named(markKinds, func(s string) bool {
 		return strings.HasPrefix(s, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
 	}))
@@ -27,8 +27,8 @@ func (r *run) fetchesOfWorkers() (all, late []cdg.ActID) {
 }
 
 // besideWorkers is how much of the critical path lies in late fetches, and how much of that in host code that was not recorded.
-func (r *run) besideWorkers() (ns, unseen int64) {
-	_, late := r.fetchesOfWorkers()
+func besideWorkers(r *run) (ns, unseen int64) {
+	_, late := fetchesOfWorkers(r)
 	if len(late) == 0 {
 		return 0, 0
 	}
@@ -51,7 +51,7 @@ func onlyFirst(all, late []cdg.ActID) bool {
 	return len(all) >= 3 && len(late) == 1 && late[0] == all[0]
 }
 
-func (r *run) lateFetches(all, late []cdg.ActID, do string) *found {
+func lateFetches(r *run, all, late []cdg.ActID, do string) *found {
 	f := &found{events: events{list: late, expected: fetchByWorker}, change: r.scenario(), do: do,
 		saw:     fmt.Sprintf("%s of %s late, %s", tables.Grouped(int64(len(late))), tables.Counted(len(all), "load"), tables.Duration(sum(late, r.dur))),
 		numbers: []Number{countOf("fetches", len(all)), countOf("late", len(late)), timeOf("in those", sum(late, r.dur))}}
@@ -69,10 +69,10 @@ var _ = add(rule{
 		"look whether the workers are bound to one core: taskset, OMP_NUM_THREADS"},
 	verify: "no fetch takes more than 3 ms",
 	find: func(r *run) *found {
-		all, late := r.fetchesOfWorkers()
+		all, late := fetchesOfWorkers(r)
 		if len(late) == 0 || onlyFirst(all, late) {
 			return nil
 		}
-		return r.lateFetches(all, late, "more num_workers, then prefetch_factor")
+		return lateFetches(r, all, late, "more num_workers, then prefetch_factor")
 	},
 })

@@ -84,8 +84,8 @@ var coldStart = add(rule{
 		"where each start counts: a pass of warm-up before the first request, a kept cache of what was compiled (TORCHINDUCTOR_CACHE_DIR)"},
 	verify: "no call of the window takes 1 ms without waiting, and nothing is compiled",
 	find: func(r *run) *found {
-		calls, built, tried := r.coldCalls(), append(r.compilations(), r.captures()...), r.triedConvolutions()
-		r.addColdOps(&calls)
+		calls, built, tried := coldCalls(r), append(compilations(r), captures(r)...), triedConvolutions(r)
+		addColdOps(r, &calls)
 		list := r.outermost(slices.Compact(slices.Sorted(slices.Values(slices.Concat(calls, built, tried)))))
 		if len(list) == 0 {
 			return nil
@@ -122,13 +122,13 @@ func (r *run) inFirstUse() whatif.Set {
 }
 
 // firstUse is how much of the critical path the CPU spends in first use, ns.
-func (r *run) firstUse() (ns int64) {
+func firstUse(r *run) (ns int64) {
 	r.cold().Each(func(a cdg.ActID) { ns += r.mark(a) })
 	return ns
 }
 
 // compilations lists the outermost slices of compilers on threads that launch.
-func (r *run) compilations() (list []cdg.ActID) {
+func compilations(r *run) (list []cdg.ActID) {
 	on := r.launching()
 	for _, a := range r.outermost(r.named([]trace.Kind{trace.Python, trace.Annotation, trace.CPUOp}, compiling)) {
 		if on[r.g.Acts[a].Lane] && r.dur(a) > longCompile {
@@ -150,7 +150,7 @@ func (r *run) compilations() (list []cdg.ActID) {
 // captures lists what threads do while they capture a graph: the outermost frame around the begin of a capture that says so, else the
 // slices between begin and end, and between a capture and the next one. Of a capture that began before the recording or went on after it, the
 // slices of its thread, where nothing that they launch has run.
-func (r *run) captures() (list []cdg.ActID) {
+func captures(r *run) (list []cdg.ActID) {
 	begins := r.named(slices.Concat(callKinds, frameKinds), func(s string) bool { return strings.Contains(s, "StreamBeginCapture") || entersCapture(s) })
 	ends := r.named(callKinds, func(s string) bool { return strings.Contains(s, "StreamEndCapture") })
 	replays := r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.GraphLaunch })
@@ -210,7 +210,7 @@ func entersCapture(name string) bool {
 }
 
 // triedConvolutions lists convolutions that time several algorithms with events, as torch.backends.cudnn.benchmark has the first of each shape do.
-func (r *run) triedConvolutions() []cdg.ActID {
+func triedConvolutions(r *run) []cdg.ActID {
 	in := r.within(r.outermost(r.named(opKinds, containsAny("cudnn_convolution", "miopen_convolution", "convolution_backward"))))
 	set := map[cdg.ActID]bool{}
 	for _, a := range r.named(callKinds, func(s string) bool { return vendors.VerbOf(s) == vendors.EventSync }) {
@@ -232,7 +232,7 @@ var firstOps = []string{"aten::empty", "aten::empty_strided", "aten::zeros", "at
 
 // coldCalls lists slow calls that are the first of their name, the only one, far above its median, or launch a kernel for the first time. A name that is
 // slow all over the run is no cold start.
-func (r *run) coldCalls() []cdg.ActID {
+func coldCalls(r *run) []cdg.ActID {
 	firstOf := make([]bool, len(r.tr.Syms))
 	firstLaunch := r.m.NewSet()
 	launches := make([]int64, 0, len(r.ops))
@@ -260,7 +260,7 @@ func (r *run) coldCalls() []cdg.ActID {
 			case vendors.StreamSync, vendors.DeviceSync, vendors.EventSync, vendors.OtherSync, vendors.AsyncCopy, vendors.BlockingCopy, vendors.GraphLaunch:
 				continue // these take as long as what they wait for
 			}
-			out = append(out, r.coldOf(calls, firstLaunch.Has, quarter)...)
+			out = append(out, coldOf(r, calls, firstLaunch.Has, quarter)...)
 		}
 	}
 	slices.Sort(out)
@@ -268,8 +268,8 @@ func (r *run) coldCalls() []cdg.ActID {
 }
 
 // coldOf lists the cold calls of one name.
-func (r *run) coldOf(calls []cdg.ActID, first func(cdg.ActID) bool, quarter int64) []cdg.ActID {
-	earliest := r.earliest(calls)
+func coldOf(r *run, calls []cdg.ActID, first func(cdg.ActID) bool, quarter int64) []cdg.ActID {
+	earliest := earliest(r, calls)
 	var durs []int64
 	for _, a := range calls {
 		if a != earliest {
@@ -303,10 +303,10 @@ func (r *run) coldOf(calls []cdg.ActID, first func(cdg.ActID) bool, quarter int6
 }
 
 // addColdOps adds first instances of operators that make something.
-func (r *run) addColdOps(out *[]cdg.ActID) {
+func addColdOps(r *run, out *[]cdg.ActID) {
 	for _, name := range firstOps {
 		if list := r.named(opKinds, oneOf(name)); len(list) > 0 {
-			if first := r.earliest(list); r.own(first) > coldCall {
+			if first := earliest(r, list); r.own(first) > coldCall {
 				*out = append(*out, first)
 			}
 		}
@@ -314,12 +314,12 @@ func (r *run) addColdOps(out *[]cdg.ActID) {
 }
 
 // earliest is the one that starts first.
-func (r *run) earliest(list []cdg.ActID) cdg.ActID {
+func earliest(r *run, list []cdg.ActID) cdg.ActID {
 	return slices.MinFunc(list, func(a, b cdg.ActID) int { return int(min(max(r.g.Acts[a].Start-r.g.Acts[b].Start, -1), 1)) })
 }
 
 // steady reports whether two steps or more hold no first use.
-func (r *run) steady() bool {
+func steady(r *run) bool {
 	n := 0
 	for i := range r.g.Steps {
 		s := &r.g.Steps[i]

@@ -38,7 +38,7 @@ var _ = add(rule{
 	verify:   "names of the kernels hold tf32, bf16 or f16 in place of sgemm",
 	find: func(r *run) *found {
 		if len(r.ops) == 0 {
-			return r.fp32OnCPU()
+			return fp32OnCPU(r)
 		}
 		rows := map[cdg.ActID]*roofline.Row{}
 		typed := map[cdg.ActID]string{} // what the inputs are, where that is recorded
@@ -54,7 +54,7 @@ var _ = add(rule{
 		for _, a := range r.named(gpuKernel, func(s string) bool { return inFP32(s) && !otherType(s) || amdGemm(s) && !amdTF32(s) }) {
 			t, ok := typed[a]
 			is := t == "float" || t == "float32"
-			u := r.units()[r.deviceOf(a)]
+			u := r.units()[deviceOf(r, a)]
 			if ok && !is || !ok && amdGemm(r.name(a)) || r.dur(a) < shortProduct || u == fp32Units {
 				continue
 			}
@@ -80,7 +80,7 @@ var _ = add(rule{
 		default:
 			f.do, f.action = "autocast float16 with GradScaler", []string{"torch.autocast(\"cuda\", dtype=torch.float16) with torch.amp.GradScaler(): the device has no TF32 and no bf16"}
 		}
-		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return r.withTensorCores(rows[a], own) })
+		f.change.scale(list, func(a cdg.ActID, own int64) int64 { return withTensorCores(r, rows[a], own) })
 		return f
 	},
 })
@@ -95,7 +95,7 @@ const (
 var cpuProducts = oneOf("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::mkldnn_convolution", "aten::convolution_backward", "aten::_slow_conv2d_forward", "aten::thnn_conv2d")
 
 // productsOnCPU lists products of the CPU with inputs of some types, none where shapes were not recorded.
-func (r *run) productsOnCPU(types ...string) (list []cdg.ActID) {
+func productsOnCPU(r *run, types ...string) (list []cdg.ActID) {
 	meter := roofline.NewMeter(r.g)
 	for _, a := range r.named(opKinds, cpuProducts) {
 		if w, ok := meter.Work(a); ok && slices.Contains(types, w.Type) {
@@ -106,9 +106,9 @@ func (r *run) productsOnCPU(types ...string) (list []cdg.ActID) {
 }
 
 // fp32OnCPU is what the rule finds in a run without a device.
-func (r *run) fp32OnCPU() *found {
+func fp32OnCPU(r *run) *found {
 	critical, byName := int64(0), map[trace.Sym][]cdg.ActID{}
-	for _, a := range r.productsOnCPU("float", "float32") {
+	for _, a := range productsOnCPU(r, "float", "float32") {
 		byName[r.event(a).Name] = append(byName[r.event(a).Name], a)
 	}
 	var list []cdg.ActID
@@ -135,7 +135,7 @@ func (r *run) fp32OnCPU() *found {
 
 // withTensorCores is how long a product of fp32 takes with tensor cores. By its shapes it is not better off than it was: what it
 // reaches of the one peak it reaches of the other.
-func (r *run) withTensorCores(row *roofline.Row, own int64) int64 {
+func withTensorCores(r *run, row *roofline.Row, own int64) int64 {
 	usual := own * tf32Num / tf32Den
 	if row == nil || row.Compute < 0 {
 		return usual
@@ -158,9 +158,7 @@ func (r *run) withTensorCores(row *roofline.Row, own int64) int64 {
 // gemms are words in the names of kernels that multiply matrices, or convolve.
 var gemms = containsAny("gemm", "Gemm", "GEMM", "cutlass", "xmma", "Cijk", "nvjet", "matmul", "conv", "scudnn", "cudnn", "wgrad", "dgrad", "fprop")
 
-// products are the operators that multiply matrices, with what they launched; none where shapes were not recorded.
-func (r *run) products() []roofline.Row { return r.matmuls() }
-
+// findProducts measures the operators that multiply matrices, with what they launched; none where shapes were not recorded.
 func (r *run) findProducts() (out []roofline.Row) {
 	if !r.tr.Shapes {
 		return nil

@@ -17,7 +17,7 @@ var _ = add(rule{
 	verify:   "names of the kernels hold float in place of double",
 	find: func(r *run) *found {
 		if len(r.ops) == 0 {
-			return r.fp64OnCPU()
+			return fp64OnCPU(r)
 		}
 		// A type of accumulation, or that of a scalar, is not the type of what is moved.
 		list := r.named(gpuKernel, func(s string) bool {
@@ -33,8 +33,8 @@ var _ = add(rule{
 })
 
 // fp64OnCPU is what the rule finds in a run without a device: products of doubles, of which an instruction computes half as many as of floats.
-func (r *run) fp64OnCPU() *found {
-	list := r.productsOnCPU("double")
+func fp64OnCPU(r *run) *found {
+	list := productsOnCPU(r, "double")
 	if len(list) == 0 {
 		return nil
 	}

@@ -12,12 +12,8 @@ import (
 // longPiece is the length from which on a stretch of a thread is a wait for somebody, ns.
 const longPiece = 1_000_000
 
-// besideGloo finds slices that do nothing while a collective of the CPU runs on another thread: long stretches of their own
-// time of which more than half lies beside it. It gives that time, by slice.
-func (r *run) besideGloo() (calls []cdg.ActID, beside map[cdg.ActID]int64) { return r.gloo() }
-
 // besideCollectives is how much of the path that is, ns.
-func (r *run) besideCollectives() (ns int64) {
+func besideCollectives(r *run) (ns int64) {
 	_, beside := r.besideGloo()
 	for a, x := range beside {
 		ns += min(x, r.mark(a))
@@ -25,6 +21,8 @@ func (r *run) besideCollectives() (ns int64) {
 	return ns
 }
 
+// findBesideGloo finds slices that do nothing while a collective of the CPU runs on another thread: long stretches of their own
+// time of which more than half lies beside it. It gives that time, by slice.
 func (r *run) findBesideGloo() (calls []cdg.ActID, beside map[cdg.ActID]int64) {
 	calls = r.outermost(r.named(markKinds, func(s string) bool { backend, _, _ := vendors.BackendCall(s); return backend == vendors.HostBackend }))
 	beside = map[cdg.ActID]int64{}
@@ -67,7 +65,7 @@ func (r *run) findBesideGloo() (calls []cdg.ActID, beside map[cdg.ActID]int64) {
 }
 
 // exposedGloo is what comm-exposed finds in runs without a device.
-func (r *run) exposedGloo() *found {
+func exposedGloo(r *run) *found {
 	calls, beside := r.besideGloo()
 	if len(beside) == 0 {
 		return nil

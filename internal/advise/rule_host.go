@@ -56,7 +56,7 @@ var hostBound = add(rule{
 		if 2*python > exposed {
 			action = append(action, "move Python out of the loop: lists, dictionaries, logging, checks")
 		}
-		name, ns := r.longestFrame(marked)
+		name, ns := longestFrame(r, marked)
 		if 2*ns > exposed {
 			do = "move " + critpath.NormalName(name) + " out of the loop, or shorten it"
 			action = append([]string{do}, action...)
@@ -72,7 +72,7 @@ var hostBound = add(rule{
 			}
 			f.numbers = []Number{timeOf("of Python on the critical path", python), timeOf("of it in "+critpath.NormalName(name), ns)}
 		}
-		if r.launchesWait() {
+		if launchesWait(r) {
 			f.title, f.cause = "launches wait for their kernels", "a setting for debugging makes each launch return when its kernel is over"
 			f.do, f.action = "unset CUDA_LAUNCH_BLOCKING", []string{"unset CUDA_LAUNCH_BLOCKING, HIP_LAUNCH_BLOCKING and AMD_SERIALIZE_KERNEL"}
 		}
@@ -83,7 +83,7 @@ var hostBound = add(rule{
 
 // launchesWait reports whether most launches return when their kernel is over, as the documents of CUDA and HIP say of CUDA_LAUNCH_BLOCKING
 // and HIP_LAUNCH_BLOCKING. Of other runtimes no such setting is known.
-func (r *run) launchesWait() bool {
+func launchesWait(r *run) bool {
 	p, waits, launches := r.program(), 0, 0
 	for _, o := range r.ops {
 		if l := r.launch(o); l != cdg.NoAct && r.kind(o) == trace.Kernel && r.dur(o) > longerThanLaunch && r.verb(l) != vendors.GraphLaunch {
@@ -101,7 +101,7 @@ const (
 )
 
 // longestFrame is the name of the frames of a list with the most time on the path.
-func (r *run) longestFrame(list []cdg.ActID) (name string, most int64) {
+func longestFrame(r *run, list []cdg.ActID) (name string, most int64) {
 	sums := map[trace.Sym]int64{}
 	for _, a := range list {
 		if r.kind(a) == trace.Python {

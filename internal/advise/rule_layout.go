@@ -29,7 +29,7 @@ var _ = add(rule{
 				conv = conv || containsAny("conv", "Conv", "batch_norm", "BatchNorm")(name)
 				return !conv
 			})
-			if conv || !known && r.besideConvolution(a) { // traces of the GPU alone have no operators
+			if conv || !known && besideConvolution(r, a) { // traces of the GPU alone have no operators
 				list = append(list, a)
 			}
 		}
@@ -44,7 +44,7 @@ var _ = add(rule{
 })
 
 // besideConvolution reports whether a kernel of a convolution is next to an operation on its stream, or next but one.
-func (r *run) besideConvolution(a cdg.ActID) bool {
+func besideConvolution(r *run, a cdg.ActID) bool {
 	lane := &r.g.Lanes[r.g.Acts[a].Lane]
 	for b := max(a-2, lane.First); b <= a+2 && b < lane.Limit; b++ {
 		if convolves(r.name(b)) {

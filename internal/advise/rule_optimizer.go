@@ -12,7 +12,7 @@ import (
 )
 
 // optimizerSteps lists the annotations of steps of optimizers with the class of each.
-func (r *run) optimizerSteps() (list []cdg.ActID, class string) {
+func optimizerSteps(r *run) (list []cdg.ActID, class string) {
 	for _, a := range r.outermost(r.named(markKinds, func(s string) bool { return strings.HasPrefix(s, "Optimizer.step#") })) {
 		name := strings.TrimSuffix(strings.TrimPrefix(r.name(a), "Optimizer.step#"), ".step")
 		if class == "" {
@@ -98,14 +98,14 @@ var _ = add(rule{
 	action:   []string{"fused=True: Adam and AdamW from PyTorch 2.0 on, SGD from 2.3"},
 	verify:   "a step of the optimizer launches a few kernels",
 	find: func(r *run) *found {
-		steps, class := r.optimizerSteps()
+		steps, class := optimizerSteps(r)
 		if len(steps) == 0 || strings.Contains(strings.ToLower(class), "fused") {
 			return nil
 		}
 		in, fusable := r.inSteps(steps), slices.Contains(fusedClasses, class)
 		switch {
 		case len(r.ops) == 0:
-			return r.loopOnCPU(steps, class, &in)
+			return loopOnCPU(r, steps, class, &in)
 		case in.fused, in.foreach && (!fusable || len(in.all) == 0), !in.foreach && len(in.all) < loopOfKernels*len(steps):
 			return nil
 		}
@@ -134,7 +134,7 @@ var _ = add(rule{
 var fusedOnCPU = map[string]int64{"Adam": 35, "AdamW": 35, "SGD": 60, "Adagrad": 60}
 
 // loopOnCPU is what the rule finds in a run without a device: there lists of parameters are a loop as well.
-func (r *run) loopOnCPU(steps []cdg.ActID, class string, in *inSteps) *found {
+func loopOnCPU(r *run, steps []cdg.ActID, class string, in *inSteps) *found {
 	percent := fusedOnCPU[class]
 	if percent == 0 || in.fused || in.operators < loopOfKernels*len(steps) {
 		return nil

@@ -65,7 +65,7 @@ var profilerCost = add(rule{
 		for _, x := range [...]struct {
 			on   bool
 			flag string
-		}{{r.stacks(), "with_stack"}, {r.tr.Shapes, "record_shapes"}} {
+		}{{stacks(r), "with_stack"}, {r.tr.Shapes, "record_shapes"}} {
 			if x.on {
 				action = append(action, x.flag+"=False")
 			}

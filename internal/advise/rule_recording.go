@@ -17,11 +17,11 @@ import (
 const oldStacks = "Call stack"
 
 // stacks reports whether Python stacks were recorded, as frames or on operators. Of these the first thousand are looked at.
-func (r *run) stacks() bool {
-	return len(r.names[trace.Python]) > 0 || r.stacksOnOps()
+func stacks(r *run) bool {
+	return len(r.names[trace.Python]) > 0 || stacksOnOps(r)
 }
 
-func (r *run) stacksOnOps() bool {
+func stacksOnOps(r *run) bool {
 	seen := 0
 	for a := range r.g.Acts {
 		if id := cdg.ActID(a); r.kind(id) == trace.CPUOp {
@@ -71,7 +71,7 @@ var slowHostOps = add(rule{
 		f := &found{events: events{list: views, expected: usualOp}, change: r.scenario(), do: "record again without with_stack",
 			saw:     fmt.Sprintf("operators that compute nothing take %s", tables.Duration(usual)),
 			numbers: []Number{timeOf("median of views", usual), countOf("views", len(views)), countOf("operators", len(ops))}}
-		if !r.tr.Shapes && !r.stacks() {
+		if !r.tr.Shapes && !stacks(r) {
 			f.do = "look at the CPU: stacks and shapes were not recorded"
 			f.why = "neither stacks nor shapes were recorded, so it is more likely the CPU than the profiler"
 			f.action = []string{"look at the CPU: its frequency governor, what else runs there, whether PyTorch is a debug build",
@@ -116,7 +116,7 @@ var _ = add(rule{
 			f.cause, f.do, f.action = "the device alone was recorded: nothing tells what the host did", host, []string{host}
 		case r.tr.Recorder != vendors.PyTorch:
 			f.do, f.action = parts, []string{parts}
-		case r.stacks():
+		case stacks(r):
 			f.do, f.action = "put record_function around parts of the loop", []string{parts}
 		}
 		if blind > 0 {

@@ -22,7 +22,7 @@ var _ = add(rule{
 	action:   []string{"weights of 8 bits (fp8), and a cache of 8 bits", "more requests in a batch: a token costs less, an iteration not more", "speculative decoding: several tokens for one reading of the weights"},
 	verify:   "the iteration gets shorter, or tokens per second rise",
 	find: func(r *run) *found {
-		steps, served := r.served(trace.Decode), len(r.served(trace.NoIteration)) > 0
+		steps, served := served(r, trace.Decode), len(served(r, trace.NoIteration)) > 0
 		if served && len(steps) == 0 {
 			return nil
 		}
@@ -35,7 +35,7 @@ var _ = add(rule{
 		for i := range rows {
 			row := &rows[i]
 			d := r.device(row.Device)
-			if d == nil || !row.Matrix || !row.MemoryLimited() || trace.ElementSize(row.Type) != 2 || served && !oneAt(steps, r.g.Acts[row.Op].Start) || !served && !r.readsWeights(row) {
+			if d == nil || !row.Matrix || !row.MemoryLimited() || trace.ElementSize(row.Type) != 2 || served && !oneAt(steps, r.g.Acts[row.Op].Start) || !served && !readsWeights(r, row) {
 				continue
 			}
 			list = append(list, row.Kernels...)
@@ -64,7 +64,7 @@ const (
 
 // readsWeights reports whether a product has few rows for large weights, as decode has that is no server's: what PyTorch reports of gpt-fast is
 // bound by reading weights, and weights of 8 bits make it faster.
-func (r *run) readsWeights(row *roofline.Row) bool {
+func readsWeights(r *run, row *roofline.Row) bool {
 	c, ok := roofline.ReadCall(r.tr, r.g.Acts[row.Op].Event)
 	if !ok {
 		return false

@@ -11,7 +11,7 @@ const fewIterations = 3
 
 // served are the iterations of a language model's server that begin in the window, of one type or, for NoIteration, of any. What verifies drafts
 // decodes, too.
-func (r *run) served(kind trace.IterationType) (list []cdg.Step) {
+func served(r *run, kind trace.IterationType) (list []cdg.Step) {
 	for _, s := range r.g.Steps {
 		switch s.Of.Type {
 		case trace.Prefill, trace.Decode, trace.Mixed, trace.Verify, trace.Draft:
@@ -34,7 +34,7 @@ var _ = add(rule{
 	action:   []string{"vLLM: --async-scheduling; SGLang: without --disable-overlap-schedule; TensorRT-LLM: without disable_overlap_scheduler", "fewer calls per token: detokenize, stream and log beside the loop"},
 	verify:   "the host gap between iterations no longer shows on the critical path",
 	find: func(r *run) *found {
-		steps := r.served(trace.NoIteration)
+		steps := served(r, trace.NoIteration)
 		if len(steps) < fewIterations {
 			return nil
 		}

@@ -31,7 +31,7 @@ var syncCauses = []struct {
 }
 
 // asked is the id of the rule about the operators around a call that wait, "" without them, and the name of the innermost operator around it.
-func (r *run) asked(call cdg.ActID) (id, inner string) {
+func asked(r *run, call cdg.ActID) (id, inner string) {
 	first := len(syncCauses)
 	for a := call; a != cdg.NoAct && first > 0; a = r.g.Parent[a] {
 		if r.kind(a) == trace.CPUOp {
@@ -58,8 +58,8 @@ func syncCause(name string) uint32 {
 }
 
 // causeOf is the id of the rule that a wait belongs to.
-func (r *run) causeOf(w *wait) string {
-	id, inner := r.asked(w.call)
+func causeOf(r *run, w *wait) string {
+	id, inner := asked(r, w.call)
 	if id != "" {
 		return id
 	}
@@ -80,7 +80,7 @@ func (r *run) waitsOf(id string) []wait { return r.byCause()[id] }
 func (r *run) waitsByCause() map[string][]wait {
 	of := map[string][]wait{}
 	for i := range r.waits {
-		c := r.causeOf(&r.waits[i])
+		c := causeOf(r, &r.waits[i])
 		of[c] = append(of[c], r.waits[i])
 	}
 	for c, list := range of {
@@ -90,7 +90,7 @@ func (r *run) waitsByCause() map[string][]wait {
 }
 
 // waiting is what all rules about waits find: how often, how long, and where.
-func (r *run) waiting(list []wait, do string) *found {
+func waiting(r *run, list []wait, do string) *found {
 	if len(list) == 0 {
 		return nil
 	}
@@ -129,7 +129,7 @@ var syncRules = []struct {
 	{byExplicit, "the call stands outside of every operator: the program asks for it", "the program waits for the GPU in the middle of the run",
 		"after synchronize() nothing is queued, and the GPU waits for the CPU",
 		[]string{"remove torch.cuda.synchronize()", "take times with torch.cuda.Event(enable_timing=True), and read them at the end"},
-		"no synchronisation between the first and the last launch", "remove torch.cuda.synchronize(); time with events", (*run).midRun},
+		"no synchronisation between the first and the last launch", "remove torch.cuda.synchronize(); time with events", midRun},
 }
 
 func init() {
@@ -144,14 +144,14 @@ func init() {
 				if s.only != nil {
 					list = s.only(r, list)
 				}
-				return r.waiting(list, s.do)
+				return waiting(r, list, s.do)
 			}})
 	}
 }
 
 // midRun keeps the waits between the first launch and the last: before and after them it is the measurement that waits. It leaves out those for what
 // was copied to the host, which the CPU reads next.
-func (r *run) midRun(list []wait) (out []wait) {
+func midRun(r *run, list []wait) (out []wait) {
 	first, last := r.spanOfLaunches()
 	for _, w := range list {
 		if at := r.g.Acts[w.call].Start; at > first && at < last && !toHost(r.name(w.for_)) {
@@ -161,10 +161,8 @@ func (r *run) midRun(list []wait) (out []wait) {
 	return out
 }
 
-// spanOfLaunches are the starts of the first and of the last call that launches a kernel, of runs without kernels any operation. After it
+// findLaunches finds the starts of the first and of the last call that launches a kernel, of runs without kernels any operation. After it
 // nothing can be queued any more, so a wait costs nothing there.
-func (r *run) spanOfLaunches() (first, last int64) { return r.span() }
-
 func (r *run) findLaunches() (first, last int64) {
 	kernels := len(r.names[trace.Kernel]) > 0
 	for _, o := range r.ops {

@@ -44,20 +44,20 @@ type run struct {
 	users   byName                        // whether frames are of the user's files: 1 or 0
 
 	// What several rules ask for, made when the first of them does. Nobody changes it: rules run side by side.
-	byCause func() map[string][]wait                  // what syncs are about
-	syncs   func() map[cdg.ActID][]cdg.ActID          // synchronising calls by the operator around them
-	results map[string]func() *found                  // of rules
-	threads func() []bool                             // which ones launch, by lane
-	outers  func() []atomic.Int32                     // per slice of threads: where in the program it lies
-	cold    func() whatif.Set                         // slices that lie in first use
-	gloo    func() ([]cdg.ActID, map[cdg.ActID]int64) // collectives of the CPU, and what waits beside them
-	comms   func() []cdg.ActID                        // collectives of devices
-	matmuls func() []roofline.Row                     // operators that are products, by what they launched
-	program func() program                            // what is known of it
-	units   func() map[int64]units                    // of each device
-	moved   func() moved                              // bytes of copies
-	span    func() (first, last int64)                // in which calls launch
-	device  func(int64) *roofline.Device              // by its number
+	byCause        func() map[string][]wait                  // what syncs are about
+	syncsByOp      func() map[cdg.ActID][]cdg.ActID          // synchronising calls by the operator around them
+	results        map[string]func() *found                  // of rules
+	launching      func() []bool                             // which ones launch, by lane
+	outers         func() []atomic.Int32                     // per slice of threads: where in the program it lies
+	cold           func() whatif.Set                         // slices that lie in first use
+	besideGloo     func() ([]cdg.ActID, map[cdg.ActID]int64) // collectives of the CPU, and what waits beside them
+	collectives    func() []cdg.ActID                        // collectives of devices
+	products       func() []roofline.Row                     // operators that are products, by what they launched
+	program        func() program                            // what is known of it
+	units          func() map[int64]units                    // of each device
+	moved          func() moved                              // bytes of copies
+	spanOfLaunches func() (first, last int64)                // in which calls launch
+	device         func(int64) *roofline.Device              // by its number
 }
 
 // wait is a call that returned because work of a device was over.
@@ -78,12 +78,12 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 		return 0
 	}}
 	r.gemms, r.causes = byName{make([]atomic.Uint32, len(r.tr.Syms)), maybeBatched}, byName{make([]atomic.Uint32, len(r.tr.Syms)), syncCause}
-	r.moved, r.span, r.device = sync.OnceValue(r.findMoved), sync.OnceValues(r.findLaunches), roofline.Devices(r.tr)
-	r.byCause, r.syncs, r.comms = sync.OnceValue(r.waitsByCause), sync.OnceValue(r.findSyncsByOp), sync.OnceValue(r.findCollectives)
-	r.outers, r.gloo = sync.OnceValue(func() []atomic.Int32 { return make([]atomic.Int32, r.firstOp) }), sync.OnceValues(r.findBesideGloo)
+	r.moved, r.spanOfLaunches, r.device = sync.OnceValue(r.findMoved), sync.OnceValues(r.findLaunches), roofline.Devices(r.tr)
+	r.byCause, r.syncsByOp, r.collectives = sync.OnceValue(r.waitsByCause), sync.OnceValue(r.findSyncsByOp), sync.OnceValue(r.findCollectives)
+	r.outers, r.besideGloo = sync.OnceValue(func() []atomic.Int32 { return make([]atomic.Int32, r.firstOp) }), sync.OnceValues(r.findBesideGloo)
 	r.cold = sync.OnceValue(r.inFirstUse)
-	r.threads = sync.OnceValue(r.findLaunching)
-	r.matmuls = sync.OnceValue(r.findProducts)
+	r.launching = sync.OnceValue(r.findLaunching)
+	r.products = sync.OnceValue(r.findProducts)
 	r.program, r.units = sync.OnceValue(r.findProgram), sync.OnceValue(r.findUnits)
 	r.results = make(map[string]func() *found, len(rules))
 	for _, rl := range rules {
@@ -250,7 +250,7 @@ func (r *run) actsOf(from int, names []trace.Sym) acts {
 // forget lets go of what is large and no rule looks at once it has found what it finds. What a scenario takes is worked out again later,
 // from own times, the graph, and what the rule keeps for it.
 func (r *run) forget() {
-	r.marks, r.ops, r.launches, r.list, r.callers, r.results, r.syncs, r.matmuls, r.outers, r.cold = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+	r.marks, r.ops, r.launches, r.list, r.callers, r.results, r.syncsByOp, r.products, r.outers, r.cold = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room

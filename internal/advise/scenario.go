@@ -172,9 +172,7 @@ func (s *scenario) noWait(list []wait) {
 	s.changes = append(s.changes, whatif.Change{Verb: whatif.NoWait, On: set})
 }
 
-// syncsByOp lists the synchronising calls of each operator.
-func (r *run) syncsByOp() map[cdg.ActID][]cdg.ActID { return r.syncs() }
-
+// findSyncsByOp lists the synchronising calls of each operator.
 func (r *run) findSyncsByOp() map[cdg.ActID][]cdg.ActID {
 	of := map[cdg.ActID][]cdg.ActID{}
 	for _, a := range r.named(callKinds, func(s string) bool { return vendors.VerbOf(s).Blocks() }) {

@@ -8,7 +8,7 @@ import (
 )
 
 // unknown lists what the trace does not tell, with what to record so that it does.
-func (r *run) unknown() []Unknown {
+func unknown(r *run) []Unknown {
 	out := []Unknown{}
 	lacks := func(lacks bool, what, record string) {
 		if lacks && record != "" { // what no profiler of this kind records is no news
@@ -18,7 +18,7 @@ func (r *run) unknown() []Unknown {
 	how := func(lack vendors.Lack) string { return vendors.HowToRecord(r.tr.Recorder, lack) }
 	lacks(!r.tr.Shapes, "FLOPs, bytes moved and the sizes of messages: shapes were not recorded", how(vendors.LacksShapes))
 	frames := len(r.names[trace.Python]) > 0
-	old := !frames && r.stacksOnOps()
+	old := !frames && stacksOnOps(r)
 	lacks(old, "lines of Python code, and what runs between operators: stacks stand on operators only, as PyTorch 1.9 to 1.11 wrote them, and are not read", "profile(with_stack=True) with a newer PyTorch, in a short run")
 	lacks(!frames && !old, "lines of Python code, and what runs between operators: stacks were not recorded", how(vendors.LacksStacks))
 	if len(r.ops) > 0 && !slices.Contains(r.tr.Syms, "cuda_sync") {
