@@ -23,16 +23,16 @@ type cutter struct {
 
 // cutThreads makes the CPU nodes. As soon as they exceed the budget it starts again with collectives that end none.
 func (b *nodeBuilder) cutThreads() {
-	b.nodes.n = 0
+	b.nodes = b.nodes[:0]
 	b.out.NodeOf = resetNodes(b.out.NodeOf, len(b.g.Trace.Events))
 	for i := 0; i < len(b.threads); i++ {
 		if !b.cutThread(int32(i)) {
 			b.relaxed = true
-			b.nodes.n, i = 0, -1
+			b.nodes, i = b.nodes[:0], -1
 			b.out.NodeOf = resetNodes(b.out.NodeOf, len(b.g.Trace.Events))
 		}
 	}
-	b.cpu = b.nodes.n
+	b.cpu = len(b.nodes)
 }
 
 // cutThread cuts one logical thread; false when that makes too many nodes.
@@ -42,7 +42,7 @@ func (b *nodeBuilder) cutThread(thread int32) bool {
 	eachPiece(b.g, b.threads[thread], func(s *Piece) bool {
 		c.at++
 		c.add(s)
-		within = b.relaxed || b.nodes.n <= nodeBudget
+		within = b.relaxed || len(b.nodes) <= nodeBudget
 		return within
 	})
 	if within {
@@ -83,7 +83,7 @@ func (c *cutter) add(s *Piece) {
 	case s.End > s.Start && c.phaseEnds(phase, soft, s.End-s.Start):
 		c.start(s, act)
 	}
-	n := c.nodes.last()
+	n := c.nodes[len(c.nodes)-1]
 	if long := s.End - s.Start; !n.settled && !soft && long > 0 && (phase != phases.Other || long >= shortOther) {
 		n.Phase, n.settled = phase, true
 	}
@@ -98,13 +98,13 @@ func (c *cutter) border(s *Piece, act *cdg.Act, soft bool) bool {
 	if c.waits[s.Act] {
 		return true
 	}
-	stream, n := c.stream[s.Act], c.nodes.last()
+	stream, n := c.stream[s.Act], c.nodes[len(c.nodes)-1]
 	return stream != cdg.NoLane && n.target != cdg.NoLane && stream != n.target && !soft
 }
 
 // phaseEnds reports whether time of a phase does not belong to the current node.
 func (c *cutter) phaseEnds(phase phases.Phase, soft bool, long int64) bool {
-	n := c.nodes.last()
+	n := c.nodes[len(c.nodes)-1]
 	return n.settled && phase != n.Phase && !soft && (phase != phases.Other || long >= shortOther)
 }
 
@@ -117,7 +117,7 @@ func (c *cutter) start(s *Piece, act *cdg.Act) {
 	} else if len(c.held) > 0 {
 		n.First = c.held[0]
 	}
-	c.nodes.add(&n)
+	c.nodes = append(c.nodes, &n)
 	c.open = true
 }
 
@@ -136,11 +136,11 @@ func (c *cutter) extend(n *protoNode, s *Piece, act *cdg.Act) {
 	}
 	if !s.starts {
 		if id := c.out.NodeOf[act.Event]; id == None { // it started before the window
-			c.out.NodeOf[act.Event] = ID(c.nodes.n - 1)
+			c.out.NodeOf[act.Event] = ID(len(c.nodes) - 1)
 		}
 		return
 	}
-	c.out.NodeOf[act.Event] = ID(c.nodes.n - 1)
+	c.out.NodeOf[act.Event] = ID(len(c.nodes) - 1)
 	c.release()
 }
 
@@ -154,7 +154,7 @@ func (c *cutter) release() {
 		c.start(&Piece{c.heldAt, c.heldAt, a, true}, &c.g.Acts[a])
 	}
 	for _, id := range c.held {
-		c.out.NodeOf[id] = ID(c.nodes.n - 1)
+		c.out.NodeOf[id] = ID(len(c.nodes) - 1)
 	}
 	c.held = c.held[:0]
 }

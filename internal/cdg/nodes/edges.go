@@ -10,11 +10,11 @@ import (
 // makeEdges makes the edges between nodes. What is certain comes first, so that of a cycle the weakest edge is left out.
 // Cycles come from aggregation: two nodes may each hold something that the other waited for.
 func (b *nodeBuilder) makeEdges() {
-	l := newLinker(b.nodes.n)
+	l := newLinker(len(b.nodes))
 	b.linkThreads(l)
 	b.linkStreams(l)
-	for i := range b.nodes.n {
-		if from := b.nodes.at(ID(i)).from; from != None {
+	for i := range b.nodes {
+		if from := b.nodes[i].from; from != None {
 			l.add(from, ID(i), CallEdge)
 		}
 	}
@@ -26,8 +26,8 @@ func (b *nodeBuilder) makeEdges() {
 // linkThreads chains the CPU nodes of each logical thread, and keeps where each node begins.
 func (b *nodeBuilder) linkThreads(l *linker) {
 	bounds := make([][]bound, len(b.threads))
-	for i := range b.nodes.n {
-		if n := b.nodes.at(ID(i)); !n.GPU {
+	for i := range b.nodes {
+		if n := b.nodes[i]; !n.GPU {
 			bounds[n.thread] = append(bounds[n.thread], bound{n.piece, ID(i)})
 		}
 	}
@@ -35,7 +35,7 @@ func (b *nodeBuilder) linkThreads(l *linker) {
 		slices.SortFunc(chain, func(x, y bound) int { return cmp.Compare(x.piece, y.piece) })
 		for i := 1; i < len(chain); i++ {
 			kind, from, to := SequentialEdge, chain[i-1].node, chain[i].node
-			if b.nodes.at(from).tail != b.nodes.at(to).Lane {
+			if b.nodes[from].tail != b.nodes[to].Lane {
 				kind = CrossThreadEdge
 			}
 			l.add(from, to, kind)
@@ -51,8 +51,8 @@ func (b *nodeBuilder) linkStreams(l *linker) {
 	for i := range last {
 		last[i] = None
 	}
-	for i := range b.nodes.n {
-		n := b.nodes.at(ID(i))
+	for i := range b.nodes {
+		n := b.nodes[i]
 		if !n.GPU {
 			continue
 		}
@@ -73,8 +73,8 @@ func (b *nodeBuilder) linkStreams(l *linker) {
 
 // linkWaits adds the waits: of the calls that open nodes for operations, and of operations for other streams.
 func (b *nodeBuilder) linkWaits(l *linker) {
-	for i := range b.nodes.n {
-		if n := b.nodes.at(ID(i)); n.opened != cdg.NoAct {
+	for i := range b.nodes {
+		if n := b.nodes[i]; n.opened != cdg.NoAct {
 			b.linkSources(l, n.opened, ID(i), cdg.Sync, cdg.Sync)
 		}
 	}

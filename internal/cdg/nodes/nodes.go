@@ -32,7 +32,7 @@ type nodeBuilder struct {
 	light   []bool         // per activity: communication that starts no collective
 	relaxed bool           // collectives do not end CPU nodes
 
-	nodes nodeList
+	nodes []*protoNode
 	cpu   int // so many CPU nodes come first
 }
 
@@ -48,26 +48,6 @@ type protoNode struct {
 	head    cdg.ActID  // GPU: its first operation
 	covered int64      // end of the time counted in Busy
 	settled bool       // CPU: the phase is known
-}
-
-// nodeList is a list of nodes that stay where they are when it grows: they are large to copy.
-type nodeList struct {
-	chunks []*[nodeChunk]protoNode
-	n      int
-}
-
-const nodeChunk = 256
-
-func (l *nodeList) at(i ID) *protoNode { return &l.chunks[i/nodeChunk][i%nodeChunk] }
-
-func (l *nodeList) last() *protoNode { return l.at(ID(l.n - 1)) }
-
-func (l *nodeList) add(n *protoNode) {
-	if l.n == len(l.chunks)*nodeChunk {
-		l.chunks = append(l.chunks, new([nodeChunk]protoNode))
-	}
-	l.n++
-	*l.last() = *n
 }
 
 // Aggregate makes the aggregated graph of a graph. phase has the training phase of each event of the trace.
@@ -188,47 +168,30 @@ func (b *nodeBuilder) findLight() {
 
 // number puts the nodes into their final order and NodeOf with them.
 func (b *nodeBuilder) number() {
-	order := make([]int32, b.nodes.n)
+	order := make([]int32, len(b.nodes))
 	for i := range order {
 		order[i] = int32(i)
 	}
-	cdg.SortRuns(order, func(x, y *int32) bool { return b.nodes.at(ID(*x)).Start < b.nodes.at(ID(*y)).Start })
-	to := make([]ID, b.nodes.n)
+	cdg.SortRuns(order, func(x, y *int32) bool { return b.nodes[*x].Start < b.nodes[*y].Start })
+	to := make([]ID, len(b.nodes))
 	for i, o := range order {
 		to[o] = ID(i)
 	}
-	for i := range b.nodes.n {
-		if n := b.nodes.at(ID(i)); n.from != None {
+	for i := range b.nodes {
+		if n := b.nodes[i]; n.from != None {
 			n.from = to[n.from]
 		}
 	}
 	for i, n := range b.out.NodeOf {
 		if n != None {
 			b.out.NodeOf[i] = to[n]
-			b.nodes.at(n).Events++
+			b.nodes[n].Events++
 		}
 	}
-	b.nodes.arrange(order)
-	b.out.Nodes = make([]Node, b.nodes.n)
-	for i := range b.nodes.n {
-		b.out.Nodes[i] = b.nodes.at(ID(i)).Node
+	ordered := make([]*protoNode, len(order))
+	b.out.Nodes = make([]Node, len(order))
+	for i, o := range order {
+		ordered[i], b.out.Nodes[i] = b.nodes[o], b.nodes[o].Node
 	}
-}
-
-// arrange puts nodes into an order, which has for each place the node to come there; it uses up the order. It goes
-// along the cycles, since a second copy would be as large as everything else that aggregation needs.
-func (l *nodeList) arrange(order []int32) {
-	for start := range order {
-		if order[start] == int32(start) {
-			continue
-		}
-		first := *l.at(ID(start))
-		at := int32(start)
-		for order[at] != int32(start) {
-			from := order[at]
-			*l.at(ID(at)), order[at] = *l.at(ID(from)), at
-			at = from
-		}
-		*l.at(ID(at)), order[at] = first, at
-	}
+	b.nodes = ordered
 }

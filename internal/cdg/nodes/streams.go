@@ -29,7 +29,7 @@ func (b *nodeBuilder) cutStreams() {
 			comm := b.phase[act.Event] == phases.Communication
 			from := b.launcher(act.Event)
 			if from == None {
-				if orphan == None || (b.nodes.at(orphan).Phase == phases.Communication) != comm {
+				if orphan == None || (b.nodes[orphan].Phase == phases.Communication) != comm {
 					orphan = b.gpuNode(a, None, comm)
 				}
 				b.addOperation(orphan, a)
@@ -40,7 +40,7 @@ func (b *nodeBuilder) cutStreams() {
 			if comm {
 				s = &slot[2*from+1]
 			}
-			if *s == None || b.nodes.at(*s).Lane != cdg.LaneID(l) {
+			if *s == None || b.nodes[*s].Lane != cdg.LaneID(l) {
 				*s = b.gpuNode(a, from, comm)
 			}
 			b.addOperation(*s, a)
@@ -57,7 +57,7 @@ func (b *nodeBuilder) launcher(op trace.EventID) ID {
 		return None
 	}
 	n := b.out.NodeOf[call]
-	if n > 0 && b.nodes.at(n).opened == b.g.ActOf[call] && b.nodes.at(n-1).thread == b.nodes.at(n).thread {
+	if n > 0 && b.nodes[n].opened == b.g.ActOf[call] && b.nodes[n-1].thread == b.nodes[n].thread {
 		n--
 	}
 	return n
@@ -68,16 +68,16 @@ func (b *nodeBuilder) gpuNode(a cdg.ActID, from ID, comm bool) ID {
 	n := protoNode{thread: -1, opened: cdg.NoAct, target: cdg.NoLane, tail: cdg.NoLane, from: from, head: a, covered: math.MinInt64}
 	n.GPU, n.Lane, n.Phase = true, act.Lane, b.phase[act.Event]
 	if from != None && !comm {
-		n.Phase = b.nodes.at(from).Phase
+		n.Phase = b.nodes[from].Phase
 	}
 	n.Start, n.End = max(act.Start, b.g.Window.Start), max(act.Start, b.g.Window.Start)
 	n.First, n.Last, n.Launch = act.Event, act.Event, trace.NoEvent
-	b.nodes.add(&n)
-	return ID(b.nodes.n - 1)
+	b.nodes = append(b.nodes, &n)
+	return ID(len(b.nodes) - 1)
 }
 
 func (b *nodeBuilder) addOperation(id ID, a cdg.ActID) {
-	act, n := &b.g.Acts[a], b.nodes.at(id)
+	act, n := &b.g.Acts[a], b.nodes[id]
 	start, end := max(act.Start, b.g.Window.Start), min(act.End, b.g.Window.End)
 	if end > n.covered {
 		n.Busy += end - max(start, n.covered)
@@ -92,7 +92,7 @@ func (b *nodeBuilder) addOperation(id ID, a cdg.ActID) {
 // noteLaunch keeps the first launch call of a CPU node.
 func (b *nodeBuilder) noteLaunch(from ID, op trace.EventID) {
 	call := b.g.Trace.Launch(op)
-	if l := &b.nodes.at(from).Launch; *l == trace.NoEvent || b.g.Trace.Events[call].Start < b.g.Trace.Events[*l].Start {
+	if l := &b.nodes[from].Launch; *l == trace.NoEvent || b.g.Trace.Events[call].Start < b.g.Trace.Events[*l].Start {
 		*l = call
 	}
 }
