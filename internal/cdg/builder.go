@@ -103,7 +103,6 @@ type ender struct {
 	results []result // by launch
 	ahead   int      // results launched before a wait of which the first is waited for
 	usual   int64    // ns from the end of its work until the other thread goes on, median
-	within  int64    // the same, at most
 }
 
 // place is where a thread waits, time and again: in a gap, in an annotation or in a frame, before an op of one name, or before any annotation.

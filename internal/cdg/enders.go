@@ -5,15 +5,15 @@ import (
 	"slices"
 	"sort"
 
+	"overlay/internal/stat"
 	"overlay/internal/trace"
 )
 
 const (
 	longWait    = 20 * us // a wait of a thread of which somebody may know the end
-	resumed     = 100 * us
-	resultTimes = 2   // waits at a place that have to end with results which another thread took, to say that it hands them on
-	resultShare = 0.6 // of the waits at the place
-	resultAhead = 4   // results on their way at most
+	resultTimes = 2       // waits at a place that have to end with results which another thread took, to say that it hands them on
+	resultShare = 0.6     // of the waits at the place
+	resultAhead = 4       // results on their way at most
 )
 
 // result is what a thread took from the GPU for another one: when that one launched it, and when the work of the first with it ended.
@@ -33,7 +33,7 @@ func (e *ender) endOf(from int64) (int64, bool) {
 // other thread may begin to wait while the result is on its way.
 func (e *ender) ends(t, from, to int64) bool {
 	late := to - t
-	return late >= 0 && (t > from && late <= e.within || 2*late >= e.usual && late <= 2*e.usual)
+	return late >= 0 && (t > from || 2*late >= e.usual && late <= 2*e.usual)
 }
 
 var resultsRule = rule{name: "results handed on", find: func(b *builder) { pairer{b}.learnEnders() }}
@@ -122,12 +122,13 @@ func (e *ender) learn(waits []Span, during bool) bool {
 		}
 		known++
 	}
-	few := len(delays) < resultTimes || !during && len(delays) < 2*resultTimes
-	if few || 10*early > known || !during && 2*spread(delays) > spread(durations) {
+	if len(delays) < resultTimes {
 		return false
 	}
 	e.usual = quantile(delays, 0.5)
-	e.within = max(resumed, 3*e.usual)
+	if 10*early > known || !during && (len(delays) < 2*resultTimes || 2*stat.Spread(delays, e.usual) > stat.Spread(durations, quantile(durations, 0.5))) {
+		return false
+	}
 	for _, w := range waits {
 		if t, ok := e.endOf(w.Start); ok && e.ends(t, w.Start, w.End) {
 			hits++
@@ -136,23 +137,12 @@ func (e *ender) learn(waits []Span, during bool) bool {
 	return float64(hits) >= resultShare*float64(known)
 }
 
-// spread is the median distance from the median.
-func spread(list []int64) int64 {
-	median, far := quantile(slices.Clone(list), 0.5), make([]int64, len(list))
-	for i, x := range list {
-		far[i] = max(x-median, median-x)
-	}
-	return quantile(far, 0.5)
-}
-
 // waitsInFrames reports whether Python's frames were recorded in which a thread waits: it waits nowhere else.
 func (b pairer) waitsInFrames(l LaneID) bool {
-	for a := b.d.Lanes[l].First; a < b.d.Lanes[l].Limit; a++ {
-		if e := b.event(a); e.Kind == trace.Python && WaitingFrame(b.tr.Str(e.Name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.d.Acts[b.d.Lanes[l].First:b.d.Lanes[l].Limit], func(x Act) bool {
+		e := &b.tr.Events[x.Event]
+		return e.Kind == trace.Python && WaitingFrame(b.tr.Str(e.Name))
+	})
 }
 
 // placeOf is where a thread waits in a piece that another one follows; false when it does not wait there for another thread.
@@ -172,12 +162,7 @@ func (b *builder) placeOf(lane LaneID, piece int) (place, bool) {
 // worksUntil returns when the work of a thread ends that goes on at t, or ended then.
 func (b pairer) worksUntil(l LaneID, t int64) int64 {
 	busy := b.threads[l].busy
-	n, _ := slices.BinarySearchFunc(busy, t, func(s Span, t int64) int {
-		if s.End < t {
-			return -1
-		}
-		return 1
-	})
+	n := sort.Search(len(busy), func(i int) bool { return busy[i].End >= t })
 	if n < len(busy) && busy[n].Start <= t {
 		return busy[n].End
 	}
