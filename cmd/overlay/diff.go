@@ -192,31 +192,33 @@ func longer(what string, percent float64, than string) string {
 	return fmt.Sprintf("%s takes %s longer than %s", what, tables.FormatPercent(percent), than)
 }
 
-// endBy sets how a comparison ends: with status 3 where what it says is surely beyond the limit or, if asked for, where that is open, for a reason.
-func (j *job) endBy(gate report.Gate, says string, limit float64, why string) {
+// judge is how a comparison ends: with status 3 where what it says is surely beyond the limit or, if asked for, where that is open, for a reason.
+// A gate that lets pass what is open says why.
+func (o *options) judge(gate report.Gate, says string, limit float64, why string, note io.Writer) error {
 	open := fmt.Errorf("%w: %s, and whether that is more than %s is open: %s", errUnsure, says, tables.GivenPercent(limit), why)
 	switch {
 	case gate == report.Beyond && limit == 0:
-		j.verdict = fmt.Errorf("%w: %s", errSlower, says)
+		return fmt.Errorf("%w: %s", errSlower, says)
 	case gate == report.Beyond:
-		j.verdict = fmt.Errorf("%w: %s, more than %s", errSlower, says, tables.GivenPercent(limit))
-	case gate == report.Unsure && j.opts.failIfUnsure:
-		j.verdict = open
-	case gate == report.Unsure && !j.opts.quiet: // a gate that lets something pass has to say why
-		fmt.Fprintln(j.stderr, "overlay:", report.Plain(open.Error()))
+		return fmt.Errorf("%w: %s, more than %s", errSlower, says, tables.GivenPercent(limit))
+	case gate == report.Unsure && o.failIfUnsure:
+		return open
+	case gate == report.Unsure && !o.quiet:
+		fmt.Fprintln(note, "overlay:", report.Plain(open.Error()))
 	}
+	return nil
 }
 
 // showDifference prints a difference, or writes it where the flags say. It is judged by what it says of a limit.
 func (j *job) showDifference(d difference, says string, stacks *flame.Graph) error {
 	if limit := j.opts.failIfSlower; limit >= 0 {
 		gate, why := d.Gate(limit)
-		j.endBy(gate, says, limit, why)
+		j.verdict = j.opts.judge(gate, says, limit, why, j.stderr)
 	}
 	if j.flame != nil && stacks == nil {
 		return j.opts.usage("--flame shows the paths of two traces, and these are jobs: name a file of each")
 	}
-	if err := j.writeFlame(stacks); err != nil {
+	if err := writeFlame(j.flame, stacks); err != nil {
 		return err
 	}
 	if j.svg != nil {

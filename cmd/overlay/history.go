@@ -90,9 +90,9 @@ func (j *job) gate() error {
 		j.verdict = fmt.Errorf("%w: %s and the runs in %s", errUnlike, report.Plain(run.Name), report.Plain(j.opts.history))
 	case gate == report.Unsure && j.opts.failIfSlower < 0: // nobody asked, and the result says it
 	case of == nil:
-		j.endBy(gate, "it is not known how much longer a step of "+run.Name+" takes than before", limit, why)
+		j.verdict = j.opts.judge(gate, "it is not known how much longer a step of "+run.Name+" takes than before", limit, why, j.stderr)
 	default:
-		j.endBy(gate, longer(of.Words()+" of "+run.Name, of.Percent, "in the "+tables.Counted(of.Runs, "run")+" before it"), limit, why)
+		j.verdict = j.opts.judge(gate, longer(of.Words()+" of "+run.Name, of.Percent, "in the "+tables.Counted(of.Runs, "run")+" before it"), limit, why, j.stderr)
 	}
 	j.show(v)
 	return nil

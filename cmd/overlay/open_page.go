@@ -21,7 +21,7 @@ func (j *job) openPage() error {
 		return err
 	}
 	var b bytes.Buffer
-	ask, err := j.desk(&b, s, name)
+	ask, err := s.desk(&b, name)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (j *job) openPage() error {
 }
 
 // desk writes the page of a trace or a job, and returns what answers it: that writes the answer to a scenario, as JSON.
-func (j *job) desk(page io.Writer, s *subject, name string) (ask func(text string, to io.Writer) error, err error) {
+func (s *subject) desk(page io.Writer, name string) (ask func(text string, to io.Writer) error, err error) {
 	if s.job != nil {
 		r := report.NewJob(s.job.source)
 		desk, err := pages.NewJobDesk(r, s.job.source, name)

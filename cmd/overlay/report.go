@@ -49,7 +49,7 @@ func (j *job) printReport() error {
 	if j.flame != nil || j.html != nil {
 		graph = s.run.Flame()
 	}
-	if err := j.writeFlame(graph); err != nil {
+	if err := writeFlame(j.flame, graph); err != nil {
 		return err
 	}
 	source := j.opts.reportSource(s.name, j.opts.top)
@@ -82,11 +82,11 @@ func (j *job) reportJob(s *subject) error {
 }
 
 // writeFlame writes the path by its stacks, if that was asked for.
-func (j *job) writeFlame(g *flame.Graph) error {
-	if j.flame == nil {
+func writeFlame(out *outputs.Output, g *flame.Graph) error {
+	if out == nil {
 		return nil
 	}
-	return flame.FormOf(j.flame.Name).Write(g, j.flame)
+	return flame.FormOf(out.Name).Write(g, out)
 }
 
 // reportRecords prints who slows a job of which there are coarse records.
