@@ -190,6 +190,7 @@ func (o *observations) mean(c int) float64 {
 
 func (o *observations) reweigh() {
 	var ends []float64
+	q := math.Max(1, o.noise())
 	for c := range o.cases {
 		lo, hi := o.first[c], o.first[c+1]
 		ends = ends[:0]
@@ -204,7 +205,7 @@ func (o *observations) reweigh() {
 			mid = o.mean(c)
 		}
 		for i := lo; i < hi; i++ {
-			u := math.Abs(o.global(i)-mid) / o.sigma[c]
+			u := math.Abs(o.global(i)-mid) / (o.sigma[c] * q)
 			w := 1.0
 			switch {
 			case u > 8:

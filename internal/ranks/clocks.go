@@ -78,7 +78,7 @@ func (j *Matched) takeClocks(o *observations, components *sets) {
 const (
 	readings = 2000 // ns, by which they differ in how they turn its counter into time
 	closer   = 4    // times nearer than by the ends of collectives
-	agreeing = 3    // times as far off as ends tell at most, and ends do not speak against that
+	agreeing = 2    // times as far off as ends tell at most, and ends do not speak against that: what makes ends differ may do so in every collective
 )
 
 // shareClocks gives a rank the clock of the rank of its host whose clock is known best, where that says more than the ends of its own collectives: on busy CPUs these
