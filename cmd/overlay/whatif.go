@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -13,6 +14,7 @@ import (
 	"overlay/internal/pipeline"
 	"overlay/internal/ranks/replay"
 	"overlay/internal/report"
+	"overlay/internal/report/page"
 	"overlay/internal/whatif"
 )
 
@@ -46,7 +48,7 @@ func changeFlags() group {
 }
 
 func (p *program) whatifCommand() *cli.Command {
-	takes := groups{inputFlags(), graphFlags(), outputFlags("default: nothing is written"), changeFlags(), jobFlags(), windowFlags(), jsonFlags(), generalFlags()}
+	takes := groups{inputFlags(), graphFlags(), outputFlags("default: nothing is written"), changeFlags(), jobFlags(), windowFlags(), jsonFlags(), pageFlags(), generalFlags()}
 	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "[-i] FILE|FOLDER CHANGES [flags]", Flags: takes.flags(),
 		Description: `
 Predicts how long the window would have been if something had taken less time, and what would have bound it then. All
@@ -74,7 +76,8 @@ Examples:
   overlay whatif -i trace.json.gz --best 5 --scenario 'no waits := no-wait *Synchronize'
   overlay whatif -i trace.json.gz --scenarios questions.txt --json
   overlay whatif -i traces/ --scale 'class:compute in rank:5=0.85' --scenario 'faster network := transfer=0.5'
-  overlay whatif -i traces/ --median --each rank`,
+  overlay whatif -i traces/ --median --each rank
+  overlay whatif -i traces/ --each host --html hosts.html`,
 		Action: p.action(takes, inputFiles, checkWhatIf, (*job).whatif)}
 }
 
@@ -142,6 +145,9 @@ func (j *job) whatif() error {
 	if s.job != nil {
 		return j.whatifJob(s, q, out)
 	}
+	if j.html != nil {
+		return j.opts.usage("--html shows the ranks of a job, and this is one trace: 'overlay open --page' has its page, with sliders")
+	}
 	answers, err := s.run.WhatIf(q, report.Source{Name: inputs.Name(s.name), Version: version})
 	if err != nil {
 		return fmt.Errorf("%s: %w", inputs.Name(s.name), err)
@@ -167,8 +173,7 @@ func (j *job) whatifJob(s *subject, q pipeline.Questions, out *outputs.Output) e
 			return err
 		}
 	}
-	j.show(answers)
-	return nil
+	return j.present(answers, func(w io.Writer) error { return page.WriteJobWhatIf(w, answers) })
 }
 
 // readScenarios reads a file of scenarios: one a line.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -50,6 +51,14 @@ type JobPart struct {
 	Excess int64  `json:"excess_ns" unit:"ns" about:"work beyond the median of peers, in rank-time"`
 	Saved  int64  `json:"saved_ns" unit:"ns" about:"by how much the job ends earlier when this alone is at the median"`
 	Costs  int64  `json:"costs_ns" unit:"ns" about:"by how much the job ends later than with all at the median when this alone stays as it is"`
+
+	Steps []JobPartStep `json:"by_step" table:"-"`
+}
+
+// JobPartStep is what of the costs of a part arises in a step.
+type JobPartStep struct {
+	Step  int64 `json:"step" unit:"id"`
+	Costs int64 `json:"costs_ns" unit:"ns"`
 }
 
 // JobQuestions are what-if questions about a job.
@@ -109,7 +118,11 @@ func NewJobWhatIf(s JobSource, q JobQuestions) (*JobWhatIf, error) {
 			return nil, err
 		}
 		for _, p := range parts {
-			w.Parts = append(w.Parts, JobPart{q.Each, p.Name, p.Excess, p.Saved, p.Costs})
+			x := JobPart{q.Each, p.Name, p.Excess, p.Saved, p.Costs, []JobPartStep{}}
+			for _, s := range p.Steps {
+				x.Steps = append(x.Steps, JobPartStep{int64(s.Step), s.NS})
+			}
+			w.Parts = append(w.Parts, x)
 		}
 		w.LeftOut = len(left)
 		for _, p := range left {
@@ -161,35 +174,54 @@ func jobLimits(m *replay.Model) []string {
 // WriteJSON writes the answers as an indented JSON document.
 func (w *JobWhatIf) WriteJSON(to io.Writer) error { return writeJSON(to, w) }
 
+// Title says what costs or saves most.
+func (w *JobWhatIf) Title() string {
+	if len(w.Parts) > 0 {
+		p := &w.Parts[0]
+		return Sentence(Plain(p.Name)) + " alone costs " + tables.Duration(p.Costs)
+	}
+	a := slices.MaxFunc(w.Scenarios, func(a, b JobAnswer) int { return cmp.Compare(a.Saved, b.Saved) })
+	return "What if: " + Plain(a.Name) + ", " + tables.Duration(a.Saved) + " saved"
+}
+
+// Lead says what the questions are about.
+func (w *JobWhatIf) Lead() string {
+	return fmt.Sprintf("%s of %s, window %s (whole job), %s", tables.Counted(w.Traced, "rank"), tables.Grouped(int64(w.World)), tables.Duration(w.Window.Duration), boundBy(w.Bound))
+}
+
+// Sections are what becomes of the job, and what its parts cost.
+func (w *JobWhatIf) Sections() (list []Section) {
+	if len(w.Scenarios) > 0 {
+		all := &tables.From("scenarios", "what becomes of the job", w.Scenarios)[0]
+		list = append(list, Section{Name: "scenarios", Title: "What becomes of the job", Grids: []Grid{gridOf(all, all.Rows, "scenarios", asked(), figure(all, "window", "window_ns"),
+			figure(all, "saved", "saved_ns"), figure(all, "of it", "saved_share"), wordsOf("ends with", "rank {ends_with_rank}"), trust())}})
+	}
+	if len(w.Parts) == 0 {
+		return list
+	}
+	shown, more, excess := len(w.Parts), w.LeftOut, w.LeftOver
+	if shown+min(more, 1) > mostParts {
+		shown = mostParts - 1
+	}
+	parts := &tables.From("parts", "what ranks, hosts or steps cost", w.Parts)[0]
+	g := gridOf(parts, shown, "parts", label(w.Parts[0].Of, func(l tables.Line) Cell { return cellOf(l.Str("name"), l.Str("name")) }), figure(parts, "saved", "saved_ns"), figure(parts, "costs", "costs_ns"), bar(parts, "costs_ns", "handoff", ""),
+		Column{Head: "excess", Number: true, cell: func(l tables.Line) Cell { return Cell{Text: tables.RankTime(l.Value("excess_ns").Int())} }})
+	for _, p := range w.Parts[shown:] {
+		more, excess = more+1, excess+p.Excess
+	}
+	if g.Left = 0; more > 0 {
+		g.add(Cell{Text: tables.Plain(int64(more)) + " more together"}, Cell{Text: NoValue}, Cell{Text: NoValue}, Cell{}, Cell{Text: tables.RankTime(excess)})
+	}
+	return append(list, Section{Name: "each", Title: "What each " + w.Parts[0].Of + " costs", Grids: []Grid{g},
+		Says: "Saved where it alone is at the median of its peers; costs where all others are there and it is not."})
+}
+
 // WriteText writes the answers as tables.
 func (w *JobWhatIf) WriteText(to io.Writer, o TextOptions) error {
 	t := newText(to, o, nil)
 	t.line("%s", t.bold(Shorten(Plain(w.Input), t.width)))
-	t.line("%s of %s, window %s (whole job), %s", tables.Counted(w.Traced, "rank"), tables.Grouped(int64(w.World)), tables.Duration(w.Window.Duration), boundBy(w.Bound))
-	if len(w.Scenarios) > 0 {
-		t.line("")
-		all := &tables.From("scenarios", "what becomes of the job", w.Scenarios)[0]
-		g := gridOf(all, all.Rows, "scenarios", asked(), figure(all, "window", "window_ns"), figure(all, "saved", "saved_ns"), figure(all, "of it", "saved_share"), wordsOf("ends with", "rank {ends_with_rank}"), trust())
-		t.grid(&g, all.Rows)
-	}
-	if len(w.Parts) > 0 {
-		t.line("")
-		t.para("each at the median of its peers by itself, and what it costs where all others are there:")
-		shown, more, excess := len(w.Parts), w.LeftOut, w.LeftOver
-		if shown+min(more, 1) > mostParts {
-			shown = mostParts - 1
-		}
-		parts := &tables.From("parts", "what ranks, hosts or steps cost", w.Parts)[0]
-		g := gridOf(parts, shown, "parts", label(w.Parts[0].Of, func(l tables.Line) Cell { return cellOf(l.Str("name"), l.Str("name")) }), figure(parts, "saved", "saved_ns"), figure(parts, "costs", "costs_ns"),
-			Column{Head: "excess", Number: true, cell: func(l tables.Line) Cell { return Cell{Text: tables.RankTime(l.Value("excess_ns").Int())} }})
-		t.grid(&g, shown)
-		for _, p := range w.Parts[shown:] {
-			more, excess = more+1, excess+p.Excess
-		}
-		if more > 0 {
-			t.line("  %s more, %s of excess together", tables.Plain(int64(more)), tables.RankTime(excess))
-		}
-	}
+	t.line("%s", w.Lead())
+	t.sections(w.Sections(), func(s Section) int { return len(s.Grids[0].Rows) })
 	if len(w.Limits) > 0 {
 		t.line("")
 	}

@@ -44,7 +44,7 @@ func TestJobParts(t *testing.T) {
 	for _, p := range w.Parts[19:] {
 		rest += p.Excess
 	}
-	want := fmt.Sprintf("%d more, %s of excess together", len(w.Parts)-19+w.LeftOut, tables.RankTime(rest))
+	want := fmt.Sprintf("–        –   %s  %d more together", tables.RankTime(rest), len(w.Parts)-19+w.LeftOut)
 	if lines != 20 || last != want || w.LeftOut == 0 || w.LeftOver <= 0 {
 		t.Errorf("%d lines, the last %q, want %q; %d with %d ns left out\n%s", lines, last, want, w.LeftOut, w.LeftOver, text.String())
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"overlay/internal/par"
 	"overlay/internal/ranks"
 )
 
@@ -14,6 +15,14 @@ type Part struct {
 	Excess int64 // its work beyond the median, in rank-time
 	Saved  int64 // by how much the job ends earlier when it alone is at the median
 	Costs  int64 // by how much the job ends later than with all at the median, when it alone stays
+	Steps  []StepCost
+}
+
+// StepCost is what of the costs of a part arises in a step: from the end of the last collective of the step before to that of its own; less than 0 where ranks make up for it.
+// The first step has what was before it, and the last all that comes behind: they sum to the costs.
+type StepCost struct {
+	Step int32 // its number
+	NS   int64
 }
 
 // partsAsked is of how many parts it is asked what they cost, those with the most excess.
@@ -75,12 +84,60 @@ func (m *Model) Each(what string) (list, left []Part, err error) {
 	for _, x := range list {
 		questions = append(questions, where(func(i int) bool { return names[i] == x.Name }), where(func(i int) bool { return names[i] != x.Name }))
 	}
-	answers := m.Ask(questions)
+	numbers, steps := m.numbers()
+	answers, ends := make([]Answer, len(questions)), make([][]int64, len(questions))
+	par.Each(len(questions), func(i int) {
+		starts, then, _ := m.replay(questions[i])
+		answers[i] = m.answerOf(starts, then)
+		ends[i] = m.stepEnds(len(numbers), steps, then, answers[i].Window)
+	})
 	for i := range list {
 		list[i].Saved, list[i].Costs = answers[2*i+1].Saved, answers[2*i+2].Window-answers[0].Window
+		before := int64(0)
+		for k, n := range numbers {
+			later := ends[2*i+2][k] - ends[0][k]
+			list[i].Steps, before = append(list[i].Steps, StepCost{n, later - before}), later
+		}
 	}
 	slices.SortStableFunc(list, func(a, b Part) int { return cmp.Or(cmp.Compare(b.Costs, a.Costs), cmp.Compare(b.Saved, a.Saved)) })
 	return list, left, nil
+}
+
+// numbers are those of the steps that have collectives, in order; steps is per port the place of its step among them, -1 for none.
+func (m *Model) numbers() (numbers, steps []int32) {
+	for i := range m.Job.Members {
+		for _, op := range m.Job.Members[i].Ops {
+			steps = append(steps, op.Step)
+		}
+		steps = append(steps, -1)
+	}
+	numbers = slices.Clone(steps)
+	slices.Sort(numbers)
+	numbers = slices.DeleteFunc(slices.Compact(numbers), func(n int32) bool { return n < 0 })
+	for p, n := range steps {
+		if n >= 0 {
+			k, _ := slices.BinarySearch(numbers, n)
+			steps[p] = int32(k)
+		}
+	}
+	return numbers, steps
+}
+
+// stepEnds is when each of n steps would have ended: with its last collective, not before the step before it, and the last one with the window.
+func (m *Model) stepEnds(n int, steps []int32, later []int64, window int64) []int64 {
+	ends := slices.Repeat(m.Job.Window[:1], n)
+	for p, k := range steps {
+		if k >= 0 {
+			ends[k] = max(ends[k], m.end(int32(p))+later[p])
+		}
+	}
+	for k := 1; k < n; k++ {
+		ends[k] = max(ends[k], ends[k-1])
+	}
+	if n > 0 {
+		ends[n-1] = m.Job.Window[0] + window
+	}
+	return ends
 }
 
 // Median are the questions what the job takes with all ranks at the median of their peers: in all, and by side; and of a pipeline, with its stages rebalanced.

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"strings"
 	"testing"
 
 	"overlay/internal/critpath"
@@ -96,6 +97,36 @@ func TestPair(t *testing.T) {
 		s := &v.Stragglers[i]
 		if s.With != 1-i || s.Both < 5*max(s.Gain, 1) || s.Both < (j.Window[1]-j.Window[0])/20 {
 			t.Errorf("%s gains %d ns, and %d with %d", j.Who(s), s.Gain, s.Both, s.With)
+		}
+	}
+}
+
+// TestCostsBySteps: what each rank costs sums over the steps, to the ns, and arises in those in which it is slow.
+func TestCostsBySteps(t *testing.T) {
+	j, _ := judged(t, testtrace.JobOptions{Kind: "dp", Seed: 9, World: 8, Steps: 8, Set: []testtrace.JobPlant{{Cause: "gpu", Rank: 2, Factor: 1.5, From: 3, To: 5}}}, -1)
+	m, err := replay.New(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := m.Each("rank")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Members[2].Rank != 2 || !strings.HasPrefix(list[0].Name, "rank 2") || list[0].Costs < m.Recorded()/50 {
+		t.Fatalf("%+v", list[0])
+	}
+	for _, p := range list {
+		sum, slow := int64(0), int64(0)
+		for i, s := range p.Steps {
+			if sum += s.NS; i == 3 || i == 4 {
+				slow += s.NS
+			}
+		}
+		if len(p.Steps) != 8 || sum != p.Costs || p.Steps[0].Step != 10 {
+			t.Errorf("%s costs %d ns, by steps %+v", p.Name, p.Costs, p.Steps)
+		}
+		if p.Name == list[0].Name && (slow < sum*95/100 || p.Steps[3].NS < sum/4 || p.Steps[4].NS < sum/4) {
+			t.Errorf("%s costs %d ns of %d in the two slow steps: %+v", p.Name, slow, sum, p.Steps)
 		}
 	}
 }

@@ -209,8 +209,26 @@ func headsOver(texts []string) (out []head) {
 	return out
 }
 
-// headed reports whether column c of so many has a head: of more than there is room for it is one of eight or so.
-func headed(c, columns int) bool { return columns <= 12 || c%((columns+7)/8) == 0 }
+// headed reports whether column c of so many has a head: of more than there is room for it is one of eight or so, but no last one that would have too little room.
+func headed(c, columns int) bool {
+	every := (columns + 7) / 8
+	return columns <= 12 || c%every == 0 && columns-c > every/2
+}
+
+// stepColumns says how many of so many steps are a column, what stands above the columns, and what they are in words.
+func stepColumns(steps int, number func(i int) int64) (every int, heads []string, says string) {
+	every, says = (steps+heatSteps-1)/heatSteps, "a column for each step"
+	if every > 1 {
+		says = fmt.Sprintf("a column for %d steps", every)
+	}
+	heads = make([]string, (steps+every-1)/every)
+	for c := range heads {
+		if headed(c, len(heads)) {
+			heads[c] = tables.Plain(number(c * every))
+		}
+	}
+	return every, heads, says
+}
 
 type heatRow struct {
 	Label string
@@ -229,9 +247,8 @@ func (p *jobPage) heats() ([]heat, string) {
 	if len(steps) < 2 || len(p.j.Members) < 2 { // a map of one column says less than the table of ranks
 		return nil, ""
 	}
-	every := (len(steps) + heatSteps - 1) / heatSteps
-	columns := (len(steps) + every - 1) / every
-	n := len(p.j.Members)
+	every, heads, note := stepColumns(len(steps), func(i int) int64 { return int64(steps[i].Number) })
+	columns, n := len(heads), len(p.j.Members)
 	wait, more, lengths := make([][]int64, n), make([][]int64, n), make([]int64, columns)
 	for m := range wait {
 		wait[m], more[m] = make([]int64, columns), make([]int64, columns)
@@ -243,12 +260,6 @@ func (p *jobPage) heats() ([]heat, string) {
 		for m := range wait {
 			wait[m][c] += min(s.Wait[m], s.Duration)
 			more[m][c] += s.Own[m] - mid
-		}
-	}
-	heads := make([]string, columns)
-	for c := range heads {
-		if headed(c, columns) {
-			heads[c] = tables.Plain(int64(steps[c*every].Number))
 		}
 	}
 	one := func(title string, v [][]int64, word string) heat {
@@ -285,10 +296,7 @@ func (p *jobPage) heats() ([]heat, string) {
 		h.Small = len(h.Rows) > smallRows
 		return h
 	}
-	note := "A row for each rank, a column for each step."
-	if every > 1 {
-		note = fmt.Sprintf("A row for each rank, a column for %d steps.", every)
-	}
+	note = "A row for each rank, " + note + "."
 	if p.v.Judged == 0 {
 		note += " No step is complete on every rank."
 	}
