@@ -159,7 +159,7 @@ func withTensorCores(r *run, row *roofline.Row, own int64) int64 {
 var gemms = containsAny("gemm", "Gemm", "GEMM", "cutlass", "xmma", "Cijk", "nvjet", "matmul", "conv", "scudnn", "cudnn", "wgrad", "dgrad", "fprop")
 
 // findProducts measures the operators that multiply matrices, with what they launched; none where shapes were not recorded.
-func (r *run) findProducts() (out []roofline.Row) {
+func (r *run) findProducts() []roofline.Row {
 	if !r.tr.Shapes {
 		return nil
 	}
@@ -172,10 +172,5 @@ func (r *run) findProducts() (out []roofline.Row) {
 	if len(list) == 0 {
 		return nil
 	}
-	for _, row := range roofline.NewMeter(r.g).RowsOf(list) {
-		if row.Matrix {
-			out = append(out, row)
-		}
-	}
-	return out
+	return slices.DeleteFunc(roofline.NewMeter(r.g).RowsOf(list), func(row roofline.Row) bool { return !row.Matrix })
 }

@@ -56,6 +56,7 @@ type Meter struct {
 	inner  []cdg.ActID         // per activity: the innermost operator with a model at or above it; nil until it is asked for
 	byExt  map[int64]cdg.ActID // operators by their External id; NoAct where several have one; nil until it is asked for
 	device func(int64) *Device // by its number
+	calls  map[callText]Call   // those of one text are read once
 	grads  map[int32][]int64   // shapes of the gradients of convolutions, by the sequence number of the forward operator; nil until then
 
 	threads map[*trace.Trace][]trace.EventID // operators by thread and start, of the traces that were asked what an operator calls
@@ -63,7 +64,7 @@ type Meter struct {
 
 // NewMeter makes a meter.
 func NewMeter(g *graph.Graph) *Meter {
-	return &Meter{g: g, names: make([]nameFlag, len(g.Trace.Syms)), device: Devices(g.Trace)}
+	return &Meter{g: g, names: make([]nameFlag, len(g.Trace.Syms)), device: Devices(g.Trace), calls: map[callText]Call{}}
 }
 
 // nameFlag is what a name says of an operator or a call.
@@ -379,7 +380,7 @@ func Devices(tr *trace.Trace) func(device int64) *Device {
 // work counts what an operator with a model computes and moves.
 func (m *Meter) work(op cdg.ActID) (Work, bool) {
 	tr, id := m.g.Trace, m.g.Acts[op].Event
-	c, ok := ReadCall(tr, id)
+	c, ok := m.call(id)
 	if !ok {
 		return Work{}, false
 	}
@@ -390,6 +391,22 @@ func (m *Meter) work(op cdg.ActID) (Work, bool) {
 	c.Within = func() []Call { return m.within(tr, id) }
 	model, _ := modelOf(c.Name)
 	return model(&c)
+}
+
+// call is ReadCall, by which each text is read once.
+func (m *Meter) call(id trace.EventID) (Call, bool) {
+	x, ok := textOf(m.g.Trace, id)
+	if !ok {
+		return Call{}, false
+	}
+	c, known := m.calls[x]
+	if !known {
+		c = Call{Name: m.g.Trace.Name(id)}
+		c.read(&x)
+		x.dims, x.types, x.strides, x.concrete = strings.Clone(x.dims), strings.Clone(x.types), strings.Clone(x.strides), strings.Clone(x.concrete)
+		m.calls[x] = c
+	}
+	return c, len(c.In) > 0
 }
 
 // rate compares with a device. names are those of the kernels.

@@ -76,27 +76,44 @@ type Call struct {
 	Gradient  []int64          // of convolutions, where Concrete was not recorded: the shape of the result
 }
 
-// ReadCall reads the inputs of an operator; false when its shapes were not recorded.
-func ReadCall(tr *trace.Trace, id trace.EventID) (Call, bool) {
-	c := Call{Name: tr.Name(id)}
+// callText is what a trace says of a call, as it is written: calls of one text are alike.
+type callText struct {
+	name                           trace.Sym
+	dims, types, strides, concrete string
+	strided                        bool
+}
+
+// textOf is the text of a call; false when its shapes were not recorded.
+func textOf(tr *trace.Trace, id trace.EventID) (callText, bool) {
 	dims, ok := tr.InputDims(id)
 	if !ok {
-		return c, false
+		return callText{}, false
 	}
 	types, _ := tr.Arg(id, "Input type")
-	shapes := list(dims.Text)
-	names, ok := texts(types.Text)
-	if !ok || len(shapes) == 0 {
-		return c, false
+	strides, strided := tr.Arg(id, "Input Strides")
+	concrete, _ := tr.Arg(id, "Concrete Inputs") // without them there are only fewer models
+	return callText{tr.Events[id].Name, dims.Text, types.Text, strides.Text, concrete.Text, strided}, true
+}
+
+// ReadCall reads the inputs of an operator; false when its shapes were not recorded.
+func ReadCall(tr *trace.Trace, id trace.EventID) (Call, bool) {
+	x, ok := textOf(tr, id)
+	c := Call{Name: tr.Name(id)}
+	if ok {
+		c.read(&x)
 	}
-	var strides [][]int64
-	if v, ok := tr.Arg(id, "Input Strides"); ok {
-		strides = list(v.Text)
-		c.Strides = true
+	return c, len(c.In) > 0
+}
+
+// read fills in the inputs, none where the text says nothing of them.
+func (c *Call) read(x *callText) {
+	shapes, strides := list(x.dims), list(x.strides)
+	names, ok := texts(x.types)
+	if !ok {
+		return
 	}
-	if v, ok := tr.Arg(id, "Concrete Inputs"); ok {
-		c.Concrete, _ = texts(v.Text) // without them there are only fewer models
-	}
+	c.Strides = x.strided
+	c.Concrete, _ = texts(x.concrete)
 	for i, s := range shapes {
 		t := Tensor{Dims: s}
 		if i < len(names) {
@@ -107,7 +124,6 @@ func ReadCall(tr *trace.Trace, id trace.EventID) (Call, bool) {
 		}
 		c.In = append(c.In, t)
 	}
-	return c, true
 }
 
 // texts reads a list of strings as JSON has it. Most are plain: no spaces between them but one after a comma, and nothing escaped.
