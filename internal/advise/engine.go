@@ -220,7 +220,13 @@ type claim struct {
 
 // claims are what a finding takes, by activity: of each the most that a change takes.
 func claims(f *Finding, by int32) []claim {
-	var mine []claim
+	n := 0
+	for _, change := range f.taken {
+		for range change {
+			n++
+		}
+	}
+	mine := make([]claim, 0, n)
 	for _, change := range f.taken {
 		for a, ns := range change {
 			mine = append(mine, claim{a, by, ns})
@@ -241,6 +247,9 @@ func claims(f *Finding, by int32) []claim {
 // partOf tells which larger finding takes most of what the i-th of a list takes; "" for none. Then it claims that itself.
 func partOf(list []Finding, i int, claimed []claim) (larger string, all []claim) {
 	mine := claims(&list[i], int32(i))
+	if len(claimed) == 0 {
+		return "", mine
+	}
 	whole, shared, by := int64(0), int64(0), map[string]int64{}
 	all = make([]claim, 0, len(claimed)+len(mine))
 	rest := claimed

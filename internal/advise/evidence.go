@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -71,7 +72,7 @@ func longest(r *run, list []cdg.ActID, n int, of func(cdg.ActID) int64) []cdg.Ac
 			out = append(out, a)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b cdg.ActID) int {
+	slices.SortFunc(out, func(a, b cdg.ActID) int {
 		return cmp.Or(cmp.Compare(of(b), of(a)), cmp.Compare(r.g.Acts[a].Event, r.g.Acts[b].Event))
 	})
 	return out
@@ -80,13 +81,15 @@ func longest(r *run, list []cdg.ActID, n int, of func(cdg.ActID) int64) []cdg.Ac
 // place is the name of where in the program an activity belongs, of an operation its launch: the innermost line of the user's code around it, else
 // the innermost module, else the outermost operator; of what a graph replays as its capture recorded it. 0 where nothing is around it.
 func (r *run) place(a cdg.ActID) trace.Sym {
-	if o := r.tr.Origin(r.g.Acts[a].Event); o != nil && r.kind(a).Device() { // of a graph its launch says nothing
-		if s := cmp.Or(o.Line, o.Module, o.Operator, o.File); s != 0 {
-			return s
+	if r.kind(a).Device() {
+		if o := r.tr.Origin(r.g.Acts[a].Event); o != nil { // of a graph its launch says nothing
+			if s := cmp.Or(o.Line, o.Module, o.Operator, o.File); s != 0 {
+				return s
+			}
 		}
-	}
-	if l := r.launch(a); l != cdg.NoAct {
-		a = l
+		if l := r.launch(a); l != cdg.NoAct {
+			a = l
+		}
 	}
 	if r.callers != nil {
 		if name := r.event(a).Name; r.kind(a) == trace.Python && r.users.of(r.tr, name) == 1 {
@@ -96,41 +99,28 @@ func (r *run) place(a cdg.ActID) trace.Sym {
 			return s
 		}
 	}
-	if a = outerOf(r, a); a != cdg.NoAct {
-		return r.event(a).Name
+	if a >= r.firstOp {
+		return 0
 	}
-	return 0
+	return r.outers()[a]
 }
 
-// outerOf is the innermost module around an activity or itself one, else the outermost operator, NoAct without either. What is found is kept for
-// all on the way, so that deep stacks are walked once: 0 before that, then 2 + the slice. Rules that run side by side find the same.
-func outerOf(r *run, a cdg.ActID) cdg.ActID {
-	if a >= r.firstOp {
-		return cdg.NoAct
-	}
-	known, found := r.outers(), cdg.NoAct
-	if k := known[a].Load(); k != 0 {
-		return cdg.ActID(k - 2)
-	}
-	way := make([]cdg.ActID, 0, 64) // as deep as most stacks, so that nothing is allocated
-	for ; a != cdg.NoAct; a = r.g.Parent[a] {
-		if k := known[a].Load(); k != 0 {
-			found = cdg.ActID(k - 2)
-			break
+// findOuters names for each slice of threads the innermost module around it or itself one, else the outermost operator; 0 without either.
+func (r *run) findOuters() []trace.Sym {
+	outers := make([]trace.Sym, r.firstOp)
+	module := byName{make([]atomic.Uint32, len(r.tr.Syms)), func(s string) uint32 { return bit(strings.HasPrefix(s, "nn.Module")) }}
+	step := byName{make([]atomic.Uint32, len(r.tr.Syms)), func(s string) uint32 { return bit(strings.HasPrefix(s, trace.StepPrefix)) }}
+	for a := range cdg.ActID(len(outers)) { // behind what encloses it
+		if p := r.g.Parent[a]; p != cdg.NoAct {
+			outers[a] = outers[p]
 		}
-		way = append(way, a)
-		if r.kind(a) == trace.Python && strings.HasPrefix(r.name(a), "nn.Module") {
-			found = a
-			break
+		switch k := r.kind(a); {
+		case k == trace.Python && module.of(r.tr, r.event(a).Name) == 1, // profilers before 2022 write annotations as operators
+			outers[a] == 0 && k == trace.CPUOp && step.of(r.tr, r.event(a).Name) == 0:
+			outers[a] = r.event(a).Name
 		}
 	}
-	for _, a := range slices.Backward(way) {
-		if found == cdg.NoAct && r.kind(a) == trace.CPUOp && !strings.HasPrefix(r.name(a), trace.StepPrefix) { // profilers before 2022 write annotations as operators
-			found = a
-		}
-		known[a].Store(int32(found) + 2)
-	}
-	return found
+	return outers
 }
 
 // lines sums up in which places of the program slices lie, most time first; of says how much time each of them stands for.

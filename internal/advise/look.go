@@ -234,6 +234,14 @@ type byName struct {
 	ask   func(name string) uint32
 }
 
+// bit is what a name says of a question with a yes or a no.
+func bit(yes bool) uint32 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
 func (x *byName) of(tr *trace.Trace, s trace.Sym) uint32 {
 	if v := x.known[s].Load(); v != 0 {
 		return v - 1

@@ -105,10 +105,7 @@ func productBeside(r *run, a cdg.ActID, step int, first, limit cdg.ActID) cdg.Ac
 
 // maybeBatched reports whether the name of a kernel is that of a product: 1 or 0.
 func maybeBatched(name string) uint32 {
-	if containsAny("gemm", "cutlass", "cijk", "bmm")(strings.ToLower(name)) {
-		return 1
-	}
-	return 0
+	return bit(containsAny("gemm", "cutlass", "cijk", "bmm")(strings.ToLower(name)))
 }
 
 // batched reports whether a kernel is a product of batches of matrices, by the operators around its launch.

@@ -269,6 +269,9 @@ func coldCalls(r *run) []cdg.ActID {
 
 // coldOf lists the cold calls of one name.
 func coldOf(r *run, calls []cdg.ActID, first func(cdg.ActID) bool, quarter int64) []cdg.ActID {
+	if !slices.ContainsFunc(calls, func(a cdg.ActID) bool { return r.own(a) > coldCall }) {
+		return nil
+	}
 	earliest := earliest(r, calls)
 	var durs []int64
 	for _, a := range calls {

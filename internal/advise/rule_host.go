@@ -25,7 +25,7 @@ var hostBound = add(rule{
 		alone := !slices.Contains(on, true) // a run of the CPU alone: operators are its work
 		recording := containsAny("torch/profiler/", "torch/autograd/profiler.py", ": start_trace", ": stop_trace")
 		idle := r.fits(frameKinds, func(s string) bool { return cdg.WaitingFrame(s) || recording(s) })
-		list, marked := make([]cdg.ActID, 0, r.firstOp), []cdg.ActID{}
+		list := make([]cdg.ActID, 0, r.firstOp)
 		for a := range r.firstOp {
 			frame := r.kind(a) == trace.Python
 			if !r.inside(a) || frame && idle[r.event(a).Name] || !frame && (alone || r.g.Marker(a)) { // what an annotation has of its own was not recorded
@@ -35,13 +35,14 @@ var hostBound = add(rule{
 				list = append(list, a)
 			}
 		}
-		python, exposed := int64(0), int64(0)
+		python, exposed, n := int64(0), int64(0), 0
 		cold := r.cold()
+		shown := func(a cdg.ActID) bool { return r.mark(a) > 0 && !r.waited.Has(a) && !cold.Has(a) }
 		for _, a := range list {
-			if ns := r.mark(a); ns > 0 && !r.waited.Has(a) && !cold.Has(a) {
-				marked = append(marked, a)
-				if exposed += ns; r.kind(a) == trace.Python {
-					python += ns
+			if shown(a) {
+				n++
+				if exposed += r.mark(a); r.kind(a) == trace.Python {
+					python += r.mark(a)
 				}
 			}
 		}
@@ -51,6 +52,12 @@ var hostBound = add(rule{
 		}
 		if float64(exposed) < least {
 			return nil
+		}
+		marked := make([]cdg.ActID, 0, n)
+		for _, a := range list {
+			if shown(a) {
+				marked = append(marked, a)
+			}
 		}
 		do, action := r.program().fewerLaunches()
 		if 2*python > exposed {

@@ -45,10 +45,10 @@ type run struct {
 
 	// What several rules ask for, made when the first of them does. Nobody changes it: rules run side by side.
 	byCause        func() map[string][]wait                  // what syncs are about
-	syncsByOp      func() map[cdg.ActID][]cdg.ActID          // synchronising calls by the operator around them
+	syncs          func() []cdg.ActID                        // calls that synchronise
 	results        map[string]func() *found                  // of rules
 	launching      func() []bool                             // which ones launch, by lane
-	outers         func() []atomic.Int32                     // per slice of threads: where in the program it lies
+	outers         func() []trace.Sym                        // per slice of threads: where in the program it lies
 	cold           func() whatif.Set                         // slices that lie in first use
 	besideGloo     func() ([]cdg.ActID, map[cdg.ActID]int64) // collectives of the CPU, and what waits beside them
 	collectives    func() []cdg.ActID                        // collectives of devices
@@ -71,16 +71,11 @@ type wait struct {
 func newRun(g *graph.Graph, p *critpath.Path) *run {
 	r := &run{graphs: &graphs{g, g.Trace, whatif.Sets(len(g.Acts))}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p)}
 	r.verbs = byName{make([]atomic.Uint32, len(r.tr.Syms)), func(s string) uint32 { return uint32(vendors.VerbOf(s)) }}
-	r.users = byName{make([]atomic.Uint32, len(r.tr.Syms)), func(s string) uint32 {
-		if critpath.UserFrame(s) {
-			return 1
-		}
-		return 0
-	}}
+	r.users = byName{make([]atomic.Uint32, len(r.tr.Syms)), func(s string) uint32 { return bit(critpath.UserFrame(s)) }}
 	r.gemms, r.causes = byName{make([]atomic.Uint32, len(r.tr.Syms)), maybeBatched}, byName{make([]atomic.Uint32, len(r.tr.Syms)), syncCause}
 	r.moved, r.spanOfLaunches, r.device = sync.OnceValue(r.findMoved), sync.OnceValues(r.findLaunches), roofline.Devices(r.tr)
-	r.byCause, r.syncsByOp, r.collectives = sync.OnceValue(r.waitsByCause), sync.OnceValue(r.findSyncsByOp), sync.OnceValue(r.findCollectives)
-	r.outers, r.besideGloo = sync.OnceValue(func() []atomic.Int32 { return make([]atomic.Int32, r.firstOp) }), sync.OnceValues(r.findBesideGloo)
+	r.byCause, r.syncs, r.collectives = sync.OnceValue(r.waitsByCause), sync.OnceValue(r.findSyncs), sync.OnceValue(r.findCollectives)
+	r.outers, r.besideGloo = sync.OnceValue(r.findOuters), sync.OnceValues(r.findBesideGloo)
 	r.cold = sync.OnceValue(r.inFirstUse)
 	r.launching = sync.OnceValue(r.findLaunching)
 	r.products = sync.OnceValue(r.findProducts)
@@ -250,7 +245,7 @@ func (r *run) actsOf(from int, names []trace.Sym) acts {
 // forget lets go of what is large and no rule looks at once it has found what it finds. What a scenario takes is worked out again later,
 // from own times, the graph, and what the rule keeps for it.
 func (r *run) forget() {
-	r.marks, r.ops, r.launches, r.list, r.callers, r.results, r.syncsByOp, r.products, r.outers, r.cold = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+	r.marks, r.ops, r.launches, r.list, r.callers, r.results, r.syncs, r.products, r.outers, r.cold = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room

@@ -156,12 +156,20 @@ func (s *scenario) noWait(list []wait) {
 	if len(list) == 0 {
 		return
 	}
-	set := s.r.m.NewSet()
-	syncs := s.r.syncsByOp()
+	set, seen, syncs := s.r.m.NewSet(), s.r.m.NewSet(), s.r.syncs()
 	for _, w := range list {
 		set.Add(w.call)
-		if op := s.r.opAround(w.call); op != cdg.NoAct {
-			for _, c := range syncs[op] {
+		op := s.r.opAround(w.call)
+		if op == cdg.NoAct || seen.Has(op) {
+			continue
+		}
+		seen.Add(op)
+		from, _ := slices.BinarySearch(syncs, op)
+		for _, c := range syncs[from:] {
+			if c >= s.r.g.Enclosed(op) {
+				break
+			}
+			if s.r.opAround(c) == op {
 				set.Add(c)
 			}
 		}
@@ -172,15 +180,9 @@ func (s *scenario) noWait(list []wait) {
 	s.changes = append(s.changes, whatif.Change{Verb: whatif.NoWait, On: set})
 }
 
-// findSyncsByOp lists the synchronising calls of each operator.
-func (r *run) findSyncsByOp() map[cdg.ActID][]cdg.ActID {
-	of := map[cdg.ActID][]cdg.ActID{}
-	for _, a := range r.named(callKinds, func(s string) bool { return vendors.VerbOf(s).Blocks() }) {
-		if op := r.opAround(a); op != cdg.NoAct {
-			of[op] = append(of[op], a)
-		}
-	}
-	return of
+// findSyncs lists the synchronising calls.
+func (r *run) findSyncs() []cdg.ActID {
+	return r.named(callKinds, func(s string) bool { return vendors.VerbOf(s).Blocks() })
 }
 
 // waitsIn lists the waits of calls inside of slices that within found.

@@ -92,6 +92,7 @@ func BoundsOf(y *cdg.Layout, p *critpath.Path) *Bounds {
 			continue
 		}
 		device := y.Trace.Procs[lane.Proc].Device
+		spans[device] = slices.Grow(spans[device], int(lane.Limit-lane.First))
 		for _, a := range y.Acts[lane.First:lane.Limit] {
 			if s := (cdg.Span{Start: max(a.Start, p.Window.Start), End: min(a.End, p.Window.End)}); s.Start < s.End {
 				spans[device] = append(spans[device], s)
