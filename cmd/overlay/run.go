@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -21,8 +20,7 @@ import (
 // checkRun completes and checks the options of `run`.
 func checkRun(r *flagReader, o *options) {
 	r.needInput(o)
-	f, err := inputs.FindRanks(o.inputs)
-	if err == nil && len(o.inputs) > 0 {
+	if f, err := inputs.FindRanks(o.inputs); err == nil && len(o.inputs) > 0 { // what is not there is said by who reads it
 		if o.many = len(f.Sets) > 0 || len(f.Files) > 1; !o.many { // as far as names tell
 			o.input = f.Files[0].Path
 		}
@@ -44,7 +42,6 @@ func checkRun(r *flagReader, o *options) {
 	if (o.gpuCompute || o.stackSamples) && o.chrome {
 		r.problem("--gpu-compute and --stack-samples are of Perfetto's format: give -o FILE.pftrace")
 	}
-	r.err = cmp.Or(r.err, err)
 }
 
 // overlaidName is the output of `run` when none is given.
