@@ -37,11 +37,11 @@ func (r *run) show(f *Finding, ev *events) {
 	list := longest(r, ev.list, maxPlaces, of)
 	f.Total = len(ev.list)
 	f.Events, f.Examples = []int{}, []Example{}
-	for _, a := range list[:min(len(list), maxPlaces)] {
-		f.places = append(f.places, r.g.Acts[a].Event)
+	for _, x := range list[:min(len(list), maxPlaces)] {
+		f.places = append(f.places, x.event)
 	}
-	for i, a := range list[:min(len(list), maxEvents)] {
-		f.Events = append(f.Events, int(r.g.Acts[a].Event))
+	for i, x := range list[:min(len(list), maxEvents)] {
+		f.Events = append(f.Events, int(x.event))
 		if i < maxExamples {
 			expected := ev.expected
 			switch expected {
@@ -50,14 +50,21 @@ func (r *run) show(f *Finding, ev *events) {
 			case -1:
 				expected = 0
 			}
-			f.Examples = append(f.Examples, Example{int32(r.g.Acts[a].Event), r.name(a), r.g.Acts[a].Start - r.g.Window.Start, of(a), expected})
+			f.Examples = append(f.Examples, Example{int32(x.event), r.name(x.act), r.g.Acts[x.act].Start - r.g.Window.Start, x.ns, expected})
 		}
 	}
 	f.Lines = r.lines(ev.list, of)
 }
 
+// timed is a slice with what stands for its length, ns.
+type timed struct {
+	ns    int64
+	event trace.EventID
+	act   cdg.ActID
+}
+
 // longest lists n slices of a list and more, the longest first; of says how long they are.
-func longest(r *run, list []cdg.ActID, n int, of func(cdg.ActID) int64) []cdg.ActID {
+func longest(r *run, list []cdg.ActID, n int, of func(cdg.ActID) int64) []timed {
 	least := int64(0)
 	if len(list) > 2*n {
 		durs := make([]int64, len(list))
@@ -66,14 +73,17 @@ func longest(r *run, list []cdg.ActID, n int, of func(cdg.ActID) int64) []cdg.Ac
 		}
 		least = stat.Nth(durs, len(durs)-n)
 	}
-	out := make([]cdg.ActID, 0, min(len(list), 2*n))
+	out := make([]timed, 0, min(len(list), 2*n))
 	for _, a := range list {
-		if of(a) >= least {
-			out = append(out, a)
+		if ns := of(a); ns >= least {
+			out = append(out, timed{ns, r.g.Acts[a].Event, a})
 		}
 	}
-	slices.SortFunc(out, func(a, b cdg.ActID) int {
-		return cmp.Or(cmp.Compare(of(b), of(a)), cmp.Compare(r.g.Acts[a].Event, r.g.Acts[b].Event))
+	slices.SortFunc(out, func(a, b timed) int {
+		if a.ns != b.ns {
+			return cmp.Compare(b.ns, a.ns)
+		}
+		return cmp.Compare(a.event, b.event)
 	})
 	return out
 }

@@ -10,7 +10,6 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 	"overlay/internal/tables"
-	"overlay/internal/vendors"
 )
 
 // Kinds of kernels that read and write each value once or twice, so that several could be one.
@@ -64,7 +63,7 @@ var elementwiseChain = add(rule{
 		if r.program().graphs {
 			return nil // its operations have no operators, and were compiled most often
 		}
-		is := r.m.SetOf(r.named(gpuKernel, func(s string) bool { return pointwise(s) && !vendors.IsCollective(s) })...)
+		is, comms := r.m.SetOf(r.named(gpuKernel, pointwise)...), r.m.SetOf(r.collectives()...)
 		steps, _ := optimizerSteps(r)
 		update := r.within(steps)
 		f := &found{change: r.scenario()}
@@ -99,7 +98,7 @@ var elementwiseChain = add(rule{
 				continue
 			}
 			for a := r.g.Lanes[l].First; a < r.g.Lanes[l].Limit; a++ {
-				if is.Has(a) && update.by(a) == cdg.NoAct && r.launch(a) != cdg.NoAct {
+				if is.Has(a) && !comms.Has(a) && update.by(a) == cdg.NoAct && r.launch(a) != cdg.NoAct {
 					chain = append(chain, a)
 				} else {
 					end()

@@ -37,15 +37,15 @@ var _ = add(rule{
 			}
 		}
 		candidates := r.m.SetOf(r.named(gpuCopy, func(s string) bool { return !toDevice(s) && !toHost(s) })...)
-		copying := containsAny("copy_kernel", "copy_device", "direct_copy", "CatArray")
-		for s := range r.fits(gpuKernel, func(s string) bool { return copying(s) && !vendors.IsCollective(s) }) {
+		comms, copying := r.m.SetOf(r.collectives()...), containsAny("copy_kernel", "copy_device", "direct_copy", "CatArray")
+		for s := range r.fits(gpuKernel, copying) {
 			for _, a := range r.list[r.first[s]:r.first[s+1]] {
 				candidates.Add(a)
 			}
 		}
 		var list []cdg.ActID
 		for _, a := range r.ops {
-			if !candidates.Has(a) || chained[a] || graphs.by(a) != cdg.NoAct || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch {
+			if !candidates.Has(a) || comms.Has(a) || chained[a] || graphs.by(a) != cdg.NoAct || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch {
 				continue
 			}
 			moves, other := false, false

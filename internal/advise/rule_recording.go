@@ -18,10 +18,10 @@ const oldStacks = "Call stack"
 
 // stacks reports whether Python stacks were recorded, as frames or on operators. Of these the first thousand are looked at.
 func stacks(r *run) bool {
-	return len(r.names[trace.Python]) > 0 || stacksOnOps(r)
+	return len(r.names[trace.Python]) > 0 || r.oldStacks()
 }
 
-func stacksOnOps(r *run) bool {
+func (r *run) findOldStacks() bool {
 	seen := 0
 	for a := range r.g.Acts {
 		if id := cdg.ActID(a); r.kind(id) == trace.CPUOp {

@@ -52,6 +52,7 @@ type run struct {
 	cold           func() whatif.Set                         // slices that lie in first use
 	besideGloo     func() ([]cdg.ActID, map[cdg.ActID]int64) // collectives of the CPU, and what waits beside them
 	collectives    func() []cdg.ActID                        // collectives of devices
+	oldStacks      func() bool                               // whether Python stacks stand on operators
 	products       func() []roofline.Row                     // operators that are products, by what they launched
 	program        func() program                            // what is known of it
 	units          func() map[int64]units                    // of each device
@@ -79,6 +80,7 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 	r.cold = sync.OnceValue(r.inFirstUse)
 	r.launching = sync.OnceValue(r.findLaunching)
 	r.products = sync.OnceValue(r.findProducts)
+	r.oldStacks = sync.OnceValue(r.findOldStacks)
 	r.program, r.units = sync.OnceValue(r.findProgram), sync.OnceValue(r.findUnits)
 	r.results = make(map[string]func() *found, len(rules))
 	for _, rl := range rules {

@@ -18,7 +18,7 @@ func unknown(r *run) []Unknown {
 	how := func(lack vendors.Lack) string { return vendors.HowToRecord(r.tr.Recorder, lack) }
 	lacks(!r.tr.Shapes, "FLOPs, bytes moved and the sizes of messages: shapes were not recorded", how(vendors.LacksShapes))
 	frames := len(r.names[trace.Python]) > 0
-	old := !frames && stacksOnOps(r)
+	old := !frames && r.oldStacks()
 	lacks(old, "lines of Python code, and what runs between operators: stacks stand on operators only, as PyTorch 1.9 to 1.11 wrote them, and are not read", "profile(with_stack=True) with a newer PyTorch, in a short run")
 	lacks(!frames && !old, "lines of Python code, and what runs between operators: stacks were not recorded", how(vendors.LacksStacks))
 	if len(r.ops) > 0 && !slices.Contains(r.tr.Syms, "cuda_sync") {

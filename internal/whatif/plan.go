@@ -100,7 +100,11 @@ func (p *plan) ratioed(m *Model) []int32 {
 		if p.spareOf, p.spareTouched = nil, nil; p.of == nil {
 			p.of, p.touched = make([]int32, len(m.g.Acts)), m.NewSet()
 		} else {
-			clear(p.of)
+			for i, w := range p.touched { // all others keep their time
+				if w != 0 {
+					clear(p.of[i<<6 : min(i<<6+64, len(p.of))])
+				}
+			}
 			clear(p.touched)
 		}
 	}
@@ -241,7 +245,7 @@ func (p *plan) spread(m *Model) {
 		points, more := m.border[l], int64(0) // before the point at hand: more than it was
 		for i := m.partFirst[l]; i < m.partFirst[l+1]; i++ {
 			x := m.parts[i]
-			if x.act == cdg.NoAct && gaps || x.act > cdg.NoAct && p.of != nil && p.of[x.act] != 0 {
+			if x.act == cdg.NoAct && gaps || x.act > cdg.NoAct && p.touched.Has(x.act) {
 				ns := m.partNS(i)
 				more += p.partOf(x.act, ns) - ns
 			}
