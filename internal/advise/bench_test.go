@@ -27,7 +27,7 @@ func benchTraces(b *testing.B, bench func(b *testing.B, g *graph.Graph, p *critp
 		})
 	}
 	run("asdf_False", func(b *testing.B) *trace.Trace {
-		tr := testtrace.Read(b, corpus.Files(b, "SAF__amg_example__asdf_False*")[0])
+		tr := testtrace.Read(b, corpus.Files(b, "SAF__amg_example__asdf_False.c51dc12.json.gz")[0])
 		return tr
 	})
 	for name, python := range map[string]bool{"generated": false, "generated with Python stacks": true} {
