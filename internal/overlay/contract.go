@@ -22,7 +22,7 @@ const (
 
 	TrackAdvice = "Advice"        // below it a row for each finding, named by its rule and its gain
 	TrackRanks  = "Ranks"         // of a job: a strip a rank
-	TrackSteps  = "Steps x ranks" // of a job: how much of each step each rank waited
+	TrackSteps  = "Steps x ranks" // of a job: how much of each step others waited for each stage and rank
 
 	TrackGhost         = "What if: " // + the scenario
 	TrackGhostSegments = "Path segments then"
@@ -66,7 +66,8 @@ const (
 	argFloorNS        = "floor_ns"         // the window if the CPU took no time
 	ArgExactDurNS     = "exact_dur_ns"     // where a writer had to shorten a slice
 	ArgRank           = "rank"
-	ArgInstance       = "instance" // a collective of a job, as in the report
+	ArgInstance       = "instance"       // a collective of a job, as in the report
+	ArgCausedNS       = "caused_wait_ns" // that others waited for it
 	ArgWaitNS         = "wait_ns"
 	ArgOwnNS          = "own_ns"
 	ArgExcessNS       = "excess_ns"

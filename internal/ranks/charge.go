@@ -20,7 +20,7 @@ type chargeKey struct {
 // that walk is charged with the rank-time that waited during it. So the charges of an instance sum to its waits.
 func (j *Job) charge() {
 	w := &j.Waits
-	w.ByMember = make([]MemberWait, len(j.Members))
+	w.ByMember, w.ByStep = make([]MemberWait, len(j.Members)), map[int32][]int64{}
 	sums := map[chargeKey]int64{}
 	back := &walk{j: &j.Clocked, best: j.bestTransfers()}
 	var in *Instance
@@ -49,6 +49,7 @@ func (j *Job) charge() {
 		case ns > 0:
 			sums[chargeKey{s.Member, s.Name, s.Kind.Class()}] += ns
 			w.ByMember[s.Member].Caused += ns
+			w.ByStep[in.Step][s.Member] += ns
 		}
 	}
 	for i := range j.Instances {
@@ -68,6 +69,9 @@ func (j *Job) charge() {
 		w.Total += in.Wait
 		if !in.Solved || in.Wait == 0 {
 			continue
+		}
+		if w.ByStep[in.Step] == nil {
+			w.ByStep[in.Step] = make([]int64, len(j.Members))
 		}
 		back.floor, above = first, in.Wait
 		back.back(in.Last, j.refOf(in, in.Last).Op, in.Arrive)

@@ -179,7 +179,8 @@ type Waits struct {
 	Unrec    int64 // waited while a rank worked before its trace began
 	Missing  int64 // waited for ranks without a trace
 	ByMember []MemberWait
-	Skewed   int64 // of Total: in collectives that show how recording began
+	ByStep   map[int32][]int64 // by the number of the step: what others waited for each member
+	Skewed   int64             // of Total: in collectives that show how recording began
 }
 
 // Charge is rank-time that others waited for work of one name on one rank.

@@ -101,9 +101,10 @@ func (j *judge) jobSteps() []JobStep {
 			if !ok {
 				n = len(list)
 				at[st.Number] = n
-				list = append(list, JobStep{Number: st.Number, Type: st.Type, Start: math.MaxInt64, Own: make([]int64, len(j.Members)), Wait: make([]int64, len(j.Members)),
+				list = append(list, JobStep{Number: st.Number, Type: st.Type, Start: math.MaxInt64, Own: make([]int64, len(j.Members)), Wait: make([]int64, len(j.Members)), Caused: make([]int64, len(j.Members)),
 					Excess: make([]int64, len(j.Members)), gpu: make([]int64, len(j.Members)), host: make([]int64, len(j.Members)), more: [2][]int64{make([]int64, len(j.Members)), make([]int64, len(j.Members))},
 					over: [numWheres][]int64{make([]int64, len(j.Members)), make([]int64, len(j.Members)), make([]int64, len(j.Members))}})
+				copy(list[n].Caused, j.Waits.ByStep[st.Number])
 			}
 			s := &list[n]
 			s.Start = min(s.Start, x.Clock.Global(st.Start))

@@ -23,12 +23,22 @@ type JobStep struct {
 	Whole           bool // every rank recorded all of it
 	Bad             bool // much longer than the others
 	Own, Wait       []int64
+	Caused          []int64 // of each member, what others waited for it in collectives of the step, in rank-time
 	Excess          []int64
 
 	gpu, host []int64            // of Excess
 	over      [numWheres][]int64 // of the work of a member on a side what its peers do not do, wherever its path is
 	more      [2][]int64         // of the device and of threads, what a member did more than its peers, or less: below 0
 	longest   int64              // of the ranks' own steps; more than Duration where threads run ahead of the device
+}
+
+// Blame is how much of a step each other rank waited for some members, on the average.
+func (s *JobStep) Blame(members ...int32) float64 {
+	sum := int64(0)
+	for _, m := range members {
+		sum += s.Caused[m]
+	}
+	return float64(sum) / float64(max(s.Duration, 1)) / float64(max(len(s.Caused)-1, 1))
 }
 
 // StragglerKind says when a straggler is slow.

@@ -253,6 +253,7 @@ type StepRanks struct {
 	Own    []int64 `json:"own_ns"`
 	Wait   []int64 `json:"wait_ns"`
 	Excess []int64 `json:"excess_ns"`
+	Caused []int64 `json:"caused_wait_ns"`
 }
 
 // Straggler is who is slow, when, and why.

@@ -185,9 +185,9 @@ func (b *jobBuilder) steps() []JobStep {
 	out := []JobStep{}
 	for i := range b.Verdict.Steps {
 		s := &b.Verdict.Steps[i]
-		x := JobStep{Number: int(s.Number), Type: s.Type.String(), Start: s.Start, Duration: s.Duration, Whole: s.Whole, Bad: s.Bad, ByRank: StepRanks{s.Own, s.Wait, s.Excess}}
+		x := JobStep{Number: int(s.Number), Type: s.Type.String(), Start: s.Start, Duration: s.Duration, Whole: s.Whole, Bad: s.Bad, ByRank: StepRanks{s.Own, s.Wait, s.Excess, s.Caused}}
 		if !s.Whole && len(s.Own) > manyRanks {
-			x.ByRank = StepRanks{[]int64{}, []int64{}, []int64{}}
+			x.ByRank = StepRanks{[]int64{}, []int64{}, []int64{}, []int64{}}
 		}
 		out = append(out, x)
 	}

@@ -3,6 +3,7 @@ package manyranks_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,6 +72,49 @@ func TestVerdict(t *testing.T) {
 	}
 	if window := j.Window[1] - j.Window[0]; layers[true] != window || layers[false] != 2*window {
 		t.Errorf("layers of %v in a window of %d", layers, window)
+	}
+}
+
+// TestBlame: of the map of ranks and stages by steps those rows are the darkest that the others wait for.
+func TestBlame(t *testing.T) {
+	for _, c := range []struct{ kind, cause string }{{"3d", "gpu"}, {"pp_dp", "stage"}} {
+		sim := testtrace.NewJob(testtrace.JobOptions{Kind: c.kind, Cause: c.cause, World: 32, PerHost: 8, Steps: 4, Seed: 5, Noise: 1})
+		list, err := jobjudge.Summaries(sim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, v := joined(t, list)
+		p := manyranks.Draw(j, v, manyranks.Options{})
+		group := slices.IndexFunc(p.Tracks, func(t overlay.Track) bool { return t.Name == overlay.TrackSteps })
+		blame, stages := map[string]int64{}, 0
+		for _, tr := range p.Tracks {
+			if tr.Parent != group {
+				continue
+			}
+			if strings.HasPrefix(tr.Name, "stage ") {
+				stages++
+			}
+			for _, s := range tr.Slices {
+				share, err := strconv.ParseFloat(strings.TrimSuffix(s.Name, " % waited for"), 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				blame[tr.Name] += int64(1000 * share)
+			}
+		}
+		first, prefix := fmt.Sprintf("stage %d", sim.Ranks[sim.Culprits.Ranks[0]].Stage), "stage "
+		if c.cause == "gpu" {
+			first, prefix = fmt.Sprintf("rank %d ", sim.Culprits.Ranks[0]), "rank "
+		}
+		most := ""
+		for name, n := range blame {
+			if strings.HasPrefix(name, prefix) && (most == "" || n > blame[most]) {
+				most = name
+			}
+		}
+		if stages != len(j.Stages()) || !strings.HasPrefix(most+" ", first) {
+			t.Errorf("%s: %d stages, most is waited for %q, not %q: %v", c.cause, stages, most, first, blame)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 	waitColor     = "off#15212"     // pale
 )
 
-// heatColors are eight steps of one violet, the lighter the less of a step was waited: hue 269 to 271, lightness 79 to 41.
+// heatColors are eight steps of one violet, the lighter the less of a step others waited: hue 269 to 271, lightness 79 to 41.
 var heatColors = [8]string{"wait#2293", "wait#9546", "wait#152494", "wait#10395", "wait#18016", "wait#77697", "wait#15990", "wait#52355"}
 
 // How many strips there are.
@@ -192,42 +192,60 @@ func (r *stripRow) Args(i int, to *[overlay.MaxArgs]overlay.Arg) (n int) {
 	return n
 }
 
-// stepTracks adds the group of steps: a row for each rank, a slice a step, coloured by how much of it the rank waited.
+// stepTracks adds the group of steps: a row for each stage of a pipeline and each rank, a slice a step, coloured by how long the other ranks waited for it.
 func (p *Picture) stepTracks(v *ranks.Verdict) {
 	group := len(p.Tracks)
-	shown := p.shown()
 	steps := slices.DeleteFunc(slices.Clone(v.Steps), func(s ranks.JobStep) bool {
 		return s.Duration <= 0 || s.Start < p.j.Window[0] || s.Start >= p.j.Window[1]
 	})
 	if len(steps) == 0 {
 		return
 	}
-	most := leastHeat // per mille
+	type line struct {
+		name    string
+		members []int32
+	}
+	var lines []line
+	stageOf := p.j.StageOf()
+	for st := range slices.Max(stageOf) + 1 {
+		l := line{name: "stage " + strconv.Itoa(st)}
+		for m, of := range stageOf {
+			if of == st {
+				l.members = append(l.members, int32(m))
+			}
+		}
+		lines = append(lines, l)
+	}
+	for _, m := range p.shown() {
+		lines = append(lines, line{p.rankName(m), []int32{m}})
+	}
+	most := leastHeat
 	for i := range steps {
-		for _, m := range shown {
-			most = max(most, waitShare(&steps[i], m))
+		for _, l := range lines {
+			most = max(most, steps[i].Blame(l.members...))
 		}
 	}
 	p.Tracks = append(p.Tracks, overlay.Track{Name: overlay.TrackSteps, Parent: 0,
-		Description: "How much of each step each rank waited in collectives: the darker, the more; darkest is " + tables.WholePercent(most, 1000) +
-			".\nown_ns is its own work on its own path, excess_ns what it worked more than its peers."})
-	for _, m := range shown {
-		t := overlay.Track{Name: p.rankName(m), Parent: group, Category: overlay.CategorySummary}
+		Description: "How much of each step each other rank waited for a rank or a stage, on the average: the darker, the more; darkest is " + tables.FormatShare(most) +
+			".\nwait_ns is what it waited itself, own_ns its own work on its own path, excess_ns what it worked more than its peers."})
+	for _, l := range lines {
+		t := overlay.Track{Name: l.name, Parent: group, Category: overlay.CategorySummary}
 		for i := range steps {
 			s := &steps[i]
-			heat := min(waitShare(s, m)*int64(len(heatColors))/most, int64(len(heatColors)-1))
+			blame := s.Blame(l.members...)
 			end := min(s.Start+s.Duration, p.j.Window[1])
-			t.Slices = append(t.Slices, overlay.Slice{Start: s.Start - p.Origin, Dur: end - s.Start, Name: tables.WholePercent(min(s.Wait[m], s.Duration), s.Duration) + " waiting", Color: heatColors[heat],
-				Args: []overlay.Arg{{Key: "step", Int: int64(s.Number)}, {Key: overlay.ArgWaitNS, Int: s.Wait[m]}, {Key: overlay.ArgOwnNS, Int: s.Own[m]}, {Key: overlay.ArgExcessNS, Int: s.Excess[m]}}})
+			args := []overlay.Arg{{Key: "step", Int: int64(s.Number)}}
+			if len(l.members) == 1 {
+				m := l.members[0]
+				args = append(args, overlay.Arg{Key: overlay.ArgCausedNS, Int: s.Caused[m]}, overlay.Arg{Key: overlay.ArgWaitNS, Int: s.Wait[m]},
+					overlay.Arg{Key: overlay.ArgOwnNS, Int: s.Own[m]}, overlay.Arg{Key: overlay.ArgExcessNS, Int: s.Excess[m]})
+			}
+			heat := min(int(blame/most*float64(len(heatColors))), len(heatColors)-1)
+			t.Slices = append(t.Slices, overlay.Slice{Start: s.Start - p.Origin, Dur: end - s.Start, Name: tables.FormatShare(blame) + " waited for", Color: heatColors[heat], Args: args})
 		}
 		p.Tracks = append(p.Tracks, t)
 	}
 }
 
-// leastHeat is what share of a step has to be waited for the darkest colour, per mille: below that it is noise.
-const leastHeat = int64(80)
-
-// waitShare is how much of a step a member waited, per mille.
-func waitShare(s *ranks.JobStep, m int32) int64 {
-	return int64(1000 * float64(min(s.Wait[m], s.Duration)) / float64(s.Duration))
-}
+// leastHeat is what share of a step has to be waited for the darkest colour: below that it is noise.
+const leastHeat = 0.05

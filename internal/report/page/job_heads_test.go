@@ -7,7 +7,7 @@ import (
 
 // TestHeadsOfMaps: a head is as wide as the columns up to the next one, and there are six to twelve however many columns there are; the last has at least half the room of the others.
 func TestHeadsOfMaps(t *testing.T) {
-	if got := headsOver([]string{"0", "", "", "3", ""}); !slices.Equal(got, []head{{"0", 3}, {"3", 2}}) {
+	if got := headsOver([]string{"0", "", "", "3", ""}); !slices.Equal(got, []head{{"0", 3, true}, {"3", 2, true}}) {
 		t.Errorf("%+v", got)
 	}
 	for columns := 1; columns <= 512; columns++ {

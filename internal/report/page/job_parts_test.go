@@ -23,11 +23,11 @@ func handJob(n, steps int) *jobPage {
 		j.Waits.ByMember[m].Waited = int64(m)
 	}
 	for i := range steps {
-		s := ranks.JobStep{Number: int32(i), Start: int64(1000 * i), Duration: 1000, Whole: true, Own: make([]int64, n), Wait: make([]int64, n)}
+		s := ranks.JobStep{Number: int32(i), Start: int64(1000 * i), Duration: 1000, Whole: true, Own: make([]int64, n), Wait: make([]int64, n), Caused: make([]int64, n)}
 		for m := range n {
 			s.Own[m], s.Wait[m] = 400, int64(m)
 		}
-		s.Own[n-1] += 500
+		s.Caused[n-1] = int64(500 * (n - 1))
 		v.Steps = append(v.Steps, s)
 	}
 	r := &report.JobReport{}

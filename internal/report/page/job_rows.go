@@ -194,16 +194,17 @@ type heat struct {
 // head is what stands above some columns of a heat map.
 type head struct {
 	Text string
-	Of   int // columns
+	Of   int  // columns
+	Wide bool // more than one, so that the text stands over the first
 }
 
 // headsOver are the heads, each as wide as the columns up to the next one.
 func headsOver(texts []string) (out []head) {
 	for _, text := range texts {
 		if n := len(out); text == "" && n > 0 {
-			out[n-1].Of++
+			out[n-1].Of, out[n-1].Wide = out[n-1].Of+1, true
 		} else {
-			out = append(out, head{text, 1})
+			out = append(out, head{Text: text, Of: 1})
 		}
 	}
 	return out
@@ -241,57 +242,48 @@ type heatCell struct {
 	Title  string
 }
 
-// heats are the maps of ranks by steps: what each waited, and what it worked more than the rank in the middle.
+// heats are the maps of ranks by steps: what each waited, and what the others waited for it; in a pipeline also what all waited for each stage.
 func (p *jobPage) heats() ([]heat, string) {
 	steps := slices.DeleteFunc(slices.Clone(p.v.Steps), func(s ranks.JobStep) bool { return s.Duration <= 0 || !s.Whole && p.v.Judged > 0 })
-	if len(steps) < 2 || len(p.j.Members) < 2 { // a map of one column says less than the table of ranks
+	n := len(p.j.Members)
+	if len(steps) < 2 || n < 2 { // a map of one column says less than the table of ranks
 		return nil, ""
 	}
 	every, heads, note := stepColumns(len(steps), func(i int) int64 { return int64(steps[i].Number) })
-	columns, n := len(heads), len(p.j.Members)
-	wait, more, lengths := make([][]int64, n), make([][]int64, n), make([]int64, columns)
-	for m := range wait {
-		wait[m], more[m] = make([]int64, columns), make([]int64, columns)
+	columns := len(heads)
+	var rows, stages []string
+	for m := range p.j.Members {
+		rows = append(rows, p.rank(int32(m)))
 	}
+	stageOf := p.j.StageOf()
+	for st := range slices.Max(stageOf) + 1 {
+		stages = append(stages, "stage "+tables.Plain(int64(st)))
+	}
+	lengths := make([]int64, columns)
+	wait, blame, ofStage := newGrid(n, columns), newGrid(n, columns), newGrid(len(stages), columns)
 	for i := range steps {
 		s, c := &steps[i], i/every
 		lengths[c] += s.Duration
-		mid := stat.Median(slices.Clone(s.Own))
-		for m := range wait {
+		for m, ns := range s.Caused {
 			wait[m][c] += min(s.Wait[m], s.Duration)
-			more[m][c] += s.Own[m] - mid
+			blame[m][c] += ns / int64(n-1)
+			if st := stageOf[m]; st >= 0 {
+				ofStage[st][c] += ns / int64(n-1)
+			}
 		}
 	}
-	one := func(title string, v [][]int64, word string) heat {
+	one := func(title string, names []string, v [][]int64, word string) heat {
 		h := heat{Title: title, Heads: heads}
 		top := 0.05
-		share := func(m, c int) float64 { return tables.ShareOf(v[m][c], lengths[c]) }
 		for m := range v {
 			for c := range columns {
-				top = max(top, share(m, c))
+				top = max(top, tables.ShareOf(v[m][c], lengths[c]))
 			}
 		}
 		h.Most = tables.FormatShare(top) + " of a step"
-		cell := func(who string, m []int, c int) heatCell {
-			list := make([]int64, len(m))
-			for i, k := range m {
-				list[i] = v[k][c]
-			}
-			ns := stat.Median(list)
+		h.Rows, h.Note = heatRows(names, v, func(who string, c int, ns int64) heatCell {
 			x := tables.ShareOf(ns, lengths[c])
 			return heatCell{Of: x / top, Title: fmt.Sprintf("%s, step %d: %s %s, %s", who, steps[c*every].Number, tables.Duration(ns), word, tables.FormatShare(x))}
-		}
-		worst := func(m int) (sum int64) {
-			for _, ns := range v[m] {
-				sum += max(ns, 0)
-			}
-			return sum
-		}
-		h.Rows, h.Note = p.heatRows(worst, func(who string, m []int) (cells []heatCell) {
-			for c := range columns {
-				cells = append(cells, cell(who, m, c))
-			}
-			return cells
 		})
 		h.Small = len(h.Rows) > smallRows
 		return h
@@ -300,28 +292,63 @@ func (p *jobPage) heats() ([]heat, string) {
 	if p.v.Judged == 0 {
 		note += " No step is complete on every rank."
 	}
-	return []heat{one("Waiting in collectives", wait, "waited"), one("Own work more than the median rank", more, "more")}, note
+	const word = "waited for it by each other rank on the average"
+	list := []heat{one("Waiting in collectives", rows, wait, "waited"), one("Waited for by the others", rows, blame, word)}
+	if len(stages) > 1 {
+		list = append(list, one("Waited for, by stage of the pipeline", stages, ofStage, word))
+	}
+	return list, note
 }
 
-// heatRows makes a row for each rank; of many ranks for the worst, and one for the middle of the rest.
-func (p *jobPage) heatRows(worst func(m int) int64, row func(who string, m []int) []heatCell) (rows []heatRow, note string) {
-	n := len(p.j.Members)
-	if n <= allRows {
-		for m := range n {
-			rows = append(rows, heatRow{p.rank(int32(m)), row(p.rank(int32(m)), []int{m})})
-		}
-		return rows, ""
+func newGrid(rows, columns int) [][]int64 {
+	grid := make([][]int64, rows)
+	for i := range grid {
+		grid[i] = make([]int64, columns)
 	}
-	order := make([]int, n)
+	return grid
+}
+
+// heatRows makes a row of each name; of many for those with most, and one for the middle of the rest.
+func heatRows(names []string, v [][]int64, cell func(who string, c int, ns int64) heatCell) (rows []heatRow, note string) {
+	order := make([]int, len(v))
 	for m := range order {
 		order[m] = m
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worst(b), worst(a)) })
-	for _, m := range order[:worstRows] {
-		rows = append(rows, heatRow{p.rank(int32(m)), row(p.rank(int32(m)), []int{m})})
+	if len(v) > allRows {
+		worst := func(m int) (sum int64) {
+			for _, ns := range v[m] {
+				sum += ns
+			}
+			return sum
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worst(b), worst(a)) })
+		order = order[:worstRows]
 	}
-	rest := fmt.Sprintf("%s others", tables.Grouped(int64(n-worstRows)))
-	rows = append(rows, heatRow{rest, row("median of "+rest, order[worstRows:])})
+	add := func(label, who string, at func(c int) int64) {
+		row := heatRow{Label: label}
+		for c := range v[0] {
+			row.Cells = append(row.Cells, cell(who, c, at(c)))
+		}
+		rows = append(rows, row)
+	}
+	shown := map[int]bool{}
+	for _, m := range order {
+		shown[m] = true
+		add(names[m], names[m], func(c int) int64 { return v[m][c] })
+	}
+	if len(order) == len(v) {
+		return rows, ""
+	}
+	rest := tables.Grouped(int64(len(v)-worstRows)) + " others"
+	add(rest, "median of "+rest, func(c int) int64 {
+		var list []int64
+		for m := range v {
+			if !shown[m] {
+				list = append(list, v[m][c])
+			}
+		}
+		return stat.Median(list)
+	})
 	return rows, fmt.Sprintf("The %d ranks with most, and the median of the others.", worstRows)
 }
 

@@ -39,7 +39,7 @@ func TestJobPage(t *testing.T) {
 	}
 	html := pageOfJob(t, list)
 	slow := fmt.Sprintf("<h1>Rank %d (node4, GPU 1): GPU slow", sim.Culprits.Ranks[0])
-	for _, want := range []string{slow, "on its host: nvidia-smi -q -d CLOCK", "Who waits for whom in step", "waits for rank ", "Waiting in collectives", "What takes some ranks longer",
+	for _, want := range []string{slow, "on its host: nvidia-smi -q -d CLOCK", "Who waits for whom in step", "waits for rank ", "Waiting in collectives", "Waited for by the others", "Waited for, by stage of the pipeline", "What takes some ranks longer",
 		`class="marked"`, "Bandwidth", "intra", "inter", "How far to trust it"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not have %q", want)

@@ -55,6 +55,15 @@ func Check(j *ranks.Job) error {
 	if total != w.Total || charged != caused {
 		return fmt.Errorf("ranks: waits of %d, told as %d, charged as %d", total, w.Total, charged)
 	}
+	for m := range j.Members {
+		sum := int64(0)
+		for _, step := range w.ByStep {
+			sum += step[m]
+		}
+		if sum != w.ByMember[m].Caused {
+			return fmt.Errorf("ranks: for member %d others waited %d, in steps %d", m, w.ByMember[m].Caused, sum)
+		}
+	}
 	return nil
 }
 
