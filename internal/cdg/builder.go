@@ -80,21 +80,15 @@ func (b *builder) recall() {
 
 // pool is what is known of threads that are given work by others: servers run several that do the same in rounds.
 type pool struct {
-	starts map[trace.Sym]int64  // names that say which thread gave the work: its tid
-	lanes  map[threadKey]LaneID // by process and tid; nil without such names
-	rounds map[roundKey]bool    // annotations and calls with which threads of a pool begin a round
+	rounds  map[roundKey]bool     // annotations and calls with which threads of a pool begin a round
+	askedBy map[ActID]threadPiece // of rounds: who waits for the end of the round meanwhile
+	answers map[int]ActID         // by the piece in which a thread waits for rounds: the last of them to end
 }
 
-type (
-	threadKey struct {
-		proc trace.ProcID
-		tid  int64
-	}
-	roundKey struct {
-		proc trace.ProcID
-		name trace.Sym
-	}
-)
+type roundKey struct {
+	proc trace.ProcID
+	name trace.Sym
+}
 
 // ender is a thread that ends waits of another at a place, with results of the GPU that it takes and hands on.
 type ender struct {

@@ -281,18 +281,10 @@ kernel 7 z 8 20 1
 kernel 7 a 900 50 3
 kernel 7 b 951 50 4
 `, `critical_path_kernel_launch_delay "cudaLaunchKernel" start -> "a" start`},
-	{cdg.Handoff, "a name says which thread gave the work, and the threads are not alike", `
-note 11 wait 0 90
-op 11 aten::x 0 90
-note 11 Stage::send 320 700
-note 11 Stage::enqueue 330 60
-note 12 Stage::recv 0 300
-call 12 predictor_executor::run~gif_thread_id:11 400 500
-op 12 aten::y 400 500
-call 12 cudaLaunchKernel 890 5 1
-kernel 7 a 896 200 1
-`, `critical_path_thread_handoff "Stage::enqueue" end -> "predictor_executor::run gif_thread_id:11" start`},
+	{cdg.Handoff, "a thread asks another one for rounds of work, time and again", askedText, `critical_path_thread_handoff "aten::a" end -> "serve" start`},
+	{cdg.Handoff, "a thread goes on when the round is over that it asked for", askedText, `critical_path_thread_handoff "serve" end -> "aten::b" start`},
 	{cdg.EventWait, "a device recorded itself what a stream waited for", markedText, `critical_path_event_wait "work_a" end -> "work_b" start`},
+	{cdg.EventWait, "a device that recorded all waits runs one kernel at a time", busyText, `critical_path_event_wait "work_a" end -> "work_b" start`},
 	{cdg.BeforeRecording, "another thread worked long before, and an operation ended just before", `
 op 2 autograd::engine::evaluate_function:~X 0 20
 kernel 7 a 0 900
@@ -308,6 +300,20 @@ kernel 7 b 125 100 1
 `, `critical_path_sync_dependency "a" end -> "aten::x" start`},
 }
 
+// askedText is a thread that waits in an annotation while another one works..
+const askedText = `
+op 11 aten::a 0 95
+note 11 ask 100 500
+call 12 serve 120 470
+op 11 aten::a 900 95
+note 11 ask 1000 500
+call 12 serve 1020 470
+op 11 aten::a 1900 95
+note 11 ask 2000 500
+call 12 serve 2020 470
+op 11 aten::b 2501 100
+`
+
 // markedText is a device whose streams have records of their own. work_b waited 40 µs longer than any delay explains.
 const markedText = `
 call 1 recordEvent 0 2 1
@@ -319,6 +325,32 @@ mtia 101 event_record 411 1 1:5
 mtia 102 event_wait 12 402 0:5:101
 mtia 102 work_b 455 100 4
 `
+
+// busyText is a device whose streams do not wait for each other. work_b starts when the device is free.
+const busyText = `
+call 1 runFunction 5 2 1
+call 1 recordEvent 8 1 2
+call 2 runFunction 10 2 3
+mtia 101 work_a 20 400 1
+mtia 101 event_record 421 1 1:5
+mtia 102 work_b 452 100 3
+`
+
+// A round in which a slice begins that outlasts it is over while its thread goes on: no path comes back to it.
+func TestRoundOutlasted(t *testing.T) {
+	text := askedText + "note 11 ask 3000 500\ncall 12 serve 3020 470\ncall 12 other 3400 300\nop 11 aten::c 3501 400\n"
+	if got := pathText(t, testtrace.Lines(t, text), cdg.Options{}); !strings.Contains(got, `"serve" end -> "aten::b" start`) || strings.Contains(got, `"other"`) {
+		t.Error(got)
+	}
+}
+
+// A device that runs two kernels at once is no reason for a third to wait.
+func TestSharedDevice(t *testing.T) {
+	text := busyText + "call 3 runFunction 11 2 4\nmtia 103 work_c 300 50 4\n"
+	if got := pathText(t, testtrace.Lines(t, text), cdg.Options{}); strings.Contains(got, "critical_path_event_wait") {
+		t.Errorf("work_b waits for work_a\n%s", got)
+	}
+}
 
 // queueFullText is a thread that launches faster than its stream works, and waits for a place once the stream holds 1,010 operations.
 func queueFullText() string {

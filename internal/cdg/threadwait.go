@@ -81,6 +81,7 @@ func (b *threadBinder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 	ok := true
 	if piece < 0 {
 		switch {
+		case b.asked(&w, t0, int(d.PieceFirst[lane]), t):
 		case b.handedOver(&w, lane, NoAct, t0, t):
 			if late := w; w.Lag == 0 && t-w.At > handoffAtOnce && !b.o.without(BeforeRecording) {
 				if b.beforeRecording(&late, lane, t); late.Rule == BeforeRecording && late.At > w.At {
@@ -100,12 +101,13 @@ func (b *threadBinder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 		}
 		switch {
 		case owner == NoAct:
-			if !b.handedOver(&w, lane, NoAct, since, t) && !b.startedBy(&w, lane, piece, t) {
+			if !b.asked(&w, from, piece+1, t) && !b.handedOver(&w, lane, NoAct, since, t) {
 				w.At, w.Rule = from, Untraced
 				if b.idle(lane, piece+1, t) {
 					w.Note = Idle
 				}
 			}
+		case b.answered(&w, piece, t):
 		case d.blocks(owner):
 			ok = b.blocked(&w, owner, from, t)
 		default:

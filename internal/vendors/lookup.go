@@ -3,7 +3,6 @@ package vendors
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"overlay/internal/trace"
@@ -78,19 +77,6 @@ func KindOf(category string) trace.Kind {
 
 // KindsByName are the kinds of events of a category by their names, where the names tell them; nil elsewhere.
 func KindsByName(category string) map[string]trace.Kind { return known.named[category] }
-
-// StartedBy is the tid of the thread that gave a thread the work that has this name, where the name says it.
-func StartedBy(name string) (tid int64, ok bool) {
-	for i := range known.vendors {
-		if s := known.vendors[i].Starter; s != "" {
-			if _, rest, found := strings.Cut(name, s); found {
-				tid, err := strconv.ParseInt(rest, 10, 64)
-				return tid, err == nil
-			}
-		}
-	}
-	return 0, false
-}
 
 // VerbOf says what a call does, by its name.
 func VerbOf(name string) Verb {

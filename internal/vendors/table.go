@@ -81,7 +81,6 @@ var meta = Vendor{
 		{Verb: StreamWait, Names: []string{"enqueueCommand waitOnEvent"}},
 		{Verb: EventRecord, Names: []string{"recordEvent"}},
 	},
-	Starter:   "gif_thread_id:",
 	Libraries: []Library{hccl},
 	Devices:   []string{"MTIA"},
 	Words:     "mtia",

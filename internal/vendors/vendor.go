@@ -11,7 +11,6 @@ type Vendor struct {
 	Categories map[trace.Kind][]string // categories of events, in lower case
 	Names      map[string]trace.Kind   // kinds by name, of events in its category Named
 	Named      string
-	Starter    string    // in the name of what a thread runs: before the tid of the thread that gave it the work
 	Syncs      []string  // those of them that hold records of what waited for what
 	SyncsAsked bool      // PyTorch's profiler writes them where it is asked to
 	Calls      []Call    // what calls of its runtime and driver do

@@ -243,11 +243,6 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q: %s %s %v, want %s", name, backend, collective, ok, want)
 		}
 	}
-	for name, want := range map[string]string{"run gif_thread_id:77": "77 true", "run gif_thread_id:x": "0 false", "run": "0 false"} {
-		if tid, ok := vendors.StartedBy(name); fmt.Sprint(tid, " ", ok) != want {
-			t.Errorf("%q is started by %d, %v, want %s", name, tid, ok, want)
-		}
-	}
 	for call, want := range map[string]int{"cudaLaunchKernel": 4, "hipLaunchKernel": 5, "hipModuleLoad": 5, "aten::mm": 0} {
 		if got := vendors.Interface(call); got != want {
 			t.Errorf("%s has the interface %d, want %d", call, got, want)
