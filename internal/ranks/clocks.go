@@ -68,10 +68,12 @@ func (j *Matched) takeClocks(o *observations, components *sets) {
 			fault += lean
 		}
 		j.Members[n].Clock = Clock{Mid: w + int64(o.mid[n]), Offset: w - ref + int64(math.Round(x)), Drift: d, Error: int64(fault), Observations: count[n], Component: number[root]}
-		j.Clocks.Largest = max(j.Clocks.Largest, abs(j.Members[n].Clock.Offset))
 	}
 	j.Clocks.Components = len(number)
 	j.shareClocks()
+	for m := range j.Members {
+		j.Clocks.Largest = max(j.Clocks.Largest, abs(j.Members[m].Clock.Offset))
+	}
 }
 
 // Processes of one host read one clock.

@@ -48,6 +48,9 @@ func TestShareClocks(t *testing.T) {
 					shared++
 				}
 			}
+			if c.shared == n-1 && j.Clocks.Largest > 0 {
+				t.Errorf("%s, seed %d: clocks that are one are corrected by %d ns", name, seed, j.Clocks.Largest)
+			}
 			if shared != c.shared {
 				t.Errorf("%s, seed %d: %d ranks have the clock of the first, want %d", name, seed, shared, c.shared)
 			}
