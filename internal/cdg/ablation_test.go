@@ -55,6 +55,7 @@ func TestAmendments(t *testing.T) {
 		}
 		return
 	}
+	t.Setenv("OVERLAY_LONG", "1") // the large traces, too
 	files := corpus.Files(t)
 	var b strings.Builder
 	b.WriteString("rule\treal traces changed\tof them most, %\tagreement lost, points\treplays: mean error added, points\tstands on\n")
