@@ -88,7 +88,7 @@ func (s *slimmer) path(p *critpath.Path) {
 	for i := range tr.Events {
 		e := &tr.Events[i]
 		if e.Ph == 'M' || e.Ph == 'X' && (e.Kind == trace.Annotation || e.Kind == trace.SyncRecord ||
-			e.Kind == trace.EventRecord || e.Kind.Call() && waits[e.Name]) {
+			e.Kind == trace.EventRecord || e.Kind == trace.DeviceMark || e.Kind.Call() && waits[e.Name]) {
 			s.event(trace.EventID(i))
 		}
 	}
