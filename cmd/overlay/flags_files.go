@@ -93,6 +93,8 @@ func (r *flagReader) readFormat(o *options, archive bool) {
 		o.chrome = true
 	case strings.HasSuffix(name, ".tar") && archive:
 		o.tar = true
+	case strings.HasSuffix(name, ".zip") && archive && !o.compress:
+		o.zip = true
 	case o.output != "" && outputs.IsFolder(o.output):
 		r.problem("%s is a folder: give the name of a file in it, as in -o %s", report.Plain(o.output), report.Plain(filepath.Join(o.output, "trace.pftrace")))
 	case outputs.IsStdout(o.output):

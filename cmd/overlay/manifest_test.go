@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -26,8 +27,19 @@ func TestManifest(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range sim.Ranks {
-			texts[fmt.Sprintf("rank-%d.json", k)] = sim.JSON(int32(k))
-			writeFile(t, filepath.Join(dir, "job", fmt.Sprintf("rank-%d.json", k)), sim.JSON(int32(k)))
+			text := sim.JSON(int32(k))
+			texts[fmt.Sprintf("rank-%d.json", k)] = text
+			path := filepath.Join(dir, "job", fmt.Sprintf("rank-%d.json", k))
+			switch k {
+			case 0:
+				writeFile(t, path, text)
+			case 1:
+				writeFile(t, path+".gz", gzipped(t, text))
+			case 2: // what stands between header and trailer is not one stream
+				writeFile(t, path+".gz", append(gzipped(t, text[:len(text)/2]), gzipped(t, text[len(text)/2:])...))
+			case 3: // the trailer tells the size of the whole text all the same
+				writeFile(t, path+".gz", append(gzipped(t, nil), gzipped(t, text)...))
+			}
 		}
 		made := func(name string) []byte {
 			var errs bytes.Buffer
@@ -53,6 +65,7 @@ func TestManifest(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		sameZip(t, made("job.zip"), members, gzipped(t, texts["rank-1.json"]))
 		picture, rows := imported(t, made("job.pftrace")), imported(t, members["job.pftrace"])
 		there := map[string]bool{}
 		for i := range picture.Slices {
@@ -102,6 +115,42 @@ func TestManifest(t *testing.T) {
 		}
 		if len(of) != 4 {
 			t.Errorf("%v", of)
+		}
+	}
+}
+
+// sameZip wants the members of a tar in a zip, one of them as it was packed, and in the headers what Perfetto's reader of zips takes (its
+// zip_reader.cc): version 2.0, no flags but that of sizes behind the data, and these for deflate alone.
+func sameZip(t *testing.T, b []byte, members map[string][]byte, packed []byte) {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(z.File) != len(members) {
+		t.Errorf("%d members, and %d of the tar", len(z.File), len(members))
+	}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(r)
+		if err != nil || !bytes.Equal(got, members[f.Name]) {
+			t.Errorf("%s: %v, %d bytes of %d", f.Name, err, len(got), len(members[f.Name]))
+		}
+		if f.ReaderVersion > 20 || f.Flags&^8 != 0 || f.Method != zip.Deflate {
+			t.Errorf("%s: version %d, flags %#x, method %d", f.Name, f.ReaderVersion, f.Flags, f.Method)
+		}
+		if f.Name != "rank-1.json" {
+			continue
+		}
+		stored, err := f.OpenRaw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if raw, err := io.ReadAll(stored); err != nil || f.Flags != 0 || len(raw) < len(packed)/2 || !bytes.Contains(packed, raw) {
+			t.Errorf("%s is not what the .gz holds: %v, flags %d, %d bytes of %d", f.Name, err, f.Flags, len(raw), len(packed))
 		}
 	}
 }

@@ -145,7 +145,7 @@ type inputOptions struct {
 // outputOptions say what is written, and how.
 type outputOptions struct {
 	output           string
-	tar              bool   // output is an archive of a file a rank
+	tar, zip         bool   // output is an archive of a file a rank
 	chrome, compress bool   // the format of output
 	report           string // the report beside it, "" for none
 	sums             bool   // the command prints nothing but a summary of what it wrote

@@ -70,7 +70,7 @@ func (j *job) run() error {
 	if s.job != nil {
 		return j.runJob(s.found, s.job, out, rep)
 	}
-	if j.opts.tar {
+	if j.opts.tar || j.opts.zip {
 		return j.opts.usage("-o %s: an archive takes the ranks of a job, and this is one trace; name the output .pftrace or .json", quote(j.opts.output))
 	}
 	solved := s.run

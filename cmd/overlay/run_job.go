@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -69,7 +68,7 @@ func (p *jobPicture) write(w io.Writer) error {
 	}
 	o := manyranks.Options{Version: version, Flows: flowNames[p.opts.flows], Slim: p.opts.onlyCritical, Drawn: p.drawn, Then: p.then}
 	write := p.one
-	if p.opts.tar {
+	if p.opts.tar || p.opts.zip {
 		write, o.Drawn = p.archive, nil // no arrow leads from file to file
 	}
 	p.picture = manyranks.Draw(p.r.job, p.r.verdict, o)
@@ -92,14 +91,7 @@ func (p *jobPicture) one(w io.Writer) error {
 // archive writes the traces of the ranks as they are, a picture of the rows of the job, and a manifest by which the viewer puts each rank on
 // the clock of the job.
 func (p *jobPicture) archive(w io.Writer) error {
-	t := tar.NewWriter(w)
-	add := func(name string, size int64, b io.WriterTo) error {
-		err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: size, Format: tar.FormatPAX})
-		if err == nil {
-			_, err = b.WriteTo(t)
-		}
-		return err
-	}
+	a := newArchive(w, p.opts.zip)
 	var b bytes.Buffer
 	pic, err := p.begin(&b)
 	if err != nil {
@@ -118,7 +110,11 @@ func (p *jobPicture) archive(w io.Writer) error {
 			bent++
 		}
 		files = append(files, manifestFile{name, machine{fmt.Sprintf("rank %d", rank.Rank)}, &manifestClocks{manifestClock{"job.pftrace", "BOOTTIME"}, offset}})
-		return add(name, kineto.TextOf(tr).Length(), kineto.TextOf(tr))
+		text, source := kineto.TextOf(tr), p.r.sourceOf(m)
+		if text.From > 0 { // the text was made of a file in another format
+			source = ""
+		}
+		return a.add(name, text.Length(), text, source)
 	})
 	if err != nil {
 		return err
@@ -127,14 +123,14 @@ func (p *jobPicture) archive(w io.Writer) error {
 	if err := p.finish(pic); err != nil {
 		return err
 	}
-	if err := add("job.pftrace", int64(b.Len()), &b); err != nil {
+	if err := a.add("job.pftrace", int64(b.Len()), &b, ""); err != nil {
 		return err
 	}
 	m := manifest(files)
-	if err := add("perfetto_manifest.json", int64(len(m)), bytes.NewReader(m)); err != nil {
+	if err := a.add("perfetto_manifest.json", int64(len(m)), bytes.NewReader(m), ""); err != nil {
 		return err
 	}
-	return t.Close()
+	return a.Close()
 }
 
 // The manifest of an archive of traces, as Perfetto documents it (perfetto.dev/docs/reference/perfetto-manifest).

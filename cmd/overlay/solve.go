@@ -98,7 +98,7 @@ func (o *options) jobFlags() error {
 	switch {
 	case o.chrome:
 		return o.usage("the ranks of a job become one .pftrace: name it so with -o; Chrome's format takes one trace")
-	case o.tar && (o.anonymize || o.onlyCritical):
+	case (o.tar || o.zip) && (o.anonymize || o.onlyCritical):
 		return o.usage("an archive holds the traces of the ranks as they are; name the output .pftrace for --anonymize and --only-critical")
 	case o.methodSet && o.method != "exact":
 		return o.usage("--method %s has no meaning over several ranks; leave it out, or give one trace", o.method)
