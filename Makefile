@@ -89,14 +89,15 @@ demo-ranks: quick ## make the traces of a job of eight ranks and say what holds 
 test: ## all tests that need Go only; those on real traces run where OVERLAY_CORPUS has them
 	$(GO) test -vet=off -timeout 40m $(if $(SKIP),-skip '$(SKIP)') ./...
 
-# The race detector needs cgo and costs about ten times the time: made traces will do, and heavy loops stay off. Programs
-# that a test ends by signals must not sleep for a second before they are gone, as they would with it. The tests that are
-# left out measure or ask one goroutine, read sources or databases, or judge results over many simulated runs whose stages
-# other tests run here, too, as do the simulators themselves: they took more than half of the time.
-NO_RACE = TestLinearTime|TestNumbersAreInJSON|TestDatabases|TestQuestions|TestCutEverywhere|TestVendorsAreKnownInOnePlace|TestNumbersAreFormattedInOnePlace
-NO_RACE := $(NO_RACE)|TestCuspySimulated|TestOrderOfSimulatedFilesDoesNotMatter|TestTurnsSimulated|TestAnonymousPathOfSimulated|TestManyRows|TestGainOfStep|TestSmallTimes|TestBombs|TestHostileAgents|TestJudged|TestRunAgain
-race: ## all tests on made traces under the race detector
-	OVERLAY_CORPUS=/nonexistent GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 20m -skip '^($(NO_RACE))$$' $$($(GO) list ./... | grep -v '/internal/testtrace\|/internal/advise/jobadvice')
+# The race detector needs cgo and costs about ten times the time: made traces will do, heavy loops stay off, and only packages
+# whose own code shares work among goroutines are tested. Programs that a test ends by signals must not sleep for a second before
+# they are gone, as they would with it. The tests that are left out measure or ask one goroutine, read sources or databases, or
+# judge results over many simulated runs whose stages other tests run here, too.
+NO_RACE = TestLinearTime|TestDatabases|TestQuestions|TestCutEverywhere|TestCuspySimulated|TestOrderOfSimulatedFilesDoesNotMatter
+NO_RACE := $(NO_RACE)|TestTurnsSimulated|TestManyRows|TestGainOfStep|TestSmallTimes|TestBombs|TestHostileAgents|TestJudged|TestRunAgain
+race: ## tests of what runs beside other work, on made traces, under the race detector
+	OVERLAY_CORPUS=/nonexistent GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 20m -skip '^($(NO_RACE))$$' \
+	  $$(grep -rlE '\bgo (func\b|[a-z.]+\()|internal/par"' --include='*.go' --exclude='*_test.go' --exclude-dir=testtrace cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 lint: ## gofmt, go vet, staticcheck
 	@bad=$$(gofmt -l cmd internal proto testdata); if [ -n "$$bad" ]; then echo "gofmt: not formatted:"; echo "$$bad"; exit 1; fi

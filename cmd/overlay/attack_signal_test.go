@@ -71,7 +71,7 @@ func TestAttackSignals(t *testing.T) {
 		watch := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 		err := cmd.Wait()
 		watch.Stop()
-		left := folder(t, dir)
+		left := corpus.Listed(t, dir)
 		var exit *exec.ExitError
 		switch {
 		case err == nil && left == whole:

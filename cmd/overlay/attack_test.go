@@ -23,7 +23,7 @@ import (
 
 // attackInputs is how many inputs the attack makes, and the seed of the first: OVERLAY_ATTACK=COUNT or COUNT@SEED.
 func attackInputs(t *testing.T) (count int, seed uint64) {
-	count = 200
+	count = 120
 	if testing.Short() {
 		count = 50
 	}

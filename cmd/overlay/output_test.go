@@ -70,17 +70,3 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 }
-
-// folder lists what is in a folder.
-func folder(t *testing.T, dir string) string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return strings.Join(names, " ")
-}

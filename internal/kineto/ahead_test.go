@@ -122,15 +122,19 @@ func TestBrokenBeside(t *testing.T) {
 		"garbage":   func() io.Reader { return bytes.NewReader(append(bytes.Clone(gz), "garbage"...)) },
 	}
 	fixed := func(name string, b []byte) { inputs[name] = func() io.Reader { return bytes.NewReader(b) } }
-	for n := 0; n < len(gz); n += 1 + len(gz)/40 {
+	cuts := 15
+	if corpus.Long() {
+		cuts = 60
+	}
+	for n := 0; n < len(gz); n += 1 + len(gz)/cuts {
 		fixed(fmt.Sprintf("gzip cut at %d", n), gz[:n])
 		fixed(fmt.Sprintf("gzip with a flip at %d", n), with(gz, n, 0x10))
 	}
-	for n := 0; n < len(zs); n += 1 + len(zs)/40 {
+	for n := 0; n < len(zs); n += 1 + len(zs)/cuts {
 		fixed(fmt.Sprintf("zstd cut at %d", n), zs[:n])
 		fixed(fmt.Sprintf("zstd with a flip at %d", n), with(zs, n, 0x10))
 	}
-	for n := 0; n < level0.Len(); n += 1 + level0.Len()/60 {
+	for n := 0; n < level0.Len(); n += 1 + level0.Len()/cuts {
 		fixed(fmt.Sprintf("stored, cut at %d", n), level0.Bytes()[:n])
 		fixed(fmt.Sprintf("stored, with a flip at %d", n), with(level0.Bytes(), n, 0x3))
 	}

@@ -38,6 +38,10 @@ func TestAnyNumberOfWorkers(t *testing.T) {
 			sources[filepath.Base(path)] = textOf(tr)
 		}
 	}
+	numbers, sizes := []int{1, 5}, []int{200, 7919}
+	if corpus.Long() {
+		numbers, sizes = []int{1, 2, 5, 8}, []int{200, 1000, 7919, 100_000}
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for name, src := range sources {
 		runtime.GOMAXPROCS(1)
@@ -45,9 +49,9 @@ func TestAnyNumberOfWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, cpus := range []int{1, 2, 5, 8} {
+		for _, cpus := range numbers {
 			runtime.GOMAXPROCS(cpus)
-			for _, size := range []int{200, 1000, 7919, 100_000} {
+			for _, size := range sizes {
 				got, err := Parse(src, "x", Options{chunk: size})
 				if err != nil {
 					t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"overlay/internal/testtrace/corpus"
 )
 
 // TestFolder: parts appear with the commit, in the place of those that were written in the same way; what is another's stays and is named.
@@ -62,10 +64,10 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%s/%s, %s: %q, holds %q; want %q, %q", c.target, c.part, c.text, got, holds, c.want, c.holds)
 		}
 	}
-	if got := folder(t, "."); got != "file new there" {
+	if got := corpus.Listed(t, "."); got != "file new there" {
 		t.Errorf("left: %s", got)
 	}
-	if got := folder(t, "new"); got != "run=a" {
+	if got := corpus.Listed(t, "new"); got != "run=a" {
 		t.Errorf("left in the folder: %s", got)
 	}
 }

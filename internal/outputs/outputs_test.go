@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"overlay/internal/testtrace/corpus"
 )
 
 func mustCreate(t *testing.T, o *Outputs, name string) *Output {
@@ -17,19 +19,6 @@ func mustCreate(t *testing.T, o *Outputs, name string) *Output {
 		t.Fatal(err)
 	}
 	return out
-}
-
-func folder(t *testing.T, dir string) string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return strings.Join(names, " ")
 }
 
 // TestOutputAppearsWhole: nothing is at the target before commit, all of it after.
@@ -60,7 +49,7 @@ func TestOutputAppearsWhole(t *testing.T) {
 	if info, _ := os.Stat(b); info.Mode().Perm() != 0o640 {
 		t.Errorf("mode of the replaced file: %v", info.Mode())
 	}
-	if got := folder(t, dir); got != "a b" {
+	if got := corpus.Listed(t, dir); got != "a b" {
 		t.Errorf("left in the folder: %s", got)
 	}
 }
@@ -82,8 +71,8 @@ func TestAbandon(t *testing.T) {
 	if _, err := o.Create(filepath.Join(dir, "b")); err == nil {
 		t.Error("create after abandon succeeds")
 	}
-	if got, _ := os.ReadFile(a); string(got) != "old" || folder(t, dir) != "a" {
-		t.Errorf("a is %q, folder has %s", got, folder(t, dir))
+	if got, _ := os.ReadFile(a); string(got) != "old" || corpus.Listed(t, dir) != "a" {
+		t.Errorf("a is %q, folder has %s", got, corpus.Listed(t, dir))
 	}
 }
 
@@ -97,7 +86,7 @@ func TestLongName(t *testing.T) {
 	if err := o.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if got := folder(t, dir); len(got) != 253+1+255 {
+	if got := corpus.Listed(t, dir); len(got) != 253+1+255 {
 		t.Errorf("left in the folder: %s", got)
 	}
 	if _, err := o.Create(filepath.Join(dir, strings.Repeat("x", 256))); err == nil {
@@ -171,7 +160,7 @@ func TestAbandonFolder(t *testing.T) {
 	if _, err := out.Draft(); !errors.Is(err, errInterrupted) {
 		t.Errorf("a draft after abandon: %v", err)
 	}
-	if got := folder(t, dir); got != "" {
+	if got := corpus.Listed(t, dir); got != "" {
 		t.Errorf("left in the folder: %s", got)
 	}
 }

@@ -69,12 +69,9 @@ func TestExactAgreesWithSimulator(t *testing.T) {
 
 // Programs as they run in production must be right in recordings as they should be, with cuda_sync records and without.
 func TestProductionAgreesWithSimulator(t *testing.T) {
-	n := 220
+	n := 110
 	if corpus.Long() {
 		n = 660
-	}
-	if testing.Short() {
-		n = 110
 	}
 	least := map[string]float64{"fsdp2": 0.97, "hostfn": 0.97, "serve": 0.97} // of classes that are not right yet
 	for _, s := range Groups(JudgeAll(n, 9001, Production)) {

@@ -15,6 +15,7 @@ import (
 	"overlay/internal/overlay"
 	"overlay/internal/overlay/chromejson"
 	"overlay/internal/testtrace"
+	"overlay/internal/testtrace/corpus"
 	"overlay/internal/testtrace/importer"
 	"overlay/internal/testtrace/textcheck"
 	"overlay/internal/trace"
@@ -129,7 +130,7 @@ func imported(t *testing.T, tr *trace.Trace, p *critpath.Path, ov *overlay.Drawi
 		}
 		edgesAreArrows(t, p, after, st, limit)
 	}
-	if len(tr.Events) < 200_000 {
+	if len(tr.Events) < 10_000 || corpus.Long() && len(tr.Events) < 200_000 {
 		for _, ov := range byMethods(t, tr) {
 			out, st := write(t, tr, ov)
 			compare(t, tr, before, ov, out, st)

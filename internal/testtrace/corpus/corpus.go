@@ -55,6 +55,20 @@ func Text(tb testing.TB, name string) []byte {
 	return text
 }
 
+// Listed are the names of what is in a folder, by name.
+func Listed(tb testing.TB, dir string) string {
+	tb.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, " ")
+}
+
 // Dir is the folder of real traces: OVERLAY_CORPUS, by default ../shared/traces beside the project.
 func Dir(tb testing.TB) string {
 	tb.Helper()
@@ -79,10 +93,10 @@ func Heavy(tb testing.TB) {
 	}
 }
 
-// Small says whether a file is there and small enough for loops that are not heavy: six real traces take longer than all others.
+// Small says whether a file is there and small enough for loops that are not heavy: nine real traces take longer than all others.
 func Small(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && (info.Size() < 500_000 || Long())
+	return err == nil && (info.Size() < 300_000 || Long())
 }
 
 // Find returns the real traces that match one of the patterns, by default all; none when they are not at hand. A pattern that
