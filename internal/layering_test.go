@@ -56,7 +56,7 @@ var layers = map[string][]string{
 	"internal/roofline":           {"internal/trace", "internal/vendors", "internal/cdg", "internal/graph"},
 	"internal/memory":             {"internal/trace", "internal/cdg", "internal/graph", "internal/critpath"},
 	"internal/analyses":           {"internal/memory", "internal/stat", "internal/roofline", "internal/trace", "internal/vendors", "internal/cdg", "internal/graph", "internal/critpath", "internal/tables"},
-	"internal/ranks/replay":       {"internal/trace", "internal/par", "internal/cdg", "internal/graph", "internal/critpath", "internal/whatif", "internal/ranks"},
+	"internal/ranks/replay":       {"internal/stat", "internal/trace", "internal/par", "internal/cdg", "internal/graph", "internal/critpath", "internal/whatif", "internal/ranks"},
 	"internal/ranks/parts":        {"internal/trace", "internal/critpath", "internal/ranks", "internal/columns", "internal/tables"},
 	"internal/history":            {"internal/stat", "internal/par", "internal/critpath", "internal/ranks", "internal/columns", "internal/tables", "internal/report", "internal/report/page"},
 	"internal/ranks/roster":       {"internal/trace"},

@@ -29,6 +29,7 @@ func changeFlags() group {
 		"drop":            "these operations do not wait for other streams, or for the second ones only: `SELECTOR [for SELECTOR]`",
 		"replace":         "the last of these operations does the work of all in so long: `SELECTOR=TIME`",
 		"bandwidth":       "these collectives and copies move their bytes at so many 10^9 bytes a second: `SELECTOR=GB/s`",
+		"buckets":         "several ranks: all-reduces of a step are put together until they have so many bytes: `SELECTOR=SIZE`, as in transfer=100MB",
 		"unlimited-queue": "launches never wait for room in a stream's queue",
 	}
 	var flags []cli.Flag
@@ -63,9 +64,9 @@ encloses), name:NAME; 'A in B' means both. class:launch|sync|handoff|unexplained
 activities.
 
 Of a folder, a quoted pattern or an archive with a trace for each rank of a job, or of summaries, it says how long the
-job would have taken. --scale and scenarios of it can be asked. SELECTOR is then a name or class:, or nothing but a
-place, in rank:5 or rank:0-3,8, host:NAME, stage:N, step:N; or transfer, what collectives take when all have come,
-also in group:NAME.
+job would have taken. --scale, --buckets and scenarios of them can be asked. SELECTOR is then a name or class:, or
+nothing but a place, in rank:5 or rank:0-3,8, host:NAME, stage:N, step:N; or transfer, what collectives take when all
+have come, or its parts latency and bytes, also in group:NAME.
 
 Examples:
   overlay whatif -i trace.json.gz --scale 'aten::copy_=0.5'

@@ -97,11 +97,7 @@ func NewJobWhatIf(s JobSource, q JobQuestions) (*JobWhatIf, error) {
 		}
 		list = append(list, more...)
 	}
-	var ask []replay.Question
-	for i := range list {
-		ask = append(ask, list[i].Ask)
-	}
-	for i, a := range m.Ask(ask) {
+	for i, a := range m.Answers(list) {
 		w.Scenarios = append(w.Scenarios, AnswerOf(m, &list[i], a))
 	}
 	if q.Draw {

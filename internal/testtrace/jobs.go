@@ -68,6 +68,7 @@ type JobOptions struct {
 	PerHost  int        // ranks on one host, a power of two
 	Steps    int        // 3 or more
 	Noise    float64    // factor of the noise of durations and of the ends of collectives
+	Bucket   int        // layers that reduce their gradients together
 	CPU      bool       // there is no device: threads do the collectives, of jobs of kind dp
 	NoShapes bool       // shapes of inputs are not recorded
 	Set      []JobPlant // in place of Cause, of ranks that differ

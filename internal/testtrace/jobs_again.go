@@ -9,7 +9,8 @@ type JobWorkKind uint8
 const (
 	OfDevice   JobWorkKind = iota // kernels that do not communicate
 	OfThreads                     // what slices of threads do by themselves
-	OfTransfer                    // transfers of collectives
+	OfTransfer                    // what the bytes of collectives take
+	OfLatency                     // what collectives take beside that
 )
 
 // Again runs the job once more with other durations, on each rank from the moment on at which its trace begins, and tells by how much it ends earlier.
@@ -34,6 +35,11 @@ func (j *Job) Again(factor func(rank int32, k JobWorkKind) float64) int64 {
 			k = OfDevice
 		}
 		f := factor(a.rank, k)
+		if k == OfTransfer && f != factor(a.rank, OfLatency) {
+			took := float64(g.clean[e.knob])
+			latency := min(j.shape.comm*jobLatency/took, 1)
+			f = f*(1-latency) + factor(a.rank, OfLatency)*latency
+		}
 		if e.knob >= 0 {
 			knobs[e.knob] = int64(float64(g.knobs[e.knob]) * f)
 		}

@@ -120,7 +120,10 @@ func (j *Job) instance(order jobOrder, coll string, elems int64, step int32) int
 	return id
 }
 
-// transferTime is what a collective takes once all are there: 12 µs, and its bytes over the slowest link.
+// jobLatency is what a collective takes beside its bytes, ns.
+const jobLatency = 12_000
+
+// transferTime is what a collective takes once all are there: its latency, and its bytes over the slowest link.
 func (j *Job) transferTime(ranks []int32, coll string, elems int64) int64 {
 	bytesPerMicro := 200_000.0 // within a host
 	for _, r := range ranks {
@@ -138,7 +141,7 @@ func (j *Job) transferTime(ranks []int32, coll string, elems int64) int64 {
 	case "send", "broadcast":
 		f = 1
 	}
-	us := 12 + 2*float64(elems)*f/bytesPerMicro
+	us := jobLatency/1000 + 2*float64(elems)*f/bytesPerMicro
 	return int64(us * 1000 * j.shape.comm)
 }
 

@@ -74,7 +74,9 @@ func (j *Job) draw() {
 	}
 	s.layers = int(j.between(5, 9)) / s.pipe
 	s.layers = max(s.layers, 2)
-	s.bucket = int(j.between(1, 3))
+	if s.bucket = int(j.between(1, 3)); j.Bucket > 0 {
+		s.bucket = j.Bucket
+	}
 	scale := j.between(60, 160)
 	draws := func(n int64) (list []int64) {
 		for range n {

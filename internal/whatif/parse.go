@@ -25,6 +25,7 @@ var Verbs = []struct{ Word, Usage string }{
 	{"drop", "SELECTOR [for SELECTOR]"},
 	{"replace", "SELECTOR=TIME"},
 	{"bandwidth", "SELECTOR=GB/s"},
+	{"buckets", "SELECTOR=SIZE"},
 	{"unlimited-queue", ""},
 }
 
@@ -102,6 +103,8 @@ func (s *Selector) Change(verb, text string) (Change, error) {
 	var c Change
 	var err error
 	switch verb {
+	case "buckets":
+		return c, fmt.Errorf("buckets is for the ranks of a job: give a folder with the traces of all, or their summaries")
 	case "unlimited-queue":
 		if strings.TrimSpace(text) != "" {
 			return c, fmt.Errorf("unlimited-queue takes nothing, %q given", text)

@@ -17,6 +17,8 @@ type Scenario struct {
 	Name   string
 	Ask    Question
 	Longer bool // it makes something longer
+
+	Of *Model // the job with collectives put together; nil: as it was
 }
 
 // Parser reads questions about a job.
@@ -25,12 +27,16 @@ type Parser struct {
 	Shown func(string) string // how reports show a name; it may be asked for so
 }
 
-// Scenario reads changes with ";" between them, as whatif.Selector does for one trace, of which it knows scale alone. A name with ":=" may stand in front of all.
+// Scenario reads changes with ";" between them, as whatif.Selector does for one trace, of which it knows scale alone, and buckets, which one trace has not. A name with ":=" may stand in front of all.
 func (p *Parser) Scenario(text string) (s Scenario, err error) {
 	var list []Change
 	s.Name, err = whatif.ReadChanges(text, func(verb, rest string) error {
-		if verb != "scale" {
-			return fmt.Errorf("%s is for one trace; over ranks there is --scale", verb)
+		switch verb {
+		case "buckets":
+			return p.buckets(&s, rest)
+		case "scale":
+		default:
+			return fmt.Errorf("%s is for one trace; over ranks there are --scale and --buckets", verb)
 		}
 		selector, factor, err := whatif.Factor(strings.TrimSpace(rest), Whole)
 		if err != nil {
@@ -39,11 +45,57 @@ func (p *Parser) Scenario(text string) (s Scenario, err error) {
 		c := Change{Factor: factor}
 		s.Longer = s.Longer || factor > Whole
 		err = p.selected(&c, selector)
-		list = append(list, c)
-		return err
+		if list = append(list, c); err != nil || c.Of == WholeTransfer {
+			return err
+		}
+		return p.law(&c)
 	})
 	s.Ask = Changes(list)
 	return s, err
+}
+
+// buckets reads which collectives are put together, and until they have how many bytes.
+func (p *Parser) buckets(s *Scenario, text string) (err error) {
+	selector, value, _ := strings.Cut(text, "=")
+	size, c := bytesOf(strings.TrimSpace(value)), Change{}
+	switch {
+	case size <= 0:
+		return fmt.Errorf("buckets %s: write the size until which all-reduces are put together, as in buckets transfer=100MB", strings.TrimSpace(text))
+	case s.Of != nil:
+		return fmt.Errorf("one size of buckets a scenario; of several groups write several scenarios")
+	}
+	if err = p.selected(&c, strings.TrimSpace(selector)); err != nil {
+		return err
+	}
+	if c.Transfers == nil || c.Ranks != nil || c.Steps != nil || c.Of != WholeTransfer {
+		return fmt.Errorf("%q: all-reduces are put together in all steps and on all ranks of a group: write transfer, or transfer in group:NAME", selector)
+	}
+	s.Of, err = p.Model.Joined(c.Transfers, size)
+	return err
+}
+
+// bytesOf reads a size with its unit, -1 where it is none.
+func bytesOf(text string) int64 {
+	for unit, n := range map[string]float64{"kB": 1e3, "MB": 1e6, "GB": 1e9, "MiB": 1 << 20, "GiB": 1 << 30} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			if x, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && x > 0 && x < 1e6 {
+				return int64(x * n)
+			}
+		}
+	}
+	return -1
+}
+
+// law is an error where the latency of a collective that changes is not known.
+func (p *Parser) law(c *Change) error {
+	m := p.Model
+	for i, l := range m.latency() {
+		if g := &m.Job.Groups[m.Job.Instances[i].Group]; l < 0 && c.Transfers(g) {
+			return fmt.Errorf("nothing tells the latency of collectives from what their bytes take where they have one size only, or do not say theirs, as %s in group %s: ask for others in group:NAME, or for the whole transfer",
+				m.Job.Instances[i].Coll, cmp.Or(g.Name, g.Desc))
+		}
+	}
+	return nil
 }
 
 // oneTrace are selectors of which summaries do not say what they mean.
@@ -107,7 +159,8 @@ func (p *Parser) selected(c *Change, text string) error {
 			if in, err = class(arg); err == nil {
 				work(in)
 			}
-		case term == "transfer", kind == "class":
+		case term == "transfer", term == "latency", term == "bytes", kind == "class":
+			c.Of = map[string]TransferPart{"latency": Latency, "bytes": Bytes}[term]
 			transfers(func(*ranks.JobGroup) bool { return true })
 		case term == "":
 			return fmt.Errorf("a change without a selector: say what is to change, as in class:compute in rank:5=0.5")

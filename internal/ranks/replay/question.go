@@ -16,7 +16,8 @@ type factors struct {
 	x         *ranks.Member
 	slots     map[int32]int32
 	work      [][]int64 // then the place of a key; nil: nothing changes
-	transfers [][]int64 // then the kind of the operation; nil: nothing changes
+	transfers [][]int64 // then the kind of the operation: of what the bytes take; nil: nothing changes
+	latencies [][]int64 // the same of what any message takes
 	before    int64     // of what the rank did since the job began and before its own trace does
 }
 
@@ -44,7 +45,18 @@ type Change struct {
 	Steps     map[int32]bool                       // by number; nil: of all, and of none
 	Work      func(name string, w ranks.Work) bool // own time; nil: no own time
 	Transfers func(group *ranks.JobGroup) bool     // of collectives in these groups; nil: no transfers
+	Of        TransferPart
 }
+
+// TransferPart is what of transfers changes.
+type TransferPart uint8
+
+// The parts.
+const (
+	WholeTransfer TransferPart = iota
+	Latency                    // what a message takes that has no bytes
+	Bytes                      // the rest
+)
 
 // Changes makes all of these changes at once. What two of them change is multiplied by both.
 func Changes(list []Change) Question {
@@ -97,9 +109,16 @@ func (f *factors) scaleTransfers(m *Model, c *Change) {
 			continue
 		}
 		if f.transfers == nil {
-			f.transfers = table(len(f.x.Steps), len(f.x.Kinds))
+			f.transfers, f.latencies = table(len(f.x.Steps), len(f.x.Kinds)), table(len(f.x.Steps), len(f.x.Kinds))
 		}
-		f.eachSlot(m, c, func(slot int) { f.transfers[slot][k] = times(f.transfers[slot][k], c.Factor) })
+		f.eachSlot(m, c, func(slot int) {
+			if c.Of != Latency {
+				f.transfers[slot][k] = times(f.transfers[slot][k], c.Factor)
+			}
+			if c.Of != Bytes {
+				f.latencies[slot][k] = times(f.latencies[slot][k], c.Factor)
+			}
+		})
 	}
 }
 

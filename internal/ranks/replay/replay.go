@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"overlay/internal/par"
 	"overlay/internal/ranks"
@@ -51,6 +52,9 @@ type Model struct {
 	slots []map[int32]int32 // per member: the places of steps, from 1 on, by their numbers
 	slot  []int32           // per port: that of its step, 0 for none; what comes behind the last operation is of the last step
 	until []border          // of a job of which a step is looked at, per member: where that ends
+
+	latency func() []int64 // per instance, see latencies
+	joined  *joined        // nil: each collective is done by itself
 }
 
 // border is a moment between what happens to a member. It comes later by a mean of how much what is around it does.
@@ -104,6 +108,7 @@ func New(j *ranks.Job) (*Model, error) {
 		m.name(x)
 	}
 	m.first = append(m.first, int32(len(m.start)))
+	m.latency = sync.OnceValue(m.latencies)
 	m.instances()
 	m.sort()
 	if j.Step >= 0 {
@@ -315,8 +320,13 @@ func (s *sorter) source(x step, n int32) (step, bool) {
 		i := s.member[p]
 		y := &s.Job.Members[i]
 		k := y.ChainFirst[p-s.first[i]] + n
-		if k == y.ChainFirst[p-s.first[i]+1] {
+		if last := y.ChainFirst[p-s.first[i]+1]; k == last && s.joined != nil && s.joined.behind[p] >= 0 {
+			return stepOf(startOf, s.joined.behind[p]), true
+		} else if k >= last {
 			return x, false
+		}
+		if s.slack[s.chains[i]+k] == dropped {
+			return x, true
 		}
 		if from := y.Chains[k].From; from >= 0 {
 			return stepOf(endOf, s.first[i]+from), true
@@ -328,7 +338,10 @@ func (s *sorter) source(x step, n int32) (step, bool) {
 		}
 		return stepOf(cameOf, p-1), n == 1 && s.before[p]
 	}
-	if s.last[p] >= 0 {
+	switch {
+	case s.joined != nil && s.joined.with[p] >= 0:
+		return stepOf(endOf, s.joined.with[p]), n == 0
+	case s.last[p] >= 0:
 		return stepOf(cameOf, s.last[p]), n == 0
 	}
 	return stepOf(startOf, p), n == 0
@@ -412,6 +425,16 @@ func (m *Model) Ask(list []Question) []Answer {
 	return out
 }
 
+// Answers answers scenarios, side by side.
+func (m *Model) Answers(list []Scenario) []Answer {
+	out := make([]Answer, len(list))
+	par.Each(len(list), func(i int) { out[i] = m.asked(&list[i]).answer(list[i].Ask) })
+	return out
+}
+
+// asked is the model that a scenario is asked of.
+func (m *Model) asked(x *Scenario) *Model { return cmp.Or(x.Of, m) }
+
 // answer replays the job once.
 func (m *Model) answer(q Question) Answer {
 	starts, ends, _ := m.replay(q)
@@ -429,6 +452,10 @@ func (m *Model) replay(q Question) (starts, ends, came []int64) {
 		switch p := x.at(); x.what() {
 		case startOf:
 			starts[p] = m.startLater(p, &factors[m.member[p]], starts, ends)
+			if m.joined != nil && m.joined.behind[p] >= 0 {
+				q := m.joined.behind[p]
+				starts[p] = max(starts[p], m.start[q]+starts[q]-m.start[p])
+			}
 		case cameOf:
 			t := m.start[m.of[p]] + starts[m.of[p]]
 			if m.before[p] {
@@ -436,11 +463,16 @@ func (m *Model) replay(q Question) (starts, ends, came []int64) {
 			}
 			came[p] = t
 		case endOf:
+			if m.joined != nil && m.joined.with[p] >= 0 {
+				q := m.joined.with[p]
+				ends[p] = m.end(q) + ends[q] - m.end(p)
+				continue
+			}
 			t := m.start[p] + starts[p]
 			if at := m.last[p]; at >= 0 {
 				t = came[at]
 			}
-			ends[p] = t - m.came(p) + times(m.transfer[p], m.moved(p, &factors[m.member[p]])) - m.transfer[p]
+			ends[p] = t - m.came(p) + m.moved(p, &factors[m.member[p]]) - m.transfer[p]
 		}
 	}
 	return starts, ends, came
@@ -462,12 +494,25 @@ func (m *Model) answerOf(starts, ends []int64) Answer {
 	return a
 }
 
-// moved is the factor of the transfer of an operation.
+// moved is what the transfer of an operation takes.
 func (m *Model) moved(p int32, f *factors) int64 {
-	if op := int(p - m.first[m.member[p]]); f.transfers != nil && op < len(f.x.Ops) {
-		return f.transfers[m.slot[p]][f.x.Ops[op].Kind]
+	took, i := m.transfer[p], m.member[p]
+	if m.joined != nil {
+		took += m.joined.more[p]
 	}
-	return Whole
+	op := p - m.first[i]
+	if f.transfers == nil || int(op) >= len(f.x.Ops) {
+		return took
+	}
+	bytes, latency := f.transfers[m.slot[p]][f.x.Ops[op].Kind], f.latencies[m.slot[p]][f.x.Ops[op].Kind]
+	if bytes == latency {
+		return times(took, bytes)
+	}
+	l := int64(0)
+	if in := f.x.In[op]; in >= 0 {
+		l = min(max(m.latency()[in], 0), took)
+	}
+	return times(l, latency) + times(took-l, bytes)
 }
 
 // startLater is by how much an operation starts later than it did.

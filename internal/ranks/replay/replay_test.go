@@ -47,7 +47,7 @@ func (q *question) factor(rank int32, k testtrace.JobWorkKind) float64 {
 	if q.rank >= 0 && rank != q.rank {
 		return 1
 	}
-	return float64([...]int64{q.device, q.thread, q.moved}[k]) / 100
+	return float64([...]int64{q.device, q.thread, q.moved, q.moved}[k]) / 100
 }
 
 func (q *question) changes() replay.Question {

@@ -17,6 +17,7 @@ type Run struct {
 
 // Replayed replays a job, and shows it: all members, or where shown has some, these. Of own work the recorded strip says what it is; the operations around it say where it comes to lie.
 func (m *Model) Replayed(x Scenario, shown ...int32) Run {
+	m = m.asked(&x)
 	starts, ends, came := m.replay(x.Ask)
 	r := Run{Name: x.Name, Answer: m.answerOf(starts, ends)}
 	r.Strips = make([]ranks.Strip, len(m.Job.Members))
