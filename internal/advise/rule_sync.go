@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"maps"
 	"slices"
 
 	"overlay/internal/cdg"
@@ -150,15 +151,53 @@ func init() {
 }
 
 // midRun keeps the waits between the first launch and the last: before and after them it is the measurement that waits. It leaves out those for what
-// was copied to the host, which the CPU reads next.
+// was copied to the host, which the CPU reads next, and those in a process with a pool after which the thread launches nothing before it waits for
+// its next work: the thread answers with what the device computed.
 func midRun(r *run, list []wait) (out []wait) {
 	first, last := r.spanOfLaunches()
+	rests := r.rests()
 	for _, w := range list {
-		if at := r.g.Acts[w.call].Start; at > first && at < last && !toHost(r.name(w.for_)) {
+		if at := r.g.Acts[w.call].Start; at > first && at < last && !toHost(r.name(w.for_)) && !r.answers(w.call, rests) {
 			out = append(out, w)
 		}
 	}
 	return out
+}
+
+// rests are, by thread of processes that have a pool of threads, the starts of the gaps in which the thread waited for work or for another thread.
+func (r *run) rests() map[cdg.LaneID][]int64 {
+	g, pools, rests := r.g, map[trace.ProcID]bool{}, map[cdg.LaneID][]int64{}
+	for l := range g.Lanes {
+		for i := int(g.PieceFirst[l]); i+1 < int(g.PieceFirst[l+1]); i++ {
+			id := g.Pieces[i+1].Begun
+			if g.Pieces[i].Owner != cdg.NoAct || id == cdg.NoWait {
+				continue
+			}
+			idle := g.Waits[id].Note == cdg.Idle
+			if pools[g.Lanes[l].Proc] = pools[g.Lanes[l].Proc] || idle; idle || g.Waits[id].Rule == cdg.Handoff {
+				rests[cdg.LaneID(l)] = append(rests[cdg.LaneID(l)], g.Pieces[i].Start)
+			}
+		}
+	}
+	maps.DeleteFunc(rests, func(l cdg.LaneID, _ []int64) bool { return !pools[g.Lanes[l].Proc] })
+	return rests
+}
+
+// answers reports whether the thread of a call launches nothing between the call and the thread's next rest.
+func (r *run) answers(call cdg.ActID, rests map[cdg.LaneID][]int64) bool {
+	act := &r.g.Acts[call]
+	list := rests[act.Lane]
+	if len(list) == 0 {
+		return false
+	}
+	until := r.g.Window.End
+	if n, _ := slices.BinarySearch(list, act.End); n < len(list) {
+		until = list[n]
+	}
+	return !slices.ContainsFunc(r.ops, func(o cdg.ActID) bool {
+		l := r.launch(o)
+		return l != cdg.NoAct && r.g.Acts[l].Lane == act.Lane && r.g.Acts[l].Start >= act.End && r.g.Acts[l].Start < until
+	})
 }
 
 // findLaunches finds the starts of the first and of the last call that launches a kernel, of runs without kernels any operation. After it
