@@ -169,7 +169,7 @@ func summarize(j *job, f *inputs.Found, whole bool) ([]inputs.Set, []*ranks.Summ
 	return named, made, err
 }
 
-// eachSet solves traces one after the other, makes something of each, and finds out of which run and which rank each is.
+// eachSet solves traces one after the other, makes something of each, and finds out of which run and which rank each is. Copies are left out.
 func eachSet[T any](j *job, f *inputs.Found, how inputs.How, use func(x *inputs.Item, r *pipeline.Run) (T, error)) ([]inputs.Set, []T, error) {
 	f.Sort()
 	made := inputs.Each(j.in, f, how, func(x *inputs.Item) (of T, err error) {
@@ -187,7 +187,15 @@ func eachSet[T any](j *job, f *inputs.Found, how inputs.How, use func(x *inputs.
 		return nil, nil, made.Err
 	}
 	named, err := f.Name(made.Entries, made.File, j.opts.runName, j.opts.rank)
-	return named, made.Of, err
+	list, of := named[:0], made.Of[:0]
+	for i := range named {
+		if named[i].Rank < 0 {
+			j.opts.say(j.stderr, "left out %s: a copy of another input", named[i].Path)
+			continue
+		}
+		list, of = append(list, named[i]), append(of, made.Of[i])
+	}
+	return list, of, err
 }
 
 // source is what the tables of a trace are made of.

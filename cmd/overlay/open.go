@@ -32,7 +32,10 @@ func (j *job) openInViewer() error {
 	if j.opts.page {
 		return j.openPage()
 	}
-	name := j.files[0]
+	name, err := inputs.OnlyTrace(j.files[0])
+	if err != nil {
+		return err
+	}
 	f, err := inputs.Disk.Open(name)
 	if err != nil {
 		return inputs.Error(name, err)
@@ -42,8 +45,6 @@ func (j *job) openInViewer() error {
 	switch {
 	case err != nil:
 		return inputs.Error(name, err)
-	case info.IsDir():
-		return fmt.Errorf("%s is a folder: give a trace file", name)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is no regular file: write the trace to a file first", name)
 	case info.Size() == 0:

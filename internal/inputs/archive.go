@@ -52,11 +52,16 @@ func archiveOf(path string) (archiveKind, error) {
 		n, _ = io.ReadFull(r, head)
 		head = head[:n]
 	}
-	const magic = 257 // of POSIX and GNU headers
-	if len(head) == 512 && bytes.HasPrefix(head[magic:], []byte("ustar")) {
+	if isTar(head) {
 		return tarArchive, nil
 	}
 	return noArchive, nil
+}
+
+// isTar tells a tar by the header of its first member.
+func isTar(head []byte) bool {
+	const magic = 257 // of POSIX and GNU headers
+	return len(head) >= 512 && bytes.HasPrefix(head[magic:], []byte("ustar"))
 }
 
 // expand decompresses a stream of gzip or zstd and passes on any other.

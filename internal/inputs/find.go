@@ -289,8 +289,8 @@ func (f *Found) one() (string, error) {
 // Only leaves the file of a name.
 func (f *Found) Only(name string) { f.Files = []File{{Path: name, member: name}} }
 
-// onlyTrace is the name of the trace that a folder or a pattern holds; any other name is that of a file.
-func onlyTrace(name string) (string, error) {
+// OnlyTrace is the name of the trace that a folder or a pattern holds; any other name is that of a file.
+func OnlyTrace(name string) (string, error) {
 	info, err := Disk.Stat(name)
 	if name == "-" || !(err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(name, "*?[")) {
 		return name, nil

@@ -3,9 +3,11 @@ package inputs
 import (
 	"archive/tar"
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -179,6 +181,24 @@ func TestOnlyTrace(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", c.input, got, c.want)
+		}
+	}
+}
+
+// TestTarOfStream: an archive that comes over standard input is called one, packed or not.
+func TestTarOfStream(t *testing.T) {
+	inFolder(t)
+	for _, name := range []string{"pair.tar", "pair.tgz"} {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for _, stdin := range []io.Reader{f, bufio.NewReader(f)} { // a file as a shell gives it, and a pipe
+			f.Seek(0, io.SeekStart)
+			if _, err := NewReader(stdin, 1, kineto.Options{}).Load("-"); fmt.Sprint(err) != "standard input is a tar archive: give it by name, or unpack it" {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }

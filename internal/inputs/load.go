@@ -70,6 +70,9 @@ func decode(name string, in *Input, o kineto.Options, room int64) (*trace.Trace,
 }
 
 func decodeAll(name string, in *Input, o kineto.Options, room int64) (*trace.Trace, error) {
+	if isTar(in.Bytes) {
+		return nil, fmt.Errorf("%s is a tar archive: give it by name, or unpack it", report.Plain(Name(name)))
+	}
 	for _, f := range otherFormats {
 		if in.from > 0 || !f.is(in.Bytes) {
 			continue

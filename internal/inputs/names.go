@@ -17,7 +17,8 @@ func (f *Found) Sort() {
 }
 
 // Name finds the run and the rank of traces that were read, each in the file of its number: several traces of one run get the ranks of the
-// run's report, and traces without any sign of a rank the free ones. Two traces of one rank are refused. A run other than "" and a rank of 0 or more
+// run's report, and traces without any sign of a rank the free ones. Two traces of one rank are refused, but for copies: these are to be
+// left out, as reports do, and get no rank (-1). A run other than "" and a rank of 0 or more
 // replace what names and traces say.
 func (f *Found) Name(entries []roster.Entry, file []int, run string, rank int64) ([]Set, error) {
 	list := make([]Set, len(entries))
@@ -46,8 +47,13 @@ func nameRun(list []Set, entries []roster.Entry, of []int) error {
 	for _, i := range of {
 		own = append(own, entries[i])
 	}
-	for k, rank := range roster.Ranks(own) {
+	ranks, copies := roster.Ranks(own)
+	for k, rank := range ranks {
 		list[of[k]].Rank = rank
+	}
+	left := map[int]bool{}
+	for _, k := range copies {
+		list[of[k]].Rank, left[of[k]] = -1, true
 	}
 	slices.SortStableFunc(of, func(a, b int) int { return roster.CompareNames(list[a].Path, list[b].Path) })
 	by := map[int64]*Set{}
@@ -60,7 +66,7 @@ func nameRun(list []Set, entries []roster.Entry, of []int) error {
 	}
 	next := int64(0)
 	for _, i := range of {
-		if list[i].Rank >= 0 {
+		if list[i].Rank >= 0 || left[i] {
 			continue
 		}
 		for by[next] != nil {

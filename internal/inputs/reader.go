@@ -42,7 +42,7 @@ func (r *Reader) open(name string) (*Input, error) {
 }
 
 func (r *Reader) openOnly(name string) (*Input, error) {
-	name, err := onlyTrace(name)
+	name, err := OnlyTrace(name)
 	if err != nil {
 		return nil, err
 	}

@@ -377,17 +377,32 @@ func (s *Selector) near(text string) string {
 	slices.SortFunc(names, func(x, y trace.Sym) int {
 		return cmp.Or(cmp.Compare(time[y], time[x]), strings.Compare(g.Trace.Str(x), g.Trace.Str(y)))
 	})
-	var sb strings.Builder
-	sb.WriteString("; near are")
-	for i, n := range names[:min(3, len(names))] {
-		if i > 0 {
-			sb.WriteByte(',')
-		}
+	var shown []string
+	for _, n := range names[:min(nearest, len(names))] {
 		name := g.Trace.Str(n)
 		if s.also != nil {
 			name = s.also(critpath.NormalName(name))
 		}
-		fmt.Fprintf(&sb, " %q", trace.Brief(name))
+		shown = append(shown, name)
 	}
-	return sb.String()
+	return "; near are " + Nearest(shown)
+}
+
+// nearest is how many names a message about a selector has at most.
+const nearest = 3
+
+// Nearest lists the first of some names for a message: kernels that are made from templates have names of thousands of letters, so
+// that behind a long one no further one is told.
+func Nearest(names []string) string {
+	text := ""
+	for i, name := range names[:min(nearest, len(names))] {
+		if i > 0 {
+			if len(text)+len(name) > 160 {
+				break
+			}
+			text += ", "
+		}
+		text += strconv.Quote(trace.Brief(name))
+	}
+	return text
 }

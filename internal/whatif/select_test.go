@@ -2,6 +2,7 @@ package whatif_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"overlay/internal/cdg"
@@ -38,6 +39,24 @@ kernel 7 second 240 20 3
 		})
 		if !slices.Equal(got, want) || calls != 1 {
 			t.Errorf("%s: %v and %d launches, want %v and 1", step, got, calls, want)
+		}
+	}
+}
+
+// TestNearest: a message about a selector names three at most, and no further one behind a long one.
+func TestNearest(t *testing.T) {
+	long := strings.Repeat("k", 500)
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"a", "b", "c", "d"}, `"a", "b", "c"`},
+		{[]string{"a", long, "c"}, `"a"`},
+		{[]string{long, "b"}, `"` + long[:100] + `…", "b"`},
+		{[]string{long, strings.Repeat("b", 60)}, `"` + long[:100] + `…"`},
+	} {
+		if got := whatif.Nearest(c.names); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

@@ -232,10 +232,7 @@ func (p *Parser) near(word string) string {
 	if len(names) == 0 {
 		return "they name no work"
 	}
-	for i := range names {
-		names[i] = strconv.Quote(names[i])
-	}
-	return "names with much time are " + strings.Join(names[:min(3, len(names))], ", ")
+	return "names with much time are " + whatif.Nearest(names)
 }
 
 // class is the work of a class by the words of selectors.

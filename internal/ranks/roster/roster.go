@@ -115,12 +115,12 @@ func Make(entries []Entry, o Options) (*Roster, error) {
 }
 
 // Ranks finds the rank of each entry as Make does, of entries that need not be of one job; also of those that Make leaves out, where their names
-// tell it. It is -1 where nothing does.
-func Ranks(entries []Entry) []int64 {
+// tell it. It is -1 where nothing does. Copies are the entries that have a rank and the same bytes as another one.
+func Ranks(entries []Entry) (ranks []int64, copies []int) {
 	b := builder{entries: entries, r: &Roster{}}
 	b.leave()
 	b.identify()
-	ranks := slices.Repeat([]int64{-1}, len(entries))
+	ranks = slices.Repeat([]int64{-1}, len(entries))
 	for _, m := range b.in {
 		ranks[m.Entry] = m.Rank
 	}
@@ -131,6 +131,7 @@ func Ranks(entries []Entry) []int64 {
 		case e.Fault != "":
 		case max(e.Recorded, e.Said) >= 0: // the same bytes again
 			ranks[l.Entry] = cmp.Or(e.Recorded+1, e.Said+1) - 1
+			copies = append(copies, l.Entry)
 		default:
 			silent, names = append(silent, l.Entry), append(names, e.Member)
 		}
@@ -140,7 +141,7 @@ func Ranks(entries []Entry) []int64 {
 			ranks[silent[k]] = rank
 		}
 	}
-	return ranks
+	return ranks, copies
 }
 
 type builder struct {
