@@ -11,7 +11,7 @@ import (
 
 // BenchmarkDesk is a replay that a slider asks for.
 func BenchmarkDesk(b *testing.B) {
-	run, err := pipeline.Solve(testtrace.Read(b, corpus.Find(b, "*asdf_False*")[0]), pipeline.Options{}, false)
+	run, err := pipeline.Solve(testtrace.Read(b, corpus.Files(b, "*asdf_False*")[0]), pipeline.Options{}, false)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,6 +12,7 @@ type Times struct {
 	r     *Result
 	first []int32 // CSR by lane: where pieces begin and points lie, in order
 	knots []knot
+	near  int // which knot of its thread the last moment came before: one goroutine asks at a time
 }
 
 // knot is a recorded moment of a thread and when it comes then.
@@ -58,7 +59,14 @@ func (t *Times) Thread(l cdg.LaneID, at int64) int64 {
 	if at > last.at {
 		return max(last.then, t.behind(at))
 	}
-	i := sort.Search(len(knots), func(i int) bool { return knots[i].at >= at })
+	i := t.near // most moments are asked for in order
+	if i < len(knots) && knots[i].at < at {
+		i++
+	}
+	if i == 0 || i >= len(knots) || knots[i-1].at >= at || knots[i].at < at {
+		i = sort.Search(len(knots), func(i int) bool { return knots[i].at >= at })
+	}
+	t.near = i
 	x, y := knots[i-1], knots[i]
 	if at == y.at {
 		return y.then
