@@ -2,7 +2,9 @@ package hta
 
 import (
 	"errors"
+	"slices"
 
+	"overlay/internal/critpath"
 	"overlay/internal/trace"
 )
 
@@ -17,18 +19,13 @@ type builder struct {
 	end   []int32
 	order []int32 // nodes in the order in which edges first name them
 	known []bool  // per node: in order
-	out   []int32 // per node: its first out edge, -1; the rest through next
-	last  []int32 // per node: its last out edge
-	next  []int32 // per edge: the next out edge of the same node
 
-	degree []int32            // per node: its out edges
-	far    map[[2]int32]int32 // edges of nodes with many, by their ends
+	edges map[[2]int32]int32 // by their ends
 }
 
 func newBuilder(g *Graph) *builder {
 	has := g.nodes()
-	b := &builder{g: g, in: &g.in}
-	b.start, b.end = fill(len(has), -1), fill(len(has), -1)
+	b := &builder{g: g, in: &g.in, start: none(len(has)), end: none(len(has)), known: make([]bool, len(g.Nodes)), edges: map[[2]int32]int32{}}
 	for i, n := range g.Nodes {
 		p := b.in.at[n.Event]
 		if n.End {
@@ -37,30 +34,22 @@ func newBuilder(g *Graph) *builder {
 			b.start[p] = int32(i)
 		}
 	}
-	b.known = make([]bool, len(g.Nodes))
-	b.out, b.last = fill(len(g.Nodes), -1), fill(len(g.Nodes), -1)
-	b.degree, b.far = make([]int32, len(g.Nodes)), map[[2]int32]int32{}
 	return b
 }
 
-func fill(n int, v int32) []int32 {
-	s := make([]int32, n)
-	for i := range s {
-		s[i] = v
-	}
-	return s
-}
+// none is a list of so many places that hold nothing yet.
+func none(n int) []int32 { return slices.Repeat([]int32{-1}, n) }
 
 func (b *builder) row(node int32) *row { return &b.in.rows[b.in.at[b.g.Nodes[node].Event]] }
 
 // add inserts an edge, or replaces type and weight of the one that is there (networkx add_edge: the position and
 // the peer's attribution map keep the first).
-func (b *builder) add(from, to int32, t EdgeType, zero bool, owner trace.EventID) {
+func (b *builder) add(from, to int32, t critpath.EdgeType, zero bool, owner trace.EventID) {
 	var w int64
-	if t != Dependency && t != SyncDependency && !zero {
+	if t != critpath.DependencyEdge && t != critpath.SyncDependencyEdge && !zero {
 		w = b.g.Nodes[to].TS - b.g.Nodes[from].TS
 	}
-	if e := b.find(from, to); e >= 0 {
+	if e, ok := b.edges[[2]int32{from, to}]; ok {
 		b.g.Edges[e].Type, b.g.Edges[e].Weight = t, w
 		return
 	}
@@ -70,40 +59,8 @@ func (b *builder) add(from, to int32, t EdgeType, zero bool, owner trace.EventID
 			b.order = append(b.order, n)
 		}
 	}
-	id := int32(len(b.g.Edges))
+	b.edges[[2]int32{from, to}] = int32(len(b.g.Edges))
 	b.g.Edges = append(b.g.Edges, Edge{From: from, To: to, Type: t, Weight: w, Owner: owner})
-	b.next = append(b.next, -1)
-	if b.last[from] >= 0 {
-		b.next[b.last[from]] = id
-	} else {
-		b.out[from] = id
-	}
-	b.last[from] = id
-	if b.degree[from]++; b.degree[from] == manyEdges {
-		for e := b.out[from]; e >= 0; e = b.next[e] {
-			b.far[[2]int32{from, b.g.Edges[e].To}] = e
-		}
-	} else if b.degree[from] > manyEdges {
-		b.far[[2]int32{from, to}] = id
-	}
-}
-
-// manyEdges is the number of out edges from which on those of a node are looked up.
-const manyEdges = 16
-
-// find returns the edge between two nodes, -1 without one.
-func (b *builder) find(from, to int32) int32 {
-	if b.degree[from] >= manyEdges {
-		if e, ok := b.far[[2]int32{from, to}]; ok {
-			return e
-		}
-		return -1
-	}
-	e := b.out[from]
-	for e >= 0 && b.g.Edges[e].To != to {
-		e = b.next[e]
-	}
-	return e
 }
 
 // ownerOf is the peer's _attribute_edge for an operator edge.
@@ -126,7 +83,7 @@ func (b *builder) validate() error {
 		if e.Weight <= -1000 {
 			e.GraphWeight = 0
 		}
-		if e.Type == SyncDependency {
+		if e.Type == critpath.SyncDependencyEdge {
 			s := b.row(e.From).stream
 			if s != -1 && s == b.row(e.To).stream {
 				return raises("a wait on its own stream %d (the peer returns False)", s)
@@ -141,38 +98,23 @@ var errCycle = errors.New("hta: the peer fails here: its graph has a cycle (it r
 // longestPath is networkx dag_longest_path: Kahn by generations, ties by insertion order.
 func (b *builder) longestPath() error {
 	n := len(b.g.Nodes)
-	degree := make([]int32, n+1)
-	for i := range b.g.Edges {
-		degree[b.g.Edges[i].To+1]++
-	}
-	first := make([]int32, n+1) // in-edges of node v: in[first[v]:first[v+1]], in insertion order
-	for v := range n {
-		first[v+1] = first[v] + degree[v+1]
-	}
-	in := make([]int32, len(b.g.Edges))
-	at := append([]int32(nil), first...)
-	for i := range b.g.Edges {
-		t := b.g.Edges[i].To
-		in[at[t]] = int32(i)
-		at[t]++
-	}
+	in, out := b.edgesBy(func(e *Edge) int32 { return e.To }), b.edgesBy(func(e *Edge) int32 { return e.From })
 	open := make([]int32, n)
 	var queue []int32
 	for _, v := range b.order {
-		open[v] = first[v+1] - first[v]
-		if open[v] == 0 {
+		if open[v] = int32(len(in(v))); open[v] == 0 {
 			queue = append(queue, v)
 		}
 	}
-	dist, pred := make([]int64, n), fill(n, -1)
+	dist, pred := make([]int64, n), none(n)
 	best, seen := int32(-1), 0
 	for ; seen < len(queue); seen++ {
 		v := queue[seen]
-		dist[v], pred[v] = bestIn(b.g, in[first[v]:first[v+1]], dist)
+		dist[v], pred[v] = bestIn(b.g, in(v), dist)
 		if best < 0 || dist[v] > dist[best] {
 			best = v
 		}
-		for e := b.out[v]; e >= 0; e = b.next[e] {
+		for _, e := range out(v) {
 			to := b.g.Edges[e].To
 			if open[to]--; open[to] == 0 {
 				queue = append(queue, to)
@@ -183,6 +125,24 @@ func (b *builder) longestPath() error {
 		return errCycle
 	}
 	return b.walkBack(best, dist, pred)
+}
+
+// edgesBy groups the edges by one of their nodes, in insertion order.
+func (b *builder) edgesBy(node func(*Edge) int32) func(node int32) []int32 {
+	first := make([]int32, len(b.g.Nodes)+2) // the edges of node v are list[first[v]:first[v+1]], once each has moved the start of its node on
+	for i := range b.g.Edges {
+		first[node(&b.g.Edges[i])+2]++
+	}
+	for v := range first[1:] {
+		first[v+1] += first[v]
+	}
+	list := make([]int32, len(b.g.Edges))
+	for i := range b.g.Edges {
+		at := &first[node(&b.g.Edges[i])+1]
+		list[*at] = int32(i)
+		*at++
+	}
+	return func(v int32) []int32 { return list[first[v]:first[v+1]] }
 }
 
 // bestIn picks the predecessor edge with the largest distance, the first one on ties; a negative one restarts at 0.
@@ -211,13 +171,7 @@ func (b *builder) walkBack(best int32, dist []int64, pred []int32) error {
 		}
 		b.g.Path = append(b.g.Path, pred[v])
 	}
-	reverse(b.g.PathNode)
-	reverse(b.g.Path)
+	slices.Reverse(b.g.PathNode)
+	slices.Reverse(b.g.Path)
 	return nil
-}
-
-func reverse(s []int32) {
-	for i, j := 0, len(s)-1; i < j; i, j = i+1, j-1 {
-		s[i], s[j] = s[j], s[i]
-	}
 }

@@ -1,6 +1,7 @@
 package hta
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -112,22 +113,9 @@ func (g *Graph) nodes() []bool {
 		g.Nodes = append(g.Nodes, Node{r.ts, r.ev, false}, Node{r.end(), r.ev, true})
 	}
 	slices.SortStableFunc(g.Nodes, func(a, b Node) int {
-		if a.TS != b.TS {
-			return cmp64(a.TS, b.TS)
-		}
-		if a.Event != b.Event {
-			return cmp64(int64(a.Event), int64(b.Event))
-		}
-		return bool2int(a.End) - bool2int(b.End)
+		return cmp.Or(cmp.Compare(a.TS, b.TS), cmp.Compare(a.Event, b.Event), bool2int(a.End)-bool2int(b.End))
 	})
 	return has
-}
-
-func cmp64(a, b int64) int {
-	if a < b {
-		return -1
-	}
-	return bool2int(a > b)
 }
 
 func bool2int(b bool) int {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"overlay/internal/critpath"
 	"overlay/internal/trace"
 )
 
@@ -27,13 +28,13 @@ func (b *builder) addLockEdges() {
 			p := starts[len(starts)-1]
 			starts = starts[:len(starts)-1]
 			if b.g.Nodes[p].Event == b.g.Nodes[n].Event {
-				b.add(p, n, Operator, false, b.g.Nodes[n].Event)
+				b.add(p, n, critpath.OperatorEdge, false, b.g.Nodes[n].Event)
 			} else {
-				b.add(p, n, Dependency, true, noOwner)
+				b.add(p, n, critpath.DependencyEdge, true, noOwner)
 			}
 		}
 		if last >= 0 && b.g.Nodes[last].End {
-			b.add(last, n, Dependency, true, noOwner)
+			b.add(last, n, critpath.DependencyEdge, true, noOwner)
 		}
 		last = n
 	}
@@ -177,9 +178,9 @@ func (w *walker) enter(p int32) {
 	}
 	if w.last >= 0 && !w.lockPair(w.last, n) {
 		if w.depth == 0 {
-			w.b.add(w.last, n, Dependency, true, noOwner)
+			w.b.add(w.last, n, critpath.DependencyEdge, true, noOwner)
 		} else {
-			w.b.add(w.last, n, Operator, false, w.b.ownerOf(w.last, n, w.lastParent))
+			w.b.add(w.last, n, critpath.OperatorEdge, false, w.b.ownerOf(w.last, n, w.lastParent))
 		}
 	}
 	w.last, w.lastParent = n, w.parent()
@@ -192,7 +193,7 @@ func (w *walker) exit(p int32) {
 		return
 	}
 	if w.last >= 0 && !w.lockPair(w.last, n) {
-		w.b.add(w.last, n, Operator, w.b.in.is(w.b.row(n), isBlocking), w.b.ownerOf(w.last, n, w.lastParent))
+		w.b.add(w.last, n, critpath.OperatorEdge, w.b.in.is(w.b.row(n), isBlocking), w.b.ownerOf(w.last, n, w.lastParent))
 	}
 	w.last, w.lastParent = n, w.parent()
 	w.depth--

@@ -34,23 +34,6 @@ type Options struct {
 	KeepLastStep bool     // include_last_profiler_step
 }
 
-// EdgeType is the peer's edge type.
-type EdgeType uint8
-
-// The types.
-const (
-	Operator EdgeType = iota
-	Dependency
-	LaunchDelay
-	KernelDelay
-	SyncDependency
-)
-
-var typeNames = [...]string{"critical_path_operator", "critical_path_dependency", "critical_path_kernel_launch_delay",
-	"critical_path_kernel_kernel_delay", "critical_path_sync_dependency"}
-
-func (t EdgeType) String() string { return typeNames[t] }
-
 // Node is the start or the end of an event. TS is ns on the trace's own clock.
 type Node struct {
 	TS    int64
@@ -61,8 +44,8 @@ type Node struct {
 // Edge joins two nodes. Weight is what the peer keeps on the edge object; GraphWeight is what the longest path
 // counts (negative ones cut to 0). Owner is the event that the time is attributed to, NoEvent where there is none.
 type Edge struct {
-	From, To            int32 // indexes into Graph.Nodes
-	Type                EdgeType
+	From, To            int32             // indexes into Graph.Nodes
+	Type                critpath.EdgeType // one of those that both have
 	Weight, GraphWeight int64
 	Owner               trace.EventID
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"overlay/internal/critpath"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 	"overlay/internal/trace"
@@ -134,7 +135,7 @@ func checkEdges(t *testing.T, g *Graph, file string) {
 		e := &g.Edges[i]
 		f, to := g.Nodes[e.From], g.Nodes[e.To]
 		owner := any(nil)
-		if e.Type == Operator || e.Type == KernelDelay {
+		if e.Type == critpath.OperatorEdge || e.Type == critpath.KernelDelayEdge {
 			owner = int64(e.Owner)
 		}
 		count[edgeText(int64(f.Event), !f.End, int64(to.Event), !to.End, e.Type.String(), float64(e.Weight)/1000, float64(e.GraphWeight)/1000, owner)]--

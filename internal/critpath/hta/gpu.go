@@ -1,7 +1,10 @@
 package hta
 
 import (
+	"cmp"
 	"slices"
+
+	"overlay/internal/critpath"
 )
 
 // kernelGap is the peer's KERNEL_KERNEL_DELAY_THRESHOLD_US: a longer gap on a stream is no edge.
@@ -18,7 +21,7 @@ type queues struct {
 // queueLengths follows _get_queue_length_time_series_for_rank: +1 at the start of a launch, -1 at the start of its
 // operation, cumulated per stream number. Ties are decided by an unstable sort, which is part of the result.
 func (in *input) queueLengths() (queues, error) {
-	q := queues{length: fill(len(in.rows), -1)}
+	q := queues{length: none(len(in.rows))}
 	byCorr := map[int64]int32{} // correlation of a launch -> row of the operation, -1 before it is met
 	for i := range in.rows {
 		if r := &in.rows[i]; in.is(r, isLaunch) && r.partner > 0 {
@@ -90,7 +93,7 @@ func (b *builder) addKernels() error {
 	if err != nil {
 		return err
 	}
-	k := &kernelWalk{builder: b, q: q, waitFor: fill(len(b.in.rows), -1), lastEnd: map[int64]int{}}
+	k := &kernelWalk{builder: b, q: q, waitFor: none(len(b.in.rows)), lastEnd: map[int64]int{}}
 	k.pair()
 	var list []int32
 	var keys []int64
@@ -152,10 +155,10 @@ func (k *kernelWalk) sync(p int32) error {
 		if !ok || launch < 0 {
 			return nil
 		}
-		src := k.rowAt(k.in.rows[launch].partner)
+		src := k.in.at[k.in.rows[launch].partner]
 		if k.in.is(r, isEventSync) {
 			if src >= 0 && k.end[src] >= 0 && callEnd >= 0 {
-				k.add(k.end[src], callEnd, SyncDependency, true, noOwner)
+				k.add(k.end[src], callEnd, critpath.SyncDependencyEdge, true, noOwner)
 			}
 			return nil
 		}
@@ -164,18 +167,18 @@ func (k *kernelWalk) sync(p int32) error {
 			return raises("the wait call of position %d is unknown to it (KeyError)", r.ev)
 		}
 		if next >= 0 && src >= 0 {
-			if dst := k.rowAt(k.in.rows[next].partner); dst >= 0 {
+			if dst := k.in.at[k.in.rows[next].partner]; dst >= 0 {
 				k.waitFor[dst] = src
 			}
 		}
 	case k.in.is(r, isStreamSync):
 		if e := k.endOf(r.stream); e >= 0 && callEnd >= 0 {
-			k.add(e, callEnd, SyncDependency, true, noOwner)
+			k.add(e, callEnd, critpath.SyncDependencyEdge, true, noOwner)
 		}
 	case k.in.is(r, isContextSync):
 		for _, e := range k.ends {
 			if callEnd >= 0 {
-				k.add(e, callEnd, SyncDependency, true, noOwner)
+				k.add(e, callEnd, critpath.SyncDependencyEdge, true, noOwner)
 			}
 		}
 	default:
@@ -184,35 +187,33 @@ func (k *kernelWalk) sync(p int32) error {
 	return nil
 }
 
-func (k *kernelWalk) rowAt(ev int32) int32 { return k.in.at[ev] }
-
 func (k *kernelWalk) kernel(p int32) error {
 	r := &k.in.rows[p]
 	start, end := k.start[p], k.end[p]
 	if start < 0 {
 		return raises("the operation at position %d has no nodes", r.ev)
 	}
-	k.add(start, end, Operator, false, r.ev)
+	k.add(start, end, critpath.OperatorEdge, false, r.ev)
 	waited := int32(-1) // end node of the operation that it waits for
 	if src := k.waitFor[p]; src >= 0 && k.end[src] >= 0 {
 		waited = k.end[src]
-		k.add(waited, start, SyncDependency, true, noOwner)
+		k.add(waited, start, critpath.SyncDependencyEdge, true, noOwner)
 	}
 	k.waitFor[p] = -1
 	last := k.endOf(r.stream)
-	launch := k.rowAt(r.partner)
+	launch := k.in.at[r.partner]
 	made := false
 	if launch >= 0 && k.q.length[launch] == 1 && k.q.length[p] == 0 && k.earlier(last, k.in.rows[launch].ts) && k.earlier(waited, k.in.rows[launch].ts) {
 		if k.start[launch] < 0 {
 			return raises("the launch of position %d has no nodes (AssertionError)", r.ev)
 		}
-		k.add(k.start[launch], start, LaunchDelay, false, noOwner)
+		k.add(k.start[launch], start, critpath.LaunchDelayEdge, false, noOwner)
 		made = true
 	} else if last >= 0 && r.ts-k.g.Nodes[last].TS < kernelGap && k.earlier(waited, k.g.Nodes[last].TS) {
-		k.add(last, start, KernelDelay, false, k.g.Nodes[last].Event)
+		k.add(last, start, critpath.KernelDelayEdge, false, k.g.Nodes[last].Event)
 	}
 	if k.g.opts.ZeroLaunch && !made && launch >= 0 && k.start[launch] >= 0 {
-		k.add(k.start[launch], start, LaunchDelay, true, noOwner)
+		k.add(k.start[launch], start, critpath.LaunchDelayEdge, true, noOwner)
 	}
 	k.setEnd(r.stream, end)
 	return nil
@@ -243,12 +244,9 @@ func (k *kernelWalk) pair() {
 			recordLane[r.waitRecord] = lane{pid: r.pid, stream: r.waitStream}
 		}
 	}
-	byTime := make([]int32, len(k.q.launches)) // indexes into q.launches
-	for i := range byTime {
-		byTime[i] = int32(i)
-	}
+	byTime := identity(len(k.q.launches)) // indexes into q.launches
 	ts := func(i int32) int64 { return in.rows[k.q.launches[i]].ts }
-	slices.SortStableFunc(byTime, func(a, b int32) int { return cmp64(ts(a), ts(b)) })
+	slices.SortStableFunc(byTime, func(a, b int32) int { return cmp.Compare(ts(a), ts(b)) })
 	onStream, onThread := map[lane][]int32{}, map[lane][]int32{} // launch rows by time
 	for _, i := range byTime {
 		op, l := k.q.kernel[i], k.q.launches[i]
@@ -276,7 +274,7 @@ func (k *kernelWalk) pair() {
 }
 
 func lastBefore(in *input, launches []int32, ts int64) int32 {
-	n, _ := slices.BinarySearchFunc(launches, ts+1, func(l int32, t int64) int { return cmp64(in.rows[l].ts, t) })
+	n, _ := slices.BinarySearchFunc(launches, ts+1, func(l int32, t int64) int { return cmp.Compare(in.rows[l].ts, t) })
 	if n == 0 {
 		return -1
 	}
@@ -284,7 +282,7 @@ func lastBefore(in *input, launches []int32, ts int64) int32 {
 }
 
 func firstAfter(in *input, launches []int32, ts int64) int32 {
-	n, _ := slices.BinarySearchFunc(launches, ts, func(l int32, t int64) int { return cmp64(in.rows[l].ts, t) })
+	n, _ := slices.BinarySearchFunc(launches, ts, func(l int32, t int64) int { return cmp.Compare(in.rows[l].ts, t) })
 	if n == len(launches) {
 		return -1
 	}

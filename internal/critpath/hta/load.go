@@ -30,14 +30,9 @@ type input struct {
 	rows  []row
 	at    []int32 // per event: its row, -1
 	minTS int64
-	dup   bool    // the peer's merge duplicated rows
-	clip  []int32 // rows of the window, by event position
-	names nameSet
-}
-
-// nameSet caches what the rules ask of a name, per symbol.
-type nameSet struct {
-	flags []nameFlag
+	dup   bool       // the peer's merge duplicated rows
+	clip  []int32    // rows of the window, by event position
+	names []nameFlag // what the rules ask of a name, per symbol
 }
 
 type nameFlag uint16
@@ -68,8 +63,8 @@ var nameTable = map[string]nameFlag{
 	"Event Sync": isEventSync, "Context Sync": isContextSync, "Stream Sync": isStreamSync, "Stream Wait Event": isStreamWait,
 }
 
-func classify(tr *trace.Trace) nameSet {
-	s := nameSet{flags: make([]nameFlag, len(tr.Syms))}
+func classify(tr *trace.Trace) []nameFlag {
+	flags := make([]nameFlag, len(tr.Syms))
 	for i, name := range tr.Syms {
 		f := nameTable[name]
 		if rest, ok := strings.CutPrefix(name, trace.StepPrefix); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
@@ -81,12 +76,12 @@ func classify(tr *trace.Trace) nameSet {
 		if strings.Contains(name, "forward") {
 			f |= isForward
 		}
-		s.flags[i] = f
+		flags[i] = f
 	}
-	return s
+	return flags
 }
 
-func (in *input) is(r *row, f nameFlag) bool { return in.names.flags[r.name]&f != 0 }
+func (in *input) is(r *row, f nameFlag) bool { return in.names[r.name]&f != 0 }
 
 // load makes the rows: complete events with a category other than Trace (trace_parser.py, _compress_df).
 func load(tr *trace.Trace, keepLast bool) input {
@@ -127,10 +122,7 @@ func load(tr *trace.Trace, keepLast bool) input {
 	}
 	in.link()
 	in.trim(keepLast)
-	in.at = make([]int32, len(tr.Events))
-	for i := range in.at {
-		in.at[i] = -1
-	}
+	in.at = none(len(tr.Events))
 	for i := range in.rows {
 		in.at[in.rows[i].ev] = int32(i)
 	}

@@ -1,6 +1,7 @@
 package hta
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -35,7 +36,7 @@ func TestMade(t *testing.T) {
 	}
 	t.Logf("%v", found)
 	for _, what := range []string{"graphs", "refused", "cpu_bound", "data_loading", "gpu_compute_bound", "gpu_communication_bound", "gpu_kernel_kernel_overhead",
-		"gpu_kernel_launch_overhead", Operator.String(), Dependency.String(), LaunchDelay.String(), KernelDelay.String(), SyncDependency.String()} {
+		"gpu_kernel_launch_overhead", critpath.OperatorEdge.String(), critpath.DependencyEdge.String(), critpath.LaunchDelayEdge.String(), critpath.KernelDelayEdge.String(), critpath.SyncDependencyEdge.String()} {
 		if found[what] == 0 {
 			t.Errorf("no made trace gives %s: the test has looked at nothing", what)
 		}
@@ -48,7 +49,7 @@ func TestMade(t *testing.T) {
 // checkInvariants compares the path with a longest path that is found in another way, and everything that is made of it.
 func checkInvariants(t *testing.T, name string, g *Graph, found map[string]int) {
 	t.Helper()
-	if !slices.IsSortedFunc(g.Nodes, func(a, b Node) int { return cmp64(a.TS, b.TS) }) {
+	if !slices.IsSortedFunc(g.Nodes, func(a, b Node) int { return cmp.Compare(a.TS, b.TS) }) {
 		t.Errorf("%s: nodes are not sorted by time", name)
 	}
 	used := map[int32]bool{}
@@ -111,7 +112,7 @@ func checkInvariants(t *testing.T, name string, g *Graph, found map[string]int) 
 		sum += s.NS
 	}
 	for _, id := range g.Path {
-		if e := &g.Edges[id]; e.Type == Operator || e.Type == KernelDelay || e.Type == LaunchDelay {
+		if e := &g.Edges[id]; e.Type == critpath.OperatorEdge || e.Type == critpath.KernelDelayEdge || e.Type == critpath.LaunchDelayEdge {
 			want += e.Weight
 		}
 	}

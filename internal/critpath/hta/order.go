@@ -9,12 +9,18 @@ const runLimit = 15
 // leaves them: median-of-three quicksort down to short runs, then insertion, heap sort when partitions degenerate.
 // A stable sort would be better and gives the same path; it does not give the same graph as the peer.
 func unstableOrder(keys []int64) []int32 {
-	idx := make([]int32, len(keys))
-	for i := range idx {
-		idx[i] = int32(i)
-	}
+	idx := identity(len(keys))
 	if len(keys) > 1 {
 		quick(keys, idx, 2*(bits.Len(uint(len(keys)))-1))
+	}
+	return idx
+}
+
+// identity is the numbers from 0 up, so many.
+func identity(n int) []int32 {
+	idx := make([]int32, n)
+	for i := range idx {
+		idx[i] = int32(i)
 	}
 	return idx
 }

@@ -24,7 +24,7 @@ func (g *Graph) AsPath() *critpath.Path {
 		e := &g.Edges[id]
 		from, to := g.Nodes[e.From], g.Nodes[e.To]
 		edges = append(edges, critpath.Edge{From: from.Event, To: to.Event, FromEnd: from.End, ToEnd: to.End,
-			Type: edgeTypes[e.Type], Evidence: evidence[e.Type], Weight: e.Weight, Row: e.Type == KernelDelay})
+			Type: e.Type, Evidence: evidence[e.Type], Weight: e.Weight, Row: e.Type == critpath.KernelDelayEdge})
 		if s, ok := g.segment(e, max(at, from.TS), to.TS); ok {
 			segments = append(segments, s)
 			p.Covered += s.End - s.Start
@@ -36,10 +36,8 @@ func (g *Graph) AsPath() *critpath.Path {
 	return p
 }
 
-var edgeTypes = [...]critpath.EdgeType{critpath.OperatorEdge, critpath.DependencyEdge, critpath.LaunchDelayEdge,
-	critpath.KernelDelayEdge, critpath.SyncDependencyEdge}
-
-var evidence = [...]cdg.Evidence{cdg.ByProgram, cdg.ByProgram, cdg.ByCorrelation, cdg.ByStream, cdg.BySyncEvent}
+var evidence = [...]cdg.Evidence{critpath.OperatorEdge: cdg.ByProgram, critpath.DependencyEdge: cdg.ByProgram, critpath.LaunchDelayEdge: cdg.ByCorrelation,
+	critpath.KernelDelayEdge: cdg.ByStream, critpath.SyncDependencyEdge: cdg.BySyncEvent}
 
 // segment is the time that an edge carries; zero-weight edges carry none.
 func (g *Graph) segment(e *Edge, start, end int64) (critpath.Segment, bool) {
@@ -48,9 +46,9 @@ func (g *Graph) segment(e *Edge, start, end int64) (critpath.Segment, bool) {
 	}
 	s := critpath.Segment{Start: start, End: end, Event: e.Owner, Track: trace.NoTrack, Evidence: evidence[e.Type]}
 	switch e.Type {
-	case LaunchDelay:
+	case critpath.LaunchDelayEdge:
 		s.Event, s.Kind = g.Nodes[e.To].Event, critpath.LaunchDelay
-	case KernelDelay:
+	case critpath.KernelDelayEdge:
 		s.Event, s.Kind = g.Nodes[e.To].Event, critpath.KernelDelay
 	default:
 		s.Kind = g.kindOf(e.Owner)
@@ -123,11 +121,11 @@ func (g *Graph) Summary() []critpath.HTAShare {
 	for _, id := range g.Path {
 		e := &g.Edges[id]
 		switch e.Type {
-		case KernelDelay:
+		case critpath.KernelDelayEdge:
 			sum["gpu_kernel_kernel_overhead"] += e.Weight
-		case LaunchDelay:
+		case critpath.LaunchDelayEdge:
 			sum["gpu_kernel_launch_overhead"] += e.Weight
-		case Operator:
+		case critpath.OperatorEdge:
 			sum[g.boundBy(e.Owner)] += e.Weight
 		}
 	}

@@ -1,6 +1,7 @@
 package hta
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -184,7 +185,7 @@ func TestUnstableOrderSorts(t *testing.T) {
 			idx = append(idx, int32(i))
 		}
 		heap(keys, idx)
-		if !slices.IsSortedFunc(idx, func(a, b int32) int { return cmp64(keys[a], keys[b]) }) {
+		if !slices.IsSortedFunc(idx, func(a, b int32) int { return cmp.Compare(keys[a], keys[b]) }) {
 			t.Fatalf("n=%d: heap does not sort", n)
 		}
 	}
