@@ -105,7 +105,7 @@ func (s *Set) inside(t int64) bool { return t >= s.Start && t <= s.End }
 
 func (s *Set) takeOps(g *graph.Graph) {
 	tr := g.Trace
-	comm := make([]int8, len(tr.Syms)) // per symbol: 0 not asked, 1 yes, -1 no
+	comm := tr.ByName(vendors.IsCollective)
 	for i := range g.Lanes {
 		lane := &g.Lanes[i]
 		if !lane.Stream {
@@ -118,7 +118,7 @@ func (s *Set) takeOps(g *graph.Graph) {
 			}
 			e := &tr.Events[a.Event]
 			op := Op{Start: a.Start, End: a.End, Device: tr.Procs[track.Proc].Device, Stream: track.Stream, Event: a.Event,
-				Launch: tr.Launch(a.Event), Name: e.Name, Type: typeOf(e.Kind, isComm(tr, comm, e.Name))}
+				Launch: tr.Launch(a.Event), Name: e.Name, Type: typeOf(e.Kind, comm(e.Name))}
 			if op.Launch != trace.NoEvent {
 				l := &tr.Events[op.Launch]
 				op.LaunchStart, op.LaunchEnd = l.Start, tr.End(l)
@@ -220,14 +220,4 @@ func (s *Set) devices(visit func(device int64, ops []Op)) {
 		visit(s.Ops[i].Device, s.Ops[i:j])
 		i = j
 	}
-}
-
-func isComm(tr *trace.Trace, known []int8, name trace.Sym) bool {
-	if known[name] == 0 {
-		known[name] = -1
-		if vendors.IsCollective(tr.Str(name)) {
-			known[name] = 1
-		}
-	}
-	return known[name] > 0
 }

@@ -8,6 +8,7 @@ import (
 	"overlay/internal/cdg/nodes"
 	"overlay/internal/graph"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // collect gathers the time of the critical nodes, activity by activity, inside their effective time.
@@ -56,7 +57,7 @@ func (x *nodePiece) less(y *nodePiece) bool {
 // tile makes segments of the collected time. Time that two events share belongs to the one that started first: it is counted once.
 func (c *ctda) tile() []Segment {
 	segs := make([]Segment, 0, len(c.pieces))
-	w := walker{tr: c.tr, comm: newCommSet(c.tr), host: newHostSet(c.g.Graph.Layout)}
+	w := walker{tr: c.tr, comm: c.tr.ByName(vendors.IsCollective), host: newHostSet(c.g.Graph.Layout)}
 	t := c.g.Window.Start
 	for _, p := range c.pieces {
 		start := max(p.start, t)

@@ -7,6 +7,7 @@ import (
 	"overlay/internal/cdg"
 	"overlay/internal/graph"
 	"overlay/internal/trace"
+	"overlay/internal/vendors"
 )
 
 // Method finds the critical path of a graph.
@@ -35,7 +36,7 @@ func Exact(g *graph.Graph) (*Path, error) {
 }
 
 func newWalker(g *graph.Graph, t int64) *walker {
-	return &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, place: placeAt(t), comm: newCommSet(g.Trace), host: newHostSet(g.Graph.Layout), quality: map[string]int{}}
+	return &walker{g: g.Graph, tr: g.Trace, t0: g.Window.Start, place: placeAt(t), comm: g.Trace.ByName(vendors.IsCollective), host: newHostSet(g.Graph.Layout), quality: map[string]int{}}
 }
 
 // advance takes one step back.
@@ -70,8 +71,8 @@ type walker struct {
 
 	place
 	jumps   int
-	busy    []cdg.Span // when any stream ran; nil until it is asked for
-	comm    commSet
+	busy    []cdg.Span           // when any stream ran; nil until it is asked for
+	comm    func(trace.Sym) bool // tells communication kernels by name
 	host    hostSet
 	quality map[string]int
 

@@ -11,27 +11,20 @@ import (
 type Unnamed struct {
 	g     *graph.Graph
 	said  *trace.Collectives
-	names []int8 // per symbol: 0 not asked, 1 such a name, -1 another one
+	named func(trace.Sym) bool // such a name
 }
 
 // NewUnnamed begins to ask for the collectives of a graph.
 func NewUnnamed(g *graph.Graph) *Unnamed {
-	return &Unnamed{g: g, said: g.Trace.Collectives(), names: make([]int8, len(g.Trace.Syms))}
+	return &Unnamed{g: g, said: g.Trace.Collectives(), named: g.Trace.ByName(func(name string) bool {
+		return vendors.IsCollective(name) && vendors.OperationIn(name) == ""
+	})}
 }
 
 // Collective is what is recorded of the collective of a kernel; "" where its name says it, or where nothing is recorded.
 func (u *Unnamed) Collective(id trace.EventID) string {
 	e := &u.g.Trace.Events[id]
-	if e.Kind != trace.Kernel {
-		return ""
-	}
-	if u.names[e.Name] == 0 {
-		u.names[e.Name] = -1
-		if name := u.g.Trace.Str(e.Name); vendors.IsCollective(name) && vendors.OperationIn(name) == "" {
-			u.names[e.Name] = 1
-		}
-	}
-	if u.names[e.Name] < 0 {
+	if e.Kind != trace.Kernel || !u.named(e.Name) {
 		return ""
 	}
 	_, c := u.g.Collective(u.said, id)

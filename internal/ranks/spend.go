@@ -150,7 +150,7 @@ func (z *summarizer) launches(use func(call cdg.ActID, there bool)) {
 	for _, call := range tr.Launches() {
 		there[call] = true
 	}
-	launches := make([]int8, len(tr.Syms)) // 0 not asked, -1 no, 1 yes
+	launches := tr.ByName(func(name string) bool { return vendors.VerbOf(name) == vendors.KernelLaunch })
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
 		for a := lane.First; a < lane.Limit && !lane.Stream; a++ {
@@ -158,14 +158,7 @@ func (z *summarizer) launches(use func(call cdg.ActID, there bool)) {
 			if !g.Call(a) || z.stepAt(g.Acts[a].Start) < 0 {
 				continue
 			}
-			sym := tr.Events[e].Name
-			if launches[sym] == 0 {
-				launches[sym] = -1
-				if vendors.VerbOf(tr.Str(sym)) == vendors.KernelLaunch {
-					launches[sym] = 1
-				}
-			}
-			if launches[sym] > 0 {
+			if launches(tr.Events[e].Name) {
 				use(a, there[e])
 			}
 		}

@@ -149,7 +149,7 @@ func isHostCollective(name string) bool {
 func operations(g *graph.Graph) []cdg.ActID {
 	var acts []cdg.ActID
 	tr := g.Trace
-	known := make([]uint8, len(tr.Syms)) // 0 not asked, 1 no, 2 yes
+	onStream, onThread := tr.ByName(vendors.IsCollective), tr.ByName(isHostCollective)
 	for l := range g.Lanes {
 		lane := &g.Lanes[l]
 		for a := lane.First; a < lane.Limit; a++ {
@@ -157,13 +157,7 @@ func operations(g *graph.Graph) []cdg.ActID {
 			if lane.Stream != (e.Kind == trace.Kernel) || g.Acts[a].End <= g.Window.Start || g.Acts[a].Start >= g.Window.End {
 				continue
 			}
-			if known[e.Name] == 0 {
-				known[e.Name] = 1
-				if lane.Stream && vendors.IsCollective(tr.Str(e.Name)) || !lane.Stream && isHostCollective(tr.Str(e.Name)) {
-					known[e.Name] = 2
-				}
-			}
-			if known[e.Name] == 2 {
+			if lane.Stream && onStream(e.Name) || !lane.Stream && onThread(e.Name) {
 				acts = append(acts, a)
 			}
 		}

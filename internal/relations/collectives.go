@@ -68,16 +68,7 @@ func (m *maker) findCollectives() ([]collective, *dict) {
 		return m.comms, &m.commTexts
 	}
 	m.comms = []collective{}
-	known := make([]int8, len(m.tr.Syms)) // 0 not asked, 1 yes, -1 no
-	comm := func(name trace.Sym) bool {
-		if known[name] == 0 {
-			known[name] = -1
-			if vendors.IsCollective(m.tr.Str(name)) {
-				known[name] = 1
-			}
-		}
-		return known[name] == 1
-	}
+	comm := m.tr.ByName(vendors.IsCollective)
 	for i := range m.tr.Events {
 		if e := &m.tr.Events[i]; e.Ph == 'X' && e.Kind == trace.Kernel && m.inWindow(e.Start) && comm(e.Name) {
 			m.comms = append(m.comms, m.collective(trace.EventID(i), &m.commTexts))

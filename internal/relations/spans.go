@@ -146,7 +146,7 @@ func (m *maker) weigh() []weight {
 // slicesThatAreSpans lists calls of modules and annotations.
 func (m *maker) slicesThatAreSpans(weights []weight) []span {
 	var rows []span
-	module := make([]int8, len(m.tr.Syms)) // 0 not asked, 1 yes, -1 no
+	module := m.tr.ByName(func(name string) bool { return strings.HasPrefix(name, modulePrefix) })
 	for l := range m.g.Lanes {
 		lane := &m.g.Lanes[l]
 		if lane.Stream {
@@ -161,13 +161,7 @@ func (m *maker) slicesThatAreSpans(weights []weight) []span {
 			r := span{start: act.Start, end: act.End, gpu: weights[a].gpu, critical: weights[a].critical, act: a, track: lane.Track, phase: m.g.Phases[act.Event]}
 			switch {
 			case e.Kind == trace.Python:
-				if module[e.Name] == 0 {
-					module[e.Name] = -1
-					if strings.HasPrefix(m.tr.Str(e.Name), modulePrefix) {
-						module[e.Name] = 1
-					}
-				}
-				if module[e.Name] < 0 {
+				if !module(e.Name) {
 					continue
 				}
 				r.kind, r.stage = moduleSpan, forwardStage

@@ -115,6 +115,20 @@ type Trace struct {
 // Str returns the string of a symbol.
 func (t *Trace) Str(s Sym) string { return t.Syms[s] }
 
+// ByName answers a question of names by their symbols. Each name is looked at once, when it is first asked for. It is for one goroutine.
+func (t *Trace) ByName(is func(name string) bool) func(Sym) bool {
+	said := make([]int8, len(t.Syms)) // -1 no, 1 yes, 0 not asked
+	return func(s Sym) bool {
+		if said[s] == 0 {
+			said[s] = -1
+			if is(t.Syms[s]) {
+				said[s] = 1
+			}
+		}
+		return said[s] > 0
+	}
+}
+
 // Name returns an event's name.
 func (t *Trace) Name(id EventID) string { return t.Syms[t.Events[id].Name] }
 

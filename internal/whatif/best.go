@@ -9,21 +9,12 @@ import (
 // the GPU.
 func (m *Model) OfHotspot(h *critpath.Hotspot) Set {
 	tr := m.g.Trace
-	names := make([]uint8, len(tr.Syms)) // 0: not asked
+	named := tr.ByName(func(name string) bool { return critpath.NormalName(name) == h.Name })
 	device := tr.Events[h.Event].Kind.Device()
 	s, unnamed := Selector{m: m}, critpath.NewUnnamed(m.g)
 	return s.events(func(id trace.EventID) bool {
 		e := &tr.Events[id]
-		if e.Kind.Device() != device {
-			return false
-		}
-		if names[e.Name] == 0 {
-			names[e.Name] = 1
-			if critpath.NormalName(tr.Str(e.Name)) == h.Name {
-				names[e.Name] = 2
-			}
-		}
-		return names[e.Name] == 2 && unnamed.Collective(id) == h.Collective
+		return e.Kind.Device() == device && named(e.Name) && unnamed.Collective(id) == h.Collective
 	})
 }
 

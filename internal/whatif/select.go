@@ -328,7 +328,7 @@ func (s *Selector) class(arg string) (Set, error) {
 // classes tells the class of every activity.
 func (m *Model) classes() []Class {
 	tr := m.g.Trace
-	comm := make([]uint8, len(tr.Syms)) // 0: not asked
+	comm := tr.ByName(vendors.IsCollective)
 	out := make([]Class, len(m.g.Acts))
 	for a := range m.g.Acts {
 		e := &tr.Events[m.g.Acts[a].Event]
@@ -342,13 +342,7 @@ func (m *Model) classes() []Class {
 		case e.Kind == trace.GraphNode, !e.Kind.Device():
 			out[a] = CPUClass
 		default:
-			if comm[e.Name] == 0 {
-				comm[e.Name] = 1
-				if vendors.IsCollective(tr.Str(e.Name)) {
-					comm[e.Name] = 2
-				}
-			}
-			if out[a] = ComputeClass; comm[e.Name] == 2 {
+			if out[a] = ComputeClass; comm(e.Name) {
 				out[a] = CommClass
 			}
 		}

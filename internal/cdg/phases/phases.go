@@ -282,7 +282,8 @@ func (p *phaser) pollsOnly(lane *cdg.Lane) bool {
 
 // operations gives GPU operations the phase of their launch call.
 func (p *phaser) operations() {
-	comm, graphs := make([]int8, len(p.t.Syms)), make([]int8, len(p.t.Syms)) // 1 collective, or launches graphs; -1 not, 0 not asked yet
+	comm := p.t.ByName(vendors.IsCollective)
+	launchesGraph := p.t.ByName(func(name string) bool { return vendors.VerbOf(name) == vendors.GraphLaunch })
 	for l := range p.d.Lanes {
 		lane := &p.d.Lanes[l]
 		if !lane.Stream {
@@ -294,26 +295,12 @@ func (p *phaser) operations() {
 				if p.rules.on(byLaunchCall) {
 					p.phase[id], p.by[id] = p.phase[call], byLaunchCall
 				}
-				launches := &graphs[p.t.Events[call].Name]
-				if *launches == 0 {
-					*launches = -1
-					if vendors.VerbOf(p.t.Name(call)) == vendors.GraphLaunch {
-						*launches = 1
-					}
-				}
-				if *launches == 1 {
+				if launchesGraph(p.t.Events[call].Name) {
 					p.marked(id)
 				}
 				continue
 			}
-			c := &comm[p.t.Events[id].Name]
-			if *c == 0 {
-				*c = -1
-				if vendors.IsCollective(p.t.Name(id)) {
-					*c = 1
-				}
-			}
-			if *c == 1 && p.rules.on(byCommKernel) {
+			if comm(p.t.Events[id].Name) && p.rules.on(byCommKernel) {
 				p.phase[id], p.by[id] = Communication, byCommKernel
 			}
 		}
