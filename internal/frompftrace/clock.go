@@ -43,8 +43,7 @@ func (r *reader) snapshot(data []byte, seq *sequence, at int64) {
 		switch f.Num {
 		case 1:
 			c := reading{unit: 1}
-			e := wire.Over(f.S)
-			for e.Next() {
+			for e := wire.Over(f.S); e.Next(); {
 				switch e.Num {
 				case 1:
 					c.id = e.V

@@ -29,7 +29,7 @@ func (r *reader) write(to *kineto.Sink) ([]int64, error) {
 	}
 	workers := make([]*writer, min(4*runtime.GOMAXPROCS(0), (len(r.recs)+batch-1)/batch))
 	for i := range workers {
-		workers[i] = &writer{r: r, rows: rows, to: to, buf: make([]byte, 0, min(len(r.recs), batch)*usualEvent)}
+		workers[i] = &writer{r: r, rows: rows, to: to, repairs: repairs{}, buf: make([]byte, 0, min(len(r.recs), batch)*usualEvent)}
 	}
 	for from := 0; from < len(r.recs); from += batch * len(workers) {
 		n := min(len(workers), (len(r.recs)-from+batch-1)/batch)
@@ -70,16 +70,14 @@ func (r *reader) write(to *kineto.Sink) ([]int64, error) {
 // take adds the repairs of a worker, in the order of the file.
 func (r *reader) take(w *writer) {
 	for reason, m := range w.repairs {
-		for i := range m.Count {
-			if i < len(m.First) {
-				r.mend(reason, m.First[i])
-			} else {
-				r.mendMany(reason, m.First[0], m.Count-i)
-				break
-			}
+		for _, at := range m.First {
+			r.mend(reason, at)
+		}
+		if more := m.Count - len(m.First); more > 0 {
+			r.repairs.add(reason, m.First[0], more)
 		}
 	}
-	w.repairs = nil
+	clear(w.repairs)
 }
 
 // head is what stands before the events.

@@ -62,16 +62,14 @@ func (r *reader) stageOf() map[uint64]int32 {
 func (r *reader) ownCorrelation(id int32) (int64, bool) {
 	rec := &r.recs[id]
 	st := r.states[rec.state]
-	f := wire.Over(r.message(rec))
-	for f.Next() {
+	for f := wire.Over(r.message(rec)); f.Next(); {
 		if f.Num != eventAnnotation {
 			continue
 		}
 		var key, str []byte
 		var n int64
 		number := false
-		e := wire.Over(f.S)
-		for e.Next() {
+		for e := wire.Over(f.S); e.Next(); {
 			switch e.Num {
 			case argKeyIID:
 				key = st.keys.get(e.V).raw

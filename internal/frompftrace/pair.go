@@ -26,6 +26,20 @@ func (r *reader) pair() {
 	r.marks, r.ends, r.beginSeq = nil, nil, nil
 }
 
+// eachMark visits BEGINs and ENDs in the order of the file.
+func (r *reader) eachMark(visit func(m mark, ts int64, track, seq int32)) {
+	begins := 0
+	for _, m := range r.marks {
+		if m >= 0 {
+			visit(m, r.recs[m].ts, r.recs[m].track, r.beginSeq[begins])
+			begins++
+		} else {
+			e := &r.ends[^m]
+			visit(m, e.ts, e.track, e.seq)
+		}
+	}
+}
+
 // columns pairs the sequences that are laid out as columns and returns which they are.
 func (r *reader) columns() []bool {
 	backwards := make([]bool, len(r.seqs))
@@ -33,61 +47,36 @@ func (r *reader) columns() []bool {
 	for i := range last {
 		last[i] = -1 << 63
 	}
-	begins := 0
-	for _, m := range r.marks {
-		var ts int64
-		var track, seq int32
-		if m >= 0 {
-			ts, track, seq = r.recs[m].ts, r.recs[m].track, r.beginSeq[begins]
-			begins++
-		} else {
-			e := &r.ends[^m]
-			ts, track, seq = e.ts, e.track, e.seq
-		}
+	r.eachMark(func(_ mark, ts int64, track, seq int32) {
 		if ts < last[track] {
 			backwards[seq] = true
 		}
 		last[track] = ts
-	}
+	})
 	// Run by run: queue holds the BEGINs of the run that wait for their END.
 	queue := make([][]int32, len(r.seqs))
 	head := make([]int, len(r.seqs))
 	broken := make([]bool, len(r.seqs))
 	partner := make([]int32, len(r.ends))
-	begins = 0
-	for _, m := range r.marks {
-		if m >= 0 {
-			seq := r.beginSeq[begins]
-			begins++
-			if !backwards[seq] || broken[seq] {
-				continue
+	r.eachMark(func(m mark, ts int64, track, seq int32) {
+		switch {
+		case !backwards[seq] || broken[seq]:
+		case m < 0:
+			if head[seq] == len(queue[seq]) {
+				broken[seq] = true
+				return
 			}
-			switch {
-			case head[seq] == len(queue[seq]):
-				queue[seq], head[seq] = queue[seq][:0], 0
-			case head[seq] > 0:
-				broken[seq] = true // a run ended with BEGINs left over
-				continue
-			}
+			b := queue[seq][head[seq]]
+			head[seq]++
+			partner[^m], broken[seq] = b, r.recs[b].track != track || ts < r.recs[b].ts
+		case head[seq] == len(queue[seq]):
+			queue[seq], head[seq] = append(queue[seq][:0], int32(m)), 0
+		case head[seq] > 0: // a run ended with BEGINs left over
+			broken[seq] = true
+		default:
 			queue[seq] = append(queue[seq], int32(m))
-			continue
 		}
-		e := &r.ends[^m]
-		if !backwards[e.seq] || broken[e.seq] {
-			continue
-		}
-		if head[e.seq] == len(queue[e.seq]) {
-			broken[e.seq] = true
-			continue
-		}
-		b := queue[e.seq][head[e.seq]]
-		head[e.seq]++
-		if r.recs[b].track != e.track || e.ts < r.recs[b].ts {
-			broken[e.seq] = true
-			continue
-		}
-		partner[^m] = b
-	}
+	})
 	for seq := range backwards {
 		backwards[seq] = backwards[seq] && !broken[seq]
 	}
@@ -108,19 +97,11 @@ func (r *reader) close(begin int32, e *endMark) {
 func (r *reader) stacks(columns []bool) {
 	at := make([]int32, len(r.tracks)+1)
 	count := func(visit func(track int32, m mark)) {
-		begins := 0
-		for _, m := range r.marks {
-			var track, seq int32
-			if m >= 0 {
-				track, seq = r.recs[m].track, r.beginSeq[begins]
-				begins++
-			} else {
-				track, seq = r.ends[^m].track, r.ends[^m].seq
-			}
+		r.eachMark(func(m mark, _ int64, track, seq int32) {
 			if !columns[seq] {
 				visit(track, m)
 			}
-		}
+		})
 	}
 	count(func(track int32, _ mark) { at[track+1]++ })
 	for i := 1; i < len(at); i++ {
@@ -176,7 +157,7 @@ func (r *reader) stack(row []mark) {
 		open = open[:len(open)-1]
 	}
 	if len(waiting) > 0 {
-		r.mendMany(ReasonUnopened, r.placeOf(row[0]), len(waiting))
+		r.repairs.add(ReasonUnopened, r.placeOf(row[0]), len(waiting))
 	}
 }
 

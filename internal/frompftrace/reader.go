@@ -23,16 +23,12 @@ type reader struct {
 	launched []uint64 // event ids of render stages
 	renders  []render
 
-	seqs      []sequence
-	seqOf     map[uint64]int32
-	lastSeq   int32
-	lastSeqID uint64
-	states    []*state
+	seqs   []sequence
+	seqOf  map[uint64]int32
+	states []*state
 
-	tracks      []track
-	trackOf     map[uint64]int32
-	lastTrack   int32
-	lastTrackID uint64
+	tracks  []track
+	trackOf map[uint64]int32
 
 	clocks clocks
 
@@ -45,7 +41,7 @@ type reader struct {
 	packets   int
 	truncated bool
 	tooMany   bool
-	repairs   map[string]*trace.Repair
+	repairs   repairs
 
 	corrOf  map[int32]int64 // record -> the correlation that links it, where it has none of its own
 	base    int64           // ns, taken off all times
@@ -116,28 +112,31 @@ type mark int32
 func newReader(src []byte, name string) *reader {
 	return &reader{
 		src: src, name: name,
-		seqOf: map[uint64]int32{}, lastSeq: -1, trackOf: map[uint64]int32{}, lastTrack: -1,
-		clocks: clocks{offset: map[uint64]int64{}}, skipped: map[uint32]int{}, repairs: map[string]*trace.Repair{}, corrOf: map[int32]int64{},
+		seqOf: map[uint64]int32{}, trackOf: map[uint64]int32{},
+		clocks: clocks{offset: map[uint64]int64{}}, skipped: map[uint32]int{}, repairs: repairs{}, corrOf: map[int32]int64{},
 	}
 }
 
 // keptPerRepair is how many positions are kept of each reason.
 const keptPerRepair = 5
 
-// mend counts a repair at a place of the file.
-func (r *reader) mend(reason string, at int64) { r.mendMany(reason, at, 1) }
+// repairs counts what was mended, by reason.
+type repairs map[string]*trace.Repair
 
-func (r *reader) mendMany(reason string, at int64, n int) {
-	m := r.repairs[reason]
+func (l repairs) add(reason string, at int64, n int) {
+	m := l[reason]
 	if m == nil {
 		m = &trace.Repair{Reason: reason}
-		r.repairs[reason] = m
+		l[reason] = m
 	}
 	m.Count += n
 	if len(m.First) < keptPerRepair {
 		m.First = append(m.First, at)
 	}
 }
+
+// mend counts a repair at a place of the file.
+func (r *reader) mend(reason string, at int64) { r.repairs.add(reason, at, 1) }
 
 // count is how often something was mended.
 func (r *reader) count(reason string) int {
@@ -171,8 +170,7 @@ func (r *reader) attributes(data []byte, at int64) {
 			continue
 		}
 		var a attr
-		e := wire.Over(f.S)
-		for e.Next() {
+		for e := wire.Over(f.S); e.Next(); {
 			switch e.Num {
 			case 1:
 				a.key = newText(e.S)
@@ -201,14 +199,12 @@ func (r *reader) attr(key string) (int64, bool) {
 
 // gpuInfo takes the names of the devices.
 func (r *reader) gpuInfo(data []byte) {
-	f := wire.Over(data)
-	for f.Next() {
+	for f := wire.Over(data); f.Next(); {
 		if f.Num != 1 {
 			continue
 		}
 		name := ""
-		e := wire.Over(f.S)
-		for e.Next() {
+		for e := wire.Over(f.S); e.Next(); {
 			if e.Num == 1 {
 				name = string(e.S)
 			}

@@ -23,29 +23,11 @@ const (
 
 // renderStage notes a GpuRenderStageEvent: an operation of a device.
 func (r *reader) renderStage(rec record, data []byte, at int64) {
-	x := render{rec: int32(len(r.recs))}
-	dur := uint64(0)
-	copies := r.states[rec.state].copies
-	f := wire.Over(data)
-	for f.Next() {
-		switch f.Num {
-		case renderID:
-			x.id = f.V
-		case renderDuration:
-			dur = f.V
-		case renderStage:
-			if copies[f.V] {
-				return
-			}
-		case renderExtra:
-			if name, value := extraData(f.S); string(name) == "correlation" {
-				if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
-					x.corr, x.hasCorr = n, true
-				}
-			}
-		}
+	s, whole := readStage(data)
+	if r.states[rec.state].copies[s.stage] {
+		return
 	}
-	if f.Bad {
+	if !whole {
 		r.mend(ReasonBroken, at)
 		return
 	}
@@ -53,20 +35,20 @@ func (r *reader) renderStage(rec record, data []byte, at int64) {
 		r.tooMany = true
 		return
 	}
-	if dur > 1<<62 {
+	if s.duration > 1<<62 {
 		r.mend(ReasonNegative, at)
-		dur = 0
+		s.duration = 0
 	}
-	rec.kind, rec.closed, rec.end = kindRender, true, rec.ts+int64(dur)
+	rec.kind, rec.closed, rec.end = kindRender, true, rec.ts+int64(s.duration)
 	rec.track = int32(len(r.renders))
+	s.render.rec = int32(len(r.recs))
 	r.recs = append(r.recs, rec)
-	r.renders = append(r.renders, x)
+	r.renders = append(r.renders, s.render)
 }
 
 // extraData is a name and a value of extra_data.
 func extraData(data []byte) (name, value []byte) {
-	f := wire.Over(data)
-	for f.Next() {
+	for f := wire.Over(data); f.Next(); {
 		switch f.Num {
 		case 1:
 			name = f.S
@@ -79,16 +61,27 @@ func extraData(data []byte) (name, value []byte) {
 
 // stage is a render stage, read.
 type stage struct {
+	render
+	duration           uint64
 	gpu, queue, stage  uint64
 	nameIID, kernelIID uint64
 	name               []byte
 	launch             []byte
 }
 
-func readStage(data []byte) (s stage) {
-	f := wire.Over(data)
-	for f.Next() {
+func readStage(data []byte) (s stage, whole bool) {
+	whole = wire.Each(data, func(f *wire.Fields) {
 		switch f.Num {
+		case renderID:
+			s.id = f.V
+		case renderDuration:
+			s.duration = f.V
+		case renderExtra:
+			if name, value := extraData(f.S); string(name) == "correlation" {
+				if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+					s.corr, s.hasCorr = n, true
+				}
+			}
 		case renderGPU:
 			s.gpu = f.V
 		case renderQueue:
@@ -104,8 +97,8 @@ func readStage(data []byte) (s stage) {
 		case renderLaunch:
 			s.launch = f.S
 		}
-	}
-	return s
+	})
+	return s, whole
 }
 
 // category of the stage.
@@ -143,7 +136,7 @@ func (s *stage) lane(st *state) string {
 func (w *writer) renderEvent(id int32, rec *record) {
 	data := w.r.message(rec)
 	st := w.r.states[rec.state]
-	s := readStage(data)
+	s, _ := readStage(data)
 	category := s.category(st)
 	name := text{raw: s.name, plain: isPlain(s.name), known: s.name != nil}
 	if !name.known && s.nameIID != 0 {
@@ -188,8 +181,7 @@ func (w *writer) stageArgs(id int32, st *state, data []byte, s *stage, lane stri
 	w.buf = strconv.AppendInt(w.buf, int64(int32(s.gpu)), 10)
 	w.member(keyStream)
 	w.buf = append(w.buf, lane...)
-	f := wire.Over(data)
-	for f.Next() {
+	for f := wire.Over(data); f.Next(); {
 		if f.Num != renderExtra {
 			continue
 		}
@@ -226,8 +218,7 @@ func (w *writer) stageArgs(id int32, st *state, data []byte, s *stage, lane stri
 
 // launchArgs appends a ComputeKernelLaunch.
 func (w *writer) launchArgs(st *state, data []byte) {
-	f := wire.Over(data)
-	for f.Next() {
+	for f := wire.Over(data); f.Next(); {
 		switch f.Num {
 		case 1:
 			w.member(keyGrid)
@@ -243,8 +234,7 @@ func (w *writer) launchArgs(st *state, data []byte) {
 
 func (w *writer) dimensions(data []byte) {
 	var d [3]uint64
-	f := wire.Over(data)
-	for f.Next() {
+	for f := wire.Over(data); f.Next(); {
 		if f.Num >= 1 && f.Num <= 3 {
 			d[f.Num-1] = f.V
 		}
@@ -259,8 +249,7 @@ func (w *writer) dimensions(data []byte) {
 // launchArg appends an argument of a launch.
 func (w *writer) launchArg(st *state, data []byte) {
 	key, value := unknownText, uint64(0)
-	f := wire.Over(data)
-	for f.Next() {
+	for f := wire.Over(data); f.Next(); {
 		switch f.Num {
 		case 1:
 			if t := st.kernelArgs.get(f.V); t.known {

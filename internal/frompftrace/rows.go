@@ -123,9 +123,6 @@ func (m *rowMaker) resolve(x *row, i int32) {
 	switch {
 	case thread >= 0:
 		m.onThread(x, thread, proc)
-	case proc >= 0 && proc == i: // events of the process as a whole
-		m.pidOf(x, proc)
-		x.tid, x.numbers = m.freeTID(), true
 	case proc >= 0:
 		m.pidOf(x, proc)
 		x.tid, x.numbers = m.freeTID(), true

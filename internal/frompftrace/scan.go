@@ -170,15 +170,11 @@ func (r *reader) packet(from int64, n int, at int64) {
 
 // sequence is the index of a packet sequence.
 func (r *reader) sequence(id uint64) int32 {
-	if r.lastSeq >= 0 && r.lastSeqID == id {
-		return r.lastSeq
-	}
 	q, ok := r.seqOf[id]
 	if !ok {
 		q = int32(len(r.seqs))
 		r.seqOf[id] = q
 		r.seqs = append(r.seqs, sequence{state: -1})
 	}
-	r.lastSeq, r.lastSeqID = q, id
 	return q
 }

@@ -181,14 +181,12 @@ func (st *state) stage(iid uint64, category string, copies bool) {
 
 // defaults takes the TracePacketDefaults of a packet.
 func (st *state) defaults(data []byte) {
-	f := wire.Over(data)
-	for f.Next() {
+	for f := wire.Over(data); f.Next(); {
 		switch f.Num {
 		case 58:
 			st.clock = f.V
 		case 11:
-			e := wire.Over(f.S)
-			for e.Next() {
+			for e := wire.Over(f.S); e.Next(); {
 				if e.Num == 11 {
 					st.track = e.V
 				}

@@ -23,16 +23,12 @@ func (r *reader) track(uuid uint64) int32 {
 }
 
 func (r *reader) row(uuid uint64) int32 {
-	if r.lastTrack >= 0 && r.lastTrackID == uuid {
-		return r.lastTrack
-	}
 	i, ok := r.trackOf[uuid]
 	if !ok {
 		i = int32(len(r.tracks))
 		r.trackOf[uuid] = i
 		r.tracks = append(r.tracks, track{uuid: uuid})
 	}
-	r.lastTrack, r.lastTrackID = i, uuid
 	return i
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"overlay/internal/chrome"
 	"overlay/internal/kineto"
-	"overlay/internal/trace"
 	"overlay/internal/vendors"
 	"overlay/internal/wire"
 )
@@ -26,25 +25,14 @@ type writer struct {
 	reserved int   // bytes of buf that the sink knows of
 	full     error // of the sink
 
-	repairs map[string]*trace.Repair
+	repairs repairs
 	mended  int   // how often, in all
 	at      int64 // of the event, for repairs
 }
 
 func (w *writer) mend(reason string) {
 	w.mended++
-	if w.repairs == nil {
-		w.repairs = map[string]*trace.Repair{}
-	}
-	m := w.repairs[reason]
-	if m == nil {
-		m = &trace.Repair{Reason: reason}
-		w.repairs[reason] = m
-	}
-	m.Count++
-	if len(m.First) < keptPerRepair {
-		m.First = append(m.First, w.at)
-	}
+	w.repairs.add(reason, w.at, 1)
 }
 
 // reserveFrom is how many bytes a worker may hold that the sink does not know of.
@@ -246,8 +234,7 @@ func (w *writer) annotations(rec *record, data []byte) {
 func (w *writer) counter(data []byte) {
 	w.member(keyValue)
 	at := len(w.buf)
-	f := wire.Over(data)
-	for f.Next() {
+	for f := wire.Over(data); f.Next(); {
 		switch {
 		case len(w.buf) > at:
 		case f.Num == eventCounterInt:
