@@ -75,11 +75,13 @@ func (b *builder) applyRules() *Graph {
 	for _, add := range alone {
 		add()
 	}
+	b.apply(hostCollectivesRule)
 	pairer{b}.pairThreads()
 	b.bindOperations(b.sortFound())
 	held := b.holdsBeside()
 	g.ClockGrain = b.clockGrain
 	pooled()
+	b.bindHostCollectives()
 	(&threadBinder{builder: b}).bindThreads(g.Window.Start, g.Window.End)
 	b.measureOwnTime()
 	held()

@@ -18,6 +18,7 @@ type builder struct {
 	lonely   bool      // at most one thread blocks: whom it waits for is not recorded as such
 	enders   [][]ender // per thread lane: the threads that hand results on to it
 	pool     *pool
+	hostLane []bool    // per lane: threads that do collectives and nothing else that others wait for; nil without any
 	inside   []Inside  // points inside pieces of threads that something comes from
 	lags     []samples // of ranges of operations
 }

@@ -56,7 +56,7 @@ func (b pairer) learnEnders() {
 		}
 		y, x := d.Acts[f.to].Lane, d.Acts[call].Lane
 		calls[y]++
-		if x == y || d.Lanes[x].Proc != d.Lanes[y].Proc {
+		if x == y || d.Lanes[x].Proc != d.Lanes[y].Proc || b.doesCollectives(y) {
 			continue
 		}
 		key := [2]LaneID{y, x}

@@ -148,6 +148,8 @@ type Graph struct {
 
 	ClockGrain int64 // ns by which ends and starts that belong together may cross: 1 µs in traces of whole µs, else 1 ns
 
+	HostCollectives []HostCollective // those that threads do, by start
+
 	Partners [][]LaneID // per thread lane: the threads it takes turns with, ascending
 
 	Held []Hold // launch calls that waited until an operation was over, for what is not known: not for a place in a queue that is full

@@ -87,7 +87,7 @@ func (b pairer) pairByTurns() {
 	for l := range d.Lanes {
 		t, proc := &b.threads[l], d.Lanes[l].Proc
 		switch {
-		case d.Lanes[l].Stream || t.ops == 0 || len(t.busy) == 0:
+		case d.Lanes[l].Stream || t.ops == 0 || len(t.busy) == 0 || b.doesCollectives(LaneID(l)):
 		case t.autograd || len(t.busy) >= turnsNeeded:
 			of[proc] = append(of[proc], LaneID(l))
 		default:

@@ -101,7 +101,7 @@ func (b *threadBinder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 		}
 		switch {
 		case owner == NoAct:
-			if !b.asked(&w, from, piece+1, t) && !b.handedOver(&w, lane, NoAct, since, t) {
+			if !b.answered(&w, piece, t) && !b.asked(&w, from, piece+1, t) && !b.handedOver(&w, lane, NoAct, since, t) {
 				w.At, w.Rule = from, Untraced
 				if b.idle(lane, piece+1, t) {
 					w.Note = Idle

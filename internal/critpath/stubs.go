@@ -34,7 +34,7 @@ func Stubs(g *graph.Graph, ops []cdg.ActID, emit func(stub int, s *Segment)) []S
 	for i, a := range ops {
 		at[a] = int32(i)
 	}
-	host := FindHostOps(g, ops)
+	host := hostSpans(g.Graph)
 	w := newWalker(g, g.Window.End)
 	seen := newSeen(g.Graph)
 	stubs := make([]Stub, len(ops)+1)
@@ -43,8 +43,8 @@ func Stubs(g *graph.Graph, ops []cdg.ActID, emit func(stub int, s *Segment)) []S
 		seen.stub = int32(i)
 		if w.place = placeAt(g.Window.End); i == len(ops) {
 			w.start()
-		} else if w.t = g.Acts[ops[i]].Start; w.t > w.t0 {
-			w.leave(ops, i, host)
+		} else if w.t = host.start(g.Graph, ops[i]); w.t > w.t0 {
+			w.leave(ops[i])
 		}
 		stubs[i] = w.stub(ops, at, seen, host)
 		w.close()
@@ -59,11 +59,11 @@ func Back(g *graph.Graph, ops []cdg.ActID, op int, from int64) ([]Segment, []Edg
 	for i, a := range ops {
 		at[a] = int32(i)
 	}
-	host := FindHostOps(g, ops)
+	host := hostSpans(g.Graph)
 	w := newWalker(g, g.Window.End)
 	w.t0 = max(from, w.t0)
 	if op < len(ops) {
-		w.t = g.Acts[ops[op]].Start
+		w.t = host.start(g.Graph, ops[op])
 	}
 	end := w.t
 	if end <= w.t0 {
@@ -72,7 +72,7 @@ func Back(g *graph.Graph, ops []cdg.ActID, op int, from int64) ([]Segment, []Edg
 	if op == len(ops) {
 		w.start()
 	} else {
-		w.leave(ops, op, host)
+		w.leave(ops[op])
 	}
 	for still := 0; w.t > w.t0; {
 		before := w.t
@@ -84,7 +84,7 @@ func Back(g *graph.Graph, ops []cdg.ActID, op int, from int64) ([]Segment, []Edg
 		if w.g.Lanes[w.g.Acts[k].Lane].Stream {
 			w.emit(w.g.Acts[k].Start, w.g.Acts[k].Event, w.opKind(w.g.Acts[k].Event), w.g.Release(k).Evidence)
 		} else {
-			w.emit(w.g.Acts[k].Start, w.g.Acts[k].Event, Comm, cdg.ByAlignment)
+			w.emit(host.start(w.g, k), w.g.Acts[k].Event, Comm, cdg.ByAlignment)
 		}
 		if still++; w.t < before {
 			still = 0
@@ -93,28 +93,64 @@ func Back(g *graph.Graph, ops []cdg.ActID, op int, from int64) ([]Segment, []Edg
 		}
 		if w.t > w.t0 {
 			w.waiting, w.still = waitingSlice{}, 0 // as at the start of a stub
-			w.leave(ops, int(b.Ref), host)
+			w.leave(k)
 		}
 	}
 	w.close()
 	return w.segs.List(), w.eds.List()
 }
 
+// spans are where collectives of threads meet the other ranks, by activity.
+type spans map[cdg.ActID]cdg.Span
+
+func hostSpans(g *cdg.Graph) spans {
+	s := spans{}
+	for i := range g.HostCollectives {
+		s[g.HostCollectives[i].Act] = g.HostCollectives[i].Span
+	}
+	return s
+}
+
+// start is when an operation begins to meet the other ranks.
+func (s spans) start(g *cdg.Graph, a cdg.ActID) int64 {
+	if x, ok := s[a]; ok {
+		return x.Start
+	}
+	return g.Acts[a].Start
+}
+
+// met is the collective of a thread to which the walk comes there, NoAct for none.
+func (s spans) met(w *walker) cdg.ActID {
+	if len(s) == 0 {
+		return cdg.NoAct
+	}
+	if w.piece < 0 {
+		w.piece = w.g.PieceAt(w.lane, w.t)
+	}
+	if w.piece < 0 {
+		return cdg.NoAct
+	}
+	owner := w.g.Pieces[w.piece].Owner
+	if x, ok := s[owner]; ok && x.Start < w.t && w.t <= x.End {
+		return owner
+	}
+	return cdg.NoAct
+}
+
 // leave goes from the start of an operation to what let it begin.
-func (w *walker) leave(ops []cdg.ActID, i int, host *HostOps) {
-	w.lane = w.g.Acts[ops[i]].Lane
-	if w.g.Lanes[w.lane].Stream {
-		w.released(ops[i])
+func (w *walker) leave(a cdg.ActID) {
+	if w.lane = w.g.Acts[a].Lane; w.g.Lanes[w.lane].Stream {
+		w.released(a)
 	} else {
-		host.begin(w, i, ops)
+		w.goTo(w.lane, cdg.NoAct)
 	}
 }
 
 // stub walks on from where the walker is. Without seen it joins no other walk.
-func (w *walker) stub(ops []cdg.ActID, at map[cdg.ActID]int32, seen *seen, host *HostOps) Stub {
+func (w *walker) stub(ops []cdg.ActID, at map[cdg.ActID]int32, seen *seen, host spans) Stub {
 	for w.t > w.t0 {
 		if !w.g.Lanes[w.lane].Stream {
-			if i, ok := host.met(w, ops); ok {
+			if i, ok := at[host.met(w)]; ok {
 				return Stub{w.t, i, AtOperation}
 			}
 			if s := seen.thread(w); s >= 0 {

@@ -71,6 +71,7 @@ type candidate struct {
 	a0, a1, b0 int32
 	theta      int64 // difference of ends
 	even       bool  // all operations end where that says
+	loose      int64 // by which it may be off: ends of collectives of threads differ by a share of how long these take
 }
 
 // candidates lists such steps in their order.
@@ -90,7 +91,10 @@ func (x *aligner) candidates(inA, inB map[int32][2]int32) []candidate {
 		c := candidate{a0: ra[0], a1: ra[1], b0: rb[0]}
 		ok = true
 		for k := range c.a1 - c.a0 {
-			ok = ok && alike(x.a[c.a0+k].token, x.b[c.b0+k].token)
+			p := pair{c.a0 + k, c.b0 + k}
+			if ok = ok && alike(x.a[p.a].token, x.b[p.b].token); x.loose(p) {
+				c.loose = max(c.loose, int64(looseEnds*float64(x.shorter(p))))
+			}
 		}
 		if ok {
 			c.theta, c.even = x.levelOf(&c)
@@ -145,7 +149,7 @@ func (x *aligner) wholeSteps() bool {
 		}
 	}
 	same := func(p, q int) bool {
-		return p >= 0 && q < len(steps) && float64(abs(steps[p].theta-steps[q].theta)) <= sameLevel*max(x.scale, 1)+4*float64(x.mad)
+		return p >= 0 && q < len(steps) && float64(abs(steps[p].theta-steps[q].theta)) <= sameLevel*max(x.scale, 1)+4*float64(x.mad)+float64(steps[p].loose+steps[q].loose)
 	}
 	for i := range steps {
 		c := &steps[i]

@@ -80,7 +80,8 @@ func (z *summarizer) describe() {
 			at = z.kind(&said, act.Event)
 			z.said[said] = at
 		}
-		op := Op{Start: act.Start, End: act.End, Event: act.Event, Kind: at, Seq: -1, Step: -1}
+		meets := span(g, z.host, a)
+		op := Op{Start: meets.Start, End: meets.End, Event: act.Event, Kind: at, Seq: -1, Step: -1}
 		launch, ok := before[act.Lane]
 		if !ok {
 			launch = s.Window[0] - 1
@@ -89,8 +90,8 @@ func (z *summarizer) describe() {
 			launch = tr.Events[l].Start
 		} else if n == onHost {
 			launch = act.Start
-			if call := z.host.Calls[i]; call != cdg.NoAct {
-				launch = g.Acts[call].Start
+			if x := z.host[a]; x != nil && x.Call != cdg.NoAct {
+				launch = g.Acts[x.Call].Start
 			}
 		}
 		op.Launch, before[act.Lane] = launch, launch
@@ -194,7 +195,8 @@ func (z *summarizer) recordedOnHost(i int) (trace.Collective, bool) {
 	g, tr := z.g, z.tr
 	e := g.Acts[z.acts[i]].Event
 	c, ok := z.collectives.Of(e)
-	if call := z.host.Calls[i]; !ok && call != cdg.NoAct {
+	if x := z.host[z.acts[i]]; !ok && x != nil && x.Call != cdg.NoAct {
+		call := x.Call
 		for a := call; a < g.Lanes[g.Acts[call].Lane].Limit && g.Acts[a].Start <= g.Acts[call].End; a++ {
 			if tr.Name(g.Acts[a].Event) == trace.RecordedCollective {
 				if c, ok = z.collectives.Of(g.Acts[a].Event); ok {

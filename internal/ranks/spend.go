@@ -2,7 +2,6 @@ package ranks
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"overlay/internal/cdg"
@@ -16,9 +15,6 @@ const namesKept = 50
 
 // spend sums by step what the rank did, and where its own path was.
 func (z *summarizer) spend(p *critpath.Path) {
-	if z.host != nil {
-		z.hostWaits = slices.Sorted(maps.Keys(z.host.Waits))
-	}
 	sums := make([][]int32, 2*len(z.s.Steps)) // of threads and of the device in each step, per name: 1 + index into list
 	var list []Spent
 	of := func(step int, name Name, host bool) *Spent {
@@ -67,9 +63,8 @@ func (z *summarizer) alongPath(p *critpath.Path, of func(int, Name, bool) *Spent
 				continue
 			}
 			class := seg.Kind.Class()
-			if waited := z.waited(seg, max(seg.Start, steps[j].Start), min(seg.End, steps[j].End)); waited > 0 {
-				steps[j].Path[critpath.ClassComm] += waited
-				ns -= waited
+			if z.isHost(seg.Event) {
+				class = critpath.ClassComm
 			}
 			steps[j].Path[class] += ns
 			if class != critpath.ClassComm && seg.Owned() {
@@ -79,21 +74,9 @@ func (z *summarizer) alongPath(p *critpath.Path, of func(int, Name, bool) *Spent
 	}
 }
 
-// waited is how much of a stretch of the path is a wait of a thread for an operation of the CPU, or that operation itself.
-func (z *summarizer) waited(s *critpath.Segment, from, to int64) int64 {
-	if z.host == nil {
-		return 0
-	}
-	if s.Event != trace.NoEvent && isHostCollective(z.tr.Name(s.Event)) {
-		return to - from
-	}
-	sum := int64(0)
-	for _, w := range z.hostWaits {
-		if owner := z.g.Pieces[w].Owner; owner == cdg.NoAct && s.Event == trace.NoEvent || owner != cdg.NoAct && s.Event == z.g.Acts[owner].Event {
-			sum += max(min(to, z.g.Pieces[w+1].Start)-max(from, z.g.Pieces[w].Start), 0)
-		}
-	}
-	return min(sum, to-from)
+// isHost tells a collective that a thread does.
+func (z *summarizer) isHost(e trace.EventID) bool {
+	return e != trace.NoEvent && z.g.ActOf[e] != cdg.NoAct && z.host[z.g.ActOf[e]] != nil
 }
 
 // busyGPU sums the operations of the device that do not communicate, by the step of their launch. Those without a launch
@@ -200,10 +183,8 @@ func (z *summarizer) working(use func(owner cdg.ActID, step int, d int64)) {
 // thread.
 func (z *summarizer) waits(lane, piece int) bool {
 	g := z.g
-	if z.host != nil {
-		if _, waits := z.host.Waits[int32(piece)]; waits || isHostCollective(z.tr.Name(g.Acts[g.Pieces[piece].Owner].Event)) {
-			return true
-		}
+	if z.host[g.Pieces[piece].Owner] != nil {
+		return true
 	}
 	if e := g.Acts[g.Pieces[piece].Owner].Event; g.Call(g.Pieces[piece].Owner) && vendors.VerbOf(z.tr.Name(e)).Blocks() {
 		return true

@@ -58,8 +58,7 @@ type summarizer struct {
 	key         []byte // of a group
 	collectives *trace.Collectives
 	acts        []cdg.ActID // of the operations, by start
-	host        *critpath.HostOps
-	hostWaits   []int32 // pieces of threads that wait for operations of the CPU, ascending
+	host        map[cdg.ActID]*cdg.HostCollective
 }
 
 // name is the name of an event as the summary keeps it.
@@ -130,7 +129,7 @@ func (z *summarizer) shift(base int64) {
 func (z *summarizer) operations() {
 	g, s := z.g, z.s
 	z.acts = operations(g)
-	z.host = critpath.FindHostOps(g, z.acts)
+	z.host = hostCollectives(g)
 	if i := slices.IndexFunc(z.acts, func(a cdg.ActID) bool { return g.Lanes[g.Acts[a].Lane].Stream }); i >= 0 {
 		if d := g.Trace.Procs[g.Lanes[g.Acts[z.acts[i]].Lane].Proc].Device; d >= 0 && d <= math.MaxInt32 {
 			s.Device = int32(d)
@@ -143,6 +142,23 @@ func (z *summarizer) operations() {
 func isHostCollective(name string) bool {
 	backend, word, ok := vendors.BackendCall(name)
 	return ok && backend == vendors.HostBackend && collOf(word) != Other
+}
+
+// hostCollectives are what threads do of collectives, by activity.
+func hostCollectives(g *graph.Graph) map[cdg.ActID]*cdg.HostCollective {
+	m := make(map[cdg.ActID]*cdg.HostCollective, len(g.HostCollectives))
+	for i := range g.HostCollectives {
+		m[g.HostCollectives[i].Act] = &g.HostCollectives[i]
+	}
+	return m
+}
+
+// span is when an operation meets the other ranks: of a thread without the copies from and to its device.
+func span(g *graph.Graph, host map[cdg.ActID]*cdg.HostCollective, a cdg.ActID) cdg.Span {
+	if x := host[a]; x != nil {
+		return x.Span
+	}
+	return cdg.Span{Start: g.Acts[a].Start, End: g.Acts[a].End}
 }
 
 // operations finds the operations of the window that communicate, by start: kernels, and where the CPU does it, its annotations.
@@ -162,8 +178,9 @@ func operations(g *graph.Graph) []cdg.ActID {
 			}
 		}
 	}
+	host := hostCollectives(g)
 	slices.SortFunc(acts, func(x, y cdg.ActID) int {
-		a, b := &g.Acts[x], &g.Acts[y]
+		a, b := span(g, host, x), span(g, host, y)
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(x, y))
 	})
 	return acts

@@ -107,6 +107,11 @@ func (b *modelBuilder) markBorders() {
 		x.mark(c.Lane, c.Start)
 		x.mark(c.Lane, c.End)
 	})
+	for i := range g.HostCollectives {
+		x := &g.HostCollectives[i]
+		b.mark(g.Acts[x.Act].Lane, x.Start)
+		b.mark(g.Acts[x.Act].Lane, x.End)
+	}
 	b.findAsked()
 	b.markHeld()
 	for l := range b.inner {

@@ -29,15 +29,30 @@ type Weight struct {
 // times of the recording whatever the anchor. A chain may be longer or shorter than what it stands for where the anchor shortens what it overlaps with.
 // emit gets the chains of one anchor after those of the other; it may not keep their Work.
 func (m *Model) Chains(ports []cdg.ActID, anchors []Anchor, kinds []int8, emit func(Chain)) {
-	c := &chains{m: m, kinds: kinds, emit: emit, ports: len(ports), portAt: make([]int32, len(m.at)), partAt: m.partsBefore()}
+	c := &chains{m: m, kinds: kinds, emit: emit, ports: len(ports), portAt: make([]int32, len(m.at)), begins: map[int32]int32{}, partAt: m.partsBefore()}
 	for i := range c.portAt {
 		c.portAt[i] = none
 	}
 	device, thread, on := m.NewSet(), m.NewSet(), m.NewSet()
+	host := map[cdg.ActID]cdg.Span{}
+	for i := range m.g.HostCollectives {
+		host[m.g.HostCollectives[i].Act] = m.g.HostCollectives[i].Span
+	}
+	hints := make([]int32, len(m.g.Lanes))
 	for i, a := range ports {
 		if p := m.pointOf(a); p != none {
 			c.portAt[p] = int32(i)
 			on.Add(a)
+		} else if x, ok := host[a]; ok {
+			l := m.g.Acts[a].Lane
+			from, to := m.borderAt(l, x.Start, &hints[l]), m.borderAt(l, x.End, &hints[l])
+			if to != none && x.Start < x.End {
+				c.portAt[to] = int32(i)
+				on.Add(a)
+			}
+			if from != none {
+				c.begins[from] = int32(i)
+			}
 		}
 	}
 	for a := range cdg.ActID(len(m.g.Acts)) {
@@ -71,8 +86,9 @@ type chains struct {
 	kinds  []int8
 	emit   func(Chain)
 	ports  int
-	portAt []int32 // per point: the port whose operation it is, or none
-	partAt []int32 // per point of a thread: its own time lies in parts[partAt[i]:] up to the first that is the last
+	portAt []int32         // per point: the port whose operation it is, or none; of a thread the port that ends there
+	begins map[int32]int32 // points of threads at which ports begin
+	partAt []int32         // per point of a thread: its own time lies in parts[partAt[i]:] up to the first that is the last
 
 	// Of one anchor: the points whose last source a point is, as lists.
 	r           *Result
@@ -138,17 +154,23 @@ func (c *chains) parent(i int32) int32 {
 // from finds the chains that begin at a port, or at the origin of time.
 func (c *chains) from(root int32, port int) {
 	c.fixed = 0
+	if to, ok := c.begins[root]; ok { // where another one ends
+		c.put(Chain{Port: int(to), From: port})
+	}
 	c.ends(root, port)
 	for at := c.first[root]; at != none; {
 		if c.portAt[at] == none {
 			c.step(at, 1)
+			if to, ok := c.begins[at]; ok {
+				c.put(Chain{Port: int(to), From: port})
+			}
 			c.ends(at, port)
 			if c.first[at] != none {
 				at = c.first[at]
 				continue
 			}
 			c.step(at, -1)
-		} else {
+		} else if c.m.act[at] != cdg.NoAct {
 			c.reach(at, port)
 		}
 		for c.next[at] == none {

@@ -36,15 +36,12 @@ const (
 )
 
 // AddChains finds the chains of a rank and puts them into its summary, which was made of the same graph. named gives the names of events where they are not to be those of the
-// graph's own trace. A rank whose threads communicate gets none: what they do beside that is not known apart.
+// graph's own trace.
 func AddChains(s *ranks.Summary, g *graph.Graph, named *trace.Trace) {
 	f := &finder{s: s, g: g, named: cmp.Or(named, g.Trace), names: map[string]ranks.Name{}}
 	ports := make([]cdg.ActID, len(s.Ops))
 	for i := range s.Ops {
 		ports[i] = g.ActOf[s.Ops[i].Event]
-		if ports[i] == cdg.NoAct || !g.Lanes[g.Acts[ports[i]].Lane].Stream {
-			return
-		}
 	}
 	m := whatif.New(g)
 	f.number(m)
