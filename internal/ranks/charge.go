@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"overlay/internal/cdg"
 	"overlay/internal/critpath"
 )
 
@@ -33,7 +34,8 @@ func (j *Job) charge() {
 		}
 		return sum
 	}
-	above := int64(0) // waited at the end of the piece that comes next
+	spans := make([][]cdg.Span, len(j.Members)) // in which each waited
+	above := int64(0)                           // waited at the end of the piece that comes next
 	back.emit = func(s Segment) {
 		below := waited(s.Start)
 		ns := above - below
@@ -64,6 +66,7 @@ func (j *Job) charge() {
 			w.ByMember[r.Member].Waited += ns
 			s, _ := j.times(r)
 			starts, waits = append(starts, s), append(waits, ns)
+			spans[r.Member] = append(spans[r.Member], cdg.Span{Start: s, End: s + ns})
 			first = min(first, s)
 		}
 		w.Total += in.Wait
@@ -87,6 +90,9 @@ func (j *Job) charge() {
 	})
 	for m := range j.Members {
 		x := &j.Members[m]
+		for _, s := range critpath.Joined(spans[m]) {
+			w.Once += max(min(s.End, x.End, j.Window[1])-max(s.Start, x.Start, j.Window[0]), 0)
+		}
 		w.Time += max(min(x.End, j.Window[1])-max(x.Start, j.Window[0]), 0)
 	}
 }

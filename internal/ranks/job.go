@@ -173,7 +173,8 @@ type Stay struct {
 // Waits is for what ranks waited in collectives, in rank-time.
 type Waits struct {
 	Total    int64
-	Time     int64 // of all ranks in the window, the whole of which Total is a part
+	Once     int64 // the same where a rank that waits in several collectives at once counts once
+	Time     int64 // of all ranks in the window, the whole of which Once is a part
 	Charged  []Charge
 	Transfer int64 // waited while another collective was transferring
 	Unrec    int64 // waited while a rank worked before its trace began

@@ -221,7 +221,8 @@ type CollectiveRank struct {
 // JobWaits is what ranks waited for, in rank-time. Total is the sum of charged, transfer, unrecorded and missing, where clocks are known.
 type JobWaits struct {
 	Total      int64    `json:"total_ns" unit:"ns"`
-	Ratio      float64  `json:"ratio" unit:"share" about:"of the time of all ranks"`
+	Once       int64    `json:"once_ns" unit:"ns" about:"where a rank that waits in several collectives at once counts once"`
+	Ratio      float64  `json:"ratio" unit:"share" about:"of once_ns in the time of all ranks"`
 	Charged    []Charge `json:"charged" table:"charged" about:"what was waited for, most first"`
 	Transfer   int64    `json:"transfer_ns" unit:"ns" about:"for transfers of other collectives"`
 	Unrecorded int64    `json:"unrecorded_ns" unit:"ns" about:"for time before a trace begins"`

@@ -171,7 +171,7 @@ func (b *jobBuilder) path() JobPath {
 
 func (b *jobBuilder) waits() JobWaits {
 	w := &b.j.Waits
-	out := JobWaits{Total: w.Total, Ratio: tables.ShareOf(w.Total, w.Time), Charged: []Charge{}, Transfer: w.Transfer, Unrecorded: w.Unrec, Missing: w.Missing, Artefacts: w.Skewed}
+	out := JobWaits{Total: w.Total, Once: w.Once, Ratio: tables.ShareOf(w.Once, w.Time), Charged: []Charge{}, Transfer: w.Transfer, Unrecorded: w.Unrec, Missing: w.Missing, Artefacts: w.Skewed}
 	for _, c := range w.Charged {
 		out.Charged = append(out.Charged, Charge{b.rank(c.Member), c.Class.String(), b.j.Members[c.Member].Names[c.Name], c.NS})
 	}

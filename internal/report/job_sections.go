@@ -62,7 +62,7 @@ func (r *JobReport) Lead() string {
 		if n := j.Path.JumpCount; n > 0 {
 			path = "jumps " + tables.Counted(n, "time") + " from rank to rank"
 		}
-		says += fmt.Sprintf("The path %s; %s of all ranks' time is spent waiting in collectives: %s. ", path, tables.FormatShare(j.Waits.Ratio), tables.RankTime(j.Waits.Total))
+		says += fmt.Sprintf("The path %s; %s of all ranks' time is spent waiting in collectives: %s. ", path, tables.FormatShare(j.Waits.Ratio), tables.RankTime(j.Waits.Once))
 	}
 	return says + r.stepWords()
 }
@@ -141,8 +141,12 @@ func (r *JobReport) Findings() (out []Finding) {
 			}
 		}
 		k := slices.IndexFunc(j.Waits.Charged, func(c Charge) bool { return c.Rank == top })
+		in := j.Waits.Charged[k].Name
+		if in == "" { // time in no event
+			in = j.Waits.Charged[k].Class
+		}
 		out = append(out, Finding{Kind: j.Waits.Charged[k].Class, Value: tables.RankTime(by[top]), About: "of " + tables.RankTime(j.Waits.Total) + " waited in all",
-			Title: "Most is waited for " + r.RankWhere(top), Text: "Most of that while it was in " + Plain(Readable(j.Waits.Charged[k].Name)) + "."})
+			Title: "Most is waited for " + r.RankWhere(top), Text: "Most of that while it was in " + Plain(Readable(in)) + "."})
 	}
 	if len(j.Links) > 0 {
 		l := &j.Links[0]
