@@ -13,12 +13,12 @@ const (
 	OfLatency                     // what collectives take beside that
 )
 
-// Again runs the job once more with other durations, on each rank from the moment on at which its trace begins, and tells by how much it ends earlier.
+// Again runs the job once more with other durations, on each rank from the moment on at which its trace begins, also where that was cut, and tells by how much it ends earlier.
 func (j *Job) Again(factor func(rank int32, k JobWorkKind) float64) int64 {
 	g := &j.graph
 	first := make([]int64, len(j.Ranks))
 	for _, w := range j.workers {
-		first[w.rank] = g.at[w.begun]
+		first[w.rank] = max(g.at[w.begun], j.Ranks[w.rank].Window[0])
 	}
 	knobs, at, edges := slices.Clone(g.knobs), make([]int64, len(g.at)), g.edges
 	g.edges = slices.Clone(edges)

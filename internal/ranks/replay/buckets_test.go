@@ -111,3 +111,20 @@ func TestLatency(t *testing.T) {
 		t.Errorf("%+v, refused %d, mean effect %.3f", all, refused, effect/float64(all.n))
 	}
 }
+
+// TestUnmatched: of a rank of which no collective is matched nothing is promised, and of the others it is.
+func TestUnmatched(t *testing.T) {
+	_, m := made(t, testtrace.JobOptions{Kind: "dp", Seed: 1, World: 8, Steps: 3})
+	for k := range m.Job.Members[6].In {
+		m.Job.Members[6].In[k] = -1
+	}
+	parse := replay.Parser{Model: m}
+	if _, err := parse.Scenario("class:cpu in rank:6=2"); err == nil {
+		t.Error("a promise of a rank without matched collectives")
+	}
+	for _, text := range []string{"class:cpu in rank:5-6=2", "class:cpu=2"} {
+		if _, err := parse.Scenario(text); err != nil {
+			t.Error(err)
+		}
+	}
+}

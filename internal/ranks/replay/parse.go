@@ -188,10 +188,14 @@ func (p *Parser) matches(pattern, name string) bool {
 
 // hits is an error if a change changes nothing.
 func (p *Parser) hits(c *Change, text, what string) error {
-	m := p.Model
+	m, alone := p.Model, false
 	for i := range m.Job.Members {
 		x := &m.Job.Members[i]
 		if c.Ranks != nil && !c.Ranks(x) {
+			continue
+		}
+		if c.Ranks != nil && len(x.Ops) > 0 && slices.Max(x.In) < 0 {
+			alone = true
 			continue
 		}
 		for k := range x.Kinds {
@@ -202,6 +206,9 @@ func (p *Parser) hits(c *Change, text, what string) error {
 		if c.Work != nil && slices.ContainsFunc(m.keys[i], func(k key) bool { return c.Work(k.Name, k.Work) }) {
 			return nil
 		}
+	}
+	if alone {
+		return fmt.Errorf("%q: no collective of these ranks is matched with those of others, so nothing says who waits for them", text)
 	}
 	if c.Transfers != nil {
 		return fmt.Errorf("%q: these ranks have no such collectives", text)
