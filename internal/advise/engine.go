@@ -88,14 +88,16 @@ func (e *engine) without(b *verdict.Bounds) {
 		if len(e.a.Without) == 2 || len(e.a.Without) == 1 && x.NS <= bound {
 			return
 		}
-		w := e.a.Floor
+		w := verdict.Without{Class: x.Class.String(), Window: e.a.Floor}
 		if !x.Host {
 			change := e.model.OfClass(x.Class)
 			change.Num = 0
-			w = e.replay(e.base, []whatif.Change{change})
+			r := e.model.Replay(&whatif.Scenario{Changes: slices.Concat(e.base, []whatif.Change{change})})
+			class := r.Classes()
+			w.Window, w.Idle = r.Window-e.earlier, critpath.BoundBy(&class) == critpath.ClassIdle
 		}
-		e.a.Without = append(e.a.Without, verdict.Without{Class: x.Class.String(), Window: w})
-		bound, known.Without = e.a.Base-w, e.a.Without
+		e.a.Without = append(e.a.Without, w)
+		bound, known.Without = e.a.Base-w.Window, e.a.Without
 	}
 }
 

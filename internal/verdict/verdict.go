@@ -50,6 +50,7 @@ type Replayed struct {
 type Without struct {
 	Class  string `json:"class" key:"yes"`
 	Window int64  `json:"window_ns" unit:"ns" about:"of base_ns, if that class took no time at all"`
+	Idle   bool   `json:"-"` // most of that window is waiting for work
 }
 
 // shownUnseen is how many letters of the name of an annotation a verdict has.
@@ -310,6 +311,9 @@ func (b *Bounds) sentence(a *Replayed, recording int64) string {
 	}
 	if remain := b.remaining(a, first); remain >= 0 && 2*(b.window-remain) < first.NS && 2*remain > b.window {
 		say += "; without " + map[bool]string{true: "any time of the CPU", false: first.words}[first.Host] + " " + tables.WholePercent(remain, b.window) + " would remain"
+		if a.idles(first.Class) {
+			say += ", mostly waiting for work"
+		}
 	}
 	if (b.exact || first.Host) && b.busy > tables.ShareOf(device, whole)+busyBeside { // other methods leave holes
 		say += ", while the GPU is busy " + tables.WholeShare(b.busy) + " of the time"
@@ -340,12 +344,26 @@ func (b *Bounds) remaining(a *Replayed, x *Part) int64 {
 
 // Of is the window without a class, by a replay; -1 where it was not replayed.
 func (a *Replayed) Of(c critpath.Class) int64 {
+	if w := a.replay(c); w != nil {
+		return w.Window
+	}
+	return -1
+}
+
+// idles reports whether the window without a class would mostly be waiting for work: a pool of threads gets its work when it did.
+func (a *Replayed) idles(c critpath.Class) bool {
+	w := a.replay(c)
+	return w != nil && w.Idle
+}
+
+// replay is that without a class; nil where there was none.
+func (a *Replayed) replay(c critpath.Class) *Without {
 	if a != nil {
 		for i := range a.Without {
 			if a.Without[i].Class == c.String() {
-				return a.Without[i].Window
+				return &a.Without[i]
 			}
 		}
 	}
-	return -1
+	return nil
 }

@@ -35,10 +35,11 @@ func TestVerdict(t *testing.T) {
 		{classes{cpu: 50, compute: 50}, nil, 0.5, &Replayed{Base: 60, FirstUse: 40}, "bound by GPU compute (50 %) and first use (40 %)"},
 		{classes{cpu: 100}, kinds{critpath.HostUnrecorded: 83}, -1, &Replayed{Base: 100, Beside: 84}, "bound by waiting for collectives"},
 		{classes{cpu: 100}, kinds{critpath.HostUnrecorded: 60}, -1, &Replayed{Base: 100, Workers: 84, WorkersUnseen: 54}, "bound by waiting for workers of the data loader"},
-		{classes{cpu: 90, compute: 10}, nil, 0.3, &Replayed{Base: 100, Without: []Without{{"cpu", 70}}}, "bound by CPU; without any time of the CPU 70 % would remain, while the GPU is busy 30 % of the time"},
-		{classes{cpu: 90, compute: 10}, nil, 0.1, &Replayed{Base: 74, Without: []Without{{"cpu", 58}}}, "bound by CPU; without any time of the CPU 58 % would remain"},
-		{classes{compute: 90, cpu: 10}, nil, 0.9, &Replayed{Base: 50, Without: []Without{{"gpu_compute", 40}}}, "bound by GPU compute; without GPU compute 90 % would remain"},
-		{classes{compute: 64, comm: 36}, nil, 0.9, &Replayed{Base: 100, Without: []Without{{"gpu_compute", 85}, {"communication", 70}}}, "bound by communication (36 %) and GPU compute (64 %)"},
+		{classes{cpu: 90, compute: 10}, nil, 0.3, &Replayed{Base: 100, Without: []Without{{"cpu", 70, false}}}, "bound by CPU; without any time of the CPU 70 % would remain, while the GPU is busy 30 % of the time"},
+		{classes{cpu: 90, compute: 10}, nil, 0.1, &Replayed{Base: 74, Without: []Without{{"cpu", 58, false}}}, "bound by CPU; without any time of the CPU 58 % would remain"},
+		{classes{compute: 90, cpu: 10}, nil, 0.9, &Replayed{Base: 50, Without: []Without{{"gpu_compute", 40, false}}}, "bound by GPU compute; without GPU compute 90 % would remain"},
+		{classes{compute: 90, cpu: 10}, nil, 0.9, &Replayed{Base: 50, Without: []Without{{"gpu_compute", 40, true}}}, "bound by GPU compute; without GPU compute 90 % would remain, mostly waiting for work"},
+		{classes{compute: 64, comm: 36}, nil, 0.9, &Replayed{Base: 100, Without: []Without{{"gpu_compute", 85, false}, {"communication", 70, false}}}, "bound by communication (36 %) and GPU compute (64 %)"},
 	} {
 		b := &Bounds{exact: true, window: 100, busy: c.busy}
 		for class, ns := range c.classes {
