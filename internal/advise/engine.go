@@ -319,16 +319,10 @@ func (e *engine) notes() { e.a.Findings = append(e.a.Findings, e.listed(Note)...
 // noCPU lets threads take no time of their own, and not wait either.
 func (e *engine) noCPU() []whatif.Change {
 	host := e.m.NewSet()
-	for a := range e.g.Acts {
-		if !e.g.Lanes[e.g.Acts[a].Lane].Stream {
-			host.Add(cdg.ActID(a))
-		}
+	for a := range e.firstOp {
+		host.Add(a)
 	}
-	calls := e.m.NewSet()
-	for _, w := range e.waits {
-		calls.Add(w.call)
-	}
-	return []whatif.Change{{Verb: whatif.Scale, On: host, Num: 0, Den: 1}, {Verb: whatif.NoWait, On: calls},
+	return []whatif.Change{{Verb: whatif.Scale, On: host, Num: 0, Den: 1}, {Verb: whatif.NoWait, On: e.waited},
 		{Verb: whatif.Delay, Num: 0, Den: 1, Kinds: []whatif.DelayClass{whatif.Untraced}}}
 }
 

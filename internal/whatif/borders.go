@@ -15,8 +15,8 @@ type modelBuilder struct {
 	g     *cdg.Graph
 	holds []cdg.Hold // by call
 
-	held  map[callEnd]cdg.ActID // launch calls that waited for room: what ended
-	asked map[int32]asking      // per piece: the gap before it ended because a batch was asked for
+	held  map[int32]cdg.ActID // of borders at which launch calls return that waited for room: what ended
+	asked map[int32]asking    // per piece: the gap before it ended because a batch was asked for
 
 	real   Set       // of pieces: their start is a border that was waited for
 	start  Set       // of pieces: their start is a point
@@ -31,10 +31,10 @@ type modelBuilder struct {
 	set  cdg.LaneSets // lanes that belong together, see relate
 	lane []cdg.LaneID // per point of a thread
 
-	callDeps map[int32][]dep // further sources of borders
-	called   Set             // the borders that have them
-	far      []int64         // delays that sources have no room for
-	callFar  []int64         // those of callDeps
+	callDeps []callDep // further sources of borders, by border
+	called   Set       // the borders that have them, or are in held
+	far      []int64   // delays that sources have no room for
+	callFar  []int64   // those of callDeps
 }
 
 // forget lets go of what the points and their sources were made from: what brings them into order needs room.
@@ -42,10 +42,10 @@ func (b *modelBuilder) forget() {
 	b.holds, b.held, b.meant, b.asked, b.real, b.start, b.marker, b.inside, b.ops, b.callDeps, b.called, b.callFar = nil, nil, nil, nil, nil, nil, marker{}, nil, nil, nil, nil, nil
 }
 
-// callEnd is the border at which a call returns.
-type callEnd struct {
-	lane cdg.LaneID
-	at   int64
+// callDep is a source of the border at which a call returns.
+type callDep struct {
+	border int32
+	dep    dep
 }
 
 // waited reports whether a wait says when a thread goes on: untraced time passes by itself.

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"slices"
 
 	"overlay/internal/cdg"
@@ -193,14 +194,16 @@ func (b *depLayer) borderDeps(l cdg.LaneID, point int32) {
 			b.later = append(b.later, laterBeside{len(b.deps), owner, g.Waits[w].From})
 		}
 		b.deps = append(b.deps, d)
-	} else if d, ok := b.heldUntil(l, at); ok {
+	} else if d, ok := b.heldUntil(point); ok {
 		b.deps = append(b.deps, d)
 	}
 	if d, ok := b.onRequest(int32(piece+1), at); ok {
 		b.deps = append(b.deps, d)
 	}
 	if b.called.Has(cdg.ActID(point)) {
-		for _, d := range b.callDeps[point] {
+		i, _ := slices.BinarySearchFunc(b.callDeps, point, func(x callDep, point int32) int { return cmp.Compare(x.border, point) })
+		for ; i < len(b.callDeps) && b.callDeps[i].border == point; i++ {
+			d := b.callDeps[i].dep
 			b.deps = append(b.deps, b.after(d.lagOf(b.callFar), d))
 		}
 	}
@@ -279,7 +282,14 @@ func (b *depLayer) operationDeps(k cdg.ActID) {
 // joinCalls finds the border at which each call returns that would wait for something.
 func (b *modelBuilder) joinCalls() {
 	g, m := b.g, b.m
-	b.callDeps, b.called = map[int32][]dep{}, make(Set, (len(m.at)+63)/64)
+	b.callDeps, b.held, b.called = make([]callDep, 0, len(b.holds)), map[int32]cdg.ActID{}, make(Set, (len(m.at)+63)/64)
+	for _, h := range g.Held {
+		c := &g.Acts[h.Call]
+		if border := b.borderAt(c.Lane, c.End); border != none {
+			b.held[border] = h.Op
+			b.called.Add(cdg.ActID(border))
+		}
+	}
 	for _, h := range b.holds {
 		c, op := &g.Acts[h.Call], &g.Acts[h.Op]
 		p, border := m.pointOf(h.Op), b.borderAt(c.Lane, c.End)
@@ -289,6 +299,7 @@ func (b *modelBuilder) joinCalls() {
 		d := b.after(min(g.Usual[cdg.ReturnLag].Median, c.End-op.End), dep{src: p, wait: none, rule: cdg.Sync, kind: syncDelay, typical: cdg.ReturnLag, flag: held})
 		b.besides(&d, h.Call, h.Op)
 		b.called.Add(cdg.ActID(border))
-		b.callDeps[border] = append(b.callDeps[border], d)
+		b.callDeps = append(b.callDeps, callDep{border, d})
 	}
+	cdg.SortRuns(b.callDeps, func(x, y *callDep) bool { return x.border < y.border })
 }

@@ -28,7 +28,7 @@ func (b *modelBuilder) layParts() {
 					own = min(b.leastOf(&g.Waits[w], owner), to-from)
 				} else if x, ok := b.asked[int32(piece+1)]; ok && x.end == to {
 					own = 0
-				} else if b.isHeld(lane, to) {
+				} else if _, held := b.isHeld(end); held {
 					own = min(b.g.Usual[cdg.LaunchCall].Median, to-from)
 				}
 			}

@@ -35,7 +35,6 @@ func (m *Model) plan(p *plan, s *Scenario) {
 	for k := range lags {
 		lags[k] = ratio{1, 1}
 	}
-	lagged := false
 	for i := range s.Changes {
 		c := &s.Changes[i]
 		switch c.Verb {
@@ -70,7 +69,6 @@ func (m *Model) plan(p *plan, s *Scenario) {
 		case Delay:
 			for _, k := range c.Kinds {
 				lags[k] = lags[k].times(ratio{c.Num, c.Den})
-				lagged = true
 			}
 		}
 	}
@@ -79,8 +77,12 @@ func (m *Model) plan(p *plan, s *Scenario) {
 		p.scale(m, removed, ratio{0, 1})
 	}
 	p.spread(m)
-	if removed != nil || noWait != nil || fetched != nil || noQueue || lagged || drops != nil {
-		p.edits = &edits{removed, m.endsOf(noWait), fetched, drops, noQueue, lags, fetched != nil || drops != nil || noQueue || lagged}
+	var changed [numDelayKinds]bool
+	for k := range lags {
+		changed[k] = fetched != nil || drops != nil || noQueue || lags[k] != (ratio{1, 1}) || noWait != nil && delayKind(k) == syncDelay
+	}
+	if removed != nil || slices.Contains(changed[:], true) {
+		p.edits = &edits{removed, m.endsOf(noWait), fetched, drops, noQueue, lags, changed}
 	}
 }
 
@@ -307,7 +309,7 @@ type edits struct {
 	drops   []*Change
 	noQueue bool
 	lags    [numDelayKinds]ratio
-	any     bool // of operations that stay it is not only waits of calls that change
+	changed [numDelayKinds]bool // whether something may change about sources of a kind
 }
 
 // source is the delay of a source of point i then, which was lag, whether the scenario set it, and whether the source is still

@@ -100,7 +100,7 @@ func (r *Result) run() {
 		for k := depFrom[i]; k < depFrom[i+1]; k++ {
 			d := &p.deps[k]
 			src, lag := d.src, d.lagOf(far)
-			if e != nil && (gone || e.any || d.kind == syncDelay) {
+			if e != nil && (gone || e.changed[d.kind]) {
 				var ok bool
 				if lag, _, ok = e.source(m, i, gone, d, lag); !ok {
 					continue
