@@ -39,14 +39,7 @@ func (j *Matched) takeClocks(o *observations, components *sets) {
 	for _, n := range o.node {
 		count[n]++
 	}
-	var references []int32
-	for m := range j.Members {
-		if components.find(int32(m)) == int32(m) {
-			references = append(references, int32(m))
-		}
-	}
-	offset, drift := o.faults(j, references)
-	q := o.noise()
+	at, drift := o.faults(j, components)
 	number := map[int32]int32{}
 	for n := range j.Members { // the reference of a component comes first
 		root := components.find(int32(n))
@@ -58,14 +51,13 @@ func (j *Matched) takeClocks(o *observations, components *sets) {
 		x -= o.d[root] * ((o.mid[n] - o.x[n]) - (o.mid[root] - o.x[root]))
 		d := o.d[n] - o.d[root]
 		half := math.Max(o.mid[n], float64(j.Members[n].Window[1]-w)-o.mid[n]) // the farthest that the window reaches
-		fault, slope := 0.0, 0.0
-		if offset[n] > 0 {
-			slope = deviations / math.Sqrt(1/(sq(q)*drift[n])+1/sq(driftPrior)) * half
-			fault = math.Sqrt(sq(unevenEnds) + sq(deviations*q)*offset[n] + sq(slope))
+		fault := 0.0
+		if at[n] > 0 {
+			fault = math.Hypot(unevenEnds, deviations*at[n])
 		}
-		if lean := math.Abs(d) * half; lean <= math.Max(1000, slope*likely/deviations) {
+		if lean := math.Abs(d) * half; lean <= max(1000, likely*drift[n]*driftPrior*half) {
 			d = 0
-			fault += lean
+			fault = math.Hypot(fault, likely*lean)
 		}
 		j.Members[n].Clock = Clock{Mid: w + int64(o.mid[n]), Offset: w - ref + int64(math.Round(x)), Drift: d, Error: int64(fault), Observations: count[n], Component: number[root]}
 	}
@@ -110,26 +102,44 @@ func (j *Matched) shareClocks() {
 
 func sq(x float64) float64 { return x * x }
 
-// noise is by how much ends scatter, in units of what is expected: the median residual says it as far as there are many. The mean of few is near each of them, and clocks
+// noise is by how much ends scatter, in units of what is expected: the median residual says it as far as there are many.
+func (o *observations) noise() float64 { return o.noises(make([]int32, len(o.cases)), 1)[0] }
+
+// noises is by how much ends scatter in each of several hubs, where what is expected is what is seen in all. The mean of few is near each of them, and clocks
 // that are fitted to few follow their noise: the residuals have as many degrees of freedom fewer as offsets and drifts were fitted.
-func (o *observations) noise() float64 {
+func (o *observations) noises(hub []int32, hubs int) []float64 {
 	const enough = 1 << 18
 	every := int32(len(o.node)/enough + 1)
-	u := make([]float32, 0, min(len(o.node), enough))
+	all := make([]float32, 0, min(len(o.node), enough))
+	by, count := make([][]float32, hubs), make([]float64, hubs)
 	o.residuals(func(c int, i int32, r float64) {
+		n := float64(o.first[c+1] - o.first[c])
+		if i == o.first[c] {
+			count[hub[c]] += n - 1
+		}
 		if i%every == 0 {
-			n := float64(o.first[c+1] - o.first[c])
-			u = append(u, float32(math.Abs(r)/o.sigma[c]*math.Sqrt(n/(n-1))))
+			u := float32(math.Abs(r) / o.sigma[c] * math.Sqrt(n/(n-1)))
+			all, by[hub[c]] = append(all, u), append(by[hub[c]], u)
 		}
 	})
-	if len(u) == 0 {
-		return 1
+	n := float64(len(o.node) - len(o.cases))
+	left := math.Max(n-2*float64(len(o.x)-1), 1) / math.Max(n, 1)
+	scatter := func(u []float32, n, expected float64) float64 {
+		if len(u) == 0 {
+			return expected
+		}
+		slices.Sort(u)
+		free := n * left
+		return math.Sqrt((n*sq(1.48*stat.Quantile(u, 0.5)) + few*sq(expected)) / (free + few))
 	}
-	slices.Sort(u)
-	all := float64(len(o.node) - len(o.cases))
-	free := math.Max(all-2*float64(len(o.x)-1), 1)
-	seen := sq(1.48*stat.Quantile(u, 0.5)) * all / free
-	return math.Sqrt((free*seen + few) / (free + few))
+	q, out := scatter(all, n, 1), make([]float64, hubs)
+	for h := range out {
+		out[h] = q
+		if hubs > 1 {
+			out[h] = scatter(by[h], count[h], q)
+		}
+	}
+	return out
 }
 
 // few is how many residuals count as much as what is expected.
