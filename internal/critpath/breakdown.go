@@ -8,20 +8,6 @@ import (
 	"overlay/internal/trace"
 )
 
-// ByResource is the time of the path on one thread or stream.
-type ByResource struct {
-	Track trace.TrackID
-	NS    int64
-}
-
-// Totals is the time of the path by what it is made of, ns. For the exact method each field sums to the window.
-type Totals struct {
-	Class    [NumClasses]int64
-	Kind     [NumSegmentKinds]int64
-	Evidence [cdg.NumEvidence]int64
-	Resource []ByResource // most time first, then by track
-}
-
 // Breakdown sums the segments by class, kind, evidence and resource.
 func Breakdown(p *Path) Totals {
 	if p.total != nil {

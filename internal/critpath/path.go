@@ -127,3 +127,17 @@ type HTAShare struct {
 	Name string // cpu_bound, data_loading, gpu_compute_bound, gpu_communication_bound, gpu_kernel_kernel_overhead, gpu_kernel_launch_overhead
 	NS   int64
 }
+
+// ByResource is the time of the path on one thread or stream.
+type ByResource struct {
+	Track trace.TrackID
+	NS    int64
+}
+
+// Totals is the time of the path by what it is made of, ns. For the exact method each field sums to the window.
+type Totals struct {
+	Class    [NumClasses]int64
+	Kind     [NumSegmentKinds]int64
+	Evidence [cdg.NumEvidence]int64
+	Resource []ByResource // most time first, then by track
+}
