@@ -75,7 +75,7 @@ func (b *builder) applyRules() *Graph {
 	for _, add := range alone {
 		add()
 	}
-	b.apply(hostCollectivesRule)
+	b.apply(hostCollectivesRule, locksRule)
 	pairer{b}.pairThreads()
 	b.bindOperations(b.sortFound())
 	held := b.holdsBeside()

@@ -35,6 +35,7 @@ type facts struct {
 	waits     map[trace.ProcID][]ActID // cudaStreamWaitEvent calls per process, by start
 	syncCalls []ActID                  // calls that wait for the GPU, thread by thread
 
+	locks locks
 	sync  syncRecords
 	marks []trace.EventID // what devices recorded on the rows of streams
 }

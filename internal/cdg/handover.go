@@ -27,11 +27,11 @@ const fewPartners = 8
 // slice that waited, NoAct in a gap. It returns the thread and its last border h <= t: of several the latest, then the
 // one that takes turns with the waiting thread, then the first.
 func (s *turns) handoffAt(lane LaneID, owner ActID, from, t int64) (to LaneID, h int64, ok bool) {
-	if t-from <= handoffGap {
+	if t-from <= handoffGap || owner != NoAct && s.b.runs(owner) {
 		return NoLane, 0, false
 	}
 	to, h, ok = s.turnAt(lane, owner, from, t)
-	if s.b.enders == nil || len(s.b.enders[lane]) == 0 || s.border(s.index[lane]) != t || s.piece(s.index[lane]) < 0 {
+	if s.b.enders == nil || len(s.b.enders[lane]) == 0 || owner != NoAct && s.b.locks.recorded(s.b.d, lane) || s.border(s.index[lane]) != t || s.piece(s.index[lane]) < 0 {
 		return to, h, ok
 	}
 	here, waits := s.b.placeOf(lane, s.piece(s.index[lane]))

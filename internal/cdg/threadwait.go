@@ -107,7 +107,7 @@ func (b *threadBinder) bindPoint(lane LaneID, piece int, t, t0 int64) WaitID {
 					w.Note = Idle
 				}
 			}
-		case b.answered(&w, piece, t):
+		case b.woken(&w, lane, owner, from, t), b.answered(&w, piece, t):
 		case d.blocks(owner):
 			ok = b.blocked(&w, owner, from, t)
 		default:

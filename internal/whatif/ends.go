@@ -40,10 +40,10 @@ func (b *modelBuilder) findEnds() {
 	working := false // something that works ends with the window, so threads that only sit in a frame do not count
 	for l := range g.Lanes {
 		p := last[l].point
-		working = working || p != none && m.at[p] == latest && b.works(cdg.LaneID(l))
+		working = working || p != none && m.at[p] == latest && b.works(cdg.LaneID(l)) && !b.waitsAt(cdg.LaneID(l), latest)
 	}
 	for l := range g.Lanes {
-		if p := last[l].point; p != none && m.at[p] == latest && (!working || b.works(cdg.LaneID(l))) {
+		if p := last[l].point; p != none && m.at[p] == latest && (!working || b.works(cdg.LaneID(l)) && !b.waitsAt(cdg.LaneID(l), latest)) {
 			main[b.set[l]] = true
 		}
 	}
@@ -71,6 +71,22 @@ func (b *modelBuilder) findEnds() {
 
 // works reports whether a lane is a stream, or a thread with ops or calls.
 func (b *modelBuilder) works(l cdg.LaneID) bool { return b.g.Lanes[l].Stream || b.g.BusyTime(l) > 0 }
+
+// stopping is how long before the end of a recording frames end that were open when it stopped, ns.
+const stopping = 100_000
+
+// waitsAt reports whether a thread is in a frame that waits at a time: it is left in the middle of what it waits for, as threads that
+// pin batches or send tokens are when recording stops, and nothing waits for the thread.
+func (b *modelBuilder) waitsAt(l cdg.LaneID, t int64) bool {
+	lane := &b.g.Lanes[l]
+	for a := lane.First; a < lane.Limit && !lane.Stream; a++ {
+		e := &b.g.Trace.Events[b.g.Acts[a].Event]
+		if e.Kind == trace.Python && b.g.Acts[a].End > t-stopping && b.g.Acts[a].Start < t-stopping && cdg.WaitingFrame(b.g.Trace.Str(e.Name)) {
+			return true
+		}
+	}
+	return false
+}
 
 // mainThread is the thread that carries the steps; without any, the one that launches most.
 func (b *modelBuilder) mainThread() cdg.LaneID {

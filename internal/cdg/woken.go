@@ -1,0 +1,85 @@
+package cdg
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"sort"
+
+	"overlay/internal/trace"
+)
+
+// lockReleased names frames of Python in which a thread lets another one go on: Condition.notify, Queue.put, Event.set and Future.set_result all end
+// in the release of a lock that the waiting thread is about to acquire (CPython's threading.py and queue.py).
+var lockReleased = regexp.MustCompile(`^<built-in method release of _thread\.`)
+
+// lockAcquired names frames of Python in which a thread waits for such a release.
+var lockAcquired = regexp.MustCompile(`^<built-in method acquire of _thread\.`)
+
+// released is a release of a lock.
+type released struct {
+	at   int64
+	act  ActID
+	lane LaneID
+}
+
+// locks are the locks of Python as they were recorded: which frames wait for one, and by process who released any.
+type locks struct {
+	waits    []bool // per symbol: a frame of that name waits
+	framed   []bool // per lane: such frames were recorded
+	acquires []bool // per symbol: for a lock
+	releases map[trace.ProcID][]released
+}
+
+var locksRule = rule{name: "locks of Python", find: func(b *builder) { b.locks = b.findLocks() }}
+
+// findLocks looks through the frames of Python.
+func (b *builder) findLocks() (out locks) {
+	out.waits, out.framed = matchSyms(b.tr, WaitingFrame), make([]bool, len(b.d.Lanes))
+	out.acquires, out.releases = matchSyms(b.tr, lockAcquired.MatchString), map[trace.ProcID][]released{}
+	release := matchSyms(b.tr, lockReleased.MatchString)
+	for a := range b.firstOp {
+		e, act := b.event(a), &b.d.Acts[a]
+		if e.Kind != trace.Python {
+			continue
+		}
+		out.framed[act.Lane] = out.framed[act.Lane] || out.waits[e.Name]
+		if release[e.Name] {
+			p := b.d.Lanes[act.Lane].Proc
+			out.releases[p] = append(out.releases[p], released{act.Start, a, act.Lane})
+		}
+	}
+	for _, list := range out.releases {
+		slices.SortFunc(list, func(x, y released) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.act, y.act)) })
+	}
+	return out
+}
+
+// runs reports whether a slice is a frame of Python that does not wait by its name, on a thread of which frames that wait were recorded: what the frame has
+// to itself is the interpreter at work.
+func (b *facts) runs(a ActID) bool {
+	e := b.event(a)
+	return e.Kind == trace.Python && b.locks.waits != nil && !b.locks.waits[e.Name] && b.locks.framed[b.d.Acts[a].Lane]
+}
+
+// recorded reports whether releases of locks were recorded in the process of a thread: then they tell who ended a wait, and nobody has to learn it from times.
+func (l *locks) recorded(d *Graph, lane LaneID) bool { return len(l.releases[d.Lanes[lane].Proc]) > 0 }
+
+// woken finds the release that ended a wait for a lock over (from, t]: the last one of another thread just before. The addresses in the names of such
+// frames say nothing, since the profiler keeps the first of them for all locks.
+func (b *threadBinder) woken(w *Wait, lane LaneID, owner ActID, from, t int64) bool {
+	if b.locks.waits == nil || !b.locks.acquires[b.event(owner).Name] || b.o.without(Handoff) {
+		return false
+	}
+	list := b.locks.releases[b.d.Lanes[lane].Proc]
+	for i := sort.Search(len(list), func(i int) bool { return list[i].at > t }) - 1; i >= 0; i-- {
+		switch x := &list[i]; {
+		case x.at <= from || x.at < t-handoffAtOnce:
+			return false
+		case x.lane != lane:
+			*w = Wait{At: x.at, From: x.act, Rule: Handoff, Evidence: ByAlignment}
+			return true
+		}
+	}
+	return false
+}
