@@ -303,7 +303,7 @@ func (e *engine) general() {
 		default:
 			with = e.replay(e.all, f.changes)
 		}
-		f.Gain = e.a.Together - with
+		f.Gain = min(e.a.Together-with, f.Alone) // what others make possible is theirs
 		if f.Share = signed(f.Gain, e.a.Base); f.Share < least {
 			e.below(&f)
 			continue
@@ -314,7 +314,31 @@ func (e *engine) general() {
 }
 
 // notes finds what is odd about the window or the recording.
-func (e *engine) notes() { e.a.Findings = append(e.a.Findings, e.listed(Note)...) }
+func (e *engine) notes() {
+	before := len(e.a.Findings)
+	for _, f := range e.listed(Note) {
+		if f.ID == profilerCost.id { // where devices are the bound, recording costs the window little
+			cost := max(e.a.Base-e.replay(e.base, f.changes), 0)
+			if f.changes = nil; float64(cost) < costWorth*float64(e.a.Base) {
+				continue
+			}
+			f.Numbers[0].NS, f.Numbers[1].NS = cost, e.a.Base-cost
+			f.Saw = "about " + tables.FormatShare(tables.ShareOf(cost, e.a.Base)) + " of the window: " + f.Saw
+		}
+		e.a.Findings = append(e.a.Findings, f)
+	}
+	slices.SortStableFunc(e.a.Findings[before:], func(x, y Finding) int { return cmp.Compare(y.longest(), x.longest()) })
+}
+
+// longest is the longest time among the numbers of a finding.
+func (f *Finding) longest() (most int64) {
+	for _, n := range f.Numbers {
+		if n.Name != withoutRecording {
+			most = max(most, n.NS)
+		}
+	}
+	return most
+}
 
 // noCPU lets threads take no time of their own, and not wait either.
 func (e *engine) noCPU() []whatif.Change {
