@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -76,16 +77,22 @@ var _ = add(rule{
 	why:      "the thread launches again within a millisecond; whether it reads the values before cannot be seen",
 	title:    "the CPU waits for results that it copies from the GPU",
 	cause:    "a copy to pageable memory returns when it is over, and with it everything before it on the GPU",
-	scenario: "each such copy is as fast as to pinned memory, and nobody waits for it",
+	scenario: "each such copy is as fast as to pinned memory, and nobody waits for it where the thread launches soon after",
 	action:   []string{"copy into a pinned buffer with non_blocking=True, and read it a step later", "reduce on the GPU first: copy less"},
 	verify:   "no call waits for the copies named DtoH",
 	find: func(r *run) *found {
 		calls, comms := laterLaunches(r)
-		var copies []cdg.ActID
+		var copies, read []cdg.ActID // read: the program may read them at once, so the wait stays
 		large := false
 		for _, a := range r.named(gpuCopy, toHost) {
 			c := r.launch(a)
-			if c == cdg.NoAct || !launchesSoon(r, c, calls, comms) {
+			switch soon := c != cdg.NoAct && launchesSoon(r, c, calls, comms); {
+			case c == cdg.NoAct:
+				continue
+			case !soon && r.bytes(a) >= largeCopy && pageable(r.name(a)):
+				read = append(read, a)
+				continue
+			case !soon:
 				continue
 			}
 			switch of, _ := asked(r, c); {
@@ -96,15 +103,22 @@ var _ = add(rule{
 			}
 			copies = append(copies, a)
 		}
-		if len(copies) == 0 {
-			return nil
-		}
 		_, waits := copying(r, copies)
 		if len(waits) == 0 {
+			copies = nil
+		}
+		change := pinned(r, copies)
+		if len(read) > 0 {
+			time := pinnedTime(r)
+			change.scale(read, func(a cdg.ActID, own int64) int64 { return min(own, time(r.bytes(a))) })
+			large = true
+		}
+		if copies = append(copies, read...); len(copies) == 0 {
 			return nil
 		}
+		slices.Sort(copies)
 		moved, busy := sum(copies, r.bytes), sum(copies, r.dur)
-		f := &found{events: events{list: copies}, change: pinned(r, copies), do: "copy to pinned memory, read it a step later",
+		f := &found{events: events{list: copies}, change: change, do: "copy to pinned memory, read it a step later",
 			saw:     fmt.Sprintf("%s in %s", tables.FormatBytes(moved), tables.Duration(busy)),
 			numbers: []Number{countOf("copies", len(copies)), countOf("waits", len(waits)), timeOf("in copies", busy)}}
 		if moved > 0 { // else no record says how much

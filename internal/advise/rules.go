@@ -75,8 +75,8 @@ func IDs() []string {
 
 // Replaced are names of rules that were, with the rule that finds the cause now; "" where nothing does.
 var Replaced = map[string]string{"alloc": "", "clock-drop": "", "comm-small": "comm-exposed", "compile-in-window": "cold-start", "contention": "", "conv-autotune": "cold-start",
-	"copy-h2d-exposed": "copy-pageable-h2d", "copy-many-small": "sync-host-tensor", "cpu-contention": "", "data-parallel": "", "data-wait": "", "data-workers-start": "data-workers-late",
+	"copy-many-small": "sync-host-tensor", "cpu-contention": "", "data-parallel": "", "data-wait": "", "data-workers-start": "data-workers-late",
 	"first-step-slow": "cold-start", "gloo-on-gpu": "comm-exposed", "launch-blocking": "host-bound", "launch-gaps": "host-bound", "optimizer-foreach": "optimizer-loop", "python-overhead": "host-bound",
-	"python-preprocessing": "host-bound", "records-lost-gpu": "records-lost-launch", "server-eager-islands": "host-bound", "small-grid": "", "sync-all": "sync-explicit",
+	"python-preprocessing": "host-code", "records-lost-gpu": "records-lost-launch", "server-eager-islands": "host-bound", "small-grid": "", "sync-all": "sync-explicit",
 	"sync-batchnorm": "comm-exposed", "sync-copy": "copy-d2h", "sync-event": "", "sync-other": "sync-explicit", "unaligned-matmul": "",
 	"step-outlier": "", "wave-tail": ""}

@@ -1,0 +1,85 @@
+package advise
+
+import (
+	"cmp"
+	"slices"
+
+	"overlay/internal/cdg"
+	"overlay/internal/critpath"
+	"overlay/internal/trace"
+)
+
+const (
+	longFrame = 100_000 // ns that a frame takes which holds the loop up by itself; shorter ones are the price of Python
+	codeShare = 0.05    // of the window that such frames of a name hold of the critical path
+)
+
+var hostCode = add(rule{
+	id: "host-code", group: Specific, kind: AtMost, level: Medium, limit: codeShare,
+	why:      "frames of Python were recorded, and nothing is launched in them; whether the loop needs what they do there is not known",
+	title:    "code on the host holds up the loop",
+	cause:    "a function that launches nothing runs between launches, and the devices wait for it",
+	scenario: "these calls take no time",
+	verify:   "the function is off the critical path",
+	find: func(r *run) *found {
+		if len(r.names[trace.Python]) == 0 || len(r.ops) == 0 {
+			return nil
+		}
+		kernels := r.m.NewSet()
+		for _, o := range r.ops {
+			if l := r.launch(o); l != cdg.NoAct && r.kind(o) != trace.Memcpy {
+				kernels.Add(l)
+			}
+		}
+		next := r.firstOp // the first launch of a kernel behind an activity
+		launches := make([]bool, r.firstOp)
+		for a := r.firstOp - 1; a >= 0; a-- {
+			if kernels.Has(a) {
+				next = a
+			}
+			launches[a] = next < r.g.Enclosed(a)
+		}
+		recording := containsAny("torch/profiler/", "torch/autograd/profiler.py", ": start_trace", ": stop_trace")
+		other := r.fits(frameKinds, func(s string) bool { return cdg.WaitingFrame(s) || recording(s) || collecting(s) })
+		byName := map[trace.Sym][]cdg.ActID{}
+		marks := map[trace.Sym]int64{}
+		cold, end := r.cold(), r.g.Window.End
+		for a := cdg.ActID(0); a < r.firstOp; {
+			switch e := r.event(a); {
+			case other[e.Name] || e.Kind == trace.Annotation && ownWork(r.name(a)):
+				a = r.g.Enclosed(a) // a wait, or a finding of its own
+			case e.Kind != trace.Python || launches[a] || !r.inside(a) || r.dur(a) < longFrame || r.g.Acts[a].End >= end || cold.Has(a):
+				a++
+			default:
+				for in := a; in < r.g.Enclosed(a); in++ {
+					if !other[r.event(in).Name] {
+						marks[e.Name] += r.mark(in)
+					}
+				}
+				byName[e.Name] = append(byName[e.Name], a)
+				a = r.g.Enclosed(a)
+			}
+		}
+		var names []trace.Sym
+		for s, ns := range marks {
+			if float64(ns) >= minShare*float64(r.window) {
+				names = append(names, s)
+			}
+		}
+		slices.SortFunc(names, func(x, y trace.Sym) int { return cmp.Or(cmp.Compare(marks[y], marks[x]), cmp.Compare(x, y)) })
+		if len(names) == 0 || float64(marks[names[0]]) < codeShare*float64(r.window) {
+			return nil
+		}
+		var list []cdg.ActID
+		for _, s := range names {
+			list = append(list, byName[s]...)
+		}
+		slices.Sort(list)
+		f := r.about(list, "call", "calls", "shorten "+critpath.NormalName(r.tr.Str(names[0]))+", or move it out of the loop")
+		f.action = []string{f.do, "a thread or a process for what the next step does not need, work for the device in between"}
+		f.events.expected = -1
+		f.change.shrink(list, 0)
+		return f
+	},
+})
+
