@@ -175,7 +175,7 @@ var cases = map[string]ruleCase{
 				s.hostOps(10)
 			}
 			s.work(1)
-		}},
+		}, func(s *scene) { s.images(testtrace.DtoHPageable, 4_000_000, true) }},
 		alike: []func(*scene){func(s *scene) { // how much each rank sends
 			for range 10 {
 				s.work(1)
@@ -187,13 +187,23 @@ var cases = map[string]ruleCase{
 		}, func(s *scene) { // the result of the whole run
 			s.work(20)
 			s.op("aten::copy_", 4000, func() { s.copy(testtrace.DtoHPageable, 8<<20, 4_000_000, true) })
-		}, func(s *scene) { // an image that is saved: the CPU reads it at once
+		}, func(s *scene) { s.images(testtrace.DtoHPinned, 200_000, false) }},
+	},
+	"copy-h2d-exposed": {
+		planted: []func(*scene){func(s *scene) { s.inLine(8<<20, 500_000) }},
+		alike:   []func(*scene){func(s *scene) { s.inLine(8<<10, 1_000) }, func(s *scene) { s.images(testtrace.DtoHPinned, 200_000, false) }},
+	},
+	"host-code": {
+		planted: []func(*scene){func(s *scene) {
 			for range 5 {
-				s.work(5)
-				s.op("aten::copy_", 4000, func() { s.copy(testtrace.DtoHPageable, 8<<20, 4_000_000, true) })
-				s.op("save", 5_000_000, nothing)
+				s.python(2_000_000, true)
 			}
 		}},
+		alike: []func(*scene){func(s *scene) { s.python(20_000, false) }, func(s *scene) { s.queue(2_000_000) }},
+	},
+	"anomaly-mode": {
+		planted: []func(*scene){func(s *scene) { s.backward(30, "aten::isnan", "aten::_is_any_true", "aten::item") }},
+		alike:   []func(*scene){func(s *scene) { s.backward(30, "aten::add_") }},
 	},
 	"sync-host-tensor": {
 		planted: []func(*scene){func(s *scene) { s.values(60, true) }, func(s *scene) { s.values(10, true) }, func(s *scene) { s.fills(true) }},
@@ -348,12 +358,8 @@ var cases = map[string]ruleCase{
 		},
 	},
 	"host-bound": {
-		planted: []func(*scene){func(s *scene) { s.small(300, 2_000) }, func(s *scene) {
-			for range 5 {
-				s.python(2_000_000, true)
-			}
-		}},
-		alike: []func(*scene){func(s *scene) { s.small(300, 60_000) }, func(s *scene) { s.python(20_000, false) }},
+		planted: []func(*scene){func(s *scene) { s.small(300, 2_000) }},
+		alike:   []func(*scene){func(s *scene) { s.small(300, 60_000) }, func(s *scene) { s.python(20_000, false) }},
 	},
 	"slow-host-ops": {
 		planted: []func(*scene){func(s *scene) { s.views(20_000, true) }},

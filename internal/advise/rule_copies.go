@@ -108,7 +108,9 @@ var _ = add(rule{
 			copies = nil
 		}
 		change := pinned(r, copies)
-		if len(read) > 0 {
+		if len(read) < 2 { // a buffer that is used once costs more than it gains
+			read = nil
+		} else {
 			time := pinnedTime(r)
 			change.scale(read, func(a cdg.ActID, own int64) int64 { return min(own, time(r.bytes(a))) })
 			large = true

@@ -3,6 +3,7 @@ package advise
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"overlay/internal/cdg"
 	"overlay/internal/critpath"
@@ -31,13 +32,18 @@ var hostCode = add(rule{
 				kernels.Add(l)
 			}
 		}
-		next := r.firstOp // the first launch of a kernel behind an activity
+		until := func(a cdg.ActID) cdg.ActID { // not r.g.Enclosed: the annotation of a step begins inside the profiler's call, and outlasts it
+			rest := r.g.Acts[a+1 : min(r.g.Lanes[r.g.Acts[a].Lane].Limit, r.firstOp)]
+			return a + 1 + cdg.ActID(sort.Search(len(rest), func(i int) bool { return rest[i].Start >= r.g.Acts[a].End }))
+		}
+		loads := r.fits(markKinds, ownWork)
+		next := r.firstOp // the first launch of a kernel behind an activity, or what has a finding of its own
 		launches := make([]bool, r.firstOp)
 		for a := r.firstOp - 1; a >= 0; a-- {
-			if kernels.Has(a) {
+			if kernels.Has(a) || loads[r.event(a).Name] {
 				next = a
 			}
-			launches[a] = next < r.g.Enclosed(a)
+			launches[a] = r.kind(a) == trace.Python && next < until(a)
 		}
 		recording := containsAny("torch/profiler/", "torch/autograd/profiler.py", ": start_trace", ": stop_trace")
 		other := r.fits(frameKinds, func(s string) bool { return cdg.WaitingFrame(s) || recording(s) || collecting(s) })
@@ -46,18 +52,18 @@ var hostCode = add(rule{
 		cold, end := r.cold(), r.g.Window.End
 		for a := cdg.ActID(0); a < r.firstOp; {
 			switch e := r.event(a); {
-			case other[e.Name] || e.Kind == trace.Annotation && ownWork(r.name(a)):
-				a = r.g.Enclosed(a) // a wait, or a finding of its own
+			case other[e.Name] || loads[e.Name]:
+				a = until(a) // a wait, or a finding of its own
 			case e.Kind != trace.Python || launches[a] || !r.inside(a) || r.dur(a) < longFrame || r.g.Acts[a].End >= end || cold.Has(a):
 				a++
 			default:
-				for in := a; in < r.g.Enclosed(a); in++ {
+				for in := a; in < until(a); in++ {
 					if !other[r.event(in).Name] {
 						marks[e.Name] += r.mark(in)
 					}
 				}
 				byName[e.Name] = append(byName[e.Name], a)
-				a = r.g.Enclosed(a)
+				a = until(a)
 			}
 		}
 		var names []trace.Sym
@@ -75,11 +81,10 @@ var hostCode = add(rule{
 			list = append(list, byName[s]...)
 		}
 		slices.Sort(list)
-		f := r.about(list, "call", "calls", "shorten "+critpath.NormalName(r.tr.Str(names[0]))+", or move it out of the loop")
-		f.action = []string{f.do, "a thread or a process for what the next step does not need, work for the device in between"}
+		f := r.about(list, "call", "calls", "shorten "+critpath.NormalName(r.tr.Str(names[0])))
+		f.action = []string{f.do + ", or move it out of the loop", "a thread or a process for what the next step does not need, work for the device in between"}
 		f.events.expected = -1
 		f.change.shrink(list, 0)
 		return f
 	},
 })
-

@@ -322,3 +322,52 @@ func (s *scene) onCPU(typ string, mark bool) {
 		}
 	}
 }
+
+// images copies images to the host, which saves each at once.
+func (s *scene) images(name string, dur int64, mark bool) {
+	for range 5 {
+		s.work(5)
+		s.op("aten::copy_", 4000, func() {
+			if e := s.copy(name, 8<<20, dur, true); mark {
+				s.mark(e)
+			}
+		})
+		s.op("save", 5_000_000, nothing)
+	}
+}
+
+// inLine copies batches on the stream that computes, without a wait.
+func (s *scene) inLine(bytes, dur int64) {
+	for i := range 5 {
+		s.op("aten::copy_", 4000, func() {
+			if e := s.copy(testtrace.HtoDPinned, bytes, dur, false); i > 0 {
+				s.mark(e)
+			}
+		})
+		s.work(10)
+	}
+}
+
+// queue waits in Python for another thread before each step.
+func (s *scene) queue(ns int64) {
+	for range 5 {
+		s.slice("python_function", "queue.py(154): get", ns, nothing)
+		s.work(5)
+	}
+}
+
+// backward has nodes of autograd with some operators behind each kernel, of which the last waits.
+func (s *scene) backward(nodes int, ops ...string) {
+	for range nodes {
+		s.op("autograd::engine::evaluate_function: MmBackward0", 4000, func() {
+			s.kernel("aten::mm", "gemm", 50_000)
+			for i, op := range ops {
+				s.mark(s.op(op, 4000, func() {
+					if i == len(ops)-1 && i > 0 {
+						s.copy(testtrace.DtoHPageable, 1, 1000, true)
+					}
+				}))
+			}
+		})
+	}
+}

@@ -309,10 +309,17 @@ func (b *Bounds) sentence(a *Replayed, recording int64) string {
 	if recording > 0 || first.words == firstUse {
 		return say
 	}
-	if remain := b.remaining(a, first); remain >= 0 && 2*(b.window-remain) < first.NS && 2*remain > b.window {
-		say += "; without " + map[bool]string{true: "any time of the CPU", false: first.words}[first.Host] + " " + tables.WholePercent(remain, b.window) + " would remain"
-		if a.idles(first.Class) {
-			say += ", mostly waiting for work"
+	for i := range parts[:min(2, len(parts))] {
+		x := &parts[i]
+		if i > 0 && !x.Host {
+			break
+		}
+		if remain := b.remaining(a, x); remain >= 0 && 2*(b.window-remain) < x.NS && 2*remain > b.window && slices.Contains(named, x.words+" ("+share(x)+")") {
+			say += "; without " + map[bool]string{true: "any time of the CPU", false: x.words}[x.Host] + " " + tables.WholePercent(remain, b.window) + " would remain"
+			if a.idles(x.Class) {
+				say += ", mostly waiting for work"
+			}
+			break
 		}
 	}
 	if (b.exact || first.Host) && b.busy > tables.ShareOf(device, whole)+busyBeside { // other methods leave holes

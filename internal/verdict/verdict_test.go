@@ -40,6 +40,7 @@ func TestVerdict(t *testing.T) {
 		{classes{compute: 90, cpu: 10}, nil, 0.9, &Replayed{Base: 50, Without: []Without{{"gpu_compute", 40, false}}}, "bound by GPU compute; without GPU compute 90 % would remain"},
 		{classes{compute: 90, cpu: 10}, nil, 0.9, &Replayed{Base: 50, Without: []Without{{"gpu_compute", 40, true}}}, "bound by GPU compute; without GPU compute 90 % would remain, mostly waiting for work"},
 		{classes{compute: 64, comm: 36}, nil, 0.9, &Replayed{Base: 100, Without: []Without{{"gpu_compute", 85, false}, {"communication", 70, false}}}, "bound by communication (36 %) and GPU compute (64 %)"},
+		{classes{compute: 40, cpu: 60}, nil, 0.5, &Replayed{Base: 100, Without: []Without{{"cpu", 96, false}, {"gpu_compute", 70, false}}}, "bound by GPU compute (40 %) and CPU (60 %); without any time of the CPU 96 % would remain"},
 	} {
 		b := &Bounds{exact: true, window: 100, busy: c.busy}
 		for class, ns := range c.classes {
