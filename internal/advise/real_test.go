@@ -44,7 +44,7 @@ func realDir(t *testing.T) string { return filepath.Join(corpus.Root(t), "testda
 // realTrace is a trace of the table, nil where the file is not at hand or of a format that is read elsewhere.
 func realTrace(t *testing.T, name string) *trace.Trace {
 	t.Helper()
-	if strings.HasPrefix(name, "real/") || strings.HasPrefix(name, "planted/") {
+	if strings.HasPrefix(name, "real/") || strings.HasPrefix(name, "planted/") || strings.HasPrefix(name, "h100/") {
 		tr, err := validation.Load(filepath.Dir(realDir(t)), name)
 		if err != nil {
 			t.Fatal(err)

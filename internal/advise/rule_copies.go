@@ -126,6 +126,9 @@ var _ = add(rule{
 		if moved > 0 { // else no record says how much
 			f.numbers = append(f.numbers, bytesOf("moved", moved))
 		}
+		if !slices.ContainsFunc(copies, func(a cdg.ActID) bool { return pageable(r.name(a)) }) {
+			f.do, f.action = "copy less, on a stream of its own", []string{"copy on a stream of its own, and wait for it where the values are needed", "reduce on the GPU first: copy less"}
+		}
 		if !large {
 			f.level = Low
 			f.cause = ".cpu(), .tolist() and .numpy() wait until everything before them is computed, and then nothing is queued"

@@ -1,0 +1,123 @@
+package advise_test
+
+import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"overlay/internal/advise"
+	"overlay/internal/testtrace/corpus"
+)
+
+// measured is what the clock said of a recorded loop, ms a step.
+type measured struct {
+	trace, rule                              string
+	with, without, recorded, recordedWithout float64
+}
+
+func measuredLoops(t *testing.T) (dir string, list []measured) {
+	t.Helper()
+	dir = filepath.Join("..", "..", "testdata", "h100")
+	f, err := os.Open(filepath.Join(dir, "truth.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.Comma = '\t'
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		m := measured{trace: row[0], rule: row[5]}
+		for i, to := range []*float64{&m.with, &m.without, &m.recorded, &m.recordedWithout} {
+			if *to, err = strconv.ParseFloat(row[1+i], 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list = append(list, m)
+	}
+	return dir, list
+}
+
+func finding(a *advise.Advice, id string) *advise.Finding {
+	for i := range a.Findings {
+		if a.Findings[i].ID == id {
+			return &a.Findings[i]
+		}
+	}
+	return nil
+}
+
+// Gains that are far from what was measured, and why.
+var farOff = map[string]string{
+	"anomaly":       "what the forward pass pays for stacks of its operators is recorded nowhere",
+	"attention":     "the CPU that records is nearly as slow as the device, so that little can be gained while recorded",
+	"channels":      "kernels of another layout are faster too, by as much as no trace tells",
+	"offloads":      "copies of the forward and of the backward pass are two findings",
+	"pointwise":     "the generated kernel also takes the products' output without reading it again",
+	"small_batch":   "a graph leaves no work for the CPU; its time under the profiler is not this one's",
+	"decodes":       "without the cause sixteen requests share a step, which is another program",
+	"compiled":      "a compiled step launches other kernels",
+	"two_streams":   "recorded with and without the cause it takes as long: the CPU is the bound",
+	"fp32":          "the step in bf16 is bound by the CPU that records",
+	"serves.stacks": "the thread works as long without the cause, and is waited for later",
+}
+
+// The advice on loops recorded on a GPU names their cause, and its gain is that of the repair, measured by the clock.
+func TestMeasuredGains(t *testing.T) {
+	dir, list := measuredLoops(t)
+	near := 0
+	for _, m := range list {
+		path := filepath.Join(dir, m.trace+".json.zst")
+		if m.rule == "" || !corpus.Small(path) {
+			continue
+		}
+		a := adviseOf(t, realTrace(t, "h100/"+m.trace+".json.zst"))
+		f := finding(a, m.rule)
+		if f == nil {
+			t.Errorf("%s: %s is not found: %v", m.trace, m.rule, a.Findings)
+			continue
+		}
+		gained := 1 - m.recordedWithout/m.recorded
+		t.Logf("%-16s %-18s %5.1f %% predicted, %5.1f %% measured", m.trace, m.rule, 100*f.Share, 100*gained)
+		if farOff[m.trace] != "" {
+			continue
+		}
+		if near++; f.Share < gained-0.15 || f.Share > gained+0.15 {
+			t.Errorf("%s: %s gains %.1f %%, measured %.1f %%", m.trace, m.rule, 100*f.Share, 100*gained)
+		}
+	}
+	if near < 6 {
+		t.Errorf("%d gains were held against the clock", near)
+	}
+}
+
+// What recording costs is known to 10 points of the window, or to a third of it; and a device that is busy hides it.
+func TestMeasuredRecording(t *testing.T) {
+	dir, list := measuredLoops(t)
+	held, far := 0, 0
+	for _, m := range list {
+		path := filepath.Join(dir, m.trace+".json.zst")
+		if !corpus.Small(path) {
+			continue
+		}
+		a := adviseOf(t, realTrace(t, "h100/"+m.trace+".json.zst"))
+		said := 0.0
+		if f := finding(a, "profiler-cost"); f != nil {
+			said = float64(f.Numbers[0].NS) / float64(a.Base)
+		}
+		truth := 1 - m.with/m.recorded
+		t.Logf("%-20s recording costs %5.1f %%, said %5.1f %%", m.trace, 100*truth, 100*said)
+		held++
+		if d := said - truth; d > max(0.1, truth/3) || -d > max(0.1, truth/3) {
+			far++
+		}
+	}
+	if held == 0 || 4*far > held {
+		t.Errorf("%d of %d are far off", far, held)
+	}
+}
