@@ -13,7 +13,7 @@ import (
 var anomalies = oneOf("aten::_is_any_true")
 
 var _ = add(rule{
-	id: "anomaly-mode", group: Specific, torch: true, kind: Predicted, level: High,
+	id: "anomaly-mode", group: Specific, torch: true, kind: Predicted, level: Medium,
 	why:      "autograd's nodes look for NaN in what they return, which they do in this mode only; the forward pass, which notes the stack of each operator, gets faster too",
 	title:    "autograd's anomaly mode is on",
 	cause:    "each node of the backward pass looks for NaN and waits for the answer, and each operator of the forward pass notes its stack",

@@ -6,7 +6,7 @@ import "slices"
 func (o *Options) LeaveOut(rule string) { o.leaveOut = rule }
 
 // threadRules say who ended the waits of threads, each where threads are looked at for it.
-var threadRules = []rule{turnsRule, resultsRule, poolsRule, locksRule}
+var threadRules = []rule{turnsRule, resultsRule, poolsRule, hostCollectivesRule, locksRule}
 
 // RuleNames are the names of all rules.
 func RuleNames() (names []string) {

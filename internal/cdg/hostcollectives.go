@@ -57,6 +57,9 @@ func (b *builder) findHostCollectives() {
 // bindHostCollectives finds who waits for the end of each collective, and when it was asked for.
 func (b *builder) bindHostCollectives() {
 	d := b.d
+	if b.pool.askedBy == nil { // the rule of pools was left out
+		b.pool.askedBy, b.pool.answers = map[ActID]threadPiece{}, map[int]ActID{}
+	}
 	for i := range d.HostCollectives {
 		x := &d.HostCollectives[i]
 		if x.Call != NoAct {
