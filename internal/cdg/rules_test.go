@@ -198,6 +198,17 @@ copy 7 Memcpy~DtoH~(Device~->~Pageable) 207 20 2
 op 1 aten::x 230 10
 `, `critical_path_sync_dependency "Memcpy DtoH (Device -> Pageable)" end -> "cudaMemcpyAsync" end`},
 	{cdg.QueueFull, "a launch waits for a place in its stream's queue", queueFullText(), `critical_path_queue_full "k10" end -> "cudaLaunchKernel" end`},
+	{cdg.Handoff, "a thread that waits for a lock goes on when another one releases it, and not when that one was done with its call", `
+frame 1 server.py(5):~step 0 3000
+call 1 cudaLaunchKernel 5 5 1
+kernel 7 a 12 100 1
+frame 1 <built-in~method~acquire~of~_thread.lock~object~at~0x1> 20 1500
+op 1 aten::x 1600 1300
+frame 2 server.py(9):~serve 0 2000
+call 2 cudaEventSynchronize 10 110 2
+frame 2 server.py(12):~decode 130 1360
+frame 2 <built-in~method~release~of~_thread.lock~object~at~0x1> 1500 2
+`, `critical_path_thread_handoff "<built-in method release of _thread.lock object at 0x1>"`},
 	{cdg.Handoff, "a third thread ended work later, but was done before backward began", `
 note 1 ProfilerStep#1 0.5 400
 op 1 aten::forward 1 99

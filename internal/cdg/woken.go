@@ -16,7 +16,7 @@ var lockReleased = regexp.MustCompile(`^<built-in method release of _thread\.`)
 // lockAcquired names frames of Python in which a thread waits for such a release.
 var lockAcquired = regexp.MustCompile(`^<built-in method acquire of _thread\.`)
 
-// released is a release of a lock.
+// released is a release of a lock, which was over at a time.
 type released struct {
 	at   int64
 	act  ActID
@@ -46,7 +46,7 @@ func (b *builder) findLocks() (out locks) {
 		out.framed[act.Lane] = out.framed[act.Lane] || out.waits[e.Name]
 		if release[e.Name] {
 			p := b.d.Lanes[act.Lane].Proc
-			out.releases[p] = append(out.releases[p], released{act.Start, a, act.Lane})
+			out.releases[p] = append(out.releases[p], released{act.End, a, act.Lane})
 		}
 	}
 	for _, list := range out.releases {
