@@ -2,9 +2,12 @@ package advise_test
 
 import (
 	"encoding/csv"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"overlay/internal/advise"
@@ -52,6 +55,14 @@ func finding(a *advise.Advice, id string) *advise.Finding {
 	return nil
 }
 
+// recording is the share of the window that recording costs, by the advice.
+func recording(a *advise.Advice) float64 {
+	if f := finding(a, "profiler-cost"); f != nil {
+		return float64(f.Numbers[0].NS) / float64(a.Base)
+	}
+	return 0
+}
+
 // Gains that are far from what was measured, and why.
 var farOff = map[string]string{
 	"anomaly":       "what the forward pass pays for stacks of its operators is recorded nowhere",
@@ -67,13 +78,45 @@ var farOff = map[string]string{
 	"serves.stacks": "the thread works as long without the cause, and is waited for later",
 }
 
+// gpuTable is where the documentation has the table of these loops.
+const gpuTable, gpuTableEnd = "-run MeasuredGains -update -->\n", "<!-- end of the table of the GPU -->"
+
+// holdTable compares the table of the documentation with what it should be, or writes it with -update.
+func holdTable(t *testing.T, rows string) {
+	t.Helper()
+	file := filepath.Join(corpus.Root(t), "docs", "accuracy.md")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), gpuTable)
+	_, after, closed := strings.Cut(rest, gpuTableEnd)
+	if !ok || !closed {
+		t.Fatalf("%s has no table of loops on a GPU", file)
+	}
+	want := before + gpuTable + rows + gpuTableEnd + after
+	switch {
+	case flag.Lookup("update").Value.String() == "true":
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case want != string(text):
+		t.Errorf("the table of loops on a GPU in %s is another one now: run OVERLAY_LONG=1 go test ./internal/advise -run MeasuredGains -update", file)
+	}
+}
+
 // The advice on loops recorded on a GPU names their cause, and its gain is that of the repair, measured by the clock.
 func TestMeasuredGains(t *testing.T) {
 	dir, list := measuredLoops(t)
-	near := 0
+	near, left := 0, 0
+	table := "| loop | finding | gains | gained | recording costs | cost |\n| --- | --- | --- | --- | --- | --- |\n"
 	for _, m := range list {
 		path := filepath.Join(dir, m.trace+".json.zst")
-		if m.rule == "" || !corpus.Small(path) {
+		if m.rule == "" {
+			continue
+		}
+		if !corpus.Small(path) {
+			left++
 			continue
 		}
 		a := adviseOf(t, realTrace(t, "h100/"+m.trace+".json.zst"))
@@ -84,6 +127,11 @@ func TestMeasuredGains(t *testing.T) {
 		}
 		gained := 1 - m.recordedWithout/m.recorded
 		t.Logf("%-16s %-18s %5.1f %% predicted, %5.1f %% measured", m.trace, m.rule, 100*f.Share, 100*gained)
+		bound := ""
+		if f.Kind == advise.AtMost {
+			bound = "≤ "
+		}
+		table += fmt.Sprintf("| %s | `%s` | %s%.0f %% | %.0f %% | %.0f %% | %.0f %% |\n", m.trace, m.rule, bound, 100*f.Share, 100*gained, 100*recording(a), 100*(1-m.with/m.recorded))
 		if farOff[m.trace] != "" {
 			continue
 		}
@@ -93,6 +141,9 @@ func TestMeasuredGains(t *testing.T) {
 	}
 	if near < 6 {
 		t.Errorf("%d gains were held against the clock", near)
+	}
+	if left == 0 {
+		holdTable(t, table)
 	}
 }
 
@@ -106,10 +157,7 @@ func TestMeasuredRecording(t *testing.T) {
 			continue
 		}
 		a := adviseOf(t, realTrace(t, "h100/"+m.trace+".json.zst"))
-		said := 0.0
-		if f := finding(a, "profiler-cost"); f != nil {
-			said = float64(f.Numbers[0].NS) / float64(a.Base)
-		}
+		said := recording(a)
 		truth := 1 - m.with/m.recorded
 		t.Logf("%-20s recording costs %5.1f %%, said %5.1f %%", m.trace, 100*truth, 100*said)
 		held++
