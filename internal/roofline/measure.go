@@ -53,7 +53,7 @@ type Row struct {
 type Meter struct {
 	g      *graph.Graph
 	names  []nameFlag          // per name: what it says; 0 before it is asked for
-	inner  []cdg.ActID         // per activity: 1 + the innermost operator with a model at or above it, 0 before it is asked for
+	inner  []cdg.ActID         // per activity: the innermost operator with a model at or above it; nil until it is asked for
 	byExt  map[int64]cdg.ActID // operators by their External id; NoAct where several have one; nil until it is asked for
 	device func(int64) *Device // by its number
 	calls  map[callText]Call   // those of one text are read once
@@ -175,20 +175,20 @@ func (m *Meter) innermost(a cdg.ActID) cdg.ActID {
 	if a == cdg.NoAct {
 		return a
 	}
-	if m.inner == nil {
+	if m.inner == nil { // a walk for each launch would cost its depth
 		m.inner = make([]cdg.ActID, len(m.g.Acts))
+		for i, parent := range m.g.Parent { // a parent comes before what it encloses
+			switch a := cdg.ActID(i); {
+			case m.modelled(a):
+				m.inner[a] = a
+			case parent == cdg.NoAct:
+				m.inner[a] = cdg.NoAct
+			default:
+				m.inner[a] = m.inner[parent]
+			}
+		}
 	}
-	at := a
-	for at != cdg.NoAct && m.inner[at] == 0 && !m.modelled(at) {
-		at = m.g.Parent[at]
-	}
-	if at != cdg.NoAct && m.inner[at] != 0 {
-		at = m.inner[at] - 1
-	}
-	for ; a != at && m.inner[a] == 0; a = m.g.Parent[a] { // else the walk of each launch would cost its depth
-		m.inner[a] = at + 1
-	}
-	return at
+	return m.inner[a]
 }
 
 // mixture knows the operators inside of which another one with a model launches: what is left for them? A product that
