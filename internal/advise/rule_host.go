@@ -64,6 +64,10 @@ var hostBound = add(rule{
 			action = append(action, "move Python out of the loop: lists, dictionaries, logging, checks")
 		}
 		name, ns := longestFrame(r, marked)
+		if 2*ns > exposed {
+			do = "move " + critpath.NormalName(name) + " out of the loop, or shorten it"
+			action = append([]string{do}, action...)
+		}
 		f := &found{change: r.scenario(), saw: tables.Duration(exposed) + " exposed", do: do, action: action, events: events{list: marked, exposed: true},
 			numbers: []Number{timeOf("of the CPU that the GPU waits for", exposed), timeOf("of it in Python", python)}}
 		if alone {

@@ -155,7 +155,9 @@ func (x *aligner) wholeSteps() bool {
 		c := &steps[i]
 		// Records that are lost at both ends of a step leave it alone with its level, and those around it agree.
 		alone := len(steps) == 1 || c.a1-c.a0 >= manyItems && !same(i-1, i+1)
-		if !c.even || !same(i-1, i) && !same(i, i+1) && !alone {
+		// A thread that is taken off its core ends its only collective of a step late; the profiler loses no records of threads.
+		late := c.loose > 0 && same(i-1, i+1)
+		if !c.even || !same(i-1, i) && !same(i, i+1) && !alone && !late {
 			continue
 		}
 		for k := range c.a1 - c.a0 {
