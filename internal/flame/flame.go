@@ -42,8 +42,9 @@ type maker struct {
 	g      *graph.Graph
 	index  map[place]int32
 	byName map[string]int32
-	bySym  []int32 // per symbol: 1 + its frame, or 0
-	byAct  []int32 // per activity: 1 + its node, or 0
+	bySym  []int32     // per symbol: 1 + its frame, or 0
+	byAct  []int32     // per activity: 1 + its node, or 0
+	up     []cdg.ActID // per activity: 1 + how far the slice around it lies behind NoAct, 0 before it is asked for
 }
 
 // Sample is a piece of the path with its stack.
@@ -74,7 +75,7 @@ func Samples(g *graph.Graph, p *critpath.Path) (*Graph, []Sample) {
 
 // of makes the graph of a path and visits its segments with their nodes.
 func of(g *graph.Graph, p *critpath.Path, visit func(at int32, s critpath.Segment)) *Graph {
-	m := maker{g: g, index: map[place]int32{}, byName: map[string]int32{}, bySym: make([]int32, len(g.Trace.Syms)), byAct: make([]int32, len(g.Acts))}
+	m := maker{g: g, index: map[place]int32{}, byName: map[string]int32{}, bySym: make([]int32, len(g.Trace.Syms)), byAct: make([]int32, len(g.Acts)), up: make([]cdg.ActID, len(g.Acts))}
 	var waits []critpath.Segment // since the last event of the path
 	add := func(at int32, s critpath.Segment) {
 		n := &m.nodes[at]
@@ -153,11 +154,19 @@ func (m *maker) above(a cdg.ActID) cdg.ActID {
 		}
 		a = m.g.ActOf[call]
 	}
-	around, end := m.g.Parent[a], m.g.Acts[a].End
-	for around != cdg.NoAct && m.g.Acts[around].End < end {
-		around = m.g.Parent[around]
+	return m.around(a)
+}
+
+// around is the slice around a slice of a thread. What lies between a slice and the one around it ends before both, so the way up is remembered.
+func (m *maker) around(a cdg.ActID) cdg.ActID {
+	if m.up[a] == 0 {
+		x := m.g.Parent[a]
+		for x != cdg.NoAct && m.g.Acts[x].End < m.g.Acts[a].End {
+			x = m.around(x)
+		}
+		m.up[a] = x - cdg.NoAct + 1
 	}
-	return around
+	return m.up[a] + cdg.NoAct - 1
 }
 
 // below is the node of a frame below another node.
