@@ -57,13 +57,14 @@ var hostCode = add(rule{
 			case e.Kind != trace.Python || launches[a] || !r.inside(a) || r.dur(a) < longFrame || r.g.Acts[a].End >= end || cold.Has(a):
 				a++
 			default:
-				for in := a; in < until(a); in++ {
+				limit := until(a)
+				for in := a; in < limit; in++ {
 					if !other[r.event(in).Name] {
 						marks[e.Name] += r.mark(in)
 					}
 				}
 				byName[e.Name] = append(byName[e.Name], a)
-				a = until(a)
+				a = limit
 			}
 		}
 		var names []trace.Sym

@@ -155,9 +155,9 @@ func init() {
 // its next work: the thread answers with what the device computed.
 func midRun(r *run, list []wait) (out []wait) {
 	first, last := r.spanOfLaunches()
-	rests := r.rests()
+	rests, launched := r.rests(), r.launchStarts()
 	for _, w := range list {
-		if at := r.g.Acts[w.call].Start; at > first && at < last && !toHost(r.name(w.for_)) && !r.answers(w.call, rests) {
+		if at := r.g.Acts[w.call].Start; at > first && at < last && !toHost(r.name(w.for_)) && !r.answers(w.call, rests, launched) {
 			out = append(out, w)
 		}
 	}
@@ -183,8 +183,23 @@ func (r *run) rests() map[cdg.LaneID][]int64 {
 	return rests
 }
 
+// launchStarts are, by thread, when it launches, in order of time.
+func (r *run) launchStarts() map[cdg.LaneID][]int64 {
+	out := map[cdg.LaneID][]int64{}
+	for _, l := range r.launches {
+		if l != cdg.NoAct {
+			act := &r.g.Acts[l]
+			out[act.Lane] = append(out[act.Lane], act.Start)
+		}
+	}
+	for _, list := range out {
+		slices.Sort(list)
+	}
+	return out
+}
+
 // answers reports whether the thread of a call launches nothing between the call and the thread's next rest.
-func (r *run) answers(call cdg.ActID, rests map[cdg.LaneID][]int64) bool {
+func (r *run) answers(call cdg.ActID, rests, launched map[cdg.LaneID][]int64) bool {
 	act := &r.g.Acts[call]
 	list := rests[act.Lane]
 	if len(list) == 0 {
@@ -194,10 +209,9 @@ func (r *run) answers(call cdg.ActID, rests map[cdg.LaneID][]int64) bool {
 	if n, _ := slices.BinarySearch(list, act.End); n < len(list) {
 		until = list[n]
 	}
-	return !slices.ContainsFunc(r.ops, func(o cdg.ActID) bool {
-		l := r.launch(o)
-		return l != cdg.NoAct && r.g.Acts[l].Lane == act.Lane && r.g.Acts[l].Start >= act.End && r.g.Acts[l].Start < until
-	})
+	starts := launched[act.Lane]
+	n, _ := slices.BinarySearch(starts, act.End)
+	return n == len(starts) || starts[n] >= until
 }
 
 // findLaunches finds the starts of the first and of the last call that launches a kernel, of runs without kernels any operation. After it
