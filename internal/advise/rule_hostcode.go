@@ -15,7 +15,7 @@ const (
 	codeShare = 0.05    // of the window that such frames of a name hold of the critical path
 )
 
-var hostCode = add(rule{
+var _ = add(rule{
 	id: "host-code", group: Specific, kind: AtMost, level: Medium, limit: codeShare,
 	why:      "frames of Python were recorded, and nothing is launched in them; whether the loop needs what they do there is not known",
 	title:    "code on the host holds up the loop",
