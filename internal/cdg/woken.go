@@ -35,6 +35,9 @@ var locksRule = rule{name: "locks of Python", find: func(b *builder) { b.locks =
 
 // findLocks looks through the frames of Python.
 func (b *builder) findLocks() (out locks) {
+	if !slices.ContainsFunc(b.d.Acts[:b.firstOp], func(x Act) bool { return b.tr.Events[x.Event].Kind == trace.Python }) {
+		return out
+	}
 	out.waits, out.framed = matchSyms(b.tr, WaitingFrame), make([]bool, len(b.d.Lanes))
 	out.acquires, out.releases = matchSyms(b.tr, lockAcquired.MatchString), map[trace.ProcID][]released{}
 	release := matchSyms(b.tr, lockReleased.MatchString)
