@@ -3,10 +3,13 @@ package fromxplane_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"overlay/internal/fromxplane"
@@ -174,6 +177,46 @@ func TestRefused(t *testing.T) {
 }
 
 // TestReal: numbers that were read from the files by other means.
+// TestRecorded: five steps of training of six layers, recorded on an H100 with JAX 0.11 (testdata/h100).
+func TestRecorded(t *testing.T) {
+	packed, err := os.Open(filepath.Join(corpus.Root(t), "testdata", "h100", "jax.xplane.pb.zst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	z, err := zstd.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	src, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := parse(t, src)
+	steps, kernels, copies, launched, frames := 0, 0, 0, 0, 0
+	for i := range tr.Events {
+		e := &tr.Events[i]
+		switch {
+		case e.Kind == trace.Annotation && strings.HasPrefix(tr.Str(e.Name), trace.StepPrefix):
+			steps++
+		case e.Kind == trace.Kernel:
+			kernels++
+		case e.Kind == trace.Memcpy:
+			copies++
+		case e.Kind == trace.Python:
+			frames++
+		}
+		if e.Kind.Device() && tr.Launch(trace.EventID(i)) != trace.NoEvent {
+			launched++
+		}
+	}
+	// The JSON that JAX wrote of the same run has 175 operations on three streams, ten of them on two streams of copies.
+	if got := [...]int{steps, kernels, copies, launched, frames}; got != [...]int{5, 160, 15, 175, 878} {
+		t.Errorf("steps, kernels, copies, launched and frames are %d", got)
+	}
+}
+
 func TestReal(t *testing.T) {
 	for _, c := range []struct {
 		name                      string
