@@ -94,7 +94,7 @@ test: ## all tests that need Go only; those on real traces run where OVERLAY_COR
 # they are gone, as they would with it. The tests that are left out measure or ask one goroutine, read sources or databases, or
 # judge results over many simulated runs whose stages other tests run here, too.
 NO_RACE = TestLinearTime|TestDatabases|TestQuestions|TestCutEverywhere|TestCuspySimulated|TestOrderOfSimulatedFilesDoesNotMatter
-NO_RACE := $(NO_RACE)|TestTurnsSimulated|TestManyRows|TestGainOfStep|TestSmallTimes|TestBombs|TestHostileAgents|TestJudged|TestRunAgain
+NO_RACE := $(NO_RACE)|TestTurnsSimulated|TestManyRows|TestGainOfStep|TestSmallTimes|TestBombs|TestHostileAgents|TestJudged|TestRunAgain|TestMeasured[A-Za-z]*|TestAnonymousOutputs|TestOneNameTwice
 race: ## tests of what runs beside other work, on made traces, under the race detector
 	OVERLAY_CORPUS=/nonexistent GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -timeout 20m -skip '^($(NO_RACE))$$' \
 	  $$(grep -rlE '\bgo (func\b|[a-z.]+\()|internal/par"' --include='*.go' --exclude='*_test.go' --exclude-dir=testtrace cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
