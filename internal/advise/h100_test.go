@@ -65,17 +65,18 @@ func recording(a *advise.Advice) float64 {
 
 // Gains that are far from what was measured, and why.
 var farOff = map[string]string{
-	"anomaly":       "what the forward pass pays for stacks of its operators is recorded nowhere",
-	"attention":     "the CPU that records is nearly as slow as the device, so that little can be gained while recorded",
-	"channels":      "kernels of another layout are faster too, by as much as no trace tells",
-	"offloads":      "copies of the forward and of the backward pass are two findings",
-	"pointwise":     "the generated kernel also takes the products' output without reading it again",
-	"small_batch":   "a graph leaves no work for the CPU; its time under the profiler is not this one's",
-	"decodes":       "without the cause sixteen requests share a step, which is another program",
-	"compiled":      "a compiled step launches other kernels",
-	"two_streams":   "recorded with and without the cause it takes as long: the CPU is the bound",
-	"fp32":          "the step in bf16 is bound by the CPU that records",
-	"serves.stacks": "the thread works as long without the cause, and is waited for later",
+	"anomaly":           "what the forward pass pays for stacks of its operators is recorded nowhere",
+	"attention":         "the CPU that records is nearly as slow as the device, so that little can be gained while recorded",
+	"channels":          "kernels of another layout are faster too, by as much as no trace tells",
+	"offloads":          "copies of the forward and of the backward pass are two findings",
+	"pointwise":         "the generated kernel also takes the products' output without reading it again",
+	"small_batch":       "a graph leaves no work for the CPU; its time under the profiler is not this one's",
+	"decodes":           "without the cause sixteen requests share a step, which is another program",
+	"compiled":          "a compiled step launches other kernels",
+	"two_streams":       "recorded with and without the cause it takes as long: the CPU is the bound",
+	"loads_late.stacks": "of three loads one was late while it was recorded",
+	"fp32":              "the step in bf16 is bound by the CPU that records",
+	"serves.stacks":     "the thread works as long without the cause, and is waited for later",
 }
 
 // gpuTable is where the documentation has the table of these loops.
@@ -160,6 +161,9 @@ func TestMeasuredRecording(t *testing.T) {
 		said := recording(a)
 		truth := 1 - m.with/m.recorded
 		t.Logf("%-20s recording costs %5.1f %%, said %5.1f %%", m.trace, 100*truth, 100*said)
+		if said > truth+0.15 && m.trace != "loads_late.stacks" { // which waited for its loader while it was recorded, too
+			t.Errorf("%s: recording costs %.1f %%, said %.1f %%", m.trace, 100*truth, 100*said)
+		}
 		held++
 		if d := said - truth; d > max(0.1, truth/3) || -d > max(0.1, truth/3) {
 			far++

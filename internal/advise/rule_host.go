@@ -13,6 +13,9 @@ import (
 // hostShare is the part of the window that threads which launch hold of the critical path from which on they hold the device up.
 const hostShare = 0.1
 
+// recordingFrame reports whether a frame is the profiler's own.
+var recordingFrame = containsAny("torch/profiler/", "torch/autograd/profiler.py", ": start_trace", ": stop_trace")
+
 var hostBound = add(rule{
 	id: "host-bound", group: General, rank: 5, kind: AtMost, level: Low, limit: 0.05,
 	why:      "that the CPU takes no time at all is the best case; recording stacks makes Python slower than it is",
@@ -23,8 +26,7 @@ var hostBound = add(rule{
 	find: func(r *run) *found {
 		on := r.launching()
 		alone := !slices.Contains(on, true) // a run of the CPU alone: operators are its work
-		recording := containsAny("torch/profiler/", "torch/autograd/profiler.py", ": start_trace", ": stop_trace")
-		idle := r.fits(frameKinds, func(s string) bool { return cdg.WaitingFrame(s) || recording(s) })
+		idle := r.fits(frameKinds, func(s string) bool { return cdg.WaitingFrame(s) || recordingFrame(s) })
 		list := make([]cdg.ActID, 0, r.firstOp)
 		for a := range r.firstOp {
 			frame := r.kind(a) == trace.Python

@@ -45,8 +45,7 @@ var _ = add(rule{
 			}
 			launches[a] = r.kind(a) == trace.Python && next < until(a)
 		}
-		recording := containsAny("torch/profiler/", "torch/autograd/profiler.py", ": start_trace", ": stop_trace")
-		other := r.fits(frameKinds, func(s string) bool { return cdg.WaitingFrame(s) || recording(s) || collecting(s) })
+		other := r.fits(frameKinds, func(s string) bool { return cdg.WaitingFrame(s) || recordingFrame(s) || collecting(s) })
 		byName := map[trace.Sym][]cdg.ActID{}
 		marks := map[trace.Sym]int64{}
 		cold, end := r.cold(), r.g.Window.End
