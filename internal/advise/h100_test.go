@@ -126,6 +126,11 @@ func TestMeasuredGains(t *testing.T) {
 			t.Errorf("%s: %s is not found: %v", m.trace, m.rule, a.Findings)
 			continue
 		}
+		for i := range a.Findings {
+			if g := &a.Findings[i]; g.Gain > g.Alone {
+				t.Errorf("%s: %s gains %d, and alone %d", m.trace, g.ID, g.Gain, g.Alone)
+			}
+		}
 		gained := 1 - m.recordedWithout/m.recorded
 		t.Logf("%-16s %-18s %5.1f %% predicted, %5.1f %% measured", m.trace, m.rule, 100*f.Share, 100*gained)
 		bound := ""

@@ -23,7 +23,7 @@ func CheckHandoffs(tr *trace.Trace, o Options) (n int, err error) {
 				from = max(from, g.Window.Start)
 			}
 		}
-		if owner != NoAct && (!g.Marker(owner) || b.runs(owner)) {
+		if owner != NoAct && !g.Marker(owner) {
 			return nil
 		}
 		if id != NoWait && g.Waits[id].Rule == PolledWait {

@@ -27,7 +27,7 @@ const fewPartners = 8
 // slice that waited, NoAct in a gap. It returns the thread and its last border h <= t: of several the latest, then the
 // one that takes turns with the waiting thread, then the first.
 func (s *turns) handoffAt(lane LaneID, owner ActID, from, t int64) (to LaneID, h int64, ok bool) {
-	if t-from <= handoffGap || owner != NoAct && s.b.runs(owner) {
+	if t-from <= handoffGap {
 		return NoLane, 0, false
 	}
 	to, h, ok = s.turnAt(lane, owner, from, t)

@@ -25,9 +25,7 @@ type released struct {
 
 // locks are the locks of Python as they were recorded: which frames wait for one, and by process who released any.
 type locks struct {
-	waits    []bool // per symbol: a frame of that name waits
-	framed   []bool // per lane: such frames were recorded
-	acquires []bool // per symbol: for a lock
+	acquires []bool // per symbol: a frame of that name waits for one; nil without frames
 	releases map[trace.ProcID][]released
 }
 
@@ -38,16 +36,10 @@ func (b *builder) findLocks() (out locks) {
 	if !slices.ContainsFunc(b.d.Acts[:b.firstOp], func(x Act) bool { return b.tr.Events[x.Event].Kind == trace.Python }) {
 		return out
 	}
-	out.waits, out.framed = matchSyms(b.tr, WaitingFrame), make([]bool, len(b.d.Lanes))
 	out.acquires, out.releases = matchSyms(b.tr, lockAcquired.MatchString), map[trace.ProcID][]released{}
 	release := matchSyms(b.tr, lockReleased.MatchString)
 	for a := range b.firstOp {
-		e, act := b.event(a), &b.d.Acts[a]
-		if e.Kind != trace.Python {
-			continue
-		}
-		out.framed[act.Lane] = out.framed[act.Lane] || out.waits[e.Name]
-		if release[e.Name] {
+		if e, act := b.event(a), &b.d.Acts[a]; e.Kind == trace.Python && release[e.Name] {
 			p := b.d.Lanes[act.Lane].Proc
 			out.releases[p] = append(out.releases[p], released{act.End, a, act.Lane})
 		}
@@ -58,20 +50,13 @@ func (b *builder) findLocks() (out locks) {
 	return out
 }
 
-// runs reports whether a slice is a frame of Python that does not wait by its name, on a thread of which frames that wait were recorded: what the frame has
-// to itself is the interpreter at work.
-func (b *facts) runs(a ActID) bool {
-	e := b.event(a)
-	return e.Kind == trace.Python && b.locks.waits != nil && !b.locks.waits[e.Name] && b.locks.framed[b.d.Acts[a].Lane]
-}
-
 // recorded reports whether releases of locks were recorded in the process of a thread: then they tell who ended a wait, and nobody has to learn it from times.
 func (l *locks) recorded(d *Graph, lane LaneID) bool { return len(l.releases[d.Lanes[lane].Proc]) > 0 }
 
 // woken finds the release that ended a wait for a lock over (from, t]: the last one of another thread just before. The addresses in the names of such
 // frames say nothing, since the profiler keeps the first of them for all locks.
 func (b *threadBinder) woken(w *Wait, lane LaneID, owner ActID, from, t int64) bool {
-	if b.locks.waits == nil || !b.locks.acquires[b.event(owner).Name] || b.o.without(Handoff) {
+	if b.locks.acquires == nil || !b.locks.acquires[b.event(owner).Name] || b.o.without(Handoff) {
 		return false
 	}
 	list := b.locks.releases[b.d.Lanes[lane].Proc]
