@@ -138,7 +138,8 @@ func (p *program) runCommand() *cli.Command {
 Finds the critical path of the trace and draws it in: critical slices red, a track "Critical path" that says what the
 time is bound by, arrows along the path. Prints a summary to standard output (to standard error with -o -). Of a folder,
 a quoted pattern or an archive with a trace for each rank of a job it makes one picture: all ranks on one clock, the
-path over them, and a strip for each rank that shows when it waits, and for whom.
+path over them, and a strip for each rank that shows when it waits, and for whom. -o job.tar or job.zip keeps the
+traces of the ranks as they are, beside one small file with the path.
 
 Examples:
   overlay run -i trace.json.gz
