@@ -2,7 +2,6 @@ package frompftrace
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -35,11 +34,6 @@ func (w *writer) annotation(st *state, data []byte) {
 		return
 	}
 	tag := data[i]
-	if tag == argDouble<<3|wire.Fixed64 && i+9 == len(data) {
-		w.member(w.kinetoKey(key))
-		w.buf = appendFloat(w.buf, math.Float64frombits(binary.LittleEndian.Uint64(data[i+1:])))
-		return
-	}
 	v, end := wire.Uvarint(data, i+1)
 	if end < 0 {
 		w.unusual(st, data)
@@ -81,9 +75,6 @@ func (w *writer) annotation(st *state, data []byte) {
 
 // leadingKey is the name of an annotation that begins with it, and the position after it.
 func (st *state) leadingKey(data []byte) (text, int) {
-	if len(data) == 0 {
-		return text{}, 0
-	}
 	v, i := wire.Uvarint(data, 1)
 	switch {
 	case i < 0:
@@ -227,7 +218,7 @@ func (w *writer) value(st *state, data []byte, depth int) {
 			w.buf = strconv.AppendUint(w.buf, f.V, 16)
 			w.buf = append(w.buf, '"')
 		case argJSON:
-			if json.Valid(f.S) && len(f.S) > 0 && !nestsDeep(f.S) {
+			if json.Valid(f.S) && !nestsDeep(f.S) {
 				w.buf = append(w.buf, f.S...)
 			} else {
 				w.buf = appendString(w.buf, f.S)

@@ -1,6 +1,7 @@
 package frompftrace
 
 import (
+	"bytes"
 	"strconv"
 
 	"overlay/internal/vendors"
@@ -113,14 +114,9 @@ func (s *stage) category(st *state) string {
 // "stream 7", "Channel #7"), else the number of the queue.
 func (s *stage) lane(st *state) string {
 	name := st.specs.get(s.queue).raw
-	if len(name) > 2 && name[0] == '[' {
-		for i := 1; i < len(name); i++ {
-			if name[i] == ']' {
-				if n, err := strconv.ParseInt(string(name[1:i]), 10, 64); err == nil {
-					return strconv.FormatInt(n, 10)
-				}
-				break
-			}
+	if end := bytes.IndexByte(name, ']'); end > 0 && name[0] == '[' {
+		if n, err := strconv.ParseInt(string(name[1:end]), 10, 64); err == nil {
+			return strconv.FormatInt(n, 10)
 		}
 	}
 	if n, ok := numberAfter(name, "stream "); ok {

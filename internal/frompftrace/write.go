@@ -119,12 +119,6 @@ func (w *writer) heading(rec *record, data []byte, h *heading) {
 		case eventCategory:
 			add(f.S)
 		case eventCategoryIID:
-			if f.Typ == wire.Varint && h.category == nil {
-				if c := st.cats.get(f.V); c.known {
-					h.category = c.raw
-					continue
-				}
-			}
 			f.Repeated(false, func(v uint64) {
 				if c := st.cats.get(v); c.known {
 					add(c.raw)
@@ -213,20 +207,10 @@ func (w *writer) times(rec *record) {
 // annotations appends the arguments of a message.
 func (w *writer) annotations(rec *record, data []byte) {
 	st := w.r.states[rec.state]
-	for i := 0; i < len(data); {
-		if data[i] == tagAnnotation {
-			n, from := wire.Uvarint(data, i+1)
-			if from >= 0 && n <= uint64(len(data)-from) {
-				i = from + int(n)
-				w.annotation(st, data[from:i])
-				continue
-			}
+	for f := wire.Over(data); f.Next(); {
+		if f.Num == eventAnnotation && f.Typ == wire.Bytes {
+			w.annotation(st, f.S)
 		}
-		f := wire.Fields{B: data, I: i}
-		if !f.Next() {
-			return
-		}
-		i = f.I
 	}
 }
 
