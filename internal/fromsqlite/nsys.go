@@ -31,7 +31,7 @@ func (r *reader) nsys() error {
 	base, start := int64(0), int64(0)
 	r.rows("TARGET_INFO_SESSION_START_TIME", []string{"utcEpochNs"}, func(s *sqlite3.Stmt) { base = s.ColumnInt64(0) })
 	r.rows("ANALYSIS_DETAILS", []string{"startTime"}, func(s *sqlite3.Stmt) { start = s.ColumnInt64(0) })
-	if start > 0 && start < base {
+	if start < base {
 		base -= start // times count from when the machine started, as the start of the recording does
 	}
 	var devices []kinetotext.Device
