@@ -19,19 +19,6 @@ import (
 func (p *program) adviseCommand() *cli.Command {
 	takes := groups{inputFlags(), captureFlags(), jobFlags(), expectFlags(), windowFlags(), deviceFlags(), jsonFlags(), failOnFlags(), generalFlags()}
 	return &cli.Command{Name: "advise", Usage: "say what would make the run shorter, with evidence", ArgsUsage: "FILE|FOLDER [flags]", Flags: takes.flags(),
-		Description: `
-Lists causes that rules find in the trace: what is wrong, where, what to change, and by how much the window gets shorter
-then. Each gain is a replay of the run without the cause, never a time read off the trace; at most marks bounds.
-
-Of a folder, a quoted pattern or an archive with a trace for each rank of a job it says what the ranks wait for, which is
-a bound of what the job can gain, and then what is wrong on the rank that they wait for most.
-
-Examples:
-  overlay advise trace.json.gz
-  overlay advise traces/ --step 3
-  overlay advise trace.json.gz --step 3 --json
-  overlay advise trace.json.gz --fail-on data-no-workers,sync-item:5
-  overlay advise trace.json.gz --fail-on any`,
 		Action: p.action(takes, inputFiles, checkAdvise, (*job).advise)}
 }
 

@@ -125,7 +125,7 @@ func (p *program) app() *cli.App {
 		HideHelpCommand:           true, // commandLine turns `help X` into `X --help`
 		HideVersion:               true, // and --version into the command
 		EnableBashCompletion:      true,
-		CustomAppHelpTemplate:     appHelp,
+		CustomAppHelpTemplate:     helpText("overlay.tmpl") + "\n",
 		Writer:                    p.stdout,
 		ErrWriter:                 p.stderr,
 		DisableSliceFlagSeparator: true,                         // names of files and events hold commas
@@ -140,7 +140,10 @@ func (p *program) app() *cli.App {
 	for _, c := range app.Commands {
 		c.OnUsageError = usageProblem
 		c.HideHelpCommand = true // else `overlay run help` would be a command
-		c.CustomHelpTemplate = commandHelp
+		c.CustomHelpTemplate = helpText("command.tmpl")
+		if about := helpText(c.Name + ".txt"); about != "" && c.Flags != nil {
+			c.Description = "\n" + about
+		}
 	}
 	return app
 }

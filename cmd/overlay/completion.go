@@ -16,13 +16,6 @@ var shells = []string{"bash", "zsh", "fish"}
 func (p *program) completionCommand() *cli.Command {
 	takes := groups{generalFlags()}
 	return &cli.Command{Name: "completion", Usage: "print a script for the shell that completes commands and flags", ArgsUsage: "bash|zsh|fish",
-		Description: `
-The script goes where the shell looks for completions, or into its start file.
-
-Examples:
-  source <(overlay completion bash)
-  overlay completion zsh > "${fpath[1]}/_overlay"
-  overlay completion fish > ~/.config/fish/completions/overlay.fish`,
 		Flags: takes.flags(), Action: p.action(takes, 1, func(r *flagReader, _ *options) {
 			if r.NArg() == 0 {
 				r.err = &usageError{"no shell given: " + strings.Join(shells, ", "), "completion"}
@@ -39,10 +32,8 @@ Examples:
 // completionScript is the script of a shell. Those of bash and zsh ask the program, that of fish is made from its flags.
 func completionScript(app *cli.App, shell string) (string, error) {
 	switch shell {
-	case "bash":
-		return bashCompletion, nil
-	case "zsh":
-		return zshCompletion, nil
+	case "bash", "zsh": // behind the command there are flags, which the program knows, and file names, which the shell knows
+		return helpText("completion."+shell) + "\n", nil
 	case "fish":
 		for _, c := range app.Commands {
 			for i, f := range c.Flags {
@@ -73,25 +64,3 @@ func (p *program) manCommand() *cli.Command {
 // completing reports whether a shell asks for completions. Then the line is unfinished, and the flag library reads it as
 // it is.
 func completing(args []string) bool { return len(args) > 1 && args[len(args)-1] == completeFlag }
-
-// Behind the command there are flags, which the program knows, and file names, which the shell knows.
-const bashCompletion = `_overlay() {
-  local words=()
-  if [[ $COMP_CWORD == 1 || ${COMP_WORDS[COMP_CWORD]} == -* ]]; then
-    words=$("${COMP_WORDS[@]:0:COMP_CWORD+1}" ` + completeFlag + ` 2>/dev/null)
-  fi
-  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
-}
-complete -o default -F _overlay overlay
-`
-
-const zshCompletion = `#compdef overlay
-_overlay() {
-  if [[ $CURRENT == 2 || $words[CURRENT] == -* ]]; then
-    compadd -- ${(f)"$(${words[1,CURRENT]} ` + completeFlag + ` 2>/dev/null)"}
-  else
-    _files
-  fi
-}
-compdef _overlay overlay
-`

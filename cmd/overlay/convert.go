@@ -48,11 +48,5 @@ func (j *job) convert() error {
 func (p *program) convertCommand() *cli.Command {
 	takes := groups{inputFlags(), outputFlags("required"), generalFlags()}
 	return &cli.Command{Name: "convert", Usage: "change the format, draw nothing", ArgsUsage: "[-i] FILE -o FILE [flags]", Flags: takes.flags(),
-		Description: `
-Writes the trace in another format without analysis. To Chrome JSON every event is copied byte for byte.
-
-Examples:
-  overlay convert -i trace.json.gz -o trace.pftrace
-  overlay convert -i trace.json.zst -o trace.json.gz`,
 		Action: p.action(takes, inputFiles, checkConvert, (*job).convert)}
 }

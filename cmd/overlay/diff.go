@@ -245,32 +245,6 @@ const changesListed = 10
 func (p *program) diffCommand() *cli.Command {
 	takes := groups{graphFlags(), methodFlags(), windowFlags(), againstFlags(), jsonFlags(), pageFlags(), diffFlags(), gateFlags("off"), flameFlags(), generalFlags()}
 	return &cli.Command{Name: "diff", Usage: "compare two traces, or two steps of one", ArgsUsage: "BEFORE AFTER | BEFORE… --against AFTER… | FILE [flags]", Flags: takes.flags(),
-		Description: `
-Analyses both traces in the same way and compares the reports: how long a step takes, without first ones that are
-much longer, and how much of that is noise; classes, hotspots. Windows without steps that hold another amount of work
-are compared by the time that the same work takes.
-
-Several runs of each side say what differs from run to run: name those of the second side behind --against.
-Ends with status 3 when a step is surely slower than --fail-if-slower allows, with 2 when they do not do the
-same work.
-
-Of two folders, quoted patterns or archives with a trace for each rank of a job it compares the jobs: steps, classes,
-waits, and which stragglers came or went.
-
-Of one trace it compares two steps: --step N against --against N, the longest against the median of the others where
-they are left out. Both are parts of the one path of the trace, so that their lengths are those of the report's steps.
-With --annotation NAME they are its instances. Of one folder with a trace for each rank it compares two steps of the job.
-
-Examples:
-  overlay diff before.json.gz after.json.gz
-  overlay diff monday/ tuesday/
-  overlay diff before.json.gz after.json.gz --fail-if-slower 5
-  overlay diff before/*.json.gz --against after/*.json.gz --fail-if-slower 2
-  overlay diff before.json.gz after.json.gz --markdown --svg paths.svg > comment.md
-  overlay diff trace.json.gz
-  overlay diff trace.json.gz --step 7 --against 3
-  overlay diff trace.json.gz --annotation forward --instance 12
-  overlay diff traces/ --step 7`,
 		Action: p.action(takes, ownFiles, checkDiff, (*job).diff)}
 }
 

@@ -38,17 +38,6 @@ func (p *program) exportCommand() *cli.Command {
 			func(r *flagReader, o *options) { o.compat = r.Bool("compat") }},
 		methodFlags(), windowFlags(), generalFlags()}
 	return &cli.Command{Name: "export", Usage: "write tables as Parquet for DuckDB, Spark, pandas, …", ArgsUsage: "[-i] FILE|DIR [FILE|DIR …] -o DIR [flags]", Flags: takes.flags(),
-		Description: `
-Writes every event, the path, the dependencies and what is made from them as tables: one small folder for each trace,
-which engines read together. Running it again replaces that folder; a run that fails leaves nothing. Columns and recipes
-for many machines are in docs/sql.md.
-
-Examples:
-  overlay export -i trace.json.gz -o tables
-  overlay export -i traces/ -o tables --run job-4711
-  overlay export -i traces/ -o parts --tables summary && overlay report -i parts
-  find traces -name '*.json.gz' -print0 | xargs -0 -P 8 -n 1 overlay export -o tables --quiet -i
-  duckdb -c "select name, sum(critical_ns) from 'tables/*/*/events.parquet' group by 1 order by 2 desc limit 10"`,
 		Action: p.action(takes, inputFiles, checkExport, (*job).export)}
 }
 

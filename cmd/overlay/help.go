@@ -1,41 +1,23 @@
 package main
 
 import (
+	"embed"
 	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
 
-// appHelp is `overlay --help`.
-const appHelp = `overlay shows what bounds a PyTorch run: it reads a profiler trace (Kineto JSON), finds the critical path over CPU
-threads and GPU streams, and draws it into a trace for ui.perfetto.dev.
+// helpFiles are the texts of --help: what each command does, and the forms of the pages.
+//
+//go:embed help
+var helpFiles embed.FS
 
-Usage: overlay COMMAND [flags]
-
-Commands:
-{{range .VisibleCommands}}  {{printf "%-10s" .Name}} {{.Usage}}
-{{end}}
-Examples:
-  overlay run -i trace.json.gz                    analyse, write trace.overlaid.pftrace, print a summary
-  overlay open trace.overlaid.pftrace             show it in ui.perfetto.dev
-  overlay report -i trace.json.gz --step 3        print the analysis of one step
-
-'overlay COMMAND --help' lists the flags of a command.
-Exit status: 0 done, 1 the work failed, 2 the command line is wrong, 3 diff --fail-if-slower or advise --fail-on,
-130 interrupted (after other signals 128 and their number).
-`
-
-// commandHelp is `overlay COMMAND --help`: the flags under the headings of their groups.
-const commandHelp = `overlay {{.Name}}: {{.Usage}}
-
-Usage: {{trim (printf "overlay %s %s" .Name .ArgsUsage)}}
-{{if .Description}}
-{{trim .Description}}
-{{end}}{{$group := ""}}{{range .Flags}}{{if .GetCategory}}{{if ne $group .GetCategory}}{{$group = .GetCategory}}
-{{$group}}:
-{{end}}  {{wrap .String 8}}
-{{end}}{{end}}`
+// helpText is a text of --help, "" where there is none.
+func helpText(name string) string {
+	b, _ := helpFiles.ReadFile("help/" + name)
+	return strings.TrimSuffix(string(b), "\n")
+}
 
 // helpWidth is where lines of --help end.
 const helpWidth = 100

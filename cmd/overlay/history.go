@@ -24,30 +24,12 @@ import (
 func (p *program) historyCommand() *cli.Command {
 	takes := groups{jsonFlags(), pageFlags(), generalFlags()}
 	return &cli.Command{Name: "history", Usage: "say what changed over many runs, and when", ArgsUsage: "DIR [flags]", Flags: takes.flags(),
-		Description: `
-Reads a folder to which 'overlay export --tables summary' has added run after run of one program, and says what changed
-with which run: a step, the work of devices and threads, by job, host and rank; collectives; kernels and operators.
-Each change has its size and its noise. Noise alone is hardly ever called one; what is less than 1 % is none.
-
-Examples:
-  overlay history history
-  overlay history history --html history.html
-  overlay query "select run, value_ns from history where scope = 'job' and what = 'step'" history`,
 		Action: p.action(takes, 1, nil, (*job).showHistory)}
 }
 
 func (p *program) gateCommand() *cli.Command {
 	takes := groups{historyFlags(), setFlags(), jsonFlags(), gateFlags("0"), generalFlags()}
 	return &cli.Command{Name: "gate", Usage: "compare a run with its own past", ArgsUsage: "--history DIR FILE|DIR [FILE|DIR …] [flags]", Flags: takes.flags(),
-		Description: `
-Compares a run, of which there are traces or a folder in the history, with those before it, since they last changed.
-Ends with status 3 when a step is surely slower than --fail-if-slower allows, with 2 when they do not do the
-same work.
-
-Examples:
-  overlay gate --history history nightly-8/
-  overlay export -i nightly-8/ -o history --tables summary
-  overlay gate --history history history/run=nightly-8`,
 		Action: p.action(takes, anyFiles, checkGate, (*job).gate)}
 }
 

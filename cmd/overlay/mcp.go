@@ -24,14 +24,6 @@ func (p *program) mcpCommand() *cli.Command {
 	takes := groups{{[]cli.Flag{
 		readsFiles(&cli.GenericFlag{Name: "root", Category: filesGroup, Usage: "let agents read traces below `DIR` only; may be repeated (required)"})}, readRoots}, generalFlags()}
 	return &cli.Command{Name: "mcp", Usage: "answer agents over standard input and output (Model Context Protocol)", ArgsUsage: "--root DIR [flags]", Flags: takes.flags(),
-		Description: `
-Offers what the other commands print as tools of the Model Context Protocol: list_traces, check, report, hotspots,
-advise, whatif, diff, query, event, path_between. What lies outside of the given folders is refused, links that lead
-there too, nothing is written, long answers are cut and say so, and a call that takes too long is ended.
-
-Examples:
-  overlay mcp --root traces
-  claude mcp add overlay -- overlay mcp --root "$PWD"`,
 		Action: p.action(takes, 0, nil, (*job).serveAgents)}
 }
 

@@ -203,20 +203,6 @@ func (p *program) openCommand() *cli.Command {
 	takes := groups{{[]cli.Flag{&cli.BoolFlag{Name: "no-browser", Category: filesGroup, Usage: "print the link only, start no browser"},
 		&cli.BoolFlag{Name: "page", Category: filesGroup, Usage: "the report page instead of the viewer, with sliders that replay the run"}}, readOpen}, generalFlags()}
 	return &cli.Command{Name: "open", Usage: "show a trace in ui.perfetto.dev from this machine", ArgsUsage: "FILE|FOLDER [flags]", Flags: takes.flags(),
-		Description: `
-Serves this one file on 127.0.0.1:9001 and opens the viewer with it, zoomed to the analysed window and with the critical
-path pinned on top. The trace goes from this machine into the browser on this machine and nowhere else. Ends after the
-transfer, or after two minutes without one.
-
-With --page it analyses a trace, or the ranks of a job in a folder, and serves the page of its report on a free port of
-127.0.0.1, until it is interrupted. There, sliders make classes and hotspots, or classes, ranks and hosts, faster or
-slower: each time the run is replayed.
-
-Examples:
-  overlay open trace.overlaid.pftrace
-  overlay open --page trace.json.gz
-  overlay open --page traces/
-  overlay open trace.overlaid.pftrace --no-browser`,
 		Action: p.action(takes, 1, nil, (*job).openInViewer)}
 }
 

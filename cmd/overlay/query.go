@@ -36,16 +36,6 @@ func (p *program) queryCommand() *cli.Command {
 			func(r *flagReader, o *options) { o.maxMemory = r.bytes("max-memory") }},
 		generalFlags()}
 	return &cli.Command{Name: "query", Usage: "ask traces, or exported tables, in SQL", ArgsUsage: "'SELECT …' FILE|DIR [FILE|DIR …] [flags]", Flags: takes.flags(),
-		Description: `
-Answers one query over the tables of one trace or of many: events, the path, the dependencies, steps, collectives,
-module calls. Inputs are traces, folders of traces, and folders that 'overlay export' has written. Nothing is imported
-or changed. Twenty questions with their queries are in docs/reference/queries.md.
-
-Examples:
-  overlay query --schema
-  overlay query 'select name, sum(critical_ns)/1e6 as ms from events group by 1 order by ms desc limit 10' trace.json.gz
-  overlay query -f slow.sql --format csv traces/ > slow.csv
-  overlay query 'select rank, bound_by from runs' tables`,
 		Action: p.action(takes, ownFiles, checkQuery, (*job).query)}
 }
 

@@ -180,23 +180,5 @@ func writeReport(out *outputs.Output, d document, page func(w io.Writer) error) 
 func (p *program) reportCommand() *cli.Command {
 	takes := groups{inputFlags(), captureFlags(), jobFlags(), expectFlags(), methodFlags(), windowFlags(), deviceFlags(), htaFlags(), adviceFlags(), reportFlags(), jsonFlags(), pageFlags(), flameFlags(), snapshotFlags(), generalFlags()}
 	return &cli.Command{Name: "report", Usage: "print the analysis as text, JSON or a page", ArgsUsage: "[-i] FILE [flags]", Flags: takes.flags(),
-		Description: `
-Prints what the critical path is made of: what the window is bound by, the time of each class, hotspots, steps. Of a
-folder, a quoted pattern or an archive (tar, zip) with a trace for each rank of a job it puts all of them on one clock
-and follows the path over the ranks: who waited for whom, and why. Of coarse records of a job (CSV or Parquet, a
-row for each operation of a rank in a step) it says which rank, stage or kind of operation slows the steps; of dumps of
-PyTorch's flight recorder, one a rank, which rank a stuck job waits for, and which was late; with the traces of the job
-beside them also where that rank runs, and what is slow on it.
-
-Examples:
-  overlay report -i trace.json.gz
-  overlay report -i traces/
-  overlay report -i 'traces/rank*.json.gz' --step 3 --json > job.json
-  overlay report -i trace.json.gz --step 3 --top 20
-  overlay report -i records.csv
-  overlay report -i dumps/ -i traces/                    (of …_trace_rank_0, …_trace_rank_1, …; traces may be missing)
-  overlay report -i trace.json.gz --json --segments > report.json
-  overlay report -i trace.json.gz --html report.html
-  overlay report -i trace.json.gz --flame path.pb.gz     (then: go tool pprof -http : path.pb.gz)`,
 		Action: p.action(takes, inputFiles, checkReport, (*job).printReport)}
 }

@@ -134,20 +134,5 @@ func (p *program) runCommand() *cli.Command {
 	takes := groups{inputFlags(), outputFlags("default: the name of the input with .overlaid.pftrace instead of .json.gz"), besideFlags(), captureFlags(), jobFlags(), expectFlags(),
 		methodFlags(), windowFlags(), htaFlags(), adviceFlags(), pictureFlags(), ranksFlags(), reportFlags(), generalFlags()}
 	return &cli.Command{Name: "run", Usage: "analyse, and write the trace with the analysis drawn in", ArgsUsage: "[-i] FILE [-o FILE] [flags]", Flags: takes.flags(),
-		Description: `
-Finds the critical path of the trace and draws it in: critical slices red, a track "Critical path" that says what the
-time is bound by, arrows along the path. Prints a summary to standard output (to standard error with -o -). Of a folder,
-a quoted pattern or an archive with a trace for each rank of a job it makes one picture: all ranks on one clock, the
-path over them, and a strip for each rank that shows when it waits, and for whom. -o job.tar or job.zip keeps the
-traces of the ranks as they are, beside one small file with the path.
-
-Examples:
-  overlay run -i trace.json.gz
-  overlay run -i traces/ -o job.pftrace
-  overlay run -i 'traces/rank*.json.gz' -o job.pftrace --ranks 0,7
-  overlay run -i trace.json.gz -o step3.pftrace.gz --step 3
-  overlay run -i trace.json.gz -o overlaid.json --method hta
-  overlay run -i trace.json.gz -o slim.pftrace.gz --only-critical --anonymize
-  kubectl exec pod -- cat trace.json | overlay run -i - -o - --format perfetto > overlaid.pftrace`,
 		Action: p.action(takes, inputFiles, checkRun, (*job).run)}
 }

@@ -14,11 +14,5 @@ var sqlText string
 func (p *program) sqlCommand() *cli.Command {
 	takes := groups{generalFlags()}
 	return &cli.Command{Name: "sql", Usage: "print PerfettoSQL views and queries for the output", ArgsUsage: "", Flags: takes.flags(),
-		Description: `
-The text goes into the query page of ui.perfetto.dev or into trace_processor_shell. It works on both output formats.
-
-Examples:
-  overlay sql > overlay.sql
-  trace_processor_shell query -f overlay.sql overlaid.pftrace`,
 		Action: p.action(takes, 0, nil, func(j *job) error { return j.print(sqlText) })}
 }

@@ -31,18 +31,6 @@ import (
 func (p *program) watchCommand() *cli.Command {
 	takes := groups{historyFlags(), watchFlags(), generalFlags()}
 	return &cli.Command{Name: "watch", Usage: "add traces to a history as they come, and tell when a run is slower", ArgsUsage: "DIR --history DIR [flags]", Flags: takes.flags(),
-		Description: `
-Looks again and again for traces in a folder and the folders below it. Each is analysed once, when it has
-stopped growing, and added to the history; one that is cut or cannot be read is tried again when it has
-changed. A run whose step takes longer than its past leaves room for is told in one line. What was analysed
-stands in the history, so that a restart reads nothing again.
-
-Traces of one run are those in one folder, and with one name but for rank3 in it.
-
-Examples:
-  overlay watch traces/ --history history
-  overlay watch traces/ --history history --exec 'curl --silent --json @- https://hooks.example.com/slower'
-  overlay watch traces/ --history history --once`,
 		Action: p.action(takes, 1, checkGate, (*job).watch)}
 }
 

@@ -51,34 +51,6 @@ func changeFlags() group {
 func (p *program) whatifCommand() *cli.Command {
 	takes := groups{inputFlags(), graphFlags(), outputFlags("default: nothing is written"), changeFlags(), jobFlags(), windowFlags(), jsonFlags(), pageFlags(), generalFlags()}
 	return &cli.Command{Name: "whatif", Usage: "replay the run with something changed, and tell the gain", ArgsUsage: "[-i] FILE|FOLDER CHANGES [flags]", Flags: takes.flags(),
-		Description: `
-Predicts how long the window would have been if something had taken less time, and what would have bound it then. All
-flags that change something make one scenario; --scenario, --scenarios and --best add others beside it. With -o,
-the first three scenarios are drawn beside the recorded run: their critical path, and their threads and streams; of
-several ranks a strip for each.
-
-SELECTOR is a name as reports show it (* stands for anything; with --capture also an operator, a module or a line of
-what graphs replay) or one of class:compute|comm|copy|cpu|runtime|python,
-phase:NAME, stream:N, thread:ID, step:N or step:TYPE (step:decode), annotation:NAME, under:NAME (with all that it
-encloses), name:NAME; 'A in B' means both. class:launch|sync|handoff|unexplained|untraced scale what stands between
-activities.
-
-Of a folder, a quoted pattern or an archive with a trace for each rank of a job, or of summaries, it says how long the
-job would have taken. --scale, --buckets and scenarios of them can be asked. SELECTOR is then a name or class:, or
-nothing but a place, in rank:5 or rank:0-3,8, host:NAME, stage:N, step:N; or transfer, what collectives take when all
-have come, or its parts latency and bytes, also in group:NAME.
-
-Examples:
-  overlay whatif -i trace.json.gz --scale 'aten::copy_=0.5'
-  overlay whatif -i trace.json.gz --scale 'class:compute in step:3=0.5' --step 3
-  overlay whatif -i trace.json.gz --shrink 'enumerate(DataLoader)*=1.5ms'
-  overlay whatif -i trace.json.gz --bandwidth class:comm=200GB/s
-  overlay whatif -i trace.json.gz --scale class:cpu=0.5 -o ghost.pftrace
-  overlay whatif -i trace.json.gz --best 5 --scenario 'no waits := no-wait *Synchronize'
-  overlay whatif -i trace.json.gz --scenarios questions.txt --json
-  overlay whatif -i traces/ --scale 'class:compute in rank:5=0.85' --scenario 'faster network := transfer=0.5'
-  overlay whatif -i traces/ --median --each rank
-  overlay whatif -i traces/ --each host --html hosts.html`,
 		Action: p.action(takes, inputFiles, checkWhatIf, (*job).whatif)}
 }
 
