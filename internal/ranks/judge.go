@@ -248,6 +248,7 @@ type judge struct {
 	steps  []*JobStep
 	peers  [][]int32
 	stages []int
+	noise  [numWheres]int64
 
 	plain bool // nothing is known but how long ranks work
 }

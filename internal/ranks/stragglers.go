@@ -2,6 +2,7 @@ package ranks
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ func (j *judge) stragglers() (out []Straggler) {
 	if s := j.slowStage(); s != nil {
 		out = append(out, *s)
 	}
+	j.measureNoise()
 	spells := j.spells()
 	taken := map[[2]int32]bool{} // step and member
 	for _, x := range spells {
@@ -45,42 +47,48 @@ func (j *judge) stragglers() (out []Straggler) {
 
 // spells are those of all members on both sides. Where they hold less than most of what is much on a side, it is had by turns.
 func (j *judge) spells() (out []spell) {
-	quiet := make([][numWheres]int64, len(j.steps)) // what members have beyond their peers as a matter of course
-	all := [numWheres]int64{}                       // what is more than that
-	for i, s := range j.steps {
-		for at := range numWheres {
-			v := slices.Clone(s.over[at])
-			for k := range v {
-				v[k] = max(v[k], 0)
-			}
-			slices.Sort(v)
-			rest := v[:len(v)-1] // beside the one with most
-			quiet[i][at] = max(6*stat.Spread(rest, stat.Median(slices.Clone(rest))), int64(hitShare*float64(s.length())))
-			for _, e := range v {
-				if e >= quiet[i][at] {
-					all[at] += e
+	for at := range numWheres {
+		all, part := int64(0), int64(0)
+		for _, s := range j.steps {
+			for _, e := range s.over[at] {
+				if e >= max(noisy*j.noise[at], int64(hitShare*float64(s.length()))) {
+					all += e
 				}
 			}
 		}
-	}
-	for at := range numWheres {
-		part := int64(0)
 		var list []spell
 		for m := range j.Members {
 			if at == onBoth && slices.ContainsFunc(out, func(x spell) bool { return x.member == int32(m) }) {
 				continue
 			}
-			if x := j.spell(int32(m), at, func(i int) int64 { return quiet[i][at] }); x.sum > 0 {
+			if x := j.spell(int32(m), at); x.sum > 0 {
 				list = append(list, x)
 				part += x.sum
 			}
 		}
-		if 2*part > all[at] {
+		if 2*part > all {
 			out = append(out, list...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b spell) int { return cmp.Compare(b.sum, a.sum) })
 	return out[:min(len(out), mostSpells)]
+}
+
+// noisy is how many times the noise of a step a member has to have more in one step; in n steps the noise of their mean is smaller, by √n.
+const noisy = 6
+
+// measureNoise finds by how much what members have beyond their peers differs from one step to the next, on each side: about one standard deviation. Members that are slow in all steps, or
+// become slow once, add nothing, however many they are.
+func (j *judge) measureNoise() {
+	for at := range numWheres {
+		var list []int64
+		for i := 1; i < len(j.steps); i++ {
+			for m, e := range j.steps[i].over[at] {
+				list = append(list, abs(e-j.steps[i-1].over[at][m]))
+			}
+		}
+		j.noise[at] = stat.Median(list)
+	}
 }
 
 // pastTimes is how many times what a member otherwise has more or less than its peers it has more in a spell.
@@ -89,9 +97,9 @@ const pastTimes = 4
 // mostSpells are judged: to compare names with all peers takes long.
 const mostSpells = 32
 
-// spell finds the steps in which a member has more than its peers, and how much of it is much, 0 where it has no spell: those with the largest sum beyond half of what is much. Most of them have to be
-// much, what is more has to be steady, and much more than in the other steps: of two ranks on a busy machine one has more in most of a few steps as a matter of course.
-func (j *judge) spell(m int32, at where, much func(step int) int64) (x spell) {
+// spell finds the steps in which a member has more than its peers, and how much more, 0 where it has no spell: those with the largest sum beyond half of what is much. Most of them have to be
+// much, what is more has to be steady, much more than in the other steps, and more than noise: of a few ranks on a busy machine one has more in most of a few steps as a matter of course.
+func (j *judge) spell(m int32, at where) (x spell) {
 	from, best, run := 0, 0.0, 0.0
 	for i, s := range j.steps {
 		if run <= 0 {
@@ -107,7 +115,7 @@ func (j *judge) spell(m int32, at where, much func(step int) int64) (x spell) {
 	for i := x.from; i < x.to; i++ {
 		s := j.steps[i]
 		e := s.over[at][m]
-		if e >= much(i) {
+		if float64(e) >= hitShare*float64(s.length()) {
 			hits++
 			sum += e
 		}
@@ -126,7 +134,7 @@ func (j *judge) spell(m int32, at where, much func(step int) int64) (x spell) {
 	if n < 3 && n < len(j.steps) {
 		least *= 2
 	}
-	if n >= 2 && float64(hits) >= oftenShare*float64(n) && float64(mid)*float64(n) >= least*float64(length) && mid >= pastTimes*stat.Median(other) && steadily(more) {
+	if n >= 2 && float64(hits) >= oftenShare*float64(n) && float64(mid)*float64(n) >= least*float64(length) && mid >= pastTimes*stat.Median(other) && float64(mid)*math.Sqrt(float64(n)) >= float64(noisy*j.noise[at]) && steadily(more) {
 		x.sum = sum
 	}
 	return x
@@ -198,7 +206,7 @@ func (j *judge) byTurns(taken map[[2]int32]bool, others bool) (out []Straggler) 
 		return nil // of a busy machine each rank is late in some step
 	}
 	for _, x := range strikes {
-		if x.share >= oneOffShare && !others {
+		if x.share >= oneOffShare && !others && x.step.Excess[x.member] >= noisy*j.noise[onBoth] {
 			out = append(out, j.straggler(OneOff, unit{"rank", "", []int32{x.member}}, onBoth, []strike{x}))
 		}
 	}

@@ -1,0 +1,41 @@
+package ranks
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestSpells: a rank is slow where it has more than its peers by more than that changes from step to step, be one rank slow or half of them. The µs are those that
+// four ranks on an H100 had on their threads, in jobs in which nobody is slow, and in one in which ranks 1 and 2 stop for 30 ms in each step.
+func TestSpells(t *testing.T) {
+	const step = 11_000
+	for what, c := range map[string]struct {
+		over [][]int64
+		want []int32
+	}{
+		"balanced, rank 1 ahead": {[][]int64{{423, 1039, -1461, -423}, {-204, 673, -1005, 204}, {166, 1044, -547, -166}, {-56, 56, -917, 158}, {-210, 210, -642, 283}}, nil},
+		"balanced, rank 2 ahead": {[][]int64{{-13, -873, 359, 13}, {-128, -1050, 793, 128}, {49, -49, 370, -569}, {-588, -74, 605, 74}, {-721, 371, 708, -371}}, nil},
+		"balanced, 1 and 2":      {[][]int64{{-115, 115, 167, -263}, {-69, 402, 69, -360}, {-308, 282, 382, -282}, {-585, 712, 585, -849}, {-1519, 1602, 770, -770}}, nil},
+		"two of four": {[][]int64{{-28631, 29164, 28631, -29703}, {-29427, 29427, 31019, -30854}, {-28751, 28751, 29083, -30332}, {-29269, 29269, 29487, -30068},
+			{-30773, 30743, 30651, -30651}}, []int32{1, 2}},
+		"one, by little, in all of many steps": {slices.Repeat([][]int64{{100, 500, -100, 0}, {0, 600, 100, -100}, {-100, 400, 0, 100}}, 10), []int32{1}},
+	} {
+		j := &judge{Job: &Job{}}
+		j.Members = make([]Member, 4)
+		for i, over := range c.over {
+			s := &JobStep{Number: int32(i), Duration: step, over: [numWheres][]int64{make([]int64, 4), over, make([]int64, 4)}}
+			j.steps = append(j.steps, s)
+		}
+		j.measureNoise()
+		var got []int32
+		for _, x := range j.spells() {
+			got = append(got, x.member)
+			if x.from != 0 || x.to != len(j.steps) || x.at != onThreads {
+				t.Errorf("%s: %+v", what, x)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+}
