@@ -3,14 +3,11 @@ package frompftrace_test
 import (
 	"flag"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"overlay/internal/frompftrace"
 	"overlay/internal/kineto"
@@ -19,51 +16,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")
-
-// message reads fields of a message, `NUMBER:VALUE` each, up to a closing brace. A value is a whole number (a varint), one with a point
-// (a double), one behind an f (eight bytes), a text in quotes, or a message in braces.
-func message(t *testing.T, s string) (m pb, rest string) {
-	for s = strings.TrimLeft(s, " "); s != "" && s[0] != '}'; s = strings.TrimLeft(s, " ") {
-		number, value, _ := strings.Cut(s, ":")
-		n, err := strconv.Atoi(number)
-		if err != nil || value == "" {
-			t.Fatalf("no field: %s", s)
-		}
-		field := protowire.Number(n)
-		switch value[0] {
-		case '{':
-			var inner pb
-			if inner, s = message(t, value[1:]); s == "" {
-				t.Fatalf("not closed: %s", value)
-			}
-			m, s = m.msg(field, inner), s[1:]
-		case '"':
-			quoted, err := strconv.QuotedPrefix(value)
-			if err != nil {
-				t.Fatalf("%v: %s", err, value)
-			}
-			text, _ := strconv.Unquote(quoted)
-			m, s = m.str(field, text), value[len(quoted):]
-		default:
-			end := strings.IndexAny(value+" ", " }")
-			word := value[:end]
-			s = value[end:]
-			fixed, isFixed := strings.CutPrefix(word, "f")
-			if f, err := strconv.ParseFloat(word, 64); err == nil && strings.ContainsAny(word, ".NI") {
-				m = protowire.AppendFixed64(protowire.AppendTag(m, field, protowire.Fixed64Type), math.Float64bits(f))
-			} else if v, err := strconv.ParseUint(fixed, 10, 64); err == nil && isFixed {
-				m = protowire.AppendFixed64(protowire.AppendTag(m, field, protowire.Fixed64Type), v)
-			} else if err == nil {
-				m = m.num(field, v)
-			} else if v, err := strconv.ParseInt(word, 10, 64); err == nil {
-				m = m.num(field, uint64(v))
-			} else {
-				t.Fatalf("no value: %s", value)
-			}
-		}
-	}
-	return m, s
-}
 
 // TestText: packets in, text out. testdata/text.txt has a packet a line, with the numbers that Perfetto gives its fields, and below each list of packets the text of the trace and what was mended, with the offsets of the first few.
 func TestText(t *testing.T) {
@@ -98,8 +50,7 @@ func TestText(t *testing.T) {
 func packets(t *testing.T, lines ...string) []byte {
 	var list []pb
 	for _, line := range lines {
-		p, _ := message(t, line)
-		list = append(list, p)
+		list = append(list, pb(testtrace.Message(t, line)))
 	}
 	return file(list...)
 }

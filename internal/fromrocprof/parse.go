@@ -26,8 +26,8 @@ const top = "rocprofiler-sdk-tool"
 
 // Is tells such a document by its first bytes.
 func Is(src []byte) bool {
-	s := bytes.TrimLeft(src[:min(len(src), 64)], " \t\r\n")
-	return len(s) > 0 && s[0] == '{' && bytes.HasPrefix(bytes.TrimLeft(s[1:], " \t\r\n"), []byte(`"`+top+`"`))
+	s, ok := bytes.CutPrefix(bytes.TrimLeft(src[:min(len(src), 64)], " \t\r\n"), []byte("{"))
+	return ok && bytes.HasPrefix(bytes.TrimLeft(s, " \t\r\n"), []byte(`"`+top+`"`))
 }
 
 // Parse reads a trace from the bytes of a document. The text of the trace goes to a spool, and the trace keeps that; src
