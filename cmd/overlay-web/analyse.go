@@ -89,7 +89,7 @@ func analyse(q request, in io.ReaderAt, out io.Writer, stage func(string)) (*ans
 	stacks := run.Flame()
 	var desk *pipeline.Desk
 	if q.Desk && !run.Recorded {
-		desk = run.Desk(from)
+		desk = run.Desk()
 		from.Gains = true
 	}
 	a := &answer{Output: outputName(q.Name)}

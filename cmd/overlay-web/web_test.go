@@ -182,7 +182,7 @@ func TestPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x, err := desk.Ask("class:cpu=0.5"); err != nil || len(x.Scenarios) != 1 || x.Scenarios[0].Saved <= 0 {
+	if x, err := desk.Ask("class:cpu=0.5"); err != nil || len(x.Scenarios) != 1 || x.Scenarios[0].SavedShare <= 0 {
 		t.Errorf("half of the CPU's time: %+v, %v", x, err)
 	}
 	index, err := os.ReadFile("site/index.html")

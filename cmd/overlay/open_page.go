@@ -52,7 +52,7 @@ func (s *subject) desk(page io.Writer, name string) (ask func(text string, to io
 		return desk.Ask, pages.WriteJobDesk(page, r, s.job.source, desk)
 	}
 	stacks := s.run.Flame()
-	desk := s.run.Desk(report.Source{Name: inputs.Name(name), Version: version})
+	desk := s.run.Desk()
 	r := s.run.Report(report.Source{Name: inputs.Name(name), Version: version, Advise: true, Gains: true, Memory: s.run.Memory(nil)})
 	desk.Advised(r.Advice)
 	return desk.Write, pages.WriteDesk(page, r, stacks, pages.NewDesk(r, name, desk.Knows))

@@ -27,7 +27,7 @@ func servedDesk(t *testing.T, beside *http.ServeMux) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stacks, desk := solved.Flame(), solved.Desk(report.Source{Name: "demo.json.gz"})
+	stacks, desk := solved.Flame(), solved.Desk()
 	r := solved.Report(report.Source{Name: "demo.json.gz", Gains: true, Advise: true})
 	desk.Advised(r.Advice)
 	var b bytes.Buffer
@@ -87,7 +87,7 @@ func TestDesk(t *testing.T) {
 		{"POST", "/whatif", "null", "", "class:compute=0.5", 403, "wrong origin"},
 		{"POST", "/whatif", url, "", "zork=0.5", 400, `"zork" selects nothing`},
 		{"POST", "/whatif", url, "", "finding:99", 400, `no finding "99"`},
-		{"POST", "/whatif", url, "", "finding:0", 200, `"name": "finding:0"`},
+		{"POST", "/whatif", url, "", "finding:0", 200, `"name":"finding:0"`},
 		{"POST", "/whatif", url, "", strings.Repeat("x", maxQuestion+1), 400, "too large"},
 		{"GET", "/other", "", "", "", 404, "not found"},
 	} {
@@ -112,8 +112,10 @@ func TestDesk(t *testing.T) {
 		t.Fatalf("%.500s", body)
 	}
 	delete(got.Scenarios[0], "strip")
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%.500s\nis not\n%.500s", body, out.String())
+	for k, v := range got.Scenarios[0] {
+		if !reflect.DeepEqual(v, want.Scenarios[0][k]) {
+			t.Errorf("%s is %v, of the command %v", k, v, want.Scenarios[0][k])
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package critpath_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,6 +39,21 @@ var stories = []struct {
 	{"TraceLens__mi300__resnet", critpath.ClassComm, 0.75},
 	{"TraceLens__h100__Qwen", critpath.ClassCompute, 0.8},
 	{"SAF__amg_example__asdf_True", critpath.ClassCompute, 0.45},
+}
+
+// TestExactClasses: the walk that keeps classes alone gives the classes of the path.
+func TestExactClasses(t *testing.T) {
+	for _, file := range append(corpus.Find(t, "*.json.gz"), corpus.Demo(t)) {
+		g, p := testtrace.Exact(t, readTrace(t, file))
+		c, err := critpath.ExactClasses(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, to := p.Window.Start, p.Window.End
+		if got, want := c.Strip(from, to), critpath.NewClassPieces(p).Strip(from, to); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", file, got, want)
+		}
+	}
 }
 
 func TestRealTraces(t *testing.T) {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -8,40 +9,46 @@ import (
 	"sync"
 
 	"overlay/internal/advise"
+	"overlay/internal/critpath"
 	"overlay/internal/report"
 	"overlay/internal/whatif"
 )
 
 // Desk answers what-if questions about a run, one after the other, for as long as somebody has any.
 type Desk struct {
-	mu     sync.Mutex
-	model  *whatif.Model
-	find   *whatif.Selector
-	source report.Source
-	advice *advise.Advice
+	mu      sync.Mutex
+	model   *whatif.Model
+	find    *whatif.Selector
+	earlier int64 // of the window in work from before recording, ns
+	advice  *advise.Advice
 }
 
-// Desk makes a run ready for questions. It is asked for before the report, whose replays share its model. s says who asks.
-func (r *Run) Desk(s report.Source) *Desk {
+// Desk makes a run ready for questions. It is asked for before the report, whose replays share its model.
+func (r *Run) Desk() *Desk {
 	m := whatif.New(r.graph)
-	s.Graph, s.Path, s.Segments = r.graph, r.path, true
 	r.model = func() *whatif.Model { return m }
-	return &Desk{model: m, find: whatif.NewSelector(m, report.Readable), source: s}
+	return &Desk{model: m, find: whatif.NewSelector(m, report.Readable), earlier: critpath.Earlier(r.graph, r.path, r.path.Window.Start, r.path.Window.End)}
 }
 
 // Advised takes the advice on the run, whose findings can be asked for then.
 func (d *Desk) Advised(a *advise.Advice) { d.advice = a }
 
+// Replies are what a page is told: a scenario, in the form that many of them would have.
+type Replies struct {
+	Scenarios []*report.Reply `json:"scenarios"`
+}
+
 // Ask replays the run with something changed: changes with ; between them, in the words of whatif.Selector.Scenario, or finding:N for what the
 // replay of finding N of the advice changes.
-func (d *Desk) Ask(text string) (*report.WhatIf, error) {
+func (d *Desk) Ask(text string) (*Replies, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	sc, err := d.scenario(text)
 	if err != nil {
 		return nil, fmt.Errorf("what if: %w", err)
 	}
-	return report.NewWhatIf(d.source, d.model.ReplayAll([]whatif.Scenario{sc}))
+	a, err := report.NewReply(d.model.Replay(&sc), d.earlier)
+	return &Replies{[]*report.Reply{a}}, err
 }
 
 // Write writes the answer that Ask gives, as JSON.
@@ -50,7 +57,7 @@ func (d *Desk) Write(text string, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return a.WriteJSON(to)
+	return json.NewEncoder(to).Encode(a)
 }
 
 func (d *Desk) scenario(text string) (sc whatif.Scenario, err error) {

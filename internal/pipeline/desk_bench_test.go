@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"overlay/internal/pipeline"
-	"overlay/internal/report"
 	"overlay/internal/testtrace"
 	"overlay/internal/testtrace/corpus"
 )
@@ -15,7 +14,7 @@ func BenchmarkDesk(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := run.Desk(report.Source{})
+	d := run.Desk()
 	for b.Loop() {
 		if _, err := d.Ask("class:cpu=0.7;class:compute=0.5"); err != nil {
 			b.Fatal(err)

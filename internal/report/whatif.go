@@ -41,7 +41,6 @@ type Answer struct {
 	EndOfAll   int64            `json:"end_of_all_ns" unit:"ns" about:"until the last thread is done, those that run beside included"`
 	BoundBy    string           `json:"bound_by" about:"the class with the most time then"`
 	ByClass    map[string]int64 `json:"by_class" entry:"class" unit:"ns" about:"the new path by class"`
-	Strip      []Run            `json:"strip,omitempty" about:"where segments were asked for: the new window in order, smoothed to 1/400 of it"`
 	Hotspots   []NewHotspot     `json:"hotspots" about:"the new path by name"`
 	Steps      []NewStep        `json:"steps" about:"the steps before and after"`
 	Limits     []Limit          `json:"limits" about:"what the replay does not know"`
@@ -91,7 +90,7 @@ func NewWhatIf(s Source, results []*whatif.Result) (*WhatIf, error) {
 		Window:  Window{w.Start, w.End, w.End - w.Start, w.Annotation, w.Instance, w.CarriedIn, 0, 0},
 		BoundBy: critpath.BoundBy(&total.Class).String(), Earlier: critpath.Earlier(g, p, w.Start, w.End), Scenarios: []Answer{}, Delays: []TypicalDelay{}}
 	for _, r := range results {
-		a, err := out.answer(g, p, r, names, s.Segments)
+		a, err := out.answer(g, p, r, names)
 		if err != nil {
 			return nil, err
 		}
@@ -122,18 +121,13 @@ func (w *WhatIf) addDelays(results []*whatif.Result) {
 	}
 }
 
-func (w *WhatIf) answer(g *graph.Graph, p *critpath.Path, r *whatif.Result, names Names, strip bool) (Answer, error) {
+func (w *WhatIf) answer(g *graph.Graph, p *critpath.Path, r *whatif.Result, names Names) (Answer, error) {
 	moved, then, err := r.Path()
 	if err != nil {
 		return Answer{}, err
 	}
 	sum := critpath.Breakdown(then)
 	a := w.brief(p, r, &sum)
-	if strip {
-		for _, s := range critpath.OutlineOf(moved, then).Strip {
-			a.Strip = append(a.Strip, Run{s.Start, s.End, s.Class.String()})
-		}
-	}
 	for i, h := range critpath.Hotspots(moved, then) {
 		if i == newHotspots {
 			break
@@ -146,6 +140,39 @@ func (w *WhatIf) answer(g *graph.Graph, p *critpath.Path, r *whatif.Result, name
 			a.Steps = append(a.Steps, NewStep{before.Name, before.End - before.Start, after.End - after.Start})
 		}
 	}
+	return a, nil
+}
+
+// Reply is what sliders show of a scenario, in the words of Answer.
+type Reply struct {
+	Name       string           `json:"name"`
+	Window     int64            `json:"window_ns"`
+	SavedShare float64          `json:"saved_share"`
+	Low        int64            `json:"low_ns"`
+	High       int64            `json:"high_ns"`
+	BoundBy    string           `json:"bound_by"`
+	ByClass    map[string]int64 `json:"by_class"`
+	Strip      []Run            `json:"strip"` // the new window in order, smoothed to 1/400 of it
+	Confidence string           `json:"confidence"`
+}
+
+// NewReply makes a reply, of the classes of the new path alone. earlier is the time of the window in work from before recording, ns.
+func NewReply(r *whatif.Result, earlier int64) (*Reply, error) {
+	g := r.Graph(r.Times())
+	pieces, err := critpath.ExactClasses(g)
+	if err != nil {
+		return nil, err
+	}
+	low, high := r.Range()
+	a := &Reply{Name: r.Scenario.Name, Window: r.Window, SavedShare: signedShare(r.Saved(), r.Recorded()-earlier), Low: low, High: high, Confidence: r.Confidence().String()}
+	var sum [critpath.NumClasses]int64
+	for _, s := range pieces.Strip(g.Window.Start, g.Window.End) {
+		a.Strip = append(a.Strip, Run{s.Start, s.End, s.Class.String()})
+		for c, ns := range s.NS {
+			sum[c] += ns
+		}
+	}
+	a.BoundBy, a.ByClass = critpath.BoundBy(&sum).String(), classes(&sum)
 	return a, nil
 }
 
