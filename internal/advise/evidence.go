@@ -102,7 +102,7 @@ func (r *run) place(a cdg.ActID) trace.Sym {
 		}
 	}
 	if r.callers != nil {
-		if name := r.event(a).Name; r.kind(a) == trace.Python && r.users.of(r.tr, name) == 1 {
+		if name := r.syms[a]; r.kind(a) == trace.Python && r.users.of(r.tr, name) == 1 {
 			return name
 		}
 		if s := r.callers(r.g.Acts[a].Event); s != 0 {
@@ -125,9 +125,9 @@ func (r *run) findOuters() []trace.Sym {
 			outers[a] = outers[p]
 		}
 		switch k := r.kind(a); {
-		case k == trace.Python && module.of(r.tr, r.event(a).Name) == 1, // profilers before 2022 write annotations as operators
-			outers[a] == 0 && k == trace.CPUOp && step.of(r.tr, r.event(a).Name) == 0:
-			outers[a] = r.event(a).Name
+		case k == trace.Python && module.of(r.tr, r.syms[a]) == 1, // profilers before 2022 write annotations as operators
+			outers[a] == 0 && k == trace.CPUOp && step.of(r.tr, r.syms[a]) == 0:
+			outers[a] = r.syms[a]
 		}
 	}
 	return outers

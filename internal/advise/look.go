@@ -7,24 +7,16 @@ import (
 	"sync/atomic"
 
 	"overlay/internal/cdg"
-	"overlay/internal/graph"
 	"overlay/internal/par"
 	"overlay/internal/trace"
 	"overlay/internal/vendors"
 	"overlay/internal/whatif"
 )
 
-// graphs is a graph with the trace that it was made from, and what makes sets of its activities.
-type graphs struct {
-	g  *graph.Graph
-	tr *trace.Trace
-	m  whatif.Sets
-}
-
-func (r *graphs) event(a cdg.ActID) *trace.Event { return &r.tr.Events[r.g.Acts[a].Event] }
-func (r *graphs) name(a cdg.ActID) string        { return r.tr.Str(r.event(a).Name) }
-func (r *run) kind(a cdg.ActID) trace.Kind       { return r.kinds[a] }
-func (r *graphs) dur(a cdg.ActID) int64          { return r.g.Acts[a].End - r.g.Acts[a].Start }
+func (r *run) event(a cdg.ActID) *trace.Event { return &r.tr.Events[r.g.Acts[a].Event] }
+func (r *run) name(a cdg.ActID) string        { return r.tr.Str(r.syms[a]) }
+func (r *run) kind(a cdg.ActID) trace.Kind    { return r.kinds[a] }
+func (r *run) dur(a cdg.ActID) int64          { return r.g.Acts[a].End - r.g.Acts[a].Start }
 
 // launch is the call that launched an operation that starts in the window, else NoAct.
 func (r *run) launch(a cdg.ActID) cdg.ActID {
@@ -40,7 +32,7 @@ func (r *run) launch(a cdg.ActID) cdg.ActID {
 }
 
 // launcher is the call that launched an operation, wherever both start, else NoAct.
-func (r *graphs) launcher(a cdg.ActID) cdg.ActID {
+func (r *run) launcher(a cdg.ActID) cdg.ActID {
 	l := r.tr.Launch(r.g.Acts[a].Event)
 	if l == trace.NoEvent {
 		return cdg.NoAct
@@ -174,7 +166,7 @@ func (r *run) within(slicesOf []cdg.ActID) enclosed {
 }
 
 // outer visits the slices of a set that lie in no other one, each with the limit of what lies in it.
-func (r *graphs) outer(set whatif.Set, visit func(a, limit cdg.ActID)) {
+func (r *run) outer(set whatif.Set, visit func(a, limit cdg.ActID)) {
 	limit := cdg.ActID(0)
 	set.Each(func(a cdg.ActID) {
 		if a >= limit {
@@ -225,7 +217,7 @@ func (r *run) opAround(a cdg.ActID) cdg.ActID {
 
 // verb is what a call does.
 func (r *run) verb(call cdg.ActID) vendors.Verb {
-	return vendors.Verb(r.verbs.of(r.tr, r.event(call).Name))
+	return vendors.Verb(r.verbs.of(r.tr, r.syms[call]))
 }
 
 // byName is what names say, asked once each.

@@ -43,7 +43,7 @@ var attentionUnfused = add(rule{
 			}
 			first, limit := r.g.Lanes[l].First, r.g.Lanes[l].Limit
 			for a := first; a < limit; a++ {
-				if r.kind(a) != trace.Kernel || !softmax[r.event(a).Name] || !r.inside(a) || inBackward(r, a) {
+				if r.kind(a) != trace.Kernel || !softmax[r.syms[a]] || !r.inside(a) || inBackward(r, a) {
 					continue
 				}
 				before, after := productBeside(r, a, -1, first, limit), productBeside(r, a, 1, first, limit)
@@ -113,7 +113,7 @@ func batched(r *run, a cdg.ActID) bool {
 	if r.kind(a) != trace.Kernel {
 		return false
 	}
-	if r.gemms.of(r.tr, r.event(a).Name) == 0 {
+	if r.gemms.of(r.tr, r.syms[a]) == 0 {
 		return false
 	}
 	yes := false

@@ -29,13 +29,6 @@ var _ = add(rule{
 	action:   []string{"views in place of copies: look for .contiguous(), .clone() and torch.cat on the hot path", "write into slices of one buffer that is made once"},
 	verify:   "fewer copies on the critical path",
 	find: func(r *run) *found {
-		graphs := r.within(r.named(slices.Concat(markKinds, frameKinds), graphWords)) // inputs of graphs are a finding of their own
-		chained := map[cdg.ActID]bool{}
-		if chains := r.result(elementwiseChain); chains != nil {
-			for _, a := range chains.events.list {
-				chained[a] = true
-			}
-		}
 		candidates := r.m.SetOf(r.named(gpuCopy, func(s string) bool { return !toDevice(s) && !toHost(s) })...)
 		comms, copying := r.m.SetOf(r.collectives()...), containsAny("copy_kernel", "copy_device", "direct_copy", "CatArray")
 		for s := range r.fits(gpuKernel, copying) {
@@ -43,9 +36,19 @@ var _ = add(rule{
 				candidates.Add(a)
 			}
 		}
+		critical := int64(0)
+		candidates.Each(func(a cdg.ActID) { critical += r.mark(a) })
+		if float64(critical) < copiesWorth*float64(r.window) {
+			return nil
+		}
+		graphs := r.within(r.named(slices.Concat(markKinds, frameKinds), graphWords)) // inputs of graphs are a finding of their own
+		chained := r.m.NewSet()
+		if chains := r.result(elementwiseChain); chains != nil {
+			chained = r.m.SetOf(chains.events.list...)
+		}
 		var list []cdg.ActID
 		for _, a := range r.ops {
-			if !candidates.Has(a) || comms.Has(a) || chained[a] || graphs.by(a) != cdg.NoAct || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch {
+			if !candidates.Has(a) || comms.Has(a) || chained.Has(a) || graphs.by(a) != cdg.NoAct || r.launch(a) != cdg.NoAct && r.verb(r.launch(a)) == vendors.GraphLaunch {
 				continue
 			}
 			moves, other := false, false

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"slices"
 	"strings"
 
 	"overlay/internal/cdg"
@@ -20,19 +21,17 @@ var _ = add(rule{
 	action:   []string{"copy the next batch on a stream of its own while this one is computed: wait_stream and record_stream, or a loader that prefetches to the GPU"},
 	verify:   "copies run beside kernels",
 	find: func(r *run) *found {
+		list := slices.DeleteFunc(r.named(gpuCopy, func(s string) bool { return toDevice(s) && strings.Contains(s, "Pinned") }), func(a cdg.ActID) bool { return r.bytes(a) < largeCopy })
+		if len(list) < 2 { // nothing could be computed meanwhile before the first
+			return nil
+		}
 		kernels := map[cdg.LaneID]bool{}
 		for _, o := range r.ops {
-			if k := &r.g.Acts[o]; !toDevice(r.name(o)) {
+			if k := &r.g.Acts[o]; !kernels[k.Lane] && !toDevice(r.name(o)) {
 				kernels[k.Lane] = true
 			}
 		}
-		var list []cdg.ActID
-		for _, a := range r.named(gpuCopy, func(s string) bool { return toDevice(s) && strings.Contains(s, "Pinned") }) {
-			if r.bytes(a) >= largeCopy && kernels[r.g.Acts[a].Lane] {
-				list = append(list, a)
-			}
-		}
-		if len(list) < 2 { // nothing could be computed meanwhile before the first
+		if list = slices.DeleteFunc(list, func(a cdg.ActID) bool { return !kernels[r.g.Acts[a].Lane] }); len(list) < 2 {
 			return nil
 		}
 		f := r.about(list[1:], "copy", "copies", "copy the next batch on a stream of its own")

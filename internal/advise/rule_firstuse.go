@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"overlay/internal/cdg"
 	"overlay/internal/stat"
@@ -233,22 +234,7 @@ var firstOps = []string{"aten::empty", "aten::empty_strided", "aten::zeros", "at
 // coldCalls lists slow calls that are the first of their name, the only one, far above its median, or launch a kernel for the first time. A name that is
 // slow all over the run is no cold start.
 func coldCalls(r *run) []cdg.ActID {
-	firstOf := make([]bool, len(r.tr.Syms))
-	firstLaunch := r.m.NewSet()
-	launches := make([]int64, 0, len(r.ops))
-	for _, o := range r.ops {
-		if l := r.launch(o); l != cdg.NoAct {
-			launches = append(launches, r.g.Acts[l].Start)
-			if s := r.event(o).Name; !firstOf[s] {
-				firstOf[s] = true
-				firstLaunch.Add(l)
-			}
-		}
-	}
-	quarter := r.g.Window.End
-	if len(launches) > 0 {
-		quarter = stat.Nth(launches, len(launches)/4) // of the launches, because slow first calls stretch time
-	}
+	first := sync.OnceValues(r.firstLaunches)
 	var out []cdg.ActID
 	for _, k := range callKinds {
 		for _, s := range r.names[k] {
@@ -260,18 +246,39 @@ func coldCalls(r *run) []cdg.ActID {
 			case vendors.StreamSync, vendors.DeviceSync, vendors.EventSync, vendors.OtherSync, vendors.AsyncCopy, vendors.BlockingCopy, vendors.GraphLaunch:
 				continue // these take as long as what they wait for
 			}
-			out = append(out, coldOf(r, calls, firstLaunch.Has, quarter)...)
+			out = append(out, coldOf(r, calls, first)...)
 		}
 	}
 	slices.Sort(out)
 	return out
 }
 
+// firstLaunches are the calls that launch the first operation of each name, and when a quarter of the launches has begun: slow first calls
+// stretch time.
+func (r *run) firstLaunches() (calls whatif.Set, quarter int64) {
+	calls, quarter = r.m.NewSet(), r.g.Window.End
+	seen, launches := make([]bool, len(r.tr.Syms)), make([]int64, 0, len(r.ops))
+	for _, o := range r.ops {
+		if l := r.launch(o); l != cdg.NoAct {
+			launches = append(launches, r.g.Acts[l].Start)
+			if s := r.syms[o]; !seen[s] {
+				seen[s] = true
+				calls.Add(l)
+			}
+		}
+	}
+	if len(launches) > 0 {
+		quarter = stat.Nth(launches, len(launches)/4)
+	}
+	return calls, quarter
+}
+
 // coldOf lists the cold calls of one name.
-func coldOf(r *run, calls []cdg.ActID, first func(cdg.ActID) bool, quarter int64) []cdg.ActID {
+func coldOf(r *run, calls []cdg.ActID, launches func() (first whatif.Set, quarter int64)) []cdg.ActID {
 	if !slices.ContainsFunc(calls, func(a cdg.ActID) bool { return r.own(a) > coldCall }) {
 		return nil
 	}
+	first, quarter := launches()
 	earliest := earliest(r, calls)
 	var durs []int64
 	for _, a := range calls {
@@ -295,7 +302,7 @@ func coldOf(r *run, calls []cdg.ActID, first func(cdg.ActID) bool, quarter int64
 		if r.g.Acts[a].Start > quarter {
 			late += own
 		}
-		if a == earliest || first(a) || own > coldAgain*usual {
+		if a == earliest || first.Has(a) || own > coldAgain*usual {
 			cold = append(cold, a)
 		}
 	}

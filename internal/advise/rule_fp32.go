@@ -109,7 +109,7 @@ func productsOnCPU(r *run, types ...string) (list []cdg.ActID) {
 func fp32OnCPU(r *run) *found {
 	critical, byName := int64(0), map[trace.Sym][]cdg.ActID{}
 	for _, a := range productsOnCPU(r, "float", "float32") {
-		byName[r.event(a).Name] = append(byName[r.event(a).Name], a)
+		byName[r.syms[a]] = append(byName[r.syms[a]], a)
 	}
 	var list []cdg.ActID
 	for _, same := range byName {

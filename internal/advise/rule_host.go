@@ -30,7 +30,7 @@ var hostBound = add(rule{
 		list := make([]cdg.ActID, 0, r.firstOp)
 		for a := range r.firstOp {
 			frame := r.kind(a) == trace.Python
-			if !r.inside(a) || frame && idle[r.event(a).Name] || !frame && (alone || r.g.Marker(a)) { // what an annotation has of its own was not recorded
+			if !r.inside(a) || frame && idle[r.syms[a]] || !frame && (alone || r.g.Marker(a)) { // what an annotation has of its own was not recorded
 				continue
 			}
 			if on[r.g.Acts[a].Lane] || alone {
@@ -114,7 +114,7 @@ func longestFrame(r *run, list []cdg.ActID) (name string, most int64) {
 	sums := map[trace.Sym]int64{}
 	for _, a := range list {
 		if r.kind(a) == trace.Python {
-			s := r.event(a).Name
+			s := r.syms[a]
 			if sums[s] += r.mark(a); sums[s] > most {
 				name, most = r.tr.Str(s), sums[s]
 			}

@@ -40,7 +40,7 @@ var _ = add(rule{
 		next := r.firstOp // the first launch of a kernel behind an activity, or what has a finding of its own
 		launches := make([]bool, r.firstOp)
 		for a := r.firstOp - 1; a >= 0; a-- {
-			if kernels.Has(a) || loads[r.event(a).Name] {
+			if kernels.Has(a) || loads[r.syms[a]] {
 				next = a
 			}
 			launches[a] = r.kind(a) == trace.Python && next < until(a)
@@ -58,7 +58,7 @@ var _ = add(rule{
 			default:
 				limit := until(a)
 				for in := a; in < limit; in++ {
-					if !other[r.event(in).Name] {
+					if !other[r.syms[in]] {
 						marks[e.Name] += r.mark(in)
 					}
 				}

@@ -50,7 +50,7 @@ func (r *run) inSteps(steps []cdg.ActID) inSteps {
 		if o == cdg.NoAct {
 			continue
 		}
-		name := r.event(cdg.ActID(a)).Name
+		name := r.syms[cdg.ActID(a)]
 		if r.g.Lanes[r.g.Acts[a].Lane].Stream {
 			in.foreach = in.foreach || multi[name]
 		} else {

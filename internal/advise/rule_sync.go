@@ -31,15 +31,16 @@ var syncCauses = []struct {
 	{byDynamicSize, []string{"aten::nonzero", "aten::masked_select", "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive", "aten::repeat_interleave", "aten::bincount"}},
 }
 
-// asked is the id of the rule about the operators around a call that wait, "" without them, and the name of the innermost operator around it.
-func asked(r *run, call cdg.ActID) (id, inner string) {
+// asked is the id of the rule about the operators around a call that wait, "" without them, and the innermost operator around it.
+func asked(r *run, call cdg.ActID) (id string, inner cdg.ActID) {
 	first := len(syncCauses)
+	inner = cdg.NoAct
 	for a := call; a != cdg.NoAct && first > 0; a = r.g.Parent[a] {
 		if r.kind(a) == trace.CPUOp {
-			if inner == "" {
-				inner = r.name(a)
+			if inner == cdg.NoAct {
+				inner = a
 			}
-			first = min(first, int(r.causes.of(r.tr, r.event(a).Name)))
+			first = min(first, int(r.causes.of(r.tr, r.syms[a])))
 		}
 	}
 	if first < len(syncCauses) {
@@ -67,9 +68,9 @@ func causeOf(r *run, w *wait) string {
 	verb := r.verb(w.call)
 	copies := verb == vendors.AsyncCopy || verb == vendors.BlockingCopy
 	switch {
-	case r.kind(w.for_) == trace.Memcpy && toDevice(r.name(w.for_)) && (copies || verb == vendors.StreamSync) && slices.Contains(tensorMakers, inner):
+	case inner != cdg.NoAct && (copies || verb == vendors.StreamSync) && r.kind(w.for_) == trace.Memcpy && toDevice(r.name(w.for_)) && slices.Contains(tensorMakers, r.name(inner)):
 		return byHostTensor
-	case inner == "" && (verb == vendors.DeviceSync || verb == vendors.StreamSync):
+	case inner == cdg.NoAct && (verb == vendors.DeviceSync || verb == vendors.StreamSync):
 		return byExplicit
 	}
 	return "" // such as a copy to the host, which the program reads next
@@ -155,13 +156,16 @@ func init() {
 // its next work: the thread answers with what the device computed.
 func midRun(r *run, list []wait) (out []wait) {
 	first, last := r.spanOfLaunches()
-	rests, launched := r.rests(), r.launchStarts()
 	for _, w := range list {
-		if at := r.g.Acts[w.call].Start; at > first && at < last && !toHost(r.name(w.for_)) && !r.answers(w.call, rests, launched) {
+		if at := r.g.Acts[w.call].Start; at > first && at < last && !toHost(r.name(w.for_)) {
 			out = append(out, w)
 		}
 	}
-	return out
+	if len(out) == 0 {
+		return nil
+	}
+	rests, launched := r.rests(), r.launchStarts()
+	return slices.DeleteFunc(out, func(w wait) bool { return r.answers(w.call, rests, launched) })
 }
 
 // rests are, by thread of processes that have a pool of threads, the starts of the gaps in which the thread waited for work or for another thread.

@@ -18,9 +18,11 @@ import (
 // run is what rules look at: the graph of one window, by name and by what launched what. Everything in it is about the
 // window; activities are those that start in it.
 type run struct {
-	*graphs
-	window  int64 // ns, without what is earlier
-	earlier int64 // ns of it in work from before recording began: no part of any time that is told
+	g       *graph.Graph
+	tr      *trace.Trace
+	m       whatif.Sets // makes sets of activities
+	window  int64       // ns, without what is earlier
+	earlier int64       // ns of it in work from before recording began: no part of any time that is told
 
 	ops    []cdg.ActID // operations of devices, by start
 	waits  []wait      // calls that waited for a device, by start
@@ -30,6 +32,7 @@ type run struct {
 	path   *critpath.Path
 	total  critpath.Totals
 	kinds  []trace.Kind // per activity
+	syms   []trace.Sym  // per activity: its name
 
 	firstOp  cdg.ActID   // streams lie behind threads: all activities from here on are operations
 	launches []cdg.ActID // per operation: the call that launched it, NoAct without one and of those that start outside of the window
@@ -70,7 +73,7 @@ type wait struct {
 
 // newRun looks at a graph.
 func newRun(g *graph.Graph, p *critpath.Path) *run {
-	r := &run{graphs: &graphs{g, g.Trace, whatif.Sets(len(g.Acts))}, window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p)}
+	r := &run{g: g, tr: g.Trace, m: whatif.Sets(len(g.Acts)), window: g.Window.End - g.Window.Start, path: p, total: critpath.Breakdown(p)}
 	r.verbs = byName{make([]atomic.Uint32, len(r.tr.Syms)), func(s string) uint32 { return uint32(vendors.VerbOf(s)) }}
 	r.users = byName{make([]atomic.Uint32, len(r.tr.Syms)), func(s string) uint32 { return bit(critpath.UserFrame(s)) }}
 	r.gemms, r.causes = byName{make([]atomic.Uint32, len(r.tr.Syms)), maybeBatched}, byName{make([]atomic.Uint32, len(r.tr.Syms)), syncCause}
@@ -92,7 +95,7 @@ func newRun(g *graph.Graph, p *critpath.Path) *run {
 		})
 	}
 	n := len(g.Acts)
-	r.kinds = make([]trace.Kind, n)
+	r.kinds, r.syms = make([]trace.Kind, n), make([]trace.Sym, n)
 	r.firstOp = cdg.ActID(n)
 	if l := slices.IndexFunc(g.Lanes, func(l cdg.Lane) bool { return l.Stream }); l >= 0 {
 		r.firstOp = g.Lanes[l].First
@@ -168,8 +171,7 @@ type acts struct {
 func (r *run) addActs() {
 	n, syms := len(r.g.Acts), len(r.tr.Syms)
 	parts := make([]acts, par.Ranges(n, max(actsRange, 2*syms)))
-	names := make([]trace.Sym, n) // of the window's, else outside
-	par.EachRange(n, len(parts), func(part, from, to int) { parts[part] = r.actsOf(from, names[from:to]) })
+	par.EachRange(n, len(parts), func(part, from, to int) { parts[part] = r.actsOf(cdg.ActID(from), cdg.ActID(to)) })
 	seen := make([]uint32, syms)
 	r.first = make([]int32, syms+1)
 	for i := range parts {
@@ -200,27 +202,23 @@ func (r *run) addActs() {
 	r.list = make([]cdg.ActID, r.first[syms])
 	par.EachRange(n, len(parts), func(part, from, to int) {
 		next := parts[part].first
-		for i, s := range names[from:to] {
-			if s != outside {
-				r.list[next[s]] = cdg.ActID(from + i)
-				next[s]++
+		for a := cdg.ActID(from); a < cdg.ActID(to); a++ {
+			if r.inside(a) {
+				r.list[next[r.syms[a]]] = a
+				next[r.syms[a]]++
 			}
 		}
 	})
 }
 
-// outside is the name of activities that do not start in the window.
-const outside = ^trace.Sym(0)
-
-// actsOf looks at activities from one on, and fills in their names.
-func (r *run) actsOf(from int, names []trace.Sym) acts {
+// actsOf looks at activities from one on and before a limit, and fills in their kinds and names.
+func (r *run) actsOf(from, limit cdg.ActID) acts {
 	g := r.g
 	x := acts{first: make([]int32, len(r.tr.Syms)), seen: make([]uint32, len(r.tr.Syms))}
-	for i := range names {
-		a := cdg.ActID(from + i)
+	for a := from; a < limit; a++ {
 		act := &g.Acts[a]
 		e := &r.tr.Events[act.Event]
-		r.kinds[a], names[i] = e.Kind, outside
+		r.kinds[a], r.syms[a] = e.Kind, e.Name
 		stream := a >= r.firstOp
 		if !r.inside(a) {
 			if stream {
@@ -228,7 +226,6 @@ func (r *run) actsOf(from int, names []trace.Sym) acts {
 			}
 			continue
 		}
-		names[i] = e.Name
 		x.first[e.Name]++
 		if k := uint32(1) << e.Kind; x.seen[e.Name]&k == 0 {
 			x.seen[e.Name] |= k
@@ -247,7 +244,7 @@ func (r *run) actsOf(from int, names []trace.Sym) acts {
 // forget lets go of what is large and no rule looks at once it has found what it finds. What a scenario takes is worked out again later,
 // from own times, the graph, and what the rule keeps for it.
 func (r *run) forget() {
-	r.marks, r.ops, r.launches, r.list, r.callers, r.results, r.syncs, r.products, r.outers, r.cold = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+	r.marks, r.ops, r.launches, r.list, r.callers, r.results, r.syncs, r.products, r.outers, r.cold, r.syms = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 const _ = uint32(1) << (trace.NumKinds - 1) // a bit for each kind has room

@@ -22,18 +22,29 @@ func (r *run) scenario() scenario { return scenario{r: r} }
 
 // take notes what a change takes from each of a list, which has to stay as it is: of tells from whom, and how much.
 func take[T any](s *scenario, list []T, of func(x T) (cdg.ActID, int64)) {
-	each := func(yield func(cdg.ActID, int64) bool) {
+	for _, x := range list {
+		s.takes(of(x))
+	}
+	later(s, list, of)
+}
+
+// takes counts what a change takes from an activity.
+func (s *scenario) takes(a cdg.ActID, ns int64) {
+	if ns > 0 {
+		s.most += ns
+		s.onPath += min(ns, s.r.mark(a))
+	}
+}
+
+// later is take where what is taken was counted.
+func later[T any](s *scenario, list []T, of func(x T) (cdg.ActID, int64)) {
+	s.taken = append(s.taken, func(yield func(cdg.ActID, int64) bool) {
 		for _, x := range list {
 			if a, ns := of(x); ns > 0 && !yield(a, ns) {
 				return
 			}
 		}
-	}
-	s.taken = append(s.taken, each)
-	for a, ns := range each {
-		s.most += ns
-		s.onPath += min(ns, s.r.mark(a))
-	}
+	})
 }
 
 // percents is how finely activities are told apart whose time is multiplied.
@@ -51,18 +62,19 @@ func (s *scenario) scale(list []cdg.ActID, to func(a cdg.ActID, own int64) int64
 		}
 		return min((max(to(a, own), 0)*percents+own/2)/own, percents)
 	}
+	own := s.r.own
 	for _, a := range list {
 		k := share(a)
 		if k == percents {
 			continue
 		}
+		s.takes(a, own(a)-own(a)*k/percents)
 		if sets[k] == nil {
 			sets[k] = s.r.m.NewSet()
 		}
 		sets[k].Add(a)
 	}
-	own := s.r.own
-	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own(a) - own(a)*share(a)/percents })
+	later(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own(a) - own(a)*share(a)/percents })
 	for k, set := range sets {
 		if set != nil {
 			s.changes = append(s.changes, whatif.Change{Verb: whatif.Scale, On: set, Num: int64(k), Den: percents})
@@ -81,12 +93,13 @@ func (s *scenario) lengthen(list []cdg.ActID, num, den int64) {
 func (s *scenario) zero(list []cdg.ActID) {
 	own, set, any := s.r.own, s.r.m.NewSet(), false
 	for _, a := range list {
-		if own(a) > 0 {
+		if ns := own(a); ns > 0 {
 			set.Add(a)
+			s.takes(a, ns)
 			any = true
 		}
 	}
-	take(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own(a) })
+	later(s, list, func(a cdg.ActID) (cdg.ActID, int64) { return a, own(a) })
 	if any {
 		s.changes = append(s.changes, whatif.Change{Verb: whatif.Scale, On: set, Num: 0, Den: percents})
 	}

@@ -116,7 +116,7 @@ func (m *Meter) rows(want func(op cdg.ActID) bool) []Row {
 	g := m.g
 	type launched struct{ op, kernel cdg.ActID }
 	var list []launched
-	var mixed mixture
+	mixed := make(mixture, len(g.Acts))
 	for l := range g.Lanes {
 		if !g.Lanes[l].Stream {
 			continue
@@ -191,28 +191,29 @@ func (m *Meter) innermost(a cdg.ActID) cdg.ActID {
 	return m.inner[a]
 }
 
-// mixture knows the operators inside of which another one with a model launches: what is left for them? A product that
-// first copies its inputs still is that product. The zero value has none.
-type mixture struct {
-	others, products map[cdg.ActID]bool // operators that enclose a launch by an operator that is none or is a product
-}
+// mixture knows the operators inside of which another one with a model launches, by activity: what is left for them? A product that
+// first copies its inputs still is that product.
+type mixture []uint8
+
+// What an operator encloses a launch by.
+const (
+	aboveOther   = 1 << iota // an operator that is no product
+	aboveProduct             // one that is
+)
 
 // launches notes that an operator launches. What encloses it is walked once for each of the two kinds.
-func (x *mixture) launches(m *Meter, op cdg.ActID) {
-	above := &x.others
+func (x mixture) launches(m *Meter, op cdg.ActID) {
+	above := uint8(aboveOther)
 	if m.product(op) {
-		above = &x.products
+		above = aboveProduct
 	}
-	if *above == nil {
-		*above = map[cdg.ActID]bool{}
-	}
-	for p := m.innermost(m.g.Parent[op]); p != cdg.NoAct && !(*above)[p]; p = m.innermost(m.g.Parent[p]) {
-		(*above)[p] = true
+	for p := m.innermost(m.g.Parent[op]); p != cdg.NoAct && x[p]&above == 0; p = m.innermost(m.g.Parent[p]) {
+		x[p] |= above
 	}
 }
 
-func (x *mixture) has(m *Meter, op cdg.ActID) bool {
-	return x.products[op] || x.others[op] && !m.product(op)
+func (x mixture) has(m *Meter, op cdg.ActID) bool {
+	return x[op]&aboveProduct != 0 || x[op]&aboveOther != 0 && !m.product(op)
 }
 
 // external is the operator with an External id, NoAct for none.

@@ -13,7 +13,7 @@ func (m *Model) moved(op cdg.ActID) int64 {
 		return 0
 	}
 	id := g.Acts[op].Event
-	class := m.class()[op]
+	class := m.opClass()[op-m.firstOp]
 	if class == CopyClass {
 		n, _ := g.Trace.ArgInt(id, "bytes")
 		return max(n, 0)

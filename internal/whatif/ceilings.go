@@ -43,9 +43,13 @@ func (m *Model) OfClass(c critpath.Class) Change {
 		}
 	}
 	on := m.NewSet()
-	for a, class := range m.class() {
+	first, classes := m.firstOp, m.opClass
+	if c == critpath.ClassCPU {
+		first, classes = 0, m.class
+	}
+	for i, class := range classes() {
 		if pathClasses[class] == c {
-			on.Add(cdg.ActID(a))
+			on.Add(first + cdg.ActID(i))
 		}
 	}
 	return Change{Verb: Scale, On: on, Num: 1, Den: 1}

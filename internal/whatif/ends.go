@@ -80,9 +80,10 @@ const stopping = 100_000
 func (b *modelBuilder) waitsAt(l cdg.LaneID, t int64) bool {
 	lane := &b.g.Lanes[l]
 	for a := lane.First; a < lane.Limit && !lane.Stream; a++ {
-		e := &b.g.Trace.Events[b.g.Acts[a].Event]
-		if e.Kind == trace.Python && b.g.Acts[a].End > t-stopping && b.g.Acts[a].Start < t-stopping && cdg.WaitingFrame(b.g.Trace.Str(e.Name)) {
-			return true
+		if act := &b.g.Acts[a]; act.End > t-stopping && act.Start < t-stopping { // few are, and events lie apart
+			if e := &b.g.Trace.Events[act.Event]; e.Kind == trace.Python && cdg.WaitingFrame(b.g.Trace.Str(e.Name)) {
+				return true
+			}
 		}
 	}
 	return false

@@ -53,7 +53,9 @@ type Model struct {
 	long      map[int32]int64 // of parts: how long those are that have no room to say so, ns
 	partFirst []int32         // CSR by lane
 	class     func() []Class  // per activity; found when first asked for
+	opClass   func() []Class  // the same of operations alone, from firstOp on
 	own       func() *spans   // per activity of a thread: own time; found when first asked for
+	returning func() []back   // slices that end where threads waited for operations; found when first asked for
 	gaps      []gap           // own time in gaps of threads, by point
 	idle      []gap           // the same of gaps in which they waited for work
 	firstOp   cdg.ActID       // streams lie behind threads: all activities from here on are operations

@@ -11,7 +11,10 @@ import (
 func New(g *graph.Graph) *Model {
 	m := &Model{g: g, t0: g.Window.Start, t1: g.Window.End, slots: make(chan struct{}, mostBrief)}
 	b := &modelBuilder{m: m, g: g.Graph, pieceHint: make([]int32, len(g.Lanes)), borderHint: make([]int32, len(g.Lanes))}
-	m.class, m.own = sync.OnceValue(m.classes), sync.OnceValue(m.ownTimes)
+	m.own = sync.OnceValue(m.ownTimes)
+	m.class = sync.OnceValue(func() []Class { return m.classes(g.Acts) })
+	m.opClass = sync.OnceValue(func() []Class { return m.classes(g.Acts[m.firstOp:]) })
+	m.returning = sync.OnceValue(m.findReturns)
 	b.holds = g.Holds()
 	b.findMeant()
 	b.countLaunches()

@@ -235,9 +235,12 @@ func (m *Model) ownTimes() *spans {
 
 // spread applies the ratios to the points.
 func (p *plan) spread(m *Model) {
-	gaps := p.gaps != (ratio{1, 1})
+	gaps, touched := p.gaps != (ratio{1, 1}), p.touched
 	if p.of == nil && !gaps {
 		return
+	}
+	if p.of == nil {
+		touched = m.NewSet()
 	}
 	for l := range m.g.Lanes {
 		lane := &m.g.Lanes[l]
@@ -246,10 +249,16 @@ func (p *plan) spread(m *Model) {
 		}
 		points, more := m.border[l], int64(0) // before the point at hand: more than it was
 		for i := m.partFirst[l]; i < m.partFirst[l+1]; i++ {
-			x := m.parts[i]
-			if x.act == cdg.NoAct && gaps || x.act > cdg.NoAct && p.touched.Has(x.act) {
+			x := &m.parts[i]
+			switch a := x.act; {
+			case a > cdg.NoAct:
+				if touched[a>>6]&(1<<(a&63)) != 0 {
+					ns := m.partNS(i)
+					more += p.ratios[p.of[a]].of(ns) - ns
+				}
+			case a == cdg.NoAct && gaps:
 				ns := m.partNS(i)
-				more += p.partOf(x.act, ns) - ns
+				more += p.gaps.of(ns) - ns
 			}
 			if x.time&lastPart != 0 {
 				if points = points[1:]; more != 0 {
@@ -282,22 +291,43 @@ func (p *plan) partOf(a cdg.ActID, ns int64) int64 {
 	return ns
 }
 
-// endsOf is the points at which calls return, as a set of points.
+// back is a slice that ends at a point at which its thread waited for operations.
+type back struct {
+	point int32
+	call  cdg.ActID
+}
+
+// findReturns lists the slices that end where threads waited for operations.
+func (m *Model) findReturns() (out []back) {
+	g := m.g
+	for l, list := range m.border {
+		i, last := g.PieceFirst[l], g.PieceFirst[l+1]-1
+		for _, p := range list {
+			for i < last && g.Pieces[i+1].Start < m.at[p] {
+				i++
+			}
+			if !slices.ContainsFunc(m.deps[m.depFrom[p]:m.depFrom[p+1]], func(d dep) bool { return d.kind == syncDelay }) {
+				continue
+			}
+			for a := g.Pieces[i].Owner; a != cdg.NoAct && g.Acts[a].End == m.at[p]; a = g.Parent[a] {
+				out = append(out, back{p, a})
+			}
+		}
+	}
+	return out
+}
+
+// endsOf is the points at which calls return that waited, as a set of points.
 func (m *Model) endsOf(calls Set) Set {
 	if calls == nil {
 		return nil
 	}
 	out := make(Set, (len(m.at)+63)/64)
-	hint, lane := int32(0), cdg.NoLane
-	calls.Each(func(a cdg.ActID) {
-		act := &m.g.Acts[a]
-		if act.Lane != lane {
-			hint, lane = 0, act.Lane
+	for _, x := range m.returning() {
+		if calls.Has(x.call) {
+			out.Add(cdg.ActID(x.point))
 		}
-		if p := m.borderAt(act.Lane, act.End, &hint); p != none {
-			out.Add(cdg.ActID(p))
-		}
-	})
+	}
 	return out
 }
 

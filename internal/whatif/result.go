@@ -76,7 +76,7 @@ func (r *Result) Classes() (sum [critpath.NumClasses]int64) {
 // between these, by class.
 func (r *Result) walk(at, until int32, t, from int64, tell func(int64, critpath.Class)) {
 	m, p := r.m, &r.plan
-	class, gaps, idle := m.class(), lengths{list: m.gaps}, lengths{list: m.idle}
+	class, gaps, idle := m.opClass(), lengths{list: m.gaps}, lengths{list: m.idle}
 	take := func(to int64, c critpath.Class) {
 		if to = max(to, from); to < t {
 			tell(t-to, c)
@@ -85,7 +85,7 @@ func (r *Result) walk(at, until int32, t, from int64, tell func(int64, critpath.
 	}
 	for at > 0 && at != until && t > from {
 		if a := m.act[at]; a != cdg.NoAct {
-			take(r.end[at]-p.cost.of(at), pathClasses[class[a]])
+			take(r.end[at]-p.cost.of(at), pathClasses[class[a-m.firstOp]])
 		}
 		if r.by[at] == none {
 			if m.prev[at] == none {

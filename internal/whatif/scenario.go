@@ -142,6 +142,9 @@ func (r ratio) of(ns int64) int64 {
 	if r.num == 0 {
 		return 0
 	}
+	if uint64(ns|r.num)>>31 == 0 {
+		return ns * r.num / r.den
+	}
 	hi, lo := bits.Mul64(uint64(ns), uint64(r.num))
 	if hi >= uint64(r.den) {
 		return 1<<62 - 1 // longer than any trace

@@ -325,13 +325,13 @@ func (s *Selector) class(arg string) (Set, error) {
 	return out, nil
 }
 
-// classes tells the class of every activity.
-func (m *Model) classes() []Class {
+// classes tells the classes of activities.
+func (m *Model) classes(acts []cdg.Act) []Class {
 	tr := m.g.Trace
 	comm := tr.ByName(vendors.IsCollective)
-	out := make([]Class, len(m.g.Acts))
-	for a := range m.g.Acts {
-		e := &tr.Events[m.g.Acts[a].Event]
+	out := make([]Class, len(acts))
+	for a := range acts {
+		e := &tr.Events[acts[a].Event]
 		switch {
 		case e.Kind.Call():
 			out[a] = RuntimeClass
