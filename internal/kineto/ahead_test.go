@@ -66,7 +66,11 @@ func TestReadBeside(t *testing.T) {
 	}
 	for name, src := range sources {
 		want, wantErr := Parse(src, "x", Options{chunk: 1 << 30})
-		for _, size := range []int{150, 1000, 20_000} {
+		sizes := []int{150, 1000, 20_000}
+		if testing.Short() {
+			sizes = sizes[1:2] // the race detector needs some pieces, not the most
+		}
+		for _, size := range sizes {
 			for _, cpus := range []int{1, 4} {
 				workers(t, cpus)
 				gz, zs := packed(t, src)
@@ -123,7 +127,10 @@ func TestBrokenBeside(t *testing.T) {
 	}
 	fixed := func(name string, b []byte) { inputs[name] = func() io.Reader { return bytes.NewReader(b) } }
 	cuts := 15
-	if corpus.Long() {
+	switch {
+	case testing.Short():
+		cuts = 8
+	case corpus.Long():
 		cuts = 60
 	}
 	for n := 0; n < len(gz); n += 1 + len(gz)/cuts {

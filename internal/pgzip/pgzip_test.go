@@ -47,7 +47,11 @@ func compress(t testing.TB, data []byte, level, cpus, step int) []byte {
 }
 
 func TestRoundTripAndDeterminism(t *testing.T) {
-	for _, n := range []int{0, 1, blockSize - 1, blockSize, blockSize + 1, 5*blockSize + 77} {
+	sizes := []int{0, 1, blockSize - 1, blockSize, blockSize + 1, 5*blockSize + 77}
+	if testing.Short() {
+		sizes = []int{1, 3*blockSize + 77} // the race detector needs more blocks than one
+	}
+	for _, n := range sizes {
 		for _, level := range []int{1, 6} {
 			data := sample(n)
 			want := compress(t, data, level, 1, 1<<20)
@@ -99,7 +103,11 @@ func TestErrors(t *testing.T) {
 	data := sample(3 * blockSize)
 	full := len(compress(t, data, 1, 2, 1<<20))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
-	for n := 0; n < full; n += 1 + full/50 {
+	places := 50
+	if testing.Short() {
+		places = 5 // the race detector takes seconds for each
+	}
+	for n := 0; n < full; n += 1 + full/places {
 		z, err := NewWriter(&failAt{n}, 1)
 		if err == nil {
 			_, err = z.Write(data)
