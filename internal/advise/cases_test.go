@@ -202,8 +202,10 @@ var cases = map[string]ruleCase{
 		alike: []func(*scene){func(s *scene) { s.python(20_000, false) }, func(s *scene) { s.queue(2_000_000) }},
 	},
 	"anomaly-mode": {
-		planted: []func(*scene){func(s *scene) { s.backward(30, "aten::isnan", "aten::_is_any_true", "aten::item") }},
-		alike:   []func(*scene){func(s *scene) { s.backward(30, "aten::add_") }},
+		planted: []func(*scene){func(s *scene) { s.backward(30, "aten::isnan", "aten::_is_any_true", "aten::item") }, func(s *scene) { s.backward(20, "aten::isnan", "aten::_is_any_true", "aten::item") }},
+		alike: []func(*scene){func(s *scene) { s.backward(30, "aten::add_") }, func(s *scene) { // a loss or two that the program itself looks at
+			s.backward(19, "aten::isnan", "aten::_is_any_true", "aten::item")
+		}},
 	},
 	"sync-host-tensor": {
 		planted: []func(*scene){func(s *scene) { s.values(60, true) }, func(s *scene) { s.values(10, true) }, func(s *scene) { s.fills(true) }},

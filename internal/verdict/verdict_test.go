@@ -192,13 +192,17 @@ func TestBoundsOf(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	own := *y
-	own.Steps = []cdg.Step{{Of: trace.Iteration{Type: trace.NoIteration}}, {Of: trace.Iteration{Type: trace.Decode}}}
+	own.Steps = []cdg.Step{{Of: trace.Iteration{Type: trace.NoIteration}}}
+	if bounds(&own, "exact").served {
+		t.Error("steps without a type are taken for iterations of a server")
+	}
+	own.Steps = []cdg.Step{{Of: trace.Iteration{Type: trace.Decode}}}
 	own.Lanes = slices.DeleteFunc(slices.Clone(y.Lanes), func(l cdg.Lane) bool { return !l.Stream })
 	if got := bounds(&own, "exact"); !got.served || !got.alone {
 		t.Errorf("%+v", got)
 	}
 	b = testtrace.New()
-	for i, name := range []string{"cudaLaunchKernel", "cudaMalloc", "cudaLaunchKernel", "cudaGraphLaunch"} {
+	for i, name := range []string{"cudaMalloc", "cudaLaunchKernel", "cudaMalloc", "cudaMalloc", "cudaLaunchKernel", "cudaGraphLaunch"} {
 		b.Slice("cuda_runtime", name, 1, 1, int64(i)*100, 90)
 	}
 	b.Element(`{"ph":"i","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"s":"t"}`)

@@ -112,19 +112,30 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestUnmatched: of a rank of which no collective is matched nothing is promised, and of the others it is.
+// TestUnmatched: of a rank of which no collective is matched nothing is promised; of the others it is, of one that lacks some, and of the job as a
+// whole even where nothing is matched.
 func TestUnmatched(t *testing.T) {
 	_, m := made(t, testtrace.JobOptions{Kind: "dp", Seed: 1, World: 8, Steps: 3})
-	for k := range m.Job.Members[6].In {
-		m.Job.Members[6].In[k] = -1
+	unmatch := func(member int) {
+		for k := range m.Job.Members[member].In {
+			m.Job.Members[member].In[k] = -1
+		}
 	}
+	unmatch(6)
+	m.Job.Members[5].In[0] = -1
 	parse := replay.Parser{Model: m}
 	if _, err := parse.Scenario("class:cpu in rank:6=2"); err == nil {
 		t.Error("a promise of a rank without matched collectives")
 	}
-	for _, text := range []string{"class:cpu in rank:5-6=2", "class:cpu=2"} {
+	for _, text := range []string{"class:cpu in rank:5-6=2", "class:cpu in rank:5=2", "class:cpu=2"} {
 		if _, err := parse.Scenario(text); err != nil {
 			t.Error(err)
 		}
+	}
+	for i := range m.Job.Members {
+		unmatch(i)
+	}
+	if _, err := parse.Scenario("class:cpu=2"); err != nil {
+		t.Error(err)
 	}
 }
