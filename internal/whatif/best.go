@@ -11,7 +11,7 @@ func (m *Model) OfHotspot(h *critpath.Hotspot) Set {
 	tr := m.g.Trace
 	named := tr.ByName(func(name string) bool { return critpath.NormalName(name) == h.Name })
 	device := tr.Events[h.Event].Kind.Device()
-	s, unnamed := Selector{m: m}, critpath.NewUnnamed(m.g)
+	s, unnamed := NewSelector(m, nil), critpath.NewUnnamed(m.g)
 	return s.events(func(id trace.EventID) bool {
 		e := &tr.Events[id]
 		return e.Kind.Device() == device && named(e.Name) && unnamed.Collective(id) == h.Collective

@@ -14,15 +14,18 @@ import (
 	"overlay/internal/vendors"
 )
 
-// Selector finds activities of a model's window by text. It looks at each name once.
+// Selector finds activities of a model's window by text, each text once. One goroutine asks at a time, and changes no set.
 type Selector struct {
-	m    *Model
-	also func(string) string // how reports show a name; it may be asked for so
+	m     *Model
+	also  func(string) string // how reports show a name; it may be asked for so
+	known map[string]Set      // by text: sliders ask for the same again and again
 }
 
 // NewSelector returns a selector for a model. shown is how reports show a name, so that names can be copied from there;
 // nil: names are only known as they are recorded.
-func NewSelector(m *Model, shown func(string) string) *Selector { return &Selector{m: m, also: shown} }
+func NewSelector(m *Model, shown func(string) string) *Selector {
+	return &Selector{m, shown, map[string]Set{}}
+}
 
 // Select returns the activities that a text means:
 //
@@ -41,6 +44,9 @@ func NewSelector(m *Model, shown func(string) string) *Selector { return &Select
 // An error names the part that selects nothing in this window, with a similar name that would, or says that the selector selects everything.
 func (s *Selector) Select(text string) (Set, error) {
 	text = strings.TrimSpace(text)
+	if set, ok := s.known[text]; ok {
+		return set, nil
+	}
 	rest, out := text, Set(nil)
 	for rest != "" {
 		i := lastIn(rest)
@@ -79,6 +85,7 @@ func (s *Selector) Select(text string) (Set, error) {
 	case n == all && all > 1:
 		return nil, fmt.Errorf("%q selects all %d activities of the window: say which are to change, as in class:cpu=0.5", text, all)
 	}
+	s.known[text] = out
 	return out, nil
 }
 

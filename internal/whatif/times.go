@@ -12,7 +12,7 @@ type Times struct {
 	r     *Result
 	first []int32 // CSR by lane: where pieces begin and points lie, in order
 	knots []knot
-	near  int // which knot of its thread the last moment came before: one goroutine asks at a time
+	near  int // which knot of its thread the last moment came before, but for ends: one goroutine asks at a time
 }
 
 // knot is a recorded moment of a thread and when it comes then.
@@ -59,13 +59,14 @@ func (t *Times) Thread(l cdg.LaneID, at int64) int64 {
 	if at > last.at {
 		return max(last.then, t.behind(at))
 	}
-	i := t.near // most moments are asked for in order
-	if i < len(knots) && knots[i].at < at {
-		i++
+	i, step := t.near, 1 // most moments are asked for in order
+	if i >= len(knots) || i > 0 && knots[i-1].at >= at {
+		i = 0
 	}
-	if i == 0 || i >= len(knots) || knots[i-1].at >= at || knots[i].at < at {
-		i = sort.Search(len(knots), func(i int) bool { return knots[i].at >= at })
+	for ; i+step < len(knots) && knots[i+step].at < at; step *= 2 {
+		i += step
 	}
+	i += sort.Search(min(step, len(knots)-1-i), func(k int) bool { return knots[i+k].at >= at })
 	t.near = i
 	x, y := knots[i-1], knots[i]
 	if at == y.at {
@@ -89,7 +90,10 @@ func (t *Times) Act(a cdg.ActID) (start, end int64) {
 	r, m := t.r, t.r.m
 	act := &m.g.Acts[a]
 	if !m.g.Lanes[act.Lane].Stream {
-		return t.Thread(act.Lane, act.Start), t.Thread(act.Lane, act.End)
+		start = t.Thread(act.Lane, act.Start)
+		near := t.near // what begins next does so soon after this begins
+		end, t.near = t.Thread(act.Lane, act.End), near
+		return start, end
 	}
 	p := m.pointOf(a)
 	switch {
