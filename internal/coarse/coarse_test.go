@@ -1,10 +1,13 @@
 package coarse
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
+
+	"overlay/internal/critpath"
 )
 
 // jobOf makes a job of rows.
@@ -38,8 +41,8 @@ func TestSlowRank(t *testing.T) {
 	if r := s.ByRank[0]; r.Rank != 1 || r.Replica != 1 || r.Slowdown != 18./15 || r.Work != 16*ms {
 		t.Errorf("%+v", r)
 	}
-	if s.Without != 15*ms || s.MW != 1 {
-		t.Error(s.Without)
+	if s.Without != 15*ms || s.MW != 1 || s.Balanced != 15*ms || s.WithoutKind != 15*ms {
+		t.Error(s.Without, s.Balanced, s.WithoutKind)
 	}
 }
 
@@ -143,5 +146,81 @@ func TestFarApart(t *testing.T) {
 	}
 	if s := j.Judge(); len(s.Slow) != 1 || s.Slow[0].Who != "stage 1073741824" {
 		t.Errorf("%+v", s.Slow)
+	}
+}
+
+// TestSummaries: what each rank works in each step, by kind, is what the judge of jobs is told: no transfers, nothing that takes no time, several
+// of one kind as one; steps stand one after another, though their clocks begin anew.
+func TestSummaries(t *testing.T) {
+	j := jobOf(row{3, 8, "forward-compute", 100, 110}, row{3, 8, "backward-compute", 110, 140}, row{3, 8, "forward-compute", 140, 145}, row{3, 8, "optimizer", 145, 145},
+		row{3, 8, "grads-all-reduce", 145, 160}, row{1, 2, "forward-compute", 100, 150}, row{1, 2, "grads-all-reduce", 150, 160})
+	for i := range len(j.Records) {
+		r := j.Records[i]
+		r.Step, r.Start, r.Duration = 2, r.Start-90, 2*r.Duration
+		j.Records = append(j.Records, r)
+	}
+	x := &study{}
+	for _, name := range j.Kinds {
+		x.kinds = append(x.kinds, kindOf(name))
+	}
+	x.steps = j.steps(x.kinds)
+	list, stages, ids := x.summaries(j, x.whole())
+	got := fmt.Sprintln(stages, ids)
+	for _, s := range list {
+		got += fmt.Sprintln("rank", s.Rank)
+		for _, step := range s.Steps {
+			got += fmt.Sprintln(" step", step.Number, step.Start, step.End, step.BusyGPU, step.Path[critpath.ClassCompute])
+		}
+		for _, y := range s.Spent {
+			got += fmt.Sprintln(" ", y.Step, j.Kinds[y.Name], y.Busy, y.Path, y.Calls, y.Most)
+		}
+	}
+	const want = `[0 1] [2 8]
+rank 1
+ step 0 0 60 50 50
+ step 1 60 160 100 100
+  0 forward-compute 50 50 1 50
+  1 forward-compute 100 100 1 100
+rank 3
+ step 0 0 60 45 45
+ step 1 60 135 90 90
+  0 forward-compute 15 15 2 10
+  0 backward-compute 30 30 1 30
+  1 forward-compute 30 30 2 20
+  1 backward-compute 60 60 1 60
+`
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestBorders: with three stages each send meets the receive of the next stage and not one of its own, forward and backward.
+func TestBorders(t *testing.T) {
+	var rows []row
+	for stage := range int32(3) {
+		at := int64(stage) * 100
+		if stage > 0 {
+			rows = append(rows, row{stage, stage, "forward-recv", at - 10, at})
+		}
+		rows = append(rows, row{stage, stage, "forward-compute", at, at + 90})
+		if stage < 2 {
+			rows = append(rows, row{stage, stage, "forward-send", at + 90, at + 100})
+		}
+		back := 300 + (2-int64(stage))*100
+		if stage < 2 {
+			rows = append(rows, row{stage, stage, "backward-recv", back - 10, back})
+		}
+		rows = append(rows, row{stage, stage, "backward-compute", back, back + 90})
+		if stage > 0 {
+			rows = append(rows, row{stage, stage, "backward-send", back + 90, back + 100})
+		}
+	}
+	s := jobOf(rows...).Judge()
+	if s.Residual != 0 || s.Unmatched != 0 || s.Recorded != 590 || s.Replayed != 580 || s.Even != 580 {
+		t.Errorf("%+v", s)
+	}
+	rows[0].end, rows[1].start = 50, 50 // less work, and the send takes longer
+	if s := jobOf(rows...).Judge(); s.Unmatched != 0 || s.Residual != 0 {
+		t.Errorf("%+v", s)
 	}
 }
