@@ -45,6 +45,16 @@ func TestModels(t *testing.T) {
 		{call("convolution_backward", "float[2,6,6,6]", "float[2,4,8,8]", "float[6,4,3,3]", "[6]", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", "[False, True, False]"), 2 * 2 * 36 * 6 * 4 * 9,
 			4 * (2*4*64 + 6*4*9 + 2*6*36)},
 		{call("cudnn_convolution_transpose", "float[2,4,8,8]", "float[4,6,2,2]"), 2 * 2 * 64 * 4 * 6 * 4, 4 * (2*4*64 + 4*6*4)},
+		// Three dimensions and one number for each argument; one result for each channel; a list that is too short; transposed by its argument alone.
+		{call("convolution", "float[2,4,8]", "float[6,4,3]", "x", "[2]", "[1]", "[1]", "False"), 2 * 2 * 4 * 6 * 4 * 3, 4 * (2*4*8 + 6*4*3 + 2*6*4)},
+		{call("convolution", "float[2,4,8,8]", "float[6,4,3,3]", "x", "[2]", "[1]", "[1]", "False"), 2 * 2 * 16 * 6 * 4 * 9, 4 * (2*4*64 + 6*4*9 + 2*6*16)},
+		{call("convolution", "float[1,1,3]", "float[1,1,3]", "x", "[1]", "[0]", "[1]", "False"), 2 * 3, 4 * (3 + 3 + 1)},
+		{call("convolution", "float[2,4,8,8,8]", "float[6,4,3,3,3]", "x", "[2, 2]", "[1, 1, 1]", "[1]", "False"), 2 * 2 * 4 * 4 * 8 * 6 * 4 * 27, 4 * (2*4*512 + 6*4*27 + 2*6*4*4*8)},
+		{call("convolution", "float[2,4,8,8]", "float[4,6,2,2]", "x", "[2]", "[0]", "[1]", "True"), 2 * 2 * 64 * 4 * 6 * 4, 4 * (2*4*64 + 4*6*4)},
+		{call("cudnn_convolution", "float[2,4,8,8]", "float[6,4,3,3]", "[0]", "[1]", "[1]", "1", "True"), 2 * 2 * 36 * 6 * 4 * 9, 4 * (2*4*64 + 6*4*9 + 2*6*36)},
+		{call("_flash_attention_forward", "half[1,10,3,8]", "half[1,20,3,8]", "half[1,20,3,8]", "x", "x", "10", "20", "0.", "0", "False"), 2 * 3 * 10 * 20 * 16, 2 * (240 + 480 + 480 + 240)},
+		{call("_flash_attention_forward", "half[1,10,3,8]", "half[1,20,3,8]", "half[1,20,3,8]", "x", "x", "10", "20", "0."), 3 * 10 * 20 * 16, 2 * (240 + 480 + 480 + 240)},
+		{call("index_select", "half[10,16]", "0", "long int[3]"), 0, 2*3*16*2 + 24},
 		// Attention: two products of 10 by 20 pairs, 3 heads of 8; half of them when it is causal. Four heads of K and V for twelve of Q change no count.
 		{call("_flash_attention_forward", "half[1,10,3,8]", "half[1,20,3,8]", "half[1,20,3,8]", "x", "x", "10", "20", "0.", "False", "False"), 2 * 3 * 10 * 20 * 16, 2 * (240 + 480 + 480 + 240)},
 		{call("_flash_attention_forward", "half[1,10,3,8]", "half[1,20,3,8]", "half[1,20,3,8]", "x", "x", "10", "20", "0.", "True", "False"), 3 * 10 * 20 * 16, 2 * (240 + 480 + 480 + 240)},
@@ -76,6 +86,15 @@ func TestNoModel(t *testing.T) {
 		call("mm", "float[2,3]", "float[4,5]"), call("mm", "float[2,3]"), call("mm", "Something[2,3]", "Something[3,5]"), call("mm"),
 		call("convolution", "float[2,4,8,8]", "float[6,4,3,3]"), call("convolution", "float[2,4,2,2]", "float[6,4,5,5]", "x", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1"),
 		call("_flash_attention_forward", "half[100,3,8]", "half[100,3,8]", "half[100,3,8]"), call("embedding", "half[1000]", "long int[3]"),
+		call("mm", "float[3]", "float[3,5]"), call("mm", "float[2,3]", "float[]"), call("mm", "float[]", "float[3]"), call("mv", "float[4,3]", "float[4]"), call("addmm", "float[5]", "float[2,3]", "x"),
+		call("convolution", "float[2,4,8,8]", "float[6,4,3]", "x", "[1]", "[0]", "[1]", "False"), call("convolution", "float[2,4]", "float[6,4]", "x", "[1]", "[0]", "[1]", "False"),
+		call("convolution", "float[2,4,8,8]", "x", "x", "[1]", "[0]", "[1]", "False"), call("convolution", "float[1,1,2]", "float[1,1,3]", "x", "[1]", "[0]", "[1]", "False"),
+		call("cudnn_convolution_transpose", "float[2,4,8,8]", "float[4,6,2]"), call("cudnn_convolution_transpose", "float[2,4]", "float[4,6]"), call("cudnn_convolution_transpose", "float[2,4,8,8]"),
+		call("convolution_backward", "float[2,6]", "float[2,4,8,8]", "float[6,4,3,3]"), call("convolution_backward", "float[2,6,6,6]", "float[2,4,8,8]", "float[6,4]"), call("convolution_backward", "float[2,6,6,6]", "float[2,4,8,8]"),
+		call("convolution_backward", "float[2,6,6,6]", "float[2,4,8,8]", "float[5,4,3,3]"), call("convolution_backward", "float[2,6,6,6]", "float[2,4,8,8]", "float[6,4,3,3]", "[False, False, True]"),
+		call("_flash_attention_forward", "half[1,10,3,8]", "half[20,3,8]", "half[1,20,3,8]"), call("_flash_attention_forward", "half[1,10,3,8]", "half[1,20,3,8]", "half[20,3,8]"),
+		call("_flash_attention_forward", "half[10,3,8]", "half[1,20,3,8]", "half[1,20,3,8]"), call("_flash_attention_forward", "half[1,10,3,8]", "half[1,20,3,8]"),
+		call("index_select", "half[10,16]", "1", "long int[3]"), call("embedding", "half[10,16]", "x"), call("embedding", "x", "long int[3]"), call("embedding", "half[10,16]"), call("copy_", "half[10]"), call("_softmax", "1"),
 	} {
 		if w, ok := models[c.Name](c); ok {
 			t.Errorf("%s %v: %+v", c.Name, c.In, w)
@@ -157,5 +176,43 @@ func TestSources(t *testing.T) {
 	}
 	if len(used) != len(sheets) {
 		t.Errorf("%d of %d documents are used", len(used), len(sheets))
+	}
+}
+
+// TestRate: shares of the peak and what they say, at the borders.
+func TestRate(t *testing.T) {
+	d := &Device{FP16: 100, TF32: 50, Vector: 10, GBs: 1000, CacheMB: 1, Achievable: 0.5} // of 100 FLOPs a ns and more for each byte
+	for _, c := range []struct {
+		typ, kernels          string
+		matrix, exact         bool
+		flops, bytes, ns      int64
+		compute, memory, peak float64
+		class                 Class
+	}{
+		{"half", "", true, true, 35e6, 1e3, 1000, 0.35, 0.001, 1e5, ComputeBound}, // 0.7 of what can be reached
+		{"half", "", true, true, 34e6, 1e3, 1000, 0.34, 0.001, 1e5, Underused},
+		{"half", "Winograd", true, true, 40e6, 1e3, 1000, -1, 0.001, 1e5, Unjudged},
+		{"half", "", false, true, 8e6, 1e3, 1000, 0.8, 0.001, 1e4, ComputeBound},
+		{"half", "", true, true, 10, 700e3, 1000, 1e-7, 0.7, 1e5, MemoryBound},
+		{"half", "", true, true, 10, 699e3, 1000, 1e-7, 0.699, 1e5, Underused},
+		{"half", "", true, true, 10, 1e6, 1000, 1e-7, 1, 1e5, MemoryBound},
+		{"half", "", true, true, 10, 1_999_999, 1000, 1e-7, -1, 1e5, Unjudged}, // it fits into twice the cache
+		{"half", "", true, true, 10, 2_000_000, 1000, 1e-7, 2, 1e5, MemoryBound},
+		{"half", "", true, false, 10, 2_000_000, 1000, 1e-7, -1, 1e5, Unjudged},
+		{"half", "", true, true, 0, 0, 1000, 0, 0, 1e5, Underused},
+		{"bfloat16", "", true, true, 10, 10, 1000, 1e-6, 1e-5, 1e4, Underused}, // no units for it
+		{"c10::Float8_e4m3fn", "", true, true, 10, 10, 1000, 1e-6, 1e-5, 1e4, Underused},
+		{"Float4", "", true, true, 10, 10, 1000, 1e-6, 1e-5, 1e4, Underused},
+		{"int8", "", true, true, 10, 10, 1000, 5e-8, 1e-5, 2e5, Underused},
+		{"float", "sgemm", true, true, 10, 10, 1000, 1e-6, 1e-5, 1e4, Underused},
+		{"float", "TF32", true, true, 10, 10, 1000, 2e-7, 1e-5, 5e4, Underused},
+		{"float", "", true, true, 10, 10, 1000, 2e-7, 1e-5, 5e4, Underused},
+	} {
+		r := Row{Work: Work{Flops: c.flops, Bytes: c.bytes, Matrix: c.matrix, Exact: c.exact, Type: c.typ}, NS: c.ns}
+		r.rate(d, c.kernels)
+		near := func(a, b float64) bool { return max(a-b, b-a) <= 1e-9 }
+		if !near(r.Compute, c.compute) || !near(r.Memory, c.memory) || r.Peak != c.peak || r.Class != c.class || r.Assumed != (c.typ == "float" && c.kernels == "") {
+			t.Errorf("%+v: %+v", c, r)
+		}
 	}
 }
