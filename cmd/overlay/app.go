@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"overlay/internal/container"
 	"overlay/internal/nearest"
 	"overlay/internal/outputs"
 	"overlay/internal/report"
@@ -26,10 +27,10 @@ import (
 // removed, no further one can appear (outputs.abandon), and the process ends with the work unfinished.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
-	p.outs.Stdout, p.outs.Held = stdout, &p.size.written
-	p.memory = containerMemory(os.DirFS("/"))
-	limitHeap(p.memory, 0)
-	full := watchMemory(p.memory, &p.size, func() { runtime.GOMAXPROCS(1) })
+	p.outs.Stdout, p.outs.Held = stdout, &p.size.Written
+	p.memory = container.Memory(os.DirFS("/"))
+	container.LimitHeap(p.memory, 0)
+	full := container.Watch(p.memory, &p.size, func() { runtime.GOMAXPROCS(1) })
 	signals := watchSignals()
 	defer signal.Stop(signals)
 

@@ -15,8 +15,8 @@ import (
 	"overlay/internal/testtrace/corpus"
 )
 
-// container makes a memory cgroup of so many bytes and returns its folder.
-func container(t *testing.T, size int64) string {
+// makeContainer makes a memory cgroup of so many bytes and returns its folder.
+func makeContainer(t *testing.T, size int64) string {
 	t.Helper()
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -91,7 +91,7 @@ func TestContainer(t *testing.T) {
 		_, want := made(t, dir)
 		worked, refused := 0, 0
 		for _, size := range sizes {
-			text, err := inside(t, container(t, size<<20), dir, onTrace(command, in)...)
+			text, err := inside(t, makeContainer(t, size<<20), dir, onTrace(command, in)...)
 			name, got := made(t, dir)
 			switch {
 			case err == nil:

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"overlay/internal/container"
 	"overlay/internal/inputs"
 	"overlay/internal/kineto"
 	"overlay/internal/outputs"
@@ -56,12 +57,14 @@ func (p *program) action(takes groups, nFiles int, check func(*flagReader, *opti
 		j.captured = &captures{job: j}
 		j.in = inputs.NewReader(p.stdin, o.jobs, kineto.Options{Strict: o.strict, MaxExpand: o.maxExpand, Process: o.process})
 		j.in.Memory, j.in.Stage = p.memory, j.stages.start
-		j.in.Held = func(n int64) { limitHeap(p.memory, n) }
-		j.in.Sized = func(text, held int64) func(int) []byte { return p.size.told(p.memory, o, text, held) }
-		j.in.Parsed = func(events int, held int64) {
-			p.size.held.Store(held)
-			p.size.events.Store(int64(events))
+		j.in.Held = func(n int64) { container.LimitHeap(p.memory, n) }
+		j.in.Sized = func(text, held int64) func(int) []byte {
+			if lend := p.size.Told(p.memory, o.kind(), text, held); !o.many {
+				return lend
+			}
+			return nil
 		}
+		j.in.Parsed = p.size.Parsed
 		return j.do(body)
 	}
 }
@@ -119,6 +122,19 @@ const (
 	ownFiles   = -2 // the command checks them itself
 	inputFiles = -3 // they are inputs like those of -i
 )
+
+// kind is what is done with a trace, as far as memory differs.
+func (o *options) kind() container.Kind {
+	switch {
+	case !o.reports || o.many:
+		return container.Other
+	case len(o.analyses) > 0:
+		return container.All
+	case o.onlyCritical:
+		return container.Slim
+	}
+	return container.Usual
+}
 
 // addInputs adds the inputs that were given without -i.
 func (o *options) addInputs(names []string) {

@@ -4,6 +4,8 @@ package main
 import (
 	"os"
 	"runtime/debug"
+
+	"overlay/internal/container"
 )
 
 // gcPercent is by how much the heap may grow before garbage is collected, unless the user says it with GOGC. A trace is a few large
@@ -13,7 +15,7 @@ const gcPercent = 25
 func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
-		layFloor()
+		container.LayFloor()
 	}
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"overlay/internal/container"
 	"overlay/internal/outputs"
 )
 
@@ -50,6 +51,6 @@ type program struct {
 	stdout, stderr io.Writer
 	outs           outputs.Outputs
 	memory         int64 // that the container allows, in bytes; 0 for no limit
-	size           workSize
+	size           container.Work
 	agentRows      int // rows of an answer in SQL, where this process answers an agent; else 0
 }

@@ -19,6 +19,7 @@ import (
 
 	"overlay/internal/agents"
 	"overlay/internal/columns"
+	"overlay/internal/container"
 	"overlay/internal/history"
 	"overlay/internal/inputs"
 	"overlay/internal/limits"
@@ -151,14 +152,14 @@ func (j *job) answer(db *sqlquery.DB, sql string, w io.Writer) error {
 func queryBounds(memory int64, agent bool) (context.Context, func()) {
 	most := limits.QueryTime
 	if agent {
-		most, memory = limits.AgentQueryTime, privateMemory()+limits.AgentMemory
+		most, memory = limits.AgentQueryTime, container.Private()+limits.AgentMemory
 	}
 	timed, stop := context.WithTimeoutCause(context.Background(), most, fmt.Errorf("it is not done after %v: ask for less, or ask the exported tables in another engine", most))
 	ctx, full := context.WithCancelCause(timed)
 	go func() {
 		for ctx.Err() == nil {
-			if held := privateMemory(); memory > 0 && held > memory {
-				full(fmt.Errorf("it takes the program to %s of memory, more than %s: ask for less", megabytes(held), megabytes(memory)))
+			if held := container.Private(); memory > 0 && held > memory {
+				full(fmt.Errorf("it takes the program to %s of memory, more than %s: ask for less", container.Megabytes(held), container.Megabytes(memory)))
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -167,8 +168,8 @@ func queryBounds(memory int64, agent bool) (context.Context, func()) {
 }
 
 // memoryForTraces is how much the tables of traces may take.
-func (o *options) memoryForTraces(container int64) int64 {
-	return cmp.Or(o.maxMemory, machineMemory(container)/2)
+func (o *options) memoryForTraces(allowed int64) int64 {
+	return cmp.Or(o.maxMemory, container.Machine(allowed)/2)
 }
 
 // loadSets makes the tables that are wanted of all inputs. Those of traces hold on to their trace.
@@ -196,9 +197,9 @@ func (j *job) loadSets(names []string, want func(string) bool) ([]columns.Set, e
 	limit, n := j.opts.memoryForTraces(j.memory), 0
 	named, made, err := eachSet(j, f, inputs.How{InTurn: true, Keep: true}, func(x *inputs.Item, r *pipeline.Run) ([]columns.Table, error) {
 		n++
-		if held := privateMemory(); limit > 0 && held > limit && n > 1 {
+		if held := container.Private(); limit > 0 && held > limit && n > 1 {
 			return nil, fmt.Errorf("%d of %d traces hold %s of memory, more than %s: write tables with 'overlay export' and ask those in another engine (docs/sql.md), or raise --max-memory",
-				n-1, max(n, len(f.Files)), megabytes(held), megabytes(limit))
+				n-1, max(n, len(f.Files)), container.Megabytes(held), container.Megabytes(limit))
 		}
 		return r.Tables(j.opts.source(x, want)), nil
 	})

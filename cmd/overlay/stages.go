@@ -10,6 +10,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"overlay/internal/container"
 	"overlay/internal/tables"
 )
 
@@ -95,5 +96,5 @@ func (s *stages) print() {
 	for _, t := range s.done {
 		fmt.Fprintf(s.w, "%-12s %10s\n", t.name, tables.Seconds(t.wall.Nanoseconds()))
 	}
-	fmt.Fprintf(s.w, "%-12s %10s\n%-12s %8s\n", "all", tables.Seconds(time.Since(s.began).Nanoseconds()), "peak MB", tables.Megabytes(peakMemory()))
+	fmt.Fprintf(s.w, "%-12s %10s\n%-12s %8s\n", "all", tables.Seconds(time.Since(s.began).Nanoseconds()), "peak MB", tables.Megabytes(container.Peak()))
 }

@@ -1,4 +1,4 @@
-package main
+package container
 
 import (
 	"strings"
@@ -8,10 +8,10 @@ import (
 
 // TestOutputInMemory: a container that outputs in memory fill is noticed.
 func TestOutputInMemory(t *testing.T) {
-	var w workSize
-	w.written.Store(1 << 50)
+	var w Work
+	w.Written.Store(1 << 50)
 	select {
-	case err := <-watchMemory(1<<50, &w, func() {}):
+	case err := <-Watch(1<<50, &w, func() {}):
 		if !strings.Contains(err.Error(), "the output, which lies in memory: choose a folder on a disk with -o") {
 			t.Error(err)
 		}

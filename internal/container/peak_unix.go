@@ -1,14 +1,14 @@
 //go:build unix
 
-package main
+package container
 
 import (
 	"runtime"
 	"syscall"
 )
 
-// peakMemory is the most memory the process had at one time, in bytes, mapped input included.
-func peakMemory() int64 {
+// Peak is the most memory the process had at one time, in bytes, mapped input included.
+func Peak() int64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

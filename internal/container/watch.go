@@ -1,4 +1,6 @@
-package main
+// Package container keeps the work within what a container may hold: it says how much that is, lends memory whose pages the kernel can write out,
+// and ends the work with a word, where the kernel would end it without one.
+package container
 
 import (
 	"cmp"
@@ -34,35 +36,35 @@ func containerFor(held int64) int64 {
 	return max(int64(float64(held)/(1-restShare)), held+leastRest)
 }
 
-// limitHeap makes the garbage collector work harder before the container's limit is reached. outside is memory that
+// LimitHeap makes the garbage collector work harder before the container's limit is reached. outside is memory that
 // the collector does not know.
-func limitHeap(container, outside int64) {
+func LimitHeap(container, outside int64) {
 	if container > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(max(int64(heapShare*float64(stopAt(container)))-outside, leastHeap) + int64(len(heapFloor)))
 	}
 }
 
 // heapFloor is memory that is never touched, so it takes up none. The collector counts it, and does not collect a heap of a few
-// megabytes a dozen times while a trace is read.
+// Megabytes a dozen times while a trace is read.
 var heapFloor []byte
 
-// layFloor makes the floor, but in a container that is not much larger: there garbage would fill it between two looks of the watch.
-func layFloor() {
+// LayFloor makes the floor, but in a container that is not much larger: there garbage would fill it between two looks of the watch.
+func LayFloor() {
 	const floor = 32 << 20
-	if c := containerMemory(os.DirFS("/")); c == 0 || c >= 16*floor {
+	if c := Memory(os.DirFS("/")); c == 0 || c >= 16*floor {
 		heapFloor = make([]byte, floor)
 	}
 }
 
-// workSize is how large the work is, as far as that is known. It is told while a watch looks at it.
-type workSize struct {
+// Work is how large the work is, as far as that is known. It is told while a watch looks at it.
+type Work struct {
 	perEvent atomic.Int64 // bytes that an event of the trace takes; 0 where nobody knows
 	perLent  atomic.Int64 // the same with lent
 	text     atomic.Int64 // bytes of the trace
 	held     atomic.Int64 // of these, those that lie in memory
 	events   atomic.Int64 // 0 before they are counted
-	written  atomic.Int64 // bytes of outputs that lie in memory, as in a tmpfs
-	lent     atomic.Bool  // the events, and what the analysis has of each, lie in a file: see lendFile
+	Written  atomic.Int64 // bytes of outputs that lie in memory, as in a tmpfs
+	lent     atomic.Bool  // the events, and what the analysis has of each, lie in a file: see lend
 }
 
 // What work takes beside the events of a trace, and for each of them, bytes: measured in containers on traces of 1 and 3.6 million
@@ -78,28 +80,30 @@ const (
 	smallEvent  = 180 // to be on the safe side
 )
 
+// Kind is what is done with a trace, as far as memory differs.
+type Kind uint8
+
+// The kinds.
+const (
+	Other Kind = iota // nobody measured what it takes
+	Usual             // run and report
+	Slim              // the slim form
+	All               // all analyses
+)
+
 // expect says what an event of the trace takes.
-func (w *workSize) expect(o *options) {
-	switch {
-	case !o.reports || o.many:
-	case len(o.analyses) > 0:
-		w.perEvent.Store(needsAll)
-		w.perLent.Store(lentAll)
-	case o.onlyCritical:
-		w.perEvent.Store(needsSlim)
-		w.perLent.Store(lentEvent)
-	default:
-		w.perEvent.Store(needsEvent)
-		w.perLent.Store(lentEvent)
-	}
+func (w *Work) expect(k Kind) {
+	of := [...][2]int64{Usual: {needsEvent, lentEvent}, Slim: {needsSlim, lentEvent}, All: {needsAll, lentAll}}[k]
+	w.perEvent.Store(of[0])
+	w.perLent.Store(of[1])
 }
 
-// told notes how large the trace is. Where its container may be too small it gives what lends memory for the events.
-func (w *workSize) told(container int64, o *options, text, held int64) (lend func(n int) []byte) {
-	w.expect(o)
+// Told notes how large the trace is. Where its container may be too small it gives what lends memory for the events.
+func (w *Work) Told(container int64, k Kind, text, held int64) (lend func(n int) []byte) {
+	w.expect(k)
 	w.text.Store(text)
 	w.held.Store(held)
-	if o.many || !w.tight(container) {
+	if !w.tight(container) {
 		return nil
 	}
 	return func(n int) []byte {
@@ -111,14 +115,20 @@ func (w *workSize) told(container int64, o *options, text, held int64) (lend fun
 	}
 }
 
+// Parsed notes how many events the trace has, and how much of it lies in memory.
+func (w *Work) Parsed(events int, held int64) {
+	w.held.Store(held)
+	w.events.Store(int64(events))
+}
+
 // tight reports whether the work may need more than the container has.
-func (w *workSize) tight(container int64) bool {
+func (w *Work) tight(container int64) bool {
 	need := needsAnyway + cmp.Or(w.perEvent.Load(), needsEvent)*(w.text.Load()/smallEvent) + w.held.Load()
 	return container > 0 && need > stopAt(container)
 }
 
 // needs says how much memory the work is likely to need in all; "" when nobody knows.
-func (w *workSize) needs() string {
+func (w *Work) needs() string {
 	each, events := w.perEvent.Load(), w.events.Load()
 	if each == 0 {
 		return ""
@@ -127,7 +137,7 @@ func (w *workSize) needs() string {
 	if events > 0 {
 		what = tables.Grouped(events) + " events"
 	} else if text := w.text.Load(); text > 0 {
-		events, what = text/textEvent, "a trace of "+megabytes(text)
+		events, what = text/textEvent, "a trace of "+Megabytes(text)
 	}
 	if events == 0 {
 		return ""
@@ -139,28 +149,28 @@ func (w *workSize) needs() string {
 	if w.events.Load() == 0 {
 		verb = "needs"
 	}
-	return fmt.Sprintf("%s %s about %s", what, verb, megabytes(containerFor(needsAnyway+each*events+w.held.Load())))
+	return fmt.Sprintf("%s %s about %s", what, verb, Megabytes(containerFor(needsAnyway+each*events+w.held.Load())))
 }
 
-// watchMemory sends a message when the process holds nearly all memory that its container may use. Pages of files do
+// Watch sends a message when the process holds nearly all memory that its container may use. Pages of files do
 // not count, since the kernel takes them back when it needs them, but for those of outputs that lie in memory. Before the message
 // it calls slow: the work should take no more while it is told.
-func watchMemory(container int64, w *workSize, slow func()) <-chan error {
+func Watch(container int64, w *Work, slow func()) <-chan error {
 	full := make(chan error, 1)
 	if container == 0 {
 		return full
 	}
 	go func() {
 		for range time.Tick(2 * time.Millisecond) {
-			written := w.written.Load()
-			if held := max(privateMemory(), takenMemory()) + written; held > stopAt(container) {
+			written := w.Written.Load()
+			if held := max(Private(), takenMemory()) + written; held > stopAt(container) {
 				slow()
 				needs := cmp.Or(w.needs(), "the work needs more")
 				if written > 0 {
 					needs += ", besides the output, which lies in memory: choose a folder on a disk with -o"
 				}
 				full <- fmt.Errorf("out of memory: the container allows %s, and %s; raise the limit, or analyse a trace of fewer steps",
-					megabytes(container), needs)
+					Megabytes(container), needs)
 				return
 			}
 		}
@@ -168,8 +178,8 @@ func watchMemory(container int64, w *workSize, slow func()) <-chan error {
 	return full
 }
 
-// privateMemory is what the process holds in memory besides the pages of files, in bytes; 0 where nobody says.
-func privateMemory() int64 {
+// Private is what the process holds in memory besides the pages of files, in bytes; 0 where nobody says.
+func Private() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return 0
@@ -191,10 +201,11 @@ func takenMemory() int64 {
 	return int64(classes[0].Value.Uint64()) - int64(classes[1].Value.Uint64()) - int64(len(heapFloor))
 }
 
-func megabytes(n int64) string { return tables.FormatMegabytes(n, 0) }
+// Megabytes is a number of bytes in MB.
+func Megabytes(n int64) string { return tables.FormatMegabytes(n, 0) }
 
-// machineMemory is what the machine has, or the container allows, in bytes; 0 where nobody says.
-func machineMemory(container int64) int64 {
+// Machine is what the machine has, or the container allows, in bytes; 0 where nobody says.
+func Machine(container int64) int64 {
 	if container > 0 {
 		return container
 	}

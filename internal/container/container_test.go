@@ -1,4 +1,4 @@
-package main
+package container
 
 import (
 	"runtime"
@@ -26,7 +26,7 @@ func TestContainerMemory(t *testing.T) {
 		for file, text := range c.files {
 			root[file] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if got := containerMemory(root); got != c.want {
+		if got := Memory(root); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestMemoryIsWatched(t *testing.T) {
 	}
 	slowed := false
 	select {
-	case err := <-watchMemory(1<<20, &workSize{}, func() { slowed = true }):
+	case err := <-Watch(1<<20, &Work{}, func() { slowed = true }):
 		if !slowed {
 			t.Error("the work goes on as fast as before")
 		}
@@ -50,7 +50,7 @@ func TestMemoryIsWatched(t *testing.T) {
 		t.Error("a full container is not noticed")
 	}
 	select {
-	case err := <-watchMemory(0, &workSize{}, nil):
+	case err := <-Watch(0, &Work{}, nil):
 		t.Error(err)
 	case <-time.After(60 * time.Millisecond):
 	}
@@ -59,23 +59,22 @@ func TestMemoryIsWatched(t *testing.T) {
 // TestNeeds: the message says what the work would need, from the events when they are counted, before that from the text.
 func TestNeeds(t *testing.T) {
 	for _, c := range []struct {
-		o            options
+		kind         Kind
 		text, events int64
 		want         string
 	}{
-		{options{reportOptions: reportOptions{reports: true}}, 0, 0, ""},
-		{options{command: "check"}, 1e9, 1e6, ""},
-		{options{reportOptions: reportOptions{reports: true}, inputOptions: inputOptions{many: true}}, 1e9, 1e6, ""},
-		{options{reportOptions: reportOptions{reports: true}}, 250e6, 0, "a trace of 250 MB needs about 215 MB"},
-		{options{reportOptions: reportOptions{reports: true}}, 250e6, 2_000_000, "2,000,000 events need about 355 MB"},
-		{options{reportOptions: reportOptions{reports: true}, pictureOptions: pictureOptions{onlyCritical: true}}, 250e6, 2_000_000, "2,000,000 events need about 429 MB"},
+		{Usual, 0, 0, ""},
+		{Other, 1e9, 1e6, ""},
+		{Usual, 250e6, 0, "a trace of 250 MB needs about 215 MB"},
+		{Usual, 250e6, 2_000_000, "2,000,000 events need about 355 MB"},
+		{Slim, 250e6, 2_000_000, "2,000,000 events need about 429 MB"},
 	} {
-		var w workSize
-		w.expect(&c.o)
+		var w Work
+		w.expect(c.kind)
 		w.text.Store(c.text)
 		w.events.Store(c.events)
 		if got := w.needs(); got != c.want {
-			t.Errorf("report %v of %d bytes, %d events: %q, want %q", c.o.reports, c.text, c.events, got, c.want)
+			t.Errorf("kind %d, %d bytes, %d events: %q, want %q", c.kind, c.text, c.events, got, c.want)
 		}
 	}
 }
@@ -84,26 +83,26 @@ func TestNeeds(t *testing.T) {
 // less then.
 func TestTight(t *testing.T) {
 	for _, c := range []struct {
-		reports   bool
+		kind      Kind
 		text      int64
 		container int64
 		want      bool
 	}{
-		{true, 180e6, 0, false},
-		{true, 180e6, 1e9, false},
-		{true, 180e6, 200e6, true},
-		{true, 1800e6, 1e9, true},
-		{false, 1800e6, 1e9, true}, // the events alone may fill it
+		{Usual, 180e6, 0, false},
+		{Usual, 180e6, 1e9, false},
+		{Usual, 180e6, 200e6, true},
+		{Usual, 1800e6, 1e9, true},
+		{Other, 1800e6, 1e9, true}, // the events alone may fill it
 	} {
-		var w workSize
-		w.expect(&options{reportOptions: reportOptions{reports: c.reports}})
+		var w Work
+		w.expect(c.kind)
 		w.text.Store(c.text)
 		if got := w.tight(c.container); got != c.want {
-			t.Errorf("report %v of %d bytes in %d: %v", c.reports, c.text, c.container, got)
+			t.Errorf("kind %d, %d bytes in %d: %v", c.kind, c.text, c.container, got)
 		}
 	}
-	var w workSize
-	w.expect(&options{reportOptions: reportOptions{reports: true}})
+	var w Work
+	w.expect(Usual)
 	w.events.Store(1e6)
 	before := w.needs()
 	if w.lent.Store(true); w.needs() == before {

@@ -1,4 +1,4 @@
-package main
+package container
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// containerMemory is how much memory the container of this process may use, in bytes: the least limit of its memory
+// Memory is how much memory the container of this process may use, in bytes: the least limit of its memory
 // cgroup and of those around it, of either version; 0 for none. root is the root of the file system.
-func containerMemory(root fs.FS) int64 {
+func Memory(root fs.FS) int64 {
 	list, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
 		return 0 // not Linux

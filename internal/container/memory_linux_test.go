@@ -1,4 +1,4 @@
-package main
+package container
 
 import (
 	"os"
@@ -48,8 +48,8 @@ func TestMemoryIsSeen(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			debug.FreeOSMemory()
-			held := max(privateMemory(), takenMemory())
-			full := watchMemory(containerFor(held+some/2), &workSize{}, func() {})
+			held := max(Private(), takenMemory())
+			full := Watch(containerFor(held+some/2), &Work{}, func() {})
 			wait := 20 * time.Second
 			if !c.seen {
 				wait = 100 * time.Millisecond
@@ -62,7 +62,7 @@ func TestMemoryIsSeen(t *testing.T) {
 				}
 			case <-time.After(wait):
 				if c.seen {
-					t.Errorf("is not seen: %d MB held before, %d private and %d taken after", held>>20, privateMemory()>>20, takenMemory()>>20)
+					t.Errorf("is not seen: %d MB held before, %d private and %d taken after", held>>20, Private()>>20, takenMemory()>>20)
 				}
 			}
 		})
@@ -85,7 +85,7 @@ func TestHeapLimit(t *testing.T) {
 	} {
 		t.Setenv("GOMEMLIMIT", c.env)
 		debug.SetMemoryLimit(7 << 30)
-		limitHeap(c.container, c.outside)
+		LimitHeap(c.container, c.outside)
 		if got := debug.SetMemoryLimit(-1); got != c.want {
 			t.Errorf("container of %d, %d outside, GOMEMLIMIT=%q: limit of %d, want %d", c.container, c.outside, c.env, got, c.want)
 		}
@@ -94,14 +94,14 @@ func TestHeapLimit(t *testing.T) {
 
 // TestMachineMemory: of a container its limit counts.
 func TestMachineMemory(t *testing.T) {
-	if got := machineMemory(5 << 30); got != 5<<30 {
+	if got := Machine(5 << 30); got != 5<<30 {
 		t.Errorf("%d in a container of 5 GB", got)
 	}
 	var info syscall.Sysinfo_t
 	if err := syscall.Sysinfo(&info); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := machineMemory(0), int64(info.Totalram)*int64(info.Unit); got != want {
+	if got, want := Machine(0), int64(info.Totalram)*int64(info.Unit); got != want {
 		t.Errorf("%d, the system says %d", got, want)
 	}
 }
