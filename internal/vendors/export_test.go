@@ -9,7 +9,7 @@ var madeUp = Vendor{
 	Name:  "Acme Wafer",
 	Marks: Marks{Starts: []string{"acmeFire"}},
 	Categories: map[trace.Kind][]string{
-		trace.Runtime:    {"acme_runtime"},
+		trace.Runtime:    {"acme_calls"},
 		trace.Kernel:     {"acme_work"},
 		trace.SyncRecord: {"acme_wait"},
 	},

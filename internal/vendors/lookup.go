@@ -69,11 +69,18 @@ func spellings(pattern string) []string {
 
 // KindOf is the kind of events of a category, KindOther for one that nobody is known to write.
 func KindOf(category string) trace.Kind {
+	category = strings.ToLower(category)
 	if k, ok := known.kinds[category]; ok {
 		return k
 	}
-	return known.kinds[strings.ToLower(category)]
+	_, what, _ := strings.Cut(category, "_")
+	return forked[what]
 }
+
+// forked are the kinds of categories in the forks of Kineto that makers of devices keep: the maker's word stands in place of cuda or gpu
+// (ActivityType.cpp of Moore Threads, Cambricon, Enflame; musa_runtime, mlu_memcpy, GCU_USER_ANNOTATION).
+var forked = map[string]trace.Kind{"runtime": trace.Runtime, "driver": trace.Driver, "memcpy": trace.Memcpy, "memset": trace.Memset,
+	"user_annotation": trace.GPUAnnotation}
 
 // KindsByName are the kinds of events of a category by their names, where the names tell them; nil elsewhere.
 func KindsByName(category string) map[string]trace.Kind { return known.named[category] }

@@ -15,24 +15,23 @@ const OldFlow = "cpu_to_cuda"
 const OldHost = "CPU functions"
 
 // table holds all vendors, and last what they have in common. `overlay check` names those that it finds in this order.
-var table = []Vendor{meta, intel, amd, nvidia, ascend, habana, xla, privateUse, common}
+var table = []Vendor{meta, intel, amd, nvidia, ascend, mooreThreads, cambricon, habana, xla, common}
 
 // common is what PyTorch and Kineto write for every device. Runtimes modelled after CUDA's keep the verbs of its calls
 // and put a start of their own in front. Categories are those of libkineto/include/ActivityType.h; the first ones of
 // all are in the profiler's plugin for TensorBoard.
 var common = Vendor{
 	Categories: map[trace.Kind][]string{
-		trace.CPUOp:         {"cpu_op", "operator", "python", "collective_comm"},
-		trace.Annotation:    {"user_annotation"},
-		trace.Python:        {"python_function"},
-		trace.Runtime:       {"runtime", "glow_runtime"},
-		trace.Kernel:        {"kernel"},
-		trace.Memcpy:        {"gpu_memcpy", "memcpy"},
-		trace.Memset:        {"gpu_memset", "memset"},
-		trace.GraphNode:     {"graph_event_node", "graph_host_node"},
-		trace.GPUAnnotation: {"gpu_user_annotation"},
-		trace.Overhead:      {"overhead"},
-		trace.Span:          {"trace", "net"},
+		trace.CPUOp:      {"cpu_op", "operator", "python", "collective_comm"},
+		trace.Annotation: {"user_annotation"},
+		trace.Python:     {"python_function"},
+		trace.Runtime:    {"runtime"},
+		trace.Kernel:     {"kernel"},
+		trace.Memcpy:     {"memcpy"},
+		trace.Memset:     {"memset"},
+		trace.GraphNode:  {"graph_event_node", "graph_host_node"},
+		trace.Overhead:   {"overhead"},
+		trace.Span:       {"trace", "net"},
 	},
 	Calls: []Call{
 		{Verb: StreamSync, Parts: []string{"StreamSynchronize"}},
@@ -69,7 +68,6 @@ var meta = Vendor{
 	Name:  "MTIA",
 	Marks: Marks{Categories: []string{"mtia_runtime", "mtia_ccp_events"}},
 	Categories: map[trace.Kind][]string{
-		trace.Runtime:     {"mtia_runtime"},
 		trace.Kernel:      {"mtia_ccp_events"},
 		trace.DeviceOther: {"mtia_insight"},
 	},
@@ -90,11 +88,15 @@ var intel = Vendor{
 	Name:  "Intel XPU",
 	Marks: Marks{Categories: []string{"xpu_runtime"}},
 	Categories: map[trace.Kind][]string{
-		trace.Runtime:     {"xpu_runtime"},
-		trace.Driver:      {"xpu_driver"},
 		trace.DeviceOther: {"xpu_sync"},
 	},
-	Syncs:     []string{"xpu_sync"},
+	Syncs: []string{"xpu_sync"},
+	Calls: []Call{ // of the Unified Runtime, of the Plugin Interface before it, and of Level Zero
+		{Verb: StreamSync, Names: []string{"urQueueFinish", "piQueueFinish", "zeCommandQueueSynchronize", "zeCommandListHostSynchronize"}},
+		{Verb: EventSync, Names: []string{"urEventWait", "piEventsWait", "zeEventHostSynchronize", "zeFenceHostSynchronize"}},
+		{Verb: Memset, Names: []string{"urEnqueueUSMFill", "urEnqueueMemBufferFill", "zeCommandListAppendMemoryFill"}},
+		{Verb: AsyncCopy, Names: []string{"zeCommandListAppendMemoryCopy"}},
+	},
 	Libraries: []Library{{Name: "oneCCL", Kernels: "oneccl", Backend: "xccl"}},
 	Devices:   []string{"XPU"},
 	Words:     "xpu ur pi ze zes sycl oneccl xccl",
@@ -125,8 +127,6 @@ var nvidia = Vendor{
 	Marks:     Marks{Starts: []string{"cudaLaunchKernel"}},
 	Interface: 4,
 	Categories: map[trace.Kind][]string{
-		trace.Runtime:     {"cuda_runtime"},
-		trace.Driver:      {"cuda_driver"},
 		trace.SyncRecord:  {"cuda_sync"},
 		trace.EventRecord: {"cuda_event"},
 		trace.DeviceOther: {"cuda_profiler_range"},
@@ -176,6 +176,33 @@ var ascend = Vendor{
 	Words:   "acl aclnn aclrt aclop ascend cann npu hccl",
 }
 
+var mooreThreads = Vendor{
+	Name:      "Moore Threads MUSA",
+	Marks:     Marks{Categories: []string{"musa_runtime"}, Starts: []string{"musaLaunchKernel"}},
+	Libraries: []Library{{Name: "MCCL", Kernels: "mccl", Backend: "mccl"}},
+	Devices:   []string{"MUSA"},
+	Words:     "musa mu mccl",
+}
+
+// cambricon's Kineto records calls of the runtime (cnrt), the driver (cn) and, around these, of its library of operators (cnnl)
+// (CnpapiActivityApi.cpp of torch_mlu).
+var cambricon = Vendor{
+	Name:  "Cambricon MLU",
+	Marks: Marks{Categories: []string{"mlu_runtime"}, Starts: []string{"cnInvokeKernel"}},
+	Calls: []Call{
+		{Verb: StreamSync, Names: []string{"cnrtQueueSync", "cnQueueSync"}},
+		{Verb: DeviceSync, Names: []string{"cnrtSyncDevice", "cnCtxSync"}},
+		{Verb: EventSync, Names: []string{"cnrtWaitNotifier", "cnWaitNotifier"}},
+		{Verb: StreamWait, Parts: []string{"QueueWaitNotifier"}},
+		{Verb: EventRecord, Parts: []string{"PlaceNotifier"}},
+		{Verb: GraphLaunch, Parts: []string{"TaskTopoEntityInvoke"}},
+		{Verb: KernelLaunch, Parts: []string{"InvokeKernel"}},
+	},
+	Libraries: []Library{{Name: "CNCL", Kernels: "cncl", Backend: "cncl"}},
+	Devices:   []string{"MLU"},
+	Words:     "cn cnrt cnnl cncl mlu",
+}
+
 var habana = Vendor{
 	Name:       "Intel Gaudi",
 	Categories: map[trace.Kind][]string{trace.DeviceOther: {"hpu_op"}},
@@ -204,14 +231,6 @@ var xla = Vendor{
 }
 
 const xlaWriter = "XLA's profiler (JAX, TensorFlow)"
-
-// privateUse is PyTorch's name for devices that it does not know.
-var privateUse = Vendor{
-	Categories: map[trace.Kind][]string{
-		trace.Runtime: {"privateuse1_runtime"},
-		trace.Driver:  {"privateuse1_driver"},
-	},
-}
 
 // hccl is a name that several libraries have.
 var hccl = Library{Name: "HCCL", Kernels: "hccl|hcom_", Backend: "hccl"}

@@ -23,12 +23,12 @@ import (
 // one without a launch, a launch without an operation, and a thread that watches.
 const acme = `{"schemaVersion":1,"traceEvents":[
 {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0,"dur":100},
-{"ph":"X","cat":"acme_runtime","name":"acmeFire","pid":1,"tid":1,"ts":10,"dur":5,"args":{"correlation":1}},
+{"ph":"X","cat":"acme_calls","name":"acmeFire","pid":1,"tid":1,"ts":10,"dur":5,"args":{"correlation":1}},
 {"ph":"X","cat":"acme_work","name":"accl_v2_Swap_f32","pid":0,"tid":7,"ts":20,"dur":50,"args":{"correlation":1,"device":0,"stream":7}},
-{"ph":"X","cat":"acme_runtime","name":"acmeJoin_x2","pid":1,"tid":1,"ts":30,"dur":45,"args":{"correlation":2}},
+{"ph":"X","cat":"acme_calls","name":"acmeJoin_x2","pid":1,"tid":1,"ts":30,"dur":45,"args":{"correlation":2}},
 {"ph":"X","cat":"user_annotation","name":"accl:swap","pid":1,"tid":1,"ts":77,"dur":2},
 {"ph":"X","cat":"acme_work","name":"secret_accl_v2","pid":0,"tid":7,"ts":80,"dur":6,"args":{"device":0,"stream":7}},
-{"ph":"X","cat":"acme_runtime","name":"acmeFire","pid":1,"tid":1,"ts":90,"dur":2,"args":{"correlation":3}},
+{"ph":"X","cat":"acme_calls","name":"acmeFire","pid":1,"tid":1,"ts":90,"dur":2,"args":{"correlation":3}},
 {"ph":"X","cat":"cpu_op","name":"aten::item","pid":1,"tid":3,"ts":2,"dur":3},
 {"ph":"X","cat":"acme_wait","name":"Wait","pid":0,"tid":7,"ts":40,"dur":1},
 {"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"WAFER 0"}},
@@ -170,7 +170,12 @@ func TestVerbs(t *testing.T) {
 		"cuMemcpyDtoHAsync_v2": vendors.AsyncCopy, "hipMemcpyWithStream": vendors.BlockingCopy, "cudaFree": vendors.Free, "cudaFreeArray": vendors.NoVerb,
 		"hipHostFree": vendors.Free, "cuMemFree_v2": vendors.Free, "cudaMemsetAsync": vendors.Memset, "hipExtModuleLaunchKernel": vendors.KernelLaunch,
 		"cudaLaunchCooperativeKernelMultiDevice": vendors.OtherLaunch, "urEnqueueKernelLaunch": vendors.OtherLaunch, "cudaEventQuery": vendors.EventQuery,
-		"cudaMalloc": vendors.Allocate, "hipMallocAsync": vendors.Allocate, "cuMemMap": vendors.Allocate, "": vendors.NoVerb, "acmeJoin_x2": vendors.StreamSync, "acmeJoinLater": vendors.NoVerb, "LaterOf_acmeCarry": vendors.AsyncCopy,
+		"cudaMalloc": vendors.Allocate, "hipMallocAsync": vendors.Allocate, "cuMemMap": vendors.Allocate, "": vendors.NoVerb,
+		"urQueueFinish": vendors.StreamSync, "piEventsWait": vendors.EventSync, "zeEventHostSynchronize": vendors.EventSync, "urEnqueueUSMFill": vendors.Memset,
+		"musaStreamSynchronize": vendors.StreamSync, "cnInvokeKernelEx": vendors.KernelLaunch, "cnrtQueueSync": vendors.StreamSync, "cnrtSyncDevice": vendors.DeviceSync,
+		"cnQueueWaitNotifierWithFlags": vendors.StreamWait, "cnPlaceNotifier": vendors.EventRecord, "cnTaskTopoEntityInvoke": vendors.GraphLaunch,
+		"cnMemcpyHtoDAsync_V2": vendors.AsyncCopy, "cnrtMemcpy": vendors.BlockingCopy, "cnnlMatMul_v2": vendors.NoVerb,
+		"acmeJoin_x2": vendors.StreamSync, "acmeJoinLater": vendors.NoVerb, "LaterOf_acmeCarry": vendors.AsyncCopy,
 	} {
 		if got := vendors.VerbOf(name); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)
@@ -188,7 +193,7 @@ func TestCollectives(t *testing.T) {
 			t.Errorf("%s: %v, %q", name, got, vendors.CollectiveIn(name))
 		}
 	}
-	if got := strings.Join(vendors.Backends(), " "); got != "accl hccl xccl rccl nccl gloo mpi ucc" {
+	if got := strings.Join(vendors.Backends(), " "); got != "accl hccl xccl rccl nccl mccl cncl gloo mpi ucc" {
 		t.Error(got)
 	}
 }
@@ -211,8 +216,12 @@ func TestCategoriesHaveOneKind(t *testing.T) {
 			t.Errorf("%s is %v and %v", category, kind, vendors.KindOf(category))
 		}
 	})
-	if vendors.KindOf("Operator") != trace.CPUOp || vendors.KindOf("nobody's") != trace.KindOther {
-		t.Error("capitals or strangers are misread")
+	for category, kind := range map[string]trace.Kind{"Operator": trace.CPUOp, "nobody's": trace.KindOther, "musa_runtime": trace.Runtime, "mlu_memcpy": trace.Memcpy,
+		"GCU_USER_ANNOTATION": trace.GPUAnnotation, "gcu_driver": trace.Driver, "gpu_memset": trace.Memset, "user_annotation": trace.Annotation,
+		"mlu_notifier": trace.KindOther, "my_kernel": trace.KindOther} {
+		if got := vendors.KindOf(category); got != kind {
+			t.Errorf("%s is %v, want %v", category, got, kind)
+		}
 	}
 }
 
