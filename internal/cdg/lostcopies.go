@@ -14,8 +14,9 @@ var copyOp = regexp.MustCompile(`^aten::(copy_|_to_copy|to|_local_scalar_dense|i
 // idleInOp is how long an op must have done nothing of its own when a copy ended, to have waited for it.
 const idleInOp = 20 * us
 
-// lostCopies joins a copy without a recorded launch to what returned when it ended: a copy call without a recorded copy, or an op that
-// copies, of which the call is lost as well, so that the call's time lies in the op's own.
+// lostCopies joins a copy to what returned when it ended though no recorded call waited for it: a copy call without a recorded copy, or an op that
+// copies, in whose own time the wait lies. Of such a copy the call is lost, or the call that enqueued it is recorded and the one that waited
+// is not: on Intel's devices PyTorch records the calls that submit work alone (Kineto's xpupti asks for PTI_API_CLASS_GPU_OPERATION_CORE).
 func (b *builder) lostCopies() {
 	d := b.d
 	copies := matchSyms(b.tr, copyOp.MatchString)
@@ -26,7 +27,7 @@ func (b *builder) lostCopies() {
 		}
 	}
 	for a := b.firstOp; int(a) < len(d.Acts); a++ {
-		if b.launch[a] != NoAct || b.event(a).Kind != trace.Memcpy {
+		if call := b.launch[a]; b.event(a).Kind != trace.Memcpy || call != NoAct && d.Acts[call].End > d.Acts[a].End {
 			continue
 		}
 		kind := b.calls[b.event(a).Name]

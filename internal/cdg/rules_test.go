@@ -171,6 +171,14 @@ op 1 aten::copy_ 20 860
 copy 7 Memcpy~HtoD~(Pageable~->~Device) 809.2 60 77
 op 1 aten::x 882 30
 `, `critical_path_sync_dependency "Memcpy HtoD (Pageable -> Device)" end -> "aten::copy_" end`},
+	{cdg.Sync, "an op waits for its copy, of which the call that enqueued it is recorded and the call that waited is not", `
+call 1 urEnqueueKernelLaunch 0 5.5 1
+kernel 7 a 8 800 1
+op 1 aten::_local_scalar_dense 20 860
+call 1 urEnqueueUSMMemcpy 30 8 2
+copy 7 Memcpy~D2M~(DEVICE~->~MEMORY(Unknown)) 809.2 60 2
+op 1 aten::x 882 30
+`, `critical_path_sync_dependency "Memcpy D2M (DEVICE -> MEMORY(Unknown))" end -> "aten::_local_scalar_dense" end`},
 	{cdg.Sync, "a short call that took longer than calls without anything to wait for", `
 call 1 cudaDeviceSynchronize 1 3 1
 call 1 cudaDeviceSynchronize 6 3.5 2
