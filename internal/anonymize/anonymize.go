@@ -226,7 +226,11 @@ func (a *anonymizer) event(id trace.EventID) {
 		value := raw[m.At:m.End]
 		switch string(m.Key) {
 		case "name":
-			a.buf = chrome.AppendString(a.buf, a.out.WrittenName(id))
+			written := a.out.Syms[e.Name]
+			if e.Kind == trace.Memcpy || e.Kind == trace.Memset {
+				written = a.out.WrittenName(id)
+			}
+			a.buf = chrome.AppendString(a.buf, written)
 		case "cat":
 			a.buf = chrome.AppendString(a.buf, a.out.Syms[e.Cat])
 		case "pid", "tid":

@@ -146,7 +146,7 @@ func three(s string) (n [3]int64, ok bool) {
 // details say whether the call waited.
 func (r *reader) hostEvent(t *thread, e *event) {
 	category, name := "", e.kind.name
-	frame, python := strings.CutPrefix(name, "$")
+	frame, python := vendors.PythonFrame(name)
 	step := e.stat("step_num")
 	switch {
 	case step != nil:
@@ -158,11 +158,6 @@ func (r *reader) hostEvent(t *thread, e *event) {
 		}
 	case python:
 		category, name = "python_function", frame
-		if place, function, ok := strings.Cut(frame, " "); ok {
-			if file, row, ok := strings.Cut(place, ":"); ok {
-				name = file + "(" + row + "): " + function
-			}
-		}
 	}
 	r.slice(category, name, hostPID, t.id, e)
 	if step != nil {

@@ -28,7 +28,7 @@ func (t *draft) foreignRows() {
 		}
 	}
 	nested := map[trace.TrackID][]trace.EventID{}
-	verbs := map[trace.Sym]vendors.Verb{}
+	names, made := map[trace.Sym]hostName{}, map[string]trace.Sym{}
 	changed := make([]bool, len(t.Tracks))
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -44,14 +44,7 @@ func (t *draft) foreignRows() {
 		case e.Kind == trace.Kernel && strings.HasPrefix(strings.ToLower(t.Syms[e.Name]), "memcpy"):
 			e.Kind = trace.Memcpy
 		case procs[t.Tracks[e.Track].Proc].Calls:
-			verb, known := verbs[e.Name]
-			if !known {
-				verb = vendors.VerbOf(t.Syms[e.Name])
-				verbs[e.Name] = verb
-			}
-			if verb.Blocks() || verb != vendors.NoVerb && e.Flags&trace.HasCorr != 0 {
-				e.Kind = trace.Runtime
-			}
+			t.hostEvent(trace.EventID(i), names, made)
 		}
 	}
 	for _, row := range nested {
@@ -66,6 +59,45 @@ func (t *draft) foreignRows() {
 			}
 		}
 	}
+}
+
+// hostName is what the name of an event of XLA's on the host says.
+type hostName struct {
+	name  string // as PyTorch would have it
+	frame bool   // of Python
+	verb  vendors.Verb
+}
+
+// hostEvent says of an event of XLA's on the host what it is: a frame of Python, a step that the program marked, a call of a runtime. Frames and
+// steps get the names that PyTorch gives them; made are the symbols of these.
+func (t *draft) hostEvent(id trace.EventID, names map[trace.Sym]hostName, made map[string]trace.Sym) {
+	e := &t.Events[id]
+	n, known := names[e.Name]
+	if !known {
+		n.name, n.frame = vendors.PythonFrame(t.Syms[e.Name])
+		n.verb = vendors.VerbOf(n.name)
+		names[e.Name] = n
+	}
+	name := n.name
+	switch {
+	case n.verb.Blocks() || n.verb != vendors.NoVerb && e.Flags&trace.HasCorr != 0:
+		e.Kind = trace.Runtime
+	case n.frame:
+		e.Kind = trace.Python
+	case e.Flags&(trace.HasArgs|trace.HasCorr) == trace.HasArgs:
+		if step, ok := argInt(arg(t.Raw(id), "args"), "step_num"); ok {
+			e.Kind, name = trace.Annotation, trace.StepPrefix+strconv.FormatInt(step, 10)
+		}
+	}
+	if name == t.Syms[e.Name] {
+		return
+	}
+	sym, known := made[name]
+	if !known {
+		sym = trace.Sym(len(t.Syms))
+		t.Syms, made[name] = append(t.Syms, name), sym
+	}
+	e.Name, e.Flags = sym, e.Flags|trace.Composed
 }
 
 // onlyInnermost takes from the operations of a row those that enclose others, such as loops: what ran is inside. They stay drawn.

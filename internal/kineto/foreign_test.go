@@ -127,6 +127,8 @@ func TestTPU(t *testing.T) {
 {"ph":"M","pid":3,"tid":3,"name":"thread_name","args":{"name":"XLA Ops"}},
 {"ph":"M","pid":3,"tid":4,"name":"thread_name","args":{"name":"Async XLA Ops"}},
 {"ph":"X","pid":701,"tid":5,"ts":0,"dur":30,"name":"PjitFunction(step)"},
+{"ph":"X","pid":701,"tid":5,"ts":32,"dur":210,"name":"$train.py:12 step"},
+{"ph":"X","pid":701,"tid":5,"ts":33,"dur":208,"name":"train","args":{"step_num":"7"}},
 {"ph":"X","pid":701,"tid":5,"ts":40,"dur":200,"name":"$array.py:650 block_until_ready"},
 {"ph":"X","pid":3,"tid":1,"ts":10,"dur":200,"name":"0"},
 {"ph":"X","pid":3,"tid":2,"ts":10,"dur":200,"name":"jit_step(123)"},
@@ -143,14 +145,20 @@ func TestTPU(t *testing.T) {
 	if err := tracecheck.Check(tr); err != nil {
 		t.Fatal(err)
 	}
-	want := []trace.Kind{6: trace.CPUOp, 7: trace.Runtime, 8: trace.DeviceOther, 9: trace.DeviceOther, 10: trace.Kernel, 11: trace.DeviceOther,
-		12: trace.Kernel, 13: trace.Kernel, 14: trace.Kernel, 15: trace.DeviceOther}
+	want := []trace.Kind{6: trace.CPUOp, 7: trace.Python, 8: trace.Annotation, 9: trace.Runtime, 10: trace.DeviceOther, 11: trace.DeviceOther, 12: trace.Kernel,
+		13: trace.DeviceOther, 14: trace.Kernel, 15: trace.Kernel, 16: trace.Kernel, 17: trace.DeviceOther}
 	for i, k := range want {
 		if tr.Events[i].Kind != k {
 			t.Errorf("%s is %v, want %v", tr.Name(trace.EventID(i)), tr.Events[i].Kind, k)
 		}
 	}
-	if x := &tr.Tracks[tr.Events[10].Track]; x.Class != trace.DeviceStream || tr.Procs[x.Proc].Device != 2 {
+	for id, names := range map[trace.EventID][2]string{6: {"PjitFunction(step)", "PjitFunction(step)"}, 7: {"train.py(12): step", "$train.py:12 step"},
+		8: {"ProfilerStep#7", "train"}, 9: {"array.py(650): block_until_ready", "$array.py:650 block_until_ready"}} {
+		if got := [2]string{tr.Name(id), tr.WrittenName(id)}; got != names {
+			t.Errorf("name and written name %q, want %q", got, names)
+		}
+	}
+	if x := &tr.Tracks[tr.Events[12].Track]; x.Class != trace.DeviceStream || tr.Procs[x.Proc].Device != 2 {
 		t.Errorf("row %+v", *x)
 	}
 	s := Inspect(tr)

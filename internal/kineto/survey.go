@@ -146,10 +146,10 @@ func (t *draft) generation(byCategory map[string]int) (string, []string) {
 			hints = append(hints, text)
 		}
 	}
-	hint(has("python_function"), "Python stacks")
+	hint(has("python_function") || slices.ContainsFunc(t.Events, func(e trace.Event) bool { return e.Kind == trace.Python }), "Python stacks")
 	hint(slices.Contains(t.Syms, "[memory]"), "memory events")
 	hint(slices.ContainsFunc(t.Events, func(e trace.Event) bool {
-		return e.Flags&(trace.Composed|trace.Moved) != 0 || e.Kind == trace.GraphNode
+		return e.Flags&trace.Composed != 0 && e.Kind.Device() || e.Flags&trace.Moved != 0 || e.Kind == trace.GraphNode
 	}), "PyTorch's Cuspy backend")
 	hint(len(t.GraphEdges) > 0, "recorded edges of CUDA graphs")
 	hint(key("record_shapes"), "input shapes")

@@ -159,8 +159,8 @@ func (t *Trace) Sequence(id EventID) (n int32, ok bool) {
 	return int32(v), ok
 }
 
-// WrittenName is the name that stands in the input. Name differs for copies and memsets whose kind stands in args:
-// there it is the name that Kineto would have used.
+// WrittenName is the name that stands in the input. Name differs where it is the one that Kineto would have used: of copies and memsets
+// whose kind stands in args, of steps and frames of Python in what XLA writes.
 func (t *Trace) WrittenName(id EventID) string {
 	e := &t.Events[id]
 	switch {
@@ -168,8 +168,11 @@ func (t *Trace) WrittenName(id EventID) string {
 		return t.Syms[e.Name]
 	case e.Kind == Memset:
 		return "Memset"
+	case e.Kind == Memcpy:
+		return "Memcpy"
 	}
-	return "Memcpy"
+	v, _ := t.Source.Member(id, "name")
+	return v.Text
 }
 
 // CUDAStream is the stream on which an operation ran, where that is not the one of its row.

@@ -174,6 +174,17 @@ func CallCategory(name string) string {
 	return "cuda_runtime"
 }
 
+// PythonFrame is the name that PyTorch gives a frame of Python whose name is XLA's: "train.py(12): step" of "$train.py:12 step". Other names
+// are left as they are.
+func PythonFrame(name string) (frame string, ok bool) {
+	frame, ok = strings.CutPrefix(name, "$")
+	place, function, _ := strings.Cut(frame, " ")
+	if file, line, has := strings.Cut(place, ":"); ok && has && function != "" {
+		frame = file + "(" + line + "): " + function
+	}
+	return frame, ok
+}
+
 // DeviceOf names a device by its properties where the profiler left its name empty, as ROCm does in containers without the file that has the
 // names; "" where the properties are those of several. Recorded traces with a name have the same numbers.
 func DeviceOf(major, minor, units, bytes int64) string {
